@@ -1,0 +1,5 @@
+package buffer
+
+type area uint8
+
+type slotState uint8

@@ -1,0 +1,163 @@
+// Package detect is what a deadlock detector sees of a switch and what it may
+// ask for. Each detector is a package below this one; the switch knows none of
+// them by name.
+//
+//	             events                          requests
+//	dataplane -----------> Detector ------------------------------> dataplane
+//	           XOFF XON Pause Resume      Label (on every pause frame)
+//	           Enqueue Empty Message      Actions: Repause, Send, Report
+//	                    ^
+//	                    `--- View: read-only facts, the same instant
+//
+// Read in this order: View (the facts), Detector (the events), Actions (the
+// requests), Finding.
+//
+// Invariants:
+//   - a detector is called from one goroutine at a time, under the switch's
+//     lock, and never blocks, allocates per frame or reads a clock: now comes in;
+//   - the View already shows the state after the event that is being told;
+//   - pause frames and messages that leave through one port keep the order in
+//     which they were asked for.
+//
+// What it does not do: it breaks no deadlock (package respond) and judges no
+// finding (package oracle).
+package detect
+
+import (
+	"softswitch/internal/unit"
+	"softswitch/itsyhdr"
+)
+
+// Queue is an egress queue: q=(e, c).
+type Queue struct {
+	Port  unit.Port
+	Class unit.Priority
+}
+
+// Bucket is an ingress account of the MMU, a priority group: b=(i, c).
+type Bucket struct {
+	Port  unit.Port
+	Class unit.Priority
+}
+
+// View is a switch as its detector sees it: facts of this instant, read-only.
+type View interface {
+	// Self is the switch's number in the fabric.
+	Self() unit.NodeID
+	// Ports is the number of ports; they are 0 to Ports-1.
+	Ports() int
+	// Lossless is the set of lossless classes.
+	Lossless() unit.ClassSet
+	// FacesHost reports whether the far end of p is an end host.
+	FacesHost(p unit.Port) bool
+	// XOFF reports whether b is pausing its upstream, and b's XOFF period: a
+	// counter that grows by one at each transition to XOFF.
+	XOFF(b Bucket) (on bool, period uint8)
+	// Paused reports whether a pause is in force at q.
+	Paused(q Queue) bool
+	// Held is M(b, q) in bytes: charged to b and waiting in q. A frame that has
+	// begun to leave is not in it.
+	Held(b Bucket, q Queue) int
+	// XON is the number of bytes at or below which b resumes its upstream.
+	XON(b Bucket) int
+}
+
+// Actions is what a detector may ask of its switch, during a call or never.
+type Actions interface {
+	// Repause sends a pause frame for b now, ahead of its refresh, if b is XOFF;
+	// the frame carries Label(b) as it is when the frame leaves.
+	Repause(b Bucket)
+	// Send sends t upstream or downstream out of port p as a one-hop message. It
+	// reports false, and counts, if the port is down or its message queue is full.
+	Send(p unit.Port, t itsyhdr.TLV) bool
+	// Report declares a deadlock.
+	Report(f Finding)
+	// Trace puts a step of the detector into the event log.
+	Trace(t Trace)
+}
+
+// Finding is a declared deadlock: bucket b waits for queue q, and the wait
+// comes round to b.
+type Finding struct {
+	Bucket  Bucket
+	Queue   Queue
+	Label   itsyhdr.TLV   // the label or message that came home
+	Trigger unit.NodePort // the initial trigger
+	OnLoop  bool          // the detector holds that the trigger is on the loop
+}
+
+// Step names a step of a detector in the event log.
+type Step uint8
+
+// Steps. From the log of all switches, the steps of one label draw its way.
+const (
+	StepMint    Step = iota + 1 // an initiator chose a new label for b
+	StepForward                 // a label that came to q is forwarded to b's upstream
+	StepDrop                    // a label that came to q goes no further
+	StepLoop                    // the initiator's own label came home to q: a causality loop
+	StepCheck                   // a temporal check that came to q is forwarded to b's upstream
+	StepFail                    // a temporal check that came to q failed
+	StepMiddle                  // a middle switch took over as initiator
+)
+
+func (s Step) String() string {
+	return [...]string{"", "mint", "forward", "drop", "loop", "check", "fail", "middle"}[s]
+}
+
+// Trace is a step of a detector.
+type Trace struct {
+	Step   Step
+	Queue  Queue  // Port is unit.NoPort if no queue is involved
+	Bucket Bucket // Port is unit.NoPort if no bucket is involved
+	Label  itsyhdr.TLV
+}
+
+// Detector is a deadlock detector of one switch: a pure state machine that is
+// told of events and answers through the Actions it was made with.
+type Detector interface {
+	// Name is the detector's name in scenario files and verdicts.
+	Name() string
+	// XOFF: b crossed its XOFF threshold by a frame that was queued in cause. It
+	// is called before b's pause frame is built.
+	XOFF(now unit.Time, b Bucket, cause Queue)
+	// XON: b fell to its XON threshold; its resume has not left yet.
+	XON(now unit.Time, b Bucket)
+	// Label is what a pause frame for b that leaves now carries. The switch fills
+	// in Class and Period. The zero TLV is no label.
+	Label(now unit.Time, b Bucket) itsyhdr.TLV
+	// Pause: a pause frame for q arrived and is in force. fresh means that q was
+	// not paused before. t is the zero TLV if the frame carried none (a plain
+	// device).
+	Pause(now unit.Time, q Queue, t itsyhdr.TLV, fresh bool)
+	// Resume: the pause of q ended, by a resume frame or by expiry.
+	Resume(now unit.Time, q Queue, expired bool)
+	// Message: a one-hop message arrived at p.
+	Message(now unit.Time, p unit.Port, t itsyhdr.TLV)
+	// Enqueue: a lossless frame of b was queued in q.
+	Enqueue(now unit.Time, b Bucket, q Queue)
+	// Empty: the last lossless frame left q.
+	Empty(now unit.Time, q Queue)
+	// StateBytes is the size of the detector's own state in bytes, from its real
+	// structures.
+	StateBytes() int
+}
+
+// Factory makes the detector of one switch.
+type Factory func(v View, a Actions) Detector
+
+// None is the detector that never speaks.
+type None struct{}
+
+// NewNone is the Factory of None.
+func NewNone(View, Actions) Detector { return None{} }
+
+func (None) Name() string                              { return "none" }
+func (None) XOFF(unit.Time, Bucket, Queue)             {}
+func (None) XON(unit.Time, Bucket)                     {}
+func (None) Label(unit.Time, Bucket) itsyhdr.TLV       { return itsyhdr.TLV{} }
+func (None) Pause(unit.Time, Queue, itsyhdr.TLV, bool) {}
+func (None) Resume(unit.Time, Queue, bool)             {}
+func (None) Message(unit.Time, unit.Port, itsyhdr.TLV) {}
+func (None) Enqueue(unit.Time, Bucket, Queue)          {}
+func (None) Empty(unit.Time, Queue)                    {}
+func (None) StateBytes() int                           { return 0 }

@@ -1,0 +1,71 @@
+// Package event is the log of a fabric: what every switch says of its pauses,
+// of the bytes that wait behind them and of its detector, in values that cost
+// nothing to make, and their form as JSON lines.
+//
+// The log is complete in one sense: from the merged logs of all switches the
+// oracle can rebuild, for any instant, which bucket is XOFF in which period,
+// which queue is paused by which period, and how many bytes of a bucket that is
+// XOFF wait in a queue that is paused.
+package event
+
+import (
+	"softswitch/detect"
+	"softswitch/internal/unit"
+	"softswitch/itsyhdr"
+)
+
+// Type says what happened.
+type Type uint8
+
+// Types of event. In brackets the fields that count, besides At and Type.
+const (
+	// XOFF: bucket (Port, Class) crossed its XOFF threshold by a frame queued in
+	// (Out, OutClass). [Period: of this XOFF; Bytes: charged to the bucket; Limit: its XON]
+	XOFF Type = iota + 1
+	// XON: bucket (Port, Class) fell to its XON threshold. [Period, Bytes]
+	XON
+	// PauseSent, ResumeSent, RefreshSent: a PFC frame left through Port for Class.
+	// [Period]
+	PauseSent
+	ResumeSent
+	RefreshSent
+	// Paused: a pause took effect on queue (Out, OutClass): it was not paused
+	// before, or was paused by another period. [Period, HasPeriod]
+	Paused
+	// Resumed: a resume frame ended the pause of queue (Out, OutClass).
+	Resumed
+	// Expired: the pause of queue (Out, OutClass) ran out.
+	Expired
+	// Held: bucket (Port, Class) is XOFF, queue (Out, OutClass) is paused, and the
+	// bytes of the bucket in the queue are now Bytes. [Limit: the bucket's XON]
+	Held
+	// StrongCreated, StrongRemoved: M(bucket, queue) > XON, XOFF and paused began or
+	// ceased to hold together. [Bytes, Limit]
+	StrongCreated
+	StrongRemoved
+	// Trace: a step of the detector. [Step, Label]
+	Trace
+	// Deadlock: the detector declared one. [Label, Trigger, OnLoop]
+	Deadlock
+	// LinkUp, LinkDown: of Port.
+	LinkUp
+	LinkDown
+	// Rerouted: traffic of a route group left its primary ports, all down, for the
+	// backup port Out. [Bytes: the number of the route]
+	Rerouted
+)
+
+// Event is one event of one node. It holds no pointer.
+type Event struct {
+	At              unit.Time
+	Type            Type
+	Step            detect.Step
+	HasPeriod       bool
+	OnLoop          bool
+	Port, Out       unit.Port
+	Class, OutClass unit.Priority
+	Period          uint8
+	Bytes, Limit    int32
+	Label           itsyhdr.TLV
+	Trigger         unit.NodePort
+}

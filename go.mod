@@ -1,0 +1,3 @@
+module softswitch
+
+go 1.26
