@@ -14,30 +14,35 @@ type Frame struct {
 	// len(Data), except in simulations that keep only the headers.
 	Len int
 
-	// What the parser read, outside any lock.
+	// Info is what the parser read, outside any lock.
 	Info Info
 
 	// Where the frame is charged and queued.
 	In, Out           unit.Port
 	InClass, OutClass unit.Priority
-	// Area is where Admit charged it.
-	area  area
-	orig  *Frame // the frame whose bytes a copy shares; itself otherwise
-	refs  int32  // copies that share this original's bytes, itself included
-	next  *Frame // in a queue or in the pool's free list
-	state slotState
+	// Charged says that Len bytes of bucket (In, InClass) are this frame's.
+	Charged bool
+	// Control marks a frame that the switch built: it is charged nowhere.
+	Control bool
+
+	orig *Frame // the frame whose bytes a copy shares; itself otherwise
+	refs int32  // of an original: frames that share its bytes, itself included
+	next *Frame // in a queue or a free list
 }
 
-// Info is what the parser learned about a frame.
+// Orig is the frame that carries the charge: f itself, or for a copy the frame it
+// was copied from.
+func (f *Frame) Orig() *Frame { return f.orig }
+
+// Info is what a parser learned about a frame.
 type Info struct {
-	Kind    uint8         // the dataplane's frame kind
-	Drop    uint8         // the dataplane's reason, for a kind that is dropped
-	Class   unit.Priority // by the trusted field
-	L3      int16         // offset of the IPv4 or ARP header, 0 if none
-	DstIP   uint32        // big-endian value
-	Hash    uint32        // of the 5-tuple, before a switch mixes in its seed
-	TTL     uint8
-	DstMAC  uint64 // low 48 bits
-	SrcMAC  uint64 // low 48 bits
-	IsGroup bool   // broadcast or multicast destination
+	Kind   uint8         // the parser's frame kind
+	Reason uint8         // why it is to be dropped, for a kind that is
+	Class  unit.Priority // by the trusted field
+	TTL    uint8
+	L3     int16  // offset of the IPv4 or ARP header, 0 if none
+	DstIP  uint32 // of IPv4, big-endian value
+	Hash   uint32 // of the 5-tuple, before a switch mixes in its seed
+	DstMAC uint64 // low 48 bits
+	SrcMAC uint64 // low 48 bits
 }

@@ -1,8 +1,20 @@
 // Package config is what one node is told at its start: the file that
 // `softswitch run -c` and `softswitch host -c` read, and that the lab writes.
 //
-// Read in this order: Switch, Host, then load.go (defaults, checks, errors that
-// name file, line, value and the valid choices).
+//	file --LoadSwitch, LoadHost--> Switch, Host --> a node's machine
+//	     <------- Marshal --------
+//
+// Read in this order: Switch, Host, load.go (from and to files), fill.go
+// (defaults), check_switch.go and check_host.go (what is refused), value.go
+// (rates, times and addresses as they are written).
+//
+// Invariants:
+//   - what LoadSwitch and LoadHost return has its defaults filled in and has been
+//     checked, so that the functions of value.go cannot fail on its fields;
+//   - round trip: loading what Marshal wrote gives the same value.
+//
+// What it does not do: it knows no detector by name, and it does not look
+// whether an interface exists.
 package config
 
 // Switch is the configuration of one switch.
@@ -46,8 +58,8 @@ type Port struct {
 
 // PFC is what pauses are made of.
 type PFC struct {
-	// Lossless classes; default [3, 4].
-	Lossless []int `yaml:"lossless,omitempty"`
+	// Lossless classes; default [3, 4]. An empty list is no class at all.
+	Lossless []int `yaml:"lossless"`
 	// Quanta in a pause frame; default 65535.
 	Quanta int `yaml:"quanta,omitempty"`
 	// Refresh is the interval at which a pause is repeated; default the smaller

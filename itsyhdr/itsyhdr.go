@@ -1,6 +1,43 @@
+// Package itsyhdr is what ITSY puts on the wire, bytes to values and back: a TLV
+// of 26 octets that rides in the padding of a PFC frame, or alone in a one-hop
+// message frame.
+//
+//	PFC frame      ... 8 timers |34 TLV                     60|
+//	message frame  88 B5 |14 TLV               40| zeros    60|
+//
+//	TLV    0    2         5   6    7    8         11   13        16   17     18    26
+//	       +----+---------+---+----+----+---------+----+---------+----+------+------+
+//	       |FE18| 02-49-54| 1 |v:k |c:f |initiator|seq | trigger |hops|period| auth |
+//	       +----+---------+---+----+----+---------+----+---------+----+------+------+
+//	        type OUI   subtype  |    `- class 3, flags 5           of the    0 = off
+//	        127,                `- version 4, kind 4               XOFF
+//	        length 24
+//
+// The byte table with a worked example is docs/format/itsy.md. The fields are
+// those of "ITSY: Initial Trigger-Based PFC Deadlock Detection in the Data Plane"
+// (Wu, Ng), section III-B; the outer form is the organisationally specific TLV of
+// LLDP (IEEE 802.1AB, 8.6), under a locally administered OUI.
+//
+// Read in this order: TLV and Kind (itsyhdr.go), Put and Parse (tlv.go), PutMessage
+// and ParseMessage (message.go).
+//
+// Invariants:
+//   - round trip: Parse(Put(t)) is t, and what Parse accepts Put writes again to
+//     the same 26 octets;
+//   - no allocation: neither way allocates, and no error is built at run time;
+//   - no panic on input: only Put and PutMessage panic, on a destination that is
+//     too short or a field that does not fit its bits.
+//
+// What it does not do: it knows no PFC frame, gives flags no meaning, and neither
+// makes nor checks the authentication tag, which it carries.
 package itsyhdr
 
-import "softswitch/internal/unit"
+import (
+	"fmt"
+	"strings"
+
+	"softswitch/internal/unit"
+)
 
 // Kind says what a TLV carries.
 type Kind uint8
@@ -13,6 +50,22 @@ const (
 	KindLabel         Kind = 3 // a label of the exact detector
 )
 
+// kindNames has a name for each kind that Parse accepts.
+var kindNames = [...]string{
+	KindPeriod:        "period",
+	KindChecking:      "checking",
+	KindTemporalCheck: "temporal-check",
+	KindLabel:         "label",
+}
+
+// String is the kind's name, "kind(9)" if it has none.
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return fmt.Sprintf("kind(%d)", uint8(k))
+}
+
 // TLV is the ITSY metadata of one frame, unpacked. The zero value carries nothing.
 type TLV struct {
 	Kind      Kind          // 4 bits
@@ -24,4 +77,27 @@ type TLV struct {
 	Hops      uint8
 	Period    uint8 // XOFF period of the bucket that pauses, modulo 256
 	Auth      uint64
+}
+
+// String is t for people, without the parts that are absent:
+//
+//	label class 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12
+func (t TLV) String() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "%v class %d", t.Kind, t.Class)
+	if t.Kind != KindPeriod {
+		fmt.Fprintf(&s, " from %v seq %d", t.Initiator, t.Seq)
+		if !t.Trigger.IsZero() {
+			fmt.Fprintf(&s, " trigger %v", t.Trigger)
+		}
+		fmt.Fprintf(&s, " hops %d", t.Hops)
+	}
+	fmt.Fprintf(&s, " period %d", t.Period)
+	if t.Flags != 0 {
+		fmt.Fprintf(&s, " flags %#02x", t.Flags)
+	}
+	if t.Auth != 0 {
+		fmt.Fprintf(&s, " auth %016x", t.Auth)
+	}
+	return s.String()
 }

@@ -1,0 +1,28 @@
+// Package buffer is a switch's shared memory: frame slots, the accounts of its
+// memory management unit (MMU), and the queues.
+//
+//	          Pool.Get          MMU.Admit            Queue.Push
+//	wire ---> Frame ----------> charged to --------> waits in ------> wire, Pool.Put
+//	                            bucket (in, class)   queue (out, class)
+//	                            |  ^                            |
+//	                     XOFF --'  '-- XON <------- MMU.Release-'
+//
+//	bytes of a bucket (priority group), the names as SONiC's buffer profile has them
+//
+//	0        size              size+static_th         +xoff
+//	|reserved|     shared       |XOFF   headroom       |drop
+//	                        ^XON = max(xon, XOFF threshold - xon_offset)
+//
+// Read in this order: Frame, Pool, Queue, then mmu.go: Profile, Config, MMU.
+//
+// Invariants:
+//   - conservation: the bytes of a bucket are the bytes of the frames charged to
+//     it; the shared use is the sum of what each bucket has above its reserved
+//     minimum and below its headroom;
+//   - bound: a bucket holds at most reserved + threshold + headroom bytes;
+//   - hysteresis: XOFF and XON of a bucket alternate;
+//   - held: M(b, q) counts what waits in q, without frames that have begun to leave.
+//
+// What it does not do: it reads no frame, picks no queue, sends no pause. It
+// reads no clock and takes no lock: one machine owns it.
+package buffer

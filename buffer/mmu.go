@@ -1,0 +1,326 @@
+package buffer
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"softswitch/internal/unit"
+)
+
+// Profile is the buffer profile of a lossless priority group, in bytes.
+type Profile struct {
+	// Size is the reserved minimum.
+	Size int
+	// StaticTh is how much of the shared pool a group may use before XOFF.
+	StaticTh int
+	// Dynamic replaces StaticTh by alpha x (free shared bytes), alpha = 2^DynamicTh.
+	Dynamic   bool
+	DynamicTh int
+	// XON and XONOffset give the resume threshold: max(XON, XOFF threshold - XONOffset).
+	XON, XONOffset int
+	// XOFF is the headroom above the XOFF threshold: what may still arrive until the
+	// pause takes effect. Less than that on the way, and lossless frames are lost.
+	XOFF int
+}
+
+// Threshold is the number of bytes at which a group with a static threshold goes
+// XOFF.
+func (p Profile) Threshold() int { return p.Size + p.StaticTh }
+
+// XONThreshold is the number of bytes at or below which a group whose XOFF
+// threshold is threshold resumes.
+func (p Profile) XONThreshold(threshold int) int { return max(p.XON, threshold-p.XONOffset) }
+
+// Unique reports whether 2 x XON >= XOFF threshold + headroom. Then at most one
+// queue can hold more than XON bytes of a group: the wait for each other that
+// makes a deadlock is a plain cycle.
+func (p Profile) Unique() bool {
+	return !p.Dynamic && 2*p.XONThreshold(p.Threshold()) >= p.Threshold()+p.XOFF
+}
+
+// DefaultProfile crosses XOFF at 40960 bytes (40 KB, the value of Hu et al.),
+// resumes at 36864 and has 30720 of headroom; it is Unique: 73728 >= 71680.
+var DefaultProfile = Profile{Size: 4096, StaticTh: 36864, XONOffset: 4096, XOFF: 30720}
+
+// Config is an MMU's configuration.
+type Config struct {
+	Ports    int
+	Lossless unit.ClassSet
+	Shared   int     // bytes of the shared pool, reserved minima and headroom apart
+	Profile  Profile // of every lossless priority group
+	// LossyQueue bounds the bytes of an egress queue of a lossy class.
+	LossyQueue int
+}
+
+// Check lists what is impossible in c, all at once, and warns of what is allowed
+// but costs something.
+func (c Config) Check() (warnings []string, err error) {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	p := c.Profile
+	if c.Ports < 1 || c.Ports > unit.MaxPorts {
+		bad("ports: %d; valid: 1 to %d", c.Ports, unit.MaxPorts)
+	}
+	for _, f := range []struct {
+		name string
+		v    int
+	}{{"pool", c.Shared}, {"size", p.Size}, {"static_th", p.StaticTh}, {"xon", p.XON}, {"xon_offset", p.XONOffset}, {"xoff", p.XOFF}, {"lossy_queue", c.LossyQueue}} {
+		if f.v < 0 || f.v > 1<<30 {
+			bad("%s: %d bytes; valid: 0 to %d", f.name, f.v, 1<<30)
+		}
+	}
+	if p.Dynamic && (p.DynamicTh < -7 || p.DynamicTh > 3) {
+		bad("dynamic_th: %d; valid: -7 to 3 (alpha = 2^n)", p.DynamicTh)
+	}
+	if !p.Dynamic {
+		if p.Threshold() == 0 {
+			bad("size + static_th: 0 bytes; a group would be XOFF when empty")
+		}
+		if p.XON >= p.Threshold() && p.Threshold() > 0 {
+			bad("xon: %d bytes; valid: below the XOFF threshold of %d (size + static_th)", p.XON, p.Threshold())
+		}
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	if p.Dynamic {
+		warnings = append(warnings, "dynamic_th: thresholds move with the free buffer, so a loop that is closed may open by itself and a priority group may hold more than XON bytes in two paused queues: a detector that follows one strong edge can miss a deadlock")
+	} else if !p.Unique() {
+		t := p.Threshold()
+		warnings = append(warnings, fmt.Sprintf("2 x XON (%d) < XOFF threshold + headroom (%d): a priority group may hold more than XON bytes in two paused queues: a detector that follows one strong edge can miss a deadlock; raise xon or lower xon_offset or xoff", 2*p.XONThreshold(t), t+p.XOFF))
+	}
+	return warnings, nil
+}
+
+// group is the account of one lossless priority group: a bucket.
+type group struct {
+	bytes, headroom       int32
+	bytesMax, headroomMax int32
+	xoff                  bool
+	period                uint8
+}
+
+// MMU keeps the accounts of one switch: bytes per bucket (ingress port, class) in
+// its reserved, shared and headroom areas, and M(bucket, queue). It is owned by
+// one machine.
+//
+// The zero value is not usable; NewMMU makes one.
+type MMU struct {
+	cfg    Config
+	shared int // bytes of the shared pool in use
+	// index of a class among the lossless ones, -1 for a lossy class
+	index    [unit.Priorities]int8
+	lossless int // number of lossless classes
+	groups   []group
+	held     []int32 // M, [bucket][queue] over lossless classes
+	width    int     // queues of held: ports x lossless classes
+	open     int     // groups that are XOFF
+}
+
+// NewMMU makes the accounts for c; the error is Check's.
+func NewMMU(c Config) (*MMU, error) {
+	if _, err := c.Check(); err != nil {
+		return nil, err
+	}
+	m := &MMU{cfg: c, lossless: c.Lossless.Len()}
+	n := int8(0)
+	for cl := range unit.Priority(unit.Priorities) {
+		m.index[cl] = -1
+		if c.Lossless.Has(cl) {
+			m.index[cl] = n
+			n++
+		}
+	}
+	m.width = c.Ports * m.lossless
+	m.groups = make([]group, m.width)
+	m.held = make([]int32, m.width*m.width)
+	return m, nil
+}
+
+// Verdict is the MMU's answer to a frame.
+type Verdict uint8
+
+// Verdicts.
+const (
+	Accepted     Verdict = iota // within the reserved and shared areas
+	InHeadroom                  // above the XOFF threshold
+	HeadroomFull                // dropped: the upstream did not stop in time
+)
+
+// Admit charges n bytes to the bucket (in, class) of a lossless class. xoff says
+// that this frame made the bucket XOFF: its period has grown by one.
+func (m *MMU) Admit(in unit.Port, class unit.Priority, n int) (v Verdict, xoff bool) {
+	g := m.group(in, class)
+	usual := int(g.bytes - g.headroom)
+	before, after := m.above(usual), m.above(usual+n)
+	limit := m.limit()
+	switch {
+	case after <= limit && m.shared+after-before <= m.cfg.Shared:
+		m.shared += after - before
+	case int(g.headroom)+n <= m.cfg.Profile.XOFF:
+		v = InHeadroom
+		g.headroom += int32(n)
+		g.headroomMax = max(g.headroomMax, g.headroom)
+	default:
+		return HeadroomFull, false
+	}
+	g.bytes += int32(n)
+	g.bytesMax = max(g.bytesMax, g.bytes)
+	if !g.xoff && (g.headroom > 0 || m.above(int(g.bytes)) >= limit) {
+		g.xoff, xoff = true, true
+		g.period++
+		m.open++
+	}
+	return v, xoff
+}
+
+// Release takes n bytes from the bucket (in, class): from its headroom first. xon
+// says that the bucket fell to its XON threshold by it.
+func (m *MMU) Release(in unit.Port, class unit.Priority, n int) (xon bool) {
+	g := m.group(in, class)
+	if int(g.bytes) < n {
+		panic(fmt.Sprintf("buffer: release of %d bytes from bucket (%d, %d) that holds %d", n, in, class, g.bytes))
+	}
+	fromHeadroom := min(int(g.headroom), n)
+	usual := int(g.bytes - g.headroom)
+	m.shared -= m.above(usual) - m.above(usual-(n-fromHeadroom))
+	g.headroom -= int32(fromHeadroom)
+	g.bytes -= int32(n)
+	return m.resume(g)
+}
+
+// Reopened finds a bucket that is XOFF although it is at or below its XON
+// threshold, and makes it XON. Only a dynamic threshold, which rises when others
+// release, makes such buckets: call it after each Release until ok is false.
+func (m *MMU) Reopened() (in unit.Port, class unit.Priority, ok bool) {
+	if !m.cfg.Profile.Dynamic || m.open == 0 {
+		return 0, 0, false
+	}
+	for i := range m.groups {
+		if m.resume(&m.groups[i]) {
+			return unit.Port(i / m.lossless), m.class(i % m.lossless), true
+		}
+	}
+	return 0, 0, false
+}
+
+func (m *MMU) resume(g *group) bool {
+	if !g.xoff || g.headroom > 0 || int(g.bytes) > m.xon() {
+		return false
+	}
+	g.xoff = false
+	m.open--
+	return true
+}
+
+// AdmitLossy reports whether an egress queue of a lossy class that holds queued
+// bytes takes n more.
+func (m *MMU) AdmitLossy(queued, n int) bool { return queued+n <= m.cfg.LossyQueue }
+
+// Hold adds n bytes (or takes them, n < 0) to M((in, inClass), (out, outClass))
+// and returns it. A lossy class holds nothing.
+func (m *MMU) Hold(in unit.Port, inClass unit.Priority, out unit.Port, outClass unit.Priority, n int) int {
+	i, j := m.index[inClass], m.index[outClass]
+	if i < 0 || j < 0 {
+		return 0
+	}
+	h := &m.held[(int(in)*m.lossless+int(i))*m.width+int(out)*m.lossless+int(j)]
+	*h += int32(n)
+	if *h < 0 {
+		panic(fmt.Sprintf("buffer: M((%d, %d), (%d, %d)) fell to %d", in, inClass, out, outClass, *h))
+	}
+	return int(*h)
+}
+
+// Held is M((in, inClass), (out, outClass)) in bytes: what is charged to the
+// bucket and waits in the queue.
+func (m *MMU) Held(in unit.Port, inClass unit.Priority, out unit.Port, outClass unit.Priority) int {
+	return m.Hold(in, inClass, out, outClass, 0)
+}
+
+// Lossless reports whether class is lossless.
+func (m *MMU) Lossless(class unit.Priority) bool { return m.index[class] >= 0 }
+
+// XOFF reports whether the bucket is XOFF, and its period. A lossy class never is.
+func (m *MMU) XOFF(in unit.Port, class unit.Priority) (on bool, period uint8) {
+	if m.index[class] < 0 {
+		return false, 0
+	}
+	g := m.group(in, class)
+	return g.xoff, g.period
+}
+
+// Bytes is what the bucket holds, and how much of it in the headroom.
+func (m *MMU) Bytes(in unit.Port, class unit.Priority) (bytes, headroom int) {
+	if m.index[class] < 0 {
+		return 0, 0
+	}
+	g := m.group(in, class)
+	return int(g.bytes), int(g.headroom)
+}
+
+// Watermark is the most that the bucket held since ClearWatermarks.
+func (m *MMU) Watermark(in unit.Port, class unit.Priority) (bytes, headroom int) {
+	if m.index[class] < 0 {
+		return 0, 0
+	}
+	g := m.group(in, class)
+	return int(g.bytesMax), int(g.headroomMax)
+}
+
+// ClearWatermarks starts all watermarks anew from the present bytes.
+func (m *MMU) ClearWatermarks() {
+	for i := range m.groups {
+		g := &m.groups[i]
+		g.bytesMax, g.headroomMax = g.bytes, g.headroom
+	}
+}
+
+// XON is the number of bytes at or below which a bucket resumes. With a dynamic
+// threshold it is the present value.
+func (m *MMU) XON() int { return m.xon() }
+
+// Shared is the use of the shared pool in bytes.
+func (m *MMU) Shared() int { return m.shared }
+
+// Config is what the MMU was made with.
+func (m *MMU) Config() Config { return m.cfg }
+
+// CounterBytes is the memory of the accounts: what the buffer manager keeps
+// whether or not a detector reads it.
+func (m *MMU) CounterBytes() int { return len(m.held)*4 + len(m.groups)*int(unsafe.Sizeof(group{})) }
+
+func (m *MMU) group(in unit.Port, class unit.Priority) *group {
+	return &m.groups[int(in)*m.lossless+int(m.index[class])]
+}
+
+func (m *MMU) class(index int) unit.Priority {
+	for cl, i := range m.index {
+		if int(i) == index {
+			return unit.Priority(cl)
+		}
+	}
+	panic(fmt.Sprintf("buffer: no class has index %d", index))
+}
+
+// above is the part of bytes that lies above the reserved minimum.
+func (m *MMU) above(bytes int) int { return max(bytes-m.cfg.Profile.Size, 0) }
+
+// limit is how many shared bytes a group may use now.
+func (m *MMU) limit() int {
+	p := m.cfg.Profile
+	if !p.Dynamic {
+		return p.StaticTh
+	}
+	free := m.cfg.Shared - m.shared
+	if p.DynamicTh >= 0 {
+		return free << p.DynamicTh
+	}
+	return free >> -p.DynamicTh
+}
+
+func (m *MMU) xon() int {
+	p := m.cfg.Profile
+	return p.XONThreshold(p.Size + m.limit())
+}

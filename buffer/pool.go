@@ -1,0 +1,95 @@
+package buffer
+
+// Pool is a fixed number of frame slots, allocated once. It is not safe for
+// concurrent use: its owner is the machine that lends from it.
+type Pool struct {
+	free    *Frame // slots, last returned first: the one that is still in the cache
+	nfree   int
+	slots   int
+	copies  *Frame // headers without bytes, for the copies of flooded frames
+	ncopies int
+}
+
+// NewPool makes a pool of slots of slotBytes each and as many headers for copies
+// as copies says. The memory is one block that the kernel backs as it is touched.
+func NewPool(slots, copies, slotBytes int) *Pool {
+	p := &Pool{slots: slots}
+	block := make([]byte, slots*slotBytes)
+	frames := make([]Frame, slots+copies)
+	for i := range copies {
+		p.putCopy(&frames[slots+i])
+	}
+	for i := slots - 1; i >= 0; i-- {
+		f := &frames[i]
+		f.Data = block[i*slotBytes : i*slotBytes : (i+1)*slotBytes]
+		f.orig = f
+		f.next, p.free = p.free, f
+		p.nfree++
+	}
+	return p
+}
+
+// Get lends a slot, nil if none is free.
+func (p *Pool) Get() *Frame {
+	f := p.free
+	if f == nil {
+		return nil
+	}
+	p.free, f.next = f.next, nil
+	p.nfree--
+	f.refs = 1
+	f.Charged, f.Control = false, false
+	return f
+}
+
+// Copy makes a second frame that shares f's bytes and starts with f's fields; nil
+// if no header is free. The slot stays lent until every frame that shares it was
+// Put.
+func (p *Pool) Copy(f *Frame) *Frame {
+	c := p.copies
+	if c == nil {
+		return nil
+	}
+	p.copies = c.next
+	p.ncopies--
+	orig := f.orig
+	*c = *f
+	c.orig, c.next, c.refs = orig, nil, 0
+	orig.refs++
+	return c
+}
+
+// Put takes back a frame. It reports whether this was the last frame that shared
+// the slot, and then the slot is free: charge must be released before.
+func (p *Pool) Put(f *Frame) (last bool) {
+	orig := f.orig
+	orig.refs--
+	if f != orig {
+		p.putCopy(f)
+	}
+	if orig.refs > 0 {
+		return false
+	}
+	if orig.refs < 0 {
+		panic("buffer: a frame was put back twice")
+	}
+	orig.Data = orig.Data[:0]
+	orig.next, p.free = p.free, orig
+	p.nfree++
+	return true
+}
+
+// Shared reports whether other frames share f's bytes.
+func (p *Pool) Shared(f *Frame) bool { return f.orig.refs > 1 }
+
+// Free is the number of free slots, Slots of all.
+func (p *Pool) Free() int { return p.nfree }
+
+// Slots is the number of slots of the pool.
+func (p *Pool) Slots() int { return p.slots }
+
+func (p *Pool) putCopy(c *Frame) {
+	c.Data = nil
+	c.next, p.copies = p.copies, c
+	p.ncopies++
+}

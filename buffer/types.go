@@ -1,5 +1,0 @@
-package buffer
-
-type area uint8
-
-type slotState uint8

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"softswitch/config"
+	"softswitch/dataplane"
+	"softswitch/detect"
+	"softswitch/detect/itsypaper"
+	"softswitch/internal/control"
+	"softswitch/internal/unit"
+	"softswitch/live"
+	"softswitch/observe"
+)
+
+// detectors are the detectors by name.
+var detectors = map[string]detect.Factory{
+	"none":      detect.NewNone,
+	"itsypaper": itsypaper.New,
+}
+
+// detectorNames are the valid choices, in the order in which they are offered.
+var detectorNames = []string{"none", "itsypaper"}
+
+func runCommand() *cobra.Command {
+	var file, detector string
+	c := &cobra.Command{
+		Use:   "run [-c FILE] [PORT...]",
+		Short: "Run a switch on network interfaces",
+		Long: `Run a switch on network interfaces until SIGINT or SIGTERM.
+
+Without a file it is a learning bridge over the given interfaces, with PFC on
+classes 3 and 4. With a file, the interfaces are those of the file.`,
+		Example: `  sudo softswitch run veth0 veth1
+  sudo softswitch run -c switch.yaml`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := switchConfig(file, detector, args)
+			if err != nil {
+				return err
+			}
+			return runSwitch(cmd.Context(), cfg)
+		},
+	}
+	c.Flags().StringVarP(&file, "config", "c", "", "configuration file (YAML)")
+	c.Flags().StringVar(&detector, "detector", "", fmt.Sprintf("deadlock detector, one of %v (default: the file's, or none)", detectorNames))
+	c.MarkFlagFilename("config", "yaml", "yml")
+	return c
+}
+
+// switchConfig is the configuration of a file, or of a bridge over ports.
+func switchConfig(file, detector string, ports []string) (cfg config.Switch, err error) {
+	var warnings []string
+	switch {
+	case file != "" && len(ports) > 0:
+		return cfg, errors.New("run: give the interfaces in the file or as arguments, not both")
+	case file != "":
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return cfg, err
+		}
+		if cfg, warnings, err = config.LoadSwitch(file, data); err != nil {
+			return cfg, err
+		}
+	case len(ports) == 0:
+		return cfg, errors.New("run: no interfaces; give at least one, or a file with -c")
+	default:
+		cfg.Name, cfg.ID = "switch", 1
+		for _, p := range ports {
+			cfg.Ports = append(cfg.Ports, config.Port{Name: p})
+		}
+		cfg.Fill()
+		if warnings, err = cfg.Check("arguments"); err != nil {
+			return cfg, err
+		}
+	}
+	if detector != "" {
+		cfg.Detector = detector
+	}
+	if detectors[cfg.Detector] == nil {
+		return cfg, fmt.Errorf("detector: %q; valid: %v", cfg.Detector, detectorNames)
+	}
+	for _, w := range warnings {
+		fmt.Fprintln(os.Stderr, "warning:", w)
+	}
+	return cfg, nil
+}
+
+func runSwitch(ctx context.Context, cfg config.Switch) error {
+	sw, err := dataplane.NewSwitch(cfg.Build(detectors[cfg.Detector], live.Batch, live.Granularity))
+	if err != nil {
+		return err
+	}
+	var ports []live.Port
+	for _, p := range cfg.Ports {
+		ports = append(ports, live.Port{Name: p.Name, KeepMAC: p.MAC != ""})
+	}
+	r := runner{name: cfg.Name, id: unit.NodeID(cfg.ID), live: cfg.Live, machine: sw, ports: ports}
+	return r.run(ctx, func(n *live.Node, req control.Request) (any, error) {
+		switch req.Do {
+		case "stats":
+			var out observe.Switch
+			n.Do(func(unit.Time) { out = observe.TakeSwitch(sw, n.Stats) })
+			out.EventsLost = n.EventsLost()
+			return out, nil
+		}
+		return nil, fmt.Errorf("unknown request %q; valid: stats", req.Do)
+	})
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+
+	"softswitch/config"
+	"softswitch/event"
+	"softswitch/internal/control"
+	"softswitch/internal/decode"
+	"softswitch/internal/unit"
+	"softswitch/link"
+	"softswitch/live"
+)
+
+// runner runs a machine in this process, with its control socket, its event log
+// and its capture.
+type runner struct {
+	name    string
+	id      unit.NodeID
+	live    config.Live
+	machine live.Machine
+	ports   []live.Port
+	undo    []func()
+}
+
+// run runs the node until ctx ends. handle answers control requests.
+func (r *runner) run(ctx context.Context, handle func(*live.Node, control.Request) (any, error)) (err error) {
+	defer func() {
+		for i := len(r.undo) - 1; i >= 0; i-- {
+			r.undo[i]()
+		}
+	}()
+	opt := live.Options{
+		Machine: r.machine, Ports: r.ports,
+		Warn: func(format string, args ...any) { fmt.Fprintf(os.Stderr, r.name+": "+format+"\n", args...) },
+	}
+	if err := r.claimPorts(); err != nil {
+		return err
+	}
+	if opt.Log, err = r.openLog(); err != nil {
+		return err
+	}
+	if opt.Open, err = r.opener(); err != nil {
+		return err
+	}
+	n, err := live.New(opt)
+	if err != nil {
+		return err
+	}
+	if err := n.Open(); err != nil {
+		return err
+	}
+	if r.live.Control != "" {
+		srv, err := control.Listen(r.live.Control)
+		if err != nil {
+			return err
+		}
+		go srv.Serve(func(req control.Request) (any, error) { return handle(n, req) })
+		r.undo = append(r.undo, srv.Close)
+	}
+	return n.Run(ctx)
+}
+
+// claimPorts makes this process the only softswitch on its interfaces, by abstract
+// unix sockets: those live in the network namespace and go with the process.
+func (r *runner) claimPorts() error {
+	for _, p := range r.ports {
+		ln, err := net.Listen("unix", "@softswitch/port/"+p.Name)
+		if err != nil {
+			return fmt.Errorf("port %s: another softswitch runs on this interface", p.Name)
+		}
+		r.undo = append(r.undo, func() { ln.Close() })
+	}
+	return nil
+}
+
+// openLog opens the event log, if there is to be one.
+func (r *runner) openLog() (func([]event.Event), error) {
+	if r.live.Events == "" {
+		return nil, nil
+	}
+	f, err := os.Create(r.live.Events)
+	if err != nil {
+		return nil, fmt.Errorf("event log: %w", err)
+	}
+	r.undo = append(r.undo, func() { f.Close() })
+	node := event.Node{ID: r.id, Name: r.name}
+	for _, p := range r.ports {
+		node.Ports = append(node.Ports, p.Name)
+	}
+	var buf []byte
+	failed := false
+	return func(events []event.Event) {
+		buf = buf[:0]
+		for _, e := range events {
+			buf = node.Append(buf, e)
+		}
+		if _, err := f.Write(buf); err != nil && !failed {
+			failed = true
+			fmt.Fprintf(os.Stderr, "%s: event log: %v\n", r.name, err)
+		}
+	}, nil
+}
+
+// opener opens interfaces, through a capture if there is to be one.
+func (r *runner) opener() (func(live.Port) (link.Link, error), error) {
+	if r.live.Pcap == "" {
+		return nil, nil
+	}
+	f, err := os.Create(r.live.Pcap)
+	if err != nil {
+		return nil, fmt.Errorf("capture: %w", err)
+	}
+	c, err := link.NewCapture(f, decode.Comment)
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("capture: %w", err)
+	}
+	r.undo = append(r.undo, func() {
+		if err := errors.Join(c.Close(), f.Close()); err != nil {
+			fmt.Fprintf(os.Stderr, "%s: capture: %v\n", r.name, err)
+		}
+		if missed := c.Stats().Missed; missed > 0 {
+			fmt.Fprintf(os.Stderr, "%s: capture: %d frames missed\n", r.name, missed)
+		}
+	})
+	return func(p live.Port) (link.Link, error) {
+		l, err := live.OpenPacket(p)
+		if err != nil {
+			return nil, err
+		}
+		return c.Tap(l, p.Name), nil
+	}, nil
+}

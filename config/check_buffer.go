@@ -1,0 +1,76 @@
+package config
+
+import (
+	"fmt"
+
+	"softswitch/internal/strictyaml"
+)
+
+// checkBuffer adds what is wrong with b, which is filled, to d. A profile that
+// works but hides deadlocks from a detector with one slot a bucket gives a
+// warning.
+func checkBuffer(d *strictyaml.Doc, b *Buffer) (warnings []string) {
+	const most = 1 << 30
+	ok := within(d, "buffer.pool", "bytes", b.Pool, 1, most)
+	ok = within(d, "buffer.size", "bytes", b.Size, 1, most) && ok
+	ok = within(d, "buffer.xon", "bytes", *b.XON, 0, most) && ok
+	ok = within(d, "buffer.xon_offset", "bytes", *b.XONOffset, 0, most) && ok
+	ok = within(d, "buffer.xoff", "bytes", *b.XOFF, 0, most) && ok
+	ok = within(d, "buffer.lossy_queue", "bytes", *b.LossyQueue, 0, most) && ok
+	switch {
+	case b.StaticTh != nil && b.DynamicTh != nil:
+		d.Faultf("buffer.dynamic_th", "%d, and static_th is %d: use one of the two", *b.DynamicTh, *b.StaticTh)
+		return nil
+	case b.StaticTh != nil:
+		ok = within(d, "buffer.static_th", "bytes", *b.StaticTh, 0, b.Pool) && ok
+	default:
+		ok = within(d, "buffer.dynamic_th", "exponent", *b.DynamicTh, -7, 3) && ok
+	}
+	if !ok {
+		return nil
+	}
+	_, highest := b.thresholds()
+	if *b.XON > highest {
+		d.Faultf("buffer.xon", "%d bytes, above the XOFF threshold of %d: a bucket would resume before it pauses; use 0 to %d", *b.XON, highest, highest)
+		return nil
+	}
+	if w := b.twoStrong(); w != "" {
+		warnings = append(warnings, d.At("buffer", w).String())
+	}
+	return warnings
+}
+
+// thresholds are the lowest and the highest XOFF threshold of a bucket in bytes.
+// A static one is always size + static_th. A dynamic one follows the free shared
+// bytes: down to size in a full pool; at most where a bucket alone fills the
+// pool, which is held = alpha x (pool - held), so alpha/(1+alpha) of the pool.
+func (b *Buffer) thresholds() (lowest, highest int) {
+	if b.StaticTh != nil {
+		return b.Size + *b.StaticTh, b.Size + *b.StaticTh
+	}
+	up, down := 1, 1 // alpha = up/down
+	if n := *b.DynamicTh; n >= 0 {
+		up = 1 << n
+	} else {
+		down = 1 << -n
+	}
+	return b.Size, b.Size + int(int64(b.Pool)*int64(up)/int64(up+down))
+}
+
+// twoStrong is a warning if a bucket can hold more than XON bytes in each of two
+// queues, "" if it cannot. A bucket holds at most XOFF threshold + headroom; the
+// bytes of two strong egresses are more than 2 x XON, so 2 x XON >= threshold +
+// headroom rules a second one out. With the defaults 2 x 36864 = 73728 >= 40960
+// + 30720 = 71680.
+func (b *Buffer) twoStrong() string {
+	lowest, highest := b.thresholds()
+	// 2 x max(xon, t - offset) - t falls up to t = xon + offset and rises from
+	// there on.
+	t := min(max(*b.XON+*b.XONOffset, lowest), highest)
+	xon := max(*b.XON, t-*b.XONOffset)
+	if 2*xon >= t+*b.XOFF {
+		return ""
+	}
+	return fmt.Sprintf("2 x XON %d < XOFF threshold %d + headroom %d: a bucket can hold more than XON bytes in two egress queues at once, "+
+		"and a detector that keeps one egress a bucket can miss a deadlock; lower xon_offset or xoff", xon, t, *b.XOFF)
+}

@@ -1,0 +1,70 @@
+package config
+
+import (
+	"fmt"
+
+	"github.com/goccy/go-yaml"
+
+	"softswitch/internal/strictyaml"
+)
+
+// LoadSwitch reads the configuration of a switch from data, the content of the
+// file called name. Defaults are filled in. The error is a strictyaml.Faults: all
+// that is wrong, as "file:line: key: value, valid choices". The warnings, in the
+// same form, tell what the configuration costs.
+func LoadSwitch(name string, data []byte) (s Switch, warnings []string, err error) {
+	d := strictyaml.Read(name, data, &s)
+	s.Fill()
+	warnings = checkSwitch(d, &s)
+	return s, warnings, d.Err()
+}
+
+// LoadHost reads the configuration of a host, as LoadSwitch does.
+func LoadHost(name string, data []byte) (h Host, err error) {
+	d := strictyaml.Read(name, data, &h)
+	h.Fill()
+	checkHost(d, &h)
+	return h, d.Err()
+}
+
+// Check checks a filled Switch that comes from no file; name stands for the file
+// in its errors and warnings.
+func (s *Switch) Check(name string) (warnings []string, err error) {
+	d := strictyaml.NewDoc(name)
+	warnings = checkSwitch(d, s)
+	return warnings, d.Err()
+}
+
+// Check checks a filled Host that comes from no file.
+func (h *Host) Check(name string) error {
+	d := strictyaml.NewDoc(name)
+	checkHost(d, h)
+	return d.Err()
+}
+
+// CheckProfile adds to d what is wrong with a filled buffer profile and PFC
+// settings, at d's keys "buffer" and "pfc". ports are those that they are for.
+func CheckProfile(d *strictyaml.Doc, b Buffer, p PFC, ports []Port) (warnings []string) {
+	checkPFC(d, p, ports)
+	return checkBuffer(d, &b)
+}
+
+// Marshal writes s, defaults filled in, as LoadSwitch reads it.
+func (s Switch) Marshal() []byte {
+	s.Fill()
+	return marshal(s)
+}
+
+// Marshal writes h, defaults filled in, as LoadHost reads it.
+func (h Host) Marshal() []byte {
+	h.Fill()
+	return marshal(h)
+}
+
+func marshal(v any) []byte {
+	b, err := yaml.MarshalWithOptions(v, yaml.IndentSequence(true))
+	if err != nil { // the types hold nothing that YAML cannot say
+		panic(fmt.Sprintf("config: %T as YAML: %v", v, err))
+	}
+	return b
+}

@@ -1,0 +1,140 @@
+package config
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
+
+// TestFaults loads each testdata/*.yaml and compares all faults and warnings
+// with the golden file beside it.
+func TestFaults(t *testing.T) {
+	files, _ := filepath.Glob("testdata/*.yaml")
+	if len(files) == 0 {
+		t.Fatal("no files in testdata")
+	}
+	for _, f := range files {
+		t.Run(filepath.Base(f), func(t *testing.T) {
+			data, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := load(filepath.Base(f), data)
+			golden := strings.TrimSuffix(f, ".yaml") + ".golden"
+			if *rewrite {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) {
+				t.Errorf("got:\n%s\nwant:\n%s", got, want)
+			}
+		})
+	}
+}
+
+func load(name string, data []byte) string {
+	var warnings []string
+	var err error
+	if strings.HasPrefix(name, "host") {
+		_, err = LoadHost(name, data)
+	} else {
+		_, warnings, err = LoadSwitch(name, data)
+	}
+	var b strings.Builder
+	if err != nil {
+		b.WriteString(err.Error() + "\n")
+	}
+	for _, w := range warnings {
+		b.WriteString("warning: " + w + "\n")
+	}
+	return b.String()
+}
+
+const smallSwitch = `
+name: s1
+id: 7
+ports:
+  - {name: a, rate: 100Mbit/s}
+  - {name: b}
+`
+
+func TestDefaults(t *testing.T) {
+	s, warnings, err := LoadSwitch("s1.yaml", []byte(smallSwitch))
+	if err != nil || len(warnings) > 0 {
+		t.Fatalf("err %v, warnings %v", err, warnings)
+	}
+	th, zero, off, xoff, lossy := 36864, 0, 4096, 30720, 262144
+	want := Switch{
+		Name: "s1", ID: 7, Trust: "dscp", HashSeed: 7, Detector: "none",
+		Ports: []Port{{Name: "a", Peer: "switch", Rate: "100Mbit/s"}, {Name: "b", Peer: "switch", Rate: "0"}},
+		// An unlimited port counts quanta at 10 Gbit/s: 65535 last 3.355392 ms.
+		PFC:    PFC{Lossless: []int{3, 4}, Quanta: 65535, Refresh: "1.118464ms"},
+		Buffer: Buffer{Pool: 2 << 20, Size: 4096, StaticTh: &th, XON: &zero, XONOffset: &off, XOFF: &xoff, LossyQueue: &lossy},
+	}
+	if !reflect.DeepEqual(s, want) {
+		t.Errorf("got  %+v\nwant %+v", s, want)
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	for _, lossless := range [][]int{nil, {}, {5}} {
+		s := Switch{
+			Name: "s1", ID: 1, Ports: []Port{{Name: "a"}, {Name: "b", Rate: "2.5Gbit/s"}, {Name: "c"}},
+			DSCPMap: map[int]int{46: 5, 26: 3},
+			PFC:     PFC{Lossless: lossless},
+			Sched:   map[int]Sched{3: {Type: "dwrr", Weight: 7}},
+			Subnets: []Subnet{{Prefix: "10.0.1.0/24", Gateway: "10.0.1.1", Ports: []int{0}}},
+			Routes:  []Route{{Prefix: "10.0.2.0/24", Ports: []int{1}, Backup: []int{2}}},
+			ARP:     []ARP{{IP: "10.0.1.2", MAC: "02:00:00:09:00:00"}},
+			MAC:     []MAC{{MAC: "02:00:00:09:00:00", Port: 0}},
+			Live:    Live{Control: "/run/x.sock"},
+		}
+		got, _, err := LoadSwitch("s1.yaml", s.Marshal())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Fill()
+		if !reflect.DeepEqual(got, s) {
+			t.Errorf("got  %+v\nwant %+v", got, s)
+		}
+	}
+	h := Host{
+		Name: "h1", ID: 9, Port: Port{Name: "eth0", Rate: "100Mbit/s"},
+		Address: "10.0.1.2/24", Gateway: "10.0.1.1", GatewayMAC: "02:00:00:01:00:00",
+		Flows: []Flow{{Number: 0, Name: "A", To: "10.0.2.2", SrcPort: 49152, Class: 3, Rate: "line"}},
+		Acts:  []Act{{At: "1s", Do: "storm", Class: 3}, {At: "2s", Do: "normal"}},
+	}
+	got, err := LoadHost("h1.yaml", h.Marshal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Fill()
+	if !reflect.DeepEqual(got, h) {
+		t.Errorf("got  %+v\nwant %+v", got, h)
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	f.Add([]byte(smallSwitch))
+	f.Add([]byte("name: h\nport: {name: eth0}\nflows: [{rate: -1}]\n"))
+	f.Add([]byte("ports: 7\npfc: [\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if s, _, err := LoadSwitch("fuzz", data); err == nil {
+			again, _, err := LoadSwitch("again", s.Marshal())
+			if err != nil || !reflect.DeepEqual(s, again) {
+				t.Fatalf("%v\n%+v\n%+v", err, s, again)
+			}
+		}
+		LoadHost("fuzz", data)
+	})
+}

@@ -1,0 +1,130 @@
+package dataplane
+
+import (
+	"fmt"
+	"net/netip"
+
+	"softswitch/buffer"
+	"softswitch/detect"
+	"softswitch/internal/ether"
+	"softswitch/internal/unit"
+)
+
+// Config is a switch's configuration, checked and complete: package config reads
+// it from a file and fills in defaults. Frames are bridged among all ports if
+// there are neither Subnets nor Routes.
+type Config struct {
+	ID   unit.NodeID
+	Name string
+	// Ports in order; the index is the unit.Port.
+	Ports []PortConfig
+	// TrustPCP takes a frame's class from its 802.1Q tag instead of its DSCP.
+	TrustPCP bool
+	// DSCP maps a code point to a class.
+	DSCP [64]unit.Priority
+	// Quanta of a pause frame, and how often a pause is repeated.
+	Quanta  uint16
+	Refresh unit.Time
+	Buffer  buffer.Config
+	// Weights of the classes that share what strict priority leaves, by deficit round
+	// robin, in units of one full frame; 0 is strict.
+	Weights [unit.Priorities]int
+	Subnets []Subnet
+	Routes  []Route
+	ARP     []Neighbour
+	MAC     []Station
+	// HashSeed makes this switch's ECMP choices its own.
+	HashSeed uint32
+	// Granularity is how precisely the driver keeps Transmit's times: 0 is exact.
+	// Frames may then leave in bursts that last so long.
+	Granularity unit.Time
+	// Batch is the most frames that a driver lends and transmits at once.
+	Batch int
+	// SlotBytes is the size of a frame slot, MaxFrame the longest frame that is
+	// forwarded, without FCS and 802.1Q tag. Slots bounds the number of slots beyond
+	// those that the driver holds.
+	SlotBytes, MaxFrame, Slots int
+	Detector                   detect.Factory
+}
+
+// PortConfig is a port's configuration.
+type PortConfig struct {
+	Name      string
+	MAC       ether.MAC
+	PeerMAC   ether.MAC // the next hop's address on a routed link
+	FacesHost bool
+	Rate      unit.Rate // 0: unlimited
+}
+
+// Subnet is a connected subnet, bridged among Ports.
+type Subnet struct {
+	Prefix  netip.Prefix
+	Gateway netip.Addr
+	Ports   unit.PortSet
+}
+
+// Route is an ECMP group towards Prefix. Backup serves while every port of Ports
+// is down (local fast reroute).
+type Route struct {
+	Prefix        netip.Prefix
+	Ports, Backup unit.PortSet
+}
+
+// Neighbour is a static ARP entry.
+type Neighbour struct {
+	IP  netip.Addr
+	MAC ether.MAC
+}
+
+// Station is a static MAC entry.
+type Station struct {
+	MAC  ether.MAC
+	Port unit.Port
+}
+
+// DefaultDSCP maps a code point to the class of its upper three bits: 26 to 3 and
+// 48 to 6, as RoCEv2 deployments have it.
+func DefaultDSCP() (m [64]unit.Priority) {
+	for i := range m {
+		m[i] = unit.Priority(i >> 3)
+	}
+	return m
+}
+
+// DefaultRefresh is the smaller of a third of the pause time and 10 ms: two
+// refreshes may be lost or late before the pause expires.
+func DefaultRefresh(quanta uint16, rate unit.Rate) unit.Time {
+	return min(rate.QuantaTime(quanta)/3, 10*unit.Millisecond)
+}
+
+// Defaults are the values of a Config that nobody chose.
+func Defaults() Config {
+	return Config{
+		DSCP:   DefaultDSCP(),
+		Quanta: 65535,
+		Buffer: buffer.Config{
+			Lossless:   1<<3 | 1<<4,
+			Shared:     2 << 20,
+			Profile:    buffer.DefaultProfile,
+			LossyQueue: 256 << 10,
+		},
+		Batch:     64,
+		SlotBytes: 2048,
+		MaxFrame:  1514,
+		Slots:     16384,
+	}
+}
+
+func (c *Config) check() error {
+	switch {
+	case len(c.Ports) == 0 || len(c.Ports) > unit.MaxPorts:
+		return fmt.Errorf("ports: %d; valid: 1 to %d", len(c.Ports), unit.MaxPorts)
+	case c.Batch < 1:
+		return fmt.Errorf("batch: %d; valid: 1 or more", c.Batch)
+	case c.SlotBytes < c.MaxFrame+ether.VLANLen:
+		return fmt.Errorf("slots of %d bytes; valid: %d or more for frames of %d and a tag", c.SlotBytes, c.MaxFrame+ether.VLANLen, c.MaxFrame)
+	case c.Refresh <= 0:
+		return fmt.Errorf("refresh: %d ns; valid: above 0", c.Refresh)
+	}
+	return nil
+}

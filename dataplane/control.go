@@ -1,0 +1,111 @@
+package dataplane
+
+import (
+	"softswitch/buffer"
+	"softswitch/detect"
+	"softswitch/event"
+	"softswitch/internal/unit"
+	"softswitch/itsyhdr"
+	"softswitch/pfcframe"
+)
+
+// This file is where the two wire formats meet: a pause frame of package pfcframe
+// carries, in its padding, a TLV of package itsyhdr.
+
+// receivePause honours a PFC frame: before the MMU, so that a full buffer cannot
+// stop it. A quantum is 512 bit times at this port's rate.
+func (s *Switch) receivePause(in unit.Port, f *buffer.Frame) {
+	p := &s.ports[in]
+	pf, pad, err := pfcframe.Parse(f.Data)
+	if err != nil {
+		panic("dataplane: a frame that parsed as PFC no longer does: " + err.Error())
+	}
+	t, err := itsyhdr.Parse(pad)
+	carries := err == nil
+	if err != nil && err != itsyhdr.ErrNone {
+		p.count.Drops[OddTLV]++
+	}
+	for set := pf.Enable; set != 0; set &= set - 1 {
+		c := first(set)
+		if !s.lossless.Has(c) {
+			p.count.Drops[OddPFCClass]++
+			continue
+		}
+		// An expiry that nobody has asked for yet happened before this frame.
+		if p.paused.Has(c) && p.pauses[c].until <= s.now {
+			p.count.Expired[c]++
+			s.endPause(in, c, event.Expired)
+		}
+		if pf.Quanta[c] == 0 {
+			p.count.RxResume[c]++
+			if p.paused.Has(c) {
+				s.endPause(in, c, event.Resumed)
+			}
+			continue
+		}
+		p.count.RxPause[c]++
+		of := itsyhdr.TLV{}
+		mine := carries && t.Class == c
+		if mine {
+			of = t
+		}
+		s.startPause(detect.Queue{Port: in, Class: c}, s.now+p.cfg.Rate.QuantaTime(pf.Quanta[c]), of, mine)
+	}
+	s.free(f)
+}
+
+// receiveMessage hands a one-hop message to the detector.
+func (s *Switch) receiveMessage(in unit.Port, f *buffer.Frame) {
+	_, t, err := itsyhdr.ParseMessage(f.Data)
+	if err != nil {
+		s.drop(f, DropMessage)
+		return
+	}
+	s.ports[in].count.RxMessages++
+	s.free(f)
+	s.detector.Message(s.now, in, t)
+}
+
+// buildControl fills f with the oldest thing that port out owes. A pause is built
+// from the state of this moment: newest quanta, newest label.
+func (s *Switch) buildControl(out unit.Port, f *buffer.Frame) {
+	p := &s.ports[out]
+	it := p.owed.pop()
+	f.Control, f.Data = true, f.Data[:pfcframe.Len]
+	f.Len = pfcframe.Len
+	if !it.isPause {
+		itsyhdr.PutMessage(f.Data, p.cfg.MAC.Bytes(), it.msg)
+		p.count.TxMessages++
+		return
+	}
+	c := it.msg.Class
+	pf := pfcframe.Frame{Src: p.cfg.MAC.Bytes(), Enable: 1 << c}
+	on, period := s.mmu.XOFF(out, c)
+	t := itsyhdr.TLV{}
+	if on {
+		pf.Quanta[c] = s.cfg.Quanta
+		t = s.detector.Label(s.now, detect.Bucket{Port: out, Class: c})
+	}
+	t.Class, t.Period = c, period
+	itsyhdr.Put(pfcframe.Put(f.Data, pf), t)
+	s.tell(out, c, on, period)
+}
+
+// tell notes what the far end of out is told of class by the frame that leaves.
+func (s *Switch) tell(out unit.Port, class unit.Priority, on bool, period uint8) {
+	p := &s.ports[out]
+	was := p.told[class]
+	e := event.Event{Type: event.ResumeSent, Port: out, Class: class, Period: period, HasPeriod: true}
+	switch {
+	case !on:
+		p.count.TxResume[class]++
+	case was.paused && was.period == period:
+		e.Type = event.RefreshSent
+		p.count.TxRefresh[class]++
+	default:
+		e.Type = event.PauseSent
+		p.count.TxPause[class]++
+	}
+	s.event(e)
+	p.told[class] = told{paused: on, period: period, refresh: s.now + s.cfg.Refresh}
+}

@@ -1,0 +1,200 @@
+package dataplane
+
+import (
+	"softswitch/buffer"
+	"softswitch/detect"
+	"softswitch/event"
+	"softswitch/internal/ether"
+	"softswitch/internal/unit"
+)
+
+// bridge sends a frame to the port of its destination, or floods it among the
+// ports of the bridge if that is unknown or a group.
+func (s *Switch) bridge(in unit.Port, f *buffer.Frame, bridge unit.PortSet) {
+	bridge.Remove(in)
+	dst := ether.MAC(f.Info.DstMAC)
+	if !dst.IsGroup() {
+		if out, ok := s.macs.lookup(s.now, dst); ok {
+			if out == in || !bridge.Has(out) {
+				s.drop(f, DropNoPort)
+				return
+			}
+			s.enqueue(f, out)
+			return
+		}
+	}
+	s.flood(f, bridge)
+}
+
+// route sends an IPv4 frame towards its destination address: into a connected
+// subnet, or out of an ECMP group's port.
+func (s *Switch) route(in unit.Port, f *buffer.Frame) {
+	e := s.fib.lookup(f.Info.DstIP)
+	switch {
+	case e == nil:
+		s.drop(f, DropNoRoute)
+	case f.Info.TTL <= 1:
+		s.drop(f, DropTTL)
+	case e.subnet >= 0:
+		s.deliver(f, int(e.subnet))
+	default:
+		out := e.pick(in, f.Info.Hash, s.cfg.HashSeed)
+		if out == unit.NoPort {
+			s.drop(f, DropNoPort)
+			return
+		}
+		p := &s.ports[out]
+		ether.IPv4(f.Data[f.Info.L3:]).DecrementTTL()
+		ether.SetAddresses(f.Data, p.cfg.PeerMAC, p.cfg.MAC)
+		s.enqueue(f, out)
+	}
+}
+
+// deliver sends a frame into a connected subnet: the ARP table gives the station,
+// the MAC table its port. A station without a MAC entry is flooded (Guo et al.,
+// section 4.2: what makes a deadlock out of a dead server).
+func (s *Switch) deliver(f *buffer.Frame, subnet int) {
+	sub := &s.cfg.Subnets[subnet]
+	mac, ok := s.arps.lookup(f.Info.DstIP)
+	if !ok {
+		s.askARP(f.Info.DstIP, sub)
+		s.drop(f, DropARPUnresolved)
+		return
+	}
+	ether.IPv4(f.Data[f.Info.L3:]).DecrementTTL()
+	if out, ok := s.macs.lookup(s.now, mac); ok {
+		ether.SetAddresses(f.Data, mac, s.ports[out].cfg.MAC)
+		if !s.up.Has(out) {
+			s.drop(f, DropNoPort)
+			return
+		}
+		s.enqueue(f, out)
+		return
+	}
+	ether.SetAddresses(f.Data, mac, s.ports[sub.Ports.First()].cfg.MAC)
+	s.flood(f, s.up&sub.Ports)
+}
+
+// askARP broadcasts a request for ip in its subnet, at most once in arpRetry.
+func (s *Switch) askARP(ip uint32, sub *Subnet) {
+	if !s.arps.mayAsk(s.now, ip) || s.pool.Free() <= s.reserve {
+		return
+	}
+	f := s.pool.Get()
+	f.Data = f.Data[:ether.MinLen]
+	clear(f.Data)
+	in := sub.Ports.First()
+	mac := s.ports[in].cfg.MAC
+	ether.SetAddresses(f.Data, ether.Broadcast, mac)
+	f.Data[12], f.Data[13] = ether.TypeARP>>8, ether.TypeARP&0xff
+	ether.PutARP(f.Data[ether.HeaderLen:], ether.ARPRequest, mac, addr32(sub.Gateway), 0, ip)
+	f.Len, f.In, f.Info = len(f.Data), in, buffer.Info{Kind: kindARP, L3: ether.HeaderLen}
+	s.flood(f, s.up&sub.Ports)
+}
+
+// flood puts a frame into the queue of every port of outs. Its bytes are charged
+// once, until the last copy has left.
+func (s *Switch) flood(f *buffer.Frame, outs unit.PortSet) {
+	if outs == 0 {
+		s.drop(f, DropNoPort)
+		return
+	}
+	cause := detect.Queue{Port: outs.First(), Class: f.Info.Class}
+	if !s.admit(f, cause) {
+		return
+	}
+	first := outs.First()
+	outs.Remove(first)
+	for outs != 0 {
+		out := outs.First()
+		outs.Remove(out)
+		c := s.pool.Copy(f)
+		if c == nil {
+			s.ports[f.In].count.Drops[DropNoCopy]++
+			break
+		}
+		s.push(c, out)
+	}
+	s.push(f, first)
+}
+
+// enqueue admits a frame and puts it into the queue of one port.
+func (s *Switch) enqueue(f *buffer.Frame, out unit.Port) {
+	if s.admit(f, detect.Queue{Port: out, Class: f.Info.Class}) {
+		s.push(f, out)
+	}
+}
+
+// admit charges a frame of a lossless class to its bucket, or drops it. The event
+// that the bucket went XOFF is told after the frame is queued, by push.
+func (s *Switch) admit(f *buffer.Frame, cause detect.Queue) bool {
+	f.InClass, f.OutClass = f.Info.Class, f.Info.Class
+	if s.pool.Free() <= s.reserve {
+		s.drop(f, DropNoSlot)
+		return false
+	}
+	if !s.lossless.Has(f.InClass) {
+		return true
+	}
+	v, xoff := s.mmu.Admit(f.In, f.InClass, f.Len)
+	if v == buffer.HeadroomFull {
+		s.drop(f, DropHeadroom)
+		return false
+	}
+	f.Charged = true
+	if xoff {
+		f.Info.Reason = crossed
+	}
+	return true
+}
+
+// crossed marks, between admit and push, the frame that made its bucket XOFF.
+const crossed = 0xff
+
+// push puts an admitted frame into (out, f.OutClass) and tells what that changes.
+func (s *Switch) push(f *buffer.Frame, out unit.Port) {
+	p := &s.ports[out]
+	c := f.OutClass
+	f.Out = out
+	q := &p.queues[c]
+	if !s.lossless.Has(c) {
+		if !s.mmu.AdmitLossy(q.Bytes(), f.Len) {
+			s.drop(f, DropLossyQueue)
+			return
+		}
+		q.Push(f)
+		p.backlog.Add(c)
+		s.ready.Add(out)
+		return
+	}
+	q.Push(f)
+	p.backlog.Add(c)
+	s.ready.Add(out)
+	xoff := f.Info.Reason == crossed
+	if xoff {
+		f.Info.Reason = 0
+	}
+	bucket, queue := detect.Bucket{Port: f.In, Class: f.InClass}, detect.Queue{Port: out, Class: c}
+	held := s.mmu.Hold(f.In, f.InClass, out, c, f.Len)
+	s.detector.Enqueue(s.now, bucket, queue)
+	if xoff {
+		s.pauseBucket(bucket, queue)
+	} else if p.paused.Has(c) {
+		if on, _ := s.mmu.XOFF(f.In, f.InClass); on {
+			s.eventHeld(bucket, queue, held, held-f.Len)
+		}
+	}
+}
+
+// eventHeld logs that a bucket that is XOFF now holds bytes in a paused queue
+// where it held before before, and that the edge became strong by it.
+func (s *Switch) eventHeld(b detect.Bucket, q detect.Queue, held, before int) {
+	xon := s.mmu.XON()
+	e := event.Event{Port: b.Port, Class: b.Class, Out: q.Port, OutClass: q.Class, Bytes: int32(held), Limit: int32(xon)}
+	e.Type = event.Held
+	s.event(e)
+	if held > xon && before <= xon {
+		e.Type = event.StrongCreated
+		s.event(e)
+	}
+}

@@ -1,0 +1,36 @@
+package dataplane
+
+import (
+	"softswitch/buffer"
+	"softswitch/event"
+	"softswitch/internal/unit"
+)
+
+// Machine is a network element (switch or host) as a pure state machine. It starts
+// no goroutine, takes no lock, makes no system call and reads no clock. Calls must
+// not overlap, and now never decreases.
+//
+// The driver's duties, per port: read frames into slots from Lend and pass them to
+// Receive; ask Transmit for frames when the port is in Work's ready set or at the
+// time that Transmit named; pass what left to Sent.
+type Machine interface {
+	// Ports is the number of ports.
+	Ports() int
+	// Lend replaces every nil in dst by an empty slot to read into; it always can.
+	Lend(in unit.Port, dst []*buffer.Frame)
+	// Receive takes the frames fs, parsed, that arrived at in, and owns them.
+	Receive(now unit.Time, in unit.Port, fs []*buffer.Frame)
+	// Transmit lends up to len(fs) frames that leave through out now, in this order,
+	// and names the time at which to ask again even if the port is not ready before.
+	Transmit(now unit.Time, out unit.Port, fs []*buffer.Frame) (n int, next unit.Time)
+	// Sent takes back frames of Transmit: they left, or the wire lost them.
+	Sent(now unit.Time, out unit.Port, fs []*buffer.Frame)
+	// SetLink tells whether p's link is up.
+	SetLink(now unit.Time, p unit.Port, up bool)
+	// Work returns and clears the set of ports that have something to send, and
+	// appends to ev and clears the events since the last call.
+	Work(ev []event.Event) (ready unit.PortSet, _ []event.Event)
+	// Parse fills in f.Info from f.Data. It reads and changes nothing else, so a
+	// driver may call it without the exclusion that the other calls need.
+	Parse(f *buffer.Frame)
+}

@@ -1,0 +1,99 @@
+package dataplane
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"softswitch/buffer"
+	"softswitch/internal/ether"
+	"softswitch/internal/unit"
+	"softswitch/itsyhdr"
+	"softswitch/pfcframe"
+)
+
+// Kinds of frame, in buffer.Info.Kind.
+const (
+	kindBad     uint8 = iota // drop for Info.Reason
+	kindData                 // anything to forward
+	kindARP                  // a valid ARP packet
+	kindPFC                  // a valid PFC frame
+	kindMessage              // an ITSY message frame, not yet decoded
+)
+
+// Parse reads what the switch needs to know of a frame, outside the driver's
+// lock. It is pure: f.Info depends on f.Data and the configuration alone.
+func (s *Switch) Parse(f *buffer.Frame) {
+	i := &f.Info
+	*i = buffer.Info{}
+	etherType, off, pcp, tagged, ok := ether.Layer(f.Data)
+	if !ok {
+		i.Reason = uint8(DropShort)
+		return
+	}
+	i.DstMAC, i.SrcMAC = uint64(ether.Dst(f.Data)), uint64(ether.Src(f.Data))
+	switch {
+	case pfcframe.IsMACControl(f.Data):
+		i.Kind, i.Reason = parseControl(f.Data)
+		return
+	case itsyhdr.IsMessage(f.Data):
+		i.Kind = kindMessage
+		return
+	case len(f.Data) > s.cfg.MaxFrame+off-ether.HeaderLen:
+		i.Reason = uint8(DropLong)
+		return
+	}
+	if tagged {
+		i.Class = unit.Priority(pcp)
+	}
+	i.Kind, i.L3 = kindData, int16(off)
+	switch etherType {
+	case ether.TypeIPv4:
+		s.parseIPv4(i, ether.IPv4(f.Data[off:]))
+	case ether.TypeARP:
+		i.Kind = kindARP
+		if !ether.ARP(f.Data[off:]).Valid() {
+			i.Kind, i.Reason = kindBad, uint8(DropMalformedARP)
+		}
+	default:
+		i.L3 = 0
+	}
+}
+
+func (s *Switch) parseIPv4(i *buffer.Info, p ether.IPv4) {
+	if !p.Valid() {
+		i.Kind, i.Reason = kindBad, uint8(DropMalformedIP)
+		return
+	}
+	if !s.cfg.TrustPCP {
+		i.Class = s.cfg.DSCP[p.DSCP()]
+	}
+	i.DstIP, i.TTL = p.Dst(), p.TTL()
+	sport, dport := p.Ports()
+	i.Hash = ether.FlowHash(p.Src(), i.DstIP, p.Proto(), sport, dport)
+}
+
+// parseControl tells a PFC frame from every other MAC control frame, none of
+// which is ever forwarded (IEEE 802.3, 31.3).
+func parseControl(b []byte) (kind, reason uint8) {
+	_, _, err := pfcframe.Parse(b)
+	switch {
+	case err == nil:
+		return kindPFC, 0
+	case errors.Is(err, pfcframe.ErrPause):
+		return kindBad, uint8(DropPause8023)
+	case errors.Is(err, pfcframe.ErrShort):
+		return kindBad, uint8(DropPFCShort)
+	case errors.Is(err, pfcframe.ErrLong):
+		return kindBad, uint8(DropPFCLong)
+	case errors.Is(err, pfcframe.ErrAddress):
+		return kindBad, uint8(DropPFCAddress)
+	case errors.Is(err, pfcframe.ErrReserved):
+		return kindBad, uint8(DropPFCReserved)
+	}
+	return kindBad, uint8(DropPFCOpcode)
+}
+
+// isIPv4 reports whether a data frame carries IPv4, whose header Info.L3 locates.
+func isIPv4(f *buffer.Frame) bool {
+	return f.Info.L3 != 0 && binary.BigEndian.Uint16(f.Data[f.Info.L3-2:]) == ether.TypeIPv4
+}

@@ -1,0 +1,148 @@
+package dataplane
+
+import (
+	"softswitch/detect"
+	"softswitch/event"
+	"softswitch/internal/unit"
+	"softswitch/itsyhdr"
+)
+
+// pauseBucket is what follows when a frame that was queued in cause made b XOFF.
+func (s *Switch) pauseBucket(b detect.Bucket, cause detect.Queue) {
+	bytes, _ := s.mmu.Bytes(b.Port, b.Class)
+	_, period := s.mmu.XOFF(b.Port, b.Class)
+	s.event(event.Event{Type: event.XOFF, Port: b.Port, Class: b.Class, Out: cause.Port, OutClass: cause.Class, Period: period, Bytes: int32(bytes), Limit: int32(s.mmu.XON())})
+	s.eachHeld(b, func(q detect.Queue, held int) { s.eventHeld(b, q, held, 0) })
+	s.detector.XOFF(s.now, b, cause)
+	s.owePause(b.Port, b.Class)
+}
+
+// resumeBucket is what follows when a bucket fell to its XON threshold.
+func (s *Switch) resumeBucket(in unit.Port, class unit.Priority) {
+	b := detect.Bucket{Port: in, Class: class}
+	s.eachHeld(b, func(q detect.Queue, held int) { s.eventWeak(b, q, held) })
+	bytes, _ := s.mmu.Bytes(in, class)
+	_, period := s.mmu.XOFF(in, class)
+	s.event(event.Event{Type: event.XON, Port: in, Class: class, Period: period, Bytes: int32(bytes), Limit: int32(s.mmu.XON())})
+	s.detector.XON(s.now, b)
+	s.owePause(in, class)
+}
+
+// eachHeld calls fn for every paused queue in which b holds bytes.
+func (s *Switch) eachHeld(b detect.Bucket, fn func(q detect.Queue, held int)) {
+	for out := range s.ports {
+		for set := s.ports[out].paused; set != 0; set &= set - 1 {
+			q := detect.Queue{Port: unit.Port(out), Class: first(set)}
+			if held := s.mmu.Held(b.Port, b.Class, q.Port, q.Class); held > 0 {
+				fn(q, held)
+			}
+		}
+	}
+}
+
+// eventWeak logs that the edge from b to q, if it was strong, is no more.
+func (s *Switch) eventWeak(b detect.Bucket, q detect.Queue, held int) {
+	if xon := s.mmu.XON(); held > xon {
+		s.event(event.Event{Type: event.StrongRemoved, Port: b.Port, Class: b.Class, Out: q.Port, OutClass: q.Class, Bytes: int32(held), Limit: int32(xon)})
+	}
+}
+
+// startPause puts a pause in force at q, or prolongs the one that is. A pause of
+// another period means that the resume between them was lost: it counts as one.
+func (s *Switch) startPause(q detect.Queue, until unit.Time, t itsyhdr.TLV, hasPeriod bool) {
+	p := &s.ports[q.Port]
+	z := &p.pauses[q.Class]
+	if p.paused.Has(q.Class) && z.hasPeriod && hasPeriod && z.period != t.Period {
+		s.endPause(q.Port, q.Class, event.Resumed)
+	}
+	fresh := !p.paused.Has(q.Class)
+	if fresh {
+		*z = pause{since: s.now, period: t.Period, hasPeriod: hasPeriod}
+		p.paused.Add(q.Class)
+		s.event(event.Event{Type: event.Paused, Out: q.Port, OutClass: q.Class, Period: t.Period, HasPeriod: hasPeriod})
+		s.eachWaiting(q, func(b detect.Bucket, held int) { s.eventHeld(b, q, held, 0) })
+	}
+	z.until = until
+	s.ready.Add(q.Port)
+	if t.Kind == itsyhdr.KindPeriod {
+		t = itsyhdr.TLV{}
+	}
+	s.detector.Pause(s.now, q, t, fresh)
+}
+
+// endPause ends the pause in force at (out, class); how is Resumed or Expired.
+func (s *Switch) endPause(out unit.Port, class unit.Priority, how event.Type) {
+	p := &s.ports[out]
+	q := detect.Queue{Port: out, Class: class}
+	s.eachWaiting(q, func(b detect.Bucket, held int) { s.eventWeak(b, q, held) })
+	p.paused &^= 1 << class
+	p.count.PausedTime[class] += s.now - p.pauses[class].since
+	s.event(event.Event{Type: how, Out: out, OutClass: class, Period: p.pauses[class].period, HasPeriod: p.pauses[class].hasPeriod})
+	s.ready.Add(out)
+	s.detector.Resume(s.now, q, how == event.Expired)
+}
+
+// eachWaiting calls fn for every bucket that is XOFF and holds bytes in q.
+func (s *Switch) eachWaiting(q detect.Queue, fn func(b detect.Bucket, held int)) {
+	for in := range s.ports {
+		for set := s.lossless; set != 0; set &= set - 1 {
+			b := detect.Bucket{Port: unit.Port(in), Class: first(set)}
+			if on, _ := s.mmu.XOFF(b.Port, b.Class); !on {
+				continue
+			}
+			if held := s.mmu.Held(b.Port, b.Class, q.Port, q.Class); held > 0 {
+				fn(b, held)
+			}
+		}
+	}
+}
+
+// expire ends the pauses of a port that ran out, and returns when the next does.
+func (s *Switch) expire(out unit.Port) (next unit.Time) {
+	p := &s.ports[out]
+	next = unit.Never
+	for set := p.paused; set != 0; set &= set - 1 {
+		c := first(set)
+		if p.pauses[c].until <= s.now {
+			p.count.Expired[c]++
+			s.endPause(out, c, event.Expired)
+			continue
+		}
+		next = min(next, p.pauses[c].until)
+	}
+	return next
+}
+
+// oweRefreshes makes the port owe the pauses that are due to be repeated.
+func (s *Switch) oweRefreshes(in unit.Port) {
+	p := &s.ports[in]
+	for set := s.lossless; set != 0; set &= set - 1 {
+		if c := first(set); p.told[c].paused && p.told[c].refresh <= s.now {
+			s.owePause(in, c)
+		}
+	}
+}
+
+// nextRefresh is when the next pause of the port is to be repeated, without those
+// that are owed already.
+func (s *Switch) nextRefresh(in unit.Port) unit.Time {
+	p := &s.ports[in]
+	next := unit.Never
+	for set := s.lossless; set != 0; set &= set - 1 {
+		if t := &p.told[first(set)]; t.paused && t.refresh > s.now {
+			next = min(next, t.refresh)
+		}
+	}
+	return next
+}
+
+// owePause makes port in owe its far end a pause or resume frame for class: which
+// of them is decided when the frame leaves.
+func (s *Switch) owePause(in unit.Port, class unit.Priority) {
+	p := &s.ports[in]
+	if !p.up {
+		return
+	}
+	p.owed.pause(class)
+	s.ready.Add(in)
+}

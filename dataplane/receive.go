@@ -1,0 +1,80 @@
+package dataplane
+
+import (
+	"softswitch/buffer"
+	"softswitch/internal/ether"
+	"softswitch/internal/unit"
+)
+
+// Receive takes parsed frames that arrived at in. All branching of the ingress is
+// here. A frame that waits for nothing costs one pass; nothing blocks.
+func (s *Switch) Receive(now unit.Time, in unit.Port, fs []*buffer.Frame) {
+	s.now = now
+	p := &s.ports[in]
+	for _, f := range fs {
+		f.In, f.Len = in, len(f.Data)
+		switch {
+		case f.Info.Kind == kindBad:
+			s.drop(f, Reason(f.Info.Reason))
+		case !p.up:
+			s.drop(f, DropLinkDown)
+		case f.Info.Kind == kindPFC:
+			s.receivePause(in, f)
+		case f.Info.Kind == kindMessage:
+			s.receiveMessage(in, f)
+		default:
+			c := f.Info.Class
+			p.count.RxFrames[c]++
+			p.count.RxBytes[c] += uint64(f.Len)
+			s.receiveData(in, p, f)
+		}
+	}
+}
+
+// receiveData forwards a data frame: it bridges, routes, or answers ARP.
+func (s *Switch) receiveData(in unit.Port, p *port, f *buffer.Frame) {
+	switch {
+	case !s.routed:
+		s.learn(in, f)
+		s.bridge(in, f, s.up)
+	case ether.MAC(f.Info.DstMAC) == p.cfg.MAC && isIPv4(f):
+		s.route(in, f)
+	case p.subnet < 0:
+		s.drop(f, DropNotForUs)
+	case f.Info.Kind == kindARP:
+		s.learn(in, f)
+		s.receiveARP(in, p, f)
+	default:
+		s.learn(in, f)
+		s.bridge(in, f, s.up&s.cfg.Subnets[p.subnet].Ports)
+	}
+}
+
+// learn notes by which port a station is reached.
+func (s *Switch) learn(in unit.Port, f *buffer.Frame) {
+	if !s.macs.learn(s.now, ether.MAC(f.Info.SrcMAC), in) {
+		s.ports[in].count.Drops[OddMACTable]++
+	}
+}
+
+// receiveARP learns the sender's address, answers for the gateway, and bridges
+// the rest in the subnet.
+func (s *Switch) receiveARP(in unit.Port, p *port, f *buffer.Frame) {
+	a := ether.ARP(f.Data[f.Info.L3:])
+	sub := &s.cfg.Subnets[p.subnet]
+	if contains(sub.Prefix, a.SenderIP()) && !s.arps.learn(a.SenderIP(), a.SenderMAC()) {
+		p.count.Drops[OddARPTable]++
+	}
+	if a.TargetIP() != addr32(sub.Gateway) {
+		s.bridge(in, f, s.up&sub.Ports)
+		return
+	}
+	if a.Op() != ether.ARPRequest {
+		s.free(f)
+		return
+	}
+	ip, mac := a.SenderIP(), a.SenderMAC()
+	ether.SetAddresses(f.Data, mac, p.cfg.MAC)
+	ether.PutARP(a, ether.ARPReply, p.cfg.MAC, addr32(sub.Gateway), mac, ip)
+	s.enqueue(f, in)
+}

@@ -1,0 +1,242 @@
+package dataplane
+
+import (
+	"fmt"
+
+	"softswitch/buffer"
+	"softswitch/detect"
+	"softswitch/event"
+	"softswitch/internal/ether"
+	"softswitch/internal/unit"
+)
+
+// Switch is the switch's state. It implements Machine, and detect.View and
+// detect.Actions for its detector. NewSwitch makes one; the zero value is not
+// usable.
+type Switch struct {
+	cfg      Config
+	ports    []port
+	pool     *buffer.Pool
+	mmu      *buffer.MMU
+	lossless unit.ClassSet
+	detector detect.Detector
+	routed   bool // forwards by L3; otherwise it bridges all ports
+	fib      fib
+	macs     macTable
+	arps     arpTable
+	up       unit.PortSet
+	reserve  int // free slots that Receive leaves to drivers and control frames
+
+	now    unit.Time
+	ready  unit.PortSet
+	events []event.Event
+}
+
+// port is one port, both directions.
+type port struct {
+	cfg    PortConfig
+	up     bool
+	subnet int // index of the connected subnet that the port is in, -1 for none
+
+	// Egress: the queues, which of them hold frames, and the pauses in force there.
+	queues  [unit.Priorities]buffer.Queue
+	backlog unit.ClassSet
+	paused  unit.ClassSet
+	pauses  [unit.Priorities]pause
+	deficit [unit.Priorities]int
+	turn    unit.Priority // the class whose turn the deficit round robin is at
+
+	// Egress pacing: the wire is free from wireFree on; waiting says that frames wait
+	// for that time.
+	wireFree unit.Time
+	waiting  bool
+
+	// What this port owes its far end: pauses for its ingress, and messages.
+	owed owed
+	told [unit.Priorities]told
+
+	count PortCounters
+}
+
+// pause is a pause in force at a queue.
+type pause struct {
+	since, until unit.Time
+	period       uint8 // of the bucket that pauses, if hasPeriod
+	hasPeriod    bool
+}
+
+// told is what the far end was last told of an ingress class.
+type told struct {
+	paused  bool
+	period  uint8
+	refresh unit.Time // when to repeat the pause
+}
+
+// messagesMax bounds the messages that wait at a port.
+const messagesMax = 256
+
+// NewSwitch makes a switch. The error names what is impossible in cfg.
+func NewSwitch(cfg Config) (*Switch, error) {
+	cfg.Buffer.Ports = len(cfg.Ports)
+	if err := cfg.check(); err != nil {
+		return nil, fmt.Errorf("switch %s: %w", cfg.Name, err)
+	}
+	mmu, err := buffer.NewMMU(cfg.Buffer)
+	if err != nil {
+		return nil, fmt.Errorf("switch %s: buffer: %w", cfg.Name, err)
+	}
+	s := &Switch{
+		cfg:      cfg,
+		ports:    make([]port, len(cfg.Ports)),
+		mmu:      mmu,
+		lossless: cfg.Buffer.Lossless,
+		routed:   len(cfg.Subnets)+len(cfg.Routes) > 0,
+		fib:      newFIB(cfg),
+		macs:     newMACTable(cfg.MAC),
+		arps:     newARPTable(cfg.ARP),
+		reserve:  len(cfg.Ports) * (cfg.Batch + unit.Priorities),
+		events:   make([]event.Event, 0, 256),
+	}
+	// A driver holds at most a batch to read into and a batch to write per port.
+	s.pool = buffer.NewPool(cfg.Slots+len(cfg.Ports)*cfg.Batch+s.reserve, cfg.Slots/4+unit.MaxPorts, cfg.SlotBytes)
+	for i := range s.ports {
+		p := &s.ports[i]
+		p.cfg, p.subnet = cfg.Ports[i], s.fib.subnetOf(unit.Port(i))
+		p.owed.init()
+	}
+	s.detector = detect.None{}
+	if cfg.Detector != nil {
+		s.detector = cfg.Detector(s, s)
+	}
+	return s, nil
+}
+
+// Ports is the number of ports.
+func (s *Switch) Ports() int { return len(s.ports) }
+
+// Lend replaces every nil in dst by an empty slot.
+func (s *Switch) Lend(_ unit.Port, dst []*buffer.Frame) {
+	for i := range dst {
+		if dst[i] != nil {
+			continue
+		}
+		if dst[i] = s.pool.Get(); dst[i] == nil {
+			panic("dataplane: no slot to read into: the driver holds more than a batch a port")
+		}
+	}
+}
+
+// Work returns and clears the ready ports and appends the events since the last
+// call to ev.
+func (s *Switch) Work(ev []event.Event) (unit.PortSet, []event.Event) {
+	ready := s.ready
+	s.ready = 0
+	ev = append(ev, s.events...)
+	s.events = s.events[:0]
+	return ready, ev
+}
+
+// SetLink takes note of a link's state. A link that goes down loses what waits
+// for it, its pauses in both directions end, and routes fall back on their
+// backups; when it comes up, buckets that are XOFF pause their upstream anew.
+func (s *Switch) SetLink(now unit.Time, n unit.Port, up bool) {
+	s.now = now
+	p := &s.ports[n]
+	if p.up == up {
+		return
+	}
+	p.up = up
+	if up {
+		s.up.Add(n)
+		s.event(event.Event{Type: event.LinkUp, Port: n})
+		for c := range unit.Priority(unit.Priorities) {
+			if on, _ := s.mmu.XOFF(n, c); on {
+				s.owePause(n, c)
+			}
+		}
+	} else {
+		s.up.Remove(n)
+		s.event(event.Event{Type: event.LinkDown, Port: n})
+		s.flush(n)
+	}
+	s.fib.setLinks(s.up, func(route int, out unit.Port) {
+		s.event(event.Event{Type: event.Rerouted, Out: out, Bytes: int32(route)})
+	})
+	s.ready.Add(n)
+}
+
+// flush drops all that waits at a port and ends the pauses in force there.
+func (s *Switch) flush(n unit.Port) {
+	p := &s.ports[n]
+	for c := range unit.Priority(unit.Priorities) {
+		p.told[c] = told{}
+		if p.paused.Has(c) {
+			s.endPause(n, c, event.Expired)
+		}
+		for p.queues[c].Head() != nil {
+			f := s.pop(n, c)
+			s.drop(f, DropLinkDown)
+		}
+	}
+	p.owed.init()
+	p.waiting = false
+}
+
+// drop counts a frame and gives its slot and its bytes back.
+func (s *Switch) drop(f *buffer.Frame, r Reason) {
+	c := &s.ports[f.In].count
+	c.Drops[r]++
+	if f.Info.Kind == kindData && s.lossless.Has(f.Info.Class) && r >= DropHeadroom {
+		c.LosslessLost++
+	}
+	s.free(f)
+}
+
+// free gives back a frame: the slot, and with the last of its copies the bytes
+// that are charged.
+func (s *Switch) free(f *buffer.Frame) {
+	orig := f.Orig()
+	in, class, n, charged := orig.In, orig.InClass, orig.Len, orig.Charged
+	if !s.pool.Put(f) || !charged {
+		return
+	}
+	if s.mmu.Release(in, class, n) {
+		s.resumeBucket(in, class)
+	}
+	for {
+		in, class, ok := s.mmu.Reopened()
+		if !ok {
+			return
+		}
+		s.resumeBucket(in, class)
+	}
+}
+
+func (s *Switch) event(e event.Event) {
+	e.At = s.now
+	s.events = append(s.events, e)
+}
+
+// Config is what the switch was made with.
+func (s *Switch) Config() *Config { return &s.cfg }
+
+// Counters is a port's counters, to read between calls.
+func (s *Switch) Counters(p unit.Port) *PortCounters { return &s.ports[p].count }
+
+// MMU is the switch's accounts, to read between calls.
+func (s *Switch) MMU() *buffer.MMU { return s.mmu }
+
+// Queue is an egress queue, to read between calls.
+func (s *Switch) Queue(p unit.Port, c unit.Priority) *buffer.Queue { return &s.ports[p].queues[c] }
+
+// Detector is the switch's detector, to read between calls.
+func (s *Switch) Detector() detect.Detector { return s.detector }
+
+// QueuePaused reports whether a pause is in force at a queue.
+func (s *Switch) QueuePaused(p unit.Port, c unit.Priority) bool { return s.ports[p].paused.Has(c) }
+
+// LinkUp reports a port's link state.
+func (s *Switch) LinkUp(p unit.Port) bool { return s.ports[p].up }
+
+// SetMAC sets the address of a port that its configuration left to the interface.
+func (s *Switch) SetMAC(p unit.Port, m ether.MAC) { s.ports[p].cfg.MAC = m }

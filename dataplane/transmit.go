@@ -1,0 +1,98 @@
+package dataplane
+
+import (
+	"softswitch/buffer"
+	"softswitch/detect"
+	"softswitch/internal/unit"
+)
+
+// Transmit lends what leaves through out now: first what the port owes its far
+// end, then frames of the queues that are not paused, as far as the pacer allows.
+// next is the earliest of: the wire is free, a pause expires, a pause is to be
+// repeated.
+func (s *Switch) Transmit(now unit.Time, out unit.Port, fs []*buffer.Frame) (n int, next unit.Time) {
+	s.now = now
+	p := &s.ports[out]
+	if !p.up {
+		return 0, unit.Never
+	}
+	next = s.expire(out)
+	s.oweRefreshes(out)
+	p.catchUp(now, s.cfg.Granularity)
+	n = s.transmitControl(out, fs)
+	n += s.transmitData(out, fs[n:])
+	if p.owed.n > 0 || p.backlog&^p.paused != 0 {
+		p.waiting = true
+		if p.wireFree <= now {
+			return n, now // the batch was the limit, not the wire
+		}
+		next = min(next, p.wireFree+s.cfg.Granularity)
+	}
+	return n, min(next, s.nextRefresh(out))
+}
+
+// catchUp keeps the wire's clock: a port that waited for it may catch up on what a
+// late driver cost, up to creditMax; a port that had nothing to send may not save
+// up time.
+func (p *port) catchUp(now, granularity unit.Time) {
+	if p.waiting {
+		p.wireFree = max(p.wireFree, now-granularity*creditMax)
+	} else {
+		p.wireFree = max(p.wireFree, now)
+	}
+	p.waiting = false
+}
+
+// creditMax bounds the burst of a late driver, in units of its granularity.
+const creditMax = 8
+
+// transmitControl lends owed pauses and messages. They need the wire like any
+// frame; a driver that is not exact need not wait for it.
+func (s *Switch) transmitControl(out unit.Port, fs []*buffer.Frame) (n int) {
+	p := &s.ports[out]
+	for n < len(fs) && p.owed.n > 0 && p.wireFree <= s.now+s.cfg.Granularity {
+		f := s.pool.Get()
+		if f == nil {
+			panic("dataplane: no slot for a control frame: the reserve is gone")
+		}
+		s.buildControl(out, f)
+		p.wireFree += p.cfg.Rate.FrameTime(f.Len)
+		fs[n] = f
+		n++
+	}
+	return n
+}
+
+func (s *Switch) transmitData(out unit.Port, fs []*buffer.Frame) (n int) {
+	p := &s.ports[out]
+	for n < len(fs) && p.wireFree <= s.now {
+		c, ok := p.pick(&s.cfg.Weights)
+		if !ok {
+			break
+		}
+		f := s.pop(out, c)
+		p.count.TxFrames[c]++
+		p.count.TxBytes[c] += uint64(f.Len)
+		p.wireFree += p.cfg.Rate.FrameTime(f.Len)
+		fs[n] = f
+		n++
+	}
+	return n
+}
+
+// pop takes the oldest frame of a queue and out of M.
+func (s *Switch) pop(out unit.Port, c unit.Priority) *buffer.Frame {
+	p := &s.ports[out]
+	f := p.queues[c].Pop()
+	empty := p.queues[c].Head() == nil
+	if empty {
+		p.backlog &^= 1 << c
+	}
+	if s.lossless.Has(c) {
+		s.mmu.Hold(f.In, f.InClass, out, c, -f.Len)
+		if empty {
+			s.detector.Empty(s.now, detect.Queue{Port: out, Class: c})
+		}
+	}
+	return f
+}

@@ -1,0 +1,67 @@
+package dataplane
+
+import (
+	"softswitch/detect"
+	"softswitch/event"
+	"softswitch/internal/unit"
+	"softswitch/itsyhdr"
+)
+
+// The switch as its detector sees it (detect.View) and what the detector may ask
+// of it (detect.Actions).
+
+// Self is the switch's number.
+func (s *Switch) Self() unit.NodeID { return s.cfg.ID }
+
+// Lossless is the set of lossless classes.
+func (s *Switch) Lossless() unit.ClassSet { return s.lossless }
+
+// FacesHost reports whether the far end of p is a host.
+func (s *Switch) FacesHost(p unit.Port) bool { return s.ports[p].cfg.FacesHost }
+
+// XOFF reports whether b pauses its upstream, and its period.
+func (s *Switch) XOFF(b detect.Bucket) (on bool, period uint8) { return s.mmu.XOFF(b.Port, b.Class) }
+
+// Paused reports whether a pause is in force at q.
+func (s *Switch) Paused(q detect.Queue) bool { return s.ports[q.Port].paused.Has(q.Class) }
+
+// Held is M(b, q) in bytes.
+func (s *Switch) Held(b detect.Bucket, q detect.Queue) int {
+	return s.mmu.Held(b.Port, b.Class, q.Port, q.Class)
+}
+
+// XON is the resume threshold in bytes.
+func (s *Switch) XON(detect.Bucket) int { return s.mmu.XON() }
+
+// Repause sends a pause frame for b now, if b is XOFF.
+func (s *Switch) Repause(b detect.Bucket) {
+	if on, _ := s.mmu.XOFF(b.Port, b.Class); on {
+		s.owePause(b.Port, b.Class)
+	}
+}
+
+// Send sends t out of port p as a one-hop message.
+func (s *Switch) Send(p unit.Port, t itsyhdr.TLV) bool {
+	if !s.ports[p].up || !s.ports[p].owed.message(t) {
+		s.ports[p].count.Drops[DropMessageQueue]++
+		return false
+	}
+	s.ready.Add(p)
+	return true
+}
+
+// Report logs a declared deadlock.
+func (s *Switch) Report(f detect.Finding) {
+	s.event(event.Event{
+		Type: event.Deadlock, Port: f.Bucket.Port, Class: f.Bucket.Class, Out: f.Queue.Port, OutClass: f.Queue.Class,
+		Label: f.Label, Trigger: f.Trigger, OnLoop: f.OnLoop,
+	})
+}
+
+// Trace logs a step of the detector.
+func (s *Switch) Trace(t detect.Trace) {
+	s.event(event.Event{
+		Type: event.Trace, Step: t.Step, Port: t.Bucket.Port, Class: t.Bucket.Class, Out: t.Queue.Port, OutClass: t.Queue.Class,
+		Label: t.Label,
+	})
+}

@@ -1,0 +1,147 @@
+// Package detecttest scripts the world of deadlock detectors: a few switches,
+// each with a detector, joined by links with fixed delays, and a script that says
+// which frames wait where and who crosses which threshold.
+//
+//	script: Enqueue XOFF XON Leave HostPause ...        in virtual time (To, At)
+//	          |
+//	          v          pause, resume, message, after the link's delay
+//	       Switch  ------------------------------------------------------>  Switch
+//	       Detector                                                        Detector
+//
+//	records: Findings, Traces, Pauses, Messages; Stuck says what is true
+//
+// No frame moves by itself: a bucket's bytes are those that the script puts there,
+// and a pause frame leaves at once. All of a script is in one class, Class.
+//
+// Read in this order: fabric.go (time, links, records), switch.go (the verbs of a
+// script), view.go (what the detector sees), stuck.go (the truth, computed simply).
+//
+// Invariants: events at one instant happen in the order in which they were asked
+// for; what leaves through one port arrives in the order in which it left.
+//
+// What it does not do: it forwards no frame, checks no buffer limit, lets no pause
+// expire and refreshes none unless the script says so.
+package detecttest
+
+import (
+	"container/heap"
+	"fmt"
+
+	"softswitch/detect"
+	"softswitch/internal/unit"
+)
+
+// Class is the lossless class of every bucket and queue in a script.
+const Class unit.Priority = 3
+
+// Fabric is the switches of one script and their common virtual time, which
+// starts at 0. Make it with New.
+type Fabric struct {
+	// XON is the threshold of every bucket in bytes; New sets 36,000.
+	XON int
+	// Findings, Traces: what the detectors declared and logged, oldest first.
+	Findings []Found
+	Traces   []Traced
+	// Pauses, Messages: pause frames (refreshes too, resumes not) and one-hop
+	// messages that left a switch.
+	Pauses, Messages int
+
+	make     detect.Factory
+	now      unit.Time
+	switches []*Switch
+	queue    events
+	asked    int
+}
+
+// Found is a finding, with when and where.
+type Found struct {
+	At     unit.Time
+	Switch unit.NodeID
+	detect.Finding
+}
+
+// Traced is a step of a detector, with when and where.
+type Traced struct {
+	At     unit.Time
+	Switch unit.NodeID
+	detect.Trace
+}
+
+// New is an empty fabric whose switches will run detectors made by f.
+func New(f detect.Factory) *Fabric { return &Fabric{XON: 36_000, make: f} }
+
+// Now is the script's time.
+func (f *Fabric) Now() unit.Time { return f.now }
+
+// At schedules do, a step of the script, for time t. It panics if t is past.
+func (f *Fabric) At(t unit.Time, do func()) {
+	if t < f.now {
+		panic(fmt.Sprintf("detecttest: step at %d ns, but it is %d ns already", t, f.now))
+	}
+	f.asked++
+	heap.Push(&f.queue, event{at: t, order: f.asked, do: do})
+}
+
+// To lets everything happen that is due until t, t included.
+func (f *Fabric) To(t unit.Time) {
+	for len(f.queue) > 0 && f.queue[0].at <= t {
+		f.step()
+	}
+	f.now = t
+}
+
+// Settle lets at most limit events happen and reports whether none is left. A
+// fabric whose detectors keep sending does not settle.
+func (f *Fabric) Settle(limit int) bool {
+	for ; len(f.queue) > 0 && limit > 0; limit-- {
+		f.step()
+	}
+	return len(f.queue) == 0
+}
+
+func (f *Fabric) step() {
+	e := heap.Pop(&f.queue).(event)
+	f.now = e.at
+	e.do()
+}
+
+// Switch adds a switch with its detector.
+func (f *Fabric) Switch(id unit.NodeID, ports int) *Switch {
+	s := &Switch{fabric: f, id: id, ports: make([]port, ports), held: make([][]int, ports)}
+	for i := range s.held {
+		s.held[i] = make([]int, ports)
+	}
+	s.detector = f.make(view{s}, actions{s})
+	f.switches = append(f.switches, s)
+	return s
+}
+
+// Delay is how long a link takes, in either direction.
+type Delay struct{ Pause, Message unit.Time }
+
+// Link joins port ap of a and port bp of b.
+func (f *Fabric) Link(a *Switch, ap unit.Port, b *Switch, bp unit.Port, d Delay) {
+	a.ports[ap].peer, a.ports[ap].peerPort, a.ports[ap].delay = b, bp, d
+	b.ports[bp].peer, b.ports[bp].peerPort, b.ports[bp].delay = a, ap, d
+}
+
+// event is one thing that will happen; ties are settled by order.
+type event struct {
+	at    unit.Time
+	order int
+	do    func()
+}
+
+type events []event
+
+func (q events) Len() int      { return len(q) }
+func (q events) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q events) Less(i, j int) bool {
+	return q[i].at < q[j].at || q[i].at == q[j].at && q[i].order < q[j].order
+}
+func (q *events) Push(e any) { *q = append(*q, e.(event)) }
+func (q *events) Pop() any {
+	last := (*q)[len(*q)-1]
+	*q = (*q)[:len(*q)-1]
+	return last
+}

@@ -1,0 +1,73 @@
+package detecttest
+
+import "softswitch/internal/unit"
+
+// Stuck is the largest set of queues that can never transmit again, in the order
+// of switches and ports: each is paused by the current XOFF period of the bucket
+// at its far end, and that bucket has more than XON bytes in queues of the set. It
+// is empty if and only if there is no deadlock at this instant.
+func (f *Fabric) Stuck() []unit.NodePort {
+	in := map[unit.NodePort]bool{}
+	for _, s := range f.switches {
+		for p := range s.ports {
+			if s.pausedForGood(unit.Port(p)) {
+				in[unit.NodePort{Node: s.id, Port: unit.Port(p)}] = true
+			}
+		}
+	}
+	for f.peel(in) {
+	}
+	return f.inOrder(in)
+}
+
+// pausedForGood: the pause in force at queue p belongs to the current XOFF period
+// of a switch's bucket.
+func (s *Switch) pausedForGood(p unit.Port) bool {
+	q := &s.ports[p]
+	if !q.paused || q.peer == nil {
+		return false
+	}
+	b := &q.peer.ports[q.peerPort]
+	return b.xoff && b.period == q.pausedBy
+}
+
+// peel removes the queues whose bucket will fall to XON even if the rest of the set
+// never moves, and reports whether it removed any.
+func (f *Fabric) peel(in map[unit.NodePort]bool) bool {
+	removed := false
+	for _, at := range f.inOrder(in) {
+		q := f.port(at)
+		waits := 0
+		for out, bytes := range q.peer.held[q.peerPort] {
+			if in[unit.NodePort{Node: q.peer.id, Port: unit.Port(out)}] {
+				waits += bytes
+			}
+		}
+		if waits <= f.XON {
+			delete(in, at)
+			removed = true
+		}
+	}
+	return removed
+}
+
+func (f *Fabric) port(at unit.NodePort) *port {
+	for _, s := range f.switches {
+		if s.id == at.Node {
+			return &s.ports[at.Port]
+		}
+	}
+	return nil
+}
+
+func (f *Fabric) inOrder(in map[unit.NodePort]bool) []unit.NodePort {
+	var all []unit.NodePort
+	for _, s := range f.switches {
+		for p := range s.ports {
+			if at := (unit.NodePort{Node: s.id, Port: unit.Port(p)}); in[at] {
+				all = append(all, at)
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,148 @@
+package detecttest
+
+import (
+	"fmt"
+
+	"softswitch/detect"
+	"softswitch/internal/unit"
+	"softswitch/itsyhdr"
+)
+
+// Switch is one switch of a script. Port i is at once the ingress port of bucket i
+// and the egress port of queue i.
+type Switch struct {
+	fabric   *Fabric
+	id       unit.NodeID
+	ports    []port
+	held     [][]int // bytes, by ingress and egress port
+	detector detect.Detector
+}
+
+// port is one port's facts.
+type port struct {
+	host     bool
+	peer     *Switch // nil: a host, or nothing
+	peerPort unit.Port
+	delay    Delay
+	lastDue  unit.Time // when the last frame that left here arrives
+
+	xoff   bool  // the bucket pauses its upstream
+	period uint8 // of the bucket's XOFF
+
+	paused   bool  // a pause is in force at the queue
+	pausedBy uint8 // the pauser's period
+}
+
+// ID is the switch's number.
+func (s *Switch) ID() unit.NodeID { return s.id }
+
+// Detector is the switch's detector.
+func (s *Switch) Detector() detect.Detector { return s.detector }
+
+// FaceHosts says that end hosts are behind these ports.
+func (s *Switch) FaceHosts(ports ...unit.Port) {
+	for _, p := range ports {
+		s.ports[p].host = true
+	}
+}
+
+// Enqueue puts bytes that came in at in into the queue of out.
+func (s *Switch) Enqueue(in, out unit.Port, bytes int) {
+	s.held[in][out] += bytes
+	s.detector.Enqueue(s.fabric.now, bucket(in), queue(out))
+}
+
+// Leave takes bytes of in out of the queue of out. It panics if there are fewer.
+func (s *Switch) Leave(in, out unit.Port, bytes int) {
+	if s.held[in][out] < bytes {
+		panic(fmt.Sprintf("detecttest: switch %d: %d bytes leave queue %d, but bucket %d has %d there", s.id, bytes, out, in, s.held[in][out]))
+	}
+	s.held[in][out] -= bytes
+	for i := range s.held {
+		if s.held[i][out] > 0 {
+			return
+		}
+	}
+	s.detector.Empty(s.fabric.now, queue(out))
+}
+
+// XOFF lets bucket in cross its XOFF threshold by a frame queued in cause; its
+// pause frame leaves at once. It panics if the bucket is XOFF.
+func (s *Switch) XOFF(in, cause unit.Port) {
+	p := &s.ports[in]
+	if p.xoff {
+		panic(fmt.Sprintf("detecttest: switch %d: bucket %d is XOFF already", s.id, in))
+	}
+	p.xoff = true
+	p.period++
+	s.detector.XOFF(s.fabric.now, bucket(in), queue(cause))
+	s.Refresh(in)
+}
+
+// XON lets bucket in resume its upstream. It panics if the bucket is not XOFF.
+func (s *Switch) XON(in unit.Port) {
+	p := &s.ports[in]
+	if !p.xoff {
+		panic(fmt.Sprintf("detecttest: switch %d: bucket %d is not XOFF", s.id, in))
+	}
+	p.xoff = false
+	s.detector.XON(s.fabric.now, bucket(in))
+	peer, at := p.peer, p.peerPort
+	s.transmit(in, p.delay.Pause, func() { peer.resume(at, false) })
+}
+
+// Refresh sends a pause frame for bucket in, which is XOFF, with the label that
+// the detector wants on it now.
+func (s *Switch) Refresh(in unit.Port) {
+	p := &s.ports[in]
+	t := s.detector.Label(s.fabric.now, bucket(in))
+	if t != (itsyhdr.TLV{}) {
+		t.Class, t.Period = Class, p.period
+	}
+	s.fabric.Pauses++
+	peer, at, period := p.peer, p.peerPort, p.period
+	s.transmit(in, p.delay.Pause, func() { peer.pause(at, period, t) })
+}
+
+// HostPause lets the host behind port p pause it, without a label.
+func (s *Switch) HostPause(p unit.Port) { s.pause(p, 0, itsyhdr.TLV{}) }
+
+// HostResume lets the host behind port p resume it.
+func (s *Switch) HostResume(p unit.Port) { s.resume(p, false) }
+
+// Expire lets the pause at queue out run out.
+func (s *Switch) Expire(out unit.Port) { s.resume(out, true) }
+
+// Deliver lets message t arrive at port p, as from a forger.
+func (s *Switch) Deliver(p unit.Port, t itsyhdr.TLV) { s.detector.Message(s.fabric.now, p, t) }
+
+// Paused reports whether a pause is in force at queue out.
+func (s *Switch) Paused(out unit.Port) bool { return s.ports[out].paused }
+
+func (s *Switch) pause(p unit.Port, period uint8, t itsyhdr.TLV) {
+	fresh := !s.ports[p].paused
+	s.ports[p].paused, s.ports[p].pausedBy = true, period
+	s.detector.Pause(s.fabric.now, queue(p), t, fresh)
+}
+
+func (s *Switch) resume(p unit.Port, expired bool) {
+	if !s.ports[p].paused {
+		return
+	}
+	s.ports[p].paused = false
+	s.detector.Resume(s.fabric.now, queue(p), expired)
+}
+
+// transmit lets do happen at the far end of p, in order. Nothing happens behind a
+// port that leads to no switch.
+func (s *Switch) transmit(p unit.Port, delay unit.Time, do func()) {
+	from := &s.ports[p]
+	if from.peer == nil {
+		return
+	}
+	from.lastDue = max(from.lastDue, s.fabric.now+delay)
+	s.fabric.At(from.lastDue, do)
+}
+
+func bucket(p unit.Port) detect.Bucket { return detect.Bucket{Port: p, Class: Class} }
+func queue(p unit.Port) detect.Queue   { return detect.Queue{Port: p, Class: Class} }

@@ -1,0 +1,61 @@
+package detecttest
+
+import (
+	"softswitch/detect"
+	"softswitch/internal/unit"
+	"softswitch/itsyhdr"
+)
+
+// view is a Switch as a detect.View.
+type view struct{ s *Switch }
+
+func (v view) Self() unit.NodeID          { return v.s.id }
+func (v view) Ports() int                 { return len(v.s.ports) }
+func (v view) Lossless() unit.ClassSet    { return 1 << Class }
+func (v view) FacesHost(p unit.Port) bool { return v.s.ports[p].host }
+
+func (v view) XOFF(b detect.Bucket) (bool, uint8) {
+	p := &v.s.ports[b.Port]
+	return p.xoff && b.Class == Class, p.period
+}
+
+func (v view) Paused(q detect.Queue) bool { return v.s.ports[q.Port].paused && q.Class == Class }
+
+func (v view) Held(b detect.Bucket, q detect.Queue) int {
+	if b.Class != Class || q.Class != Class {
+		return 0
+	}
+	return v.s.held[b.Port][q.Port]
+}
+
+func (v view) XON(detect.Bucket) int { return v.s.fabric.XON }
+
+// actions is a Switch as detect.Actions.
+type actions struct{ s *Switch }
+
+func (a actions) Repause(b detect.Bucket) {
+	if a.s.ports[b.Port].xoff {
+		a.s.Refresh(b.Port)
+	}
+}
+
+func (a actions) Send(p unit.Port, t itsyhdr.TLV) bool {
+	from := &a.s.ports[p]
+	if from.peer == nil && !from.host {
+		return false
+	}
+	a.s.fabric.Messages++
+	peer, at := from.peer, from.peerPort
+	a.s.transmit(p, from.delay.Message, func() { peer.detector.Message(a.s.fabric.now, at, t) })
+	return true
+}
+
+func (a actions) Report(fd detect.Finding) {
+	f := a.s.fabric
+	f.Findings = append(f.Findings, Found{At: f.now, Switch: a.s.id, Finding: fd})
+}
+
+func (a actions) Trace(t detect.Trace) {
+	f := a.s.fabric
+	f.Traces = append(f.Traces, Traced{At: f.now, Switch: a.s.id, Trace: t})
+}

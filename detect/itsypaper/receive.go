@@ -1,0 +1,73 @@
+package itsypaper
+
+import (
+	"softswitch/detect"
+	"softswitch/internal/unit"
+	"softswitch/itsyhdr"
+)
+
+// receive takes a checking message that came to port p, on a pause or alone
+// (ITSY, III-B):
+//
+//  1. the switch's own id has come home: home decides (check.go);
+//  2. anyone else's is stored at p, in place of what was there;
+//  3. it goes on to every port of delta_p, unless it has gone this way before;
+//  4. if another port stores the same trigger, this is a middle switch (middle.go).
+func (d *detector) receive(p unit.Port, t itsyhdr.TLV) {
+	q := detect.Queue{Port: p, Class: t.Class}
+	l, ok := parseLabel(t)
+	if !ok {
+		d.trace(detect.StepDrop, q, noBucket, t)
+		return
+	}
+	if d.mine(l) {
+		d.home(q, l, t)
+		return
+	}
+	way := newTrail(t.Hops, t.Flags)
+	again := d.cameRound(p, l, way)
+	if again {
+		way, _ = d.known(p, l)
+	}
+	d.put(p, l, way)
+	delta := d.delta(p)
+	if again || delta == 0 {
+		d.trace(detect.StepDrop, q, noBucket, t)
+		return
+	}
+	d.forward(detect.StepForward, q, delta, t)
+	if !l.middle() && d.storedElsewhere(p, l) {
+		d.takeOver(q, delta, l, t)
+	}
+}
+
+// mine reports whether this switch is l's generic initiator. An id that it minted
+// in a host's name is the host's: it is stored and forwarded like a stranger's, or
+// the switch would never see it at two ports.
+func (d *detector) mine(l label) bool {
+	at := l.initiator()
+	return at.Node == d.view.Self() && (int(at.Port) >= d.ports() || !d.view.FacesHost(at.Port))
+}
+
+// cameRound reports whether l was at p before, this time coming by a longer way, or
+// by one as long in the same round. Such a label is stored but not sent on: this
+// alone ends the circulation that the text leaves open. A new round on a way as
+// long means that a port was resumed and learned the label again: it may pass.
+func (d *detector) cameRound(p unit.Port, l label, way trail) bool {
+	before, known := d.known(p, l)
+	return known && (way.hops() > before.hops() || way == before)
+}
+
+// forward sends t, which came to q, to the upstreams of delta, one hop on.
+func (d *detector) forward(step detect.Step, q detect.Queue, delta unit.PortSet, t itsyhdr.TLV) {
+	if t.Hops+1 >= HopLimit {
+		d.trace(detect.StepDrop, q, noBucket, t)
+		return
+	}
+	on := t
+	on.Hops++
+	on.Period, on.Auth = 0, 0 // of the frame it came in
+	for ; delta != 0; delta.Remove(delta.First()) {
+		d.send(step, q, d.bucket(delta.First(), q.Class), on)
+	}
+}

@@ -1,0 +1,68 @@
+package itsypaper
+
+import (
+	"softswitch/detect"
+	"softswitch/internal/unit"
+	"softswitch/itsyhdr"
+)
+
+// XOFF decides what the pause of b will carry (ITSY, III-A and III-B). The packet
+// that crossed the threshold decides: if the port it was queued in is paused, the
+// pause carries what is stored there; if not, this switch is an initial trigger.
+func (d *detector) XOFF(_ unit.Time, b detect.Bucket, cause detect.Queue) {
+	d.pausing.Add(b.Port)
+	if d.paused(cause.Port) {
+		d.owed[b.Port] = uint8(cause.Port)
+		return
+	}
+	d.takeovers.forget(b.Port)
+	d.begin(b.Port, d.seqs[b.Port]+1)
+	d.owed[b.Port] = owesOwn
+	d.trace(detect.StepMint, cause, b, d.own(b))
+}
+
+// Label is the checking message that rides on the first pause frame of b after an
+// XOFF. A refresh repeats a pause and carries none: the text knows no refresh, and
+// repeating the label would repair losses that the text does not repair.
+func (d *detector) Label(_ unit.Time, b detect.Bucket) itsyhdr.TLV {
+	from := d.owed[b.Port]
+	d.owed[b.Port] = owesNothing
+	switch from {
+	case owesNothing:
+		return itsyhdr.TLV{}
+	case owesOwn:
+		return d.own(b)
+	}
+	return d.copied(b, unit.Port(from))
+}
+
+// own is b's own id, as an initial trigger sends it.
+func (d *detector) own(b detect.Bucket) itsyhdr.TLV {
+	id := newLabel(unit.NodePort{Node: d.view.Self(), Port: b.Port}, d.seqs[b.Port])
+	t := id.tlv(newTrail(0, 0))
+	t.Class = b.Class
+	return t
+}
+
+// copied is what is stored at the paused port p, one hop on. There is nothing to
+// copy if p was paused by a device that sends no label, or has been resumed since.
+func (d *detector) copied(b detect.Bucket, p unit.Port) itsyhdr.TLV {
+	l, way := d.slots[p].label(), d.trails[p]
+	if l == 0 || way.hops()+1 >= HopLimit {
+		return itsyhdr.TLV{}
+	}
+	t := l.tlv(newTrail(way.hops()+1, way.round()))
+	t.Class = b.Class
+	d.trace(detect.StepForward, detect.Queue{Port: p, Class: b.Class}, b, t)
+	return t
+}
+
+// hostTrigger begins an episode for the host that paused q. A host mints no id, so
+// the switch does it in the host's name: {this switch, the port that faces it}.
+func (d *detector) hostTrigger(q detect.Queue) {
+	d.takeovers.forget(q.Port)
+	d.begin(q.Port, d.seqs[q.Port]+1)
+	t := d.own(detect.Bucket(q))
+	d.trace(detect.StepMint, q, noBucket, t)
+	d.receive(q.Port, t)
+}

@@ -1,0 +1,90 @@
+package host
+
+import (
+	"fmt"
+	"net/netip"
+
+	"softswitch/internal/ether"
+	"softswitch/internal/unit"
+)
+
+// Port is the UDP destination port of all flows, RoCEv2's.
+const Port = 4791
+
+// Config is a host's configuration, checked and complete.
+type Config struct {
+	ID         unit.NodeID
+	Name       string
+	MAC        ether.MAC
+	GatewayMAC ether.MAC
+	Address    netip.Addr
+	Rate       unit.Rate // of the link; 0: unlimited
+	Lossless   unit.ClassSet
+	Quanta     uint16
+	Refresh    unit.Time
+	// RxBuffer is the receive buffer of each class in bytes: XOFF at three quarters,
+	// XON at a half.
+	RxBuffer int
+	Flows    []Flow
+	Acts     []Act // in order of time
+	// Granularity is how precisely the driver keeps Transmit's times; 0 is exact.
+	Granularity unit.Time
+	Batch       int
+	SlotBytes   int
+}
+
+// Flow is a stream of equal frames. Times count from Start.
+type Flow struct {
+	Number  uint32
+	Name    string
+	To      netip.Addr
+	SrcPort uint16
+	Class   unit.Priority
+	Rate    unit.Rate // on the wire; 0: as fast as the link
+	Frame   int       // bytes without FCS
+	TTL     uint8
+	Start   unit.Time
+	Stop    unit.Time // unit.Never: does not stop
+}
+
+// Do is what an Act makes a host do.
+type Do uint8
+
+// What a host may be made to do.
+const (
+	Normal Do = iota // drain at once, stop the storm
+	Slow             // drain the receive buffer at Act.Rate
+	Storm            // pause Act.Class continuously, whatever the buffer holds
+)
+
+// Act changes a host's behaviour at a time after Start.
+type Act struct {
+	At    unit.Time
+	Do    Do
+	Rate  unit.Rate
+	Class unit.Priority
+}
+
+// Frame sizes of a flow in bytes, without FCS.
+const (
+	FrameMin = headerLen + payloadLen
+	FrameMax = 1514
+)
+
+func (c *Config) check() error {
+	if c.Batch < 1 {
+		return fmt.Errorf("batch: %d; valid: 1 or more", c.Batch)
+	}
+	if c.Refresh <= 0 {
+		return fmt.Errorf("refresh: %d ns; valid: above 0", c.Refresh)
+	}
+	for _, f := range c.Flows {
+		if f.Frame < FrameMin || f.Frame > FrameMax || f.Frame > c.SlotBytes {
+			return fmt.Errorf("flow %s: frame of %d bytes; valid: %d to %d", f.Name, f.Frame, FrameMin, min(FrameMax, c.SlotBytes))
+		}
+		if f.Rate < 0 {
+			return fmt.Errorf("flow %s: rate %d bit/s; valid: above 0, or 0 for line rate", f.Name, f.Rate)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,66 @@
+package host
+
+import (
+	"encoding/binary"
+
+	"softswitch/internal/ether"
+	"softswitch/internal/unit"
+)
+
+// A flow's frame: Ethernet, IPv4, UDP to port 4791, and a payload of
+//
+//	0  2  magic 0x5346
+//	2  4  flow number
+//	6  8  sequence number
+//	14 8  time of sending, ns
+const (
+	headerLen  = ether.HeaderLen + ether.IPv4Len + ether.UDPLen
+	payloadLen = 22
+	magic      = 0x5346
+)
+
+// build writes frame seq of flow fl into b, which has the frame's length and
+// whose bytes beyond the payload do not matter.
+func (h *Host) build(b []byte, fl *Flow, seq uint64, now unit.Time) {
+	ether.SetAddresses(b, h.cfg.GatewayMAC, h.cfg.MAC)
+	binary.BigEndian.PutUint16(b[12:], ether.TypeIPv4)
+	ip := b[ether.HeaderLen:]
+	ether.PutIPv4(ip, DSCP(fl.Class)<<2, fl.TTL, ether.ProtoUDP, len(ip), addr32(h.cfg.Address), addr32(fl.To))
+	udp := ip[ether.IPv4Len:]
+	binary.BigEndian.PutUint16(udp, fl.SrcPort)
+	binary.BigEndian.PutUint16(udp[2:], Port)
+	binary.BigEndian.PutUint16(udp[4:], uint16(len(udp)))
+	binary.BigEndian.PutUint16(udp[6:], 0) // no checksum (RFC 768)
+	p := udp[ether.UDPLen:]
+	binary.BigEndian.PutUint16(p, magic)
+	binary.BigEndian.PutUint32(p[2:], fl.Number)
+	binary.BigEndian.PutUint64(p[6:], seq)
+	binary.BigEndian.PutUint64(p[14:], uint64(now))
+}
+
+// payload finds a flow's payload behind the IPv4 header at off; ok is false for
+// any other frame.
+func payload(b []byte, off int) (flow uint32, seq uint64, sent unit.Time, ok bool) {
+	ip := ether.IPv4(b[off:])
+	if ip.Proto() != ether.ProtoUDP || ip.IsFragment() {
+		return 0, 0, 0, false
+	}
+	p := b[off+ip.HeaderLen():]
+	if len(p) < ether.UDPLen+payloadLen || binary.BigEndian.Uint16(p[2:]) != Port {
+		return 0, 0, 0, false
+	}
+	p = p[ether.UDPLen:]
+	if binary.BigEndian.Uint16(p) != magic {
+		return 0, 0, 0, false
+	}
+	return binary.BigEndian.Uint32(p[2:]), binary.BigEndian.Uint64(p[6:]), unit.Time(binary.BigEndian.Uint64(p[14:])), true
+}
+
+// DSCP is the code point of a class: 8 x class, but 26 for class 3, as RoCEv2
+// deployments have it.
+func DSCP(c unit.Priority) uint8 {
+	if c == 3 {
+		return 26
+	}
+	return uint8(c) << 3
+}

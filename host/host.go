@@ -1,0 +1,249 @@
+package host
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net/netip"
+
+	"softswitch/buffer"
+	"softswitch/event"
+	"softswitch/internal/ether"
+	"softswitch/internal/unit"
+)
+
+// Host is the host's state; it implements dataplane.Machine with one port. New
+// makes one; the zero value is not usable.
+type Host struct {
+	cfg     Config
+	pool    *buffer.Pool
+	up      bool
+	started bool
+	start   unit.Time
+	acts    int // acts done
+
+	flows    []sender
+	turn     int // flow whose turn it is
+	wireFree unit.Time
+	waiting  bool
+
+	paused   unit.ClassSet
+	pauses   [unit.Priorities]pause
+	rx       [unit.Priorities]rxBuffer
+	drain    unit.Rate // of the receive buffers; 0: at once
+	storming unit.ClassSet
+	owed     unit.ClassSet
+
+	receivers map[uint32]int32
+	received  []Received
+
+	now    unit.Time
+	ready  bool
+	events []event.Event
+	count  Counters
+}
+
+// sender is a flow that is being sent.
+type sender struct {
+	Flow
+	seq uint64
+	due unit.Time // when the next frame may leave
+}
+
+// pause is a pause in force for a class that the host sends.
+type pause struct{ since, until unit.Time }
+
+// rxBuffer is the receive buffer of a class.
+type rxBuffer struct {
+	fill    int64 // bytes x 8 x 1e9: drains by rate x ns without rounding
+	at      unit.Time
+	xoff    bool
+	period  uint8
+	told    bool // the far end holds a pause
+	refresh unit.Time
+}
+
+// bit is the unit of rxBuffer.fill: bits x 1e9.
+const bit = int64(unit.Second)
+
+// Counters count since the host started.
+type Counters struct {
+	RxPause, RxResume, TxPause, TxResume, TxRefresh [unit.Priorities]uint64
+	PausedTime                                      [unit.Priorities]unit.Time
+	Overflow                                        uint64 // frames lost because the receive buffer was full
+	Other                                           uint64 // frames that are no flow's
+	Bad                                             uint64 // malformed control frames
+	LinkDown                                        uint64
+}
+
+// Sent is what a flow's sender did.
+type Sent struct {
+	Number        uint32
+	Name          string
+	Frames, Bytes uint64
+}
+
+// Received is what arrived of a flow.
+type Received struct {
+	Number        uint32
+	Frames, Bytes uint64
+	// Next is the sequence number expected next; Lost are those below it that did
+	// not arrive, Reordered those that arrived after a later one.
+	Next, Lost, Reordered uint64
+	First, Last           unit.Time
+	LatencyMax            unit.Time
+	Class                 unit.Priority
+}
+
+// New makes a host. The error names what is impossible in cfg.
+func New(cfg Config) (*Host, error) {
+	if err := cfg.check(); err != nil {
+		return nil, fmt.Errorf("host %s: %w", cfg.Name, err)
+	}
+	h := &Host{cfg: cfg, receivers: make(map[uint32]int32), events: make([]event.Event, 0, 64)}
+	h.pool = buffer.NewPool(4*cfg.Batch+unit.Priorities, 0, cfg.SlotBytes)
+	for _, f := range cfg.Flows {
+		h.flows = append(h.flows, sender{Flow: f})
+	}
+	return h, nil
+}
+
+// Start begins the host's time line: flows and acts count from at.
+func (h *Host) Start(at unit.Time) {
+	h.started, h.start, h.ready = true, at, true
+	for i := range h.flows {
+		h.flows[i].due = at + h.flows[i].Flow.Start
+	}
+}
+
+// Stop ends all flows; what was sent and received stays.
+func (h *Host) Stop() {
+	for i := range h.flows {
+		h.flows[i].Flow.Stop = 0
+	}
+}
+
+// Do makes the host change its behaviour now.
+func (h *Host) Do(now unit.Time, a Act) {
+	h.now = now
+	h.act(a)
+	h.ready = true
+}
+
+// Ports is 1.
+func (h *Host) Ports() int { return 1 }
+
+// Lend replaces every nil in dst by an empty slot.
+func (h *Host) Lend(_ unit.Port, dst []*buffer.Frame) {
+	for i := range dst {
+		if dst[i] != nil {
+			continue
+		}
+		if dst[i] = h.pool.Get(); dst[i] == nil {
+			panic("host: no slot to read into: the driver holds more than a batch")
+		}
+	}
+}
+
+// Sent takes back what Transmit lent.
+func (h *Host) Sent(now unit.Time, _ unit.Port, fs []*buffer.Frame) {
+	h.now = now
+	for _, f := range fs {
+		h.pool.Put(f)
+	}
+}
+
+// SetLink takes note of the link's state; a pause does not survive it.
+func (h *Host) SetLink(now unit.Time, _ unit.Port, up bool) {
+	h.now = now
+	if h.up == up {
+		return
+	}
+	h.up, h.ready, h.waiting = up, true, false
+	h.event(event.Event{Type: map[bool]event.Type{true: event.LinkUp, false: event.LinkDown}[up]})
+	for c := range unit.Priority(unit.Priorities) {
+		h.rx[c].told = false
+		if h.paused.Has(c) {
+			h.endPause(c, event.Expired)
+		}
+		if up && (h.rx[c].xoff || h.storming.Has(c)) {
+			h.owed.Add(c)
+		}
+	}
+}
+
+// Work returns and clears what is ready, and appends the events to ev.
+func (h *Host) Work(ev []event.Event) (ready unit.PortSet, _ []event.Event) {
+	if h.ready {
+		ready.Add(0)
+	}
+	h.ready = false
+	ev = append(ev, h.events...)
+	h.events = h.events[:0]
+	return ready, ev
+}
+
+// Senders reports what was sent, by flow.
+func (h *Host) Senders() []Sent {
+	out := make([]Sent, len(h.flows))
+	for i, f := range h.flows {
+		out[i] = Sent{Number: f.Number, Name: f.Name, Frames: f.seq, Bytes: f.seq * uint64(f.Frame)}
+	}
+	return out
+}
+
+// Receivers reports what arrived, by flow, in the order of first arrival.
+func (h *Host) Receivers() []Received { return append([]Received(nil), h.received...) }
+
+// Counters reports the host's counters.
+func (h *Host) Counters() *Counters { return &h.count }
+
+// Config is what the host was made with.
+func (h *Host) Config() *Config { return &h.cfg }
+
+// SetMAC sets the host's address, if its configuration left it to the interface.
+func (h *Host) SetMAC(_ unit.Port, m ether.MAC) { h.cfg.MAC = m }
+
+// runActs does the acts that are due and returns when the next one is.
+func (h *Host) runActs() unit.Time {
+	if !h.started {
+		return unit.Never
+	}
+	for ; h.acts < len(h.cfg.Acts); h.acts++ {
+		a := h.cfg.Acts[h.acts]
+		if h.start+a.At > h.now {
+			return h.start + a.At
+		}
+		h.act(a)
+	}
+	return unit.Never
+}
+
+func (h *Host) act(a Act) {
+	for c := range unit.Priority(unit.Priorities) {
+		h.drained(c)
+	}
+	switch a.Do {
+	case Slow:
+		h.drain = a.Rate
+	case Storm:
+		h.storming.Add(a.Class)
+		h.owed.Add(a.Class)
+	case Normal:
+		h.drain = 0
+		h.owed |= h.storming
+		h.storming = 0
+	}
+	for c := range unit.Priority(unit.Priorities) {
+		h.drained(c)
+	}
+}
+
+func (h *Host) event(e event.Event) {
+	e.At = h.now
+	h.events = append(h.events, e)
+}
+
+func addr32(a netip.Addr) uint32 {
+	b := a.As4()
+	return binary.BigEndian.Uint32(b[:])
+}

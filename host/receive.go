@@ -1,0 +1,176 @@
+package host
+
+import (
+	"softswitch/buffer"
+	"softswitch/event"
+	"softswitch/internal/ether"
+	"softswitch/internal/unit"
+	"softswitch/pfcframe"
+)
+
+// Kinds of frame, in buffer.Info.Kind.
+const (
+	kindOther uint8 = iota
+	kindFlow
+	kindPFC
+	kindBadControl
+)
+
+// receiversMax bounds the flows that a host keeps count of.
+const receiversMax = 65536
+
+// Parse reads what the host needs to know of a frame. It is pure.
+func (h *Host) Parse(f *buffer.Frame) {
+	i := &f.Info
+	*i = buffer.Info{}
+	if pfcframe.IsMACControl(f.Data) {
+		i.Kind = kindPFC
+		if _, _, err := pfcframe.Parse(f.Data); err != nil {
+			i.Kind = kindBadControl
+		}
+		return
+	}
+	etherType, off, _, _, ok := ether.Layer(f.Data)
+	if !ok || etherType != ether.TypeIPv4 {
+		return
+	}
+	ip := ether.IPv4(f.Data[off:])
+	if !ip.Valid() || ip.Dst() != addr32(h.cfg.Address) {
+		return
+	}
+	if _, _, _, ok := payload(f.Data, off); !ok {
+		return
+	}
+	i.Kind, i.L3, i.Class = kindFlow, int16(off), unit.Priority(ip.DSCP()>>3)
+}
+
+// Receive takes frames that arrived.
+func (h *Host) Receive(now unit.Time, _ unit.Port, fs []*buffer.Frame) {
+	h.now = now
+	for _, f := range fs {
+		switch f.Info.Kind {
+		case kindPFC:
+			h.receivePause(f.Data)
+		case kindFlow:
+			f.Len = max(f.Len, len(f.Data))
+			h.receiveFlow(f)
+		case kindBadControl:
+			h.count.Bad++
+		default:
+			h.count.Other++
+		}
+		h.pool.Put(f)
+	}
+}
+
+// receivePause honours a PFC frame for every class that it names.
+func (h *Host) receivePause(b []byte) {
+	pf, _, err := pfcframe.Parse(b)
+	if err != nil {
+		panic("host: a frame that parsed as PFC no longer does: " + err.Error())
+	}
+	h.ready = true
+	for c := range unit.Priority(unit.Priorities) {
+		switch {
+		case !pf.Enable.Has(c) || !h.cfg.Lossless.Has(c):
+		case pf.Quanta[c] == 0:
+			h.count.RxResume[c]++
+			if h.paused.Has(c) {
+				h.endPause(c, event.Resumed)
+			}
+		default:
+			h.count.RxPause[c]++
+			if !h.paused.Has(c) {
+				h.paused.Add(c)
+				h.pauses[c].since = h.now
+				h.event(event.Event{Type: event.Paused, OutClass: c})
+			}
+			h.pauses[c].until = h.now + h.cfg.Rate.QuantaTime(pf.Quanta[c])
+		}
+	}
+}
+
+func (h *Host) endPause(c unit.Priority, how event.Type) {
+	h.paused &^= 1 << c
+	h.count.PausedTime[c] += h.now - h.pauses[c].since
+	h.event(event.Event{Type: how, OutClass: c})
+}
+
+// receiveFlow counts a flow's frame and puts it into the receive buffer.
+func (h *Host) receiveFlow(f *buffer.Frame) {
+	c := f.Info.Class
+	number, seq, sent, _ := payload(f.Data, int(f.Info.L3))
+	if !h.store(c, f.Len) {
+		h.count.Overflow++
+		return
+	}
+	r := h.receiver(number, c)
+	if r == nil {
+		h.count.Other++
+		return
+	}
+	r.Frames++
+	r.Bytes += uint64(f.Len)
+	r.Last = h.now
+	r.LatencyMax = max(r.LatencyMax, h.now-sent)
+	switch {
+	case seq >= r.Next:
+		r.Lost += seq - r.Next
+		r.Next = seq + 1
+	case r.Lost > 0:
+		r.Lost--
+		r.Reordered++
+	}
+}
+
+func (h *Host) receiver(number uint32, c unit.Priority) *Received {
+	if i, ok := h.receivers[number]; ok {
+		return &h.received[i]
+	}
+	if len(h.received) == receiversMax {
+		return nil
+	}
+	h.receivers[number] = int32(len(h.received))
+	h.received = append(h.received, Received{Number: number, First: h.now, Class: c})
+	return &h.received[len(h.received)-1]
+}
+
+// store puts n bytes into the receive buffer of a class; false if they do not fit.
+func (h *Host) store(c unit.Priority, n int) bool {
+	if h.drain == 0 {
+		return true
+	}
+	h.drained(c)
+	b := &h.rx[c]
+	size, add := h.level(1, 1), int64(n)*8*bit
+	if b.fill+add > size {
+		return false
+	}
+	b.fill += add
+	if !b.xoff && b.fill >= h.level(3, 4) && h.cfg.Lossless.Has(c) {
+		b.xoff = true
+		b.period++
+		h.owed.Add(c)
+	}
+	h.ready = true
+	return true
+}
+
+// drained brings a receive buffer's fill up to now, and makes the host owe a
+// resume if it has fallen to a half.
+func (h *Host) drained(c unit.Priority) {
+	b := &h.rx[c]
+	if h.drain == 0 {
+		b.fill = 0
+	} else {
+		b.fill = max(0, b.fill-int64(h.drain)*int64(h.now-b.at))
+	}
+	b.at = h.now
+	if b.xoff && b.fill <= h.level(1, 2) {
+		b.xoff = false
+		h.owed.Add(c)
+	}
+}
+
+// level is num/den of the receive buffer, in the unit of rxBuffer.fill.
+func (h *Host) level(num, den int64) int64 { return int64(h.cfg.RxBuffer) * 8 * bit / den * num }

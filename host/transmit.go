@@ -1,0 +1,177 @@
+package host
+
+import (
+	"math/bits"
+
+	"softswitch/buffer"
+	"softswitch/event"
+	"softswitch/internal/unit"
+	"softswitch/pfcframe"
+)
+
+// creditMax bounds the burst by which a late driver catches up, in units of its
+// granularity.
+const creditMax = 8
+
+// Transmit lends what leaves now: owed pauses, then frames of the flows whose time
+// has come and whose class is not paused.
+func (h *Host) Transmit(now unit.Time, _ unit.Port, fs []*buffer.Frame) (n int, next unit.Time) {
+	h.now = now
+	next = h.runActs()
+	if !h.up {
+		return 0, next
+	}
+	next = min(next, h.expire(), h.pauseDeadlines())
+	g := h.cfg.Granularity
+	if h.waiting {
+		h.wireFree = max(h.wireFree, now-creditMax*g)
+	} else {
+		h.wireFree = max(h.wireFree, now)
+	}
+	h.waiting = false
+	n = h.transmitPauses(fs)
+	for n < len(fs) && h.wireFree <= now {
+		s := h.pick()
+		if s == nil {
+			break
+		}
+		f := h.pool.Get()
+		if f == nil {
+			break
+		}
+		f.Data, f.Len = f.Data[:s.Frame], s.Frame
+		h.build(f.Data, &s.Flow, s.seq, now)
+		s.seq++
+		s.due = max(s.due, now-creditMax*g) + s.Rate.FrameTime(s.Frame)
+		h.wireFree += h.cfg.Rate.FrameTime(s.Frame)
+		fs[n] = f
+		n++
+	}
+	return n, min(next, h.nextFrame(n == len(fs)))
+}
+
+// nextFrame is when the next frame can leave; full says that the batch, not the
+// wire, was the limit.
+func (h *Host) nextFrame(full bool) unit.Time {
+	due := unit.Never
+	for i := range h.flows {
+		s := &h.flows[i]
+		if h.started && !h.paused.Has(s.Class) && max(s.due, h.now) < h.until(s) {
+			due = min(due, s.due)
+		}
+	}
+	if due == unit.Never && h.owed == 0 {
+		return unit.Never
+	}
+	at := h.wireFree
+	if h.owed == 0 {
+		at = max(at, due)
+	}
+	if at <= h.now {
+		if full {
+			return h.now
+		}
+		at = h.now + 1
+	}
+	// A flow that waits for its time, like a wire, may catch up.
+	h.waiting = due <= h.wireFree
+	return at + h.cfg.Granularity
+}
+
+// pick chooses the flow that sends next, in turn.
+func (h *Host) pick() *sender {
+	if !h.started {
+		return nil
+	}
+	for i := range h.flows {
+		k := (h.turn + i) % len(h.flows)
+		s := &h.flows[k]
+		if s.due <= h.now && h.now < h.until(s) && !h.paused.Has(s.Class) {
+			h.turn = k + 1
+			return s
+		}
+	}
+	return nil
+}
+
+// until is the time from which a flow sends no more.
+func (h *Host) until(s *sender) unit.Time {
+	if s.Stop == unit.Never {
+		return unit.Never
+	}
+	return h.start + s.Stop
+}
+
+// transmitPauses lends the pause frames that the host owes: one a class, without
+// a TLV.
+func (h *Host) transmitPauses(fs []*buffer.Frame) (n int) {
+	for n < len(fs) && h.owed != 0 && h.wireFree <= h.now+h.cfg.Granularity {
+		c := unit.Priority(bits.TrailingZeros8(uint8(h.owed)))
+		f := h.pool.Get()
+		if f == nil {
+			return n
+		}
+		h.owed &^= 1 << c
+		f.Data, f.Len = f.Data[:pfcframe.Len], pfcframe.Len
+		b := &h.rx[c]
+		on := b.xoff || h.storming.Has(c)
+		pf := pfcframe.Frame{Src: h.cfg.MAC.Bytes(), Enable: 1 << c}
+		e := event.Event{Type: event.ResumeSent, Class: c}
+		switch {
+		case !on:
+			h.count.TxResume[c]++
+		case b.told:
+			e.Type = event.RefreshSent
+			h.count.TxRefresh[c]++
+		default:
+			e.Type = event.PauseSent
+			h.count.TxPause[c]++
+		}
+		if on {
+			pf.Quanta[c] = h.cfg.Quanta
+		}
+		h.event(e)
+		b.told, b.refresh = on, h.now+h.cfg.Refresh
+		pfcframe.Put(f.Data, pf)
+		h.wireFree += h.cfg.Rate.FrameTime(f.Len)
+		fs[n] = f
+		n++
+	}
+	return n
+}
+
+// pauseDeadlines owes the refreshes that are due, lets the receive buffers drain,
+// and returns when either has something to do next.
+func (h *Host) pauseDeadlines() unit.Time {
+	next := unit.Never
+	for c := range unit.Priority(unit.Priorities) {
+		b := &h.rx[c]
+		h.drained(c)
+		if b.xoff && h.drain > 0 {
+			over := b.fill - h.level(1, 2)
+			next = min(next, h.now+1+unit.Time(over/int64(h.drain)))
+		}
+		switch {
+		case !b.told:
+		case b.refresh <= h.now:
+			h.owed.Add(c)
+		default:
+			next = min(next, b.refresh)
+		}
+	}
+	return next
+}
+
+// expire ends the pauses that ran out, and returns when the next one does.
+func (h *Host) expire() unit.Time {
+	next := unit.Never
+	for set := h.paused; set != 0; set &= set - 1 {
+		c := unit.Priority(bits.TrailingZeros8(uint8(set)))
+		if h.pauses[c].until <= h.now {
+			h.endPause(c, event.Expired)
+			continue
+		}
+		next = min(next, h.pauses[c].until)
+	}
+	return next
+}

@@ -1,0 +1,141 @@
+// Package decode prints the flow control of a capture: each PFC frame, 802.3x
+// PAUSE and ITSY message of a pcap or pcapng file, one line each.
+//
+//	reader --> open: by magic --> frames --> read: untag, parse --> Record --> line
+//	           pcap | pcapng                                                  text | JSON
+//	                  `-- blocks are checked before the library sees them
+//
+// tcpdump takes a PFC frame for an unknown opcode and Wireshark stops behind the
+// timers; this knows both the frame and the TLV in its padding.
+//
+// Read in this order: Decode (decode.go), capture.go and blocks.go (where frames
+// come from), record.go (what a frame says), text.go (how it is printed).
+//
+// Invariants:
+//   - every frame of the capture is counted once: printed or other;
+//   - a damaged control frame is printed with its reason, never left out;
+//   - what stands before a damaged place of the file is printed before the error;
+//   - memory does not grow with the file: one frame at a time, of bounded size.
+//
+// What it does not do: it resolves no names, filters nothing and judges no pause.
+package decode
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+// Options of Decode. The zero value prints lines for people.
+type Options struct {
+	// JSON prints one Record a line instead, and no summary.
+	JSON bool
+}
+
+// Decode reads a pcap or pcapng capture of Ethernet frames from r and writes a line
+// to w for each PFC frame, 802.3x PAUSE and ITSY message frame, and for each frame
+// that would be one but is malformed. Frames may carry 802.1Q tags. All others are
+// only counted, and the text form ends with a summary line.
+//
+// Each line is one call to w, made before the next frame is awaited, so that a
+// capture that is still being written shows at once.
+//
+// The error says which packet, counted from 1, if the capture is damaged; an empty
+// input, a file that is no capture and a capture of something else than Ethernet
+// are errors too. Whatever was read before the error is printed, and so is the
+// summary. A line that w refuses ends the work; the error wraps w's.
+func Decode(r io.Reader, w io.Writer, opt Options) error {
+	src, err := open(r)
+	if err != nil {
+		return err
+	}
+	p := printer{w: w, json: opt.JSON}
+	err = p.printAll(src)
+	if opt.JSON || p.broken {
+		return err
+	}
+	if errWrite := p.write(p.count.summary()); err == nil {
+		err = errWrite
+	}
+	return err
+}
+
+// printer writes the lines and keeps the counts.
+type printer struct {
+	w      io.Writer
+	json   bool
+	broken bool // w takes no more
+	count  counts
+}
+
+func (p *printer) printAll(src source) error {
+	for {
+		f, err := src.next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("decode: packet %d: %w", p.count.frames+1, err)
+		}
+		p.count.frames++
+		rec, ok := read(f)
+		if !ok {
+			p.count.other++
+			continue
+		}
+		rec.Frame = p.count.frames
+		p.count.add(rec)
+		if err := p.print(rec); err != nil {
+			return err
+		}
+	}
+}
+
+func (p *printer) print(rec Record) error {
+	if !p.json {
+		return p.write(rec.String())
+	}
+	b, err := json.Marshal(rec)
+	if err != nil {
+		return fmt.Errorf("decode: packet %d: %w", rec.Frame, err)
+	}
+	return p.write(string(b))
+}
+
+func (p *printer) write(line string) error {
+	if _, err := io.WriteString(p.w, line+"\n"); err != nil {
+		p.broken = true
+		return fmt.Errorf("decode: writing a line: %w", err)
+	}
+	return nil
+}
+
+// counts is what the summary says.
+type counts struct {
+	frames, pfc, pause, itsy, malformed, badTLV, other int
+}
+
+func (c *counts) add(rec Record) {
+	switch rec.Kind {
+	case KindPFC:
+		c.pfc++
+	case KindPause:
+		c.pause++
+	case KindITSY:
+		c.itsy++
+	case KindMalformed:
+		c.malformed++
+	}
+	if rec.Padding != "" {
+		c.badTLV++
+	}
+}
+
+func (c *counts) summary() string {
+	s := fmt.Sprintf("%d frames: %d PFC, %d 802.3x PAUSE, %d ITSY messages, %d malformed, %d other",
+		c.frames, c.pfc, c.pause, c.itsy, c.malformed, c.other)
+	if c.badTLV > 0 {
+		s += fmt.Sprintf("; %d PFC with padding that is no ITSY TLV", c.badTLV)
+	}
+	return s
+}

@@ -1,0 +1,207 @@
+package decode
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net"
+	"time"
+
+	"softswitch/internal/unit"
+	"softswitch/itsyhdr"
+	"softswitch/pfcframe"
+)
+
+// Kind says what a frame is.
+type Kind string
+
+// Kinds of frame that are printed.
+const (
+	KindPFC       Kind = "pfc"
+	KindPause     Kind = "pause" // 802.3x
+	KindITSY      Kind = "itsy"  // a message frame
+	KindMalformed Kind = "malformed"
+)
+
+// Record is what one printed frame says. It is the form of a JSON line.
+type Record struct {
+	Frame     int    `json:"frame"`               // its number in the capture, from 1
+	Time      string `json:"time,omitempty"`      // UTC, RFC 3339 with nine digits; absent if the capture has none
+	Interface string `json:"interface,omitempty"` // absent in pcap
+	Src       string `json:"src,omitempty"`       // absent if the frame is too short
+	VLAN      []Tag  `json:"vlan,omitempty"`      // outermost first
+	Kind      Kind   `json:"kind"`
+
+	Classes []Class `json:"classes,omitempty"` // KindPFC: those enabled, in order
+	Quanta  *uint16 `json:"quanta,omitempty"`  // KindPause: of 512 bit times, 0 to resume
+	ITSY    *TLV    `json:"itsy,omitempty"`    // KindITSY, and KindPFC with a TLV in its padding
+	Padding string  `json:"padding,omitempty"` // KindPFC: why its padding, not all zero, is no TLV
+	Reason  string  `json:"reason,omitempty"`  // KindMalformed: what is wrong
+
+	tlv itsyhdr.TLV
+}
+
+// Tag is an 802.1Q tag.
+type Tag struct {
+	ID       uint16 `json:"id"`
+	Priority uint8  `json:"priority"`
+}
+
+// Class is an enabled class of a PFC frame.
+type Class struct {
+	Class  unit.Priority `json:"class"`
+	Quanta uint16        `json:"quanta"` // of 512 bit times, 0 to resume
+}
+
+// TLV is an itsyhdr.TLV as JSON has it.
+type TLV struct {
+	Kind      string        `json:"kind"`
+	Class     unit.Priority `json:"class"`
+	Flags     uint8         `json:"flags"`
+	Initiator NodePort      `json:"initiator"`
+	Seq       uint16        `json:"seq"`
+	Trigger   NodePort      `json:"trigger"`
+	Hops      uint8         `json:"hops"`
+	Period    uint8         `json:"period"`
+	Auth      string        `json:"auth,omitempty"` // 16 hexadecimal digits; absent if off
+}
+
+// NodePort is a port of a switch or host; all zero is none.
+type NodePort struct {
+	Node unit.NodeID `json:"node"`
+	Port unit.Port   `json:"port"`
+}
+
+const timeFormat = "2006-01-02T15:04:05.000000000Z"
+
+// read makes the Record of f, without its number. It reports false if f is no
+// flow control. It changes f.data.
+func read(f captured) (Record, bool) {
+	if !f.ethernet {
+		return Record{}, false
+	}
+	b, tags := untag(f.data)
+	control := pfcframe.IsMACControl(b)
+	if !control && !itsyhdr.IsMessage(b) {
+		return Record{}, false
+	}
+	rec := Record{Interface: f.iface, VLAN: tags, Time: formatTime(f.at)}
+	if len(b) >= 12 {
+		rec.Src = net.HardwareAddr(b[6:12]).String()
+	}
+	switch {
+	case f.length > len(f.data):
+		rec.malformed(fmt.Sprintf("only %d of its %d bytes were captured", len(f.data), f.length))
+	case control:
+		rec.readControl(b)
+	default:
+		rec.readMessage(b)
+	}
+	return rec, true
+}
+
+func formatTime(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format(timeFormat)
+}
+
+// untag takes up to two 802.1Q tags out of b, in place. MAC Control frames carry
+// none by the standard, but what was captured above a VLAN device may show some. A
+// tagged frame of the minimum size lacks its last octets of padding once the tag
+// is gone; they are taken for zero.
+func untag(b []byte) ([]byte, []Tag) {
+	const tpidC, tpidS, minFrame = 0x8100, 0x88a8, 60
+	whole := len(b) >= minFrame
+	var tags []Tag
+	for len(tags) < 2 && len(b) >= 18 {
+		if tpid := binary.BigEndian.Uint16(b[12:]); tpid != tpidC && tpid != tpidS {
+			break
+		}
+		tci := binary.BigEndian.Uint16(b[14:])
+		tags = append(tags, Tag{ID: tci & 0xfff, Priority: uint8(tci >> 13)})
+		copy(b[4:], b[:12])
+		b = b[4:]
+	}
+	for whole && len(b) < minFrame {
+		b = append(b, 0)
+	}
+	return b, tags
+}
+
+func (rec *Record) malformed(reason string) { rec.Kind, rec.Reason = KindMalformed, reason }
+
+func (rec *Record) readControl(b []byte) {
+	f, pad, err := pfcframe.Parse(b)
+	if err == pfcframe.ErrPause {
+		rec.readPause(b)
+		return
+	}
+	if err != nil {
+		rec.malformed(reason(err, b))
+		return
+	}
+	rec.Kind = KindPFC
+	for c := range unit.Priority(unit.Priorities) {
+		if f.Enable.Has(c) {
+			rec.Classes = append(rec.Classes, Class{c, f.Quanta[c]})
+		}
+	}
+	switch t, err := itsyhdr.Parse(pad); err {
+	case nil:
+		rec.setTLV(t)
+	case itsyhdr.ErrNone:
+	default:
+		rec.Padding = reason(err, pad)
+	}
+}
+
+func (rec *Record) readPause(b []byte) {
+	_, quanta, err := pfcframe.ParsePause(b)
+	if err != nil {
+		rec.malformed(reason(err, b))
+		return
+	}
+	rec.Kind, rec.Quanta = KindPause, &quanta
+}
+
+func (rec *Record) readMessage(b []byte) {
+	_, t, err := itsyhdr.ParseMessage(b)
+	if err != nil {
+		rec.malformed(reason(err, b))
+		return
+	}
+	rec.Kind = KindITSY
+	rec.setTLV(t)
+}
+
+func (rec *Record) setTLV(t itsyhdr.TLV) {
+	rec.tlv = t
+	rec.ITSY = &TLV{
+		Kind: t.Kind.String(), Class: t.Class, Flags: t.Flags, Initiator: NodePort(t.Initiator), Seq: t.Seq,
+		Trigger: NodePort(t.Trigger), Hops: t.Hops, Period: t.Period,
+	}
+	if t.Auth != 0 {
+		rec.ITSY.Auth = fmt.Sprintf("%016x", t.Auth)
+	}
+}
+
+// reason is err with the value that it complains of, from the frame or padding b.
+func reason(err error, b []byte) string {
+	switch err {
+	case pfcframe.ErrShort, pfcframe.ErrLong, itsyhdr.ErrShort, itsyhdr.ErrLong:
+		return fmt.Sprintf("%v; it has %d bytes", err, len(b))
+	case pfcframe.ErrEtherType:
+		return fmt.Sprintf("%v; it is 0x%04x", err, binary.BigEndian.Uint16(b[12:]))
+	case pfcframe.ErrOpcode:
+		return fmt.Sprintf("%v; it is 0x%04x", err, binary.BigEndian.Uint16(b[14:]))
+	case pfcframe.ErrAddress:
+		return fmt.Sprintf("%v; it is %v", err, net.HardwareAddr(b[:6]))
+	case pfcframe.ErrReserved:
+		return fmt.Sprintf("%v; it is 0x%02x", err, b[16])
+	}
+	if itsyhdr.IsMessage(b) {
+		b = b[14:]
+	}
+	return fmt.Sprintf("%v; it begins with % x", err, b[:8])
+}

@@ -1,0 +1,83 @@
+package decode
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// String is rec as a line for people:
+//
+//	7 09:24:00.000123456 eth1 02:00:00:00:00:01 PFC 3:65535 4:resume; checking class 3 from 5.2 ...
+//
+// frame number, time of day in UTC ("-" if the capture has none), interface and
+// sender as far as they are known, tags, and what the frame says.
+func (rec Record) String() string {
+	parts := []string{fmt.Sprint(rec.Frame), timeOfDay(rec.Time)}
+	if rec.Interface != "" {
+		parts = append(parts, printable(rec.Interface))
+	}
+	if rec.Src != "" {
+		parts = append(parts, rec.Src)
+	}
+	for _, tag := range rec.VLAN {
+		parts = append(parts, fmt.Sprintf("vlan %d prio %d", tag.ID, tag.Priority))
+	}
+	return strings.Join(append(parts, rec.content()), " ")
+}
+
+func timeOfDay(t string) string {
+	_, clock, ok := strings.Cut(t, "T")
+	if !ok {
+		return "-"
+	}
+	return strings.TrimSuffix(clock, "Z")
+}
+
+func (rec Record) content() string {
+	switch rec.Kind {
+	case KindPFC:
+		s := "PFC " + classes(rec.Classes)
+		if rec.ITSY != nil {
+			s += "; " + rec.tlv.String()
+		}
+		if rec.Padding != "" {
+			s += "; padding is no ITSY TLV: " + rec.Padding
+		}
+		return s
+	case KindPause:
+		return "802.3x PAUSE " + quanta(*rec.Quanta)
+	case KindITSY:
+		return "ITSY message " + rec.tlv.String()
+	}
+	return "MALFORMED: " + rec.Reason
+}
+
+// classes is "3:65535 4:resume", or "of no class".
+func classes(cs []Class) string {
+	if len(cs) == 0 {
+		return "of no class"
+	}
+	words := make([]string, len(cs))
+	for i, c := range cs {
+		words[i] = fmt.Sprintf("%d:%s", c.Class, quanta(c.Quanta))
+	}
+	return strings.Join(words, " ")
+}
+
+func quanta(q uint16) string {
+	if q == 0 {
+		return "resume"
+	}
+	return fmt.Sprint(q)
+}
+
+// printable keeps a name out of a file from breaking the line or the terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) && r != ' ' {
+			return r
+		}
+		return '?'
+	}, s)
+}

@@ -1,0 +1,441 @@
+// Package strictyaml reads a YAML file into a Go struct and reports every fault
+// of the file at once, each with its file, its line and the valid choices.
+//
+//	bytes --parse--> syntax tree --fill--> struct ---caller's checks---> Err
+//	                      `---- lines of every key ----'
+//
+// Read in this order: Read (tree to struct), Doc (lines, the caller's own
+// faults), Nearest (help with misspelt names).
+//
+// Invariants:
+//   - all faults: a fault never hides another one, except one at the same key or
+//     below it, which would only repeat it;
+//   - order: faults are reported in the order of the file's lines;
+//   - bounded: a file has at most 4 MiB, lines of at most 4 KiB and 64 brackets
+//     open, so that the parser, which recurses, cannot exhaust the stack. Anchors,
+//     aliases, tags and merge keys are refused, so that no file grows while it is
+//     read.
+//
+// What it does not do: it fills in no defaults, knows no meaning of a key, and
+// writes no YAML.
+package strictyaml
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// Limits of a file.
+const (
+	maxBytes = 4 << 20
+	maxLine  = 4 << 10
+	maxDepth = 64
+)
+
+// Fault is one thing wrong in a file.
+type Fault struct {
+	File string
+	Line int    // counted from 1; 0 if the fault has no place
+	Key  string // path of the key, such as "flows[2].rate"; "" for the whole file
+	Text string // what is wrong, with the value and the valid choices
+}
+
+func (f Fault) String() string {
+	var b strings.Builder
+	b.WriteString(f.File)
+	if f.Line > 0 {
+		b.WriteByte(':')
+		b.WriteString(strconv.Itoa(f.Line))
+	}
+	b.WriteString(": ")
+	if f.Key != "" {
+		b.WriteString(f.Key)
+		b.WriteString(": ")
+	}
+	b.WriteString(f.Text)
+	return b.String()
+}
+
+// Faults is all that is wrong in a file, in the order of its lines: at least one.
+type Faults []Fault
+
+// Error has one line per fault.
+func (fs Faults) Error() string {
+	lines := make([]string, len(fs))
+	for i, f := range fs {
+		lines[i] = f.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Doc is a file that has been read: the lines of its keys and the faults so far.
+type Doc struct {
+	name   string
+	lines  map[string]int
+	faults Faults
+	faulty map[string]bool // keys that have a fault
+	unread bool            // the file could not be parsed: nothing is known of its keys
+}
+
+// Read parses data, the content of the file called name, into the struct that
+// dst points to. Keys are those of the fields' yaml tags; embedded structs and
+// interfaces are not supported. A key that dst does not have, a value of the
+// wrong kind or out of the field's range, and a key given twice are faults;
+// their fields keep the value they had. Fields without a key keep theirs too.
+//
+// Scalars of every kind are taken for a string field as they are written. An
+// empty value ("key:") leaves the field as it is.
+func Read(name string, data []byte, dst any) *Doc {
+	d := NewDoc(name)
+	if !d.inBounds(data) {
+		return d
+	}
+	body := d.parse(data)
+	if body != nil {
+		d.fill(body, reflect.ValueOf(dst).Elem(), "")
+	}
+	return d
+}
+
+// NewDoc returns the Doc of values that come from no file: its faults carry name
+// and no line.
+func NewDoc(name string) *Doc {
+	return &Doc{name: name, lines: map[string]int{}, faulty: map[string]bool{}}
+}
+
+// Has reports whether the file has the key path.
+func (d *Doc) Has(path string) bool {
+	_, ok := d.lines[path]
+	return ok
+}
+
+// Line is the line of the key path, or of the nearest key above it that the file
+// has; 0 if there is none.
+func (d *Doc) Line(path string) int {
+	for {
+		if n, ok := d.lines[path]; ok {
+			return n
+		}
+		if path == "" {
+			return 0
+		}
+		path = parent(path)
+	}
+}
+
+// parent is the path without its last step: "a.b[2]" -> "a.b" -> "a" -> "".
+func parent(path string) string {
+	return path[:max(strings.LastIndexAny(path, ".["), 0)]
+}
+
+// Faultf adds a fault at the key path. It is dropped if there is one at that
+// key, or at a key above it, already, and if the file could not be parsed.
+func (d *Doc) Faultf(path, format string, args ...any) {
+	if d.unread {
+		return
+	}
+	for key := path; ; key = parent(key) {
+		if d.faulty[key] {
+			return
+		}
+		if key == "" {
+			break
+		}
+	}
+	d.faulty[path] = path != ""
+	d.faults = append(d.faults, d.At(path, fmt.Sprintf(format, args...)))
+}
+
+// refuse adds the one fault of a file that cannot be parsed.
+func (d *Doc) refuse(line int, format string, args ...any) {
+	d.faults = append(d.faults, Fault{File: d.name, Line: line, Text: fmt.Sprintf(format, args...)})
+	d.unread = true
+}
+
+// At is a fault at the key path that is not one of the file's: a warning.
+func (d *Doc) At(path, text string) Fault {
+	return Fault{File: d.name, Line: d.Line(path), Key: path, Text: text}
+}
+
+// Err returns the faults as a Faults in the order of the file, or nil.
+func (d *Doc) Err() error {
+	if len(d.faults) == 0 {
+		return nil
+	}
+	fs := slices.Clone(d.faults)
+	slices.SortStableFunc(fs, func(a, b Fault) int { return a.Line - b.Line })
+	return fs
+}
+
+// inBounds keeps from the parser what could exhaust the stack. It counts brackets wherever they stand, so a text with 64 more opening than
+// closing brackets is refused as well.
+func (d *Doc) inBounds(data []byte) bool {
+	if len(data) > maxBytes {
+		d.refuse(0, "%d bytes: a file may have %d", len(data), maxBytes)
+		return false
+	}
+	depth, line, start := 0, 1, 0
+	for i, c := range data {
+		switch c {
+		case '\n':
+			line, start = line+1, i+1
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth = max(depth-1, 0)
+		}
+		switch {
+		case depth > maxDepth:
+			d.refuse(line, "more than %d brackets open", maxDepth)
+			return false
+		case i-start > maxLine:
+			d.refuse(line, "a line of more than %d bytes", maxLine)
+			return false
+		}
+	}
+	return true
+}
+
+// parse returns the top value of the file, nil if it is empty or cannot be read.
+func (d *Doc) parse(data []byte) ast.Node {
+	file, err := parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
+	if err != nil {
+		d.syntax(err)
+		return nil
+	}
+	docs := slices.DeleteFunc(slices.Clone(file.Docs), func(doc *ast.DocumentNode) bool { return doc.Body == nil })
+	if len(docs) == 0 {
+		return nil
+	}
+	if len(docs) > 1 {
+		d.refuse(line(docs[1].Body), "a second document: a file holds one")
+		return nil
+	}
+	return docs[0].Body
+}
+
+func (d *Doc) syntax(err error) {
+	var ye yaml.Error
+	if !errors.As(err, &ye) {
+		d.refuse(0, "not YAML: %v", err)
+		return
+	}
+	line := 0
+	if t := ye.GetToken(); t != nil && t.Position != nil {
+		line = t.Position.Line
+	}
+	d.refuse(line, "not YAML: %s", ye.GetMessage())
+}
+
+func line(n ast.Node) int {
+	if t := n.GetToken(); t != nil && t.Position != nil {
+		return t.Position.Line
+	}
+	return 0
+}
+
+// fill puts the value n of the key path into v.
+func (d *Doc) fill(n ast.Node, v reflect.Value, path string) {
+	if _, ok := d.lines[path]; !ok {
+		d.lines[path] = line(n)
+	}
+	switch n := n.(type) {
+	case nil, *ast.NullNode, *ast.CommentGroupNode:
+		return
+	case *ast.AnchorNode, *ast.AliasNode, *ast.TagNode, *ast.MergeKeyNode, *ast.DirectiveNode:
+		d.Faultf(path, "%s: anchors, aliases, tags and directives are not supported: write the value itself", n.GetToken().Value)
+		return
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		e := reflect.New(v.Type().Elem())
+		before := len(d.faults)
+		d.fill(n, e.Elem(), path)
+		if len(d.faults) == before {
+			v.Set(e)
+		}
+	case reflect.Struct:
+		d.fillStruct(n, v, path)
+	case reflect.Map:
+		d.fillMap(n, v, path)
+	case reflect.Slice:
+		d.fillSlice(n, v, path)
+	default:
+		d.fillScalar(n, v, path)
+	}
+}
+
+func (d *Doc) fillStruct(n ast.Node, v reflect.Value, path string) {
+	fields, names := map[string]int{}, []string{}
+	for i := range v.NumField() {
+		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
+		fields[name] = i
+		names = append(names, name)
+	}
+	d.pairs(n, path, "keys "+strings.Join(names, ", "), func(key string, kn, vn ast.Node) {
+		sub := join(path, key)
+		i, ok := fields[key]
+		if !ok {
+			d.lines[sub] = line(kn)
+			d.Faultf(sub, "unknown key %q%s; the keys here are %s", key, DidYouMean(key, names), strings.Join(names, ", "))
+			return
+		}
+		if d.first(sub, kn) {
+			d.fill(vn, v.Field(i), sub)
+		}
+	})
+}
+
+func (d *Doc) fillMap(n ast.Node, v reflect.Value, path string) {
+	t := v.Type()
+	m := reflect.MakeMap(t)
+	d.pairs(n, path, "pairs", func(key string, kn, vn ast.Node) {
+		sub := join(path, key)
+		if !d.first(sub, kn) {
+			return
+		}
+		k, e := reflect.New(t.Key()).Elem(), reflect.New(t.Elem()).Elem()
+		before := len(d.faults)
+		d.fillScalar(kn, k, sub)
+		d.fill(vn, e, sub)
+		if len(d.faults) == before {
+			m.SetMapIndex(k, e)
+		}
+	})
+	v.Set(m)
+}
+
+// first notes the line of the key path and reports whether the file has it for
+// the first time.
+func (d *Doc) first(path string, kn ast.Node) bool {
+	if l, ok := d.lines[path]; ok {
+		d.faults = append(d.faults, Fault{File: d.name, Line: line(kn), Key: path, Text: fmt.Sprintf("given twice, first in line %d", l)})
+		return false
+	}
+	d.lines[path] = line(kn)
+	return true
+}
+
+// pairs calls each for the pairs of the mapping n.
+func (d *Doc) pairs(n ast.Node, path, want string, each func(key string, kn, vn ast.Node)) {
+	var pairs []*ast.MappingValueNode
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		pairs = n.Values
+	case *ast.MappingValueNode:
+		pairs = []*ast.MappingValueNode{n}
+	default:
+		d.Faultf(path, "%s where %s should be", describe(n), want)
+		return
+	}
+	for _, p := range pairs {
+		key, ok := scalar(p.Key)
+		if !ok {
+			d.Faultf(path, "%s as a key in line %d: a key is a plain word", describe(p.Key), line(p.Key))
+			continue
+		}
+		each(key, p.Key, p.Value)
+	}
+}
+
+func (d *Doc) fillSlice(n ast.Node, v reflect.Value, path string) {
+	seq, ok := n.(*ast.SequenceNode)
+	if !ok {
+		d.Faultf(path, "%s where a list should be", describe(n))
+		return
+	}
+	s := reflect.MakeSlice(v.Type(), len(seq.Values), len(seq.Values))
+	for i, e := range seq.Values {
+		d.fill(e, s.Index(i), path+"["+strconv.Itoa(i)+"]")
+	}
+	v.Set(s)
+}
+
+func (d *Doc) fillScalar(n ast.Node, v reflect.Value, path string) {
+	text, ok := scalar(n)
+	if !ok {
+		d.Faultf(path, "%s where %s should be", describe(n), kindName(v))
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(text)
+	case reflect.Bool:
+		b, ok := n.(*ast.BoolNode)
+		if !ok {
+			d.Faultf(path, "%q is neither true nor false", text)
+			return
+		}
+		v.SetBool(b.Value)
+	case reflect.Int, reflect.Int64:
+		i, err := strconv.ParseInt(text, 0, 64)
+		if err != nil || v.OverflowInt(i) {
+			d.Faultf(path, "%q is not a whole number", text)
+			return
+		}
+		v.SetInt(i)
+	case reflect.Uint16, reflect.Uint32:
+		u, err := strconv.ParseUint(text, 0, 64)
+		if err != nil || v.OverflowUint(u) {
+			d.Faultf(path, "%q is not a whole number of 0 to %d", text, uint64(math.MaxUint64)>>(64-v.Type().Bits()))
+			return
+		}
+		v.SetUint(u)
+	default:
+		panic(fmt.Sprintf("strictyaml: field %s has the unsupported type %s", path, v.Type()))
+	}
+}
+
+// scalar is the text of a scalar as it is written.
+func scalar(n ast.Node) (string, bool) {
+	switch n := n.(type) {
+	case *ast.StringNode:
+		return n.Value, true
+	case *ast.LiteralNode:
+		return n.Value.Value, true
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode, *ast.NullNode:
+		return n.GetToken().Value, true
+	}
+	return "", false
+}
+
+func describe(n ast.Node) string {
+	switch n.(type) {
+	case *ast.MappingNode, *ast.MappingValueNode:
+		return "keys and values"
+	case *ast.SequenceNode:
+		return "a list"
+	case *ast.MergeKeyNode:
+		return "<<"
+	}
+	if s, ok := scalar(n); ok {
+		return strconv.Quote(s)
+	}
+	return "something else"
+}
+
+func kindName(v reflect.Value) string {
+	switch v.Kind() {
+	case reflect.String:
+		return "a word"
+	case reflect.Bool:
+		return "true or false"
+	}
+	return "a number"
+}
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}

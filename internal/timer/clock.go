@@ -1,0 +1,44 @@
+package timer
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"softswitch/internal/unit"
+)
+
+// start is the process's reference point, on both of its clocks.
+var start, startNs = calibrate()
+
+// Now is CLOCK_MONOTONIC in nanoseconds: the same clock in every process and
+// network namespace of the machine, so that the times of several switches can be
+// compared. It is read in the vDSO, without a system call, in about 50 ns.
+func Now() unit.Time { return startNs + unit.Time(time.Since(start)) }
+
+// calibrate pairs a time.Time with the CLOCK_MONOTONIC of the same moment. Go
+// hides the monotonic reading that a time.Time carries, so the clock is read
+// between two of them; of several tries the tightest is taken, which is off by
+// at most half its width, some tens of nanoseconds.
+func calibrate() (time.Time, unit.Time) {
+	var (
+		at     time.Time
+		atNs   unit.Time
+		tight  time.Duration = math.MaxInt64
+		before               = time.Now()
+	)
+	for range 16 {
+		var ts unix.Timespec
+		if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
+			panic(fmt.Sprintf("timer: clock_gettime(CLOCK_MONOTONIC): %v", err))
+		}
+		after := time.Now()
+		if d := after.Sub(before); d < tight {
+			tight, at, atNs = d, before.Add(d/2), unit.Time(ts.Nano())
+		}
+		before = after
+	}
+	return at, atNs
+}

@@ -1,0 +1,106 @@
+// Package link moves Ethernet frames between byte slices and a wire, in batches.
+//
+// A Link is one end of a wire. It knows bytes and errors, no switch, no priority
+// and no buffer: a frame is a []byte from its destination MAC on, without FCS,
+// the 802.1Q tag in place.
+//
+//	          Read(bufs)                              Write(frames)
+//	             ▲                                        │
+//	one copy,    │                                        │ sendmmsg,
+//	tag put back │                                        │ up to 64 a call
+//	       ┌─────┴──────────────┐                         │
+//	       │ TPACKET_V2 ring    │  Packet                 ▼
+//	       └─────▲──────────────┘                  dev_direct_xmit
+//	             │ the kernel's copy, on the sender's core │
+//	─────────────┴──────────── veth ───────────────────────┴──────▶
+//
+// Read in this order: link.go (the contract), packet_linux.go (opening an
+// interface), read_linux.go (the receive ring), write_linux.go, down_linux.go
+// (interfaces that go down, come back or vanish), pipe.go (a wire in memory),
+// tap.go (seeing the frames of a link) and capture.go (writing them to a file);
+// the folder pcapng has the file format.
+//
+// Invariants:
+//   - order: frames leave in the order of Write and arrive in the order of the wire.
+//   - whole: a delivered frame is complete; one that does not fit its buffer is
+//     counted as truncated and never delivered in part.
+//   - no-echo: a link does not deliver what it sent itself.
+//   - counted: a frame that the kernel or the link lost on the way in is in Stats.
+//   - no-allocation: Read and Write of Packet allocate nothing.
+//
+// It does not retry, pace, reconnect or watch carriers: the caller holds a refused
+// frame, opens a vanished interface again and follows link states by netlink.
+package link
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Link is one end of a wire. Read, Write and Close may be called from different
+// goroutines, but Read from one at a time and Write from one at a time.
+type Link interface {
+	// Read blocks until at least one frame is there, then takes as many as are,
+	// at most len(bufs). Frame i is put at the front of bufs[i], whatever its
+	// length was, and bufs[i] is cut to the frame's length; bufs[n:] are
+	// untouched. Each capacity has to hold the longest frame of the wire and 4
+	// bytes for a tag. The link keeps no reference to the buffers.
+	//
+	// Errors, always with n = 0:
+	//   - ErrDown: the interface is down. It is said once; asked again, Read
+	//     blocks until a frame comes, the interface goes, or Close.
+	//   - ErrGone: the interface was deleted. Close the link and open it again.
+	//   - net.ErrClosed: after Close.
+	Read(bufs [][]byte) (n int, err error)
+
+	// Write sends frames in order and does not block. It lends the frames only
+	// for the call. n frames were taken by the wire; where n < len(frames), err
+	// says why frames[n] was not:
+	//   - ErrBusy: the kernel has no room. Hold frames[n:] and try again.
+	//   - ErrDown: the interface is down or has no carrier (the other end of a
+	//     veth is down). It is said each time.
+	//   - ErrGone, net.ErrClosed: as above.
+	//   - *FrameError: the wire does not carry this frame. Skip it.
+	Write(frames [][]byte) (n int, err error)
+
+	// Stats returns what was counted since the link was opened. It may be
+	// called from any goroutine, also after Close.
+	Stats() Stats
+
+	// Close ends a Read that blocks and frees the link. Closing twice is fine.
+	Close() error
+}
+
+// Stats counts a link's frames, from its opening on.
+type Stats struct {
+	Received  uint64 // frames that Read delivered
+	Sent      uint64 // frames that Write got rid of
+	Drops     uint64 // frames that came while the receive ring was full
+	Truncated uint64 // frames that were longer than a ring slot or the caller's buffer
+	Busy      uint64 // times that Write returned ErrBusy
+}
+
+// Errors of a Link.
+var (
+	// ErrDown says that the interface is down: for Read by administration, for
+	// Write also for want of a carrier.
+	ErrDown = errors.New("link: interface is down")
+	// ErrGone says that the interface was deleted or moved to another namespace.
+	ErrGone = errors.New("link: interface is gone")
+	// ErrBusy says that the kernel had no room for a frame.
+	ErrBusy = errors.New("link: no room to send")
+)
+
+// FrameError says that a wire does not carry a frame.
+type FrameError struct {
+	Interface string
+	Len       int   // the frame's length in bytes
+	Err       error // the kernel's reason
+}
+
+func (e *FrameError) Error() string {
+	return fmt.Sprintf("link: write %q: a frame of %d bytes: %v; its length must be at least 14 and at most the MTU + 14, or + 18 with an 802.1Q tag",
+		e.Interface, e.Len, e.Err)
+}
+
+func (e *FrameError) Unwrap() error { return e.Err }

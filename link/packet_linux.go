@@ -1,0 +1,213 @@
+package link
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/mdlayher/packet"
+	"golang.org/x/net/bpf"
+	"golang.org/x/sys/unix"
+)
+
+// DefaultRingBytes is the size of a receive ring unless Options say otherwise: a
+// burst of 4096 frames on an interface with an MTU of 1500.
+const DefaultRingBytes = 8 << 20
+
+// maxRingBytes bounds a ring to what the kernel can count in blocks and offsets.
+const maxRingBytes = 1 << 30
+
+// Options of an interface. The zero value is the default.
+type Options struct {
+	// RingBytes is the size of the receive ring in bytes, rounded up to blocks of
+	// 64 KiB; 0 means DefaultRingBytes. Each frame takes a slot of 2048 bytes
+	// (more where the MTU asks for it). Frames that come while all slots are full
+	// are lost and counted in Stats.Drops. The memory is the kernel's, not
+	// swappable, and is taken when the interface is opened.
+	RingBytes int
+	// Filter is a BPF program that says which frames are received; nil means all.
+	// The kernel runs it after it has taken the outermost 802.1Q tag off.
+	Filter []bpf.RawInstruction
+}
+
+// Packet is a Link on a network interface: a packet socket that receives through
+// a TPACKET_V2 ring and sends with sendmmsg.
+type Packet struct {
+	name string
+	conn *packet.Conn
+	rc   syscall.RawConn
+
+	rx   receiver
+	tx   transmitter
+	down downWatch
+
+	closed atomic.Bool
+	drops  atomic.Uint64 // accumulated: reading resets the kernel's counter
+
+	closeOnce sync.Once
+	closeErr  error
+}
+
+var _ Link = (*Packet)(nil)
+
+// Open opens the interface ifname of the calling thread's network namespace for
+// all frames, in promiscuous mode. The link keeps working when the thread goes to
+// another namespace. An interface that is down is opened too; the first Read
+// then says ErrDown.
+//
+// It needs CAP_NET_RAW. It fails where the interface does not exist or is no
+// Ethernet, where the right is missing, or where the kernel has no memory for the
+// ring; the text says which.
+func Open(ifname string, opt Options) (*Packet, error) {
+	p, err := open(ifname, opt)
+	if err != nil {
+		return nil, fmt.Errorf("link: open %q: %w", ifname, err)
+	}
+	return p, nil
+}
+
+func open(ifname string, opt Options) (*Packet, error) {
+	if opt.RingBytes < 0 || opt.RingBytes > maxRingBytes {
+		return nil, fmt.Errorf("RingBytes is %d; it must be 1 to %d, or 0 for %d", opt.RingBytes, maxRingBytes, DefaultRingBytes)
+	}
+	ifi, err := net.InterfaceByName(ifname)
+	if err != nil {
+		return nil, unknownInterface(err)
+	}
+	conn, err := packet.Listen(ifi, packet.Raw, unix.ETH_P_ALL, &packet.Config{Filter: opt.Filter})
+	if errors.Is(err, os.ErrPermission) {
+		return nil, fmt.Errorf("a packet socket needs CAP_NET_RAW, run with sudo: %w", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := &Packet{name: ifname, conn: conn}
+	if err := p.setUp(ifi, opt); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// unknownInterface names the interfaces that there are.
+func unknownInterface(err error) error {
+	ifis, lerr := net.Interfaces()
+	if lerr != nil || len(ifis) == 0 {
+		return err
+	}
+	names := make([]string, len(ifis))
+	for i, ifi := range ifis {
+		names[i] = ifi.Name
+	}
+	return fmt.Errorf("%w; this network namespace has %s", err, strings.Join(names, ", "))
+}
+
+// setUp makes the socket of p what Read and Write expect.
+func (p *Packet) setUp(ifi *net.Interface, opt Options) error {
+	var err error
+	if p.rc, err = p.conn.SyscallConn(); err != nil {
+		return err
+	}
+	if err := p.conn.SetPromiscuous(true); err != nil {
+		return fmt.Errorf("promiscuous mode: %w", err)
+	}
+	var optErr error
+	if err := p.rc.Control(func(fd uintptr) {
+		if optErr = requireEthernet(int(fd)); optErr != nil {
+			return
+		}
+		if optErr = setOptions(int(fd)); optErr != nil {
+			return
+		}
+		p.rx.ring, optErr = mapRing(int(fd), slotBytes(ifi.MTU), opt.RingBytes)
+	}); err != nil {
+		return err
+	}
+	if optErr != nil {
+		return optErr
+	}
+	p.rx.readable = p.readable
+	p.tx.init(p.send)
+	// Forget what was counted before the ring took over.
+	_, err = p.conn.Stats()
+	return err
+}
+
+// requireEthernet refuses interfaces whose frames have no Ethernet header.
+func requireEthernet(fd int) error {
+	sa, err := unix.Getsockname(fd)
+	if err != nil {
+		return os.NewSyscallError("getsockname", err)
+	}
+	hatype := sa.(*unix.SockaddrLinklayer).Hatype
+	if hatype != unix.ARPHRD_ETHER && hatype != unix.ARPHRD_LOOPBACK {
+		return fmt.Errorf("its hardware type is %d; only Ethernet (%d) carries Ethernet frames", hatype, unix.ARPHRD_ETHER)
+	}
+	return nil
+}
+
+func setOptions(fd int) error {
+	for _, o := range []struct {
+		name  string
+		opt   int
+		value int
+	}{
+		// Frames that this machine sends through the interface, ours among them,
+		// are not received.
+		{"PACKET_IGNORE_OUTGOING", unix.PACKET_IGNORE_OUTGOING, 1},
+		// Frames go straight to the driver: a veth has no queue to wait in.
+		{"PACKET_QDISC_BYPASS", unix.PACKET_QDISC_BYPASS, 1},
+		// Version 2 shows each frame at once. Version 3 collects frames in a block
+		// until it is full or its timer ends, which takes milliseconds.
+		{"PACKET_VERSION", unix.PACKET_VERSION, unix.TPACKET_V2},
+	} {
+		if err := unix.SetsockoptInt(fd, unix.SOL_PACKET, o.opt, o.value); err != nil {
+			return fmt.Errorf("setsockopt %s to %d: %w", o.name, o.value, err)
+		}
+	}
+	// SO_RCVBUF is left alone: frames that go to a ring are not charged to it.
+	// SO_SNDBUF too: its default lets a few hundred frames be under way, fewer
+	// than net.core.netdev_max_backlog, so that a receiver who cannot keep up is
+	// felt as ErrBusy here instead of being lost in the backlog.
+	return nil
+}
+
+// Name is the interface's name at the time of opening.
+func (p *Packet) Name() string { return p.name }
+
+// Stats implements Link.
+func (p *Packet) Stats() Stats {
+	p.collectDrops()
+	return Stats{
+		Received:  p.rx.received.Load(),
+		Sent:      p.tx.sent.Load(),
+		Drops:     p.drops.Load(),
+		Truncated: p.rx.truncated.Load(),
+		Busy:      p.tx.busy.Load(),
+	}
+}
+
+// collectDrops moves the kernel's drop counter into ours. After Close the kernel
+// has none and the last state stays.
+func (p *Packet) collectDrops() {
+	if s, err := p.conn.Stats(); err == nil {
+		p.drops.Add(uint64(s.Drops))
+	}
+}
+
+// Close implements Link.
+func (p *Packet) Close() error {
+	p.closeOnce.Do(func() {
+		p.collectDrops()
+		p.closed.Store(true)
+		// Close wakes a Read that blocks and waits until no call uses the
+		// descriptor any more; from then on nobody touches the ring.
+		p.closeErr = errors.Join(p.conn.Close(), p.rx.ring.unmap())
+	})
+	return p.closeErr
+}

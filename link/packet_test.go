@@ -1,0 +1,567 @@
+package link
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/bpf"
+	"golang.org/x/sys/unix"
+)
+
+// testType is the EtherType of synthetic frames: 0x88B5, local experimental 1.
+const testType = 0x88B5
+
+// numbered is a broadcast frame of n bytes (at least 18) that carries i.
+func numbered(i, n int) []byte {
+	f := make([]byte, n)
+	copy(f, "\xff\xff\xff\xff\xff\xff\x02\x00\x00\x00\x00\x01")
+	binary.BigEndian.PutUint16(f[12:], testType)
+	binary.BigEndian.PutUint32(f[14:], uint32(i))
+	for j := 18; j < n; j++ {
+		f[j] = byte(i + j)
+	}
+	return f
+}
+
+// frameBuffers are n empty buffers with room for size bytes.
+func frameBuffers(n, size int) [][]byte {
+	bufs := make([][]byte, n)
+	for i := range bufs {
+		bufs[i] = make([]byte, 0, size)
+	}
+	return bufs
+}
+
+// send writes all frames and waits for room where there is none.
+func send(t testing.TB, l Link, frames ...[]byte) {
+	t.Helper()
+	for len(frames) > 0 {
+		n, err := l.Write(frames)
+		if err != nil && !errors.Is(err, ErrBusy) {
+			t.Fatalf("Write: %v", err)
+		}
+		frames = frames[n:]
+	}
+}
+
+// receive reads n frames.
+func receive(t testing.TB, l Link, n int) [][]byte {
+	t.Helper()
+	var got [][]byte
+	for len(got) < n {
+		bufs := frameBuffers(min(32, n-len(got)), 2048)
+		k, err := l.Read(bufs)
+		if err != nil {
+			t.Fatalf("Read after %d of %d frames: %v", len(got), n, err)
+		}
+		got = append(got, bufs[:k]...)
+	}
+	return got
+}
+
+func wantFrames(t testing.TB, got, want [][]byte) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("got %d frames, want %d", len(got), len(want))
+	}
+	for i := range got {
+		if !bytes.Equal(got[i], want[i]) {
+			t.Fatalf("frame %d:\n got %x\nwant %x", i, got[i], want[i])
+		}
+	}
+}
+
+func TestFramesCross(t *testing.T) {
+	w := newWire(t)
+	left, right := w.openLeft(Options{}), w.openRight(Options{})
+	want := [][]byte{numbered(1, 60), numbered(2, 1514), numbered(3, 18), numbered(4, 1513)}
+	send(t, left, want...)
+	wantFrames(t, receive(t, right, 4), want)
+	send(t, right, want[1])
+	wantFrames(t, receive(t, left, 1), want[1:2])
+
+	if s := left.Stats(); s != (Stats{Received: 1, Sent: 4}) {
+		t.Errorf("left: %+v", s)
+	}
+	if s := right.Stats(); s != (Stats{Received: 4, Sent: 1}) {
+		t.Errorf("right: %+v", s)
+	}
+}
+
+// tagged is frame with tags put in, each given as TPID and TCI.
+func tagged(frame []byte, tags ...uint32) []byte {
+	f := bytes.Clone(frame[:macBytes])
+	for _, tag := range tags {
+		f = binary.BigEndian.AppendUint32(f, tag)
+	}
+	return append(f, frame[macBytes:]...)
+}
+
+func TestTagSurvives(t *testing.T) {
+	w := newWire(t)
+	left, right := w.openLeft(Options{}), w.openRight(Options{})
+	plain := numbered(1, 1514)
+	want := [][]byte{
+		tagged(plain, 0x8100_6001),                   // priority 3, VLAN 1
+		tagged(plain, 0x8100_8000),                   // priority 4, priority-tagged
+		tagged(plain, 0x8100_0000),                   // a tag of zeros is a tag
+		tagged(plain, 0x8100_b123),                   // drop eligible
+		tagged(plain[:1510], 0x88a8_6001),            // a service tag
+		tagged(plain[:60], 0x88a8_6001, 0x8100_2002), // two tags
+		plain,
+	}
+	send(t, left, want...)
+	wantFrames(t, receive(t, right, len(want)), want)
+}
+
+func TestOwnFramesAreNotSeen(t *testing.T) {
+	w := newWire(t)
+	left, right := w.openLeft(Options{}), w.openRight(Options{})
+	send(t, left, numbered(1, 60))
+	receive(t, right, 1)
+	// What left read next is what right sends, not what left has sent.
+	send(t, right, numbered(2, 60))
+	wantFrames(t, receive(t, left, 1), [][]byte{numbered(2, 60)})
+}
+
+func TestBurstIsComplete(t *testing.T) {
+	w := newWire(t)
+	left, right := w.openLeft(Options{}), w.openRight(Options{})
+	// Nobody reads during the burst: the ring holds it all.
+	const burst = 2000
+	want := make([][]byte, burst)
+	for i := range want {
+		want[i] = numbered(i, 64+i%1400)
+	}
+	send(t, left, want...)
+	wantFrames(t, receive(t, right, burst), want)
+	if s := right.Stats(); s.Received != burst || s.Drops != 0 || s.Truncated != 0 {
+		t.Errorf("after a burst of %d: %+v", burst, s)
+	}
+}
+
+// TestRingWraps sends many times a ring's slots through a small ring.
+func TestRingWraps(t *testing.T) {
+	w := newWire(t)
+	left, right := w.openLeft(Options{}), w.openRight(Options{RingBytes: 1}) // 32 slots
+	for i := range 300 {
+		want := [][]byte{numbered(7*i, 60), numbered(7*i+1, 1000), numbered(7*i+2, 61)}
+		send(t, left, want...)
+		wantFrames(t, receive(t, right, len(want)), want)
+	}
+}
+
+func TestFullRingIsCounted(t *testing.T) {
+	w := newWire(t)
+	left, right := w.openLeft(Options{}), w.openRight(Options{RingBytes: 1})
+	slots := uint64(blockBytes / right.rx.ring.slot)
+	const sent = 500
+	for i := range sent {
+		send(t, left, numbered(i, 60))
+	}
+	got := receive(t, right, int(slots))
+	// The ring kept the oldest frames.
+	for i, f := range got {
+		if !bytes.Equal(f, numbered(i, 60)) {
+			t.Fatalf("frame %d is %x", i, f)
+		}
+	}
+	want := Stats{Received: slots, Drops: sent - slots}
+	for range 2 { // the kernel resets its counter when it is read; ours stays
+		if s := right.Stats(); s != want {
+			t.Errorf("stats %+v, want %+v", s, want)
+		}
+	}
+	right.Close()
+	if s := right.Stats(); s != want {
+		t.Errorf("stats after Close %+v, want %+v", s, want)
+	}
+}
+
+func TestTooLongForBufferIsCounted(t *testing.T) {
+	w := newWire(t)
+	left, right := w.openLeft(Options{}), w.openRight(Options{})
+	send(t, left, numbered(1, 101), tagged(numbered(2, 100), 0x8100_6001), numbered(3, 100))
+	bufs := frameBuffers(3, 100)
+	n, err := right.Read(bufs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantFrames(t, bufs[:n], [][]byte{numbered(3, 100)})
+	if s := right.Stats(); s != (Stats{Received: 1, Truncated: 2}) {
+		t.Errorf("stats %+v, want 1 received and 2 truncated", s)
+	}
+}
+
+func TestTooLongForSlotIsCounted(t *testing.T) {
+	w := newWire(t)
+	right := w.openRight(Options{}) // its slots are sized for an MTU of 1500
+	for _, h := range []struct {
+		name string
+		mtu  func() error
+	}{
+		{"left", func() error { return w.a.LinkSetMTU(w.link(w.a, "left"), 9000) }},
+		{"right", func() error { return w.b.LinkSetMTU(w.link(w.b, "right"), 9000) }},
+	} {
+		if err := h.mtu(); err != nil {
+			t.Fatalf("MTU of %s: %v", h.name, err)
+		}
+	}
+	left := w.openLeft(Options{})
+	const longest = 2048 - slotHead + 14
+	want := [][]byte{numbered(1, longest), numbered(3, 60)}
+	send(t, left, want[0], numbered(2, longest+1), want[1])
+	wantFrames(t, receive(t, right, 2), want)
+	if s := right.Stats(); s != (Stats{Received: 2, Truncated: 1}) {
+		t.Errorf("stats %+v, want 2 received and 1 truncated", s)
+	}
+
+	// Opened anew, the ring has slots for the new MTU.
+	right.Close()
+	right = w.openRight(Options{})
+	jumbo := numbered(4, 9014)
+	send(t, left, jumbo)
+	bufs := frameBuffers(1, 9018)
+	if _, err := right.Read(bufs); err != nil {
+		t.Fatal(err)
+	}
+	wantFrames(t, bufs, [][]byte{jumbo})
+}
+
+func TestUnsendableFrame(t *testing.T) {
+	w := newWire(t)
+	left, right := w.openLeft(Options{}), w.openRight(Options{})
+	for _, bad := range [][]byte{{}, make([]byte, 13), numbered(0, 1600)} {
+		ok := numbered(1, 60)
+		n, err := left.Write([][]byte{ok, bad, ok})
+		var fe *FrameError
+		if n != 1 || !errors.As(err, &fe) || fe.Len != len(bad) || fe.Interface != "left" {
+			t.Errorf("a frame of %d bytes: Write = %d, %v; want 1 and a FrameError of it", len(bad), n, err)
+		}
+		wantFrames(t, receive(t, right, 1), [][]byte{ok})
+	}
+}
+
+func TestFilter(t *testing.T) {
+	// Frames whose EtherType is testType, in full; others not at all.
+	filter, err := bpf.Assemble([]bpf.Instruction{
+		bpf.LoadAbsolute{Off: 12, Size: 2},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: testType, SkipFalse: 1},
+		bpf.RetConstant{Val: 1 << 16},
+		bpf.RetConstant{Val: 0},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWire(t)
+	left, right := w.openLeft(Options{}), w.openRight(Options{Filter: filter})
+	other := numbered(1, 60)
+	binary.BigEndian.PutUint16(other[12:], 0x88B6)
+	send(t, left, other, numbered(2, 60), other, numbered(3, 60))
+	wantFrames(t, receive(t, right, 2), [][]byte{numbered(2, 60), numbered(3, 60)})
+}
+
+func TestCloseEndsRead(t *testing.T) {
+	w := newWire(t)
+	p := w.openLeft(Options{})
+	ended := make(chan error, 1)
+	go func() {
+		_, err := p.Read(frameBuffers(1, 2048))
+		ended <- err
+	}()
+	if err := p.Close(); err != nil {
+		t.Fatalf("Close: %v", err)
+	}
+	if err := <-ended; !errors.Is(err, net.ErrClosed) {
+		t.Errorf("Read = %v, want net.ErrClosed", err)
+	}
+	if _, err := p.Read(frameBuffers(1, 2048)); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("Read after Close = %v, want net.ErrClosed", err)
+	}
+	if n, err := p.Write([][]byte{numbered(1, 60)}); n != 0 || !errors.Is(err, net.ErrClosed) {
+		t.Errorf("Write after Close = %d, %v, want 0, net.ErrClosed", n, err)
+	}
+	if err := p.Close(); err != nil {
+		t.Errorf("second Close: %v", err)
+	}
+}
+
+// TestCloseDuringTraffic closes a link that a reader and a writer keep busy: the
+// ring must not be unmapped below the reader.
+func TestCloseDuringTraffic(t *testing.T) {
+	w := newWire(t)
+	left := w.openLeft(Options{})
+	frames := [][]byte{numbered(1, 60), numbered(2, 1000), numbered(3, 60)}
+	for range 20 {
+		right := w.openRight(Options{RingBytes: 1})
+		ended := make(chan error, 2)
+		started := make(chan struct{})
+		go func() {
+			bufs := frameBuffers(8, 2048)
+			_, err := right.Read(bufs)
+			close(started)
+			for err == nil {
+				_, err = right.Read(bufs)
+			}
+			ended <- err
+		}()
+		go func() {
+			var err error
+			for err == nil || errors.Is(err, ErrBusy) {
+				_, err = right.Write(frames)
+			}
+			ended <- err
+		}()
+		for reading := true; reading; {
+			send(t, left, frames...)
+			select {
+			case <-started:
+				reading = false
+			default:
+			}
+		}
+		right.Close()
+		for range 2 {
+			if err := <-ended; !errors.Is(err, net.ErrClosed) {
+				t.Fatalf("ended with %v, want net.ErrClosed", err)
+			}
+		}
+	}
+}
+
+func TestFlapIsSurvived(t *testing.T) {
+	w := newWire(t)
+	left, right := w.openLeft(Options{}), w.openRight(Options{})
+	bufs := frameBuffers(1, 2048)
+	for i := range 3 {
+		w.setDown(w.b, "right")
+		if _, err := right.Read(bufs); !errors.Is(err, ErrDown) {
+			t.Fatalf("flap %d: Read = %v, want ErrDown", i, err)
+		}
+		for range 2 { // Write says it each time
+			if n, err := right.Write([][]byte{numbered(i, 60)}); n != 0 || !errors.Is(err, ErrDown) {
+				t.Fatalf("flap %d: Write = %d, %v, want 0, ErrDown", i, n, err)
+			}
+		}
+		// Asked again, Read waits through the down time for the next frame.
+		got := make(chan error, 1)
+		go func() {
+			_, err := right.Read(bufs)
+			got <- err
+		}()
+		w.setUp(w.b, "right")
+		send(t, left, numbered(i, 60))
+		if err := <-got; err != nil {
+			t.Fatalf("flap %d: Read while it comes up = %v, want a frame", i, err)
+		}
+		wantFrames(t, bufs, [][]byte{numbered(i, 60)})
+		send(t, right, numbered(i, 61))
+		wantFrames(t, receive(t, left, 1), [][]byte{numbered(i, 61)})
+	}
+}
+
+// TestDownSeenByWriterReachesReader: the kernel gives the pending error to
+// whoever asks first, and that may be Write.
+func TestDownSeenByWriterReachesReader(t *testing.T) {
+	w := newWire(t)
+	p := w.openLeft(Options{})
+	w.setDown(w.a, "left")
+	if err := p.rc.Control(func(fd uintptr) { socketError(int(fd)) }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Write([][]byte{numbered(1, 60)}); !errors.Is(err, ErrDown) {
+		t.Fatalf("Write = %v, want ErrDown", err)
+	}
+	if _, err := p.Read(frameBuffers(1, 2048)); !errors.Is(err, ErrDown) {
+		t.Errorf("Read = %v, want ErrDown", err)
+	}
+}
+
+func TestOpenedWhileDown(t *testing.T) {
+	w := newWire(t)
+	w.setDown(w.b, "right")
+	left, right := w.openLeft(Options{}), w.openRight(Options{})
+	bufs := frameBuffers(1, 2048)
+	if _, err := right.Read(bufs); !errors.Is(err, ErrDown) {
+		t.Fatalf("Read = %v, want ErrDown", err)
+	}
+	w.setUp(w.b, "right")
+	send(t, left, numbered(1, 60))
+	wantFrames(t, receive(t, right, 1), [][]byte{numbered(1, 60)})
+}
+
+func TestCloseWhileDown(t *testing.T) {
+	w := newWire(t)
+	p := w.openLeft(Options{})
+	w.setDown(w.a, "left")
+	bufs := frameBuffers(1, 2048)
+	if _, err := p.Read(bufs); !errors.Is(err, ErrDown) {
+		t.Fatalf("Read = %v, want ErrDown", err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := p.Read(bufs)
+		ended <- err
+	}()
+	p.Close()
+	if err := <-ended; !errors.Is(err, net.ErrClosed) {
+		t.Errorf("Read = %v, want net.ErrClosed", err)
+	}
+}
+
+// readUntilGone reads until it does not say ErrDown any more.
+func readUntilGone(p *Packet) error {
+	for {
+		if _, err := p.Read(frameBuffers(1, 2048)); !errors.Is(err, ErrDown) {
+			return err
+		}
+	}
+}
+
+func TestDeletedInterfaceIsGone(t *testing.T) {
+	t.Run("from up", func(t *testing.T) {
+		w := newWire(t)
+		p := w.openLeft(Options{})
+		ended := make(chan error, 1)
+		go func() { ended <- readUntilGone(p) }()
+		w.delete(w.b, "right") // takes left with it
+		if err := <-ended; !errors.Is(err, ErrGone) {
+			t.Fatalf("Read = %v, want ErrGone", err)
+		}
+		if _, err := p.Read(frameBuffers(1, 2048)); !errors.Is(err, ErrGone) {
+			t.Errorf("Read again = %v, want ErrGone", err)
+		}
+		if n, err := p.Write([][]byte{numbered(1, 60)}); n != 0 || !errors.Is(err, ErrGone) {
+			t.Errorf("Write = %d, %v, want 0, ErrGone", n, err)
+		}
+
+		// The caller opens it again when it is back.
+		p.Close()
+		w.addVeth()
+		left, right := w.openLeft(Options{}), w.openRight(Options{})
+		send(t, left, numbered(1, 60))
+		wantFrames(t, receive(t, right, 1), [][]byte{numbered(1, 60)})
+	})
+	t.Run("from down", func(t *testing.T) {
+		w := newWire(t)
+		p := w.openLeft(Options{})
+		w.setDown(w.a, "left")
+		if _, err := p.Read(frameBuffers(1, 2048)); !errors.Is(err, ErrDown) {
+			t.Fatalf("Read = %v, want ErrDown", err)
+		}
+		w.delete(w.a, "left")
+		if err := readUntilGone(p); !errors.Is(err, ErrGone) {
+			t.Errorf("Read = %v, want ErrGone", err)
+		}
+	})
+}
+
+func TestNoCarrierIsDownForWrite(t *testing.T) {
+	w := newWire(t)
+	left, right := w.openLeft(Options{}), w.openRight(Options{})
+	w.setDown(w.b, "right")
+	// The kernel's flag follows the carrier with a little delay.
+	n, err := left.Write([][]byte{numbered(1, 60)})
+	for errors.Is(err, ErrBusy) {
+		n, err = left.Write([][]byte{numbered(1, 60)})
+	}
+	if n != 0 || !errors.Is(err, ErrDown) {
+		t.Errorf("Write without a carrier = %d, %v, want 0, ErrDown", n, err)
+	}
+	if _, err := right.Read(frameBuffers(1, 2048)); !errors.Is(err, ErrDown) {
+		t.Fatalf("Read of the end that is down = %v, want ErrDown", err)
+	}
+	w.setUp(w.b, "right")
+	send(t, left, numbered(2, 60))
+	wantFrames(t, receive(t, right, 1), [][]byte{numbered(2, 60)})
+}
+
+func TestOpenErrors(t *testing.T) {
+	w := newWire(t)
+	var err error
+	inNamespace(t, w.nsA, func() { _, err = Open("nosuch0", Options{}) })
+	wantError(t, err, `"nosuch0"`, "lo, left")
+	inNamespace(t, w.nsA, func() { _, err = Open("left", Options{RingBytes: -1}) })
+	wantError(t, err, `"left"`, "RingBytes is -1")
+	inNamespace(t, w.nsA, func() { _, err = Open("left", Options{RingBytes: 1 << 62}) })
+	wantError(t, err, `"left"`, "RingBytes is 4611686018427387904")
+}
+
+func wantError(t *testing.T, err error, parts ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("no error, want one with %q", parts)
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("error %q does not say %q", err, part)
+		}
+	}
+}
+
+func TestOpenUnprivileged(t *testing.T) {
+	// A thread that gives up the right cannot be given it back: it ends with its
+	// goroutine, which stays locked to it.
+	w := newWire(t)
+	result := make(chan error, 1)
+	go func() { result <- openWithoutRight(w) }()
+	wantError(t, <-result, `"left"`, "CAP_NET_RAW", "sudo")
+}
+
+func TestWriteIsRefusedWhenBusy(t *testing.T) {
+	w := newWire(t)
+	left := w.openLeft(Options{})
+	w.openRight(Options{})
+	// A send buffer of the least size has no room for a second frame while the
+	// first is under way; the kernel may deliver each at once, so ask for many.
+	if err := left.rc.Control(func(fd uintptr) {
+		if err := unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUF, 1); err != nil {
+			t.Error(err)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	frames := make([][]byte, maxSend)
+	for i := range frames {
+		frames[i] = numbered(i, 1514)
+	}
+	var refused uint64
+	for range 1000 {
+		n, err := left.Write(frames)
+		switch {
+		case errors.Is(err, ErrBusy) && n < len(frames):
+			refused++
+		case err != nil || n != len(frames):
+			t.Fatalf("Write = %d, %v", n, err)
+		}
+	}
+	if s := left.Stats(); s.Busy != refused {
+		t.Errorf("Busy = %d, want %d", s.Busy, refused)
+	}
+	t.Logf("%d of 1000 batches met a full send buffer", refused)
+}
+
+func TestPacketAllocatesNothing(t *testing.T) {
+	w := newWire(t)
+	left, right := w.openLeft(Options{}), w.openRight(Options{})
+	frames := [][]byte{numbered(1, 60), tagged(numbered(2, 1400), 0x8100_6001), numbered(3, 1514)}
+	bufs := frameBuffers(len(frames), 2048)
+	if allocs := testing.AllocsPerRun(200, func() {
+		if n, err := left.Write(frames); n != len(frames) || err != nil {
+			t.Fatal(n, err)
+		}
+		for got := 0; got < len(frames); {
+			n, err := right.Read(bufs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got += n
+		}
+	}); allocs != 0 {
+		t.Errorf("writing and reading %d frames allocates %v times, want 0", len(frames), allocs)
+	}
+}

@@ -1,0 +1,98 @@
+// Package pcapng writes captures in the pcapng format, with a comment on each
+// frame that has one, as Wireshark shows in its column frame.comment.
+//
+//	file = SHB  IDB(eth0)  IDB(eth1)  EPB  EPB  ...  IDB(eth2)  EPB  ...
+//
+//	block = | type 4 | length 4 | body, padded to 4 | length 4 |
+//
+// A file has one section header (SHB), an interface description (IDB) before the
+// first frame of each interface, and one enhanced packet block (EPB) a frame. Names
+// and numbers are those of the Internet draft "PCAP Now Generic (pcapng) Capture
+// File Format", sections 3.5 (options), 4.1 (SHB), 4.2 (IDB) and 4.3 (EPB).
+//
+// Read in this order: pcapng.go (Writer), block.go (blocks and options).
+//
+// Invariants:
+//   - whole-blocks: each write to the file ends at the end of a block, so that a
+//     capture can be read while it grows.
+//   - nanoseconds: time stamps are nanoseconds since 1970.
+//   - little-endian: on every machine.
+//
+// It does not read captures and knows no link type but Ethernet.
+package pcapng
+
+import (
+	"fmt"
+	"io"
+)
+
+// flushBytes is how much a Writer collects before it writes.
+const flushBytes = 64 << 10
+
+// Writer writes one section. Its methods may not be called from two goroutines at
+// once. The first error of the file is returned by all later calls.
+type Writer struct {
+	w          io.Writer
+	buf        []byte // whole blocks that are not written yet
+	interfaces int
+	err        error
+}
+
+// NewWriter starts a section that says which program wrote it, and comment unless
+// it is empty. The header goes to w at once.
+func NewWriter(w io.Writer, program, comment string) (*Writer, error) {
+	pw := &Writer{w: w, buf: make([]byte, 0, 2*flushBytes)}
+	pw.buf = appendSection(pw.buf, program, comment)
+	return pw, pw.Flush()
+}
+
+// AddInterface describes an Ethernet interface and returns its number, counted
+// from 0, for Packet.Interface. It may be called at any time.
+func (w *Writer) AddInterface(name string) (int, error) {
+	w.buf = appendInterface(w.buf, name)
+	w.interfaces++
+	return w.interfaces - 1, w.err
+}
+
+// Packet is a captured frame.
+type Packet struct {
+	Interface int       // as AddInterface returned it
+	Time      int64     // ns since 1970-01-01 UTC
+	Direction Direction // as the interface sees it
+	Data      []byte    // the frame, whole, without FCS; lent for the call
+	Dropped   uint64    // frames of the interface that were lost since its last one
+	Comment   string    // "" is none; only its first 65,535 bytes are kept
+}
+
+// Direction is the direction field of epb_flags.
+type Direction uint32
+
+// Directions.
+const (
+	Unknown  Direction = 0
+	Inbound  Direction = 1
+	Outbound Direction = 2
+)
+
+// WritePacket adds a frame. It may stay in memory until Flush.
+func (w *Writer) WritePacket(p Packet) error {
+	if p.Interface < 0 || p.Interface >= w.interfaces {
+		return fmt.Errorf("pcapng: packet on interface %d; there are %d, counted from 0", p.Interface, w.interfaces)
+	}
+	w.buf = appendPacket(w.buf, p)
+	if len(w.buf) >= flushBytes {
+		return w.Flush()
+	}
+	return w.err
+}
+
+// Flush writes what is in memory.
+func (w *Writer) Flush() error {
+	if w.err == nil && len(w.buf) > 0 {
+		if _, err := w.w.Write(w.buf); err != nil {
+			w.err = fmt.Errorf("pcapng: %w", err)
+		}
+	}
+	w.buf = w.buf[:0]
+	return w.err
+}

@@ -1,0 +1,219 @@
+package link
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// tagBytes is the length of an 802.1Q tag, macBytes of the two addresses that
+// stand before it.
+const (
+	tagBytes = 4
+	macBytes = 12
+)
+
+// receiver is the reading side of a Packet. Only Read uses it, apart from the
+// counters.
+type receiver struct {
+	ring     ring
+	readable func(fd uintptr) bool // Packet.readable, bound once: binding allocates
+
+	// Of the Read that is under way.
+	bufs  [][]byte
+	n     int
+	errno error
+
+	received  atomic.Uint64
+	truncated atomic.Uint64
+}
+
+// Read implements Link. It looks into the ring first and waits in the netpoller
+// only when the ring is empty.
+func (p *Packet) Read(bufs [][]byte) (int, error) {
+	if len(bufs) == 0 {
+		return 0, nil
+	}
+	rx := &p.rx
+	for {
+		rx.bufs, rx.n, rx.errno = bufs, 0, nil
+		err := p.rc.Read(rx.readable)
+		rx.bufs = nil
+		if rx.n > 0 {
+			rx.received.Add(uint64(rx.n))
+			return rx.n, nil
+		}
+		if err := p.whyEmpty(err); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// readable fills the buffers of the Read under way from the ring. It reports
+// whether Read shall return; otherwise the netpoller calls it again at the next
+// event. It runs while the descriptor is held, so Close cannot unmap the ring
+// below it.
+func (p *Packet) readable(fd uintptr) bool {
+	rx := &p.rx
+	var truncated uint64
+	rx.n, truncated = rx.ring.take(rx.bufs)
+	if truncated > 0 {
+		rx.truncated.Add(truncated)
+	}
+	if rx.n > 0 {
+		return true
+	}
+	rx.errno = socketError(int(fd))
+	return rx.errno != nil
+}
+
+// socketError takes the pending error off a socket.
+func socketError(fd int) error {
+	errno, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ERROR)
+	if err != nil {
+		return err
+	}
+	if errno != 0 {
+		return unix.Errno(errno)
+	}
+	return nil
+}
+
+// whyEmpty turns the reason for which no frame came, either what the netpoller
+// said or the socket's pending error, into the error of Read; nil means that
+// Read shall wait again.
+func (p *Packet) whyEmpty(poll error) error {
+	switch {
+	case p.closed.Load():
+		return net.ErrClosed
+	case errors.Is(p.rx.errno, unix.ENETDOWN):
+		p.down.begin(p.conn, true)
+		return p.checkDown()
+	case p.rx.errno != nil:
+		return fmt.Errorf("link: read %q: %w", p.name, p.rx.errno)
+	case errors.Is(poll, os.ErrDeadlineExceeded):
+		return p.checkDown()
+	default:
+		return p.notPollable(poll)
+	}
+}
+
+// ring is a TPACKET_V2 receive ring: slots that the kernel fills in turn and
+// hands over by setting TP_STATUS_USER, and that take gives back by setting
+// TP_STATUS_KERNEL.
+type ring struct {
+	mem  []byte // shared with the kernel
+	slot int    // bytes of a slot, a multiple of TPACKET_ALIGNMENT
+	next int    // offset in mem of the slot that the kernel fills next
+}
+
+// blockBytes is the unit in which the kernel takes the ring's memory; a slot
+// does not cross it.
+const blockBytes = 64 << 10
+
+// slotHead is what stands in a slot before the frame: the header, the address and
+// padding. The kernel puts the network header at a multiple of 16, behind
+// TPACKET2_HDRLEN = 52 and at least 16 bytes for the MAC header: at 80. 2048 bytes
+// hold a frame of 1982.
+const slotHead = 80
+
+// slotBytes is the smallest slot for an MTU, a power of two of at least 2048 and
+// at most a block. Frames that do not fit are truncated, and counted.
+func slotBytes(mtu int) int {
+	n := 2048
+	for n < slotHead+mtu && n < blockBytes {
+		n *= 2
+	}
+	return n
+}
+
+// mapRing gives the socket a receive ring of about bytes and maps it.
+func mapRing(fd, slot, bytes int) (ring, error) {
+	if bytes == 0 {
+		bytes = DefaultRingBytes
+	}
+	blocks := (bytes + blockBytes - 1) / blockBytes
+	req := unix.TpacketReq{
+		Block_size: blockBytes,
+		Block_nr:   uint32(blocks),
+		Frame_size: uint32(slot),
+		Frame_nr:   uint32(blocks * (blockBytes / slot)),
+	}
+	if err := unix.SetsockoptTpacketReq(fd, unix.SOL_PACKET, unix.PACKET_RX_RING, &req); err != nil {
+		return ring{}, fmt.Errorf("receive ring of %d bytes: setsockopt PACKET_RX_RING: %w", blocks*blockBytes, err)
+	}
+	mem, err := unix.Mmap(fd, 0, blocks*blockBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_POPULATE)
+	if err != nil {
+		return ring{}, fmt.Errorf("receive ring of %d bytes: mmap: %w", blocks*blockBytes, err)
+	}
+	return ring{mem: mem, slot: slot}, nil
+}
+
+func (r *ring) unmap() error { return os.NewSyscallError("munmap", unix.Munmap(r.mem)) }
+
+// take copies the frames that are ready into bufs, at most len(bufs), and gives
+// their slots back. It returns how many it copied and how many it skipped because
+// they were not whole. It looks at each slot at most once.
+func (r *ring) take(bufs [][]byte) (n int, truncated uint64) {
+	for looked := 0; n < len(bufs) && looked < len(r.mem); looked += r.slot {
+		// The kernel aligns slots to TPACKET_ALIGNMENT (16) in pages, so the
+		// header's fields are aligned; next+slot <= len(mem).
+		hdr := (*unix.Tpacket2Hdr)(unsafe.Pointer(&r.mem[r.next]))
+		// Acquire: nothing of the slot is read before its status says that the
+		// kernel has written it.
+		if atomic.LoadUint32(&hdr.Status)&unix.TP_STATUS_USER == 0 {
+			break
+		}
+		if frame, whole := copyFrame(bufs[n], hdr, r.mem[r.next:r.next+r.slot]); whole {
+			bufs[n] = frame
+			n++
+		} else {
+			truncated++
+		}
+		// Release: the kernel does not write the slot before it was read.
+		atomic.StoreUint32(&hdr.Status, unix.TP_STATUS_KERNEL)
+		if r.next += r.slot; r.next == len(r.mem) {
+			r.next = 0
+		}
+	}
+	return n, truncated
+}
+
+// copyFrame copies the frame of a slot to the front of buf and puts back the tag
+// that the kernel has taken off. whole is false where the slot does not hold the
+// whole frame or buf is too small.
+func copyFrame(buf []byte, hdr *unix.Tpacket2Hdr, slot []byte) (frame []byte, whole bool) {
+	if hdr.Snaplen < hdr.Len {
+		return nil, false
+	}
+	data := slot[hdr.Mac : uint32(hdr.Mac)+hdr.Snaplen]
+	buf = buf[:cap(buf)]
+	if hdr.Status&unix.TP_STATUS_VLAN_VALID == 0 || len(data) < macBytes {
+		if len(data) > len(buf) {
+			return nil, false
+		}
+		return buf[:copy(buf, data)], true
+	}
+	if len(data)+tagBytes > len(buf) {
+		return nil, false
+	}
+	copy(buf, data[:macBytes])
+	binary.BigEndian.PutUint16(buf[macBytes:], tpid(hdr))
+	binary.BigEndian.PutUint16(buf[macBytes+2:], hdr.Vlan_tci)
+	copy(buf[macBytes+tagBytes:], data[macBytes:])
+	return buf[:len(data)+tagBytes], true
+}
+
+// tpid is the EtherType of the tag that was taken off.
+func tpid(hdr *unix.Tpacket2Hdr) uint16 {
+	if hdr.Status&unix.TP_STATUS_VLAN_TPID_VALID == 0 {
+		return unix.ETH_P_8021Q
+	}
+	return hdr.Vlan_tpid
+}

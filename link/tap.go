@@ -1,0 +1,45 @@
+package link
+
+import "time"
+
+// Direction is a frame's direction as its link sees it.
+type Direction uint8
+
+// Directions.
+const (
+	In  Direction = iota + 1 // received
+	Out                      // sent
+)
+
+// Tap returns a link that is l and shows each batch of frames to sink: those that
+// Read delivers, with the time at which they were there, and those that Write has
+// sent, with the time before they were (so that on one machine a frame is sent
+// before it arrives). Frames that Write refused are not shown.
+//
+// sink is called by the goroutine of Read or of Write, before they return, so from
+// two at once. It may neither change the frames nor keep them, and should be short.
+func Tap(l Link, sink func(dir Direction, at time.Time, frames [][]byte)) Link {
+	return &tap{Link: l, sink: sink}
+}
+
+type tap struct {
+	Link
+	sink func(dir Direction, at time.Time, frames [][]byte)
+}
+
+func (t *tap) Read(bufs [][]byte) (int, error) {
+	n, err := t.Link.Read(bufs)
+	if n > 0 {
+		t.sink(In, time.Now(), bufs[:n])
+	}
+	return n, err
+}
+
+func (t *tap) Write(frames [][]byte) (int, error) {
+	at := time.Now()
+	n, err := t.Link.Write(frames)
+	if n > 0 {
+		t.sink(Out, at, frames[:n])
+	}
+	return n, err
+}

@@ -1,0 +1,50 @@
+package live
+
+import "softswitch/event"
+
+// logger passes the node's events on, outside its lock.
+type logger struct {
+	sink  func([]event.Event)
+	news  chan struct{} // one slot: there are events
+	close chan struct{}
+}
+
+func (l *logger) init(sink func([]event.Event)) {
+	if sink == nil {
+		sink = func([]event.Event) {}
+	}
+	l.sink, l.news, l.close = sink, make(chan struct{}, 1), make(chan struct{})
+}
+
+func (l *logger) wake() {
+	select {
+	case l.news <- struct{}{}:
+	default:
+	}
+}
+
+// stop ends loop after it has passed on what is there.
+func (l *logger) stop() { close(l.close) }
+
+func (l *logger) loop(n *Node) func() {
+	var batch []event.Event
+	pass := func() {
+		n.mu.Lock()
+		batch, n.pending = n.pending, batch[:0]
+		n.mu.Unlock()
+		if len(batch) > 0 {
+			l.sink(batch)
+		}
+	}
+	return func() {
+		for {
+			select {
+			case <-l.news:
+				pass()
+			case <-l.close:
+				pass()
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,315 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"softswitch/buffer"
+	"softswitch/dataplane"
+	"softswitch/event"
+	"softswitch/internal/ether"
+	"softswitch/internal/timer"
+	"softswitch/internal/unit"
+	"softswitch/link"
+)
+
+// Batch is the most frames that a node reads, and writes, at once.
+const Batch = 64
+
+// Granularity is how precisely a node keeps its machine's deadlines: frames of a
+// paced port leave in bursts of about so long, and each burst costs one wake-up.
+const Granularity = 200 * unit.Microsecond
+
+// Machine is what a Node runs.
+type Machine interface {
+	dataplane.Machine
+	// SetMAC tells a port's address where the configuration left it to the interface.
+	SetMAC(p unit.Port, m ether.MAC)
+}
+
+// Options of a node.
+type Options struct {
+	Machine Machine
+	// Ports are the interfaces, in the machine's order.
+	Ports []Port
+	// Open opens an interface; nil means AF_PACKET in this namespace.
+	Open func(p Port) (link.Link, error)
+	// Watch tells about links; nil means netlink in this namespace.
+	Watch func(ctx context.Context, names []string, update func(LinkState)) error
+	// Log takes the events, in order, in batches that it must not keep; nil drops them.
+	Log func([]event.Event)
+	// Warn takes what an operator should know; nil drops it.
+	Warn func(format string, args ...any)
+}
+
+// Port is an interface of a node.
+type Port struct {
+	Name string
+	// KeepMAC says that the configuration gives the port's address.
+	KeepMAC bool
+}
+
+// LinkState is the state of an interface.
+type LinkState struct {
+	Name    string
+	Index   int // 0: the interface is gone
+	Running bool
+	MAC     ether.MAC
+}
+
+// Node is a machine that runs on links. New makes one; Run runs it once.
+type Node struct {
+	opt   Options
+	ports []*port
+	log   logger
+
+	mu      sync.Mutex
+	machine Machine       // guarded by mu
+	pending []event.Event // guarded by mu: not yet taken by the logger
+	lost    uint64        // guarded by mu: events that the logger was too slow for
+}
+
+// port is a port's live side.
+type port struct {
+	node *Node
+	n    unit.Port
+	opt  Port
+
+	linkMu sync.Mutex
+	link   link.Link     // guarded by linkMu; nil while the interface is gone
+	index  int           // guarded by linkMu: the interface that link was opened on
+	total  link.Stats    // guarded by linkMu: of links that were closed
+	done   chan struct{} // guarded by linkMu: closed when link's rxLoop has ended
+
+	rx rx
+	tx tx
+}
+
+// New makes a node. It opens nothing yet.
+func New(opt Options) (*Node, error) {
+	if len(opt.Ports) != opt.Machine.Ports() {
+		return nil, fmt.Errorf("live: %d interfaces for a machine of %d ports", len(opt.Ports), opt.Machine.Ports())
+	}
+	if opt.Open == nil {
+		opt.Open = OpenPacket
+	}
+	if opt.Watch == nil {
+		opt.Watch = watchNetlink
+	}
+	if opt.Warn == nil {
+		opt.Warn = func(string, ...any) {}
+	}
+	n := &Node{opt: opt, machine: opt.Machine}
+	n.log.init(opt.Log)
+	for i, po := range opt.Ports {
+		t, err := timer.New()
+		if err != nil {
+			return nil, err
+		}
+		p := &port{node: n, n: unit.Port(i), opt: po}
+		p.rx.init()
+		p.tx.init(t)
+		n.ports = append(n.ports, p)
+	}
+	return n, nil
+}
+
+// Open opens every interface. It fails, and leaves none open, if one cannot be.
+func (n *Node) Open() error {
+	for _, p := range n.ports {
+		if err := p.open(0); err != nil {
+			n.close()
+			return err
+		}
+	}
+	return nil
+}
+
+// Run runs the node until ctx ends; Open was called before. It returns when every
+// goroutine has ended and every event was logged.
+func (n *Node) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var loops sync.WaitGroup
+	for _, p := range n.ports {
+		loops.Go(p.txLoop)
+	}
+	loops.Go(n.log.loop(n))
+	watch := make(chan error, 1)
+	loops.Go(func() {
+		watch <- n.opt.Watch(ctx, n.names(), n.setLink)
+		cancel()
+	})
+	<-ctx.Done()
+	n.close()
+	n.log.stop()
+	loops.Wait()
+	if err := <-watch; err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+// Do runs fn with exclusive use of the machine, and then sends what fn made ready.
+func (n *Node) Do(fn func(now unit.Time)) {
+	n.mu.Lock()
+	fn(timer.Now())
+	ready := n.work()
+	n.mu.Unlock()
+	n.kickAll(ready)
+}
+
+// Stats are the link statistics of a port, over all links that it had.
+func (n *Node) Stats(p unit.Port) link.Stats {
+	q := n.ports[p]
+	q.linkMu.Lock()
+	defer q.linkMu.Unlock()
+	s := q.total
+	if q.link != nil {
+		s = addStats(s, q.link.Stats())
+	}
+	return s
+}
+
+// EventsLost is the number of events that were not logged because the log was too
+// slow.
+func (n *Node) EventsLost() uint64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.lost
+}
+
+func (n *Node) names() []string {
+	names := make([]string, len(n.ports))
+	for i, p := range n.ports {
+		names[i] = p.opt.Name
+	}
+	return names
+}
+
+// eventsMax bounds the events that wait for the logger.
+const eventsMax = 1 << 18
+
+// work collects what the machine wants done. Preconditions: n.mu is held.
+func (n *Node) work() unit.PortSet {
+	had := len(n.pending)
+	var ready unit.PortSet
+	ready, n.pending = n.machine.Work(n.pending)
+	if len(n.pending) > eventsMax {
+		n.lost += uint64(len(n.pending) - had)
+		n.pending = n.pending[:had]
+	}
+	if len(n.pending) > 0 && had == 0 {
+		n.log.wake()
+	}
+	return ready
+}
+
+// setLink follows an interface: it tells the machine, and opens an interface that
+// came back under its name.
+func (n *Node) setLink(s LinkState) {
+	for _, p := range n.ports {
+		if p.opt.Name == s.Name {
+			p.setLink(s)
+		}
+	}
+}
+
+func (p *port) setLink(s LinkState) {
+	p.linkMu.Lock()
+	stale := p.index != 0 && p.index != s.Index
+	missing := p.link == nil && s.Index != 0
+	if p.index == 0 && p.link != nil {
+		p.index = s.Index
+	}
+	p.linkMu.Unlock()
+	if stale {
+		p.closeLink()
+	}
+	up := s.Running && s.Index != 0
+	if up && (stale || missing) {
+		if err := p.open(s.Index); err != nil {
+			p.node.opt.Warn("port %s: %v", p.opt.Name, err)
+			up = false
+		}
+	}
+	p.node.Do(func(now unit.Time) {
+		if s.Index != 0 && !p.opt.KeepMAC {
+			p.node.machine.SetMAC(p.n, s.MAC)
+		}
+		p.node.machine.SetLink(now, p.n, up)
+	})
+}
+
+// open opens the port's interface and starts to read from it.
+func (p *port) open(index int) error {
+	l, err := p.node.opt.Open(p.opt)
+	if err != nil {
+		return err
+	}
+	done := make(chan struct{})
+	p.linkMu.Lock()
+	p.link, p.index, p.done = l, index, done
+	p.linkMu.Unlock()
+	go func() {
+		defer close(done)
+		p.rxLoop(l)
+	}()
+	return nil
+}
+
+// closeLink closes the port's link, if it has one, and waits until nobody reads
+// from it.
+func (p *port) closeLink() {
+	p.linkMu.Lock()
+	l, done := p.link, p.done
+	p.link, p.index = nil, 0
+	p.linkMu.Unlock()
+	if l == nil {
+		return
+	}
+	l.Close()
+	<-done
+	p.linkMu.Lock()
+	p.total = addStats(p.total, l.Stats())
+	p.linkMu.Unlock()
+}
+
+// current is the port's link, nil while the interface is gone.
+func (p *port) current() link.Link {
+	p.linkMu.Lock()
+	defer p.linkMu.Unlock()
+	return p.link
+}
+
+func (n *Node) close() {
+	for _, p := range n.ports {
+		p.closeLink()
+		p.tx.timer.Close()
+	}
+}
+
+func (n *Node) kickAll(ready unit.PortSet) {
+	for ready != 0 {
+		p := ready.First()
+		ready.Remove(p)
+		n.ports[p].kick()
+	}
+}
+
+func addStats(a, b link.Stats) link.Stats {
+	a.Received += b.Received
+	a.Sent += b.Sent
+	a.Drops += b.Drops
+	a.Truncated += b.Truncated
+	a.Busy += b.Busy
+	return a
+}
+
+// lend is a batch of slots and their bytes.
+type lend struct {
+	frames []*buffer.Frame
+	bytes  [][]byte
+}

@@ -1,0 +1,119 @@
+package live
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"softswitch/buffer"
+	"softswitch/internal/timer"
+	"softswitch/internal/unit"
+	"softswitch/link"
+)
+
+// busyRetry is how long a port waits before it offers a frame again that the
+// kernel had no room for.
+const busyRetry = 50 * unit.Microsecond
+
+// tx is a port's sending side.
+type tx struct {
+	again atomic.Bool // the port is to be drained, once more if someone is at it
+	timer *timer.Timer
+
+	mu    sync.Mutex
+	lend  lend      // guarded by mu: what Transmit lent; [0, n) is not yet Sent
+	n     int       // guarded by mu
+	wrote int       // guarded by mu: of those, how many the link took
+	armed unit.Time // guarded by mu: the timer's deadline
+}
+
+func (t *tx) init(tm *timer.Timer) {
+	t.timer, t.armed = tm, unit.Never
+	t.lend.frames, t.lend.bytes = make([]*buffer.Frame, Batch), make([][]byte, Batch)
+}
+
+// txLoop drains the port at its deadlines.
+func (p *port) txLoop() {
+	for p.tx.timer.Wait() == nil {
+		p.kick()
+	}
+}
+
+// kick sends what the port has to send, or, if another goroutine is doing so,
+// makes that one look again.
+func (p *port) kick() {
+	p.tx.again.Store(true)
+	for p.tx.again.Load() && p.tx.mu.TryLock() {
+		p.tx.again.Store(false)
+		others := p.drain()
+		p.tx.mu.Unlock()
+		p.node.kickAll(others)
+	}
+}
+
+// drain sends until the machine has nothing more for this port, and arms the timer
+// for when it will. It returns the other ports that became ready by it.
+// Preconditions: p.tx.mu is held.
+func (p *port) drain() (others unit.PortSet) {
+	t, n := &p.tx, p.node
+	for {
+		if t.wrote < t.n && !p.write() {
+			p.arm(timer.Now() + busyRetry)
+			return others
+		}
+		n.mu.Lock()
+		now := timer.Now()
+		n.machine.Sent(now, p.n, t.lend.frames[:t.n])
+		var next unit.Time
+		t.n, next = n.machine.Transmit(now, p.n, t.lend.frames)
+		ready := n.work()
+		n.mu.Unlock()
+		ready.Remove(p.n)
+		others |= ready
+		t.wrote = 0
+		if t.n == 0 {
+			p.arm(next)
+			return others
+		}
+		for i, f := range t.lend.frames[:t.n] {
+			t.lend.bytes[i] = f.Data
+		}
+	}
+}
+
+// write offers the frames that were lent to the link; false if it is busy. What
+// has no link to leave by, or cannot leave, is lost as on a cut wire.
+func (p *port) write() bool {
+	t := &p.tx
+	l := p.current()
+	for l != nil && t.wrote < t.n {
+		k, err := l.Write(t.lend.bytes[t.wrote:t.n])
+		t.wrote += k
+		var frame *link.FrameError
+		switch {
+		case err == nil:
+		case errors.Is(err, link.ErrBusy):
+			return false
+		case errors.As(err, &frame):
+			p.node.opt.Warn("port %s: %v", p.opt.Name, err)
+			t.wrote++
+		default:
+			l = nil
+		}
+	}
+	t.wrote = t.n
+	return true
+}
+
+// arm sets the port's timer, unless it fires before anyway. Preconditions:
+// p.tx.mu is held.
+func (p *port) arm(at unit.Time) {
+	t := &p.tx
+	if t.armed <= timer.Now() {
+		t.armed = unit.Never // it has fired
+	}
+	if at < t.armed {
+		t.timer.Arm(at)
+		t.armed = at
+	}
+}

@@ -1,0 +1,143 @@
+package netnslab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// Fail sets both ends of the link down, in the order A, B.
+func (st *State) Fail(l LinkState) error { return st.setLink(l, "down", (*netlink.Handle).LinkSetDown) }
+
+// Heal sets both ends of the link up, in the order A, B.
+func (st *State) Heal(l LinkState) error { return st.setLink(l, "up", (*netlink.Handle).LinkSetUp) }
+
+func (st *State) setLink(l LinkState, to string, set func(*netlink.Handle, netlink.Link) error) error {
+	for _, e := range []End{l.A, l.B} {
+		if err := st.setEnd(e, set); err != nil {
+			return fmt.Errorf("netnslab: set %v %s: %w", e, to, err)
+		}
+	}
+	return nil
+}
+
+func (st *State) setEnd(e End, set func(*netlink.Handle, netlink.Link) error) error {
+	n, err := st.node(e.Node)
+	if err != nil {
+		return err
+	}
+	ns, err := n.open()
+	if err != nil {
+		return err
+	}
+	defer ns.Close()
+	nl, err := netlink.NewHandleAt(ns, unix.NETLINK_ROUTE)
+	if err != nil {
+		return err
+	}
+	defer nl.Close()
+	link, err := nl.LinkByName(e.Iface)
+	if err != nil {
+		return err
+	}
+	return set(nl, link)
+}
+
+// Stdio is what a command reads and writes; nil is nothing.
+type Stdio struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Exec runs a command in the node's namespace, with this program's directory and
+// environment, and returns its exit status: 128 + n if signal n ended it, as sh
+// has it. The error tells that it could not be run. When ctx ends, the command is
+// killed.
+//
+// Only the network is the node's: /sys still shows the host's interfaces. The
+// command is not part of the lab: Down does not end it, and a namespace without a
+// name lasts until the last such command has ended.
+func (st *State) Exec(ctx context.Context, node string, argv []string, stdio Stdio) (int, error) {
+	if len(argv) == 0 {
+		return 0, errors.New("netnslab: exec: no command")
+	}
+	n, err := st.node(node)
+	if err != nil {
+		return 0, err
+	}
+	ns, err := n.open()
+	if err != nil {
+		return 0, err
+	}
+	defer ns.Close()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdio.In, stdio.Out, stdio.Err
+	if err := inside(ns, cmd.Start); err != nil {
+		return 0, fmt.Errorf("netnslab: exec in node %s: %w", node, err)
+	}
+	err = cmd.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return 0, fmt.Errorf("netnslab: exec in node %s: %w", node, err)
+	}
+	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return 128 + int(ws.Signal()), nil
+	}
+	return cmd.ProcessState.ExitCode(), nil
+}
+
+// Stop halts the node's process (SIGSTOP) until Continue: its links stay up and
+// nothing is read from them.
+func (st *State) Stop(node string) error { return st.signal(node, unix.SIGSTOP) }
+
+// Continue lets the node's process run again (SIGCONT).
+func (st *State) Continue(node string) error { return st.signal(node, unix.SIGCONT) }
+
+// Kill ends the node's process at once (SIGKILL) and waits until it has ended. The
+// namespace and its links stay.
+func (st *State) Kill(node string) error {
+	n, err := st.node(node)
+	if err != nil {
+		return err
+	}
+	fd, err := n.process().handle()
+	if err == nil {
+		defer unix.Close(fd)
+		err = send(fd, unix.SIGKILL)
+	}
+	if err == nil {
+		_, err = pollHandles(map[int]process{fd: n.process()}, grace)
+	}
+	if err != nil {
+		return n.signalError(unix.SIGKILL, err)
+	}
+	n.process().status() // takes away its remains
+	return nil
+}
+
+// signal sends a signal to the node's process, and to no other that has taken its
+// pid since. The error is os.ErrProcessDone if the process has ended.
+func (st *State) signal(node string, sig unix.Signal) error {
+	n, err := st.node(node)
+	if err != nil {
+		return err
+	}
+	if err := n.process().signal(sig); err != nil {
+		return n.signalError(sig, err)
+	}
+	return nil
+}
+
+func (n *NodeState) signalError(sig unix.Signal, err error) error {
+	if n.PID == 0 {
+		return fmt.Errorf("netnslab: node %s has no process: %w", n.Name, os.ErrProcessDone)
+	}
+	return fmt.Errorf("netnslab: %v to process %d of node %s: %w", sig, n.PID, n.Name, err)
+}

@@ -1,0 +1,139 @@
+package netnslab
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestFailAndHeal(t *testing.T) {
+	b := newBench(t)
+	st := b.up(b.lab())
+	link, err := st.Link("h0", "s0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := func(want bool) {
+		t.Helper()
+		r := st.Inspect()
+		if r.Links[0].Up != want || !r.Links[1].Up {
+			t.Errorf("links %+v, want the first up: %t, the second up", r.Links, want)
+		}
+	}
+	if err := st.Fail(link); err != nil {
+		t.Fatal(err)
+	}
+	want(false)
+	if again := b.up(b.lab()); again.Token != st.Token {
+		t.Error("a lab with a failed link was made anew")
+	}
+	if err := st.Heal(link); err != nil {
+		t.Fatal(err)
+	}
+	want(true)
+	b.remove(st, "h0")
+	if err := st.Fail(link); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("error %v, want one that the namespace is gone", err)
+	}
+}
+
+func TestNamesOfLinks(t *testing.T) {
+	link := func(a, ai, b, bi string) LinkState { return LinkState{A: End{a, ai, ""}, B: End{b, bi, ""}} }
+	st := &State{Name: "x", Links: []LinkState{link("a", "p0", "b", "p0"), link("b", "p1", "a", "p1"), link("b", "p2", "c", "p0")}}
+	for _, c := range []struct{ a, b, want string }{
+		{"c", "b", "b:p2 <-> c:p0"},
+		{"b", "c:p0", "b:p2 <-> c:p0"},
+		{"a:p1", "b", "b:p1 <-> a:p1"},
+		{"a", "b", "more than one link"},
+		{"a", "c", `no link between "a" and "c"; there is: a:p0 <-> b:p0, b:p1 <-> a:p1, b:p2 <-> c:p0`},
+		{"a:p9", "b", "no link"},
+	} {
+		l, err := st.Link(c.a, c.b)
+		got := l.String()
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, c.want) {
+			t.Errorf("Link(%q, %q) = %s, want %s", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+func TestExec(t *testing.T) {
+	b := newBench(t)
+	st := b.up(b.lab())
+	for _, c := range []struct {
+		script   string
+		code     int
+		out, err string
+	}{
+		{"cat; echo oops >&2", 0, "hello", "oops\n"},
+		{"exit 7", 7, "", ""},
+		{"kill -9 $$", 137, "", ""},
+		{"ls /proc/self/net/dev_snmp6 >/dev/null; grep -c eth0 /proc/net/dev", 0, "1\n", ""},
+	} {
+		var out, errs bytes.Buffer
+		code, err := st.Exec(t.Context(), "h0", []string{"sh", "-c", c.script}, Stdio{In: strings.NewReader("hello"), Out: &out, Err: &errs})
+		if err != nil || code != c.code || out.String() != c.out || errs.String() != c.err {
+			t.Errorf("%s: status %d (%v), output %q, %q; want %d, %q, %q", c.script, code, err, &out, &errs, c.code, c.out, c.err)
+		}
+	}
+	if _, err := st.Exec(t.Context(), "h9", []string{"true"}, Stdio{}); err == nil || !strings.Contains(err.Error(), `no node "h9"; there is: s0, h0, h1`) {
+		t.Errorf("error %v, want one that lists the nodes", err)
+	}
+	if _, err := st.Exec(t.Context(), "h0", []string{"no-such-program-4711"}, Stdio{}); err == nil {
+		t.Error("no error for a program that is not there")
+	}
+	if _, err := st.Exec(t.Context(), "h0", nil, Stdio{}); err == nil {
+		t.Error("no error for no command")
+	}
+	wantThreadsHome(t)
+}
+
+func TestStopContinueKill(t *testing.T) {
+	b := newBench(t)
+	st := b.up(b.lab())
+	want := func(state string) {
+		t.Helper()
+		if got := st.Inspect().Nodes[1].Process; got != state {
+			t.Errorf("h0 is %s, want %s", got, state)
+		}
+	}
+	for _, c := range []struct {
+		act  func(string) error
+		want string
+	}{{st.Stop, "stopped"}, {st.Continue, "running"}, {st.Kill, "dead"}} {
+		if err := c.act("h0"); err != nil {
+			t.Fatal(err)
+		}
+		want(c.want)
+	}
+	if err := st.Kill("h0"); !errors.Is(err, os.ErrProcessDone) {
+		t.Errorf("a second Kill: %v, want %v", err, os.ErrProcessDone)
+	}
+}
+
+// TestAnotherProgramSeesTheLab: what Load returns serves as well as what Up did.
+func TestAnotherProgramSeesTheLab(t *testing.T) {
+	b := newBench(t)
+	if _, err := Load(b.name); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Load without a lab: %v, want %v", err, fs.ErrNotExist)
+	}
+	up := b.up(b.lab())
+	st, err := Load(b.name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err1 := json.Marshal(up.Inspect())
+	two, err2 := json.Marshal(st.Inspect())
+	if err1 != nil || err2 != nil || !bytes.Equal(one, two) {
+		t.Errorf("Inspect after Up:\n%s\nafter Load:\n%s", one, two)
+	}
+	if names, err := Labs(); err != nil || len(names) != 1 || names[0] != b.name {
+		t.Errorf("Labs() = %v, %v, want %s", names, err, b.name)
+	}
+}

@@ -1,0 +1,47 @@
+// Package netnslab turns a description of a network into network namespaces,
+// veth links and processes, and takes exactly those away again.
+//
+//	Lab ──Plan──▶ []Step ──String──▶ the same work as ip, sysctl, ethtool lines
+//	                 │
+//	                 └────Up───▶ namespaces, links, processes
+//	                      │           ▲
+//	                      ▼           │ Fail Heal Exec Stop Continue Kill Inspect
+//	                  state.json ─────┘
+//	                      │
+//	                      └──Down──▶ nothing is left
+//
+// # Read in this order
+//
+//   - lab.go: what a lab is made of, and what is refused
+//   - plan.go: the steps, in order, and how each prints
+//   - up.go, steps_linux.go: the walk along the steps; rollback
+//   - state.go: the record on disk, the lock
+//   - down.go: removal
+//   - namespace_linux.go, process_linux.go, backlog.go: the three kinds of thing
+//     that can outlive the program, each with its proof of ownership
+//   - control_linux.go, inspect_linux.go: a lab that runs
+//   - doctor_linux.go, softnet.go: what the machine lacks, what it lost
+//
+// # Invariants
+//
+//   - Plan-is-execution: Up walks the steps that Plan returns and does nothing
+//     else to the machine, except to make [NamespaceDir] as `ip netns add` does.
+//   - Intent-first: what identifies a thing is on disk before the thing exists.
+//     A namespace's inode and cookie are recorded while it still has no name and
+//     would vanish with the program; the token that every process carries in its
+//     environment is recorded before the first process. So a kill -9 at any
+//     instant loses nothing.
+//   - Own-only: a namespace is removed only if name, inode and cookie are the
+//     recorded ones, a process is signalled only if its start time is the recorded
+//     one or it carries the lab's token, a sysctl is put back only if it still has
+//     the value that was set here. A record of an earlier boot removes files only.
+//   - Home-or-die: a thread that cannot return from a namespace ends with its
+//     goroutine and never runs other code.
+//
+// # What it does not do
+//
+// It does not know what a switch is: it starts the command it is given in the
+// directory it is given. It does not choose addresses or routes. It emulates
+// neither rate nor delay nor loss: a veth has none, and the processes do that. It
+// does not restart a process that died.
+package netnslab

@@ -1,0 +1,262 @@
+package netnslab
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// Check is one thing that a lab wants of the machine.
+type Check struct {
+	Name string `json:"name"`
+	OK   bool   `json:"ok"`
+	// Needed: without it no lab works. Otherwise it is good to have.
+	Needed bool   `json:"needed"`
+	Detail string `json:"detail"`           // what was found
+	Remedy string `json:"remedy,omitempty"` // what to do if not OK
+}
+
+// Doctor looks at the machine and returns what it found, always the same checks in
+// the same order. What it has to try, it tries in a namespace without a name that
+// ends with the trial.
+func Doctor() []Check {
+	checks := []Check{
+		checkCapabilities(),
+		checkVeth(),
+		checkPacketRing(),
+		checkNamespaceDir(),
+		checkKernel(),
+		checkBacklog(),
+		checkCores(),
+		checkMemory(),
+		checkLabs(),
+	}
+	for _, t := range []struct{ name, use, pkg string }{
+		{"ip", "look into namespaces", "iproute2"},
+		{"tcpdump", "see frames", "tcpdump"},
+		{"tshark", "see PFC frames decoded, and the tests that compare decoders", "tshark"},
+		{"ovs-vswitchd", "compare speed with Open vSwitch", "openvswitch-switch"},
+	} {
+		checks = append(checks, checkTool(t.name, t.use, t.pkg))
+	}
+	return checks
+}
+
+// result fills in a check from an error.
+func (c Check) result(err error, detail string) Check {
+	c.OK, c.Detail = err == nil, detail
+	if err != nil {
+		c.Detail = err.Error()
+	} else {
+		c.Remedy = ""
+	}
+	return c
+}
+
+func checkCapabilities() Check {
+	c := Check{Name: "capabilities", Needed: true, Remedy: "run with sudo"}
+	status, err := os.ReadFile("/proc/thread-self/status")
+	if err != nil {
+		return c.result(err, "")
+	}
+	_, rest, _ := strings.Cut(string(status), "\nCapEff:")
+	line, _, _ := strings.Cut(rest, "\n")
+	have, err := strconv.ParseUint(strings.TrimSpace(line), 16, 64)
+	if err != nil {
+		return c.result(fmt.Errorf("CapEff %q in /proc/thread-self/status: %w", line, err), "")
+	}
+	var missing []string
+	for _, want := range []struct {
+		name string
+		bit  uint
+	}{{"CAP_NET_ADMIN", unix.CAP_NET_ADMIN}, {"CAP_NET_RAW", unix.CAP_NET_RAW}, {"CAP_SYS_ADMIN", unix.CAP_SYS_ADMIN}} {
+		if have&(1<<want.bit) == 0 {
+			missing = append(missing, want.name)
+		}
+	}
+	if missing != nil {
+		return c.result(fmt.Errorf("user %d lacks %s", os.Getuid(), strings.Join(missing, ", ")), "")
+	}
+	return c.result(nil, fmt.Sprintf("user %d has CAP_NET_ADMIN, CAP_NET_RAW, CAP_SYS_ADMIN", os.Getuid()))
+}
+
+// inThrowAway runs fn in a namespace that ends with it.
+func inThrowAway(fn func() error) error {
+	return within(func() error { return os.NewSyscallError("unshare(CLONE_NEWNET)", unix.Unshare(unix.CLONE_NEWNET)) }, fn)
+}
+
+func checkVeth() Check {
+	c := Check{Name: "veth", Needed: true, Remedy: "run with sudo; if that does not help: modprobe veth"}
+	err := inThrowAway(func() error {
+		nl, err := netlink.NewHandle(unix.NETLINK_ROUTE)
+		if err != nil {
+			return err
+		}
+		defer nl.Close()
+		attrs := netlink.NewLinkAttrs()
+		attrs.Name = "a"
+		veth := netlink.NewVeth(attrs)
+		veth.PeerName = "b"
+		return nl.LinkAdd(veth)
+	})
+	return c.result(err, "a pair was made in a namespace of its own")
+}
+
+func checkPacketRing() Check {
+	c := Check{Name: "packet ring", Needed: true, Remedy: "run with sudo; the kernel needs CONFIG_PACKET and CONFIG_PACKET_MMAP"}
+	err := inThrowAway(func() error {
+		s, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			return os.NewSyscallError("socket(AF_PACKET)", err)
+		}
+		defer unix.Close(s)
+		if err := unix.SetsockoptInt(s, unix.SOL_PACKET, unix.PACKET_VERSION, unix.TPACKET_V2); err != nil {
+			return os.NewSyscallError("setsockopt(PACKET_VERSION, TPACKET_V2)", err)
+		}
+		page := os.Getpagesize()
+		ring := unix.TpacketReq{Block_size: uint32(page), Block_nr: 1, Frame_size: uint32(page), Frame_nr: 1}
+		if err := unix.SetsockoptTpacketReq(s, unix.SOL_PACKET, unix.PACKET_RX_RING, &ring); err != nil {
+			return os.NewSyscallError("setsockopt(PACKET_RX_RING)", err)
+		}
+		mem, err := unix.Mmap(s, 0, page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+		if err != nil {
+			return os.NewSyscallError("mmap(PACKET_RX_RING)", err)
+		}
+		return unix.Munmap(mem)
+	})
+	return c.result(err, "AF_PACKET with TPACKET_V2")
+}
+
+func checkNamespaceDir() Check {
+	c := Check{Name: "namespace directory", Needed: true, Remedy: "mkdir -p " + NamespaceDir + " as root, on a writable file system"}
+	dir := NamespaceDir
+	if !exists(dir) {
+		dir = filepath.Dir(dir)
+	}
+	if err := unix.Access(dir, unix.W_OK); err != nil {
+		return c.result(fmt.Errorf("%s cannot be written: %w", dir, err), "")
+	}
+	names, err := filepath.Glob(filepath.Join(NamespaceDir, "*"))
+	return c.result(err, fmt.Sprintf("%s can be written and holds %d namespaces", dir, len(names)))
+}
+
+// checkKernel warns of kernels whose veth can stop a transmit queue for ever, which
+// looks like a deadlock of the fabric. The race needs GRO or a qdisc on the veth;
+// the lab has neither, but a user may add one.
+func checkKernel() Check {
+	c := Check{Name: "kernel", Remedy: "use Linux 6.18 or a stable release with commit 5442a9da6978; meanwhile neither switch on GRO nor add a qdisc in the lab"}
+	var name unix.Utsname
+	if err := unix.Uname(&name); err != nil {
+		return c.result(err, "")
+	}
+	release := unix.ByteSliceToString(name.Release[:])
+	if hasVethRace(release) {
+		return c.result(fmt.Errorf("Linux %s: a veth with GRO or a qdisc can stop for ever", release), "")
+	}
+	return c.result(nil, "Linux "+release)
+}
+
+// hasVethRace tells whether the release is 6.16 or 6.17.
+func hasVethRace(release string) bool {
+	var major, minor int
+	n, _ := fmt.Sscanf(release, "%d.%d", &major, &minor)
+	return n == 2 && major == 6 && (minor == 16 || minor == 17)
+}
+
+func checkBacklog() Check {
+	c := Check{Name: "backlog", Remedy: fmt.Sprintf("sysctl -w net.core.netdev_max_backlog=%d", DefaultBacklog)}
+	now, err := readBacklog()
+	if err != nil {
+		return c.result(fmt.Errorf("a lab cannot raise it, bursts may be lost: %w", err), "")
+	}
+	if err := unix.Access(backlogPath, unix.W_OK); err != nil && now < DefaultBacklog {
+		return c.result(fmt.Errorf("%d frames, and a lab cannot raise it: %w", now, err), "")
+	}
+	drops, err := Softnet()
+	if err != nil {
+		return c.result(err, "")
+	}
+	return c.result(nil, fmt.Sprintf("%d frames a CPU, a lab raises it to %d; %d frames lost since boot", now, max(now, DefaultBacklog), drops))
+}
+
+func checkCores() Check {
+	c := Check{Name: "cores", Remedy: "give the machine 2 cores or more: with one, every hop waits for every other"}
+	var err error
+	if runtime.NumCPU() < 2 {
+		err = errors.New("1 core")
+	}
+	return c.result(err, fmt.Sprintf("%d", runtime.NumCPU()))
+}
+
+func checkMemory() Check {
+	const wantMiB = 1536 // 36 processes of 40 MiB, rings included
+	c := Check{Name: "memory", Remedy: fmt.Sprintf("leave %d MiB free for a fat-tree of 36 nodes", wantMiB)}
+	text, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return c.result(err, "")
+	}
+	_, rest, _ := strings.Cut(string(text), "MemAvailable:")
+	var kib int
+	if _, err := fmt.Sscan(rest, &kib); err != nil {
+		return c.result(fmt.Errorf("MemAvailable in /proc/meminfo: %w", err), "")
+	}
+	if kib < wantMiB<<10 {
+		return c.result(fmt.Errorf("%d MiB available", kib>>10), "")
+	}
+	return c.result(nil, fmt.Sprintf("%d MiB available", kib>>10))
+}
+
+// checkLabs reports labs that are not whole: killed while they were made, or with
+// dead processes, or of an earlier boot.
+func checkLabs() Check {
+	c := Check{Name: "labs", Remedy: "remove each with: softswitch lab destroy NAME"}
+	names, err := Labs()
+	if err != nil {
+		return c.result(err, "")
+	}
+	boot, err := bootID()
+	if err != nil {
+		return c.result(err, "")
+	}
+	var broken []string
+	for _, name := range names {
+		st, err := Load(name)
+		switch {
+		case err != nil:
+			broken = append(broken, err.Error())
+		case st.Boot != boot:
+			broken = append(broken, name+" (of an earlier boot)")
+		case !st.whole():
+			broken = append(broken, name)
+		}
+	}
+	if broken != nil {
+		return c.result(fmt.Errorf("left over: %s", strings.Join(broken, "; ")), "")
+	}
+	return c.result(nil, fmt.Sprintf("%d up, none left over", len(names)))
+}
+
+// whole tells whether the lab is complete and has all its namespaces and processes.
+func (st *State) whole() bool {
+	return st.Complete && !slices.ContainsFunc(st.Inspect().Nodes, func(n NodeReport) bool {
+		return n.Problem != "" || n.Process == "dead"
+	})
+}
+
+func checkTool(name, use, pkg string) Check {
+	c := Check{Name: name, Remedy: "to " + use + ": apt-get install " + pkg}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return c.result(errors.New("not found"), "")
+	}
+	return c.result(nil, path)
+}

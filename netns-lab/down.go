@@ -1,0 +1,185 @@
+package netnslab
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// grace is how long a process has between SIGTERM and SIGKILL.
+const grace = 2 * time.Second
+
+// Down removes the lab of that name: its processes, links and namespaces, its
+// directory, and the host's backlog if no other lab needs it. When it returns nil,
+// all of that is gone. A lab that does not exist is nothing to do.
+//
+// It removes what the state tells of and what proves to be that: a namespace that
+// has taken the name since, or a process that has taken the pid, is left alone. If
+// something could not be removed, the state stays, so that Down can be tried again;
+// the error tells of everything that failed. progress gets a few lines; nil for none.
+func Down(name string, progress io.Writer) error {
+	if progress == nil {
+		progress = io.Discard
+	}
+	boot, err := bootID()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(RunDir()); errors.Is(err, fs.ErrNotExist) {
+		fmt.Fprintf(progress, "lab %s: nothing to do\n", name)
+		return nil
+	}
+	unlock, err := lock(progress)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	st, err := Load(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		fmt.Fprintf(progress, "lab %s: nothing to do\n", name)
+		sweep(Dir(name))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	if err := st.remove(boot, progress); err != nil {
+		return fmt.Errorf("netnslab: lab %s: %w", name, err)
+	}
+	fmt.Fprintf(progress, "lab %s: removed in %v\n", name, time.Since(began).Round(time.Millisecond))
+	return nil
+}
+
+// sweep removes the directory of a lab that was killed before its first state, or
+// after its last: at most an unfinished state is in it.
+func sweep(dir string) {
+	os.Remove(filepath.Join(dir, stateName+".next"))
+	os.Remove(dir)
+}
+
+// remove removes all that the state tells of, the state last. It goes on after an
+// error and returns all of them.
+func (st *State) remove(boot string, progress io.Writer) error {
+	var errs []error
+	if st.Boot == boot {
+		if err := st.endProcesses(); err != nil {
+			return err // files and links stay for those that still use them
+		}
+		checkpoint()
+		errs = append(errs, st.deleteLinks())
+		checkpoint()
+	}
+	for i := range st.Nodes {
+		errs = append(errs, st.Nodes[i].clear(st.Boot == boot, progress))
+		checkpoint()
+	}
+	errs = append(errs, restoreBacklog(st.Name, boot, progress))
+	checkpoint()
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	if err := os.Remove(filepath.Join(st.dir, stateName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	checkpoint()
+	sweep(st.dir)
+	return nil
+}
+
+// clear removes the node's namespace and run directory.
+func (n *NodeState) clear(thisBoot bool, progress io.Writer) error {
+	err := n.removeNamespace(thisBoot)
+	if errors.Is(err, ErrNotOurs) {
+		fmt.Fprintf(progress, "left alone: %v\n", err)
+		err = nil
+	}
+	return errors.Join(err, os.RemoveAll(n.Dir))
+}
+
+// process is the node's recorded process.
+func (n *NodeState) process() process { return process{n.PID, n.Start} }
+
+// endProcesses ends the recorded processes and all that carry the token. A process
+// may start another while it ends, so it looks until it finds none.
+func (st *State) endProcesses() error {
+	var procs []process
+	for i := range st.Nodes {
+		if st.Nodes[i].PID != 0 {
+			procs = append(procs, st.Nodes[i].process())
+		}
+	}
+	for range 10 {
+		if err := terminate(procs, grace); err != nil {
+			return err
+		}
+		var err error
+		if procs, err = marked(st.Token); err != nil || len(procs) == 0 {
+			return err
+		}
+	}
+	return fmt.Errorf("processes of the lab keep starting others: %v", procs)
+}
+
+// deleteLinks deletes the recorded links, each from the end whose namespace is
+// there: the other end goes with it, at once. A namespace that merely lost its
+// name would take its links along only when the kernel comes to it.
+func (st *State) deleteLinks() error {
+	var errs []error
+	byNode := map[string][]LinkState{}
+	for _, l := range st.Links {
+		byNode[l.A.Node] = append(byNode[l.A.Node], l)
+		byNode[l.B.Node] = append(byNode[l.B.Node], l)
+	}
+	for i := range st.Nodes {
+		if n := &st.Nodes[i]; n.Inode != 0 {
+			errs = append(errs, n.deleteLinks(byNode[n.Name]))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// deleteLinks deletes those of the links that have an end in the node.
+func (n *NodeState) deleteLinks(links []LinkState) error {
+	ns, err := n.open()
+	if err != nil {
+		return nil // removeNamespace tells whether that is a fault
+	}
+	defer ns.Close()
+	nl, err := netlink.NewHandleAt(ns, unix.NETLINK_ROUTE)
+	if err != nil {
+		return fmt.Errorf("node %s: %w", n.Name, err)
+	}
+	defer nl.Close()
+	for _, l := range links {
+		for _, e := range []End{l.A, l.B} {
+			if e.Node != n.Name {
+				continue
+			}
+			link, err := nl.LinkByName(e.Iface)
+			if isGone(err) {
+				continue
+			}
+			if err == nil {
+				err = nl.LinkDel(link)
+			}
+			if err != nil && !isGone(err) {
+				return fmt.Errorf("delete link %v: %w", e, err)
+			}
+		}
+	}
+	return nil
+}
+
+// isGone tells whether the error says that there is no such link.
+func isGone(err error) bool {
+	var notFound netlink.LinkNotFoundError
+	return errors.As(err, &notFound) || errors.Is(err, unix.ENODEV)
+}

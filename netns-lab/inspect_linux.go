@@ -1,0 +1,92 @@
+package netnslab
+
+import (
+	"net"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// Report is what there is of a lab now.
+type Report struct {
+	Name     string       `json:"name"`
+	Dir      string       `json:"dir"`
+	Complete bool         `json:"complete"`
+	Nodes    []NodeReport `json:"nodes"`
+	Links    []LinkReport `json:"links"`
+}
+
+// NodeReport is what there is of a node.
+type NodeReport struct {
+	Name      string `json:"name"`
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"`
+	Dir       string `json:"dir"`
+	PID       int    `json:"pid"` // 0: the node has no process
+	// Process is "running", "stopped", "dead", or "none" if the node has none.
+	Process string `json:"process"`
+	// Problem says what is wrong with the namespace; empty if it is the lab's.
+	Problem string `json:"problem,omitempty"`
+}
+
+// LinkReport is what there is of a link.
+type LinkReport struct {
+	A      End  `json:"a"`
+	B      End  `json:"b"`
+	AThere bool `json:"a_there"`
+	BThere bool `json:"b_there"`
+	// Up: both ends are there and up.
+	Up bool `json:"up"`
+}
+
+// Inspect returns what there is of the lab now. What cannot be seen counts as not
+// being there, with the reason in the node's Problem.
+func (st *State) Inspect() Report {
+	r := Report{Name: st.Name, Dir: st.dir, Complete: st.Complete}
+	flags := map[string]map[string]net.Flags{} // by node, interface
+	for i := range st.Nodes {
+		n := &st.Nodes[i]
+		node := NodeReport{Name: n.Name, Kind: n.Kind, Namespace: n.Namespace, Dir: n.Dir, PID: n.PID, Process: "none"}
+		if len(n.Command) > 0 {
+			node.Process = "dead"
+		}
+		if boot, err := bootID(); err == nil && boot == st.Boot && n.PID != 0 {
+			node.Process = n.process().status()
+		}
+		there, err := n.interfaces()
+		if err != nil {
+			node.Problem = err.Error()
+		}
+		flags[n.Name] = there
+		r.Nodes = append(r.Nodes, node)
+	}
+	for _, l := range st.Links {
+		a, aThere := flags[l.A.Node][l.A.Iface]
+		b, bThere := flags[l.B.Node][l.B.Iface]
+		r.Links = append(r.Links, LinkReport{A: l.A, B: l.B, AThere: aThere, BThere: bThere, Up: a&b&net.FlagUp != 0})
+	}
+	return r
+}
+
+// interfaces returns the flags of the interfaces in the node's namespace.
+func (n *NodeState) interfaces() (map[string]net.Flags, error) {
+	ns, err := n.open()
+	if err != nil {
+		return nil, err
+	}
+	defer ns.Close()
+	nl, err := netlink.NewHandleAt(ns, unix.NETLINK_ROUTE)
+	if err != nil {
+		return nil, err
+	}
+	defer nl.Close()
+	links, err := nl.LinkList()
+	if err != nil {
+		return nil, err
+	}
+	flags := make(map[string]net.Flags, len(links))
+	for _, l := range links {
+		flags[l.Attrs().Name] = l.Attrs().Flags
+	}
+	return flags, nil
+}

@@ -1,0 +1,215 @@
+package netnslab
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/vishvananda/netns"
+	"golang.org/x/sys/unix"
+)
+
+// NamespaceDir is where named network namespaces are, for `ip netns` as for us.
+const NamespaceDir = "/run/netns"
+
+// ErrNotOurs is the error for a namespace that is not, or is no longer, the one
+// that the state tells of.
+var ErrNotOurs = errors.New("not the lab's namespace")
+
+// within runs fn on a thread that enter has taken into a network namespace, and
+// brings the thread home. enter must not move the thread if it fails. If the way
+// home fails, the thread ends with the goroutine that is locked to it, and the
+// error says so. Processes that fn starts are in the namespace; goroutines that it
+// starts are not.
+func within(enter, fn func() error) error {
+	result := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		home, err := netns.Get()
+		if err != nil {
+			runtime.UnlockOSThread()
+			result <- err
+			return
+		}
+		defer home.Close()
+		if err := enter(); err != nil {
+			runtime.UnlockOSThread()
+			result <- err
+			return
+		}
+		err = fn()
+		if lost := netns.Set(home); lost != nil {
+			result <- errors.Join(err, fmt.Errorf("return from namespace: %w", lost))
+			return
+		}
+		runtime.UnlockOSThread()
+		result <- err
+	}()
+	return <-result
+}
+
+// inside runs fn on a thread in the namespace; see within.
+func inside(ns netns.NsHandle, fn func() error) error {
+	return within(func() error { return netns.Set(ns) }, fn)
+}
+
+// identify returns what tells the calling thread's namespace from all others of
+// this boot. The cookie alone would do: the kernel never uses one twice, as it
+// does inodes. It is 0 on kernels that have none (before 5.14).
+func identify(ns netns.NsHandle) (inode, cookie uint64, err error) {
+	var stat unix.Stat_t
+	if err := unix.Fstat(int(ns), &stat); err != nil {
+		return 0, 0, err
+	}
+	s, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer unix.Close(s)
+	cookie, err = unix.GetsockoptUint64(s, unix.SOL_SOCKET, unix.SO_NETNS_COOKIE)
+	if errors.Is(err, unix.ENOPROTOOPT) {
+		cookie, err = 0, nil
+	}
+	return stat.Ino, cookie, err
+}
+
+// createNamespace makes a namespace of that name. record is called when the
+// namespace has an identity but no name: until record returns, nothing outlives
+// the program. The caller closes the handle.
+func createNamespace(name string, record func(inode, cookie uint64) error) (ns netns.NsHandle, err error) {
+	ns = netns.None()
+	err = within(func() error { return unix.Unshare(unix.CLONE_NEWNET) }, func() error {
+		var err error
+		if ns, err = netns.Get(); err != nil {
+			return err
+		}
+		inode, cookie, err := identify(ns)
+		if err != nil {
+			return err
+		}
+		if err := record(inode, cookie); err != nil {
+			return err
+		}
+		return nameNamespace(name)
+	})
+	if err != nil && ns.IsOpen() {
+		ns.Close()
+	}
+	return ns, err
+}
+
+// nameNamespace gives the calling thread's namespace a name.
+func nameNamespace(name string) error {
+	path := filepath.Join(NamespaceDir, name)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDONLY, 0o444)
+	if err != nil {
+		return err
+	}
+	f.Close()
+	checkpoint()
+	if err := unix.Mount("/proc/thread-self/ns/net", path, "", unix.MS_BIND, ""); err != nil {
+		return errors.Join(&fs.PathError{Op: "mount", Path: path, Err: err}, os.Remove(path))
+	}
+	return nil
+}
+
+// prepareNamespaceDir makes NamespaceDir a mount point that shares its mounts with
+// the copies that other mount namespaces have of it, as `ip netns add` does. Else
+// a namespace that was removed here would live on over there.
+func prepareNamespaceDir() error {
+	if err := os.MkdirAll(NamespaceDir, 0o755); err != nil {
+		return err
+	}
+	err := unix.Mount("", NamespaceDir, "", unix.MS_SHARED|unix.MS_REC, "")
+	if errors.Is(err, unix.EINVAL) { // not a mount point yet
+		if err := unix.Mount(NamespaceDir, NamespaceDir, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+			return &fs.PathError{Op: "mount", Path: NamespaceDir, Err: err}
+		}
+		err = unix.Mount("", NamespaceDir, "", unix.MS_SHARED|unix.MS_REC, "")
+	}
+	if err != nil {
+		return &fs.PathError{Op: "make shared", Path: NamespaceDir, Err: err}
+	}
+	return nil
+}
+
+// open returns a handle on the node's namespace, which the caller closes. The
+// error is fs.ErrNotExist if no namespace has its name, and ErrNotOurs if another
+// one has.
+func (n *NodeState) open() (netns.NsHandle, error) {
+	path := filepath.Join(NamespaceDir, n.Namespace)
+	ns, err := netns.GetFromPath(path)
+	if err != nil {
+		return netns.None(), fmt.Errorf("netnslab: node %s: %w", n.Name, &fs.PathError{Op: "open", Path: path, Err: err})
+	}
+	if err := n.prove(ns); err != nil {
+		ns.Close()
+		return netns.None(), fmt.Errorf("netnslab: node %s: %s: %w", n.Name, path, err)
+	}
+	return ns, nil
+}
+
+// prove returns nil if ns is the namespace that the record tells of.
+func (n *NodeState) prove(ns netns.NsHandle) error {
+	var kind unix.Statfs_t
+	if err := unix.Fstatfs(int(ns), &kind); err != nil {
+		return err
+	}
+	if kind.Type != unix.NSFS_MAGIC {
+		return fmt.Errorf("%w: it is a plain file", ErrNotOurs)
+	}
+	var inode, cookie uint64
+	err := inside(ns, func() (err error) {
+		inode, cookie, err = identify(ns)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if inode != n.Inode || cookie != n.Cookie {
+		return fmt.Errorf("%w: inode %d cookie %d, recorded are %d and %d", ErrNotOurs, inode, cookie, n.Inode, n.Cookie)
+	}
+	return nil
+}
+
+// removeNamespace takes the name from the node's namespace, which ends it when no
+// process is left in it. A namespace that is gone is no error. One that is not
+// ours is left as it is and is an error, ErrNotOurs; if the record is of an
+// earlier boot, none is ours.
+func (n *NodeState) removeNamespace(thisBoot bool) error {
+	path := filepath.Join(NamespaceDir, n.Namespace)
+	if n.Inode != 0 && isUnmounted(path) { // the name was made, its namespace was not, or ended with its boot
+		return os.Remove(path)
+	}
+	if !thisBoot {
+		if exists(path) {
+			return fmt.Errorf("netnslab: node %s: %s: %w: the record is of an earlier boot", n.Name, path, ErrNotOurs)
+		}
+		return nil
+	}
+	ns, err := n.open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	ns.Close()
+	if err := unix.Unmount(path, unix.MNT_DETACH); err != nil {
+		return &fs.PathError{Op: "unmount", Path: path, Err: err}
+	}
+	checkpoint()
+	return os.Remove(path)
+}
+
+// isUnmounted tells whether path is the empty file that carries a namespace's name
+// before the namespace is mounted on it, and after a boot.
+func isUnmounted(path string) bool {
+	info, err := os.Lstat(path)
+	var kind unix.Statfs_t
+	return err == nil && info.Mode().IsRegular() && info.Size() == 0 &&
+		unix.Statfs(path, &kind) == nil && kind.Type != unix.NSFS_MAGIC && kind.Type != unix.PROC_SUPER_MAGIC
+}

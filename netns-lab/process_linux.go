@@ -1,0 +1,348 @@
+package netnslab
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/vishvananda/netns"
+	"golang.org/x/sys/unix"
+)
+
+// markVariable names the environment variable that carries the lab's token in
+// every process of the lab. It is how a process is found whose pid was not
+// recorded, because the lab was killed in between, and the children of one.
+const markVariable = "SOFTSWITCH_LAB"
+
+// readyTimeout is how long a process may take to be ready.
+const readyTimeout = 10 * time.Second
+
+// spawn starts the command of a node in the namespace and returns its pid and a
+// handle (pidfd) that the caller closes.
+func spawn(ns netns.NsHandle, s start, token string) (pid, handle int, err error) {
+	path, err := exec.LookPath(s.Command[0])
+	if err != nil {
+		return 0, -1, err
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return 0, -1, err
+	}
+	defer null.Close()
+	log, err := os.OpenFile(filepath.Join(s.Dir, logName), os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return 0, -1, err
+	}
+	defer log.Close()
+	attr := &syscall.ProcAttr{
+		Dir:   s.Dir,
+		Env:   environment(s.Env, token),
+		Files: []uintptr{null.Fd(), log.Fd(), log.Fd()},
+		Sys:   &syscall.SysProcAttr{Setsid: true, PidFD: &handle},
+	}
+	err = inside(ns, func() (err error) {
+		pid, err = syscall.ForkExec(path, s.Command, attr)
+		return err
+	})
+	if err != nil {
+		return 0, -1, &fs.PathError{Op: "start", Path: path, Err: err}
+	}
+	if handle < 0 {
+		return pid, -1, errors.New("the kernel has no pidfd (before 5.4)")
+	}
+	return pid, handle, nil
+}
+
+// environment is this program's own with the node's additions and the mark.
+func environment(extra []string, token string) []string {
+	env := slices.DeleteFunc(os.Environ(), func(e string) bool {
+		return strings.HasPrefix(e, markVariable+"=")
+	})
+	return append(append(env, extra...), markVariable+"="+token)
+}
+
+// procStat is what /proc/PID/stat tells of a process.
+type procStat struct {
+	State  byte   // R S D T t Z X: the kernel's letters
+	Parent int    // pid
+	Start  uint64 // field 22: clock ticks since boot
+}
+
+// readStat reads the stat of a process; the error is fs.ErrNotExist if there is
+// none of that pid.
+func readStat(pid int) (procStat, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if errors.Is(err, syscall.ESRCH) { // it ended between open and read
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return procStat{}, err
+	}
+	return parseStat(string(text))
+}
+
+// parseStat reads "pid (name) state ppid ... starttime ...". The name may hold
+// spaces and parentheses: the last one closes it.
+func parseStat(text string) (procStat, error) {
+	_, rest := text, ""
+	if i := strings.LastIndexByte(text, ')'); i >= 0 {
+		rest = text[i+1:]
+	}
+	f := strings.Fields(rest) // f[0] is field 3
+	if len(f) < 20 || len(f[0]) != 1 {
+		return procStat{}, fmt.Errorf("process stat %q: want 22 fields or more", text)
+	}
+	parent, err := strconv.Atoi(f[1])
+	if err != nil {
+		return procStat{}, fmt.Errorf("process stat: parent %q: %w", f[1], err)
+	}
+	began, err := strconv.ParseUint(f[19], 10, 64)
+	if err != nil {
+		return procStat{}, fmt.Errorf("process stat: start time %q: %w", f[19], err)
+	}
+	return procStat{State: f[0][0], Parent: parent, Start: began}, nil
+}
+
+// A process is a pid with the start time that makes it unique in this boot.
+type process struct {
+	PID   int
+	Start uint64
+}
+
+// status returns "running", "stopped" or "dead". It takes away the remains of a
+// process that this program started.
+func (p process) status() string {
+	s, err := readStat(p.PID)
+	if err != nil || s.Start != p.Start {
+		return "dead"
+	}
+	switch s.State {
+	case 'Z', 'X':
+		if s.Parent == os.Getpid() {
+			unix.Wait4(p.PID, nil, unix.WNOHANG, nil)
+		}
+		return "dead"
+	case 'T', 't':
+		return "stopped"
+	}
+	return "running"
+}
+
+// handle opens a handle on the process: from then on its pid is not reused
+// unnoticed. The error is os.ErrProcessDone if the process is not there.
+func (p process) handle() (int, error) {
+	fd, err := unix.PidfdOpen(p.PID, 0)
+	if errors.Is(err, unix.ESRCH) || errors.Is(err, unix.EINVAL) {
+		return -1, os.ErrProcessDone
+	}
+	if err != nil {
+		return -1, os.NewSyscallError("pidfd_open", err)
+	}
+	if p.status() == "dead" {
+		unix.Close(fd)
+		return -1, os.ErrProcessDone
+	}
+	return fd, nil
+}
+
+// signal sends the process a signal; os.ErrProcessDone if it is not there.
+func (p process) signal(sig unix.Signal) error {
+	fd, err := p.handle()
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	return send(fd, sig)
+}
+
+func send(handle int, sig unix.Signal) error {
+	err := unix.PidfdSendSignal(handle, sig, nil, 0)
+	if errors.Is(err, unix.ESRCH) {
+		return os.ErrProcessDone
+	}
+	return os.NewSyscallError("pidfd_send_signal", err)
+}
+
+// marked returns all processes that carry the token.
+func marked(token string) ([]process, error) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, err
+	}
+	mark := []byte(markVariable + "=" + token)
+	var found []process
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+		if err != nil || !slices.ContainsFunc(bytes.Split(env, []byte{0}), func(v []byte) bool { return bytes.Equal(v, mark) }) {
+			continue
+		}
+		if s, err := readStat(pid); err == nil && s.State != 'Z' && pid != os.Getpid() {
+			found = append(found, process{pid, s.Start})
+		}
+	}
+	return found, nil
+}
+
+// terminate ends the processes: SIGTERM, and after grace SIGKILL. A process that
+// was stopped is continued, or it could not hear the first.
+func terminate(procs []process, grace time.Duration) error {
+	alive := map[int]process{} // by handle
+	defer func() {
+		for fd := range alive {
+			unix.Close(fd)
+		}
+	}()
+	for _, p := range procs {
+		fd, err := p.handle()
+		if errors.Is(err, os.ErrProcessDone) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		alive[fd] = p
+	}
+	for _, round := range []struct {
+		sig  unix.Signal
+		wait time.Duration
+	}{{unix.SIGTERM, grace}, {unix.SIGKILL, 5 * time.Second}} {
+		for fd := range alive {
+			for _, sig := range []unix.Signal{round.sig, unix.SIGCONT} {
+				if err := send(fd, sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
+					return err
+				}
+			}
+		}
+		if err := awaitEnd(alive, time.Now().Add(round.wait)); err != nil {
+			return err
+		}
+	}
+	for _, p := range alive {
+		return fmt.Errorf("process %d is still there 5 s after SIGKILL", p.PID)
+	}
+	return nil
+}
+
+// awaitEnd waits until every process has ended or the deadline is over, and takes
+// those that ended out of alive.
+func awaitEnd(alive map[int]process, deadline time.Time) error {
+	for len(alive) > 0 {
+		left := time.Until(deadline)
+		if left < 0 {
+			return nil
+		}
+		ended, err := pollHandles(alive, left)
+		if err != nil {
+			return err
+		}
+		for _, fd := range ended {
+			alive[fd].status() // takes away its remains
+			unix.Close(fd)
+			delete(alive, fd)
+		}
+	}
+	return nil
+}
+
+// pollHandles returns those handles whose processes have ended, as soon as there
+// is one, and none after the wait.
+func pollHandles(alive map[int]process, wait time.Duration) ([]int, error) {
+	fds := make([]unix.PollFd, 0, len(alive))
+	for fd := range alive {
+		fds = append(fds, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN})
+	}
+	_, err := unix.Poll(fds, int(wait.Milliseconds())+1)
+	if err != nil && !errors.Is(err, unix.EINTR) {
+		return nil, os.NewSyscallError("poll", err)
+	}
+	var ended []int
+	for _, f := range fds {
+		if f.Revents != 0 {
+			ended = append(ended, int(f.Fd))
+		}
+	}
+	return ended, nil
+}
+
+// awaitReady waits until what the path names is there and, if it is a socket,
+// listens; until a process of kids ends, which is a *deadError; until the timeout,
+// or until ctx ends.
+func awaitReady(ctx context.Context, path string, kids map[int]process, timeout time.Duration) error {
+	deadline := time.Now().Add(timeout)
+	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
+		why := notReady(path)
+		if why == nil {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("not ready after %v: %w", timeout, why)
+		}
+		ended, err := pollHandles(kids, pause)
+		if err != nil {
+			return err
+		}
+		if len(ended) > 0 {
+			return &deadError{kids[slices.Min(ended)].PID}
+		}
+	}
+}
+
+// deadError tells that a process of the lab ended before the lab was complete.
+type deadError struct{ PID int }
+
+func (e *deadError) Error() string { return fmt.Sprintf("process %d ended", e.PID) }
+
+// notReady returns nil if the file is there and, if it is a socket, accepts a
+// connection. The directory goes by a descriptor, since the address of a unix
+// socket holds 107 characters and a run directory may have more.
+func notReady(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Type() != fs.ModeSocket {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	conn, err := net.Dial("unix", fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), filepath.Base(path)))
+	if err != nil {
+		return err
+	}
+	return conn.Close()
+}
+
+// tail returns the last lines of a node's log, at most 2000 bytes.
+func tail(dir string) string {
+	const most = 2000
+	text, err := os.ReadFile(filepath.Join(dir, logName))
+	if err != nil {
+		return err.Error()
+	}
+	if len(text) == 0 {
+		return "(its log is empty)"
+	}
+	if len(text) > most {
+		text = text[len(text)-most:]
+		text = text[bytes.IndexByte(text, '\n')+1:]
+	}
+	return strings.TrimRight(string(text), "\n")
+}

@@ -1,0 +1,262 @@
+package netnslab
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// RunDirVariable names the environment variable that replaces [DefaultRunDir].
+const RunDirVariable = "SOFTSWITCH_RUN_DIR"
+
+// DefaultRunDir is where labs keep their states and run directories.
+const DefaultRunDir = "/run/softswitch"
+
+// RunDir returns the directory that holds a directory per lab.
+func RunDir() string {
+	if dir := os.Getenv(RunDirVariable); dir != "" {
+		return dir
+	}
+	return DefaultRunDir
+}
+
+// Dir returns the directory of the lab of that name: state.json and, per node, a
+// run directory named as the node.
+func Dir(name string) string { return filepath.Join(RunDir(), name) }
+
+const (
+	stateName    = "state.json"
+	stateVersion = 1
+)
+
+// State is what is known of a lab on this machine. It is written before each
+// thing it tells of exists, so it may tell of more than there is, never of less.
+// Its methods are for one goroutine at a time.
+type State struct {
+	Version int    `json:"version"`
+	Name    string `json:"name"`
+	// Boot is the kernel's boot id: pids and inodes of another boot mean nothing.
+	Boot string `json:"boot"`
+	// Token is in the environment of every process of the lab, and of no other.
+	Token string `json:"token"`
+	// Input is the SHA-256 of the Lab.
+	Input string `json:"input"`
+	// Complete: every step was done.
+	Complete bool        `json:"complete"`
+	Nodes    []NodeState `json:"nodes"`
+	Links    []LinkState `json:"links"`
+
+	dir string // the lab's directory
+}
+
+// NodeState is the record of a node.
+type NodeState struct {
+	Name      string   `json:"name"`
+	Kind      string   `json:"kind"`
+	Namespace string   `json:"namespace"`
+	Inode     uint64   `json:"inode,omitempty"`  // of the namespace; 0: not yet made
+	Cookie    uint64   `json:"cookie,omitempty"` // of the namespace, SO_NETNS_COOKIE; 0: a kernel before 5.14
+	Dir       string   `json:"dir"`
+	Command   []string `json:"command,omitempty"`
+	PID       int      `json:"pid,omitempty"`   // 0: not yet started
+	Start     uint64   `json:"start,omitempty"` // its start time in clock ticks since boot
+}
+
+// LinkState is the record of a link.
+type LinkState struct {
+	A   End `json:"a"`
+	B   End `json:"b"`
+	MTU int `json:"mtu"`
+}
+
+// String returns "node:iface <-> node:iface".
+func (l LinkState) String() string { return Link{A: l.A, B: l.B}.String() }
+
+// checkpoint is called wherever a kill -9 could leave another picture than just
+// before. Tests replace it.
+var checkpoint = func() {}
+
+// newState returns the state of a lab of which nothing exists yet.
+func newState(lab Lab, dir, boot string) *State {
+	st := &State{
+		Version: stateVersion, Name: lab.Name, Boot: boot, Token: rand.Text(),
+		Input: fingerprint(lab), dir: dir,
+	}
+	for _, n := range lab.Nodes {
+		st.Nodes = append(st.Nodes, NodeState{
+			Name: n.Name, Kind: n.Kind, Namespace: namespace(lab.Name, n.Name),
+			Dir: filepath.Join(dir, n.Name), Command: n.Command,
+		})
+	}
+	for _, l := range lab.Links {
+		st.Links = append(st.Links, LinkState(l))
+	}
+	return st
+}
+
+// fingerprint identifies the input.
+func fingerprint(lab Lab) string {
+	text, err := json.Marshal(lab)
+	if err != nil {
+		panic(fmt.Sprintf("netnslab: lab %s has no JSON: %v", lab.Name, err)) // strings, numbers and bytes only
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// Load reads the state of the lab of that name. The error is fs.ErrNotExist if
+// there is none.
+func Load(name string) (*State, error) {
+	if !nameRule.MatchString(name) {
+		return nil, fmt.Errorf("netnslab: lab name %q: want 1 to 63 letters, digits, '-' or '_', the first no sign", name)
+	}
+	return loadDir(Dir(name))
+}
+
+func loadDir(dir string) (*State, error) {
+	path := filepath.Join(dir, stateName)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("netnslab: %w", err)
+	}
+	st := &State{dir: dir}
+	if err := json.Unmarshal(text, st); err != nil {
+		return nil, fmt.Errorf("netnslab: %s: %w", path, err)
+	}
+	if st.Version != stateVersion {
+		return nil, fmt.Errorf("netnslab: %s: version %d: want %d; remove the lab with the program that made it", path, st.Version, stateVersion)
+	}
+	return st, nil
+}
+
+// Labs returns the names of the labs that have a state, sorted.
+func Labs() ([]string, error) {
+	found, err := filepath.Glob(filepath.Join(RunDir(), "*", stateName))
+	if err != nil {
+		return nil, fmt.Errorf("netnslab: %s: %w", RunDir(), err)
+	}
+	names := make([]string, len(found))
+	for i, path := range found {
+		names[i] = filepath.Base(filepath.Dir(path))
+	}
+	return names, nil
+}
+
+// save writes the state in one piece: a reader sees the old one or the new one.
+func (st *State) save() error {
+	text, err := json.MarshalIndent(st, "", " ")
+	if err != nil {
+		return fmt.Errorf("netnslab: state of %s: %w", st.Name, err)
+	}
+	defer checkpoint()
+	return replaceFile(filepath.Join(st.dir, stateName), text)
+}
+
+// replaceFile puts text in place of the file. It survives the death of the
+// program, not that of the machine: after a boot there is nothing to remember.
+func replaceFile(path string, text []byte) error {
+	next := path + ".next"
+	if err := os.WriteFile(next, text, 0o644); err != nil {
+		return fmt.Errorf("netnslab: %w", err)
+	}
+	if err := os.Rename(next, path); err != nil {
+		return fmt.Errorf("netnslab: %w", err)
+	}
+	return nil
+}
+
+// node returns the record of the node of that name, or an error that lists all.
+func (st *State) node(name string) (*NodeState, error) {
+	var names []string
+	for i := range st.Nodes {
+		if st.Nodes[i].Name == name {
+			return &st.Nodes[i], nil
+		}
+		names = append(names, st.Nodes[i].Name)
+	}
+	return nil, fmt.Errorf("netnslab: lab %s: no node %q; there is: %s", st.Name, name, strings.Join(names, ", "))
+}
+
+// Link returns the link between two ends, each "node" or "node:iface", in either
+// order. It is an error if none fits, or more than one.
+func (st *State) Link(a, b string) (LinkState, error) {
+	fits := func(e End, want string) bool { return e.Node == want || e.String() == want }
+	var found []LinkState
+	for _, l := range st.Links {
+		if fits(l.A, a) && fits(l.B, b) || fits(l.A, b) && fits(l.B, a) {
+			found = append(found, l)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return LinkState{}, fmt.Errorf("netnslab: lab %s: no link between %q and %q; there is: %s", st.Name, a, b, list(st.Links))
+	}
+	return LinkState{}, fmt.Errorf("netnslab: lab %s: more than one link between %q and %q: name the interface too, node:iface; there is: %s", st.Name, a, b, list(found))
+}
+
+func list(links []LinkState) string {
+	var s []string
+	for _, l := range links {
+		s = append(s, l.String())
+	}
+	return strings.Join(s, ", ")
+}
+
+// bootID returns the kernel's id of this boot.
+func bootID() (string, error) {
+	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return "", fmt.Errorf("netnslab: %w", err)
+	}
+	return strings.TrimSpace(string(id)), nil
+}
+
+// lockTimeout is how long Up and Down wait for another Up or Down: longer than
+// the slowest of either takes.
+const lockTimeout = time.Minute
+
+// lock takes the right to change labs in this run directory, and says on progress
+// if it has to wait. The lock is the directory itself, so nothing is left behind;
+// the kernel drops it with the program.
+func lock(progress io.Writer) (unlock func(), err error) {
+	if err := os.MkdirAll(RunDir(), 0o755); err != nil {
+		return nil, fmt.Errorf("netnslab: %w", err)
+	}
+	dir, err := os.Open(RunDir())
+	if err != nil {
+		return nil, fmt.Errorf("netnslab: %w", err)
+	}
+	deadline := time.Now().Add(lockTimeout)
+	for first := true; ; first = false {
+		err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return func() { dir.Close() }, nil
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) || time.Now().After(deadline) {
+			dir.Close()
+			return nil, fmt.Errorf("netnslab: lock %s (is another lab command at work?): %w", RunDir(), err)
+		}
+		if first {
+			fmt.Fprintf(progress, "waiting for another lab command that holds %s\n", RunDir())
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// exists tells whether there is a file at path, whatever it is.
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}

@@ -1,0 +1,238 @@
+package netnslab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/safchain/ethtool"
+	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netns"
+	"golang.org/x/sys/unix"
+)
+
+// builder carries out steps. It belongs to one goroutine.
+type builder struct {
+	st       *State
+	seats    map[string]*seat // by node
+	kids     map[int]process  // processes started, by handle
+	progress io.Writer
+}
+
+// seat is an open namespace with the sockets that work in it: they stay in the
+// namespace, whatever thread uses them.
+type seat struct {
+	ns      netns.NsHandle
+	nl      *netlink.Handle
+	ethtool *ethtool.Ethtool
+}
+
+// newSeat opens the sockets. It takes ownership of ns.
+func newSeat(ns netns.NsHandle) (*seat, error) {
+	s := &seat{ns: ns}
+	err := inside(ns, func() (err error) {
+		if s.nl, err = netlink.NewHandle(unix.NETLINK_ROUTE); err != nil {
+			return err
+		}
+		s.ethtool, err = ethtool.NewEthtool()
+		return err
+	})
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *seat) close() {
+	if s.ethtool != nil {
+		s.ethtool.Close()
+	}
+	if s.nl != nil {
+		s.nl.Close()
+	}
+	s.ns.Close()
+}
+
+// close gives back what the builder holds open. It may be called twice.
+func (b *builder) close() {
+	for node, s := range b.seats {
+		s.close()
+		delete(b.seats, node)
+	}
+	for fd := range b.kids {
+		unix.Close(fd)
+		delete(b.kids, fd)
+	}
+}
+
+func (s raiseBacklog) do(_ context.Context, b *builder) error {
+	return raiseTo(s.Least, b.st.Boot, b.progress)
+}
+
+func (s addNamespace) do(_ context.Context, b *builder) error {
+	n, err := b.st.node(s.Node)
+	if err != nil {
+		return err
+	}
+	ns, err := createNamespace(s.Namespace, func(inode, cookie uint64) error {
+		n.Inode, n.Cookie = inode, cookie
+		return b.st.save()
+	})
+	if err != nil {
+		return err
+	}
+	b.seats[s.Node], err = newSeat(ns)
+	if err != nil {
+		delete(b.seats, s.Node)
+	}
+	return err
+}
+
+func (s disableIPv6) do(_ context.Context, b *builder) error {
+	return inside(b.seats[s.Node].ns, func() error {
+		for _, scope := range []string{"all", "default"} {
+			err := os.WriteFile("/proc/sys/net/ipv6/conf/"+scope+"/disable_ipv6", []byte("1"), 0)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) { // a kernel without IPv6 needs no setting
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (s upLoopback) do(_ context.Context, b *builder) error {
+	nl := b.seats[s.Node].nl
+	lo, err := nl.LinkByName("lo")
+	if err != nil {
+		return err
+	}
+	return nl.LinkSetUp(lo)
+}
+
+func (s addLink) do(_ context.Context, b *builder) error {
+	macA, err := net.ParseMAC(s.A.MAC)
+	if err != nil {
+		return err
+	}
+	macB, err := net.ParseMAC(s.B.MAC)
+	if err != nil {
+		return err
+	}
+	attrs := netlink.NewLinkAttrs() // a zero LinkAttrs would ask for a queue of length 0
+	attrs.Name, attrs.MTU, attrs.HardwareAddr = s.A.Iface, s.MTU, macA
+	veth := netlink.NewVeth(attrs)
+	veth.PeerName, veth.PeerMTU, veth.PeerHardwareAddr = s.B.Iface, uint32(s.MTU), macB
+	veth.PeerNamespace = netlink.NsFd(int(b.seats[s.B.Node].ns))
+	return b.seats[s.A.Node].nl.LinkAdd(veth)
+}
+
+func (s offloadsOff) do(_ context.Context, b *builder) error {
+	tool := b.seats[s.Node].ethtool
+	known, err := tool.FeatureNames(s.Iface)
+	if err != nil {
+		return err
+	}
+	change := map[string]bool{}
+	for name := range known {
+		if isOffload(name) {
+			change[name] = false
+		}
+	}
+	return tool.Change(s.Iface, change)
+}
+
+// isOffload tells whether `ethtool -K gro off gso off tso off tx off` switches off
+// the feature that the kernel calls by that name. Kernels add to the families, such
+// as tx-tcp-accecn-segmentation, so members are known by their family.
+func isOffload(name string) bool {
+	return name == "rx-gro" || name == "tx-generic-segmentation" || strings.HasPrefix(name, "tx-checksum-") ||
+		strings.HasPrefix(name, "tx-tcp") && strings.HasSuffix(name, "-segmentation")
+}
+
+func (s upLink) do(_ context.Context, b *builder) error {
+	nl := b.seats[s.Node].nl
+	link, err := nl.LinkByName(s.End.Iface)
+	if err != nil {
+		return err
+	}
+	if err := nl.LinkSetAlias(link, s.alias()); err != nil {
+		return err
+	}
+	return nl.LinkSetUp(link)
+}
+
+func (s addAddress) do(_ context.Context, b *builder) error {
+	nl := b.seats[s.Node].nl
+	link, err := nl.LinkByName(s.Iface)
+	if err != nil {
+		return err
+	}
+	addr, err := netlink.ParseAddr(s.CIDR)
+	if err != nil {
+		return err
+	}
+	addr.Broadcast = net.IPv4zero // none, as `ip addr add` has it without "brd"
+	return nl.AddrAdd(link, addr)
+}
+
+func (s addRoute) do(_ context.Context, b *builder) error {
+	route := &netlink.Route{Gw: net.ParseIP(s.Via)}
+	if s.Dst != "default" {
+		_, dst, err := net.ParseCIDR(s.Dst)
+		if err != nil {
+			return err
+		}
+		route.Dst = dst
+	}
+	return b.seats[s.Node].nl.RouteAdd(route)
+}
+
+func (s makeDir) do(context.Context, *builder) error { return os.MkdirAll(s.Dir, 0o755) }
+
+func (s writeFile) do(context.Context, *builder) error {
+	path := filepath.Join(s.Dir, s.Path)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, s.Data, 0o644)
+}
+
+func (s start) do(_ context.Context, b *builder) error {
+	n, err := b.st.node(s.Node)
+	if err != nil {
+		return err
+	}
+	pid, handle, err := spawn(b.seats[s.Node].ns, s, b.st.Token)
+	if err != nil {
+		return err
+	}
+	stat, err := readStat(pid)
+	if err != nil {
+		unix.Close(handle)
+		return fmt.Errorf("process %s: %w", strings.Join(s.Command, " "), err)
+	}
+	b.kids[handle] = process{pid, stat.Start}
+	n.PID, n.Start = pid, stat.Start
+	return b.st.save()
+}
+
+func (s await) do(ctx context.Context, b *builder) error {
+	return awaitReady(ctx, filepath.Join(s.Dir, s.Ready), b.kids, readyTimeout)
+}
+
+// allRun returns a *deadError if a process has ended.
+func (b *builder) allRun() error {
+	for _, n := range b.st.Nodes {
+		if n.PID != 0 && n.process().status() == "dead" {
+			return &deadError{n.PID}
+		}
+	}
+	return nil
+}

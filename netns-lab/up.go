@@ -1,0 +1,195 @@
+package netnslab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// StepError tells at which step a lab could not be made. The lab was then rolled
+// back; what could not be is in Err too.
+type StepError struct {
+	Number, Of int // from 1
+	Step       string
+	Err        error
+}
+
+func (e *StepError) Error() string {
+	return fmt.Sprintf("netnslab: step %d of %d (%s): %v", e.Number, e.Of, e.Step, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *StepError) Unwrap() error { return e.Err }
+
+// Up makes the lab and returns its state when every process is ready. The
+// processes run on when this program ends.
+//
+// A lab of that name that was made from the same input, is complete and has all
+// its namespaces, links and processes is left as it is, with links failed and
+// processes stopped where they were. Whatever else the state of that name tells
+// of is removed first. A namespace of a name that the lab needs, which exists and
+// is not the lab's, is an error and nothing is changed.
+//
+// If a step fails, or ctx ends, what was made is removed again; the error is a
+// *StepError. progress gets a few lines of text; nil for none.
+func Up(ctx context.Context, lab Lab, progress io.Writer) (*State, error) {
+	if progress == nil {
+		progress = io.Discard
+	}
+	lab = lab.withDefaults()
+	dir := Dir(lab.Name)
+	steps, err := Plan(lab, dir)
+	if err != nil {
+		return nil, err
+	}
+	boot, err := bootID()
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := lock(progress)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if st, err := keep(lab, boot, progress); st != nil || err != nil {
+		return st, err
+	}
+	st := newState(lab, dir, boot)
+	if err := begin(st); err != nil {
+		return nil, err
+	}
+	return build(ctx, st, steps, progress)
+}
+
+// keep returns the state of a lab that is as the input wants it. If there is one
+// that is not, keep removes it and returns nil.
+func keep(lab Lab, boot string, progress io.Writer) (*State, error) {
+	st, err := loadDir(Dir(lab.Name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	why := st.differs(lab, boot)
+	if why == "" {
+		fmt.Fprintf(progress, "lab %s is up already\n", lab.Name)
+		return st, nil
+	}
+	fmt.Fprintf(progress, "lab %s: %s: removing it first\n", lab.Name, why)
+	return nil, st.remove(boot, progress)
+}
+
+// differs says why the lab cannot be left as it is, or nothing.
+func (st *State) differs(lab Lab, boot string) string {
+	switch {
+	case st.Boot != boot:
+		return "its record is of an earlier boot"
+	case !st.Complete:
+		return "it is not complete"
+	case st.Input != fingerprint(lab):
+		return "it was made from another description"
+	}
+	report := st.Inspect()
+	for _, n := range report.Nodes {
+		if n.Problem != "" {
+			return "node " + n.Name + ": " + n.Problem
+		}
+		if n.Process == "dead" {
+			return fmt.Sprintf("the process %d of node %s is dead", n.PID, n.Name)
+		}
+	}
+	for _, l := range report.Links {
+		if !l.AThere || !l.BThere {
+			return fmt.Sprintf("link %s:%s is gone", l.A, l.B)
+		}
+	}
+	return ""
+}
+
+// begin makes sure that nothing is in the way and writes the first state.
+func begin(st *State) error {
+	if err := prepareNamespaceDir(); err != nil {
+		return fmt.Errorf("netnslab: %w", err)
+	}
+	var taken []string
+	for _, n := range st.Nodes {
+		if path := filepath.Join(NamespaceDir, n.Namespace); exists(path) {
+			taken = append(taken, path)
+		}
+	}
+	if len(taken) > 0 {
+		return fmt.Errorf("netnslab: lab %s: not ours and in the way: %s; give the lab another name or remove them with `ip netns del`", st.Name, strings.Join(taken, ", "))
+	}
+	if err := os.MkdirAll(st.dir, 0o755); err != nil {
+		return fmt.Errorf("netnslab: %w", err)
+	}
+	checkpoint()
+	return st.save()
+}
+
+// build walks the steps and, if one fails, back.
+func build(ctx context.Context, st *State, steps []Step, progress io.Writer) (*State, error) {
+	b := &builder{st: st, seats: map[string]*seat{}, kids: map[int]process{}, progress: progress}
+	defer b.close()
+	began := time.Now()
+	i, err := b.walk(ctx, steps)
+	if err == nil {
+		st.Complete = true
+		err = st.save()
+	}
+	if err != nil {
+		i = min(i, len(steps)-1)
+		b.close()
+		fmt.Fprintf(progress, "lab %s: step %d failed: rolling back\n", st.Name, i+1)
+		return nil, &StepError{Number: i + 1, Of: len(steps), Step: steps[i].String(), Err: errors.Join(err, st.remove(st.Boot, progress))}
+	}
+	fmt.Fprintf(progress, "lab %s: %d nodes, %d links up in %v\n", st.Name, len(st.Nodes), len(st.Links), time.Since(began).Round(time.Millisecond))
+	return st, nil
+}
+
+// walk does the steps. It returns the index of the step that failed.
+func (b *builder) walk(ctx context.Context, steps []Step) (int, error) {
+	phase, began := "", time.Now()
+	for i, s := range steps {
+		if err := ctx.Err(); err != nil {
+			return i, err
+		}
+		if s.phase() != phase {
+			b.note(phase, began)
+			phase, began = s.phase(), time.Now()
+		}
+		if err := s.do(ctx, b); err != nil {
+			return i, b.explain(err)
+		}
+		checkpoint()
+	}
+	b.note(phase, began)
+	return len(steps), b.explain(b.allRun())
+}
+
+func (b *builder) note(phase string, began time.Time) {
+	if phase != "" {
+		fmt.Fprintf(b.progress, "  %-14s %v\n", phase, time.Since(began).Round(time.Millisecond))
+	}
+}
+
+// explain adds to the death of a process its node and the end of its log.
+func (b *builder) explain(err error) error {
+	var dead *deadError
+	if !errors.As(err, &dead) {
+		return err
+	}
+	for _, n := range b.st.Nodes {
+		if n.PID == dead.PID {
+			return fmt.Errorf("node %s: %w; the end of its log:\n%s", n.Name, err, tail(n.Dir))
+		}
+	}
+	return err
+}

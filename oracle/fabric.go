@@ -1,0 +1,180 @@
+package oracle
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"softswitch/internal/unit"
+)
+
+// Node is a switch or a host of a fabric.
+type Node struct {
+	ID   unit.NodeID
+	Name string
+	Host bool
+	// Ports are the names of ports 0, 1, ...: as many as the node has. A port with
+	// an empty name is called by its number.
+	Ports []string
+}
+
+// Link joins two ports.
+type Link struct{ A, B unit.NodePort }
+
+// Fabric is how switches and hosts are wired. It does not change: a link that
+// fails is still wired.
+type Fabric struct {
+	nodes []Node
+	slot  []int32           // by NodeID: index into nodes + 1, 0 for none
+	far   [][]unit.NodePort // by slot and port; zero if not wired
+}
+
+// NewFabric makes a fabric of nodes and links. The error names every fault: a
+// node number that is 0 or taken, a name that is empty or taken, more than
+// unit.MaxPorts ports, a link with an end that does not exist or is taken.
+func NewFabric(nodes []Node, links []Link) (*Fabric, error) {
+	f := &Fabric{nodes: nodes, far: make([][]unit.NodePort, len(nodes))}
+	var faults []error
+	names := make(map[string]bool, len(nodes))
+	for i, n := range nodes {
+		if err := f.addNode(i, n, names); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	for _, l := range links {
+		if err := f.addLink(l); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f *Fabric) addNode(i int, n Node, names map[string]bool) error {
+	switch {
+	case n.ID == 0:
+		return fmt.Errorf("node %q: number 0: want 1 to 65535", n.Name)
+	case f.node(n.ID) != nil:
+		return fmt.Errorf("node %q: number %d is taken by %q", n.Name, n.ID, f.node(n.ID).Name)
+	case n.Name == "" || names[n.Name]:
+		return fmt.Errorf("node %d: name %q is empty or taken", n.ID, n.Name)
+	case len(n.Ports) > unit.MaxPorts:
+		return fmt.Errorf("node %q: %d ports: want at most %d", n.Name, len(n.Ports), unit.MaxPorts)
+	}
+	names[n.Name] = true
+	for int(n.ID) >= len(f.slot) {
+		f.slot = append(f.slot, 0)
+	}
+	f.slot[n.ID] = int32(i) + 1
+	f.far[i] = make([]unit.NodePort, len(n.Ports))
+	return nil
+}
+
+func (f *Fabric) addLink(l Link) error {
+	for _, end := range [...]unit.NodePort{l.A, l.B} {
+		if err := f.check(end); err != nil {
+			return fmt.Errorf("link %v to %v: %w", l.A, l.B, err)
+		}
+		if far, wired := f.Far(end); wired {
+			return fmt.Errorf("link %v to %v: %s is wired to %s", l.A, l.B, f.PortName(end), f.PortName(far))
+		}
+	}
+	if l.A == l.B {
+		return fmt.Errorf("link %v to %v: both ends are one port", l.A, l.B)
+	}
+	*f.farOf(l.A), *f.farOf(l.B) = l.B, l.A
+	return nil
+}
+
+// check reports why np is no port of the fabric.
+func (f *Fabric) check(np unit.NodePort) error {
+	n := f.node(np.Node)
+	if n == nil {
+		return fmt.Errorf("node %d: not in the fabric of %d nodes", np.Node, len(f.nodes))
+	}
+	if int(np.Port) >= len(n.Ports) {
+		return fmt.Errorf("%s: port %d: it has %d ports, counted from 0", n.Name, np.Port, len(n.Ports))
+	}
+	return nil
+}
+
+// node is nil for a number that no node has.
+func (f *Fabric) node(id unit.NodeID) *Node {
+	if int(id) >= len(f.slot) || f.slot[id] == 0 {
+		return nil
+	}
+	return &f.nodes[f.slot[id]-1]
+}
+
+func (f *Fabric) farOf(np unit.NodePort) *unit.NodePort { return &f.far[f.slot[np.Node]-1][np.Port] }
+
+// Far is the other end of np's link; wired is false if np has none or is no port
+// of the fabric.
+func (f *Fabric) Far(np unit.NodePort) (far unit.NodePort, wired bool) {
+	if f.check(np) != nil {
+		return far, false
+	}
+	far = *f.farOf(np)
+	return far, !far.IsZero()
+}
+
+// Down is the bucket that q's frames are charged to at the far end of its link.
+func (f *Fabric) Down(q Queue) (b Bucket, wired bool) {
+	far, wired := f.Far(q.NodePort)
+	return Bucket{far, q.Class}, wired
+}
+
+// Up is the queue that b pauses: b = Down(Up(b)).
+func (f *Fabric) Up(b Bucket) (q Queue, wired bool) {
+	far, wired := f.Far(b.NodePort)
+	return Queue{far, b.Class}, wired
+}
+
+// FacesHost reports whether the far end of np is a host.
+func (f *Fabric) FacesHost(np unit.NodePort) bool {
+	far, wired := f.Far(np)
+	return wired && f.node(far.Node).Host
+}
+
+// Name is a node's name, "#17" for a number that no node has.
+func (f *Fabric) Name(id unit.NodeID) string {
+	if n := f.node(id); n != nil {
+		return n.Name
+	}
+	return "#" + strconv.Itoa(int(id))
+}
+
+// PortName is np as "core0:eth1", or "core0:1" for a port without a name.
+func (f *Fabric) PortName(np unit.NodePort) string {
+	port := strconv.Itoa(int(np.Port))
+	if n := f.node(np.Node); n != nil && int(np.Port) < len(n.Ports) && n.Ports[np.Port] != "" {
+		port = n.Ports[np.Port]
+	}
+	return f.Name(np.Node) + ":" + port
+}
+
+// LinkName is the link of np in the direction that leaves np: "core0--agg1-0".
+// Where two links join the same nodes it is "core0:1--agg1-0:3", so that a name
+// means one link.
+func (f *Fabric) LinkName(np unit.NodePort) string {
+	far, wired := f.Far(np)
+	switch {
+	case !wired:
+		return f.PortName(np) + "--nothing"
+	case f.parallel(np.Node, far.Node) > 1 || np.Node == far.Node:
+		return f.PortName(np) + "--" + f.PortName(far)
+	}
+	return f.Name(np.Node) + "--" + f.Name(far.Node)
+}
+
+// parallel counts the links between a and b.
+func (f *Fabric) parallel(a, b unit.NodeID) (n int) {
+	for _, far := range f.far[f.slot[a]-1] {
+		if far.Node == b {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,170 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+
+	"softswitch/internal/unit"
+)
+
+// History is S* over time. The zero value is an empty one.
+type History struct {
+	changes []change
+	end     unit.Time
+}
+
+// change: stuck is S* from at on, until the next change.
+type change struct {
+	at    unit.Time
+	stuck *Stuck
+}
+
+// Interval is the time from From to To, both included; Open means that it had not
+// ended when the run did, and To is the end of the run.
+type Interval struct {
+	From, To unit.Time
+	Open     bool
+}
+
+// Deadlock is a component of the core through its life: while it grows, merges
+// with others, or falls apart, until none of it is left. When several grow
+// together they are one, as old as the oldest.
+type Deadlock struct {
+	Interval
+	// Knot: at some time of its life it waited for nothing outside. Only such a
+	// deadlock is missed if nobody declares it.
+	Knot bool
+	// Queues that were ever in its core, in order of node, port, class.
+	Queues []Queue
+	// Declarers are the buckets that declared it while it lived, in order of time.
+	Declarers []Bucket
+}
+
+// Settle tells what S* is after all events of the time at. Times must not go back;
+// of several calls for one time the last one counts.
+func (h *History) Settle(at unit.Time, s *Stuck) {
+	if at < h.end {
+		panic(fmt.Sprintf("oracle: settled at %d after %d", at, h.end))
+	}
+	h.end = at
+	if n := len(h.changes); n > 0 && h.changes[n-1].at == at {
+		h.changes = h.changes[:n-1]
+	}
+	if !h.last().equal(s) {
+		h.changes = append(h.changes, change{at, s})
+	}
+}
+
+func (h *History) last() *Stuck {
+	if len(h.changes) == 0 {
+		return nothing
+	}
+	return h.changes[len(h.changes)-1].stuck
+}
+
+// At is S* after all events of the time at.
+func (h *History) At(at unit.Time) *Stuck {
+	if i := h.index(at); i >= 0 {
+		return h.changes[i].stuck
+	}
+	return nothing
+}
+
+// index is the last change at or before at, -1 if there is none.
+func (h *History) index(at unit.Time) int {
+	return sort.Search(len(h.changes), func(i int) bool { return h.changes[i].at > at }) - 1
+}
+
+// until is when change i ceased to hold: the next change or the end of the run.
+func (h *History) until(i int) (to unit.Time, open bool) {
+	if i+1 < len(h.changes) {
+		return h.changes[i+1].at, false
+	}
+	return h.end, true
+}
+
+// Intervals are the times in which there was a deadlock anywhere. The first one
+// begins at the onset.
+func (h *History) Intervals() []Interval {
+	return h.where(func(s *Stuck) bool { return !s.Empty() })
+}
+
+// where are the longest intervals in which S* is as asked.
+func (h *History) where(is func(*Stuck) bool) []Interval {
+	var all []Interval
+	for i, c := range h.changes {
+		if !is(c.stuck) {
+			continue
+		}
+		to, open := h.until(i)
+		if n := len(all); n > 0 && all[n-1].To == c.at {
+			all[n-1].To, all[n-1].Open = to, open
+		} else {
+			all = append(all, Interval{c.at, to, open})
+		}
+	}
+	return all
+}
+
+// lives is every deadlock of a history, and which of them each component is.
+type lives struct {
+	all []Deadlock // by onset, then first queue
+	of  [][]int    // by change and component: index in all
+}
+
+// lives follows the components from change to change: components that share a
+// queue with one of the change before are the same deadlock.
+func (h *History) lives() lives {
+	var parent []int
+	find := func(id int) int {
+		for parent[id] != id {
+			id = parent[id]
+		}
+		return id
+	}
+	of := make([][]int, len(h.changes))
+	var before map[Queue]int
+	for i, c := range h.changes {
+		now := make(map[Queue]int)
+		for _, comp := range c.stuck.Components {
+			id := len(parent)
+			parent = append(parent, id)
+			for _, q := range comp.Queues {
+				if old, ok := before[q]; ok {
+					parent[max(find(id), find(old))] = min(find(id), find(old))
+				}
+				now[q] = id
+			}
+			of[i] = append(of[i], id)
+		}
+		before = now
+	}
+	return h.collect(of, find)
+}
+
+func (h *History) collect(of [][]int, find func(int) int) lives {
+	l := lives{of: of}
+	index := make(map[int]int) // by root
+	for i, ids := range of {
+		to, open := h.until(i)
+		for c, id := range ids {
+			comp := h.changes[i].stuck.Components[c]
+			n, known := index[find(id)]
+			if !known {
+				n = len(l.all)
+				index[find(id)] = n
+				l.all = append(l.all, Deadlock{Interval: Interval{From: h.changes[i].at}})
+			}
+			d := &l.all[n]
+			d.To, d.Open, d.Knot = to, open, d.Knot || comp.Knot
+			d.Queues = append(d.Queues, comp.Queues...)
+			ids[c] = n
+		}
+	}
+	for i := range l.all {
+		slices.SortFunc(l.all[i].Queues, compareQueues)
+		l.all[i].Queues = slices.Compact(l.all[i].Queues)
+	}
+	return l
+}

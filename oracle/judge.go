@@ -1,0 +1,200 @@
+package oracle
+
+import (
+	"cmp"
+	"slices"
+
+	"softswitch/internal/unit"
+	"softswitch/itsyhdr"
+)
+
+// Outcome is what a finding is worth.
+type Outcome uint8
+
+// Outcomes.
+const (
+	// FalsePositive: the declared queue was not in the core and never came to be.
+	FalsePositive Outcome = iota
+	// Premature: it was not in the core, but is later in the run.
+	Premature
+	// Late: it was in the core until shortly before, for less than the time that
+	// word of its end takes.
+	Late
+	// TruePositive: it was in the core at that time.
+	TruePositive
+)
+
+func (o Outcome) String() string {
+	return [...]string{"false", "premature", "late", "true"}[o]
+}
+
+// Finding is a deadlock that a switch declared, and what it is worth.
+type Finding struct {
+	// What the detector said: Bucket waits for Queue and the wait comes round.
+	At      unit.Time
+	Bucket  Bucket
+	Queue   Queue
+	Label   itsyhdr.TLV
+	Trigger unit.NodePort
+	OnLoop  bool
+
+	// What Judge adds.
+	Outcome Outcome
+	// Deadlock is the index of the deadlock that it names, -1 unless TruePositive.
+	Deadlock int
+	// Latency is from the onset of that deadlock to At; 0 unless TruePositive.
+	Latency unit.Time
+	// Loop is a cycle in the order of waiting, the declared queue first. For a true
+	// positive it is a shortest one of the core; otherwise the way that the label
+	// took, as far as the logs tell it, or nil.
+	Loop []Queue
+}
+
+// Judge fills in the outcome of each finding, with the loop of the true ones, and
+// returns the deadlocks of the history with their declarers, by onset.
+//
+// An instant at which S* changes belongs to both sides: a finding of that very
+// time is true if the queue is in the core before or after. late is how long a
+// deadlock may be over before a declaration is false: no detector can hear of its
+// end sooner. 32 hops are a fair value, 0 is none.
+func (h *History) Judge(findings []Finding, late unit.Time) []Deadlock {
+	l := h.lives()
+	for i := range findings {
+		f := &findings[i]
+		f.Deadlock = -1
+		if at := h.inCore(f.Queue, f.At); at >= 0 {
+			h.judgeTrue(f, at, l)
+			continue
+		}
+		f.Outcome = h.judgeUntrue(f, late)
+	}
+	return l.all
+}
+
+// inCore is a change that holds at the time at and has q in its core, -1 if none.
+func (h *History) inCore(q Queue, at unit.Time) int {
+	i := h.index(at)
+	if i >= 0 && h.changes[i].stuck.InCore(q) {
+		return i
+	}
+	if i > 0 && h.changes[i].at == at && h.changes[i-1].stuck.InCore(q) {
+		return i - 1
+	}
+	return -1
+}
+
+func (h *History) judgeTrue(f *Finding, change int, l lives) {
+	stuck := h.changes[change].stuck
+	f.Outcome, f.Deadlock, f.Loop = TruePositive, l.of[change][stuck.component(f.Queue)], stuck.Cycle(f.Queue)
+	d := &l.all[f.Deadlock]
+	f.Latency = f.At - d.From
+	if !slices.Contains(d.Declarers, f.Bucket) {
+		d.Declarers = append(d.Declarers, f.Bucket)
+	}
+}
+
+func (h *History) judgeUntrue(f *Finding, late unit.Time) Outcome {
+	outcome := FalsePositive
+	for _, in := range h.where(func(s *Stuck) bool { return s.InCore(f.Queue) }) {
+		switch {
+		case in.To < f.At && f.At-in.To < late:
+			return Late
+		case in.From > f.At:
+			outcome = Premature
+		}
+	}
+	return outcome
+}
+
+// Result is the truth about a run and what was declared in it.
+type Result struct {
+	Fabric  *Fabric
+	History *History
+	// Intervals in which S* was not empty; the first begins at the onset.
+	Intervals []Interval
+	Deadlocks []Deadlock
+	Findings  []Finding
+	// HostPauses are the pauses that hosts imposed, and Storms the times in which
+	// at least one was in force and S* was empty: a watchdog may act on them, a
+	// deadlock detector must not.
+	HostPauses []HostPause
+	Storms     []Interval
+	// Frames are the PFC frames that the logs tell of.
+	Frames   Frames
+	Timeline []Moment
+	End      unit.Time
+}
+
+// HostPause is a pause of a queue that leads to a host.
+type HostPause struct {
+	Queue Queue
+	Interval
+}
+
+// Frames counts PFC frames sent, per class.
+type Frames struct{ XOFF, XON, Refresh int }
+
+// Count is how many findings have this outcome.
+func (r *Result) Count(o Outcome) (n int) {
+	for _, f := range r.Findings {
+		if f.Outcome == o {
+			n++
+		}
+	}
+	return n
+}
+
+// Missed are the deadlocks that were a knot and that nobody declared while they
+// lived: the false negatives.
+func (r *Result) Missed() (missed []Deadlock) {
+	for _, d := range r.Deadlocks {
+		if d.Knot && len(d.Declarers) == 0 {
+			missed = append(missed, d)
+		}
+	}
+	return missed
+}
+
+// storms are the times that the pauses cover and the deadlocks do not.
+func storms(pauses []HostPause, deadlocks []Interval) []Interval {
+	covered := make([]Interval, 0, len(pauses))
+	for _, p := range pauses {
+		covered = append(covered, p.Interval)
+	}
+	return subtract(union(covered), deadlocks)
+}
+
+// union merges intervals that touch; it sorts its argument.
+func union(all []Interval) (merged []Interval) {
+	slices.SortFunc(all, func(a, b Interval) int { return cmp.Compare(a.From, b.From) })
+	for _, in := range all {
+		if n := len(merged); n > 0 && in.From <= merged[n-1].To {
+			if in.To >= merged[n-1].To {
+				merged[n-1].To, merged[n-1].Open = in.To, in.Open || merged[n-1].Open && in.To == merged[n-1].To
+			}
+			continue
+		}
+		merged = append(merged, in)
+	}
+	return merged
+}
+
+// subtract takes the intervals of b out of those of a; both are sorted and each
+// is disjoint.
+func subtract(a, b []Interval) (rest []Interval) {
+	for _, in := range a {
+		for _, out := range b {
+			if out.To <= in.From || out.From >= in.To {
+				continue
+			}
+			if out.From > in.From {
+				rest = append(rest, Interval{in.From, out.From, false})
+			}
+			in.From = min(out.To, in.To)
+		}
+		if in.From < in.To {
+			rest = append(rest, in)
+		}
+	}
+	return rest
+}

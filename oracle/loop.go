@@ -1,0 +1,102 @@
+package oracle
+
+import (
+	"softswitch/detect"
+	"softswitch/internal/unit"
+	"softswitch/itsyhdr"
+)
+
+// forwards reports whether a detector's step sends a label on to an upstream.
+func forwards(s detect.Step) bool { return s == detect.StepForward || s == detect.StepCheck }
+
+// labelLoop draws the loop of a finding that is not true from the way its label
+// took: from the upstream of the declared bucket, by the steps that forwarded the
+// same initiator's label of the same number, until it came to the declared queue.
+// It is nil if the logs do not tell the whole way.
+//
+// A label travels against the wait, from a bucket to the queue that it pauses, so
+// the way is turned round at the end.
+func (r *Replay) labelLoop(f *Finding) []Queue {
+	start, wired := r.fabric.Up(f.Bucket)
+	if !wired {
+		return nil
+	}
+	before := map[Queue]Queue{start: start}
+	for work := []Queue{start}; len(work) > 0; work = work[1:] {
+		if work[0] == f.Queue {
+			return waitingOrder(before, start, f.Queue)
+		}
+		for _, next := range r.forwarded(f, work[0]) {
+			if _, seen := before[next]; !seen {
+				before[next] = work[0]
+				work = append(work, next)
+			}
+		}
+	}
+	return nil
+}
+
+// forwarded are the queues to which f's label went on from q.
+func (r *Replay) forwarded(f *Finding, q Queue) (next []Queue) {
+	for _, s := range r.steps[labelID(f.Label)] {
+		if up, wired := r.fabric.Up(s.bucket); wired && s.queue == q && s.at <= f.At {
+			next = append(next, up)
+		}
+	}
+	return next
+}
+
+// label is what tells one label from another: who made it, and its number.
+type label struct {
+	initiator unit.NodePort
+	seq       uint16
+}
+
+func labelID(t itsyhdr.TLV) label { return label{t.Initiator, t.Seq} }
+
+func waitingOrder(before map[Queue]Queue, start, end Queue) []Queue {
+	loop := []Queue{end}
+	for q := end; q != start; {
+		q = before[q]
+		loop = append(loop, q)
+	}
+	return loop
+}
+
+// LinkNames are the links that queues transmit on, each in the direction of its
+// frames: "core0--agg2-0".
+func (f *Fabric) LinkNames(queues []Queue) []string {
+	names := make([]string, 0, len(queues))
+	for _, q := range queues {
+		names = append(names, f.LinkName(q.NodePort))
+	}
+	return names
+}
+
+// Trigger is an initial trigger by name.
+type Trigger struct {
+	Node string
+	Port int
+	// Kind is "switch" or "host", or "" if none was named.
+	Kind   string
+	OnLoop bool
+}
+
+// Trigger names the initial trigger that a finding gives: the switch port, or the
+// host that this port faces, with the host's own port.
+func (r *Result) Trigger(f Finding) Trigger {
+	t := Trigger{OnLoop: f.OnLoop}
+	at := f.Trigger
+	if at.IsZero() {
+		return t
+	}
+	t.Kind = "switch"
+	if r.Fabric.FacesHost(at) {
+		t.Kind = "host"
+		at, _ = r.Fabric.Far(at)
+	} else if n := r.Fabric.node(at.Node); n != nil && n.Host {
+		t.Kind = "host"
+	}
+	t.Node, t.Port = r.Fabric.Name(at.Node), int(at.Port)
+	return t
+}

@@ -1,0 +1,242 @@
+package oracle
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"softswitch/event"
+	"softswitch/internal/unit"
+)
+
+// Entry is an event of a node of the fabric.
+type Entry struct {
+	Node unit.NodeID
+	Seq  int // position in the node's log
+	*event.Event
+}
+
+// Merge puts the logs of several nodes into one order, that of time, then node,
+// then position in the log. The entries point into the logs. Two logs of one node
+// are an error.
+func Merge(logs []event.Log) ([]Entry, error) {
+	n := 0
+	names := make(map[unit.NodeID]string)
+	for _, l := range logs {
+		if name, taken := names[l.Node.ID]; taken && len(l.Events) > 0 {
+			return nil, fmt.Errorf("two logs of node %d: %q and %q", l.Node.ID, name, l.Node.Name)
+		}
+		if len(l.Events) > 0 {
+			names[l.Node.ID] = l.Node.Name
+		}
+		n += len(l.Events)
+	}
+	all := make([]Entry, 0, n)
+	for _, l := range logs {
+		for i := range l.Events {
+			all = append(all, Entry{l.Node.ID, i, &l.Events[i]})
+		}
+	}
+	slices.SortFunc(all, func(a, b Entry) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Seq, b.Seq))
+	})
+	return all, nil
+}
+
+// Judge merges the logs of a run, replays them and judges the findings in them;
+// late is as for History.Judge. The run ends with its last event, or at end if
+// that is later.
+func Judge(f *Fabric, logs []event.Log, end, late unit.Time) (*Result, error) {
+	entries, err := Merge(logs)
+	if err != nil {
+		return nil, err
+	}
+	r := NewReplay(f)
+	for _, e := range entries {
+		if err := r.Add(e); err != nil {
+			return nil, err
+		}
+	}
+	return r.Finish(end, late), nil
+}
+
+// Replay turns events into facts, and keeps what Judge needs besides.
+//
+// A log tells of each queue separately, so a flooded frame counts in every queue
+// that it waits in; only a simulator, which tells a State of the frame itself, has
+// it counted once.
+type Replay struct {
+	fabric  *Fabric
+	state   *State
+	history *History
+	now     unit.Time
+
+	findings   []Finding
+	steps      map[label][]step
+	hostPauses []HostPause
+	open       map[Queue]int // queue that a host pauses: index in hostPauses
+	frames     Frames
+	story      story
+}
+
+// step is a label's way through one switch: it came to queue and went on to the
+// upstream of bucket.
+type step struct {
+	at     unit.Time
+	queue  Queue
+	bucket Bucket
+}
+
+// NewReplay is a Replay before its first event.
+func NewReplay(f *Fabric) *Replay {
+	return &Replay{
+		fabric: f, state: NewState(f), history: new(History), story: newStory(f),
+		steps: make(map[label][]step), open: make(map[Queue]int),
+	}
+}
+
+// Add takes the next event in the order of Merge. An event of a node or port that
+// the fabric has not, or of a time before the last one, is an error, and changes
+// nothing.
+func (r *Replay) Add(e Entry) error {
+	if err := r.check(e); err != nil {
+		return fmt.Errorf("%s: event %d (%v at %d ns): %w", r.fabric.Name(e.Node), e.Seq, e.Type, e.At, err)
+	}
+	if e.At > r.now {
+		r.settle(e.At)
+	}
+	bucket := Bucket{unit.NodePort{Node: e.Node, Port: e.Port}, e.Class}
+	queue := Queue{unit.NodePort{Node: e.Node, Port: e.Out}, e.OutClass}
+	r.facts(e, bucket, queue)
+	r.keep(e, bucket, queue)
+	r.story.add(e)
+	return nil
+}
+
+// settle ends the present instant and goes on to now.
+func (r *Replay) settle(now unit.Time) {
+	r.history.Settle(r.now, r.state.Stuck())
+	r.now = now
+}
+
+func (r *Replay) check(e Entry) error {
+	if e.At < r.now {
+		return fmt.Errorf("before the event at %d ns", r.now)
+	}
+	if r.fabric.node(e.Node) == nil {
+		return r.fabric.check(unit.NodePort{Node: e.Node})
+	}
+	bucket, queue := uses(e.Event)
+	if bucket {
+		if err := r.fabric.check(unit.NodePort{Node: e.Node, Port: e.Port}); err != nil {
+			return err
+		}
+	}
+	if queue {
+		if err := r.fabric.check(unit.NodePort{Node: e.Node, Port: e.Out}); err != nil {
+			return err
+		}
+	}
+	if e.Class >= unit.Priorities || e.OutClass >= unit.Priorities {
+		return fmt.Errorf("classes %d and %d: want 0 to %d", e.Class, e.OutClass, unit.Priorities-1)
+	}
+	return nil
+}
+
+// uses reports whether an event is about a bucket or an ingress port, and about a
+// queue or an egress port.
+func uses(e *event.Event) (bucket, queue bool) {
+	switch e.Type {
+	case event.XON, event.PauseSent, event.ResumeSent, event.RefreshSent, event.LinkUp, event.LinkDown:
+		return true, false
+	case event.Paused, event.Resumed, event.Expired, event.Rerouted:
+		return false, true
+	case event.Trace:
+		return e.Port != unit.NoPort, e.Out != unit.NoPort
+	}
+	return true, true
+}
+
+// facts brings the state up to date.
+func (r *Replay) facts(e Entry, b Bucket, q Queue) {
+	switch e.Type {
+	case event.XOFF:
+		r.state.SetXOFF(b, e.Period, int(e.Limit))
+	case event.XON:
+		r.state.SetXON(b)
+		r.state.ForgetBucket(b)
+	case event.Paused:
+		if e.HasPeriod {
+			r.state.SetPaused(q, e.Period)
+		} else {
+			r.state.SetPausedAnyPeriod(q)
+		}
+		r.hostPauseBegins(q)
+	case event.Resumed, event.Expired:
+		r.state.SetResumed(q)
+		r.state.ForgetQueue(q)
+		r.hostPauseEnds(q, Interval{To: e.At})
+	case event.Held:
+		r.state.SetLimit(b, int(e.Limit))
+		r.state.SetHeld(b, 1<<q.Port, q.Class, int(e.Bytes))
+	}
+}
+
+func (r *Replay) hostPauseBegins(q Queue) {
+	if _, already := r.open[q]; already || !r.fabric.FacesHost(q.NodePort) {
+		return
+	}
+	r.open[q] = len(r.hostPauses)
+	r.hostPauses = append(r.hostPauses, HostPause{q, Interval{From: r.now, Open: true}})
+}
+
+func (r *Replay) hostPauseEnds(q Queue, in Interval) {
+	if i, ok := r.open[q]; ok {
+		r.hostPauses[i].To, r.hostPauses[i].Open = in.To, in.Open
+		delete(r.open, q)
+	}
+}
+
+// keep notes what is no fact: findings, the way of labels, frames.
+func (r *Replay) keep(e Entry, b Bucket, q Queue) {
+	switch e.Type {
+	case event.Deadlock:
+		r.findings = append(r.findings, Finding{At: e.At, Bucket: b, Queue: q, Label: e.Label, Trigger: e.Trigger, OnLoop: e.OnLoop})
+	case event.Trace:
+		if forwards(e.Step) && e.Port != unit.NoPort && e.Out != unit.NoPort {
+			id := labelID(e.Label)
+			r.steps[id] = append(r.steps[id], step{e.At, q, b})
+		}
+	case event.PauseSent:
+		r.frames.XOFF++
+	case event.ResumeSent:
+		r.frames.XON++
+	case event.RefreshSent:
+		r.frames.Refresh++
+	}
+}
+
+// Finish ends the run, at end or at the last event, whichever is later, and judges
+// it. The Replay must not be used afterwards.
+func (r *Replay) Finish(end, late unit.Time) *Result {
+	r.settle(max(end, r.now))
+	r.history.Settle(r.now, r.state.Stuck())
+	for i := range r.hostPauses {
+		if p := &r.hostPauses[i]; p.Open {
+			p.To = r.now
+		}
+	}
+	res := &Result{
+		Fabric: r.fabric, History: r.history, Intervals: r.history.Intervals(), Findings: r.findings,
+		HostPauses: r.hostPauses, Frames: r.frames, End: r.now,
+	}
+	res.Deadlocks = r.history.Judge(res.Findings, late)
+	for i := range res.Findings {
+		if f := &res.Findings[i]; f.Outcome != TruePositive {
+			f.Loop = r.labelLoop(f)
+		}
+	}
+	res.Storms = storms(res.HostPauses, res.Intervals)
+	res.Timeline = r.story.finish(res)
+	return res
+}

@@ -1,0 +1,227 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+
+	"softswitch/internal/unit"
+)
+
+// State is what is true in a fabric at one instant: which bucket is XOFF in which
+// period, which queue is paused by which period, and which bytes of a bucket wait
+// in which queues. A Replay fills it from logs; a simulator may fill it directly.
+//
+// The facts are taken as they are told: bytes may be told of a bucket that is not
+// XOFF and of a queue that is not paused, and then count for nothing until both
+// are.
+//
+// A State holds memory for the nodes that it was told of. It is not safe for
+// concurrent use.
+type State struct {
+	fabric *Fabric
+	nodes  []*facts // by slot; nil while nothing was told
+	// closed are the queues for which conditions 1 and 2 of a stuck set hold and
+	// that do not lead to a host, in no particular order.
+	closed []Queue
+	// last is Stuck's answer, unless something that matters has changed since.
+	last    *Stuck
+	changed bool
+	graph   graph // scratch
+}
+
+// facts are those of one node, by port x unit.Priorities + class.
+type facts struct {
+	buckets []bucketFacts
+	queues  []queueFacts
+}
+
+type bucketFacts struct {
+	xoff   bool
+	period uint8
+	xon    int
+	held   []hold
+}
+
+// hold is bytes of a bucket in frames that wait in exactly these queues.
+type hold struct {
+	ports unit.PortSet
+	class unit.Priority
+	bytes int
+}
+
+type queueFacts struct {
+	paused, anyPeriod bool
+	period            uint8
+	closed            int32 // index in State.closed + 1, 0 if it is not there
+}
+
+// NewState is a fabric in which nothing is XOFF, paused or held.
+func NewState(f *Fabric) *State {
+	return &State{fabric: f, nodes: make([]*facts, len(f.nodes)), last: nothing}
+}
+
+// SetXOFF: b is XOFF in this period, and goes XON at xon bytes.
+func (s *State) SetXOFF(b Bucket, period uint8, xon int) {
+	f := s.bucket(b)
+	f.xoff, f.period, f.xon = true, period, xon
+	s.updateUp(b)
+	s.touch(b)
+}
+
+// SetLimit: b goes XON at xon bytes; with a dynamic threshold this changes while b
+// is XOFF.
+func (s *State) SetLimit(b Bucket, xon int) {
+	if f := s.bucket(b); f.xon != xon {
+		f.xon = xon
+		s.touch(b)
+	}
+}
+
+// SetXON: b is not XOFF.
+func (s *State) SetXON(b Bucket) {
+	s.bucket(b).xoff = false
+	s.updateUp(b)
+}
+
+// SetPaused: a pause of this XOFF period of the far end is in force at q.
+func (s *State) SetPaused(q Queue, period uint8) {
+	s.pause(q, queueFacts{paused: true, period: period})
+}
+
+// SetPausedAnyPeriod: a pause is in force at q and nobody knows of which period, as
+// from a device that sends plain PFC. It is taken for one of the present period,
+// so a resume that is still on the wire is not seen.
+func (s *State) SetPausedAnyPeriod(q Queue) { s.pause(q, queueFacts{paused: true, anyPeriod: true}) }
+
+// SetResumed: no pause is in force at q.
+func (s *State) SetResumed(q Queue) { s.pause(q, queueFacts{}) }
+
+// SetHeld: frames of b of this many bytes in all wait in the queues of exactly
+// these ports, in this class. A frame to one receiver has one port; a flooded
+// frame, counted once, has as many as it has copies that have not begun to leave.
+// 0 bytes: there are no such frames.
+func (s *State) SetHeld(b Bucket, out unit.PortSet, class unit.Priority, bytes int) {
+	f := s.bucket(b)
+	s.touch(b)
+	for i := range f.held {
+		if h := &f.held[i]; h.ports == out && h.class == class {
+			h.bytes = bytes
+			if bytes == 0 {
+				f.held[i] = f.held[len(f.held)-1]
+				f.held = f.held[:len(f.held)-1]
+			}
+			return
+		}
+	}
+	if bytes != 0 {
+		f.held = append(f.held, hold{out, class, bytes})
+	}
+}
+
+// ForgetBucket: nothing is known any more of the bytes of b.
+func (s *State) ForgetBucket(b Bucket) {
+	f := s.bucket(b)
+	f.held = f.held[:0]
+	s.touch(b)
+}
+
+// ForgetQueue: nothing is known any more of the bytes in q.
+func (s *State) ForgetQueue(q Queue) {
+	s.changed = s.changed || s.queue(q).closed != 0
+	for i := range s.node(q.Node).buckets {
+		s.node(q.Node).buckets[i].forget(q)
+	}
+}
+
+// forget takes q out of the holds; those that become alike are added up.
+func (f *bucketFacts) forget(q Queue) {
+	kept := f.held[:0]
+	for _, h := range f.held {
+		if h.class == q.Class {
+			h.ports.Remove(q.Port)
+		}
+		like := slices.IndexFunc(kept, func(k hold) bool { return k.ports == h.ports && k.class == h.class })
+		switch {
+		case h.ports == 0:
+		case like >= 0:
+			kept[like].bytes += h.bytes
+		default:
+			kept = append(kept, h)
+		}
+	}
+	f.held = kept
+}
+
+func (s *State) pause(q Queue, now queueFacts) {
+	f := s.queue(q)
+	now.closed = f.closed
+	*f = now
+	s.update(q)
+}
+
+func (s *State) updateUp(b Bucket) {
+	if q, wired := s.fabric.Up(b); wired {
+		s.update(q)
+	}
+}
+
+// update puts q into closed or takes it out, by conditions 1 and 2.
+func (s *State) update(q Queue) {
+	f := s.queue(q)
+	switch now := s.isClosed(q); {
+	case now && f.closed == 0:
+		s.changed = true
+		s.closed = append(s.closed, q)
+		f.closed = int32(len(s.closed))
+	case !now && f.closed != 0:
+		s.changed = true
+		last := s.closed[len(s.closed)-1]
+		s.closed[f.closed-1] = last
+		s.queue(last).closed = f.closed
+		s.closed = s.closed[:len(s.closed)-1]
+		f.closed = 0
+	}
+}
+
+// touch is called when a fact about b's bytes has changed: it matters only while
+// b's upstream queue is closed.
+func (s *State) touch(b Bucket) {
+	if q, wired := s.fabric.Up(b); wired && s.queue(q).closed != 0 {
+		s.changed = true
+	}
+}
+
+// isClosed reports conditions 1 and 2 of a stuck set, and that q leads to a switch.
+func (s *State) isClosed(q Queue) bool {
+	down, wired := s.fabric.Down(q)
+	if !wired || s.fabric.node(down.Node).Host {
+		return false
+	}
+	p, b := s.queue(q), s.bucket(down)
+	return p.paused && b.xoff && (p.anyPeriod || p.period == b.period)
+}
+
+func (s *State) bucket(b Bucket) *bucketFacts {
+	s.mustHave(b.NodePort, b.Class)
+	return &s.node(b.Node).buckets[int(b.Port)*unit.Priorities+int(b.Class)]
+}
+
+func (s *State) queue(q Queue) *queueFacts {
+	s.mustHave(q.NodePort, q.Class)
+	return &s.node(q.Node).queues[int(q.Port)*unit.Priorities+int(q.Class)]
+}
+
+func (s *State) mustHave(np unit.NodePort, class unit.Priority) {
+	if err := s.fabric.check(np); err != nil || class >= unit.Priorities {
+		panic(fmt.Sprintf("oracle: fact about port %v, class %d: %v", np, class, err))
+	}
+}
+
+func (s *State) node(id unit.NodeID) *facts {
+	slot := s.fabric.slot[id] - 1
+	if s.nodes[slot] == nil {
+		n := len(s.fabric.nodes[slot].Ports) * unit.Priorities
+		s.nodes[slot] = &facts{make([]bucketFacts, n), make([]queueFacts, n)}
+	}
+	return s.nodes[slot]
+}

@@ -1,0 +1,343 @@
+package oracle
+
+import (
+	"slices"
+
+	"softswitch/internal/unit"
+)
+
+// Stuck is the largest stuck set S* of an instant and the graph G on it: q waits
+// for q' if bytes of down(q) wait in q' and q' is in S*. It does not change once
+// it is made.
+type Stuck struct {
+	// Queues are the queues of S*, in order of node, port, class.
+	Queues []Queue
+	// Components are the strongly connected components of G that have a cycle, in
+	// the order of their first queues. Together they are the core.
+	Components []Component
+
+	comp   []int32 // by index of Queues: index of its component, -1 for a victim
+	nextAt []int32 // by index of Queues: its successors are next[nextAt[i]:nextAt[i+1]]
+	next   []int32 // indices of Queues, ascending for each
+}
+
+// Component is a set of queues each of which waits for every other.
+type Component struct {
+	// Queues, in order of node, port, class.
+	Queues []Queue
+	// Knot: none of them waits for a queue outside, so this is a root of the
+	// deadlock: to break it, this one has to be broken.
+	Knot bool
+}
+
+var nothing = &Stuck{nextAt: []int32{0}}
+
+// Empty reports whether there is no deadlock.
+func (s *Stuck) Empty() bool { return len(s.Queues) == 0 }
+
+// Has reports whether q is in S*.
+func (s *Stuck) Has(q Queue) bool { return s.index(q) >= 0 }
+
+// InCore reports whether q is on a cycle of S*.
+func (s *Stuck) InCore(q Queue) bool { return s.component(q) >= 0 }
+
+// Victims are the queues of S* that are on no cycle: stuck behind the core.
+func (s *Stuck) Victims() []Queue {
+	var victims []Queue
+	for i, q := range s.Queues {
+		if s.comp[i] < 0 {
+			victims = append(victims, q)
+		}
+	}
+	return victims
+}
+
+// Cycle is a shortest cycle of G through q in the order of waiting, q first; nil
+// if q is not in the core.
+func (s *Stuck) Cycle(q Queue) []Queue {
+	start := int32(s.index(q))
+	if start < 0 || s.comp[start] < 0 {
+		return nil
+	}
+	before := make([]int32, len(s.Queues)) // on a shortest way from start, + 1
+	for work := []int32{start}; ; work = work[1:] {
+		at := work[0] // start is on a cycle, so the way back is found first
+		for _, n := range s.successors(at) {
+			if n == start {
+				return s.way(before, start, at)
+			}
+			if before[n] == 0 {
+				before[n] = at + 1
+				work = append(work, n)
+			}
+		}
+	}
+}
+
+func (s *Stuck) way(before []int32, from, to int32) []Queue {
+	way := []Queue{s.Queues[to]}
+	for at := to; at != from; {
+		at = before[at] - 1
+		way = append(way, s.Queues[at])
+	}
+	slices.Reverse(way)
+	return way
+}
+
+func (s *Stuck) successors(i int32) []int32 { return s.next[s.nextAt[i]:s.nextAt[i+1]] }
+
+func (s *Stuck) index(q Queue) int {
+	if i, ok := slices.BinarySearchFunc(s.Queues, q, compareQueues); ok {
+		return i
+	}
+	return -1
+}
+
+// component is the index of q's component, -1 if it is in none.
+func (s *Stuck) component(q Queue) int {
+	if i := s.index(q); i >= 0 {
+		return int(s.comp[i])
+	}
+	return -1
+}
+
+// equal reports whether S* and G are the same.
+func (s *Stuck) equal(t *Stuck) bool {
+	return slices.Equal(s.Queues, t.Queues) && slices.Equal(s.nextAt, t.nextAt) && slices.Equal(s.next, t.next)
+}
+
+// graph is the wait-for graph of the closed queues of a State, by index: queue i
+// waits for bucket down(i), of whose frames those of hold h wait in the queues of
+// to[h]. Holds with no closed queue are left out.
+type graph struct {
+	queues []Queue // sorted
+	xon    []int   // by queue: of down(queue)
+	holdAt []int32 // by queue i: its bucket's holds are holdAt[i] to holdAt[i+1]
+	bytes  []int   // by hold
+	toAt   []int32 // by hold h: to[toAt[h]:toAt[h+1]]
+	to     []int32
+	in     [][]int32 // by queue: the holds that have a copy in it
+	owner  []int32   // by hold: the queue whose bucket it is charged to
+
+	alive []bool  // by queue: not peeled
+	left  []int   // by queue: bytes of its bucket with a copy in a queue that is alive
+	live  []int32 // by hold: its queues that are alive
+	work  []int32
+}
+
+// Stuck computes the largest stuck set: it starts from all closed queues and peels
+// off, until there is none, a queue whose bucket can get down to its XON by the
+// bytes that wait outside the set. Its cost is linear in the closed queues and
+// the holds of their buckets (the sort aside), and nothing if no fact that can
+// matter has changed since the last call.
+func (s *State) Stuck() *Stuck {
+	if s.changed {
+		s.changed = false
+		s.graph.build(s)
+		s.graph.peel()
+		s.last = s.graph.result()
+	}
+	return s.last
+}
+
+func (g *graph) build(s *State) {
+	g.queues = append(g.queues[:0], s.closed...)
+	slices.SortFunc(g.queues, compareQueues)
+	g.xon, g.holdAt, g.bytes, g.owner = g.xon[:0], append(g.holdAt[:0], 0), g.bytes[:0], g.owner[:0]
+	g.toAt, g.to = append(g.toAt[:0], 0), g.to[:0]
+	g.left, g.live, g.alive = g.left[:0], g.live[:0], g.alive[:0]
+	for len(g.in) < len(g.queues) {
+		g.in = append(g.in, nil)
+	}
+	for i := range g.queues {
+		g.in[i] = g.in[i][:0]
+	}
+	for i, q := range g.queues {
+		down, _ := s.fabric.Down(q)
+		f := s.bucket(down)
+		g.xon = append(g.xon, f.xon)
+		g.alive = append(g.alive, true)
+		g.left = append(g.left, 0)
+		for _, h := range f.held {
+			g.addHold(s, i, down.Node, h)
+		}
+		g.holdAt = append(g.holdAt, int32(len(g.bytes)))
+	}
+}
+
+func (g *graph) addHold(s *State, i int, node unit.NodeID, h hold) {
+	n, from := int32(len(g.bytes)), len(g.to)
+	for ports := h.ports; ports != 0; ports &= ports - 1 {
+		q := Queue{unit.NodePort{Node: node, Port: ports.First()}, h.class}
+		if s.fabric.check(q.NodePort) != nil || s.queue(q).closed == 0 {
+			continue
+		}
+		j, _ := slices.BinarySearchFunc(g.queues, q, compareQueues)
+		g.to = append(g.to, int32(j))
+		g.in[j] = append(g.in[j], n)
+	}
+	if copies := len(g.to) - from; copies > 0 {
+		g.bytes = append(g.bytes, h.bytes)
+		g.owner = append(g.owner, int32(i))
+		g.toAt = append(g.toAt, int32(len(g.to)))
+		g.live = append(g.live, int32(copies))
+		g.left[i] += h.bytes
+	}
+}
+
+func (g *graph) peel() {
+	g.work = g.work[:0]
+	for i := range g.queues {
+		g.peelIfFree(int32(i))
+	}
+	for len(g.work) > 0 {
+		i := g.work[len(g.work)-1]
+		g.work = g.work[:len(g.work)-1]
+		for _, h := range g.in[i] {
+			if g.live[h]--; g.live[h] == 0 {
+				g.left[g.owner[h]] -= g.bytes[h]
+				g.peelIfFree(g.owner[h])
+			}
+		}
+	}
+}
+
+// peelIfFree peels queue i if condition 3 fails: its bucket will go XON.
+func (g *graph) peelIfFree(i int32) {
+	if g.alive[i] && g.left[i] <= g.xon[i] {
+		g.alive[i] = false
+		g.work = append(g.work, i)
+	}
+}
+
+// result is the queues that are alive, with their edges and components.
+func (g *graph) result() *Stuck {
+	n := int32(0)
+	index := g.work[:0] // by queue: its index in the result
+	for _, alive := range g.alive {
+		index = append(index, n)
+		if alive {
+			n++
+		}
+	}
+	g.work = index
+	if n == 0 {
+		return nothing
+	}
+	s := &Stuck{Queues: make([]Queue, 0, n), nextAt: make([]int32, 1, n+1)}
+	for i, q := range g.queues {
+		if !g.alive[i] {
+			continue
+		}
+		s.Queues = append(s.Queues, q)
+		from := len(s.next)
+		for _, j := range g.to[g.toAt[g.holdAt[i]]:g.toAt[g.holdAt[i+1]]] {
+			if g.alive[j] {
+				s.next = append(s.next, index[j])
+			}
+		}
+		slices.Sort(s.next[from:])
+		s.next = s.next[:from+len(slices.Compact(s.next[from:]))]
+		s.nextAt = append(s.nextAt, int32(len(s.next)))
+	}
+	s.findComponents()
+	return s
+}
+
+// findComponents is Tarjan's algorithm (SIAM J. Comput. 1972) with its recursion
+// on a slice, because a chain of queues may be as long as the fabric is large.
+func (s *Stuck) findComponents() {
+	n := len(s.Queues)
+	t := tarjan{s: s, order: make([]int32, n), low: make([]int32, n), seen: make([]int32, n), comp: make([]int32, n)}
+	for i := range n {
+		if t.order[i] == 0 {
+			t.visit(int32(i))
+		}
+	}
+	s.keepCycles(t.comp, int(t.comps))
+}
+
+type tarjan struct {
+	s          *Stuck
+	order, low []int32 // by queue, from 1 in order of discovery
+	seen       []int32 // by queue: successors already walked
+	comp       []int32 // by queue: component from 1, 0 while open
+	stack      []int32 // open queues
+	path       []int32 // the way from the start of the search
+	clock      int32
+	comps      int32
+}
+
+func (t *tarjan) visit(root int32) {
+	t.enter(root)
+	for len(t.path) > 0 {
+		at := t.path[len(t.path)-1]
+		next := t.s.successors(at)
+		if int(t.seen[at]) == len(next) {
+			t.leave(at)
+			continue
+		}
+		n := next[t.seen[at]]
+		t.seen[at]++
+		switch {
+		case t.order[n] == 0:
+			t.enter(n)
+		case t.comp[n] == 0:
+			t.low[at] = min(t.low[at], t.order[n])
+		}
+	}
+}
+
+func (t *tarjan) enter(i int32) {
+	t.clock++
+	t.order[i], t.low[i] = t.clock, t.clock
+	t.stack = append(t.stack, i)
+	t.path = append(t.path, i)
+}
+
+func (t *tarjan) leave(i int32) {
+	t.path = t.path[:len(t.path)-1]
+	if len(t.path) > 0 {
+		up := t.path[len(t.path)-1]
+		t.low[up] = min(t.low[up], t.low[i])
+	}
+	if t.low[i] != t.order[i] {
+		return
+	}
+	t.comps++
+	for {
+		top := t.stack[len(t.stack)-1]
+		t.stack = t.stack[:len(t.stack)-1]
+		t.comp[top] = t.comps
+		if top == i {
+			return
+		}
+	}
+}
+
+// keepCycles makes Components of those of the n found components that have a cycle.
+func (s *Stuck) keepCycles(comp []int32, n int) {
+	cyclic, leaves := make([]bool, n+1), make([]bool, n+1)
+	for i := range s.Queues {
+		for _, j := range s.successors(int32(i)) {
+			if comp[i] == comp[j] {
+				cyclic[comp[i]] = true // its component has an edge inside: a cycle
+			} else {
+				leaves[comp[i]] = true
+			}
+		}
+	}
+	kept := make([]int32, n+1) // index in Components + 1
+	s.comp = comp
+	for i, q := range s.Queues {
+		c := comp[i]
+		if cyclic[c] && kept[c] == 0 {
+			s.Components = append(s.Components, Component{Knot: !leaves[c]})
+			kept[c] = int32(len(s.Components))
+		}
+		if s.comp[i] = kept[c] - 1; kept[c] != 0 {
+			at := &s.Components[kept[c]-1]
+			at.Queues = append(at.Queues, q)
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package oracle
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"softswitch/event"
+	"softswitch/internal/unit"
+)
+
+// Moment is an entry of a run's time line.
+type Moment struct {
+	At   unit.Time
+	What string
+}
+
+// Bounds of a time line that people are to read.
+const (
+	momentsOfFindings = 32
+	momentsOfLinks    = 64
+	rerouteWindow     = 10 * unit.Millisecond
+)
+
+// story collects the time line of a run.
+type story struct {
+	fabric  *Fabric
+	moments []Moment
+	down    map[unit.NodePort]bool // ends that are down
+	links   int                    // moments of links
+	paused  bool
+	resumed bool
+	expired bool
+
+	// The reroutes of one node to one port within rerouteWindow are one moment.
+	reroutes map[unit.NodePort]reroute
+}
+
+type reroute struct {
+	moment int // index in moments
+	routes int
+}
+
+func newStory(f *Fabric) story {
+	return story{fabric: f, down: make(map[unit.NodePort]bool), reroutes: make(map[unit.NodePort]reroute)}
+}
+
+func (s *story) tell(at unit.Time, format string, args ...any) {
+	s.moments = append(s.moments, Moment{at, fmt.Sprintf(format, args...)})
+}
+
+func (s *story) add(e Entry) {
+	queue := unit.NodePort{Node: e.Node, Port: e.Out}
+	switch e.Type {
+	case event.LinkDown, event.LinkUp:
+		s.link(e)
+	case event.Rerouted:
+		s.reroute(e, queue)
+	case event.Paused:
+		s.first(&s.paused, e, "first pause: %s stops %s, priority %d", queue)
+	case event.Resumed:
+		s.first(&s.resumed, e, "first resume: %s lets %s go, priority %d", queue)
+	case event.Expired:
+		s.first(&s.expired, e, "first pause that runs out: of %s over %s, priority %d", queue)
+	}
+}
+
+// link tells of a link that fails when its first end goes down and heals when its
+// last end comes up.
+func (s *story) link(e Entry) {
+	end := unit.NodePort{Node: e.Node, Port: e.Port}
+	far, _ := s.fabric.Far(end)
+	was := s.down[end] || s.down[far]
+	s.down[end] = e.Type == event.LinkDown
+	is := s.down[end] || s.down[far]
+	if was == is || s.links == momentsOfLinks {
+		return
+	}
+	s.links++
+	if is {
+		s.tell(e.At, "link %s failed", s.fabric.LinkName(end))
+	} else {
+		s.tell(e.At, "link %s healed", s.fabric.LinkName(end))
+	}
+}
+
+func (s *story) reroute(e Entry, out unit.NodePort) {
+	r, known := s.reroutes[out]
+	if !known || e.At-s.moments[r.moment].At > rerouteWindow {
+		if s.links == momentsOfLinks {
+			return
+		}
+		s.links++
+		r = reroute{moment: len(s.moments)}
+		s.tell(e.At, "")
+	}
+	r.routes++
+	s.reroutes[out] = r
+	routes := "1 route"
+	if r.routes > 1 {
+		routes = fmt.Sprintf("%d routes", r.routes)
+	}
+	s.moments[r.moment].What = fmt.Sprintf("%s rerouted by %s", routes, s.fabric.LinkName(out))
+}
+
+func (s *story) first(done *bool, e Entry, format string, queue unit.NodePort) {
+	if *done {
+		return
+	}
+	*done = true
+	far, _ := s.fabric.Far(queue)
+	s.tell(e.At, format, s.fabric.Name(far.Node), s.fabric.Name(queue.Node), e.OutClass)
+}
+
+// finish adds the deadlocks and the findings and puts all in order of time.
+func (s *story) finish(r *Result) []Moment {
+	for _, d := range r.Deadlocks {
+		kind := "deadlock"
+		if !d.Knot {
+			kind = "deadlock behind another"
+		}
+		first := r.History.At(d.From)
+		s.tell(d.From, "%s: %s wait for one another", kind, strings.Join(s.fabric.LinkNames(first.Cycle(d.firstQueue(first))), ", "))
+		if !d.Open {
+			s.tell(d.To, "this deadlock is over: %s", s.fabric.LinkName(d.Queues[0].NodePort))
+		}
+	}
+	for i, f := range r.Findings {
+		if i == momentsOfFindings {
+			s.tell(f.At, "%d more declarations follow", len(r.Findings)-i)
+			break
+		}
+		s.tell(f.At, "%s", s.finding(r, f))
+	}
+	slices.SortStableFunc(s.moments, func(a, b Moment) int { return cmp.Compare(a.At, b.At) })
+	return s.moments
+}
+
+// firstQueue is the first queue of d that is in the core of its first S*.
+func (d *Deadlock) firstQueue(s *Stuck) Queue {
+	return d.Queues[slices.IndexFunc(d.Queues, s.InCore)]
+}
+
+func (s *story) finding(r *Result, f Finding) string {
+	text := fmt.Sprintf("%s declares a deadlock on %s, priority %d: %v", s.fabric.Name(f.Queue.Node), s.fabric.LinkName(f.Queue.NodePort), f.Queue.Class, f.Outcome)
+	if f.Outcome == TruePositive {
+		text += fmt.Sprintf(", %d.%03d ms after the onset", f.Latency/unit.Millisecond, f.Latency%unit.Millisecond/unit.Microsecond)
+	}
+	return text
+}

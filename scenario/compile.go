@@ -1,0 +1,322 @@
+package scenario
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"softswitch/config"
+	"softswitch/internal/ether"
+	"softswitch/internal/strictyaml"
+	"softswitch/internal/unit"
+	"softswitch/topo"
+)
+
+// Plan is a scenario ready to be played.
+type Plan struct {
+	Scenario *Scenario
+	Fabric   *topo.Fabric
+	Table    *topo.Table // with the scenario's overrides
+	// Switches and Hosts are the configurations of the nodes in the order of Fabric,
+	// switches first. They are filled, and nothing of Live is set.
+	Switches []config.Switch
+	Hosts    []config.Host
+	Links    []Link // by link of Fabric
+	Flows    []Path // by flow of Scenario
+	// Events is what happens to the fabric, in order of time: of fail, heal, kill,
+	// stop, continue, lose and forge. A flap is a fail and a heal. What happens to
+	// hosts is in their Acts.
+	Events []Event
+}
+
+// Link is a link to be made.
+type Link struct {
+	Name string
+	A, B LinkEnd
+	LinkSpeed
+}
+
+// LinkEnd is one end of a link.
+type LinkEnd struct {
+	Node  int
+	Name  string // of the node
+	Iface string
+	MAC   string
+}
+
+// Path is how a flow goes once every link has failed that fails for good.
+type Path struct {
+	Number  uint32 // of the flow, its index: every frame carries it
+	SrcPort uint16
+	// Hops is the switches in order, and Err why the last of them is not where the
+	// flow should end; nil if it arrives.
+	Hops []topo.Hop
+	Err  error
+}
+
+// Source ports of flows, the dynamic ones (RFC 6335, section 6).
+const (
+	firstSrcPort = 49152
+	lastSrcPort  = 65535
+)
+
+// udp and roce are the protocol and the destination port of every flow.
+const (
+	udp  = 17
+	roce = 4791
+)
+
+// Compile computes the Plan of s. The only error, a strictyaml.Faults, is of
+// flows that no source port leads through their Via.
+func Compile(s *Scenario) (*Plan, error) {
+	p := &Plan{Scenario: s, Fabric: s.Fabric, Table: topo.NewTable(s.Fabric)}
+	for _, o := range s.Routes {
+		p.override(o)
+	}
+	doc := s.doc
+	if doc == nil {
+		doc = strictyaml.NewDoc(s.Name)
+	}
+	failed := failedForGood(s)
+	for i, f := range s.Flows {
+		path, err := p.path(uint32(i), f, failed)
+		if err != nil {
+			doc.Faultf(fmt.Sprintf("flows[%d].via", i), "%v", err)
+		}
+		p.Flows = append(p.Flows, path)
+	}
+	if err := doc.Err(); err != nil {
+		return nil, err
+	}
+	n := s.Fabric.Switches()
+	for i := range n {
+		p.Switches = append(p.Switches, p.switchConfig(i))
+	}
+	for i := n; i < len(s.Fabric.Nodes); i++ {
+		p.Hosts = append(p.Hosts, p.hostConfig(i))
+	}
+	for i := range s.Fabric.Links {
+		p.Links = append(p.Links, p.link(i))
+	}
+	p.timeLine()
+	return p, nil
+}
+
+// override replaces ports of computed groups. A port that comes into Ports
+// leaves Backup, and the other way round.
+func (p *Plan) override(o Override) {
+	for _, dst := range o.To {
+		g := p.Table.Group(o.At, dst)
+		if o.Ports != 0 {
+			g.Ports = o.Ports
+			g.Backup &^= o.Ports
+		}
+		if o.Backup != 0 {
+			g.Backup = o.Backup
+			g.Ports &^= o.Backup
+		}
+		p.Table.Set(o.At, dst, g)
+	}
+}
+
+// failedForGood is the links that are down at the end of the time line.
+func failedForGood(s *Scenario) func(link int) bool {
+	down := make([]bool, len(s.Fabric.Links))
+	for _, e := range s.Events {
+		switch e.Do {
+		case Fail:
+			down[e.Link] = true
+		case Heal, Flap:
+			down[e.Link] = false
+		}
+	}
+	return func(link int) bool { return down[link] }
+}
+
+// path finds the flow's source port: the first whose path visits Via. The search
+// starts at another port for each flow, so that flows without Via spread.
+func (p *Plan) path(number uint32, f Flow, failed func(int) bool) (Path, error) {
+	const ports = lastSrcPort - firstSrcPort + 1
+	ways := map[string]bool{}
+	for i := range uint32(ports) {
+		path := Path{Number: number, SrcPort: uint16(firstSrcPort + (number+i)%ports)}
+		hash := ether.FlowHash(p.Fabric.Nodes[f.From].Addr, p.Fabric.Nodes[f.To].Addr, udp, path.SrcPort, roce)
+		path.Hops, path.Err = p.Table.Path(f.From, f.To, hash, f.TTL, failed)
+		if len(f.Via) == 0 || path.Err == nil && visits(path.Hops, f.Via) {
+			return path, nil
+		}
+		if way := p.Fabric.String(path.Hops); len(ways) < 4 {
+			ways[way] = true
+		}
+	}
+	var names, seen []string
+	for _, v := range f.Via {
+		names = append(names, p.Fabric.Nodes[v].Name)
+	}
+	for way := range ways {
+		seen = append(seen, way)
+	}
+	slices.Sort(seen)
+	return Path{}, fmt.Errorf("flow %q visits [%s] with no source port from %d to %d, once the links of the time line have failed; ways it takes are: %s",
+		f.Name, strings.Join(names, ", "), firstSrcPort, lastSrcPort, strings.Join(seen, "; "))
+}
+
+// visits reports whether the hops pass the switches via in this order.
+func visits(hops []topo.Hop, via []int) bool {
+	for _, h := range hops {
+		if len(via) > 0 && h.Node == via[0] {
+			via = via[1:]
+		}
+	}
+	return len(via) == 0
+}
+
+func (p *Plan) switchConfig(i int) config.Switch {
+	n := p.Fabric.Nodes[i]
+	s := config.Switch{
+		Name: n.Name, ID: uint16(n.ID),
+		Trust: p.Scenario.Trust, Buffer: p.Scenario.Buffer, PFC: p.Scenario.PFC,
+		Detector: p.Scenario.Detector,
+	}
+	for j := range n.Ports {
+		s.Ports = append(s.Ports, p.port(i, j))
+	}
+	for dst, sub := range p.Fabric.Subnets {
+		if sub.Switch == i {
+			p.connect(&s, sub)
+			continue
+		}
+		if g := p.Table.Group(i, dst); g.Ports != 0 {
+			s.Routes = append(s.Routes, config.Route{Prefix: prefix(sub), Ports: list(g.Ports), Backup: list(g.Backup)})
+		}
+	}
+	s.Fill()
+	return s
+}
+
+func (p *Plan) port(i, j int) config.Port {
+	port := p.Fabric.Nodes[i].Ports[j]
+	peer := p.Fabric.Nodes[port.Peer.Node]
+	c := config.Port{
+		Name: port.Name, MAC: config.FormatMAC(port.MAC), Peer: peer.Kind.String(),
+		Rate: config.FormatRate(p.Scenario.Links[port.Link].Rate),
+	}
+	if peer.Kind == topo.Switch {
+		c.PeerMAC = config.FormatMAC(peer.Ports[port.Peer.Port].MAC)
+	}
+	return c
+}
+
+// connect gives s its own subnet and the hosts in it.
+func (p *Plan) connect(s *config.Switch, sub topo.Subnet) {
+	s.Subnets = append(s.Subnets, config.Subnet{Prefix: prefix(sub), Gateway: config.FormatAddr(sub.Gateway), Ports: list(sub.Ports)})
+	for _, j := range list(sub.Ports) {
+		h := p.Fabric.Nodes[p.Fabric.Nodes[sub.Switch].Ports[j].Peer.Node]
+		mac := config.FormatMAC(h.Ports[0].MAC)
+		s.ARP = append(s.ARP, config.ARP{IP: config.FormatAddr(h.Addr), MAC: mac})
+		s.MAC = append(s.MAC, config.MAC{MAC: mac, Port: j})
+	}
+}
+
+func prefix(s topo.Subnet) string {
+	return fmt.Sprintf("%s/%d", config.FormatAddr(s.Addr), topo.SubnetBits)
+}
+
+func list(set unit.PortSet) (ports []int) {
+	for ; set != 0; set.Remove(set.First()) {
+		ports = append(ports, int(set.First()))
+	}
+	return ports
+}
+
+func (p *Plan) hostConfig(i int) config.Host {
+	n := p.Fabric.Nodes[i]
+	up := n.Ports[0].Peer
+	h := config.Host{
+		Name: n.Name, ID: uint16(n.ID), Port: p.port(i, 0), PFC: p.Scenario.PFC,
+		Address:    fmt.Sprintf("%s/%d", config.FormatAddr(n.Addr), topo.SubnetBits),
+		Gateway:    config.FormatAddr(p.Fabric.Subnets[p.Fabric.SubnetOf(i)].Gateway),
+		GatewayMAC: config.FormatMAC(p.Fabric.Nodes[up.Node].Ports[up.Port].MAC),
+	}
+	for j, f := range p.Scenario.Flows {
+		if f.From == i {
+			h.Flows = append(h.Flows, p.flow(f, p.Flows[j]))
+		}
+	}
+	h.Acts = p.acts(i)
+	h.Fill()
+	return h
+}
+
+func (p *Plan) flow(f Flow, path Path) config.Flow {
+	c := config.Flow{
+		Number: path.Number, Name: f.Name, To: config.FormatAddr(p.Fabric.Nodes[f.To].Addr),
+		SrcPort: path.SrcPort, Class: int(f.Class), Rate: "line", Frame: f.Frame, TTL: f.TTL,
+		Start: config.FormatTime(f.Start), Stop: config.FormatTime(f.Stop),
+	}
+	if f.Rate != 0 {
+		c.Rate = config.FormatRate(f.Rate)
+	}
+	return c
+}
+
+// acts are the misbehaviours of host i. One that lasts For is followed by a
+// return to normal, which ends every misbehaviour of the host.
+func (p *Plan) acts(i int) (acts []config.Act) {
+	type timed struct {
+		at  unit.Time
+		act config.Act
+	}
+	var all []timed
+	add := func(at unit.Time, a config.Act) {
+		a.At = config.FormatTime(at)
+		all = append(all, timed{at, a})
+	}
+	for _, e := range p.Scenario.Events {
+		if e.Node != i {
+			continue
+		}
+		switch e.Do {
+		case Storm:
+			add(e.At, config.Act{Do: "storm", Class: int(e.Class)})
+		case Slow:
+			add(e.At, config.Act{Do: "slow", Rate: config.FormatRate(e.Rate)})
+		case Normal:
+			add(e.At, config.Act{Do: "normal"})
+		}
+		if e.For > 0 && (e.Do == Storm || e.Do == Slow) {
+			add(e.At+e.For, config.Act{Do: "normal"})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b timed) int { return cmp.Compare(a.at, b.at) })
+	for _, t := range all {
+		acts = append(acts, t.act)
+	}
+	return acts
+}
+
+func (p *Plan) link(i int) Link {
+	l := p.Fabric.Links[i]
+	return Link{Name: l.Name, A: p.linkEnd(l.A), B: p.linkEnd(l.B), LinkSpeed: p.Scenario.Links[i]}
+}
+
+func (p *Plan) linkEnd(e topo.End) LinkEnd {
+	n := p.Fabric.Nodes[e.Node]
+	port := n.Ports[e.Port]
+	return LinkEnd{Node: e.Node, Name: n.Name, Iface: port.Name, MAC: config.FormatMAC(port.MAC)}
+}
+
+// timeLine puts what happens to the fabric into Events.
+func (p *Plan) timeLine() {
+	for _, e := range p.Scenario.Events {
+		switch e.Do {
+		case Storm, Slow, Normal:
+		case Flap:
+			p.Events = append(p.Events, Event{At: e.At, Do: Fail, Link: e.Link}, Event{At: e.At + e.For, Do: Heal, Link: e.Link})
+		default:
+			p.Events = append(p.Events, e)
+		}
+	}
+	slices.SortStableFunc(p.Events, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
+}

@@ -1,0 +1,133 @@
+package scenario
+
+import (
+	"cmp"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"softswitch/internal/unit"
+)
+
+// eventKeys are the keys that each kind of event must have, besides at and do,
+// and those that it may have.
+var eventKeys = []struct {
+	do        Do
+	must, may []string
+}{
+	{Fail, []string{"link"}, nil},
+	{Heal, []string{"link"}, nil},
+	{Flap, []string{"link", "for"}, nil},
+	{Kill, []string{"switch"}, nil},
+	{Stop, []string{"switch"}, nil},
+	{Continue, []string{"switch"}, nil},
+	{Storm, []string{"host"}, []string{"class", "for"}},
+	{Slow, []string{"host", "rate"}, []string{"for"}},
+	{Normal, []string{"host"}, nil},
+	{Lose, []string{"link", "from", "nth"}, nil},
+	{Forge, []string{"link", "from", "frame"}, nil},
+}
+
+func (p *parser) events(events []fileEvent) (out []Event) {
+	var kinds []string
+	for _, k := range eventKeys {
+		kinds = append(kinds, string(k.do))
+	}
+	for i, e := range events {
+		path := fmt.Sprintf("events[%d]", i)
+		at := p.timeWithin(path+".at", e.At)
+		if !p.choice(path+".do", e.Do, kinds) {
+			continue
+		}
+		k := eventKeys[slices.Index(kinds, e.Do)]
+		if !p.keys(path, e.Do, k.must, k.may) {
+			continue
+		}
+		ev := p.event(path, e)
+		ev.At, ev.Do = at, k.do
+		out = append(out, ev)
+	}
+	slices.SortStableFunc(out, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
+	return out
+}
+
+// keys checks that an event has the keys that it must have and no others.
+func (p *parser) keys(path, do string, must, may []string) bool {
+	ok := true
+	for _, key := range must {
+		if !p.Has(path + "." + key) {
+			p.Faultf(path+"."+key, "missing: %s has %s", do, strings.Join(append([]string{"at", "do"}, must...), ", "))
+			ok = false
+		}
+	}
+	for _, key := range []string{"link", "switch", "host", "from", "class", "rate", "for", "nth", "frame"} {
+		if p.Has(path+"."+key) && !slices.Contains(must, key) && !slices.Contains(may, key) {
+			p.Faultf(path+"."+key, "%s has no such key; its keys are %s", do, strings.Join(append(append([]string{"at", "do"}, must...), may...), ", "))
+			ok = false
+		}
+	}
+	return ok
+}
+
+// event reads the keys that the event has: keys has seen to it that they are the
+// right ones.
+func (p *parser) event(path string, e fileEvent) (ev Event) {
+	linked := false
+	if p.Has(path + ".link") {
+		ev.Link, linked = p.link(path+".link", e.Link)
+	}
+	if p.Has(path + ".switch") {
+		ev.Node, _ = p.node(path+".switch", e.Switch, "switch")
+	}
+	if p.Has(path + ".host") {
+		ev.Node, _ = p.node(path+".host", e.Host, "host")
+	}
+	if p.Has(path+".from") && linked {
+		ev.Node = p.linkEnd(path+".from", e.From, ev.Link)
+	}
+	if Do(e.Do) == Storm {
+		ev.Class = p.losslessClass(path+".class", or(e.Class, defaultClass))
+	}
+	if p.Has(path + ".rate") {
+		ev.Rate = p.flowRate(path+".rate", e.Rate, false)
+	}
+	if p.Has(path + ".for") {
+		ev.For = p.timeWithin(path+".for", e.For)
+		if ev.For == 0 {
+			p.Faultf(path+".for", "%q: write a time above zero", e.For)
+		}
+	}
+	if p.Has(path + ".nth") {
+		ev.Nth = p.within(path+".nth", "frame", e.Nth, 1, 1_000_000)
+	}
+	if p.Has(path + ".frame") {
+		ev.Frame = p.frame(path+".frame", e.Frame)
+	}
+	return ev
+}
+
+func (p *parser) linkEnd(path, name string, link int) int {
+	l := p.fabric.Links[link]
+	a, b := p.fabric.Nodes[l.A.Node].Name, p.fabric.Nodes[l.B.Node].Name
+	if p.choice(path, name, []string{a, b}) && name == b {
+		return l.B.Node
+	}
+	return l.A.Node
+}
+
+func (p *parser) losslessClass(path string, c int) unit.Priority {
+	if !slices.Contains(p.lossless, c) {
+		p.Faultf(path, "class %d is not lossless; use one of %v, or add it to pfc.lossless", c, p.lossless)
+	}
+	return unit.Priority(c)
+}
+
+// frame reads a frame in hex; spaces and colons may stand between the bytes.
+func (p *parser) frame(path, s string) []byte {
+	b, err := hex.DecodeString(strings.NewReplacer(" ", "", ":", "", "\n", "").Replace(s))
+	if err != nil || len(b) < 14 || len(b) > 1514 {
+		p.Faultf(path, "not a frame of 14 to 1514 bytes in hex, such as 0180c2000001 020000010000 8808 0101")
+	}
+	return b
+}

@@ -1,0 +1,91 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+
+	"softswitch/config"
+	"softswitch/internal/strictyaml"
+	"softswitch/internal/unit"
+	"softswitch/topo"
+)
+
+func (p *parser) routes(routes []fileRoute) (overrides []Override) {
+	for i, r := range routes {
+		path := fmt.Sprintf("routes[%d]", i)
+		at, ok := p.node(path+".at", r.At, "switch")
+		if !ok {
+			continue
+		}
+		o := Override{
+			At:     at,
+			To:     p.subnets(path+".to", r.To, at),
+			Ports:  p.neighbours(path+".ports", r.Ports, at),
+			Backup: p.neighbours(path+".backup", r.Backup, at),
+		}
+		if len(r.Ports) == 0 && len(r.Backup) == 0 {
+			p.Faultf(path, "changes nothing: name neighbours in ports or backup")
+		}
+		if o.Ports&o.Backup != 0 {
+			p.Faultf(path+".backup", "%v: a neighbour is in ports too", r.Backup)
+		}
+		overrides = append(overrides, o)
+	}
+	return overrides
+}
+
+// subnets are those that to means, a prefix or a node, without at's own.
+func (p *parser) subnets(path, to string, at int) (subnets []int) {
+	inside := func(topo.Subnet) bool { return false }
+	if strings.Contains(to, "/") {
+		addr, bits, err := config.ParsePrefix(to)
+		if err != nil {
+			p.Faultf(path, "%v", err)
+			return nil
+		}
+		inside = func(s topo.Subnet) bool { return bits <= topo.SubnetBits && (s.Addr^addr)>>(32-bits) == 0 }
+	} else {
+		i, ok := p.node(path, to, "node")
+		if !ok {
+			return nil
+		}
+		inside = func(s topo.Subnet) bool { return p.fabric.SubnetOf(i) >= 0 && s == p.fabric.Subnets[p.fabric.SubnetOf(i)] }
+	}
+	for i, s := range p.fabric.Subnets {
+		if inside(s) && s.Switch != at {
+			subnets = append(subnets, i)
+		}
+	}
+	if len(subnets) == 0 {
+		p.Faultf(path, "%q holds no subnet of hosts other than %s's own; name a prefix such as 10.1.0.0/16, a host, or a switch with hosts", to, p.fabric.Nodes[at].Name)
+	}
+	return subnets
+}
+
+// neighbours are the ports of switch at that lead to the switches with these
+// names.
+func (p *parser) neighbours(path string, names []string, at int) (ports unit.PortSet) {
+	near := map[string]unit.PortSet{}
+	var choices []string
+	for j, port := range p.fabric.Nodes[at].Ports {
+		n := p.fabric.Nodes[port.Peer.Node]
+		if n.Kind != topo.Switch {
+			continue
+		}
+		set, seen := near[n.Name]
+		if !seen {
+			choices = append(choices, n.Name)
+		}
+		set.Add(unit.Port(j))
+		near[n.Name] = set
+	}
+	for i, name := range names {
+		set, ok := near[name]
+		if !ok {
+			p.Faultf(fmt.Sprintf("%s[%d]", path, i), "%q is not a switch beside %s%s; there are %s",
+				name, p.fabric.Nodes[at].Name, strictyaml.DidYouMean(name, choices), strings.Join(choices, ", "))
+		}
+		ports |= set
+	}
+	return ports
+}

@@ -1,0 +1,132 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"softswitch/config"
+	"softswitch/internal/unit"
+	"softswitch/topo"
+)
+
+// maxK bounds a scenario's fat-tree, so that every host has a number.
+const maxK = 48
+
+// topology builds the fabric, nil if it cannot, and the speeds of its links.
+func (p *parser) topology(t fileTopology) (*topo.Fabric, []LinkSpeed) {
+	def := p.speed("topology", t.Rate, t.Delay, LinkSpeed{})
+	if t.Rate == "" {
+		p.Faultf("topology.rate", `missing: write a rate such as "100Mbit/s", or "0" for unlimited`)
+	}
+	f := p.build(t)
+	if f == nil {
+		return nil, []LinkSpeed{def}
+	}
+	p.fabric = f
+	links := make([]LinkSpeed, len(f.Links))
+	for i := range links {
+		links[i] = def
+	}
+	for i, o := range t.Overrides {
+		path := fmt.Sprintf("topology.overrides[%d]", i)
+		speed := p.speed(path, o.Rate, o.Delay, def)
+		if l, ok := p.link(path+".link", o.Link); ok {
+			links[l] = speed
+		}
+	}
+	return f, links
+}
+
+func (p *parser) speed(path, rate, delay string, def LinkSpeed) LinkSpeed {
+	if rate != "" {
+		r, err := config.ParseRate(rate)
+		if err != nil {
+			p.Faultf(path+".rate", "%v", err)
+		}
+		def.Rate = r
+	}
+	if delay != "" {
+		d, ok := p.time(path+".delay", delay)
+		if ok && d > unit.Second {
+			p.Faultf(path+".delay", "%q: a link's delay is at most 1s", delay)
+		}
+		def.Delay = d
+	}
+	return def
+}
+
+func (p *parser) build(t fileTopology) *topo.Fabric {
+	explicit := len(t.Switches)+len(t.Hosts)+len(t.Links) > 0
+	given := 0
+	for _, is := range []bool{t.FatTree != nil, t.Ring != nil, explicit} {
+		if is {
+			given++
+		}
+	}
+	if given != 1 {
+		p.Faultf("topology", "%d topologies: write one of fattree: {k: 4}, ring: {switches: 4, hosts_per_switch: 1}, or switches, hosts and links", given)
+		return nil
+	}
+	if explicit {
+		return p.explicit(t)
+	}
+	var f *topo.Fabric
+	var err error
+	if t.FatTree != nil {
+		if t.FatTree.K > maxK {
+			p.Faultf("topology.fattree", "k = %d: at most %d, so that every host has a number", t.FatTree.K, maxK)
+			return nil
+		}
+		f, err = topo.FatTree(t.FatTree.K)
+		p.fault("topology.fattree", err)
+	} else {
+		f, err = topo.Ring(t.Ring.Switches, t.Ring.Hosts)
+		p.fault("topology.ring", err)
+	}
+	return f
+}
+
+func (p *parser) fault(path string, err error) {
+	if err != nil {
+		p.Faultf(path, "%v", err)
+	}
+}
+
+// explicit builds a fabric of named nodes. A fault of a node or a link is told
+// where the file has it.
+func (p *parser) explicit(t fileTopology) *topo.Fabric {
+	var nodes []topo.ExplicitNode
+	var links [][2]string
+	for _, s := range t.Switches {
+		nodes = append(nodes, topo.ExplicitNode{Name: s, Kind: topo.Switch})
+	}
+	for _, h := range t.Hosts {
+		nodes = append(nodes, topo.ExplicitNode{Name: h, Kind: topo.Host})
+	}
+	whole := true
+	for i, l := range t.Links {
+		a, b, ok := strings.Cut(l, "--")
+		if !ok {
+			p.Faultf(fmt.Sprintf("topology.links[%d]", i), `%q: write a link as two nodes with "--" between, such as "s1--s2"`, l)
+			whole = false
+		}
+		links = append(links, [2]string{a, b})
+	}
+	if !whole {
+		return nil
+	}
+	f, err := topo.Explicit(nodes, links)
+	var faults topo.Faults
+	errors.As(err, &faults)
+	for _, fault := range faults {
+		path := fmt.Sprintf("topology.switches[%d]", fault.Index)
+		if fault.Link {
+			path = fmt.Sprintf("topology.links[%d]", fault.Index)
+		} else if n := len(t.Switches); fault.Index >= n {
+			path = fmt.Sprintf("topology.hosts[%d]", fault.Index-n)
+		}
+		p.Faultf(path, "%s", fault.Text)
+	}
+	return f
+}

@@ -1,0 +1,70 @@
+package topo
+
+import (
+	"fmt"
+
+	"softswitch/internal/unit"
+)
+
+// maxInterfaceName is IFNAMSIZ - 1 of Linux.
+const maxInterfaceName = 15
+
+// namePorts names the ports of node i and gives them their addresses. The port
+// of a host is "eth0". A port of a switch is called "to-" and its peer where
+// that fits a network interface and no other port of the switch leads there, and
+// else "p" and its number.
+//
+// The MAC addresses are locally administered: 02, the node's number in three
+// bytes, 00, the port. Port 3 of node 18 has 02:00:00:12:00:03.
+func (f *Fabric) namePorts(i int) {
+	n := &f.Nodes[i]
+	parallel := map[int]int{}
+	for _, p := range n.Ports {
+		parallel[p.Peer.Node]++
+	}
+	for j := range n.Ports {
+		p := &n.Ports[j]
+		p.MAC = 0x02<<40 | uint64(i+1)<<16 | uint64(j)
+		p.Name = "to-" + f.Nodes[p.Peer.Node].Name
+		if n.Kind == Host {
+			p.Name = fmt.Sprintf("eth%d", j)
+		} else if parallel[p.Peer.Node] > 1 || len(p.Name) > maxInterfaceName {
+			p.Name = fmt.Sprintf("p%d", j)
+		}
+	}
+}
+
+// address gives each switch that has hosts its subnet, and the hosts theirs.
+func (f *Fabric) address(subnet func(i, n int) uint32) {
+	f.subnetOf = make([]int, len(f.Nodes))
+	for i := range f.Nodes {
+		f.subnetOf[i] = -1
+	}
+	for i := range f.Switches() {
+		s := Subnet{Switch: i}
+		for j, p := range f.Nodes[i].Ports {
+			if f.Nodes[p.Peer.Node].Kind == Host {
+				s.Ports.Add(unit.Port(j))
+			}
+		}
+		if s.Ports.Len() == 0 {
+			continue
+		}
+		n := len(f.Subnets)
+		s.Addr = subnet(i, n)
+		s.Gateway = s.Addr + 1
+		f.subnetOf[i] = n
+		for j := range s.Ports.Len() {
+			h := f.Nodes[i].Ports[s.Ports.Nth(j)].Peer.Node
+			f.Nodes[h].Addr = s.Gateway + 1 + uint32(j)
+			f.subnetOf[h] = n
+		}
+		f.Subnets = append(f.Subnets, s)
+	}
+}
+
+// inOrder numbers subnets in the order of their switches: 10.100.0.0/24,
+// 10.100.1.0/24, ..., 250 to a second byte.
+func inOrder(_, n int) uint32 {
+	return 10<<24 | uint32(100+n/250)<<16 | uint32(n%250)<<8
+}

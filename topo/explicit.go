@@ -1,0 +1,124 @@
+package topo
+
+import (
+	"fmt"
+	"strings"
+
+	"softswitch/internal/unit"
+)
+
+// ExplicitNode is a node of a fabric that is given node by node.
+type ExplicitNode struct {
+	Name string
+	Kind Kind
+}
+
+// Fault is what is wrong with a node or a link of an explicit fabric.
+type Fault struct {
+	Link  bool // of the link, else of the node, with this index
+	Index int
+	Text  string
+}
+
+// Faults is all that is wrong with an explicit fabric: at least one.
+type Faults []Fault
+
+// Error has one line per fault.
+func (fs Faults) Error() string {
+	lines := make([]string, len(fs))
+	for i, f := range fs {
+		what := "node"
+		if f.Link {
+			what = "link"
+		}
+		lines[i] = fmt.Sprintf("%s %d: %s", what, f.Index, f.Text)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// maxExplicit bounds an explicit fabric, so that every node has a number and
+// every subnet a prefix.
+const maxExplicit = 30000
+
+// Explicit is the fabric of these nodes, and of links between the two names of
+// each pair. Ports are numbered in the order of the links. The error is a Faults.
+func Explicit(nodes []ExplicitNode, links [][2]string) (*Fabric, error) {
+	if fs := checkExplicit(nodes, links); len(fs) > 0 {
+		return nil, fs
+	}
+	b := newBuilder()
+	for _, kind := range []Kind{Switch, Host} {
+		for _, n := range nodes {
+			if n.Kind == kind {
+				b.node(kind, "%s", n.Name)
+			}
+		}
+	}
+	for _, l := range links {
+		b.link(b.f.byName[l[0]], b.f.byName[l[1]])
+	}
+	return b.done(inOrder), nil
+}
+
+func checkExplicit(nodes []ExplicitNode, links [][2]string) (fs Faults) {
+	if len(nodes) > maxExplicit {
+		return Faults{{Index: maxExplicit, Text: fmt.Sprintf("%d nodes: at most %d", len(nodes), maxExplicit)}}
+	}
+	index, degree := map[string]int{}, make([]int, len(nodes))
+	for i, n := range nodes {
+		first, twice := index[n.Name]
+		switch {
+		case !validName(n.Name):
+			fs = append(fs, Fault{Index: i, Text: fmt.Sprintf(`%q is not a node's name: 1 to 32 letters, digits, "-", "_" and ".", a letter first, not "--"`, n.Name)})
+		case twice:
+			fs = append(fs, Fault{Index: i, Text: fmt.Sprintf("%q is node %d already", n.Name, first)})
+		default:
+			index[n.Name] = i
+		}
+	}
+	for i, l := range links {
+		a, okA := index[l[0]]
+		z, okZ := index[l[1]]
+		switch {
+		case !okA || !okZ:
+			for _, name := range l {
+				if _, ok := index[name]; !ok {
+					fs = append(fs, Fault{Link: true, Index: i, Text: fmt.Sprintf("no node is called %q", name)})
+				}
+			}
+			continue
+		case a == z:
+			fs = append(fs, Fault{Link: true, Index: i, Text: fmt.Sprintf("%q is linked to itself", l[0])})
+			continue
+		case nodes[a].Kind == Host && nodes[z].Kind == Host:
+			fs = append(fs, Fault{Link: true, Index: i, Text: fmt.Sprintf("%q and %q are hosts: a host is linked to a switch", l[0], l[1])})
+			continue
+		}
+		degree[a]++
+		degree[z]++
+	}
+	for i, n := range nodes {
+		first, ok := index[n.Name]
+		switch {
+		case !ok || first != i: // a fault already
+		case n.Kind == Host && degree[i] != 1:
+			fs = append(fs, Fault{Index: i, Text: fmt.Sprintf("host %q has %d links: a host has one, to a switch", n.Name, degree[i])})
+		case n.Kind == Switch && (degree[i] < 1 || degree[i] > unit.MaxPorts):
+			fs = append(fs, Fault{Index: i, Text: fmt.Sprintf("switch %q has %d links: a switch has 1 to %d", n.Name, degree[i], unit.MaxPorts)})
+		}
+	}
+	return fs
+}
+
+func validName(s string) bool {
+	if s == "" || len(s) > 32 || strings.Contains(s, "--") {
+		return false
+	}
+	for i, c := range []byte(s) {
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !letter && (i == 0 || !('0' <= c && c <= '9' || strings.IndexByte("-_.", c) >= 0)) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,103 @@
+package topo
+
+import (
+	"fmt"
+	"strings"
+
+	"softswitch/internal/ether"
+	"softswitch/internal/unit"
+)
+
+// Hop is a switch on a path: In is the port by which a frame comes, Out the one
+// by which it leaves.
+type Hop struct {
+	Node    int
+	In, Out unit.Port
+}
+
+// Route picks the port by which switch s sends a frame on that came in by in,
+// unit.NoPort if by none: the switch's own rule.
+//
+//  1. the candidates are the ports of the group that are up;
+//  2. if there is none, the backup ports that are up;
+//  3. if there are several and in is among them, in is left out (split horizon);
+//  4. of n candidates in ascending order, it is the one that ether.Pick(hash,
+//     seed, n) names, and the seed is the switch's number.
+//
+// The result is unit.NoPort if every port is down.
+func (t *Table) Route(s, dst int, in unit.Port, hash uint32, down func(link int) bool) unit.Port {
+	g := t.Group(s, dst)
+	up := t.f.up(s, g.Ports, down)
+	if up == 0 {
+		up = t.f.up(s, g.Backup, down)
+	}
+	if in != unit.NoPort && up.Has(in) && up.Len() > 1 {
+		up.Remove(in)
+	}
+	if up == 0 {
+		return unit.NoPort
+	}
+	return up.Nth(ether.Pick(hash, uint32(t.f.Nodes[s].ID), up.Len()))
+}
+
+func (f *Fabric) up(s int, ports unit.PortSet, down func(link int) bool) (up unit.PortSet) {
+	for ; ports != 0; ports.Remove(ports.First()) {
+		if p := ports.First(); !down(f.Nodes[s].Ports[p].Link) {
+			up.Add(p)
+		}
+	}
+	return up
+}
+
+// Path is the way of a flow from host from to host to: the switches in order.
+// hash is ether.FlowHash of the flow's 5-tuple, and down reports which links
+// have failed. A switch drops a frame that comes with TTL 1, and takes one off
+// any other, so a frame passes ttl-1 switches. An error says where the frame
+// stays, and the hops up to there are returned with it.
+func (t *Table) Path(from, to int, hash uint32, ttl int, down func(link int) bool) ([]Hop, error) {
+	f := t.f
+	first := f.Nodes[from].Ports[0]
+	if down(first.Link) {
+		return nil, fmt.Errorf("link %s is down", f.Links[first.Link].Name)
+	}
+	last := f.Nodes[to].Ports[0]
+	var path []Hop
+	for s, in := first.Peer.Node, first.Peer.Port; ; {
+		if len(path) >= ttl-1 {
+			return path, fmt.Errorf("TTL %d ends on the way %s", ttl, f.String(path))
+		}
+		out := last.Peer.Port
+		if s != last.Peer.Node {
+			out = t.Route(s, f.SubnetOf(to), in, hash, down)
+		}
+		path = append(path, Hop{s, in, out})
+		if out == unit.NoPort {
+			return path, fmt.Errorf("no port is up from %s to %s", f.Nodes[s].Name, f.Nodes[to].Name)
+		}
+		p := f.Nodes[s].Ports[out]
+		if s == last.Peer.Node {
+			if down(p.Link) {
+				return path, fmt.Errorf("link %s is down", f.Links[p.Link].Name)
+			}
+			return path, nil
+		}
+		s, in = p.Peer.Node, p.Peer.Port
+	}
+}
+
+// String names the switches of a path: "edge0-0 agg0-0 core0". A path of more
+// than 16 is cut short.
+func (f *Fabric) String(path []Hop) string {
+	var b strings.Builder
+	for i, h := range path {
+		if i == 16 {
+			fmt.Fprintf(&b, " and %d more", len(path)-i)
+			break
+		}
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(f.Nodes[h.Node].Name)
+	}
+	return b.String()
+}

@@ -1,0 +1,32 @@
+package topo
+
+import (
+	"fmt"
+
+	"softswitch/internal/unit"
+)
+
+// Ring is n switches s1 to sn, each joined to the next and the last to the
+// first, with the same number of hosts each: h<i>-0, h<i>-1, ... at s<i>. The
+// ports to the hosts come first. n is from 3 to 1000, hosts from 1 to 62.
+func Ring(n, hosts int) (*Fabric, error) {
+	if n < 3 || n > 1000 {
+		return nil, fmt.Errorf("%d switches: a ring has 3 to 1000", n)
+	}
+	if hosts < 1 || hosts > unit.MaxPorts-2 {
+		return nil, fmt.Errorf("%d hosts a switch: a ring has 1 to %d", hosts, unit.MaxPorts-2)
+	}
+	b := newBuilder()
+	for i := range n {
+		b.node(Switch, "s%d", i+1)
+	}
+	for i := range n {
+		for j := range hosts {
+			b.link(i, b.node(Host, "h%d-%d", i+1, j))
+		}
+	}
+	for i := range n {
+		b.link(i, (i+1)%n)
+	}
+	return b.done(inOrder), nil
+}

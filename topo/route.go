@@ -1,0 +1,169 @@
+package topo
+
+import (
+	"fmt"
+	"math"
+
+	"softswitch/internal/unit"
+)
+
+// Group is where a switch sends the frames of one subnet: to one of Ports, and
+// while every one of them is down, to one of Backup. Both lead to switches, and
+// no port is in both.
+type Group struct {
+	Ports, Backup unit.PortSet
+}
+
+// Table is the routes of every switch of a fabric: one for each subnet that is
+// not the switch's own. Equal groups of a switch are stored once.
+type Table struct {
+	f      *Fabric
+	groups [][]Group  // by switch; group 0 is the empty one
+	index  [][]uint16 // by switch and subnet: index in groups
+}
+
+// NewTable computes the routes of every switch.
+//
+// Let d(x) be the number of links on a shortest path over switches from x to the
+// switch that owns the subnet. The group of a switch s is
+//
+//	Ports   every port whose far end n has d(n) = d(s) - 1
+//	Backup  every port not in Ports whose far end n still delivers what s sends
+//	        it, without s, given that n does not send a frame out of the port by
+//	        which it came while its own group has another (split horizon)
+//
+// Beyond n a frame takes shortest paths only, so d falls at every hop, and the
+// second condition comes down to two cases:
+//
+//	d(n) = d(s)      n is one: its ports lead to switches nearer than s (the
+//	                 loop-free alternate of equal distance, RFC 5286, inequality 1)
+//	d(n) = d(s) + 1  n is one if its Ports, without the one by which the frame
+//	                 came, is not empty and none of it leads to s
+//
+// A neighbour at d(s) - 1 is in Ports, and none can be farther than d(s) + 1. In
+// a fat-tree the second case is a core that lost its one link into a pod: it
+// hands the frame down to the aggregation switch of another pod, whose group is
+// its cores, and split horizon turns the frame to the next core. Every neighbour
+// is taken to have all its links: which of them fail as well, s cannot know, and
+// this is how backups of two switches come to form a loop.
+//
+// A subnet that a switch cannot reach has the empty group.
+func NewTable(f *Fabric) *Table {
+	n := f.Switches()
+	t := &Table{f: f, groups: make([][]Group, n), index: make([][]uint16, n)}
+	for i := range n {
+		t.groups[i] = []Group{{}}
+		t.index[i] = make([]uint16, len(f.Subnets))
+	}
+	r := newRouter(f)
+	for dst := range f.Subnets {
+		r.aim(f.Subnets[dst].Switch)
+		for s := range n {
+			t.Set(s, dst, Group{Ports: r.ports[s], Backup: r.backup(s)})
+		}
+	}
+	return t
+}
+
+// router computes groups for one destination after the other.
+type router struct {
+	out   [][]neighbour // by switch: its ports to switches, in ascending order
+	d     []int32       // by switch: links to the destination
+	ports []unit.PortSet
+	queue []int32
+}
+
+// neighbour is what a switch has at one of its ports.
+type neighbour struct {
+	port unit.Port
+	in   unit.Port    // the port of the far end
+	node int32        // the switch there
+	back unit.PortSet // its ports that lead back here
+}
+
+// unreachable is the distance of a switch without a path.
+const unreachable = math.MaxInt32 / 2
+
+func newRouter(f *Fabric) *router {
+	n := f.Switches()
+	r := &router{out: make([][]neighbour, n), d: make([]int32, n), ports: make([]unit.PortSet, n)}
+	for s := range n {
+		back := map[int]unit.PortSet{}
+		for _, p := range f.Nodes[s].Ports {
+			set := back[p.Peer.Node]
+			set.Add(p.Peer.Port)
+			back[p.Peer.Node] = set
+		}
+		for j, p := range f.Nodes[s].Ports {
+			if p.Peer.Node < n {
+				r.out[s] = append(r.out[s], neighbour{unit.Port(j), p.Peer.Port, int32(p.Peer.Node), back[p.Peer.Node]})
+			}
+		}
+	}
+	return r
+}
+
+// aim computes the distance and the Ports of every switch for the switch dst.
+func (r *router) aim(dst int) {
+	for i := range r.d {
+		r.d[i] = unreachable
+	}
+	r.d[dst] = 0
+	r.queue = append(r.queue[:0], int32(dst))
+	for i := 0; i < len(r.queue); i++ {
+		s := r.queue[i]
+		for _, n := range r.out[s] {
+			if r.d[n.node] == unreachable {
+				r.d[n.node] = r.d[s] + 1
+				r.queue = append(r.queue, n.node)
+			}
+		}
+	}
+	for s, out := range r.out {
+		r.ports[s] = 0
+		for _, n := range out {
+			if r.d[n.node] == r.d[s]-1 {
+				r.ports[s].Add(n.port)
+			}
+		}
+	}
+}
+
+// backup is the Backup of switch s.
+func (r *router) backup(s int) (backup unit.PortSet) {
+	if r.ports[s] == 0 { // its own subnet, or one that it cannot reach
+		return 0
+	}
+	for _, n := range r.out[s] {
+		switch r.d[n.node] - r.d[s] {
+		case 0:
+			backup.Add(n.port)
+		case 1:
+			onward := r.ports[n.node]
+			onward.Remove(n.in)
+			if onward != 0 && onward&n.back == 0 {
+				backup.Add(n.port)
+			}
+		}
+	}
+	return backup
+}
+
+// Group is the group of switch s for the subnet with index dst. It is empty for
+// the switch's own subnet and for one that it cannot reach.
+func (t *Table) Group(s, dst int) Group { return t.groups[s][t.index[s][dst]] }
+
+// Set replaces the group of switch s for the subnet dst.
+func (t *Table) Set(s, dst int, g Group) {
+	for i, have := range t.groups[s] {
+		if have == g {
+			t.index[s][dst] = uint16(i)
+			return
+		}
+	}
+	if len(t.groups[s]) > math.MaxUint16 {
+		panic(fmt.Sprintf("topo: switch %q has more than %d different groups", t.f.Nodes[s].Name, math.MaxUint16))
+	}
+	t.index[s][dst] = uint16(len(t.groups[s]))
+	t.groups[s] = append(t.groups[s], g)
+}

@@ -1,0 +1,174 @@
+// Package topo is a fabric on paper: named switches and hosts, the links between
+// their ports, their addresses, and the routes of every switch.
+//
+//	FatTree, Ring, Explicit --> Fabric --NewTable--> Table --Path--> hops of a flow
+//	                                                   ^
+//	                                       Set: a route pinned by hand
+//
+// Read in this order: Fabric and its parts (this file), fattree.go, ring.go and
+// explicit.go (builders), address.go (addresses and names), route.go (shortest
+// paths and their backups, the rule written out), path.go (what a switch does
+// with a flow).
+//
+// Invariants:
+//   - numbers: Nodes[i].ID is i+1, switches before hosts, each in the order in
+//     which the builder names them;
+//   - ports: a node's ports are numbered from 0 in the order in which its links
+//     were made; both ends of Links[l] know l;
+//   - hosts: a host has one port, and it leads to a switch;
+//   - subnets: the hosts of a switch share one /24, and every host is in one.
+//
+// What it does not do: it knows no rates, delays, queues or time, and it does
+// not watch links: Path is told which ones are down.
+package topo
+
+import (
+	"fmt"
+
+	"softswitch/internal/unit"
+)
+
+// Kind is what a node is.
+type Kind uint8
+
+// Kinds of node.
+const (
+	Switch Kind = iota
+	Host
+)
+
+func (k Kind) String() string {
+	return [...]string{"switch", "host"}[k]
+}
+
+// Fabric is a graph of switches and hosts. It is read-only once it is built.
+type Fabric struct {
+	Nodes   []Node
+	Links   []Link
+	Subnets []Subnet // in the order of their switches
+
+	byName   map[string]int // of nodes
+	linkName map[string]int // both ways round
+	subnetOf []int          // by node: the subnet of its hosts or of itself, -1 if none
+	switches int
+}
+
+// Node is a switch or a host.
+type Node struct {
+	// ID is the node's number in the fabric, its index + 1. Hosts beyond 65535
+	// have no number, 0: nothing on the wire carries the number of a host.
+	ID    unit.NodeID
+	Name  string
+	Kind  Kind
+	Ports []Port
+	// Addr is a host's IPv4 address as a big-endian value; 0 for a switch.
+	Addr uint32
+}
+
+// Port is a port of a node, and what lies at the other end of its link.
+type Port struct {
+	Name string // of the network interface, at most 15 characters
+	MAC  uint64 // low 48 bits
+	Link int    // index in Links
+	Peer End    // the far end
+}
+
+// End is one end of a link: a port of the node with this index.
+type End struct {
+	Node int
+	Port unit.Port
+}
+
+// Link is a link between two nodes.
+type Link struct {
+	Name string // "core0--agg0-0"; a second link between the same two ends in "#2"
+	A, B End
+}
+
+// Subnet is the /24 of the hosts of one switch.
+type Subnet struct {
+	Addr    uint32 // the prefix, a big-endian value
+	Gateway uint32 // Addr + 1; hosts follow from Addr + 2 on, in the order of their ports
+	Switch  int    // index of the switch
+	Ports   unit.PortSet
+}
+
+// SubnetBits is the length of every subnet's prefix.
+const SubnetBits = 24
+
+// Node returns the index of the node called name.
+func (f *Fabric) Node(name string) (int, bool) {
+	i, ok := f.byName[name]
+	return i, ok
+}
+
+// Link returns the index of the link called name, "core0--agg0-0" or the other
+// way round.
+func (f *Fabric) Link(name string) (int, bool) {
+	i, ok := f.linkName[name]
+	return i, ok
+}
+
+// SubnetOf returns the index of the subnet that node i, a host or a switch with
+// hosts, belongs to, or -1.
+func (f *Fabric) SubnetOf(i int) int { return f.subnetOf[i] }
+
+// Switches is the number of switches: the nodes 0 to Switches-1.
+func (f *Fabric) Switches() int { return f.switches }
+
+// builder collects nodes and links. The caller keeps to the invariants; a
+// mistake is its bug and panics.
+type builder struct {
+	f *Fabric
+}
+
+func newBuilder() builder {
+	return builder{&Fabric{byName: map[string]int{}, linkName: map[string]int{}}}
+}
+
+func (b builder) node(kind Kind, format string, args ...any) int {
+	name := fmt.Sprintf(format, args...)
+	i := len(b.f.Nodes)
+	n := Node{Name: name, Kind: kind}
+	if i < 65535 {
+		n.ID = unit.NodeID(i + 1)
+	}
+	if _, ok := b.f.byName[name]; ok {
+		panic(fmt.Sprintf("topo: two nodes called %q", name))
+	}
+	if kind == Switch {
+		b.f.switches++
+	}
+	b.f.byName[name] = i
+	b.f.Nodes = append(b.f.Nodes, n)
+	return i
+}
+
+// link joins the next free ports of x and y.
+func (b builder) link(x, y int) {
+	l := len(b.f.Links)
+	a := End{x, unit.Port(len(b.f.Nodes[x].Ports))}
+	z := End{y, unit.Port(len(b.f.Nodes[y].Ports))}
+	b.f.Nodes[x].Ports = append(b.f.Nodes[x].Ports, Port{Link: l, Peer: z})
+	b.f.Nodes[y].Ports = append(b.f.Nodes[y].Ports, Port{Link: l, Peer: a})
+	forth, back := b.f.Nodes[x].Name+"--"+b.f.Nodes[y].Name, b.f.Nodes[y].Name+"--"+b.f.Nodes[x].Name
+	suffix := ""
+	for n := 2; ; n++ {
+		if _, ok := b.f.linkName[forth+suffix]; !ok {
+			break
+		}
+		suffix = fmt.Sprintf("#%d", n)
+	}
+	b.f.linkName[forth+suffix], b.f.linkName[back+suffix] = l, l
+	b.f.Links = append(b.f.Links, Link{Name: forth + suffix, A: a, B: z})
+}
+
+// done gives the fabric its names and addresses. subnet is the prefix of the
+// n-th switch that has hosts, switch i.
+func (b builder) done(subnet func(i, n int) uint32) *Fabric {
+	for i := range b.f.Nodes {
+		b.f.namePorts(i)
+	}
+	b.f.address(subnet)
+	return b.f
+}
