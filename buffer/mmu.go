@@ -167,7 +167,7 @@ func (m *MMU) Admit(in unit.Port, class unit.Priority, n int) (v Verdict, xoff b
 	}
 	g.bytes += int32(n)
 	g.bytesMax = max(g.bytesMax, g.bytes)
-	if !g.xoff && (g.headroom > 0 || m.above(int(g.bytes)) >= limit) {
+	if !g.xoff && (g.headroom > 0 || int(g.bytes) >= m.cfg.Profile.Size+limit) {
 		g.xoff, xoff = true, true
 		g.period++
 		m.open++

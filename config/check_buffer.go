@@ -22,7 +22,7 @@ func checkBuffer(d *strictyaml.Doc, b *Buffer) (warnings []string) {
 		d.Faultf("buffer.dynamic_th", "%d, and static_th is %d: use one of the two", *b.DynamicTh, *b.StaticTh)
 		return nil
 	case b.StaticTh != nil:
-		ok = within(d, "buffer.static_th", "bytes", *b.StaticTh, 0, b.Pool) && ok
+		ok = within(d, "buffer.static_th", "bytes", *b.StaticTh, 0, max(b.Pool, 0)) && ok
 	default:
 		ok = within(d, "buffer.dynamic_th", "exponent", *b.DynamicTh, -7, 3) && ok
 	}

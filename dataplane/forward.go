@@ -113,6 +113,7 @@ func (s *Switch) flood(f *buffer.Frame, outs unit.PortSet) {
 			s.ports[f.In].count.Drops[DropNoCopy]++
 			break
 		}
+		f.Info.Reason = 0 // if it made the bucket XOFF, the first copy says so
 		s.push(c, out)
 	}
 	s.push(f, first)

@@ -94,7 +94,7 @@ func NewSwitch(cfg Config) (*Switch, error) {
 		fib:      newFIB(cfg),
 		macs:     newMACTable(cfg.MAC),
 		arps:     newARPTable(cfg.ARP),
-		reserve:  len(cfg.Ports) * (cfg.Batch + unit.Priorities),
+		reserve:  len(cfg.Ports) * 2 * cfg.Batch, // a batch to read into and a batch of control frames a port
 		events:   make([]event.Event, 0, 256),
 	}
 	// A driver holds at most a batch to read into and a batch to write per port.

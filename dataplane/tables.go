@@ -81,7 +81,7 @@ func (f *fib) setLinks(up unit.PortSet, rerouted func(route int, out unit.Port))
 			continue
 		}
 		e.active = e.backup & up
-		if e.active != 0 && e.active != was && was != 0 {
+		if e.active != 0 && was&e.primary != 0 {
 			rerouted(route, e.active.First())
 		}
 	}

@@ -2,10 +2,22 @@
 // of the bytes that wait behind them and of its detector, in values that cost
 // nothing to make, and their form as JSON lines.
 //
-// The log is complete in one sense: from the merged logs of all switches the
-// oracle can rebuild, for any instant, which bucket is XOFF in which period,
-// which queue is paused by which period, and how many bytes of a bucket that is
-// XOFF wait in a queue that is paused.
+//	switch --Event--> Node.Append --line--> file --Decode--> Log --> oracle
+//
+// Read in this order: Type and Event (what happens), then json.go: Node.Append and
+// Decode, and shapes, which is the table of what each type of line holds.
+//
+// Invariants:
+//   - complete: from the merged logs of all switches the oracle can rebuild, for
+//     any instant, which bucket is XOFF in which period, which queue is paused by
+//     which period, and how many bytes of a bucket that is XOFF wait in a queue
+//     that is paused;
+//   - one clock: At of all nodes is read from one clock, and never goes back in a
+//     log;
+//   - one form: what Append writes, Decode reads as the same Event, and Decode
+//     accepts nothing that Append could not have meant.
+//
+// What it does not do: it opens no file, buffers nothing and judges nothing.
 package event
 
 import (
@@ -37,15 +49,18 @@ const (
 	// Expired: the pause of queue (Out, OutClass) ran out.
 	Expired
 	// Held: bucket (Port, Class) is XOFF, queue (Out, OutClass) is paused, and the
-	// bytes of the bucket in the queue are now Bytes. [Limit: the bucket's XON]
+	// bytes of the bucket in the queue are now Bytes. It is told when the three begin
+	// to hold together and at each change after. [Limit: the bucket's XON]
 	Held
 	// StrongCreated, StrongRemoved: M(bucket, queue) > XON, XOFF and paused began or
 	// ceased to hold together. [Bytes, Limit]
 	StrongCreated
 	StrongRemoved
-	// Trace: a step of the detector. [Step, Label]
+	// Trace: a step of the detector. [Step, Label; queue (Out, OutClass) and bucket
+	// (Port, Class) of the step, Out or Port being unit.NoPort where there is none]
 	Trace
-	// Deadlock: the detector declared one. [Label, Trigger, OnLoop]
+	// Deadlock: the detector declared one: bucket (Port, Class) waits for queue
+	// (Out, OutClass). [Label, Trigger, OnLoop]
 	Deadlock
 	// LinkUp, LinkDown: of Port.
 	LinkUp

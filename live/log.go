@@ -6,6 +6,7 @@ import "softswitch/event"
 type logger struct {
 	sink  func([]event.Event)
 	news  chan struct{} // one slot: there are events
+	sync  chan chan struct{}
 	close chan struct{}
 }
 
@@ -14,6 +15,7 @@ func (l *logger) init(sink func([]event.Event)) {
 		sink = func([]event.Event) {}
 	}
 	l.sink, l.news, l.close = sink, make(chan struct{}, 1), make(chan struct{})
+	l.sync = make(chan chan struct{})
 }
 
 func (l *logger) wake() {
@@ -41,6 +43,9 @@ func (l *logger) loop(n *Node) func() {
 			select {
 			case <-l.news:
 				pass()
+			case done := <-l.sync:
+				pass()
+				close(done)
 			case <-l.close:
 				pass()
 				return

@@ -161,6 +161,28 @@ func (n *Node) Do(fn func(now unit.Time)) {
 	n.kickAll(ready)
 }
 
+// Sync returns when every event that happened before it was passed to Log. The
+// node must be running.
+func (n *Node) Sync() {
+	done := make(chan struct{})
+	select {
+	case n.log.sync <- done:
+		<-done
+	case <-n.log.close:
+	}
+}
+
+// Lateness is by how much the node missed a deadline of its machine at worst: how
+// long it was starved of a processor.
+func (n *Node) Lateness() (worst unit.Time) {
+	for _, p := range n.ports {
+		p.tx.mu.Lock()
+		worst = max(worst, p.tx.late)
+		p.tx.mu.Unlock()
+	}
+	return worst
+}
+
 // Stats are the link statistics of a port, over all links that it had.
 func (n *Node) Stats(p unit.Port) link.Stats {
 	q := n.ports[p]

@@ -25,6 +25,7 @@ type tx struct {
 	n     int       // guarded by mu
 	wrote int       // guarded by mu: of those, how many the link took
 	armed unit.Time // guarded by mu: the timer's deadline
+	late  unit.Time // guarded by mu: the most that a deadline was missed by
 }
 
 func (t *tx) init(tm *timer.Timer) {
@@ -109,7 +110,8 @@ func (p *port) write() bool {
 // p.tx.mu is held.
 func (p *port) arm(at unit.Time) {
 	t := &p.tx
-	if t.armed <= timer.Now() {
+	if now := timer.Now(); t.armed <= now {
+		t.late = max(t.late, now-t.armed)
 		t.armed = unit.Never // it has fired
 	}
 	if at < t.armed {

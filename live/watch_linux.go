@@ -31,7 +31,12 @@ func watchNetlink(ctx context.Context, names []string, update func(LinkState)) e
 	defer close(done)
 	err := netlink.LinkSubscribeWithOptions(updates, done, netlink.LinkSubscribeOptions{
 		ListExisting:  true,
-		ErrorCallback: func(err error) { failed <- err },
+		ErrorCallback: func(err error) {
+			select {
+			case failed <- err:
+			default: // one is enough
+			}
+		},
 	})
 	if err != nil {
 		return fmt.Errorf("netlink: watch links: %w", err)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+	"time"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
@@ -93,12 +94,16 @@ func (st *State) Exec(ctx context.Context, node string, argv []string, stdio Std
 	return cmd.ProcessState.ExitCode(), nil
 }
 
-// Stop halts the node's process (SIGSTOP) until Continue: its links stay up and
-// nothing is read from them.
-func (st *State) Stop(node string) error { return st.signal(node, unix.SIGSTOP) }
+// Stop halts the node's process (SIGSTOP) until Continue, and waits until it has
+// stopped: its links stay up and nothing is read from them.
+func (st *State) Stop(node string) error {
+	return st.signal(node, unix.SIGSTOP, func(now string) bool { return now == "stopped" })
+}
 
-// Continue lets the node's process run again (SIGCONT).
-func (st *State) Continue(node string) error { return st.signal(node, unix.SIGCONT) }
+// Continue lets the node's process run again (SIGCONT), and waits until it does.
+func (st *State) Continue(node string) error {
+	return st.signal(node, unix.SIGCONT, func(now string) bool { return now == "running" })
+}
 
 // Kill ends the node's process at once (SIGKILL) and waits until it has ended. The
 // namespace and its links stay.
@@ -107,30 +112,51 @@ func (st *State) Kill(node string) error {
 	if err != nil {
 		return err
 	}
-	fd, err := n.process().handle()
-	if err == nil {
-		defer unix.Close(fd)
-		err = send(fd, unix.SIGKILL)
-	}
-	if err == nil {
-		_, err = pollHandles(map[int]process{fd: n.process()}, grace)
-	}
+	p := n.process()
+	fd, err := p.handle()
 	if err != nil {
 		return n.signalError(unix.SIGKILL, err)
 	}
-	n.process().status() // takes away its remains
+	alive := map[int]process{fd: p}
+	defer func() {
+		for fd := range alive {
+			unix.Close(fd)
+		}
+	}()
+	if err := send(fd, unix.SIGKILL); err != nil {
+		return n.signalError(unix.SIGKILL, err)
+	}
+	if err := awaitEnd(alive, time.Now().Add(grace)); err != nil {
+		return n.signalError(unix.SIGKILL, err)
+	}
+	if len(alive) > 0 {
+		return n.signalError(unix.SIGKILL, fmt.Errorf("it has not ended after %v", grace))
+	}
 	return nil
 }
 
 // signal sends a signal to the node's process, and to no other that has taken its
-// pid since. The error is os.ErrProcessDone if the process has ended.
-func (st *State) signal(node string, sig unix.Signal) error {
+// pid since, and waits until its status is as wanted: the kernel obeys a moment
+// after it has taken the signal. The error is os.ErrProcessDone if the process has
+// ended.
+func (st *State) signal(node string, sig unix.Signal, obeyed func(status string) bool) error {
 	n, err := st.node(node)
 	if err != nil {
 		return err
 	}
-	if err := n.process().signal(sig); err != nil {
+	p := n.process()
+	if err := p.signal(sig); err != nil {
 		return n.signalError(sig, err)
+	}
+	deadline := time.Now().Add(grace)
+	for now := p.status(); !obeyed(now); now = p.status() {
+		if now == "dead" {
+			return n.signalError(sig, os.ErrProcessDone)
+		}
+		if time.Now().After(deadline) {
+			return n.signalError(sig, fmt.Errorf("it is %s after %v", now, grace))
+		}
+		time.Sleep(100 * time.Microsecond)
 	}
 	return nil
 }

@@ -160,7 +160,7 @@ func checkKernel() Check {
 	}
 	release := unix.ByteSliceToString(name.Release[:])
 	if hasVethRace(release) {
-		return c.result(fmt.Errorf("Linux %s: a veth with GRO or a qdisc can stop for ever", release), "")
+		return c.result(fmt.Errorf("a veth with GRO or a qdisc can stop for ever in Linux %s", release), "")
 	}
 	return c.result(nil, "Linux "+release)
 }

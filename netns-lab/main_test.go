@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 )
 
 // roleVariable makes the test binary act as something else than the tests.
@@ -114,16 +115,33 @@ func newBench(t *testing.T) *bench {
 	t.Cleanup(func() {
 		b.down()
 		b.wantNothing()
+		b.wipe()
 		backlogPath = host
 	})
 	return b
+}
+
+// wipe takes away what a test that failed has left, by other means than the state.
+func (b *bench) wipe() {
+	b.Helper()
+	for _, path := range b.processes() {
+		if pid, err := strconv.Atoi(strings.Split(path, "/")[2]); err == nil {
+			syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+	for _, path := range b.namespaces() {
+		unix.Unmount(path, unix.MNT_DETACH) // fails on a name without a namespace
+		if err := os.Remove(path); err != nil {
+			b.Error(err)
+		}
+	}
 }
 
 // lab is h0 -- s0 -- h1, each with a process that listens on a control socket.
 func (b *bench) lab() Lab {
 	node := func(name, kind string) Node {
 		return Node{
-			Name: name, Kind: kind, Command: []string{self(b.T)}, Env: []string{roleVariable + "=node"},
+			Name: name, Kind: kind, Command: []string{self(b.T)}, Env: []string{roleVariable + "=node", "GORACE=atexit_sleep_ms=0"},
 			Files: []File{{"etc/node.yaml", []byte("name: " + name + "\n")}}, Ready: "control.sock",
 		}
 	}

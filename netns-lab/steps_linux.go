@@ -213,6 +213,7 @@ func (s start) do(_ context.Context, b *builder) error {
 	if err != nil {
 		return err
 	}
+	checkpoint()
 	stat, err := readStat(pid)
 	if err != nil {
 		unix.Close(handle)

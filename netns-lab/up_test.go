@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
 )
 
@@ -137,15 +138,7 @@ func TestPrintedPlanMakesTheSameLab(t *testing.T) {
 	sh.Dir, sh.Stdin = src, strings.NewReader(script)
 	out, err := sh.CombinedOutput()
 	t.Cleanup(func() {
-		for _, path := range b.processes() {
-			pid, _ := strconv.Atoi(strings.Split(path, "/")[2])
-			syscall.Kill(pid, syscall.SIGKILL)
-		}
-		for _, path := range b.namespaces() {
-			if err := netns.DeleteNamed(filepath.Base(path)); err != nil {
-				t.Error(err)
-			}
-		}
+		b.wipe()
 		awaitNone(t, b.processes)
 	})
 	if err != nil {
@@ -357,16 +350,24 @@ func TestNamespaceInTheWay(t *testing.T) {
 	}
 }
 
-// TestForeignNamespaces: one that took a node's name since, often with the inode
-// of the old one, and one whose name merely begins like ours.
+// TestForeignNamespaces: one that took a node's name since, and its inode, as the
+// kernel is free to give it; and one whose name merely begins like ours.
 func TestForeignNamespaces(t *testing.T) {
 	b := newBench(t)
 	lab := b.lab()
 	lab.Nodes[1].Command, lab.Nodes[1].Ready = nil, "" // a process would keep the old one alive
 	st := b.up(lab)
+	if st.Nodes[1].Cookie == 0 {
+		t.Skip("needs the cookie of a namespace: Linux 5.14")
+	}
 	b.remove(st, "h0")
 	for _, name := range []string{"h0", "h00"} {
-		ns, err := createNamespace(b.name+"-"+name, func(uint64, uint64) error { return nil })
+		ns, err := createNamespace(b.name+"-"+name, func(inode, _ uint64) error {
+			if name == "h0" {
+				st.Nodes[1].Inode = inode
+			}
+			return st.save()
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -376,10 +377,33 @@ func TestForeignNamespaces(t *testing.T) {
 	if got := len(b.namespaces()); got != 2 {
 		t.Errorf("%d namespaces, want the two foreign ones: %v", got, b.namespaces())
 	}
-	for _, name := range []string{"h0", "h00"} {
-		if err := netns.DeleteNamed(b.name + "-" + name); err != nil {
+	for _, name := range b.namespaces() {
+		if err := netns.DeleteNamed(filepath.Base(name)); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestLinksAreGoneWhenDownReturns: also where something else keeps a namespace.
+func TestLinksAreGoneWhenDownReturns(t *testing.T) {
+	b := newBench(t)
+	st := b.up(b.lab())
+	ns, err := st.Nodes[0].open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ns.Close()
+	nl, err := netlink.NewHandleAt(ns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nl.Close()
+	for _, want := range []int{3, 1} { // lo and two links, then lo
+		links, err := nl.LinkList()
+		if err != nil || len(links) != want {
+			t.Errorf("%d links, %v, want %d", len(links), err, want)
+		}
+		b.down()
 	}
 }
 
@@ -462,15 +486,16 @@ func TestUnreadableState(t *testing.T) {
 
 func second(_ *State, err error) error { return err }
 
-// TestHardToEnd: a process that is stopped, one that ignores SIGTERM, one whose
-// child left its session, one that was killed before.
+// TestHardToEnd: a process that is stopped, and yet is to hear SIGTERM; one that
+// ignores SIGTERM; one whose child left its session; one that was killed before.
 func TestHardToEnd(t *testing.T) {
 	b := newBench(t)
 	sh := func(name, script string) Node {
 		return Node{Name: name, Kind: "host", Ready: "up", Command: []string{"sh", "-c", script}}
 	}
+	heard := filepath.Join(t.TempDir(), "heard")
 	st := b.up(Lab{Name: b.name, Nodes: []Node{
-		sh("stopped", "touch up; exec sleep infinity"),
+		sh("stopped", "trap 'touch "+heard+"; exit' TERM; touch up; while :; do sleep 0.1; done"),
 		sh("deaf", "trap '' TERM; touch up; while :; do sleep 0.1; done"),
 		sh("parent", "setsid sleep infinity & touch up; wait"),
 		sh("killed", "touch up; exec sleep infinity"),
@@ -480,6 +505,9 @@ func TestHardToEnd(t *testing.T) {
 	}
 	b.down()
 	b.wantNothing()
+	if !exists(heard) {
+		t.Error("the stopped process was not told to end")
+	}
 }
 
 func TestSocketPathLongerThanItsAddressMay(t *testing.T) {

@@ -25,8 +25,15 @@ type Switch struct {
 	CounterBytes  int    `json:"counter_bytes"`
 	SharedBytes   int    `json:"shared_bytes"`
 	LosslessLost  uint64 `json:"lossless_lost"`
-	EventsLost    uint64 `json:"events_lost"`
+	Live
 	Ports         []Port `json:"ports"`
+}
+
+// Live is what only a live node has.
+type Live struct {
+	EventsLost uint64 `json:"events_lost"` // of the log
+	// Lateness is by how much a deadline was missed at worst.
+	Lateness unit.Time `json:"lateness_ns"`
 }
 
 // Port is a port at one instant. Arrays are indexed by class.
@@ -113,6 +120,7 @@ type Host struct {
 	Received []host.Received `json:"received"`
 	Counters host.Counters   `json:"counters"`
 	Link     link.Stats      `json:"link"`
+	Live
 }
 
 // TakeHost takes a snapshot of h.

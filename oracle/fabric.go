@@ -27,13 +27,14 @@ type Fabric struct {
 	nodes []Node
 	slot  []int32           // by NodeID: index into nodes + 1, 0 for none
 	far   [][]unit.NodePort // by slot and port; zero if not wired
+	nth   [][]int           // by slot and port: which link between its two nodes, from 1
 }
 
 // NewFabric makes a fabric of nodes and links. The error names every fault: a
 // node number that is 0 or taken, a name that is empty or taken, more than
 // unit.MaxPorts ports, a link with an end that does not exist or is taken.
 func NewFabric(nodes []Node, links []Link) (*Fabric, error) {
-	f := &Fabric{nodes: nodes, far: make([][]unit.NodePort, len(nodes))}
+	f := &Fabric{nodes: nodes, far: make([][]unit.NodePort, len(nodes)), nth: make([][]int, len(nodes))}
 	var faults []error
 	names := make(map[string]bool, len(nodes))
 	for i, n := range nodes {
@@ -68,7 +69,7 @@ func (f *Fabric) addNode(i int, n Node, names map[string]bool) error {
 		f.slot = append(f.slot, 0)
 	}
 	f.slot[n.ID] = int32(i) + 1
-	f.far[i] = make([]unit.NodePort, len(n.Ports))
+	f.far[i], f.nth[i] = make([]unit.NodePort, len(n.Ports)), make([]int, len(n.Ports))
 	return nil
 }
 
@@ -84,7 +85,15 @@ func (f *Fabric) addLink(l Link) error {
 	if l.A == l.B {
 		return fmt.Errorf("link %v to %v: both ends are one port", l.A, l.B)
 	}
-	*f.farOf(l.A), *f.farOf(l.B) = l.B, l.A
+	a, b := f.slot[l.A.Node]-1, f.slot[l.B.Node]-1
+	nth := 1
+	for _, far := range f.far[a] {
+		if far.Node == l.B.Node {
+			nth++
+		}
+	}
+	f.far[a][l.A.Port], f.far[b][l.B.Port] = l.B, l.A
+	f.nth[a][l.A.Port], f.nth[b][l.B.Port] = nth, nth
 	return nil
 }
 
@@ -108,15 +117,13 @@ func (f *Fabric) node(id unit.NodeID) *Node {
 	return &f.nodes[f.slot[id]-1]
 }
 
-func (f *Fabric) farOf(np unit.NodePort) *unit.NodePort { return &f.far[f.slot[np.Node]-1][np.Port] }
-
 // Far is the other end of np's link; wired is false if np has none or is no port
 // of the fabric.
 func (f *Fabric) Far(np unit.NodePort) (far unit.NodePort, wired bool) {
 	if f.check(np) != nil {
 		return far, false
 	}
-	far = *f.farOf(np)
+	far = f.far[f.slot[np.Node]-1][np.Port]
 	return far, !far.IsZero()
 }
 
@@ -155,26 +162,17 @@ func (f *Fabric) PortName(np unit.NodePort) string {
 	return f.Name(np.Node) + ":" + port
 }
 
-// LinkName is the link of np in the direction that leaves np: "core0--agg1-0".
-// Where two links join the same nodes it is "core0:1--agg1-0:3", so that a name
-// means one link.
+// LinkName is the link of np in the direction that leaves np: "core0--agg1-0". A
+// second link between the same two nodes, in the order in which NewFabric was told
+// of them, ends in "#2", a third in "#3".
 func (f *Fabric) LinkName(np unit.NodePort) string {
 	far, wired := f.Far(np)
-	switch {
-	case !wired:
+	if !wired {
 		return f.PortName(np) + "--nothing"
-	case f.parallel(np.Node, far.Node) > 1 || np.Node == far.Node:
-		return f.PortName(np) + "--" + f.PortName(far)
 	}
-	return f.Name(np.Node) + "--" + f.Name(far.Node)
-}
-
-// parallel counts the links between a and b.
-func (f *Fabric) parallel(a, b unit.NodeID) (n int) {
-	for _, far := range f.far[f.slot[a]-1] {
-		if far.Node == b {
-			n++
-		}
+	name := f.Name(np.Node) + "--" + f.Name(far.Node)
+	if nth := f.nth[f.slot[np.Node]-1][np.Port]; nth > 1 {
+		name += "#" + strconv.Itoa(nth)
 	}
-	return n
+	return name
 }

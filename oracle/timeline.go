@@ -143,9 +143,9 @@ func (d *Deadlock) firstQueue(s *Stuck) Queue {
 }
 
 func (s *story) finding(r *Result, f Finding) string {
-	text := fmt.Sprintf("%s declares a deadlock on %s, priority %d: %v", s.fabric.Name(f.Queue.Node), s.fabric.LinkName(f.Queue.NodePort), f.Queue.Class, f.Outcome)
+	text := fmt.Sprintf("%s declares %s deadlocked, priority %d: %v", s.fabric.Name(f.Queue.Node), s.fabric.LinkName(f.Queue.NodePort), f.Queue.Class, f.Outcome)
 	if f.Outcome == TruePositive {
-		text += fmt.Sprintf(", %d.%03d ms after the onset", f.Latency/unit.Millisecond, f.Latency%unit.Millisecond/unit.Microsecond)
+		text += fmt.Sprintf(", %d.%03d ms after onset", f.Latency/unit.Millisecond, f.Latency%unit.Millisecond/unit.Microsecond)
 	}
 	return text
 }

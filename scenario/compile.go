@@ -3,6 +3,7 @@ package scenario
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -67,16 +68,19 @@ const (
 	roce = 4791
 )
 
-// Compile computes the Plan of s. The only error, a strictyaml.Faults, is of
-// flows that no source port leads through their Via.
+// Compile computes the Plan of s. The error, a strictyaml.Faults, names the flows
+// that no source port leads through their Via and the overrides that leave a
+// backup without ports.
 func Compile(s *Scenario) (*Plan, error) {
 	p := &Plan{Scenario: s, Fabric: s.Fabric, Table: topo.NewTable(s.Fabric)}
-	for _, o := range s.Routes {
-		p.override(o)
-	}
 	doc := s.doc
 	if doc == nil {
 		doc = strictyaml.NewDoc(s.Name)
+	}
+	for i, o := range s.Routes {
+		if dst, ok := p.override(o); !ok {
+			doc.Faultf(fmt.Sprintf("routes[%d].backup", i), "no port to %s is left beside the backup; name one in ports", prefix(s.Fabric.Subnets[dst]))
+		}
 	}
 	failed := failedForGood(s)
 	for i, f := range s.Flows {
@@ -104,8 +108,9 @@ func Compile(s *Scenario) (*Plan, error) {
 }
 
 // override replaces ports of computed groups. A port that comes into Ports
-// leaves Backup, and the other way round.
-func (p *Plan) override(o Override) {
+// leaves Backup, and the other way round. It reports false, and the subnet, if a
+// group would have a backup alone.
+func (p *Plan) override(o Override) (dst int, ok bool) {
 	for _, dst := range o.To {
 		g := p.Table.Group(o.At, dst)
 		if o.Ports != 0 {
@@ -116,8 +121,12 @@ func (p *Plan) override(o Override) {
 			g.Backup = o.Backup
 			g.Ports &^= o.Backup
 		}
+		if g.Ports == 0 {
+			return dst, false
+		}
 		p.Table.Set(o.At, dst, g)
 	}
+	return 0, true
 }
 
 // failedForGood is the links that are down at the end of the time line.
@@ -134,32 +143,48 @@ func failedForGood(s *Scenario) func(link int) bool {
 	return func(link int) bool { return down[link] }
 }
 
-// path finds the flow's source port: the first whose path visits Via. The search
+// path finds the flow's source port. Without Via it is the first; with Via it is
+// the first of those whose paths visit Via in the fewest switches. The search
 // starts at another port for each flow, so that flows without Via spread.
 func (p *Plan) path(number uint32, f Flow, failed func(int) bool) (Path, error) {
 	const ports = lastSrcPort - firstSrcPort + 1
+	shortest := len(p.route(f, firstSrcPort, func(int) bool { return false }).Hops)
 	ways := map[string]bool{}
+	var best Path
 	for i := range uint32(ports) {
-		path := Path{Number: number, SrcPort: uint16(firstSrcPort + (number+i)%ports)}
-		hash := ether.FlowHash(p.Fabric.Nodes[f.From].Addr, p.Fabric.Nodes[f.To].Addr, udp, path.SrcPort, roce)
-		path.Hops, path.Err = p.Table.Path(f.From, f.To, hash, f.TTL, failed)
-		if len(f.Via) == 0 || path.Err == nil && visits(path.Hops, f.Via) {
+		path := p.route(f, uint16(firstSrcPort+(number+i)%ports), failed)
+		path.Number = number
+		if len(f.Via) == 0 {
 			return path, nil
 		}
-		if way := p.Fabric.String(path.Hops); len(ways) < 4 {
-			ways[way] = true
+		if path.Err == nil && visits(path.Hops, f.Via) && (best.Hops == nil || len(path.Hops) < len(best.Hops)) {
+			if best = path; len(best.Hops) <= shortest {
+				break
+			}
+		}
+		if best.Hops == nil && len(ways) < 4 {
+			ways[p.Fabric.String(path.Hops)] = true
 		}
 	}
-	var names, seen []string
+	if best.Hops == nil {
+		return Path{}, p.noWay(f, slices.Sorted(maps.Keys(ways)))
+	}
+	return best, nil
+}
+
+func (p *Plan) route(f Flow, srcPort uint16, failed func(int) bool) Path {
+	hash := ether.FlowHash(p.Fabric.Nodes[f.From].Addr, p.Fabric.Nodes[f.To].Addr, udp, srcPort, roce)
+	hops, err := p.Table.Path(f.From, f.To, hash, f.TTL, failed)
+	return Path{SrcPort: srcPort, Hops: hops, Err: err}
+}
+
+func (p *Plan) noWay(f Flow, ways []string) error {
+	var via []string
 	for _, v := range f.Via {
-		names = append(names, p.Fabric.Nodes[v].Name)
+		via = append(via, p.Fabric.Nodes[v].Name)
 	}
-	for way := range ways {
-		seen = append(seen, way)
-	}
-	slices.Sort(seen)
-	return Path{}, fmt.Errorf("flow %q visits [%s] with no source port from %d to %d, once the links of the time line have failed; ways it takes are: %s",
-		f.Name, strings.Join(names, ", "), firstSrcPort, lastSrcPort, strings.Join(seen, "; "))
+	return fmt.Errorf("flow %q visits [%s] with no source port from %d to %d, once the links of the time line have failed; ways it takes are: %s",
+		f.Name, strings.Join(via, ", "), firstSrcPort, lastSrcPort, strings.Join(ways, "; "))
 }
 
 // visits reports whether the hops pass the switches via in this order.

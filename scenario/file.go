@@ -245,24 +245,27 @@ func (p *parser) node(path, name, want string) (int, bool) {
 	return 0, false
 }
 
+// link finds the link called name, either way round. If there is none, the
+// links of the nodes in name are told, or all links if it names no node.
 func (p *parser) link(path, name string) (int, bool) {
 	l, ok := p.fabric.Link(name)
-	if !ok {
-		var names []string
-		for _, l := range p.fabric.Links {
-			a, b := p.fabric.Nodes[l.A.Node].Name, p.fabric.Nodes[l.B.Node].Name
-			names = append(names, l.Name, b+"--"+a)
+	if ok {
+		return l, true
+	}
+	ends := strings.SplitN(name, "--", 2)
+	var all, both, beside []string
+	for _, l := range p.fabric.Links {
+		a, b := p.fabric.Nodes[l.A.Node].Name, p.fabric.Nodes[l.B.Node].Name
+		all, both = append(all, l.Name), append(both, l.Name, b+"--"+a)
+		if slices.Contains(ends, a) || slices.Contains(ends, b) {
+			beside = append(beside, l.Name)
 		}
-		p.Faultf(path, "no link is called %q%s; there are %s", name, strictyaml.DidYouMean(name, names), span(linkNames(p.fabric)))
 	}
-	return l, ok
-}
-
-func linkNames(f *topo.Fabric) (names []string) {
-	for _, l := range f.Links {
-		names = append(names, l.Name)
+	if beside == nil {
+		beside = all
 	}
-	return names
+	p.Faultf(path, "no link is called %q%s; there are %s", name, strictyaml.DidYouMean(name, both), span(beside))
+	return 0, false
 }
 
 // span lists at most eight names in full.

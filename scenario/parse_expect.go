@@ -28,11 +28,12 @@ func (p *parser) expect(f fileExpect) Expect {
 }
 
 func (p *parser) trigger(f fileTrigger) *Trigger {
+	if f.Kind != "" {
+		p.choice("expect.trigger.kind", f.Kind, []string{"switch", "host"})
+	}
 	n, ok := p.node("expect.trigger.node", f.Node, "node")
-	if ok && f.Kind != "" && p.choice("expect.trigger.kind", f.Kind, []string{"switch", "host"}) {
-		if kind := p.fabric.Nodes[n].Kind.String(); kind != f.Kind {
-			p.Faultf("expect.trigger.kind", "%q: %s is a %s", f.Kind, f.Node, kind)
-		}
+	if kind := p.fabric.Nodes[n].Kind.String(); ok && f.Kind != "" && kind != f.Kind {
+		p.Faultf("expect.trigger.kind", "%q: %s is a %s", f.Kind, f.Node, kind)
 	}
 	return &Trigger{Node: n, OnLoop: f.OnLoop}
 }

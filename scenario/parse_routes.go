@@ -36,7 +36,7 @@ func (p *parser) routes(routes []fileRoute) (overrides []Override) {
 
 // subnets are those that to means, a prefix or a node, without at's own.
 func (p *parser) subnets(path, to string, at int) (subnets []int) {
-	inside := func(topo.Subnet) bool { return false }
+	var inside func(topo.Subnet) bool
 	if strings.Contains(to, "/") {
 		addr, bits, err := config.ParsePrefix(to)
 		if err != nil {
@@ -49,7 +49,9 @@ func (p *parser) subnets(path, to string, at int) (subnets []int) {
 		if !ok {
 			return nil
 		}
-		inside = func(s topo.Subnet) bool { return p.fabric.SubnetOf(i) >= 0 && s == p.fabric.Subnets[p.fabric.SubnetOf(i)] }
+		inside = func(s topo.Subnet) bool {
+			return p.fabric.SubnetOf(i) >= 0 && s == p.fabric.Subnets[p.fabric.SubnetOf(i)]
+		}
 	}
 	for i, s := range p.fabric.Subnets {
 		if inside(s) && s.Switch != at {

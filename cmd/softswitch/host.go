@@ -74,8 +74,10 @@ func runHost(ctx context.Context, cfg config.Host) error {
 func hostRequest(n *live.Node, h *host.Host, cfg config.Host, req control.Request) (any, error) {
 	switch req.Do {
 	case "stats":
+		n.Sync()
 		var out observe.Host
 		n.Do(func(unit.Time) { out = observe.TakeHost(h, n.Stats) })
+		out.Live = liveStats(n)
 		return out, nil
 	case "start":
 		var a startArgs

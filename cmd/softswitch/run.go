@@ -103,9 +103,10 @@ func runSwitch(ctx context.Context, cfg config.Switch) error {
 	return r.run(ctx, func(n *live.Node, req control.Request) (any, error) {
 		switch req.Do {
 		case "stats":
+			n.Sync()
 			var out observe.Switch
 			n.Do(func(unit.Time) { out = observe.TakeSwitch(sw, n.Stats) })
-			out.EventsLost = n.EventsLost()
+			out.Live = liveStats(n)
 			return out, nil
 		}
 		return nil, fmt.Errorf("unknown request %q; valid: stats", req.Do)

@@ -14,6 +14,7 @@ import (
 	"softswitch/internal/unit"
 	"softswitch/link"
 	"softswitch/live"
+	"softswitch/observe"
 )
 
 // runner runs a machine in this process, with its control socket, its event log
@@ -135,4 +136,8 @@ func (r *runner) opener() (func(live.Port) (link.Link, error), error) {
 		}
 		return c.Tap(l, p.Name), nil
 	}, nil
+}
+
+func liveStats(n *live.Node) observe.Live {
+	return observe.Live{EventsLost: n.EventsLost(), Lateness: n.Lateness()}
 }

@@ -146,3 +146,6 @@ func (s *Switch) transmit(p unit.Port, delay unit.Time, do func()) {
 
 func bucket(p unit.Port) detect.Bucket { return detect.Bucket{Port: p, Class: Class} }
 func queue(p unit.Port) detect.Queue   { return detect.Queue{Port: p, Class: Class} }
+
+// Facts is the switch as its detector sees it.
+func (s *Switch) Facts() detect.View { return view{s} }

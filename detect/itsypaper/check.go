@@ -25,6 +25,7 @@ func (d *detector) home(q detect.Queue, l label, t itsyhdr.TLV) {
 		Initiator: t.Initiator,
 		Seq:       t.Seq,
 		Trigger:   t.Trigger,
+		Flags:     newTrail(0, t.Flags).round(),
 	}
 	if by := d.takeovers.of(i); l.middle() && !by.IsZero() {
 		c.Trigger = by
@@ -34,7 +35,7 @@ func (d *detector) home(q detect.Queue, l label, t itsyhdr.TLV) {
 
 // check takes a temporal consistency check that came to p (ITSY, III-B, Lemma 2).
 // It fails if p's RESUME tag is set or if p stores another label. At the initiator
-// it is a deadlock; elsewhere it goes on to delta_p.
+// it is a deadlock; elsewhere it goes on to delta_p, once in a round.
 func (d *detector) check(p unit.Port, t itsyhdr.TLV) {
 	q := detect.Queue{Port: p, Class: t.Class}
 	l, ok := parseLabel(t)
@@ -46,14 +47,14 @@ func (d *detector) check(p unit.Port, t itsyhdr.TLV) {
 		d.declare(q, l, t)
 		return
 	}
-	delta := d.delta(p)
+	delta, round := d.delta(p), newTrail(0, t.Flags).round()
 	switch {
-	case d.slots[p]&checked != 0:
+	case d.slots[p].checkRound() == round:
 		d.trace(detect.StepDrop, q, noBucket, t)
 	case delta == 0:
 		d.trace(detect.StepFail, q, noBucket, t)
 	default:
-		d.slots[p] |= checked
+		d.slots[p] = d.slots[p]&^checkRounds | slot(round)<<checkShift
 		d.forward(detect.StepCheck, q, delta, t)
 	}
 }
@@ -65,11 +66,11 @@ func (d *detector) declare(q detect.Queue, l label, t itsyhdr.TLV) {
 		d.trace(detect.StepFail, q, noBucket, t)
 		return
 	}
-	if d.slots[i]&reported != 0 {
+	if d.ingress[i]&reported != 0 {
 		d.trace(detect.StepDrop, q, noBucket, t)
 		return
 	}
-	d.slots[i] |= reported
+	d.ingress[i] |= reported
 	d.act.Report(detect.Finding{
 		Bucket:  d.bucket(i, q.Class),
 		Queue:   q,

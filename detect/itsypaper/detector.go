@@ -75,13 +75,13 @@ func (d *detector) XON(_ unit.Time, b detect.Bucket) {
 		return
 	}
 	d.pausing.Remove(b.Port)
-	d.owed[b.Port] = owesNothing
-	d.slots[b.Port] &^= reported
+	d.ingress[b.Port] = owesNothing
 }
 
 // Pause stores and forwards the label that came with the pause. A host's pause is
 // an initial trigger, whatever it carries.
-func (d *detector) Pause(_ unit.Time, q detect.Queue, t itsyhdr.TLV, fresh bool) {
+func (d *detector) Pause(now unit.Time, q detect.Queue, t itsyhdr.TLV, fresh bool) {
+	d.budget.at(now)
 	renewed := d.slots[q.Port]&resumed != 0
 	d.slots[q.Port] &^= resumed
 	t.Class = q.Class
@@ -92,7 +92,7 @@ func (d *detector) Pause(_ unit.Time, q detect.Queue, t itsyhdr.TLV, fresh bool)
 		}
 	case t.Kind == itsyhdr.KindChecking:
 		if renewed {
-			t.Flags = d.trails[q.Port].renewal()
+			t.Flags = d.trails[q.Port].nextRound()
 		}
 		d.receive(q.Port, t)
 	}
@@ -106,7 +106,8 @@ func (d *detector) Resume(_ unit.Time, q detect.Queue, _ bool) {
 }
 
 // Message takes a checking message or a temporal consistency check.
-func (d *detector) Message(_ unit.Time, p unit.Port, t itsyhdr.TLV) {
+func (d *detector) Message(now unit.Time, p unit.Port, t itsyhdr.TLV) {
+	d.budget.at(now)
 	switch t.Kind {
 	case itsyhdr.KindChecking:
 		d.receive(p, t)
@@ -170,11 +171,11 @@ func (d *detector) trace(s detect.Step, q detect.Queue, b detect.Bucket, t itsyh
 	d.act.Trace(detect.Trace{Step: s, Queue: q, Bucket: b, Label: t})
 }
 
-// send sends t out of b's port and notes step; a message that the switch could
-// not take is noted as dropped.
+// send sends t out of b's port and notes step; a message beyond the budget, or one
+// that the switch could not take, is noted as dropped.
 func (d *detector) send(step detect.Step, q detect.Queue, b detect.Bucket, t itsyhdr.TLV) {
 	t.Class = b.Class
-	if !d.act.Send(b.Port, t) {
+	if !d.budget.take(d.ports()) || !d.act.Send(b.Port, t) {
 		step = detect.StepDrop
 	}
 	d.trace(step, q, b, t)

@@ -30,9 +30,10 @@
 //   - latest episode: an initiator's port answers to one Seq only, its newest;
 //   - once an episode: one Seq of one port is reported at most once while the
 //     port keeps pausing;
-//   - bounded: one event asks for at most two messages per port; a message
-//     crosses at most HopLimit links; a label that a port has sent on is not sent
-//     on again when it comes round.
+//   - bounded: one event asks for at most two messages per port; a label that a
+//     port has sent on is not sent on again when it comes round, as far as a short
+//     memory goes; a message crosses at most HopLimit links; a switch sends at most
+//     16 messages per port in a millisecond.
 //
 // The last invariant is the only liberty taken with the text, in which a label
 // whose initiator is off the loop circulates for ever, and doubles with every lap

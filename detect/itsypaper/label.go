@@ -70,12 +70,17 @@ func (l label) tlv(way trail) itsyhdr.TLV {
 
 // trail is how a stored label came: the links it crossed before the last one (6
 // bits) and the round it belongs to (2 bits, TLV.Flags on the wire). A switch that
-// learns a label again after a resume starts a new round, so that the label may
-// pass once more where it is known (receive.go).
+// learns a label again after a resume starts the next round, 1, 2, 3, 1 and so on,
+// so that the label may pass once more where it is known (receive.go), and a check
+// after it (check.go).
 type trail uint8
 
-func newTrail(hops, round uint8) trail { return trail(hops<<2 | round&3) }
+// firstRound is that of a label that no switch has learned again.
+const firstRound = 1
 
-func (w trail) hops() uint8    { return uint8(w >> 2) }
-func (w trail) round() uint8   { return uint8(w & 3) }
-func (w trail) renewal() uint8 { return (w.round() + 1) & 3 }
+// newTrail reads a round that is none, as a stranger may send it, as the first.
+func newTrail(hops, round uint8) trail { return trail(hops<<2 | max(round&3, firstRound)) }
+
+func (w trail) hops() uint8      { return uint8(w >> 2) }
+func (w trail) round() uint8     { return uint8(w & 3) }
+func (w trail) nextRound() uint8 { return w.round()%3 + 1 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"softswitch/detect"
+	"softswitch/detect/detecttest"
 	"softswitch/internal/unit"
 )
 
@@ -69,6 +70,27 @@ func TestTriggerOutOfLoop(t *testing.T) {
 	sc.wantFinding(310*us, 2, unit.NodePort{Node: 5, Port: 0}, false)
 }
 
+// Where a pause has carried the middle switch's id on, the id comes home without its
+// trigger, for which a port has no room: the middle switch remembers it.
+func TestMiddleSwitchRemembersItsTrigger(t *testing.T) {
+	sc := newRing(t, 4, hop)
+	tr := sc.trigger(5, 2)
+	tr.Enqueue(0, 1, 60*kilo)
+	tr.XOFF(0, 1)
+	sc.outOfLoop(func() { sc.s[2].XOFF(b, x) })
+	sc.s[1].XON(b)
+	sc.To(140 * us) // S2's id came to S1 at 135, which pauses nobody
+	sc.s[1].XOFF(b, p)
+	sc.To(209 * us)
+	last := sc.Traces[len(sc.Traces)-1]
+	if want := (unit.NodePort{Node: 2, Port: b}); last.Label.Initiator != want || !last.Label.Trigger.IsZero() {
+		t.Errorf("the label that nears S2 is %+v, want initiator %v and no trigger", last.Label, want)
+	}
+	sc.settle()
+	sc.wantStuck(true)
+	sc.wantFinding(310*us, 2, unit.NodePort{Node: 5, Port: 0}, false)
+}
+
 // outOfLoop lets x of S2 be paused by 20 us, S2's bucket go XOFF by it at 30 us and
 // the ring close behind it, until a label reaches p of S2 at 110 us.
 func (sc script) outOfLoop(xoff func()) {
@@ -114,38 +136,36 @@ func TestHairpinLoop(t *testing.T) {
 	}
 }
 
-// ITSY, Fig. 4: S7 sees the id of S1 at two ports, but there is no loop.
+// ITSY, Fig. 4: S7 sees the id of S1 at two ports, by S5 and by S6, but there is no
+// loop. It becomes a middle switch; its own label ends at S8.
 func TestSameLabelTwiceWithoutLoop(t *testing.T) {
 	sc := newRing(t, 0, hop)
-	s1, s5, s6, s7, s8 := sc.add(1, 3), sc.add(5, 2), sc.add(6, 2), sc.add(7, 3), sc.add(8, 2)
-	s1.FaceHosts(2)
-	sc.Link(s5, 1, s1, 0, hop) // S7 > S5 > S1 and S7 > S6 > S1
-	sc.Link(s6, 1, s1, 1, hop)
+	s1, s2 := sc.add(1, 2), sc.add(2, 3)
+	s5, s6, s7, s8 := sc.add(5, 2), sc.add(6, 2), sc.add(7, 3), sc.add(8, 2)
+	s1.FaceHosts(1)
+	s8.FaceHosts(0)
+	sc.Link(s2, 2, s1, 0, hop)
+	sc.Link(s5, 1, s2, 0, hop)
+	sc.Link(s6, 1, s2, 1, hop)
 	sc.Link(s7, 1, s5, 0, hop)
 	sc.Link(s7, 2, s6, 0, hop)
-	sc.Link(s8, 1, s7, 0, hop) // S8 > S7
-	sc.At(0, func() { s1.Enqueue(0, 2, 60*kilo); s1.XOFF(0, 2) })
-	sc.To(20 * us)
-	s5.Enqueue(0, 1, 60*kilo)
-	s5.XOFF(0, 1)
-	sc.To(40 * us)
-	s7.Enqueue(0, 1, 30*kilo)
-	s7.Enqueue(0, 2, 30*kilo)
-	s7.XOFF(0, 1)
-	// The same trigger, the same port's id, by the other arm: a host of S1 that both
-	// arms feed is named once, so S6 hears of it through its own pause.
-	sc.To(50 * us)
-	id := sc.Traces[0].Label
-	s6.Enqueue(0, 1, 60*kilo)
-	s6.Deliver(1, id)
-	sc.To(60 * us)
-	s1.Enqueue(1, 2, 1*kilo)
-	s1.XOFF(1, 2)
-	s6.Deliver(1, id)
-	sc.To(80 * us)
-	s6.Deliver(1, id)
-	s6.XOFF(0, 1)
+	sc.Link(s8, 1, s7, 0, hop)
+	for _, step := range []struct {
+		at      unit.Time
+		s       *detecttest.Switch
+		in, out unit.Port
+	}{
+		{0, s1, 0, 1}, {25, s2, 0, 2}, {30, s2, 1, 2}, {50, s5, 0, 1}, {55, s6, 0, 1}, {72, s7, 0, 1}, {95, s8, 0, 1},
+	} {
+		sc.At(step.at*us, func() {
+			step.s.Enqueue(step.in, step.out, 60*kilo)
+			step.s.XOFF(step.in, step.out)
+		})
+	}
+	sc.At(60*us, func() { s7.Enqueue(0, 2, 30*kilo) })
 	sc.settle()
+	sc.wantTimes(detect.StepMiddle, 7, 75)         // S6's pause, after S5's at 70
+	sc.wantTimes(detect.StepDrop, 8, 92, 100, 100) // S7's pause, S1's label as a message, S7's own
 	sc.wantSilence()
 	sc.wantStuck(false)
 }
@@ -159,10 +179,31 @@ func TestResumeDuringTheLap(t *testing.T) {
 	sc.closeRing(10 * us)
 	sc.To(110 * us)
 	sc.wantTimes(detect.StepLoop, 1, 105)
-	sc.s[3].XON(b) // reaches p of S2 at 130; the check comes there at 180
+	sc.s[3].XON(b) // S3 goes on pausing nobody: the check stops there
 	sc.settle()
 	sc.wantSilence()
+	sc.wantTimes(detect.StepFail, 3, 155)
+}
+
+// As above, but the port resumed and was paused again for another reason: its r_p
+// is 0 and it stores no label.
+func TestForgottenLabelFailsTheCheck(t *testing.T) {
+	sc := newRing(t, 4, hop)
+	sc.To(10 * us)
+	sc.fill(1, b, p, 60)
+	sc.s[1].XOFF(b, p)
+	sc.closeRing(10 * us)
+	sc.To(110 * us)
+	sc.s[3].XON(b)
+	sc.fill(3, b, h, 10)
+	sc.s[3].XOFF(b, h) // S3 is a trigger of its own now
+	sc.settle()
 	sc.wantTimes(detect.StepFail, 2, 180)
+	for _, f := range sc.Findings {
+		if f.Trigger == (unit.NodePort{Node: 1, Port: b}) {
+			t.Errorf("S1's episode was declared: %+v", f)
+		}
+	}
 }
 
 // After a lap was broken by a resume, the port learns the label again, and the label
@@ -173,13 +214,15 @@ func TestLabelLearnedAgainPasses(t *testing.T) {
 	sc.fill(1, b, p, 60)
 	sc.s[1].XOFF(b, p)
 	sc.closeRing(10 * us)
-	for round := range 5 { // more than the four rounds that two bits tell apart
-		sc.To(sc.Now() + 45*us)
-		sc.s[4].XON(b)
-		sc.To(sc.Now() + 120*us) // the resume has reached p of S3
-		sc.s[4].XOFF(b, p)
+	for round := range 5 { // more than the three rounds that are told apart
+		home := (105 + unit.Time(round)*190) * us
+		sc.To(home + 5*us)
+		sc.s[4].XON(b) // p of S3 resumes at 25; the check comes there at 50 and fails
+		sc.To(home + 120*us)
+		sc.s[4].XOFF(b, p) // learned again at 140, then p of S2 at 165, home at 190
+		sc.To(home + 189*us)
 		sc.wantSilence()
-		sc.To(sc.Now() + 70*us) // 20 + 2 x 25
+		sc.To(home + 190*us)
 		if got := sc.times(detect.StepLoop, 1); len(got) != round+2 {
 			sc.log()
 			t.Fatalf("round %d: loops at %v us, want %d", round, got, round+2)

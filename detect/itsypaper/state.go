@@ -1,6 +1,7 @@
 package itsypaper
 
 import (
+	"slices"
 	"unsafe"
 
 	"softswitch/internal/unit"
@@ -14,7 +15,9 @@ type state struct {
 	slots  []slot  // by port: the label stored there, and flags
 	trails []trail // by port: how the stored label came; outlives the label
 	seqs   []uint8 // by port: Seq of the newest episode that this switch began in the port's name
-	owed   []uint8 // by ingress port: what its next pause carries; an egress port or one of the two below
+	// ingress is, by ingress port, what its next pause carries: what is stored at
+	// an egress port (its number), owesOwn or owesNothing; and the flag reported.
+	ingress []uint8
 	fixed
 }
 
@@ -28,37 +31,49 @@ type fixed struct {
 
 	// takeovers remembers for which trigger this middle switch began an episode.
 	takeovers takeovers
+
+	budget budget
 }
 
 // What the next pause of an ingress port carries if not a stored label.
 const (
-	owesOwn     = 0x80 // this switch's own id: it is the initial trigger
-	owesNothing = 0xff
+	owesOwn     = 64 // this switch's own id: it is the initial trigger
+	owesNothing = 65
+
+	reported = 0x80 // the port's newest episode has been reported
 )
 
-// slot is a label and three flags of the port it is stored at.
+// slot is a stored label, the port's RESUME tag r_p (bit 0) and the round of the
+// last check of the label that went on from here (bits 1 and 2), 0 if none did.
 type slot uint32
 
 const (
-	resumed  slot = 1 << 0 // r_p, the RESUME tag
-	checked  slot = 1 << 1 // a check of the stored label has passed
-	reported slot = 1 << 2 // the port's own newest episode has been reported
+	resumed     slot = 1 << 0
+	checkShift       = 1
+	checkRounds slot = 3 << checkShift
 
-	slotFlags = resumed | checked | reported
+	slotFlags = resumed | checkRounds
 )
 
-func (s slot) label() label { return label(s &^ slotFlags) }
+func (s slot) label() label      { return label(s &^ slotFlags) }
+func (s slot) checkRound() uint8 { return uint8(s & checkRounds >> checkShift) }
+
+// owe sets what the next pause of i carries.
+func (s *state) owe(i unit.Port, what uint8) { s.ingress[i] = s.ingress[i]&reported | what }
+
+// owed is what the next pause of i carries.
+func (s *state) owed(i unit.Port) uint8 { return s.ingress[i] &^ reported }
 
 func newState(ports int) state {
 	s := state{
-		rows:   make([]byte, ports*rowBytes(ports)),
-		slots:  make([]slot, ports),
-		trails: make([]trail, ports),
-		seqs:   make([]uint8, ports),
-		owed:   make([]uint8, ports),
+		rows:    make([]byte, ports*rowBytes(ports)),
+		slots:   make([]slot, ports),
+		trails:  make([]trail, ports),
+		seqs:    make([]uint8, ports),
+		ingress: make([]uint8, ports),
 	}
-	for i := range s.owed {
-		s.owed[i] = owesNothing
+	for i := range s.ingress {
+		s.ingress[i] = owesNothing
 	}
 	return s
 }
@@ -69,7 +84,7 @@ func (s *state) size() int {
 	return len(s.rows) +
 		len(s.slots)*int(unsafe.Sizeof(slot(0))) +
 		len(s.trails)*int(unsafe.Sizeof(trail(0))) +
-		len(s.seqs) + len(s.owed) +
+		len(s.seqs) + len(s.ingress) +
 		int(unsafe.Sizeof(s.fixed))
 }
 
@@ -106,7 +121,7 @@ func (s *state) put(p unit.Port, l label, way trail) {
 	if old != 0 && old != l {
 		s.displaced.add(p, old, s.trails[p])
 	}
-	s.slots[p] = s.slots[p]&(resumed|reported) | slot(l)
+	s.slots[p] = s.slots[p]&resumed | slot(l)
 	s.trails[p] = way
 }
 
@@ -121,7 +136,7 @@ func (s *state) known(p unit.Port, l label) (trail, bool) {
 
 // forget removes every label that came to p.
 func (s *state) forget(p unit.Port) {
-	s.slots[p] &= resumed | reported
+	s.slots[p] &= resumed
 	s.displaced.forget(p)
 }
 
@@ -129,26 +144,32 @@ func (s *state) forget(p unit.Port) {
 func (s *state) begin(i unit.Port, seq uint8) {
 	if s.seqs[i] != seq {
 		s.seqs[i] = seq
-		s.slots[i] &^= reported
+		s.ingress[i] &^= reported
 	}
 }
 
-// displacedLabels is a ring of (port, label, trail); label 0 is a free place.
+// displacedLabels are (port, label, trail), the newest first; label 0 is a free
+// place.
 type displacedLabels struct {
 	labels [5]label
 	ports  [5]unit.Port
 	trails [5]trail
-	next   uint8
 }
 
-// add takes the place of an older entry for the same label at p, else the oldest.
+// add puts an entry in front, in the place of an older one for the same label at p,
+// else of a free one, else of the oldest.
 func (r *displacedLabels) add(p unit.Port, l label, way trail) {
 	k := r.index(p, l)
 	if k < 0 {
-		k = int(r.next)
-		r.next = (r.next + 1) % uint8(len(r.labels))
+		k = slices.Index(r.labels[:], 0)
 	}
-	r.labels[k], r.ports[k], r.trails[k] = l, p, way
+	if k < 0 {
+		k = len(r.labels) - 1
+	}
+	copy(r.labels[1:k+1], r.labels[:k])
+	copy(r.ports[1:k+1], r.ports[:k])
+	copy(r.trails[1:k+1], r.trails[:k])
+	r.labels[0], r.ports[0], r.trails[0] = l, p, way
 }
 
 func (r *displacedLabels) find(p unit.Port, l label) (trail, bool) {
@@ -175,27 +196,27 @@ func (r *displacedLabels) index(p unit.Port, l label) int {
 	return -1
 }
 
-// takeovers is a ring of (own port, trigger), packed as 6, 14 and 6 bits; 0 is a
-// free place.
-type takeovers struct {
-	entries [4]uint32
-	next    uint8
-}
+// takeovers are (own port, trigger), packed as 6, 14 and 6 bits, the newest first;
+// 0 is a free place.
+type takeovers [3]uint32
 
 func (r *takeovers) set(i unit.Port, trigger unit.NodePort) {
 	k := r.index(i)
 	if k < 0 {
-		k = int(r.next)
-		r.next = (r.next + 1) % uint8(len(r.entries))
+		k = slices.Index(r[:], 0)
 	}
-	r.entries[k] = uint32(i)<<20 | uint32(trigger.Node)<<6 | uint32(trigger.Port)
+	if k < 0 {
+		k = len(r) - 1
+	}
+	copy(r[1:k+1], r[:k])
+	r[0] = uint32(i)<<20 | uint32(trigger.Node)<<6 | uint32(trigger.Port)
 }
 
 // of is the trigger for which i's newest episode was begun, zero if i is no
 // middle switch's port or the entry was overwritten.
 func (r *takeovers) of(i unit.Port) unit.NodePort {
 	if k := r.index(i); k >= 0 {
-		e := r.entries[k]
+		e := r[k]
 		return unit.NodePort{Node: unit.NodeID(e >> 6 & maxNode), Port: unit.Port(e & 0x3f)}
 	}
 	return unit.NodePort{}
@@ -203,15 +224,43 @@ func (r *takeovers) of(i unit.Port) unit.NodePort {
 
 func (r *takeovers) forget(i unit.Port) {
 	if k := r.index(i); k >= 0 {
-		r.entries[k] = 0
+		r[k] = 0
 	}
 }
 
 func (r *takeovers) index(i unit.Port) int {
-	for k, e := range r.entries {
+	for k, e := range r {
 		if e != 0 && unit.Port(e>>20) == i {
 			return k
 		}
 	}
 	return -1
+}
+
+// budget counts the messages of one millisecond or so (2^20 ns). It is the last
+// bound: where more labels chase each other than displacedLabels holds, each lives
+// for HopLimit links, and they would double at every fork until then.
+type budget struct {
+	window uint16 // of the clock, in units of 2^20 ns
+	sent   uint16
+}
+
+// messagesPerPort is how many messages a switch sends for each of its ports in one
+// window. At 84 octets on the wire this is 11 Mbit/s a port.
+const messagesPerPort = 16
+
+// at begins a new window if now is in one.
+func (g *budget) at(now unit.Time) {
+	if w := uint16(now >> 20); w != g.window {
+		*g = budget{window: w}
+	}
+}
+
+// take reports whether a switch of that many ports may send one more.
+func (g *budget) take(ports int) bool {
+	if int(g.sent) >= ports*messagesPerPort {
+		return false
+	}
+	g.sent++
+	return true
 }

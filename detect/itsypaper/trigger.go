@@ -12,12 +12,12 @@ import (
 func (d *detector) XOFF(_ unit.Time, b detect.Bucket, cause detect.Queue) {
 	d.pausing.Add(b.Port)
 	if d.paused(cause.Port) {
-		d.owed[b.Port] = uint8(cause.Port)
+		d.owe(b.Port, uint8(cause.Port))
 		return
 	}
 	d.takeovers.forget(b.Port)
 	d.begin(b.Port, d.seqs[b.Port]+1)
-	d.owed[b.Port] = owesOwn
+	d.owe(b.Port, owesOwn)
 	d.trace(detect.StepMint, cause, b, d.own(b))
 }
 
@@ -25,8 +25,8 @@ func (d *detector) XOFF(_ unit.Time, b detect.Bucket, cause detect.Queue) {
 // XOFF. A refresh repeats a pause and carries none: the text knows no refresh, and
 // repeating the label would repair losses that the text does not repair.
 func (d *detector) Label(_ unit.Time, b detect.Bucket) itsyhdr.TLV {
-	from := d.owed[b.Port]
-	d.owed[b.Port] = owesNothing
+	from := d.owed(b.Port)
+	d.owe(b.Port, owesNothing)
 	switch from {
 	case owesNothing:
 		return itsyhdr.TLV{}
@@ -39,7 +39,7 @@ func (d *detector) Label(_ unit.Time, b detect.Bucket) itsyhdr.TLV {
 // own is b's own id, as an initial trigger sends it.
 func (d *detector) own(b detect.Bucket) itsyhdr.TLV {
 	id := newLabel(unit.NodePort{Node: d.view.Self(), Port: b.Port}, d.seqs[b.Port])
-	t := id.tlv(newTrail(0, 0))
+	t := id.tlv(newTrail(0, firstRound))
 	t.Class = b.Class
 	return t
 }

@@ -414,6 +414,8 @@ func describe(n ast.Node) string {
 		return "keys and values"
 	case *ast.SequenceNode:
 		return "a list"
+	case *ast.MappingKeyNode:
+		return "?"
 	case *ast.MergeKeyNode:
 		return "<<"
 	}

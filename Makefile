@@ -1,0 +1,40 @@
+# The few commands of daily work. `make` alone builds.
+
+BIN := bin/softswitch
+
+.PHONY: build test demo bench lint fuzz clean
+
+build:
+	go build -o $(BIN) ./cmd/softswitch
+
+# Everything that can be checked. Tests that need root or a tool skip with their
+# reason where it is missing; run as root to miss none.
+test: build lint
+	go test ./...
+	go test -race ./buffer ./dataplane ./detect/... ./event ./host ./link/... ./live ./oracle ./internal/timer ./internal/control
+
+# A PFC deadlock on a k=4 fat-tree of network namespaces, detected. Needs root.
+demo: build
+	$(BIN) demo
+
+# Speed beside Open vSwitch and others, the floor of a lap, and micro-benchmarks.
+bench: build
+	$(BIN) bench forward
+	$(BIN) bench floor
+	go test -run '^$$' -bench . -benchmem ./pfcframe ./itsyhdr ./buffer ./dataplane ./internal/timer
+
+lint:
+	@test -z "$$(go tool gofumpt -l .)" || { echo "not formatted; run go tool gofumpt -w on:"; go tool gofumpt -l .; exit 1; }
+	go vet ./...
+	go tool staticcheck ./...
+
+# Each native fuzz target for FUZZTIME.
+FUZZTIME ?= 20s
+fuzz:
+	@for p in $$(go list ./...); do \
+	  for f in $$(go test -list '^Fuzz' $$p | grep '^Fuzz'); do \
+	    echo "== $$p $$f"; go test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
+	  done; done
+
+clean:
+	rm -rf bin build

@@ -1,0 +1,80 @@
+package buffer
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestCheckNamesEveryFault(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		change func(c *Config)
+		want   []string // each in the error
+	}{
+		{"no ports", func(c *Config) { c.Ports = 0 }, []string{"ports: 0; valid: 1 to 64"}},
+		{"too many ports", func(c *Config) { c.Ports = 65 }, []string{"ports: 65; valid: 1 to 64"}},
+		{"negative pool", func(c *Config) { c.Shared = -1 }, []string{"pool: -1 bytes; valid: 0 to 1073741824"}},
+		{"huge pool", func(c *Config) { c.Shared = 1<<30 + 1 }, []string{"pool: 1073741825 bytes"}},
+		{"negative size", func(c *Config) { c.Profile.Size = -2 }, []string{"size: -2 bytes"}},
+		{"negative static_th", func(c *Config) { c.Profile.StaticTh = -3 }, []string{"static_th: -3 bytes"}},
+		{"negative xon", func(c *Config) { c.Profile.XON = -4 }, []string{"xon: -4 bytes"}},
+		{"negative xon_offset", func(c *Config) { c.Profile.XONOffset = -5 }, []string{"xon_offset: -5 bytes"}},
+		{"negative xoff", func(c *Config) { c.Profile.XOFF = -6 }, []string{"xoff: -6 bytes"}},
+		{"negative lossy_queue", func(c *Config) { c.LossyQueue = -7 }, []string{"lossy_queue: -7 bytes"}},
+		{"dynamic_th too small", func(c *Config) { c.Profile.Dynamic, c.Profile.DynamicTh = true, -8 }, []string{"dynamic_th: -8; valid: -7 to 3"}},
+		{"dynamic_th too large", func(c *Config) { c.Profile.Dynamic, c.Profile.DynamicTh = true, 4 }, []string{"dynamic_th: 4; valid: -7 to 3"}},
+		{"threshold 0", func(c *Config) { c.Profile.Size, c.Profile.StaticTh = 0, 0 }, []string{"size + static_th: 0 bytes"}},
+		{"xon at the threshold", func(c *Config) { c.Profile.XON = 200 }, []string{"xon: 200 bytes; valid: below the XOFF threshold of 200"}},
+		{"three at once", func(c *Config) { c.Ports, c.Shared, c.Profile.XOFF = 0, -1, -1 }, []string{"ports: 0", "pool: -1", "xoff: -1"}},
+	} {
+		c := small(tc.change)
+		_, err := c.Check()
+		if err == nil {
+			t.Errorf("%s: no error", tc.name)
+			continue
+		}
+		for _, want := range tc.want {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: error %q does not say %q", tc.name, err, want)
+			}
+		}
+		if n := strings.Count(err.Error(), "\n") + 1; n != len(tc.want) {
+			t.Errorf("%s: %d faults reported, want %d:\n%v", tc.name, n, len(tc.want), err)
+		}
+		if m, err := NewMMU(c); m != nil || err == nil {
+			t.Errorf("%s: NewMMU made one", tc.name)
+		}
+	}
+}
+
+func TestCheckWarns(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		change func(c *Config)
+		want   string // "" for no warning
+	}{
+		{"default profile", func(c *Config) { c.Profile = DefaultProfile }, ""},
+		{"2 x 160 = 200 + 120", func(*Config) {}, ""},
+		{"a byte of headroom more", func(c *Config) { c.Profile.XOFF++ }, "2 x XON (320) < XOFF threshold + headroom (321)"},
+		{"a byte of offset more", func(c *Config) { c.Profile.XONOffset++ }, "2 x XON (318) < XOFF threshold + headroom (320)"},
+		{"xon makes up for the offset", func(c *Config) { c.Profile.XONOffset, c.Profile.XON = 100, 160 }, ""},
+		{"dynamic", func(c *Config) { c.Profile.Dynamic = true }, "thresholds move with the free buffer"},
+	} {
+		warnings, err := small(tc.change).Check()
+		switch {
+		case err != nil:
+			t.Errorf("%s: %v", tc.name, err)
+		case tc.want == "" && len(warnings) != 0:
+			t.Errorf("%s: warns %q", tc.name, warnings)
+		case tc.want != "" && (len(warnings) != 1 || !strings.Contains(warnings[0], tc.want) || !strings.Contains(warnings[0], "can miss a deadlock")):
+			t.Errorf("%s: warnings %q, want one that says %q and what it costs", tc.name, warnings, tc.want)
+		}
+	}
+}
+
+func TestDefaultProfileNumbers(t *testing.T) {
+	p := DefaultProfile
+	if p.Threshold() != 40960 || p.XONThreshold(p.Threshold()) != 36864 || p.XOFF != 30720 || !p.Unique() {
+		t.Errorf("XOFF at %d, XON at %d, headroom %d, unique %v", p.Threshold(), p.XONThreshold(p.Threshold()), p.XOFF, p.Unique())
+	}
+}

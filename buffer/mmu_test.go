@@ -1,0 +1,529 @@
+package buffer
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"softswitch/internal/unit"
+)
+
+// small is a configuration in which a few hundred bytes reach every limit.
+func small(change func(c *Config)) Config {
+	c := Config{
+		Ports: 3, Lossless: 1<<3 | 1<<4, Shared: 600, LossyQueue: 100,
+		Profile: Profile{Size: 40, StaticTh: 160, XONOffset: 40, XOFF: 120},
+	}
+	change(&c)
+	return c
+}
+
+// profiles is what the random tests run over, by name.
+var profiles = []struct {
+	name   string
+	change func(c *Config)
+}{
+	{"default, scaled", func(*Config) {}},
+	{"no reserved minimum", func(c *Config) { c.Profile.Size = 0 }},
+	{"reserved minimum only", func(c *Config) { c.Profile.Size, c.Profile.StaticTh, c.Profile.XONOffset = 150, 0, 20 }},
+	{"no shared pool", func(c *Config) { c.Shared = 0 }},
+	{"pool for one bucket", func(c *Config) { c.Shared = 170 }},
+	{"no headroom", func(c *Config) { c.Profile.XOFF = 0 }},
+	{"no hysteresis", func(c *Config) { c.Profile.XONOffset = 0 }},
+	{"xon above the offset", func(c *Config) { c.Profile.XON, c.Profile.XONOffset = 90, 190 }},
+	{"xon at zero", func(c *Config) { c.Profile.XONOffset = 1000 }},
+	{"all classes, one port", func(c *Config) { c.Ports, c.Lossless = 1, 0xff }},
+	{"class 0 and class 7", func(c *Config) { c.Lossless = 1<<0 | 1<<7 }},
+	{"dynamic, alpha 1", func(c *Config) { c.Profile.Dynamic = true }},
+	{"dynamic, alpha 8", func(c *Config) { c.Profile.Dynamic, c.Profile.DynamicTh = true, 3 }},
+	{"dynamic, alpha 1/8", func(c *Config) { c.Profile.Dynamic, c.Profile.DynamicTh = true, -3 }},
+	{"dynamic, no reserved minimum", func(c *Config) { c.Profile.Dynamic, c.Profile.Size = true, 0 }},
+	{"dynamic, no hysteresis", func(c *Config) { c.Profile.Dynamic, c.Profile.XONOffset = true, 0 }},
+	{"dynamic, no shared pool", func(c *Config) { c.Profile.Dynamic, c.Shared = true, 0 }},
+}
+
+// twins are an MMU and its slow twin that see the same operations, and what must
+// hold of them after each.
+type twins struct {
+	t       testing.TB
+	m       *MMU
+	slow    *slowMMU
+	charged []chargedFrame
+	xons    map[slowBucket]int // XON transitions seen
+	xoffs   map[slowBucket]int
+	where   string // printed with a failure
+}
+
+type chargedFrame struct {
+	b        slowBucket
+	n        int
+	out      unit.Port
+	outClass unit.Priority
+	waits    bool // in its queue: counted in M
+}
+
+func newTwins(t testing.TB, c Config) *twins {
+	t.Helper()
+	m, err := NewMMU(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &twins{t: t, m: m, slow: newSlowMMU(c), xons: map[slowBucket]int{}, xoffs: map[slowBucket]int{}}
+}
+
+func (w *twins) fatalf(format string, args ...any) {
+	w.t.Helper()
+	w.t.Fatalf("%s: %s", w.where, fmt.Sprintf(format, args...))
+}
+
+func (w *twins) admit(b slowBucket, n int, out unit.Port, outClass unit.Priority) {
+	w.t.Helper()
+	v, xoff := w.m.Admit(b.in, b.class, n)
+	wantV, wantXOFF := w.slow.admit(b, n)
+	if v != wantV || xoff != wantXOFF {
+		w.fatalf("Admit(%d, %d, %d) = %d, %v; want %d, %v", b.in, b.class, n, v, xoff, wantV, wantXOFF)
+	}
+	if v != HeadroomFull {
+		w.charged = append(w.charged, chargedFrame{b, n, out, outClass, true})
+		w.hold(w.charged[len(w.charged)-1], n)
+	}
+	if xoff {
+		w.xoffs[b]++
+	}
+	w.check()
+}
+
+// leave is a frame that begins to leave: it is in M no more, but still charged.
+func (w *twins) leave(i int) {
+	w.t.Helper()
+	if f := &w.charged[i]; f.waits {
+		f.waits = false
+		w.hold(*f, -f.n)
+	}
+	w.check()
+}
+
+func (w *twins) release(i int) {
+	w.t.Helper()
+	w.leave(i)
+	f := w.charged[i]
+	w.charged = slices.Delete(w.charged, i, i+1)
+	xon := w.m.Release(f.b.in, f.b.class, f.n)
+	if want := w.slow.release(f.b, f.n); xon != want {
+		w.fatalf("Release(%d, %d, %d) = %v, want %v", f.b.in, f.b.class, f.n, xon, want)
+	}
+	if xon {
+		w.xons[f.b]++
+	}
+	var reopened []slowBucket
+	for {
+		in, class, ok := w.m.Reopened()
+		if !ok {
+			break
+		}
+		reopened = append(reopened, slowBucket{in, class})
+		w.xons[slowBucket{in, class}]++
+	}
+	if want := w.slow.reopened(); !slices.Equal(reopened, want) {
+		w.fatalf("Reopened: %v, want %v", reopened, want)
+	}
+	w.check()
+}
+
+func (w *twins) hold(f chargedFrame, n int) {
+	w.t.Helper()
+	e := slowEdge{f.b, f.out, f.outClass}
+	if w.m.Lossless(f.outClass) {
+		w.slow.held[e] += n
+	}
+	if got, want := w.m.Hold(f.b.in, f.b.class, f.out, f.outClass, n), w.slow.held[e]; got != want {
+		w.fatalf("Hold = %d, want %d", got, want)
+	}
+}
+
+// check compares the twins and checks the package's invariants by their names.
+func (w *twins) check() {
+	w.t.Helper()
+	if d := w.slow.diff(w.m); d != "" {
+		w.fatalf("%s", d)
+	}
+	p := w.slow.cfg.Profile
+	sum := make(map[slowBucket]int)
+	for _, f := range w.charged {
+		sum[f.b] += f.n
+	}
+	shared := 0
+	for b := range w.slow.buckets {
+		bytes, headroom := w.m.Bytes(b.in, b.class)
+		shared += max(bytes-headroom-p.Size, 0)
+		if bytes != sum[b] {
+			w.fatalf("conservation: bucket %v holds %d bytes, its frames are %d", b, bytes, sum[b])
+		}
+		if bound := p.Threshold() + p.XOFF; !p.Dynamic && bytes > bound || headroom > p.XOFF {
+			w.fatalf("bound: bucket %v holds %d bytes, %d in headroom; bound %d", b, bytes, headroom, bound)
+		}
+		w.checkHysteresis(b, bytes)
+	}
+	if shared != w.m.Shared() || shared > w.slow.cfg.Shared {
+		w.fatalf("conservation: shared use %d, sum of the buckets %d, pool %d", w.m.Shared(), shared, w.slow.cfg.Shared)
+	}
+}
+
+func (w *twins) checkHysteresis(b slowBucket, bytes int) {
+	w.t.Helper()
+	on, period := w.m.XOFF(b.in, b.class)
+	if open := w.xoffs[b] - w.xons[b]; open != 0 && open != 1 || on != (open == 1) || period != uint8(w.xoffs[b]) {
+		w.fatalf("hysteresis: bucket %v: %d XOFF, %d XON, XOFF now %v, period %d", b, w.xoffs[b], w.xons[b], on, period)
+	}
+	// Without hysteresis a bucket that falls to the XOFF threshold resumes there.
+	if p := w.slow.cfg.Profile; !p.Dynamic && !on && bytes >= p.Threshold() && bytes > w.m.XON() {
+		w.fatalf("hysteresis: bucket %v holds %d bytes and is not XOFF", b, bytes)
+	}
+	if on && bytes == 0 {
+		w.fatalf("hysteresis: bucket %v is empty and XOFF", b)
+	}
+}
+
+// TestRandomOperations also drains what it filled: an empty MMU must have no
+// bucket that is XOFF.
+func TestRandomOperations(t *testing.T) {
+	for _, tc := range profiles {
+		t.Run(tc.name, func(t *testing.T) {
+			seed := rand.Uint64()
+			rng := rand.New(rand.NewPCG(seed, 0))
+			w := newTwins(t, small(tc.change))
+			for step := range 4000 {
+				w.where = fmt.Sprintf("seed %d, step %d", seed, step)
+				// The load drifts between filling and draining.
+				fill := 50 + 40*(step/200%2*2-1)
+				switch {
+				case rng.IntN(100) < fill:
+					b := slowBucket{unit.Port(rng.IntN(w.m.cfg.Ports)), w.m.class(rng.IntN(w.m.lossless))}
+					w.admit(b, 1+rng.IntN(60), unit.Port(rng.IntN(w.m.cfg.Ports)), unit.Priority(rng.IntN(8)))
+				case len(w.charged) == 0:
+				case rng.IntN(3) == 0:
+					w.leave(rng.IntN(len(w.charged)))
+				default:
+					w.release(rng.IntN(len(w.charged)))
+				}
+				if rng.IntN(500) == 0 {
+					w.m.ClearWatermarks()
+					w.slow.clearWatermarks()
+				}
+			}
+			if len(w.xons) == 0 && w.m.cfg.Profile.XOFF+w.m.cfg.Shared > 0 {
+				t.Errorf("seed %d: no bucket was ever XOFF: the test tests nothing", seed)
+			}
+			w.where = fmt.Sprintf("seed %d, draining", seed)
+			for len(w.charged) > 0 {
+				w.release(rng.IntN(len(w.charged)))
+			}
+			if w.m.open != 0 || w.m.Shared() != 0 {
+				t.Errorf("seed %d: drained, but %d buckets are XOFF and %d shared bytes used", seed, w.m.open, w.m.Shared())
+			}
+		})
+	}
+}
+
+// TestEveryState goes through every state that two ports, two classes and at most
+// three frames of one or two bytes can reach, and does in each all that can be
+// done: admit a frame to any bucket, or release any of those charged.
+func TestEveryState(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		c    Config
+	}{
+		{"static", Config{Ports: 2, Lossless: 1<<3 | 1<<4, Shared: 3, Profile: Profile{Size: 1, StaticTh: 2, XONOffset: 1, XOFF: 2}}},
+		{"static, pool for one", Config{Ports: 2, Lossless: 1<<3 | 1<<4, Shared: 1, Profile: Profile{StaticTh: 2, XONOffset: 1, XOFF: 1}}},
+		{"reserved minimum only", Config{Ports: 2, Lossless: 1<<3 | 1<<4, Shared: 2, Profile: Profile{Size: 2, XONOffset: 1, XOFF: 2}}},
+		{"dynamic", Config{Ports: 2, Lossless: 1<<3 | 1<<4, Shared: 3, Profile: Profile{Size: 1, Dynamic: true, XONOffset: 1, XOFF: 2}}},
+		{"dynamic, alpha 1/2", Config{Ports: 2, Lossless: 1<<3 | 1<<4, Shared: 4, Profile: Profile{Dynamic: true, DynamicTh: -1, XOFF: 1}}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			e := explorer{seen: make(map[string]bool)}
+			e.visit(newTwins(t, tc.c), "empty")
+			for len(e.frontier) > 0 {
+				w := e.frontier[0]
+				e.frontier = e.frontier[1:]
+				e.expand(w)
+			}
+			t.Logf("%d states, %d operations, %d XOFF, %d XON, %d drops", len(e.seen), e.ops, e.xoffs, e.xons, e.drops)
+			if e.xoffs == 0 || e.xons == 0 || e.drops == 0 {
+				t.Error("the space is too small to test anything")
+			}
+		})
+	}
+}
+
+// explorer goes through the states breadth first. A state is what decides what can
+// happen next: periods and watermarks are not in it.
+type explorer struct {
+	seen                    map[string]bool
+	frontier                []*twins
+	ops, xoffs, xons, drops int
+}
+
+func (e *explorer) visit(w *twins, where string) {
+	w.where = where
+	if key := w.state(); !e.seen[key] {
+		e.seen[key] = true
+		e.frontier = append(e.frontier, w)
+	}
+}
+
+func (e *explorer) expand(w *twins) {
+	if len(w.charged) < 3 {
+		for in := range unit.Port(2) {
+			for _, class := range []unit.Priority{3, 4} {
+				for n := 1; n <= 2; n++ {
+					e.do(w, fmt.Sprintf("admit %d.%d %d", in, class, n), func(w *twins) {
+						w.admit(slowBucket{in, class}, n, 1-in, class)
+					})
+				}
+			}
+		}
+	}
+	for i := range w.charged {
+		e.do(w, fmt.Sprintf("release %v", w.charged[i]), func(w *twins) { w.release(i) })
+	}
+}
+
+// do applies an operation to a copy of w.
+func (e *explorer) do(w *twins, name string, op func(w *twins)) {
+	c := w.clone()
+	c.where = w.where + ", " + name
+	op(c)
+	e.ops++
+	e.xoffs += sum(c.xoffs) - sum(w.xoffs)
+	e.xons += sum(c.xons) - sum(w.xons)
+	if strings.HasPrefix(name, "admit") && len(c.charged) == len(w.charged) {
+		e.drops++
+	}
+	e.visit(c, c.where)
+}
+
+func (w *twins) state() string {
+	var s strings.Builder
+	for in := range unit.Port(w.slow.cfg.Ports) {
+		for class := range unit.Priority(unit.Priorities) {
+			b := slowBucket{in, class}
+			g := w.slow.buckets[b]
+			if g == nil {
+				continue
+			}
+			var frames []int
+			for _, f := range w.charged {
+				if f.b == b {
+					frames = append(frames, f.n)
+				}
+			}
+			slices.Sort(frames)
+			fmt.Fprintf(&s, "%d %d %d %v %v|", g.count("R"), g.count("S"), g.count("H"), g.xoff, frames)
+		}
+	}
+	return s.String()
+}
+
+func sum(m map[slowBucket]int) (n int) {
+	for _, v := range m {
+		n += v
+	}
+	return n
+}
+
+func (w *twins) clone() *twins {
+	c := &twins{t: w.t, charged: slices.Clone(w.charged), xons: map[slowBucket]int{}, xoffs: map[slowBucket]int{}}
+	m := *w.m
+	m.groups, m.held = slices.Clone(m.groups), slices.Clone(m.held)
+	c.m, c.slow = &m, newSlowMMU(w.slow.cfg)
+	for b, g := range w.slow.buckets {
+		copied := *g
+		copied.letters = slices.Clone(g.letters)
+		c.slow.buckets[b] = &copied
+		c.xons[b], c.xoffs[b] = w.xons[b], w.xoffs[b]
+	}
+	for e, n := range w.slow.held {
+		c.slow.held[e] = n
+	}
+	return c
+}
+
+// A script with the numbers of the default profile: XOFF at 40960, XON at 36864,
+// loss above 71680.
+func TestDefaultProfile(t *testing.T) {
+	m, err := NewMMU(Config{Ports: 2, Lossless: 1 << 3, Shared: 1 << 20, Profile: DefaultProfile})
+	if err != nil {
+		t.Fatal(err)
+	}
+	admit := func(n int, want Verdict, wantXOFF bool) {
+		t.Helper()
+		if v, xoff := m.Admit(1, 3, n); v != want || xoff != wantXOFF {
+			b, h := m.Bytes(1, 3)
+			t.Fatalf("Admit of %d = %d, %v; want %d, %v (bucket now %d, headroom %d)", n, v, xoff, want, wantXOFF, b, h)
+		}
+	}
+	release := func(n int, wantXON bool) {
+		t.Helper()
+		if xon := m.Release(1, 3, n); xon != wantXON {
+			b, h := m.Bytes(1, 3)
+			t.Fatalf("Release of %d: XON %v, want %v (bucket now %d, headroom %d)", n, xon, wantXON, b, h)
+		}
+	}
+	admit(40959, Accepted, false)
+	admit(2, InHeadroom, true) // does not fit below the threshold
+	release(2, false)
+	admit(1, Accepted, false) // exactly the threshold; XOFF already
+	admit(30720, InHeadroom, false)
+	admit(1, HeadroomFull, false)
+	if b, h := m.Watermark(1, 3); b != 71680 || h != 30720 {
+		t.Errorf("watermark %d, headroom %d; want 71680, 30720", b, h)
+	}
+	release(30720, false)
+	release(4095, false) // 36865
+	release(1, true)     // 36864
+	if on, period := m.XOFF(1, 3); on || period != 1 {
+		t.Errorf("XOFF %v, period %d; want false, 1", on, period)
+	}
+	admit(4095, Accepted, false)
+	admit(1, Accepted, true)
+	if on, period := m.XOFF(1, 3); !on || period != 2 {
+		t.Errorf("XOFF %v, period %d; want true, 2", on, period)
+	}
+	if m.Shared() != 36864 {
+		t.Errorf("shared use %d, want 36864", m.Shared())
+	}
+	if b, _ := m.Bytes(0, 3); b != 0 {
+		t.Errorf("the other port's bucket holds %d", b)
+	}
+}
+
+func TestPeriodWraps(t *testing.T) {
+	m, err := NewMMU(Config{Ports: 1, Lossless: 1, Shared: 10, Profile: Profile{StaticTh: 1, XON: 0, XONOffset: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 600 {
+		if _, xoff := m.Admit(0, 0, 1); !xoff {
+			t.Fatalf("XOFF %d did not happen", i)
+		}
+		if _, period := m.XOFF(0, 0); period != uint8(i+1) {
+			t.Fatalf("after XOFF %d: period %d, want %d", i+1, period, uint8(i+1))
+		}
+		if !m.Release(0, 0, 1) {
+			t.Fatalf("XON %d did not happen", i)
+		}
+	}
+}
+
+// Unique claims that two queues cannot both hold more than XON bytes of a bucket.
+// The attempt to fill two queues as far as the MMU lets it must fail under a
+// profile that is Unique, and succeeds under one that is not.
+func TestUnique(t *testing.T) {
+	for _, tc := range []struct {
+		p      Profile
+		unique bool
+	}{
+		{DefaultProfile, true},
+		{Profile{Size: 100, StaticTh: 100, XONOffset: 50, XOFF: 100}, true},  // 300 >= 300
+		{Profile{Size: 100, StaticTh: 100, XONOffset: 50, XOFF: 102}, false}, // 300 < 302
+		{Profile{StaticTh: 100, XON: 10, XONOffset: 100, XOFF: 50}, false},
+		{Profile{Size: 100, StaticTh: 100, XOFF: 10, Dynamic: true}, false},
+	} {
+		if got := tc.p.Unique(); got != tc.unique {
+			t.Errorf("%+v: Unique() = %v, want %v", tc.p, got, tc.unique)
+		}
+		if tc.p.Dynamic {
+			continue
+		}
+		m, err := NewMMU(Config{Ports: 3, Lossless: 1 << 3, Shared: 1 << 20, Profile: tc.p})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for out := unit.Port(0); ; out = 1 - out {
+			if v, _ := m.Admit(2, 3, 1); v == HeadroomFull {
+				break
+			}
+			m.Hold(2, 3, out, 3, 1)
+		}
+		both := m.Held(2, 3, 0, 3) > m.XON() && m.Held(2, 3, 1, 3) > m.XON()
+		if both == tc.unique {
+			t.Errorf("%+v: queues hold %d and %d, XON %d; Unique() = %v", tc.p, m.Held(2, 3, 0, 3), m.Held(2, 3, 1, 3), m.XON(), tc.unique)
+		}
+	}
+}
+
+func TestAdmitLossy(t *testing.T) {
+	m, err := NewMMU(small(func(*Config) {}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		queued, n int
+		want      bool
+	}{{0, 100, true}, {0, 101, false}, {40, 60, true}, {40, 61, false}, {100, 0, true}} {
+		if got := m.AdmitLossy(tc.queued, tc.n); got != tc.want {
+			t.Errorf("AdmitLossy(%d, %d) = %v, want %v", tc.queued, tc.n, got, tc.want)
+		}
+	}
+}
+
+func TestBrokenAccountsPanic(t *testing.T) {
+	m, err := NewMMU(small(func(*Config) {}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Admit(2, 4, 10)
+	wantPanic(t, "release of 11 bytes from bucket (2, 4) that holds 10", func() { m.Release(2, 4, 11) })
+	wantPanic(t, "M((2, 4), (0, 3)) fell to -1", func() { m.Hold(2, 4, 0, 3, -1) })
+}
+
+func wantPanic(t *testing.T, text string, do func()) {
+	t.Helper()
+	defer func() {
+		t.Helper()
+		if r := recover(); r == nil || !strings.Contains(fmt.Sprint(r), text) {
+			t.Errorf("panic %v, want one with %q", r, text)
+		}
+	}()
+	do()
+}
+
+func TestCounterBytes(t *testing.T) {
+	for _, tc := range []struct{ ports, classes int }{{4, 1}, {4, 2}, {64, 2}} {
+		m, err := NewMMU(Config{Ports: tc.ports, Lossless: unit.ClassSet(1<<tc.classes - 1), Shared: 1, Profile: DefaultProfile})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := tc.ports * tc.classes
+		if got, want := m.CounterBytes(), 4*n*n+20*n; got != want {
+			t.Errorf("%d ports, %d classes: %d bytes, want %d", tc.ports, tc.classes, got, want)
+		}
+	}
+}
+
+func TestMMUAllocatesNothing(t *testing.T) {
+	for _, dynamic := range []bool{false, true} {
+		m, err := NewMMU(small(func(c *Config) { c.Profile.Dynamic = dynamic }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		allocs := testing.AllocsPerRun(100, func() {
+			for range 20 {
+				m.Admit(1, 3, 10)
+				m.Hold(1, 3, 2, 4, 10)
+			}
+			for range 20 {
+				m.Hold(1, 3, 2, 4, -10)
+				m.Release(1, 3, 10)
+				m.Reopened()
+			}
+			m.Watermark(1, 3)
+			m.ClearWatermarks()
+		})
+		if b, _ := m.Bytes(1, 3); allocs != 0 || b != 0 {
+			t.Errorf("dynamic %v: %v allocations, %d bytes left; want 0, 0", dynamic, allocs, b)
+		}
+	}
+}

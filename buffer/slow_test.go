@@ -1,0 +1,199 @@
+package buffer
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+
+	"softswitch/internal/unit"
+)
+
+// slowMMU is the slow, obvious twin of MMU. A bucket is a string with a letter a
+// byte: R in the reserved area, S in the shared pool, H in the headroom. Every
+// account is counted anew from the letters.
+type slowMMU struct {
+	cfg     Config
+	buckets map[slowBucket]*slowGroup
+	held    map[slowEdge]int
+}
+
+type slowBucket struct {
+	in    unit.Port
+	class unit.Priority
+}
+
+type slowEdge struct {
+	b     slowBucket
+	out   unit.Port
+	class unit.Priority
+}
+
+type slowGroup struct {
+	letters []byte
+	xoff    bool
+	period  uint8
+	// Watermarks.
+	bytesMax, headroomMax int
+}
+
+func newSlowMMU(c Config) *slowMMU {
+	s := &slowMMU{cfg: c, buckets: make(map[slowBucket]*slowGroup), held: make(map[slowEdge]int)}
+	for in := range unit.Port(c.Ports) {
+		for class := range unit.Priority(unit.Priorities) {
+			if c.Lossless.Has(class) {
+				s.buckets[slowBucket{in, class}] = &slowGroup{}
+			}
+		}
+	}
+	return s
+}
+
+func (g *slowGroup) count(letter string) int { return bytes.Count(g.letters, []byte(letter)) }
+
+// shared is the use of the pool: the letters S of all buckets.
+func (s *slowMMU) shared() (n int) {
+	for _, g := range s.buckets {
+		n += g.count("S")
+	}
+	return n
+}
+
+// limit is how many letters S a bucket may have: static_th, or alpha x what is free.
+func (s *slowMMU) limit() int {
+	p := s.cfg.Profile
+	if !p.Dynamic {
+		return p.StaticTh
+	}
+	return int(math.Floor(math.Pow(2, float64(p.DynamicTh)) * float64(s.cfg.Shared-s.shared())))
+}
+
+func (s *slowMMU) xon() int {
+	p := s.cfg.Profile
+	return max(p.XON, p.Size+s.limit()-p.XONOffset)
+}
+
+func (s *slowMMU) admit(b slowBucket, n int) (v Verdict, xoff bool) {
+	g, limit := s.buckets[b], s.limit()
+	was := g.letters
+	for range n {
+		if g.count("R") < s.cfg.Profile.Size {
+			g.letters = append(g.letters, 'R')
+		} else {
+			g.letters = append(g.letters, 'S')
+		}
+	}
+	if g.count("S") > limit || s.shared() > s.cfg.Shared {
+		g.letters, v = was, InHeadroom
+		if g.count("H")+n > s.cfg.Profile.XOFF {
+			return HeadroomFull, false
+		}
+		g.letters = append(g.letters, bytes.Repeat([]byte("H"), n)...)
+	}
+	g.bytesMax = max(g.bytesMax, len(g.letters))
+	g.headroomMax = max(g.headroomMax, g.count("H"))
+	if !g.xoff && (g.count("H") > 0 || len(g.letters) >= s.cfg.Profile.Size+limit) {
+		g.xoff, xoff = true, true
+		g.period++
+	}
+	return v, xoff
+}
+
+func (s *slowMMU) release(b slowBucket, n int) (xon bool) {
+	g := s.buckets[b]
+	for range n {
+		g.strike()
+	}
+	return s.resume(g)
+}
+
+// strike takes a byte: from the headroom, else from the shared pool, else from
+// the reserved area.
+func (g *slowGroup) strike() {
+	for _, letter := range []byte("HSR") {
+		if i := bytes.IndexByte(g.letters, letter); i >= 0 {
+			g.letters = append(g.letters[:i:i], g.letters[i+1:]...)
+			return
+		}
+	}
+	panic("slowMMU: a byte is released that is not there")
+}
+
+func (s *slowMMU) resume(g *slowGroup) bool {
+	if g.xoff && g.count("H") == 0 && len(g.letters) <= s.xon() {
+		g.xoff = false
+		return true
+	}
+	return false
+}
+
+// reopened makes XON every bucket that is to be, in the order of ports and
+// classes.
+func (s *slowMMU) reopened() (all []slowBucket) {
+	if !s.cfg.Profile.Dynamic {
+		return nil
+	}
+	for in := range unit.Port(s.cfg.Ports) {
+		for class := range unit.Priority(unit.Priorities) {
+			b := slowBucket{in, class}
+			if g := s.buckets[b]; g != nil && s.resume(g) {
+				all = append(all, b)
+			}
+		}
+	}
+	return all
+}
+
+func (s *slowMMU) clearWatermarks() {
+	for _, g := range s.buckets {
+		g.bytesMax, g.headroomMax = len(g.letters), g.count("H")
+	}
+}
+
+// diff says where m and s differ, "" if nowhere.
+func (s *slowMMU) diff(m *MMU) string {
+	if got, want := m.Shared(), s.shared(); got != want {
+		return fmt.Sprintf("Shared() = %d, want %d", got, want)
+	}
+	if got, want := m.XON(), s.xon(); got != want {
+		return fmt.Sprintf("XON() = %d, want %d", got, want)
+	}
+	for in := range unit.Port(s.cfg.Ports) {
+		for class := range unit.Priority(unit.Priorities) {
+			if d := s.diffBucket(m, slowBucket{in, class}); d != "" {
+				return fmt.Sprintf("bucket (%d, %d): %s", in, class, d)
+			}
+		}
+	}
+	return ""
+}
+
+func (s *slowMMU) diffBucket(m *MMU, b slowBucket) string {
+	g := s.buckets[b]
+	if m.Lossless(b.class) != (g != nil) {
+		return fmt.Sprintf("Lossless = %v", m.Lossless(b.class))
+	}
+	if g == nil {
+		g = &slowGroup{}
+	}
+	type account struct {
+		bytes, headroom, bytesMax, headroomMax int
+		xoff                                   bool
+		period                                 uint8
+	}
+	var got account
+	got.bytes, got.headroom = m.Bytes(b.in, b.class)
+	got.bytesMax, got.headroomMax = m.Watermark(b.in, b.class)
+	got.xoff, got.period = m.XOFF(b.in, b.class)
+	want := account{len(g.letters), g.count("H"), g.bytesMax, g.headroomMax, g.xoff, g.period}
+	if got != want {
+		return fmt.Sprintf("%+v, want %+v", got, want)
+	}
+	for out := range unit.Port(s.cfg.Ports) {
+		for class := range unit.Priority(unit.Priorities) {
+			if got, want := m.Held(b.in, b.class, out, class), s.held[slowEdge{b, out, class}]; got != want {
+				return fmt.Sprintf("Held(%d, %d) = %d, want %d", out, class, got, want)
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,340 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"softswitch/lab"
+	netnslab "softswitch/netns-lab"
+	"softswitch/scenario"
+)
+
+func labCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "lab",
+		Short: "Build, use and remove a fabric of network namespaces",
+		Long: `A lab is a fabric of network namespaces: a process for each switch and each host,
+veths between them. Its namespaces are visible to "ip netns" as LAB-NODE, such as
+ss-core0. What a lab made is on record in /run/softswitch (or SOFTSWITCH_RUN_DIR),
+so that "destroy" removes exactly that, also after a crash.`,
+	}
+	name := c.PersistentFlags().String("name", netnslab.DefaultName, "name of the lab")
+	c.RegisterFlagCompletionFunc("name", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		labs, _ := netnslab.Labs()
+		return labs, cobra.ShellCompDirectiveNoFileComp
+	})
+	c.AddCommand(labDeploy(name), labInspect(name), labExec(name), labLink(name, "fail", (*netnslab.State).Fail), labLink(name, "heal", (*netnslab.State).Heal), labRun(name), labDestroy(name))
+	return c
+}
+
+// readPlan reads a scenario file, with another detector if one is named.
+func readPlan(file, detector string) (*scenario.Plan, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return makePlan(file, data, detector)
+}
+
+// makePlan makes a plan of data, the content of the scenario file called file.
+func makePlan(file string, data []byte, detector string) (*scenario.Plan, error) {
+	s, err := scenario.Parse(file, data, scenario.Known{Detectors: detectorNames[1:]})
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range s.Warnings {
+		fmt.Fprintln(os.Stderr, "warning:", w)
+	}
+	if detector != "" {
+		if detectors[detector] == nil {
+			return nil, fmt.Errorf("detector: %q; valid: %v", detector, detectorNames)
+		}
+		s.Detector = detector
+	}
+	return scenario.Compile(s)
+}
+
+func labDeploy(name *string) *cobra.Command {
+	var file, detector, pcap string
+	var dryRun bool
+	c := &cobra.Command{
+		Use:   "deploy -t FILE",
+		Short: "Build the topology of a scenario file and start its nodes",
+		Long: `Build the topology of a scenario file and start its switches and hosts; flows are
+not started (see "lab run"). A lab that is up already, from the same file, is left
+as it is.`,
+		Example: "  sudo softswitch lab deploy -t scenarios/fattree-on-loop.yaml\n  softswitch lab deploy -t scenarios/pause.yaml --dry-run",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			plan, err := readPlan(file, detector)
+			if err != nil {
+				return err
+			}
+			desc, err := describeLab(plan, lab.Options{Name: *name}, pcap)
+			if err != nil {
+				return err
+			}
+			if dryRun {
+				steps, err := netnslab.Plan(desc, netnslab.Dir(desc.Name))
+				if err != nil {
+					return err
+				}
+				for _, s := range steps {
+					fmt.Println(s)
+				}
+				return nil
+			}
+			_, err = netnslab.Up(cmd.Context(), desc, os.Stderr)
+			return err
+		},
+	}
+	c.Flags().StringVarP(&file, "topology", "t", "", "scenario file whose topology to build")
+	c.MarkFlagRequired("topology")
+	c.MarkFlagFilename("topology", "yaml", "yml")
+	c.Flags().StringVar(&detector, "detector", "", "deadlock detector instead of the file's")
+	c.Flags().StringVar(&pcap, "pcap", "", "directory for a pcapng of each switch")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the steps and do nothing")
+	return c
+}
+
+// describeLab fills in what only this process knows: where softswitch is and where
+// captures go.
+func describeLab(plan *scenario.Plan, opt lab.Options, pcap string) (desc netnslab.Lab, err error) {
+	if opt.Program, err = os.Executable(); err != nil {
+		return desc, err
+	}
+	if pcap != "" {
+		if opt.PcapDir, err = filepath.Abs(pcap); err != nil {
+			return desc, err
+		}
+		if err := os.MkdirAll(opt.PcapDir, 0o755); err != nil {
+			return desc, err
+		}
+	}
+	return lab.Describe(plan, opt), nil
+}
+
+func labInspect(name *string) *cobra.Command {
+	var format string
+	c := &cobra.Command{
+		Use:   "inspect",
+		Short: "Show the nodes and links of a lab",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if format != "table" && format != "json" {
+				return fmt.Errorf("format: %q; valid: table, json", format)
+			}
+			st, err := loadLab(*name)
+			if err != nil {
+				return err
+			}
+			r := st.Inspect()
+			if format == "json" {
+				enc := json.NewEncoder(os.Stdout)
+				enc.SetIndent("", "  ")
+				return enc.Encode(r)
+			}
+			w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+			fmt.Fprintln(w, "NODE\tKIND\tNAMESPACE\tPID\tPROCESS")
+			for _, n := range r.Nodes {
+				fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", n.Name, n.Kind, n.Namespace, n.PID, strings.TrimSpace(n.Process+" "+n.Problem))
+			}
+			fmt.Fprintln(w, "\nLINK\tSTATE")
+			for i, l := range r.Links {
+				state := "up"
+				if !l.Up {
+					state = "down"
+				}
+				fmt.Fprintf(w, "%v\t%s\n", st.Links[i], state)
+			}
+			return w.Flush()
+		},
+	}
+	c.Flags().StringVarP(&format, "format", "f", "table", "table or json")
+	return c
+}
+
+func loadLab(name string) (*netnslab.State, error) {
+	st, err := netnslab.Load(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		labs, _ := netnslab.Labs()
+		if len(labs) == 0 {
+			return nil, fmt.Errorf("lab %q is not up, nor is any other; see `softswitch lab deploy`", name)
+		}
+		return nil, fmt.Errorf("lab %q is not up; up: %s", name, strings.Join(labs, ", "))
+	}
+	return st, err
+}
+
+func labExec(name *string) *cobra.Command {
+	return &cobra.Command{
+		Use:                   "exec NODE COMMAND [ARG...]",
+		Short:                 "Run a command in a node's namespace",
+		Example:               "  sudo softswitch lab exec h0-0-0 ping -c 3 10.1.0.2\n  sudo softswitch lab exec core0 tcpdump -n -i to-agg0-0",
+		Args:                  cobra.MinimumNArgs(2),
+		DisableFlagsInUseLine: true,
+		FParseErrWhitelist:    cobra.FParseErrWhitelist{UnknownFlags: false},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			st, err := loadLab(*name)
+			if err != nil {
+				return err
+			}
+			code, err := st.Exec(cmd.Context(), args[0], args[1:], netnslab.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+			if err != nil {
+				return err
+			}
+			if code != 0 {
+				return exitCode(code)
+			}
+			return nil
+		},
+	}
+}
+
+// labLink makes the commands that set a link down or up.
+func labLink(name *string, verb string, set func(*netnslab.State, netnslab.LinkState) error) *cobra.Command {
+	return &cobra.Command{
+		Use:     verb + " NODE NODE",
+		Short:   map[string]string{"fail": "Set the link between two nodes down", "heal": "Set the link between two nodes up"}[verb],
+		Example: "  sudo softswitch lab " + verb + " core0 agg1-0",
+		Args:    cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			st, err := loadLab(*name)
+			if err != nil {
+				return err
+			}
+			found := false
+			for _, l := range st.Links {
+				ends := [2]string{l.A.Node, l.B.Node}
+				if ends == [2]string{args[0], args[1]} || ends == [2]string{args[1], args[0]} {
+					found = true
+					if err := set(st, l); err != nil {
+						return err
+					}
+				}
+			}
+			if !found {
+				return fmt.Errorf("lab %s: no link between %q and %q; see `softswitch lab inspect`", *name, args[0], args[1])
+			}
+			return nil
+		},
+	}
+}
+
+func labDestroy(name *string) *cobra.Command {
+	var all bool
+	c := &cobra.Command{
+		Use:   "destroy",
+		Short: "Remove a lab: processes, links, namespaces, settings",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			names := []string{*name}
+			if all {
+				var err error
+				if names, err = netnslab.Labs(); err != nil {
+					return err
+				}
+			}
+			var errs []error
+			for _, n := range names {
+				errs = append(errs, netnslab.Down(n, os.Stderr))
+			}
+			return errors.Join(errs...)
+		},
+	}
+	c.Flags().BoolVarP(&all, "all", "a", false, "every lab of this machine")
+	return c
+}
+
+// runOptions are how a scenario is to be played.
+type runOptions struct {
+	detector, pcap string
+	json, keep     bool
+}
+
+func labRun(name *string) *cobra.Command {
+	var opt runOptions
+	c := &cobra.Command{
+		Use:   "run FILE",
+		Short: "Build a lab, play a scenario on it, judge it, remove the lab",
+		Long: `Build a lab from a scenario file, play the scenario, and print its verdict: what
+the logs of all switches prove (was there a deadlock, since when), and what the
+detector declared. The lab is then removed.
+
+Exit status: 0 the scenario's expectation is met and the run can be trusted; 1 not;
+2 the scenario could not be played.`,
+		Example: "  sudo softswitch lab run scenarios/fattree-on-loop.yaml\n  sudo softswitch lab run scenarios/pause.yaml --pcap /tmp/pcap --json",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			plan, err := readPlan(args[0], opt.detector)
+			if err != nil {
+				return err
+			}
+			v, err := playLive(cmd.Context(), plan, *name, opt, os.Stderr)
+			if err != nil {
+				return err
+			}
+			return printVerdict(v, opt.json)
+		},
+	}
+	opt.flags(c)
+	c.Flags().BoolVar(&opt.keep, "keep", false, "leave the lab up afterwards")
+	return c
+}
+
+func (opt *runOptions) flags(c *cobra.Command) {
+	c.Flags().StringVar(&opt.detector, "detector", "", fmt.Sprintf("deadlock detector instead of the file's: %s", strings.Join(detectorNames, ", ")))
+	c.Flags().StringVar(&opt.pcap, "pcap", "", "directory for a pcapng of each switch, with a comment on each ITSY frame")
+	c.Flags().BoolVar(&opt.json, "json", false, "print the verdict as JSON")
+}
+
+// playLive builds a lab, plays a scenario on it and removes it.
+func playLive(ctx context.Context, plan *scenario.Plan, name string, opt runOptions, progress io.Writer) (v *scenario.Verdict, err error) {
+	if err := lab.Refuse(plan.Scenario); err != nil {
+		return nil, err
+	}
+	desc, err := describeLab(plan, lab.Options{Name: name, Instance: time.Now().Format(time.RFC3339Nano)}, opt.pcap)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(progress, "building a lab of %d switches, %d hosts, %d links\n", len(plan.Switches), len(plan.Hosts), len(plan.Links))
+	st, err := netnslab.Up(ctx, desc, progress)
+	if err != nil {
+		return nil, err
+	}
+	if !opt.keep {
+		defer func() { err = errors.Join(err, netnslab.Down(name, progress)) }()
+	}
+	run, err := lab.Play(ctx, plan, st, progress)
+	if err != nil {
+		return nil, err
+	}
+	return run.Verdict()
+}
+
+func printVerdict(v *scenario.Verdict, asJSON bool) error {
+	if asJSON {
+		enc := json.NewEncoder(os.Stdout)
+		enc.SetIndent("", "  ")
+		if err := enc.Encode(v); err != nil {
+			return err
+		}
+	} else if err := v.WriteTable(os.Stdout); err != nil {
+		return err
+	}
+	if v.ExitCode() != 0 {
+		return errUnmet
+	}
+	return nil
+}

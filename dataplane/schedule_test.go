@@ -1,0 +1,144 @@
+package dataplane
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"softswitch/internal/unit"
+)
+
+// Strict priority: the highest class that has frames and is not paused.
+func TestStrictPriority(t *testing.T) {
+	s := newTestSwitch(t, 2, nil)
+	f := func(c unit.Priority, id uint32) []byte { return between(0, 1, c, id) }
+	s.receive(0, f(0, 1), f(3, 2), f(7, 3), f(3, 4), f(5, 5), f(0, 6), f(4, 7))
+	s.wantData(1, f(7, 3), f(5, 5), f(4, 7))
+	s.receive(1, pauseOf(3, 1000, 1))
+	s.wantData(1, f(0, 1))
+	s.receive(0, f(6, 8))
+	s.wantData(1, f(6, 8))
+	s.receive(1, resumeOf(3, 1))
+	s.wantData(1, f(3, 2), f(3, 4), f(0, 6))
+	s.wantNothing(1)
+}
+
+// feeder keeps queues of port 1 full with frames of given sizes.
+type feeder struct {
+	s    *testSwitch
+	size map[unit.Priority]int
+}
+
+func (f feeder) feed() {
+	for c := range unit.Priority(unit.Priorities) {
+		for f.size[c] > 0 && f.s.Queue(1, c).Frames() < 3 {
+			f.s.receive(0, datagram{dst: stationMAC(1), class: c, size: f.size[c]}.frame())
+		}
+	}
+}
+
+// take transmits one frame and says of which class it was.
+func (f feeder) take() (class unit.Priority, size int) {
+	f.feed()
+	fs := f.s.lend(1, 1)
+	if len(fs) != 1 {
+		f.s.t.Fatal("a port with full queues sends nothing")
+	}
+	class, size = fs[0].OutClass, fs[0].Len
+	f.s.sent(1)
+	return class, size
+}
+
+// Weighted classes share exactly by weight: a round of frames of half a quantum
+// gives a class of weight w 2w frames, and no other number.
+func TestWeightsExact(t *testing.T) {
+	weights := map[unit.Priority]int{0: 1, 1: 3, 2: 2, 6: 5}
+	s := newTestSwitch(t, 2, func(c *Config) {
+		for cl, w := range weights {
+			c.Weights[cl] = w
+		}
+	})
+	f := feeder{s, map[unit.Priority]int{0: quantumBytes / 2, 1: quantumBytes / 2, 2: quantumBytes / 2, 6: quantumBytes / 2}}
+	f.take() // the first round begins in the middle of the ring
+	for round := range 200 {
+		got := make(map[unit.Priority]int)
+		for range 2 * (1 + 3 + 2 + 5) {
+			c, _ := f.take()
+			got[c]++
+		}
+		for cl, w := range weights {
+			if got[cl] != 2*w {
+				t.Fatalf("round %d: class %d of weight %d sent %d frames, want %d: %v", round, cl, w, got[cl], 2*w, got)
+			}
+		}
+	}
+}
+
+// With any sizes, the bytes over weight of two backlogged classes differ by at
+// most a quantum and a largest frame each.
+func TestWeightsByBytes(t *testing.T) {
+	seed := rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 0))
+	for range 10 {
+		f := feeder{size: map[unit.Priority]int{}}
+		weight := map[unit.Priority]int{}
+		for range 2 + rng.IntN(4) {
+			cl := unit.Priority(rng.IntN(8))
+			f.size[cl], weight[cl] = 60+rng.IntN(1514-59), 1+rng.IntN(6)
+		}
+		f.s = newTestSwitch(t, 2, func(c *Config) {
+			for cl, w := range weight {
+				c.Weights[cl] = w
+			}
+		})
+		sent := map[unit.Priority]float64{}
+		for range 3000 {
+			c, n := f.take()
+			sent[c] += float64(n) / float64(weight[c])
+			for a := range f.size {
+				for b := range f.size {
+					if d := sent[a] - sent[b]; d > 2*(quantumBytes+1514) {
+						t.Fatalf("seed %d: classes %d and %d: %.0f bytes a weight apart; sizes %v, weights %v", seed, a, b, d, f.size, weight)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Weighted classes share what strict ones leave.
+func TestStrictBeforeWeighted(t *testing.T) {
+	s := newTestSwitch(t, 2, func(c *Config) { c.Weights[1], c.Weights[6] = 1, 1 })
+	f := func(c unit.Priority, id uint32) []byte { return between(0, 1, c, id) }
+	s.receive(0, f(6, 1), f(1, 2), f(0, 3), f(3, 4))
+	s.wantData(1, f(3, 4), f(0, 3))
+	got := fmt.Sprint(s.transmit(1, 2))
+	if want := fmt.Sprint([][]byte{f(1, 2), f(6, 1)}); got != want {
+		t.Errorf("weighted classes 1 and 6 of equal weight: got another order or frame")
+	}
+}
+
+// A class that is paused or idle saves up no turn: when it comes back it gets its
+// share, not what it missed.
+func TestWeightedClassSavesNothing(t *testing.T) {
+	s := newTestSwitch(t, 2, func(c *Config) { c.Weights[3], c.Weights[1] = 1, 1 })
+	f := feeder{s, map[unit.Priority]int{3: 800, 1: 800}}
+	for range 5 {
+		f.take()
+	}
+	s.receive(1, pauseOf(3, 65535, 1))
+	for range 100 {
+		if c, _ := f.take(); c != 1 {
+			t.Fatalf("class %d sends while it is paused", c)
+		}
+	}
+	s.receive(1, resumeOf(3, 1))
+	got := map[unit.Priority]int{}
+	for range 100 {
+		c, _ := f.take()
+		got[c]++
+	}
+	if got[3] < 48 || got[3] > 52 {
+		t.Errorf("after its pause class 3 sent %d of 100 frames, want its half", got[3])
+	}
+}

@@ -1,0 +1,160 @@
+package bench
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"errors"
+
+	"github.com/safchain/ethtool"
+	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netns"
+)
+
+// room is a network namespace without a name, with a netlink socket in it. It ends
+// with its last process and close.
+type room struct {
+	ns netns.NsHandle
+	nl *netlink.Handle
+}
+
+// newRoom makes a namespace in which nothing sends but what is put there.
+func newRoom() (r room, err error) {
+	err = onThread(func() error {
+		ns, err := netns.New()
+		if err != nil {
+			return fmt.Errorf("new network namespace: %w", err)
+		}
+		r.ns = ns
+		return disableIPv6()
+	})
+	if err == nil {
+		r.nl, err = netlink.NewHandleAt(r.ns)
+	}
+	if err != nil && r.ns.IsOpen() {
+		r.ns.Close()
+	}
+	return r, err
+}
+
+// disableIPv6 keeps the kernel from soliciting routers on interfaces of the calling
+// thread's namespace.
+func disableIPv6() error {
+	for _, which := range []string{"all", "default"} {
+		err := os.WriteFile("/proc/sys/net/ipv6/conf/"+which+"/disable_ipv6", []byte("1"), 0)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // a kernel without IPv6
+			return err
+		}
+	}
+	return nil
+}
+
+func (r room) close() {
+	r.nl.Close()
+	r.ns.Close()
+}
+
+// rooms makes n namespaces.
+func rooms(n int) ([]room, error) {
+	var rs []room
+	for range n {
+		r, err := newRoom()
+		if err != nil {
+			closeRooms(rs)
+			return nil, err
+		}
+		rs = append(rs, r)
+	}
+	return rs, nil
+}
+
+func closeRooms(rs []room) {
+	for _, r := range rs {
+		r.close()
+	}
+}
+
+// wire joins interface nameA of a with nameB of b by a veth pair, up, without
+// offloads: what is sent is whole frames.
+func wire(a room, nameA string, b room, nameB string) error {
+	attrs := netlink.NewLinkAttrs()
+	attrs.Name = nameA
+	pair := &netlink.Veth{LinkAttrs: attrs, PeerName: nameB, PeerNamespace: netlink.NsFd(int(b.ns))}
+	if err := a.nl.LinkAdd(pair); err != nil {
+		return fmt.Errorf("add veth %s-%s: %w", nameA, nameB, err)
+	}
+	for _, end := range []struct {
+		room
+		name string
+	}{{a, nameA}, {b, nameB}} {
+		if err := within(end.ns, anyCPU, func() error { return offloadsOff(end.name) }); err != nil {
+			return fmt.Errorf("offloads of %s: %w", end.name, err)
+		}
+		l, err := end.nl.LinkByName(end.name)
+		if err != nil {
+			return err
+		}
+		if err := end.nl.LinkSetUp(l); err != nil {
+			return fmt.Errorf("set %s up: %w", end.name, err)
+		}
+	}
+	return nil
+}
+
+// offloadsOff switches off what lets a veth carry frames that are not yet
+// checksummed or not yet cut to the MTU.
+func offloadsOff(name string) error {
+	tool, err := ethtool.NewEthtool()
+	if err != nil {
+		return err
+	}
+	defer tool.Close()
+	known, err := tool.FeatureNames(name)
+	if err != nil {
+		return err
+	}
+	change := map[string]bool{}
+	for f := range known {
+		if f == "rx-gro" || strings.HasPrefix(f, "tx-checksum-") || strings.HasPrefix(f, "tx-") && strings.HasSuffix(f, "-segmentation") {
+			change[f] = false
+		}
+	}
+	return tool.Change(name, change)
+}
+
+// bed is where a DUT is measured.
+type bed struct {
+	rooms             []room
+	source, dut, sink room
+}
+
+// newBed makes the three namespaces and the two wires src-p0 and p1-dst.
+func newBed() (*bed, error) {
+	rs, err := rooms(3)
+	if err != nil {
+		return nil, err
+	}
+	b := &bed{rooms: rs, source: rs[0], dut: rs[1], sink: rs[2]}
+	if err := errors.Join(wire(b.source, "src", b.dut, "p0"), wire(b.dut, "p1", b.sink, "dst")); err != nil {
+		b.close()
+		return nil, err
+	}
+	return b, nil
+}
+
+func (b *bed) close() { closeRooms(b.rooms) }
+
+// offered is the number of frames that p0 was given, delivered that of dst. A veth
+// counts a frame only if the far end's processor had room for it.
+func (b *bed) offered() (uint64, error)   { return received(b.dut, "p0") }
+func (b *bed) delivered() (uint64, error) { return received(b.sink, "dst") }
+
+func received(r room, name string) (uint64, error) {
+	l, err := r.nl.LinkByName(name)
+	if err != nil {
+		return 0, fmt.Errorf("counters of %s: %w", name, err)
+	}
+	return l.Attrs().Statistics.RxPackets, nil
+}

@@ -1,0 +1,145 @@
+package bench
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// grace is how long a process has to end after SIGTERM, before SIGKILL.
+const grace = 2 * time.Second
+
+// child is a process in a namespace. It ends with stop, and with this program.
+type child struct {
+	name  string
+	cmd   *exec.Cmd
+	log   string         // file of its output
+	stdin io.WriteCloser // open until stop: some programs end when it ends
+	out   *bufio.Reader  // its standard output, if launch.pipe was set
+	ended chan struct{}  // closed when it has ended
+	err   error          // how; valid when ended is closed
+}
+
+// launch says what to start and where.
+type launch struct {
+	room room
+	cpu  int
+	dir  string // for its log
+	name string // of its log, unique in dir
+	argv []string
+	env  []string // added to this program's
+	pipe bool     // keep standard output apart from the log, in child.out
+}
+
+// start starts a process. Its log takes its output.
+func start(l launch) (*child, error) {
+	c := &child{name: l.name, log: filepath.Join(l.dir, l.name+".log"), ended: make(chan struct{})}
+	log, err := os.Create(c.log)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	c.cmd = exec.Command(l.argv[0], l.argv[1:]...)
+	c.cmd.Dir = l.dir
+	c.cmd.Env = append(os.Environ(), l.env...)
+	c.cmd.Stdout, c.cmd.Stderr = log, log
+	// In a session of its own it does not see the terminal's interrupt: stop ends it.
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+	if c.stdin, err = c.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	var out *os.File
+	if l.pipe {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return nil, err
+		}
+		defer w.Close()
+		out, c.out, c.cmd.Stdout = r, bufio.NewReader(r), w
+	}
+	if err := within(l.room.ns, l.cpu, c.cmd.Start); err != nil {
+		if out != nil {
+			out.Close()
+		}
+		return nil, fmt.Errorf("start %s: %w", l.name, err)
+	}
+	go func() {
+		c.err = c.cmd.Wait()
+		close(c.ended)
+	}()
+	return c, nil
+}
+
+// stop ends the process and waits for its end.
+func (c *child) stop() {
+	c.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-c.ended:
+	case <-time.After(grace):
+		c.cmd.Process.Kill()
+		<-c.ended
+	}
+}
+
+// died tells how the process ended, with the last of what it said; nil while it runs.
+func (c *child) died() error {
+	select {
+	case <-c.ended:
+		return c.failure()
+	default:
+		return nil
+	}
+}
+
+// failure is the error of a process that has ended.
+func (c *child) failure() error {
+	said, _ := os.ReadFile(c.log)
+	lines := strings.Split(strings.TrimSpace(string(said)), "\n")
+	last := strings.Join(lines[max(0, len(lines)-3):], "; ")
+	if c.err != nil {
+		return fmt.Errorf("%s ended (%w): %s", c.name, c.err, last)
+	}
+	return fmt.Errorf("%s ended: %s", c.name, last)
+}
+
+// readLine reads a line of the process's standard output.
+func (c *child) readLine(ctx context.Context) (string, error) {
+	type read struct {
+		line string
+		err  error
+	}
+	got := make(chan read, 1)
+	go func() {
+		line, err := c.out.ReadString('\n')
+		got <- read{line, err}
+	}()
+	select {
+	case r := <-got:
+		if errors.Is(r.err, io.EOF) {
+			<-c.ended
+			return "", c.failure()
+		}
+		return strings.TrimSpace(r.line), r.err
+	case <-ctx.Done():
+		c.stop() // ends the goroutine
+		return "", ctx.Err()
+	}
+}
+
+// run runs a short program to its end.
+func run(ctx context.Context, env []string, argv ...string) error {
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Env = append(os.Environ(), env...)
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", filepath.Base(argv[0]), err, strings.TrimSpace(string(said)))
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"softswitch/event"
+	"softswitch/internal/control"
+	"softswitch/internal/unit"
+	"softswitch/link"
+	netnslab "softswitch/netns-lab"
+	"softswitch/observe"
+)
+
+// Record is what one node has to tell after a run.
+type Record struct {
+	Name   string
+	Switch *observe.Switch // of a switch that lives
+	Host   *observe.Host   // of a host that lives
+	Log    event.Log
+}
+
+// starvedMax is the lateness from which a node counts as starved: pauses of
+// 100 Mbit/s are refreshed every 10 ms and expire after 335 ms.
+const starvedMax = 100 * unit.Millisecond
+
+// collect asks every node for its counters and reads its log.
+func (r *Run) collect(st *netnslab.State) error {
+	for _, s := range r.Plan.Switches {
+		var snap observe.Switch
+		rec := Record{Name: s.Name}
+		if r.ask(st, s.Name, &snap) {
+			rec.Switch = &snap
+			for _, p := range snap.Ports {
+				r.distrust(s.Name+" "+p.Name, p.Link)
+			}
+			r.starved(s.Name, snap.Live)
+		}
+		if err := r.readLog(st, rec); err != nil {
+			return err
+		}
+	}
+	for _, h := range r.Plan.Hosts {
+		var snap observe.Host
+		rec := Record{Name: h.Name}
+		if r.ask(st, h.Name, &snap) {
+			rec.Host = &snap
+			r.distrust(h.Name, snap.Link)
+			r.starved(h.Name, snap.Live)
+		}
+		if err := r.readLog(st, rec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ask asks a node for its counters; false if it does not live.
+func (r *Run) ask(st *netnslab.State, name string, snap any) bool {
+	if r.Killed[name] {
+		return false
+	}
+	if err := control.Call(controlPath(st, name), "stats", nil, snap); err != nil {
+		r.Invalid = append(r.Invalid, fmt.Sprintf("%s does not answer: %v", name, err))
+		return false
+	}
+	return true
+}
+
+// distrust notes frames that the machine, not the fabric, lost.
+func (r *Run) distrust(where string, s link.Stats) {
+	for _, l := range []struct {
+		n    uint64
+		what string
+	}{{s.Drops, "frames lost in the receive ring"}, {s.Truncated, "frames truncated"}, {s.Busy, "times the kernel refused to send"}} {
+		if l.n > 0 {
+			r.Invalid = append(r.Invalid, fmt.Sprintf("%s: %d %s", where, l.n, l.what))
+		}
+	}
+}
+
+func (r *Run) starved(name string, l observe.Live) {
+	if l.Lateness > starvedMax {
+		r.Invalid = append(r.Invalid, fmt.Sprintf("%s was starved: %.0f ms late", name, float64(l.Lateness)/1e6))
+	}
+	if l.EventsLost > 0 {
+		r.Invalid = append(r.Invalid, fmt.Sprintf("%s: %d events lost", name, l.EventsLost))
+	}
+}
+
+func (r *Run) readLog(st *netnslab.State, rec Record) error {
+	path := filepath.Join(netnslab.Dir(st.Name), rec.Name, eventsName)
+	data, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	// A node that was killed may have been writing; one that lives may be still.
+	rec.Log, err = event.Decode(path, data, true)
+	if err != nil {
+		return err
+	}
+	r.Nodes = append(r.Nodes, rec)
+	return nil
+}

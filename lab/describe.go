@@ -1,0 +1,85 @@
+package lab
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"softswitch/config"
+	netnslab "softswitch/netns-lab"
+	"softswitch/scenario"
+)
+
+// Files of a node, in its run directory.
+const (
+	controlName = "control.sock"
+	eventsName  = "events.jsonl"
+	configName  = "config.yaml"
+)
+
+// mtu of every link: frames of 1514 bytes and a tag.
+const mtu = 1500
+
+// Options of a lab.
+type Options struct {
+	Name     string // of the lab; "" is netnslab.DefaultName
+	Program  string // absolute path of softswitch, which the nodes run
+	PcapDir  string // absolute; "" for no captures
+	Instance string // makes this lab another than one made before from the same plan
+}
+
+// Describe turns a plan into namespaces, links and processes.
+func Describe(p *scenario.Plan, opt Options) netnslab.Lab {
+	lab := netnslab.Lab{Name: opt.Name}
+	for _, s := range p.Switches {
+		s.Live = config.Live{Control: controlName, Events: eventsName}
+		if opt.PcapDir != "" {
+			s.Live.Pcap = filepath.Join(opt.PcapDir, s.Name+".pcapng")
+		}
+		lab.Nodes = append(lab.Nodes, node(s.Name, "switch", opt, []string{"run", "-c", configName}, s.Marshal()))
+	}
+	for _, h := range p.Hosts {
+		h.Live = config.Live{Control: controlName, Events: eventsName}
+		n := node(h.Name, "host", opt, []string{"host", "-c", configName}, h.Marshal())
+		n.Addresses = []netnslab.Address{{Iface: h.Port.Name, CIDR: h.Address}}
+		n.Routes = []netnslab.Route{{Dst: "default", Via: h.Gateway}}
+		lab.Nodes = append(lab.Nodes, n)
+	}
+	for _, l := range p.Links {
+		lab.Links = append(lab.Links, netnslab.Link{A: end(l.A), B: end(l.B), MTU: mtu})
+	}
+	return lab
+}
+
+func node(name, kind string, opt Options, args []string, cfg []byte) netnslab.Node {
+	n := netnslab.Node{
+		Name: name, Kind: kind,
+		Command: append([]string{opt.Program}, args...),
+		// One processor a node: a fabric has more nodes than the machine has cores, and
+		// the runtime then never spins in search of work.
+		Env:   []string{"GOMAXPROCS=1"},
+		Files: []netnslab.File{{Path: configName, Data: cfg}},
+		Ready: controlName,
+	}
+	if opt.Instance != "" {
+		n.Env = append(n.Env, "SOFTSWITCH_INSTANCE="+opt.Instance)
+	}
+	return n
+}
+
+func end(e scenario.LinkEnd) netnslab.End {
+	return netnslab.End{Node: e.Name, Iface: e.Iface, MAC: e.MAC}
+}
+
+// Refuse says what of a scenario namespaces cannot play, nil if nothing.
+func Refuse(s *scenario.Scenario) error {
+	for _, e := range s.Events {
+		switch e.Do {
+		case scenario.Lose, scenario.Forge:
+			return fmt.Errorf("scenario %s: event %q at %v: a live lab cannot play it; it can play fail, heal, flap, kill, stop, continue, storm, slow and normal", s.Name, e.Do, config.FormatTime(e.At))
+		}
+	}
+	if s.Response != "none" {
+		return fmt.Errorf("scenario %s: response %q: valid: none", s.Name, s.Response)
+	}
+	return nil
+}

@@ -1,0 +1,14 @@
+// Package lab plays scenarios on network namespaces: a process per switch and
+// host, veths between them, and what happens when.
+//
+//	scenario.Plan --Describe--> netnslab.Lab --netnslab.Up--> running nodes
+//	      |                                                      |
+//	      '-----------Play: start, fail, heal, kill ... -------->|
+//	                                                             v
+//	scenario.Verdict <--judge-- oracle <--event logs, counters--Collect
+//
+// Read in this order: describe.go, play.go, collect.go, verdict.go.
+//
+// What it does not do: it makes no namespaces (package netnslab) and knows no
+// truth (package oracle).
+package lab

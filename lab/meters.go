@@ -1,0 +1,52 @@
+package lab
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"softswitch/internal/timer"
+	"softswitch/internal/unit"
+	netnslab "softswitch/netns-lab"
+)
+
+// meters is what the machine had spent, and lost, at one instant.
+type meters struct {
+	at      unit.Time
+	softnet uint64
+	ticks   uint64 // processor time of the nodes, in USER_HZ ticks of 10 ms
+}
+
+func takeMeters(st *netnslab.State) (m meters, err error) {
+	m.at = timer.Now()
+	if m.softnet, err = netnslab.Softnet(); err != nil {
+		return m, err
+	}
+	for _, n := range st.Nodes {
+		m.ticks += processTicks(n.PID)
+	}
+	return m, nil
+}
+
+// cores is how many processors the nodes used since before.
+func (m meters) cores(before meters) float64 {
+	return float64(m.ticks-before.ticks) / 100 / seconds(m.at-before.at)
+}
+
+// processTicks is the user and system time of a process (proc(5), fields 14 and
+// 15 of stat); 0 if it is gone.
+func processTicks(pid int) uint64 {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	// The second field, the name in parentheses, may hold anything.
+	fields := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:]))
+	if len(fields) < 13 {
+		return 0
+	}
+	user, _ := strconv.ParseUint(fields[11], 10, 64)
+	system, _ := strconv.ParseUint(fields[12], 10, 64)
+	return user + system
+}

@@ -1,0 +1,124 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"softswitch/config"
+	"softswitch/internal/control"
+	"softswitch/internal/timer"
+	"softswitch/internal/unit"
+	netnslab "softswitch/netns-lab"
+	"softswitch/scenario"
+)
+
+// lead is the time between the order to start and the start of the time line, so
+// that every host has it by then.
+const lead = 200 * unit.Millisecond
+
+// Run is what a played scenario left behind.
+type Run struct {
+	Plan       *scenario.Plan
+	Start, End unit.Time
+	Nodes      []Record // switches first, in the order of the plan
+	Invalid    []string // reasons why the run cannot be trusted
+	Cores      float64  // processors that the nodes used, on average
+	Killed     map[string]bool
+}
+
+// Play plays p on a lab that is up: it starts the hosts, makes happen what the
+// time line says, and collects what every node has to tell. progress gets a line
+// for each event.
+func Play(ctx context.Context, p *scenario.Plan, st *netnslab.State, progress io.Writer) (*Run, error) {
+	run := &Run{Plan: p, Killed: map[string]bool{}}
+	before, err := takeMeters(st)
+	if err != nil {
+		return nil, err
+	}
+	run.Start = timer.Now() + lead
+	run.End = run.Start + p.Scenario.Duration
+	for _, h := range p.Hosts {
+		args := struct {
+			At unit.Time `json:"at"`
+		}{run.Start}
+		if err := control.Call(controlPath(st, h.Name), "start", args, nil); err != nil {
+			return nil, fmt.Errorf("host %s: %w", h.Name, err)
+		}
+	}
+	if late := timer.Now() - run.Start; late > 0 {
+		run.Invalid = append(run.Invalid, fmt.Sprintf("the hosts were started %v late", time.Duration(late)))
+	}
+	for _, e := range p.Events {
+		if err := until(ctx, run.Start+e.At); err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(progress, "%9.3f s  %s\n", seconds(timer.Now()-run.Start), describe(p, e))
+		if err := run.do(p, st, e); err != nil {
+			return nil, err
+		}
+	}
+	fmt.Fprintf(progress, "%9.3f s  running until %.1f s\n", seconds(timer.Now()-run.Start), seconds(p.Scenario.Duration))
+	if err := until(ctx, run.End); err != nil {
+		return nil, err
+	}
+	after, err := takeMeters(st)
+	if err != nil {
+		return nil, err
+	}
+	run.Cores = after.cores(before)
+	if lost := after.softnet - before.softnet; lost > 0 {
+		run.Invalid = append(run.Invalid, fmt.Sprintf("the kernel lost %d frames between veths (softnet backlog)", lost))
+	}
+	fmt.Fprintf(progress, "%9.3f s  collecting\n", seconds(timer.Now()-run.Start))
+	return run, run.collect(st)
+}
+
+// do makes one event of the time line happen.
+func (r *Run) do(p *scenario.Plan, st *netnslab.State, e scenario.Event) error {
+	switch e.Do {
+	case scenario.Fail:
+		return st.Fail(st.Links[e.Link])
+	case scenario.Heal:
+		return st.Heal(st.Links[e.Link])
+	}
+	name := p.Fabric.Nodes[e.Node].Name
+	switch e.Do {
+	case scenario.Kill:
+		r.Killed[name] = true
+		return st.Kill(name)
+	case scenario.Stop:
+		return st.Stop(name)
+	case scenario.Continue:
+		return st.Continue(name)
+	}
+	return fmt.Errorf("lab: event %q at %s cannot be played", e.Do, config.FormatTime(e.At))
+}
+
+func describe(p *scenario.Plan, e scenario.Event) string {
+	switch e.Do {
+	case scenario.Fail, scenario.Heal:
+		return fmt.Sprintf("%s %s", e.Do, p.Links[e.Link].Name)
+	}
+	return fmt.Sprintf("%s %s", e.Do, p.Fabric.Nodes[e.Node].Name)
+}
+
+// until waits for a point of CLOCK_MONOTONIC.
+func until(ctx context.Context, at unit.Time) error {
+	t := time.NewTimer(time.Duration(max(0, at-timer.Now())))
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func controlPath(st *netnslab.State, node string) string {
+	return filepath.Join(netnslab.Dir(st.Name), node, controlName)
+}
+
+func seconds(t unit.Time) float64 { return float64(t) / float64(unit.Second) }

@@ -1,0 +1,377 @@
+package scenario
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"softswitch/event"
+	"softswitch/internal/unit"
+	"softswitch/itsyhdr"
+	"softswitch/oracle"
+	"softswitch/topo"
+)
+
+// fatTreeRun is a run on the k=4 fat-tree that deadlocks the loop agg0-0, core0,
+// agg2-0, core1, written as the logs of its switches.
+type fatTreeRun struct {
+	t    *testing.T
+	f    *topo.Fabric
+	logs map[string]*event.Log
+}
+
+var loop = []string{"agg0-0", "core0", "agg2-0", "core1"}
+
+func newFatTreeRun(t *testing.T) *fatTreeRun {
+	f, err := topo.FatTree(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &fatTreeRun{t, f, map[string]*event.Log{}}
+}
+
+// port is a's port towards b.
+func (r *fatTreeRun) port(a, b string) unit.NodePort {
+	r.t.Helper()
+	i, _ := r.f.Node(a)
+	for p, port := range r.f.Nodes[i].Ports {
+		if r.f.Nodes[port.Peer.Node].Name == b {
+			return unit.NodePort{Node: r.f.Nodes[i].ID, Port: unit.Port(p)}
+		}
+	}
+	r.t.Fatalf("%s has no port towards %s", a, b)
+	return unit.NodePort{}
+}
+
+func (r *fatTreeRun) log(at unit.Time, node string, e event.Event) {
+	if r.logs[node] == nil {
+		i, _ := r.f.Node(node)
+		r.logs[node] = &event.Log{Node: event.Node{ID: r.f.Nodes[i].ID, Name: node}}
+	}
+	e.At = at
+	r.logs[node].Events = append(r.logs[node].Events, e)
+}
+
+// closeLoop makes every bucket of the loop XOFF at the time at, and pauses its
+// queues one after the other, the last 30 us later.
+func (r *fatTreeRun) closeLoop(at unit.Time) {
+	for i, node := range loop {
+		before, after := loop[(i+3)%4], loop[(i+1)%4]
+		in, out := r.port(node, before), r.port(node, after)
+		r.log(at, node, event.Event{Type: event.XOFF, Port: in.Port, Class: 3, Out: out.Port, OutClass: 3, Period: 1, Bytes: 40960, Limit: 36864})
+		r.log(at, node, event.Event{Type: event.PauseSent, Port: in.Port, Class: 3, Period: 1})
+		r.log(at+unit.Time(i)*10*unit.Microsecond, node, event.Event{Type: event.Paused, Out: out.Port, OutClass: 3, HasPeriod: true, Period: 1})
+		r.log(at+unit.Time(i)*10*unit.Microsecond, node, event.Event{Type: event.Held, Port: in.Port, Class: 3, Out: out.Port, OutClass: 3, Bytes: 50000, Limit: 36864})
+	}
+}
+
+// declare: node i of the loop declares, and names the trigger.
+func (r *fatTreeRun) declare(at unit.Time, i int, trigger unit.NodePort, onLoop bool) {
+	node, before, after := loop[i], loop[(i+3)%4], loop[(i+1)%4]
+	r.log(at, node, event.Event{
+		Type: event.Deadlock, Port: r.port(node, before).Port, Class: 3, Out: r.port(node, after).Port, OutClass: 3,
+		Label: itsyhdr.TLV{Seq: 1}, Trigger: trigger, OnLoop: onLoop,
+	})
+}
+
+// verdict judges the run, which started at 1 s and ends at end.
+func (r *fatTreeRun) verdict(end unit.Time) *Verdict {
+	r.t.Helper()
+	f, err := OracleFabric(r.f)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	var logs []event.Log
+	for _, n := range r.f.Nodes {
+		if l := r.logs[n.Name]; l != nil {
+			logs = append(logs, *l)
+		}
+	}
+	res, err := oracle.Judge(f, logs, end, 0)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	v := &Verdict{Scenario: "fattree-on-loop", World: "live", Detector: "itsypaper", Seed: 1}
+	v.Judge(res, unit.Second)
+	return v
+}
+
+// onLoopRun is a whole run: two links fail, the loop closes at 1.4 s, a premature
+// declaration, a true one that names core0, a second declarer.
+func onLoopRun(t *testing.T) *Verdict {
+	const start = unit.Second
+	r := newFatTreeRun(t)
+	r.log(start+200*unit.Millisecond, "core0", event.Event{Type: event.LinkDown, Port: r.port("core0", "agg1-0").Port})
+	r.log(start+200*unit.Millisecond+5*unit.Microsecond, "core0", event.Event{Type: event.Rerouted, Out: r.port("core0", "agg2-0").Port, Bytes: 2})
+	r.log(start+200*unit.Millisecond+5*unit.Microsecond, "core0", event.Event{Type: event.Rerouted, Out: r.port("core0", "agg2-0").Port, Bytes: 3})
+	r.closeLoop(start + 400*unit.Millisecond)
+	trigger := r.port("core0", "agg2-0")
+	r.declare(start+400*unit.Millisecond+20*unit.Microsecond, 2, trigger, true)
+	r.declare(start+400*unit.Millisecond+642*unit.Microsecond, 1, trigger, true)
+	r.declare(start+401*unit.Millisecond, 3, r.port("edge1-0", "h1-0-0"), false)
+	v := r.verdict(start + 3*unit.Second)
+	v.ControlMessages, v.DetectorBytesPerSwitch = 12, 84
+	v.Flows = []FlowResult{
+		{Name: "A", From: "h0-0-0", To: "h1-0-0", Priority: 3, Sent: 12345, Received: 12000, Throughput: 49_376_543},
+		{Name: "a-longer-name", From: "h2-0-0", To: "h3-0-0", Priority: 3, Sent: 9, Received: 7, Lost: 1, Reordered: 1},
+	}
+	return v
+}
+
+const wantTable = `fattree-on-loop: live, detector itsypaper, response none, seed 1
+
+time line (ms)
+  200.000  link core0--agg1-0 failed
+  200.005  2 routes rerouted by core0--agg2-0
+  400.000  first pause: core0 stops agg0-0, priority 3
+  400.020  agg2-0 declares agg2-0--core1 deadlocked, priority 3: premature
+  400.030  deadlock: core0--agg2-0, agg2-0--core1, core1--agg0-0, agg0-0--core0 wait for one
+           another
+  400.642  core0 declares core0--agg2-0 deadlocked, priority 3: true, 0.612 ms after onset
+  401.000  core1 declares core1--agg0-0 deadlocked, priority 3: true, 0.970 ms after onset
+
+deadlock    yes, from 400.030 ms; still there at the end, 0 recurrences
+declared    3: 2 true, 0 false, 1 premature; 0 deadlocks missed
+
+    at ms  latency ms  judged  switch  port  prio  initial trigger
+  400.020           -  untrue  agg2-0     3     3  core0 port 2 (switch, on the loop)
+  400.642       0.612  true    core0      2     3  core0 port 2 (switch, on the loop)
+      loop  core0--agg2-0 agg2-0--core1 core1--agg0-0 agg0-0--core0
+  401.000       0.970  true    core1      0     3  h1-0-0 (host, off the loop)
+      loop  core1--agg0-0 agg0-0--core0 core0--agg2-0 agg2-0--core1
+
+  flow           from    to      prio   sent  received  lost  reordered  Mbit/s
+  A              h0-0-0  h1-0-0     3  12345     12000     0          0  49.376
+  a-longer-name  h2-0-0  h3-0-0     3      9         7     1          1   0.000
+
+frames      lossless lost 0, dropped by the response 0
+pfc         4 XOFF, 0 XON, 0 refreshes
+detector    12 control messages, 84 bytes of state at most in a switch
+
+expectation met
+`
+
+func TestTable(t *testing.T) {
+	v := onLoopRun(t)
+	v.Check(Wanted{Deadlock: ptr(true), Detected: ptr(true)})
+	var got bytes.Buffer
+	if err := v.WriteTable(&got); err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != wantTable {
+		t.Errorf("got\n%s\nwant\n%s", got.String(), wantTable)
+	}
+	for line := range strings.Lines(got.String()) {
+		if len(line) > tableWidth+1 {
+			t.Errorf("%d columns: %s", len(line)-1, line)
+		}
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// The last line is the conclusion, whatever it is.
+func TestTableConclusion(t *testing.T) {
+	for _, c := range []struct {
+		v    Verdict
+		want string
+		code int
+	}{
+		{Verdict{ExpectedMet: true}, "expectation met", 0},
+		{Verdict{ExpectedMet: true, Invalid: "h0-0-0 lost 3 frames in the kernel"}, "run not valid: h0-0-0 lost 3 frames in the kernel", 1},
+		{Verdict{Reasons: []string{"a", "b"}}, "expectation NOT met: a; b", 1},
+		{Verdict{}, "expectation not checked", 1},
+	} {
+		var out bytes.Buffer
+		if err := c.v.WriteTable(&out); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+		if last := lines[len(lines)-1]; last != c.want || c.v.ExitCode() != c.code {
+			t.Errorf("last line %q, exit status %d; want %q, %d", last, c.v.ExitCode(), c.want, c.code)
+		}
+	}
+}
+
+func TestTableOfManyDetections(t *testing.T) {
+	v := Verdict{Detections: make([]Detection, 25)}
+	var out bytes.Buffer
+	if err := v.WriteTable(&out); err != nil || !strings.Contains(out.String(), "  and 5 more\n") || strings.Count(out.String(), "untrue") != 20 {
+		t.Errorf("%v in\n%s", err, out.String())
+	}
+}
+
+func TestVerdictOfDeadlock(t *testing.T) {
+	v := onLoopRun(t)
+	const onset = 400*unit.Millisecond + 30*unit.Microsecond
+	if !v.Deadlock || v.Onset != onset || v.Premature != 1 || v.FalsePositives != 0 || v.FalseNegatives != 0 || v.Recovered || v.PFC.XOFF != 4 {
+		t.Errorf("verdict %+v", v)
+	}
+	d := v.Detections[1]
+	want := Detection{
+		At: onset + 612*unit.Microsecond, Latency: 612 * unit.Microsecond, Switch: "core0", Port: 2, Priority: 3,
+		Loop:         []string{"core0--agg2-0", "agg2-0--core1", "core1--agg0-0", "agg0-0--core0"},
+		Trigger:      FoundTrigger{Node: "core0", Port: 2, Kind: "switch", OnLoop: true},
+		TruePositive: true,
+	}
+	if !reflect.DeepEqual(d, want) {
+		t.Errorf("detection %+v\nwant %+v", d, want)
+	}
+}
+
+func TestVerdictOfRecovery(t *testing.T) {
+	const ms = unit.Millisecond
+	r := newFatTreeRun(t)
+	r.closeLoop(unit.Second)
+	open := func(at unit.Time) {
+		r.log(at, "agg0-0", event.Event{Type: event.Resumed, Out: r.port("agg0-0", "core0").Port, OutClass: 3})
+	}
+	open(unit.Second + 10*ms)
+	in, out := r.port("agg0-0", "core1").Port, r.port("agg0-0", "core0").Port
+	r.log(unit.Second+20*ms, "agg0-0", event.Event{Type: event.Paused, Out: out, OutClass: 3, HasPeriod: true, Period: 1})
+	r.log(unit.Second+20*ms, "agg0-0", event.Event{Type: event.Held, Port: in, Class: 3, Out: out, OutClass: 3, Bytes: 50000, Limit: 36864})
+	open(unit.Second + 50*ms)
+	v := r.verdict(2 * unit.Second)
+	if !v.Recovered || v.Recurrences != 1 || v.Onset != 30*unit.Microsecond || v.Recovery != 50*ms-v.Onset || v.FalseNegatives != 2 {
+		t.Errorf("verdict %+v", v)
+	}
+}
+
+func TestVerdictWithoutDeadlock(t *testing.T) {
+	r := newFatTreeRun(t)
+	r.log(unit.Second, "core0", event.Event{Type: event.PauseSent, Class: 3})
+	r.declare(unit.Second+5, 1, unit.NodePort{}, false)
+	v := r.verdict(2 * unit.Second)
+	if v.Deadlock || v.Onset != 0 || v.FalsePositives != 1 || v.Detections[0].TruePositive || v.Detections[0].Trigger.Kind != "" {
+		t.Errorf("verdict %+v", v)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		edit func(v *Verdict)
+		want Wanted
+		miss string // "" if met
+	}{
+		{"nothing wanted", nil, Wanted{}, ""},
+		{"all wanted", func(v *Verdict) { v.Detections = v.Detections[:2] }, Wanted{
+			Deadlock: ptr(true), Detected: ptr(true), Trigger: &WantedTrigger{"core0", ptr(true)},
+			LosslessLost: ptr(0), MaxLatency: 800 * unit.Microsecond, MinXOFF: 4,
+		}, ""},
+		{"deadlock", nil, Wanted{Deadlock: ptr(false)}, "deadlock: yes, expected no"},
+		{"silence", nil, Wanted{Detected: ptr(false)}, "detected: 3 declarations, expected none"},
+		{"missed", func(v *Verdict) { v.FalseNegatives = 1 }, Wanted{Detected: ptr(true)}, "detected: 1 deadlocks were not declared"},
+		{"no true one", func(v *Verdict) { v.Detections = v.Detections[:1] }, Wanted{Detected: ptr(true)}, "detected: no true declaration, expected one"},
+		{"trigger", nil, Wanted{Trigger: &WantedTrigger{Node: "core0"}}, `trigger: core1 names "h1-0-0", expected core0`},
+		{"on loop", nil, Wanted{Trigger: &WantedTrigger{"core0", ptr(true)}}, "trigger: core1 says on the loop: no, expected yes"},
+		{"latency", nil, Wanted{MaxLatency: 800 * unit.Microsecond}, "latency: 0.970 ms at core1, expected at most 0.800 ms"},
+		{"lost", func(v *Verdict) { v.LosslessLost = 2 }, Wanted{LosslessLost: ptr(1)}, "lossless_lost: 2 frames, expected at most 1"},
+		{"lost, allowed", func(v *Verdict) { v.LosslessLost = 2 }, Wanted{LosslessLost: ptr(2)}, ""},
+		{"pauses", nil, Wanted{MinXOFF: 5}, "pfc: 4 XOFF, expected at least 5"},
+	} {
+		v := onLoopRun(t)
+		if c.edit != nil {
+			c.edit(v)
+		}
+		v.Check(c.want)
+		if v.ExpectedMet != (c.miss == "") || c.miss != "" && !slices.Contains(v.Reasons, c.miss) {
+			t.Errorf("%s: met %t, reasons %q, want %q", c.name, v.ExpectedMet, v.Reasons, c.miss)
+		}
+	}
+}
+
+func TestWantedOfScenario(t *testing.T) {
+	f := newFatTreeRun(t).f
+	core0, _ := f.Node("core0")
+	s := &Scenario{Fabric: f, Expect: Expect{Deadlock: ptr(true), MinXOFF: 3, Trigger: &Trigger{Node: core0, OnLoop: ptr(true)}}}
+	w := s.Wanted()
+	if w.Trigger == nil || w.Trigger.Node != "core0" || !*w.Trigger.OnLoop || w.MinXOFF != 3 || !*w.Deadlock || w.Detected != nil {
+		t.Errorf("%+v", w)
+	}
+}
+
+// The keys are a promise to programs that read them.
+func TestJSONKeys(t *testing.T) {
+	text, err := json.Marshal(onLoopRun(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v any
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	m := v.(map[string]any)
+	wantKeys(t, m, "scenario", "world", "detector", "response", "seed", "deadlock", "onset_ns", "detections", "false_positives",
+		"false_negatives", "premature", "lossless_lost", "response_dropped", "recovered", "recurrences", "recovery_ns", "flows", "pfc",
+		"control_messages", "detector_bytes_per_switch", "invalid", "expected_met", "reasons", "timeline")
+	d := m["detections"].([]any)[1].(map[string]any)
+	wantKeys(t, d, "at_ns", "latency_ns", "switch", "port", "priority", "loop", "initial_trigger", "true_positive")
+	wantKeys(t, d["initial_trigger"].(map[string]any), "node", "port", "kind", "on_loop")
+	wantKeys(t, m["pfc"].(map[string]any), "xoff", "xon", "refresh")
+	wantKeys(t, m["flows"].([]any)[0].(map[string]any), "name", "from", "to", "priority", "sent", "received", "lost", "reordered", "throughput_bps")
+	wantKeys(t, m["timeline"].([]any)[0].(map[string]any), "at_ns", "what")
+	if m["onset_ns"] != 400_030_000.0 || d["latency_ns"] != 612_000.0 {
+		t.Errorf("onset %v, latency %v: want nanoseconds", m["onset_ns"], d["latency_ns"])
+	}
+}
+
+func wantKeys(t *testing.T, m map[string]any, keys ...string) {
+	t.Helper()
+	for _, k := range keys {
+		if _, ok := m[k]; !ok {
+			t.Errorf("no key %q in %v", k, m)
+		}
+	}
+	if len(m) != len(keys) {
+		t.Errorf("%d keys, want %d: %v", len(m), len(keys), m)
+	}
+}
+
+func TestJSONRoundTripAndEmptyLists(t *testing.T) {
+	text, err := json.Marshal(Verdict{Detections: []Detection{{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), "null") {
+		t.Errorf("a list is null: %s", text)
+	}
+	want := onLoopRun(t)
+	want.Check(Wanted{Deadlock: ptr(false)})
+	text, err = json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Verdict
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	again, err := json.Marshal(got)
+	if err != nil || !bytes.Equal(text, again) {
+		t.Errorf("%v: first %s\nagain %s", err, text, again)
+	}
+}
+
+func TestOracleFabric(t *testing.T) {
+	f := newFatTreeRun(t).f
+	got, err := OracleFabric(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range f.Links {
+		a := unit.NodePort{Node: f.Nodes[l.A.Node].ID, Port: l.A.Port}
+		b := unit.NodePort{Node: f.Nodes[l.B.Node].ID, Port: l.B.Port}
+		if far, wired := got.Far(a); !wired || far != b {
+			t.Errorf("%s: %v leads to %v, want %v", l.Name, a, far, b)
+		}
+		if name := got.LinkName(a); name != l.Name {
+			t.Errorf("link %s is called %s", l.Name, name)
+		}
+		if got.FacesHost(a) != (f.Nodes[l.B.Node].Kind == topo.Host) {
+			t.Errorf("%s: faces a host: %t", l.Name, got.FacesHost(a))
+		}
+	}
+}

@@ -1,0 +1,9 @@
+// Package scenarios holds the scenario files that come with softswitch.
+package scenarios
+
+import "embed"
+
+// FS has every scenario file, by its name: "fattree-on-loop.yaml".
+//
+//go:embed *.yaml
+var FS embed.FS
