@@ -81,21 +81,27 @@ func newTestSwitch(t testing.TB, n int, change func(c *Config)) *testSwitch {
 
 // --- verbs ---
 
-// receive is the arrival of frames at a port, as one batch.
+// fill reads frames into lent slots and parses them, as a driver's rx loop does.
+func (s *testSwitch) fill(in unit.Port, frames ...[]byte) []*buffer.Frame {
+	s.t.Helper()
+	fs := make([]*buffer.Frame, len(frames))
+	s.Lend(in, fs)
+	for i, f := range fs {
+		if len(frames[i]) > cap(f.Data) {
+			s.t.Fatalf("a frame of %d bytes does not fit a slot of %d", len(frames[i]), cap(f.Data))
+		}
+		f.Data = append(f.Data[:0], frames[i]...)
+		s.Parse(f)
+	}
+	return fs
+}
+
+// receive is the arrival of frames at a port, in batches.
 func (s *testSwitch) receive(in unit.Port, frames ...[]byte) {
 	s.t.Helper()
 	for len(frames) > 0 {
 		n := min(len(frames), s.cfg.Batch)
-		fs := make([]*buffer.Frame, n)
-		s.Lend(in, fs)
-		for i, f := range fs {
-			if len(frames[i]) > cap(f.Data) {
-				s.t.Fatalf("a frame of %d bytes does not fit a slot of %d", len(frames[i]), cap(f.Data))
-			}
-			f.Data = append(f.Data[:0], frames[i]...)
-			s.Parse(f)
-		}
-		s.Receive(s.now, in, fs)
+		s.Receive(s.now, in, s.fill(in, frames[:n]...))
 		frames = frames[n:]
 	}
 	s.work()

@@ -58,6 +58,9 @@ func node(name, kind string, opt Options, args []string, cfg []byte) netnslab.No
 		// the runtime then never spins in search of work.
 		Env:   []string{"GOMAXPROCS=1"},
 		Files: []netnslab.File{{Path: configName, Data: cfg}},
+		// A switch that waits for a processor longer than its headroom lasts loses
+		// lossless frames, as no switch of silicon would.
+		Realtime: true,
 		Ready: controlName,
 	}
 	if opt.Instance != "" {

@@ -43,6 +43,11 @@ type Node struct {
 	Command []string
 	// Env is added to the environment of the process: "GOMAXPROCS=1".
 	Env []string
+	// Realtime runs the process at the lowest real-time priority (SCHED_RR 1), where
+	// that is permitted, so that other work on the machine does not delay it. The
+	// kernel keeps a part of the processor for that other work
+	// (sched_rt_runtime_us).
+	Realtime bool
 	// Files are written into the run directory before the process starts.
 	Files     []File
 	Addresses []Address

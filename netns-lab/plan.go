@@ -74,7 +74,7 @@ func processes(lab Lab, at map[string]place) []Step {
 		if len(n.Command) == 0 {
 			continue
 		}
-		starts = append(starts, start{at[n.Name], n.Command, n.Env})
+		starts = append(starts, start{at[n.Name], n.Command, n.Env, n.Realtime})
 		if n.Ready != "" {
 			waits = append(waits, await{at[n.Name], n.Ready})
 		}
@@ -190,11 +190,15 @@ func (s writeFile) String() string {
 type start struct {
 	place
 	Command, Env []string
+	Realtime     bool
 }
 
 func (s start) phase() string { return "processes" }
 func (s start) String() string {
 	words := []string{"ip netns exec", s.Namespace, "setsid env -C", quote(s.Dir)}
+	if s.Realtime {
+		words[1] += " chrt --rr 1"
+	}
 	for _, w := range append(append([]string{}, s.Env...), s.Command...) {
 		words = append(words, quote(w))
 	}

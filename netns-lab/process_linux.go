@@ -51,9 +51,15 @@ func spawn(ns netns.NsHandle, s start, token string) (pid, handle int, err error
 		Files: []uintptr{null.Fd(), log.Fd(), log.Fd()},
 		Sys:   &syscall.SysProcAttr{Setsid: true, PidFD: &handle},
 	}
-	err = inside(ns, func() (err error) {
-		pid, err = syscall.ForkExec(path, s.Command, attr)
-		return err
+	err = inside(ns, func() error {
+		run := func() (err error) {
+			pid, err = syscall.ForkExec(path, s.Command, attr)
+			return err
+		}
+		if s.Realtime {
+			return realtime(run)
+		}
+		return run()
 	})
 	if err != nil {
 		return 0, -1, &fs.PathError{Op: "start", Path: path, Err: err}
@@ -62,6 +68,22 @@ func spawn(ns netns.NsHandle, s start, token string) (pid, handle int, err error
 		return pid, -1, errors.New("the kernel has no pidfd (before 5.4)")
 	}
 	return pid, handle, nil
+}
+
+// realtime runs fn with the calling thread at the lowest real-time priority, which
+// a process that fn starts inherits. Where that is not permitted it runs fn all the
+// same. Preconditions: the goroutine is locked to its thread.
+func realtime(fn func() error) error {
+	rr := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_RR, Priority: 1}
+	if unix.SchedSetAttr(0, &rr, 0) != nil {
+		return fn()
+	}
+	err := fn()
+	other := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_NORMAL}
+	if back := unix.SchedSetAttr(0, &other, 0); back != nil {
+		return errors.Join(err, os.NewSyscallError("sched_setattr", back))
+	}
+	return err
 }
 
 // environment is this program's own with the node's additions and the mark.

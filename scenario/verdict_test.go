@@ -307,7 +307,7 @@ func TestJSONKeys(t *testing.T) {
 	m := v.(map[string]any)
 	wantKeys(t, m, "scenario", "world", "detector", "response", "seed", "deadlock", "onset_ns", "detections", "false_positives",
 		"false_negatives", "premature", "lossless_lost", "response_dropped", "recovered", "recurrences", "recovery_ns", "flows", "pfc",
-		"control_messages", "detector_bytes_per_switch", "invalid", "expected_met", "reasons", "timeline")
+		"control_messages", "detector_bytes_per_switch", "counter_bytes_per_switch", "invalid", "expected_met", "reasons", "timeline")
 	d := m["detections"].([]any)[1].(map[string]any)
 	wantKeys(t, d, "at_ns", "latency_ns", "switch", "port", "priority", "loop", "initial_trigger", "true_positive")
 	wantKeys(t, d["initial_trigger"].(map[string]any), "node", "port", "kind", "on_loop")

@@ -261,6 +261,7 @@ func labDestroy(name *string) *cobra.Command {
 type runOptions struct {
 	detector, pcap string
 	json, keep     bool
+	repeat         int
 }
 
 func labRun(name *string) *cobra.Command {
@@ -281,6 +282,9 @@ Exit status: 0 the scenario's expectation is met and the run can be trusted; 1 n
 			if err != nil {
 				return err
 			}
+			if opt.repeat > 1 {
+				return repeat(cmd.Context(), plan, *name, opt)
+			}
 			v, err := playLive(cmd.Context(), plan, *name, opt, os.Stderr)
 			if err != nil {
 				return err
@@ -290,7 +294,38 @@ Exit status: 0 the scenario's expectation is met and the run can be trusted; 1 n
 	}
 	opt.flags(c)
 	c.Flags().BoolVar(&opt.keep, "keep", false, "leave the lab up afterwards")
+	c.Flags().IntVar(&opt.repeat, "repeat", 1, "play it so many times, each in a new lab, and sum up")
 	return c
+}
+
+// repeat plays a scenario several times and prints a line a run and a summary.
+func repeat(ctx context.Context, plan *scenario.Plan, name string, opt runOptions) error {
+	if opt.keep || opt.pcap != "" {
+		return errors.New("lab run: --repeat goes with neither --keep nor --pcap")
+	}
+	var runs []*scenario.Verdict
+	for i := range opt.repeat {
+		fmt.Fprintf(os.Stderr, "run %d of %d\n", i+1, opt.repeat)
+		v, err := playLive(ctx, plan, name, opt, io.Discard)
+		if err != nil {
+			return err
+		}
+		runs = append(runs, v)
+	}
+	sum := scenario.Summarize(runs)
+	if opt.json {
+		enc := json.NewEncoder(os.Stdout)
+		enc.SetIndent("", "  ")
+		if err := enc.Encode(sum); err != nil {
+			return err
+		}
+	} else if err := sum.WriteTable(os.Stdout); err != nil {
+		return err
+	}
+	if sum.Met < len(runs) || sum.Invalid > 0 {
+		return errUnmet
+	}
+	return nil
 }
 
 func (opt *runOptions) flags(c *cobra.Command) {

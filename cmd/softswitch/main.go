@@ -60,6 +60,6 @@ Exit status: 0 done and as expected; 1 done, but not as expected; 2 not done.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	c.AddCommand(runCommand(), hostCommand(), labCommand(), demoCommand(), decodeCommand(), doctorCommand())
+	c.AddCommand(runCommand(), hostCommand(), labCommand(), demoCommand(), decodeCommand(), doctorCommand(), benchCommand())
 	return c
 }

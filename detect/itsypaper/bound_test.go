@@ -115,9 +115,6 @@ func TestBudgetCutsAFlood(t *testing.T) {
 	sc := newRing(t, 4, hop)
 	sc.fill(2, b, p, 60)
 	sc.s[2].XOFF(b, p)
-	s1 := sc.s[1] // what S2 sends comes here and goes no further
-	s1.XOFF(b, h)
-	s1.XON(b)
 	flood := func(from, n int) {
 		for k := from; k < from+n; k++ {
 			id := unit.NodePort{Node: unit.NodeID(100 + k), Port: 1}

@@ -2,6 +2,7 @@ package itsypaper
 
 import (
 	"fmt"
+	"math/bits"
 
 	"softswitch/detect"
 	"softswitch/internal/unit"
@@ -52,22 +53,29 @@ func (d *detector) Empty(_ unit.Time, q detect.Queue) {
 // otherClassWaits reports whether another lossless queue of q's port holds frames.
 func (d *detector) otherClassWaits(q detect.Queue) bool {
 	classes := d.view.Lossless()
-	if classes.Len() < 2 {
-		return false
+	others := classes &^ (1 << q.Class)
+	for ; others != 0; others &= others - 1 {
+		if d.waits(detect.Queue{Port: q.Port, Class: first(others)}, classes) {
+			return true
+		}
 	}
-	for xi := d.traffic(q.Port); xi != 0; xi.Remove(xi.First()) {
-		for in := range unit.Priority(unit.Priorities) {
-			b := detect.Bucket{Port: xi.First(), Class: in}
-			for out := range unit.Priority(unit.Priorities) {
-				other := detect.Queue{Port: q.Port, Class: out}
-				if out != q.Class && classes.Has(in) && classes.Has(out) && d.view.Held(b, other) > 0 {
-					return true
-				}
+	return false
+}
+
+// waits reports whether q holds frames of a bucket of those classes.
+func (d *detector) waits(q detect.Queue, classes unit.ClassSet) bool {
+	for xi := d.traffic(q.Port); xi != 0; xi &= xi - 1 {
+		for c := classes; c != 0; c &= c - 1 {
+			if d.view.Held(detect.Bucket{Port: xi.First(), Class: first(c)}, q) > 0 {
+				return true
 			}
 		}
 	}
 	return false
 }
+
+// first is the lowest class of s, which is not empty.
+func first(s unit.ClassSet) unit.Priority { return unit.Priority(bits.TrailingZeros8(uint8(s))) }
 
 // XON ends the pausing of b's port, unless another class of it still pauses.
 func (d *detector) XON(_ unit.Time, b detect.Bucket) {
@@ -120,7 +128,7 @@ func (d *detector) Message(now unit.Time, p unit.Port, t itsyhdr.TLV) {
 // port that pauses a host is left out: a host runs no detector.
 func (d *detector) delta(p unit.Port) unit.PortSet {
 	ports := d.traffic(p) & d.pausing
-	for rest := ports; rest != 0; rest.Remove(rest.First()) {
+	for rest := ports; rest != 0; rest &= rest - 1 {
 		if d.view.FacesHost(rest.First()) {
 			ports.Remove(rest.First())
 		}
@@ -130,9 +138,8 @@ func (d *detector) delta(p unit.Port) unit.PortSet {
 
 // paused reports whether a pause of any lossless class is in force at egress p.
 func (d *detector) paused(p unit.Port) bool {
-	classes := d.view.Lossless()
-	for c := range unit.Priority(unit.Priorities) {
-		if classes.Has(c) && d.view.Paused(detect.Queue{Port: p, Class: c}) {
+	for c := d.view.Lossless(); c != 0; c &= c - 1 {
+		if d.view.Paused(detect.Queue{Port: p, Class: first(c)}) {
 			return true
 		}
 	}
@@ -145,13 +152,9 @@ func (d *detector) pausingClass(i unit.Port, want unit.Priority) (unit.Priority,
 	if on, _ := d.view.XOFF(detect.Bucket{Port: i, Class: want}); on {
 		return want, true
 	}
-	classes := d.view.Lossless()
-	for c := range unit.Priority(unit.Priorities) {
-		if !classes.Has(c) {
-			continue
-		}
-		if on, _ := d.view.XOFF(detect.Bucket{Port: i, Class: c}); on {
-			return c, true
+	for c := d.view.Lossless(); c != 0; c &= c - 1 {
+		if on, _ := d.view.XOFF(detect.Bucket{Port: i, Class: first(c)}); on {
+			return first(c), true
 		}
 	}
 	return want, false

@@ -20,7 +20,7 @@ func (d *detector) storedElsewhere(p unit.Port, l label) bool {
 // which came to q (ITSY, III-D). Each port that it sends from is a P_middle of its
 // own. Its Seq is that of l: the one received at the port that had not stored it.
 func (d *detector) takeOver(q detect.Queue, delta unit.PortSet, l label, t itsyhdr.TLV) {
-	for ; delta != 0; delta.Remove(delta.First()) {
+	for ; delta != 0; delta &= delta - 1 {
 		i := delta.First()
 		d.begin(i, l.seq())
 		d.takeovers.set(i, l.initiator())

@@ -68,7 +68,7 @@ func (d *detector) forward(step detect.Step, q detect.Queue, delta unit.PortSet,
 	on.Hops++
 	on.Flags = newTrail(0, t.Flags).round()
 	on.Period, on.Auth = 0, 0 // of the frame it came in
-	for ; delta != 0; delta.Remove(delta.First()) {
+	for ; delta != 0; delta &= delta - 1 {
 		d.send(step, q, d.bucket(delta.First(), q.Class), on)
 	}
 }

@@ -1,12 +1,11 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"strings"
-
-	"errors"
 
 	"github.com/safchain/ethtool"
 	"github.com/vishvananda/netlink"
@@ -24,6 +23,9 @@ type room struct {
 func newRoom() (r room, err error) {
 	err = onThread(func() error {
 		ns, err := netns.New()
+		if errors.Is(err, fs.ErrPermission) {
+			return fmt.Errorf("new network namespace: %w; run with sudo", err)
+		}
 		if err != nil {
 			return fmt.Errorf("new network namespace: %w", err)
 		}

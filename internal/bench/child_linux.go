@@ -22,8 +22,9 @@ type child struct {
 	name  string
 	cmd   *exec.Cmd
 	log   string         // file of its output
-	stdin io.WriteCloser // open until stop: some programs end when it ends
-	out   *bufio.Reader  // its standard output, if launch.pipe was set
+	stdin io.WriteCloser // open until the process ends: some programs end with it
+	pipe  *os.File       // its standard output, if launch.pipe was set
+	out   *bufio.Reader  // of pipe
 	ended chan struct{}  // closed when it has ended
 	err   error          // how; valid when ended is closed
 }
@@ -56,19 +57,16 @@ func start(l launch) (*child, error) {
 	if c.stdin, err = c.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
-	var out *os.File
 	if l.pipe {
 		r, w, err := os.Pipe()
 		if err != nil {
 			return nil, err
 		}
 		defer w.Close()
-		out, c.out, c.cmd.Stdout = r, bufio.NewReader(r), w
+		c.pipe, c.out, c.cmd.Stdout = r, bufio.NewReader(r), w
 	}
 	if err := within(l.room.ns, l.cpu, c.cmd.Start); err != nil {
-		if out != nil {
-			out.Close()
-		}
+		c.pipe.Close()
 		return nil, fmt.Errorf("start %s: %w", l.name, err)
 	}
 	go func() {
@@ -78,8 +76,9 @@ func start(l launch) (*child, error) {
 	return c, nil
 }
 
-// stop ends the process and waits for its end.
+// stop ends the process and waits for its end. Stopping twice is fine.
 func (c *child) stop() {
+	defer c.pipe.Close() // of none is an error that says so
 	c.cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-c.ended:

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"softswitch/internal/bench"
+)
+
+func benchCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure speed beside other forwarders",
+		Long: `Measure this machine: how many frames a switch forwards beside other forwarders,
+and how long a frame takes round a ring of bare relays. Needs root. Namespaces
+and processes that it makes end with it; no setting of the machine is changed.`,
+	}
+	c.AddCommand(benchForwardCommand(), benchFloorCommand(), benchRelayCommand(), benchLapCommand())
+	return c
+}
+
+func benchForwardCommand() *cobra.Command {
+	opt := bench.ForwardOptions{Progress: os.Stderr}
+	var seconds float64
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "forward",
+		Short: "Measure forwarding beside Open vSwitch, a bare relay and DPDK's testpmd",
+		Long: `Measure how many frames a second a device forwards from one veth to another, with
+one processor for it and another for the sender: this switch, Open vSwitch with its
+userspace datapath, a relay that only reads and writes, and DPDK's testpmd over
+packet sockets. They take turns in every round; ratios are taken within a round.
+Peers that are not installed are named as absent. Progress goes to standard error.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			opt.Duration = time.Duration(seconds * float64(time.Second))
+			if opt.Program, err = os.Executable(); err != nil {
+				return err
+			}
+			r, err := bench.Forward(cmd.Context(), opt)
+			if err != nil {
+				return err
+			}
+			return printResult(r, asJSON)
+		},
+	}
+	c.Flags().IntSliceVar(&opt.Frames, "frames", []int{64, 1500}, fmt.Sprintf("lengths of frames in bytes, without FCS, %d to %d", bench.MinFrame, bench.MaxFrame))
+	c.Flags().IntVar(&opt.Rounds, "rounds", 5, "turns of each device at each length")
+	c.Flags().Float64Var(&seconds, "seconds", 2, "length of a turn")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func benchFloorCommand() *cobra.Command {
+	opt := bench.FloorOptions{Progress: os.Stderr}
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "floor",
+		Short: "Measure a frame's way round a ring of four bare relays",
+		Long: `Measure how long a 60-byte frame takes round a ring of four processes in four
+namespaces, each of which only reads and writes: the least time in which a label
+gets from a switch back to itself. Once with idle time between the laps, and once
+lap after lap.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if opt.Program, err = os.Executable(); err != nil {
+				return err
+			}
+			r, err := bench.Floor(cmd.Context(), opt)
+			if err != nil {
+				return err
+			}
+			return printResult(r, asJSON)
+		},
+	}
+	c.Flags().IntVar(&opt.Laps, "laps", 2000, "laps of each kind")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+// printResult prints a benchmark's result for people or for programs.
+func printResult(r interface{ WriteText(io.Writer) error }, asJSON bool) error {
+	if !asJSON {
+		return r.WriteText(os.Stdout)
+	}
+	enc := json.NewEncoder(os.Stdout)
+	enc.SetIndent("", "  ")
+	return enc.Encode(r)
+}
+
+// benchRelayCommand is a process of a benchmark.
+func benchRelayCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "relay IN OUT",
+		Short:  "Pass frames from one interface to another",
+		Hidden: true,
+		Args:   cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return bench.RunRelay(cmd.Context(), args[0], args[1], os.Stdout)
+		},
+	}
+}
+
+// benchLapCommand is a process of a benchmark.
+func benchLapCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "lap IN OUT LAPS EVERY",
+		Short:  "Send frames round a ring and print their times",
+		Hidden: true,
+		Args:   cobra.ExactArgs(4),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			laps, err := strconv.Atoi(args[2])
+			if err != nil {
+				return fmt.Errorf("bench lap: LAPS: %w", err)
+			}
+			every, err := time.ParseDuration(args[3])
+			if err != nil {
+				return fmt.Errorf("bench lap: EVERY: %w", err)
+			}
+			return bench.RunLaps(cmd.Context(), args[0], args[1], laps, every, os.Stdout)
+		},
+	}
+}

@@ -1,0 +1,84 @@
+package bench
+
+import (
+	"fmt"
+	"os/exec"
+	"strconv"
+)
+
+// dut is a device under test: a program that forwards from p0 to p1.
+type dut struct {
+	name string
+	// find returns why the program is not there, nil if it is.
+	find func() error
+	// start starts it in the bed's dut namespace on one processor. dir is for its
+	// files. What was started is returned also with an error.
+	start func(b *bed, cpu int, dir string) ([]*child, error)
+	// ours says that it is part of this program: a failure is an error, and not a
+	// reason to do without it.
+	ours bool
+}
+
+// Names of the devices under test.
+const (
+	Softswitch = "softswitch"
+	Relay      = "relay"
+	OVS        = "ovs"
+	Testpmd    = "testpmd"
+)
+
+// duts are the devices in the order of a round. program is the softswitch program.
+func duts(program string) []dut {
+	none := func() error { return nil }
+	return []dut{
+		{Softswitch, none, ourProgram(program, Softswitch, "run", "p0", "p1"), true},
+		{OVS, findOVS, startOVS, false},
+		{Relay, none, ourProgram(program, Relay, "bench", "relay", "p0", "p1"), true},
+		{Testpmd, findTestpmd, startTestpmd, false},
+	}
+}
+
+// oneThread lets a program of ours use one processor.
+var oneThread = []string{"GOMAXPROCS=1"}
+
+func ourProgram(program, name string, args ...string) func(*bed, int, string) ([]*child, error) {
+	return func(b *bed, cpu int, dir string) ([]*child, error) {
+		return startAll(launch{room: b.dut, cpu: cpu, dir: dir, name: name, argv: append([]string{program}, args...), env: oneThread})
+	}
+}
+
+// startAll starts one program.
+func startAll(l launch) ([]*child, error) {
+	c, err := start(l)
+	if err != nil {
+		return nil, err
+	}
+	return []*child{c}, nil
+}
+
+// findPrograms returns which of the programs is not in PATH.
+func findPrograms(pkg string, names ...string) error {
+	for _, n := range names {
+		if _, err := exec.LookPath(n); err != nil {
+			return fmt.Errorf("%s is not installed (Debian: %s)", n, pkg)
+		}
+	}
+	return nil
+}
+
+func findTestpmd() error { return findPrograms("dpdk-dev", "dpdk-testpmd") }
+
+// startTestpmd starts DPDK's testpmd: a thread that moves bursts from port to port
+// and never sleeps, over packet sockets, without huge pages. Its second thread waits
+// for its standard input to end.
+func startTestpmd(b *bed, cpu int, dir string) ([]*child, error) {
+	return startAll(launch{
+		room: b.dut, cpu: cpu, dir: dir, name: Testpmd,
+		argv: []string{
+			"dpdk-testpmd", "--lcores=(0-1)@" + strconv.Itoa(cpu), "--no-huge", "-m", "256", "--no-pci", "--no-telemetry", "--file-prefix=bench",
+			"--vdev=net_af_packet0,iface=p0,qdisc_bypass=1", "--vdev=net_af_packet1,iface=p1,qdisc_bypass=1",
+			"--", "--forward-mode=io", "--total-num-mbufs=16384", "--no-lsc-interrupt",
+		},
+		env: []string{"RUNTIME_DIRECTORY=" + dir},
+	})
+}

@@ -1,0 +1,365 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"time"
+
+	"softswitch/link"
+)
+
+// ForwardOptions say what to measure.
+type ForwardOptions struct {
+	Program  string        // the softswitch program
+	Frames   []int         // lengths of frames in bytes, without FCS: MinFrame to MaxFrame
+	Rounds   int           // at least 1
+	Duration time.Duration // of a turn's measurement, longer than zero
+	Progress io.Writer     // takes a line a turn
+}
+
+// ForwardResult is what Forward measured.
+type ForwardResult struct {
+	Bench     string   `json:"bench"` // "forward"
+	Rounds    int      `json:"rounds"`
+	Seconds   float64  `json:"seconds"` // of a turn
+	DUTCPU    int      `json:"dut_cpu"`
+	SenderCPU int      `json:"sender_cpu"`
+	Frames    []Size   `json:"frames"`
+	Absent    []Absent `json:"absent"`
+}
+
+// Size is the result at one length of frames.
+type Size struct {
+	Bytes  int     `json:"bytes"`
+	DUTs   []DUT   `json:"duts"`
+	Ratios []Ratio `json:"ratios"`
+}
+
+// DUT is the result of one device under test, in frames per second.
+type DUT struct {
+	Name      string `json:"name"`
+	Delivered Spread `json:"delivered_fps"`
+	Offered   Spread `json:"offered_fps"`
+	// SenderLimited says that the device forwarded all that it was offered: it may
+	// be faster than Delivered.
+	SenderLimited bool   `json:"sender_limited"`
+	Turns         []Turn `json:"turns"` // by round
+}
+
+// Turn is one measurement of one device, in frames per second.
+type Turn struct {
+	Offered   float64 `json:"offered_fps"`
+	Delivered float64 `json:"delivered_fps"`
+}
+
+// Ratio is how many times as fast as another device the softswitch is, round by
+// round.
+type Ratio struct {
+	Over string `json:"over"`
+	Spread
+}
+
+// Absent is a device that was not measured.
+type Absent struct {
+	Name   string `json:"name"`
+	Reason string `json:"reason"`
+}
+
+// allForwarded is the share of what was offered from which on the sender counts as
+// the limit: the counters are not read at the same instant.
+const allForwarded = 0.98
+
+// Forward measures the devices in turn, round after round. It needs root and two
+// processors. A peer that is not installed, or that fails, is told as absent; a
+// failure of our own is an error.
+func Forward(ctx context.Context, opt ForwardOptions) (*ForwardResult, error) {
+	if err := opt.check(); err != nil {
+		return nil, err
+	}
+	f := forward{opt: opt}
+	var err error
+	if f.dutCPU, f.senderCPU, err = twoCPUs(); err != nil {
+		return nil, fmt.Errorf("bench forward: %w", err)
+	}
+	f.duts = duts(opt.Program)
+	for _, d := range f.duts {
+		if err := d.find(); err != nil {
+			f.leaveOut(d, err)
+		}
+	}
+	for _, n := range opt.Frames {
+		if err := f.measure(ctx, n); err != nil {
+			return nil, fmt.Errorf("bench forward: %w", err)
+		}
+	}
+	return f.result(), nil
+}
+
+func (o *ForwardOptions) check() error {
+	var errs []error
+	if len(o.Frames) == 0 {
+		errs = append(errs, errors.New("bench forward: no frame length; give at least one"))
+	}
+	for _, n := range o.Frames {
+		if n < MinFrame || n > MaxFrame {
+			errs = append(errs, fmt.Errorf("bench forward: a frame of %d bytes; valid: %d to %d", n, MinFrame, MaxFrame))
+		}
+	}
+	if o.Rounds < 1 {
+		errs = append(errs, fmt.Errorf("bench forward: %d rounds; valid: 1 and more", o.Rounds))
+	}
+	if o.Duration <= 0 {
+		errs = append(errs, fmt.Errorf("bench forward: %v a turn; valid: more than 0", o.Duration))
+	}
+	return errors.Join(errs...)
+}
+
+// forward is a measurement under way.
+type forward struct {
+	opt               ForwardOptions
+	dutCPU, senderCPU int
+	duts              []dut
+	absent            []Absent
+	turns             []map[string][]Turn // by index in opt.Frames, by device
+}
+
+// leaveOut goes on without a peer.
+func (f *forward) leaveOut(d dut, why error) {
+	f.absent = append(f.absent, Absent{d.name, why.Error()})
+	fmt.Fprintf(f.opt.Progress, "without %s: %v\n", d.name, why)
+}
+
+func (f *forward) isAbsent(d dut) bool {
+	for _, a := range f.absent {
+		if a.Name == d.name {
+			return true
+		}
+	}
+	return false
+}
+
+// measure takes all rounds at one length.
+func (f *forward) measure(ctx context.Context, bytes int) error {
+	turns := map[string][]Turn{}
+	f.turns = append(f.turns, turns)
+	for round := 1; round <= f.opt.Rounds; round++ {
+		for _, d := range f.duts {
+			if f.isAbsent(d) {
+				continue
+			}
+			t, err := f.turn(ctx, d, bytes)
+			switch {
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case err != nil && d.ours:
+				return fmt.Errorf("%s at %d bytes: %w", d.name, bytes, err)
+			case err != nil:
+				f.leaveOut(d, err)
+				continue
+			}
+			turns[d.name] = append(turns[d.name], t)
+			fmt.Fprintf(f.opt.Progress, "%4d B  round %d/%d  %-10s  %.3f Mpps of %.3f offered\n", bytes, round, f.opt.Rounds, d.name, t.Delivered/1e6, t.Offered/1e6)
+		}
+	}
+	return nil
+}
+
+// warmUp is what a device gets to reach its pace before it is measured.
+const warmUp = 300 * time.Millisecond
+
+// turn measures one device once, in a bed of its own.
+func (f *forward) turn(ctx context.Context, d dut, bytes int) (t Turn, err error) {
+	b, err := newBed()
+	if err != nil {
+		return t, err
+	}
+	defer b.close()
+	dir, err := os.MkdirTemp("", "softswitch-bench-")
+	if err != nil {
+		return t, err
+	}
+	defer os.RemoveAll(dir)
+	children, err := d.start(b, f.dutCPU, dir)
+	defer stopAll(children)
+	if err != nil {
+		return t, err
+	}
+	frame := loadFrame(bytes)
+	s := startSender(b.source, f.senderCPU, frame)
+	defer func() { err = errors.Join(err, s.stop()) }()
+	if err := awaitForwarding(ctx, b, frame, children); err != nil {
+		return t, err
+	}
+	if err := sleep(ctx, warmUp); err != nil {
+		return t, err
+	}
+	if t, err = count(ctx, b, f.opt.Duration); err != nil {
+		return t, err
+	}
+	return t, errors.Join(deaths(children)...)
+}
+
+func stopAll(children []*child) {
+	for _, c := range children {
+		c.stop()
+	}
+}
+
+// deaths are the errors of processes that have ended.
+func deaths(children []*child) (errs []error) {
+	for _, c := range children {
+		errs = append(errs, c.died())
+	}
+	return errs
+}
+
+// startTimeout is how long a device may take until it forwards.
+const startTimeout = 15 * time.Second
+
+// goodFrames is how many frames are compared before a device is measured.
+const goodFrames = 100
+
+// awaitForwarding waits until frames of the load arrive at the sink, compares some,
+// and tells the device by which port the sink is reached. Its packet socket is gone
+// when it returns.
+func awaitForwarding(ctx context.Context, b *bed, frame []byte, children []*child) error {
+	var sink *link.Packet
+	err := within(b.sink.ns, anyCPU, func() (err error) {
+		sink, err = link.Open("dst", link.Options{RingBytes: 1 << 20})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	defer sink.Close()
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	context.AfterFunc(ctx, func() { sink.Close() })
+	go func() { // a device that ends forwards no more
+		for _, c := range children {
+			select {
+			case <-c.ended:
+				cancel()
+			case <-ctx.Done():
+			}
+		}
+	}()
+	err = compare(sink, frame)
+	if err == nil {
+		// Both bridges and those that only pass frames on take it.
+		_, err = sink.Write([][]byte{announcement()})
+	}
+	if errors.Is(err, net.ErrClosed) {
+		err = errors.Join(append(deaths(children), fmt.Errorf("no frame was forwarded: %w", context.Cause(ctx)))...)
+	}
+	return err
+}
+
+// compare reads frames from the sink until enough were right or one was not.
+func compare(sink link.Link, frame []byte) error {
+	bufs := make([][]byte, 64)
+	for i := range bufs {
+		bufs[i] = make([]byte, 2048)
+	}
+	for good := 0; good < goodFrames; {
+		n, err := sink.Read(bufs)
+		if err != nil {
+			return err
+		}
+		for _, got := range bufs[:n] {
+			err := checkFrame(frame, got)
+			if errors.Is(err, errOther) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			good++
+		}
+	}
+	return nil
+}
+
+// count measures what is offered and delivered for about d.
+func count(ctx context.Context, b *bed, d time.Duration) (t Turn, err error) {
+	began, err := readCounters(b)
+	if err != nil {
+		return t, err
+	}
+	if err := sleep(ctx, d); err != nil {
+		return t, err
+	}
+	ended, err := readCounters(b)
+	if err != nil {
+		return t, err
+	}
+	took := ended.at.Sub(began.at).Seconds()
+	return Turn{
+		Offered:   float64(ended.offered-began.offered) / took,
+		Delivered: float64(ended.delivered-began.delivered) / took,
+	}, nil
+}
+
+// counters of a bed at a time.
+type counters struct {
+	at                 time.Time
+	offered, delivered uint64
+}
+
+func readCounters(b *bed) (c counters, err error) {
+	c.at = time.Now()
+	if c.offered, err = b.offered(); err != nil {
+		return c, err
+	}
+	c.delivered, err = b.delivered()
+	return c, err
+}
+
+// result sums up the turns.
+func (f *forward) result() *ForwardResult {
+	r := &ForwardResult{
+		Bench: "forward", Rounds: f.opt.Rounds, Seconds: f.opt.Duration.Seconds(),
+		DUTCPU: f.dutCPU, SenderCPU: f.senderCPU, Absent: f.absent,
+	}
+	if r.Absent == nil {
+		r.Absent = []Absent{} // [] in JSON, not null
+	}
+	for i, bytes := range f.opt.Frames {
+		size := Size{Bytes: bytes}
+		for _, d := range f.duts {
+			if turns := f.turns[i][d.name]; len(turns) == f.opt.Rounds {
+				size.DUTs = append(size.DUTs, sumUp(d.name, turns))
+			}
+		}
+		size.Ratios = ratios(size.DUTs)
+		r.Frames = append(r.Frames, size)
+	}
+	return r
+}
+
+func sumUp(name string, turns []Turn) DUT {
+	var offered, delivered []float64
+	for _, t := range turns {
+		offered, delivered = append(offered, t.Offered), append(delivered, t.Delivered)
+	}
+	d := DUT{Name: name, Offered: spread(offered), Delivered: spread(delivered), Turns: turns}
+	d.SenderLimited = d.Delivered.Median >= allForwarded*d.Offered.Median
+	return d
+}
+
+// ratios compares the first device, ours, with each other one, round by round.
+func ratios(duts []DUT) []Ratio {
+	var rs []Ratio
+	for _, other := range duts[1:] {
+		var by []float64
+		for round, t := range other.Turns {
+			by = append(by, duts[0].Turns[round].Delivered/t.Delivered)
+		}
+		rs = append(rs, Ratio{other.Name, spread(by)})
+	}
+	return rs
+}

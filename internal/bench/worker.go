@@ -1,0 +1,133 @@
+package bench
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"softswitch/internal/ether"
+	"softswitch/internal/timer"
+	"softswitch/internal/unit"
+	"softswitch/link"
+)
+
+// workerBatch is how many frames a worker reads and writes at once.
+const workerBatch = 64
+
+// RunRelay passes what it reads from interface in on to interface out until ctx
+// ends: the least that a forwarder can do with package link. When it reads, it
+// writes a line to ready.
+func RunRelay(ctx context.Context, in, out string, ready io.Writer) error {
+	r, w, err := openPair(ctx, in, out)
+	if err != nil {
+		return fmt.Errorf("relay: %w", err)
+	}
+	fmt.Fprintln(ready, "ready")
+	if err := relay(r, w); !errors.Is(err, net.ErrClosed) {
+		return fmt.Errorf("relay: %w", err)
+	}
+	return nil
+}
+
+// openPair opens two interfaces, which the end of ctx closes.
+func openPair(ctx context.Context, in, out string) (r, w *link.Packet, err error) {
+	if r, err = link.Open(in, link.Options{}); err != nil {
+		return nil, nil, err
+	}
+	if w, err = link.Open(out, link.Options{}); err != nil {
+		r.Close()
+		return nil, nil, err
+	}
+	context.AfterFunc(ctx, func() {
+		r.Close()
+		w.Close()
+	})
+	return r, w, nil
+}
+
+func relay(r, w link.Link) error {
+	bufs := buffers(workerBatch)
+	for {
+		n, err := r.Read(bufs)
+		if err != nil {
+			return err
+		}
+		for sent := 0; sent < n; {
+			k, err := w.Write(bufs[sent:n])
+			if err != nil && !errors.Is(err, link.ErrBusy) {
+				return err
+			}
+			sent += k
+		}
+	}
+}
+
+func buffers(n int) [][]byte {
+	bufs := make([][]byte, n)
+	for i := range bufs {
+		bufs[i] = make([]byte, 2048)
+	}
+	return bufs
+}
+
+// RunLaps sends a frame from interface out round a ring to interface in, laps times,
+// one every so often, or each as soon as the one before is back if every is 0. It
+// writes the times of the laps, in ns and in order, to w as a JSON list.
+func RunLaps(ctx context.Context, in, out string, laps int, every time.Duration, w io.Writer) error {
+	r, o, err := openPair(ctx, in, out)
+	if err != nil {
+		return fmt.Errorf("laps: %w", err)
+	}
+	t, err := timer.New()
+	if err != nil {
+		return fmt.Errorf("laps: %w", err)
+	}
+	defer t.Close()
+	context.AfterFunc(ctx, func() { t.Close() })
+	times := make([]unit.Time, 0, laps)
+	for i := range laps {
+		began := timer.Now()
+		took, err := lap(r, o, uint32(i))
+		if err != nil {
+			return fmt.Errorf("laps: lap %d: %w", i, err)
+		}
+		times = append(times, took)
+		if every == 0 {
+			continue
+		}
+		t.Arm(began + unit.Time(every))
+		if err := t.Wait(); err != nil {
+			return fmt.Errorf("laps: %w", err)
+		}
+	}
+	return json.NewEncoder(w).Encode(times)
+}
+
+// lapType marks the frames of a lap: an EtherType for local experiments.
+const lapType = 0x88b5
+
+// lap sends frame number n and waits for it.
+func lap(r, w link.Link, n uint32) (unit.Time, error) {
+	f := make([]byte, ether.MinLen)
+	ether.SetAddresses(f, sinkMAC, sourceMAC)
+	binary.BigEndian.PutUint16(f[12:], lapType)
+	binary.BigEndian.PutUint32(f[14:], n)
+	bufs := buffers(1)
+	began := timer.Now()
+	if _, err := w.Write([][]byte{f}); err != nil {
+		return 0, err
+	}
+	for {
+		if _, err := r.Read(bufs); err != nil {
+			return 0, err
+		}
+		if b := bufs[0]; len(b) >= 18 && binary.BigEndian.Uint16(b[12:]) == lapType && binary.BigEndian.Uint32(b[14:]) == n {
+			return timer.Now() - began, nil
+		}
+	}
+}
