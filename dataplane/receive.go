@@ -38,6 +38,9 @@ func (s *Switch) receiveData(in unit.Port, p *port, f *buffer.Frame) {
 		s.learn(in, f)
 		s.bridge(in, f, s.up)
 	case ether.MAC(f.Info.DstMAC) == p.cfg.MAC && isIPv4(f):
+		if p.subnet >= 0 {
+			s.learn(in, f)
+		}
 		s.route(in, f)
 	case p.subnet < 0:
 		s.drop(f, DropNotForUs)

@@ -189,23 +189,29 @@ func (t *macTable) lookup(now unit.Time, mac ether.MAC) (unit.Port, bool) {
 
 // arpTable tells the MAC of a neighbour.
 type arpTable struct {
-	macs  map[uint32]ether.MAC
-	asked map[uint32]unit.Time
+	macs   map[uint32]ether.MAC
+	static map[uint32]bool
+	asked  map[uint32]unit.Time
+	forgot unit.Time // when asked was last cleared
 }
 
 func newARPTable(static []Neighbour) arpTable {
-	t := arpTable{macs: make(map[uint32]ether.MAC), asked: make(map[uint32]unit.Time)}
+	t := arpTable{macs: make(map[uint32]ether.MAC), static: make(map[uint32]bool), asked: make(map[uint32]unit.Time)}
 	for _, n := range static {
-		t.macs[addr32(n.IP)] = n.MAC
+		t.macs[addr32(n.IP)], t.static[addr32(n.IP)] = n.MAC, true
 	}
 	return t
 }
 
+// learn notes a neighbour's address; false if the table is full. Static entries
+// stay.
 func (t *arpTable) learn(ip uint32, mac ether.MAC) bool {
 	if _, ok := t.macs[ip]; !ok && len(t.macs) >= arpTableMax {
 		return false
 	}
-	t.macs[ip] = mac
+	if !t.static[ip] {
+		t.macs[ip] = mac
+	}
 	delete(t.asked, ip)
 	return true
 }
@@ -216,10 +222,18 @@ func (t *arpTable) lookup(ip uint32) (ether.MAC, bool) {
 }
 
 // mayAsk reports whether a request for ip may be sent now, and notes that it was.
+// A table full of neighbours that never answered is forgotten once an arpRetry.
 func (t *arpTable) mayAsk(now unit.Time, ip uint32) bool {
 	last, ok := t.asked[ip]
-	if ok && now-last < arpRetry || !ok && len(t.asked) >= arpTableMax {
+	if ok && now-last < arpRetry {
 		return false
+	}
+	if !ok && len(t.asked) >= arpTableMax {
+		if now-t.forgot < arpRetry {
+			return false
+		}
+		clear(t.asked)
+		t.forgot = now
 	}
 	t.asked[ip] = now
 	return true

@@ -6,6 +6,7 @@ import (
 
 	"softswitch/internal/ether"
 	"softswitch/internal/unit"
+	"softswitch/pfcframe"
 )
 
 // Port is the UDP destination port of all flows, RoCEv2's.
@@ -78,7 +79,19 @@ func (c *Config) check() error {
 	if c.Refresh <= 0 {
 		return fmt.Errorf("refresh: %d ns; valid: above 0", c.Refresh)
 	}
+	if !c.Address.Is4() {
+		return fmt.Errorf("address: %v; valid: an IPv4 address", c.Address)
+	}
+	if c.SlotBytes < pfcframe.Len {
+		return fmt.Errorf("slots of %d bytes; valid: %d or more", c.SlotBytes, pfcframe.Len)
+	}
 	for _, f := range c.Flows {
+		if !f.To.Is4() {
+			return fmt.Errorf("flow %s: to %v; valid: an IPv4 address", f.Name, f.To)
+		}
+		if f.Class >= unit.Priorities {
+			return fmt.Errorf("flow %s: class %d; valid: 0 to %d", f.Name, f.Class, unit.Priorities-1)
+		}
 		if f.Frame < FrameMin || f.Frame > FrameMax || f.Frame > c.SlotBytes {
 			return fmt.Errorf("flow %s: frame of %d bytes; valid: %d to %d", f.Name, f.Frame, FrameMin, min(FrameMax, c.SlotBytes))
 		}

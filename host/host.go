@@ -67,31 +67,44 @@ const bit = int64(unit.Second)
 
 // Counters count since the host started.
 type Counters struct {
-	RxPause, RxResume, TxPause, TxResume, TxRefresh [unit.Priorities]uint64
-	PausedTime                                      [unit.Priorities]unit.Time
-	Overflow                                        uint64 // frames lost because the receive buffer was full
-	Other                                           uint64 // frames that are no flow's
-	Bad                                             uint64 // malformed control frames
-	LinkDown                                        uint64
+	// PFC frames by class. A refresh repeats a pause before it runs out.
+	RxPause   [unit.Priorities]uint64 `json:"rx_pause"`
+	RxResume  [unit.Priorities]uint64 `json:"rx_resume"`
+	TxPause   [unit.Priorities]uint64 `json:"tx_pause"`
+	TxResume  [unit.Priorities]uint64 `json:"tx_resume"`
+	TxRefresh [unit.Priorities]uint64 `json:"tx_refresh"`
+	// PausedTime is how long a class was paused, in pauses that have ended.
+	PausedTime [unit.Priorities]unit.Time `json:"paused_time_ns"`
+	Overflow   uint64                     `json:"overflow"`  // frames lost because the receive buffer was full
+	Other      uint64                     `json:"other"`     // frames that are no flow's
+	Bad        uint64                     `json:"bad"`       // malformed control frames
+	LinkDown   uint64                     `json:"link_down"` // times that the link went down
 }
 
 // Sent is what a flow's sender did.
 type Sent struct {
-	Number        uint32
-	Name          string
-	Frames, Bytes uint64
+	Number uint32 `json:"number"`
+	Name   string `json:"name"`
+	Frames uint64 `json:"frames"`
+	Bytes  uint64 `json:"bytes"`
 }
 
 // Received is what arrived of a flow.
 type Received struct {
-	Number        uint32
-	Frames, Bytes uint64
+	Number uint32 `json:"number"`
+	Frames uint64 `json:"frames"`
+	Bytes  uint64 `json:"bytes"`
 	// Next is the sequence number expected next; Lost are those below it that did
-	// not arrive, Reordered those that arrived after a later one.
-	Next, Lost, Reordered uint64
-	First, Last           unit.Time
-	LatencyMax            unit.Time
-	Class                 unit.Priority
+	// not arrive, Reordered those that arrived after a later one. A duplicate, which
+	// no wire makes, is taken for one of the lost.
+	Next      uint64 `json:"next"`
+	Lost      uint64 `json:"lost"`
+	Reordered uint64 `json:"reordered"`
+	// First and Last are times of arrival.
+	First      unit.Time     `json:"first_ns"`
+	Last       unit.Time     `json:"last_ns"`
+	LatencyMax unit.Time     `json:"latency_max_ns"`
+	Class      unit.Priority `json:"class"`
 }
 
 // New makes a host. The error names what is impossible in cfg.
@@ -159,7 +172,12 @@ func (h *Host) SetLink(now unit.Time, _ unit.Port, up bool) {
 		return
 	}
 	h.up, h.ready, h.waiting = up, true, false
-	h.event(event.Event{Type: map[bool]event.Type{true: event.LinkUp, false: event.LinkDown}[up]})
+	if up {
+		h.event(event.Event{Type: event.LinkUp})
+	} else {
+		h.event(event.Event{Type: event.LinkDown})
+		h.count.LinkDown++
+	}
 	for c := range unit.Priority(unit.Priorities) {
 		h.rx[c].told = false
 		if h.paused.Has(c) {

@@ -52,7 +52,7 @@ func (h *Host) Receive(now unit.Time, _ unit.Port, fs []*buffer.Frame) {
 		case kindPFC:
 			h.receivePause(f.Data)
 		case kindFlow:
-			f.Len = max(f.Len, len(f.Data))
+			f.Len = len(f.Data)
 			h.receiveFlow(f)
 		case kindBadControl:
 			h.count.Bad++
@@ -160,10 +160,11 @@ func (h *Host) store(c unit.Priority, n int) bool {
 // resume if it has fallen to a half.
 func (h *Host) drained(c unit.Priority) {
 	b := &h.rx[c]
-	if h.drain == 0 {
+	// Compared before it is multiplied: the product of a long idle time has no room.
+	if h.drain == 0 || int64(h.now-b.at) > b.fill/int64(h.drain) {
 		b.fill = 0
 	} else {
-		b.fill = max(0, b.fill-int64(h.drain)*int64(h.now-b.at))
+		b.fill -= int64(h.drain) * int64(h.now-b.at)
 	}
 	b.at = h.now
 	if b.xoff && b.fill <= h.level(1, 2) {

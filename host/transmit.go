@@ -148,8 +148,8 @@ func (h *Host) pauseDeadlines() unit.Time {
 		b := &h.rx[c]
 		h.drained(c)
 		if b.xoff && h.drain > 0 {
-			over := b.fill - h.level(1, 2)
-			next = min(next, h.now+1+unit.Time(over/int64(h.drain)))
+			over, drain := b.fill-h.level(1, 2), int64(h.drain)
+			next = min(next, h.now+unit.Time((over+drain-1)/drain))
 		}
 		switch {
 		case !b.told:

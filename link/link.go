@@ -73,11 +73,11 @@ type Link interface {
 
 // Stats counts a link's frames, from its opening on.
 type Stats struct {
-	Received  uint64 // frames that Read delivered
-	Sent      uint64 // frames that Write got rid of
-	Drops     uint64 // frames that came while the receive ring was full
-	Truncated uint64 // frames that were longer than a ring slot or the caller's buffer
-	Busy      uint64 // times that Write returned ErrBusy
+	Received  uint64 `json:"received"`  // frames that Read delivered
+	Sent      uint64 `json:"sent"`      // frames that Write got rid of
+	Drops     uint64 `json:"drops"`     // frames that came while the receive ring was full
+	Truncated uint64 `json:"truncated"` // frames that were longer than a ring slot or the caller's buffer
+	Busy      uint64 `json:"busy"`      // times that Write returned ErrBusy
 }
 
 // Errors of a Link.

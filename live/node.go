@@ -36,7 +36,8 @@ type Options struct {
 	Ports []Port
 	// Open opens an interface; nil means AF_PACKET in this namespace.
 	Open func(p Port) (link.Link, error)
-	// Watch tells about links; nil means netlink in this namespace.
+	// Watch tells about links until ctx ends, from one goroutine; then, or on an
+	// error that it cannot live with, it returns. nil means netlink in this namespace.
 	Watch func(ctx context.Context, names []string, update func(LinkState)) error
 	// Log takes the events, in order, in batches that it must not keep; nil drops them.
 	Log func([]event.Event)
@@ -106,6 +107,7 @@ func New(opt Options) (*Node, error) {
 	for i, po := range opt.Ports {
 		t, err := timer.New()
 		if err != nil {
+			n.close()
 			return nil, err
 		}
 		p := &port{node: n, n: unit.Port(i), opt: po}
@@ -130,26 +132,22 @@ func (n *Node) Open() error {
 // Run runs the node until ctx ends; Open was called before. It returns when every
 // goroutine has ended and every event was logged.
 func (n *Node) Run(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var loops sync.WaitGroup
+	var loops, log sync.WaitGroup
 	for _, p := range n.ports {
 		loops.Go(p.txLoop)
 	}
-	loops.Go(n.log.loop(n))
-	watch := make(chan error, 1)
-	loops.Go(func() {
-		watch <- n.opt.Watch(ctx, n.names(), n.setLink)
-		cancel()
-	})
-	<-ctx.Done()
+	log.Go(n.log.loop(n))
+	// Watch opens links that came back. It ends before the links are closed, so that
+	// it opens none after that; the logger ends when nobody makes events any more.
+	err := n.opt.Watch(ctx, n.names(), n.setLink)
 	n.close()
-	n.log.stop()
 	loops.Wait()
-	if err := <-watch; err != nil && !errors.Is(err, context.Canceled) {
-		return err
+	n.log.stop()
+	log.Wait()
+	if ctx.Err() != nil {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // Do runs fn with exclusive use of the machine, and then sends what fn made ready.
@@ -313,11 +311,18 @@ func (n *Node) close() {
 	}
 }
 
+// handOver is how many batches a goroutine sends for others before it leaves the
+// rest to the ports' own txLoops: one that reads from a link must get back to it
+// before the link's receive ring is full (1024 frames: see ringBytes).
+const handOver = 8
+
+// kickAll sends what the ports of ready, and those that become ready by it, have
+// to send.
 func (n *Node) kickAll(ready unit.PortSet) {
-	for ready != 0 {
+	for budget := handOver; ready != 0; {
 		p := ready.First()
 		ready.Remove(p)
-		n.ports[p].kick()
+		ready |= n.ports[p].kick(&budget)
 	}
 }
 

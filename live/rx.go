@@ -2,6 +2,7 @@ package live
 
 import (
 	"errors"
+	"net"
 
 	"softswitch/buffer"
 	"softswitch/internal/timer"
@@ -29,8 +30,11 @@ func (p *port) rxLoop(l link.Link) {
 		}
 		got, err := l.Read(p.rx.bytes)
 		if err != nil {
-			if errors.Is(err, link.ErrDown) {
+			switch {
+			case errors.Is(err, link.ErrDown):
 				continue
+			case !errors.Is(err, link.ErrGone) && !errors.Is(err, net.ErrClosed):
+				n.opt.Warn("port %s: receives no more: %v", p.opt.Name, err)
 			}
 			return
 		}

@@ -36,31 +36,39 @@ func (t *tx) init(tm *timer.Timer) {
 // txLoop drains the port at its deadlines.
 func (p *port) txLoop() {
 	for p.tx.timer.Wait() == nil {
-		p.kick()
+		p.node.kickAll(1 << p.n)
 	}
 }
 
 // kick sends what the port has to send, or, if another goroutine is doing so,
-// makes that one look again.
-func (p *port) kick() {
+// makes that one look again. It returns the other ports that became ready by it.
+// Each batch that it sends takes one off budget; at 0 the rest is txLoop's.
+func (p *port) kick(budget *int) (others unit.PortSet) {
 	p.tx.again.Store(true)
 	for p.tx.again.Load() && p.tx.mu.TryLock() {
 		p.tx.again.Store(false)
-		others := p.drain()
+		others |= p.drain(budget)
 		p.tx.mu.Unlock()
-		p.node.kickAll(others)
 	}
+	return others
 }
 
-// drain sends until the machine has nothing more for this port, and arms the timer
-// for when it will. It returns the other ports that became ready by it.
-// Preconditions: p.tx.mu is held.
-func (p *port) drain() (others unit.PortSet) {
+// drain sends until the machine has nothing more for this port or budget is used
+// up, and arms the timer for when there is more to do. It returns the other ports
+// that became ready by it. Preconditions: p.tx.mu is held.
+func (p *port) drain(budget *int) (others unit.PortSet) {
 	t, n := &p.tx, p.node
 	for {
-		if t.wrote < t.n && !p.write() {
-			p.arm(timer.Now() + busyRetry)
-			return others
+		if t.wrote < t.n {
+			if *budget == 0 {
+				p.arm(timer.Now())
+				return others
+			}
+			*budget--
+			if !p.write() {
+				p.arm(timer.Now() + busyRetry)
+				return others
+			}
 		}
 		n.mu.Lock()
 		now := timer.Now()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"time"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
@@ -22,13 +23,34 @@ func OpenPacket(p Port) (link.Link, error) {
 	return link.Open(p.Name, link.Options{RingBytes: ringBytes})
 }
 
+// watchRetry is how long watchNetlink waits before it subscribes anew.
+const watchRetry = 20 * time.Millisecond
+
+// errMissed says that netlink lost messages: too many came at once, or links
+// changed while they were listed.
+var errMissed = errors.New("netlink: link messages were missed")
+
 // watchNetlink tells update the state of each named interface, now and whenever
-// it changes, until ctx ends.
+// it changes, until ctx ends. Where netlink loses messages it begins again.
 func watchNetlink(ctx context.Context, names []string, update func(LinkState)) error {
+	for {
+		err := watchOnce(ctx, names, update)
+		if !errors.Is(err, errMissed) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(watchRetry):
+		}
+	}
+}
+
+// watchOnce is watchNetlink until the first message is missed.
+func watchOnce(ctx context.Context, names []string, update func(LinkState)) error {
 	updates := make(chan netlink.LinkUpdate, 64)
 	failed := make(chan error, 1)
 	done := make(chan struct{})
-	defer close(done)
 	err := netlink.LinkSubscribeWithOptions(updates, done, netlink.LinkSubscribeOptions{
 		ListExisting:  true,
 		ErrorCallback: func(err error) {
@@ -41,17 +63,29 @@ func watchNetlink(ctx context.Context, names []string, update func(LinkState)) e
 	if err != nil {
 		return fmt.Errorf("netlink: watch links: %w", err)
 	}
+	defer func() {
+		close(done)
+		for range updates { // until the subscription's goroutine has ended
+		}
+	}()
+	// The list does not say what is not there.
+	for _, name := range names {
+		if _, err := net.InterfaceByName(name); err != nil {
+			update(LinkState{Name: name})
+		}
+	}
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case err := <-failed:
-			return fmt.Errorf("netlink: watch links: %w", err)
+			return fmt.Errorf("%w: %w", errMissed, err)
 		case u, ok := <-updates:
-			if !ok {
-				return errors.New("netlink: watch links: the socket was closed")
-			}
-			if name := u.Attrs().Name; slices.Contains(names, name) {
+			switch {
+			case !ok:
+				return errMissed
+			case u.IfInfomsg.Family == unix.AF_BRIDGE: // of a bridge's port; a DELLINK is no end of it
+			case slices.Contains(names, u.Attrs().Name):
 				update(linkState(u))
 			}
 		}

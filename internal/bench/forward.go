@@ -44,16 +44,23 @@ type DUT struct {
 	Name      string `json:"name"`
 	Delivered Spread `json:"delivered_fps"`
 	Offered   Spread `json:"offered_fps"`
+	CPU       Spread `json:"cpu"` // see Turn.CPU
 	// SenderLimited says that the device forwarded all that it was offered: it may
 	// be faster than Delivered.
-	SenderLimited bool   `json:"sender_limited"`
-	Turns         []Turn `json:"turns"` // by round
+	SenderLimited bool `json:"sender_limited"`
+	// Starved says that the device was offered more than it forwarded, but was not
+	// given its processor for all the time: others use the machine, and the device
+	// is faster than Delivered.
+	Starved bool   `json:"starved"`
+	Turns   []Turn `json:"turns"` // by round
 }
 
 // Turn is one measurement of one device, in frames per second.
 type Turn struct {
 	Offered   float64 `json:"offered_fps"`
 	Delivered float64 `json:"delivered_fps"`
+	// CPU is the share of the turn for which the device's processes ran, 0 to 1.
+	CPU float64 `json:"cpu"`
 }
 
 // Ratio is how many times as fast as another device the softswitch is, round by
@@ -72,6 +79,10 @@ type Absent struct {
 // allForwarded is the share of what was offered from which on the sender counts as
 // the limit: the counters are not read at the same instant.
 const allForwarded = 0.98
+
+// wholeCPU is the share of a processor from which on a device counts as having had
+// it to itself. The kernel's own work on it takes the rest.
+const wholeCPU = 0.93
 
 // Forward measures the devices in turn, round after round. It needs root and two
 // processors. A peer that is not installed, or that fails, is told as absent; a
@@ -162,7 +173,8 @@ func (f *forward) measure(ctx context.Context, bytes int) error {
 				continue
 			}
 			turns[d.name] = append(turns[d.name], t)
-			fmt.Fprintf(f.opt.Progress, "%4d B  round %d/%d  %-10s  %.3f Mpps of %.3f offered\n", bytes, round, f.opt.Rounds, d.name, t.Delivered/1e6, t.Offered/1e6)
+			fmt.Fprintf(f.opt.Progress, "%4d B  round %d/%d  %-10s  %.3f Mpps of %.3f offered, on %.0f%% of a processor\n",
+				bytes, round, f.opt.Rounds, d.name, t.Delivered/1e6, t.Offered/1e6, 100*t.CPU)
 		}
 	}
 	return nil
@@ -197,7 +209,7 @@ func (f *forward) turn(ctx context.Context, d dut, bytes int) (t Turn, err error
 	if err := sleep(ctx, warmUp); err != nil {
 		return t, err
 	}
-	if t, err = count(ctx, b, f.opt.Duration); err != nil {
+	if t, err = count(ctx, b, children, f.opt.Duration); err != nil {
 		return t, err
 	}
 	return t, errors.Join(deaths(children)...)
@@ -285,38 +297,49 @@ func compare(sink link.Link, frame []byte) error {
 }
 
 // count measures what is offered and delivered for about d.
-func count(ctx context.Context, b *bed, d time.Duration) (t Turn, err error) {
-	began, err := readCounters(b)
+func count(ctx context.Context, b *bed, children []*child, d time.Duration) (t Turn, err error) {
+	began, err := readCounters(b, children)
 	if err != nil {
 		return t, err
 	}
 	if err := sleep(ctx, d); err != nil {
 		return t, err
 	}
-	ended, err := readCounters(b)
+	ended, err := readCounters(b, children)
 	if err != nil {
 		return t, err
 	}
-	took := ended.at.Sub(began.at).Seconds()
+	took := ended.at.Sub(began.at)
 	return Turn{
-		Offered:   float64(ended.offered-began.offered) / took,
-		Delivered: float64(ended.delivered-began.delivered) / took,
+		Offered:   float64(ended.offered-began.offered) / took.Seconds(),
+		Delivered: float64(ended.delivered-began.delivered) / took.Seconds(),
+		CPU:       float64(ended.cpu-began.cpu) / float64(took),
 	}, nil
 }
 
-// counters of a bed at a time.
+// counters of a bed and a device at a time.
 type counters struct {
 	at                 time.Time
 	offered, delivered uint64
+	cpu                time.Duration
 }
 
-func readCounters(b *bed) (c counters, err error) {
+func readCounters(b *bed, children []*child) (c counters, err error) {
 	c.at = time.Now()
 	if c.offered, err = b.offered(); err != nil {
 		return c, err
 	}
-	c.delivered, err = b.delivered()
-	return c, err
+	if c.delivered, err = b.delivered(); err != nil {
+		return c, err
+	}
+	for _, p := range children {
+		used, err := p.cpuTime()
+		if err != nil {
+			return c, errors.Join(err, p.died())
+		}
+		c.cpu += used
+	}
+	return c, nil
 }
 
 // result sums up the turns.
@@ -342,12 +365,13 @@ func (f *forward) result() *ForwardResult {
 }
 
 func sumUp(name string, turns []Turn) DUT {
-	var offered, delivered []float64
+	var offered, delivered, cpu []float64
 	for _, t := range turns {
-		offered, delivered = append(offered, t.Offered), append(delivered, t.Delivered)
+		offered, delivered, cpu = append(offered, t.Offered), append(delivered, t.Delivered), append(cpu, t.CPU)
 	}
-	d := DUT{Name: name, Offered: spread(offered), Delivered: spread(delivered), Turns: turns}
+	d := DUT{Name: name, Offered: spread(offered), Delivered: spread(delivered), CPU: spread(cpu), Turns: turns}
 	d.SenderLimited = d.Delivered.Median >= allForwarded*d.Offered.Median
+	d.Starved = !d.SenderLimited && d.CPU.Median < wholeCPU
 	return d
 }
 
