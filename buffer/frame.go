@@ -10,8 +10,9 @@ type Frame struct {
 	// Data is the frame from its destination MAC on, without FCS, the VLAN tag
 	// in place. Its capacity is the slot's.
 	Data []byte
-	// Len is the frame's length on the wire in bytes, without FCS. It equals
-	// len(Data), except in simulations that keep only the headers.
+	// Len is the frame's length on the wire in bytes, without FCS: the driver's to
+	// set on a frame that it read. It equals len(Data), except in simulations that
+	// keep only the headers.
 	Len int
 
 	// Info is what the parser read, outside any lock.

@@ -3,28 +3,26 @@ package buffer
 // Pool is a fixed number of frame slots, allocated once. It is not safe for
 // concurrent use: its owner is the machine that lends from it.
 type Pool struct {
-	free    *Frame // slots, last returned first: the one that is still in the cache
-	nfree   int
-	slots   int
+	free   *Frame  // slots, last returned first: the one that is still in the cache
+	nfree  int     // slots that can be lent, those never used included
+	unused []Frame // slots that were never lent, and block their bytes
+	block  []byte
+	size   int // of a slot
+	slots  int
+
 	copies  *Frame // headers without bytes, for the copies of flooded frames
 	ncopies int
 }
 
 // NewPool makes a pool of slots of slotBytes each and as many headers for copies
-// as copies says. The memory is one block that the kernel backs as it is touched.
+// as copies says. The memory is one block, of which the kernel backs what was ever
+// lent.
 func NewPool(slots, copies, slotBytes int) *Pool {
-	p := &Pool{slots: slots}
-	block := make([]byte, slots*slotBytes)
-	frames := make([]Frame, slots+copies)
-	for i := range copies {
-		p.putCopy(&frames[slots+i])
-	}
-	for i := slots - 1; i >= 0; i-- {
-		f := &frames[i]
-		f.Data = block[i*slotBytes : i*slotBytes : (i+1)*slotBytes]
-		f.orig = f
-		f.next, p.free = p.free, f
-		p.nfree++
+	p := &Pool{slots: slots, nfree: slots, size: slotBytes}
+	p.unused, p.block = make([]Frame, slots), make([]byte, slots*slotBytes)
+	headers := make([]Frame, copies)
+	for i := range headers {
+		p.putCopy(&headers[i])
 	}
 	return p
 }
@@ -32,10 +30,16 @@ func NewPool(slots, copies, slotBytes int) *Pool {
 // Get lends a slot, nil if none is free.
 func (p *Pool) Get() *Frame {
 	f := p.free
-	if f == nil {
+	switch {
+	case f != nil:
+		p.free, f.next = f.next, nil
+	case len(p.unused) > 0:
+		f = &p.unused[0]
+		f.Data, f.orig = p.block[0:0:p.size], f
+		p.unused, p.block = p.unused[1:], p.block[p.size:]
+	default:
 		return nil
 	}
-	p.free, f.next = f.next, nil
 	p.nfree--
 	f.refs = 1
 	f.Charged, f.Control = false, false

@@ -44,7 +44,10 @@ type Config struct {
 	// forwarded, without FCS and 802.1Q tag. Slots bounds the number of slots beyond
 	// those that the driver holds.
 	SlotBytes, MaxFrame, Slots int
-	Detector                   detect.Factory
+	// Pool, unless it is nil, is used instead of a pool of this switch's own: for
+	// many switches under one driver, which keeps what it likes of each frame.
+	Pool     *buffer.Pool
+	Detector detect.Factory
 }
 
 // PortConfig is a port's configuration.
@@ -121,7 +124,7 @@ func (c *Config) check() error {
 		return fmt.Errorf("ports: %d; valid: 1 to %d", len(c.Ports), unit.MaxPorts)
 	case c.Batch < 1:
 		return fmt.Errorf("batch: %d; valid: 1 or more", c.Batch)
-	case c.SlotBytes < c.MaxFrame+ether.VLANLen:
+	case c.Pool == nil && c.SlotBytes < c.MaxFrame+ether.VLANLen:
 		return fmt.Errorf("slots of %d bytes; valid: %d or more for frames of %d and a tag", c.SlotBytes, c.MaxFrame+ether.VLANLen, c.MaxFrame)
 	case c.Refresh <= 0:
 		return fmt.Errorf("refresh: %d ns; valid: above 0", c.Refresh)

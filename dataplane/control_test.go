@@ -230,7 +230,6 @@ func TestOwedAgainstModel(t *testing.T) {
 	seed := rand.Uint64()
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var o owed
-	o.init()
 	var model []owedItem
 	for step := range 50_000 {
 		// The load drifts, so that the ring fills, wraps and runs empty.
@@ -298,6 +297,7 @@ func TestFullPoolStopsNoControl(t *testing.T) {
 		arrive := func(in unit.Port, frame []byte) {
 			for _, f := range reading[in] {
 				f.Data = append(f.Data[:0], frame...)
+				f.Len = len(f.Data)
 				s.Parse(f)
 			}
 			s.Receive(s.now, in, reading[in])

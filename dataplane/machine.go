@@ -18,7 +18,8 @@ type Machine interface {
 	Ports() int
 	// Lend replaces every nil in dst by an empty slot to read into; it always can.
 	Lend(in unit.Port, dst []*buffer.Frame)
-	// Receive takes the frames fs, parsed, that arrived at in, and owns them.
+	// Receive takes the frames fs that arrived at in, with Data and Len filled in and
+	// parsed, and owns them.
 	Receive(now unit.Time, in unit.Port, fs []*buffer.Frame)
 	// Transmit lends up to len(fs) frames that leave through out now, in this order,
 	// and names the time at which to ask again even if the port is not ready before.

@@ -22,12 +22,8 @@ type owedItem struct {
 	msg     itsyhdr.TLV
 }
 
-func (o *owed) init() {
-	if o.ring == nil {
-		o.ring = make([]owedItem, 16)
-	}
-	o.pauses, o.head, o.n = 0, 0, 0
-}
+// clear forgets everything that is owed.
+func (o *owed) clear() { o.pauses, o.head, o.n = 0, 0, 0 }
 
 // pause reminds of a pause for c; one reminder is enough.
 func (o *owed) pause(c unit.Priority) {
@@ -50,7 +46,7 @@ func (o *owed) message(t itsyhdr.TLV) bool {
 func (o *owed) push(it owedItem) {
 	if o.n == len(o.ring) {
 		// Grows to messagesMax + 8 at most, and never shrinks.
-		ring := make([]owedItem, 2*len(o.ring))
+		ring := make([]owedItem, max(16, 2*len(o.ring)))
 		for i := range o.n {
 			ring[i] = o.ring[(o.head+i)%len(o.ring)]
 		}

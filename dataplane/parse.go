@@ -38,7 +38,7 @@ func (s *Switch) Parse(f *buffer.Frame) {
 	case itsyhdr.IsMessage(f.Data):
 		i.Kind = kindMessage
 		return
-	case len(f.Data) > s.cfg.MaxFrame+off-ether.HeaderLen:
+	case f.Len > s.cfg.MaxFrame+off-ether.HeaderLen:
 		i.Reason = uint8(DropLong)
 		return
 	}
@@ -48,7 +48,7 @@ func (s *Switch) Parse(f *buffer.Frame) {
 	i.Kind, i.L3 = kindData, int16(off)
 	switch etherType {
 	case ether.TypeIPv4:
-		s.parseIPv4(i, ether.IPv4(f.Data[off:]))
+		s.parseIPv4(i, ether.IPv4(f.Data[off:]), f.Len-off)
 	case ether.TypeARP:
 		i.Kind = kindARP
 		if !ether.ARP(f.Data[off:]).Valid() {
@@ -59,8 +59,8 @@ func (s *Switch) Parse(f *buffer.Frame) {
 	}
 }
 
-func (s *Switch) parseIPv4(i *buffer.Info, p ether.IPv4) {
-	if !p.Valid() {
+func (s *Switch) parseIPv4(i *buffer.Info, p ether.IPv4, n int) {
+	if !p.Valid(n) {
 		i.Kind, i.Reason = kindBad, uint8(DropMalformedIP)
 		return
 	}

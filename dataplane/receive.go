@@ -12,7 +12,7 @@ func (s *Switch) Receive(now unit.Time, in unit.Port, fs []*buffer.Frame) {
 	s.now = now
 	p := &s.ports[in]
 	for _, f := range fs {
-		f.In, f.Len = in, len(f.Data)
+		f.In = in
 		switch {
 		case f.Info.Kind == kindBad:
 			s.drop(f, Reason(f.Info.Reason))

@@ -95,14 +95,15 @@ func NewSwitch(cfg Config) (*Switch, error) {
 		macs:     newMACTable(cfg.MAC),
 		arps:     newARPTable(cfg.ARP),
 		reserve:  len(cfg.Ports) * 2 * cfg.Batch, // a batch to read into and a batch of control frames a port
-		events:   make([]event.Event, 0, 256),
+		pool:     cfg.Pool,
 	}
-	// A driver holds at most a batch to read into and a batch to write per port.
-	s.pool = buffer.NewPool(cfg.Slots+len(cfg.Ports)*cfg.Batch+s.reserve, cfg.Slots/4+unit.MaxPorts, cfg.SlotBytes)
+	if s.pool == nil {
+		// A driver holds at most a batch to read into and a batch to write per port.
+		s.pool = buffer.NewPool(cfg.Slots+len(cfg.Ports)*cfg.Batch+s.reserve, cfg.Slots/4+unit.MaxPorts, cfg.SlotBytes)
+	}
 	for i := range s.ports {
 		p := &s.ports[i]
 		p.cfg, p.subnet = cfg.Ports[i], s.fib.subnetOf(unit.Port(i))
-		p.owed.init()
 	}
 	s.detector = detect.None{}
 	if cfg.Detector != nil {
@@ -178,7 +179,7 @@ func (s *Switch) flush(n unit.Port) {
 			s.drop(f, DropLinkDown)
 		}
 	}
-	p.owed.init()
+	p.owed.clear()
 	p.waiting = false
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 
+	"softswitch/buffer"
 	"softswitch/internal/ether"
 	"softswitch/internal/unit"
 	"softswitch/pfcframe"
@@ -32,6 +33,10 @@ type Config struct {
 	Granularity unit.Time
 	Batch       int
 	SlotBytes   int
+	// Pool, unless it is nil, is used instead of a pool of this host's own. Keep
+	// bounds the bytes of a frame that are built, at least FrameMin; 0 is all.
+	Pool *buffer.Pool
+	Keep int
 }
 
 // Flow is a stream of equal frames. Times count from Start.
@@ -92,8 +97,8 @@ func (c *Config) check() error {
 		if f.Class >= unit.Priorities {
 			return fmt.Errorf("flow %s: class %d; valid: 0 to %d", f.Name, f.Class, unit.Priorities-1)
 		}
-		if f.Frame < FrameMin || f.Frame > FrameMax || f.Frame > c.SlotBytes {
-			return fmt.Errorf("flow %s: frame of %d bytes; valid: %d to %d", f.Name, f.Frame, FrameMin, min(FrameMax, c.SlotBytes))
+		if f.Frame < FrameMin || f.Frame > FrameMax || f.Frame > c.SlotBytes && c.Pool == nil {
+			return fmt.Errorf("flow %s: frame of %d bytes; valid: %d to %d", f.Name, f.Frame, FrameMin, FrameMax)
 		}
 		if f.Rate < 0 {
 			return fmt.Errorf("flow %s: rate %d bit/s; valid: above 0, or 0 for line rate", f.Name, f.Rate)

@@ -19,17 +19,17 @@ const (
 	magic      = 0x5346
 )
 
-// build writes frame seq of flow fl into b, which has the frame's length and
-// whose bytes beyond the payload do not matter.
+// build writes frame seq of flow fl into b, which has the frame's length or only
+// its beginning, and whose bytes beyond the payload do not matter.
 func (h *Host) build(b []byte, fl *Flow, seq uint64, now unit.Time) {
 	ether.SetAddresses(b, h.cfg.GatewayMAC, h.cfg.MAC)
 	binary.BigEndian.PutUint16(b[12:], ether.TypeIPv4)
-	ip := b[ether.HeaderLen:]
-	ether.PutIPv4(ip, DSCP(fl.Class)<<2, fl.TTL, ether.ProtoUDP, len(ip), addr32(h.cfg.Address), addr32(fl.To))
+	ip, total := b[ether.HeaderLen:], fl.Frame-ether.HeaderLen
+	ether.PutIPv4(ip, DSCP(fl.Class)<<2, fl.TTL, ether.ProtoUDP, total, addr32(h.cfg.Address), addr32(fl.To))
 	udp := ip[ether.IPv4Len:]
 	binary.BigEndian.PutUint16(udp, fl.SrcPort)
 	binary.BigEndian.PutUint16(udp[2:], Port)
-	binary.BigEndian.PutUint16(udp[4:], uint16(len(udp)))
+	binary.BigEndian.PutUint16(udp[4:], uint16(total-ether.IPv4Len))
 	binary.BigEndian.PutUint16(udp[6:], 0) // no checksum (RFC 768)
 	p := udp[ether.UDPLen:]
 	binary.BigEndian.PutUint16(p, magic)

@@ -112,8 +112,10 @@ func New(cfg Config) (*Host, error) {
 	if err := cfg.check(); err != nil {
 		return nil, fmt.Errorf("host %s: %w", cfg.Name, err)
 	}
-	h := &Host{cfg: cfg, receivers: make(map[uint32]int32), events: make([]event.Event, 0, 64)}
-	h.pool = buffer.NewPool(4*cfg.Batch+unit.Priorities, 0, cfg.SlotBytes)
+	h := &Host{cfg: cfg, receivers: make(map[uint32]int32)}
+	if h.pool = cfg.Pool; h.pool == nil {
+		h.pool = buffer.NewPool(4*cfg.Batch+unit.Priorities, 0, cfg.SlotBytes)
+	}
 	for _, f := range cfg.Flows {
 		h.flows = append(h.flows, sender{Flow: f})
 	}

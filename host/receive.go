@@ -35,7 +35,7 @@ func (h *Host) Parse(f *buffer.Frame) {
 		return
 	}
 	ip := ether.IPv4(f.Data[off:])
-	if !ip.Valid() || ip.Dst() != addr32(h.cfg.Address) {
+	if !ip.Valid(f.Len-off) || ip.Dst() != addr32(h.cfg.Address) {
 		return
 	}
 	if _, _, _, ok := payload(f.Data, off); !ok {
@@ -52,7 +52,6 @@ func (h *Host) Receive(now unit.Time, _ unit.Port, fs []*buffer.Frame) {
 		case kindPFC:
 			h.receivePause(f.Data)
 		case kindFlow:
-			f.Len = len(f.Data)
 			h.receiveFlow(f)
 		case kindBadControl:
 			h.count.Bad++

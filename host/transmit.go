@@ -39,15 +39,29 @@ func (h *Host) Transmit(now unit.Time, _ unit.Port, fs []*buffer.Frame) (n int, 
 		if f == nil {
 			break
 		}
-		f.Data, f.Len = f.Data[:s.Frame], s.Frame
+		f.Data, f.Len = f.Data[:h.keep(s.Frame)], s.Frame
 		h.build(f.Data, &s.Flow, s.seq, now)
 		s.seq++
-		s.due = max(s.due, now-creditMax*g) + s.Rate.FrameTime(s.Frame)
+		s.due = max(s.due, now-h.patience()) + s.Rate.FrameTime(s.Frame)
 		h.wireFree += h.cfg.Rate.FrameTime(s.Frame)
 		fs[n] = f
 		n++
 	}
 	return n, min(next, h.nextFrame(n == len(fs)))
+}
+
+// patience is how long a frame may wait, for a late driver or while every other
+// flow has its turn on the wire, without its flow losing rate by it.
+func (h *Host) patience() unit.Time {
+	return creditMax*h.cfg.Granularity + unit.Time(len(h.flows)-1)*h.cfg.Rate.FrameTime(FrameMax)
+}
+
+// keep is how many bytes of a frame of n are built.
+func (h *Host) keep(n int) int {
+	if h.cfg.Keep > 0 {
+		return min(n, h.cfg.Keep)
+	}
+	return n
 }
 
 // nextFrame is when the next frame can leave; full says that the batch, not the
@@ -69,6 +83,7 @@ func (h *Host) nextFrame(full bool) unit.Time {
 	}
 	if at <= h.now {
 		if full {
+			h.waiting = true
 			return h.now
 		}
 		at = h.now + 1

@@ -61,7 +61,7 @@ func node(name, kind string, opt Options, args []string, cfg []byte) netnslab.No
 		// A switch that waits for a processor longer than its headroom lasts loses
 		// lossless frames, as no switch of silicon would.
 		Realtime: true,
-		Ready: controlName,
+		Ready:    controlName,
 	}
 	if opt.Instance != "" {
 		n.Env = append(n.Env, "SOFTSWITCH_INSTANCE="+opt.Instance)

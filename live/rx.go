@@ -40,7 +40,7 @@ func (p *port) rxLoop(l link.Link) {
 		}
 		fs := p.rx.frames[:got]
 		for i, f := range fs {
-			f.Data = p.rx.bytes[i]
+			f.Data, f.Len = p.rx.bytes[i], len(p.rx.bytes[i])
 			n.opt.Machine.Parse(f)
 		}
 		n.mu.Lock()

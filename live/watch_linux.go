@@ -52,7 +52,7 @@ func watchOnce(ctx context.Context, names []string, update func(LinkState)) erro
 	failed := make(chan error, 1)
 	done := make(chan struct{})
 	err := netlink.LinkSubscribeWithOptions(updates, done, netlink.LinkSubscribeOptions{
-		ListExisting:  true,
+		ListExisting: true,
 		ErrorCallback: func(err error) {
 			select {
 			case failed <- err:
@@ -70,7 +70,8 @@ func watchOnce(ctx context.Context, names []string, update func(LinkState)) erro
 	}()
 	// The list does not say what is not there.
 	for _, name := range names {
-		if _, err := net.InterfaceByName(name); err != nil {
+		var gone netlink.LinkNotFoundError
+		if _, err := netlink.LinkByName(name); errors.As(err, &gone) {
 			update(LinkState{Name: name})
 		}
 	}

@@ -59,8 +59,9 @@ type Stdio struct {
 
 // Exec runs a command in the node's namespace, with this program's directory and
 // environment, and returns its exit status: 128 + n if signal n ended it, as sh
-// has it. The error tells that it could not be run. When ctx ends, the command is
-// killed.
+// has it. The error tells that it could not be run. When ctx ends, the command gets
+// SIGINT, so that a capture is written to its end and ping sums up, and is killed
+// if it does not end in two seconds.
 //
 // Only the network is the node's: /sys still shows the host's interfaces. The
 // command is not part of the lab: Down does not end it, and a namespace without a
@@ -80,12 +81,14 @@ func (st *State) Exec(ctx context.Context, node string, argv []string, stdio Std
 	defer ns.Close()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdio.In, stdio.Out, stdio.Err
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = grace
 	if err := inside(ns, cmd.Start); err != nil {
 		return 0, fmt.Errorf("netnslab: exec in node %s: %w", node, err)
 	}
 	err = cmd.Wait()
 	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
+	if err != nil && !errors.As(err, &exit) && !errors.Is(err, ctx.Err()) {
 		return 0, fmt.Errorf("netnslab: exec in node %s: %w", node, err)
 	}
 	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {

@@ -26,7 +26,7 @@ type Switch struct {
 	SharedBytes   int    `json:"shared_bytes"`
 	LosslessLost  uint64 `json:"lossless_lost"`
 	Live
-	Ports         []Port `json:"ports"`
+	Ports []Port `json:"ports"`
 }
 
 // Live is what only a live node has.

@@ -36,10 +36,12 @@ type fileTopology struct {
 	Switches []string     `yaml:"switches"`
 	Hosts    []string     `yaml:"hosts"`
 	Links    []string     `yaml:"links"` // "s1--s2"
-	// Rate and Delay are those of every link that Overrides does not name.
-	Rate      string         `yaml:"rate"`
-	Delay     string         `yaml:"delay"`
-	Overrides []fileOverride `yaml:"overrides"`
+	// Rate and what follows are those of every link that Overrides does not name.
+	Rate        string         `yaml:"rate"`
+	Delay       string         `yaml:"delay"`
+	Jitter      string         `yaml:"jitter"`
+	ControlLoss *int           `yaml:"control_loss_per_mille"`
+	Overrides   []fileOverride `yaml:"overrides"`
 }
 
 type fileFatTree struct {
@@ -52,9 +54,11 @@ type fileRing struct {
 }
 
 type fileOverride struct {
-	Link  string `yaml:"link"`
-	Rate  string `yaml:"rate"`
-	Delay string `yaml:"delay"`
+	Link        string `yaml:"link"`
+	Rate        string `yaml:"rate"`
+	Delay       string `yaml:"delay"`
+	Jitter      string `yaml:"jitter"`
+	ControlLoss *int   `yaml:"control_loss_per_mille"`
 }
 
 type fileRoute struct {

@@ -15,7 +15,7 @@ const maxK = 48
 
 // topology builds the fabric, nil if it cannot, and the speeds of its links.
 func (p *parser) topology(t fileTopology) (*topo.Fabric, []LinkSpeed) {
-	def := p.speed("topology", t.Rate, t.Delay, LinkSpeed{})
+	def := p.speed("topology", fileOverride{Rate: t.Rate, Delay: t.Delay, Jitter: t.Jitter, ControlLoss: t.ControlLoss}, LinkSpeed{})
 	if t.Rate == "" {
 		p.Faultf("topology.rate", `missing: write a rate such as "100Mbit/s", or "0" for unlimited`)
 	}
@@ -30,7 +30,7 @@ func (p *parser) topology(t fileTopology) (*topo.Fabric, []LinkSpeed) {
 	}
 	for i, o := range t.Overrides {
 		path := fmt.Sprintf("topology.overrides[%d]", i)
-		speed := p.speed(path, o.Rate, o.Delay, def)
+		speed := p.speed(path, o, def)
 		if l, ok := p.link(path+".link", o.Link); ok {
 			links[l] = speed
 		}
@@ -38,20 +38,32 @@ func (p *parser) topology(t fileTopology) (*topo.Fabric, []LinkSpeed) {
 	return f, links
 }
 
-func (p *parser) speed(path, rate, delay string, def LinkSpeed) LinkSpeed {
-	if rate != "" {
-		r, err := config.ParseRate(rate)
+// speed is def with what o says otherwise.
+func (p *parser) speed(path string, o fileOverride, def LinkSpeed) LinkSpeed {
+	if o.Rate != "" {
+		r, err := config.ParseRate(o.Rate)
 		if err != nil {
 			p.Faultf(path+".rate", "%v", err)
 		}
 		def.Rate = r
 	}
-	if delay != "" {
-		d, ok := p.time(path+".delay", delay)
-		if ok && d > unit.Second {
-			p.Faultf(path+".delay", "%q: a link's delay is at most 1s", delay)
+	for _, d := range []struct {
+		key, text string
+		to        *unit.Time
+	}{{".delay", o.Delay, &def.Delay}, {".jitter", o.Jitter, &def.Jitter}} {
+		if d.text == "" {
+			continue
 		}
-		def.Delay = d
+		t, ok := p.time(path+d.key, d.text)
+		if ok && t > unit.Second {
+			p.Faultf(path+d.key, "%q: at most 1s", d.text)
+		}
+		*d.to = t
+	}
+	if o.ControlLoss != nil {
+		if def.ControlLoss = *o.ControlLoss; def.ControlLoss < 0 || def.ControlLoss > 1000 {
+			p.Faultf(path+".control_loss_per_mille", "%d: valid: 0 to 1000", def.ControlLoss)
+		}
 	}
 	return def
 }

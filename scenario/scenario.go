@@ -48,10 +48,16 @@ type Scenario struct {
 	doc *strictyaml.Doc // where faults found later are; nil if it comes from no file
 }
 
-// LinkSpeed is a link's speed and propagation delay, the same in both directions.
+// LinkSpeed is what a link does to frames, the same in both directions. Namespaces
+// have the delay that they have: only a simulation plays Delay, Jitter and
+// ControlLoss.
 type LinkSpeed struct {
 	Rate  unit.Rate // 0: unlimited
 	Delay unit.Time
+	// Jitter is added to Delay, evenly from 0 to Jitter; no frame overtakes another.
+	Jitter unit.Time
+	// ControlLoss is how many of 1000 control frames (PFC, ITSY messages) are lost.
+	ControlLoss int
 }
 
 // Override replaces part of the computed routes of switch At to the subnets To.

@@ -21,7 +21,7 @@ func benchCommand() *cobra.Command {
 and how long a frame takes round a ring of bare relays. Needs root. Namespaces
 and processes that it makes end with it; no setting of the machine is changed.`,
 	}
-	c.AddCommand(benchForwardCommand(), benchFloorCommand(), benchRelayCommand(), benchLapCommand())
+	group(c, benchForwardCommand(), benchFloorCommand(), benchRelayCommand(), benchLapCommand())
 	return c
 }
 

@@ -19,7 +19,7 @@ func decodeCommand() *cobra.Command {
 and count the others. "-" reads standard input, also while it grows.`,
 		Example: `  softswitch decode core0.pcapng
   sudo ip netns exec ss-core0 tcpdump -U -i to-agg0-0 -w - | softswitch decode -`,
-		Args: cobra.ExactArgs(1),
+		Args: arguments(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			var in io.Reader = os.Stdin
 			if args[0] != "-" {
@@ -31,7 +31,7 @@ and count the others. "-" reads standard input, also while it grows.`,
 				in = f
 			}
 			if err := decode.Decode(in, os.Stdout, opt); err != nil {
-				return fmt.Errorf("decode %s: %w", args[0], err)
+				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			return nil
 		},

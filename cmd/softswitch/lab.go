@@ -34,7 +34,7 @@ so that "destroy" removes exactly that, also after a crash.`,
 		labs, _ := netnslab.Labs()
 		return labs, cobra.ShellCompDirectiveNoFileComp
 	})
-	c.AddCommand(labDeploy(name), labInspect(name), labExec(name), labLink(name, "fail", (*netnslab.State).Fail), labLink(name, "heal", (*netnslab.State).Heal), labRun(name), labDestroy(name))
+	group(c, labDeploy(name), labInspect(name), labExec(name), labLink(name, "fail", (*netnslab.State).Fail), labLink(name, "heal", (*netnslab.State).Heal), labRun(name), labDestroy(name))
 	return c
 }
 
@@ -57,8 +57,8 @@ func makePlan(file string, data []byte, detector string) (*scenario.Plan, error)
 		fmt.Fprintln(os.Stderr, "warning:", w)
 	}
 	if detector != "" {
-		if detectors[detector] == nil {
-			return nil, fmt.Errorf("detector: %q; valid: %v", detector, detectorNames)
+		if err := checkDetector("--detector", detector); err != nil {
+			return nil, err
 		}
 		s.Detector = detector
 	}
@@ -102,7 +102,7 @@ as it is.`,
 	c.Flags().StringVarP(&file, "topology", "t", "", "scenario file whose topology to build")
 	c.MarkFlagRequired("topology")
 	c.MarkFlagFilename("topology", "yaml", "yml")
-	c.Flags().StringVar(&detector, "detector", "", "deadlock detector instead of the file's")
+	c.Flags().StringVar(&detector, "detector", "", fmt.Sprintf("deadlock detector instead of the file's: %s", strings.Join(detectorNames, ", ")))
 	c.Flags().StringVar(&pcap, "pcap", "", "directory for a pcapng of each switch")
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the steps and do nothing")
 	return c
@@ -133,7 +133,7 @@ func labInspect(name *string) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if format != "table" && format != "json" {
-				return fmt.Errorf("format: %q; valid: table, json", format)
+				return fmt.Errorf("--format: %q; valid: table, json", format)
 			}
 			st, err := loadLab(*name)
 			if err != nil {
@@ -178,13 +178,14 @@ func loadLab(name string) (*netnslab.State, error) {
 }
 
 func labExec(name *string) *cobra.Command {
-	return &cobra.Command{
-		Use:                   "exec NODE COMMAND [ARG...]",
-		Short:                 "Run a command in a node's namespace",
+	c := &cobra.Command{
+		Use:   "exec NODE COMMAND [ARG...]",
+		Short: "Run a command in a node's namespace",
+		Long: `Run a command in a node's namespace, where it sees the node's interfaces. Flags of
+exec itself, such as --name, stand before NODE. The exit status is the command's.`,
 		Example:               "  sudo softswitch lab exec h0-0-0 ping -c 3 10.1.0.2\n  sudo softswitch lab exec core0 tcpdump -n -i to-agg0-0",
-		Args:                  cobra.MinimumNArgs(2),
+		Args:                  arguments(cobra.MinimumNArgs(2)),
 		DisableFlagsInUseLine: true,
-		FParseErrWhitelist:    cobra.FParseErrWhitelist{UnknownFlags: false},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			st, err := loadLab(*name)
 			if err != nil {
@@ -200,6 +201,8 @@ func labExec(name *string) *cobra.Command {
 			return nil
 		},
 	}
+	c.Flags().SetInterspersed(false) // what follows NODE is the command's
+	return c
 }
 
 // labLink makes the commands that set a link down or up.
@@ -208,7 +211,7 @@ func labLink(name *string, verb string, set func(*netnslab.State, netnslab.LinkS
 		Use:     verb + " NODE NODE",
 		Short:   map[string]string{"fail": "Set the link between two nodes down", "heal": "Set the link between two nodes up"}[verb],
 		Example: "  sudo softswitch lab " + verb + " core0 agg1-0",
-		Args:    cobra.ExactArgs(2),
+		Args:    arguments(cobra.ExactArgs(2)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			st, err := loadLab(*name)
 			if err != nil {
@@ -271,16 +274,20 @@ func labRun(name *string) *cobra.Command {
 		Short: "Build a lab, play a scenario on it, judge it, remove the lab",
 		Long: `Build a lab from a scenario file, play the scenario, and print its verdict: what
 the logs of all switches prove (was there a deadlock, since when), and what the
-detector declared. The lab is then removed.
+detector declared. The lab is then removed. A lab of the same name that is up
+already is removed first.
 
 Exit status: 0 the scenario's expectation is met and the run can be trusted; 1 not;
 2 the scenario could not be played.`,
 		Example: "  sudo softswitch lab run scenarios/fattree-on-loop.yaml\n  sudo softswitch lab run scenarios/pause.yaml --pcap /tmp/pcap --json",
-		Args:    cobra.ExactArgs(1),
+		Args:    arguments(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			plan, err := readPlan(args[0], opt.detector)
 			if err != nil {
 				return err
+			}
+			if opt.repeat < 1 {
+				return fmt.Errorf("--repeat: %d; give 1 or more", opt.repeat)
 			}
 			if opt.repeat > 1 {
 				return repeat(cmd.Context(), plan, *name, opt)

@@ -8,8 +8,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -38,9 +40,21 @@ func main() {
 		if errors.As(err, &code) {
 			os.Exit(int(code))
 		}
-		fmt.Fprintln(os.Stderr, "softswitch:", err)
+		fmt.Fprintln(os.Stderr, "softswitch:", explain(ctx, err))
 		os.Exit(exitError)
 	}
+}
+
+// explain makes an error say what to do about it, where that is known.
+func explain(ctx context.Context, err error) string {
+	text := err.Error()
+	switch {
+	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+		return "interrupted: " + text
+	case errors.Is(err, fs.ErrPermission) && os.Geteuid() != 0 && !strings.Contains(text, "run with sudo"):
+		return text + "; run with sudo"
+	}
+	return text
 }
 
 // exitCode is the exit code of a command that was run in a node, passed on.
@@ -60,6 +74,39 @@ Exit status: 0 done and as expected; 1 done, but not as expected; 2 not done.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	c.AddCommand(runCommand(), hostCommand(), labCommand(), demoCommand(), decodeCommand(), doctorCommand(), benchCommand())
+	c.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w; see `%s --help`", err, cmd.CommandPath())
+	})
+	c.AddCommand(runCommand(), hostCommand(), labCommand(), simCommand(), demoCommand(), decodeCommand(), doctorCommand(), benchCommand())
 	return c
+}
+
+// group makes c, a command that only holds others, refuse a name that is none of
+// them. Without one it prints its help.
+func group(c *cobra.Command, commands ...*cobra.Command) {
+	c.AddCommand(commands...)
+	var names []string
+	for _, sub := range commands {
+		if !sub.Hidden {
+			names = append(names, sub.Name())
+		}
+	}
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		return fmt.Errorf("unknown command %q for %q; valid: %s", args[0], cmd.CommandPath(), strings.Join(names, ", "))
+	}
+	c.Args = cobra.ArbitraryArgs
+}
+
+// arguments checks the arguments of a command by want and, if there are too many
+// or too few, says how the command is used.
+func arguments(want cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := want(cmd, args); err != nil {
+			return fmt.Errorf("%w; usage: %s", err, cmd.UseLine())
+		}
+		return nil
+	}
 }

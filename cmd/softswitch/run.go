@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -47,7 +48,7 @@ classes 3 and 4. With a file, the interfaces are those of the file.`,
 		},
 	}
 	c.Flags().StringVarP(&file, "config", "c", "", "configuration file (YAML)")
-	c.Flags().StringVar(&detector, "detector", "", fmt.Sprintf("deadlock detector, one of %v (default: the file's, or none)", detectorNames))
+	c.Flags().StringVar(&detector, "detector", "", fmt.Sprintf("deadlock detector: %s (default: the file's, or none)", strings.Join(detectorNames, ", ")))
 	c.MarkFlagFilename("config", "yaml", "yml")
 	return c
 }
@@ -78,16 +79,25 @@ func switchConfig(file, detector string, ports []string) (cfg config.Switch, err
 			return cfg, err
 		}
 	}
+	where := file + ": detector"
 	if detector != "" {
-		cfg.Detector = detector
+		where, cfg.Detector = "--detector", detector
 	}
-	if detectors[cfg.Detector] == nil {
-		return cfg, fmt.Errorf("detector: %q; valid: %v", cfg.Detector, detectorNames)
+	if err := checkDetector(where, cfg.Detector); err != nil {
+		return cfg, err
 	}
 	for _, w := range warnings {
 		fmt.Fprintln(os.Stderr, "warning:", w)
 	}
 	return cfg, nil
+}
+
+// checkDetector refuses a name that no detector has; where it stands is named.
+func checkDetector(where, name string) error {
+	if detectors[name] == nil {
+		return fmt.Errorf("%s: %q is no detector; valid: %s", where, name, strings.Join(detectorNames, ", "))
+	}
+	return nil
 }
 
 func runSwitch(ctx context.Context, cfg config.Switch) error {

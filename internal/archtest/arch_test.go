@@ -32,7 +32,8 @@ var layers = []struct {
 	{true, []string{"host", "oracle"}},
 	{true, []string{"config"}},
 	{true, []string{"scenario", "scenarios"}},
-	{false, []string{"live", "observe", "netns-lab", "internal/decode"}},
+	{false, []string{"live", "netns-lab", "internal/decode", "observe"}},
+	{true, []string{"sim"}},
 	{false, []string{"lab", "internal/bench"}},
 	{false, []string{"cmd/softswitch"}},
 }
@@ -47,6 +48,7 @@ var bannedImports = []string{"net", "os", "sync", "sync/atomic", "math/rand", "m
 var allowedImports = map[string]string{
 	"buffer unsafe":           "size of a structure",
 	"detect/itsypaper unsafe": "size of a structure",
+	"sim math/rand/v2":        "streams made from the seed",
 }
 
 // bannedNames of package time: what reads a clock or starts a timer.

@@ -17,7 +17,7 @@ func TestNoAllocs(t *testing.T) {
 	allocs := testing.AllocsPerRun(100, func() {
 		et, off, pcp, _, _ := Layer(f)
 		p := IPv4(f[HeaderLen:])
-		if p.Valid() {
+		if p.Valid(len(p)) {
 			p[8] = 64
 			p.DecrementTTL()
 		}

@@ -107,15 +107,16 @@ func Layer(f []byte) (etherType uint16, off int, pcp uint8, tagged, ok bool) {
 // IPv4 is a frame's bytes from the IPv4 header on.
 type IPv4 []byte
 
-// Valid reports whether p begins with a whole IPv4 header and holds the datagram
-// that the header announces.
-func (p IPv4) Valid() bool {
+// Valid reports whether p begins with a whole IPv4 header and whether the n bytes
+// that were on the wire from there on hold the datagram that it announces. n is
+// len(p), unless only the beginning of the frame was kept.
+func (p IPv4) Valid(n int) bool {
 	if len(p) < IPv4Len || p[0]>>4 != 4 {
 		return false
 	}
 	h := p.HeaderLen()
 	total := p.TotalLen()
-	return h >= IPv4Len && h <= total && total <= len(p)
+	return h >= IPv4Len && h <= len(p) && h <= total && total <= n
 }
 
 // HeaderLen is the header's length in bytes.

@@ -96,7 +96,7 @@ func TestIPv4Fields(t *testing.T) {
 	p := IPv4(append(unhex(t, exampleHeader), make([]byte, 115-20)...))
 	copy(p[20:], unhex(t, "12 b7 00 35"))
 	p[1] = 26<<2 | 2
-	if !p.Valid() {
+	if !p.Valid(len(p)) {
 		t.Fatal("not Valid")
 	}
 	if p.HeaderLen() != 20 || p.TotalLen() != 115 || p.DSCP() != 26 || p.TTL() != 64 || p.Proto() != ProtoUDP {
@@ -116,25 +116,31 @@ func TestIPv4Valid(t *testing.T) {
 		change(p)
 		return p
 	}
+	same := func([]byte) {}
 	for _, tc := range []struct {
 		name string
 		p    IPv4
+		n    int // on the wire
 		want bool
 	}{
-		{"whole", whole(func([]byte) {}), true},
-		{"with Ethernet padding", append(whole(func([]byte) {}), 0, 0), true},
-		{"empty", nil, false},
-		{"19 bytes", whole(func([]byte) {})[:19], false},
-		{"version 6", whole(func(p []byte) { p[0] = 0x65 }), false},
-		{"header of 16 bytes", whole(func(p []byte) { p[0] = 0x44 }), false},
-		{"header of 60 bytes", whole(func(p []byte) { p[0] = 0x4f }), true},
-		{"header longer than the datagram", whole(func(p []byte) { p[0], p[3] = 0x4f, 59 }), false},
-		{"header alone", whole(func(p []byte) { p[3] = 20 }), true},
-		{"datagram longer than the frame", whole(func(p []byte) { p[3] = 116 }), false},
-		{"length 0", whole(func(p []byte) { p[3] = 0 }), false},
+		{"whole", whole(same), 115, true},
+		{"with Ethernet padding", append(whole(same), 0, 0), 117, true},
+		{"empty", nil, 0, false},
+		{"19 bytes", whole(same)[:19], 19, false},
+		{"19 bytes kept", whole(same)[:19], 115, false},
+		{"version 6", whole(func(p []byte) { p[0] = 0x65 }), 115, false},
+		{"header of 16 bytes", whole(func(p []byte) { p[0] = 0x44 }), 115, false},
+		{"header of 60 bytes", whole(func(p []byte) { p[0] = 0x4f }), 115, true},
+		{"header of 60 bytes, 59 kept", whole(func(p []byte) { p[0] = 0x4f })[:59], 115, false},
+		{"header longer than the datagram", whole(func(p []byte) { p[0], p[3] = 0x4f, 59 }), 115, false},
+		{"header alone", whole(func(p []byte) { p[3] = 20 }), 115, true},
+		{"header alone kept", whole(same)[:20], 115, true},
+		{"datagram longer than the frame", whole(func(p []byte) { p[3] = 116 }), 115, false},
+		{"datagram longer than what was on the wire", whole(same), 114, false},
+		{"length 0", whole(func(p []byte) { p[3] = 0 }), 115, false},
 	} {
-		if got := tc.p.Valid(); got != tc.want {
-			t.Errorf("%s: Valid() = %v, want %v", tc.name, got, tc.want)
+		if got := tc.p.Valid(tc.n); got != tc.want {
+			t.Errorf("%s: Valid(%d) = %v, want %v", tc.name, tc.n, got, tc.want)
 		}
 	}
 }

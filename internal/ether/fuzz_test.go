@@ -32,7 +32,7 @@ func FuzzFrame(f *testing.F) {
 		if Dst(b) != src || Src(b) != dst {
 			t.Fatal("addresses do not read back")
 		}
-		if p := IPv4(b[off:]); p.Valid() {
+		if p := IPv4(b[off:]); p.Valid(len(p)) {
 			fuzzIPv4(t, p)
 		}
 		if a := ARP(b[off:]); a.Valid() {

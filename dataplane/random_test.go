@@ -1,0 +1,461 @@
+package dataplane
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"softswitch/buffer"
+	"softswitch/detect"
+	"softswitch/event"
+	"softswitch/internal/ether"
+	"softswitch/internal/unit"
+)
+
+// edge is a bucket that waits in a queue.
+type edge struct {
+	b detect.Bucket
+	q detect.Queue
+}
+
+// mirror is what a reader of the event log knows: which bucket is XOFF in which
+// period, which queue is paused, and how much of the one waits in the other.
+type mirror struct {
+	xoff   map[detect.Bucket]uint8
+	period map[detect.Bucket]uint8 // the last of each bucket
+	paused map[detect.Queue]bool
+	held   map[edge]int
+	strong map[edge]bool
+}
+
+func newMirror() *mirror {
+	return &mirror{map[detect.Bucket]uint8{}, map[detect.Bucket]uint8{}, map[detect.Queue]bool{}, map[edge]int{}, map[edge]bool{}}
+}
+
+// apply reads an event; the error says what of it cannot follow from what came
+// before.
+func (m *mirror) apply(e event.Event) error {
+	b, q := detect.Bucket{Port: e.Port, Class: e.Class}, detect.Queue{Port: e.Out, Class: e.OutClass}
+	period, on := m.xoff[b]
+	id := edge{b, q}
+	switch e.Type {
+	case event.XOFF:
+		if on || e.Period != m.period[b]+1 {
+			return fmt.Errorf("XOFF of a bucket that is XOFF: %v, or of another period than %d", on, m.period[b]+1)
+		}
+		m.xoff[b], m.period[b] = e.Period, e.Period
+	case event.XON:
+		if !on || e.Period != period || e.Bytes > e.Limit {
+			return fmt.Errorf("XON of a bucket that is XOFF: %v, in period %d", on, period)
+		}
+		delete(m.xoff, b)
+		m.forget(func(id edge) bool { return id.b == b })
+	case event.Paused:
+		if m.paused[q] {
+			return fmt.Errorf("paused twice")
+		}
+		m.paused[q] = true
+	case event.Resumed, event.Expired:
+		if !m.paused[q] {
+			return fmt.Errorf("the end of no pause")
+		}
+		delete(m.paused, q)
+		m.forget(func(id edge) bool { return id.q == q })
+	case event.Held:
+		if !on || !m.paused[q] || e.Bytes <= 0 {
+			return fmt.Errorf("held: bucket XOFF %v, queue paused %v, %d bytes", on, m.paused[q], e.Bytes)
+		}
+		m.held[id] = int(e.Bytes)
+	case event.StrongCreated:
+		if m.strong[id] || e.Bytes <= e.Limit || m.held[id] != int(e.Bytes) {
+			return fmt.Errorf("created: strong before %v, held %d", m.strong[id], m.held[id])
+		}
+		m.strong[id] = true
+	case event.StrongRemoved:
+		if !m.strong[id] {
+			return fmt.Errorf("removed, but not strong")
+		}
+		delete(m.strong, id)
+	}
+	return nil
+}
+
+func (m *mirror) forget(which func(edge) bool) {
+	for id := range m.held {
+		if which(id) {
+			delete(m.held, id)
+		}
+	}
+}
+
+// diff compares the mirror with the switch, "" if they agree.
+func (m *mirror) diff(v detect.View) string {
+	queues := func(do func(port unit.Port, class unit.Priority)) {
+		for p := range unit.Port(v.Ports()) {
+			for c := range unit.Priority(unit.Priorities) {
+				do(p, c)
+			}
+		}
+	}
+	var diff string
+	queues(func(p unit.Port, c unit.Priority) {
+		b, q := detect.Bucket{Port: p, Class: c}, detect.Queue{Port: p, Class: c}
+		on, period := v.XOFF(b)
+		if logged, ok := m.xoff[b]; ok != on || on && logged != period {
+			diff = fmt.Sprintf("bucket %v: XOFF %v period %d, logged %v %d", b, on, period, ok, logged)
+		}
+		if v.Paused(q) != m.paused[q] {
+			diff = fmt.Sprintf("queue %v: paused %v, logged %v", q, v.Paused(q), m.paused[q])
+		}
+		queues(func(p unit.Port, c unit.Priority) {
+			id := edge{b, detect.Queue{Port: p, Class: c}}
+			want, strong := 0, false
+			if on && v.Paused(id.q) {
+				want = v.Held(b, id.q)
+				strong = want > v.XON(b)
+			}
+			if m.held[id] != want || m.strong[id] != strong {
+				diff = fmt.Sprintf("edge %v: held %d strong %v, logged %d %v", id, want, strong, m.held[id], m.strong[id])
+			}
+		})
+	})
+	return diff
+}
+
+// chaos is a switch under random traffic, pauses and link failures.
+type chaos struct {
+	*testSwitch
+	rng     *rand.Rand
+	mirror  *mirror
+	flood   bool // some destinations are unknown
+	given   int  // data frames received
+	ids     [4][unit.Priorities]uint32
+	highest map[[3]int]uint32 // of the ids that left: in, class, out
+	where   string
+	ups     int // pauses, XOFFs and strong edges seen
+	strongs int
+}
+
+func TestRandomTraffic(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		flood  bool
+		change func(c *Config)
+	}{
+		{"unicast", false, func(*Config) {}},
+		{"flooding", true, func(c *Config) { c.MAC = c.MAC[:2] }},
+		{"paced", false, func(c *Config) {
+			for i := range c.Ports {
+				c.Ports[i].Rate = 10_000 * mega
+			}
+		}},
+		{"weighted", false, func(c *Config) { c.Weights[3], c.Weights[0] = 2, 1 }},
+		{"few slots", false, func(c *Config) { c.Slots = 20 }},
+		{"a pool for two buckets", true, func(c *Config) { c.Buffer.Shared = 8000 }},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			seed := rand.Uint64()
+			c := chaos{rng: rand.New(rand.NewPCG(seed, 0)), mirror: newMirror(), flood: tc.flood, highest: map[[3]int]uint32{}}
+			c.testSwitch = newTestSwitch(t, 4, tc.change)
+			for step := range 3000 {
+				c.where = fmt.Sprintf("seed %d, step %d", seed, step)
+				c.step()
+				c.check()
+			}
+			if c.ups == 0 || c.strongs == 0 {
+				t.Errorf("seed %d: %d XOFF and %d strong edges: the test tests nothing", seed, c.ups, c.strongs)
+			}
+		})
+	}
+}
+
+func (c *chaos) step() {
+	p := unit.Port(c.rng.IntN(4))
+	switch k := c.rng.IntN(100); {
+	case k < 40:
+		c.arrive(p)
+	case k < 62:
+		if room := c.cfg.Batch - len(c.lent[p]); room > 0 {
+			c.where += fmt.Sprintf(", transmit %d", p)
+			c.leave(p, 1+c.rng.IntN(room))
+		}
+	case k < 80:
+		n := c.rng.IntN(len(c.lent[p]) + 1)
+		c.where += fmt.Sprintf(", sent %d of %d at %d", n, len(c.lent[p]), p)
+		c.Sent(c.now, p, c.lent[p][:n])
+		c.lent[p] = c.lent[p][n:]
+	case k < 92:
+		c.pause(p)
+	case k < 98:
+		c.advance(unit.Time(c.rng.IntN(30_000)))
+	case k == 98:
+		c.det.Repause(detect.Bucket{Port: p, Class: 3})
+		c.det.Send(p, label(1))
+	case c.rng.IntN(4) == 0:
+		c.where += fmt.Sprintf(", link %d", p)
+		c.SetLink(c.now, p, !c.LinkUp(p))
+	default:
+		c.SetLink(c.now, p, true)
+	}
+	c.work()
+}
+
+func (c *chaos) arrive(in unit.Port) {
+	var fs [][]byte
+	for range 1 + c.rng.IntN(6) {
+		class := []unit.Priority{0, 3, 3, 3, 4, 7}[c.rng.IntN(6)]
+		dst := stationMAC(unit.Port(c.rng.IntN(4)))
+		if c.flood && c.rng.IntN(8) == 0 {
+			dst = ether.Broadcast
+		}
+		c.ids[in][class]++
+		fs = append(fs, datagram{dst: dst, src: stationMAC(in), class: class, size: 60 + c.rng.IntN(1455), id: c.ids[in][class]}.frame())
+	}
+	c.where += fmt.Sprintf(", %d frames at %d", len(fs), in)
+	c.given += len(fs)
+	c.receive(in, fs...)
+}
+
+func (c *chaos) pause(p unit.Port) {
+	if !c.LinkUp(p) {
+		return
+	}
+	class, quanta := unit.Priority(3+c.rng.IntN(2)), uint16(0)
+	if c.rng.IntN(3) > 0 {
+		quanta = uint16(1 + c.rng.IntN(3000))
+	}
+	c.where += fmt.Sprintf(", pause %d.%d %d", p, class, quanta)
+	switch c.rng.IntN(4) {
+	case 0:
+		c.receive(p, pfc(map[unit.Priority]uint16{class: quanta}))
+	case 1:
+		c.receive(p, pfc(map[unit.Priority]uint16{3: quanta, 4: quanta / 2}))
+	default:
+		c.receive(p, pauseOf(class, quanta, uint8(c.rng.IntN(3))))
+	}
+}
+
+// leave lends frames and checks those that leave: none is of a class that is
+// paused, and those of one way keep their order.
+func (c *chaos) leave(out unit.Port, n int) {
+	c.t.Helper()
+	for _, f := range c.lend(out, n) {
+		if f.Control {
+			continue
+		}
+		if z := &c.ports[out]; z.paused.Has(f.OutClass) {
+			c.t.Fatalf("%s: paused: a frame of class %d leaves by port %d", c.where, f.OutClass, out)
+		}
+		way := [3]int{int(f.In), int(f.InClass), int(out)}
+		id := binary.BigEndian.Uint32(f.Data[ether.HeaderLen+ether.IPv4Len+ether.UDPLen:])
+		if id <= c.highest[way] {
+			c.t.Fatalf("%s: order: frame %d of %v leaves after frame %d", c.where, id, way, c.highest[way])
+		}
+		c.highest[way] = id
+	}
+}
+
+func (c *chaos) check() {
+	c.t.Helper()
+	for _, e := range c.log {
+		if err := c.mirror.apply(e); err != nil {
+			c.t.Fatalf("%s: event %s: %v", c.where, eventText(e), err)
+		}
+		switch e.Type {
+		case event.XOFF:
+			c.ups++
+		case event.StrongCreated:
+			c.strongs++
+		}
+	}
+	c.log, c.det.calls = nil, nil
+	if d := c.mirror.diff(c.det.view); d != "" {
+		c.t.Fatalf("%s: %s", c.where, d)
+	}
+	c.checkAccounts()
+	c.checkTold()
+}
+
+// checkAccounts counts bytes, slots and frames anew.
+func (c *chaos) checkAccounts() {
+	c.t.Helper()
+	queued, lent := 0, 0
+	wire := make(map[detect.Bucket]int) // charged, on the wire
+	for _, fs := range c.lent {
+		lent += len(fs)
+		seen := make(map[*buffer.Frame]bool)
+		for _, f := range fs {
+			if o := f.Orig(); f.Charged && !seen[o] {
+				seen[o] = true
+				wire[detect.Bucket{Port: f.In, Class: f.InClass}] += f.Len
+			}
+		}
+	}
+	held := make(map[detect.Bucket]int)
+	for p := range unit.Port(4) {
+		for cl := range unit.Priority(unit.Priorities) {
+			queued += c.Queue(p, cl).Frames()
+			sum := 0
+			for in := range unit.Port(4) {
+				for icl := range unit.Priority(unit.Priorities) {
+					b := detect.Bucket{Port: in, Class: icl}
+					n := c.Held(b, detect.Queue{Port: p, Class: cl})
+					held[b] += n
+					sum += n
+				}
+			}
+			if c.Lossless().Has(cl) && sum != c.Queue(p, cl).Bytes() {
+				c.t.Fatalf("%s: held: queue %d.%d has %d bytes, M sums to %d", c.where, p, cl, c.Queue(p, cl).Bytes(), sum)
+			}
+		}
+	}
+	for p := range unit.Port(4) {
+		for cl := range unit.Priority(unit.Priorities) {
+			b := detect.Bucket{Port: p, Class: cl}
+			bytes, _ := c.MMU().Bytes(p, cl)
+			if most := held[b] + wire[b]; bytes > most || !c.flood && bytes != most {
+				c.t.Fatalf("%s: accounts: bucket %v holds %d bytes, %d wait and %d are on the wire", c.where, b, bytes, held[b], wire[b])
+			}
+		}
+	}
+	if used := c.pool.Slots() - c.pool.Free(); used > queued+lent || !c.flood && used != queued+lent {
+		c.t.Fatalf("%s: slots: %d used, %d frames wait and %d are lent", c.where, used, queued, lent)
+	}
+	if !c.flood {
+		c.checkFrames(queued)
+	}
+}
+
+// checkFrames wants every frame that came to have left, to wait, or to be counted
+// as dropped, once.
+func (c *chaos) checkFrames(queued int) {
+	c.t.Helper()
+	left, dropped := 0, 0
+	for p := range unit.Port(4) {
+		n := c.Counters(p)
+		for cl := range n.TxFrames {
+			left += int(n.TxFrames[cl])
+		}
+		for r := DropShort; r < DropMessageQueue; r++ {
+			dropped += int(n.Drops[r])
+		}
+		lost := n.Drops[DropHeadroom] + n.Drops[DropNoSlot] + n.Drops[DropLinkDown]
+		if n.LosslessLost > lost || n.LosslessLost < n.Drops[DropHeadroom] {
+			c.t.Fatalf("%s: port %d: %d lossless frames lost, of %v", c.where, p, n.LosslessLost, n.Drops)
+		}
+	}
+	if c.given != left+dropped+queued {
+		c.t.Fatalf("%s: %d frames came, %d left, %d were dropped, %d wait", c.where, c.given, left, dropped, queued)
+	}
+}
+
+// checkTold wants the far end of each port to know each bucket's state, or to be
+// owed it.
+func (c *chaos) checkTold() {
+	c.t.Helper()
+	for i := range c.ports {
+		p := &c.ports[i]
+		for cl := range unit.Priority(unit.Priorities) {
+			on, period := c.MMU().XOFF(unit.Port(i), cl)
+			told := p.told[cl]
+			if p.up && !p.owed.pauses.Has(cl) && (told.paused != on || on && told.period != period) {
+				c.t.Fatalf("%s: bucket %d.%d is XOFF %v period %d, the far end was told %v %d and is owed nothing", c.where, i, cl, on, period, told.paused, told.period)
+			}
+		}
+	}
+}
+
+// TestMutatedFrames sends what a broken wire or a bad neighbour makes of good
+// frames: nothing panics, and every slot comes back.
+func TestMutatedFrames(t *testing.T) {
+	seed := rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 0))
+	good := [][]byte{
+		between(0, 1, 3, 1), tagged(between(0, 1, 4, 1), 5), plain(ether.Broadcast, stationMAC(0), 200),
+		pauseOf(3, 100, 1), message(label(1)), datagram{dst: portMAC(0), from: "10.0.1.10", to: "10.9.1.1"}.frame(),
+		datagram{dst: portMAC(3), to: "10.0.1.77"}.frame(),
+		arp(ether.ARPRequest, ether.Broadcast, stationMAC(0), "10.0.1.10", 0, "10.0.1.1"),
+		arp(ether.ARPReply, portMAC(0), stationMAC(0), "10.0.1.10", portMAC(0), "10.0.1.1"),
+	}
+	for _, change := range []func(c *Config){nil, withHosts, func(c *Config) { routed(c); c.TrustPCP = true }} {
+		s := newTestSwitch(t, 6, change)
+		for range 5000 {
+			f := append([]byte{}, good[rng.IntN(len(good))]...)
+			for range rng.IntN(4) {
+				f[rng.IntN(min(len(f), 64))] = byte(rng.Uint32())
+			}
+			if rng.IntN(4) == 0 {
+				f = f[:rng.IntN(len(f)+1)]
+			}
+			s.receive(unit.Port(rng.IntN(6)), f)
+			s.drain(unit.Port(rng.IntN(6)))
+			if s.advance(unit.Time(rng.IntN(50_000))); rng.IntN(500) == 0 {
+				s.advance(unit.Second)
+			}
+			s.log, s.det.calls = nil, nil
+		}
+		if t.Failed() {
+			t.Logf("seed %d", seed)
+		}
+	}
+	t.Logf("seed %d", seed)
+}
+
+// FuzzReceive feeds a switch a sequence of frames: each is a byte for the port, two
+// for the length, and its bytes. The first byte chooses the switch.
+func FuzzReceive(f *testing.F) {
+	pack := func(kind byte, frames ...[]byte) (b []byte) {
+		b = append(b, kind)
+		for i, f := range frames {
+			b = append(b, byte(i), byte(len(f)>>8), byte(len(f)))
+			b = append(b, f...)
+		}
+		return b
+	}
+	f.Add([]byte{0})
+	f.Add(pack(0, between(0, 1, 3, 1), pauseOf(3, 100, 1), message(label(1)), resumeOf(3, 1)))
+	f.Add(pack(1, datagram{dst: portMAC(0), to: "10.0.2.10"}.frame(), arp(ether.ARPRequest, ether.Broadcast, stationMAC(0), "10.0.1.10", 0, "10.0.1.1")))
+	f.Add(pack(2, tagged(between(0, 1, 3, 1), 3), plain(ether.Broadcast, stationMAC(1), 60)))
+	f.Add(pack(3, edit(pauseOf(3, 1, 1), 16, 1), edit(pauseOf(3, 1, 1), 34, 0)))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if len(b) == 0 {
+			return
+		}
+		s := newTestSwitch(t, 6, func(c *Config) {
+			c.Slots, c.Batch = 4, 1
+			if b[0]&1 != 0 {
+				withHosts(c)
+			}
+			c.TrustPCP = b[0]&2 != 0
+		})
+		for b = b[1:]; len(b) >= 3; {
+			in, n := unit.Port(b[0]%6), int(binary.BigEndian.Uint16(b[1:]))
+			n = min(n, len(b)-3, s.cfg.SlotBytes)
+			s.parseIsPure(b[3 : 3+n])
+			s.receive(in, b[3:3+n])
+			b = b[3+n:]
+			s.advance(unit.Microsecond)
+			s.drain(unit.Port(n % 6))
+		}
+	})
+}
+
+// parseIsPure wants Parse to leave the bytes alone and to say the same twice.
+func (s *testSwitch) parseIsPure(b []byte) {
+	s.t.Helper()
+	fs := s.fill(0, b)
+	first := fs[0].Info
+	if string(fs[0].Data) != string(b) {
+		s.t.Fatal("Parse changed the frame")
+	}
+	fs[0].Info = buffer.Info{Kind: 99, Reason: 99, Class: 7, TTL: 1, L3: 1, DstIP: 1, Hash: 1, DstMAC: 1, SrcMAC: 1}
+	s.Parse(fs[0])
+	if fs[0].Info != first {
+		s.t.Fatalf("Parse says %+v, then %+v", first, fs[0].Info)
+	}
+	if k := first.Kind; k == kindBad && (first.Reason == 0 || Reason(first.Reason) >= Reasons) {
+		s.t.Fatalf("a bad frame without a reason: %+v", first)
+	}
+	s.pool.Put(fs[0])
+}

@@ -1,0 +1,468 @@
+package host
+
+import (
+	"bytes"
+	"math/big"
+	"math/rand/v2"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"softswitch/buffer"
+	"softswitch/event"
+	"softswitch/internal/unit"
+	"softswitch/pfcframe"
+)
+
+// slowBuffer is a receive buffer in exact fractions: bytes that drain at a rate.
+type slowBuffer struct {
+	fill *big.Rat // bytes
+	at   unit.Time
+	rate unit.Rate
+}
+
+func newSlowBuffer(at unit.Time, rate unit.Rate) *slowBuffer {
+	return &slowBuffer{new(big.Rat), at, rate}
+}
+
+// level is the fill at a time.
+func (b *slowBuffer) level(at unit.Time) *big.Rat {
+	out := big.NewRat(int64(b.rate), 8*int64(unit.Second))
+	out.Mul(out, new(big.Rat).SetInt64(int64(at-b.at)))
+	left := new(big.Rat).Sub(b.fill, out)
+	if left.Sign() < 0 {
+		return new(big.Rat)
+	}
+	return left
+}
+
+func (b *slowBuffer) add(at unit.Time, n int) {
+	b.fill, b.at = b.level(at).Add(b.level(at), new(big.Rat).SetInt64(int64(n))), at
+}
+
+// until is the first whole nanosecond at which the fill is at most n.
+func (b *slowBuffer) until(n int) unit.Time {
+	over := new(big.Rat).Sub(b.fill, new(big.Rat).SetInt64(int64(n)))
+	ns := over.Mul(over, big.NewRat(8*int64(unit.Second), int64(b.rate)))
+	q, r := new(big.Int).QuoRem(ns.Num(), ns.Denom(), new(big.Int))
+	if r.Sign() > 0 {
+		q.Add(q, big.NewInt(1))
+	}
+	return b.at + unit.Time(q.Int64())
+}
+
+func TestSlowReceiver(t *testing.T) {
+	for _, rate := range []unit.Rate{10 * mbit, 7_654_321, 1} {
+		h := startHost(t, testConfig())
+		h.Do(h.now, Act{Do: Slow, Rate: rate})
+		twin := newSlowBuffer(h.now, rate)
+		xoff := unit.Time(-1)
+		for seq := uint64(0); xoff < 0; seq++ {
+			h.receive(arrival(3, 1, seq, 1000))
+			twin.add(h.now, 1000)
+			if twin.fill.Cmp(big.NewRat(12_000, 1)) >= 0 {
+				xoff = h.now - unit.Second
+			} else {
+				h.run(100*us + 1)
+			}
+		}
+		wantTimes(t, "XOFF at three quarters", h.events(event.PauseSent, 3), []unit.Time{xoff})
+
+		xon := twin.until(8000) - unit.Second
+		h.run(min(xon-xoff, unit.Second) - 1)
+		wantTimes(t, "no XON before a half", h.events(event.ResumeSent, 3), nil)
+		if rate == 1 { // for ever
+			wantTimes(t, "refreshes", h.events(event.RefreshSent, 3), every(xoff+ms, ms, 999))
+			continue
+		}
+		h.run(1)
+		wantTimes(t, "XON at a half", h.events(event.ResumeSent, 3), []unit.Time{xon})
+		wantTimes(t, "refreshes", h.events(event.RefreshSent, 3), every(xoff+ms, ms, int((xon-xoff-1)/ms)))
+		h.run(10 * ms)
+		if got, want := len(h.take()), 2+int((xon-xoff-1)/ms); got != want {
+			t.Errorf("%d PFC frames left, want %d: none after the resume", got, want)
+		}
+		if k := h.Counters(); k.Overflow != 0 {
+			t.Errorf("%d frames overflowed the receive buffer", k.Overflow)
+		}
+	}
+}
+
+func TestSlowReceiverOverflows(t *testing.T) {
+	h := startHost(t, testConfig())
+	h.Do(h.now, Act{Do: Slow, Rate: 1})
+	for seq := range uint64(20) {
+		h.receive(arrival(3, 1, seq, 1000))
+	}
+	if k := h.Counters(); k.Overflow != 4 || k.TxPause[3] != 1 {
+		t.Errorf("20 frames of 1000 bytes into 16,000 bytes: %d lost, %d pauses; want 4 and 1", k.Overflow, k.TxPause[3])
+	}
+	if got := h.Receivers()[0].Frames; got != 16 {
+		t.Errorf("%d frames received, want 16", got)
+	}
+	h.Do(h.now, Act{Do: Normal})
+	h.run(ms)
+	h.receive(arrival(3, 1, 20, 1000))
+	if r := h.Receivers()[0]; r.Frames != 17 || r.Lost != 4 {
+		t.Errorf("after Normal %d frames were received and %d lost, want 17 and 4", r.Frames, r.Lost)
+	}
+	if k := h.Counters(); k.TxResume[3] != 1 {
+		t.Errorf("Normal sent %d resumes, want 1", k.TxResume[3])
+	}
+}
+
+func TestSlowReceiverOfLossyClassSendsNoPause(t *testing.T) {
+	h := startHost(t, testConfig())
+	h.Do(h.now, Act{Do: Slow, Rate: 1})
+	for seq := range uint64(20) {
+		h.receive(arrival(0, 1, seq, 1000))
+	}
+	h.run(ms)
+	if out := h.take(); len(out) != 0 || h.Counters().Overflow != 4 {
+		t.Errorf("%d frames left and %d were lost, want 0 and 4", len(out), h.Counters().Overflow)
+	}
+}
+
+// A product of a long idle time and a high rate has no room in 64 bits.
+func TestSlowReceiverAfterLongIdleness(t *testing.T) {
+	h := startHost(t, testConfig())
+	h.Do(h.now, Act{Do: Slow, Rate: 10_000 * mbit})
+	for idle := unit.Second; idle < 1000*unit.Second; idle *= 3 {
+		h.receive(arrival(3, 1, 0, 1000))
+		h.now += idle
+		h.receive(arrival(3, 1, 0, 1000))
+		if got, want := h.rx[3].fill, int64(1000*8*bit); got != want {
+			t.Fatalf("after %d s of idleness the buffer holds %d, want %d", idle/unit.Second, got, want)
+		}
+	}
+	if k := h.Counters(); k.Overflow != 0 || k.TxPause[3] != 0 {
+		t.Errorf("%d frames lost, %d pauses sent; want none", k.Overflow, k.TxPause[3])
+	}
+}
+
+func TestLinkUpRepeatsThePause(t *testing.T) {
+	h := startHost(t, testConfig())
+	h.Do(h.now, Act{Do: Slow, Rate: 1})
+	for seq := range uint64(12) {
+		h.receive(arrival(4, 1, seq, 1000))
+	}
+	h.link(false)
+	h.run(5 * ms)
+	h.link(true)
+	wantTimes(t, "a full buffer pauses, and again when the link is back", h.events(event.PauseSent, 4), []unit.Time{0, 5 * ms})
+}
+
+// pair is two hosts at the ends of a wire with a delay, in virtual time.
+type pair struct {
+	hosts [2]*testHost
+	wire  [2][]departure // to host i, by time of arrival
+	delay unit.Time
+}
+
+// run lets both hosts run for d.
+func (p *pair) run(d unit.Time) {
+	until := p.hosts[0].now + d
+	for {
+		at := until
+		for i, h := range p.hosts {
+			at = min(at, h.next)
+			if len(p.wire[i]) > 0 {
+				at = min(at, p.wire[i][0].at)
+			}
+		}
+		for i, h := range p.hosts {
+			h.now = max(h.now, at)
+			for len(p.wire[i]) > 0 && p.wire[i][0].at <= at {
+				h.receive(p.wire[i][0].data)
+				p.wire[i] = p.wire[i][1:]
+			}
+			h.transmit()
+			for _, d := range h.take() {
+				d.at += h.cfg.Rate.FrameTime(len(d.data)) + p.delay
+				p.wire[1-i] = append(p.wire[1-i], d)
+			}
+		}
+		if at == until {
+			return
+		}
+	}
+}
+
+// newPair is a sender at line rate and a receiver that drains at a rate.
+func newPair(t *testing.T, delay unit.Time, drain unit.Rate, frame int) *pair {
+	f := flow(1, 3, 0)
+	f.To, f.Frame = peerIP, frame
+	receiver := testConfig()
+	receiver.Address, receiver.MAC = peerIP, gatewayMAC
+	p := &pair{delay: delay, hosts: [2]*testHost{startHost(t, testConfig(f)), startHost(t, receiver)}}
+	p.hosts[0].take()
+	p.hosts[1].Do(unit.Second, Act{Do: Slow, Rate: drain})
+	// What startHost has sent already is on the wire.
+	p.hosts[0].Start(unit.Second)
+	return p
+}
+
+// From the frame that makes XOFF to the last that still comes: one on the wire at
+// the receiver's pause (6.72 us), the wire twice, and one that the sender had begun.
+func headroom(delay unit.Time, frame int) int {
+	line := 100 * mbit
+	t := 2*delay + line.FrameTime(pfcframe.Len) + 2*line.FrameTime(frame)
+	return int(t/80) + frame // 80 ns a byte
+}
+
+func TestHonouredPauseLosesNothing(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	r := rand.New(rand.NewPCG(seed, 0))
+	for round := range 30 {
+		frame := FrameMin + r.IntN(FrameMax-FrameMin+1)
+		delay := unit.Time(r.IntN(30_000))
+		if headroom(delay, frame) > 4000 { // a quarter of the buffer
+			frame = FrameMin + r.IntN(400)
+			delay = unit.Time(r.IntN(50_000))
+		}
+		// Slower than the flow, whose frames share the line with their overhead.
+		drain := unit.Rate(1+r.IntN(90)) * mbit * unit.Rate(frame) / unit.Rate(frame+unit.WireOverhead)
+		p := newPair(t, delay, drain, frame)
+		p.run(200 * ms)
+		p.hosts[0].Stop()
+		p.run(200 * ms)
+		// startHost sent frame 0 before it was on the wire.
+		sent, k := p.hosts[0].Senders()[0].Frames, p.hosts[1].Counters()
+		got := p.hosts[1].Receivers()[0]
+		where := func() string {
+			return strings.TrimSpace(strings.Join([]string{"frames of", big.NewInt(int64(frame)).String(), "delay", big.NewInt(int64(delay)).String(), "drain", big.NewInt(int64(drain)).String()}, " "))
+		}
+		if k.Overflow != 0 || got.Lost != 1 || got.Frames != sent-1 || got.Reordered != 0 {
+			t.Fatalf("seed %d round %d (%s): of %d sent %d came, %d lost, %d overflowed; want all but the first", seed, round, where(), sent, got.Frames, got.Lost, k.Overflow)
+		}
+		if k.TxPause[3] == 0 || k.TxResume[3] == 0 {
+			t.Fatalf("seed %d round %d (%s): no pause or no resume was sent: %+v", seed, round, where(), k)
+		}
+		// The drain is never idle for want of a resume, but for the first XOFF.
+		if bits := float64(got.Bytes * 8); bits < 0.9*float64(drain)*0.2 {
+			t.Errorf("seed %d round %d (%s): %.0f bits came, want nearly what drains in 200 ms", seed, round, where(), bits)
+		}
+	}
+}
+
+// The alarm of the test before: with a wire that is too long frames are lost.
+func TestTooLittleHeadroomLoses(t *testing.T) {
+	p := newPair(t, 2*ms, mbit, 1000)
+	p.run(200 * ms)
+	if p.hosts[1].Counters().Overflow == 0 {
+		t.Errorf("a headroom of 4000 bytes was enough for %d", headroom(2*ms, 1000))
+	}
+}
+
+func TestLossAndReorderAccounting(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	r := rand.New(rand.NewPCG(seed, 0))
+	for range 100 {
+		h := startHost(t, testConfig())
+		var frames []uint64
+		for seq := range uint64(1 + r.IntN(200)) {
+			if r.IntN(5) > 0 {
+				frames = append(frames, seq)
+			}
+		}
+		for range len(frames) / 4 { // some change places with one nearby
+			i := r.IntN(len(frames))
+			j := min(len(frames)-1, i+r.IntN(5))
+			frames[i], frames[j] = frames[j], frames[i]
+		}
+		arrived := map[uint64]bool{}
+		var next, reordered uint64
+		for _, seq := range frames {
+			h.receive(arrival(3, 7, seq, 100))
+			arrived[seq] = true
+			if seq < next {
+				reordered++
+			}
+			next = max(next, seq+1)
+		}
+		if len(frames) == 0 {
+			continue
+		}
+		lost := next - uint64(len(arrived))
+		got := h.Receivers()[0]
+		if got.Next != next || got.Lost != lost || got.Reordered != reordered || got.Frames != uint64(len(frames)) {
+			t.Fatalf("seed %d: after %v: next %d, lost %d, reordered %d; want %d, %d, %d", seed, frames, got.Next, got.Lost, got.Reordered, next, lost, reordered)
+		}
+	}
+}
+
+func TestReceivers(t *testing.T) {
+	h := startHost(t, testConfig())
+	h.run(ms)
+	h.receive(arrival(3, 20, 0, 100), arrival(4, 10, 0, 200))
+	h.run(ms)
+	h.receive(arrival(3, 20, 1, 100))
+	want := []Received{
+		{Number: 20, Frames: 2, Bytes: 200, Next: 2, First: unit.Second + ms, Last: unit.Second + 2*ms, LatencyMax: 2 * ms, Class: 3},
+		{Number: 10, Frames: 1, Bytes: 200, Next: 1, First: unit.Second + ms, Last: unit.Second + ms, LatencyMax: ms, Class: 4},
+	}
+	got := h.Receivers()
+	if len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
+		t.Errorf("Receivers:\n got %+v\nwant %+v", got, want)
+	}
+	got[0].Frames = 99
+	if h.Receivers()[0].Frames != 2 {
+		t.Error("the caller of Receivers can change the host's counters")
+	}
+}
+
+// A slot that carried a long frame says nothing of the next frame's length.
+func TestLengthIsTheFramesOwn(t *testing.T) {
+	h := startHost(t, testConfig(flow(1, 3, 0)))
+	h.run(100 * frameTime)
+	h.Stop()
+	for seq := range uint64(100) {
+		h.receive(arrival(3, 7, seq, 64))
+	}
+	if got := h.Receivers()[0].Bytes; got != 6400 {
+		t.Errorf("100 frames of 64 bytes count %d bytes", got)
+	}
+}
+
+func TestOddFrames(t *testing.T) {
+	good := arrival(3, 1, 0, 100)
+	set := func(b []byte, off int, v ...byte) []byte {
+		b = bytes.Clone(b)
+		copy(b[off:], v)
+		return b
+	}
+	tagged := append(append(bytes.Clone(good[:12]), 0x81, 0, 0x60, 1), good[12:]...)
+	for _, tt := range []struct {
+		name                 string
+		frame                []byte
+		flow, other, bad, ok uint64
+	}{
+		{name: "a flow's", frame: good, flow: 1},
+		{name: "a flow's, tagged", frame: tagged, flow: 1},
+		{name: "empty", frame: nil, other: 1},
+		{name: "cut in the Ethernet header", frame: good[:13], other: 1},
+		{name: "cut in the tag", frame: tagged[:15], other: 1},
+		{name: "cut in the IP header", frame: good[:33], other: 1},
+		{name: "cut in the payload", frame: good[:99], other: 1},
+		{name: "ARP", frame: set(good, 12, 8, 6), other: 1},
+		{name: "another's address", frame: set(good, 33, 77), other: 1},
+		{name: "TCP", frame: set(good, 23, 6), other: 1},
+		{name: "a fragment", frame: set(good, 20, 0, 1), other: 1},
+		{name: "another UDP port", frame: set(good, 36, 0, 53), other: 1},
+		{name: "another magic", frame: set(good, 42, 0), other: 1},
+		{name: "IP version 6", frame: set(good, 14, 0x65), other: 1},
+		{name: "header length of 16", frame: set(good, 14, 0x44), other: 1},
+		{name: "header length beyond the datagram", frame: set(good, 14, 0x4f, 0, 0, 40), other: 1},
+		{name: "PFC", frame: pfc(3, 5), ok: 1},
+		{name: "PFC, truncated", frame: pfc(3, 5)[:59], bad: 1},
+		{name: "PFC, oversized", frame: append(pfc(3, 5), 0), bad: 1},
+		{name: "PFC, wrong opcode", frame: set(pfc(3, 5), 14, 2), bad: 1},
+		{name: "PFC, wrong address", frame: set(pfc(3, 5), 0, 2, 0, 0, 0, 0, 1), bad: 1},
+		{name: "PFC, reserved bits", frame: set(pfc(3, 5), 16, 1), bad: 1},
+		{name: "802.3x PAUSE", frame: set(pfc(3, 5), 14, 0, 1), bad: 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := startHost(t, testConfig())
+			h.receive(tt.frame)
+			k := h.Counters()
+			var flow uint64
+			for _, r := range h.Receivers() {
+				flow += r.Frames
+			}
+			if flow != tt.flow || k.Other != tt.other || k.Bad != tt.bad || k.RxPause[3] != tt.ok {
+				t.Errorf("counted as flow %d, other %d, bad %d, pause %d; want %d, %d, %d, %d", flow, k.Other, k.Bad, k.RxPause[3], tt.flow, tt.other, tt.bad, tt.ok)
+			}
+		})
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(c *Config)
+		want   string
+	}{
+		{"no batch", func(c *Config) { c.Batch = 0 }, "batch: 0; valid: 1 or more"},
+		{"no refresh", func(c *Config) { c.Refresh = 0 }, "refresh: 0 ns; valid: above 0"},
+		{"no address", func(c *Config) { c.Address = netip.Addr{} }, "address: invalid IP; valid: an IPv4 address"},
+		{"an IPv6 address", func(c *Config) { c.Address = netip.MustParseAddr("::1") }, "address: ::1"},
+		{"small slots", func(c *Config) { c.SlotBytes = 59 }, "slots of 59 bytes; valid: 60 or more"},
+		{"a short frame", func(c *Config) { c.Flows[0].Frame = 63 }, "flow f: frame of 63 bytes; valid: 64 to 1514"},
+		{"a long frame", func(c *Config) { c.Flows[0].Frame = 1515 }, "frame of 1515 bytes; valid: 64 to 1514"},
+		{"a frame longer than a slot", func(c *Config) { c.SlotBytes = 1000 }, "frame of 1514 bytes; valid: 64 to"},
+		{"a rate of -1", func(c *Config) { c.Flows[0].Rate = -1 }, "flow f: rate -1 bit/s"},
+		{"a flow to nowhere", func(c *Config) { c.Flows[0].To = netip.Addr{} }, "flow f: to invalid IP"},
+		{"class 8", func(c *Config) { c.Flows[0].Class = 8 }, "flow f: class 8; valid: 0 to 7"},
+	} {
+		c := testConfig(flow(1, 3, 0))
+		tt.change(&c)
+		h, err := New(c)
+		if h != nil || err == nil || !strings.HasPrefix(err.Error(), "host h9: ") || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: New = %v, %v; want an error of host h9 with %q", tt.name, h, err, tt.want)
+		}
+	}
+}
+
+func TestNoAllocs(t *testing.T) {
+	c := testConfig(flow(1, 3, 0), flow(2, 4, 10*mbit))
+	h := startHost(t, c)
+	h.Do(h.now, Act{Do: Slow, Rate: 80 * mbit})
+	frames := [][]byte{arrival(3, 1, 0, 1000), arrival(4, 2, 0, 1000), pfc(3, 0), pfc(4, 10)}
+	rx, tx := make([]*buffer.Frame, len(frames)), make([]*buffer.Frame, c.Batch)
+	events := make([]event.Event, 0, 64)
+	now, sent := h.now, 0
+	lap := func() {
+		now += 200 * us
+		h.Lend(0, rx)
+		for i, f := range rx {
+			f.Data = append(f.Data[:0], frames[i]...)
+			f.Len = len(f.Data)
+			h.Parse(f)
+		}
+		h.Receive(now, 0, rx)
+		clear(rx)
+		n, _ := h.Transmit(now, 0, tx)
+		h.Sent(now, 0, tx[:n])
+		sent += n
+		_, events = h.Work(events[:0])
+	}
+	lap() // the first frame of a flow makes its entry
+	if allocs := testing.AllocsPerRun(1000, lap); allocs != 0 || sent < 1000 {
+		t.Errorf("%v allocations a lap, %d frames sent; want 0 and more than 1000", allocs, sent)
+	}
+}
+
+func FuzzReceive(f *testing.F) {
+	f.Add(arrival(3, 1, 0, 100), false)
+	f.Add(arrival(3, 1, 1<<63, 64), true)
+	f.Add(pfc(3, 65535), false)
+	f.Add(pfc(4, 0), true)
+	f.Add(pfc(3, 1)[:20], false)
+	f.Add([]byte{}, true)
+	f.Fuzz(func(t *testing.T, b []byte, slow bool) {
+		h := startHost(t, testConfig(flow(1, 3, 0)))
+		if slow {
+			h.Do(h.now, Act{Do: Slow, Rate: mbit})
+		}
+		if len(b) > h.cfg.SlotBytes {
+			b = b[:h.cfg.SlotBytes] // as the link does
+		}
+		h.receive(b)
+		k := h.Counters()
+		counted := k.Other + k.Bad + k.Overflow
+		for _, r := range h.Receivers() {
+			counted += r.Frames
+		}
+		if p, _, err := pfcframe.Parse(b); err == nil {
+			if want := uint64((p.Enable & h.cfg.Lossless).Len()); k.RxPause[3]+k.RxPause[4]+k.RxResume[3]+k.RxResume[4] != want {
+				t.Errorf("a PFC frame for %d lossless classes counts otherwise: %+v", want, k)
+			}
+			counted++
+		}
+		if counted != 1 {
+			t.Errorf("%x is counted %d times: %+v %+v", b, counted, k, h.Receivers())
+		}
+		h.run(ms)
+	})
+}

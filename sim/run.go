@@ -1,0 +1,120 @@
+package sim
+
+import (
+	"softswitch/buffer"
+	"softswitch/internal/unit"
+)
+
+// start brings up every link and starts every host, at time 0.
+func (w *World) start() {
+	for i := range w.nodes {
+		n := &w.nodes[i]
+		for p := n.first; p < n.first+n.ports; p++ {
+			if w.ports[p].peer >= 0 {
+				w.ports[p].up = true
+				n.machine.SetLink(0, w.ports[p].n, true)
+			}
+		}
+		if n.host != nil {
+			n.host.Start(0)
+		}
+		w.work(int32(i))
+	}
+	w.timer.set(w.timelineID(), w.nextStep())
+}
+
+// step lets the next thing happen, if it happens by end; false if not.
+func (w *World) step(end unit.Time) bool {
+	id, at, ok := w.timer.first()
+	if !ok || at > end {
+		return false
+	}
+	w.now = at
+	w.events++
+	if id == w.timelineID() {
+		w.timeline()
+		w.timer.set(id, w.nextStep())
+		return true
+	}
+	p := id / 2
+	n := &w.nodes[w.ports[p].node]
+	switch {
+	case n.dead:
+		w.lose(id)
+	case n.stopped:
+		n.overdue = append(n.overdue, id)
+		w.timer.set(id, unit.Never)
+	case id&1 == 0:
+		w.send(p)
+	default:
+		w.receive(p)
+	}
+	return true
+}
+
+// receive hands a frame to the node that it has reached.
+func (w *World) receive(p int32) {
+	q := &w.ports[p]
+	n := &w.nodes[q.node]
+	f := q.in.pop().f
+	w.timer.set(recvID(p), q.in.next())
+	w.frames++
+	n.machine.Parse(f)
+	fs := [1]*buffer.Frame{f}
+	n.machine.Receive(w.now, q.n, fs[:])
+	w.work(q.node)
+}
+
+// send takes back what has left a port, and sends what it has to send next.
+func (w *World) send(p int32) {
+	q := &w.ports[p]
+	if q.lent != nil && w.now >= q.sentAt {
+		fs := [1]*buffer.Frame{q.lent}
+		q.lent = nil
+		w.nodes[q.node].machine.Sent(w.now, q.n, fs[:])
+	}
+	w.pump(p)
+	w.work(q.node)
+}
+
+// pump asks a port's machine for the next frame, unless the port is busy with one.
+func (w *World) pump(p int32) {
+	q := &w.ports[p]
+	m := w.nodes[q.node].machine
+	if q.lent != nil {
+		// Nothing can leave, but pauses may expire and come to be repeated.
+		_, next := m.Transmit(w.now, q.n, nil)
+		w.timer.set(sendID(p), max(w.now+1, min(next, q.sentAt)))
+		return
+	}
+	var fs [1]*buffer.Frame
+	n, next := m.Transmit(w.now, q.n, fs[:])
+	if n == 0 {
+		w.timer.set(sendID(p), next)
+		return
+	}
+	q.lent, q.sentAt = fs[0], w.now+q.rate.FrameTime(fs[0].Len)
+	w.carry(q, q.lent, q.sentAt)
+	w.timer.set(sendID(p), min(max(next, w.now), q.sentAt))
+}
+
+// work lets the ports of a node send that have become ready, in their order, and
+// passes the node's events on.
+func (w *World) work(i int32) {
+	n := &w.nodes[i]
+	for {
+		ready, ev := n.machine.Work(w.log.buf[:0])
+		w.log.buf = ev
+		w.log.add(w, i, ev)
+		if ready == 0 {
+			return
+		}
+		for ready != 0 {
+			p := ready.First()
+			ready.Remove(p)
+			if q := n.first + int32(p); w.ports[q].lent == nil {
+				w.pump(q)
+			}
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package sim
+
+import (
+	"fmt"
+
+	"softswitch/internal/unit"
+	"softswitch/scenario"
+)
+
+// nextStep is when the next entry of the time line is due.
+func (w *World) nextStep() unit.Time {
+	if w.steps == len(w.plan.Events) {
+		return unit.Never
+	}
+	return w.plan.Events[w.steps].At
+}
+
+// timeline makes the next entry of the time line happen.
+func (w *World) timeline() {
+	e := w.plan.Events[w.steps]
+	w.steps++
+	switch e.Do {
+	case scenario.Fail:
+		w.setLink(e.Link, false)
+	case scenario.Heal:
+		w.setLink(e.Link, true)
+	case scenario.Kill:
+		w.nodes[e.Node].dead = true
+	case scenario.Stop:
+		w.nodes[e.Node].stopped = true
+	case scenario.Continue:
+		w.resume(e.Node)
+	case scenario.Lose:
+		far := &w.ports[w.ports[w.endOf(e)].peer]
+		far.losses = append(far.losses, far.control+e.Nth)
+	case scenario.Forge:
+		f := w.pool.Get()
+		f.Data = append(f.Data[:0], e.Frame[:min(len(e.Frame), keep)]...)
+		f.Len = len(e.Frame)
+		from := &w.ports[w.endOf(e)]
+		w.inject(from.peer, w.now+from.rate.FrameTime(f.Len)+from.delay, f)
+	default:
+		panic(fmt.Sprintf("sim: the time line holds an event %q", e.Do))
+	}
+}
+
+// endOf is the port by which an event's node has an event's link.
+func (w *World) endOf(e scenario.Event) int32 {
+	l := w.plan.Fabric.Links[e.Link]
+	if l.A.Node == e.Node {
+		return w.portOf(l.A)
+	}
+	return w.portOf(l.B)
+}
+
+// setLink takes a link down, with what is on it, or up.
+func (w *World) setLink(link int, up bool) {
+	l := w.plan.Fabric.Links[link]
+	for _, e := range []int32{w.portOf(l.A), w.portOf(l.B)} {
+		w.ports[e].up = up
+		w.cut(e)
+		w.tellLink(e)
+	}
+}
+
+// tellLink tells a node the state of one of its links. A node that is stopped
+// learns of it when it goes on.
+func (w *World) tellLink(p int32) {
+	q := &w.ports[p]
+	if n := &w.nodes[q.node]; !n.stopped && !n.dead {
+		n.machine.SetLink(w.now, q.n, q.up)
+		w.work(q.node)
+	}
+}
+
+// resume lets a node that was stopped go on: what came due meanwhile happens now.
+func (w *World) resume(i int) {
+	n := &w.nodes[i]
+	if !n.stopped {
+		return
+	}
+	n.stopped = false
+	for p := n.first; p < n.first+n.ports; p++ {
+		w.tellLink(p)
+	}
+	for _, id := range n.overdue {
+		w.timer.set(id, w.now)
+	}
+	n.overdue = n.overdue[:0]
+}
+
+// lose is what a dead node does when a timer fires: nothing is sent, and what
+// arrives is gone.
+func (w *World) lose(id int32) {
+	q := &w.ports[id/2]
+	if id&1 == 0 {
+		w.timer.set(id, unit.Never)
+		return
+	}
+	w.pool.Put(q.in.pop().f)
+	w.timer.set(id, q.in.next())
+}

@@ -1,0 +1,85 @@
+package sim
+
+import (
+	"softswitch/event"
+	"softswitch/internal/unit"
+	"softswitch/link"
+	"softswitch/observe"
+	"softswitch/oracle"
+	"softswitch/scenario"
+)
+
+// lateHops is how long a deadlock may be over before its declaration is false, in
+// hops: no detector hears of its end sooner.
+const lateHops = 32
+
+// recorder passes the events of all nodes to the oracle, in order.
+type recorder struct {
+	replay *oracle.Replay
+	sink   func(event.Node, event.Event)
+	buf    []event.Event
+	seq    int
+	err    error
+}
+
+func (r *recorder) add(w *World, node int32, events []event.Event) {
+	for i := range events {
+		e := &events[i]
+		if r.sink != nil {
+			r.sink(w.nodes[node].name, *e)
+		}
+		r.seq++
+		if w.nodes[node].name.ID != 0 && r.err == nil {
+			r.err = r.replay.Add(oracle.Entry{Node: w.nodes[node].name.ID, Seq: r.seq, Event: e})
+		}
+	}
+}
+
+// Run plays the scenario to its end and judges it. A World runs once.
+func (w *World) Run() (*scenario.Verdict, error) {
+	f, err := scenario.OracleFabric(w.plan.Fabric)
+	if err != nil {
+		return nil, err
+	}
+	w.log = recorder{replay: oracle.NewReplay(f), sink: w.opt.Events}
+	s := w.plan.Scenario
+	w.start()
+	for w.step(s.Duration) {
+	}
+	if w.log.err != nil {
+		return nil, w.log.err
+	}
+	v := &scenario.Verdict{Scenario: s.Name, World: "sim", Detector: s.Detector, Response: s.Response, Seed: w.opt.Seed}
+	v.Judge(w.log.replay.Finish(s.Duration, lateHops*w.hop()), 0)
+	switches, hosts := w.snapshots()
+	observe.Count(v, s, switches, hosts)
+	v.Check(s.Wanted())
+	return v, nil
+}
+
+// hop is how long a pause takes over the slowest link, at most, once the frame
+// before it has left.
+func (w *World) hop() (worst unit.Time) {
+	for _, l := range w.plan.Links {
+		worst = max(worst, l.Rate.FrameTime(1514)+l.Rate.FrameTime(60)+l.Delay+l.Jitter)
+	}
+	return worst
+}
+
+func (w *World) snapshots() (switches []observe.Switch, hosts []observe.Host) {
+	none := func(unit.Port) link.Stats { return link.Stats{} }
+	for i := range w.nodes {
+		switch n := &w.nodes[i]; {
+		case n.dead:
+		case n.sw != nil:
+			switches = append(switches, observe.TakeSwitch(n.sw, none))
+		case n.host != nil:
+			hosts = append(hosts, observe.TakeHost(n.host, none))
+		}
+	}
+	return switches, hosts
+}
+
+// Frames is the number of frame-hops so far: frames that arrived at a node. Events
+// is the number of things that happened.
+func (w *World) Frames() (frames, events uint64) { return w.frames, w.events }

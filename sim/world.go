@@ -1,0 +1,186 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"softswitch/buffer"
+	"softswitch/config"
+	"softswitch/dataplane"
+	"softswitch/detect"
+	"softswitch/event"
+	"softswitch/host"
+	"softswitch/internal/unit"
+	"softswitch/scenario"
+	"softswitch/topo"
+)
+
+// keep is how many bytes of a frame a simulation carries: all headers, and the
+// payload of a flow's frame. Lengths are counted in full.
+const keep = 64
+
+// Options of a simulation.
+type Options struct {
+	Seed uint64
+	// Detectors by name; the scenario names one of them.
+	Detectors map[string]detect.Factory
+	// Slots bounds the frames that are in the fabric at once; 0 is 65536.
+	Slots int
+	// Events, unless it is nil, is given every event in order.
+	Events func(node event.Node, e event.Event)
+}
+
+// World is a fabric in virtual time. New makes one, Run runs it once.
+type World struct {
+	plan  *scenario.Plan
+	opt   Options
+	now   unit.Time
+	pool  *buffer.Pool
+	nodes []node
+	ports []port // of all nodes, in the order of the nodes
+	timer timers
+	steps int // of the time line that were done
+	log   recorder
+
+	frames uint64 // that arrived at a node
+	events uint64 // timers that fired
+}
+
+// node is a switch or a host.
+type node struct {
+	machine dataplane.Machine
+	sw      *dataplane.Switch // nil for a host
+	host    *host.Host        // nil for a switch
+	first   int32             // index of its port 0 in World.ports
+	ports   int32
+	stopped bool // it does nothing; what is due waits
+	dead    bool // it does nothing any more; what arrives is lost
+	name    event.Node
+	overdue []int32 // timers that fired while it was stopped
+}
+
+// port is a port of a node: what it sends, and what is on the wire towards it.
+type port struct {
+	node  int32
+	n     unit.Port
+	peer  int32 // index of the far end; -1 for none
+	rate  unit.Rate
+	delay unit.Time
+	up    bool
+
+	lent    *buffer.Frame // the frame that is being sent, until sentAt
+	sentAt  unit.Time
+	in      fifo // frames on their way to this port
+	wire    *rand.Rand
+	control int   // control frames that the far end has sent so far
+	losses  []int // of those, which are lost
+	faults  WireFaults
+}
+
+// WireFaults are what a wire does to frames besides delaying them, in both
+// directions.
+type WireFaults struct {
+	// Jitter is added to the delay, evenly from 0 to Jitter.
+	Jitter unit.Time
+	// ControlLoss is how many of 1000 control frames are lost.
+	ControlLoss int
+}
+
+// Timers: per port one for what it sends and one for what arrives, then one for
+// the time line.
+func sendID(p int32) int32 { return 2 * p }
+func recvID(p int32) int32 { return 2*p + 1 }
+
+func (w *World) timelineID() int32 { return int32(2 * len(w.ports)) }
+
+// New makes a world of a plan. The error says what of the plan cannot be
+// simulated.
+func New(plan *scenario.Plan, opt Options) (*World, error) {
+	s := plan.Scenario
+	factory := opt.Detectors[s.Detector]
+	if factory == nil {
+		return nil, fmt.Errorf("sim: detector %q: not one of those given", s.Detector)
+	}
+	if opt.Slots == 0 {
+		opt.Slots = 65536
+	}
+	w := &World{plan: plan, opt: opt}
+	w.pool = buffer.NewPool(opt.Slots, opt.Slots/4, keep)
+	w.nodes = make([]node, len(plan.Fabric.Nodes))
+	for i, n := range plan.Fabric.Nodes {
+		w.nodes[i] = node{first: int32(len(w.ports)), ports: int32(len(n.Ports)), name: event.Node{ID: n.ID, Name: n.Name}}
+		for j, p := range n.Ports {
+			w.nodes[i].name.Ports = append(w.nodes[i].name.Ports, p.Name)
+			w.ports = append(w.ports, port{node: int32(i), n: unit.Port(j), peer: -1})
+		}
+	}
+	for i, c := range plan.Switches {
+		if err := w.addSwitch(i, c, factory); err != nil {
+			return nil, err
+		}
+	}
+	for i, c := range plan.Hosts {
+		if err := w.addHost(len(plan.Switches)+i, c); err != nil {
+			return nil, err
+		}
+	}
+	for i, l := range plan.Fabric.Links {
+		w.addLink(i, l)
+	}
+	w.timer = newTimers(2*len(w.ports) + 1)
+	return w, nil
+}
+
+func (w *World) addSwitch(i int, c config.Switch, f detect.Factory) error {
+	cfg := c.Build(f, 1, 0)
+	cfg.Pool = w.pool
+	sw, err := dataplane.NewSwitch(cfg)
+	if err != nil {
+		return fmt.Errorf("sim: %w", err)
+	}
+	w.nodes[i].sw, w.nodes[i].machine = sw, sw
+	return nil
+}
+
+func (w *World) addHost(i int, c config.Host) error {
+	cfg := c.Build(1, 0)
+	cfg.Pool, cfg.Keep = w.pool, keep
+	h, err := host.New(cfg)
+	if err != nil {
+		return fmt.Errorf("sim: %w", err)
+	}
+	w.nodes[i].host, w.nodes[i].machine = h, h
+	return nil
+}
+
+func (w *World) addLink(i int, l topo.Link) {
+	a, b := w.portOf(l.A), w.portOf(l.B)
+	speed := w.plan.Links[i].LinkSpeed
+	for _, ends := range [2][2]int32{{a, b}, {b, a}} {
+		p := &w.ports[ends[0]]
+		p.peer, p.rate, p.delay = ends[1], speed.Rate, speed.Delay
+		p.faults = WireFaults{Jitter: speed.Jitter, ControlLoss: speed.ControlLoss}
+		// A stream of its own for each direction, named by the receiving port.
+		n := w.plan.Fabric.Nodes[w.ports[ends[0]].node]
+		p.wire = rand.New(rand.NewPCG(w.opt.Seed, uint64(n.ID)<<8|uint64(p.n)))
+	}
+}
+
+func (w *World) portOf(e topo.End) int32 { return w.nodes[e.Node].first + int32(e.Port) }
+
+// SetWire changes the faults of a wire from now on.
+func (w *World) SetWire(link int, f WireFaults) {
+	l := w.plan.Fabric.Links[link]
+	w.ports[w.portOf(l.A)].faults = f
+	w.ports[w.portOf(l.B)].faults = f
+}
+
+// loses reports whether the n-th control frame towards p is to be lost.
+func (p *port) loses(n int) bool {
+	if i := slices.Index(p.losses, n); i >= 0 {
+		p.losses = slices.Delete(p.losses, i, i+1)
+		return true
+	}
+	return p.faults.ControlLoss > 0 && p.wire.IntN(1000) < p.faults.ControlLoss
+}
