@@ -25,6 +25,9 @@ type Frame struct {
 	Charged bool
 	// Control marks a frame that the switch built: it is charged nowhere.
 	Control bool
+	// Flooded marks a frame that was put into several queues, and its copies: each
+	// counts in M of its queue, and all of them once in the bucket.
+	Flooded bool
 
 	orig *Frame // the frame whose bytes a copy shares; itself otherwise
 	refs int32  // of an original: frames that share its bytes, itself included

@@ -1,6 +1,6 @@
 package buffer
 
-// Pool is a fixed number of frame slots, allocated once. It is not safe for
+// Pool is a fixed number of frame slots. It is not safe for
 // concurrent use: its owner is the machine that lends from it.
 type Pool struct {
 	free   *Frame  // slots, last returned first: the one that is still in the cache
@@ -11,7 +11,8 @@ type Pool struct {
 	slots  int
 
 	copies  *Frame // headers without bytes, for the copies of flooded frames
-	ncopies int
+	ncopies int    // headers that can be lent, those not yet made included
+	chunk   int    // slots, or headers, that are made at once when all are lent
 }
 
 // NewPool makes a pool of slots of slotBytes each and as many headers for copies
@@ -19,12 +20,25 @@ type Pool struct {
 // lent.
 func NewPool(slots, copies, slotBytes int) *Pool {
 	p := &Pool{slots: slots, nfree: slots, size: slotBytes}
-	p.unused, p.block = make([]Frame, slots), make([]byte, slots*slotBytes)
-	headers := make([]Frame, copies)
-	for i := range headers {
-		p.putCopy(&headers[i])
-	}
+	p.makeSlots(slots)
+	p.makeCopies(copies)
+	p.ncopies = copies
 	return p
+}
+
+// NewGrowingPool is NewPool, but the memory is taken in chunks when it is needed:
+// for simulations, whose bounds are generous.
+func NewGrowingPool(slots, copies, slotBytes int) *Pool {
+	return &Pool{slots: slots, nfree: slots, size: slotBytes, ncopies: copies, chunk: 1024}
+}
+
+func (p *Pool) makeSlots(n int) { p.unused, p.block = make([]Frame, n), make([]byte, n*p.size) }
+
+func (p *Pool) makeCopies(n int) {
+	headers := make([]Frame, n)
+	for i := range headers {
+		headers[i].next, p.copies = p.copies, &headers[i]
+	}
 }
 
 // Get lends a slot, nil if none is free.
@@ -33,16 +47,19 @@ func (p *Pool) Get() *Frame {
 	switch {
 	case f != nil:
 		p.free, f.next = f.next, nil
-	case len(p.unused) > 0:
+	case p.nfree == 0:
+		return nil
+	default:
+		if len(p.unused) == 0 {
+			p.makeSlots(min(p.chunk, p.nfree))
+		}
 		f = &p.unused[0]
 		f.Data, f.orig = p.block[0:0:p.size], f
 		p.unused, p.block = p.unused[1:], p.block[p.size:]
-	default:
-		return nil
 	}
 	p.nfree--
 	f.refs = 1
-	f.Charged, f.Control = false, false
+	f.Charged, f.Control, f.Flooded = false, false, false
 	return f
 }
 
@@ -50,10 +67,13 @@ func (p *Pool) Get() *Frame {
 // if no header is free. The slot stays lent until every frame that shares it was
 // Put.
 func (p *Pool) Copy(f *Frame) *Frame {
-	c := p.copies
-	if c == nil {
+	if p.ncopies == 0 {
 		return nil
 	}
+	if p.copies == nil {
+		p.makeCopies(min(p.chunk, p.ncopies))
+	}
+	c := p.copies
 	p.copies = c.next
 	p.ncopies--
 	orig := f.orig

@@ -40,6 +40,9 @@ func (q *Queue) Pop() *Frame {
 // Head is the oldest frame without taking it, nil from an empty queue.
 func (q *Queue) Head() *Frame { return q.head }
 
+// Next is the frame behind f in its queue, nil for the last one.
+func (f *Frame) Next() *Frame { return f.next }
+
 // Frames is the number of frames in the queue, Bytes their length.
 func (q *Queue) Frames() int { return q.frames }
 

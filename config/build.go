@@ -48,7 +48,7 @@ func (s Switch) Build(detector detect.Factory, batch int, granularity unit.Time)
 		p.StaticTh = *s.Buffer.StaticTh
 	}
 	for _, n := range s.Subnets {
-		c.Subnets = append(c.Subnets, dataplane.Subnet{Prefix: prefix(n.Prefix), Gateway: address(n.Gateway), Ports: portSet(n.Ports)})
+		c.Subnets = append(c.Subnets, dataplane.Subnet{Prefix: prefix(n.Prefix), Gateway: address(n.Gateway), Ports: portSet(n.Ports), Flood: portSet(n.Flood)})
 	}
 	for _, r := range s.Routes {
 		c.Routes = append(c.Routes, dataplane.Route{Prefix: prefix(r.Prefix), Ports: portSet(r.Ports), Backup: portSet(r.Backup)})

@@ -136,6 +136,7 @@ func checkSubnets(d *strictyaml.Doc, s *Switch) {
 		if len(n.Ports) == 0 {
 			d.Faultf(path+".ports", "no port: a subnet has at least one of 0 to %d", len(s.Ports)-1)
 		}
+		checkPortList(d, path+".flood", n.Flood, len(s.Ports))
 		for j, p := range n.Ports {
 			if first, ok := owner[p]; ok {
 				d.Faultf(fmt.Sprintf("%s.ports[%d]", path, j), "port %d belongs to %s already: a port is in one subnet", p, first)

@@ -104,6 +104,9 @@ type Subnet struct {
 	Prefix  string `yaml:"prefix"`  // "10.0.1.0/24"
 	Gateway string `yaml:"gateway"` // "10.0.1.1"; answered in ARP with the port's MAC
 	Ports   []int  `yaml:"ports"`
+	// Flood is further ports, those to other switches, to which a frame for a host
+	// of the subnet goes that has an ARP entry but no MAC entry; default none.
+	Flood []int `yaml:"flood,omitempty"`
 }
 
 // Route is a route out of other switches' ports.

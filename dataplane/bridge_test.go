@@ -134,6 +134,9 @@ func TestMACTableFull(t *testing.T) {
 	s.receive(2, to(room), to(7))
 	s.wantData(0, to(room), to(7))
 	s.wantNothing(1)
+	s.receive(2, to(0)) // whose place it took
+	s.wantData(0, to(0))
+	s.wantData(1, to(0))
 	if n := len(s.macs.entries); n != macTableMax {
 		t.Errorf("%d entries, want %d", n, macTableMax)
 	}

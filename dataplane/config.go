@@ -64,6 +64,11 @@ type Subnet struct {
 	Prefix  netip.Prefix
 	Gateway netip.Addr
 	Ports   unit.PortSet
+	// Flood is further ports to which a frame for a station of the subnet goes that
+	// has an ARP entry and no MAC entry: those by which the subnet's VLAN leads to
+	// other switches (Guo et al., "RDMA over Commodity Ethernet at Scale", section
+	// 4.2). Nothing that comes in by them is bridged.
+	Flood unit.PortSet
 }
 
 // Route is an ECMP group towards Prefix. Backup serves while every port of Ports

@@ -72,7 +72,9 @@ func (s *Switch) deliver(f *buffer.Frame, subnet int) {
 		return
 	}
 	ether.SetAddresses(f.Data, mac, s.ports[sub.Ports.First()].cfg.MAC)
-	s.flood(f, s.up&sub.Ports)
+	outs := s.up & (sub.Ports | sub.Flood)
+	outs.Remove(f.In)
+	s.flood(f, outs)
 }
 
 // askARP broadcasts a request for ip in its subnet, at most once in arpRetry.
@@ -105,6 +107,7 @@ func (s *Switch) flood(f *buffer.Frame, outs unit.PortSet) {
 	}
 	first := outs.First()
 	outs.Remove(first)
+	f.Flooded = outs != 0
 	for outs != 0 {
 		out := outs.First()
 		outs.Remove(out)
@@ -169,6 +172,9 @@ func (s *Switch) push(f *buffer.Frame, out unit.Port) {
 		return
 	}
 	q.Push(f)
+	if f.Flooded {
+		s.flooded++
+	}
 	p.backlog.Add(c)
 	s.ready.Add(out)
 	xoff := f.Info.Reason == crossed

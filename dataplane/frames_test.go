@@ -72,7 +72,7 @@ func several(n int, in, out unit.Port, class unit.Priority) (fs [][]byte) {
 
 // tagged puts an 802.1Q tag with this PCP into a frame.
 func tagged(f []byte, pcp uint8) []byte {
-	tag := []byte{0x81, 0, pcp<<5 | 0, 1}
+	tag := []byte{0x81, 0, pcp << 5, 1}
 	return append(append(append([]byte{}, f[:12]...), tag...), f[12:]...)
 }
 

@@ -3,6 +3,7 @@ package dataplane
 import (
 	"testing"
 
+	"softswitch/buffer"
 	"softswitch/detect"
 	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
@@ -50,4 +51,41 @@ func TestHeadersOnly(t *testing.T) {
 	short := edit(f, 17, 0xdb) // announces a byte more than was on the wire
 	s.headersOnly(0, 42, short)
 	s.wantDrop(0, DropMalformedIP)
+}
+
+// Switches that share a pool lend from it and give back to it.
+func TestSharedPool(t *testing.T) {
+	pool := buffer.NewPool(200, 20, 128)
+	share := func(c *Config) { c.Pool, c.Batch, c.MAC = pool, 1, nil }
+	a, b := newTestSwitch(t, 3, share), newTestSwitch(t, 3, share)
+	f := datagram{dst: stationMAC(9), src: stationMAC(0), class: 3}.frame()
+	for range 4 {
+		a.headersOnly(0, 60, f)
+		b.headersOnly(1, 60, f)
+	}
+	if got := pool.Free(); got != 192 {
+		t.Errorf("%d slots free, want 192 with four frames in each switch", got)
+	}
+	a.wantPause(0, 3, 1, itsyhdr.TLV{})
+	b.wantPause(1, 3, 1, itsyhdr.TLV{})
+	// What leaves the one arrives at the other.
+	fs := a.lend(1, 1)
+	other := make([]*buffer.Frame, 1)
+	b.Lend(2, other)
+	other[0].Data, other[0].Len = append(other[0].Data[:0], fs[0].Data...), fs[0].Len
+	a.sent(1)
+	b.Parse(other[0])
+	b.Receive(b.now, 2, other)
+	b.work()
+	if got, _ := b.MMU().Bytes(2, 3); got != 1000 {
+		t.Errorf("the other switch charges %d bytes, want 1000", got)
+	}
+	for _, s := range []*testSwitch{a, b} {
+		for p := range unit.Port(3) {
+			s.drain(p)
+		}
+	}
+	if got := pool.Free(); got != 200 {
+		t.Errorf("%d slots free, want all", got)
+	}
 }

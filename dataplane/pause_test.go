@@ -120,6 +120,14 @@ func TestPauseIsStateNotEvent(t *testing.T) {
 	s.receive(0, fs[1])
 	s.wantPause(0, 3, 3, itsyhdr.TLV{})
 	s.wantNothing(0)
+	s.log = nil
+	s.wantData(1, fs[2])
+	s.receive(0, fs[2])
+	s.wantPause(0, 3, 4, itsyhdr.TLV{}) // the resume between was never sent
+	s.wantEvents("XON 0.3 period 3 bytes 3000", "XOFF 0.3 by 1.3 period 4 bytes 4000", "pause sent 0.3 period 4")
+	if c := s.Counters(0); c.TxPause[3] != 2 || c.TxRefresh[3] != 0 {
+		t.Errorf("%d pauses, %d refreshes; want 2, 0", c.TxPause[3], c.TxRefresh[3])
+	}
 }
 
 // A pause that is honoured stops its class at its port until it expires, at
@@ -223,6 +231,7 @@ func TestRefreshProlongs(t *testing.T) {
 	s.advance(51_199)
 	s.wantNothing(1)
 	s.wantCalls("Pause 1.3 fresh", "Pause 1.3 again")
+	s.receive(1, pauseOf(3, 1000, 1))
 	s.receive(1, pauseOf(3, 10, 1))
 	s.wantNothing(1)
 	s.wantNext(s.now + 512)

@@ -274,6 +274,7 @@ func (c *chaos) check() {
 		c.t.Fatalf("%s: %s", c.where, d)
 	}
 	c.checkAccounts()
+	c.holdsAgree()
 	c.checkTold()
 }
 
@@ -292,10 +293,15 @@ func (c *chaos) checkAccounts() {
 			}
 		}
 	}
-	held := make(map[detect.Bucket]int)
+	held, flooded := make(map[detect.Bucket]int), 0
 	for p := range unit.Port(4) {
 		for cl := range unit.Priority(unit.Priorities) {
 			queued += c.Queue(p, cl).Frames()
+			for f := c.Queue(p, cl).Head(); f != nil; f = f.Next() {
+				if f.Flooded && c.Lossless().Has(cl) {
+					flooded++
+				}
+			}
 			sum := 0
 			for in := range unit.Port(4) {
 				for icl := range unit.Priority(unit.Priorities) {
@@ -318,6 +324,9 @@ func (c *chaos) checkAccounts() {
 				c.t.Fatalf("%s: accounts: bucket %v holds %d bytes, %d wait and %d are on the wire", c.where, b, bytes, held[b], wire[b])
 			}
 		}
+	}
+	if flooded != c.flooded {
+		c.t.Fatalf("%s: %d flooded frames wait in lossless queues, counted %d", c.where, flooded, c.flooded)
 	}
 	if used := c.pool.Slots() - c.pool.Free(); used > queued+lent || !c.flood && used != queued+lent {
 		c.t.Fatalf("%s: slots: %d used, %d frames wait and %d are lent", c.where, used, queued, lent)

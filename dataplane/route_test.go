@@ -184,6 +184,9 @@ func TestARPRequestForUnknownHost(t *testing.T) {
 	s.receive(3, d.frame())
 	s.wantData(1, d.routed(stationMAC(1), portMAC(1)))
 	s.wantNoDrops()
+	if n := len(s.arps.asked); n != 1 {
+		t.Errorf("%d hosts are asked for, want 1: who answers is not", n)
+	}
 }
 
 // Hosts that never answer do not keep others from being asked for.
@@ -240,6 +243,28 @@ func TestFloodToAgedHost(t *testing.T) {
 	}
 	s.wantData(0, d.routed(stationMAC(1), portMAC(0)))
 	s.wantData(1, d.routed(stationMAC(1), portMAC(0)))
+	s.wantNothing(0, 1, 2, 3, 4, 5)
+}
+
+// It is flooded to the subnet's further ports too, but not back to where it came
+// from; what comes in by such a port is not bridged.
+func TestFloodPorts(t *testing.T) {
+	s := newTestSwitch(t, 6, func(c *Config) {
+		withHosts(c)
+		c.MAC = c.MAC[1:] // host 10.0.1.10 has an ARP entry only
+		c.Subnets[0].Flood = ports(3, 4)
+	})
+	d := datagram{dst: portMAC(3), src: peerMAC(3), to: "10.0.1.10", class: 3}
+	s.receive(3, d.frame())
+	for _, out := range []unit.Port{0, 1, 4} {
+		s.wantData(out, d.routed(stationMAC(0), portMAC(0)))
+	}
+	s.wantNothing(0, 1, 2, 3, 4, 5)
+	s.receive(4, d.routed(stationMAC(0), portMAC(0)))
+	s.wantDrop(4, DropNotForUs)
+	broadcast := plain(ether.Broadcast, stationMAC(1), 100)
+	s.receive(1, broadcast) // known ways are not flooded further
+	s.wantData(0, broadcast)
 	s.wantNothing(0, 1, 2, 3, 4, 5)
 }
 
@@ -427,6 +452,27 @@ func TestBackup(t *testing.T) {
 	s.wantEvents()
 	s.link(3, false)
 	s.wantEvents("link 3 down", "route 0 by 5") // each time anew
+}
+
+// To leave one backup port for another is no reroute: the traffic had left its
+// primary ports before.
+func TestBackupOfABackup(t *testing.T) {
+	s := newTestSwitch(t, 6, func(c *Config) {
+		withHosts(c)
+		c.Routes = []Route{{Prefix: prefix("0.0.0.0/0"), Ports: ports(3), Backup: ports(4, 5)}}
+	})
+	d := flows(1)[0]
+	s.link(3, false)
+	s.link(4, false)
+	if p := s.path(0, d.frame()); p != 5 {
+		t.Errorf("leaves by %d, want the backup 5", p)
+	}
+	s.link(4, true)
+	s.link(5, false)
+	if p := s.path(0, d.frame()); p != 4 {
+		t.Errorf("leaves by %d, want the backup 4", p)
+	}
+	s.wantEvents("link 3 down", "route 0 by 4", "link 4 down", "link 4 up", "link 5 down")
 }
 
 // A switch that starts with its primary links down has not rerouted anything.

@@ -142,3 +142,29 @@ func TestWeightedClassSavesNothing(t *testing.T) {
 		t.Errorf("after its pause class 3 sent %d of 100 frames, want its half", got[3])
 	}
 }
+
+// What a class had left of its turn when it was paused is gone.
+func TestPauseEndsTheTurn(t *testing.T) {
+	s := newTestSwitch(t, 2, func(c *Config) { c.Weights[3], c.Weights[1] = 10, 1 })
+	f := feeder{s, map[unit.Priority]int{3: 800, 1: 800}}
+	for c := unit.Priority(1); c != 3; {
+		c, _ = f.take()
+	}
+	s.receive(1, pauseOf(3, 65535, 1)) // 19 of its 20 frames are still to come
+	for range 10 {
+		f.take()
+	}
+	s.receive(1, resumeOf(3, 1))
+	run, longest := 0, 0
+	for range 100 {
+		if c, _ := f.take(); c == 3 {
+			run++
+		} else {
+			run = 0
+		}
+		longest = max(longest, run)
+	}
+	if longest != 20 {
+		t.Errorf("after its pause class 3 sent %d frames in one turn, want 20", longest)
+	}
+}

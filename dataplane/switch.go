@@ -26,6 +26,7 @@ type Switch struct {
 	arps     arpTable
 	up       unit.PortSet
 	reserve  int // free slots that Receive leaves to drivers and control frames
+	flooded  int // frames marked Flooded in lossless queues
 
 	now    unit.Time
 	ready  unit.PortSet

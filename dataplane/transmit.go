@@ -89,6 +89,9 @@ func (s *Switch) pop(out unit.Port, c unit.Priority) *buffer.Frame {
 		p.backlog &^= 1 << c
 	}
 	if s.lossless.Has(c) {
+		if f.Flooded {
+			s.flooded--
+		}
 		s.mmu.Hold(f.In, f.InClass, out, c, -f.Len)
 		if empty {
 			s.detector.Empty(s.now, detect.Queue{Port: out, Class: c})

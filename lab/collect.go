@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -55,6 +56,7 @@ func (r *Run) collect(st *netnslab.State) error {
 			return err
 		}
 	}
+	r.doubtLoss()
 	return nil
 }
 
@@ -89,6 +91,42 @@ func (r *Run) starved(name string, l observe.Live) {
 	if l.EventsLost > 0 {
 		r.Invalid = append(r.Invalid, fmt.Sprintf("%s: %d events lost", name, l.EventsLost))
 	}
+}
+
+// doubtLoss notes when lossless frames may have been lost for want of a processor:
+// a node that waits for one longer than headroom lasts sends its pauses, or heeds
+// them, too late.
+func (r *Run) doubtLoss() {
+	var lost uint64
+	var late unit.Time
+	var latest string
+	for _, n := range r.Nodes {
+		var live observe.Live
+		switch {
+		case n.Switch != nil:
+			lost += n.Switch.LosslessLost
+			live = n.Switch.Live
+		case n.Host != nil:
+			live = n.Host.Live
+		}
+		if live.Lateness > late {
+			late, latest = live.Lateness, n.Name
+		}
+	}
+	if lasts := r.headroomLasts(); lost > 0 && late > lasts {
+		r.Invalid = append(r.Invalid, fmt.Sprintf("%d lossless frames were dropped where headroom lasts %.1f ms, and %s was starved: %.1f ms late",
+			lost, float64(lasts)/1e6, latest, float64(late)/1e6))
+	}
+}
+
+// headroomLasts is how long the fastest link takes to fill the headroom of a
+// bucket.
+func (r *Run) headroomLasts() unit.Time {
+	lasts := unit.Time(math.MaxInt64)
+	for _, l := range r.Plan.Links {
+		lasts = min(lasts, l.Rate.FrameTime(*r.Plan.Switches[0].Buffer.XOFF))
+	}
+	return lasts
 }
 
 func (r *Run) readLog(st *netnslab.State, rec Record) error {

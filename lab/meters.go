@@ -34,15 +34,20 @@ func (m meters) cores(before meters) float64 {
 	return float64(m.ticks-before.ticks) / 100 / seconds(m.at-before.at)
 }
 
-// processTicks is the user and system time of a process (proc(5), fields 14 and
-// 15 of stat); 0 if it is gone.
+// processTicks is the user and system time of a process; 0 if it is gone.
 func processTicks(pid int) uint64 {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0
 	}
+	return parseTicks(string(text))
+}
+
+// parseTicks sums fields 14 and 15 of a process's stat (proc(5)); 0 if they are
+// not there.
+func parseTicks(stat string) uint64 {
 	// The second field, the name in parentheses, may hold anything.
-	fields := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:]))
+	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 13 {
 		return 0
 	}

@@ -35,6 +35,8 @@ type Deadlock struct {
 	// Knot: at some time of its life it waited for nothing outside. Only such a
 	// deadlock is missed if nobody declares it.
 	Knot bool
+	// Kind is what it came to be: Strong and Flooded stay once they are true.
+	Kind
 	// Queues that were ever in its core, in order of node, port, class.
 	Queues []Queue
 	// Declarers are the buckets that declared it while it lived, in order of time.
@@ -158,6 +160,7 @@ func (h *History) collect(of [][]int, find func(int) int) lives {
 			}
 			d := &l.all[n]
 			d.To, d.Open, d.Knot = to, open, d.Knot || comp.Knot
+			d.Strong, d.Flooded = d.Strong || comp.Strong, d.Flooded || comp.Flooded
 			d.Queues = append(d.Queues, comp.Queues...)
 			ids[c] = n
 		}

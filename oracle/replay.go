@@ -63,8 +63,8 @@ func Judge(f *Fabric, logs []event.Log, end, late unit.Time) (*Result, error) {
 // Replay turns events into facts, and keeps what Judge needs besides.
 //
 // A log tells of each queue separately, so a flooded frame counts in every queue
-// that it waits in; only a simulator, which tells a State of the frame itself, has
-// it counted once.
+// that it waits in; only a simulator, which can look at the frames themselves, has
+// it counted once: see Exact.
 type Replay struct {
 	fabric  *Fabric
 	state   *State
@@ -111,6 +111,15 @@ func (r *Replay) Add(e Entry) error {
 	r.keep(e, bucket, queue)
 	r.story.add(e)
 	return nil
+}
+
+// Exact returns the facts, for a caller that knows more of b's bytes than the
+// events that were added tell, after it has forgotten what they tell of b. The
+// caller sets all that waits in paused queues (SetHeld, SetFlooded), and does so
+// again at the next Held event of b.
+func (r *Replay) Exact(b Bucket) *State {
+	r.state.ForgetBucket(b)
+	return r.state
 }
 
 // settle ends the present instant and goes on to now.

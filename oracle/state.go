@@ -44,9 +44,10 @@ type bucketFacts struct {
 
 // hold is bytes of a bucket in frames that wait in exactly these queues.
 type hold struct {
-	ports unit.PortSet
-	class unit.Priority
-	bytes int
+	ports   unit.PortSet
+	class   unit.Priority
+	bytes   int
+	flooded bool // told by SetFlooded
 }
 
 type queueFacts struct {
@@ -101,10 +102,20 @@ func (s *State) SetResumed(q Queue) { s.pause(q, queueFacts{}) }
 // frame, counted once, has as many as it has copies that have not begun to leave.
 // 0 bytes: there are no such frames.
 func (s *State) SetHeld(b Bucket, out unit.PortSet, class unit.Priority, bytes int) {
-	f := s.bucket(b)
+	s.setHeld(b, hold{out, class, bytes, false})
+}
+
+// SetFlooded is SetHeld for frames that were flooded: a deadlock that they take
+// part in is known for it, also where one copy of each is left.
+func (s *State) SetFlooded(b Bucket, out unit.PortSet, class unit.Priority, bytes int) {
+	s.setHeld(b, hold{out, class, bytes, true})
+}
+
+func (s *State) setHeld(b Bucket, now hold) {
+	f, bytes := s.bucket(b), now.bytes
 	s.touch(b)
 	for i := range f.held {
-		if h := &f.held[i]; h.ports == out && h.class == class {
+		if h := &f.held[i]; h.ports == now.ports && h.class == now.class && h.flooded == now.flooded {
 			h.bytes = bytes
 			if bytes == 0 {
 				f.held[i] = f.held[len(f.held)-1]
@@ -114,7 +125,7 @@ func (s *State) SetHeld(b Bucket, out unit.PortSet, class unit.Priority, bytes i
 		}
 	}
 	if bytes != 0 {
-		f.held = append(f.held, hold{out, class, bytes})
+		f.held = append(f.held, now)
 	}
 }
 
@@ -140,7 +151,7 @@ func (f *bucketFacts) forget(q Queue) {
 		if h.class == q.Class {
 			h.ports.Remove(q.Port)
 		}
-		like := slices.IndexFunc(kept, func(k hold) bool { return k.ports == h.ports && k.class == h.class })
+		like := slices.IndexFunc(kept, func(k hold) bool { return k.ports == h.ports && k.class == h.class && k.flooded == h.flooded })
 		switch {
 		case h.ports == 0:
 		case like >= 0:

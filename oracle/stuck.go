@@ -16,9 +16,11 @@ type Stuck struct {
 	// the order of their first queues. Together they are the core.
 	Components []Component
 
-	comp   []int32 // by index of Queues: index of its component, -1 for a victim
-	nextAt []int32 // by index of Queues: its successors are next[nextAt[i]:nextAt[i+1]]
-	next   []int32 // indices of Queues, ascending for each
+	comp    []int32 // by index of Queues: index of its component, -1 for a victim
+	nextAt  []int32 // by index of Queues: its successors are next[nextAt[i]:nextAt[i+1]]
+	next    []int32 // indices of Queues, ascending for each
+	strong  []bool  // by index of next: the edge alone holds its bucket above XON
+	flooded []bool  // by index of Queues: flooded frames of its bucket wait in S*
 }
 
 // Component is a set of queues each of which waits for every other.
@@ -28,6 +30,17 @@ type Component struct {
 	// Knot: none of them waits for a queue outside, so this is a root of the
 	// deadlock: to break it, this one has to be broken.
 	Knot bool
+	Kind
+}
+
+// Kind is what a component is made of.
+type Kind struct {
+	// Strong: it has a cycle of strong edges, each of which is more than XON bytes of
+	// a bucket in one queue. Without one the component is split: some bucket waits
+	// for several queues none of which holds it alone.
+	Strong bool
+	// Flooded: flooded frames hold a bucket of it.
+	Flooded bool
 }
 
 var nothing = &Stuck{nextAt: []int32{0}}
@@ -101,9 +114,10 @@ func (s *Stuck) component(q Queue) int {
 	return -1
 }
 
-// equal reports whether S* and G are the same.
+// equal reports whether S* and G are the same, and the kinds of the components.
 func (s *Stuck) equal(t *Stuck) bool {
-	return slices.Equal(s.Queues, t.Queues) && slices.Equal(s.nextAt, t.nextAt) && slices.Equal(s.next, t.next)
+	return slices.Equal(s.Queues, t.Queues) && slices.Equal(s.nextAt, t.nextAt) && slices.Equal(s.next, t.next) &&
+		slices.EqualFunc(s.Components, t.Components, func(a, b Component) bool { return a.Kind == b.Kind })
 }
 
 // graph is the wait-for graph of the closed queues of a State, by index: queue i
@@ -114,6 +128,7 @@ type graph struct {
 	xon    []int   // by queue: of down(queue)
 	holdAt []int32 // by queue i: its bucket's holds are holdAt[i] to holdAt[i+1]
 	bytes  []int   // by hold
+	flood  []bool  // by hold: its frames were flooded
 	toAt   []int32 // by hold h: to[toAt[h]:toAt[h+1]]
 	to     []int32
 	in     [][]int32 // by queue: the holds that have a copy in it
@@ -123,6 +138,7 @@ type graph struct {
 	left  []int   // by queue: bytes of its bucket with a copy in a queue that is alive
 	live  []int32 // by hold: its queues that are alive
 	work  []int32
+	kept  []int32 // by index in the result: the queue
 }
 
 // Stuck computes the largest stuck set: it starts from all closed queues and peels
@@ -144,6 +160,7 @@ func (g *graph) build(s *State) {
 	g.queues = append(g.queues[:0], s.closed...)
 	slices.SortFunc(g.queues, compareQueues)
 	g.xon, g.holdAt, g.bytes, g.owner = g.xon[:0], append(g.holdAt[:0], 0), g.bytes[:0], g.owner[:0]
+	g.flood = g.flood[:0]
 	g.toAt, g.to = append(g.toAt[:0], 0), g.to[:0]
 	g.left, g.live, g.alive = g.left[:0], g.live[:0], g.alive[:0]
 	for len(g.in) < len(g.queues) {
@@ -178,6 +195,7 @@ func (g *graph) addHold(s *State, i int, node unit.NodeID, h hold) {
 	}
 	if copies := len(g.to) - from; copies > 0 {
 		g.bytes = append(g.bytes, h.bytes)
+		g.flood = append(g.flood, h.flooded)
 		g.owner = append(g.owner, int32(i))
 		g.toAt = append(g.toAt, int32(len(g.to)))
 		g.live = append(g.live, int32(copies))
@@ -214,9 +232,11 @@ func (g *graph) peelIfFree(i int32) {
 func (g *graph) result() *Stuck {
 	n := int32(0)
 	index := g.work[:0] // by queue: its index in the result
-	for _, alive := range g.alive {
+	g.kept = g.kept[:0]
+	for i, alive := range g.alive {
 		index = append(index, n)
 		if alive {
+			g.kept = append(g.kept, int32(i))
 			n++
 		}
 	}
@@ -239,9 +259,71 @@ func (g *graph) result() *Stuck {
 		slices.Sort(s.next[from:])
 		s.next = s.next[:from+len(slices.Compact(s.next[from:]))]
 		s.nextAt = append(s.nextAt, int32(len(s.next)))
+		for _, n := range s.next[from:] {
+			s.strong = append(s.strong, g.held(i, g.kept[n]) > g.xon[i])
+		}
+		s.flooded = append(s.flooded, g.isFlooded(i))
 	}
 	s.findComponents()
+	s.findKinds()
 	return s
+}
+
+// held is the bytes of queue i's bucket with a copy in queue j.
+func (g *graph) held(i int, j int32) (sum int) {
+	for h := g.holdAt[i]; h < g.holdAt[i+1]; h++ {
+		if slices.Contains(g.to[g.toAt[h]:g.toAt[h+1]], j) {
+			sum += g.bytes[h]
+		}
+	}
+	return sum
+}
+
+// isFlooded reports whether flooded frames of queue i's bucket wait in a queue that
+// is alive.
+func (g *graph) isFlooded(i int) bool {
+	for h := g.holdAt[i]; h < g.holdAt[i+1]; h++ {
+		if g.flood[h] && g.live[h] > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// findKinds takes out of each component, until there is none, a queue without a
+// strong edge to another one that is left: what stays has a cycle of them.
+func (s *Stuck) findKinds() {
+	left := make([]bool, len(s.Queues))
+	for i, c := range s.comp {
+		left[i] = c >= 0
+		if c >= 0 && s.flooded[i] {
+			s.Components[c].Flooded = true
+		}
+	}
+	for more := true; more; {
+		more = false
+		for i := range left {
+			if left[i] && !s.hasStrong(int32(i), left) {
+				left[i], more = false, true
+			}
+		}
+	}
+	for i, c := range s.comp {
+		if left[i] {
+			s.Components[c].Strong = true
+		}
+	}
+}
+
+// hasStrong reports whether queue i has a strong edge within its component to one
+// of left.
+func (s *Stuck) hasStrong(i int32, left []bool) bool {
+	for k := s.nextAt[i]; k < s.nextAt[i+1]; k++ {
+		if n := s.next[k]; s.strong[k] && left[n] && s.comp[n] == s.comp[i] {
+			return true
+		}
+	}
+	return false
 }
 
 // findComponents is Tarjan's algorithm (SIAM J. Comput. 1972) with its recursion

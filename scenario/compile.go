@@ -235,12 +235,20 @@ func (p *Plan) port(i, j int) config.Port {
 
 // connect gives s its own subnet and the hosts in it.
 func (p *Plan) connect(s *config.Switch, sub topo.Subnet) {
-	s.Subnets = append(s.Subnets, config.Subnet{Prefix: prefix(sub), Gateway: config.FormatAddr(sub.Gateway), Ports: list(sub.Ports)})
+	net := config.Subnet{Prefix: prefix(sub), Gateway: config.FormatAddr(sub.Gateway), Ports: list(sub.Ports)}
+	if p.Scenario.FloodAll {
+		all := unit.PortSet(1)<<len(p.Fabric.Nodes[sub.Switch].Ports) - 1
+		net.Flood = list(all &^ sub.Ports)
+	}
+	s.Subnets = append(s.Subnets, net)
 	for _, j := range list(sub.Ports) {
-		h := p.Fabric.Nodes[p.Fabric.Nodes[sub.Switch].Ports[j].Peer.Node]
+		i := p.Fabric.Nodes[sub.Switch].Ports[j].Peer.Node
+		h := p.Fabric.Nodes[i]
 		mac := config.FormatMAC(h.Ports[0].MAC)
 		s.ARP = append(s.ARP, config.ARP{IP: config.FormatAddr(h.Addr), MAC: mac})
-		s.MAC = append(s.MAC, config.MAC{MAC: mac, Port: j})
+		if !slices.Contains(p.Scenario.Dead, i) {
+			s.MAC = append(s.MAC, config.MAC{MAC: mac, Port: j})
+		}
 	}
 }
 

@@ -148,7 +148,7 @@ func TestCompile(t *testing.T) {
 		t.Errorf("time line: %s", got)
 	}
 	s1 := p.Switches[0]
-	if got := fmt.Sprint(s1.Subnets, s1.ARP, s1.MAC); got != "[{10.100.0.0/24 10.100.0.1 [0]}] [{10.100.0.2 02:00:00:04:00:00}] [{02:00:00:04:00:00 0}]" {
+	if got := fmt.Sprint(s1.Subnets, s1.ARP, s1.MAC); got != "[{10.100.0.0/24 10.100.0.1 [0] []}] [{10.100.0.2 02:00:00:04:00:00}] [{02:00:00:04:00:00 0}]" {
 		t.Errorf("s1: %s", got)
 	}
 	if got := fmt.Sprint(s1.Ports[1]); got != "{to-s2 02:00:00:01:00:01 02:00:00:02:00:01 switch 10Mbit/s}" {
@@ -180,6 +180,31 @@ duration: 1s
 		p := compile(t, "x.yaml", fmt.Sprintf(text, events))
 		if got := p.Fabric.String(p.Flows[0].Hops); got != want {
 			t.Errorf("with %q the flow goes %s, want %s", events, got, want)
+		}
+	}
+}
+
+// A dead host has an ARP entry and no MAC entry; what is for it is flooded among
+// the hosts, or among all ports.
+func TestDeadHosts(t *testing.T) {
+	const text = "name: x\ntopology: {ring: {switches: 3, hosts_per_switch: 2}, rate: 1Gbit/s}\ndead: [h2-1]\nduration: 1ms\n"
+	for _, tc := range []struct {
+		flood string
+		want  []int
+	}{{"hosts", nil}, {"all", []int{2, 3}}} { // ports 0 and 1 of a ring's switch lead to its hosts
+		p := compile(t, "x.yaml", text+"flood: "+tc.flood+"\n")
+		checkPlan(t, p)
+		for i, s := range p.Switches {
+			if got := s.Subnets[0].Flood; !reflect.DeepEqual(got, tc.want) {
+				t.Errorf("flood: %s: %s floods to %v as well, want %v", tc.flood, s.Name, got, tc.want)
+			}
+			wantMACs := 2
+			if i == 1 {
+				wantMACs = 1
+			}
+			if len(s.ARP) != 2 || len(s.MAC) != wantMACs {
+				t.Errorf("%s has %d ARP and %d MAC entries, want 2 and %d", s.Name, len(s.ARP), len(s.MAC), wantMACs)
+			}
 		}
 	}
 }

@@ -21,12 +21,16 @@ type file struct {
 	PFC         config.PFC    `yaml:"pfc"`
 	Trust       string        `yaml:"trust"`
 	Routes      []fileRoute   `yaml:"routes"`
+	Dead        []string      `yaml:"dead"`
+	Flood       string        `yaml:"flood"`
 	Detector    string        `yaml:"detector"`
 	Response    string        `yaml:"response"`
 	Flows       []fileFlow    `yaml:"flows"`
 	Events      []fileEvent   `yaml:"events"`
 	Duration    string        `yaml:"duration"`
 	Expect      fileExpect    `yaml:"expect"`
+	// ExpectFor is what else, or what instead, is expected of one detector.
+	ExpectFor map[string]fileExpect `yaml:"expect_for"`
 }
 
 // fileTopology is one of fattree, ring, or switches and hosts and links.
@@ -98,6 +102,7 @@ type fileEvent struct {
 type fileExpect struct {
 	Deadlock     *bool        `yaml:"deadlock"`
 	Detected     string       `yaml:"detected"` // true, false or either
+	FalseAlarm   *bool        `yaml:"false_alarm"`
 	Trigger      *fileTrigger `yaml:"trigger"`
 	LosslessLost *int         `yaml:"lossless_lost"`
 	MaxLatency   string       `yaml:"max_latency"`
@@ -147,9 +152,13 @@ func Parse(name string, data []byte, known Known) (*Scenario, error) {
 	if s.Fabric != nil { // without it no name means anything
 		p.fabric, p.end, p.lossless = s.Fabric, s.Duration, s.PFC.Lossless
 		s.Routes = p.routes(f.Routes)
+		s.Dead = p.dead(f.Dead)
+		s.FloodAll = p.choice("flood", cmp.Or(f.Flood, "hosts"), []string{"hosts", "all"}) && f.Flood == "all"
 		s.Flows = p.flows(f.Flows)
+		p.silent(s)
 		s.Events = p.events(f.Events)
-		s.Expect = p.expect(f.Expect)
+		s.Expect = p.expect("expect", f.Expect)
+		s.ExpectFor = p.expectFor(s.Expect, f.ExpectFor, known)
 	}
 	if err := p.Err(); err != nil {
 		return nil, err

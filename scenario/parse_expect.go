@@ -1,39 +1,92 @@
 package scenario
 
-func (p *parser) expect(f fileExpect) Expect {
-	e := Expect{Deadlock: f.Deadlock, LosslessLost: f.LosslessLost, MinXOFF: f.MinXOFF}
+import (
+	"maps"
+	"slices"
+)
+
+// expect reads an expectation, the value of the key at path.
+func (p *parser) expect(path string, f fileExpect) Expect {
+	e := Expect{Deadlock: f.Deadlock, FalseAlarm: f.FalseAlarm, LosslessLost: f.LosslessLost, MinXOFF: f.MinXOFF}
 	if f.LosslessLost != nil {
-		p.within("expect.lossless_lost", "frames", *f.LosslessLost, 0, 1<<30)
+		p.within(path+".lossless_lost", "frames", *f.LosslessLost, 0, 1<<30)
 	}
-	p.within("expect.pfc_xoff_min", "XOFF", f.MinXOFF, 0, 1<<30)
-	if f.Detected != "" && p.choice("expect.detected", f.Detected, []string{"true", "false", "either"}) && f.Detected != "either" {
+	p.within(path+".pfc_xoff_min", "XOFF", f.MinXOFF, 0, 1<<30)
+	if f.Detected != "" && p.choice(path+".detected", f.Detected, []string{"true", "false", "either"}) && f.Detected != "either" {
 		e.Detected = new(bool)
 		*e.Detected = f.Detected == "true"
 	}
 	if f.MaxLatency != "" {
-		t, ok := p.time("expect.max_latency", f.MaxLatency)
+		t, ok := p.time(path+".max_latency", f.MaxLatency)
 		if ok && t == 0 {
-			p.Faultf("expect.max_latency", "%q: write a time above zero", f.MaxLatency)
+			p.Faultf(path+".max_latency", "%q: write a time above zero", f.MaxLatency)
 		}
 		e.MaxLatency = t
 	}
 	if f.Trigger != nil {
-		e.Trigger = p.trigger(*f.Trigger)
+		e.Trigger = p.trigger(path+".trigger", *f.Trigger)
 	}
 	undetected := e.Detected != nil && !*e.Detected
 	if undetected && (e.Trigger != nil || e.MaxLatency != 0) {
-		p.Faultf("expect.detected", "false, so there is no trigger and no latency to expect; remove them or write true or either")
+		p.Faultf(path+".detected", "false, so there is no trigger and no latency to expect; remove them or write true or either")
+	}
+	if undetected && e.FalseAlarm != nil && *e.FalseAlarm {
+		p.Faultf(path+".detected", "false, so there is no declaration at all, and no false_alarm to expect; write either")
 	}
 	return e
 }
 
-func (p *parser) trigger(f fileTrigger) *Trigger {
-	if f.Kind != "" {
-		p.choice("expect.trigger.kind", f.Kind, []string{"switch", "host"})
+// expectFor reads what is expected of single detectors: what they do not say is
+// as in all.
+func (p *parser) expectFor(all Expect, f map[string]fileExpect, known Known) map[string]Expect {
+	var expects map[string]Expect
+	for _, detector := range slices.Sorted(maps.Keys(f)) {
+		path := "expect_for." + detector
+		if !p.choice(path, detector, append([]string{"none"}, known.Detectors...)) {
+			continue
+		}
+		if expects == nil {
+			expects = make(map[string]Expect)
+		}
+		expects[detector] = all.with(p.expect(path, f[detector]), p.Has(path+".detected"))
 	}
-	n, ok := p.node("expect.trigger.node", f.Node, "node")
+	return expects
+}
+
+// with is e with what o says instead; detected tells whether o says anything of
+// that, for "either" leaves nothing in it.
+func (e Expect) with(o Expect, detected bool) Expect {
+	if o.Deadlock != nil {
+		e.Deadlock = o.Deadlock
+	}
+	if detected {
+		e.Detected = o.Detected
+	}
+	if o.FalseAlarm != nil {
+		e.FalseAlarm = o.FalseAlarm
+	}
+	if o.Trigger != nil {
+		e.Trigger = o.Trigger
+	}
+	if o.LosslessLost != nil {
+		e.LosslessLost = o.LosslessLost
+	}
+	if o.MaxLatency != 0 {
+		e.MaxLatency = o.MaxLatency
+	}
+	if o.MinXOFF != 0 {
+		e.MinXOFF = o.MinXOFF
+	}
+	return e
+}
+
+func (p *parser) trigger(path string, f fileTrigger) *Trigger {
+	if f.Kind != "" {
+		p.choice(path+".kind", f.Kind, []string{"switch", "host"})
+	}
+	n, ok := p.node(path+".node", f.Node, "node")
 	if kind := p.fabric.Nodes[n].Kind.String(); ok && f.Kind != "" && kind != f.Kind {
-		p.Faultf("expect.trigger.kind", "%q: %s is a %s", f.Kind, f.Node, kind)
+		p.Faultf(path+".kind", "%q: %s is a %s", f.Kind, f.Node, kind)
 	}
 	return &Trigger{Node: n, OnLoop: f.OnLoop}
 }

@@ -36,12 +36,21 @@ type Scenario struct {
 	PFC               config.PFC
 	Trust             string // "dscp" or "pcp"
 	Routes            []Override
-	Detector          string
-	Response          string
-	Flows             []Flow
-	Events            []Event // in order of time
-	Duration          unit.Time
-	Expect            Expect
+	// Dead are hosts that their switch has an ARP entry and no MAC entry for: it
+	// floods what is for them (Guo et al., "RDMA over Commodity Ethernet at Scale",
+	// section 4.2), among its ports to hosts, or with FloodAll among all its ports
+	// but the one that the frame came by. The next switch drops its copy. No flow
+	// begins at a dead host: its switch would learn where it is.
+	Dead     []int
+	FloodAll bool
+	Detector string
+	Response string
+	Flows    []Flow
+	Events   []Event // in order of time
+	Duration unit.Time
+	Expect   Expect
+	// ExpectFor is what is expected instead if the detector is the one named.
+	ExpectFor map[string]Expect
 	// Warnings tell what the scenario's settings cost, as "file:line: key: text".
 	Warnings []string
 
@@ -122,7 +131,9 @@ type Event struct {
 type Expect struct {
 	Deadlock *bool // the ground truth
 	Detected *bool // by the detector
-	Trigger  *Trigger
+	// FalseAlarm: the detector declared what was not true then.
+	FalseAlarm *bool
+	Trigger    *Trigger
 	// LosslessLost is the most lossless frames that may be lost.
 	LosslessLost *int
 	// MaxLatency bounds every detection's time after the deadlock's onset.

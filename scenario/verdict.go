@@ -190,6 +190,9 @@ type Wanted struct {
 	// Detected: true wants every deadlock declared, and at least one; false wants no
 	// declaration at all, right or wrong.
 	Detected *bool
+	// FalseAlarm: true wants a declaration that is not true when it is made, false
+	// wants none.
+	FalseAlarm *bool
 	// Trigger is what every true detection has to name.
 	Trigger *WantedTrigger
 	// LosslessLost is the most lossless frames that may be lost.
@@ -206,10 +209,13 @@ type WantedTrigger struct {
 	OnLoop *bool
 }
 
-// Wanted is the scenario's expectation with nodes by name.
+// Wanted is what is expected of the scenario with its detector, with nodes by name.
 func (s *Scenario) Wanted() Wanted {
-	e := s.Expect
-	w := Wanted{Deadlock: e.Deadlock, Detected: e.Detected, LosslessLost: e.LosslessLost, MaxLatency: e.MaxLatency, MinXOFF: e.MinXOFF}
+	e, ok := s.ExpectFor[s.Detector]
+	if !ok {
+		e = s.Expect
+	}
+	w := Wanted{Deadlock: e.Deadlock, Detected: e.Detected, FalseAlarm: e.FalseAlarm, LosslessLost: e.LosslessLost, MaxLatency: e.MaxLatency, MinXOFF: e.MinXOFF}
 	if e.Trigger != nil {
 		w.Trigger = &WantedTrigger{Node: s.Fabric.Nodes[e.Trigger.Node].Name, OnLoop: e.Trigger.OnLoop}
 	}
@@ -225,6 +231,9 @@ func (v *Verdict) Check(want Wanted) {
 	}
 	if want.Detected != nil {
 		v.checkDetected(*want.Detected, miss)
+	}
+	if alarms := len(v.Detections) - v.truePositives(); want.FalseAlarm != nil && *want.FalseAlarm != (alarms > 0) {
+		miss("false_alarm: %d declarations were not true, expected %s", alarms, map[bool]string{true: "at least one", false: "none"}[*want.FalseAlarm])
 	}
 	for _, d := range v.Detections {
 		if d.TruePositive {

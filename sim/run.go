@@ -1,9 +1,6 @@
 package sim
 
-import (
-	"softswitch/buffer"
-	"softswitch/internal/unit"
-)
+import "softswitch/internal/unit"
 
 // start brings up every link and starts every host, at time 0.
 func (w *World) start() {
@@ -57,11 +54,11 @@ func (w *World) receive(p int32) {
 	q := &w.ports[p]
 	n := &w.nodes[q.node]
 	f := q.in.pop().f
-	w.timer.set(recvID(p), q.in.next())
+	w.timer.set(recvID(p), max(w.now, q.in.next())) // what arrived while the node was stopped is due now
 	w.frames++
 	n.machine.Parse(f)
-	fs := [1]*buffer.Frame{f}
-	n.machine.Receive(w.now, q.n, fs[:])
+	w.one[0] = f
+	n.machine.Receive(w.now, q.n, w.one[:])
 	w.work(q.node)
 }
 
@@ -69,9 +66,8 @@ func (w *World) receive(p int32) {
 func (w *World) send(p int32) {
 	q := &w.ports[p]
 	if q.lent != nil && w.now >= q.sentAt {
-		fs := [1]*buffer.Frame{q.lent}
-		q.lent = nil
-		w.nodes[q.node].machine.Sent(w.now, q.n, fs[:])
+		w.one[0], q.lent = q.lent, nil
+		w.nodes[q.node].machine.Sent(w.now, q.n, w.one[:])
 	}
 	w.pump(p)
 	w.work(q.node)
@@ -87,13 +83,13 @@ func (w *World) pump(p int32) {
 		w.timer.set(sendID(p), max(w.now+1, min(next, q.sentAt)))
 		return
 	}
-	var fs [1]*buffer.Frame
-	n, next := m.Transmit(w.now, q.n, fs[:])
+	n, next := m.Transmit(w.now, q.n, w.one[:])
 	if n == 0 {
 		w.timer.set(sendID(p), next)
 		return
 	}
-	q.lent, q.sentAt = fs[0], w.now+q.rate.FrameTime(fs[0].Len)
+	q.lent = w.one[0]
+	q.sentAt = w.now + q.rate.FrameTime(q.lent.Len)
 	w.carry(q, q.lent, q.sentAt)
 	w.timer.set(sendID(p), min(max(next, w.now), q.sentAt))
 }

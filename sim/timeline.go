@@ -84,7 +84,11 @@ func (w *World) resume(i int) {
 		w.tellLink(p)
 	}
 	for _, id := range n.overdue {
-		w.timer.set(id, w.now)
+		at := w.now
+		if id&1 != 0 {
+			at = max(at, w.ports[id/2].in.next()) // the wire may have been cut meanwhile
+		}
+		w.timer.set(id, at)
 	}
 	n.overdue = n.overdue[:0]
 }

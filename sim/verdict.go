@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"softswitch/dataplane"
+	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/internal/unit"
 	"softswitch/link"
@@ -16,6 +18,8 @@ const lateHops = 32
 // recorder passes the events of all nodes to the oracle, in order.
 type recorder struct {
 	replay *oracle.Replay
+	result *oracle.Result
+	holds  []dataplane.Holds
 	sink   func(event.Node, event.Event)
 	buf    []event.Event
 	seq    int
@@ -31,6 +35,32 @@ func (r *recorder) add(w *World, node int32, events []event.Event) {
 		r.seq++
 		if w.nodes[node].name.ID != 0 && r.err == nil {
 			r.err = r.replay.Add(oracle.Entry{Node: w.nodes[node].name.ID, Seq: r.seq, Event: e})
+		}
+	}
+	if sw := w.nodes[node].sw; sw != nil && sw.HasFlooded() && r.err == nil {
+		r.countOnce(sw, events)
+	}
+}
+
+// countOnce corrects what the events tell of the bytes of buckets: they count a
+// flooded frame in every queue that it waits in.
+func (r *recorder) countOnce(sw *dataplane.Switch, events []event.Event) {
+	id := sw.Config().ID
+	for i := range events {
+		e := &events[i]
+		b := detect.Bucket{Port: e.Port, Class: e.Class}
+		if on, _ := sw.XOFF(b); e.Type != event.Held || !on {
+			continue
+		}
+		of := oracle.Bucket{NodePort: unit.NodePort{Node: id, Port: b.Port}, Class: b.Class}
+		facts := r.replay.Exact(of)
+		r.holds = sw.AppendHolds(r.holds[:0], b)
+		for _, h := range r.holds {
+			if h.Flooded {
+				facts.SetFlooded(of, h.Ports, h.Class, h.Bytes)
+			} else {
+				facts.SetHeld(of, h.Ports, h.Class, h.Bytes)
+			}
 		}
 	}
 }
@@ -50,11 +80,24 @@ func (w *World) Run() (*scenario.Verdict, error) {
 		return nil, w.log.err
 	}
 	v := &scenario.Verdict{Scenario: s.Name, World: "sim", Detector: s.Detector, Response: s.Response, Seed: w.opt.Seed}
-	v.Judge(w.log.replay.Finish(s.Duration, lateHops*w.hop()), 0)
+	w.log.result = w.log.replay.Finish(s.Duration, lateHops*w.hop())
+	v.Judge(w.log.result, 0)
 	switches, hosts := w.snapshots()
 	observe.Count(v, s, switches, hosts)
 	v.Check(s.Wanted())
 	return v, nil
+}
+
+// Result is all that the oracle knows, once Run has returned.
+func (w *World) Result() *oracle.Result { return w.log.result }
+
+// EachSwitch calls fn for every switch, in the order of the fabric, to look at.
+func (w *World) EachSwitch(fn func(*dataplane.Switch)) {
+	for i := range w.nodes {
+		if sw := w.nodes[i].sw; sw != nil {
+			fn(sw)
+		}
+	}
 }
 
 // hop is how long a pause takes over the slowest link, at most, once the frame

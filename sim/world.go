@@ -25,7 +25,8 @@ type Options struct {
 	Seed uint64
 	// Detectors by name; the scenario names one of them.
 	Detectors map[string]detect.Factory
-	// Slots bounds the frames that are in the fabric at once; 0 is 65536.
+	// Slots bounds the frames that are in the fabric at once, in buffers and on
+	// wires; 0 is 4194304. Memory is used for as many as there are.
 	Slots int
 	// Events, unless it is nil, is given every event in order.
 	Events func(node event.Node, e event.Event)
@@ -42,6 +43,7 @@ type World struct {
 	timer timers
 	steps int // of the time line that were done
 	log   recorder
+	one   [1]*buffer.Frame // a batch, for calls of a machine
 
 	frames uint64 // that arrived at a node
 	events uint64 // timers that fired
@@ -103,10 +105,10 @@ func New(plan *scenario.Plan, opt Options) (*World, error) {
 		return nil, fmt.Errorf("sim: detector %q: not one of those given", s.Detector)
 	}
 	if opt.Slots == 0 {
-		opt.Slots = 65536
+		opt.Slots = 4 << 20
 	}
 	w := &World{plan: plan, opt: opt}
-	w.pool = buffer.NewPool(opt.Slots, opt.Slots/4, keep)
+	w.pool = buffer.NewGrowingPool(opt.Slots, opt.Slots, keep)
 	w.nodes = make([]node, len(plan.Fabric.Nodes))
 	for i, n := range plan.Fabric.Nodes {
 		w.nodes[i] = node{first: int32(len(w.ports)), ports: int32(len(n.Ports)), name: event.Node{ID: n.ID, Name: n.Name}}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -59,6 +60,12 @@ func TestScripts(t *testing.T) {
 		Setup:               setUpScript,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits,
+		},
+		Condition: func(name string) (bool, error) {
+			if name != "root" {
+				return false, fmt.Errorf("condition %q; valid: root", name)
+			}
+			return os.Geteuid() == 0, nil
 		},
 	})
 }

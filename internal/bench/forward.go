@@ -45,6 +45,8 @@ type DUT struct {
 	Delivered Spread `json:"delivered_fps"`
 	Offered   Spread `json:"offered_fps"`
 	CPU       Spread `json:"cpu"` // see Turn.CPU
+	// PerCPU is Delivered by the second of the device's own processor time.
+	PerCPU Spread `json:"delivered_per_cpu_s"`
 	// SenderLimited says that the device forwarded all that it was offered: it may
 	// be faster than Delivered.
 	SenderLimited bool `json:"sender_limited"`
@@ -63,11 +65,19 @@ type Turn struct {
 	CPU float64 `json:"cpu"`
 }
 
+// perCPU is what the device would forward if it had its processor for all the time.
+func (t Turn) perCPU() float64 { return t.Delivered / t.CPU }
+
 // Ratio is how many times as fast as another device the softswitch is, round by
 // round.
 type Ratio struct {
 	Over string `json:"over"`
-	Spread
+	// Delivered compares the frames that arrived.
+	Delivered Spread `json:"delivered"`
+	// PerCPU compares the frames that arrived in a second of each device's own
+	// processor time: the same as Delivered on an idle machine, and the better
+	// figure where devices were starved.
+	PerCPU Spread `json:"per_cpu"`
 }
 
 // Absent is a device that was not measured.
@@ -212,7 +222,13 @@ func (f *forward) turn(ctx context.Context, d dut, bytes int) (t Turn, err error
 	if t, err = count(ctx, b, children, f.opt.Duration); err != nil {
 		return t, err
 	}
-	return t, errors.Join(deaths(children)...)
+	if err := errors.Join(deaths(children)...); err != nil {
+		return t, err
+	}
+	if t.Delivered <= 0 || t.CPU <= 0 { // no ratio can be taken
+		return t, fmt.Errorf("in %v it forwarded nothing: the machine is too busy, or the turn too short", f.opt.Duration)
+	}
+	return t, nil
 }
 
 func stopAll(children []*child) {
@@ -251,24 +267,27 @@ func awaitForwarding(ctx context.Context, b *bed, frame []byte, children []*chil
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	context.AfterFunc(ctx, func() { sink.Close() })
-	go func() { // a device that ends forwards no more
-		for _, c := range children {
+	for _, c := range children { // a device that ends forwards no more
+		go func() {
 			select {
 			case <-c.ended:
 				cancel()
 			case <-ctx.Done():
 			}
-		}
-	}()
+		}()
+	}
 	err = compare(sink, frame)
 	if err == nil {
 		// Both bridges and those that only pass frames on take it.
 		_, err = sink.Write([][]byte{announcement()})
 	}
-	if errors.Is(err, net.ErrClosed) {
-		err = errors.Join(append(deaths(children), fmt.Errorf("no frame was forwarded: %w", context.Cause(ctx)))...)
+	if !errors.Is(err, net.ErrClosed) {
+		return err
 	}
-	return err
+	if err := errors.Join(deaths(children)...); err != nil {
+		return err
+	}
+	return fmt.Errorf("no frame was forwarded: %w", context.Cause(ctx))
 }
 
 // compare reads frames from the sink until enough were right or one was not.
@@ -365,11 +384,22 @@ func (f *forward) result() *ForwardResult {
 }
 
 func sumUp(name string, turns []Turn) DUT {
-	var offered, delivered, cpu []float64
-	for _, t := range turns {
-		offered, delivered, cpu = append(offered, t.Offered), append(delivered, t.Delivered), append(cpu, t.CPU)
+	d := DUT{Name: name, Turns: turns}
+	for _, f := range []struct {
+		into   *Spread
+		figure func(Turn) float64
+	}{
+		{&d.Offered, func(t Turn) float64 { return t.Offered }},
+		{&d.Delivered, func(t Turn) float64 { return t.Delivered }},
+		{&d.CPU, func(t Turn) float64 { return t.CPU }},
+		{&d.PerCPU, Turn.perCPU},
+	} {
+		var figures []float64
+		for _, t := range turns {
+			figures = append(figures, f.figure(t))
+		}
+		*f.into = spread(figures)
 	}
-	d := DUT{Name: name, Offered: spread(offered), Delivered: spread(delivered), CPU: spread(cpu), Turns: turns}
 	d.SenderLimited = d.Delivered.Median >= allForwarded*d.Offered.Median
 	d.Starved = !d.SenderLimited && d.CPU.Median < wholeCPU
 	return d
@@ -379,11 +409,12 @@ func sumUp(name string, turns []Turn) DUT {
 func ratios(duts []DUT) []Ratio {
 	var rs []Ratio
 	for _, other := range duts[1:] {
-		var by []float64
+		var delivered, perCPU []float64
 		for round, t := range other.Turns {
-			by = append(by, duts[0].Turns[round].Delivered/t.Delivered)
+			ours := duts[0].Turns[round]
+			delivered, perCPU = append(delivered, ours.Delivered/t.Delivered), append(perCPU, ours.perCPU()/t.perCPU())
 		}
-		rs = append(rs, Ratio{other.Name, spread(by)})
+		rs = append(rs, Ratio{Over: other.Name, Delivered: spread(delivered), PerCPU: spread(perCPU)})
 	}
 	return rs
 }

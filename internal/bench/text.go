@@ -6,26 +6,20 @@ import (
 	"text/tabwriter"
 )
 
-// WriteText writes the result as tables for people.
+// WriteText writes the result as a table for people.
 func (r *ForwardResult) WriteText(w io.Writer) error {
 	fmt.Fprintf(w, "Frames forwarded from veth to veth by one processor (%d), lossless class; the sender has processor %d.\n", r.DUTCPU, r.SenderCPU)
-	fmt.Fprintf(w, "Medians of %d rounds of %gs; the ratios are taken round by round.\n\n", r.Rounds, r.Seconds)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(t, "frame\tdevice\tMpps\tleast..greatest\toffered\tCPU\tsoftswitch is\t\t\n")
+	fmt.Fprintf(w, "Medians (and least..greatest) of %d rounds of %gs; ratios are taken within a round.\n\n", r.Rounds, r.Seconds)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprint(t, "frame\tdevice\tMpps\toffered\tCPU\tsoftswitch is\tMpps per CPU\tsoftswitch is\t\n")
 	for _, s := range r.Frames {
 		for i, d := range s.DUTs {
-			fmt.Fprintf(t, "%d B\t%s\t%.3f\t%.3f..%.3f\t%.3f\t%.0f%%\t", s.Bytes, d.Name, d.Delivered.Median/1e6, d.Delivered.Min/1e6, d.Delivered.Max/1e6, d.Offered.Median/1e6, 100*d.CPU.Median)
+			var delivered, perCPU string
 			if i > 0 {
-				fmt.Fprintf(t, "%.2f x (%.2f..%.2f)", s.Ratios[i-1].Median, s.Ratios[i-1].Min, s.Ratios[i-1].Max)
+				delivered, perCPU = times(s.Ratios[i-1].Delivered), times(s.Ratios[i-1].PerCPU)
 			}
-			fmt.Fprint(t, "\t")
-			switch {
-			case d.SenderLimited:
-				fmt.Fprint(t, "sender-limited")
-			case d.Starved:
-				fmt.Fprint(t, "starved")
-			}
-			fmt.Fprint(t, "\t\n")
+			fmt.Fprintf(t, "%d B\t%s\t%s\t%.3f\t%.0f%%\t%s\t%s\t%s\t%s\n",
+				s.Bytes, d.Name, mpps(d.Delivered), d.Offered.Median/1e6, 100*d.CPU.Median, delivered, mpps(d.PerCPU), perCPU, d.remark())
 		}
 	}
 	if err := t.Flush(); err != nil {
@@ -36,6 +30,24 @@ func (r *ForwardResult) WriteText(w io.Writer) error {
 		fmt.Fprintf(w, "\n%s is absent: %s\n", a.Name, a.Reason)
 	}
 	return nil
+}
+
+func mpps(s Spread) string {
+	return fmt.Sprintf("%.3f (%.3f..%.3f)", s.Median/1e6, s.Min/1e6, s.Max/1e6)
+}
+
+func times(s Spread) string {
+	return fmt.Sprintf("%.2f x (%.2f..%.2f)", s.Median, s.Min, s.Max)
+}
+
+func (d *DUT) remark() string {
+	switch {
+	case d.SenderLimited:
+		return "sender-limited"
+	case d.Starved:
+		return "starved"
+	}
+	return ""
 }
 
 // explain says what the remarks in the table mean, those that occur.
@@ -50,7 +62,7 @@ func (r *ForwardResult) explain(w io.Writer) {
 		fmt.Fprint(w, "\nsender-limited: it forwarded all that it was offered, and may be faster.\n")
 	}
 	if starved {
-		fmt.Fprint(w, "\nstarved: others used its processor meanwhile; it is faster on an idle machine.\n")
+		fmt.Fprint(w, "\nstarved: others used its processor meanwhile, and it is faster on an idle machine; the\nfigures per second of its own processor time (CPU) stand.\n")
 	}
 }
 

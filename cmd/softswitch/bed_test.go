@@ -1,0 +1,336 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	netnslab "softswitch/netns-lab"
+	"softswitch/scenario"
+)
+
+// limit bounds a command that a test waits for: several times what the longest
+// takes on a busy machine.
+const limit = 90 * time.Second
+
+// bed is a lab's name and run directory of a test's own. When the test ends, also
+// by a failure, the lab is removed, and it is checked that nothing of it is left.
+type bed struct {
+	*testing.T
+	name, runDir, backlog string
+}
+
+var beds atomic.Int32
+
+// newBed skips the test where no lab can be made.
+func newBed(t *testing.T) *bed {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a lab takes seconds")
+	}
+	for _, c := range netnslab.Doctor() {
+		if c.Needed && !c.OK {
+			t.Skipf("a lab needs more than there is: %s: %s", c.Name, c.Detail)
+		}
+	}
+	b := &bed{T: t, name: fmt.Sprintf("e%d-%d", os.Getpid(), beds.Add(1)), runDir: t.TempDir()}
+	b.backlog = b.readBacklog()
+	t.Cleanup(func() {
+		if r := b.lab("destroy"); r.code != 0 {
+			b.Errorf("lab destroy: exit status %d: %s", r.code, r.stderr)
+		}
+		b.wantNothing()
+	})
+	return b
+}
+
+// result is what became of a command.
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+// command is softswitch with these arguments and the bed's run directory. The test
+// kills it if it takes too long.
+func (b *bed) command(args ...string) *exec.Cmd {
+	return b.program("softswitch", args...)
+}
+
+func (b *bed) program(name string, args ...string) *exec.Cmd {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	b.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = append(os.Environ(), netnslab.RunDirVariable+"="+b.runDir, "LAB="+b.name)
+	cmd.WaitDelay = time.Second
+	return cmd
+}
+
+// run runs the command to its end.
+func (b *bed) run(cmd *exec.Cmd) result {
+	b.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	code := b.status(cmd.Run())
+	r := result{code, stdout.String(), stderr.String()}
+	b.Logf("%s: exit status %d\n%s%s", strings.Join(cmd.Args, " "), code, head(r.stdout), r.stderr)
+	return r
+}
+
+// status is the exit status that the error of a command tells of, -1 for a signal.
+func (b *bed) status(err error) int {
+	b.Helper()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode()
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	return 0
+}
+
+func head(text string) string {
+	const most = 3000
+	if len(text) > most {
+		return text[:most] + "...\n"
+	}
+	return text
+}
+
+// lab runs `softswitch lab VERB --name NAME ARGS...`.
+func (b *bed) lab(verb string, args ...string) result {
+	b.Helper()
+	return b.run(b.command(append([]string{"lab", verb, "--name", b.name}, args...)...))
+}
+
+// must is lab, and the command has to succeed.
+func (b *bed) must(verb string, args ...string) result {
+	b.Helper()
+	r := b.lab(verb, args...)
+	if r.code != 0 {
+		b.Fatalf("lab %s %s: exit status %d", verb, strings.Join(args, " "), r.code)
+	}
+	return r
+}
+
+// inspect is what `lab inspect -f json` says.
+func (b *bed) inspect() (r netnslab.Report) {
+	b.Helper()
+	if err := json.Unmarshal([]byte(b.must("inspect", "-f", "json").stdout), &r); err != nil {
+		b.Fatal(err)
+	}
+	return r
+}
+
+// started is a command that runs, and what it has said so far.
+type started struct {
+	b     *bed
+	cmd   *exec.Cmd
+	lines chan string // of what it says; closed at the end
+	said  strings.Builder
+}
+
+// start starts a command. It reads what the command says on both outputs.
+func (b *bed) start(cmd *exec.Cmd) *started {
+	b.Helper()
+	read, write, err := os.Pipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	cmd.Stdout, cmd.Stderr = write, write
+	err = cmd.Start()
+	write.Close()
+	if err != nil {
+		read.Close()
+		b.Fatal(err)
+	}
+	s := &started{b: b, cmd: cmd, lines: make(chan string, 1<<12)}
+	b.Cleanup(func() { // without effect after end
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	go func() {
+		defer read.Close()
+		defer close(s.lines)
+		for in := bufio.NewReader(read); ; {
+			line, err := in.ReadString('\n')
+			if line != "" {
+				s.lines <- line
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return s
+}
+
+// await waits until the command says text, and returns that line.
+func (s *started) await(text string) string {
+	s.b.Helper()
+	late := time.After(limit)
+	for {
+		select {
+		case line, ok := <-s.lines:
+			if !ok {
+				s.b.Fatalf("%s ended without %q; it said:\n%s", s.cmd, text, &s.said)
+			}
+			s.said.WriteString(line)
+			if strings.Contains(line, text) {
+				return line
+			}
+		case <-late:
+			s.b.Fatalf("%s has not said %q; it said:\n%s", s.cmd, text, &s.said)
+		}
+	}
+}
+
+// end waits until the command ends and everybody who had its outputs too.
+func (s *started) end() result {
+	s.b.Helper()
+	for line := range s.lines {
+		s.said.WriteString(line)
+	}
+	code := s.b.status(s.cmd.Wait())
+	s.b.Logf("%s: exit status %d\n%s", s.cmd, code, &s.said)
+	return result{code: code, stdout: s.said.String()}
+}
+
+// signal signals the command.
+func (s *started) signal(sig os.Signal) {
+	s.b.Helper()
+	if err := s.cmd.Process.Signal(sig); err != nil {
+		s.b.Fatal(err)
+	}
+}
+
+// play plays a scenario of ../../scenarios by `lab run` and returns its verdict, as
+// printed and as read. A run that was not valid proves nothing of softswitch: the
+// machine was too busy. It is played once more when the machine is quiet; if that
+// is not valid either, the test fails with the reason.
+func (b *bed) play(file string, args ...string) (v scenario.Verdict, r result) {
+	b.Helper()
+	for try := range 2 {
+		if try > 0 {
+			b.awaitQuiet()
+		}
+		v = scenario.Verdict{}
+		r = b.lab("run", append([]string{filepath.Join("../../scenarios", file), "--json"}, args...)...)
+		if err := json.Unmarshal([]byte(r.stdout), &v); err != nil {
+			b.Fatalf("the verdict is no JSON: %v", err)
+		}
+		if v.Invalid == "" {
+			return v, r
+		}
+		b.Logf("the run is not valid: %s", v.Invalid)
+	}
+	b.Fatalf("two runs were not valid, the machine is too busy: %s", v.Invalid)
+	return v, r
+}
+
+// awaitQuiet waits until half of the machine's processors have been idle for a
+// second, at most two minutes.
+func (b *bed) awaitQuiet() {
+	b.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); {
+		idle, all := b.processorTime()
+		time.Sleep(time.Second) // idleness is no event: it has to be measured
+		idle2, all2 := b.processorTime()
+		if 2*(idle2-idle) >= all2-all {
+			return
+		}
+	}
+}
+
+// processorTime is how long the processors have been idle since boot, and how long
+// they have been there, in ticks (proc(5), stat).
+func (b *bed) processorTime() (idle, all int) {
+	b.Helper()
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		b.Fatal(err)
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	for i, field := range strings.Fields(line)[1:9] { // user to steal
+		n, err := strconv.Atoi(field)
+		if err != nil {
+			b.Fatalf("/proc/stat: %q: %v", line, err)
+		}
+		all += n
+		if i == 3 {
+			idle = n
+		}
+	}
+	return idle, all
+}
+
+// wantNothing checks, by other means than softswitch, that nothing of the bed's
+// lab is left: no namespace, no process, no link in the host's namespace, no file,
+// the backlog as it was.
+func (b *bed) wantNothing() {
+	b.Helper()
+	if names := b.namespaces(); len(names) > 0 {
+		b.Errorf("left behind: namespaces %v", names)
+	}
+	if procs := b.processes(); len(procs) > 0 {
+		b.Errorf("left behind: processes %v", procs)
+	}
+	out, err := exec.Command("ip", "-o", "link", "show", "type", "veth").Output()
+	if err != nil {
+		b.Error(err)
+	}
+	if bytes.Contains(out, []byte("<->")) {
+		b.Errorf("left behind: links in the host's namespace: %s", out)
+	}
+	files, err := os.ReadDir(b.runDir)
+	if err != nil || len(files) > 0 {
+		b.Errorf("left behind in the run directory: %v (%v)", files, err)
+	}
+	if now := b.readBacklog(); now != b.backlog {
+		b.Errorf("net.core.netdev_max_backlog is %s, was %s (or was another lab made meanwhile?)", now, b.backlog)
+	}
+}
+
+func (b *bed) namespaces() []string {
+	b.Helper()
+	names, err := filepath.Glob(filepath.Join(netnslab.NamespaceDir, b.name+"-*"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return names
+}
+
+// processes are those that have the bed's run directory in their environment.
+func (b *bed) processes() []string {
+	b.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		b.Fatal(err)
+	}
+	mark := netnslab.RunDirVariable + "=" + b.runDir
+	return slices.DeleteFunc(all, func(path string) bool {
+		env, err := os.ReadFile(path)
+		return err != nil || !slices.Contains(strings.Split(string(env), "\x00"), mark)
+	})
+}
+
+func (b *bed) readBacklog() string {
+	b.Helper()
+	text, err := os.ReadFile("/proc/sys/net/core/netdev_max_backlog")
+	if err != nil {
+		b.Fatal(err)
+	}
+	return strings.TrimSpace(string(text))
+}

@@ -1,0 +1,240 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"softswitch/internal/control"
+	netnslab "softswitch/netns-lab"
+)
+
+// pids are the nodes' processes, in the order of the nodes.
+func pids(r netnslab.Report) (pids []int) {
+	for _, n := range r.Nodes {
+		pids = append(pids, n.PID)
+	}
+	return pids
+}
+
+// TestFatTree uses a k=4 fat-tree as a user would: inspect, ping through it, watch
+// a switch's port, take a link away.
+func TestFatTree(t *testing.T) {
+	b := newBed(t)
+	const file = "../../scenarios/fattree-on-loop.yaml"
+	b.must("deploy", "-t", file)
+	lab := b.inspect()
+	b.wantUp(lab, 36, 48)
+
+	if r := b.must("deploy", "-t", file); !strings.Contains(r.stderr, "up already") {
+		t.Errorf("a second deploy says %q", r.stderr)
+	}
+	if again := b.inspect(); !slices.Equal(pids(again), pids(lab)) {
+		t.Errorf("processes after a second deploy: %v, before: %v", pids(again), pids(lab))
+	}
+
+	addr := b.address("h1-0-0")
+	b.wantPingSeen("h0-0-0", addr, "edge0-0", "to-h0-0-0")
+
+	// The other path: edge0-0 has two aggregation switches.
+	b.must("fail", "edge0-0", "agg0-0")
+	if l := b.link("edge0-0", "agg0-0"); l.Up {
+		t.Errorf("the failed link is up: %+v", l)
+	}
+	b.wantPing("h0-0-0", addr)
+	b.must("heal", "edge0-0", "agg0-0")
+	if l := b.link("edge0-0", "agg0-0"); !l.Up {
+		t.Errorf("the healed link is down: %+v", l)
+	}
+	b.must("fail", "agg0-1", "edge0-0")
+	b.wantPing("h0-0-0", addr)
+
+	b.wantRefused(file)
+}
+
+// wantUp: all nodes run, all links are up.
+func (b *bed) wantUp(lab netnslab.Report, nodes, links int) {
+	b.Helper()
+	if !lab.Complete || len(lab.Nodes) != nodes || len(lab.Links) != links {
+		b.Errorf("complete %t, %d nodes, %d links; want %d and %d", lab.Complete, len(lab.Nodes), len(lab.Links), nodes, links)
+	}
+	for _, n := range lab.Nodes {
+		if n.Process != "running" || n.Problem != "" || n.Namespace != b.name+"-"+n.Name {
+			b.Errorf("node %+v", n)
+		}
+	}
+	for _, l := range lab.Links {
+		if !l.Up {
+			b.Errorf("link %+v", l)
+		}
+	}
+}
+
+// link is the link between two nodes.
+func (b *bed) link(a, z string) netnslab.LinkReport {
+	b.Helper()
+	for _, l := range b.inspect().Links {
+		if l.A.Node == a && l.B.Node == z || l.A.Node == z && l.B.Node == a {
+			return l
+		}
+	}
+	b.Fatalf("there is no link between %s and %s", a, z)
+	return netnslab.LinkReport{}
+}
+
+var inet = regexp.MustCompile(`inet ([0-9.]+)/`)
+
+// address is the IPv4 address of a host.
+func (b *bed) address(host string) string {
+	b.Helper()
+	found := inet.FindStringSubmatch(b.must("exec", host, "ip", "-4", "addr", "show", "dev", "eth0").stdout)
+	if found == nil {
+		b.Fatalf("%s has no address", host)
+	}
+	return found[1]
+}
+
+func (b *bed) wantPing(from, addr string) {
+	b.Helper()
+	if r := b.lab("exec", from, "ping", "-c", "2", "-i", "0.2", "-W", "1", addr); r.code != 0 {
+		b.Errorf("no answer from %s to %s", addr, from)
+	}
+}
+
+// wantPingSeen: tcpdump at a switch's port sees the ping.
+func (b *bed) wantPingSeen(from, addr, node, port string) {
+	b.Helper()
+	if _, err := exec.LookPath("tcpdump"); err != nil {
+		b.Logf("nobody watches the ping: %v", err)
+		b.wantPing(from, addr)
+		return
+	}
+	dump := b.start(b.command("lab", "exec", "--name", b.name, node, "tcpdump", "-l", "-n", "--immediate-mode", "-i", port, "-c", "1", "icmp"))
+	dump.await("listening on " + port)
+	b.wantPing(from, addr)
+	dump.await("> " + addr + ": ICMP echo request")
+	if r := dump.end(); r.code != 0 {
+		b.Errorf("tcpdump: exit status %d", r.code)
+	}
+}
+
+// wantRefused: what cannot be done with the lab, and what is said of it.
+func (b *bed) wantRefused(file string) {
+	b.Helper()
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"exec", "edge0-0", "softswitch", "run", "to-h0-0-0"}, exitError, "port to-h0-0-0: another softswitch runs on this interface"},
+		{[]string{"exec", "edge0-0", "softswitch", "run", "nosuch0"}, exitError, `"nosuch0"`},
+		{[]string{"exec", "edge9-9", "true"}, exitError, `no node "edge9-9"; there is: core0, core1`},
+		{[]string{"exec", "edge0-0", "no-such-program"}, exitError, `"no-such-program": executable file not found`},
+		{[]string{"exec", "edge0-0", "sh", "-c", "exit 7"}, 7, ""},
+		{[]string{"fail", "core0", "h0-0-0"}, exitError, `no link between "core0" and "h0-0-0"; see ` + "`softswitch lab inspect`"},
+	} {
+		if r := b.lab(c.args[0], c.args[1:]...); r.code != c.code || !strings.Contains(r.stderr, c.want) {
+			b.Errorf("lab %v: exit status %d, want %d and %q", c.args, r.code, c.code, c.want)
+		}
+	}
+	// A lab of another run directory has the same names for its namespaces.
+	other := b.command("lab", "deploy", "--name", b.name, "-t", file)
+	other.Env = append(other.Env, netnslab.RunDirVariable+"="+b.TempDir())
+	if r := b.run(other); r.code != exitError || !strings.Contains(r.stderr, "not ours and in the way") {
+		b.Errorf("a lab over another one: exit status %d", r.code)
+	}
+}
+
+// TestLostNamespace: somebody removes a node's namespace. It is named, another
+// deploy makes the lab anew, and destroy does not mind.
+func TestLostNamespace(t *testing.T) {
+	b := newBed(t)
+	const file = "../../scenarios/pause.yaml"
+	b.must("deploy", "-t", file)
+	before := b.inspect()
+	removeNamespace := func() {
+		t.Helper()
+		if out, err := exec.Command("ip", "netns", "del", b.name+"-s2").CombinedOutput(); err != nil {
+			t.Fatalf("ip netns del: %v: %s", err, out)
+		}
+	}
+	removeNamespace()
+	if r := b.lab("exec", "s2", "true"); r.code != exitError || !strings.Contains(r.stderr, "node s2: open /run/netns/"+b.name+"-s2: no such file or directory") {
+		t.Errorf("exec without the namespace: exit status %d", r.code)
+	}
+	if lab := b.inspect(); lab.Nodes[1].Name != "s2" || lab.Nodes[1].Problem == "" {
+		t.Errorf("inspect says of s2: %+v", lab.Nodes[1])
+	}
+	if r := b.must("deploy", "-t", file); !strings.Contains(r.stderr, "removing it first") {
+		t.Errorf("deploy says %q", r.stderr)
+	}
+	after := b.inspect()
+	b.wantUp(after, 4, 3)
+	for i, pid := range pids(after) {
+		if pid == pids(before)[i] {
+			t.Errorf("%s has the process that it had before", after.Nodes[i].Name)
+		}
+	}
+	removeNamespace()
+	b.must("destroy")
+	b.wantNothing()
+}
+
+// TestScriptsPlay runs scripts/ one after the other.
+func TestScriptsPlay(t *testing.T) {
+	b := newBed(t)
+	tree := scriptTree(t)
+	script := func(name string, args ...string) *exec.Cmd {
+		return b.program(filepath.Join(tree, "scripts", name), args...)
+	}
+	must := func(name string, args ...string) {
+		t.Helper()
+		if r := b.run(script(name, args...)); r.code != 0 {
+			t.Fatalf("%s: exit status %d", name, r.code)
+		}
+	}
+	must("deploy.sh", filepath.Join(tree, "scenarios", "pause.yaml"))
+	b.wantUp(b.inspect(), 4, 3)
+	must("fail-link.sh", "s1", "s2")
+	if b.link("s1", "s2").Up {
+		t.Error("fail-link.sh: the link is up")
+	}
+	must("heal-link.sh", "s2", "s1")
+	if !b.link("s1", "s2").Up {
+		t.Error("heal-link.sh: the link is down")
+	}
+	if _, err := exec.LookPath("tcpdump"); err == nil {
+		b.wantStormSeen(script("capture.sh", "s2"))
+	}
+	must("destroy.sh")
+	b.wantNothing()
+	must("destroy.sh")
+}
+
+// wantStormSeen: capture.sh on s2 shows that h2 pauses it, and ends by Ctrl-C.
+func (b *bed) wantStormSeen(capture *exec.Cmd) {
+	b.Helper()
+	temp := b.TempDir()
+	capture.Env = append(capture.Env, "TMPDIR="+temp)
+	s := b.start(capture)
+	s.await("listening on")
+	s.await("listening on") // both ports
+	if err := control.Call(filepath.Join(b.runDir, b.name, "h2", "control.sock"), "act", map[string]any{"do": "storm", "class": 3}, nil); err != nil {
+		b.Fatal(err)
+	}
+	if line := s.await("PFC 3:65535"); !strings.HasPrefix(line, "to-h2 1 ") {
+		b.Errorf("the first pause is shown as %q", line)
+	}
+	s.signal(os.Interrupt)
+	s.end()
+	if !strings.Contains(s.said.String(), "to-s1 0 frames: 0 PFC") {
+		b.Error("no summary of the other port")
+	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		b.Errorf("capture.sh left %v (%v)", left, err)
+	}
+}

@@ -1,0 +1,124 @@
+package lab
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"softswitch/config"
+	netnslab "softswitch/netns-lab"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
+
+// TestDescribe compares the lab of a small plan with testdata/small.golden.
+func TestDescribe(t *testing.T) {
+	p := plan(t, "flows:\n  - {name: A, from: h1, to: h2, rate: line}\n")
+	got := text(Describe(p, Options{Name: "t", Program: "/opt/softswitch", PcapDir: "/tmp/pcap", Instance: "7"}))
+	const golden = "testdata/small.golden"
+	if *rewrite {
+		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("lab:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+// text is a lab without the content of its files.
+func text(lab netnslab.Lab) string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "lab %s\n", lab.Name)
+	for _, n := range lab.Nodes {
+		fmt.Fprintf(&s, "%s %s: %s %s, ready %s, realtime %t\n", n.Kind, n.Name, strings.Join(n.Env, " "), strings.Join(n.Command, " "), n.Ready, n.Realtime)
+		for _, f := range n.Files {
+			fmt.Fprintf(&s, "  file %s\n", f.Path)
+		}
+		for _, a := range n.Addresses {
+			fmt.Fprintf(&s, "  address %s %s\n", a.Iface, a.CIDR)
+		}
+		for _, r := range n.Routes {
+			fmt.Fprintf(&s, "  route %s via %s\n", r.Dst, r.Via)
+		}
+	}
+	for _, l := range lab.Links {
+		fmt.Fprintf(&s, "link %v, MTU %d, %s %s\n", l, l.MTU, l.A.MAC, l.B.MAC)
+	}
+	return s.String()
+}
+
+// TestDescribedFiles: a node reads from its file the configuration of the plan,
+// and where its control socket, its log and its capture are. The plan is as before.
+func TestDescribedFiles(t *testing.T) {
+	p := plan(t, "flows:\n  - {name: A, from: h1, to: h2, rate: line}\n")
+	lab := Describe(p, Options{PcapDir: "/tmp/pcap"})
+	for i, want := range p.Switches {
+		got, _, err := config.LoadSwitch(configName, lab.Nodes[i].Files[0].Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := (config.Live{Control: controlName, Events: eventsName, Pcap: "/tmp/pcap/" + want.Name + ".pcapng"}); got.Live != want {
+			t.Errorf("%s: live %+v, want %+v", got.Name, got.Live, want)
+		}
+		if got.Live = want.Live; !reflect.DeepEqual(got, want) {
+			t.Errorf("%s reads %+v, want %+v", got.Name, got, want)
+		}
+	}
+	for i, want := range p.Hosts {
+		got, err := config.LoadHost(configName, lab.Nodes[len(p.Switches)+i].Files[0].Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := (config.Live{Control: controlName, Events: eventsName}); got.Live != want {
+			t.Errorf("%s: live %+v, want %+v", got.Name, got.Live, want)
+		}
+		if got.Live = want.Live; !reflect.DeepEqual(got, want) {
+			t.Errorf("%s reads %+v, want %+v", got.Name, got, want)
+		}
+	}
+	if !reflect.DeepEqual(p.Switches, plan(t, "flows:\n  - {name: A, from: h1, to: h2, rate: line}\n").Switches) {
+		t.Error("Describe changed the plan")
+	}
+}
+
+// TestDescribePlain: without captures and instance there is no trace of either.
+func TestDescribePlain(t *testing.T) {
+	lab := Describe(plan(t, ""), Options{Program: "/opt/softswitch"})
+	for _, n := range lab.Nodes {
+		if len(n.Env) != 1 || strings.Contains(string(n.Files[0].Data), "pcap") {
+			t.Errorf("%s: environment %v, file:\n%s", n.Name, n.Env, n.Files[0].Data)
+		}
+	}
+}
+
+func TestRefuse(t *testing.T) {
+	const (
+		switches = "a live lab cannot play it; it can play fail, heal, flap, kill, stop, continue, storm, slow and normal"
+		forge    = "{at: 1s, do: forge, link: s1--s2, from: s1, frame: 0180c2000001 020000010000 8808 0101}"
+	)
+	for _, c := range []struct{ more, want string }{
+		{"", ""},
+		{"events:\n  - {at: 1s, do: fail, link: s1--s2}\n  - {at: 1s, do: flap, link: s1--s2, for: 5ms}\n  - {at: 1s, do: kill, switch: s1}\n", ""},
+		{"events:\n  - {at: 1s, do: storm, host: h1}\n  - {at: 1s, do: slow, host: h2, rate: 1Mbit/s}\n  - {at: 1100ms, do: normal, host: h2}\n", ""},
+		{"events:\n  - {at: 500ms, do: heal, link: s1--s2}\n  - " + forge + "\n", `scenario small: event "forge" at 1s: ` + switches},
+		{"events:\n  - {at: 1500ms, do: lose, link: s1--s2, from: s2, nth: 3}\n", `scenario small: event "lose" at 1500ms: ` + switches},
+		{"response: drop\n", `scenario small: response "drop": valid: none`},
+	} {
+		got := ""
+		if err := Refuse(plan(t, c.more).Scenario); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("Refuse of\n%sis %q, want %q", c.more, got, c.want)
+		}
+	}
+}
+

@@ -1,0 +1,171 @@
+package lab
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"softswitch/event"
+	"softswitch/host"
+	"softswitch/internal/unit"
+	"softswitch/link"
+	"softswitch/observe"
+	"softswitch/scenario"
+)
+
+const start = 100 * unit.Second
+
+// played is a run of two lossless flows and one of class 0, by what its nodes
+// told. s2 was killed and told nothing.
+func played(t *testing.T) *Run {
+	p := plan(t, `
+flows:
+  - {name: A, from: h1, to: h2, rate: line, start: 500ms, stop: 1500ms}
+  - {name: B, from: h2, to: h1, rate: line, start: 1s}
+  - {name: C, from: h1, to: h2, rate: line, class: 0}
+expect: {deadlock: false, lossless_lost: 0, pfc_xoff_min: 2}
+`)
+	s1 := observe.Switch{Name: "s1", DetectorBytes: 72, CounterBytes: 144, Ports: []observe.Port{{Messages: [2]uint64{9, 3}}, {Messages: [2]uint64{8, 4}}}}
+	h1 := observe.Host{
+		Name: "h1", Sent: []host.Sent{{Number: 0, Frames: 1000}, {Number: 2, Frames: 70}},
+		Received: []host.Received{{Number: 1, Frames: 400, Bytes: 1_000_000, Lost: 2, Reordered: 1}},
+	}
+	h2 := observe.Host{
+		Name: "h2", Sent: []host.Sent{{Number: 1, Frames: 500}},
+		Received: []host.Received{{Number: 0, Frames: 990, Bytes: 5_000_000, Lost: 3}, {Number: 2, Frames: 60, Bytes: 2_000_000, Lost: 9}},
+	}
+	log := event.Log{Node: event.Node{ID: p.Fabric.Nodes[0].ID, Name: "s1"}, Events: []event.Event{
+		{At: start + 600*unit.Millisecond, Type: event.PauseSent, Port: 0, Class: 3, Period: 1},
+		{At: start + 700*unit.Millisecond, Type: event.ResumeSent, Port: 0, Class: 3, Period: 1},
+	}}
+	return &Run{
+		Plan: p, Start: start, End: start + p.Scenario.Duration, Cores: 0.5, Killed: map[string]bool{"s2": true},
+		Nodes: []Record{{Name: "s1", Switch: &s1, Log: log}, {Name: "s2", Log: event.Log{Node: event.Node{ID: p.Fabric.Nodes[1].ID, Name: "s2"}, Cut: true}}, {Name: "h1", Host: &h1}, {Name: "h2", Host: &h2}},
+	}
+}
+
+func verdict(t *testing.T, r *Run) *scenario.Verdict {
+	t.Helper()
+	v, err := r.Verdict()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestVerdict(t *testing.T) {
+	v := verdict(t, played(t))
+	if v.Scenario != "small" || v.World != "live" || v.Detector != "none" || v.Response != "none" || v.Cores != 0.5 || v.Invalid != "" {
+		t.Errorf("verdict %+v", v)
+	}
+	want := []scenario.FlowResult{
+		// 5 MB in the second from 0.5 s to 1.5 s, 1 MB in that from 1 s to the end, 2 MB in two.
+		{Name: "A", From: "h1", To: "h2", Priority: 3, Sent: 1000, Received: 990, Lost: 3, Throughput: 40_000_000},
+		{Name: "B", From: "h2", To: "h1", Priority: 3, Sent: 500, Received: 400, Lost: 2, Reordered: 1, Throughput: 8_000_000},
+		{Name: "C", From: "h1", To: "h2", Priority: 0, Sent: 70, Received: 60, Lost: 9, Throughput: 8_000_000},
+	}
+	if !reflect.DeepEqual(v.Flows, want) {
+		t.Errorf("flows %+v\nwant %+v", v.Flows, want)
+	}
+	if v.LosslessLost != 5 {
+		t.Errorf("%d lossless frames lost, want the 3 of A and the 2 of B", v.LosslessLost)
+	}
+	if v.ControlMessages != 7 || v.DetectorBytesPerSwitch != 72 || v.CounterBytesPerSwitch != 144 {
+		t.Errorf("%d messages, %d and %d bytes; want 7, 72, 144", v.ControlMessages, v.DetectorBytesPerSwitch, v.CounterBytesPerSwitch)
+	}
+	if want := (scenario.PFCFrames{XOFF: 1, XON: 1}); v.PFC != want {
+		t.Errorf("pfc %+v, want %+v", v.PFC, want)
+	}
+	if len(v.Timeline) != 2 || v.Timeline[0].At != 600*unit.Millisecond || !strings.Contains(v.Timeline[0].What, "s1 stops h1") {
+		t.Errorf("time line %+v: want a pause at 600 ms and a resume", v.Timeline)
+	}
+	if want := []string{"lossless_lost: 5 frames, expected at most 0", "pfc: 1 XOFF, expected at least 2"}; v.ExpectedMet || !slices.Equal(v.Reasons, want) {
+		t.Errorf("reasons %q, want %q", v.Reasons, want)
+	}
+}
+
+// TestSwitchKnowsOfMoreLoss: a dropped frame after which no other of its flow came
+// is missed by no receiver.
+func TestSwitchKnowsOfMoreLoss(t *testing.T) {
+	for _, c := range []struct{ dropped, want int }{{0, 5}, {5, 5}, {6, 6}} {
+		r := played(t)
+		r.Nodes[0].Switch.LosslessLost = uint64(c.dropped)
+		if v := verdict(t, r); v.LosslessLost != c.want {
+			t.Errorf("receivers miss 5, s1 dropped %d: lossless_lost %d, want %d", c.dropped, v.LosslessLost, c.want)
+		}
+	}
+}
+
+func TestVerdictOfInvalidRun(t *testing.T) {
+	r := played(t)
+	r.Plan.Scenario.Expect = scenario.Expect{}
+	if v := verdict(t, r); v.ExitCode() != 0 {
+		t.Errorf("exit code %d, reasons %q", v.ExitCode(), v.Reasons)
+	}
+	r.Invalid = []string{"one", "two"}
+	if v := verdict(t, r); v.Invalid != "one; two" || v.ExitCode() != 1 {
+		t.Errorf("invalid %q, exit code %d", v.Invalid, v.ExitCode())
+	}
+}
+
+// TestVerdictOfForeignLog: a log that is not of the fabric is an error, not a
+// verdict.
+func TestVerdictOfForeignLog(t *testing.T) {
+	r := played(t)
+	r.Nodes[0].Log.Node.ID = 999
+	if v, err := r.Verdict(); err == nil {
+		t.Errorf("verdict %+v of a log of node 999", v)
+	}
+}
+
+func TestStarved(t *testing.T) {
+	for _, c := range []struct {
+		live observe.Live
+		want []string
+	}{
+		{observe.Live{Lateness: starvedMax}, nil},
+		{observe.Live{Lateness: 101 * unit.Millisecond}, []string{"s1 was starved: 101 ms late"}},
+		{observe.Live{EventsLost: 3}, []string{"s1: 3 events lost"}},
+	} {
+		var r Run
+		if r.starved("s1", c.live); !slices.Equal(r.Invalid, c.want) {
+			t.Errorf("%+v: invalid %q, want %q", c.live, r.Invalid, c.want)
+		}
+	}
+}
+
+func TestDistrust(t *testing.T) {
+	var r Run
+	r.distrust("s1 to-h1", link.Stats{Received: 10, Sent: 10})
+	if len(r.Invalid) > 0 {
+		t.Errorf("invalid %q", r.Invalid)
+	}
+	r.distrust("s1 to-h1", link.Stats{Drops: 1, Truncated: 2, Busy: 3})
+	if want := []string{"s1 to-h1: 1 frames lost in the receive ring", "s1 to-h1: 2 frames truncated", "s1 to-h1: 3 times the kernel refused to send"}; !slices.Equal(r.Invalid, want) {
+		t.Errorf("invalid %q, want %q", r.Invalid, want)
+	}
+}
+
+// TestDoubtLoss: loss proves nothing of the switch if some node had no processor
+// for longer than headroom lasts: 30720 bytes at 100 Mbit/s are 2.46 ms.
+func TestDoubtLoss(t *testing.T) {
+	for _, c := range []struct {
+		lost uint64
+		late unit.Time // of h2
+		want string
+	}{
+		{lost: 0, late: 50 * unit.Millisecond},
+		{lost: 4, late: 2 * unit.Millisecond},
+		{lost: 4, late: 50 * unit.Millisecond, want: "4 lossless frames were dropped where headroom lasts 2.5 ms, and h2 was starved: 50.0 ms late"},
+	} {
+		r := played(t)
+		r.Nodes[0].Switch.LosslessLost = c.lost
+		r.Nodes[0].Switch.Lateness = unit.Millisecond
+		r.Nodes[3].Host.Lateness = c.late
+		r.doubtLoss()
+		if got := strings.Join(r.Invalid, "; "); got != c.want {
+			t.Errorf("%d lost, %d ns late: invalid %q, want %q", c.lost, c.late, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,802 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"softswitch/buffer"
+	"softswitch/dataplane"
+	"softswitch/event"
+	"softswitch/internal/ether"
+	"softswitch/internal/unit"
+	"softswitch/link"
+)
+
+// stream sends total numbered frames from a port to another, with at most window
+// of them under way, and checks that they come in order and whole.
+func (b *bed) stream(from, to unit.Port, total, window int, r *rand.Rand) error {
+	src, dst := b.end(from), b.end(to)
+	room := make(chan struct{}, window)
+	sent := make(chan error, 1)
+	go func() {
+		for n := 0; n < total; {
+			var batch [][]byte
+			for k := min(1+r.IntN(window), total-n); len(batch) < k; n++ {
+				room <- struct{}{}
+				batch = append(batch, frame(from, to, uint64(n), true))
+			}
+			if _, err := src.Write(batch); err != nil {
+				sent <- err
+				dst.Close()
+				return
+			}
+		}
+		sent <- nil
+	}()
+	for n := 0; n < total; {
+		frames, err := readFrames(dst, 1)
+		if err != nil {
+			return fmt.Errorf("from %d to %d: after %d of %d frames: %w", from, to, n, total, errors.Join(err, b.offer(sent)))
+		}
+		if got := number(frames[0]); got != uint64(n) || ether.Src(frames[0]) != stationMAC(from) {
+			return fmt.Errorf("from %d to %d: frame %d came where %d was to come", from, to, got, n)
+		}
+		n++
+		<-room
+	}
+	return <-sent
+}
+
+// offer is what is in a channel, nil if it is empty.
+func (b *bed) offer(c <-chan error) error {
+	select {
+	case err := <-c:
+		return err
+	default:
+		return nil
+	}
+}
+
+func TestForwardsInOrderBothWays(t *testing.T) {
+	b := startBed(t, 2, opts{})
+	seed := uint64(time.Now().UnixNano())
+	var streams sync.WaitGroup
+	for p := range unit.Port(2) {
+		streams.Go(func() {
+			if err := b.stream(p, 1-p, 30_000, 200, rand.New(rand.NewPCG(seed, uint64(p)))); err != nil {
+				t.Errorf("seed %d: %v", seed, err)
+			}
+		})
+	}
+	streams.Wait()
+	if s := b.Stats(0); s.Received != 30_000 || s.Sent < 30_000 {
+		t.Errorf("port 0 received %d frames and sent %d, want 30000 of both", s.Received, s.Sent)
+	}
+}
+
+// Tokens go round all ports. A wake-up that is lost stops one for ever, since a
+// token alone makes the port that it is in ready.
+func TestNoWakeUpIsLost(t *testing.T) {
+	const ports = 4
+	laps := 3000
+	if testing.Short() {
+		laps = 300
+	}
+	b := startBed(t, ports, opts{})
+	for tokens := range uint64(3) { // 1, 2, 3 at once
+		var relays sync.WaitGroup
+		for p := range unit.Port(ports) {
+			relays.Go(func() {
+				far, next := b.end(p), (p+1)%ports
+				for n := range laps * int(tokens+1) {
+					frames, err := readFrames(far, 1)
+					if err != nil {
+						t.Errorf("port %d stopped after %d frames: %v", p, n, err)
+						return
+					}
+					if _, err := far.Write([][]byte{frame(p, next, number(frames[0]), false)}); err != nil {
+						t.Errorf("port %d: %v", p, err)
+						return
+					}
+				}
+			})
+		}
+		for k := range tokens + 1 {
+			b.write(0, frame(0, 1, k, false))
+		}
+		relays.Wait()
+		if t.Failed() {
+			return
+		}
+		b.read(1, int(tokens+1)) // port 0 has passed them on once more
+	}
+}
+
+// moody is a link that refuses now and then.
+type moody struct {
+	link.Link
+	mood func(frames [][]byte) (n int, err error) // what to take before refusing; nil error: all
+}
+
+func (m *moody) Write(frames [][]byte) (int, error) {
+	n, mood := m.mood(frames)
+	if mood == nil {
+		return m.Link.Write(frames)
+	}
+	took, err := m.Link.Write(frames[:n])
+	if err != nil {
+		return took, err
+	}
+	return took, mood
+}
+
+// moodAt gives port p's links a mood.
+func moodAt(p unit.Port, mood func([][]byte) (int, error)) func(Port, link.Link) link.Link {
+	return func(o Port, l link.Link) link.Link {
+		if o.Name != portName(p) {
+			return l
+		}
+		return &moody{l, mood}
+	}
+}
+
+func TestBusyLinkGetsAllInOrder(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	r := rand.New(rand.NewPCG(seed, 0))
+	busy := 0
+	b := startBed(t, 2, opts{wrap: moodAt(1, func(frames [][]byte) (int, error) {
+		if r.IntN(2) == 0 {
+			return 0, nil
+		}
+		busy++
+		return r.IntN(len(frames)), link.ErrBusy
+	})})
+	if err := b.stream(0, 1, 2000, 100, rand.New(rand.NewPCG(seed, 1))); err != nil {
+		t.Errorf("seed %d: %v", seed, err)
+	}
+	b.cancel()
+	<-b.done
+	if busy == 0 {
+		t.Errorf("seed %d: the link was never busy", seed)
+	}
+	if w := b.warnings(); len(w) > 0 {
+		t.Errorf("a busy link is nothing to warn of: %q", w)
+	}
+}
+
+// A link that stays busy keeps its frames until it closes.
+func TestBusyLinkHolds(t *testing.T) {
+	var open atomic.Bool
+	asked := make(chan struct{}, 1)
+	b := startBed(t, 2, opts{wrap: moodAt(1, func([][]byte) (int, error) {
+		select {
+		case asked <- struct{}{}:
+		default:
+		}
+		if open.Load() {
+			return 0, nil
+		}
+		return 0, link.ErrBusy
+	})})
+	for n := range uint64(200) {
+		b.write(0, frame(0, 1, n, true))
+	}
+	for range 5 {
+		await(t, asked, "another try")
+	}
+	open.Store(true)
+	wantNumbers(t, "after a long refusal", b.read(1, 200), 0)
+}
+
+func TestFrameErrorSkipsOne(t *testing.T) {
+	var refused []uint64
+	refuse := func(frames [][]byte) (int, error) {
+		for i, f := range frames {
+			if len(f) == 80 && number(f)%10 == 3 && !slices.Contains(refused, number(f)) {
+				refused = append(refused, number(f))
+				return i, &link.FrameError{Interface: "p1", Len: len(f), Err: errors.New("not this one")}
+			}
+		}
+		return 0, nil
+	}
+	b := startBed(t, 2, opts{wrap: moodAt(1, refuse)})
+	var batch [][]byte
+	for n := range uint64(100) {
+		batch = append(batch, frame(0, 1, n, true))
+	}
+	b.write(0, batch...)
+	got := b.read(1, 90)
+	for n, i := uint64(0), 0; n < 100; n++ {
+		if n%10 == 3 {
+			continue
+		}
+		if number(got[i]) != n {
+			t.Fatalf("frame %d came where %d was to come", number(got[i]), n)
+		}
+		i++
+	}
+	w := b.warnings()
+	if len(w) != 10 || !strings.HasPrefix(w[0], "port p1: link: write \"p1\": a frame of 80 bytes: not this one") {
+		t.Errorf("%d warnings, the first of %q; want 10 that name port and reason", len(w), w)
+	}
+}
+
+func TestPauseIsHonoured(t *testing.T) {
+	b := startBed(t, 2, opts{config: func(c *dataplane.Config) {
+		for i := range c.Ports {
+			c.Ports[i].Rate = 1_000_000 // 65535 quanta are 33 s
+		}
+	}})
+	b.write(1, pfc(65535))
+	b.awaitEvents(event.Paused, 1)
+	b.write(0, frame(0, 1, 1, true), frame(0, 1, 2, false))
+	if f := b.read(1, 1); number(f[0]) != 2 {
+		t.Errorf("frame %d left a paused queue", number(f[0]))
+	}
+	b.snapshot(func() {
+		if n := b.sw.Queue(1, 3).Bytes(); n != 80 {
+			t.Errorf("%d bytes wait in the paused queue, want 80", n)
+		}
+	})
+	b.write(1, pfc(0))
+	wantNumbers(t, "after the resume", b.read(1, 1), 1)
+}
+
+// A pause that runs out is a deadline that nobody else reminds of.
+func TestPauseExpires(t *testing.T) {
+	b := startBed(t, 2, opts{config: func(c *dataplane.Config) { c.Ports[1].Rate = 1_000_000_000 }})
+	for i := range 20 {
+		b.write(1, pfc(2000)) // 1.024 ms
+		b.awaitEvents(event.Paused, i+1)
+		b.write(0, frame(0, 1, 1, true))
+		wantNumbers(t, "after the expiry", b.read(1, 1), 1)
+	}
+	b.awaitEvents(event.Expired, 20)
+}
+
+func TestPacedPortKeepsItsRate(t *testing.T) {
+	const rate = unit.Rate(10_000_000)
+	b := startBed(t, 2, opts{config: func(c *dataplane.Config) { c.Ports[1].Rate = rate }})
+	const frames = 1000
+	var batch [][]byte
+	for n := range uint64(frames) {
+		batch = append(batch, frame(0, 1, n, false))
+	}
+	begin := time.Now()
+	b.write(0, batch...)
+	wantNumbers(t, "a paced port", b.read(1, frames), 0)
+	// A burst of eight granularities may go at once.
+	least := frames*rate.FrameTime(80) - 8*Granularity
+	if took := unit.Time(time.Since(begin)); took < least {
+		t.Errorf("%d frames at %d bit/s left in %d ns, want at least %d", frames, rate, took, least)
+	}
+}
+
+// Frames arrive at port 1 as fast as they are sent through port 2. The goroutine
+// that reads port 0 must not be the one to send them for ever.
+func TestReaderIsNotHeldBySending(t *testing.T) {
+	m := &spy{received: make(chan unit.Port, 1000)}
+	feed := make(chan struct{}, 1)
+	var b *bed
+	var writes atomic.Int64
+	stop := make(chan struct{})
+	b = startBed(t, 3, opts{
+		machine: func(s *dataplane.Switch) Machine { m.Switch = s; return m },
+		wrap: moodAt(2, func([][]byte) (int, error) {
+			writes.Add(1)
+			select {
+			case feed <- struct{}{}:
+			default:
+			}
+			select {
+			case <-stop:
+			default: // more comes at port 1 before this batch has left
+				b.write(1, frame(1, 2, 0, false))
+				for p := range m.received {
+					if p == 1 {
+						break
+					}
+				}
+			}
+			return 0, nil
+		}),
+	})
+	go func() { // nobody else reads there
+		far := b.end(2)
+		for {
+			if _, err := readFrames(far, 1); err != nil {
+				return
+			}
+		}
+	}()
+	second := m.expect(2)
+	b.write(0, frame(0, 2, 0, false))
+	await(t, feed, "the reader of port 0 to send")
+	b.write(0, frame(0, 2, 0, false))
+	await(t, second, "port 0 to be read again")
+	close(stop)
+	if n := writes.Load(); n > 1000 {
+		t.Errorf("%d batches left through port 2 before port 0 was read again", n)
+	}
+}
+
+// spy is a switch that tells of the frames that it receives.
+type spy struct {
+	*dataplane.Switch
+	received chan unit.Port
+
+	mu   sync.Mutex
+	n    int           // guarded by mu: batches received at port 0
+	want int           // guarded by mu
+	done chan struct{} // guarded by mu: closed when n is want
+}
+
+// expect returns a channel that closes with the n-th batch that port 0 receives.
+func (s *spy) expect(n int) chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.want, s.done = n, make(chan struct{})
+	return s.done
+}
+
+func (s *spy) Receive(now unit.Time, in unit.Port, fs []*buffer.Frame) {
+	s.Switch.Receive(now, in, fs)
+	if in == 0 {
+		s.mu.Lock()
+		if s.n++; s.n == s.want {
+			close(s.done)
+		}
+		s.mu.Unlock()
+	}
+	select {
+	case s.received <- in:
+	default:
+	}
+}
+
+// More ready ports than one goroutine may send for: a broadcast to 20.
+func TestFloodReachesAllPorts(t *testing.T) {
+	const ports = 20
+	b := startBed(t, ports, opts{})
+	for n := range uint64(50) {
+		f := frame(0, 1, n, false)
+		ether.PutMAC(f, ether.Broadcast)
+		b.write(0, f)
+		for p := unit.Port(1); p < ports; p++ {
+			wantNumbers(t, fmt.Sprintf("port %d", p), b.read(p, 1), n)
+		}
+	}
+}
+
+func TestLinkGoneAndBack(t *testing.T) {
+	cycles := 1000
+	if testing.Short() {
+		cycles = 100
+	}
+	// A cycle that keeps slots, 64 to read into or those under way, would use them up.
+	b := startBed(t, 2, opts{config: func(c *dataplane.Config) { c.Slots = 64 }})
+	for i := range cycles {
+		b.write(0, frame(0, 1, 1, false))
+		b.setLink(1, 0, false)
+		b.write(0, frame(0, 1, 2, false)) // is lost
+		b.setLink(1, i+2, true)
+		b.write(0, frame(0, 1, 3, false))
+		for number(b.read(1, 1)[0]) != 3 {
+		}
+		b.write(1, frame(1, 0, 4, false))
+		for number(b.read(0, 1)[0]) != 4 {
+		}
+	}
+	b.mu.Lock()
+	if len(b.opened) != cycles+2 {
+		t.Errorf("links were opened %d times, want %d", len(b.opened), cycles+2)
+	}
+	b.mu.Unlock()
+	if s := b.Stats(1); s.Received != uint64(cycles) || s.Sent < uint64(cycles) {
+		t.Errorf("over all its links port 1 received %d frames and sent %d, want %d and at least as many", s.Received, s.Sent, cycles)
+	}
+	if w := b.warnings(); len(w) > 0 {
+		t.Errorf("warnings: %q", w)
+	}
+}
+
+// An interface that was deleted and made again before anyone told of the deletion.
+func TestNewIndexIsANewLink(t *testing.T) {
+	b := startBed(t, 2, opts{})
+	b.setLink(1, 1, true) // no news
+	b.setLink(1, 5, true)
+	b.mu.Lock()
+	n := len(b.opened)
+	b.mu.Unlock()
+	if n != 3 {
+		t.Errorf("%d links were opened, want 3", n)
+	}
+	b.write(0, frame(0, 1, 1, false))
+	wantNumbers(t, "the new link", b.read(1, 1), 1)
+}
+
+func TestFlapKeepsTheLink(t *testing.T) {
+	b := startBed(t, 2, opts{})
+	for n := range uint64(100) {
+		b.setLink(1, 1, false)
+		b.setLink(1, 1, true)
+		b.write(0, frame(0, 1, n, false))
+		wantNumbers(t, "after a flap", b.read(1, 1), n)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.opened) != 2 {
+		t.Errorf("%d links were opened, want 2", len(b.opened))
+	}
+}
+
+func TestLinkThatCannotBeOpenedAgain(t *testing.T) {
+	var broken atomic.Bool
+	b := newBed(t, 2, opts{})
+	open := b.opt.Open
+	b.opt.Open = func(p Port) (link.Link, error) {
+		if broken.Load() {
+			return nil, errors.New("no memory for the ring")
+		}
+		return open(p)
+	}
+	if err := b.Open(); err != nil {
+		t.Fatal(err)
+	}
+	b.start()
+	b.setLink(0, 1, true)
+	b.setLink(1, 1, true)
+	broken.Store(true)
+	b.setLink(1, 2, true)
+	b.snapshot(func() {
+		if b.sw.LinkUp(1) || !b.sw.LinkUp(0) {
+			t.Errorf("link 0 is up: %v, link 1, which has no socket: %v", b.sw.LinkUp(0), b.sw.LinkUp(1))
+		}
+	})
+	if w := b.warnings(); len(w) != 1 || w[0] != "port p1: no memory for the ring" {
+		t.Errorf("warnings: %q", w)
+	}
+	broken.Store(false)
+	b.setLink(1, 2, true)
+	b.write(0, frame(0, 1, 1, false))
+	wantNumbers(t, "after another try", b.read(1, 1), 1)
+}
+
+// deaf is a link whose Read fails after its first frame.
+type deaf struct{ link.Link }
+
+func (d *deaf) Read(bufs [][]byte) (int, error) { return 0, errors.New("a wire fell off") }
+
+func TestLinkThatFailsIsWarnedOf(t *testing.T) {
+	b := startBed(t, 2, opts{wrap: func(p Port, l link.Link) link.Link {
+		if p.Name == "p1" {
+			return &deaf{l}
+		}
+		return l
+	}})
+	b.setLink(1, 0, false) // waits for its reader
+	if w := b.warnings(); len(w) != 1 || w[0] != "port p1: receives no more: a wire fell off" {
+		t.Errorf("warnings: %q", w)
+	}
+	b.mu.Lock()
+	b.opened = nil // their Read does not say whether they are open
+	b.mu.Unlock()
+}
+
+func TestMACOfTheInterface(t *testing.T) {
+	m := &macSpy{}
+	b := newBed(t, 2, opts{machine: func(s *dataplane.Switch) Machine { m.Switch = s; return m }})
+	b.opt.Ports[0].KeepMAC = true
+	b.ports[0].opt.KeepMAC = true
+	if err := b.Open(); err != nil {
+		t.Fatal(err)
+	}
+	b.start()
+	b.setLink(0, 1, true)
+	b.setLink(1, 1, true)
+	b.setLink(1, 0, false) // a link that is gone has no address
+	b.snapshot(func() {
+		if got := fmt.Sprint(m.set); got != "[1:02:00:00:00:00:01]" {
+			t.Errorf("addresses were set: %s, want port 1's alone", got)
+		}
+	})
+}
+
+// macSpy is a switch that tells of SetMAC.
+type macSpy struct {
+	*dataplane.Switch
+	set []string
+}
+
+func (s *macSpy) SetMAC(p unit.Port, m ether.MAC) { s.set = append(s.set, fmt.Sprintf("%d:%v", p, m)) }
+
+func TestRunEndsWithinASecond(t *testing.T) {
+	for _, what := range []string{"idle", "under load", "with a busy link"} {
+		t.Run(what, func(t *testing.T) {
+			o := opts{}
+			if what == "with a busy link" {
+				o.wrap = moodAt(1, func([][]byte) (int, error) { return 0, link.ErrBusy })
+			}
+			b := startBed(t, 2, o)
+			var load sync.WaitGroup
+			if what != "idle" {
+				b.write(0, frame(0, 1, 0, false))
+				load.Go(func() { // until the node closes its end
+					far := b.end(0)
+					for {
+						if _, err := far.Write([][]byte{frame(0, 1, 1, false)}); err != nil && !errors.Is(err, link.ErrBusy) {
+							return
+						}
+					}
+				})
+				if what == "under load" {
+					b.read(1, 100)
+				}
+			}
+			begin := time.Now()
+			b.cancel()
+			select {
+			case <-b.done:
+			case <-time.After(patience):
+				t.Fatal("Run did not end")
+			}
+			if took := time.Since(begin); took > time.Second {
+				t.Errorf("Run took %v to end", took)
+			}
+			load.Wait()
+			b.Sync() // of a node that has ended: returns
+		})
+	}
+}
+
+// A link that comes back while the node ends is closed with the others.
+func TestLinkThatComesBackAtTheEnd(t *testing.T) {
+	b := newBed(t, 1, opts{watch: func(ctx context.Context, _ []string, update func(LinkState)) error {
+		<-ctx.Done()
+		update(LinkState{Name: "p0"})
+		update(LinkState{Name: "p0", Index: 2, Running: true})
+		return ctx.Err()
+	}})
+	if err := b.Open(); err != nil {
+		t.Fatal(err)
+	}
+	b.start()
+	b.Sync()
+	b.stop() // says if a link is left
+}
+
+func TestWatchThatFailsEndsRun(t *testing.T) {
+	lost := errors.New("netlink is lost")
+	b := newBed(t, 1, opts{watch: func(context.Context, []string, func(LinkState)) error { return lost }})
+	if err := b.Open(); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Run(context.Background()); !errors.Is(err, lost) {
+		t.Errorf("Run: %v, want %v", err, lost)
+	}
+}
+
+func TestOpenFails(t *testing.T) {
+	b := newBed(t, 3, opts{})
+	open := b.opt.Open
+	b.opt.Open = func(p Port) (link.Link, error) {
+		if p.Name == "p2" {
+			return nil, errors.New("no such interface")
+		}
+		return open(p)
+	}
+	if err := b.Open(); err == nil || err.Error() != "no such interface" {
+		t.Errorf("Open: %v", err)
+	}
+	for i, l := range b.opened {
+		if _, err := l.Read(make([][]byte, 1)); err == nil {
+			t.Errorf("link %d is still open", i)
+		}
+	}
+}
+
+func TestNewRefusesTheWrongNumberOfPorts(t *testing.T) {
+	b := newBed(t, 2, opts{})
+	if err := b.Open(); err != nil {
+		t.Fatal(err)
+	}
+	b.close()
+	if _, err := New(Options{Machine: b.sw, Ports: []Port{{Name: "a"}}}); err == nil || !strings.Contains(err.Error(), "1 interfaces for a machine of 2 ports") {
+		t.Errorf("New: %v", err)
+	}
+}
+
+// --- the log ---
+
+func TestSyncAndOrderOfEvents(t *testing.T) {
+	b := startBed(t, 2, opts{})
+	var actors sync.WaitGroup
+	actors.Go(func() {
+		for range 200 {
+			b.setLink(1, 1, false)
+			b.setLink(1, 1, true)
+		}
+	})
+	actors.Go(func() {
+		for i := range 400 {
+			b.write(0, pfc(uint16(1-i%2)*65535))
+		}
+	})
+	actors.Wait()
+	for i := range 50 {
+		b.setLink(0, 1, false)
+		b.setLink(0, 1, true)
+		b.Sync()
+		b.mu.Lock()
+		n := 0
+		for _, e := range b.events {
+			if e.Type == event.LinkDown && e.Port == 0 {
+				n++
+			}
+		}
+		b.mu.Unlock()
+		if n != i+1 {
+			t.Fatalf("after Sync %d of %d events were logged", n, i+1)
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	up := [2]bool{}
+	for i, e := range b.events {
+		if i > 0 && e.At < b.events[i-1].At {
+			t.Fatalf("event %d is of %d, before the one before it, of %d", i, e.At, b.events[i-1].At)
+		}
+		if e.Type == event.LinkUp || e.Type == event.LinkDown {
+			if up[e.Port] == (e.Type == event.LinkUp) {
+				t.Fatalf("event %d says twice that link %d is up: %v", i, e.Port, up[e.Port])
+			}
+			up[e.Port] = !up[e.Port]
+		}
+	}
+	if b.EventsLost() != 0 {
+		t.Errorf("%d events were lost", b.EventsLost())
+	}
+}
+
+// What happens while the node ends is logged, too.
+func TestLastEventsAreLogged(t *testing.T) {
+	for range 50 {
+		b := newBed(t, 1, opts{watch: func(ctx context.Context, _ []string, update func(LinkState)) error {
+			update(LinkState{Name: "p0", Index: 1, Running: true})
+			<-ctx.Done()
+			update(LinkState{Name: "p0", Index: 1})
+			return ctx.Err()
+		}})
+		if err := b.Open(); err != nil {
+			t.Fatal(err)
+		}
+		b.start()
+		b.stop()
+		if n := len(b.events); n != 2 || b.events[1].Type != event.LinkDown {
+			t.Fatalf("%d events were logged, want 2, the last LinkDown: %+v", n, b.events)
+		}
+	}
+}
+
+// A log that is too slow loses whole batches, and says how many events.
+func TestSlowLog(t *testing.T) {
+	const batch = 10_000
+	entered, leave := make(chan struct{}, 1000), make(chan struct{})
+	var logged uint64
+	m := &talker{}
+	b := startBed(t, 1, opts{
+		machine: func(s *dataplane.Switch) Machine { m.Switch = s; return m },
+		log: func(ev []event.Event) {
+			entered <- struct{}{}
+			<-leave
+			logged += uint64(len(ev))
+		},
+	})
+	await(t, entered, "the log to be busy")
+	told := uint64(0)
+	for range eventsMax/batch + 10 {
+		b.Do(func(unit.Time) { m.talk = batch })
+		told += batch
+	}
+	if lost := b.EventsLost(); lost < 9*batch || lost > 11*batch {
+		t.Errorf("%d events were lost, want about %d", lost, 10*batch)
+	}
+	close(leave)
+	b.Sync()
+	b.stop()
+	if lost := b.EventsLost(); logged != told+1-lost {
+		t.Errorf("%d events were logged and %d lost, of %d", logged, lost, told+1)
+	}
+}
+
+// talker is a switch that makes events on request.
+type talker struct {
+	*dataplane.Switch
+	talk int
+}
+
+func (s *talker) Work(ev []event.Event) (unit.PortSet, []event.Event) {
+	ready, ev := s.Switch.Work(ev)
+	for ; s.talk > 0; s.talk-- {
+		ev = append(ev, event.Event{Type: event.XOFF})
+	}
+	return ready, ev
+}
+
+// --- deadlines ---
+
+// clockwork is a switch that asks to be woken: at the next of its times, once each.
+type clockwork struct {
+	*dataplane.Switch
+	asked chan unit.Time // when Transmit was called
+	next  []func(now unit.Time) unit.Time
+}
+
+func (c *clockwork) Transmit(now unit.Time, out unit.Port, fs []*buffer.Frame) (int, unit.Time) {
+	n, next := c.Switch.Transmit(now, out, fs)
+	if out == 0 && len(c.next) > 0 {
+		next = min(next, c.next[0](now))
+		c.next = c.next[1:]
+		c.asked <- now
+	}
+	return n, next
+}
+
+func TestDeadlinesAreKept(t *testing.T) {
+	c := &clockwork{asked: make(chan unit.Time, 100)}
+	in := func(d unit.Time) func(unit.Time) unit.Time { return func(now unit.Time) unit.Time { return now + d } }
+	b := startBed(t, 1, opts{machine: func(s *dataplane.Switch) Machine { c.Switch = s; return c }})
+	b.Do(func(unit.Time) {
+		for range 20 {
+			c.next = append(c.next, in(2*unit.Millisecond))
+		}
+	})
+	b.kickAll(1)
+	var last unit.Time
+	for i := range 20 {
+		select {
+		case at := <-c.asked:
+			if i > 0 && at < last+2*unit.Millisecond {
+				t.Errorf("asked %d ns after the last time, want at least 2 ms", at-last)
+			}
+			last = at
+		case <-time.After(patience):
+			t.Fatal("a deadline was missed")
+		}
+	}
+}
+
+func TestLateness(t *testing.T) {
+	c := &clockwork{asked: make(chan unit.Time, 100)}
+	b := startBed(t, 1, opts{machine: func(s *dataplane.Switch) Machine { c.Switch = s; return c }})
+	b.Do(func(unit.Time) {
+		c.next = []func(unit.Time) unit.Time{
+			func(now unit.Time) unit.Time { return now - 40*unit.Second }, // is late when it is named
+			func(unit.Time) unit.Time { return unit.Never },
+		}
+	})
+	before := b.Lateness()
+	b.kickAll(1)
+	for range 2 {
+		select {
+		case <-c.asked:
+		case <-time.After(patience):
+			t.Fatal("a deadline was missed")
+		}
+	}
+	// The second Transmit was at the deadline; its drain ends after it.
+	for deadline := time.Now().Add(patience); b.Lateness() < 40*unit.Second && time.Now().Before(deadline); {
+		b.kickAll(1)
+	}
+	if after := b.Lateness(); before >= 40*unit.Second || after < 40*unit.Second || after > 40*unit.Second+unit.Time(patience) {
+		t.Errorf("lateness was %d, and is %d after a deadline that was missed by 40 s", before, after)
+	}
+}

@@ -1,0 +1,31 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+)
+
+// dead are the hosts that have no MAC entry.
+func (p *parser) dead(names []string) (hosts []int) {
+	for i, name := range names {
+		path := fmt.Sprintf("dead[%d]", i)
+		h, ok := p.node(path, name, "host")
+		if ok && slices.Contains(hosts, h) {
+			p.Faultf(path, "%q is in the list already", name)
+		}
+		if ok {
+			hosts = append(hosts, h)
+		}
+	}
+	return hosts
+}
+
+// silent sees to it that no dead host sends: its switch would learn its port.
+func (p *parser) silent(s *Scenario) {
+	for i, f := range s.Flows {
+		if slices.Contains(s.Dead, f.From) {
+			name := s.Fabric.Nodes[f.From].Name
+			p.Faultf(fmt.Sprintf("flows[%d].from", i), "%q is dead: its switch would learn where it is, and flood no longer; use another host or take it out of dead", name)
+		}
+	}
+}
