@@ -129,6 +129,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("ports: %d; valid: 1 to %d", len(c.Ports), unit.MaxPorts)
 	case c.Batch < 1:
 		return fmt.Errorf("batch: %d; valid: 1 or more", c.Batch)
+	case c.SlotBytes < ether.MinLen:
+		return fmt.Errorf("slots of %d bytes; valid: %d or more, for a control frame", c.SlotBytes, ether.MinLen)
 	case c.Pool == nil && c.SlotBytes < c.MaxFrame+ether.VLANLen:
 		return fmt.Errorf("slots of %d bytes; valid: %d or more for frames of %d and a tag", c.SlotBytes, c.MaxFrame+ether.VLANLen, c.MaxFrame)
 	case c.Refresh <= 0:

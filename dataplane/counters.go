@@ -19,6 +19,7 @@ const (
 	DropPFCReserved
 	DropPause8023
 	DropMessage
+	DropReservedGroup
 	DropNotForUs
 	DropNoRoute
 	DropNoPort
@@ -39,7 +40,7 @@ const (
 
 var reasonNames = [Reasons]string{
 	"none", "short", "too_long", "malformed_ip", "malformed_arp", "pfc_short", "pfc_long", "pfc_address", "pfc_opcode",
-	"pfc_reserved_bits", "pause_8023", "message_malformed", "not_for_us", "no_route", "no_port", "ttl_expired", "arp_unresolved",
+	"pfc_reserved_bits", "pause_8023", "message_malformed", "reserved_group", "not_for_us", "no_route", "no_port", "ttl_expired", "arp_unresolved",
 	"headroom_full", "lossy_queue_full", "no_slot", "no_copy", "link_down", "message_queue_full",
 	"tlv_malformed", "pfc_class_not_lossless", "mac_table_full", "arp_table_full",
 }

@@ -101,8 +101,7 @@ func (s *Switch) flood(f *buffer.Frame, outs unit.PortSet) {
 		s.drop(f, DropNoPort)
 		return
 	}
-	cause := detect.Queue{Port: outs.First(), Class: f.Info.Class}
-	if !s.admit(f, cause) {
+	if !s.admit(f) {
 		return
 	}
 	first := outs.First()
@@ -124,14 +123,14 @@ func (s *Switch) flood(f *buffer.Frame, outs unit.PortSet) {
 
 // enqueue admits a frame and puts it into the queue of one port.
 func (s *Switch) enqueue(f *buffer.Frame, out unit.Port) {
-	if s.admit(f, detect.Queue{Port: out, Class: f.Info.Class}) {
+	if s.admit(f) {
 		s.push(f, out)
 	}
 }
 
 // admit charges a frame of a lossless class to its bucket, or drops it. The event
 // that the bucket went XOFF is told after the frame is queued, by push.
-func (s *Switch) admit(f *buffer.Frame, cause detect.Queue) bool {
+func (s *Switch) admit(f *buffer.Frame) bool {
 	f.InClass, f.OutClass = f.Info.Class, f.Info.Class
 	if s.pool.Free() <= s.reserve {
 		s.drop(f, DropNoSlot)
@@ -183,7 +182,7 @@ func (s *Switch) push(f *buffer.Frame, out unit.Port) {
 	}
 	bucket, queue := detect.Bucket{Port: f.In, Class: f.InClass}, detect.Queue{Port: out, Class: c}
 	held := s.mmu.Hold(f.In, f.InClass, out, c, f.Len)
-	s.detector.Enqueue(s.now, bucket, queue)
+	s.detector.Enqueue(s.now, bucket, queue, f.Len)
 	if xoff {
 		s.pauseBucket(bucket, queue)
 	} else if p.paused.Has(c) {

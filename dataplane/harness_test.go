@@ -333,6 +333,8 @@ type recorder struct {
 	// label answers Label; nil for no label. onCall runs at each call.
 	label  func(b detect.Bucket) itsyhdr.TLV
 	onCall func(call string)
+	// deadline is what Deadline answers, Never while it is 0; Tick clears it.
+	deadline unit.Time
 }
 
 func (r *recorder) make(v detect.View, a detect.Actions) detect.Detector {
@@ -387,7 +389,7 @@ func (r *recorder) Message(_ unit.Time, p unit.Port, t itsyhdr.TLV) {
 	r.note("Message at %d: %v", p, t)
 }
 
-func (r *recorder) Enqueue(_ unit.Time, b detect.Bucket, q detect.Queue) {
+func (r *recorder) Enqueue(_ unit.Time, b detect.Bucket, q detect.Queue, _ int) {
 	if r.queue {
 		r.note("Enqueue %s in %s", text(b.Port, b.Class), text(q.Port, q.Class))
 	}
@@ -400,6 +402,18 @@ func (r *recorder) Empty(_ unit.Time, q detect.Queue) {
 }
 
 func (r *recorder) StateBytes() int { return 0 }
+
+func (r *recorder) Deadline() unit.Time {
+	if r.deadline == 0 {
+		return unit.Never
+	}
+	return r.deadline
+}
+
+func (r *recorder) Tick(now unit.Time) {
+	r.deadline = 0
+	r.note("Tick %d", now)
+}
 
 // --- texts ---
 

@@ -45,7 +45,7 @@ func (o *owed) message(t itsyhdr.TLV) bool {
 
 func (o *owed) push(it owedItem) {
 	if o.n == len(o.ring) {
-		// Grows to messagesMax + 8 at most, and never shrinks.
+		// Grows with what waits, messagesMax messages and 8 reminders at most.
 		ring := make([]owedItem, max(16, 2*len(o.ring)))
 		for i := range o.n {
 			ring[i] = o.ring[(o.head+i)%len(o.ring)]

@@ -20,6 +20,10 @@ const (
 	kindMessage              // an ITSY message frame, not yet decoded
 )
 
+// reservedGroups are the sixteen group addresses 01-80-C2-00-00-0X, which no bridge
+// forwards (IEEE 802.1Q, 8.6.3): LLDP, STP and the like.
+const reservedGroups = 0x0180c2000000
+
 // Parse reads what the switch needs to know of a frame, outside the driver's
 // lock. It is pure: f.Info depends on f.Data and the configuration alone.
 func (s *Switch) Parse(f *buffer.Frame) {
@@ -37,6 +41,9 @@ func (s *Switch) Parse(f *buffer.Frame) {
 		return
 	case itsyhdr.IsMessage(f.Data):
 		i.Kind = kindMessage
+		return
+	case i.DstMAC&^0xf == reservedGroups:
+		i.Reason = uint8(DropReservedGroup)
 		return
 	case f.Len > s.cfg.MaxFrame+off-ether.HeaderLen:
 		i.Reason = uint8(DropLong)

@@ -167,7 +167,8 @@ func (s *Switch) SetLink(now unit.Time, n unit.Port, up bool) {
 	s.ready.Add(n)
 }
 
-// flush drops all that waits at a port and ends the pauses in force there.
+// flush drops all that waits at a port, ends the pauses in force there, and
+// forgets the stations that were reached by it.
 func (s *Switch) flush(n unit.Port) {
 	p := &s.ports[n]
 	for c := range unit.Priority(unit.Priorities) {
@@ -182,6 +183,7 @@ func (s *Switch) flush(n unit.Port) {
 	}
 	p.owed.clear()
 	p.waiting = false
+	s.macs.forget(n)
 }
 
 // drop counts a frame and gives its slot and its bytes back.

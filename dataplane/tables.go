@@ -22,6 +22,8 @@ type fibEntry struct {
 	subnet          int32 // index, -1 for a group
 	primary, backup unit.PortSet
 	active          unit.PortSet // primary ports that are up, else backup ports that are
+	served          bool         // a primary port has been up
+	rerouted        bool         // since then the backup has taken over
 	prefix          netip.Prefix
 }
 
@@ -75,13 +77,13 @@ func (f *fib) setLinks(up unit.PortSet, rerouted func(route int, out unit.Port))
 			continue
 		}
 		route++
-		was := e.active
-		e.active = e.primary & up
-		if e.active != 0 {
+		if e.active = e.primary & up; e.active != 0 {
+			e.served, e.rerouted = true, false
 			continue
 		}
 		e.active = e.backup & up
-		if e.active != 0 && was&e.primary != 0 {
+		if e.active != 0 && e.served && !e.rerouted {
+			e.rerouted = true
 			rerouted(route, e.active.First())
 		}
 	}
@@ -172,6 +174,15 @@ func (t *macTable) learn(now unit.Time, mac ether.MAC, in unit.Port) bool {
 		}
 	}
 	return false
+}
+
+// forget forgets the stations that were learned at a port.
+func (t *macTable) forget(p unit.Port) {
+	for i := range t.entries {
+		if e := &t.entries[i]; e.port == p && !e.static {
+			e.seen = -macAge - 1
+		}
+	}
 }
 
 // lookup finds the port of a station that was seen within macAge.

@@ -26,6 +26,9 @@ func (s *Switch) Transmit(now unit.Time, out unit.Port, fs []*buffer.Frame) (n i
 		if p.wireFree <= now {
 			return n, now // the batch was the limit, not the wire
 		}
+		if p.owed.n > 0 {
+			next = min(next, max(now, p.wireFree-s.cfg.Granularity))
+		}
 		next = min(next, p.wireFree+s.cfg.Granularity)
 	}
 	return n, min(next, s.nextRefresh(out))

@@ -5,7 +5,7 @@
 //	             events                          requests
 //	dataplane -----------> Detector ------------------------------> dataplane
 //	           XOFF XON Pause Resume      Label (on every pause frame)
-//	           Enqueue Empty Message      Actions: Repause, Send, Report
+//	           Enqueue Empty Message Tick Actions: Repause, Send, Report
 //	                    ^
 //	                    `--- View: read-only facts, the same instant
 //
@@ -58,8 +58,21 @@ type View interface {
 	// Held is M(b, q) in bytes: charged to b and waiting in q. A frame that has
 	// begun to leave is not in it.
 	Held(b Bucket, q Queue) int
-	// XON is the number of bytes at or below which b resumes its upstream.
+	// HeldIn is the number of bytes of b that wait in at least one of the queues of
+	// b's class at the ports out: M(b, q) summed, but with a flooded frame counted
+	// once, however many of these queues it waits in.
+	HeldIn(b Bucket, out unit.PortSet) int
+	// XON is the number of bytes at or below which b resumes its upstream. With a
+	// dynamic threshold it is the present value.
 	XON(b Bucket) int
+	// Lapsed reports whether the pause that b, which is XOFF, imposes on its upstream
+	// may have run out since b became XOFF: no pause frame of it has left yet, or none
+	// for nearly as long as a pause lasts.
+	Lapsed(b Bucket) bool
+	// Hop is the longest that a pause frame usually takes from a switch to the next,
+	// the frame that it has to wait for included: the unit in which a detector waits.
+	// It is above 0.
+	Hop() unit.Time
 }
 
 // Actions is what a detector may ask of its switch, during a call or never.
@@ -133,10 +146,15 @@ type Detector interface {
 	Resume(now unit.Time, q Queue, expired bool)
 	// Message: a one-hop message arrived at p.
 	Message(now unit.Time, p unit.Port, t itsyhdr.TLV)
-	// Enqueue: a lossless frame of b was queued in q.
-	Enqueue(now unit.Time, b Bucket, q Queue)
+	// Enqueue: a lossless frame of b, of so many bytes, was queued in q.
+	Enqueue(now unit.Time, b Bucket, q Queue, bytes int)
 	// Empty: the last lossless frame left q.
 	Empty(now unit.Time, q Queue)
+	// Deadline is when to call Tick, unit.Never for not at all. The switch asks after
+	// every event, so a deadline may move at any of them.
+	Deadline() unit.Time
+	// Tick: the deadline has come, or passed.
+	Tick(now unit.Time)
 	// StateBytes is the size of the detector's own state in bytes, from its real
 	// structures.
 	StateBytes() int
@@ -158,6 +176,8 @@ func (None) Label(unit.Time, Bucket) itsyhdr.TLV       { return itsyhdr.TLV{} }
 func (None) Pause(unit.Time, Queue, itsyhdr.TLV, bool) {}
 func (None) Resume(unit.Time, Queue, bool)             {}
 func (None) Message(unit.Time, unit.Port, itsyhdr.TLV) {}
-func (None) Enqueue(unit.Time, Bucket, Queue)          {}
+func (None) Enqueue(unit.Time, Bucket, Queue, int)     {}
 func (None) Empty(unit.Time, Queue)                    {}
+func (None) Deadline() unit.Time                       { return unit.Never }
+func (None) Tick(unit.Time)                            {}
 func (None) StateBytes() int                           { return 0 }

@@ -109,7 +109,7 @@ func TestRefuse(t *testing.T) {
 		{"events:\n  - {at: 1s, do: fail, link: s1--s2}\n  - {at: 1s, do: flap, link: s1--s2, for: 5ms}\n  - {at: 1s, do: kill, switch: s1}\n", ""},
 		{"events:\n  - {at: 1s, do: storm, host: h1}\n  - {at: 1s, do: slow, host: h2, rate: 1Mbit/s}\n  - {at: 1100ms, do: normal, host: h2}\n", ""},
 		{"events:\n  - {at: 500ms, do: heal, link: s1--s2}\n  - " + forge + "\n", `scenario small: event "forge" at 1s: ` + switches},
-		{"events:\n  - {at: 1500ms, do: lose, link: s1--s2, from: s2, nth: 3}\n", `scenario small: event "lose" at 1500ms: ` + switches},
+		{"events:\n  - {at: 1500ms, do: lose, link: s1--s2, from: s2, nth: 3}\n", `scenario small: event "lose" at 1.5s: ` + switches},
 		{"response: drop\n", `scenario small: response "drop": valid: none`},
 	} {
 		got := ""
@@ -121,4 +121,3 @@ func TestRefuse(t *testing.T) {
 		}
 	}
 }
-

@@ -24,6 +24,7 @@ flows:
   - {name: A, from: h1, to: h2, rate: line, start: 500ms, stop: 1500ms}
   - {name: B, from: h2, to: h1, rate: line, start: 1s}
   - {name: C, from: h1, to: h2, rate: line, class: 0}
+detector: itsypaper
 expect: {deadlock: false, lossless_lost: 0, pfc_xoff_min: 2}
 `)
 	s1 := observe.Switch{Name: "s1", DetectorBytes: 72, CounterBytes: 144, Ports: []observe.Port{{Messages: [2]uint64{9, 3}}, {Messages: [2]uint64{8, 4}}}}
@@ -37,6 +38,7 @@ expect: {deadlock: false, lossless_lost: 0, pfc_xoff_min: 2}
 	}
 	log := event.Log{Node: event.Node{ID: p.Fabric.Nodes[0].ID, Name: "s1"}, Events: []event.Event{
 		{At: start + 600*unit.Millisecond, Type: event.PauseSent, Port: 0, Class: 3, Period: 1},
+		{At: start + 650*unit.Millisecond, Type: event.Paused, Out: 1, OutClass: 3},
 		{At: start + 700*unit.Millisecond, Type: event.ResumeSent, Port: 0, Class: 3, Period: 1},
 	}}
 	return &Run{
@@ -56,7 +58,7 @@ func verdict(t *testing.T, r *Run) *scenario.Verdict {
 
 func TestVerdict(t *testing.T) {
 	v := verdict(t, played(t))
-	if v.Scenario != "small" || v.World != "live" || v.Detector != "none" || v.Response != "none" || v.Cores != 0.5 || v.Invalid != "" {
+	if v.Scenario != "small" || v.World != "live" || v.Detector != "itsypaper" || v.Response != "none" || v.Cores != 0.5 || v.Invalid != "" {
 		t.Errorf("verdict %+v", v)
 	}
 	want := []scenario.FlowResult{
@@ -77,8 +79,8 @@ func TestVerdict(t *testing.T) {
 	if want := (scenario.PFCFrames{XOFF: 1, XON: 1}); v.PFC != want {
 		t.Errorf("pfc %+v, want %+v", v.PFC, want)
 	}
-	if len(v.Timeline) != 2 || v.Timeline[0].At != 600*unit.Millisecond || !strings.Contains(v.Timeline[0].What, "s1 stops h1") {
-		t.Errorf("time line %+v: want a pause at 600 ms and a resume", v.Timeline)
+	if want := []scenario.Moment{{At: 650 * unit.Millisecond, What: "first pause: s2 stops s1, priority 3"}}; !slices.Equal(v.Timeline, want) {
+		t.Errorf("time line %+v, want %+v", v.Timeline, want)
 	}
 	if want := []string{"lossless_lost: 5 frames, expected at most 0", "pfc: 1 XOFF, expected at least 2"}; v.ExpectedMet || !slices.Equal(v.Reasons, want) {
 		t.Errorf("reasons %q, want %q", v.Reasons, want)

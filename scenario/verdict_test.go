@@ -149,7 +149,7 @@ declared    3: 2 true, 0 false, 1 premature; 0 deadlocks missed
 
 frames      lossless lost 0, dropped by the response 0
 pfc         4 XOFF, 0 XON, 0 refreshes
-detector    12 control messages, 84 bytes of state at most in a switch
+detector    12 control messages, 84 bytes of state in a switch (buffer manager: 0)
 
 expectation met
 `

@@ -23,7 +23,7 @@ func (w *World) start() {
 // step lets the next thing happen, if it happens by end; false if not.
 func (w *World) step(end unit.Time) bool {
 	id, at, ok := w.timer.first()
-	if !ok || at > end {
+	if !ok || at > end || w.err != nil {
 		return false
 	}
 	w.now = at

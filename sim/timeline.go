@@ -26,6 +26,7 @@ func (w *World) timeline() {
 		w.setLink(e.Link, true)
 	case scenario.Kill:
 		w.nodes[e.Node].dead = true
+		w.resume(e.Node)
 	case scenario.Stop:
 		w.nodes[e.Node].stopped = true
 	case scenario.Continue:
@@ -34,14 +35,19 @@ func (w *World) timeline() {
 		far := &w.ports[w.ports[w.endOf(e)].peer]
 		far.losses = append(far.losses, far.control+e.Nth)
 	case scenario.Forge:
-		f := w.pool.Get()
-		f.Data = append(f.Data[:0], e.Frame[:min(len(e.Frame), keep)]...)
-		f.Len = len(e.Frame)
-		from := &w.ports[w.endOf(e)]
-		w.inject(from.peer, w.now+from.rate.FrameTime(f.Len)+from.delay, f)
+		w.forge(&w.ports[w.endOf(e)], e.Frame)
 	default:
 		panic(fmt.Sprintf("sim: the time line holds an event %q", e.Do))
 	}
+}
+
+// forge puts a frame on a wire as if port p had sent it.
+func (w *World) forge(p *port, frame []byte) {
+	if !p.up {
+		return
+	}
+	head, took := frame[:min(len(frame), keep)], p.rate.FrameTime(len(frame))
+	w.put(p.peer, head, len(frame), w.now+took+p.delay, took)
 }
 
 // endOf is the port by which an event's node has an event's link.
@@ -102,5 +108,5 @@ func (w *World) lose(id int32) {
 		return
 	}
 	w.pool.Put(q.in.pop().f)
-	w.timer.set(id, q.in.next())
+	w.timer.set(id, max(w.now, q.in.next()))
 }

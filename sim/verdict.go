@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"cmp"
+
 	"softswitch/dataplane"
 	"softswitch/detect"
 	"softswitch/event"
@@ -76,8 +78,8 @@ func (w *World) Run() (*scenario.Verdict, error) {
 	w.start()
 	for w.step(s.Duration) {
 	}
-	if w.log.err != nil {
-		return nil, w.log.err
+	if err := cmp.Or(w.err, w.log.err); err != nil {
+		return nil, err
 	}
 	v := &scenario.Verdict{Scenario: s.Name, World: "sim", Detector: s.Detector, Response: s.Response, Seed: w.opt.Seed}
 	w.log.result = w.log.replay.Finish(s.Duration, lateHops*w.hop())

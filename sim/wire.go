@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"fmt"
+
 	"softswitch/buffer"
 	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
@@ -62,22 +64,31 @@ func (w *World) carry(p *port, f *buffer.Frame, sentAt unit.Time) {
 			return
 		}
 	}
-	c := w.pool.Get()
-	if c == nil {
-		panic("sim: no slot for a frame on a wire; give the simulation more Slots")
-	}
-	c.Data, c.Len = append(c.Data[:0], f.Data...), f.Len
-	w.inject(p.peer, sentAt+p.delay, c)
+	w.put(p.peer, f.Data, f.Len, sentAt+p.delay, sentAt-w.now)
 }
 
-// inject lets a frame arrive at a port at a time, or as soon after it as the
-// frames before it allow.
-func (w *World) inject(to int32, at unit.Time, f *buffer.Frame) {
+// ringFrames is how many frames a port keeps for a node that has stopped, as the
+// receive ring of a live one does.
+const ringFrames = 1024
+
+// put lets a frame of n bytes, of which data is kept, arrive at a port at a time,
+// or as soon after it as the frames before it allow; took is how long it is on the
+// wire.
+func (w *World) put(to int32, data []byte, n int, at, took unit.Time) {
 	far := &w.ports[to]
+	if w.nodes[far.node].stopped && far.in.n >= ringFrames {
+		return
+	}
+	f := w.pool.Get()
+	if f == nil {
+		w.err = fmt.Errorf("sim: more than %d frames are in buffers and on wires at %d ns", w.opt.Slots, w.now)
+		return
+	}
+	f.Data, f.Len = append(f.Data[:0], data...), n
 	if j := far.faults.Jitter; j > 0 {
 		at += unit.Time(far.wire.Int64N(int64(j) + 1))
 	}
-	far.in.push(max(at, far.in.last), f)
+	far.in.push(max(at, far.in.last+took), f)
 	if far.in.n == 1 {
 		w.timer.set(recvID(to), far.in.next())
 	}
@@ -89,6 +100,7 @@ func (w *World) cut(to int32) {
 	for far.in.n > 0 {
 		w.pool.Put(far.in.pop().f)
 	}
+	far.in.last = 0
 	w.timer.set(recvID(to), unit.Never)
 }
 

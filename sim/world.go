@@ -44,6 +44,7 @@ type World struct {
 	steps int // of the time line that were done
 	log   recorder
 	one   [1]*buffer.Frame // a batch, for calls of a machine
+	err   error            // why the run cannot go on
 
 	frames uint64 // that arrived at a node
 	events uint64 // timers that fired
@@ -97,8 +98,15 @@ func recvID(p int32) int32 { return 2*p + 1 }
 func (w *World) timelineID() int32 { return int32(2 * len(w.ports)) }
 
 // New makes a world of a plan. The error says what of the plan cannot be
-// simulated.
+// simulated: a detector that is not given, a link without a rate, an end that is
+// too far away.
 func New(plan *scenario.Plan, opt Options) (*World, error) {
+	return build(plan, opt, func(int, int) {})
+}
+
+// build is New; shuffle is told before the machines of the nodes are made, and
+// before the wires are, how many there are, and may reorder them... 
+func build(plan *scenario.Plan, opt Options) (*World, error) {
 	s := plan.Scenario
 	factory := opt.Detectors[s.Detector]
 	if factory == nil {

@@ -49,7 +49,7 @@ func (s *Switch) FaceHosts(ports ...unit.Port) {
 // Enqueue puts bytes that came in at in into the queue of out.
 func (s *Switch) Enqueue(in, out unit.Port, bytes int) {
 	s.held[in][out] += bytes
-	s.detector.Enqueue(s.fabric.now, bucket(in), queue(out))
+	s.detector.Enqueue(s.fabric.now, bucket(in), queue(out), bytes)
 }
 
 // Leave takes bytes of in out of the queue of out. It panics if there are fewer.

@@ -38,8 +38,13 @@ func (d *detector) Name() string { return Name }
 
 func (d *detector) StateBytes() int { return d.size() }
 
+// Deadline: the text knows no timer.
+func (d *detector) Deadline() unit.Time { return unit.Never }
+
+func (d *detector) Tick(unit.Time) {}
+
 // Enqueue sets the bit of b's port in the traffic mapping of q's port.
-func (d *detector) Enqueue(_ unit.Time, b detect.Bucket, q detect.Queue) {
+func (d *detector) Enqueue(_ unit.Time, b detect.Bucket, q detect.Queue, _ int) {
 	d.addTraffic(b.Port, q.Port)
 }
 

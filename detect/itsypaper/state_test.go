@@ -273,7 +273,7 @@ func TestNoAllocs(t *testing.T) {
 		check := label
 		check.Kind = itsyhdr.KindTemporalCheck
 		for p := unit.Port(1); p <= 3; p++ {
-			d.Enqueue(now, b0, q(p))
+			d.Enqueue(now, b0, q(p), 1)
 		}
 		s.xoff[0][3] = true
 		d.XOFF(now, b0, q(1)) // a trigger
@@ -363,7 +363,7 @@ func fuzzEvent(s *stub, d detect.Detector, e []byte) {
 		d.Message(now, out, label)
 	case 8:
 		s.held[i][out]++
-		d.Enqueue(now, b, q)
+		d.Enqueue(now, b, q, 1)
 	case 9:
 		s.held[i][out] = 0
 		d.Empty(now, q)

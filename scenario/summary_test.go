@@ -1,0 +1,159 @@
+package scenario
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"softswitch/internal/unit"
+)
+
+const us = unit.Microsecond
+
+// TestQuantiles: the nearest rank is the least sample that p percent of the
+// samples do not exceed.
+func TestQuantiles(t *testing.T) {
+	for _, c := range []struct {
+		samples []unit.Time
+		want    Quantiles
+	}{
+		{nil, Quantiles{}},
+		{[]unit.Time{7}, Quantiles{1, 7, 7, 7, 7}},
+		{[]unit.Time{9, 1}, Quantiles{2, 1, 9, 1, 9}},
+		{[]unit.Time{3, 1, 2}, Quantiles{3, 2, 3, 1, 3}},
+		{[]unit.Time{10, 9, 8, 7, 6, 5, 4, 3, 2, 1}, Quantiles{10, 5, 9, 1, 10}},
+		{[]unit.Time{11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1}, Quantiles{11, 6, 10, 1, 11}},
+	} {
+		if got := quantiles(slices.Clone(c.samples)); got != c.want {
+			t.Errorf("quantiles of %v: %+v, want %+v", c.samples, got, c.want)
+		}
+	}
+}
+
+// TestQuantilesByCounting compares with the definition, sample by sample.
+func TestQuantilesByCounting(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	for range 300 {
+		samples := make([]unit.Time, 1+random.IntN(40))
+		for i := range samples {
+			samples[i] = unit.Time(random.IntN(30))
+		}
+		slow := func(percent int) unit.Time {
+			for value := unit.Time(0); ; value++ {
+				below := 0
+				for _, s := range samples {
+					below += count(s <= value)
+				}
+				if below*100 >= percent*len(samples) {
+					return value
+				}
+			}
+		}
+		want := Quantiles{len(samples), slow(50), slow(90), slices.Min(samples), slices.Max(samples)}
+		if got := quantiles(slices.Clone(samples)); got != want {
+			t.Fatalf("quantiles of %v: %+v, want %+v", samples, got, want)
+		}
+	}
+}
+
+// fourRuns are a run that was detected, twice truly; one that was missed; one
+// without a deadlock but with false alarms; and one that is not valid.
+func fourRuns() []*Verdict {
+	trigger := FoundTrigger{Node: "agg0-0", Kind: "switch", OnLoop: true}
+	head := Verdict{Scenario: "fattree-on-loop", World: "live", Detector: "itsypaper"}
+	detected, missed, quiet, invalid := head, head, head, head
+	detected.Deadlock, detected.Onset, detected.ExpectedMet, detected.Premature = true, 565_866*us, true, 1
+	detected.Detections = []Detection{
+		{Switch: "agg2-0"},
+		{Switch: "core0", TruePositive: true, Latency: 236 * us, Trigger: trigger},
+		{Switch: "core1", TruePositive: true, Latency: 100 * us},
+	}
+	missed.Deadlock, missed.Onset, missed.FalseNegatives, missed.LosslessLost = true, 600_000*us, 2, 3
+	quiet.FalsePositives, quiet.ExpectedMet = 2, true
+	quiet.Detections = []Detection{{Switch: "core0"}, {Switch: "core0"}}
+	invalid.Deadlock, invalid.Onset, invalid.ExpectedMet, invalid.Invalid = true, 570_000*us, true, "s1 was starved: 120 ms late"
+	invalid.LosslessLost = 4
+	invalid.Detections = []Detection{{TruePositive: true, Latency: 1500 * us, Trigger: FoundTrigger{Node: "core1", Kind: "switch"}}}
+	return []*Verdict{&detected, &missed, &quiet, &invalid}
+}
+
+func TestSummarize(t *testing.T) {
+	got := Summarize(fourRuns())
+	if len(got.Runs) != 4 {
+		t.Errorf("%d runs", len(got.Runs))
+	}
+	got.Runs = nil
+	want := Summary{
+		Scenario: "fattree-on-loop", World: "live", Detector: "itsypaper",
+		Deadlocks: 3, Detected: 2, FalseNegatives: 1, FalsePositives: 2, Premature: 1, LosslessLost: 7, Met: 3, Invalid: 1,
+		// The first true detection of a run counts, the others do not.
+		Latency: Quantiles{Samples: 2, P50: 236 * us, P90: 1500 * us, Min: 236 * us, Max: 1500 * us},
+	}
+	a, err1 := json.Marshal(got)
+	b, err2 := json.Marshal(want)
+	if err1 != nil || err2 != nil || !bytes.Equal(a, b) {
+		t.Errorf("%v, %v: summary\n%s\nwant\n%s", err1, err2, a, b)
+	}
+}
+
+const wantSummary = `fattree-on-loop: live, detector itsypaper, 4 runs
+
+  run  onset ms  true  latency ms  false  premature  missed  lost  trigger  expectation
+    1   565.866     2       0.236      0          1       0     0  agg0-0   met
+    2   600.000     0           -      0          0       2     3  -        NOT met
+    3         -     0           -      2          0       0     0  -        met
+    4   570.000     1       1.500      0          0       0     4  core1    run not valid: s1 was starved: 120 ms late
+
+deadlocks   in 3 of 4 runs; 2 detected, 1 missed
+alarms      2 false, 1 premature
+lossless    7 frames lost
+latency     median 0.236 ms, p90 1.500 ms, from 0.236 to 1.500 ms
+expectation met in 3 runs; 1 runs not valid
+`
+
+func TestSummaryTable(t *testing.T) {
+	var got strings.Builder
+	s := Summarize(fourRuns())
+	if err := s.WriteTable(&got); err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != wantSummary {
+		t.Errorf("table:\n%s\nwant:\n%s", got.String(), wantSummary)
+	}
+}
+
+// TestSummaryTableWithoutLatency: no run was detected, so there is no latency to
+// tell of.
+func TestSummaryTableWithoutLatency(t *testing.T) {
+	var got strings.Builder
+	s := Summarize(fourRuns()[1:3])
+	if err := s.WriteTable(&got); err != nil {
+		t.Fatal(err)
+	}
+	if text := got.String(); strings.Contains(text, "latency     ") || !strings.Contains(text, "deadlocks   in 1 of 2 runs; 0 detected, 1 missed\n") {
+		t.Errorf("table:\n%s", text)
+	}
+}
+
+// The keys are a promise to programs that read them.
+func TestSummaryJSONKeys(t *testing.T) {
+	text, err := json.Marshal(Summarize(fourRuns()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m map[string]any
+	if err := json.Unmarshal(text, &m); err != nil {
+		t.Fatal(err)
+	}
+	wantKeys(t, m, "scenario", "world", "detector", "runs", "deadlocks", "detected", "false_negatives", "false_positives",
+		"premature", "lossless_lost", "expected_met", "invalid", "latency_ns")
+	wantKeys(t, m["latency_ns"].(map[string]any), "samples", "p50", "p90", "min", "max")
+	if runs := m["runs"].([]any); len(runs) != 4 || runs[0].(map[string]any)["onset_ns"] != 565_866_000.0 {
+		t.Errorf("runs %v", runs)
+	}
+}
