@@ -28,6 +28,9 @@ type Frame struct {
 	// Flooded marks a frame that was put into several queues, and its copies: each
 	// counts in M of its queue, and all of them once in the bucket.
 	Flooded bool
+	// Waiting is, of the original of a flooded frame, the ports in whose queues it or
+	// a copy of it waits.
+	Waiting unit.PortSet
 
 	orig *Frame // the frame whose bytes a copy shares; itself otherwise
 	refs int32  // of an original: frames that share its bytes, itself included

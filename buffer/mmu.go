@@ -53,9 +53,6 @@ type Config struct {
 	LossyQueue int
 }
 
-// frameMax is the longest usual frame in bytes, without FCS.
-const frameMax = 1514
-
 // Check lists what is impossible in c, all at once, and warns of what is allowed
 // but costs something.
 func (c Config) Check() (warnings []string, err error) {
@@ -86,9 +83,6 @@ func (c Config) Check() (warnings []string, err error) {
 	}
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
-	}
-	if c.Lossless != 0 && p.XOFF < frameMax {
-		warnings = append(warnings, fmt.Sprintf("xoff: a headroom of %d bytes does not hold a frame of %d: lossless frames can be lost before the upstream is told to stop", p.XOFF, frameMax))
 	}
 	if p.Dynamic {
 		warnings = append(warnings, "dynamic_th: thresholds move with the free buffer, so a loop that is closed may open by itself and a priority group may hold more than XON bytes in two paused queues: a detector that follows one strong edge can miss a deadlock")

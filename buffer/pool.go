@@ -59,7 +59,7 @@ func (p *Pool) Get() *Frame {
 	}
 	p.nfree--
 	f.refs = 1
-	f.Charged, f.Control, f.Flooded = false, false, false
+	f.Charged, f.Control, f.Flooded, f.Waiting = false, false, false, 0
 	return f
 }
 

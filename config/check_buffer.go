@@ -34,6 +34,9 @@ func checkBuffer(d *strictyaml.Doc, b *Buffer) (warnings []string) {
 		d.Faultf("buffer.xon", "%d bytes, above the XOFF threshold of %d: a bucket would resume before it pauses; use 0 to %d", *b.XON, highest, highest)
 		return nil
 	}
+	if *b.XOFF < maxFrame {
+		warnings = append(warnings, d.At("buffer.xoff", fmt.Sprintf("%d bytes of headroom do not hold a frame of %d: lossless frames can be lost before the upstream is told to stop", *b.XOFF, maxFrame)).String())
+	}
 	if w := b.twoStrong(); w != "" {
 		warnings = append(warnings, d.At("buffer", w).String())
 	}

@@ -8,6 +8,7 @@ import (
 	"softswitch/detect"
 	"softswitch/internal/ether"
 	"softswitch/internal/unit"
+	"softswitch/pfcframe"
 )
 
 // Config is a switch's configuration, checked and complete: package config reads
@@ -38,6 +39,9 @@ type Config struct {
 	// Granularity is how precisely the driver keeps Transmit's times: 0 is exact.
 	// Frames may then leave in bursts that last so long.
 	Granularity unit.Time
+	// Delay is the most that a frame usually takes from its last bit on the wire to
+	// the next machine, without the lateness that Granularity allows.
+	Delay unit.Time
 	// Batch is the most frames that a driver lends and transmits at once.
 	Batch int
 	// SlotBytes is the size of a frame slot, MaxFrame the longest frame that is
@@ -137,4 +141,15 @@ func (c *Config) check() error {
 		return fmt.Errorf("refresh: %d ns; valid: above 0", c.Refresh)
 	}
 	return nil
+}
+
+// hop is how long a pause usually takes to the next switch at most: it waits for
+// the longest frame, and for half of what the driver may be late. It is at least a
+// microsecond.
+func (c *Config) hop() unit.Time {
+	worst := unit.Microsecond
+	for _, p := range c.Ports {
+		worst = max(worst, p.Rate.FrameTime(c.MaxFrame+ether.VLANLen)+p.Rate.FrameTime(pfcframe.Len))
+	}
+	return worst + c.Delay + c.Granularity/2
 }

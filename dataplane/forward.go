@@ -173,6 +173,7 @@ func (s *Switch) push(f *buffer.Frame, out unit.Port) {
 	q.Push(f)
 	if f.Flooded {
 		s.flooded++
+		f.Orig().Waiting.Add(out)
 	}
 	p.backlog.Add(c)
 	s.ready.Add(out)

@@ -20,7 +20,9 @@ type Switch struct {
 	mmu      *buffer.MMU
 	lossless unit.ClassSet
 	detector detect.Detector
-	routed   bool // forwards by L3; otherwise it bridges all ports
+	armed    unit.Time // the detector's deadline, as the port that keeps it knows it
+	hop      unit.Time // see detect.View
+	routed   bool      // forwards by L3; otherwise it bridges all ports
 	fib      fib
 	macs     macTable
 	arps     arpTable
@@ -90,6 +92,8 @@ func NewSwitch(cfg Config) (*Switch, error) {
 		cfg:      cfg,
 		ports:    make([]port, len(cfg.Ports)),
 		mmu:      mmu,
+		armed:    unit.Never,
+		hop:      cfg.hop(),
 		lossless: cfg.Buffer.Lossless,
 		routed:   len(cfg.Subnets)+len(cfg.Routes) > 0,
 		fib:      newFIB(cfg),
@@ -131,6 +135,7 @@ func (s *Switch) Lend(_ unit.Port, dst []*buffer.Frame) {
 // Work returns and clears the ready ports and appends the events since the last
 // call to ev.
 func (s *Switch) Work(ev []event.Event) (unit.PortSet, []event.Event) {
+	s.armDetector()
 	ready := s.ready
 	s.ready = 0
 	ev = append(ev, s.events...)
@@ -148,6 +153,7 @@ func (s *Switch) SetLink(now unit.Time, n unit.Port, up bool) {
 		return
 	}
 	p.up = up
+	s.armed = unit.Never // another port may have to keep the deadline
 	if up {
 		s.up.Add(n)
 		s.event(event.Event{Type: event.LinkUp, Port: n})

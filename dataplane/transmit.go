@@ -9,12 +9,15 @@ import (
 // Transmit lends what leaves through out now: first what the port owes its far
 // end, then frames of the queues that are not paused, as far as the pacer allows.
 // next is the earliest of: the wire is free, a pause expires, a pause is to be
-// repeated.
+// repeated, and at one port the detector's deadline.
 func (s *Switch) Transmit(now unit.Time, out unit.Port, fs []*buffer.Frame) (n int, next unit.Time) {
 	s.now = now
 	p := &s.ports[out]
 	if !p.up {
 		return 0, unit.Never
+	}
+	if out == s.timerPort() && s.detector.Deadline() <= now {
+		s.detector.Tick(now)
 	}
 	next = s.expire(out)
 	s.oweRefreshes(out)
@@ -31,7 +34,24 @@ func (s *Switch) Transmit(now unit.Time, out unit.Port, fs []*buffer.Frame) (n i
 		}
 		next = min(next, p.wireFree+s.cfg.Granularity)
 	}
+	if out == s.timerPort() {
+		s.armed = s.detector.Deadline()
+		next = min(next, s.armed)
+	}
 	return n, min(next, s.nextRefresh(out))
+}
+
+// timerPort is the port that keeps the detector's deadline: the first whose link
+// is up, unit.NoPort if none is.
+func (s *Switch) timerPort() unit.Port { return s.up.First() }
+
+// armDetector makes the port that keeps the detector's deadline ready if it knows
+// of a later one only.
+func (s *Switch) armDetector() {
+	if d := s.detector.Deadline(); d < s.armed && s.up != 0 {
+		s.armed = d
+		s.ready.Add(s.timerPort())
+	}
 }
 
 // catchUp keeps the wire's clock: a port that waited for it may catch up on what a
@@ -94,6 +114,7 @@ func (s *Switch) pop(out unit.Port, c unit.Priority) *buffer.Frame {
 	if s.lossless.Has(c) {
 		if f.Flooded {
 			s.flooded--
+			f.Orig().Waiting.Remove(out)
 		}
 		s.mmu.Hold(f.In, f.InClass, out, c, -f.Len)
 		if empty {

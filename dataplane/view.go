@@ -30,6 +30,47 @@ func (s *Switch) Held(b detect.Bucket, q detect.Queue) int {
 	return s.mmu.Held(b.Port, b.Class, q.Port, q.Class)
 }
 
+// HeldIn is the bytes of b in the queues of its class at the ports out, each frame
+// once.
+func (s *Switch) HeldIn(b detect.Bucket, out unit.PortSet) (n int) {
+	for rest := out; rest != 0; rest &= rest - 1 {
+		p := rest.First()
+		held := s.mmu.Held(b.Port, b.Class, p, b.Class)
+		if held > 0 && s.flooded > 0 {
+			held = s.heldFirst(b, p, out)
+		}
+		n += held
+	}
+	return n
+}
+
+// heldFirst is the bytes of b in the queue of port at, without the flooded frames
+// that wait in a queue of a lower port of out too.
+func (s *Switch) heldFirst(b detect.Bucket, at unit.Port, out unit.PortSet) (n int) {
+	for f := s.ports[at].queues[b.Class].Head(); f != nil; f = f.Next() {
+		if f.In != b.Port || f.InClass != b.Class {
+			continue
+		}
+		if !f.Flooded || (f.Orig().Waiting&out).First() == at {
+			n += f.Len
+		}
+	}
+	return n
+}
+
+// Lapsed reports whether the last pause frame of b, which is XOFF, left so long ago
+// that the pause may have run out: an eighth of its time is left for the frame that
+// is to prolong it.
+func (s *Switch) Lapsed(b detect.Bucket) bool {
+	p := &s.ports[b.Port]
+	t := &p.told[b.Class]
+	lasts := p.cfg.Rate.QuantaTime(s.cfg.Quanta)
+	return !t.paused || s.now-(t.refresh-s.cfg.Refresh) > lasts-lasts/8
+}
+
+// Hop is the longest that a pause usually takes to the next switch.
+func (s *Switch) Hop() unit.Time { return s.hop }
+
 // XON is the resume threshold in bytes.
 func (s *Switch) XON(detect.Bucket) int { return s.mmu.XON() }
 

@@ -111,10 +111,11 @@ const (
 	StepCheck                   // a temporal check that came to q is forwarded to b's upstream
 	StepFail                    // a temporal check that came to q failed
 	StepMiddle                  // a middle switch took over as initiator
+	StepVerify                  // the initiator began to verify that b is stuck; StepFail if it is not
 )
 
 func (s Step) String() string {
-	return [...]string{"", "mint", "forward", "drop", "loop", "check", "fail", "middle"}[s]
+	return [...]string{"", "mint", "forward", "drop", "loop", "check", "fail", "middle", "verify"}[s]
 }
 
 // Trace is a step of a detector.

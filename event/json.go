@@ -102,7 +102,7 @@ var shapes = [...]shape{
 }
 
 // lastStep is the highest step that has a name.
-const lastStep = detect.StepMiddle
+const lastStep = detect.StepVerify
 
 var kindNames = [...]string{
 	itsyhdr.KindPeriod:        "period",

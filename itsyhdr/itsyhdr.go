@@ -48,6 +48,12 @@ const (
 	KindChecking      Kind = 1 // ITSY III-B: a checking message
 	KindTemporalCheck Kind = 2 // ITSY III-B: a temporal consistency check
 	KindLabel         Kind = 3 // a label of the exact detector
+
+	// Messages of the exact detector's verification: who is asked, and who answers.
+	KindQuery Kind = 4 // to a bucket that a queue waits for: are you stuck?
+	KindGrant Kind = 5 // to a queue that asked: do not count on it, I am not
+	KindWalk  Kind = 6 // to a bucket: are you still as you were?
+	KindAck   Kind = 7 // of a query, grant or walk, and of all that it caused
 )
 
 // kindNames has a name for each kind that Parse accepts.
@@ -56,6 +62,10 @@ var kindNames = [...]string{
 	KindChecking:      "checking",
 	KindTemporalCheck: "temporal-check",
 	KindLabel:         "label",
+	KindQuery:         "query",
+	KindGrant:         "grant",
+	KindWalk:          "walk",
+	KindAck:           "ack",
 }
 
 // String is the kind's name, "kind(9)" if it has none.

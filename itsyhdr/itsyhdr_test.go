@@ -138,7 +138,7 @@ func TestRefused(t *testing.T) {
 		{"subtype 2", set(5, 2), itsyhdr.ErrSubtype},
 		{"version 0", set(6, 0x03), itsyhdr.ErrVersion},
 		{"version 2", set(6, 0x23), itsyhdr.ErrVersion},
-		{"kind 4", set(6, 0x14), itsyhdr.ErrKind},
+		{"kind 8", set(6, 0x18), itsyhdr.ErrKind},
 		{"kind 15", set(6, 0x1f), itsyhdr.ErrKind},
 		{"initiator's port 64", set(10, 64), itsyhdr.ErrPort},
 		{"trigger's port 255", set(15, 255), itsyhdr.ErrPort},

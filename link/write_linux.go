@@ -51,7 +51,7 @@ func (p *Packet) Write(frames [][]byte) (int, error) {
 	tx := &p.tx
 	tx.frames, tx.n, tx.errno = frames, 0, 0
 	// Control holds the descriptor, so that Close cannot give it away meanwhile.
-	err := p.rc.Control(tx.send)
+	err := p.sc.Control(tx.send)
 	tx.frames = nil
 	tx.sent.Add(uint64(tx.n))
 	if tx.n == len(frames) && err == nil {

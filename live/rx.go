@@ -43,12 +43,40 @@ func (p *port) rxLoop(l link.Link) {
 			f.Data, f.Len = p.rx.bytes[i], len(p.rx.bytes[i])
 			n.opt.Machine.Parse(f)
 		}
-		n.mu.Lock()
-		n.machine.Receive(timer.Now(), p.n, fs)
-		clear(fs)
-		n.machine.Lend(p.n, fs)
-		ready := n.work()
-		n.mu.Unlock()
-		n.kickAll(ready)
+		for len(fs) > 0 {
+			k := portion(fs)
+			p.receive(fs[:k])
+			fs = fs[k:]
+		}
 	}
+}
+
+// portionBytes bounds what a port hands to the machine before it lets the frames
+// leave. A whole batch of long frames would fill its bucket beyond the XOFF
+// threshold, and even the headroom, before the first of them could leave: pauses
+// and losses without congestion. It is well below the default XOFF threshold of 40
+// KiB, and short frames still go by the batch.
+const portionBytes = 16 << 10
+
+// portion is how many of the frames, at least one, are handed to the machine at once.
+func portion(fs []*buffer.Frame) (n int) {
+	bytes := 0
+	for n < len(fs) && (n == 0 || bytes+len(fs[n].Data) <= portionBytes) {
+		bytes += len(fs[n].Data)
+		n++
+	}
+	return n
+}
+
+// receive hands frames to the machine, replaces them by empty slots, and sends what
+// became ready.
+func (p *port) receive(fs []*buffer.Frame) {
+	n := p.node
+	n.mu.Lock()
+	n.machine.Receive(timer.Now(), p.n, fs)
+	clear(fs)
+	n.machine.Lend(p.n, fs)
+	ready := n.work()
+	n.mu.Unlock()
+	n.kickAll(ready)
 }

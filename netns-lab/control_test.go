@@ -2,6 +2,7 @@ package netnslab
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -92,6 +93,40 @@ func TestExec(t *testing.T) {
 		t.Error("no error for no command")
 	}
 	wantThreadsHome(t)
+}
+
+// TestExecInterrupted: a command may finish its work when the context ends, and is
+// killed if it does not end.
+func TestExecInterrupted(t *testing.T) {
+	b := newBench(t)
+	st := b.up(b.lab())
+	for _, c := range []struct {
+		script string
+		code   int
+		out    string
+	}{
+		{"trap 'echo bye; exit 3' INT; echo ready; while :; do sleep 0.02; done", 3, "ready\nbye\n"},
+		{"trap 'echo bye; exit 0' INT; echo ready; while :; do sleep 0.02; done", 0, "ready\nbye\n"},
+		{"trap '' INT; echo ready; while :; do sleep 0.02; done", 137, "ready\n"},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		out := cancelling{cancel: cancel}
+		code, err := st.Exec(ctx, "h0", []string{"sh", "-c", c.script}, Stdio{Out: &out})
+		if err != nil || code != c.code || out.text.String() != c.out {
+			t.Errorf("%s: status %d (%v), output %q; want %d, %q", c.script, code, err, &out.text, c.code, c.out)
+		}
+	}
+}
+
+// cancelling keeps what is written and calls cancel at the first of it.
+type cancelling struct {
+	text   bytes.Buffer
+	cancel context.CancelFunc
+}
+
+func (c *cancelling) Write(b []byte) (int, error) {
+	c.cancel()
+	return c.text.Write(b)
 }
 
 func TestStopContinueKill(t *testing.T) {

@@ -76,8 +76,7 @@ func (w *World) Run() (*scenario.Verdict, error) {
 	w.log = recorder{replay: oracle.NewReplay(f), sink: w.opt.Events}
 	s := w.plan.Scenario
 	w.start()
-	for w.step(s.Duration) {
-	}
+	w.play(s.Duration)
 	if err := cmp.Or(w.err, w.log.err); err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"softswitch/buffer"
-	"softswitch/config"
 	"softswitch/dataplane"
 	"softswitch/detect"
 	"softswitch/event"
@@ -30,6 +29,10 @@ type Options struct {
 	Slots int
 	// Events, unless it is nil, is given every event in order.
 	Events func(node event.Node, e event.Event)
+	// Sample, unless it is nil, is shown the world after all that happens up to each
+	// multiple of SampleEvery, which is above 0. It must change nothing.
+	Sample      func(now unit.Time, w *World)
+	SampleEvery unit.Time
 }
 
 // World is a fabric in virtual time. New makes one, Run runs it once.
@@ -101,12 +104,23 @@ func (w *World) timelineID() int32 { return int32(2 * len(w.ports)) }
 // simulated: a detector that is not given, a link without a rate, an end that is
 // too far away.
 func New(plan *scenario.Plan, opt Options) (*World, error) {
-	return build(plan, opt, func(int, int) {})
+	n := len(plan.Switches)
+	return assemble(plan, opt, parts{
+		sw:   func(i int, f detect.Factory) dataplane.Config { return plan.Switches[i].Build(f, 1, 0) },
+		host: func(i int) host.Config { return plan.Hosts[i-n].Build(1, 0) },
+	})
 }
 
-// build is New; shuffle is told before the machines of the nodes are made, and
-// before the wires are, how many there are, and may reorder them... 
-func build(plan *scenario.Plan, opt Options) (*World, error) {
+// parts are the configurations of the nodes of a plan, by index in its Fabric.
+type parts struct {
+	sw    func(i int, f detect.Factory) dataplane.Config
+	host  func(i int) host.Config
+	order []int // in which the machines are made; nil is that of the fabric
+}
+
+// assemble makes a world of a plan, whose own configurations of nodes it leaves
+// alone.
+func assemble(plan *scenario.Plan, opt Options, of parts) (*World, error) {
 	s := plan.Scenario
 	factory := opt.Detectors[s.Detector]
 	if factory == nil {
@@ -117,33 +131,47 @@ func build(plan *scenario.Plan, opt Options) (*World, error) {
 	}
 	w := &World{plan: plan, opt: opt}
 	w.pool = buffer.NewGrowingPool(opt.Slots, opt.Slots, keep)
-	w.nodes = make([]node, len(plan.Fabric.Nodes))
-	for i, n := range plan.Fabric.Nodes {
+	w.layOut()
+	for i := range w.nodes {
+		if of.order != nil {
+			i = of.order[i]
+		}
+		var err error
+		if plan.Fabric.Nodes[i].Kind == topo.Switch {
+			err = w.addSwitch(i, of.sw(i, factory))
+		} else {
+			err = w.addHost(i, of.host(i))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	for i, l := range plan.Fabric.Links {
+		if plan.Links[i].Rate <= 0 {
+			return nil, fmt.Errorf("sim: link %s: its rate is unlimited, and in virtual time frames would leave for ever without time going on; give it a rate", l.Name)
+		}
+		w.addLink(i, l)
+	}
+	w.timer = newTimers(2*len(w.ports) + 1)
+	if s.Duration >= w.timer.limit() {
+		return nil, fmt.Errorf("sim: duration %d ns; valid: below %d ns for a fabric of %d ports", s.Duration, w.timer.limit(), len(w.ports))
+	}
+	return w, nil
+}
+
+// layOut numbers the ports.
+func (w *World) layOut() {
+	w.nodes = make([]node, len(w.plan.Fabric.Nodes))
+	for i, n := range w.plan.Fabric.Nodes {
 		w.nodes[i] = node{first: int32(len(w.ports)), ports: int32(len(n.Ports)), name: event.Node{ID: n.ID, Name: n.Name}}
 		for j, p := range n.Ports {
 			w.nodes[i].name.Ports = append(w.nodes[i].name.Ports, p.Name)
 			w.ports = append(w.ports, port{node: int32(i), n: unit.Port(j), peer: -1})
 		}
 	}
-	for i, c := range plan.Switches {
-		if err := w.addSwitch(i, c, factory); err != nil {
-			return nil, err
-		}
-	}
-	for i, c := range plan.Hosts {
-		if err := w.addHost(len(plan.Switches)+i, c); err != nil {
-			return nil, err
-		}
-	}
-	for i, l := range plan.Fabric.Links {
-		w.addLink(i, l)
-	}
-	w.timer = newTimers(2*len(w.ports) + 1)
-	return w, nil
 }
 
-func (w *World) addSwitch(i int, c config.Switch, f detect.Factory) error {
-	cfg := c.Build(f, 1, 0)
+func (w *World) addSwitch(i int, cfg dataplane.Config) error {
 	cfg.Pool = w.pool
 	sw, err := dataplane.NewSwitch(cfg)
 	if err != nil {
@@ -153,8 +181,7 @@ func (w *World) addSwitch(i int, c config.Switch, f detect.Factory) error {
 	return nil
 }
 
-func (w *World) addHost(i int, c config.Host) error {
-	cfg := c.Build(1, 0)
+func (w *World) addHost(i int, cfg host.Config) error {
 	cfg.Pool, cfg.Keep = w.pool, keep
 	h, err := host.New(cfg)
 	if err != nil {

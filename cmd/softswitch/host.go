@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 
@@ -13,14 +12,14 @@ import (
 	"softswitch/config"
 	"softswitch/host"
 	"softswitch/internal/control"
-	"softswitch/internal/timer"
 	"softswitch/internal/unit"
 	"softswitch/live"
 	"softswitch/observe"
+	"softswitch/replay"
 )
 
 func hostCommand() *cobra.Command {
-	var file string
+	var file, record string
 	c := &cobra.Command{
 		Use:   "host -c FILE",
 		Short: "Run an end host: flows, PFC, measurement, misbehaviour",
@@ -39,22 +38,18 @@ keeps answering ping.`,
 			if err != nil {
 				return err
 			}
-			return runHost(cmd.Context(), cfg)
+			return runHost(cmd.Context(), cfg, record)
 		},
 	}
 	c.Flags().StringVarP(&file, "config", "c", "", "configuration file (YAML)")
 	c.MarkFlagRequired("config")
+	c.Flags().StringVar(&record, "record", "", "file for every call of the host, for `softswitch replay`")
 	c.MarkFlagFilename("config", "yaml", "yml")
+	c.MarkFlagFilename("record")
 	return c
 }
 
-// startArgs are the arguments of the request "start": when the time line begins,
-// on CLOCK_MONOTONIC; 0 is now.
-type startArgs struct {
-	At unit.Time `json:"at"`
-}
-
-func runHost(ctx context.Context, cfg config.Host) error {
+func runHost(ctx context.Context, cfg config.Host, record string) error {
 	h, err := host.New(cfg.Build(live.Batch, live.Granularity))
 	if err != nil {
 		return err
@@ -66,42 +61,28 @@ func runHost(ctx context.Context, cfg config.Host) error {
 	defer unix.Close(silent)
 	r := runner{
 		name: cfg.Name, id: unit.NodeID(cfg.ID), live: cfg.Live, machine: h,
-		ports: []live.Port{{Name: cfg.Port.Name, KeepMAC: cfg.Port.MAC != ""}},
+		ports:  []live.Port{{Name: cfg.Port.Name, KeepMAC: cfg.Port.MAC != ""}},
+		record: record, header: replay.Header{Kind: replay.Host, Config: string(cfg.Marshal())},
 	}
-	return r.run(ctx, func(n *live.Node, req control.Request) (any, error) { return hostRequest(n, h, cfg, req) })
+	return r.run(ctx, func(n *live.Node, req control.Request) (any, error) { return r.hostRequest(n, h, cfg, req) })
 }
 
-func hostRequest(n *live.Node, h *host.Host, cfg config.Host, req control.Request) (any, error) {
+func (r *runner) hostRequest(n *live.Node, h *host.Host, cfg config.Host, req control.Request) (_ any, err error) {
 	switch req.Do {
 	case "stats":
 		n.Sync()
-		var out observe.Host
-		n.Do(func(unit.Time) { out = observe.TakeHost(h, n.Stats) })
-		out.Live = liveStats(n)
-		return out, nil
-	case "start":
-		var a startArgs
-		if err := json.Unmarshal(req.Args, &a); err != nil {
-			return nil, err
-		}
-		if a.At == 0 {
-			a.At = timer.Now()
-		}
-		n.Do(func(unit.Time) { h.Start(a.At) })
-		return nil, nil
-	case "stop":
-		n.Do(func(unit.Time) { h.Stop() })
-		return nil, nil
-	case "act":
-		var a config.Act
-		if err := json.Unmarshal(req.Args, &a); err != nil {
-			return nil, err
-		}
-		if err := a.Check("act", cfg.PFC.Lossless); err != nil {
-			return nil, err
-		}
-		n.Do(func(now unit.Time) { h.Do(now, a.Build()) })
-		return nil, nil
+		var stats observe.Host
+		n.Do(func(unit.Time) { stats = observe.TakeHost(h, n.Stats) })
+		stats.Live = liveStats(n)
+		return stats, nil
+	case "start", "stop", "act":
+		do := replay.Request{Do: req.Do, Args: req.Args}
+		n.Do(func(now unit.Time) {
+			if err = do.Apply(h, &cfg, now); err == nil && r.rec != nil {
+				r.rec.Request(now, do)
+			}
+		})
+		return nil, err
 	}
 	return nil, fmt.Errorf("unknown request %q; valid: stats, start, stop, act", req.Do)
 }

@@ -77,7 +77,7 @@ Exit status: 0 done and as expected; 1 done, but not as expected; 2 not done.`,
 	c.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see `%s --help`", err, cmd.CommandPath())
 	})
-	c.AddCommand(runCommand(), hostCommand(), labCommand(), simCommand(), demoCommand(), decodeCommand(), doctorCommand(), benchCommand())
+	c.AddCommand(runCommand(), hostCommand(), labCommand(), simCommand(), demoCommand(), decodeCommand(), doctorCommand(), benchCommand(), replayCommand())
 	return c
 }
 

@@ -74,6 +74,7 @@ func TestScripts(t *testing.T) {
 // directory of its own, which an unprivileged softswitch can use too.
 func setUpScript(env *testscript.Env) error {
 	env.Setenv(netnslab.RunDirVariable, filepath.Join(env.WorkDir, "run"))
+	env.Setenv("GORACE", "atexit_sleep_ms=0") // a race detector waits a second at each exit
 	if err := os.CopyFS(filepath.Join(env.WorkDir, "scenarios"), scenarios.FS); err != nil {
 		return err
 	}

@@ -12,24 +12,27 @@ import (
 	"softswitch/config"
 	"softswitch/dataplane"
 	"softswitch/detect"
+	"softswitch/detect/itsy"
 	"softswitch/detect/itsypaper"
 	"softswitch/internal/control"
 	"softswitch/internal/unit"
 	"softswitch/live"
 	"softswitch/observe"
+	"softswitch/replay"
 )
 
 // detectors are the detectors by name.
 var detectors = map[string]detect.Factory{
 	"none":      detect.NewNone,
 	"itsypaper": itsypaper.New,
+	"itsy":      itsy.New,
 }
 
 // detectorNames are the valid choices, in the order in which they are offered.
-var detectorNames = []string{"none", "itsypaper"}
+var detectorNames = []string{"none", "itsypaper", "itsy"}
 
 func runCommand() *cobra.Command {
-	var file, detector string
+	var file, detector, record string
 	c := &cobra.Command{
 		Use:   "run [-c FILE] [PORT...]",
 		Short: "Run a switch on network interfaces",
@@ -44,12 +47,14 @@ classes 3 and 4. With a file, the interfaces are those of the file.`,
 			if err != nil {
 				return err
 			}
-			return runSwitch(cmd.Context(), cfg)
+			return runSwitch(cmd.Context(), cfg, record)
 		},
 	}
 	c.Flags().StringVarP(&file, "config", "c", "", "configuration file (YAML)")
 	c.Flags().StringVar(&detector, "detector", "", fmt.Sprintf("deadlock detector: %s (default: the file's, or none)", strings.Join(detectorNames, ", ")))
+	c.Flags().StringVar(&record, "record", "", "file for every call of the switch, for `softswitch replay`")
 	c.MarkFlagFilename("config", "yaml", "yml")
+	c.MarkFlagFilename("record")
 	return c
 }
 
@@ -100,7 +105,7 @@ func checkDetector(where, name string) error {
 	return nil
 }
 
-func runSwitch(ctx context.Context, cfg config.Switch) error {
+func runSwitch(ctx context.Context, cfg config.Switch, record string) error {
 	sw, err := dataplane.NewSwitch(cfg.Build(detectors[cfg.Detector], live.Batch, live.Granularity))
 	if err != nil {
 		return err
@@ -109,7 +114,10 @@ func runSwitch(ctx context.Context, cfg config.Switch) error {
 	for _, p := range cfg.Ports {
 		ports = append(ports, live.Port{Name: p.Name, KeepMAC: p.MAC != ""})
 	}
-	r := runner{name: cfg.Name, id: unit.NodeID(cfg.ID), live: cfg.Live, machine: sw, ports: ports}
+	r := runner{
+		name: cfg.Name, id: unit.NodeID(cfg.ID), live: cfg.Live, machine: sw, ports: ports,
+		record: record, header: replay.Header{Kind: replay.Switch, Config: string(cfg.Marshal())},
+	}
 	return r.run(ctx, func(n *live.Node, req control.Request) (any, error) {
 		switch req.Do {
 		case "stats":

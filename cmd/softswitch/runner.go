@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"runtime"
 
 	"softswitch/config"
 	"softswitch/event"
@@ -15,6 +16,7 @@ import (
 	"softswitch/link"
 	"softswitch/live"
 	"softswitch/observe"
+	"softswitch/replay"
 )
 
 // runner runs a machine in this process, with its control socket, its event log
@@ -25,8 +27,16 @@ type runner struct {
 	live    config.Live
 	machine live.Machine
 	ports   []live.Port
+	record  string        // path of a recording; empty for none
+	header  replay.Header // of the recording
+	rec     *live.Recorder
 	undo    []func()
 }
+
+// processorsMin is the least GOMAXPROCS of a node that nobody set it for. With one,
+// a port that is always busy keeps the runtime from looking at the others: frames
+// and deadlines there were measured to wait for tens of milliseconds.
+const processorsMin = 2
 
 // run runs the node until ctx ends. handle answers control requests.
 func (r *runner) run(ctx context.Context, handle func(*live.Node, control.Request) (any, error)) (err error) {
@@ -35,6 +45,9 @@ func (r *runner) run(ctx context.Context, handle func(*live.Node, control.Reques
 			r.undo[i]()
 		}
 	}()
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(max(processorsMin, runtime.GOMAXPROCS(0)))
+	}
 	opt := live.Options{
 		Machine: r.machine, Ports: r.ports,
 		Warn: func(format string, args ...any) { fmt.Fprintf(os.Stderr, r.name+": "+format+"\n", args...) },
@@ -46,6 +59,9 @@ func (r *runner) run(ctx context.Context, handle func(*live.Node, control.Reques
 		return err
 	}
 	if opt.Open, err = r.opener(); err != nil {
+		return err
+	}
+	if opt.Machine, err = r.recorded(); err != nil {
 		return err
 	}
 	n, err := live.New(opt)
@@ -89,10 +105,7 @@ func (r *runner) openLog() (func([]event.Event), error) {
 		return nil, fmt.Errorf("event log: %w", err)
 	}
 	r.undo = append(r.undo, func() { f.Close() })
-	node := event.Node{ID: r.id, Name: r.name}
-	for _, p := range r.ports {
-		node.Ports = append(node.Ports, p.Name)
-	}
+	node := r.node()
 	var buf []byte
 	failed := false
 	return func(events []event.Event) {
@@ -105,6 +118,34 @@ func (r *runner) openLog() (func([]event.Event), error) {
 			fmt.Fprintf(os.Stderr, "%s: event log: %v\n", r.name, err)
 		}
 	}, nil
+}
+
+// node is who the events are of.
+func (r *runner) node() event.Node {
+	node := event.Node{ID: r.id, Name: r.name}
+	for _, p := range r.ports {
+		node.Ports = append(node.Ports, p.Name)
+	}
+	return node
+}
+
+// recorded is the machine, recorded if that is wanted.
+func (r *runner) recorded() (live.Machine, error) {
+	if r.record == "" {
+		return r.machine, nil
+	}
+	f, err := os.Create(r.record)
+	if err != nil {
+		return nil, fmt.Errorf("recording: %w", err)
+	}
+	r.header.Name, r.header.Batch, r.header.Granularity = r.name, live.Batch, live.Granularity
+	r.rec = live.NewRecorder(r.machine, f, r.header, r.node())
+	r.undo = append(r.undo, func() {
+		if err := errors.Join(r.rec.Close(), f.Close()); err != nil {
+			fmt.Fprintf(os.Stderr, "%s: %v\n", r.name, err)
+		}
+	})
+	return r.rec, nil
 }
 
 // opener opens interfaces, through a capture if there is to be one.

@@ -39,6 +39,8 @@ const Class unit.Priority = 3
 type Fabric struct {
 	// XON is the threshold of every bucket in bytes; New sets 36,000.
 	XON int
+	// Hop is the hop that every switch reckons with; New sets 25 us.
+	Hop unit.Time
 	// Findings, Traces: what the detectors declared and logged, oldest first.
 	Findings []Found
 	Traces   []Traced
@@ -68,7 +70,9 @@ type Traced struct {
 }
 
 // New is an empty fabric whose switches will run detectors made by f.
-func New(f detect.Factory) *Fabric { return &Fabric{XON: 36_000, make: f} }
+func New(f detect.Factory) *Fabric {
+	return &Fabric{XON: 36_000, Hop: 25 * unit.Microsecond, make: f}
+}
 
 // Now is the script's time.
 func (f *Fabric) Now() unit.Time { return f.now }
@@ -84,25 +88,47 @@ func (f *Fabric) At(t unit.Time, do func()) {
 
 // To lets everything happen that is due until t, t included.
 func (f *Fabric) To(t unit.Time) {
-	for len(f.queue) > 0 && f.queue[0].at <= t {
+	for f.due() <= t {
 		f.step()
 	}
 	f.now = t
 }
 
+// due is when the next thing happens: an event, or a detector's deadline.
+func (f *Fabric) due() unit.Time {
+	next := unit.Never
+	if len(f.queue) > 0 {
+		next = f.queue[0].at
+	}
+	for _, s := range f.switches {
+		next = min(next, s.detector.Deadline())
+	}
+	return max(next, f.now)
+}
+
 // Settle lets at most limit events happen and reports whether none is left. A
 // fabric whose detectors keep sending does not settle.
 func (f *Fabric) Settle(limit int) bool {
-	for ; len(f.queue) > 0 && limit > 0; limit-- {
+	for ; f.due() < unit.Never && limit > 0; limit-- {
 		f.step()
 	}
-	return len(f.queue) == 0
+	return f.due() == unit.Never
 }
 
+// step lets the next event happen, or, if there is none at that time, a deadline
+// of the switch that was added first among those that have one.
 func (f *Fabric) step() {
-	e := heap.Pop(&f.queue).(event)
-	f.now = e.at
-	e.do()
+	f.now = f.due()
+	if len(f.queue) > 0 && f.queue[0].at == f.now {
+		heap.Pop(&f.queue).(event).do()
+		return
+	}
+	for _, s := range f.switches {
+		if s.detector.Deadline() <= f.now {
+			s.tick()
+			return
+		}
+	}
 }
 
 // Switch adds a switch with its detector.

@@ -16,6 +16,14 @@ type Switch struct {
 	ports    []port
 	held     [][]int // bytes, by ingress and egress port
 	detector detect.Detector
+	owed     []owed // what the detector asked to send, in order, until it returns
+}
+
+// owed is a message for a port, or the reminder of a pause frame for its bucket.
+type owed struct {
+	port    unit.Port
+	isPause bool
+	msg     itsyhdr.TLV
 }
 
 // port is one port's facts.
@@ -28,6 +36,7 @@ type port struct {
 
 	xoff   bool  // the bucket pauses its upstream
 	period uint8 // of the bucket's XOFF
+	told   bool  // a pause frame of this XOFF left, and the pause has not lapsed since
 
 	paused   bool  // a pause is in force at the queue
 	pausedBy uint8 // the pauser's period
@@ -50,6 +59,7 @@ func (s *Switch) FaceHosts(ports ...unit.Port) {
 func (s *Switch) Enqueue(in, out unit.Port, bytes int) {
 	s.held[in][out] += bytes
 	s.detector.Enqueue(s.fabric.now, bucket(in), queue(out), bytes)
+	s.flush()
 }
 
 // Leave takes bytes of in out of the queue of out. It panics if there are fewer.
@@ -64,6 +74,7 @@ func (s *Switch) Leave(in, out unit.Port, bytes int) {
 		}
 	}
 	s.detector.Empty(s.fabric.now, queue(out))
+	s.flush()
 }
 
 // XOFF lets bucket in cross its XOFF threshold by a frame queued in cause; its
@@ -73,10 +84,11 @@ func (s *Switch) XOFF(in, cause unit.Port) {
 	if p.xoff {
 		panic(fmt.Sprintf("detecttest: switch %d: bucket %d is XOFF already", s.id, in))
 	}
-	p.xoff = true
+	p.xoff, p.told = true, false
 	p.period++
 	s.detector.XOFF(s.fabric.now, bucket(in), queue(cause))
-	s.Refresh(in)
+	s.owePause(in)
+	s.flush()
 }
 
 // XON lets bucket in resume its upstream. It panics if the bucket is not XOFF.
@@ -89,13 +101,19 @@ func (s *Switch) XON(in unit.Port) {
 	s.detector.XON(s.fabric.now, bucket(in))
 	peer, at := p.peer, p.peerPort
 	s.transmit(in, p.delay.Pause, func() { peer.resume(at, false) })
+	s.flush()
 }
+
+// Lapse lets so much time pass since the last pause frame of bucket in that the
+// pause may have run out at the far end.
+func (s *Switch) Lapse(in unit.Port) { s.ports[in].told = false }
 
 // Refresh sends a pause frame for bucket in, which is XOFF, with the label that
 // the detector wants on it now.
 func (s *Switch) Refresh(in unit.Port) {
 	p := &s.ports[in]
 	t := s.detector.Label(s.fabric.now, bucket(in))
+	p.told = true
 	if t != (itsyhdr.TLV{}) {
 		t.Class, t.Period = Class, p.period
 	}
@@ -114,7 +132,10 @@ func (s *Switch) HostResume(p unit.Port) { s.resume(p, false) }
 func (s *Switch) Expire(out unit.Port) { s.resume(out, true) }
 
 // Deliver lets message t arrive at port p, as from a forger.
-func (s *Switch) Deliver(p unit.Port, t itsyhdr.TLV) { s.detector.Message(s.fabric.now, p, t) }
+func (s *Switch) Deliver(p unit.Port, t itsyhdr.TLV) {
+	s.detector.Message(s.fabric.now, p, t)
+	s.flush()
+}
 
 // Paused reports whether a pause is in force at queue out.
 func (s *Switch) Paused(out unit.Port) bool { return s.ports[out].paused }
@@ -123,6 +144,7 @@ func (s *Switch) pause(p unit.Port, period uint8, t itsyhdr.TLV) {
 	fresh := !s.ports[p].paused
 	s.ports[p].paused, s.ports[p].pausedBy = true, period
 	s.detector.Pause(s.fabric.now, queue(p), t, fresh)
+	s.flush()
 }
 
 func (s *Switch) resume(p unit.Port, expired bool) {
@@ -131,6 +153,40 @@ func (s *Switch) resume(p unit.Port, expired bool) {
 	}
 	s.ports[p].paused = false
 	s.detector.Resume(s.fabric.now, queue(p), expired)
+	s.flush()
+}
+
+// tick lets the detector's deadline, which has come, fire.
+func (s *Switch) tick() {
+	s.detector.Tick(s.fabric.now)
+	s.flush()
+}
+
+// owePause reminds of a pause frame for bucket in; one reminder is enough.
+func (s *Switch) owePause(in unit.Port) {
+	for _, o := range s.owed {
+		if o.isPause && o.port == in {
+			return
+		}
+	}
+	s.owed = append(s.owed, owed{port: in, isPause: true})
+}
+
+// flush sends what is owed, in order; a pause frame is built from the state as it
+// is when it leaves.
+func (s *Switch) flush() {
+	for len(s.owed) > 0 {
+		o := s.owed[0]
+		s.owed = s.owed[1:]
+		if o.isPause {
+			s.Refresh(o.port)
+			continue
+		}
+		s.fabric.Messages++
+		from := &s.ports[o.port]
+		peer, at := from.peer, from.peerPort
+		s.transmit(o.port, from.delay.Message, func() { peer.Deliver(at, o.msg) })
+	}
 }
 
 // transmit lets do happen at the far end of p, in order. Nothing happens behind a

@@ -28,14 +28,25 @@ func (v view) Held(b detect.Bucket, q detect.Queue) int {
 	return v.s.held[b.Port][q.Port]
 }
 
+func (v view) HeldIn(b detect.Bucket, out unit.PortSet) (n int) {
+	for ; out != 0; out &= out - 1 {
+		n += v.Held(b, queue(out.First()))
+	}
+	return n
+}
+
 func (v view) XON(detect.Bucket) int { return v.s.fabric.XON }
+
+func (v view) Lapsed(b detect.Bucket) bool { return !v.s.ports[b.Port].told }
+
+func (v view) Hop() unit.Time { return v.s.fabric.Hop }
 
 // actions is a Switch as detect.Actions.
 type actions struct{ s *Switch }
 
 func (a actions) Repause(b detect.Bucket) {
 	if a.s.ports[b.Port].xoff {
-		a.s.Refresh(b.Port)
+		a.s.owePause(b.Port)
 	}
 }
 
@@ -44,9 +55,7 @@ func (a actions) Send(p unit.Port, t itsyhdr.TLV) bool {
 	if from.peer == nil && !from.host {
 		return false
 	}
-	a.s.fabric.Messages++
-	peer, at := from.peer, from.peerPort
-	a.s.transmit(p, from.delay.Message, func() { peer.detector.Message(a.s.fabric.now, at, t) })
+	a.s.owed = append(a.s.owed, owed{port: p, msg: t})
 	return true
 }
 

@@ -217,7 +217,16 @@ func (s *stub) Held(b detect.Bucket, q detect.Queue) int {
 	}
 	return s.held[b.Port][q.Port]
 }
-func (s *stub) XON(detect.Bucket) int            { return 1 }
+func (s *stub) XON(detect.Bucket) int { return 1 }
+
+func (s *stub) HeldIn(b detect.Bucket, out unit.PortSet) (n int) {
+	for ; out != 0; out &= out - 1 {
+		n += s.Held(b, detect.Queue{Port: out.First(), Class: b.Class})
+	}
+	return n
+}
+func (s *stub) Lapsed(detect.Bucket) bool        { return false }
+func (s *stub) Hop() unit.Time                   { return unit.Microsecond }
 func (s *stub) Repause(detect.Bucket)            { panic("never asked for") }
 func (s *stub) Send(unit.Port, itsyhdr.TLV) bool { s.sent++; return true }
 func (s *stub) Report(detect.Finding)            { s.found++ }
@@ -231,8 +240,8 @@ func TestClassesShareThePort(t *testing.T) {
 	b3, b4 := detect.Bucket{Port: 0, Class: 3}, detect.Bucket{Port: 0, Class: 4}
 	q3, q4 := detect.Queue{Port: 1, Class: 3}, detect.Queue{Port: 1, Class: 4}
 
-	d.Enqueue(0, b3, q3)
-	d.Enqueue(0, b4, q4)
+	d.Enqueue(0, b3, q3, 1)
+	d.Enqueue(0, b4, q4, 1)
 	s.held[0][1] = 100 // in q4; the stub shows it in q3 too, which does not matter here
 	d.Empty(0, q3)
 	if !d.traffic(1).Has(0) {

@@ -31,7 +31,7 @@ var layers = []struct {
 	{true, []string{"dataplane"}},
 	{true, []string{"host", "oracle"}},
 	{true, []string{"config"}},
-	{true, []string{"scenario", "scenarios"}},
+	{true, []string{"scenario", "scenarios", "replay"}},
 	{false, []string{"live", "netns-lab", "internal/decode", "observe"}},
 	{true, []string{"sim"}},
 	{false, []string{"lab", "internal/bench"}},

@@ -38,12 +38,12 @@ func duts(program string) []dut {
 	}
 }
 
-// oneThread lets a program of ours use one processor.
+// oneThread is the environment of the nodes of a lab.
 var oneThread = []string{"GOMAXPROCS=1"}
 
 func ourProgram(program, name string, args ...string) func(*bed, int, string) ([]*child, error) {
 	return func(b *bed, cpu int, dir string) ([]*child, error) {
-		return startAll(launch{room: b.dut, cpu: cpu, dir: dir, name: name, argv: append([]string{program}, args...), env: oneThread})
+		return startAll(launch{room: b.dut, cpu: cpu, dir: dir, name: name, argv: append([]string{program}, args...)})
 	}
 }
 

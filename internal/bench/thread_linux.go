@@ -49,7 +49,7 @@ func onThread(fn func() error) error {
 			return
 		}
 		err = fn()
-		if lost := errors.Join(netns.Set(home), unix.SchedSetaffinity(0, &cpus)); lost != nil {
+		if lost := errors.Join(goHome(home), unix.SchedSetaffinity(0, &cpus)); lost != nil {
 			result <- errors.Join(err, fmt.Errorf("restore thread: %w", lost))
 			return // still locked: the thread ends with the goroutine
 		}
@@ -57,6 +57,20 @@ func onThread(fn func() error) error {
 		result <- err
 	}()
 	return <-result
+}
+
+// goHome brings the thread back to a namespace, if it has left it: to enter one takes
+// a right that a thread which was refused another one does not have.
+func goHome(home netns.NsHandle) error {
+	here, err := netns.Get()
+	if err != nil {
+		return err
+	}
+	defer here.Close()
+	if here.Equal(home) {
+		return nil
+	}
+	return netns.Set(home)
 }
 
 // twoCPUs are the first two processors that this program may run on.

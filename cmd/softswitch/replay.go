@@ -1,0 +1,71 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"softswitch/replay"
+)
+
+func replayCommand() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "replay FILE",
+		Short: "Repeat a recorded node, call by call, and compare",
+		Long: `Repeat what "softswitch run --record FILE" or "softswitch host --record FILE"
+recorded: every call of the node's machine, on a machine made anew, without
+interfaces and without waiting. It has to give the same events.
+
+A recording that is cut short, as that of a node that was killed, is compared as
+far as it goes.
+
+Exit status: 0 the same; 1 not, or not whole: the first difference, or the fault,
+is printed; 2 no recording, or one of another version.`,
+		Example: "  softswitch replay s1.rec",
+		Args:    arguments(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			f, err := os.Open(args[0])
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			res, err := replay.Play(f, detectors)
+			if err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			if err := printReplay(res, asJSON); err != nil {
+				return err
+			}
+			if !res.Same || res.Fault != "" {
+				return errUnmet
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func printReplay(r *replay.Result, asJSON bool) error {
+	if asJSON {
+		e := json.NewEncoder(os.Stdout)
+		e.SetIndent("", "  ")
+		return e.Encode(r)
+	}
+	fmt.Printf("%s %s: %d calls, %d frames, %d events", r.Kind, r.Name, r.Calls, r.Frames, r.Events)
+	switch {
+	case r.Difference != nil:
+		d := r.Difference
+		fmt.Printf(" are the same, then\n%s (call %d):\n  recorded  %s\n  replayed  %s\n", d.What, d.Call, d.Recorded, d.Replayed)
+	case r.Fault != "":
+		fmt.Printf(" are the same, then the recording cannot be read:\n  %s\n", r.Fault)
+	case r.Full:
+		fmt.Println(": the same, up to where the recorder had no more room")
+	default:
+		fmt.Println(": the same")
+	}
+	return nil
+}

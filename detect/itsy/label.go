@@ -1,0 +1,121 @@
+package itsy
+
+import (
+	"softswitch/internal/unit"
+	"softswitch/itsyhdr"
+)
+
+// label is what an egress port stores of the last pause that came to it: a label,
+// and the initial trigger that the pausing bucket names.
+//
+//	63     48 47     32 31   26  25  24  23    22 21                  0
+//	rank      owner's   owner's  F   T   unused   trigger: node (16),
+//	          node      port                      port (6)
+//
+// F says that the label came by waits that prove a deadlock if the label comes
+// home (publish.go), T that it has passed the bucket that is the trigger. Rank 0
+// is no label; the trigger may be there nonetheless.
+type label uint64
+
+const (
+	ownerShift = 26
+	rankShift  = 48
+
+	flagProof   label = 1 << 25
+	flagTrigger label = 1 << 24
+
+	maskTrigger label = 1<<22 - 1
+	maskID      label = 1<<64 - 1<<ownerShift
+)
+
+func newLabel(rank uint16, owner unit.NodePort) label {
+	return label(rank)<<rankShift | label(pack(owner))<<ownerShift
+}
+
+// pack and unpack are a port of a node in 22 bits.
+func pack(np unit.NodePort) uint32 { return uint32(np.Node)<<6 | uint32(np.Port) }
+
+func unpack(v uint32) unit.NodePort {
+	return unit.NodePort{Node: unit.NodeID(v >> 6), Port: unit.Port(v & 0x3f)}
+}
+
+func (l label) rank() uint16           { return uint16(l >> rankShift) }
+func (l label) owner() unit.NodePort   { return unpack(uint32(l >> ownerShift & maskTrigger)) }
+func (l label) trigger() unit.NodePort { return unpack(uint32(l & maskTrigger)) }
+func (l label) id() label              { return l & maskID }
+func (l label) isNone() bool           { return l.rank() == 0 }
+
+// withTrigger is l with another trigger, and with T as passed says.
+func (l label) withTrigger(at unit.NodePort, passed bool) label {
+	l = l&^(maskTrigger|flagTrigger) | label(pack(at))
+	if passed {
+		l |= flagTrigger
+	}
+	return l
+}
+
+// less is the order of labels: by rank, then by owner. Ranks are serial numbers
+// (RFC 1982): of two that lie less than 32768 apart, the one that was counted later
+// is the greater, also across the wrap. No label is less than any.
+func (l label) less(m label) bool {
+	switch {
+	case m.isNone():
+		return false
+	case l.isNone():
+		return true
+	case l.rank() != m.rank():
+		return before(l.rank(), m.rank())
+	}
+	return l.id() < m.id()
+}
+
+// before is the order of ranks that are not 0.
+func before(a, b uint16) bool { return int16(a-b) < 0 }
+
+// later is the rank n after a: never 0.
+func later(a uint16, n uint16) uint16 {
+	if r := a + n; r >= a && r != 0 {
+		return r
+	}
+	return a + n + 1 // past 0
+}
+
+// within reports whether rank lies from lo to hi.
+func within(rank, lo, hi uint16) bool { return !before(rank, lo) && !before(hi, rank) }
+
+// Flags on the wire.
+const (
+	wireProof   = 1
+	wireTrigger = 2
+)
+
+// tlv is l as a pause frame carries it.
+func (l label) tlv() itsyhdr.TLV {
+	t := itsyhdr.TLV{Kind: itsyhdr.KindLabel, Seq: l.rank(), Trigger: l.trigger()}
+	if !l.isNone() {
+		t.Initiator = l.owner()
+	}
+	if l&flagProof != 0 {
+		t.Flags |= wireProof
+	}
+	if l&flagTrigger != 0 {
+		t.Flags |= wireTrigger
+	}
+	return t
+}
+
+// parseLabel takes the label out of a pause frame; no label if the TLV is none of
+// this detector's, or makes no sense.
+func parseLabel(t itsyhdr.TLV) label {
+	if t.Kind != itsyhdr.KindLabel {
+		return 0
+	}
+	var l label
+	if t.Seq != 0 && t.Initiator.Node != 0 {
+		l = newLabel(t.Seq, t.Initiator)
+		if t.Flags&wireProof != 0 {
+			l |= flagProof
+		}
+	}
+	return l.withTrigger(t.Trigger, t.Flags&wireTrigger != 0)
+}

@@ -1,0 +1,169 @@
+package live
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"softswitch/config"
+	"softswitch/dataplane"
+	"softswitch/detect"
+	"softswitch/detect/itsypaper"
+	"softswitch/event"
+	"softswitch/internal/unit"
+	"softswitch/replay"
+)
+
+var recordedDetectors = map[string]detect.Factory{itsypaper.Name: itsypaper.New}
+
+// recordedBed is a running bed of three paced ports whose machine is recorded on w.
+func recordedBed(t *testing.T, rec **Recorder, w interface{ Write([]byte) (int, error) }, limit int) *bed {
+	t.Helper()
+	cfg := config.Switch{Name: "s7", ID: 7, Detector: itsypaper.Name}
+	for p := range unit.Port(3) {
+		cfg.Ports = append(cfg.Ports, config.Port{Name: portName(p), Rate: "50Mbit/s"})
+		cfg.MAC = append(cfg.MAC, config.MAC{MAC: config.FormatMAC(uint64(stationMAC(p))), Port: int(p)})
+	}
+	cfg.Fill()
+	node := event.Node{ID: 7, Name: "s7", Ports: []string{"p0", "p1", "p2"}}
+	h := replay.Header{Kind: replay.Switch, Name: "s7", Config: string(cfg.Marshal()), Batch: Batch, Granularity: Granularity}
+	return startBed(t, 3, opts{
+		config: func(c *dataplane.Config) { *c = cfg.Build(itsypaper.New, Batch, Granularity) },
+		machine: func(sw *dataplane.Switch) Machine {
+			*rec = newRecorder(sw, w, h, node, limit)
+			return *rec
+		},
+	})
+}
+
+// A live node is recorded while four goroutines send through it, pauses come and
+// run out, and a link is cut and opened anew. Played again it says the same.
+func TestRecordAndReplay(t *testing.T) {
+	var file bytes.Buffer
+	var rec *Recorder
+	b := recordedBed(t, &rec, &file, recordMax)
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	var streams sync.WaitGroup
+	for p := range unit.Port(2) {
+		streams.Go(func() {
+			if err := b.stream(p, 1-p, 3000, 200, rand.New(rand.NewPCG(seed, uint64(p)))); err != nil {
+				t.Errorf("seed %d: %v", seed, err)
+			}
+		})
+	}
+	b.write(1, pfc(2000)) // 20 ms at 50 Mbit/s: class 3 towards port 1 piles up, and port 0 is paused
+	b.awaitEvents(event.XOFF, 1)
+	b.awaitEvents(event.Expired, 1)
+	b.write(1, pfc(65535))
+	b.write(1, pfc(0))
+	b.awaitEvents(event.Resumed, 1)
+	b.setLink(2, 0, false) // the interface is gone
+	b.setLink(2, 2, true)
+	streams.Wait()
+	b.awaitEvents(event.XON, 1)
+	b.stop()
+	if err := rec.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	res := play(t, file.Bytes())
+	if !res.Same || res.Fault != "" || res.Full {
+		t.Errorf("the replay is not the same: %+v, difference %+v", res, res.Difference)
+	}
+	b.Node.mu.Lock()
+	frames := b.Stats(0).Received + b.Stats(1).Received + b.Stats(2).Received
+	b.Node.mu.Unlock()
+	if uint64(res.Frames) != frames || res.Events != len(b.events) || res.Kind != replay.Switch || res.Name != "s7" {
+		t.Errorf("%+v: want all %d frames and %d events", res, frames, len(b.events))
+	}
+
+	t.Run("cut short", func(t *testing.T) {
+		whole := file.Bytes()
+		for _, n := range []int{len(whole) - 1, len(whole) / 2, len(whole)/3 + 1, len(whole) / 7} {
+			res := play(t, whole[:n])
+			if !strings.Contains(res.Fault, "cut short") || !res.Same || res.Calls == 0 {
+				t.Errorf("the first %d bytes: %+v, difference %+v", n, res, res.Difference)
+			}
+		}
+	})
+	t.Run("differs", func(t *testing.T) {
+		damaged := bytes.Replace(file.Bytes(), []byte(`"type":"expired"`), []byte(`"type":"resumed"`), 1)
+		res := play(t, damaged)
+		if d := res.Difference; res.Same || d == nil || !strings.Contains(d.Recorded, `"resumed"`) || !strings.Contains(d.Replayed, `"expired"`) {
+			t.Errorf("another event in the recording: %+v, %+v", res, d)
+		}
+	})
+}
+
+func play(t *testing.T, file []byte) *replay.Result {
+	t.Helper()
+	res, err := replay.Play(bytes.NewReader(file), recordedDetectors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+// stuckWriter takes the first write and keeps it until it is let go.
+type stuckWriter struct {
+	begun, letGo chan struct{}
+	once         sync.Once
+	file         bytes.Buffer
+}
+
+func (w *stuckWriter) Write(b []byte) (int, error) {
+	w.once.Do(func() { close(w.begun) })
+	<-w.letGo
+	return w.file.Write(b)
+}
+
+// A disk that stands still does not stop the node: the recording ends, says so, and
+// what it has is whole.
+func TestRecorderIsFull(t *testing.T) {
+	w := &stuckWriter{begun: make(chan struct{}), letGo: make(chan struct{})}
+	var rec *Recorder
+	b := recordedBed(t, &rec, w, 2*recordBatch)
+	seed := uint64(time.Now().UnixNano())
+	if err := b.stream(0, 1, 3000, 200, rand.New(rand.NewPCG(seed, 0))); err != nil {
+		t.Fatalf("seed %d: %v", seed, err)
+	}
+	await(t, w.begun, "the recorder to write")
+	rec.mu.Lock()
+	if n := cap(rec.buf) + cap(rec.spare); n > 8*recordBatch || !rec.full {
+		t.Errorf("the recorder holds %d bytes, full %v; want few, true", n, rec.full)
+	}
+	rec.mu.Unlock()
+	close(w.letGo)
+	b.stop()
+	if err := rec.Close(); err == nil || !strings.Contains(err.Error(), "ended early") {
+		t.Errorf("Close: %v; want that it ended early", err)
+	}
+	if res := play(t, w.file.Bytes()); !res.Full || !res.Same || res.Fault != "" || res.Frames == 0 || res.Frames >= 3000 {
+		t.Errorf("%+v, difference %+v", res, res.Difference)
+	}
+}
+
+type brokenWriter struct{}
+
+var errBroken = errors.New("no space left")
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
+
+// Nor does one that fails.
+func TestRecorderCannotWrite(t *testing.T) {
+	var rec *Recorder
+	b := recordedBed(t, &rec, brokenWriter{}, recordMax)
+	seed := uint64(time.Now().UnixNano())
+	if err := b.stream(0, 1, 1500, 200, rand.New(rand.NewPCG(seed, 0))); err != nil {
+		t.Fatalf("seed %d: %v", seed, err)
+	}
+	b.stop()
+	if err := rec.Close(); !errors.Is(err, errBroken) {
+		t.Errorf("Close: %v; want %v", err, errBroken)
+	}
+}

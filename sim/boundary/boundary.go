@@ -1,0 +1,153 @@
+// Package boundary finds the rate at which a routing loop turns into a deadlock,
+// by simulation, and holds it against theory.
+//
+//	          .---- one flow at rate r, initial TTL
+//	          v
+//	h -----> S1 ----> S2 ----> ... ----> Sn
+//	          ^                          |
+//	          '--------------------------'   nothing ever arrives; frames die of TTL
+//
+// Hu et al., "Deadlocks in Datacenter Networks", section 3.1: in the boundary state
+// the loop's n links of rate B carry n B, every frame adds TTL crossings, and so
+// there is a deadlock if and only if
+//
+//	r > n B / TTL        (Eq. 3)
+//
+// The equation spreads a frame's crossings evenly over the links. They are whole
+// numbers: a frame that comes to its first switch with TTL crosses TTL-1 links
+// (the switch that gets it with TTL 1 drops it), and so the first link of the loop
+// ceil((TTL-1)/n) times. That link is full first, at B / ceil((TTL-1)/n), which is
+// Eq. 3 where n divides TTL. Loop.First is this rate.
+//
+// Read in this order: Loop, Try, Flip.
+//
+// Invariants: the same Loop gives the same result, always; all rates count the
+// wire's overhead, those of the links as well as that of the flow.
+//
+// What it does not do: it runs nothing at the same time. The caller may.
+package boundary
+
+import (
+	"fmt"
+	"strings"
+
+	"softswitch/detect"
+	"softswitch/internal/unit"
+	"softswitch/scenario"
+	"softswitch/sim"
+)
+
+// Link is the rate B of every link: 40 Gbit/s, as in the paper.
+const Link unit.Rate = 40_000_000_000
+
+// duration is how long a loop is watched. A rate that is a thousandth above what
+// a link carries fills 40 KB in 8 ms.
+const duration = 20 * unit.Millisecond
+
+// Loop is a routing loop.
+type Loop struct {
+	Switches int // n, 2 to 50
+	TTL      int // that the host sends with, 1 to 255
+}
+
+// Eq3 is n B / TTL, in bits per second.
+func (l Loop) Eq3() unit.Rate { return Link * unit.Rate(l.Switches) / unit.Rate(l.TTL) }
+
+// First is the rate at which the first link of the loop is full, 0 if a frame does
+// not cross it twice: then no rate that a link can bring in fills it.
+func (l Loop) First() unit.Rate {
+	times := (l.TTL - 1 + l.Switches - 1) / l.Switches
+	if times < 2 {
+		return 0
+	}
+	return Link / unit.Rate(times)
+}
+
+// Trial is what came of a rate.
+type Trial struct {
+	Rate     unit.Rate `json:"rate_bps"`
+	Deadlock bool      `json:"deadlock"`
+	Onset    unit.Time `json:"onset_ns"` // after the flow's start; 0 without a deadlock
+}
+
+// Try injects r into the loop, above 0 and at most Link.
+func (l Loop) Try(r unit.Rate) (Trial, error) {
+	s, err := scenario.Parse("boundary", []byte(l.scenario(r)), scenario.Known{})
+	if err != nil {
+		return Trial{}, err
+	}
+	plan, err := scenario.Compile(s)
+	if err != nil {
+		return Trial{}, err
+	}
+	w, err := sim.New(plan, sim.Options{Seed: 1, Detectors: map[string]detect.Factory{"none": detect.NewNone}})
+	if err != nil {
+		return Trial{}, err
+	}
+	v, err := w.Run()
+	if err != nil {
+		return Trial{}, err
+	}
+	if v.LosslessLost > 0 {
+		return Trial{}, fmt.Errorf("boundary: %d switches, TTL %d, %d bit/s: %d lossless frames were lost", l.Switches, l.TTL, r, v.LosslessLost)
+	}
+	return Trial{Rate: r, Deadlock: v.Deadlock, Onset: v.Onset}, nil
+}
+
+// scenario is the loop as a scenario file. The flow's receiver hangs behind a
+// switch of its own, to which no switch of the loop sends.
+func (l Loop) scenario(r unit.Rate) string {
+	var switches, links, routes []string
+	for i := 1; i <= l.Switches; i++ {
+		next := i%l.Switches + 1
+		switches = append(switches, fmt.Sprintf("s%d", i))
+		if i < next || l.Switches > 2 {
+			links = append(links, fmt.Sprintf("s%d--s%d", i, next))
+		}
+		routes = append(routes, fmt.Sprintf("  - {at: s%d, to: z, ports: [s%d]}\n", i, next))
+	}
+	return fmt.Sprintf(`name: boundary
+topology:
+  switches: [%s, end]
+  hosts: [h, z]
+  links: [%s, h--s1, s1--end, end--z]
+  rate: %dbit/s
+  delay: 1us
+buffer: {pool: 12582912}
+routes:
+%sdetector: none
+flows:
+  - {name: loop, from: h, to: z, rate: %dbit/s, ttl: %d, frame: 1500}
+duration: %dns
+`, strings.Join(switches, ", "), strings.Join(links, ", "), Link, strings.Join(routes, ""), r, l.TTL, duration)
+}
+
+// Flip is the rate at which the loop really turns into a deadlock: Above is the
+// lowest rate tried that does, Below the highest that does not. Both are 0 if the
+// rate of a link does not.
+type Flip struct {
+	Below, Above unit.Rate
+}
+
+// Flip halves the interval between no rate and the link's until it is a 500th of
+// its upper end.
+func (l Loop) Flip() (Flip, error) {
+	f := Flip{Below: 0, Above: Link}
+	t, err := l.Try(Link)
+	if err != nil || !t.Deadlock {
+		return Flip{}, err
+	}
+	for f.Above-f.Below > f.Above/500 {
+		middle := f.Below + (f.Above-f.Below)/2
+		t, err := l.Try(middle)
+		if err != nil {
+			return Flip{}, err
+		}
+		if t.Deadlock {
+			f.Above = middle
+		} else {
+			f.Below = middle
+		}
+	}
+	return f, nil
+}

@@ -1,0 +1,196 @@
+package fuzz
+
+import (
+	"fmt"
+	"strings"
+
+	"softswitch/config"
+	"softswitch/internal/unit"
+)
+
+// Mode is what may happen to control frames.
+type Mode string
+
+// Modes.
+const (
+	Usual  Mode = "usual"  // nothing
+	Loss   Mode = "loss"   // some are lost; so few and so often repeated that no pause expires
+	Expiry Mode = "expiry" // switches stop for so long that pauses expire
+)
+
+// Modes are all modes.
+var Modes = []Mode{Usual, Loss, Expiry}
+
+// Case is a scenario that was made up. It is a value of its own: Shrink changes
+// copies of it.
+type Case struct {
+	Seed  uint64
+	Index int
+	Mode  Mode
+	Shape string // how it was made up
+	Wires uint64 // seed of the simulation
+
+	Switches, Hosts []string
+	Links           []Link
+	ControlLoss     int // per mille
+
+	Threshold int // XOFF, in bytes
+	XONOffset int
+	Headroom  int
+	Lossless  []int
+	Quanta    int
+	Refresh   unit.Time
+
+	Routes   []Route
+	Dead     []string
+	FloodAll bool
+	Flows    []Flow
+	Events   []Event
+	Duration unit.Time
+}
+
+// Link joins A and B.
+type Link struct {
+	A, B          string
+	Rate          unit.Rate
+	Delay, Jitter unit.Time
+}
+
+// Route is a route override: At sends what is for the hosts of To by way of Next,
+// or only while its computed way is down.
+type Route struct {
+	At, To, Next string
+	Backup       bool
+}
+
+// Flow is a stream of frames. Rate 0 is the line's, Stop 0 is never.
+type Flow struct {
+	From, To    string
+	Class       int
+	Rate        unit.Rate
+	Frame, TTL  int
+	Start, Stop unit.Time
+}
+
+// Event is an entry of the time line; the fields that count are those of its Do.
+type Event struct {
+	At    unit.Time
+	Do    string
+	Link  string
+	Node  string // the host or switch, or for lose the sender
+	Class int
+	Rate  unit.Rate
+	For   unit.Time
+	Nth   int
+}
+
+// reserved is the reserved part of every bucket: one large frame.
+const reserved = 1600
+
+// Text is the case as a scenario file for detector, with comment, of several
+// lines, at its head.
+func (c *Case) Text(detector, comment string) []byte {
+	var b strings.Builder
+	for line := range strings.Lines(comment) {
+		b.WriteString(strings.TrimRight("# "+line, " \n") + "\n")
+	}
+	fmt.Fprintf(&b, "name: %s\ndetector: %s\n\n", c.Name(), detector)
+	c.writeTopology(&b)
+	fmt.Fprintf(&b, "\nbuffer: {pool: 1073741824, size: %d, static_th: %d, xon_offset: %d, xoff: %d}\n", reserved, c.Threshold-reserved, c.XONOffset, c.Headroom)
+	fmt.Fprintf(&b, "pfc: {lossless: %s, quanta: %d, refresh: %s}\n", list(c.Lossless), c.Quanta, span(c.Refresh))
+	c.writeRoutes(&b)
+	c.writeTraffic(&b)
+	fmt.Fprintf(&b, "\nduration: %s\n", span(c.Duration))
+	return []byte(b.String())
+}
+
+// Name is the name of the case: its seed, index and mode.
+func (c *Case) Name() string { return fmt.Sprintf("seed%d-case%d-%s", c.Seed, c.Index, c.Mode) }
+
+func (c *Case) writeTopology(b *strings.Builder) {
+	fmt.Fprintf(b, "topology:\n  switches: %s\n  hosts: %s\n  links:\n", list(c.Switches), list(c.Hosts))
+	for _, l := range c.Links {
+		fmt.Fprintf(b, "    - %s--%s\n", l.A, l.B)
+	}
+	def := c.Links[0]
+	fmt.Fprintf(b, "  rate: %s\n  delay: %s\n  jitter: %s\n", config.FormatRate(def.Rate), span(def.Delay), span(def.Jitter))
+	if c.ControlLoss > 0 {
+		fmt.Fprintf(b, "  control_loss_per_mille: %d\n", c.ControlLoss)
+	}
+	head := "  overrides:\n"
+	for _, l := range c.Links {
+		if l.Rate != def.Rate || l.Delay != def.Delay || l.Jitter != def.Jitter {
+			fmt.Fprintf(b, "%s    - {link: %s--%s, rate: %s, delay: %s, jitter: %s}\n", head, l.A, l.B, config.FormatRate(l.Rate), span(l.Delay), span(l.Jitter))
+			head = ""
+		}
+	}
+}
+
+func (c *Case) writeRoutes(b *strings.Builder) {
+	head := "\nroutes:\n"
+	for _, r := range c.Routes {
+		key := "ports"
+		if r.Backup {
+			key = "backup"
+		}
+		fmt.Fprintf(b, "%s  - {at: %s, to: %s, %s: [%s]}\n", head, r.At, r.To, key, r.Next)
+		head = ""
+	}
+	if len(c.Dead) > 0 {
+		fmt.Fprintf(b, "\ndead: %s\n", list(c.Dead))
+		if c.FloodAll {
+			fmt.Fprintf(b, "flood: all\n")
+		}
+	}
+}
+
+func (c *Case) writeTraffic(b *strings.Builder) {
+	head := "\nflows:\n"
+	for i, f := range c.Flows {
+		rate, stop := "line", ""
+		if f.Rate > 0 {
+			rate = config.FormatRate(f.Rate)
+		}
+		if f.Stop > 0 {
+			stop = ", stop: " + span(f.Stop)
+		}
+		fmt.Fprintf(b, "%s  - {name: F%d, from: %s, to: %s, class: %d, rate: %s, frame: %d, ttl: %d, start: %s%s}\n",
+			head, i, f.From, f.To, f.Class, rate, f.Frame, f.TTL, span(f.Start), stop)
+		head = ""
+	}
+	head = "\nevents:\n"
+	for _, e := range c.Events {
+		fmt.Fprintf(b, "%s  - {at: %s, do: %s%s}\n", head, span(e.At), e.Do, e.keys())
+		head = ""
+	}
+}
+
+// keys are the keys of an event besides at and do.
+func (e Event) keys() string {
+	switch e.Do {
+	case "fail", "heal":
+		return ", link: " + e.Link
+	case "kill", "stop", "continue":
+		return ", switch: " + e.Node
+	case "lose":
+		return fmt.Sprintf(", link: %s, from: %s, nth: %d", e.Link, e.Node, e.Nth)
+	case "normal":
+		return ", host: " + e.Node
+	}
+	s := ", host: " + e.Node
+	if e.Do == "storm" {
+		s += fmt.Sprintf(", class: %d", e.Class)
+	} else {
+		s += ", rate: " + config.FormatRate(e.Rate)
+	}
+	if e.For > 0 {
+		s += ", for: " + span(e.For)
+	}
+	return s
+}
+
+func list[T any](all []T) string {
+	return strings.ReplaceAll(strings.ReplaceAll(fmt.Sprint(all), "[ ", "["), " ", ", ")
+}
+
+func span(t unit.Time) string { return strings.ReplaceAll(config.FormatTime(t), "µ", "u") }

@@ -1,0 +1,155 @@
+package fuzz
+
+import "fmt"
+
+// Fabrics whose routes go round: the switches of arcs send what is for each other
+// along arcs only.
+
+// ring is 3 to 8 switches, clockwise.
+func (m *maker) ring() {
+	m.loop(m.switches("s", m.between(3, 8), 2))
+}
+
+// eightSwitch is two rings that share a switch, where frames go over from one to
+// the other.
+func (m *maker) eightSwitch() {
+	a := m.switches("a", m.between(3, 6), 1)
+	b := m.switches("b", m.between(2, 5), 1)
+	m.loop(a)
+	m.loop(append(b, a[0]))
+}
+
+// eightLink is two rings that share a link or two.
+func (m *maker) eightLink() {
+	shared := m.switches("s", m.between(2, 3), 1)
+	a := m.switches("a", m.between(1, 4), 1)
+	b := m.switches("b", m.between(1, 4), 1)
+	m.loop(append(append([]string{}, shared...), a...))
+	m.loop(append(append([]string{}, shared...), b...))
+}
+
+// splitArms is two or three ways from one switch to another and one way back, so
+// that a bucket's bytes wait in several queues.
+func (m *maker) splitArms() {
+	back := m.switches("s", m.between(2, 3), 1)
+	for i := range m.between(2, 3) {
+		arm := m.switches(fmt.Sprintf("arm%d-", i), m.between(1, 2), 1)
+		m.loop(append(append([]string{}, back...), arm...))
+	}
+}
+
+// graph is 3 to 10 switches at random and one to three loops in it.
+func (m *maker) graph() {
+	all := m.switches("s", m.between(3, 10), 2)
+	parent := map[string]string{}
+	depth := map[string]int{}
+	for i, s := range all[1:] {
+		parent[s] = all[m.rng.IntN(i+1)]
+		depth[s] = depth[parent[s]] + 1
+		m.link(parent[s], s)
+	}
+	for range m.between(1, 5) {
+		a, b := pick(m, all...), pick(m, all...)
+		if a != b && !m.wired[[2]string{a, b}] {
+			m.link(a, b)
+			if len(m.arcs) == 0 || m.one(2) {
+				m.loop(treeLoop(a, b, parent, depth))
+			}
+		}
+	}
+	if len(m.arcs) == 0 { // a tree so far: close it
+		s := m.sw("t", 1)
+		m.link(all[0], s)
+		m.link(all[1], s)
+		m.loop([]string{s, all[0], all[1]})
+	}
+}
+
+// treeLoop is the way in a tree from a to b; the link from b to a closes it.
+func treeLoop(a, b string, parent map[string]string, depth map[string]int) []string {
+	var up, down []string
+	for a != b {
+		if depth[a] >= depth[b] {
+			up, a = append(up, a), parent[a]
+		} else {
+			down, b = append([]string{b}, down...), parent[b]
+		}
+	}
+	return append(append(up, a), down...)
+}
+
+// switches are n switches called prefix and a number, with 1 to hosts hosts, a few
+// with none.
+func (m *maker) switches(prefix string, n, hosts int) (names []string) {
+	for i := range n {
+		k := m.between(1, hosts)
+		if i > 1 && m.one(8) {
+			k = 0
+		}
+		names = append(names, m.sw(fmt.Sprintf("%s%d", prefix, i), k))
+	}
+	return names
+}
+
+// loop links the switches in a circle and makes arcs of it.
+func (m *maker) loop(names []string) {
+	for i, s := range names {
+		next := names[(i+1)%len(names)]
+		m.link(s, next)
+		m.arcs = append(m.arcs, arc{s, next})
+	}
+}
+
+// keepToArcs adds the routes along arcs, and the pairs of hosts whose frames pass
+// more than one of them.
+func (m *maker) keepToArcs() {
+	for _, dst := range m.onArcs() {
+		if len(m.at[dst]) == 0 {
+			continue
+		}
+		far := m.distances(dst)
+		for _, s := range m.onArcs() {
+			if s == dst || far[s] == 0 {
+				continue
+			}
+			var next []string
+			for _, a := range m.arcs {
+				if a.from == s && (a.to == dst || far[a.to] > 0 && far[a.to] < far[s]) {
+					next = append(next, a.to)
+				}
+			}
+			m.Routes = append(m.Routes, Route{At: s, To: dst, Next: pick(m, next...)})
+			if far[s] > 1 && len(m.at[s]) > 0 {
+				m.pairs = append(m.pairs, pair{from: pick(m, m.at[s]...), to: pick(m, m.at[dst]...)})
+			}
+		}
+	}
+}
+
+// onArcs are the switches on arcs, in the order of the fabric.
+func (m *maker) onArcs() (names []string) {
+	for _, s := range m.Switches {
+		for _, a := range m.arcs {
+			if a.from == s {
+				names = append(names, s)
+				break
+			}
+		}
+	}
+	return names
+}
+
+// distances are the numbers of arcs to dst, by switch; 0 for those that no way
+// leads from, and for dst.
+func (m *maker) distances(dst string) map[string]int {
+	far := map[string]int{}
+	for work := []string{dst}; len(work) > 0; work = work[1:] {
+		for _, a := range m.arcs {
+			if a.to == work[0] && a.from != dst && far[a.from] == 0 {
+				far[a.from] = far[work[0]] + 1
+				work = append(work, a.from)
+			}
+		}
+	}
+	return far
+}

@@ -1,0 +1,246 @@
+package fuzz
+
+import (
+	"fmt"
+	"slices"
+
+	"softswitch/dataplane"
+	"softswitch/detect"
+	"softswitch/event"
+	"softswitch/internal/unit"
+	"softswitch/oracle"
+	"softswitch/scenario"
+	"softswitch/sim"
+)
+
+// Failure is what a detector did wrong.
+type Failure string
+
+// Failures, the worst first.
+const (
+	FalsePositive Failure = "false_positive" // declared what never was true
+	Premature     Failure = "premature"      // declared what came true later
+	FalseNegative Failure = "false_negative" // did not declare what was true
+)
+
+// Outcome is a case judged.
+type Outcome struct {
+	// Invalid says why the case says nothing of the detector; then only Frames counts
+	// besides.
+	Invalid string
+	Frames  uint64 // frame-hops
+
+	Knots []Knot
+	// Findings by their outcome.
+	True, FalsePositives, Premature, Late int
+	// Control is the frames that the detector has cost: messages, and pauses that were
+	// repeated before their time.
+	Control int
+}
+
+// Knot is a deadlock that has to be declared: at some time it waited for nothing
+// outside.
+type Knot struct {
+	oracle.Kind
+	Declarers int
+	// Latency is from the onset to the first declaration in thousandths of a lap of
+	// the declared loop.
+	Latency int64
+	// Missed: nobody declared it, and it lived for grace.
+	Missed bool
+	// Young: nobody declared it, and it lived for less.
+	Young bool
+}
+
+// Missed is the number of false negatives.
+func (o *Outcome) Missed() (n int) {
+	for _, k := range o.Knots {
+		if k.Missed {
+			n++
+		}
+	}
+	return n
+}
+
+// Failure is the worst failure of the outcome, "" if there is none.
+func (o *Outcome) Failure() Failure {
+	for _, f := range []Failure{FalsePositive, Premature, FalseNegative} {
+		if o.Has(f) {
+			return f
+		}
+	}
+	return ""
+}
+
+// Has reports whether the outcome has a failure of this kind.
+func (o *Outcome) Has(f Failure) bool {
+	switch {
+	case o.Invalid != "":
+		return false
+	case f == FalsePositive:
+		return o.FalsePositives > 0
+	case f == Premature:
+		return o.Premature > 0
+	}
+	return o.Missed() > 0
+}
+
+// graceLaps is how many laps a deadlock may be old without being missed.
+const graceLaps = 20
+
+// Play simulates the case with the detector called name and judges it. What cannot
+// be played, or panics, is Invalid.
+func (c *Case) Play(name string, detector detect.Factory) (o Outcome) {
+	defer func() {
+		if r := recover(); r != nil {
+			o = Outcome{Invalid: fmt.Sprintf("panic: %v", r)}
+		}
+	}()
+	w, sent, err := c.world(name, detector)
+	if err != nil {
+		return Outcome{Invalid: err.Error()}
+	}
+	v, err := w.Run()
+	if err != nil {
+		return Outcome{Invalid: err.Error()}
+	}
+	o.Frames, _ = w.Frames()
+	if o.Invalid = lost(w); o.Invalid != "" {
+		return o
+	}
+	r := w.Result()
+	o.True, o.FalsePositives = r.Count(oracle.TruePositive), r.Count(oracle.FalsePositive)
+	o.Premature, o.Late = r.Count(oracle.Premature), r.Count(oracle.Late)
+	o.Control = sent.early + v.ControlMessages
+	o.Knots = c.knots(r)
+	return o
+}
+
+// world is the case ready to run, by way of its text.
+func (c *Case) world(name string, detector detect.Factory) (*sim.World, *repeats, error) {
+	s, err := scenario.Parse(c.Name()+".yaml", c.Text(name, ""), scenario.Known{Detectors: []string{name}})
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, err := scenario.Compile(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	sent := &repeats{every: c.Refresh, last: make(map[at]unit.Time)}
+	w, err := sim.New(plan, sim.Options{Seed: c.Wires, Detectors: map[string]detect.Factory{name: detector}, Slots: c.slots(), Events: sent.see})
+	return w, sent, err
+}
+
+// slots is enough for every bucket full of the shortest frames that flows send, and
+// some for wires.
+func (c *Case) slots() int {
+	shortest := full
+	for _, f := range c.Flows {
+		shortest = min(shortest, f.Frame)
+	}
+	return 2*len(c.Links)*((c.Threshold+c.Headroom)/shortest+1)*len(c.Lossless) + 8192
+}
+
+// repeats counts pauses that were repeated before their time.
+type repeats struct {
+	every unit.Time
+	last  map[at]unit.Time // pause frame, by bucket
+	early int
+}
+
+type at struct {
+	node  unit.NodeID
+	port  unit.Port
+	class unit.Priority
+}
+
+func (r *repeats) see(n event.Node, e event.Event) {
+	if e.Type != event.RefreshSent && e.Type != event.PauseSent {
+		return
+	}
+	b := at{n.ID, e.Port, e.Class}
+	if e.Type == event.RefreshSent && e.At < r.last[b]+r.every {
+		r.early++
+	}
+	r.last[b] = e.At
+}
+
+// lost says that a switch had no room for a lossless frame, "" if each had. What
+// failed links lose is no fault of the case.
+func lost(w *sim.World) (why string) {
+	w.EachSwitch(func(s *dataplane.Switch) {
+		for p := range unit.Port(s.Ports()) {
+			for _, r := range []dataplane.Reason{dataplane.DropHeadroom, dataplane.DropNoSlot, dataplane.DropNoCopy} {
+				if n := s.Counters(p).Drops[r]; n > 0 && why == "" {
+					why = fmt.Sprintf("%s dropped %d frames of port %d: %v", s.Config().Name, n, p, r)
+				}
+			}
+		}
+	})
+	return why
+}
+
+// knots are the deadlocks that were a knot at some time.
+func (c *Case) knots(r *oracle.Result) (knots []Knot) {
+	laps := c.laps(r)
+	for i, d := range r.Deadlocks {
+		if !d.Knot {
+			continue
+		}
+		k := Knot{Kind: d.Kind, Declarers: len(d.Declarers)}
+		first := slices.IndexFunc(r.Findings, func(f oracle.Finding) bool { return f.Deadlock == i })
+		switch {
+		case first >= 0:
+			f := r.Findings[first]
+			k.Latency = int64(f.Latency) * 1000 / int64(laps(f.Loop))
+		case d.To-d.From >= graceLaps*laps(d.Queues)+c.lostLabels():
+			k.Missed = true
+		default:
+			k.Young = true
+		}
+		knots = append(knots, k)
+	}
+	return knots
+}
+
+// lostLabels is how long the repair of lost labels may take.
+func (c *Case) lostLabels() unit.Time {
+	if c.Mode == Usual {
+		return 0
+	}
+	return 6 * c.Refresh
+}
+
+// laps gives the time of a lap over these queues.
+func (c *Case) laps(r *oracle.Result) func([]oracle.Queue) unit.Time {
+	hops := map[string]unit.Time{}
+	for _, l := range c.Links {
+		hops[l.A+"--"+l.B], hops[l.B+"--"+l.A] = l.hop(), l.hop()
+	}
+	return func(queues []oracle.Queue) (lap unit.Time) {
+		for _, q := range queues {
+			lap += hops[r.Fabric.LinkName(q.NodePort)]
+		}
+		return max(lap, 1)
+	}
+}
+
+// String sums the outcome up.
+func (o *Outcome) String() string {
+	if o.Invalid != "" {
+		return "invalid: " + o.Invalid
+	}
+	return fmt.Sprintf("%d deadlocks, %d missed; declared %d true, %d false, %d premature, %d late",
+		len(o.Knots), o.Missed(), o.True, o.FalsePositives, o.Premature, o.Late)
+}
+
+// Comment is what the file of a failure says at its head; o is the outcome of c,
+// which Shrink has made smaller if shrunk is true.
+func (c *Case) Comment(detector string, o *Outcome, shrunk bool) string {
+	how := ""
+	if shrunk {
+		how = " It was made smaller while it failed in this way."
+	}
+	return fmt.Sprintf("%s (%s): %s of detector %s.%s\n%v.\n\n  softswitch sim run FILE --seed %d\n",
+		c.Name(), c.Shape, o.Failure(), detector, how, o, c.Wires)
+}

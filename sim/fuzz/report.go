@@ -1,0 +1,146 @@
+package fuzz
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+)
+
+// Report sums up the outcomes of many cases. Its JSON is the same for the same
+// cases, however many were played at a time.
+type Report struct {
+	Seed     uint64 `json:"seed"`
+	Mode     Mode   `json:"mode"`
+	Detector string `json:"detector"`
+	Cases    int    `json:"cases"`
+	// Deadlocks that had to be declared; Young ones, which nobody declared before they
+	// were over or the run was, are not among them.
+	Deadlocks      int `json:"deadlocks"`
+	Detected       int `json:"detected"`
+	TruePositives  int `json:"true_positives"`
+	FalsePositives int `json:"false_positives"`
+	Premature      int `json:"premature"`
+	// Late declarations came less than 32 hops after the end of a deadlock: no
+	// detector can know it by then.
+	Late           int `json:"late"`
+	FalseNegatives int `json:"false_negatives"`
+	// Latency is from a deadlock's onset to its first declaration.
+	Latency Laps `json:"latency_laps"`
+	// Declarers per detected deadlock. ControlFrames are those of all cases by the
+	// number of deadlocks: messages, and pauses repeated before their time.
+	Declarers     float64 `json:"declarers_per_deadlock"`
+	ControlFrames float64 `json:"control_frames_per_deadlock"`
+	ByKind        Kinds   `json:"by_kind"`
+	MissedByKind  Kinds   `json:"missed_by_kind"`
+	Young         int     `json:"young"`
+	Invalid       int     `json:"invalid"`
+	FrameHops     uint64  `json:"frame_hops"`
+	// Failures are the files of the cases with a false positive, a premature one or a
+	// false negative, in the order of cases.
+	Failures []string `json:"failures"`
+
+	laps      []int64
+	declarers int
+	control   int
+}
+
+// Laps are quantiles.
+type Laps struct {
+	P50 float64 `json:"p50"`
+	P90 float64 `json:"p90"`
+	P99 float64 `json:"p99"`
+	Max float64 `json:"max"`
+}
+
+// Kinds counts deadlocks: with a cycle of strong edges, without one, and those in
+// which flooded frames take part, whatever their edges.
+type Kinds struct {
+	Strong   int `json:"strong"`
+	Split    int `json:"split"`
+	Flooding int `json:"flooding"`
+}
+
+func (k *Kinds) add(of Knot) {
+	switch {
+	case of.Flooded:
+		k.Flooding++
+	case of.Strong:
+		k.Strong++
+	default:
+		k.Split++
+	}
+}
+
+// Add counts the outcome of one case. Finish has to follow the last one.
+func (r *Report) Add(o *Outcome) {
+	r.Cases++
+	r.FrameHops += o.Frames
+	if o.Invalid != "" {
+		r.Invalid++
+		return
+	}
+	r.TruePositives += o.True
+	r.FalsePositives += o.FalsePositives
+	r.Premature += o.Premature
+	r.Late += o.Late
+	r.control += o.Control
+	for _, k := range o.Knots {
+		if k.Young {
+			r.Young++
+			continue
+		}
+		r.Deadlocks++
+		r.ByKind.add(k)
+		if k.Missed {
+			r.FalseNegatives++
+			r.MissedByKind.add(k)
+			continue
+		}
+		r.Detected++
+		r.declarers += k.Declarers
+		r.laps = append(r.laps, k.Latency)
+	}
+}
+
+// Finish computes what is no sum.
+func (r *Report) Finish() {
+	slices.Sort(r.laps)
+	if n := len(r.laps); n > 0 {
+		at := func(percent int) float64 { return float64(r.laps[(n-1)*percent/100]) / 1000 }
+		r.Latency = Laps{at(50), at(90), at(99), at(100)}
+		r.Declarers = float64(r.declarers) / float64(n)
+	}
+	if r.Deadlocks > 0 {
+		r.ControlFrames = float64(r.control) / float64(r.Deadlocks)
+	}
+}
+
+// Clean reports whether the detector made no mistake in any case, and every case
+// could be played.
+func (r *Report) Clean() bool {
+	return r.FalsePositives+r.Premature+r.FalseNegatives+r.Invalid == 0
+}
+
+// WriteTable writes the report for people.
+func (r *Report) WriteTable(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "detector %s, mode %s, seed %d, %d cases, %d frame-hops\n\n", r.Detector, r.Mode, r.Seed, r.Cases, r.FrameHops)
+	fmt.Fprintf(t, "deadlocks\t%d\tstrong %d, split %d, flooding %d; %d more were over or the run was before they had to be declared\n",
+		r.Deadlocks, r.ByKind.Strong, r.ByKind.Split, r.ByKind.Flooding, r.Young)
+	fmt.Fprintf(t, "detected\t%d\n", r.Detected)
+	fmt.Fprintf(t, "false negatives\t%d\tstrong %d, split %d, flooding %d\n", r.FalseNegatives, r.MissedByKind.Strong, r.MissedByKind.Split, r.MissedByKind.Flooding)
+	fmt.Fprintf(t, "true positives\t%d\n", r.TruePositives)
+	fmt.Fprintf(t, "false positives\t%d\tnever true\n", r.FalsePositives)
+	fmt.Fprintf(t, "premature\t%d\ttrue later\n", r.Premature)
+	fmt.Fprintf(t, "late\t%d\tover for less than 32 hops\n", r.Late)
+	fmt.Fprintf(t, "latency\t%.2f\tlaps at p50; p90 %.2f, p99 %.2f, at most %.2f\n", r.Latency.P50, r.Latency.P90, r.Latency.P99, r.Latency.Max)
+	fmt.Fprintf(t, "declarers\t%.2f\tper detected deadlock\n", r.Declarers)
+	fmt.Fprintf(t, "control frames\t%.1f\tper deadlock\n", r.ControlFrames)
+	fmt.Fprintf(t, "invalid\t%d\tcases\n", r.Invalid)
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "failures         %d files\n", len(r.Failures))
+	return err
+}

@@ -1,0 +1,199 @@
+package fuzz
+
+import (
+	"slices"
+
+	"softswitch/internal/unit"
+)
+
+// Shrink makes c smaller while fails says that what is left still fails, and
+// returns the smallest that it found. fails is asked at most tries times. A
+// candidate may be no scenario at all: then it must not fail.
+//
+// It takes out flows, events, switches, hosts, links, routes and dead hosts, by
+// halves first, then shortens the run, then makes numbers plain, and begins again
+// until nothing helps.
+func Shrink(c *Case, tries int, fails func(*Case) bool) *Case {
+	s := &shrinker{best: c, tries: tries, fails: fails}
+	for s.progress = true; s.progress && s.tries > 0; {
+		s.progress = false
+		s.parts()
+		s.times()
+		s.numbers()
+	}
+	return s.best
+}
+
+type shrinker struct {
+	best     *Case
+	tries    int
+	fails    func(*Case) bool
+	progress bool
+}
+
+// try keeps a copy of the best case that change has changed, if it still fails.
+// change reports false if there is nothing to change.
+func (s *shrinker) try(change func(*Case) bool) bool {
+	if s.tries == 0 {
+		return false
+	}
+	c := s.best.clone()
+	if !change(c) {
+		return false
+	}
+	s.tries--
+	if !s.fails(c) {
+		return false
+	}
+	s.best, s.progress = c, true
+	return true
+}
+
+func (c *Case) clone() *Case {
+	d := *c
+	d.Switches, d.Hosts, d.Links = slices.Clone(c.Switches), slices.Clone(c.Hosts), slices.Clone(c.Links)
+	d.Routes, d.Dead = slices.Clone(c.Routes), slices.Clone(c.Dead)
+	d.Flows, d.Events = slices.Clone(c.Flows), slices.Clone(c.Events)
+	return &d
+}
+
+// parts takes parts out.
+func (s *shrinker) parts() {
+	s.remove(func(c *Case) int { return len(c.Flows) }, func(c *Case, i, j int) { c.Flows = slices.Delete(c.Flows, i, j) })
+	s.remove(func(c *Case) int { return len(c.Events) }, func(c *Case, i, j int) { c.Events = slices.Delete(c.Events, i, j) })
+	s.remove(func(c *Case) int { return len(c.Switches) }, func(c *Case, i, j int) { c.drop(slices.Clone(c.Switches[i:j])) })
+	s.remove(func(c *Case) int { return len(c.Hosts) }, func(c *Case, i, j int) { c.drop(slices.Clone(c.Hosts[i:j])) })
+	s.remove(func(c *Case) int { return len(c.Links) }, func(c *Case, i, j int) { c.dropLinks(c.Links[i:j]) })
+	s.remove(func(c *Case) int { return len(c.Routes) }, func(c *Case, i, j int) { c.Routes = slices.Delete(c.Routes, i, j) })
+	s.remove(func(c *Case) int { return len(c.Dead) }, func(c *Case, i, j int) { c.Dead = slices.Delete(c.Dead, i, j) })
+}
+
+// remove takes out runs of parts, from half of them down to single ones.
+func (s *shrinker) remove(size func(*Case) int, cut func(c *Case, from, to int)) {
+	for n := max(size(s.best)/2, 1); ; n /= 2 {
+		for i := 0; i < size(s.best); {
+			removed := s.try(func(c *Case) bool {
+				cut(c, i, min(i+n, size(c)))
+				return true
+			})
+			if !removed {
+				i += n
+			}
+		}
+		if n == 1 {
+			return
+		}
+	}
+}
+
+// drop takes out nodes with all that hangs on them: links, the hosts of switches,
+// and what is said of them.
+func (c *Case) drop(names []string) {
+	for _, l := range c.Links { // the hosts of a switch go with it
+		if slices.Contains(names, l.A) && slices.Contains(c.Hosts, l.B) {
+			names = append(names, l.B)
+		}
+	}
+	is := func(name string) bool { return slices.Contains(names, name) }
+	c.Switches = slices.DeleteFunc(c.Switches, is)
+	c.Hosts = slices.DeleteFunc(c.Hosts, is)
+	c.Dead = slices.DeleteFunc(c.Dead, is)
+	var links []Link
+	for _, l := range c.Links {
+		if is(l.A) || is(l.B) {
+			links = append(links, l)
+		}
+	}
+	c.dropLinks(links)
+	c.Routes = slices.DeleteFunc(c.Routes, func(r Route) bool { return is(r.At) || is(r.To) || is(r.Next) })
+	c.Flows = slices.DeleteFunc(c.Flows, func(f Flow) bool { return is(f.From) || is(f.To) })
+	c.Events = slices.DeleteFunc(c.Events, func(e Event) bool { return is(e.Node) })
+}
+
+// dropLinks takes out links, and what is said of them.
+func (c *Case) dropLinks(links []Link) {
+	gone := slices.Clone(links)
+	c.Links = slices.DeleteFunc(c.Links, func(l Link) bool { return slices.Contains(gone, l) })
+	for _, l := range gone {
+		c.Events = slices.DeleteFunc(c.Events, func(e Event) bool { return e.Link == l.A+"--"+l.B })
+		c.Routes = slices.DeleteFunc(c.Routes, func(r Route) bool {
+			return r.At == l.A && r.Next == l.B || r.At == l.B && r.Next == l.A
+		})
+	}
+}
+
+// times shortens the run, and lets flows and events begin and end earlier.
+func (s *shrinker) times() {
+	for s.try(func(c *Case) bool { c.cut(c.Duration * 3 / 4); return true }) {
+	}
+	for i := range s.best.Flows {
+		s.try(func(c *Case) bool { return set(&c.Flows[i].Start, 0) })
+		s.try(func(c *Case) bool { return set(&c.Flows[i].Stop, 0) })
+		s.try(func(c *Case) bool {
+			f := &c.Flows[i]
+			return f.Stop > 0 && set(&f.Stop, f.Start+(f.Stop-f.Start)/2)
+		})
+	}
+	for i := range s.best.Events {
+		s.try(func(c *Case) bool { return set(&c.Events[i].For, 0) })
+	}
+}
+
+// cut ends the run at end, with what it says of later times.
+func (c *Case) cut(end unit.Time) {
+	c.Duration = end
+	c.Flows = slices.DeleteFunc(c.Flows, func(f Flow) bool { return f.Start >= end })
+	for i := range c.Flows {
+		c.Flows[i].Stop = min(c.Flows[i].Stop, end)
+	}
+	c.Events = slices.DeleteFunc(c.Events, func(e Event) bool { return e.At+e.For > end })
+}
+
+// numbers makes numbers plain.
+func (s *shrinker) numbers() {
+	s.try(func(c *Case) bool { return set(&c.ControlLoss, 0) })
+	s.try(func(c *Case) bool { return c.eachLink(func(l *Link) bool { return set(&l.Jitter, 0) }) })
+	s.try(func(c *Case) bool { return c.eachLink(func(l *Link) bool { return set(&l.Delay, round(l.Delay)) }) })
+	s.try(func(c *Case) bool {
+		def := c.Links[0]
+		return c.eachLink(func(l *Link) bool {
+			was := *l
+			l.Rate, l.Delay, l.Jitter = def.Rate, def.Delay, def.Jitter
+			return *l != was
+		})
+	})
+	for i := range s.best.Flows {
+		s.try(func(c *Case) bool { return set(&c.Flows[i].Rate, 0) })
+		s.try(func(c *Case) bool { return set(&c.Flows[i].Frame, full) })
+		s.try(func(c *Case) bool { return set(&c.Flows[i].TTL, 64) })
+		s.try(func(c *Case) bool { return set(&c.Flows[i].Start, round(c.Flows[i].Start)) })
+		s.try(func(c *Case) bool { return set(&c.Flows[i].Stop, round(c.Flows[i].Stop)) })
+	}
+	for i := range s.best.Events {
+		s.try(func(c *Case) bool { return set(&c.Events[i].At, round(c.Events[i].At)) })
+		s.try(func(c *Case) bool { return set(&c.Events[i].For, round(c.Events[i].For)) })
+	}
+}
+
+func (c *Case) eachLink(change func(*Link) bool) (changed bool) {
+	for i := range c.Links {
+		changed = change(&c.Links[i]) || changed
+	}
+	return changed
+}
+
+// set reports whether it changed anything.
+func set[T comparable](to *T, v T) bool {
+	was := *to
+	*to = v
+	return v != was
+}
+
+// round is t to two digits, down.
+func round(t unit.Time) unit.Time {
+	step := unit.Time(1)
+	for t/step >= 100 {
+		step *= 10
+	}
+	return t / step * step
+}
