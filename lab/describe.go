@@ -7,6 +7,7 @@ import (
 	"softswitch/config"
 	netnslab "softswitch/netns-lab"
 	"softswitch/scenario"
+	"softswitch/topo"
 )
 
 // Files of a node, in its run directory.
@@ -45,7 +46,7 @@ func Describe(p *scenario.Plan, opt Options) netnslab.Lab {
 		lab.Nodes = append(lab.Nodes, n)
 	}
 	for _, l := range p.Links {
-		lab.Links = append(lab.Links, netnslab.Link{A: end(l.A), B: end(l.B), MTU: mtu})
+		lab.Links = append(lab.Links, netnslab.Link{A: end(p, l.A), B: end(p, l.B), MTU: mtu})
 	}
 	return lab
 }
@@ -69,9 +70,23 @@ func node(name, kind string, opt Options, args []string, cfg []byte) netnslab.No
 	return n
 }
 
-func end(e scenario.LinkEnd) netnslab.End {
-	return netnslab.End{Node: e.Name, Iface: e.Iface, MAC: e.MAC}
+// end is one end of a link. A switch's interface does not have its port's address
+// but one beside it: the kernel's stack in that namespace then ignores at once what
+// the switch is to forward, which would otherwise cost it a route look-up a frame.
+func end(p *scenario.Plan, e scenario.LinkEnd) netnslab.End {
+	mac := e.MAC
+	if p.Fabric.Nodes[e.Node].Kind == topo.Switch {
+		m, err := config.ParseMAC(mac)
+		if err != nil {
+			panic("lab: " + err.Error())
+		}
+		mac = config.FormatMAC(m ^ besidePort)
+	}
+	return netnslab.End{Node: e.Name, Iface: e.Iface, MAC: mac}
 }
+
+// besidePort is the bit by which the addresses of a port and its interface differ.
+const besidePort = 0x04 << 40
 
 // Refuse says what of a scenario namespaces cannot play, nil if nothing.
 func Refuse(s *scenario.Scenario) error {

@@ -23,7 +23,11 @@ var recordedDetectors = map[string]detect.Factory{itsypaper.Name: itsypaper.New}
 // recordedBed is a running bed of three paced ports whose machine is recorded on w.
 func recordedBed(t *testing.T, rec **Recorder, w interface{ Write([]byte) (int, error) }, limit int) *bed {
 	t.Helper()
-	cfg := config.Switch{Name: "s7", ID: 7, Detector: itsypaper.Name}
+	below, offset, headroom := 4000, 2000, 65536
+	cfg := config.Switch{
+		Name: "s7", ID: 7, Detector: itsypaper.Name,
+		Buffer: config.Buffer{Size: 2000, StaticTh: &below, XONOffset: &offset, XOFF: &headroom},
+	}
 	for p := range unit.Port(3) {
 		cfg.Ports = append(cfg.Ports, config.Port{Name: portName(p), Rate: "50Mbit/s"})
 		cfg.MAC = append(cfg.MAC, config.MAC{MAC: config.FormatMAC(uint64(stationMAC(p))), Port: int(p)})
@@ -75,9 +79,7 @@ func TestRecordAndReplay(t *testing.T) {
 	if !res.Same || res.Fault != "" || res.Full {
 		t.Errorf("the replay is not the same: %+v, difference %+v", res, res.Difference)
 	}
-	b.Node.mu.Lock()
 	frames := b.Stats(0).Received + b.Stats(1).Received + b.Stats(2).Received
-	b.Node.mu.Unlock()
 	if uint64(res.Frames) != frames || res.Events != len(b.events) || res.Kind != replay.Switch || res.Name != "s7" {
 		t.Errorf("%+v: want all %d frames and %d events", res, frames, len(b.events))
 	}
