@@ -211,7 +211,7 @@ func TestPutPanics(t *testing.T) {
 		{"message into 59 bytes", func() { itsyhdr.PutMessage(make([]byte, 59, 99), src, example) }, "59 bytes"},
 		{"class 8", func() { put(itsyhdr.TLV{Class: 8}) }, "Class:8"},
 		{"flags 32", func() { put(itsyhdr.TLV{Flags: 32}) }, "Flags:32"},
-		{"kind 4", func() { put(itsyhdr.TLV{Kind: 4}) }, "kind(4)"},
+		{"kind 8", func() { put(itsyhdr.TLV{Kind: 8}) }, "kind(8)"},
 		{"no port", func() { put(itsyhdr.TLV{Trigger: unit.NodePort{Node: 1, Port: unit.NoPort}}) }, "Trigger:1.255"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -261,7 +261,7 @@ func slowPut(t itsyhdr.TLV) []byte {
 
 func randomTLV(r *rand.Rand) itsyhdr.TLV {
 	return itsyhdr.TLV{
-		Kind: itsyhdr.Kind(r.IntN(4)), Class: unit.Priority(r.IntN(8)), Flags: uint8(r.IntN(32)),
+		Kind: itsyhdr.Kind(r.IntN(8)), Class: unit.Priority(r.IntN(8)), Flags: uint8(r.IntN(32)),
 		Initiator: unit.NodePort{Node: unit.NodeID(r.Uint32()), Port: unit.Port(r.IntN(64))}, Seq: uint16(r.Uint32()),
 		Trigger: unit.NodePort{Node: unit.NodeID(r.Uint32()), Port: unit.Port(r.IntN(64))}, Hops: uint8(r.Uint32()),
 		Period: uint8(r.Uint32()), Auth: r.Uint64(),

@@ -33,7 +33,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// text is a lab without the content of its files.
+// text is a lab without the content of its files and without MAC addresses.
 func text(lab netnslab.Lab) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "lab %s\n", lab.Name)
@@ -50,7 +50,7 @@ func text(lab netnslab.Lab) string {
 		}
 	}
 	for _, l := range lab.Links {
-		fmt.Fprintf(&s, "link %v, MTU %d, %s %s\n", l, l.MTU, l.A.MAC, l.B.MAC)
+		fmt.Fprintf(&s, "link %v, MTU %d\n", l, l.MTU)
 	}
 	return s.String()
 }
@@ -82,6 +82,11 @@ func TestDescribedFiles(t *testing.T) {
 		}
 		if got.Live = want.Live; !reflect.DeepEqual(got, want) {
 			t.Errorf("%s reads %+v, want %+v", got.Name, got, want)
+		}
+	}
+	for i, want := range p.Links {
+		if l := lab.Links[i]; l.A.MAC != want.A.MAC || l.B.MAC != want.B.MAC {
+			t.Errorf("link %v has %s and %s, want %s and %s", l, l.A.MAC, l.B.MAC, want.A.MAC, want.B.MAC)
 		}
 	}
 	if !reflect.DeepEqual(p.Switches, plan(t, "flows:\n  - {name: A, from: h1, to: h2, rate: line}\n").Switches) {

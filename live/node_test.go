@@ -267,86 +267,45 @@ func TestPacedPortKeepsItsRate(t *testing.T) {
 	}
 }
 
-// Frames arrive at port 1 as fast as they are sent through port 2. The goroutine
-// that reads port 0 must not be the one to send them for ever.
-func TestReaderIsNotHeldBySending(t *testing.T) {
-	m := &spy{received: make(chan unit.Port, 1000)}
-	feed := make(chan struct{}, 1)
-	var b *bed
+// A goroutine that reads must get back to its link: it sends a bounded number of
+// batches for others, and leaves the rest to the port's txLoop.
+func TestSendingIsHandedOver(t *testing.T) {
 	var writes atomic.Int64
-	stop := make(chan struct{})
-	b = startBed(t, 3, opts{
-		machine: func(s *dataplane.Switch) Machine { m.Switch = s; return m },
-		wrap: moodAt(2, func([][]byte) (int, error) {
-			writes.Add(1)
-			select {
-			case feed <- struct{}{}:
-			default:
-			}
-			select {
-			case <-stop:
-			default: // more comes at port 1 before this batch has left
-				b.write(1, frame(1, 2, 0, false))
-				for p := range m.received {
-					if p == 1 {
-						break
-					}
-				}
-			}
-			return 0, nil
-		}),
-	})
-	go func() { // nobody else reads there
-		far := b.end(2)
-		for {
-			if _, err := readFrames(far, 1); err != nil {
-				return
-			}
+	b := newBed(t, 2, opts{wrap: moodAt(1, func([][]byte) (int, error) {
+		writes.Add(1)
+		return 0, nil
+	})})
+	if err := b.Open(); err != nil {
+		t.Fatal(err)
+	}
+	const batches = 3 * handOver
+	b.mu.Lock()
+	b.sw.SetLink(0, 0, true)
+	b.sw.SetLink(0, 1, true)
+	for i := range uint64(batches) {
+		fs := make([]*buffer.Frame, Batch)
+		b.sw.Lend(0, fs)
+		for j, f := range fs {
+			f.Data = append(f.Data[:0], frame(0, 1, i*Batch+uint64(j), false)...)
+			f.Len = len(f.Data)
+			b.sw.Parse(f)
 		}
-	}()
-	second := m.expect(2)
-	b.write(0, frame(0, 2, 0, false))
-	await(t, feed, "the reader of port 0 to send")
-	b.write(0, frame(0, 2, 0, false))
-	await(t, second, "port 0 to be read again")
-	close(stop)
-	if n := writes.Load(); n > 1000 {
-		t.Errorf("%d batches left through port 2 before port 0 was read again", n)
+		b.sw.Receive(0, 0, fs)
 	}
-}
+	ready := b.work()
+	b.mu.Unlock()
 
-// spy is a switch that tells of the frames that it receives.
-type spy struct {
-	*dataplane.Switch
-	received chan unit.Port
-
-	mu   sync.Mutex
-	n    int           // guarded by mu: batches received at port 0
-	want int           // guarded by mu
-	done chan struct{} // guarded by mu: closed when n is want
-}
-
-// expect returns a channel that closes with the n-th batch that port 0 receives.
-func (s *spy) expect(n int) chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.want, s.done = n, make(chan struct{})
-	return s.done
-}
-
-func (s *spy) Receive(now unit.Time, in unit.Port, fs []*buffer.Frame) {
-	s.Switch.Receive(now, in, fs)
-	if in == 0 {
-		s.mu.Lock()
-		if s.n++; s.n == s.want {
-			close(s.done)
-		}
-		s.mu.Unlock()
+	b.kickAll(ready) // returns, though nobody else sends
+	if n := writes.Load(); n != handOver {
+		t.Errorf("%d batches were sent, want %d", n, handOver)
 	}
-	select {
-	case s.received <- in:
-	default:
+	b.kickAll(ready)
+	if n := writes.Load(); n != 2*handOver {
+		t.Errorf("%d batches were sent after another kick, want %d", n, 2*handOver)
 	}
+	wantNumbers(t, "what was sent at once", b.read(1, 2*handOver*Batch), 0)
+	b.start()
+	wantNumbers(t, "what txLoop sent", b.read(1, handOver*Batch), 2*handOver*Batch)
 }
 
 // More ready ports than one goroutine may send for: a broadcast to 20.

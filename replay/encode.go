@@ -46,9 +46,10 @@ type Header struct {
 	Name string `json:"name"`
 	// Config is the node's configuration, a config.Switch or config.Host in YAML.
 	Config string `json:"config"`
-	// Batch and Granularity are the driver's.
+	// Batch, Granularity and Delay are the driver's.
 	Batch       int       `json:"batch"`
 	Granularity unit.Time `json:"granularity_ns"`
+	Delay       unit.Time `json:"delay_ns"` // of a switch
 }
 
 // AppendHeader appends the beginning of a recording to b.

@@ -102,7 +102,9 @@ func (p *player) build(h Header, detectors map[string]detect.Factory) error {
 		if detectors[cfg.Detector] == nil {
 			return fmt.Errorf("the recorded node ran detector %q, which this softswitch has not", cfg.Detector)
 		}
-		sw, err := dataplane.NewSwitch(cfg.Build(detectors[cfg.Detector], h.Batch, h.Granularity))
+		built := cfg.Build(detectors[cfg.Detector], h.Batch, h.Granularity)
+		built.Delay = h.Delay
+		sw, err := dataplane.NewSwitch(built)
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package sim_test
+package sim
 
 import (
 	"fmt"
@@ -6,28 +6,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"softswitch/detect"
-	"softswitch/detect/itsypaper"
-	"softswitch/scenario"
-	"softswitch/sim"
 )
-
-var detectors = map[string]detect.Factory{"none": detect.NewNone, "itsypaper": itsypaper.New}
-
-// plan compiles a scenario that is written down in a test.
-func plan(t testing.TB, text string) *scenario.Plan {
-	t.Helper()
-	s, err := scenario.Parse("test", []byte(text), scenario.Known{Detectors: []string{"itsypaper"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := scenario.Compile(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
 
 // permutation is a k=4 fat-tree at 40 Gbit/s in which every host sends to one of
 // the next pod at line rate.
@@ -48,7 +27,7 @@ func BenchmarkFatTree(b *testing.B) {
 	var hops uint64
 	start := processorTime(b)
 	for b.Loop() {
-		w, err := sim.New(p, sim.Options{Seed: 1, Detectors: detectors})
+		w, err := New(p, Options{Seed: 1, Detectors: detectors})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -62,9 +62,12 @@ func (w *World) endOf(e scenario.Event) int32 {
 // setLink takes a link down, with what is on it, or up.
 func (w *World) setLink(link int, up bool) {
 	l := w.plan.Fabric.Links[link]
-	for _, e := range []int32{w.portOf(l.A), w.portOf(l.B)} {
+	ends := [2]int32{w.portOf(l.A), w.portOf(l.B)}
+	for _, e := range ends {
 		w.ports[e].up = up
 		w.cut(e)
+	}
+	for _, e := range ends { // what the first sends at once must not be cut any more
 		w.tellLink(e)
 	}
 }

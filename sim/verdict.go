@@ -69,27 +69,45 @@ func (r *recorder) countOnce(sw *dataplane.Switch, events []event.Event) {
 
 // Run plays the scenario to its end and judges it. A World runs once.
 func (w *World) Run() (*scenario.Verdict, error) {
+	if _, err := w.Play(); err != nil {
+		return nil, err
+	}
+	return w.verdict(), nil
+}
+
+// Play is Run without a verdict, for which it takes a snapshot of every node: it
+// returns what the oracle knows.
+func (w *World) Play() (*oracle.Result, error) {
 	f, err := scenario.OracleFabric(w.plan.Fabric)
 	if err != nil {
 		return nil, err
 	}
 	w.log = recorder{replay: oracle.NewReplay(f), sink: w.opt.Events}
-	s := w.plan.Scenario
 	w.start()
-	w.play(s.Duration)
+	w.play(w.plan.Scenario.Duration)
+	return w.finish()
+}
+
+// finish ends what was played.
+func (w *World) finish() (*oracle.Result, error) {
 	if err := cmp.Or(w.err, w.log.err); err != nil {
 		return nil, err
 	}
+	w.log.result = w.log.replay.Finish(w.plan.Scenario.Duration, lateHops*w.hop())
+	return w.log.result, nil
+}
+
+func (w *World) verdict() *scenario.Verdict {
+	s := w.plan.Scenario
 	v := &scenario.Verdict{Scenario: s.Name, World: "sim", Detector: s.Detector, Response: s.Response, Seed: w.opt.Seed}
-	w.log.result = w.log.replay.Finish(s.Duration, lateHops*w.hop())
 	v.Judge(w.log.result, 0)
 	switches, hosts := w.snapshots()
 	observe.Count(v, s, switches, hosts)
 	v.Check(s.Wanted())
-	return v, nil
+	return v
 }
 
-// Result is all that the oracle knows, once Run has returned.
+// Result is all that the oracle knows, once Run or Play has returned.
 func (w *World) Result() *oracle.Result { return w.log.result }
 
 // EachSwitch calls fn for every switch, in the order of the fabric, to look at.

@@ -12,7 +12,7 @@ import (
 // fifo is the frames on a wire, in the order in which they arrive. It grows to
 // what the wire ever held.
 type fifo struct {
-	ring []flight
+	ring []flight // a power of two, or none
 	head int
 	n    int
 	last unit.Time // arrival of the youngest: nothing overtakes it
@@ -27,18 +27,18 @@ func (q *fifo) push(at unit.Time, f *buffer.Frame) {
 	if q.n == len(q.ring) {
 		ring := make([]flight, max(8, 2*len(q.ring)))
 		for i := range q.n {
-			ring[i] = q.ring[(q.head+i)%len(q.ring)]
+			ring[i] = q.ring[(q.head+i)&(len(q.ring)-1)]
 		}
 		q.ring, q.head = ring, 0
 	}
-	q.ring[(q.head+q.n)%len(q.ring)] = flight{at, f}
+	q.ring[(q.head+q.n)&(len(q.ring)-1)] = flight{at, f}
 	q.n++
 	q.last = at
 }
 
 func (q *fifo) pop() flight {
 	x := q.ring[q.head]
-	q.head = (q.head + 1) % len(q.ring)
+	q.head = (q.head + 1) & (len(q.ring) - 1)
 	q.n--
 	return x
 }
@@ -71,6 +71,10 @@ func (w *World) carry(p *port, f *buffer.Frame, sentAt unit.Time) {
 // receive ring of a live one does.
 const ringFrames = 1024
 
+// slotsMargin is how many slots stay free, so that no switch ever drops a frame
+// because the world has no slot: its reserve is less.
+const slotsMargin = 4 * unit.MaxPorts
+
 // put lets a frame of n bytes, of which data is kept, arrive at a port at a time,
 // or as soon after it as the frames before it allow; took is how long it is on the
 // wire.
@@ -79,11 +83,11 @@ func (w *World) put(to int32, data []byte, n int, at, took unit.Time) {
 	if w.nodes[far.node].stopped && far.in.n >= ringFrames {
 		return
 	}
-	f := w.pool.Get()
-	if f == nil {
-		w.err = fmt.Errorf("sim: more than %d frames are in buffers and on wires at %d ns", w.opt.Slots, w.now)
+	if w.pool.Free() <= slotsMargin {
+		w.err = fmt.Errorf("sim: at %d ns there are more frames in buffers and on wires than %d slots hold", w.now, w.opt.Slots)
 		return
 	}
+	f := w.pool.Get()
 	f.Data, f.Len = append(f.Data[:0], data...), n
 	if j := far.faults.Jitter; j > 0 {
 		at += unit.Time(far.wire.Int64N(int64(j) + 1))

@@ -104,11 +104,16 @@ func (w *World) timelineID() int32 { return int32(2 * len(w.ports)) }
 // simulated: a detector that is not given, a link without a rate, an end that is
 // too far away.
 func New(plan *scenario.Plan, opt Options) (*World, error) {
+	return assemble(plan, opt, planned(plan))
+}
+
+// planned are the parts of a plan.
+func planned(plan *scenario.Plan) parts {
 	n := len(plan.Switches)
-	return assemble(plan, opt, parts{
+	return parts{
 		sw:   func(i int, f detect.Factory) dataplane.Config { return plan.Switches[i].Build(f, 1, 0) },
 		host: func(i int) host.Config { return plan.Hosts[i-n].Build(1, 0) },
-	})
+	}
 }
 
 // parts are the configurations of the nodes of a plan, by index in its Fabric.
@@ -179,6 +184,14 @@ func (w *World) addSwitch(i int, cfg dataplane.Config) error {
 	}
 	w.nodes[i].sw, w.nodes[i].machine = sw, sw
 	return nil
+}
+
+// delay is the longest that a wire takes, apart from a frame's length.
+func (w *World) delay() (worst unit.Time) {
+	for _, l := range w.plan.Links {
+		worst = max(worst, l.Delay+l.Jitter)
+	}
+	return worst
 }
 
 func (w *World) addHost(i int, cfg host.Config) error {

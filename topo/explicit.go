@@ -107,7 +107,33 @@ func checkExplicit(nodes []ExplicitNode, links [][2]string) (fs Faults) {
 			fs = append(fs, Fault{Index: i, Text: fmt.Sprintf("switch %q has %d links: a switch has 1 to %d", n.Name, degree[i], unit.MaxPorts)})
 		}
 	}
+	if len(fs) == 0 {
+		fs = checkWhole(nodes, links, index)
+	}
 	return fs
+}
+
+// checkWhole wants every node to be reached from the first one. Of those that are
+// not it names the first.
+func checkWhole(nodes []ExplicitNode, links [][2]string, index map[string]int) Faults {
+	at := make([][]int, len(nodes)) // by node: its neighbours
+	for _, l := range links {
+		a, z := index[l[0]], index[l[1]]
+		at[a], at[z] = append(at[a], z), append(at[z], a)
+	}
+	reached := make([]bool, len(nodes))
+	for work := []int{0}; len(work) > 0 && len(nodes) > 0; work = work[1:] {
+		if i := work[0]; !reached[i] {
+			reached[i] = true
+			work = append(work, at[i]...)
+		}
+	}
+	for i, n := range nodes {
+		if !reached[i] {
+			return Faults{{Index: i, Text: fmt.Sprintf("no way leads from %q to %q: a fabric is in one piece", n.Name, nodes[0].Name)}}
+		}
+	}
+	return nil
 }
 
 func validName(s string) bool {

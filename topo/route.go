@@ -55,14 +55,25 @@ func NewTable(f *Fabric) *Table {
 		t.groups[i] = []Group{{}}
 		t.index[i] = make([]uint16, len(f.Subnets))
 	}
+	dsts := make([]int, len(f.Subnets))
+	for dst := range dsts {
+		dsts[dst] = dst
+	}
+	EachGroup(f, dsts, t.Set)
+	return t
+}
+
+// EachGroup calls fn with the group of every switch for each of the subnets dsts,
+// as NewTable computes it, in the order of dsts: for fabrics so large that the
+// routes to every subnet are too many to keep.
+func EachGroup(f *Fabric, dsts []int, fn func(s, dst int, g Group)) {
 	r := newRouter(f)
-	for dst := range f.Subnets {
+	for _, dst := range dsts {
 		r.aim(f.Subnets[dst].Switch)
-		for s := range n {
-			t.Set(s, dst, Group{Ports: r.ports[s], Backup: r.backup(s)})
+		for s := range f.Switches() {
+			fn(s, dst, Group{Ports: r.ports[s], Backup: r.backup(s)})
 		}
 	}
-	return t
 }
 
 // router computes groups for one destination after the other.

@@ -106,7 +106,8 @@ func checkDetector(where, name string) error {
 }
 
 func runSwitch(ctx context.Context, cfg config.Switch, record string) error {
-	sw, err := dataplane.NewSwitch(cfg.Build(detectors[cfg.Detector], live.Batch, live.Granularity))
+	built := cfg.Build(detectors[cfg.Detector], live.Batch, live.Granularity)
+	sw, err := dataplane.NewSwitch(built)
 	if err != nil {
 		return err
 	}
@@ -116,7 +117,7 @@ func runSwitch(ctx context.Context, cfg config.Switch, record string) error {
 	}
 	r := runner{
 		name: cfg.Name, id: unit.NodeID(cfg.ID), live: cfg.Live, machine: sw, ports: ports,
-		record: record, header: replay.Header{Kind: replay.Switch, Config: string(cfg.Marshal())},
+		record: record, header: replay.Header{Kind: replay.Switch, Config: string(cfg.Marshal()), Delay: built.Delay},
 	}
 	return r.run(ctx, func(n *live.Node, req control.Request) (any, error) {
 		switch req.Do {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"softswitch/event"
+	"softswitch/scenario"
 	"softswitch/sim"
 )
 
@@ -19,7 +21,7 @@ func simCommand() *cobra.Command {
 		Long: `Play scenarios in virtual time, with the same switches and hosts as on namespaces:
 exact, repeatable by its seed, and without root.`,
 	}
-	c.AddCommand(simRun(), simBench(), simFuzz())
+	c.AddCommand(simRun(), simBench(), simFuzz(), simBoundary(), simFigures())
 	return c
 }
 
@@ -35,7 +37,7 @@ func simRun() *cobra.Command {
 Exit status: 0 the scenario's expectation is met; 1 not; 2 it could not be played.`,
 		Example: "  softswitch sim run scenarios/fattree-on-loop.yaml --seed 7 --detector itsypaper",
 		Args:    cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) (err error) {
+		RunE: func(_ *cobra.Command, args []string) error {
 			if seed < 0 {
 				return fmt.Errorf("seed: %d; valid: 0 or above", seed)
 			}
@@ -44,29 +46,14 @@ Exit status: 0 the scenario's expectation is met; 1 not; 2 it could not be playe
 				return err
 			}
 			opt := sim.Options{Seed: uint64(seed), Detectors: detectors}
-			if trace != "" {
-				f, err := os.Create(trace)
-				if err != nil {
-					return err
-				}
-				defer f.Close()
-				out := bufio.NewWriterSize(f, 1<<16)
-				var line []byte
-				opt.Events = func(n event.Node, e event.Event) {
-					line = n.Append(line[:0], e)
-					out.Write(line) // an error stays, and Flush tells it
-				}
-				defer func() {
-					if ferr := out.Flush(); err == nil {
-						err = ferr
-					}
-				}()
-			}
-			w, err := sim.New(plan, opt)
+			closeTrace, err := openTrace(trace, &opt)
 			if err != nil {
 				return err
 			}
-			v, err := w.Run()
+			v, err := runSim(plan, opt)
+			if terr := closeTrace(); err == nil && terr != nil {
+				err = fmt.Errorf("trace: %w", terr)
+			}
 			if err != nil {
 				return err
 			}
@@ -79,4 +66,32 @@ Exit status: 0 the scenario's expectation is met; 1 not; 2 it could not be playe
 	c.Flags().BoolVar(&asJSON, "json", false, "print the verdict as JSON")
 	c.MarkFlagFilename("trace")
 	return c
+}
+
+func runSim(plan *scenario.Plan, opt sim.Options) (*scenario.Verdict, error) {
+	w, err := sim.New(plan, opt)
+	if err != nil {
+		return nil, err
+	}
+	return w.Run()
+}
+
+// openTrace makes a simulation write every event to a file, if path is not empty.
+// The function that it returns ends the file, and tells of all that went wrong
+// with it.
+func openTrace(path string, opt *sim.Options) (end func() error, err error) {
+	if path == "" {
+		return func() error { return nil }, nil
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, fmt.Errorf("trace: %w", err)
+	}
+	out := bufio.NewWriterSize(f, 1<<16)
+	var line []byte
+	opt.Events = func(n event.Node, e event.Event) {
+		line = n.Append(line[:0], e)
+		out.Write(line) // an error stays, and Flush tells it
+	}
+	return func() error { return errors.Join(out.Flush(), f.Close()) }, nil
 }

@@ -3,233 +3,190 @@ package itsy
 import (
 	"fmt"
 	"math/bits"
-	"unsafe"
 
 	"softswitch/detect"
 	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
 )
 
-// Name is the detector's name in scenario files and verdicts.
-const Name = "itsy"
+// Names in scenario files and verdicts.
+const (
+	Name        = "itsy"
+	NameChecked = "itsy-checked"
+)
 
+// detector is the detector of one switch.
 type detector struct {
 	view    detect.View
 	act     detect.Actions
 	self    unit.NodeID
-	classes [unit.Priorities]*class
+	checked bool         // verify what a label proves before it is declared
+	hosts   unit.PortSet // ports that face hosts
+	hop     unit.Time
+
+	deadline unit.Time
+	random   random
+	classes  [unit.Priorities]*class // nil for a lossy class
 }
 
-type class struct {
-	paused unit.PortSet
-	xoff   unit.PortSet
-	done   unit.PortSet
-	clock  uint16
-	lab    []label
-	in     []ingress
-}
+// New makes the detector of the switch that v shows; it is a detect.Factory. It
+// allocates all its state and nothing later. It panics if the switch has no number
+// or more ports than unit.MaxPorts.
+func New(v detect.View, a detect.Actions) detect.Detector { return newDetector(v, a, false) }
 
-type ingress struct {
-	own, min uint16
-	blk      unit.Port
-	root     [3]byte
-}
+// NewChecked is New, but what a label proves is verified before it is declared: a
+// safety net for responses that drop frames.
+func NewChecked(v detect.View, a detect.Actions) detect.Detector { return newDetector(v, a, true) }
 
-func New(v detect.View, a detect.Actions) detect.Detector {
-	d := &detector{view: v, act: a, self: v.Self()}
-	for set := v.Lossless(); set != 0; set &= set - 1 {
-		c := &class{lab: make([]label, v.Ports()), in: make([]ingress, v.Ports())}
-		for i := range c.in {
-			c.in[i].blk = unit.NoPort
+func newDetector(v detect.View, a detect.Actions, checked bool) *detector {
+	if v.Self() == 0 || v.Ports() < 1 || v.Ports() > unit.MaxPorts {
+		panic(fmt.Sprintf("itsy: switch %d with %d ports: want a number above 0 and 1 to %d ports", v.Self(), v.Ports(), unit.MaxPorts))
+	}
+	d := &detector{
+		view: v, act: a, self: v.Self(), checked: checked, hop: v.Hop(),
+		deadline: unit.Never, random: newRandom(uint64(v.Self())),
+	}
+	for p := range unit.Port(v.Ports()) {
+		if v.FacesHost(p) {
+			d.hosts.Add(p)
 		}
-		d.classes[bits.TrailingZeros8(uint8(set))] = c
+	}
+	for set := v.Lossless(); set != 0; set &= set - 1 {
+		id := unit.Priority(bits.TrailingZeros8(uint8(set)))
+		d.classes[id] = newClass(id, v.Ports())
 	}
 	return d
 }
 
-func (d *detector) Name() string { return Name }
+func (d *detector) Name() string {
+	if d.checked {
+		return NameChecked
+	}
+	return Name
+}
+
 func (d *detector) StateBytes() (n int) {
 	for _, c := range d.classes {
 		if c != nil {
-			n += len(c.lab)*6 + len(c.in)*int(unsafe.Sizeof(ingress{})) + 26
+			n += c.size()
 		}
 	}
 	return n
 }
-func (d *detector) Deadline() unit.Time                       { return unit.Never }
-func (d *detector) Tick(unit.Time)                            {}
-func (d *detector) Empty(unit.Time, detect.Queue)             {}
-func (d *detector) Message(unit.Time, unit.Port, itsyhdr.TLV) {}
 
-func (d *detector) strong(c *class, b detect.Bucket, p unit.Port) bool {
-	return c.paused.Has(p) && d.view.Held(b, detect.Queue{Port: p, Class: b.Class}) > d.view.XON(b)
-}
-
-func (d *detector) pub(c *class, b detect.Bucket) label {
-	in := &c.in[b.Port]
-	var l label
-	if in.blk != unit.NoPort {
-		l = newLabel(in.own, unit.NodePort{Node: d.self, Port: b.Port})
-		if m := c.lab[in.blk]; l.less(m) {
-			l = m.id()
-		}
-	}
-	return l
-}
-
-func (d *detector) root(c *class, b detect.Bucket) unit.NodePort {
-	r := c.in[b.Port].root
-	return unpack(uint32(r[0])<<16 | uint32(r[1])<<8 | uint32(r[2]))
-}
-
-func (d *detector) Label(now unit.Time, b detect.Bucket) itsyhdr.TLV {
+// XOFF: a bucket that pauses a host is of no interest: nothing waits behind a host.
+func (d *detector) XOFF(now unit.Time, b detect.Bucket, _ detect.Queue) {
 	c := d.classes[b.Class]
-	if d.view.Lapsed(b) {
-		d.forget(c, b)
-		d.eval(c, b, false)
-	}
-	l := d.pub(c, b)
-	root := d.root(c, b)
-	passed := root == unit.NodePort{Node: d.self, Port: b.Port}
-	if blk := c.in[b.Port].blk; !passed && blk != unit.NoPort {
-		m := c.lab[blk]
-		passed = m&flagTrigger != 0 && m.trigger() == root
-	}
-	return l.withTrigger(root, passed && !l.isNone()).tlv()
-}
-
-func (d *detector) forget(c *class, b detect.Bucket) {
-	in := &c.in[b.Port]
-	in.own, in.min, in.blk = 0, 0, unit.NoPort
-	c.done.Remove(b.Port)
-}
-
-func (d *detector) eval(c *class, b detect.Bucket, send bool) {
-	in := &c.in[b.Port]
-	if in.blk != unit.NoPort && !d.strong(c, b, in.blk) {
-		in.blk = unit.NoPort
-	}
-	if in.blk != unit.NoPort {
+	if d.hosts.Has(b.Port) {
 		return
 	}
-	for set := c.paused; set != 0; set &= set - 1 {
-		if p := set.First(); d.strong(c, b, p) {
-			c.done.Remove(b.Port)
-			if r := c.lab[p]; !r.isNone() && before(c.clock, r.rank()) {
-				c.clock = r.rank()
-			}
-			c.clock = later(c.clock, 1)
-			in.own = c.clock
-			if in.min == 0 {
-				in.min = in.own
-			}
-			in.blk = p
-			d.act.Trace(detect.Trace{Step: detect.StepMint, Queue: detect.Queue{Port: p, Class: b.Class}, Bucket: b, Label: d.pub(c, b).tlv()})
-			if send {
-				d.act.Repause(b)
-			}
-			return
-		}
-	}
-}
-
-func (d *detector) XOFF(_ unit.Time, b detect.Bucket, cause detect.Queue) {
-	c := d.classes[b.Class]
 	c.xoff.Add(b.Port)
-	// root
-	at := unit.NodePort{Node: d.self, Port: b.Port}
-	var paused unit.PortSet
-	best, most := unit.NoPort, 0
-	for p := range unit.Port(d.view.Ports()) {
-		q := detect.Queue{Port: p, Class: b.Class}
-		if d.view.Paused(q) {
-			paused.Add(p)
-			if h := d.view.Held(b, q); h > most {
-				best, most = p, h
-			}
-		}
+	c.in[b.Port].setTrigger(d.findTrigger(c, b.Port))
+	if d.block(now, c, b.Port) {
+		d.mint(c, b.Port, unit.NoPort)
 	}
-	if d.view.HeldIn(b, paused) > d.view.XON(b) {
-		if d.view.FacesHost(best) {
-			at = unit.NodePort{Node: d.self, Port: best}
-		} else if t := c.lab[best].trigger(); !t.IsZero() {
-			at = t
-		}
-	}
-	v := pack(at)
-	c.in[b.Port].root = [3]byte{byte(v >> 16), byte(v >> 8), byte(v)}
-	d.eval(c, b, true)
 }
 
 func (d *detector) XON(_ unit.Time, b detect.Bucket) {
 	c := d.classes[b.Class]
-	c.xoff.Remove(b.Port)
-	d.forget(c, b)
-}
-
-func (d *detector) Enqueue(_ unit.Time, b detect.Bucket, q detect.Queue, _ int) {
-	c := d.classes[q.Class]
-	if c == nil || !c.paused.Has(q.Port) || !c.xoff.Has(b.Port) {
+	if !c.xoff.Has(b.Port) {
 		return
 	}
-	d.eval(c, b, true)
+	c.xoff.Remove(b.Port)
+	c.forget(b.Port)
+	c.disengage(b.Port)
 }
 
-func (d *detector) Pause(_ unit.Time, q detect.Queue, t itsyhdr.TLV, fresh bool) {
+// Enqueue: the only event of the data path. It matters if the bucket is XOFF and
+// the queue paused: a wait came to be, or grew.
+func (d *detector) Enqueue(now unit.Time, b detect.Bucket, q detect.Queue, bytes int) {
 	c := d.classes[q.Class]
-	if d.view.FacesHost(q.Port) {
+	if !c.paused.Has(q.Port) || !c.xoff.Has(b.Port) {
+		return
+	}
+	first := d.view.Held(b, q) == bytes
+	d.waits(now, c, b.Port, q.Port, d.published(c, b.Port), first)
+}
+
+// Empty: what waits in a paused queue does not leave, and other queues do not count.
+func (d *detector) Empty(unit.Time, detect.Queue) {}
+
+// Pause takes the label that came with a pause. A host's pause carries nothing that
+// is believed.
+func (d *detector) Pause(now unit.Time, q detect.Queue, t itsyhdr.TLV, fresh bool) {
+	c := d.classes[q.Class]
+	if d.hosts.Has(q.Port) {
+		c.stopped.Add(q.Port)
 		return
 	}
 	l := parseLabel(t)
 	old := c.lab[q.Port]
-	if fresh {
-		old = 0
-		c.paused.Add(q.Port)
+	if !fresh && l == old {
+		return
 	}
-	if !l.isNone() && before(c.clock, l.rank()) {
-		c.clock = l.rank()
-	}
+	c.paused.Add(q.Port)
+	c.see(l.rank())
 	for set := c.xoff; set != 0; set &= set - 1 {
-		b := detect.Bucket{Port: set.First(), Class: q.Class}
-		if d.view.Held(b, q) == 0 {
+		i := set.First()
+		if d.view.Held(c.bucket(i), q) == 0 {
 			continue
 		}
-		in := &c.in[b.Port]
 		c.lab[q.Port] = old
-		was := d.pub(c, b)
+		was := d.published(c, i)
 		c.lab[q.Port] = l
-		switch {
-		case in.blk == unit.NoPort:
-			d.eval(c, b, true)
-		case in.blk == q.Port && d.strong(c, b, q.Port):
-			if l.owner() == (unit.NodePort{Node: d.self, Port: b.Port}) && in.min != 0 && within(l.rank(), in.min, in.own) {
-				if !c.done.Has(b.Port) && !d.view.Lapsed(b) {
-					c.done.Add(b.Port)
-					d.act.Report(detect.Finding{Bucket: b, Queue: q, Label: l.tlv(), Trigger: d.root(c, b), OnLoop: l&flagTrigger != 0 && l.trigger() == d.root(c, b) || d.root(c, b) == l.owner()})
-				}
-			} else if now := d.pub(c, b); was.less(now) {
-				d.act.Trace(detect.Trace{Step: detect.StepForward, Queue: q, Bucket: b, Label: l.tlv()})
-				d.act.Repause(b)
-			}
-		}
+		d.waits(now, c, i, q.Port, was, fresh)
 	}
 	c.lab[q.Port] = l
 }
 
-func (d *detector) Resume(_ unit.Time, q detect.Queue, _ bool) {
+// Resume forgets what the pause said. A bucket that had published it and is still
+// blocked begins anew with a label of its own: what it published is stale, and
+// stands in the way of others.
+func (d *detector) Resume(now unit.Time, q detect.Queue, _ bool) {
 	c := d.classes[q.Class]
-	if d.view.FacesHost(q.Port) {
+	if d.hosts.Has(q.Port) {
+		c.stopped.Remove(q.Port)
 		return
+	}
+	var waiting, stale unit.PortSet
+	for set := c.blocked; set != 0; set &= set - 1 {
+		if i := set.First(); d.view.Held(c.bucket(i), q) > 0 {
+			waiting.Add(i)
+			if d.published(c, i).id() == c.lab[q.Port].id() {
+				stale.Add(i)
+			}
+		}
 	}
 	c.paused.Remove(q.Port)
 	c.lab[q.Port] = 0
-	for set := c.xoff; set != 0; set &= set - 1 {
-		b := detect.Bucket{Port: set.First(), Class: q.Class}
-		if c.in[b.Port].blk == q.Port {
-			c.in[b.Port].blk = unit.NoPort
-			d.eval(c, b, true)
+	d.release(c, q.Port)
+	for ; waiting != 0; waiting &= waiting - 1 {
+		i := waiting.First()
+		d.block(now, c, i)
+		if stale.Has(i) && c.blocked.Has(i) && !c.done.Has(i) {
+			d.mint(c, i, unit.NoPort)
 		}
 	}
 }
 
-var _ = fmt.Sprint
+// waits is what follows when the wait of bucket i for the paused queue p is new, or
+// has grown, or p has another label. was is what i published before.
+func (d *detector) waits(now unit.Time, c *class, i, p unit.Port, was label, fresh bool) {
+	became := d.block(now, c, i)
+	if !c.blocked.Has(i) || c.done.Has(i) {
+		return
+	}
+	if became || fresh {
+		d.mint(c, i, p)
+	} else if is := d.published(c, i); was.less(is) || is&flagProof != 0 && !c.proved.Has(i) {
+		d.trace(detect.StepForward, c, p, i, is)
+		d.act.Repause(c.bucket(i))
+	}
+	d.home(now, c, i, p)
+}
+
+func (d *detector) trace(s detect.Step, c *class, p, i unit.Port, l label) {
+	t := l.tlv()
+	t.Class = c.id
+	d.act.Trace(detect.Trace{Step: s, Queue: c.queue(p), Bucket: c.bucket(i), Label: t})
+}

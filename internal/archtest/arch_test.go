@@ -49,6 +49,7 @@ var allowedImports = map[string]string{
 	"buffer unsafe":           "size of a structure",
 	"detect/itsypaper unsafe": "size of a structure",
 	"sim math/rand/v2":        "streams made from the seed",
+	"sim/fuzz math/rand/v2":   "cases made from the seed",
 }
 
 // bannedNames of package time: what reads a clock or starts a timer.

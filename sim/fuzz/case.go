@@ -112,7 +112,10 @@ func (c *Case) writeTopology(b *strings.Builder) {
 	for _, l := range c.Links {
 		fmt.Fprintf(b, "    - %s--%s\n", l.A, l.B)
 	}
-	def := c.Links[0]
+	var def Link // a case without links is none, as Parse says
+	if len(c.Links) > 0 {
+		def = c.Links[0]
+	}
 	fmt.Fprintf(b, "  rate: %s\n  delay: %s\n  jitter: %s\n", config.FormatRate(def.Rate), span(def.Delay), span(def.Jitter))
 	if c.ControlLoss > 0 {
 		fmt.Fprintf(b, "  control_loss_per_mille: %d\n", c.ControlLoss)

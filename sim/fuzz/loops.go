@@ -126,6 +126,39 @@ func (m *maker) keepToArcs() {
 	}
 }
 
+// floodJunction gives a switch on arcs, the one from which most go out, a host that
+// is dead: frames for it wait in several queues of the loops at once.
+func (m *maker) floodJunction() {
+	if len(m.arcs) == 0 || !m.one(4) {
+		return
+	}
+	out, most := map[string]int{}, ""
+	for _, a := range m.arcs {
+		if out[a.from]++; out[a.from] > out[most] {
+			most = a.from
+		}
+	}
+	dead := fmt.Sprintf("h-%s-dead", most)
+	if len(m.at[most]) == 0 { // it has no subnet, and so no route leads there
+		return
+	}
+	m.Hosts = append(m.Hosts, dead)
+	m.home[dead] = most
+	m.link(most, dead)
+	m.Dead, m.FloodAll = []string{dead}, !m.one(6)
+	var senders []string
+	for _, s := range m.onArcs() {
+		if s != most {
+			senders = append(senders, m.at[s]...)
+		}
+	}
+	for range m.between(1, 4) {
+		if len(senders) > 0 {
+			m.pairs = append(m.pairs, pair{from: pick(m, senders...), to: dead})
+		}
+	}
+}
+
 // onArcs are the switches on arcs, in the order of the fabric.
 func (m *maker) onArcs() (names []string) {
 	for _, s := range m.Switches {

@@ -81,6 +81,7 @@ func New(seed uint64, index int, mode Mode) *Case {
 		}
 	}
 	m.keepToArcs()
+	m.floodJunction()
 	m.speeds()
 	m.traffic()
 	m.trouble()
@@ -204,24 +205,28 @@ func (m *maker) timers() {
 // headroom is what may arrive after XOFF: until the pause has left behind a full
 // frame and other control frames, has travelled, and the frame that the far end has
 // begun is through, and what is on the wire then. A lost pause adds a refresh, a
-// stop of either end its time.
+// stop of either end its time. When a failed link heals, all this comes once more:
+// the far end sends before it hears that the bucket is still XOFF.
 func (m *maker) headroom() {
 	extra := unit.Time(0)
 	if m.Mode == Loss {
 		extra = 5 * m.Refresh
 	}
-	stopped := map[string]unit.Time{}
+	stopped, heals := map[string]unit.Time{}, map[string]int{}
 	for _, e := range m.Events {
 		switch e.Do {
 		case "stop":
 			stopped[e.Node] -= e.At
 		case "continue":
 			stopped[e.Node] += e.At + 4*m.tick
+		case "heal":
+			heals[e.Link]++
 		}
 	}
 	for _, l := range m.Links {
 		t := 2*l.Delay + 2*l.Jitter + 3*l.Rate.FrameTime(full) + 30*l.Rate.FrameTime(control) + extra
 		t += max(stopped[l.A], 0) + max(stopped[l.B], 0)
+		t *= unit.Time(1 + heals[l.A+"--"+l.B])
 		m.Headroom = max(m.Headroom, int(int64(l.Rate)/8*int64(t)/int64(unit.Second))+full)
 	}
 }

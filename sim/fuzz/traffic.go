@@ -32,6 +32,7 @@ func (m *maker) traffic() {
 			m.Flows = append(m.Flows, m.flow(from, to))
 		}
 	}
+	m.Flows = slices.DeleteFunc(m.Flows, func(f Flow) bool { return slices.Contains(m.Dead, f.From) })
 	if len(m.Flows) == 0 {
 		m.Flows = append(m.Flows, m.flow(m.Hosts[0], m.Hosts[len(m.Hosts)-1]))
 	}
@@ -52,7 +53,7 @@ func (m *maker) flow(from, to string) Flow {
 
 // deadHosts makes some receivers dead, and silent. The first flow keeps its sender.
 func (m *maker) deadHosts() {
-	if len(m.Dead) == 0 && m.one(5) {
+	if len(m.Dead) == 0 && m.one(8) {
 		m.FloodAll = !m.one(3)
 		for _, f := range m.Flows {
 			if m.one(3) && f.To != m.Flows[0].From && !slices.Contains(m.Dead, f.To) {

@@ -1,0 +1,73 @@
+package itsy
+
+import (
+	"softswitch/detect"
+	"softswitch/internal/unit"
+)
+
+// home looks whether labels of bucket i came home to paused queues in which it has
+// bytes, and acts: with F and more than XON bytes it is a deadlock; otherwise it is
+// a suspicion. p is the queue that had news.
+func (d *detector) home(now unit.Time, c *class, i, p unit.Port) {
+	proved, all := d.homes(c, i)
+	if all == 0 {
+		return
+	}
+	b := c.bucket(i)
+	if d.view.HeldIn(b, proved) > d.view.XON(b) && !d.checked {
+		if !c.told.Has(i) || d.view.Lapsed(b) {
+			return
+		}
+		at := proved.First()
+		if proved.Has(p) && d.view.Held(b, c.queue(p)) > 0 {
+			at = p
+		}
+		d.declare(now, c, i, at, c.lab[at])
+		return
+	}
+	if !c.suspect.Has(i) {
+		d.trace(detect.StepLoop, c, p, i, c.lab[all.First()])
+		c.suspect.Add(i)
+		d.wait(now, c, i, lapHops+d.random.below(lapHops))
+	}
+}
+
+// homes are the paused queues with bytes of bucket i to which a label of i came
+// home: those where it has F, and all.
+func (d *detector) homes(c *class, i unit.Port) (proved, all unit.PortSet) {
+	n := &c.in[i]
+	for set := c.paused; set != 0; set &= set - 1 {
+		p := set.First()
+		l := c.lab[p]
+		if l.owner() != d.at(i) || l.isNone() || !n.has(l.rank()) || d.view.Held(c.bucket(i), c.queue(p)) == 0 {
+			continue
+		}
+		all.Add(p)
+		if l&flagProof != 0 {
+			proved.Add(p)
+		}
+	}
+	return proved, all
+}
+
+// declare reports that bucket i and queue p wait for each other, and lets i live as
+// if it were not blocked: whoever is stuck without i is stuck in another deadlock.
+func (d *detector) declare(now unit.Time, c *class, i, p unit.Port, l label) {
+	trigger := c.in[i].trigger()
+	m := c.lab[p]
+	t := l.tlv()
+	t.Class = c.id
+	n := &c.in[i]
+	if !c.done.Has(i) {
+		n.tries = 0
+		d.act.Report(detect.Finding{
+			Bucket: c.bucket(i), Queue: c.queue(p), Label: t, Trigger: trigger,
+			OnLoop: trigger == d.at(i) || m&flagTrigger != 0 && m.trigger() == trigger,
+		})
+	}
+	c.done.Add(i)
+	c.suspect.Remove(i)
+	c.disengage(i)
+	d.wait(now, c, i, holdHops<<n.tries)
+	n.tries = min(n.tries+1, maxTries)
+}

@@ -1,0 +1,113 @@
+package itsy
+
+import (
+	"softswitch/detect"
+	"softswitch/internal/unit"
+	"softswitch/itsyhdr"
+)
+
+// block brings up to date whether bucket i is blocked: XOFF, and with more than XON
+// bytes in paused queues that lead to switches. It reports whether it became so.
+func (d *detector) block(now unit.Time, c *class, i unit.Port) (became bool) {
+	b := c.bucket(i)
+	if !c.xoff.Has(i) || d.view.HeldIn(b, c.paused) <= d.view.XON(b) {
+		c.unblock(i)
+		return false
+	}
+	if c.blocked.Has(i) {
+		return false
+	}
+	c.blocked.Add(i)
+	c.in[i].tries = 0
+	d.waitToMint(now, c, i)
+	return true
+}
+
+// mint gives bucket i, which is blocked, a new label, above every one that this
+// switch has seen. p is the queue that made it, if any.
+func (d *detector) mint(c *class, i, p unit.Port) {
+	n := &c.in[i]
+	c.clock = later(c.clock, 1)
+	n.own = c.clock
+	if n.min == 0 {
+		n.min = n.own
+	} else if oldest := n.own - maxAge; before(n.min, oldest) {
+		n.min = later(oldest, 0)
+	}
+	d.trace(detect.StepMint, c, p, i, d.ownLabel(c, i))
+	d.act.Repause(c.bucket(i))
+}
+
+// maxAge is how many ranks a label may be older than its bucket's newest, so that
+// the order of ranks is never in doubt.
+const maxAge = 1 << 14
+
+// ownLabel is bucket i's newest label.
+func (d *detector) ownLabel(c *class, i unit.Port) label {
+	return newLabel(c.in[i].own, d.at(i)) | flagProof
+}
+
+// at is the port i of this switch.
+func (d *detector) at(i unit.Port) unit.NodePort { return unit.NodePort{Node: d.self, Port: i} }
+
+// published is the label that bucket i publishes now: the greatest of its own and
+// those of the paused queues in which it has bytes; none if it is not blocked, or
+// done. F stays on a label that is not the bucket's own only if the bucket would be
+// blocked by the queues alone that had it with F: then it stays XOFF as long as the
+// label's owner does.
+func (d *detector) published(c *class, i unit.Port) label {
+	if !c.blocked.Has(i) || c.done.Has(i) {
+		return 0
+	}
+	b := c.bucket(i)
+	own := d.ownLabel(c, i)
+	best := own
+	for set := c.paused; set != 0; set &= set - 1 {
+		p := set.First()
+		if l := c.lab[p]; best.less(l) && d.view.Held(b, c.queue(p)) > 0 {
+			best = l
+		}
+	}
+	if best == own {
+		return own
+	}
+	if best = best.id(); d.view.HeldIn(b, c.proving(best)) > d.view.XON(b) {
+		best |= flagProof
+	}
+	return best
+}
+
+// proving is the set of paused queues that have the label l with F.
+func (c *class) proving(l label) (set unit.PortSet) {
+	for rest := c.paused; rest != 0; rest &= rest - 1 {
+		if p := rest.First(); c.lab[p].id() == l && c.lab[p]&flagProof != 0 {
+			set.Add(p)
+		}
+	}
+	return set
+}
+
+// Label is what a pause frame of b carries: what b publishes, and its initial
+// trigger. If the pause may have lapsed at the far end since the last frame, what
+// was published was not true all the time: b begins anew.
+func (d *detector) Label(now unit.Time, b detect.Bucket) itsyhdr.TLV {
+	c, i := d.classes[b.Class], b.Port
+	if !c.xoff.Has(i) {
+		return itsyhdr.TLV{}
+	}
+	if c.told.Has(i) && d.view.Lapsed(b) {
+		c.forget(i)
+		c.disengage(i)
+		if d.block(now, c, i) {
+			d.mint(c, i, unit.NoPort)
+		}
+	}
+	l := d.published(c, i)
+	c.told.Add(i)
+	c.proved.Remove(i)
+	if l&flagProof != 0 {
+		c.proved.Add(i)
+	}
+	trigger := c.in[i].trigger()
+	return l.withTrigger(trigger, !l.isNone() && d.passedTrigger(c, i, l, trigger)).tlv()
+}

@@ -1,0 +1,98 @@
+package itsy
+
+import (
+	"unsafe"
+
+	"softswitch/detect"
+	"softswitch/internal/unit"
+)
+
+// class is all that is remembered of one lossless class: for n ports 18 bytes a
+// port and a fixed part. Buckets and queues are named by their ports.
+type class struct {
+	lab []label   // by queue: what the last pause said; 0 while no pause is in force
+	in  []ingress // by bucket
+	fixed
+}
+
+// fixed is the part of a class that does not grow with the ports.
+type fixed struct {
+	// Queues at which a pause is in force: those that lead to switches, those that
+	// lead to hosts.
+	paused, stopped unit.PortSet
+
+	// Buckets, of those that pause a switch.
+	xoff    unit.PortSet // XOFF
+	told    unit.PortSet // XOFF, and a pause frame has left
+	proved  unit.PortSet // that frame's label had F
+	blocked unit.PortSet // XOFF, with more than XON bytes in paused queues: has a label of its own
+	done    unit.PortSet // declared: lives as if it were not blocked until its hold-down ends
+	suspect unit.PortSet // its label came home without proof: verifies when it is due
+
+	slots [slotCount]slot
+
+	clock uint16 // the highest rank seen
+	id    unit.Priority
+}
+
+// ingress is what is remembered of a bucket.
+type ingress struct {
+	// own is the rank of its newest label, and min that of the oldest one of this
+	// XOFF: any of them that comes home has been on its way while the bucket was XOFF.
+	// 0 is none.
+	own, min uint16
+	// due is when the bucket acts by itself, in hops; it counts while the bucket is
+	// blocked. tries is how often it has done so in vain.
+	due   uint16
+	tries uint8
+	root  [3]byte // the initial trigger, packed
+}
+
+func newClass(id unit.Priority, ports int) *class {
+	return &class{lab: make([]label, ports), in: make([]ingress, ports), fixed: fixed{id: id}}
+}
+
+// size is what the class takes in bytes. Slice headers are not counted.
+func (c *class) size() int {
+	return len(c.lab)*int(unsafe.Sizeof(label(0))) + len(c.in)*int(unsafe.Sizeof(ingress{})) + int(unsafe.Sizeof(c.fixed))
+}
+
+func (c *class) bucket(i unit.Port) detect.Bucket { return detect.Bucket{Port: i, Class: c.id} }
+func (c *class) queue(p unit.Port) detect.Queue   { return detect.Queue{Port: p, Class: c.id} }
+
+func (n *ingress) trigger() unit.NodePort {
+	return unpack(uint32(n.root[0])<<16 | uint32(n.root[1])<<8 | uint32(n.root[2]))
+}
+
+func (n *ingress) setTrigger(at unit.NodePort) {
+	v := pack(at)
+	n.root = [3]byte{byte(v >> 16), byte(v >> 8), byte(v)}
+}
+
+// has reports whether rank is that of a label that the bucket minted in this XOFF.
+func (n *ingress) has(rank uint16) bool {
+	return n.min != 0 && !before(rank, n.min) && !before(n.own, rank)
+}
+
+// see keeps the clock above every rank that comes in.
+func (c *class) see(rank uint16) {
+	if rank != 0 && (c.clock == 0 || before(c.clock, rank)) {
+		c.clock = rank
+	}
+}
+
+// forget drops what belongs to the XOFF of bucket i that has ended.
+func (c *class) forget(i unit.Port) {
+	n := &c.in[i]
+	n.own, n.min, n.tries = 0, 0, 0
+	c.told.Remove(i)
+	c.proved.Remove(i)
+	c.unblock(i)
+}
+
+// unblock drops what belongs to bucket i being blocked.
+func (c *class) unblock(i unit.Port) {
+	c.blocked.Remove(i)
+	c.done.Remove(i)
+	c.suspect.Remove(i)
+}

@@ -1,0 +1,208 @@
+package sim
+
+import (
+	"slices"
+	"testing"
+
+	"softswitch/buffer"
+	"softswitch/event"
+	"softswitch/internal/unit"
+	"softswitch/oracle"
+	"softswitch/scenario"
+)
+
+// checker looks at a world after each event and holds it against what must always
+// be true, counted anew from the frames themselves.
+type checker struct {
+	t     *testing.T
+	w     *World
+	every int // accounts are checked after every so many events; wires after each
+
+	paused map[int32]unit.ClassSet // by node that is a host, from its events
+	ports  []seen
+	steps  int
+}
+
+// seen is a port as it was after the event before.
+type seen struct {
+	lent   *buffer.Frame
+	sentAt unit.Time
+	wire   []*buffer.Frame
+}
+
+// checkedMax is how many events of a run are checked.
+const checkedMax = 50_000
+
+// runChecked plays a scenario with all checks in its beginning and returns its verdict.
+func runChecked(t *testing.T, p *scenario.Plan, seed uint64, every int) (*World, *scenario.Verdict) {
+	t.Helper()
+	c := &checker{t: t, every: every, paused: make(map[int32]unit.ClassSet)}
+	w, err := New(p, Options{Seed: seed, Detectors: detectors, Events: c.event})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.w, c.ports = w, make([]seen, len(w.ports))
+	f, err := scenario.OracleFabric(p.Fabric)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.log = recorder{replay: oracle.NewReplay(f), sink: c.event}
+	w.start()
+	c.check()
+	for w.step(p.Scenario.Duration) {
+		if c.steps++; c.steps > checkedMax {
+			continue
+		}
+		if c.check(); t.Failed() {
+			t.Fatalf("%s, seed %d: after event %d at %d ns", p.Scenario.Name, seed, c.steps, w.now)
+		}
+	}
+	if _, err := w.finish(); err != nil {
+		t.Fatal(err)
+	}
+	return w, w.verdict()
+}
+
+// event follows which classes of the hosts are paused.
+func (c *checker) event(n event.Node, e event.Event) {
+	i := int32(n.ID) - 1
+	if c.w == nil || c.w.nodes[i].host == nil {
+		return
+	}
+	set := c.paused[i]
+	switch e.Type {
+	case event.Paused:
+		set.Add(e.OutClass)
+	case event.Resumed, event.Expired:
+		set &^= 1 << e.OutClass
+	}
+	c.paused[i] = set
+}
+
+func (c *checker) check() {
+	for p := range c.w.ports {
+		c.checkDeparture(int32(p))
+		c.checkWire(int32(p))
+	}
+	if c.steps%c.every == 0 {
+		c.checkSlots()
+		for i := range c.w.nodes {
+			if c.w.nodes[i].sw != nil {
+				c.checkBytes(&c.w.nodes[i])
+			}
+		}
+	}
+}
+
+// checkDeparture: a port sends one frame after the other, each for its time, and
+// none of a class that is paused.
+func (c *checker) checkDeparture(p int32) {
+	q, was := &c.w.ports[p], &c.ports[p]
+	if q.lent == was.lent && q.sentAt == was.sentAt {
+		return
+	}
+	if f := q.lent; f != nil {
+		if c.w.now < was.sentAt || q.sentAt != c.w.now+q.rate.FrameTime(f.Len) {
+			c.t.Errorf("port %d sends %d bytes until %d ns, and sent until %d before", p, f.Len, q.sentAt, was.sentAt)
+		}
+		n := &c.w.nodes[q.node]
+		if n.stopped || n.dead {
+			c.t.Errorf("port %d sends although its node does nothing", p)
+		}
+		c.checkPaused(q, n, f)
+	}
+	was.lent, was.sentAt = q.lent, q.sentAt
+}
+
+func (c *checker) checkPaused(q *port, n *node, f *buffer.Frame) {
+	switch {
+	case n.sw != nil && !f.Control && n.sw.QueuePaused(q.n, f.OutClass):
+		c.t.Errorf("%s sends a frame of class %d by port %d, which is paused", n.name.Name, f.OutClass, q.n)
+	case n.host != nil && !isControl(f.Data) && c.paused[q.node].Has(unit.Priority(f.Data[15]>>5)):
+		c.t.Errorf("%s sends a frame of DSCP %d, which is paused", n.name.Name, f.Data[15]>>2)
+	}
+}
+
+// checkWire: what is on a wire keeps its order and its distance; one frame at most
+// has arrived, unless the link was cut.
+func (c *checker) checkWire(p int32) {
+	q, was := &c.w.ports[p], &c.ports[p]
+	var now []*buffer.Frame
+	last := unit.Time(0)
+	for i := range q.in.n {
+		x := q.in.ring[(q.in.head+i)%len(q.in.ring)]
+		if now = append(now, x.f); i > 0 && x.at < last+q.rate.FrameTime(x.f.Len) {
+			c.t.Errorf("a frame of %d bytes arrives at port %d %d ns after another", x.f.Len, p, x.at-last)
+		}
+		last = x.at
+	}
+	if n := len(was.wire); n > 0 && len(now) > 0 {
+		kept := slices.Index(was.wire, now[0])
+		switch {
+		case kept < 0 && q.up && n > 1:
+			c.t.Errorf("port %d: %d frames are gone from the wire", p, n)
+		case kept > 1, kept >= 0 && !slices.Equal(was.wire[kept:], now[:n-kept]):
+			c.t.Errorf("port %d: frames on the wire have changed places", p)
+		}
+	}
+	was.wire = now
+}
+
+// checkSlots: every slot that is not free holds a frame in a queue, with a driver
+// or on a wire.
+func (c *checker) checkSlots() {
+	used := make(map[*buffer.Frame]bool)
+	for p := range c.w.ports {
+		q := &c.w.ports[p]
+		if q.lent != nil {
+			used[q.lent.Orig()] = true
+		}
+		for _, f := range c.ports[p].wire {
+			used[f.Orig()] = true
+		}
+		if sw := c.w.nodes[q.node].sw; sw != nil {
+			for class := range unit.Priority(unit.Priorities) {
+				for f := sw.Queue(q.n, class).Head(); f != nil; f = f.Next() {
+					used[f.Orig()] = true
+				}
+			}
+		}
+	}
+	if got := c.w.pool.Slots() - c.w.pool.Free(); got != len(used) {
+		c.t.Errorf("%d slots are lent, %d frames exist", got, len(used))
+	}
+}
+
+// checkBytes: the account of every bucket is the frames that are charged to it, in
+// queues or lent to the driver.
+func (c *checker) checkBytes(n *node) {
+	type bucket struct {
+		port  unit.Port
+		class unit.Priority
+	}
+	sums := make(map[bucket]int)
+	counted := make(map[*buffer.Frame]bool)
+	count := func(f *buffer.Frame) {
+		if o := f.Orig(); o.Charged && !counted[o] {
+			counted[o] = true
+			sums[bucket{o.In, o.InClass}] += o.Len
+		}
+	}
+	for p := n.first; p < n.first+n.ports; p++ {
+		if q := &c.w.ports[p]; q.lent != nil {
+			count(q.lent)
+		}
+		for class := range unit.Priority(unit.Priorities) {
+			for f := n.sw.Queue(c.w.ports[p].n, class).Head(); f != nil; f = f.Next() {
+				count(f)
+			}
+		}
+	}
+	for p := range unit.Port(n.ports) {
+		for class := range unit.Priority(unit.Priorities) {
+			if got, _ := n.sw.MMU().Bytes(p, class); got != sums[bucket{p, class}] {
+				c.t.Errorf("%s: bucket (%d, %d) is charged %d bytes, its frames have %d", n.name.Name, p, class, got, sums[bucket{p, class}])
+			}
+		}
+	}
+}

@@ -1,0 +1,206 @@
+package fuzz
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"softswitch/detect"
+	"softswitch/detect/itsy"
+	"softswitch/detect/itsypaper"
+	"softswitch/internal/unit"
+	"softswitch/scenario"
+)
+
+// play plays n cases with a number of workers.
+func play(t *testing.T, seed uint64, n int, mode Mode, workers int, name string, f detect.Factory) *Report {
+	t.Helper()
+	outcomes := make([]Outcome, n)
+	var group sync.WaitGroup
+	for w := range workers {
+		group.Go(func() {
+			for i := w; i < n; i += workers {
+				outcomes[i] = New(seed, i, mode).Play(name, f)
+			}
+		})
+	}
+	group.Wait()
+	r := &Report{Seed: seed, Mode: mode, Detector: name, Failures: []string{}}
+	for i := range outcomes {
+		if why := outcomes[i].Invalid; why != "" {
+			t.Errorf("seed %d, case %d, mode %s is invalid: %s", seed, i, mode, why)
+		}
+		r.Add(&outcomes[i])
+	}
+	r.Finish()
+	return r
+}
+
+// A detector that never speaks misses every deadlock, and there are enough of every
+// kind to miss.
+func TestSilentMissesAll(t *testing.T) {
+	for _, mode := range Modes {
+		r := play(t, 1, 120, mode, 2, "none", detect.NewNone)
+		if r.FalseNegatives != r.Deadlocks || r.Detected+r.TruePositives+r.FalsePositives+r.Premature+r.Late != 0 || r.MissedByKind != r.ByKind {
+			t.Errorf("mode %s: %+v", mode, r)
+		}
+		if r.Deadlocks < 48 || r.ByKind.Strong == 0 || r.ByKind.Split == 0 || r.ByKind.Flooding == 0 {
+			t.Errorf("mode %s: %d cases have %d deadlocks, %+v", mode, r.Cases, r.Deadlocks, r.ByKind)
+		}
+		if r.Clean() {
+			t.Errorf("mode %s: a report with false negatives is called clean", mode)
+		}
+	}
+}
+
+// At least two in five cases deadlock: else most of the work is for nothing.
+func TestManyCasesDeadlock(t *testing.T) {
+	const n = 200
+	dead := 0
+	for i := range n {
+		o := New(2, i, Usual).Play("none", detect.NewNone)
+		if slices.ContainsFunc(o.Knots, func(k Knot) bool { return !k.Young }) {
+			dead++
+		}
+	}
+	t.Logf("%d of %d", dead, n)
+	if dead*10 < n*4 {
+		t.Errorf("%d of %d cases deadlock", dead, n)
+	}
+}
+
+// loud declares a deadlock whenever a bucket goes XOFF.
+type loud struct {
+	detect.None
+	a detect.Actions
+}
+
+func (l loud) XOFF(_ unit.Time, b detect.Bucket, cause detect.Queue) {
+	l.a.Report(detect.Finding{Bucket: b, Queue: cause})
+}
+
+// A detector that always speaks is wrong most of the time.
+func TestLoudIsWrong(t *testing.T) {
+	r := play(t, 1, 60, Usual, 2, "loud", func(_ detect.View, a detect.Actions) detect.Detector { return loud{a: a} })
+	if r.FalsePositives == 0 || r.Premature == 0 || r.Clean() {
+		t.Errorf("%+v", r)
+	}
+}
+
+// The detector of the paper misses deadlocks and declares some that are none: this
+// is known of it, so a run that does not find it is broken.
+func TestPaperFails(t *testing.T) {
+	r := play(t, 1, 200, Usual, 2, "itsypaper", itsypaper.New)
+	if r.FalseNegatives == 0 || r.Premature == 0 || r.FalsePositives == 0 || r.Detected == 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// The exact detector says nothing that is not true.
+func TestExactIsNeverWrong(t *testing.T) {
+	for _, mode := range Modes {
+		r := play(t, 3, 150, mode, 2, "itsy", itsy.New)
+		if r.FalsePositives+r.Premature != 0 {
+			t.Errorf("mode %s: %+v", mode, r)
+		}
+	}
+}
+
+// The same cases give the same report, however many are played at a time; another
+// seed gives another.
+func TestSameSeedSameReport(t *testing.T) {
+	text := func(seed uint64, workers int) string {
+		b, err := json.Marshal(play(t, seed, 40, Loss, workers, "itsypaper", itsypaper.New))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	one, again, two, other := text(4, 1), text(4, 1), text(4, 2), text(5, 1)
+	if one != again || one != two {
+		t.Errorf("once   %s\nagain  %s\ntwo    %s", one, again, two)
+	}
+	if one == strings.Replace(other, `"seed":5`, `"seed":4`, 1) {
+		t.Error("seeds 4 and 5 give the same report")
+	}
+}
+
+// Every case is a scenario that Parse and Compile accept, with every shape among
+// them, and no two are alike.
+func TestCasesAreScenarios(t *testing.T) {
+	texts, seen := map[string]bool{}, map[string]bool{}
+	for i := range 300 {
+		for _, mode := range Modes {
+			c := New(7, i, mode)
+			text := c.Text("none", "a comment\n\nof two parts")
+			s, err := scenario.Parse(c.Name(), text, scenario.Known{})
+			if err == nil {
+				_, err = scenario.Compile(s)
+			}
+			if err != nil {
+				t.Fatalf("%v\n%s", err, text)
+			}
+			if again := New(7, i, mode).Text("none", "a comment\n\nof two parts"); string(again) != string(text) {
+				t.Fatalf("%s: made twice, it differs", c.Name())
+			}
+			_, body, _ := strings.Cut(string(text), "detector:")
+			if texts[body] {
+				t.Errorf("%s is the same as another case", c.Name())
+			}
+			texts[body], seen[c.Shape] = true, true
+			if n := len(c.Switches); n < 2 || n > 14 {
+				t.Errorf("%s has %d switches", c.Name(), n)
+			}
+		}
+	}
+	for _, s := range shapes {
+		if !seen[s.name] {
+			t.Errorf("no case has the shape %s", s.name)
+		}
+	}
+}
+
+func TestReport(t *testing.T) {
+	r := &Report{}
+	strong, split, flooded := Knot{}, Knot{}, Knot{}
+	strong.Strong, flooded.Flooded, flooded.Strong = true, true, true
+	strong.Declarers, strong.Latency = 1, 1500
+	split.Missed = true
+	flooded.Declarers, flooded.Latency = 2, 500
+	r.Add(&Outcome{Frames: 10, Knots: []Knot{strong, split}, True: 1, Control: 5})
+	r.Add(&Outcome{Frames: 10, Knots: []Knot{flooded, {Young: true}}, True: 2, Premature: 1, Control: 4})
+	r.Add(&Outcome{Frames: 10, Invalid: "no room", True: 9, Knots: []Knot{strong}})
+	r.Finish()
+	b, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"seed":0,"mode":"","detector":"","cases":3,"deadlocks":3,"detected":2,"true_positives":3,"false_positives":0,` +
+		`"premature":1,"late":0,"false_negatives":1,"latency_laps":{"p50":0.5,"p90":0.5,"p99":0.5,"max":1.5},` +
+		`"declarers_per_deadlock":1.5,"control_frames_per_deadlock":3,"by_kind":{"strong":1,"split":1,"flooding":1},` +
+		`"missed_by_kind":{"strong":0,"split":1,"flooding":0},"young":1,"invalid":1,"frame_hops":30,"failures":null}`
+	if string(b) != want {
+		t.Errorf("got  %s\nwant %s", b, want)
+	}
+	for _, tc := range []struct {
+		o    Outcome
+		want Failure
+	}{
+		{Outcome{}, ""},
+		{Outcome{Knots: []Knot{split}}, FalseNegative},
+		{Outcome{Knots: []Knot{split}, Premature: 1}, Premature},
+		{Outcome{Knots: []Knot{split}, Premature: 1, FalsePositives: 1}, FalsePositive},
+		{Outcome{Knots: []Knot{split}, Invalid: "x"}, ""},
+		{Outcome{Late: 1}, ""},
+	} {
+		if got := tc.o.Failure(); got != tc.want {
+			t.Errorf("failure of %v is %q, want %q", &tc.o, got, tc.want)
+		}
+	}
+	var table strings.Builder
+	if err := r.WriteTable(&table); err != nil || !strings.Contains(table.String(), "false negatives") {
+		t.Errorf("%v\n%s", err, table.String())
+	}
+}

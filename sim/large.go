@@ -1,0 +1,167 @@
+package sim
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"softswitch/dataplane"
+	"softswitch/detect"
+	"softswitch/host"
+	"softswitch/internal/ether"
+	"softswitch/internal/unit"
+	"softswitch/scenario"
+	"softswitch/topo"
+)
+
+// Large is a fabric of thousands of switches with a few flows. Its world is made
+// from the graph itself, without a configuration in text for every node. All
+// switches and hosts are machines; what they lack is routes to subnets to which
+// nothing is sent: a table of all routes of all switches would grow with the square
+// of the fabric.
+type Large struct {
+	Name     string
+	Fabric   *topo.Fabric
+	Link     scenario.LinkSpeed // of every link
+	Detector string
+	Flows    []LargeFlow
+	Duration unit.Time
+	// Switch is what all switches have in common; their names, numbers, ports,
+	// subnets and routes are filled in.
+	Switch dataplane.Config
+}
+
+// LargeFlow is a flow of full frames at line rate from one host to another.
+type LargeFlow struct {
+	From, To int // nodes
+	Class    unit.Priority
+	Start    unit.Time
+	// Via, unless it is empty, is switches that follow one another from that of From
+	// to that of To: they send all that is for To's subnet this way.
+	Via []int
+}
+
+// NewLarge makes the world of l. The error names a flow whose Via is not linked, and
+// all that New refuses.
+func NewLarge(l Large, opt Options) (*World, error) {
+	routes, err := l.routes()
+	if err != nil {
+		return nil, err
+	}
+	flows := l.flows()
+	s := &scenario.Scenario{Name: l.Name, Fabric: l.Fabric, Detector: l.Detector, Duration: l.Duration}
+	p := &scenario.Plan{Scenario: s, Fabric: l.Fabric, Links: make([]scenario.Link, len(l.Fabric.Links))}
+	for i := range p.Links {
+		p.Links[i].LinkSpeed = l.Link
+	}
+	return assemble(p, opt, parts{
+		sw: func(i int, f detect.Factory) dataplane.Config {
+			c := l.config(i)
+			c.Detector, c.Routes = f, routes[i]
+			return c
+		},
+		host: func(i int) host.Config {
+			c := l.hostConfig(i)
+			c.Flows = flows[i]
+			return c
+		},
+	})
+}
+
+// routes are those of every switch to the subnets that flows go to.
+func (l *Large) routes() ([][]dataplane.Route, error) {
+	f := l.Fabric
+	via := make(map[[2]int]unit.Port) // by switch and subnet
+	var dsts []int
+	for i, flow := range l.Flows {
+		dst := f.SubnetOf(flow.To)
+		dsts = append(dsts, dst)
+		for j := 1; j < len(flow.Via); j++ {
+			out := portTo(f, flow.Via[j-1], flow.Via[j])
+			if out == unit.NoPort {
+				return nil, fmt.Errorf("sim: flow %d: %s has no link to %s", i, f.Nodes[flow.Via[j-1]].Name, f.Nodes[flow.Via[j]].Name)
+			}
+			via[[2]int{flow.Via[j-1], dst}] = out
+		}
+	}
+	slices.Sort(dsts)
+	routes := make([][]dataplane.Route, f.Switches())
+	topo.EachGroup(f, slices.Compact(dsts), func(s, dst int, g topo.Group) {
+		if out, ok := via[[2]int{s, dst}]; ok {
+			g = topo.Group{Ports: 1 << out}
+		}
+		if g.Ports != 0 {
+			routes[s] = append(routes[s], dataplane.Route{Prefix: prefixOf(f.Subnets[dst]), Ports: g.Ports, Backup: g.Backup})
+		}
+	})
+	return routes, nil
+}
+
+// flows are those of every host, by node, in the order of Flows.
+func (l *Large) flows() map[int][]host.Flow {
+	flows := make(map[int][]host.Flow)
+	for i, flow := range l.Flows {
+		flows[flow.From] = append(flows[flow.From], host.Flow{
+			Number: uint32(i), Name: fmt.Sprintf("F%d", i), To: address(l.Fabric.Nodes[flow.To].Addr), SrcPort: uint16(49152 + i%16384),
+			Class: flow.Class, Frame: host.FrameMax, TTL: 64, Start: flow.Start, Stop: unit.Never,
+		})
+	}
+	return flows
+}
+
+func (l *Large) config(i int) dataplane.Config {
+	f, c := l.Fabric, l.Switch
+	n := &f.Nodes[i]
+	c.ID, c.Name, c.HashSeed, c.Batch = n.ID, n.Name, uint32(n.ID), 1
+	c.Delay = l.Link.Delay + l.Link.Jitter
+	c.Ports = make([]dataplane.PortConfig, len(n.Ports))
+	for j, p := range n.Ports {
+		peer := &f.Nodes[p.Peer.Node]
+		c.Ports[j] = dataplane.PortConfig{
+			Name: p.Name, MAC: ether.MAC(p.MAC), PeerMAC: ether.MAC(peer.Ports[p.Peer.Port].MAC),
+			FacesHost: peer.Kind == topo.Host, Rate: l.Link.Rate,
+		}
+	}
+	k := f.SubnetOf(i)
+	if k < 0 {
+		return c
+	}
+	sub := f.Subnets[k]
+	c.Subnets = []dataplane.Subnet{{Prefix: prefixOf(sub), Gateway: address(sub.Gateway), Ports: sub.Ports}}
+	for set := sub.Ports; set != 0; set.Remove(set.First()) {
+		h := &f.Nodes[n.Ports[set.First()].Peer.Node]
+		mac := ether.MAC(h.Ports[0].MAC)
+		c.ARP = append(c.ARP, dataplane.Neighbour{IP: address(h.Addr), MAC: mac})
+		c.MAC = append(c.MAC, dataplane.Station{MAC: mac, Port: set.First()})
+	}
+	return c
+}
+
+func (l *Large) hostConfig(i int) host.Config {
+	n := &l.Fabric.Nodes[i]
+	up := n.Ports[0].Peer
+	return host.Config{
+		ID: n.ID, Name: n.Name, MAC: ether.MAC(n.Ports[0].MAC), GatewayMAC: ether.MAC(l.Fabric.Nodes[up.Node].Ports[up.Port].MAC),
+		Address: address(n.Addr), Rate: l.Link.Rate, Lossless: l.Switch.Buffer.Lossless,
+		Quanta: l.Switch.Quanta, Refresh: l.Switch.Refresh, RxBuffer: 128 << 10, Batch: 1, SlotBytes: keep,
+	}
+}
+
+// portTo is the first port of node a that leads to node b, unit.NoPort if none does.
+func portTo(f *topo.Fabric, a, b int) unit.Port {
+	for j, p := range f.Nodes[a].Ports {
+		if p.Peer.Node == b {
+			return unit.Port(j)
+		}
+	}
+	return unit.NoPort
+}
+
+func prefixOf(s topo.Subnet) netip.Prefix { return netip.PrefixFrom(address(s.Addr), topo.SubnetBits) }
+
+func address(a uint32) netip.Addr {
+	var b [4]byte
+	binary.BigEndian.PutUint32(b[:], a)
+	return netip.AddrFrom4(b)
+}

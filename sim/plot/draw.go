@@ -1,0 +1,216 @@
+package plot
+
+import (
+	"fmt"
+	"image/color"
+	"io"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// Sizes of a figure.
+const (
+	width       = 17 * vg.Centimeter
+	panelHeight = 4.5 * vg.Centimeter
+	plainHeight = 10 * vg.Centimeter // of a figure with one panel
+	titleHeight = 0.9 * vg.Centimeter
+	barsShare   = 0.7 // of the height of a row that its bar takes
+)
+
+// palette is told apart by color-blind readers too (Okabe and Ito).
+var palette = []color.RGBA{
+	{0x00, 0x72, 0xb2, 0xff}, {0xd5, 0x5e, 0x00, 0xff}, {0x00, 0x9e, 0x73, 0xff}, {0xcc, 0x79, 0xa7, 0xff}, {0xe6, 0x9f, 0x00, 0xff}, {0x56, 0xb4, 0xe9, 0xff},
+}
+
+var gray = color.RGBA{0x80, 0x80, 0x80, 0xff}
+
+func (f *Figure) draw(w io.Writer) error {
+	if len(f.Panels) == 0 {
+		return fmt.Errorf("figure %q: no panel", f.Title)
+	}
+	height := plainHeight
+	if len(f.Panels) > 1 {
+		height = panelHeight * vg.Length(len(f.Panels))
+	}
+	canvas := vgsvg.New(width, height+titleHeight)
+	page := draw.New(canvas)
+	page.SetColor(color.White)
+	page.Fill(page.Rectangle.Path())
+	f.drawTitle(page)
+	plots, err := f.plots()
+	if err != nil {
+		return fmt.Errorf("figure %q: %w", f.Title, err)
+	}
+	page = draw.Crop(page, 0, -4*vg.Millimeter, 0, -titleHeight)
+	tiles := draw.Tiles{Rows: len(plots), Cols: 1, PadY: 2 * vg.Millimeter}
+	grid := make([][]*plot.Plot, len(plots))
+	for i, p := range plots {
+		grid[i] = []*plot.Plot{p}
+	}
+	for i, row := range plot.Align(grid, tiles, page) {
+		plots[i].Draw(row[0])
+	}
+	_, err = canvas.WriteTo(w)
+	return err
+}
+
+func (f *Figure) drawTitle(page draw.Canvas) {
+	style := plot.New().Title.TextStyle
+	style.Font.Size, style.XAlign, style.YAlign = 12, draw.XCenter, draw.YTop
+	page.FillText(style, vg.Point{X: page.Center().X, Y: page.Max.Y - 2*vg.Millimeter}, f.Title)
+}
+
+// plots makes the panels; the x axes show the same range.
+func (f *Figure) plots() ([]*plot.Plot, error) {
+	var all []*plot.Plot
+	for _, p := range f.Panels {
+		q, err := f.panel(p)
+		if err != nil {
+			return nil, fmt.Errorf("panel %q: %w", p.Title, err)
+		}
+		all = append(all, q)
+	}
+	lo, hi := all[0].X.Min, all[0].X.Max
+	for _, q := range all {
+		lo, hi = min(lo, q.X.Min), max(hi, q.X.Max)
+	}
+	for _, q := range all {
+		q.X.Min, q.X.Max = lo, hi
+	}
+	all[len(all)-1].X.Label.Text = f.X
+	return all, nil
+}
+
+func (f *Figure) panel(p Panel) (*plot.Plot, error) {
+	q := plot.New()
+	q.Title.Text, q.Title.TextStyle.Font.Size = p.Title, 9
+	q.Y.Label.Text = p.Y
+	q.Legend.Left, q.Legend.TextStyle.Font.Size, q.Legend.Padding = true, 8, vg.Millimeter
+	for _, a := range []*plot.Axis{&q.X, &q.Y} {
+		a.Label.TextStyle.Font.Size, a.Tick.Label.Font.Size = 9, 8
+		if f.LogLog {
+			a.Scale, a.Tick.Marker = plot.LogScale{}, twos{}
+		}
+	}
+	for _, l := range p.Lines {
+		if err := addLine(q, l); err != nil {
+			return nil, err
+		}
+	}
+	addLevels(q, p)
+	addBars(q, p.Bars)
+	if p.Top > 0 {
+		q.Y.Min, q.Y.Max = 0, p.Top
+	}
+	return q, nil
+}
+
+func addLine(q *plot.Plot, l Line) error {
+	xy := make(plotter.XYs, len(l.Points))
+	for i, p := range l.Points {
+		xy[i] = plotter.XY{X: p.X, Y: p.Y}
+	}
+	c := palette[l.Group%len(palette)]
+	if l.Dots {
+		s, err := plotter.NewScatter(xy)
+		if err != nil {
+			return err
+		}
+		s.GlyphStyle = draw.GlyphStyle{Color: c, Radius: vg.Points(2.5), Shape: draw.CircleGlyph{}}
+		q.Add(s)
+		if l.Name != "" {
+			q.Legend.Add(l.Name, s)
+		}
+		return nil
+	}
+	s, err := plotter.NewLine(xy)
+	if err != nil {
+		return err
+	}
+	s.Color, s.Width = c, vg.Points(0.8)
+	q.Add(s)
+	if l.Name != "" {
+		q.Legend.Add(l.Name, s)
+	}
+	return nil
+}
+
+// addLevels draws the levels, which are then the ticks of the y axis.
+func addLevels(q *plot.Plot, p Panel) {
+	if len(p.Levels) == 0 {
+		return
+	}
+	ticks := []plot.Tick{{Value: 0, Label: "0"}, {Value: p.Top, Label: fmt.Sprint(p.Top)}}
+	for _, l := range p.Levels {
+		s := plotter.NewFunction(func(float64) float64 { return l.Y })
+		s.Color, s.Width, s.Dashes, s.Samples = gray, vg.Points(0.7), []vg.Length{vg.Points(4), vg.Points(2)}, 2
+		q.Add(s)
+		ticks = append(ticks, plot.Tick{Value: l.Y, Label: fmt.Sprintf("%s %v", l.Name, l.Y)})
+	}
+	q.Y.Tick.Marker = plot.ConstantTicks(ticks)
+}
+
+// addBars puts row i around y = i + 1, with its name for a tick.
+func addBars(q *plot.Plot, rows []Bars) {
+	if len(rows) == 0 {
+		return
+	}
+	var ticks []plot.Tick
+	for i, r := range rows {
+		y := float64(i + 1)
+		ticks = append(ticks, plot.Tick{Value: y, Label: r.Name})
+		q.Add(bars{r.Span, y, palette[i%len(palette)]})
+	}
+	q.Y.Tick.Marker = plot.ConstantTicks(ticks)
+	q.Y.Min, q.Y.Max = 0.4, float64(len(rows))+0.6
+}
+
+// bars draws spans around the height y.
+type bars struct {
+	spans []Span
+	y     float64
+	color color.Color
+}
+
+func (b bars) Plot(c draw.Canvas, q *plot.Plot) {
+	x, y := q.Transforms(&c)
+	c.SetColor(b.color)
+	for _, s := range b.spans {
+		var path vg.Path
+		lo, hi := y(b.y-barsShare/2), y(b.y+barsShare/2)
+		path.Move(vg.Point{X: x(s.From), Y: lo})
+		path.Line(vg.Point{X: x(s.To), Y: lo})
+		path.Line(vg.Point{X: x(s.To), Y: hi})
+		path.Line(vg.Point{X: x(s.From), Y: hi})
+		path.Close()
+		c.Fill(path)
+	}
+}
+
+// DataRange is that of the spans, or of nothing at all.
+func (b bars) DataRange() (xmin, xmax, ymin, ymax float64) {
+	if len(b.spans) == 0 {
+		return 0, 0, b.y, b.y
+	}
+	return b.spans[0].From, b.spans[len(b.spans)-1].To, b.y, b.y
+}
+
+// twos ticks a logarithmic axis at the powers of two.
+type twos struct{}
+
+func (twos) Ticks(lo, hi float64) (ticks []plot.Tick) {
+	v := 1.0
+	for v > lo {
+		v /= 2
+	}
+	for ; v <= hi*1.0001; v *= 2 {
+		if v >= lo*0.9999 {
+			ticks = append(ticks, plot.Tick{Value: v, Label: fmt.Sprint(v)})
+		}
+	}
+	return ticks
+}

@@ -1,0 +1,67 @@
+// Package plot draws what a simulation measured, as SVG.
+//
+//	.---- Figure ------------------------.
+//	| panel: Lines over x, Levels across |
+//	| panel: Bars, one row for each name |
+//	'----- common x axis ----------------'
+//
+// Read in this order: Figure, Panel, and draw.go for how.
+//
+// Invariants: the same figure gives the same bytes.
+//
+// What it does not do: it measures nothing and opens no file.
+package plot
+
+import "io"
+
+// Figure is panels above one another that share an x axis.
+type Figure struct {
+	Title  string
+	X      string // what the x axis shows, with its unit
+	Panels []Panel
+	// LogLog makes both axes of all panels logarithmic; values are above 0 then.
+	LogLog bool
+}
+
+// Panel is one plot: either Lines or Bars.
+type Panel struct {
+	Title string // may be empty
+	Y     string // what the y axis shows, with its unit
+	Lines []Line
+	// Levels are horizontal lines, named at the y axis.
+	Levels []Level
+	// Top is the end of the y axis, which then begins at 0; 0 for what there is.
+	Top float64
+	// Bars are rows of bars, the first at the bottom.
+	Bars []Bars
+}
+
+// Point is a point of a panel, in the units of the axes.
+type Point struct{ X, Y float64 }
+
+// Line joins its points, or with Dots marks them. Lines of one Group have one
+// color.
+type Line struct {
+	Name   string // in the legend; may be empty
+	Points []Point
+	Dots   bool
+	Group  int
+}
+
+// Level is a horizontal line at Y.
+type Level struct {
+	Name string
+	Y    float64
+}
+
+// Bars is a row of bars.
+type Bars struct {
+	Name string
+	Span []Span
+}
+
+// Span is a bar, from From to To on the x axis.
+type Span struct{ From, To float64 }
+
+// WriteSVG draws the figure.
+func (f *Figure) WriteSVG(w io.Writer) error { return f.draw(w) }
