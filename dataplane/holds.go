@@ -1,7 +1,6 @@
 package dataplane
 
 import (
-	"softswitch/buffer"
 	"softswitch/detect"
 	"softswitch/internal/unit"
 )
@@ -22,38 +21,36 @@ func (s *Switch) HasFlooded() bool { return s.flooded > 0 }
 // once: M(b, q) counts a flooded frame in every queue that it waits in. It walks
 // the paused queues.
 func (s *Switch) AppendHolds(hs []Holds, b detect.Bucket) []Holds {
-	var copies []copySet
-	known := make(map[*buffer.Frame]int) // index in copies, by the frame that carries the bytes
 	from := len(hs)
-	for out := range s.ports {
-		p := &s.ports[out]
-		for set := p.paused & p.backlog & s.lossless; set != 0; set &= set - 1 {
-			c, only := first(set), unit.PortSet(1)<<out
-			for f := p.queues[c].Head(); f != nil; f = f.Next() {
-				switch i, again := known[f.Orig()]; {
-				case f.In != b.Port || f.InClass != b.Class:
-				case !f.Flooded:
-					hs = addHold(hs, from, Holds{only, c, f.Len, false})
-				case again:
-					copies[i].ports |= only
-				default:
-					known[f.Orig()] = len(copies)
-					copies = append(copies, copySet{only, c, f.Len})
+	for c := range unit.Priority(unit.Priorities) {
+		paused := s.pausedPorts(c)
+		for rest := paused; rest != 0; rest &= rest - 1 {
+			out := rest.First()
+			for f := s.ports[out].queues[c].Head(); f != nil; f = f.Next() {
+				if f.In != b.Port || f.InClass != b.Class {
+					continue
+				}
+				in := unit.PortSet(1) << out
+				if f.Flooded {
+					in = f.Orig().Waiting & paused
+				}
+				if in.First() == out { // else it was met at a lower port
+					hs = addHold(hs, from, Holds{in, c, f.Len, f.Flooded})
 				}
 			}
 		}
 	}
-	for _, f := range copies {
-		hs = addHold(hs, from, Holds{f.ports, f.class, f.bytes, true})
-	}
 	return hs
 }
 
-// copySet is a flooded frame and the paused queues that its copies wait in.
-type copySet struct {
-	ports unit.PortSet
-	class unit.Priority
-	bytes int
+// pausedPorts are the ports whose queue of lossless class c is paused.
+func (s *Switch) pausedPorts(c unit.Priority) (ports unit.PortSet) {
+	for out := range s.ports {
+		if s.lossless.Has(c) && s.ports[out].paused.Has(c) {
+			ports.Add(unit.Port(out))
+		}
+	}
+	return ports
 }
 
 // addHold adds h to the one of hs[from:] that is like it, or appends it.

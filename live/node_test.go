@@ -279,7 +279,7 @@ func TestSendingIsHandedOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	const batches = 3 * handOver
-	b.mu.Lock()
+	b.Node.mu.Lock()
 	b.sw.SetLink(0, 0, true)
 	b.sw.SetLink(0, 1, true)
 	for i := range uint64(batches) {
@@ -293,7 +293,7 @@ func TestSendingIsHandedOver(t *testing.T) {
 		b.sw.Receive(0, 0, fs)
 	}
 	ready := b.work()
-	b.mu.Unlock()
+	b.Node.mu.Unlock()
 
 	b.kickAll(ready) // returns, though nobody else sends
 	if n := writes.Load(); n != handOver {

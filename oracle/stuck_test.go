@@ -23,9 +23,14 @@ type world struct {
 
 // frames of a bucket that wait in exactly these ports.
 type frames struct {
-	b     Bucket
-	ports unit.PortSet
-	bytes int
+	b       Bucket
+	ports   unit.PortSet
+	bytes   int
+	flooded bool
+}
+
+func someFrames(b Bucket, ports unit.PortSet, bytes int) frames {
+	return frames{b, ports, bytes, ports.Len() > 1}
 }
 
 func newWorld(f *Fabric) *world {
@@ -62,7 +67,11 @@ func (w *world) tell(s *State) {
 		}
 	}
 	for _, f := range w.frames {
-		if f.bytes > 0 {
+		switch {
+		case f.bytes == 0:
+		case f.flooded:
+			s.SetFlooded(f.b, f.ports, 3, f.bytes)
+		default:
 			s.SetHeld(f.b, f.ports, 3, f.bytes)
 		}
 	}
@@ -188,10 +197,29 @@ func (w *world) checkComponent(t *testing.T, got *Stuck, list []Queue, reach [][
 			want.Knot = false
 		}
 	}
+	want.Kind = w.kind(want.Queues, list)
 	c := got.Components[got.component(list[i])]
-	if !slices.Equal(c.Queues, want.Queues) || c.Knot != want.Knot {
+	if !slices.Equal(c.Queues, want.Queues) || c.Knot != want.Knot || c.Kind != want.Kind {
 		t.Fatalf("component of %v is %+v, want %+v\n%s", list[i], c, want, w)
 	}
+}
+
+// kind is that of the component of these queues; stuck is S*.
+func (w *world) kind(queues, stuck []Queue) (k Kind) {
+	set := map[Queue]bool{}
+	for _, q := range queues {
+		set[q] = true
+		down, _ := w.f.Down(q)
+		for _, f := range w.frames {
+			for _, r := range stuck {
+				if f.b == down && f.bytes > 0 && f.flooded && r.Node == down.Node && f.ports.Has(r.Port) {
+					k.Flooded = true
+				}
+			}
+		}
+	}
+	k.Strong = w.strongCycle(set)
+	return k
 }
 
 // distances[i][j] is the length of a shortest way of at least one step in G from
@@ -272,7 +300,7 @@ func TestExhaustive(t *testing.T) {
 			b, _ := f.Down(q)
 			h := rest % perBucket
 			rest /= perBucket
-			w.frames = append(w.frames, frames{b, 1, h % 3 * 2}, frames{b, 2, h / 3 % 2 * 2}, frames{b, 3, h / 6 * 2})
+			w.frames = append(w.frames, someFrames(b, 1, h % 3 * 2), someFrames(b, 2, h / 3 % 2 * 2), someFrames(b, 3, h / 6 * 2))
 		}
 		w.tell(s)
 		want := w.brute()
@@ -302,7 +330,7 @@ func (w *world) strongCycle(set map[Queue]bool) bool {
 		b, _ := w.f.Down(q)
 		for _, r := range w.queues {
 			if set[q] && set[r] && r.Node == b.Node && w.bytes(b, map[Queue]bool{r: true}) > w.xon[b] {
-				strong.frames = append(strong.frames, frames{b, 1 << r.Port, w.xon[b] + 1})
+				strong.frames = append(strong.frames, someFrames(b, 1 << r.Port, w.xon[b] + 1))
 			}
 		}
 	}
@@ -327,7 +355,7 @@ func TestClosed(t *testing.T) {
 			for _, q := range w.queues {
 				b, _ := f.Down(q)
 				w.xoff[b], w.paused[q], w.xon[b] = 7, 7, 3
-				w.frames = append(w.frames, frames{b, 1, 4}) // hairpin: back to where they came from
+				w.frames = append(w.frames, someFrames(b, 1, 4)) // hairpin: back to where they came from
 			}
 			q := w.queues[0]
 			b, _ := f.Down(q)
@@ -388,7 +416,7 @@ func (w *world) draw(r *rand.Rand) {
 			}
 			if !seen[set] {
 				seen[set] = true
-				w.frames = append(w.frames, frames{b, set, r.IntN(10)})
+				w.frames = append(w.frames, someFrames(b, set, r.IntN(10)))
 			}
 		}
 	}
@@ -508,9 +536,14 @@ func (w *world) change(r *rand.Rand, s *State) {
 }
 
 func (w *world) setFrames(b Bucket, ports unit.PortSet, bytes int, s *State) {
-	w.frames = slices.DeleteFunc(w.frames, func(f frames) bool { return f.b == b && f.ports == ports })
-	w.frames = append(w.frames, frames{b, ports, bytes})
-	s.SetHeld(b, ports, 3, bytes)
+	now := someFrames(b, ports, bytes)
+	w.frames = slices.DeleteFunc(w.frames, func(f frames) bool { return f.b == b && f.ports == ports && f.flooded == now.flooded })
+	w.frames = append(w.frames, now)
+	if now.flooded {
+		s.SetFlooded(b, ports, 3, bytes)
+	} else {
+		s.SetHeld(b, ports, 3, bytes)
+	}
 }
 
 func (w *world) forget(q Queue, b Bucket) {
@@ -522,7 +555,7 @@ func (w *world) forget(q Queue, b Bucket) {
 		if f.b == b || f.ports == 0 || f.bytes == 0 {
 			continue
 		}
-		if like := slices.IndexFunc(kept, func(k frames) bool { return k.b == f.b && k.ports == f.ports }); like >= 0 {
+		if like := slices.IndexFunc(kept, func(k frames) bool { return k.b == f.b && k.ports == f.ports && k.flooded == f.flooded }); like >= 0 {
 			kept[like].bytes += f.bytes
 			continue
 		}
@@ -622,7 +655,7 @@ func BenchmarkStuckRing96(b *testing.B) {
 	for _, q := range w.queues {
 		down, _ := f.Down(q)
 		w.xoff[down], w.paused[q], w.xon[down] = 1, 1, 36
-		w.frames = append(w.frames, frames{down, 1, 30}, frames{down, 2, 30})
+		w.frames = append(w.frames, someFrames(down, 1, 30), someFrames(down, 2, 30))
 	}
 	s := NewState(f)
 	w.tell(s)

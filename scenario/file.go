@@ -103,6 +103,7 @@ type fileExpect struct {
 	Deadlock     *bool        `yaml:"deadlock"`
 	Detected     string       `yaml:"detected"` // true, false or either
 	FalseAlarm   *bool        `yaml:"false_alarm"`
+	Missed       *bool        `yaml:"missed"`
 	Trigger      *fileTrigger `yaml:"trigger"`
 	LosslessLost *int         `yaml:"lossless_lost"`
 	MaxLatency   string       `yaml:"max_latency"`

@@ -7,7 +7,7 @@ import (
 
 // expect reads an expectation, the value of the key at path.
 func (p *parser) expect(path string, f fileExpect) Expect {
-	e := Expect{Deadlock: f.Deadlock, FalseAlarm: f.FalseAlarm, LosslessLost: f.LosslessLost, MinXOFF: f.MinXOFF}
+	e := Expect{Deadlock: f.Deadlock, FalseAlarm: f.FalseAlarm, Missed: f.Missed, LosslessLost: f.LosslessLost, MinXOFF: f.MinXOFF}
 	if f.LosslessLost != nil {
 		p.within(path+".lossless_lost", "frames", *f.LosslessLost, 0, 1<<30)
 	}
@@ -32,6 +32,9 @@ func (p *parser) expect(path string, f fileExpect) Expect {
 	}
 	if undetected && e.FalseAlarm != nil && *e.FalseAlarm {
 		p.Faultf(path+".detected", "false, so there is no declaration at all, and no false_alarm to expect; write either")
+	}
+	if e.Missed != nil && *e.Missed && e.Detected != nil && *e.Detected {
+		p.Faultf(path+".missed", "true, but detected: true wants every deadlock declared; write one of the two")
 	}
 	return e
 }
@@ -64,6 +67,9 @@ func (e Expect) with(o Expect, detected bool) Expect {
 	}
 	if o.FalseAlarm != nil {
 		e.FalseAlarm = o.FalseAlarm
+	}
+	if o.Missed != nil {
+		e.Missed = o.Missed
 	}
 	if o.Trigger != nil {
 		e.Trigger = o.Trigger

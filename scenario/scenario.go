@@ -133,7 +133,9 @@ type Expect struct {
 	Detected *bool // by the detector
 	// FalseAlarm: the detector declared what was not true then.
 	FalseAlarm *bool
-	Trigger    *Trigger
+	// Missed: the detector did not declare every deadlock.
+	Missed  *bool
+	Trigger *Trigger
 	// LosslessLost is the most lossless frames that may be lost.
 	LosslessLost *int
 	// MaxLatency bounds every detection's time after the deadlock's onset.

@@ -193,6 +193,8 @@ type Wanted struct {
 	// FalseAlarm: true wants a declaration that is not true when it is made, false
 	// wants none.
 	FalseAlarm *bool
+	// Missed: true wants a deadlock that was not declared while it lived, false none.
+	Missed *bool
 	// Trigger is what every true detection has to name.
 	Trigger *WantedTrigger
 	// LosslessLost is the most lossless frames that may be lost.
@@ -215,7 +217,7 @@ func (s *Scenario) Wanted() Wanted {
 	if !ok {
 		e = s.Expect
 	}
-	w := Wanted{Deadlock: e.Deadlock, Detected: e.Detected, FalseAlarm: e.FalseAlarm, LosslessLost: e.LosslessLost, MaxLatency: e.MaxLatency, MinXOFF: e.MinXOFF}
+	w := Wanted{Deadlock: e.Deadlock, Detected: e.Detected, FalseAlarm: e.FalseAlarm, Missed: e.Missed, LosslessLost: e.LosslessLost, MaxLatency: e.MaxLatency, MinXOFF: e.MinXOFF}
 	if e.Trigger != nil {
 		w.Trigger = &WantedTrigger{Node: s.Fabric.Nodes[e.Trigger.Node].Name, OnLoop: e.Trigger.OnLoop}
 	}
@@ -234,6 +236,9 @@ func (v *Verdict) Check(want Wanted) {
 	}
 	if alarms := len(v.Detections) - v.truePositives(); want.FalseAlarm != nil && *want.FalseAlarm != (alarms > 0) {
 		miss("false_alarm: %d declarations were not true, expected %s", alarms, map[bool]string{true: "at least one", false: "none"}[*want.FalseAlarm])
+	}
+	if want.Missed != nil && *want.Missed != (v.FalseNegatives > 0) {
+		miss("missed: %d deadlocks were not declared, expected %s", v.FalseNegatives, map[bool]string{true: "at least one", false: "none"}[*want.Missed])
 	}
 	for _, d := range v.Detections {
 		if d.TruePositive {

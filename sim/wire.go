@@ -60,7 +60,7 @@ func (w *World) carry(p *port, f *buffer.Frame, sentAt unit.Time) {
 	far := &w.ports[p.peer]
 	if isControl(f.Data) {
 		far.control++
-		if far.loses(far.control) {
+		if w.loses(far, far.control) {
 			return
 		}
 	}
@@ -90,7 +90,7 @@ func (w *World) put(to int32, data []byte, n int, at, took unit.Time) {
 	f := w.pool.Get()
 	f.Data, f.Len = append(f.Data[:0], data...), n
 	if j := far.faults.Jitter; j > 0 {
-		at += unit.Time(far.wire.Int64N(int64(j) + 1))
+		at += unit.Time(w.draw(far).Int64N(int64(j) + 1))
 	}
 	far.in.push(max(at, far.in.last+took), f)
 	if far.in.n == 1 {

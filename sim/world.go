@@ -77,10 +77,10 @@ type port struct {
 
 	lent    *buffer.Frame // the frame that is being sent, until sentAt
 	sentAt  unit.Time
-	in      fifo // frames on their way to this port
-	wire    *rand.Rand
-	control int   // control frames that the far end has sent so far
-	losses  []int // of those, which are lost
+	in      fifo       // frames on their way to this port
+	wire    *rand.Rand // see World.draw; nil until it is needed
+	control int        // control frames that the far end has sent so far
+	losses  []int      // of those, which are lost
 	faults  WireFaults
 }
 
@@ -211,9 +211,6 @@ func (w *World) addLink(i int, l topo.Link) {
 		p := &w.ports[ends[0]]
 		p.peer, p.rate, p.delay = ends[1], speed.Rate, speed.Delay
 		p.faults = WireFaults{Jitter: speed.Jitter, ControlLoss: speed.ControlLoss}
-		// A stream of its own for each direction, named by the receiving port.
-		n := w.plan.Fabric.Nodes[w.ports[ends[0]].node]
-		p.wire = rand.New(rand.NewPCG(w.opt.Seed, uint64(n.ID)<<8|uint64(p.n)))
 	}
 }
 
@@ -227,10 +224,19 @@ func (w *World) SetWire(link int, f WireFaults) {
 }
 
 // loses reports whether the n-th control frame towards p is to be lost.
-func (p *port) loses(n int) bool {
+func (w *World) loses(p *port, n int) bool {
 	if i := slices.Index(p.losses, n); i >= 0 {
 		p.losses = slices.Delete(p.losses, i, i+1)
 		return true
 	}
-	return p.faults.ControlLoss > 0 && p.wire.IntN(1000) < p.faults.ControlLoss
+	return p.faults.ControlLoss > 0 && w.draw(p).IntN(1000) < p.faults.ControlLoss
+}
+
+// draw is the random numbers of the wire towards p: a stream of its own for each
+// direction of each wire.
+func (w *World) draw(p *port) *rand.Rand {
+	if p.wire == nil {
+		p.wire = rand.New(rand.NewPCG(w.opt.Seed, uint64(p.node+1)<<8|uint64(p.n)))
+	}
+	return p.wire
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"syscall"
 
 	"softswitch/config"
 	"softswitch/event"
@@ -87,8 +88,11 @@ func (r *runner) run(ctx context.Context, handle func(*live.Node, control.Reques
 func (r *runner) claimPorts() error {
 	for _, p := range r.ports {
 		ln, err := net.Listen("unix", "@softswitch/port/"+p.Name)
-		if err != nil {
+		if errors.Is(err, syscall.EADDRINUSE) {
 			return fmt.Errorf("port %s: another softswitch runs on this interface", p.Name)
+		}
+		if err != nil {
+			return fmt.Errorf("port %s: %w", p.Name, err)
 		}
 		r.undo = append(r.undo, func() { ln.Close() })
 	}

@@ -21,7 +21,7 @@ func simCommand() *cobra.Command {
 		Long: `Play scenarios in virtual time, with the same switches and hosts as on namespaces:
 exact, repeatable by its seed, and without root.`,
 	}
-	c.AddCommand(simRun(), simBench(), simFuzz(), simBoundary(), simFigures())
+	c.AddCommand(simRun(), simBench(), simScale(), simFuzz(), simBoundary(), simFigures())
 	return c
 }
 

@@ -18,17 +18,17 @@ import (
 
 // benchResult is what `sim bench` prints. Figures are medians over the runs.
 type benchResult struct {
-	FrameHopsPerSecond int64   `json:"frame_hops_per_second"`
-	EventsPerSecond    int64   `json:"events_per_second"`
-	FrameHops          uint64  `json:"frame_hops"`
-	Events             uint64  `json:"events"`
-	Wall               float64 `json:"wall_seconds"`
-	PeakMemory         int64   `json:"peak_memory_bytes"` // of the process, over all runs
-	XOFF               int     `json:"pfc_xoff"`
-	LosslessLost       int     `json:"lossless_lost"`
-	Virtual            string  `json:"virtual_time"`
-	Detector           string  `json:"detector"`
-	Runs               int     `json:"runs"`
+	FrameHopsPerSecond int64    `json:"frame_hops_per_second"`
+	EventsPerSecond    int64    `json:"events_per_second"`
+	FrameHops          uint64   `json:"frame_hops"`
+	Events             uint64   `json:"events"`
+	Wall               float64  `json:"wall_seconds"`
+	PeakMemory         int64    `json:"peak_memory_bytes"` // of the process, over all runs
+	XOFF               int      `json:"pfc_xoff"`
+	LosslessLost       int      `json:"lossless_lost"`
+	Virtual            string   `json:"virtual_time"`
+	Detector           string   `json:"detector"`
+	Runs               int      `json:"runs"`
 	Spread             [2]int64 `json:"frame_hops_per_second_min_max"`
 }
 

@@ -163,7 +163,11 @@ func (d *detector) Resume(now unit.Time, q detect.Queue, _ bool) {
 	for ; waiting != 0; waiting &= waiting - 1 {
 		i := waiting.First()
 		d.block(now, c, i)
-		if stale.Has(i) && c.blocked.Has(i) && !c.done.Has(i) {
+		switch {
+		case !c.blocked.Has(i):
+		case c.done.Has(i):
+			d.lookAfter(now, c, i)
+		case stale.Has(i):
 			d.mint(c, i, unit.NoPort)
 		}
 	}
@@ -173,16 +177,28 @@ func (d *detector) Resume(now unit.Time, q detect.Queue, _ bool) {
 // has grown, or p has another label. was is what i published before.
 func (d *detector) waits(now unit.Time, c *class, i, p unit.Port, was label, fresh bool) {
 	became := d.block(now, c, i)
-	if !c.blocked.Has(i) || c.done.Has(i) {
+	switch {
+	case !c.blocked.Has(i):
+		return
+	case c.done.Has(i):
+		d.lookAfter(now, c, i)
 		return
 	}
-	if became || fresh {
+	is := d.published(c, i)
+	switch {
+	case (became || fresh) && is&flagDone == 0:
 		d.mint(c, i, p)
-	} else if is := d.published(c, i); was.less(is) || is&flagProof != 0 && !c.proved.Has(i) {
+	case was.less(is) || d.isNews(c, i, is):
 		d.trace(detect.StepForward, c, p, i, is)
 		d.act.Repause(c.bucket(i))
 	}
 	d.home(now, c, i, p)
+}
+
+// isNews reports whether l, which bucket i publishes, has a flag that the last pause
+// frame had not.
+func (d *detector) isNews(c *class, i unit.Port, l label) bool {
+	return l&flagProof != 0 && !c.proved.Has(i) || l&flagDone != 0 && !c.settled.Has(i)
 }
 
 func (d *detector) trace(s detect.Step, c *class, p, i unit.Port, l label) {

@@ -13,15 +13,15 @@ func (d *detector) home(now unit.Time, c *class, i, p unit.Port) {
 	if all == 0 {
 		return
 	}
-	b := c.bucket(i)
-	if d.view.HeldIn(b, proved) > d.view.XON(b) && !d.checked {
-		if !c.told.Has(i) || d.view.Lapsed(b) {
+	if d.proves(c, i, proved) && !d.checked {
+		if !c.told.Has(i) || d.view.Lapsed(c.bucket(i)) {
 			return
 		}
 		at := proved.First()
-		if proved.Has(p) && d.view.Held(b, c.queue(p)) > 0 {
+		if proved.Has(p) && d.view.Held(c.bucket(i), c.queue(p)) > 0 {
 			at = p
 		}
+		c.proof.Add(i)
 		d.declare(now, c, i, at, c.lab[at])
 		return
 	}
@@ -50,6 +50,30 @@ func (d *detector) homes(c *class, i unit.Port) (proved, all unit.PortSet) {
 	return proved, all
 }
 
+// proves reports whether bucket i would be blocked by the queues of proved alone.
+func (d *detector) proves(c *class, i unit.Port, proved unit.PortSet) bool {
+	b := c.bucket(i)
+	return d.view.HeldIn(b, proved) > d.view.XON(b)
+}
+
+// lookAfter ends the deadlock that bucket i has declared by proof as soon as the
+// proof is gone: another label, or none, stands where its own came home. Someone on
+// the loop was let go, and whatever there is now is another deadlock.
+func (d *detector) lookAfter(now unit.Time, c *class, i unit.Port) {
+	if proved, _ := d.homes(c, i); c.proof.Has(i) && !d.proves(c, i, proved) {
+		d.revive(now, c, i)
+	}
+}
+
+// revive makes bucket i, which was declared, live as a blocked one again.
+func (d *detector) revive(now unit.Time, c *class, i unit.Port) {
+	c.done.Remove(i)
+	c.proof.Remove(i)
+	c.in[i].tries = 0
+	d.waitToMint(now, c, i)
+	d.mint(c, i, unit.NoPort)
+}
+
 // declare reports that bucket i and queue p wait for each other, and lets i live as
 // if it were not blocked: whoever is stuck without i is stuck in another deadlock.
 func (d *detector) declare(now unit.Time, c *class, i, p unit.Port, l label) {
@@ -66,6 +90,9 @@ func (d *detector) declare(now unit.Time, c *class, i, p unit.Port, l label) {
 		})
 	}
 	c.done.Add(i)
+	if !c.settled.Has(i) {
+		d.act.Repause(c.bucket(i))
+	}
 	c.suspect.Remove(i)
 	c.disengage(i)
 	d.wait(now, c, i, holdHops<<n.tries)

@@ -23,6 +23,7 @@ const (
 
 	flagProof   label = 1 << 25
 	flagTrigger label = 1 << 24
+	flagDone    label = 1 << 23
 
 	maskTrigger label = 1<<22 - 1
 	maskID      label = 1<<64 - 1<<ownerShift
@@ -87,6 +88,7 @@ func within(rank, lo, hi uint16) bool { return !before(rank, lo) && !before(hi, 
 const (
 	wireProof   = 1
 	wireTrigger = 2
+	wireDone    = 4
 )
 
 // tlv is l as a pause frame carries it.
@@ -100,6 +102,9 @@ func (l label) tlv() itsyhdr.TLV {
 	}
 	if l&flagTrigger != 0 {
 		t.Flags |= wireTrigger
+	}
+	if l&flagDone != 0 {
+		t.Flags |= wireDone
 	}
 	return t
 }
@@ -115,6 +120,9 @@ func parseLabel(t itsyhdr.TLV) label {
 		l = newLabel(t.Seq, t.Initiator)
 		if t.Flags&wireProof != 0 {
 			l |= flagProof
+		}
+		if t.Flags&wireDone != 0 {
+			l |= flagDone
 		}
 	}
 	return l.withTrigger(t.Trigger, t.Flags&wireTrigger != 0)

@@ -44,6 +44,9 @@ const maxAge = 1 << 14
 
 // ownLabel is bucket i's newest label.
 func (d *detector) ownLabel(c *class, i unit.Port) label {
+	if c.in[i].own == 0 {
+		return 0
+	}
 	return newLabel(c.in[i].own, d.at(i)) | flagProof
 }
 
@@ -51,16 +54,21 @@ func (d *detector) ownLabel(c *class, i unit.Port) label {
 func (d *detector) at(i unit.Port) unit.NodePort { return unit.NodePort{Node: d.self, Port: i} }
 
 // published is the label that bucket i publishes now: the greatest of its own and
-// those of the paused queues in which it has bytes; none if it is not blocked, or
-// done. F stays on a label that is not the bucket's own only if the bucket would be
-// blocked by the queues alone that had it with F: then it stays XOFF as long as the
-// label's owner does.
+// those of the paused queues in which it has bytes; its own if it is done, none if it
+// is not blocked.
+//
+// F stays on a label that is not the bucket's own only if the bucket would be blocked
+// by the queues alone that had it with F: then it stays XOFF as long as the label's
+// owner does. D stays in the same way: what the bucket waits for is declared.
 func (d *detector) published(c *class, i unit.Port) label {
-	if !c.blocked.Has(i) || c.done.Has(i) {
+	if !c.blocked.Has(i) {
 		return 0
 	}
-	b := c.bucket(i)
 	own := d.ownLabel(c, i)
+	if c.done.Has(i) {
+		return own | flagDone
+	}
+	b := c.bucket(i)
 	best := own
 	for set := c.paused; set != 0; set &= set - 1 {
 		p := set.First()
@@ -71,16 +79,21 @@ func (d *detector) published(c *class, i unit.Port) label {
 	if best == own {
 		return own
 	}
-	if best = best.id(); d.view.HeldIn(b, c.proving(best)) > d.view.XON(b) {
-		best |= flagProof
+	best = best.id()
+	for _, f := range [...]label{flagProof, flagProof | flagDone} {
+		if d.view.HeldIn(b, c.having(best, f)) <= d.view.XON(b) {
+			break
+		}
+		best |= f
 	}
 	return best
 }
 
-// proving is the set of paused queues that have the label l with F.
-func (c *class) proving(l label) (set unit.PortSet) {
+// having is the set of paused queues that have the label with this id and these
+// flags.
+func (c *class) having(id, flags label) (set unit.PortSet) {
 	for rest := c.paused; rest != 0; rest &= rest - 1 {
-		if p := rest.First(); c.lab[p].id() == l && c.lab[p]&flagProof != 0 {
+		if p := rest.First(); c.lab[p]&(maskID|flags) == id.id()|flags {
 			set.Add(p)
 		}
 	}
@@ -105,8 +118,12 @@ func (d *detector) Label(now unit.Time, b detect.Bucket) itsyhdr.TLV {
 	l := d.published(c, i)
 	c.told.Add(i)
 	c.proved.Remove(i)
+	c.settled.Remove(i)
 	if l&flagProof != 0 {
 		c.proved.Add(i)
+	}
+	if l&flagDone != 0 {
+		c.settled.Add(i)
 	}
 	trigger := c.in[i].trigger()
 	return l.withTrigger(trigger, !l.isNone() && d.passedTrigger(c, i, l, trigger)).tlv()

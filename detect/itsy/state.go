@@ -25,8 +25,10 @@ type fixed struct {
 	xoff    unit.PortSet // XOFF
 	told    unit.PortSet // XOFF, and a pause frame has left
 	proved  unit.PortSet // that frame's label had F
+	settled unit.PortSet // and D
 	blocked unit.PortSet // XOFF, with more than XON bytes in paused queues: has a label of its own
 	done    unit.PortSet // declared: lives as if it were not blocked until its hold-down ends
+	proof   unit.PortSet // of those, by a label that came home with F
 	suspect unit.PortSet // its label came home without proof: verifies when it is due
 
 	slots [slotCount]slot
@@ -87,6 +89,7 @@ func (c *class) forget(i unit.Port) {
 	n.own, n.min, n.tries = 0, 0, 0
 	c.told.Remove(i)
 	c.proved.Remove(i)
+	c.settled.Remove(i)
 	c.unblock(i)
 }
 
@@ -94,5 +97,6 @@ func (c *class) forget(i unit.Port) {
 func (c *class) unblock(i unit.Port) {
 	c.blocked.Remove(i)
 	c.done.Remove(i)
+	c.proof.Remove(i)
 	c.suspect.Remove(i)
 }

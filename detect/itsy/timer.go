@@ -52,10 +52,17 @@ func (d *detector) Tick(now unit.Time) {
 	}
 }
 
+// fire lets bucket i, which is blocked, act by itself: it verifies what it declared
+// by verification, or what it suspects; else it mints anew, in case its label was
+// lost or has been outranked by those of live buckets.
 func (d *detector) fire(now unit.Time, c *class, i unit.Port) {
 	n := &c.in[i]
 	_, home := d.homes(c, i)
-	if c.done.Has(i) || c.suspect.Has(i) || home != 0 {
+	switch l := d.published(c, i); {
+	case c.proof.Has(i) || !c.done.Has(i) && l&flagDone != 0:
+		d.waitToMint(now, c, i)
+		return
+	case c.done.Has(i) || c.suspect.Has(i) || home != 0:
 		d.verify(now, c, i)
 		return
 	}

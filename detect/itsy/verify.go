@@ -279,11 +279,11 @@ func (d *detector) conclude(now unit.Time, c *class, s *slot) {
 	case !s.engaged.Has(i):
 		d.fail(c, s, i)
 		if c.blocked.Has(i) {
-			d.revive(now, c, i, liveHops)
+			d.refuted(now, c, i, liveHops)
 		}
 	case s.flags&slotWalking == 0 && s.flags&slotReturned == 0:
 		d.fail(c, s, i)
-		d.revive(now, c, i, victimHops)
+		d.refuted(now, c, i, victimHops)
 	case s.flags&slotWalking == 0:
 		s.flags |= slotWalking
 		d.walkOn(c, s, i, unit.NoPort)
@@ -311,12 +311,11 @@ func (d *detector) backOff(now unit.Time, c *class, i unit.Port, hops int) {
 	n.tries = min(n.tries+1, maxTries)
 }
 
-// revive: bucket i, which is blocked, is in no deadlock. If it was declared, it lives
-// as a blocked one again.
-func (d *detector) revive(now unit.Time, c *class, i unit.Port, hops int) {
-	d.backOff(now, c, i, hops)
+// refuted: bucket i, which is blocked, is in no deadlock.
+func (d *detector) refuted(now unit.Time, c *class, i unit.Port, hops int) {
 	if c.done.Has(i) {
-		c.done.Remove(i)
-		d.mint(c, i, unit.NoPort)
+		d.revive(now, c, i)
+		return
 	}
+	d.backOff(now, c, i, hops)
 }
