@@ -2,7 +2,7 @@
 
 BIN := bin/softswitch
 
-.PHONY: build test demo bench lint fuzz clean
+.PHONY: build test demo bench figures lint fuzz clean
 
 build:
 	go build -o $(BIN) ./cmd/softswitch
@@ -22,6 +22,11 @@ bench: build
 	$(BIN) bench forward
 	$(BIN) bench floor
 	go test -run '^$$' -bench . -benchmem ./pfcframe ./itsyhdr ./buffer ./dataplane ./internal/timer
+
+# The figures and the table of the boundary in docs/figures, from simulations: the
+# same files, byte for byte, wherever they are made.
+figures: build
+	$(BIN) sim figures --out docs/figures
 
 lint:
 	@test -z "$$(go tool gofumpt -l .)" || { echo "not formatted; run go tool gofumpt -w on:"; go tool gofumpt -l .; exit 1; }

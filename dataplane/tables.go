@@ -15,6 +15,14 @@ type fib struct {
 	byLen   [33]map[uint32]int32
 	lengths []uint8 // those that occur, longest first
 	subnets []Subnet
+	recent  [64]recentRoute // by a few bits of the address
+}
+
+// recentRoute is what lookup last found for an address. Entries do not move, so it
+// stays right.
+type recentRoute struct {
+	ip    uint32
+	entry *fibEntry // nil: nothing yet
 }
 
 // fibEntry is a connected subnet or an ECMP group.
@@ -59,9 +67,14 @@ func (f *fib) add(e fibEntry) {
 
 // lookup finds the entry with the longest prefix of ip, nil if there is none.
 func (f *fib) lookup(ip uint32) *fibEntry {
+	r := &f.recent[(ip^ip>>6^ip>>12)%uint32(len(f.recent))]
+	if r.ip == ip && r.entry != nil {
+		return r.entry
+	}
 	for _, n := range f.lengths {
 		if i, ok := f.byLen[n][ip&mask(int(n))]; ok {
-			return &f.entries[i]
+			*r = recentRoute{ip, &f.entries[i]}
+			return r.entry
 		}
 	}
 	return nil

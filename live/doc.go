@@ -10,7 +10,8 @@
 // already, it is told to look once more.
 //
 // Read in this order: node.go (the node and its life), rx.go, tx.go, watch_linux.go
-// (links that go, come and vanish), log.go.
+// (links that go, come and vanish), log.go; record.go is a machine that records what
+// another one is told.
 //
 // Invariants:
 //   - one lock: every call of the machine is made under Node.mu, which is held for

@@ -35,6 +35,9 @@ type Deadlock struct {
 	// Knot: at some time of its life it waited for nothing outside. Only such a
 	// deadlock is missed if nobody declares it.
 	Knot bool
+	// KnotFor is how long it waited for nothing outside, in all. Afterwards it hangs
+	// on another deadlock, and that one has to be declared.
+	KnotFor unit.Time
 	// Kind is what it came to be: Strong and Flooded stay once they are true.
 	Kind
 	// Queues that were ever in its core, in order of node, port, class.
@@ -160,6 +163,9 @@ func (h *History) collect(of [][]int, find func(int) int) lives {
 			}
 			d := &l.all[n]
 			d.To, d.Open, d.Knot = to, open, d.Knot || comp.Knot
+			if comp.Knot {
+				d.KnotFor += to - h.changes[i].at
+			}
 			d.Strong, d.Flooded = d.Strong || comp.Strong, d.Flooded || comp.Flooded
 			d.Queues = append(d.Queues, comp.Queues...)
 			ids[c] = n

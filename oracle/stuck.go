@@ -124,7 +124,7 @@ func (s *Stuck) equal(t *Stuck) bool {
 // waits for bucket down(i), of whose frames those of hold h wait in the queues of
 // to[h]. Holds with no closed queue are left out.
 type graph struct {
-	queues []Queue // sorted
+	queues []Queue // sorted, where it matters: see State.Stuck
 	xon    []int   // by queue: of down(queue)
 	holdAt []int32 // by queue i: its bucket's holds are holdAt[i] to holdAt[i+1]
 	bytes  []int   // by hold
@@ -144,21 +144,38 @@ type graph struct {
 // Stuck computes the largest stuck set: it starts from all closed queues and peels
 // off, until there is none, a queue whose bucket can get down to its XON by the
 // bytes that wait outside the set. Its cost is linear in the closed queues and
-// the holds of their buckets (the sort aside), and nothing if no fact that can
-// matter has changed since the last call.
+// the holds of their buckets (the sort aside, which only a set that is not empty
+// needs), and nothing if no fact that can matter has changed since the last call.
 func (s *State) Stuck() *Stuck {
-	if s.changed {
-		s.changed = false
+	if !s.changed {
+		return s.last
+	}
+	s.changed = false
+	s.graph.build(s)
+	s.graph.peel()
+	if !slices.Contains(s.graph.alive, true) {
+		s.last = nothing
+		return s.last
+	}
+	if !slices.IsSortedFunc(s.closed, compareQueues) {
+		s.sortClosed()
 		s.graph.build(s)
 		s.graph.peel()
-		s.last = s.graph.result()
 	}
+	s.last = s.graph.result()
 	return s.last
 }
 
+func (s *State) sortClosed() {
+	slices.SortFunc(s.closed, compareQueues)
+	for i, q := range s.closed {
+		s.queue(q).closed = int32(i) + 1
+	}
+}
+
+// build makes the graph of the closed queues, in their order.
 func (g *graph) build(s *State) {
 	g.queues = append(g.queues[:0], s.closed...)
-	slices.SortFunc(g.queues, compareQueues)
 	g.xon, g.holdAt, g.bytes, g.owner = g.xon[:0], append(g.holdAt[:0], 0), g.bytes[:0], g.owner[:0]
 	g.flood = g.flood[:0]
 	g.toAt, g.to = append(g.toAt[:0], 0), g.to[:0]
@@ -189,8 +206,8 @@ func (g *graph) addHold(s *State, i int, node unit.NodeID, h hold) {
 		if s.fabric.check(q.NodePort) != nil || s.queue(q).closed == 0 {
 			continue
 		}
-		j, _ := slices.BinarySearchFunc(g.queues, q, compareQueues)
-		g.to = append(g.to, int32(j))
+		j := s.queue(q).closed - 1
+		g.to = append(g.to, j)
 		g.in[j] = append(g.in[j], n)
 	}
 	if copies := len(g.to) - from; copies > 0 {

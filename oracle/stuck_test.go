@@ -300,7 +300,7 @@ func TestExhaustive(t *testing.T) {
 			b, _ := f.Down(q)
 			h := rest % perBucket
 			rest /= perBucket
-			w.frames = append(w.frames, someFrames(b, 1, h % 3 * 2), someFrames(b, 2, h / 3 % 2 * 2), someFrames(b, 3, h / 6 * 2))
+			w.frames = append(w.frames, someFrames(b, 1, h%3*2), someFrames(b, 2, h/3%2*2), someFrames(b, 3, h/6*2))
 		}
 		w.tell(s)
 		want := w.brute()
@@ -330,7 +330,7 @@ func (w *world) strongCycle(set map[Queue]bool) bool {
 		b, _ := w.f.Down(q)
 		for _, r := range w.queues {
 			if set[q] && set[r] && r.Node == b.Node && w.bytes(b, map[Queue]bool{r: true}) > w.xon[b] {
-				strong.frames = append(strong.frames, someFrames(b, 1 << r.Port, w.xon[b] + 1))
+				strong.frames = append(strong.frames, someFrames(b, 1<<r.Port, w.xon[b]+1))
 			}
 		}
 	}

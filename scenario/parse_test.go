@@ -10,7 +10,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
 
-var known = Known{Detectors: []string{"itsypaper"}, Responses: []string{"drop"}}
+var known = Known{Detectors: []string{"itsypaper", "itsy"}, Responses: []string{"drop"}}
 
 // TestFaults reads each testdata/*.yaml and compares all its faults, and those
 // of its compilation, with the golden file beside it.

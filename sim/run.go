@@ -102,15 +102,15 @@ func (w *World) work(i int32) {
 		ready, ev := n.machine.Work(w.log.buf[:0])
 		w.log.buf = ev
 		w.log.add(w, i, ev)
-		if ready == 0 {
-			return
-		}
-		for ready != 0 {
-			p := ready.First()
-			ready.Remove(p)
-			if q := n.first + int32(p); w.ports[q].lent == nil {
+		pumped := false
+		for ; ready != 0; ready &= ready - 1 {
+			if q := n.first + int32(ready.First()); w.ports[q].lent == nil {
 				w.pump(q)
+				pumped = true
 			}
+		}
+		if !pumped {
+			return
 		}
 	}
 }

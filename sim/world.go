@@ -44,7 +44,8 @@ type World struct {
 	nodes []node
 	ports []port // of all nodes, in the order of the nodes
 	timer timers
-	steps int // of the time line that were done
+	delay unit.Time // of the slowest wire, at most
+	steps int       // of the time line that were done
 	log   recorder
 	one   [1]*buffer.Frame // a batch, for calls of a machine
 	err   error            // why the run cannot go on
@@ -135,6 +136,9 @@ func assemble(plan *scenario.Plan, opt Options, of parts) (*World, error) {
 		opt.Slots = 4 << 20
 	}
 	w := &World{plan: plan, opt: opt}
+	for _, l := range plan.Links {
+		w.delay = max(w.delay, l.Delay+l.Jitter)
+	}
 	w.pool = buffer.NewGrowingPool(opt.Slots, opt.Slots, keep)
 	w.layOut()
 	for i := range w.nodes {
@@ -177,21 +181,13 @@ func (w *World) layOut() {
 }
 
 func (w *World) addSwitch(i int, cfg dataplane.Config) error {
-	cfg.Pool = w.pool
+	cfg.Pool, cfg.Delay = w.pool, w.delay
 	sw, err := dataplane.NewSwitch(cfg)
 	if err != nil {
 		return fmt.Errorf("sim: %w", err)
 	}
 	w.nodes[i].sw, w.nodes[i].machine = sw, sw
 	return nil
-}
-
-// delay is the longest that a wire takes, apart from a frame's length.
-func (w *World) delay() (worst unit.Time) {
-	for _, l := range w.plan.Links {
-		worst = max(worst, l.Delay+l.Jitter)
-	}
-	return worst
 }
 
 func (w *World) addHost(i int, cfg host.Config) error {

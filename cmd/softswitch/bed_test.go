@@ -216,8 +216,8 @@ func (s *started) signal(sig os.Signal) {
 	}
 }
 
-// play plays a scenario of ../../scenarios by `lab run` and returns its verdict, as
-// printed and as read. A run that was not valid proves nothing of softswitch: the
+// play plays a scenario file by `lab run` and returns its verdict, as printed and as
+// read. A run that was not valid proves nothing of softswitch: the
 // machine was too busy. It is played once more when the machine is quiet; if that
 // is not valid either, the test fails with the reason.
 func (b *bed) play(file string, args ...string) (v scenario.Verdict, r result) {
@@ -227,7 +227,7 @@ func (b *bed) play(file string, args ...string) (v scenario.Verdict, r result) {
 			b.awaitQuiet()
 		}
 		v = scenario.Verdict{}
-		r = b.lab("run", append([]string{filepath.Join("../../scenarios", file), "--json"}, args...)...)
+		r = b.lab("run", append([]string{file, "--json"}, args...)...)
 		if err := json.Unmarshal([]byte(r.stdout), &v); err != nil {
 			b.Fatalf("the verdict is no JSON: %v", err)
 		}

@@ -113,7 +113,7 @@ func (t *boundaryTable) write(w io.Writer, left, between, rule string) (err erro
 			if i > 0 {
 				line += between
 			}
-			line += fmt.Sprintf("%14s", c)
+			line += fmt.Sprintf("%15s", c)
 		}
 		if err == nil {
 			_, err = fmt.Fprintln(w, line+right(left))

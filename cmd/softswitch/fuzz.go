@@ -55,7 +55,8 @@ Each case with a false positive, a premature declaration or a false negative is
 written to the directory of --out as a scenario file. The first of each kind are
 made smaller before.
 
-A deadlock counts as missed once it is 20 laps old; a lap is what a full frame
+A deadlock counts as missed if for 20 laps it waited for nothing but itself and
+nobody declared it; a lap is what a full frame
 and a pause need to pass every link of a loop. Latency is from the onset to the
 first declaration, in laps of the declared loop. Control frames are messages and
 pauses repeated before their time, of all cases together.

@@ -78,7 +78,9 @@ func setUpScript(env *testscript.Env) error {
 	if err := os.CopyFS(filepath.Join(env.WorkDir, "scenarios"), scenarios.FS); err != nil {
 		return err
 	}
-	for name, file := range map[string][]byte{"pfc.pcap": capture(0), "cut.pcap": capture(10), "empty.pcap": nil} {
+	files := recordings()
+	files["pfc.pcap"], files["cut.pcap"], files["empty.pcap"] = capture(0), capture(10), nil
+	for name, file := range files {
 		if err := os.WriteFile(filepath.Join(env.WorkDir, name), file, 0o644); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -83,7 +84,10 @@ Exit status: 0 all deadlocks were detected and there was no false alarm; 1 not.`
 			}
 			res := scaleResult{Detector: detector}
 			start := time.Now()
-			for _, plant := range []func() (*sim.Large, int, error){plantFatTree, plantRings} {
+			for _, plant := range []planter{
+				func() (*sim.Large, int, error) { return plantFatTree(64) },
+				func() (*sim.Large, int, error) { return plantRings(10000) },
+			} {
 				f, err := runScale(plant, detector)
 				if err != nil {
 					return err
@@ -133,8 +137,11 @@ func (r *scaleResult) table(w io.Writer) {
 	fmt.Fprintf(w, "in all %.1f s, %.2f GiB at most\n", r.Wall, float64(r.PeakMemory)/(1<<30))
 }
 
+// planter makes a fabric with so many deadlocks planted in it.
+type planter func() (l *sim.Large, planted int, err error)
+
 // runScale builds a fabric and runs it.
-func runScale(plant func() (*sim.Large, int, error), detector string) (*scaleFabric, error) {
+func runScale(plant planter, detector string) (*scaleFabric, error) {
 	clearPeak()
 	start := time.Now()
 	l, planted, err := plant()
@@ -191,21 +198,18 @@ func scaleSwitch(link scenario.LinkSpeed) dataplane.Config {
 
 var scaleLink = scenario.LinkSpeed{Rate: 40e9, Delay: unit.Microsecond}
 
-const (
-	scaleDuration   = unit.Millisecond
-	scaleBackground = 256 // flows that are part of no ring
-)
+const scaleDuration = unit.Millisecond
 
-// plantFatTree plants rings of four in a fat-tree of k = 64: an aggregation switch
-// of each of two pods, and two cores. What two hosts of each of these pods send
-// goes one hop too far round the ring and leaves it for another pod.
-func plantFatTree() (*sim.Large, int, error) {
-	const k, rings = 64, 8
+// plantFatTree plants rings of four in a fat-tree, k from 24 on: an aggregation
+// switch of each of two pods, and two cores. What two hosts of each of these pods
+// send goes one hop too far round the ring and leaves it for another pod.
+func plantFatTree(k int) (*sim.Large, int, error) {
+	rings := k / 8
 	f, err := topo.FatTree(k)
 	if err != nil {
 		return nil, 0, err
 	}
-	l := &sim.Large{Name: "fat-tree k=64", Fabric: f, Link: scaleLink, Duration: scaleDuration}
+	l := &sim.Large{Name: fmt.Sprintf("fat-tree k=%d", k), Fabric: f, Link: scaleLink, Duration: scaleDuration}
 	node := func(format string, args ...any) int {
 		i, ok := f.Node(fmt.Sprintf(format, args...))
 		if !ok {
@@ -229,30 +233,33 @@ func plantFatTree() (*sim.Large, int, error) {
 		}
 	}
 	// The others run between pods, in edges and to subnets that no ring has.
-	for i := range scaleBackground {
+	for i := range 4 * k {
 		l.Flows = append(l.Flows, sim.LargeFlow{From: node("h%d-%d-1", i%k, 2+i/k), To: node("h%d-%d-1", (i+17)%k, 8+i/k), Class: 3})
 	}
 	return l, rings, nil
 }
 
-// plantRings plants rings in a fabric of 10000 switches, each of which is linked to
-// those that follow it at 31 distances: m switches in a row and the link from the
-// last back to the first are a ring. Every switch of it sends to the last but one
-// that follows it.
-func plantRings() (*sim.Large, int, error) {
-	const switches = 10000
+// plantRings plants rings in a fabric of so many switches, 200 at least, each of
+// which is linked to those that follow it at up to 31 distances: m switches in a
+// row and the link from the last back to the first are a ring. Every switch of it
+// sends all the way round to the one before it.
+func plantRings(switches int) (*sim.Large, int, error) {
 	sizes := []int{3, 4, 5, 7, 9, 12, 4, 3} // of rings, a link more than a distance
-	f, err := circulant(switches, distances[:], 2)
+	near := slices.IndexFunc(distances, func(d int) bool { return 2*d >= switches })
+	if near < 0 {
+		near = len(distances)
+	}
+	f, err := circulant(switches, distances[:near], 2)
 	if err != nil {
 		return nil, 0, err
 	}
-	l := &sim.Large{Name: "10000 switches", Fabric: f, Link: scaleLink, Duration: scaleDuration}
+	l := &sim.Large{Name: fmt.Sprintf("%d switches", switches), Fabric: f, Link: scaleLink, Duration: scaleDuration}
 	host := func(s, i int) int {
 		h, _ := f.Node(fmt.Sprintf("h%d-%d", s%switches, i))
 		return h
 	}
 	for r, m := range sizes {
-		first := r * 1000
+		first := r * switches / 10
 		for i := range m {
 			flow := sim.LargeFlow{From: host(first+i, 0), To: host(first+(i+m-1)%m, 0), Class: 3}
 			for j := range m {
@@ -261,14 +268,14 @@ func plantRings() (*sim.Large, int, error) {
 			l.Flows = append(l.Flows, flow)
 		}
 	}
-	for i := range scaleBackground {
-		l.Flows = append(l.Flows, sim.LargeFlow{From: host(100+39*i, 1), To: host(5050+39*i, 1), Class: 3})
+	for i := range switches / 39 {
+		l.Flows = append(l.Flows, sim.LargeFlow{From: host(100+39*i, 1), To: host(100+39*i+switches/2-50, 1), Class: 3})
 	}
 	return l, len(sizes), nil
 }
 
 // distances grow by about a third, so that few hops lead anywhere.
-var distances = [31]int{
+var distances = []int{
 	1, 2, 3, 4, 6, 8, 11, 15, 20, 27, 36, 47, 62, 82, 108, 142, 187, 246, 324, 426, 560, 737, 970, 1276, 1679, 2209, 2906, 3400, 3824, 4421, 4877,
 }
 

@@ -191,6 +191,7 @@ func (d *detector) waits(now unit.Time, c *class, i, p unit.Port, was label, fre
 	case was.less(is) || d.isNews(c, i, is):
 		d.trace(detect.StepForward, c, p, i, is)
 		d.act.Repause(c.bucket(i))
+		d.postpone(now, c, i)
 	}
 	d.home(now, c, i, p)
 }

@@ -21,7 +21,6 @@ func (d *detector) home(now unit.Time, c *class, i, p unit.Port) {
 		if proved.Has(p) && d.view.Held(c.bucket(i), c.queue(p)) > 0 {
 			at = p
 		}
-		c.proof.Add(i)
 		d.declare(now, c, i, at, c.lab[at])
 		return
 	}
@@ -56,19 +55,45 @@ func (d *detector) proves(c *class, i unit.Port, proved unit.PortSet) bool {
 	return d.view.HeldIn(b, proved) > d.view.XON(b)
 }
 
-// lookAfter ends the deadlock that bucket i has declared by proof as soon as the
-// proof is gone: another label, or none, stands where its own came home. Someone on
-// the loop was let go, and whatever there is now is another deadlock.
+// lookAfter sees what became of the deadlock that bucket i has declared. It lasts as
+// long as nothing changes, and whatever changes on the loop, or joins it, is the
+// reason for a greater label. i waits a little for that to be declared by another,
+// and then begins anew.
 func (d *detector) lookAfter(now unit.Time, c *class, i unit.Port) {
-	if proved, _ := d.homes(c, i); c.proof.Has(i) && !d.proves(c, i, proved) {
-		d.revive(now, c, i)
+	if !d.standDown(now, c, i) && d.hasNews(c, i) && int16(c.in[i].due-d.hops(now)) > graceHops {
+		d.wait(now, c, i, graceHops)
 	}
+}
+
+// hasNews reports whether bucket i waits for a queue whose label is greater than its
+// own and was minted because something changed.
+func (d *detector) hasNews(c *class, i unit.Port) bool {
+	own := d.ownLabel(c, i)
+	for set := c.paused; set != 0; set &= set - 1 {
+		p := set.First()
+		if l := c.lab[p]; own.less(l) && l&flagTimer == 0 && d.view.Held(c.bucket(i), c.queue(p)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// standDown makes bucket i, which is done, an ordinary one without a word if what it
+// waits for was declared by another with a greater label, and reports whether it was.
+func (d *detector) standDown(now unit.Time, c *class, i unit.Port) bool {
+	c.done.Remove(i)
+	if d.published(c, i)&flagDone == 0 {
+		c.done.Add(i)
+		return false
+	}
+	d.act.Repause(c.bucket(i))
+	d.wait(now, c, i, holdHops)
+	return true
 }
 
 // revive makes bucket i, which was declared, live as a blocked one again.
 func (d *detector) revive(now unit.Time, c *class, i unit.Port) {
 	c.done.Remove(i)
-	c.proof.Remove(i)
 	c.in[i].tries = 0
 	d.waitToMint(now, c, i)
 	d.mint(c, i, unit.NoPort)
@@ -95,6 +120,5 @@ func (d *detector) declare(now unit.Time, c *class, i, p unit.Port, l label) {
 	}
 	c.suspect.Remove(i)
 	c.disengage(i)
-	d.wait(now, c, i, holdHops<<n.tries)
-	n.tries = min(n.tries+1, maxTries)
+	d.wait(now, c, i, holdHops)
 }

@@ -24,6 +24,7 @@ const (
 	flagProof   label = 1 << 25
 	flagTrigger label = 1 << 24
 	flagDone    label = 1 << 23
+	flagTimer   label = 1 << 22
 
 	maskTrigger label = 1<<22 - 1
 	maskID      label = 1<<64 - 1<<ownerShift
@@ -89,7 +90,14 @@ const (
 	wireProof   = 1
 	wireTrigger = 2
 	wireDone    = 4
+	wireTimer   = 8
 )
+
+// flags pairs the flags of a label with those on the wire.
+var flags = [...]struct {
+	label label
+	wire  uint8
+}{{flagProof, wireProof}, {flagTrigger, wireTrigger}, {flagDone, wireDone}, {flagTimer, wireTimer}}
 
 // tlv is l as a pause frame carries it.
 func (l label) tlv() itsyhdr.TLV {
@@ -97,14 +105,10 @@ func (l label) tlv() itsyhdr.TLV {
 	if !l.isNone() {
 		t.Initiator = l.owner()
 	}
-	if l&flagProof != 0 {
-		t.Flags |= wireProof
-	}
-	if l&flagTrigger != 0 {
-		t.Flags |= wireTrigger
-	}
-	if l&flagDone != 0 {
-		t.Flags |= wireDone
+	for _, f := range flags {
+		if l&f.label != 0 {
+			t.Flags |= f.wire
+		}
 	}
 	return t
 }
@@ -118,11 +122,10 @@ func parseLabel(t itsyhdr.TLV) label {
 	var l label
 	if t.Seq != 0 && t.Initiator.Node != 0 {
 		l = newLabel(t.Seq, t.Initiator)
-		if t.Flags&wireProof != 0 {
-			l |= flagProof
-		}
-		if t.Flags&wireDone != 0 {
-			l |= flagDone
+		for _, f := range flags {
+			if t.Flags&f.wire != 0 {
+				l |= f.label
+			}
 		}
 	}
 	return l.withTrigger(t.Trigger, t.Flags&wireTrigger != 0)

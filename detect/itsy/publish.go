@@ -18,7 +18,7 @@ func (d *detector) block(now unit.Time, c *class, i unit.Port) (became bool) {
 		return false
 	}
 	c.blocked.Add(i)
-	c.in[i].tries = 0
+	c.in[i].tries, c.in[i].put = 0, 0
 	d.waitToMint(now, c, i)
 	return true
 }
@@ -27,6 +27,7 @@ func (d *detector) block(now unit.Time, c *class, i unit.Port) (became bool) {
 // switch has seen. p is the queue that made it, if any.
 func (d *detector) mint(c *class, i, p unit.Port) {
 	n := &c.in[i]
+	c.timed.Remove(i)
 	c.clock = later(c.clock, 1)
 	n.own = c.clock
 	if n.min == 0 {
@@ -47,7 +48,11 @@ func (d *detector) ownLabel(c *class, i unit.Port) label {
 	if c.in[i].own == 0 {
 		return 0
 	}
-	return newLabel(c.in[i].own, d.at(i)) | flagProof
+	l := newLabel(c.in[i].own, d.at(i)) | flagProof
+	if c.timed.Has(i) {
+		l |= flagTimer
+	}
+	return l
 }
 
 // at is the port i of this switch.
@@ -79,7 +84,7 @@ func (d *detector) published(c *class, i unit.Port) label {
 	if best == own {
 		return own
 	}
-	best = best.id()
+	best = best.id() | best&flagTimer
 	for _, f := range [...]label{flagProof, flagProof | flagDone} {
 		if d.view.HeldIn(b, c.having(best, f)) <= d.view.XON(b) {
 			break

@@ -28,7 +28,7 @@ type fixed struct {
 	settled unit.PortSet // and D
 	blocked unit.PortSet // XOFF, with more than XON bytes in paused queues: has a label of its own
 	done    unit.PortSet // declared: lives as if it were not blocked until its hold-down ends
-	proof   unit.PortSet // of those, by a label that came home with F
+	timed   unit.PortSet // its newest label was minted by its timer, not because something changed
 	suspect unit.PortSet // its label came home without proof: verifies when it is due
 
 	slots [slotCount]slot
@@ -47,6 +47,7 @@ type ingress struct {
 	// blocked. tries is how often it has done so in vain.
 	due   uint16
 	tries uint8
+	put   uint8   // by how many hops it was put off
 	root  [3]byte // the initial trigger, packed
 }
 
@@ -97,6 +98,5 @@ func (c *class) forget(i unit.Port) {
 func (c *class) unblock(i unit.Port) {
 	c.blocked.Remove(i)
 	c.done.Remove(i)
-	c.proof.Remove(i)
 	c.suspect.Remove(i)
 }

@@ -6,13 +6,15 @@ import (
 
 // Waiting times in hops (detect.View.Hop).
 const (
-	lapHops    = 8   // a bucket whose label came home without proof waits one lap or two
+	lapHops    = 3   // a bucket whose label came home without proof waits that long, to twice that
 	liveHops   = 8   // after a verification that found it live: so much to twice that
 	victimHops = 40  // after one that found it stuck, but on no loop
 	walkedHops = 20  // after another's walk came by
 	idleHops   = 8   // a verification that was quiet for so long is given up for another
 	mintHops   = 25  // a blocked bucket mints anew after so much to thrice that
-	holdHops   = 128 // a declared bucket looks after so much whether it is still stuck
+	graceHops  = 16  // a declared bucket whose label has been replaced waits for another declaration
+	holdHops   = 128 // one that waits for a declared deadlock, or has declared it, looks again
+	maxPut     = 100 // the most that it is put off
 	maxTries   = 5   // doublings of those waits that grow
 	quietTries = 4   // a bucket that has minted so often in vain may verify without suspicion
 )
@@ -29,6 +31,18 @@ func (d *detector) wait(now unit.Time, c *class, i unit.Port, hops int) {
 // waitToMint sets when bucket i mints anew: the later the more often it has.
 func (d *detector) waitToMint(now unit.Time, c *class, i unit.Port) {
 	d.wait(now, c, i, (mintHops+d.random.below(2*mintHops+1))<<c.in[i].tries)
+}
+
+// postpone puts off what bucket i is to do by itself: a label that has just come by
+// may do it. It is put off by maxPut hops in all, so that labels of live buckets, which
+// may come for ever, cannot stop it.
+func (d *detector) postpone(now unit.Time, c *class, i unit.Port) {
+	n := &c.in[i]
+	left := max(int(int16(n.due-d.hops(now))), 0)
+	if more := mintHops + d.random.below(mintHops) - left; more > 0 && int(n.put)+more <= maxPut {
+		n.put += uint8(more)
+		d.wait(now, c, i, left+more)
+	}
 }
 
 // Deadline is when the next bucket is due.
@@ -52,17 +66,21 @@ func (d *detector) Tick(now unit.Time) {
 	}
 }
 
-// fire lets bucket i, which is blocked, act by itself: it verifies what it declared
-// by verification, or what it suspects; else it mints anew, in case its label was
-// lost or has been outranked by those of live buckets.
+// fire lets bucket i, which is blocked, act by itself: it verifies a suspicion, or
+// mints anew, in case its label was lost or outranked by those of live buckets. There
+// is no need if what it waits for was declared.
 func (d *detector) fire(now unit.Time, c *class, i unit.Port) {
 	n := &c.in[i]
-	_, home := d.homes(c, i)
-	switch l := d.published(c, i); {
-	case c.proof.Has(i) || !c.done.Has(i) && l&flagDone != 0:
-		d.waitToMint(now, c, i)
+	n.put = 0
+	if c.done.Has(i) {
+		d.fireDone(now, c, i)
 		return
-	case c.done.Has(i) || c.suspect.Has(i) || home != 0:
+	}
+	if d.published(c, i)&flagDone != 0 {
+		d.wait(now, c, i, holdHops)
+		return
+	}
+	if _, home := d.homes(c, i); c.suspect.Has(i) || home != 0 {
 		d.verify(now, c, i)
 		return
 	}
@@ -74,4 +92,16 @@ func (d *detector) fire(now unit.Time, c *class, i unit.Port) {
 	}
 	c.clock = later(c.clock, uint16(d.random.below(16)))
 	d.mint(c, i, unit.NoPort)
+	c.timed.Add(i)
+}
+
+// fireDone is fire for a bucket that has declared a deadlock.
+func (d *detector) fireDone(now unit.Time, c *class, i unit.Port) {
+	switch {
+	case d.standDown(now, c, i):
+	case d.hasNews(c, i):
+		d.revive(now, c, i)
+	default:
+		d.wait(now, c, i, holdHops)
+	}
 }

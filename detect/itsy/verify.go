@@ -80,7 +80,7 @@ func (c *class) disengage(i unit.Port) {
 // stuck reports whether bucket i is stuck as far as this switch can tell.
 func (d *detector) stuck(c *class, s *slot, i unit.Port, in unit.PortSet) bool {
 	b := c.bucket(i)
-	return c.xoff.Has(i) && (!c.done.Has(i) || s.id.owner() == d.at(i)) && d.view.HeldIn(b, in&^s.free) > d.view.XON(b)
+	return c.xoff.Has(i) && !c.done.Has(i) && d.view.HeldIn(b, in&^s.free) > d.view.XON(b)
 }
 
 // verify starts a verification of bucket i, unless another one is passing.
@@ -278,12 +278,10 @@ func (d *detector) conclude(now unit.Time, c *class, s *slot) {
 	switch {
 	case !s.engaged.Has(i):
 		d.fail(c, s, i)
-		if c.blocked.Has(i) {
-			d.refuted(now, c, i, liveHops)
-		}
+		d.backOff(now, c, i, liveHops)
 	case s.flags&slotWalking == 0 && s.flags&slotReturned == 0:
 		d.fail(c, s, i)
-		d.refuted(now, c, i, victimHops)
+		d.backOff(now, c, i, victimHops)
 	case s.flags&slotWalking == 0:
 		s.flags |= slotWalking
 		d.walkOn(c, s, i, unit.NoPort)
@@ -309,13 +307,4 @@ func (d *detector) backOff(now unit.Time, c *class, i unit.Port, hops int) {
 	n := &c.in[i]
 	d.wait(now, c, i, (hops+d.random.below(hops))<<n.tries)
 	n.tries = min(n.tries+1, maxTries)
-}
-
-// refuted: bucket i, which is blocked, is in no deadlock.
-func (d *detector) refuted(now unit.Time, c *class, i unit.Port, hops int) {
-	if c.done.Has(i) {
-		d.revive(now, c, i)
-		return
-	}
-	d.backOff(now, c, i, hops)
 }

@@ -17,7 +17,8 @@
 // numbers: a frame that comes to its first switch with TTL crosses TTL-1 links
 // (the switch that gets it with TTL 1 drops it), and so the first link of the loop
 // ceil((TTL-1)/n) times. That link is full first, at B / ceil((TTL-1)/n), which is
-// Eq. 3 where n divides TTL. Loop.First is this rate.
+// Eq. 3 where n divides TTL. Loop.First is this rate, and where frames cross the
+// link three times or more, it is where the simulation flips.
 //
 // Read in this order: Loop, Try, Flip.
 //
@@ -40,9 +41,9 @@ import (
 // Link is the rate B of every link: 40 Gbit/s, as in the paper.
 const Link unit.Rate = 40_000_000_000
 
-// duration is how long a loop is watched. A rate that is a thousandth above what
-// a link carries fills 40 KB in 8 ms.
-const duration = 20 * unit.Millisecond
+// duration is how long a loop is watched. Close to the boundary a deadlock takes its
+// time: a loop of two with TTL 64 at a thousandth above it, 139 ms.
+const duration = 100 * unit.Millisecond
 
 // Loop is a routing loop.
 type Loop struct {

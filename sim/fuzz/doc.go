@@ -17,7 +17,8 @@
 //   - enough headroom: a case may not lose a lossless frame for want of room. One
 //     that does is invalid, and says nothing of the detector;
 //   - time to speak: flows stop (or go on) and a run lasts until every deadlock that
-//     they can have left behind is many laps old. A deadlock younger than grace is
+//     they can have left behind is many laps old. A deadlock that was a knot for less
+//     than grace, because it was over, hangs on another one, or the run ends, is
 //     neither detected nor missed unless it was declared.
 //
 // A lap is the sum over the links of a loop of the time that a full frame and a

@@ -38,7 +38,7 @@ func drains(c *Case) (stop unit.Time) {
 func TestDrain(t *testing.T) {
 	const seed = 11
 	stuckAtStop, stuckAtEnd, drained := 0, 0, 0
-	for i := range 400 {
+	for i := range 300 {
 		c := New(seed, i, Usual)
 		stop := drains(c)
 		w, _, err := c.world("none", detect.NewNone)
@@ -84,7 +84,7 @@ func TestDrain(t *testing.T) {
 		}
 	}
 	t.Logf("stuck when the sources stop %d, at the end %d; drained %d", stuckAtStop, stuckAtEnd, drained)
-	if stuckAtStop < 100 || drained < 100 {
+	if stuckAtStop < 80 || drained < 80 {
 		t.Errorf("stuck when the sources stop: %d, drained: %d; both should be common", stuckAtStop, drained)
 	}
 }

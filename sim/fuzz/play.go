@@ -46,9 +46,10 @@ type Knot struct {
 	// Latency is from the onset to the first declaration in thousandths of a lap of
 	// the declared loop.
 	Latency int64
-	// Missed: nobody declared it, and it lived for grace.
+	// Missed: nobody declared it, and it waited for nothing outside for grace.
 	Missed bool
-	// Young: nobody declared it, and it lived for less.
+	// Young: nobody declared it, and it did so for less: it was over, or came to hang
+	// on another deadlock, or the run ended.
 	Young bool
 }
 
@@ -85,7 +86,7 @@ func (o *Outcome) Has(f Failure) bool {
 	return o.Missed() > 0
 }
 
-// graceLaps is how many laps a deadlock may be old without being missed.
+// graceLaps is for how many laps a deadlock may be a knot without being missed.
 const graceLaps = 20
 
 // Play simulates the case with the detector called name and judges it. What cannot
@@ -193,7 +194,7 @@ func (c *Case) knots(r *oracle.Result) (knots []Knot) {
 		case first >= 0:
 			f := r.Findings[first]
 			k.Latency = int64(f.Latency) * 1000 / int64(laps(f.Loop))
-		case d.To-d.From >= graceLaps*laps(d.Queues)+c.lostLabels():
+		case d.KnotFor >= graceLaps*laps(d.Queues)+c.lostLabels():
 			k.Missed = true
 		default:
 			k.Young = true

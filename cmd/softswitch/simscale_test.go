@@ -1,0 +1,42 @@
+package main
+
+import (
+	"testing"
+
+	"softswitch/detect/itsy"
+	"softswitch/sim"
+)
+
+// The large fabrics, made small: every planted deadlock comes about, and is found.
+func TestScale(t *testing.T) {
+	for _, plant := range []planter{
+		func() (*sim.Large, int, error) { return plantFatTree(24) },
+		func() (*sim.Large, int, error) { return plantRings(400) },
+	} {
+		f, err := runScale(plant, itsy.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%+v", *f)
+		if f.Planted < 3 || f.Deadlocks < f.Planted || f.Detected != f.Deadlocks || f.FalsePositives+f.Premature+f.FalseNegatives != 0 {
+			t.Errorf("%s: %+v; want all detected and no false alarm", f.Fabric, *f)
+		}
+		if f.PeakMemory == 0 || f.FrameHops == 0 || f.DetectorBytes == 0 || f.CounterBytes == 0 {
+			t.Errorf("%s: something was not measured: %+v", f.Fabric, *f)
+		}
+		if f, err = runScale(plant, "none"); err != nil || f.FalseNegatives < f.Planted || f.Detected != 0 {
+			t.Errorf("without a detector: %+v, %v; want all missed", f, err)
+		}
+	}
+}
+
+func TestBench(t *testing.T) {
+	r, err := benchSimulator("none", 200_000, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 16 flows of 24.6 million bit/ms and six hops each.
+	if r.FrameHops < 20_000 || r.Events < r.FrameHops || r.XOFF == 0 || r.LosslessLost != 0 || r.FrameHopsPerSecond <= 0 || r.PeakMemory <= 0 {
+		t.Errorf("%+v", *r)
+	}
+}

@@ -1,0 +1,77 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"softswitch/config"
+	"softswitch/detect"
+	"softswitch/internal/unit"
+	"softswitch/scenario"
+	"softswitch/topo"
+)
+
+// A fabric that is made as a large one is the fabric that a scenario makes: the
+// same flows give the same trace.
+func TestLargeIsTheSame(t *testing.T) {
+	p := plan(t, permutation("200us"))
+	want := run(t, p, 1, nil)
+	l := Large{
+		Name: "permutation", Fabric: p.Fabric, Detector: p.Scenario.Detector, Duration: p.Scenario.Duration,
+		Link: scenario.LinkSpeed{Rate: 40e9, Delay: unit.Microsecond}, Switch: p.Switches[0].Build(detect.NewNone, 1, 0),
+	}
+	for _, f := range p.Scenario.Flows {
+		l.Flows = append(l.Flows, LargeFlow{From: f.From, To: f.To, Class: f.Class})
+	}
+	l.Switch.Subnets, l.Switch.Routes, l.Switch.ARP, l.Switch.MAC = nil, nil, nil, nil
+	tr := newTracer()
+	w, err := NewLarge(l, Options{Seed: 1, Detectors: detectors, Events: tr.event})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Play(); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprintf("%x", tr.sum.Sum(nil)); got != want.trace || tr.lines < 100 {
+		t.Errorf("%d events, trace %s; want %d, %s", tr.lines, got, want.lines, want.trace)
+	}
+	if frames, events := w.Frames(); frames != want.frames || events != want.events {
+		t.Errorf("%d frame-hops, %d events; want %d, %d", frames, events, want.frames, want.events)
+	}
+}
+
+// A flow goes by Via, whatever is shorter; a Via that is not linked is refused.
+func TestLargeVia(t *testing.T) {
+	f, err := topo.Ring(5, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	node := func(name string) int {
+		i, _ := f.Node(name)
+		return i
+	}
+	c := config.Switch{Name: "any", ID: 1, Ports: []config.Port{{Rate: "1Gbit/s"}}}
+	c.Fill()
+	l := Large{
+		Name: "ring", Fabric: f, Detector: "none", Duration: unit.Millisecond,
+		Link: scenario.LinkSpeed{Rate: 1e9, Delay: unit.Microsecond}, Switch: c.Build(detect.NewNone, 1, 0),
+		Flows: []LargeFlow{{From: node("h1-0"), To: node("h2-0"), Class: 3, Via: []int{node("s1"), node("s5"), node("s4"), node("s3"), node("s2")}}},
+	}
+	w, err := NewLarge(l, Options{Detectors: detectors})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Play(); err != nil {
+		t.Fatal(err)
+	}
+	for _, hop := range [][2]string{{"s1", "s5"}, {"s5", "s4"}, {"s4", "s3"}, {"s3", "s2"}, {"s2", "h2-0"}} {
+		if n := w.counters(t, hop[0], hop[1]).TxFrames[3]; n < 70 {
+			t.Errorf("%s sent %d frames to %s", hop[0], n, hop[1])
+		}
+	}
+	l.Flows[0].Via = []int{node("s1"), node("s3"), node("s2")}
+	if _, err := NewLarge(l, Options{Detectors: detectors}); err == nil || !strings.Contains(err.Error(), "s1 has no link to s3") {
+		t.Errorf("%v; want that s1 has no link to s3", err)
+	}
+}
