@@ -212,3 +212,36 @@ func TestQueueAgainstModel(t *testing.T) {
 		}
 	}
 }
+
+// A pool that grows has as many slots and copies as one that does not, each with
+// bytes of its own.
+func TestGrowingPool(t *testing.T) {
+	const slots, copies = 3000, 2500 // more than two chunks, and no multiple
+	p := NewGrowingPool(slots, copies, 8)
+	var fs []*Frame
+	for f := p.Get(); f != nil; f = p.Get() {
+		f.Data = append(f.Data, byte(len(fs)), byte(len(fs)>>8))
+		fs = append(fs, f)
+	}
+	if len(fs) != slots || p.Free() != 0 || p.Slots() != slots {
+		t.Fatalf("lent %d slots, %d of %d are free; want %d, none", len(fs), p.Free(), p.Slots(), slots)
+	}
+	for i, f := range fs {
+		if got := int(f.Data[0]) | int(f.Data[1])<<8; got != i || cap(f.Data) != 8 {
+			t.Fatalf("slot %d holds %d in %d bytes", i, got, cap(f.Data))
+		}
+	}
+	var cs []*Frame
+	for c := p.Copy(fs[7]); c != nil; c = p.Copy(fs[7]) {
+		cs = append(cs, c)
+	}
+	if len(cs) != copies {
+		t.Errorf("%d copies, want %d", len(cs), copies)
+	}
+	for _, f := range append(fs, cs...) {
+		p.Put(f)
+	}
+	if p.Free() != slots || p.ncopies != copies {
+		t.Errorf("%d slots and %d copies are free, want all", p.Free(), p.ncopies)
+	}
+}

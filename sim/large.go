@@ -114,7 +114,6 @@ func (l *Large) config(i int) dataplane.Config {
 	f, c := l.Fabric, l.Switch
 	n := &f.Nodes[i]
 	c.ID, c.Name, c.HashSeed, c.Batch = n.ID, n.Name, uint32(n.ID), 1
-	c.Delay = l.Link.Delay + l.Link.Jitter
 	c.Ports = make([]dataplane.PortConfig, len(n.Ports))
 	for j, p := range n.Ports {
 		peer := &f.Nodes[p.Peer.Node]

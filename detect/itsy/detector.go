@@ -186,7 +186,7 @@ func (d *detector) waits(now unit.Time, c *class, i, p unit.Port, was label, fre
 	}
 	is := d.published(c, i)
 	switch {
-	case (became || fresh) && is&flagDone == 0:
+	case became && c.in[i].own != 0, (became || fresh) && is&flagDone == 0, is&flagTimer != 0 && !c.lab[p].isNone() && c.lab[p]&flagTimer == 0 && was.id() == is.id() && p != unit.NoPort && c.lab[p].less(is):
 		d.mint(c, i, p)
 	case was.less(is) || d.isNews(c, i, is):
 		d.trace(detect.StepForward, c, p, i, is)
