@@ -109,7 +109,7 @@ func TestMalformedTLV(t *testing.T) {
 		{"another OUI", edit(good, 36, 0, 0x80, 0xc2), 1},
 		{"another subtype", edit(good, 39, 2), 1},
 		{"another version", edit(good, 40, 0x20), 1},
-		{"an unknown kind", edit(good, 40, 0x14), 1},
+		{"an unknown kind", edit(good, 40, 0x1f), 1},
 		{"port 64", edit(good, 44, 64), 1},
 		{"noise", edit(good, 34, 0xff, 0xff, 0xff), 1},
 	} {

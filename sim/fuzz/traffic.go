@@ -84,6 +84,9 @@ func (m *maker) trouble() {
 		}
 	case Expiry:
 		m.stops()
+		if m.one(15) {
+			m.Events = append(m.Events, Event{At: m.ticks(50, 400), Do: "kill", Node: pick(m, m.Switches...)})
+		}
 	}
 }
 
