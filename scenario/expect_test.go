@@ -10,7 +10,7 @@ import (
 func expecting(t *testing.T, lines string) (*Scenario, error) {
 	t.Helper()
 	text := "name: x\ntopology: {ring: {switches: 3, hosts_per_switch: 1}, rate: 1Gbit/s}\nduration: 1ms\n" + lines
-	return Parse("x.yaml", []byte(text), Known{Detectors: []string{"itsypaper", "loud"}})
+	return Parse("x.yaml", []byte(text), Known{Detectors: []string{"itsypaper", "itsy"}})
 }
 
 // What is expected of one detector takes the place of what is expected of all,
@@ -25,7 +25,7 @@ expect_for:
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ detector, want string }{
-		{"loud", "deadlock true, detected true, false alarm any, missed any, lost 0, latency 5000"},
+		{"itsy", "deadlock true, detected true, false alarm any, missed any, lost 0, latency 5000"},
 		{"itsypaper", "deadlock true, detected any, false alarm true, missed true, lost 0, latency 5000"},
 		{"none", "deadlock true, detected any, false alarm any, missed any, lost 0, latency 1000000"},
 	} {
@@ -48,9 +48,9 @@ func orAny(b *bool) string {
 
 func TestExpectForFaults(t *testing.T) {
 	for _, c := range []struct{ lines, want string }{
-		{"expect_for: {quiet: {detected: true}}\n", `"quiet"; use none, itsypaper, loud`},
-		{"expect_for: {loud: {detekted: true}}\n", `expect_for.loud.detekted`},
-		{"expect_for: {loud: {lossless_lost: -1}}\n", `expect_for.loud.lossless_lost`},
+		{"expect_for: {quiet: {detected: true}}\n", `"quiet"; use none, itsypaper, itsy`},
+		{"expect_for: {itsy: {detekted: true}}\n", `expect_for.itsy.detekted`},
+		{"expect_for: {itsy: {lossless_lost: -1}}\n", `expect_for.itsy.lossless_lost`},
 		{"expect: {detected: false, false_alarm: true}\n", "no false_alarm to expect"},
 		{"expect: {detected: true, missed: true}\n", "wants every deadlock declared"},
 	} {

@@ -118,7 +118,7 @@ type fileTrigger struct {
 
 // Defaults of a file.
 const (
-	defaultDetector = "itsypaper"
+	defaultDetector = "itsy"
 	defaultClass    = 3
 )
 

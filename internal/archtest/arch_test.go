@@ -47,6 +47,7 @@ var bannedImports = []string{"net", "os", "sync", "sync/atomic", "math/rand", "m
 // allowedImports are exceptions with their reasons.
 var allowedImports = map[string]string{
 	"buffer unsafe":           "size of a structure",
+	"detect/itsy unsafe":      "size of a structure",
 	"detect/itsypaper unsafe": "size of a structure",
 	"detect/itsy unsafe":      "size of a structure",
 	"sim math/rand/v2":        "streams made from the seed",

@@ -1,0 +1,74 @@
+// Package itsy is the exact detector: it declares a PFC deadlock when there is one,
+// and only then, after one trip of a label round it, whatever the thresholds, with
+// bytes of a bucket split over several queues, and with flooded frames.
+//
+// It keeps the seed of "ITSY: Initial Trigger-Based PFC Deadlock Detection in the
+// Data Plane" (Wu, Ng): labels ride upstream on pause frames and prove a loop by
+// coming home. What is different: bytes decide, not bits; labels are state that every
+// pause frame repeats, not messages; they are ordered, so that of all that meet on a
+// loop one survives; one trip is a proof; and the initial trigger is a diagnosis that
+// no decision depends on.
+//
+//	             downstream                     this switch                  upstream
+//
+//	labels   pause of p with label ---> lab[p]  -- bucket i holds bytes --> pause of i with the
+//	                                               in p                     greatest label, or its own
+//
+//	         own label home, with proof: deadlock
+//	         own label home, without:    verify
+//
+//	verify   query <---- asks every paused queue that holds bytes of i <---- query
+//	         grant ----> frees it, and i if too little is left         ----> grant
+//	         walk  <---- once all has been answered: still so?         <---- walk
+//
+// A bucket is blocked while it is XOFF and more than XON of its bytes wait in paused
+// queues that lead to switches. A blocked bucket has a label of its own, greater than
+// all that the switch has seen, and a new one for every new wait. It publishes the
+// greatest of that and the labels of the queues that it waits in.
+//
+// Proof (flag F). A bucket's own label has F. A bucket that publishes another's keeps
+// F if it would be blocked by those queues alone that had the label with F. So, by
+// induction over time, everyone who published a label with F stays XOFF for as long as
+// its owner does. If it comes home with F, to queues that keep the owner XOFF, all of
+// them wait for each other for ever. The owner has to have been XOFF all the time, and
+// its upstream paused, which it can tell by itself: XON, and a pause that may have
+// lapsed, take all its labels away.
+//
+// Verification. Without F, as when the bytes that close a loop are split over two
+// queues, the label's owner starts a diffusing computation (Dijkstra and Scholten,
+// "Termination detection for diffusing computations", 1980). Queries go to every
+// bucket that is waited for; one that is not stuck grants, and a bucket that is left
+// with no more than XON bytes in queues that have not been granted grants in its turn.
+// When all is acknowledged, a walk over what is left checks that nothing has changed
+// since: each bucket was as it is from before the first pass ended until after it
+// ended, so at that instant all were stuck at once. A walk that comes back to the
+// owner proves that it is on a loop.
+//
+// After a declaration. The bucket that declared counts as free from then on: whoever
+// is stuck without it is stuck in another deadlock. It goes on publishing its label,
+// now with flag D, and those who hang on it stay quiet. A label greater than its own
+// that was minted because something changed, not by a timer (flag "timer"), ends this
+// state: a loop that was opened and closed again is declared again.
+//
+// Read in this order: label.go (the label and its order), state.go (all that is
+// stored), detector.go (the events), publish.go (what a bucket publishes), home.go
+// (labels that come home), timer.go (what a bucket does by itself), verify.go and
+// slot.go (verification), trigger.go (the initial trigger). docs/detection.md has the
+// figures.
+//
+// Invariants:
+//   - own facts: a declaration needs that the bucket is XOFF now, and holds more than
+//     XON in queues that are paused now; labels and messages by hosts are ignored;
+//   - XOFF since: a label of the bucket is only taken for its own if it was minted in
+//     the present XOFF, without a lapse of the pause since;
+//   - FIFO: a resume, or a pause of a later period, leaves before an acknowledgement
+//     that is sent after it became owed;
+//   - never freed, always checked: a queue that was resumed once does not count again
+//     in a verification, and no bucket counts that the walk has not checked;
+//   - silence proves nothing: lost messages leave a verification without an end, and
+//     nothing is declared by it.
+//
+// What it does not do: it breaks no deadlock. Classes are apart: a frame leaves in the
+// class in which it came. With dynamic thresholds a declaration holds for the
+// thresholds of its instant.
+package itsy
