@@ -7,11 +7,19 @@ BIN := bin/softswitch
 build:
 	go build -o $(BIN) ./cmd/softswitch
 
+# Packages whose tests run real processes and links: one after the other, for they
+# must not be starved of a processor by each other.
+LIVE := ./cmd/... ./internal/bench ./internal/timer ./lab ./link/... ./live ./netns-lab
+RACE := ./buffer ./dataplane ./detect/... ./event ./host ./internal/control ./internal/timer ./link/... ./live ./oracle ./replay
+CASES := 3000
+
 # Everything that can be checked. Tests that need root or a tool skip with their
 # reason where it is missing; run as root to miss none.
 test: build lint
-	go test ./...
-	go test -race ./buffer ./dataplane ./detect/... ./event ./host ./link/... ./live ./oracle ./internal/timer ./internal/control
+	go test $$(go list ./... | grep -vxF "$$(go list $(LIVE))")
+	$(BIN) sim fuzz --n $(CASES) --seed 1 --detector itsy
+	go test -p 1 $(LIVE)
+	go test -p 1 -race -short $(RACE)
 
 # A PFC deadlock on a k=4 fat-tree of network namespaces, detected. Needs root.
 demo: build

@@ -119,7 +119,7 @@ func TestPacerGivesNoCreditForIdleTime(t *testing.T) {
 			if got := len(s.transmit(1, 8)); got != 1 {
 				t.Errorf("granularity %d: %d frames at once after idle time, want 1", granularity, got)
 			}
-			s.wantNext(s.now + frameTime + granularity)
+			s.wantNext(unit.NextTick(s.now+frameTime, granularity))
 			s.now = s.next
 			sent := 1 + len(s.transmit(1, 8))
 			if limit := 2 + int(granularity/frameTime); sent > limit {
@@ -198,5 +198,5 @@ func TestControlNeedNotWaitForACoarseDriver(t *testing.T) {
 	s.receive(0, several(4, 0, 1, 3)...)
 	s.wantPause(0, 3, 1, itsyhdr.TLV{})
 	s.wantNothing(0)
-	s.wantNext(unit.Second + unit.Rate(rate).FrameTime(1000) + unit.Rate(rate).FrameTime(60) + granularity)
+	s.wantNext(unit.NextTick(unit.Second+unit.Rate(rate).FrameTime(1000)+unit.Rate(rate).FrameTime(60), granularity))
 }

@@ -32,7 +32,7 @@ func (s *Switch) Transmit(now unit.Time, out unit.Port, fs []*buffer.Frame) (n i
 		if p.owed.n > 0 {
 			next = min(next, max(now, p.wireFree-s.cfg.Granularity))
 		}
-		next = min(next, p.wireFree+s.cfg.Granularity)
+		next = min(next, unit.NextTick(p.wireFree, s.cfg.Granularity))
 	}
 	if out == s.timerPort() {
 		s.armed = s.detector.Deadline()

@@ -90,7 +90,7 @@ func (h *Host) nextFrame(full bool) unit.Time {
 	}
 	// A flow that waits for its time, like a wire, may catch up.
 	h.waiting = due <= h.wireFree
-	return at + h.cfg.Granularity
+	return unit.NextTick(at, h.cfg.Granularity)
 }
 
 // pick chooses the flow that sends next, in turn.

@@ -19,7 +19,7 @@ topology:
   rate: 100Mbit/s
 duration: 2s
 `
-	s, err := scenario.Parse("small.yaml", []byte(topology+more), scenario.Known{Detectors: []string{"itsypaper"}, Responses: []string{"drop"}})
+	s, err := scenario.Parse("small.yaml", []byte(topology+more), scenario.Known{Detectors: []string{"itsypaper", "itsy"}, Responses: []string{"drop"}})
 	if err != nil {
 		t.Fatal(err)
 	}

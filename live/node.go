@@ -19,7 +19,7 @@ const Batch = 64
 
 // Granularity is how precisely a node keeps its machine's deadlines: frames of a
 // paced port leave in bursts of about so long, and each burst costs one wake-up.
-const Granularity = 500 * unit.Microsecond
+const Granularity = unit.Millisecond
 
 // Machine is what a Node runs.
 type Machine interface {

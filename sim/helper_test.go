@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"softswitch/detect"
+	"softswitch/detect/itsy"
 	"softswitch/detect/itsypaper"
 	"softswitch/event"
 	"softswitch/scenario"
 )
 
-var detectors = map[string]detect.Factory{"none": detect.NewNone, "itsypaper": itsypaper.New}
+var detectors = map[string]detect.Factory{"none": detect.NewNone, "itsypaper": itsypaper.New, "itsy": itsy.New}
 
 // plan compiles a scenario that is written down in a test.
 func plan(t testing.TB, text string) *scenario.Plan {

@@ -241,12 +241,12 @@ func (b *bed) play(file string, args ...string) (v scenario.Verdict, r result) {
 }
 
 // awaitQuiet waits until the machine's processors have been all but idle for a
-// second, at most four minutes: tests of other packages may run beside this one.
+// second, at most two minutes: tests of other packages may run beside this one.
 // One program that never rests is enough to spoil a run, because the kernel keeps
 // 50 ms of every second for it and the nodes of the lab wait meanwhile.
 func (b *bed) awaitQuiet() {
 	b.Helper()
-	for deadline := time.Now().Add(4 * time.Minute); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); {
 		idle, all := b.processorTime()
 		time.Sleep(time.Second) // idleness is no event: it has to be measured
 		idle2, all2 := b.processorTime()

@@ -23,13 +23,14 @@ import (
 
 // detectors are the detectors by name.
 var detectors = map[string]detect.Factory{
-	"none":      detect.NewNone,
-	"itsypaper": itsypaper.New,
-	"itsy":      itsy.New,
+	"none":           detect.NewNone,
+	"itsypaper":      itsypaper.New,
+	itsy.Name:        itsy.New,
+	itsy.NameChecked: itsy.NewChecked,
 }
 
 // detectorNames are the valid choices, in the order in which they are offered.
-var detectorNames = []string{"none", "itsypaper", "itsy"}
+var detectorNames = []string{"none", "itsypaper", itsy.Name, itsy.NameChecked}
 
 func runCommand() *cobra.Command {
 	var file, detector, record string

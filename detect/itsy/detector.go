@@ -20,8 +20,7 @@ type detector struct {
 	view    detect.View
 	act     detect.Actions
 	self    unit.NodeID
-	checked bool         // verify what a label proves before it is declared
-	hosts   unit.PortSet // ports that face hosts
+	checked bool // verify what a label proves before it is declared
 	hop     unit.Time
 
 	deadline unit.Time
@@ -45,11 +44,6 @@ func newDetector(v detect.View, a detect.Actions, checked bool) *detector {
 	d := &detector{
 		view: v, act: a, self: v.Self(), checked: checked, hop: v.Hop(),
 		deadline: unit.Never, random: newRandom(uint64(v.Self())),
-	}
-	for p := range unit.Port(v.Ports()) {
-		if v.FacesHost(p) {
-			d.hosts.Add(p)
-		}
 	}
 	for set := v.Lossless(); set != 0; set &= set - 1 {
 		id := unit.Priority(bits.TrailingZeros8(uint8(set)))
@@ -77,7 +71,7 @@ func (d *detector) StateBytes() (n int) {
 // XOFF: a bucket that pauses a host is of no interest: nothing waits behind a host.
 func (d *detector) XOFF(now unit.Time, b detect.Bucket, _ detect.Queue) {
 	c := d.classes[b.Class]
-	if d.hosts.Has(b.Port) {
+	if d.view.FacesHost(b.Port) {
 		return
 	}
 	c.xoff.Add(b.Port)
@@ -115,7 +109,7 @@ func (d *detector) Empty(unit.Time, detect.Queue) {}
 // is believed.
 func (d *detector) Pause(now unit.Time, q detect.Queue, t itsyhdr.TLV, fresh bool) {
 	c := d.classes[q.Class]
-	if d.hosts.Has(q.Port) {
+	if d.view.FacesHost(q.Port) {
 		c.stopped.Add(q.Port)
 		return
 	}
@@ -144,7 +138,7 @@ func (d *detector) Pause(now unit.Time, q detect.Queue, t itsyhdr.TLV, fresh boo
 // stands in the way of others.
 func (d *detector) Resume(now unit.Time, q detect.Queue, _ bool) {
 	c := d.classes[q.Class]
-	if d.hosts.Has(q.Port) {
+	if d.view.FacesHost(q.Port) {
 		c.stopped.Remove(q.Port)
 		return
 	}

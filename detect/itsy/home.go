@@ -99,21 +99,17 @@ func (d *detector) revive(now unit.Time, c *class, i unit.Port) {
 	d.mint(c, i, unit.NoPort)
 }
 
-// declare reports that bucket i and queue p wait for each other, and lets i live as
-// if it were not blocked: whoever is stuck without i is stuck in another deadlock.
+// declare reports that bucket i and queue p wait for each other. From now on i counts
+// as free: whoever is stuck without i is stuck in another deadlock.
 func (d *detector) declare(now unit.Time, c *class, i, p unit.Port, l label) {
 	trigger := c.in[i].trigger()
 	m := c.lab[p]
 	t := l.tlv()
 	t.Class = c.id
-	n := &c.in[i]
-	if !c.done.Has(i) {
-		n.tries = 0
-		d.act.Report(detect.Finding{
-			Bucket: c.bucket(i), Queue: c.queue(p), Label: t, Trigger: trigger,
-			OnLoop: trigger == d.at(i) || m&flagTrigger != 0 && m.trigger() == trigger,
-		})
-	}
+	d.act.Report(detect.Finding{
+		Bucket: c.bucket(i), Queue: c.queue(p), Label: t, Trigger: trigger,
+		OnLoop: trigger == d.at(i) || m&flagTrigger != 0 && m.trigger() == trigger,
+	})
 	c.done.Add(i)
 	if !c.settled.Has(i) {
 		d.act.Repause(c.bucket(i))

@@ -8,13 +8,14 @@ import (
 // label is what an egress port stores of the last pause that came to it: a label,
 // and the initial trigger that the pausing bucket names.
 //
-//	63     48 47     32 31   26  25  24  23    22 21                  0
-//	rank      owner's   owner's  F   T   unused   trigger: node (16),
-//	          node      port                      port (6)
+//	63     48 47     32 31   26  25  24  23  22  21                  0
+//	rank      owner's   owner's  F   T   D   M   trigger: node (16),
+//	          node      port                     port (6)
 //
-// F says that the label came by waits that prove a deadlock if the label comes
-// home (publish.go), T that it has passed the bucket that is the trigger. Rank 0
-// is no label; the trigger may be there nonetheless.
+// F: the label came by waits that prove a deadlock if it comes home. T: it has passed
+// the bucket that is the trigger. D: its owner has declared a deadlock. M: a timer
+// minted it, not because something changed. Rank 0 is no label; the trigger may be
+// there nonetheless.
 type label uint64
 
 const (
@@ -81,9 +82,6 @@ func later(a uint16, n uint16) uint16 {
 	}
 	return a + n + 1 // past 0
 }
-
-// within reports whether rank lies from lo to hi.
-func within(rank, lo, hi uint16) bool { return !before(rank, lo) && !before(hi, rank) }
 
 // Flags on the wire.
 const (

@@ -7,7 +7,7 @@ import (
 	"softswitch/internal/unit"
 )
 
-// class is all that is remembered of one lossless class: for n ports 18 bytes a
+// class is all that is remembered of one lossless class: for n ports 20 bytes a
 // port and a fixed part. Buckets and queues are named by their ports.
 type class struct {
 	lab []label   // by queue: what the last pause said; 0 while no pause is in force
@@ -26,8 +26,8 @@ type fixed struct {
 	told    unit.PortSet // XOFF, and a pause frame has left
 	proved  unit.PortSet // that frame's label had F
 	settled unit.PortSet // and D
-	blocked unit.PortSet // XOFF, with more than XON bytes in paused queues: has a label of its own
-	done    unit.PortSet // declared: lives as if it were not blocked until its hold-down ends
+	blocked unit.PortSet // XOFF, with more than XON bytes in paused queues that lead to switches
+	done    unit.PortSet // blocked, and has declared a deadlock: counts as free for all others
 	timed   unit.PortSet // its newest label was minted by its timer, not because something changed
 	suspect unit.PortSet // its label came home without proof: verifies when it is due
 
@@ -43,11 +43,11 @@ type ingress struct {
 	// XOFF: any of them that comes home has been on its way while the bucket was XOFF.
 	// 0 is none.
 	own, min uint16
-	// due is when the bucket acts by itself, in hops; it counts while the bucket is
-	// blocked. tries is how often it has done so in vain.
+	// due is when the bucket acts by itself, in hops modulo 65536; it counts while the
+	// bucket is blocked.
 	due   uint16
-	tries uint8
-	put   uint8   // by how many hops it was put off
+	tries uint8   // how often it has done so in vain
+	put   uint8   // by how many hops it was put off since it last did
 	root  [3]byte // the initial trigger, packed
 }
 

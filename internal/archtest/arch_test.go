@@ -49,7 +49,6 @@ var allowedImports = map[string]string{
 	"buffer unsafe":           "size of a structure",
 	"detect/itsy unsafe":      "size of a structure",
 	"detect/itsypaper unsafe": "size of a structure",
-	"detect/itsy unsafe":      "size of a structure",
 	"sim math/rand/v2":        "streams made from the seed",
 	"sim/fuzz math/rand/v2":   "cases made from the seed",
 }

@@ -26,6 +26,15 @@ const (
 	Second           = 1000 * Millisecond
 )
 
+// NextTick is the first multiple of g after t, or t itself if g is 0: deadlines that
+// need not be exact fall together, and one wake-up serves them all.
+func NextTick(t, g Time) Time {
+	if g == 0 {
+		return t
+	}
+	return (t/g + 1) * g
+}
+
 // Rate is a link's or a flow's speed in bits per second; 0 means unlimited.
 type Rate int64
 

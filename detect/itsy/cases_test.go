@@ -1,0 +1,479 @@
+package itsy
+
+import (
+	"slices"
+	"testing"
+
+	"softswitch/detect/detecttest"
+	"softswitch/internal/unit"
+)
+
+// The tests of this file are the event orders in which a detector that counts bits,
+// sends a label once or asks twice goes wrong. XON is 36 KB unless said.
+
+// Half of every bucket waits for a fast host: all are paused, and all resume.
+func TestPartialDependency(t *testing.T) {
+	sc := newRing(t, 4, detecttest.Delay{Pause: 5 * us, Message: 6 * us})
+	half := func(at unit.Time, k unit.NodeID, cause unit.Port) {
+		sc.To(at)
+		sc.fill(k, b, h, 30)
+		sc.fill(k, b, p, 30)
+		sc.s[k].XOFF(b, cause)
+	}
+	half(10*us, 1, h)
+	half(16*us, 4, p)
+	half(22*us, 3, p)
+	half(28*us, 2, p)
+	for k, at := unit.NodeID(1), 170*us; k <= 4; k, at = k+1, at+15*us {
+		sc.To(at)
+		sc.wantStuck(false)
+		sc.s[k].Leave(b, h, 24*kilo)
+		sc.s[k].XON(b)
+	}
+	sc.To(10_000 * us)
+	sc.wantSilence()
+}
+
+// A trigger out of the loop resumes just before the ring closes. The ring is dead at
+// 140 us; S2, for which the wait is new, declares it a lap later.
+func TestTransientTrigger(t *testing.T) {
+	for _, host := range []bool{false, true} {
+		sc := newRing(t, 4, hop)
+		if host {
+			s2 := sc.s[2]
+			s2.FaceHosts(x)
+			sc.At(20*us, func() { s2.HostPause(x) })
+			sc.At(132*us, func() { s2.HostResume(x) })
+		} else {
+			tr := sc.trigger(5, 2)
+			tr.Enqueue(0, 1, 60*kilo)
+			tr.XOFF(0, 1)
+			sc.At(112*us, func() { tr.XON(0) })
+		}
+		sc.To(30 * us)
+		sc.fill(2, b, p, 38)
+		sc.fill(2, b, x, 10)
+		sc.s[2].XOFF(b, x)
+		sc.To(31 * us)
+		sc.fill(2, b, p, 12)
+		sc.close(60*us, 1)
+		sc.close(90*us, 4)
+		sc.close(120*us, 3)
+		sc.To(139 * us)
+		sc.wantStuck(false)
+		sc.To(140 * us)
+		sc.wantStuck(true)
+		sc.To(10_000 * us)
+		sc.wantFinding(220*us, 2)
+	}
+}
+
+// A bucket resumes and goes XOFF again while the label is under way: no stuck set.
+func TestOscillatingBucket(t *testing.T) {
+	sc := newRing(t, 4, hop)
+	sc.close(10*us, 1)
+	sc.close(35*us, 4)
+	sc.close(60*us, 3)
+	sc.To(85 * us)
+	sc.fill(2, b, h, 14)
+	sc.fill(2, b, p, 26)
+	sc.s[2].XOFF(b, p)
+	sc.To(139 * us)
+	sc.s[2].Leave(b, h, 4*kilo)
+	sc.s[2].XON(b)
+	sc.To(168 * us)
+	sc.fill(2, b, h, 5)
+	sc.fill(2, b, p, 2)
+	sc.s[2].XOFF(b, p)
+	sc.To(227 * us)
+	sc.wantStuck(false)
+	sc.s[2].Leave(b, h, 15*kilo)
+	sc.s[2].XON(b)
+	sc.To(10_000 * us)
+	sc.wantStuck(false)
+	sc.wantSilence()
+}
+
+// The wait that closes the loop comes to be by frames that were still on the wire:
+// no pause tells of it.
+func TestLateEdge(t *testing.T) {
+	sc := newScript(t)
+	sc.XON = 20 * kilo
+	for k := unit.NodeID(1); k <= 4; k++ {
+		sc.add(k, int(ringPorts)).FaceHosts(h)
+	}
+	long, short := detecttest.Delay{Pause: 100 * us, Message: 100 * us}, detecttest.Delay{Pause: 5 * us, Message: 5 * us}
+	for k := unit.NodeID(1); k <= 4; k++ {
+		d := short
+		if k == 1 {
+			d = long
+		}
+		sc.Link(sc.s[k], p, sc.s[k%4+1], b, d)
+	}
+	sc.fill(2, b, h, 41)
+	sc.s[2].XOFF(b, h)
+	sc.close(102*us, 1)
+	sc.close(108*us, 4)
+	sc.close(114*us, 3)
+	sc.To(191 * us)
+	sc.wantStuck(false)
+	for n := range 21 {
+		sc.To((191 + unit.Time(n)) * us)
+		sc.fill(2, b, p, 1)
+	}
+	sc.wantStuck(true)
+	sc.To(10_000 * us)
+	f := sc.wantFinding(326*us, 2) // from 211 on one lap of 115
+	sc.wantTrigger(f, unit.NodePort{Node: 2, Port: b}, true)
+}
+
+// A trigger that chatters beside the ring, before and after it is dead.
+func TestChatteringTrigger(t *testing.T) {
+	sc := newRing(t, 4, hop)
+	tr := sc.trigger(5, 2)
+	tr.Enqueue(0, 1, 60*kilo)
+	sc.fill(2, h, x, 39)
+	for k := range unit.Time(40) {
+		sc.At((1+60*k)*us, func() { tr.XOFF(0, 1) })
+		sc.At((41+60*k)*us, func() { tr.XON(0) })
+	}
+	sc.close(10*us, 1)
+	sc.close(35*us, 4)
+	sc.close(60*us, 3)
+	sc.To(85 * us)
+	sc.fill(2, b, x, 8)
+	sc.fill(2, b, p, 52)
+	sc.s[2].XOFF(b, p)
+	sc.To(105 * us)
+	sc.wantStuck(true)
+	sc.To(10_000 * us)
+	if len(sc.Findings) != 1 || sc.Findings[0].At > 225*us {
+		t.Errorf("%+v, want one within 1.5 laps", sc.Findings)
+		sc.log()
+	}
+	sc.wantAllStuck()
+}
+
+// Two triggers on two arms.
+func TestTwoTriggers(t *testing.T) {
+	sc := newRing(t, 4, hop)
+	for _, arm := range []struct{ id, at unit.NodeID }{{5, 1}, {6, 3}} {
+		tr := sc.trigger(arm.id, arm.at)
+		tr.Enqueue(0, 1, 60*kilo)
+		tr.XOFF(0, 1)
+	}
+	for _, k := range []unit.NodeID{1, 3} {
+		sc.To((29 + unit.Time(k+1)/2) * us) // 30 and 31
+		sc.fill(k, b, p, 38)
+		sc.fill(k, b, x, 10)
+		sc.s[k].XOFF(b, x)
+	}
+	sc.To(32 * us)
+	sc.fill(1, b, p, 14)
+	sc.fill(3, b, p, 14)
+	sc.To(60 * us)
+	for _, k := range []unit.NodeID{2, 4} {
+		sc.fill(k, b, p, 60)
+		sc.s[k].XOFF(b, p)
+	}
+	sc.To(80 * us)
+	sc.wantStuck(true)
+	sc.To(10_000 * us)
+	sc.wantAllStuck()
+	if len(sc.Findings) != 1 || sc.Findings[0].At != 160*us {
+		t.Errorf("%+v, want one at 160 us", sc.Findings)
+		sc.log()
+	}
+}
+
+// A pause of an older period holds S1 while S2's bucket has resumed and gone XOFF
+// again: there is a lap of labels, but no stuck set until the newer pause arrives.
+func TestPauseOfAnOlderPeriod(t *testing.T) {
+	sc := newScript(t)
+	sc.XON = 37 * kilo
+	for k := unit.NodeID(1); k <= 4; k++ {
+		sc.add(k, 2)
+	}
+	for k := unit.NodeID(1); k <= 4; k++ {
+		d := hop
+		if k == 1 {
+			d.Pause = 60 * us // S2's pauses of S1
+		}
+		sc.Link(sc.s[k], p, sc.s[k%4+1], b, d)
+	}
+	for k := unit.NodeID(1); k <= 4; k++ {
+		sc.fill(k, b, p, 60)
+	}
+	sc.To(1 * us)
+	for _, k := range []unit.NodeID{1, 4, 3} {
+		sc.s[k].XOFF(b, p)
+	}
+	sc.To(10 * us)
+	sc.s[2].XOFF(b, p)
+	sc.To(18 * us)
+	sc.s[2].XON(b)
+	sc.To(24 * us)
+	sc.s[2].XOFF(b, p)
+	sc.To(83 * us)
+	sc.wantStuck(false)
+	sc.wantSilence()
+	sc.To(84 * us)
+	sc.wantStuck(true)
+	sc.To(10_000 * us)
+	sc.wantAllStuck()
+	if len(sc.Findings) != 1 || sc.Findings[0].At > 84*us+120*us {
+		t.Errorf("%+v, want one within a lap of 120 us after 84", sc.Findings)
+	}
+}
+
+// split is two rings over S1 > S2 and S3 > S4: S2 and S4 each hold 24 and 28 KB
+// towards the two arms, so that no bucket holds more than XON in any one queue there.
+//
+//	S1 -> S2 -x> S1,  S2 -p> S3 -> S4 -p> S1', S4 -x> S3'
+func split(t *testing.T) script {
+	sc := newScript(t)
+	for k := unit.NodeID(1); k <= 4; k++ {
+		sc.add(k, 4)
+	}
+	// Ports 0 and 1 of S1 and S3 take in, 2 sends; port 0 of S2 and S4 takes in, 1
+	// and 2 send.
+	sc.Link(sc.s[1], 2, sc.s[2], 0, hop)
+	sc.Link(sc.s[3], 2, sc.s[4], 0, hop)
+	sc.Link(sc.s[2], 1, sc.s[1], 0, hop)
+	sc.Link(sc.s[2], 2, sc.s[3], 0, hop)
+	sc.Link(sc.s[4], 1, sc.s[1], 1, hop)
+	sc.Link(sc.s[4], 2, sc.s[3], 1, hop)
+	for _, k := range []unit.NodeID{1, 3} {
+		for in := range unit.Port(2) {
+			sc.fill(k, in, 2, 60)
+			sc.s[k].XOFF(in, 2)
+		}
+	}
+	sc.To(60 * us)
+	for _, k := range []unit.NodeID{2, 4} {
+		sc.fill(k, 0, 1, 24)
+		sc.fill(k, 0, 2, 28)
+		sc.s[k].XOFF(0, 1)
+	}
+	sc.To(80 * us)
+	sc.wantStuck(true)
+	return sc
+}
+
+// No label can prove a split deadlock: the owner of the one that comes home verifies.
+func TestSplit(t *testing.T) {
+	sc := split(t)
+	sc.To(100_000 * us)
+	sc.wantAllStuck()
+	if len(sc.Findings) != 1 || sc.Findings[0].At > 80*us+8*8*20*us {
+		t.Errorf("%+v, want one within 8 laps of 8 queues", sc.Findings)
+		sc.log()
+	}
+	t.Logf("declared after %d us, %d pauses and %d messages in all", (sc.Findings[0].At-80*us)/us, sc.Pauses, sc.Messages)
+}
+
+// As above, but one arm has 2 KB less: the bucket gets down to XON by the other.
+func TestAlmostSplit(t *testing.T) {
+	sc := newScript(t)
+	for k := unit.NodeID(1); k <= 2; k++ {
+		sc.add(k, 4)
+	}
+	sc.s[2].FaceHosts(2)
+	sc.Link(sc.s[1], 1, sc.s[2], 0, hop)
+	sc.Link(sc.s[2], 1, sc.s[1], 0, hop)
+	sc.fill(1, 0, 1, 60)
+	sc.s[1].XOFF(0, 1)
+	sc.s[2].HostPause(2)
+	sc.To(30 * us)
+	sc.fill(2, 0, 1, 36)
+	sc.fill(2, 0, 2, 30)
+	sc.s[2].XOFF(0, 1)
+	sc.To(100_000 * us)
+	sc.wantStuck(false)
+	sc.wantSilence()
+}
+
+// A deadlock that is broken and comes again in the same place is declared again, and
+// so is one that was broken elsewhere on the loop while its owner saw nothing.
+func TestAgain(t *testing.T) {
+	for _, at := range []unit.NodeID{1, 2, 3, 4} {
+		sc := newRing(t, 4, hop)
+		for k := unit.NodeID(1); k <= 4; k++ {
+			sc.close(unit.Time(k)*us, k)
+		}
+		sc.To(2000 * us)
+		if len(sc.Findings) != 1 {
+			t.Fatalf("%d findings, want 1", len(sc.Findings))
+		}
+		sc.s[at].Leave(b, p, 30*kilo) // as a response does
+		sc.s[at].XON(b)
+		sc.To(2100 * us)
+		sc.wantStuck(false)
+		sc.fill(at, b, p, 30)
+		sc.s[at].XOFF(b, p)
+		sc.To(2120 * us)
+		sc.wantStuck(true)
+		sc.To(20_000 * us)
+		sc.wantAllStuck()
+		if len(sc.Findings) != 2 {
+			t.Errorf("broken at S%d: %d findings, want 2", at, len(sc.Findings))
+			sc.log()
+		}
+	}
+}
+
+// After one of two loops through a shared bucket is broken the other is found.
+func TestSecondLoop(t *testing.T) {
+	sc := newScript(t)
+	sc.XON = 20 * kilo
+	s := sc.add(1, 3) // port 0 takes in, 1 and 2 send into two rings
+	for ring := unit.NodeID(0); ring < 2; ring++ {
+		far := sc.add(2+ring, 2)
+		sc.Link(s, 1+unit.Port(ring), far, 0, hop)
+	}
+	join := sc.add(4, 3)
+	sc.Link(sc.s[2], 1, join, 0, hop)
+	sc.Link(sc.s[3], 1, join, 1, hop)
+	sc.Link(join, 2, s, 0, hop)
+	s.Enqueue(0, 1, 30*kilo)
+	s.Enqueue(0, 2, 30*kilo)
+	s.XOFF(0, 1)
+	sc.To(30 * us)
+	for in := range unit.Port(2) {
+		join.Enqueue(in, 2, 60*kilo)
+		join.XOFF(in, 2)
+	}
+	sc.To(60 * us)
+	for _, k := range []unit.NodeID{2, 3} {
+		sc.s[k].Enqueue(0, 1, 60*kilo)
+		sc.s[k].XOFF(0, 1)
+	}
+	sc.To(5000 * us)
+	sc.wantStuck(true)
+	if len(sc.Findings) == 0 {
+		t.Fatal("nothing declared")
+	}
+	// The queue of the first ring is let go and its bytes leave; the second holds.
+	before := len(sc.Findings)
+	sc.s[2].Leave(0, 1, 60*kilo)
+	sc.s[2].XON(0)
+	sc.To(5100 * us)
+	s.Leave(0, 1, 30*kilo)
+	sc.wantStuck(true)
+	sc.To(50_000 * us)
+	found := slices.IndexFunc(sc.Findings[before:], func(f detecttest.Found) bool { return f.At > 5000*us })
+	declared := slices.IndexFunc(sc.Findings[:before], func(f detecttest.Found) bool { return f.Switch != 2 })
+	if found < 0 && declared < 0 {
+		t.Errorf("%+v, want one of the second loop", sc.Findings)
+		sc.log()
+	}
+	sc.wantStuck(true)
+}
+
+// The gap rule: a label that was minted before the owner's pause may have lapsed
+// proves nothing when it comes home.
+func TestLapsedPause(t *testing.T) {
+	sc := newRing(t, 4, hop)
+	sc.close(10*us, 1)
+	sc.close(35*us, 4)
+	sc.close(60*us, 3)
+	sc.close(85*us, 2)
+	sc.To(165 * us)
+	sc.s[1].Lapse(b) // no pause of it has left for long: p of S4 may have sent
+	sc.s[4].Expire(p)
+	sc.To(185 * us) // the label is home
+	sc.wantSilence()
+	old := sc.class(1).in[b].own
+	sc.s[1].Refresh(b)
+	if n := sc.class(1).in[b]; !before(old, n.min) {
+		t.Errorf("labels from rank %d on are accepted, want none up to %d, which was minted before the gap", n.min, old)
+	}
+	sc.To(10_000 * us)
+	sc.wantStuck(true)
+	sc.wantAllStuck()
+	if n := len(sc.Findings); n != 1 {
+		t.Errorf("%d findings, want 1, by a label minted after the gap", n)
+		sc.log()
+	}
+}
+
+// Labels are state: one that was lost goes again with the next refresh.
+func TestLostLabel(t *testing.T) {
+	sc := newRing(t, 4, hop)
+	sc.close(10*us, 1)
+	sc.close(35*us, 4)
+	sc.close(60*us, 3)
+	sc.close(85*us, 2)
+	sc.To(140 * us)
+	c := sc.class(3)
+	c.lab[p] = 0 // as if S4's last pauses had not carried any
+	sc.To(160 * us)
+	for k := unit.NodeID(1); k <= 4; k++ {
+		sc.s[k].Refresh(b)
+	}
+	sc.To(10_000 * us)
+	sc.wantStuck(true)
+	sc.wantAllStuck()
+	if n := len(sc.Findings); n != 1 {
+		t.Errorf("%d findings, want 1", n)
+	}
+}
+
+// Ranks wrap while labels are on their way.
+func TestRankWraps(t *testing.T) {
+	for first := uint16(65530); first != 4; first++ {
+		sc := newRing(t, 4, hop)
+		for k := unit.NodeID(1); k <= 4; k++ {
+			sc.class(k).clock = first
+		}
+		sc.close(10*us, 1)
+		sc.close(35*us, 4)
+		sc.close(60*us, 3)
+		sc.close(85*us, 2)
+		sc.To(10_000 * us)
+		sc.wantFinding(185*us, 1)
+	}
+}
+
+// Many buckets verify at once, more than there are slots.
+func TestManyVerifications(t *testing.T) {
+	sc := split(t)
+	for k := unit.NodeID(1); k <= 4; k++ {
+		d := sc.s[k].Detector().(*detector)
+		c := sc.class(k)
+		for set := c.blocked; set != 0; set &= set - 1 {
+			d.verify(sc.Now(), c, set.First())
+		}
+	}
+	sc.To(100_000 * us)
+	sc.wantAllStuck()
+	if len(sc.Findings) == 0 {
+		t.Error("nothing declared")
+		sc.log()
+	}
+}
+
+// With the check, what a label proves is verified before it is declared.
+func TestChecked(t *testing.T) {
+	sc := script{t, detecttest.New(NewChecked), map[unit.NodeID]*detecttest.Switch{}}
+	for k := unit.NodeID(1); k <= 4; k++ {
+		sc.add(k, 2)
+	}
+	for k := unit.NodeID(1); k <= 4; k++ {
+		sc.Link(sc.s[k], p, sc.s[k%4+1], b, hop)
+	}
+	sc.close(10*us, 1)
+	sc.close(35*us, 4)
+	sc.close(60*us, 3)
+	sc.close(85*us, 2)
+	sc.To(184 * us)
+	sc.wantSilence()
+	sc.To(10_000 * us)
+	sc.wantAllStuck()
+	if len(sc.Findings) != 1 || sc.Messages < 16 {
+		t.Errorf("%d findings, %d messages; want 1, and at least 16 of a verification", len(sc.Findings), sc.Messages)
+	}
+	if name := sc.s[1].Detector().Name(); name != NameChecked {
+		t.Errorf("name %q, want %q", name, NameChecked)
+	}
+}

@@ -1,0 +1,203 @@
+package itsy
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"softswitch/detect/detecttest"
+	"softswitch/internal/unit"
+)
+
+// world is a few switches with buckets that fill, drain and go XOFF and XON at
+// random: not as a network would, but as the thresholds demand. The truth about it is
+// detecttest's, computed from all switches at once.
+type world struct {
+	script
+	rng   *rand.Rand
+	links [][2]unit.NodePort // both ends
+	held  map[[3]int]int     // bytes by switch, bucket, queue
+	xoff  map[[2]int]bool
+	ports int
+	n     int
+}
+
+const (
+	worldXOFF = 40 * kilo
+	worldStep = 7 * us
+)
+
+// newWorld wires n switches in a ring, with a few more links across.
+func newWorld(t *testing.T, seed uint64) *world {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	w := &world{script: newScript(t), rng: rng, held: map[[3]int]int{}, xoff: map[[2]int]bool{}, n: 2 + rng.IntN(5), ports: 4}
+	w.XON = []int{4 * kilo, 20 * kilo, 36 * kilo}[rng.IntN(3)]
+	for k := 1; k <= w.n; k++ {
+		w.add(unit.NodeID(k), w.ports)
+	}
+	used := map[unit.NodePort]bool{}
+	free := func(k int) (unit.Port, bool) {
+		for q := range unit.Port(w.ports) {
+			if !used[unit.NodePort{Node: unit.NodeID(k), Port: q}] {
+				return q, true
+			}
+		}
+		return 0, false
+	}
+	link := func(k, l int) {
+		a, okA := free(k)
+		used[unit.NodePort{Node: unit.NodeID(k), Port: a}] = true
+		z, okZ := free(l)
+		if !okA || !okZ {
+			return
+		}
+		used[unit.NodePort{Node: unit.NodeID(l), Port: z}] = true
+		d := detecttest.Delay{Pause: unit.Time(3+rng.IntN(25)) * us}
+		d.Message = d.Pause + unit.Time(rng.IntN(5))*us
+		w.Link(w.s[unit.NodeID(k)], a, w.s[unit.NodeID(l)], z, d)
+		w.links = append(w.links, [2]unit.NodePort{{Node: unit.NodeID(k), Port: a}, {Node: unit.NodeID(l), Port: z}})
+	}
+	for k := 1; k <= w.n; k++ {
+		link(k, k%w.n+1)
+	}
+	for range rng.IntN(3) {
+		if k, l := 1+rng.IntN(w.n), 1+rng.IntN(w.n); k != l {
+			link(k, l)
+		}
+	}
+	return w
+}
+
+// step drains what is not paused, and fills some buckets, unless calm.
+func (w *world) step(calm bool) {
+	for _, l := range w.links {
+		for _, end := range l {
+			w.drain(end)
+		}
+	}
+	if calm {
+		return
+	}
+	for range 1 + w.n/2 {
+		end := w.links[w.rng.IntN(len(w.links))][w.rng.IntN(2)]
+		w.fillRandom(end)
+	}
+}
+
+// drain lets bytes leave the queue of a port, if it is not paused.
+func (w *world) drain(end unit.NodePort) {
+	s, k, out := w.s[end.Node], int(end.Node), int(end.Port)
+	for in := range w.ports {
+		key := [3]int{k, in, out}
+		if s.Paused(end.Port) || w.held[key] == 0 || w.rng.IntN(3) == 0 {
+			continue
+		}
+		n := min(w.held[key], 1+w.rng.IntN(12*kilo))
+		w.held[key] -= n
+		s.Leave(unit.Port(in), end.Port, n)
+		if b := [2]int{k, in}; w.xoff[b] && w.total(k, in) <= w.XON {
+			w.xoff[b] = false
+			s.XON(unit.Port(in))
+		}
+	}
+}
+
+// fillRandom lets frames come in by a port, as long as its bucket has room.
+func (w *world) fillRandom(end unit.NodePort) {
+	s, k, in := w.s[end.Node], int(end.Node), int(end.Port)
+	for range 1 + w.rng.IntN(3) {
+		to := w.links[w.rng.IntN(len(w.links))]
+		for _, e := range to {
+			if e.Node != end.Node || w.total(k, in) > worldXOFF+15*kilo || w.xoff[[2]int{k, in}] && w.rng.IntN(4) > 0 {
+				continue
+			}
+			n := 1 + w.rng.IntN(30*kilo)
+			w.held[[3]int{k, in, int(e.Port)}] += n
+			s.Enqueue(end.Port, e.Port, n)
+			if b := [2]int{k, in}; !w.xoff[b] && w.total(k, in) >= worldXOFF {
+				w.xoff[b] = true
+				s.XOFF(end.Port, e.Port)
+			}
+		}
+	}
+}
+
+func (w *world) total(k, in int) (n int) {
+	for out := range w.ports {
+		n += w.held[[3]int{k, in, out}]
+	}
+	return n
+}
+
+// refresh repeats every pause.
+func (w *world) refresh() {
+	for _, l := range w.links {
+		for _, end := range l {
+			if w.xoff[[2]int{int(end.Node), int(end.Port)}] {
+				w.s[end.Node].Refresh(end.Port)
+			}
+		}
+	}
+}
+
+// judge checks the findings since the last call: what was declared is stuck.
+func (w *world) judge(from int) bool {
+	stuck := w.Stuck()
+	for _, f := range w.Findings[from:] {
+		if at := (unit.NodePort{Node: f.Switch, Port: f.Queue.Port}); !slices.Contains(stuck, at) {
+			w.Errorf("at %d us: declared %v, stuck are %v", f.At/us, at, stuck)
+			return false
+		}
+	}
+	return true
+}
+
+// isStuck reports whether what f declares is stuck now.
+func (w *world) isStuck(f detecttest.Found) bool {
+	return slices.Contains(w.Stuck(), unit.NodePort{Node: f.Switch, Port: f.Queue.Port})
+}
+
+// Random worlds: nothing is declared that is not stuck at that instant, and what is
+// stuck in the end has been declared.
+func TestRandomWorlds(t *testing.T) {
+	seeds := []uint64{1000, 2000, 3000, rand.Uint64()}
+	deadlocks := 0
+	for _, first := range seeds {
+		for n := range uint64(250) {
+			seed := first + n
+			w := newWorld(t, seed)
+			for i := range 300 {
+				calm := i > 150
+				before := len(w.Findings)
+				end := w.Now() + worldStep
+				for now := w.Now() + us; now <= end; now += us { // so often that a finding is judged at once
+					w.To(now)
+					if !w.judge(before) {
+						t.Fatalf("seed %d", seed)
+					}
+					before = len(w.Findings)
+				}
+				w.step(calm)
+				if !w.judge(before) {
+					t.Fatalf("seed %d", seed)
+				}
+				if i%20 == 0 {
+					w.refresh()
+				}
+			}
+			if len(w.Stuck()) == 0 {
+				continue
+			}
+			deadlocks++
+			w.To(w.Now() + 600*w.Hop)
+			if !slices.ContainsFunc(w.Findings, w.isStuck) {
+				w.log()
+				t.Fatalf("seed %d: stuck %v, declared only %+v", seed, w.Stuck(), w.Findings)
+			}
+		}
+	}
+	t.Logf("seeds %d, %d deadlocks in %d worlds", seeds, deadlocks, 250*len(seeds))
+	if deadlocks < 100 {
+		t.Errorf("only %d deadlocks: the test tests little", deadlocks)
+	}
+}

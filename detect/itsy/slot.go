@@ -1,0 +1,127 @@
+package itsy
+
+import (
+	"softswitch/detect"
+	"softswitch/internal/unit"
+	"softswitch/itsyhdr"
+)
+
+// slotCount is how many verifications a switch takes part in at once.
+const slotCount = 4
+
+// slot is a switch's part in one verification.
+type slot struct {
+	id label // the owner, and a rank of its own; 0: the slot is free
+
+	asked   unit.PortSet // queues that were asked about
+	free    unit.PortSet // queues that do not count: granted, or resumed since
+	engaged unit.PortSet // buckets that are stuck as far as is known
+	walked  unit.PortSet // of those, which the walk found unchanged
+
+	deficit uint16 // messages that were sent and not acknowledged
+	seen    uint16 // when the last message came, in hops
+	parent  unit.Port
+	via     unit.Port // at the owner: the queue by which a walk left that came back
+	flags   uint8
+}
+
+// Values of slot.parent that are no port: a switch that owes nobody an
+// acknowledgement, and the owner's switch.
+const (
+	passive = unit.NoPort
+	root    = unit.NoPort - 1
+)
+
+// Flags of a slot.
+const (
+	slotReturned = 1 << iota // at the owner: a query came back
+	slotWalking              // at the owner: the walk has begun
+	slotFailed               // a walk failed
+)
+
+// find is the slot of id, nil if there is none.
+func (c *class) find(id label) *slot {
+	for k := range c.slots {
+		if s := &c.slots[k]; s.id == id {
+			return s
+		}
+	}
+	return nil
+}
+
+// claim is a slot for id: a free one, else one that has been idle, else the one with
+// the smallest id if that is smaller; nil if there is none. Of many verifications
+// that meet everywhere the greatest ends.
+func (d *detector) claim(now unit.Time, c *class, id label) *slot {
+	best := &c.slots[0]
+	for k := range c.slots[1:] {
+		if s := &c.slots[1+k]; d.rank(now, s).less(d.rank(now, best)) {
+			best = s
+		}
+	}
+	if !d.rank(now, best).less(id) {
+		return nil
+	}
+	*best = slot{id: id, parent: passive, via: unit.NoPort, seen: d.hops(now)}
+	return best
+}
+
+// rank is a slot's id for claim: none if it is free or idle.
+func (d *detector) rank(now unit.Time, s *slot) label {
+	if d.isIdle(now, s) {
+		return 0
+	}
+	return s.id
+}
+
+func (d *detector) isIdle(now unit.Time, s *slot) bool {
+	return s.id == 0 || d.hops(now)-s.seen > idleHops
+}
+
+// disengage: bucket i does not count any more in any verification.
+func (c *class) disengage(i unit.Port) {
+	for k := range c.slots {
+		c.slots[k].engaged.Remove(i)
+	}
+}
+
+// release: the pause of queue p has ended, so p does not count any more. A switch
+// that is passive must not send: it looks at its buckets with the next message, or
+// the walk does.
+func (d *detector) release(c *class, p unit.Port) {
+	for k := range c.slots {
+		s := &c.slots[k]
+		if s.id == 0 {
+			continue
+		}
+		s.free.Add(p)
+		if s.parent != passive {
+			d.recheck(c, s)
+		}
+	}
+}
+
+// isStuck reports whether bucket i is stuck as far as this switch can tell, by those
+// of the queues in that count.
+func (d *detector) isStuck(c *class, s *slot, i unit.Port, in unit.PortSet) bool {
+	b := c.bucket(i)
+	return c.xoff.Has(i) && !c.done.Has(i) && d.view.HeldIn(b, c.paused&in&^s.free) > d.view.XON(b)
+}
+
+// send sends a message of the verification out of port p.
+func (d *detector) send(c *class, s *slot, p unit.Port, t itsyhdr.TLV) {
+	t.Class, t.Initiator, t.Seq = c.id, s.id.owner(), s.id.rank()
+	d.act.Send(p, t)
+	if t.Kind != itsyhdr.KindAck {
+		s.deficit++
+	}
+}
+
+// close ends a verification of bucket i in which nothing was declared.
+func (d *detector) close(now unit.Time, c *class, s *slot, i unit.Port, hops int) {
+	d.trace(detect.StepFail, c, unit.NoPort, i, s.id)
+	s.id = 0
+	n := &c.in[i]
+	d.wait(now, c, i, (hops+d.random.below(hops))<<n.tries)
+	n.tries = min(n.tries+1, maxTries)
+}

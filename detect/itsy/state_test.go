@@ -1,0 +1,203 @@
+package itsy
+
+import (
+	"strings"
+	"testing"
+
+	"softswitch/detect"
+	"softswitch/internal/unit"
+	"softswitch/itsyhdr"
+)
+
+// stub is a switch of which every queue is paused and every bucket XOFF and full.
+type stub struct {
+	id     unit.NodeID
+	ports  int
+	record bool // keep what is sent
+	sent   []sent
+}
+
+// sent is a message and the port that it left by.
+type sent struct {
+	port unit.Port
+	t    itsyhdr.TLV
+}
+
+func (s *stub) Self() unit.NodeID                    { return s.id }
+func (s *stub) Ports() int                           { return s.ports }
+func (s *stub) Lossless() unit.ClassSet              { return 1<<3 | 1<<4 }
+func (s *stub) FacesHost(unit.Port) bool             { return false }
+func (s *stub) XOFF(detect.Bucket) (bool, uint8)     { return true, 1 }
+func (s *stub) Paused(detect.Queue) bool             { return true }
+func (s *stub) Held(detect.Bucket, detect.Queue) int { return 1000 }
+func (s *stub) XON(detect.Bucket) int                { return 1500 }
+func (s *stub) Lapsed(detect.Bucket) bool            { return false }
+func (s *stub) Hop() unit.Time                       { return unit.Microsecond }
+func (s *stub) Repause(detect.Bucket)                {}
+func (s *stub) Report(detect.Finding)                {}
+func (s *stub) Trace(detect.Trace)                   {}
+
+func (s *stub) Send(p unit.Port, t itsyhdr.TLV) bool {
+	if s.record {
+		s.sent = append(s.sent, sent{p, t})
+	}
+	return true
+}
+
+func (s *stub) HeldIn(_ detect.Bucket, out unit.PortSet) int { return 1000 * out.Len() }
+
+// The state of a class is less than 1.6 KB with 64 ports.
+func TestStateBytes(t *testing.T) {
+	for _, c := range []struct{ ports, max int }{{4, 400}, {64, 1600}} {
+		s := &stub{id: 1, ports: c.ports}
+		if got := New(s, s).StateBytes() / 2; got > c.max || got < c.max*3/4 {
+			t.Errorf("%d ports: %d bytes a class, want at most %d", c.ports, got, c.max)
+		}
+	}
+}
+
+func TestBadSwitchPanics(t *testing.T) {
+	for _, s := range []*stub{{id: 0, ports: 4}, {id: 1, ports: 0}, {id: 1, ports: 65}} {
+		func() {
+			defer func() {
+				if r, _ := recover().(string); !strings.HasPrefix(r, "itsy: switch ") {
+					t.Errorf("%+v: panic %q, want one by itsy", *s, r)
+				}
+			}()
+			New(s, s)
+		}()
+	}
+}
+
+// No event allocates.
+func TestNoAllocs(t *testing.T) {
+	s := &stub{id: 1, ports: 64}
+	d := New(s, s)
+	if n := testing.AllocsPerRun(300, func() { everyEvent(d) }); n != 0 {
+		t.Errorf("%v allocations, want 0", n)
+	}
+}
+
+var eventTime unit.Time
+
+// everyEvent tells d of events of every kind, with labels and messages of every kind.
+func everyEvent(d detect.Detector) {
+	eventTime += 100 * unit.Microsecond
+	now := eventTime
+	for i := range unit.Port(8) {
+		b, q := detect.Bucket{Port: i, Class: 3}, detect.Queue{Port: i + 8, Class: 3}
+		t := itsyhdr.TLV{Kind: itsyhdr.KindLabel, Class: 3, Seq: uint16(now / unit.Microsecond), Initiator: unit.NodePort{Node: 1 + unit.NodeID(i%3), Port: i}, Flags: uint8(i)}
+		d.Pause(now, q, t, true)
+		d.XOFF(now, b, q)
+		d.Enqueue(now, b, q, 1000)
+		d.Label(now, b)
+		for t.Kind = itsyhdr.KindQuery; t.Kind <= itsyhdr.KindAck; t.Kind++ {
+			d.Message(now, i, t)
+		}
+		if d.Deadline() <= now {
+			d.Tick(now)
+		}
+		if i%2 == 0 {
+			d.Resume(now, q, i%4 == 0)
+			d.Empty(now, q)
+		}
+		if i%3 == 0 {
+			d.XON(now, b)
+		}
+	}
+}
+
+// Labels survive the wire, and their order is one: exactly one of l < m, m < l, same.
+func TestLabel(t *testing.T) {
+	ranks := []uint16{1, 2, 300, 16000, 65535, 65534}
+	var all []label
+	for _, r := range ranks {
+		for _, at := range []unit.NodePort{{Node: 1, Port: 0}, {Node: 1, Port: 63}, {Node: 65535, Port: 5}} {
+			all = append(all, newLabel(r, at))
+		}
+	}
+	for _, l := range all {
+		full := l | flagProof | flagDone | flagTimer
+		full = full.withTrigger(unit.NodePort{Node: 40000, Port: 17}, true)
+		if got := parseLabel(full.tlv()); got != full {
+			t.Errorf("label %x came back as %x", full, got)
+		}
+		if !label(0).less(l) || l.less(0) || l.less(l) || l.less(full) || full.less(l) {
+			t.Errorf("label %x: wrong order to none or to itself", l)
+		}
+		for _, m := range all {
+			if l.less(m) == m.less(l) && l != m {
+				t.Errorf("labels %x and %x have no order", l, m)
+			}
+		}
+	}
+	for _, c := range []struct {
+		a    uint16
+		n    uint16
+		want uint16
+	}{{1, 1, 2}, {65535, 1, 1}, {65534, 1, 65535}, {65530, 10, 5}, {0, 0, 1}} {
+		if got := later(c.a, c.n); got != c.want {
+			t.Errorf("%d after rank %d is %d, want %d", c.n, c.a, got, c.want)
+		}
+	}
+}
+
+// What is no label of this detector is none.
+func TestParseLabelRefuses(t *testing.T) {
+	good := newLabel(7, unit.NodePort{Node: 3, Port: 2}).tlv()
+	for _, change := range []func(*itsyhdr.TLV){
+		func(t *itsyhdr.TLV) { t.Kind = itsyhdr.KindChecking },
+		func(t *itsyhdr.TLV) { t.Seq = 0 },
+		func(t *itsyhdr.TLV) { t.Initiator.Node = 0 },
+	} {
+		bad := good
+		change(&bad)
+		if l := parseLabel(bad); !l.isNone() || l&flagProof != 0 {
+			t.Errorf("%+v is label %x, want none", bad, l)
+		}
+	}
+}
+
+// A switch draws the same numbers each time, and another one others.
+func TestRandomIsSeeded(t *testing.T) {
+	a, again, other := newRandom(1), newRandom(1), newRandom(2)
+	same, differ, seen := 0, 0, [8]int{}
+	for range 1000 {
+		x := a.below(8)
+		seen[x]++
+		if x == again.below(8) {
+			same++
+		}
+		if x != other.below(8) {
+			differ++
+		}
+	}
+	if same != 1000 || differ < 800 {
+		t.Errorf("%d of 1000 alike with one seed, %d different with another", same, differ)
+	}
+	for x, n := range seen {
+		if n < 80 {
+			t.Errorf("%d came %d times of 1000, want about 125", x, n)
+		}
+	}
+}
+
+func BenchmarkFrame(tb *testing.B) {
+	s := &stub{id: 1, ports: 64}
+	d := New(s, s)
+	b0, q := detect.Bucket{Port: 7, Class: 3}, detect.Queue{Port: 5, Class: 3}
+	tb.ReportAllocs()
+	for tb.Loop() {
+		d.Enqueue(0, b0, q, 1)
+		d.Empty(0, q)
+	}
+}
+
+func BenchmarkEvents(tb *testing.B) {
+	s := &stub{id: 1, ports: 64}
+	d := New(s, s)
+	tb.ReportAllocs()
+	for tb.Loop() {
+		everyEvent(d)
+	}
+}

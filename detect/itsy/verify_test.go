@@ -1,0 +1,171 @@
+package itsy
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"softswitch/detect"
+	"softswitch/internal/unit"
+	"softswitch/itsyhdr"
+)
+
+// part is a switch's part in another's verification: bucket 0 waits for queues 1 and
+// 2, each with 1000 bytes of it, XON being 1500.
+type part struct {
+	*testing.T
+	*stub
+	d   detect.Detector
+	now unit.Time
+}
+
+func newPart(t *testing.T) *part {
+	pt := &part{T: t, stub: &stub{id: 1, ports: 4, record: true}}
+	pt.d = New(pt.stub, pt.stub)
+	for q := unit.Port(1); q <= 2; q++ {
+		pt.d.Pause(0, detect.Queue{Port: q, Class: 3}, itsyhdr.TLV{}, true)
+	}
+	pt.d.XOFF(0, detect.Bucket{Port: 0, Class: 3}, detect.Queue{Port: 1, Class: 3})
+	pt.sent = nil
+	return pt
+}
+
+// take delivers a message of the verification of rank seq at a port.
+func (pt *part) take(p unit.Port, kind itsyhdr.Kind, seq uint16) {
+	pt.now += 100
+	pt.d.Message(pt.now, p, itsyhdr.TLV{Kind: kind, Class: 3, Seq: seq, Initiator: unit.NodePort{Node: 9, Port: 5}})
+}
+
+// want checks what was sent since the last call: "query 1, ack 0".
+func (pt *part) want(want string) {
+	pt.Helper()
+	var got []string
+	for _, s := range pt.sent {
+		text := fmt.Sprintf("%v %d", s.t.Kind, s.port)
+		if s.t.Flags != 0 {
+			text += " failed"
+		}
+		got = append(got, text)
+	}
+	pt.sent = nil
+	if text := strings.Join(got, ", "); text != want {
+		pt.Errorf("sent %q, want %q", text, want)
+	}
+}
+
+// engaged brings the part to where the first pass is over and bucket 0 is stuck.
+func engaged(t *testing.T) *part {
+	pt := newPart(t)
+	pt.take(0, itsyhdr.KindQuery, 7)
+	pt.want("query 1, query 2")
+	pt.take(1, itsyhdr.KindAck, 7)
+	pt.want("")
+	pt.take(2, itsyhdr.KindAck, 7)
+	pt.want("ack 0")
+	return pt
+}
+
+func TestStuckAllTheWay(t *testing.T) {
+	pt := engaged(t)
+	pt.take(0, itsyhdr.KindWalk, 7)
+	pt.want("walk 1, walk 2")
+	pt.take(0, itsyhdr.KindWalk, 7) // by another way
+	pt.want("ack 0")
+	pt.take(1, itsyhdr.KindAck, 7)
+	pt.take(2, itsyhdr.KindAck, 7)
+	pt.want("ack 0")
+}
+
+// A grant leaves bucket 0 with 1000 bytes: it grants too, and owes the first query's
+// acknowledgement until its grant is acknowledged.
+func TestGrant(t *testing.T) {
+	pt := newPart(t)
+	pt.take(0, itsyhdr.KindQuery, 7)
+	pt.want("query 1, query 2")
+	pt.take(1, itsyhdr.KindGrant, 7)
+	pt.want("grant 0, ack 1")
+	pt.take(1, itsyhdr.KindAck, 7)
+	pt.take(2, itsyhdr.KindAck, 7)
+	pt.want("")
+	pt.take(0, itsyhdr.KindAck, 7)
+	pt.want("ack 0")
+	pt.take(0, itsyhdr.KindQuery, 7) // asked again: it grants again
+	pt.want("grant 0")
+}
+
+// A bucket that is not blocked grants at once.
+func TestLiveBucketGrants(t *testing.T) {
+	pt := newPart(t)
+	pt.take(3, itsyhdr.KindQuery, 7)
+	pt.want("grant 3")
+	pt.take(3, itsyhdr.KindAck, 7)
+	pt.want("ack 3")
+}
+
+// A resume while the switch owes an acknowledgement counts as a grant; one that comes
+// when it owes none makes the walk fail, though the queue is paused again.
+func TestResumeFrees(t *testing.T) {
+	q := detect.Queue{Port: 1, Class: 3}
+	pt := newPart(t)
+	pt.take(0, itsyhdr.KindQuery, 7)
+	pt.want("query 1, query 2")
+	pt.d.Resume(pt.now, q, false)
+	pt.want("grant 0")
+
+	pt = engaged(t)
+	pt.d.Resume(pt.now, q, true)
+	pt.want("")
+	pt.d.Pause(pt.now, q, itsyhdr.TLV{}, true)
+	pt.take(0, itsyhdr.KindWalk, 7)
+	pt.want("grant 0")
+	pt.take(0, itsyhdr.KindAck, 7)
+	pt.want("ack 0 failed")
+}
+
+// So does an XON in between, though the bucket is XOFF again.
+func TestXONFails(t *testing.T) {
+	b := detect.Bucket{Port: 0, Class: 3}
+	pt := engaged(t)
+	pt.d.XON(pt.now, b)
+	pt.d.XOFF(pt.now, b, detect.Queue{Port: 1, Class: 3})
+	pt.take(0, itsyhdr.KindWalk, 7)
+	pt.want("ack 0 failed")
+}
+
+// A failure further on is passed on.
+func TestFailurePassesOn(t *testing.T) {
+	pt := engaged(t)
+	pt.take(0, itsyhdr.KindWalk, 7)
+	pt.want("walk 1, walk 2")
+	pt.d.Message(pt.now, 1, itsyhdr.TLV{Kind: itsyhdr.KindAck, Class: 3, Seq: 7, Initiator: unit.NodePort{Node: 9, Port: 5}, Flags: wireFailed})
+	pt.take(2, itsyhdr.KindAck, 7)
+	pt.want("ack 0 failed")
+}
+
+// Only a query makes a switch take part. A verification that was pushed out of its
+// slot by greater ones is acknowledged no more.
+func TestUnknownVerification(t *testing.T) {
+	pt := newPart(t)
+	for kind := itsyhdr.KindGrant; kind <= itsyhdr.KindAck; kind++ {
+		pt.take(0, kind, 7)
+	}
+	pt.want("")
+	for seq := uint16(7); seq < 7+slotCount; seq++ {
+		pt.take(0, itsyhdr.KindQuery, seq)
+		pt.want("query 1, query 2")
+	}
+	pt.take(0, itsyhdr.KindQuery, 6) // smaller than all
+	pt.want("")
+	pt.take(0, itsyhdr.KindQuery, 7+slotCount)
+	pt.want("query 1, query 2")
+	pt.take(1, itsyhdr.KindAck, 7)
+	pt.take(2, itsyhdr.KindAck, 7)
+	pt.want("")
+	pt.take(1, itsyhdr.KindAck, 8)
+	pt.take(2, itsyhdr.KindAck, 8)
+	pt.want("ack 0")
+	// One that has been idle gives way to any.
+	pt.now += (idleHops + 2) * pt.Hop()
+	pt.take(0, itsyhdr.KindQuery, 1)
+	pt.want("query 1, query 2")
+}
