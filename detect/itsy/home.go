@@ -60,14 +60,16 @@ func (d *detector) proves(c *class, i unit.Port, proved unit.PortSet) bool {
 // reason for a greater label. i waits a little for that to be declared by another,
 // and then begins anew.
 func (d *detector) lookAfter(now unit.Time, c *class, i unit.Port) {
-	if !d.standDown(now, c, i) && d.hasNews(c, i) && int16(c.in[i].due-d.hops(now)) > graceHops {
-		d.wait(now, c, i, graceHops)
+	if d.standDown(now, c, i) || c.news.Has(i) || !d.seesNews(c, i) {
+		return
 	}
+	c.news.Add(i)
+	d.wait(now, c, i, graceHops)
 }
 
-// hasNews reports whether bucket i waits for a queue whose label is greater than its
+// seesNews reports whether bucket i waits for a queue whose label is greater than its
 // own and was minted because something changed.
-func (d *detector) hasNews(c *class, i unit.Port) bool {
+func (d *detector) seesNews(c *class, i unit.Port) bool {
 	own := d.ownLabel(c, i)
 	for set := c.paused; set != 0; set &= set - 1 {
 		p := set.First()
@@ -86,6 +88,7 @@ func (d *detector) standDown(now unit.Time, c *class, i unit.Port) bool {
 		c.done.Add(i)
 		return false
 	}
+	c.undo(i)
 	d.act.Repause(c.bucket(i))
 	d.wait(now, c, i, holdHops)
 	return true
@@ -93,7 +96,7 @@ func (d *detector) standDown(now unit.Time, c *class, i unit.Port) bool {
 
 // revive makes bucket i, which was declared, live as a blocked one again.
 func (d *detector) revive(now unit.Time, c *class, i unit.Port) {
-	c.done.Remove(i)
+	c.undo(i)
 	c.in[i].tries = 0
 	d.waitToMint(now, c, i)
 	d.mint(c, i, unit.NoPort)

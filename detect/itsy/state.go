@@ -28,6 +28,7 @@ type fixed struct {
 	settled unit.PortSet // and D
 	blocked unit.PortSet // XOFF, with more than XON bytes in paused queues that lead to switches
 	done    unit.PortSet // blocked, and has declared a deadlock: counts as free for all others
+	news    unit.PortSet // of those, which have seen a label that something new was the reason for
 	timed   unit.PortSet // its newest label was minted by its timer, not because something changed
 	suspect unit.PortSet // its label came home without proof: verifies when it is due
 
@@ -97,6 +98,12 @@ func (c *class) forget(i unit.Port) {
 // unblock drops what belongs to bucket i being blocked.
 func (c *class) unblock(i unit.Port) {
 	c.blocked.Remove(i)
-	c.done.Remove(i)
+	c.undo(i)
 	c.suspect.Remove(i)
+}
+
+// undo: what bucket i has declared is over.
+func (c *class) undo(i unit.Port) {
+	c.done.Remove(i)
+	c.news.Remove(i)
 }

@@ -99,7 +99,7 @@ func (d *detector) fire(now unit.Time, c *class, i unit.Port) {
 func (d *detector) fireDone(now unit.Time, c *class, i unit.Port) {
 	switch {
 	case d.standDown(now, c, i):
-	case d.hasNews(c, i):
+	case c.news.Has(i):
 		d.revive(now, c, i)
 	default:
 		d.wait(now, c, i, holdHops)
