@@ -43,7 +43,7 @@ keeps answering ping.`,
 	}
 	c.Flags().StringVarP(&file, "config", "c", "", "configuration file (YAML)")
 	c.MarkFlagRequired("config")
-	c.Flags().StringVar(&record, "record", "", "file for every call of the host, to play back with "softswitch replay"")
+	c.Flags().StringVar(&record, "record", "", "file for every call of the host, to play back with softswitch replay")
 	c.MarkFlagFilename("config", "yaml", "yml")
 	c.MarkFlagFilename("record")
 	return c

@@ -53,7 +53,7 @@ classes 3 and 4. With a file, the interfaces are those of the file.`,
 	}
 	c.Flags().StringVarP(&file, "config", "c", "", "configuration file (YAML)")
 	c.Flags().StringVar(&detector, "detector", "", fmt.Sprintf("deadlock detector: %s (default: the file's, or none)", strings.Join(detectorNames, ", ")))
-	c.Flags().StringVar(&record, "record", "", "file for every call of the switch, to play back with "softswitch replay"")
+	c.Flags().StringVar(&record, "record", "", "file for every call of the switch, to play back with softswitch replay")
 	c.MarkFlagFilename("config", "yaml", "yml")
 	c.MarkFlagFilename("record")
 	return c
