@@ -180,29 +180,21 @@ func (d *detector) waits(now unit.Time, c *class, i, p unit.Port, was label, fre
 	}
 	is := d.published(c, i)
 	switch {
-	case d.needsMint(c, i, p, is, became, fresh):
+	case c.needsMint(i, is, became, fresh):
 		d.mint(c, i, p)
 	case was.less(is) || c.untold(i, is):
 		d.trace(detect.StepForward, c, p, i, is)
 		d.act.Repause(c.bucket(i))
-		d.postpone(now, c, i)
 	}
 	d.home(now, c, i, p)
 }
 
-// needsMint reports whether what is new of bucket i and queue p is worth a new label;
-// is is what i publishes now.
-//
-// A new wait is, unless it is for a deadlock that was declared: then only if i had a
-// label before in this XOFF, so that a loop that was opened and closed again is told
-// of. And a label that something new was the reason for must not be hidden behind a
-// greater one that only a timer was.
-func (d *detector) needsMint(c *class, i, p unit.Port, is label, became, fresh bool) bool {
-	if is&flagDone == 0 && (became || fresh) || became && c.in[i].own != 0 {
-		return true
-	}
-	l := c.lab[p]
-	return is&flagTimer != 0 && l&flagTimer == 0 && !l.isNone() && l.less(is)
+// needsMint reports whether what is new of bucket i is worth a new label; is is what i
+// publishes now. A new wait is, unless it is for a deadlock that was declared: then
+// only if i had a label before in this XOFF, so that a loop that was opened and closed
+// again is told of.
+func (c *class) needsMint(i unit.Port, is label, became, fresh bool) bool {
+	return is&flagDone == 0 && (became || fresh) || became && c.in[i].own != 0
 }
 
 // untold reports whether l, which bucket i publishes, has a flag that the last pause

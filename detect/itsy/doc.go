@@ -47,8 +47,8 @@
 // After a declaration. The bucket that declared counts as free from then on: whoever
 // is stuck without it is stuck in another deadlock. It goes on publishing its label,
 // now with flag D, and those who hang on it stay quiet. A label greater than its own
-// that was minted because something changed, not by a timer (flag M), ends this
-// state: a loop that was opened and closed again is declared again.
+// ends this state, unless that is declared too: labels are minted only when something
+// changes, and a loop that was opened and closed again is another deadlock.
 //
 // Read in this order: label.go (the label and its order), state.go (all that is
 // stored), detector.go (the events), publish.go (what a bucket publishes), home.go

@@ -68,12 +68,12 @@ func (d *detector) lookAfter(now unit.Time, c *class, i unit.Port) {
 }
 
 // seesNews reports whether bucket i waits for a queue whose label is greater than its
-// own and was minted because something changed.
+// own.
 func (d *detector) seesNews(c *class, i unit.Port) bool {
 	own := d.ownLabel(c, i)
 	for set := c.paused; set != 0; set &= set - 1 {
 		p := set.First()
-		if l := c.lab[p]; own.less(l) && l&flagTimer == 0 && d.view.Held(c.bucket(i), c.queue(p)) > 0 {
+		if l := c.lab[p]; own.less(l) && d.view.Held(c.bucket(i), c.queue(p)) > 0 {
 			return true
 		}
 	}
@@ -98,7 +98,7 @@ func (d *detector) standDown(now unit.Time, c *class, i unit.Port) bool {
 func (d *detector) revive(now unit.Time, c *class, i unit.Port) {
 	c.undo(i)
 	c.in[i].tries = 0
-	d.waitToMint(now, c, i)
+	d.waitLong(now, c, i)
 	d.mint(c, i, unit.NoPort)
 }
 

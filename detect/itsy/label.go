@@ -8,14 +8,13 @@ import (
 // label is what an egress port stores of the last pause that came to it: a label,
 // and the initial trigger that the pausing bucket names.
 //
-//	63     48 47     32 31   26  25  24  23  22  21                  0
-//	rank      owner's   owner's  F   T   D   M   trigger: node (16),
-//	          node      port                     port (6)
+//	63     48 47     32 31   26  25  24  23  22      21                  0
+//	rank      owner's   owner's  F   T   D   unused  trigger: node (16),
+//	          node      port                         port (6)
 //
 // F: the label came by waits that prove a deadlock if it comes home. T: it has passed
-// the bucket that is the trigger. D: its owner has declared a deadlock. M: a timer
-// minted it, not because something changed. Rank 0 is no label; the trigger may be
-// there nonetheless.
+// the bucket that is the trigger. D: its owner has declared a deadlock. Rank 0 is no
+// label; the trigger may be there nonetheless.
 type label uint64
 
 const (
@@ -25,7 +24,6 @@ const (
 	flagProof   label = 1 << 25
 	flagTrigger label = 1 << 24
 	flagDone    label = 1 << 23
-	flagTimer   label = 1 << 22
 
 	maskTrigger label = 1<<22 - 1
 	maskID      label = 1<<64 - 1<<ownerShift
@@ -75,27 +73,21 @@ func (l label) less(m label) bool {
 // before is the order of ranks that are not 0.
 func before(a, b uint16) bool { return int16(a-b) < 0 }
 
-// later is the rank n after a: never 0.
-func later(a uint16, n uint16) uint16 {
-	if r := a + n; r >= a && r != 0 {
-		return r
-	}
-	return a + n + 1 // past 0
-}
+// later is the rank after a: never 0.
+func later(a uint16) uint16 { return max(a+1, 1) }
 
 // Flags on the wire.
 const (
 	wireProof   = 1
 	wireTrigger = 2
 	wireDone    = 4
-	wireTimer   = 8
 )
 
 // flags pairs the flags of a label with those on the wire.
 var flags = [...]struct {
 	label label
 	wire  uint8
-}{{flagProof, wireProof}, {flagTrigger, wireTrigger}, {flagDone, wireDone}, {flagTimer, wireTimer}}
+}{{flagProof, wireProof}, {flagTrigger, wireTrigger}, {flagDone, wireDone}}
 
 // tlv is l as a pause frame carries it.
 func (l label) tlv() itsyhdr.TLV {

@@ -18,8 +18,8 @@ func (d *detector) block(now unit.Time, c *class, i unit.Port) (became bool) {
 		return false
 	}
 	c.blocked.Add(i)
-	c.in[i].tries, c.in[i].put = 0, 0
-	d.waitToMint(now, c, i)
+	c.in[i].tries = 0
+	d.waitLong(now, c, i)
 	return true
 }
 
@@ -27,13 +27,12 @@ func (d *detector) block(now unit.Time, c *class, i unit.Port) (became bool) {
 // switch has seen. p is the queue that made it, if any.
 func (d *detector) mint(c *class, i, p unit.Port) {
 	n := &c.in[i]
-	c.timed.Remove(i)
-	c.clock = later(c.clock, 1)
+	c.clock = later(c.clock)
 	n.own = c.clock
 	if n.min == 0 {
 		n.min = n.own
 	} else if oldest := n.own - maxAge; before(n.min, oldest) {
-		n.min = later(oldest, 0)
+		n.min = later(oldest)
 	}
 	d.trace(detect.StepMint, c, p, i, d.ownLabel(c, i))
 	d.act.Repause(c.bucket(i))
@@ -48,11 +47,7 @@ func (d *detector) ownLabel(c *class, i unit.Port) label {
 	if c.in[i].own == 0 {
 		return 0
 	}
-	l := newLabel(c.in[i].own, d.at(i)) | flagProof
-	if c.timed.Has(i) {
-		l |= flagTimer
-	}
-	return l
+	return newLabel(c.in[i].own, d.at(i)) | flagProof
 }
 
 // at is the port i of this switch.
@@ -84,7 +79,7 @@ func (d *detector) published(c *class, i unit.Port) label {
 	if best == own {
 		return own
 	}
-	best = best.id() | best&flagTimer
+	best = best.id()
 	for _, f := range [...]label{flagProof, flagProof | flagDone} {
 		if d.view.HeldIn(b, c.having(best, f)) <= d.view.XON(b) {
 			break

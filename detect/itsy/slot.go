@@ -121,7 +121,8 @@ func (d *detector) send(c *class, s *slot, p unit.Port, t itsyhdr.TLV) {
 func (d *detector) close(now unit.Time, c *class, s *slot, i unit.Port, hops int) {
 	d.trace(detect.StepFail, c, unit.NoPort, i, s.id)
 	s.id = 0
-	n := &c.in[i]
-	d.wait(now, c, i, (hops+d.random.below(hops))<<n.tries)
-	n.tries = min(n.tries+1, maxTries)
+	if _, home := d.homes(c, i); home == 0 {
+		hops = longHops
+	}
+	d.waitLonger(now, c, i, hops)
 }

@@ -28,8 +28,7 @@ type fixed struct {
 	settled unit.PortSet // and D
 	blocked unit.PortSet // XOFF, with more than XON bytes in paused queues that lead to switches
 	done    unit.PortSet // blocked, and has declared a deadlock: counts as free for all others
-	news    unit.PortSet // of those, which have seen a label that something new was the reason for
-	timed   unit.PortSet // its newest label was minted by its timer, not because something changed
+	news    unit.PortSet // of those, which have seen a greater label since
 	suspect unit.PortSet // its label came home without proof: verifies when it is due
 
 	slots [slotCount]slot
@@ -48,7 +47,6 @@ type ingress struct {
 	// bucket is blocked.
 	due   uint16
 	tries uint8   // how often it has done so in vain
-	put   uint8   // by how many hops it was put off since it last did
 	root  [3]byte // the initial trigger, packed
 }
 

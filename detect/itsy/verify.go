@@ -21,7 +21,7 @@ func (d *detector) verify(now unit.Time, c *class, i unit.Port) {
 			return
 		}
 	}
-	c.clock = later(c.clock, 1)
+	c.clock = later(c.clock)
 	s := d.claim(now, c, newLabel(c.clock, d.at(i)))
 	if s == nil {
 		d.wait(now, c, i, liveHops+d.random.below(liveHops))
@@ -29,7 +29,7 @@ func (d *detector) verify(now unit.Time, c *class, i unit.Port) {
 	}
 	d.trace(detect.StepVerify, c, unit.NoPort, i, s.id)
 	c.suspect.Remove(i)
-	d.waitToMint(now, c, i) // if it never ends
+	d.wait(now, c, i, retryHops+d.random.below(retryHops)) // if it never ends
 	s.parent = root
 	if d.isStuck(c, s, i, c.paused) {
 		d.engage(c, s, i)
