@@ -144,5 +144,6 @@ func (s *Switch) owePause(in unit.Port, class unit.Priority) {
 		return
 	}
 	p.owed.pause(class)
+	s.urgent.Add(in)
 	s.ready.Add(in)
 }

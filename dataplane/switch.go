@@ -32,6 +32,7 @@ type Switch struct {
 
 	now    unit.Time
 	ready  unit.PortSet
+	urgent unit.PortSet // ports with owed.n > 0
 	events []event.Event
 }
 
@@ -143,6 +144,9 @@ func (s *Switch) Work(ev []event.Event) (unit.PortSet, []event.Event) {
 	return ready, ev
 }
 
+// Urgent is the set of ports that owe their far end a pause or a message.
+func (s *Switch) Urgent() unit.PortSet { return s.urgent }
+
 // SetLink takes note of a link's state. A link that goes down loses what waits
 // for it, its pauses in both directions end, and routes fall back on their
 // backups; when it comes up, buckets that are XOFF pause their upstream anew.
@@ -188,6 +192,7 @@ func (s *Switch) flush(n unit.Port) {
 		}
 	}
 	p.owed.clear()
+	s.urgent.Remove(n)
 	p.waiting = false
 	s.macs.forget(n)
 }

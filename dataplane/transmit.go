@@ -83,6 +83,9 @@ func (s *Switch) transmitControl(out unit.Port, fs []*buffer.Frame) (n int) {
 		fs[n] = f
 		n++
 	}
+	if p.owed.n == 0 {
+		s.urgent.Remove(out)
+	}
 	return n
 }
 

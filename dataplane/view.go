@@ -88,6 +88,7 @@ func (s *Switch) Send(p unit.Port, t itsyhdr.TLV) bool {
 		return false
 	}
 	s.ready.Add(p)
+	s.urgent.Add(p)
 	return true
 }
 

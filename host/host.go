@@ -202,6 +202,14 @@ func (h *Host) Work(ev []event.Event) (ready unit.PortSet, _ []event.Event) {
 	return ready, ev
 }
 
+// Urgent has the port if the host owes a pause or a resume.
+func (h *Host) Urgent() (u unit.PortSet) {
+	if h.owed != 0 {
+		u.Add(0)
+	}
+	return u
+}
+
 // Senders reports what was sent, by flow.
 func (h *Host) Senders() []Sent {
 	out := make([]Sent, len(h.flows))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -34,6 +35,7 @@ type Run struct {
 // for each event.
 func Play(ctx context.Context, p *scenario.Plan, st *netnslab.State, progress io.Writer) (*Run, error) {
 	run := &Run{Plan: p, Killed: map[string]bool{}}
+	defer stayAwake()()
 	before, err := takeMeters(st)
 	if err != nil {
 		return nil, err
@@ -122,3 +124,17 @@ func controlPath(st *netnslab.State, node string) string {
 }
 
 func seconds(t unit.Time) float64 { return float64(t) / float64(unit.Second) }
+
+// stayAwake keeps the machine's processors from sleeping deeply when they are idle,
+// where that is permitted, until the function that it returns is called or this
+// process ends: a frame that has to wake a processor at each hop would otherwise
+// take longer than anything that a switch does with it.
+// (Documentation/power/pm_qos_interface.rst: /dev/cpu_dma_latency.)
+func stayAwake() (done func()) {
+	f, err := os.OpenFile("/dev/cpu_dma_latency", os.O_WRONLY, 0)
+	if err != nil {
+		return func() {}
+	}
+	f.Write(make([]byte, 4)) // 0 us; without it the machine is as it was
+	return func() { f.Close() }
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"softswitch/buffer"
 	"softswitch/dataplane"
@@ -69,6 +70,10 @@ type Node struct {
 	machine Machine       // guarded by mu
 	pending []event.Event // guarded by mu: not yet taken by the logger
 	lost    uint64        // guarded by mu: events that the logger was too slow for
+
+	// urgent is the machine's urgent ports as of the last work: a hint to kickAll,
+	// which may read it when it is no longer true.
+	urgent atomic.Uint64
 }
 
 // port is a port's live side.
@@ -216,6 +221,7 @@ func (n *Node) work() unit.PortSet {
 	had := len(n.pending)
 	var ready unit.PortSet
 	ready, n.pending = n.machine.Work(n.pending)
+	n.urgent.Store(uint64(n.machine.Urgent()))
 	if len(n.pending) > eventsMax {
 		n.lost += uint64(len(n.pending) - had)
 		n.pending = n.pending[:had]
@@ -320,6 +326,9 @@ const handOver = 8
 func (n *Node) kickAll(ready unit.PortSet) {
 	for budget := handOver; ready != 0; {
 		p := ready.First()
+		if u := ready & unit.PortSet(n.urgent.Load()); u != 0 {
+			p = u.First()
+		}
 		ready.Remove(p)
 		ready |= n.ports[p].kick(&budget)
 	}

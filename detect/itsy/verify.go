@@ -149,9 +149,20 @@ func (d *detector) walk(now unit.Time, c *class, s *slot, i, via unit.Port) {
 	case !s.engaged.Has(i):
 		s.flags |= slotFailed
 	default:
-		c.suspect.Remove(i)
+		d.yield(c, i, s.id)
 		d.wait(now, c, i, walkedHops)
 		d.walkOn(c, s, i, via)
+	}
+}
+
+// yield gives up what bucket i suspects, and its own verification if that is smaller
+// than the one of id, whose walk has come by: the deadlock is about to be declared.
+func (d *detector) yield(c *class, i unit.Port, id label) {
+	c.suspect.Remove(i)
+	for k := range c.slots {
+		if s := &c.slots[k]; s.id.owner() == d.at(i) && s.id.less(id) {
+			s.id = 0
+		}
 	}
 }
 
