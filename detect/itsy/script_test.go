@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"softswitch/detect"
 	"softswitch/detect/detecttest"
 	"softswitch/internal/unit"
 )
@@ -111,17 +110,6 @@ func (sc script) wantTrigger(f detecttest.Found, trigger unit.NodePort, onLoop b
 	if f.Trigger != trigger || f.OnLoop != onLoop {
 		sc.Errorf("trigger %v, on loop %v; want %v, %v", f.Trigger, f.OnLoop, trigger, onLoop)
 	}
-}
-
-// count is how many steps of a kind the log has for a switch; 0 is any switch.
-func (sc script) count(step detect.Step, at unit.NodeID) int {
-	n := 0
-	for _, t := range sc.Traces {
-		if t.Step == step && (at == 0 || t.Switch == at) {
-			n++
-		}
-	}
-	return n
 }
 
 func (sc script) log() {
