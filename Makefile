@@ -16,10 +16,10 @@ CASES := 3000
 # Everything that can be checked. Tests that need root or a tool skip with their
 # reason where it is missing; run as root to miss none.
 test: build lint
-	go test $$(go list ./... | grep -vxF "$$(go list $(LIVE))")
+	go test -timeout 5m $$(go list ./... | grep -vxF "$$(go list $(LIVE))")
 	$(BIN) sim fuzz --n $(CASES) --seed 1 --detector itsy
-	go test -p 1 $(LIVE)
-	go test -p 1 -race -short $(RACE)
+	go test -timeout 5m -p 1 $(LIVE)
+	go test -timeout 5m -p 1 -race -short $(RACE)
 
 # A PFC deadlock on a k=4 fat-tree of network namespaces, detected. Needs root.
 demo: build

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"net"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -464,9 +465,10 @@ func TestNoCarrierIsDownForWrite(t *testing.T) {
 	w := newWire(t)
 	left, right := w.openLeft(Options{}), w.openRight(Options{})
 	w.setDown(w.b, "right")
-	// The kernel's flag follows the carrier with a little delay.
+	// The kernel's flag follows the carrier with a little delay. Until then frames are
+	// lost without a word.
 	n, err := left.Write([][]byte{numbered(1, 60)})
-	for errors.Is(err, ErrBusy) {
+	for err == nil || errors.Is(err, ErrBusy) {
 		n, err = left.Write([][]byte{numbered(1, 60)})
 	}
 	if n != 0 || !errors.Is(err, ErrDown) {
@@ -476,6 +478,9 @@ func TestNoCarrierIsDownForWrite(t *testing.T) {
 		t.Fatalf("Read of the end that is down = %v, want ErrDown", err)
 	}
 	w.setUp(w.b, "right")
+	for !left.hasCarrier() {
+		runtime.Gosched()
+	}
 	send(t, left, numbered(2, 60))
 	wantFrames(t, receive(t, right, 1), [][]byte{numbered(2, 60)})
 }

@@ -168,7 +168,8 @@ func (d *detector) Resume(now unit.Time, q detect.Queue, _ bool) {
 }
 
 // waits is what follows when the wait of bucket i for the paused queue p is new, or
-// has grown, or p has another label. was is what i published before.
+// has grown, or p has another label. was is what i published before. A new wait gets a
+// new label, unless it is for a deadlock that was declared.
 func (d *detector) waits(now unit.Time, c *class, i, p unit.Port, was label, fresh bool) {
 	became := d.block(now, c, i)
 	switch {
@@ -180,21 +181,13 @@ func (d *detector) waits(now unit.Time, c *class, i, p unit.Port, was label, fre
 	}
 	is := d.published(c, i)
 	switch {
-	case c.needsMint(i, is, became, fresh):
+	case (became || fresh) && is&flagDone == 0:
 		d.mint(c, i, p)
 	case was.less(is) || c.untold(i, is):
 		d.trace(detect.StepForward, c, p, i, is)
 		d.act.Repause(c.bucket(i))
 	}
 	d.home(now, c, i, p)
-}
-
-// needsMint reports whether what is new of bucket i is worth a new label; is is what i
-// publishes now. A new wait is, unless it is for a deadlock that was declared: then
-// only if i had a label before in this XOFF, so that a loop that was opened and closed
-// again is told of.
-func (c *class) needsMint(i unit.Port, is label, became, fresh bool) bool {
-	return is&flagDone == 0 && (became || fresh) || became && c.in[i].own != 0
 }
 
 // untold reports whether l, which bucket i publishes, has a flag that the last pause

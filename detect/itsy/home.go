@@ -60,11 +60,10 @@ func (d *detector) proves(c *class, i unit.Port, proved unit.PortSet) bool {
 // reason for a greater label. i waits a little for that to be declared by another,
 // and then begins anew.
 func (d *detector) lookAfter(now unit.Time, c *class, i unit.Port) {
-	if d.standDown(now, c, i) || c.news.Has(i) || !d.seesNews(c, i) {
-		return
+	if !c.news.Has(i) && d.seesNews(c, i) {
+		c.news.Add(i)
+		d.wait(now, c, i, graceHops)
 	}
-	c.news.Add(i)
-	d.wait(now, c, i, graceHops)
 }
 
 // seesNews reports whether bucket i waits for a queue whose label is greater than its

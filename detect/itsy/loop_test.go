@@ -184,3 +184,41 @@ func TestLabelPassesTheTrigger(t *testing.T) {
 		t.Errorf("label %v, want %v", got, want)
 	}
 }
+
+// A bucket that has declared a deadlock, and sees a greater label where its own came
+// home, begins anew after a while; but if that label is declared, it leaves it at that.
+func TestGreaterLabelAfterDeclaration(t *testing.T) {
+	for _, declared := range []bool{false, true} {
+		pt := newPart(t)
+		b0 := detect.Bucket{Port: 0, Class: 3}
+		arrives := func(l itsyhdr.TLV) {
+			for q := unit.Port(1); q <= 2; q++ {
+				pt.d.Pause(pt.now, detect.Queue{Port: q, Class: 3}, l, false)
+			}
+		}
+		own := pt.d.Label(0, b0)
+		arrives(own)
+		if pt.reports != 1 {
+			t.Fatalf("%d reports, want 1 when the label is home", pt.reports)
+		}
+		other := newLabel(500, unit.NodePort{Node: 9, Port: 5}) | flagProof
+		if declared {
+			other |= flagDone
+		}
+		arrives(other.tlv())
+		if l := pt.d.Label(pt.now, b0); l.Initiator != own.Initiator || l.Flags&wireDone == 0 {
+			t.Errorf("label %v at once, want its own, declared", l)
+		}
+		for pt.d.Deadline() <= graceHops*pt.Hop() {
+			pt.now = pt.d.Deadline()
+			pt.d.Tick(pt.now)
+		}
+		l := parseLabel(pt.d.Label(pt.now, b0))
+		if declared && l.id() != other.id() || !declared && (l.owner() != own.Initiator || !other.less(l)) || l&flagDone != 0 != declared {
+			t.Errorf("label %x after %d hops with other declared %v", l, pt.now/pt.Hop(), declared)
+		}
+		if pt.reports != 1 {
+			t.Errorf("%d reports, want still 1", pt.reports)
+		}
+	}
+}

@@ -15,6 +15,8 @@ type stub struct {
 	ports  int
 	record bool // keep what is sent
 	sent   []sent
+
+	reports int
 }
 
 // sent is a message and the port that it left by.
@@ -34,7 +36,7 @@ func (s *stub) XON(detect.Bucket) int                { return 1500 }
 func (s *stub) Lapsed(detect.Bucket) bool            { return false }
 func (s *stub) Hop() unit.Time                       { return unit.Microsecond }
 func (s *stub) Repause(detect.Bucket)                {}
-func (s *stub) Report(detect.Finding)                {}
+func (s *stub) Report(detect.Finding)                { s.reports++ }
 func (s *stub) Trace(detect.Trace)                   {}
 
 func (s *stub) Send(p unit.Port, t itsyhdr.TLV) bool {
