@@ -102,9 +102,9 @@ func open(ifname string, opt Options) (*Packet, error) {
 }
 
 // openSender opens the socket that sends. It is bound to no protocol and receives
-// nothing. It does not bypass the queueing discipline (PACKET_QDISC_BYPASS): a veth
-// has none, nothing is gained, and frames that go that way are hidden from a
-// tcpdump on the interface.
+// nothing. It bypasses the queueing discipline: without that, frames that are sent
+// while there is no carrier are lost without an error. A tcpdump on the interface
+// does not see frames that are sent so; one on the far end does.
 func (p *Packet) openSender(ifi *net.Interface) error {
 	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -114,6 +114,9 @@ func (p *Packet) openSender(ifi *net.Interface) error {
 	p.sender = os.NewFile(uintptr(fd), p.name)
 	if err := unix.Bind(fd, &unix.SockaddrLinklayer{Ifindex: ifi.Index}); err != nil {
 		return os.NewSyscallError("bind", err)
+	}
+	if err := unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_QDISC_BYPASS, 1); err != nil {
+		return fmt.Errorf("setsockopt PACKET_QDISC_BYPASS to 1: %w", err)
 	}
 	p.sc, err = p.sender.SyscallConn()
 	return err
