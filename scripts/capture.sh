@@ -1,5 +1,5 @@
 #!/bin/sh
-# Show or save what a node of a lab sends and receives, on all its ports, until Ctrl-C.
+# Show or save what a node of a lab receives, on all its ports, until Ctrl-C.
 #
 # usage: scripts/capture.sh NODE [FILE]
 #
