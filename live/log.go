@@ -1,6 +1,15 @@
 package live
 
-import "softswitch/event"
+import (
+	"time"
+
+	"softswitch/event"
+)
+
+// logDelay is how long events wait to be passed on. Encoding and writing them would
+// otherwise take the processor at the very moment at which the next pause comes in:
+// pauses come in avalanches.
+const logDelay = 5 * time.Millisecond
 
 // logger passes the node's events on, outside its lock.
 type logger struct {
@@ -39,9 +48,14 @@ func (l *logger) loop(n *Node) func() {
 		}
 	}
 	return func() {
+		due := time.NewTimer(logDelay)
+		due.Stop()
+		defer due.Stop()
 		for {
 			select {
 			case <-l.news:
+				due.Reset(logDelay)
+			case <-due.C:
 				pass()
 			case done := <-l.sync:
 				pass()

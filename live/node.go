@@ -322,12 +322,15 @@ func (n *Node) close() {
 const handOver = 8
 
 // kickAll sends what the ports of ready, and those that become ready by it, have
-// to send.
+// to send: pauses first, and of these the highest port's, since topologies number
+// the links towards the spine last. Each pause wakes the switch that it goes to, and
+// a loop closes by way of the spine: a leaf that was woken before would take the
+// processor from it.
 func (n *Node) kickAll(ready unit.PortSet) {
 	for budget := handOver; ready != 0; {
 		p := ready.First()
 		if u := ready & unit.PortSet(n.urgent.Load()); u != 0 {
-			p = u.First()
+			p = u.Last()
 		}
 		ready.Remove(p)
 		ready |= n.ports[p].kick(&budget)

@@ -119,6 +119,9 @@ func (s PortSet) First() Port {
 	return Port(bits.TrailingZeros64(uint64(s)))
 }
 
+// Last is the highest port of a set that is not empty.
+func (s PortSet) Last() Port { return Port(bits.Len64(uint64(s)) - 1) }
+
 // Nth is the n-th lowest port of the set, n counted from 0 and below Len.
 func (s PortSet) Nth(n int) Port {
 	for ; n > 0; n-- {
