@@ -4,8 +4,8 @@
 //
 //	switch --Event--> Node.Append --line--> file --Decode--> Log --> oracle
 //
-// Read in this order: Type and Event (what happens), then json.go: Node.Append and
-// Decode, and shapes, which is the table of what each type of line holds.
+// Read in this order: Type and Event (what happens), json.go with shapes, the table of
+// what each type of line holds, append.go, decode.go, and scan.go, the JSON of a line.
 //
 // Invariants:
 //   - complete: from the merged logs of all switches the oracle can rebuild, for
@@ -68,6 +68,11 @@ const (
 	// Rerouted: traffic of a route group left its primary ports, all down, for the
 	// backup port Out. [Bytes: the number of the route]
 	Rerouted
+	// Measured: a system did something to its switch, at queue (Out, OutClass), bucket
+	// (Port, Class) or both. [Measure; Bytes: the number that goes with it; Flow]
+	Measured
+	// Refused: a system wanted to take a measure and did not. [Refusal]
+	Refused
 )
 
 // Event is one event of one node. It holds no pointer.
@@ -75,12 +80,15 @@ type Event struct {
 	At              unit.Time
 	Type            Type
 	Step            detect.Step
+	Measure         detect.Measure
+	Refusal         detect.Refusal
 	HasPeriod       bool
 	OnLoop          bool
 	Port, Out       unit.Port
 	Class, OutClass unit.Priority
 	Period          uint8
 	Bytes, Limit    int32
+	Flow            detect.FlowID // of a Measured; 0 if it is about no flow
 	Label           itsyhdr.TLV
 	Trigger         unit.NodePort
 }

@@ -1,0 +1,157 @@
+package event
+
+import (
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+
+	"softswitch/internal/unit"
+	"softswitch/itsyhdr"
+)
+
+// Append appends e to dst as one line of n's log, with its newline, and returns
+// the longer slice. It allocates only if dst is too short; 512 bytes are enough
+// for names of ordinary length.
+//
+// It writes the fields that count for e's type and no others: a Trace without
+// queue or bucket (Port or Out is unit.NoPort) has no such key. A type without a
+// name is a fault of the program and panics.
+func (n Node) Append(dst []byte, e Event) []byte {
+	if e.Type == 0 || int(e.Type) >= len(shapes) {
+		panic(fmt.Sprintf("event: no type %d: 1 (xoff) to %d (refused)", e.Type, Refused))
+	}
+	has := shapes[e.Type].need | present(e)
+	dst = appendInt(append(dst, '{'), "ts", int64(e.At))
+	dst = appendText(dst, `,"node":`, n.Name)
+	dst = appendInt(append(dst, ','), "id", int64(n.ID))
+	dst = appendText(dst, `,"type":`, shapes[e.Type].name)
+	if has&keyPort != 0 {
+		dst = n.appendPort(dst, "port", "port_name", e.Port)
+	}
+	if has&keyPriority != 0 {
+		dst = appendInt(append(dst, ','), "priority", int64(e.Class))
+	}
+	if has&keyOut != 0 {
+		dst = n.appendPort(dst, "out", "out_name", e.Out)
+	}
+	if has&keyOutPriority != 0 {
+		dst = appendInt(append(dst, ','), "out_priority", int64(e.OutClass))
+	}
+	if has&keyPeriod != 0 {
+		dst = appendInt(append(dst, ','), "period", int64(e.Period))
+	}
+	if has&keyBytes != 0 {
+		dst = appendInt(append(dst, ','), "bytes", int64(e.Bytes))
+	}
+	if has&keyLimit != 0 {
+		dst = appendInt(append(dst, ','), "limit", int64(e.Limit))
+	}
+	if has&keyRoute != 0 {
+		dst = appendInt(append(dst, ','), "route", int64(e.Bytes))
+	}
+	if has&keyStep != 0 {
+		dst = appendText(dst, `,"step":`, e.Step.String())
+	}
+	if has&keyLabel != 0 {
+		dst = appendLabel(append(dst, `,"label":`...), e.Label)
+	}
+	if has&keyTrigger != 0 {
+		dst = appendNodePort(append(dst, `,"trigger":`...), e.Trigger)
+	}
+	if has&keyOnLoop != 0 {
+		dst = strconv.AppendBool(append(dst, `,"on_loop":`...), e.OnLoop)
+	}
+	if has&keyMeasure != 0 {
+		dst = appendText(dst, `,"measure":`, e.Measure.String())
+	}
+	if has&keyAmount != 0 {
+		dst = appendInt(append(dst, ','), "amount", int64(e.Bytes))
+	}
+	if has&keyRefusal != 0 {
+		dst = appendText(dst, `,"refusal":`, e.Refusal.String())
+	}
+	if has&keyFlow != 0 {
+		dst = appendInt(append(dst, ','), "flow", int64(e.Flow))
+	}
+	return append(dst, "}\n"...)
+}
+
+// present is which of the keys that e's type may have e has.
+func present(e Event) (has key) {
+	if e.HasPeriod {
+		has |= keyPeriod
+	}
+	if e.Flow != 0 {
+		has |= keyFlow
+	}
+	if e.Port != unit.NoPort {
+		has |= keyBucket
+	}
+	if e.Out != unit.NoPort {
+		has |= keyQueue
+	}
+	return has & shapes[e.Type].may
+}
+
+func (n Node) appendPort(dst []byte, number, name string, p unit.Port) []byte {
+	dst = appendInt(append(dst, ','), number, int64(p))
+	if int(p) >= len(n.Ports) || n.Ports[p] == "" {
+		return dst
+	}
+	dst = append(append(append(dst, `,"`...), name...), `":`...)
+	return appendText(dst, "", n.Ports[p])
+}
+
+func appendInt(dst []byte, name string, v int64) []byte {
+	dst = append(append(append(dst, '"'), name...), `":`...)
+	return strconv.AppendInt(dst, v, 10)
+}
+
+// appendText appends s as a JSON string (RFC 8259, section 7) after the raw
+// bytes of prefix. What is not UTF-8 becomes U+FFFD.
+func appendText(dst []byte, prefix, s string) []byte {
+	dst = append(append(dst, prefix...), '"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			dst = append(dst, '\\', byte(r))
+		case r < ' ':
+			const hex = "0123456789abcdef"
+			dst = append(dst, '\\', 'u', '0', '0', hex[r>>4], hex[r&15])
+		default:
+			dst = utf8.AppendRune(dst, r)
+		}
+	}
+	return append(dst, '"')
+}
+
+func appendLabel(dst []byte, t itsyhdr.TLV) []byte {
+	dst = append(dst, `{"kind":"`...)
+	if int(t.Kind) < len(kindNames) {
+		dst = append(dst, kindNames[t.Kind]...)
+	} else {
+		dst = strconv.AppendInt(append(dst, "kind-"...), int64(t.Kind), 10)
+	}
+	dst = appendInt(append(dst, `",`...), "class", int64(t.Class))
+	dst = appendInt(append(dst, ','), "flags", int64(t.Flags))
+	dst = appendNodePort(append(dst, `,"initiator":`...), t.Initiator)
+	dst = appendInt(append(dst, ','), "seq", int64(t.Seq))
+	dst = appendNodePort(append(dst, `,"trigger":`...), t.Trigger)
+	dst = appendInt(append(dst, ','), "hops", int64(t.Hops))
+	dst = appendInt(append(dst, ','), "period", int64(t.Period))
+	if t.Auth != 0 {
+		// A string: a JSON number of 64 bits loses digits in many readers.
+		dst = append(dst, `,"auth":"`...)
+		for shift := 60; shift >= 0; shift -= 4 {
+			dst = append(dst, "0123456789abcdef"[t.Auth>>shift&15])
+		}
+		dst = append(dst, '"')
+	}
+	return append(dst, '}')
+}
+
+func appendNodePort(dst []byte, np unit.NodePort) []byte {
+	dst = appendInt(append(dst, '{'), "node", int64(np.Node))
+	dst = appendInt(append(dst, ','), "port", int64(np.Port))
+	return append(dst, '}')
+}
