@@ -10,7 +10,7 @@
 //	                    `--- View: read-only facts, the same instant
 //
 // Read in this order: View (the facts), Detector (the events), Actions (the
-// requests), Finding.
+// requests), Finding; then, for systems that do more than detect, Control.
 //
 // Invariants:
 //   - a detector is called from one goroutine at a time, under the switch's
@@ -40,6 +40,13 @@ type Bucket struct {
 	Class unit.Priority
 }
 
+// Frames counts the frames of a port and class. Dropped are those that Drop and
+// Discard dropped (Control); they are in no other number here.
+type Frames struct {
+	Tx, TxDropped uint64 // left the queue; dropped in it, or on the way to it
+	Rx, RxDropped uint64 // came in by the port; dropped on arrival
+}
+
 // View is a switch as its detector sees it: facts of this instant, read-only.
 type View interface {
 	// Self is the switch's number in the fabric.
@@ -63,12 +70,34 @@ type View interface {
 	// once, however many of these queues it waits in.
 	HeldIn(b Bucket, out unit.PortSet) int
 	// XON is the number of bytes at or below which b resumes its upstream. With a
-	// dynamic threshold it is the present value.
+	// dynamic threshold, or a loan, it is the present value.
 	XON(b Bucket) int
 	// Lapsed reports whether the pause that b, which is XOFF, imposes on its upstream
 	// may have run out since b became XOFF: no pause frame of it has left yet, or none
 	// for nearly as long as a pause lasts.
 	Lapsed(b Bucket) bool
+	// Charged is A(b), the bytes charged to b: they wait in its switch or are leaving.
+	Charged(b Bucket) int
+	// Backlog is the bytes that wait in q.
+	Backlog(q Queue) int
+	// Left is the number of bytes that have left q, and PausesSeen the number of pause
+	// frames that came for q, resumes not among them. Neither goes back.
+	Left(q Queue) uint64
+	PausesSeen(q Queue) uint64
+	// Frames is what q's port and class have counted. None of it goes back.
+	Frames(q Queue) Frames
+	// LinkUp reports whether p's link is up.
+	LinkUp(p unit.Port) bool
+	// Rate is p's rate in bits per second, 0 if it is unlimited, and MTU the longest
+	// frame in bytes, a tag included and the FCS not.
+	Rate(p unit.Port) unit.Rate
+	MTU() int
+	// Flows appends the flows that wait in q to dst, the one with most bytes first.
+	Flows(dst []Flow, q Queue) []Flow
+	// Reroutable reports whether every frame that came in at in and waits in q could
+	// leave by another port of its route that is up, which is neither q's nor in; in
+	// may be unit.NoPort for frames of any port. False if none waits.
+	Reroutable(in unit.Port, q Queue) bool
 	// Hop is the longest that a pause frame usually takes from a switch to the next,
 	// the frame that it has to wait for included: the unit in which a detector waits.
 	// It is above 0.
@@ -83,11 +112,18 @@ type Actions interface {
 	// Send sends t upstream or downstream out of port p as a one-hop message. It
 	// reports false, and counts, if the port is down or its message queue is full.
 	Send(p unit.Port, t itsyhdr.TLV) bool
+	// SendFrame sends a one-hop message with a payload of a Peer's format, up to
+	// PayloadMax bytes, which is copied. It reports false as Send does.
+	SendFrame(p unit.Port, payload []byte) bool
 	// Report declares a deadlock.
 	Report(f Finding)
 	// Trace puts a step of the detector into the event log.
 	Trace(t Trace)
+	Control
 }
+
+// PayloadMax is the longest payload of a one-hop message, in bytes.
+const PayloadMax = 512
 
 // Finding is a declared deadlock: bucket b waits for queue q, and the wait
 // comes round to b.

@@ -8,13 +8,15 @@
 //	       Switch  ------------------------------------------------------>  Switch
 //	       Detector                                                        Detector
 //
-//	records: Findings, Traces, Pauses, Messages; Stuck says what is true
+//	records: Findings, Traces, Pauses, Messages, Measures, Refusals; Stuck says what
+//	is true
 //
 // No frame moves by itself: a bucket's bytes are those that the script puts there,
 // and a pause frame leaves at once. All of a script is in one class, Class.
 //
 // Read in this order: fabric.go (time, links, records), switch.go (the verbs of a
-// script), view.go (what the detector sees), stuck.go (the truth, computed simply).
+// script), view.go (what the detector sees), control.go (what it may do), stuck.go (the
+// truth, computed simply).
 //
 // Invariants: events at one instant happen in the order in which they were asked
 // for; what leaves through one port arrives in the order in which it left.
@@ -29,6 +31,7 @@ import (
 
 	"softswitch/detect"
 	"softswitch/internal/unit"
+	"softswitch/itsyhdr"
 )
 
 // Class is the lossless class of every bucket and queue in a script.
@@ -47,6 +50,13 @@ type Fabric struct {
 	// Pauses, Messages: pause frames (refreshes too, resumes not) and one-hop
 	// messages that left a switch.
 	Pauses, Messages int
+	// Measures, Refusals: what was done to a switch, or was not, oldest first.
+	Measures []Measured
+	Refusals []Refused
+	// Pool is what a switch can lend in all, in bytes; New sets 1,000,000.
+	Pool int
+	// Lost, unless it is nil, says which messages are lost on the way.
+	Lost func(from unit.NodeID, t itsyhdr.TLV) bool
 
 	make     detect.Factory
 	now      unit.Time
@@ -71,7 +81,7 @@ type Traced struct {
 
 // New is an empty fabric whose switches will run detectors made by f.
 func New(f detect.Factory) *Fabric {
-	return &Fabric{XON: 36_000, Hop: 25 * unit.Microsecond, make: f}
+	return &Fabric{XON: 36_000, Hop: 25 * unit.Microsecond, Pool: 1_000_000, make: f}
 }
 
 // Now is the script's time.
@@ -137,7 +147,7 @@ func (f *Fabric) Switch(id unit.NodeID, ports int) *Switch {
 	for i := range s.held {
 		s.held[i] = make([]int, ports)
 	}
-	s.detector = f.make(view{s}, actions{s})
+	s.detector = f.make(view{s: s}, actions{s: s})
 	f.switches = append(f.switches, s)
 	return s
 }

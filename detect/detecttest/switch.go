@@ -40,6 +40,12 @@ type port struct {
 
 	paused   bool  // a pause is in force at the queue
 	pausedBy uint8 // the pauser's period
+	pauses   uint64
+	left     uint64 // bytes
+
+	down  bool
+	flows []detect.Flow // that wait in the queue
+	inForce
 }
 
 // ID is the switch's number.
@@ -55,6 +61,12 @@ func (s *Switch) FaceHosts(ports ...unit.Port) {
 	}
 }
 
+// LinkDown takes the link at port p down; frames on their way arrive.
+func (s *Switch) LinkDown(p unit.Port) { s.ports[p].down = true }
+
+// Flows says which flows wait in the queue of out, the heaviest first.
+func (s *Switch) Flows(out unit.Port, flows ...detect.Flow) { s.ports[out].flows = flows }
+
 // Enqueue puts bytes that came in at in into the queue of out.
 func (s *Switch) Enqueue(in, out unit.Port, bytes int) {
 	s.held[in][out] += bytes
@@ -68,6 +80,7 @@ func (s *Switch) Leave(in, out unit.Port, bytes int) {
 		panic(fmt.Sprintf("detecttest: switch %d: %d bytes leave queue %d, but bucket %d has %d there", s.id, bytes, out, in, s.held[in][out]))
 	}
 	s.held[in][out] -= bytes
+	s.ports[out].left += uint64(bytes)
 	for i := range s.held {
 		if s.held[i][out] > 0 {
 			return
@@ -141,6 +154,10 @@ func (s *Switch) Deliver(p unit.Port, t itsyhdr.TLV) {
 func (s *Switch) Paused(out unit.Port) bool { return s.ports[out].paused }
 
 func (s *Switch) pause(p unit.Port, period uint8, t itsyhdr.TLV) {
+	s.ports[p].pauses++
+	if s.ports[p].lossy {
+		return
+	}
 	fresh := !s.ports[p].paused
 	s.ports[p].paused, s.ports[p].pausedBy = true, period
 	s.detector.Pause(s.fabric.now, queue(p), t, fresh)
@@ -185,6 +202,9 @@ func (s *Switch) flush() {
 		s.fabric.Messages++
 		from := &s.ports[o.port]
 		peer, at := from.peer, from.peerPort
+		if lost := s.fabric.Lost; lost != nil && lost(s.id, o.msg) {
+			continue
+		}
 		s.transmit(o.port, from.delay.Message, func() { peer.Deliver(at, o.msg) })
 	}
 }
@@ -204,4 +224,4 @@ func bucket(p unit.Port) detect.Bucket { return detect.Bucket{Port: p, Class: Cl
 func queue(p unit.Port) detect.Queue   { return detect.Queue{Port: p, Class: Class} }
 
 // Facts is the switch as its detector sees it.
-func (s *Switch) Facts() detect.View { return view{s} }
+func (s *Switch) Facts() detect.View { return view{s: s} }

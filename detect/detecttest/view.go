@@ -35,13 +35,39 @@ func (v view) HeldIn(b detect.Bucket, out unit.PortSet) (n int) {
 	return n
 }
 
-func (v view) XON(detect.Bucket) int { return v.s.fabric.XON }
+func (v view) XON(b detect.Bucket) int { return v.s.fabric.XON + v.s.ports[b.Port].lent }
 
 func (v view) Lapsed(b detect.Bucket) bool { return !v.s.ports[b.Port].told }
 
 func (v view) Hop() unit.Time { return v.s.fabric.Hop }
 
-// actions is a Switch as detect.Actions.
+func (v view) Charged(b detect.Bucket) (n int) {
+	for out := range v.s.ports {
+		n += v.Held(b, queue(unit.Port(out)))
+	}
+	return n
+}
+
+func (v view) Backlog(q detect.Queue) (n int) {
+	for in := range v.s.ports {
+		n += v.Held(bucket(unit.Port(in)), q)
+	}
+	return n
+}
+
+func (v view) Left(q detect.Queue) uint64              { return v.s.ports[q.Port].left }
+func (v view) PausesSeen(q detect.Queue) uint64        { return v.s.ports[q.Port].pauses }
+func (v view) Frames(detect.Queue) detect.Frames       { return detect.Frames{} }
+func (v view) LinkUp(p unit.Port) bool                 { return !v.s.ports[p].down }
+func (v view) Rate(unit.Port) unit.Rate                { return Rate }
+func (v view) MTU() int                                { return MTU }
+func (v view) Reroutable(unit.Port, detect.Queue) bool { return false }
+
+func (v view) Flows(dst []detect.Flow, q detect.Queue) []detect.Flow {
+	return append(dst, v.s.ports[q.Port].flows...)
+}
+
+// actions is a Switch as detect.Actions; control.go has its detect.Control.
 type actions struct{ s *Switch }
 
 func (a actions) Repause(b detect.Bucket) {
@@ -52,7 +78,7 @@ func (a actions) Repause(b detect.Bucket) {
 
 func (a actions) Send(p unit.Port, t itsyhdr.TLV) bool {
 	from := &a.s.ports[p]
-	if from.peer == nil && !from.host {
+	if from.peer == nil && !from.host || from.down {
 		return false
 	}
 	a.s.owed = append(a.s.owed, owed{port: p, msg: t})

@@ -11,6 +11,9 @@ import (
 
 // stub is a switch of which every queue is paused and every bucket XOFF and full.
 type stub struct {
+	detect.View    // nil: what only systems that act need
+	detect.Actions // nil
+
 	id     unit.NodeID
 	ports  int
 	record bool // keep what is sent

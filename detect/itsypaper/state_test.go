@@ -193,6 +193,9 @@ func compareStates(t *testing.T, step int, fast *state, slow *slowState) {
 
 // stub is a switch whose facts are set by hand and which counts what is asked of it.
 type stub struct {
+	detect.View    // nil: what only systems that act need
+	detect.Actions // nil
+
 	ports    int
 	lossless unit.ClassSet
 	hosts    unit.PortSet

@@ -1,0 +1,119 @@
+package detect
+
+import "softswitch/internal/unit"
+
+// Control is what a system that does more than detect may do to its switch. Each
+// call that changes something is logged by the switch, as a Measure, with the time;
+// each that is repeated without effect is not.
+//
+// Frames that are dropped by Drop and Discard are dropped on purpose, to break a
+// deadlock; those that a policer or a lossy queue drops are what its trigger costs.
+// Each is counted by its own reason, and none of them as lost.
+type Control interface {
+	// Drop drops frames of b that wait in q, the oldest first, until b is at or below
+	// its XON threshold or none is left, and returns how many bytes it dropped. A
+	// flooded frame goes from q alone.
+	Drop(b Bucket, q Queue) (bytes int)
+	// Force lets frames of b leave q in spite of the pause there, until so many bytes
+	// have left; the last frame leaves whole. It replaces what is left of an earlier
+	// call for q; 0 ends it.
+	Force(b Bucket, q Queue, bytes int)
+	// Ignore lets q send in spite of pauses, until it is called with on false: the pause
+	// in force ends, and pause frames that come are counted and nothing else.
+	Ignore(q Queue, on bool)
+	// Discard drops what waits in q, what is to be queued there, and what comes in by
+	// q's port in its class, until it is called with on false. It implies Ignore.
+	Discard(q Queue, on bool)
+	// Restrict lets frames of b alone leave q, in their order, until it is called with
+	// on false. Frames of others wait.
+	Restrict(b Bucket, q Queue, on bool)
+	// Loan raises the XOFF threshold of b, and the XON threshold with it, by so many
+	// bytes; it replaces an earlier loan, and 0 takes it back. What b holds by then it
+	// keeps. ok is false, and nothing changes, if the shared pool has too little left.
+	Loan(b Bucket, bytes int) (ok bool)
+	// Avoid keeps routed frames that come in at in from leaving by out where their
+	// group has another port that is up, until it is called with on false. Frames that
+	// wait already stay where they are.
+	Avoid(in, out unit.Port, on bool)
+	// Police drops frames of flow that come in at in above rate, which is above 0, until
+	// it is called with rate 0. ok is false, and nothing changes, if there is no policer
+	// left.
+	Police(in unit.Port, flow FlowID, rate unit.Rate) (ok bool)
+	// Lossy makes q lossy, until it is called with on false: pauses are not honoured, as
+	// by Ignore, and frames that are queued from now on are charged to nobody and
+	// dropped when the queue holds as much as a lossy one may.
+	Lossy(q Queue, on bool)
+	// Refuse logs that a measure was wanted and why it was not taken.
+	Refuse(why Refusal, b Bucket, q Queue)
+}
+
+// FlowID tells the flows of a switch apart: the hash of a frame's 5-tuple. Two flows
+// in a queue have the same one with a probability of 2^-32.
+type FlowID uint32
+
+// Flow is a flow's share of a queue.
+type Flow struct {
+	ID    FlowID
+	In    unit.Port // where its frames came in
+	Bytes int       // that wait
+}
+
+// Measure is something that was done to a switch.
+type Measure uint8
+
+// Measures, with the number that goes with each in brackets.
+const (
+	MeasureDrop     Measure = iota + 1 // [bytes dropped]
+	MeasureForce                       // [bytes allowed]
+	MeasureIgnore                      //
+	MeasureHonour                      // Ignore or Lossy ended
+	MeasureDiscard                     // [bytes dropped at once]
+	MeasureAdmit                       // Discard ended
+	MeasureRestrict                    //
+	MeasureFree                        // Restrict ended
+	MeasureLend                        // [bytes]
+	MeasureReturn                      // Loan ended
+	MeasureAvoid                       // the bucket's port is in, the queue's is out
+	MeasureAllow                       // Avoid ended
+	MeasurePolice                      // [kbit/s]; the bucket's port is in
+	MeasureUnpolice                    // the policer was taken away
+	MeasureLossy                       //
+)
+
+var measureNames = [...]string{
+	"", "drop", "force", "ignore", "honour", "discard", "admit", "restrict", "free", "lend", "return", "avoid", "allow", "police", "unpolice", "lossy",
+}
+
+// String is the measure's name in a log.
+func (m Measure) String() string { return measureNames[m] }
+
+// Refusal is why a measure was not taken.
+type Refusal uint8
+
+// Refusals.
+const (
+	RefusedNoAlternative Refusal = iota + 1 // no other path for the loop's flows
+	RefusedNoReserve                        // the shared pool has too little left to lend
+	RefusedNoPolicer                        // all policers are in use
+	RefusedUnreachable                      // nobody answered for the trigger
+	RefusedPortDown                         // the link is down
+	RefusedUnconfirmed                      // the loop was not there any more
+	RefusedHeld                             // another measure for the same loop was taken shortly before
+	RefusedNoFlow                           // no flow waits where the trigger is
+	RefusedPathFull                         // the loop is longer than a message can tell
+)
+
+var refusalNames = [...]string{
+	"", "no alternative path", "no reserve to lend", "no policer left", "trigger out of reach", "port down", "loop not confirmed", "held down", "no flow at the trigger", "path too long for a message",
+}
+
+// String is the refusal for people.
+func (r Refusal) String() string { return refusalNames[r] }
+
+// Peer is a Detector that speaks to its neighbours in a format of its own.
+type Peer interface {
+	// Frame: a one-hop message arrived at p whose payload, which is the switch's, is not
+	// an ITSY TLV. It reports whether the payload is well-formed; the switch counts
+	// those that are not.
+	Frame(now unit.Time, p unit.Port, payload []byte) (ok bool)
+}

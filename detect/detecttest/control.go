@@ -1,0 +1,176 @@
+package detecttest
+
+import (
+	"slices"
+
+	"softswitch/detect"
+	"softswitch/internal/unit"
+)
+
+// MTU is the longest frame of a script in bytes, and Rate the rate of every port.
+const (
+	MTU            = 1500
+	Rate unit.Rate = 40_000_000_000
+)
+
+// Measured is something that was done to a switch, with when and where. Bytes is the
+// number that goes with the measure.
+type Measured struct {
+	At      unit.Time
+	Switch  unit.NodeID
+	Measure detect.Measure
+	Bucket  detect.Bucket
+	Queue   detect.Queue
+	Flow    detect.FlowID // of a policer
+	Bytes   int
+}
+
+// Refused is a measure that was not taken.
+type Refused struct {
+	At     unit.Time
+	Switch unit.NodeID
+	Why    detect.Refusal
+	Bucket detect.Bucket
+	Queue  detect.Queue
+}
+
+// inForce is what measures have changed of a port, and have not changed back.
+type inForce struct {
+	lent                               int
+	restricted, lossy, ignore, discard bool
+	avoid                              unit.PortSet
+	policed                            []detect.FlowID
+}
+
+// InForce reports whether any measure is in force at s. Force is none: it ends by
+// itself.
+func (s *Switch) InForce() bool {
+	for _, p := range s.ports {
+		m := p.inForce
+		if m.lent != 0 || m.restricted || m.lossy || m.ignore || m.discard || m.avoid != 0 || len(m.policed) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (a actions) note(m detect.Measure, b detect.Bucket, q detect.Queue, bytes int) {
+	f := a.s.fabric
+	f.Measures = append(f.Measures, Measured{At: f.now, Switch: a.s.id, Measure: m, Bucket: b, Queue: q, Bytes: bytes})
+}
+
+// turn sets a measure that is on or off, and records the change.
+func (a actions) turn(is *bool, on bool, b detect.Bucket, q detect.Queue, begin, end detect.Measure) {
+	if *is == on {
+		return
+	}
+	*is = on
+	if on {
+		a.note(begin, b, q, 0)
+	} else {
+		a.note(end, b, q, 0)
+	}
+}
+
+// resume lets bucket b go XON if it may.
+func (a actions) resume(b detect.Bucket) {
+	v := view(a)
+	if a.s.ports[b.Port].xoff && v.Charged(b) <= v.XON(b) {
+		a.s.XON(b.Port)
+	}
+}
+
+// Drop drops frames of MTU bytes.
+func (a actions) Drop(b detect.Bucket, q detect.Queue) (bytes int) {
+	v := view(a)
+	for v.Held(b, q) > 0 && a.s.ports[b.Port].xoff {
+		n := min(v.Held(b, q), MTU)
+		bytes += n
+		a.s.Leave(b.Port, q.Port, n)
+		a.resume(b)
+	}
+	a.note(detect.MeasureDrop, b, q, bytes)
+	return bytes
+}
+
+// Force lets the bytes leave at once, to nowhere.
+func (a actions) Force(b detect.Bucket, q detect.Queue, bytes int) {
+	a.note(detect.MeasureForce, b, q, bytes)
+	a.s.Leave(b.Port, q.Port, min(bytes, view(a).Held(b, q)))
+	a.resume(b)
+}
+
+func (a actions) Restrict(b detect.Bucket, q detect.Queue, on bool) {
+	a.turn(&a.s.ports[q.Port].restricted, on, b, q, detect.MeasureRestrict, detect.MeasureFree)
+}
+
+func (a actions) Ignore(q detect.Queue, on bool) {
+	a.turn(&a.s.ports[q.Port].ignore, on, detect.Bucket{}, q, detect.MeasureIgnore, detect.MeasureHonour)
+}
+
+func (a actions) Discard(q detect.Queue, on bool) {
+	a.turn(&a.s.ports[q.Port].discard, on, detect.Bucket{}, q, detect.MeasureDiscard, detect.MeasureAdmit)
+}
+
+func (a actions) Lossy(q detect.Queue, on bool) {
+	a.turn(&a.s.ports[q.Port].lossy, on, detect.Bucket{}, q, detect.MeasureLossy, detect.MeasureHonour)
+	if on && a.s.ports[q.Port].paused {
+		a.s.ports[q.Port].paused = false
+		a.s.detector.Resume(a.s.fabric.now, q, false)
+	}
+}
+
+func (a actions) Loan(b detect.Bucket, bytes int) (ok bool) {
+	all := bytes - a.s.ports[b.Port].lent
+	for _, p := range a.s.ports {
+		all += p.lent
+	}
+	if all > a.s.fabric.Pool {
+		return false
+	}
+	if a.s.ports[b.Port].lent != bytes {
+		a.s.ports[b.Port].lent = bytes
+		if bytes > 0 {
+			a.note(detect.MeasureLend, b, detect.Queue{Port: unit.NoPort}, bytes)
+		} else {
+			a.note(detect.MeasureReturn, b, detect.Queue{Port: unit.NoPort}, 0)
+		}
+		a.resume(b)
+	}
+	return true
+}
+
+func (a actions) Avoid(in, out unit.Port, on bool) {
+	is := a.s.ports[in].avoid.Has(out)
+	a.turn(&is, on, bucket(in), queue(out), detect.MeasureAvoid, detect.MeasureAllow)
+	a.s.ports[in].avoid.Remove(out)
+	if on {
+		a.s.ports[in].avoid.Add(out)
+	}
+}
+
+// Police has four policers for each port.
+func (a actions) Police(in unit.Port, flow detect.FlowID, rate unit.Rate) (ok bool) {
+	f := a.s.fabric
+	m := &a.s.ports[in].inForce
+	measure := detect.MeasureUnpolice
+	m.policed = slices.DeleteFunc(m.policed, func(id detect.FlowID) bool { return id == flow })
+	if rate > 0 {
+		if len(m.policed) == 4 {
+			return false
+		}
+		m.policed, measure = append(m.policed, flow), detect.MeasurePolice
+	}
+	f.Measures = append(f.Measures, Measured{
+		At: f.now, Switch: a.s.id, Measure: measure, Bucket: bucket(in), Queue: detect.Queue{Port: unit.NoPort}, Flow: flow, Bytes: int(rate / 1000),
+	})
+	return true
+}
+
+func (a actions) Refuse(why detect.Refusal, b detect.Bucket, q detect.Queue) {
+	f := a.s.fabric
+	f.Refusals = append(f.Refusals, Refused{At: f.now, Switch: a.s.id, Why: why, Bucket: b, Queue: q})
+}
+
+// SendFrame reports false: a script carries no messages of a Peer.
+func (a actions) SendFrame(unit.Port, []byte) bool { return false }
