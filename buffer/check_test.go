@@ -25,6 +25,10 @@ func TestCheckNamesEveryFault(t *testing.T) {
 		{"dynamic_th too large", func(c *Config) { c.Profile.Dynamic, c.Profile.DynamicTh = true, 4 }, []string{"dynamic_th: 4; valid: -7 to 3"}},
 		{"threshold 0", func(c *Config) { c.Profile.Size, c.Profile.StaticTh = 0, 0 }, []string{"size + static_th: 0 bytes"}},
 		{"xon at the threshold", func(c *Config) { c.Profile.XON = 200 }, []string{"xon: 200 bytes; valid: below the XOFF threshold of 200"}},
+		{"threshold of a port 0", func(c *Config) { c.Profile.Size, c.Thresholds = 0, []Threshold{{1, 0}, {0, 0}, {1, 0}} }, []string{"port 1: XOFF threshold 0"}},
+		{"negative threshold of a port", func(c *Config) { c.Thresholds = []Threshold{{1, 0}, {1, 0}, {-1, 0}} }, []string{"port 2: static_th -1"}},
+		{"thresholds of two ports", func(c *Config) { c.Thresholds = make([]Threshold, 2) }, []string{"thresholds of 2 ports; valid: of all 3"}},
+		{"dynamic thresholds of ports", func(c *Config) { c.Profile.Dynamic, c.Thresholds = true, make([]Threshold, 3) }, []string{"has dynamic_th"}},
 		{"three at once", func(c *Config) { c.Ports, c.Shared, c.Profile.XOFF = 0, -1, -1 }, []string{"ports: 0", "pool: -1", "xoff: -1"}},
 	} {
 		c := small(tc.change)

@@ -43,12 +43,21 @@ func (p Profile) Unique() bool {
 // resumes at 36864 and has 30720 of headroom; it is Unique: 73728 >= 71680.
 var DefaultProfile = Profile{Size: 4096, StaticTh: 36864, XONOffset: 4096, XOFF: 30720}
 
+// Threshold is where a port's priority groups go XOFF and XON, in bytes; both are as
+// in Profile.
+type Threshold struct {
+	StaticTh, XONOffset int
+}
+
 // Config is an MMU's configuration.
 type Config struct {
 	Ports    int
 	Lossless unit.ClassSet
 	Shared   int     // bytes of the shared pool, reserved minima and headroom apart
 	Profile  Profile // of every lossless priority group
+	// Thresholds, unless it is nil, are by port and replace those of the Profile, which
+	// is not dynamic, for the port's priority groups.
+	Thresholds []Threshold
 	// LossyQueue bounds the bytes of an egress queue of a lossy class.
 	LossyQueue int
 }
@@ -81,6 +90,7 @@ func (c Config) Check() (warnings []string, err error) {
 			bad("xon: %d bytes; valid: below the XOFF threshold of %d (size + static_th)", p.XON, p.Threshold())
 		}
 	}
+	errs = append(errs, c.checkThresholds()...)
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
@@ -93,12 +103,38 @@ func (c Config) Check() (warnings []string, err error) {
 	return warnings, nil
 }
 
+// checkThresholds lists what is impossible in the thresholds of ports.
+func (c *Config) checkThresholds() (errs []error) {
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if c.Thresholds == nil {
+		return nil
+	}
+	if c.Profile.Dynamic {
+		bad("thresholds of ports: the profile has dynamic_th; valid: with static_th only")
+	}
+	if len(c.Thresholds) != c.Ports {
+		bad("thresholds of %d ports; valid: of all %d", len(c.Thresholds), c.Ports)
+	}
+	for i, t := range c.Thresholds {
+		if t.StaticTh < 0 || t.StaticTh > 1<<30 || t.XONOffset < 0 || t.XONOffset > 1<<30 {
+			bad("port %d: static_th %d, xon_offset %d bytes; valid: 0 to %d", i, t.StaticTh, t.XONOffset, 1<<30)
+			continue
+		}
+		if threshold := c.Profile.Size + t.StaticTh; c.Profile.XON >= threshold {
+			bad("port %d: XOFF threshold %d (size + static_th); valid: above xon, %d", i, threshold, c.Profile.XON)
+		}
+	}
+	return errs
+}
+
 // group is the account of one lossless priority group: a bucket.
 type group struct {
 	bytes, headroom       int32
 	bytesMax, headroomMax int32
+	lent                  int32 // added to the shared bytes that it may use
 	xoff                  bool
 	period                uint8
+	in                    unit.Port
 }
 
 // MMU keeps the accounts of one switch: bytes per bucket (ingress port, class) in
@@ -109,6 +145,7 @@ type group struct {
 type MMU struct {
 	cfg    Config
 	shared int // bytes of the shared pool in use
+	lent   int // bytes of the shared pool that are lent to groups, in use or not
 	// index of a class among the lossless ones, -1 for a lossy class
 	index    [unit.Priorities]int8
 	lossless int // number of lossless classes
@@ -134,6 +171,9 @@ func NewMMU(c Config) (*MMU, error) {
 	}
 	m.width = c.Ports * m.lossless
 	m.groups = make([]group, m.width)
+	for i := range m.groups {
+		m.groups[i].in = unit.Port(i / m.lossless)
+	}
 	m.held = make([]int32, m.width*m.width)
 	return m, nil
 }
@@ -154,7 +194,7 @@ func (m *MMU) Admit(in unit.Port, class unit.Priority, n int) (v Verdict, xoff b
 	g := m.group(in, class)
 	usual := int(g.bytes - g.headroom)
 	before, after := m.above(usual), m.above(usual+n)
-	limit := m.limit()
+	limit := m.limitOf(g)
 	switch {
 	case after <= limit && m.shared+after-before <= m.cfg.Shared:
 		m.shared += after - before
@@ -206,13 +246,37 @@ func (m *MMU) Reopened() (in unit.Port, class unit.Priority, ok bool) {
 }
 
 func (m *MMU) resume(g *group) bool {
-	if !g.xoff || g.headroom > 0 || int(g.bytes) > m.xon() {
+	if !g.xoff || g.headroom > 0 || int(g.bytes) > m.xonOf(g) {
 		return false
 	}
 	g.xoff = false
 	m.open--
 	return true
 }
+
+// Lend raises the thresholds of the bucket (in, class) by n bytes, which replaces an
+// earlier loan; 0 takes it back. What the bucket has in its headroom moves to the
+// shared area as far as the new threshold allows. xon says that the bucket resumes by
+// it. ok is false, and nothing changes, if the shared pool has not n bytes that are
+// neither used nor lent.
+func (m *MMU) Lend(in unit.Port, class unit.Priority, n int) (xon, ok bool) {
+	g := m.group(in, class)
+	if n > int(g.lent) && m.shared+m.lent-int(g.lent)+n > m.cfg.Shared {
+		return false, false
+	}
+	m.lent += n - int(g.lent)
+	g.lent = int32(n)
+	usual := int(g.bytes - g.headroom)
+	move := min(int(g.headroom), m.cfg.Profile.Size+m.limitOf(g)-usual)
+	if grow := m.above(usual+max(move, 0)) - m.above(usual); move > 0 && m.shared+grow <= m.cfg.Shared {
+		g.headroom -= int32(move)
+		m.shared += grow
+	}
+	return m.resume(g), true
+}
+
+// Lent is what was lent to the bucket, in bytes.
+func (m *MMU) Lent(in unit.Port, class unit.Priority) int { return int(m.group(in, class).lent) }
 
 // AdmitLossy reports whether an egress queue of a lossy class that holds queued
 // bytes takes n more.
@@ -277,9 +341,9 @@ func (m *MMU) ClearWatermarks() {
 	}
 }
 
-// XON is the number of bytes at or below which a bucket resumes. With a dynamic
-// threshold it is the present value.
-func (m *MMU) XON() int { return m.xon() }
+// XON is the number of bytes at or below which the bucket (in, class) resumes. With a
+// dynamic threshold, or a loan, it is the present value.
+func (m *MMU) XON(in unit.Port, class unit.Priority) int { return m.xonOf(m.group(in, class)) }
 
 // Shared is the use of the shared pool in bytes.
 func (m *MMU) Shared() int { return m.shared }
@@ -320,7 +384,18 @@ func (m *MMU) limit() int {
 	return free >> -p.DynamicTh
 }
 
-func (m *MMU) xon() int {
+// limitOf is how many shared bytes g may use now.
+func (m *MMU) limitOf(g *group) int {
+	if m.cfg.Thresholds != nil {
+		return m.cfg.Thresholds[g.in].StaticTh + int(g.lent)
+	}
+	return m.limit() + int(g.lent)
+}
+
+func (m *MMU) xonOf(g *group) int {
 	p := m.cfg.Profile
-	return p.XONThreshold(p.Size + m.limit())
+	if m.cfg.Thresholds != nil {
+		p.XONOffset = m.cfg.Thresholds[g.in].XONOffset
+	}
+	return p.XONThreshold(p.Size + m.limitOf(g))
 }

@@ -37,6 +37,7 @@ var profiles = []struct {
 	{"xon at zero", func(c *Config) { c.Profile.XONOffset = 1000 }},
 	{"all classes, one port", func(c *Config) { c.Ports, c.Lossless = 1, 0xff }},
 	{"class 0 and class 7", func(c *Config) { c.Lossless = 1<<0 | 1<<7 }},
+	{"thresholds of ports", func(c *Config) { c.Thresholds = []Threshold{{60, 20}, {160, 100}, {300, 0}} }},
 	{"dynamic, alpha 1", func(c *Config) { c.Profile.Dynamic = true }},
 	{"dynamic, alpha 8", func(c *Config) { c.Profile.Dynamic, c.Profile.DynamicTh = true, 3 }},
 	{"dynamic, alpha 1/8", func(c *Config) { c.Profile.Dynamic, c.Profile.DynamicTh = true, -3 }},
@@ -54,6 +55,7 @@ type twins struct {
 	charged []chargedFrame
 	xons    map[slowBucket]int // XON transitions seen
 	xoffs   map[slowBucket]int
+	loans   bool   // there were some: a bucket may hold more than its thresholds allow
 	where   string // printed with a failure
 }
 
@@ -162,7 +164,7 @@ func (w *twins) check() {
 		if bytes != sum[b] {
 			w.fatalf("conservation: bucket %v holds %d bytes, its frames are %d", b, bytes, sum[b])
 		}
-		if bound := p.Threshold() + p.XOFF; !p.Dynamic && bytes > bound || headroom > p.XOFF {
+		if bound := w.threshold(b) + p.XOFF; !p.Dynamic && bytes > bound && !w.loans || headroom > p.XOFF {
 			w.fatalf("bound: bucket %v holds %d bytes, %d in headroom; bound %d", b, bytes, headroom, bound)
 		}
 		w.checkHysteresis(b, bytes)
@@ -179,11 +181,67 @@ func (w *twins) checkHysteresis(b slowBucket, bytes int) {
 		w.fatalf("hysteresis: bucket %v: %d XOFF, %d XON, XOFF now %v, period %d", b, w.xoffs[b], w.xons[b], on, period)
 	}
 	// Without hysteresis a bucket that falls to the XOFF threshold resumes there.
-	if p := w.slow.cfg.Profile; !p.Dynamic && !on && bytes >= p.Threshold() && bytes > w.m.XON() {
+	if p := w.slow.cfg.Profile; !p.Dynamic && !on && bytes >= w.threshold(b) && bytes > w.m.XON(b.in, b.class) && !w.loans {
 		w.fatalf("hysteresis: bucket %v holds %d bytes and is not XOFF", b, bytes)
 	}
 	if on && bytes == 0 {
 		w.fatalf("hysteresis: bucket %v is empty and XOFF", b)
+	}
+}
+
+// threshold is where a bucket goes XOFF, unless thresholds are dynamic.
+func (w *twins) threshold(b slowBucket) int {
+	if th := w.slow.cfg.Thresholds; th != nil {
+		return w.slow.cfg.Profile.Size + th[b.in].StaticTh
+	}
+	return w.slow.cfg.Profile.Threshold()
+}
+
+func (w *twins) lend(b slowBucket, n int) {
+	w.t.Helper()
+	w.loans = true
+	xon, ok := w.m.Lend(b.in, b.class, n)
+	if wantXON, wantOK := w.slow.lend(b, n); xon != wantXON || ok != wantOK {
+		w.fatalf("Lend(%d, %d, %d) = %v, %v; want %v, %v", b.in, b.class, n, xon, ok, wantXON, wantOK)
+	}
+	if xon {
+		w.xons[b]++
+	}
+	w.check()
+}
+
+// TestRandomLoans takes back what it lent: then all is as if it had never been.
+func TestRandomLoans(t *testing.T) {
+	for _, tc := range profiles {
+		t.Run(tc.name, func(t *testing.T) {
+			seed := rand.Uint64()
+			rng := rand.New(rand.NewPCG(seed, 0))
+			w := newTwins(t, small(tc.change))
+			bucket := func() slowBucket {
+				return slowBucket{unit.Port(rng.IntN(w.m.cfg.Ports)), w.m.class(rng.IntN(w.m.lossless))}
+			}
+			for step := range 4000 {
+				w.where = fmt.Sprintf("seed %d, step %d", seed, step)
+				switch k := rng.IntN(100); {
+				case k < 10:
+					w.lend(bucket(), rng.IntN(3)*rng.IntN(200))
+				case k < 55+30*(step/200%2):
+					w.admit(bucket(), 1+rng.IntN(60), unit.Port(rng.IntN(w.m.cfg.Ports)), unit.Priority(rng.IntN(8)))
+				case len(w.charged) > 0:
+					w.release(rng.IntN(len(w.charged)))
+				}
+			}
+			w.where = fmt.Sprintf("seed %d, draining", seed)
+			for b := range w.slow.buckets {
+				w.lend(b, 0)
+			}
+			for len(w.charged) > 0 {
+				w.release(rng.IntN(len(w.charged)))
+			}
+			if w.m.open != 0 || w.m.Shared() != 0 || w.m.lent != 0 {
+				t.Errorf("seed %d: drained, but %d buckets are XOFF, %d shared bytes used and %d lent", seed, w.m.open, w.m.Shared(), w.m.lent)
+			}
+		})
 	}
 }
 
@@ -449,9 +507,9 @@ func TestUnique(t *testing.T) {
 			}
 			m.Hold(2, 3, out, 3, 1)
 		}
-		both := m.Held(2, 3, 0, 3) > m.XON() && m.Held(2, 3, 1, 3) > m.XON()
+		both := m.Held(2, 3, 0, 3) > m.XON(2, 3) && m.Held(2, 3, 1, 3) > m.XON(2, 3)
 		if both == tc.unique {
-			t.Errorf("%+v: queues hold %d and %d, XON %d; Unique() = %v", tc.p, m.Held(2, 3, 0, 3), m.Held(2, 3, 1, 3), m.XON(), tc.unique)
+			t.Errorf("%+v: queues hold %d and %d, XON %d; Unique() = %v", tc.p, m.Held(2, 3, 0, 3), m.Held(2, 3, 1, 3), m.XON(2, 3), tc.unique)
 		}
 	}
 }
@@ -499,7 +557,7 @@ func TestCounterBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := tc.ports * tc.classes
-		if got, want := m.CounterBytes(), 4*n*n+20*n; got != want {
+		if got, want := m.CounterBytes(), 4*n*n+24*n; got != want {
 			t.Errorf("%d ports, %d classes: %d bytes, want %d", tc.ports, tc.classes, got, want)
 		}
 	}

@@ -1,5 +1,7 @@
 package buffer
 
+import "softswitch/internal/unit"
+
 // Queue is a FIFO of frames, linked through the frames. The zero value is empty.
 // It owns the frames in it.
 type Queue struct {
@@ -35,6 +37,27 @@ func (q *Queue) Pop() *Frame {
 	q.frames--
 	q.bytes -= f.Len
 	return f
+}
+
+// PopOf takes the oldest frame that came in at port in in class, nil if there is none. It looks at every frame before that one.
+func (q *Queue) PopOf(in unit.Port, class unit.Priority) *Frame {
+	var before *Frame
+	for f := q.head; f != nil; before, f = f, f.next {
+		if f.In != in || f.InClass != class {
+			continue
+		}
+		if before == nil {
+			return q.Pop()
+		}
+		before.next, f.next = f.next, nil
+		if q.tail == f {
+			q.tail = before
+		}
+		q.frames--
+		q.bytes -= f.Len
+		return f
+	}
+	return nil
 }
 
 // Head is the oldest frame without taking it, nil from an empty queue.

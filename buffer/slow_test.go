@@ -30,6 +30,8 @@ type slowEdge struct {
 
 type slowGroup struct {
 	letters []byte
+	th      *Threshold // nil: the profile's
+	lent    int
 	xoff    bool
 	period  uint8
 	// Watermarks.
@@ -41,7 +43,11 @@ func newSlowMMU(c Config) *slowMMU {
 	for in := range unit.Port(c.Ports) {
 		for class := range unit.Priority(unit.Priorities) {
 			if c.Lossless.Has(class) {
-				s.buckets[slowBucket{in, class}] = &slowGroup{}
+				g := &slowGroup{}
+				if c.Thresholds != nil {
+					g.th = &c.Thresholds[in]
+				}
+				s.buckets[slowBucket{in, class}] = g
 			}
 		}
 	}
@@ -59,21 +65,54 @@ func (s *slowMMU) shared() (n int) {
 }
 
 // limit is how many letters S a bucket may have: static_th, or alpha x what is free.
-func (s *slowMMU) limit() int {
+func (s *slowMMU) limit(g *slowGroup) int {
 	p := s.cfg.Profile
+	if g.th != nil {
+		return g.th.StaticTh
+	}
 	if !p.Dynamic {
 		return p.StaticTh
 	}
 	return int(math.Floor(math.Pow(2, float64(p.DynamicTh)) * float64(s.cfg.Shared-s.shared())))
 }
 
-func (s *slowMMU) xon() int {
+func (s *slowMMU) xon(g *slowGroup) int {
 	p := s.cfg.Profile
-	return max(p.XON, p.Size+s.limit()-p.XONOffset)
+	offset := p.XONOffset
+	if g.th != nil {
+		offset = g.th.XONOffset
+	}
+	return max(p.XON, p.Size+s.limit(g)+g.lent-offset)
+}
+
+// lend relabels headroom as reserved and shared bytes, all that the threshold takes or
+// none.
+func (s *slowMMU) lend(b slowBucket, n int) (xon, ok bool) {
+	g, lent := s.buckets[b], 0
+	for _, other := range s.buckets {
+		lent += other.lent
+	}
+	if n > g.lent && s.shared()+lent-g.lent+n > s.cfg.Shared {
+		return false, false
+	}
+	g.lent = n
+	was, limit := bytes.Clone(g.letters), s.limit(g)+n
+	for g.count("H") > 0 && g.count("R")+g.count("S") < s.cfg.Profile.Size+limit {
+		letter := byte('S')
+		if g.count("R") < s.cfg.Profile.Size {
+			letter = 'R'
+		}
+		g.letters[bytes.IndexByte(g.letters, 'H')] = letter
+	}
+	if s.shared() > s.cfg.Shared {
+		g.letters = was
+	}
+	return s.resume(g), true
 }
 
 func (s *slowMMU) admit(b slowBucket, n int) (v Verdict, xoff bool) {
-	g, limit := s.buckets[b], s.limit()
+	g := s.buckets[b]
+	limit := s.limit(g) + g.lent
 	was := g.letters
 	for range n {
 		if g.count("R") < s.cfg.Profile.Size {
@@ -119,7 +158,7 @@ func (g *slowGroup) strike() {
 }
 
 func (s *slowMMU) resume(g *slowGroup) bool {
-	if g.xoff && g.count("H") == 0 && len(g.letters) <= s.xon() {
+	if g.xoff && g.count("H") == 0 && len(g.letters) <= s.xon(g) {
 		g.xoff = false
 		return true
 	}
@@ -154,9 +193,6 @@ func (s *slowMMU) diff(m *MMU) string {
 	if got, want := m.Shared(), s.shared(); got != want {
 		return fmt.Sprintf("Shared() = %d, want %d", got, want)
 	}
-	if got, want := m.XON(), s.xon(); got != want {
-		return fmt.Sprintf("XON() = %d, want %d", got, want)
-	}
 	for in := range unit.Port(s.cfg.Ports) {
 		for class := range unit.Priority(unit.Priorities) {
 			if d := s.diffBucket(m, slowBucket{in, class}); d != "" {
@@ -174,6 +210,8 @@ func (s *slowMMU) diffBucket(m *MMU, b slowBucket) string {
 	}
 	if g == nil {
 		g = &slowGroup{}
+	} else if got, want := m.XON(b.in, b.class), s.xon(g); got != want || m.Lent(b.in, b.class) != g.lent {
+		return fmt.Sprintf("XON = %d with %d lent, want %d with %d", got, m.Lent(b.in, b.class), want, g.lent)
 	}
 	type account struct {
 		bytes, headroom, bytesMax, headroomMax int

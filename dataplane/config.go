@@ -34,6 +34,15 @@ type Config struct {
 	Routes  []Route
 	ARP     []Neighbour
 	MAC     []Station
+	// What keeps deadlocks from forming; see prevent.go. NoFlood keeps lossless frames
+	// from being flooded (Guo et al., section 4.2): those for a station that has an ARP
+	// entry and no MAC entry are dropped, and others go on in the lowest lossy class.
+	Rewrites []Rewrite
+	Bands    TTLBands
+	NoFlood  bool
+	Limits   []Limit
+	// Plain pause frames carry no TLV, as those of a NIC.
+	Plain bool
 	// HashSeed makes this switch's ECMP choices its own.
 	HashSeed uint32
 	// Granularity is how precisely the driver keeps Transmit's times: 0 is exact.
@@ -60,7 +69,10 @@ type PortConfig struct {
 	MAC       ether.MAC
 	PeerMAC   ether.MAC // the next hop's address on a routed link
 	FacesHost bool
-	Rate      unit.Rate // 0: unlimited
+	// FacesStack says that the port leads to the stack of a kernel, which neither heeds
+	// nor sends pauses: of what it sends, frames that find no room are dropped.
+	FacesStack bool
+	Rate       unit.Rate // 0: unlimited
 }
 
 // Subnet is a connected subnet, bridged among Ports.

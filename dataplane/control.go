@@ -4,6 +4,7 @@ import (
 	"softswitch/buffer"
 	"softswitch/detect"
 	"softswitch/event"
+	"softswitch/internal/ether"
 	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
 	"softswitch/pfcframe"
@@ -16,6 +17,10 @@ import (
 // stop it. A quantum is 512 bit times at this port's rate.
 func (s *Switch) receivePause(in unit.Port, f *buffer.Frame) {
 	p := &s.ports[in]
+	if p.cfg.FacesStack {
+		s.drop(f, DropReservedGroup)
+		return
+	}
 	pf, pad, err := pfcframe.Parse(f.Data)
 	if err != nil {
 		panic("dataplane: a frame that parsed as PFC no longer does: " + err.Error())
@@ -58,12 +63,23 @@ func (s *Switch) receivePause(in unit.Port, f *buffer.Frame) {
 func (s *Switch) receiveMessage(in unit.Port, f *buffer.Frame) {
 	_, t, err := itsyhdr.ParseMessage(f.Data)
 	if err != nil {
-		s.drop(f, DropMessage)
+		s.receiveFrame(in, f)
 		return
 	}
 	s.ports[in].count.RxMessages++
 	s.free(f)
 	s.detector.Message(s.now, in, t)
+}
+
+// receiveFrame hands a message that is no ITSY TLV to a detector that has messages of
+// its own.
+func (s *Switch) receiveFrame(in unit.Port, f *buffer.Frame) {
+	if s.peer == nil || len(f.Data) < ether.HeaderLen || !s.peer.Frame(s.now, in, f.Data[ether.HeaderLen:]) {
+		s.drop(f, DropMessage)
+		return
+	}
+	s.ports[in].count.RxMessages++
+	s.free(f)
 }
 
 // buildControl fills f with the oldest thing that port out owes. A pause is built
@@ -73,6 +89,19 @@ func (s *Switch) buildControl(out unit.Port, f *buffer.Frame) {
 	it := p.owed.pop()
 	f.Control, f.Data = true, f.Data[:pfcframe.Len]
 	f.Len = pfcframe.Len
+	if it.payload != "" {
+		f.Data = append(f.Data[:0], itsyhdr.MessageAddress...)
+		mac := p.cfg.MAC.Bytes()
+		f.Data = append(f.Data, mac[:]...)
+		f.Data = append(f.Data, itsyhdr.MessageEtherType>>8, itsyhdr.MessageEtherType&0xff)
+		f.Data = append(f.Data, it.payload...)
+		for len(f.Data) < ether.MinLen {
+			f.Data = append(f.Data, 0)
+		}
+		f.Len = len(f.Data)
+		p.count.TxMessages++
+		return
+	}
 	if !it.isPause {
 		itsyhdr.PutMessage(f.Data, p.cfg.MAC.Bytes(), it.msg)
 		p.count.TxMessages++
@@ -87,8 +116,11 @@ func (s *Switch) buildControl(out unit.Port, f *buffer.Frame) {
 		t = s.detector.Label(s.now, detect.Bucket{Port: out, Class: c})
 	}
 	t.Class, t.Period = c, period
-	itsyhdr.Put(pfcframe.Put(f.Data, pf), t)
+	if pad := pfcframe.Put(f.Data, pf); !s.cfg.Plain {
+		itsyhdr.Put(pad, t)
+	}
 	s.tell(out, c, on, period)
+	p.told[c].label = t
 }
 
 // tell notes what the far end of out is told of class by the frame that leaves.

@@ -249,7 +249,7 @@ func TestOwedAgainstModel(t *testing.T) {
 					}
 				}
 				it := owedItem{msg: label(uint16(step))}
-				if got, want := o.message(it.msg), messages < messagesMax; got != want {
+				if got, want := o.message(it), messages < messagesMax; got != want {
 					t.Fatalf("seed %d, step %d: message taken: %v with %d waiting", seed, step, got, messages)
 				} else if got {
 					model = append(model, it)

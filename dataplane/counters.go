@@ -25,6 +25,11 @@ const (
 	DropNoPort
 	DropTTL
 	DropARPUnresolved
+	DropIncompleteARP // no MAC entry for its station, and not to be flooded
+	DropResponse      // on purpose, to break a deadlock
+	DropPoliced       // above a policer's rate
+	DropLossyPort     // a lossless frame for a lossy queue that is full
+	DropStack         // a lossless frame of a kernel's stack that found no room
 	DropHeadroom
 	DropLossyQueue
 	DropNoSlot
@@ -40,7 +45,7 @@ const (
 
 var reasonNames = [Reasons]string{
 	"none", "short", "too_long", "malformed_ip", "malformed_arp", "pfc_short", "pfc_long", "pfc_address", "pfc_opcode",
-	"pfc_reserved_bits", "pause_8023", "message_malformed", "reserved_group", "not_for_us", "no_route", "no_port", "ttl_expired", "arp_unresolved",
+	"pfc_reserved_bits", "pause_8023", "message_malformed", "reserved_group", "not_for_us", "no_route", "no_port", "ttl_expired", "arp_unresolved", "incomplete_arp", "response", "policed", "lossy_port_full", "stack_queue_full",
 	"headroom_full", "lossy_queue_full", "no_slot", "no_copy", "link_down", "message_queue_full",
 	"tlv_malformed", "pfc_class_not_lossless", "mac_table_full", "arp_table_full",
 }
@@ -55,9 +60,19 @@ type PortCounters struct {
 	TxPause, TxResume [unit.Priorities]uint64 // first pauses and resumes
 	TxRefresh         [unit.Priorities]uint64
 	Expired           [unit.Priorities]uint64
+	Pauses            [unit.Priorities]uint64    // times that the queue came to be paused
 	PausedTime        [unit.Priorities]unit.Time // queue paused, without the pause in force
+	LastPause         [unit.Priorities]LastPause // the latest that ended
+	TxDropped         [unit.Priorities]uint64    // on purpose, in a queue of this port or on the way there
+	RxDropped         [unit.Priorities]uint64    // on purpose, on arrival
 	RxMessages        uint64
 	TxMessages        uint64
 	Drops             [Reasons]uint64 // frames that came in by this port, by reason
 	LosslessLost      uint64          // of Drops: well-formed frames of a lossless class
+	ResponseBytes     uint64          // of the frames that were dropped to break a deadlock
+}
+
+// LastPause is a pause of a queue that has ended.
+type LastPause struct {
+	Start, Time unit.Time // when it began and how long it lasted
 }

@@ -14,7 +14,8 @@
 // config.go, switch.go (the state), then along a frame's way: parse.go,
 // receive.go, forward.go, pause.go, transmit.go, schedule.go, sent.go; control.go
 // is the one place where pause frames and ITSY labels meet; tables.go holds the
-// FIB and the MAC and ARP tables; view.go is what a detector sees.
+// FIB and the MAC and ARP tables; prevent.go is the class in which a frame leaves, and
+// limits on what comes in; view.go is what a detector sees.
 //
 // Invariants:
 //   - paused: no frame leaves a queue while a pause is in force there;

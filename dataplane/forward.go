@@ -38,7 +38,7 @@ func (s *Switch) route(in unit.Port, f *buffer.Frame) {
 	case e.subnet >= 0:
 		s.deliver(f, int(e.subnet))
 	default:
-		out := e.pick(in, f.Info.Hash, s.cfg.HashSeed)
+		out := e.pick(in, f.Info.Hash, s.cfg.HashSeed, s.ports[in].measured.avoid)
 		if out == unit.NoPort {
 			s.drop(f, DropNoPort)
 			return
@@ -71,6 +71,10 @@ func (s *Switch) deliver(f *buffer.Frame, subnet int) {
 		s.enqueue(f, out)
 		return
 	}
+	if s.cfg.NoFlood && s.lossless.Has(f.Info.Class) {
+		s.drop(f, DropIncompleteARP)
+		return
+	}
 	ether.SetAddresses(f.Data, mac, s.ports[sub.Ports.First()].cfg.MAC)
 	outs := s.up & (sub.Ports | sub.Flood)
 	outs.Remove(f.In)
@@ -101,6 +105,20 @@ func (s *Switch) flood(f *buffer.Frame, outs unit.PortSet) {
 		s.drop(f, DropNoPort)
 		return
 	}
+	if s.cfg.NoFlood && s.lossless.Has(f.Info.Class) {
+		s.setClass(f, s.classes.lossy)
+	} else {
+		same := s.sameClass(f, outs)
+		if same != outs {
+			s.floodAlso(f, outs&^same)
+		}
+		outs = same
+		s.setClass(f, s.outClass(f, outs.First()))
+	}
+	if outs = s.withoutDiscarding(outs, f.OutClass); outs == 0 {
+		s.drop(f, DropResponse)
+		return
+	}
 	if !s.admit(f) {
 		return
 	}
@@ -123,7 +141,14 @@ func (s *Switch) flood(f *buffer.Frame, outs unit.PortSet) {
 
 // enqueue admits a frame and puts it into the queue of one port.
 func (s *Switch) enqueue(f *buffer.Frame, out unit.Port) {
-	if s.admit(f) {
+	s.setClass(f, s.outClass(f, out))
+	switch m := &s.ports[out].measured; {
+	case m.discard.Has(f.OutClass):
+		s.ports[out].count.TxDropped[f.OutClass]++
+		s.drop(f, DropResponse)
+	case m.lossy.Has(f.OutClass):
+		s.pushUncharged(f, out)
+	case s.admit(f):
 		s.push(f, out)
 	}
 }
@@ -131,17 +156,16 @@ func (s *Switch) enqueue(f *buffer.Frame, out unit.Port) {
 // admit charges a frame of a lossless class to its bucket, or drops it. The event
 // that the bucket went XOFF is told after the frame is queued, by push.
 func (s *Switch) admit(f *buffer.Frame) bool {
-	f.InClass, f.OutClass = f.Info.Class, f.Info.Class
 	if s.pool.Free() <= s.reserve {
 		s.drop(f, DropNoSlot)
 		return false
 	}
-	if !s.lossless.Has(f.InClass) {
+	if !s.lossless.Has(f.InClass) || !s.lossless.Has(f.OutClass) {
 		return true
 	}
 	v, xoff := s.mmu.Admit(f.In, f.InClass, f.Len)
 	if v == buffer.HeadroomFull {
-		s.drop(f, DropHeadroom)
+		s.drop(f, s.ports[f.In].full())
 		return false
 	}
 	f.Charged = true
@@ -149,6 +173,14 @@ func (s *Switch) admit(f *buffer.Frame) bool {
 		f.Info.Reason = crossed
 	}
 	return true
+}
+
+// full is why a frame is dropped that finds no room in its bucket.
+func (p *port) full() Reason {
+	if p.cfg.FacesStack {
+		return DropStack
+	}
+	return DropHeadroom
 }
 
 // crossed marks, between admit and push, the frame that made its bucket XOFF.
@@ -162,7 +194,7 @@ func (s *Switch) push(f *buffer.Frame, out unit.Port) {
 	q := &p.queues[c]
 	if !s.lossless.Has(c) {
 		if !s.mmu.AdmitLossy(q.Bytes(), f.Len) {
-			s.drop(f, DropLossyQueue)
+			s.dropLossy(f)
 			return
 		}
 		q.Push(f)
@@ -193,10 +225,19 @@ func (s *Switch) push(f *buffer.Frame, out unit.Port) {
 	}
 }
 
+// dropLossy drops a frame that finds its lossy queue full.
+func (s *Switch) dropLossy(f *buffer.Frame) {
+	if s.lossless.Has(f.InClass) {
+		s.drop(f, DropLossyPort)
+		return
+	}
+	s.drop(f, DropLossyQueue)
+}
+
 // eventHeld logs that a bucket that is XOFF now holds bytes in a paused queue
 // where it held before before, and that the edge became strong by it.
 func (s *Switch) eventHeld(b detect.Bucket, q detect.Queue, held, before int) {
-	xon := s.mmu.XON()
+	xon := s.mmu.XON(b.Port, b.Class)
 	e := event.Event{Port: b.Port, Class: b.Class, Out: q.Port, OutClass: q.Class, Bytes: int32(held), Limit: int32(xon)}
 	e.Type = event.Held
 	s.event(e)

@@ -27,7 +27,7 @@ func (s *Switch) AppendHolds(hs []Holds, b detect.Bucket) []Holds {
 		for rest := paused; rest != 0; rest &= rest - 1 {
 			out := rest.First()
 			for f := s.ports[out].queues[c].Head(); f != nil; f = f.Next() {
-				if f.In != b.Port || f.InClass != b.Class {
+				if f.In != b.Port || f.InClass != b.Class || !f.Orig().Charged {
 					continue
 				}
 				in := unit.PortSet(1) << out

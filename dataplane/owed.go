@@ -20,6 +20,7 @@ type owed struct {
 type owedItem struct {
 	isPause bool
 	msg     itsyhdr.TLV
+	payload string // of a message that is no TLV; "" otherwise
 }
 
 // clear forgets everything that is owed.
@@ -34,12 +35,12 @@ func (o *owed) pause(c unit.Priority) {
 	o.push(owedItem{isPause: true, msg: itsyhdr.TLV{Class: c}})
 }
 
-// message appends t; false if messagesMax wait already.
-func (o *owed) message(t itsyhdr.TLV) bool {
+// message appends a message; false if messagesMax wait already.
+func (o *owed) message(it owedItem) bool {
 	if o.n-o.pauses.Len() >= messagesMax {
 		return false
 	}
-	o.push(owedItem{msg: t})
+	o.push(it)
 	return true
 }
 

@@ -11,7 +11,7 @@ import (
 func (s *Switch) pauseBucket(b detect.Bucket, cause detect.Queue) {
 	bytes, _ := s.mmu.Bytes(b.Port, b.Class)
 	_, period := s.mmu.XOFF(b.Port, b.Class)
-	s.event(event.Event{Type: event.XOFF, Port: b.Port, Class: b.Class, Out: cause.Port, OutClass: cause.Class, Period: period, Bytes: int32(bytes), Limit: int32(s.mmu.XON())})
+	s.event(event.Event{Type: event.XOFF, Port: b.Port, Class: b.Class, Out: cause.Port, OutClass: cause.Class, Period: period, Bytes: int32(bytes), Limit: int32(s.mmu.XON(b.Port, b.Class))})
 	s.eachHeld(b, func(q detect.Queue, held int) { s.eventHeld(b, q, held, 0) })
 	s.detector.XOFF(s.now, b, cause)
 	s.owePause(b.Port, b.Class)
@@ -23,7 +23,7 @@ func (s *Switch) resumeBucket(in unit.Port, class unit.Priority) {
 	s.eachHeld(b, func(q detect.Queue, held int) { s.eventWeak(b, q, held) })
 	bytes, _ := s.mmu.Bytes(in, class)
 	_, period := s.mmu.XOFF(in, class)
-	s.event(event.Event{Type: event.XON, Port: in, Class: class, Period: period, Bytes: int32(bytes), Limit: int32(s.mmu.XON())})
+	s.event(event.Event{Type: event.XON, Port: in, Class: class, Period: period, Bytes: int32(bytes), Limit: int32(s.mmu.XON(in, class))})
 	s.detector.XON(s.now, b)
 	s.owePause(in, class)
 }
@@ -42,7 +42,7 @@ func (s *Switch) eachHeld(b detect.Bucket, fn func(q detect.Queue, held int)) {
 
 // eventWeak logs that the edge from b to q, if it was strong, is no more.
 func (s *Switch) eventWeak(b detect.Bucket, q detect.Queue, held int) {
-	if xon := s.mmu.XON(); held > xon {
+	if xon := s.mmu.XON(b.Port, b.Class); held > xon {
 		s.event(event.Event{Type: event.StrongRemoved, Port: b.Port, Class: b.Class, Out: q.Port, OutClass: q.Class, Bytes: int32(held), Limit: int32(xon)})
 	}
 }
@@ -51,6 +51,9 @@ func (s *Switch) eventWeak(b detect.Bucket, q detect.Queue, held int) {
 // another period means that the resume between them was lost: it counts as one.
 func (s *Switch) startPause(q detect.Queue, until unit.Time, t itsyhdr.TLV, hasPeriod bool) {
 	p := &s.ports[q.Port]
+	if p.measured.deaf().Has(q.Class) {
+		return
+	}
 	z := &p.pauses[q.Class]
 	if p.paused.Has(q.Class) && z.hasPeriod && hasPeriod && z.period != t.Period {
 		s.endPause(q.Port, q.Class, event.Resumed)
@@ -59,6 +62,7 @@ func (s *Switch) startPause(q detect.Queue, until unit.Time, t itsyhdr.TLV, hasP
 	if fresh {
 		*z = pause{since: s.now, period: t.Period, hasPeriod: hasPeriod}
 		p.paused.Add(q.Class)
+		p.count.Pauses[q.Class]++
 		s.event(event.Event{Type: event.Paused, Out: q.Port, OutClass: q.Class, Period: t.Period, HasPeriod: hasPeriod})
 		s.eachWaiting(q, func(b detect.Bucket, held int) { s.eventHeld(b, q, held, 0) })
 	}
@@ -67,6 +71,7 @@ func (s *Switch) startPause(q detect.Queue, until unit.Time, t itsyhdr.TLV, hasP
 	if t.Kind == itsyhdr.KindPeriod {
 		t = itsyhdr.TLV{}
 	}
+	z.label = t
 	s.detector.Pause(s.now, q, t, fresh)
 }
 
@@ -76,7 +81,9 @@ func (s *Switch) endPause(out unit.Port, class unit.Priority, how event.Type) {
 	q := detect.Queue{Port: out, Class: class}
 	s.eachWaiting(q, func(b detect.Bucket, held int) { s.eventWeak(b, q, held) })
 	p.paused &^= 1 << class
-	p.count.PausedTime[class] += s.now - p.pauses[class].since
+	lasted := s.now - p.pauses[class].since
+	p.count.PausedTime[class] += lasted
+	p.count.LastPause[class] = LastPause{Start: p.pauses[class].since, Time: lasted}
 	s.event(event.Event{Type: how, Out: out, OutClass: class, Period: p.pauses[class].period, HasPeriod: p.pauses[class].hasPeriod})
 	s.ready.Add(out)
 	s.detector.Resume(s.now, q, how == event.Expired)
@@ -140,7 +147,7 @@ func (s *Switch) nextRefresh(in unit.Port) unit.Time {
 // of them is decided when the frame leaves.
 func (s *Switch) owePause(in unit.Port, class unit.Priority) {
 	p := &s.ports[in]
-	if !p.up {
+	if !p.up || p.cfg.FacesStack {
 		return
 	}
 	p.owed.pause(class)

@@ -24,6 +24,15 @@ func (s *Switch) Receive(now unit.Time, in unit.Port, fs []*buffer.Frame) {
 			s.receiveMessage(in, f)
 		default:
 			c := f.Info.Class
+			if p.measured.discard.Has(c) {
+				p.count.RxDropped[c]++
+				s.drop(f, DropResponse)
+				continue
+			}
+			if len(s.policers) > 0 && s.overRate(in, f) {
+				s.drop(f, DropPoliced)
+				continue
+			}
 			p.count.RxFrames[c]++
 			p.count.RxBytes[c] += uint64(f.Len)
 			s.receiveData(in, p, f)

@@ -13,7 +13,7 @@ const quantumBytes = 1600
 // frames and is not paused, else deficit round robin among the weighted ones
 // (Shreedhar and Varghese, 1995). ok is false if nothing may leave.
 func (p *port) pick(weights *[unit.Priorities]int) (c unit.Priority, ok bool) {
-	set := p.backlog &^ p.paused
+	set := p.sendable()
 	if set == 0 {
 		return 0, false
 	}
@@ -36,7 +36,7 @@ func (p *port) pickWeighted(set unit.ClassSet, weights *[unit.Priorities]int) un
 	for {
 		c := p.turn
 		if set.Has(c) {
-			if n := p.queues[c].Head().Len; p.deficit[c] >= n {
+			if n := p.next(c).Len; p.deficit[c] >= n {
 				p.deficit[c] -= n
 				return c
 			}

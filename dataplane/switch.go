@@ -8,6 +8,7 @@ import (
 	"softswitch/event"
 	"softswitch/internal/ether"
 	"softswitch/internal/unit"
+	"softswitch/itsyhdr"
 )
 
 // Switch is the switch's state. It implements Machine, and detect.View and
@@ -29,6 +30,9 @@ type Switch struct {
 	up       unit.PortSet
 	reserve  int // free slots that Receive leaves to drivers and control frames
 	flooded  int // frames marked Flooded in lossless queues
+	policers []policer
+	classes  classes
+	peer     detect.Peer // the detector, if it has messages of its own
 
 	now    unit.Time
 	ready  unit.PortSet
@@ -50,6 +54,9 @@ type port struct {
 	deficit [unit.Priorities]int
 	turn    unit.Priority // the class whose turn the deficit round robin is at
 
+	// What measures have changed of the queues; see measure.go.
+	measured measured
+
 	// Egress pacing: the wire is free from wireFree on; waiting says that frames wait
 	// for that time.
 	wireFree unit.Time
@@ -67,6 +74,7 @@ type pause struct {
 	since, until unit.Time
 	period       uint8 // of the bucket that pauses, if hasPeriod
 	hasPeriod    bool
+	label        itsyhdr.TLV // that the latest pause frame carried
 }
 
 // told is what the far end was last told of an ingress class.
@@ -74,6 +82,7 @@ type told struct {
 	paused  bool
 	period  uint8
 	refresh unit.Time // when to repeat the pause
+	label   itsyhdr.TLV
 }
 
 // messagesMax bounds the messages that wait at a port.
@@ -89,8 +98,14 @@ func NewSwitch(cfg Config) (*Switch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("switch %s: buffer: %w", cfg.Name, err)
 	}
+	classes, err := newClasses(&cfg)
+	if err != nil {
+		return nil, fmt.Errorf("switch %s: %w", cfg.Name, err)
+	}
 	s := &Switch{
 		cfg:      cfg,
+		classes:  classes,
+		policers: newPolicers(cfg.Limits),
 		ports:    make([]port, len(cfg.Ports)),
 		mmu:      mmu,
 		armed:    unit.Never,
@@ -115,6 +130,7 @@ func NewSwitch(cfg Config) (*Switch, error) {
 	if cfg.Detector != nil {
 		s.detector = cfg.Detector(s, s)
 	}
+	s.peer, _ = s.detector.(detect.Peer)
 	return s, nil
 }
 
@@ -181,6 +197,7 @@ func (s *Switch) SetLink(now unit.Time, n unit.Port, up bool) {
 // forgets the stations that were reached by it.
 func (s *Switch) flush(n unit.Port) {
 	p := &s.ports[n]
+	p.measured.linkDown()
 	for c := range unit.Priority(unit.Priorities) {
 		p.told[c] = told{}
 		if p.paused.Has(c) {
@@ -201,6 +218,9 @@ func (s *Switch) flush(n unit.Port) {
 func (s *Switch) drop(f *buffer.Frame, r Reason) {
 	c := &s.ports[f.In].count
 	c.Drops[r]++
+	if r == DropResponse {
+		c.ResponseBytes += uint64(f.Len)
+	}
 	if f.Info.Kind == kindData && s.lossless.Has(f.Info.Class) && r >= DropHeadroom {
 		c.LosslessLost++
 	}
@@ -252,6 +272,16 @@ func (s *Switch) QueuePaused(p unit.Port, c unit.Priority) bool { return s.ports
 
 // LinkUp reports a port's link state.
 func (s *Switch) LinkUp(p unit.Port) bool { return s.ports[p].up }
+
+// SetRate changes the rate of a port; 0 is unlimited. What waits for the wire leaves at
+// the new rate.
+func (s *Switch) SetRate(now unit.Time, n unit.Port, r unit.Rate) {
+	s.now = now
+	p := &s.ports[n]
+	p.cfg.Rate = r
+	p.wireFree = min(p.wireFree, now)
+	s.ready.Add(n)
+}
 
 // SetMAC sets the address of a port that its configuration left to the interface.
 func (s *Switch) SetMAC(p unit.Port, m ether.MAC) { s.ports[p].cfg.MAC = m }

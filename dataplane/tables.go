@@ -103,12 +103,15 @@ func (f *fib) setLinks(up unit.PortSet, rerouted func(route int, out unit.Port))
 }
 
 // pick chooses a port of the group by a flow's hash, but not the one by which the
-// frame came, unless that is the only one (split horizon). unit.NoPort if no port
-// of the group is up.
-func (e *fibEntry) pick(in unit.Port, hash, seed uint32) unit.Port {
+// frame came, unless that is the only one (split horizon), nor one of avoid, unless
+// there is no other. unit.NoPort if no port of the group is up.
+func (e *fibEntry) pick(in unit.Port, hash, seed uint32, avoid unit.PortSet) unit.Port {
 	set := e.active
 	if set.Has(in) && set.Len() > 1 {
 		set.Remove(in)
+	}
+	if rest := set &^ avoid; rest != 0 {
+		set = rest
 	}
 	switch n := set.Len(); n {
 	case 0:

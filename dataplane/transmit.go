@@ -24,7 +24,7 @@ func (s *Switch) Transmit(now unit.Time, out unit.Port, fs []*buffer.Frame) (n i
 	p.catchUp(now, s.cfg.Granularity)
 	n = s.transmitControl(out, fs)
 	n += s.transmitData(out, fs[n:])
-	if p.owed.n > 0 || p.backlog&^p.paused != 0 {
+	if p.owed.n > 0 || p.sendable() != 0 {
 		p.waiting = true
 		if p.wireFree <= now {
 			return n, now // the batch was the limit, not the wire
@@ -97,6 +97,7 @@ func (s *Switch) transmitData(out unit.Port, fs []*buffer.Frame) (n int) {
 			break
 		}
 		f := s.pop(out, c)
+		p.measured.spend(c, p.paused, f.Len)
 		p.count.TxFrames[c]++
 		p.count.TxBytes[c] += uint64(f.Len)
 		p.wireFree += p.cfg.Rate.FrameTime(f.Len)
@@ -106,23 +107,37 @@ func (s *Switch) transmitData(out unit.Port, fs []*buffer.Frame) (n int) {
 	return n
 }
 
-// pop takes the oldest frame of a queue and out of M.
+// pop takes the frame of a queue that is to leave next, and out of M.
 func (s *Switch) pop(out unit.Port, c unit.Priority) *buffer.Frame {
 	p := &s.ports[out]
-	f := p.queues[c].Pop()
+	if b, some := p.of(c); some {
+		return s.popped(out, c, p.queues[c].PopOf(b.Port, b.Class))
+	}
+	return s.popped(out, c, p.queues[c].Pop())
+}
+
+// popped does the accounts of a frame that was taken from a queue.
+func (s *Switch) popped(out unit.Port, c unit.Priority, f *buffer.Frame) *buffer.Frame {
+	p := &s.ports[out]
 	empty := p.queues[c].Head() == nil
 	if empty {
 		p.backlog &^= 1 << c
 	}
-	if s.lossless.Has(c) {
+	if !s.lossless.Has(c) {
+		return f
+	}
+	if f.Orig().Charged {
 		if f.Flooded {
 			s.flooded--
 			f.Orig().Waiting.Remove(out)
 		}
-		s.mmu.Hold(f.In, f.InClass, out, c, -f.Len)
-		if empty {
-			s.detector.Empty(s.now, detect.Queue{Port: out, Class: c})
+		held := s.mmu.Hold(f.In, f.InClass, out, c, -f.Len)
+		if p.paused.Has(c) { // a measure took it out
+			s.heldFell(detect.Bucket{Port: f.In, Class: f.InClass}, detect.Queue{Port: out, Class: c}, held, held+f.Len)
 		}
+	}
+	if empty {
+		s.detector.Empty(s.now, detect.Queue{Port: out, Class: c})
 	}
 	return f
 }

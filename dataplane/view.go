@@ -1,6 +1,8 @@
 package dataplane
 
 import (
+	"fmt"
+
 	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/internal/unit"
@@ -48,7 +50,7 @@ func (s *Switch) HeldIn(b detect.Bucket, out unit.PortSet) (n int) {
 // that wait in a queue of a lower port of out too.
 func (s *Switch) heldFirst(b detect.Bucket, at unit.Port, out unit.PortSet) (n int) {
 	for f := s.ports[at].queues[b.Class].Head(); f != nil; f = f.Next() {
-		if f.In != b.Port || f.InClass != b.Class {
+		if f.In != b.Port || f.InClass != b.Class || !f.Orig().Charged {
 			continue
 		}
 		if !f.Flooded || (f.Orig().Waiting&out).First() == at {
@@ -72,7 +74,7 @@ func (s *Switch) Lapsed(b detect.Bucket) bool {
 func (s *Switch) Hop() unit.Time { return s.hop }
 
 // XON is the resume threshold in bytes.
-func (s *Switch) XON(detect.Bucket) int { return s.mmu.XON() }
+func (s *Switch) XON(b detect.Bucket) int { return s.mmu.XON(b.Port, b.Class) }
 
 // Repause sends a pause frame for b now, if b is XOFF.
 func (s *Switch) Repause(b detect.Bucket) {
@@ -83,7 +85,19 @@ func (s *Switch) Repause(b detect.Bucket) {
 
 // Send sends t out of port p as a one-hop message.
 func (s *Switch) Send(p unit.Port, t itsyhdr.TLV) bool {
-	if !s.ports[p].up || !s.ports[p].owed.message(t) {
+	return s.send(p, owedItem{msg: t})
+}
+
+// SendFrame sends a payload out of port p as a one-hop message.
+func (s *Switch) SendFrame(p unit.Port, payload []byte) bool {
+	if len(payload) > detect.PayloadMax {
+		panic(fmt.Sprintf("dataplane: a message of %d bytes, want at most %d", len(payload), detect.PayloadMax))
+	}
+	return s.send(p, owedItem{payload: string(payload)})
+}
+
+func (s *Switch) send(p unit.Port, it owedItem) bool {
+	if !s.ports[p].up || !s.ports[p].owed.message(it) {
 		s.ports[p].count.Drops[DropMessageQueue]++
 		return false
 	}

@@ -1,0 +1,390 @@
+package dataplane
+
+import (
+	"fmt"
+	"testing"
+
+	"softswitch/detect"
+	"softswitch/internal/ether"
+	"softswitch/internal/unit"
+	"softswitch/itsyhdr"
+)
+
+var (
+	bucket0 = detect.Bucket{Port: 0, Class: 3}
+	bucket2 = detect.Bucket{Port: 2, Class: 3}
+	queue1  = detect.Queue{Port: 1, Class: 3}
+)
+
+// stuck is a switch whose queue at port 1 is paused, with n frames of port 0 in it,
+// and then m of port 2.
+func stuck(t *testing.T, n, m int) (s *testSwitch, of0, of2 [][]byte) {
+	t.Helper()
+	s = newTestSwitch(t, 3, func(c *Config) { c.Quanta = 65535 })
+	s.receive(1, pauseOf(3, 65535, 1))
+	of0, of2 = several(n, 0, 1, 3), several(m, 2, 1, 3)
+	s.receive(0, of0...)
+	s.receive(2, of2...)
+	s.drain(0)
+	s.drain(2)
+	s.log, s.det.calls = nil, nil
+	return s, of0, of2
+}
+
+// Drop takes the oldest frames of the bucket, and no others, until it resumes.
+func TestDropIsMinimal(t *testing.T) {
+	s, of0, of2 := stuck(t, 5, 4)
+	if got := s.Drop(bucket0, queue1); got != 2000 {
+		t.Errorf("%d bytes dropped, want 2000: from 5000 to 3000", got)
+	}
+	s.work()
+	s.wantDrops(0, map[Reason]uint64{DropResponse: 2})
+	s.wantResume(0, 3, 1)
+	s.wantNothing(1)
+	if c := s.Counters(0); c.LosslessLost != 0 || c.ResponseBytes != 2000 {
+		t.Errorf("%d counted as lost, %d bytes as dropped on purpose; want 0, 2000", c.LosslessLost, c.ResponseBytes)
+	}
+	if got := s.Frames(queue1); got.TxDropped != 2 {
+		t.Errorf("%d frames dropped in the queue, want 2", got.TxDropped)
+	}
+	if got := s.Drop(bucket0, queue1); got != 0 {
+		t.Errorf("%d bytes of a bucket that is not XOFF were dropped", got)
+	}
+	s.receive(1, resumeOf(3, 1))
+	s.wantData(1, append(of0[2:], of2...)...)
+}
+
+// Force lets the bucket's frames pass the pause, and those of others not.
+func TestForcePassesThePause(t *testing.T) {
+	s, of0, of2 := stuck(t, 4, 4)
+	s.Force(bucket2, queue1, 1500)
+	s.work()
+	s.wantEvents("force 2.3 1.3 1500")
+	s.wantData(1, of2[0], of2[1]) // the second begins within the allowance
+	s.wantNothing(1)
+	s.Force(bucket0, queue1, 5000)
+	s.Force(bucket0, queue1, 0)
+	s.work()
+	s.wantNothing(1)
+	s.receive(1, resumeOf(3, 1))
+	s.wantData(1, append(of0, of2[2:]...)...)
+}
+
+// A queue that ignores pauses sends; the next pause after that holds again.
+func TestIgnore(t *testing.T) {
+	s, of0, _ := stuck(t, 3, 0)
+	s.Ignore(queue1, true)
+	s.Ignore(queue1, true)
+	s.work()
+	s.wantEvents("ignore 255.0 1.3 0", "resumed 1.3 period 1")
+	s.wantData(1, of0[0])
+	s.receive(1, pauseOf(3, 65535, 2))
+	s.wantEvents()
+	if got := s.PausesSeen(queue1); got != 2 {
+		t.Errorf("%d pauses seen, want 2", got)
+	}
+	s.wantData(1, of0[1])
+	s.Ignore(queue1, false)
+	s.receive(1, pauseOf(3, 65535, 2))
+	s.wantNothing(1)
+	s.wantEvents("honour 255.0 1.3 0", "paused 1.3 period 2")
+	s.receive(1, resumeOf(3, 2))
+	s.wantData(1, of0[2])
+}
+
+// Discard empties a queue, drops what is for it and what comes in beside it, and
+// leaves the rest of the port alone.
+func TestDiscard(t *testing.T) {
+	s, _, _ := stuck(t, 4, 0)
+	s.Discard(queue1, true)
+	s.work()
+	s.wantResume(0, 3, 1)
+	s.wantDrops(0, map[Reason]uint64{DropResponse: 4})
+	s.receive(0, between(0, 1, 3, 9), between(0, 1, 4, 9))
+	s.wantDrop(0, DropResponse)
+	s.wantData(1, between(0, 1, 4, 9))
+	s.receive(1, between(1, 0, 3, 9))
+	s.wantDrop(1, DropResponse)
+	s.receive(0, plain(ether.Broadcast, stationMAC(0), 100))
+	if got, want := s.Frames(queue1), (detect.Frames{TxDropped: 5, RxDropped: 1}); got != want {
+		t.Errorf("counted %+v, want %+v", got, want)
+	}
+	s.Discard(queue1, false)
+	s.receive(0, between(0, 1, 3, 10))
+	s.drain(2) // the broadcast
+	if got := s.drain(1); len(got) != 2 {
+		t.Errorf("%d frames leave, want the broadcast and one of class 3", len(got))
+	}
+}
+
+// A restricted queue sends frames of its bucket in order; the others wait.
+func TestRestrict(t *testing.T) {
+	s, of0, of2 := stuck(t, 3, 3)
+	s.Restrict(bucket2, queue1, true)
+	s.receive(1, resumeOf(3, 1))
+	s.wantData(1, of2...)
+	s.wantNothing(1)
+	s.Restrict(bucket2, queue1, false)
+	s.work()
+	s.wantData(1, of0...)
+}
+
+// A loan makes a bucket resume, and XOFF at the higher threshold; taken back, the
+// bucket keeps what it has.
+func TestLoan(t *testing.T) {
+	s, of0, _ := stuck(t, 5, 0)
+	if !s.Loan(bucket0, 3000) {
+		t.Fatal("refused")
+	}
+	s.work()
+	s.wantResume(0, 3, 1)
+	if got := s.XON(bucket0); got != 6000 {
+		t.Errorf("XON is %d with the loan, want 6000", got)
+	}
+	more := []([]byte){between(0, 1, 3, 90), between(0, 1, 3, 91)}
+	s.receive(0, more...)
+	s.wantPause(0, 3, 2, itsyhdr.TLV{}) // 7000
+	s.Loan(bucket0, 0)
+	s.work()
+	if got := s.Charged(bucket0); got != 7000 {
+		t.Errorf("%d bytes charged, want 7000", got)
+	}
+	s.receive(1, resumeOf(3, 1))
+	s.wantData(1, of0[:3]...)
+	s.wantNothing(0)
+	s.wantData(1, of0[3])
+	s.wantResume(0, 3, 2) // 3000
+	s.wantData(1, append(of0[4:], more...)...)
+	s.wantNoDrops()
+}
+
+// A pool that has too little left lends nothing.
+func TestLoanRefused(t *testing.T) {
+	s, _, _ := stuck(t, 4, 0)
+	s.log = nil
+	if s.Loan(bucket0, 96_001) {
+		t.Error("96001 bytes lent of a pool of 100000 with 4000 in use")
+	}
+	s.work()
+	s.wantEvents()
+	if !s.Loan(bucket0, 96_000) {
+		t.Error("96000 bytes not lent of a pool of 100000 with 4000 in use")
+	}
+	s.work()
+	s.log = nil
+}
+
+// A policer lets its rate through and drops the rest of the flow, and of no other.
+func TestPolice(t *testing.T) {
+	s := newTestSwitch(t, 3, nil)
+	f := several(200, 0, 1, 3)
+	first := s.fill(0, f[0])
+	flow := detect.FlowID(first[0].Info.Hash)
+	s.Receive(s.now, 0, first)
+	s.work()
+	s.wantData(1, f[0])
+	if !s.Police(0, flow, 100*mega) {
+		t.Fatal("refused")
+	}
+	passed := 0
+	for _, frame := range f { // 1000 bytes every 20 us: 400 Mbit/s
+		s.receive(0, frame)
+		passed += len(s.drain(1))
+		s.advance(20 * unit.Microsecond)
+	}
+	if passed < 45 || passed > 57 { // a quarter, less 2 % overhead, and the burst
+		t.Errorf("%d of 200 frames pass, want a quarter and a burst", passed)
+	}
+	s.wantDrops(0, map[Reason]uint64{DropPoliced: uint64(200 - passed)})
+	for _, frame := range several(50, 2, 1, 3) {
+		s.receive(2, frame)
+		s.wantData(1, frame)
+	}
+	s.wantDrops(2, map[Reason]uint64{})
+	s.Police(0, flow, 0)
+	s.receive(0, f[:3]...)
+	if got := len(s.drain(1)); got != 3 {
+		t.Errorf("%d of 3 frames pass without the policer", got)
+	}
+}
+
+func TestPolicersAreBounded(t *testing.T) {
+	s := newTestSwitch(t, 2, nil)
+	for i := range policersMax {
+		if !s.Police(0, detect.FlowID(i), mega) {
+			t.Fatalf("policer %d refused", i)
+		}
+	}
+	if s.Police(0, policersMax, mega) {
+		t.Error("one more than there are")
+	}
+	if !s.Police(0, 7, 2*mega) || !s.Police(0, 8, 0) || !s.Police(0, policersMax, mega) {
+		t.Error("a policer cannot be changed, taken away, or taken again")
+	}
+}
+
+// What is queued in a lossy queue is charged to nobody and dropped when it is full.
+func TestLossy(t *testing.T) {
+	s := newTestSwitch(t, 2, func(c *Config) {
+		c.Buffer.LossyQueue = 3000
+		for i := range c.Ports {
+			c.Ports[i].Rate = 100 * mega
+		}
+	})
+	s.receive(1, pauseOf(3, 65535, 1))
+	s.Lossy(queue1, true)
+	f := several(6, 0, 1, 3)
+	s.receive(0, f[:4]...)
+	s.wantDrop(0, DropLossyPort)
+	if n := s.Charged(bucket0); n != 0 {
+		t.Errorf("%d bytes charged, want 0", n)
+	}
+	s.wantData(1, f[0]) // in spite of the pause
+	s.Lossy(queue1, false)
+	s.receive(1, pauseOf(3, 65535, 1))
+	s.advance(unit.Millisecond)
+	s.wantNothing(1)
+	s.receive(0, f[4])
+	if n := s.Charged(bucket0); n != 1000 {
+		t.Errorf("%d bytes charged, want 1000", n)
+	}
+	s.receive(1, resumeOf(3, 1))
+	for _, want := range [][]byte{f[1], f[2], f[4]} {
+		s.wantData(1, want)
+		s.advance(unit.Millisecond)
+	}
+}
+
+// Avoid takes a port out of a group for what comes in by another, unless it is the
+// only one.
+func TestAvoid(t *testing.T) {
+	s := newTestSwitch(t, 4, func(c *Config) {
+		c.MAC = nil
+		c.Routes = []Route{{Prefix: prefix("10.9.0.0/16"), Ports: 1<<1 | 1<<2}, {Prefix: prefix("10.8.0.0/16"), Ports: 1 << 1}}
+	})
+	ways := func(net string) (n [4]int) {
+		for i := range 64 {
+			s.receive(0, datagram{dst: portMAC(0), src: peerMAC(0), class: 3, size: 100, to: fmt.Sprintf("%s.0.%d", net, i)}.frame())
+			for p := range unit.Port(4) {
+				n[p] += len(s.drain(p))
+			}
+		}
+		return n
+	}
+	if n := ways("10.9"); n[1] == 0 || n[2] == 0 || n[1]+n[2] != 64 {
+		t.Fatalf("by port 1 %d and by port 2 %d of 64", n[1], n[2])
+	}
+	s.Avoid(0, 1, true)
+	if n := ways("10.9"); n[2] != 64 {
+		t.Errorf("by port 2 %d of 64, want all", n[2])
+	}
+	if n := ways("10.8"); n[1] != 64 {
+		t.Errorf("by port 1 %d of 64 that have no other way, want all", n[1])
+	}
+	s.Avoid(0, 1, false)
+	if n := ways("10.9"); n[1] == 0 {
+		t.Error("port 1 is still avoided")
+	}
+}
+
+// Flows tells who waits in a queue, exactly, and Reroutable whether there is another way.
+func TestFlows(t *testing.T) {
+	s, of0, of2 := stuck(t, 2, 3)
+	got := s.Flows(nil, queue1)
+	sums := map[unit.Port]int{}
+	for i, f := range got {
+		sums[f.In] += f.Bytes
+		if i > 0 && f.Bytes > got[i-1].Bytes {
+			t.Errorf("flow %d has more bytes than the one before", i)
+		}
+	}
+	if sums[0] != 1000*len(of0) || sums[2] != 1000*len(of2) {
+		t.Errorf("flows %v, want %d frames of port 0 and %d of port 2", got, len(of0), len(of2))
+	}
+	if s.Reroutable(unit.NoPort, queue1) {
+		t.Error("bridged frames have no other way")
+	}
+}
+
+// A message of a detector's own format reaches the far end's, and is counted if that
+// does not know it.
+func TestFrames(t *testing.T) {
+	s := newTestSwitch(t, 2, nil)
+	if !s.SendFrame(1, []byte{1, 2, 3}) {
+		t.Fatal("refused")
+	}
+	s.work()
+	sent := s.transmit(1, 1)
+	if len(sent) != 1 || len(sent[0]) != ether.MinLen || !itsyhdr.IsMessage(sent[0]) || sent[0][14] != 1 {
+		t.Fatalf("sent %s", frameText(sent))
+	}
+	s.receive(0, sent[0])
+	s.wantDrop(0, DropMessage)
+
+	var heard []byte
+	p := &peer{hear: func(b []byte) bool { heard = append([]byte{}, b...); return b[0] == 1 }}
+	s = newTestSwitch(t, 2, func(c *Config) {
+		c.Detector = func(v detect.View, a detect.Actions) detect.Detector { return p }
+	})
+	s.receive(0, sent[0])
+	if len(heard) != ether.MinLen-ether.HeaderLen || heard[2] != 3 || s.Counters(0).RxMessages != 1 {
+		t.Errorf("heard %x, %d messages", heard, s.Counters(0).RxMessages)
+	}
+	s.receive(0, edit(sent[0], 14, 9))
+	s.wantDrop(0, DropMessage)
+}
+
+// peer is a detector with messages of its own.
+type peer struct {
+	detect.None
+	hear func([]byte) bool
+}
+
+func (p *peer) Frame(_ unit.Time, _ unit.Port, payload []byte) bool { return p.hear(payload) }
+
+// act takes a measure, or takes one back.
+func (c *chaos) act() {
+	p, o := unit.Port(c.rng.IntN(4)), unit.Port(c.rng.IntN(4))
+	class := unit.Priority(3 + c.rng.IntN(2))
+	b, q, on := detect.Bucket{Port: p, Class: class}, detect.Queue{Port: o, Class: class}, c.rng.IntN(3) == 0
+	k := c.rng.IntN(8)
+	c.where += fmt.Sprintf(", measure %d of %v at %v %v", k, b, q, on)
+	switch k {
+	case 0:
+		before := c.Charged(b)
+		if n := c.Drop(b, q); !c.flood && before-c.Charged(b) != n {
+			c.t.Fatalf("%s: %d bytes dropped, the bucket fell from %d to %d", c.where, n, before, c.Charged(b))
+		}
+	case 1:
+		c.Force(b, q, c.rng.IntN(4000))
+	case 2:
+		c.Ignore(q, on)
+	case 3:
+		c.Discard(q, on)
+	case 4:
+		c.Restrict(b, q, on)
+	case 5:
+		c.Loan(b, c.rng.IntN(3)*2000)
+	case 6:
+		c.Police(p, detect.FlowID(c.rng.Uint32()), unit.Rate(c.rng.IntN(2))*mega)
+	case 7:
+		c.Lossy(q, on)
+	}
+}
+
+// undo takes every measure back.
+func (c *chaos) undo() {
+	for p := range unit.Port(4) {
+		for class := range unit.Priority(unit.Priorities) {
+			b, q := detect.Bucket{Port: p, Class: class}, detect.Queue{Port: p, Class: class}
+			c.Ignore(q, false)
+			c.Discard(q, false)
+			c.Lossy(q, false)
+			c.Restrict(b, q, false)
+			if c.Lossless().Has(class) {
+				c.Loan(b, 0)
+			}
+		}
+	}
+	c.work()
+}

@@ -1,0 +1,202 @@
+package dataplane
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"softswitch/buffer"
+	"softswitch/detect"
+	"softswitch/internal/ether"
+	"softswitch/internal/unit"
+)
+
+// This file is what keeps buffers from waiting for one another in a ring: the class
+// in which a frame leaves, and limits on what comes in. A frame that changes its
+// class is charged to the one in which it came, whose pauses its sender honours; one
+// that goes on in a lossy class is charged to nobody.
+
+// Rewrite gives a lossless frame that came in Class by a port of In and leaves by a
+// port of Out the class To. No two have a class and a pair of ports in common.
+type Rewrite struct {
+	Class   unit.Priority
+	In, Out unit.PortSet
+	To      unit.Priority
+}
+
+// TTLBands makes the class of a lossless frame that is routed follow the TTL with
+// which it leaves (Hu et al., "Deadlocks in Datacenter Networks", section 4): the last
+// of Classes has those up to Width, the one before it those up to twice Width, and so
+// on; the first has all that are left. No bands if Width is 0.
+type TTLBands struct {
+	Width   int
+	Classes []unit.Priority
+}
+
+// class is the class of a TTL, which is above 0.
+func (b *TTLBands) class(ttl uint8) unit.Priority {
+	return b.Classes[max(0, len(b.Classes)-1-(int(ttl)-1)/b.Width)]
+}
+
+// Limit drops lossless frames that come in at In above Rate, which is above 0: those
+// of Class if OfClass is set, else those of Flow.
+type Limit struct {
+	In      unit.Port
+	OfClass bool
+	Class   unit.Priority
+	Flow    detect.FlowID
+	Rate    unit.Rate
+}
+
+// classes is what gives frames another class.
+type classes struct {
+	rewrite []unit.Priority // by class, ingress and egress port; nil if there are no rules
+	ports   int
+	dscp    [unit.Priorities]uint8 // the code point that a class is marked with
+	lossy   unit.Priority          // of frames that are not to be lossless
+}
+
+// newClasses prepares c's rules. The error names a class that no code point maps to.
+func newClasses(c *Config) (k classes, err error) {
+	k.ports = len(c.Ports)
+	for k.lossy < unit.Priorities-1 && c.Buffer.Lossless.Has(k.lossy) {
+		k.lossy++
+	}
+	marked := unit.ClassSet(0)
+	if c.NoFlood {
+		marked.Add(k.lossy)
+	}
+	if len(c.Rewrites) > 0 {
+		k.rewrite = make([]unit.Priority, unit.Priorities*k.ports*k.ports)
+		for i := range k.rewrite {
+			k.rewrite[i] = unit.Priority(i / (k.ports * k.ports))
+		}
+	}
+	for _, r := range c.Rewrites {
+		marked.Add(r.To)
+		for ins := r.In; ins != 0; ins &= ins - 1 {
+			for outs := r.Out; outs != 0; outs &= outs - 1 {
+				k.rewrite[k.at(r.Class, ins.First(), outs.First())] = r.To
+			}
+		}
+	}
+	if c.Bands.Width > 0 {
+		for _, class := range c.Bands.Classes {
+			marked.Add(class)
+		}
+	}
+	for class := range unit.Priority(unit.Priorities) {
+		dscp, ok := codePoint(&c.DSCP, class)
+		if !ok && marked.Has(class) && !c.TrustPCP {
+			return k, fmt.Errorf("no DSCP maps to class %d, in which frames are to leave; map one", class)
+		}
+		k.dscp[class] = dscp
+	}
+	return k, nil
+}
+
+func (k *classes) at(class unit.Priority, in, out unit.Port) int {
+	return (int(class)*k.ports+int(in))*k.ports + int(out)
+}
+
+// codePoint is the DSCP to mark a class with: 26 for class 3 and 8 x class for others,
+// as hosts have it, or else the lowest that the switch maps to the class.
+func codePoint(classes *[64]unit.Priority, c unit.Priority) (dscp uint8, ok bool) {
+	usual := uint8(c) << 3
+	if c == 3 {
+		usual = 26
+	}
+	if classes[usual] == c {
+		return usual, true
+	}
+	for dscp, class := range classes {
+		if class == c {
+			return uint8(dscp), true
+		}
+	}
+	return 0, false
+}
+
+// outClass is the class in which f leaves by out. A frame without a field that says
+// its class keeps it.
+func (s *Switch) outClass(f *buffer.Frame, out unit.Port) unit.Priority {
+	c := f.Info.Class
+	switch {
+	case s.classes.rewrite == nil && s.cfg.Bands.Width == 0 || !s.lossless.Has(c):
+		return c
+	case s.cfg.Bands.Width > 0 && s.routed && isIPv4(f):
+		return s.cfg.Bands.class(ether.IPv4(f.Data[f.Info.L3:]).TTL())
+	case s.classes.rewrite != nil && (s.byDSCP(f) || isTagged(f)):
+		return s.classes.rewrite[s.classes.at(c, f.In, out)]
+	}
+	return c
+}
+
+// setClass makes f leave in class c, and says so in the field that the next switch
+// trusts.
+func (s *Switch) setClass(f *buffer.Frame, c unit.Priority) {
+	f.InClass, f.OutClass = f.Info.Class, c
+	if c == f.Info.Class {
+		return
+	}
+	switch {
+	case s.byDSCP(f):
+		setDSCP(ether.IPv4(f.Data[f.Info.L3:]), s.classes.dscp[c])
+	case isTagged(f):
+		f.Data[ether.HeaderLen] = f.Data[ether.HeaderLen]&0x1f | byte(c)<<5
+	}
+}
+
+// byDSCP reports whether f's class is that of its DSCP.
+func (s *Switch) byDSCP(f *buffer.Frame) bool { return !s.cfg.TrustPCP && isIPv4(f) }
+
+func isTagged(f *buffer.Frame) bool {
+	return binary.BigEndian.Uint16(f.Data[ether.HeaderLen-2:]) == ether.TypeVLAN
+}
+
+// setDSCP replaces the code point, leaves the ECN bits alone and mends the checksum
+// incrementally (RFC 1624, equation 3).
+func setDSCP(p ether.IPv4, dscp uint8) {
+	old := binary.BigEndian.Uint16(p)
+	p[1] = p[1]&3 | dscp<<2
+	sum := uint32(^binary.BigEndian.Uint16(p[10:])) + uint32(^old) + uint32(binary.BigEndian.Uint16(p))
+	sum = sum&0xffff + sum>>16
+	sum += sum >> 16
+	binary.BigEndian.PutUint16(p[10:], ^uint16(sum))
+}
+
+// sameClass are the ports of outs, which is not empty, by which f leaves in the same
+// class as by the first of them.
+func (s *Switch) sameClass(f *buffer.Frame, outs unit.PortSet) (same unit.PortSet) {
+	if s.classes.rewrite == nil {
+		return outs
+	}
+	c := s.outClass(f, outs.First())
+	for ; outs != 0; outs &= outs - 1 {
+		if out := outs.First(); s.outClass(f, out) == c {
+			same.Add(out)
+		}
+	}
+	return same
+}
+
+// floodAlso floods f to further ports, by which it leaves in another class than by
+// those that it is flooded to next: copies share their bytes, and so the class in
+// them. It is a frame of its own and is charged.
+func (s *Switch) floodAlso(f *buffer.Frame, outs unit.PortSet) {
+	if s.pool.Free() <= s.reserve {
+		s.ports[f.In].count.Drops[DropNoCopy]++
+		return
+	}
+	g := s.pool.Get()
+	g.Data = append(g.Data[:0], f.Data...)
+	g.Len, g.In, g.Info = f.Len, f.In, f.Info
+	s.flood(g, outs)
+}
+
+// newPolicers are the policers of limits.
+func newPolicers(limits []Limit) (ps []policer) {
+	for _, l := range limits {
+		ps = append(ps, policer{in: l.In, flow: l.Flow, rate: l.Rate, fixed: true, ofClass: l.OfClass, class: l.Class})
+	}
+	return ps
+}

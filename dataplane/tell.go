@@ -1,0 +1,105 @@
+package dataplane
+
+import (
+	"cmp"
+	"encoding/binary"
+	"maps"
+	"net/netip"
+	"slices"
+
+	"softswitch/detect"
+	"softswitch/internal/ether"
+	"softswitch/internal/unit"
+	"softswitch/itsyhdr"
+)
+
+// What a switch tells of its tables and its pauses, to read between calls: copies
+// that the caller owns.
+
+// MACEntry is a station that the switch knows.
+type MACEntry struct {
+	MAC    ether.MAC
+	Port   unit.Port
+	Static bool
+}
+
+// MACEntries are the stations known at now, by address. Those that have aged are not.
+func (s *Switch) MACEntries(now unit.Time) (entries []MACEntry) {
+	for _, e := range s.macs.entries {
+		if e.static || e.seen+macAge >= now {
+			entries = append(entries, MACEntry{MAC: e.mac, Port: e.port, Static: e.static})
+		}
+	}
+	slices.SortFunc(entries, func(a, b MACEntry) int { return cmp.Compare(a.MAC, b.MAC) })
+	return entries
+}
+
+// ARPEntry is a neighbour that the switch knows.
+type ARPEntry struct {
+	Neighbour
+	Static bool
+}
+
+// ARPEntries are the neighbours, by address.
+func (s *Switch) ARPEntries() (entries []ARPEntry) {
+	for _, ip := range slices.Sorted(maps.Keys(s.arps.macs)) {
+		var b [4]byte
+		binary.BigEndian.PutUint32(b[:], ip)
+		entries = append(entries, ARPEntry{Neighbour{IP: netip.AddrFrom4(b), MAC: s.arps.macs[ip]}, s.arps.static[ip]})
+	}
+	return entries
+}
+
+// RouteEntry is a forwarding entry: a connected subnet, whose frames are bridged among
+// Ports, or an ECMP group.
+type RouteEntry struct {
+	Prefix        netip.Prefix
+	Connected     bool
+	Ports, Backup unit.PortSet
+	Active        unit.PortSet // of a group: those that frames leave by now
+}
+
+// RouteEntries are the forwarding entries in the order of the configuration, connected
+// subnets first.
+func (s *Switch) RouteEntries() (entries []RouteEntry) {
+	for i, e := range s.fib.entries {
+		if s.fib.byLen[e.prefix.Bits()][addr32(e.prefix.Masked().Addr())] != int32(i) {
+			continue // another one of the same prefix comes before it
+		}
+		r := RouteEntry{Prefix: e.prefix, Ports: e.primary, Backup: e.backup, Active: e.active}
+		if e.subnet >= 0 {
+			r.Connected, r.Ports = true, s.fib.subnets[e.subnet].Ports
+			r.Active = r.Ports & s.up
+		}
+		entries = append(entries, r)
+	}
+	return entries
+}
+
+// PausedSince is when the pause that is in force at a queue began; ok is false if none
+// is.
+func (s *Switch) PausedSince(p unit.Port, c unit.Priority) (at unit.Time, ok bool) {
+	return s.ports[p].pauses[c].since, s.ports[p].paused.Has(c)
+}
+
+// LabelIn is the label of the latest pause frame for a queue that is paused, and
+// LabelOut that of the latest pause or resume frame for a bucket. Of frames that carried
+// none, and if there was no frame, its kind is itsyhdr.KindPeriod.
+func (s *Switch) LabelIn(p unit.Port, c unit.Priority) itsyhdr.TLV {
+	if !s.ports[p].paused.Has(c) {
+		return itsyhdr.TLV{}
+	}
+	return s.ports[p].pauses[c].label
+}
+
+// LabelOut is as LabelIn says.
+func (s *Switch) LabelOut(p unit.Port, c unit.Priority) itsyhdr.TLV { return s.ports[p].told[c].label }
+
+// Exchange puts another detector in the place of the switch's own. It has not been told
+// of what happened before: it has to be one that looks up what it needs, as a watchdog
+// does. What its predecessor did to the switch stays as it is.
+func (s *Switch) Exchange(f detect.Factory) {
+	s.detector = f(s, s)
+	s.peer, _ = s.detector.(detect.Peer)
+	s.armed = unit.Never
+}
