@@ -1,0 +1,81 @@
+package deadlockbreaker
+
+import (
+	"slices"
+
+	"softswitch/clcm"
+	"softswitch/detect"
+	"softswitch/internal/unit"
+)
+
+// release does what the hop at m.Index is to do for frames that come in at in, and
+// sends m on to the next hop. ok is false if m was seen before, or that hop is not
+// here.
+func (s *system) release(now unit.Time, k *class, in unit.Port, m clcm.Path) (ok bool) {
+	if h := m.Hops[m.Index]; slices.Contains(s.seen[:], m.Nonce) || !k.owns(h) {
+		return false
+	}
+	s.seen[s.seenNext] = m.Nonce
+	s.seenNext = (s.seenNext + 1) % replaysMax
+
+	b, q := detect.Bucket{Port: in, Class: m.Class}, detect.Queue{Port: m.Hops[m.Index].Egress, Class: m.Class}
+	if !s.makeRoom(now, k, b, q) {
+		return true
+	}
+	if m.Index++; m.Index < len(m.Hops) {
+		s.send(q.Port, m)
+	}
+	return true
+}
+
+// makeRoom lets frames of b, and of nobody else, out of q, and lends b room for one
+// more than makes it resume. It reports whether the loop through b and q has its release
+// now, by this call or another before.
+func (s *system) makeRoom(now unit.Time, k *class, b detect.Bucket, q detect.Queue) bool {
+	switch {
+	case k.has(b, q):
+		return true
+	case k.released.Has(q.Port), k.borrowers.Has(b.Port):
+		s.act.Refuse(detect.RefusedHeld, b, q)
+		return false
+	}
+	room := max(s.view.Charged(b)-s.view.XON(b), 0) + s.view.MTU()
+	s.act.Restrict(b, q, true)
+	if !s.act.Loan(b, room) {
+		s.act.Restrict(b, q, false)
+		s.act.Refuse(detect.RefusedNoReserve, b, q)
+		return false
+	}
+	k.released.Add(q.Port)
+	k.borrowers.Add(b.Port)
+	e := &k.queues[q.Port]
+	e.ingress, e.until = b.Port, now+releaseHops*s.view.Hop()
+	s.ends = min(s.ends, e.until)
+	return true
+}
+
+// has reports whether a release is in force for frames of b in q.
+func (k *class) has(b detect.Bucket, q detect.Queue) bool {
+	return k.released.Has(q.Port) && k.queues[q.Port].ingress == b.Port
+}
+
+// endReleases takes back what has been in force for its time.
+func (s *system) endReleases(now unit.Time) {
+	s.ends = unit.Never
+	for c, k := range s.classes {
+		if k == nil {
+			continue
+		}
+		for set := k.released; set != 0; set &= set - 1 {
+			q := detect.Queue{Port: set.First(), Class: unit.Priority(c)}
+			if e := &k.queues[q.Port]; e.until <= now {
+				k.released.Remove(q.Port)
+				k.borrowers.Remove(e.ingress)
+				s.act.Restrict(detect.Bucket{Port: e.ingress, Class: q.Class}, q, false)
+				s.act.Loan(detect.Bucket{Port: e.ingress, Class: q.Class}, 0)
+			} else {
+				s.ends = min(s.ends, e.until)
+			}
+		}
+	}
+}

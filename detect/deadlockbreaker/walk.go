@@ -1,0 +1,94 @@
+package deadlockbreaker
+
+import (
+	"slices"
+
+	"softswitch/clcm"
+	"softswitch/detect"
+	"softswitch/internal/unit"
+	"softswitch/itsyhdr"
+)
+
+// begin sends a path that begins with q.
+func (s *system) begin(k *class, q detect.Queue) {
+	s.hops[0] = clcm.Hop{SPUID: k.queues[q.Port].spuid, Egress: q.Port}
+	s.send(q.Port, clcm.Path{Phase: clcm.Detection, Class: q.Class, Nonce: s.random.ID(), Index: 1, Hops: s.hops[:1]})
+}
+
+func (s *system) send(out unit.Port, m clcm.Path) {
+	s.act.SendFrame(out, clcm.AppendPath(s.frame[:0], m))
+}
+
+// Frame: a path came in at in. A host does not send any.
+func (s *system) Frame(now unit.Time, in unit.Port, payload []byte) (ok bool) {
+	m, err := clcm.ParsePath(payload, s.hops[:0])
+	if err != nil || s.view.FacesHost(in) {
+		return false
+	}
+	k := s.classes[m.Class]
+	switch {
+	case k == nil:
+		return false
+	case m.Phase == clcm.Release:
+		return s.release(now, k, in, m)
+	}
+	if at := slices.IndexFunc(m.Hops, k.owns); at >= 0 {
+		return s.found(now, k, in, m, at)
+	}
+	s.extend(k, in, m)
+	return true
+}
+
+// owns reports whether h is a queue of the switch, by the SPUID of its last suspicion.
+func (k *class) owns(h clcm.Hop) bool {
+	return int(h.Egress) < len(k.queues) && k.queues[h.Egress].spuid == h.SPUID
+}
+
+// extend adds one of the suspected queues that hold frames of the port by which the
+// path came, and sends it on. If there is none, the path ends.
+func (s *system) extend(k *class, in unit.Port, m clcm.Path) {
+	b := detect.Bucket{Port: in, Class: m.Class}
+	ways := k.suspects
+	for set := ways; set != 0; set &= set - 1 {
+		if p := set.First(); s.view.Held(b, detect.Queue{Port: p, Class: m.Class}) == 0 {
+			ways.Remove(p)
+		}
+	}
+	if ways == 0 {
+		return
+	}
+	out := ways.Nth(s.random.Below(ways.Len()))
+	if len(m.Hops) == clcm.MaxHops {
+		s.act.Refuse(detect.RefusedPathFull, b, detect.Queue{Port: out, Class: m.Class})
+		return
+	}
+	m.Hops = append(m.Hops, clcm.Hop{SPUID: k.queues[out].spuid, Egress: out})
+	m.Index = len(m.Hops)
+	s.send(out, m)
+}
+
+// found: the path came back to its hop at, a queue of this switch. If the loop is
+// closed here too, which needs frames of in in that queue, and the queue is suspected,
+// the second lap begins; unless another switch of the loop was faster, and its lap has
+// been here.
+func (s *system) found(now unit.Time, k *class, in unit.Port, m clcm.Path, at int) (ok bool) {
+	b, q := detect.Bucket{Port: in, Class: m.Class}, detect.Queue{Port: m.Hops[at].Egress, Class: m.Class}
+	if !k.suspects.Has(q.Port) || s.view.Held(b, q) == 0 || k.has(b, q) {
+		return true
+	}
+	if e := &k.queues[q.Port]; !e.reported {
+		e.reported = true
+		s.act.Report(detect.Finding{Bucket: b, Queue: q, Label: s.label(q, e.spuid)})
+	}
+	m.Phase, m.Index = clcm.Release, at
+	return s.release(now, k, in, m)
+}
+
+// label is the queue and its SPUID in the form in which findings are told. Of the
+// SPUID there is room for the lower half.
+func (s *system) label(q detect.Queue, spuid uint32) itsyhdr.TLV {
+	return itsyhdr.TLV{
+		Kind: itsyhdr.KindLabel, Class: q.Class,
+		Initiator: unit.NodePort{Node: s.view.Self(), Port: q.Port}, Seq: uint16(spuid),
+	}
+}

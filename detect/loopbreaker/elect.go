@@ -1,0 +1,85 @@
+package loopbreaker
+
+import (
+	"slices"
+
+	"softswitch/clcm"
+	"softswitch/detect"
+	"softswitch/internal/unit"
+)
+
+// send is what a suspected queue sends in every period. One without an SPUID draws one
+// if its switch could resolve a loop there.
+func (s *system) send(k *class, q detect.Queue) {
+	e := &k.queues[q.Port]
+	e.passed = 0
+	if e.spuid == 0 && s.hasAlternative(e, q) {
+		e.spuid, e.own = s.random.ID(), true
+	}
+	if e.spuid != 0 {
+		s.sendElection(q, e.spuid)
+	}
+}
+
+func (s *system) sendElection(q detect.Queue, spuid uint32) {
+	s.act.SendFrame(q.Port, clcm.AppendElection(s.frame[:0], clcm.Election{Class: q.Class, SPUID: spuid}))
+}
+
+// hasAlternative reports whether whatever in q came from another switch could leave by
+// another port, and there is some: then the loop's flows, whose ingress is not known
+// yet, are among it. What cannot is logged, once in a suspicion.
+func (s *system) hasAlternative(e *queue, q detect.Queue) (some bool) {
+	for in := range unit.Port(s.view.Ports()) {
+		b := detect.Bucket{Port: in, Class: q.Class}
+		if s.view.FacesHost(in) || s.view.Held(b, q) == 0 {
+			continue
+		}
+		if !s.view.Reroutable(in, q) {
+			if !e.refused {
+				e.refused = true
+				s.act.Refuse(detect.RefusedNoAlternative, b, q)
+			}
+			return false
+		}
+		some = true
+	}
+	return some
+}
+
+// Frame: an SPUID came in at in. A host does not send any.
+func (s *system) Frame(now unit.Time, in unit.Port, payload []byte) (ok bool) {
+	m, err := clcm.ParseElection(payload)
+	if err != nil || s.view.FacesHost(in) || slices.Contains(s.over[:], m.SPUID) {
+		return false
+	}
+	k := s.classes[m.Class]
+	if k == nil {
+		return false
+	}
+	for set := k.suspects; set != 0; set &= set - 1 {
+		q := detect.Queue{Port: set.First(), Class: m.Class}
+		if e := &k.queues[q.Port]; e.own && e.spuid == m.SPUID {
+			s.resolve(now, e, in, q)
+			return true
+		}
+	}
+	for set := k.suspects; set != 0; set &= set - 1 {
+		s.receive(&k.queues[set.First()], detect.Queue{Port: set.First(), Class: m.Class}, m.SPUID)
+	}
+	return true
+}
+
+// receive lets q, which is suspected, adopt or pass on an SPUID that is none of the
+// switch's own. What is greater than its own it ignores.
+func (s *system) receive(e *queue, q detect.Queue, spuid uint32) {
+	switch {
+	case e.spuid != 0 && spuid < e.spuid:
+		s.retire(e)
+		e.spuid, e.own = spuid, false
+	case e.spuid == 0 && (e.passed == 0 || spuid < e.passed):
+		e.passed = spuid
+	default:
+		return
+	}
+	s.sendElection(q, spuid)
+}
