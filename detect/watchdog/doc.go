@@ -1,0 +1,54 @@
+// Package watchdog is SONiC's PFC watchdog as the detector of a switch: a timer that
+// looks at every lossless queue and calls one that is paused, holds bytes and sends
+// nothing for long enough a storm. It then drops what the queue holds, or sends in
+// spite of the pause, or only says so.
+//
+//	poll     poll       poll       poll              poll       poll
+//	-+--------+----------+----------+-------  ...  ----+----------+-----> time
+//	    ^     |          |          |                  |          |
+//	  pause   baseline   agrees     agrees: storm      a pause    no pause frame for
+//	                                Report, action     frame      the restoration time:
+//	                                                   came       restored
+//
+// It follows SONiC's sources. The times, their scaling and the actions are from
+// sonic-utilities pfcwd/main.py. The predicate is from sonic-swss
+// orchagent/pfc_detect_mellanox.lua since pull request 3036 (bytes wait, none left,
+// paused all the time) and orchagent/pfc_detect_broadcom.lua (no pause ended in
+// between, at least two samples agree, the time is charged that has really passed).
+// The end of a storm is from orchagent/pfc_restore.lua, the counters are from
+// orchagent/pfcactionhandler.cpp.
+//
+// Read in this order: config.go (times and actions), watchdog.go (the polls),
+// stats.go (the counters).
+//
+// Invariants:
+//   - two samples: a storm takes at least two samples in a row that agree with the
+//     one before them, however late the polls are; so with the default times it is
+//     called 400 to 600 ms after the queue stopped;
+//   - one grid: polls fall on multiples of the poll time from a phase that is the
+//     switch's own, as switches do not start together;
+//   - detected is restored, or one more: a queue is in one storm at a time.
+//
+// What it gets wrong, as the original does, because it sees one queue only:
+//   - it knows neither loop nor trigger. The victim of a deadlock, a queue in front
+//     of a host that pauses for ever, and one whose receiver is so slow that not a
+//     frame leaves for the detection time are all storms;
+//   - the switches of a deadlock do not know of each other: those whose polls come
+//     before a resume has gone round all drop, far more than it takes;
+//   - while a queue drops, it drops the frames of all flows in it and all that come
+//     in by its port in its class, until the far end has been silent for the
+//     restoration time; a far end that stays XOFF is never silent;
+//   - what formed a deadlock forms it again once the queue is restored;
+//   - a pause that is refreshed less often than the restoration time looks like its
+//     end, and storms and restorations alternate.
+//
+// Where it differs from the original:
+//   - a queue that is paused from one poll to the next need not see a pause frame in
+//     between, as pauses may be refreshed less often than it polls;
+//   - a resume frame is not taken for a pause while a storm lasts (a known defect of
+//     the original, sonic-swss 4581);
+//   - with action forward the switch goes on to send pauses of its own;
+//   - the samples after a storm begin with a new baseline.
+//
+// What it does not do: it sends nothing and hears no labels.
+package watchdog

@@ -1,0 +1,189 @@
+package watchdog_test
+
+import (
+	"strings"
+	"testing"
+
+	"softswitch/dataplane"
+	"softswitch/detect"
+	"softswitch/detect/watchdog"
+	"softswitch/event"
+	"softswitch/internal/unit"
+	"softswitch/scenario"
+	"softswitch/scenarios"
+	"softswitch/sim"
+)
+
+const (
+	us = unit.Microsecond
+	ms = unit.Millisecond
+)
+
+// game is a scenario that was simulated with a watchdog in every switch.
+type game struct {
+	*testing.T
+	*scenario.Verdict
+	watchdog.Stats // all queues of all switches together, but for Stormed and Last
+	measures       map[detect.Measure]int
+	lost           uint64 // lossless frames that switches lost for other reasons
+}
+
+// play simulates a scenario file, with old replaced by text.
+func play(t *testing.T, name string, f detect.Factory, old, text string) game {
+	t.Helper()
+	data, err := scenarios.FS.ReadFile(name + ".yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(data), old) {
+		t.Fatalf("%s.yaml has no %q", name, old)
+	}
+	const detector = "under test"
+	s, err := scenario.Parse(name, []byte(strings.Replace(string(data), old, text, 1)), scenario.Known{Detectors: []string{"itsy", "itsypaper"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Detector = detector
+	plan, err := scenario.Compile(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := game{T: t, measures: map[detect.Measure]int{}}
+	var dogs []*watchdog.Watchdog
+	w, err := sim.New(plan, sim.Options{
+		Seed: 1,
+		Detectors: map[string]detect.Factory{detector: func(v detect.View, a detect.Actions) detect.Detector {
+			d := f(v, a).(*watchdog.Watchdog)
+			dogs = append(dogs, d)
+			return d
+		}},
+		Events: func(_ event.Node, e event.Event) {
+			if e.Type == event.Measured {
+				g.measures[e.Measure]++
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.Verdict, err = w.Run(); err != nil {
+		t.Fatal(err)
+	}
+	w.EachSwitch(func(sw *dataplane.Switch) {
+		for p := range unit.Port(sw.Ports()) {
+			g.lost += sw.Counters(p).LosslessLost
+			for c := range unit.Priority(unit.Priorities) {
+				g.add(dogs[0].Stats(detect.Queue{Port: p, Class: c}))
+			}
+		}
+		dogs = dogs[1:]
+	})
+	t.Logf("%s: deadlock at %d us, %d storms (%d false), %d restored, %d recurrences, %d frames dropped, %d lost, recovered %v",
+		name, g.Onset/us, g.Detected, g.FalsePositives, g.Restored, g.Recurrences, g.ResponseDropped, g.lost, g.Recovered)
+	return g
+}
+
+func (g *game) add(s watchdog.Stats) {
+	g.Detected += s.Detected
+	g.Restored += s.Restored
+	g.All.Tx += s.All.Tx
+	g.All.TxDropped += s.All.TxDropped
+	g.All.RxDropped += s.All.RxDropped
+}
+
+// wantFirst checks that the deadlock was called two to three polls after it formed, or
+// a little sooner, as its first queues were stuck before.
+func (g game) wantFirst(poll unit.Time) {
+	g.Helper()
+	if !g.Deadlock || len(g.Detections) == 0 {
+		g.Fatalf("deadlock %v, %d detections; want some", g.Deadlock, len(g.Detections))
+	}
+	if d := g.Detections[0]; !d.TruePositive || d.Latency < 2*poll-poll/4 || d.Latency > 3*poll {
+		g.Errorf("first called at %d us, %d us after it formed, true %v; want 2 to 3 polls of %d us, true", d.At/us, d.Latency/us, d.TruePositive, poll/us)
+	}
+	if g.Detected != uint64(len(g.Detections)) {
+		g.Errorf("%d storms in the counters, %d in the log", g.Detected, len(g.Detections))
+	}
+}
+
+// Dropping breaks the deadlock, at the price of all that comes for the queue until it
+// is restored; then the same flows close it again. Whatever is lost, the watchdog has
+// dropped and counted.
+func TestDropBreaksDeadlock(t *testing.T) {
+	g := play(t, "fattree-on-loop", watchdog.New, "", "")
+	g.wantFirst(200 * ms)
+	if g.Recurrences == 0 {
+		t.Error("the deadlock did not recur, though its flows go on")
+	}
+	if g.lost > 0 {
+		t.Errorf("%d lossless frames were lost, besides those that were dropped on purpose", g.lost)
+	}
+	if dropped := g.All.TxDropped + g.All.RxDropped; dropped != uint64(g.ResponseDropped) || dropped < 1000 {
+		t.Errorf("the counters have %d + %d dropped frames, the verdict %d; want the same, and 1000 or more",
+			g.All.TxDropped, g.All.RxDropped, g.ResponseDropped)
+	}
+	if on, off := g.measures[detect.MeasureDiscard], g.measures[detect.MeasureAdmit]; uint64(on) != g.Detected || uint64(off) != g.Restored {
+		t.Errorf("%d queues began to drop and %d ended; want %d and %d", on, off, g.Detected, g.Restored)
+	}
+}
+
+// At 40 Gbit/s all is over before SONiC's times; with times of microseconds it goes as
+// it does at 100 Mbit/s.
+func TestScaledTimes(t *testing.T) {
+	const poll = 200 * us
+	g := play(t, "guo-fig4", watchdog.Config{Detection: poll, Restoration: 2 * poll, Poll: poll}.Factory(), "", "")
+	g.wantFirst(poll)
+	if !g.Recovered || g.ResponseDropped == 0 || g.lost > 0 {
+		t.Errorf("recovered %v, %d frames dropped on purpose, %d lost; want true, some, 0", g.Recovered, g.ResponseDropped, g.lost)
+	}
+	if g := play(t, "guo-fig4", watchdog.New, "", ""); g.Detected > 0 || g.FalseNegatives == 0 {
+		t.Errorf("with the default times %d storms, %d deadlocks missed; want 0, some", g.Detected, g.FalseNegatives)
+	}
+}
+
+// Sending in spite of the pause breaks it too, and drops nothing; but the frames meet
+// a full buffer, whose headroom was not made for them.
+func TestForwardBreaksDeadlockAndOverruns(t *testing.T) {
+	g := play(t, "fattree-on-loop", watchdog.NewForward, "", "")
+	g.wantFirst(200 * ms)
+	if !g.Recovered {
+		t.Error("the deadlock is still there")
+	}
+	if g.ResponseDropped != 0 || g.lost == 0 || g.All.Tx == 0 {
+		t.Errorf("%d frames dropped on purpose, %d overran a buffer, %d left in spite of the pause; want 0, some, some", g.ResponseDropped, g.lost, g.All.Tx)
+	}
+}
+
+// An alert changes nothing: the deadlock stays, and all its queues and victims alert.
+func TestAlertOnlyReports(t *testing.T) {
+	g := play(t, "fattree-on-loop", watchdog.NewAlert, "", "")
+	g.wantFirst(200 * ms)
+	if g.Recovered || g.Restored > 0 || len(g.measures) > 0 {
+		t.Errorf("recovered %v, %d restored, measures %v; want no change", g.Recovered, g.Restored, g.measures)
+	}
+	loop := 0
+	for _, d := range g.Detections {
+		if d.TruePositive {
+			loop++
+		}
+	}
+	if loop != 4 || g.FalsePositives == 0 {
+		t.Errorf("%d queues of the deadlock and %d of its victims alert; want the 4 of the loop, and some victims", loop, g.FalsePositives)
+	}
+}
+
+// A receiver at a fifth of the rate lets frames through all the time: no storm. One
+// that takes a frame a second is called a storm, and its frames are dropped, although
+// nothing is wrong but its speed.
+func TestSlowReceiver(t *testing.T) {
+	if g := play(t, "pause", watchdog.New, "", ""); g.Detected > 0 || g.ResponseDropped > 0 || g.lost > 0 {
+		t.Errorf("%d storms, %d frames dropped, %d lost; want none", g.Detected, g.ResponseDropped, g.lost)
+	}
+	g := play(t, "pause", watchdog.New, "rate: 20Mbit/s", "rate: 12kbit/s")
+	if g.Deadlock || g.Detected == 0 || g.FalsePositives != int(g.Detected) || g.ResponseDropped == 0 {
+		t.Errorf("deadlock %v, %d storms, %d of them false, %d frames dropped; want false storms that drop", g.Deadlock, g.Detected, g.FalsePositives, g.ResponseDropped)
+	}
+	if g.Restored != g.Detected {
+		t.Errorf("%d of %d storms were restored after the receiver was fast again", g.Restored, g.Detected)
+	}
+}

@@ -1,0 +1,229 @@
+package watchdog
+
+import (
+	"fmt"
+	"math/bits"
+	"unsafe"
+
+	"softswitch/detect"
+	"softswitch/internal/unit"
+)
+
+// Watchdog watches the lossless queues of one switch. Of all that the switch tells
+// it listens to resumes only; everything else it looks up at a poll.
+type Watchdog struct {
+	detect.None
+	cfg    Config // scaled to the switch
+	view   detect.View
+	act    detect.Actions
+	phase  unit.Time // polls are at phase + n x Poll
+	last   unit.Time // the latest poll
+	next   unit.Time
+	queues [unit.Priorities][]queue // by class and port; nil for a lossy class
+}
+
+// queue is what is known of one queue.
+type queue struct {
+	resumes uint64    // pauses of it that ended
+	was     sample    // at the latest poll, unless a storm lasts
+	left    unit.Time // of the detection time or, while a storm lasts, of the restoration time
+	pauses  uint64    // while a storm lasts: pause frames that had come by the latest poll
+	mark    detect.Frames
+	stats   Stats
+}
+
+// sample is a queue at a poll.
+type sample struct {
+	paused  bool
+	resumes uint64
+	bytes   int
+	sent    uint64
+}
+
+// agrees reports whether the queue was stuck from the sample old to s: paused without
+// an end, and not a byte left while some wait.
+func (s sample) agrees(old sample) bool {
+	return old.paused && s.paused && s.resumes == old.resumes && s.bytes > 0 && s.sent == old.sent
+}
+
+// newWatchdog allocates all its state and nothing later. It panics if the switch has
+// more ports than unit.MaxPorts, or none.
+func newWatchdog(c Config, v detect.View, a detect.Actions) *Watchdog {
+	ports := v.Ports()
+	if ports < 1 || ports > unit.MaxPorts {
+		panic(fmt.Sprintf("watchdog: switch %d with %d ports: want 1 to %d", v.Self(), ports, unit.MaxPorts))
+	}
+	w := &Watchdog{cfg: c.scaled(ports), view: v, act: a}
+	w.phase = phase(v.Self(), w.cfg.Poll)
+	w.next = w.phase
+	for set := v.Lossless(); set != 0; set &= set - 1 {
+		of := make([]queue, ports)
+		for p := range of {
+			of[p].left = w.cfg.Detection
+		}
+		w.queues[bits.TrailingZeros8(uint8(set))] = of
+	}
+	return w
+}
+
+// phase is when a switch polls first: multiples of the golden ratio, which lie about
+// evenly in [0, poll) for any set of consecutive numbers.
+func phase(id unit.NodeID, poll unit.Time) unit.Time {
+	const golden = 40503 // 2^16 x 0.618
+	return poll * unit.Time(uint16(id)*golden) >> 16
+}
+
+// Name is the name of the action's watchdog, whatever its times.
+func (w *Watchdog) Name() string { return w.cfg.name() }
+
+// Config is what the watchdog goes by, scaled to its switch.
+func (w *Watchdog) Config() Config { return w.cfg }
+
+// Release undoes what is being done about storms, for a watchdog that is to be taken
+// out of its switch.
+func (w *Watchdog) Release() {
+	for class, of := range w.queues {
+		for port := range of {
+			if of[port].stats.Stormed {
+				w.mitigate(detect.Queue{Port: unit.Port(port), Class: unit.Priority(class)}, false)
+			}
+		}
+	}
+}
+
+// StateBytes is the size of what is kept of all queues.
+func (w *Watchdog) StateBytes() (n int) {
+	for _, of := range w.queues {
+		n += len(of) * int(unsafe.Sizeof(queue{}))
+	}
+	return n
+}
+
+// Resume: a pause that ends between two polls is all that these do not see.
+func (w *Watchdog) Resume(_ unit.Time, q detect.Queue, _ bool) { w.of(q).resumes++ }
+
+// Deadline is the next poll.
+func (w *Watchdog) Deadline() unit.Time { return w.next }
+
+// Tick polls all queues. A poll that comes late is charged for the time that has
+// really passed, and does not move the grid.
+func (w *Watchdog) Tick(now unit.Time) {
+	elapsed := now - w.last
+	w.last = now
+	w.next = unit.NextTick(now-w.phase, w.cfg.Poll) + w.phase
+	for class, of := range w.queues {
+		for port := range of {
+			w.poll(elapsed, detect.Queue{Port: unit.Port(port), Class: unit.Priority(class)})
+		}
+	}
+}
+
+func (w *Watchdog) poll(elapsed unit.Time, q detect.Queue) {
+	switch s := w.of(q); {
+	case !s.stats.Stormed:
+		w.detect(elapsed, q)
+	case w.cfg.Action == Alert:
+		w.alerted(q)
+	default:
+		w.restore(elapsed, q)
+	}
+}
+
+// detect charges the detection time with what has passed since the latest poll, if
+// the queue was stuck meanwhile; one sample never uses it up.
+func (w *Watchdog) detect(elapsed unit.Time, q detect.Queue) {
+	s := w.of(q)
+	if !w.stuck(q) {
+		s.left = w.cfg.Detection
+		return
+	}
+	charge := min(elapsed, w.cfg.Detection-1)
+	if s.left > charge {
+		s.left -= charge
+		return
+	}
+	w.storm(q)
+}
+
+// stuck reports whether q was stuck since the latest poll, and keeps the new sample.
+func (w *Watchdog) stuck(q detect.Queue) bool {
+	s := w.of(q)
+	old := s.was
+	s.was = w.sample(q)
+	return s.was.agrees(old)
+}
+
+func (w *Watchdog) sample(q detect.Queue) sample {
+	return sample{paused: w.view.Paused(q), resumes: w.of(q).resumes, bytes: w.view.Backlog(q), sent: w.view.Left(q)}
+}
+
+// alerted ends a storm that nothing was done about at the first sample that does not
+// agree.
+func (w *Watchdog) alerted(q detect.Queue) {
+	if !w.stuck(q) {
+		w.restored(q)
+	}
+}
+
+// restore charges the restoration time with what has passed since the latest poll, if
+// no pause frame came meanwhile.
+func (w *Watchdog) restore(elapsed unit.Time, q detect.Queue) {
+	s := w.of(q)
+	before := s.pauses
+	s.pauses = w.view.PausesSeen(q)
+	switch {
+	case s.pauses != before:
+		s.left = w.cfg.Restoration
+	case s.left > elapsed:
+		s.left -= elapsed
+	default:
+		w.restored(q)
+	}
+}
+
+// storm begins a storm.
+func (w *Watchdog) storm(q detect.Queue) {
+	s := w.of(q)
+	s.stats.Stormed = true
+	s.stats.Detected++
+	s.left = w.cfg.Restoration
+	s.pauses = w.view.PausesSeen(q)
+	s.mark = w.view.Frames(q)
+	w.act.Report(detect.Finding{Bucket: w.largest(q), Queue: q})
+	w.mitigate(q, true)
+}
+
+// restored ends a storm. The next one begins with a new baseline.
+func (w *Watchdog) restored(q detect.Queue) {
+	w.mitigate(q, false)
+	s := w.of(q)
+	s.count(w.view.Frames(q))
+	s.stats.Stormed = false
+	s.stats.Restored++
+	s.left = w.cfg.Detection
+	s.was = w.sample(q)
+}
+
+func (w *Watchdog) mitigate(q detect.Queue, on bool) {
+	switch w.cfg.Action {
+	case Drop:
+		w.act.Discard(q, on)
+	case Forward:
+		w.act.Ignore(q, on)
+	}
+}
+
+// largest is the bucket that holds most bytes in q, the one of the lowest port among
+// equals.
+func (w *Watchdog) largest(q detect.Queue) detect.Bucket {
+	most, held := detect.Bucket{Class: q.Class}, 0
+	for p := range w.view.Ports() {
+		b := detect.Bucket{Port: unit.Port(p), Class: q.Class}
+		if n := w.view.Held(b, q); n > held {
+			most, held = b, n
+		}
+	}
+	return most
+}
+
+func (w *Watchdog) of(q detect.Queue) *queue { return &w.queues[q.Class][q.Port] }

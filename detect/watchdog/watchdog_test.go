@@ -1,0 +1,237 @@
+package watchdog
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"softswitch/detect"
+	"softswitch/internal/unit"
+)
+
+// The pause begins at 150 ms: the poll at 200 ms is the baseline, those at 400 and 600
+// ms agree with it.
+func TestStormTakesTwoAgreeingSamples(t *testing.T) {
+	sc := start(t, Default())
+	sc.until(150 * ms)
+	sc.standstill()
+	sc.until(599 * ms)
+	sc.wantStorms(0, 0)
+	sc.wantAsked()
+	sc.until(600 * ms)
+	sc.wantStorms(1, 0)
+	sc.wantAsked("discard 1.3 true")
+	sc.until(5000 * ms)
+	sc.wantStorms(1, 0)
+}
+
+// The latency depends on where between two polls the pause begins: from just above two
+// poll times to three.
+func TestLatencyDependsOnPhase(t *testing.T) {
+	for _, tc := range []struct{ begins, storm unit.Time }{{199 * ms, 600 * ms}, {201 * ms, 800 * ms}, {399 * ms, 800 * ms}} {
+		sc := start(t, Default())
+		sc.until(tc.begins)
+		sc.standstill()
+		sc.until(tc.storm - 1)
+		sc.wantStorms(0, 0)
+		sc.until(tc.storm)
+		sc.wantStorms(1, 0)
+	}
+}
+
+// A longer detection time takes as many samples as fit into it.
+func TestDetectionOfFivePolls(t *testing.T) {
+	sc := start(t, Config{Detection: 1000 * ms, Restoration: 200 * ms, Poll: 200 * ms})
+	sc.standstill()
+	sc.until(999 * ms)
+	sc.wantStorms(0, 0)
+	sc.until(1000 * ms)
+	sc.wantStorms(1, 0)
+}
+
+// One sample never finishes the countdown, however late it is; two late ones do.
+func TestLatePoll(t *testing.T) {
+	sc := start(t, Config{Detection: 1000 * ms, Restoration: 200 * ms, Poll: 200 * ms})
+	sc.standstill()
+	sc.poll(200 * ms)
+	sc.poll(4900 * ms)
+	sc.wantStorms(0, 0)
+	if d := sc.dog.Deadline(); d != 5000*ms {
+		t.Errorf("after a late poll the next one is at %d ms, want 5000: the grid must not move", d/ms)
+	}
+	sc.poll(5000 * ms)
+	sc.wantStorms(1, 0)
+}
+
+// Bytes of the bucket that waits most name the finding; it has no trigger.
+func TestFindingNamesLargestBucket(t *testing.T) {
+	sc := start(t, Default())
+	sc.standstill()
+	sc.bytes[0], sc.bytes[3] = 20_000, 30_001
+	sc.until(1000 * ms)
+	sc.wantStorms(1, 0)
+	if want := (detect.Finding{Bucket: detect.Bucket{Port: 3, Class: class}, Queue: q}); len(sc.findings) == 1 && sc.findings[0] != want {
+		t.Errorf("reported %+v, want %+v", sc.findings[0], want)
+	}
+}
+
+// Whatever interrupts a standstill begins the countdown anew.
+func TestNoStorm(t *testing.T) {
+	for name, between := range map[string]func(sc *script){
+		"drains":           func(sc *script) { sc.left += 1500 },
+		"resumed, paused":  func(sc *script) { sc.resume(); sc.pause() },
+		"no pause":         func(sc *script) { sc.resume() },
+		"drains in a blip": func(sc *script) { sc.resume(); sc.left += 1500; sc.pause() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			sc := start(t, Default())
+			for at := unit.Time(0); at < 5000*ms; at += 300 * ms {
+				sc.until(at)
+				sc.standstill()
+				sc.until(at + 299*ms)
+				between(sc)
+			}
+			sc.wantStorms(0, 0)
+			sc.wantAsked()
+		})
+	}
+}
+
+// A queue that holds nothing is no storm, however long it is paused.
+func TestEmptyQueueIsNoStorm(t *testing.T) {
+	sc := start(t, Default())
+	sc.pause()
+	sc.until(5000 * ms)
+	sc.wantStorms(0, 0)
+	sc.wantAsked()
+}
+
+// A receiver that lets nothing through for longer than three polls, and then goes on as
+// if nothing had been, was no deadlock; the watchdog cannot tell, and drops.
+func TestSlowReceiverIsCalledStorm(t *testing.T) {
+	sc := start(t, Default())
+	sc.standstill()
+	sc.until(650 * ms)
+	sc.resume()
+	sc.left += 1500
+	sc.wantStorms(1, 0)
+	sc.wantAsked("discard 1.3 true")
+}
+
+func TestForward(t *testing.T) {
+	sc := start(t, with(Forward))
+	sc.standstill()
+	sc.until(1000 * ms)
+	sc.resume()
+	sc.until(2000 * ms)
+	sc.wantStorms(1, 1)
+	sc.wantAsked("ignore 1.3 true", "ignore 1.3 false")
+}
+
+// An alert ends with the first sample that does not agree, not after a time.
+func TestAlert(t *testing.T) {
+	sc := start(t, with(Alert))
+	sc.standstill()
+	sc.until(3000 * ms)
+	sc.wantStorms(1, 0)
+	sc.resume()
+	sc.until(3199 * ms)
+	sc.wantStorms(1, 0)
+	sc.until(3200 * ms)
+	sc.wantStorms(1, 1)
+	sc.wantAsked()
+}
+
+// A storm lasts as long as pause frames come; the restoration time begins anew with each.
+func TestRestoration(t *testing.T) {
+	sc := start(t, Config{Detection: 200 * ms, Restoration: 600 * ms, Poll: 200 * ms})
+	sc.standstill()
+	sc.until(450 * ms)
+	sc.wantStorms(1, 0)
+	sc.paused = false // it is not honoured any more
+	sc.until(900 * ms)
+	sc.pauses++
+	sc.until(1599 * ms)
+	sc.wantStorms(1, 0)
+	sc.until(1600 * ms)
+	sc.wantStorms(1, 1)
+	sc.wantAsked("discard 1.3 true", "discard 1.3 false")
+}
+
+// A standstill that comes back after a storm is another storm, after as long.
+func TestRecurs(t *testing.T) {
+	sc := start(t, Default())
+	sc.standstill()
+	sc.until(400 * ms)
+	sc.paused, sc.bytes[in] = false, 0
+	sc.until(600 * ms)
+	sc.wantStorms(1, 1)
+	sc.standstill()
+	sc.until(1199 * ms)
+	sc.wantStorms(1, 1)
+	sc.until(1200 * ms)
+	sc.wantStorms(2, 1)
+	sc.wantAsked("discard 1.3 true", "discard 1.3 false", "discard 1.3 true")
+}
+
+// Frames are counted while a storm lasts, and by the latest storm.
+func TestStats(t *testing.T) {
+	sc := start(t, Default())
+	sc.frames = detect.Frames{Tx: 1000, TxDropped: 5, Rx: 2000, RxDropped: 7}
+	sc.standstill()
+	sc.until(400 * ms)
+	sc.frames = detect.Frames{Tx: 1001, TxDropped: 15, Rx: 2002, RxDropped: 37}
+	first := Packets{Tx: 1, TxDropped: 10, Rx: 2, RxDropped: 30}
+	wantStats(t, "in the first storm", sc.dog.Stats(q), Stats{Stormed: true, Detected: 1, All: first, Last: first})
+	sc.paused = false
+	sc.until(600 * ms)
+	wantStats(t, "after it", sc.dog.Stats(q), Stats{Detected: 1, Restored: 1, All: first, Last: first})
+	sc.frames.Tx += 500
+	sc.standstill()
+	sc.until(1200 * ms)
+	sc.frames.TxDropped += 100
+	wantStats(t, "in the second storm", sc.dog.Stats(q), Stats{
+		Stormed: true, Detected: 2, Restored: 1,
+		All: Packets{Tx: 1, TxDropped: 110, Rx: 2, RxDropped: 30}, Last: Packets{TxDropped: 100},
+	})
+	wantStats(t, "of a lossy class", sc.dog.Stats(detect.Queue{Port: 1, Class: 0}), Stats{})
+}
+
+func wantStats(t *testing.T, when string, got, want Stats) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: %+v, want %+v", when, got, want)
+	}
+}
+
+// A queue that sends now and then is never a storm, wherever its polls fall; one that
+// stands still always is, two to three polls after it began.
+func TestRandomPhases(t *testing.T) {
+	const seed = 7
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	for range 500 {
+		poll := unit.Time(2 + r.IntN(1000))
+		sc := start(t, Config{Detection: poll, Restoration: poll, Poll: poll})
+		at := unit.Time(0)
+		for range 50 {
+			sc.standstill()
+			at += unit.Time(r.Int64N(int64(2 * poll)))
+			sc.until(at)
+			sc.left += 60
+		}
+		sc.wantStorms(0, 0)
+		sc.until(at + 2*poll - 1)
+		sc.wantStorms(0, 0)
+		sc.until(at + 3*poll)
+		sc.wantStorms(1, 0)
+	}
+}
+
+// A poll allocates nothing.
+func TestNoAllocs(t *testing.T) {
+	sc := start(t, with(Alert))
+	sc.standstill()
+	if n := testing.AllocsPerRun(100, func() { sc.dog.Tick(sc.dog.Deadline()) }); n > 0.1 {
+		t.Errorf("%v allocations a poll", n)
+	}
+}
