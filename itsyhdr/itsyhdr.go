@@ -54,6 +54,14 @@ const (
 	KindGrant Kind = 5 // to a queue that asked: do not count on it, I am not
 	KindWalk  Kind = 6 // to a bucket: are you still as you were?
 	KindAck   Kind = 7 // of a query, grant or walk, and of all that it caused
+
+	// Messages of package respond, which breaks deadlocks.
+	KindClaim   Kind = 8  // round the loop: are you all still waiting? Then I act
+	KindSeal    Kind = 9  // round the loop: let nothing new come onto it
+	KindBubble  Kind = 10 // round the loop: make room, so that it moves
+	KindReserve Kind = 11 // to the next hop: have room for so many frames
+	KindTrigger Kind = 12 // to all switches: whoever has the initial trigger, handle it
+	KindFound   Kind = 13 // back to who sent the trigger: it is here
 )
 
 // kindNames has a name for each kind that Parse accepts.
@@ -66,9 +74,15 @@ var kindNames = [...]string{
 	KindGrant:         "grant",
 	KindWalk:          "walk",
 	KindAck:           "ack",
+	KindClaim:         "claim",
+	KindSeal:          "seal",
+	KindBubble:        "bubble",
+	KindReserve:       "reserve",
+	KindTrigger:       "trigger",
+	KindFound:         "found",
 }
 
-// String is the kind's name, "kind(9)" if it has none.
+// String is the kind's name, "kind(15)" if it has none.
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
@@ -85,7 +99,7 @@ type TLV struct {
 	Seq       uint16
 	Trigger   unit.NodePort // {S_tri, P_tri}
 	Hops      uint8
-	Period    uint8 // XOFF period of the bucket that pauses, modulo 256
+	Period    uint8 // XOFF period of the bucket that pauses, modulo 256; of a claim, seal or bubble the room that is needed, in frames
 	Auth      uint64
 }
 

@@ -58,7 +58,7 @@ var (
 	// ErrVersion: another version of the format.
 	ErrVersion = errors.New("itsyhdr: unknown version; want 1")
 	// ErrKind: no Kind of this version.
-	ErrKind = errors.New("itsyhdr: unknown kind; want 0 (period), 1 (checking), 2 (temporal check), 3 (label), 4 (query), 5 (grant), 6 (walk) or 7 (ack)")
+	ErrKind = errors.New("itsyhdr: unknown kind; want 0 (period), 1 (checking), 2 (temporal check), 3 (label), 4 (query), 5 (grant), 6 (walk), 7 (ack), 8 (claim), 9 (seal), 10 (bubble), 11 (reserve), 12 (trigger) or 13 (found)")
 	// ErrPort: the initiator's or the trigger's port is none a switch can have.
 	ErrPort = errors.New("itsyhdr: port out of range; want 0 to 63")
 )
