@@ -29,6 +29,9 @@ type Config struct {
 	RxBuffer int
 	Flows    []Flow
 	Acts     []Act // in order of time
+	// Bin, unless it is 0, is the time over which arrivals are summed up: see
+	// Received.Bins.
+	Bin unit.Time
 	// Granularity is how precisely the driver keeps Transmit's times; 0 is exact.
 	Granularity unit.Time
 	Batch       int
@@ -52,6 +55,9 @@ type Flow struct {
 	Start   unit.Time
 	Stop    unit.Time // unit.Never: does not stop
 }
+
+// Bins is the number of times over which arrivals are summed up.
+const Bins = 40
 
 // Do is what an Act makes a host do.
 type Do uint8

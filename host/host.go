@@ -101,10 +101,13 @@ type Received struct {
 	Lost      uint64 `json:"lost"`
 	Reordered uint64 `json:"reordered"`
 	// First and Last are times of arrival.
-	First      unit.Time     `json:"first_ns"`
-	Last       unit.Time     `json:"last_ns"`
-	LatencyMax unit.Time     `json:"latency_max_ns"`
-	Class      unit.Priority `json:"class"`
+	First      unit.Time `json:"first_ns"`
+	Last       unit.Time `json:"last_ns"`
+	LatencyMax unit.Time `json:"latency_max_ns"`
+	// Bins are the bytes that arrived in each Config.Bin since the start, Bins of them;
+	// what came later counts in none.
+	Bins  [Bins]uint64  `json:"bins,omitzero"`
+	Class unit.Priority `json:"class"`
 }
 
 // New makes a host. The error names what is impossible in cfg.

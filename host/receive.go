@@ -111,6 +111,11 @@ func (h *Host) receiveFlow(f *buffer.Frame) {
 	r.Frames++
 	r.Bytes += uint64(f.Len)
 	r.Last = h.now
+	if h.cfg.Bin > 0 && h.started && h.now >= h.start {
+		if bin := (h.now - h.start) / h.cfg.Bin; bin < Bins {
+			r.Bins[bin] += uint64(f.Len)
+		}
+	}
 	r.LatencyMax = max(r.LatencyMax, h.now-sent)
 	switch {
 	case seq >= r.Next:

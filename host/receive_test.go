@@ -313,6 +313,25 @@ func TestReceivers(t *testing.T) {
 	}
 }
 
+// Arrivals are summed up in bins from the start; what comes after the last is in none.
+func TestBins(t *testing.T) {
+	c := testConfig()
+	c.Bin = ms
+	h := startHost(t, c)
+	h.receive(arrival(3, 20, 0, 100))
+	h.run(ms)
+	h.receive(arrival(3, 20, 1, 100), arrival(3, 20, 2, 100))
+	h.run((Bins - 2) * ms)
+	h.receive(arrival(3, 20, 3, 100))
+	h.run(ms)
+	h.receive(arrival(3, 20, 4, 100))
+	var want [Bins]uint64
+	want[0], want[1], want[Bins-1] = 100, 200, 100
+	if got := h.Receivers()[0]; got.Bins != want || got.Bytes != 500 {
+		t.Errorf("bins %v of %d bytes, want %v of 500", got.Bins, got.Bytes, want)
+	}
+}
+
 // A slot that carried a long frame says nothing of the next frame's length.
 func TestLengthIsTheFramesOwn(t *testing.T) {
 	h := startHost(t, testConfig(flow(1, 3, 0)))

@@ -1,7 +1,12 @@
 // Package observe takes what a node counts and holds and makes values of it that
 // can be shown, sent and compared: snapshots.
 //
-// Read in this order: Switch and Host (the snapshots), TakeSwitch and TakeHost.
+//	dataplane.Switch, host.Host --Take...--> snapshots, tables, labels
+//	events ----------------------Journal---> declared deadlocks, history
+//
+// Read in this order: Switch and Host (the snapshots), TakeSwitch and TakeHost;
+// tables.go (what a switch forwards by, how it is set up, its labels), watchdog.go,
+// journal.go (what a switch's events add up to), verdict.go.
 //
 // What it does not do: it changes nothing in a machine, and it reads no clock.
 // The caller keeps the machine still while a snapshot is taken.
@@ -25,13 +30,16 @@ type Switch struct {
 	CounterBytes  int    `json:"counter_bytes"`
 	SharedBytes   int    `json:"shared_bytes"`
 	LosslessLost  uint64 `json:"lossless_lost"`
+	Lossless      []int  `json:"lossless"` // classes
 	Live
 	Ports []Port `json:"ports"`
 }
 
 // Live is what only a live node has.
 type Live struct {
-	EventsLost uint64 `json:"events_lost"` // of the log
+	// At is when the snapshot was taken, by the node's clock.
+	At         unit.Time `json:"at_ns"`
+	EventsLost uint64    `json:"events_lost"` // of the log
 	// Lateness is by how much a deadline was missed at worst.
 	Lateness unit.Time `json:"lateness_ns"`
 }
@@ -50,12 +58,38 @@ type Port struct {
 	TxResume  [unit.Priorities]uint64 `json:"tx_resume"`
 	TxRefresh [unit.Priorities]uint64 `json:"tx_refresh"`
 	Paused    [unit.Priorities]bool   `json:"paused"`
+	Pause     [unit.Priorities]Pause  `json:"pause"`
 	XOFF      [unit.Priorities]bool   `json:"xoff"`
 	Queue     [unit.Priorities]Queue  `json:"queue"`
 	Group     [unit.Priorities]Group  `json:"priority_group"`
 	Messages  [2]uint64               `json:"messages"` // received, sent
 	Drops     map[string]uint64       `json:"drops,omitempty"`
-	Link      link.Stats              `json:"link"`
+	// Frames dropped on purpose, by class: at the egress, and on arrival. ResponseBytes
+	// are the bytes of all of them that came in by this port.
+	TxDropped     [unit.Priorities]uint64 `json:"tx_dropped"`
+	RxDropped     [unit.Priorities]uint64 `json:"rx_dropped"`
+	ResponseBytes uint64                  `json:"response_bytes"`
+	Link          link.Stats              `json:"link"`
+}
+
+// Pause is the history of the pauses of an egress queue.
+type Pause struct {
+	// Count is how often the queue came to be paused, Time for how long in all pauses
+	// that have ended.
+	Count uint64    `json:"count,omitzero"`
+	Time  unit.Time `json:"time_ns,omitzero"`
+	// Start and Last are when the latest pause began and how long it lasted; of one that
+	// is in force Last is 0.
+	Start unit.Time `json:"start_ns,omitzero"`
+	Last  unit.Time `json:"last_ns,omitzero"`
+}
+
+// Total is how long the queue was paused until at, the time of the snapshot.
+func (p Pause) Total(paused bool, at unit.Time) unit.Time {
+	if paused {
+		return p.Time + at - p.Start
+	}
+	return p.Time
 }
 
 // Queue is an egress queue.
@@ -77,7 +111,7 @@ func TakeSwitch(s *dataplane.Switch, stats func(unit.Port) link.Stats) Switch {
 	c := s.Config()
 	out := Switch{
 		Name: c.Name, ID: uint16(c.ID), Detector: s.Detector().Name(), DetectorBytes: s.Detector().StateBytes(),
-		CounterBytes: s.MMU().CounterBytes(), SharedBytes: s.MMU().Shared(),
+		Lossless: lossless(c), CounterBytes: s.MMU().CounterBytes(), SharedBytes: s.MMU().Shared(),
 	}
 	for i := range c.Ports {
 		p := takePort(s, unit.Port(i))
@@ -94,11 +128,13 @@ func takePort(s *dataplane.Switch, n unit.Port) Port {
 		Name: s.Config().Ports[n].Name, Up: s.LinkUp(n), RxFrames: k.RxFrames, RxBytes: k.RxBytes, TxFrames: k.TxFrames, TxBytes: k.TxBytes,
 		RxPause: k.RxPause, RxResume: k.RxResume, TxPause: k.TxPause, TxResume: k.TxResume, TxRefresh: k.TxRefresh,
 		Messages: [2]uint64{k.RxMessages, k.TxMessages}, Drops: map[string]uint64{},
+		TxDropped: k.TxDropped, RxDropped: k.RxDropped, ResponseBytes: k.ResponseBytes,
 	}
 	for c := range unit.Priority(unit.Priorities) {
 		q := s.Queue(n, c)
 		p.Queue[c] = Queue{Bytes: q.Bytes(), Watermark: q.Watermark()}
 		p.Paused[c] = s.QueuePaused(n, c)
+		p.Pause[c] = takePause(s, n, c)
 		p.XOFF[c], _ = s.MMU().XOFF(n, c)
 		g := &p.Group[c]
 		g.Bytes, g.Headroom = s.MMU().Bytes(n, c)
@@ -108,6 +144,15 @@ func takePort(s *dataplane.Switch, n unit.Port) Port {
 		if k.Drops[r] > 0 {
 			p.Drops[r.String()] = k.Drops[r]
 		}
+	}
+	return p
+}
+
+func takePause(s *dataplane.Switch, n unit.Port, c unit.Priority) Pause {
+	k := s.Counters(n)
+	p := Pause{Count: k.Pauses[c], Time: k.PausedTime[c], Start: k.LastPause[c].Start, Last: k.LastPause[c].Time}
+	if since, ok := s.PausedSince(n, c); ok {
+		p.Start, p.Last = since, 0
 	}
 	return p
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"softswitch/detect"
 	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
 )
@@ -119,10 +120,33 @@ type Result struct {
 	// deadlock detector must not.
 	HostPauses []HostPause
 	Storms     []Interval
+	// Measures are what systems did to their switches, and Refusals what they wanted to
+	// do and did not, in order of time.
+	Measures []Measured
+	Refusals []Refused
 	// Frames are the PFC frames that the logs tell of.
 	Frames   Frames
 	Timeline []Moment
 	End      unit.Time
+}
+
+// Measured is a measure that a system took at Bucket, Queue or both; a Port that is
+// unit.NoPort is none. Amount is the number that goes with it.
+type Measured struct {
+	At      unit.Time
+	Measure detect.Measure
+	Bucket  Bucket
+	Queue   Queue
+	Amount  int
+	Flow    detect.FlowID // 0 for none
+}
+
+// Refused is a measure that was not taken.
+type Refused struct {
+	At     unit.Time
+	Why    detect.Refusal
+	Bucket Bucket
+	Queue  Queue
 }
 
 // HostPause is a pause of a queue that leads to a host.

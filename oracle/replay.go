@@ -72,6 +72,8 @@ type Replay struct {
 	now     unit.Time
 
 	findings   []Finding
+	measures   []Measured
+	refusals   []Refused
 	steps      map[label][]step
 	hostPauses []HostPause
 	open       map[Queue]int // queue that a host pauses: index in hostPauses
@@ -132,17 +134,22 @@ func (r *Replay) check(e Entry) error {
 	if e.At < r.now {
 		return fmt.Errorf("before the event at %d ns", r.now)
 	}
-	if r.fabric.node(e.Node) == nil {
-		return r.fabric.check(unit.NodePort{Node: e.Node})
+	return r.fabric.checkEntry(e)
+}
+
+// checkEntry reports why e cannot be an event of the fabric.
+func (f *Fabric) checkEntry(e Entry) error {
+	if f.node(e.Node) == nil {
+		return f.check(unit.NodePort{Node: e.Node})
 	}
 	bucket, queue := uses(e.Event)
 	if bucket {
-		if err := r.fabric.check(unit.NodePort{Node: e.Node, Port: e.Port}); err != nil {
+		if err := f.check(unit.NodePort{Node: e.Node, Port: e.Port}); err != nil {
 			return err
 		}
 	}
 	if queue {
-		if err := r.fabric.check(unit.NodePort{Node: e.Node, Port: e.Out}); err != nil {
+		if err := f.check(unit.NodePort{Node: e.Node, Port: e.Out}); err != nil {
 			return err
 		}
 	}
@@ -160,7 +167,7 @@ func uses(e *event.Event) (bucket, queue bool) {
 		return true, false
 	case event.Paused, event.Resumed, event.Expired, event.Rerouted:
 		return false, true
-	case event.Trace:
+	case event.Trace, event.Measured, event.Refused:
 		return e.Port != unit.NoPort, e.Out != unit.NoPort
 	}
 	return true, true
@@ -168,26 +175,48 @@ func uses(e *event.Event) (bucket, queue bool) {
 
 // facts brings the state up to date.
 func (r *Replay) facts(e Entry, b Bucket, q Queue) {
+	r.state.apply(e, b, q)
 	switch e.Type {
-	case event.XOFF:
-		r.state.SetXOFF(b, e.Period, int(e.Limit))
-	case event.XON:
-		r.state.SetXON(b)
-		r.state.ForgetBucket(b)
 	case event.Paused:
-		if e.HasPeriod {
-			r.state.SetPaused(q, e.Period)
-		} else {
-			r.state.SetPausedAnyPeriod(q)
-		}
 		r.hostPauseBegins(q)
 	case event.Resumed, event.Expired:
-		r.state.SetResumed(q)
-		r.state.ForgetQueue(q)
 		r.hostPauseEnds(q, Interval{To: e.At})
+	}
+}
+
+// Stuck is S* by the events that were added so far.
+func (r *Replay) Stuck() *Stuck { return r.state.Stuck() }
+
+// Apply brings the state up to date with an event, for a caller that follows logs for as
+// long as they grow and needs no history. An event of a node or port that the fabric has
+// not is an error, and changes nothing.
+func (s *State) Apply(e Entry) error {
+	if err := s.fabric.checkEntry(e); err != nil {
+		return fmt.Errorf("%s: %v at %d ns: %w", s.fabric.Name(e.Node), e.Type, e.At, err)
+	}
+	s.apply(e, Bucket{unit.NodePort{Node: e.Node, Port: e.Port}, e.Class}, Queue{unit.NodePort{Node: e.Node, Port: e.Out}, e.OutClass})
+	return nil
+}
+
+func (s *State) apply(e Entry, b Bucket, q Queue) {
+	switch e.Type {
+	case event.XOFF:
+		s.SetXOFF(b, e.Period, int(e.Limit))
+	case event.XON:
+		s.SetXON(b)
+		s.ForgetBucket(b)
+	case event.Paused:
+		if e.HasPeriod {
+			s.SetPaused(q, e.Period)
+		} else {
+			s.SetPausedAnyPeriod(q)
+		}
+	case event.Resumed, event.Expired:
+		s.SetResumed(q)
+		s.ForgetQueue(q)
 	case event.Held:
-		r.state.SetLimit(b, int(e.Limit))
-		r.state.SetHeld(b, 1<<q.Port, q.Class, int(e.Bytes))
+		s.SetLimit(b, int(e.Limit))
+		s.SetHeld(b, 1<<q.Port, q.Class, int(e.Bytes))
 	}
 }
 
@@ -216,6 +245,10 @@ func (r *Replay) keep(e Entry, b Bucket, q Queue) {
 			id := labelID(e.Label)
 			r.steps[id] = append(r.steps[id], step{e.At, q, b})
 		}
+	case event.Measured:
+		r.measures = append(r.measures, Measured{e.At, e.Measure, b, q, int(e.Bytes), e.Flow})
+	case event.Refused:
+		r.refusals = append(r.refusals, Refused{e.At, e.Refusal, b, q})
 	case event.PauseSent:
 		r.frames.XOFF++
 	case event.ResumeSent:
@@ -236,7 +269,7 @@ func (r *Replay) Finish(end, late unit.Time) *Result {
 		}
 	}
 	res := &Result{
-		Fabric: r.fabric, History: r.history, Intervals: r.history.Intervals(), Findings: r.findings,
+		Fabric: r.fabric, History: r.history, Intervals: r.history.Intervals(), Findings: r.findings, Measures: r.measures, Refusals: r.refusals,
 		HostPauses: r.hostPauses, Frames: r.frames, End: r.now,
 	}
 	res.Deadlocks = r.history.Judge(res.Findings, late)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/internal/unit"
 )
@@ -19,6 +20,7 @@ type Moment struct {
 // Bounds of a time line that people are to read.
 const (
 	momentsOfFindings = 32
+	momentsOfMeasures = 48
 	momentsOfLinks    = 64
 	rerouteWindow     = 10 * unit.Millisecond
 )
@@ -29,6 +31,7 @@ type story struct {
 	moments []Moment
 	down    map[unit.NodePort]bool // ends that are down
 	links   int                    // moments of links
+	acts    int                    // moments of measures and refusals
 	paused  bool
 	resumed bool
 	expired bool
@@ -61,6 +64,8 @@ func (s *story) add(e Entry) {
 		s.first(&s.paused, e, "first pause: %s stops %s, priority %d", queue)
 	case event.Resumed:
 		s.first(&s.resumed, e, "first resume: %s lets %s go, priority %d", queue)
+	case event.Measured, event.Refused:
+		s.act(e)
 	case event.Expired:
 		s.first(&s.expired, e, "first pause that runs out: of %s over %s, priority %d", queue)
 	}
@@ -83,6 +88,36 @@ func (s *story) link(e Entry) {
 	} else {
 		s.tell(e.At, "link %s healed", s.fabric.LinkName(end))
 	}
+}
+
+// act tells what a system does to its switch, or why it does not.
+func (s *story) act(e Entry) {
+	if s.acts++; s.acts > momentsOfMeasures {
+		return
+	}
+	text := s.fabric.Name(e.Node) + ": "
+	if e.Type == event.Refused {
+		text += "no measure taken: " + e.Refusal.String()
+	} else {
+		text += e.Measure.String()
+	}
+	if e.Bytes > 0 {
+		text += fmt.Sprintf(" %d", e.Bytes)
+		if e.Measure == detect.MeasurePolice {
+			text += " kbit/s"
+		} else {
+			text += " bytes"
+		}
+	}
+	if e.Port != unit.NoPort {
+		if from, ok := s.fabric.Far(unit.NodePort{Node: e.Node, Port: e.Port}); ok {
+			text += fmt.Sprintf(" from %s", s.fabric.Name(from.Node))
+		}
+	}
+	if e.Out != unit.NoPort {
+		text += fmt.Sprintf(" at %s, priority %d", s.fabric.LinkName(unit.NodePort{Node: e.Node, Port: e.Out}), e.OutClass)
+	}
+	s.tell(e.At, "%s", text)
 }
 
 func (s *story) reroute(e Entry, out unit.NodePort) {
