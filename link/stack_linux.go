@@ -1,0 +1,248 @@
+package link
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// Stack is a Link to the stack of the kernel: a TAP device, which the stack takes for an
+// Ethernet interface. Read takes what the stack sends, Write is what the stack receives.
+// The device exists as long as the link is open.
+//
+// The kernel keeps a queue of frames that nobody has read (1000, the device's
+// txqueuelen). It does not make programs that send datagrams wait: what finds the queue
+// full is lost, and counted in Stats.Drops.
+type Stack struct {
+	name  string
+	index int
+	file  *os.File
+	rc    syscall.RawConn
+
+	mu sync.Mutex
+	nl *netlink.Handle // guarded by mu: in the device's namespace; nil once closed
+
+	// Of the Read, and of the Write, that is under way.
+	readable func(fd uintptr) bool // Stack.read, bound once: binding allocates
+	writable func(fd uintptr)
+	bufs     [][]byte
+	n        int
+	readErr  error
+	frames   [][]byte
+	wrote    int
+	writeErr error
+
+	received, sent, truncated, drops atomic.Uint64
+
+	closed    atomic.Bool
+	closeOnce sync.Once
+	closeErr  error
+}
+
+var _ Link = (*Stack)(nil)
+
+// OpenStack makes a TAP device called ifname in the calling thread's network namespace.
+// The device is down, has no address and a MAC address that the kernel chose.
+//
+// It needs CAP_NET_ADMIN. It fails where an interface of that name exists already, where
+// the right is missing, or where the kernel has no TAP devices.
+func OpenStack(ifname string) (*Stack, error) {
+	s, err := openStack(ifname)
+	if err != nil {
+		return nil, fmt.Errorf("link: TAP device %q: %w", ifname, err)
+	}
+	return s, nil
+}
+
+func openStack(ifname string) (*Stack, error) {
+	fd, err := unix.Open("/dev/net/tun", unix.O_RDWR|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: "/dev/net/tun", Err: err}
+	}
+	if err := attach(fd, ifname); err != nil {
+		unix.Close(fd)
+		return nil, err
+	}
+	// The netpoller takes note of a descriptor here, which has to be a device's by now.
+	s := &Stack{name: ifname, file: os.NewFile(uintptr(fd), ifname)}
+	s.readable, s.writable = s.read, s.write
+	if err := s.setUp(); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// attach makes the device and makes fd its far end.
+func attach(fd int, ifname string) error {
+	req, err := unix.NewIfreq(ifname)
+	if err != nil {
+		return fmt.Errorf("its name: want 1 to 15 characters: %w", err)
+	}
+	req.SetUint16(unix.IFF_TAP | unix.IFF_NO_PI | unix.IFF_TUN_EXCL)
+	switch err := unix.IoctlIfreq(fd, unix.TUNSETIFF, req); {
+	case errors.Is(err, unix.EBUSY), errors.Is(err, unix.EINVAL), errors.Is(err, unix.EEXIST):
+		return fmt.Errorf("an interface of that name exists already, or none can have it: %w", err)
+	case errors.Is(err, unix.EPERM):
+		return fmt.Errorf("it needs CAP_NET_ADMIN, run with sudo: %w", err)
+	case err != nil:
+		return os.NewSyscallError("ioctl TUNSETIFF", err)
+	}
+	return nil
+}
+
+func (s *Stack) setUp() (err error) {
+	if s.rc, err = s.file.SyscallConn(); err != nil {
+		return err
+	}
+	nl, err := netlink.NewHandle(unix.NETLINK_ROUTE)
+	if err != nil {
+		return err
+	}
+	s.nl = nl
+	l, err := nl.LinkByName(s.name)
+	if err != nil {
+		return err
+	}
+	s.index = l.Attrs().Index
+	return nil
+}
+
+// Name is the device's name at the time of opening.
+func (s *Stack) Name() string { return s.name }
+
+// Read implements Link. A device that is down sends nothing, and says nothing of it.
+func (s *Stack) Read(bufs [][]byte) (int, error) {
+	if len(bufs) == 0 {
+		return 0, nil
+	}
+	s.bufs, s.n, s.readErr = bufs, 0, nil
+	err := s.rc.Read(s.readable)
+	s.bufs = nil
+	s.received.Add(uint64(s.n))
+	switch {
+	case s.n > 0:
+		return s.n, nil
+	case s.closed.Load():
+		return 0, net.ErrClosed
+	case errors.Is(s.readErr, unix.EBADFD), errors.Is(s.readErr, unix.EIO), err != nil && s.attributes() == nil:
+		return 0, ErrGone
+	case err == nil:
+		err = os.NewSyscallError("read", s.readErr)
+	}
+	return 0, fmt.Errorf("link: read %q: %w", s.name, err)
+}
+
+// read takes the frames that are there; false if there is none yet.
+func (s *Stack) read(fd uintptr) bool {
+	for s.n < len(s.bufs) {
+		buf := s.bufs[s.n][:cap(s.bufs[s.n])]
+		n, err := unix.Read(int(fd), buf)
+		switch {
+		case err == unix.EINTR:
+		case err == unix.EAGAIN:
+			return s.n > 0
+		case err != nil:
+			s.readErr = err
+			return true
+		case n == len(buf): // the kernel cuts what is longer, and does not tell
+			s.truncated.Add(1)
+		default:
+			s.bufs[s.n] = buf[:n]
+			s.n++
+		}
+	}
+	return true
+}
+
+// Write implements Link.
+func (s *Stack) Write(frames [][]byte) (int, error) {
+	s.frames, s.wrote, s.writeErr = frames, 0, nil
+	err := s.rc.Control(s.writable)
+	s.frames = nil
+	s.sent.Add(uint64(s.wrote))
+	switch errno := s.writeErr; {
+	case s.closed.Load():
+		return s.wrote, net.ErrClosed
+	case err != nil:
+		return s.wrote, fmt.Errorf("link: write %q: %w", s.name, err)
+	case errno == nil:
+		return s.wrote, nil
+	case errors.Is(errno, unix.EAGAIN), errors.Is(errno, unix.ENOBUFS), errors.Is(errno, unix.ENOMEM):
+		return s.wrote, ErrBusy
+	case errors.Is(errno, unix.EBADFD):
+		return s.wrote, ErrGone
+	case errors.Is(errno, unix.EIO):
+		return s.wrote, ErrDown
+	case errors.Is(errno, unix.EINVAL):
+		return s.wrote, &FrameError{Interface: s.name, Len: len(frames[s.wrote]), Err: errno}
+	default:
+		return s.wrote, fmt.Errorf("link: write %q: %w", s.name, errno)
+	}
+}
+
+// write hands the frames to the stack until one is refused.
+func (s *Stack) write(fd uintptr) {
+	for s.wrote < len(s.frames) {
+		_, err := unix.Write(int(fd), s.frames[s.wrote])
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			s.writeErr = err
+			return
+		default:
+			s.wrote++
+		}
+	}
+}
+
+// attributes are what the kernel says of the device; nil if it is gone.
+func (s *Stack) attributes() *netlink.LinkAttrs {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.nl == nil {
+		return nil
+	}
+	l, err := s.nl.LinkByIndex(s.index)
+	if err != nil {
+		return nil
+	}
+	return l.Attrs()
+}
+
+// Stats implements Link.
+func (s *Stack) Stats() Stats {
+	s.collectDrops()
+	return Stats{Received: s.received.Load(), Sent: s.sent.Load(), Drops: s.drops.Load(), Truncated: s.truncated.Load()}
+}
+
+// collectDrops copies the kernel's counter, which begins with the device and goes with
+// it; the last state stays.
+func (s *Stack) collectDrops() {
+	if a := s.attributes(); a != nil && a.Statistics != nil {
+		s.drops.Store(a.Statistics.TxDropped)
+	}
+}
+
+// Close implements Link. The device vanishes.
+func (s *Stack) Close() error {
+	s.closeOnce.Do(func() {
+		s.collectDrops()
+		s.closed.Store(true)
+		s.closeErr = s.file.Close()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.nl != nil {
+			s.nl.Close()
+			s.nl = nil
+		}
+	})
+	return s.closeErr
+}
