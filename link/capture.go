@@ -25,30 +25,44 @@ const (
 //	Tap(eth1) ─┼─copy─▶ filling ──swap──▶ draining ──▶ writeLoop ──▶ file
 //	Tap(eth2) ─┘        (bounded)
 //
-// Time stamps are the wall clock's at the start of the capture, and go on from
-// there with CLOCK_MONOTONIC; the file's comment says the difference of the two,
-// so that frames can be matched with logs that count on CLOCK_MONOTONIC. Frames of
-// different links, or of the two directions of one, may stand in the file in
-// another order than their time stamps; those of one direction do not.
+// Time stamps are CLOCK_MONOTONIC and an offset that does not change; the file's
+// comment says which, so that frames can be matched with logs that count on
+// CLOCK_MONOTONIC. Frames of different links, or of the two directions of one, may
+// stand in the file in another order than their time stamps; those of one direction
+// do not.
 //
-// After Close its links keep working.
+// Taps.Capture makes one. After Close its links keep working.
 type Capture struct {
 	out     *pcapng.Writer
 	comment func(frame []byte) string
-	start   time.Time
+	began   time.Time // and
+	beganNs int64     // its time stamp
+	leave   func()
 
 	mu      sync.Mutex
-	work    sync.Cond    // filling or names has grown, or closed was set
-	names   []string     // guarded by mu: the links, by their number in the file
-	filling []captured   // guarded by mu: what writeLoop takes next
-	bytes   []byte       // guarded by mu: the frames of filling
-	missed  []uint64     // guarded by mu: by link, since its last captured frame
-	stats   CaptureStats // guarded by mu
-	closed  bool         // guarded by mu: add takes no more
-	failed  bool         // guarded by mu: the file takes no more
+	work    sync.Cond          // filling or links has grown, or mark or closed was set
+	links   []pcapng.Interface // guarded by mu: by their number in the file
+	filling []captured         // guarded by mu: what writeLoop takes next
+	bytes   []byte             // guarded by mu: the frames of filling
+	missed  []uint64           // guarded by mu: by link, since its last captured frame
+	lost    []uint64           // guarded by mu: by link, since the beginning
+	mark    int64              // guarded by mu: the time stamp of Mark; 0 for none
+	stats   CaptureStats       // guarded by mu
+	closed  bool               // guarded by mu: add takes no more
+	failed  bool               // guarded by mu: the file takes no more
 
 	ended chan struct{} // closed when writeLoop has returned
 	err   error         // of the file; valid when ended is closed
+}
+
+// CaptureOptions are how a capture is made.
+type CaptureOptions struct {
+	// Comment, unless nil, says what to remark on a frame, "" for nothing. The goroutine
+	// that writes calls it and lends the frame for the call.
+	Comment func(frame []byte) string
+	// Offset is what to add to CLOCK_MONOTONIC for a time stamp, in ns. 0 is WallOffset
+	// at the start.
+	Offset int64
 }
 
 // CaptureStats counts the frames that a Capture has seen.
@@ -66,23 +80,24 @@ type captured struct {
 	missed uint64
 }
 
-// NewCapture starts a capture to w and a goroutine that writes it. comment, unless
-// nil, says what to remark on a frame, "" for nothing; that goroutine calls it and
-// lends the frame for the call. The capture does not close w.
-func NewCapture(w io.Writer, comment func(frame []byte) string) (*Capture, error) {
-	start, offset, err := clockOffset()
+// newCapture starts a capture of no links yet, and the goroutine that writes it.
+func newCapture(w io.Writer, opt CaptureOptions) (*Capture, error) {
+	now, mono, err := clocks()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("link: capture: %w", err)
 	}
-	note := fmt.Sprintf("CLOCK_MONOTONIC = time - %d ns", offset)
-	out, err := pcapng.NewWriter(w, "softswitch", note)
+	if opt.Offset == 0 {
+		opt.Offset = now.UnixNano() - mono
+	}
+	out, err := pcapng.NewWriter(w, "softswitch", ClockNote(opt.Offset))
 	if err != nil {
 		return nil, err
 	}
 	c := &Capture{
 		out:     out,
-		comment: comment,
-		start:   start,
+		comment: opt.Comment,
+		began:   now,
+		beganNs: mono + opt.Offset,
 		bytes:   make([]byte, 0, captureBytes),
 		ended:   make(chan struct{}),
 	}
@@ -91,32 +106,54 @@ func NewCapture(w io.Writer, comment func(frame []byte) string) (*Capture, error
 	return c, nil
 }
 
-// clockOffset is the difference, at time now, between the wall clock and
-// CLOCK_MONOTONIC.
-func clockOffset() (now time.Time, offsetNs int64, err error) {
-	var ts unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
-		return now, 0, fmt.Errorf("link: capture: clock_gettime: %w", err)
+// ClockNote is what a capture's comment says of its time stamps.
+func ClockNote(offset int64) string { return fmt.Sprintf("CLOCK_MONOTONIC = time - %d ns", offset) }
+
+// WallOffset is the difference between the wall clock and CLOCK_MONOTONIC now, in ns.
+func WallOffset() (int64, error) {
+	now, mono, err := clocks()
+	if err != nil {
+		return 0, fmt.Errorf("link: %w", err)
 	}
-	now = time.Now()
-	return now, now.UnixNano() - ts.Nano(), nil
+	return now.UnixNano() - mono, nil
 }
 
-// Tap returns a link that is l and whose frames are captured as those of interface
-// name. Call it before l is in use.
-func (c *Capture) Tap(l Link, name string) Link {
+// clocks reads the two clocks at the same moment: of some tries, the one in which
+// least time passed between the readings around.
+func clocks() (now time.Time, mono int64, err error) {
+	var before, after unix.Timespec
+	const tries = 5
+	least := int64(-1)
+	for range tries {
+		if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &before); err != nil {
+			return now, 0, fmt.Errorf("clock_gettime: %w", err)
+		}
+		t := time.Now()
+		if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &after); err != nil {
+			return now, 0, fmt.Errorf("clock_gettime: %w", err)
+		}
+		if gap := after.Nano() - before.Nano(); least < 0 || gap < least {
+			least, now, mono = gap, t, before.Nano()+gap/2
+		}
+	}
+	return now, mono, nil
+}
+
+func (c *Capture) stamp(at time.Time) int64 { return c.beganNs + int64(at.Sub(c.began)) }
+
+// describe adds a link, whose number is that of links before it.
+func (c *Capture) describe(in pcapng.Interface) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	number := int32(len(c.names))
-	c.names = append(c.names, name)
+	c.links = append(c.links, in)
 	c.missed = append(c.missed, 0)
+	c.lost = append(c.lost, 0)
 	c.work.Signal()
-	return Tap(l, func(dir Direction, at time.Time, frames [][]byte) { c.add(number, dir, at, frames) })
 }
 
 // add copies frames to what writeLoop takes next.
-func (c *Capture) add(link int32, dir Direction, at time.Time, frames [][]byte) {
-	ns := c.start.UnixNano() + int64(at.Sub(c.start))
+func (c *Capture) add(link int, dir Direction, at time.Time, frames [][]byte) {
+	ns := c.stamp(at)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
@@ -125,72 +162,107 @@ func (c *Capture) add(link int32, dir Direction, at time.Time, frames [][]byte) 
 	for _, f := range frames {
 		if c.failed || len(c.bytes)+len(f) > captureBytes || len(c.filling) == captureFrames {
 			c.missed[link]++
+			c.lost[link]++
 			c.stats.Missed++
 			continue
 		}
 		c.bytes = append(c.bytes, f...)
-		c.filling = append(c.filling, captured{at: ns, link: link, dir: dir, end: len(c.bytes), missed: c.missed[link]})
+		c.filling = append(c.filling, captured{at: ns, link: int32(link), dir: dir, end: len(c.bytes), missed: c.missed[link]})
 		c.missed[link] = 0
 		c.stats.Captured++
 	}
 	c.work.Signal()
 }
 
+// Mark writes down how far the capture has come: statistics of each link, behind all
+// frames that are there now. Frames that a link is just sending may still follow.
+func (c *Capture) Mark() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.mark = c.stamp(time.Now())
+	c.work.Signal()
+}
+
+// portion is what writeLoop writes at once, so that the file is whole afterwards.
+type portion struct {
+	links  []pcapng.Interface // that the file does not describe yet
+	frames []captured
+	bytes  []byte
+	mark   int64    // 0 for none
+	lost   []uint64 // by link; nil without a mark
+	last   bool
+}
+
 // writeLoop writes to the file what add has collected, until Close.
 func (c *Capture) writeLoop() {
 	defer close(c.ended)
-	var (
-		draining []captured
-		bytes    = make([]byte, 0, captureBytes)
-		known    int // links that the file describes
-	)
-	for {
-		c.mu.Lock()
-		for len(c.filling) == 0 && len(c.names) == known && !c.closed {
-			c.work.Wait()
-		}
-		draining, c.filling = c.filling, draining[:0]
-		bytes, c.bytes = c.bytes, bytes[:0]
-		fresh := c.names[known:]
-		closed := c.closed
-		c.mu.Unlock()
-
-		known += len(fresh)
-		if err := c.write(fresh, draining, bytes); err != nil {
+	p := portion{bytes: make([]byte, 0, captureBytes)}
+	for known := 0; ; known += len(p.links) {
+		c.await(&p, known)
+		if err := c.write(p); err != nil {
 			c.err = err
 			c.fail()
 			return
 		}
 		// add takes nothing more once closed is set.
-		if closed {
+		if p.last {
 			return
 		}
 	}
 }
 
-// write puts links and frames into the file, so that it is whole afterwards.
-func (c *Capture) write(names []string, frames []captured, bytes []byte) error {
-	for _, name := range names {
-		if _, err := c.out.AddInterface(name); err != nil {
+// await waits for something to write and exchanges it for p, which was written. known
+// is how many links the file describes.
+func (c *Capture) await(p *portion, known int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for len(c.filling) == 0 && len(c.links) == known && c.mark == 0 && !c.closed {
+		c.work.Wait()
+	}
+	p.frames, c.filling = c.filling, p.frames[:0]
+	p.bytes, c.bytes = c.bytes, p.bytes[:0]
+	p.links = c.links[known:]
+	p.mark, c.mark = c.mark, 0
+	if p.last = c.closed; p.last {
+		p.mark = c.stamp(time.Now())
+	}
+	p.lost = nil
+	if p.mark != 0 {
+		p.lost = append(p.lost, c.lost...)
+	}
+}
+
+func (c *Capture) write(p portion) error {
+	for _, in := range p.links {
+		if _, err := c.out.AddInterface(in); err != nil {
 			return err
 		}
 	}
 	start := 0
-	for _, f := range frames {
-		data := bytes[start:f.end]
+	for _, f := range p.frames {
+		if err := c.writeFrame(f, p.bytes[start:f.end]); err != nil {
+			return err
+		}
 		start = f.end
-		p := pcapng.Packet{Interface: int(f.link), Time: f.at, Direction: pcapng.Inbound, Data: data, Dropped: f.missed}
-		if f.dir == Out {
-			p.Direction = pcapng.Outbound
-		}
-		if c.comment != nil {
-			p.Comment = c.comment(data)
-		}
-		if err := c.out.WritePacket(p); err != nil {
+	}
+	for i, lost := range p.lost {
+		s := pcapng.Statistics{Interface: i, Time: p.mark, Dropped: lost, End: p.last}
+		if err := c.out.WriteStatistics(s); err != nil {
 			return err
 		}
 	}
 	return c.out.Flush()
+}
+
+func (c *Capture) writeFrame(f captured, data []byte) error {
+	p := pcapng.Packet{Interface: int(f.link), Time: f.at, Direction: pcapng.Inbound, Data: data, Dropped: f.missed}
+	if f.dir == Out {
+		p.Direction = pcapng.Outbound
+	}
+	if c.comment != nil {
+		p.Comment = c.comment(data)
+	}
+	return c.out.WritePacket(p)
 }
 
 func (c *Capture) fail() {
@@ -210,6 +282,7 @@ func (c *Capture) Stats() CaptureStats {
 // returned. Frames that pass the links later are neither captured nor counted.
 // Closing twice is fine.
 func (c *Capture) Close() error {
+	c.leave()
 	c.mu.Lock()
 	c.closed = true
 	c.work.Signal()

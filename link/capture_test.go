@@ -16,6 +16,8 @@ import (
 
 	"github.com/google/gopacket/pcapgo"
 	"golang.org/x/sys/unix"
+
+	"softswitch/link/pcapng"
 )
 
 // shown is a batch as a tap's sink saw it.
@@ -28,7 +30,8 @@ type shown struct {
 func TestTapShowsWhatPasses(t *testing.T) {
 	a, b := Pipe()
 	var got []shown
-	tapped := Tap(a, func(dir Direction, at time.Time, frames [][]byte) {
+	on := true
+	tapped := Tap(a, func() bool { return on }, func(dir Direction, at time.Time, frames [][]byte) {
 		s := shown{dir: dir, at: at}
 		for _, f := range frames {
 			s.frames = append(s.frames, bytes.Clone(f))
@@ -56,21 +59,33 @@ func TestTapShowsWhatPasses(t *testing.T) {
 		}
 	}
 
+	on = false
+	send(t, tapped, numbered(5, 60))
+	on = true
 	tapped.Close()
 	if _, err := tapped.Write([][]byte{numbered(4, 60)}); err == nil || len(got) != 2 {
 		t.Errorf("a frame that was not sent was shown: %+v, %v", got[2:], err)
 	}
 }
 
-func newCapture(t testing.TB, w io.Writer, comment func([]byte) string) *Capture {
+func startCapture(t testing.TB, taps *Taps, w io.Writer, comment func([]byte) string) *Capture {
 	t.Helper()
-	c, err := NewCapture(w, comment)
+	c, err := taps.Capture(w, CaptureOptions{Comment: comment})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
 	return c
 }
+
+// capturing is taps with a capture.
+func capturing(t testing.TB, w io.Writer, comment func([]byte) string) (*Taps, *Capture) {
+	t.Helper()
+	taps := &Taps{}
+	return taps, startCapture(t, taps, w, comment)
+}
+
+func (t *Taps) tap(l Link, name string) Link { return t.Tap(l, pcapng.Interface{Name: name}) }
 
 func closeCapture(t testing.TB, c *Capture) {
 	t.Helper()
@@ -81,9 +96,9 @@ func closeCapture(t testing.TB, c *Capture) {
 
 func TestCaptureOfSeveralLinks(t *testing.T) {
 	var file bytes.Buffer
-	c := newCapture(t, &file, nil)
+	taps, c := capturing(t, &file, nil)
 	a, b := Pipe()
-	left, right := c.Tap(a, "left"), c.Tap(b, "right")
+	left, right := taps.tap(a, "left"), taps.tap(b, "right")
 	start := time.Now()
 	send(t, left, numbered(1, 60), numbered(2, 1514))
 	receive(t, right, 2)
@@ -131,9 +146,9 @@ func TestCaptureOfSeveralLinks(t *testing.T) {
 
 func TestCaptureSaysMonotonicClock(t *testing.T) {
 	var file bytes.Buffer
-	c := newCapture(t, &file, nil)
+	taps, c := capturing(t, &file, nil)
 	a, _ := Pipe()
-	c.Tap(a, "a") // the reader wants an interface
+	taps.tap(a, "a") // the reader wants an interface
 	closeCapture(t, c)
 	r, err := pcapgo.NewNgReader(&file, pcapgo.DefaultNgReaderOptions)
 	if err != nil {
@@ -172,11 +187,11 @@ func (f *stuckFile) Write(p []byte) (int, error) {
 // those that the capture has no room for are counted and marked in the file.
 func TestCaptureDoesNotHoldUpLinks(t *testing.T) {
 	file := &stuckFile{blocked: make(chan struct{}), release: make(chan struct{})}
-	c := newCapture(t, file, nil)
+	taps, c := capturing(t, file, nil)
 	release := sync.OnceFunc(func() { close(file.release) })
 	t.Cleanup(release) // before the capture's own clean-up, which waits for it
 	a, b := Pipe()
-	tapped := c.Tap(a, "a")
+	tapped := taps.tap(a, "a")
 	<-file.blocked
 
 	const size, batches, batch = 1500, 100, 64
@@ -223,9 +238,9 @@ func (f *fullDisk) Write(p []byte) (int, error) {
 }
 
 func TestCaptureOnFullDisk(t *testing.T) {
-	c := newCapture(t, &fullDisk{}, nil)
+	taps, c := capturing(t, &fullDisk{}, nil)
 	a, b := Pipe()
-	tapped := c.Tap(a, "a")
+	tapped := taps.tap(a, "a")
 	<-c.ended // describing the interface has failed
 	send(t, tapped, numbered(1, 60))
 	receive(t, b, 1)
@@ -238,9 +253,9 @@ func TestCaptureOnFullDisk(t *testing.T) {
 }
 
 func TestLinkOutlivesCapture(t *testing.T) {
-	c := newCapture(t, io.Discard, nil)
+	taps, c := capturing(t, io.Discard, nil)
 	a, b := Pipe()
-	tapped := c.Tap(a, "a")
+	tapped := taps.tap(a, "a")
 	closeCapture(t, c)
 	closeCapture(t, c)
 	send(t, tapped, numbered(1, 60))
@@ -263,14 +278,14 @@ func TestCaptureInTshark(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	c := newCapture(t, file, func(f []byte) string {
+	taps, c := capturing(t, file, func(f []byte) string {
 		if binary.BigEndian.Uint16(f[12:]) == 0x8808 {
 			return "a pause"
 		}
 		return ""
 	})
-	left := c.Tap(w.openLeft(Options{}), "left")
-	right := c.Tap(w.openRight(Options{}), "right")
+	left := taps.tap(w.openLeft(Options{}), "left")
+	right := taps.tap(w.openRight(Options{}), "right")
 	// Class 3, 65535 quanta (IEEE 802.1Qbb; IEEE 802.3 annex 31D).
 	pause := make([]byte, 60)
 	copy(pause, "\x01\x80\xc2\x00\x00\x01\x02\x00\x00\x00\x00\x01\x88\x08\x01\x01\x00\x08\x00\x00\x00\x00\x00\x00\xff\xff")

@@ -16,9 +16,10 @@
 //
 // Read in this order: link.go (the contract), packet_linux.go (opening an
 // interface), read_linux.go (the receive ring), write_linux.go, down_linux.go
-// (interfaces that go down, come back or vanish), pipe.go (a wire in memory),
-// tap.go (seeing the frames of a link) and capture.go (writing them to a file);
-// the folder pcapng has the file format.
+// (interfaces that go down, come back or vanish), stack_linux.go (a TAP device: the
+// kernel's stack instead of a wire), pipe.go (a wire in memory), tap.go (seeing the frames of a link), taps.go (of a node's links) and capture.go
+// (writing them to a file); the folder pcapng has the file format, the folder merge
+// makes one capture of many.
 //
 // Invariants:
 //   - order: frames leave in the order of Write and arrive in the order of the wire.

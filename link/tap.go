@@ -11,31 +11,37 @@ const (
 	Out                      // sent
 )
 
-// Tap returns a link that is l and shows each batch of frames to sink: those that
-// Read delivers, with the time at which they were there, and those that Write has
-// sent, with the time before they were (so that on one machine a frame is sent
-// before it arrives). Frames that Write refused are not shown.
+// Tap returns a link that is l and, while on says so, shows each batch of frames to
+// sink: those that Read delivers, with the time at which they were there, and those
+// that Write has sent, with the time before they were (so that on one machine a frame
+// is sent before it arrives). Frames that Write refused are not shown.
 //
 // sink is called by the goroutine of Read or of Write, before they return, so from
 // two at once. It may neither change the frames nor keep them, and should be short.
-func Tap(l Link, sink func(dir Direction, at time.Time, frames [][]byte)) Link {
-	return &tap{Link: l, sink: sink}
+//
+// on is called for each batch, also from two goroutines at once.
+func Tap(l Link, on func() bool, sink func(dir Direction, at time.Time, frames [][]byte)) Link {
+	return &tap{Link: l, on: on, sink: sink}
 }
 
 type tap struct {
 	Link
+	on   func() bool
 	sink func(dir Direction, at time.Time, frames [][]byte)
 }
 
 func (t *tap) Read(bufs [][]byte) (int, error) {
 	n, err := t.Link.Read(bufs)
-	if n > 0 {
+	if n > 0 && t.on() {
 		t.sink(In, time.Now(), bufs[:n])
 	}
 	return n, err
 }
 
 func (t *tap) Write(frames [][]byte) (int, error) {
+	if !t.on() {
+		return t.Link.Write(frames)
+	}
 	at := time.Now()
 	n, err := t.Link.Write(frames)
 	if n > 0 {

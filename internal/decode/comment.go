@@ -1,30 +1,56 @@
 package decode
 
 import (
+	"fmt"
+	"strings"
+
+	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
 	"softswitch/pfcframe"
 )
 
-// Comment is what a capture remarks on a frame, in words: the label of a pause
-// frame that carries one, the content of an ITSY message. "" is no remark.
+// Comment is what a capture remarks on a frame, in words: what a PFC frame pauses and
+// resumes, and the label that it carries; the content of a message. "" is no remark.
+//
+//	ITSY: pause 3; label class 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12
 func Comment(frame []byte) string {
 	if itsyhdr.IsMessage(frame) {
-		_, t, err := itsyhdr.ParseMessage(frame)
-		if err != nil {
-			return err.Error()
-		}
-		return "ITSY message: " + t.String()
+		return message(frame)
 	}
-	_, pad, err := pfcframe.Parse(frame)
-	if err != nil {
+	if !pfcframe.IsMACControl(frame) {
 		return ""
+	}
+	f, pad, err := pfcframe.Parse(frame)
+	switch {
+	case err == pfcframe.ErrPause:
+		return "802.3x PAUSE"
+	case err != nil:
+		return err.Error()
 	}
 	t, err := itsyhdr.Parse(pad)
 	switch {
 	case err == itsyhdr.ErrNone:
-		return ""
+		return "PFC: " + inWords(f)
 	case err != nil:
-		return err.Error()
+		return "PFC: " + inWords(f) + "; padding: " + err.Error()
 	}
-	return "ITSY: " + t.String()
+	return "ITSY: " + inWords(f) + "; " + t.String()
+}
+
+// inWords is "pause 3, resume 4".
+func inWords(f pfcframe.Frame) string {
+	var words []string
+	for c := range unit.Priority(unit.Priorities) {
+		switch {
+		case !f.Enable.Has(c):
+		case f.Quanta[c] == 0:
+			words = append(words, fmt.Sprintf("resume %d", c))
+		default:
+			words = append(words, fmt.Sprintf("pause %d", c))
+		}
+	}
+	if words == nil {
+		return "of no class"
+	}
+	return strings.Join(words, ", ")
 }

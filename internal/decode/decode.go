@@ -1,5 +1,5 @@
 // Package decode prints the flow control of a capture: each PFC frame, 802.3x
-// PAUSE and ITSY message of a pcap or pcapng file, one line each.
+// PAUSE and message (ITSY or CLCM) of a pcap or pcapng file, one line each.
 //
 //	reader --> open: by magic --> frames --> read: untag, parse --> Record --> line
 //	           pcap | pcapng                                                  text | JSON
@@ -112,7 +112,7 @@ func (p *printer) write(line string) error {
 
 // counts is what the summary says.
 type counts struct {
-	frames, pfc, pause, itsy, malformed, badTLV, other int
+	frames, pfc, pause, itsy, clcm, malformed, badTLV, other int
 }
 
 func (c *counts) add(rec Record) {
@@ -123,6 +123,8 @@ func (c *counts) add(rec Record) {
 		c.pause++
 	case KindITSY:
 		c.itsy++
+	case KindCLCM:
+		c.clcm++
 	case KindMalformed:
 		c.malformed++
 	}
@@ -134,6 +136,9 @@ func (c *counts) add(rec Record) {
 func (c *counts) summary() string {
 	s := fmt.Sprintf("%d frames: %d PFC, %d 802.3x PAUSE, %d ITSY messages, %d malformed, %d other",
 		c.frames, c.pfc, c.pause, c.itsy, c.malformed, c.other)
+	if c.clcm > 0 {
+		s += fmt.Sprintf("; %d CLCM", c.clcm)
+	}
 	if c.badTLV > 0 {
 		s += fmt.Sprintf("; %d PFC with padding that is no ITSY TLV", c.badTLV)
 	}

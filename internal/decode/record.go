@@ -19,6 +19,7 @@ const (
 	KindPFC       Kind = "pfc"
 	KindPause     Kind = "pause" // 802.3x
 	KindITSY      Kind = "itsy"  // a message frame
+	KindCLCM      Kind = "clcm"  // a message frame of Loop Breaker or Deadlock Breaker
 	KindMalformed Kind = "malformed"
 )
 
@@ -34,6 +35,7 @@ type Record struct {
 	Classes []Class `json:"classes,omitempty"` // KindPFC: those enabled, in order
 	Quanta  *uint16 `json:"quanta,omitempty"`  // KindPause: of 512 bit times, 0 to resume
 	ITSY    *TLV    `json:"itsy,omitempty"`    // KindITSY, and KindPFC with a TLV in its padding
+	CLCM    *CLCM   `json:"clcm,omitempty"`    // KindCLCM
 	Padding string  `json:"padding,omitempty"` // KindPFC: why its padding, not all zero, is no TLV
 	Reason  string  `json:"reason,omitempty"`  // KindMalformed: what is wrong
 
@@ -166,6 +168,15 @@ func (rec *Record) readPause(b []byte) {
 }
 
 func (rec *Record) readMessage(b []byte) {
+	if isCLCM(b) {
+		m, err := parseCLCM(b)
+		if err != nil {
+			rec.malformed(reason(err, b))
+			return
+		}
+		rec.Kind, rec.CLCM = KindCLCM, m
+		return
+	}
 	_, t, err := itsyhdr.ParseMessage(b)
 	if err != nil {
 		rec.malformed(reason(err, b))

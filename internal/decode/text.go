@@ -49,6 +49,8 @@ func (rec Record) content() string {
 		return "802.3x PAUSE " + quanta(*rec.Quanta)
 	case KindITSY:
 		return "ITSY message " + rec.tlv.String()
+	case KindCLCM:
+		return "CLCM " + rec.CLCM.String()
 	}
 	return "MALFORMED: " + rec.Reason
 }

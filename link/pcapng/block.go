@@ -8,9 +8,10 @@ import (
 
 // Block types.
 const (
-	typeSection   = 0x0A0D0D0A
-	typeInterface = 1
-	typePacket    = 6
+	typeSection    = 0x0A0D0D0A
+	typeInterface  = 1
+	typeStatistics = 5
+	typePacket     = 6
 )
 
 // Option codes. 1 and 0 are the same in all blocks.
@@ -20,8 +21,12 @@ const (
 
 	shbUserAppl = 4
 
-	ifName    = 2
-	ifTsResol = 9
+	ifName        = 2
+	ifDescription = 3
+	ifTsResol     = 9
+
+	isbEndTime = 3
+	isbIfDrop  = 5
 
 	epbFlags     = 2
 	epbDropCount = 4
@@ -49,12 +54,13 @@ func appendSection(b []byte, program, comment string) []byte {
 	return closeBlock(b, start)
 }
 
-func appendInterface(b []byte, name string) []byte {
+func appendInterface(b []byte, in Interface) []byte {
 	b, start := openBlock(b, typeInterface)
 	b = le.AppendUint16(b, linkTypeEthernet)
 	b = le.AppendUint16(b, 0) // reserved
 	b = le.AppendUint32(b, noSnapLen)
-	b = appendText(b, ifName, name)
+	b = appendText(b, ifName, in.Name)
+	b = appendText(b, ifDescription, in.Description)
 	b = appendOption(b, ifTsResol, []byte{nanoseconds})
 	b = appendOption(b, optEnd, nil)
 	return closeBlock(b, start)
@@ -63,8 +69,7 @@ func appendInterface(b []byte, name string) []byte {
 func appendPacket(b []byte, p Packet) []byte {
 	b, start := openBlock(b, typePacket)
 	b = le.AppendUint32(b, uint32(p.Interface))
-	b = le.AppendUint32(b, uint32(uint64(p.Time)>>32))
-	b = le.AppendUint32(b, uint32(p.Time))
+	b = appendTime(b, p.Time)
 	b = le.AppendUint32(b, uint32(len(p.Data))) // captured
 	b = le.AppendUint32(b, uint32(len(p.Data))) // on the wire
 	b = pad(append(b, p.Data...), len(p.Data))
@@ -77,6 +82,24 @@ func appendPacket(b []byte, p Packet) []byte {
 	}
 	b = appendOption(b, optEnd, nil)
 	return closeBlock(b, start)
+}
+
+func appendStatistics(b []byte, s Statistics) []byte {
+	b, start := openBlock(b, typeStatistics)
+	b = le.AppendUint32(b, uint32(s.Interface))
+	b = appendTime(b, s.Time)
+	if s.End {
+		b = appendOption(b, isbEndTime, appendTime(nil, s.Time))
+	}
+	b = appendOption(b, isbIfDrop, le.AppendUint64(nil, s.Dropped))
+	b = appendOption(b, optEnd, nil)
+	return closeBlock(b, start)
+}
+
+// appendTime appends a time stamp: its upper half comes first.
+func appendTime(b []byte, t int64) []byte {
+	b = le.AppendUint32(b, uint32(uint64(t)>>32))
+	return le.AppendUint32(b, uint32(t))
 }
 
 // openBlock appends a block's head; closeBlock, given where it starts, its length

@@ -1,24 +1,28 @@
 // Package pcapng writes captures in the pcapng format, with a comment on each
-// frame that has one, as Wireshark shows in its column frame.comment.
+// frame that has one, as Wireshark shows in its column frame.comment, and reads its
+// own again.
 //
-//	file = SHB  IDB(eth0)  IDB(eth1)  EPB  EPB  ...  IDB(eth2)  EPB  ...
+//	file = SHB  IDB(eth0)  IDB(eth1)  EPB  EPB  ...  IDB(eth2)  EPB  ...  ISB  ISB
 //
 //	block = | type 4 | length 4 | body, padded to 4 | length 4 |
 //
 // A file has one section header (SHB), an interface description (IDB) before the
-// first frame of each interface, and one enhanced packet block (EPB) a frame. Names
-// and numbers are those of the Internet draft "PCAP Now Generic (pcapng) Capture
-// File Format", sections 3.5 (options), 4.1 (SHB), 4.2 (IDB) and 4.3 (EPB).
+// first frame of each interface, one enhanced packet block (EPB) a frame, and
+// interface statistics (ISB), which say how far the capture of an interface has come.
+// Names and numbers are those of the Internet draft "PCAP Now Generic (pcapng) Capture
+// File Format", sections 3.5 (options), 4.1 (SHB), 4.2 (IDB), 4.3 (EPB) and 4.6 (ISB).
 //
-// Read in this order: pcapng.go (Writer), block.go (blocks and options).
+// Read in this order: pcapng.go (Writer), block.go (blocks and options), reader.go.
 //
 // Invariants:
 //   - whole-blocks: each write to the file ends at the end of a block, so that a
 //     capture can be read while it grows.
 //   - nanoseconds: time stamps are nanoseconds since 1970.
 //   - little-endian: on every machine.
+//   - bounded: the Reader takes no block of more than blockMax bytes, and nothing that
+//     it reads makes it panic.
 //
-// It does not read captures and knows no link type but Ethernet.
+// It knows no link type but Ethernet, and reads no captures of other programs.
 package pcapng
 
 import (
@@ -46,10 +50,16 @@ func NewWriter(w io.Writer, program, comment string) (*Writer, error) {
 	return pw, pw.Flush()
 }
 
+// Interface describes an Ethernet interface.
+type Interface struct {
+	Name        string
+	Description string // "" is none
+}
+
 // AddInterface describes an Ethernet interface and returns its number, counted
 // from 0, for Packet.Interface. It may be called at any time.
-func (w *Writer) AddInterface(name string) (int, error) {
-	w.buf = appendInterface(w.buf, name)
+func (w *Writer) AddInterface(in Interface) (int, error) {
+	w.buf = appendInterface(w.buf, in)
 	w.interfaces++
 	return w.interfaces - 1, w.err
 }
@@ -76,14 +86,38 @@ const (
 
 // WritePacket adds a frame. It may stay in memory until Flush.
 func (w *Writer) WritePacket(p Packet) error {
-	if p.Interface < 0 || p.Interface >= w.interfaces {
-		return fmt.Errorf("pcapng: packet on interface %d; there are %d, counted from 0", p.Interface, w.interfaces)
+	if err := w.known("packet on", p.Interface); err != nil {
+		return err
 	}
 	w.buf = appendPacket(w.buf, p)
 	if len(w.buf) >= flushBytes {
 		return w.Flush()
 	}
 	return w.err
+}
+
+// Statistics say how far the capture of an interface has come.
+type Statistics struct {
+	Interface int    // as AddInterface returned it
+	Time      int64  // ns since 1970-01-01 UTC: all frames before it stand before this
+	Dropped   uint64 // frames of the interface that were lost since the capture began
+	End       bool   // the capture of the interface ended then
+}
+
+// WriteStatistics adds statistics. They may stay in memory until Flush.
+func (w *Writer) WriteStatistics(s Statistics) error {
+	if err := w.known("statistics of", s.Interface); err != nil {
+		return err
+	}
+	w.buf = appendStatistics(w.buf, s)
+	return w.err
+}
+
+func (w *Writer) known(what string, id int) error {
+	if id < 0 || id >= w.interfaces {
+		return fmt.Errorf("pcapng: %s interface %d; there are %d, counted from 0", what, id, w.interfaces)
+	}
+	return nil
 }
 
 // Flush writes what is in memory.

@@ -29,7 +29,7 @@ func newWriter(t testing.TB, w io.Writer) *Writer {
 
 func addInterface(t testing.TB, w *Writer, name string) int {
 	t.Helper()
-	id, err := w.AddInterface(name)
+	id, err := w.AddInterface(Interface{Name: name})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +257,7 @@ func TestFileErrorStays(t *testing.T) {
 	if err := w.WritePacket(Packet{}); !errors.Is(err, errDisk) {
 		t.Errorf("WritePacket after it = %v", err)
 	}
-	if _, err := w.AddInterface("eth1"); !errors.Is(err, errDisk) {
+	if _, err := w.AddInterface(Interface{Name: "eth1"}); !errors.Is(err, errDisk) {
 		t.Errorf("AddInterface after it = %v", err)
 	}
 }

@@ -1,0 +1,85 @@
+package decode
+
+import (
+	"fmt"
+
+	"softswitch/clcm"
+	"softswitch/internal/unit"
+	"softswitch/itsyhdr"
+)
+
+// offPayload is where a message frame's payload begins.
+const offPayload = 14
+
+// CLCM is a Credit Loop Control Message: a clcm.Election or clcm.Path as JSON has it.
+type CLCM struct {
+	Kind  string        `json:"kind"` // election, detection or release
+	Class unit.Priority `json:"class"`
+	SPUID string        `json:"spuid,omitempty"` // of an election; 8 hexadecimal digits
+	Nonce string        `json:"nonce,omitempty"` // of the others
+	Index int           `json:"index,omitempty"`
+	Hops  []Hop         `json:"hops,omitempty"`
+}
+
+// Hop is a hop of a path.
+type Hop struct {
+	SPUID  string    `json:"spuid"`
+	Egress unit.Port `json:"egress"`
+}
+
+// isCLCM reports whether a message frame carries a CLCM, be it damaged.
+func isCLCM(b []byte) bool {
+	return len(b) > offPayload+6 && b[offPayload]>>1 == clcm.Type &&
+		string(b[offPayload+2:offPayload+5]) == clcm.OUI && b[offPayload+5] == clcm.Subtype
+}
+
+// parseCLCM reads the CLCM of a message frame.
+func parseCLCM(b []byte) (*CLCM, error) {
+	payload := b[offPayload:]
+	e, err := clcm.ParseElection(payload)
+	if err == nil {
+		return &CLCM{Kind: "election", Class: e.Class, SPUID: fmt.Sprintf("%08x", e.SPUID)}, nil
+	}
+	if err != clcm.ErrKind {
+		return nil, err
+	}
+	p, err := clcm.ParsePath(payload, nil)
+	if err != nil {
+		return nil, err
+	}
+	m := &CLCM{Kind: "detection", Class: p.Class, Nonce: fmt.Sprintf("%08x", p.Nonce), Index: p.Index}
+	if p.Phase == clcm.Release {
+		m.Kind = "release"
+	}
+	for _, h := range p.Hops {
+		m.Hops = append(m.Hops, Hop{fmt.Sprintf("%08x", h.SPUID), h.Egress})
+	}
+	return m, nil
+}
+
+// String is the message for people: "release class 3 nonce 01020304 hop 1 of 2".
+func (m *CLCM) String() string {
+	switch m.Kind {
+	case "election":
+		return fmt.Sprintf("election class %d SPUID %s", m.Class, m.SPUID)
+	case "detection":
+		return fmt.Sprintf("detection class %d nonce %s hops %d", m.Class, m.Nonce, len(m.Hops))
+	}
+	return fmt.Sprintf("release class %d nonce %s hop %d of %d", m.Class, m.Nonce, m.Index, len(m.Hops))
+}
+
+// message says what a message frame carries, or why nobody reads it.
+func message(b []byte) string {
+	if isCLCM(b) {
+		m, err := parseCLCM(b)
+		if err != nil {
+			return err.Error()
+		}
+		return "CLCM: " + m.String()
+	}
+	_, t, err := itsyhdr.ParseMessage(b)
+	if err != nil {
+		return err.Error()
+	}
+	return "ITSY message: " + t.String()
+}

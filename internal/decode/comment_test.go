@@ -1,0 +1,71 @@
+package decode_test
+
+import (
+	"testing"
+
+	"softswitch/clcm"
+	"softswitch/internal/decode"
+)
+
+// credit is a message frame with a Credit Loop Control Message.
+func credit(payload []byte) []byte {
+	b := message()
+	clear(b[14:])
+	return append(b[:14], append(payload, b[14+len(payload):]...)...)
+}
+
+var (
+	election = clcm.AppendElection(nil, clcm.Election{Class: 3, SPUID: 0xdeadbeef})
+	release  = clcm.AppendPath(nil, clcm.Path{
+		Phase: clcm.Release, Class: 3, Nonce: 0x01020304, Index: 1,
+		Hops: []clcm.Hop{{SPUID: 0x0a0b0c0d, Egress: 2}, {SPUID: 7, Egress: 63}},
+	})
+	detection = clcm.AppendPath(nil, clcm.Path{Class: 5, Nonce: 9, Index: 1, Hops: []clcm.Hop{{SPUID: 1}}})
+)
+
+func TestComment(t *testing.T) {
+	for _, tt := range []struct {
+		frame []byte
+		want  string
+	}{
+		{pfc(nil), "PFC: pause 3, resume 4"},
+		{pfc(withTLV), "ITSY: pause 3, resume 4; " + tlv.String()},
+		{set(pfc(nil), 17, 0), "PFC: of no class"},
+		{set(pfc(nil), 40, 1), "PFC: pause 3, resume 4; padding: itsyhdr: wrong TLV type; want 127"},
+		{pfc(nil)[:30], "pfcframe: frame is shorter than 60 bytes"},
+		{pause(7), "802.3x PAUSE"},
+		{message(), "ITSY message: " + tlv.String()},
+		{set(message(), 20, 0x23), "itsyhdr: unknown version; want 1"},
+		{credit(election), "CLCM: election class 3 SPUID deadbeef"},
+		{credit(release), "CLCM: release class 3 nonce 01020304 hop 1 of 2"},
+		{credit(detection), "CLCM: detection class 5 nonce 00000009 hops 1"},
+		{set(credit(release), 26, 2), "clcm: index beyond the path; want the number of hops for a detection, less for a release"},
+		{data(), ""},
+		{nil, ""},
+	} {
+		if got := decode.Comment(tt.frame); got != tt.want {
+			t.Errorf("%x\n got %q\nwant %q", tt.frame, got, tt.want)
+		}
+	}
+}
+
+func TestCLCM(t *testing.T) {
+	file := pcap(t, credit(election), credit(release), set(credit(election), 22, 0, 0, 0, 0))
+	out, err := run(file, decode.Options{})
+	must(t, err)
+	want(
+		t, out,
+		"1 07:08:09.000000000 02:00:00:00:00:01 CLCM election class 3 SPUID deadbeef",
+		"2 07:08:09.000001000 02:00:00:00:00:01 CLCM release class 3 nonce 01020304 hop 1 of 2",
+		"3 07:08:09.000002000 02:00:00:00:00:01 MALFORMED: clcm: SPUID 0; want 1 or more; it begins with fe 0a 02 49 54 02 11 60",
+		"3 frames: 0 PFC, 0 802.3x PAUSE, 0 ITSY messages, 1 malformed, 0 other; 2 CLCM",
+	)
+	out, err = run(file, decode.Options{JSON: true})
+	must(t, err)
+	want(
+		t, out,
+		`{"frame":1,"time":"2024-05-06T07:08:09.000000000Z","src":"02:00:00:00:00:01","kind":"clcm","clcm":{"kind":"election","class":3,"spuid":"deadbeef"}}`,
+		`{"frame":2,"time":"2024-05-06T07:08:09.000001000Z","src":"02:00:00:00:00:01","kind":"clcm","clcm":{"kind":"release","class":3,"nonce":"01020304","index":1,"hops":[{"spuid":"0a0b0c0d","egress":2},{"spuid":"00000007","egress":63}]}}`,
+		`{"frame":3,"time":"2024-05-06T07:08:09.000002000Z","src":"02:00:00:00:00:01","kind":"malformed","reason":"clcm: SPUID 0; want 1 or more; it begins with fe 0a 02 49 54 02 11 60"}`,
+	)
+}

@@ -1,0 +1,381 @@
+-- What deadlock detection adds to flow control, in Wireshark and tshark: the ITSY TLV in
+-- the padding of PFC frames (IEEE 802.1Qbb) and in message frames of one hop, and the
+-- Credit Loop Control Messages in the latter.
+--
+--   ethertype 0x8808 --> chain: stock dissector (macc), then the padding --> itsy
+--   ethertype 0x88b5 --> itsy: to 01:80:c2:00:00:0e? --> itsy or clcm
+--                              else: data, as without this file
+--
+-- Filters: itsy, itsy.kind == "label", itsy.initiator.node == 5, itsy.malformed, itsy.home,
+-- clcm, clcm.spuid ... The byte tables are docs/format/itsy.md and docs/format/clcm.md.
+-- A TLV is judged as the switch judges it: fields in the order in which they lie, and of
+-- one that is refused no field is shown but those that led there.
+
+local TLV_LEN = 26      -- octets of an ITSY TLV
+local PFC_PADDING = 20  -- offset in MAC Control, behind opcode, class-enable vector and timers
+local PFC_OPCODE = 0x0101
+local MESSAGE_LEN = 46  -- octets behind the EtherType of an ITSY message
+local NEAREST_BRIDGE = "0180c200000e"
+local OUI = 0x024954
+local MAX_PORT = 63
+
+local ORGANISATION, SUBTYPE_ITSY, SUBTYPE_CLCM = 127, 1, 2
+
+local KINDS = {
+  [0] = "period", "checking", "temporal-check", "label", "query", "grant", "walk", "ack",
+  "claim", "seal", "bubble", "reserve", "trigger", "found",
+}
+local LABEL, WALK, CLAIM, BUBBLE, RESERVE = 3, 6, 8, 10, 11
+
+-- What a flag says, by kind.
+local FLAGS = {
+  [3] = { [1] = "proves a deadlock if it comes home", [2] = "has passed the initial trigger", [4] = "its owner has declared a deadlock" },
+  [7] = { [1] = "a walk failed" },
+  [8] = { [1] = "back upstream: no way round here" },
+  [10] = { [1] = "back upstream: a bucket has no reserve", [2] = "the loop moves already: lend what there is" },
+  [11] = { [1] = "the answer: room for so many" },
+}
+local DECLARED = 4 -- of a label
+
+local itsy = Proto("itsy", "ITSY deadlock detection")
+local clcm = Proto("clcm", "Credit Loop Control Message")
+-- The name under which MAC Control is taken over; it never stands in a tree.
+local chain = Proto("itsy_chain", "MAC Control, then ITSY")
+
+local head = {
+  type = ProtoField.uint16("itsy.tlv.type", "TLV type", base.DEC, nil, 0xfe00),
+  length = ProtoField.uint16("itsy.tlv.length", "TLV length", base.DEC, nil, 0x01ff),
+  oui = ProtoField.uint24("itsy.tlv.oui", "OUI", base.HEX),
+  subtype = ProtoField.uint8("itsy.tlv.subtype", "Subtype", base.DEC, { [SUBTYPE_ITSY] = "ITSY", [SUBTYPE_CLCM] = "CLCM" }),
+}
+
+local f = {
+  version = ProtoField.uint8("itsy.version", "Version", base.DEC, nil, 0xf0),
+  kind = ProtoField.uint8("itsy.kind", "Kind", base.DEC, KINDS, 0x0f),
+  class = ProtoField.uint8("itsy.class", "Class", base.DEC, nil, 0xe0),
+  flags = ProtoField.uint8("itsy.flags", "Flags", base.HEX, nil, 0x1f),
+  initiator_node = ProtoField.uint16("itsy.initiator.node", "Initiator switch"),
+  initiator_port = ProtoField.uint8("itsy.initiator.port", "Initiator port"),
+  seq = ProtoField.uint16("itsy.seq", "Sequence number"),
+  trigger_node = ProtoField.uint16("itsy.trigger.node", "Initial trigger switch"),
+  trigger_port = ProtoField.uint8("itsy.trigger.port", "Initial trigger port"),
+  hops = ProtoField.uint8("itsy.hops", "Hops"),
+  period = ProtoField.uint8("itsy.period", "XOFF period"),
+  auth = ProtoField.uint64("itsy.auth", "Authentication tag", base.HEX),
+}
+
+local c = {
+  version = ProtoField.uint8("clcm.version", "Version", base.DEC, nil, 0xf0),
+  kind = ProtoField.uint8("clcm.kind", "Kind", base.DEC, { "election", "path" }, 0x0f),
+  class = ProtoField.uint8("clcm.class", "Class", base.DEC, nil, 0xe0),
+  phase = ProtoField.uint8("clcm.phase", "Phase", base.DEC, { [0] = "detection", "release" }, 0x1f),
+  spuid = ProtoField.uint32("clcm.spuid", "SPUID", base.HEX),
+  nonce = ProtoField.uint32("clcm.nonce", "Nonce", base.HEX),
+  index = ProtoField.uint8("clcm.index", "Index (CurIndex)"),
+  hops = ProtoField.uint8("clcm.hops", "Hops"),
+  egress = ProtoField.uint8("clcm.egress", "Egress port"),
+}
+local ELECTION, PATH = 1, 2
+local CLCM_HEAD_LEN, ELECTION_LEN, PATH_LEN, HOP_LEN, MAX_HOPS = 8, 12, 14, 5, 99
+
+local bad = ProtoExpert.new("itsy.malformed", "Malformed", expert.group.MALFORMED, expert.severity.ERROR)
+local foreign = ProtoExpert.new("itsy.foreign", "The padding is neither zero nor ITSY", expert.group.UNDECODED, expert.severity.WARN)
+local cut = ProtoExpert.new("itsy.cut", "The capture has not kept all of the frame", expert.group.UNDECODED, expert.severity.WARN)
+local unpaused = ProtoExpert.new("itsy.class.not_enabled", "The frame does not speak of the TLV's class", expert.group.PROTOCOL, expert.severity.WARN)
+local home = ProtoExpert.new("itsy.home", "A label came home", expert.group.SEQUENCE, expert.severity.NOTE)
+local declared = ProtoExpert.new("itsy.declared", "The label's owner has declared a deadlock", expert.group.SEQUENCE, expert.severity.NOTE)
+local clcm_bad = ProtoExpert.new("clcm.malformed", "Malformed", expert.group.MALFORMED, expert.severity.ERROR)
+
+local function values(...)
+  local all = {}
+  for _, t in ipairs({ ... }) do
+    for _, v in pairs(t) do all[#all + 1] = v end
+  end
+  return all
+end
+
+itsy.fields = values(head, f)
+clcm.fields = values(c)
+itsy.experts = { bad, foreign, cut, unpaused, home, declared }
+clcm.experts = { clcm_bad }
+
+local eth_dst = Field.new("eth.dst")
+local description = Field.new("frame.interface_description")
+local direction = Field.new("frame.packet_flags_direction")
+local INBOUND = 1
+
+-- receiver is the number of the switch that has received this frame, nil if the capture
+-- does not say: those of softswitch describe an interface as "switch 5 port 2".
+local function receiver()
+  local way, at = direction(), description()
+  if not way or way.value ~= INBOUND or not at then return nil end
+  return tonumber(at.value:match("^switch (%d+) "))
+end
+
+local function is_zero(tvb)
+  return not tvb:raw():find("[^\0]")
+end
+
+local function node_port(node, port) return string.format("%d.%d", node:uint(), port:uint()) end
+
+-- judge_head adds the octets that every TLV of ours begins with. It returns the reason for
+-- which this is none, and whether that makes it somebody else's. A want_length of nil is any.
+local function judge_head(tvb, tree, want_length, want_subtype)
+  tree:add(head.type, tvb(0, 2))
+  if tvb(0, 2):bitfield(0, 7) ~= ORGANISATION then return "wrong TLV type; want 127", true end
+  tree:add(head.length, tvb(0, 2))
+  if want_length and tvb(0, 2):bitfield(7, 9) ~= want_length then return "wrong TLV length; want " .. want_length end
+  tree:add(head.oui, tvb(2, 3))
+  if tvb(2, 3):uint() ~= OUI then return "wrong OUI; want 02-49-54", true end
+  tree:add(head.subtype, tvb(5, 1))
+  if tvb(5, 1):uint() ~= want_subtype then return "wrong subtype; want " .. want_subtype end
+end
+
+-- flag_texts are the meanings of the flags that are set, as far as they have one.
+local function flag_texts(kind, flags)
+  local said = {}
+  for i = 0, 4 do
+    local meaning = (FLAGS[kind] or {})[2 ^ i]
+    if meaning and math.floor(flags / 2 ^ i) % 2 == 1 then said[#said + 1] = meaning end
+  end
+  return table.concat(said, "; ")
+end
+
+local function judge_fields(tvb, tree)
+  local version, kind = tvb(6, 1):bitfield(0, 4), tvb(6, 1):bitfield(4, 4)
+  tree:add(f.version, tvb(6, 1))
+  if version ~= 1 then return "unknown version; want 1" end
+  tree:add(f.kind, tvb(6, 1))
+  if not KINDS[kind] then return "unknown kind; want 0 (period) to " .. #KINDS .. " (" .. KINDS[#KINDS] .. ")" end
+  for _, at in ipairs({ 10, 15 }) do
+    if tvb(at, 1):uint() > MAX_PORT then
+      tree:add(at == 10 and f.initiator_port or f.trigger_port, tvb(at, 1))
+      return "port out of range; want 0 to " .. MAX_PORT
+    end
+  end
+end
+
+-- What a kind makes of the octet of the hops.
+local HOPS_TEXT = { [WALK] = " (port of the initiator by which the walk left)", [RESERVE] = " (frames)" }
+
+local function add_fields(tvb, tree)
+  local kind, flags = tvb(6, 1):bitfield(4, 4), tvb(7, 1):bitfield(3, 5)
+  tree:add(f.class, tvb(7, 1))
+  local item = tree:add(f.flags, tvb(7, 1))
+  local said = flag_texts(kind, flags)
+  if said ~= "" then item:append_text(": " .. said) end
+  tree:add(f.initiator_node, tvb(8, 2))
+  tree:add(f.initiator_port, tvb(10, 1))
+  tree:add(f.seq, tvb(11, 2))
+  tree:add(f.trigger_node, tvb(13, 2))
+  tree:add(f.trigger_port, tvb(15, 1))
+  item = tree:add(f.hops, tvb(16, 1))
+  if HOPS_TEXT[kind] then item:append_text(HOPS_TEXT[kind]) end
+  local period = tree:add(f.period, tvb(17, 1))
+  if kind >= CLAIM and kind <= BUBBLE then period:append_text(" (frames of room that the loop needs)") end
+  item = tree:add(f.auth, tvb(18, 8))
+  if is_zero(tvb(18, 8)) then item:append_text(" (off)") end
+end
+
+-- summary is the TLV in a line: label class 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12.
+local function summary(tvb)
+  local kind, flags = tvb(6, 1):bitfield(4, 4), tvb(7, 1):bitfield(3, 5)
+  local parts = { KINDS[kind], "class " .. tvb(7, 1):bitfield(0, 3) }
+  if kind ~= 0 then
+    parts[#parts + 1] = "from " .. node_port(tvb(8, 2), tvb(10, 1)) .. " seq " .. tvb(11, 2):uint()
+    if not is_zero(tvb(13, 3)) then parts[#parts + 1] = "trigger " .. node_port(tvb(13, 2), tvb(15, 1)) end
+    parts[#parts + 1] = "hops " .. tvb(16, 1):uint()
+  end
+  parts[#parts + 1] = "period " .. tvb(17, 1):uint()
+  if flags ~= 0 then parts[#parts + 1] = string.format("flags %#04x", flags) end
+  if not is_zero(tvb(18, 8)) then parts[#parts + 1] = "auth " .. tvb(18, 8):bytes():tohex(true) end
+  return table.concat(parts, " ")
+end
+
+-- remark adds what is worth a second look in a TLV that is whole.
+local function remark(tvb, tree)
+  if tvb(6, 1):bitfield(4, 4) ~= LABEL or is_zero(tvb(11, 2)) then return end
+  if tvb(8, 2):uint() == receiver() then
+    tree:add_proto_expert_info(home, "The label of " .. node_port(tvb(8, 2), tvb(10, 1)) .. " came home")
+  end
+  if math.floor(tvb(7, 1):bitfield(3, 5) / DECLARED) % 2 == 1 then tree:add_proto_expert_info(declared) end
+end
+
+-- refuse marks what is not as it should be, in the tree and the column.
+local function refuse(tree, pinfo, info, reason)
+  tree:append_text(": " .. reason)
+  tree:add_proto_expert_info(info, reason)
+  pinfo.cols.info:append(" [" .. reason .. "]")
+end
+
+-- dissect_itsy adds the TLV of tvb, which begins with it, and returns its tree if it is
+-- whole. in_message: it is not padding. lost: the capture has not kept the frame's end.
+local function dissect_itsy(tvb, pinfo, root, in_message, lost)
+  local tree = root:add(itsy, tvb(0, math.min(tvb:len(), TLV_LEN)))
+  pinfo.cols.protocol = in_message and "ITSY" or "PFC+ITSY"
+  if tvb:len() < TLV_LEN then
+    refuse(tree, pinfo, lost and cut or bad, "truncated; want " .. TLV_LEN .. " octets, there are " .. tvb:len())
+    return
+  end
+  if in_message and is_zero(tvb(0, TLV_LEN)) then
+    refuse(tree, pinfo, bad, "a message that carries nothing")
+    return
+  end
+  local reason, other = judge_head(tvb, tree, TLV_LEN - 2, SUBTYPE_ITSY)
+  reason = reason or judge_fields(tvb, tree)
+  if reason then
+    refuse(tree, pinfo, other and not in_message and foreign or bad, reason)
+    return
+  end
+  add_fields(tvb, tree)
+  tree:append_text(", " .. summary(tvb))
+  pinfo.cols.info:append((in_message and "" or "; ") .. summary(tvb))
+  remark(tvb, tree)
+  return tree
+end
+
+local function add_clcm_class(tvb, tree)
+  tree:add(c.class, tvb(7, 1))
+  tree:add(c.phase, tvb(7, 1))
+end
+
+local function judge_election(tvb, tree)
+  if tvb(0, 2):bitfield(7, 9) ~= ELECTION_LEN - 2 then return "wrong TLV length; want 10" end
+  if tvb:len() < ELECTION_LEN then return "truncated; want 12 octets" end
+  add_clcm_class(tvb, tree)
+  tree:add(c.spuid, tvb(8, 4))
+  if tvb(7, 1):bitfield(3, 5) ~= 0 then return "unknown phase; want 0 for an election" end
+  if is_zero(tvb(8, 4)) then return "SPUID 0; want 1 or more" end
+end
+
+-- judge_path_length wants a path's hops to fit into its TLV and the TLV into the frame.
+local function judge_path_length(tvb, tree)
+  if tvb:len() < PATH_LEN then return "truncated; want 14 octets and 5 a hop" end
+  local hops, length = tvb(13, 1):uint(), tvb(0, 2):bitfield(7, 9) + 2
+  local want = PATH_LEN + HOP_LEN * hops
+  add_clcm_class(tvb, tree)
+  tree:add(c.nonce, tvb(8, 4))
+  tree:add(c.index, tvb(12, 1))
+  tree:add(c.hops, tvb(13, 1))
+  if hops == 0 or hops > MAX_HOPS or length < want then
+    return "path does not fit its TLV; want 1 to 99 hops, as many as the length has room for"
+  end
+  if length ~= want then return "wrong TLV length; want 12 and 5 a hop" end
+  if tvb:len() < length then return "truncated; want 14 octets and 5 a hop" end
+end
+
+local function judge_path_hops(tvb, tree)
+  for i = 0, tvb(13, 1):uint() - 1 do
+    local at = PATH_LEN + HOP_LEN * i
+    tree:add(c.spuid, tvb(at, 4)):append_text(" (hop " .. i .. ")")
+    tree:add(c.egress, tvb(at + 4, 1)):append_text(" (hop " .. i .. ")")
+    if is_zero(tvb(at, 4)) then return "SPUID 0; want 1 or more" end
+    if tvb(at + 4, 1):uint() > MAX_PORT then return "egress port out of range; want 0 to " .. MAX_PORT end
+  end
+end
+
+local function judge_path(tvb, tree)
+  local reason = judge_path_length(tvb, tree)
+  if reason then return reason end
+  local phase, index, hops = tvb(7, 1):bitfield(3, 5), tvb(12, 1):uint(), tvb(13, 1):uint()
+  if phase > 1 then return "unknown phase; want 0 (detection) or 1 (release)" end
+  if phase == 0 and index ~= hops or phase == 1 and index >= hops then
+    return "index beyond the path; want the number of hops for a detection, less for a release"
+  end
+  return judge_path_hops(tvb, tree)
+end
+
+-- clcm_summary is the message in a line: release class 3 nonce 01020304 hop 1 of 2.
+local function clcm_summary(tvb)
+  local class = tvb(7, 1):bitfield(0, 3)
+  if tvb(6, 1):bitfield(4, 4) == ELECTION then
+    return string.format("election class %d SPUID %08x", class, tvb(8, 4):uint())
+  end
+  local nonce, index, hops = tvb(8, 4):uint(), tvb(12, 1):uint(), tvb(13, 1):uint()
+  if tvb(7, 1):bitfield(3, 5) == 0 then
+    return string.format("detection class %d nonce %08x hops %d", class, nonce, hops)
+  end
+  return string.format("release class %d nonce %08x hop %d of %d", class, nonce, index, hops)
+end
+
+local JUDGES = { [ELECTION] = judge_election, [PATH] = judge_path }
+
+local function judge_clcm(tvb, tree)
+  if tvb:len() < CLCM_HEAD_LEN then return "truncated; want 12 octets for an election, 14 and 5 a hop for a path" end
+  local reason = judge_head(tvb, tree, nil, SUBTYPE_CLCM)
+  if reason then return reason end
+  tree:add(c.version, tvb(6, 1))
+  if tvb(6, 1):bitfield(0, 4) ~= 1 then return "unknown version; want 1" end
+  tree:add(c.kind, tvb(6, 1))
+  local judge = JUDGES[tvb(6, 1):bitfield(4, 4)]
+  if not judge then return "unknown kind; want 1 (election) or 2 (path)" end
+  return judge(tvb, tree)
+end
+
+local function dissect_clcm(tvb, pinfo, root)
+  pinfo.cols.protocol = "CLCM"
+  local tree = root:add(clcm, tvb(0))
+  local reason = judge_clcm(tvb, tree)
+  if reason then
+    local lost = tvb:len() < tvb:reported_len() and reason:find("^truncated")
+    refuse(tree, pinfo, lost and cut or clcm_bad, reason)
+    return
+  end
+  tree:append_text(", " .. clcm_summary(tvb))
+  pinfo.cols.info:append(clcm_summary(tvb))
+end
+
+-- is_clcm tells a CLCM by its OUI and subtype, whatever else is wrong with it.
+local function is_clcm(tvb)
+  return tvb:len() >= 6 and tvb(0, 1):uint() >= 2 * ORGANISATION and tvb(2, 3):uint() == OUI and tvb(5, 1):uint() == SUBTYPE_CLCM
+end
+
+-- pfc is the PFC frame for whose padding chain calls itsy, nil if it is called for a message:
+-- the class-enable vector, and whether the capture has lost the frame's end.
+local pfc
+
+local function dissect_padding(tvb, pinfo, root, of)
+  local tree = dissect_itsy(tvb, pinfo, root, false, of.cut)
+  if tree and math.floor(of.enabled / 2 ^ tvb(7, 1):bitfield(0, 3)) % 2 == 0 then
+    tree:add_proto_expert_info(unpaused)
+  end
+end
+
+local function dissect_message(tvb, pinfo, root)
+  local to = eth_dst()
+  if not to or to.range:bytes():tohex(true) ~= NEAREST_BRIDGE then return 0 end
+  pinfo.cols.info = ""
+  if is_clcm(tvb) then
+    dissect_clcm(tvb, pinfo, root)
+    return tvb:len()
+  end
+  local tree = dissect_itsy(tvb, pinfo, root, true, tvb:len() < tvb:reported_len())
+  if tree and tvb:reported_len() ~= MESSAGE_LEN then
+    local long = tvb:reported_len() > MESSAGE_LEN
+    refuse(tree, pinfo, bad, "message frame " .. (long and "longer" or "shorter") .. " than 60 bytes")
+  end
+  return tvb:len()
+end
+
+function itsy.dissector(tvb, pinfo, root)
+  local of = pfc
+  pfc = nil
+  if not of then return dissect_message(tvb, pinfo, root) end
+  dissect_padding(tvb, pinfo, root, of)
+  return tvb:len()
+end
+
+local ethertypes = DissectorTable.get("ethertype")
+local mac_control = ethertypes:get_dissector(0x8808)
+
+function chain.dissector(tvb, pinfo, root)
+  pcall(mac_control.call, mac_control, tvb, pinfo, root) -- of a frame that is cut it says so itself
+  if tvb:len() > PFC_PADDING and tvb(0, 2):uint() == PFC_OPCODE and not is_zero(tvb(PFC_PADDING)) then
+    pfc = { enabled = tvb(3, 1):uint(), cut = tvb:len() < tvb:reported_len() }
+    Dissector.get("itsy"):call(tvb(PFC_PADDING):tvb(), pinfo, root)
+  end
+  return tvb:len()
+end
+
+ethertypes:add(0x8808, chain)
+ethertypes:add(0x88b5, itsy)
