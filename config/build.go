@@ -13,6 +13,7 @@ import (
 	"softswitch/internal/ether"
 	"softswitch/internal/strictyaml"
 	"softswitch/internal/unit"
+	"softswitch/nic"
 )
 
 // Build turns a checked configuration into the machine's own; batch and
@@ -47,6 +48,7 @@ func (s Switch) Build(detector detect.Factory, batch int, granularity unit.Time)
 	} else {
 		p.StaticTh = *s.Buffer.StaticTh
 	}
+	s.buildPrevention(&c)
 	for _, n := range s.Subnets {
 		c.Subnets = append(c.Subnets, dataplane.Subnet{Prefix: prefix(n.Prefix), Gateway: address(n.Gateway), Ports: portSet(n.Ports), Flood: portSet(n.Flood)})
 	}
@@ -85,11 +87,24 @@ func (h Host) Build(batch int, granularity unit.Time) host.Config {
 			Frame: f.Frame, TTL: uint8(f.TTL), Start: must(ParseTime(f.Start)), Stop: stop,
 		})
 	}
+	if h.Bin != "" {
+		c.Bin = must(ParseTime(h.Bin))
+	}
 	for _, a := range h.Acts {
 		c.Acts = append(c.Acts, a.Build())
 	}
 	slices.SortStableFunc(c.Acts, func(a, b host.Act) int { return int(a.At - b.At) })
 	return c
+}
+
+// BuildNIC turns the checked configuration of a host with a Stack into that of its NIC, as
+// Switch.Build.
+func (h Host) BuildNIC(batch int, granularity unit.Time) nic.Config {
+	return nic.Config{
+		ID: unit.NodeID(h.ID), Name: h.Name, MAC: optionalMAC(h.Port.MAC), Rate: must(ParseRate(h.Port.Rate)),
+		Lossless: classSet(h.PFC.Lossless), Quanta: uint16(h.PFC.Quanta), Refresh: must(ParseTime(h.PFC.Refresh)),
+		RxBuffer: h.RxBuffer, Granularity: granularity, Batch: batch,
+	}
 }
 
 // Check checks an Act that comes from no file, for a host with these lossless

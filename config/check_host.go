@@ -21,18 +21,47 @@ const minRxBuffer = 8192
 // checkHost adds what is wrong with h, which is filled, to d.
 func checkHost(d *strictyaml.Doc, h *Host) {
 	checkNode(d, h.Name, h.ID)
+	checkLive(d, h.Live)
 	checkPort(d, "port", h.Port)
+	if h.Port.StaticTh != nil || h.Port.XONOffset != nil {
+		d.Faultf("port", "static_th and xon_offset are of a switch's port; a host has rx_buffer")
+	}
 	checkPFC(d, h.PFC, []Port{h.Port})
 	within(d, "rx_buffer", "bytes", h.RxBuffer, minRxBuffer, 1<<30)
 	own, bits, err := ParseInterface(h.Address)
 	fault(d, "address", err)
-	gateway, ok := value(d, "gateway", h.Gateway, ParseAddr)
-	if ok && err == nil && (!inPrefix(gateway, own, bits) || gateway == own) {
-		d.Faultf("gateway", "%q is not another address of the subnet of %s", h.Gateway, h.Address)
+	if h.Gateway != "" || h.Stack == "" {
+		gateway, ok := value(d, "gateway", h.Gateway, ParseAddr)
+		if ok && err == nil && (!inPrefix(gateway, own, bits) || gateway == own) {
+			d.Faultf("gateway", "%q is not another address of the subnet of %s", h.Gateway, h.Address)
+		}
 	}
-	value(d, "gateway_mac", h.GatewayMAC, ParseMAC)
+	if h.GatewayMAC != "" || h.Stack == "" {
+		value(d, "gateway_mac", h.GatewayMAC, ParseMAC)
+	}
+	checkStack(d, h)
+	if h.Bin != "" {
+		value(d, "bin", h.Bin, ParseTime)
+	}
 	checkFlows(d, h.Flows, own)
 	checkActs(d, h.Acts, h.PFC.Lossless)
+}
+
+// checkStack adds what is wrong with a host whose programs use the kernel's stack.
+func checkStack(d *strictyaml.Doc, h *Host) {
+	if h.Stack == "" {
+		return
+	}
+	checkInterface(d, "stack", h.Stack)
+	if h.Stack == h.Port.Name {
+		d.Faultf("stack", "%q is the port itself: name an interface that does not exist yet", h.Stack)
+	}
+	if len(h.Flows) > 0 {
+		d.Faultf("flows", "a host with a stack has none: its programs send")
+	}
+	if len(h.Acts) > 0 {
+		d.Faultf("acts", "a host with a stack has none; see `softswitch nic slow`")
+	}
 }
 
 func checkFlows(d *strictyaml.Doc, flows []Flow, own uint32) {

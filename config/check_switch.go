@@ -21,7 +21,7 @@ func checkSwitch(d *strictyaml.Doc, s *Switch) (warnings []string) {
 		within(d, path, "class", s.DSCPMap[dscp], 0, unit.Priorities-1)
 	}
 	checkPFC(d, s.PFC, s.Ports)
-	warnings = checkBuffer(d, &s.Buffer)
+	warnings = append(checkBuffer(d, &s.Buffer), checkPrevention(d, s)...)
 	for _, c := range slices.Sorted(maps.Keys(s.Sched)) {
 		checkSched(d, fmt.Sprintf("scheduler.%d", c), c, s.Sched[c])
 	}
@@ -35,10 +35,18 @@ func checkSwitch(d *strictyaml.Doc, s *Switch) (warnings []string) {
 		value(d, fmt.Sprintf("mac[%d].mac", i), m.MAC, ParseMAC)
 		within(d, fmt.Sprintf("mac[%d].port", i), "port", m.Port, 0, len(s.Ports)-1)
 	}
+	checkLive(d, s.Live)
 	if s.Detector == "" {
 		d.Faultf("detector", `"" is not a detector's name`)
 	}
 	return warnings
+}
+
+func checkLive(d *strictyaml.Doc, l Live) {
+	if l.Metrics != "" {
+		_, _, err := ParseListen(l.Metrics)
+		fault(d, "live.metrics", err)
+	}
 }
 
 func checkNode(d *strictyaml.Doc, name string, id uint16) {
@@ -70,9 +78,7 @@ func checkPorts(d *strictyaml.Doc, ports []Port) {
 const maxInterfaceName = 15
 
 func checkPort(d *strictyaml.Doc, path string, p Port) {
-	if p.Name == "" || len(p.Name) > maxInterfaceName || strings.ContainsAny(p.Name, "/: \t\n\x00") || p.Name == "." || p.Name == ".." {
-		d.Faultf(path+".name", "%q is not an interface's name: 1 to %d characters without space, slash and colon", p.Name, maxInterfaceName)
-	}
+	checkInterface(d, path+".name", p.Name)
 	if p.MAC != "" {
 		value(d, path+".mac", p.MAC, ParseMAC)
 	}
@@ -81,6 +87,12 @@ func checkPort(d *strictyaml.Doc, path string, p Port) {
 	}
 	choice(d, path+".peer", p.Peer, "switch", "host")
 	value(d, path+".rate", p.Rate, ParseRate)
+}
+
+func checkInterface(d *strictyaml.Doc, path, name string) {
+	if name == "" || len(name) > maxInterfaceName || strings.ContainsAny(name, "/: \t\n\x00") || name == "." || name == ".." {
+		d.Faultf(path, "%q is not an interface's name: 1 to %d characters without space, slash and colon", name, maxInterfaceName)
+	}
 }
 
 func checkPFC(d *strictyaml.Doc, p PFC, ports []Port) {

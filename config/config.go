@@ -4,9 +4,9 @@
 //	file --LoadSwitch, LoadHost--> Switch, Host --> a node's machine
 //	     <------- Marshal --------
 //
-// Read in this order: Switch, Host, load.go (from and to files), fill.go
-// (defaults), check_switch.go and check_host.go (what is refused), value.go
-// (rates, times and addresses as they are written).
+// Read in this order: Switch, Host, prevent.go (a switch's measures against
+// deadlocks), load.go (from and to files), fill.go (defaults), the check_*.go files
+// (what is refused), value.go (rates, times and addresses as they are written).
 //
 // Invariants:
 //   - what LoadSwitch and LoadHost return has its defaults filled in and has been
@@ -19,169 +19,196 @@ package config
 
 // Switch is the configuration of one switch.
 type Switch struct {
-	Name string `yaml:"name"`
+	Name string `yaml:"name" schema:"name,required"`
 	// ID is the switch's number in the fabric, 1 to 65535; labels carry it.
-	ID uint16 `yaml:"id"`
+	ID uint16 `yaml:"id" schema:"1..65535,required"`
 	// Ports in order: the first is port 0.
-	Ports []Port `yaml:"ports"`
+	Ports []Port `yaml:"ports" schema:",required"`
 	// Trust is the field that gives a frame its class: "dscp" (default; class =
 	// DSCPMap[dscp], by default dscp/8) or "pcp".
-	Trust   string        `yaml:"trust,omitempty"`
-	DSCPMap map[int]int   `yaml:"dscp_map,omitempty"`
+	Trust   string        `yaml:"trust,omitempty" schema:"dscp|pcp,default=dscp"`
+	DSCPMap map[int]int   `yaml:"dscp_map,omitempty" schema:"0..7,keys=0..63"`
 	PFC     PFC           `yaml:"pfc,omitempty"`
 	Buffer  Buffer        `yaml:"buffer,omitempty"`
-	Sched   map[int]Sched `yaml:"scheduler,omitempty"` // by class; default: strict, 7 before 0
+	Sched   map[int]Sched `yaml:"scheduler,omitempty" schema:",keys=0..7"` // by class; default: strict, 7 before 0
 	Subnets []Subnet      `yaml:"subnets,omitempty"`
 	Routes  []Route       `yaml:"routes,omitempty"`
 	ARP     []ARP         `yaml:"arp,omitempty"`
 	MAC     []MAC         `yaml:"mac,omitempty"`
+	// Rewrite is rules that give frames another class, by the ports that they come and
+	// leave by; as what follows up to Limits it keeps deadlocks from forming.
+	Rewrite []Rewrite `yaml:"rewrite,omitempty"`
+	// TTLBand, unless it is 0, gives a routed lossless frame the class of its TTL: the
+	// last of pfc.lossless up to a TTL of TTLBand, the one before it up to twice that,
+	// and so on; the first has all TTLs that are left.
+	TTLBand int `yaml:"ttl_band,omitempty" schema:"0..255,default=0"`
+	// NoFlood keeps lossless frames from being flooded: those for a station that has an
+	// ARP entry and no MAC entry are dropped, others go on in a lossy class.
+	NoFlood bool `yaml:"no_flood,omitempty" schema:",default=false"`
+	// Limits drop lossless frames above a rate.
+	Limits []Limit `yaml:"limits,omitempty"`
 	// HashSeed is mixed into the ECMP hash; default the ID.
-	HashSeed uint32 `yaml:"hash_seed,omitempty"`
-	// Detector is "none" (default), "itsypaper", ...
-	Detector string `yaml:"detector,omitempty"`
+	HashSeed uint32 `yaml:"hash_seed,omitempty" schema:"0..4294967295"`
+	// Detector of deadlocks; default "none".
+	Detector string `yaml:"detector,omitempty" schema:"detector,default=none"`
+	// Response is what a declared deadlock leads to; default "none".
+	Response string `yaml:"response,omitempty" schema:"response,default=none"`
 	Live     Live   `yaml:"live,omitempty"`
 }
 
 // Port is a switch port.
 type Port struct {
 	// Name is the network interface.
-	Name string `yaml:"name"`
+	Name string `yaml:"name" schema:"interface,required"`
 	// MAC is the port's own address; default the interface's.
-	MAC string `yaml:"mac,omitempty"`
+	MAC string `yaml:"mac,omitempty" schema:"mac"`
 	// PeerMAC is the far end's address on a routed link between switches.
-	PeerMAC string `yaml:"peer_mac,omitempty"`
+	PeerMAC string `yaml:"peer_mac,omitempty" schema:"mac"`
 	// Peer says what the far end is: "switch" (default) or "host".
-	Peer string `yaml:"peer,omitempty"`
+	Peer string `yaml:"peer,omitempty" schema:"switch|host,default=switch"`
 	// Rate is the emulated speed, such as "100Mbit/s"; default "0", unlimited.
-	Rate string `yaml:"rate,omitempty"`
+	Rate string `yaml:"rate,omitempty" schema:"rate,default=0"`
+	// StaticTh and XONOffset replace those of the switch's buffer profile for the
+	// priority groups of this port.
+	StaticTh  *int `yaml:"static_th,omitempty" schema:"0..1073741824"`
+	XONOffset *int `yaml:"xon_offset,omitempty" schema:"0..1073741824"`
 }
 
 // PFC is what pauses are made of.
 type PFC struct {
 	// Lossless classes; default [3, 4]. An empty list is no class at all.
-	Lossless []int `yaml:"lossless"`
+	Lossless []int `yaml:"lossless" schema:"0..7,default=[3, 4]"`
 	// Quanta in a pause frame; default 65535.
-	Quanta int `yaml:"quanta,omitempty"`
+	Quanta int `yaml:"quanta,omitempty" schema:"1..65535,default=65535"`
 	// Refresh is the interval at which a pause is repeated; default the smaller
 	// of a third of the pause time and 10ms.
-	Refresh string `yaml:"refresh,omitempty"`
+	Refresh string `yaml:"refresh,omitempty" schema:"time"`
 }
 
 // Buffer is the MMU's profile. All sizes in bytes.
 type Buffer struct {
 	// Pool is the shared pool (ingress_lossless_pool); default 2 MiB.
-	Pool int `yaml:"pool,omitempty"`
+	Pool int `yaml:"pool,omitempty" schema:"1..1073741824,default=2097152"`
 	// Size is the reserved minimum of a priority group; default 4096.
-	Size int `yaml:"size,omitempty"`
+	Size int `yaml:"size,omitempty" schema:"1..1073741824,default=4096"`
 	// StaticTh is how many shared bytes a priority group may hold before XOFF;
 	// default 36864, so that XOFF is crossed at 40960 with Size.
-	StaticTh *int `yaml:"static_th,omitempty"`
+	StaticTh *int `yaml:"static_th,omitempty" schema:"0..1073741824,default=36864"`
 	// DynamicTh replaces StaticTh by alpha x free shared bytes, alpha = 2^n, n
 	// from -7 to 3.
-	DynamicTh *int `yaml:"dynamic_th,omitempty"`
-	// XON is the least resume threshold, XONOffset how far below the XOFF
-	// threshold XON lies: XON threshold = max(xon, XOFF threshold - xon_offset).
-	// Defaults 0 and 4096.
-	XON       *int `yaml:"xon,omitempty"`
-	XONOffset *int `yaml:"xon_offset,omitempty"`
+	DynamicTh *int `yaml:"dynamic_th,omitempty" schema:"-7..3"`
+	// XON is the least resume threshold; the XON threshold is max(xon, XOFF threshold -
+	// xon_offset).
+	XON *int `yaml:"xon,omitempty" schema:"0..1073741824,default=0"`
+	// XONOffset is how far below the XOFF threshold XON lies.
+	XONOffset *int `yaml:"xon_offset,omitempty" schema:"0..1073741824,default=4096"`
 	// XOFF is the headroom above the XOFF threshold; default 30720.
-	XOFF *int `yaml:"xoff,omitempty"`
+	XOFF *int `yaml:"xoff,omitempty" schema:"0..1073741824,default=30720"`
 	// LossyQueue bounds a lossy egress queue; default 262144.
-	LossyQueue *int `yaml:"lossy_queue,omitempty"`
+	LossyQueue *int `yaml:"lossy_queue,omitempty" schema:"0..1073741824,default=262144"`
 }
 
 // Sched is the scheduling of one class at every port.
 type Sched struct {
 	// Type is "strict" or "dwrr".
-	Type string `yaml:"type"`
+	Type string `yaml:"type" schema:"strict|dwrr,required"`
 	// Weight of a dwrr class, 1 to 100.
-	Weight int `yaml:"weight,omitempty"`
+	Weight int `yaml:"weight,omitempty" schema:"1..100"`
 }
 
 // Subnet is a connected subnet: its frames are bridged among Ports, and routed
 // elsewhere through Gateway.
 type Subnet struct {
-	Prefix  string `yaml:"prefix"`  // "10.0.1.0/24"
-	Gateway string `yaml:"gateway"` // "10.0.1.1"; answered in ARP with the port's MAC
-	Ports   []int  `yaml:"ports"`
+	Prefix  string `yaml:"prefix" schema:"prefix,required"` // "10.0.1.0/24"
+	Gateway string `yaml:"gateway" schema:"ip,required"`    // "10.0.1.1"; answered in ARP with the port's MAC
+	Ports   []int  `yaml:"ports" schema:"0..63,required"`
 	// Flood is further ports, those to other switches, to which a frame for a host
 	// of the subnet goes that has an ARP entry but no MAC entry; default none.
-	Flood []int `yaml:"flood,omitempty"`
+	Flood []int `yaml:"flood,omitempty" schema:"0..63"`
 }
 
 // Route is a route out of other switches' ports.
 type Route struct {
-	Prefix string `yaml:"prefix"`
+	Prefix string `yaml:"prefix" schema:"prefix,required"`
 	// Ports is the ECMP group; Backup is used while every port of it is down.
-	Ports  []int `yaml:"ports"`
-	Backup []int `yaml:"backup,omitempty"`
+	Ports  []int `yaml:"ports" schema:"0..63,required"`
+	Backup []int `yaml:"backup,omitempty" schema:"0..63"`
 }
 
 // ARP is a static neighbour.
 type ARP struct {
-	IP  string `yaml:"ip"`
-	MAC string `yaml:"mac"`
+	IP  string `yaml:"ip" schema:"ip,required"`
+	MAC string `yaml:"mac" schema:"mac,required"`
 }
 
 // MAC is a static station.
 type MAC struct {
-	MAC  string `yaml:"mac"`
-	Port int    `yaml:"port"`
+	MAC  string `yaml:"mac" schema:"mac,required"`
+	Port int    `yaml:"port" schema:"0..63"`
 }
 
 // Live is what only a live node needs.
 type Live struct {
 	// Control is the path of the control socket; default none.
-	Control string `yaml:"control,omitempty"`
+	Control string `yaml:"control,omitempty" schema:"path"`
 	// Events is the path of the event log (JSON lines); default none.
-	Events string `yaml:"events,omitempty"`
+	Events string `yaml:"events,omitempty" schema:"path"`
 	// Pcap is the path of a pcapng of every port; default none.
-	Pcap string `yaml:"pcap,omitempty"`
+	Pcap string `yaml:"pcap,omitempty" schema:"path"`
+	// Metrics is where to listen for Prometheus, "host:port"; without a host it is
+	// 127.0.0.1. Default: nowhere.
+	Metrics string `yaml:"metrics,omitempty" schema:"listen"`
 }
 
 // Host is the configuration of one end host: a NIC that honours and sends PFC.
 type Host struct {
-	Name string `yaml:"name"`
-	ID   uint16 `yaml:"id"`
-	Port Port   `yaml:"port"`
+	Name string `yaml:"name" schema:"name,required"`
+	ID   uint16 `yaml:"id" schema:"1..65535,required"`
+	Port Port   `yaml:"port" schema:",required"`
 	// Address of the host with its prefix length, "10.0.1.2/24", and its gateway.
-	Address    string `yaml:"address"`
-	Gateway    string `yaml:"gateway"`
-	GatewayMAC string `yaml:"gateway_mac"`
+	Address    string `yaml:"address" schema:"address,required"`
+	Gateway    string `yaml:"gateway" schema:"ip,required"`
+	GatewayMAC string `yaml:"gateway_mac" schema:"mac,required"`
 	PFC        PFC    `yaml:"pfc,omitempty"`
 	// RxBuffer is the receive buffer in bytes, default 131072; a pause is sent when
 	// it is three quarters full and a resume when it is half empty.
-	RxBuffer int `yaml:"rx_buffer,omitempty"`
+	RxBuffer int `yaml:"rx_buffer,omitempty" schema:"8192..1073741824,default=131072"`
+	// Stack is the interface that programs use, for softswitch nic alone: the NIC makes
+	// it, gives it the address, and leads what the kernel sends there into its queues. It
+	// has neither flows nor acts, and gateway and gateway_mac may be empty.
+	Stack string `yaml:"stack,omitempty" schema:"interface"`
 	// Flows that this host sends, and those that it receives, by number.
 	Flows []Flow `yaml:"flows,omitempty"`
 	// Acts are the host's misbehaviours, in order of time.
 	Acts []Act `yaml:"acts,omitempty"`
-	Live Live  `yaml:"live,omitempty"`
+	// Bin is the time over which arrivals are summed up, "" for no sums.
+	Bin  string `yaml:"bin,omitempty" schema:"time"`
+	Live Live   `yaml:"live,omitempty"`
 }
 
 // Flow is a stream of UDP frames to port 4791 from this host.
 type Flow struct {
 	// Number is the flow's number in the scenario; every frame carries it.
-	Number  uint32 `yaml:"number"`
-	Name    string `yaml:"name"`
-	To      string `yaml:"to"`       // address
-	SrcPort uint16 `yaml:"src_port"` // entropy for ECMP
-	Class   int    `yaml:"class"`    // DSCP = 8 x class (+2 for class 3: 26, RoCEv2's habit)
+	Number  uint32 `yaml:"number" schema:"0..4294967295"`
+	Name    string `yaml:"name" schema:"name"`
+	To      string `yaml:"to" schema:"ip,required"`             // address
+	SrcPort uint16 `yaml:"src_port" schema:"1..65535,required"` // entropy for ECMP
+	Class   int    `yaml:"class" schema:"0..7"`                 // DSCP = 8 x class (+2 for class 3: 26, RoCEv2's habit)
 	// Rate is the bit rate on the wire, or "line".
-	Rate  string `yaml:"rate"`
-	Frame int    `yaml:"frame"` // bytes without FCS, 64 to 1514
-	TTL   int    `yaml:"ttl"`
+	Rate  string `yaml:"rate" schema:"rate or line,default=line"`
+	Frame int    `yaml:"frame" schema:"64..1514,default=1000"` // bytes without FCS, 64 to 1514
+	TTL   int    `yaml:"ttl" schema:"1..255,default=64"`
 	// Start and Stop are offsets from the start of the scenario; Stop "0s" is never.
-	Start string `yaml:"start"`
-	Stop  string `yaml:"stop,omitempty"`
+	Start string `yaml:"start" schema:"time,default=0s"`
+	Stop  string `yaml:"stop,omitempty" schema:"time,default=0s"`
 }
 
 // Act is a misbehaviour of a host from At on.
 type Act struct {
-	At string `yaml:"at"`
+	At string `yaml:"at" schema:"time,default=0s"`
 	// Do is "slow" (the receiver drains at Rate), "storm" (continuous PFC for
 	// Class, whatever the buffer holds) or "normal".
-	Do    string `yaml:"do"`
-	Rate  string `yaml:"rate,omitempty"`
-	Class int    `yaml:"class,omitempty"`
+	Do    string `yaml:"do" schema:"slow|storm|normal,required"`
+	Rate  string `yaml:"rate,omitempty" schema:"rate"`
+	Class int    `yaml:"class,omitempty" schema:"0..7"`
 }

@@ -26,6 +26,7 @@ func (s *Switch) Fill() {
 	s.Trust = cmp.Or(s.Trust, "dscp")
 	s.HashSeed = cmp.Or(s.HashSeed, uint32(s.ID))
 	s.Detector = cmp.Or(s.Detector, "none")
+	s.Response = cmp.Or(s.Response, "none")
 	for i := range s.Ports {
 		s.Ports[i].fill()
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -75,7 +76,7 @@ func TestDefaults(t *testing.T) {
 	}
 	th, zero, off, xoff, lossy := 36864, 0, 4096, 30720, 262144
 	want := Switch{
-		Name: "s1", ID: 7, Trust: "dscp", HashSeed: 7, Detector: "none",
+		Name: "s1", ID: 7, Trust: "dscp", HashSeed: 7, Detector: "none", Response: "none",
 		Ports: []Port{{Name: "a", Peer: "switch", Rate: "100Mbit/s"}, {Name: "b", Peer: "switch", Rate: "0"}},
 		// An unlimited port counts quanta at 10 Gbit/s: 65535 last 3.355392 ms.
 		PFC:    PFC{Lossless: []int{3, 4}, Quanta: 65535, Refresh: "1.118464ms"},
@@ -87,9 +88,10 @@ func TestDefaults(t *testing.T) {
 }
 
 func TestRoundTrip(t *testing.T) {
+	class, th, offset := 5, 8192, 1024
 	for _, lossless := range [][]int{nil, {}, {5}} {
 		s := Switch{
-			Name: "s1", ID: 1, Ports: []Port{{Name: "a"}, {Name: "b", Rate: "2.5Gbit/s"}, {Name: "c"}},
+			Name: "s1", ID: 1, Ports: []Port{{Name: "a", StaticTh: &th, XONOffset: &offset}, {Name: "b", Rate: "2.5Gbit/s"}, {Name: "c"}},
 			DSCPMap: map[int]int{46: 5, 26: 3},
 			PFC:     PFC{Lossless: lossless},
 			Sched:   map[int]Sched{3: {Type: "dwrr", Weight: 7}},
@@ -97,7 +99,13 @@ func TestRoundTrip(t *testing.T) {
 			Routes:  []Route{{Prefix: "10.0.2.0/24", Ports: []int{1}, Backup: []int{2}}},
 			ARP:     []ARP{{IP: "10.0.1.2", MAC: "02:00:00:09:00:00"}},
 			MAC:     []MAC{{MAC: "02:00:00:09:00:00", Port: 0}},
+			Rewrite: []Rewrite{{Class: 5, In: []int{1, 2}, Out: []int{1, 2}, To: 0}},
+			NoFlood: true,
+			Limits:  []Limit{{Port: 1, Class: &class, Rate: "2Gbit/s"}, {Port: 0, Flow: &LimitFlow{From: "10.0.1.2", To: "10.0.2.2", SrcPort: 49152}, Rate: "1.5Mbit/s"}},
 			Live:    Live{Control: "/run/x.sock"},
+		}
+		if !slices.Contains(lossless, class) {
+			s.Rewrite, s.Limits = nil, nil
 		}
 		got, _, err := LoadSwitch("s1.yaml", s.Marshal())
 		if err != nil {

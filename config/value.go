@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
@@ -150,4 +151,18 @@ func ParseInterface(s string) (addr uint32, bits int, err error) {
 func addrValue(a netip.Addr) uint32 {
 	b := a.As4()
 	return binary.BigEndian.Uint32(b[:])
+}
+
+// ParseListen splits where to listen, "127.0.0.1:9100" or "[::1]:9100", into host and
+// port. Without a host, ":9100" or "9100", it is 127.0.0.1.
+func ParseListen(s string) (host, port string, err error) {
+	port = s
+	if i := strings.LastIndexByte(s, ':'); i >= 0 {
+		host, port = s[:i], s[i+1:]
+	}
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
+		return "", "", fmt.Errorf("%q: port %q; valid: host:port with a port of 0 to 65535, such as 127.0.0.1:9100", s, port)
+	}
+	return cmp.Or(host, "127.0.0.1"), port, nil
 }

@@ -15,6 +15,7 @@ import (
 	"softswitch/host"
 	"softswitch/internal/ether"
 	"softswitch/internal/unit"
+	"softswitch/respond"
 )
 
 // Result is what came of playing a recording.
@@ -102,7 +103,11 @@ func (p *player) build(h Header, detectors map[string]detect.Factory) error {
 		if detectors[cfg.Detector] == nil {
 			return fmt.Errorf("the recorded node ran detector %q, which this softswitch has not", cfg.Detector)
 		}
-		built := cfg.Build(detectors[cfg.Detector], h.Batch, h.Granularity)
+		policy, err := respond.Parse(cfg.Response)
+		if err != nil {
+			return err
+		}
+		built := cfg.Build(respond.New(detectors[cfg.Detector], policy), h.Batch, h.Granularity)
 		built.Delay = h.Delay
 		sw, err := dataplane.NewSwitch(built)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"softswitch/internal/ether"
 	"softswitch/internal/strictyaml"
 	"softswitch/internal/unit"
+	"softswitch/tagger"
 	"softswitch/topo"
 )
 
@@ -25,10 +26,13 @@ type Plan struct {
 	Hosts    []config.Host
 	Links    []Link // by link of Fabric
 	Flows    []Path // by flow of Scenario
+	// Tagging is the rules of Tagger, nil without.
+	Tagging *tagger.Tagging
 	// Events is what happens to the fabric, in order of time: of fail, heal, kill,
 	// stop, continue, lose and forge. A flap is a fail and a heal. What happens to
 	// hosts is in their Acts.
 	Events []Event
+	levels []int // of switches, for thresholds by position
 }
 
 // Link is a link to be made.
@@ -90,12 +94,17 @@ func Compile(s *Scenario) (*Plan, error) {
 		}
 		p.Flows = append(p.Flows, path)
 	}
+	p.tag(doc)
 	if err := doc.Err(); err != nil {
 		return nil, err
 	}
 	n := s.Fabric.Switches()
 	for i := range n {
 		p.Switches = append(p.Switches, p.switchConfig(i))
+	}
+	p.checkPrevention(doc)
+	if err := doc.Err(); err != nil {
+		return nil, err
 	}
 	for i := n; i < len(s.Fabric.Nodes); i++ {
 		p.Hosts = append(p.Hosts, p.hostConfig(i))
@@ -144,7 +153,8 @@ func failedForGood(s *Scenario) func(link int) bool {
 }
 
 // path finds the flow's source port. Without Via it is the first; with Via it is
-// the first of those whose paths visit Via in the fewest switches. The search
+// the first whose path visits Via in no more switches than the flow would pass if no
+// link had failed, or else the first of those that visit it in the fewest. The search
 // starts at another port for each flow, so that flows without Via spread.
 func (p *Plan) path(number uint32, f Flow, failed func(int) bool) (Path, error) {
 	const ports = lastSrcPort - firstSrcPort + 1
@@ -170,6 +180,12 @@ func (p *Plan) path(number uint32, f Flow, failed func(int) bool) (Path, error) 
 		return Path{}, p.noWay(f, slices.Sorted(maps.Keys(ways)))
 	}
 	return best, nil
+}
+
+// Hash is the hash of flow i's addresses and ports, by which switches know it.
+func (p *Plan) Hash(i int) uint32 {
+	f := p.Scenario.Flows[i]
+	return ether.FlowHash(p.Fabric.Nodes[f.From].Addr, p.Fabric.Nodes[f.To].Addr, udp, p.Flows[i].SrcPort, roce)
 }
 
 func (p *Plan) route(f Flow, srcPort uint16, failed func(int) bool) Path {
@@ -202,7 +218,7 @@ func (p *Plan) switchConfig(i int) config.Switch {
 	s := config.Switch{
 		Name: n.Name, ID: uint16(n.ID),
 		Trust: p.Scenario.Trust, Buffer: p.Scenario.Buffer, PFC: p.Scenario.PFC,
-		Detector: p.Scenario.Detector,
+		Detector: p.Scenario.Detector, Response: p.Scenario.Response,
 	}
 	for j := range n.Ports {
 		s.Ports = append(s.Ports, p.port(i, j))
@@ -216,6 +232,7 @@ func (p *Plan) switchConfig(i int) config.Switch {
 			s.Routes = append(s.Routes, config.Route{Prefix: prefix(sub), Ports: list(g.Ports), Backup: list(g.Backup)})
 		}
 	}
+	p.prevent(&s, i)
 	s.Fill()
 	return s
 }
@@ -278,6 +295,9 @@ func (p *Plan) hostConfig(i int) config.Host {
 		}
 	}
 	h.Acts = p.acts(i)
+	if bin := p.Scenario.Bin(); bin > 0 {
+		h.Bin = config.FormatTime(bin)
+	}
 	h.Fill()
 	return h
 }

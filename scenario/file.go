@@ -12,108 +12,196 @@ import (
 	"softswitch/topo"
 )
 
-// file is a scenario as it is written.
+// file is a scenario as it is written. The comments of these types are the reference
+// in docs/scenarios.md, and their schema tags docs/schema/scenario.json: see package
+// internal/schema.
 type file struct {
-	Name        string        `yaml:"name"`
-	Description string        `yaml:"description"`
-	Topology    fileTopology  `yaml:"topology"`
-	Buffer      config.Buffer `yaml:"buffer"`
-	PFC         config.PFC    `yaml:"pfc"`
-	Trust       string        `yaml:"trust"`
-	Routes      []fileRoute   `yaml:"routes"`
-	Dead        []string      `yaml:"dead"`
-	Flood       string        `yaml:"flood"`
-	Detector    string        `yaml:"detector"`
-	Response    string        `yaml:"response"`
-	Flows       []fileFlow    `yaml:"flows"`
-	Events      []fileEvent   `yaml:"events"`
-	Duration    string        `yaml:"duration"`
-	Expect      fileExpect    `yaml:"expect"`
+	// Name of the scenario; verdicts carry it.
+	Name string `yaml:"name" schema:"name,required"`
+	// Description says what the scenario shows, for people.
+	Description string       `yaml:"description" schema:"text"`
+	Topology    fileTopology `yaml:"topology" schema:",required"`
+	// Buffer is the MMU's profile of every switch.
+	Buffer config.Buffer `yaml:"buffer"`
+	// PFC is what pauses of switches and hosts are made of.
+	PFC config.PFC `yaml:"pfc"`
+	// Trust is the field that gives a frame its class.
+	Trust string `yaml:"trust" schema:"dscp|pcp,default=dscp"`
+	// Routes replace computed ones: shortest paths, and for each its backup.
+	Routes []fileRoute `yaml:"routes"`
+	// Dead are hosts of which their switch knows the IP address and not the port: it
+	// floods what is for them. No flow begins at a dead host.
+	Dead []string `yaml:"dead" schema:"host"`
+	// Flood is where a switch floods what is for a dead host: to all its ports to hosts,
+	// or to all its ports.
+	Flood string `yaml:"flood" schema:"hosts|all,default=hosts"`
+	// NICs are hosts for programs of their own: in a lab, what runs in such a host's
+	// namespace sends and receives through a NIC that honours and sends PFC (softswitch
+	// nic). They have no flows and no events; a simulation takes them for silent.
+	NICs []string `yaml:"nics" schema:"host"`
+	// Detector of deadlocks in every switch.
+	Detector string `yaml:"detector" schema:"detector,default=itsy"`
+	// Response is what a declared deadlock leads to.
+	Response string `yaml:"response" schema:"response,default=none"`
+	// Flows are streams of frames between hosts.
+	Flows []fileFlow `yaml:"flows"`
+	// Events are what goes wrong, and when.
+	Events []fileEvent `yaml:"events"`
+	// Prevention is what the switches do so that deadlocks do not form.
+	Prevention *filePrevention `yaml:"prevention"`
+	// Duration of the scenario, above zero.
+	Duration string `yaml:"duration" schema:"time,required"`
+	// Expect is what the verdict is held against. What is not given is not expected.
+	Expect fileExpect `yaml:"expect"`
 	// ExpectFor is what else, or what instead, is expected of one detector.
-	ExpectFor map[string]fileExpect `yaml:"expect_for"`
+	ExpectFor map[string]fileExpect `yaml:"expect_for" schema:",keys=detector"`
 }
 
-// fileTopology is one of fattree, ring, or switches and hosts and links.
+// fileTopology is one of fattree, ring, or switches and hosts and links; and what the
+// links do.
 type fileTopology struct {
-	FatTree  *fileFatTree `yaml:"fattree"`
-	Ring     *fileRing    `yaml:"ring"`
-	Switches []string     `yaml:"switches"`
-	Hosts    []string     `yaml:"hosts"`
-	Links    []string     `yaml:"links"` // "s1--s2"
-	// Rate and what follows are those of every link that Overrides does not name.
-	Rate        string         `yaml:"rate"`
-	Delay       string         `yaml:"delay"`
-	Jitter      string         `yaml:"jitter"`
-	ControlLoss *int           `yaml:"control_loss_per_mille"`
-	Overrides   []fileOverride `yaml:"overrides"`
+	// FatTree is a fat-tree: switches core<i>, agg<pod>-<i> and edge<pod>-<i>, and hosts
+	// h<pod>-<edge>-<i>.
+	FatTree *fileFatTree `yaml:"fattree"`
+	// Ring is switches s1, s2, ... in a circle, and hosts h<switch>-<i>.
+	Ring *fileRing `yaml:"ring"`
+	// Switches by name.
+	Switches []string `yaml:"switches" schema:"name"`
+	// Hosts by name; each has one link, to a switch.
+	Hosts []string `yaml:"hosts" schema:"name"`
+	// Links between two nodes. A second link between the same two is called "s1--s2#2".
+	Links []string `yaml:"links" schema:"pair"`
+	// Rate of every link that Overrides does not name, as all that follows; "0" is
+	// unlimited.
+	Rate string `yaml:"rate" schema:"rate,required"`
+	// Delay of a link, at most 1s. Only a simulation plays it, as Jitter and
+	// ControlLoss.
+	Delay string `yaml:"delay" schema:"time,default=0s"`
+	// Jitter is added to the delay, evenly from 0 to Jitter, at most 1s; no frame
+	// overtakes another.
+	Jitter string `yaml:"jitter" schema:"time,default=0s"`
+	// ControlLoss is how many of 1000 control frames (PFC, messages of detectors) are
+	// lost.
+	ControlLoss *int `yaml:"control_loss_per_mille" schema:"0..1000,default=0"`
+	// Overrides are links that are not as the others.
+	Overrides []fileOverride `yaml:"overrides"`
 }
 
+// fileFatTree is a fat-tree of three tiers.
 type fileFatTree struct {
-	K int `yaml:"k"`
+	// K is the number of ports of a switch, even: k pods, 5k²/4 switches, k³/4 hosts.
+	K int `yaml:"k" schema:"2..48,required"`
 }
 
+// fileRing is a ring of switches.
 type fileRing struct {
-	Switches int `yaml:"switches"`
-	Hosts    int `yaml:"hosts_per_switch"`
+	Switches int `yaml:"switches" schema:"3..1000,required"`
+	Hosts    int `yaml:"hosts_per_switch" schema:"1..62,required"`
 }
 
+// fileOverride is one link. What it does not say is as of the other links.
 type fileOverride struct {
-	Link        string `yaml:"link"`
-	Rate        string `yaml:"rate"`
-	Delay       string `yaml:"delay"`
-	Jitter      string `yaml:"jitter"`
-	ControlLoss *int   `yaml:"control_loss_per_mille"`
+	Link        string `yaml:"link" schema:"link,required"`
+	Rate        string `yaml:"rate" schema:"rate"`
+	Delay       string `yaml:"delay" schema:"time"`
+	Jitter      string `yaml:"jitter" schema:"time"`
+	ControlLoss *int   `yaml:"control_loss_per_mille" schema:"0..1000"`
 }
 
+// fileRoute replaces the ports by which a switch reaches some hosts, for the computed
+// ones, their backups, or both.
 type fileRoute struct {
-	At     string   `yaml:"at"`
-	To     string   `yaml:"to"`     // a prefix, or a node for its subnet
-	Ports  []string `yaml:"ports"`  // neighbours
-	Backup []string `yaml:"backup"` // neighbours
+	// At is the switch.
+	At string `yaml:"at" schema:"switch,required"`
+	// To is where: a prefix such as 10.1.0.0/16, or a host or switch for its subnet.
+	To string `yaml:"to" schema:"node or prefix,required"`
+	// Ports are the switches next to it that it sends to, by the hash of the flow.
+	Ports []string `yaml:"ports" schema:"switch"`
+	// Backup is used while every one of Ports is down.
+	Backup []string `yaml:"backup" schema:"switch"`
 }
 
+// fileFlow is a stream of UDP frames.
 type fileFlow struct {
-	Name  string   `yaml:"name"`
-	From  string   `yaml:"from"`
-	To    string   `yaml:"to"`
-	Class *int     `yaml:"class"`
-	Rate  string   `yaml:"rate"`
-	Frame *int     `yaml:"frame"`
-	TTL   *int     `yaml:"ttl"`
-	Start string   `yaml:"start"`
-	Stop  string   `yaml:"stop"`
-	Via   []string `yaml:"via"`
+	// Name is the flow's own.
+	Name string `yaml:"name" schema:"name,required"`
+	From string `yaml:"from" schema:"host,required"`
+	To   string `yaml:"to" schema:"host,required"`
+	// Class is the traffic class, and so the PFC priority.
+	Class *int `yaml:"class" schema:"0..7,default=3"`
+	// Rate on the wire, or "line" for that of the host's link.
+	Rate string `yaml:"rate" schema:"rate or line,default=line"`
+	// Frame is the length in bytes without FCS.
+	Frame *int `yaml:"frame" schema:"64..1514,default=1000"`
+	TTL   *int `yaml:"ttl" schema:"1..255,default=64"`
+	// Start counts from the start of the scenario, as every time.
+	Start string `yaml:"start" schema:"time,default=0s"`
+	// Stop comes after Start; 0s is never.
+	Stop string `yaml:"stop" schema:"time,default=0s"`
+	// Via is switches that the flow has to visit, in this order; others may lie between.
+	// A source port is chosen that does.
+	Via []string `yaml:"via" schema:"switch"`
+	// Culprit says that the flow is to blame for a deadlock: what is done about the
+	// trigger may cost it frames.
+	Culprit bool `yaml:"culprit" schema:",default=false"`
 }
 
+// fileEvent is something that goes wrong, or right again. Each kind has keys of its
+// own:
 type fileEvent struct {
-	At     string `yaml:"at"`
-	Do     string `yaml:"do"`
-	Link   string `yaml:"link"`
-	Switch string `yaml:"switch"`
-	Host   string `yaml:"host"`
-	From   string `yaml:"from"`
-	Class  *int   `yaml:"class"`
-	Rate   string `yaml:"rate"`
-	For    string `yaml:"for"`
-	Nth    int    `yaml:"nth"`
-	Frame  string `yaml:"frame"` // hex
+	At string `yaml:"at" schema:"time,required"`
+	Do string `yaml:"do" schema:"event,required"`
+	// Link that fails, or on which a frame is lost or forged.
+	Link string `yaml:"link" schema:"link"`
+	// Switch that dies or freezes.
+	Switch string `yaml:"switch" schema:"switch"`
+	// Host that misbehaves.
+	Host string `yaml:"host" schema:"host"`
+	// From is the end of Link that the frame comes from.
+	From string `yaml:"from" schema:"node"`
+	// Class that a storm pauses, a lossless one.
+	Class *int `yaml:"class" schema:"0..7,default=3"`
+	// Rate at which a slow receiver drains, above zero.
+	Rate string `yaml:"rate" schema:"rate"`
+	// For is how long it lasts; without, for good.
+	For string `yaml:"for" schema:"time"`
+	// Nth control frame from then on is the one that is lost.
+	Nth int `yaml:"nth" schema:"1..1000000"`
+	// Frame is a whole Ethernet frame without FCS in hex, 14 to 1514 bytes; spaces and
+	// colons may stand between the bytes.
+	Frame string `yaml:"frame" schema:"hex"`
 }
 
+// fileExpect is what the verdict is held against.
 type fileExpect struct {
-	Deadlock     *bool        `yaml:"deadlock"`
-	Detected     string       `yaml:"detected"` // true, false or either
-	FalseAlarm   *bool        `yaml:"false_alarm"`
-	Missed       *bool        `yaml:"missed"`
-	Trigger      *fileTrigger `yaml:"trigger"`
-	LosslessLost *int         `yaml:"lossless_lost"`
-	MaxLatency   string       `yaml:"max_latency"`
-	MinXOFF      int          `yaml:"pfc_xoff_min"`
+	// Deadlock: there is one, or there is none.
+	Deadlock *bool `yaml:"deadlock"`
+	// Detected: true wants every deadlock declared, and one at least; false wants no
+	// declaration at all, right or wrong.
+	Detected string `yaml:"detected" schema:"true|false|either,default=either"`
+	// FalseAlarm: true wants a declaration that is not true when it is made, false none.
+	FalseAlarm *bool `yaml:"false_alarm"`
+	// Missed: true wants a deadlock that was not declared while it lived, false none.
+	Missed *bool `yaml:"missed"`
+	// Trigger is what every true declaration has to name.
+	Trigger *fileTrigger `yaml:"trigger"`
+	// LosslessLost is the most lossless frames that may be lost.
+	LosslessLost *int `yaml:"lossless_lost" schema:"0..1073741824"`
+	// MaxLatency bounds the time from the onset of a deadlock to its true declaration.
+	MaxLatency string `yaml:"max_latency" schema:"time"`
+	// MinXOFF is the fewest pauses that there must be.
+	MinXOFF int `yaml:"pfc_xoff_min" schema:"0..1073741824,default=0"`
+	// SimOnly is why all this holds in a simulation only; a live lab refuses the scenario
+	// with it.
+	SimOnly string `yaml:"sim_only" schema:"text"`
 }
 
+// fileTrigger is the initial trigger of a deadlock.
 type fileTrigger struct {
-	Node   string `yaml:"node"`
-	Kind   string `yaml:"kind"`
-	OnLoop *bool  `yaml:"on_loop"`
+	Node string `yaml:"node" schema:"node,required"`
+	Kind string `yaml:"kind" schema:"switch|host"`
+	// OnLoop: the trigger is a switch of the loop itself.
+	OnLoop *bool `yaml:"on_loop"`
 }
 
 // Defaults of a file.
@@ -157,7 +245,11 @@ func Parse(name string, data []byte, known Known) (*Scenario, error) {
 		s.FloodAll = p.choice("flood", cmp.Or(f.Flood, "hosts"), []string{"hosts", "all"}) && f.Flood == "all"
 		s.Flows = p.flows(f.Flows)
 		p.silent(s)
+		if f.Prevention != nil {
+			s.Prevention = p.prevention(s, *f.Prevention)
+		}
 		s.Events = p.events(f.Events)
+		s.NICs = p.nics(s, f.NICs)
 		s.Expect = p.expect("expect", f.Expect)
 		s.ExpectFor = p.expectFor(s.Expect, f.ExpectFor, known)
 	}

@@ -30,10 +30,7 @@ var eventKeys = []struct {
 }
 
 func (p *parser) events(events []fileEvent) (out []Event) {
-	var kinds []string
-	for _, k := range eventKeys {
-		kinds = append(kinds, string(k.do))
-	}
+	kinds := eventKinds()
 	for i, e := range events {
 		path := fmt.Sprintf("events[%d]", i)
 		at := p.timeWithin(path+".at", e.At)

@@ -7,7 +7,7 @@ import (
 
 // expect reads an expectation, the value of the key at path.
 func (p *parser) expect(path string, f fileExpect) Expect {
-	e := Expect{Deadlock: f.Deadlock, FalseAlarm: f.FalseAlarm, Missed: f.Missed, LosslessLost: f.LosslessLost, MinXOFF: f.MinXOFF}
+	e := Expect{Deadlock: f.Deadlock, FalseAlarm: f.FalseAlarm, Missed: f.Missed, LosslessLost: f.LosslessLost, MinXOFF: f.MinXOFF, SimOnly: f.SimOnly}
 	if f.LosslessLost != nil {
 		p.within(path+".lossless_lost", "frames", *f.LosslessLost, 0, 1<<30)
 	}
@@ -82,6 +82,9 @@ func (e Expect) with(o Expect, detected bool) Expect {
 	}
 	if o.MinXOFF != 0 {
 		e.MinXOFF = o.MinXOFF
+	}
+	if o.SimOnly != "" {
+		e.SimOnly = o.SimOnly
 	}
 	return e
 }

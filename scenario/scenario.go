@@ -7,7 +7,7 @@
 //	                              links, time line)
 //
 // Read in this order: Scenario (this file), file.go (the keys of a file and
-// Parse), the parse_*.go files (what is refused), compile.go and Plan, verdict.go.
+// Parse), the parse_*.go files (what is refused), compile.go and Plan, prevent.go, verdict.go.
 //
 // Invariants:
 //   - every time counts from the start of the scenario;
@@ -20,6 +20,8 @@
 package scenario
 
 import (
+	"slices"
+
 	"softswitch/config"
 	"softswitch/internal/strictyaml"
 	"softswitch/internal/unit"
@@ -43,12 +45,17 @@ type Scenario struct {
 	// begins at a dead host: its switch would learn where it is.
 	Dead     []int
 	FloodAll bool
+	// NICs are hosts whose programs use the kernel's stack behind a NIC: they have no
+	// flows and no events. Simulated, they are silent.
+	NICs     []int
 	Detector string
 	Response string
-	Flows    []Flow
-	Events   []Event // in order of time
-	Duration unit.Time
-	Expect   Expect
+	// Prevention is what keeps deadlocks from forming, nil for nothing.
+	Prevention *Prevention
+	Flows      []Flow
+	Events     []Event // in order of time
+	Duration   unit.Time
+	Expect     Expect
 	// ExpectFor is what is expected instead if the detector is the one named.
 	ExpectFor map[string]Expect
 	// Warnings tell what the scenario's settings cost, as "file:line: key: text".
@@ -92,6 +99,18 @@ type Flow struct {
 	// may lie between. Compile picks a source port for it.
 	Via []int
 }
+
+// Misbehaves reports whether host node storms or is slow at some time.
+func (s *Scenario) Misbehaves(node int) bool {
+	return slices.ContainsFunc(s.Events, func(e Event) bool { return (e.Do == Storm || e.Do == Slow) && e.Node == node })
+}
+
+// Bins is the number of times of equal length that a verdict tells throughputs of, and
+// Bin their length.
+const Bins = 40
+
+// Bin is the length of a bin: a fortieth of the duration.
+func (s *Scenario) Bin() unit.Time { return s.Duration / Bins }
 
 // Do is what an event does.
 type Do string
@@ -142,6 +161,10 @@ type Expect struct {
 	MaxLatency unit.Time
 	// MinXOFF is the fewest XOFF that there must be.
 	MinXOFF int
+	// SimOnly is why all this holds in a simulation only, a sentence without its full
+	// stop: what comes out hangs on an order in time that no live lab keeps. "" if it
+	// is expected of both worlds.
+	SimOnly string
 }
 
 // Trigger is the initial trigger that every detection has to name.

@@ -55,11 +55,12 @@ func Summarize(runs []*Verdict) Summary {
 			latencies = append(latencies, v.Detections[i].Latency)
 		}
 	}
-	s.Latency = quantiles(latencies)
+	s.Latency = QuantilesOf(latencies)
 	return s
 }
 
-func quantiles(t []unit.Time) Quantiles {
+// QuantilesOf are the quantiles of t, which it sorts.
+func QuantilesOf(t []unit.Time) Quantiles {
 	if len(t) == 0 {
 		return Quantiles{}
 	}

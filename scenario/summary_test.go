@@ -27,7 +27,7 @@ func TestQuantiles(t *testing.T) {
 		{[]unit.Time{10, 9, 8, 7, 6, 5, 4, 3, 2, 1}, Quantiles{10, 5, 9, 1, 10}},
 		{[]unit.Time{11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1}, Quantiles{11, 6, 10, 1, 11}},
 	} {
-		if got := quantiles(slices.Clone(c.samples)); got != c.want {
+		if got := QuantilesOf(slices.Clone(c.samples)); got != c.want {
 			t.Errorf("quantiles of %v: %+v, want %+v", c.samples, got, c.want)
 		}
 	}
@@ -55,7 +55,7 @@ func TestQuantilesByCounting(t *testing.T) {
 			}
 		}
 		want := Quantiles{len(samples), slow(50), slow(90), slices.Min(samples), slices.Max(samples)}
-		if got := quantiles(slices.Clone(samples)); got != want {
+		if got := QuantilesOf(slices.Clone(samples)); got != want {
 			t.Fatalf("quantiles of %v: %+v, want %+v", samples, got, want)
 		}
 	}

@@ -2,10 +2,6 @@ package scenario
 
 import (
 	"encoding/json"
-	"fmt"
-	"io"
-	"strconv"
-	"strings"
 
 	"softswitch/internal/unit"
 	"softswitch/oracle"
@@ -24,22 +20,34 @@ type Verdict struct {
 	Detector string `json:"detector"`
 	Response string `json:"response"`
 	Seed     uint64 `json:"seed"`
+	// Duration is the scenario's.
+	Duration unit.Time `json:"duration_ns"`
 
 	// Deadlock: the oracle saw a stuck set, at Onset for the first time.
 	Deadlock   bool        `json:"deadlock"`
 	Onset      unit.Time   `json:"onset_ns"`
 	Detections []Detection `json:"detections"`
-	// FalsePositives never came true, or were over when they were declared;
-	// Premature ones came true later. FalseNegatives are deadlocks that nobody
+	// FalsePositives never came true; Premature ones came true later; Late ones were
+	// over for less time than word of it takes. FalseNegatives are deadlocks that nobody
 	// declared while they lived.
 	FalsePositives int `json:"false_positives"`
 	FalseNegatives int `json:"false_negatives"`
 	Premature      int `json:"premature"`
+	Late           int `json:"late"`
 
 	// LosslessLost counts lossless frames lost for any cause but the response,
-	// which dropped ResponseDropped frames on purpose.
-	LosslessLost    int `json:"lossless_lost"`
-	ResponseDropped int `json:"response_dropped"`
+	// which dropped ResponseDropped frames on purpose to break a deadlock. Policed
+	// frames are what it costs to handle the trigger: those above a policer's rate, and
+	// those for a queue that was made lossy and is full. IncompleteARP are lossless
+	// frames of which their switch knows no port and which it was not to flood.
+	LosslessLost         int `json:"lossless_lost"`
+	ResponseDropped      int `json:"response_dropped"`
+	ResponseDroppedBytes int `json:"response_dropped_bytes"`
+	Policed              int `json:"policed"`
+	IncompleteARP        int `json:"incomplete_arp"`
+	// Measures that systems took, and what they wanted to do and did not.
+	Measures []Measure `json:"measures"`
+	Refusals []Refusal `json:"refusals"`
 
 	// Recovered: there was a deadlock, and none at the end. Recovery is from the
 	// onset until none was left for good, 0 if not Recovered. Recurrences is how
@@ -84,6 +92,27 @@ type Detection struct {
 	TruePositive bool         `json:"true_positive"`
 }
 
+// Measure is something that a system did to its switch. Port is the ingress and Out the
+// egress that it is about, -1 for none; Amount is in bytes, of a policer in kbit/s.
+type Measure struct {
+	At       unit.Time `json:"at_ns"`
+	Switch   string    `json:"switch"`
+	Measure  string    `json:"measure"`
+	Port     int       `json:"port"`
+	Out      int       `json:"out"`
+	Priority int       `json:"priority"`
+	Amount   int       `json:"amount"`
+	// Flow is the hash of the flow's addresses and ports, 0 for none.
+	Flow uint32 `json:"flow,omitempty"`
+}
+
+// Refusal is a measure that was not taken, and why.
+type Refusal struct {
+	At     unit.Time `json:"at_ns"`
+	Switch string    `json:"switch"`
+	Why    string    `json:"why"`
+}
+
 // FoundTrigger is the initial trigger as the detector gives it: a switch and its
 // port, or a host and its port, which is 0. Kind is "switch", "host", or "" if the
 // detector names none.
@@ -107,6 +136,14 @@ type FlowResult struct {
 	Lost       int64  `json:"lost"`
 	Reordered  int64  `json:"reordered"`
 	Throughput int64  `json:"throughput_bps"` // received bits per second of the flow's time
+	// Final is the received bits per second in the last quarter of the run, and OverTime
+	// in each of Bins times of equal length.
+	Final    int64   `json:"final_bps"`
+	OverTime []int64 `json:"over_time_bps"`
+	// Policed: a system dropped frames of it to handle a trigger. Innocent: neither that,
+	// nor does it go to a host that misbehaves.
+	Policed  bool `json:"policed"`
+	Innocent bool `json:"innocent"`
 }
 
 // PFCFrames counts the PFC frames that switches sent, per class.
@@ -130,9 +167,9 @@ func (v *Verdict) Judge(r *oracle.Result, start unit.Time) {
 	for _, f := range r.Findings {
 		v.Detections = append(v.Detections, detection(r, f, start))
 	}
-	v.FalsePositives = r.Count(oracle.FalsePositive) + r.Count(oracle.Late)
-	v.Premature = r.Count(oracle.Premature)
+	v.FalsePositives, v.Premature, v.Late = r.Count(oracle.FalsePositive), r.Count(oracle.Premature), r.Count(oracle.Late)
 	v.FalseNegatives = len(r.Missed())
+	v.judgeMeasures(r, start)
 	for _, m := range r.Timeline {
 		v.Timeline = append(v.Timeline, Moment{m.At - start, m.What})
 	}
@@ -146,6 +183,26 @@ func (v *Verdict) Judge(r *oracle.Result, start unit.Time) {
 	v.Recurrences = len(r.Intervals) - 1
 	if v.Recovered = !last.Open; v.Recovered {
 		v.Recovery = last.To - first.From
+	}
+}
+
+func (v *Verdict) judgeMeasures(r *oracle.Result, start unit.Time) {
+	port := func(p unit.Port) int {
+		if p == unit.NoPort {
+			return -1
+		}
+		return int(p)
+	}
+	v.Measures, v.Refusals = nil, nil
+	for _, m := range r.Measures {
+		priority := m.Queue.Class
+		if m.Queue.Port == unit.NoPort {
+			priority = m.Bucket.Class
+		}
+		v.Measures = append(v.Measures, Measure{m.At - start, r.Fabric.Name(m.Bucket.Node), m.Measure.String(), port(m.Bucket.Port), port(m.Queue.Port), int(priority), m.Amount, uint32(m.Flow)})
+	}
+	for _, f := range r.Refusals {
+		v.Refusals = append(v.Refusals, Refusal{f.At - start, r.Fabric.Name(f.Bucket.Node), f.Why.String()})
 	}
 }
 
@@ -183,122 +240,6 @@ func OracleFabric(f *topo.Fabric) (*oracle.Fabric, error) {
 	return oracle.NewFabric(nodes, links)
 }
 
-// Wanted is what a verdict is checked against. A field that is nil or zero wants
-// nothing.
-type Wanted struct {
-	Deadlock *bool
-	// Detected: true wants every deadlock declared, and at least one; false wants no
-	// declaration at all, right or wrong.
-	Detected *bool
-	// FalseAlarm: true wants a declaration that is not true when it is made, false
-	// wants none.
-	FalseAlarm *bool
-	// Missed: true wants a deadlock that was not declared while it lived, false none.
-	Missed *bool
-	// Trigger is what every true detection has to name.
-	Trigger *WantedTrigger
-	// LosslessLost is the most lossless frames that may be lost.
-	LosslessLost *int
-	// MaxLatency bounds the latency of every true detection.
-	MaxLatency unit.Time
-	// MinXOFF is the fewest XOFF frames that there must be.
-	MinXOFF int
-}
-
-// WantedTrigger is a node, of either kind, and perhaps where it is.
-type WantedTrigger struct {
-	Node   string
-	OnLoop *bool
-}
-
-// Wanted is what is expected of the scenario with its detector, with nodes by name.
-func (s *Scenario) Wanted() Wanted {
-	e, ok := s.ExpectFor[s.Detector]
-	if !ok {
-		e = s.Expect
-	}
-	w := Wanted{Deadlock: e.Deadlock, Detected: e.Detected, FalseAlarm: e.FalseAlarm, Missed: e.Missed, LosslessLost: e.LosslessLost, MaxLatency: e.MaxLatency, MinXOFF: e.MinXOFF}
-	if e.Trigger != nil {
-		w.Trigger = &WantedTrigger{Node: s.Fabric.Nodes[e.Trigger.Node].Name, OnLoop: e.Trigger.OnLoop}
-	}
-	return w
-}
-
-// Check sets ExpectedMet, and Reasons where it is not met.
-func (v *Verdict) Check(want Wanted) {
-	v.Reasons = nil
-	miss := func(format string, args ...any) { v.Reasons = append(v.Reasons, fmt.Sprintf(format, args...)) }
-	if want.Deadlock != nil && *want.Deadlock != v.Deadlock {
-		miss("deadlock: %s, expected %s", yesNo(v.Deadlock), yesNo(*want.Deadlock))
-	}
-	if want.Detected != nil {
-		v.checkDetected(*want.Detected, miss)
-	}
-	if alarms := len(v.Detections) - v.truePositives(); want.FalseAlarm != nil && *want.FalseAlarm != (alarms > 0) {
-		miss("false_alarm: %d declarations were not true, expected %s", alarms, map[bool]string{true: "at least one", false: "none"}[*want.FalseAlarm])
-	}
-	if want.Missed != nil && *want.Missed != (v.FalseNegatives > 0) {
-		miss("missed: %d deadlocks were not declared, expected %s", v.FalseNegatives, map[bool]string{true: "at least one", false: "none"}[*want.Missed])
-	}
-	for _, d := range v.Detections {
-		if d.TruePositive {
-			d.check(want, miss)
-		}
-	}
-	if want.LosslessLost != nil && v.LosslessLost > *want.LosslessLost {
-		miss("lossless_lost: %d frames, expected at most %d", v.LosslessLost, *want.LosslessLost)
-	}
-	if v.PFC.XOFF < want.MinXOFF {
-		miss("pfc: %d XOFF, expected at least %d", v.PFC.XOFF, want.MinXOFF)
-	}
-	v.ExpectedMet = len(v.Reasons) == 0
-}
-
-func (v *Verdict) checkDetected(want bool, miss func(string, ...any)) {
-	switch {
-	case !want && len(v.Detections) > 0:
-		miss("detected: %d declarations, expected none", len(v.Detections))
-	case want && v.FalseNegatives > 0:
-		miss("detected: %d deadlocks were not declared", v.FalseNegatives)
-	case want && v.truePositives() == 0:
-		miss("detected: no true declaration, expected one")
-	}
-}
-
-func (d *Detection) check(want Wanted, miss func(string, ...any)) {
-	if want.MaxLatency > 0 && d.Latency > want.MaxLatency {
-		miss("latency: %s ms at %s, expected at most %s ms", ms(d.Latency), d.Switch, ms(want.MaxLatency))
-	}
-	t := want.Trigger
-	if t == nil {
-		return
-	}
-	if d.Trigger.Node != t.Node {
-		miss("trigger: %s names %q, expected %s", d.Switch, d.Trigger.Node, t.Node)
-	}
-	if t.OnLoop != nil && d.Trigger.OnLoop != *t.OnLoop {
-		miss("trigger: %s says on the loop: %s, expected %s", d.Switch, yesNo(d.Trigger.OnLoop), yesNo(*t.OnLoop))
-	}
-}
-
-func (v *Verdict) truePositives() (n int) {
-	for _, d := range v.Detections {
-		if d.TruePositive {
-			n++
-		}
-	}
-	return n
-}
-
-// ExitCode is 0 only if the expectation is met and the run can be trusted, 1
-// otherwise.
-func (v *Verdict) ExitCode() int {
-	if v.ExpectedMet && v.Invalid == "" {
-		return 0
-	}
-	return 1
-}
-
 // MarshalJSON writes lists that are empty as [], so that a program need not tell
 // them from null.
 func (v Verdict) MarshalJSON() ([]byte, error) {
@@ -308,200 +249,12 @@ func (v Verdict) MarshalJSON() ([]byte, error) {
 		v.Detections[i].Loop = append([]string{}, v.Detections[i].Loop...)
 	}
 	v.Flows = append([]FlowResult{}, v.Flows...)
+	for i := range v.Flows {
+		v.Flows[i].OverTime = append([]int64{}, v.Flows[i].OverTime...)
+	}
+	v.Measures = append([]Measure{}, v.Measures...)
+	v.Refusals = append([]Refusal{}, v.Refusals...)
 	v.Reasons = append([]string{}, v.Reasons...)
 	v.Timeline = append([]Moment{}, v.Timeline...)
 	return json.Marshal(plain(v))
-}
-
-// Bounds of the table.
-const (
-	tableWidth      = 96
-	tableDetections = 20
-)
-
-// WriteTable writes the verdict for people: at most 96 columns wide where no name
-// is longer, times in milliseconds from the scenario's start. Its last line says
-// whether the expectation is met, or what is not.
-func (v *Verdict) WriteTable(w io.Writer) error {
-	var t table
-	t.line("%s: %s, detector %s, response %s, seed %d", v.Scenario, v.World, orNone(v.Detector), orNone(v.Response), v.Seed)
-	v.writeTimeline(&t)
-	v.writeTruth(&t)
-	v.writeDetections(&t)
-	v.writeFlows(&t)
-	t.line("")
-	t.line("frames      lossless lost %d, dropped by the response %d", v.LosslessLost, v.ResponseDropped)
-	t.line("pfc         %d XOFF, %d XON, %d refreshes", v.PFC.XOFF, v.PFC.XON, v.PFC.Refresh)
-	t.line("detector    %d control messages, %d bytes of state in a switch (buffer manager: %d)", v.ControlMessages, v.DetectorBytesPerSwitch, v.CounterBytesPerSwitch)
-	if v.Cores > 0 {
-		t.line("machine     %.2f processors used", v.Cores)
-	}
-	t.line("")
-	v.writeConclusion(&t)
-	_, err := io.WriteString(w, t.String())
-	return err
-}
-
-func (v *Verdict) writeTimeline(t *table) {
-	if len(v.Timeline) == 0 {
-		return
-	}
-	t.line("")
-	t.line("time line (ms)")
-	width := 0
-	for _, m := range v.Timeline {
-		width = max(width, len(ms(m.At)))
-	}
-	for _, m := range v.Timeline {
-		t.wrap(fmt.Sprintf("  %*s  ", width, ms(m.At)), m.What)
-	}
-}
-
-func (v *Verdict) writeTruth(t *table) {
-	t.line("")
-	switch {
-	case !v.Deadlock:
-		t.line("deadlock    no")
-	case v.Recovered:
-		t.line("deadlock    yes, from %s ms; gone for good after %s ms, %d recurrences", ms(v.Onset), ms(v.Recovery), v.Recurrences)
-	default:
-		t.line("deadlock    yes, from %s ms; still there at the end, %d recurrences", ms(v.Onset), v.Recurrences)
-	}
-	t.line("declared    %d: %d true, %d false, %d premature; %d deadlocks missed", len(v.Detections), v.truePositives(), v.FalsePositives, v.Premature, v.FalseNegatives)
-}
-
-func (v *Verdict) writeDetections(t *table) {
-	if len(v.Detections) == 0 {
-		return
-	}
-	rows := [][]string{{"at ms", "latency ms", "judged", "switch", "port", "prio", "initial trigger"}}
-	for _, d := range v.Detections[:min(len(v.Detections), tableDetections)] {
-		judged, latency := "untrue", "-"
-		if d.TruePositive {
-			judged, latency = "true", ms(d.Latency)
-		}
-		rows = append(rows, []string{ms(d.At), latency, judged, d.Switch, strconv.Itoa(d.Port), strconv.Itoa(d.Priority), d.Trigger.String()})
-	}
-	t.line("")
-	t.rows(rows, "rrllrrl", func(row int) {
-		if loop := v.Detections[row].Loop; len(loop) > 0 {
-			t.wrap("      loop  ", strings.Join(loop, " "))
-		}
-	})
-	if more := len(v.Detections) - tableDetections; more > 0 {
-		t.line("  and %d more", more)
-	}
-}
-
-// String is the trigger for people: "agg0-0 port 2 (switch, on the loop)".
-func (f FoundTrigger) String() string {
-	if f.Kind == "" {
-		return "none named"
-	}
-	where := "off the loop"
-	if f.OnLoop {
-		where = "on the loop"
-	}
-	if f.Kind == "host" {
-		return fmt.Sprintf("%s (host, %s)", f.Node, where)
-	}
-	return fmt.Sprintf("%s port %d (%s, %s)", f.Node, f.Port, f.Kind, where)
-}
-
-func (v *Verdict) writeFlows(t *table) {
-	if len(v.Flows) == 0 {
-		return
-	}
-	rows := [][]string{{"flow", "from", "to", "prio", "sent", "received", "lost", "reordered", "Mbit/s"}}
-	for _, f := range v.Flows {
-		rows = append(rows, []string{
-			f.Name, f.From, f.To, strconv.Itoa(f.Priority), strconv.FormatInt(f.Sent, 10), strconv.FormatInt(f.Received, 10),
-			strconv.FormatInt(f.Lost, 10), strconv.FormatInt(f.Reordered, 10), fmt.Sprintf("%d.%03d", f.Throughput/1e6, f.Throughput%1e6/1e3),
-		})
-	}
-	t.line("")
-	t.rows(rows, "lllrrrrrr", func(int) {})
-}
-
-func (v *Verdict) writeConclusion(t *table) {
-	switch {
-	case v.Invalid != "":
-		t.line("run not valid: %s", v.Invalid)
-	case v.ExpectedMet:
-		t.line("expectation met")
-	case len(v.Reasons) == 0:
-		t.line("expectation not checked")
-	default:
-		t.line("expectation NOT met: %s", strings.Join(v.Reasons, "; "))
-	}
-}
-
-// table is text in lines and columns.
-type table struct{ strings.Builder }
-
-func (t *table) line(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
-
-// wrap writes text after head, in lines of tableWidth that are broken at spaces
-// and hang under the first.
-func (t *table) wrap(head, text string) {
-	line, empty := head, true
-	for _, word := range strings.Fields(text) {
-		if !empty && len(line)+1+len(word) > tableWidth {
-			t.line("%s", line)
-			line, empty = strings.Repeat(" ", len(head)), true
-		}
-		if !empty {
-			line += " "
-		}
-		line, empty = line+word, false
-	}
-	t.line("%s", line)
-}
-
-// rows writes rows, the first of them a heading, with a column for each letter of
-// align, l or r; after is called below each row, counted without the heading.
-func (t *table) rows(rows [][]string, align string, after func(row int)) {
-	width := make([]int, len(align))
-	for _, r := range rows {
-		for c, cell := range r {
-			width[c] = max(width[c], len(cell))
-		}
-	}
-	for i, r := range rows {
-		line := ""
-		for c, cell := range r {
-			w := width[c]
-			if align[c] == 'l' {
-				w = -w
-			}
-			line += fmt.Sprintf("  %*s", w, cell)
-		}
-		t.line("%s", strings.TrimRight(line, " "))
-		if i > 0 {
-			after(i - 1)
-		}
-	}
-}
-
-// ms is t in milliseconds, to the microsecond.
-func ms(t unit.Time) string {
-	sign := ""
-	if t < 0 {
-		sign, t = "-", -t
-	}
-	return fmt.Sprintf("%s%d.%03d", sign, t/unit.Millisecond, t%unit.Millisecond/unit.Microsecond)
-}
-
-func yesNo(b bool) string {
-	if b {
-		return "yes"
-	}
-	return "no"
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
 }

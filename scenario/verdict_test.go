@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
@@ -134,7 +135,7 @@ time line (ms)
   401.000  core1 declares core1--agg0-0 deadlocked, priority 3: true, 0.970 ms after onset
 
 deadlock    yes, from 400.030 ms; still there at the end, 0 recurrences
-declared    3: 2 true, 0 false, 1 premature; 0 deadlocks missed
+declared    3: 2 true, 0 false, 1 premature, 0 late; 0 deadlocks missed
 
     at ms  latency ms  judged  switch  port  prio  initial trigger
   400.020           -  untrue  agg2-0     3     3  core0 port 2 (switch, on the loop)
@@ -147,7 +148,7 @@ declared    3: 2 true, 0 false, 1 premature; 0 deadlocks missed
   A              h0-0-0  h1-0-0     3  12345     12000     0          0  49.376
   a-longer-name  h2-0-0  h3-0-0     3      9         7     1          1   0.000
 
-frames      lossless lost 0, dropped by the response 0
+frames      lossless lost 0; dropped to break a deadlock 0 (0 bytes), to handle its trigger 0
 pfc         4 XOFF, 0 XON, 0 refreshes
 detector    12 control messages, 84 bytes of state in a switch (buffer manager: 0)
 
@@ -240,6 +241,39 @@ func TestVerdictOfRecovery(t *testing.T) {
 	}
 }
 
+// What systems did is told with the names of their switches, and on the time line.
+func TestVerdictOfMeasures(t *testing.T) {
+	r := newFatTreeRun(t)
+	out := r.port("agg0-0", "core0")
+	r.log(unit.Second, "agg0-0", event.Event{Type: event.Measured, Measure: detect.MeasureDrop, Port: r.port("agg0-0", "core1").Port, Class: 3, Out: out.Port, OutClass: 3, Bytes: 4500})
+	r.log(unit.Second+5, "agg0-0", event.Event{Type: event.Measured, Measure: detect.MeasurePolice, Port: 1, Out: unit.NoPort, Bytes: 3000})
+	r.log(unit.Second+9, "core0", event.Event{Type: event.Refused, Refusal: detect.RefusedUnreachable, Port: 2, Class: 3, Out: 1, OutClass: 3})
+	v := r.verdict(2 * unit.Second) // which counts from the first event
+	want := []Measure{
+		{At: 0, Switch: "agg0-0", Measure: "drop", Port: int(r.port("agg0-0", "core1").Port), Out: int(out.Port), Priority: 3, Amount: 4500},
+		{At: 5, Switch: "agg0-0", Measure: "police", Port: 1, Out: -1, Amount: 3000},
+	}
+	if !reflect.DeepEqual(v.Measures, want) {
+		t.Errorf("measures %+v\nwant %+v", v.Measures, want)
+	}
+	if want := []Refusal{{9, "core0", "trigger out of reach"}}; !reflect.DeepEqual(v.Refusals, want) {
+		t.Errorf("refusals %+v, want %+v", v.Refusals, want)
+	}
+	var lines []string
+	for _, m := range v.Timeline {
+		lines = append(lines, m.What)
+	}
+	for _, want := range []string{
+		"agg0-0: drop 4500 bytes from core1 at agg0-0--core0, priority 3",
+		"agg0-0: police 3000 kbit/s from edge0-1",
+		"core0: no measure taken: trigger out of reach from agg2-0 at core0--agg1-0, priority 3",
+	} {
+		if !slices.Contains(lines, want) {
+			t.Errorf("%q is not on the time line %q", want, lines)
+		}
+	}
+}
+
 func TestVerdictWithoutDeadlock(t *testing.T) {
 	r := newFatTreeRun(t)
 	r.log(unit.Second, "core0", event.Event{Type: event.PauseSent, Class: 3})
@@ -305,14 +339,14 @@ func TestJSONKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := v.(map[string]any)
-	wantKeys(t, m, "scenario", "world", "detector", "response", "seed", "deadlock", "onset_ns", "detections", "false_positives",
-		"false_negatives", "premature", "lossless_lost", "response_dropped", "recovered", "recurrences", "recovery_ns", "flows", "pfc",
+	wantKeys(t, m, "scenario", "world", "detector", "response", "seed", "duration_ns", "deadlock", "onset_ns", "detections", "false_positives",
+		"false_negatives", "premature", "late", "lossless_lost", "response_dropped", "response_dropped_bytes", "policed", "incomplete_arp", "measures", "refusals", "recovered", "recurrences", "recovery_ns", "flows", "pfc",
 		"control_messages", "detector_bytes_per_switch", "counter_bytes_per_switch", "invalid", "expected_met", "reasons", "timeline")
 	d := m["detections"].([]any)[1].(map[string]any)
 	wantKeys(t, d, "at_ns", "latency_ns", "switch", "port", "priority", "loop", "initial_trigger", "true_positive")
 	wantKeys(t, d["initial_trigger"].(map[string]any), "node", "port", "kind", "on_loop")
 	wantKeys(t, m["pfc"].(map[string]any), "xoff", "xon", "refresh")
-	wantKeys(t, m["flows"].([]any)[0].(map[string]any), "name", "from", "to", "priority", "sent", "received", "lost", "reordered", "throughput_bps")
+	wantKeys(t, m["flows"].([]any)[0].(map[string]any), "name", "from", "to", "priority", "sent", "received", "lost", "reordered", "throughput_bps", "final_bps", "over_time_bps", "policed", "innocent")
 	wantKeys(t, m["timeline"].([]any)[0].(map[string]any), "at_ns", "what")
 	if m["onset_ns"] != 400_030_000.0 || d["latency_ns"] != 612_000.0 {
 		t.Errorf("onset %v, latency %v: want nanoseconds", m["onset_ns"], d["latency_ns"])

@@ -7,3 +7,8 @@ import "embed"
 //
 //go:embed *.yaml
 var FS embed.FS
+
+// NIC is a lab for programs, in which nothing flows by itself.
+//
+//go:embed nic/two-switches.yaml
+var NIC []byte

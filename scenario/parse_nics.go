@@ -1,0 +1,32 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+)
+
+// nics are the hosts for programs of their own. s has its flows and its events, of which
+// none may be about them: they would need a host that makes frames by itself.
+func (p *parser) nics(s *Scenario, names []string) (hosts []int) {
+	for i, name := range names {
+		path := fmt.Sprintf("nics[%d]", i)
+		h, ok := p.node(path, name, "host")
+		if ok && slices.Contains(hosts, h) {
+			p.Faultf(path, "%q is in the list already", name)
+		}
+		if ok {
+			hosts = append(hosts, h)
+		}
+	}
+	for i, f := range s.Flows {
+		if slices.Contains(hosts, f.From) || slices.Contains(hosts, f.To) {
+			p.Faultf(fmt.Sprintf("flows[%d]", i), "flow %q begins or ends at a host of nics, which has programs instead of flows; use other hosts", f.Name)
+		}
+	}
+	for _, e := range s.Events {
+		if (e.Do == Storm || e.Do == Slow || e.Do == Normal) && slices.Contains(hosts, e.Node) {
+			p.Faultf("nics", "%q has an event %q: a host of nics has none; slow it by `softswitch nic slow`", s.Fabric.Nodes[e.Node].Name, e.Do)
+		}
+	}
+	return hosts
+}

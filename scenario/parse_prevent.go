@@ -1,0 +1,147 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"softswitch/internal/strictyaml"
+	"softswitch/internal/unit"
+)
+
+// filePrevention is measures against deadlocks; each stands for itself, except that
+// tagger and ttl_band both give a frame its class.
+type filePrevention struct {
+	// Tagger changes the class of a frame where it turns from down to up, so that no
+	// buffers of one class wait for each other in a circle.
+	Tagger *fileTagger `yaml:"tagger"`
+	// NoFlood keeps lossless frames from being flooded.
+	NoFlood bool `yaml:"no_flood" schema:",default=false"`
+	// TTLBand is how many TTLs share a lossless class.
+	TTLBand *int `yaml:"ttl_band" schema:"1..255"`
+	// Limits drop lossless frames above a rate.
+	Limits []fileLimit `yaml:"limits"`
+	// Thresholds are PFC thresholds by position in a fabric with levels.
+	Thresholds *fileThresholds `yaml:"thresholds"`
+}
+
+// fileTagger is the rules of Tagger.
+type fileTagger struct {
+	// Lossless is the number of lossless tags: the first classes of pfc.lossless.
+	Lossless int `yaml:"lossless" schema:"1..8,required"`
+}
+
+// fileLimit is for a flow or for a class, one of the two.
+type fileLimit struct {
+	// At is the switch.
+	At string `yaml:"at" schema:"switch,required"`
+	// Port is the neighbour from which the frames come.
+	Port string `yaml:"port" schema:"node,required"`
+	// Flow by its name.
+	Flow string `yaml:"flow" schema:"flow"`
+	// Class is a lossless one.
+	Class *int `yaml:"class" schema:"0..7"`
+	// Rate above which frames are dropped.
+	Rate string `yaml:"rate" schema:"rate,required"`
+}
+
+// fileThresholds depend on where a port leads. They need static thresholds.
+type fileThresholds struct {
+	// Down is of ports to hosts and to lower switches.
+	Down fileThreshold `yaml:"down"`
+	// Up is of ports to higher switches.
+	Up fileThreshold `yaml:"up"`
+	// PerLevel more bytes is XOFF for each level of the switch, and XON stays.
+	PerLevel int `yaml:"per_level" schema:"0..1073741824,default=0"`
+}
+
+// fileThreshold is as in buffer, whose values are the defaults.
+type fileThreshold struct {
+	StaticTh  *int `yaml:"static_th" schema:"0..1073741824"`
+	XONOffset *int `yaml:"xon_offset" schema:"0..1073741824"`
+}
+
+// prevention reads what is to keep deadlocks from forming. s has its flows and its
+// buffer profile.
+func (p *parser) prevention(s *Scenario, f filePrevention) *Prevention {
+	const path = "prevention"
+	v := &Prevention{}
+	if f.Tagger != nil {
+		v.Tags = p.within(path+".tagger.lossless", "tags", f.Tagger.Lossless, 1, len(p.lossless))
+	}
+	if f.TTLBand != nil {
+		v.TTLBand = p.within(path+".ttl_band", "TTLs", *f.TTLBand, 1, 255)
+		if f.Tagger != nil {
+			p.Faultf(path+".ttl_band", "%d, and there is tagger: one of the two gives a frame its class", *f.TTLBand)
+		}
+	}
+	v.NoFlood = f.NoFlood
+	for i, l := range f.Limits {
+		v.Limits = append(v.Limits, p.limits(s, fmt.Sprintf("%s.limits[%d]", path, i), l)...)
+	}
+	if f.Thresholds != nil {
+		v.Thresholds = p.thresholds(s, path+".thresholds", *f.Thresholds)
+	}
+	return v
+}
+
+// limits is one limit for each link to the neighbour.
+func (p *parser) limits(s *Scenario, path string, f fileLimit) (limits []Limit) {
+	limit := Limit{Flow: AnyFlow, Rate: p.flowRate(path+".rate", f.Rate, false)}
+	switch {
+	case (f.Flow == "") == (f.Class == nil):
+		p.Faultf(path, "a limit is for a flow or for a class: write one of the two")
+	case f.Class != nil:
+		limit.Class = p.losslessClass(path+".class", *f.Class)
+	default:
+		limit.Flow = p.flowIndex(s, path+".flow", f.Flow)
+	}
+	at, ok := p.node(path+".at", f.At, "switch")
+	if !ok {
+		return nil
+	}
+	var names []string
+	for j, port := range p.fabric.Nodes[at].Ports {
+		name := p.fabric.Nodes[port.Peer.Node].Name
+		names = append(names, name)
+		if name == f.Port {
+			limit.At, limit.Port = at, unit.Port(j)
+			limits = append(limits, limit)
+		}
+	}
+	if limits == nil {
+		p.Faultf(path+".port", "%q is not beside %s%s; there are %s", f.Port, f.At, strictyaml.DidYouMean(f.Port, names), strings.Join(names, ", "))
+	}
+	return limits
+}
+
+func (p *parser) flowIndex(s *Scenario, path, name string) int {
+	var names []string
+	for i, f := range s.Flows {
+		if f.Name == name {
+			if !slices.Contains(p.lossless, int(f.Class)) {
+				p.Faultf(path, "%q is in class %d, which is not lossless: only lossless frames are limited", name, f.Class)
+			}
+			return i
+		}
+		names = append(names, f.Name)
+	}
+	p.Faultf(path, "no flow is called %q%s; there are %s", name, strictyaml.DidYouMean(name, names), span(names))
+	return AnyFlow
+}
+
+func (p *parser) thresholds(s *Scenario, path string, f fileThresholds) *Thresholds {
+	if s.Buffer.DynamicTh != nil {
+		p.Faultf(path, "buffer.dynamic_th is %d: thresholds of ports take static_th there", *s.Buffer.DynamicTh)
+		return nil
+	}
+	read := func(key string, f fileThreshold) Threshold {
+		return Threshold{
+			StaticTh:  p.within(path+key+".static_th", "bytes", or(f.StaticTh, *s.Buffer.StaticTh), 0, max(0, s.Buffer.Pool)),
+			XONOffset: p.within(path+key+".xon_offset", "bytes", or(f.XONOffset, *s.Buffer.XONOffset), 0, 1<<30),
+		}
+	}
+	t := &Thresholds{Down: read(".down", f.Down), Up: read(".up", f.Up)}
+	t.PerLevel = p.within(path+".per_level", "bytes", f.PerLevel, 0, max(0, s.Buffer.Pool))
+	return t
+}

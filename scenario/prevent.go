@@ -1,0 +1,463 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"softswitch/config"
+	"softswitch/internal/strictyaml"
+	"softswitch/internal/unit"
+	"softswitch/tagger"
+	"softswitch/topo"
+)
+
+// Prevention is what the switches do so that deadlocks do not form.
+type Prevention struct {
+	// Tags is the number of lossless tags of Tagger, the first of PFC.Lossless: see
+	// package tagger. 0 is no Tagger. Not together with TTLBand.
+	Tags int
+	// NoFlood keeps lossless frames from being flooded (Guo et al., "RDMA over Commodity
+	// Ethernet at Scale", section 4.2).
+	NoFlood bool
+	// TTLBand is how many TTLs share a lossless class (Hu et al., "Deadlocks in
+	// Datacenter Networks", section 4), 0 for all: the last of PFC.Lossless has the
+	// lowest TTLs, the first all that are left.
+	TTLBand int
+	// Limits and Thresholds are of the same section.
+	Limits     []Limit
+	Thresholds *Thresholds // nil: those of Buffer everywhere
+}
+
+// Limit drops what comes in at a port of switch At above Rate: of flow Flow, or, if
+// that is AnyFlow, of all lossless frames of Class.
+type Limit struct {
+	At    int
+	Port  unit.Port
+	Flow  int
+	Class unit.Priority
+	Rate  unit.Rate
+}
+
+// AnyFlow is the Flow of a Limit for a class.
+const AnyFlow = -1
+
+// Thresholds are PFC thresholds by position in a fabric with levels (see
+// tagger.Levels), in bytes: Down of the ports to hosts and lower switches, Up of those
+// to higher ones. PerLevel more is XOFF for each level of the switch, and XON stays.
+type Thresholds struct {
+	Down, Up Threshold
+	PerLevel int
+}
+
+// Threshold is as in config.Buffer: XOFF is size + StaticTh, and XON XONOffset lower.
+type Threshold struct {
+	StaticTh, XONOffset int
+}
+
+// preventions are what Prevent can do, by name.
+var preventions = []struct {
+	name string
+	put  func(*Scenario) error
+}{
+	{"tagger", (*Scenario).preventByTags},
+	{"no-flood", (*Scenario).preventFlooding},
+	{"ttl-bands", (*Scenario).preventByTTL},
+	{"limit", (*Scenario).preventByLimit},
+	{"thresholds", (*Scenario).preventByThresholds},
+}
+
+// Prevent puts a prevention on s, with values that suit it: "tagger", "no-flood",
+// "ttl-bands", "limit" or "thresholds". It may make up to seven classes lossless. The
+// error says why the prevention does not apply, and s has not changed then.
+func (s *Scenario) Prevent(name string) error {
+	var names []string
+	for _, p := range preventions {
+		if p.name == name {
+			return p.put(s)
+		}
+		names = append(names, p.name)
+	}
+	return fmt.Errorf("prevention %q%s; use %s", name, strictyaml.DidYouMean(name, names), strings.Join(names, ", "))
+}
+
+// prevented is a copy of s's prevention, to be added to.
+func (s *Scenario) prevented() *Prevention {
+	if s.Prevention == nil {
+		return &Prevention{}
+	}
+	v := *s.Prevention
+	return &v
+}
+
+// leastTags is the k of the paper's example: one turn is lossless.
+const leastTags = 2
+
+// preventByTags uses as many tags as the flows have turns on their ways, and one.
+func (s *Scenario) preventByTags() error {
+	p, err := Compile(s)
+	if err != nil {
+		return err
+	}
+	levels, err := tagger.Levels(s.Fabric)
+	if err != nil {
+		return err
+	}
+	k := leastTags
+	for _, path := range p.Flows {
+		if path.Err == nil {
+			k = max(k, 1+turns(levels, path.Hops))
+		}
+	}
+	v := s.prevented()
+	if v.TTLBand > 0 {
+		return errors.New("a frame has the class of its TTL already")
+	}
+	lossless, err := s.moreLossless(k)
+	if err != nil {
+		return err
+	}
+	v.Tags = k
+	s.PFC.Lossless, s.Prevention = lossless, v
+	return nil
+}
+
+// turns is how often a path goes up after it went down.
+func turns(levels []int, hops []topo.Hop) (n int) {
+	for i := 1; i+1 < len(hops); i++ {
+		at := levels[hops[i].Node]
+		if levels[hops[i-1].Node] > at && levels[hops[i+1].Node] > at {
+			n++
+		}
+	}
+	return n
+}
+
+// moreLossless is s's lossless classes, and as many others behind them as it takes to
+// make n: the highest that no flow uses.
+func (s *Scenario) moreLossless(n int) ([]int, error) {
+	lossless := slices.Clone(s.PFC.Lossless)
+	for c := unit.Priorities - 1; c > 0 && len(lossless) < n; c-- {
+		used := slices.ContainsFunc(s.Flows, func(f Flow) bool { return int(f.Class) == c })
+		if !used && !slices.Contains(lossless, c) {
+			lossless = append(lossless, c)
+		}
+	}
+	if len(lossless) < n {
+		return nil, fmt.Errorf("it takes %d lossless classes, and with those of flows that are lossy there are only %d", n, len(lossless))
+	}
+	return lossless, nil
+}
+
+func (s *Scenario) preventFlooding() error {
+	if len(s.Dead) == 0 {
+		return errors.New("nothing is flooded: no host is dead")
+	}
+	v := s.prevented()
+	v.NoFlood = true
+	s.Prevention = v
+	return nil
+}
+
+// preventByTTL gives the routing loop that the flows are caught in bands so narrow
+// that no frame goes round in a class more than once.
+func (s *Scenario) preventByTTL() error {
+	p, err := Compile(s)
+	if err != nil {
+		return err
+	}
+	v := s.prevented()
+	if v.Tags > 0 {
+		return errors.New("a frame has the class of its tag already")
+	}
+	ttl := 0
+	for i, f := range s.Flows {
+		if _, caught := p.caught(i); caught {
+			ttl = max(ttl, f.TTL)
+		}
+	}
+	if ttl == 0 {
+		return errors.New("no flow is caught in a routing loop: its frames keep so much of their TTL that one band has them all")
+	}
+	lossless, err := s.moreLossless(maxLossless)
+	if err != nil {
+		return err
+	}
+	slices.Sort(lossless) // what has gone farthest leaves first
+	v.TTLBand = (ttl + len(lossless) - 1) / len(lossless)
+	s.PFC.Lossless, s.Prevention = lossless, v
+	return nil
+}
+
+// maxLossless leaves one class for what is lossy.
+const maxLossless = unit.Priorities - 1
+
+func (p *Plan) lossless(flow int) bool {
+	return slices.Contains(p.Scenario.PFC.Lossless, int(p.Scenario.Flows[flow].Class))
+}
+
+// routingLoop is a loop that a flow is caught in.
+type routingLoop struct {
+	enters   int // hops before the loop
+	switches int
+	rate     unit.Rate // of its slowest link
+}
+
+// caught finds the loop of a flow that never arrives.
+func (p *Plan) caught(flow int) (routingLoop, bool) {
+	path := p.Flows[flow]
+	if path.Err == nil || !p.lossless(flow) {
+		return routingLoop{}, false
+	}
+	for j, again := range path.Hops {
+		crosses := func(h topo.Hop) bool { return h.Node == again.Node && h.Out == again.Out }
+		if i := slices.IndexFunc(path.Hops[:j], crosses); i >= 0 {
+			l := routingLoop{enters: i, switches: j - i}
+			for _, h := range path.Hops[i:j] {
+				rate := p.Links[p.Fabric.Nodes[h.Node].Ports[h.Out].Link].Rate
+				if l.rate == 0 || rate < l.rate {
+					l.rate = rate
+				}
+			}
+			return l, true
+		}
+	}
+	return routingLoop{}, false
+}
+
+// bears is the rate at which frames with this TTL at the source can come into the loop
+// for ever: n B / TTL (Hu et al., Eq. 3), and where n does not divide TTL, B over the
+// number of times that a frame crosses the first link, if that is less.
+func (l routingLoop) bears(ttl int) unit.Rate {
+	ttl -= l.enters
+	crossings := max(1, (ttl-1+l.switches-1)/l.switches)
+	return min(l.rate*unit.Rate(l.switches)/unit.Rate(ttl), l.rate/unit.Rate(crossings))
+}
+
+// closing is the part of a link's rate to which Hu et al. limit the flow that closes
+// a cycle: 2 of 40 Gbit/s.
+const closing = 20
+
+// preventByLimit limits the flows in routing loops to what the loops bear, or else the
+// flow that closes a cycle of buffers.
+func (s *Scenario) preventByLimit() error {
+	p, err := Compile(s)
+	if err != nil {
+		return err
+	}
+	limits := p.loopLimits()
+	if limits == nil {
+		flow, rate, ok := p.closer()
+		if !ok {
+			return errors.New("the ways of the flows close no cycle of buffers: no flow is to be limited")
+		}
+		limits = []Limit{p.atSource(flow, rate/closing)}
+	}
+	v := s.prevented()
+	v.Limits = append(slices.Clone(v.Limits), limits...)
+	s.Prevention = v
+	return nil
+}
+
+// loopLimits are limits for the flows that are caught in loops, which share what their
+// loops bear.
+func (p *Plan) loopLimits() (limits []Limit) {
+	for i, f := range p.Scenario.Flows {
+		if l, caught := p.caught(i); caught {
+			limits = append(limits, p.atSource(i, l.bears(f.TTL)))
+		}
+	}
+	for i := range limits {
+		limits[i].Rate /= unit.Rate(len(limits))
+	}
+	return limits
+}
+
+// atSource limits a flow where it comes into the fabric.
+func (p *Plan) atSource(flow int, rate unit.Rate) Limit {
+	first := p.Flows[flow].Hops[0]
+	return Limit{At: first.Node, Port: first.In, Flow: flow, Rate: rate}
+}
+
+// closer is the flow that adds most to a cycle of buffers for what it uses of it: of
+// those that cross links of the cycle, the one that crosses fewest, and of several the
+// last. rate is that of the cycle's slowest link.
+func (p *Plan) closer() (flow int, rate unit.Rate, ok bool) {
+	cycle := p.cycle()
+	fewest := 0
+	for i, path := range p.Flows {
+		n := 0
+		for _, h := range path.Hops {
+			if !p.lossless(i) || !cycle[topo.End{Node: h.Node, Port: h.In}] {
+				continue
+			}
+			n++
+			if r := p.Links[p.Fabric.Nodes[h.Node].Ports[h.In].Link].Rate; rate == 0 || r < rate {
+				rate = r
+			}
+		}
+		if n > 0 && (fewest == 0 || n <= fewest) {
+			flow, fewest = i, n
+		}
+	}
+	return flow, rate, fewest > 0
+}
+
+// cycle is the ingresses whose frames can come to wait, over the ways of the lossless
+// flows, for themselves.
+func (p *Plan) cycle() map[topo.End]bool {
+	next := map[topo.End][]topo.End{}
+	for flow, path := range p.Flows {
+		for i := 1; i < len(path.Hops) && p.lossless(flow); i++ {
+			a, b := path.Hops[i-1], path.Hops[i]
+			from := topo.End{Node: a.Node, Port: a.In}
+			next[from] = append(next[from], topo.End{Node: b.Node, Port: b.In})
+		}
+	}
+	on := map[topo.End]bool{}
+	for _, path := range p.Flows {
+		for _, h := range path.Hops {
+			e := topo.End{Node: h.Node, Port: h.In}
+			on[e] = reaches(next, e, e)
+		}
+	}
+	return on
+}
+
+func reaches(next map[topo.End][]topo.End, from, to topo.End) bool {
+	seen := map[topo.End]bool{}
+	for work := []topo.End{from}; len(work) > 0; work = work[1:] {
+		for _, n := range next[work[0]] {
+			if n == to {
+				return true
+			}
+			if !seen[n] {
+				seen[n] = true
+				work = append(work, n)
+			}
+		}
+	}
+	return false
+}
+
+// preventByThresholds makes ports to lower switches and hosts pause at half of what the
+// scenario has, those to higher ones at half as much again, and higher levels later
+// still. XON is everywhere what it was, unless that is not below XOFF any more.
+func (s *Scenario) preventByThresholds() error {
+	if s.Buffer.StaticTh == nil {
+		return errors.New("its thresholds are dynamic")
+	}
+	if _, err := tagger.Levels(s.Fabric); err != nil {
+		return err
+	}
+	th, offset := *s.Buffer.StaticTh, *s.Buffer.XONOffset
+	v := s.prevented()
+	v.Thresholds = &Thresholds{
+		Down:     Threshold{StaticTh: th / 2, XONOffset: max(0, offset-th/2)},
+		Up:       Threshold{StaticTh: th + th/2, XONOffset: offset + th/2},
+		PerLevel: th / 2,
+	}
+	s.Prevention = v
+	return nil
+}
+
+// tag computes the rules of Tagger, if the scenario has it, and the levels of switches,
+// if it takes them.
+func (p *Plan) tag(doc *strictyaml.Doc) {
+	s := p.Scenario
+	if s.Prevention == nil {
+		return
+	}
+	if k := s.Prevention.Tags; k > 0 {
+		var lossless []unit.Priority
+		for _, c := range s.PFC.Lossless {
+			lossless = append(lossless, unit.Priority(c))
+		}
+		var err error
+		if p.Tagging, err = tagger.New(s.Fabric, lossless, k); err != nil {
+			doc.Faultf("prevention.tagger", "%v", err)
+		}
+	}
+	if s.Prevention.Thresholds != nil {
+		var err error
+		if p.levels, err = tagger.Levels(s.Fabric); err != nil {
+			doc.Faultf("prevention.thresholds", "%v", err)
+		}
+	}
+}
+
+// checkPrevention holds the configurations of switches against their own checks, for
+// what depends on where a switch is.
+func (p *Plan) checkPrevention(doc *strictyaml.Doc) {
+	if p.Scenario.Prevention == nil {
+		return
+	}
+	for i := range p.Switches {
+		if _, err := p.Switches[i].Check(p.Switches[i].Name); err != nil {
+			doc.Faultf("prevention", "%v", err)
+			return
+		}
+	}
+}
+
+// prevent puts the scenario's prevention into the configuration of switch i.
+func (p *Plan) prevent(c *config.Switch, i int) {
+	v := p.Scenario.Prevention
+	if v == nil {
+		return
+	}
+	c.TTLBand, c.NoFlood = v.TTLBand, v.NoFlood
+	if p.Tagging != nil {
+		for _, r := range p.Tagging.Rules[i] {
+			c.Rewrite = append(c.Rewrite, config.Rewrite{Class: int(r.Class), In: list(r.In), Out: list(r.Out), To: int(r.To)})
+		}
+	}
+	if p.Tagging != nil {
+		p.share(c)
+	}
+	for _, l := range v.Limits {
+		if l.At == i {
+			c.Limits = append(c.Limits, p.limit(l))
+		}
+	}
+	if v.Thresholds != nil {
+		p.thresholds(c, i)
+	}
+}
+
+// share lets the tags share links evenly: by priority, frames that turned up would
+// starve those that go straight.
+func (p *Plan) share(c *config.Switch) {
+	c.Sched = map[int]config.Sched{}
+	for _, tag := range p.Tagging.Tags {
+		c.Sched[int(tag)] = config.Sched{Type: "dwrr", Weight: 1}
+	}
+}
+
+func (p *Plan) limit(l Limit) config.Limit {
+	c := config.Limit{Port: int(l.Port), Rate: config.FormatRate(l.Rate)}
+	if l.Flow == AnyFlow {
+		class := int(l.Class)
+		c.Class = &class
+		return c
+	}
+	f := p.Scenario.Flows[l.Flow]
+	c.Flow = &config.LimitFlow{
+		From: config.FormatAddr(p.Fabric.Nodes[f.From].Addr), To: config.FormatAddr(p.Fabric.Nodes[f.To].Addr), SrcPort: p.Flows[l.Flow].SrcPort,
+	}
+	return c
+}
+
+func (p *Plan) thresholds(c *config.Switch, i int) {
+	t := p.Scenario.Prevention.Thresholds
+	for j, port := range p.Fabric.Nodes[i].Ports {
+		th := t.Down
+		if n := port.Peer.Node; n < len(p.levels) && p.levels[n] > p.levels[i] {
+			th = t.Up
+		}
+		th.StaticTh += t.PerLevel * p.levels[i]
+		th.XONOffset += t.PerLevel * p.levels[i]
+		c.Ports[j].StaticTh, c.Ports[j].XONOffset = &th.StaticTh, &th.XONOffset
+	}
+}

@@ -1,0 +1,138 @@
+package scenario
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"softswitch/config"
+	"softswitch/internal/unit"
+)
+
+// Limits of Slow.
+const (
+	maxSlow = 1_000_000
+	longest = 24 * 3600 * unit.Second
+)
+
+// Slow is the same experiment n times slower: every rate is divided by n and every
+// time multiplied by n. Bytes, thresholds and TTLs stay, and pause quanta, which
+// are counted in bit times, follow by themselves. So what fills a buffer, and in
+// which order, is what it was; a world that cannot keep up with 40 Gbit/s can play
+// it at 100 Mbit/s. Its name tells n: "hu-fig4 (slow 400)". For n = 1 it is s.
+//
+// The result shares with s what does not change. Rates are rounded to whole bits
+// per second. The error names what cannot be slowed down: an n outside 1 to
+// 1,000,000, a link without a rate, a rate of which nothing is left, and a time
+// that would be longer than a day.
+func (s *Scenario) Slow(n int) (*Scenario, error) {
+	if n < 1 || n > maxSlow {
+		return nil, fmt.Errorf("slow: %d; valid: 1 to %d", n, maxSlow)
+	}
+	if n == 1 {
+		return s, nil
+	}
+	x := slower{n: int64(n)}
+	t := *s
+	t.Name = fmt.Sprintf("%s (slow %d)", s.Name, n)
+	x.time("duration", &t.Duration)
+	x.pfc(&t.PFC)
+	t.Links = slices.Clone(s.Links)
+	for i := range t.Links {
+		x.link(s.Fabric.Links[i].Name, &t.Links[i])
+	}
+	t.Flows = slices.Clone(s.Flows)
+	for i := range t.Flows {
+		x.flow(&t.Flows[i])
+	}
+	if s.Prevention != nil {
+		t.Prevention = x.prevention(*s.Prevention)
+	}
+	t.Events = slices.Clone(s.Events)
+	for i := range t.Events {
+		x.event(i, &t.Events[i])
+	}
+	x.time("expect: max_latency", &t.Expect.MaxLatency)
+	t.ExpectFor = maps.Clone(s.ExpectFor)
+	for _, detector := range slices.Sorted(maps.Keys(s.ExpectFor)) {
+		e := s.ExpectFor[detector]
+		x.time("expect_for "+detector+": max_latency", &e.MaxLatency)
+		t.ExpectFor[detector] = e
+	}
+	if x.err != nil {
+		return nil, fmt.Errorf("scenario %s: slowed down %d times: %w", s.Name, n, x.err)
+	}
+	return &t, nil
+}
+
+// slower multiplies times by n and divides rates by it. err is the first that it
+// could not.
+type slower struct {
+	n   int64
+	err error
+}
+
+func (x *slower) time(what string, t *unit.Time) {
+	if *t > longest/unit.Time(x.n) {
+		x.fail("%s: %s becomes more than %s", what, config.FormatTime(*t), config.FormatTime(longest))
+		return
+	}
+	*t *= unit.Time(x.n)
+}
+
+// rate divides a rate; 0, "as fast as the link", stays.
+func (x *slower) rate(what string, r *unit.Rate) {
+	slow := (*r + unit.Rate(x.n/2)) / unit.Rate(x.n)
+	if *r > 0 && slow == 0 {
+		x.fail("%s: nothing is left of %s", what, config.FormatRate(*r))
+	}
+	*r = slow
+}
+
+func (x *slower) fail(format string, args ...any) {
+	if x.err == nil {
+		x.err = fmt.Errorf(format, args...)
+	}
+}
+
+func (x *slower) link(name string, l *LinkSpeed) {
+	if l.Rate == 0 {
+		x.fail("link %s: it has no rate to divide; write one", name)
+	}
+	x.rate("link "+name, &l.Rate)
+	x.time("link "+name+": delay", &l.Delay)
+	x.time("link "+name+": jitter", &l.Jitter)
+}
+
+func (x *slower) flow(f *Flow) {
+	x.rate("flow "+f.Name, &f.Rate)
+	x.time("flow "+f.Name+": start", &f.Start)
+	x.time("flow "+f.Name+": stop", &f.Stop)
+}
+
+func (x *slower) prevention(v Prevention) *Prevention {
+	v.Limits = slices.Clone(v.Limits)
+	for i := range v.Limits {
+		x.rate("prevention: limit", &v.Limits[i].Rate)
+	}
+	return &v
+}
+
+func (x *slower) event(i int, e *Event) {
+	what := fmt.Sprintf("event %d, %s", i, e.Do)
+	x.time(what, &e.At)
+	x.rate(what+": rate", &e.Rate)
+	x.time(what+": for", &e.For)
+}
+
+// pfc slows the refresh down, also one that nobody chose: where a pause lasts n
+// times as long, as many refreshes are to fall into it as before.
+func (x *slower) pfc(p *config.PFC) {
+	refresh, err := config.ParseTime(p.Refresh)
+	if err != nil {
+		x.fail("pfc.refresh: %v", err)
+		return
+	}
+	x.time("pfc.refresh", &refresh)
+	p.Refresh = config.FormatTime(refresh)
+}

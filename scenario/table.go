@@ -1,0 +1,210 @@
+package scenario
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"softswitch/internal/unit"
+)
+
+// Bounds of the table.
+const (
+	tableWidth      = 96
+	tableDetections = 20
+	tableRefusals   = 5
+)
+
+// WriteTable writes the verdict for people: at most 96 columns wide where no name
+// is longer, times in milliseconds from the scenario's start. Its last line says
+// whether the expectation is met, or what is not.
+func (v *Verdict) WriteTable(w io.Writer) error {
+	var t table
+	t.line("%s: %s, detector %s, response %s, seed %d", v.Scenario, v.World, orNone(v.Detector), orNone(v.Response), v.Seed)
+	v.writeTimeline(&t)
+	v.writeTruth(&t)
+	v.writeDetections(&t)
+	v.writeFlows(&t)
+	t.line("")
+	t.line("frames      lossless lost %d; dropped to break a deadlock %d (%d bytes), to handle its trigger %d", v.LosslessLost, v.ResponseDropped, v.ResponseDroppedBytes, v.Policed)
+	for _, f := range v.Refusals[:min(len(v.Refusals), tableRefusals)] {
+		t.line("refused     %s at %s ms: %s", f.Switch, ms(f.At), f.Why)
+	}
+	if more := len(v.Refusals) - tableRefusals; more > 0 {
+		t.line("            and %d more", more)
+	}
+	t.line("pfc         %d XOFF, %d XON, %d refreshes", v.PFC.XOFF, v.PFC.XON, v.PFC.Refresh)
+	t.line("detector    %d control messages, %d bytes of state in a switch (buffer manager: %d)", v.ControlMessages, v.DetectorBytesPerSwitch, v.CounterBytesPerSwitch)
+	if v.Cores > 0 {
+		t.line("machine     %.2f processors used", v.Cores)
+	}
+	t.line("")
+	v.writeConclusion(&t)
+	_, err := io.WriteString(w, t.String())
+	return err
+}
+
+func (v *Verdict) writeTimeline(t *table) {
+	if len(v.Timeline) == 0 {
+		return
+	}
+	t.line("")
+	t.line("time line (ms)")
+	width := 0
+	for _, m := range v.Timeline {
+		width = max(width, len(ms(m.At)))
+	}
+	for _, m := range v.Timeline {
+		t.wrap(fmt.Sprintf("  %*s  ", width, ms(m.At)), m.What)
+	}
+}
+
+func (v *Verdict) writeTruth(t *table) {
+	t.line("")
+	switch {
+	case !v.Deadlock:
+		t.line("deadlock    no")
+	case v.Recovered:
+		t.line("deadlock    yes, from %s ms; gone for good after %s ms, %d recurrences", ms(v.Onset), ms(v.Recovery), v.Recurrences)
+	default:
+		t.line("deadlock    yes, from %s ms; still there at the end, %d recurrences", ms(v.Onset), v.Recurrences)
+	}
+	t.line("declared    %d: %d true, %d false, %d premature, %d late; %d deadlocks missed", len(v.Detections), v.truePositives(), v.FalsePositives, v.Premature, v.Late, v.FalseNegatives)
+}
+
+func (v *Verdict) writeDetections(t *table) {
+	if len(v.Detections) == 0 {
+		return
+	}
+	rows := [][]string{{"at ms", "latency ms", "judged", "switch", "port", "prio", "initial trigger"}}
+	for _, d := range v.Detections[:min(len(v.Detections), tableDetections)] {
+		judged, latency := "untrue", "-"
+		if d.TruePositive {
+			judged, latency = "true", ms(d.Latency)
+		}
+		rows = append(rows, []string{ms(d.At), latency, judged, d.Switch, strconv.Itoa(d.Port), strconv.Itoa(d.Priority), d.Trigger.String()})
+	}
+	t.line("")
+	t.rows(rows, "rrllrrl", func(row int) {
+		if loop := v.Detections[row].Loop; len(loop) > 0 {
+			t.wrap("      loop  ", strings.Join(loop, " "))
+		}
+	})
+	if more := len(v.Detections) - tableDetections; more > 0 {
+		t.line("  and %d more", more)
+	}
+}
+
+// String is the trigger for people: "agg0-0 port 2 (switch, on the loop)".
+func (f FoundTrigger) String() string {
+	if f.Kind == "" {
+		return "none named"
+	}
+	where := "off the loop"
+	if f.OnLoop {
+		where = "on the loop"
+	}
+	if f.Kind == "host" {
+		return fmt.Sprintf("%s (host, %s)", f.Node, where)
+	}
+	return fmt.Sprintf("%s port %d (%s, %s)", f.Node, f.Port, f.Kind, where)
+}
+
+func (v *Verdict) writeFlows(t *table) {
+	if len(v.Flows) == 0 {
+		return
+	}
+	rows := [][]string{{"flow", "from", "to", "prio", "sent", "received", "lost", "reordered", "Mbit/s"}}
+	for _, f := range v.Flows {
+		rows = append(rows, []string{
+			f.Name, f.From, f.To, strconv.Itoa(f.Priority), strconv.FormatInt(f.Sent, 10), strconv.FormatInt(f.Received, 10),
+			strconv.FormatInt(f.Lost, 10), strconv.FormatInt(f.Reordered, 10), fmt.Sprintf("%d.%03d", f.Throughput/1e6, f.Throughput%1e6/1e3),
+		})
+	}
+	t.line("")
+	t.rows(rows, "lllrrrrrr", func(int) {})
+}
+
+func (v *Verdict) writeConclusion(t *table) {
+	switch {
+	case v.Invalid != "":
+		t.line("run not valid: %s", v.Invalid)
+	case v.ExpectedMet:
+		t.line("expectation met")
+	case len(v.Reasons) == 0:
+		t.line("expectation not checked")
+	default:
+		t.line("expectation NOT met: %s", strings.Join(v.Reasons, "; "))
+	}
+}
+
+// table is text in lines and columns.
+type table struct{ strings.Builder }
+
+func (t *table) line(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
+
+// wrap writes text after head, in lines of tableWidth that are broken at spaces
+// and hang under the first.
+func (t *table) wrap(head, text string) {
+	line, empty := head, true
+	for _, word := range strings.Fields(text) {
+		if !empty && len(line)+1+len(word) > tableWidth {
+			t.line("%s", line)
+			line, empty = strings.Repeat(" ", len(head)), true
+		}
+		if !empty {
+			line += " "
+		}
+		line, empty = line+word, false
+	}
+	t.line("%s", line)
+}
+
+// rows writes rows, the first of them a heading, with a column for each letter of
+// align, l or r; after is called below each row, counted without the heading.
+func (t *table) rows(rows [][]string, align string, after func(row int)) {
+	width := make([]int, len(align))
+	for _, r := range rows {
+		for c, cell := range r {
+			width[c] = max(width[c], len(cell))
+		}
+	}
+	for i, r := range rows {
+		line := ""
+		for c, cell := range r {
+			w := width[c]
+			if align[c] == 'l' {
+				w = -w
+			}
+			line += fmt.Sprintf("  %*s", w, cell)
+		}
+		t.line("%s", strings.TrimRight(line, " "))
+		if i > 0 {
+			after(i - 1)
+		}
+	}
+}
+
+// ms is t in milliseconds, to the microsecond.
+func ms(t unit.Time) string {
+	sign := ""
+	if t < 0 {
+		sign, t = "-", -t
+	}
+	return fmt.Sprintf("%s%d.%03d", sign, t/unit.Millisecond, t%unit.Millisecond/unit.Microsecond)
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}

@@ -1,0 +1,221 @@
+package scenarios_test
+
+import (
+	"io/fs"
+	"strings"
+	"testing"
+
+	"softswitch/internal/unit"
+	"softswitch/scenario"
+	"softswitch/scenarios"
+	"softswitch/sim"
+	"softswitch/tagger"
+)
+
+// parse reads a scenario file, for no detector.
+func parse(t *testing.T, name string) *scenario.Scenario {
+	t.Helper()
+	return compile(t, name, "none").Scenario
+}
+
+// simulate plays what became of a scenario.
+func simulate(t *testing.T, s *scenario.Scenario) *scenario.Verdict {
+	t.Helper()
+	p, err := scenario.Compile(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := sim.New(p, sim.Options{Seed: 1, Detectors: detectors})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := w.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// rates are the throughputs of flows in Mbit/s, by name.
+func rates(v *scenario.Verdict) map[string]int64 {
+	mbit := map[string]int64{}
+	for _, f := range v.Flows {
+		mbit[f.Name] = f.Throughput / 1e6
+	}
+	return mbit
+}
+
+// Wherever Tagger applies, its rules leave no cycle, there is no deadlock, and nothing
+// lossless is lost; elsewhere it says that there are no levels.
+func TestTaggerEverywhere(t *testing.T) {
+	files, err := fs.Glob(scenarios.FS, "*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	applies, deadlocks := 0, 0
+	for _, file := range files {
+		name := strings.TrimSuffix(file, ".yaml")
+		s := parse(t, name)
+		if s.Prevention != nil {
+			continue
+		}
+		if err := s.Prevent("tagger"); err != nil {
+			if !strings.Contains(err.Error(), "without levels") {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		applies++
+		p, err := scenario.Compile(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lossless unit.ClassSet
+		for _, c := range s.PFC.Lossless {
+			lossless.Add(unit.Priority(c))
+		}
+		if c := tagger.Check(s.Fabric, lossless, p.Tagging.Rules); c != nil {
+			t.Errorf("%s: cycle %s", name, c.Text(s.Fabric))
+		}
+		if *s.Expect.Deadlock {
+			deadlocks++
+		}
+		v := simulate(t, s)
+		if v.Deadlock || v.LosslessLost != 0 && s.Expect.LosslessLost != nil {
+			t.Errorf("%s: deadlock %v, %d lossless frames lost", name, v.Deadlock, v.LosslessLost)
+		}
+	}
+	if applies < 15 || deadlocks < 8 {
+		t.Errorf("it applies to %d scenarios, %d of them deadlocks without it; want 15 and 8 or more", applies, deadlocks)
+	}
+}
+
+// The tags share links: what turned up does not starve what goes straight.
+func TestTaggerShares(t *testing.T) {
+	v := play(t, "fattree-on-loop-tagger", "none", nil)
+	for name, mbit := range rates(v) {
+		if mbit < 20 {
+			t.Errorf("flow %s gets %d Mbit/s of 100, want 20 or more", name, mbit)
+		}
+	}
+	if v.Policed != 0 {
+		t.Errorf("%d frames went into a full lossy queue", v.Policed)
+	}
+}
+
+// What the cures cost is counted apart, and by nothing else.
+func TestPreventionCosts(t *testing.T) {
+	v := play(t, "guo-fig4-no-flood", "none", nil)
+	if v.IncompleteARP < 1000 || v.Policed != 0 || v.LosslessLost != 0 {
+		t.Errorf("%d dropped with an incomplete ARP entry, %d policed, %d lost; want 1000 or more, 0, 0", v.IncompleteARP, v.Policed, v.LosslessLost)
+	}
+	if mbit := rates(v); mbit["black"] < 19000 || mbit["incast"] < 19000 {
+		t.Errorf("%v, want half a link each for black and incast", mbit)
+	}
+	v = play(t, "hu-fig4-limit", "none", nil)
+	if got := rates(v)["flow3"]; got < 1900 || got > 2000 || v.Policed == 0 || v.LosslessLost != 0 {
+		t.Errorf("flow3 gets %d Mbit/s, %d policed, %d lost; want 2000 less headers, some, 0", got, v.Policed, v.LosslessLost)
+	}
+	v = play(t, "hu-case1-limit", "none", nil)
+	if share := float64(v.Policed) / float64(v.Flows[0].Sent); share < 0.005 || share > 0.015 {
+		t.Errorf("%d of %d frames policed, want one of a hundred", v.Policed, v.Flows[0].Sent)
+	}
+}
+
+// A band of eight TTLs halves the effective TTL of hu-case1-above, and the loop locks
+// all the same, for both classes share the link. With bands of three it bears 15
+// Gbit/s and not 20.
+func TestTTLBandFigures(t *testing.T) {
+	for _, tc := range []struct {
+		lossless []int
+		band     int
+		mbit     unit.Rate
+		deadlock bool
+	}{
+		{[]int{3, 4}, 8, 5050, true},
+		{[]int{3, 4, 5}, 6, 5050, false},
+		{[]int{3, 4, 5, 6}, 4, 15000, false},
+		{[]int{3, 4, 5, 6, 7}, 3, 15000, false},
+		{[]int{3, 4, 5, 6, 7}, 3, 20000, true},
+	} {
+		s := parse(t, "hu-case1-above")
+		s.PFC.Lossless, s.Prevention, s.Flows[0].Rate = tc.lossless, &scenario.Prevention{TTLBand: tc.band}, tc.mbit*1e6
+		if v := simulate(t, s); v.Deadlock != tc.deadlock {
+			t.Errorf("%d classes of %d TTLs, %d Mbit/s: deadlock %v, want %v", len(tc.lossless), tc.band, tc.mbit, v.Deadlock, tc.deadlock)
+		}
+	}
+}
+
+// Thresholds help by the position of ports, not by their size: with XON as it was, all
+// of them halved or doubled lock, small ones up and large ones down lock, and larger
+// ones at higher levels alone lock.
+func TestThresholdsByPosition(t *testing.T) {
+	for _, tc := range []struct {
+		name            string
+		down, up, level int // percent
+		deadlock        bool
+	}{
+		{"as they were", 100, 100, 0, true},
+		{"halved", 50, 50, 0, true},
+		{"doubled", 200, 200, 0, true},
+		{"up and down exchanged", 150, 50, 0, true},
+		{"down smaller, up larger", 50, 150, 0, false},
+		{"higher levels larger", 100, 100, 100, true},
+	} {
+		for _, name := range []string{"fattree-on-loop", "fattree-out-of-loop"} {
+			s := parse(t, name)
+			th, offset := *s.Buffer.StaticTh, *s.Buffer.XONOffset
+			at := func(percent int) scenario.Threshold {
+				return scenario.Threshold{StaticTh: th * percent / 100, XONOffset: offset + th*(percent-100)/100}
+			}
+			s.Prevention = &scenario.Prevention{Thresholds: &scenario.Thresholds{Down: at(tc.down), Up: at(tc.up), PerLevel: th * tc.level / 100}}
+			if v := simulate(t, s); v.Deadlock != tc.deadlock || v.LosslessLost != 0 {
+				t.Errorf("%s, %s: deadlock %v, %d lost; want %v, 0", name, tc.name, v.Deadlock, v.LosslessLost, tc.deadlock)
+			}
+		}
+	}
+}
+
+// Prevent says why it does not apply, or removes the deadlock: of these scenarios, and
+// of those that are named as exceptions it does not.
+func TestPrevent(t *testing.T) {
+	const na, cures, fails = "not applicable", "cures", "fails"
+	names := []string{"tagger", "no-flood", "ttl-bands", "limit", "thresholds"}
+	for _, tc := range []struct {
+		scenario string
+		want     [5]string // in the order of names
+	}{
+		{"fattree-on-loop", [5]string{cures, na, na, cures, cures}},
+		{"fattree-out-of-loop", [5]string{cures, na, na, cures, cures}},
+		{"guo-fig4", [5]string{cures, cures, na, na, cures}},
+		{"hu-case1-above", [5]string{cures, na, cures, cures, fails}},
+		{"hu-fig4", [5]string{na, na, na, cures, na}},
+		{"itsy-fig2", [5]string{cures, na, na, fails, cures}},
+		{"itsy-fig3", [5]string{cures, na, na, cures, cures}},
+		{"shpiner-fig4", [5]string{na, na, na, fails, na}},
+		{"shpiner-fig6", [5]string{cures, na, na, fails, cures}},
+	} {
+		for i, name := range names {
+			t.Run(tc.scenario+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				s := parse(t, tc.scenario)
+				got := na
+				if err := s.Prevent(name); err == nil {
+					got = cures
+					v := simulate(t, s)
+					if v.Deadlock {
+						got = fails
+					}
+					if v.LosslessLost != 0 {
+						t.Errorf("%d lossless frames lost", v.LosslessLost)
+					}
+				} else if s.Prevention != nil {
+					t.Errorf("%v, but it changed the scenario", err)
+				}
+				if got != tc.want[i] {
+					t.Errorf("%s, want %s", got, tc.want[i])
+				}
+			})
+		}
+	}
+}
