@@ -1,0 +1,109 @@
+// Package graph draws a topology: for Graphviz, for Mermaid, and as SVG.
+//
+//	nodes, links --> levels: hosts below, switches by their distance from them --> DOT, Mermaid, SVG
+//
+// Read in this order: Graph (this file), text.go (DOT and Mermaid, which place the
+// nodes themselves), svg.go (which places them in rows).
+//
+// Invariant: the same graph gives the same text.
+//
+// What it does not do: it knows no lab and no scenario, and it shows one moment.
+package graph
+
+// Graph is what is drawn.
+type Graph struct {
+	Name  string
+	Nodes []Node
+	Links []Link
+}
+
+// Node is a switch or a host.
+type Node struct {
+	Name string
+	Host bool
+}
+
+// Link joins the nodes with these indices. One that is down is dashed.
+type Link struct {
+	A, B int
+	Down bool
+	Note string // written beside it: "fails at 200ms"
+}
+
+// levels are the levels of the nodes: 0 of hosts, 1 of switches with hosts, one more
+// with each link from there. Switches from which no host can be reached have 1.
+func (g *Graph) levels() []int {
+	next := make([][]int, len(g.Nodes))
+	for _, l := range g.Links {
+		next[l.A] = append(next[l.A], l.B)
+		next[l.B] = append(next[l.B], l.A)
+	}
+	const unknown = -1
+	levels := make([]int, len(g.Nodes))
+	var queue []int
+	for i, n := range g.Nodes {
+		levels[i] = unknown
+		if n.Host {
+			levels[i] = 0
+			queue = append(queue, i)
+		}
+	}
+	for ; len(queue) > 0; queue = queue[1:] {
+		for _, n := range next[queue[0]] {
+			if levels[n] == unknown {
+				levels[n] = levels[queue[0]] + 1
+				queue = append(queue, n)
+			}
+		}
+	}
+	for i, l := range levels {
+		if l == unknown {
+			levels[i] = 1
+		}
+	}
+	return levels
+}
+
+// rows are the nodes by level, the lowest first, in the order of the graph; hosts in
+// that of their switches.
+func (g *Graph) rows() (rows [][]int) {
+	levels := g.levels()
+	for i, l := range levels {
+		for len(rows) <= l {
+			rows = append(rows, nil)
+		}
+		if !g.Nodes[i].Host {
+			rows[l] = append(rows[l], i)
+		}
+	}
+	for sw, n := range g.Nodes {
+		if n.Host {
+			continue
+		}
+		for _, l := range g.Links {
+			if h, ok := l.hostAt(g, sw); ok {
+				rows[0] = append(rows[0], h)
+			}
+		}
+	}
+	return rows
+}
+
+// hostAt is the host that the link joins to switch sw, if it does.
+func (l Link) hostAt(g *Graph, sw int) (host int, ok bool) {
+	switch {
+	case l.A == sw && g.Nodes[l.B].Host:
+		return l.B, true
+	case l.B == sw && g.Nodes[l.A].Host:
+		return l.A, true
+	}
+	return 0, false
+}
+
+// downwards is the link from its higher to its lower end.
+func (l Link) downwards(levels []int) (from, to int) {
+	if levels[l.A] < levels[l.B] {
+		return l.B, l.A
+	}
+	return l.A, l.B
+}
