@@ -7,7 +7,9 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 
+	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/internal/control"
 	"softswitch/internal/unit"
@@ -36,7 +38,7 @@ func (r *Run) collect(st *netnslab.State) error {
 		if r.ask(st, s.Name, &snap) {
 			rec.Switch = &snap
 			for _, p := range snap.Ports {
-				r.distrust(s.Name+" "+p.Name, p.Link)
+				r.distrust(s.Name, p.Name, p.Link)
 			}
 			r.starved(s.Name, snap.Live)
 		}
@@ -49,7 +51,7 @@ func (r *Run) collect(st *netnslab.State) error {
 		rec := Record{Name: h.Name}
 		if r.ask(st, h.Name, &snap) {
 			rec.Host = &snap
-			r.distrust(h.Name, snap.Link)
+			r.distrust(h.Name, h.Port.Name, snap.Link)
 			r.starved(h.Name, snap.Live)
 		}
 		if err := r.readLog(st, rec); err != nil {
@@ -72,20 +74,24 @@ func (r *Run) ask(st *netnslab.State, name string, snap any) bool {
 	return true
 }
 
-// distrust notes frames that the machine, not the fabric, lost.
-func (r *Run) distrust(where string, s link.Stats) {
+// distrust notes frames that the machine, not the fabric, lost at a port of a node. A
+// node that was stopped reads nothing meanwhile: that is the scenario's doing.
+func (r *Run) distrust(node, port string, s link.Stats) {
+	if r.Stopped[node] {
+		s.Drops = 0
+	}
 	for _, l := range []struct {
 		n    uint64
 		what string
 	}{{s.Drops, "frames lost in the receive ring"}, {s.Truncated, "frames truncated"}, {s.Busy, "times the kernel refused to send"}} {
 		if l.n > 0 {
-			r.Invalid = append(r.Invalid, fmt.Sprintf("%s: %d %s", where, l.n, l.what))
+			r.Invalid = append(r.Invalid, fmt.Sprintf("%s %s: %d %s", node, port, l.n, l.what))
 		}
 	}
 }
 
 func (r *Run) starved(name string, l observe.Live) {
-	if l.Lateness > starvedMax {
+	if l.Lateness > starvedMax && !r.Stopped[name] {
 		r.Invalid = append(r.Invalid, fmt.Sprintf("%s was starved: %.0f ms late", name, float64(l.Lateness)/1e6))
 	}
 	if l.EventsLost > 0 {
@@ -95,8 +101,12 @@ func (r *Run) starved(name string, l observe.Live) {
 
 // doubtLoss notes when lossless frames may have been lost for want of a processor:
 // a node that waits for one longer than headroom lasts sends its pauses, or heeds
-// them, too late.
+// them, too late. So does a node that the scenario stops, or that a system made
+// ignore pauses; then that is no wonder.
 func (r *Run) doubtLoss() {
+	if len(r.Stopped) > 0 || slices.ContainsFunc(r.Nodes, ignoredPauses) {
+		return
+	}
 	var lost uint64
 	var late unit.Time
 	var latest string
@@ -117,6 +127,10 @@ func (r *Run) doubtLoss() {
 		r.Invalid = append(r.Invalid, fmt.Sprintf("%d lossless frames were dropped where headroom lasts %.1f ms, and %s was starved: %.1f ms late",
 			lost, float64(lasts)/1e6, latest, float64(late)/1e6))
 	}
+}
+
+func ignoredPauses(n Record) bool {
+	return slices.ContainsFunc(n.Log.Events, func(e event.Event) bool { return e.Type == event.Measured && e.Measure == detect.MeasureIgnore })
 }
 
 // headroomLasts is how long the fastest link takes to fill the headroom of a

@@ -1,8 +1,8 @@
 package lab
 
 import (
-	"fmt"
 	"path/filepath"
+	"slices"
 
 	"softswitch/config"
 	netnslab "softswitch/netns-lab"
@@ -16,6 +16,9 @@ const (
 	eventsName  = "events.jsonl"
 	configName  = "config.yaml"
 )
+
+// stackName is the interface for programs of a host with a NIC.
+const stackName = "nic0"
 
 // mtu of every link: frames of 1514 bytes and a tag.
 const mtu = 1500
@@ -38,8 +41,13 @@ func Describe(p *scenario.Plan, opt Options) netnslab.Lab {
 		}
 		lab.Nodes = append(lab.Nodes, node(s.Name, "switch", opt, []string{"run", "-c", configName}, s.Marshal()))
 	}
-	for _, h := range p.Hosts {
+	for i, h := range p.Hosts {
 		h.Live = config.Live{Control: controlName, Events: eventsName}
+		if isNIC(p, len(p.Switches)+i) {
+			h.Stack = stackName
+			lab.Nodes = append(lab.Nodes, node(h.Name, "host", opt, []string{"nic", "-c", configName}, h.Marshal()))
+			continue
+		}
 		n := node(h.Name, "host", opt, []string{"host", "-c", configName}, h.Marshal())
 		n.Addresses = []netnslab.Address{{Iface: h.Port.Name, CIDR: h.Address}}
 		n.Routes = []netnslab.Route{{Dst: "default", Via: h.Gateway}}
@@ -70,12 +78,16 @@ func node(name, kind string, opt Options, args []string, cfg []byte) netnslab.No
 	return n
 }
 
+// isNIC reports whether node is a host with a NIC for programs.
+func isNIC(p *scenario.Plan, node int) bool { return slices.Contains(p.Scenario.NICs, node) }
+
 // end is one end of a link. A switch's interface does not have its port's address
 // but one beside it: the kernel's stack in that namespace then ignores at once what
-// the switch is to forward, which would otherwise cost it a route look-up a frame.
+// the switch is to forward, which would otherwise cost it a route look-up a frame. So
+// does a NIC's, whose address is that of the interface for programs.
 func end(p *scenario.Plan, e scenario.LinkEnd) netnslab.End {
 	mac := e.MAC
-	if p.Fabric.Nodes[e.Node].Kind == topo.Switch {
+	if p.Fabric.Nodes[e.Node].Kind == topo.Switch || isNIC(p, e.Node) {
 		m, err := config.ParseMAC(mac)
 		if err != nil {
 			panic("lab: " + err.Error())
@@ -87,17 +99,3 @@ func end(p *scenario.Plan, e scenario.LinkEnd) netnslab.End {
 
 // besidePort is the bit by which the addresses of a port and its interface differ.
 const besidePort = 0x04 << 40
-
-// Refuse says what of a scenario namespaces cannot play, nil if nothing.
-func Refuse(s *scenario.Scenario) error {
-	for _, e := range s.Events {
-		switch e.Do {
-		case scenario.Lose, scenario.Forge:
-			return fmt.Errorf("scenario %s: event %q at %v: a live lab cannot play it; it can play fail, heal, flap, kill, stop, continue, storm, slow and normal", s.Name, e.Do, config.FormatTime(e.At))
-		}
-	}
-	if s.Response != "none" {
-		return fmt.Errorf("scenario %s: response %q: valid: none", s.Name, s.Response)
-	}
-	return nil
-}

@@ -121,26 +121,3 @@ func TestDescribePlain(t *testing.T) {
 		}
 	}
 }
-
-func TestRefuse(t *testing.T) {
-	const (
-		switches = "a live lab cannot play it; it can play fail, heal, flap, kill, stop, continue, storm, slow and normal"
-		forge    = "{at: 1s, do: forge, link: s1--s2, from: s1, frame: 0180c2000001 020000010000 8808 0101}"
-	)
-	for _, c := range []struct{ more, want string }{
-		{"", ""},
-		{"events:\n  - {at: 1s, do: fail, link: s1--s2}\n  - {at: 1s, do: flap, link: s1--s2, for: 5ms}\n  - {at: 1s, do: kill, switch: s1}\n", ""},
-		{"events:\n  - {at: 1s, do: storm, host: h1}\n  - {at: 1s, do: slow, host: h2, rate: 1Mbit/s}\n  - {at: 1100ms, do: normal, host: h2}\n", ""},
-		{"events:\n  - {at: 500ms, do: heal, link: s1--s2}\n  - " + forge + "\n", `scenario small: event "forge" at 1s: ` + switches},
-		{"events:\n  - {at: 1500ms, do: lose, link: s1--s2, from: s2, nth: 3}\n", `scenario small: event "lose" at 1.5s: ` + switches},
-		{"response: drop\n", `scenario small: response "drop": valid: none`},
-	} {
-		got := ""
-		if err := Refuse(plan(t, c.more).Scenario); err != nil {
-			got = err.Error()
-		}
-		if got != c.want {
-			t.Errorf("Refuse of\n%sis %q, want %q", c.more, got, c.want)
-		}
-	}
-}

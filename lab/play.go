@@ -28,13 +28,14 @@ type Run struct {
 	Invalid    []string // reasons why the run cannot be trusted
 	Cores      float64  // processors that the nodes used, on average
 	Killed     map[string]bool
+	Stopped    map[string]bool // the time line froze them, for a while or for good
 }
 
 // Play plays p on a lab that is up: it starts the hosts, makes happen what the
 // time line says, and collects what every node has to tell. progress gets a line
 // for each event.
 func Play(ctx context.Context, p *scenario.Plan, st *netnslab.State, progress io.Writer) (*Run, error) {
-	run := &Run{Plan: p, Killed: map[string]bool{}}
+	run := &Run{Plan: p, Killed: map[string]bool{}, Stopped: map[string]bool{}}
 	defer stayAwake()()
 	before, err := takeMeters(st)
 	if err != nil {
@@ -92,6 +93,7 @@ func (r *Run) do(p *scenario.Plan, st *netnslab.State, e scenario.Event) error {
 		r.Killed[name] = true
 		return st.Kill(name)
 	case scenario.Stop:
+		r.Stopped[name] = true
 		return st.Stop(name)
 	case scenario.Continue:
 		return st.Continue(name)

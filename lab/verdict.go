@@ -1,6 +1,8 @@
 package lab
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"softswitch/event"
@@ -23,7 +25,7 @@ func (r *Run) Verdict() (*scenario.Verdict, error) {
 	}
 	logs := make([]event.Log, len(r.Nodes))
 	for i, n := range r.Nodes {
-		logs[i] = n.Log
+		logs[i] = before(n.Log, r.End)
 	}
 	truth, err := oracle.Judge(f, logs, r.End, lateMax)
 	if err != nil {
@@ -31,7 +33,7 @@ func (r *Run) Verdict() (*scenario.Verdict, error) {
 	}
 	s := r.Plan.Scenario
 	v := &scenario.Verdict{
-		Scenario: s.Name, World: "live", Detector: s.Detector, Response: s.Response,
+		Scenario: s.Name, World: "live", Detector: s.Detector, Response: s.Response, Duration: s.Duration,
 		Invalid: strings.Join(r.Invalid, "; "), Cores: r.Cores,
 	}
 	v.Judge(truth, r.Start)
@@ -45,7 +47,15 @@ func (r *Run) Verdict() (*scenario.Verdict, error) {
 			hosts = append(hosts, *n.Host)
 		}
 	}
-	observe.Count(v, s, switches, hosts)
+	observe.Count(v, r.Plan, switches, hosts)
 	v.Check(s.Wanted())
 	return v, nil
+}
+
+// before is a log without what happened after end: nodes are asked for their logs one
+// after the other, so of that time some tell and others do not.
+func before(l event.Log, end unit.Time) event.Log {
+	n, _ := slices.BinarySearchFunc(l.Events, end+1, func(e event.Event, t unit.Time) int { return cmp.Compare(e.At, t) })
+	l.Events = l.Events[:n]
+	return l
 }

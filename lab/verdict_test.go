@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/host"
 	"softswitch/internal/unit"
@@ -61,11 +62,12 @@ func TestVerdict(t *testing.T) {
 	if v.Scenario != "small" || v.World != "live" || v.Detector != "itsypaper" || v.Response != "none" || v.Cores != 0.5 || v.Invalid != "" {
 		t.Errorf("verdict %+v", v)
 	}
+	quiet := make([]int64, scenario.Bins) // the hosts tell no bytes over time
 	want := []scenario.FlowResult{
 		// 5 MB in the second from 0.5 s to 1.5 s, 1 MB in that from 1 s to the end, 2 MB in two.
-		{Name: "A", From: "h1", To: "h2", Priority: 3, Sent: 1000, Received: 990, Lost: 3, Throughput: 40_000_000},
-		{Name: "B", From: "h2", To: "h1", Priority: 3, Sent: 500, Received: 400, Lost: 2, Reordered: 1, Throughput: 8_000_000},
-		{Name: "C", From: "h1", To: "h2", Priority: 0, Sent: 70, Received: 60, Lost: 9, Throughput: 8_000_000},
+		{Name: "A", From: "h1", To: "h2", Priority: 3, Sent: 1000, Received: 990, Lost: 3, Throughput: 40_000_000, Innocent: true, OverTime: quiet},
+		{Name: "B", From: "h2", To: "h1", Priority: 3, Sent: 500, Received: 400, Lost: 2, Reordered: 1, Throughput: 8_000_000, Innocent: true, OverTime: quiet},
+		{Name: "C", From: "h1", To: "h2", Priority: 0, Sent: 70, Received: 60, Lost: 9, Throughput: 8_000_000, Innocent: true, OverTime: quiet},
 	}
 	if !reflect.DeepEqual(v.Flows, want) {
 		t.Errorf("flows %+v\nwant %+v", v.Flows, want)
@@ -111,6 +113,19 @@ func TestVerdictOfInvalidRun(t *testing.T) {
 	}
 }
 
+// TestVerdictEndsWithTheScenario: what a log tells of later is not judged.
+func TestVerdictEndsWithTheScenario(t *testing.T) {
+	r := played(t)
+	pause := event.Event{Type: event.PauseSent, Port: 0, Class: 3, Period: 2}
+	for _, at := range []unit.Time{r.End, r.End + 1, r.End + 20*unit.Millisecond} {
+		pause.At = at
+		r.Nodes[0].Log.Events = append(r.Nodes[0].Log.Events, pause)
+	}
+	if v := verdict(t, r); v.PFC.XOFF != 2 {
+		t.Errorf("%d XOFF, want 2: those until the end", v.PFC.XOFF)
+	}
+}
+
 // TestVerdictOfForeignLog: a log that is not of the fabric is an error, not a
 // verdict.
 func TestVerdictOfForeignLog(t *testing.T) {
@@ -130,7 +145,8 @@ func TestStarved(t *testing.T) {
 		{observe.Live{Lateness: 101 * unit.Millisecond}, []string{"s1 was starved: 101 ms late"}},
 		{observe.Live{EventsLost: 3}, []string{"s1: 3 events lost"}},
 	} {
-		var r Run
+		r := Run{Stopped: map[string]bool{"s2": true}}
+		r.starved("s2", observe.Live{Lateness: unit.Second}) // it was stopped: no wonder
 		if r.starved("s1", c.live); !slices.Equal(r.Invalid, c.want) {
 			t.Errorf("%+v: invalid %q, want %q", c.live, r.Invalid, c.want)
 		}
@@ -138,12 +154,13 @@ func TestStarved(t *testing.T) {
 }
 
 func TestDistrust(t *testing.T) {
-	var r Run
-	r.distrust("s1 to-h1", link.Stats{Received: 10, Sent: 10})
+	r := Run{Stopped: map[string]bool{"s2": true}}
+	r.distrust("s1", "to-h1", link.Stats{Received: 10, Sent: 10})
+	r.distrust("s2", "to-h2", link.Stats{Drops: 1}) // it was stopped: no wonder
 	if len(r.Invalid) > 0 {
 		t.Errorf("invalid %q", r.Invalid)
 	}
-	r.distrust("s1 to-h1", link.Stats{Drops: 1, Truncated: 2, Busy: 3})
+	r.distrust("s1", "to-h1", link.Stats{Drops: 1, Truncated: 2, Busy: 3})
 	if want := []string{"s1 to-h1: 1 frames lost in the receive ring", "s1 to-h1: 2 frames truncated", "s1 to-h1: 3 times the kernel refused to send"}; !slices.Equal(r.Invalid, want) {
 		t.Errorf("invalid %q, want %q", r.Invalid, want)
 	}
@@ -153,18 +170,29 @@ func TestDistrust(t *testing.T) {
 // for longer than headroom lasts: 30720 bytes at 100 Mbit/s are 2.46 ms.
 func TestDoubtLoss(t *testing.T) {
 	for _, c := range []struct {
-		lost uint64
-		late unit.Time // of h2
-		want string
+		lost    uint64
+		late    unit.Time // of h2
+		stopped bool      // s2
+		ignored bool      // pauses, at s1
+		want    string
 	}{
 		{lost: 0, late: 50 * unit.Millisecond},
 		{lost: 4, late: 2 * unit.Millisecond},
+		{lost: 4, late: 50 * unit.Millisecond, stopped: true},
+		{lost: 4, late: 50 * unit.Millisecond, ignored: true},
 		{lost: 4, late: 50 * unit.Millisecond, want: "4 lossless frames were dropped where headroom lasts 2.5 ms, and h2 was starved: 50.0 ms late"},
 	} {
 		r := played(t)
 		r.Nodes[0].Switch.LosslessLost = c.lost
 		r.Nodes[0].Switch.Lateness = unit.Millisecond
 		r.Nodes[3].Host.Lateness = c.late
+		if c.stopped {
+			r.Stopped = map[string]bool{"s2": true}
+		}
+		if c.ignored {
+			log := &r.Nodes[0].Log
+			log.Events = append(log.Events, event.Event{At: r.End, Type: event.Measured, Measure: detect.MeasureIgnore, Port: unit.NoPort, Out: 1, OutClass: 3})
+		}
 		r.doubtLoss()
 		if got := strings.Join(r.Invalid, "; "); got != c.want {
 			t.Errorf("%d lost, %d ns late: invalid %q, want %q", c.lost, c.late, got, c.want)

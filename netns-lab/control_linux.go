@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"syscall"
 	"time"
 
 	"github.com/vishvananda/netlink"
@@ -91,10 +90,7 @@ func (st *State) Exec(ctx context.Context, node string, argv []string, stdio Std
 	if err != nil && !errors.As(err, &exit) && !errors.Is(err, ctx.Err()) {
 		return 0, fmt.Errorf("netnslab: exec in node %s: %w", node, err)
 	}
-	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		return 128 + int(ws.Signal()), nil
-	}
-	return cmd.ProcessState.ExitCode(), nil
+	return exitStatus(cmd.ProcessState), nil
 }
 
 // Stop halts the node's process (SIGSTOP) until Continue, and waits until it has

@@ -39,6 +39,7 @@ func Doctor() []Check {
 		checkCores(),
 		checkMemory(),
 		checkLabs(),
+		checkRootless(),
 	}
 	for _, t := range []struct{ name, use, pkg string }{
 		{"ip", "look into namespaces", "iproute2"},
@@ -63,7 +64,7 @@ func (c Check) result(err error, detail string) Check {
 }
 
 func checkCapabilities() Check {
-	c := Check{Name: "capabilities", Needed: true, Remedy: "run with sudo"}
+	c := Check{Name: "capabilities", Needed: true, Remedy: "run with sudo, or play scenarios with lab run --rootless"}
 	status, err := os.ReadFile("/proc/thread-self/status")
 	if err != nil {
 		return c.result(err, "")

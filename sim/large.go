@@ -50,7 +50,7 @@ func NewLarge(l Large, opt Options) (*World, error) {
 		return nil, err
 	}
 	flows := l.flows()
-	s := &scenario.Scenario{Name: l.Name, Fabric: l.Fabric, Detector: l.Detector, Duration: l.Duration}
+	s := &scenario.Scenario{Name: l.Name, Fabric: l.Fabric, Detector: l.Detector, Response: "none", Duration: l.Duration}
 	p := &scenario.Plan{Scenario: s, Fabric: l.Fabric, Links: make([]scenario.Link, len(l.Fabric.Links))}
 	for i := range p.Links {
 		p.Links[i].LinkSpeed = l.Link

@@ -99,16 +99,19 @@ func (w *World) finish() (*oracle.Result, error) {
 
 func (w *World) verdict() *scenario.Verdict {
 	s := w.plan.Scenario
-	v := &scenario.Verdict{Scenario: s.Name, World: "sim", Detector: s.Detector, Response: s.Response, Seed: w.opt.Seed}
+	v := &scenario.Verdict{Scenario: s.Name, World: "sim", Detector: s.Detector, Response: s.Response, Seed: w.opt.Seed, Duration: s.Duration}
 	v.Judge(w.log.result, 0)
 	switches, hosts := w.snapshots()
-	observe.Count(v, s, switches, hosts)
+	observe.Count(v, w.plan, switches, hosts)
 	v.Check(s.Wanted())
 	return v
 }
 
 // Result is all that the oracle knows, once Run or Play has returned.
 func (w *World) Result() *oracle.Result { return w.log.result }
+
+// Stuck is the largest stuck set by all events up to now, while the world is played.
+func (w *World) Stuck() *oracle.Stuck { return w.log.replay.Stuck() }
 
 // EachSwitch calls fn for every switch, in the order of the fabric, to look at.
 func (w *World) EachSwitch(fn func(*dataplane.Switch)) {

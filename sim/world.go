@@ -11,6 +11,7 @@ import (
 	"softswitch/event"
 	"softswitch/host"
 	"softswitch/internal/unit"
+	"softswitch/respond"
 	"softswitch/scenario"
 	"softswitch/topo"
 )
@@ -132,6 +133,11 @@ func assemble(plan *scenario.Plan, opt Options, of parts) (*World, error) {
 	if factory == nil {
 		return nil, fmt.Errorf("sim: detector %q: not one of those given", s.Detector)
 	}
+	policy, err := respond.Parse(s.Response)
+	if err != nil {
+		return nil, fmt.Errorf("sim: %w", err)
+	}
+	factory = respond.New(factory, policy)
 	if opt.Slots == 0 {
 		opt.Slots = 4 << 20
 	}

@@ -1,13 +1,16 @@
 // Package control is how a lab and a user talk to a running node: requests and
 // answers as JSON lines over a unix socket, one after the other.
 //
-// Read in this order: Request, Serve (the node's side), Call (the other side).
+// Read in this order: Request, Serve (the node's side), Call (the other side), Stream and
+// Open (answers that go on).
 //
 // Invariants:
 //   - one-server: a socket on which a process listens is never taken over;
 //   - answered: every request, and what is none, gets one answer; after what is
 //     none the connection ends, since nobody knows where the next one begins;
-//   - bounded: a request takes at most requestMax bytes of memory.
+//   - bounded: a request takes at most requestMax bytes of memory, and there are at
+//     most clientsMax clients: one more is told so, and one that asks nothing for
+//     idleMax, or does not read its answer for writeMax, is hung up on.
 //
 // What it does not do: it knows no node; a handler gives every request its
 // meaning. Who may connect is decided by the socket's file mode, 0600.
@@ -15,6 +18,7 @@ package control
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,6 +33,13 @@ import (
 
 // requestMax bounds a request in bytes.
 const requestMax = 1 << 20
+
+// Bounds of clients. Who asks again and again, as Call does, connects anew each time.
+const (
+	clientsMax = 128
+	idleMax    = 30 * time.Second
+	writeMax   = 5 * time.Second
+)
 
 // acceptRetry is how long Serve waits when the process has no descriptor left for
 // another client.
@@ -47,13 +58,24 @@ type response struct {
 
 // Server answers requests on a socket. Listen makes one.
 type Server struct {
-	ln    net.Listener
-	conns sync.WaitGroup
+	ln      net.Listener
+	idle    time.Duration // idleMax, and writeMax
+	write   time.Duration
+	conns   sync.WaitGroup
+	streams sync.WaitGroup
 
 	mu   sync.Mutex
-	open map[net.Conn]bool // guarded by mu
-	done bool              // guarded by mu
+	open map[net.Conn]use // guarded by mu
+	done bool             // guarded by mu
 }
+
+// use is what a connection is used for.
+type use uint8
+
+const (
+	asking use = iota
+	streaming
+)
 
 // Listen makes the socket path. A socket file that nobody listens on any more is
 // replaced; one that somebody does listen on is an error.
@@ -72,7 +94,7 @@ func Listen(path string) (*Server, error) {
 		ln.Close()
 		return nil, fmt.Errorf("control socket: %w", err)
 	}
-	return &Server{ln: ln, open: make(map[net.Conn]bool)}, nil
+	return &Server{ln: ln, idle: idleMax, write: writeMax, open: make(map[net.Conn]use)}, nil
 }
 
 // makeRoom removes a socket that nobody listens on any more.
@@ -112,14 +134,24 @@ func (s *Server) Serve(handle func(Request) (any, error)) {
 			time.Sleep(acceptRetry)
 			continue
 		}
-		s.mu.Lock()
-		if s.done {
-			c.Close()
-		} else {
-			s.open[c] = true
-			s.conns.Go(func() { s.serve(c, handle) })
-		}
-		s.mu.Unlock()
+		s.admit(c, handle)
+	}
+}
+
+// admit serves a client, unless there are enough.
+func (s *Server) admit(c net.Conn, handle func(Request) (any, error)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.done:
+		c.Close()
+	case len(s.open) >= clientsMax:
+		c.SetWriteDeadline(time.Now().Add(acceptRetry))
+		json.NewEncoder(c).Encode(response{Error: fmt.Sprintf("busy: %d clients are connected, which is the most; try again", clientsMax)})
+		c.Close()
+	default:
+		s.open[c] = asking
+		s.conns.Go(func() { s.serve(c, handle) })
 	}
 }
 
@@ -134,13 +166,14 @@ func (s *Server) serve(c net.Conn, handle func(Request) (any, error)) {
 	dec, enc := json.NewDecoder(in), json.NewEncoder(c)
 	for {
 		in.N = requestMax
+		c.SetDeadline(time.Now().Add(s.idle))
 		var req Request
 		switch err := dec.Decode(&req); {
 		case err == nil:
 		case in.N <= 0:
 			enc.Encode(response{Error: fmt.Sprintf("a request of more than %d bytes", requestMax)})
 			return
-		case errors.Is(err, io.EOF):
+		case errors.Is(err, io.EOF), errors.Is(err, os.ErrDeadlineExceeded):
 			return
 		default:
 			enc.Encode(response{Error: fmt.Sprintf(`not a request: %v; valid: {"do": "...", "args": ...}`, err)})
@@ -148,6 +181,11 @@ func (s *Server) serve(c net.Conn, handle func(Request) (any, error)) {
 		}
 		var resp response
 		result, err := handle(req)
+		c.SetDeadline(time.Now().Add(s.write))
+		if run, ok := result.(Stream); ok && err == nil {
+			s.stream(c, enc, run)
+			return
+		}
 		if err == nil {
 			resp.Result, err = json.Marshal(result)
 		}
@@ -160,49 +198,85 @@ func (s *Server) serve(c net.Conn, handle func(Request) (any, error)) {
 	}
 }
 
-// Close ends Serve and removes the socket.
+// Close ends Serve and removes the socket. It waits until streams have written what
+// they have, at most drainMax.
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.done = true
-	for c := range s.open {
-		c.Close()
+	for c, use := range s.open {
+		if use == streaming {
+			c.SetReadDeadline(time.Now()) // the stream's drainer does the rest
+		} else {
+			c.Close()
+		}
 	}
 	s.mu.Unlock()
 	s.ln.Close()
+	s.streams.Wait()
 }
+
+// callMax is how long Call waits for an answer.
+const callMax = 10 * time.Second
 
 // Call asks the node at path and stores its answer in result, unless that is nil.
 // An error of the node's handler comes back as its text alone, any other begins
 // with "control:". It waits at most 2 s for the node to be there and 10 s for the
 // answer.
 func Call(path, do string, args, result any) error {
-	c, err := net.DialTimeout("unix", path, 2*time.Second)
+	return CallWithin(callMax, path, do, args, result)
+}
+
+// CallWithin is Call, and waits at most limit for the answer.
+func CallWithin(limit time.Duration, path, do string, args, result any) error {
+	c, _, answer, err := ask(limit, path, do, args)
 	if err != nil {
-		return fmt.Errorf("control: %w", err)
+		return err
 	}
 	defer c.Close()
-	c.SetDeadline(time.Now().Add(10 * time.Second))
-	req := Request{Do: do}
-	if args != nil {
-		if req.Args, err = json.Marshal(args); err != nil {
-			return fmt.Errorf("control: %s: %w", do, err)
-		}
-	}
-	if err := json.NewEncoder(c).Encode(req); err != nil {
-		return fmt.Errorf("control: %s: %w", do, err)
-	}
-	var resp response
-	if err := json.NewDecoder(bufio.NewReader(c)).Decode(&resp); err != nil {
-		return fmt.Errorf("control: %s: %w", do, err)
-	}
-	if resp.Error != "" {
-		return errors.New(resp.Error)
-	}
 	if result == nil {
 		return nil
 	}
-	if err := json.Unmarshal(resp.Result, result); err != nil {
+	if err := json.Unmarshal(answer, result); err != nil {
 		return fmt.Errorf("control: %s: %w", do, err)
 	}
 	return nil
+}
+
+// ask connects and asks. It returns the connection, what was read of it behind the
+// answer, and the answer.
+func ask(limit time.Duration, path, do string, args any) (*net.UnixConn, *bufio.Reader, json.RawMessage, error) {
+	conn, err := net.DialTimeout("unix", path, min(limit, 2*time.Second))
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("control: %w", err)
+	}
+	c := conn.(*net.UnixConn)
+	r := bufio.NewReader(c)
+	resp, err := exchange(limit, c, r, do, args)
+	if err == nil && resp.Error != "" {
+		err = errors.New(resp.Error)
+	}
+	if err != nil {
+		c.Close()
+		return nil, nil, nil, err
+	}
+	return c, r, resp.Result, nil
+}
+
+func exchange(limit time.Duration, c net.Conn, r *bufio.Reader, do string, args any) (resp response, err error) {
+	c.SetDeadline(time.Now().Add(limit))
+	req := Request{Do: do}
+	if args != nil {
+		if req.Args, err = json.Marshal(args); err != nil {
+			return resp, fmt.Errorf("control: %s: %w", do, err)
+		}
+	}
+	unsent := json.NewEncoder(c).Encode(req) // a node with too many clients answers before it is asked
+	line, err := r.ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &resp)
+	}
+	if err != nil {
+		return resp, fmt.Errorf("control: %s: %w", do, cmp.Or(unsent, err))
+	}
+	return resp, nil
 }

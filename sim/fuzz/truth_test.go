@@ -55,7 +55,7 @@ func (x *truth) tell(s *oracle.State, sw *dataplane.Switch) {
 	for p := range unit.Port(sw.Ports()) {
 		for c := range unit.Priority(unit.Priorities) {
 			if on, period := sw.MMU().XOFF(p, c); on {
-				s.SetXOFF(oracle.Bucket{NodePort: at(p), Class: c}, period, sw.MMU().XON())
+				s.SetXOFF(oracle.Bucket{NodePort: at(p), Class: c}, period, sw.MMU().XON(p, c))
 			}
 			q := oracle.Queue{NodePort: at(p), Class: c}
 			if sw.QueuePaused(p, c) {

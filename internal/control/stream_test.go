@@ -1,0 +1,115 @@
+package control
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// served is a server of streams, and its end.
+type served struct {
+	*Server
+	path string
+	done chan struct{} // closed when Serve has returned
+}
+
+func serveStreams(t *testing.T, run Stream) *served {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "control.sock")
+	srv, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &served{srv, path, make(chan struct{})}
+	go func() {
+		defer close(s.done)
+		srv.Serve(func(req Request) (any, error) {
+			if req.Do != "stream" {
+				return nil, errors.New("no stream")
+			}
+			return run, nil
+		})
+	}()
+	t.Cleanup(func() {
+		s.Close()
+		await(t, s.done, "Serve to return")
+	})
+	return s
+}
+
+func (s *served) open(t *testing.T) *Conn {
+	t.Helper()
+	c, err := Open(s.path, "stream", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// echo says hello, repeats what it is told, and says goodbye when it is told no more.
+func echo(c net.Conn) {
+	io.WriteString(c, "hello ")
+	io.Copy(c, c)
+	io.WriteString(c, "goodbye")
+}
+
+func TestStream(t *testing.T) {
+	s := serveStreams(t, echo)
+	c := s.open(t)
+	io.WriteString(c, "world ")
+	c.CloseWrite()
+	if got, err := io.ReadAll(c); string(got) != "hello world goodbye" || err != nil {
+		t.Errorf("read %q, %v", got, err)
+	}
+	if _, err := Open(s.path, "other", nil); err == nil || err.Error() != "no stream" {
+		t.Errorf("a stream that is refused: %v", err)
+	}
+}
+
+// TestCloseLetsStreamsEnd: a stream's last words reach its client.
+func TestCloseLetsStreamsEnd(t *testing.T) {
+	s := serveStreams(t, echo)
+	c := s.open(t)
+	if _, err := io.ReadFull(c, make([]byte, len("hello "))); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	if got, err := io.ReadAll(c); string(got) != "goodbye" || err != nil {
+		t.Errorf("read %q, %v", got, err)
+	}
+	await(t, s.done, "Serve to return")
+	if _, err := Open(s.path, "stream", nil); err == nil || !strings.HasPrefix(err.Error(), "control: ") {
+		t.Errorf("a stream of a closed server: %v", err)
+	}
+}
+
+// TestCloseEndsStreamThatNobodyReads: a stream that fills its socket is not waited for
+// without end.
+func TestCloseEndsStreamThatNobodyReads(t *testing.T) {
+	ended := make(chan error, 1)
+	s := serveStreams(t, func(c net.Conn) {
+		written := make(chan error)
+		go func() {
+			buf := make([]byte, 1<<16)
+			for {
+				if _, err := c.Write(buf); err != nil {
+					written <- err
+					return
+				}
+			}
+		}()
+		io.Copy(io.Discard, c)
+		ended <- <-written
+	})
+	s.open(t)
+	s.Close()
+	await(t, s.done, "Serve to return")
+	if err := <-ended; !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("the stream ended by %v", err)
+	}
+}

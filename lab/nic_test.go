@@ -1,0 +1,43 @@
+package lab
+
+import (
+	"slices"
+	"testing"
+
+	"softswitch/config"
+)
+
+// A host of nics runs softswitch nic. Its address is that of the interface for programs,
+// which the NIC makes; the wire has another, and none of IP.
+func TestDescribeNIC(t *testing.T) {
+	p := plan(t, "nics: [h2]\n")
+	lab := Describe(p, Options{Program: "/opt/softswitch"})
+	for i, h := range p.Hosts {
+		n := lab.Nodes[len(p.Switches)+i]
+		got, err := config.LoadHost(configName, n.Files[0].Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		command, stack, addresses := "host", "", 1
+		if h.Name == "h2" {
+			command, stack, addresses = "nic", stackName, 0
+		}
+		if n.Kind != "host" || !slices.Equal(n.Command, []string{"/opt/softswitch", command, "-c", configName}) {
+			t.Errorf("%s is a %s and runs %v", n.Name, n.Kind, n.Command)
+		}
+		if got.Stack != stack || got.Address != h.Address || got.Port.MAC != h.Port.MAC {
+			t.Errorf("%s reads %+v", n.Name, got)
+		}
+		if len(n.Addresses) != addresses || len(n.Routes) != addresses {
+			t.Errorf("%s has addresses %v, routes %v", n.Name, n.Addresses, n.Routes)
+		}
+	}
+	for i, l := range lab.Links {
+		if own := l.B.MAC == p.Links[i].B.MAC; l.B.Node == "h2" && own {
+			t.Errorf("%v has the address of the interface for programs: the kernel would take frames past the NIC", l.B)
+		}
+		if own := l.A.MAC == p.Links[i].A.MAC; l.A.Node == "h1" && !own {
+			t.Errorf("%v has the address %s, want its port's", l.A, l.A.MAC)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package lab
+
+import (
+	"fmt"
+
+	"softswitch/config"
+	"softswitch/internal/unit"
+	"softswitch/live"
+	"softswitch/scenario"
+)
+
+// usualRate is what the links of a live lab usually have. A fat-tree of 36
+// processes keeps up with it on two processors.
+const usualRate unit.Rate = 100_000_000
+
+// late is how late a live pause may take effect: its sender keeps time to
+// live.Granularity, and so does the node that heeds it. A link that fills the
+// headroom in less loses lossless frames: measured, two switches at 200 Mbit/s lose
+// some, where the default headroom lasts 1.2 ms.
+const late = 2 * live.Granularity
+
+// Refuse says what of a scenario namespaces cannot play, nil if nothing.
+func Refuse(s *scenario.Scenario) error {
+	if why := s.SimOnly(); why != "" {
+		return fmt.Errorf("scenario %s: what is expected with detector %s holds in a simulation only: %s", s.Name, s.Detector, why)
+	}
+	for _, e := range s.Events {
+		switch e.Do {
+		case scenario.Lose, scenario.Forge:
+			return fmt.Errorf("scenario %s: event %q at %v: a live lab cannot play it; it can play fail, heal, flap, kill, stop, continue, storm, slow and normal", s.Name, e.Do, config.FormatTime(e.At))
+		}
+	}
+	if err := tooFast(s); err != nil {
+		return err
+	}
+	for i, l := range s.Links {
+		name := s.Fabric.Links[i].Name
+		if l.ControlLoss > 0 {
+			return fmt.Errorf("scenario %s: link %s: control_loss_per_mille %d: links of a live lab lose nothing", s.Name, name, l.ControlLoss)
+		}
+		if d := l.Delay + l.Jitter; d > late {
+			return fmt.Errorf("scenario %s: link %s: a delay of %s: links of a live lab have none, and its nodes keep time to %s",
+				s.Name, name, config.FormatTime(d), config.FormatTime(live.Granularity))
+		}
+	}
+	return nil
+}
+
+// Slowness is how much slower a scenario has to be for a live lab to keep up with
+// its links: 1 if it is slow enough.
+func Slowness(s *scenario.Scenario) int {
+	n := 1
+	for _, l := range s.Links {
+		if l.Rate > usualRate && l.Rate.FrameTime(*s.Buffer.XOFF) < late {
+			n = max(n, int((l.Rate+usualRate-1)/usualRate))
+		}
+	}
+	return n
+}
+
+func tooFast(s *scenario.Scenario) error {
+	n := Slowness(s)
+	if n == 1 {
+		return nil
+	}
+	var fastest unit.Rate
+	for _, l := range s.Links {
+		fastest = max(fastest, l.Rate)
+	}
+	return fmt.Errorf("scenario %s: links of %s fill the headroom of %d bytes in %s, and pauses of a live lab may be %s late: play it slower, --slow %d makes %s of it",
+		s.Name, config.FormatRate(fastest), *s.Buffer.XOFF, config.FormatTime(fastest.FrameTime(*s.Buffer.XOFF)), config.FormatTime(late),
+		n, config.FormatRate(fastest/unit.Rate(n)))
+}
+
+// hopDelay is what a frame takes from a process to the next over a veth.
+const hopDelay = 50 * unit.Microsecond
+
+// Timing is s as a live lab's clocks have it: a link has the delay of a veth, and
+// each frame may come as much later as a node may be late. What a simulation of it
+// shows, a live lab may show; what no seed changes, hangs on no timing.
+func Timing(s *scenario.Scenario) *scenario.Scenario {
+	t := *s
+	t.Links = make([]scenario.LinkSpeed, len(s.Links))
+	for i, l := range s.Links {
+		l.Delay, l.Jitter = hopDelay, live.Granularity
+		t.Links[i] = l
+	}
+	return &t
+}

@@ -1,0 +1,173 @@
+package lab
+
+import (
+	"io/fs"
+	"strings"
+	"testing"
+
+	"softswitch/detect"
+	"softswitch/detect/itsy"
+	"softswitch/detect/itsypaper"
+	"softswitch/internal/unit"
+	"softswitch/scenario"
+	"softswitch/scenarios"
+	"softswitch/sim"
+)
+
+func TestRefuse(t *testing.T) {
+	const (
+		switches = "a live lab cannot play it; it can play fail, heal, flap, kill, stop, continue, storm, slow and normal"
+		forge    = "{at: 1s, do: forge, link: s1--s2, from: s1, frame: 0180c2000001 020000010000 8808 0101}"
+		only     = "scenario small: what is expected with detector itsy holds in a simulation only: "
+	)
+	for _, c := range []struct{ more, want string }{
+		{"", ""},
+		{"events:\n  - {at: 1s, do: fail, link: s1--s2}\n  - {at: 1s, do: flap, link: s1--s2, for: 5ms}\n  - {at: 1s, do: kill, switch: s1}\n", ""},
+		{"events:\n  - {at: 1s, do: storm, host: h1}\n  - {at: 1s, do: slow, host: h2, rate: 1Mbit/s}\n  - {at: 1100ms, do: normal, host: h2}\n", ""},
+		{"events:\n  - {at: 500ms, do: heal, link: s1--s2}\n  - " + forge + "\n", `scenario small: event "forge" at 1s: ` + switches},
+		{"events:\n  - {at: 1500ms, do: lose, link: s1--s2, from: s2, nth: 3}\n", `scenario small: event "lose" at 1.5s: ` + switches},
+		{"response: drop\n", ""},
+		{"expect: {deadlock: true, sim_only: it is over in a microsecond}\n", only + "it is over in a microsecond"},
+		{"expect: {sim_only: all}\nexpect_for:\n  itsy: {sim_only: mine}\n", only + "mine"},
+		{"expect_for:\n  itsypaper: {sim_only: not mine}\n", ""},
+	} {
+		got := ""
+		if err := Refuse(plan(t, c.more).Scenario); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("Refuse of\n%sis %q, want %q", c.more, got, c.want)
+		}
+	}
+}
+
+// TestRefuseLinks: what links of a live lab cannot do, and how to make a scenario of
+// fast links one that they can.
+func TestRefuseLinks(t *testing.T) {
+	for _, c := range []struct {
+		speed  scenario.LinkSpeed
+		xoff   int
+		refuse string
+		slow   int
+	}{
+		{speed: scenario.LinkSpeed{Rate: 100_000_000}, xoff: 30720, slow: 1},
+		{speed: scenario.LinkSpeed{Rate: 0}, xoff: 30720, slow: 1},
+		{speed: scenario.LinkSpeed{Rate: 100_000_000}, xoff: 0, slow: 1}, // the usual rate, whatever it costs
+		{speed: scenario.LinkSpeed{Rate: 800_000_000}, xoff: 204800, slow: 1},
+		{
+			speed: scenario.LinkSpeed{Rate: 200_000_000}, xoff: 30720, slow: 2,
+			refuse: "links of 200Mbit/s fill the headroom of 30720 bytes in 1.22976ms, and pauses of a live lab may be 2ms late: play it slower, --slow 2 makes 100Mbit/s of it",
+		},
+		{
+			speed: scenario.LinkSpeed{Rate: 40_000_000_000}, xoff: 30720, slow: 400,
+			refuse: "links of 40Gbit/s fill the headroom of 30720 bytes in 6.149µs, and pauses of a live lab may be 2ms late: play it slower, --slow 400 makes 100Mbit/s of it",
+		},
+		{speed: scenario.LinkSpeed{Rate: 100_000_000, Delay: unit.Millisecond, Jitter: unit.Millisecond}, xoff: 30720, slow: 1},
+		{
+			speed: scenario.LinkSpeed{Rate: 100_000_000, Delay: 40 * unit.Millisecond}, xoff: 30720, slow: 1,
+			refuse: "link s1--s2: a delay of 40ms: links of a live lab have none, and its nodes keep time to 1ms",
+		},
+		{
+			speed: scenario.LinkSpeed{Rate: 100_000_000, ControlLoss: 3}, xoff: 30720, slow: 1,
+			refuse: "link s1--s2: control_loss_per_mille 3: links of a live lab lose nothing",
+		},
+	} {
+		s := plan(t, "").Scenario
+		link, ok := s.Fabric.Link("s1--s2")
+		if !ok {
+			t.Fatal("no link s1--s2")
+		}
+		s.Links[link], *s.Buffer.XOFF = c.speed, c.xoff
+		got := ""
+		if err := Refuse(s); err != nil {
+			got = strings.TrimPrefix(err.Error(), "scenario small: ")
+		}
+		if n := Slowness(s); got != c.refuse || n != c.slow {
+			t.Errorf("%+v, headroom %d: refused %q, %d times slower; want %q, %d", c.speed, c.xoff, got, n, c.refuse, c.slow)
+		}
+		if c.slow == 1 {
+			continue
+		}
+		slow, err := s.Slow(c.slow)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Refuse(slow); err != nil {
+			t.Errorf("%+v, %d times slower: %v", c.speed, c.slow, err)
+		}
+	}
+}
+
+// seeds of simulations with the timing of a live lab.
+const seeds = 16
+
+// TestTiming holds the sim_only of every scenario file to what it says. Where a live
+// lab would play a file, no simulation with a live lab's timing breaks what is
+// expected; where the file says that a live lab cannot keep it, one does.
+func TestTiming(t *testing.T) {
+	files, err := fs.Glob(scenarios.FS, "*.yaml")
+	if err != nil || len(files) < 30 {
+		t.Fatalf("%d files, %v; want 30 or more", len(files), err)
+	}
+	for _, file := range files {
+		for _, detector := range []string{"itsy", "itsypaper"} {
+			t.Run(strings.TrimSuffix(file, ".yaml")+"/"+detector, func(t *testing.T) {
+				t.Parallel()
+				s := readSlow(t, file, detector)
+				refused := Refuse(s)
+				if refused != nil && s.SimOnly() == "" {
+					t.Skip(refused)
+				}
+				seed, why := unmet(t, Timing(s))
+				if refused == nil && seed > 0 {
+					t.Errorf("a live lab would play it, and a simulation with its timing, seed %d, breaks what is expected: %s", seed, why)
+				}
+				if refused != nil && seed == 0 {
+					t.Errorf("no simulation with a live lab's timing breaks what is expected, and yet: %v", refused)
+				}
+			})
+		}
+	}
+}
+
+// readSlow reads a scenario file, slow enough for a live lab.
+func readSlow(t *testing.T, file, detector string) *scenario.Scenario {
+	t.Helper()
+	data, err := scenarios.FS.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := scenario.Parse(file, data, scenario.Known{Detectors: []string{"itsy", "itsypaper"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Detector = detector
+	if s, err = s.Slow(Slowness(s)); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// unmet simulates s with several seeds and returns the first with which its
+// expectation is not met, and why; 0 if there is none.
+func unmet(t *testing.T, s *scenario.Scenario) (seed uint64, why string) {
+	t.Helper()
+	p, err := scenario.Compile(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := uint64(1); seed <= seeds; seed++ {
+		w, err := sim.New(p, sim.Options{Seed: seed, Detectors: map[string]detect.Factory{"itsy": itsy.New, "itsypaper": itsypaper.New}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := w.Run()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !v.ExpectedMet {
+			return seed, strings.Join(v.Reasons, "; ")
+		}
+	}
+	return 0, ""
+}
