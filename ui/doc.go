@@ -1,0 +1,29 @@
+// Package ui is the live page: a fabric drawn in a browser, with its pauses, its
+// buffers, the labels that travel and the loop of a deadlock, as it runs in a lab or as
+// it was simulated.
+//
+//	a lab:  control sockets ("stats") --.
+//	        event logs, as they grow  --+--> model --State--> Stream --SSE--> pages
+//	        a simulation (samples)    --'      |                 ^
+//	                                        oracle               | POST /act, with a token
+//	                                      (the truth)            '-- fail, storm, restart ...
+//
+// Read in this order: state.go (what a page is told), wiring.go and layout.go (the fabric
+// and where it is drawn), model.go (events and counters to states), words.go (a state in
+// one sentence), live.go, tail.go and act.go (a running lab), simulate.go (a simulated run),
+// stream.go (history and pages), server.go (HTTP), page/ (what the browser runs).
+//
+// Directions: a link has two, 2l from its end A to its end B and 2l+1 back. The queue that
+// transmits on a direction and the bucket that its frames are charged to at the far end are
+// both named by that direction and a class.
+//
+// Invariants:
+//   - bounded: the history holds at most historyMax states and historyBytes bytes, and a
+//     page that does not read holds nothing but its connection, for at most writeTimeout;
+//   - read-only without the token: nothing but POST /act changes a lab;
+//   - quiet: while no page is open, no node is asked anything;
+//   - the truth is the oracle's: the loop is lit whether a detector speaks or not.
+//
+// What it does not do: it decides nothing, it needs no other host than the one that it
+// runs on, and it does not encrypt: beyond loopback, put something before it that does.
+package ui

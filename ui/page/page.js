@@ -1,0 +1,628 @@
+"use strict";
+// The page: states come as server-sent events and are kept; one of them, the newest or one
+// that was scrubbed to, is drawn. Nothing here knows what a deadlock is: the server says.
+// Read in this order: state, stream, geometry, build, draw, panels, time, orders.
+
+const $ = (id) => document.getElementById(id);
+const NS = "http://www.w3.org/2000/svg";
+const el = (name, attrs = {}, ...kids) => {
+  const e = document.createElementNS(NS, name);
+  for (const [k, v] of Object.entries(attrs)) e.setAttribute(k, v);
+  e.append(...kids);
+  return e;
+};
+const html = (name, text = "", cls = "") => {
+  const e = document.createElement(name);
+  e.textContent = text;
+  if (cls) e.className = cls;
+  return e;
+};
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const HISTORY = 3000;
+
+// ---- state
+
+let topo = null;      // the topology
+let states = [];      // all that are kept, oldest first
+let at = -1;          // index of the one that is drawn
+let follow = true;    // draw the newest
+let playing = false;  // go on by itself, from a state that is not the newest
+let gone = "";        // why no more states come
+let chosen = null;    // {kind: "node" | "link", i}
+const token = new URLSearchParams(location.hash.slice(1)).get("token") || "";
+
+// ---- stream
+
+function connect() {
+  const source = new EventSource("stream");
+  source.onopen = () => linkState("connected");
+  source.addEventListener("topology", (e) => begin(JSON.parse(e.data)));
+  source.addEventListener("states", (e) => take(JSON.parse(e.data)));
+  source.addEventListener("gone", (e) => { gone = JSON.parse(e.data); draw(); });
+  source.onerror = () => {
+    linkState("connection lost: trying again", true);
+    if (source.readyState !== EventSource.CLOSED) return; // it tries by itself
+    why().then((text) => linkState(text, true));
+    setTimeout(connect, 3000);
+  };
+}
+
+// why asks why the stream was refused: an EventSource does not tell.
+async function why() {
+  const stop = new AbortController();
+  try {
+    const r = await fetch("stream", { signal: stop.signal });
+    const text = r.ok ? "connection lost: trying again" : (await r.text()).trim();
+    stop.abort();
+    return text;
+  } catch {
+    return "the command that served this page has ended";
+  }
+}
+
+function linkState(text, bad = false) {
+  $("link-state").textContent = text;
+  $("link-state").classList.toggle("bad", bad);
+}
+
+function begin(t) {
+  topo = t;
+  states = [];
+  at = -1;
+  gone = "";
+  follow = t.world === "live";
+  playing = !follow && !calm.matches;
+  lastStatus = "";
+  build();
+}
+
+function take(more) {
+  gone = "";
+  states.push(...more);
+  const left = states.length - HISTORY;
+  if (left > 0) {
+    states.splice(0, left);
+    at = Math.max(0, at - left);
+  }
+  if (follow) at = states.length - 1;
+  else if (at < 0) at = 0;
+  draw();
+}
+
+// ---- geometry
+
+const W = 1480, H = 830, MARGIN = { x: 10, top: 20, bottom: 20 };
+const place = (n) => ({ x: MARGIN.x + n.x * (W - 2 * MARGIN.x), y: MARGIN.top + n.y * (H - MARGIN.top - MARGIN.bottom) });
+let size = null; // of boxes, by kind
+
+function sizes() {
+  const hosts = topo.nodes.filter((n) => n.kind === "host").length;
+  const row = topo.shape === "layers" ? W / Math.max(1, hosts) - 8 : 78;
+  size = { host: { w: Math.max(12, Math.min(78, row)) / 2, h: 14 }, switch: { w: 58, h: 32 } };
+  const switches = topo.nodes.filter((n) => n.kind === "switch");
+  const rows = new Map();
+  for (const n of switches) rows.set(n.y, (rows.get(n.y) || 0) + 1);
+  const widest = topo.shape === "ring" ? 0 : Math.max(...rows.values(), 1);
+  if (widest > 0) size.switch.w = Math.max(10, Math.min(58, W / widest / 2 - 6));
+}
+
+// lane is where a direction is drawn: on the right-hand side of its link, as one drives.
+function lane(d) {
+  const link = topo.links[d >> 1];
+  const [a, b] = d & 1 ? [link.b, link.a] : [link.a, link.b];
+  const p = place(topo.nodes[a]), q = place(topo.nodes[b]);
+  const len = Math.hypot(q.x - p.x, q.y - p.y) || 1;
+  const u = { x: (q.x - p.x) / len, y: (q.y - p.y) / len }, n = { x: -u.y, y: u.x };
+  const clip = (i) => {
+    const s = size[topo.nodes[i].kind];
+    return Math.min(s.w / Math.max(1e-6, Math.abs(u.x)), s.h / Math.max(1e-6, Math.abs(u.y))) + 3;
+  };
+  const twin = topo.links.slice(0, d >> 1).filter((l) => (l.a === link.a && l.b === link.b) || (l.a === link.b && l.b === link.a)).length;
+  const off = 5 + twin * 16 * (d & 1 ? -1 : 1);
+  const from = clip(a), to = len - clip(b);
+  const point = (t) => ({ x: p.x + u.x * (from + (to - from) * t) + n.x * off, y: p.y + u.y * (from + (to - from) * t) + n.y * off });
+  return { point, len: to - from, mid: { x: (point(0.5).x - n.x * off), y: (point(0.5).y - n.y * off) } };
+}
+
+// ---- build: elements that a topology needs, once
+
+let lanes = [], nodes = [], crosses = [];
+
+function build() {
+  sizes();
+  document.title = topo.title + " – softswitch";
+  $("title").textContent = topo.title;
+  $("world").textContent = topo.world;
+  $("detector").textContent = topo.detector;
+  $("response").textContent = topo.response;
+  for (const g of ["lanes", "badges", "nodes", "travel", "tags", "entries", "pick"]) $(g).replaceChildren();
+  chosen = null;
+  buildLanes();
+  buildNodes();
+  buildPick();
+  buildControl();
+  $("live").hidden = topo.world !== "live";
+  $("details").replaceChildren(html("p", topo.description || "A click on the drawing, or this list, selects a switch, a host or a link."));
+  $("do").replaceChildren();
+}
+
+function buildLanes() {
+  lanes = [];
+  crosses = [];
+  topo.links.forEach((link, i) => {
+    for (const d of [2 * i, 2 * i + 1]) {
+      const g = lane(d);
+      const points = [0, 0.2, 0.4, 0.6, 0.8, 1].map((t) => g.point(t)).map((p) => `${p.x.toFixed(1)},${p.y.toFixed(1)}`).join(" ");
+      const line = el("polyline", { class: "lane", points, "data-dir": d });
+      $("lanes").append(line);
+      lanes.push({ ...g, line });
+    }
+    const a = lanes[2 * i].point(0), b = lanes[2 * i + 1].point(0);
+    const hit = el("line", { class: "hit", x1: a.x, y1: a.y, x2: b.x, y2: b.y, "data-link": link.name }, el("title", {}, link.name));
+    hit.addEventListener("click", () => choose({ kind: "link", i }));
+    $("lanes").append(hit);
+    const m = lanes[2 * i].mid;
+    const text = el("text", { class: "down-text", y: -12 }, "down");
+    const cross = el("g", { transform: `translate(${m.x} ${m.y})`, visibility: "hidden" }, el("path", { class: "cross big", d: "M-8-8L8 8M8-8L-8 8" }), text);
+    $("badges").append(cross);
+    crosses.push(cross);
+    lanes[2 * i].hit = hit;
+  });
+}
+
+function buildNodes() {
+  nodes = topo.nodes.map((n, i) => {
+    const p = place(n), s = size[n.kind];
+    const g = el("g", { class: "node " + n.kind, transform: `translate(${p.x} ${p.y})`, tabindex: i === 0 ? 0 : -1, role: "button", "aria-label": `${n.kind} ${n.name}`, "data-node": n.name });
+    g.append(el("rect", { class: "box", x: -s.w, y: -s.h, width: 2 * s.w, height: 2 * s.h, rx: n.kind === "host" ? 12 : 6 }));
+    const name = el("text", { y: n.kind === "host" ? 5 : -13 }, n.name);
+    if (n.name.length * 8.5 > 2 * s.w) name.setAttribute("textLength", 2 * s.w - 6), name.setAttribute("lengthAdjust", "spacingAndGlyphs");
+    g.append(name);
+    const node = { g, p, s, slots: [] };
+    if (n.kind === "switch") buildSlots(n, node);
+    g.addEventListener("click", () => choose({ kind: "node", i }));
+    g.addEventListener("keydown", (e) => nodeKey(e, i));
+    $("nodes").append(g);
+    return node;
+  });
+}
+
+const BAR = 28; // height of a bar that is full
+const TWO = 2;  // classes that a port's slot has room for
+
+function buildSlots(n, node) {
+  const step = (2 * node.s.w - 10) / Math.max(1, n.ports.length), width = Math.min(20, step - 2);
+  n.ports.forEach((_, k) => {
+    const x = -node.s.w + 5 + step * (k + 0.5) - width / 2;
+    node.g.append(el("rect", { class: "slot", x, y: -3, width, height: BAR }));
+    const bars = [];
+    for (let c = 0; c < TWO; c++) {
+      const fill = el("rect", { class: "fill", width: width / TWO, x: x + (c * width) / TWO, height: 0 });
+      bars.push(fill);
+      node.g.append(fill);
+    }
+    const limit = el("path", { class: "limit", d: "" });
+    node.g.append(limit);
+    node.slots.push({ x, width, bars, limit });
+  });
+}
+
+// nodeKey moves between nodes by the arrow keys, to the nearest in that direction.
+function nodeKey(e, i) {
+  const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[e.key];
+  if (e.key === "Enter" || e.key === " ") {
+    choose({ kind: "node", i });
+    e.preventDefault();
+    e.stopPropagation();
+    return;
+  }
+  if (!way) return;
+  e.preventDefault();
+  let best = -1, least = Infinity;
+  nodes.forEach((n, j) => {
+    const x = n.p.x - nodes[i].p.x, y = n.p.y - nodes[i].p.y;
+    const along = x * way[0] + y * way[1], aside = Math.abs(x * way[1]) + Math.abs(y * way[0]);
+    if (along > 1 && along + 2 * aside < least) least = along + 2 * aside, best = j;
+  });
+  if (best < 0) return;
+  nodes[i].g.setAttribute("tabindex", -1);
+  nodes[best].g.setAttribute("tabindex", 0);
+  nodes[best].g.focus();
+}
+
+function buildPick() {
+  const pick = $("pick");
+  pick.append(new Option("a node or link", ""));
+  topo.nodes.forEach((n, i) => pick.append(new Option(`${n.kind} ${n.name}`, "node " + i)));
+  topo.links.forEach((l, i) => pick.append(new Option(`link ${l.name}`, "link " + i)));
+}
+
+function buildControl() {
+  $("control").hidden = !topo.choices;
+  if (!topo.choices) return;
+  $("readonly").hidden = token !== "";
+  for (const b of $("orders").querySelectorAll("button, select")) b.disabled = token === "";
+  fillSelect($("detectors"), topo.choices.detectors, topo.detector);
+  fillSelect($("responses"), topo.choices.responses, topo.response);
+}
+
+function fillSelect(select, values, now) {
+  select.replaceChildren(...values.map((v) => new Option(v, v, v === now, v === now)));
+}
+
+// ---- draw
+
+let lastStatus = "";
+
+function draw() {
+  const s = states[at];
+  if (!topo || !s) {
+    if (gone) say("gone", "NO LAB", gone);
+    return;
+  }
+  drawLanes(s);
+  drawNodes(s);
+  drawBadges(s);
+  drawTags(s);
+  drawLabels(s);
+  drawWords(s);
+  drawTime(s);
+  drawEntries();
+  drawDetails(s);
+}
+
+function drawLanes(s) {
+  const cls = lanes.map((_, d) => {
+    const load = s.load[d];
+    return load === 0 ? "lane" : load < 25 ? "lane load1" : load < 50 ? "lane load2" : load < 80 ? "lane load3" : "lane load4";
+  });
+  for (const q of s.paused || []) cls[q.d] = "lane paused";
+  if (s.deadlock) {
+    const over = s.deadlock.over ? " over" : "";
+    if (!over) for (const q of s.deadlock.victims || []) cls[q.d] = "lane victim";
+    for (const q of s.deadlock.core) cls[q.d] = "lane core" + over;
+  }
+  const down = new Set(s.down || []);
+  lanes.forEach((l, d) => {
+    const c = down.has(d >> 1) ? "lane down" : cls[d];
+    if (l.cls !== c) l.line.setAttribute("class", (l.cls = c));
+  });
+  crosses.forEach((c, i) => c.setAttribute("visibility", down.has(i) ? "visible" : "hidden"));
+}
+
+function drawNodes(s) {
+  const loop = new Set(), silent = new Set(s.silent || []);
+  for (const q of s.deadlock ? s.deadlock.core : []) loop.add(sender(q.d));
+  nodes.forEach((n, i) => {
+    n.g.classList.toggle("in-loop", loop.has(i));
+    n.g.classList.toggle("silent", silent.has(i));
+    n.g.classList.toggle("is-trigger", !!s.declared && s.declared.trigger === i);
+    n.g.classList.toggle("on", !!chosen && chosen.kind === "node" && chosen.i === i);
+    for (const slot of n.slots) slot.used = 0;
+  });
+  for (const l of lanes) if (l.hit) l.hit.classList.remove("on");
+  if (chosen && chosen.kind === "link") lanes[2 * chosen.i].hit.classList.add("on");
+  for (const g of s.groups || []) {
+    const node = sender(g.d ^ 1), slot = nodes[node].slots[topo.nodes[node].ports.indexOf(g.d ^ 1)];
+    if (slot && slot.used < TWO) drawBar(slot, g);
+  }
+  for (const n of nodes) for (const slot of n.slots) slot.bars.slice(slot.used).forEach((b) => b.setAttribute("height", 0));
+}
+
+function drawBar(slot, g) {
+  const bar = slot.bars[slot.used++], high = Math.max(1, BAR * Math.min(1, g.b / g.m)), bottom = BAR - 3;
+  bar.setAttribute("y", bottom - high);
+  bar.setAttribute("height", high);
+  bar.setAttribute("class", g.off ? "fill off" : "fill");
+  const y = bottom - BAR * Math.min(1, g.x / g.m);
+  slot.limit.setAttribute("d", `M${slot.x - 1} ${y}h${slot.width + 2}`);
+}
+
+const sender = (d) => (d & 1 ? topo.links[d >> 1].b : topo.links[d >> 1].a);
+const receiver = (d) => sender(d ^ 1);
+const arrow = (d) => `${topo.nodes[sender(d)].name} → ${topo.nodes[receiver(d)].name}`;
+
+function drawBadges(s) {
+  for (const old of $("badges").querySelectorAll(".temporary")) old.remove();
+  const classes = new Map();
+  for (const q of s.paused || []) classes.set(q.d, [...(classes.get(q.d) || []), q.c]);
+  const taken = [];
+  for (const loop of s.deadlock ? s.deadlock.loops : []) {
+    loop.forEach((q, i) => {
+      const p = free(lanes[q.d], [0.6, 0.68, 0.52, 0.75], taken);
+      $("badges").append(el("g", { class: "temporary", transform: `translate(${p.x} ${p.y})` }, el("circle", { class: "step", r: 12 }), el("text", { class: "step-text", y: 5 }, String(i + 1))));
+    });
+  }
+  for (const [d, list] of classes) {
+    const p = free(lanes[d], [0.27, 0.17, 0.37, 0.45, 0.1], taken), text = "‖" + list.join(","), w = 14 + 7 * text.length;
+    $("badges").append(el("g", { class: "temporary", transform: `translate(${p.x} ${p.y})`, "data-paused": d },
+      el("title", {}, `${arrow(d)} is paused, class ${list.join(", ")}`),
+      el("rect", { class: "pause-badge", x: -w / 2, y: -9, width: w, height: 18, rx: 4 }), el("text", { class: "pause-text", y: 4.5 }, text)));
+  }
+}
+
+// free is the first of these places along a lane that is far enough from all that are taken,
+// and takes it; the first of all if none is.
+function free(lane, places, taken) {
+  const clear = (p) => taken.every((t) => Math.hypot(t.x - p.x, t.y - p.y) > 32);
+  const p = places.map(lane.point).find(clear) || lane.point(places[0]);
+  taken.push(p);
+  return p;
+}
+
+function drawTags(s) {
+  $("tags").replaceChildren();
+  const d = s.declared;
+  if (!d) return;
+  if (d.trigger >= 0) {
+    const t = tag(d.trigger, "★ INITIAL TRIGGER", "trigger", 172, -1);
+    t.setAttribute("data-trigger", topo.nodes[d.trigger].name);
+  }
+  tag(d.node, d.true ? "declared it" : "declared, not true", "finder", d.true ? 92 : 140, 1);
+}
+
+// tag writes under or over a node.
+function tag(i, text, cls, width, side) {
+  const n = nodes[i], h = 24;
+  const y = n.p.y + side * (n.s.h + h / 2 + 5);
+  const x = Math.min(W - width / 2 - 4, Math.max(width / 2 + 4, n.p.x));
+  const g = el("g", { class: "tag " + cls, transform: `translate(${x} ${Math.min(H - h / 2 - 2, Math.max(h / 2 + 2, y))})` },
+    el("rect", { x: -width / 2, y: -h / 2, width, height: h }), el("text", { y: 5 }, text));
+  $("tags").append(g);
+  return g;
+}
+
+// drawLabels lets labels travel upstream; where motion is not wanted, or time stands still,
+// they stand half way.
+function drawLabels(s) {
+  $("travel").replaceChildren();
+  const moving = (follow || playing) && !calm.matches;
+  for (const l of (s.labels || []).slice(0, 80)) {
+    const p = lanes[l.d].point(0.92), q = lanes[l.d].point(0.12);
+    const mark = el("path", { class: "label", d: "M0-8L8 0 0 8-8 0z" }, el("title", {}, `a label of ${topo.nodes[l.o].name}`));
+    const spot = (v) => `translate(${v.x}px, ${v.y}px)`;
+    mark.style.transform = spot(lanes[l.d].point(0.7));
+    $("travel").append(mark);
+    if (moving) mark.animate([{ transform: spot(p) }, { transform: spot(q) }], { duration: 450, fill: "forwards", easing: "ease-in-out" });
+  }
+}
+
+function drawWords(s) {
+  const dead = s.deadlock;
+  if (gone && at === states.length - 1) return say("gone", "ENDED", gone);
+  const problem = s.problem ? " Not to be trusted: " + s.problem : "";
+  const silent = (s.silent || []).length ? ` No answer from ${s.silent.map((i) => topo.nodes[i].name).join(", ")}.` : "";
+  const words = s.words + silent + problem;
+  if (dead && !dead.over) say("deadlock", "⟲ DEADLOCK", words);
+  else if (dead) say("resolved", "⟲ RESOLVED", words);
+  else if ((s.paused || []).length) say("paused", "‖ PAUSES", words);
+  else say("ok", "✓ FLOWING", words);
+}
+
+function say(status, verdict, words) {
+  document.body.dataset.status = status;
+  $("verdict").textContent = verdict;
+  $("words").textContent = words;
+  if (status !== lastStatus && (status === "deadlock" || lastStatus === "deadlock" || status === "gone")) $("announce").textContent = words;
+  lastStatus = status;
+}
+
+// ---- panels
+
+const clock = (t) => (topo.world === "live" ? `${(t / 1000).toFixed(1)} s` : t < 10 ? `${(t * 1000).toFixed(0)} µs` : `${t.toFixed(1)} ms`);
+
+let drawnEntries = "";
+
+function drawEntries() {
+  const list = [];
+  for (let i = at; i >= 0 && list.length < 60; i--) {
+    const log = states[i].log || [];
+    for (let k = log.length - 1; k >= 0; k--) list.push([i, log[k]]);
+  }
+  const key = list.length ? `${list[0][1].t} ${list[0][1].text} ${list.length}` : "";
+  if (key === drawnEntries && $("entries").childElementCount === list.length) return;
+  drawnEntries = key;
+  $("entries").replaceChildren(...list.map(([i, e]) => {
+    const li = html("li", "", e.k);
+    li.append(html("time", clock(e.t)), html("span", e.text));
+    li.addEventListener("click", () => go(i));
+    return li;
+  }));
+}
+
+function choose(what) {
+  chosen = what;
+  $("pick").value = what ? `${what.kind} ${what.i}` : "";
+  buildDo();
+  draw();
+}
+
+function buildDo() {
+  $("do").replaceChildren();
+  if (!chosen || !topo.choices || token === "") return;
+  const button = (text, order) => {
+    const b = html("button", text);
+    b.dataset.order = order().do;
+    b.addEventListener("click", () => send(order()));
+    $("do").append(b);
+    return b;
+  };
+  if (chosen.kind === "link") {
+    const link = topo.links[chosen.i].name;
+    button("Fail", () => ({ do: "fail", link }));
+    button("Heal", () => ({ do: "heal", link }));
+    return;
+  }
+  const n = topo.nodes[chosen.i];
+  if (n.kind !== "host") return;
+  const cls = field("class", "3", 3), rate = field("rate", "1Mbit/s", 9);
+  button("Storm", () => ({ do: "storm", host: n.name, class: Number(cls.value) || 0 }));
+  $("do").append(cls.parentNode);
+  button("Slow", () => ({ do: "slow", host: n.name, rate: rate.value }));
+  $("do").append(rate.parentNode);
+  button("Normal", () => ({ do: "normal", host: n.name }));
+}
+
+function field(name, value, size) {
+  const label = html("label", name + " "), input = document.createElement("input");
+  Object.assign(input, { type: "text", value, size });
+  label.append(input);
+  return input;
+}
+
+function drawDetails(s) {
+  if (!chosen) return;
+  const rows = [];
+  const direction = (d) => {
+    const paused = (s.paused || []).filter((q) => q.d === d).map((q) => q.c);
+    rows.push([arrow(d), `${s.load[d]} %` + (paused.length ? `, paused: class ${paused.join(", ")}` : "")]);
+    for (const g of (s.groups || []).filter((g) => g.d === d)) rows.push([`— buffer at ${topo.nodes[receiver(d)].name}`, `class ${g.c}: ${g.b} of ${g.x} B${g.off ? ", XOFF" : ""}`]);
+  };
+  let title;
+  if (chosen.kind === "link") {
+    title = `link ${topo.links[chosen.i].name}` + ((s.down || []).includes(chosen.i) ? ", down" : "");
+    direction(2 * chosen.i);
+    direction(2 * chosen.i + 1);
+  } else {
+    const n = topo.nodes[chosen.i];
+    title = `${n.kind} ${n.name}`;
+    for (const d of n.ports) if (d >= 0) direction(d ^ 1);
+  }
+  const table = html("table");
+  for (const [k, v] of rows) {
+    const tr = html("tr");
+    tr.append(html("th", k), html("td", v));
+    table.append(tr);
+  }
+  $("details").replaceChildren(html("b", title), table);
+}
+
+// ---- time
+
+function drawTime(s) {
+  const scrub = $("scrub");
+  scrub.max = states.length - 1;
+  scrub.value = at;
+  scrub.setAttribute("aria-valuetext", `${clock(s.t)}: ${$("verdict").textContent}`);
+  $("clock").textContent = clock(s.t);
+  $("play").textContent = follow || playing ? "Pause" : "Play";
+  $("live").disabled = follow;
+  drawStrip();
+}
+
+// drawStrip draws all states at once: pauses as bars, deadlocks as a hatched band, marks.
+function drawStrip() {
+  const c = $("strip"), ratio = devicePixelRatio || 1, w = c.clientWidth, h = 44;
+  if (c.width !== Math.round(w * ratio) || c.height !== Math.round(h * ratio)) (c.width = Math.round(w * ratio)), (c.height = Math.round(h * ratio));
+  const g = c.getContext("2d"), css = getComputedStyle(document.documentElement), colour = (n) => css.getPropertyValue(n).trim();
+  g.setTransform(ratio, 0, 0, ratio, 0, 0);
+  g.clearRect(0, 0, w, h);
+  const n = states.length, x = (i) => 8 + ((w - 16) * i) / Math.max(1, n - 1), step = Math.max(1, (w - 16) / Math.max(1, n));
+  const most = Math.max(1, ...states.map((s) => s.pauses));
+  states.forEach((s, i) => {
+    if (s.deadlock) {
+      g.fillStyle = colour("--core");
+      g.globalAlpha = s.deadlock.over ? 0.35 : 0.6;
+      g.fillRect(x(i) - step / 2, 16, step + 0.5, 10);
+      g.globalAlpha = 1;
+    }
+    if (s.pauses) {
+      g.fillStyle = colour("--pause");
+      const tall = 3 + (14 * Math.log(1 + s.pauses)) / Math.log(1 + most);
+      g.fillRect(x(i) - step / 2, h - tall, Math.max(1, step - 0.5), tall);
+    }
+  });
+  g.strokeStyle = colour("--ground"); // what hatches the band
+  g.lineWidth = 1.2;
+  for (let k = 4; k < w; k += 6) { g.beginPath(); g.moveTo(k, 26); g.lineTo(k + 6, 16); g.stroke(); }
+  const marks = { link: "✕", declared: "▲", false: "△", act: "◆" };
+  g.fillStyle = colour("--ink");
+  g.font = "12px system-ui, sans-serif";
+  g.textAlign = "center";
+  let last = {};
+  states.forEach((s, i) => {
+    for (const e of s.log || []) {
+      const m = marks[e.k];
+      if (m && !(x(i) - last[m] < 9)) g.fillText(m, (last[m] = x(i)), 12);
+    }
+  });
+  g.strokeStyle = colour("--ink");
+  g.lineWidth = 2;
+  g.beginPath();
+  g.moveTo(x(at), 0);
+  g.lineTo(x(at), h);
+  g.stroke();
+}
+
+function go(i) {
+  follow = playing = false;
+  at = Math.max(0, Math.min(states.length - 1, i));
+  draw();
+}
+
+function toggle() {
+  if (follow || playing) return go(at);
+  if (topo && topo.world === "live" && at === states.length - 1) return live();
+  if (at >= states.length - 1) at = 0;
+  playing = true;
+  draw();
+}
+
+function live() {
+  playing = false;
+  follow = true;
+  at = states.length - 1;
+  draw();
+}
+
+function toEvent(way) {
+  for (let i = at + way; i >= 0 && i < states.length; i += way) if ((states[i].log || []).length) return go(i);
+}
+
+let stepped = 0;
+function step(now) {
+  requestAnimationFrame(step);
+  if (!playing || now - stepped < 1000 / Number($("speed").value)) return;
+  stepped = now;
+  if (at < states.length - 1) {
+    at++;
+    if (at === states.length - 1) topo.world === "live" ? (playing = false, follow = true) : (playing = false);
+    draw();
+  }
+}
+
+// ---- orders
+
+async function send(order) {
+  $("answer").className = "";
+  $("answer").textContent = `${order.do} …`;
+  try {
+    const r = await fetch("act", { method: "POST", headers: { Authorization: "Bearer " + token, "Content-Type": "application/json" }, body: JSON.stringify(order) });
+    if (!r.ok) throw new Error((await r.text()).trim());
+    $("answer").textContent = `done: ${Object.values(order).join(" ")}`;
+  } catch (e) {
+    $("answer").className = "bad";
+    $("answer").textContent = e.message;
+  }
+}
+
+$("start").addEventListener("click", () => send({ do: "start" }));
+$("stop").addEventListener("click", () => send({ do: "stop" }));
+$("restart").addEventListener("click", () => send({ do: "restart", detector: $("detectors").value, response: $("responses").value }));
+$("play").addEventListener("click", toggle);
+$("live").addEventListener("click", live);
+$("previous").addEventListener("click", () => toEvent(-1));
+$("next").addEventListener("click", () => toEvent(1));
+$("scrub").addEventListener("input", () => go(Number($("scrub").value)));
+$("pick").addEventListener("change", () => {
+  const [kind, i] = $("pick").value.split(" ");
+  choose(kind ? { kind, i: Number(i) } : null);
+});
+addEventListener("resize", () => states.length && drawStrip());
+addEventListener("keydown", (e) => {
+  if (["INPUT", "SELECT", "BUTTON", "TEXTAREA"].includes(e.target.tagName)) return;
+  if (e.key === " ") toggle(), e.preventDefault();
+  if (e.key === "l" || e.key === "L") live();
+});
+requestAnimationFrame(step);
+connect();

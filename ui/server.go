@@ -1,0 +1,227 @@
+package ui
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/net/netutil"
+)
+
+// Bounds of the server.
+const (
+	pagesMax     = 64  // pages at once
+	connsMax     = 512 // connections at once; more wait for one to end
+	orderMax     = 4096
+	writeTimeout = 10 * time.Second
+	// keepAlive is how often a page that has nothing to hear hears something, so that a
+	// connection that is dead is noticed.
+	keepAlive = 15 * time.Second
+)
+
+//go:embed page
+var files embed.FS
+
+// Server serves the page of one stream.
+type Server struct {
+	stream *Stream
+	act    func(context.Context, Order) error
+	token  string
+	ln     net.Listener
+	http   *http.Server
+}
+
+// Listen listens at an address. act does what a page orders; nil if nothing can be
+// ordered. The error says so if the port is in use.
+func Listen(addr string, stream *Stream, act func(context.Context, Order) error) (*Server, error) {
+	ln, err := net.Listen("tcp", addr)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("page: %s is in use: give another address with --listen, or port 0 for any that is free", addr)
+	case err != nil:
+		return nil, fmt.Errorf("page: %w", err)
+	}
+	s := &Server{stream: stream, act: act, token: rand.Text(), ln: ln}
+	mux := http.NewServeMux()
+	page, err := fs.Sub(files, "page")
+	if err != nil {
+		panic(err) // the folder is in the program
+	}
+	mux.Handle("GET /", http.FileServerFS(page))
+	mux.HandleFunc("GET /stream", s.serveStream)
+	mux.HandleFunc("POST /act", s.serveAct)
+	s.http = &http.Server{
+		Handler: s.guard(mux), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
+		IdleTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10,
+	}
+	return s, nil
+}
+
+// URL is the address of the page. Its fragment, which a browser sends to nobody, is the
+// token, without which the page can only look on.
+func (s *Server) URL() string {
+	addr := s.ln.Addr().String()
+	if host, port, err := net.SplitHostPort(addr); err == nil {
+		if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+			addr = net.JoinHostPort("localhost", port)
+		}
+	}
+	return "http://" + addr + "/#token=" + s.token
+}
+
+// Serve serves until ctx ends.
+func (s *Server) Serve(ctx context.Context) error {
+	s.http.BaseContext = func(net.Listener) context.Context { return ctx }
+	stop := context.AfterFunc(ctx, func() { s.http.Close() })
+	defer stop()
+	err := s.http.Serve(netutil.LimitListener(s.ln, connsMax))
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// guard refuses what a page of this server does not send: a foreign Host, by which a name
+// that was made to point here would reach it (DNS rebinding), and a foreign Origin.
+func (s *Server) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !ours(r.Host) {
+			http.Error(w, fmt.Sprintf("host %q: open the page by an IP address or as localhost", r.Host), http.StatusForbidden)
+			return
+		}
+		if o := r.Header.Get("Origin"); o != "" && o != "http://"+r.Host {
+			http.Error(w, fmt.Sprintf("origin %q: not this page", o), http.StatusForbidden)
+			return
+		}
+		h := w.Header()
+		h.Set("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cache-Control", "no-store")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// ours reports whether a Host header is an address or localhost, not a name that anybody
+// can point anywhere.
+func ours(hostport string) bool {
+	u, err := url.Parse("http://" + hostport)
+	if err != nil {
+		return false
+	}
+	return u.Hostname() == "localhost" || net.ParseIP(u.Hostname()) != nil
+}
+
+// serveStream sends the topology and all states as server-sent events, then each state as
+// it comes: "topology", "states" (an array) and "gone" (a text, empty when it is over).
+func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
+	if !s.stream.join(pagesMax) {
+		w.Header().Set("Retry-After", "5")
+		http.Error(w, fmt.Sprintf("%d pages are open, which is the most; close one", pagesMax), http.StatusServiceUnavailable)
+		return
+	}
+	defer s.stream.leave()
+	w.Header().Set("Content-Type", "text/event-stream")
+	at := parsePlace(r.Header.Get("Last-Event-ID"))
+	alive := time.NewTicker(keepAlive)
+	defer alive.Stop()
+	out := &sender{w: w, control: http.NewResponseController(w)}
+	out.control.SetReadDeadline(time.Time{})
+	out.send(": softswitch\nretry: 1000\n\n")
+	for out.err == nil {
+		n, next, more := s.stream.after(at)
+		if more == nil {
+			at = next
+			out.news(n, at)
+			continue
+		}
+		select {
+		case <-more:
+		case <-alive.C:
+			out.send(": alive\n\n")
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// sender writes server-sent events; after an error it writes nothing.
+type sender struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	buf     bytes.Buffer
+	err     error
+}
+
+func (o *sender) news(n news, at place) {
+	o.buf.Reset()
+	if n.topology != nil {
+		fmt.Fprintf(&o.buf, "event: topology\ndata: %s\n\n", n.topology)
+	}
+	if len(n.states) > 0 {
+		fmt.Fprintf(&o.buf, "event: states\nid: %v\ndata: [", at)
+		for i, st := range n.states {
+			if i > 0 {
+				o.buf.WriteByte(',')
+			}
+			o.buf.Write(st)
+		}
+		o.buf.WriteString("]\n\n")
+	}
+	if n.isGone {
+		fmt.Fprintf(&o.buf, "event: gone\ndata: %s\n\n", encode(n.gone))
+	}
+	o.send(o.buf.String())
+}
+
+// send writes at once. A page that takes nothing for writeTimeout is dropped.
+func (o *sender) send(text string) {
+	if o.err != nil {
+		return
+	}
+	o.control.SetWriteDeadline(time.Now().Add(writeTimeout))
+	if _, o.err = o.w.Write([]byte(text)); o.err == nil {
+		o.err = o.control.Flush()
+	}
+}
+
+// serveAct does what a page orders, if it has the token.
+func (s *Server) serveAct(w http.ResponseWriter, r *http.Request) {
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !ok || subtle.ConstantTimeCompare([]byte(token), []byte(s.token)) != 1 {
+		http.Error(w, "wrong token: open the address that the command printed", http.StatusForbidden)
+		return
+	}
+	if s.act == nil {
+		http.Error(w, "this page shows a simulation, which cannot be changed", http.StatusConflict)
+		return
+	}
+	var o Order
+	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, orderMax))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&o); err != nil {
+		http.Error(w, fmt.Sprintf("not an order: %v", err), http.StatusBadRequest)
+		return
+	}
+	if err := s.act(r.Context(), o); err != nil {
+		status := http.StatusConflict
+		if errors.As(err, new(*orderError)) {
+			status = http.StatusBadRequest
+		}
+		http.Error(w, err.Error(), status)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}

@@ -1,0 +1,136 @@
+package ui
+
+// Topology is what does not change while a stream lasts.
+type Topology struct {
+	Title       string `json:"title"`
+	Description string `json:"description,omitempty"`
+	// World is "live" or "simulation". A simulation is there as a whole: the page plays it.
+	World    string `json:"world"`
+	Detector string `json:"detector"`
+	Response string `json:"response"`
+	Nodes    []Node `json:"nodes"` // switches first
+	Links    []Link `json:"links"`
+	// Shape is "layers", "ring" or "line": how the switches are arranged.
+	Shape string `json:"shape"`
+	// Interval is the time between two states, in milliseconds of the fabric's time.
+	Interval float64 `json:"interval_ms"`
+	// Choices are what can be changed; nil if nothing can.
+	Choices *Choices `json:"choices,omitempty"`
+}
+
+// Choices are the detectors and responses that switches can be restarted with.
+type Choices struct {
+	Detectors []string `json:"detectors"`
+	Responses []string `json:"responses"`
+}
+
+// Node is a switch or a host, and where it is drawn: X and Y from 0 to 1, Y downwards.
+type Node struct {
+	Name string  `json:"name"`
+	Kind string  `json:"kind"` // "switch" or "host"
+	X    float64 `json:"x"`
+	Y    float64 `json:"y"`
+	// Ports are the directions that leave its ports, in order; -1 for a port without a
+	// link.
+	Ports []int `json:"ports"`
+}
+
+// Link joins nodes A and B, indices of Topology.Nodes.
+type Link struct {
+	Name string `json:"name"`
+	A    int    `json:"a"`
+	B    int    `json:"b"`
+	Rate int64  `json:"rate"` // bit/s; 0: unlimited
+}
+
+// At is a direction and a class: the queue that transmits there, or the bucket at its far
+// end.
+type At struct {
+	Dir   int `json:"d"`
+	Class int `json:"c"`
+}
+
+// State is a fabric at one instant, and what happened since the state before.
+type State struct {
+	// T is the time in milliseconds since the stream began.
+	T float64 `json:"t"`
+	// Load is the traffic of each direction since the state before, in percent of its
+	// rate, at most 100.
+	Load   []int   `json:"load"`
+	Down   []int   `json:"down,omitempty"`   // links
+	Silent []int   `json:"silent,omitempty"` // nodes that do not answer
+	Paused []At    `json:"paused,omitempty"` // queues
+	Groups []Group `json:"groups,omitempty"` // ingress priority groups that hold bytes
+	// Deadlock is the truth: the largest stuck set, or the last one for a while after it
+	// ended; else nil.
+	Deadlock *Deadlock `json:"deadlock,omitempty"`
+	// Declared is the last declaration for the present deadlock.
+	Declared *Declared `json:"declared,omitempty"`
+	Labels   []Label   `json:"labels,omitempty"` // that travelled
+	Pauses   int       `json:"pauses"`           // that took effect, resumes not among them
+	Log      []Entry   `json:"log,omitempty"`
+	// Lost is the lossless frames that switches dropped by accident, Dropped those that a
+	// response dropped on purpose, both since the fabric began.
+	Lost    uint64 `json:"lost"`
+	Dropped uint64 `json:"dropped"`
+	// Words say in words what the drawing shows.
+	Words string `json:"words"`
+	// Problem is why this state is not to be trusted; "" if it is.
+	Problem string `json:"problem,omitempty"`
+}
+
+// Group is an ingress priority group: the bucket at the far end of a direction.
+type Group struct {
+	At
+	Bytes int `json:"b"`
+	// Limit is where it goes XOFF, in bytes, and Most what it can hold, its headroom
+	// included.
+	Limit int  `json:"x"`
+	Most  int  `json:"m"`
+	XOFF  bool `json:"off,omitempty"`
+}
+
+// Deadlock is a stuck set.
+type Deadlock struct {
+	// Loops is for each of its components a cycle of queues in the order of waiting, which
+	// is that of the frames: each waits for the next, the last for the first.
+	Loops [][]At `json:"loops"`
+	// Core are all queues of the components, Victims those stuck behind them.
+	Core    []At `json:"core"`
+	Victims []At `json:"victims,omitempty"`
+	// For is how long it has lasted, in milliseconds.
+	For float64 `json:"for_ms"`
+	// Over: it is gone again, and was there lately.
+	Over bool `json:"over,omitempty"`
+}
+
+// Declared is what a detector declared.
+type Declared struct {
+	Node  int  `json:"node"`  // who
+	Queue At   `json:"queue"` // which it holds to be on the loop
+	True  bool `json:"true"`  // and it was
+	// After is how long after the deadlock formed, in milliseconds, if True.
+	After float64 `json:"after_ms"`
+	// Trigger is the node that it names as the initial trigger, -1 if none, and Port the
+	// direction by which the first pause left it, -1 for a host.
+	Trigger int  `json:"trigger"`
+	Port    int  `json:"port"`
+	OnLoop  bool `json:"on_loop"`
+}
+
+// Label is a detector's label that was passed on: it goes against the frames, from the
+// far end of a direction to its near end.
+type Label struct {
+	Dir int `json:"d"`
+	// Origin is the node that made it.
+	Origin int  `json:"o"`
+	New    bool `json:"new,omitempty"` // it was made here
+}
+
+// Entry is a line of the page's list of events.
+type Entry struct {
+	T float64 `json:"t"` // as State.T
+	// Kind is "link", "deadlock", "over", "declared", "false", "act", "node" or "note".
+	Kind string `json:"k"`
+	Text string `json:"text"`
+}
