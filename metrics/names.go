@@ -1,0 +1,78 @@
+package metrics
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// metric is a metric's description and type.
+type metric struct {
+	desc *prometheus.Desc
+	kind prometheus.ValueType
+	name string
+}
+
+// all are the metrics in the order of their definition.
+var all []*metric
+
+func define(kind prometheus.ValueType, name, help string, labels ...string) *metric {
+	m := &metric{desc: prometheus.NewDesc(name, help, labels, nil), kind: kind, name: name}
+	all = append(all, m)
+	return m
+}
+
+func counter(name, help string, labels ...string) *metric {
+	return define(prometheus.CounterValue, name, help, labels...)
+}
+
+func gauge(name, help string, labels ...string) *metric {
+	return define(prometheus.GaugeValue, name, help, labels...)
+}
+
+// Names are the names of all metrics.
+func Names() (names []string) {
+	for _, m := range all {
+		names = append(names, m.name)
+	}
+	return names
+}
+
+// Of every node.
+var (
+	up           = gauge("softswitch_up", "1 if the node answered, 0 if it did not.", "node", "kind")
+	eventsLost   = counter("softswitch_events_lost_total", "Events that the log was too slow for.", "node")
+	lateness     = gauge("softswitch_lateness_seconds", "By how much the node missed a deadline at worst: how long it was starved of a processor.", "node")
+	ringDrops    = counter("softswitch_link_dropped_packets_total", "Frames that the kernel dropped because the node was too slow to read them.", "node", "port")
+	linkBusy     = counter("softswitch_link_busy_total", "Times that the kernel refused to send.", "node", "port")
+	pfcFrames    = counter("softswitch_pfc_frames_total", "PFC frames that named the priority; kind is pause, resume or refresh (sent only: a pause repeated).", "switch", "port", "priority", "direction", "kind")
+	hostPFC      = counter("softswitch_host_pfc_frames_total", "PFC frames of a host's NIC.", "host", "priority", "direction", "kind")
+	hostSent     = counter("softswitch_host_sent_packets_total", "Frames that a flow sent.", "host", "flow")
+	hostReceived = counter("softswitch_host_received_packets_total", "Frames that arrived of a flow, which is named by its number.", "host", "flow")
+	hostBytes    = counter("softswitch_host_received_bytes_total", "Bytes that arrived of a flow.", "host", "flow")
+	hostLoss     = counter("softswitch_host_loss_packets_total", "Frames that hosts missed: where is fabric (a flow's sequence numbers that did not arrive) or host (the receive buffer was full).", "host", "where")
+)
+
+// Of every switch and its ports. Frames are counted without FCS.
+var (
+	portUp        = gauge("softswitch_port_up", "1 if the port's link is up.", "switch", "port")
+	packets       = counter("softswitch_packets_total", "Data frames.", "switch", "port", "priority", "direction")
+	bytes         = counter("softswitch_bytes_total", "Bytes of data frames.", "switch", "port", "priority", "direction")
+	pauseSeconds  = counter("softswitch_pfc_pause_seconds_total", "How long the egress queue was paused, the pause in force included.", "switch", "port", "priority")
+	pauses        = counter("softswitch_pfc_pauses_total", "Times that the egress queue came to be paused.", "switch", "port", "priority")
+	queuePaused   = gauge("softswitch_queue_paused", "1 if a pause is in force at the egress queue.", "switch", "port", "priority")
+	queueBytes    = gauge("softswitch_queue_bytes", "Bytes that wait in the egress queue.", "switch", "port", "priority")
+	queueMark     = gauge("softswitch_queue_watermark_bytes", "The most that waited in the egress queue since its watermark was cleared.", "switch", "port", "priority")
+	groupXOFF     = gauge("softswitch_priority_group_xoff", "1 if the ingress priority group is XOFF: it pauses its upstream.", "switch", "port", "priority")
+	groupBytes    = gauge("softswitch_priority_group_bytes", "Bytes charged to the ingress priority group; area is shared (its reserved minimum included) or headroom.", "switch", "port", "priority", "area")
+	groupMark     = gauge("softswitch_priority_group_watermark_bytes", "The most that was charged since the watermark was cleared; area is all or headroom.", "switch", "port", "priority", "area")
+	shared        = gauge("softswitch_shared_buffer_bytes", "Bytes of the shared pool in use.", "switch")
+	dropped       = counter("softswitch_dropped_packets_total", "Frames that came in by the port and were dropped, or were odd, by reason.", "switch", "port", "reason")
+	lossless      = counter("softswitch_lossless_lost_packets_total", "Well-formed frames of a lossless priority that were lost, those dropped to break a deadlock not among them.", "switch")
+	messages      = counter("softswitch_detector_messages_total", "One-hop messages of the detector and the response.", "switch", "port", "direction")
+	detectorBytes = gauge("softswitch_detector_state_bytes", "The detector's own state; detector is its name.", "switch", "detector")
+	detections    = counter("softswitch_itsy_detections_total", "Deadlocks that the detector declared.", "switch")
+	detection     = define(prometheus.UntypedValue, "softswitch_itsy_detection_seconds", "From a priority group's XOFF to the declaration of the deadlock that it is in.", "switch")
+	measures      = counter("softswitch_measures_total", "Measures taken against deadlocks and storms.", "switch", "measure")
+	refusals      = counter("softswitch_refusals_total", "Measures that were wanted and not taken, by reason.", "switch", "reason")
+	linkDowns     = counter("softswitch_link_downs_total", "Times that a link went down.", "switch", "port")
+	reroutes      = counter("softswitch_reroutes_total", "Route groups that fell back on their backup ports.", "switch")
+	storms        = counter("softswitch_pfcwd_storms_total", "Storms of the PFC watchdog; state is detected or restored.", "switch", "port", "priority", "state")
+	stormed       = gauge("softswitch_pfcwd_stormed", "1 while a storm lasts at the queue.", "switch", "port", "priority")
+)
