@@ -1,0 +1,127 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"softswitch/internal/unit"
+	"softswitch/scenario"
+)
+
+// column is a figure in a table of rows.
+type column struct {
+	Group string // of columns that stand side by side
+	Head  string // with the unit
+	Help  string
+	Cell  func(*Figures) string
+}
+
+// nothing stands where there is nothing to measure, such as the latency of no
+// detection.
+const nothing = "–"
+
+// columns of the table of a scenario.
+var columns = []column{
+	{"deadlock", "runs with", "runs in which the oracle saw one, of all", func(f *Figures) string { return of(f.Deadlocks, f.Runs) }},
+	{"deadlock", "detected", "of those, runs with a true declaration", func(f *Figures) string { return of(f.Detected, f.Deadlocks) }},
+	{"deadlock", "missed", "of those, runs in which it was never declared while it lived", func(f *Figures) string { return of(f.FalseNegatives, f.Deadlocks) }},
+	{"latency ms", "p50", "from the deadlock to the first true declaration, median", func(f *Figures) string { return quantile(f.Latency, f.Latency.P50) }},
+	{"latency ms", "p90", "the same, 9 of 10 runs at most", func(f *Figures) string { return quantile(f.Latency, f.Latency.P90) }},
+	{"latency ms", "max", "the same, the longest", func(f *Figures) string { return quantile(f.Latency, f.Latency.Max) }},
+	{"alarms", "false", "declarations that never came true", func(f *Figures) string { return strconv.Itoa(f.FalsePositives) }},
+	{"alarms", "early", "declarations that came true later", func(f *Figures) string { return strconv.Itoa(f.Premature) }},
+	{"alarms", "late", "declarations of a deadlock that was over", func(f *Figures) string { return strconv.Itoa(f.Late) }},
+	{"recovery", "runs", "runs with a deadlock and none at the end, of those with one", func(f *Figures) string { return of(f.Recovered, f.Deadlocks) }},
+	{"recovery", "p50 ms", "from the first deadlock until none was left, median", func(f *Figures) string { return quantile(f.Recovery, f.Recovery.P50) }},
+	{"recovery", "max ms", "the same, the longest", func(f *Figures) string { return quantile(f.Recovery, f.Recovery.Max) }},
+	{"recovery", "again", "how often a deadlock came after all were gone", func(f *Figures) string { return strconv.Itoa(f.Recurrences) }},
+	{"frames", "lost", "lossless frames lost, for no purpose", func(f *Figures) string { return strconv.Itoa(f.LosslessLost) }},
+	{"frames", "dropped", "dropped to break a deadlock", func(f *Figures) string { return strconv.Itoa(f.ResponseDropped) }},
+	{"frames", "kB", "the same, in 1000 bytes", func(f *Figures) string { return decimal(int64(f.ResponseBytes), 1000, 1) }},
+	{"frames", "policed", "dropped by a policer or a lossy queue, to contain a trigger", func(f *Figures) string { return strconv.Itoa(f.Policed) }},
+	{"all flows", "end %", "what all flows got in the last quarter of the run, of what they asked for", func(f *Figures) string {
+		return percent(f.AllFlows.Final, f.AllFlows.FinalDemand)
+	}},
+	{"innocent flows", "whole %", "what they got over their whole time, of what they asked for", func(f *Figures) string {
+		return percent(f.Innocent.Throughput, f.Innocent.Demand)
+	}},
+	{"innocent flows", "end %", "what they got in the last quarter of the run, of what they asked for then", func(f *Figures) string { return percent(f.Innocent.Final, f.Innocent.FinalDemand) }},
+	{"innocent flows", "end Mbit/s", "the same, a run", func(f *Figures) string { return decimal(f.Innocent.Final, 1e6, 1) }},
+	{"innocent flows", "stalled", "that got nothing in the last quarter, of those that run then", func(f *Figures) string {
+		return of(f.Innocent.Stalled, f.Innocent.AtEnd)
+	}},
+	{"cost", "PFC frames", "pauses, resumes and refreshes", func(f *Figures) string { return strconv.Itoa(f.pfc()) }},
+	{"cost", "messages", "one-hop messages besides", func(f *Figures) string { return strconv.Itoa(f.ControlMessages) }},
+	{"cost", "state B", "the detector's own state in the switch that has most", func(f *Figures) string { return strconv.Itoa(f.DetectorBytes) }},
+	{"cost", "refused", "measures that could not be taken, and why", func(f *Figures) string { return list(f.Refusals) }},
+}
+
+func (f *Figures) pfc() int { return f.PFC.XOFF + f.PFC.XON + f.PFC.Refresh }
+
+// of is n of all, or nothing if there are none.
+func of(n, all int) string {
+	if all == 0 {
+		return nothing
+	}
+	return fmt.Sprintf("%d/%d", n, all)
+}
+
+// quantile is t, one of q's, in milliseconds to the microsecond.
+func quantile(q scenario.Quantiles, t unit.Time) string {
+	if q.Samples == 0 {
+		return nothing
+	}
+	return decimal(int64(t), int64(unit.Millisecond), 3)
+}
+
+func percent(got, wanted int64) string {
+	p, ok := share(got, wanted)
+	if !ok {
+		return nothing
+	}
+	return strconv.FormatFloat(p, 'f', 0, 64)
+}
+
+// decimal is n in units of per, with so many decimals.
+func decimal(n, per int64, decimals int) string {
+	return strconv.FormatFloat(float64(n)/float64(per), 'f', decimals, 64)
+}
+
+// list is "no reserve to lend 3, port down 1".
+func list(counts []Count) string {
+	var words []string
+	for _, c := range counts {
+		words = append(words, fmt.Sprintf("%s %d", c.What, c.Count))
+	}
+	if words == nil {
+		return "none"
+	}
+	return strings.Join(words, ", ")
+}
+
+// reason is why a row has no figures.
+func (r *Row) reason() string { return cmp.Or(r.Failed, r.NotApplicable) }
+
+// why is what stands in place of a row's figures.
+func (r *Row) why() string {
+	if r.Failed != "" {
+		return "failed: " + r.Failed
+	}
+	return "not applicable: " + r.NotApplicable
+}
+
+// brief is the row in a cell of the matrix: its outcome and what innocent flows got
+// at the end, which is nothing if there is no such flow, and empty if the row has no
+// figures.
+func (r *Row) brief() (outcome Outcome, atEnd string) {
+	outcome = r.Outcome()
+	if r.Figures == nil {
+		return outcome, ""
+	}
+	if r.Innocent.AtEnd == 0 {
+		return outcome, nothing
+	}
+	return outcome, percent(r.Innocent.Final, r.Innocent.FinalDemand) + " %"
+}

@@ -1,0 +1,420 @@
+package compare
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"softswitch/internal/unit"
+	"softswitch/scenario"
+)
+
+const ring = `
+name: ring
+topology: {ring: {switches: 3, hosts_per_switch: 1}, rate: 1Gbit/s}
+flows:
+  - {name: whole, from: h1-0, to: h2-0, frame: 1476, rate: 600Mbit/s}
+  - {name: early, from: h2-0, to: h3-0, frame: 976, rate: line, stop: 6ms}
+  - {name: bad, from: h3-0, to: h1-0, rate: line}
+duration: 10ms
+`
+
+// source is the ring of three switches under a name.
+func source(name string) Source {
+	return Source{Name: name, Parse: func() (*scenario.Scenario, error) {
+		return scenario.Parse("ring.yaml", []byte(ring), scenario.Known{Detectors: []string{"itsy"}})
+	}}
+}
+
+// parsed is the ring.
+func parsed(t *testing.T) *scenario.Scenario {
+	t.Helper()
+	s, err := source("ring").Parse()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// quiet is a run of the ring in which nothing went wrong.
+func quiet() *scenario.Verdict {
+	return &scenario.Verdict{
+		Flows: []scenario.FlowResult{
+			{Name: "whole", Throughput: 500e6, Final: 500e6, Innocent: true},
+			{Name: "early", Throughput: 800e6, Innocent: true},
+			{Name: "bad", Throughput: 900e6, Final: 900e6},
+		},
+	}
+}
+
+// run is quiet, changed.
+func run(change func(*scenario.Verdict)) *scenario.Verdict {
+	v := quiet()
+	change(v)
+	return v
+}
+
+// locked is a run with a deadlock that was found after so long.
+func locked(latency unit.Time) *scenario.Verdict {
+	return run(func(v *scenario.Verdict) {
+		v.Deadlock = true
+		v.Detections = []scenario.Detection{{Latency: latency, TruePositive: true}}
+	})
+}
+
+// recovered is a run with a deadlock that was found, and gone after so long.
+func recovered(after unit.Time) *scenario.Verdict {
+	v := locked(after / 10)
+	v.Recovered, v.Recovery = true, after
+	return v
+}
+
+func TestAggregate(t *testing.T) {
+	const whole, early = 590_400_000, 976_000_000 // what the innocent flows ask for
+	line := demand(parsed(t), &parsed(t).Flows[2])
+	base := Figures{
+		Runs:     1,
+		AllFlows: Goodput{Flows: 3, Demand: whole + early + line, Throughput: 2_200e6, AtEnd: 2, FinalDemand: whole + line, Final: 1_400e6},
+		Innocent: Goodput{Flows: 2, Demand: whole + early, Throughput: 1_300e6, AtEnd: 1, FinalDemand: whole, Final: 500e6},
+		Measures: []Count{}, Refusals: []Count{},
+	}
+	flowsOf := func(f *Figures, runs int) {
+		f.Runs = runs
+		for _, g := range []*Goodput{&f.AllFlows, &f.Innocent} {
+			g.Flows *= runs
+			g.AtEnd *= runs
+		}
+	}
+	for _, c := range []struct {
+		name string
+		runs []*scenario.Verdict
+		want func(*Figures)
+	}{
+		{"nothing happened", []*scenario.Verdict{quiet()}, func(*Figures) {}},
+		{"runs that differ", []*scenario.Verdict{locked(30), recovered(5000), locked(10)}, func(f *Figures) {
+			flowsOf(f, 3)
+			f.Deadlocks, f.Detected, f.Recovered = 3, 3, 1
+			f.Latency = scenario.Quantiles{Samples: 3, P50: 30, P90: 500, Min: 10, Max: 500}
+			f.Recovery = scenario.Quantiles{Samples: 1, P50: 5000, P90: 5000, Min: 5000, Max: 5000}
+		}},
+		{"counts are summed, sizes are not", []*scenario.Verdict{
+			run(func(v *scenario.Verdict) {
+				v.LosslessLost, v.ResponseDropped, v.ResponseDroppedBytes, v.Policed, v.Late = 1, 2, 3000, 4, 5
+				v.PFC = scenario.PFCFrames{XOFF: 6, XON: 7, Refresh: 8}
+				v.ControlMessages, v.DetectorBytesPerSwitch, v.CounterBytesPerSwitch = 9, 640, 80
+				v.FalsePositives, v.Premature, v.Recurrences = 2, 3, 1
+			}),
+			run(func(v *scenario.Verdict) {
+				v.LosslessLost, v.ResponseDropped, v.ResponseDroppedBytes, v.Policed, v.Late = 10, 20, 30000, 40, 50
+				v.PFC = scenario.PFCFrames{XOFF: 60, XON: 70, Refresh: 80}
+				v.ControlMessages, v.DetectorBytesPerSwitch, v.CounterBytesPerSwitch = 90, 512, 96
+				v.FalseNegatives, v.Invalid, v.Recurrences = 2, "starved", 2
+			}),
+		}, func(f *Figures) {
+			flowsOf(f, 2)
+			f.Invalid = 1
+			f.LosslessLost, f.ResponseDropped, f.ResponseBytes, f.Policed, f.Late = 11, 22, 33000, 44, 55
+			f.PFC = scenario.PFCFrames{XOFF: 66, XON: 77, Refresh: 88}
+			f.ControlMessages, f.DetectorBytes, f.CounterBytes = 99, 640, 96
+			f.FalsePositives, f.Premature, f.Recurrences = 2, 3, 3
+			f.FalseNegatives = 1 // of two in one run
+		}},
+		{"what was done and refused", []*scenario.Verdict{
+			run(func(v *scenario.Verdict) {
+				v.Measures = []scenario.Measure{{Measure: "drop"}, {Measure: "police"}, {Measure: "drop"}}
+				v.Refusals = []scenario.Refusal{{Why: "port down"}}
+			}),
+			run(func(v *scenario.Verdict) {
+				v.Measures = []scenario.Measure{{Measure: "avoid"}}
+				v.Refusals = []scenario.Refusal{{Why: "held down"}, {Why: "port down"}}
+			}),
+		}, func(f *Figures) {
+			flowsOf(f, 2)
+			f.Measures = []Count{{"avoid", 1}, {"drop", 2}, {"police", 1}}
+			f.Refusals = []Count{{"held down", 1}, {"port down", 2}}
+		}},
+		{"an innocent flow that stalled in one of two runs", []*scenario.Verdict{quiet(), run(func(v *scenario.Verdict) { v.Flows[0].Final = 0 })}, func(f *Figures) {
+			flowsOf(f, 2)
+			f.AllFlows.Final, f.AllFlows.Stalled = 1_150e6, 1
+			f.Innocent.Final, f.Innocent.Stalled = 250e6, 1
+		}},
+		{"a flow that was policed in one of two runs", []*scenario.Verdict{quiet(), run(func(v *scenario.Verdict) { v.Flows[0].Innocent = false })}, func(f *Figures) {
+			flowsOf(f, 2)
+			f.Innocent = Goodput{Flows: 3, Demand: whole/2 + early, Throughput: 1_050e6, AtEnd: 1, FinalDemand: whole / 2, Final: 250e6}
+		}},
+		{"no innocent flow", []*scenario.Verdict{run(func(v *scenario.Verdict) {
+			for i := range v.Flows {
+				v.Flows[i].Innocent = false
+			}
+		})}, func(f *Figures) { f.Innocent = Goodput{} }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			want := base
+			c.want(&want)
+			if got := aggregate(parsed(t), c.runs); !reflect.DeepEqual(got, want) {
+				t.Errorf("got  %+v\nwant %+v", got, want)
+			}
+		})
+	}
+}
+
+func TestOutcome(t *testing.T) {
+	recurred := func(v *scenario.Verdict) *scenario.Verdict {
+		v.Recurrences = 1
+		return v
+	}
+	unseen := run(func(v *scenario.Verdict) { v.Deadlock, v.FalseNegatives = true, 1 })
+	invalid := run(func(v *scenario.Verdict) { v.Invalid = "starved" })
+	for _, c := range []struct {
+		want Outcome
+		runs []*scenario.Verdict
+	}{
+		{Clear, []*scenario.Verdict{quiet(), quiet()}},
+		{Alarm, []*scenario.Verdict{quiet(), run(func(v *scenario.Verdict) { v.FalsePositives = 1 })}},
+		{Gone, []*scenario.Verdict{quiet(), recovered(9)}},
+		{Recurs, []*scenario.Verdict{recovered(9), recurred(recovered(9))}},
+		{Recurs, []*scenario.Verdict{recurred(locked(9))}},
+		{Found, []*scenario.Verdict{recovered(9), locked(9)}},
+		{Missed, []*scenario.Verdict{locked(9), unseen}},
+		{Missed, []*scenario.Verdict{unseen}},
+		{Invalid, []*scenario.Verdict{invalid}},
+		{Clear, []*scenario.Verdict{invalid, quiet()}},
+	} {
+		f := aggregate(parsed(t), c.runs)
+		r := Row{Figures: &f}
+		if got := r.Outcome(); got != c.want {
+			t.Errorf("%+v: %s, want %s", f, got, c.want)
+		}
+	}
+	for _, c := range []struct {
+		row  Row
+		want Outcome
+	}{{Row{NotApplicable: "a ring"}, NA}, {Row{Failed: "no memory"}, Failed}} {
+		if got := c.row.Outcome(); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.row, got, c.want)
+		}
+	}
+	for _, o := range []Outcome{Clear, Gone, Alarm, Recurs, Found, Missed, Failed, Invalid, NA} {
+		explained := false
+		for _, known := range outcomes {
+			explained = explained || known.Outcome == o
+		}
+		if !explained {
+			t.Errorf("%s is not explained", o)
+		}
+	}
+}
+
+// played compares two scenarios under some systems with verdicts that depend on
+// the scenario, the system and the seed alone.
+func played(t *testing.T, parallel int) *Comparison {
+	t.Helper()
+	m := Matrix{
+		World: World{Name: "sim", Parallel: parallel, Play: func(_ context.Context, p *scenario.Plan, seed uint64) (*scenario.Verdict, error) {
+			switch s := p.Scenario; {
+			case s.Response == "force":
+				return nil, NotApplicable("no such thing here")
+			case s.Response == "bubble":
+				return nil, errors.New("out of memory")
+			case s.Response == "drop":
+				v := recovered(1_234_567 * unit.Time(seed))
+				v.ResponseDropped, v.ResponseDroppedBytes = 17, 25_432
+				v.Refusals = []scenario.Refusal{{Why: "held down"}}
+				return v, nil
+			case s.Detector == "itsy":
+				return locked(45_678 * unit.Time(seed)), nil
+			}
+			return run(func(v *scenario.Verdict) {
+				v.Deadlock, v.FalseNegatives, v.LosslessLost, v.Flows[0].Final = true, 1, 3, 0
+			}), nil
+		}},
+		Scenarios: []Source{source("first"), source("second")},
+		Runs:      3,
+	}
+	for _, s := range Systems() {
+		switch s.Name {
+		case "none", "itsy", "itsy+drop", "itsy+force", "itsy+bubble", "tagger":
+			m.Systems = append(m.Systems, s)
+		}
+	}
+	seen := 0
+	m.Progress = func(done, of int, r *Row) {
+		if seen++; done != seen || of != 12 || r.System == "" {
+			t.Errorf("progress %d of %d, row %+v; want %d of 12", done, of, r, seen)
+		}
+	}
+	c, err := m.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen != 12 {
+		t.Errorf("progress was told of %d rows, want 12", seen)
+	}
+	return c
+}
+
+func TestRun(t *testing.T) {
+	c := played(t, 1)
+	if got := played(t, 7); !reflect.DeepEqual(got, c) {
+		t.Errorf("in parallel: %+v\none after another: %+v", got, c)
+	}
+	var got []string
+	for i := range c.Rows {
+		r := &c.Rows[i]
+		got = append(got, fmt.Sprintf("%s %s %s", r.Scenario, r.System, r.Outcome()))
+	}
+	want := []string{}
+	for _, s := range []string{"first", "second"} {
+		want = append(want, s+" none missed", s+" itsy found", s+" itsy+drop gone", s+" itsy+force n/a", s+" itsy+bubble failed", s+" tagger n/a")
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("rows:\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if r := c.Rows[3]; r.NotApplicable != "no such thing here" || r.Figures != nil {
+		t.Errorf("a scenario that the world cannot play: %+v", r)
+	}
+	if r := c.Rows[5]; !strings.Contains(r.NotApplicable, "level") {
+		t.Errorf("tagger on a ring: %q; want a word on levels", r.NotApplicable)
+	}
+	if failed := c.Failed(); len(failed) != 2 || failed[0].Failed != "run 1: out of memory" {
+		t.Errorf("failed: %+v", failed)
+	}
+}
+
+func TestRunIsInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	m := Matrix{
+		World: World{Name: "sim", Parallel: 2, Play: func(ctx context.Context, _ *scenario.Plan, _ uint64) (*scenario.Verdict, error) {
+			cancel()
+			return nil, ctx.Err()
+		}},
+		Scenarios: []Source{source("ring")}, Systems: Systems(), Runs: 1,
+	}
+	if c, err := m.Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, %v; want %v", c, err, context.Canceled)
+	}
+}
+
+func TestNamed(t *testing.T) {
+	name := func(s System) string { return s.Name }
+	for _, c := range []struct {
+		names []string
+		want  string
+	}{
+		{[]string{"itsy", "bubble"}, `--systems: "bubble" is unknown; valid: none, itsypaper, `},
+		{[]string{"tager"}, `--systems: "tager" is unknown (did you mean "tagger"?); valid: none, `},
+		{[]string{""}, `--systems: "" is unknown; valid: none, `},
+		{[]string{"itsy", "none", "itsy"}, `--systems: "itsy" is there twice`},
+	} {
+		_, err := Named("systems", c.names, Systems(), name)
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%q: %v, want %s", c.names, err, c.want)
+			continue
+		}
+		for _, s := range Systems() {
+			if strings.Contains(c.want, "valid") && !strings.Contains(err.Error(), s.Name) {
+				t.Errorf("%q: %v does not offer %s", c.names, err, s.Name)
+			}
+		}
+	}
+	got, err := Named("systems", []string{"tagger", "none"}, Systems(), name)
+	if err != nil || len(got) != 2 || got[0].Name != "tagger" || got[1].Name != "none" {
+		t.Errorf("tagger, none: %+v, %v", got, err)
+	}
+	if got, err := Named("systems", nil, Systems(), name); err != nil || len(got) != len(Systems()) {
+		t.Errorf("nothing named: %d systems, %v; want all", len(got), err)
+	}
+}
+
+// A row that was not played has its reason, and no figures, not even zeros.
+func TestJSON(t *testing.T) {
+	text, err := json.Marshal(played(t, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		World string
+		Rows  []map[string]any
+	}
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	if doc.World != "sim" || len(doc.Rows) != 12 {
+		t.Fatalf("%s", text)
+	}
+	if got, want := doc.Rows[3], (map[string]any{"scenario": "first", "system": "itsy+force", "not_applicable": "no such thing here"}); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	for _, key := range []string{
+		"runs", "deadlock", "detected", "latency_ns", "false_positives", "premature", "late", "false_negatives", "lossless_lost", "response_dropped",
+		"response_dropped_bytes", "policed", "recovered", "recovery_ns", "recurrences", "innocent", "pfc", "control_messages", "detector_bytes_per_switch", "measures", "refusals",
+	} {
+		if doc.Rows[2][key] == nil {
+			t.Errorf("%q is not in %v", key, doc.Rows[2])
+		}
+	}
+}
+
+// Every system has a text, and every text a system.
+func TestTexts(t *testing.T) {
+	all := texts()
+	for _, s := range Systems() {
+		if len(all[s.Name]) < 100 {
+			t.Errorf("%s: its text is %q", s.Name, all[s.Name])
+		}
+		delete(all, s.Name)
+	}
+	for name := range all {
+		t.Errorf("there is a text on %q, which is no system", name)
+	}
+}
+
+func TestMarkdown(t *testing.T) {
+	var b bytes.Buffer
+	if err := played(t, 2).WriteMarkdown(&b, []string{"A note."}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"World: sim. A note.\n",
+		"| scenario | none | itsy | itsy+<br>drop | itsy+<br>force | itsy+<br>bubble | tagger |\n| --- | --- | --- | --- | --- | --- | --- |\n",
+		"| first | **missed**<br>0&nbsp;% | **found**<br>85&nbsp;% | gone<br>85&nbsp;% | n/a | **failed** | n/a |\n",
+		"- `itsy+force`: no such thing here (all scenarios)\n",
+		"- `itsy+bubble`: run 1: out of memory (all scenarios)\n",
+		"- `tagger`: topology without levels (all scenarios)\n",
+		"| itsy+drop | 2 | 0 | 2 | 0 | 0 | 0 | 0.247 | 2.469 | 0 | 0 | 0 | 102 | 0 | 0 | 85 | 0 | 0 |\n",
+		"### `tagger`\n\nTagger (Hu et al.",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is not in\n%s", want, b.String())
+		}
+	}
+	if strings.HasSuffix(b.String(), "\n\n") || !strings.HasSuffix(b.String(), "\n") {
+		t.Error("the file does not end with one line end")
+	}
+}
+
+func TestTable(t *testing.T) {
+	var b bytes.Buffer
+	if err := played(t, 2).WriteTable(&b); err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]bool{}
+	for _, l := range strings.Split(b.String(), "\n") {
+		rows[strings.Join(strings.Fields(l), " ")] = true
+	}
+	for _, want := range []string{
+		"first none missed – – 0 9 0 0 0 %",
+		"second itsy+drop gone 0.247 2.469 0 0 51 0 85 %",
+		"second itsy+bubble failed – – – – – – run 1: out of memory",
+		"itsy 2 0 0 0 2 0 0.091 – 0 0 0 0 0 0 85 0 0",
+	} {
+		if !rows[want] {
+			t.Errorf("no line %q in\n%s", want, b.String())
+		}
+	}
+}

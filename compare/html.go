@@ -1,0 +1,119 @@
+package compare
+
+import (
+	_ "embed"
+	"html/template"
+	"io"
+	"strings"
+)
+
+//go:embed page.html
+var pageText string
+
+// pageTemplate may break a system's name after each part of it.
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+	"parts": func(name string) []string { return strings.SplitAfter(name, "+") },
+}).Parse(pageText))
+
+// page is what page.html shows.
+type page struct {
+	World       string
+	Runs        int
+	Systems     []System
+	Notes       []string
+	Outcomes    any
+	Matrix      []matrixRow
+	TotalHeads  []string
+	Totals      [][]string
+	Deadlocking int
+	Charts      []chart
+	Groups      []group
+	Columns     []column
+	Tables      []scenarioTable
+}
+
+type matrixRow struct {
+	Scenario string
+	Cells    []matrixCell
+}
+
+type matrixCell struct {
+	Outcome Outcome
+	AtEnd   string
+}
+
+// group is the heading above columns that belong together.
+type group struct {
+	Name string
+	Span int
+}
+
+type scenarioTable struct {
+	Scenario string
+	Rows     []scenarioRow
+}
+
+// scenarioRow has cells, or says why it has none.
+type scenarioRow struct {
+	System string
+	Cells  []string
+	Why    string
+}
+
+// WriteHTML writes the comparison as one file that needs nothing else. notes are
+// sentences on how it was played.
+func (c *Comparison) WriteHTML(w io.Writer, notes []string) error {
+	p := page{
+		World: c.World, Systems: c.described(), Notes: notes, Outcomes: outcomes, TotalHeads: totalHeads,
+		Deadlocking: len(c.deadlocking()), Charts: c.charts(), Columns: columns,
+	}
+	for i := range c.Rows {
+		if f := c.Rows[i].Figures; f != nil {
+			p.Runs = max(p.Runs, f.Runs)
+		}
+	}
+	totals := c.totals()
+	for i := range totals {
+		p.Totals = append(p.Totals, totals[i].cells())
+	}
+	for _, col := range columns {
+		if n := len(p.Groups); n == 0 || p.Groups[n-1].Name != col.Group {
+			p.Groups = append(p.Groups, group{Name: col.Group})
+		}
+		p.Groups[len(p.Groups)-1].Span++
+	}
+	for _, s := range c.scenarios() {
+		m, t := matrixRow{Scenario: s}, scenarioTable{Scenario: s}
+		for _, r := range c.of(s) {
+			outcome, atEnd := r.brief()
+			m.Cells = append(m.Cells, matrixCell{outcome, atEnd})
+			t.Rows = append(t.Rows, tableRow(r))
+		}
+		p.Matrix, p.Tables = append(p.Matrix, m), append(p.Tables, t)
+	}
+	return pageTemplate.Execute(w, p)
+}
+
+func tableRow(r *Row) scenarioRow {
+	row := scenarioRow{System: r.System}
+	if r.Figures == nil {
+		row.Why = r.why()
+		return row
+	}
+	for _, col := range columns {
+		row.Cells = append(row.Cells, col.Cell(r.Figures))
+	}
+	return row
+}
+
+// described are the systems that were compared.
+func (c *Comparison) described() (systems []System) {
+	for _, name := range c.systems() {
+		for _, s := range Systems() {
+			if s.Name == name {
+				systems = append(systems, s)
+			}
+		}
+	}
+	return systems
+}

@@ -1,0 +1,182 @@
+package compare
+
+import (
+	"cmp"
+	"slices"
+
+	"softswitch/internal/unit"
+	"softswitch/scenario"
+)
+
+// Row is a scenario with a system. Exactly one of Figures, NotApplicable and Failed
+// is set.
+type Row struct {
+	Scenario string `json:"scenario"`
+	System   string `json:"system"`
+	// NotApplicable is why the system does not apply to the scenario.
+	NotApplicable string `json:"not_applicable,omitempty"`
+	// Failed is why the pair could not be played though it should have been.
+	Failed string `json:"failed,omitempty"`
+	*Figures
+}
+
+// Figures are the verdicts of some runs in one. Counts are sums over the runs, of
+// events or, where it says so, of runs; times are in nanoseconds.
+type Figures struct {
+	Runs    int `json:"runs"`
+	Invalid int `json:"invalid"` // runs that cannot be trusted
+
+	Deadlocks int `json:"deadlock"` // runs with one
+	Detected  int `json:"detected"` // of those, runs with a true detection
+	// Latency is of the first true detection of each run.
+	Latency        scenario.Quantiles `json:"latency_ns"`
+	FalsePositives int                `json:"false_positives"`
+	Premature      int                `json:"premature"`
+	Late           int                `json:"late"`
+	FalseNegatives int                `json:"false_negatives"` // runs with a deadlock that nobody declared while it lived
+
+	LosslessLost    int `json:"lossless_lost"`    // frames lost for any cause but the next three
+	ResponseDropped int `json:"response_dropped"` // frames dropped to break a deadlock
+	ResponseBytes   int `json:"response_dropped_bytes"`
+	Policed         int `json:"policed"` // frames dropped to contain a trigger
+
+	Recovered   int                `json:"recovered"`   // runs with a deadlock, and none at the end
+	Recovery    scenario.Quantiles `json:"recovery_ns"` // of those
+	Recurrences int                `json:"recurrences"`
+
+	AllFlows Goodput `json:"all_flows"`
+	// Innocent flows are those that go to no host that misbehaves and were not policed:
+	// where a system polices, they are fewer than where it does not.
+	Innocent Goodput `json:"innocent"`
+
+	PFC             scenario.PFCFrames `json:"pfc"`
+	ControlMessages int                `json:"control_messages"`
+	DetectorBytes   int                `json:"detector_bytes_per_switch"` // the most of any run
+	CounterBytes    int                `json:"counter_bytes_per_switch"`
+
+	Measures []Count `json:"measures"` // what was done to switches
+	Refusals []Count `json:"refusals"` // what was wanted and not done, and why
+}
+
+// Goodput is what some flows got, in bits per second of whole frames, on average
+// over the runs; flows are counted once a run. "At the end" is the last quarter of
+// the run, for flows that run through all of it.
+type Goodput struct {
+	Flows       int   `json:"flows"`
+	Demand      int64 `json:"demand_bps"`
+	Throughput  int64 `json:"throughput_bps"` // over each flow's whole time
+	AtEnd       int   `json:"flows_at_end"`
+	FinalDemand int64 `json:"final_demand_bps"`
+	Final       int64 `json:"final_bps"`
+	Stalled     int   `json:"stalled"` // of those at the end, how many got nothing then
+}
+
+// share is got in per cent of wanted; ok is false if nothing was wanted.
+func share(got, wanted int64) (percent float64, ok bool) {
+	if wanted == 0 {
+		return 0, false
+	}
+	return 100 * float64(got) / float64(wanted), true
+}
+
+// Count is how often something was seen.
+type Count struct {
+	What  string `json:"what"`
+	Count int    `json:"count"`
+}
+
+// aggregate makes figures of the verdicts of s, of which there is at least one.
+func aggregate(s *scenario.Scenario, runs []*scenario.Verdict) Figures {
+	sum := scenario.Summarize(runs)
+	f := Figures{
+		Runs: len(runs), Invalid: sum.Invalid,
+		Deadlocks: sum.Deadlocks, Detected: sum.Detected, Latency: sum.Latency,
+		FalsePositives: sum.FalsePositives, Premature: sum.Premature, FalseNegatives: sum.FalseNegatives,
+		LosslessLost: sum.LosslessLost,
+		AllFlows:     goodput(s, runs, func(*scenario.FlowResult) bool { return true }),
+		Innocent:     goodput(s, runs, func(f *scenario.FlowResult) bool { return f.Innocent }),
+		Measures:     []Count{}, Refusals: []Count{},
+	}
+	var recoveries []unit.Time
+	for _, v := range runs {
+		f.Late += v.Late
+		f.ResponseDropped += v.ResponseDropped
+		f.ResponseBytes += v.ResponseDroppedBytes
+		f.Policed += v.Policed
+		if v.Recovered {
+			f.Recovered++
+			recoveries = append(recoveries, v.Recovery)
+		}
+		f.Recurrences += v.Recurrences
+		f.PFC.XOFF += v.PFC.XOFF
+		f.PFC.XON += v.PFC.XON
+		f.PFC.Refresh += v.PFC.Refresh
+		f.ControlMessages += v.ControlMessages
+		f.DetectorBytes = max(f.DetectorBytes, v.DetectorBytesPerSwitch)
+		f.CounterBytes = max(f.CounterBytes, v.CounterBytesPerSwitch)
+		for _, m := range v.Measures {
+			f.Measures = add(f.Measures, m.Measure)
+		}
+		for _, r := range v.Refusals {
+			f.Refusals = add(f.Refusals, r.Why)
+		}
+	}
+	f.Recovery = scenario.QuantilesOf(recoveries)
+	return f
+}
+
+// add counts what, in counts that are in order of their names.
+func add(counts []Count, what string) []Count {
+	i, found := slices.BinarySearchFunc(counts, what, func(c Count, what string) int { return cmp.Compare(c.What, what) })
+	if !found {
+		counts = slices.Insert(counts, i, Count{What: what})
+	}
+	counts[i].Count++
+	return counts
+}
+
+// goodput is that of the flows which count.
+func goodput(s *scenario.Scenario, runs []*scenario.Verdict, counts func(*scenario.FlowResult) bool) (g Goodput) {
+	for _, v := range runs {
+		for i := range s.Flows {
+			if got := &v.Flows[i]; counts(got) {
+				g.add(got, demand(s, &s.Flows[i]), runsToEnd(s, &s.Flows[i]))
+			}
+		}
+	}
+	for _, sum := range []*int64{&g.Demand, &g.Throughput, &g.FinalDemand, &g.Final} {
+		*sum /= int64(len(runs))
+	}
+	return g
+}
+
+func (g *Goodput) add(got *scenario.FlowResult, demand int64, toEnd bool) {
+	g.Flows++
+	g.Demand += demand
+	g.Throughput += got.Throughput
+	if !toEnd {
+		return
+	}
+	g.AtEnd++
+	g.FinalDemand += demand
+	g.Final += got.Final
+	if got.Final == 0 {
+		g.Stalled++
+	}
+}
+
+// demand is what a flow sends if nothing holds it back, in bits per second of whole
+// frames, without what a frame occupies on the wire besides.
+func demand(s *scenario.Scenario, f *scenario.Flow) int64 {
+	link := s.Links[s.Fabric.Nodes[f.From].Ports[0].Link].Rate
+	rate := cmp.Or(link, unit.NominalRate)
+	if f.Rate > 0 {
+		rate = min(rate, f.Rate)
+	}
+	return int64(rate) * int64(f.Frame) / int64(f.Frame+unit.WireOverhead)
+}
+
+// runsToEnd reports whether f runs through the whole last quarter of s.
+func runsToEnd(s *scenario.Scenario, f *scenario.Flow) bool {
+	return f.Start <= s.Duration-s.Duration/4 && (f.Stop == 0 || f.Stop >= s.Duration)
+}

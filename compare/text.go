@@ -1,0 +1,29 @@
+package compare
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// WriteTable writes a line a row and then one a system, for people.
+func (c *Comparison) WriteTable(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "scenario\tsystem\toutcome\tlatency ms\trecovery ms\tagain\tlost\tdropped\tpoliced\tinnocent at end, or why not")
+	for i := range c.Rows {
+		r := &c.Rows[i]
+		if r.Figures == nil {
+			fmt.Fprintf(t, "%s\t%s\t%s%s\t%s\n", r.Scenario, r.System, r.Outcome(), strings.Repeat("\t"+nothing, 6), r.reason())
+			continue
+		}
+		outcome, atEnd := r.brief()
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\n", r.Scenario, r.System, outcome, quantile(r.Latency, r.Latency.P50),
+			quantile(r.Recovery, r.Recovery.P50), r.Recurrences, r.LosslessLost, r.ResponseDropped, r.Policed, atEnd)
+	}
+	fmt.Fprintf(t, "\n%s\n", strings.Join(totalHeads, "\t"))
+	for _, total := range c.totals() {
+		fmt.Fprintln(t, strings.Join(total.cells(), "\t"))
+	}
+	return t.Flush()
+}
