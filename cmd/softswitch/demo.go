@@ -20,14 +20,20 @@ of it. It is the scenario fattree-on-loop, which is built in.
 
 Exit status: 0 the deadlock formed and was detected; 1 not, or the machine was too
 busy to tell; 2 it could not be played.`,
-		Example: "  sudo softswitch demo\n  sudo softswitch demo --json 2>/dev/null",
+		Example: "  sudo softswitch demo\n  sudo softswitch demo --json 2>/dev/null\n  sudo softswitch demo --ui",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if opt.rootless && opt.page.show {
+				return errStays
+			}
+			if opt.rootless {
+				return again(cmd.Context())
+			}
 			data, err := scenarios.FS.ReadFile(demoScenario)
 			if err != nil {
 				return err
 			}
-			plan, err := makePlan("scenarios/"+demoScenario, data, opt.detector)
+			plan, err := makePlan("scenarios/"+demoScenario, data, opt.instead)
 			if err != nil {
 				return err
 			}

@@ -23,7 +23,8 @@ func simFigures() *cobra.Command {
 		Use:   "figures",
 		Short: "Draw the figures of the documentation",
 		Long: `Simulate the cases of the papers and draw what came of them: buffer occupancy and
-pauses over time, and the boundary of routing loops. The same program gives the same
+pauses over time, throughput when a deadlock is broken and when its trigger is
+handled too, and the boundary of routing loops. The same program gives the same
 files, byte for byte.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -38,6 +39,13 @@ files, byte for byte.`,
 				if err := writeFigure(filepath.Join(out, f.name+".svg"), fig); err != nil {
 					return err
 				}
+			}
+			fig, err := drawTrigger()
+			if err != nil {
+				return err
+			}
+			if err := writeFigure(filepath.Join(out, brokenAlone+".svg"), fig); err != nil {
+				return err
 			}
 			return boundaryFiles(out)
 		},
@@ -103,7 +111,7 @@ func (r *cycleFigure) draw() (*plot.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, err := makePlan(r.name+".yaml", data, "none")
+	plan, err := makePlan(r.name+".yaml", data, instead{detector: "none"})
 	if err != nil {
 		return nil, err
 	}

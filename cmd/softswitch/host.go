@@ -14,6 +14,7 @@ import (
 	"softswitch/internal/control"
 	"softswitch/internal/unit"
 	"softswitch/live"
+	"softswitch/metrics"
 	"softswitch/observe"
 	"softswitch/replay"
 )
@@ -37,6 +38,9 @@ keeps answering ping.`,
 			cfg, err := config.LoadHost(file, data)
 			if err != nil {
 				return err
+			}
+			if cfg.Stack != "" {
+				return fmt.Errorf("%s: stack: %q is for programs, which softswitch nic serves; take it out, or run softswitch nic -c %s", file, cfg.Stack, file)
 			}
 			return runHost(cmd.Context(), cfg, record)
 		},
@@ -63,6 +67,7 @@ func runHost(ctx context.Context, cfg config.Host, record string) error {
 		name: cfg.Name, id: unit.NodeID(cfg.ID), live: cfg.Live, machine: h,
 		ports:  []live.Port{{Name: cfg.Port.Name, KeepMAC: cfg.Port.MAC != ""}},
 		record: record, header: replay.Header{Kind: replay.Host, Config: string(cfg.Marshal())},
+		sample: func(n *live.Node) metrics.Sample { return metrics.Sample{Hosts: []observe.Host{takeHost(n, h)}} },
 	}
 	return r.run(ctx, func(n *live.Node, req control.Request) (any, error) { return r.hostRequest(n, h, cfg, req) })
 }
@@ -71,10 +76,7 @@ func (r *runner) hostRequest(n *live.Node, h *host.Host, cfg config.Host, req co
 	switch req.Do {
 	case "stats":
 		n.Sync()
-		var stats observe.Host
-		n.Do(func(unit.Time) { stats = observe.TakeHost(h, n.Stats) })
-		stats.Live = liveStats(n)
-		return stats, nil
+		return takeHost(n, h), nil
 	case "start", "stop", "act":
 		do := replay.Request{Do: req.Do, Args: req.Args}
 		n.Do(func(now unit.Time) {
@@ -85,6 +87,14 @@ func (r *runner) hostRequest(n *live.Node, h *host.Host, cfg config.Host, req co
 		return nil, err
 	}
 	return nil, fmt.Errorf("unknown request %q; valid: stats, start, stop, act", req.Do)
+}
+
+func takeHost(n *live.Node, h *host.Host) (out observe.Host) {
+	var at unit.Time
+	n.Do(func(now unit.Time) { at, out = now, observe.TakeHost(h, n.Stats) })
+	out.Live = liveStats(n)
+	out.At = at
+	return out
 }
 
 // silentPort takes the flows' UDP port from the kernel's stack and drops all that

@@ -30,43 +30,14 @@ ss-core0. What a lab made is on record in /run/softswitch (or SOFTSWITCH_RUN_DIR
 so that "destroy" removes exactly that, also after a crash.`,
 	}
 	name := c.PersistentFlags().String("name", netnslab.DefaultName, "name of the lab")
-	c.RegisterFlagCompletionFunc("name", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		labs, _ := netnslab.Labs()
-		return labs, cobra.ShellCompDirectiveNoFileComp
-	})
-	group(c, labDeploy(name), labInspect(name), labExec(name), labLink(name, "fail", (*netnslab.State).Fail), labLink(name, "heal", (*netnslab.State).Heal), labRun(name), labDestroy(name))
+	c.RegisterFlagCompletionFunc("name", completeLabs)
+	group(c, labDeploy(name), labInspect(name), labExec(name), labLink(name, "fail", (*netnslab.State).Fail), labLink(name, "heal", (*netnslab.State).Heal), labShell(name), labGraph(name), labRootless(), labRun(name), labUI(name), labCapture(name), labEvents(name), labMetrics(name), labWorlds(name), labDestroy(name))
 	return c
 }
 
-// readPlan reads a scenario file, with another detector if one is named.
-func readPlan(file, detector string) (*scenario.Plan, error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	return makePlan(file, data, detector)
-}
-
-// makePlan makes a plan of data, the content of the scenario file called file.
-func makePlan(file string, data []byte, detector string) (*scenario.Plan, error) {
-	s, err := scenario.Parse(file, data, scenario.Known{Detectors: detectorNames[1:]})
-	if err != nil {
-		return nil, err
-	}
-	for _, w := range s.Warnings {
-		fmt.Fprintln(os.Stderr, "warning:", w)
-	}
-	if detector != "" {
-		if err := checkDetector("--detector", detector); err != nil {
-			return nil, err
-		}
-		s.Detector = detector
-	}
-	return scenario.Compile(s)
-}
-
 func labDeploy(name *string) *cobra.Command {
-	var file, detector, pcap string
+	var file, pcap string
+	var in instead
 	var dryRun bool
 	c := &cobra.Command{
 		Use:   "deploy -t FILE",
@@ -77,7 +48,7 @@ as it is.`,
 		Example: "  sudo softswitch lab deploy -t scenarios/fattree-on-loop.yaml\n  softswitch lab deploy -t scenarios/pause.yaml --dry-run",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			plan, err := readPlan(file, detector)
+			plan, err := readPlan(file, in)
 			if err != nil {
 				return err
 			}
@@ -102,7 +73,7 @@ as it is.`,
 	c.Flags().StringVarP(&file, "topology", "t", "", "scenario file whose topology to build")
 	c.MarkFlagRequired("topology")
 	c.MarkFlagFilename("topology", "yaml", "yml")
-	c.Flags().StringVar(&detector, "detector", "", fmt.Sprintf("deadlock detector instead of the file's: %s", strings.Join(detectorNames, ", ")))
+	in.flags(c)
 	c.Flags().StringVar(&pcap, "pcap", "", "directory for a pcapng of each switch")
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the steps and do nothing")
 	return c
@@ -185,10 +156,14 @@ func labExec(name *string) *cobra.Command {
 exec itself, such as --name, stand before NODE. The exit status is the command's.`,
 		Example:               "  sudo softswitch lab exec h0-0-0 ping -c 3 10.1.0.2\n  sudo softswitch lab exec core0 tcpdump -n -i to-agg0-0",
 		Args:                  arguments(cobra.MinimumNArgs(2)),
+		ValidArgsFunction:     labNodes(name, cobra.ShellCompDirectiveDefault),
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			st, err := loadLab(*name)
 			if err != nil {
+				return err
+			}
+			if _, err := pickNodes(st, args[:1], ""); err != nil {
 				return err
 			}
 			code, err := st.Exec(cmd.Context(), args[0], args[1:], netnslab.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
@@ -208,13 +183,17 @@ exec itself, such as --name, stand before NODE. The exit status is the command's
 // labLink makes the commands that set a link down or up.
 func labLink(name *string, verb string, set func(*netnslab.State, netnslab.LinkState) error) *cobra.Command {
 	return &cobra.Command{
-		Use:     verb + " NODE NODE",
-		Short:   map[string]string{"fail": "Set the link between two nodes down", "heal": "Set the link between two nodes up"}[verb],
-		Example: "  sudo softswitch lab " + verb + " core0 agg1-0",
-		Args:    arguments(cobra.ExactArgs(2)),
+		Use:               verb + " NODE NODE",
+		Short:             map[string]string{"fail": "Set the link between two nodes down", "heal": "Set the link between two nodes up"}[verb],
+		Example:           "  sudo softswitch lab " + verb + " core0 agg1-0",
+		Args:              arguments(cobra.ExactArgs(2)),
+		ValidArgsFunction: labLinkEnds(name),
 		RunE: func(_ *cobra.Command, args []string) error {
 			st, err := loadLab(*name)
 			if err != nil {
+				return err
+			}
+			if _, err := pickNodes(st, args, ""); err != nil {
 				return err
 			}
 			found := false
@@ -228,7 +207,7 @@ func labLink(name *string, verb string, set func(*netnslab.State, netnslab.LinkS
 				}
 			}
 			if !found {
-				return fmt.Errorf("lab %s: no link between %q and %q; see `softswitch lab inspect`", *name, args[0], args[1])
+				return fmt.Errorf("lab %s: no link between %q and %q; beside %s there is: %s", *name, args[0], args[1], args[0], strings.Join(neighbours(st, args[0]), ", "))
 			}
 			return nil
 		},
@@ -262,9 +241,12 @@ func labDestroy(name *string) *cobra.Command {
 
 // runOptions are how a scenario is to be played.
 type runOptions struct {
-	detector, pcap string
-	json, keep     bool
-	repeat         int
+	instead
+	page       pageOptions
+	pcap       string
+	json, keep bool
+	rootless   bool
+	repeat     int
 }
 
 func labRun(name *string) *cobra.Command {
@@ -277,12 +259,23 @@ the logs of all switches prove (was there a deadlock, since when), and what the
 detector declared. The lab is then removed. A lab of the same name that is up
 already is removed first.
 
+Scenarios whose links are faster than processes can keep up with are played slower:
+"--slow 400" makes 100 Mbit/s of 40 Gbit/s and 2 s of 5 ms. A scenario that a live
+lab cannot play is refused with the reason.
+
 Exit status: 0 the scenario's expectation is met and the run can be trusted; 1 not;
 2 the scenario could not be played.`,
-		Example: "  sudo softswitch lab run scenarios/fattree-on-loop.yaml\n  sudo softswitch lab run scenarios/pause.yaml --pcap /tmp/pcap --json",
-		Args:    arguments(cobra.ExactArgs(1)),
+		Example:           "  sudo softswitch lab run scenarios/fattree-on-loop.yaml\n  sudo softswitch lab run scenarios/pause.yaml --pcap /tmp/pcap --json\n  sudo softswitch lab run scenarios/hu-fig4.yaml --slow 400",
+		Args:              arguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: oneYAMLFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			plan, err := readPlan(args[0], opt.detector)
+			if opt.rootless && (opt.keep || opt.page.show) {
+				return errStays
+			}
+			if opt.rootless {
+				return again(cmd.Context())
+			}
+			plan, err := readPlan(args[0], opt.instead)
 			if err != nil {
 				return err
 			}
@@ -300,6 +293,7 @@ Exit status: 0 the scenario's expectation is met and the run can be trusted; 1 n
 		},
 	}
 	opt.flags(c)
+	slowFlag(c, &opt.slow)
 	c.Flags().BoolVar(&opt.keep, "keep", false, "leave the lab up afterwards")
 	c.Flags().IntVar(&opt.repeat, "repeat", 1, "play it so many times, each in a new lab, and sum up")
 	return c
@@ -307,8 +301,8 @@ Exit status: 0 the scenario's expectation is met and the run can be trusted; 1 n
 
 // repeat plays a scenario several times and prints a line a run and a summary.
 func repeat(ctx context.Context, plan *scenario.Plan, name string, opt runOptions) error {
-	if opt.keep || opt.pcap != "" {
-		return errors.New("lab run: --repeat goes with neither --keep nor --pcap")
+	if opt.keep || opt.pcap != "" || opt.page.show {
+		return errors.New("lab run: --repeat goes with none of --keep, --pcap, --ui")
 	}
 	var runs []*scenario.Verdict
 	for i := range opt.repeat {
@@ -336,9 +330,11 @@ func repeat(ctx context.Context, plan *scenario.Plan, name string, opt runOption
 }
 
 func (opt *runOptions) flags(c *cobra.Command) {
-	c.Flags().StringVar(&opt.detector, "detector", "", fmt.Sprintf("deadlock detector instead of the file's: %s", strings.Join(detectorNames, ", ")))
+	opt.instead.flags(c)
+	opt.page.flags(c)
 	c.Flags().StringVar(&opt.pcap, "pcap", "", "directory for a pcapng of each switch, with a comment on each ITSY frame")
 	c.Flags().BoolVar(&opt.json, "json", false, "print the verdict as JSON")
+	rootlessFlag(c, &opt.rootless)
 }
 
 // playLive builds a lab, plays a scenario on it and removes it.
@@ -350,6 +346,13 @@ func playLive(ctx context.Context, plan *scenario.Plan, name string, opt runOpti
 	if err != nil {
 		return nil, err
 	}
+	var page *page
+	if opt.page.show {
+		if page, err = openLabPage(ctx, name, opt.page.listen, progress); err != nil {
+			return nil, err
+		}
+		defer page.close()
+	}
 	fmt.Fprintf(progress, "building a lab of %d switches, %d hosts, %d links\n", len(plan.Switches), len(plan.Hosts), len(plan.Links))
 	st, err := netnslab.Up(ctx, desc, progress)
 	if err != nil {
@@ -358,10 +361,14 @@ func playLive(ctx context.Context, plan *scenario.Plan, name string, opt runOpti
 	if !opt.keep {
 		defer func() { err = errors.Join(err, netnslab.Down(name, progress)) }()
 	}
+	if err := page.awaitViewer(ctx, progress); err != nil {
+		return nil, err
+	}
 	run, err := lab.Play(ctx, plan, st, progress)
 	if err != nil {
 		return nil, err
 	}
+	page.awaitEnd(ctx, progress)
 	return run.Verdict()
 }
 

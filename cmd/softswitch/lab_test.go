@@ -132,10 +132,10 @@ func (b *bed) wantRefused(file string) {
 	}{
 		{[]string{"exec", "edge0-0", "softswitch", "run", "to-h0-0-0"}, exitError, "port to-h0-0-0: another softswitch runs on this interface"},
 		{[]string{"exec", "edge0-0", "softswitch", "run", "nosuch0"}, exitError, `"nosuch0"`},
-		{[]string{"exec", "edge9-9", "true"}, exitError, `no node "edge9-9"; there is: core0, core1`},
+		{[]string{"exec", "edge9-9", "true"}, exitError, `no node "edge9-9" (did you mean "edge0-0" or "edge0-1" or "edge1-0"?); there is: core0, core1`},
 		{[]string{"exec", "edge0-0", "no-such-program"}, exitError, `"no-such-program": executable file not found`},
 		{[]string{"exec", "edge0-0", "sh", "-c", "exit 7"}, 7, ""},
-		{[]string{"fail", "core0", "h0-0-0"}, exitError, `no link between "core0" and "h0-0-0"; see ` + "`softswitch lab inspect`"},
+		{[]string{"fail", "core0", "h0-0-0"}, exitError, `no link between "core0" and "h0-0-0"; beside core0 there is: agg0-0, agg1-0, agg2-0, agg3-0`},
 	} {
 		if r := b.lab(c.args[0], c.args[1:]...); r.code != c.code || !strings.Contains(r.stderr, c.want) {
 			b.Errorf("lab %v: exit status %d, want %d and %q", c.args, r.code, c.code, c.want)

@@ -77,7 +77,10 @@ Exit status: 0 done and as expected; 1 done, but not as expected; 2 not done.`,
 	c.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see `%s --help`", err, cmd.CommandPath())
 	})
-	c.AddCommand(runCommand(), hostCommand(), labCommand(), simCommand(), demoCommand(), decodeCommand(), doctorCommand(), benchCommand(), replayCommand())
+	c.AddCommand(runCommand(), hostCommand(), nicCommand(), labCommand(), simCommand(), demoCommand(), decodeCommand(), doctorCommand(), benchCommand(), replayCommand(), compareCommand(), plotCommand(), taggerCommand())
+	c.AddCommand(validateCommand(), genCommand(), rootlessInitCommand())
+	c.AddCommand(showCommand(), clearCommand(), pfcwdCommand())
+	c.AddCommand(wiresharkCommand())
 	return c
 }
 

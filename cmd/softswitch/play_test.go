@@ -42,7 +42,7 @@ func wantVerdictKeys(t *testing.T, text string) {
 		t.Fatal(err)
 	}
 	for _, key := range []string{
-		"scenario", "world", "detector", "response", "seed", "deadlock", "onset_ns", "detections", "false_positives", "false_negatives",
+		"scenario", "world", "detector", "response", "seed", "duration_ns", "deadlock", "onset_ns", "detections", "false_positives", "false_negatives",
 		"premature", "lossless_lost", "response_dropped", "recovered", "recurrences", "recovery_ns", "flows", "pfc", "control_messages",
 		"detector_bytes_per_switch", "counter_bytes_per_switch", "cores", "invalid", "expected_met", "reasons", "timeline",
 	} {
@@ -212,4 +212,26 @@ func TestNoLoop(t *testing.T) {
 		t.Errorf("verdict %s", r.stdout)
 	}
 	wantExit(t, v, r)
+}
+
+// TestWorlds: scenarios at 40 Gbit/s come out live, slowed down, as they do in a
+// simulation. `make worlds` plays all of them.
+func TestWorlds(t *testing.T) {
+	b := newBed(t)
+	for _, name := range []string{"shpiner-fig4", "guo-fig4", "guo-fig4-contained", "w3-crossing-frame", "w15-two-classes"} {
+		t.Run(name, func(t *testing.T) {
+			file := "../../scenarios/" + name + ".yaml"
+			var sim scenario.Verdict
+			if err := json.Unmarshal([]byte(b.run(b.command("sim", "run", "--json", file)).stdout), &sim); err != nil {
+				t.Fatal(err)
+			}
+			live, r := b.play(file, "--slow", "400")
+			if r.code != 0 || !live.ExpectedMet || live.Scenario != name+" (slow 400)" {
+				t.Errorf("exit status %d, verdict on %q, not met: %q", r.code, live.Scenario, live.Reasons)
+			}
+			if live.Deadlock != sim.Deadlock || (len(live.Detections) > 0) != (len(sim.Detections) > 0) {
+				t.Errorf("live: deadlock %v, %d declared; simulated: %v, %d", live.Deadlock, len(live.Detections), sim.Deadlock, len(sim.Detections))
+			}
+		})
+	}
 }

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,13 +14,15 @@ import (
 	"softswitch/config"
 	"softswitch/dataplane"
 	"softswitch/detect"
+	"softswitch/detect/deadlockbreaker"
 	"softswitch/detect/itsy"
 	"softswitch/detect/itsypaper"
-	"softswitch/internal/control"
+	"softswitch/detect/loopbreaker"
+	"softswitch/detect/watchdog"
 	"softswitch/internal/unit"
 	"softswitch/live"
-	"softswitch/observe"
 	"softswitch/replay"
+	"softswitch/respond"
 )
 
 // detectors are the detectors by name.
@@ -27,13 +31,22 @@ var detectors = map[string]detect.Factory{
 	"itsypaper":      itsypaper.New,
 	itsy.Name:        itsy.New,
 	itsy.NameChecked: itsy.NewChecked,
+
+	watchdog.Name:        watchdog.New,
+	watchdog.NameForward: watchdog.NewForward,
+	watchdog.NameAlert:   watchdog.NewAlert,
+	loopbreaker.Name:     loopbreaker.New,
+	deadlockbreaker.Name: deadlockbreaker.New,
 }
 
 // detectorNames are the valid choices, in the order in which they are offered.
-var detectorNames = []string{"none", "itsypaper", itsy.Name, itsy.NameChecked}
+var detectorNames = []string{
+	"none", "itsypaper", itsy.Name, itsy.NameChecked,
+	watchdog.Name, watchdog.NameForward, watchdog.NameAlert, loopbreaker.Name, deadlockbreaker.Name,
+}
 
 func runCommand() *cobra.Command {
-	var file, detector, record string
+	var file, detector, record, metricsAddr, socket string
 	c := &cobra.Command{
 		Use:   "run [-c FILE] [PORT...]",
 		Short: "Run a switch on network interfaces",
@@ -48,12 +61,21 @@ classes 3 and 4. With a file, the interfaces are those of the file.`,
 			if err != nil {
 				return err
 			}
+			cfg.Live.Metrics = cmp.Or(metricsAddr, cfg.Live.Metrics)
+			if socket != "" {
+				if cfg.Live.Control, err = filepath.Abs(socket); err != nil {
+					return err
+				}
+			}
 			return runSwitch(cmd.Context(), cfg, record)
 		},
 	}
 	c.Flags().StringVarP(&file, "config", "c", "", "configuration file (YAML)")
 	c.Flags().StringVar(&detector, "detector", "", fmt.Sprintf("deadlock detector: %s (default: the file's, or none)", strings.Join(detectorNames, ", ")))
 	c.Flags().StringVar(&record, "record", "", "file for every call of the switch, to play back with softswitch replay")
+	c.Flags().StringVar(&metricsAddr, "metrics", "", "where to listen for Prometheus, HOST:PORT; without a host it is 127.0.0.1")
+	c.Flags().StringVar(&socket, "control", "", "control socket to make, for softswitch show, clear and pfcwd")
+	c.RegisterFlagCompletionFunc("detector", cobra.FixedCompletions(detectorNames, cobra.ShellCompDirectiveNoFileComp))
 	c.MarkFlagFilename("config", "yaml", "yml")
 	c.MarkFlagFilename("record")
 	return c
@@ -106,29 +128,49 @@ func checkDetector(where, name string) error {
 	return nil
 }
 
+// runSwitch runs a switch until ctx ends; when it is told to restart, another in its
+// place, whose buffers and counters begin anew.
 func runSwitch(ctx context.Context, cfg config.Switch, record string) error {
-	built := cfg.Build(detectors[cfg.Detector], live.Batch, live.Granularity)
+	for {
+		next, err := runOnce(ctx, cfg, record)
+		if next == nil || err != nil {
+			return err
+		}
+		cfg.Detector, cfg.Response = next.Detector, next.Response
+	}
+}
+
+// runOnce runs a switch until ctx ends, or until it is told to restart: then next says
+// how.
+func runOnce(ctx context.Context, cfg config.Switch, record string) (next *restart, err error) {
+	policy, err := respond.Parse(cfg.Response)
+	if err != nil {
+		return nil, err
+	}
+	built := cfg.Build(respond.New(detectors[cfg.Detector], policy), live.Batch, live.Granularity)
 	sw, err := dataplane.NewSwitch(built)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var ports []live.Port
 	for _, p := range cfg.Ports {
 		ports = append(ports, live.Port{Name: p.Name, KeepMAC: p.MAC != ""})
 	}
+	node := newSwitchNode(sw, "")
+	if record != "" {
+		node.fixed = "the switch is recorded, and its recording cannot tell of another detector; run it without --record"
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	node.again = func(r restart) { stop(&r) }
 	r := runner{
 		name: cfg.Name, id: unit.NodeID(cfg.ID), live: cfg.Live, machine: sw, ports: ports,
 		record: record, header: replay.Header{Kind: replay.Switch, Config: string(cfg.Marshal()), Delay: built.Delay},
+		journal: node.journal, sample: node.metrics,
 	}
-	return r.run(ctx, func(n *live.Node, req control.Request) (any, error) {
-		switch req.Do {
-		case "stats":
-			n.Sync()
-			var out observe.Switch
-			n.Do(func(unit.Time) { out = observe.TakeSwitch(sw, n.Stats) })
-			out.Live = liveStats(n)
-			return out, nil
-		}
-		return nil, fmt.Errorf("unknown request %q; valid: stats", req.Do)
-	})
+	if err := r.run(ctx, node.handle); err != nil {
+		return nil, err
+	}
+	errors.As(context.Cause(ctx), &next)
+	return next, nil
 }

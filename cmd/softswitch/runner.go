@@ -7,15 +7,16 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"sync"
 	"syscall"
 
 	"softswitch/config"
 	"softswitch/event"
 	"softswitch/internal/control"
-	"softswitch/internal/decode"
 	"softswitch/internal/unit"
 	"softswitch/link"
 	"softswitch/live"
+	"softswitch/metrics"
 	"softswitch/observe"
 	"softswitch/replay"
 )
@@ -31,7 +32,13 @@ type runner struct {
 	record  string        // path of a recording; empty for none
 	header  replay.Header // of the recording
 	rec     *live.Recorder
+	journal *observe.Journal                // reads the events; nil for none
+	sample  func(*live.Node) metrics.Sample // what to serve to Prometheus
 	undo    []func()
+	// openPort opens an interface; nil means live.OpenPacket.
+	openPort func(live.Port) (link.Link, error)
+
+	capturing capturing
 }
 
 // processorsMin is the least GOMAXPROCS of a node that nobody set it for. With one,
@@ -50,7 +57,7 @@ func (r *runner) run(ctx context.Context, handle func(*live.Node, control.Reques
 		runtime.GOMAXPROCS(max(processorsMin, runtime.GOMAXPROCS(0)))
 	}
 	opt := live.Options{
-		Machine: r.machine, Ports: r.ports,
+		Machine: r.machine, Ports: r.ports, Open: r.open,
 		Warn: func(format string, args ...any) { fmt.Fprintf(os.Stderr, r.name+": "+format+"\n", args...) },
 	}
 	if err := r.claimPorts(); err != nil {
@@ -59,8 +66,10 @@ func (r *runner) run(ctx context.Context, handle func(*live.Node, control.Reques
 	if opt.Log, err = r.openLog(); err != nil {
 		return err
 	}
-	if opt.Open, err = r.opener(); err != nil {
-		return err
+	if r.live.Pcap != "" {
+		if err := r.captureToFile(r.live.Pcap); err != nil {
+			return err
+		}
 	}
 	if opt.Machine, err = r.recorded(); err != nil {
 		return err
@@ -77,10 +86,42 @@ func (r *runner) run(ctx context.Context, handle func(*live.Node, control.Reques
 		if err != nil {
 			return err
 		}
-		go srv.Serve(func(req control.Request) (any, error) { return handle(n, req) })
+		go srv.Serve(func(req control.Request) (any, error) {
+			if req.Do == "capture" {
+				return r.capturing.request(req.Args)
+			}
+			return handle(n, req)
+		})
 		r.undo = append(r.undo, srv.Close)
 	}
+	if err := r.serveMetrics(ctx, n); err != nil {
+		return err
+	}
 	return n.Run(ctx)
+}
+
+// serveMetrics serves the node's metrics, if there are to be any, until ctx ends. A
+// scrape that is under way then is answered with what the node still knows.
+func (r *runner) serveMetrics(ctx context.Context, n *live.Node) error {
+	if r.live.Metrics == "" {
+		return nil
+	}
+	ln, err := metrics.Listen(r.live.Metrics)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	var served sync.WaitGroup
+	served.Go(func() {
+		if err := metrics.Serve(ctx, ln, metrics.Handler(func() metrics.Sample { return r.sample(n) })); err != nil {
+			fmt.Fprintf(os.Stderr, "%s: %v\n", r.name, err)
+		}
+	})
+	r.undo = append(r.undo, func() {
+		stop()
+		served.Wait()
+	})
+	return nil
 }
 
 // claimPorts makes this process the only softswitch on its interfaces, by abstract
@@ -99,8 +140,22 @@ func (r *runner) claimPorts() error {
 	return nil
 }
 
-// openLog opens the event log, if there is to be one.
+// openLog is where events go: to the journal and to the log, if there are such.
 func (r *runner) openLog() (func([]event.Event), error) {
+	write, err := r.openEvents()
+	if err != nil || r.journal == nil {
+		return write, err
+	}
+	return func(events []event.Event) {
+		r.journal.Read(events)
+		if write != nil {
+			write(events)
+		}
+	}, nil
+}
+
+// openEvents opens the file of the event log, if there is to be one.
+func (r *runner) openEvents() (func([]event.Event), error) {
 	if r.live.Events == "" {
 		return nil, nil
 	}
@@ -150,37 +205,6 @@ func (r *runner) recorded() (live.Machine, error) {
 		}
 	})
 	return r.rec, nil
-}
-
-// opener opens interfaces, through a capture if there is to be one.
-func (r *runner) opener() (func(live.Port) (link.Link, error), error) {
-	if r.live.Pcap == "" {
-		return nil, nil
-	}
-	f, err := os.Create(r.live.Pcap)
-	if err != nil {
-		return nil, fmt.Errorf("capture: %w", err)
-	}
-	c, err := link.NewCapture(f, decode.Comment)
-	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("capture: %w", err)
-	}
-	r.undo = append(r.undo, func() {
-		if err := errors.Join(c.Close(), f.Close()); err != nil {
-			fmt.Fprintf(os.Stderr, "%s: capture: %v\n", r.name, err)
-		}
-		if missed := c.Stats().Missed; missed > 0 {
-			fmt.Fprintf(os.Stderr, "%s: capture: %d frames missed\n", r.name, missed)
-		}
-	})
-	return func(p live.Port) (link.Link, error) {
-		l, err := live.OpenPacket(p)
-		if err != nil {
-			return nil, err
-		}
-		return c.Tap(l, p.Name), nil
-	}, nil
 }
 
 func liveStats(n *live.Node) observe.Live {

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"softswitch/event"
 	"softswitch/scenario"
 	"softswitch/sim"
+	"softswitch/ui"
 )
 
 func simCommand() *cobra.Command {
@@ -26,22 +26,26 @@ exact, repeatable by its seed, and without root.`,
 }
 
 func simRun() *cobra.Command {
-	var detector, trace string
+	var trace string
+	var in instead
 	var seed int64
 	var asJSON bool
+	var show pageOptions
 	c := &cobra.Command{
 		Use:   "run FILE",
 		Short: "Play a scenario in virtual time and judge it",
-		Long: `Play a scenario in virtual time and print its verdict, as "lab run" does.
+		Long: `Play a scenario in virtual time and print its verdict, as "lab run" does. With --ui a
+browser then plays it, at any speed, back and forth, until Ctrl-C.
 
 Exit status: 0 the scenario's expectation is met; 1 not; 2 it could not be played.`,
-		Example: "  softswitch sim run scenarios/fattree-on-loop.yaml --seed 7 --detector itsypaper",
-		Args:    cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		Example:           "  softswitch sim run scenarios/fattree-on-loop.yaml --seed 7 --detector itsypaper\n  softswitch sim run scenarios/itsy-fig2.yaml --detector itsy --ui",
+		Args:              arguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: oneYAMLFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if seed < 0 {
 				return fmt.Errorf("seed: %d; valid: 0 or above", seed)
 			}
-			plan, err := readPlan(args[0], detector)
+			plan, err := readPlan(args[0], in)
 			if err != nil {
 				return err
 			}
@@ -50,18 +54,34 @@ Exit status: 0 the scenario's expectation is met; 1 not; 2 it could not be playe
 			if err != nil {
 				return err
 			}
-			v, err := runSim(plan, opt)
+			play := runSim
+			var page *page
+			if show.show {
+				stream := new(ui.Stream)
+				if page, err = openPage(cmd.Context(), show.listen, stream, nil, os.Stderr); err != nil {
+					return err
+				}
+				defer page.close()
+				play = func(plan *scenario.Plan, opt sim.Options) (*scenario.Verdict, error) {
+					return ui.Simulate(plan, opt, stream)
+				}
+			}
+			v, err := play(plan, opt)
 			if terr := closeTrace(); err == nil && terr != nil {
 				err = fmt.Errorf("trace: %w", terr)
 			}
 			if err != nil {
 				return err
 			}
-			return printVerdict(v, asJSON)
+			err = printVerdict(v, asJSON)
+			page.awaitEnd(cmd.Context(), os.Stderr)
+			return err
 		},
 	}
 	c.Flags().Int64Var(&seed, "seed", 1, "seed of all randomness, 0 or above")
-	c.Flags().StringVar(&detector, "detector", "", fmt.Sprintf("deadlock detector instead of the file's: %s", strings.Join(detectorNames, ", ")))
+	in.flags(c)
+	show.flags(c)
+	slowFlag(c, &in.slow)
 	c.Flags().StringVar(&trace, "trace", "", "file for every event of every node, as JSON lines")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the verdict as JSON")
 	c.MarkFlagFilename("trace")

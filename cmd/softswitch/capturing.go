@@ -1,0 +1,102 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync/atomic"
+
+	"softswitch/internal/control"
+	"softswitch/internal/decode"
+	"softswitch/link"
+	"softswitch/link/pcapng"
+	"softswitch/live"
+)
+
+// capturesMax bounds how many clients a node writes captures for at once: each costs it
+// a few megabytes and a copy of every frame.
+const capturesMax = 4
+
+// capturing is what captures a node's frames: its file, if it has one, and whoever asks
+// on its control socket.
+type capturing struct {
+	taps    link.Taps
+	clients atomic.Int32
+}
+
+// captureArgs are the arguments of the request "capture".
+type captureArgs struct {
+	Offset int64 `json:"offset"` // link.CaptureOptions.Offset
+}
+
+// captureToFile captures all frames in a file until the node ends.
+func (r *runner) captureToFile(path string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("capture: %w", err)
+	}
+	c, err := r.capturing.taps.Capture(f, link.CaptureOptions{Comment: decode.Comment})
+	if err != nil {
+		f.Close()
+		return fmt.Errorf("capture: %w", err)
+	}
+	r.undo = append(r.undo, func() {
+		if err := errors.Join(c.Close(), f.Close()); err != nil {
+			fmt.Fprintf(os.Stderr, "%s: capture: %v\n", r.name, err)
+		}
+		if missed := c.Stats().Missed; missed > 0 {
+			fmt.Fprintf(os.Stderr, "%s: capture: %d frames missed\n", r.name, missed)
+		}
+	})
+	return nil
+}
+
+// open opens an interface so that its frames can be captured.
+func (r *runner) open(p live.Port) (link.Link, error) {
+	open := r.openPort
+	if open == nil {
+		open = live.OpenPacket
+	}
+	l, err := open(p)
+	if err != nil {
+		return nil, err
+	}
+	in := pcapng.Interface{Name: p.Name}
+	for i, o := range r.ports {
+		if o.Name == p.Name {
+			in.Description = fmt.Sprintf("%s %d port %d", r.header.Kind, r.id, i)
+		}
+	}
+	return r.capturing.taps.Tap(l, in), nil
+}
+
+// request starts a capture for a client: a stream of pcapng, in which each octet that
+// the client sends makes a mark. The node never waits for the client: what it is too slow
+// for is missed and counted in the capture.
+func (c *capturing) request(args json.RawMessage) (any, error) {
+	var a captureArgs
+	if err := readArguments(args, &a); err != nil {
+		return nil, err
+	}
+	if c.clients.Add(1) > capturesMax {
+		c.clients.Add(-1)
+		return nil, fmt.Errorf("%d captures are under way, which is the most", capturesMax)
+	}
+	return control.Stream(func(conn net.Conn) {
+		defer c.clients.Add(-1)
+		capture, err := c.taps.Capture(conn, link.CaptureOptions{Comment: decode.Comment, Offset: a.Offset})
+		if err != nil {
+			return // the client is gone already
+		}
+		for one := make([]byte, 1); ; {
+			if _, err := io.ReadFull(conn, one); err != nil {
+				break
+			}
+			capture.Mark()
+		}
+		capture.Close() // an error is the client's, which is gone
+	}), nil
+}

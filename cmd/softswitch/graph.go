@@ -1,0 +1,105 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"softswitch/config"
+	"softswitch/internal/graph"
+	netnslab "softswitch/netns-lab"
+	"softswitch/scenario"
+	"softswitch/topo"
+)
+
+func labGraph(name *string) *cobra.Command {
+	var dot, mermaid, svg bool
+	c := &cobra.Command{
+		Use:   "graph [FILE]",
+		Short: "Draw the topology of a scenario file, or of the lab that is up",
+		Long: `Draw the topology of a scenario file or, without one, of the lab that is up, and
+write it to standard output: for Graphviz (--dot, the default), for Mermaid in
+Markdown, or as an SVG picture. Levels are rows, hosts at the bottom. Links that are
+down are dashed: in a lab now, in a file those that its events take down.`,
+		Example: "  softswitch lab graph scenarios/fattree-on-loop.yaml --svg > fabric.svg\n" +
+			"  softswitch lab graph scenarios/pause.yaml --dot | dot -Tpdf > fabric.pdf\n" +
+			"  softswitch lab graph --name ss --mermaid",
+		Args:              arguments(cobra.MaximumNArgs(1)),
+		ValidArgsFunction: oneYAMLFile,
+		RunE: func(_ *cobra.Command, args []string) error {
+			var g *graph.Graph
+			if len(args) > 0 {
+				plan, err := readPlan(args[0], instead{})
+				if err != nil {
+					return err
+				}
+				g = planGraph(plan)
+			} else {
+				st, err := loadLab(*name)
+				if err != nil {
+					return err
+				}
+				g = stateGraph(st)
+			}
+			draw := g.DOT
+			switch {
+			case mermaid:
+				draw = g.Mermaid
+			case svg:
+				draw = g.SVG
+			}
+			_, err := io.WriteString(os.Stdout, draw())
+			return err
+		},
+	}
+	c.Flags().BoolVar(&dot, "dot", false, "for Graphviz (the default)")
+	c.Flags().BoolVar(&mermaid, "mermaid", false, "for Mermaid")
+	c.Flags().BoolVar(&svg, "svg", false, "as a picture")
+	c.MarkFlagsMutuallyExclusive("dot", "mermaid", "svg")
+	return c
+}
+
+// planGraph is the topology of a plan, with what its events do to links.
+func planGraph(p *scenario.Plan) *graph.Graph {
+	g := &graph.Graph{Name: p.Scenario.Name}
+	for _, n := range p.Fabric.Nodes {
+		g.Nodes = append(g.Nodes, graph.Node{Name: n.Name, Host: n.Kind == topo.Host})
+	}
+	for _, l := range p.Fabric.Links {
+		g.Links = append(g.Links, graph.Link{A: l.A.Node, B: l.B.Node})
+	}
+	for _, e := range p.Events {
+		verb := map[scenario.Do]string{scenario.Fail: "fails at ", scenario.Heal: "heals at "}[e.Do]
+		if verb == "" {
+			continue
+		}
+		l := &g.Links[e.Link]
+		l.Down = true
+		if l.Note != "" {
+			l.Note += ", "
+		}
+		l.Note += verb + config.FormatTime(e.At)
+	}
+	return g
+}
+
+// stateGraph is the topology of a lab, as its links are now.
+func stateGraph(st *netnslab.State) *graph.Graph {
+	r := st.Inspect()
+	g := &graph.Graph{Name: fmt.Sprintf("lab %s", r.Name)}
+	index := map[string]int{}
+	for i, n := range r.Nodes {
+		index[n.Name] = i
+		g.Nodes = append(g.Nodes, graph.Node{Name: n.Name, Host: n.Kind == "host"})
+	}
+	for _, l := range r.Links {
+		link := graph.Link{A: index[l.A.Node], B: index[l.B.Node], Down: !l.Up}
+		if link.Down {
+			link.Note = "down"
+		}
+		g.Links = append(g.Links, link)
+	}
+	return g
+}

@@ -1,0 +1,274 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"softswitch/config"
+	"softswitch/internal/control"
+	"softswitch/internal/strictyaml"
+	"softswitch/internal/unit"
+	"softswitch/lab"
+	"softswitch/link"
+	"softswitch/live"
+	netnslab "softswitch/netns-lab"
+	"softswitch/nic"
+	"softswitch/observe"
+	"softswitch/replay"
+)
+
+func nicCommand() *cobra.Command {
+	var file string
+	var h config.Host
+	c := &cobra.Command{
+		Use:   "nic {-c FILE | --wire INTERFACE --address ADDRESS}",
+		Short: "Run a host's NIC for programs of its own: PFC between the kernel's stack and the wire",
+		Long: `Run the NIC of a host until SIGINT or SIGTERM, for programs such as ping and iperf3. It
+makes an interface for them, a TAP device with the host's address, and leads what they
+send into a queue for each class, by DSCP. A queue whose class the far end pauses waits;
+when it is full, what programs send is dropped in the host, as they do not wait. A class
+that comes faster than the stack takes it is paused in turn.
+
+The wire's interface must have no address of its own: what the kernel sent by it would
+bypass the NIC. The file is a host's with the key "stack"; a lab runs one for each host
+that the scenario lists under "nics".`,
+		Example: `  sudo softswitch nic --wire eth1 --address 10.0.0.2/24 --rate 100Mbit/s
+  sudo softswitch lab exec h1 iperf3 -c 10.100.1.2 -u -b 80M --dscp 26
+  sudo softswitch nic show
+  sudo softswitch nic slow h2 20Mbit/s`,
+	}
+	group(c, nicShow(), nicSlow(), nicNormal(), nicDemo())
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return fmt.Errorf("unknown command %q for %q; valid: show, slow, normal, demo", args[0], cmd.CommandPath())
+		}
+		cfg, err := nicConfig(file, h)
+		if err != nil {
+			return err
+		}
+		return runNIC(cmd.Context(), cfg)
+	}
+	f := c.Flags()
+	f.StringVarP(&file, "config", "c", "", "configuration file (YAML), instead of the other flags")
+	f.StringVar(&h.Port.Name, "wire", "", "interface to the fabric")
+	f.StringVar(&h.Stack, "stack", "nic0", "interface to make for programs")
+	f.StringVar(&h.Address, "address", "", `address of the host with its prefix length, "10.0.0.2/24"`)
+	f.StringVar(&h.Gateway, "gateway", "", "where the default route leads")
+	f.StringVar(&h.Port.Rate, "rate", "0", `rate of the wire, by which a pause is measured, "100Mbit/s"; "0" is unlimited`)
+	f.StringVar(&h.Live.Control, "control", "", "control socket to make, for show, slow and normal")
+	c.MarkFlagFilename("config", "yaml", "yml")
+	return c
+}
+
+// nicConfig is the configuration of a file, or what flags say of it.
+func nicConfig(file string, flags config.Host) (config.Host, error) {
+	switch {
+	case file != "" && flags.Port.Name != "":
+		return flags, errors.New("nic: the file names the wire; give --config or --wire, not both")
+	case file == "" && (flags.Port.Name == "" || flags.Address == ""):
+		return flags, errors.New("nic: give a file with -c, or --wire and --address; see `softswitch nic --help`")
+	case file == "":
+		flags.Name, flags.ID = "nic", 1
+		flags.Fill()
+		if flags.Live.Control != "" {
+			path, err := filepath.Abs(flags.Live.Control)
+			if err != nil {
+				return flags, err
+			}
+			flags.Live.Control = path
+		}
+		return flags, flags.Check("flags")
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return flags, err
+	}
+	h, err := config.LoadHost(file, data)
+	if err == nil && h.Stack == "" {
+		err = fmt.Errorf(`%s: stack: missing: name the interface that programs are to use, such as "nic0"; a host that makes its own frames is run by softswitch host`, file)
+	}
+	return h, err
+}
+
+func runNIC(ctx context.Context, cfg config.Host) error {
+	n, err := nic.New(cfg.BuildNIC(live.Batch, live.Granularity))
+	if err != nil {
+		return err
+	}
+	before, err := socketLosses()
+	if err != nil {
+		return err
+	}
+	restore, err := claimWire(cfg.Port.Name)
+	if err != nil {
+		return err
+	}
+	defer restore()
+	r := runner{
+		name: cfg.Name, id: unit.NodeID(cfg.ID), live: cfg.Live, machine: n,
+		ports:  []live.Port{{Name: cfg.Port.Name, KeepMAC: cfg.Port.MAC != ""}, {Name: cfg.Stack}},
+		header: replay.Header{Kind: "nic"},
+		openPort: func(p live.Port) (link.Link, error) {
+			if p.Name == cfg.Stack {
+				return openStack(cfg)
+			}
+			return live.OpenPacket(p)
+		},
+	}
+	return r.run(ctx, func(node *live.Node, req control.Request) (any, error) {
+		if req.Do != "stats" {
+			return nil, nicRequest(node, n, cfg, req)
+		}
+		node.Sync()
+		lost, err := socketLosses()
+		if err != nil {
+			return nil, err
+		}
+		var stats observe.NIC
+		var at unit.Time
+		node.Do(func(now unit.Time) { at, stats = now, observe.TakeNIC(n, node.Stats, lost-before) })
+		stats.Live = liveStats(node)
+		stats.At = at
+		return stats, nil
+	})
+}
+
+// nicRequest does what a host can be asked to do. A NIC's programs start and stop by
+// themselves.
+func nicRequest(node *live.Node, n *nic.NIC, cfg config.Host, req control.Request) (err error) {
+	switch req.Do {
+	case "start", "stop":
+		return nil
+	case "act":
+		var a config.Act
+		if err := json.Unmarshal(req.Args, &a); err != nil {
+			return fmt.Errorf("act: %w", err)
+		}
+		if err := a.Check("act", cfg.PFC.Lossless); err != nil {
+			return err
+		}
+		node.Do(func(now unit.Time) { err = n.Do(now, a.Build()) })
+		return err
+	}
+	return fmt.Errorf("unknown request %q; valid: stats, start, stop, act", req.Do)
+}
+
+// nicTarget is which NICs a command is about.
+type nicTarget struct{ target }
+
+func (t *nicTarget) flags(c *cobra.Command) {
+	c.Flags().StringVar(&t.socket, "socket", "", "control socket of one NIC, instead of a lab")
+	c.Flags().StringVar(&t.lab, "name", netnslab.DefaultName, "name of the lab")
+	c.RegisterFlagCompletionFunc("name", completeLabs)
+	c.MarkFlagFilename("socket", "sock")
+	c.ValidArgsFunction = t.complete
+}
+
+func (t *nicTarget) complete(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	st, err := netnslab.Load(t.lab)
+	if err != nil || t.socket != "" {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return nicNames(st), cobra.ShellCompDirectiveNoFileComp
+}
+
+// nics are the NICs of these hosts, all if there are none.
+func (t *nicTarget) nics(names []string) ([]endpoint, error) {
+	if t.socket != "" {
+		if len(names) > 0 {
+			return nil, fmt.Errorf("--socket is one NIC; %q names hosts of a lab", strings.Join(names, " "))
+		}
+		return []endpoint{{"", t.socket}}, nil
+	}
+	st, err := loadLab(t.lab)
+	if err != nil {
+		return nil, err
+	}
+	all := nicNames(st)
+	if len(all) == 0 {
+		return nil, fmt.Errorf(`lab %s has no NIC: list hosts under "nics" in its scenario file`, st.Name)
+	}
+	if len(names) == 0 {
+		names = all
+	}
+	nodes, err := pickNodes(st, names, "host")
+	if err != nil {
+		return nil, err
+	}
+	var found []endpoint
+	for _, n := range nodes {
+		if !isNIC(n) {
+			return nil, fmt.Errorf("lab %s: %s has no NIC for programs%s; those that have: %s", st.Name, n.Name, strictyaml.DidYouMean(n.Name, all), strings.Join(all, ", "))
+		}
+		found = append(found, endpoint{n.Name, lab.ControlPath(n)})
+	}
+	return found, nil
+}
+
+// isNIC reports whether a node's process is softswitch nic.
+func isNIC(n netnslab.NodeState) bool { return len(n.Command) > 1 && n.Command[1] == "nic" }
+
+func nicNames(st *netnslab.State) (names []string) {
+	for _, n := range st.Nodes {
+		if isNIC(n) {
+			names = append(names, n.Name)
+		}
+	}
+	return names
+}
+
+func nicSlow() *cobra.Command {
+	t := &nicTarget{}
+	c := &cobra.Command{
+		Use:   "slow [HOST] RATE",
+		Short: "Let the stack of a host take frames at a rate only",
+		Long: `Let the stack of a host take frames at a rate only, of all classes together. When the
+receive buffer of a lossless class is three quarters full, the NIC pauses it, and
+resumes it when it is half empty.`,
+		Example: "  sudo softswitch nic slow h2 20Mbit/s",
+		Args:    arguments(cobra.RangeArgs(1, 2)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			last := len(args) - 1
+			if r, err := config.ParseRate(args[last]); err != nil || r == 0 {
+				return fmt.Errorf("RATE: %q; give one above zero such as 10Mbit/s, as the last argument", args[last])
+			}
+			return t.act(args[:last], config.Act{Do: "slow", Rate: args[last]})
+		},
+	}
+	t.flags(c)
+	return c
+}
+
+func nicNormal() *cobra.Command {
+	t := &nicTarget{}
+	c := &cobra.Command{
+		Use:     "normal [HOST]",
+		Short:   "Let the stack of a host take frames at once again",
+		Example: "  sudo softswitch nic normal h2",
+		Args:    arguments(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return t.act(args, config.Act{Do: "normal"})
+		},
+	}
+	t.flags(c)
+	return c
+}
+
+// act makes the NIC of a host, or the one behind the socket, behave so.
+func (t *nicTarget) act(host []string, a config.Act) error {
+	if len(host) == 0 && t.socket == "" {
+		return errors.New("no host; give its name, or the NIC's control socket with --socket")
+	}
+	ends, err := t.nics(host)
+	if err != nil {
+		return err
+	}
+	return ends[0].call("act", a, nil)
+}

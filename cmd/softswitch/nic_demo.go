@@ -1,0 +1,369 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"softswitch/config"
+	"softswitch/internal/unit"
+	"softswitch/lab"
+	netnslab "softswitch/netns-lab"
+	"softswitch/observe"
+	"softswitch/scenario"
+	"softswitch/scenarios"
+)
+
+// What the demonstration does on links of 50 Mbit/s.
+const (
+	demoOffered = "40M"      // what iperf3 sends
+	demoDrain   = "20Mbit/s" // what the receiver takes
+	demoSeconds = 5
+	demoClass   = 3
+	demoDSCP    = "26" // of demoClass
+)
+
+func nicDemo() *cobra.Command {
+	var name string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "demo",
+		Short: "Run iperf3 and ping through two switches to a slow receiver, and show that the fabric loses nothing",
+		Long: `Build a lab of two switches and two hosts with NICs, slow the receiver's down to half of
+what iperf3 sends it (UDP in lossless class 3, DSCP 26), run ping beside it in class 0,
+and show who was paused and where frames were lost; then remove all of it.
+
+Exit status: 0 the pauses reached the sender's NIC and no frame was lost in the fabric; 1
+not so, or the machine was too busy to tell; 2 it could not be played.`,
+		Example: "  sudo softswitch nic demo\n  sudo softswitch nic demo --json 2>/dev/null",
+		Args:    arguments(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			d := nicDemonstration{progress: os.Stderr}
+			if err := d.run(cmd.Context(), name); err != nil {
+				return err
+			}
+			if asJSON {
+				enc := json.NewEncoder(os.Stdout)
+				enc.SetIndent("", "  ")
+				if err := enc.Encode(d.result); err != nil {
+					return err
+				}
+			} else if err := d.write(os.Stdout); err != nil {
+				return err
+			}
+			if !d.result.OK {
+				return errUnmet
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&name, "name", "nic", "name of the lab")
+	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
+	return c
+}
+
+// nicDemonstration is the lab, and what came of it.
+type nicDemonstration struct {
+	progress io.Writer
+	plan     *scenario.Plan
+	st       *netnslab.State
+	hosts    []endpoint // the sender, the receiver
+	switches []endpoint
+	nics     []observe.NIC
+	stats    []observe.Switch
+	result   nicResult
+}
+
+// nicResult is the result of a demonstration.
+type nicResult struct {
+	OK bool `json:"ok"`
+	// Reasons why it is not; Invalid, why the run proves nothing.
+	Reasons []string  `json:"reasons"`
+	Invalid string    `json:"invalid"`
+	Iperf   iperf     `json:"iperf3"`
+	Ping    pingCount `json:"ping"`
+	// OnWire are frames of the lossless class that the sender's NIC put on the wire,
+	// Arrived those that the receiver's took off it and gave to its stack.
+	OnWire  uint64 `json:"on_wire"`
+	Arrived uint64 `json:"arrived"`
+	// Pauses of the sender's NIC, and how long they were in all.
+	Pauses     uint64           `json:"pauses"`
+	PausedTime unit.Time        `json:"paused_time_ns"`
+	Fabric     uint64           `json:"lost_in_fabric"`
+	Sender     observe.HostLoss `json:"lost_in_sender"`
+	Receiver   observe.HostLoss `json:"lost_in_receiver"`
+}
+
+// iperf is what iperf3 says of its datagrams.
+type iperf struct {
+	Sent int64 `json:"sent"`
+	Lost int64 `json:"lost"` // of those that the receiver knows of
+	// Rate is the received bit rate.
+	Rate float64 `json:"received_bps"`
+}
+
+// pingCount is what ping says.
+type pingCount struct {
+	Sent, Received int
+	Average        string // of the round trips, in ms
+}
+
+// run builds the lab, has the programs run and removes it.
+func (d *nicDemonstration) run(ctx context.Context, name string) (err error) {
+	for _, program := range []string{"iperf3", "ping"} {
+		if _, err := exec.LookPath(program); err != nil {
+			return fmt.Errorf("%w; install it, on Debian with `apt-get install iperf3 iputils-ping`", err)
+		}
+	}
+	if d.plan, err = makePlan("scenarios/nic/two-switches.yaml", scenarios.NIC, instead{}); err != nil {
+		return err
+	}
+	desc, err := describeLab(d.plan, lab.Options{Name: name, Instance: time.Now().Format(time.RFC3339Nano)}, "")
+	if err != nil {
+		return err
+	}
+	if d.st, err = netnslab.Up(ctx, desc, d.progress); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, netnslab.Down(name, d.progress)) }()
+	hosts, switches := nicTarget{}, target{lab: name}
+	hosts.lab = name
+	if d.hosts, err = hosts.nics(nil); err != nil {
+		return err
+	}
+	if d.switches, err = switches.switches(nil); err != nil {
+		return err
+	}
+	if err := d.programs(ctx); err != nil {
+		return err
+	}
+	return d.judge(ctx)
+}
+
+// programs runs iperf3 and ping.
+func (d *nicDemonstration) programs(ctx context.Context) error {
+	to, _, _ := strings.Cut(d.plan.Hosts[1].Address, "/")
+	slow := config.Act{Do: "slow", Rate: demoDrain}
+	if err := d.hosts[1].call("act", slow, nil); err != nil {
+		return err
+	}
+	fmt.Fprintf(d.progress, "%s takes %s only; in %s iperf3 sends it %sbit/s of UDP in class %d for %d s, and ping runs in class 0\n",
+		d.hosts[1].name, demoDrain, d.hosts[0].name, demoOffered, demoClass, demoSeconds)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	server, err := d.serve(ctx)
+	if err != nil {
+		return err
+	}
+	var both errgroup.Group
+	both.Go(func() error {
+		out, err := d.exec(ctx, "iperf3", "-c", to, "-u", "-b", demoOffered, "-l", "1400", "--dscp", demoDSCP, "-t", strconv.Itoa(demoSeconds), "--json")
+		if err != nil {
+			return err
+		}
+		d.result.Iperf, err = parseIperf(out)
+		return err
+	})
+	both.Go(func() error {
+		out, err := d.exec(ctx, "ping", "-q", "-i", "0.2", "-c", strconv.Itoa(5*demoSeconds), to)
+		if err != nil {
+			return err
+		}
+		d.result.Ping, err = parsePing(string(out))
+		return err
+	})
+	if err := both.Wait(); err != nil {
+		return err
+	}
+	return <-server // it ends after one test
+}
+
+// serve starts iperf3's server in the receiver, and returns when it listens. done tells how
+// it ends.
+func (d *nicDemonstration) serve(ctx context.Context) (<-chan error, error) {
+	done := make(chan error, 1)
+	said, says := io.Pipe()
+	go func() {
+		code, err := d.st.Exec(ctx, d.hosts[1].name, []string{"iperf3", "-s", "-1", "--forceflush"}, netnslab.Stdio{Out: says, Err: says})
+		if err == nil && code != 0 {
+			err = fmt.Errorf("iperf3 -s: exit status %d", code)
+		}
+		says.Close()
+		done <- err
+	}()
+	var all strings.Builder
+	lines := bufio.NewScanner(said)
+	for lines.Scan() {
+		fmt.Fprintln(&all, lines.Text())
+		if strings.Contains(lines.Text(), "listening") {
+			go io.Copy(io.Discard, said)
+			return done, nil
+		}
+	}
+	return nil, fmt.Errorf("iperf3 -s does not listen: %w: %s", <-done, &all)
+}
+
+// exec runs a program in the sender, which has to succeed, and returns what it prints.
+func (d *nicDemonstration) exec(ctx context.Context, argv ...string) ([]byte, error) {
+	var out, problem bytes.Buffer
+	code, err := d.st.Exec(ctx, d.hosts[0].name, argv, netnslab.Stdio{Out: &out, Err: &problem})
+	if err == nil && code != 0 {
+		err = fmt.Errorf("%s: exit status %d: %s%s", strings.Join(argv, " "), code, &problem, &out)
+	}
+	return out.Bytes(), err
+}
+
+func parseIperf(text []byte) (i iperf, err error) {
+	var report struct {
+		End struct {
+			Sent struct {
+				Packets int64 `json:"packets"`
+			} `json:"sum_sent"`
+			Received struct {
+				Lost int64   `json:"lost_packets"`
+				Rate float64 `json:"bits_per_second"`
+			} `json:"sum_received"`
+		} `json:"end"`
+	}
+	if err := json.Unmarshal(text, &report); err != nil {
+		return i, fmt.Errorf("iperf3: its report: %w", err)
+	}
+	e := report.End
+	return iperf{Sent: e.Sent.Packets, Lost: e.Received.Lost, Rate: e.Received.Rate}, nil
+}
+
+// parsePing reads what ping -q sums up.
+func parsePing(text string) (p pingCount, err error) {
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, "packets transmitted") {
+			_, err = fmt.Sscanf(line, "%d packets transmitted, %d received", &p.Sent, &p.Received)
+		}
+		if _, times, ok := strings.Cut(line, "min/avg/max/mdev = "); ok {
+			_, rest, _ := strings.Cut(times, "/")
+			p.Average, _, _ = strings.Cut(rest, "/")
+		}
+	}
+	if err == nil && p.Sent == 0 {
+		err = fmt.Errorf("ping: it sums up nothing: %q", text)
+	}
+	return p, err
+}
+
+// drainPatience is how long frames that are under way may take when the programs have
+// ended: all buffers together hold less than a second's worth.
+const drainPatience = 5 * time.Second
+
+// judge lets the receiver take what is under way, and asks all nodes.
+func (d *nicDemonstration) judge(ctx context.Context) error {
+	if err := d.hosts[1].call("act", config.Act{Do: "normal"}, nil); err != nil {
+		return err
+	}
+	late := time.Now().Add(drainPatience)
+	for {
+		var err error
+		if _, d.nics, err = askAll(ctx, d.hosts, takeNIC); err != nil {
+			return err
+		}
+		if _, d.stats, err = askAll(ctx, d.switches, takeStats); err != nil {
+			return err
+		}
+		d.sum()
+		if d.result.OnWire == d.result.Arrived+d.result.Fabric && d.nics[0].Classes[demoClass].Send.Bytes == 0 || time.Now().After(late) {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	d.conclude()
+	return nil
+}
+
+// sum fills in what the nodes say.
+func (d *nicDemonstration) sum() {
+	r := &d.result
+	from, to := &d.nics[0].Classes[demoClass], &d.nics[1].Classes[demoClass]
+	r.OnWire, r.Arrived = from.Sent, to.Received
+	r.Pauses, r.PausedTime = from.Pause.Count, from.Pause.Total(from.Paused, d.nics[0].At)
+	r.Sender, r.Receiver = d.nics[0].InHost, d.nics[1].InHost
+	r.Fabric = 0
+	for i := range d.stats {
+		lossless, lossy, ring := fabricLoss(&d.stats[i])
+		r.Fabric += lossless + lossy + ring
+	}
+	for i := range d.nics {
+		l := d.nics[i].OnArrival
+		r.Fabric += l.Lossless + l.Lossy + l.Ring
+	}
+}
+
+// conclude says whether it went as it should.
+func (d *nicDemonstration) conclude() {
+	r := &d.result
+	r.Reasons = []string{}
+	unless := func(ok bool, format string, args ...any) {
+		if !ok {
+			r.Reasons = append(r.Reasons, fmt.Sprintf(format, args...))
+		}
+	}
+	unless(r.Fabric == 0, "%d frames were lost in the fabric", r.Fabric)
+	unless(r.OnWire == r.Arrived, "%d frames went onto the wire, and %d arrived", r.OnWire, r.Arrived)
+	unless(r.OnWire > 0 && r.Pauses > 0, "no pause reached the NIC of %s", d.hosts[0].name)
+	unless(r.Sender.SendQueue > 0, "the send queue of %s was never full", d.hosts[0].name)
+	unless(uint64(r.Iperf.Lost) <= r.Sender.Sum()+r.Receiver.Sum()+r.Fabric, "iperf3 misses %d datagrams, and %d are accounted for", r.Iperf.Lost, r.Sender.Sum()+r.Receiver.Sum()+r.Fabric)
+	unless(r.Ping.Received == r.Ping.Sent, "ping: %d of %d came back", r.Ping.Received, r.Ping.Sent)
+	r.OK = len(r.Reasons) == 0
+	if late, lasts := d.lateness(), d.headroomLasts(); r.Fabric > 0 && late > lasts {
+		r.Invalid = fmt.Sprintf("the headroom lasts %s ms, and a node had to wait %s ms for a processor: the machine is too busy", milliseconds(lasts), milliseconds(late))
+	}
+}
+
+// lateness is by how much a node missed a deadline at worst.
+func (d *nicDemonstration) lateness() (worst unit.Time) {
+	for i := range d.stats {
+		worst = max(worst, d.stats[i].Lateness)
+	}
+	for i := range d.nics {
+		worst = max(worst, d.nics[i].Lateness)
+	}
+	return worst
+}
+
+// headroomLasts is how long a link takes to fill the headroom of a bucket.
+func (d *nicDemonstration) headroomLasts() unit.Time {
+	return d.plan.Links[0].Rate.FrameTime(*d.plan.Switches[0].Buffer.XOFF)
+}
+
+// write tells people what came of it.
+func (d *nicDemonstration) write(w io.Writer) error {
+	r := &d.result
+	if err := writeNICs(w, d.nics, d.switches, d.stats); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\niperf3: %s datagrams sent, %s of them missed by the receiver, %.1f Mbit/s received\n", thousands(r.Iperf.Sent), thousands(r.Iperf.Lost), r.Iperf.Rate/1e6)
+	fmt.Fprintf(w, "ping:   %d sent, %d received, %s ms there and back on average\n", r.Ping.Sent, r.Ping.Received, r.Ping.Average)
+	fmt.Fprintf(w, "fabric: %s frames onto the wire in class %d, %s off it, %s lost\n", thousands(r.OnWire), demoClass, thousands(r.Arrived), thousands(r.Fabric))
+	fmt.Fprintf(w, "pauses: %s reached %s and lasted %s ms in all; %s frames that its programs did not wait to send were dropped there\n",
+		thousands(r.Pauses), d.hosts[0].name, milliseconds(r.PausedTime), thousands(r.Sender.SendQueue))
+	for _, why := range r.Reasons {
+		fmt.Fprintln(w, "NOT AS EXPECTED:", why)
+	}
+	if r.Invalid != "" {
+		fmt.Fprintln(w, "run not valid:", r.Invalid)
+	}
+	return nil
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"softswitch/config"
+	"softswitch/internal/ether"
+	"softswitch/internal/strictyaml"
+	"softswitch/link"
+)
+
+// claimWire keeps the kernel's stack off the interface of the wire: it refuses one that
+// has an address, and makes the stack answer no ARP there, which it would also for
+// addresses of other interfaces. restore lets it do so again, if it did before.
+func claimWire(name string) (restore func(), err error) {
+	wire, err := findWire(name)
+	if err != nil {
+		return nil, fmt.Errorf("wire %s: %w", name, err)
+	}
+	addrs, err := netlink.AddrList(wire, unix.AF_INET)
+	if err != nil {
+		return nil, fmt.Errorf("wire %s: %w", name, err)
+	}
+	if len(addrs) > 0 {
+		return nil, fmt.Errorf("wire %s has the address %s, and what the kernel sends from there bypasses the NIC; remove it with `ip addr del %s dev %s`", name, addrs[0].IPNet, addrs[0].IPNet, name)
+	}
+	if wire.Attrs().RawFlags&unix.IFF_NOARP != 0 {
+		return func() {}, nil
+	}
+	if err := netlink.LinkSetARPOff(wire); err != nil {
+		return nil, fmt.Errorf("wire %s: arp off: %w", name, err)
+	}
+	return func() {
+		var gone netlink.LinkNotFoundError
+		if err := netlink.LinkSetARPOn(wire); err != nil && !errors.As(err, &gone) && !errors.Is(err, unix.ENODEV) {
+			fmt.Fprintf(os.Stderr, "wire %s: arp on: %v\n", name, err)
+		}
+	}, nil
+}
+
+// findWire finds an interface. The error offers those that there are.
+func findWire(name string) (netlink.Link, error) {
+	wire, err := netlink.LinkByName(name)
+	var none netlink.LinkNotFoundError
+	if !errors.As(err, &none) {
+		return wire, err
+	}
+	all, lerr := netlink.LinkList()
+	if lerr != nil {
+		return nil, err
+	}
+	var names []string
+	for _, l := range all {
+		names = append(names, l.Attrs().Name)
+	}
+	return nil, fmt.Errorf("no such interface%s; there is: %s", strictyaml.DidYouMean(name, names), strings.Join(names, ", "))
+}
+
+// openStack makes the interface for programs.
+func openStack(cfg config.Host) (link.Link, error) {
+	s, err := link.OpenStack(cfg.Stack)
+	if err != nil {
+		return nil, err
+	}
+	if err := setUpStack(cfg); err != nil {
+		s.Close()
+		return nil, fmt.Errorf("stack %s: %w", cfg.Stack, err)
+	}
+	return s, nil
+}
+
+// setUpStack gives the interface for programs its addresses, its MTU and its route.
+func setUpStack(cfg config.Host) error {
+	wire, err := netlink.LinkByName(cfg.Port.Name)
+	if err != nil {
+		return err
+	}
+	stack, err := netlink.LinkByName(cfg.Stack)
+	if err != nil {
+		return err
+	}
+	if cfg.Port.MAC != "" {
+		mac, err := net.ParseMAC(cfg.Port.MAC)
+		if err != nil {
+			return err
+		}
+		if bytes.Equal(mac, wire.Attrs().HardwareAddr) {
+			return fmt.Errorf("its address %s is that of the wire %s too, where the kernel would take frames past the NIC; give the wire another", mac, cfg.Port.Name)
+		}
+		if err := netlink.LinkSetHardwareAddr(stack, mac); err != nil {
+			return fmt.Errorf("address %s: %w", mac, err)
+		}
+	}
+	if err := netlink.LinkSetMTU(stack, min(wire.Attrs().MTU, mtuMax)); err != nil {
+		return fmt.Errorf("MTU: %w", err)
+	}
+	addr, err := netlink.ParseAddr(cfg.Address)
+	if err != nil {
+		return err
+	}
+	if err := netlink.AddrAdd(stack, addr); err != nil {
+		return fmt.Errorf("address %s: %w", cfg.Address, err)
+	}
+	if err := netlink.LinkSetUp(stack); err != nil {
+		return err
+	}
+	if cfg.Gateway == "" {
+		return nil
+	}
+	if err := netlink.RouteAdd(&netlink.Route{Gw: net.ParseIP(cfg.Gateway)}); err != nil {
+		return fmt.Errorf("default route via %s: %w", cfg.Gateway, err)
+	}
+	return nil
+}
+
+// mtuMax is the longest packet of a frame that a switch forwards.
+const mtuMax = 1514 - ether.HeaderLen
+
+// socketLosses is how many datagrams came to sockets of this network namespace whose
+// buffers were full.
+func socketLosses() (uint64, error) {
+	const path = "/proc/self/net/snmp"
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return 0, err
+	}
+	n, err := parseSocketLosses(string(text))
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", path, err)
+	}
+	return n, nil
+}
+
+// parseSocketLosses reads Udp RcvbufErrors of proc(5), net/snmp: a line of names, and one
+// of numbers.
+func parseSocketLosses(snmp string) (uint64, error) {
+	var names []string
+	for line := range strings.Lines(snmp) {
+		fields := strings.Fields(line)
+		if len(fields) == 0 || fields[0] != "Udp:" {
+			continue
+		}
+		if names == nil {
+			names = fields
+			continue
+		}
+		for i, name := range names {
+			if name == "RcvbufErrors" && i < len(fields) {
+				return strconv.ParseUint(fields[i], 10, 64)
+			}
+		}
+	}
+	return 0, errors.New("it does not tell Udp RcvbufErrors")
+}

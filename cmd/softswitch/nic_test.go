@@ -1,0 +1,202 @@
+package main
+
+import (
+	"encoding/json"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"softswitch/internal/unit"
+	"softswitch/observe"
+	"softswitch/scenarios"
+)
+
+// TestNICDemo: iperf3 over UDP in a lossless class through two switches to a slow
+// receiver. Pauses reach the sender's NIC, the fabric loses nothing, and what iperf3 does
+// not get back was lost in the hosts.
+func TestNICDemo(t *testing.T) {
+	b := newBed(t)
+	if _, err := exec.LookPath("iperf3"); err != nil {
+		t.Skip(err)
+	}
+	var v nicResult
+	for try := range 2 {
+		if try > 0 {
+			b.awaitQuiet()
+		}
+		r := b.run(b.command("nic", "demo", "--name", b.name, "--json"))
+		v = nicResult{}
+		if err := json.Unmarshal([]byte(r.stdout), &v); err != nil {
+			t.Fatalf("exit status %d, and no JSON: %v", r.code, err)
+		}
+		if v.OK != (r.code == 0) {
+			t.Errorf("exit status %d, ok %t", r.code, v.OK)
+		}
+		if v.Invalid == "" {
+			break
+		}
+		t.Logf("the run is not valid: %s", v.Invalid)
+	}
+	if v.Invalid != "" {
+		t.Fatalf("two runs were not valid: %s", v.Invalid)
+	}
+	if !v.OK || v.Fabric != 0 || v.OnWire != v.Arrived || v.Pauses == 0 || v.PausedTime == 0 {
+		t.Errorf("%+v", v)
+	}
+	if v.Sender.SendQueue == 0 || v.Iperf.Lost == 0 || v.Iperf.Rate < 10e6 || v.Iperf.Rate > 20e6 {
+		t.Errorf("the receiver was to take half of what iperf3 sends: %+v, %+v", v.Iperf, v.Sender)
+	}
+	if v.Ping.Sent == 0 || v.Ping.Received != v.Ping.Sent {
+		t.Errorf("ping in the class that nobody pauses: %+v", v.Ping)
+	}
+	b.wantNothing()
+}
+
+// TestNICLab: a lab with NICs by hand.
+func TestNICLab(t *testing.T) {
+	b := newBed(t)
+	b.must("deploy", "-t", "../../scenarios/nic/two-switches.yaml")
+	b.must("exec", "h1", "ping", "-q", "-c", "2", "-i", "0.2", "-Q", "104", "10.100.1.2") // DSCP 26: class 3
+
+	nicIn := func(args ...string) result {
+		t.Helper()
+		return b.run(b.command(append([]string{"nic", args[0], "--name", b.name}, args[1:]...)...))
+	}
+	r := nicIn("show", "--json")
+	var nics map[string]observe.NIC
+	if err := json.Unmarshal([]byte(r.stdout), &nics); err != nil || r.code != 0 {
+		t.Fatalf("nic show: exit status %d, %v", r.code, err)
+	}
+	for _, name := range []string{"h1", "h2"} {
+		if n := nics[name]; n.Name != name || n.Classes[3].Sent < 2 || n.Classes[3].Received < 2 || n.InHost.Sum() != 0 || n.OnArrival != (observe.ArrivalLoss{}) {
+			t.Errorf("%s after ping: %+v", name, n)
+		}
+	}
+	if r := nicIn("slow", "h2", "3Mbit/s"); r.code != 0 {
+		t.Errorf("nic slow: exit status %d", r.code)
+	}
+	if r := nicIn("show"); r.code != 0 || !strings.Contains(r.stdout, "The stack of h2 takes frames at 3Mbit/s only.") || !strings.Contains(r.stdout, "Lost in the fabric") {
+		t.Errorf("nic show: exit status %d", r.code)
+	}
+	if r := nicIn("normal", "h2"); r.code != 0 {
+		t.Errorf("nic normal: exit status %d", r.code)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"slow", "h3", "3Mbit/s"}, `no node "h3" (did you mean "h1"`},
+		{[]string{"slow", "s1", "3Mbit/s"}, "s1 is a switch"},
+		{[]string{"slow", "h1"}, `RATE: "h1"`},
+		{[]string{"slow", "h1", "0"}, `RATE: "0"`},
+		{[]string{"normal"}, "no host"},
+	} {
+		if r := nicIn(c.args...); r.code != exitError || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("nic %v: exit status %d, want %d and %q", c.args, r.code, exitError, c.want)
+		}
+	}
+	// The interfaces are another's.
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--wire", "eth0", "--address", "10.100.0.9/24"}, "another softswitch runs on this interface"},
+		{[]string{"--wire", "eth9", "--address", "10.100.0.9/24"}, `did you mean "eth0"?`},
+		{[]string{"--wire", "nic0", "--stack", "nic1", "--address", "10.100.0.9/24"}, "has the address 10.100.0.2/24"},
+	} {
+		args := append([]string{"lab", "exec", "--name", b.name, "h1", "softswitch", "nic"}, c.args...)
+		if r := b.run(b.command(args...)); r.code != exitError || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("nic %v: exit status %d, want %d and %q", c.args, r.code, exitError, c.want)
+		}
+	}
+	b.must("exec", "h1", "ping", "-q", "-c", "1", "10.100.1.2")
+}
+
+func TestNICFlags(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"nic", "give a file with -c, or --wire and --address"},
+		{"nic --wire eth0", "give a file with -c, or --wire and --address"},
+		{"nic --wire eth0 -c x.yaml", "not both"},
+		{"nic shwo", `unknown command "shwo"`},
+		{"nic --wire eth0 --address 10.0.0.1", "address"},
+		{"nic -c ../../scenarios/pause.yaml", "name"},
+		{"nic show --socket /nowhere.sock h1", "--socket is one NIC"},
+		{"nic show --name no-such-lab", "is not up"},
+	} {
+		root := root()
+		root.SetArgs(strings.Fields(c.args))
+		if err := root.Execute(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.args, err, c.want)
+		}
+	}
+}
+
+func TestParseIperf(t *testing.T) {
+	got, err := parseIperf([]byte(`{"end": {"sum_sent": {"packets": 100}, "sum_received": {"lost_packets": 40, "bits_per_second": 1.5e6}}}`))
+	if want := (iperf{Sent: 100, Lost: 40, Rate: 1.5e6}); err != nil || got != want {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+	if _, err := parseIperf([]byte("iperf3: error")); err == nil {
+		t.Error("a report that is no JSON is read")
+	}
+}
+
+func TestParsePing(t *testing.T) {
+	got, err := parsePing("PING 10.100.1.2 (10.100.1.2) 56(84) bytes of data.\n\n--- 10.100.1.2 ping statistics ---\n" +
+		"25 packets transmitted, 24 received, 4% packet loss, time 4858ms\nrtt min/avg/max/mdev = 0.202/2.874/22.956/4.871 ms\n")
+	if want := (pingCount{Sent: 25, Received: 24, Average: "2.874"}); err != nil || got != want {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+	if _, err := parsePing("ping: connect: Network is unreachable\n"); err == nil {
+		t.Error("an error is read as a count")
+	}
+}
+
+func TestParseSocketLosses(t *testing.T) {
+	const snmp = "Ip: Forwarding DefaultTTL\nIp: 1 64\nUdp: InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors SndbufErrors\nUdp: 10 2 95 20 93 0\nUdpLite: InDatagrams RcvbufErrors\nUdpLite: 5 6\n"
+	if n, err := parseSocketLosses(snmp); err != nil || n != 93 {
+		t.Errorf("%d, %v; want 93", n, err)
+	}
+	for _, bad := range []string{"", "Udp: InDatagrams\nUdp: 1\n", "Udp: RcvbufErrors\nUdp: x\n", "Udp: InDatagrams RcvbufErrors\nUdp: 1\n"} {
+		if n, err := parseSocketLosses(bad); err == nil {
+			t.Errorf("%q is read as %d", bad, n)
+		}
+	}
+}
+
+// TestNICVerdict: each thing that may go wrong is said, and a run on a machine that was
+// too busy proves nothing.
+func TestNICVerdict(t *testing.T) {
+	plan, err := makePlan("two-switches.yaml", scenarios.NIC, instead{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := nicResult{
+		Iperf: iperf{Sent: 100, Lost: 40}, Ping: pingCount{Sent: 5, Received: 5}, OnWire: 60, Arrived: 60, Pauses: 3,
+		Sender: observe.HostLoss{SendQueue: 40},
+	}
+	for _, c := range []struct {
+		want   string
+		change func(*nicResult)
+	}{
+		{"", func(*nicResult) {}},
+		{"1 frames were lost in the fabric", func(r *nicResult) { r.Fabric = 1 }},
+		{"60 frames went onto the wire, and 59 arrived", func(r *nicResult) { r.Arrived = 59 }},
+		{"no pause reached the NIC of h1", func(r *nicResult) { r.Pauses = 0 }},
+		{"the send queue of h1 was never full", func(r *nicResult) { r.Sender.SendQueue, r.Iperf.Lost = 0, 0 }},
+		{"iperf3 misses 41 datagrams, and 40 are accounted for", func(r *nicResult) { r.Iperf.Lost = 41 }},
+		{"ping: 4 of 5 came back", func(r *nicResult) { r.Ping.Received = 4 }},
+	} {
+		d := nicDemonstration{plan: plan, hosts: []endpoint{{name: "h1"}, {name: "h2"}}, nics: make([]observe.NIC, 2), result: good}
+		c.change(&d.result)
+		d.conclude()
+		if got := strings.Join(d.result.Reasons, "; "); got != c.want || d.result.OK != (c.want == "") || d.result.Invalid != "" {
+			t.Errorf("ok %t, reasons %q, invalid %q; want %q", d.result.OK, got, d.result.Invalid, c.want)
+		}
+		d.nics[1].Lateness = 10 * unit.Millisecond // the headroom lasts 4.9 ms
+		d.conclude()
+		if invalid := d.result.Invalid != ""; invalid != (d.result.Fabric > 0) {
+			t.Errorf("%s: on a busy machine invalid is %q", c.want, d.result.Invalid)
+		}
+	}
+}

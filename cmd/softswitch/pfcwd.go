@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"softswitch/internal/unit"
+)
+
+func pfcwdCommand() *cobra.Command {
+	s := &shower{}
+	var switches []string
+	c := &cobra.Command{
+		Use:   "pfcwd",
+		Short: "The PFC watchdog of running switches: start, stop, show",
+		Long: `The PFC watchdog of SONiC, on running switches: of all switches of a lab, of those
+that --switch names, or of the one behind a control socket. A switch has one detector:
+a watchdog can be started on a switch that runs none, or another watchdog.`,
+	}
+	s.target.flags(c)
+	order := func(cmd *cobra.Command, do string, args pfcwdSettings) error {
+		return s.target.order(cmd, switches, func(e endpoint) error { return e.call(do, args, nil) })
+	}
+	start, stop := pfcwdStart(order), pfcwdStop(order)
+	for _, sub := range []*cobra.Command{start, stop} {
+		sub.Flags().StringSliceVar(&switches, "switch", nil, "switches of the lab (default: all)")
+		sub.RegisterFlagCompletionFunc("switch", s.target.completeSwitches)
+	}
+	show := below("show", "Show configuration and storms", s.pfcwdConfig(), s.pfcwdStats())
+	group(c, start, stop, show)
+	return c
+}
+
+// pfcwdOrder has the switches do something about their watchdogs.
+type pfcwdOrder func(cmd *cobra.Command, do string, args pfcwdSettings) error
+
+func pfcwdStart(order pfcwdOrder) *cobra.Command {
+	var action string
+	var restoration int
+	c := &cobra.Command{
+		Use:   "start PORT... DETECTION_MS",
+		Short: "Start the watchdog on ports, in place of what was started before",
+		Long: `Start the watchdog on ports ("all" is every port), in place of what was started
+before. DETECTION_MS is how long a queue is paused and stands still until that is
+called a storm. The restoration time, how long no pause has come when a storm is over,
+is twice that unless it is given.`,
+		Example: "  sudo softswitch pfcwd start --action drop all 400 --restoration-time 400\n  sudo softswitch pfcwd start --switch core0 to-agg0-0 200",
+		Args:    arguments(cobra.MinimumNArgs(2)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			last := len(args) - 1
+			detection, err := strconv.Atoi(args[last])
+			if err != nil || detection < pfcwdMin || detection > pfcwdMax {
+				return fmt.Errorf("detection time %q; valid: %d to %d (ms), as the last argument", args[last], pfcwdMin, pfcwdMax)
+			}
+			if !cmd.Flags().Changed("restoration-time") {
+				restoration = 2 * detection
+				fmt.Fprintf(os.Stderr, "restoration time not defined; default to 2 times detection time: %d ms\n", restoration)
+			}
+			if restoration < pfcwdMin || restoration > restorationMax {
+				return fmt.Errorf("--restoration-time: %d; valid: %d to %d (ms)", restoration, pfcwdMin, restorationMax)
+			}
+			p := pfcwdSettings{Ports: args[:last], Action: action, Detection: unit.Time(detection) * unit.Millisecond, Restoration: unit.Time(restoration) * unit.Millisecond}
+			if _, err := p.config(); err != nil {
+				return err
+			}
+			return order(cmd, "pfcwd_start", p)
+		},
+	}
+	actions := []string{"drop", "forward", "alert"}
+	c.Flags().StringVarP(&action, "action", "a", "drop", "what to do about a storm: "+strings.Join(actions, ", "))
+	c.RegisterFlagCompletionFunc("action", cobra.FixedCompletions(actions, cobra.ShellCompDirectiveNoFileComp))
+	c.Flags().IntVarP(&restoration, "restoration-time", "r", 0, "restoration time in ms (default: twice DETECTION_MS)")
+	return c
+}
+
+// SONiC's bounds of the times, in milliseconds.
+const (
+	pfcwdMin       = 100
+	pfcwdMax       = 5000
+	restorationMax = 60000
+)
+
+func pfcwdStop(order pfcwdOrder) *cobra.Command {
+	return &cobra.Command{
+		Use:     "stop [PORT...]",
+		Short:   "Stop the watchdog, or stop to watch some ports",
+		Example: "  sudo softswitch pfcwd stop\n  sudo softswitch pfcwd stop --switch core0 to-agg0-0",
+		RunE: func(cmd *cobra.Command, ports []string) error {
+			return order(cmd, "pfcwd_stop", pfcwdSettings{Ports: ports})
+		},
+	}
+}

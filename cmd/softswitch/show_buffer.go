@@ -1,0 +1,186 @@
+package main
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"softswitch/internal/unit"
+	"softswitch/observe"
+)
+
+// watermarks are bytes by port and class; nil for a class that has none.
+type watermarks struct {
+	Ports []portWatermarks `json:"ports"`
+}
+
+type portWatermarks struct {
+	Port  string                `json:"port"`
+	Bytes [unit.Priorities]*int `json:"bytes"`
+}
+
+// fetchWatermarks makes a fetch of what of says of each port and class.
+func fetchWatermarks(lossless bool, of func(p *observe.Port, class int) int) func(endpoint) (watermarks, error) {
+	return func(e endpoint) (out watermarks, err error) {
+		w, err := get[observe.Switch](e, "stats", nil)
+		if err != nil {
+			return out, err
+		}
+		for i := range w.Ports {
+			p := portWatermarks{Port: w.Ports[i].Name}
+			for c := range p.Bytes {
+				if !lossless || slices.Contains(w.Lossless, c) {
+					n := of(&w.Ports[i], c)
+					p.Bytes[c] = &n
+				}
+			}
+			out.Ports = append(out.Ports, p)
+		}
+		return out, nil
+	}
+}
+
+// watermarkTables makes the table of watermarks.
+func watermarkTables(title, column string) func(watermarks) []table {
+	return func(w watermarks) []table {
+		t := table{title: title, header: append([]string{"Port"}, numbered(column)...)}
+		for _, p := range w.Ports {
+			row := []string{p.Port}
+			for _, n := range p.Bytes {
+				if n == nil {
+					row = append(row, "N/A")
+				} else {
+					row = append(row, strconv.Itoa(*n))
+				}
+			}
+			t.add(row...)
+		}
+		return []table{t}
+	}
+}
+
+func (s *shower) priorityGroup() *cobra.Command {
+	headroom := command(s, view[watermarks]{
+		use: "headroom", short: "The most headroom that was used, by port and priority group",
+		fetch:  fetchWatermarks(true, func(p *observe.Port, c int) int { return p.Group[c].HeadroomWatermark }),
+		tables: watermarkTables("Ingress headroom per PG:", "PG"),
+	})
+	shared := command(s, view[watermarks]{
+		use: "shared", short: "The most bytes that were held, by port and priority group",
+		long: `The most bytes that a priority group held since the watermark was cleared: in
+its reserved minimum, the shared pool and its headroom.`,
+		fetch:  fetchWatermarks(true, func(p *observe.Port, c int) int { return p.Group[c].Watermark }),
+		tables: watermarkTables("Ingress shared pool occupancy per PG:", "PG"),
+	})
+	return below("priority-group", "Ingress priority groups", below("watermark", "The most that priority groups held, in bytes", headroom, shared))
+}
+
+// queueCounters are what left egress queues since they were cleared.
+type queueCounters struct {
+	Cleared string      `json:"cleared,omitempty"`
+	Ports   []queuePort `json:"ports"`
+}
+
+type queuePort struct {
+	Port    string  `json:"port"`
+	Packets classes `json:"packets"`
+	Bytes   classes `json:"bytes"`
+	Dropped classes `json:"dropped_packets"`
+}
+
+func fetchQueues(e endpoint) (out queueCounters, err error) {
+	c, err := get[observe.Counters](e, "counters", what{clearQueue})
+	if err != nil {
+		return out, err
+	}
+	for i := range c.Switch.Ports {
+		p := &c.Switch.Ports[i]
+		q := queuePort{Port: p.Name, Packets: p.TxFrames, Bytes: p.TxBytes, Dropped: p.TxDropped}
+		if c.Cleared != nil {
+			old := &c.Cleared.Switch.Ports[i]
+			q.Packets, q.Bytes, q.Dropped = q.Packets.less(old.TxFrames), q.Bytes.less(old.TxBytes), q.Dropped.less(old.TxDropped)
+		}
+		out.Ports = append(out.Ports, q)
+	}
+	if c.Cleared != nil {
+		out.Cleared = c.Cleared.Time
+	}
+	return out, nil
+}
+
+func (s *shower) queue() *cobra.Command {
+	nonzero := false
+	counters := command(s, view[queueCounters]{
+		use: "counters", short: "Frames and bytes that left, by port and queue",
+		long: `Frames and bytes that left, by port and queue, since the switch started or
+"softswitch clear queue counters". Dropped are frames that were dropped in the queue
+on purpose, by a watchdog or to break a deadlock; other drops are counted where the
+frame came in: see "softswitch show interfaces counters".`,
+		fetch: fetchQueues,
+		tables: func(c queueCounters) []table {
+			t := table{title: lastCached(c.Cleared), header: []string{"Port", "TxQ", "Counter/pkts", "Counter/bytes", "Drop/pkts", "Drop/bytes"}}
+			for _, p := range c.Ports {
+				for i := range p.Packets {
+					if nonzero && p.Packets[i]+p.Dropped[i] == 0 {
+						continue
+					}
+					t.add(p.Port, "UC"+strconv.Itoa(i), thousands(p.Packets[i]), thousands(p.Bytes[i]), thousands(p.Dropped[i]), "N/A")
+				}
+			}
+			return []table{t}
+		},
+	})
+	counters.Flags().BoolVar(&nonzero, "nonzero", false, "only queues that have counted something")
+	watermark := command(s, view[watermarks]{
+		use: "watermark", short: "The most bytes that waited, by port and queue",
+		fetch:  fetchWatermarks(false, func(p *observe.Port, c int) int { return p.Queue[c].Watermark }),
+		tables: watermarkTables("Egress shared pool occupancy per unicast queue:", "UC"),
+	})
+	return below("queue", "Egress queues", counters, watermark)
+}
+
+func (s *shower) buffer() *cobra.Command {
+	configuration := command(s, view[observe.Setup]{
+		use: "configuration", short: "Pools and profiles, in bytes",
+		fetch:  func(e endpoint) (observe.Setup, error) { return get[observe.Setup](e, "setup", nil) },
+		tables: bufferTables,
+	})
+	return below("buffer", "The buffer's configuration", configuration)
+}
+
+func bufferTables(v observe.Setup) []table {
+	b := v.Buffer
+	settings := func(title string) table { return table{title: title, header: []string{"Setting", "Value"}, left: 2} }
+	pool := settings("Pool: ingress_lossless_pool")
+	mode, th := "static", [2]string{"static_th", ""}
+	if b.DynamicTh != nil {
+		mode, th = "dynamic", [2]string{"dynamic_th", strconv.Itoa(*b.DynamicTh)}
+	} else {
+		th[1] = strconv.Itoa(*b.StaticTh)
+	}
+	pool.add("mode", mode)
+	pool.add("size", strconv.Itoa(b.Pool))
+	pool.add("type", "ingress")
+	profile := settings("Profile: pg_lossless (priority groups " + joinInts(v.Lossless) + ")")
+	profile.add(th[0], th[1])
+	profile.add("pool", "ingress_lossless_pool")
+	for _, f := range []struct {
+		name string
+		n    int
+	}{{"size", b.Size}, {"xon", b.XON}, {"xon_offset", b.XONOffset}, {"xoff", b.XOFF}} {
+		profile.add(f.name, strconv.Itoa(f.n))
+	}
+	lossy := settings("Profile: q_lossy (lossy egress queues)")
+	lossy.add("static_th", strconv.Itoa(b.LossyQueue))
+	tables := []table{pool, profile, lossy}
+	for _, p := range v.Ports {
+		if p.StaticTh != nil {
+			t := settings("Profile: pg_lossless of " + p.Name)
+			t.add("static_th", strconv.Itoa(*p.StaticTh))
+			t.add("xon_offset", strconv.Itoa(*p.XONOffset))
+			tables = append(tables, t)
+		}
+	}
+	return tables
+}

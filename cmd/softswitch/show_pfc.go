@@ -1,0 +1,227 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"softswitch/internal/unit"
+	"softswitch/observe"
+)
+
+// classes are numbers by class.
+type classes [unit.Priorities]uint64
+
+func (c classes) less(old classes) classes {
+	for i := range c {
+		c[i] -= old[i]
+	}
+	return c
+}
+
+func (c classes) cells(name string) []string {
+	cells := []string{name}
+	for _, n := range c {
+		cells = append(cells, thousands(n))
+	}
+	return cells
+}
+
+func sum(all ...[unit.Priorities]uint64) (s classes) {
+	for _, a := range all {
+		for i, n := range a {
+			s[i] += n
+		}
+	}
+	return s
+}
+
+// pfcCounters are PFC frames by port and class since they were cleared.
+type pfcCounters struct {
+	Cleared string    `json:"cleared,omitempty"` // when, RFC 3339
+	Ports   []pfcPort `json:"ports"`
+}
+
+type pfcPort struct {
+	Port    string       `json:"port"`
+	Rx      classes      `json:"rx"`
+	Tx      classes      `json:"tx"`
+	History []pfcHistory `json:"history"`
+}
+
+// pfcHistory is what became of an egress queue by the pauses that came in.
+type pfcHistory struct {
+	Class       int       `json:"priority"`
+	Transitions uint64    `json:"rx_pause_transitions"`
+	Total       unit.Time `json:"total_rx_pause_ns"`
+	Recent      unit.Time `json:"recent_rx_pause_ns"`
+	RecentAt    unit.Time `json:"recent_rx_pause_at_ns"`
+	Paused      bool      `json:"paused"`
+}
+
+func fetchPFC(e endpoint) (out pfcCounters, err error) {
+	c, err := get[observe.Counters](e, "counters", what{clearPFC})
+	if err != nil {
+		return out, err
+	}
+	for i := range c.Switch.Ports {
+		out.Ports = append(out.Ports, pfcOf(&c.Switch, i))
+	}
+	if c.Cleared == nil {
+		return out, nil
+	}
+	out.Cleared = c.Cleared.Time
+	for i := range out.Ports {
+		p, old := &out.Ports[i], pfcOf(&c.Cleared.Switch, i)
+		p.Rx, p.Tx = p.Rx.less(old.Rx), p.Tx.less(old.Tx)
+		for k := range p.History {
+			p.History[k].Transitions -= old.History[k].Transitions
+			p.History[k].Total -= old.History[k].Total
+		}
+	}
+	return out, nil
+}
+
+// pfcOf is what port i of w counts. Received resumes are PFC frames too.
+func pfcOf(w *observe.Switch, i int) pfcPort {
+	p := &w.Ports[i]
+	out := pfcPort{Port: p.Name, Rx: sum(p.RxPause, p.RxResume), Tx: sum(p.TxPause, p.TxResume, p.TxRefresh)}
+	for _, c := range w.Lossless {
+		h := pfcHistory{
+			Class: c, Transitions: p.Pause[c].Count, Total: p.Pause[c].Total(p.Paused[c], w.At),
+			Recent: p.Pause[c].Last, RecentAt: p.Pause[c].Start, Paused: p.Paused[c],
+		}
+		if h.Paused {
+			h.Recent = w.At - h.RecentAt
+		}
+		out.History = append(out.History, h)
+	}
+	return out
+}
+
+func lastCached(cleared string) string {
+	if cleared == "" {
+		return ""
+	}
+	return "Last cached time was " + cleared
+}
+
+func (s *shower) pfc() *cobra.Command {
+	history := false
+	counters := command(s, view[pfcCounters]{
+		use: "counters", short: "PFC frames received and sent, by port and priority",
+		long: `PFC frames received and sent, by port and priority, resumes and repeated pauses
+among them, since the switch started or "softswitch clear pfc counters".
+
+With --history what the received pauses did to each egress queue: how often it came
+to be paused, how long in all, and how long the latest pause lasted or has lasted.`,
+		fetch: fetchPFC,
+		tables: func(c pfcCounters) []table {
+			if history {
+				return []table{pfcHistoryTable(c)}
+			}
+			rx, tx := table{title: lastCached(c.Cleared), header: append([]string{"Port Rx"}, numbered("PFC")...)}, table{header: append([]string{"Port Tx"}, numbered("PFC")...)}
+			for _, p := range c.Ports {
+				rx.add(p.Rx.cells(p.Port)...)
+				tx.add(p.Tx.cells(p.Port)...)
+			}
+			return []table{rx, tx}
+		},
+	})
+	counters.Flags().BoolVar(&history, "history", false, "what the received pauses did to the queues")
+	priority := command(s, view[observe.Setup]{
+		use: "priority", short: "Lossless priorities by interface",
+		fetch: func(e endpoint) (observe.Setup, error) { return get[observe.Setup](e, "setup", nil) },
+		tables: func(v observe.Setup) []table {
+			t := table{header: []string{"Interface", "Lossless priorities"}, left: 2}
+			for _, p := range v.Ports {
+				t.add(p.Name, joinInts(v.Lossless))
+			}
+			return []table{t}
+		},
+	})
+	return below("pfc", "PFC counters and priorities", counters, priority)
+}
+
+func pfcHistoryTable(c pfcCounters) table {
+	t := table{
+		title:  lastCached(c.Cleared),
+		header: []string{"Port", "Priority", "RX Pause Transitions", "Total RX Pause Time MS", "Recent RX Pause Time MS", "Recent RX Pause Timestamp"},
+	}
+	for _, p := range c.Ports {
+		for _, h := range p.History {
+			t.add(p.Port, "PFC"+strconv.Itoa(h.Class), thousands(h.Transitions), milliseconds(h.Total), milliseconds(h.Recent), clock(h.RecentAt))
+		}
+	}
+	return t
+}
+
+func joinInts(ns []int) string {
+	var s []string
+	for _, n := range ns {
+		s = append(s, strconv.Itoa(n))
+	}
+	return strings.Join(s, ",")
+}
+
+func fetchWatchdog(e endpoint) (*observe.Watchdog, error) {
+	return get[*observe.Watchdog](e, "pfcwd", nil)
+}
+
+func (s *shower) pfcwd() *cobra.Command {
+	return below("pfcwd", "The PFC watchdog: configuration and storms", s.pfcwdConfig(), s.pfcwdStats())
+}
+
+func (s *shower) pfcwdConfig() *cobra.Command {
+	return command(s, view[*observe.Watchdog]{
+		use: "config", short: "What the PFC watchdog goes by, by port", fetch: fetchWatchdog,
+		long: `What the PFC watchdog goes by, by port; times in milliseconds. Switches without
+a watchdog have no lines.`,
+		merge: true, empty: "No PFC watchdog runs.",
+		tables: func(w *observe.Watchdog) []table {
+			t := table{header: []string{"PORT", "ACTION", "DETECTION TIME", "RESTORATION TIME", "POLL INTERVAL"}}
+			if w == nil {
+				return []table{t}
+			}
+			for _, p := range w.Ports {
+				t.add(p, w.Action, whole(w.Detection), whole(w.Restoration), whole(w.Poll))
+			}
+			return []table{t}
+		},
+	})
+}
+
+// whole is t in milliseconds.
+func whole(t unit.Time) string { return strconv.FormatInt(int64(t/unit.Millisecond), 10) }
+
+func (s *shower) pfcwdStats() *cobra.Command {
+	empty := false
+	c := command(s, view[*observe.Watchdog]{
+		use: "stats", short: "Storms that the PFC watchdog saw, by queue", fetch: fetchWatchdog,
+		merge: true, empty: "No PFC watchdog has seen a storm.",
+		tables: func(w *observe.Watchdog) []table {
+			t := table{header: []string{"QUEUE", "STATUS", "STORM DETECTED/RESTORED", "TX OK/DROP", "RX OK/DROP", "TX LAST OK/DROP", "RX LAST OK/DROP"}}
+			if w == nil {
+				return []table{t}
+			}
+			for _, q := range w.Queues {
+				if q.Detected == 0 && !empty {
+					continue
+				}
+				status := "operational"
+				if q.Stormed {
+					status = "stormed"
+				}
+				t.add(fmt.Sprintf("%s:%d", q.Port, q.Class), status, pair(q.Detected, q.Restored),
+					pair(q.All.Tx, q.All.TxDropped), pair(q.All.Rx, q.All.RxDropped), pair(q.Last.Tx, q.Last.TxDropped), pair(q.Last.Rx, q.Last.RxDropped))
+			}
+			return []table{t}
+		},
+	})
+	c.Flags().BoolVarP(&empty, "empty", "e", false, "queues without a storm too")
+	return c
+}
+
+func pair(a, b uint64) string { return fmt.Sprintf("%d/%d", a, b) }

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"softswitch/config"
+	"softswitch/internal/unit"
+	"softswitch/observe"
+)
+
+func (s *shower) interfaces() *cobra.Command {
+	status := command(s, view[observe.Setup]{
+		use: "status", short: "Speed, state and far end of each interface",
+		fetch: func(e endpoint) (observe.Setup, error) { return get[observe.Setup](e, "setup", nil) },
+		tables: func(v observe.Setup) []table {
+			t := table{header: []string{"Interface", "Speed", "MTU", "Oper", "MAC", "Far end"}}
+			for _, p := range v.Ports {
+				t.add(p.Name, speed(p.Rate), strconv.Itoa(p.MTU), upDown(p.Up), p.MAC, p.Peer)
+			}
+			return []table{t}
+		},
+	})
+	return below("interfaces", "Interfaces: state and counters", status, s.interfaceCounters())
+}
+
+func speed(bps int64) string {
+	if bps == 0 {
+		return "unlimited"
+	}
+	return config.FormatRate(unit.Rate(bps))
+}
+
+func upDown(up bool) string {
+	if up {
+		return "up"
+	}
+	return "down"
+}
+
+// interfaceCounters are what interfaces count since they were cleared.
+type interfaceCounters struct {
+	Cleared string           `json:"cleared,omitempty"`
+	Ports   []interfaceCount `json:"ports"`
+}
+
+type interfaceCount struct {
+	Port    string            `json:"port"`
+	Up      bool              `json:"up"`
+	RxOK    uint64            `json:"rx_ok"`
+	RxBytes uint64            `json:"rx_bytes"`
+	RxDrop  uint64            `json:"rx_drop"`
+	RxOver  uint64            `json:"rx_overrun"` // the kernel's receive ring was full
+	TxOK    uint64            `json:"tx_ok"`
+	TxBytes uint64            `json:"tx_bytes"`
+	TxDrop  uint64            `json:"tx_drop"`
+	Reasons map[string]uint64 `json:"rx_drop_reasons"`
+}
+
+func countInterface(p *observe.Port) interfaceCount {
+	total := func(ns [unit.Priorities]uint64) (n uint64) {
+		for _, k := range ns {
+			n += k
+		}
+		return n
+	}
+	out := interfaceCount{
+		Port: p.Name, Up: p.Up, RxOK: total(p.RxFrames), RxBytes: total(p.RxBytes), RxOver: p.Link.Drops,
+		TxOK: total(p.TxFrames), TxBytes: total(p.TxBytes), TxDrop: total(p.TxDropped), Reasons: map[string]uint64{},
+	}
+	for reason, n := range p.Drops {
+		out.RxDrop += n
+		out.Reasons[reason] = n
+	}
+	return out
+}
+
+func (c *interfaceCount) less(old interfaceCount) {
+	for _, f := range []struct {
+		n   *uint64
+		old uint64
+	}{
+		{&c.RxOK, old.RxOK},
+		{&c.RxBytes, old.RxBytes},
+		{&c.RxDrop, old.RxDrop},
+		{&c.RxOver, old.RxOver},
+		{&c.TxOK, old.TxOK},
+		{&c.TxBytes, old.TxBytes},
+		{&c.TxDrop, old.TxDrop},
+	} {
+		*f.n -= f.old
+	}
+	for reason, n := range old.Reasons {
+		if c.Reasons[reason] -= n; c.Reasons[reason] == 0 {
+			delete(c.Reasons, reason)
+		}
+	}
+}
+
+func fetchInterfaces(e endpoint) (out interfaceCounters, err error) {
+	c, err := get[observe.Counters](e, "counters", what{clearInterfaces})
+	if err != nil {
+		return out, err
+	}
+	for i := range c.Switch.Ports {
+		p := countInterface(&c.Switch.Ports[i])
+		if c.Cleared != nil {
+			p.less(countInterface(&c.Cleared.Switch.Ports[i]))
+		}
+		out.Ports = append(out.Ports, p)
+	}
+	if c.Cleared != nil {
+		out.Cleared = c.Cleared.Time
+	}
+	return out, nil
+}
+
+func (s *shower) interfaceCounters() *cobra.Command {
+	return command(s, view[interfaceCounters]{
+		use: "counters", short: "Frames and bytes of each interface, and why frames were dropped",
+		long: `Data frames and their bytes, without FCS, since the switch started or
+"softswitch clear interfaces counters". RX_DRP counts frames that came in by the
+interface and were dropped, or were odd, with the reasons in the last column;
+TX_DRP those that were dropped on purpose on their way out; RX_OVR those that the
+kernel lost because the switch was too slow.`,
+		fetch: fetchInterfaces,
+		tables: func(c interfaceCounters) []table {
+			t := table{title: lastCached(c.Cleared), header: []string{"IFACE", "STATE", "RX_OK", "RX_BYTES", "RX_DRP", "RX_OVR", "TX_OK", "TX_BYTES", "TX_DRP", "RX_DRP reasons"}}
+			for _, p := range c.Ports {
+				var reasons []string
+				for reason, n := range p.Reasons {
+					reasons = append(reasons, fmt.Sprintf("%s %s", reason, thousands(n)))
+				}
+				slices.Sort(reasons)
+				t.add(p.Port, map[bool]string{true: "U", false: "D"}[p.Up], thousands(p.RxOK), thousands(p.RxBytes), thousands(p.RxDrop), thousands(p.RxOver),
+					thousands(p.TxOK), thousands(p.TxBytes), thousands(p.TxDrop), strings.Join(reasons, ", "))
+			}
+			return []table{t}
+		},
+	})
+}
+
+func fetchTables(e endpoint) (observe.Tables, error) { return get[observe.Tables](e, "tables", nil) }
+
+func (s *shower) route() *cobra.Command {
+	return command(s, view[[]observe.Route]{
+		use: "route", short: "Routes, which of their ports are in use, and their backups",
+		fetch: func(e endpoint) ([]observe.Route, error) {
+			t, err := fetchTables(e)
+			return t.Routes, err
+		},
+		tables: func(routes []observe.Route) []table {
+			t := table{
+				title:  "Codes: C - connected, S - static, * - in use, b - backup",
+				header: []string{"Code", "Prefix", "Via"}, left: 3,
+			}
+			for _, r := range routes {
+				addRoute(&t, r)
+			}
+			return []table{t}
+		},
+	})
+}
+
+// addRoute adds a line for each of a route's ports.
+func addRoute(t *table, r observe.Route) {
+	kind, how := "S", "via "
+	if r.Connected {
+		kind, how = "C", "is directly connected, "
+	}
+	for i, p := range append(slices.Clone(r.Ports), r.Backup...) {
+		code, prefix := " ", ""
+		if i == 0 {
+			code, prefix = kind, r.Prefix
+		}
+		if i >= len(r.Ports) {
+			code += "b"
+		}
+		if slices.Contains(r.Active, p) {
+			code += "*"
+		}
+		t.add(code, prefix, how+p)
+	}
+}
+
+func (s *shower) mac() *cobra.Command {
+	return command(s, view[[]observe.MACEntry]{
+		use: "mac", short: "Stations and the ports by which they are reached",
+		fetch: func(e endpoint) ([]observe.MACEntry, error) {
+			t, err := fetchTables(e)
+			return t.MAC, err
+		},
+		tables: func(entries []observe.MACEntry) []table {
+			t := table{header: []string{"No.", "MacAddress", "Port", "Type"}}
+			for i, e := range entries {
+				t.add(strconv.Itoa(i+1), strings.ToUpper(e.MAC), e.Port, e.Type)
+			}
+			return []table{t}
+		},
+	})
+}
+
+func (s *shower) arp() *cobra.Command {
+	return command(s, view[[]observe.ARPEntry]{
+		use: "arp", short: "Neighbours and their addresses",
+		fetch: func(e endpoint) ([]observe.ARPEntry, error) {
+			t, err := fetchTables(e)
+			return t.ARP, err
+		},
+		tables: func(entries []observe.ARPEntry) []table {
+			t := table{header: []string{"Address", "MacAddress", "Iface", "Type"}, left: 4}
+			for _, e := range entries {
+				port := e.Port
+				if port == "" {
+					port = "-"
+				}
+				t.add(e.IP, e.MAC, port, e.Type)
+			}
+			return []table{t}
+		},
+	})
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// table is a table in the form of SONiC's: columns to the right, a rule of dashes.
+type table struct {
+	title  string // a line above, "" for none
+	header []string
+	rows   [][]string
+	// left is the number of columns, from the first on, that are aligned to the left.
+	left int
+}
+
+func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+
+// write writes the table.
+func (t *table) write(w io.Writer) error {
+	widths := make([]int, len(t.header))
+	for i, h := range t.header {
+		widths[i] = utf8.RuneCountInString(h)
+	}
+	for _, row := range t.rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	var s strings.Builder
+	if t.title != "" {
+		s.WriteString(t.title + "\n")
+	}
+	rule := make([]string, len(widths))
+	for i, n := range widths {
+		rule[i] = strings.Repeat("-", n)
+	}
+	for _, row := range append([][]string{t.header, rule}, t.rows...) {
+		var line strings.Builder
+		for i, cell := range row {
+			if i > 0 {
+				line.WriteString("  ")
+			}
+			width := widths[i]
+			if i < t.left {
+				width = -width
+			}
+			fmt.Fprintf(&line, "%*s", width, cell)
+		}
+		s.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+	_, err := io.WriteString(w, s.String())
+	return err
+}
+
+// thousands is n with commas, as SONiC prints counters.
+func thousands[T ~uint64 | ~int64 | ~int](n T) string {
+	s := strconv.FormatInt(int64(n), 10)
+	sign := ""
+	if n < 0 {
+		sign, s = "-", s[1:]
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return sign + s
+}
+
+// numbered are names with numbers: "PFC0" to "PFC7".
+func numbered(name string) (names []string) {
+	for i := range 8 {
+		names = append(names, name+strconv.Itoa(i))
+	}
+	return names
+}

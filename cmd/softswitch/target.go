@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"softswitch/internal/control"
+	"softswitch/internal/strictyaml"
+	"softswitch/lab"
+	netnslab "softswitch/netns-lab"
+)
+
+// target is which running switches a command is about: the one behind a control
+// socket, or those of a lab.
+type target struct{ socket, lab string }
+
+// endpoint is a node that can be asked.
+type endpoint struct{ name, path string }
+
+// flags gives c, and the commands below it, the flags of a target.
+func (t *target) flags(c *cobra.Command) {
+	f := c.PersistentFlags()
+	f.StringVar(&t.socket, "socket", "", "control socket of one switch, instead of a lab")
+	f.StringVar(&t.lab, "name", netnslab.DefaultName, "name of the lab")
+	c.RegisterFlagCompletionFunc("name", completeLabs)
+	c.MarkPersistentFlagFilename("socket", "sock")
+}
+
+func completeLabs(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	labs, _ := netnslab.Labs()
+	return labs, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeSwitches completes arguments by the names of the lab's switches.
+func (t *target) completeSwitches(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	st, err := netnslab.Load(t.lab)
+	if err != nil || t.socket != "" {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return nodeNames(st, "switch"), cobra.ShellCompDirectiveNoFileComp
+}
+
+// switches are the switches of these names, all if there are none.
+func (t *target) switches(names []string) ([]endpoint, error) {
+	if t.socket != "" {
+		if len(names) > 0 {
+			return nil, fmt.Errorf("--socket is one switch; %q names nodes of a lab", strings.Join(names, " "))
+		}
+		return []endpoint{{"", t.socket}}, nil
+	}
+	st, err := loadLab(t.lab)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := pickNodes(st, names, "switch")
+	if err != nil {
+		return nil, err
+	}
+	var found []endpoint
+	for _, n := range nodes {
+		found = append(found, endpoint{n.Name, lab.ControlPath(n)})
+	}
+	return found, nil
+}
+
+// pickNodes are the nodes of these names, all if there are none. They are of a kind,
+// "switch" or "host", or of any for "".
+func pickNodes(st *netnslab.State, names []string, kind string) (nodes []netnslab.NodeState, err error) {
+	byName := map[string]netnslab.NodeState{}
+	for _, n := range st.Nodes {
+		byName[n.Name] = n
+		if len(names) == 0 && (kind == "" || n.Kind == kind) {
+			nodes = append(nodes, n)
+		}
+	}
+	all := nodeNames(st, kind)
+	for _, name := range names {
+		n, ok := byName[name]
+		switch {
+		case !ok:
+			return nil, fmt.Errorf("lab %s: no node %q%s; there is: %s", st.Name, name, strictyaml.DidYouMean(name, all), strings.Join(all, ", "))
+		case kind != "" && n.Kind != kind:
+			return nil, fmt.Errorf("lab %s: %s is a %s; want a %s: %s", st.Name, name, n.Kind, kind, strings.Join(all, ", "))
+		}
+		nodes = append(nodes, n)
+	}
+	if len(nodes) == 0 {
+		return nil, fmt.Errorf("lab %s has no %s", st.Name, kind)
+	}
+	return nodes, nil
+}
+
+func nodeNames(st *netnslab.State, kind string) (names []string) {
+	for _, n := range st.Nodes {
+		if kind == "" || n.Kind == kind {
+			names = append(names, n.Name)
+		}
+	}
+	return names
+}
+
+// callsMax bounds how many nodes are asked at once.
+const callsMax = 8
+
+// askAll calls ask for every endpoint, several at once. It returns the endpoints that
+// answered, in their order, their answers, and an error that names the others.
+func askAll[T any](ctx context.Context, ends []endpoint, ask func(endpoint) (T, error)) (there []endpoint, answers []T, err error) {
+	all, errs := make([]T, len(ends)), make([]error, len(ends))
+	var group errgroup.Group
+	group.SetLimit(callsMax)
+	for i, e := range ends {
+		group.Go(func() error {
+			if errs[i] = ctx.Err(); errs[i] == nil {
+				all[i], errs[i] = ask(e)
+			}
+			return nil
+		})
+	}
+	group.Wait()
+	for i, e := range ends {
+		if errs[i] == nil {
+			there, answers = append(there, e), append(answers, all[i])
+		}
+	}
+	return there, answers, gather(ends, errs)
+}
+
+// gather is the errors of endpoints, those of one text as one; nil if there are none.
+func gather(ends []endpoint, errs []error) error {
+	var first []error
+	names := map[string][]string{}
+	for i, err := range errs {
+		if err == nil {
+			continue
+		}
+		if names[err.Error()] == nil {
+			first = append(first, err)
+		}
+		names[err.Error()] = append(names[err.Error()], ends[i].name)
+	}
+	for i, err := range first {
+		if who := strings.Join(names[err.Error()], ", "); who != "" {
+			first[i] = fmt.Errorf("%s: %w", who, err)
+		}
+	}
+	return errors.Join(first...)
+}
+
+// call asks the node at e.
+func (e endpoint) call(do string, args, result any) error {
+	return control.Call(e.path, do, args, result)
+}
+
+// get asks the node at e for a T.
+func get[T any](e endpoint, do string, args any) (v T, err error) {
+	err = e.call(do, args, &v)
+	return v, err
+}

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"softswitch/internal/testbrowser"
+)
+
+// TestDemoUI plays the demo in a browser: a deadlock is seen to form and to be declared;
+// the switches are restarted with a response, by clicks, and it is seen to be resolved; a
+// click fails a link of the running lab, and another heals it.
+func TestDemoUI(t *testing.T) {
+	b := newBed(t)
+	demo := b.start(b.command("demo", "--ui", "--listen", "127.0.0.1:0", "--name", b.name, "--detector", "itsy"))
+	url := pageOf(demo)
+	demo.await("begins when a browser")
+	tab := testbrowser.Open(t, url, testbrowser.Look{})
+	demo.await("the page stays")
+
+	tab.Await("document.body.dataset.status === 'deadlock' && states[at].declared && states[at].declared.true")
+	tab.Shot("live-deadlock")
+	for what, expr := range map[string]string{
+		"a loop of four links":  "document.querySelectorAll('#lanes .lane.core').length === 4",
+		"its initial trigger":   "document.querySelector('[data-trigger]') !== null",
+		"pauses":                "document.querySelectorAll('[data-paused]').length > 4",
+		"the loop in words":     "/DEADLOCK of class 3 .* wait for one another/.test($('words').textContent)",
+		"a state without it":    "states.some((s) => !s.deadlock)",
+		"when it was declared":  "/declares/.test($('entries').textContent)",
+		"traffic before it":     "states.some((s) => s.load.some((l) => l > 0))",
+		"that it may act on it": "!$('restart').disabled",
+	} {
+		if !tab.Is(expr) {
+			t.Errorf("the page does not show %s; it says: %s", what, tab.Text("#words"))
+		}
+	}
+
+	tab.Run("go(states.findIndex((s) => s.deadlock) - 1)")
+	tab.Await("document.body.dataset.status !== 'deadlock'")
+	tab.Shot("live-scrubbed-back")
+	tab.Click("#live")
+
+	tab.Run("$('responses').value = 'drop+trigger'")
+	tab.Click("#restart")
+	tab.Await("$('response').textContent === 'drop+trigger'")
+	tab.Await("states.some((s) => s.deadlock && s.deadlock.over)")
+	tab.Run("go(states.findIndex((s) => s.deadlock && s.deadlock.over))")
+	tab.Shot("live-resolved")
+	tab.Click("#live")
+
+	link := "core3--agg3-1"
+	b.choose(tab, "link "+link)
+	tab.Click("[data-order=fail]")
+	tab.Await("(states[at].down || []).includes(topo.links.findIndex((l) => l.name === '" + link + "'))")
+	if !b.isDown(link) {
+		t.Errorf("the page shows %s as down, and it is not", link)
+	}
+	tab.Click("[data-order=heal]")
+	tab.Await("!(states[at].down || []).includes(topo.links.findIndex((l) => l.name === '" + link + "'))")
+	if b.isDown(link) {
+		t.Errorf("the page shows %s as up, and it is not", link)
+	}
+
+	demo.signal(os.Interrupt)
+	if r := demo.end(); r.code != 0 && r.code != exitUnmet {
+		t.Errorf("after Ctrl-C: exit status %d", r.code)
+	}
+	tab.Await("$('link-state').classList.contains('bad')")
+}
+
+// TestLabUI follows a lab that somebody else deploys and removes.
+func TestLabUI(t *testing.T) {
+	b := newBed(t)
+	if r := b.lab("ui"); r.code != exitError || !strings.Contains(r.stderr, "is not up") {
+		t.Errorf("without a lab: exit status %d, %q", r.code, r.stderr)
+	}
+	file := b.endless()
+	b.must("deploy", "-t", file)
+	b.refusesTakenPort()
+
+	page := b.start(b.command("lab", "ui", "--listen", "127.0.0.1:0", "--name", b.name))
+	tab := testbrowser.Open(t, pageOf(page), testbrowser.Look{ReducedMotion: true})
+	tab.Await("states.length > 0 && document.body.dataset.status === 'ok'")
+	tab.Click("#start")
+	tab.Await("states[at].load.some((l) => l > 50)")
+	b.choose(tab, "host h2")
+	tab.Click("[data-order=slow]")
+	tab.Await("(states[at].paused || []).length > 0")
+	tab.Shot("live-slow-host")
+	tab.Click("[data-order=normal]")
+	tab.Await("/done: normal/.test($('answer').textContent)")
+	tab.Run("send({do: 'fail', link: 's1-s2'})")
+	tab.Await(`/no link "s1-s2" \(did you mean "s1--s2"\?\)/.test($('answer').textContent)`)
+	tab.Run("send({do: 'restart', detector: 'itzy', response: 'none'})")
+	tab.Await(`/detector "itzy": valid: none, /.test($('answer').textContent)`)
+	tab.Click("#stop")
+	tab.Await("states[at].load.every((l) => l === 0)")
+
+	b.must("destroy")
+	tab.Await("document.body.dataset.status === 'gone'")
+	tab.Shot("live-gone")
+	b.must("deploy", "-t", file)
+	tab.Await("document.body.dataset.status === 'ok'")
+	page.signal(os.Interrupt)
+	if r := page.end(); r.code != 0 {
+		t.Errorf("after Ctrl-C: exit status %d", r.code)
+	}
+}
+
+// TestSimUI serves a simulated run, prints its verdict, and goes on until Ctrl-C.
+func TestSimUI(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a simulation takes a second")
+	}
+	b := &bed{T: t}
+	sim := b.start(b.command("sim", "run", "../../scenarios/itsy-fig2.yaml", "--detector", "itsy", "--ui", "--listen", "127.0.0.1:0"))
+	base, _, _ := strings.Cut(pageOf(sim), "#")
+	sim.await("the page stays")
+	resp, err := http.Get(base + "stream")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	head := make([]byte, 200)
+	if _, err := io.ReadFull(resp.Body, head); err != nil || !strings.Contains(string(head), `"title":"itsy-fig2"`) {
+		t.Errorf("the stream begins with %q, %v", head, err)
+	}
+	sim.signal(os.Interrupt)
+	if r := sim.end(); r.code != 0 || !strings.Contains(r.stdout, "expectation met") {
+		t.Errorf("after Ctrl-C: exit status %d, %s", r.code, r.stdout)
+	}
+}
+
+// endless is a scenario file whose flow does not stop.
+func (b *bed) endless() string {
+	b.Helper()
+	path := filepath.Join(b.TempDir(), "endless.yaml")
+	err := os.WriteFile(path, []byte(`name: endless
+description: Two switches.
+topology:
+  switches: [s1, s2]
+  hosts: [h1, h2]
+  links: [h1--s1, s1--s2, s2--h2]
+  rate: 100Mbit/s
+flows:
+  - {name: A, from: h1, to: h2, rate: line}
+duration: 10s
+`), 0o644)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return path
+}
+
+// refusesTakenPort checks what is said if the page's port is in use.
+func (b *bed) refusesTakenPort() {
+	b.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer ln.Close()
+	addr := ln.Addr().String()
+	if r := b.lab("ui", "--listen", addr); r.code != exitError || !strings.Contains(r.stderr, addr+" is in use") {
+		b.Errorf("port in use: exit status %d, %q", r.code, r.stderr)
+	}
+}
+
+// pageOf is the address of the page that a command says it serves.
+func pageOf(s *started) string {
+	s.b.Helper()
+	_, url, _ := strings.Cut(strings.TrimSpace(s.await("page: ")), "page: ")
+	return url
+}
+
+// choose selects a node or link by the list.
+func (b *bed) choose(tab *testbrowser.Tab, what string) {
+	b.Helper()
+	tab.Run(fmt.Sprintf(`{ const p = $('pick'); p.selectedIndex = [...p.options].findIndex((o) => o.text === %q); p.dispatchEvent(new Event('change')) }`, what))
+}
+
+// isDown asks the kernel, not the page.
+func (b *bed) isDown(link string) bool {
+	b.Helper()
+	for _, l := range b.inspect().Links {
+		if l.A.Node+"--"+l.B.Node == link {
+			return !l.Up
+		}
+	}
+	b.Fatalf("the lab has no link %s", link)
+	return false
+}
