@@ -2,15 +2,15 @@
 
 BIN := bin/softswitch
 
-.PHONY: build test demo bench figures lint fuzz clean
+.PHONY: build test demo bench figures worlds comparison comparison-live docs man lint fuzz clean
 
 build:
 	go build -o $(BIN) ./cmd/softswitch
 
 # Packages whose tests run real processes and links: one after the other, for they
 # must not be starved of a processor by each other.
-LIVE := ./cmd/... ./internal/bench ./internal/timer ./lab ./link/... ./live ./netns-lab
-RACE := ./buffer ./dataplane ./detect/... ./event ./host ./internal/control ./internal/timer ./link/... ./live ./oracle ./replay
+LIVE := ./cmd/... ./internal/bench ./internal/timer ./lab ./link/... ./live ./netns-lab ./ui
+RACE := ./buffer ./clcm ./compare ./dataplane ./detect/... ./event ./host ./internal/control ./internal/timer ./link/... ./live ./oracle ./replay ./respond ./ui
 CASES := 3000
 
 # Everything that can be checked. Tests that need root or a tool skip with their
@@ -35,6 +35,30 @@ bench: build
 # same files, byte for byte, wherever they are made.
 figures: build
 	$(BIN) sim figures --out docs/figures
+
+# Every scenario simulated and on namespaces, the table of docs/worlds.md. Needs root
+# and a quarter of an hour on a machine that does nothing else.
+worlds: build
+	$(BIN) lab worlds scenarios/*.yaml > docs/figures/worlds.md
+
+# Every scenario against every system: docs/comparison.md, and build/comparison.html
+# with all figures and plots.
+comparison: build
+	$(BIN) compare --runs 10 --markdown docs/comparison.md --html build/comparison.html
+
+# The reference of all files and their schemas, from the source: docs/scenarios.md,
+# docs/configuration.md, docs/schema.
+docs: build
+	$(BIN) gen docs
+
+# Manual pages in build/man.
+man: build
+	$(BIN) gen man --out build/man
+
+# The fat-tree part on namespaces. Needs root and five minutes on a machine that does
+# nothing else.
+comparison-live: build
+	$(BIN) compare --world live --markdown docs/comparison-live.md --html build/comparison-live.html
 
 lint:
 	@test -z "$$(go tool gofumpt -l .)" || { echo "not formatted; run go tool gofumpt -w on:"; go tool gofumpt -l .; exit 1; }
