@@ -203,7 +203,7 @@ func (s *Switch) Drop(b detect.Bucket, q detect.Queue) (bytes int) {
 // Force lets frames of b leave q in spite of its pause.
 func (s *Switch) Force(b detect.Bucket, q detect.Queue, bytes int) {
 	m := &s.ports[q.Port].measured
-	if bytes <= 0 {
+	if bytes <= 0 || !s.ports[q.Port].paused.Has(q.Class) {
 		m.force &^= 1 << q.Class
 		return
 	}

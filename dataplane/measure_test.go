@@ -66,8 +66,13 @@ func TestForcePassesThePause(t *testing.T) {
 	s.Force(bucket0, queue1, 0)
 	s.work()
 	s.wantNothing(1)
+	s.Force(bucket0, queue1, 1500)
 	s.receive(1, resumeOf(3, 1))
-	s.wantData(1, append(of0, of2[2:]...)...)
+	s.wantData(1, of0[0])
+	s.receive(1, pauseOf(3, 65535, 2)) // another pause: the allowance was for the first
+	s.wantNothing(1)
+	s.receive(1, resumeOf(3, 2))
+	s.wantData(1, append(of0[1:], of2[2:]...)...)
 }
 
 // A queue that ignores pauses sends; the next pause after that holds again.

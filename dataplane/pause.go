@@ -81,6 +81,7 @@ func (s *Switch) endPause(out unit.Port, class unit.Priority, how event.Type) {
 	q := detect.Queue{Port: out, Class: class}
 	s.eachWaiting(q, func(b detect.Bucket, held int) { s.eventWeak(b, q, held) })
 	p.paused &^= 1 << class
+	p.measured.force &^= 1 << class // it was for this pause
 	lasted := s.now - p.pauses[class].since
 	p.count.PausedTime[class] += lasted
 	p.count.LastPause[class] = LastPause{Start: p.pauses[class].since, Time: lasted}

@@ -14,9 +14,9 @@ type Control interface {
 	// its XON threshold or none is left, and returns how many bytes it dropped. A
 	// flooded frame goes from q alone.
 	Drop(b Bucket, q Queue) (bytes int)
-	// Force lets frames of b leave q in spite of the pause there, until so many bytes
-	// have left; the last frame leaves whole. It replaces what is left of an earlier
-	// call for q; 0 ends it.
+	// Force lets frames of b leave q in spite of the pause that is in force there, until
+	// so many bytes have left or that pause ends; the last frame leaves whole. It replaces
+	// what is left of an earlier call for q; 0 ends it.
 	Force(b Bucket, q Queue, bytes int)
 	// Ignore lets q send in spite of pauses, until it is called with on false: the pause
 	// in force ends, and pause frames that come are counted and nothing else.
