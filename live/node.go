@@ -69,6 +69,7 @@ type Node struct {
 	mu      sync.Mutex
 	machine Machine       // guarded by mu
 	pending []event.Event // guarded by mu: not yet taken by the logger
+	since   unit.Time     // guarded by mu: when the first of them was there, or the logger was last woken
 	lost    uint64        // guarded by mu: events that the logger was too slow for
 
 	// urgent is the machine's urgent ports as of the last work: a hint to kickAll,
@@ -157,8 +158,9 @@ func (n *Node) Run(ctx context.Context) error {
 // Do runs fn with exclusive use of the machine, and then sends what fn made ready.
 func (n *Node) Do(fn func(now unit.Time)) {
 	n.mu.Lock()
-	fn(timer.Now())
-	ready := n.work()
+	now := timer.Now()
+	fn(now)
+	ready := n.work(now)
 	n.mu.Unlock()
 	n.kickAll(ready)
 }
@@ -216,8 +218,8 @@ func (n *Node) names() []string {
 // eventsMax bounds the events that wait for the logger.
 const eventsMax = 1 << 18
 
-// work collects what the machine wants done. Preconditions: n.mu is held.
-func (n *Node) work() unit.PortSet {
+// work collects what the machine wants done at now. Preconditions: n.mu is held.
+func (n *Node) work(now unit.Time) unit.PortSet {
 	had := len(n.pending)
 	var ready unit.PortSet
 	ready, n.pending = n.machine.Work(n.pending)
@@ -226,7 +228,13 @@ func (n *Node) work() unit.PortSet {
 		n.lost += uint64(len(n.pending) - had)
 		n.pending = n.pending[:had]
 	}
-	if len(n.pending) > 0 && had == 0 {
+	switch {
+	case len(n.pending) == 0:
+	case had == 0:
+		n.since = now
+		n.log.idle.Reset(logIdle)
+	case now-n.since >= logDelay:
+		n.since = now
 		n.log.wake()
 	}
 	return ready

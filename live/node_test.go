@@ -16,6 +16,7 @@ import (
 	"softswitch/dataplane"
 	"softswitch/event"
 	"softswitch/internal/ether"
+	"softswitch/internal/timer"
 	"softswitch/internal/unit"
 	"softswitch/link"
 )
@@ -292,7 +293,7 @@ func TestSendingIsHandedOver(t *testing.T) {
 		}
 		b.sw.Receive(0, 0, fs)
 	}
-	ready := b.work()
+	ready := b.work(timer.Now())
 	b.Node.mu.Unlock()
 
 	b.kickAll(ready) // returns, though nobody else sends

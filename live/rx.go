@@ -73,10 +73,11 @@ func portion(fs []*buffer.Frame) (n int) {
 func (p *port) receive(fs []*buffer.Frame) {
 	n := p.node
 	n.mu.Lock()
-	n.machine.Receive(timer.Now(), p.n, fs)
+	now := timer.Now()
+	n.machine.Receive(now, p.n, fs)
 	clear(fs)
 	n.machine.Lend(p.n, fs)
-	ready := n.work()
+	ready := n.work(now)
 	n.mu.Unlock()
 	n.kickAll(ready)
 }

@@ -75,7 +75,7 @@ func (p *port) drain(budget *int) (others unit.PortSet) {
 		n.machine.Sent(now, p.n, t.lend.frames[:t.n])
 		var next unit.Time
 		t.n, next = n.machine.Transmit(now, p.n, t.lend.frames)
-		ready := n.work()
+		ready := n.work(now)
 		n.mu.Unlock()
 		ready.Remove(p.n)
 		others |= ready
