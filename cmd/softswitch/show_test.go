@@ -73,11 +73,13 @@ func TestShowDeadlock(t *testing.T) {
 	b.wantEventsFollowed()
 }
 
+// wantDeadlockShown: which of several congested switches was the first differs from run
+// to run.
 func (b *bed) wantDeadlockShown() {
 	b.Helper()
 	text := b.show("deadlock")
 	b.wantMatch(text, `^Switch +Declared at +Queue +Priority group +Trigger +On loop +State`)
-	b.wantMatch(text, `^(core|agg)\S+ .* to-\S+:3 +to-\S+:3 +agg0-0 to-core1 +yes +lasts +\d+ of (core|agg)\S+ to-`)
+	b.wantMatch(text, `^(core|agg)\S+ .* to-\S+:3 +to-\S+:3 +(core|agg)\S+ to-\S+ +(yes|no) +lasts +\d+ of (core|agg)\S+ to-`)
 	if r := b.try("show", "deadlock", "--check-deadlock"); r.code != exitUnmet {
 		b.Errorf("--check-deadlock: exit status %d, want %d", r.code, exitUnmet)
 	}
