@@ -26,7 +26,6 @@ type Stream struct {
 	gone     string // why no more states come; "" if they do
 	changed  chan struct{}
 	pages    int
-	opened   chan struct{} // closed when the first page comes
 }
 
 // Begin begins a new stream: what was before is forgotten.
@@ -73,22 +72,26 @@ func (s *Stream) Watched() bool {
 	return s.pages > 0
 }
 
-// AwaitPage returns when a page has been opened, or with ctx's error.
+// AwaitPage returns when a page is open, or with ctx's error.
 func (s *Stream) AwaitPage(ctx context.Context) error {
-	s.mu.Lock()
-	if s.opened == nil {
-		s.opened = make(chan struct{})
-		if s.pages > 0 {
-			close(s.opened)
+	return s.await(ctx, func() bool { return s.pages > 0 })
+}
+
+// await returns when the stream is as asked, or with ctx's error. is is called with mu
+// held.
+func (s *Stream) await(ctx context.Context, is func() bool) error {
+	for {
+		s.mu.Lock()
+		done, changed := is(), s.change()
+		s.mu.Unlock()
+		if done {
+			return nil
 		}
-	}
-	opened := s.opened
-	s.mu.Unlock()
-	select {
-	case <-opened:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 }
 
@@ -100,14 +103,6 @@ func (s *Stream) join(most int) bool {
 		return false
 	}
 	s.pages++
-	if s.opened == nil {
-		s.opened = make(chan struct{})
-	}
-	select {
-	case <-s.opened:
-	default:
-		close(s.opened)
-	}
 	s.wake()
 	return true
 }
@@ -116,6 +111,15 @@ func (s *Stream) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pages--
+	s.wake()
+}
+
+// change is closed when something is new. The caller holds mu.
+func (s *Stream) change() <-chan struct{} {
+	if s.changed == nil {
+		s.changed = make(chan struct{})
+	}
+	return s.changed
 }
 
 // wake tells all who wait that something is new. The caller holds mu.
@@ -169,10 +173,7 @@ func (s *Stream) after(p place) (n news, next place, more <-chan struct{}) {
 		p.gone, n.gone, n.isGone = s.gone, s.gone, true
 	}
 	if n.topology == nil && len(n.states) == 0 && !n.isGone {
-		if s.changed == nil {
-			s.changed = make(chan struct{})
-		}
-		more = s.changed
+		more = s.change()
 	}
 	return n, p, more
 }

@@ -11,13 +11,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
 	netnslab "softswitch/netns-lab"
+
 	"softswitch/scenario"
 )
 
@@ -240,42 +241,32 @@ func (b *bed) play(file string, args ...string) (v scenario.Verdict, r result) {
 	return v, r
 }
 
-// awaitQuiet waits until the machine's processors have been all but idle for a
-// second, at most two minutes: tests of other packages may run beside this one.
-// One program that never rests is enough to spoil a run, because the kernel keeps
-// 50 ms of every second for it and the nodes of the lab wait meanwhile.
+// awaitQuiet waits until for two seconds hardly anything has waited for a processor, at
+// most two minutes: tests of other packages may run beside this one. One program that
+// never rests is enough to spoil a run, because the kernel keeps 50 ms of every second
+// for it and the nodes of the lab wait meanwhile. The kernel tells of waiting
+// (Documentation/accounting/psi.rst); where it cannot, nothing is waited for.
 func (b *bed) awaitQuiet() {
 	b.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); {
-		idle, all := b.processorTime()
-		time.Sleep(time.Second) // idleness is no event: it has to be measured
-		idle2, all2 := b.processorTime()
-		if 10*(idle2-idle) >= 9*(all2-all) {
-			return
-		}
-	}
-}
-
-// processorTime is how long the processors have been idle since boot, and how long
-// they have been there, in ticks (proc(5), stat).
-func (b *bed) processorTime() (idle, all int) {
-	b.Helper()
-	text, err := os.ReadFile("/proc/stat")
+	f, err := os.OpenFile("/proc/pressure/cpu", os.O_RDWR, 0)
 	if err != nil {
-		b.Fatal(err)
+		b.Logf("not waiting for a quiet machine: %v", err)
+		return
 	}
-	line, _, _ := strings.Cut(string(text), "\n")
-	for i, field := range strings.Fields(line)[1:9] { // user to steal
-		n, err := strconv.Atoi(field)
-		if err != nil {
-			b.Fatalf("/proc/stat: %q: %v", line, err)
-		}
-		all += n
-		if i == 3 {
-			idle = n
+	defer f.Close()
+	if _, err := f.WriteString("some 200000 2000000\x00"); err != nil { // 200 ms in 2 s, in us
+		b.Fatalf("a trigger on %s: %v", f.Name(), err)
+	}
+	fds := []unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLPRI}}
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); {
+		n, err := unix.Poll(fds, 2000)
+		switch {
+		case n == 0 && err == nil:
+			return
+		case fds[0].Revents&unix.POLLERR != 0:
+			b.Fatalf("%s: the trigger is gone", f.Name())
 		}
 	}
-	return idle, all
 }
 
 // wantNothing checks, by other means than softswitch, that nothing of the bed's

@@ -55,14 +55,26 @@ func (b *bed) records(file string) map[int]decode.Record {
 // awaitFrame waits until a capture that grows holds a frame that fits.
 func (b *bed) awaitFrame(file string, fits func(decode.Record) bool) {
 	b.Helper()
-	for deadline := time.Now().Add(limit); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	if err != nil {
+		b.Fatal(err)
+	}
+	changes := os.NewFile(uintptr(fd), "inotify")
+	defer changes.Close()
+	if _, err := unix.InotifyAddWatch(fd, file, unix.IN_MODIFY); err != nil {
+		b.Fatal(err)
+	}
+	changes.SetReadDeadline(time.Now().Add(limit))
+	for {
 		for _, rec := range b.records(file) {
 			if fits(rec) {
 				return
 			}
 		}
+		if _, err := changes.Read(make([]byte, 4096)); err != nil {
+			b.Fatalf("%s never holds the frame that was waited for: %v", file, err)
+		}
 	}
-	b.Fatalf("%s never holds the frame that was waited for", file)
 }
 
 // TestLabCapture captures two switches: what one sends the other receives, a little
