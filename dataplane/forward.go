@@ -193,13 +193,7 @@ func (s *Switch) push(f *buffer.Frame, out unit.Port) {
 	f.Out = out
 	q := &p.queues[c]
 	if !s.lossless.Has(c) {
-		if !s.mmu.AdmitLossy(q.Bytes(), f.Len) {
-			s.dropLossy(f)
-			return
-		}
-		q.Push(f)
-		p.backlog.Add(c)
-		s.ready.Add(out)
+		s.pushLossy(f, out)
 		return
 	}
 	q.Push(f)
@@ -225,13 +219,22 @@ func (s *Switch) push(f *buffer.Frame, out unit.Port) {
 	}
 }
 
-// dropLossy drops a frame that finds its lossy queue full.
-func (s *Switch) dropLossy(f *buffer.Frame) {
-	if s.lossless.Has(f.InClass) {
+// pushLossy puts a frame that is charged to nobody into (out, f.OutClass), or drops it
+// if that is full.
+func (s *Switch) pushLossy(f *buffer.Frame, out unit.Port) {
+	p := &s.ports[out]
+	q := &p.queues[f.OutClass]
+	switch {
+	case s.mmu.AdmitLossy(q.Bytes(), f.Len):
+		f.Out = out
+		q.Push(f)
+		p.backlog.Add(f.OutClass)
+		s.ready.Add(out)
+	case s.lossless.Has(f.InClass):
 		s.drop(f, DropLossyPort)
-		return
+	default:
+		s.drop(f, DropLossyQueue)
 	}
-	s.drop(f, DropLossyQueue)
 }
 
 // eventHeld logs that a bucket that is XOFF now holds bytes in a paused queue

@@ -137,19 +137,11 @@ func (s *Switch) withoutDiscarding(outs unit.PortSet, c unit.Priority) unit.Port
 
 // pushUncharged queues a frame in a queue that was made lossy.
 func (s *Switch) pushUncharged(f *buffer.Frame, out unit.Port) {
-	p := &s.ports[out]
-	q := &p.queues[f.OutClass]
-	switch {
-	case s.pool.Free() <= s.reserve:
+	if s.pool.Free() <= s.reserve {
 		s.drop(f, DropNoSlot)
-	case !s.mmu.AdmitLossy(q.Bytes(), f.Len):
-		s.drop(f, DropLossyPort)
-	default:
-		f.Out = out
-		q.Push(f)
-		p.backlog.Add(f.OutClass)
-		s.ready.Add(out)
+		return
 	}
+	s.pushLossy(f, out)
 }
 
 // heldFell logs that bytes of b left q although it is paused.
