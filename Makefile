@@ -18,7 +18,7 @@ CASES := 3000
 test: build lint
 	go test -timeout 5m $$(go list ./... | grep -vxF "$$(go list $(LIVE))")
 	$(BIN) sim fuzz --n $(CASES) --seed 1 --detector itsy
-	go test -timeout 5m -p 1 $(LIVE)
+	go test -timeout 9m -p 1 $(LIVE)
 	go test -timeout 5m -p 1 -race -short $(RACE)
 
 # A PFC deadlock on a k=4 fat-tree of network namespaces, detected. Needs root.

@@ -78,32 +78,45 @@ func TestUnlimitedRate(t *testing.T) {
 	s.wantNext(unit.Never)
 }
 
-// A driver that is late by up to the granularity still sends at the rate, in
-// bursts no longer than that.
+// A driver that is late by half a frame keeps the rate, and one that is later does
+// where its granularity is worth less than the bytes that a port may make up for. No
+// burst is longer than what it may make up for.
 func TestPacerKeepsAverageRate(t *testing.T) {
 	seed := rand.Uint64()
 	rng := rand.New(rand.NewPCG(seed, 0))
-	const rate = 1000 * mega
-	for _, granularity := range []unit.Time{10 * unit.Microsecond, 200 * unit.Microsecond, unit.Millisecond} {
-		s := newTestSwitch(t, 2, atRate(rate, granularity))
+	const rate = unit.Rate(1000 * mega)
+	frameTime := rate.FrameTime(1000)
+	for _, c := range []struct{ granularity, late unit.Time }{
+		{10 * unit.Microsecond, 10 * unit.Microsecond},
+		{50 * unit.Microsecond, 50 * unit.Microsecond},
+		{200 * unit.Microsecond, 0},
+		{200 * unit.Microsecond, 4 * unit.Microsecond},
+		{unit.Millisecond, 0},
+		{unit.Millisecond, 4 * unit.Microsecond},
+	} {
+		s := newTestSwitch(t, 2, atRate(rate, c.granularity))
 		f := datagram{dst: stationMAC(1), size: 1000}.frame()
-		frameTime := unit.Rate(rate).FrameTime(1000)
 		start, sent := s.now, unit.Time(0)
 		for s.now < start+200*unit.Millisecond {
 			for s.Queue(1, 0).Frames() < 500 {
 				s.receive(0, f)
 			}
-			sent += unit.Time(len(s.transmit(1, s.cfg.Batch)))
+			burst := unit.Time(len(s.transmit(1, s.cfg.Batch)))
+			for s.next <= s.now {
+				burst += unit.Time(len(s.transmit(1, s.cfg.Batch)))
+			}
+			if most := rate.CatchUp(c.granularity)/frameTime + 2; burst > most {
+				t.Fatalf("seed %d, %+v: %d frames at once, want at most %d", seed, c, burst, most)
+			}
+			sent += burst
 			// Never ahead of the wire by more than one frame.
 			if lead := start + sent*frameTime - s.now; lead > frameTime {
-				t.Fatalf("seed %d, granularity %d: %d ns ahead of the wire", seed, granularity, lead)
+				t.Fatalf("seed %d, %+v: %d ns ahead of the wire", seed, c, lead)
 			}
-			if s.next > s.now {
-				s.now = s.next + unit.Time(rng.Int64N(int64(granularity)))
-			}
+			s.now = s.next + unit.Time(rng.Int64N(int64(c.late)+1))
 		}
-		if lag := s.now - start - sent*frameTime; lag > 3*granularity {
-			t.Errorf("seed %d, granularity %d: %d ns behind after 200 ms, want at most %d", seed, granularity, lag, 3*granularity)
+		if lag := s.now - start - sent*frameTime; lag > 3*c.granularity {
+			t.Errorf("seed %d, %+v: %d ns behind after 200 ms, want at most %d", seed, c, lag, 3*c.granularity)
 		}
 	}
 }
@@ -135,7 +148,7 @@ func TestPacerGivesNoCreditForIdleTime(t *testing.T) {
 	}
 }
 
-// A driver that is very late catches up on creditMax granularities, not on all.
+// A driver that is very late catches up on one granularity, not on all.
 func TestPacerBoundsCatchUp(t *testing.T) {
 	const granularity = 100 * unit.Microsecond
 	s := newTestSwitch(t, 2, atRate(1000*mega, granularity))
@@ -151,8 +164,8 @@ func TestPacerBoundsCatchUp(t *testing.T) {
 		}
 	}
 	frameTime := s.cfg.Ports[1].Rate.FrameTime(1000)
-	if want := int(creditMax*granularity/frameTime) + 1; n != want {
-		t.Errorf("%d frames after a second's sleep, want %d (%d ns of %d each)", n, want, creditMax*granularity, frameTime)
+	if want := int(granularity/frameTime) + 1; n != want {
+		t.Errorf("%d frames after a second's sleep, want %d (%d ns of %d each)", n, want, granularity, frameTime)
 	}
 }
 

@@ -54,20 +54,17 @@ func (s *Switch) armDetector() {
 	}
 }
 
-// catchUp keeps the wire's clock: a port that waited for it may catch up on what a
-// late driver cost, up to creditMax; a port that had nothing to send may not save
-// up time.
+// catchUp keeps the wire's clock. A port that waited for it may make up for what a
+// late driver cost, within bounds; a port that had nothing to send does not save up
+// time.
 func (p *port) catchUp(now, granularity unit.Time) {
 	if p.waiting {
-		p.wireFree = max(p.wireFree, now-granularity*creditMax)
+		p.wireFree = max(p.wireFree, now-p.cfg.Rate.CatchUp(granularity))
 	} else {
 		p.wireFree = max(p.wireFree, now)
 	}
 	p.waiting = false
 }
-
-// creditMax bounds the burst of a late driver, in units of its granularity.
-const creditMax = 8
 
 // transmitControl lends owed pauses and messages. They need the wire like any
 // frame; a driver that is not exact need not wait for it.

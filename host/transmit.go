@@ -9,10 +9,6 @@ import (
 	"softswitch/pfcframe"
 )
 
-// creditMax bounds the burst by which a late driver catches up, in units of its
-// granularity.
-const creditMax = 8
-
 // Transmit lends what leaves now: owed pauses, then frames of the flows whose time
 // has come and whose class is not paused.
 func (h *Host) Transmit(now unit.Time, _ unit.Port, fs []*buffer.Frame) (n int, next unit.Time) {
@@ -22,9 +18,8 @@ func (h *Host) Transmit(now unit.Time, _ unit.Port, fs []*buffer.Frame) (n int, 
 		return 0, next
 	}
 	next = min(next, h.expire(), h.pauseDeadlines())
-	g := h.cfg.Granularity
 	if h.waiting {
-		h.wireFree = max(h.wireFree, now-creditMax*g)
+		h.wireFree = max(h.wireFree, now-h.cfg.Rate.CatchUp(h.cfg.Granularity))
 	} else {
 		h.wireFree = max(h.wireFree, now)
 	}
@@ -50,10 +45,15 @@ func (h *Host) Transmit(now unit.Time, _ unit.Port, fs []*buffer.Frame) (n int, 
 	return n, min(next, h.nextFrame(n == len(fs)))
 }
 
+// lateMax is how late a driver may be without a flow losing rate by it, in units of
+// its granularity.
+const lateMax = 8
+
 // patience is how long a frame may wait, for a late driver or while every other
-// flow has its turn on the wire, without its flow losing rate by it.
+// flow has its turn on the wire, without its flow losing rate by it: a flow slower
+// than the wire may make up for lost time.
 func (h *Host) patience() unit.Time {
-	return creditMax*h.cfg.Granularity + unit.Time(len(h.flows)-1)*h.cfg.Rate.FrameTime(FrameMax)
+	return lateMax*h.cfg.Granularity + unit.Time(len(h.flows)-1)*h.cfg.Rate.FrameTime(FrameMax)
 }
 
 // keep is how many bytes of a frame of n are built.

@@ -1,10 +1,10 @@
 package lab
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,8 +14,10 @@ import (
 	"softswitch/internal/control"
 	"softswitch/internal/unit"
 	"softswitch/link"
+	"softswitch/live"
 	netnslab "softswitch/netns-lab"
 	"softswitch/observe"
+	"softswitch/scenario"
 )
 
 // Record is what one node has to tell after a run.
@@ -100,47 +102,44 @@ func (r *Run) starved(name string, l observe.Live) {
 }
 
 // doubtLoss notes when lossless frames may have been lost for want of a processor:
-// a node that waits for one longer than headroom lasts sends its pauses, or heeds
-// them, too late. So does a node that the scenario stops, or that a system made
+// the nodes at the ends of a link that wait for one send pauses, and heed them, too
+// late. Together with the bursts in which frames leave, that must not be longer than
+// headroom lasts. So does a node that the scenario stops, or that a system made
 // ignore pauses; then that is no wonder.
 func (r *Run) doubtLoss() {
 	if len(r.Stopped) > 0 || slices.ContainsFunc(r.Nodes, ignoredPauses) {
 		return
 	}
 	var lost uint64
-	var late unit.Time
-	var latest string
+	late := map[string]unit.Time{}
 	for _, n := range r.Nodes {
-		var live observe.Live
 		switch {
 		case n.Switch != nil:
 			lost += n.Switch.LosslessLost
-			live = n.Switch.Live
+			late[n.Name] = n.Switch.Lateness
 		case n.Host != nil:
-			live = n.Host.Live
-		}
-		if live.Lateness > late {
-			late, latest = live.Lateness, n.Name
+			late[n.Name] = n.Host.Lateness
 		}
 	}
-	if lasts := r.headroomLasts(); lost > 0 && late > lasts {
-		r.Invalid = append(r.Invalid, fmt.Sprintf("%d lossless frames were dropped where headroom lasts %.1f ms, and %s was starved: %.1f ms late",
-			lost, float64(lasts)/1e6, latest, float64(late)/1e6))
+	if lost == 0 {
+		return
+	}
+	spare := func(l scenario.Link) unit.Time {
+		return l.Rate.FrameTime(*r.Plan.Switches[0].Buffer.XOFF) - live.Granularity - late[l.A.Name] - late[l.B.Name]
+	}
+	worst := slices.MinFunc(r.Plan.Links, func(a, b scenario.Link) int { return cmp.Compare(spare(a), spare(b)) })
+	if spare(worst) < 0 {
+		a, b := worst.A.Name, worst.B.Name
+		if late[a] < late[b] {
+			a, b = b, a
+		}
+		r.Invalid = append(r.Invalid, fmt.Sprintf("%d lossless frames were dropped where headroom lasts %.1f ms, and %s and %s were starved: %.1f and %.1f ms late",
+			lost, float64(worst.Rate.FrameTime(*r.Plan.Switches[0].Buffer.XOFF))/1e6, a, b, float64(late[a])/1e6, float64(late[b])/1e6))
 	}
 }
 
 func ignoredPauses(n Record) bool {
 	return slices.ContainsFunc(n.Log.Events, func(e event.Event) bool { return e.Type == event.Measured && e.Measure == detect.MeasureIgnore })
-}
-
-// headroomLasts is how long the fastest link takes to fill the headroom of a
-// bucket.
-func (r *Run) headroomLasts() unit.Time {
-	lasts := unit.Time(math.MaxInt64)
-	for _, l := range r.Plan.Links {
-		lasts = min(lasts, l.Rate.FrameTime(*r.Plan.Switches[0].Buffer.XOFF))
-	}
-	return lasts
 }
 
 func (r *Run) readLog(st *netnslab.State, rec Record) error {

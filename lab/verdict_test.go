@@ -166,25 +166,28 @@ func TestDistrust(t *testing.T) {
 	}
 }
 
-// TestDoubtLoss: loss proves nothing of the switch if some node had no processor
-// for longer than headroom lasts: 30720 bytes at 100 Mbit/s are 2.46 ms.
+// TestDoubtLoss: loss proves nothing of the switch if the ends of a link had no
+// processor for longer than headroom lasts, 30720 bytes at 100 Mbit/s or 2.46 ms, less
+// the millisecond of a burst.
 func TestDoubtLoss(t *testing.T) {
 	for _, c := range []struct {
 		lost    uint64
-		late    unit.Time // of h2
+		late    unit.Time // of h2; s2, to which it is linked, is 0.4 ms late, s1 1 ms
 		stopped bool      // s2
 		ignored bool      // pauses, at s1
 		want    string
 	}{
 		{lost: 0, late: 50 * unit.Millisecond},
-		{lost: 4, late: 2 * unit.Millisecond},
+		{lost: 4, late: unit.Millisecond},
+		{lost: 4, late: 1100 * unit.Microsecond, want: "4 lossless frames were dropped where headroom lasts 2.5 ms, and h2 and s2 were starved: 1.1 and 0.4 ms late"},
 		{lost: 4, late: 50 * unit.Millisecond, stopped: true},
 		{lost: 4, late: 50 * unit.Millisecond, ignored: true},
-		{lost: 4, late: 50 * unit.Millisecond, want: "4 lossless frames were dropped where headroom lasts 2.5 ms, and h2 was starved: 50.0 ms late"},
+		{lost: 4, late: 50 * unit.Millisecond, want: "4 lossless frames were dropped where headroom lasts 2.5 ms, and h2 and s2 were starved: 50.0 and 0.4 ms late"},
 	} {
 		r := played(t)
 		r.Nodes[0].Switch.LosslessLost = c.lost
 		r.Nodes[0].Switch.Lateness = unit.Millisecond
+		r.Nodes[1].Switch = &observe.Switch{Live: observe.Live{Lateness: 400 * unit.Microsecond}}
 		r.Nodes[3].Host.Lateness = c.late
 		if c.stopped {
 			r.Stopped = map[string]bool{"s2": true}

@@ -176,10 +176,11 @@ exec ` + program + ` "$@"
 }
 
 // typed types a command and returns what a terminal would show. A run that was not
-// valid is played once more when the machine is quiet, as by play.
-func (b *bed) typed(tree, command string, exit int) []string {
+// valid is played again, from where it began: without a lab that it made.
+func (b *bed) typed(tree, command string, exit int) (lines []string) {
 	b.Helper()
-	for try := 0; ; try++ {
+	bare := len(b.namespaces()) == 0
+	b.untilValid(func() string {
 		cmd := b.program("sh", "-c", command)
 		cmd.Dir = tree
 		cmd.Env = append(cmd.Env, "PATH="+filepath.Join(tree, "shims")+":"+os.Getenv("PATH"), "LC_ALL=C.UTF-8")
@@ -187,19 +188,23 @@ func (b *bed) typed(tree, command string, exit int) []string {
 		cmd.Stdout, cmd.Stderr = &out, &out
 		code := b.status(cmd.Run())
 		text := strings.ReplaceAll(strings.TrimSuffix(out.String(), "\n"), b.name, "ss")
-		if strings.Contains(text, "run not valid: ") && try == 0 {
-			b.Logf("%s: %s", command, text)
-			b.awaitQuiet()
-			continue
+		if _, invalid, ok := strings.Cut(text, "run not valid: "); ok {
+			b.Logf("$ %s\n%s", command, text)
+			if bare {
+				b.must("destroy")
+			}
+			return invalid
 		}
 		if code != exit {
 			b.Errorf("$ %s: exit status %d, want %d", command, code, exit)
 		}
-		if text == "" {
-			return nil
+		lines = nil
+		if text != "" {
+			lines = strings.Split(text, "\n")
 		}
-		return strings.Split(text, "\n")
-	}
+		return ""
+	})
+	return lines
 }
 
 // fits reports where the lines got are not what is shown.
