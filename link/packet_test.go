@@ -370,7 +370,7 @@ func TestDownSeenByWriterReachesReader(t *testing.T) {
 	w := newWire(t)
 	p := w.openLeft(Options{})
 	w.setDown(w.a, "left")
-	if err := p.rc.Control(func(fd uintptr) { socketError(int(fd)) }); err != nil {
+	if err := p.rc.Control(func(fd uintptr) { socketError(fd) }); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := p.Write([][]byte{numbered(1, 60)}); !errors.Is(err, ErrDown) {

@@ -69,20 +69,25 @@ func (p *Packet) readable(fd uintptr) bool {
 	if rx.n > 0 {
 		return true
 	}
-	rx.errno = socketError(int(fd))
+	rx.errno = socketError(fd)
 	return rx.errno != nil
 }
 
-// socketError takes the pending error off a socket.
-func socketError(fd int) error {
-	errno, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ERROR)
-	if err != nil {
-		return err
+// socketError takes the pending error off a socket. It runs each time that a ring is
+// found empty, and does not tell Go's scheduler of a system call that cannot block:
+// see docs/decisions/realtime.md.
+func socketError(fd uintptr) error {
+	var pending int32
+	size := uint32(unsafe.Sizeof(pending))
+	_, _, errno := unix.RawSyscall6(unix.SYS_GETSOCKOPT, fd, unix.SOL_SOCKET, unix.SO_ERROR, uintptr(unsafe.Pointer(&pending)), uintptr(unsafe.Pointer(&size)), 0)
+	switch {
+	case errno != 0:
+		return errno
+	case pending != 0:
+		return unix.Errno(pending)
+	default:
+		return nil
 	}
-	if errno != 0 {
-		return unix.Errno(errno)
-	}
-	return nil
 }
 
 // whyEmpty turns the reason for which no frame came, either what the netpoller

@@ -27,6 +27,8 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -37,7 +39,10 @@ import (
 // Wait from one goroutine at a time. The zero value is not usable: see New.
 type Timer struct {
 	file *os.File
-	tick [8]byte // the expiry count that a read returns; only Wait uses it
+	conn syscall.RawConn
+	take func(fd uintptr) bool // Timer.expired, bound once: binding allocates
+	tick [8]byte               // the expiry count that a read returns; only Wait uses it
+	err  error                 // of that read; only Wait uses it
 
 	mu     sync.Mutex
 	fd     int  // guarded by mu: file's descriptor, valid while !closed
@@ -51,7 +56,12 @@ func New() (*Timer, error) {
 		return nil, fmt.Errorf("timer: timerfd_create: %w", err)
 	}
 	// A non-blocking descriptor is registered with the netpoller.
-	return &Timer{file: os.NewFile(uintptr(fd), "timerfd"), fd: fd}, nil
+	t := &Timer{file: os.NewFile(uintptr(fd), "timerfd"), fd: fd}
+	t.take = t.expired
+	if t.conn, err = t.file.SyscallConn(); err != nil {
+		return nil, errors.Join(fmt.Errorf("timer: %w", err), t.file.Close())
+	}
+	return t, nil
 }
 
 // Arm sets the deadline to at on the clock of Now and replaces the earlier one,
@@ -80,13 +90,38 @@ func (t *Timer) Arm(at unit.Time) {
 // it has passed already, it returns at once. After Close it returns an error for
 // which errors.Is(err, os.ErrClosed) holds.
 func (t *Timer) Wait() error {
-	if _, err := t.file.Read(t.tick[:]); err != nil {
-		if errors.Is(err, os.ErrClosed) {
-			return os.ErrClosed
-		}
-		return fmt.Errorf("timer: wait: %w", err)
+	err := t.conn.Read(t.take)
+	if err == nil {
+		err = t.err
 	}
-	return nil
+	if err == nil {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return os.ErrClosed
+	}
+	return fmt.Errorf("timer: wait: %w", err)
+}
+
+// expired takes the expiry off the timer; false if there is none yet. It does not
+// tell Go's scheduler of the system call, which cannot block: see docs/decisions/realtime.md.
+func (t *Timer) expired(fd uintptr) bool {
+	for {
+		_, _, errno := unix.RawSyscall(unix.SYS_READ, fd, uintptr(unsafe.Pointer(&t.tick[0])), uintptr(len(t.tick)))
+		switch errno {
+		case 0:
+			t.err = nil
+		case unix.EINTR:
+			continue
+		case unix.EAGAIN:
+			return false
+		default:
+			t.err = errno
+		}
+		return true
+	}
 }
 
 // Close disarms the timer for ever and ends a Wait. Closing twice is fine.
