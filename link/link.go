@@ -36,6 +36,8 @@ package link
 import (
 	"errors"
 	"fmt"
+
+	"softswitch/internal/unit"
 )
 
 // Link is one end of a wire. Read, Write and Close may be called from different
@@ -79,6 +81,8 @@ type Stats struct {
 	Drops     uint64 `json:"drops"`     // frames that came while the receive ring was full
 	Truncated uint64 `json:"truncated"` // frames that were longer than a ring slot or the caller's buffer
 	Busy      uint64 `json:"busy"`      // times that Write returned ErrBusy
+	// Waited is the longest that a frame lay in the receive ring, 0 where there is none.
+	Waited unit.Time `json:"waited_ns"`
 }
 
 // Errors of a Link.

@@ -13,6 +13,8 @@ import (
 	"github.com/mdlayher/packet"
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
+
+	"softswitch/internal/unit"
 )
 
 // DefaultRingBytes is the size of a receive ring unless Options say otherwise: a
@@ -215,6 +217,7 @@ func (p *Packet) Stats() Stats {
 		Drops:     p.drops.Load(),
 		Truncated: p.rx.truncated.Load(),
 		Busy:      p.tx.busy.Load(),
+		Waited:    unit.Time(p.rx.waited.Load()),
 	}
 }
 

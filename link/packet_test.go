@@ -7,6 +7,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
@@ -84,11 +85,37 @@ func TestFramesCross(t *testing.T) {
 	send(t, right, want[1])
 	wantFrames(t, receive(t, left, 1), want[1:2])
 
-	if s := left.Stats(); s != (Stats{Received: 1, Sent: 4}) {
+	if s := counts(left); s != (Stats{Received: 1, Sent: 4}) {
 		t.Errorf("left: %+v", s)
 	}
-	if s := right.Stats(); s != (Stats{Received: 4, Sent: 1}) {
+	if s := counts(right); s != (Stats{Received: 4, Sent: 1}) {
 		t.Errorf("right: %+v", s)
+	}
+}
+
+// counts are the statistics of p that tell of frames.
+func counts(p *Packet) Stats {
+	s := p.Stats()
+	s.Waited = 0
+	return s
+}
+
+// A frame that is not read waits in the ring.
+func TestWaitIsMeasured(t *testing.T) {
+	w := newWire(t)
+	left, right := w.openLeft(Options{}), w.openRight(Options{})
+	before := time.Now()
+	send(t, left, numbered(1, 60))
+	sent := time.Now()
+	<-time.After(20 * time.Millisecond)
+	least := time.Since(sent)
+	receive(t, right, 1)
+	most := time.Since(before)
+	if got := time.Duration(right.Stats().Waited); got < least || got > most {
+		t.Errorf("the frame waited %s, want %s to %s", got, least, most)
+	}
+	if got := left.Stats().Waited; got != 0 {
+		t.Errorf("where no frame came one waited %d ns", got)
 	}
 }
 
@@ -172,12 +199,12 @@ func TestFullRingIsCounted(t *testing.T) {
 	}
 	want := Stats{Received: slots, Drops: sent - slots}
 	for range 2 { // the kernel resets its counter when it is read; ours stays
-		if s := right.Stats(); s != want {
+		if s := counts(right); s != want {
 			t.Errorf("stats %+v, want %+v", s, want)
 		}
 	}
 	right.Close()
-	if s := right.Stats(); s != want {
+	if s := counts(right); s != want {
 		t.Errorf("stats after Close %+v, want %+v", s, want)
 	}
 }
@@ -192,7 +219,7 @@ func TestTooLongForBufferIsCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantFrames(t, bufs[:n], [][]byte{numbered(3, 100)})
-	if s := right.Stats(); s != (Stats{Received: 1, Truncated: 2}) {
+	if s := counts(right); s != (Stats{Received: 1, Truncated: 2}) {
 		t.Errorf("stats %+v, want 1 received and 2 truncated", s)
 	}
 }
@@ -216,7 +243,7 @@ func TestTooLongForSlotIsCounted(t *testing.T) {
 	want := [][]byte{numbered(1, longest), numbered(3, 60)}
 	send(t, left, want[0], numbered(2, longest+1), want[1])
 	wantFrames(t, receive(t, right, 2), want)
-	if s := right.Stats(); s != (Stats{Received: 2, Truncated: 1}) {
+	if s := counts(right); s != (Stats{Received: 2, Truncated: 1}) {
 		t.Errorf("stats %+v, want 2 received and 1 truncated", s)
 	}
 

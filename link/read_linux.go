@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -32,6 +33,7 @@ type receiver struct {
 
 	received  atomic.Uint64
 	truncated atomic.Uint64
+	waited    atomic.Int64 // ns
 }
 
 // Read implements Link. It looks into the ring first and waits in the netpoller
@@ -61,6 +63,10 @@ func (p *Packet) Read(bufs [][]byte) (int, error) {
 // below it.
 func (p *Packet) readable(fd uintptr) bool {
 	rx := &p.rx
+	since, ready := rx.ring.since()
+	if ready {
+		rx.waited.Store(max(rx.waited.Load(), int64(time.Since(since))))
+	}
 	var truncated uint64
 	rx.n, truncated = rx.ring.take(rx.bufs)
 	if truncated > 0 {
@@ -161,6 +167,16 @@ func mapRing(fd, slot, bytes int) (ring, error) {
 }
 
 func (r *ring) unmap() error { return os.NewSyscallError("munmap", unix.Munmap(r.mem)) }
+
+// since is when the kernel put the first frame into the ring that take will find; ok is
+// false if there is none.
+func (r *ring) since() (at time.Time, ok bool) {
+	hdr := (*unix.Tpacket2Hdr)(unsafe.Pointer(&r.mem[r.next]))
+	if atomic.LoadUint32(&hdr.Status)&unix.TP_STATUS_USER == 0 {
+		return time.Time{}, false
+	}
+	return time.Unix(int64(hdr.Sec), int64(hdr.Nsec)), true
+}
 
 // take copies the frames that are ready into bufs, at most len(bufs), and gives
 // their slots back. It returns how many it copied and how many it skipped because

@@ -176,13 +176,14 @@ func (n *Node) Sync() {
 	}
 }
 
-// Lateness is by how much the node missed a deadline of its machine at worst: how
-// long it was starved of a processor.
+// Lateness is by how much the node missed a deadline of its machine, or how long a frame
+// waited to be read, at worst: how long it was starved of a processor.
 func (n *Node) Lateness() (worst unit.Time) {
 	for _, p := range n.ports {
 		p.tx.mu.Lock()
 		worst = max(worst, p.tx.late)
 		p.tx.mu.Unlock()
+		worst = max(worst, n.Stats(p.n).Waited)
 	}
 	return worst
 }
@@ -351,6 +352,7 @@ func addStats(a, b link.Stats) link.Stats {
 	a.Drops += b.Drops
 	a.Truncated += b.Truncated
 	a.Busy += b.Busy
+	a.Waited = max(a.Waited, b.Waited)
 	return a
 }
 

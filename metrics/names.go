@@ -38,7 +38,7 @@ func Names() (names []string) {
 var (
 	up           = gauge("softswitch_up", "1 if the node answered, 0 if it did not.", "node", "kind")
 	eventsLost   = counter("softswitch_events_lost_total", "Events that the log was too slow for.", "node")
-	lateness     = gauge("softswitch_lateness_seconds", "By how much the node missed a deadline at worst: how long it was starved of a processor.", "node")
+	lateness     = gauge("softswitch_lateness_seconds", "By how much the node missed a deadline, or how long a frame waited to be read, at worst: how long it was starved of a processor.", "node")
 	ringDrops    = counter("softswitch_link_dropped_packets_total", "Frames that the kernel dropped because the node was too slow to read them.", "node", "port")
 	linkBusy     = counter("softswitch_link_busy_total", "Times that the kernel refused to send.", "node", "port")
 	pfcFrames    = counter("softswitch_pfc_frames_total", "PFC frames that named the priority; kind is pause, resume or refresh (sent only: a pause repeated).", "switch", "port", "priority", "direction", "kind")

@@ -40,7 +40,8 @@ type Live struct {
 	// At is when the snapshot was taken, by the node's clock.
 	At         unit.Time `json:"at_ns"`
 	EventsLost uint64    `json:"events_lost"` // of the log
-	// Lateness is by how much a deadline was missed at worst.
+	// Lateness is by how much a deadline was missed, or how long a frame waited to be
+	// read, at worst.
 	Lateness unit.Time `json:"lateness_ns"`
 }
 

@@ -90,7 +90,7 @@ func pause(c unit.Priority) []byte {
 }
 
 func stats(p unit.Port) link.Stats {
-	return link.Stats{Received: 10 + uint64(p), Sent: 20, Drops: 30, Truncated: 40, Busy: 50}
+	return link.Stats{Received: 10 + uint64(p), Sent: 20, Drops: 30, Truncated: 40, Busy: 50, Waited: 60}
 }
 
 // A switch with a pause in force at port 1, behind which the frames of port 0
