@@ -223,7 +223,7 @@ func (s *started) signal(sig os.Signal) {
 // no wait for a quiet machine helps against that, but another try does.
 func (b *bed) untilValid(run func() (invalid string)) {
 	b.Helper()
-	const tries = 6
+	const tries = 12
 	for range tries {
 		invalid := run()
 		if invalid == "" {
