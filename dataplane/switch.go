@@ -7,6 +7,7 @@ import (
 	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/internal/ether"
+	"softswitch/internal/pacer"
 	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
 )
@@ -57,10 +58,7 @@ type port struct {
 	// What measures have changed of the queues; see measure.go.
 	measured measured
 
-	// Egress pacing: the wire is free from wireFree on; waiting says that frames wait
-	// for that time.
-	wireFree unit.Time
-	waiting  bool
+	wire pacer.Wire // of the egress
 
 	// What this port owes its far end: pauses for its ingress, and messages.
 	owed owed
@@ -210,7 +208,7 @@ func (s *Switch) flush(n unit.Port) {
 	}
 	p.owed.clear()
 	s.urgent.Remove(n)
-	p.waiting = false
+	p.wire.LinkDown()
 	s.macs.forget(n)
 }
 
@@ -279,7 +277,7 @@ func (s *Switch) SetRate(now unit.Time, n unit.Port, r unit.Rate) {
 	s.now = now
 	p := &s.ports[n]
 	p.cfg.Rate = r
-	p.wireFree = min(p.wireFree, now)
+	p.wire.Reset(now)
 	s.ready.Add(n)
 }
 

@@ -21,18 +21,18 @@ func (s *Switch) Transmit(now unit.Time, out unit.Port, fs []*buffer.Frame) (n i
 	}
 	next = s.expire(out)
 	s.oweRefreshes(out)
-	p.catchUp(now, s.cfg.Granularity)
+	p.wire.Begin(now, p.cfg.Rate, s.cfg.Granularity)
 	n = s.transmitControl(out, fs)
 	n += s.transmitData(out, fs[n:])
 	if p.owed.n > 0 || p.sendable() != 0 {
-		p.waiting = true
-		if p.wireFree <= now {
+		p.wire.Wait()
+		if p.wire.Ready(now) {
 			return n, now // the batch was the limit, not the wire
 		}
 		if p.owed.n > 0 {
-			next = min(next, max(now, p.wireFree-s.cfg.Granularity))
+			next = min(next, max(now, p.wire.At()-s.cfg.Granularity))
 		}
-		next = min(next, unit.NextTick(p.wireFree, s.cfg.Granularity))
+		next = min(next, unit.NextTick(p.wire.At(), s.cfg.Granularity))
 	}
 	if out == s.timerPort() {
 		s.armed = s.detector.Deadline()
@@ -54,29 +54,17 @@ func (s *Switch) armDetector() {
 	}
 }
 
-// catchUp keeps the wire's clock. A port that waited for it may make up for what a
-// late driver cost, within bounds; a port that had nothing to send does not save up
-// time.
-func (p *port) catchUp(now, granularity unit.Time) {
-	if p.waiting {
-		p.wireFree = max(p.wireFree, now-p.cfg.Rate.CatchUp(granularity))
-	} else {
-		p.wireFree = max(p.wireFree, now)
-	}
-	p.waiting = false
-}
-
 // transmitControl lends owed pauses and messages. They need the wire like any
 // frame; a driver that is not exact need not wait for it.
 func (s *Switch) transmitControl(out unit.Port, fs []*buffer.Frame) (n int) {
 	p := &s.ports[out]
-	for n < len(fs) && p.owed.n > 0 && p.wireFree <= s.now+s.cfg.Granularity {
+	for n < len(fs) && p.owed.n > 0 && p.wire.Ready(s.now+s.cfg.Granularity) {
 		f := s.pool.Get()
 		if f == nil {
 			panic("dataplane: no slot for a control frame: the reserve is gone")
 		}
 		s.buildControl(out, f)
-		p.wireFree += p.cfg.Rate.FrameTime(f.Len)
+		p.wire.Send(p.cfg.Rate.FrameTime(f.Len))
 		fs[n] = f
 		n++
 	}
@@ -88,7 +76,7 @@ func (s *Switch) transmitControl(out unit.Port, fs []*buffer.Frame) (n int) {
 
 func (s *Switch) transmitData(out unit.Port, fs []*buffer.Frame) (n int) {
 	p := &s.ports[out]
-	for n < len(fs) && p.wireFree <= s.now {
+	for n < len(fs) && p.wire.Ready(s.now) {
 		c, ok := p.pick(&s.cfg.Weights)
 		if !ok {
 			break
@@ -97,7 +85,7 @@ func (s *Switch) transmitData(out unit.Port, fs []*buffer.Frame) (n int) {
 		p.measured.spend(c, p.paused, f.Len)
 		p.count.TxFrames[c]++
 		p.count.TxBytes[c] += uint64(f.Len)
-		p.wireFree += p.cfg.Rate.FrameTime(f.Len)
+		p.wire.Send(p.cfg.Rate.FrameTime(f.Len))
 		fs[n] = f
 		n++
 	}

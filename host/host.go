@@ -8,6 +8,7 @@ import (
 	"softswitch/buffer"
 	"softswitch/event"
 	"softswitch/internal/ether"
+	"softswitch/internal/pacer"
 	"softswitch/internal/unit"
 )
 
@@ -21,10 +22,9 @@ type Host struct {
 	start   unit.Time
 	acts    int // acts done
 
-	flows    []sender
-	turn     int // flow whose turn it is
-	wireFree unit.Time
-	waiting  bool
+	flows []sender
+	turn  int // flow whose turn it is
+	wire  pacer.Wire
 
 	paused   unit.ClassSet
 	pauses   [unit.Priorities]pause
@@ -176,7 +176,8 @@ func (h *Host) SetLink(now unit.Time, _ unit.Port, up bool) {
 	if h.up == up {
 		return
 	}
-	h.up, h.ready, h.waiting = up, true, false
+	h.up, h.ready = up, true
+	h.wire.LinkDown()
 	if up {
 		h.event(event.Event{Type: event.LinkUp})
 	} else {

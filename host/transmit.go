@@ -18,14 +18,9 @@ func (h *Host) Transmit(now unit.Time, _ unit.Port, fs []*buffer.Frame) (n int, 
 		return 0, next
 	}
 	next = min(next, h.expire(), h.pauseDeadlines())
-	if h.waiting {
-		h.wireFree = max(h.wireFree, now-h.cfg.Rate.CatchUp(h.cfg.Granularity))
-	} else {
-		h.wireFree = max(h.wireFree, now)
-	}
-	h.waiting = false
+	h.wire.Begin(now, h.cfg.Rate, h.cfg.Granularity)
 	n = h.transmitPauses(fs)
-	for n < len(fs) && h.wireFree <= now {
+	for n < len(fs) && h.wire.Ready(now) {
 		s := h.pick()
 		if s == nil {
 			break
@@ -38,7 +33,7 @@ func (h *Host) Transmit(now unit.Time, _ unit.Port, fs []*buffer.Frame) (n int, 
 		h.build(f.Data, &s.Flow, s.seq, now)
 		s.seq++
 		s.due = max(s.due, now-h.patience()) + s.Rate.FrameTime(s.Frame)
-		h.wireFree += h.cfg.Rate.FrameTime(s.Frame)
+		h.wire.Send(h.cfg.Rate.FrameTime(s.Frame))
 		fs[n] = f
 		n++
 	}
@@ -77,19 +72,21 @@ func (h *Host) nextFrame(full bool) unit.Time {
 	if due == unit.Never && h.owed == 0 {
 		return unit.Never
 	}
-	at := h.wireFree
+	at := h.wire.At()
 	if h.owed == 0 {
 		at = max(at, due)
 	}
 	if at <= h.now {
 		if full {
-			h.waiting = true
+			h.wire.Wait()
 			return h.now
 		}
 		at = h.now + 1
 	}
 	// A flow that waits for its time, like a wire, may catch up.
-	h.waiting = due <= h.wireFree
+	if due <= h.wire.At() {
+		h.wire.Wait()
+	}
 	return unit.NextTick(at, h.cfg.Granularity)
 }
 
@@ -120,7 +117,7 @@ func (h *Host) until(s *sender) unit.Time {
 // transmitPauses lends the pause frames that the host owes: one a class, without
 // a TLV.
 func (h *Host) transmitPauses(fs []*buffer.Frame) (n int) {
-	for n < len(fs) && h.owed != 0 && h.wireFree <= h.now+h.cfg.Granularity {
+	for n < len(fs) && h.owed != 0 && h.wire.Ready(h.now+h.cfg.Granularity) {
 		c := unit.Priority(bits.TrailingZeros8(uint8(h.owed)))
 		f := h.pool.Get()
 		if f == nil {
@@ -148,7 +145,7 @@ func (h *Host) transmitPauses(fs []*buffer.Frame) (n int) {
 		h.event(e)
 		b.told, b.refresh = on, h.now+h.cfg.Refresh
 		pfcframe.Put(f.Data, pf)
-		h.wireFree += h.cfg.Rate.FrameTime(f.Len)
+		h.wire.Send(h.cfg.Rate.FrameTime(f.Len))
 		fs[n] = f
 		n++
 	}

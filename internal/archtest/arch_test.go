@@ -23,7 +23,7 @@ var layers = []struct {
 	dirs []string
 }{
 	{true, []string{"internal/unit"}},
-	{true, []string{"pfcframe", "itsyhdr", "clcm", "internal/ether", "internal/strictyaml", "internal/schema", "internal/graph"}},
+	{true, []string{"pfcframe", "itsyhdr", "clcm", "internal/ether", "internal/strictyaml", "internal/schema", "internal/graph", "internal/pacer"}},
 	{true, []string{"buffer", "topo"}},
 	{false, []string{"link", "internal/timer", "internal/control"}},
 	{true, []string{"detect", "tagger"}},

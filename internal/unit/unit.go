@@ -56,20 +56,6 @@ func (r Rate) FrameTime(n int) Time {
 	return Time((int64(n+WireOverhead)*8*int64(Second) + int64(r) - 1) / int64(r))
 }
 
-// CatchUp is how much lost time a sender at this rate may make up for in a burst, with
-// a driver of granularity g: g, or the time of catchUpBytes on a slower wire. A wire
-// would make up for none, and the headroom at its far end holds only what a wire
-// carries until a pause is heeded.
-func (r Rate) CatchUp(g Time) Time {
-	if g == 0 {
-		return 0
-	}
-	return max(g, r.FrameTime(catchUpBytes))
-}
-
-// catchUpBytes is less than half of the default headroom, 30 KiB.
-const catchUpBytes = 12 << 10
-
 // QuantaTime is how long q pause quanta last: q x 512 bit times (IEEE 802.3
 // 31B.2). 65535 quanta are 335.5 ms at 100 Mbit/s and 3.36 ms at 10 Gbit/s.
 func (r Rate) QuantaTime(q uint16) Time {

@@ -1,0 +1,110 @@
+package pacer
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"softswitch/internal/unit"
+)
+
+const (
+	us    = unit.Microsecond
+	rate  = unit.Rate(1_000_000_000)
+	frame = 12 * us // 1476 bytes
+)
+
+// atOnce sends what may leave at now.
+func atOnce(w *Wire, now, g unit.Time) (n unit.Time) {
+	w.Begin(now, rate, g)
+	for ; w.Ready(now); n++ {
+		w.Send(frame)
+	}
+	w.Wait()
+	return n
+}
+
+// A driver that is late by less than half its granularity, now and then by some of them,
+// sends at the rate, never in longer bursts than it may, and never ahead of the wire by
+// more than a frame.
+func TestRate(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	for _, g := range []unit.Time{20 * us, 200 * us, unit.Millisecond} {
+		var w Wire
+		start := unit.Second
+		now, sent := start, unit.Time(0)
+		for now < start+10*unit.Second {
+			n := atOnce(&w, now, g)
+			if most := Burst(rate, g)*8/7/frame + 2; n > most {
+				t.Fatalf("seed %d, granularity %d: %d frames at once, want at most %d", seed, g, n, most)
+			}
+			sent += n
+			if lead := start + sent*frame - now; lead > frame {
+				t.Fatalf("seed %d, granularity %d: %d ns ahead of the wire", seed, g, lead)
+			}
+			now = unit.NextTick(w.At(), g) + unit.Time(r.Int64N(int64(g/2)))
+			if r.IntN(100) == 0 {
+				now += unit.Time(r.Int64N(int64(5 * g)))
+			}
+		}
+		if lag := now - start - sent*frame; lag > 9*g+frame {
+			t.Errorf("seed %d, granularity %d: %d ns behind after 10 s, want at most %d", seed, g, lag, 9*g+frame)
+		}
+	}
+}
+
+// What had nothing to send does not save up time, and what is later than creditMax
+// granularities has lost the rest.
+func TestCredit(t *testing.T) {
+	const g = unit.Millisecond
+	for _, c := range []struct {
+		waits bool
+		late  unit.Time
+		want  unit.Time // frames more than on time, until all is made up for
+	}{
+		{false, unit.Second, 0},
+		{true, 0, 0},
+		{true, 5 * g, 5 * g / frame},
+		{true, 7 * g, 7 * g / frame},
+		{true, unit.Second, (creditMax - 1) * g / frame}, // on time it is asked after one
+	} {
+		count := func(late unit.Time, waits bool) (n unit.Time) {
+			var w Wire
+			now := unit.Second
+			atOnce(&w, now, g)
+			if !waits {
+				w.LinkDown()
+			}
+			now = unit.NextTick(w.At(), g) + late
+			for range 100 {
+				n += atOnce(&w, now, g)
+				now = unit.NextTick(w.At(), g)
+			}
+			return n
+		}
+		if got := count(c.late, c.waits) - count(0, c.waits); got < c.want-1 || got > c.want+1 {
+			t.Errorf("%+v: %d frames", c, got)
+		}
+	}
+}
+
+// An exact driver sends a frame at a time, each when the one before has left.
+func TestExact(t *testing.T) {
+	var w Wire
+	for now := unit.Second; now < 2*unit.Second; now += frame {
+		if n := atOnce(&w, now, 0); n != 1 || w.At() != now+frame {
+			t.Fatalf("at %d: %d frames, the next at %d", now, n, w.At())
+		}
+	}
+}
+
+// At a lower rate than before nothing waits for what left at the old one.
+func TestReset(t *testing.T) {
+	var w Wire
+	w.Begin(unit.Second, rate, 0)
+	w.Send(unit.Second)
+	w.Reset(unit.Second + us)
+	if at := w.At(); at != unit.Second+us {
+		t.Errorf("the wire is free at %d", at)
+	}
+}
