@@ -8,6 +8,7 @@ import (
 	"softswitch/detect"
 	"softswitch/detect/itsy"
 	"softswitch/detect/itsypaper"
+	"softswitch/internal/testsim"
 	"softswitch/internal/unit"
 	"softswitch/scenario"
 	"softswitch/scenarios"
@@ -133,16 +134,9 @@ func TestTiming(t *testing.T) {
 // readSlow reads a scenario file, slow enough for a live lab.
 func readSlow(t *testing.T, file, detector string) *scenario.Scenario {
 	t.Helper()
-	data, err := scenarios.FS.ReadFile(file)
+	s := testsim.Shipped(t, strings.TrimSuffix(file, ".yaml"), detector)
+	s, err := s.Slow(Slowness(s))
 	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := scenario.Parse(file, data, scenario.Known{Detectors: []string{"itsy", "itsypaper"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Detector = detector
-	if s, err = s.Slow(Slowness(s)); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -152,19 +146,8 @@ func readSlow(t *testing.T, file, detector string) *scenario.Scenario {
 // expectation is not met, and why; 0 if there is none.
 func unmet(t *testing.T, s *scenario.Scenario) (seed uint64, why string) {
 	t.Helper()
-	p, err := scenario.Compile(s)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for seed := uint64(1); seed <= seeds; seed++ {
-		w, err := sim.New(p, sim.Options{Seed: seed, Detectors: map[string]detect.Factory{"itsy": itsy.New, "itsypaper": itsypaper.New}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		v, err := w.Run()
-		if err != nil {
-			t.Fatal(err)
-		}
+		v, _ := testsim.Run(t, s, sim.Options{Seed: seed, Detectors: map[string]detect.Factory{"itsy": itsy.New, "itsypaper": itsypaper.New}})
 		if !v.ExpectedMet {
 			return seed, strings.Join(v.Reasons, "; ")
 		}

@@ -7,47 +7,23 @@ import (
 
 	"softswitch/detect"
 	"softswitch/detect/itsy"
-	"softswitch/respond"
+	"softswitch/internal/testsim"
 	"softswitch/scenario"
-	"softswitch/scenarios"
 	"softswitch/sim"
 )
 
 // play simulates a scenario with the exact detector and a response.
-func play(t *testing.T, file, response string, seed uint64) *scenario.Verdict {
+func play(t *testing.T, name, response string, seed uint64) *scenario.Verdict {
 	t.Helper()
-	return simulate(t, file, read(t, file), response, seed)
-}
-
-func read(t *testing.T, file string) string {
-	t.Helper()
-	text, err := scenarios.FS.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return simulate(t, name, testsim.Text(t, name), response, seed)
 }
 
 // simulate is play with the text of the scenario.
-func simulate(t *testing.T, file, text, response string, seed uint64) *scenario.Verdict {
+func simulate(t *testing.T, name, text, response string, seed uint64) *scenario.Verdict {
 	t.Helper()
-	s, err := scenario.Parse(file, []byte(text), scenario.Known{Detectors: []string{"itsypaper", "itsy"}, Responses: respond.Names()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Detector, s.Response = itsy.Name, response
-	plan, err := scenario.Compile(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := sim.New(plan, sim.Options{Seed: seed, Detectors: map[string]detect.Factory{itsy.Name: itsy.New}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := w.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testsim.Parse(t, name+".yaml", text, itsy.Name)
+	s.Response = response
+	v, _ := testsim.Run(t, s, sim.Options{Seed: seed, Detectors: map[string]detect.Factory{itsy.Name: itsy.New}})
 	return v
 }
 
@@ -100,7 +76,7 @@ func TestHardScenarios(t *testing.T) {
 	for name, seed := range hard {
 		for _, response := range []string{"drop+trigger", "bubble+trigger"} {
 			t.Run(name+"/"+response, func(t *testing.T) {
-				wantOpen(t, play(t, name+".yaml", response, seed))
+				wantOpen(t, play(t, name, response, seed))
 			})
 		}
 	}
@@ -112,7 +88,7 @@ func TestScenarios(t *testing.T) {
 		t.Skip("half a minute of simulation")
 	}
 	for _, name := range dead {
-		text := read(t, name+".yaml")
+		text := testsim.Text(t, name)
 		if name == "w6-late-edge" { // a hop takes 100 us there
 			text = strings.Replace(text, "duration: 1ms", "duration: 3ms", 1)
 		}
@@ -121,7 +97,7 @@ func TestScenarios(t *testing.T) {
 				t.Parallel()
 				locked := uint64(0)
 				for seed := range seeds {
-					v := simulate(t, name+".yaml", text, response, seed+1)
+					v := simulate(t, name, text, response, seed+1)
 					if !v.Deadlock {
 						continue
 					}
@@ -138,12 +114,12 @@ func TestScenarios(t *testing.T) {
 
 // What keeps a loop open is what it was lent: a pool that has nothing to lend shows it.
 func TestLoopClosesWithoutReserve(t *testing.T) {
-	text := read(t, "w3-crossing-frame.yaml")
+	text := testsim.Text(t, "w3-crossing-frame")
 	poor := strings.Replace(text, "buffer: {", "buffer: {pool: 60000, ", 1)
 	if poor == text {
 		t.Fatal("the scenario has no buffer key to change")
 	}
-	if v := simulate(t, "w3-crossing-frame.yaml", poor, "drop+trigger", 1); v.Recurrences == 0 {
+	if v := simulate(t, "w3-crossing-frame", poor, "drop+trigger", 1); v.Recurrences == 0 {
 		t.Errorf("the deadlock did not come back: %+v", v.Measures)
 	}
 }
@@ -155,7 +131,7 @@ func TestBreakingAlone(t *testing.T) {
 	}
 	for _, name := range []string{"fattree-out-of-loop", "hu-fig4", "shpiner-fig4"} {
 		for _, response := range []string{"drop", "force", "bubble"} {
-			if v := play(t, name+".yaml", response, 1); v.Recurrences == 0 {
+			if v := play(t, name, response, 1); v.Recurrences == 0 {
 				t.Errorf("%s, %s: the deadlock did not come again", name, response)
 			}
 		}
@@ -166,7 +142,7 @@ func TestBreakingAlone(t *testing.T) {
 func TestLossless(t *testing.T) {
 	for _, name := range []string{"fattree-on-loop", "guo-fig4", "hu-fig4", "itsy-fig3", "shpiner-fig4"} {
 		for _, response := range []string{"force", "bubble"} {
-			if v := play(t, name+".yaml", response, 1); !v.Deadlock || len(v.Measures) == 0 || v.LosslessLost > 0 || v.ResponseDropped > 0 {
+			if v := play(t, name, response, 1); !v.Deadlock || len(v.Measures) == 0 || v.LosslessLost > 0 || v.ResponseDropped > 0 {
 				t.Errorf("%s, %s: %d frames lost, %d dropped, %d measures; want nothing lost, and measures", name, response, v.LosslessLost, v.ResponseDropped, len(v.Measures))
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"softswitch/internal/testsim"
 	"softswitch/internal/unit"
 	"softswitch/scenario"
 	"softswitch/scenarios"
@@ -15,24 +16,13 @@ import (
 // parse reads a scenario file, for no detector.
 func parse(t *testing.T, name string) *scenario.Scenario {
 	t.Helper()
-	return compile(t, name, "none").Scenario
+	return testsim.Shipped(t, name, "none")
 }
 
 // simulate plays what became of a scenario.
 func simulate(t *testing.T, s *scenario.Scenario) *scenario.Verdict {
 	t.Helper()
-	p, err := scenario.Compile(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := sim.New(p, sim.Options{Seed: 1, Detectors: detectors})
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := w.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
+	v, _ := testsim.Run(t, s, sim.Options{Seed: 1, Detectors: detectors})
 	return v
 }
 

@@ -9,6 +9,7 @@ import (
 	"softswitch/detect/itsy"
 	"softswitch/detect/itsypaper"
 	"softswitch/event"
+	"softswitch/internal/testsim"
 	"softswitch/internal/unit"
 	"softswitch/oracle"
 	"softswitch/scenario"
@@ -21,33 +22,13 @@ var detectors = map[string]detect.Factory{"none": detect.NewNone, "itsypaper": i
 // compile reads a scenario file, for a detector.
 func compile(t *testing.T, name, detector string) *scenario.Plan {
 	t.Helper()
-	data, err := scenarios.FS.ReadFile(name + ".yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := scenario.Parse(name+".yaml", data, scenario.Known{Detectors: []string{"itsypaper", "itsy"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Detector = detector
-	p, err := scenario.Compile(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return testsim.Compile(t, testsim.Shipped(t, name, detector))
 }
 
 // play simulates a scenario, and passes its events on unless events is nil.
 func play(t *testing.T, name, detector string, events func(event.Node, event.Event)) *scenario.Verdict {
 	t.Helper()
-	w, err := sim.New(compile(t, name, detector), sim.Options{Seed: 1, Detectors: detectors, Events: events})
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := w.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
+	v, _ := testsim.Run(t, testsim.Shipped(t, name, detector), sim.Options{Seed: 1, Detectors: detectors, Events: events})
 	return v
 }
 

@@ -5,41 +5,19 @@ import (
 
 	"softswitch/detect"
 	"softswitch/detect/deadlockbreaker"
+	"softswitch/internal/testsim"
 	"softswitch/internal/unit"
 	"softswitch/oracle"
 	"softswitch/scenario"
-	"softswitch/scenarios"
 	"softswitch/sim"
 )
-
-// known are the systems that scenario files may name.
-var known = scenario.Known{Detectors: []string{"itsypaper", "itsy", "itsychecked", "watchdog", "loopbreaker", "deadlockbreaker"}}
 
 // play simulates the first part of a scenario with a detector.
 func play(t *testing.T, name, detector string, seed uint64, duration unit.Time) (*scenario.Verdict, *oracle.Result) {
 	t.Helper()
-	data, err := scenarios.FS.ReadFile(name + ".yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := scenario.Parse(name+".yaml", data, known)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Detector, s.Duration = detector, duration
-	p, err := scenario.Compile(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := sim.New(p, sim.Options{Seed: seed, Detectors: map[string]detect.Factory{"none": detect.NewNone, deadlockbreaker.Name: deadlockbreaker.New}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := w.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v, w.Result()
+	s := testsim.Shipped(t, name, detector)
+	s.Duration = duration
+	return testsim.Run(t, s, sim.Options{Seed: seed, Detectors: map[string]detect.Factory{"none": detect.NewNone, deadlockbreaker.Name: deadlockbreaker.New}})
 }
 
 // count is how often each measure was taken.

@@ -6,41 +6,18 @@ import (
 
 	"softswitch/detect"
 	"softswitch/detect/loopbreaker"
+	"softswitch/internal/testsim"
 	"softswitch/internal/unit"
 	"softswitch/oracle"
 	"softswitch/scenario"
-	"softswitch/scenarios"
 	"softswitch/sim"
 )
-
-// known are the systems that scenario files may name.
-var known = scenario.Known{Detectors: []string{"itsypaper", "itsy", "itsychecked", "watchdog", "loopbreaker", "deadlockbreaker"}}
 
 // play simulates a scenario with a detector.
 func play(t *testing.T, name, detector string, seed uint64) (*scenario.Verdict, *oracle.Result) {
 	t.Helper()
-	data, err := scenarios.FS.ReadFile(name + ".yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := scenario.Parse(name+".yaml", data, known)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Detector = detector
-	p, err := scenario.Compile(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := sim.New(p, sim.Options{Seed: seed, Detectors: map[string]detect.Factory{"none": detect.NewNone, loopbreaker.Name: loopbreaker.New}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := w.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v, w.Result()
+	s := testsim.Shipped(t, name, detector)
+	return testsim.Run(t, s, sim.Options{Seed: seed, Detectors: map[string]detect.Factory{"none": detect.NewNone, loopbreaker.Name: loopbreaker.New}})
 }
 
 // masters are the switches that rerouted flows, and pushed is what they let out in

@@ -8,9 +8,9 @@ import (
 	"softswitch/detect"
 	"softswitch/detect/watchdog"
 	"softswitch/event"
+	"softswitch/internal/testsim"
 	"softswitch/internal/unit"
 	"softswitch/scenario"
-	"softswitch/scenarios"
 	"softswitch/sim"
 )
 
@@ -31,26 +31,15 @@ type game struct {
 // play simulates a scenario file, with old replaced by text.
 func play(t *testing.T, name string, f detect.Factory, old, text string) game {
 	t.Helper()
-	data, err := scenarios.FS.ReadFile(name + ".yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(data), old) {
+	before := testsim.Text(t, name)
+	if !strings.Contains(before, old) {
 		t.Fatalf("%s.yaml has no %q", name, old)
 	}
 	const detector = "under test"
-	s, err := scenario.Parse(name, []byte(strings.Replace(string(data), old, text, 1)), scenario.Known{Detectors: []string{"itsy", "itsypaper"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Detector = detector
-	plan, err := scenario.Compile(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testsim.Parse(t, name, strings.Replace(before, old, text, 1), detector)
 	g := game{T: t, measures: map[detect.Measure]int{}}
 	var dogs []*watchdog.Watchdog
-	w, err := sim.New(plan, sim.Options{
+	w := testsim.World(t, s, sim.Options{
 		Seed: 1,
 		Detectors: map[string]detect.Factory{detector: func(v detect.View, a detect.Actions) detect.Detector {
 			d := f(v, a).(*watchdog.Watchdog)
@@ -63,12 +52,7 @@ func play(t *testing.T, name string, f detect.Factory, old, text string) game {
 			}
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if g.Verdict, err = w.Run(); err != nil {
-		t.Fatal(err)
-	}
+	g.Verdict, _ = testsim.RunWorld(t, w)
 	w.EachSwitch(func(sw *dataplane.Switch) {
 		for p := range unit.Port(sw.Ports()) {
 			g.lost += sw.Counters(p).LosslessLost

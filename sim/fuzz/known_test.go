@@ -10,7 +10,7 @@ import (
 
 	"softswitch/detect"
 	"softswitch/detect/itsy"
-	"softswitch/scenario"
+	"softswitch/internal/testsim"
 	"softswitch/sim"
 )
 
@@ -37,22 +37,8 @@ func TestKnown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := scenario.Parse(file, data, scenario.Known{Detectors: []string{itsy.Name}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		plan, err := scenario.Compile(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w, err := sim.New(plan, sim.Options{Seed: seed, Detectors: map[string]detect.Factory{itsy.Name: itsy.New}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		v, err := w.Run()
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testsim.Parse(t, file, string(data), itsy.Name)
+		v, _ := testsim.Run(t, s, sim.Options{Seed: seed, Detectors: map[string]detect.Factory{itsy.Name: itsy.New}})
 		wrong := map[string]int{"-false_positive.yaml": v.FalsePositives, "-false_negative.yaml": v.FalseNegatives}
 		for suffix, n := range wrong {
 			if want := strings.HasSuffix(file, suffix); want != (n > 0) {

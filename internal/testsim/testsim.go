@@ -1,0 +1,80 @@
+// Package testsim simulates scenarios in tests. What goes wrong on the way ends the test.
+//
+//	Text --> Parse --> Run
+//
+// It judges nothing.
+package testsim
+
+import (
+	"testing"
+
+	"softswitch/oracle"
+	"softswitch/respond"
+	"softswitch/scenario"
+	"softswitch/scenarios"
+	"softswitch/sim"
+)
+
+// Text is the shipped scenario file of a name such as "hu-fig4".
+func Text(t testing.TB, name string) string {
+	t.Helper()
+	text, err := scenarios.FS.ReadFile(name + ".yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// Parse reads the text of a scenario file called file, and lets the given detector run
+// it instead of the file's.
+func Parse(t testing.TB, file, text, detector string) *scenario.Scenario {
+	t.Helper()
+	s, err := scenario.Parse(file, []byte(text), scenario.Known{Detectors: []string{"itsypaper", "itsy"}, Responses: respond.Names()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Detector = detector
+	return s
+}
+
+// Shipped is Parse of a shipped file.
+func Shipped(t testing.TB, name, detector string) *scenario.Scenario {
+	t.Helper()
+	return Parse(t, name+".yaml", Text(t, name), detector)
+}
+
+// Compile is the plan of a scenario.
+func Compile(t testing.TB, s *scenario.Scenario) *scenario.Plan {
+	t.Helper()
+	p, err := scenario.Compile(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Run simulates a scenario. The verdict is the oracle's, and so is what it rests on.
+func Run(t testing.TB, s *scenario.Scenario, opt sim.Options) (*scenario.Verdict, *oracle.Result) {
+	t.Helper()
+	return RunWorld(t, World(t, s, opt))
+}
+
+// World is a scenario that is about to be simulated.
+func World(t testing.TB, s *scenario.Scenario, opt sim.Options) *sim.World {
+	t.Helper()
+	w, err := sim.New(Compile(t, s), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// RunWorld simulates it.
+func RunWorld(t testing.TB, w *sim.World) (*scenario.Verdict, *oracle.Result) {
+	t.Helper()
+	v, err := w.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v, w.Result()
+}
