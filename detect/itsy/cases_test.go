@@ -395,6 +395,37 @@ func TestSecondLoop(t *testing.T) {
 	sc.wantStuck(true)
 }
 
+// A label that came in from outside hides those of a ring, and goes round it when its
+// owner waits no more: nothing but the ring says it then. S2, where it came in, is told
+// by the next refresh, and its own new label declares the ring one lap later.
+func TestStaleLabel(t *testing.T) {
+	sc := newRing(t, 4, hop)
+	outside, further := sc.add(5, 2), sc.add(6, 2)
+	further.FaceHosts(1)
+	sc.Link(sc.s[2], x, outside, 0, hop)
+	sc.Link(outside, 1, further, 0, hop)
+	outside.Enqueue(0, 1, 60*kilo)
+	outside.XOFF(0, 1)
+	sc.class(5).clock = 100 // greater than any of the ring
+	sc.close(30*us, 1)
+	sc.close(55*us, 4)
+	sc.close(80*us, 3)
+	sc.To(105 * us)
+	sc.fill(2, b, x, 10)
+	sc.close(105*us, 2)
+	sc.At(106*us, func() { further.Enqueue(0, 1, 60*kilo); further.XOFF(0, 1) })
+	sc.To(300 * us)
+	sc.wantStuck(true)
+	sc.wantSilence()
+
+	further.XON(0)
+	sc.To(330 * us)
+	outside.Refresh(0)
+	sc.To(10_000 * us)
+	sc.wantFinding(430*us, 2)
+	sc.wantAllStuck()
+}
+
 // The gap rule: a label that was minted before the owner's pause may have lapsed
 // proves nothing when it comes home.
 func TestLapsedPause(t *testing.T) {

@@ -128,7 +128,11 @@ func (d *detector) Pause(now unit.Time, q detect.Queue, t itsyhdr.TLV, fresh boo
 		c.lab[q.Port] = old
 		was := d.published(c, i)
 		c.lab[q.Port] = l
-		d.waits(now, c, i, q.Port, was, fresh)
+		if was.id() == old.id() && l.less(old) && d.isStale(c, i, old, l) {
+			d.mint(c, i, unit.NoPort)
+		} else {
+			d.waits(now, c, i, q.Port, was, fresh)
+		}
 	}
 	c.lab[q.Port] = l
 }
@@ -188,6 +192,15 @@ func (d *detector) waits(now unit.Time, c *class, i, p unit.Port, was label, fre
 		d.act.Repause(c.bucket(i))
 	}
 	d.home(now, c, i, p)
+}
+
+// isStale reports whether bucket i goes on publishing the label old although the queue
+// that brought it now says less, l: it comes by another queue too. If the way to its
+// owner was that one queue, the label goes round a loop that i is on, kept alive by
+// nothing but itself, and hides the labels of the loop. Where l says that a deadlock was
+// declared the loop is that one.
+func (d *detector) isStale(c *class, i unit.Port, old, l label) bool {
+	return l&flagDone == 0 && old.owner() != d.at(i) && d.published(c, i).id() == old.id()
 }
 
 // untold reports whether l, which bucket i publishes, has a flag that the last pause

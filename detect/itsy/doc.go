@@ -24,7 +24,8 @@
 // A bucket is blocked while it is XOFF and more than XON of its bytes wait in paused
 // queues that lead to switches. A blocked bucket has a label of its own, greater than
 // all that the switch has seen, and a new one for every new wait. It publishes the
-// greatest of that and the labels of the queues that it waits in.
+// greatest of that and the labels of the queues that it waits in. A label that is withdrawn
+// where it came in may still go round a loop: then it gets a new one, too (isStale).
 //
 // Proof (flag F). A bucket's own label has F. A bucket that publishes another's keeps
 // F if it would be blocked by those queues alone that had the label with F. So, by
@@ -32,7 +33,8 @@
 // its owner does. If it comes home with F, to queues that keep the owner XOFF, all of
 // them wait for each other for ever. The owner has to have been XOFF all the time, and
 // its upstream paused, which it can tell by itself: XON, and a pause that may have
-// lapsed, take all its labels away.
+// lapsed, take all its labels away. A link that fails ends a wait without a word from its
+// bucket: a trip in which one does proves nothing ("Limits" in docs/detection.md).
 //
 // Verification. Without F, as when the bytes that close a loop are split over two
 // queues, the label's owner starts a diffusing computation (Dijkstra and Scholten,
