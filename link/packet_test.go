@@ -231,8 +231,8 @@ func TestTooLongForSlotIsCounted(t *testing.T) {
 		name string
 		mtu  func() error
 	}{
-		{"left", func() error { return w.a.LinkSetMTU(w.link(w.a, "left"), 9000) }},
-		{"right", func() error { return w.b.LinkSetMTU(w.link(w.b, "right"), 9000) }},
+		{"left", func() error { return w.a.NL.LinkSetMTU(w.a.Link("left"), 9000) }},
+		{"right", func() error { return w.b.NL.LinkSetMTU(w.b.Link("right"), 9000) }},
 	} {
 		if err := h.mtu(); err != nil {
 			t.Fatalf("MTU of %s: %v", h.name, err)
@@ -365,7 +365,7 @@ func TestFlapIsSurvived(t *testing.T) {
 	left, right := w.openLeft(Options{}), w.openRight(Options{})
 	bufs := frameBuffers(1, 2048)
 	for i := range 3 {
-		w.setDown(w.b, "right")
+		w.b.SetDown("right")
 		if _, err := right.Read(bufs); !errors.Is(err, ErrDown) {
 			t.Fatalf("flap %d: Read = %v, want ErrDown", i, err)
 		}
@@ -380,7 +380,7 @@ func TestFlapIsSurvived(t *testing.T) {
 			_, err := right.Read(bufs)
 			got <- err
 		}()
-		w.setUp(w.b, "right")
+		w.b.SetUp("right")
 		send(t, left, numbered(i, 60))
 		if err := <-got; err != nil {
 			t.Fatalf("flap %d: Read while it comes up = %v, want a frame", i, err)
@@ -396,7 +396,7 @@ func TestFlapIsSurvived(t *testing.T) {
 func TestDownSeenByWriterReachesReader(t *testing.T) {
 	w := newWire(t)
 	p := w.openLeft(Options{})
-	w.setDown(w.a, "left")
+	w.a.SetDown("left")
 	if err := p.rc.Control(func(fd uintptr) { socketError(fd) }); err != nil {
 		t.Fatal(err)
 	}
@@ -410,13 +410,13 @@ func TestDownSeenByWriterReachesReader(t *testing.T) {
 
 func TestOpenedWhileDown(t *testing.T) {
 	w := newWire(t)
-	w.setDown(w.b, "right")
+	w.b.SetDown("right")
 	left, right := w.openLeft(Options{}), w.openRight(Options{})
 	bufs := frameBuffers(1, 2048)
 	if _, err := right.Read(bufs); !errors.Is(err, ErrDown) {
 		t.Fatalf("Read = %v, want ErrDown", err)
 	}
-	w.setUp(w.b, "right")
+	w.b.SetUp("right")
 	send(t, left, numbered(1, 60))
 	wantFrames(t, receive(t, right, 1), [][]byte{numbered(1, 60)})
 }
@@ -424,7 +424,7 @@ func TestOpenedWhileDown(t *testing.T) {
 func TestCloseWhileDown(t *testing.T) {
 	w := newWire(t)
 	p := w.openLeft(Options{})
-	w.setDown(w.a, "left")
+	w.a.SetDown("left")
 	bufs := frameBuffers(1, 2048)
 	if _, err := p.Read(bufs); !errors.Is(err, ErrDown) {
 		t.Fatalf("Read = %v, want ErrDown", err)
@@ -455,7 +455,7 @@ func TestDeletedInterfaceIsGone(t *testing.T) {
 		p := w.openLeft(Options{})
 		ended := make(chan error, 1)
 		go func() { ended <- readUntilGone(p) }()
-		w.delete(w.b, "right") // takes left with it
+		w.b.Delete("right") // takes left with it
 		if err := <-ended; !errors.Is(err, ErrGone) {
 			t.Fatalf("Read = %v, want ErrGone", err)
 		}
@@ -476,11 +476,11 @@ func TestDeletedInterfaceIsGone(t *testing.T) {
 	t.Run("from down", func(t *testing.T) {
 		w := newWire(t)
 		p := w.openLeft(Options{})
-		w.setDown(w.a, "left")
+		w.a.SetDown("left")
 		if _, err := p.Read(frameBuffers(1, 2048)); !errors.Is(err, ErrDown) {
 			t.Fatalf("Read = %v, want ErrDown", err)
 		}
-		w.delete(w.a, "left")
+		w.a.Delete("left")
 		if err := readUntilGone(p); !errors.Is(err, ErrGone) {
 			t.Errorf("Read = %v, want ErrGone", err)
 		}
@@ -490,7 +490,7 @@ func TestDeletedInterfaceIsGone(t *testing.T) {
 func TestNoCarrierIsDownForWrite(t *testing.T) {
 	w := newWire(t)
 	left, right := w.openLeft(Options{}), w.openRight(Options{})
-	w.setDown(w.b, "right")
+	w.b.SetDown("right")
 	// The kernel's flag follows the carrier with a little delay.
 	n, err := left.Write([][]byte{numbered(1, 60)})
 	for errors.Is(err, ErrBusy) {
@@ -502,20 +502,19 @@ func TestNoCarrierIsDownForWrite(t *testing.T) {
 	if _, err := right.Read(frameBuffers(1, 2048)); !errors.Is(err, ErrDown) {
 		t.Fatalf("Read of the end that is down = %v, want ErrDown", err)
 	}
-	w.setUp(w.b, "right")
+	w.b.SetUp("right")
 	send(t, left, numbered(2, 60))
 	wantFrames(t, receive(t, right, 1), [][]byte{numbered(2, 60)})
 }
 
 func TestOpenErrors(t *testing.T) {
 	w := newWire(t)
-	var err error
-	inNamespace(t, w.nsA, func() { _, err = Open("nosuch0", Options{}) })
-	wantError(t, err, `"nosuch0"`, "lo, left")
-	inNamespace(t, w.nsA, func() { _, err = Open("left", Options{RingBytes: -1}) })
-	wantError(t, err, `"left"`, "RingBytes is -1")
-	inNamespace(t, w.nsA, func() { _, err = Open("left", Options{RingBytes: 1 << 62}) })
-	wantError(t, err, `"left"`, "RingBytes is 4611686018427387904")
+	open := func(name string, opt Options) error {
+		return w.a.Do(func() error { _, err := Open(name, opt); return err })
+	}
+	wantError(t, open("nosuch0", Options{}), `"nosuch0"`, "lo, left")
+	wantError(t, open("left", Options{RingBytes: -1}), `"left"`, "RingBytes is -1")
+	wantError(t, open("left", Options{RingBytes: 1 << 62}), `"left"`, "RingBytes is 4611686018427387904")
 }
 
 func wantError(t *testing.T, err error, parts ...string) {

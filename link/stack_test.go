@@ -5,12 +5,12 @@ import (
 	"errors"
 	"net"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/vishvananda/netlink"
-	"github.com/vishvananda/netns"
+
+	"softswitch/internal/testnetns"
 )
 
 // stack is a TAP device in a namespace of its own, which ends with the test, and the
@@ -18,9 +18,7 @@ import (
 //
 //	s ═════ "nic0" ───── program
 type stack struct {
-	t       testing.TB
-	ns      netns.NsHandle
-	nl      *netlink.Handle
+	ns      *testnetns.Namespace
 	s       *Stack
 	program *Packet
 }
@@ -28,13 +26,8 @@ type stack struct {
 // newStack makes a device that is up. It needs root.
 func newStack(t testing.TB) *stack {
 	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("makes network namespaces and TAP devices: needs root")
-	}
-	k := &stack{t: t, ns: newNamespace(t)}
-	k.nl = handleIn(t, k.ns)
-	var err error
-	inNamespace(t, k.ns, func() { k.s, err = OpenStack("nic0") })
+	k := &stack{ns: testnetns.New(t)}
+	err := k.ns.Do(func() (err error) { k.s, err = OpenStack("nic0"); return err })
 	if errors.Is(err, os.ErrNotExist) {
 		t.Skip(err)
 	}
@@ -42,33 +35,9 @@ func newStack(t testing.TB) *stack {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { k.s.Close() })
-	k.setUp(true)
-	inNamespace(t, k.ns, func() { k.program, err = Open("nic0", Options{}) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { k.program.Close() })
+	k.ns.SetUp("nic0")
+	k.program = openIn(t, k.ns, "nic0", Options{})
 	return k
-}
-
-func (k *stack) device() netlink.Link {
-	k.t.Helper()
-	l, err := k.nl.LinkByName("nic0")
-	if err != nil {
-		k.t.Fatal(err)
-	}
-	return l
-}
-
-func (k *stack) setUp(up bool) {
-	k.t.Helper()
-	set := k.nl.LinkSetDown
-	if up {
-		set = k.nl.LinkSetUp
-	}
-	if err := set(k.device()); err != nil {
-		k.t.Fatal(err)
-	}
 }
 
 func TestStackBothWays(t *testing.T) {
@@ -86,7 +55,7 @@ func TestStackBothWays(t *testing.T) {
 // Nobody reads: the kernel's queue fills, and what finds it full is counted.
 func TestStackCountsDrops(t *testing.T) {
 	k := newStack(t)
-	queue := k.device().Attrs().TxQLen
+	queue := k.ns.Link("nic0").Attrs().TxQLen
 	const more = 7
 	for i := range queue + more {
 		if _, err := k.program.Write([][]byte{numbered(i, 60)}); err != nil && !errors.Is(err, ErrBusy) {
@@ -105,11 +74,11 @@ func TestStackCountsDrops(t *testing.T) {
 // A device that is down takes nothing; up again, it does.
 func TestStackDown(t *testing.T) {
 	k := newStack(t)
-	k.setUp(false)
+	k.ns.SetDown("nic0")
 	if n, err := k.s.Write([][]byte{numbered(1, 60)}); n != 0 || !errors.Is(err, ErrDown) {
 		t.Errorf("Write while it is down: %d, %v", n, err)
 	}
-	k.setUp(true)
+	k.ns.SetUp("nic0")
 	send(t, k.s, numbered(2, 60))
 	wantFrames(t, receive(t, k.program, 1), [][]byte{numbered(2, 60)})
 }
@@ -131,7 +100,7 @@ func TestStackReadEnds(t *testing.T) {
 		want error
 	}{
 		{"close", func(k *stack) error { return k.s.Close() }, net.ErrClosed},
-		{"delete", func(k *stack) error { return k.nl.LinkDel(k.device()) }, ErrGone},
+		{"delete", func(k *stack) error { k.ns.Delete("nic0"); return nil }, ErrGone},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			k := newStack(t)
@@ -162,20 +131,16 @@ func TestStackReadEnds(t *testing.T) {
 // The device is the link's alone, and goes with it.
 func TestStackName(t *testing.T) {
 	k := newStack(t)
-	inNamespace(t, k.ns, func() {
-		_, err := OpenStack("nic0")
-		if err == nil || !strings.Contains(err.Error(), "exists already") {
-			t.Errorf("a second nic0: %v", err)
-		}
-		if _, err := OpenStack("a-name-that-is-too-long"); err == nil || !strings.Contains(err.Error(), "1 to 15") {
-			t.Errorf("a long name: %v", err)
-		}
-	})
+	open := func(name string) error {
+		return k.ns.Do(func() error { _, err := OpenStack(name); return err })
+	}
+	wantError(t, open("nic0"), "exists already")
+	wantError(t, open("a-name-that-is-too-long"), "1 to 15")
 	if err := k.s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	var gone netlink.LinkNotFoundError
-	if _, err := k.nl.LinkByName("nic0"); !errors.As(err, &gone) {
+	if _, err := k.ns.NL.LinkByName("nic0"); !errors.As(err, &gone) {
 		t.Errorf("after Close: %v", err)
 	}
 }

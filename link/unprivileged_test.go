@@ -1,17 +1,11 @@
 package link
 
-import (
-	"runtime"
-
-	"github.com/vishvananda/netns"
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 
 // openWithoutRight opens the wire's left end on a thread that has given up
 // CAP_NET_RAW. The thread ends with the calling goroutine.
 func openWithoutRight(w *wire) error {
-	runtime.LockOSThread() // and never unlocked
-	if err := netns.Set(w.nsA); err != nil {
+	if err := w.a.Enter(); err != nil {
 		return err
 	}
 	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}

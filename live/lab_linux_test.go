@@ -7,17 +7,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/vishvananda/netlink"
-	"github.com/vishvananda/netns"
-
 	"softswitch/internal/control"
+	"softswitch/internal/testnetns"
 	"softswitch/internal/unit"
 	"softswitch/link"
 	"softswitch/observe"
@@ -28,25 +25,14 @@ import (
 //
 //	far[0] "f0" ═══ veth ═══ "p0" │ softswitch run │ "p1" ═══ veth ═══ "f1" far[1]
 type lab struct {
-	t            testing.TB
-	inner, outer netns.NsHandle // the switch's, and that of the far ends
-	in, out      *netlink.Handle
-	dir          string
-}
-
-// needRoot skips a test that cannot run as another user.
-func needRoot(t testing.TB) {
-	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("makes network namespaces and veths: needs root")
-	}
+	t       testing.TB
+	in, out *testnetns.Namespace // the switch's, and that of the far ends
+	dir     string
 }
 
 func newLab(t testing.TB) *lab {
 	t.Helper()
-	needRoot(t)
-	l := &lab{t: t, inner: newNamespace(t), outer: newNamespace(t), dir: t.TempDir()}
-	l.in, l.out = handleIn(t, l.inner), handleIn(t, l.outer)
+	l := &lab{t: t, in: testnetns.New(t), out: testnetns.New(t), dir: t.TempDir()}
 	l.addVeth(0)
 	l.addVeth(1)
 	return l
@@ -55,49 +41,17 @@ func newLab(t testing.TB) *lab {
 // addVeth makes port p's wire, with both ends up.
 func (l *lab) addVeth(p int) {
 	l.t.Helper()
-	attrs := netlink.NewLinkAttrs()
-	attrs.Name = fmt.Sprintf("p%d", p)
-	far := fmt.Sprintf("f%d", p)
-	if err := l.in.LinkAdd(&netlink.Veth{LinkAttrs: attrs, PeerName: far, PeerNamespace: netlink.NsFd(int(l.outer))}); err != nil {
-		l.t.Fatalf("add veth: %v", err)
-	}
-	l.setUp(l.out, far, true)
-	l.setUp(l.in, attrs.Name, true)
-}
-
-func (l *lab) setUp(h *netlink.Handle, name string, up bool) {
-	l.t.Helper()
-	i, err := h.LinkByName(name)
-	if err == nil && up {
-		err = h.LinkSetUp(i)
-	} else if err == nil {
-		err = h.LinkSetDown(i)
-	}
-	if err != nil {
-		l.t.Fatalf("set %s up (%v): %v", name, up, err)
-	}
-}
-
-func (l *lab) delete(h *netlink.Handle, name string) {
-	l.t.Helper()
-	i, err := h.LinkByName(name)
-	if err == nil {
-		err = h.LinkDel(i)
-	}
-	if err != nil {
-		l.t.Fatalf("delete %s: %v", name, err)
-	}
+	l.out.Veth(fmt.Sprintf("f%d", p), l.in, fmt.Sprintf("p%d", p))
 }
 
 // openFar opens the far end of port p's wire.
 func (l *lab) openFar(p int) link.Link {
 	l.t.Helper()
-	var (
-		far *link.Packet
-		err error
-	)
-	inNamespace(l.t, l.outer, func() { far, err = link.Open(fmt.Sprintf("f%d", p), link.Options{RingBytes: 1 << 20}) })
-	if err != nil {
+	var far *link.Packet
+	if err := l.out.Do(func() (err error) {
+		far, err = link.Open(fmt.Sprintf("f%d", p), link.Options{RingBytes: 1 << 20})
+		return err
+	}); err != nil {
 		l.t.Fatal(err)
 	}
 	l.t.Cleanup(func() { far.Close() })
@@ -121,9 +75,7 @@ func (l *lab) run(args ...string) *program {
 	p := &program{t: l.t, cmd: exec.Command(softswitch(l.t), args...), done: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	var err error
-	inNamespace(l.t, l.inner, func() { err = p.cmd.Start() })
-	if err != nil {
+	if err := l.in.Do(p.cmd.Start); err != nil {
 		l.t.Fatal(err)
 	}
 	go func() {
@@ -254,71 +206,4 @@ func (l *lab) wantForwarding(fars [2]link.Link, from int, n uint64) {
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
-}
-
-// --- namespaces ---
-
-// newNamespace makes a network namespace without a name: it ends with its handle,
-// its sockets and its processes. IPv6 is off, so that nothing but the test sends.
-func newNamespace(t testing.TB) (ns netns.NsHandle) {
-	t.Helper()
-	onRestoredThread(t, func() {
-		var err error
-		if ns, err = netns.New(); err != nil {
-			t.Errorf("new network namespace: %v", err)
-			return
-		}
-		for _, which := range []string{"all", "default"} {
-			// A kernel without IPv6 has no such file and needs none.
-			_ = os.WriteFile("/proc/sys/net/ipv6/conf/"+which+"/disable_ipv6", []byte("1"), 0)
-		}
-	})
-	if t.Failed() {
-		t.FailNow()
-	}
-	t.Cleanup(func() { ns.Close() })
-	return ns
-}
-
-func handleIn(t testing.TB, ns netns.NsHandle) *netlink.Handle {
-	t.Helper()
-	h, err := netlink.NewHandleAt(ns)
-	if err != nil {
-		t.Fatalf("netlink: %v", err)
-	}
-	t.Cleanup(h.Close)
-	return h
-}
-
-// inNamespace runs f in ns. f must start no goroutine.
-func inNamespace(t testing.TB, ns netns.NsHandle, f func()) {
-	t.Helper()
-	onRestoredThread(t, func() {
-		if err := netns.Set(ns); err != nil {
-			t.Errorf("enter namespace: %v", err)
-			return
-		}
-		f()
-	})
-	if t.Failed() {
-		t.FailNow()
-	}
-}
-
-// onRestoredThread runs f, which may change the thread's namespace, and puts the
-// thread back. A thread that cannot be put back stays locked, so that no other
-// goroutine runs on it.
-func onRestoredThread(t testing.TB, f func()) {
-	t.Helper()
-	runtime.LockOSThread()
-	home, err := netns.Get()
-	if err != nil {
-		t.Fatalf("this thread's namespace: %v", err)
-	}
-	defer home.Close()
-	f()
-	if err := netns.Set(home); err != nil {
-		t.Fatalf("restore namespace: %v", err)
-	}
-	runtime.UnlockOSThread()
 }

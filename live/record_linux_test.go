@@ -16,8 +16,8 @@ func TestRunRecords(t *testing.T) {
 	fars := [2]link.Link{l.openFar(0), l.openFar(1)}
 	l.wantForwarding(fars, 0, 1)
 	l.wantForwarding(fars, 1, 2)
-	l.setUp(l.out, "f1", false)
-	l.setUp(l.out, "f1", true)
+	l.out.SetDown("f1")
+	l.out.SetUp("f1")
 	l.wantForwarding(fars, 0, 3)
 	p.cmd.Process.Signal(syscall.SIGTERM)
 	if code, said := p.exit(); code != 0 {

@@ -7,14 +7,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/vishvananda/netlink"
-	"github.com/vishvananda/netns"
 
 	"softswitch/internal/ether"
 	"softswitch/internal/unit"
@@ -150,7 +148,7 @@ func TestRunSurvivesADeletedPort(t *testing.T) {
 	p := l.runSwitch("")
 	far1 := l.openFar(1)
 	for i := range uint64(5) {
-		l.delete(l.in, "p0") // and so its far end
+		l.in.Delete("p0") // and so its far end
 		p.awaitStats("port 0 to be down", func(s observe.Switch) bool { return !s.Ports[0].Up })
 		l.addVeth(0)
 		p.awaitStats("port 0 to be up again", func(s observe.Switch) bool { return s.Ports[0].Up })
@@ -166,10 +164,10 @@ func TestRunSurvivesFlaps(t *testing.T) {
 	fars := [2]link.Link{l.openFar(0), l.openFar(1)}
 	for i := range uint64(3) {
 		for range 100 { // faster than the switch may follow
-			l.setUp(l.in, "p0", false)
-			l.setUp(l.in, "p0", true)
-			l.setUp(l.out, "f1", false)
-			l.setUp(l.out, "f1", true)
+			l.in.SetDown("p0")
+			l.in.SetUp("p0")
+			l.out.SetDown("f1")
+			l.out.SetUp("f1")
 		}
 		p.awaitStats("both links to be up", func(s observe.Switch) bool { return s.Ports[0].Up && s.Ports[1].Up })
 		l.wantForwarding(fars, 0, 10*i+1)
@@ -235,8 +233,7 @@ func (l *lab) watch(names ...string) (next func() LinkState) {
 	states := make(chan LinkState)
 	ended := make(chan error, 1)
 	go func() {
-		runtime.LockOSThread() // and never unlocked: the thread ends with this goroutine
-		if err := netns.Set(l.inner); err != nil {
+		if err := l.in.Enter(); err != nil {
 			ended <- err
 			return
 		}
@@ -280,10 +277,10 @@ func TestWatchCatchesUp(t *testing.T) {
 	}
 	// Far more than the queue's 212,992 bytes hold, at over 700 bytes a message.
 	for range 2000 {
-		l.setUp(l.in, "p1", false)
-		l.setUp(l.in, "p1", true)
+		l.in.SetDown("p1")
+		l.in.SetUp("p1")
 	}
-	l.delete(l.in, "p1")
+	l.in.Delete("p1")
 	for s := next(); s.Name != "p1" || s.Index != 0; s = next() {
 	}
 	l.addVeth(1)
@@ -298,20 +295,17 @@ func TestWatchIsNotMisledByBridges(t *testing.T) {
 	attrs := netlink.NewLinkAttrs()
 	attrs.Name = "br"
 	bridge := &netlink.Bridge{LinkAttrs: attrs}
-	if err := l.in.LinkAdd(bridge); err != nil {
+	if err := l.in.NL.LinkAdd(bridge); err != nil {
 		t.Skipf("needs the kernel's bridge: %v", err)
 	}
-	p0, err := l.in.LinkByName("p0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p0 := l.in.Link("p0")
 	next := l.watch("p0", "p1")
 	next()
 	next()
-	if err := errors.Join(l.in.LinkSetMaster(p0, bridge), l.in.LinkSetNoMaster(p0)); err != nil {
+	if err := errors.Join(l.in.NL.LinkSetMaster(p0, bridge), l.in.NL.LinkSetNoMaster(p0)); err != nil {
 		t.Fatal(err)
 	}
-	l.delete(l.in, "p1") // is heard after all that
+	l.in.Delete("p1") // is heard after all that
 	for s := next(); s.Name != "p1" || s.Index != 0; s = next() {
 		if s.Name == "p0" && s.Index == 0 {
 			t.Errorf("%s counts as gone since it left a bridge", s.Name)
@@ -323,10 +317,7 @@ func TestWatchIsNotMisledByBridges(t *testing.T) {
 func TestWatchTellsTheAddress(t *testing.T) {
 	l := newLab(t)
 	p := l.runSwitch("ports: [{name: p0}, {name: p1, rate: 1Mbit/s}]\nbuffer: {static_th: 4000, size: 1000, xon_offset: 2000, xoff: 20000, pool: 100000}")
-	p0, err := l.in.LinkByName("p0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p0 := l.in.Link("p0")
 	far := l.openFar(0)
 	p.awaitStats("an answer", func(observe.Switch) bool { return true })
 	for n := range uint64(100) { // makes the switch send a pause

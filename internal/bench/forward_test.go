@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"softswitch/internal/testnetns"
 )
 
 func TestForwardRefuses(t *testing.T) {
@@ -39,7 +41,7 @@ func watched(d dut, into *[]*child) dut {
 
 func newForward(t *testing.T) *forward {
 	t.Helper()
-	needRoot(t)
+	testnetns.NeedRoot(t)
 	f := &forward{opt: ForwardOptions{Duration: 100 * time.Millisecond}}
 	var err error
 	if f.dutCPU, f.senderCPU, err = twoCPUs(); err != nil {

@@ -66,10 +66,3 @@ func self(t *testing.T) string {
 	}
 	return path
 }
-
-func needRoot(t *testing.T) {
-	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("makes network namespaces and veths: needs root")
-	}
-}

@@ -1,0 +1,135 @@
+// Package testnetns gives tests network namespaces of their own, with veths between
+// them. They end with the test, and what goes wrong with them ends the test.
+//
+//	New --> Veth --> Do
+//
+// It starts no process, opens no link and knows nothing of labs: those are of package
+// netns-lab.
+package testnetns
+
+import (
+	"os"
+	"runtime"
+	"testing"
+
+	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netns"
+)
+
+// NeedRoot skips a test that another user cannot run.
+func NeedRoot(t testing.TB) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("makes network namespaces and interfaces: needs root")
+	}
+}
+
+// Namespace is a network namespace without a name.
+type Namespace struct {
+	NL *netlink.Handle // in the namespace
+	t  testing.TB
+	ns netns.NsHandle
+}
+
+// New makes a namespace, or skips the test without root. It ends when nothing has it
+// any more: the test, a socket, a process. IPv6 is off in it, so that nothing but the
+// test sends.
+func New(t testing.TB) *Namespace {
+	t.Helper()
+	NeedRoot(t)
+	n := &Namespace{t: t}
+	var err error
+	n.onRestoredThread(func() {
+		if n.ns, err = netns.New(); err != nil {
+			t.Fatalf("new network namespace: %v", err)
+		}
+		for _, which := range []string{"all", "default"} {
+			// A kernel without IPv6 has no such file and needs none.
+			_ = os.WriteFile("/proc/sys/net/ipv6/conf/"+which+"/disable_ipv6", []byte("1"), 0)
+		}
+	})
+	t.Cleanup(func() { n.ns.Close() })
+	if n.NL, err = netlink.NewHandleAt(n.ns); err != nil {
+		t.Fatalf("netlink: %v", err)
+	}
+	t.Cleanup(n.NL.Close)
+	return n
+}
+
+// Veth joins the new interface name with the new interface far of peer, and sets them
+// up in this order: the kernel's flags tell at once that the first has a carrier, and of
+// the second perhaps later.
+func (n *Namespace) Veth(name string, peer *Namespace, far string) {
+	n.t.Helper()
+	attrs := netlink.NewLinkAttrs()
+	attrs.Name = name
+	if err := n.NL.LinkAdd(&netlink.Veth{LinkAttrs: attrs, PeerName: far, PeerNamespace: netlink.NsFd(int(peer.ns))}); err != nil {
+		n.t.Fatalf("add veth: %v", err)
+	}
+	n.SetUp(name)
+	peer.SetUp(far)
+}
+
+// Link is the interface of that name, as it is now.
+func (n *Namespace) Link(name string) netlink.Link {
+	n.t.Helper()
+	l, err := n.NL.LinkByName(name)
+	if err != nil {
+		n.t.Fatalf("find %s: %v", name, err)
+	}
+	return l
+}
+
+// SetUp sets an interface up.
+func (n *Namespace) SetUp(name string) { n.t.Helper(); n.change("set up", name, n.NL.LinkSetUp) }
+
+// SetDown sets an interface down.
+func (n *Namespace) SetDown(name string) { n.t.Helper(); n.change("set down", name, n.NL.LinkSetDown) }
+
+// Delete deletes an interface, and a veth's far end with it.
+func (n *Namespace) Delete(name string) { n.t.Helper(); n.change("delete", name, n.NL.LinkDel) }
+
+func (n *Namespace) change(what, name string, change func(netlink.Link) error) {
+	n.t.Helper()
+	if err := change(n.Link(name)); err != nil {
+		n.t.Fatalf("%s %s: %v", what, name, err)
+	}
+}
+
+// Do runs f in the namespace and returns its error. Processes that f starts are in the
+// namespace, goroutines are not.
+func (n *Namespace) Do(f func() error) (err error) {
+	n.t.Helper()
+	n.onRestoredThread(func() {
+		if err := netns.Set(n.ns); err != nil {
+			n.t.Fatalf("enter namespace: %v", err)
+		}
+		err = f()
+	})
+	return err
+}
+
+// Enter takes the calling goroutine into the namespace for good: its thread ends with
+// it. It may be called from any goroutine.
+func (n *Namespace) Enter() error {
+	runtime.LockOSThread() // and never unlocked
+	return netns.Set(n.ns)
+}
+
+// onRestoredThread runs f, which may change the thread's namespace, and puts the
+// thread back. A thread that cannot be put back stays locked, so that no other
+// goroutine runs on it.
+func (n *Namespace) onRestoredThread(f func()) {
+	n.t.Helper()
+	runtime.LockOSThread()
+	home, err := netns.Get()
+	if err != nil {
+		n.t.Fatalf("this thread's namespace: %v", err)
+	}
+	defer home.Close()
+	f()
+	if err := netns.Set(home); err != nil {
+		n.t.Fatalf("restore namespace: %v", err)
+	}
+	runtime.UnlockOSThread()
+}
