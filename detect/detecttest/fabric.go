@@ -16,7 +16,8 @@
 //
 // Read in this order: fabric.go (time, links, records), switch.go (the verbs of a
 // script), view.go (what the detector sees), control.go (what it may do), stuck.go (the
-// truth, computed simply).
+// truth, computed simply), script.go (a fabric in a test, with verbs for rings and
+// checks).
 //
 // Invariants: events at one instant happen in the order in which they were asked
 // for; what leaves through one port arrives in the order in which it left.

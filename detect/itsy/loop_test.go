@@ -13,17 +13,17 @@ import (
 // ring is dead, and one lap later, four pauses of 20 us, it is declared, by one.
 func TestTriggerOnLoop(t *testing.T) {
 	sc := newRing(t, 4, hop)
-	sc.close(10*us, 1)
-	sc.close(35*us, 4)
-	sc.close(60*us, 3)
-	sc.close(85*us, 2)
+	sc.Close(10*us, 1)
+	sc.Close(35*us, 4)
+	sc.Close(60*us, 3)
+	sc.Close(85*us, 2)
 	sc.To(104 * us)
-	sc.wantStuck(false)
+	sc.WantStuck(false)
 	sc.To(105 * us)
-	sc.wantStuck(true)
+	sc.WantStuck(true)
 	sc.To(100_000 * us)
-	f := sc.wantFinding(185*us, 1)
-	sc.wantTrigger(f, unit.NodePort{Node: 1, Port: b}, true)
+	f := sc.WantFinding(185*us, 1)
+	sc.WantTrigger(f, unit.NodePort{Node: 1, Port: b}, true)
 	if f.Bucket.Port != b || f.Queue.Port != p {
 		t.Errorf("declared that %v waits for %v, want bucket %d and queue %d", f.Bucket, f.Queue, b, p)
 	}
@@ -31,54 +31,52 @@ func TestTriggerOnLoop(t *testing.T) {
 	// it is declared: then there is silence.
 	if sc.Messages != 0 || sc.Pauses > 4+12 {
 		t.Errorf("%d messages and %d pauses, want none and at most 16", sc.Messages, sc.Pauses)
-		sc.log()
+		sc.LogTraces()
 	}
 }
 
 // The trigger is out of the loop: it is named all the same, and not as on the loop.
 func TestTriggerOutOfLoop(t *testing.T) {
 	sc := newRing(t, 4, hop)
-	tr := sc.trigger(5, 2)
-	tr.Enqueue(0, 1, 60*kilo)
-	tr.XOFF(0, 1)
+	sc.Trigger(5, 2, hop).XOFF(0, 1)
 	sc.outOfLoop()
-	f := sc.wantFinding(190*us, 2) // the ring is closed at 110
-	sc.wantTrigger(f, unit.NodePort{Node: 5, Port: 0}, false)
+	f := sc.WantFinding(190*us, 2) // the ring is closed at 110
+	sc.WantTrigger(f, unit.NodePort{Node: 5, Port: 0}, false)
 }
 
 // A host that pauses is named by the switch and port that it is behind.
 func TestHostTrigger(t *testing.T) {
 	sc := newRing(t, 4, hop)
-	sc.s[2].FaceHosts(x)
+	sc.S[2].FaceHosts(x)
 	sc.hostPause(2)
 	sc.outOfLoop()
-	f := sc.wantFinding(190*us, 2)
-	sc.wantTrigger(f, unit.NodePort{Node: 2, Port: x}, false)
+	f := sc.WantFinding(190*us, 2)
+	sc.WantTrigger(f, unit.NodePort{Node: 2, Port: x}, false)
 }
 
 // hostPause lets the host behind x of S_k pause it at 20 us.
-func (sc script) hostPause(k unit.NodeID) { sc.At(20*us, func() { sc.s[k].HostPause(x) }) }
+func (sc script) hostPause(k unit.NodeID) { sc.At(20*us, func() { sc.S[k].HostPause(x) }) }
 
 // outOfLoop lets x of S2 be paused by 20 us, S2's bucket go XOFF by it at 30 us and
 // the ring close behind it at 110 us, and waits.
 func (sc script) outOfLoop() {
 	sc.To(30 * us)
-	sc.fill(2, b, x, 40)
-	sc.s[2].XOFF(b, x)
-	sc.close(50*us, 1)
-	sc.close(70*us, 4)
+	sc.Fill(2, b, x, 40)
+	sc.S[2].XOFF(b, x)
+	sc.Close(50*us, 1)
+	sc.Close(70*us, 4)
 	sc.To(80 * us)
-	sc.fill(2, b, p, 40)
-	sc.close(90*us, 3)
+	sc.Fill(2, b, p, 40)
+	sc.Close(90*us, 3)
 	sc.To(110 * us)
-	sc.wantStuck(true)
+	sc.WantStuck(true)
 	sc.To(1000 * us)
 }
 
 // A two-switch routing loop: frames leave by the port they came in by.
 func TestHairpinLoop(t *testing.T) {
 	sc := newScript(t)
-	s1, s2 := sc.add(1, 2), sc.add(2, 2)
+	s1, s2 := sc.Add(1, 2), sc.Add(2, 2)
 	sc.Link(s1, 0, s2, 0, hop)
 	s1.Enqueue(0, 0, 60*kilo)
 	s1.XOFF(0, 0)
@@ -86,36 +84,36 @@ func TestHairpinLoop(t *testing.T) {
 	s2.Enqueue(0, 0, 60*kilo)
 	s2.XOFF(0, 0)
 	sc.To(1000 * us)
-	sc.wantStuck(true)
-	sc.wantFinding(80*us, 1)
+	sc.WantStuck(true)
+	sc.WantFinding(80*us, 1)
 }
 
 // All at once: everyone mints, the greatest label survives, one declares.
 func TestAllAtOnce(t *testing.T) {
 	sc := newRing(t, 8, hop)
 	for k := unit.NodeID(1); k <= 8; k++ {
-		sc.fill(k, b, p, 60)
+		sc.Fill(k, b, p, 60)
 	}
 	for k := unit.NodeID(1); k <= 8; k++ {
-		sc.s[k].XOFF(b, p)
+		sc.S[k].XOFF(b, p)
 	}
 	sc.To(20_000 * us)
-	sc.wantStuck(true)
-	sc.wantFinding(180*us, 8) // dead at 20, a lap is 160
+	sc.WantStuck(true)
+	sc.WantFinding(180*us, 8) // dead at 20, a lap is 160
 }
 
 // A chain of pauses that ends at a host is no deadlock, however long it stands.
 func TestStormAlone(t *testing.T) {
 	sc := newRing(t, 4, hop)
-	sc.s[4].HostPause(h)
-	sc.fill(4, b, h, 60)
-	sc.s[4].XOFF(b, h)
+	sc.S[4].HostPause(h)
+	sc.Fill(4, b, h, 60)
+	sc.S[4].XOFF(b, h)
 	for k, at := unit.NodeID(3), 20*us; k >= 2; k, at = k-1, at+20*us {
-		sc.close(at, k)
+		sc.Close(at, k)
 	}
 	sc.To(1_000_000 * us)
-	sc.wantStuck(false)
-	sc.wantSilence()
+	sc.WantStuck(false)
+	sc.WantSilence()
 	if sc.Messages > 100 {
 		t.Errorf("%d messages in 40,000 hops, want at most 100: no label came home", sc.Messages)
 	}
@@ -124,19 +122,19 @@ func TestStormAlone(t *testing.T) {
 // What a host sends is not believed, on a pause or alone.
 func TestForgery(t *testing.T) {
 	sc := newRing(t, 4, hop)
-	sc.close(10*us, 1)
-	sc.s[1].HostPause(h)
-	d := sc.s[1].Detector()
+	sc.Close(10*us, 1)
+	sc.S[1].HostPause(h)
+	d := sc.S[1].Detector()
 	own := d.Label(sc.Now(), detect.Bucket{Port: b, Class: detecttest.Class})
 	own.Class, own.Seq, own.Initiator = detecttest.Class, 1, unit.NodePort{Node: 1, Port: b}
-	sc.fill(1, b, h, 60)
+	sc.Fill(1, b, h, 60)
 	d.Pause(sc.Now(), detect.Queue{Port: h, Class: detecttest.Class}, own, false)
 	for kind := range itsyhdr.Kind(8) {
 		own.Kind = kind
-		sc.s[1].Deliver(h, own)
+		sc.S[1].Deliver(h, own)
 	}
 	sc.To(1000 * us)
-	sc.wantSilence()
+	sc.WantSilence()
 	if sc.Messages > 0 {
 		t.Errorf("%d messages, want none", sc.Messages)
 	}
@@ -145,8 +143,8 @@ func TestForgery(t *testing.T) {
 // Messages of a neighbour that make no sense are survived, and prove nothing.
 func TestNonsense(t *testing.T) {
 	sc := newRing(t, 4, hop)
-	sc.close(10*us, 1)
-	sc.close(35*us, 4)
+	sc.Close(10*us, 1)
+	sc.Close(35*us, 4)
 	var kinds []itsyhdr.Kind
 	for kind := range itsyhdr.Kind(8) {
 		kinds = append(kinds, kind)
@@ -159,10 +157,10 @@ func TestNonsense(t *testing.T) {
 			Kind: kinds[n%8], Class: unit.Priority(n / 8 % 8), Flags: uint8(n / 64 % 32), Seq: uint16(n % 7),
 			Initiator: unit.NodePort{Node: unit.NodeID(n % 5), Port: unit.Port(n % 64)}, Hops: uint8(n),
 		}
-		sc.s[4].Deliver(unit.Port(n%3), m)
+		sc.S[4].Deliver(unit.Port(n%3), m)
 	}
-	sc.wantStuck(false)
-	sc.wantSilence()
+	sc.WantStuck(false)
+	sc.WantSilence()
 }
 
 // A label says whether it has passed the bucket that is the initial trigger.

@@ -33,7 +33,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	w := &world{script: newScript(t), rng: rng, held: map[[3]int]int{}, xoff: map[[2]int]bool{}, n: 2 + rng.IntN(5), ports: 4}
 	w.XON = []int{4 * kilo, 20 * kilo, 36 * kilo}[rng.IntN(3)]
 	for k := 1; k <= w.n; k++ {
-		w.add(unit.NodeID(k), w.ports)
+		w.Add(unit.NodeID(k), w.ports)
 	}
 	used := map[unit.NodePort]bool{}
 	free := func(k int) (unit.Port, bool) {
@@ -54,7 +54,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 		used[unit.NodePort{Node: unit.NodeID(l), Port: z}] = true
 		d := detecttest.Delay{Pause: unit.Time(3+rng.IntN(25)) * us}
 		d.Message = d.Pause + unit.Time(rng.IntN(5))*us
-		w.Link(w.s[unit.NodeID(k)], a, w.s[unit.NodeID(l)], z, d)
+		w.Link(w.S[unit.NodeID(k)], a, w.S[unit.NodeID(l)], z, d)
 		w.links = append(w.links, [2]unit.NodePort{{Node: unit.NodeID(k), Port: a}, {Node: unit.NodeID(l), Port: z}})
 	}
 	for k := 1; k <= w.n; k++ {
@@ -86,7 +86,7 @@ func (w *world) step(calm bool) {
 
 // drain lets bytes leave the queue of a port, if it is not paused.
 func (w *world) drain(end unit.NodePort) {
-	s, k, out := w.s[end.Node], int(end.Node), int(end.Port)
+	s, k, out := w.S[end.Node], int(end.Node), int(end.Port)
 	for in := range w.ports {
 		key := [3]int{k, in, out}
 		if s.Paused(end.Port) || w.held[key] == 0 || w.rng.IntN(3) == 0 {
@@ -104,7 +104,7 @@ func (w *world) drain(end unit.NodePort) {
 
 // fillRandom lets frames come in by a port, as long as its bucket has room.
 func (w *world) fillRandom(end unit.NodePort) {
-	s, k, in := w.s[end.Node], int(end.Node), int(end.Port)
+	s, k, in := w.S[end.Node], int(end.Node), int(end.Port)
 	for range 1 + w.rng.IntN(3) {
 		to := w.links[w.rng.IntN(len(w.links))]
 		for _, e := range to {
@@ -134,7 +134,7 @@ func (w *world) refresh() {
 	for _, l := range w.links {
 		for _, end := range l {
 			if w.xoff[[2]int{int(end.Node), int(end.Port)}] {
-				w.s[end.Node].Refresh(end.Port)
+				w.S[end.Node].Refresh(end.Port)
 			}
 		}
 	}
@@ -191,7 +191,7 @@ func TestRandomWorlds(t *testing.T) {
 			deadlocks++
 			w.To(w.Now() + 600*w.Hop)
 			if !slices.ContainsFunc(w.Findings, w.isStuck) {
-				w.log()
+				w.LogTraces()
 				t.Fatalf("seed %d: stuck %v, declared only %+v", seed, w.Stuck(), w.Findings)
 			}
 		}

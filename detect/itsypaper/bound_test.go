@@ -27,59 +27,25 @@ func testRand(t *testing.T) *rand.Rand {
 // absorbed where it comes round.
 func TestStrangersLabelGoesRoundOnce(t *testing.T) {
 	sc := newRing(t, 4, hop)
-	tr := sc.trigger(5, 2)
-	tr.Enqueue(0, 1, 60*kilo)
-	tr.XOFF(0, 1)
-	sc.outOfLoop(func() { sc.s[2].XOFF(b, x) })
+	sc.Trigger(5, 2, hop).XOFF(0, 1)
+	sc.outOfLoop()
 	sc.settle()
 	// T's own label takes 5 pauses and 1 message, the middle switch's a lap of 4
 	// messages, its check another.
 	if sc.Pauses != 5 || sc.Messages != 1+4+4 {
 		t.Errorf("%d pauses and %d messages, want 5 and 9", sc.Pauses, sc.Messages)
-		sc.log()
+		sc.LogTraces()
 	}
 }
 
 // Two rings that share the link S1 > S2: in the text every lap doubles the labels.
 func TestTwoRingsDoNotMultiply(t *testing.T) {
-	sc := newRing(t, 4, hop)
-	const (
-		p2 unit.Port = ringPorts     // of S2: the egress into the second ring
-		b2 unit.Port = ringPorts + 1 // of S1: the bucket for the end of the second ring
-	)
-	// S1 and S2 anew, with one more port each.
-	s1, s2 := sc.add(11, 6), sc.add(12, 6)
-	sc.Link(sc.s[4], p, s1, b, hop)
-	sc.Link(s1, p, s2, b, hop)
-	sc.Link(s2, p, sc.s[3], b, hop)
-	s5, s6 := sc.add(5, 4), sc.add(6, 4)
-	sc.Link(s2, p2, s5, b, hop)
-	sc.Link(s5, p, s6, b, hop)
-	sc.Link(s6, p, s1, b2, hop)
-	tr := sc.trigger(7, 12)
-	tr.Enqueue(0, 1, 60*kilo)
-	tr.XOFF(0, 1)
-
-	sc.To(30 * us)
-	sc.fill(12, b, p, 40)
-	sc.fill(12, b, p2, 40)
-	sc.fill(12, b, x, 10)
-	s2.XOFF(b, x)
-	for _, step := range []struct {
-		at unit.Time
-		k  unit.NodeID
-		in unit.Port
-	}{{55, 11, b}, {60, 11, b2}, {80, 4, b}, {85, 6, b}, {105, 3, b}, {110, 5, b}} {
-		sc.To(step.at * us)
-		sc.fill(step.k, step.in, p, 60)
-		sc.s[step.k].XOFF(step.in, p)
-	}
-	sc.settle()
-	sc.wantStuck(true)
+	sc := twoRings(t)
+	sc.WantStuck(true)
 	t.Logf("%d pauses, %d messages, %d findings", sc.Pauses, sc.Messages, len(sc.Findings))
 	if sc.Messages > 30 {
 		t.Errorf("%d messages, want at most 30", sc.Messages)
-		sc.log()
+		sc.LogTraces()
 	}
 	if len(sc.Findings) != 1 || sc.Findings[0].Trigger != (unit.NodePort{Node: 7, Port: 0}) || sc.Findings[0].OnLoop {
 		t.Errorf("findings %+v, want one with trigger 7.0 out of the loop", sc.Findings)
@@ -93,16 +59,15 @@ func TestHopLimit(t *testing.T) {
 			want int // messages
 		}{{0, 1}, {HopLimit - 2, 1}, {HopLimit - 1, 0}, {HopLimit, 0}, {255, 0}} {
 			sc := newRing(t, 4, hop)
-			sc.fill(2, b, p, 60)
-			sc.s[2].XOFF(b, p)
+			sc.Close(0, 2)
 			id := unit.NodePort{Node: 9, Port: 3}
 			m := itsyhdr.TLV{Kind: kind, Class: detecttest.Class, Initiator: id, Trigger: id, Seq: 4, Flags: 1, Hops: c.hops}
 			if kind == itsyhdr.KindTemporalCheck { // of a label that p stores
 				label := m
 				label.Kind, label.Hops = itsyhdr.KindChecking, HopLimit-1
-				sc.s[2].Deliver(p, label)
+				sc.S[2].Deliver(p, label)
 			}
-			sc.s[2].Deliver(p, m)
+			sc.S[2].Deliver(p, m)
 			if sc.Messages != c.want {
 				t.Errorf("kind %d with %d hops: %d messages, want %d", kind, c.hops, sc.Messages, c.want)
 			}
@@ -113,15 +78,14 @@ func TestHopLimit(t *testing.T) {
 // A flood of labels, each of them new, is cut at the budget of each window.
 func TestBudgetCutsAFlood(t *testing.T) {
 	sc := newRing(t, 4, hop)
-	sc.fill(2, b, p, 60)
-	sc.s[2].XOFF(b, p)
+	sc.Close(0, 2)
 	flood := func(from, n int) {
 		for k := from; k < from+n; k++ {
 			id := unit.NodePort{Node: unit.NodeID(100 + k), Port: 1}
-			sc.s[2].Deliver(p, itsyhdr.TLV{Kind: itsyhdr.KindChecking, Class: detecttest.Class, Initiator: id, Trigger: id, Flags: 1})
+			sc.S[2].Deliver(p, itsyhdr.TLV{Kind: itsyhdr.KindChecking, Class: detecttest.Class, Initiator: id, Trigger: id, Flags: 1})
 		}
 	}
-	limit := int(ringPorts) * messagesPerPort
+	limit := int(detecttest.RingPorts) * messagesPerPort
 	flood(0, limit)
 	if sc.Messages != limit {
 		t.Fatalf("%d messages, want all %d", sc.Messages, limit)
@@ -150,12 +114,11 @@ func TestStrangeLabels(t *testing.T) {
 		"another kind":    func(t *itsyhdr.TLV) { t.Kind = itsyhdr.KindLabel },
 	} {
 		sc := newRing(t, 4, hop)
-		sc.fill(2, b, p, 60)
-		sc.s[2].XOFF(b, p)
+		sc.Close(0, 2)
 		m := ok
 		change(&m)
-		sc.s[2].Deliver(p, m)
-		if s := sc.s[2].Detector().(*detector).slots[p]; sc.Messages != 0 || s != 0 {
+		sc.S[2].Deliver(p, m)
+		if s := sc.S[2].Detector().(*detector).slots[p]; sc.Messages != 0 || s != 0 {
 			t.Errorf("%s: %d messages, stored %#x, want none", name, sc.Messages, s)
 		}
 	}
@@ -179,7 +142,7 @@ func TestRandomFabricsFallSilent(t *testing.T) {
 			t.Errorf("fabric %d: silent after %d us, want %d", n, took/us, 3*HopLimit*slowest/us)
 		}
 		ports := 0
-		for _, s := range sc.s {
+		for _, s := range sc.S {
 			ports += s.Facts().Ports()
 		}
 		windows := int(sc.Now()>>20) + 1
@@ -198,12 +161,12 @@ func randomFabric(t *testing.T, r *rand.Rand) script {
 	free := map[unit.NodeID]unit.Port{}
 	n := unit.NodeID(3 + r.IntN(6))
 	for k := unit.NodeID(1); k <= n; k++ {
-		sc.add(k, ports).FaceHosts(0)
+		sc.Add(k, ports).FaceHosts(0)
 		free[k] = 1
 	}
 	join := func(i, j unit.NodeID) {
 		if free[i] < ports && free[j] < ports && i != j {
-			sc.Link(sc.s[i], free[i], sc.s[j], free[j], detecttest.Delay{Pause: unit.Time(5+r.IntN(20)) * us, Message: unit.Time(5+r.IntN(25)) * us})
+			sc.Link(sc.S[i], free[i], sc.S[j], free[j], detecttest.Delay{Pause: unit.Time(5+r.IntN(20)) * us, Message: unit.Time(5+r.IntN(25)) * us})
 			free[i]++
 			free[j]++
 		}
@@ -218,7 +181,7 @@ func randomFabric(t *testing.T, r *rand.Rand) script {
 }
 
 func (sc script) randomStep(r *rand.Rand) {
-	s := sc.s[1+unit.NodeID(r.IntN(len(sc.s)))]
+	s := sc.S[1+unit.NodeID(r.IntN(len(sc.S)))]
 	in, out := unit.Port(r.IntN(8)), unit.Port(r.IntN(8))
 	facts := s.Facts()
 	on, _ := facts.XOFF(detect.Bucket{Port: in, Class: detecttest.Class})

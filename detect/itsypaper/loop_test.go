@@ -10,15 +10,12 @@ import (
 
 func TestTriggerOnLoop(t *testing.T) {
 	sc := newRing(t, 4, hop)
-	sc.To(10 * us)
-	sc.fill(1, b, p, 60)
-	sc.s[1].XOFF(b, p) // p is not paused: S1 is the initial trigger
 	sc.closeRing(10 * us)
 	sc.To(105 * us) // S2's pause reaches S1: the label is home
-	sc.wantStuck(true)
+	sc.WantStuck(true)
 	sc.wantTimes(detect.StepLoop, 1, 105)
 	sc.settle()
-	sc.wantFinding(205*us, 1, unit.NodePort{Node: 1, Port: b}, true) // 105 + 4 messages of 25
+	sc.wantRing(205*us, 1, unit.NodePort{Node: 1, Port: b}, true) // 105 + 4 messages of 25
 	if sc.Messages != 4 || sc.Pauses != 4 {
 		t.Errorf("%d messages and %d pauses, want the check's 4 and 4", sc.Messages, sc.Pauses)
 	}
@@ -28,8 +25,6 @@ func TestTriggerOnLoop(t *testing.T) {
 // the bucket it was forwarded for, and on to the queue at the far end of its link.
 func TestTracesDrawTheLoop(t *testing.T) {
 	sc := newRing(t, 4, hop)
-	sc.fill(1, b, p, 60)
-	sc.s[1].XOFF(b, p)
 	sc.closeRing(0)
 	sc.settle()
 	for _, step := range []detect.Step{detect.StepForward, detect.StepCheck} {
@@ -52,56 +47,50 @@ func TestTracesDrawTheLoop(t *testing.T) {
 	}
 	if sc.count(detect.StepLoop, 1) != 1 || sc.count(detect.StepMint, 0) != 1 {
 		t.Errorf("%d loops and %d mints, want 1 and 1", sc.count(detect.StepLoop, 1), sc.count(detect.StepMint, 0))
-		sc.log()
+		sc.LogTraces()
 	}
 }
 
 func TestTriggerOutOfLoop(t *testing.T) {
 	sc := newRing(t, 4, hop)
-	tr := sc.trigger(5, 2)
-	tr.Enqueue(0, 1, 60*kilo)
-	tr.XOFF(0, 1)
-	sc.outOfLoop(func() { sc.s[2].XOFF(b, x) })
+	sc.Trigger(5, 2, hop).XOFF(0, 1)
+	sc.outOfLoop()
 	sc.settle()
-	sc.wantStuck(true)
+	sc.WantStuck(true)
 	// 110 T's label at p: middle; 210 home; 310 checked.
 	sc.wantTimes(detect.StepMiddle, 2, 110)
 	sc.wantTimes(detect.StepLoop, 2, 210)
-	sc.wantFinding(310*us, 2, unit.NodePort{Node: 5, Port: 0}, false)
+	sc.wantRing(310*us, 2, unit.NodePort{Node: 5, Port: 0}, false)
 }
 
 // Where a pause has carried the middle switch's id on, the id comes home without its
 // trigger, for which a port has no room: the middle switch remembers it.
 func TestMiddleSwitchRemembersItsTrigger(t *testing.T) {
 	sc := newRing(t, 4, hop)
-	tr := sc.trigger(5, 2)
-	tr.Enqueue(0, 1, 60*kilo)
-	tr.XOFF(0, 1)
-	sc.outOfLoop(func() { sc.s[2].XOFF(b, x) })
-	sc.s[1].XON(b)
+	sc.Trigger(5, 2, hop).XOFF(0, 1)
+	sc.outOfLoop()
+	sc.S[1].XON(b)
 	sc.To(140 * us) // S2's id came to S1 at 135, which pauses nobody
-	sc.s[1].XOFF(b, p)
+	sc.S[1].XOFF(b, p)
 	sc.To(209 * us)
 	last := sc.Traces[len(sc.Traces)-1]
 	if want := (unit.NodePort{Node: 2, Port: b}); last.Label.Initiator != want || !last.Label.Trigger.IsZero() {
 		t.Errorf("the label that nears S2 is %+v, want initiator %v and no trigger", last.Label, want)
 	}
 	sc.settle()
-	sc.wantStuck(true)
-	sc.wantFinding(310*us, 2, unit.NodePort{Node: 5, Port: 0}, false)
+	sc.WantStuck(true)
+	sc.wantRing(310*us, 2, unit.NodePort{Node: 5, Port: 0}, false)
 }
 
 // outOfLoop lets x of S2 be paused by 20 us, S2's bucket go XOFF by it at 30 us and
 // the ring close behind it, until a label reaches p of S2 at 110 us.
-func (sc script) outOfLoop(xoff func()) {
+func (sc script) outOfLoop() {
 	sc.To(30 * us)
-	sc.fill(2, b, p, 50)
-	sc.fill(2, b, x, 10)
-	xoff()
+	sc.Fill(2, b, p, 50)
+	sc.Fill(2, b, x, 10)
+	sc.S[2].XOFF(b, x)
 	for _, k := range []unit.NodeID{1, 4, 3} {
-		sc.To(sc.Now() + 20*us)
-		sc.fill(k, b, p, 60)
-		sc.s[k].XOFF(b, p)
+		sc.Close(sc.Now()+20*us, k)
 	}
 	sc.To(110 * us)
 }
@@ -109,20 +98,20 @@ func (sc script) outOfLoop(xoff func()) {
 // A host names no id: its switch does, and takes over when the label comes home.
 func TestHostTrigger(t *testing.T) {
 	sc := newRing(t, 4, hop)
-	sc.s[2].FaceHosts(x)
+	sc.S[2].FaceHosts(x)
 	sc.To(20 * us)
-	sc.s[2].HostPause(x)
-	sc.outOfLoop(func() { sc.s[2].XOFF(b, x) })
-	sc.s[2].HostPause(x) // a refresh: no new episode
+	sc.S[2].HostPause(x)
+	sc.outOfLoop()
+	sc.S[2].HostPause(x) // a refresh: no new episode
 	sc.settle()
 	sc.wantTimes(detect.StepMint, 2, 20)
-	sc.wantFinding(310*us, 2, unit.NodePort{Node: 2, Port: x}, false)
+	sc.wantRing(310*us, 2, unit.NodePort{Node: 2, Port: x}, false)
 }
 
 // A two-switch routing loop: frames leave by the port they came in by.
 func TestHairpinLoop(t *testing.T) {
 	sc := newRing(t, 0, hop)
-	s1, s2 := sc.add(1, 2), sc.add(2, 2)
+	s1, s2 := sc.Add(1, 2), sc.Add(2, 2)
 	sc.Link(s1, 0, s2, 0, hop)
 	s1.Enqueue(0, 0, 60*kilo)
 	s1.XOFF(0, 0)
@@ -130,7 +119,7 @@ func TestHairpinLoop(t *testing.T) {
 	s2.Enqueue(0, 0, 60*kilo)
 	s2.XOFF(0, 0)
 	sc.settle()
-	sc.wantStuck(true)
+	sc.WantStuck(true)
 	if len(sc.Findings) != 1 || sc.Findings[0].At != 90*us || sc.Findings[0].Trigger != (unit.NodePort{Node: 1, Port: 0}) {
 		t.Errorf("findings %+v, want one by switch 1 at 90 us", sc.Findings)
 	}
@@ -140,8 +129,8 @@ func TestHairpinLoop(t *testing.T) {
 // loop. It becomes a middle switch; its own label ends at S8.
 func TestSameLabelTwiceWithoutLoop(t *testing.T) {
 	sc := newRing(t, 0, hop)
-	s1, s2 := sc.add(1, 2), sc.add(2, 3)
-	s5, s6, s7, s8 := sc.add(5, 2), sc.add(6, 2), sc.add(7, 3), sc.add(8, 2)
+	s1, s2 := sc.Add(1, 2), sc.Add(2, 3)
+	s5, s6, s7, s8 := sc.Add(5, 2), sc.Add(6, 2), sc.Add(7, 3), sc.Add(8, 2)
 	s1.FaceHosts(1)
 	s8.FaceHosts(0)
 	sc.Link(s2, 2, s1, 0, hop)
@@ -166,22 +155,19 @@ func TestSameLabelTwiceWithoutLoop(t *testing.T) {
 	sc.settle()
 	sc.wantTimes(detect.StepMiddle, 7, 75)         // S6's pause, after S5's at 70
 	sc.wantTimes(detect.StepDrop, 8, 92, 100, 100) // S7's pause, S1's label as a message, S7's own
-	sc.wantSilence()
-	sc.wantStuck(false)
+	sc.WantSilence()
+	sc.WantStuck(false)
 }
 
 // The loop forms, then one port resumes while the check is on its way.
 func TestResumeDuringTheLap(t *testing.T) {
 	sc := newRing(t, 4, hop)
-	sc.To(10 * us)
-	sc.fill(1, b, p, 60)
-	sc.s[1].XOFF(b, p)
 	sc.closeRing(10 * us)
 	sc.To(110 * us)
 	sc.wantTimes(detect.StepLoop, 1, 105)
-	sc.s[3].XON(b) // S3 goes on pausing nobody: the check stops there
+	sc.S[3].XON(b) // S3 goes on pausing nobody: the check stops there
 	sc.settle()
-	sc.wantSilence()
+	sc.WantSilence()
 	sc.wantTimes(detect.StepFail, 3, 155)
 }
 
@@ -189,14 +175,11 @@ func TestResumeDuringTheLap(t *testing.T) {
 // is 0 and it stores no label.
 func TestForgottenLabelFailsTheCheck(t *testing.T) {
 	sc := newRing(t, 4, hop)
-	sc.To(10 * us)
-	sc.fill(1, b, p, 60)
-	sc.s[1].XOFF(b, p)
 	sc.closeRing(10 * us)
 	sc.To(110 * us)
-	sc.s[3].XON(b)
-	sc.fill(3, b, h, 10)
-	sc.s[3].XOFF(b, h) // S3 is a trigger of its own now
+	sc.S[3].XON(b)
+	sc.Fill(3, b, h, 10)
+	sc.S[3].XOFF(b, h) // S3 is a trigger of its own now
 	sc.settle()
 	sc.wantTimes(detect.StepFail, 2, 180)
 	for _, f := range sc.Findings {
@@ -210,26 +193,23 @@ func TestForgottenLabelFailsTheCheck(t *testing.T) {
 // passes once more where it is known: the deadlock that locks then is found.
 func TestLabelLearnedAgainPasses(t *testing.T) {
 	sc := newRing(t, 4, hop)
-	sc.To(10 * us)
-	sc.fill(1, b, p, 60)
-	sc.s[1].XOFF(b, p)
 	sc.closeRing(10 * us)
 	for round := range 5 { // more than the three rounds that are told apart
 		home := (105 + unit.Time(round)*190) * us
 		sc.To(home + 5*us)
-		sc.s[4].XON(b) // p of S3 resumes at 25; the check comes there at 50 and fails
+		sc.S[4].XON(b) // p of S3 resumes at 25; the check comes there at 50 and fails
 		sc.To(home + 120*us)
-		sc.s[4].XOFF(b, p) // learned again at 140, then p of S2 at 165, home at 190
+		sc.S[4].XOFF(b, p) // learned again at 140, then p of S2 at 165, home at 190
 		sc.To(home + 189*us)
-		sc.wantSilence()
+		sc.WantSilence()
 		sc.To(home + 190*us)
 		if got := sc.times(detect.StepLoop, 1); len(got) != round+2 {
-			sc.log()
+			sc.LogTraces()
 			t.Fatalf("round %d: loops at %v us, want %d", round, got, round+2)
 		}
 	}
 	sc.settle()
-	sc.wantStuck(true)
+	sc.WantStuck(true)
 	if len(sc.Findings) != 1 {
 		t.Errorf("%d findings, want 1", len(sc.Findings))
 	}
@@ -238,17 +218,15 @@ func TestLabelLearnedAgainPasses(t *testing.T) {
 // A refresh carries no label: what is lost stays lost.
 func TestRefreshCarriesNoLabel(t *testing.T) {
 	sc := newRing(t, 4, hop)
-	sc.fill(1, b, p, 60)
-	sc.s[1].XOFF(b, p)
+	sc.Close(0, 1)
 	sc.To(20 * us)
-	sc.s[4].Expire(p)
-	sc.s[1].Refresh(b)
+	sc.S[4].Expire(p)
+	sc.S[1].Refresh(b)
 	sc.To(40 * us)
-	if !sc.s[4].Paused(p) {
+	if !sc.S[4].Paused(p) {
 		t.Fatal("the refresh did not pause p of S4")
 	}
-	sc.fill(4, b, p, 60)
-	sc.s[4].XOFF(b, p)
+	sc.Close(40*us, 4)
 	sc.settle()
 	if n := sc.count(detect.StepForward, 4); n != 0 {
 		t.Errorf("S4 forwarded %d labels, want none", n)

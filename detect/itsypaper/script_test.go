@@ -9,59 +9,26 @@ import (
 	"softswitch/internal/unit"
 )
 
-const us = unit.Microsecond
-
-// Ports of a switch S_k of a ring S1 > S2 > ... > S1: b is its bucket for the link
-// from S_(k-1), p its egress to S_(k+1), h leads to its host, x out of the ring.
+// kilo is the unit of bytes in the scripts, which are in kilobytes.
 const (
-	b unit.Port = iota
-	p
-	h
-	x
-	ringPorts
+	us   = unit.Microsecond
+	kilo = 1000
 )
 
-// kilo is the unit of bytes in the scripts, which are in kilobytes.
-const kilo = 1000
+// Ports of a switch S_k of a ring: b comes from S_(k-1), p leads to S_(k+1), h to its
+// host, x out of the ring.
+const b, p, h, x = detecttest.In, detecttest.Out, detecttest.Host, detecttest.Aside
 
 var hop = detecttest.Delay{Pause: 20 * us, Message: 25 * us}
 
-// script is a fabric and its switches by number, with checks.
-type script struct {
-	*testing.T
-	*detecttest.Fabric
-	s map[unit.NodeID]*detecttest.Switch
-}
+// script is a script of this package's detector.
+type script struct{ detecttest.Script }
 
 // newRing is a ring of n switches, S1 to Sn.
 func newRing(t *testing.T, n int, d detecttest.Delay) script {
-	sc := script{t, detecttest.New(New), map[unit.NodeID]*detecttest.Switch{}}
-	for k := 1; k <= n; k++ {
-		sc.add(unit.NodeID(k), int(ringPorts)).FaceHosts(h)
-	}
-	for k := 1; k <= n; k++ {
-		sc.Link(sc.s[unit.NodeID(k)], p, sc.s[unit.NodeID(k%n+1)], b, d)
-	}
+	sc := script{detecttest.NewScript(t, New)}
+	sc.Ring(n, d)
 	return sc
-}
-
-func (sc script) add(id unit.NodeID, ports int) *detecttest.Switch {
-	sc.s[id] = sc.Switch(id, ports)
-	return sc.s[id]
-}
-
-// trigger hangs a switch T out of the ring behind x of the switch at: its bucket 0
-// pauses x when it goes XOFF.
-func (sc script) trigger(id, at unit.NodeID) *detecttest.Switch {
-	t := sc.add(id, 2)
-	t.FaceHosts(1)
-	sc.Link(sc.s[at], x, t, 0, hop)
-	return t
-}
-
-// fill puts kb kilobytes of bucket in into queue out of S_k.
-func (sc script) fill(k unit.NodeID, in, out unit.Port, kb int) {
-	sc.s[k].Enqueue(in, out, kb*kilo)
 }
 
 func (sc script) settle() {
@@ -71,36 +38,12 @@ func (sc script) settle() {
 	}
 }
 
-// wantStuck checks whether there is a deadlock now.
-func (sc script) wantStuck(want bool) {
+// wantRing checks the only finding, which is of the ring: when, by which switch, with
+// which trigger.
+func (sc script) wantRing(at unit.Time, where unit.NodeID, trigger unit.NodePort, onLoop bool) {
 	sc.Helper()
-	if got := sc.Stuck(); (len(got) > 0) != want {
-		sc.Errorf("at %d us: stuck queues %v, want some: %v", sc.Now()/us, got, want)
-	}
-}
-
-// wantSilence checks that nothing was declared.
-func (sc script) wantSilence() {
-	sc.Helper()
-	if len(sc.Findings) > 0 {
-		sc.Errorf("declared %+v, want nothing", sc.Findings)
-		sc.log()
-	}
-}
-
-// wantFinding checks the only finding.
-func (sc script) wantFinding(at unit.Time, where unit.NodeID, trigger unit.NodePort, onLoop bool) {
-	sc.Helper()
-	if len(sc.Findings) != 1 {
-		sc.log()
-		sc.Fatalf("%d findings %+v, want 1", len(sc.Findings), sc.Findings)
-	}
-	f := sc.Findings[0]
-	if f.At != at || f.Switch != where || f.Trigger != trigger || f.OnLoop != onLoop {
-		sc.log()
-		sc.Errorf("at %d us switch %d declared with trigger %v, on loop %v; want %d us, switch %d, %v, %v",
-			f.At/us, f.Switch, f.Trigger, f.OnLoop, at/us, where, trigger, onLoop)
-	}
+	f := sc.WantFinding(at, where)
+	sc.WantTrigger(f, trigger, onLoop)
 	if f.Bucket != (detect.Bucket{Port: b, Class: detecttest.Class}) || f.Queue != (detect.Queue{Port: p, Class: detecttest.Class}) {
 		sc.Errorf("declared that %v waits for %v, want bucket %d and queue %d", f.Bucket, f.Queue, b, p)
 	}
@@ -132,24 +75,54 @@ func (sc script) wantTimes(step detect.Step, at unit.NodeID, want ...int) {
 	sc.Helper()
 	if got := sc.times(step, at); !slices.Equal(got, want) {
 		sc.Errorf("switch %d: %v at %v us, want %v", at, step, got, want)
-		sc.log()
+		sc.LogTraces()
 	}
 }
 
-func (sc script) log() {
-	sc.Helper()
-	for _, t := range sc.Traces {
-		sc.Logf("%4d us  S%d %-7v queue %2d bucket %3d  %v->%v seq %d trigger %v hops %d round %d", t.At/us, t.Switch, t.Step, t.Queue.Port,
-			t.Bucket.Port, t.Label.Initiator, t.Label.Kind, t.Label.Seq, t.Label.Trigger, t.Label.Hops, t.Label.Flags)
-	}
-}
-
-// closeRing fills the ring's buckets S4, S3, S2 in turn as pauses reach them, each
-// XOFF by the paused ring queue; S1's bucket went XOFF before. It takes 80 us.
+// closeRing fills the ring's buckets S1, S4, S3, S2 in turn as pauses reach them, each
+// XOFF by the ring queue, which at S1 is not paused: S1 is the initial trigger. The
+// label is home 95 us after the start.
 func (sc script) closeRing(start unit.Time) {
+	sc.Close(start, 1)
 	for k, at := unit.NodeID(4), start+25*us; k >= 2; k, at = k-1, at+25*us {
-		sc.To(at)
-		sc.fill(k, b, p, 60)
-		sc.s[k].XOFF(b, p)
+		sc.Close(at, k)
 	}
+}
+
+const (
+	p2 = detecttest.RingPorts // of S12: the egress into the second ring
+	b2 = p2 + 1               // of S11: the bucket for the end of the second ring
+)
+
+// twoRings is two rings that share the link S11 > S12, dead by a trigger behind S12:
+//
+//	S11 -> S12 -p> S3 -> S4 -b> S11
+//	       S12 -p2> S5 -> S6 -b2> S11
+func twoRings(t *testing.T) script {
+	sc := newRing(t, 4, hop)
+	// S1 and S2 anew, with one more port each.
+	s1, s2, s5, s6 := sc.Add(11, 6), sc.Add(12, 6), sc.Add(5, 4), sc.Add(6, 4)
+	sc.Link(sc.S[4], p, s1, b, hop)
+	sc.Link(s1, p, s2, b, hop)
+	sc.Link(s2, p, sc.S[3], b, hop)
+	sc.Link(s2, p2, s5, b, hop)
+	sc.Link(s5, p, s6, b, hop)
+	sc.Link(s6, p, s1, b2, hop)
+	sc.Trigger(7, 12, hop).XOFF(0, 1)
+	sc.To(30 * us)
+	sc.Fill(12, b, p, 40)
+	sc.Fill(12, b, p2, 40)
+	sc.Fill(12, b, x, 10)
+	s2.XOFF(b, x)
+	for _, step := range []struct {
+		at unit.Time
+		k  unit.NodeID
+		in unit.Port
+	}{{55, 11, b}, {60, 11, b2}, {80, 4, b}, {85, 6, b}, {105, 3, b}, {110, 5, b}} {
+		sc.To(step.at * us)
+		sc.Fill(step.k, step.in, p, 60)
+		sc.S[step.k].XOFF(step.in, p)
+	}
+	sc.settle()
+	return sc
 }

@@ -5,7 +5,8 @@
 //	script: Hold, Leave, To, Deliver  -->  system  -->  Done, Sent
 //
 // All is in one class, Class. It has no neighbours: a message that the system sends is
-// recorded, and one that comes to it is delivered by the script.
+// recorded, and one that comes to it is delivered by the script. Script is such a switch
+// in a test, with checks.
 package suspecttest
 
 import (
