@@ -110,6 +110,9 @@ func TestLayers(t *testing.T) {
 			if !ok {
 				continue
 			}
+			if strings.HasPrefix(to, "internal/test") {
+				t.Errorf("package %s imports %s, which is for tests", dir, to)
+			}
 			if l, f := layerOf(to); f != folder && l >= own {
 				t.Errorf("package %s imports %s: layer %d imports layer %d", dir, to, own, l)
 			}
