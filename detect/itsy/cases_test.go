@@ -3,8 +3,10 @@ package itsy
 import (
 	"testing"
 
+	"softswitch/detect"
 	"softswitch/detect/detecttest"
 	"softswitch/internal/unit"
+	"softswitch/itsyhdr"
 )
 
 // The tests of this file are the event orders in which a detector that counts bits,
@@ -15,9 +17,9 @@ func TestPartialDependency(t *testing.T) {
 	sc := newRing(t, 4, detecttest.Delay{Pause: 5 * us, Message: 6 * us})
 	half := func(at unit.Time, k unit.NodeID, cause unit.Port) {
 		sc.To(at)
-		sc.fill(k, b, h, 30)
-		sc.fill(k, b, p, 30)
-		sc.s[k].XOFF(b, cause)
+		sc.Fill(k, b, h, 30)
+		sc.Fill(k, b, p, 30)
+		sc.S[k].XOFF(b, cause)
 	}
 	half(10*us, 1, h)
 	half(16*us, 4, p)
@@ -25,12 +27,12 @@ func TestPartialDependency(t *testing.T) {
 	half(28*us, 2, p)
 	for k, at := unit.NodeID(1), 170*us; k <= 4; k, at = k+1, at+15*us {
 		sc.To(at)
-		sc.wantStuck(false)
-		sc.s[k].Leave(b, h, 24*kilo)
-		sc.s[k].XON(b)
+		sc.WantStuck(false)
+		sc.S[k].Leave(b, h, 24*kilo)
+		sc.S[k].XON(b)
 	}
 	sc.To(10_000 * us)
-	sc.wantSilence()
+	sc.WantSilence()
 }
 
 // A trigger out of the loop resumes just before the ring closes. The ring is dead at
@@ -39,116 +41,104 @@ func TestTransientTrigger(t *testing.T) {
 	for _, host := range []bool{false, true} {
 		sc := newRing(t, 4, hop)
 		if host {
-			s2 := sc.s[2]
+			s2 := sc.S[2]
 			s2.FaceHosts(x)
 			sc.At(20*us, func() { s2.HostPause(x) })
 			sc.At(132*us, func() { s2.HostResume(x) })
 		} else {
-			tr := sc.trigger(5, 2)
-			tr.Enqueue(0, 1, 60*kilo)
+			tr := sc.Trigger(5, 2, hop)
 			tr.XOFF(0, 1)
 			sc.At(112*us, func() { tr.XON(0) })
 		}
 		sc.To(30 * us)
-		sc.fill(2, b, p, 38)
-		sc.fill(2, b, x, 10)
-		sc.s[2].XOFF(b, x)
+		sc.Fill(2, b, p, 38)
+		sc.Fill(2, b, x, 10)
+		sc.S[2].XOFF(b, x)
 		sc.To(31 * us)
-		sc.fill(2, b, p, 12)
-		sc.close(60*us, 1)
-		sc.close(90*us, 4)
-		sc.close(120*us, 3)
+		sc.Fill(2, b, p, 12)
+		sc.Close(60*us, 1)
+		sc.Close(90*us, 4)
+		sc.Close(120*us, 3)
 		sc.To(139 * us)
-		sc.wantStuck(false)
+		sc.WantStuck(false)
 		sc.To(140 * us)
-		sc.wantStuck(true)
+		sc.WantStuck(true)
 		sc.To(10_000 * us)
-		sc.wantFinding(220*us, 2)
+		sc.WantFinding(220*us, 2)
 	}
 }
 
 // A bucket resumes and goes XOFF again while the label is under way: no stuck set.
 func TestOscillatingBucket(t *testing.T) {
 	sc := newRing(t, 4, hop)
-	sc.close(10*us, 1)
-	sc.close(35*us, 4)
-	sc.close(60*us, 3)
+	sc.Close(10*us, 1)
+	sc.Close(35*us, 4)
+	sc.Close(60*us, 3)
 	sc.To(85 * us)
-	sc.fill(2, b, h, 14)
-	sc.fill(2, b, p, 26)
-	sc.s[2].XOFF(b, p)
+	sc.Fill(2, b, h, 14)
+	sc.Fill(2, b, p, 26)
+	sc.S[2].XOFF(b, p)
 	sc.To(139 * us)
-	sc.s[2].Leave(b, h, 4*kilo)
-	sc.s[2].XON(b)
+	sc.S[2].Leave(b, h, 4*kilo)
+	sc.S[2].XON(b)
 	sc.To(168 * us)
-	sc.fill(2, b, h, 5)
-	sc.fill(2, b, p, 2)
-	sc.s[2].XOFF(b, p)
+	sc.Fill(2, b, h, 5)
+	sc.Fill(2, b, p, 2)
+	sc.S[2].XOFF(b, p)
 	sc.To(227 * us)
-	sc.wantStuck(false)
-	sc.s[2].Leave(b, h, 15*kilo)
-	sc.s[2].XON(b)
+	sc.WantStuck(false)
+	sc.S[2].Leave(b, h, 15*kilo)
+	sc.S[2].XON(b)
 	sc.To(10_000 * us)
-	sc.wantStuck(false)
-	sc.wantSilence()
+	sc.WantStuck(false)
+	sc.WantSilence()
 }
 
 // The wait that closes the loop comes to be by frames that were still on the wire:
 // no pause tells of it.
 func TestLateEdge(t *testing.T) {
-	sc := newScript(t)
+	sc := newRing(t, 4, detecttest.Delay{Pause: 5 * us, Message: 5 * us})
 	sc.XON = 20 * kilo
-	for k := unit.NodeID(1); k <= 4; k++ {
-		sc.add(k, int(ringPorts)).FaceHosts(h)
-	}
-	long, short := detecttest.Delay{Pause: 100 * us, Message: 100 * us}, detecttest.Delay{Pause: 5 * us, Message: 5 * us}
-	for k := unit.NodeID(1); k <= 4; k++ {
-		d := short
-		if k == 1 {
-			d = long
-		}
-		sc.Link(sc.s[k], p, sc.s[k%4+1], b, d)
-	}
-	sc.fill(2, b, h, 41)
-	sc.s[2].XOFF(b, h)
-	sc.close(102*us, 1)
-	sc.close(108*us, 4)
-	sc.close(114*us, 3)
+	sc.Link(sc.S[1], p, sc.S[2], b, detecttest.Delay{Pause: 100 * us, Message: 100 * us})
+	sc.Fill(2, b, h, 41)
+	sc.S[2].XOFF(b, h)
+	sc.Close(102*us, 1)
+	sc.Close(108*us, 4)
+	sc.Close(114*us, 3)
 	sc.To(191 * us)
-	sc.wantStuck(false)
+	sc.WantStuck(false)
 	for n := range 21 {
 		sc.To((191 + unit.Time(n)) * us)
-		sc.fill(2, b, p, 1)
+		sc.Fill(2, b, p, 1)
 	}
-	sc.wantStuck(true)
+	sc.WantStuck(true)
 	sc.To(10_000 * us)
-	f := sc.wantFinding(326*us, 2) // from 211 on one lap of 115
-	sc.wantTrigger(f, unit.NodePort{Node: 2, Port: b}, true)
+	f := sc.WantFinding(326*us, 2) // from 211 on one lap of 115
+	sc.WantTrigger(f, unit.NodePort{Node: 2, Port: b}, true)
 }
 
 // A trigger that chatters beside the ring, before and after it is dead.
 func TestChatteringTrigger(t *testing.T) {
 	sc := newRing(t, 4, hop)
-	tr := sc.trigger(5, 2)
-	tr.Enqueue(0, 1, 60*kilo)
-	sc.fill(2, h, x, 39)
+	tr := sc.Trigger(5, 2, hop)
+	sc.Fill(2, h, x, 39)
 	for k := range unit.Time(40) {
 		sc.At((1+60*k)*us, func() { tr.XOFF(0, 1) })
 		sc.At((41+60*k)*us, func() { tr.XON(0) })
 	}
-	sc.close(10*us, 1)
-	sc.close(35*us, 4)
-	sc.close(60*us, 3)
+	sc.Close(10*us, 1)
+	sc.Close(35*us, 4)
+	sc.Close(60*us, 3)
 	sc.To(85 * us)
-	sc.fill(2, b, x, 8)
-	sc.fill(2, b, p, 52)
-	sc.s[2].XOFF(b, p)
+	sc.Fill(2, b, x, 8)
+	sc.Fill(2, b, p, 52)
+	sc.S[2].XOFF(b, p)
 	sc.To(105 * us)
-	sc.wantStuck(true)
+	sc.WantStuck(true)
 	sc.To(10_000 * us)
 	if len(sc.Findings) != 1 || sc.Findings[0].At > 225*us {
 		t.Errorf("%+v, want one within 1.5 laps", sc.Findings)
-		sc.log()
+		sc.LogTraces()
 	}
 	sc.wantAllStuck()
 }
@@ -157,67 +147,53 @@ func TestChatteringTrigger(t *testing.T) {
 func TestTwoTriggers(t *testing.T) {
 	sc := newRing(t, 4, hop)
 	for _, arm := range []struct{ id, at unit.NodeID }{{5, 1}, {6, 3}} {
-		tr := sc.trigger(arm.id, arm.at)
-		tr.Enqueue(0, 1, 60*kilo)
-		tr.XOFF(0, 1)
+		sc.Trigger(arm.id, arm.at, hop).XOFF(0, 1)
 	}
 	for _, k := range []unit.NodeID{1, 3} {
 		sc.To((29 + unit.Time(k+1)/2) * us) // 30 and 31
-		sc.fill(k, b, p, 38)
-		sc.fill(k, b, x, 10)
-		sc.s[k].XOFF(b, x)
+		sc.Fill(k, b, p, 38)
+		sc.Fill(k, b, x, 10)
+		sc.S[k].XOFF(b, x)
 	}
 	sc.To(32 * us)
-	sc.fill(1, b, p, 14)
-	sc.fill(3, b, p, 14)
-	sc.To(60 * us)
-	for _, k := range []unit.NodeID{2, 4} {
-		sc.fill(k, b, p, 60)
-		sc.s[k].XOFF(b, p)
-	}
+	sc.Fill(1, b, p, 14)
+	sc.Fill(3, b, p, 14)
+	sc.Close(60*us, 2)
+	sc.Close(60*us, 4)
 	sc.To(80 * us)
-	sc.wantStuck(true)
+	sc.WantStuck(true)
 	sc.To(10_000 * us)
 	sc.wantAllStuck()
 	if len(sc.Findings) != 1 || sc.Findings[0].At != 160*us {
 		t.Errorf("%+v, want one at 160 us", sc.Findings)
-		sc.log()
+		sc.LogTraces()
 	}
 }
 
 // A pause of an older period holds S1 while S2's bucket has resumed and gone XOFF
 // again: there is a lap of labels, but no stuck set until the newer pause arrives.
 func TestPauseOfAnOlderPeriod(t *testing.T) {
-	sc := newScript(t)
+	sc := newRing(t, 4, hop)
 	sc.XON = 37 * kilo
+	sc.Link(sc.S[1], p, sc.S[2], b, detecttest.Delay{Pause: 60 * us, Message: hop.Message}) // S2's pauses of S1
 	for k := unit.NodeID(1); k <= 4; k++ {
-		sc.add(k, 2)
-	}
-	for k := unit.NodeID(1); k <= 4; k++ {
-		d := hop
-		if k == 1 {
-			d.Pause = 60 * us // S2's pauses of S1
-		}
-		sc.Link(sc.s[k], p, sc.s[k%4+1], b, d)
-	}
-	for k := unit.NodeID(1); k <= 4; k++ {
-		sc.fill(k, b, p, 60)
+		sc.Fill(k, b, p, 60)
 	}
 	sc.To(1 * us)
 	for _, k := range []unit.NodeID{1, 4, 3} {
-		sc.s[k].XOFF(b, p)
+		sc.S[k].XOFF(b, p)
 	}
 	sc.To(10 * us)
-	sc.s[2].XOFF(b, p)
+	sc.S[2].XOFF(b, p)
 	sc.To(18 * us)
-	sc.s[2].XON(b)
+	sc.S[2].XON(b)
 	sc.To(24 * us)
-	sc.s[2].XOFF(b, p)
+	sc.S[2].XOFF(b, p)
 	sc.To(83 * us)
-	sc.wantStuck(false)
-	sc.wantSilence()
+	sc.WantStuck(false)
+	sc.WantSilence()
 	sc.To(84 * us)
-	sc.wantStuck(true)
+	sc.WantStuck(true)
 	sc.To(10_000 * us)
 	sc.wantAllStuck()
 	if len(sc.Findings) != 1 || sc.Findings[0].At > 84*us+120*us {
@@ -232,30 +208,30 @@ func TestPauseOfAnOlderPeriod(t *testing.T) {
 func split(t *testing.T) script {
 	sc := newScript(t)
 	for k := unit.NodeID(1); k <= 4; k++ {
-		sc.add(k, 4)
+		sc.Add(k, 4)
 	}
 	// Ports 0 and 1 of S1 and S3 take in, 2 sends; port 0 of S2 and S4 takes in, 1
 	// and 2 send.
-	sc.Link(sc.s[1], 2, sc.s[2], 0, hop)
-	sc.Link(sc.s[3], 2, sc.s[4], 0, hop)
-	sc.Link(sc.s[2], 1, sc.s[1], 0, hop)
-	sc.Link(sc.s[2], 2, sc.s[3], 0, hop)
-	sc.Link(sc.s[4], 1, sc.s[1], 1, hop)
-	sc.Link(sc.s[4], 2, sc.s[3], 1, hop)
+	sc.Link(sc.S[1], 2, sc.S[2], 0, hop)
+	sc.Link(sc.S[3], 2, sc.S[4], 0, hop)
+	sc.Link(sc.S[2], 1, sc.S[1], 0, hop)
+	sc.Link(sc.S[2], 2, sc.S[3], 0, hop)
+	sc.Link(sc.S[4], 1, sc.S[1], 1, hop)
+	sc.Link(sc.S[4], 2, sc.S[3], 1, hop)
 	for _, k := range []unit.NodeID{1, 3} {
 		for in := range unit.Port(2) {
-			sc.fill(k, in, 2, 60)
-			sc.s[k].XOFF(in, 2)
+			sc.Fill(k, in, 2, 60)
+			sc.S[k].XOFF(in, 2)
 		}
 	}
 	sc.To(60 * us)
 	for _, k := range []unit.NodeID{2, 4} {
-		sc.fill(k, 0, 1, 24)
-		sc.fill(k, 0, 2, 28)
-		sc.s[k].XOFF(0, 1)
+		sc.Fill(k, 0, 1, 24)
+		sc.Fill(k, 0, 2, 28)
+		sc.S[k].XOFF(0, 1)
 	}
 	sc.To(80 * us)
-	sc.wantStuck(true)
+	sc.WantStuck(true)
 	return sc
 }
 
@@ -266,7 +242,7 @@ func TestSplit(t *testing.T) {
 	sc.wantAllStuck()
 	if len(sc.Findings) != 1 || sc.Findings[0].At > 80*us+8*8*20*us {
 		t.Errorf("%+v, want one within 8 laps of 8 queues", sc.Findings)
-		sc.log()
+		sc.LogTraces()
 	}
 	t.Logf("declared after %d us, %d pauses and %d messages in all", (sc.Findings[0].At-80*us)/us, sc.Pauses, sc.Messages)
 }
@@ -282,18 +258,18 @@ func TestSplitAgain(t *testing.T) {
 		sc := split(t)
 		sc.To(5000 * us)
 		before := len(sc.Findings)
-		sc.s[at.k].Leave(at.in, at.out, at.kb*kilo)
-		sc.s[at.k].XON(at.in)
+		sc.S[at.k].Leave(at.in, at.out, at.kb*kilo)
+		sc.S[at.k].XON(at.in)
 		sc.To(5100 * us)
-		sc.wantStuck(false)
-		sc.fill(at.k, at.in, at.out, at.kb)
-		sc.s[at.k].XOFF(at.in, at.out)
+		sc.WantStuck(false)
+		sc.Fill(at.k, at.in, at.out, at.kb)
+		sc.S[at.k].XOFF(at.in, at.out)
 		sc.To(5120 * us)
-		sc.wantStuck(true)
+		sc.WantStuck(true)
 		sc.To(5120*us + 200*sc.Hop)
 		sc.wantAllStuck()
 		if len(sc.Findings) == before {
-			sc.log()
+			sc.LogTraces()
 			t.Errorf("broken at S%d, bucket %d: no declaration after it was closed again", at.k, at.in)
 		}
 	}
@@ -303,21 +279,21 @@ func TestSplitAgain(t *testing.T) {
 func TestAlmostSplit(t *testing.T) {
 	sc := newScript(t)
 	for k := unit.NodeID(1); k <= 2; k++ {
-		sc.add(k, 4)
+		sc.Add(k, 4)
 	}
-	sc.s[2].FaceHosts(2)
-	sc.Link(sc.s[1], 1, sc.s[2], 0, hop)
-	sc.Link(sc.s[2], 1, sc.s[1], 0, hop)
-	sc.fill(1, 0, 1, 60)
-	sc.s[1].XOFF(0, 1)
-	sc.s[2].HostPause(2)
+	sc.S[2].FaceHosts(2)
+	sc.Link(sc.S[1], 1, sc.S[2], 0, hop)
+	sc.Link(sc.S[2], 1, sc.S[1], 0, hop)
+	sc.Fill(1, 0, 1, 60)
+	sc.S[1].XOFF(0, 1)
+	sc.S[2].HostPause(2)
 	sc.To(30 * us)
-	sc.fill(2, 0, 1, 36)
-	sc.fill(2, 0, 2, 30)
-	sc.s[2].XOFF(0, 1)
+	sc.Fill(2, 0, 1, 36)
+	sc.Fill(2, 0, 2, 30)
+	sc.S[2].XOFF(0, 1)
 	sc.To(100_000 * us)
-	sc.wantStuck(false)
-	sc.wantSilence()
+	sc.WantStuck(false)
+	sc.WantSilence()
 }
 
 // A deadlock that is broken and comes again in the same place is declared again, and
@@ -326,25 +302,25 @@ func TestAgain(t *testing.T) {
 	for _, at := range []unit.NodeID{1, 2, 3, 4} {
 		sc := newRing(t, 4, hop)
 		for k := unit.NodeID(1); k <= 4; k++ {
-			sc.close(unit.Time(k)*us, k)
+			sc.Close(unit.Time(k)*us, k)
 		}
 		sc.To(2000 * us)
 		if len(sc.Findings) != 1 {
 			t.Fatalf("%d findings, want 1", len(sc.Findings))
 		}
-		sc.s[at].Leave(b, p, 30*kilo) // as a response does
-		sc.s[at].XON(b)
+		sc.S[at].Leave(b, p, 30*kilo) // as a response does
+		sc.S[at].XON(b)
 		sc.To(2100 * us)
-		sc.wantStuck(false)
-		sc.fill(at, b, p, 30)
-		sc.s[at].XOFF(b, p)
+		sc.WantStuck(false)
+		sc.Fill(at, b, p, 30)
+		sc.S[at].XOFF(b, p)
 		sc.To(2120 * us)
-		sc.wantStuck(true)
+		sc.WantStuck(true)
 		sc.To(20_000 * us)
 		sc.wantAllStuck()
 		if len(sc.Findings) != 2 {
 			t.Errorf("broken at S%d: %d findings, want 2", at, len(sc.Findings))
-			sc.log()
+			sc.LogTraces()
 		}
 	}
 }
@@ -355,9 +331,9 @@ func TestAgain(t *testing.T) {
 func TestSecondLoop(t *testing.T) {
 	sc := newScript(t)
 	sc.XON = 20 * kilo
-	s, join := sc.add(1, 3), sc.add(4, 3) // S1 sends into both loops, S4 takes in from both
+	s, join := sc.Add(1, 3), sc.Add(4, 3) // S1 sends into both loops, S4 takes in from both
 	for ring := unit.NodeID(0); ring < 2; ring++ {
-		far := sc.add(2+ring, 2)
+		far := sc.Add(2+ring, 2)
 		sc.Link(s, 1+unit.Port(ring), far, 0, hop)
 		sc.Link(far, 1, join, unit.Port(ring), hop)
 	}
@@ -367,8 +343,8 @@ func TestSecondLoop(t *testing.T) {
 	s.Enqueue(0, 2, 30*kilo)
 	s.XOFF(0, 1)
 	for _, k := range []unit.NodeID{2, 3} {
-		sc.fill(k, 0, 1, 60)
-		sc.s[k].XOFF(0, 1)
+		sc.Fill(k, 0, 1, 60)
+		sc.S[k].XOFF(0, 1)
 	}
 	sc.To(100 * us)
 	for in := range unit.Port(2) {
@@ -376,23 +352,23 @@ func TestSecondLoop(t *testing.T) {
 		join.XOFF(in, 2)
 	}
 	sc.To(5000 * us)
-	sc.wantStuck(true)
-	sc.wantFinding(180*us, 2) // closed at 120, a lap is 60
-	sc.s[2].Leave(0, 1, 60*kilo)
-	sc.s[2].XON(0)
+	sc.WantStuck(true)
+	sc.WantFinding(180*us, 2) // closed at 120, a lap is 60
+	sc.S[2].Leave(0, 1, 60*kilo)
+	sc.S[2].XON(0)
 	sc.To(5020 * us) // S1's queue is resumed
 	s.Leave(0, 1, 30*kilo)
 	sc.To(5080 * us)
-	sc.wantStuck(true)
+	sc.WantStuck(true)
 	if len(sc.Findings) != 2 {
-		sc.log()
+		sc.LogTraces()
 		t.Fatalf("%d findings a lap later, want 2", len(sc.Findings))
 	}
 	sc.To(50_000 * us)
 	if n := len(sc.Findings); n != 2 {
 		t.Errorf("%d findings, want 2", n)
 	}
-	sc.wantStuck(true)
+	sc.WantStuck(true)
 }
 
 // A label that came in from outside hides those of a ring, and goes round it when its
@@ -400,29 +376,29 @@ func TestSecondLoop(t *testing.T) {
 // by the next refresh, and its own new label declares the ring one lap later.
 func TestStaleLabel(t *testing.T) {
 	sc := newRing(t, 4, hop)
-	outside, further := sc.add(5, 2), sc.add(6, 2)
+	outside, further := sc.Add(5, 2), sc.Add(6, 2)
 	further.FaceHosts(1)
-	sc.Link(sc.s[2], x, outside, 0, hop)
+	sc.Link(sc.S[2], x, outside, 0, hop)
 	sc.Link(outside, 1, further, 0, hop)
 	outside.Enqueue(0, 1, 60*kilo)
 	outside.XOFF(0, 1)
 	sc.class(5).clock = 100 // greater than any of the ring
-	sc.close(30*us, 1)
-	sc.close(55*us, 4)
-	sc.close(80*us, 3)
+	sc.Close(30*us, 1)
+	sc.Close(55*us, 4)
+	sc.Close(80*us, 3)
 	sc.To(105 * us)
-	sc.fill(2, b, x, 10)
-	sc.close(105*us, 2)
+	sc.Fill(2, b, x, 10)
+	sc.Close(105*us, 2)
 	sc.At(106*us, func() { further.Enqueue(0, 1, 60*kilo); further.XOFF(0, 1) })
 	sc.To(300 * us)
-	sc.wantStuck(true)
-	sc.wantSilence()
+	sc.WantStuck(true)
+	sc.WantSilence()
 
 	further.XON(0)
 	sc.To(330 * us)
 	outside.Refresh(0)
 	sc.To(10_000 * us)
-	sc.wantFinding(430*us, 2)
+	sc.WantFinding(430*us, 2)
 	sc.wantAllStuck()
 }
 
@@ -430,45 +406,45 @@ func TestStaleLabel(t *testing.T) {
 // proves nothing when it comes home.
 func TestLapsedPause(t *testing.T) {
 	sc := newRing(t, 4, hop)
-	sc.close(10*us, 1)
-	sc.close(35*us, 4)
-	sc.close(60*us, 3)
-	sc.close(85*us, 2)
+	sc.Close(10*us, 1)
+	sc.Close(35*us, 4)
+	sc.Close(60*us, 3)
+	sc.Close(85*us, 2)
 	sc.To(165 * us)
-	sc.s[1].Lapse(b) // no pause of it has left for long: p of S4 may have sent
-	sc.s[4].Expire(p)
+	sc.S[1].Lapse(b) // no pause of it has left for long: p of S4 may have sent
+	sc.S[4].Expire(p)
 	sc.To(185 * us) // the label is home
-	sc.wantSilence()
+	sc.WantSilence()
 	old := sc.class(1).in[b].own
-	sc.s[1].Refresh(b)
+	sc.S[1].Refresh(b)
 	if n := sc.class(1).in[b]; !before(old, n.min) {
 		t.Errorf("labels from rank %d on are accepted, want none up to %d, which was minted before the gap", n.min, old)
 	}
 	sc.To(10_000 * us)
-	sc.wantStuck(true)
+	sc.WantStuck(true)
 	sc.wantAllStuck()
 	if n := len(sc.Findings); n != 1 {
 		t.Errorf("%d findings, want 1, by a label minted after the gap", n)
-		sc.log()
+		sc.LogTraces()
 	}
 }
 
 // Labels are state: one that was lost goes again with the next refresh.
 func TestLostLabel(t *testing.T) {
 	sc := newRing(t, 4, hop)
-	sc.close(10*us, 1)
-	sc.close(35*us, 4)
-	sc.close(60*us, 3)
-	sc.close(85*us, 2)
+	sc.Close(10*us, 1)
+	sc.Close(35*us, 4)
+	sc.Close(60*us, 3)
+	sc.Close(85*us, 2)
 	sc.To(140 * us)
 	c := sc.class(3)
 	c.lab[p] = 0 // as if S4's last pauses had not carried any
 	sc.To(160 * us)
 	for k := unit.NodeID(1); k <= 4; k++ {
-		sc.s[k].Refresh(b)
+		sc.S[k].Refresh(b)
 	}
 	sc.To(10_000 * us)
-	sc.wantStuck(true)
+	sc.WantStuck(true)
 	sc.wantAllStuck()
 	if n := len(sc.Findings); n != 1 {
 		t.Errorf("%d findings, want 1", n)
@@ -482,12 +458,12 @@ func TestRankWraps(t *testing.T) {
 		for k := unit.NodeID(1); k <= 4; k++ {
 			sc.class(k).clock = first
 		}
-		sc.close(10*us, 1)
-		sc.close(35*us, 4)
-		sc.close(60*us, 3)
-		sc.close(85*us, 2)
+		sc.Close(10*us, 1)
+		sc.Close(35*us, 4)
+		sc.Close(60*us, 3)
+		sc.Close(85*us, 2)
 		sc.To(10_000 * us)
-		sc.wantFinding(185*us, 1)
+		sc.WantFinding(185*us, 1)
 	}
 }
 
@@ -495,7 +471,7 @@ func TestRankWraps(t *testing.T) {
 func TestManyVerifications(t *testing.T) {
 	sc := split(t)
 	for k := unit.NodeID(1); k <= 4; k++ {
-		d := sc.s[k].Detector().(*detector)
+		d := sc.S[k].Detector().(*detector)
 		c := sc.class(k)
 		for set := c.blocked; set != 0; set &= set - 1 {
 			d.verify(sc.Now(), c, set.First())
@@ -505,31 +481,65 @@ func TestManyVerifications(t *testing.T) {
 	sc.wantAllStuck()
 	if len(sc.Findings) == 0 {
 		t.Error("nothing declared")
-		sc.log()
+		sc.LogTraces()
 	}
 }
 
-// With the check, what a label proves is verified before it is declared.
+// closedRing is a ring that is closed at 105 us. Its label is home at 185.
+func closedRing(t *testing.T, f detect.Factory) script {
+	sc := script{detecttest.NewScript(t, f)}
+	sc.Ring(4, hop)
+	sc.Close(10*us, 1)
+	sc.Close(35*us, 4)
+	sc.Close(60*us, 3)
+	sc.Close(85*us, 2)
+	sc.To(105 * us)
+	return sc
+}
+
+// With the check a label that comes home sends a check round, and that declares a lap
+// later, at the cost of a message a hop.
 func TestChecked(t *testing.T) {
-	sc := script{t, detecttest.New(NewChecked), map[unit.NodeID]*detecttest.Switch{}}
-	for k := unit.NodeID(1); k <= 4; k++ {
-		sc.add(k, 2)
+	sc := closedRing(t, NewChecked)
+	sc.To(10_000 * us)
+	sc.WantFinding(265*us, 1)
+	sc.wantAllStuck()
+	if sc.Messages != 4 {
+		t.Errorf("%d messages, want 4", sc.Messages)
 	}
-	for k := unit.NodeID(1); k <= 4; k++ {
-		sc.Link(sc.s[k], p, sc.s[k%4+1], b, hop)
+	if name := sc.S[1].Detector().Name(); name != NameChecked {
+		t.Errorf("name %q, want %q", name, NameChecked)
 	}
-	sc.close(10*us, 1)
-	sc.close(35*us, 4)
-	sc.close(60*us, 3)
-	sc.close(85*us, 2)
-	sc.To(184 * us)
-	sc.wantSilence()
+}
+
+// A wait of the ring ends behind the label, as when its link fails: the check finds it,
+// and without the check it is declared.
+func TestCheckStops(t *testing.T) {
+	for _, checked := range []bool{false, true} {
+		f, want := New, 1
+		if checked {
+			f, want = NewChecked, 0
+		}
+		sc := closedRing(t, f)
+		sc.To(130 * us) // the label has passed S4
+		sc.S[4].Expire(p)
+		sc.To(185 * us)
+		sc.WantStuck(false)
+		sc.To(10_000 * us)
+		if len(sc.Findings) != want {
+			sc.LogTraces()
+			t.Errorf("checked %v: %d findings, want %d", checked, len(sc.Findings), want)
+		}
+	}
+}
+
+// A check that is lost is followed by a verification.
+func TestLostCheck(t *testing.T) {
+	sc := closedRing(t, NewChecked)
+	sc.Lost = func(_ unit.NodeID, m itsyhdr.TLV) bool { return m.Kind == itsyhdr.KindTemporalCheck }
 	sc.To(10_000 * us)
 	sc.wantAllStuck()
 	if len(sc.Findings) != 1 || sc.Messages < 16 {
 		t.Errorf("%d findings, %d messages; want 1, and at least 16 of a verification", len(sc.Findings), sc.Messages)
-	}
-	if name := sc.s[1].Detector().Name(); name != NameChecked {
-		t.Errorf("name %q, want %q", name, NameChecked)
 	}
 }

@@ -20,7 +20,7 @@ type detector struct {
 	view    detect.View
 	act     detect.Actions
 	self    unit.NodeID
-	checked bool // verify what a label proves before it is declared
+	checked bool // check what a label proves before it is declared
 	hop     unit.Time
 
 	deadline unit.Time
@@ -33,8 +33,8 @@ type detector struct {
 // or more ports than unit.MaxPorts.
 func New(v detect.View, a detect.Actions) detect.Detector { return newDetector(v, a, false) }
 
-// NewChecked is New, but what a label proves is verified before it is declared: a
-// safety net for responses that drop frames.
+// NewChecked is New, but what a label proves is checked by a second trip round the loop
+// before it is declared: a safety net where links fail or responses drop frames.
 func NewChecked(v detect.View, a detect.Actions) detect.Detector { return newDetector(v, a, true) }
 
 func newDetector(v detect.View, a detect.Actions, checked bool) *detector {

@@ -14,8 +14,10 @@
 //	labels   pause of p with label ---> lab[p]  -- bucket i holds bytes --> pause of i with the
 //	                                               in p                     greatest label, or its own
 //
-//	         own label home, with proof: deadlock
+//	         own label home, with proof: deadlock (itsy-checked: check first)
 //	         own label home, without:    verify
+//
+//	check    check <---- still as when it published the label? <------- check, downstream
 //
 //	verify   query <---- asks every paused queue that holds bytes of i <---- query
 //	         grant ----> frees it, and i if too little is left         ----> grant
@@ -54,9 +56,9 @@
 //
 // Read in this order: label.go (the label and its order), state.go (all that is
 // stored), detector.go (the events), publish.go (what a bucket publishes), home.go
-// (labels that come home), timer.go (what a bucket does by itself), verify.go and
-// slot.go (verification), trigger.go (the initial trigger). docs/detection.md has the
-// figures.
+// (labels that come home), check.go (the second trip of itsy-checked), timer.go (what
+// a bucket does by itself), verify.go and slot.go (verification), trigger.go (the
+// initial trigger). docs/detection.md has the figures.
 //
 // Invariants:
 //   - own facts: a declaration needs that the bucket is XOFF now, and holds more than

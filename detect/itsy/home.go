@@ -27,7 +27,12 @@ func (d *detector) home(now unit.Time, c *class, i, p unit.Port) {
 	if !c.suspect.Has(i) {
 		d.trace(detect.StepLoop, c, p, i, c.lab[all.First()])
 		c.suspect.Add(i)
-		d.wait(now, c, i, lapHops+d.random.below(lapHops))
+		hops := lapHops + d.random.below(lapHops)
+		if p := d.strong(c, i, proved); d.checked && p != unit.NoPort {
+			d.sendCheck(c, i, p)
+			hops = checkHops
+		}
+		d.wait(now, c, i, hops)
 	}
 }
 

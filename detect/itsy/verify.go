@@ -47,6 +47,10 @@ func (d *detector) Message(now unit.Time, p unit.Port, t itsyhdr.TLV) {
 		return
 	}
 	id := newLabel(t.Seq, t.Initiator)
+	if t.Kind == itsyhdr.KindTemporalCheck {
+		d.check(now, c, p, id)
+		return
+	}
 	s := c.find(id)
 	if s == nil && t.Kind == itsyhdr.KindQuery && t.Initiator.Node != d.self {
 		s = d.claim(now, c, id)

@@ -1,0 +1,51 @@
+package itsy
+
+import (
+	"softswitch/internal/unit"
+	"softswitch/itsyhdr"
+)
+
+// checkHops is how long a bucket waits for its check to come round before it verifies.
+const checkHops = 32
+
+// sendCheck sends a check of bucket i's label round the loop that it proves, downstream
+// from queue p: is everyone still as when it published the label? Each switch is asked
+// after the label came home. So all of them waited at once when it did, whatever links
+// have failed since the label passed them.
+func (d *detector) sendCheck(c *class, i, p unit.Port) {
+	d.act.Send(p, itsyhdr.TLV{Kind: itsyhdr.KindTemporalCheck, Class: c.id, Initiator: d.at(i), Seq: c.lab[p].rank()})
+}
+
+// check takes a check of the label id, which asks bucket i. A bucket that publishes id with
+// F has had no new wait since it saw id: that would have got a greater label of its own.
+// A check that is not handed on is lost, and its owner verifies.
+func (d *detector) check(now unit.Time, c *class, i unit.Port, id label) {
+	if !c.blocked.Has(i) || c.done.Has(i) || d.view.Lapsed(c.bucket(i)) {
+		return
+	}
+	if id.owner() == d.at(i) {
+		proved, _ := d.homes(c, i)
+		if p := d.strong(c, i, proved); p != unit.NoPort {
+			d.declare(now, c, i, p, c.lab[p])
+		}
+		return
+	}
+	if l := d.published(c, i); l.id() != id || l&flagProof == 0 {
+		return
+	}
+	if p := d.strong(c, i, c.having(id, flagProof)); p != unit.NoPort {
+		d.act.Send(p, itsyhdr.TLV{Kind: itsyhdr.KindTemporalCheck, Class: c.id, Initiator: id.owner(), Seq: id.rank()})
+	}
+}
+
+// strong is the first of the queues in that has more than XON bytes of bucket i by
+// itself, unit.NoPort if none has.
+func (d *detector) strong(c *class, i unit.Port, in unit.PortSet) unit.Port {
+	b := c.bucket(i)
+	for ; in != 0; in &= in - 1 {
+		if p := in.First(); d.view.Held(b, c.queue(p)) > d.view.XON(b) {
+			return p
+		}
+	}
+	return unit.NoPort
+}
