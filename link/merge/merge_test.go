@@ -328,11 +328,11 @@ func TestStop(t *testing.T) {
 
 func TestOutputFails(t *testing.T) {
 	b := newBench(t, "a")
-	b.out.mu.Lock()
-	b.out.fail = os.ErrClosed
-	b.out.mu.Unlock()
+	b.out.mu.Lock() // or Run ends, and with it the node's connection, after the first block
 	b.nodes[0].frame(1, "x")
 	b.nodes[0].stats(pcapng.Statistics{Time: 100 * ms})
+	b.out.fail = os.ErrClosed
+	b.out.mu.Unlock()
 	if b.wait(); !errors.Is(b.err, os.ErrClosed) {
 		t.Errorf("Run's error is %v", b.err)
 	}
