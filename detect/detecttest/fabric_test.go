@@ -6,6 +6,7 @@ import (
 
 	"softswitch/detect"
 	"softswitch/internal/unit"
+	"softswitch/itsyhdr"
 )
 
 // newRing is S1 > S2 > S3 > S4 > S1, without detectors.
@@ -64,16 +65,32 @@ func TestStuckPeels(t *testing.T) {
 	}
 }
 
-// Frames of one port arrive in the order in which they left, whatever their delays.
+// talker sends a message upstream ahead of each pause frame.
+type talker struct {
+	detect.None
+	act detect.Actions
+}
+
+func (t talker) XOFF(_ unit.Time, b detect.Bucket, _ detect.Queue) {
+	t.act.Send(b.Port, itsyhdr.TLV{Kind: itsyhdr.KindQuery, Class: b.Class})
+}
+
+// Frames of one port arrive in the order in which they left, whatever their delays: a
+// pause behind a message comes when the message does.
 func TestLinksAreFIFO(t *testing.T) {
-	sc := newRing(t, Delay{Pause: 20 * us, Message: 50 * us})
+	sc := NewScript(t, func(_ detect.View, a detect.Actions) detect.Detector { return talker{act: a} })
+	sc.Ring(4, Delay{Pause: 20 * us, Message: 50 * us})
 	sc.S[2].XOFF(In, Out)
-	sc.S[2].XON(In)
-	sc.To(19 * us)
+	sc.To(49 * us)
 	if sc.S[1].Paused(Out) {
-		t.Error("19 us: paused before the pause came")
+		t.Error("49 us: paused before the message came")
 	}
-	if !sc.Settle(10) || sc.S[1].Paused(Out) || sc.Now() != 20*us {
-		t.Errorf("%d us: paused %v, want resumed at 20", sc.Now()/us, sc.S[1].Paused(Out))
+	sc.To(50 * us)
+	if !sc.S[1].Paused(Out) {
+		t.Error("50 us: not paused yet")
+	}
+	sc.S[2].XON(In)
+	if !sc.Settle(10) || sc.S[1].Paused(Out) || sc.Now() != 70*us {
+		t.Errorf("%d us: paused %v, want resumed at 70", sc.Now()/us, sc.S[1].Paused(Out))
 	}
 }
