@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"softswitch/internal/testseed"
 	"softswitch/internal/unit"
 )
 
@@ -214,7 +215,7 @@ func (w *twins) lend(b slowBucket, n int) {
 func TestRandomLoans(t *testing.T) {
 	for _, tc := range profiles {
 		t.Run(tc.name, func(t *testing.T) {
-			seed := rand.Uint64()
+			seed := testseed.New(t)
 			rng := rand.New(rand.NewPCG(seed, 0))
 			w := newTwins(t, small(tc.change))
 			bucket := func() slowBucket {
@@ -250,7 +251,7 @@ func TestRandomLoans(t *testing.T) {
 func TestRandomOperations(t *testing.T) {
 	for _, tc := range profiles {
 		t.Run(tc.name, func(t *testing.T) {
-			seed := rand.Uint64()
+			seed := testseed.New(t)
 			rng := rand.New(rand.NewPCG(seed, 0))
 			w := newTwins(t, small(tc.change))
 			for step := range 4000 {

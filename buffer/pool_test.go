@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"softswitch/internal/testseed"
 )
 
 // lentFrame is the model's view of a frame that the pool lent: which slot's bytes
@@ -17,7 +19,7 @@ type lentFrame struct {
 // list of lent frames: a slot is free if none of them shares it.
 func TestPoolAgainstModel(t *testing.T) {
 	const slots, copies, slotBytes = 5, 7, 64
-	seed := rand.Uint64()
+	seed := testseed.New(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	p := NewPool(slots, copies, slotBytes)
 	var lent []lentFrame
@@ -169,7 +171,7 @@ func TestPoolAllocatesNothing(t *testing.T) {
 
 // TestQueueAgainstModel compares a queue with a slice.
 func TestQueueAgainstModel(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.New(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	p := NewPool(20, 0, 64)
 	var (

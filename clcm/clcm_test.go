@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"softswitch/clcm"
 	"softswitch/detect"
+	"softswitch/internal/testseed"
 	"softswitch/internal/unit"
 )
 
@@ -196,7 +196,7 @@ func randomPath(r *rand.Rand) clcm.Path {
 }
 
 func TestRoundTrip(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
+	seed := testseed.New(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 2000 {
 		m := randomPath(r)

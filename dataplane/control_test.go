@@ -7,6 +7,7 @@ import (
 
 	"softswitch/buffer"
 	"softswitch/detect"
+	"softswitch/internal/testseed"
 	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
 )
@@ -227,7 +228,7 @@ func TestMessageQueueBound(t *testing.T) {
 
 // TestOwedAgainstModel compares the ring with a slice.
 func TestOwedAgainstModel(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.New(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var o owed
 	var model []owedItem

@@ -10,6 +10,7 @@ import (
 	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/internal/ether"
+	"softswitch/internal/testseed"
 	"softswitch/internal/unit"
 )
 
@@ -167,7 +168,7 @@ func TestRandomTraffic(t *testing.T) {
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			seed := rand.Uint64()
+			seed := testseed.New(t)
 			c := chaos{rng: rand.New(rand.NewPCG(seed, 0)), mirror: newMirror(), flood: tc.flood, acts: tc.acts, highest: map[[3]int]uint32{}}
 			c.testSwitch = newTestSwitch(t, 4, tc.change)
 			for step := range 3000 {
@@ -400,7 +401,7 @@ func (c *chaos) checkTold() {
 // TestMutatedFrames sends what a broken wire or a bad neighbour makes of good
 // frames: nothing panics, and every slot comes back.
 func TestMutatedFrames(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.New(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	good := [][]byte{
 		between(0, 1, 3, 1), tagged(between(0, 1, 4, 1), 5), plain(ether.Broadcast, stationMAC(0), 200),

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"softswitch/internal/ether"
+	"softswitch/internal/testseed"
 	"softswitch/internal/unit"
 )
 
@@ -300,7 +301,7 @@ func slowLookup(entries []fibEntry, ip uint32) int {
 }
 
 func TestLongestPrefixAgainstSlowTwin(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.New(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for range 50 {
 		var c Config

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"softswitch/internal/testseed"
 	"softswitch/internal/unit"
 )
 
@@ -77,7 +78,7 @@ func TestWeightsExact(t *testing.T) {
 // With any sizes, the bytes over weight of two backlogged classes differ by at
 // most a quantum and a largest frame each.
 func TestWeightsByBytes(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.New(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for range 10 {
 		f := feeder{size: map[unit.Priority]int{}}

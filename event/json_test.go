@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"softswitch/detect"
+	"softswitch/internal/testseed"
 	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
 )
@@ -107,8 +108,7 @@ func randomEvent(r *rand.Rand, ty Type, at unit.Time) Event {
 }
 
 func TestRoundTrip(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := testseed.New(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	node := Node{ID: 65535, Name: "s\"1\\\n\u00e9", Ports: []string{"eth0", "", "\u2028", "a b"}}
 	log := Log{Node: node}

@@ -12,6 +12,7 @@ import (
 
 	"softswitch/detect"
 	"softswitch/event"
+	"softswitch/internal/testseed"
 	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
 )
@@ -166,8 +167,7 @@ func TestBadLine(t *testing.T) {
 // Logs of random times and sizes, over many chunks, read as they grow: nothing is lost,
 // nothing comes twice, and what was written before its time was asked for is in order.
 func TestRandomLogs(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := testseed.New(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	b := newBed(t, "a", "b", "c")
 	var want, got []string

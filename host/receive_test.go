@@ -8,10 +8,10 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
-	"time"
 
 	"softswitch/buffer"
 	"softswitch/event"
+	"softswitch/internal/testseed"
 	"softswitch/internal/unit"
 	"softswitch/pfcframe"
 )
@@ -216,7 +216,7 @@ func headroom(delay unit.Time, frame int) int {
 }
 
 func TestHonouredPauseLosesNothing(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
+	seed := testseed.New(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for round := range 30 {
 		frame := FrameMin + r.IntN(FrameMax-FrameMin+1)
@@ -257,7 +257,7 @@ func TestTooLittleHeadroomLoses(t *testing.T) {
 }
 
 func TestLossAndReorderAccounting(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
+	seed := testseed.New(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 100 {
 		h := startHost(t, testConfig())

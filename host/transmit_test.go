@@ -5,11 +5,11 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"softswitch/event"
 	"softswitch/internal/ether"
 	"softswitch/internal/pacer"
+	"softswitch/internal/testseed"
 	"softswitch/internal/unit"
 	"softswitch/pfcframe"
 )
@@ -18,7 +18,7 @@ import (
 const frameTime = 123_040 * unit.Nanosecond
 
 func TestBuildIsTheSlowTwin(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
+	seed := testseed.New(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 500 {
 		f := flow(r.Uint32(), unit.Priority(r.IntN(8)), 0)
@@ -305,7 +305,7 @@ func TestLateDriverKeepsTheRate(t *testing.T) {
 		{"an unlimited line", 0, []unit.Rate{200 * mbit}, 500 * us},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			seed := uint64(time.Now().UnixNano())
+			seed := testseed.New(t)
 			r := rand.New(rand.NewPCG(seed, 0))
 			c := testConfig()
 			c.Rate, c.Granularity, c.Batch = tt.line, 200*us, 64

@@ -10,8 +10,8 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
+	"softswitch/internal/testseed"
 	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
 )
@@ -269,7 +269,7 @@ func randomTLV(r *rand.Rand) itsyhdr.TLV {
 }
 
 func TestSlowTwin(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
+	seed := testseed.New(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 2000 {
 		tlv := randomTLV(r)

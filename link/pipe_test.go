@@ -6,6 +6,8 @@ import (
 	"net"
 	"testing"
 	"testing/synctest"
+
+	"softswitch/internal/testseed"
 )
 
 func TestPipeCarriesFramesBothWays(t *testing.T) {
@@ -45,8 +47,7 @@ func TestPipeCopies(t *testing.T) {
 
 // TestPipeIsAQueue compares a pipe with a slice under random reads and writes.
 func TestPipeIsAQueue(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := testseed.New(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	a, b := Pipe()
 	var queue [][]byte

@@ -16,6 +16,7 @@ import (
 	"softswitch/dataplane"
 	"softswitch/event"
 	"softswitch/internal/ether"
+	"softswitch/internal/testseed"
 	"softswitch/internal/timer"
 	"softswitch/internal/unit"
 	"softswitch/link"
@@ -68,7 +69,7 @@ func (b *bed) offer(c <-chan error) error {
 
 func TestForwardsInOrderBothWays(t *testing.T) {
 	b := startBed(t, 2, opts{})
-	seed := uint64(time.Now().UnixNano())
+	seed := testseed.New(t)
 	var streams sync.WaitGroup
 	for p := range unit.Port(2) {
 		streams.Go(func() {
@@ -137,7 +138,7 @@ func moodAt(p unit.Port, mood func([][]byte) (int, error)) func(Port, link.Link)
 }
 
 func TestBusyLinkGetsAllInOrder(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
+	seed := testseed.New(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	busy := 0
 	b := startBed(t, 2, opts{wrap: moodAt(1, func(frames [][]byte) (int, error) {

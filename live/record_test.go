@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"softswitch/buffer"
 	"softswitch/config"
@@ -17,6 +16,7 @@ import (
 	"softswitch/detect"
 	"softswitch/detect/itsypaper"
 	"softswitch/event"
+	"softswitch/internal/testseed"
 	"softswitch/internal/unit"
 	"softswitch/replay"
 )
@@ -53,8 +53,7 @@ func TestRecordAndReplay(t *testing.T) {
 	var file bytes.Buffer
 	var rec *Recorder
 	b := recordedBed(t, &rec, &file, recordMax)
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
+	seed := testseed.New(t)
 	var streams sync.WaitGroup
 	for p := range unit.Port(2) {
 		streams.Go(func() {
@@ -133,7 +132,7 @@ func TestRecorderIsFull(t *testing.T) {
 	w := &stuckWriter{begun: make(chan struct{}), letGo: make(chan struct{})}
 	var rec *Recorder
 	b := recordedBed(t, &rec, w, 2*recordBatch)
-	seed := uint64(time.Now().UnixNano())
+	seed := testseed.New(t)
 	if err := b.stream(0, 1, 3000, 200, rand.New(rand.NewPCG(seed, 0))); err != nil {
 		t.Fatalf("seed %d: %v", seed, err)
 	}
@@ -163,7 +162,7 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
 func TestRecorderCannotWrite(t *testing.T) {
 	var rec *Recorder
 	b := recordedBed(t, &rec, brokenWriter{}, recordMax)
-	seed := uint64(time.Now().UnixNano())
+	seed := testseed.New(t)
 	if err := b.stream(0, 1, 1500, 200, rand.New(rand.NewPCG(seed, 0))); err != nil {
 		t.Fatalf("seed %d: %v", seed, err)
 	}

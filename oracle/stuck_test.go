@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"softswitch/internal/testseed"
 	"softswitch/internal/unit"
 )
 
@@ -423,7 +424,7 @@ func (w *world) draw(r *rand.Rand) {
 }
 
 func TestRandomAgainstBrute(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.New(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	deadlocks := 0
 	for range 400 {
@@ -450,8 +451,7 @@ func TestRandomAgainstBrute(t *testing.T) {
 }
 
 func TestRandomLarge(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := testseed.New(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	deadlocks, several := 0, 0
 	for range 150 {
@@ -476,8 +476,7 @@ func TestRandomLarge(t *testing.T) {
 // One fact at a time changes, and after each the State must say what a fresh State
 // with the same facts says: nothing that matters may be taken for unchanged.
 func TestOneFactAtATime(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := testseed.New(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	changes := 0
 	for range 40 {

@@ -10,8 +10,8 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
+	"softswitch/internal/testseed"
 	"softswitch/internal/unit"
 	"softswitch/pfcframe"
 )
@@ -263,7 +263,7 @@ func slowPut(f pfcframe.Frame) []byte {
 }
 
 func TestSlowTwin(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
+	seed := testseed.New(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 2000 {
 		f := pfcframe.Frame{Enable: unit.ClassSet(r.Uint32())}

@@ -4,10 +4,10 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
 	"softswitch/detect"
 	"softswitch/detect/detecttest"
+	"softswitch/internal/testseed"
 	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
 )
@@ -203,7 +203,7 @@ func TestForgery(t *testing.T) {
 
 // Messages of switches that make no sense are survived, and nothing stays of them.
 func TestNonsense(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
+	seed := testseed.New(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	defer func() {
 		if t.Failed() {

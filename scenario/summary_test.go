@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"softswitch/internal/testseed"
 	"softswitch/internal/unit"
 )
 
@@ -35,8 +36,7 @@ func TestQuantiles(t *testing.T) {
 
 // TestQuantilesByCounting compares with the definition, sample by sample.
 func TestQuantilesByCounting(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := testseed.New(t)
 	random := rand.New(rand.NewPCG(seed, 0))
 	for range 300 {
 		samples := make([]unit.Time, 1+random.IntN(40))

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"testing"
 
+	"softswitch/internal/testseed"
 	"softswitch/scenario"
 	"softswitch/scenarios"
 )
@@ -32,7 +33,7 @@ func TestDeterminism(t *testing.T) {
 				same("another number of processors", run(t, p, 7, nil))
 				runtime.GOMAXPROCS(before)
 			}
-			shuffle := rand.Uint64()
+			shuffle := testseed.New(t)
 			same("another order", run(t, p, 7, rand.New(rand.NewPCG(shuffle, 0)).Perm(len(p.Fabric.Nodes))))
 			same("compiled anew", run(t, plan(t, text), 7, nil))
 			jitters := p.Links[0].Jitter > 0

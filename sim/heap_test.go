@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"softswitch/internal/testseed"
 	"softswitch/internal/unit"
 )
 
@@ -22,7 +23,7 @@ func (s slowTimers) first() (id int32, at unit.Time, ok bool) {
 
 func TestTimersAgainstTable(t *testing.T) {
 	for _, n := range []int{1, 2, 5, 17, 64, 1000} {
-		seed := rand.Uint64()
+		seed := testseed.New(t)
 		rng := rand.New(rand.NewPCG(seed, 0))
 		fast, slow := newTimers(n), make(slowTimers, n)
 		for i := range slow {

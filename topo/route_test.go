@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"softswitch/internal/ether"
+	"softswitch/internal/testseed"
 	"softswitch/internal/unit"
 )
 
@@ -222,8 +223,7 @@ func (t slowTable) group(s, dst int) (g Group) {
 }
 
 func TestRoutesAgainstSlowTwin(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := testseed.New(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	backups := 0
 	for range 300 {

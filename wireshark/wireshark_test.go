@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"softswitch/clcm"
+	"softswitch/internal/testseed"
 	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
 	"softswitch/link/pcapng"
@@ -165,8 +166,7 @@ func reason(err error) string {
 // TestAsTheSwitchReadsIt: of random frames, whole and damaged, the dissector shows what
 // package itsyhdr reads, and refuses what it refuses for the same reason.
 func TestAsTheSwitchReadsIt(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := testseed.New(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	var frames []frame
 	whole, refused := 0, map[error]int{}
@@ -305,8 +305,7 @@ func clcmReason(err error) string {
 
 // TestCLCM: the same for Credit Loop Control Messages and package clcm.
 func TestCLCM(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := testseed.New(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	var frames []frame
 	whole, refused := 0, map[string]int{}

@@ -1,27 +1,17 @@
 package itsypaper
 
 import (
-	"flag"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"softswitch/detect"
 	"softswitch/detect/detecttest"
+	"softswitch/internal/testseed"
 	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
 )
 
-var seed = flag.Uint64("seed", 0, "seed of the random tests; 0 takes the time")
-
-func testRand(t *testing.T) *rand.Rand {
-	s := *seed
-	if s == 0 {
-		s = uint64(time.Now().UnixNano())
-	}
-	t.Logf("repeat with -seed %d", s)
-	return rand.New(rand.NewPCG(s, 0))
-}
+func testRand(t *testing.T) *rand.Rand { return rand.New(rand.NewPCG(testseed.New(t), 0)) }
 
 // A label whose owner is off the loop circulates for ever in the text. Here it is
 // absorbed where it comes round.

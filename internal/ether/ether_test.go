@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"softswitch/internal/testseed"
 )
 
 // unhex reads bytes written as in a hex dump, blanks between them.
@@ -213,7 +215,7 @@ func decrementSlowly(p IPv4) {
 }
 
 func TestDecrementTTL(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.New(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	check := func(p IPv4) {
 		t.Helper()

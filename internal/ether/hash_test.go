@@ -4,6 +4,8 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"testing"
+
+	"softswitch/internal/testseed"
 )
 
 func TestPickIsInRange(t *testing.T) {
@@ -73,7 +75,7 @@ func TestSeedsAreIndependent(t *testing.T) {
 
 // Each bit of each field moves about half of the bits of the hash.
 func TestFlowHashDependsOnEveryBit(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testseed.New(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	const rounds = 400
 	for bit := range 104 {

@@ -16,6 +16,8 @@ import (
 
 	"github.com/google/gopacket/layers"
 	"github.com/google/gopacket/pcapgo"
+
+	"softswitch/internal/testseed"
 )
 
 func newWriter(t testing.TB, w io.Writer) *Writer {
@@ -85,8 +87,7 @@ func TestBytes(t *testing.T) {
 // TestReadBack writes random packets of several interfaces, some of which are
 // added late, and reads them with an independent reader.
 func TestReadBack(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := testseed.New(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var file bytes.Buffer
 	w := newWriter(t, &file)

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"testing"
+
+	"softswitch/internal/testseed"
 )
 
 // blocks is what a Reader says of file, until its error.
@@ -58,8 +60,7 @@ func random(rng *rand.Rand, n int) (all []any) {
 }
 
 func TestReaderReadsWriter(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := testseed.New(t)
 	var file bytes.Buffer
 	w := newWriter(t, &file)
 	want := random(rand.New(rand.NewPCG(seed, 0)), 2000)

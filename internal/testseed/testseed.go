@@ -1,0 +1,28 @@
+// Package testseed gives random tests their seeds. A test that fails prints the seed, and
+// runs again with it:
+//
+//	SEED=8808266606530916803 go test -run TestRate ./internal/pacer
+//
+// It draws nothing else.
+package testseed
+
+import (
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+)
+
+// New is a seed for t: that of the environment variable SEED, or a random one.
+func New(t testing.TB) uint64 {
+	t.Helper()
+	seed := rand.Uint64()
+	if text, ok := os.LookupEnv("SEED"); ok {
+		var err error
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatalf("SEED=%q: want a number from 0 to %d", text, uint64(1<<64-1))
+		}
+	}
+	t.Logf("seed %d; again: SEED=%d", seed, seed)
+	return seed
+}
