@@ -163,6 +163,9 @@ func (d *detector) Resume(now unit.Time, q detect.Queue, _ bool) {
 		d.block(now, c, i)
 		switch {
 		case !c.blocked.Has(i):
+			if stale.Has(i) {
+				c.freed.Add(i)
+			}
 		case c.done.Has(i):
 			d.lookAfter(now, c, i)
 		case stale.Has(i):
@@ -173,7 +176,8 @@ func (d *detector) Resume(now unit.Time, q detect.Queue, _ bool) {
 
 // waits is what follows when the wait of bucket i for the paused queue p is new, or
 // has grown, or p has another label. was is what i published before. A new wait gets a
-// new label, unless it is for a deadlock that was declared.
+// new label, unless it is for a deadlock that was declared and i is not known to have
+// been freed from one since.
 func (d *detector) waits(now unit.Time, c *class, i, p unit.Port, was label, fresh bool) {
 	became := d.block(now, c, i)
 	switch {
@@ -185,7 +189,7 @@ func (d *detector) waits(now unit.Time, c *class, i, p unit.Port, was label, fre
 	}
 	is := d.published(c, i)
 	switch {
-	case (became || fresh) && is&flagDone == 0:
+	case (became || fresh) && (is&flagDone == 0 || c.freed.Has(i)):
 		d.mint(c, i, p)
 	case was.less(is) || c.untold(i, is):
 		d.trace(detect.StepForward, c, p, i, is)

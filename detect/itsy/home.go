@@ -123,5 +123,6 @@ func (d *detector) declare(now unit.Time, c *class, i, p unit.Port, l label) {
 	}
 	c.suspect.Remove(i)
 	c.disengage(i)
+	d.abandon(c, i)
 	d.wait(now, c, i, holdHops)
 }

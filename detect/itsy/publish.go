@@ -29,6 +29,7 @@ func (d *detector) mint(c *class, i, p unit.Port) {
 	n := &c.in[i]
 	c.clock = later(c.clock)
 	n.own = c.clock
+	c.freed.Remove(i)
 	if n.min == 0 {
 		n.min = n.own
 	} else if oldest := n.own - maxAge; before(n.min, oldest) {

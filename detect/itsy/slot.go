@@ -78,6 +78,15 @@ func (d *detector) isIdle(now unit.Time, s *slot) bool {
 	return s.id == 0 || d.hops(now)-s.seen > idleHops
 }
 
+// abandon gives up a verification of bucket i: it never ends.
+func (d *detector) abandon(c *class, i unit.Port) {
+	for k := range c.slots {
+		if c.slots[k].id.owner() == d.at(i) {
+			c.slots[k].id = 0
+		}
+	}
+}
+
 // disengage: bucket i does not count any more in any verification.
 func (c *class) disengage(i unit.Port) {
 	for k := range c.slots {

@@ -29,6 +29,7 @@ type fixed struct {
 	blocked unit.PortSet // XOFF, with more than XON bytes in paused queues that lead to switches
 	done    unit.PortSet // blocked, and has declared a deadlock: counts as free for all others
 	news    unit.PortSet // of those, which have seen a greater label since
+	freed   unit.PortSet // XOFF, and published another's label until the pause that brought it ended
 	suspect unit.PortSet // its label came home without proof: verifies when it is due
 
 	slots [slotCount]slot
@@ -90,6 +91,7 @@ func (c *class) forget(i unit.Port) {
 	c.told.Remove(i)
 	c.proved.Remove(i)
 	c.settled.Remove(i)
+	c.freed.Remove(i)
 	c.unblock(i)
 }
 
