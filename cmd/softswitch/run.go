@@ -27,10 +27,10 @@ import (
 
 // detectors are the detectors by name.
 var detectors = map[string]detect.Factory{
-	"none":           detect.NewNone,
-	"itsypaper":      itsypaper.New,
-	itsy.Name:        itsy.New,
-	itsy.NameChecked: itsy.NewChecked,
+	"none":             detect.NewNone,
+	"itsypaper":        itsypaper.New,
+	itsy.Name:          itsy.New,
+	itsy.NameUnchecked: itsy.NewUnchecked,
 
 	watchdog.Name:        watchdog.New,
 	watchdog.NameForward: watchdog.NewForward,
@@ -41,7 +41,7 @@ var detectors = map[string]detect.Factory{
 
 // detectorNames are the valid choices, in the order in which they are offered.
 var detectorNames = []string{
-	"none", "itsypaper", itsy.Name, itsy.NameChecked,
+	"none", "itsypaper", itsy.Name, itsy.NameUnchecked,
 	watchdog.Name, watchdog.NameForward, watchdog.NameAlert, loopbreaker.Name, deadlockbreaker.Name,
 }
 

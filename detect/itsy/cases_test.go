@@ -488,7 +488,7 @@ func TestManyVerifications(t *testing.T) {
 // A pause of a declared ring ends for an instant and is there again: that is another
 // deadlock, although the label that comes with the pause says that it is declared.
 func TestDeclaredRingOpensAndCloses(t *testing.T) {
-	sc := closedRing(t, New)
+	sc := closedRing(t, NewUnchecked)
 	sc.To(1000 * us)
 	sc.WantFinding(185*us, 1)
 	sc.S[3].Expire(p)
@@ -507,7 +507,7 @@ func TestDeclaredRingOpensAndCloses(t *testing.T) {
 // A bucket declares while its own verification runs. That is over then: if it failed
 // later, it would put off what the bucket does about the deadlock.
 func TestDeclaresDuringItsVerification(t *testing.T) {
-	sc := closedRing(t, New)
+	sc := closedRing(t, NewUnchecked)
 	sc.Lost = func(from unit.NodeID, m itsyhdr.TLV) bool { return from == 2 && m.Kind == itsyhdr.KindAck }
 	d := sc.S[1].Detector().(*detector)
 	d.verify(sc.Now(), sc.class(1), b)
@@ -538,15 +538,15 @@ func closedRing(t *testing.T, f detect.Factory) script {
 // With the check a label that comes home sends a check round, and that declares a lap
 // later, at the cost of a message a hop.
 func TestChecked(t *testing.T) {
-	sc := closedRing(t, NewChecked)
+	sc := closedRing(t, New)
 	sc.To(10_000 * us)
 	sc.WantFinding(265*us, 1)
 	sc.wantAllStuck()
 	if sc.Messages != 4 {
 		t.Errorf("%d messages, want 4", sc.Messages)
 	}
-	if name := sc.S[1].Detector().Name(); name != NameChecked {
-		t.Errorf("name %q, want %q", name, NameChecked)
+	if name := sc.S[1].Detector().Name(); name != Name {
+		t.Errorf("name %q, want %q", name, Name)
 	}
 }
 
@@ -561,15 +561,15 @@ func TestCheckStops(t *testing.T) {
 		sc.WantStuck(false)
 		return sc
 	}
-	broken(New).WantFinding(185*us, 1)
-	sc := broken(NewChecked)
+	broken(NewUnchecked).WantFinding(185*us, 1)
+	sc := broken(New)
 	sc.To(10_000 * us)
 	sc.WantSilence()
 }
 
 // A check that is lost is followed by a verification.
 func TestLostCheck(t *testing.T) {
-	sc := closedRing(t, NewChecked)
+	sc := closedRing(t, New)
 	sc.Lost = func(_ unit.NodeID, m itsyhdr.TLV) bool { return m.Kind == itsyhdr.KindTemporalCheck }
 	sc.To(10_000 * us)
 	sc.wantAllStuck()

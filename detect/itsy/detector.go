@@ -11,8 +11,8 @@ import (
 
 // Names in scenario files and verdicts.
 const (
-	Name        = "itsy"
-	NameChecked = "itsy-checked"
+	Name          = "itsy"
+	NameUnchecked = "itsy-unchecked"
 )
 
 // detector is the detector of one switch.
@@ -31,11 +31,11 @@ type detector struct {
 // New makes the detector of the switch that v shows; it is a detect.Factory. It
 // allocates all its state and nothing later. It panics if the switch has no number
 // or more ports than unit.MaxPorts.
-func New(v detect.View, a detect.Actions) detect.Detector { return newDetector(v, a, false) }
+func New(v detect.View, a detect.Actions) detect.Detector { return newDetector(v, a, true) }
 
-// NewChecked is New, but what a label proves is checked by a second trip round the loop
-// before it is declared: a safety net where links fail or responses drop frames.
-func NewChecked(v detect.View, a detect.Actions) detect.Detector { return newDetector(v, a, true) }
+// NewUnchecked is New without the check: what a label proves is declared when it comes
+// home.
+func NewUnchecked(v detect.View, a detect.Actions) detect.Detector { return newDetector(v, a, false) }
 
 func newDetector(v detect.View, a detect.Actions, checked bool) *detector {
 	if v.Self() == 0 || v.Ports() < 1 || v.Ports() > unit.MaxPorts {
@@ -54,9 +54,9 @@ func newDetector(v detect.View, a detect.Actions, checked bool) *detector {
 
 func (d *detector) Name() string {
 	if d.checked {
-		return NameChecked
+		return Name
 	}
-	return Name
+	return NameUnchecked
 }
 
 func (d *detector) StateBytes() (n int) {

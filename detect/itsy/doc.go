@@ -1,23 +1,25 @@
 // Package itsy is the exact detector: it declares a PFC deadlock when there is one,
-// and only then, after one trip of a label round it, whatever the thresholds, with
-// bytes of a bucket split over several queues, and with flooded frames.
+// and only then, after one trip of a label round it and a check, whatever the thresholds,
+// with bytes of a bucket split over several queues, and with flooded frames.
 //
 // It keeps the seed of "ITSY: Initial Trigger-Based PFC Deadlock Detection in the
 // Data Plane" (Wu, Ng): labels ride upstream on pause frames and prove a loop by
 // coming home. What is different: bytes decide, not bits; labels are state that every
 // pause frame repeats, not messages; they are ordered, so that of all that meet on a
-// loop one survives; one trip is a proof; and the initial trigger is a diagnosis that
-// no decision depends on.
+// loop one survives; one trip is a proof as long as no link fails; and the initial
+// trigger is a diagnosis that no decision depends on.
 //
 //	             downstream                     this switch                  upstream
 //
 //	labels   pause of p with label ---> lab[p]  -- bucket i holds bytes --> pause of i with the
 //	                                               in p                     greatest label, or its own
 //
-//	         own label home, with proof: deadlock (itsy-checked: check first)
+//	         own label home, with proof: check
 //	         own label home, without:    verify
 //
-//	check    check <---- still as when it published the label? <------- check, downstream
+//	check    check <---- still as when it published the label? <------- check
+//
+//	         own check home: deadlock
 //
 //	verify   query <---- asks every paused queue that holds bytes of i <---- query
 //	         grant ----> frees it, and i if too little is left         ----> grant
@@ -35,8 +37,13 @@
 // its owner does. If it comes home with F, to queues that keep the owner XOFF, all of
 // them wait for each other for ever. The owner has to have been XOFF all the time, and
 // its upstream paused, which it can tell by itself: XON, and a pause that may have
-// lapsed, take all its labels away. A link that fails ends a wait without a word from its
-// bucket: a trip in which one does proves nothing ("Limits" in docs/detection.md).
+// lapsed, take all its labels away.
+//
+// Check. A link that fails ends a wait without a word from its bucket, and the label may
+// have passed it before the loop was closed in front of the label. So a check follows,
+// downstream, queue by queue: a bucket that still publishes the label with F, by a queue
+// that keeps it XOFF, has had no new wait since, which would have got it a greater label.
+// So all waited at the instant at which the label came home.
 //
 // Verification. Without F, as when the bytes that close a loop are split over two
 // queues, the label's owner starts a diffusing computation (Dijkstra and Scholten,
@@ -56,8 +63,8 @@
 //
 // Read in this order: label.go (the label and its order), state.go (all that is
 // stored), detector.go (the events), publish.go (what a bucket publishes), home.go
-// (labels that come home), check.go (the second trip of itsy-checked), timer.go (what
-// a bucket does by itself), verify.go and slot.go (verification), trigger.go (the
+// (labels that come home), check.go (the second trip), timer.go (what a bucket
+// does by itself), verify.go and slot.go (verification), trigger.go (the
 // initial trigger). docs/detection.md has the figures.
 //
 // Invariants:

@@ -6,14 +6,14 @@ import (
 )
 
 // home looks whether labels of bucket i came home to paused queues in which it has
-// bytes, and acts: with F and more than XON bytes it is a deadlock; otherwise it is
-// a suspicion. p is the queue that had news.
+// bytes, and acts: with F and more than XON bytes it is a deadlock, which is checked;
+// otherwise it is a suspicion, which is verified. p is the queue that had news.
 func (d *detector) home(now unit.Time, c *class, i, p unit.Port) {
 	proved, all := d.homes(c, i)
 	if all == 0 {
 		return
 	}
-	if d.proves(c, i, proved) && !d.checked {
+	if !d.checked && d.proves(c, i, proved) {
 		if !c.told.Has(i) || d.view.Lapsed(c.bucket(i)) {
 			return
 		}
@@ -24,15 +24,16 @@ func (d *detector) home(now unit.Time, c *class, i, p unit.Port) {
 		d.declare(now, c, i, at, c.lab[at])
 		return
 	}
-	if !c.suspect.Has(i) {
-		d.trace(detect.StepLoop, c, p, i, c.lab[all.First()])
-		c.suspect.Add(i)
-		hops := lapHops + d.random.below(lapHops)
-		if p := d.strong(c, i, proved); d.checked && p != unit.NoPort {
-			d.sendCheck(c, i, p)
-			hops = checkHops
-		}
-		d.wait(now, c, i, hops)
+	if c.suspect.Has(i) {
+		return
+	}
+	c.suspect.Add(i)
+	d.trace(detect.StepLoop, c, p, i, c.lab[all.First()])
+	if at := d.strong(c, i, proved); d.checked && at != unit.NoPort {
+		d.sendCheck(c, i, at)
+		d.wait(now, c, i, checkHops)
+	} else {
+		d.wait(now, c, i, lapHops+d.random.below(lapHops))
 	}
 }
 

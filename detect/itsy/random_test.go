@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"softswitch/detect"
 	"softswitch/detect/detecttest"
 	"softswitch/internal/testseed"
 	"softswitch/internal/unit"
@@ -29,9 +30,9 @@ const (
 )
 
 // newWorld wires n switches in a ring, with a few more links across.
-func newWorld(t *testing.T, seed uint64) *world {
+func newWorld(t *testing.T, f detect.Factory, seed uint64) *world {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	w := &world{script: newScript(t), rng: rng, held: map[[3]int]int{}, xoff: map[[2]int]bool{}, n: 2 + rng.IntN(5), ports: 4}
+	w := &world{script: script{detecttest.NewScript(t, f)}, rng: rng, held: map[[3]int]int{}, xoff: map[[2]int]bool{}, n: 2 + rng.IntN(5), ports: 4}
 	w.XON = []int{4 * kilo, 20 * kilo, 36 * kilo}[rng.IntN(3)]
 	for k := 1; k <= w.n; k++ {
 		w.Add(unit.NodeID(k), w.ports)
@@ -161,12 +162,18 @@ func (w *world) isStuck(f detecttest.Found) bool {
 // Random worlds: nothing is declared that is not stuck at that instant, and what is
 // stuck in the end has been declared.
 func TestRandomWorlds(t *testing.T) {
+	for name, f := range map[string]detect.Factory{Name: New, NameUnchecked: NewUnchecked} {
+		t.Run(name, func(t *testing.T) { randomWorlds(t, f) })
+	}
+}
+
+func randomWorlds(t *testing.T, f detect.Factory) {
 	seeds := []uint64{1000, 2000, 3000, testseed.New(t)}
 	deadlocks := 0
 	for _, first := range seeds {
 		for n := range uint64(250) {
 			seed := first + n
-			w := newWorld(t, seed)
+			w := newWorld(t, f, seed)
 			for i := range 300 {
 				calm := i > 150
 				before := len(w.Findings)

@@ -20,10 +20,11 @@ const b, p, h, x = detecttest.In, detecttest.Out, detecttest.Host, detecttest.As
 
 var hop = detecttest.Delay{Pause: 20 * us, Message: 20 * us}
 
-// script is a script of this package's detectors.
+// script is a script of this package's detectors: what labels do, and verifications. The
+// check has tests of its own.
 type script struct{ detecttest.Script }
 
-func newScript(t *testing.T) script { return script{detecttest.NewScript(t, New)} }
+func newScript(t *testing.T) script { return script{detecttest.NewScript(t, NewUnchecked)} }
 
 // newRing is a ring of n switches, S1 to Sn.
 func newRing(t *testing.T, n int, d detecttest.Delay) script {

@@ -21,7 +21,7 @@ type part struct {
 
 func newPart(t *testing.T) *part {
 	pt := &part{T: t, stub: &stub{id: 1, ports: 4, record: true}}
-	pt.d = New(pt.stub, pt.stub)
+	pt.d = NewUnchecked(pt.stub, pt.stub)
 	for q := unit.Port(1); q <= 2; q++ {
 		pt.d.Pause(0, detect.Queue{Port: q, Class: 3}, itsyhdr.TLV{}, true)
 	}
