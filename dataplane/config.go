@@ -161,6 +161,9 @@ func (c *Config) check() error {
 func (c *Config) hop() unit.Time {
 	worst := unit.Microsecond
 	for _, p := range c.Ports {
+		if p.FacesHost {
+			continue
+		}
 		worst = max(worst, p.Rate.FrameTime(c.MaxFrame+ether.VLANLen)+p.Rate.FrameTime(pfcframe.Len))
 	}
 	return worst + c.Delay + c.Granularity/2

@@ -45,7 +45,7 @@ type World struct {
 	nodes []node
 	ports []port // of all nodes, in the order of the nodes
 	timer timers
-	delay unit.Time // of the slowest wire, at most
+	delay unit.Time // of the slowest wire between switches, at most
 	steps int       // of the time line that were done
 	log   recorder
 	one   [1]*buffer.Frame // a batch, for calls of a machine
@@ -143,7 +143,9 @@ func assemble(plan *scenario.Plan, opt Options, of parts) (*World, error) {
 	}
 	w := &World{plan: plan, opt: opt}
 	for _, l := range plan.Links {
-		w.delay = max(w.delay, l.Delay+l.Jitter)
+		if nodes := plan.Fabric.Nodes; nodes[l.A.Node].Kind == topo.Switch && nodes[l.B.Node].Kind == topo.Switch {
+			w.delay = max(w.delay, l.Delay+l.Jitter)
+		}
 	}
 	w.pool = buffer.NewGrowingPool(opt.Slots, opt.Slots, keep)
 	w.layOut()

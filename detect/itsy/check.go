@@ -5,15 +5,24 @@ import (
 	"softswitch/itsyhdr"
 )
 
-// checkHops is how long a bucket waits for its check to come round before it verifies.
-const checkHops = 32
+// checkHops is how long a bucket waits for its check to come round before it checks again
+// or verifies.
+const checkHops = 8
 
-// sendCheck sends a check of bucket i's label round the loop that it proves, downstream
-// from queue p: is everyone still as when it published the label? Each switch is asked
+// sendCheck sends a check of bucket i's label round the loop that it proves, downstream,
+// if it proves one: is everyone still as when it published the label? Each switch is asked
 // after the label came home. So all of them waited at once when it did, whatever links
 // have failed since the label passed them.
-func (d *detector) sendCheck(c *class, i, p unit.Port) {
+func (d *detector) sendCheck(now unit.Time, c *class, i unit.Port) bool {
+	proved, _ := d.homes(c, i)
+	p := d.strong(c, i, proved)
+	if !d.checked || p == unit.NoPort {
+		return false
+	}
 	d.act.Send(p, itsyhdr.TLV{Kind: itsyhdr.KindTemporalCheck, Class: c.id, Initiator: d.at(i), Seq: c.lab[p].rank()})
+	c.suspect.Add(i)
+	d.wait(now, c, i, checkHops)
+	return true
 }
 
 // check takes a check of the label id, which asks bucket i. A bucket that publishes id with

@@ -27,12 +27,9 @@ func (d *detector) home(now unit.Time, c *class, i, p unit.Port) {
 	if c.suspect.Has(i) {
 		return
 	}
-	c.suspect.Add(i)
 	d.trace(detect.StepLoop, c, p, i, c.lab[all.First()])
-	if at := d.strong(c, i, proved); d.checked && at != unit.NoPort {
-		d.sendCheck(c, i, at)
-		d.wait(now, c, i, checkHops)
-	} else {
+	if !d.sendCheck(now, c, i) {
+		c.suspect.Add(i)
 		d.wait(now, c, i, lapHops+d.random.below(lapHops))
 	}
 }

@@ -30,7 +30,7 @@ type fixed struct {
 	done    unit.PortSet // blocked, and has declared a deadlock: counts as free for all others
 	news    unit.PortSet // of those, which have seen a greater label since
 	freed   unit.PortSet // XOFF, and published another's label until the pause that brought it ended
-	suspect unit.PortSet // its label came home without proof: verifies when it is due
+	suspect unit.PortSet // its label came home: verifies when it is due, or checks again
 
 	slots [slotCount]slot
 

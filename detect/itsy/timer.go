@@ -59,7 +59,8 @@ func (d *detector) Tick(now unit.Time) {
 	}
 }
 
-// fire lets bucket i, which is blocked, act by itself. What it suspects it verifies.
+// fire lets bucket i, which is blocked, act by itself. What it suspects it verifies, or
+// checks again if a label proves it: either may be lost.
 // If it has been blocked for long it verifies without suspicion: its label may have
 // been outranked all the time by those of live buckets. There is no need if what it
 // waits for was declared.
@@ -69,7 +70,7 @@ func (d *detector) fire(now unit.Time, c *class, i unit.Port) {
 		d.fireDone(now, c, i)
 	case d.published(c, i)&flagDone != 0:
 		d.wait(now, c, i, holdHops)
-	default:
+	case c.suspect.Has(i) && d.random.below(2) == 0 || !d.sendCheck(now, c, i):
 		d.verify(now, c, i)
 	}
 }
