@@ -244,6 +244,38 @@ func TestHeld(t *testing.T) {
 	sc.wantClean()
 }
 
+// A loop closes again, and is declared by a switch that is still sealed for the other,
+// which broke it before and is done: it is held, and broken when the seal has ended.
+func TestHeldBySeal(t *testing.T) {
+	sc := newRing(t, 4, "drop")
+	sc.declare(1, none)
+	sc.after(200 * us)
+	for _, k := range []unit.NodeID{4, 3, 2, 1} { // all but some of S2's leaves
+		left := 0
+		if k == 2 {
+			left = 10 * kilo
+		}
+		sc.after(20 * us)
+		sc.s[k].Leave(b, p, sc.s[k].Facts().Held(bucketOf(b), queueOf(p))-left)
+		if on, _ := sc.s[k].Facts().XOFF(bucketOf(b)); on {
+			sc.s[k].XON(b)
+		}
+	}
+	sc.after(200 * us)
+	for k := unit.NodeID(1); k <= 4; k++ {
+		sc.close(k)
+	}
+	sc.after(40 * us)
+	sc.declare(2, none)
+	sc.after(200 * us)
+	sc.wantStuck(true)
+	sc.wantRefused(detect.RefusedHeld)
+	sc.after(long)
+	sc.wantStuck(false)
+	sc.wantCount(detect.MeasureDrop, 2)
+	sc.wantClean()
+}
+
 // Two declare at once: one acts.
 func TestElection(t *testing.T) {
 	for _, response := range []string{"drop", "force", "bubble"} {

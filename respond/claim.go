@@ -64,8 +64,8 @@ func (r *responder) startClaim(now unit.Time, c *class, i unit.Port) {
 	}
 }
 
-// withdraw leaves what bucket i has declared to the owner of a greater claim, and looks
-// again after the hold-down.
+// withdraw leaves what bucket i has declared, for now, to the owner of another claim, and
+// looks again after the hold-down.
 func (r *responder) withdraw(now unit.Time, c *class, i unit.Port) {
 	a := &c.in[i].attempt
 	r.refuse(detect.RefusedHeld, c, i)

@@ -115,9 +115,8 @@ func (r *responder) loanDue(now unit.Time, c *class, i unit.Port) {
 // startSeal sends the seal of bucket i after its claim.
 func (r *responder) startSeal(now unit.Time, c *class, i unit.Port) {
 	a, s := &c.in[i].attempt, &c.in[i].pass
-	if !r.seal(now, c, i, s.id) {
-		r.refuse(detect.RefusedHeld, c, i)
-		r.hold(now, c, i)
+	if !r.seal(now, c, i, s.id) { // it is sealed for a loop that was broken before
+		r.withdraw(now, c, i)
 		return
 	}
 	a.phase, a.due = sealing, r.hops(now, sealHops)
