@@ -567,6 +567,21 @@ func TestCheckStops(t *testing.T) {
 	sc.WantSilence()
 }
 
+// A check of an older label comes home when a newer one is: that has not been checked.
+func TestStaleCheck(t *testing.T) {
+	sc := closedRing(t, New)
+	sc.Lost = func(unit.NodeID, itsyhdr.TLV) bool { return true }
+	sc.To(190 * us)
+	own := sc.class(1).in[b].own
+	check := itsyhdr.TLV{Kind: itsyhdr.KindTemporalCheck, Class: detecttest.Class, Initiator: unit.NodePort{Node: 1, Port: b}}
+	check.Seq = own - 1
+	sc.S[1].Deliver(b, check)
+	sc.WantSilence()
+	check.Seq = own
+	sc.S[1].Deliver(b, check)
+	sc.WantFinding(190*us, 1)
+}
+
 // A check that is lost is followed by a verification.
 func TestLostCheck(t *testing.T) {
 	sc := closedRing(t, New)

@@ -27,14 +27,15 @@ func (d *detector) sendCheck(now unit.Time, c *class, i unit.Port) bool {
 
 // check takes a check of the label id, which asks bucket i. A bucket that publishes id with
 // F has had no new wait since it saw id: that would have got a greater label of its own.
-// A check that is not handed on is lost, and its owner verifies.
+// A check that is not handed on is lost, and its owner checks again or verifies. One that
+// comes home speaks of its own label only, not of another that is home by now.
 func (d *detector) check(now unit.Time, c *class, i unit.Port, id label) {
 	if !c.blocked.Has(i) || c.done.Has(i) || d.view.Lapsed(c.bucket(i)) {
 		return
 	}
 	if id.owner() == d.at(i) {
 		proved, _ := d.homes(c, i)
-		if p := d.strong(c, i, proved); p != unit.NoPort {
+		if p := d.strong(c, i, proved&c.having(id, flagProof)); p != unit.NoPort {
 			d.declare(now, c, i, p, c.lab[p])
 		}
 		return
