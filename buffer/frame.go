@@ -1,6 +1,6 @@
 package buffer
 
-import "softswitch/internal/unit"
+import "softswitch/unit"
 
 // Frame is a slot of a Pool that holds one Ethernet frame, or, while a frame is
 // flooded, one of the copies that share the bytes of the original.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"unsafe"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // Profile is the buffer profile of a lossless priority group, in bytes.

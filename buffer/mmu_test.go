@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"softswitch/internal/testseed"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // small is a configuration in which a few hundred bytes reach every limit.

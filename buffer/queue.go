@@ -1,6 +1,6 @@
 package buffer
 
-import "softswitch/internal/unit"
+import "softswitch/unit"
 
 // Queue is a FIFO of frames, linked through the frames. The zero value is empty.
 // It owns the frames in it.

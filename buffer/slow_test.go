@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // slowMMU is the slow, obvious twin of MMU. A bucket is a string with a letter a

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // chart is a plot for a template: a line a system, a mark a scenario, on one axis.

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"softswitch/internal/unit"
 	"softswitch/scenario"
+	"softswitch/unit"
 )
 
 // column is a figure in a table of rows.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/unit"
 	"softswitch/scenario"
+	"softswitch/unit"
 )
 
 const ring = `

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"softswitch/internal/unit"
 	"softswitch/scenario"
+	"softswitch/unit"
 )
 
 // Row is a scenario with a system. Exactly one of Figures, NotApplicable and Failed

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strconv"
 
-	"softswitch/internal/unit"
 	"softswitch/scenario"
+	"softswitch/unit"
 )
 
 // Total is a system over all scenarios that would deadlock without it, and its

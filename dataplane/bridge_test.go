@@ -6,8 +6,8 @@ import (
 
 	"softswitch/detect"
 	"softswitch/internal/ether"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // withoutStations is a bridge that knows nobody.

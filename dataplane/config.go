@@ -7,8 +7,8 @@ import (
 	"softswitch/buffer"
 	"softswitch/detect"
 	"softswitch/internal/ether"
-	"softswitch/internal/unit"
 	"softswitch/pfcframe"
+	"softswitch/unit"
 )
 
 // Config is a switch's configuration, checked and complete: package config reads

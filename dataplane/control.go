@@ -5,9 +5,9 @@ import (
 	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/internal/ether"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
 	"softswitch/pfcframe"
+	"softswitch/unit"
 )
 
 // This file is where the two wire formats meet: a pause frame of package pfcframe

@@ -8,8 +8,8 @@ import (
 	"softswitch/buffer"
 	"softswitch/detect"
 	"softswitch/internal/testseed"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // edit is frame f with some bytes changed.

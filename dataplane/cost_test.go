@@ -8,7 +8,7 @@ import (
 	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/internal/ether"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // loop drives a switch without allocating: it receives a batch of one frame and

@@ -1,6 +1,6 @@
 package dataplane
 
-import "softswitch/internal/unit"
+import "softswitch/unit"
 
 // Reason says why a frame was dropped, or what was odd about one.
 type Reason uint8

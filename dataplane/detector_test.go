@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"softswitch/detect"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // The detector's deadline is kept by the first port whose link is up, whichever event

@@ -5,7 +5,7 @@ import (
 	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/internal/ether"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // bridge sends a frame to the port of its destination, or floods it among the

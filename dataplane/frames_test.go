@@ -5,9 +5,9 @@ import (
 	"net/netip"
 
 	"softswitch/internal/ether"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
 	"softswitch/pfcframe"
+	"softswitch/unit"
 )
 
 // datagram is a UDP datagram in an Ethernet frame. The zero value of a field is

@@ -11,9 +11,9 @@ import (
 	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/internal/ether"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
 	"softswitch/pfcframe"
+	"softswitch/unit"
 )
 
 // testSwitch drives a switch as a driver would, with verbs that make a test read

@@ -5,8 +5,8 @@ import (
 
 	"softswitch/buffer"
 	"softswitch/detect"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // headersOnly reads frames as a simulation does that keeps the first n bytes.

@@ -2,7 +2,7 @@ package dataplane
 
 import (
 	"softswitch/detect"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // Holds is bytes of a bucket in frames that wait in exactly these paused queues.

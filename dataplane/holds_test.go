@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"softswitch/detect"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // A flooded frame counts once, with all the paused queues that it waits in.

@@ -3,8 +3,8 @@ package dataplane
 import (
 	"testing"
 
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // A link that goes down loses what waits for it, ends the pauses in force there,

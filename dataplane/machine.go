@@ -3,7 +3,7 @@ package dataplane
 import (
 	"softswitch/buffer"
 	"softswitch/event"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // Machine is a network element (switch or host) as a pure state machine. It starts

@@ -7,7 +7,7 @@ import (
 	"softswitch/buffer"
 	"softswitch/detect"
 	"softswitch/event"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // This file is what a system may do to its switch besides detecting (detect.Control),

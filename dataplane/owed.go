@@ -3,8 +3,8 @@ package dataplane
 import (
 	"math/bits"
 
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // owed is what a port owes its far end, in order: at most one pause a class, and

@@ -6,8 +6,8 @@ import (
 
 	"softswitch/internal/pacer"
 	"softswitch/internal/testseed"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 const mega = 1_000_000

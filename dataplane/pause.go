@@ -3,8 +3,8 @@ package dataplane
 import (
 	"softswitch/detect"
 	"softswitch/event"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // pauseBucket is what follows when a frame that was queued in cause made b XOFF.

@@ -6,8 +6,8 @@ import (
 
 	"softswitch/detect"
 	"softswitch/event"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // A bucket that crosses its XOFF threshold pauses its upstream with the bucket's

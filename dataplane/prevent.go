@@ -7,7 +7,7 @@ import (
 	"softswitch/buffer"
 	"softswitch/detect"
 	"softswitch/internal/ether"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // This file is what keeps buffers from waiting for one another in a ring: the class

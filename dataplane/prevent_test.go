@@ -7,8 +7,8 @@ import (
 	"softswitch/detect"
 	"softswitch/internal/ether"
 	"softswitch/internal/testseed"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // turning gives frames of class 3 that come in at 3 or 4 and leave by one of them

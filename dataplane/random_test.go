@@ -11,7 +11,7 @@ import (
 	"softswitch/event"
 	"softswitch/internal/ether"
 	"softswitch/internal/testseed"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // edge is a bucket that waits in a queue.

@@ -3,7 +3,7 @@ package dataplane
 import (
 	"softswitch/buffer"
 	"softswitch/internal/ether"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // Receive takes parsed frames that arrived at in. All branching of the ingress is

@@ -10,7 +10,7 @@ import (
 
 	"softswitch/internal/ether"
 	"softswitch/internal/testseed"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // routed is a switch with hosts 10.0.1.0/24 at ports 0 and 1, hosts 10.0.2.0/24 at

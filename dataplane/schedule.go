@@ -3,7 +3,7 @@ package dataplane
 import (
 	"math/bits"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // quantumBytes is what a class of weight 1 may send each round.

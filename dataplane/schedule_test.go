@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"softswitch/internal/testseed"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // Strict priority: the highest class that has frames and is not paused.

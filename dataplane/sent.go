@@ -2,7 +2,7 @@ package dataplane
 
 import (
 	"softswitch/buffer"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // Sent takes back frames that Transmit lent: they left, or the wire lost them.

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"testing"
 
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
 	"softswitch/pfcframe"
+	"softswitch/unit"
 )
 
 // stackAtPort1 makes port 1 lead to a kernel's stack.

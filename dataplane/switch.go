@@ -8,8 +8,8 @@ import (
 	"softswitch/event"
 	"softswitch/internal/ether"
 	"softswitch/internal/pacer"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // Switch is the switch's state. It implements Machine, and detect.View and

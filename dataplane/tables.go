@@ -5,7 +5,7 @@ import (
 	"net/netip"
 
 	"softswitch/internal/ether"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // fib is the forwarding table: longest prefix first, one hash look-up a prefix

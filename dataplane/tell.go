@@ -9,8 +9,8 @@ import (
 
 	"softswitch/detect"
 	"softswitch/internal/ether"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // What a switch tells of its tables and its pauses, to read between calls: copies

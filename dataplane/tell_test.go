@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"softswitch/detect"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 func (s *testSwitch) wantMACs(want ...string) {

@@ -3,7 +3,7 @@ package dataplane
 import (
 	"softswitch/buffer"
 	"softswitch/detect"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // Transmit lends what leaves through out now: first what the port owes its far

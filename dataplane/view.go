@@ -5,8 +5,8 @@ import (
 
 	"softswitch/detect"
 	"softswitch/event"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // The switch as its detector sees it (detect.View) and what the detector may ask

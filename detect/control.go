@@ -1,6 +1,6 @@
 package detect
 
-import "softswitch/internal/unit"
+import "softswitch/unit"
 
 // Control is what a system that does more than detect may do to its switch. Each
 // call that changes something is logged by the switch, as a Measure, with the time;

@@ -24,8 +24,8 @@
 package detect
 
 import (
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // Queue is an egress queue: q=(e, c).

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"softswitch/detect"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // Decode reads the log of one node. It is strict: each line is one JSON object

@@ -22,8 +22,8 @@ package event
 
 import (
 	"softswitch/detect"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // Type says what happened.

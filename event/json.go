@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"softswitch/detect"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // Node is who writes a log.

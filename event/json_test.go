@@ -10,8 +10,8 @@ import (
 
 	"softswitch/detect"
 	"softswitch/internal/testseed"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 var core0 = Node{ID: 1, Name: "core0", Ports: []string{"to-agg0-0", "", "to-agg2-0"}}

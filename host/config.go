@@ -6,8 +6,8 @@ import (
 
 	"softswitch/buffer"
 	"softswitch/internal/ether"
-	"softswitch/internal/unit"
 	"softswitch/pfcframe"
+	"softswitch/unit"
 )
 
 // Port is the UDP destination port of all flows, RoCEv2's.

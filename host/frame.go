@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 
 	"softswitch/internal/ether"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // A flow's frame: Ethernet, IPv4, UDP to port 4791, and a payload of

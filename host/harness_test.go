@@ -10,8 +10,8 @@ import (
 	"softswitch/buffer"
 	"softswitch/event"
 	"softswitch/internal/ether"
-	"softswitch/internal/unit"
 	"softswitch/pfcframe"
+	"softswitch/unit"
 )
 
 const (

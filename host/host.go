@@ -9,7 +9,7 @@ import (
 	"softswitch/event"
 	"softswitch/internal/ether"
 	"softswitch/internal/pacer"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // Host is the host's state; it implements dataplane.Machine with one port. New

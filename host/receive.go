@@ -4,8 +4,8 @@ import (
 	"softswitch/buffer"
 	"softswitch/event"
 	"softswitch/internal/ether"
-	"softswitch/internal/unit"
 	"softswitch/pfcframe"
+	"softswitch/unit"
 )
 
 // Kinds of frame, in buffer.Info.Kind.

@@ -12,8 +12,8 @@ import (
 	"softswitch/buffer"
 	"softswitch/event"
 	"softswitch/internal/testseed"
-	"softswitch/internal/unit"
 	"softswitch/pfcframe"
+	"softswitch/unit"
 )
 
 // slowBuffer is a receive buffer in exact fractions: bytes that drain at a rate.

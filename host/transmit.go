@@ -5,8 +5,8 @@ import (
 
 	"softswitch/buffer"
 	"softswitch/event"
-	"softswitch/internal/unit"
 	"softswitch/pfcframe"
+	"softswitch/unit"
 )
 
 // Transmit lends what leaves now: owed pauses, then frames of the flows whose time

@@ -10,8 +10,8 @@ import (
 	"softswitch/internal/ether"
 	"softswitch/internal/pacer"
 	"softswitch/internal/testseed"
-	"softswitch/internal/unit"
 	"softswitch/pfcframe"
+	"softswitch/unit"
 )
 
 // frameTime of 1514 bytes at 100 Mbit/s: (1514 + 24) x 8 bits x 10 ns.

@@ -3,8 +3,8 @@ package itsyhdr_test
 import (
 	"fmt"
 
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // The padding of a pause frame carries a checking message.

@@ -36,7 +36,7 @@ import (
 	"fmt"
 	"strings"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // Kind says what a TLV carries.

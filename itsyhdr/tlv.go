@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // Len is the size of a TLV in octets: all of a PFC frame's padding.

@@ -12,12 +12,12 @@ import (
 	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/internal/control"
-	"softswitch/internal/unit"
 	"softswitch/link"
 	"softswitch/live"
 	netnslab "softswitch/netns-lab"
-	"softswitch/observe"
 	"softswitch/scenario"
+	"softswitch/unit"
+	"softswitch/view/observe"
 )
 
 // Record is what one node has to tell after a run.

@@ -4,9 +4,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"softswitch/config"
 	netnslab "softswitch/netns-lab"
 	"softswitch/scenario"
+	"softswitch/scenario/config"
 	"softswitch/topo"
 )
 

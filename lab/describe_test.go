@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/config"
 	netnslab "softswitch/netns-lab"
 	"softswitch/scenario"
+	"softswitch/scenario/config"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew")

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"softswitch/internal/timer"
-	"softswitch/internal/unit"
 	netnslab "softswitch/netns-lab"
+	"softswitch/unit"
 )
 
 // meters is what the machine had spent, and lost, at one instant.

@@ -7,8 +7,8 @@ import (
 	"syscall"
 	"testing"
 
-	"softswitch/internal/unit"
 	netnslab "softswitch/netns-lab"
+	"softswitch/unit"
 )
 
 func TestParseTicks(t *testing.T) {

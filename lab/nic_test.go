@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"softswitch/config"
+	"softswitch/scenario/config"
 )
 
 // A host of nics runs softswitch nic. Its address is that of the interface for programs,

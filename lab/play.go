@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 	"time"
 
-	"softswitch/config"
 	"softswitch/internal/control"
 	"softswitch/internal/timer"
-	"softswitch/internal/unit"
 	netnslab "softswitch/netns-lab"
 	"softswitch/scenario"
+	"softswitch/scenario/config"
+	"softswitch/unit"
 )
 
 // lead is the time between the order to start and the start of the time line, so

@@ -16,10 +16,10 @@ import (
 	"softswitch/host"
 	"softswitch/internal/control"
 	"softswitch/internal/timer"
-	"softswitch/internal/unit"
 	netnslab "softswitch/netns-lab"
-	"softswitch/observe"
 	"softswitch/scenario"
+	"softswitch/unit"
+	"softswitch/view/observe"
 )
 
 // stage is a lab without namespaces: for each node of a plan a control socket that

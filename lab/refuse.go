@@ -3,10 +3,10 @@ package lab
 import (
 	"fmt"
 
-	"softswitch/config"
-	"softswitch/internal/unit"
 	"softswitch/live"
 	"softswitch/scenario"
+	"softswitch/scenario/config"
+	"softswitch/unit"
 )
 
 // usualRate is what the links of a live lab usually have. A fat-tree of 36

@@ -9,10 +9,10 @@ import (
 	"softswitch/detect/itsy"
 	"softswitch/detect/itsypaper"
 	"softswitch/internal/testsim"
-	"softswitch/internal/unit"
 	"softswitch/scenario"
 	"softswitch/scenarios"
 	"softswitch/sim"
+	"softswitch/unit"
 )
 
 func TestRefuse(t *testing.T) {

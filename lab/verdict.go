@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"softswitch/event"
-	"softswitch/internal/unit"
-	"softswitch/observe"
 	"softswitch/oracle"
 	"softswitch/scenario"
+	"softswitch/unit"
+	"softswitch/view/observe"
 )
 
 // lateMax is how long a deadlock may be over before its declaration is false: 32

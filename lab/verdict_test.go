@@ -9,10 +9,10 @@ import (
 	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/host"
-	"softswitch/internal/unit"
 	"softswitch/link"
-	"softswitch/observe"
 	"softswitch/scenario"
+	"softswitch/unit"
+	"softswitch/view/observe"
 )
 
 const start = 100 * unit.Second

@@ -37,7 +37,7 @@ import (
 	"errors"
 	"fmt"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // Link is one end of a wire. Read, Write and Close may be called from different

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // DefaultRingBytes is the size of a receive ring unless Options say otherwise: a

@@ -16,9 +16,9 @@ import (
 	"softswitch/dataplane"
 	"softswitch/event"
 	"softswitch/internal/ether"
-	"softswitch/internal/unit"
 	"softswitch/link"
 	"softswitch/pfcframe"
+	"softswitch/unit"
 )
 
 func TestMain(m *testing.M) {

@@ -15,9 +15,9 @@ import (
 
 	"softswitch/internal/control"
 	"softswitch/internal/testnetns"
-	"softswitch/internal/unit"
 	"softswitch/link"
-	"softswitch/observe"
+	"softswitch/unit"
+	"softswitch/view/observe"
 )
 
 // lab is a fresh namespace for a switch, with two veths whose far ends the test

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"softswitch/event"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // Events wait to be passed on, since encoding and writing them takes the processor, and

@@ -11,8 +11,8 @@ import (
 	"softswitch/event"
 	"softswitch/internal/ether"
 	"softswitch/internal/timer"
-	"softswitch/internal/unit"
 	"softswitch/link"
+	"softswitch/unit"
 )
 
 // Batch is the most frames that a node reads, and writes, at once.

@@ -18,8 +18,8 @@ import (
 	"softswitch/internal/ether"
 	"softswitch/internal/testseed"
 	"softswitch/internal/timer"
-	"softswitch/internal/unit"
 	"softswitch/link"
+	"softswitch/unit"
 )
 
 // stream sends total numbered frames from a port to another, with at most window

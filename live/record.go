@@ -7,9 +7,9 @@ import (
 
 	"softswitch/buffer"
 	"softswitch/event"
+	"softswitch/event/replay"
 	"softswitch/internal/ether"
-	"softswitch/internal/unit"
-	"softswitch/replay"
+	"softswitch/unit"
 )
 
 // recordMax bounds what waits to be written of a recording, in bytes: a quarter of

@@ -11,14 +11,14 @@ import (
 	"testing"
 
 	"softswitch/buffer"
-	"softswitch/config"
 	"softswitch/dataplane"
 	"softswitch/detect"
 	"softswitch/detect/itsypaper"
 	"softswitch/event"
+	"softswitch/event/replay"
 	"softswitch/internal/testseed"
-	"softswitch/internal/unit"
-	"softswitch/replay"
+	"softswitch/scenario/config"
+	"softswitch/unit"
 )
 
 var recordedDetectors = map[string]detect.Factory{itsypaper.Name: itsypaper.New}

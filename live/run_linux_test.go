@@ -15,9 +15,9 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"softswitch/internal/ether"
-	"softswitch/internal/unit"
 	"softswitch/link"
-	"softswitch/observe"
+	"softswitch/unit"
+	"softswitch/view/observe"
 )
 
 // These tests run the program itself, `softswitch run`, on veths.

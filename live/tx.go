@@ -7,8 +7,8 @@ import (
 
 	"softswitch/buffer"
 	"softswitch/internal/timer"
-	"softswitch/internal/unit"
 	"softswitch/link"
+	"softswitch/unit"
 )
 
 // busyRetry is how long a port waits before it offers a frame again that the

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // Node is a switch or a host of a fabric.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sort"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // History is S* over time. The zero value is an empty one.

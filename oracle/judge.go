@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"softswitch/detect"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // Outcome is what a finding is worth.

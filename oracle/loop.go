@@ -2,8 +2,8 @@ package oracle
 
 import (
 	"softswitch/detect"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // forwards reports whether a detector's step sends a label on to an upstream.

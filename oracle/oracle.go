@@ -45,7 +45,7 @@ import (
 	"cmp"
 	"fmt"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // Queue is an egress queue of a fabric: q = (s, e, c).

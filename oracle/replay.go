@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"softswitch/event"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // Entry is an event of a node of the fabric.

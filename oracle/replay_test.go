@@ -11,8 +11,8 @@ import (
 	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/internal/testseed"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 func wantIntervals(t *testing.T, what string, got []Interval, want ...Interval) {

@@ -6,8 +6,8 @@ import (
 
 	"softswitch/detect"
 	"softswitch/event"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // Ports of a switch of the test ring.

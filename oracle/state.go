@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // State is what is true in a fabric at one instant: which bucket is XOFF in which

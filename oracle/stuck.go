@@ -3,7 +3,7 @@ package oracle
 import (
 	"slices"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // Stuck is the largest stuck set S* of an instant and the graph G on it: q waits

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"softswitch/internal/testseed"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // world is a State in the plainest form, and the slow twin of all that is computed

@@ -8,7 +8,7 @@ import (
 
 	"softswitch/detect"
 	"softswitch/event"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // Moment is an entry of a run's time line.

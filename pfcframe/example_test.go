@@ -3,8 +3,8 @@ package pfcframe_test
 import (
 	"fmt"
 
-	"softswitch/internal/unit"
 	"softswitch/pfcframe"
+	"softswitch/unit"
 )
 
 // Pause class 3 for as long as a frame can, and resume class 4.

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // Reasons for which Parse and ParsePause return no frame, one value each so that

@@ -29,7 +29,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // Sizes and offsets in bytes, without FCS.

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"softswitch/internal/testseed"
-	"softswitch/internal/unit"
 	"softswitch/pfcframe"
+	"softswitch/unit"
 )
 
 var src = [6]byte{2, 0, 0, 0, 0, 1}

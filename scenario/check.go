@@ -3,7 +3,7 @@ package scenario
 import (
 	"fmt"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // Wanted is what a verdict is checked against. A field that is nil or zero wants

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"softswitch/config"
 	"softswitch/internal/ether"
 	"softswitch/internal/strictyaml"
-	"softswitch/internal/unit"
-	"softswitch/tagger"
+	"softswitch/scenario/config"
 	"softswitch/topo"
+	"softswitch/topo/tagger"
+	"softswitch/unit"
 )
 
 // Plan is a scenario ready to be played.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/config"
-	"softswitch/internal/unit"
+	"softswitch/scenario/config"
+	"softswitch/unit"
 )
 
 func read(t testing.TB, name string) *Plan {

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"softswitch/config"
 	"softswitch/internal/strictyaml"
-	"softswitch/internal/unit"
+	"softswitch/scenario/config"
 	"softswitch/topo"
+	"softswitch/unit"
 )
 
 // file is a scenario as it is written. The comments of these types are the reference

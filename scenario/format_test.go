@@ -11,9 +11,9 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"softswitch/config"
 	"softswitch/internal/schema"
 	"softswitch/scenario"
+	"softswitch/scenario/config"
 	"softswitch/scenarios"
 )
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // eventKeys are the keys that each kind of event must have, besides at and do,

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"fmt"
 
-	"softswitch/config"
-	"softswitch/internal/unit"
+	"softswitch/scenario/config"
+	"softswitch/unit"
 )
 
 func (p *parser) flows(flows []fileFlow) (out []Flow) {

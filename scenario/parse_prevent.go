@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"softswitch/internal/strictyaml"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // filePrevention is measures against deadlocks; each stands for itself, except that

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"softswitch/config"
 	"softswitch/internal/strictyaml"
-	"softswitch/internal/unit"
+	"softswitch/scenario/config"
 	"softswitch/topo"
+	"softswitch/unit"
 )
 
 func (p *parser) routes(routes []fileRoute) (overrides []Override) {

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"softswitch/config"
-	"softswitch/internal/unit"
+	"softswitch/scenario/config"
 	"softswitch/topo"
+	"softswitch/unit"
 )
 
 // maxK bounds a scenario's fat-tree, so that every host has a number.

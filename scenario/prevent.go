@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"softswitch/config"
 	"softswitch/internal/strictyaml"
-	"softswitch/internal/unit"
-	"softswitch/tagger"
+	"softswitch/scenario/config"
 	"softswitch/topo"
+	"softswitch/topo/tagger"
+	"softswitch/unit"
 )
 
 // Prevention is what the switches do so that deadlocks do not form.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 const prevented = `

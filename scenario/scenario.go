@@ -22,10 +22,10 @@ package scenario
 import (
 	"slices"
 
-	"softswitch/config"
 	"softswitch/internal/strictyaml"
-	"softswitch/internal/unit"
+	"softswitch/scenario/config"
 	"softswitch/topo"
+	"softswitch/unit"
 )
 
 // Scenario is a scenario file that has been read and checked. Nodes and links are

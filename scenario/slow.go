@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"softswitch/config"
-	"softswitch/internal/unit"
+	"softswitch/scenario/config"
+	"softswitch/unit"
 )
 
 // Limits of Slow.

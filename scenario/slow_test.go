@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 const quick = `

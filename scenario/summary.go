@@ -5,7 +5,7 @@ import (
 	"io"
 	"slices"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // Summary is several runs of one scenario. Counts are sums over the runs.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"softswitch/internal/testseed"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 const us = unit.Microsecond

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // Bounds of the table.

@@ -3,9 +3,9 @@ package scenario
 import (
 	"encoding/json"
 
-	"softswitch/internal/unit"
 	"softswitch/oracle"
 	"softswitch/topo"
+	"softswitch/unit"
 )
 
 // Verdict is what came of a scenario, in either world. Its JSON is the same from

@@ -10,10 +10,10 @@ import (
 
 	"softswitch/detect"
 	"softswitch/event"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
 	"softswitch/oracle"
 	"softswitch/topo"
+	"softswitch/unit"
 )
 
 // fatTreeRun is a run on the k=4 fat-tree that deadlocks the loop agg0-0, core0,

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"softswitch/event"
-	"softswitch/internal/unit"
 	"softswitch/oracle"
+	"softswitch/unit"
 )
 
 // W20: a deadlock that both detectors declare, rightly, opens by itself: a bucket of

@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"softswitch/internal/testsim"
-	"softswitch/internal/unit"
 	"softswitch/scenario"
 	"softswitch/scenarios"
 	"softswitch/sim"
-	"softswitch/tagger"
+	"softswitch/topo/tagger"
+	"softswitch/unit"
 )
 
 // parse reads a scenario file, for no detector.

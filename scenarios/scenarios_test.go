@@ -10,11 +10,11 @@ import (
 	"softswitch/detect/itsypaper"
 	"softswitch/event"
 	"softswitch/internal/testsim"
-	"softswitch/internal/unit"
 	"softswitch/oracle"
 	"softswitch/scenario"
 	"softswitch/scenarios"
 	"softswitch/sim"
+	"softswitch/unit"
 )
 
 var detectors = map[string]detect.Factory{"none": detect.NewNone, "itsypaper": itsypaper.New, "itsy": itsy.New}

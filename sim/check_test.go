@@ -6,9 +6,9 @@ import (
 
 	"softswitch/buffer"
 	"softswitch/event"
-	"softswitch/internal/unit"
 	"softswitch/oracle"
 	"softswitch/scenario"
+	"softswitch/unit"
 )
 
 // checker looks at a world after each event and holds it against what must always

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"softswitch/event"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // A bucket that is XOFF when its link comes up again pauses the far end at once,

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // timers is one deadline per id, and the order in which they fire: by time, and

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"softswitch/internal/testseed"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // slowTimers is the slow twin of timers: a table that is searched.

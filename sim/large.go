@@ -10,9 +10,9 @@ import (
 	"softswitch/detect"
 	"softswitch/host"
 	"softswitch/internal/ether"
-	"softswitch/internal/unit"
 	"softswitch/scenario"
 	"softswitch/topo"
+	"softswitch/unit"
 )
 
 // Large is a fabric of thousands of switches with a few flows. Its world is made

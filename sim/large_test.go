@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/config"
 	"softswitch/detect"
-	"softswitch/internal/unit"
 	"softswitch/scenario"
+	"softswitch/scenario/config"
 	"softswitch/topo"
+	"softswitch/unit"
 )
 
 // A fabric that is made as a large one is the fabric that a scenario makes: the

@@ -1,6 +1,6 @@
 package sim
 
-import "softswitch/internal/unit"
+import "softswitch/unit"
 
 // start brings up every link and starts every host, at time 0.
 func (w *World) start() {

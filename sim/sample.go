@@ -2,7 +2,7 @@ package sim
 
 import (
 	"softswitch/dataplane"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // play lets everything happen up to end, and shows the world to whoever asked for

@@ -3,8 +3,8 @@ package sim
 import (
 	"fmt"
 
-	"softswitch/internal/unit"
 	"softswitch/scenario"
+	"softswitch/unit"
 )
 
 // nextStep is when the next entry of the time line is due.

@@ -8,9 +8,9 @@ import (
 
 	"softswitch/dataplane"
 	"softswitch/event"
-	"softswitch/internal/unit"
 	"softswitch/scenario"
 	"softswitch/scenarios"
+	"softswitch/unit"
 )
 
 // logged is what a node said of a type, as times.

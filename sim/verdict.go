@@ -6,11 +6,11 @@ import (
 	"softswitch/dataplane"
 	"softswitch/detect"
 	"softswitch/event"
-	"softswitch/internal/unit"
 	"softswitch/link"
-	"softswitch/observe"
 	"softswitch/oracle"
 	"softswitch/scenario"
+	"softswitch/unit"
+	"softswitch/view/observe"
 )
 
 // lateHops is how long a deadlock may be over before its declaration is false, in

@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"softswitch/buffer"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
 	"softswitch/pfcframe"
+	"softswitch/unit"
 )
 
 // fifo is the frames on a wire, in the order in which they arrive. It grows to

@@ -8,12 +8,12 @@ import (
 	"softswitch/buffer"
 	"softswitch/dataplane"
 	"softswitch/detect"
+	"softswitch/detect/respond"
 	"softswitch/event"
 	"softswitch/host"
-	"softswitch/internal/unit"
-	"softswitch/respond"
 	"softswitch/scenario"
 	"softswitch/topo"
+	"softswitch/unit"
 )
 
 // keep is how many bytes of a frame a simulation carries: all headers, and the

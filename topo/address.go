@@ -3,7 +3,7 @@ package topo
 import (
 	"fmt"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // maxInterfaceName is IFNAMSIZ - 1 of Linux.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // ExplicitNode is a node of a fabric that is given node by node.

@@ -3,7 +3,7 @@ package topo
 import (
 	"fmt"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // FatTree is the fabric of k-port switches in k pods (Al-Fares et al., "A

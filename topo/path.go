@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"softswitch/internal/ether"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // Hop is a switch on a path: In is the port by which a frame comes, Out the one

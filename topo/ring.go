@@ -3,7 +3,7 @@ package topo
 import (
 	"fmt"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // Ring is n switches s1 to sn, each joined to the next and the last to the

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // Group is where a switch sends the frames of one subnet: to one of Ports, and

@@ -9,7 +9,7 @@ import (
 
 	"softswitch/internal/ether"
 	"softswitch/internal/testseed"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // peers names the far ends of ports of switch s.

@@ -25,7 +25,7 @@ package topo
 import (
 	"fmt"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // Kind is what a node is.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 func fatTree(t testing.TB, k int) *Fabric {

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"softswitch/internal/unit"
 	"softswitch/sim/boundary"
+	"softswitch/unit"
 )
 
 // boundaryTable is what `sim boundary` prints.

@@ -18,11 +18,11 @@ import (
 
 	"softswitch/compare"
 	"softswitch/detect/watchdog"
-	"softswitch/internal/unit"
 	"softswitch/lab"
 	"softswitch/scenario"
 	"softswitch/scenarios"
 	"softswitch/sim"
+	"softswitch/unit"
 )
 
 // compareLab is the name of the lab of a live comparison.

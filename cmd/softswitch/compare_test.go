@@ -5,10 +5,10 @@ import (
 	"testing"
 
 	"softswitch/compare"
+	"softswitch/detect/respond"
 	"softswitch/detect/watchdog"
-	"softswitch/internal/unit"
-	"softswitch/respond"
 	"softswitch/scenario"
+	"softswitch/unit"
 )
 
 // Every system is made of parts that this program has.

@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"softswitch/event"
-	"softswitch/internal/unit"
 	"softswitch/scenario"
 	"softswitch/scenarios"
 	"softswitch/sim"
 	"softswitch/sim/plot"
+	"softswitch/unit"
 )
 
 func simFigures() *cobra.Command {

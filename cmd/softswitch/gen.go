@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
-	"softswitch/config"
+	"softswitch/detect/respond"
 	"softswitch/internal/schema"
-	"softswitch/respond"
 	"softswitch/scenario"
+	"softswitch/scenario/config"
 )
 
 func genCommand() *cobra.Command {
@@ -66,7 +66,7 @@ type document struct {
 // have it. Of the references, what stands above generatedMark is written by hand and
 // stays.
 func generatedDocs(source string) ([]document, error) {
-	comments, err := schema.ReadComments(os.DirFS(source), "config", "scenario")
+	comments, err := schema.ReadComments(os.DirFS(source), "scenario/config", "scenario")
 	if err != nil {
 		return nil, err
 	}

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"softswitch/config"
 	"softswitch/internal/graph"
 	netnslab "softswitch/netns-lab"
 	"softswitch/scenario"
+	"softswitch/scenario/config"
 	"softswitch/topo"
 )
 

@@ -9,14 +9,14 @@ import (
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
 
-	"softswitch/config"
+	"softswitch/event/replay"
 	"softswitch/host"
 	"softswitch/internal/control"
-	"softswitch/internal/unit"
 	"softswitch/live"
-	"softswitch/metrics"
-	"softswitch/observe"
-	"softswitch/replay"
+	"softswitch/scenario/config"
+	"softswitch/unit"
+	"softswitch/view/metrics"
+	"softswitch/view/observe"
 )
 
 func hostCommand() *cobra.Command {

@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"softswitch/eventlog"
+	"softswitch/event/eventlog"
 	"softswitch/internal/timer"
-	"softswitch/internal/unit"
 	"softswitch/lab"
+	"softswitch/unit"
 )
 
 func labEvents(name *string) *cobra.Command {

@@ -12,9 +12,9 @@ import (
 
 	"softswitch/internal/control"
 	"softswitch/lab"
-	"softswitch/metrics"
 	netnslab "softswitch/netns-lab"
-	"softswitch/observe"
+	"softswitch/view/metrics"
+	"softswitch/view/observe"
 )
 
 // labMetricsAddress is where a lab's metrics are, unless it is said otherwise.

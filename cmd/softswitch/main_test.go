@@ -19,11 +19,11 @@ import (
 	"github.com/google/gopacket/pcapgo"
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
 	netnslab "softswitch/netns-lab"
 	"softswitch/pfcframe"
 	"softswitch/scenarios"
+	"softswitch/unit"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files of testdata/script anew")

@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"softswitch/config"
 	"softswitch/dataplane"
 	"softswitch/link"
 	"softswitch/live"
-	"softswitch/metrics"
+	"softswitch/scenario/config"
+	"softswitch/view/metrics"
 )
 
 // pipedNode is a switch of two ports on pipes, which runs until ctx ends.

@@ -11,17 +11,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"softswitch/config"
+	"softswitch/event/replay"
+	"softswitch/host/nic"
 	"softswitch/internal/control"
 	"softswitch/internal/strictyaml"
-	"softswitch/internal/unit"
 	"softswitch/lab"
 	"softswitch/link"
 	"softswitch/live"
 	netnslab "softswitch/netns-lab"
-	"softswitch/nic"
-	"softswitch/observe"
-	"softswitch/replay"
+	"softswitch/scenario/config"
+	"softswitch/unit"
+	"softswitch/view/observe"
 )
 
 func nicCommand() *cobra.Command {

@@ -17,13 +17,13 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"softswitch/config"
-	"softswitch/internal/unit"
 	"softswitch/lab"
 	netnslab "softswitch/netns-lab"
-	"softswitch/observe"
 	"softswitch/scenario"
+	"softswitch/scenario/config"
 	"softswitch/scenarios"
+	"softswitch/unit"
+	"softswitch/view/observe"
 )
 
 // What the demonstration does on links of 50 Mbit/s.

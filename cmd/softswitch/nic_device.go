@@ -12,10 +12,10 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
-	"softswitch/config"
 	"softswitch/internal/ether"
 	"softswitch/internal/strictyaml"
 	"softswitch/link"
+	"softswitch/scenario/config"
 )
 
 // claimWire keeps the kernel's stack off the interface of the wire: it refuses one that

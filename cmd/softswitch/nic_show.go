@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"softswitch/config"
-	"softswitch/observe"
+	"softswitch/scenario/config"
+	"softswitch/view/observe"
 )
 
 func nicShow() *cobra.Command {

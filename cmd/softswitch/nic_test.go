@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/unit"
-	"softswitch/observe"
 	"softswitch/scenarios"
+	"softswitch/unit"
+	"softswitch/view/observe"
 )
 
 // TestNICDemo: iperf3 over UDP in a lossless class through two switches to a slow

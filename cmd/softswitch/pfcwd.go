@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 func pfcwdCommand() *cobra.Command {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"softswitch/respond"
+	"softswitch/detect/respond"
 	"softswitch/scenario"
 )
 

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"softswitch/internal/decode"
-	"softswitch/internal/unit"
 	"softswitch/scenario"
+	"softswitch/unit"
 )
 
 // TestPause: a slow receiver pauses its way back to the sender, nothing is lost,

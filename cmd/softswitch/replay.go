@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"softswitch/replay"
+	"softswitch/event/replay"
 )
 
 func replayCommand() *cobra.Command {

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"softswitch/config"
 	"softswitch/dataplane"
 	"softswitch/detect"
 	"softswitch/event"
-	"softswitch/internal/unit"
-	"softswitch/replay"
+	"softswitch/event/replay"
+	"softswitch/scenario/config"
+	"softswitch/unit"
 )
 
 // recordings are files for the scripts: of a switch whose link comes up, the same

@@ -9,16 +9,16 @@ import (
 	"sync"
 	"time"
 
-	"softswitch/config"
 	"softswitch/dataplane"
 	"softswitch/detect"
 	"softswitch/detect/watchdog"
 	"softswitch/internal/control"
 	"softswitch/internal/strictyaml"
-	"softswitch/internal/unit"
 	"softswitch/live"
-	"softswitch/metrics"
-	"softswitch/observe"
+	"softswitch/scenario/config"
+	"softswitch/unit"
+	"softswitch/view/metrics"
+	"softswitch/view/observe"
 )
 
 // switchNode answers control requests about the switch of this process. The switch is

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"softswitch/detect/respond"
 	"softswitch/live"
-	"softswitch/respond"
 )
 
 // restart is what a switch is to begin anew with. It is the cause for which the one

@@ -11,18 +11,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"softswitch/config"
 	"softswitch/dataplane"
 	"softswitch/detect"
 	"softswitch/detect/deadlockbreaker"
 	"softswitch/detect/itsy"
 	"softswitch/detect/itsypaper"
 	"softswitch/detect/loopbreaker"
+	"softswitch/detect/respond"
 	"softswitch/detect/watchdog"
-	"softswitch/internal/unit"
+	"softswitch/event/replay"
 	"softswitch/live"
-	"softswitch/replay"
-	"softswitch/respond"
+	"softswitch/scenario/config"
+	"softswitch/unit"
 )
 
 // detectors are the detectors by name.

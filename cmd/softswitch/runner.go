@@ -10,15 +10,15 @@ import (
 	"sync"
 	"syscall"
 
-	"softswitch/config"
 	"softswitch/event"
+	"softswitch/event/replay"
 	"softswitch/internal/control"
-	"softswitch/internal/unit"
 	"softswitch/link"
 	"softswitch/live"
-	"softswitch/metrics"
-	"softswitch/observe"
-	"softswitch/replay"
+	"softswitch/scenario/config"
+	"softswitch/unit"
+	"softswitch/view/metrics"
+	"softswitch/view/observe"
 )
 
 // runner runs a machine in this process, with its control socket, its event log

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"softswitch/internal/timer"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 func showCommand() *cobra.Command {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"softswitch/internal/unit"
-	"softswitch/observe"
+	"softswitch/unit"
+	"softswitch/view/observe"
 )
 
 // watermarks are bytes by port and class; nil for a class that has none.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"softswitch/observe"
+	"softswitch/view/observe"
 )
 
 // declared is what a switch's detector has declared, and what the switch is called.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"softswitch/internal/unit"
-	"softswitch/observe"
+	"softswitch/unit"
+	"softswitch/view/observe"
 )
 
 // classes are numbers by class.

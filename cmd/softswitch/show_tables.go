@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"softswitch/config"
-	"softswitch/internal/unit"
-	"softswitch/observe"
+	"softswitch/scenario/config"
+	"softswitch/unit"
+	"softswitch/view/observe"
 )
 
 func (s *shower) interfaces() *cobra.Command {

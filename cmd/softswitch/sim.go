@@ -11,7 +11,7 @@ import (
 	"softswitch/event"
 	"softswitch/scenario"
 	"softswitch/sim"
-	"softswitch/ui"
+	"softswitch/view/ui"
 )
 
 func simCommand() *cobra.Command {

@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"softswitch/internal/unit"
 	"softswitch/scenario"
 	"softswitch/sim"
+	"softswitch/unit"
 )
 
 // benchResult is what `sim bench` prints. Times and rates are those of the median

@@ -15,13 +15,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"softswitch/config"
 	"softswitch/dataplane"
 	"softswitch/detect"
-	"softswitch/internal/unit"
 	"softswitch/scenario"
+	"softswitch/scenario/config"
 	"softswitch/sim"
 	"softswitch/topo"
+	"softswitch/unit"
 )
 
 // scaleResult is what `sim scale` prints.

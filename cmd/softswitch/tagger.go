@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"softswitch/internal/unit"
 	"softswitch/scenario"
-	"softswitch/tagger"
+	"softswitch/topo/tagger"
+	"softswitch/unit"
 )
 
 func taggerCommand() *cobra.Command {

@@ -7,11 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"softswitch/internal/unit"
 	"softswitch/scenario"
 	"softswitch/scenarios"
 	"softswitch/sim"
 	"softswitch/sim/plot"
+	"softswitch/unit"
 )
 
 func plotCommand() *cobra.Command {

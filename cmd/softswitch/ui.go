@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"softswitch/respond"
-	"softswitch/ui"
+	"softswitch/detect/respond"
+	"softswitch/view/ui"
 )
 
 // pageAddress is where the live page listens unless it is told otherwise.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"softswitch/config"
 	"softswitch/internal/strictyaml"
 	"softswitch/scenario"
+	"softswitch/scenario/config"
 )
 
 func validateCommand() *cobra.Command {

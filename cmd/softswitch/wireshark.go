@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"softswitch/wireshark"
+	"softswitch/view/wireshark"
 )
 
 func wiresharkCommand() *cobra.Command {

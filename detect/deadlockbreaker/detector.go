@@ -3,10 +3,10 @@ package deadlockbreaker
 import (
 	"unsafe"
 
-	"softswitch/clcm"
 	"softswitch/detect"
-	"softswitch/detect/suspect"
-	"softswitch/internal/unit"
+	"softswitch/detect/clcm"
+	"softswitch/detect/stall"
+	"softswitch/unit"
 )
 
 // Name is the system's name in scenario files and verdicts.
@@ -23,8 +23,8 @@ type system struct {
 	detect.None // what it has no use for: pauses, labels, ITSY's messages
 	view        detect.View
 	act         detect.Actions
-	monitor     *suspect.Monitor
-	random      suspect.Random
+	monitor     *stall.Monitor
+	random      stall.Random
 	classes     [unit.Priorities]*class
 	ends        unit.Time          // when the next release ends; Never if none is in force
 	seen        [replaysMax]uint32 // nonces of releases; a ring
@@ -51,7 +51,7 @@ type queue struct {
 
 // New is the Factory of Deadlock Breaker.
 func New(v detect.View, a detect.Actions) detect.Detector {
-	s := &system{view: v, act: a, monitor: suspect.NewMonitor(v), random: suspect.NewRandom(v.Self()), ends: unit.Never}
+	s := &system{view: v, act: a, monitor: stall.NewMonitor(v), random: stall.NewRandom(v.Self()), ends: unit.Never}
 	for c := range unit.Priority(unit.Priorities) {
 		if v.Lossless().Has(c) {
 			s.classes[c] = &class{queues: make([]queue, v.Ports())}

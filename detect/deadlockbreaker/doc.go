@@ -13,7 +13,7 @@
 //	release: path  --> in     Restrict(in, out), Loan(in)         out --> release: path
 //	                          until the time is over                      index + 1
 //
-// Detection. A queue that package suspect suspects sends, at once and in every period,
+// Detection. A queue that package stall suspects sends, at once and in every period,
 // a path that begins with itself. Whoever gets a path adds one of its suspected queues
 // that hold frames of the port by which it came, a random one if there are several. A
 // switch that finds itself in the path has found a loop: from its own hop on. What lies

@@ -3,9 +3,9 @@ package deadlockbreaker
 import (
 	"slices"
 
-	"softswitch/clcm"
 	"softswitch/detect"
-	"softswitch/internal/unit"
+	"softswitch/detect/clcm"
+	"softswitch/unit"
 )
 
 // release does what the hop at m.Index is to do for frames that come in at in, and

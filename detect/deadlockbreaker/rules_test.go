@@ -4,28 +4,28 @@ import (
 	"slices"
 	"testing"
 
-	"softswitch/clcm"
-	"softswitch/detect/suspect/suspecttest"
-	"softswitch/internal/unit"
+	"softswitch/detect/clcm"
+	"softswitch/detect/stall/stalltest"
+	"softswitch/unit"
 )
 
 // Ports of a switch of a loop: b comes from the switch before, p and p2 lead to the
 // next ones, h to a host.
-const b, p, p2, h = suspecttest.In, suspecttest.Out, suspecttest.Out2, suspecttest.Host
+const b, p, p2, h = stalltest.In, stalltest.Out, stalltest.Out2, stalltest.Host
 
 const (
-	period = suspecttest.Period
-	whole  = suspecttest.Whole
-	active = releaseHops * suspecttest.Hop
+	period = stalltest.Period
+	whole  = stalltest.Whole
+	active = releaseHops * stalltest.Hop
 )
 
 // other is a hop of another switch.
 var other = clcm.Hop{SPUID: 0xaaaa, Egress: 9}
 
 // script is a switch with Deadlock Breaker, whose messages are paths.
-type script = suspecttest.Script[clcm.Path]
+type script = stalltest.Script[clcm.Path]
 
-func newScript(t *testing.T) *script { return suspecttest.NewScript(t, New, message, parse) }
+func newScript(t *testing.T) *script { return stalltest.NewScript(t, New, message, parse) }
 
 func message(m clcm.Path) []byte { return clcm.AppendPath(nil, m) }
 
@@ -41,11 +41,11 @@ func suspected(t *testing.T) (sc *script, own clcm.Hop) {
 }
 
 func detection(nonce uint32, hops ...clcm.Hop) clcm.Path {
-	return clcm.Path{Class: suspecttest.Class, Nonce: nonce, Index: len(hops), Hops: hops}
+	return clcm.Path{Class: stalltest.Class, Nonce: nonce, Index: len(hops), Hops: hops}
 }
 
 func release(nonce uint32, index int, hops ...clcm.Hop) clcm.Path {
-	return clcm.Path{Phase: clcm.Release, Class: suspecttest.Class, Nonce: nonce, Index: index, Hops: hops}
+	return clcm.Path{Phase: clcm.Release, Class: stalltest.Class, Nonce: nonce, Index: index, Hops: hops}
 }
 
 // A suspected queue sends a path that begins with itself, in every period, each with a
@@ -239,7 +239,7 @@ func TestRefused(t *testing.T) {
 		"truncated":             good[:len(good)-1],
 		"path beyond the TLV":   slices.Concat(good[:13], []byte{9}, good[14:]),
 		"index beyond":          slices.Concat(good[:12], []byte{2}, good[13:]),
-		"an election":           clcm.AppendElection(nil, clcm.Election{Class: suspecttest.Class, SPUID: own.SPUID}),
+		"an election":           clcm.AppendElection(nil, clcm.Election{Class: stalltest.Class, SPUID: own.SPUID}),
 		"another class":         message(elsewhere),
 		"another's hop":         message(release(7, 1, own, other)),
 		"a stale SPUID":         message(release(7, 0, clcm.Hop{SPUID: own.SPUID + 1, Egress: p})),
@@ -257,7 +257,7 @@ func TestRefused(t *testing.T) {
 }
 
 func TestStateBytes(t *testing.T) {
-	small, large := suspecttest.New(New, 1, 2), suspecttest.New(New, 1, 64)
+	small, large := stalltest.New(New, 1, 2), stalltest.New(New, 1, 64)
 	if a, z := small.System().StateBytes(), large.System().StateBytes(); a <= 0 || z <= 3*a || z > 64*100 {
 		t.Errorf("2 ports take %d bytes, 64 take %d; want more by port, up to 100 a port", a, z)
 	}

@@ -6,10 +6,10 @@ import (
 	"softswitch/detect"
 	"softswitch/detect/deadlockbreaker"
 	"softswitch/internal/testsim"
-	"softswitch/internal/unit"
 	"softswitch/oracle"
 	"softswitch/scenario"
 	"softswitch/sim"
+	"softswitch/unit"
 )
 
 // play simulates the first part of a scenario with a detector.

@@ -3,10 +3,10 @@ package deadlockbreaker
 import (
 	"slices"
 
-	"softswitch/clcm"
 	"softswitch/detect"
-	"softswitch/internal/unit"
+	"softswitch/detect/clcm"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // begin sends a path that begins with q.

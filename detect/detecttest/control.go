@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"softswitch/detect"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // MTU is the longest frame of a script in bytes, and Rate the rate of every port.

@@ -31,8 +31,8 @@ import (
 	"fmt"
 
 	"softswitch/detect"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // Class is the lossless class of every bucket and queue in a script.

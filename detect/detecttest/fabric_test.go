@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"softswitch/detect"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // newRing is S1 > S2 > S3 > S4 > S1, without detectors.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"softswitch/detect"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // Ports of a switch S_k of a ring S1 > S2 > ... > S1.

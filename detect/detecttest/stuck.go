@@ -1,6 +1,6 @@
 package detecttest
 
-import "softswitch/internal/unit"
+import "softswitch/unit"
 
 // Stuck is the largest set of queues that can never transmit again, in the order
 // of switches and ports: each is paused by the current XOFF period of the bucket

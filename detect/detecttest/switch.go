@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"softswitch/detect"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // Switch is one switch of a script. Port i is at once the ingress port of bucket i

@@ -2,8 +2,8 @@ package detecttest
 
 import (
 	"softswitch/detect"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // view is a Switch as a detect.View.

@@ -1,8 +1,8 @@
 package itsy
 
 import (
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // checkHops is how long a bucket waits for its check to come round before it checks again

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 
 	"softswitch/detect"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // Names in scenario files and verdicts.

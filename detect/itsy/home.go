@@ -2,7 +2,7 @@ package itsy
 
 import (
 	"softswitch/detect"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // home looks whether labels of bucket i came home to paused queues in which it has

@@ -1,8 +1,8 @@
 package itsy
 
 import (
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // label is what an egress port stores of the last pause that came to it: a label,

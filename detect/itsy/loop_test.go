@@ -5,8 +5,8 @@ import (
 
 	"softswitch/detect"
 	"softswitch/detect/detecttest"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // S1 is congested first; the pauses go round and come back to it at 105 us: then the

@@ -2,8 +2,8 @@ package itsy
 
 import (
 	"softswitch/detect"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // block brings up to date whether bucket i is blocked: XOFF, and with more than XON

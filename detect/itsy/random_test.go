@@ -8,7 +8,7 @@ import (
 	"softswitch/detect"
 	"softswitch/detect/detecttest"
 	"softswitch/internal/testseed"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // world is a few switches with buckets that fill, drain and go XOFF and XON at

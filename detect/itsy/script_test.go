@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"softswitch/detect/detecttest"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // kilo is the unit of bytes in the scripts, which are in kilobytes. XON is 36.

@@ -2,8 +2,8 @@ package itsy
 
 import (
 	"softswitch/detect"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // slotCount is how many verifications a switch takes part in at once.

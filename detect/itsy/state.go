@@ -4,7 +4,7 @@ import (
 	"unsafe"
 
 	"softswitch/detect"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // class is all that is remembered of one lossless class: for n ports 20 bytes a

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"softswitch/detect"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // stub is a switch of which every queue is paused and every bucket XOFF and full.

@@ -1,6 +1,6 @@
 package itsy
 
-import "softswitch/internal/unit"
+import "softswitch/unit"
 
 // Waiting times in hops (detect.View.Hop).
 const (

@@ -1,6 +1,6 @@
 package itsy
 
-import "softswitch/internal/unit"
+import "softswitch/unit"
 
 // The initial trigger is a diagnosis. It is decided once, when a bucket goes XOFF,
 // handed on with every pause, and never used to find a loop.

@@ -2,8 +2,8 @@ package itsy
 
 import (
 	"softswitch/detect"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // wireFailed is the flag of an acknowledgement below which a walk failed.

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"softswitch/detect"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // part is a switch's part in another's verification: bucket 0 waits for queues 1 and

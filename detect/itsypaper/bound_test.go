@@ -7,8 +7,8 @@ import (
 	"softswitch/detect"
 	"softswitch/detect/detecttest"
 	"softswitch/internal/testseed"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 func testRand(t *testing.T) *rand.Rand { return rand.New(rand.NewPCG(testseed.New(t), 0)) }

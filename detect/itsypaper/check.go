@@ -2,8 +2,8 @@ package itsypaper
 
 import (
 	"softswitch/detect"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // home tests the switch's own label l, which came to q, for a causality loop

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 
 	"softswitch/detect"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // Name is the detector's name in scenario files and verdicts.

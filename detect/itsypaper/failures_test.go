@@ -5,7 +5,7 @@ import (
 
 	"softswitch/detect"
 	"softswitch/detect/detecttest"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // The tests of this file record where the text fails. Each names the weak spot and

@@ -1,8 +1,8 @@
 package itsypaper
 
 import (
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // HopLimit is the number of links that a label or a check may cross. A label that

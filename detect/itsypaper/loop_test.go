@@ -5,7 +5,7 @@ import (
 
 	"softswitch/detect"
 	"softswitch/detect/detecttest"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 func TestTriggerOnLoop(t *testing.T) {

@@ -2,8 +2,8 @@ package itsypaper
 
 import (
 	"softswitch/detect"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // storedElsewhere reports whether a port other than p stores l's {S, P}, of any Seq.

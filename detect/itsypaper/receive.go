@@ -2,8 +2,8 @@ package itsypaper
 
 import (
 	"softswitch/detect"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // receive takes a checking message that came to port p, on a pause or alone

@@ -6,7 +6,7 @@ import (
 
 	"softswitch/detect"
 	"softswitch/detect/detecttest"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // kilo is the unit of bytes in the scripts, which are in kilobytes.

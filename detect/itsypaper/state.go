@@ -4,7 +4,7 @@ import (
 	"slices"
 	"unsafe"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // state is all that the detector remembers. For n ports it takes n x ceil(n/8)

@@ -5,8 +5,8 @@ import (
 
 	"softswitch/detect"
 	"softswitch/detect/detecttest"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // ITSY, section V: less than 0.1 KB for 4 ports, less than 1 KB for 64.

@@ -2,8 +2,8 @@ package itsypaper
 
 import (
 	"softswitch/detect"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // XOFF decides what the pause of b will carry (ITSY, III-A and III-B). The packet

@@ -11,7 +11,7 @@
 //	own SPUID home:            Report, Avoid(in, out), Force(MTU)
 //	again, while it is stuck:  Force(2 MTU), Force(3 MTU), ...
 //
-// Detection and election (3.2.1). A queue that package suspect suspects draws a random
+// Detection and election (3.2.1). A queue that package stall suspects draws a random
 // SPUID and sends it downstream at once and in every period. A smaller one that comes
 // in replaces those of all suspected queues that are greater; the port by which a
 // queue's own one comes home is the loop's ingress, and its switch is the master.

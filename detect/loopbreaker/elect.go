@@ -3,9 +3,9 @@ package loopbreaker
 import (
 	"slices"
 
-	"softswitch/clcm"
 	"softswitch/detect"
-	"softswitch/internal/unit"
+	"softswitch/detect/clcm"
+	"softswitch/unit"
 )
 
 // send is what a suspected queue sends in every period. One without an SPUID draws one

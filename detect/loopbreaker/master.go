@@ -2,8 +2,8 @@ package loopbreaker
 
 import (
 	"softswitch/detect"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // resolve: q's own SPUID came home at in, so the switch is the master of the loop that

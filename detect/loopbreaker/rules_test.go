@@ -5,32 +5,32 @@ import (
 	"slices"
 	"testing"
 
-	"softswitch/clcm"
-	"softswitch/detect/suspect/suspecttest"
-	"softswitch/internal/unit"
+	"softswitch/detect/clcm"
+	"softswitch/detect/stall/stalltest"
+	"softswitch/unit"
 )
 
 // Ports of a switch of a loop: b comes from the switch before, p and p2 lead to the
 // next ones, h to a host.
-const b, p, p2, h = suspecttest.In, suspecttest.Out, suspecttest.Out2, suspecttest.Host
+const b, p, p2, h = stalltest.In, stalltest.Out, stalltest.Out2, stalltest.Host
 
 const (
-	period = suspecttest.Period
-	whole  = suspecttest.Whole
+	period = stalltest.Period
+	whole  = stalltest.Whole
 )
 
 // script is a switch with Loop Breaker, whose messages are SPUIDs.
-type script = suspecttest.Script[uint32]
+type script = stalltest.Script[uint32]
 
-func newScript(t *testing.T) *script { return suspecttest.NewScript(t, New, message, parse) }
+func newScript(t *testing.T) *script { return stalltest.NewScript(t, New, message, parse) }
 
 func message(spuid uint32) []byte {
-	return clcm.AppendElection(nil, clcm.Election{Class: suspecttest.Class, SPUID: spuid})
+	return clcm.AppendElection(nil, clcm.Election{Class: stalltest.Class, SPUID: spuid})
 }
 
 func parse(payload []byte) (uint32, error) {
 	m, err := clcm.ParseElection(payload)
-	if err == nil && m.Class != suspecttest.Class {
+	if err == nil && m.Class != stalltest.Class {
 		err = fmt.Errorf("class %d", m.Class)
 	}
 	return m.SPUID, err
@@ -247,8 +247,8 @@ func TestRefused(t *testing.T) {
 	for _, payload := range [][]byte{
 		nil,
 		message(own)[:11],
-		clcm.AppendElection(nil, clcm.Election{Class: suspecttest.Class + 1, SPUID: own}),
-		clcm.AppendPath(nil, clcm.Path{Class: suspecttest.Class, Index: 1, Hops: []clcm.Hop{{SPUID: own, Egress: p}}}),
+		clcm.AppendElection(nil, clcm.Election{Class: stalltest.Class + 1, SPUID: own}),
+		clcm.AppendPath(nil, clcm.Path{Class: stalltest.Class, Index: 1, Hops: []clcm.Hop{{SPUID: own, Egress: p}}}),
 	} {
 		sc.Refuse(b, payload)
 	}
@@ -258,7 +258,7 @@ func TestRefused(t *testing.T) {
 }
 
 func TestStateBytes(t *testing.T) {
-	small, large := suspecttest.New(New, 1, 2), suspecttest.New(New, 1, 64)
+	small, large := stalltest.New(New, 1, 2), stalltest.New(New, 1, 64)
 	if a, z := small.System().StateBytes(), large.System().StateBytes(); a <= 0 || z <= 8*a || z > 64*150 {
 		t.Errorf("2 ports take %d bytes, 64 take %d; want more by port, up to 150 a port", a, z)
 	}

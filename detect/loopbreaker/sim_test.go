@@ -7,10 +7,10 @@ import (
 	"softswitch/detect"
 	"softswitch/detect/loopbreaker"
 	"softswitch/internal/testsim"
-	"softswitch/internal/unit"
 	"softswitch/oracle"
 	"softswitch/scenario"
 	"softswitch/sim"
+	"softswitch/unit"
 )
 
 // play simulates a scenario with a detector.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"softswitch/detect"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // Names in scenario files and verdicts, by action. Name is that of Drop, SONiC's

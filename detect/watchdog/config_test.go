@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"softswitch/detect"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 func TestScaling(t *testing.T) {

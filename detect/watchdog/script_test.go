@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"softswitch/detect"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 const (

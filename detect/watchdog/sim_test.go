@@ -9,9 +9,9 @@ import (
 	"softswitch/detect/watchdog"
 	"softswitch/event"
 	"softswitch/internal/testsim"
-	"softswitch/internal/unit"
 	"softswitch/scenario"
 	"softswitch/sim"
+	"softswitch/unit"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"unsafe"
 
 	"softswitch/detect"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // Watchdog watches the lossless queues of one switch. Of all that the switch tells

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"softswitch/detect"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // The pause begins at 150 ms: the poll at 200 ms is the baseline, those at 400 and 600

@@ -12,8 +12,8 @@ import (
 
 	"softswitch/internal/ether"
 	"softswitch/internal/timer"
-	"softswitch/internal/unit"
 	"softswitch/link"
+	"softswitch/unit"
 )
 
 // workerBatch is how many frames a worker reads and writes at once.

@@ -3,9 +3,9 @@ package decode
 import (
 	"fmt"
 
-	"softswitch/clcm"
-	"softswitch/internal/unit"
+	"softswitch/detect/clcm"
 	"softswitch/itsyhdr"
+	"softswitch/unit"
 )
 
 // offPayload is where a message frame's payload begins.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
 	"softswitch/pfcframe"
+	"softswitch/unit"
 )
 
 // Comment is what a capture remarks on a frame, in words: what a PFC frame pauses and

@@ -3,7 +3,7 @@ package decode_test
 import (
 	"testing"
 
-	"softswitch/clcm"
+	"softswitch/detect/clcm"
 	"softswitch/internal/decode"
 )
 

@@ -16,9 +16,9 @@ import (
 	"github.com/google/gopacket/pcapgo"
 
 	"softswitch/internal/decode"
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
 	"softswitch/pfcframe"
+	"softswitch/unit"
 )
 
 var (

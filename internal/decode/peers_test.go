@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"softswitch/internal/decode"
-	"softswitch/internal/unit"
 	"softswitch/pfcframe"
+	"softswitch/unit"
 )
 
 // The tests of this file hold our frames against two codecs that others wrote:

@@ -6,9 +6,9 @@ import (
 	"net"
 	"time"
 
-	"softswitch/internal/unit"
 	"softswitch/itsyhdr"
 	"softswitch/pfcframe"
+	"softswitch/unit"
 )
 
 // Kind says what a frame is.

@@ -17,7 +17,7 @@
 // It reads no clock, and knows nothing of frames, queues and pauses.
 package pacer
 
-import "softswitch/internal/unit"
+import "softswitch/unit"
 
 // creditMax bounds what a late driver may make up for, in units of its granularity.
 const creditMax = 8

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"softswitch/internal/testseed"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 const (

@@ -8,8 +8,8 @@ package testsim
 import (
 	"testing"
 
+	"softswitch/detect/respond"
 	"softswitch/oracle"
-	"softswitch/respond"
 	"softswitch/scenario"
 	"softswitch/scenarios"
 	"softswitch/sim"

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // start is the process's reference point, on both of its clocks.

@@ -32,7 +32,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // Timer is a one-shot timer. Arm and Close may be called from any goroutine,

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 func newTimer(t testing.TB) *Timer {

@@ -33,9 +33,9 @@ import (
 	"strings"
 
 	"softswitch/detect"
-	"softswitch/internal/unit"
 	"softswitch/scenario"
 	"softswitch/sim"
+	"softswitch/unit"
 )
 
 // Link is the rate B of every link: 40 Gbit/s, as in the paper.

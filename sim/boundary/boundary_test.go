@@ -3,7 +3,7 @@ package boundary
 import (
 	"testing"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // The case of the paper's testbed: two switches, TTL 16, 5 Gbit/s.

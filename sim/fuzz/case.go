@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"softswitch/config"
-	"softswitch/internal/unit"
+	"softswitch/scenario/config"
+	"softswitch/unit"
 )
 
 // Mode is what may happen to control frames.

@@ -6,7 +6,7 @@ import (
 
 	"softswitch/dataplane"
 	"softswitch/detect"
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // drains makes of a case one whose flows all stop at stop and whose hosts receive,

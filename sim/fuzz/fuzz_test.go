@@ -9,8 +9,8 @@ import (
 	"softswitch/detect"
 	"softswitch/detect/itsy"
 	"softswitch/detect/itsypaper"
-	"softswitch/internal/unit"
 	"softswitch/scenario"
+	"softswitch/unit"
 )
 
 // play plays n cases with a number of workers.

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // full is the largest frame, control a PFC frame or a message, in bytes.

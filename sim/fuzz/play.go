@@ -7,10 +7,10 @@ import (
 	"softswitch/dataplane"
 	"softswitch/detect"
 	"softswitch/event"
-	"softswitch/internal/unit"
 	"softswitch/oracle"
 	"softswitch/scenario"
 	"softswitch/sim"
+	"softswitch/unit"
 )
 
 // Failure is what a detector did wrong.

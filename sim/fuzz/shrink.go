@@ -3,7 +3,7 @@ package fuzz
 import (
 	"slices"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // Shrink makes c smaller while fails says that what is left still fails, and

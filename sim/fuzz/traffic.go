@@ -3,7 +3,7 @@ package fuzz
 import (
 	"slices"
 
-	"softswitch/internal/unit"
+	"softswitch/unit"
 )
 
 // traffic draws the flows: those that the shape wants, some others, bursts.

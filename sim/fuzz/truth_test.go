@@ -9,10 +9,10 @@ import (
 	"softswitch/dataplane"
 	"softswitch/detect"
 	"softswitch/event"
-	"softswitch/internal/unit"
 	"softswitch/oracle"
 	"softswitch/scenario"
 	"softswitch/sim"
+	"softswitch/unit"
 )
 
 // truth takes the facts of the whole fabric out of the switches, at every event,

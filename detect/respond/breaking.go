@@ -1,0 +1,177 @@
+package respond
+
+import (
+	"softswitch/detect"
+	"softswitch/itsyhdr"
+	"softswitch/unit"
+)
+
+// breakIt breaks the deadlock of bucket i, unless it is open already.
+func (r *responder) breakIt(now unit.Time, c *class, i unit.Port) {
+	a := &c.in[i].attempt
+	a.tries = 0
+	switch {
+	case !r.view.LinkUp(i) || !r.view.LinkUp(c.in[i].pass.via):
+		r.refuse(detect.RefusedPortDown, c, i)
+		r.hold(now, c, i)
+	case !r.waits(now, c, i), r.policy.Break == BreakNone:
+		r.hold(now, c, i)
+	default:
+		r.startSeal(now, c, i)
+	}
+}
+
+// sealed: the seal of bucket i is home, and nothing comes onto the loop any more; or it
+// was lost. Now the loop is made to move.
+func (r *responder) sealed(now unit.Time, c *class, i unit.Port) {
+	if !c.in[i].loan.sealed || !r.waits(now, c, i) {
+		r.move(now, c, i)
+		return
+	}
+	switch r.policy.Break {
+	case BreakDrop:
+		r.drop(c, i, c.in[i].loan.via)
+		r.support(c, i)
+		r.move(now, c, i)
+	case BreakForce:
+		r.ask(now, c, i)
+	case BreakBubble:
+		if !r.makeRoom(c, i) {
+			r.takeBack(c, i)
+			r.refuse(detect.RefusedNoReserve, c, i)
+			r.hold(now, c, i)
+			return
+		}
+		r.sendOn(c, i, itsyhdr.KindBubble, 0, 0)
+		r.move(now, c, i)
+	}
+}
+
+// support lends the loop of bucket i, which has begun to move, what a bubble would, where
+// there is reserve: if its trigger is handled it is not to close again.
+func (r *responder) support(c *class, i unit.Port) {
+	if !r.policy.Trigger || !c.in[i].loan.active {
+		return
+	}
+	r.makeRoom(c, i)
+	r.sendOn(c, i, itsyhdr.KindBubble, 0, flagSpare)
+}
+
+// move waits for what was done at bucket i to end.
+func (r *responder) move(now unit.Time, c *class, i unit.Port) {
+	a, l := &c.in[i].attempt, &c.in[i].loan
+	a.phase, a.due = moving, now
+	if l.sealed {
+		a.due = l.until
+	}
+}
+
+// giveUp takes back what was done at bucket i, which has no use. The rest of the loop
+// follows by itself.
+func (r *responder) giveUp(now unit.Time, c *class, i unit.Port) {
+	r.takeBack(c, i)
+	r.hold(now, c, i)
+}
+
+// drop drops frames of bucket i, those in the loop's queue first, until it resumes.
+func (r *responder) drop(c *class, i, via unit.Port) {
+	b := c.bucket(i)
+	r.act.Drop(b, c.queue(via))
+	for p := range unit.Port(r.view.Ports()) {
+		if on, _ := r.view.XOFF(b); !on {
+			return
+		}
+		if p != via && r.isWay(c, i, p) {
+			r.act.Drop(b, c.queue(p))
+		}
+	}
+}
+
+// excess is how many bytes bucket i has to lose before it resumes.
+func (r *responder) excess(c *class, i unit.Port) int {
+	return max(0, r.view.Charged(c.bucket(i))-r.view.XON(c.bucket(i)))
+}
+
+// makeRoom lends bucket i enough to take what any bucket of its loop has above its XON
+// threshold; if there is less, enough for what it has itself. It reports whether one of
+// them was lent.
+func (r *responder) makeRoom(c *class, i unit.Port) bool {
+	own := c.in[i].loan.bytes + r.excess(c, i) + r.view.MTU()
+	loop := c.in[i].loan.bytes + (int(c.in[i].pass.need)+1)*r.view.MTU()
+	return loop > own && r.lend(c, i, loop) || r.lend(c, i, own)
+}
+
+// framesMax is the most frames that a message can ask room for.
+const framesMax = 255
+
+// excessFrames is the excess of bucket i in frames, as a message tells it.
+func (r *responder) excessFrames(c *class, i unit.Port) uint8 {
+	return uint8(min((r.excess(c, i)+r.view.MTU()-1)/r.view.MTU(), framesMax))
+}
+
+// ask asks the next hop for room for what bucket i has to send.
+func (r *responder) ask(now unit.Time, c *class, i unit.Port) {
+	a, s := &c.in[i].attempt, &c.in[i].pass
+	frames := min(r.excess(c, i)/r.view.MTU()+2, framesMax) // rounded up, and the last one leaves whole
+	a.phase, a.due = asking, r.hops(now, askHops)
+	a.tries++
+	r.send(c, s.via, itsyhdr.KindReserve, s.id, frames, 0)
+}
+
+// askAgain: the next hop has not answered.
+func (r *responder) askAgain(now unit.Time, c *class, i unit.Port) {
+	switch {
+	case !r.waits(now, c, i):
+		r.support(c, i)
+		r.move(now, c, i)
+	case c.in[i].attempt.tries < triesMax:
+		r.ask(now, c, i)
+	default:
+		r.refuse(detect.RefusedNoReserve, c, i)
+		r.giveUp(now, c, i)
+	}
+}
+
+// reserve: the upstream of bucket i asks for room for so many frames. They are lent, as
+// many as leave it XOFF; if that is none, so many that it resumes.
+func (r *responder) reserve(c *class, i unit.Port, t itsyhdr.TLV) {
+	id, frames, l := claimOf(t), int(t.Hops), &c.in[i].loan
+	if !l.sealed || l.id != id {
+		return // it does not keep anyone waiting any more
+	}
+	if n := (r.excess(c, i) - 1) / r.view.MTU(); n >= 2 {
+		frames = min(frames, n)
+	}
+	if !r.lend(c, i, l.bytes+frames*r.view.MTU()) {
+		r.takeBack(c, i)
+		frames = 0
+	}
+	r.send(c, i, itsyhdr.KindReserve, id, frames, flagBack)
+}
+
+// reserved: the next hop of queue p has room for so many frames. If that was not enough
+// it is asked again.
+func (r *responder) reserved(now unit.Time, c *class, p unit.Port, id claimID, frames int) {
+	i := id.owner.Port
+	if id.owner.Node != r.self || int(i) >= len(c.in) {
+		return
+	}
+	a := &c.in[i].attempt
+	if a.phase != asking || a.seq != id.seq || c.in[i].pass.via != p {
+		return
+	}
+	switch {
+	case frames < 2: // the last frame leaves whole
+		r.refuse(detect.RefusedNoReserve, c, i)
+		r.giveUp(now, c, i)
+	case !r.waits(now, c, i) || a.rounds > roundsMax:
+		r.support(c, i)
+		r.move(now, c, i)
+	default:
+		bytes := min(r.excess(c, i), (frames-1)*r.view.MTU())
+		a.tries = 0
+		a.rounds++
+		a.due = r.hops(now, 1) + r.view.Rate(p).FrameTime(bytes)
+		r.act.Force(c.bucket(i), c.queue(p), bytes)
+	}
+}

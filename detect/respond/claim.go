@@ -1,0 +1,197 @@
+package respond
+
+import (
+	"softswitch/detect"
+	"softswitch/itsyhdr"
+	"softswitch/unit"
+)
+
+// claimID names a claim: the bucket that sent it, and its number there.
+type claimID struct {
+	owner unit.NodePort
+	seq   uint16
+}
+
+func claimOf(t itsyhdr.TLV) claimID { return claimID{t.Initiator, t.Seq} }
+
+// less is the order of claims: by owner, and of one owner by age.
+func (c claimID) less(d claimID) bool {
+	switch {
+	case c.owner.Node != d.owner.Node:
+		return c.owner.Node < d.owner.Node
+	case c.owner.Port != d.owner.Port:
+		return c.owner.Port < d.owner.Port
+	}
+	return int16(c.seq-d.seq) < 0
+}
+
+// pass is the claim that went by a bucket: a step of a search through all waits, depth
+// first. The bubble goes the same way.
+type pass struct {
+	id    claimID
+	open  bool // the bucket has gone XON since: the claim is over
+	until unit.Time
+	via   unit.Port    // the queue by which it left last
+	tried unit.PortSet // the queues by which it has left
+	hops  int          // that it had come
+	need  uint8        // what the bucket that has most above XON has there, in frames
+}
+
+// isLive reports whether the claim may still come home by this bucket.
+func (s *pass) isLive(now unit.Time) bool { return s.until > now && !s.open }
+
+// isWayOf reports whether the claim of id went this way lately.
+func (s *pass) isWayOf(id claimID, now unit.Time) bool { return s.until > now && s.id == id }
+
+func (r *responder) ownID(i unit.Port, seq uint16) claimID {
+	return claimID{unit.NodePort{Node: r.self, Port: i}, seq}
+}
+
+// startClaim sends the claim of bucket i, as soon as no greater one of another owner
+// counts there.
+func (r *responder) startClaim(now unit.Time, c *class, i unit.Port) {
+	a := &c.in[i].attempt
+	if s := &c.in[i].pass; s.isLive(now) && r.ownID(i, 0).owner != s.id.owner && r.ownID(i, a.seq).less(s.id) {
+		a.phase, a.due = retrying, s.until
+		return
+	}
+	a.tries++
+	a.seq = r.newSeq()
+	a.phase, a.due = claiming, r.hops(now, lapHops)
+	c.in[i].pass = pass{id: r.ownID(i, a.seq), until: r.hops(now, passHops), need: r.excessFrames(c, i)}
+	if on, _ := r.view.XOFF(c.bucket(i)); !on || !r.goOn(c, i) {
+		r.claimFailed(now, c, i)
+	}
+}
+
+// withdraw leaves what bucket i has declared, for now, to the owner of another claim, and
+// looks again after the hold-down.
+func (r *responder) withdraw(now unit.Time, c *class, i unit.Port) {
+	a := &c.in[i].attempt
+	r.refuse(detect.RefusedHeld, c, i)
+	a.declared, a.refused = true, true
+	r.hold(now, c, i)
+}
+
+// claimFailed: the claim of bucket i found no way home, or did not come home in time.
+func (r *responder) claimFailed(now unit.Time, c *class, i unit.Port) {
+	a := &c.in[i].attempt
+	c.in[i].pass.until = 0
+	switch {
+	case a.tries < triesMax:
+		a.phase, a.due = retrying, r.hops(now, pauseHops)
+		return
+	case a.rounds == 0:
+		r.refuse(detect.RefusedUnconfirmed, c, i)
+	}
+	r.hold(now, c, i)
+}
+
+// goOn sends the claim that is at bucket i on by the next queue, and reports whether
+// there is one.
+func (r *responder) goOn(c *class, i unit.Port) bool {
+	s := &c.in[i].pass
+	if s.hops >= hopsMax {
+		return false
+	}
+	for {
+		p := r.nextWay(c, i)
+		if p == unit.NoPort {
+			return false
+		}
+		s.tried.Add(p)
+		s.via = p
+		if r.sendOn(c, i, itsyhdr.KindClaim, s.hops, 0) {
+			return true
+		}
+	}
+}
+
+// nextWay is the queue by which the claim at bucket i goes on: the one that was
+// declared, else the one in which the bucket holds most, of those not tried yet.
+// unit.NoPort if there is none.
+func (r *responder) nextWay(c *class, i unit.Port) unit.Port {
+	b := &c.in[i]
+	if q := b.attempt.finding.Queue.Port; b.attempt.phase == claiming && b.pass.tried == 0 && r.isWay(c, i, q) {
+		return q
+	}
+	most, where := 0, unit.NoPort
+	for p := range unit.Port(r.view.Ports()) {
+		if b.pass.tried.Has(p) || !r.isWay(c, i, p) {
+			continue
+		}
+		if held := r.view.Held(c.bucket(i), c.queue(p)); held > most {
+			most, where = held, p
+		}
+	}
+	return where
+}
+
+// isWay reports whether bucket i waits in the queue of p for another switch.
+func (r *responder) isWay(c *class, i, p unit.Port) bool {
+	q := c.queue(p)
+	return !r.view.FacesHost(p) && r.view.Paused(q) && r.view.Held(c.bucket(i), q) > 0
+}
+
+// claim takes a claim that came to bucket i from upstream.
+func (r *responder) claim(now unit.Time, c *class, i unit.Port, t itsyhdr.TLV) {
+	id, s := claimOf(t), &c.in[i].pass
+	a := &c.in[i].attempt
+	if id.owner == r.ownID(i, 0).owner {
+		if a.phase == claiming && a.seq == id.seq {
+			s.need = max(s.need, t.Period)
+			r.home(now, c, i)
+		}
+		return
+	}
+	switch {
+	case a.phase > claiming:
+		return // this switch acts
+	case s.isLive(now) && s.id == id:
+		r.sendBack(c, i, id)
+		return
+	case s.isLive(now) && id.less(s.id):
+		return // the greater one decides
+	case a.phase == claiming || a.phase == retrying:
+		if id.less(r.ownID(i, a.seq)) {
+			return
+		}
+		r.withdraw(now, c, i)
+	}
+	on, _ := r.view.XOFF(c.bucket(i))
+	*s = pass{id: id, until: r.hops(now, passHops), hops: int(t.Hops), need: max(t.Period, r.excessFrames(c, i))}
+	if !on || !r.goOn(c, i) {
+		r.sendBack(c, i, id)
+	}
+}
+
+func (r *responder) sendBack(c *class, i unit.Port, id claimID) {
+	r.send(c, i, itsyhdr.KindClaim, id, 0, flagBack)
+}
+
+// claimBack: the claim that left by p found no way home.
+func (r *responder) claimBack(now unit.Time, c *class, p unit.Port, id claimID) {
+	for n := range c.in {
+		i, s := unit.Port(n), &c.in[n].pass
+		if !s.isLive(now) || s.id != id || s.via != p {
+			continue
+		}
+		switch {
+		case r.goOn(c, i):
+		case id.owner != r.ownID(i, 0).owner:
+			r.sendBack(c, i, id)
+		case c.in[i].attempt.phase == claiming:
+			r.claimFailed(now, c, i)
+		}
+		return
+	}
+}
+
+// home: the claim of bucket i came back to it.
+func (r *responder) home(now unit.Time, c *class, i unit.Port) {
+	if r.waits(now, c, i) {
+		r.confirmed(now, c, i)
+	} else {
+		r.claimFailed(now, c, i)
+	}
+}

@@ -1,0 +1,199 @@
+package respond
+
+import (
+	"softswitch/detect"
+	"softswitch/unit"
+)
+
+// Times of cures. A storm is over when the host has sent no pause for hostQuiet, as
+// SONiC's watchdog has it, and at least for two of the longest pauses. Nothing tells
+// that a flow that is policed would do no harm any more: it gets its rate back after
+// flowQuiet. If the deadlock comes again by it, the next time is twice as long, up to
+// quietMax times.
+const (
+	hostQuiet   = 200 * unit.Millisecond
+	longPauses  = 2
+	longest     = 65535 // quanta
+	flowQuiet   = 10 * unit.Second
+	quietMax    = 16
+	freshHops   = 256 // a cure that young is the answer to this search too
+	policeShare = 64  // a flow is left this part of its link
+	curesMax    = 128
+)
+
+// cure is what is done about a trigger, or was.
+type cure struct {
+	queue detect.Queue // the host's; of a policer the one where the flow waited
+	in    unit.Port    // of a policer; unit.NoPort if the queue was made lossy
+	flow  detect.FlowID
+
+	active bool
+	since  unit.Time
+	quiet  unit.Time // that it takes until it ends
+	due    unit.Time
+	pauses uint64 // of the host, when last looked at
+}
+
+// next is when there is something to do about the cure.
+func (k *cure) next() unit.Time {
+	if !k.active {
+		return unit.Never
+	}
+	return k.due
+}
+
+// cure handles the initial trigger of a deadlock at port p of this switch.
+func (r *responder) cure(now unit.Time, c *class, p unit.Port) {
+	switch {
+	case int(p) >= len(c.in):
+		r.refuseCure(detect.RefusedUnreachable, c, p)
+	case !r.view.LinkUp(p):
+		r.refuseCure(detect.RefusedPortDown, c, p)
+	case r.view.FacesHost(p):
+		r.cureHost(now, c, p)
+	default:
+		r.cureFlows(now, c, p)
+	}
+}
+
+// cureHost stops listening to the pauses of the host behind p, and makes its queue
+// lossy.
+func (r *responder) cureHost(now unit.Time, c *class, p unit.Port) {
+	q := c.queue(p)
+	if r.view.PausesSeen(q) == 0 {
+		r.refuseCure(detect.RefusedNoFlow, c, p)
+		return
+	}
+	quiet := max(hostQuiet, longPauses*r.view.Rate(p).QuantaTime(longest))
+	k := r.remember(now, cure{queue: q, in: unit.NoPort, quiet: quiet})
+	k.pauses = r.view.PausesSeen(q)
+	r.act.Lossy(q, true)
+}
+
+// cureFlows polices those whose frames wait where the bucket of port p has most.
+func (r *responder) cureFlows(now unit.Time, c *class, p unit.Port) {
+	q, ok := r.congested(c, p)
+	if !ok {
+		r.refuseCure(detect.RefusedNoFlow, c, p)
+		return
+	}
+	rate := r.view.Rate(q.Port)
+	if rate == 0 {
+		rate = unit.NominalRate
+	}
+	r.flows = r.view.Flows(r.flows[:0], q)
+	if len(r.flows) == 0 {
+		r.refuseCure(detect.RefusedNoFlow, c, p)
+	}
+	for _, f := range r.heavy() {
+		if !r.act.Police(f.In, f.ID, rate/policeShare) {
+			r.act.Refuse(detect.RefusedNoPolicer, detect.Bucket{Port: f.In, Class: c.id}, q)
+			return
+		}
+		r.remember(now, cure{queue: q, in: f.In, flow: f.ID, quiet: flowQuiet})
+	}
+}
+
+// congested is the queue in which the bucket of port p has most; if it has nothing (the
+// deadlock stops what came by p, and lets others go), the one by which it went XOFF
+// last. ok is false if there is none.
+func (r *responder) congested(c *class, p unit.Port) (q detect.Queue, ok bool) {
+	most, where := 0, c.in[p].cause
+	for out := range unit.Port(r.view.Ports()) {
+		if held := r.view.Held(c.bucket(p), c.queue(out)); held > most {
+			most, where = held, out
+		}
+	}
+	return c.queue(where), where != unit.NoPort
+}
+
+// heavy are the flows of r.flows, heaviest first, to police: those that come in from
+// hosts here and have at least a quarter of a fair share. What comes from another switch
+// has been paused, and is often a victim; only if there is nothing else the heaviest of
+// that.
+func (r *responder) heavy() []detect.Flow {
+	all := 0
+	for _, f := range r.flows {
+		all += f.Bytes
+	}
+	var hosts []detect.Flow
+	for _, f := range r.flows {
+		if r.view.FacesHost(f.In) && 4*f.Bytes*len(r.flows) >= all {
+			hosts = append(hosts, f)
+		}
+	}
+	if len(hosts) == 0 {
+		return r.flows[:min(1, len(r.flows))]
+	}
+	return hosts
+}
+
+// remember notes that k begins now. One that was there before, and ended, is doubled.
+func (r *responder) remember(now unit.Time, k cure) *cure {
+	at := r.recall(k)
+	switch base := k.quiet; {
+	case at.since == 0:
+		*at = k
+	case now-at.since > unit.Time(freshHops)*r.hop:
+		at.quiet = min(2*at.quiet, quietMax*base)
+	}
+	at.active, at.since, at.due = true, now, now+at.quiet
+	return at
+}
+
+// recall is the place of cure k: where it was before, else a new one, else that of the
+// oldest that has ended, else of the oldest.
+func (r *responder) recall(k cure) *cure {
+	oldest := -1
+	for i := range r.cures {
+		at := &r.cures[i]
+		if at.queue == k.queue && at.in == k.in && at.flow == k.flow {
+			return at
+		}
+		if oldest < 0 || older(at, &r.cures[oldest]) {
+			oldest = i
+		}
+	}
+	if len(r.cures) < curesMax {
+		r.cures = append(r.cures, cure{})
+		return &r.cures[len(r.cures)-1]
+	}
+	if r.cures[oldest].active {
+		r.end(&r.cures[oldest])
+	}
+	r.cures[oldest] = cure{}
+	return &r.cures[oldest]
+}
+
+// older is the order in which cures are forgotten.
+func older(a, b *cure) bool {
+	if a.active != b.active {
+		return b.active
+	}
+	return a.since < b.since
+}
+
+// curesDue ends the cures whose time is up. A host that still pauses is waited for.
+func (r *responder) curesDue(now unit.Time) {
+	for i := range r.cures {
+		k := &r.cures[i]
+		if k.next() > now {
+			continue
+		}
+		if seen := r.view.PausesSeen(k.queue); k.in == unit.NoPort && seen != k.pauses {
+			k.pauses, k.due = seen, now+k.quiet
+			continue
+		}
+		r.end(k)
+	}
+}
+
+// end takes a cure back.
+func (r *responder) end(k *cure) {
+	k.active = false
+	if k.in == unit.NoPort {
+		r.act.Lossy(k.queue, false)
+	} else {
+		r.act.Police(k.in, k.flow, 0)
+	}
+}

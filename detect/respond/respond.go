@@ -1,0 +1,224 @@
+package respond
+
+import (
+	"math/bits"
+
+	"softswitch/detect"
+	"softswitch/itsyhdr"
+	"softswitch/unit"
+)
+
+// New wraps the detectors that inner makes so that what they declare is acted on as p
+// says. The wrapped detector has the name and the state of its own; it is a
+// detect.Peer if the inner one is. The zero policy wraps nothing.
+func New(inner detect.Factory, p Policy) detect.Factory {
+	if p == (Policy{}) {
+		return inner
+	}
+	return func(v detect.View, a detect.Actions) detect.Detector {
+		r := newResponder(v, a, p)
+		r.Detector = inner(v, reporter{a, r})
+		if peer, ok := r.Detector.(detect.Peer); ok {
+			return peerResponder{r, peer}
+		}
+		return r
+	}
+}
+
+// reporter is the switch as the inner detector may act on it.
+type reporter struct {
+	detect.Actions
+	r *responder
+}
+
+func (a reporter) Report(f detect.Finding) {
+	a.Actions.Report(f)
+	a.r.report(f)
+}
+
+// peerResponder is a responder whose detector has messages of its own format.
+type peerResponder struct {
+	*responder
+	detect.Peer
+}
+
+// responder is the responder of one switch, and the detector of that switch to whom
+// looks at it from outside.
+type responder struct {
+	detect.Detector // the inner one: what is not overridden below goes to it
+
+	view   detect.View
+	act    detect.Actions
+	policy Policy
+	self   unit.NodeID
+	hop    unit.Time
+
+	deadline unit.Time // of what is done here
+	nonce    uint16
+	classes  [unit.Priorities]*class // nil for a lossy class
+	searches searches
+	cures    []cure
+	flows    []detect.Flow // scratch
+}
+
+// class is the responder's state in one lossless class.
+type class struct {
+	id unit.Priority
+	in []bucket // by ingress port
+}
+
+// bucket is what goes on at one ingress bucket.
+type bucket struct {
+	attempt attempt // to break a deadlock that was declared here
+	pass    pass    // the claim that went by last
+	loan    loan
+	cause   unit.Port // where the frame was queued by which it went XOFF last
+}
+
+func newResponder(v detect.View, a detect.Actions, p Policy) *responder {
+	r := &responder{view: v, act: a, policy: p, self: v.Self(), hop: v.Hop(), deadline: unit.Never}
+	for set := v.Lossless(); set != 0; set &= set - 1 {
+		id := unit.Priority(bits.TrailingZeros8(uint8(set)))
+		r.classes[id] = &class{id: id, in: make([]bucket, v.Ports())}
+		for i := range r.classes[id].in {
+			r.classes[id].in[i].cause = unit.NoPort
+		}
+	}
+	return r
+}
+
+func (c *class) bucket(i unit.Port) detect.Bucket { return detect.Bucket{Port: i, Class: c.id} }
+func (c *class) queue(p unit.Port) detect.Queue   { return detect.Queue{Port: p, Class: c.id} }
+
+// report notes a finding. The switch asks for the deadline after the event in which the
+// detector declared it, and calls Tick at once.
+func (r *responder) report(f detect.Finding) {
+	c := r.classes[f.Bucket.Class]
+	if c == nil || int(f.Bucket.Port) >= len(c.in) || int(f.Queue.Port) >= len(c.in) {
+		return // it names no loop
+	}
+	a := &c.in[f.Bucket.Port].attempt
+	a.finding, a.declared = f, true
+	r.deadline = 0
+}
+
+// XOFF remembers where it came from.
+func (r *responder) XOFF(now unit.Time, b detect.Bucket, cause detect.Queue) {
+	r.classes[b.Class].in[b.Port].cause = cause.Port
+	r.Detector.XOFF(now, b, cause)
+}
+
+// XON ends the claim that went by the bucket: the loop is open here. An attempt that was
+// to bring that about goes on.
+func (r *responder) XON(now unit.Time, b detect.Bucket) {
+	in := &r.classes[b.Class].in[b.Port]
+	in.pass.open = true
+	if in.attempt.phase == asking {
+		in.attempt.due, r.deadline = now, now
+	}
+	r.Detector.XON(now, b)
+}
+
+// Message takes the messages of responders; others are the detector's.
+func (r *responder) Message(now unit.Time, p unit.Port, t itsyhdr.TLV) {
+	if t.Kind < itsyhdr.KindClaim || t.Kind > itsyhdr.KindFound {
+		r.Detector.Message(now, p, t)
+		return
+	}
+	c := r.classes[t.Class]
+	if c == nil || r.view.FacesHost(p) || t.Initiator.Node == 0 || t.Hops > hopsMax && t.Kind != itsyhdr.KindReserve {
+		return
+	}
+	back := t.Flags&flagBack != 0
+	switch t.Kind {
+	case itsyhdr.KindClaim:
+		if back {
+			r.claimBack(now, c, p, claimOf(t))
+		} else {
+			r.claim(now, c, p, t)
+		}
+	case itsyhdr.KindSeal:
+		r.sealPass(now, c, p, t)
+	case itsyhdr.KindBubble:
+		if back {
+			r.bubbleBack(now, c, p, claimOf(t))
+		} else {
+			r.bubble(now, c, p, t)
+		}
+	case itsyhdr.KindReserve:
+		if back {
+			r.reserved(now, c, p, claimOf(t), int(t.Hops))
+		} else {
+			r.reserve(c, p, t)
+		}
+	case itsyhdr.KindTrigger:
+		r.search(now, c, p, t)
+	case itsyhdr.KindFound:
+		r.found(now, c, t)
+	}
+	r.schedule()
+}
+
+// Deadline is the earlier of the detector's and the responder's.
+func (r *responder) Deadline() unit.Time { return min(r.Detector.Deadline(), r.deadline) }
+
+// Tick calls the detector, and does what is due here.
+func (r *responder) Tick(now unit.Time) {
+	if r.Detector.Deadline() <= now {
+		r.Detector.Tick(now)
+	}
+	if r.deadline > now {
+		return
+	}
+	for _, c := range r.classes {
+		if c == nil {
+			continue
+		}
+		for i := range c.in {
+			r.loanDue(now, c, unit.Port(i))
+			r.attemptDue(now, c, unit.Port(i))
+		}
+	}
+	r.curesDue(now)
+	r.schedule()
+}
+
+// schedule finds what is due next.
+func (r *responder) schedule() {
+	r.deadline = unit.Never
+	for _, c := range r.classes {
+		if c == nil {
+			continue
+		}
+		for i := range c.in {
+			b := &c.in[i]
+			r.deadline = min(r.deadline, b.attempt.next(), b.loan.next())
+		}
+	}
+	for i := range r.cures {
+		r.deadline = min(r.deadline, r.cures[i].next())
+	}
+}
+
+// hops is n hops from now.
+func (r *responder) hops(now unit.Time, n int) unit.Time { return now + unit.Time(n)*r.hop }
+
+// Flags of messages.
+const (
+	flagBack  = 1 // of a claim or a bubble that comes back, and of an answer
+	flagSpare = 2 // of a bubble: the loop moves, so a hop without reserve lends nothing
+)
+
+// send sends a message of kind about id out of p. n is the hops that it has come, or
+// what goes in their place.
+func (r *responder) send(c *class, p unit.Port, kind itsyhdr.Kind, id claimID, n int, flags uint8) bool {
+	return r.act.Send(p, itsyhdr.TLV{
+		Kind: kind, Class: c.id, Initiator: id.owner, Seq: id.seq, Hops: uint8(n), Flags: flags,
+	})
+}
+
+// newSeq numbers the claims and searches of this switch.
+func (r *responder) newSeq() uint16 {
+	r.nonce++
+	return r.nonce
+}

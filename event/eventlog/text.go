@@ -1,0 +1,94 @@
+package eventlog
+
+import (
+	"fmt"
+
+	"softswitch/event"
+	"softswitch/unit"
+)
+
+// Text is what happened, for people, in one line, without the time and the node.
+func (e Entry) Text() string {
+	bucket, queue := e.place(e.Port, e.Class), e.place(e.Out, e.OutClass)
+	switch e.Type {
+	case event.XOFF:
+		return fmt.Sprintf("priority group %s XOFF: holds %d bytes, the last queued at %s (period %d)", bucket, e.Bytes, queue, e.Period)
+	case event.XON:
+		return fmt.Sprintf("priority group %s XON: holds %d bytes (period %d)", bucket, e.Bytes, e.Period)
+	case event.PauseSent:
+		return fmt.Sprintf("pause sent for %s (period %d)", bucket, e.Period)
+	case event.ResumeSent:
+		return fmt.Sprintf("resume sent for %s (period %d)", bucket, e.Period)
+	case event.RefreshSent:
+		return fmt.Sprintf("pause repeated for %s (period %d)", bucket, e.Period)
+	case event.Paused:
+		if e.HasPeriod {
+			return fmt.Sprintf("queue %s paused (period %d)", queue, e.Period)
+		}
+		return fmt.Sprintf("queue %s paused", queue)
+	case event.Resumed:
+		return fmt.Sprintf("queue %s resumed", queue)
+	case event.Expired:
+		return fmt.Sprintf("queue %s goes on: its pause ran out", queue)
+	case event.Held:
+		return fmt.Sprintf("paused queue %s holds %d bytes of priority group %s (XON %d)", queue, e.Bytes, bucket, e.Limit)
+	case event.StrongCreated, event.StrongRemoved:
+		return fmt.Sprintf("%s: priority group %s, queue %s, %d bytes (XON %d)", e.strong(), bucket, queue, e.Bytes, e.Limit)
+	case event.LinkUp:
+		return fmt.Sprintf("link %s up", e.name(e.Port))
+	case event.LinkDown:
+		return fmt.Sprintf("link %s down", e.name(e.Port))
+	case event.Rerouted:
+		return fmt.Sprintf("route %d rerouted to backup port %s", e.Bytes, e.name(e.Out))
+	}
+	return e.detectorText(bucket, queue)
+}
+
+func (e Entry) strong() string {
+	if e.Type == event.StrongCreated {
+		return "wait begins"
+	}
+	return "wait ends"
+}
+
+// detectorText is Text of what detectors and responses do.
+func (e Entry) detectorText(bucket, queue string) string {
+	where := ""
+	if e.Out != unit.NoPort {
+		where += ", queue " + queue
+	}
+	if e.Port != unit.NoPort {
+		where += ", priority group " + bucket
+	}
+	switch e.Type {
+	case event.Trace:
+		return fmt.Sprintf("detector: %s%s, %v", e.Step, where, e.Label)
+	case event.Deadlock:
+		trigger := ""
+		if !e.Trigger.IsZero() {
+			trigger = fmt.Sprintf(", initial trigger node %d port %d", e.Trigger.Node, e.Trigger.Port)
+			if e.OnLoop {
+				trigger += " on the loop"
+			}
+		}
+		return "DEADLOCK declared" + where + trigger
+	case event.Measured:
+		return fmt.Sprintf("measure: %s %d%s", e.Measure, e.Bytes, where)
+	case event.Refused:
+		return fmt.Sprintf("measure not taken: %s%s", e.Refusal, where)
+	}
+	return e.Type.String() + where
+}
+
+func (e Entry) place(p unit.Port, c unit.Priority) string { return fmt.Sprintf("%s:%d", e.name(p), c) }
+
+// name is a port's name, or its number.
+func (e Entry) name(p unit.Port) string {
+	if int(p) < len(e.Node.Ports) && e.Node.Ports[p] != "" {
+		return e.Node.Ports[p]
+	}
+	return fmt.Sprintf("port %d", p)
+}
+
+// JSON appends e as the line of its log, newline included.
+func (e Entry) JSON(dst []byte) []byte { return e.Node.Append(dst, e.Event) }

@@ -1,0 +1,50 @@
+package replay
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"softswitch/host"
+	"softswitch/scenario/config"
+	"softswitch/unit"
+)
+
+// Request is what a host was asked while it ran.
+type Request struct {
+	// Do is "start" (Args: when its time line begins, {"at": 0} for now), "stop" or
+	// "act" (Args: a config.Act).
+	Do   string          `json:"do"`
+	Args json.RawMessage `json:"args,omitempty"`
+}
+
+// Apply makes h, whose configuration is cfg, do what r says. It changes nothing if
+// it returns an error.
+func (r Request) Apply(h *host.Host, cfg *config.Host, now unit.Time) error {
+	switch r.Do {
+	case "start":
+		var a struct {
+			At unit.Time `json:"at"`
+		}
+		if err := json.Unmarshal(r.Args, &a); err != nil {
+			return fmt.Errorf("start: %w", err)
+		}
+		if a.At == 0 {
+			a.At = now
+		}
+		h.Start(a.At)
+	case "stop":
+		h.Stop()
+	case "act":
+		var a config.Act
+		if err := json.Unmarshal(r.Args, &a); err != nil {
+			return fmt.Errorf("act: %w", err)
+		}
+		if err := a.Check("act", cfg.PFC.Lossless); err != nil {
+			return err
+		}
+		h.Do(now, a.Build())
+	default:
+		return fmt.Errorf("unknown request %q; valid: start, stop, act", r.Do)
+	}
+	return nil
+}

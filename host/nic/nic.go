@@ -1,0 +1,107 @@
+package nic
+
+import (
+	"fmt"
+
+	"softswitch/dataplane"
+	"softswitch/event"
+	"softswitch/host"
+	"softswitch/internal/ether"
+	"softswitch/unit"
+)
+
+// NIC is a NIC's state; it implements dataplane.Machine with the ports Wire and Stack.
+// New makes one; the zero value is not usable.
+type NIC struct {
+	*dataplane.Switch
+	mac      ether.MAC // of the pauses, 0 for that of the interface
+	drain    unit.Rate // of the stack; 0: at once
+	events   []event.Event
+	linkDown uint64
+}
+
+// New makes a NIC. The error names what is impossible in cfg.
+func New(cfg Config) (*NIC, error) {
+	d, err := cfg.build()
+	if err != nil {
+		return nil, err
+	}
+	s, err := dataplane.NewSwitch(d)
+	if err != nil {
+		return nil, err
+	}
+	return &NIC{Switch: s, mac: cfg.MAC}, nil
+}
+
+// Do changes how fast the stack takes frames: host.Slow at a.Rate, host.Normal at once.
+// It refuses a storm: a NIC that programs use behaves.
+func (n *NIC) Do(now unit.Time, a host.Act) error {
+	switch a.Do {
+	case host.Normal:
+		n.drain = 0
+	case host.Slow:
+		n.drain = a.Rate
+	default:
+		return fmt.Errorf("nic %s: it does not storm; valid: slow, normal", n.Config().Name)
+	}
+	n.SetRate(now, Stack, n.drain)
+	return nil
+}
+
+// Drain is the rate at which the stack takes frames; 0: at once.
+func (n *NIC) Drain() unit.Rate { return n.drain }
+
+// Work returns and clears the ready ports and appends to ev the events of a host.
+func (n *NIC) Work(ev []event.Event) (unit.PortSet, []event.Event) {
+	ready, all := n.Switch.Work(n.events[:0])
+	n.events = all
+	for _, e := range all {
+		if e, ok := plain(e); ok {
+			if e.Type == event.LinkDown {
+				n.linkDown++
+			}
+			ev = append(ev, e)
+		}
+	}
+	return ready, ev
+}
+
+// plain is e as a host logs it; ok is false for what a host does not log.
+func plain(e event.Event) (_ event.Event, ok bool) {
+	switch e.Type {
+	case event.LinkUp, event.LinkDown:
+		return e, e.Port == Wire
+	case event.Paused, event.Resumed, event.Expired:
+		e.Period, e.HasPeriod = 0, false
+		return e, e.Out == Wire
+	case event.PauseSent, event.ResumeSent, event.RefreshSent:
+		e.Period, e.HasPeriod = 0, false
+		return e, e.Port == Wire
+	}
+	return e, false
+}
+
+// HostCounters are its counters as those of a host.
+func (n *NIC) HostCounters() host.Counters {
+	w := n.Counters(Wire)
+	c := host.Counters{
+		RxPause: w.RxPause, RxResume: w.RxResume, TxPause: w.TxPause, TxResume: w.TxResume, TxRefresh: w.TxRefresh,
+		PausedTime: w.PausedTime, LinkDown: n.linkDown,
+		Overflow: w.Drops[dataplane.DropHeadroom] + w.Drops[dataplane.DropLossyQueue],
+	}
+	for _, r := range []dataplane.Reason{dataplane.DropPFCShort, dataplane.DropPFCLong, dataplane.DropPFCAddress, dataplane.DropPFCOpcode, dataplane.DropPFCReserved, dataplane.DropPause8023} {
+		c.Bad += w.Drops[r]
+	}
+	for _, frames := range w.RxFrames {
+		c.Other += frames
+	}
+	return c
+}
+
+// SetMAC takes note of the address of the wire's interface, unless the configuration
+// gives one.
+func (n *NIC) SetMAC(p unit.Port, m ether.MAC) {
+	if p == Wire && n.mac == 0 {
+		n.Switch.SetMAC(p, m)
+	}
+}

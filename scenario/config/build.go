@@ -1,0 +1,170 @@
+package config
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"softswitch/dataplane"
+	"softswitch/detect"
+	"softswitch/host"
+	"softswitch/host/nic"
+	"softswitch/internal/ether"
+	"softswitch/internal/strictyaml"
+	"softswitch/unit"
+)
+
+// Build turns a checked configuration into the machine's own; batch and
+// granularity are the driver's. It panics on a value that Check refuses.
+func (s Switch) Build(detector detect.Factory, batch int, granularity unit.Time) dataplane.Config {
+	c := dataplane.Defaults()
+	c.ID, c.Name, c.HashSeed = unit.NodeID(s.ID), s.Name, s.HashSeed
+	c.TrustPCP = s.Trust == "pcp"
+	c.Batch, c.Granularity, c.Detector = batch, granularity, detector
+	for dscp := range 64 {
+		if class, ok := s.DSCPMap[dscp]; ok {
+			c.DSCP[dscp] = unit.Priority(class)
+		}
+	}
+	for class := range unit.Priorities {
+		if sc, ok := s.Sched[class]; ok && sc.Type == "dwrr" {
+			c.Weights[class] = sc.Weight
+		}
+	}
+	for _, p := range s.Ports {
+		c.Ports = append(c.Ports, dataplane.PortConfig{
+			Name: p.Name, MAC: optionalMAC(p.MAC), PeerMAC: optionalMAC(p.PeerMAC), FacesHost: p.Peer == "host", Rate: must(ParseRate(p.Rate)),
+		})
+	}
+	c.Quanta, c.Refresh = uint16(s.PFC.Quanta), must(ParseTime(s.PFC.Refresh))
+	c.Buffer.Lossless = classSet(s.PFC.Lossless)
+	c.Buffer.Shared, c.Buffer.LossyQueue = s.Buffer.Pool, *s.Buffer.LossyQueue
+	p := &c.Buffer.Profile
+	p.Size, p.XON, p.XONOffset, p.XOFF = s.Buffer.Size, *s.Buffer.XON, *s.Buffer.XONOffset, *s.Buffer.XOFF
+	if s.Buffer.DynamicTh != nil {
+		p.Dynamic, p.DynamicTh, p.StaticTh = true, *s.Buffer.DynamicTh, 0
+	} else {
+		p.StaticTh = *s.Buffer.StaticTh
+	}
+	s.buildPrevention(&c)
+	for _, n := range s.Subnets {
+		c.Subnets = append(c.Subnets, dataplane.Subnet{Prefix: prefix(n.Prefix), Gateway: address(n.Gateway), Ports: portSet(n.Ports), Flood: portSet(n.Flood)})
+	}
+	for _, r := range s.Routes {
+		c.Routes = append(c.Routes, dataplane.Route{Prefix: prefix(r.Prefix), Ports: portSet(r.Ports), Backup: portSet(r.Backup)})
+	}
+	for _, a := range s.ARP {
+		c.ARP = append(c.ARP, dataplane.Neighbour{IP: address(a.IP), MAC: optionalMAC(a.MAC)})
+	}
+	for _, m := range s.MAC {
+		c.MAC = append(c.MAC, dataplane.Station{MAC: optionalMAC(m.MAC), Port: unit.Port(m.Port)})
+	}
+	return c
+}
+
+// Build turns a checked configuration into the machine's own, as Switch.Build.
+func (h Host) Build(batch int, granularity unit.Time) host.Config {
+	c := host.Config{
+		ID: unit.NodeID(h.ID), Name: h.Name, MAC: optionalMAC(h.Port.MAC), GatewayMAC: optionalMAC(h.GatewayMAC),
+		Rate: must(ParseRate(h.Port.Rate)), Lossless: classSet(h.PFC.Lossless), Quanta: uint16(h.PFC.Quanta), Refresh: must(ParseTime(h.PFC.Refresh)),
+		RxBuffer: h.RxBuffer, Granularity: granularity, Batch: batch, SlotBytes: 2048,
+	}
+	ip, _, err := ParseInterface(h.Address)
+	c.Address = addrOf(must(ip, err))
+	for _, f := range h.Flows {
+		stop := must(ParseTime(f.Stop))
+		if stop == 0 {
+			stop = unit.Never
+		}
+		rate := unit.Rate(0)
+		if f.Rate != "line" {
+			rate = must(ParseRate(f.Rate))
+		}
+		c.Flows = append(c.Flows, host.Flow{
+			Number: f.Number, Name: f.Name, To: address(f.To), SrcPort: f.SrcPort, Class: unit.Priority(f.Class), Rate: rate,
+			Frame: f.Frame, TTL: uint8(f.TTL), Start: must(ParseTime(f.Start)), Stop: stop,
+		})
+	}
+	if h.Bin != "" {
+		c.Bin = must(ParseTime(h.Bin))
+	}
+	for _, a := range h.Acts {
+		c.Acts = append(c.Acts, a.Build())
+	}
+	slices.SortStableFunc(c.Acts, func(a, b host.Act) int { return int(a.At - b.At) })
+	return c
+}
+
+// BuildNIC turns the checked configuration of a host with a Stack into that of its NIC, as
+// Switch.Build.
+func (h Host) BuildNIC(batch int, granularity unit.Time) nic.Config {
+	return nic.Config{
+		ID: unit.NodeID(h.ID), Name: h.Name, MAC: optionalMAC(h.Port.MAC), Rate: must(ParseRate(h.Port.Rate)),
+		Lossless: classSet(h.PFC.Lossless), Quanta: uint16(h.PFC.Quanta), Refresh: must(ParseTime(h.PFC.Refresh)),
+		RxBuffer: h.RxBuffer, Granularity: granularity, Batch: batch,
+	}
+}
+
+// Check checks an Act that comes from no file, for a host with these lossless
+// classes; name stands for the file in the error.
+func (a *Act) Check(name string, lossless []int) error {
+	a.At = cmp.Or(a.At, "0s")
+	d := strictyaml.NewDoc(name)
+	checkActs(d, []Act{*a}, lossless)
+	return d.Err()
+}
+
+// Build turns a checked Act into the machine's own.
+func (a Act) Build() host.Act {
+	act := host.Act{At: must(ParseTime(a.At)), Class: unit.Priority(a.Class)}
+	switch a.Do {
+	case "slow":
+		act.Do, act.Rate = host.Slow, must(ParseRate(a.Rate))
+	case "storm":
+		act.Do = host.Storm
+	}
+	return act
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(fmt.Sprintf("config: built from a configuration that was not checked: %v", err))
+	}
+	return v
+}
+
+func classSet(classes []int) (s unit.ClassSet) {
+	for _, c := range classes {
+		s.Add(unit.Priority(c))
+	}
+	return s
+}
+
+func portSet(ports []int) (s unit.PortSet) {
+	for _, p := range ports {
+		s.Add(unit.Port(p))
+	}
+	return s
+}
+
+func optionalMAC(s string) ether.MAC {
+	if s == "" {
+		return 0
+	}
+	return ether.MAC(must(ParseMAC(s)))
+}
+
+func address(s string) netip.Addr { return addrOf(must(ParseAddr(s))) }
+
+func addrOf(a uint32) netip.Addr {
+	var b [4]byte
+	binary.BigEndian.PutUint32(b[:], a)
+	return netip.AddrFrom4(b)
+}
+
+func prefix(s string) netip.Prefix {
+	a, bits, err := ParsePrefix(s)
+	return netip.PrefixFrom(addrOf(must(a, err)), bits)
+}

@@ -1,0 +1,150 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+
+	"softswitch/internal/strictyaml"
+	"softswitch/unit"
+)
+
+// maxLimits is the number of policers of a switch.
+const maxLimits = 64
+
+// checkPrevention adds what is wrong with the measures of s, which is filled, against
+// deadlocks to d.
+func checkPrevention(d *strictyaml.Doc, s *Switch) (warnings []string) {
+	checkRewrites(d, s)
+	if s.TTLBand < 0 || s.TTLBand > 255 {
+		d.Faultf("ttl_band", "%d: use 1 to 255, or 0 for none", s.TTLBand)
+	}
+	if s.TTLBand != 0 && len(s.Rewrite) > 0 {
+		d.Faultf("ttl_band", "%d, and there are rewrite rules: one of the two gives a frame its class", s.TTLBand)
+	}
+	if s.TTLBand != 0 && len(s.PFC.Lossless) == 0 {
+		d.Faultf("ttl_band", "%d: there is no lossless class; name some in pfc.lossless", s.TTLBand)
+	}
+	if s.NoFlood && classSet(s.PFC.Lossless) == 1<<unit.Priorities-1 {
+		d.Faultf("no_flood", "all classes are lossless: leave one for what is flooded")
+	}
+	checkMarks(d, s)
+	checkLimits(d, s)
+	for i, p := range s.Ports {
+		warnings = append(warnings, checkThresholds(d, fmt.Sprintf("ports[%d]", i), p, &s.Buffer)...)
+	}
+	return warnings
+}
+
+func checkRewrites(d *strictyaml.Doc, s *Switch) {
+	for i, r := range s.Rewrite {
+		path := fmt.Sprintf("rewrite[%d]", i)
+		if within(d, path+".class", "class", r.Class, 0, unit.Priorities-1) && !slices.Contains(s.PFC.Lossless, r.Class) {
+			d.Faultf(path+".class", "class %d is not lossless; use one of %v", r.Class, s.PFC.Lossless)
+		}
+		within(d, path+".to", "class", r.To, 0, unit.Priorities-1)
+		for _, ports := range []struct {
+			key  string
+			list []int
+		}{{".in", r.In}, {".out", r.Out}} {
+			checkPortList(d, path+ports.key, ports.list, len(s.Ports))
+			if len(ports.list) == 0 {
+				d.Faultf(path+ports.key, "no port: name some of 0 to %d", len(s.Ports)-1)
+			}
+		}
+		for j, other := range s.Rewrite[:i] {
+			if r.Class == other.Class && overlap(r.In, other.In) && overlap(r.Out, other.Out) {
+				d.Faultf(path, "class %d has a rule for some of these ports already, rewrite[%d]: a frame has one", r.Class, j)
+			}
+		}
+	}
+}
+
+func overlap(a, b []int) bool {
+	return slices.ContainsFunc(a, func(p int) bool { return slices.Contains(b, p) })
+}
+
+// checkMarks wants a code point for every class that frames are given, if the DSCP is
+// what tells a class.
+func checkMarks(d *strictyaml.Doc, s *Switch) {
+	if s.Trust != "dscp" {
+		return
+	}
+	for i, r := range s.Rewrite {
+		if !s.marks(r.To) {
+			d.Faultf(fmt.Sprintf("rewrite[%d].to", i), "no DSCP maps to class %d; add one to dscp_map", r.To)
+		}
+	}
+	for _, c := range s.PFC.Lossless {
+		if s.TTLBand > 0 && !s.marks(c) {
+			d.Faultf("ttl_band", "no DSCP maps to class %d; add one to dscp_map", c)
+		}
+	}
+	lossy := 0
+	for slices.Contains(s.PFC.Lossless, lossy) {
+		lossy++
+	}
+	if s.NoFlood && lossy < unit.Priorities && !s.marks(lossy) {
+		d.Faultf("no_flood", "no DSCP maps to class %d, the lowest lossy one; add one to dscp_map", lossy)
+	}
+}
+
+// marks reports whether a DSCP maps to a class: without an entry dscp maps to dscp/8.
+func (s *Switch) marks(class int) bool {
+	for dscp := range 64 {
+		c, ok := s.DSCPMap[dscp]
+		if !ok {
+			c = dscp >> 3
+		}
+		if c == class {
+			return true
+		}
+	}
+	return false
+}
+
+func checkLimits(d *strictyaml.Doc, s *Switch) {
+	if n := len(s.Limits); n > maxLimits {
+		d.Faultf("limits", "%d limits: a switch has at most %d", n, maxLimits)
+	}
+	for i, l := range s.Limits {
+		path := fmt.Sprintf("limits[%d]", i)
+		within(d, path+".port", "port", l.Port, 0, len(s.Ports)-1)
+		if r, err := ParseRate(l.Rate); err != nil || r == 0 {
+			d.Faultf(path+".rate", `%q is not a limit: write a rate above zero such as "2Gbit/s"`, l.Rate)
+		}
+		switch {
+		case (l.Class == nil) == (l.Flow == nil):
+			d.Faultf(path, "a limit is for a class or for a flow: write one of the two")
+		case l.Class != nil && !slices.Contains(s.PFC.Lossless, *l.Class):
+			d.Faultf(path+".class", "class %d is not lossless; use one of %v", *l.Class, s.PFC.Lossless)
+		case l.Flow != nil:
+			value(d, path+".flow.from", l.Flow.From, ParseAddr)
+			value(d, path+".flow.to", l.Flow.To, ParseAddr)
+			within(d, path+".flow.src_port", "port", int(l.Flow.SrcPort), 1, 65535)
+		}
+	}
+}
+
+// checkThresholds checks the thresholds that a port has of its own.
+func checkThresholds(d *strictyaml.Doc, path string, p Port, b *Buffer) (warnings []string) {
+	if p.StaticTh == nil && p.XONOffset == nil {
+		return nil
+	}
+	if b.DynamicTh != nil {
+		d.Faultf(path, "thresholds of its own, and buffer.dynamic_th is %d: use static_th there", *b.DynamicTh)
+		return nil
+	}
+	own := b.at(p)
+	ok := within(d, path+".static_th", "bytes", *own.StaticTh, 0, max(b.Pool, 0))
+	if !within(d, path+".xon_offset", "bytes", *own.XONOffset, 0, 1<<30) || !ok {
+		return nil
+	}
+	if threshold, _ := own.thresholds(); *own.XON >= threshold {
+		d.Faultf(path+".static_th", "XOFF threshold %d (buffer.size + static_th): use more than buffer.xon, %d", threshold, *own.XON)
+		return nil
+	}
+	if w := own.twoStrong(); w != "" {
+		warnings = append(warnings, d.At(path, w).String())
+	}
+	return warnings
+}

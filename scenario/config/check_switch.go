@@ -1,0 +1,227 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"softswitch/internal/strictyaml"
+	"softswitch/unit"
+)
+
+// checkSwitch adds what is wrong with s, which is filled, to d.
+func checkSwitch(d *strictyaml.Doc, s *Switch) (warnings []string) {
+	checkNode(d, s.Name, s.ID)
+	checkPorts(d, s.Ports)
+	choice(d, "trust", s.Trust, "dscp", "pcp")
+	for _, dscp := range slices.Sorted(maps.Keys(s.DSCPMap)) {
+		path := fmt.Sprintf("dscp_map.%d", dscp)
+		within(d, path, "DSCP", dscp, 0, 63)
+		within(d, path, "class", s.DSCPMap[dscp], 0, unit.Priorities-1)
+	}
+	checkPFC(d, s.PFC, s.Ports)
+	warnings = append(checkBuffer(d, &s.Buffer), checkPrevention(d, s)...)
+	for _, c := range slices.Sorted(maps.Keys(s.Sched)) {
+		checkSched(d, fmt.Sprintf("scheduler.%d", c), c, s.Sched[c])
+	}
+	checkSubnets(d, s)
+	checkRoutes(d, s)
+	for i, a := range s.ARP {
+		value(d, fmt.Sprintf("arp[%d].ip", i), a.IP, ParseAddr)
+		value(d, fmt.Sprintf("arp[%d].mac", i), a.MAC, ParseMAC)
+	}
+	for i, m := range s.MAC {
+		value(d, fmt.Sprintf("mac[%d].mac", i), m.MAC, ParseMAC)
+		within(d, fmt.Sprintf("mac[%d].port", i), "port", m.Port, 0, len(s.Ports)-1)
+	}
+	checkLive(d, s.Live)
+	if s.Detector == "" {
+		d.Faultf("detector", `"" is not a detector's name`)
+	}
+	return warnings
+}
+
+func checkLive(d *strictyaml.Doc, l Live) {
+	if l.Metrics != "" {
+		_, _, err := ParseListen(l.Metrics)
+		fault(d, "live.metrics", err)
+	}
+}
+
+func checkNode(d *strictyaml.Doc, name string, id uint16) {
+	if name == "" {
+		d.Faultf("name", "missing: a node has a name")
+	}
+	if id == 0 {
+		d.Faultf("id", "0 or missing: give the node a number of 1 to 65535 that no other node of the fabric has")
+	}
+}
+
+func checkPorts(d *strictyaml.Doc, ports []Port) {
+	if n := len(ports); n == 0 || n > unit.MaxPorts {
+		d.Faultf("ports", "%d ports: a switch has 1 to %d", n, unit.MaxPorts)
+	}
+	seen := map[string]int{}
+	for i, p := range ports {
+		path := fmt.Sprintf("ports[%d]", i)
+		checkPort(d, path, p)
+		if first, ok := seen[p.Name]; ok {
+			d.Faultf(path+".name", "%q is port %d already: a port has an interface of its own", p.Name, first)
+			continue
+		}
+		seen[p.Name] = i
+	}
+}
+
+// maxInterfaceName is IFNAMSIZ - 1 of Linux.
+const maxInterfaceName = 15
+
+func checkPort(d *strictyaml.Doc, path string, p Port) {
+	checkInterface(d, path+".name", p.Name)
+	if p.MAC != "" {
+		value(d, path+".mac", p.MAC, ParseMAC)
+	}
+	if p.PeerMAC != "" {
+		value(d, path+".peer_mac", p.PeerMAC, ParseMAC)
+	}
+	choice(d, path+".peer", p.Peer, "switch", "host")
+	value(d, path+".rate", p.Rate, ParseRate)
+}
+
+func checkInterface(d *strictyaml.Doc, path, name string) {
+	if name == "" || len(name) > maxInterfaceName || strings.ContainsAny(name, "/: \t\n\x00") || name == "." || name == ".." {
+		d.Faultf(path, "%q is not an interface's name: 1 to %d characters without space, slash and colon", name, maxInterfaceName)
+	}
+}
+
+func checkPFC(d *strictyaml.Doc, p PFC, ports []Port) {
+	var seen unit.ClassSet
+	for i, c := range p.Lossless {
+		path := fmt.Sprintf("pfc.lossless[%d]", i)
+		if !within(d, path, "class", c, 0, unit.Priorities-1) {
+			continue
+		}
+		if seen.Has(unit.Priority(c)) {
+			d.Faultf(path, "class %d is in the list already", c)
+		}
+		seen.Add(unit.Priority(c))
+	}
+	quanta := within(d, "pfc.quanta", "quanta", p.Quanta, 1, 65535)
+	refresh, ok := value(d, "pfc.refresh", p.Refresh, ParseTime)
+	if !quanta || !ok {
+		return
+	}
+	if pause := shortestPause(p.Quanta, ports); refresh == 0 || refresh >= pause {
+		d.Faultf("pfc.refresh", "%q: a pause of %d quanta lasts %s at the fastest port, so refresh it after more than 0s and less than that",
+			p.Refresh, p.Quanta, FormatTime(pause))
+	}
+}
+
+func checkSched(d *strictyaml.Doc, path string, class int, s Sched) {
+	within(d, path, "class", class, 0, unit.Priorities-1)
+	if !choice(d, path+".type", s.Type, "strict", "dwrr") {
+		return
+	}
+	if s.Type == "dwrr" {
+		within(d, path+".weight", "weight", s.Weight, 1, 100)
+	} else if s.Weight != 0 {
+		d.Faultf(path+".weight", "%d: a strict class has no weight; remove it or choose type dwrr", s.Weight)
+	}
+}
+
+func checkSubnets(d *strictyaml.Doc, s *Switch) {
+	owner, seen := map[int]string{}, map[string]bool{}
+	for i, n := range s.Subnets {
+		path := fmt.Sprintf("subnets[%d]", i)
+		net, bits, err := ParsePrefix(n.Prefix)
+		fault(d, path+".prefix", err)
+		if err == nil && seen[n.Prefix] {
+			d.Faultf(path+".prefix", "%q is given twice", n.Prefix)
+		}
+		seen[n.Prefix] = true
+		gateway, ok := value(d, path+".gateway", n.Gateway, ParseAddr)
+		if ok && err == nil && !inPrefix(gateway, net, bits) {
+			d.Faultf(path+".gateway", "%q is not in %s", n.Gateway, n.Prefix)
+		}
+		checkPortList(d, path+".ports", n.Ports, len(s.Ports))
+		if len(n.Ports) == 0 {
+			d.Faultf(path+".ports", "no port: a subnet has at least one of 0 to %d", len(s.Ports)-1)
+		}
+		checkPortList(d, path+".flood", n.Flood, len(s.Ports))
+		for j, p := range n.Ports {
+			if first, ok := owner[p]; ok {
+				d.Faultf(fmt.Sprintf("%s.ports[%d]", path, j), "port %d belongs to %s already: a port is in one subnet", p, first)
+				continue
+			}
+			owner[p] = n.Prefix
+		}
+	}
+}
+
+func checkRoutes(d *strictyaml.Doc, s *Switch) {
+	seen := map[string]bool{}
+	for _, n := range s.Subnets {
+		seen[n.Prefix] = true
+	}
+	for i, r := range s.Routes {
+		path := fmt.Sprintf("routes[%d]", i)
+		_, _, err := ParsePrefix(r.Prefix)
+		fault(d, path+".prefix", err)
+		if err == nil && seen[r.Prefix] {
+			d.Faultf(path+".prefix", "%q is a subnet or a route already", r.Prefix)
+		}
+		seen[r.Prefix] = true
+		if len(r.Ports) == 0 {
+			d.Faultf(path+".ports", "no port: a route has at least one of 0 to %d", len(s.Ports)-1)
+		}
+		checkPortList(d, path+".ports", r.Ports, len(s.Ports))
+		checkPortList(d, path+".backup", r.Backup, len(s.Ports))
+		for j, p := range r.Backup {
+			if slices.Contains(r.Ports, p) {
+				d.Faultf(fmt.Sprintf("%s.backup[%d]", path, j), "port %d is in ports too: a backup is another port", p)
+			}
+		}
+	}
+}
+
+func checkPortList(d *strictyaml.Doc, path string, ports []int, n int) {
+	for i, p := range ports {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		if within(d, at, "port", p, 0, n-1) && slices.Contains(ports[:i], p) {
+			d.Faultf(at, "port %d is in the list already", p)
+		}
+	}
+}
+
+func inPrefix(a, net uint32, bits int) bool { return (a^net)>>(32-bits) == 0 }
+
+// fault adds err, if there is one, at the key path.
+func fault(d *strictyaml.Doc, path string, err error) {
+	if err != nil {
+		d.Faultf(path, "%v", err)
+	}
+}
+
+// value parses the value s of the key path.
+func value[T any](d *strictyaml.Doc, path, s string, parse func(string) (T, error)) (T, bool) {
+	v, err := parse(s)
+	fault(d, path, err)
+	return v, err == nil
+}
+
+func within(d *strictyaml.Doc, path, what string, n, lo, hi int) bool {
+	if n < lo || n > hi {
+		d.Faultf(path, "%s %d: use %d to %d", what, n, lo, hi)
+		return false
+	}
+	return true
+}
+
+func choice(d *strictyaml.Doc, path, s string, valid ...string) bool {
+	if !slices.Contains(valid, s) {
+		d.Faultf(path, "%q%s; use %s", s, strictyaml.DidYouMean(s, valid), strings.Join(valid, " or "))
+		return false
+	}
+	return true
+}

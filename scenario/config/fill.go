@@ -1,0 +1,105 @@
+package config
+
+import (
+	"cmp"
+
+	"softswitch/unit"
+)
+
+// Defaults.
+const (
+	DefaultQuanta     = 65535
+	DefaultRefresh    = 10 * unit.Millisecond // at most
+	DefaultPool       = 2 << 20
+	DefaultSize       = 4096
+	DefaultStaticTh   = 36864
+	DefaultXONOffset  = 4096
+	DefaultXOFF       = 30720
+	DefaultLossyQueue = 262144
+	DefaultRxBuffer   = 131072
+	DefaultFrame      = 1000
+	DefaultTTL        = 64
+)
+
+// Fill gives every field that is unset its default. It is idempotent.
+func (s *Switch) Fill() {
+	s.Trust = cmp.Or(s.Trust, "dscp")
+	s.HashSeed = cmp.Or(s.HashSeed, uint32(s.ID))
+	s.Detector = cmp.Or(s.Detector, "none")
+	s.Response = cmp.Or(s.Response, "none")
+	for i := range s.Ports {
+		s.Ports[i].fill()
+	}
+	s.PFC.Fill(s.Ports)
+	s.Buffer.Fill()
+}
+
+// Fill gives every field that is unset its default. It is idempotent.
+func (h *Host) Fill() {
+	h.Port.fill()
+	h.PFC.Fill([]Port{h.Port})
+	h.RxBuffer = cmp.Or(h.RxBuffer, DefaultRxBuffer)
+	for i := range h.Flows {
+		h.Flows[i].fill()
+	}
+	for i := range h.Acts {
+		h.Acts[i].At = cmp.Or(h.Acts[i].At, "0s")
+	}
+}
+
+func (p *Port) fill() {
+	p.Peer = cmp.Or(p.Peer, "switch")
+	p.Rate = cmp.Or(p.Rate, "0")
+}
+
+// Fill gives every field that is unset its default, for nodes with these ports.
+func (p *PFC) Fill(ports []Port) {
+	if p.Lossless == nil {
+		p.Lossless = []int{3, 4}
+	}
+	p.Quanta = cmp.Or(p.Quanta, DefaultQuanta)
+	if p.Refresh == "" {
+		p.Refresh = FormatTime(min(DefaultRefresh, shortestPause(p.Quanta, ports)/3))
+	}
+}
+
+// shortestPause is how long q quanta last at the fastest of the ports: 335.5 ms
+// for 65535 at 100 Mbit/s, 3.36 ms at an unlimited port. Ports with an invalid
+// rate do not count.
+func shortestPause(q int, ports []Port) unit.Time {
+	shortest := unit.Never
+	for _, p := range ports {
+		if r, err := ParseRate(p.Rate); err == nil {
+			shortest = min(shortest, r.QuantaTime(uint16(q)))
+		}
+	}
+	return shortest
+}
+
+// Fill gives every field that is unset its default.
+func (b *Buffer) Fill() {
+	b.Pool = cmp.Or(b.Pool, DefaultPool)
+	b.Size = cmp.Or(b.Size, DefaultSize)
+	if b.StaticTh == nil && b.DynamicTh == nil {
+		b.StaticTh = new(int)
+		*b.StaticTh = DefaultStaticTh
+	}
+	fillInt(&b.XON, 0)
+	fillInt(&b.XONOffset, DefaultXONOffset)
+	fillInt(&b.XOFF, DefaultXOFF)
+	fillInt(&b.LossyQueue, DefaultLossyQueue)
+}
+
+func fillInt(p **int, n int) {
+	if *p == nil {
+		*p = &n
+	}
+}
+
+func (f *Flow) fill() {
+	f.Frame = cmp.Or(f.Frame, DefaultFrame)
+	f.TTL = cmp.Or(f.TTL, DefaultTTL)
+	f.Rate = cmp.Or(f.Rate, "line")
+	f.Start = cmp.Or(f.Start, "0s")
+	f.Stop = cmp.Or(f.Stop, "0s")
+}

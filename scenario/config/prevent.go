@@ -1,0 +1,91 @@
+package config
+
+import (
+	"softswitch/buffer"
+	"softswitch/dataplane"
+	"softswitch/detect"
+	"softswitch/host"
+	"softswitch/internal/ether"
+	"softswitch/unit"
+)
+
+// Rewrite gives a lossless frame that came in Class by a port of In and leaves by a
+// port of Out another class, To: it is queued in To and marked with it, and accounted
+// to Class if To is lossless, else to nobody.
+type Rewrite struct {
+	Class int   `yaml:"class" schema:"0..7"`
+	In    []int `yaml:"in" schema:"0..63,required"`
+	Out   []int `yaml:"out" schema:"0..63,required"`
+	To    int   `yaml:"to" schema:"0..7"`
+}
+
+// Limit drops what comes in at Port above Rate, of a class or of one flow.
+type Limit struct {
+	Port int `yaml:"port" schema:"0..63"`
+	// Class and Flow: one of the two is given.
+	Class *int       `yaml:"class,omitempty" schema:"0..7"`
+	Flow  *LimitFlow `yaml:"flow,omitempty"`
+	Rate  string     `yaml:"rate" schema:"rate,required"` // bits on the wire per second, above zero
+}
+
+// LimitFlow is a stream of UDP frames to port 4791.
+type LimitFlow struct {
+	From    string `yaml:"from" schema:"ip,required"` // addresses
+	To      string `yaml:"to" schema:"ip,required"`
+	SrcPort uint16 `yaml:"src_port" schema:"1..65535,required"`
+}
+
+// id is what the switch knows the flow by.
+func (f LimitFlow) id() detect.FlowID {
+	return detect.FlowID(ether.FlowHash(must(ParseAddr(f.From)), must(ParseAddr(f.To)), ether.ProtoUDP, f.SrcPort, host.Port))
+}
+
+// buildPrevention puts what keeps deadlocks from forming into c.
+func (s *Switch) buildPrevention(c *dataplane.Config) {
+	for _, r := range s.Rewrite {
+		c.Rewrites = append(c.Rewrites, dataplane.Rewrite{Class: unit.Priority(r.Class), In: portSet(r.In), Out: portSet(r.Out), To: unit.Priority(r.To)})
+	}
+	if c.Bands.Width = s.TTLBand; s.TTLBand > 0 {
+		for _, class := range s.PFC.Lossless {
+			c.Bands.Classes = append(c.Bands.Classes, unit.Priority(class))
+		}
+	}
+	c.NoFlood = s.NoFlood
+	for _, l := range s.Limits {
+		limit := dataplane.Limit{In: unit.Port(l.Port), Rate: must(ParseRate(l.Rate))}
+		if l.Flow != nil {
+			limit.Flow = l.Flow.id()
+		} else {
+			limit.OfClass, limit.Class = true, unit.Priority(*l.Class)
+		}
+		c.Limits = append(c.Limits, limit)
+	}
+	c.Buffer.Thresholds = s.thresholds()
+}
+
+// thresholds are those of the ports, nil if all have the profile's.
+func (s *Switch) thresholds() (ts []buffer.Threshold) {
+	own := false
+	for _, p := range s.Ports {
+		b := s.Buffer.at(p)
+		own = own || p.StaticTh != nil || p.XONOffset != nil
+		if b.StaticTh != nil {
+			ts = append(ts, buffer.Threshold{StaticTh: *b.StaticTh, XONOffset: *b.XONOffset})
+		}
+	}
+	if !own {
+		return nil
+	}
+	return ts
+}
+
+// at is the profile of the priority groups of a port.
+func (b Buffer) at(p Port) Buffer {
+	if p.StaticTh != nil {
+		b.StaticTh = p.StaticTh
+	}
+	if p.XONOffset != nil {
+		b.XONOffset = p.XONOffset
+	}
+	return b
+}

@@ -1,0 +1,162 @@
+package tagger
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"softswitch/topo"
+	"softswitch/unit"
+)
+
+// Hop is frames of one lossless class on one direction of a link: what the
+// switch Node has received by the port In, and may pause.
+type Hop struct {
+	Node  int
+	In    unit.Port
+	Class unit.Priority
+}
+
+// Cycle is hops whose buffers can come to wait for one another, in the direction
+// of frames: each for the next one, the last for the first.
+type Cycle []Hop
+
+// Check looks for a cycle of buffer dependencies in f under rules, which are by
+// switch. It takes every route for possible: a switch may send what comes in by
+// any port out of any port, the same one included. It returns nil if there is no
+// cycle, so that no traffic can make a deadlock, and else a cycle with no
+// shorter way round through any of its hops.
+//
+// A hop waits for another if frames that are accounted to it can be queued for
+// it: the next switch then decides when they leave. What waits for a host or in a
+// lossy class waits for nobody.
+func Check(f *topo.Fabric, lossless unit.ClassSet, rules []Rules) Cycle {
+	c := newChecker(f, lossless, rules)
+	for i := range c.state {
+		if c.state[i] == unseen && lossless.Has(c.hop(i).Class) && c.search(i) {
+			return c.shortest(c.path)
+		}
+	}
+	return nil
+}
+
+// checker walks the graph of hops, which have numbers.
+type checker struct {
+	f        *topo.Fabric
+	lossless unit.ClassSet
+	rules    []Rules
+	first    []int // by switch: the number of its port 0
+	at       []topo.End
+	state    []state // by hop
+	path     []int   // hops from the root of the search to the present one
+}
+
+type state uint8
+
+const (
+	unseen state = iota
+	onPath
+	done
+)
+
+func newChecker(f *topo.Fabric, lossless unit.ClassSet, rules []Rules) *checker {
+	c := &checker{f: f, lossless: lossless, rules: rules}
+	for s := range f.Switches() {
+		c.first = append(c.first, len(c.at))
+		for j := range f.Nodes[s].Ports {
+			c.at = append(c.at, topo.End{Node: s, Port: unit.Port(j)})
+		}
+	}
+	c.state = make([]state, len(c.at)*unit.Priorities)
+	return c
+}
+
+func (c *checker) hop(i int) Hop {
+	e := c.at[i/unit.Priorities]
+	return Hop{e.Node, e.Port, unit.Priority(i % unit.Priorities)}
+}
+
+// each calls fn for every hop that hop i waits for, until it returns false.
+func (c *checker) each(i int, fn func(next int) bool) {
+	h := c.hop(i)
+	for j, p := range c.f.Nodes[h.Node].Ports {
+		if p.Peer.Node >= len(c.first) {
+			continue
+		}
+		class := c.rules[h.Node].Class(h.Class, h.In, unit.Port(j))
+		if !c.lossless.Has(class) {
+			continue
+		}
+		if !fn((c.first[p.Peer.Node]+int(p.Peer.Port))*unit.Priorities + int(class)) {
+			return
+		}
+	}
+}
+
+// search goes on from hop i, depth first. If it comes to a hop that is on its
+// path, it cuts path down to the cycle and reports true.
+func (c *checker) search(i int) (cycle bool) {
+	c.state[i] = onPath
+	c.path = append(c.path, i)
+	c.each(i, func(next int) bool {
+		switch c.state[next] {
+		case onPath:
+			c.path = c.path[slices.Index(c.path, next):]
+			cycle = true
+		case unseen:
+			cycle = c.search(next)
+		}
+		return !cycle
+	})
+	if !cycle {
+		c.state[i] = done
+		c.path = c.path[:len(c.path)-1]
+	}
+	return cycle
+}
+
+// shortest is the shortest of the ways round through the hops of a cycle.
+func (c *checker) shortest(cycle []int) (best Cycle) {
+	for _, i := range cycle {
+		if round := c.round(i); best == nil || len(round) < len(best) {
+			best = round
+		}
+	}
+	return best
+}
+
+// round is the shortest way from hop i, which is on a cycle, back to itself.
+func (c *checker) round(i int) (round Cycle) {
+	const none = -1
+	from := make([]int, len(c.state))
+	for j := range from {
+		from[j] = none
+	}
+	for queue := []int{i}; from[i] == none; queue = queue[1:] {
+		at := queue[0]
+		c.each(at, func(next int) bool {
+			if from[next] == none {
+				from[next] = at
+				queue = append(queue, next)
+			}
+			return from[i] == none
+		})
+	}
+	for at := from[i]; ; at = from[at] {
+		round = append(round, c.hop(at))
+		if at == i {
+			slices.Reverse(round)
+			return round
+		}
+	}
+}
+
+// Text names the hops of c: "core0>agg2-0 class 3, agg2-0>core1 class 3".
+func (c Cycle) Text(f *topo.Fabric) string {
+	var hops []string
+	for _, h := range c {
+		from := f.Nodes[h.Node].Ports[h.In].Peer.Node
+		hops = append(hops, fmt.Sprintf("%s>%s class %d", f.Nodes[from].Name, f.Nodes[h.Node].Name, h.Class))
+	}
+	return strings.Join(hops, ", ")
+}

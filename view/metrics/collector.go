@@ -1,0 +1,192 @@
+package metrics
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"softswitch/unit"
+	"softswitch/view/observe"
+)
+
+// Sample is what nodes say at one time.
+type Sample struct {
+	Switches []observe.Sample
+	Hosts    []observe.Host
+	// Down are the nodes that did not answer.
+	Down []Node
+}
+
+// Node is a node by name; Kind is "switch" or "host".
+type Node struct{ Name, Kind string }
+
+// collector makes metrics of the samples that take gives.
+type collector struct{ take func() Sample }
+
+func (collector) Describe(ch chan<- *prometheus.Desc) {
+	for _, m := range all {
+		ch <- m.desc
+	}
+}
+
+func (c collector) Collect(ch chan<- prometheus.Metric) {
+	s, out := c.take(), sink(ch)
+	for i := range s.Switches {
+		out.sample(&s.Switches[i])
+	}
+	for i := range s.Hosts {
+		out.host(&s.Hosts[i])
+	}
+	for _, n := range s.Down {
+		out.put(up, 0, n.Name, n.Kind)
+	}
+}
+
+// sink is where metrics go.
+type sink chan<- prometheus.Metric
+
+func (out sink) put(m *metric, v float64, labels ...string) {
+	out <- prometheus.MustNewConstMetric(m.desc, m.kind, v, labels...)
+}
+
+func (out sink) count(m *metric, n uint64, labels ...string) { out.put(m, float64(n), labels...) }
+
+func (out sink) flag(m *metric, on bool, labels ...string) {
+	if on {
+		out.put(m, 1, labels...)
+	} else {
+		out.put(m, 0, labels...)
+	}
+}
+
+func seconds(t unit.Time) float64 { return float64(t) / float64(unit.Second) }
+
+func (out sink) sample(s *observe.Sample) {
+	w := &s.Switch
+	out.put(up, 1, w.Name, "switch")
+	out.live(w.Name, w.Live)
+	out.put(shared, float64(w.SharedBytes), w.Name)
+	out.count(lossless, w.LosslessLost, w.Name)
+	out.put(detectorBytes, float64(w.DetectorBytes), w.Name, w.Detector)
+	for i := range w.Ports {
+		out.port(w, &w.Ports[i])
+	}
+	out.history(w.Name, &s.History)
+	if s.Watchdog != nil {
+		out.watchdog(w.Name, s.Watchdog)
+	}
+}
+
+func (out sink) live(node string, l observe.Live) {
+	out.count(eventsLost, l.EventsLost, node)
+	out.put(lateness, seconds(l.Lateness), node)
+}
+
+func (out sink) port(w *observe.Switch, p *observe.Port) {
+	out.flag(portUp, p.Up, w.Name, p.Name)
+	out.count(ringDrops, p.Link.Drops, w.Name, p.Name)
+	out.count(linkBusy, p.Link.Busy, w.Name, p.Name)
+	out.count(messages, p.Messages[0], w.Name, p.Name, "rx")
+	out.count(messages, p.Messages[1], w.Name, p.Name, "tx")
+	for _, reason := range slices.Sorted(maps.Keys(p.Drops)) {
+		out.count(dropped, p.Drops[reason], w.Name, p.Name, reason)
+	}
+	for c := range unit.Priorities {
+		if !slices.Contains(w.Lossless, c) && p.RxFrames[c]+p.TxFrames[c] == 0 && p.Queue[c].Watermark == 0 {
+			continue // a lossy class that nobody uses
+		}
+		class := strconv.Itoa(c)
+		out.count(packets, p.RxFrames[c], w.Name, p.Name, class, "rx")
+		out.count(packets, p.TxFrames[c], w.Name, p.Name, class, "tx")
+		out.count(bytes, p.RxBytes[c], w.Name, p.Name, class, "rx")
+		out.count(bytes, p.TxBytes[c], w.Name, p.Name, class, "tx")
+		out.put(queueBytes, float64(p.Queue[c].Bytes), w.Name, p.Name, class)
+		out.put(queueMark, float64(p.Queue[c].Watermark), w.Name, p.Name, class)
+	}
+	for _, c := range w.Lossless {
+		out.class(w, p, c)
+	}
+}
+
+// class puts what a port has of a lossless class.
+func (out sink) class(w *observe.Switch, p *observe.Port, c int) {
+	labels := []string{w.Name, p.Name, strconv.Itoa(c)}
+	with := func(more ...string) []string { return append(slices.Clip(labels), more...) }
+	out.count(pfcFrames, p.RxPause[c], with("rx", "pause")...)
+	out.count(pfcFrames, p.RxResume[c], with("rx", "resume")...)
+	out.count(pfcFrames, p.TxPause[c], with("tx", "pause")...)
+	out.count(pfcFrames, p.TxResume[c], with("tx", "resume")...)
+	out.count(pfcFrames, p.TxRefresh[c], with("tx", "refresh")...)
+	out.put(pauseSeconds, seconds(p.Pause[c].Total(p.Paused[c], w.At)), labels...)
+	out.count(pauses, p.Pause[c].Count, labels...)
+	out.flag(queuePaused, p.Paused[c], labels...)
+	out.flag(groupXOFF, p.XOFF[c], labels...)
+	g := p.Group[c]
+	out.put(groupBytes, float64(g.Bytes-g.Headroom), with("shared")...)
+	out.put(groupBytes, float64(g.Headroom), with("headroom")...)
+	out.put(groupMark, float64(g.Watermark), with("all")...)
+	out.put(groupMark, float64(g.HeadroomWatermark), with("headroom")...)
+}
+
+func (out sink) history(name string, h *observe.History) {
+	out.count(detections, h.Deadlocks, name)
+	out.count(reroutes, h.Rerouted, name)
+	for _, m := range slices.Sorted(maps.Keys(h.Measures)) {
+		out.count(measures, h.Measures[m], name, m)
+	}
+	for _, r := range slices.Sorted(maps.Keys(h.Refusals)) {
+		out.count(refusals, h.Refusals[r], name, r)
+	}
+	for _, p := range slices.Sorted(maps.Keys(h.LinkDowns)) {
+		out.count(linkDowns, h.LinkDowns[p], name, p)
+	}
+	buckets, sum := map[float64]uint64{}, uint64(0)
+	for i, n := range h.Detection.Counts {
+		if sum += n; i < len(observe.DetectionBounds) {
+			buckets[observe.DetectionBounds[i]] = sum
+		}
+	}
+	out <- prometheus.MustNewConstHistogram(detection.desc, sum, h.Detection.Sum, buckets, name)
+}
+
+func (out sink) watchdog(name string, w *observe.Watchdog) {
+	for _, q := range w.Queues {
+		class := strconv.Itoa(q.Class)
+		out.count(storms, q.Detected, name, q.Port, class, "detected")
+		out.count(storms, q.Restored, name, q.Port, class, "restored")
+		out.flag(stormed, q.Stormed, name, q.Port, class)
+	}
+}
+
+func (out sink) host(h *observe.Host) {
+	out.put(up, 1, h.Name, "host")
+	out.live(h.Name, h.Live)
+	out.count(ringDrops, h.Link.Drops, h.Name, "")
+	out.count(linkBusy, h.Link.Busy, h.Name, "")
+	for c := range unit.Priorities {
+		class := strconv.Itoa(c)
+		k := &h.Counters
+		if k.RxPause[c]+k.RxResume[c]+k.TxPause[c]+k.TxResume[c] == 0 {
+			continue
+		}
+		out.count(hostPFC, k.RxPause[c], h.Name, class, "rx", "pause")
+		out.count(hostPFC, k.RxResume[c], h.Name, class, "rx", "resume")
+		out.count(hostPFC, k.TxPause[c], h.Name, class, "tx", "pause")
+		out.count(hostPFC, k.TxResume[c], h.Name, class, "tx", "resume")
+		out.count(hostPFC, k.TxRefresh[c], h.Name, class, "tx", "refresh")
+	}
+	for _, f := range h.Sent {
+		out.count(hostSent, f.Frames, h.Name, f.Name)
+	}
+	lost := uint64(0)
+	for _, f := range h.Received {
+		flow := strconv.FormatUint(uint64(f.Number), 10)
+		out.count(hostReceived, f.Frames, h.Name, flow)
+		out.count(hostBytes, f.Bytes, h.Name, flow)
+		lost += f.Lost
+	}
+	out.count(hostLoss, lost, h.Name, "fabric")
+	out.count(hostLoss, h.Counters.Overflow, h.Name, "host")
+}

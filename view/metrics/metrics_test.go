@@ -1,0 +1,446 @@
+package metrics
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	"go.uber.org/goleak"
+
+	"softswitch/host"
+	"softswitch/unit"
+	"softswitch/view/observe"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// patience bounds what a test waits for that must happen.
+const patience = 20 * time.Second
+
+// fabric is a sample that has something of every metric.
+func fabric() Sample {
+	j := observe.NewJournal([]string{"a"})
+	p := observe.Port{Name: "a", Up: true, Messages: [2]uint64{8, 9}, Drops: map[string]uint64{"ttl_expired": 2, "headroom_full": 1}}
+	p.RxFrames[3], p.TxFrames[3], p.RxBytes[3], p.TxBytes[3] = 10, 11, 1000, 1100
+	p.RxPause[3], p.RxResume[3], p.TxPause[3], p.TxResume[3], p.TxRefresh[3] = 5, 4, 3, 2, 1
+	p.Paused[3], p.XOFF[3] = true, true
+	p.Pause[3] = observe.Pause{Count: 6, Time: 2 * unit.Second, Start: 3 * unit.Second}
+	p.Queue[3] = observe.Queue{Bytes: 700, Watermark: 800}
+	p.Group[3] = observe.Group{Bytes: 500, Headroom: 100, Watermark: 900, HeadroomWatermark: 200}
+	p.RxFrames[0], p.Link.Drops, p.Link.Busy = 7, 1, 2
+	history := j.History()
+	history.Deadlocks, history.Rerouted = 3, 4
+	history.Measures["drop"], history.Refusals["port down"], history.LinkDowns["a"] = 5, 6, 7
+	history.Detection = observe.Histogram{Sum: 5.5}
+	history.Detection.Counts[2], history.Detection.Counts[10] = 1, 1
+	w := &observe.Watchdog{Queues: []observe.WatchdogQueue{{Port: "a", Class: 3}}}
+	w.Queues[0].Detected, w.Queues[0].Restored, w.Queues[0].Stormed = 2, 1, true
+	h := observe.Host{Name: "h1", Sent: []host.Sent{{Name: "f", Frames: 12}}, Received: []host.Received{{Number: 4, Frames: 13, Bytes: 1300, Lost: 2}}}
+	h.Counters.RxPause[3], h.Counters.Overflow = 9, 3
+	return Sample{
+		Switches: []observe.Sample{{
+			Switch: observe.Switch{
+				Name: "s1", Detector: "itsy", DetectorBytes: 42, SharedBytes: 43, LosslessLost: 44, Lossless: []int{3},
+				Live: observe.Live{At: 4 * unit.Second, EventsLost: 45, Lateness: unit.Millisecond}, Ports: []observe.Port{p},
+			},
+			History: history, Watchdog: w,
+		}},
+		Hosts: []observe.Host{h},
+		Down:  []Node{{"s2", "switch"}},
+	}
+}
+
+// scrape is the text that a Prometheus gets of a sample.
+func scrape(t *testing.T, s Sample) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	Handler(func() Sample { return s }).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	if w.Code != http.StatusOK {
+		t.Fatalf("status %d: %s", w.Code, w.Body)
+	}
+	return w.Body.String()
+}
+
+func TestValues(t *testing.T) {
+	text := scrape(t, fabric())
+	for _, want := range []string{
+		`softswitch_up{kind="switch",node="s1"} 1`,
+		`softswitch_up{kind="switch",node="s2"} 0`,
+		`softswitch_up{kind="host",node="h1"} 1`,
+		`softswitch_pfc_frames_total{direction="rx",kind="pause",port="a",priority="3",switch="s1"} 5`,
+		`softswitch_pfc_frames_total{direction="tx",kind="refresh",port="a",priority="3",switch="s1"} 1`,
+		`softswitch_pfc_pause_seconds_total{port="a",priority="3",switch="s1"} 3`, // 2 s, and 1 s of the pause in force
+		`softswitch_pfc_pauses_total{port="a",priority="3",switch="s1"} 6`,
+		`softswitch_queue_paused{port="a",priority="3",switch="s1"} 1`,
+		`softswitch_queue_bytes{port="a",priority="3",switch="s1"} 700`,
+		`softswitch_priority_group_bytes{area="shared",port="a",priority="3",switch="s1"} 400`,
+		`softswitch_priority_group_bytes{area="headroom",port="a",priority="3",switch="s1"} 100`,
+		`softswitch_packets_total{direction="rx",port="a",priority="0",switch="s1"} 7`,
+		`softswitch_dropped_packets_total{port="a",reason="ttl_expired",switch="s1"} 2`,
+		`softswitch_itsy_detections_total{switch="s1"} 3`,
+		`softswitch_itsy_detection_seconds_bucket{switch="s1",le="0.001"} 1`,
+		`softswitch_itsy_detection_seconds_bucket{switch="s1",le="3"} 1`,
+		`softswitch_itsy_detection_seconds_bucket{switch="s1",le="+Inf"} 2`,
+		`softswitch_itsy_detection_seconds_sum{switch="s1"} 5.5`,
+		`softswitch_measures_total{measure="drop",switch="s1"} 5`,
+		`softswitch_pfcwd_storms_total{port="a",priority="3",state="restored",switch="s1"} 1`,
+		`softswitch_host_loss_packets_total{host="h1",where="fabric"} 2`,
+		`softswitch_host_loss_packets_total{host="h1",where="host"} 3`,
+		`softswitch_lateness_seconds{node="s1"} 0.001`,
+	} {
+		if !strings.Contains(text, want+"\n") {
+			t.Errorf("no line %s", want)
+		}
+	}
+	if strings.Contains(text, `priority="5"`) {
+		t.Error("a class that is neither lossless nor used is told")
+	}
+}
+
+// Every metric is there, has the name, help and type that Prometheus advises, and no
+// other is.
+func TestNames(t *testing.T) {
+	text := scrape(t, fabric())
+	for _, m := range all {
+		if !strings.Contains(text, "# TYPE "+m.name+" ") {
+			t.Errorf("the sample has nothing of %s", m.name)
+		}
+	}
+	found := regexp.MustCompile(`(?m)^# TYPE (\S+)`).FindAllStringSubmatch(text, -1)
+	if len(found) != len(all) {
+		t.Errorf("%d metrics, want the %d that are defined", len(found), len(all))
+	}
+	problems, err := promlint.New(strings.NewReader(text)).Lint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+}
+
+// Every metric and label that the dashboard asks for exists.
+func TestDashboard(t *testing.T) {
+	data, err := os.ReadFile("../../docs/grafana/softswitch.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var board any
+	if err := json.Unmarshal(data, &board); err != nil {
+		t.Fatal(err)
+	}
+	var exprs []string
+	walk(board, func(key, value string) {
+		if key == "expr" || key == "query" && strings.HasPrefix(value, "label_values(") {
+			exprs = append(exprs, value)
+		}
+	})
+	if len(exprs) < 20 {
+		t.Fatalf("only %d expressions", len(exprs))
+	}
+	for _, e := range exprs {
+		if faults := checkExpr(e); len(faults) > 0 {
+			t.Errorf("%s: %s", e, strings.Join(faults, "; "))
+		}
+	}
+	// The alarm rings.
+	for bad, want := range map[string]string{
+		"sum(softswitch_pauses)":                            `no metric "softswitch_pauses"`,
+		`softswitch_queue_bytes{queue="3"}`:                 `no label "queue" of softswitch_queue_bytes`,
+		"sum by (where) (softswitch_queue_bytes)":           `no label "where" of softswitch_queue_bytes`,
+		"label_values(softswitch_up, switch)":               `no label "switch" of softswitch_up`,
+		"rate(softswitch_itsy_detections_total_bucket[1m])": `no metric "softswitch_itsy_detections_total_bucket"`,
+	} {
+		if faults := checkExpr(bad); !slices.Contains(faults, want) {
+			t.Errorf("%s: faults %q, want %q", bad, faults, want)
+		}
+	}
+}
+
+// Every metric that the documentation names exists.
+func TestDocumentation(t *testing.T) {
+	text, err := os.ReadFile("../../docs/show.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := regexp.MustCompile("`(softswitch_[a-z_]+)").FindAllSubmatch(text, -1)
+	if len(names) < 20 {
+		t.Fatalf("only %d names", len(names))
+	}
+	for _, n := range names {
+		if !slices.Contains(Names(), string(n[1])) {
+			t.Errorf("no metric %s", n[1])
+		}
+	}
+}
+
+// walk calls fn for every string of a JSON value that has a key.
+func walk(v any, fn func(key, value string)) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			if s, ok := value.(string); ok {
+				fn(key, s)
+			}
+			walk(value, fn)
+		}
+	case []any:
+		for _, value := range v {
+			walk(value, fn)
+		}
+	}
+}
+
+var (
+	metricRule = regexp.MustCompile(`softswitch_\w+`)
+	labelRule  = regexp.MustCompile(`(\w+)\s*=~?"`)
+	byRule     = regexp.MustCompile(`by \(([^)]*)\)|label_values\(\w+, (\w+)\)`)
+	listRule   = regexp.MustCompile(`variableLabels: \{([^}]*)\}`)
+)
+
+// checkExpr lists what an expression asks for that does not exist. All its labels have
+// to be those of all its metrics.
+func checkExpr(expr string) (faults []string) {
+	var want []string
+	for _, l := range labelRule.FindAllStringSubmatch(expr, -1) {
+		want = append(want, l[1])
+	}
+	for _, b := range byRule.FindAllStringSubmatch(expr, -1) {
+		want = append(want, strings.FieldsFunc(b[1]+","+b[2], func(r rune) bool { return r == ',' || r == ' ' })...)
+	}
+	for _, name := range metricRule.FindAllString(expr, -1) {
+		i := slices.IndexFunc(all, func(m *metric) bool {
+			return m.name == name || m == detection && slices.Contains([]string{"_bucket", "_sum", "_count"}, strings.TrimPrefix(name, m.name))
+		})
+		if i < 0 {
+			faults = append(faults, fmt.Sprintf("no metric %q", name))
+			continue
+		}
+		has := append(strings.Split(listRule.FindStringSubmatch(all[i].desc.String())[1], ","), "le")
+		for _, l := range want {
+			if !slices.Contains(has, l) {
+				faults = append(faults, fmt.Sprintf("no label %q of %s", l, name))
+			}
+		}
+	}
+	return faults
+}
+
+// served is a server of metrics.
+type served struct {
+	*testing.T
+	url  string
+	stop func()
+	done chan error
+}
+
+func serve(t *testing.T, take func() Sample) *served {
+	t.Helper()
+	ln, err := Listen(":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	s := &served{t, "http://" + ln.Addr().String() + "/metrics", stop, make(chan error, 1)}
+	go func() { s.done <- Serve(ctx, ln, Handler(take)) }()
+	t.Cleanup(func() {
+		stop()
+		http.DefaultClient.CloseIdleConnections()
+	})
+	return s
+}
+
+func (s *served) wantEnd() {
+	s.Helper()
+	select {
+	case err := <-s.done:
+		if err != nil {
+			s.Errorf("Serve: %v", err)
+		}
+	case <-time.After(patience):
+		s.Fatal("Serve does not end")
+	}
+}
+
+func (s *served) get() (text string, err error) {
+	r, err := http.Get(s.url)
+	if err != nil {
+		return "", err
+	}
+	defer r.Body.Close()
+	b, err := io.ReadAll(r.Body)
+	return string(b), err
+}
+
+// What listens without a host is reached from this machine only.
+func TestLoopback(t *testing.T) {
+	for _, addr := range []string{":0", "0", "127.0.0.1:0"} {
+		ln, err := Listen(addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := ln.Addr().(*net.TCPAddr); !a.IP.IsLoopback() {
+			t.Errorf("%s listens at %v", addr, a)
+		}
+		ln.Close()
+	}
+	ln, err := Listen("0.0.0.0:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	if a := ln.Addr().(*net.TCPAddr); !a.IP.IsUnspecified() {
+		t.Errorf("0.0.0.0:0 listens at %v", a)
+	}
+}
+
+func TestBadAddresses(t *testing.T) {
+	ln, err := Listen(":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	for addr, want := range map[string]string{
+		ln.Addr().String():  "another program listens there; choose another port",
+		"127.0.0.1:http":    `port "http"; valid: host:port`,
+		"127.0.0.1:65536":   `port "65536"; valid: host:port`,
+		"nowhere.invalid:1": "nowhere.invalid",
+	} {
+		if l, err := Listen(addr); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", addr, err, want)
+			if err == nil {
+				l.Close()
+			}
+		}
+	}
+}
+
+// A server that is stopped while scrapes are under way ends, and each scrape has a whole
+// answer or none.
+func TestScrapeDuringShutdown(t *testing.T) {
+	for range 20 {
+		asked := make(chan struct{}, 1000)
+		s := serve(t, func() Sample {
+			select {
+			case asked <- struct{}{}:
+			default:
+			}
+			return fabric()
+		})
+		var scrapers sync.WaitGroup
+		for range 4 {
+			scrapers.Go(func() {
+				for {
+					text, err := s.get()
+					if err != nil {
+						return
+					}
+					if !strings.Contains(text, "softswitch_up") {
+						t.Errorf("half an answer: %q", text)
+					}
+				}
+			})
+		}
+		<-asked
+		s.stop()
+		s.wantEnd()
+		scrapers.Wait()
+	}
+}
+
+// A scrape that hangs does not keep the server from ending.
+func TestShutdownWhileScrapeHangs(t *testing.T) {
+	leave, entered := make(chan struct{}), make(chan struct{})
+	s := serve(t, func() Sample {
+		close(entered)
+		<-leave
+		return Sample{}
+	})
+	failed := make(chan error, 1)
+	go func() {
+		_, err := s.get()
+		failed <- err
+	}()
+	<-entered
+	s.stop()
+	s.wantEnd()
+	if err := <-failed; err == nil {
+		t.Error("the scrape that hung was answered")
+	}
+	close(leave)
+}
+
+// A thousand clients that connect and say nothing are refused nothing, and the server's
+// end does not wait for them.
+func TestThousandSilentClients(t *testing.T) {
+	s := serve(t, fabric)
+	addr := strings.TrimSuffix(strings.TrimPrefix(s.url, "http://"), "/metrics")
+	for range 1000 {
+		c, err := net.DialTimeout("tcp", addr, patience)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+	}
+	s.stop()
+	s.wantEnd()
+}
+
+// More scrapes at once than are served are told so.
+func TestScrapesAreBounded(t *testing.T) {
+	leave := make(chan struct{})
+	s := serve(t, func() Sample {
+		<-leave
+		return fabric()
+	})
+	codes := make(chan int, scrapesMax+1)
+	for range scrapesMax + 1 {
+		go func() {
+			r, err := http.Get(s.url)
+			if err != nil {
+				t.Error(err)
+				codes <- 0
+				return
+			}
+			io.Copy(io.Discard, r.Body)
+			r.Body.Close()
+			codes <- r.StatusCode
+		}()
+	}
+	if code := <-codes; code != http.StatusServiceUnavailable {
+		t.Errorf("one scrape too many: status %d, want 503", code)
+	}
+	close(leave)
+	for range scrapesMax {
+		if code := <-codes; code != http.StatusOK {
+			t.Errorf("status %d, want 200", code)
+		}
+	}
+}
+
+// Nothing else is served than metrics and a page that leads there.
+func TestPaths(t *testing.T) {
+	h := Handler(fabric)
+	for _, tt := range []struct {
+		method, path string
+		code         int
+	}{{"GET", "/metrics", 200}, {"GET", "/", 200}, {"GET", "/x", 404}, {"POST", "/metrics", 405}} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(tt.method, tt.path, nil))
+		if w.Code != tt.code {
+			t.Errorf("%s %s: status %d, want %d", tt.method, tt.path, w.Code, tt.code)
+		}
+	}
+}

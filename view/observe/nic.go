@@ -1,0 +1,87 @@
+package observe
+
+import (
+	"softswitch/dataplane"
+	"softswitch/host"
+	"softswitch/host/nic"
+	"softswitch/link"
+	"softswitch/unit"
+)
+
+// NIC is the NIC of a host, for programs that use the kernel's stack, at one instant:
+// what any host tells, and more.
+type NIC struct {
+	Host
+	// Drain is the rate at which the stack takes frames, in bit/s; 0: at once.
+	Drain   unit.Rate                 `json:"drain_bps"`
+	Classes [unit.Priorities]NICClass `json:"classes"`
+	// InHost are frames that were lost before they were on the wire, or after they had
+	// come by it and through the NIC.
+	InHost HostLoss `json:"lost_in_host"`
+	// OnArrival are frames that the fabric delivered and the NIC lost.
+	OnArrival ArrivalLoss `json:"lost_on_arrival"`
+	// Stack is what was counted at the interface for programs.
+	Stack link.Stats `json:"stack"`
+}
+
+// NICClass is a class of a NIC.
+type NICClass struct {
+	Sent      uint64 `json:"sent"`     // frames, to the wire
+	Received  uint64 `json:"received"` // frames, to the stack
+	Paused    bool   `json:"paused"`
+	Pause     Pause  `json:"pause"` // of the send queue
+	Send      Queue  `json:"send_queue"`
+	Receive   Group  `json:"receive_buffer"` // of lossless classes
+	PauseSent uint64 `json:"pause_sent"`     // refreshes apart
+}
+
+// HostLoss are frames that were lost in a host, by where.
+type HostLoss struct {
+	// SendQueue: the queue of the frame's class was full, since programs do not wait
+	// while it is paused.
+	SendQueue uint64 `json:"send_queue"`
+	// Device: the kernel's queue to the NIC was full.
+	Device uint64 `json:"device_queue"`
+	// Sockets: the buffer of the socket that it was for was full.
+	Sockets uint64 `json:"sockets"`
+	Other   uint64 `json:"other"`
+}
+
+// Sum is all of them.
+func (l HostLoss) Sum() uint64 { return l.SendQueue + l.Device + l.Sockets + l.Other }
+
+// ArrivalLoss are frames that were lost at the NIC's end of the wire. What is none of a
+// lossless class is lost when it comes faster than the stack takes it.
+type ArrivalLoss struct {
+	Lossless uint64 `json:"lossless"` // the headroom was full
+	Lossy    uint64 `json:"lossy"`
+	Ring     uint64 `json:"ring"` // the process was too late for them
+}
+
+// TakeNIC takes a snapshot of n; stats gives the link statistics of a port, and sockets is
+// how many datagrams were lost at sockets.
+func TakeNIC(n *nic.NIC, stats func(unit.Port) link.Stats, sockets uint64) NIC {
+	c, wire, stack := n.Config(), n.Counters(nic.Wire), n.Counters(nic.Stack)
+	out := NIC{
+		Host:  Host{Name: c.Name, ID: uint16(c.ID), Sent: []host.Sent{}, Received: []host.Received{}, Counters: n.HostCounters(), Link: stats(nic.Wire)},
+		Drain: n.Drain(), Stack: stats(nic.Stack),
+	}
+	for class := range unit.Priority(unit.Priorities) {
+		k := &out.Classes[class]
+		k.Sent, k.Received = wire.TxFrames[class], stack.TxFrames[class]
+		k.Paused, k.Pause = n.QueuePaused(nic.Wire, class), takePause(n.Switch, nic.Wire, class)
+		k.PauseSent = wire.TxPause[class]
+		q := n.Queue(nic.Wire, class)
+		k.Send = Queue{Bytes: q.Bytes(), Watermark: q.Watermark()}
+		k.Receive.Bytes, k.Receive.Headroom = n.MMU().Bytes(nic.Wire, class)
+		k.Receive.Watermark, k.Receive.HeadroomWatermark = n.MMU().Watermark(nic.Wire, class)
+	}
+	full := stack.Drops[dataplane.DropStack] + stack.Drops[dataplane.DropLossyQueue]
+	out.InHost = HostLoss{SendQueue: full, Device: out.Stack.Drops, Sockets: sockets, Other: out.Stack.Truncated}
+	for r := dataplane.NoReason; r < dataplane.OddTLV; r++ {
+		out.InHost.Other += stack.Drops[r]
+	}
+	out.InHost.Other -= full
+	out.OnArrival = ArrivalLoss{Lossless: wire.LosslessLost, Lossy: wire.Drops[dataplane.DropLossyQueue], Ring: out.Link.Drops + out.Link.Truncated}
+	return out
+}

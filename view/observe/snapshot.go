@@ -1,0 +1,176 @@
+// Package observe takes what a node counts and holds and makes values of it that
+// can be shown, sent and compared: snapshots.
+//
+//	dataplane.Switch, host.Host --Take...--> snapshots, tables, labels
+//	events ----------------------Journal---> declared deadlocks, history
+//
+// Read in this order: Switch and Host (the snapshots), TakeSwitch and TakeHost;
+// tables.go (what a switch forwards by, how it is set up, its labels), watchdog.go,
+// journal.go (what a switch's events add up to), verdict.go.
+//
+// What it does not do: it changes nothing in a machine, and it reads no clock.
+// The caller keeps the machine still while a snapshot is taken.
+package observe
+
+import (
+	"softswitch/dataplane"
+	"softswitch/host"
+	"softswitch/link"
+	"softswitch/unit"
+)
+
+// Switch is a switch at one instant.
+type Switch struct {
+	Name     string `json:"name"`
+	ID       uint16 `json:"id"`
+	Detector string `json:"detector"`
+	// DetectorBytes is the detector's own state, CounterBytes the buffer manager's
+	// accounts, which exist with or without a detector.
+	DetectorBytes int    `json:"detector_bytes"`
+	CounterBytes  int    `json:"counter_bytes"`
+	SharedBytes   int    `json:"shared_bytes"`
+	LosslessLost  uint64 `json:"lossless_lost"`
+	Lossless      []int  `json:"lossless"` // classes
+	Live
+	Ports []Port `json:"ports"`
+}
+
+// Live is what only a live node has.
+type Live struct {
+	// At is when the snapshot was taken, by the node's clock.
+	At         unit.Time `json:"at_ns"`
+	EventsLost uint64    `json:"events_lost"` // of the log
+	// Lateness is by how much a deadline was missed, or how long a frame waited to be
+	// read, at worst.
+	Lateness unit.Time `json:"lateness_ns"`
+}
+
+// Port is a port at one instant. Arrays are indexed by class.
+type Port struct {
+	Name      string                  `json:"name"`
+	Up        bool                    `json:"up"`
+	RxFrames  [unit.Priorities]uint64 `json:"rx_frames"`
+	RxBytes   [unit.Priorities]uint64 `json:"rx_bytes"`
+	TxFrames  [unit.Priorities]uint64 `json:"tx_frames"`
+	TxBytes   [unit.Priorities]uint64 `json:"tx_bytes"`
+	RxPause   [unit.Priorities]uint64 `json:"rx_pause"`
+	RxResume  [unit.Priorities]uint64 `json:"rx_resume"`
+	TxPause   [unit.Priorities]uint64 `json:"tx_pause"`
+	TxResume  [unit.Priorities]uint64 `json:"tx_resume"`
+	TxRefresh [unit.Priorities]uint64 `json:"tx_refresh"`
+	Paused    [unit.Priorities]bool   `json:"paused"`
+	Pause     [unit.Priorities]Pause  `json:"pause"`
+	XOFF      [unit.Priorities]bool   `json:"xoff"`
+	Queue     [unit.Priorities]Queue  `json:"queue"`
+	Group     [unit.Priorities]Group  `json:"priority_group"`
+	Messages  [2]uint64               `json:"messages"` // received, sent
+	Drops     map[string]uint64       `json:"drops,omitempty"`
+	// Frames dropped on purpose, by class: at the egress, and on arrival. ResponseBytes
+	// are the bytes of all of them that came in by this port.
+	TxDropped     [unit.Priorities]uint64 `json:"tx_dropped"`
+	RxDropped     [unit.Priorities]uint64 `json:"rx_dropped"`
+	ResponseBytes uint64                  `json:"response_bytes"`
+	Link          link.Stats              `json:"link"`
+}
+
+// Pause is the history of the pauses of an egress queue.
+type Pause struct {
+	// Count is how often the queue came to be paused, Time for how long in all pauses
+	// that have ended.
+	Count uint64    `json:"count,omitzero"`
+	Time  unit.Time `json:"time_ns,omitzero"`
+	// Start and Last are when the latest pause began and how long it lasted; of one that
+	// is in force Last is 0.
+	Start unit.Time `json:"start_ns,omitzero"`
+	Last  unit.Time `json:"last_ns,omitzero"`
+}
+
+// Total is how long the queue was paused until at, the time of the snapshot.
+func (p Pause) Total(paused bool, at unit.Time) unit.Time {
+	if paused {
+		return p.Time + at - p.Start
+	}
+	return p.Time
+}
+
+// Queue is an egress queue.
+type Queue struct {
+	Bytes     int `json:"bytes"`
+	Watermark int `json:"watermark"`
+}
+
+// Group is an ingress priority group.
+type Group struct {
+	Bytes             int `json:"bytes"`
+	Headroom          int `json:"headroom"`
+	Watermark         int `json:"watermark"`
+	HeadroomWatermark int `json:"headroom_watermark"`
+}
+
+// TakeSwitch takes a snapshot of s; stats gives the link statistics of a port.
+func TakeSwitch(s *dataplane.Switch, stats func(unit.Port) link.Stats) Switch {
+	c := s.Config()
+	out := Switch{
+		Name: c.Name, ID: uint16(c.ID), Detector: s.Detector().Name(), DetectorBytes: s.Detector().StateBytes(),
+		Lossless: lossless(c), CounterBytes: s.MMU().CounterBytes(), SharedBytes: s.MMU().Shared(),
+	}
+	for i := range c.Ports {
+		p := takePort(s, unit.Port(i))
+		p.Link = stats(unit.Port(i))
+		out.LosslessLost += s.Counters(unit.Port(i)).LosslessLost
+		out.Ports = append(out.Ports, p)
+	}
+	return out
+}
+
+func takePort(s *dataplane.Switch, n unit.Port) Port {
+	k := s.Counters(n)
+	p := Port{
+		Name: s.Config().Ports[n].Name, Up: s.LinkUp(n), RxFrames: k.RxFrames, RxBytes: k.RxBytes, TxFrames: k.TxFrames, TxBytes: k.TxBytes,
+		RxPause: k.RxPause, RxResume: k.RxResume, TxPause: k.TxPause, TxResume: k.TxResume, TxRefresh: k.TxRefresh,
+		Messages: [2]uint64{k.RxMessages, k.TxMessages}, Drops: map[string]uint64{},
+		TxDropped: k.TxDropped, RxDropped: k.RxDropped, ResponseBytes: k.ResponseBytes,
+	}
+	for c := range unit.Priority(unit.Priorities) {
+		q := s.Queue(n, c)
+		p.Queue[c] = Queue{Bytes: q.Bytes(), Watermark: q.Watermark()}
+		p.Paused[c] = s.QueuePaused(n, c)
+		p.Pause[c] = takePause(s, n, c)
+		p.XOFF[c], _ = s.MMU().XOFF(n, c)
+		g := &p.Group[c]
+		g.Bytes, g.Headroom = s.MMU().Bytes(n, c)
+		g.Watermark, g.HeadroomWatermark = s.MMU().Watermark(n, c)
+	}
+	for r := range dataplane.Reasons {
+		if k.Drops[r] > 0 {
+			p.Drops[r.String()] = k.Drops[r]
+		}
+	}
+	return p
+}
+
+func takePause(s *dataplane.Switch, n unit.Port, c unit.Priority) Pause {
+	k := s.Counters(n)
+	p := Pause{Count: k.Pauses[c], Time: k.PausedTime[c], Start: k.LastPause[c].Start, Last: k.LastPause[c].Time}
+	if since, ok := s.PausedSince(n, c); ok {
+		p.Start, p.Last = since, 0
+	}
+	return p
+}
+
+// Host is a host at one instant.
+type Host struct {
+	Name     string          `json:"name"`
+	ID       uint16          `json:"id"`
+	Sent     []host.Sent     `json:"sent"`
+	Received []host.Received `json:"received"`
+	Counters host.Counters   `json:"counters"`
+	Link     link.Stats      `json:"link"`
+	Live
+}
+
+// TakeHost takes a snapshot of h.
+func TakeHost(h *host.Host, stats func(unit.Port) link.Stats) Host {
+	c := h.Config()
+	return Host{Name: c.Name, ID: uint16(c.ID), Sent: h.Senders(), Received: h.Receivers(), Counters: *h.Counters(), Link: stats(0)}
+}

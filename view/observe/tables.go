@@ -1,0 +1,224 @@
+package observe
+
+import (
+	"softswitch/buffer"
+	"softswitch/dataplane"
+	"softswitch/itsyhdr"
+	"softswitch/scenario/config"
+	"softswitch/unit"
+)
+
+// Tables are what a switch forwards by.
+type Tables struct {
+	MAC    []MACEntry `json:"mac"`
+	ARP    []ARPEntry `json:"arp"`
+	Routes []Route    `json:"routes"`
+}
+
+// MACEntry is a station.
+type MACEntry struct {
+	MAC  string `json:"mac"`
+	Port string `json:"port"`
+	Type string `json:"type"` // "Static" or "Dynamic"
+}
+
+// ARPEntry is a neighbour.
+type ARPEntry struct {
+	IP  string `json:"ip"`
+	MAC string `json:"mac"`
+	// Port is by which its station is reached, "" if the MAC table does not tell.
+	Port string `json:"port"`
+	Type string `json:"type"`
+}
+
+// Route is a forwarding entry; ports are by name.
+type Route struct {
+	Prefix    string   `json:"prefix"`
+	Connected bool     `json:"connected"`
+	Ports     []string `json:"ports"`
+	Backup    []string `json:"backup"`
+	Active    []string `json:"active"` // of either, those that frames leave by now
+}
+
+// TakeTables copies the tables of s at now.
+func TakeTables(s *dataplane.Switch, now unit.Time) Tables {
+	t := Tables{MAC: []MACEntry{}, ARP: []ARPEntry{}, Routes: []Route{}}
+	by := map[string]string{}
+	for _, e := range s.MACEntries(now) {
+		m := MACEntry{MAC: config.FormatMAC(uint64(e.MAC)), Port: portName(s, e.Port), Type: entryType(e.Static)}
+		by[m.MAC] = m.Port
+		t.MAC = append(t.MAC, m)
+	}
+	for _, e := range s.ARPEntries() {
+		mac := config.FormatMAC(uint64(e.MAC))
+		t.ARP = append(t.ARP, ARPEntry{IP: e.IP.String(), MAC: mac, Port: by[mac], Type: entryType(e.Static)})
+	}
+	for _, e := range s.RouteEntries() {
+		t.Routes = append(t.Routes, Route{
+			Prefix: e.Prefix.String(), Connected: e.Connected,
+			Ports: portNames(s, e.Ports), Backup: portNames(s, e.Backup), Active: portNames(s, e.Active),
+		})
+	}
+	return t
+}
+
+func entryType(static bool) string {
+	if static {
+		return "Static"
+	}
+	return "Dynamic"
+}
+
+func portName(s *dataplane.Switch, p unit.Port) string { return s.Config().Ports[p].Name }
+
+func portNames(s *dataplane.Switch, set unit.PortSet) []string {
+	names := []string{}
+	for ; set != 0; set &= set - 1 {
+		names = append(names, portName(s, set.First()))
+	}
+	return names
+}
+
+// Setup is what of a switch's configuration is asked for while it runs.
+type Setup struct {
+	Name     string      `json:"name"`
+	ID       uint16      `json:"id"`
+	Detector string      `json:"detector"`
+	Lossless []int       `json:"lossless"`
+	Buffer   Buffer      `json:"buffer"`
+	Ports    []PortSetup `json:"ports"`
+}
+
+// Buffer is the MMU's configuration, in SONiC's words; bytes.
+type Buffer struct {
+	Pool       int  `json:"pool"`
+	Size       int  `json:"size"`
+	StaticTh   *int `json:"static_th,omitempty"`
+	DynamicTh  *int `json:"dynamic_th,omitempty"`
+	XON        int  `json:"xon"`
+	XONOffset  int  `json:"xon_offset"`
+	XOFF       int  `json:"xoff"`
+	LossyQueue int  `json:"lossy_queue"`
+}
+
+// PortSetup is a port's configuration.
+type PortSetup struct {
+	Name string `json:"name"`
+	Up   bool   `json:"up"`
+	Rate int64  `json:"rate_bps"` // 0: unlimited
+	MTU  int    `json:"mtu"`      // the longest frame, without FCS and tag, less its Ethernet header
+	MAC  string `json:"mac"`
+	Peer string `json:"peer"` // "switch" or "host"
+	// StaticTh and XONOffset, where the port's differ from the profile's.
+	StaticTh  *int `json:"static_th,omitempty"`
+	XONOffset *int `json:"xon_offset,omitempty"`
+}
+
+// ethernetHeader is what a frame has besides its payload: addresses and EtherType.
+const ethernetHeader = 14
+
+// TakeSetup takes the configuration of s.
+func TakeSetup(s *dataplane.Switch) Setup {
+	c := s.Config()
+	out := Setup{Name: c.Name, ID: uint16(c.ID), Detector: s.Detector().Name(), Lossless: lossless(c), Buffer: takeBuffer(s.MMU().Config())}
+	thresholds := s.MMU().Config().Thresholds
+	for i, p := range c.Ports {
+		port := PortSetup{
+			Name: p.Name, Up: s.LinkUp(unit.Port(i)), Rate: int64(p.Rate), MTU: c.MaxFrame - ethernetHeader,
+			MAC: config.FormatMAC(uint64(p.MAC)), Peer: "switch",
+		}
+		if p.FacesHost {
+			port.Peer = "host"
+		}
+		if thresholds != nil {
+			port.StaticTh, port.XONOffset = &thresholds[i].StaticTh, &thresholds[i].XONOffset
+		}
+		out.Ports = append(out.Ports, port)
+	}
+	return out
+}
+
+func takeBuffer(c buffer.Config) Buffer {
+	p := c.Profile
+	b := Buffer{Pool: c.Shared, Size: p.Size, XON: p.XON, XONOffset: p.XONOffset, XOFF: p.XOFF, LossyQueue: c.LossyQueue}
+	if p.Dynamic {
+		b.DynamicTh = &p.DynamicTh
+	} else {
+		b.StaticTh = &p.StaticTh
+	}
+	return b
+}
+
+// lossless are the lossless classes, in order.
+func lossless(c *dataplane.Config) []int {
+	classes := []int{}
+	for class := range unit.Priorities {
+		if c.Buffer.Lossless.Has(unit.Priority(class)) {
+			classes = append(classes, class)
+		}
+	}
+	return classes
+}
+
+// Labels are the labels at a port and class: In came with the pause that is in force at
+// the queue, Out left with the latest pause of the bucket; nil is none.
+type Labels struct {
+	Port   string `json:"port"`
+	Class  int    `json:"priority"`
+	Paused bool   `json:"paused"`
+	XOFF   bool   `json:"xoff"`
+	In     *Label `json:"in"`
+	Out    *Label `json:"out"`
+}
+
+// Label is what a pause frame tells besides the pause. Ports of switches are
+// "node.port", both by number; "" is none.
+type Label struct {
+	Kind      string `json:"kind"`
+	Initiator string `json:"initiator"`
+	Seq       uint16 `json:"seq"`
+	Trigger   string `json:"trigger"`
+	Hops      uint8  `json:"hops"`
+	Period    uint8  `json:"period"`
+	Flags     uint8  `json:"flags"`
+}
+
+// takeLabel is t, nil if it carries no label.
+func takeLabel(t itsyhdr.TLV) *Label {
+	if t.Kind == itsyhdr.KindPeriod {
+		return nil
+	}
+	return &Label{
+		Kind: t.Kind.String(), Initiator: nodePort(t.Initiator), Seq: t.Seq, Trigger: nodePort(t.Trigger),
+		Hops: t.Hops, Period: t.Period, Flags: t.Flags,
+	}
+}
+
+func nodePort(at unit.NodePort) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.String()
+}
+
+// TakeLabels takes the labels of all ports and classes that are paused or XOFF.
+func TakeLabels(s *dataplane.Switch) []Labels {
+	labels := []Labels{}
+	c := s.Config()
+	for i, p := range c.Ports {
+		for _, class := range lossless(c) {
+			n, k := unit.Port(i), unit.Priority(class)
+			l := Labels{Port: p.Name, Class: class, Paused: s.QueuePaused(n, k)}
+			l.XOFF, _ = s.MMU().XOFF(n, k)
+			if !l.Paused && !l.XOFF {
+				continue
+			}
+			l.In = takeLabel(s.LabelIn(n, k))
+			if l.XOFF {
+				l.Out = takeLabel(s.LabelOut(n, k))
+			}
+			labels = append(labels, l)
+		}
+	}
+	return labels
+}

@@ -1,0 +1,190 @@
+package observe
+
+import (
+	"encoding/json"
+	"net/netip"
+	"testing"
+
+	"softswitch/buffer"
+	"softswitch/dataplane"
+	"softswitch/detect"
+	"softswitch/detect/watchdog"
+	"softswitch/event"
+	"softswitch/itsyhdr"
+	"softswitch/unit"
+)
+
+// router is a switch of two ports with a subnet, two routes and a neighbour.
+func router(t *testing.T, d detect.Factory) *dataplane.Switch {
+	t.Helper()
+	c := dataplane.Defaults()
+	c.ID, c.Name, c.Refresh, c.Detector = 7, "s7", unit.Millisecond, d
+	c.Ports = []dataplane.PortConfig{{Name: "a", MAC: 0x020000000001, FacesHost: true}, {Name: "b", MAC: 0x020000000002, Rate: 100_000_000}}
+	c.MAC = []dataplane.Station{{MAC: 0x02aa00000001, Port: 0}}
+	prefix, addr := netip.MustParsePrefix, netip.MustParseAddr
+	c.Subnets = []dataplane.Subnet{{Prefix: prefix("10.0.0.0/24"), Gateway: addr("10.0.0.1"), Ports: 1}}
+	c.Routes = []dataplane.Route{{Prefix: prefix("10.1.0.0/24"), Ports: 2}, {Prefix: prefix("10.2.0.0/24"), Ports: 2, Backup: 1}}
+	c.ARP = []dataplane.Neighbour{{IP: addr("10.0.0.2"), MAC: 0x02aa00000001}, {IP: addr("10.0.0.3"), MAC: 0x02aa00000009}}
+	c.Buffer.Shared = 100_000
+	c.Buffer.Profile = buffer.Profile{StaticTh: 4000, XONOffset: 1000, XOFF: 2000}
+	c.Slots, c.Batch = 256, 8
+	s, err := dataplane.NewSwitch(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.SetLink(0, 0, true)
+	s.SetLink(0, 1, true)
+	return s
+}
+
+func wantJSON(t *testing.T, got any, want string) {
+	t.Helper()
+	b, err := json.Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(b) != want {
+		t.Errorf("got\n%s\nwant\n%s", b, want)
+	}
+}
+
+func TestTables(t *testing.T) {
+	s := router(t, nil)
+	s.SetLink(1, 1, false)
+	tables := TakeTables(s, 2)
+	wantJSON(t, tables.MAC, `[{"mac":"02:aa:00:00:00:01","port":"a","type":"Static"}]`)
+	wantJSON(t, tables.ARP, `[{"ip":"10.0.0.2","mac":"02:aa:00:00:00:01","port":"a","type":"Static"},{"ip":"10.0.0.3","mac":"02:aa:00:00:00:09","port":"","type":"Static"}]`)
+	wantJSON(t, tables.Routes, `[{"prefix":"10.0.0.0/24","connected":true,"ports":["a"],"backup":[],"active":["a"]},`+
+		`{"prefix":"10.1.0.0/24","connected":false,"ports":["b"],"backup":[],"active":[]},`+
+		`{"prefix":"10.2.0.0/24","connected":false,"ports":["b"],"backup":["a"],"active":["a"]}]`)
+	wantReadBack(t, tables)
+}
+
+func TestSetup(t *testing.T) {
+	setup := TakeSetup(router(t, nil))
+	wantJSON(t, setup, `{"name":"s7","id":7,"detector":"none","lossless":[3,4],`+
+		`"buffer":{"pool":100000,"size":0,"static_th":4000,"xon":0,"xon_offset":1000,"xoff":2000,"lossy_queue":262144},`+
+		`"ports":[{"name":"a","up":true,"rate_bps":0,"mtu":1500,"mac":"02:00:00:00:00:01","peer":"host"},`+
+		`{"name":"b","up":true,"rate_bps":100000000,"mtu":1500,"mac":"02:00:00:00:00:02","peer":"switch"}]}`)
+	wantReadBack(t, setup)
+}
+
+func TestLabels(t *testing.T) {
+	s := router(t, nil)
+	wantJSON(t, TakeLabels(s), `[]`)
+	p := pause(3)
+	itsyhdr.Put(p[34:], itsyhdr.TLV{Kind: itsyhdr.KindLabel, Class: 3, Initiator: unit.NodePort{Node: 9, Port: 1}, Seq: 5, Trigger: unit.NodePort{Node: 8, Port: 2}, Period: 6})
+	arrive(s, 1000, 1, p)
+	labels := TakeLabels(s)
+	wantJSON(t, labels, `[{"port":"b","priority":3,"paused":true,"xoff":false,"in":{"kind":"label","initiator":"9.1","seq":5,"trigger":"8.2","hops":0,"period":6,"flags":0},"out":null}]`)
+	wantReadBack(t, labels)
+}
+
+// A watchdog is told with the ports that it watches; what is no watchdog is none.
+func TestWatchdog(t *testing.T) {
+	if w := TakeWatchdog(router(t, nil), 3); w != nil {
+		t.Errorf("a switch without a watchdog has %+v", w)
+	}
+	w := TakeWatchdog(router(t, watchdog.NewForward), 2)
+	if w == nil || w.Action != "forward" || w.Detection != 200*unit.Millisecond || len(w.Ports) != 1 || w.Ports[0] != "b" {
+		t.Fatalf("got %+v", w)
+	}
+	if len(w.Queues) != 2 || w.Queues[0].Port != "b" || w.Queues[1].Class != 4 {
+		t.Errorf("queues %+v, want those of b", w.Queues)
+	}
+	wantReadBack(t, *w)
+}
+
+// The time that a queue was paused includes the pause in force.
+func TestPauseTotal(t *testing.T) {
+	s := router(t, nil)
+	arrive(s, 1000, 1, pause(3))
+	got := TakeSwitch(s, stats).Ports[1]
+	if got.Pause[3] != (Pause{Count: 1, Start: 1000}) || got.Pause[3].Total(got.Paused[3], 1700) != 700 {
+		t.Errorf("in force: %+v, %d in all at 1700", got.Pause[3], got.Pause[3].Total(true, 1700))
+	}
+	over := Pause{Count: 2, Time: 900, Start: 1000, Last: 700}
+	if over.Total(false, 5000) != 900 {
+		t.Errorf("after it: %d in all, want 900", over.Total(false, 5000))
+	}
+}
+
+// journal reads events as a script.
+type journal struct {
+	*testing.T
+	*Journal
+}
+
+func newJournal(t *testing.T) journal { return journal{t, NewJournal([]string{"a", "b"})} }
+
+// declare is the events of a declared deadlock: bucket a:3 is XOFF and waits in
+// queue b:3.
+func (j journal) declare(xoff, at unit.Time) {
+	j.Read([]event.Event{{At: xoff, Type: event.XOFF, Port: 0, Class: 3}, {
+		At: at, Type: event.Deadlock, Port: 0, Class: 3, Out: 1, OutClass: 3, OnLoop: true,
+		Label: itsyhdr.TLV{Kind: itsyhdr.KindLabel, Seq: 4}, Trigger: unit.NodePort{Node: 7, Port: 1},
+	}})
+}
+
+func (j journal) wantOver(want ...unit.Time) {
+	j.Helper()
+	findings := j.Deadlocks().Findings
+	if len(findings) != len(want) {
+		j.Fatalf("%d findings, want %d", len(findings), len(want))
+	}
+	for i, f := range findings {
+		if f.Over != want[i] {
+			j.Errorf("finding %d is over at %d, want %d", i, f.Over, want[i])
+		}
+	}
+}
+
+func TestJournalOfDeadlock(t *testing.T) {
+	j := newJournal(t)
+	wantJSON(t, j.Deadlocks(), `{"declared":0,"findings":[]}`)
+	j.declare(1000, 3_000_000)
+	wantJSON(t, j.Deadlocks(), `{"declared":1,"findings":[{"at_ns":3000000,"bucket":{"port":"a","priority":3},"queue":{"port":"b","priority":3},`+
+		`"label":{"kind":"label","initiator":"","seq":4,"trigger":"","hops":0,"period":0,"flags":0},"trigger":"7.1","on_loop":true,"over_ns":0}]}`)
+	j.Read([]event.Event{{At: 4e6, Type: event.Resumed, Out: 1, OutClass: 4}, {At: 4e6, Type: event.XON, Port: 1, Class: 3}})
+	j.wantOver(0) // another queue, another bucket
+	j.Read([]event.Event{{At: 5e6, Type: event.Expired, Out: 1, OutClass: 3}})
+	j.wantOver(5e6)
+	j.declare(6e6, 7e6)
+	j.Read([]event.Event{{At: 8e6, Type: event.XON, Port: 0, Class: 3}})
+	j.wantOver(5e6, 8e6)
+	h := j.History()
+	if h.Deadlocks != 2 || h.Detection.Counts != [11]uint64{2: 1, 3: 1} || h.Detection.Sum != 0.002999+0.001 {
+		t.Errorf("%d deadlocks, detected after %+v; want 2, one within 1 ms and one within 3 ms", h.Deadlocks, h.Detection)
+	}
+}
+
+// A journal keeps the latest findings only.
+func TestJournalIsBounded(t *testing.T) {
+	j := newJournal(t)
+	for i := range unit.Time(findingsMax + 10) {
+		j.declare(i, i)
+	}
+	d := j.Deadlocks()
+	if d.Declared != findingsMax+10 || len(d.Findings) != findingsMax || d.Findings[0].At != 10 {
+		t.Errorf("%d declared, %d kept, the first of %d", d.Declared, len(d.Findings), d.Findings[0].At)
+	}
+}
+
+func TestHistory(t *testing.T) {
+	j := newJournal(t)
+	j.Read([]event.Event{
+		{Type: event.Measured, Measure: detect.MeasureDrop},
+		{Type: event.Measured, Measure: detect.MeasureDrop},
+		{Type: event.Measured, Measure: detect.MeasureAvoid},
+		{Type: event.Refused, Refusal: detect.RefusedPortDown},
+		{Type: event.LinkDown, Port: 1},
+		{Type: event.LinkUp, Port: 1},
+		{Type: event.Rerouted, Out: 1},
+	})
+	h := j.History()
+	wantJSON(t, []any{h.Measures, h.Refusals, h.LinkDowns, h.Rerouted}, `[{"avoid":1,"drop":2},{"port down":1},{"b":1},1]`)
+	h.Measures["drop"] = 9
+	if j.History().Measures["drop"] != 2 {
+		t.Error("who gets a history can change it")
+	}
+}

@@ -1,0 +1,118 @@
+package observe
+
+import (
+	"slices"
+
+	"softswitch/dataplane"
+	"softswitch/detect"
+	"softswitch/host"
+	"softswitch/scenario"
+	"softswitch/topo"
+	"softswitch/unit"
+)
+
+// Count fills in the part of a verdict that the nodes' counters tell: flows, lost
+// frames, messages, sizes. Nodes that did not answer are left out of both lists.
+//
+// Judge has to be called before: what systems did to their switches is in it.
+func Count(v *scenario.Verdict, p *scenario.Plan, switches []Switch, hosts []Host) {
+	countFlows(v, p, hosts)
+	// A lossless frame that a switch dropped is usually missed by its receiver too;
+	// when no later frame of its flow arrived, only the switch knows.
+	dropped := 0
+	v.ResponseDropped, v.ResponseDroppedBytes, v.Policed, v.IncompleteARP = 0, 0, 0, 0
+	for i := range switches {
+		w := &switches[i]
+		dropped += int(w.LosslessLost)
+		v.DetectorBytesPerSwitch = max(v.DetectorBytesPerSwitch, w.DetectorBytes)
+		v.CounterBytesPerSwitch = max(v.CounterBytesPerSwitch, w.CounterBytes)
+		for _, p := range w.Ports {
+			v.ResponseDropped += int(p.Drops[dataplane.DropResponse.String()])
+			v.Policed += int(p.Drops[dataplane.DropPoliced.String()] + p.Drops[dataplane.DropLossyPort.String()])
+			v.IncompleteARP += int(p.Drops[dataplane.DropIncompleteARP.String()])
+			v.ResponseDroppedBytes += int(p.ResponseBytes)
+			v.ControlMessages += int(p.Messages[1])
+		}
+	}
+	// The receivers miss what was dropped on purpose too. Flows that a system polices, or
+	// that go where it does not listen to pauses, are not counted by them at all: a switch
+	// goes on to drop while its host is asked.
+	onPurpose := v.ResponseDropped + v.IncompleteARP
+	if p.Scenario.Prevention != nil {
+		onPurpose += v.Policed
+	}
+	v.LosslessLost = max(v.LosslessLost-onPurpose, dropped)
+	deaf := unheard(v, p.Scenario)
+	for i := range hosts {
+		if deaf[hosts[i].Name] {
+			v.Policed += int(hosts[i].Counters.Overflow)
+		}
+	}
+}
+
+// unheard are the hosts whose pauses a system did not honour at some time.
+func unheard(v *scenario.Verdict, s *scenario.Scenario) map[string]bool {
+	deaf := map[string]bool{}
+	for _, m := range v.Measures {
+		if m.Measure != detect.MeasureLossy.String() && m.Measure != detect.MeasureIgnore.String() {
+			continue
+		}
+		at := slices.IndexFunc(s.Fabric.Nodes, func(n topo.Node) bool { return n.Name == m.Switch })
+		deaf[s.Fabric.Nodes[s.Fabric.Nodes[at].Ports[m.Out].Peer.Node].Name] = true
+	}
+	return deaf
+}
+
+func countFlows(v *scenario.Verdict, p *scenario.Plan, hosts []Host) {
+	s := p.Scenario
+	policed := func(flow int) bool {
+		return slices.ContainsFunc(v.Measures, func(m scenario.Measure) bool {
+			return m.Measure == detect.MeasurePolice.String() && m.Flow == p.Hash(flow)
+		})
+	}
+	deaf := unheard(v, s)
+	sent, received := map[uint32]host.Sent{}, map[uint32]host.Received{}
+	for i := range hosts {
+		for _, f := range hosts[i].Sent {
+			sent[f.Number] = f
+		}
+		for _, f := range hosts[i].Received {
+			received[f.Number] = f
+		}
+	}
+	for i, f := range s.Flows {
+		out, in := sent[uint32(i)], received[uint32(i)]
+		end := s.Duration
+		if f.Stop > 0 {
+			end = min(end, f.Stop)
+		}
+		v.Flows = append(v.Flows, scenario.FlowResult{
+			Name: f.Name, From: s.Fabric.Nodes[f.From].Name, To: s.Fabric.Nodes[f.To].Name, Priority: int(f.Class),
+			Sent: int64(out.Frames), Received: int64(in.Frames), Lost: int64(in.Lost), Reordered: int64(in.Reordered),
+			Policed: policed(i), Innocent: !policed(i) && !s.Misbehaves(f.To), Final: final(in.Bins[:], s.Bin()), OverTime: overTime(in.Bins[:], s.Bin()),
+			Throughput: int64(in.Bytes) * 8 * int64(unit.Second) / int64(max(1, end-f.Start)),
+		})
+		if slices.Contains(s.PFC.Lossless, int(f.Class)) && !policed(i) && !deaf[s.Fabric.Nodes[f.To].Name] {
+			v.LosslessLost += int(in.Lost)
+		}
+	}
+}
+
+// overTime is the throughput in each bin, in bits per second.
+func overTime(bins []uint64, bin unit.Time) []int64 {
+	rates := make([]int64, len(bins))
+	for i, n := range bins {
+		rates[i] = int64(n) * 8 * int64(unit.Second) / int64(max(1, bin))
+	}
+	return rates
+}
+
+// final is the throughput in the last quarter of the bins.
+func final(bins []uint64, bin unit.Time) int64 {
+	n := len(bins) / 4
+	sum := int64(0)
+	for _, r := range overTime(bins[len(bins)-n:], bin) {
+		sum += r
+	}
+	return sum / int64(n)
+}

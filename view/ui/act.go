@@ -1,0 +1,174 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"softswitch/internal/control"
+	"softswitch/internal/strictyaml"
+	"softswitch/internal/timer"
+	netnslab "softswitch/netns-lab"
+	"softswitch/scenario/config"
+	"softswitch/unit"
+	"softswitch/view/observe"
+)
+
+// Order is what a page wants done to a lab.
+type Order struct {
+	// Do is "fail" or "heal" (Link); "storm" (Host, Class), "slow" (Host, Rate) or
+	// "normal" (Host); "start" or "stop", the flows of all hosts; "restart", all switches,
+	// with Detector and Response.
+	Do       string `json:"do"`
+	Link     string `json:"link,omitempty"`
+	Host     string `json:"host,omitempty"`
+	Class    int    `json:"class,omitempty"`
+	Rate     string `json:"rate,omitempty"`
+	Detector string `json:"detector,omitempty"`
+	Response string `json:"response,omitempty"`
+}
+
+// orders are all values of Order.Do.
+var orders = []string{"fail", "heal", "storm", "slow", "normal", "start", "stop", "restart"}
+
+// orderError is an order that makes no sense; other errors are the lab's.
+type orderError struct{ text string }
+
+func (e *orderError) Error() string { return e.text }
+
+func senseless(format string, args ...any) error { return &orderError{fmt.Sprintf(format, args...)} }
+
+const (
+	// startLead is the time between the order to start and the first frame, by which all
+	// hosts have heard of it.
+	startLead = 200 * unit.Millisecond
+	// restartPatience is how long a switch may take to come back.
+	restartPatience = 5 * time.Second
+)
+
+// Act does what a page orders. One order is carried out at a time.
+func (l *Lab) Act(ctx context.Context, o Order) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.view == nil {
+		return fmt.Errorf("lab %s is not up", l.name)
+	}
+	switch o.Do {
+	case "fail", "heal":
+		return l.setLink(o)
+	case "storm", "slow", "normal":
+		return l.behave(o)
+	case "start":
+		return l.allHosts("start", struct {
+			At unit.Time `json:"at"`
+		}{timer.Now() + startLead})
+	case "stop":
+		return l.allHosts("stop", nil)
+	case "restart":
+		return l.restartSwitches(ctx, o)
+	}
+	return senseless("order %q: valid: %s", o.Do, strings.Join(orders, ", "))
+}
+
+func (l *Lab) setLink(o Order) error {
+	var names []string
+	for i, link := range l.view.w.links {
+		if link.Name != o.Link {
+			names = append(names, link.Name)
+			continue
+		}
+		if o.Do == "fail" {
+			return l.view.st.Fail(l.view.st.Links[i])
+		}
+		return l.view.st.Heal(l.view.st.Links[i])
+	}
+	return senseless("no link %q%s", o.Link, strictyaml.DidYouMean(o.Link, names))
+}
+
+// behave makes a host misbehave, or behave.
+func (l *Lab) behave(o Order) error {
+	i := slices.IndexFunc(l.view.w.hosts, func(h config.Host) bool { return h.Name == o.Host })
+	if i < 0 {
+		var names []string
+		for _, h := range l.view.w.hosts {
+			names = append(names, h.Name)
+		}
+		return senseless("no host %q%s", o.Host, strictyaml.DidYouMean(o.Host, names))
+	}
+	act := config.Act{At: "0s", Do: o.Do}
+	switch o.Do {
+	case "storm":
+		act.Class = o.Class
+	case "slow":
+		act.Rate = o.Rate
+	}
+	return l.host(o.Host, "act", act)
+}
+
+func (l *Lab) host(name, do string, args any) error {
+	if err := control.Call(l.socket(name), do, args, nil); err != nil {
+		return fmt.Errorf("host %s: %w", name, err)
+	}
+	return nil
+}
+
+func (l *Lab) allHosts(do string, args any) error {
+	var errs []error
+	for _, h := range l.view.w.hosts {
+		errs = append(errs, l.host(h.Name, do, args))
+	}
+	return errors.Join(errs...)
+}
+
+func (l *Lab) socket(node string) string {
+	return filepath.Join(netnslab.Dir(l.name), node, "control.sock")
+}
+
+// restartSwitches makes every switch begin anew, its buffers empty, and waits until all are
+// back.
+func (l *Lab) restartSwitches(ctx context.Context, o Order) error {
+	if !slices.Contains(l.choices.Detectors, o.Detector) {
+		return senseless("detector %q: valid: %s", o.Detector, strings.Join(l.choices.Detectors, ", "))
+	}
+	if !slices.Contains(l.choices.Responses, o.Response) {
+		return senseless("response %q: valid: %s", o.Response, strings.Join(l.choices.Responses, ", "))
+	}
+	args := struct {
+		Detector string `json:"detector"`
+		Response string `json:"response"`
+	}{o.Detector, o.Response}
+	for _, s := range l.view.w.switches {
+		if err := control.Call(l.socket(s.Name), "restart", args, nil); err != nil {
+			return fmt.Errorf("switch %s: %w", s.Name, err)
+		}
+	}
+	l.restart, l.view.stale = &o, true
+	for _, s := range l.view.w.switches {
+		if err := l.awaitSwitch(ctx, s.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// awaitSwitch waits until a switch answers.
+func (l *Lab) awaitSwitch(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, restartPatience)
+	defer cancel()
+	for {
+		var snap observe.Switch
+		err := control.Call(l.socket(name), "stats", nil, &snap)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-ctx.Done():
+			return fmt.Errorf("switch %s does not come back: %w", name, err)
+		}
+	}
+}

@@ -1,0 +1,276 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"softswitch/internal/control"
+	"softswitch/internal/timer"
+	netnslab "softswitch/netns-lab"
+	"softswitch/oracle"
+	"softswitch/scenario/config"
+	"softswitch/unit"
+	"softswitch/view/observe"
+)
+
+const (
+	// interval is the time between two states of a lab.
+	interval = 200 * time.Millisecond
+	// patience is how long a switch may take to answer before the next one is asked; its
+	// answer is taken when it comes.
+	patience = 20 * time.Millisecond
+)
+
+// Lab follows a lab of this machine for as long as it is there, and the next one of its
+// name.
+type Lab struct {
+	name    string
+	choices Choices
+	stream  *Stream
+
+	mu      sync.Mutex
+	view    *view     // of the lab that is up; nil for none
+	token   string    // of the last lab
+	origin  unit.Time // when it was seen first
+	restart *Order    // the last restart of its switches
+}
+
+// NewLab is a Lab that tells its states to stream. choices are what its switches can be
+// restarted with.
+func NewLab(name string, choices Choices, stream *Stream) *Lab {
+	return &Lab{name: name, choices: choices, stream: stream}
+}
+
+// Run follows the lab until ctx ends. While no page is open it rests.
+func (l *Lab) Run(ctx context.Context) {
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		if l.stream.Watched() {
+			l.look()
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// look publishes the state of now, or says why there is none.
+func (l *Lab) look() {
+	v, err := l.attached()
+	if err == nil {
+		err = v.look(l.stream)
+	}
+	if errors.Is(err, errShrunk) {
+		l.mu.Lock()
+		v.stale = true
+		l.mu.Unlock()
+	}
+	if err != nil {
+		l.stream.Gone(err.Error())
+	}
+}
+
+// attached is the view of the lab that is up now.
+func (l *Lab) attached() (*view, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	info, err := os.Stat(filepath.Join(netnslab.Dir(l.name), "state.json"))
+	if err != nil {
+		l.view = nil
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("lab %s is not up", l.name)
+		}
+		return nil, fmt.Errorf("lab %s: %w", l.name, err)
+	}
+	if l.view != nil && !l.view.stale && l.view.made.Equal(info.ModTime()) {
+		return l.view, nil
+	}
+	st, err := netnslab.Load(l.name)
+	if err != nil {
+		return nil, err
+	}
+	if !st.Complete {
+		return nil, fmt.Errorf("lab %s is being built", l.name)
+	}
+	if l.token != st.Token {
+		l.token, l.origin, l.restart = st.Token, timer.Now(), nil
+	}
+	v, err := newView(st, l.origin)
+	if err != nil {
+		return nil, err
+	}
+	v.made = info.ModTime()
+	l.view = v
+	l.stream.Begin(l.topology(v))
+	return v, nil
+}
+
+func (l *Lab) topology(v *view) Topology {
+	t := Topology{
+		Title: "lab " + l.name, World: "live", Interval: float64(interval.Milliseconds()), Shape: v.w.layOut(),
+		Nodes: v.w.nodes, Links: v.w.links, Choices: &l.choices,
+	}
+	if len(v.w.switches) > 0 {
+		t.Detector, t.Response = v.w.switches[0].Detector, v.w.switches[0].Response
+	}
+	if l.restart != nil {
+		t.Detector, t.Response = l.restart.Detector, l.restart.Response
+	}
+	return t
+}
+
+// view is what is known of one lab: its wiring, its model and how far its logs were read.
+type view struct {
+	st    *netnslab.State
+	made  time.Time // of its state file
+	w     *wiring
+	model *model
+	truth *oracle.State
+	logs  []*logTail // by node
+	asked []bool     // by switch: an answer is outstanding
+	reply chan reply
+	stale bool // guarded by Lab.mu: a node began a new log, all is to be read anew
+}
+
+type reply struct {
+	node int
+	at   unit.Time
+	snap *observe.Switch
+	err  error
+}
+
+// newView reads the nodes' configurations. States count their time from origin.
+func newView(st *netnslab.State, origin unit.Time) (*view, error) {
+	var switches []config.Switch
+	var hosts []config.Host
+	for _, n := range st.Nodes {
+		path := filepath.Join(n.Dir, "config.yaml")
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("lab %s: %w", st.Name, err)
+		}
+		if n.Kind == "switch" {
+			s, _, err := config.LoadSwitch(path, data)
+			if err != nil {
+				return nil, err
+			}
+			switches = append(switches, s)
+			continue
+		}
+		h, err := config.LoadHost(path, data)
+		if err != nil {
+			return nil, err
+		}
+		hosts = append(hosts, h)
+	}
+	var wires []wire
+	for _, l := range st.Links {
+		wires = append(wires, wire{l.A.Node, l.A.Iface, l.B.Node, l.B.Iface})
+	}
+	w, err := newWiring(switches, hosts, wires)
+	if err != nil {
+		return nil, err
+	}
+	v := &view{st: st, w: w, truth: oracle.NewState(w.fabric), asked: make([]bool, len(switches)), reply: make(chan reply, len(switches))}
+	v.model = newModel(w, v.truth.Stuck, origin)
+	for i, n := range w.nodes {
+		v.logs = append(v.logs, &logTail{path: filepath.Join(netnslab.Dir(st.Name), n.Name, "events.jsonl"), id: w.ids[i]})
+	}
+	return v, nil
+}
+
+// look asks all switches, reads what the logs have got, and publishes the state.
+func (v *view) look(stream *Stream) error {
+	now := timer.Now()
+	v.ask()
+	entries, more, err := v.read(now)
+	for err == nil && more { // the log of a lab that has run for long comes in pieces
+		v.apply(entries)
+		entries, more, err = v.read(now)
+	}
+	if errors.Is(err, errShrunk) {
+		return fmt.Errorf("lab %s: a node began anew: %w", v.st.Name, errShrunk)
+	}
+	if err != nil {
+		v.model.problem = err.Error()
+	}
+	v.apply(entries)
+	v.model.settle()
+	stream.Publish(v.model.state(now))
+	return nil
+}
+
+// ask asks every switch that owes no answer for its counters. A switch passes its events
+// on before it answers, so the logs of those that answered are complete up to now.
+func (v *view) ask() {
+	for i := range v.w.switches {
+		if v.asked[i] {
+			continue
+		}
+		v.asked[i] = true
+		go v.call(i, filepath.Join(netnslab.Dir(v.st.Name), v.w.nodes[i].Name, "control.sock"))
+		v.await(i)
+	}
+	for i := range v.asked {
+		if v.asked[i] {
+			v.model.silent[i] = true
+		}
+	}
+}
+
+func (v *view) call(node int, path string) {
+	var snap observe.Switch
+	err := control.Call(path, "stats", nil, &snap)
+	v.reply <- reply{node, timer.Now(), &snap, err}
+}
+
+// await takes answers until that of a node has come, or its time is over.
+func (v *view) await(node int) {
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	for v.asked[node] {
+		select {
+		case r := <-v.reply:
+			v.asked[r.node] = false
+			v.model.silent[r.node] = r.err != nil
+			if r.err == nil {
+				v.model.count(r.node, r.at, r.snap)
+				v.trust(r.node, r.snap)
+			}
+		case <-late.C:
+			return
+		}
+	}
+}
+
+// trust notes what makes the truth doubtful.
+func (v *view) trust(node int, s *observe.Switch) {
+	if s.EventsLost > 0 {
+		v.model.problem = fmt.Sprintf("%s lost %d events of its log: the truth may be wrong", v.w.nodes[node].Name, s.EventsLost)
+	}
+}
+
+// apply passes events on, in their order.
+func (v *view) apply(entries []oracle.Entry) {
+	for _, e := range entries {
+		// The log of a node that froze may come late; its events count as of now.
+		e.At = max(e.At, v.model.now)
+		if e.At > v.model.now {
+			v.model.settle()
+		}
+		if err := v.truth.Apply(e); err != nil {
+			v.model.problem = err.Error()
+			continue
+		}
+		v.model.add(e)
+	}
+}

@@ -1,0 +1,398 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"softswitch/detect"
+	"softswitch/event"
+	"softswitch/oracle"
+	"softswitch/unit"
+	"softswitch/view/observe"
+)
+
+// Bounds of what one state tells of events, the last ones, and of measures, the first ones:
+// a response that works hard takes thousands.
+const (
+	entriesMax = 24
+	actsMax    = 8
+)
+
+// model turns events and counters into states. It reads no clock.
+type model struct {
+	w *wiring
+	// truth is the largest stuck set by all events so far.
+	truth  func() *oracle.Stuck
+	origin unit.Time // of State.T
+	now    unit.Time // of the last event
+
+	stuck    *oracle.Stuck
+	since    unit.Time     // the onset of stuck, if it is not empty
+	last     *oracle.Stuck // the last that was not empty, of a deadlock that is over
+	lastFor  unit.Time     // how long that lasted
+	linger   int           // states that still tell of it
+	paused   []bool        // by direction and class
+	down     []bool        // by direction: the port that it leaves is down
+	silent   []bool        // by node
+	declared *Declared
+	snaps    []snap // by switch
+	problem  string
+
+	tick // what happened since the last state
+}
+
+type tick struct {
+	labels map[Label]bool
+	pauses int
+	log    []Entry
+	acts   int // entries of measures, those that found no room included
+	left   int // entries that found no room
+}
+
+// lingers is how many states tell of a deadlock that is over: two seconds of a lab. Most
+// that a response breaks are over before anybody has seen them.
+const lingers = 10
+
+// snap is a switch's counters, and what they were before.
+type snap struct {
+	at, before unit.Time
+	now, old   *observe.Switch
+}
+
+// newModel is a model of a fabric in which nothing happened yet; states count their time
+// from origin.
+func newModel(w *wiring, truth func() *oracle.Stuck, origin unit.Time) *model {
+	return &model{
+		w: w, truth: truth, origin: origin, stuck: new(oracle.Stuck),
+		paused: make([]bool, len(w.far)*unit.Priorities), down: make([]bool, len(w.far)),
+		silent: make([]bool, len(w.nodes)), snaps: make([]snap, len(w.switches)),
+		tick: tick{labels: map[Label]bool{}},
+	}
+}
+
+// settle ends the present instant: its truth is final.
+func (m *model) settle() {
+	s := m.truth()
+	if s == m.stuck {
+		return
+	}
+	was := m.stuck
+	m.stuck = s
+	switch {
+	case was.Empty() && !s.Empty():
+		m.since = m.now
+		m.declared = nil
+		m.tell(m.now, "deadlock", "deadlock: %s wait for one another", m.loopText(m.loops(s)))
+	case !was.Empty() && s.Empty():
+		m.tell(m.now, "over", "the deadlock is over, after %s", span(m.now-m.since))
+		m.last, m.lastFor, m.linger = was, m.now-m.since, lingers
+	}
+}
+
+// add takes an event, of which truth knows already, unless it is the first of its
+// instant: settle has been called for the instant before.
+func (m *model) add(e oracle.Entry) {
+	m.now = e.At
+	out := func() (int, bool) {
+		d, ok := m.w.ports[unit.NodePort{Node: e.Node, Port: e.Out}]
+		return d, ok
+	}
+	switch e.Type {
+	case event.Paused:
+		if d, ok := out(); ok {
+			m.paused[d*unit.Priorities+int(e.OutClass)] = true
+			m.pauses++
+		}
+	case event.Resumed, event.Expired:
+		if d, ok := out(); ok {
+			m.paused[d*unit.Priorities+int(e.OutClass)] = false
+		}
+	case event.LinkUp, event.LinkDown:
+		m.link(e)
+	case event.Rerouted:
+		if d, ok := out(); ok {
+			m.tell(e.At, "link", "%s sends by its backup %s", m.name(e.Node), m.w.arrow(d))
+		}
+	case event.Trace:
+		m.label(e)
+	case event.Deadlock:
+		m.declare(e)
+	case event.Measured, event.Refused:
+		m.act(e)
+	}
+}
+
+func (m *model) name(id unit.NodeID) string { return m.w.fabric.Name(id) }
+
+func (m *model) link(e oracle.Entry) {
+	d, ok := m.w.ports[unit.NodePort{Node: e.Node, Port: e.Port}]
+	if !ok {
+		return
+	}
+	was := m.down[d] || m.down[d^1]
+	m.down[d] = e.Type == event.LinkDown
+	switch is := m.down[d] || m.down[d^1]; {
+	case is && !was:
+		m.tell(e.At, "link", "link %s failed", m.w.links[d/2].Name)
+	case was && !is:
+		m.tell(e.At, "link", "link %s is up again", m.w.links[d/2].Name)
+	}
+}
+
+// label notes that a label went on: by a pause of the bucket, to its upstream.
+func (m *model) label(e oracle.Entry) {
+	switch e.Step {
+	case detect.StepMint, detect.StepForward, detect.StepCheck, detect.StepMiddle:
+	default:
+		return
+	}
+	far, wired := m.w.fabric.Far(unit.NodePort{Node: e.Node, Port: e.Port})
+	if e.Port == unit.NoPort || !wired {
+		return
+	}
+	origin, known := m.w.index[e.Label.Initiator.Node]
+	if !known {
+		origin = m.w.index[e.Node]
+	}
+	m.labels[Label{Dir: m.w.ports[far], Origin: origin, New: e.Step == detect.StepMint}] = true
+}
+
+func (m *model) declare(e oracle.Entry) {
+	q := oracle.Queue{NodePort: unit.NodePort{Node: e.Node, Port: e.Out}, Class: e.OutClass}
+	at, ok := m.w.queue(q)
+	if !ok {
+		return
+	}
+	d := &Declared{Node: m.w.index[e.Node], Queue: at, Trigger: -1, Port: -1, OnLoop: e.OnLoop}
+	d.True = m.stuck.InCore(q) || m.truth().InCore(q)
+	t := (&oracle.Result{Fabric: m.w.fabric}).Trigger(oracle.Finding{Trigger: e.Trigger, OnLoop: e.OnLoop})
+	if i := slices.IndexFunc(m.w.nodes, func(n Node) bool { return n.Name == t.Node }); t.Kind != "" && i >= 0 {
+		d.Trigger = i
+		if t.Kind == "switch" {
+			d.Port = m.w.nodes[i].Ports[t.Port]
+		}
+	}
+	kind, how := "false", "though it is not stuck"
+	if d.True {
+		from := e.At // a deadlock of this very instant
+		if !m.stuck.Empty() {
+			from = m.since
+		}
+		d.After = ms(e.At - from)
+		kind, how = "declared", span(e.At-from)+" after it formed"
+	}
+	m.tell(e.At, kind, "%s declares %s deadlocked, %s%s", m.name(e.Node), m.w.arrow(at.Dir), how, m.triggerText(d))
+	if m.declared == nil || d.True {
+		m.declared = d
+	}
+}
+
+// act tells what a system does to its switch, or why it does not.
+func (m *model) act(e oracle.Entry) {
+	text := "refuses: " + e.Refusal.String()
+	if e.Type == event.Measured {
+		if text = e.Measure.String(); e.Bytes > 0 {
+			unitName := "bytes"
+			if e.Measure == detect.MeasurePolice {
+				unitName = "kbit/s"
+			}
+			text += fmt.Sprintf(" %d %s", e.Bytes, unitName)
+		}
+	}
+	if d, ok := m.w.ports[unit.NodePort{Node: e.Node, Port: e.Out}]; ok && e.Out != unit.NoPort {
+		text += " at " + m.w.arrow(d)
+	}
+	m.tell(e.At, "act", "%s: %s", m.name(e.Node), text)
+}
+
+// tell notes an event for people, unless it is what was told last.
+func (m *model) tell(at unit.Time, kind, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if n := len(m.log); n > 0 && m.log[n-1].Text == text {
+		return
+	}
+	if kind == "act" {
+		if m.acts++; m.acts > actsMax {
+			m.left++
+			return
+		}
+	}
+	if len(m.log) == entriesMax {
+		m.log = m.log[1:]
+		m.left++
+	}
+	m.log = append(m.log, Entry{ms(at - m.origin), kind, text})
+}
+
+// count takes a switch's counters, as they were at a time.
+func (m *model) count(node int, at unit.Time, s *observe.Switch) {
+	p := &m.snaps[node]
+	p.before, p.old = p.at, p.now
+	p.at, p.now = at, s
+}
+
+// state is the fabric at a time, after all events up to it and settle. It ends the tick.
+func (m *model) state(at unit.Time) State {
+	s := State{T: ms(at - m.origin), Load: make([]int, len(m.w.far)), Pauses: m.pauses, Log: m.log, Problem: m.problem, Declared: m.declared}
+	for i := range m.w.links {
+		if m.isDown(2*i) || m.isDown(2*i+1) {
+			s.Down = append(s.Down, i)
+		}
+	}
+	for i, silent := range m.silent {
+		if silent {
+			s.Silent = append(s.Silent, i)
+		}
+	}
+	for i, on := range m.paused {
+		if on {
+			s.Paused = append(s.Paused, At{i / unit.Priorities, i % unit.Priorities})
+		}
+	}
+	for i := range m.snaps {
+		m.counted(&s, i)
+	}
+	for l := range m.labels {
+		s.Labels = append(s.Labels, l)
+	}
+	slices.SortFunc(s.Labels, func(a, b Label) int { return a.Dir - b.Dir })
+	if s.Deadlock = m.deadlock(at); s.Deadlock == nil {
+		if s.Declared != nil && s.Declared.True { // of the deadlock that was told of before
+			s.Declared = nil
+		}
+		m.declared = nil
+	}
+	if m.left > 0 {
+		s.Log = append(s.Log, Entry{s.T, "note", fmt.Sprintf("and %d more events", m.left)})
+	}
+	s.Words = m.words(&s)
+	m.tick = tick{labels: map[Label]bool{}}
+	return s
+}
+
+// isDown reports whether the port that a direction leaves is down, by its events or, for
+// what was so before they began, by its switch's counters.
+func (m *model) isDown(dir int) bool {
+	if m.down[dir] {
+		return true
+	}
+	from := m.w.far[dir^1]
+	node := m.w.index[from.Node]
+	return node < len(m.snaps) && m.snaps[node].now != nil && int(from.Port) < len(m.snaps[node].now.Ports) && !m.snaps[node].now.Ports[from.Port].Up
+}
+
+// counted adds what a switch's counters tell.
+func (m *model) counted(s *State, node int) {
+	p := &m.snaps[node]
+	if p.now == nil || len(p.now.Ports) != len(m.w.nodes[node].Ports) {
+		return
+	}
+	s.Lost += p.now.LosslessLost
+	for i := range p.now.Ports {
+		port := &p.now.Ports[i]
+		out := m.w.nodes[node].Ports[i]
+		if out < 0 {
+			continue
+		}
+		s.Dropped += port.Drops["response"]
+		if p.old != nil && len(p.old.Ports) == len(p.now.Ports) {
+			old := &p.old.Ports[i]
+			took := p.at - p.before
+			s.Load[out] = percent(carried(port.TxBytes, port.TxFrames, old.TxBytes, old.TxFrames), m.w.rates[out], took)
+			if m.w.from(out^1) >= len(m.w.switches) { // a host is not asked what it sends
+				s.Load[out^1] = percent(carried(port.RxBytes, port.RxFrames, old.RxBytes, old.RxFrames), m.w.rates[out^1], took)
+			}
+		}
+		m.groups(s, node, i, port, p.now.SharedBytes)
+	}
+}
+
+func (m *model) groups(s *State, node, i int, port *observe.Port, shared int) {
+	in := m.w.nodes[node].Ports[i] ^ 1
+	for c := range port.Group {
+		if g := port.Group[c]; g.Bytes > 0 {
+			limit, most := m.w.limits(node, unit.Port(i), shared)
+			s.Groups = append(s.Groups, Group{At: At{in, c}, Bytes: g.Bytes, Limit: limit, Most: most, XOFF: port.XOFF[c]})
+		}
+	}
+}
+
+// carried is what frames occupied on the wire between two counts, in bytes.
+func carried(bytes, frames, oldBytes, oldFrames [unit.Priorities]uint64) (n int64) {
+	for c := range bytes {
+		n += int64(bytes[c]-oldBytes[c]) + unit.WireOverhead*int64(frames[c]-oldFrames[c])
+	}
+	return n
+}
+
+func percent(bytes int64, rate unit.Rate, took unit.Time) int {
+	if rate == 0 {
+		rate = unit.NominalRate
+	}
+	if took <= 0 || bytes <= 0 {
+		return 0
+	}
+	return int(max(1, min(100, 100*float64(bytes)*8*float64(unit.Second)/float64(rate)/float64(took))))
+}
+
+// deadlock is the truth, or what it was lately.
+func (m *model) deadlock(at unit.Time) *Deadlock {
+	s, lasted := m.stuck, at-m.since
+	over := s.Empty()
+	if over && m.linger == 0 {
+		return nil
+	}
+	if over {
+		s, lasted = m.last, m.lastFor
+		m.linger--
+	}
+	d := &Deadlock{Loops: m.loops(s), Victims: m.w.queues(s.Victims()), For: ms(lasted), Over: over}
+	for _, c := range s.Components {
+		d.Core = append(d.Core, m.w.queues(c.Queues)...)
+	}
+	return d
+}
+
+// loops is a cycle of each component.
+func (m *model) loops(s *oracle.Stuck) (loops [][]At) {
+	for _, c := range s.Components {
+		loops = append(loops, m.w.queues(s.Cycle(c.Queues[0])))
+	}
+	return loops
+}
+
+func (m *model) loopText(loops [][]At) string {
+	var all []string
+	for _, l := range loops {
+		all = append(all, m.w.loopText(l))
+	}
+	return strings.Join(all, "; and ")
+}
+
+// arrow is a direction in words: "core0 → agg2-0".
+func (w *wiring) arrow(dir int) string {
+	return w.nodes[w.from(dir)].Name + " → " + w.nodes[w.to(dir)].Name
+}
+
+// loopText is a loop in words: "a → b → c → a".
+func (w *wiring) loopText(loop []At) string {
+	var names []string
+	for _, q := range loop {
+		names = append(names, w.nodes[w.from(q.Dir)].Name)
+	}
+	return strings.Join(append(names, names[0]), " → ")
+}
+
+func ms(t unit.Time) float64 { return float64(t/unit.Microsecond) / 1000 }
+
+// span is a span of time for people.
+func span(t unit.Time) string {
+	switch {
+	case t < unit.Millisecond:
+		return fmt.Sprintf("%d µs", t/unit.Microsecond)
+	case t < unit.Second:
+		return fmt.Sprintf("%.1f ms", float64(t)/float64(unit.Millisecond))
+	}
+	return fmt.Sprintf("%.1f s", float64(t)/float64(unit.Second))
+}

@@ -1,0 +1,247 @@
+package ui
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"softswitch/detect"
+	"softswitch/detect/itsy"
+	"softswitch/event"
+	"softswitch/oracle"
+	"softswitch/scenario"
+	"softswitch/sim"
+	"softswitch/unit"
+)
+
+// TestSimulate holds what the page is told of simulated runs against their verdicts.
+func TestSimulate(t *testing.T) {
+	for _, file := range []string{"fattree-on-loop.yaml", "fattree-no-loop.yaml", "itsy-fig2.yaml", "itsy-fig3.yaml", "guo-fig4.yaml", "pause.yaml", "w20-dynamic-threshold.yaml"} {
+		t.Run(file, func(t *testing.T) {
+			plan := planned(t, file)
+			plan.Scenario.Detector = "itsy"
+			stream := new(Stream)
+			v, err := Simulate(plan, sim.Options{Seed: 1, Detectors: map[string]detect.Factory{"itsy": itsy.New}}, stream)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkStates(t, statesOf(t, stream), v)
+		})
+	}
+}
+
+func statesOf(t *testing.T, s *Stream) (states []State) {
+	t.Helper()
+	for _, data := range s.states {
+		var st State
+		if err := json.Unmarshal(data, &st); err != nil {
+			t.Fatal(err)
+		}
+		states = append(states, st)
+	}
+	return states
+}
+
+func checkStates(t *testing.T, states []State, v *scenario.Verdict) {
+	t.Helper()
+	if len(states) != samples {
+		t.Errorf("%d states, want %d", len(states), samples)
+	}
+	onset, busy := -1.0, 0
+	declared := 0
+	for _, s := range states {
+		if s.Deadlock != nil && onset < 0 {
+			onset = s.T - s.Deadlock.For
+		}
+		if (s.Deadlock != nil && !s.Deadlock.Over) != strings.HasPrefix(s.Words, "DEADLOCK") {
+			t.Fatalf("at %v ms the words and the truth differ: %s", s.T, s.Words)
+		}
+		for _, e := range s.Log {
+			if e.Kind == "declared" {
+				declared++
+			}
+		}
+		for d, load := range s.Load {
+			if load < 0 || load > 100 {
+				t.Fatalf("at %v ms the load of direction %d is %d %%", s.T, d, load)
+			}
+			busy += load
+		}
+		for _, g := range s.Groups {
+			if g.Bytes > g.Most {
+				t.Fatalf("at %v ms a priority group holds %d bytes, and can hold %d", s.T, g.Bytes, g.Most)
+			}
+		}
+	}
+	if busy == 0 {
+		t.Error("nothing was ever sent")
+	}
+	if v.Deadlock != (onset >= 0) {
+		t.Errorf("the verdict says deadlock: %v, the states begin one at %v ms", v.Deadlock, onset)
+	}
+	if v.Deadlock && ms(v.Onset) != onset && onset-ms(v.Onset) > 0.001 {
+		t.Errorf("the verdict has the onset at %v ms, the states at %v ms", ms(v.Onset), onset)
+	}
+	if (len(v.Detections) > 0) != (declared > 0) {
+		t.Errorf("the verdict has %d detections, the states %d", len(v.Detections), declared)
+	}
+	if last := states[len(states)-1]; int(last.Lost) != 0 {
+		t.Errorf("%d lossless frames were lost", last.Lost)
+	}
+}
+
+// script is a model of a ring of three switches whose truth the test sets.
+type script struct {
+	*testing.T
+	m     *model
+	stuck *oracle.State
+	at    unit.Time
+}
+
+// newScript has XOFF in period 1 and held bytes as each test tells.
+func newScript(t *testing.T) *script {
+	w := wired(t, "hu-fig3.yaml")
+	s := &script{T: t, stuck: oracle.NewState(w.fabric)}
+	s.m = newModel(w, s.stuck.Stuck, 0)
+	return s
+}
+
+// loop is a cycle of switches of the wiring: queues, each of which waits for the next.
+func (s *script) loop(names ...string) (queues []oracle.Queue) {
+	s.Helper()
+	for i, name := range names {
+		queues = append(queues, s.queue(name, names[(i+1)%len(names)]))
+	}
+	return queues
+}
+
+func (s *script) queue(from, to string) oracle.Queue {
+	s.Helper()
+	w := s.m.w
+	for d := range w.far {
+		if w.nodes[w.from(d)].Name == from && w.nodes[w.to(d)].Name == to {
+			return oracle.Queue{NodePort: w.far[d^1], Class: 3}
+		}
+	}
+	s.Fatalf("no link from %s to %s", from, to)
+	return oracle.Queue{}
+}
+
+// add is an event of a node, a millisecond after the one before.
+func (s *script) add(node unit.NodeID, e event.Event) {
+	s.Helper()
+	s.m.settle()
+	s.at += unit.Millisecond
+	e.At = s.at
+	entry := oracle.Entry{Node: node, Event: &e}
+	if err := s.stuck.Apply(entry); err != nil {
+		s.Fatal(err)
+	}
+	s.m.add(entry)
+}
+
+// block makes q wait for the bucket behind it, which holds bytes in next.
+func (s *script) block(q, next oracle.Queue) {
+	s.Helper()
+	b, _ := s.m.w.fabric.Down(q)
+	s.add(b.Node, event.Event{Type: event.XOFF, Port: b.Port, Class: 3, Out: next.Port, OutClass: 3, Period: 1, Bytes: 40000, Limit: 1000})
+	s.add(q.Node, event.Event{Type: event.Paused, Out: q.Port, OutClass: 3, Period: 1, HasPeriod: true})
+	s.add(b.Node, event.Event{Type: event.Held, Port: b.Port, Class: 3, Out: next.Port, OutClass: 3, Bytes: 30000, Limit: 1000})
+}
+
+func (s *script) state() State {
+	s.m.settle()
+	return s.m.state(s.at)
+}
+
+// switches are three switches that are joined in a ring, in order.
+func (s *script) ring() []string {
+	s.Helper()
+	w := s.m.w
+	var names []string
+	for i := range w.switches {
+		names = append(names, w.nodes[i].Name)
+	}
+	if len(names) < 3 {
+		s.Fatalf("too few switches: %v", names)
+	}
+	return newGraph(w).names(newGraph(w).walk(0))
+}
+
+func (g *graph) names(order []int) (names []string) {
+	for _, i := range order {
+		names = append(names, g.nodes[i].Name)
+	}
+	return names
+}
+
+// TestModel follows a deadlock from its onset to its end, and what is said of it.
+func TestModel(t *testing.T) {
+	s := newScript(t)
+	names := s.ring()
+	loop := s.loop(names...)
+	for i, q := range loop[:len(loop)-1] {
+		s.block(q, loop[(i+1)%len(loop)])
+	}
+	st := s.state()
+	if st.Deadlock != nil || len(st.Paused) != len(loop)-1 || !strings.HasPrefix(st.Words, "No deadlock. Paused: ") {
+		t.Fatalf("before the loop closes: %+v", st)
+	}
+	s.block(loop[len(loop)-1], loop[0])
+	onset := s.at
+	st = s.state()
+	if st.Deadlock == nil || len(st.Deadlock.Core) != len(loop) || len(st.Deadlock.Loops) != 1 || st.Declared != nil {
+		t.Fatalf("the loop is closed: %+v", st)
+	}
+	if !strings.Contains(st.Words, "No detector has declared it.") {
+		t.Errorf("words: %s", st.Words)
+	}
+	b, _ := s.m.w.fabric.Down(loop[0])
+	trigger := unit.NodePort{Node: b.Node, Port: b.Port}
+	s.add(loop[1].Node, event.Event{Type: event.Deadlock, Port: b.Port, Class: 3, Out: loop[1].Port, OutClass: 3, Trigger: trigger, OnLoop: true})
+	st = s.state()
+	d := st.Declared
+	if d == nil || !d.True || d.Trigger < 0 || s.m.w.nodes[d.Trigger].Name != s.m.w.fabric.Name(trigger.Node) || d.After != ms(s.at-onset) {
+		t.Fatalf("declared: %+v", d)
+	}
+	if want := "the initial trigger is switch " + s.m.w.fabric.Name(trigger.Node) + ", on the loop"; !strings.Contains(st.Words, want) {
+		t.Errorf("words: %s; want: %s", st.Words, want)
+	}
+	s.add(loop[0].Node, event.Event{Type: event.Resumed, Out: loop[0].Port, OutClass: 3})
+	st = s.state()
+	if st.Deadlock == nil || !st.Deadlock.Over || !strings.Contains(st.Words, "is resolved") {
+		t.Fatalf("the loop is open again: %+v", st)
+	}
+	for range lingers {
+		st = s.state()
+	}
+	if st.Deadlock != nil || st.Declared != nil {
+		t.Errorf("long after: %+v", st)
+	}
+}
+
+// TestModelFalseAlarm: what is declared and not true is not shown as true.
+func TestModelFalseAlarm(t *testing.T) {
+	s := newScript(t)
+	loop := s.loop(s.ring()...)
+	s.block(loop[0], loop[1])
+	s.add(loop[1].Node, event.Event{Type: event.Deadlock, Port: 0, Class: 3, Out: loop[1].Port, OutClass: 3})
+	st := s.state()
+	if st.Declared == nil || st.Declared.True || st.Log[len(st.Log)-1].Kind != "false" || !strings.Contains(st.Words, "which is not on the loop") {
+		t.Errorf("a false alarm: %+v", st)
+	}
+}
+
+// TestModelBoundsLog: a state tells a bounded number of events, and says that there were
+// more.
+func TestModelBoundsLog(t *testing.T) {
+	s := newScript(t)
+	q := s.loop(s.ring()...)[0]
+	for i := range 1000 {
+		s.add(q.Node, event.Event{Type: event.Measured, Measure: detect.MeasureDrop, Port: q.Port, Out: q.Port, Class: 3, OutClass: 3, Bytes: int32(i + 1)})
+	}
+	st := s.state()
+	if n := len(st.Log); n != actsMax+1 || st.Log[n-1].Text != "and 992 more events" {
+		t.Errorf("%d entries, the last %+v", n, st.Log[n-1])
+	}
+}

@@ -1,0 +1,154 @@
+package ui
+
+import (
+	"fmt"
+
+	"softswitch/oracle"
+	"softswitch/scenario/config"
+	"softswitch/unit"
+)
+
+// nodesMax is the most nodes that a page can show legibly, and a browser draw five times
+// a second.
+const nodesMax = 400
+
+// wire is a link by the names of its ends' nodes and interfaces.
+type wire struct{ aNode, aIface, bNode, bIface string }
+
+// wiring is a fabric by its nodes' configurations: the numbers that events use, and the
+// indices that the page uses.
+type wiring struct {
+	fabric   *oracle.Fabric
+	switches []config.Switch
+	hosts    []config.Host
+	nodes    []Node
+	links    []Link
+	ids      []unit.NodeID
+	index    map[unit.NodeID]int
+	ports    map[unit.NodePort]int // the direction that leaves a port
+	far      []unit.NodePort       // by direction: the port that it ends at
+	rates    []unit.Rate           // by direction
+}
+
+// newWiring wires nodes. The error names a node without a number or a link whose end is not
+// there.
+func newWiring(switches []config.Switch, hosts []config.Host, wires []wire) (*wiring, error) {
+	if n := len(switches) + len(hosts); n > nodesMax {
+		return nil, fmt.Errorf("ui: %d nodes: the page draws at most %d", n, nodesMax)
+	}
+	w := &wiring{switches: switches, hosts: hosts, index: map[unit.NodeID]int{}, ports: map[unit.NodePort]int{}}
+	var nodes []oracle.Node
+	byName := map[string]unit.NodePort{} // "node iface"
+	add := func(name, kind string, id uint16, ports []config.Port) {
+		n := oracle.Node{ID: unit.NodeID(id), Name: name, Host: kind == "host"}
+		for i, p := range ports {
+			n.Ports = append(n.Ports, p.Name)
+			byName[name+" "+p.Name] = unit.NodePort{Node: n.ID, Port: unit.Port(i)}
+		}
+		w.index[n.ID] = len(w.nodes)
+		w.ids = append(w.ids, n.ID)
+		w.nodes = append(w.nodes, Node{Name: name, Kind: kind, Ports: none(len(ports))})
+		nodes = append(nodes, n)
+	}
+	for _, s := range switches {
+		add(s.Name, "switch", s.ID, s.Ports)
+	}
+	for _, h := range hosts {
+		add(h.Name, "host", h.ID, []config.Port{h.Port})
+	}
+	var links []oracle.Link
+	for _, x := range wires {
+		a, okA := byName[x.aNode+" "+x.aIface]
+		b, okB := byName[x.bNode+" "+x.bIface]
+		if !okA || !okB {
+			return nil, fmt.Errorf("ui: link %s:%s to %s:%s: an end is no port of its node's configuration", x.aNode, x.aIface, x.bNode, x.bIface)
+		}
+		links = append(links, oracle.Link{A: a, B: b})
+		w.link(a, b)
+	}
+	var err error
+	if w.fabric, err = oracle.NewFabric(nodes, links); err != nil {
+		return nil, fmt.Errorf("ui: %w", err)
+	}
+	for i := range w.links {
+		w.links[i].Name = w.fabric.LinkName(w.far[2*i+1])
+	}
+	return w, nil
+}
+
+// none is n directions that do not exist.
+func none(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = -1
+	}
+	return all
+}
+
+func (w *wiring) link(a, b unit.NodePort) {
+	d := 2 * len(w.links)
+	w.ports[a], w.ports[b] = d, d+1
+	w.far = append(w.far, b, a)
+	na, nb := w.index[a.Node], w.index[b.Node]
+	w.nodes[na].Ports[a.Port], w.nodes[nb].Ports[b.Port] = d, d+1
+	w.rates = append(w.rates, w.rate(a), w.rate(b))
+	w.links = append(w.links, Link{A: na, B: nb, Rate: int64(w.rates[d])})
+}
+
+// rate is the rate of a port; its configuration has been checked.
+func (w *wiring) rate(p unit.NodePort) unit.Rate {
+	i := w.index[p.Node]
+	text := ""
+	if i < len(w.switches) {
+		text = w.switches[i].Ports[p.Port].Rate
+	} else {
+		text = w.hosts[i-len(w.switches)].Port.Rate
+	}
+	r, _ := config.ParseRate(text)
+	return r
+}
+
+// from and to are the nodes of a direction, by index.
+func (w *wiring) from(dir int) int { return w.index[w.far[dir^1].Node] }
+func (w *wiring) to(dir int) int   { return w.index[w.far[dir].Node] }
+
+// queue is a queue as the page has it; ok is false if its port has no link.
+func (w *wiring) queue(q oracle.Queue) (at At, ok bool) {
+	d, ok := w.ports[q.NodePort]
+	return At{d, int(q.Class)}, ok
+}
+
+func (w *wiring) queues(all []oracle.Queue) (at []At) {
+	for _, q := range all {
+		if a, ok := w.queue(q); ok {
+			at = append(at, a)
+		}
+	}
+	return at
+}
+
+// limits are where the priority group of a switch's port goes XOFF and how much it can
+// hold, while so many bytes of the switch's shared pool are taken.
+func (w *wiring) limits(node int, port unit.Port, shared int) (xoff, most int) {
+	s := &w.switches[node]
+	b := &s.Buffer
+	static := 0
+	switch {
+	case s.Ports[port].StaticTh != nil:
+		static = *s.Ports[port].StaticTh
+	case b.DynamicTh != nil:
+		static = scale(max(0, b.Pool-shared), *b.DynamicTh)
+	case b.StaticTh != nil:
+		static = *b.StaticTh
+	}
+	xoff = b.Size + static
+	return xoff, xoff + *b.XOFF
+}
+
+// scale is n times 2 to the power.
+func scale(n, power int) int {
+	if power >= 0 {
+		return n << power
+	}
+	return n >> -power
+}

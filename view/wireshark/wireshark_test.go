@@ -1,0 +1,383 @@
+package wireshark_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"softswitch/detect/clcm"
+	"softswitch/internal/testseed"
+	"softswitch/itsyhdr"
+	"softswitch/link/pcapng"
+	"softswitch/pfcframe"
+	"softswitch/unit"
+)
+
+// frame is a frame of a capture and where it was captured.
+type frame struct {
+	pcapng.Packet
+	want string // what tshark should print of it, by the fields of a test
+}
+
+func writeCapture(t *testing.T, frames []frame) (file string) {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := pcapng.NewWriter(&b, "test", "")
+	if err == nil {
+		_, err = w.AddInterface(pcapng.Interface{Name: "core0:to-agg0", Description: "switch 5 port 2"})
+	}
+	for _, f := range frames {
+		if err == nil {
+			err = w.WritePacket(f.Packet)
+		}
+	}
+	if err == nil {
+		err = w.Flush()
+	}
+	file = filepath.Join(t.TempDir(), "frames.pcapng")
+	if err == nil {
+		err = os.WriteFile(file, b.Bytes(), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// tshark prints fields of every frame of file, as the dissector makes them: a line a
+// frame, tabs between the fields and commas between values of one.
+func tshark(t *testing.T, file string, fields ...string) []string {
+	t.Helper()
+	path, err := exec.LookPath("tshark")
+	if err != nil {
+		t.Skip("tshark is not installed (Debian package tshark)")
+	}
+	args := []string{"-n", "-X", "lua_script:itsy.lua", "-r", file, "-T", "fields"}
+	for _, f := range fields {
+		args = append(args, "-e", f)
+	}
+	cmd := exec.Command(path, args...)
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "LC_ALL=C")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil || strings.Contains(strings.ToLower(stderr.String()), "lua") {
+		t.Fatalf("tshark: %v: %s", err, &stderr)
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+}
+
+// wantLines compares what tshark prints of each frame.
+func wantLines(t *testing.T, got []string, frames []frame) {
+	t.Helper()
+	if len(got) != len(frames) {
+		t.Fatalf("tshark prints %d lines for %d frames", len(got), len(frames))
+	}
+	for i, f := range frames {
+		if got[i] != f.want {
+			t.Errorf("frame %d: %x\ntshark %q\nwant   %q", i+1, f.Data, got[i], f.want)
+		}
+	}
+}
+
+var src = [6]byte{2, 0, 0, 0, 0, 5}
+
+func message(payload []byte) []byte {
+	b := []byte(itsyhdr.MessageAddress)
+	b = append(b, src[:]...)
+	b = binary.BigEndian.AppendUint16(b, itsyhdr.MessageEtherType)
+	b = append(b, payload...)
+	for len(b) < itsyhdr.MessageLen {
+		b = append(b, 0)
+	}
+	return b
+}
+
+func pfc(enable unit.ClassSet, padding []byte) []byte {
+	b := make([]byte, pfcframe.Len)
+	copy(pfcframe.Put(b, pfcframe.Frame{Src: src, Enable: enable, Quanta: [8]uint16{3: 65535}}), padding)
+	return b
+}
+
+func tlv(t itsyhdr.TLV) []byte {
+	b := make([]byte, itsyhdr.Len)
+	itsyhdr.Put(b, t)
+	return b
+}
+
+func randomTLV(r *rand.Rand) itsyhdr.TLV {
+	port := func() unit.NodePort {
+		return unit.NodePort{Node: unit.NodeID(r.IntN(1 << 16)), Port: unit.Port(r.IntN(unit.MaxPorts))}
+	}
+	t := itsyhdr.TLV{
+		Kind: itsyhdr.Kind(r.IntN(int(itsyhdr.KindFound) + 1)), Class: unit.Priority(r.IntN(8)), Flags: uint8(r.IntN(32)),
+		Initiator: port(), Seq: uint16(r.Uint32()), Hops: uint8(r.Uint32()), Period: uint8(r.Uint32()),
+	}
+	if r.IntN(2) == 0 {
+		t.Trigger = port()
+	}
+	if r.IntN(4) == 0 {
+		t.Auth = r.Uint64()
+	}
+	return t
+}
+
+// damage spoils an octet of b or none: mostly one of the first, which say what b is.
+func damage(r *rand.Rand, b []byte) []byte {
+	switch r.IntN(3) {
+	case 0:
+		b[r.IntN(min(len(b), 16))] ^= 1 << r.IntN(8)
+	case 1:
+		b[r.IntN(len(b))] = uint8(r.Uint32())
+	}
+	return b
+}
+
+// itsyFields are what fieldsOf has in that order.
+var itsyFields = []string{
+	"itsy.kind", "itsy.class", "itsy.flags", "itsy.initiator.node", "itsy.initiator.port", "itsy.seq", "itsy.trigger.node",
+	"itsy.trigger.port", "itsy.hops", "itsy.period", "itsy.auth", "_ws.col.Info", "_ws.expert.message",
+}
+
+func fieldsOf(t itsyhdr.TLV, before, expert string) string {
+	return fmt.Sprintf("%d\t%d\t0x%02x\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t0x%016x\t%s%v\t%s", uint8(t.Kind), t.Class, t.Flags, t.Initiator.Node, t.Initiator.Port,
+		t.Seq, t.Trigger.Node, t.Trigger.Port, t.Hops, t.Period, t.Auth, before, t, expert)
+}
+
+// pauseInfo is what the list of frames shows of a PFC frame before its TLV.
+const pauseInfo = "Class Based Flow Control [CBFC] Pause; "
+
+// reason is an error of ours as the dissector says it: without the package.
+func reason(err error) string {
+	_, text, _ := strings.Cut(err.Error(), ": ")
+	if err == itsyhdr.ErrKind {
+		return fmt.Sprintf("unknown kind; want 0 (period) to %d (%v)", uint8(itsyhdr.KindFound), itsyhdr.KindFound)
+	}
+	return text
+}
+
+// TestAsTheSwitchReadsIt: of random frames, whole and damaged, the dissector shows what
+// package itsyhdr reads, and refuses what it refuses for the same reason.
+func TestAsTheSwitchReadsIt(t *testing.T) {
+	seed := testseed.New(t)
+	r := rand.New(rand.NewPCG(seed, 0))
+	var frames []frame
+	whole, refused := 0, map[error]int{}
+	for range 4000 {
+		padding := damage(r, tlv(randomTLV(r)))
+		got, err := itsyhdr.Parse(padding)
+		f, before := frame{Packet: pcapng.Packet{Data: message(padding)}}, ""
+		if r.IntN(2) == 0 {
+			f.Data, before = pfc(0xff, padding), pauseInfo
+		}
+		if isCLCM := err == itsyhdr.ErrSubtype && padding[5] == clcm.Subtype; isCLCM {
+			continue // TestCLCM
+		}
+		f.want = fieldsOf(got, before, note(got))
+		if err != nil {
+			f.want = reason(err)
+			refused[err]++
+		} else {
+			whole++
+		}
+		frames = append(frames, f)
+	}
+	if whole < 1000 || len(refused) < 6 {
+		t.Fatalf("only %d whole frames, and refused %v", whole, refused)
+	}
+	got := tshark(t, writeCapture(t, frames), itsyFields...)
+	for i := range got { // of what is refused, what counts is why
+		if i < len(frames) && !strings.Contains(frames[i].want, "\t") {
+			got[i] = got[i][strings.LastIndex(got[i], "\t")+1:]
+		}
+	}
+	wantLines(t, got, frames)
+}
+
+// note is the expert information of a TLV that is whole.
+func note(t itsyhdr.TLV) string {
+	if t.Kind == itsyhdr.KindLabel && t.Seq != 0 && t.Flags&4 != 0 {
+		return "The label's owner has declared a deadlock"
+	}
+	return ""
+}
+
+// TestNothingToShow: frames without a TLV look as they do without the dissector.
+func TestNothingToShow(t *testing.T) {
+	data := message(tlv(itsyhdr.TLV{Kind: itsyhdr.KindLabel}))
+	copy(data, "\x02\x00\x00\x00\x00\x09") // EtherType 0x88b5, but not to the nearest bridge
+	pause := pfc(0, nil)
+	pause[15] = 1 // 802.3x
+	frames := []frame{
+		{pcapng.Packet{Data: pfc(8, nil)}, "MAC CTRL\t\t\teth:ethertype:itsy_chain:macc"},
+		{pcapng.Packet{Data: pause}, "MAC CTRL\t\t\teth:ethertype:itsy_chain:macc"},
+		{pcapng.Packet{Data: data}, "0x88b5\t\t\teth:ethertype:data"},
+	}
+	wantLines(t, tshark(t, writeCapture(t, frames), "_ws.col.Protocol", "itsy", "_ws.expert.message", "frame.protocols"), frames)
+}
+
+// TestColumns: what the list of frames shows.
+func TestColumns(t *testing.T) {
+	label := itsyhdr.TLV{
+		Kind: itsyhdr.KindLabel, Class: 3, Flags: 1, Initiator: unit.NodePort{Node: 5, Port: 2}, Seq: 9,
+		Trigger: unit.NodePort{Node: 7, Port: 1}, Hops: 3, Period: 12, Auth: 0xabc,
+	}
+	period := itsyhdr.TLV{Class: 3, Period: 1}
+	cut := message(tlv(label))[:30]
+	frames := []frame{
+		{pcapng.Packet{Data: pfc(8, tlv(label))}, "PFC+ITSY\t" + pauseInfo + label.String()},
+		{pcapng.Packet{Data: pfc(8, tlv(period))}, "PFC+ITSY\t" + pauseInfo + period.String()},
+		{pcapng.Packet{Data: message(tlv(label))}, "ITSY\t" + label.String()},
+		{pcapng.Packet{Data: cut}, "ITSY\t [truncated; want 26 octets, there are 16]"},
+		{pcapng.Packet{Data: message(clcm.AppendElection(nil, clcm.Election{Class: 3, SPUID: 0xdeadbeef}))}, "CLCM\telection class 3 SPUID deadbeef"},
+	}
+	wantLines(t, tshark(t, writeCapture(t, frames), "_ws.col.Protocol", "_ws.col.Info"), frames)
+}
+
+// TestExpert: what is worth a second look, and only that, is marked.
+func TestExpert(t *testing.T) {
+	mine := itsyhdr.TLV{Kind: itsyhdr.KindLabel, Class: 3, Seq: 1, Initiator: unit.NodePort{Node: 5, Port: 1}} // interface 0 is of switch 5
+	others := mine
+	others.Initiator.Node = 6
+	declared := others
+	declared.Flags = 4
+	unlabelled := mine
+	unlabelled.Seq = 0
+	frames := []frame{
+		{pcapng.Packet{Data: pfc(8, tlv(mine)), Direction: pcapng.Inbound}, "The label of 5.1 came home"},
+		{pcapng.Packet{Data: pfc(8, tlv(mine)), Direction: pcapng.Outbound}, ""},
+		{pcapng.Packet{Data: pfc(8, tlv(mine))}, ""},
+		{pcapng.Packet{Data: pfc(8, tlv(others)), Direction: pcapng.Inbound}, ""},
+		{pcapng.Packet{Data: pfc(8, tlv(unlabelled)), Direction: pcapng.Inbound}, ""},
+		{pcapng.Packet{Data: pfc(8, tlv(declared)), Direction: pcapng.Inbound}, "The label's owner has declared a deadlock"},
+		{pcapng.Packet{Data: pfc(0x10, tlv(others))}, "The frame does not speak of the TLV's class"},
+		{pcapng.Packet{Data: append(message(tlv(others)), 0)}, "message frame longer than 60 bytes"},
+		{pcapng.Packet{Data: message(tlv(others))[:58]}, "message frame shorter than 60 bytes"},
+		{pcapng.Packet{Data: message(nil)}, "a message that carries nothing"},
+		{pcapng.Packet{Data: pfc(8, []byte("padding of another kind"))}, "wrong TLV type; want 127"},
+		{pcapng.Packet{Data: pfc(8, []byte("\xfe\x18"))}, "wrong OUI; want 02-49-54"},
+	}
+	file := writeCapture(t, frames)
+	wantLines(t, tshark(t, file, "_ws.expert.message"), frames)
+
+	for i, line := range tshark(t, file, "itsy.malformed", "itsy.foreign") {
+		malformed, foreign, _ := strings.Cut(line, "\t")
+		if (malformed != "") != (i >= 7 && i <= 9) || (foreign != "") != (i >= 10) {
+			t.Errorf("frame %d is marked malformed %q, foreign %q", i+1, malformed, foreign)
+		}
+	}
+}
+
+// clcmWant is what tshark prints of a CLCM payload by clcmFields.
+var clcmFields = []string{"clcm.kind", "clcm.class", "clcm.phase", "clcm.spuid", "clcm.nonce", "clcm.index", "clcm.hops", "clcm.egress", "_ws.expert.message"}
+
+func clcmWant(payload []byte) (want string, ok bool) {
+	if payload[6]&0xf == 1 {
+		m, err := clcm.ParseElection(payload)
+		if err != nil {
+			return clcmReason(err), false
+		}
+		return fmt.Sprintf("1\t%d\t0\t0x%08x\t\t\t\t\t", m.Class, m.SPUID), true
+	}
+	m, err := clcm.ParsePath(payload, nil)
+	if err != nil {
+		return clcmReason(err), false
+	}
+	var spuids, ports []string
+	for _, h := range m.Hops {
+		spuids, ports = append(spuids, fmt.Sprintf("0x%08x", h.SPUID)), append(ports, strconv.Itoa(int(h.Egress)))
+	}
+	return fmt.Sprintf("2\t%d\t%d\t%s\t0x%08x\t%d\t%d\t%s\t", m.Class, m.Phase, strings.Join(spuids, ","), m.Nonce, m.Index, len(m.Hops), strings.Join(ports, ",")), true
+}
+
+// clcmReason is the first part of what the dissector says: what is wrong.
+func clcmReason(err error) string {
+	what, _, _ := strings.Cut(reason(err), ";")
+	return strings.Replace(what, "wrong kind", "unknown kind", 1)
+}
+
+// TestCLCM: the same for Credit Loop Control Messages and package clcm.
+func TestCLCM(t *testing.T) {
+	seed := testseed.New(t)
+	r := rand.New(rand.NewPCG(seed, 0))
+	var frames []frame
+	whole, refused := 0, map[string]int{}
+	for range 3000 {
+		payload := randomCLCM(r)
+		if !isCLCM(payload) {
+			continue // to the dissector it is ITSY's
+		}
+		f := frame{Packet: pcapng.Packet{Data: message(payload)}}
+		var ok bool
+		if f.want, ok = clcmWant(f.Data[14:]); ok {
+			whole++
+		} else {
+			refused[f.want]++
+		}
+		frames = append(frames, f)
+	}
+	if whole < 500 || len(refused) < 7 {
+		t.Fatalf("only %d whole messages, and refused %v", whole, refused)
+	}
+	got := tshark(t, writeCapture(t, frames), clcmFields...)
+	for i := range got {
+		if i < len(frames) && !strings.Contains(frames[i].want, "\t") {
+			got[i], _, _ = strings.Cut(got[i][strings.LastIndex(got[i], "\t")+1:], ";")
+		}
+	}
+	wantLines(t, got, frames)
+}
+
+func isCLCM(b []byte) bool {
+	return b[0] >= 0xfe && string(b[2:5]) == clcm.OUI && b[5] == clcm.Subtype
+}
+
+func randomCLCM(r *rand.Rand) []byte {
+	class := unit.Priority(r.IntN(8))
+	if r.IntN(3) == 0 {
+		return damage(r, clcm.AppendElection(nil, clcm.Election{Class: class, SPUID: 1 + r.Uint32N(1<<32-1)}))
+	}
+	m := clcm.Path{Phase: clcm.Phase(r.IntN(2)), Class: class, Nonce: r.Uint32()}
+	for range 1 + r.IntN(6) {
+		m.Hops = append(m.Hops, clcm.Hop{SPUID: 1 + r.Uint32N(1<<32-1), Egress: unit.Port(r.IntN(unit.MaxPorts))})
+	}
+	m.Index = len(m.Hops)
+	if m.Phase == clcm.Release {
+		m.Index = r.IntN(len(m.Hops))
+	}
+	b := clcm.AppendPath(nil, m)
+	switch r.IntN(8) {
+	case 0: // a hop that is none
+		at := 14 + 5*r.IntN(len(m.Hops))
+		clear(b[at : at+4])
+	case 1:
+		b[18+5*r.IntN(len(m.Hops))] = 64
+	}
+	return damage(r, b)
+}
+
+// TestSnapLength: of a capture that has not kept whole frames, nothing is called
+// malformed.
+func TestSnapLength(t *testing.T) {
+	path, err := exec.LookPath("editcap")
+	if err != nil {
+		t.Skip("editcap is not installed (Debian package wireshark-common)")
+	}
+	label := tlv(itsyhdr.TLV{Kind: itsyhdr.KindLabel, Seq: 1, Class: 3})
+	file := writeCapture(t, []frame{{Packet: pcapng.Packet{Data: message(label)}}, {Packet: pcapng.Packet{Data: pfc(8, label)}}})
+	short := file + ".short"
+	if out, err := exec.Command(path, "-s", "38", file, short).CombinedOutput(); err != nil {
+		t.Fatalf("editcap: %v: %s", err, out)
+	}
+	got := tshark(t, short, "itsy.malformed", "itsy.cut")
+	if want := "\t" + got[0][1:]; len(got) != 2 || got[0] != want || got[1] != want || want == "\t" {
+		t.Errorf("malformed, cut: %q; want both frames cut and none malformed", got)
+	}
+}
