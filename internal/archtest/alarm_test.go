@@ -1,0 +1,139 @@
+package archtest
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/go/packages"
+)
+
+// world finds packages for the type checker: those of the module and what they import.
+type world map[string]*types.Package
+
+func newWorld(pkgs []*packages.Package) world {
+	w := world{"unsafe": types.Unsafe}
+	for _, p := range pkgs {
+		for path, imp := range p.Imports {
+			if imp.Types != nil {
+				w[path] = imp.Types
+			}
+		}
+	}
+	for _, p := range pkgs {
+		w[p.PkgPath] = p.Types
+	}
+	return w
+}
+
+// Import implements types.Importer.
+func (w world) Import(path string) (*types.Package, error) {
+	if p := w[path]; p != nil {
+		return p, nil
+	}
+	return nil, fmt.Errorf("nothing in the module imports %s", path)
+}
+
+// compile is a package of one file in dir.
+func (w world) compile(t *testing.T, dir, name string, text any) source {
+	t.Helper()
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, name, text, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}}
+	if _, err := (&types.Config{Importer: w}).Check(module+"/"+dir, fset, []*ast.File{f}, info); err != nil {
+		t.Fatal(err)
+	}
+	return source{dir, fset, []*ast.File{f}, info}
+}
+
+// TestAlarm proves that each rule can fail: a package that breaks it.
+func TestAlarm(t *testing.T) {
+	rules, world := newChecker(t), newWorld(loaded(t))
+	for _, c := range []struct{ what, dir, text, want string }{
+		{"goroutine", "buffer", `func f() { go f() }`, "a goroutine"},
+		{"channel", "buffer", `var c chan int`, "a channel"},
+		{"send", "buffer", `func f(c testing.TB) { c.Context().Done(); <-c.Context().Done() }`, "a channel"},
+		{"select", "buffer", `func f() { select {} }`, "a channel"},
+		{"channel range", "buffer", `func f(c testing.TB) { for range c.Context().Done() {} }`, "a range over a channel"},
+		{"map range", "buffer", `func f(m map[int]int) { for range m {} }`, "a range over a map"},
+		{"named map range", "buffer", `type t map[int]int; func f(m t) { for range m {} }`, "a range over a map"},
+		{"generic map range", "buffer", `func f[M ~map[int]int](m M) { for range m {} }`, "a range over a map"},
+		{"maps.Keys", "buffer", `func f(m map[int]int) { for range maps.Keys(m) {} }`, "maps.Keys"},
+		{"maps.Values", "buffer", `func f(m map[int]int) { for range maps.Values(m) {} }`, "maps.Values"},
+		{"maps.All", "buffer", `func f(m map[int]int) { for range maps.All(m) {} }`, "maps.All"},
+		{"maps.Keys of a name", "buffer", `func f(m map[int]int) { keys := maps.Keys(m); _ = keys }`, "maps.Keys"},
+		{"collected", "buffer", `func f(m map[int]int) []int { return slices.Collect(maps.Keys(m)) }`, "maps.Keys"},
+		{"sorted values", "buffer", `func f(m map[int]int) []int { return slices.Sorted(maps.Values(m)) }`, "maps.Values"},
+		{"reflect MapRange", "buffer", `func f(v reflect.Value) { v.MapRange() }`, "reflect.MapRange"},
+		{"reflect MapKeys", "buffer", `func f(v reflect.Value) { v.MapKeys() }`, "reflect.MapKeys"},
+		{"reflect Seq", "buffer", `func f(v reflect.Value) { for range v.Seq() {} }`, "reflect.Seq"},
+		{"clock", "buffer", `func f() { time.Now() }`, "time.Now"},
+		{"clock as a value", "detect/itsy", `var now = time.Now`, "time.Now"},
+		{"timer", "sim", `func f() { time.NewTimer(0) }`, "time.NewTimer"},
+		{"lock", "buffer", `var m sync.Mutex`, "import of sync"},
+		{"atomic", "buffer", `var m atomic.Bool`, "import of sync/atomic"},
+		{"random number", "detect/itsy", `var n = rand.Int()`, "import of math/rand/v2"},
+		{"below a banned import", "host", `var c http.Client`, "import of net/http"},
+		{"another's exception", "pfcframe", `var n unsafe.Pointer`, "import of unsafe"},
+		{"higher layer", "buffer", `var s dataplane.Switch`, "buffer imports dataplane: layer"},
+		{"same layer", "event", `var r respond.Policy`, "event imports detect/respond: layer"},
+		{"strangers", "oracle", `var s dataplane.Switch`, "not to know each other"},
+		{"strangers the other way", "itsyhdr", `var f pfcframe.Frame`, "not to know each other"},
+		{"test package", "live", `var r = testseed.New`, "which is for tests"},
+		{"test package of a folder", "live", `var s detecttest.Switch`, "which is for tests"},
+		{"no layer", "nowhere", `var n int`, "nowhere is in no layer"},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			faults := rules.check(world.compile(t, c.dir, "canary.go", withImports(c.text)))
+			if len(faults) == 0 || !strings.Contains(strings.Join(faults, "\n"), c.want) {
+				t.Errorf("%s\nfaults %q, want %q among them", c.text, faults, c.want)
+			}
+		})
+	}
+}
+
+// usable are the packages that canaries use, by the name in them.
+var usable = map[string]string{
+	"testing": "testing", "maps": "maps", "slices": "slices", "reflect": "reflect", "time": "time", "sync": "sync", "atomic": "sync/atomic",
+	"rand": "math/rand/v2", "http": "net/http", "unsafe": "unsafe", "netip": "net/netip", "dataplane": module + "/dataplane",
+	"respond": module + "/detect/respond", "pfcframe": module + "/pfcframe", "testseed": module + "/internal/testseed",
+	"detecttest": module + "/detect/detecttest", "unit": module + "/unit", "scenario": module + "/scenario",
+}
+
+// withImports is a file with the declarations text, which imports what it uses.
+func withImports(text string) string {
+	imports := ""
+	for name, path := range usable {
+		if strings.Contains(text, name+".") {
+			imports += fmt.Sprintf("import %q\n", path)
+		}
+	}
+	return "package canary\n" + imports + text
+}
+
+// TestNoFalseAlarm takes what is allowed: the loops of a pure package, and its imports.
+func TestNoFalseAlarm(t *testing.T) {
+	rules, world := newChecker(t), newWorld(loaded(t))
+	for _, c := range []struct{ dir, text string }{
+		{"buffer", `func f(m map[int]int) { for range slices.Sorted(maps.Keys(m)) {} }`},
+		{"buffer", `func f(set unit.PortSet) { for ; set != 0; set &= set - 1 {} }`},
+		{"buffer", `func f(n int, s []int) { for range n {}; for range s {} }`},
+		{"buffer", `func f(m map[int]int) map[int]int { clear(m); return maps.Clone(m) }`},
+		{"buffer", `func f[S ~[]int](s S) { for range s {} }`},
+		{"buffer", `var a netip.Addr; var d time.Duration; var n unsafe.Pointer`},
+		{"detect/itsy", `var s unit.PortSet; var n unsafe.Pointer`},
+		{"live", `func f(m map[int]int) { for range m { go f(m) } }`},
+		{"sim", `var n = rand.New(nil); var s scenario.Scenario`},
+	} {
+		if faults := rules.check(world.compile(t, c.dir, "canary.go", withImports(c.text))); len(faults) > 0 {
+			t.Errorf("%s: %s\nfaults %q, want none", c.dir, c.text, faults)
+		}
+	}
+}

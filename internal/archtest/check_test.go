@@ -1,0 +1,148 @@
+package archtest
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// source is a package that was parsed and type-checked.
+type source struct {
+	dir   string // below the module
+	fset  *token.FileSet
+	files []*ast.File
+	info  *types.Info
+}
+
+// checker holds packages against the rules.
+type checker struct{ layers []layer }
+
+// check lists what is wrong with p.
+func (k checker) check(p source) (faults []string) {
+	bad := func(n ast.Node, format string, args ...any) {
+		faults = append(faults, fmt.Sprintf("%s: ", p.fset.Position(n.Pos()))+fmt.Sprintf(format, args...))
+	}
+	own, _ := k.layerOf(p.dir)
+	if own < 0 && !strings.HasPrefix(p.dir, "internal/arch") && !forTests(p.dir) {
+		return []string{"package " + p.dir + " is in no layer: add it to the table in ARCHITECTURE.md"}
+	}
+	for _, f := range p.files {
+		for _, imp := range f.Imports {
+			name, _ := strconv.Unquote(imp.Path.Value)
+			if to, ok := strings.CutPrefix(name, module+"/"); ok {
+				if what := k.checkImport(p.dir, to); what != "" {
+					bad(imp, "package %s imports %s%s", p.dir, to, what)
+				}
+			}
+		}
+		if own >= 0 && k.layers[own].pure {
+			checkPure(p, f, bad)
+		}
+	}
+	return faults
+}
+
+// checkImport says what is wrong with an import within the module, "" for nothing.
+func (k checker) checkImport(from, to string) string {
+	if forTests(to) && !forTests(from) {
+		return ", which is for tests"
+	}
+	if slices.Contains(strangers, [2]string{from, to}) || slices.Contains(strangers, [2]string{to, from}) {
+		return ": they are not to know each other"
+	}
+	own, folder := k.layerOf(from)
+	l, f := k.layerOf(to)
+	if own >= 0 && f != folder && l >= own {
+		return fmt.Sprintf(": layer %d imports layer %d", own, l)
+	}
+	return ""
+}
+
+// checkPure keeps a file of the core deterministic: it reads no clock, starts no
+// goroutine, takes no lock, uses no channel, goes through no map in the map's order
+// and draws no random number, so that a simulation gives the same result each time
+// and everywhere.
+func checkPure(p source, f *ast.File, bad func(n ast.Node, format string, args ...any)) {
+	for _, imp := range f.Imports {
+		if name, _ := strconv.Unquote(imp.Path.Value); importBanned(p.dir, name) {
+			bad(imp, "import of %s in a pure package", name)
+		}
+	}
+	var sorted ast.Expr // the call within slices.Sorted
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			bad(n, "a goroutine in a pure package")
+		case *ast.ChanType, *ast.SelectStmt, *ast.SendStmt:
+			bad(n, "a channel in a pure package")
+		case *ast.UnaryExpr:
+			if n.Op == token.ARROW {
+				bad(n, "a channel in a pure package")
+			}
+		case *ast.RangeStmt:
+			if what := unordered(p.info.TypeOf(n.X)); what != "" {
+				bad(n, "a range over %s in a pure package", what)
+			}
+		case *ast.CallExpr:
+			if name := used(p.info, n.Fun); name == "slices.Sorted" {
+				if inner, ok := n.Args[0].(*ast.CallExpr); ok {
+					sorted = inner.Fun
+				}
+			}
+		case *ast.SelectorExpr:
+			name := used(p.info, n)
+			pkg, short, _ := strings.Cut(name, ".")
+			if slices.Contains(bannedNames[pkg], short) && !(n == sorted && name == "maps.Keys") {
+				bad(n, "%s in a pure package", name)
+			}
+		}
+		return true
+	})
+}
+
+// used is the package and name of what an expression names, "" if that is of no
+// package.
+func used(info *types.Info, e ast.Expr) string {
+	sel, ok := e.(*ast.SelectorExpr)
+	if !ok {
+		return ""
+	}
+	if obj := info.Uses[sel.Sel]; obj != nil && obj.Pkg() != nil {
+		return obj.Pkg().Path() + "." + obj.Name()
+	}
+	return ""
+}
+
+// unordered says what t is if a range over it has an order of its own, or blocks.
+func unordered(t types.Type) string {
+	switch t := t.Underlying().(type) {
+	case *types.Map:
+		return "a map"
+	case *types.Chan:
+		return "a channel"
+	case *types.Interface: // of a type parameter
+		for i := range t.NumEmbeddeds() {
+			if what := unorderedTerm(t.EmbeddedType(i)); what != "" {
+				return what
+			}
+		}
+	}
+	return ""
+}
+
+func unorderedTerm(t types.Type) string {
+	union, ok := t.(*types.Union)
+	if !ok {
+		return unordered(t)
+	}
+	for i := range union.Len() {
+		if what := unordered(union.Term(i).Type()); what != "" {
+			return what
+		}
+	}
+	return ""
+}

@@ -1,0 +1,54 @@
+package archtest
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// strangers must not know each other, whatever their layers.
+var strangers = [][2]string{{"pfcframe", "itsyhdr"}, {"link", "buffer"}, {"oracle", "dataplane"}}
+
+// bannedImports of pure packages, with everything below them.
+var bannedImports = []string{
+	"context", "crypto/rand", "hash/maphash", "io", "log", "math/rand", "net", "os", "plugin", "runtime", "sync", "syscall", "unsafe", "golang.org/x/sys",
+}
+
+// harmlessImports lie below a banned one and do none of what it is banned for.
+var harmlessImports = []string{"io", "io/fs", "net/netip"}
+
+// allowedImports are exceptions with their reasons.
+var allowedImports = map[string]string{
+	"buffer unsafe":                 "size of a structure",
+	"detect/deadlockbreaker unsafe": "size of a structure",
+	"detect/itsy unsafe":            "size of a structure",
+	"detect/itsypaper unsafe":       "size of a structure",
+	"detect/loopbreaker unsafe":     "size of a structure",
+	"detect/stall unsafe":           "size of a structure",
+	"detect/watchdog unsafe":        "size of a structure",
+	"sim math/rand/v2":              "streams made from the seed",
+	"sim/fuzz math/rand/v2":         "cases made from the seed",
+}
+
+// bannedNames of pure packages: what reads a clock, starts a timer or a goroutine, or
+// goes through a map in an order of its own.
+var bannedNames = map[string][]string{
+	"time":    {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "NewTimer", "NewTicker", "Tick"},
+	"iter":    {"Pull", "Pull2"},
+	"maps":    {"All", "Keys", "Values", "DeleteFunc", "EqualFunc"},
+	"reflect": {"MapRange", "MapKeys", "Seq", "Seq2"},
+}
+
+// forTests reports whether only tests, and packages that are for tests themselves, may
+// import a package.
+func forTests(dir string) bool {
+	return strings.HasPrefix(dir, "internal/test") || strings.HasSuffix(path.Base(dir), "test")
+}
+
+// importBanned reports whether a pure package must not import name.
+func importBanned(dir, name string) bool {
+	if slices.Contains(harmlessImports, name) || allowedImports[dir+" "+name] != "" {
+		return false
+	}
+	return slices.ContainsFunc(bannedImports, func(b string) bool { return name == b || strings.HasPrefix(name, b+"/") })
+}
