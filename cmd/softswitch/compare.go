@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -17,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"softswitch/compare"
+	"softswitch/detect/catalog"
 	"softswitch/detect/watchdog"
 	"softswitch/lab"
 	"softswitch/scenario"
@@ -169,7 +169,7 @@ func usualScenarios(world string, all []compare.Source) (usual []compare.Source,
 
 // compareSim plays a plan in virtual time.
 func compareSim(_ context.Context, p *scenario.Plan, seed uint64) (*scenario.Verdict, error) {
-	known := maps.Clone(detectors)
+	known := catalog.Factories()
 	dog := simWatchdog(p.Scenario)
 	known[watchdog.Name] = dog.Factory()
 	dog.Action = watchdog.Forward

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"softswitch/compare"
+	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
 	"softswitch/detect/watchdog"
 	"softswitch/scenario"
@@ -14,7 +15,7 @@ import (
 // Every system is made of parts that this program has.
 func TestSystemsHaveTheirParts(t *testing.T) {
 	for _, s := range compare.Systems() {
-		if s.Detector != "" && detectors[s.Detector] == nil {
+		if s.Detector != "" && !slices.Contains(catalog.Names(), s.Detector) {
 			t.Errorf("%s: no detector is called %q", s.Name, s.Detector)
 		}
 		if s.Response != "" && !slices.Contains(respond.Names(), s.Response) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/detect/catalog"
 	"softswitch/event"
 	"softswitch/scenario"
 	"softswitch/scenarios"
@@ -139,7 +140,7 @@ func (r *cycleFigure) draw() (*plot.Figure, error) {
 }
 
 func play(plan *scenario.Plan, opt sim.Options) (*scenario.Verdict, error) {
-	opt.Seed, opt.Detectors = 1, detectors
+	opt.Seed, opt.Detectors = 1, catalog.Factories()
 	w, err := sim.New(plan, opt)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"softswitch/detect"
+	"softswitch/detect/catalog"
 	"softswitch/sim/fuzz"
 )
 
@@ -79,7 +80,7 @@ invalid case; 1 there is one; 2 it could not be played.`,
 	}
 	c.Flags().IntVar(&r.n, "n", 1000, "number of cases")
 	c.Flags().Int64Var(&r.seed, "seed", 1, "seed of all randomness, 0 or above")
-	c.Flags().StringVar(&r.name, "detector", "itsypaper", "deadlock detector: "+strings.Join(detectorNames, ", "))
+	c.Flags().StringVar(&r.name, "detector", "itsypaper", "deadlock detector: "+strings.Join(catalog.Names(), ", "))
 	c.Flags().StringVar(&mode, "mode", string(fuzz.Usual), "what happens to control frames: "+strings.Join(modes, ", "))
 	c.Flags().StringVar(&r.out, "out", filepath.Join("build", "fuzz"), "directory for failures")
 	c.Flags().IntVar(&r.workers, "workers", runtime.GOMAXPROCS(0), "cases played at a time")
@@ -90,10 +91,11 @@ invalid case; 1 there is one; 2 it could not be played.`,
 }
 
 func (r *fuzzRun) check(modes []string) error {
-	if err := checkDetector("--detector", r.name); err != nil {
+	d, err := catalog.Named("--detector", r.name)
+	if err != nil {
 		return err
 	}
-	r.detector = detectors[r.name]
+	r.detector = d.New
 	switch {
 	case r.n < 1 || r.n > 10_000_000:
 		return fmt.Errorf("--n: %d; valid: 1 to 10000000", r.n)

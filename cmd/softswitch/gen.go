@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
+	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
 	"softswitch/internal/schema"
 	"softswitch/scenario"
@@ -53,7 +54,7 @@ func genDocs() *cobra.Command {
 
 // known is what a scenario file may name.
 func known() scenario.Known {
-	return scenario.Known{Detectors: detectorNames[1:], Responses: respond.Names()[1:]}
+	return scenario.Known{Detectors: catalog.Names()[1:], Responses: respond.Names()[1:]}
 }
 
 // document is a file of the repository.
@@ -77,7 +78,7 @@ func generatedDocs(source string) ([]document, error) {
 		name, reference string
 	}{
 		{scenario.Format(known()), "scenario", "docs/scenarios.md"},
-		{config.SwitchFormat(detectorNames, respond.Names()), "switch", "docs/configuration.md"},
+		{config.SwitchFormat(catalog.Names(), respond.Names()), "switch", "docs/configuration.md"},
 		{config.HostFormat(), "host", "docs/configuration.md"},
 	} {
 		o := schema.Read(f.format, comments)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/detect/catalog"
 	"softswitch/lab"
 	"softswitch/scenario"
 	"softswitch/sim"
@@ -162,7 +163,7 @@ func outcomeSim(s *scenario.Scenario, seed uint64) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	v, err := runSim(plan, sim.Options{Seed: seed, Detectors: detectors})
+	v, err := runSim(plan, sim.Options{Seed: seed, Detectors: catalog.Factories()})
 	if err != nil {
 		return "", err
 	}

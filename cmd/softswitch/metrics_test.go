@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"softswitch/dataplane"
+	"softswitch/detect/itsy"
 	"softswitch/link"
 	"softswitch/live"
 	"softswitch/scenario/config"
@@ -22,7 +23,7 @@ func pipedNode(t testing.TB, ctx context.Context) (n *live.Node, s *switchNode, 
 	t.Helper()
 	cfg := config.Switch{Name: "s1", ID: 1, Ports: []config.Port{{Name: "a"}, {Name: "b"}}}
 	cfg.Fill()
-	sw, err := dataplane.NewSwitch(cfg.Build(detectors["itsy"], live.Batch, live.Granularity))
+	sw, err := dataplane.NewSwitch(cfg.Build(itsy.New, live.Batch, live.Granularity))
 	if err != nil {
 		t.Fatal(err)
 	}

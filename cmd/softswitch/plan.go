@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
 	"softswitch/scenario"
 )
@@ -21,9 +22,9 @@ type instead struct {
 
 // flags are those that choose the detector and the response.
 func (in *instead) flags(c *cobra.Command) {
-	c.Flags().StringVar(&in.detector, "detector", "", "deadlock detector instead of the file's: "+strings.Join(detectorNames, ", "))
+	c.Flags().StringVar(&in.detector, "detector", "", "deadlock detector instead of the file's: "+strings.Join(catalog.Names(), ", "))
 	c.Flags().StringVar(&in.response, "response", "", "what a declared deadlock leads to, instead of the file's: "+strings.Join(respond.Names(), ", "))
-	c.RegisterFlagCompletionFunc("detector", cobra.FixedCompletions(detectorNames, cobra.ShellCompDirectiveNoFileComp))
+	c.RegisterFlagCompletionFunc("detector", cobra.FixedCompletions(catalog.Names(), cobra.ShellCompDirectiveNoFileComp))
 	c.RegisterFlagCompletionFunc("response", cobra.FixedCompletions(respond.Names(), cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -51,7 +52,7 @@ func (s *slowness) Set(text string) error {
 // apply puts what was chosen into s.
 func (in *instead) apply(s *scenario.Scenario) (*scenario.Scenario, error) {
 	if in.detector != "" {
-		if err := checkDetector("--detector", in.detector); err != nil {
+		if _, err := catalog.Named("--detector", in.detector); err != nil {
 			return nil, err
 		}
 		s.Detector = in.detector

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/detect/catalog"
 	"softswitch/event/replay"
 )
 
@@ -32,7 +33,7 @@ is printed; 2 no recording, or one of another version.`,
 				return err
 			}
 			defer f.Close()
-			res, err := replay.Play(f, detectors)
+			res, err := replay.Play(f, catalog.Factories())
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
 	"softswitch/live"
 )
@@ -34,7 +35,7 @@ func (s *switchNode) restart(_ *live.Node, args json.RawMessage) (any, error) {
 	if err := readArguments(args, &r); err != nil {
 		return nil, err
 	}
-	if err := checkDetector("restart: detector", r.Detector); err != nil {
+	if _, err := catalog.Named("restart: detector", r.Detector); err != nil {
 		return nil, err
 	}
 	if _, err := respond.Parse(r.Response); err != nil {

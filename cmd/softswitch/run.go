@@ -12,38 +12,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"softswitch/dataplane"
-	"softswitch/detect"
-	"softswitch/detect/deadlockbreaker"
-	"softswitch/detect/itsy"
-	"softswitch/detect/itsypaper"
-	"softswitch/detect/loopbreaker"
+	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
-	"softswitch/detect/watchdog"
 	"softswitch/event/replay"
 	"softswitch/live"
 	"softswitch/scenario/config"
 	"softswitch/unit"
 )
-
-// detectors are the detectors by name.
-var detectors = map[string]detect.Factory{
-	"none":             detect.NewNone,
-	"itsypaper":        itsypaper.New,
-	itsy.Name:          itsy.New,
-	itsy.NameUnchecked: itsy.NewUnchecked,
-
-	watchdog.Name:        watchdog.New,
-	watchdog.NameForward: watchdog.NewForward,
-	watchdog.NameAlert:   watchdog.NewAlert,
-	loopbreaker.Name:     loopbreaker.New,
-	deadlockbreaker.Name: deadlockbreaker.New,
-}
-
-// detectorNames are the valid choices, in the order in which they are offered.
-var detectorNames = []string{
-	"none", "itsypaper", itsy.Name, itsy.NameUnchecked,
-	watchdog.Name, watchdog.NameForward, watchdog.NameAlert, loopbreaker.Name, deadlockbreaker.Name,
-}
 
 func runCommand() *cobra.Command {
 	var file, detector, record, metricsAddr, socket string
@@ -71,11 +46,11 @@ classes 3 and 4. With a file, the interfaces are those of the file.`,
 		},
 	}
 	c.Flags().StringVarP(&file, "config", "c", "", "configuration file (YAML)")
-	c.Flags().StringVar(&detector, "detector", "", fmt.Sprintf("deadlock detector: %s (default: the file's, or none)", strings.Join(detectorNames, ", ")))
+	c.Flags().StringVar(&detector, "detector", "", fmt.Sprintf("deadlock detector: %s (default: the file's, or none)", strings.Join(catalog.Names(), ", ")))
 	c.Flags().StringVar(&record, "record", "", "file for every call of the switch, to play back with softswitch replay")
 	c.Flags().StringVar(&metricsAddr, "metrics", "", "where to listen for Prometheus, HOST:PORT; without a host it is 127.0.0.1")
 	c.Flags().StringVar(&socket, "control", "", "control socket to make, for softswitch show, clear and pfcwd")
-	c.RegisterFlagCompletionFunc("detector", cobra.FixedCompletions(detectorNames, cobra.ShellCompDirectiveNoFileComp))
+	c.RegisterFlagCompletionFunc("detector", cobra.FixedCompletions(catalog.Names(), cobra.ShellCompDirectiveNoFileComp))
 	c.MarkFlagFilename("config", "yaml", "yml")
 	c.MarkFlagFilename("record")
 	return c
@@ -111,21 +86,13 @@ func switchConfig(file, detector string, ports []string) (cfg config.Switch, err
 	if detector != "" {
 		where, cfg.Detector = "--detector", detector
 	}
-	if err := checkDetector(where, cfg.Detector); err != nil {
+	if _, err := catalog.Named(where, cfg.Detector); err != nil {
 		return cfg, err
 	}
 	for _, w := range warnings {
 		fmt.Fprintln(os.Stderr, "warning:", w)
 	}
 	return cfg, nil
-}
-
-// checkDetector refuses a name that no detector has; where it stands is named.
-func checkDetector(where, name string) error {
-	if detectors[name] == nil {
-		return fmt.Errorf("%s: %q is no detector; valid: %s", where, name, strings.Join(detectorNames, ", "))
-	}
-	return nil
 }
 
 // runSwitch runs a switch until ctx ends; when it is told to restart, another in its
@@ -143,11 +110,15 @@ func runSwitch(ctx context.Context, cfg config.Switch, record string) error {
 // runOnce runs a switch until ctx ends, or until it is told to restart: then next says
 // how.
 func runOnce(ctx context.Context, cfg config.Switch, record string) (next *restart, err error) {
+	d, err := catalog.Named("detector", cfg.Detector)
+	if err != nil {
+		return nil, err
+	}
 	policy, err := respond.Parse(cfg.Response)
 	if err != nil {
 		return nil, err
 	}
-	built := cfg.Build(respond.New(detectors[cfg.Detector], policy), live.Batch, live.Granularity)
+	built := cfg.Build(respond.New(d.New, policy), live.Batch, live.Granularity)
 	sw, err := dataplane.NewSwitch(built)
 	if err != nil {
 		return nil, err

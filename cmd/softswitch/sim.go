@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/detect/catalog"
 	"softswitch/event"
 	"softswitch/scenario"
 	"softswitch/sim"
@@ -49,7 +50,7 @@ Exit status: 0 the scenario's expectation is met; 1 not; 2 it could not be playe
 			if err != nil {
 				return err
 			}
-			opt := sim.Options{Seed: uint64(seed), Detectors: detectors}
+			opt := sim.Options{Seed: uint64(seed), Detectors: catalog.Factories()}
 			closeTrace, err := openTrace(trace, &opt)
 			if err != nil {
 				return err

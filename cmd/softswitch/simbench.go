@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/detect/catalog"
 	"softswitch/scenario"
 	"softswitch/sim"
 	"softswitch/unit"
@@ -55,7 +56,7 @@ A frame-hop is a frame that arrives at a node. The simulator uses one processor.
 		Example: "  softswitch sim bench --json",
 		Args:    arguments(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
-			if err := checkDetector("--detector", detector); err != nil {
+			if _, err := catalog.Named("--detector", detector); err != nil {
 				return err
 			}
 			if runs < 1 || runs > 1000 {
@@ -71,7 +72,7 @@ A frame-hop is a frame that arrives at a node. The simulator uses one processor.
 			return res.print(os.Stdout, asJSON)
 		},
 	}
-	c.Flags().StringVar(&detector, "detector", "itsypaper", fmt.Sprintf("deadlock detector: %s", strings.Join(detectorNames, ", ")))
+	c.Flags().StringVar(&detector, "detector", "itsypaper", fmt.Sprintf("deadlock detector: %s", strings.Join(catalog.Names(), ", ")))
 	c.Flags().DurationVar(&duration, "duration", 20*time.Millisecond, "virtual time of a run")
 	c.Flags().IntVar(&runs, "runs", 5, "how often it is measured")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -107,7 +108,7 @@ func benchFabric(duration unit.Time) string {
 }
 
 func benchSimulator(detector string, duration unit.Time, runs int) (*benchResult, error) {
-	s, err := scenario.Parse("bench", []byte(benchFabric(duration)), scenario.Known{Detectors: detectorNames})
+	s, err := scenario.Parse("bench", []byte(benchFabric(duration)), scenario.Known{Detectors: catalog.Names()})
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +139,7 @@ func (r *benchResult) run(s *scenario.Scenario) (wall, cpu time.Duration, err er
 	if err != nil {
 		return 0, 0, err
 	}
-	w, err := sim.New(plan, sim.Options{Seed: 1, Detectors: detectors})
+	w, err := sim.New(plan, sim.Options{Seed: 1, Detectors: catalog.Factories()})
 	if err != nil {
 		return 0, 0, err
 	}

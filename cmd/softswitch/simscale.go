@@ -17,6 +17,7 @@ import (
 
 	"softswitch/dataplane"
 	"softswitch/detect"
+	"softswitch/detect/catalog"
 	"softswitch/scenario"
 	"softswitch/scenario/config"
 	"softswitch/sim"
@@ -79,7 +80,7 @@ Switches have routes to those subnets alone that flows go to.
 Exit status: 0 all deadlocks were detected and there was no false alarm; 1 not.`,
 		Args: arguments(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
-			if err := checkDetector("--detector", detector); err != nil {
+			if _, err := catalog.Named("--detector", detector); err != nil {
 				return err
 			}
 			res := scaleResult{Detector: detector}
@@ -99,7 +100,7 @@ Exit status: 0 all deadlocks were detected and there was no false alarm; 1 not.`
 			return res.print(os.Stdout, asJSON)
 		},
 	}
-	c.Flags().StringVar(&detector, "detector", "itsy", fmt.Sprintf("deadlock detector: %s", strings.Join(detectorNames, ", ")))
+	c.Flags().StringVar(&detector, "detector", "itsy", fmt.Sprintf("deadlock detector: %s", strings.Join(catalog.Names(), ", ")))
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
@@ -149,7 +150,7 @@ func runScale(plant planter, detector string) (*scaleFabric, error) {
 		return nil, err
 	}
 	l.Detector, l.Switch = detector, scaleSwitch(l.Link)
-	w, err := sim.NewLarge(*l, sim.Options{Seed: 1, Detectors: detectors})
+	w, err := sim.NewLarge(*l, sim.Options{Seed: 1, Detectors: catalog.Factories()})
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/detect/catalog"
 	"softswitch/scenario"
 	"softswitch/scenarios"
 	"softswitch/sim"
@@ -109,7 +110,7 @@ func drawTrigger() (*plot.Figure, error) {
 		if err != nil {
 			return nil, err
 		}
-		v, err := runSim(p, sim.Options{Detectors: detectors})
+		v, err := runSim(p, sim.Options{Detectors: catalog.Factories()})
 		if err != nil {
 			return nil, err
 		}

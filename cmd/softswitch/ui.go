@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
 	"softswitch/view/ui"
 )
@@ -83,7 +84,7 @@ func openPage(ctx context.Context, listen string, stream *ui.Stream, act func(co
 // openLabPage serves the page of the lab of a name, which need not be up yet.
 func openLabPage(ctx context.Context, name, listen string, out io.Writer) (*page, error) {
 	stream := new(ui.Stream)
-	lab := ui.NewLab(name, ui.Choices{Detectors: detectorNames, Responses: respond.Names()}, stream)
+	lab := ui.NewLab(name, ui.Choices{Detectors: catalog.Names(), Responses: respond.Names()}, stream)
 	p, err := openPage(ctx, listen, stream, lab.Act, out)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/detect/catalog"
 	"softswitch/internal/strictyaml"
 	"softswitch/scenario"
 	"softswitch/scenario/config"
@@ -81,7 +82,7 @@ func validate(file string, data []byte) validation {
 	case "switch":
 		var s config.Switch
 		if s, warnings, err = config.LoadSwitch(file, data); err == nil {
-			err = checkDetector(file+": detector", s.Detector)
+			_, err = catalog.Named(file+": detector", s.Detector)
 		}
 		v.About = fmt.Sprintf("%s, %d ports, %d routes", s.Name, len(s.Ports), len(s.Routes))
 	case "host":
