@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"softswitch/scenario"
+	"softswitch/oracle/verdict"
 	"softswitch/unit"
 )
 
@@ -69,7 +69,7 @@ func of(n, all int) string {
 }
 
 // quantile is t, one of q's, in milliseconds to the microsecond.
-func quantile(q scenario.Quantiles, t unit.Time) string {
+func quantile(q verdict.Quantiles, t unit.Time) string {
 	if q.Samples == 0 {
 		return nothing
 	}

@@ -33,6 +33,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 )
 
@@ -49,7 +50,7 @@ type World struct {
 	// Parallel is how many rows may be played at once, at least 1.
 	Parallel int
 	// Play plays a plan once. It returns NotApplicable if this world cannot play it.
-	Play func(ctx context.Context, p *scenario.Plan, seed uint64) (*scenario.Verdict, error)
+	Play func(ctx context.Context, p *scenario.Plan, seed uint64) (*verdict.Verdict, error)
 }
 
 // NotApplicable is why a system does not apply to a scenario, or a world cannot play
@@ -132,7 +133,7 @@ func (m *Matrix) row(ctx context.Context, src *Source, sys System) Row {
 	return r
 }
 
-func (m *Matrix) play(ctx context.Context, src *Source, sys System) (s *scenario.Scenario, runs []*scenario.Verdict, err error) {
+func (m *Matrix) play(ctx context.Context, src *Source, sys System) (s *scenario.Scenario, runs []*verdict.Verdict, err error) {
 	for seed := range m.Runs {
 		if s, err = src.Parse(); err != nil {
 			return nil, nil, err

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/unit"
 )
@@ -42,9 +43,9 @@ func parsed(t *testing.T) *scenario.Scenario {
 }
 
 // quiet is a run of the ring in which nothing went wrong.
-func quiet() *scenario.Verdict {
-	return &scenario.Verdict{
-		Flows: []scenario.FlowResult{
+func quiet() *verdict.Verdict {
+	return &verdict.Verdict{
+		Flows: []verdict.FlowResult{
 			{Name: "whole", Throughput: 500e6, Final: 500e6, Innocent: true},
 			{Name: "early", Throughput: 800e6, Innocent: true},
 			{Name: "bad", Throughput: 900e6, Final: 900e6},
@@ -53,22 +54,22 @@ func quiet() *scenario.Verdict {
 }
 
 // run is quiet, changed.
-func run(change func(*scenario.Verdict)) *scenario.Verdict {
+func run(change func(*verdict.Verdict)) *verdict.Verdict {
 	v := quiet()
 	change(v)
 	return v
 }
 
 // locked is a run with a deadlock that was found after so long.
-func locked(latency unit.Time) *scenario.Verdict {
-	return run(func(v *scenario.Verdict) {
+func locked(latency unit.Time) *verdict.Verdict {
+	return run(func(v *verdict.Verdict) {
 		v.Deadlock = true
-		v.Detections = []scenario.Detection{{Latency: latency, TruePositive: true}}
+		v.Detections = []verdict.Detection{{Latency: latency, TruePositive: true}}
 	})
 }
 
 // recovered is a run with a deadlock that was found, and gone after so long.
-func recovered(after unit.Time) *scenario.Verdict {
+func recovered(after unit.Time) *verdict.Verdict {
 	v := locked(after / 10)
 	v.Recovered, v.Recovery = true, after
 	return v
@@ -92,26 +93,26 @@ func TestAggregate(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		runs []*scenario.Verdict
+		runs []*verdict.Verdict
 		want func(*Figures)
 	}{
-		{"nothing happened", []*scenario.Verdict{quiet()}, func(*Figures) {}},
-		{"runs that differ", []*scenario.Verdict{locked(30), recovered(5000), locked(10)}, func(f *Figures) {
+		{"nothing happened", []*verdict.Verdict{quiet()}, func(*Figures) {}},
+		{"runs that differ", []*verdict.Verdict{locked(30), recovered(5000), locked(10)}, func(f *Figures) {
 			flowsOf(f, 3)
 			f.Deadlocks, f.Detected, f.Recovered = 3, 3, 1
-			f.Latency = scenario.Quantiles{Samples: 3, P50: 30, P90: 500, Min: 10, Max: 500}
-			f.Recovery = scenario.Quantiles{Samples: 1, P50: 5000, P90: 5000, Min: 5000, Max: 5000}
+			f.Latency = verdict.Quantiles{Samples: 3, P50: 30, P90: 500, Min: 10, Max: 500}
+			f.Recovery = verdict.Quantiles{Samples: 1, P50: 5000, P90: 5000, Min: 5000, Max: 5000}
 		}},
-		{"counts are summed, sizes are not", []*scenario.Verdict{
-			run(func(v *scenario.Verdict) {
+		{"counts are summed, sizes are not", []*verdict.Verdict{
+			run(func(v *verdict.Verdict) {
 				v.LosslessLost, v.ResponseDropped, v.ResponseDroppedBytes, v.Policed, v.Late = 1, 2, 3000, 4, 5
-				v.PFC = scenario.PFCFrames{XOFF: 6, XON: 7, Refresh: 8}
+				v.PFC = verdict.PFCFrames{XOFF: 6, XON: 7, Refresh: 8}
 				v.ControlMessages, v.DetectorBytesPerSwitch, v.CounterBytesPerSwitch = 9, 640, 80
 				v.FalsePositives, v.Premature, v.Recurrences = 2, 3, 1
 			}),
-			run(func(v *scenario.Verdict) {
+			run(func(v *verdict.Verdict) {
 				v.LosslessLost, v.ResponseDropped, v.ResponseDroppedBytes, v.Policed, v.Late = 10, 20, 30000, 40, 50
-				v.PFC = scenario.PFCFrames{XOFF: 60, XON: 70, Refresh: 80}
+				v.PFC = verdict.PFCFrames{XOFF: 60, XON: 70, Refresh: 80}
 				v.ControlMessages, v.DetectorBytesPerSwitch, v.CounterBytesPerSwitch = 90, 512, 96
 				v.FalseNegatives, v.Invalid, v.Recurrences = 2, "starved", 2
 			}),
@@ -119,35 +120,35 @@ func TestAggregate(t *testing.T) {
 			flowsOf(f, 2)
 			f.Invalid = 1
 			f.LosslessLost, f.ResponseDropped, f.ResponseBytes, f.Policed, f.Late = 11, 22, 33000, 44, 55
-			f.PFC = scenario.PFCFrames{XOFF: 66, XON: 77, Refresh: 88}
+			f.PFC = verdict.PFCFrames{XOFF: 66, XON: 77, Refresh: 88}
 			f.ControlMessages, f.DetectorBytes, f.CounterBytes = 99, 640, 96
 			f.FalsePositives, f.Premature, f.Recurrences = 2, 3, 3
 			f.FalseNegatives = 1 // of two in one run
 		}},
-		{"what was done and refused", []*scenario.Verdict{
-			run(func(v *scenario.Verdict) {
-				v.Measures = []scenario.Measure{{Measure: "drop"}, {Measure: "police"}, {Measure: "drop"}}
-				v.Refusals = []scenario.Refusal{{Why: "port down"}}
+		{"what was done and refused", []*verdict.Verdict{
+			run(func(v *verdict.Verdict) {
+				v.Measures = []verdict.Measure{{Measure: "drop"}, {Measure: "police"}, {Measure: "drop"}}
+				v.Refusals = []verdict.Refusal{{Why: "port down"}}
 			}),
-			run(func(v *scenario.Verdict) {
-				v.Measures = []scenario.Measure{{Measure: "avoid"}}
-				v.Refusals = []scenario.Refusal{{Why: "held down"}, {Why: "port down"}}
+			run(func(v *verdict.Verdict) {
+				v.Measures = []verdict.Measure{{Measure: "avoid"}}
+				v.Refusals = []verdict.Refusal{{Why: "held down"}, {Why: "port down"}}
 			}),
 		}, func(f *Figures) {
 			flowsOf(f, 2)
 			f.Measures = []Count{{"avoid", 1}, {"drop", 2}, {"police", 1}}
 			f.Refusals = []Count{{"held down", 1}, {"port down", 2}}
 		}},
-		{"an innocent flow that stalled in one of two runs", []*scenario.Verdict{quiet(), run(func(v *scenario.Verdict) { v.Flows[0].Final = 0 })}, func(f *Figures) {
+		{"an innocent flow that stalled in one of two runs", []*verdict.Verdict{quiet(), run(func(v *verdict.Verdict) { v.Flows[0].Final = 0 })}, func(f *Figures) {
 			flowsOf(f, 2)
 			f.AllFlows.Final, f.AllFlows.Stalled = 1_150e6, 1
 			f.Innocent.Final, f.Innocent.Stalled = 250e6, 1
 		}},
-		{"a flow that was policed in one of two runs", []*scenario.Verdict{quiet(), run(func(v *scenario.Verdict) { v.Flows[0].Innocent = false })}, func(f *Figures) {
+		{"a flow that was policed in one of two runs", []*verdict.Verdict{quiet(), run(func(v *verdict.Verdict) { v.Flows[0].Innocent = false })}, func(f *Figures) {
 			flowsOf(f, 2)
 			f.Innocent = Goodput{Flows: 3, Demand: whole/2 + early, Throughput: 1_050e6, AtEnd: 1, FinalDemand: whole / 2, Final: 250e6}
 		}},
-		{"no innocent flow", []*scenario.Verdict{run(func(v *scenario.Verdict) {
+		{"no innocent flow", []*verdict.Verdict{run(func(v *verdict.Verdict) {
 			for i := range v.Flows {
 				v.Flows[i].Innocent = false
 			}
@@ -164,26 +165,26 @@ func TestAggregate(t *testing.T) {
 }
 
 func TestOutcome(t *testing.T) {
-	recurred := func(v *scenario.Verdict) *scenario.Verdict {
+	recurred := func(v *verdict.Verdict) *verdict.Verdict {
 		v.Recurrences = 1
 		return v
 	}
-	unseen := run(func(v *scenario.Verdict) { v.Deadlock, v.FalseNegatives = true, 1 })
-	invalid := run(func(v *scenario.Verdict) { v.Invalid = "starved" })
+	unseen := run(func(v *verdict.Verdict) { v.Deadlock, v.FalseNegatives = true, 1 })
+	invalid := run(func(v *verdict.Verdict) { v.Invalid = "starved" })
 	for _, c := range []struct {
 		want Outcome
-		runs []*scenario.Verdict
+		runs []*verdict.Verdict
 	}{
-		{Clear, []*scenario.Verdict{quiet(), quiet()}},
-		{Alarm, []*scenario.Verdict{quiet(), run(func(v *scenario.Verdict) { v.FalsePositives = 1 })}},
-		{Gone, []*scenario.Verdict{quiet(), recovered(9)}},
-		{Recurs, []*scenario.Verdict{recovered(9), recurred(recovered(9))}},
-		{Recurs, []*scenario.Verdict{recurred(locked(9))}},
-		{Found, []*scenario.Verdict{recovered(9), locked(9)}},
-		{Missed, []*scenario.Verdict{locked(9), unseen}},
-		{Missed, []*scenario.Verdict{unseen}},
-		{Invalid, []*scenario.Verdict{invalid}},
-		{Clear, []*scenario.Verdict{invalid, quiet()}},
+		{Clear, []*verdict.Verdict{quiet(), quiet()}},
+		{Alarm, []*verdict.Verdict{quiet(), run(func(v *verdict.Verdict) { v.FalsePositives = 1 })}},
+		{Gone, []*verdict.Verdict{quiet(), recovered(9)}},
+		{Recurs, []*verdict.Verdict{recovered(9), recurred(recovered(9))}},
+		{Recurs, []*verdict.Verdict{recurred(locked(9))}},
+		{Found, []*verdict.Verdict{recovered(9), locked(9)}},
+		{Missed, []*verdict.Verdict{locked(9), unseen}},
+		{Missed, []*verdict.Verdict{unseen}},
+		{Invalid, []*verdict.Verdict{invalid}},
+		{Clear, []*verdict.Verdict{invalid, quiet()}},
 	} {
 		f := aggregate(parsed(t), c.runs)
 		r := Row{Figures: &f}
@@ -215,7 +216,7 @@ func TestOutcome(t *testing.T) {
 func played(t *testing.T, parallel int) *Comparison {
 	t.Helper()
 	m := Matrix{
-		World: World{Name: "sim", Parallel: parallel, Play: func(_ context.Context, p *scenario.Plan, seed uint64) (*scenario.Verdict, error) {
+		World: World{Name: "sim", Parallel: parallel, Play: func(_ context.Context, p *scenario.Plan, seed uint64) (*verdict.Verdict, error) {
 			switch s := p.Scenario; {
 			case s.Response == "force":
 				return nil, NotApplicable("no such thing here")
@@ -224,12 +225,12 @@ func played(t *testing.T, parallel int) *Comparison {
 			case s.Response == "drop":
 				v := recovered(1_234_567 * unit.Time(seed))
 				v.ResponseDropped, v.ResponseDroppedBytes = 17, 25_432
-				v.Refusals = []scenario.Refusal{{Why: "held down"}}
+				v.Refusals = []verdict.Refusal{{Why: "held down"}}
 				return v, nil
 			case s.Detector == "itsy":
 				return locked(45_678 * unit.Time(seed)), nil
 			}
-			return run(func(v *scenario.Verdict) {
+			return run(func(v *verdict.Verdict) {
 				v.Deadlock, v.FalseNegatives, v.LosslessLost, v.Flows[0].Final = true, 1, 3, 0
 			}), nil
 		}},
@@ -289,7 +290,7 @@ func TestRun(t *testing.T) {
 func TestRunIsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	m := Matrix{
-		World: World{Name: "sim", Parallel: 2, Play: func(ctx context.Context, _ *scenario.Plan, _ uint64) (*scenario.Verdict, error) {
+		World: World{Name: "sim", Parallel: 2, Play: func(ctx context.Context, _ *scenario.Plan, _ uint64) (*verdict.Verdict, error) {
 			cancel()
 			return nil, ctx.Err()
 		}},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/unit"
 )
@@ -29,30 +30,30 @@ type Figures struct {
 	Deadlocks int `json:"deadlock"` // runs with one
 	Detected  int `json:"detected"` // of those, runs with a true detection
 	// Latency is of the first true detection of each run.
-	Latency        scenario.Quantiles `json:"latency_ns"`
-	FalsePositives int                `json:"false_positives"`
-	Premature      int                `json:"premature"`
-	Late           int                `json:"late"`
-	FalseNegatives int                `json:"false_negatives"` // runs with a deadlock that nobody declared while it lived
+	Latency        verdict.Quantiles `json:"latency_ns"`
+	FalsePositives int               `json:"false_positives"`
+	Premature      int               `json:"premature"`
+	Late           int               `json:"late"`
+	FalseNegatives int               `json:"false_negatives"` // runs with a deadlock that nobody declared while it lived
 
 	LosslessLost    int `json:"lossless_lost"`    // frames lost for any cause but the next three
 	ResponseDropped int `json:"response_dropped"` // frames dropped to break a deadlock
 	ResponseBytes   int `json:"response_dropped_bytes"`
 	Policed         int `json:"policed"` // frames dropped to contain a trigger
 
-	Recovered   int                `json:"recovered"`   // runs with a deadlock, and none at the end
-	Recovery    scenario.Quantiles `json:"recovery_ns"` // of those
-	Recurrences int                `json:"recurrences"`
+	Recovered   int               `json:"recovered"`   // runs with a deadlock, and none at the end
+	Recovery    verdict.Quantiles `json:"recovery_ns"` // of those
+	Recurrences int               `json:"recurrences"`
 
 	AllFlows Goodput `json:"all_flows"`
 	// Innocent flows are those that go to no host that misbehaves and were not policed:
 	// where a system polices, they are fewer than where it does not.
 	Innocent Goodput `json:"innocent"`
 
-	PFC             scenario.PFCFrames `json:"pfc"`
-	ControlMessages int                `json:"control_messages"`
-	DetectorBytes   int                `json:"detector_bytes_per_switch"` // the most of any run
-	CounterBytes    int                `json:"counter_bytes_per_switch"`
+	PFC             verdict.PFCFrames `json:"pfc"`
+	ControlMessages int               `json:"control_messages"`
+	DetectorBytes   int               `json:"detector_bytes_per_switch"` // the most of any run
+	CounterBytes    int               `json:"counter_bytes_per_switch"`
 
 	Measures []Count `json:"measures"` // what was done to switches
 	Refusals []Count `json:"refusals"` // what was wanted and not done, and why
@@ -86,15 +87,15 @@ type Count struct {
 }
 
 // aggregate makes figures of the verdicts of s, of which there is at least one.
-func aggregate(s *scenario.Scenario, runs []*scenario.Verdict) Figures {
-	sum := scenario.Summarize(runs)
+func aggregate(s *scenario.Scenario, runs []*verdict.Verdict) Figures {
+	sum := verdict.Summarize(runs)
 	f := Figures{
 		Runs: len(runs), Invalid: sum.Invalid,
 		Deadlocks: sum.Deadlocks, Detected: sum.Detected, Latency: sum.Latency,
 		FalsePositives: sum.FalsePositives, Premature: sum.Premature, FalseNegatives: sum.FalseNegatives,
 		LosslessLost: sum.LosslessLost,
-		AllFlows:     goodput(s, runs, func(*scenario.FlowResult) bool { return true }),
-		Innocent:     goodput(s, runs, func(f *scenario.FlowResult) bool { return f.Innocent }),
+		AllFlows:     goodput(s, runs, func(*verdict.FlowResult) bool { return true }),
+		Innocent:     goodput(s, runs, func(f *verdict.FlowResult) bool { return f.Innocent }),
 		Measures:     []Count{}, Refusals: []Count{},
 	}
 	var recoveries []unit.Time
@@ -121,7 +122,7 @@ func aggregate(s *scenario.Scenario, runs []*scenario.Verdict) Figures {
 			f.Refusals = add(f.Refusals, r.Why)
 		}
 	}
-	f.Recovery = scenario.QuantilesOf(recoveries)
+	f.Recovery = verdict.QuantilesOf(recoveries)
 	return f
 }
 
@@ -136,7 +137,7 @@ func add(counts []Count, what string) []Count {
 }
 
 // goodput is that of the flows which count.
-func goodput(s *scenario.Scenario, runs []*scenario.Verdict, counts func(*scenario.FlowResult) bool) (g Goodput) {
+func goodput(s *scenario.Scenario, runs []*verdict.Verdict, counts func(*verdict.FlowResult) bool) (g Goodput) {
 	for _, v := range runs {
 		for i := range s.Flows {
 			if got := &v.Flows[i]; counts(got) {
@@ -150,7 +151,7 @@ func goodput(s *scenario.Scenario, runs []*scenario.Verdict, counts func(*scenar
 	return g
 }
 
-func (g *Goodput) add(got *scenario.FlowResult, demand int64, toEnd bool) {
+func (g *Goodput) add(got *verdict.FlowResult, demand int64, toEnd bool) {
 	g.Flows++
 	g.Demand += demand
 	g.Throughput += got.Throughput

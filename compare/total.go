@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"softswitch/scenario"
+	"softswitch/oracle/verdict"
 	"softswitch/unit"
 )
 
@@ -14,14 +14,14 @@ type Total struct {
 	System    string
 	Scenarios int // it was played on, of those that deadlock
 	Outcomes  map[Outcome]int
-	Latency   scenario.Quantiles // of the scenarios' medians
-	Alarms    int                // false and early, over all scenarios
-	Late      int                // declared when it had just ended, over all scenarios
+	Latency   verdict.Quantiles // of the scenarios' medians
+	Alarms    int               // false and early, over all scenarios
+	Late      int               // declared when it had just ended, over all scenarios
 	Lost      int
 	Dropped   int
 	Policed   int
 	Again     int
-	Recovery  scenario.Quantiles // of the scenarios' medians
+	Recovery  verdict.Quantiles // of the scenarios' medians
 	// Goodput is the mean, over scenarios, of the share in per cent that innocent flows
 	// got at the end; Shared is over how many.
 	Goodput  float64
@@ -70,7 +70,7 @@ func (c *Comparison) totals() (all []Total) {
 				recoveries = append(recoveries, r.Recovery.P50)
 			}
 		}
-		t.Latency, t.Recovery = scenario.QuantilesOf(latencies), scenario.QuantilesOf(recoveries)
+		t.Latency, t.Recovery = verdict.QuantilesOf(latencies), verdict.QuantilesOf(recoveries)
 		if t.Shared > 0 {
 			t.Goodput /= float64(t.Shared)
 		}

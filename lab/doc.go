@@ -5,7 +5,7 @@
 //	      |                                                      |
 //	      '-----------Play: start, fail, heal, kill ... -------->|
 //	                                                             v
-//	scenario.Verdict <--judge-- oracle <--event logs, counters--Collect
+//	verdict.Verdict <--judge-- oracle <--event logs, counters--Collect
 //
 // Read in this order: describe.go, play.go, collect.go, verdict.go.
 //

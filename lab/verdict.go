@@ -3,11 +3,10 @@ package lab
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"softswitch/event"
 	"softswitch/oracle"
-	"softswitch/scenario"
+	"softswitch/oracle/verdict"
 	"softswitch/unit"
 	"softswitch/view/observe"
 )
@@ -18,8 +17,8 @@ const lateMax = 32 * 100 * unit.Microsecond
 
 // Verdict judges the run: the oracle by the logs of all switches, the flows by
 // the hosts' counters, the scenario's expectation by both.
-func (r *Run) Verdict() (*scenario.Verdict, error) {
-	f, err := scenario.OracleFabric(r.Plan.Fabric)
+func (r *Run) Verdict() (*verdict.Verdict, error) {
+	f, err := verdict.Fabric(r.Plan.Fabric)
 	if err != nil {
 		return nil, err
 	}
@@ -31,12 +30,6 @@ func (r *Run) Verdict() (*scenario.Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := r.Plan.Scenario
-	v := &scenario.Verdict{
-		Scenario: s.Name, World: "live", Detector: s.Detector, Response: s.Response, Duration: s.Duration,
-		Invalid: strings.Join(r.Invalid, "; "), Cores: r.Cores,
-	}
-	v.Judge(truth, r.Start)
 	var switches []observe.Switch
 	var hosts []observe.Host
 	for _, n := range r.Nodes {
@@ -47,9 +40,9 @@ func (r *Run) Verdict() (*scenario.Verdict, error) {
 			hosts = append(hosts, *n.Host)
 		}
 	}
-	observe.Count(v, r.Plan, switches, hosts)
-	v.Check(s.Wanted())
-	return v, nil
+	return verdict.Of(verdict.Run{
+		Plan: r.Plan, World: "live", Truth: truth, Start: r.Start, Switches: switches, Hosts: hosts, Cores: r.Cores, Doubts: r.Invalid,
+	}), nil
 }
 
 // before is a log without what happened after end: nodes are asked for their logs one

@@ -10,6 +10,7 @@ import (
 	"softswitch/event"
 	"softswitch/host"
 	"softswitch/link"
+	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/unit"
 	"softswitch/view/observe"
@@ -48,7 +49,7 @@ expect: {deadlock: false, lossless_lost: 0, pfc_xoff_min: 2}
 	}
 }
 
-func verdict(t *testing.T, r *Run) *scenario.Verdict {
+func judged(t *testing.T, r *Run) *verdict.Verdict {
 	t.Helper()
 	v, err := r.Verdict()
 	if err != nil {
@@ -58,12 +59,12 @@ func verdict(t *testing.T, r *Run) *scenario.Verdict {
 }
 
 func TestVerdict(t *testing.T) {
-	v := verdict(t, played(t))
+	v := judged(t, played(t))
 	if v.Scenario != "small" || v.World != "live" || v.Detector != "itsypaper" || v.Response != "none" || v.Cores != 0.5 || v.Invalid != "" {
 		t.Errorf("verdict %+v", v)
 	}
 	quiet := make([]int64, scenario.Bins) // the hosts tell no bytes over time
-	want := []scenario.FlowResult{
+	want := []verdict.FlowResult{
 		// 5 MB in the second from 0.5 s to 1.5 s, 1 MB in that from 1 s to the end, 2 MB in two.
 		{Name: "A", From: "h1", To: "h2", Priority: 3, Sent: 1000, Received: 990, Lost: 3, Throughput: 40_000_000, Innocent: true, OverTime: quiet},
 		{Name: "B", From: "h2", To: "h1", Priority: 3, Sent: 500, Received: 400, Lost: 2, Reordered: 1, Throughput: 8_000_000, Innocent: true, OverTime: quiet},
@@ -78,10 +79,10 @@ func TestVerdict(t *testing.T) {
 	if v.ControlMessages != 7 || v.DetectorBytesPerSwitch != 72 || v.CounterBytesPerSwitch != 144 {
 		t.Errorf("%d messages, %d and %d bytes; want 7, 72, 144", v.ControlMessages, v.DetectorBytesPerSwitch, v.CounterBytesPerSwitch)
 	}
-	if want := (scenario.PFCFrames{XOFF: 1, XON: 1}); v.PFC != want {
+	if want := (verdict.PFCFrames{XOFF: 1, XON: 1}); v.PFC != want {
 		t.Errorf("pfc %+v, want %+v", v.PFC, want)
 	}
-	if want := []scenario.Moment{{At: 650 * unit.Millisecond, What: "first pause: s2 stops s1, priority 3"}}; !slices.Equal(v.Timeline, want) {
+	if want := []verdict.Moment{{At: 650 * unit.Millisecond, What: "first pause: s2 stops s1, priority 3"}}; !slices.Equal(v.Timeline, want) {
 		t.Errorf("time line %+v, want %+v", v.Timeline, want)
 	}
 	if want := []string{"lossless_lost: 5 frames, expected at most 0", "pfc: 1 XOFF, expected at least 2"}; v.ExpectedMet || !slices.Equal(v.Reasons, want) {
@@ -95,7 +96,7 @@ func TestSwitchKnowsOfMoreLoss(t *testing.T) {
 	for _, c := range []struct{ dropped, want int }{{0, 5}, {5, 5}, {6, 6}} {
 		r := played(t)
 		r.Nodes[0].Switch.LosslessLost = uint64(c.dropped)
-		if v := verdict(t, r); v.LosslessLost != c.want {
+		if v := judged(t, r); v.LosslessLost != c.want {
 			t.Errorf("receivers miss 5, s1 dropped %d: lossless_lost %d, want %d", c.dropped, v.LosslessLost, c.want)
 		}
 	}
@@ -104,11 +105,11 @@ func TestSwitchKnowsOfMoreLoss(t *testing.T) {
 func TestVerdictOfInvalidRun(t *testing.T) {
 	r := played(t)
 	r.Plan.Scenario.Expect = scenario.Expect{}
-	if v := verdict(t, r); v.ExitCode() != 0 {
+	if v := judged(t, r); v.ExitCode() != 0 {
 		t.Errorf("exit code %d, reasons %q", v.ExitCode(), v.Reasons)
 	}
 	r.Invalid = []string{"one", "two"}
-	if v := verdict(t, r); v.Invalid != "one; two" || v.ExitCode() != 1 {
+	if v := judged(t, r); v.Invalid != "one; two" || v.ExitCode() != 1 {
 		t.Errorf("invalid %q, exit code %d", v.Invalid, v.ExitCode())
 	}
 }
@@ -121,7 +122,7 @@ func TestVerdictEndsWithTheScenario(t *testing.T) {
 		pause.At = at
 		r.Nodes[0].Log.Events = append(r.Nodes[0].Log.Events, pause)
 	}
-	if v := verdict(t, r); v.PFC.XOFF != 2 {
+	if v := judged(t, r); v.PFC.XOFF != 2 {
 		t.Errorf("%d XOFF, want 2: those until the end", v.PFC.XOFF)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"softswitch/topo"
 )
 
 // expecting is a scenario with these lines for its expectation.
@@ -61,27 +63,16 @@ func TestExpectForFaults(t *testing.T) {
 	}
 }
 
-// False alarms and misses are held against what was expected of them.
-func TestCheckAlarmsAndMisses(t *testing.T) {
-	yes, no := new(bool), new(bool)
-	*yes = true
-	verdict := Verdict{Detections: []Detection{{TruePositive: true}, {}}, FalseNegatives: 1}
-	clean := Verdict{Detections: []Detection{{TruePositive: true}}}
-	for _, c := range []struct {
-		v    Verdict
-		want Wanted
-		met  bool
-	}{
-		{verdict, Wanted{FalseAlarm: yes, Missed: yes}, true},
-		{verdict, Wanted{FalseAlarm: no}, false},
-		{verdict, Wanted{Missed: no}, false},
-		{clean, Wanted{FalseAlarm: no, Missed: no}, true},
-		{clean, Wanted{FalseAlarm: yes}, false},
-		{clean, Wanted{Missed: yes}, false},
-	} {
-		c.v.Check(c.want)
-		if c.v.ExpectedMet != c.met {
-			t.Errorf("%d detections, %d missed, against %+v: met %v %q", len(c.v.Detections), c.v.FalseNegatives, c.want, c.v.ExpectedMet, c.v.Reasons)
-		}
+func TestWantedOfScenario(t *testing.T) {
+	f, err := topo.FatTree(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	core0, _ := f.Node("core0")
+	yes := true
+	s := &Scenario{Fabric: f, Expect: Expect{Deadlock: &yes, MinXOFF: 3, Trigger: &Trigger{Node: core0, OnLoop: &yes}}}
+	w := s.Wanted()
+	if w.Trigger == nil || w.Trigger.Node != "core0" || !*w.Trigger.OnLoop || w.MinXOFF != 3 || !*w.Deadlock || w.Detected != nil {
+		t.Errorf("%+v", w)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"softswitch/internal/testsim"
+	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/scenarios"
 	"softswitch/sim"
@@ -20,14 +21,14 @@ func parse(t *testing.T, name string) *scenario.Scenario {
 }
 
 // simulate plays what became of a scenario.
-func simulate(t *testing.T, s *scenario.Scenario) *scenario.Verdict {
+func simulate(t *testing.T, s *scenario.Scenario) *verdict.Verdict {
 	t.Helper()
 	v, _ := testsim.Run(t, s, sim.Options{Seed: 1, Detectors: detectors})
 	return v
 }
 
 // rates are the throughputs of flows in Mbit/s, by name.
-func rates(v *scenario.Verdict) map[string]int64 {
+func rates(v *verdict.Verdict) map[string]int64 {
 	mbit := map[string]int64{}
 	for _, f := range v.Flows {
 		mbit[f.Name] = f.Throughput / 1e6

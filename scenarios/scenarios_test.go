@@ -11,6 +11,7 @@ import (
 	"softswitch/event"
 	"softswitch/internal/testsim"
 	"softswitch/oracle"
+	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/scenarios"
 	"softswitch/sim"
@@ -26,7 +27,7 @@ func compile(t *testing.T, name, detector string) *scenario.Plan {
 }
 
 // play simulates a scenario, and passes its events on unless events is nil.
-func play(t *testing.T, name, detector string, events func(event.Node, event.Event)) *scenario.Verdict {
+func play(t *testing.T, name, detector string, events func(event.Node, event.Event)) *verdict.Verdict {
 	t.Helper()
 	v, _ := testsim.Run(t, testsim.Shipped(t, name, detector), sim.Options{Seed: 1, Detectors: detectors, Events: events})
 	return v

@@ -7,6 +7,7 @@ import (
 	"softswitch/buffer"
 	"softswitch/event"
 	"softswitch/oracle"
+	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/unit"
 )
@@ -34,7 +35,7 @@ type seen struct {
 const checkedMax = 50_000
 
 // runChecked plays a scenario with all checks in its beginning and returns its verdict.
-func runChecked(t *testing.T, p *scenario.Plan, seed uint64, every int) (*World, *scenario.Verdict) {
+func runChecked(t *testing.T, p *scenario.Plan, seed uint64, every int) (*World, *verdict.Verdict) {
 	t.Helper()
 	c := &checker{t: t, every: every, paused: make(map[int32]unit.ClassSet)}
 	w, err := New(p, Options{Seed: seed, Detectors: detectors, Events: c.event})
@@ -42,7 +43,7 @@ func runChecked(t *testing.T, p *scenario.Plan, seed uint64, every int) (*World,
 		t.Fatal(err)
 	}
 	c.w, c.ports = w, make([]seen, len(w.ports))
-	f, err := scenario.OracleFabric(p.Fabric)
+	f, err := verdict.Fabric(p.Fabric)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,13 +8,14 @@ import (
 
 	"softswitch/dataplane"
 	"softswitch/event"
+	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/scenarios"
 	"softswitch/unit"
 )
 
 // logged is what a node said of a type, as times.
-func logged(t *testing.T, p *scenario.Plan, seed uint64) (*World, *scenario.Verdict, func(node string, ty event.Type) []unit.Time) {
+func logged(t *testing.T, p *scenario.Plan, seed uint64) (*World, *verdict.Verdict, func(node string, ty event.Type) []unit.Time) {
 	t.Helper()
 	type key struct {
 		node string

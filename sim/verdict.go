@@ -8,7 +8,7 @@ import (
 	"softswitch/event"
 	"softswitch/link"
 	"softswitch/oracle"
-	"softswitch/scenario"
+	"softswitch/oracle/verdict"
 	"softswitch/unit"
 	"softswitch/view/observe"
 )
@@ -68,7 +68,7 @@ func (r *recorder) countOnce(sw *dataplane.Switch, events []event.Event) {
 }
 
 // Run plays the scenario to its end and judges it. A World runs once.
-func (w *World) Run() (*scenario.Verdict, error) {
+func (w *World) Run() (*verdict.Verdict, error) {
 	if _, err := w.Play(); err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (w *World) Run() (*scenario.Verdict, error) {
 // Play is Run without a verdict, for which it takes a snapshot of every node: it
 // returns what the oracle knows.
 func (w *World) Play() (*oracle.Result, error) {
-	f, err := scenario.OracleFabric(w.plan.Fabric)
+	f, err := verdict.Fabric(w.plan.Fabric)
 	if err != nil {
 		return nil, err
 	}
@@ -97,14 +97,9 @@ func (w *World) finish() (*oracle.Result, error) {
 	return w.log.result, nil
 }
 
-func (w *World) verdict() *scenario.Verdict {
-	s := w.plan.Scenario
-	v := &scenario.Verdict{Scenario: s.Name, World: "sim", Detector: s.Detector, Response: s.Response, Seed: w.opt.Seed, Duration: s.Duration}
-	v.Judge(w.log.result, 0)
+func (w *World) verdict() *verdict.Verdict {
 	switches, hosts := w.snapshots()
-	observe.Count(v, w.plan, switches, hosts)
-	v.Check(s.Wanted())
-	return v
+	return verdict.Of(verdict.Run{Plan: w.plan, World: "sim", Seed: w.opt.Seed, Truth: w.log.result, Switches: switches, Hosts: hosts})
 }
 
 // Result is all that the oracle knows, once Run or Play has returned.

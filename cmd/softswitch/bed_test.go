@@ -17,9 +17,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-	netnslab "softswitch/netns-lab"
 
-	"softswitch/scenario"
+	netnslab "softswitch/netns-lab"
+	"softswitch/oracle/verdict"
 )
 
 // limit bounds a command that a test waits for: several times what the longest
@@ -237,10 +237,10 @@ func (b *bed) untilValid(run func() (invalid string)) {
 
 // play plays a scenario file by `lab run` and returns its verdict, as printed and as
 // read.
-func (b *bed) play(file string, args ...string) (v scenario.Verdict, r result) {
+func (b *bed) play(file string, args ...string) (v verdict.Verdict, r result) {
 	b.Helper()
 	b.untilValid(func() string {
-		v = scenario.Verdict{}
+		v = verdict.Verdict{}
 		r = b.lab("run", append([]string{file, "--json"}, args...)...)
 		if err := json.Unmarshal([]byte(r.stdout), &v); err != nil {
 			b.Fatalf("the verdict is no JSON: %v", err)

@@ -19,6 +19,7 @@ import (
 	"softswitch/detect/catalog"
 	"softswitch/detect/watchdog"
 	"softswitch/lab"
+	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/scenarios"
 	"softswitch/sim"
@@ -168,7 +169,7 @@ func usualScenarios(world string, all []compare.Source) (usual []compare.Source,
 }
 
 // compareSim plays a plan in virtual time.
-func compareSim(_ context.Context, p *scenario.Plan, seed uint64) (*scenario.Verdict, error) {
+func compareSim(_ context.Context, p *scenario.Plan, seed uint64) (*verdict.Verdict, error) {
 	known := catalog.Factories()
 	dog := simWatchdog(p.Scenario)
 	known[watchdog.Name] = dog.Factory()
@@ -182,7 +183,7 @@ func compareSim(_ context.Context, p *scenario.Plan, seed uint64) (*scenario.Ver
 }
 
 // compareLive plays a plan on namespaces; a run that is not valid again, a few times.
-func compareLive(ctx context.Context, p *scenario.Plan, _ uint64) (v *scenario.Verdict, err error) {
+func compareLive(ctx context.Context, p *scenario.Plan, _ uint64) (v *verdict.Verdict, err error) {
 	if err := lab.Refuse(p.Scenario); err != nil {
 		return nil, compare.NotApplicable("cannot be played live: " + err.Error())
 	}

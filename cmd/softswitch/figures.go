@@ -11,6 +11,7 @@ import (
 
 	"softswitch/detect/catalog"
 	"softswitch/event"
+	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/scenarios"
 	"softswitch/sim"
@@ -139,7 +140,7 @@ func (r *cycleFigure) draw() (*plot.Figure, error) {
 	return &plot.Figure{Title: r.title, X: "time (ms)", Panels: r.panels(plan, pauses, lines)}, err
 }
 
-func play(plan *scenario.Plan, opt sim.Options) (*scenario.Verdict, error) {
+func play(plan *scenario.Plan, opt sim.Options) (*verdict.Verdict, error) {
 	opt.Seed, opt.Detectors = 1, catalog.Factories()
 	w, err := sim.New(plan, opt)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 
 	"softswitch/lab"
 	netnslab "softswitch/netns-lab"
+	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 )
 
@@ -304,7 +305,7 @@ func repeat(ctx context.Context, plan *scenario.Plan, name string, opt runOption
 	if opt.keep || opt.pcap != "" || opt.page.show {
 		return errors.New("lab run: --repeat goes with none of --keep, --pcap, --ui")
 	}
-	var runs []*scenario.Verdict
+	var runs []*verdict.Verdict
 	for i := range opt.repeat {
 		fmt.Fprintf(os.Stderr, "run %d of %d\n", i+1, opt.repeat)
 		v, err := playLive(ctx, plan, name, opt, io.Discard)
@@ -313,7 +314,7 @@ func repeat(ctx context.Context, plan *scenario.Plan, name string, opt runOption
 		}
 		runs = append(runs, v)
 	}
-	sum := scenario.Summarize(runs)
+	sum := verdict.Summarize(runs)
 	if opt.json {
 		enc := json.NewEncoder(os.Stdout)
 		enc.SetIndent("", "  ")
@@ -338,7 +339,7 @@ func (opt *runOptions) flags(c *cobra.Command) {
 }
 
 // playLive builds a lab, plays a scenario on it and removes it.
-func playLive(ctx context.Context, plan *scenario.Plan, name string, opt runOptions, progress io.Writer) (v *scenario.Verdict, err error) {
+func playLive(ctx context.Context, plan *scenario.Plan, name string, opt runOptions, progress io.Writer) (v *verdict.Verdict, err error) {
 	if err := lab.Refuse(plan.Scenario); err != nil {
 		return nil, err
 	}
@@ -372,7 +373,7 @@ func playLive(ctx context.Context, plan *scenario.Plan, name string, opt runOpti
 	return run.Verdict()
 }
 
-func printVerdict(v *scenario.Verdict, asJSON bool) error {
+func printVerdict(v *verdict.Verdict, asJSON bool) error {
 	if asJSON {
 		enc := json.NewEncoder(os.Stdout)
 		enc.SetIndent("", "  ")

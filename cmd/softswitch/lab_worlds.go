@@ -15,6 +15,7 @@ import (
 
 	"softswitch/detect/catalog"
 	"softswitch/lab"
+	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/sim"
 )
@@ -194,7 +195,7 @@ func (r *worldsRow) playLive(ctx context.Context, s *scenario.Scenario, name str
 
 // outcome is what came of a run, in words: was there a deadlock, was it detected, was
 // anything declared that was not true, and the trigger if the file expects one.
-func outcome(s *scenario.Scenario, v *scenario.Verdict) string {
+func outcome(s *scenario.Scenario, v *verdict.Verdict) string {
 	what := "no deadlock"
 	if v.Deadlock {
 		what = "deadlock"
@@ -202,7 +203,7 @@ func outcome(s *scenario.Scenario, v *scenario.Verdict) string {
 			what += ", missed"
 		}
 	}
-	if i := slices.IndexFunc(v.Detections, func(d scenario.Detection) bool { return d.TruePositive }); i >= 0 {
+	if i := slices.IndexFunc(v.Detections, func(d verdict.Detection) bool { return d.TruePositive }); i >= 0 {
 		what += ", detected"
 		if s.Wanted().Trigger != nil {
 			what += ", trigger " + v.Detections[i].Trigger.Node

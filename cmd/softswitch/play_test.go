@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"softswitch/internal/decode"
-	"softswitch/scenario"
+	"softswitch/oracle/verdict"
 	"softswitch/unit"
 )
 
@@ -156,7 +156,7 @@ func TestOnLoop(t *testing.T) {
 
 // wantTrueDetection: its loop is closed and goes through the four switches of the
 // ring, it names a trigger, and it came after the onset.
-func wantTrueDetection(t *testing.T, v scenario.Verdict, d scenario.Detection) {
+func wantTrueDetection(t *testing.T, v verdict.Verdict, d verdict.Detection) {
 	t.Helper()
 	var through []string
 	for i, l := range d.Loop {
@@ -183,7 +183,7 @@ func wantTrueDetection(t *testing.T, v scenario.Verdict, d scenario.Detection) {
 }
 
 // wantExit: the exit status says what the verdict says.
-func wantExit(t *testing.T, v scenario.Verdict, r result) {
+func wantExit(t *testing.T, v verdict.Verdict, r result) {
 	t.Helper()
 	if v.ExpectedMet != (len(v.Reasons) == 0) || v.ExpectedMet != (r.code == 0) || r.code > exitUnmet {
 		t.Errorf("exit status %d, expectation met %t, reasons %q", r.code, v.ExpectedMet, v.Reasons)
@@ -221,7 +221,7 @@ func TestWorlds(t *testing.T) {
 	for _, name := range []string{"shpiner-fig4", "guo-fig4", "guo-fig4-contained", "w3-crossing-frame", "w15-two-classes"} {
 		t.Run(name, func(t *testing.T) {
 			file := "../../scenarios/" + name + ".yaml"
-			var sim scenario.Verdict
+			var sim verdict.Verdict
 			if err := json.Unmarshal([]byte(b.run(b.command("sim", "run", "--json", file)).stdout), &sim); err != nil {
 				t.Fatal(err)
 			}

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	netnslab "softswitch/netns-lab"
-	"softswitch/scenario"
+	"softswitch/oracle/verdict"
 )
 
 // asNobody is a user without rights, with softswitch in a directory that it can read.
@@ -82,7 +82,7 @@ func (u *asNobody) command(args ...string) *exec.Cmd {
 func TestRootlessRun(t *testing.T) {
 	u := newNobody(t)
 	r := u.run(u.command("lab", "run", "--rootless", "--json", "pause.yaml"))
-	var v scenario.Verdict
+	var v verdict.Verdict
 	if err := json.Unmarshal([]byte(r.stdout), &v); err != nil {
 		t.Fatalf("the verdict is no JSON: %v", err)
 	}

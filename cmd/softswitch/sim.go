@@ -10,6 +10,7 @@ import (
 
 	"softswitch/detect/catalog"
 	"softswitch/event"
+	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/sim"
 	"softswitch/view/ui"
@@ -63,7 +64,7 @@ Exit status: 0 the scenario's expectation is met; 1 not; 2 it could not be playe
 					return err
 				}
 				defer page.close()
-				play = func(plan *scenario.Plan, opt sim.Options) (*scenario.Verdict, error) {
+				play = func(plan *scenario.Plan, opt sim.Options) (*verdict.Verdict, error) {
 					return ui.Simulate(plan, opt, stream)
 				}
 			}
@@ -89,7 +90,7 @@ Exit status: 0 the scenario's expectation is met; 1 not; 2 it could not be playe
 	return c
 }
 
-func runSim(plan *scenario.Plan, opt sim.Options) (*scenario.Verdict, error) {
+func runSim(plan *scenario.Plan, opt sim.Options) (*verdict.Verdict, error) {
 	w, err := sim.New(plan, opt)
 	if err != nil {
 		return nil, err

@@ -18,6 +18,7 @@ import (
 	"softswitch/dataplane"
 	"softswitch/detect"
 	"softswitch/detect/catalog"
+	"softswitch/oracle"
 	"softswitch/scenario"
 	"softswitch/scenario/config"
 	"softswitch/sim"
@@ -165,9 +166,7 @@ func runScale(plant planter, detector string) (*scaleFabric, error) {
 	}
 	f.Run = time.Since(start).Seconds()
 	f.FrameHops, f.Events = w.Frames()
-	var v scenario.Verdict
-	v.Judge(res, 0)
-	f.FalsePositives, f.Premature, f.FalseNegatives = v.FalsePositives, v.Premature, v.FalseNegatives
+	f.FalsePositives, f.Premature, f.FalseNegatives = res.Count(oracle.FalsePositive), res.Count(oracle.Premature), len(res.Missed())
 	first := make(map[int]bool) // deadlocks that were declared
 	for _, x := range res.Findings {
 		if x.Deadlock >= 0 && !first[x.Deadlock] {

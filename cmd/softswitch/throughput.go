@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"softswitch/detect/catalog"
+	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/scenarios"
 	"softswitch/sim"
@@ -28,7 +29,7 @@ most that the flow has in any of the verdicts.`,
   softswitch plot drop.json trigger.json --out fig5.svg`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			var all []*scenario.Verdict
+			var all []*verdict.Verdict
 			for _, file := range args {
 				v, err := readVerdict(file)
 				if err != nil {
@@ -45,12 +46,12 @@ most that the flow has in any of the verdicts.`,
 	return c
 }
 
-func readVerdict(file string) (*scenario.Verdict, error) {
+func readVerdict(file string) (*verdict.Verdict, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	v := new(scenario.Verdict)
+	v := new(verdict.Verdict)
 	if err := json.Unmarshal(data, v); err != nil {
 		return nil, fmt.Errorf("%s: not a verdict: %w", file, err)
 	}
@@ -61,7 +62,7 @@ func readVerdict(file string) (*scenario.Verdict, error) {
 }
 
 // throughputFigure has a panel for each verdict and a line for each flow.
-func throughputFigure(all []*scenario.Verdict) *plot.Figure {
+func throughputFigure(all []*verdict.Verdict) *plot.Figure {
 	most := map[string]int64{}
 	for _, v := range all {
 		for _, f := range v.Flows {
@@ -99,7 +100,7 @@ func drawTrigger() (*plot.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []*scenario.Verdict
+	var all []*verdict.Verdict
 	for _, response := range []string{"none", "drop", "drop+trigger"} {
 		s, err := parseScenario("scenarios/"+brokenAlone+".yaml", data)
 		if err != nil {

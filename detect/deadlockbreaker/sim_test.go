@@ -7,13 +7,13 @@ import (
 	"softswitch/detect/deadlockbreaker"
 	"softswitch/internal/testsim"
 	"softswitch/oracle"
-	"softswitch/scenario"
+	"softswitch/oracle/verdict"
 	"softswitch/sim"
 	"softswitch/unit"
 )
 
 // play simulates the first part of a scenario with a detector.
-func play(t *testing.T, name, detector string, seed uint64, duration unit.Time) (*scenario.Verdict, *oracle.Result) {
+func play(t *testing.T, name, detector string, seed uint64, duration unit.Time) (*verdict.Verdict, *oracle.Result) {
 	t.Helper()
 	s := testsim.Shipped(t, name, detector)
 	s.Duration = duration
@@ -38,7 +38,7 @@ var loopFlows = map[string][]string{
 }
 
 // received are the frames of the loop's flows that came, by flow.
-func received(v *scenario.Verdict) (n []int64) {
+func received(v *verdict.Verdict) (n []int64) {
 	for _, name := range loopFlows[v.Scenario] {
 		for _, f := range v.Flows {
 			if f.Name == name {

@@ -8,13 +8,13 @@ import (
 	"softswitch/detect/loopbreaker"
 	"softswitch/internal/testsim"
 	"softswitch/oracle"
-	"softswitch/scenario"
+	"softswitch/oracle/verdict"
 	"softswitch/sim"
 	"softswitch/unit"
 )
 
 // play simulates a scenario with a detector.
-func play(t *testing.T, name, detector string, seed uint64) (*scenario.Verdict, *oracle.Result) {
+func play(t *testing.T, name, detector string, seed uint64) (*verdict.Verdict, *oracle.Result) {
 	t.Helper()
 	s := testsim.Shipped(t, name, detector)
 	return testsim.Run(t, s, sim.Options{Seed: seed, Detectors: map[string]detect.Factory{"none": detect.NewNone, loopbreaker.Name: loopbreaker.New}})
@@ -35,7 +35,7 @@ func masters(r *oracle.Result) (all []unit.NodeID, pushed int) {
 }
 
 // starved are the flows that got less than a fortieth of a 40 Gbit/s link.
-func starved(v *scenario.Verdict) (names []string) {
+func starved(v *verdict.Verdict) (names []string) {
 	for _, f := range v.Flows {
 		if f.Throughput < 40e9/40 {
 			names = append(names, f.Name)

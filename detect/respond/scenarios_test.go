@@ -8,18 +8,18 @@ import (
 	"softswitch/detect"
 	"softswitch/detect/itsy"
 	"softswitch/internal/testsim"
-	"softswitch/scenario"
+	"softswitch/oracle/verdict"
 	"softswitch/sim"
 )
 
 // play simulates a scenario with the exact detector and a response.
-func play(t *testing.T, name, response string, seed uint64) *scenario.Verdict {
+func play(t *testing.T, name, response string, seed uint64) *verdict.Verdict {
 	t.Helper()
 	return simulate(t, name, testsim.Text(t, name), response, seed)
 }
 
 // simulate is play with the text of the scenario.
-func simulate(t *testing.T, name, text, response string, seed uint64) *scenario.Verdict {
+func simulate(t *testing.T, name, text, response string, seed uint64) *verdict.Verdict {
 	t.Helper()
 	s := testsim.Parse(t, name+".yaml", text, itsy.Name)
 	s.Response = response
@@ -48,7 +48,7 @@ const mostDropped = 40960 + 30720 - 2048 + 1518
 
 // wantOpen checks that a deadlock was broken and did not come back, at the least cost,
 // and that those who had no part in it get through again.
-func wantOpen(t *testing.T, v *scenario.Verdict) {
+func wantOpen(t *testing.T, v *verdict.Verdict) {
 	t.Helper()
 	if !v.Deadlock || !v.Recovered || v.Recurrences > 0 {
 		t.Errorf("seed %d: deadlock %v, recovered %v, %d recurrences: %+v %+v", v.Seed, v.Deadlock, v.Recovered, v.Recurrences, v.Measures, v.Refusals)

@@ -9,7 +9,7 @@ import (
 	"softswitch/detect/watchdog"
 	"softswitch/event"
 	"softswitch/internal/testsim"
-	"softswitch/scenario"
+	"softswitch/oracle/verdict"
 	"softswitch/sim"
 	"softswitch/unit"
 )
@@ -22,7 +22,7 @@ const (
 // game is a scenario that was simulated with a watchdog in every switch.
 type game struct {
 	*testing.T
-	*scenario.Verdict
+	*verdict.Verdict
 	watchdog.Stats // all queues of all switches together, but for Stormed and Last
 	measures       map[detect.Measure]int
 	lost           uint64 // lossless frames that switches lost for other reasons

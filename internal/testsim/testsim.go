@@ -10,6 +10,7 @@ import (
 
 	"softswitch/detect/respond"
 	"softswitch/oracle"
+	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/scenarios"
 	"softswitch/sim"
@@ -54,7 +55,7 @@ func Compile(t testing.TB, s *scenario.Scenario) *scenario.Plan {
 }
 
 // Run simulates a scenario. The verdict is the oracle's, and so is what it rests on.
-func Run(t testing.TB, s *scenario.Scenario, opt sim.Options) (*scenario.Verdict, *oracle.Result) {
+func Run(t testing.TB, s *scenario.Scenario, opt sim.Options) (*verdict.Verdict, *oracle.Result) {
 	t.Helper()
 	return RunWorld(t, World(t, s, opt))
 }
@@ -70,7 +71,7 @@ func World(t testing.TB, s *scenario.Scenario, opt sim.Options) *sim.World {
 }
 
 // RunWorld simulates it.
-func RunWorld(t testing.TB, w *sim.World) (*scenario.Verdict, *oracle.Result) {
+func RunWorld(t testing.TB, w *sim.World) (*verdict.Verdict, *oracle.Result) {
 	t.Helper()
 	v, err := w.Run()
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/oracle"
+	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/sim"
 	"softswitch/unit"
@@ -109,7 +110,7 @@ func TestFloodedTruth(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fabric, err := scenario.OracleFabric(plan.Fabric)
+		fabric, err := verdict.Fabric(plan.Fabric)
 		if err != nil {
 			t.Fatal(err)
 		}

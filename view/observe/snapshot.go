@@ -6,7 +6,7 @@
 //
 // Read in this order: Switch and Host (the snapshots), TakeSwitch and TakeHost;
 // tables.go (what a switch forwards by, how it is set up, its labels), watchdog.go,
-// journal.go (what a switch's events add up to), verdict.go.
+// journal.go (what a switch's events add up to).
 //
 // What it does not do: it changes nothing in a machine, and it reads no clock.
 // The caller keeps the machine still while a snapshot is taken.

@@ -9,7 +9,7 @@ import (
 	"softswitch/detect/itsy"
 	"softswitch/event"
 	"softswitch/oracle"
-	"softswitch/scenario"
+	"softswitch/oracle/verdict"
 	"softswitch/sim"
 	"softswitch/unit"
 )
@@ -42,7 +42,7 @@ func statesOf(t *testing.T, s *Stream) (states []State) {
 	return states
 }
 
-func checkStates(t *testing.T, states []State, v *scenario.Verdict) {
+func checkStates(t *testing.T, states []State, v *verdict.Verdict) {
 	t.Helper()
 	if len(states) != samples {
 		t.Errorf("%d states, want %d", len(states), samples)

@@ -10,6 +10,7 @@ import (
 	"softswitch/detect/itsy"
 	"softswitch/detect/respond"
 	"softswitch/internal/testbrowser"
+	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/scenarios"
 	"softswitch/sim"
@@ -93,7 +94,7 @@ func simulated(t *testing.T, file, detector, response string) string {
 	return serve(t, stream, nil).URL()
 }
 
-func simulate(t *testing.T, stream *ui.Stream, file, detector, response string) *scenario.Verdict {
+func simulate(t *testing.T, stream *ui.Stream, file, detector, response string) *verdict.Verdict {
 	t.Helper()
 	data, err := scenarios.FS.ReadFile(file)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"softswitch/event"
 	"softswitch/link"
 	"softswitch/oracle"
+	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/sim"
 	"softswitch/unit"
@@ -18,7 +19,7 @@ const samples = 600
 
 // Simulate plays a plan in virtual time and publishes it as a whole; opt.Sample is not to
 // be set.
-func Simulate(plan *scenario.Plan, opt sim.Options, stream *Stream) (*scenario.Verdict, error) {
+func Simulate(plan *scenario.Plan, opt sim.Options, stream *Stream) (*verdict.Verdict, error) {
 	w, err := planWiring(plan)
 	if err != nil {
 		return nil, err

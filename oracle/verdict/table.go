@@ -1,4 +1,4 @@
-package scenario
+package verdict
 
 import (
 	"fmt"
@@ -193,13 +193,6 @@ func ms(t unit.Time) string {
 		sign, t = "-", -t
 	}
 	return fmt.Sprintf("%s%d.%03d", sign, t/unit.Millisecond, t%unit.Millisecond/unit.Microsecond)
-}
-
-func yesNo(b bool) string {
-	if b {
-		return "yes"
-	}
-	return "no"
 }
 
 func orNone(s string) string {

@@ -1,4 +1,4 @@
-package scenario
+package verdict
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"softswitch/event"
 	"softswitch/itsyhdr"
 	"softswitch/oracle"
+	"softswitch/scenario"
 	"softswitch/topo"
 	"softswitch/unit"
 )
@@ -81,7 +82,7 @@ func (r *fatTreeRun) declare(at unit.Time, i int, trigger unit.NodePort, onLoop 
 // verdict judges the run, which started at 1 s and ends at end.
 func (r *fatTreeRun) verdict(end unit.Time) *Verdict {
 	r.t.Helper()
-	f, err := OracleFabric(r.f)
+	f, err := Fabric(r.f)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -96,7 +97,7 @@ func (r *fatTreeRun) verdict(end unit.Time) *Verdict {
 		r.t.Fatal(err)
 	}
 	v := &Verdict{Scenario: "fattree-on-loop", World: "live", Detector: "itsypaper", Seed: 1}
-	v.Judge(res, unit.Second)
+	v.judge(res, unit.Second)
 	return v
 }
 
@@ -157,7 +158,7 @@ expectation met
 
 func TestTable(t *testing.T) {
 	v := onLoopRun(t)
-	v.Check(Wanted{Deadlock: ptr(true), Detected: ptr(true)})
+	v.check(scenario.Wanted{Deadlock: ptr(true), Detected: ptr(true)})
 	var got bytes.Buffer
 	if err := v.WriteTable(&got); err != nil {
 		t.Fatal(err)
@@ -284,50 +285,6 @@ func TestVerdictWithoutDeadlock(t *testing.T) {
 	}
 }
 
-func TestCheck(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		edit func(v *Verdict)
-		want Wanted
-		miss string // "" if met
-	}{
-		{"nothing wanted", nil, Wanted{}, ""},
-		{"all wanted", func(v *Verdict) { v.Detections = v.Detections[:2] }, Wanted{
-			Deadlock: ptr(true), Detected: ptr(true), Trigger: &WantedTrigger{"core0", ptr(true)},
-			LosslessLost: ptr(0), MaxLatency: 800 * unit.Microsecond, MinXOFF: 4,
-		}, ""},
-		{"deadlock", nil, Wanted{Deadlock: ptr(false)}, "deadlock: yes, expected no"},
-		{"silence", nil, Wanted{Detected: ptr(false)}, "detected: 3 declarations, expected none"},
-		{"missed", func(v *Verdict) { v.FalseNegatives = 1 }, Wanted{Detected: ptr(true)}, "detected: 1 deadlocks were not declared"},
-		{"no true one", func(v *Verdict) { v.Detections = v.Detections[:1] }, Wanted{Detected: ptr(true)}, "detected: no true declaration, expected one"},
-		{"trigger", nil, Wanted{Trigger: &WantedTrigger{Node: "core0"}}, `trigger: core1 names "h1-0-0", expected core0`},
-		{"on loop", nil, Wanted{Trigger: &WantedTrigger{"core0", ptr(true)}}, "trigger: core1 says on the loop: no, expected yes"},
-		{"latency", nil, Wanted{MaxLatency: 800 * unit.Microsecond}, "latency: 0.970 ms at core1, expected at most 0.800 ms"},
-		{"lost", func(v *Verdict) { v.LosslessLost = 2 }, Wanted{LosslessLost: ptr(1)}, "lossless_lost: 2 frames, expected at most 1"},
-		{"lost, allowed", func(v *Verdict) { v.LosslessLost = 2 }, Wanted{LosslessLost: ptr(2)}, ""},
-		{"pauses", nil, Wanted{MinXOFF: 5}, "pfc: 4 XOFF, expected at least 5"},
-	} {
-		v := onLoopRun(t)
-		if c.edit != nil {
-			c.edit(v)
-		}
-		v.Check(c.want)
-		if v.ExpectedMet != (c.miss == "") || c.miss != "" && !slices.Contains(v.Reasons, c.miss) {
-			t.Errorf("%s: met %t, reasons %q, want %q", c.name, v.ExpectedMet, v.Reasons, c.miss)
-		}
-	}
-}
-
-func TestWantedOfScenario(t *testing.T) {
-	f := newFatTreeRun(t).f
-	core0, _ := f.Node("core0")
-	s := &Scenario{Fabric: f, Expect: Expect{Deadlock: ptr(true), MinXOFF: 3, Trigger: &Trigger{Node: core0, OnLoop: ptr(true)}}}
-	w := s.Wanted()
-	if w.Trigger == nil || w.Trigger.Node != "core0" || !*w.Trigger.OnLoop || w.MinXOFF != 3 || !*w.Deadlock || w.Detected != nil {
-		t.Errorf("%+v", w)
-	}
-}
-
 // The keys are a promise to programs that read them.
 func TestJSONKeys(t *testing.T) {
 	text, err := json.Marshal(onLoopRun(t))
@@ -374,7 +331,7 @@ func TestJSONRoundTripAndEmptyLists(t *testing.T) {
 		t.Errorf("a list is null: %s", text)
 	}
 	want := onLoopRun(t)
-	want.Check(Wanted{Deadlock: ptr(false)})
+	want.check(scenario.Wanted{Deadlock: ptr(false)})
 	text, err = json.Marshal(want)
 	if err != nil {
 		t.Fatal(err)
@@ -389,9 +346,9 @@ func TestJSONRoundTripAndEmptyLists(t *testing.T) {
 	}
 }
 
-func TestOracleFabric(t *testing.T) {
+func TestFabric(t *testing.T) {
 	f := newFatTreeRun(t).f
-	got, err := OracleFabric(f)
+	got, err := Fabric(f)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package observe
+package verdict
 
 import (
 	"slices"
@@ -9,14 +9,14 @@ import (
 	"softswitch/scenario"
 	"softswitch/topo"
 	"softswitch/unit"
+	"softswitch/view/observe"
 )
 
-// Count fills in the part of a verdict that the nodes' counters tell: flows, lost
-// frames, messages, sizes. Nodes that did not answer are left out of both lists.
-//
-// Judge has to be called before: what systems did to their switches is in it.
-func Count(v *scenario.Verdict, p *scenario.Plan, switches []Switch, hosts []Host) {
-	countFlows(v, p, hosts)
+// count fills in the part of a verdict that the nodes' counters tell: flows, lost
+// frames, messages, sizes. It comes after judge: what systems did to their switches
+// is in it.
+func (v *Verdict) count(p *scenario.Plan, switches []observe.Switch, hosts []observe.Host) {
+	v.countFlows(p, hosts)
 	// A lossless frame that a switch dropped is usually missed by its receiver too;
 	// when no later frame of its flow arrived, only the switch knows.
 	dropped := 0
@@ -42,7 +42,7 @@ func Count(v *scenario.Verdict, p *scenario.Plan, switches []Switch, hosts []Hos
 		onPurpose += v.Policed
 	}
 	v.LosslessLost = max(v.LosslessLost-onPurpose, dropped)
-	deaf := unheard(v, p.Scenario)
+	deaf := v.unheard(p.Scenario)
 	for i := range hosts {
 		if deaf[hosts[i].Name] {
 			v.Policed += int(hosts[i].Counters.Overflow)
@@ -51,7 +51,7 @@ func Count(v *scenario.Verdict, p *scenario.Plan, switches []Switch, hosts []Hos
 }
 
 // unheard are the hosts whose pauses a system did not honour at some time.
-func unheard(v *scenario.Verdict, s *scenario.Scenario) map[string]bool {
+func (v *Verdict) unheard(s *scenario.Scenario) map[string]bool {
 	deaf := map[string]bool{}
 	for _, m := range v.Measures {
 		if m.Measure != detect.MeasureLossy.String() && m.Measure != detect.MeasureIgnore.String() {
@@ -63,14 +63,14 @@ func unheard(v *scenario.Verdict, s *scenario.Scenario) map[string]bool {
 	return deaf
 }
 
-func countFlows(v *scenario.Verdict, p *scenario.Plan, hosts []Host) {
+func (v *Verdict) countFlows(p *scenario.Plan, hosts []observe.Host) {
 	s := p.Scenario
 	policed := func(flow int) bool {
-		return slices.ContainsFunc(v.Measures, func(m scenario.Measure) bool {
+		return slices.ContainsFunc(v.Measures, func(m Measure) bool {
 			return m.Measure == detect.MeasurePolice.String() && m.Flow == p.Hash(flow)
 		})
 	}
-	deaf := unheard(v, s)
+	deaf := v.unheard(s)
 	sent, received := map[uint32]host.Sent{}, map[uint32]host.Received{}
 	for i := range hosts {
 		for _, f := range hosts[i].Sent {
@@ -86,7 +86,7 @@ func countFlows(v *scenario.Verdict, p *scenario.Plan, hosts []Host) {
 		if f.Stop > 0 {
 			end = min(end, f.Stop)
 		}
-		v.Flows = append(v.Flows, scenario.FlowResult{
+		v.Flows = append(v.Flows, FlowResult{
 			Name: f.Name, From: s.Fabric.Nodes[f.From].Name, To: s.Fabric.Nodes[f.To].Name, Priority: int(f.Class),
 			Sent: int64(out.Frames), Received: int64(in.Frames), Lost: int64(in.Lost), Reordered: int64(in.Reordered),
 			Policed: policed(i), Innocent: !policed(i) && !s.Misbehaves(f.To), Final: final(in.Bins[:], s.Bin()), OverTime: overTime(in.Bins[:], s.Bin()),

@@ -1,10 +1,8 @@
-package scenario
+package verdict
 
 import (
 	"encoding/json"
 
-	"softswitch/oracle"
-	"softswitch/topo"
 	"softswitch/unit"
 )
 
@@ -12,8 +10,7 @@ import (
 // both; all times are in nanoseconds from the start of the scenario, spans in
 // nanoseconds.
 //
-// A world fills in what it measured, then calls Judge with the oracle's result,
-// then Check.
+// Of makes it, and nothing else does.
 type Verdict struct {
 	Scenario string `json:"scenario"`
 	World    string `json:"world"` // "live" or "sim"
@@ -159,85 +156,13 @@ type Moment struct {
 	What string    `json:"what"`
 }
 
-// Judge fills in what the oracle knows: the deadlock, the detections, recovery,
-// PFC frames and the time line. start is the oracle's time of the scenario's start.
-func (v *Verdict) Judge(r *oracle.Result, start unit.Time) {
-	v.PFC = PFCFrames(r.Frames)
-	v.Detections, v.Timeline = nil, nil
-	for _, f := range r.Findings {
-		v.Detections = append(v.Detections, detection(r, f, start))
+// ExitCode is 0 only if the expectation is met and the run can be trusted, 1
+// otherwise.
+func (v *Verdict) ExitCode() int {
+	if v.ExpectedMet && v.Invalid == "" {
+		return 0
 	}
-	v.FalsePositives, v.Premature, v.Late = r.Count(oracle.FalsePositive), r.Count(oracle.Premature), r.Count(oracle.Late)
-	v.FalseNegatives = len(r.Missed())
-	v.judgeMeasures(r, start)
-	for _, m := range r.Timeline {
-		v.Timeline = append(v.Timeline, Moment{m.At - start, m.What})
-	}
-	v.Deadlock = len(r.Intervals) > 0
-	v.Onset, v.Recovered, v.Recovery, v.Recurrences = 0, false, 0, 0
-	if !v.Deadlock {
-		return
-	}
-	first, last := r.Intervals[0], r.Intervals[len(r.Intervals)-1]
-	v.Onset = first.From - start
-	v.Recurrences = len(r.Intervals) - 1
-	if v.Recovered = !last.Open; v.Recovered {
-		v.Recovery = last.To - first.From
-	}
-}
-
-func (v *Verdict) judgeMeasures(r *oracle.Result, start unit.Time) {
-	port := func(p unit.Port) int {
-		if p == unit.NoPort {
-			return -1
-		}
-		return int(p)
-	}
-	v.Measures, v.Refusals = nil, nil
-	for _, m := range r.Measures {
-		priority := m.Queue.Class
-		if m.Queue.Port == unit.NoPort {
-			priority = m.Bucket.Class
-		}
-		v.Measures = append(v.Measures, Measure{m.At - start, r.Fabric.Name(m.Bucket.Node), m.Measure.String(), port(m.Bucket.Port), port(m.Queue.Port), int(priority), m.Amount, uint32(m.Flow)})
-	}
-	for _, f := range r.Refusals {
-		v.Refusals = append(v.Refusals, Refusal{f.At - start, r.Fabric.Name(f.Bucket.Node), f.Why.String()})
-	}
-}
-
-func detection(r *oracle.Result, f oracle.Finding, start unit.Time) Detection {
-	return Detection{
-		At: f.At - start, Latency: f.Latency,
-		Switch: r.Fabric.Name(f.Queue.Node), Port: int(f.Queue.Port), Priority: int(f.Queue.Class),
-		Loop:    r.Fabric.LinkNames(f.Loop),
-		Trigger: FoundTrigger(r.Trigger(f)), TruePositive: f.Outcome == oracle.TruePositive,
-	}
-}
-
-// OracleFabric is the wiring of f as the oracle takes it. A host beyond the
-// numbers that there are is left out: its switch port leads nowhere, which is as
-// live as a host.
-func OracleFabric(f *topo.Fabric) (*oracle.Fabric, error) {
-	var nodes []oracle.Node
-	for _, n := range f.Nodes {
-		if n.ID == 0 {
-			continue
-		}
-		node := oracle.Node{ID: n.ID, Name: n.Name, Host: n.Kind == topo.Host}
-		for _, p := range n.Ports {
-			node.Ports = append(node.Ports, p.Name)
-		}
-		nodes = append(nodes, node)
-	}
-	var links []oracle.Link
-	for _, l := range f.Links {
-		a, b := f.Nodes[l.A.Node].ID, f.Nodes[l.B.Node].ID
-		if a != 0 && b != 0 {
-			links = append(links, oracle.Link{A: unit.NodePort{Node: a, Port: l.A.Port}, B: unit.NodePort{Node: b, Port: l.B.Port}})
-		}
-	}
-	return oracle.NewFabric(nodes, links)
+	return 1
 }
 
 // MarshalJSON writes lists that are empty as [], so that a program need not tell

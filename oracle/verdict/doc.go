@@ -1,0 +1,18 @@
+// Package verdict says what came of a scenario that was played, live or simulated: one
+// type, one table, one JSON.
+//
+//	oracle.Result --judge--.
+//	snapshots ----count-----+--> Verdict --> WriteTable, JSON, ExitCode
+//	scenario.Wanted --check-'       '--Summarize--> Summary
+//
+// Read in this order: Verdict (verdict.go), Of (judge.go: what the oracle knows), count.go
+// (what the nodes counted), check.go (what was expected), table.go, summary.go (several
+// runs).
+//
+// Invariants:
+//   - one way: every verdict comes from Of, whichever world played the scenario;
+//   - one clock: times are from the scenario's start, and all figures are as of its end.
+//
+// What it does not do: it decides nothing about deadlocks (package oracle does), and it
+// asks no node (packages lab and sim do).
+package verdict

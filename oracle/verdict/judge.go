@@ -1,0 +1,95 @@
+package verdict
+
+import (
+	"strings"
+
+	"softswitch/oracle"
+	"softswitch/scenario"
+	"softswitch/unit"
+	"softswitch/view/observe"
+)
+
+// Run is a scenario that was played, by what its world knows of it.
+type Run struct {
+	Plan  *scenario.Plan
+	World string // "live" or "sim"
+	Seed  uint64
+	// Truth is what the oracle knows, and Start its time of the scenario's start.
+	Truth *oracle.Result
+	Start unit.Time
+	// Switches and Hosts are those that could be asked, as of the end.
+	Switches []observe.Switch
+	Hosts    []observe.Host
+	Cores    float64
+	// Doubts are why the run cannot be trusted.
+	Doubts []string
+}
+
+// Of is the verdict of a run.
+func Of(r Run) *Verdict {
+	s := r.Plan.Scenario
+	v := &Verdict{
+		Scenario: s.Name, World: r.World, Detector: s.Detector, Response: s.Response, Seed: r.Seed, Duration: s.Duration,
+		Cores: r.Cores, Invalid: strings.Join(r.Doubts, "; "),
+	}
+	v.judge(r.Truth, r.Start)
+	v.count(r.Plan, r.Switches, r.Hosts)
+	v.check(s.Wanted())
+	return v
+}
+
+// judge fills in what the oracle knows: the deadlock, the detections, recovery,
+// PFC frames and the time line. start is the oracle's time of the scenario's start.
+func (v *Verdict) judge(r *oracle.Result, start unit.Time) {
+	v.PFC = PFCFrames(r.Frames)
+	v.Detections, v.Timeline = nil, nil
+	for _, f := range r.Findings {
+		v.Detections = append(v.Detections, detection(r, f, start))
+	}
+	v.FalsePositives, v.Premature, v.Late = r.Count(oracle.FalsePositive), r.Count(oracle.Premature), r.Count(oracle.Late)
+	v.FalseNegatives = len(r.Missed())
+	v.judgeMeasures(r, start)
+	for _, m := range r.Timeline {
+		v.Timeline = append(v.Timeline, Moment{m.At - start, m.What})
+	}
+	v.Deadlock = len(r.Intervals) > 0
+	v.Onset, v.Recovered, v.Recovery, v.Recurrences = 0, false, 0, 0
+	if !v.Deadlock {
+		return
+	}
+	first, last := r.Intervals[0], r.Intervals[len(r.Intervals)-1]
+	v.Onset = first.From - start
+	v.Recurrences = len(r.Intervals) - 1
+	if v.Recovered = !last.Open; v.Recovered {
+		v.Recovery = last.To - first.From
+	}
+}
+
+func (v *Verdict) judgeMeasures(r *oracle.Result, start unit.Time) {
+	port := func(p unit.Port) int {
+		if p == unit.NoPort {
+			return -1
+		}
+		return int(p)
+	}
+	v.Measures, v.Refusals = nil, nil
+	for _, m := range r.Measures {
+		priority := m.Queue.Class
+		if m.Queue.Port == unit.NoPort {
+			priority = m.Bucket.Class
+		}
+		v.Measures = append(v.Measures, Measure{m.At - start, r.Fabric.Name(m.Bucket.Node), m.Measure.String(), port(m.Bucket.Port), port(m.Queue.Port), int(priority), m.Amount, uint32(m.Flow)})
+	}
+	for _, f := range r.Refusals {
+		v.Refusals = append(v.Refusals, Refusal{f.At - start, r.Fabric.Name(f.Bucket.Node), f.Why.String()})
+	}
+}
+
+func detection(r *oracle.Result, f oracle.Finding, start unit.Time) Detection {
+	return Detection{
+		At: f.At - start, Latency: f.Latency,
+		Switch: r.Fabric.Name(f.Queue.Node), Port: int(f.Queue.Port), Priority: int(f.Queue.Class),
+		Loop:    r.Fabric.LinkNames(f.Loop),
+		Trigger: FoundTrigger(r.Trigger(f)), TruePositive: f.Outcome == oracle.TruePositive,
+	}
+}
