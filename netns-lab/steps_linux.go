@@ -11,10 +11,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/safchain/ethtool"
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
+
+	"softswitch/internal/offload"
 )
 
 // builder carries out steps. It belongs to one goroutine.
@@ -25,38 +26,25 @@ type builder struct {
 	progress io.Writer
 }
 
-// seat is an open namespace with the sockets that work in it: they stay in the
-// namespace, whatever thread uses them.
+// seat is an open namespace with a socket that works in it: it stays in the namespace,
+// whatever thread uses it.
 type seat struct {
-	ns      netns.NsHandle
-	nl      *netlink.Handle
-	ethtool *ethtool.Ethtool
+	ns netns.NsHandle
+	nl *netlink.Handle
 }
 
-// newSeat opens the sockets. It takes ownership of ns.
+// newSeat opens the socket. It takes ownership of ns.
 func newSeat(ns netns.NsHandle) (*seat, error) {
-	s := &seat{ns: ns}
-	err := inside(ns, func() (err error) {
-		if s.nl, err = netlink.NewHandle(unix.NETLINK_ROUTE); err != nil {
-			return err
-		}
-		s.ethtool, err = ethtool.NewEthtool()
-		return err
-	})
+	nl, err := netlink.NewHandleAt(ns, unix.NETLINK_ROUTE)
 	if err != nil {
-		s.close()
+		ns.Close()
 		return nil, err
 	}
-	return s, nil
+	return &seat{ns, nl}, nil
 }
 
 func (s *seat) close() {
-	if s.ethtool != nil {
-		s.ethtool.Close()
-	}
-	if s.nl != nil {
-		s.nl.Close()
-	}
+	s.nl.Close()
 	s.ns.Close()
 }
 
@@ -134,26 +122,7 @@ func (s addLink) do(_ context.Context, b *builder) error {
 }
 
 func (s offloadsOff) do(_ context.Context, b *builder) error {
-	tool := b.seats[s.Node].ethtool
-	known, err := tool.FeatureNames(s.Iface)
-	if err != nil {
-		return err
-	}
-	change := map[string]bool{}
-	for name := range known {
-		if isOffload(name) {
-			change[name] = false
-		}
-	}
-	return tool.Change(s.Iface, change)
-}
-
-// isOffload tells whether `ethtool -K gro off gso off tso off tx off` switches off
-// the feature that the kernel calls by that name. Kernels add to the families, such
-// as tx-tcp-accecn-segmentation, so members are known by their family.
-func isOffload(name string) bool {
-	return name == "rx-gro" || name == "tx-generic-segmentation" || strings.HasPrefix(name, "tx-checksum-") ||
-		strings.HasPrefix(name, "tx-tcp") && strings.HasSuffix(name, "-segmentation")
+	return inside(b.seats[s.Node].ns, func() error { return offload.Off(s.Iface) })
 }
 
 func (s upLink) do(_ context.Context, b *builder) error {

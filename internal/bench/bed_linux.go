@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 
-	"github.com/safchain/ethtool"
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
+
+	"softswitch/internal/offload"
 )
 
 // room is a network namespace without a name, with a netlink socket in it. It ends
@@ -91,8 +91,8 @@ func wire(a room, nameA string, b room, nameB string) error {
 		room
 		name string
 	}{{a, nameA}, {b, nameB}} {
-		if err := within(end.ns, anyCPU, func() error { return offloadsOff(end.name) }); err != nil {
-			return fmt.Errorf("offloads of %s: %w", end.name, err)
+		if err := within(end.ns, anyCPU, func() error { return offload.Off(end.name) }); err != nil {
+			return err
 		}
 		l, err := end.nl.LinkByName(end.name)
 		if err != nil {
@@ -103,27 +103,6 @@ func wire(a room, nameA string, b room, nameB string) error {
 		}
 	}
 	return nil
-}
-
-// offloadsOff switches off what lets a veth carry frames that are not yet
-// checksummed or not yet cut to the MTU.
-func offloadsOff(name string) error {
-	tool, err := ethtool.NewEthtool()
-	if err != nil {
-		return err
-	}
-	defer tool.Close()
-	known, err := tool.FeatureNames(name)
-	if err != nil {
-		return err
-	}
-	change := map[string]bool{}
-	for f := range known {
-		if f == "rx-gro" || strings.HasPrefix(f, "tx-checksum-") || strings.HasPrefix(f, "tx-") && strings.HasSuffix(f, "-segmentation") {
-			change[f] = false
-		}
-	}
-	return tool.Change(name, change)
 }
 
 // bed is where a DUT is measured.

@@ -1,0 +1,123 @@
+// Package offload switches off what an interface offloads, so that every frame on it
+// is one that a wire would carry: at most an MTU long, its checksums filled in. A veth
+// offloads by default, and what reads its frames then sees some of 64 KiB.
+//
+// It speaks the kernel's SIOCETHTOOL, which every kernel has, and knows no feature but
+// those.
+package offload
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Off does what `ethtool -K iface gro off gso off tso off tx off` does, in the calling
+// thread's network namespace. What the interface cannot change stays as it is. The error
+// names the interface.
+func Off(iface string) error {
+	s, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return os.NewSyscallError("socket", err)
+	}
+	defer unix.Close(s)
+	if err := (port{s, iface}).off(); err != nil {
+		return fmt.Errorf("switch off what %s offloads: %w", iface, err)
+	}
+	return nil
+}
+
+// isOffload tells whether the feature that the kernel calls by that name is one of gro,
+// gso, tso and tx. Kernels add to the families, such as tx-tcp-accecn-segmentation, so
+// members are known by their family.
+func isOffload(name string) bool {
+	return name == "rx-gro" || name == "tx-generic-segmentation" || strings.HasPrefix(name, "tx-checksum-") ||
+		strings.HasPrefix(name, "tx-tcp") && strings.HasSuffix(name, "-segmentation")
+}
+
+// port is an interface, and a socket in its namespace to ask the kernel by.
+type port struct {
+	socket int
+	iface  string
+}
+
+// off switches the offloads off.
+func (p port) off() error {
+	names, err := p.names()
+	if err != nil {
+		return err
+	}
+	words := (len(names) + 31) / 32
+	set := message(8+8*words, unix.ETHTOOL_SFEATURES) // ethtool_sfeatures: for each word, which bits to set, and to what
+	binary.NativeEndian.PutUint32(set[4:], uint32(words))
+	for i, name := range names {
+		if isOffload(name) {
+			valid := set[8+8*(i/32):]
+			binary.NativeEndian.PutUint32(valid, binary.NativeEndian.Uint32(valid)|1<<(i%32))
+		}
+	}
+	return p.ioctl(set)
+}
+
+const (
+	setOfFeatures = 4  // ETH_SS_FEATURES
+	nameLen       = 32 // of a feature's name, zeros included
+)
+
+// names returns the names of all features, in the kernel's order.
+func (p port) names() ([]string, error) {
+	info := message(20, unix.ETHTOOL_GSSET_INFO) // ethtool_sset_info
+	binary.NativeEndian.PutUint64(info[8:], 1<<setOfFeatures)
+	if err := p.ioctl(info); err != nil {
+		return nil, err
+	}
+	n := int(binary.NativeEndian.Uint32(info[16:]))
+	text := message(12+n*nameLen, unix.ETHTOOL_GSTRINGS) // ethtool_gstrings
+	binary.NativeEndian.PutUint32(text[4:], setOfFeatures)
+	binary.NativeEndian.PutUint32(text[8:], uint32(n))
+	if err := p.ioctl(text); err != nil {
+		return nil, err
+	}
+	names := make([]string, n)
+	for i := range names {
+		names[i] = unix.ByteSliceToString(text[12+i*nameLen:][:nameLen])
+	}
+	return names, nil
+}
+
+// message is a structure of linux/ethtool.h: the command, then zeros.
+func message(size int, command uint32) []byte {
+	m := make([]byte, size)
+	binary.NativeEndian.PutUint32(m, command)
+	return m
+}
+
+// request is the kernel's struct ifreq with a pointer in its union.
+type request struct {
+	name [unix.IFNAMSIZ]byte
+	data unsafe.Pointer
+	_    [24 - unsafe.Sizeof(uintptr(0))]byte
+}
+
+// ioctl has the kernel read and write the message. Message and request are pinned:
+// a pointer that only the kernel follows does not keep memory where it is.
+func (p port) ioctl(message []byte) error {
+	if p.iface == "" || len(p.iface) >= unix.IFNAMSIZ {
+		return unix.ENODEV
+	}
+	r := &request{data: unsafe.Pointer(&message[0])}
+	copy(r.name[:], p.iface)
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	pin.Pin(&message[0])
+	pin.Pin(r)
+	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(p.socket), unix.SIOCETHTOOL, uintptr(unsafe.Pointer(r))); errno != 0 {
+		return errno
+	}
+	return nil
+}
