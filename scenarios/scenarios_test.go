@@ -56,6 +56,19 @@ func TestExpectations(t *testing.T) {
 	}
 }
 
+// A scenario that is shipped is no example of settings that cost something.
+func TestNoWarnings(t *testing.T) {
+	files, err := fs.Glob(scenarios.FS, "*.yaml")
+	if err != nil || len(files) < 30 {
+		t.Fatalf("%d files, %v; want 30 or more", len(files), err)
+	}
+	for _, file := range files {
+		for _, w := range testsim.Shipped(t, strings.TrimSuffix(file, ".yaml"), "itsy").Warnings {
+			t.Error(w)
+		}
+	}
+}
+
 // links follows the pauses of links, named by the nodes at their ends in the
 // direction of frames: "A>B".
 type links struct {

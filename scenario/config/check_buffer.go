@@ -6,9 +6,8 @@ import (
 	"softswitch/internal/strictyaml"
 )
 
-// checkBuffer adds what is wrong with b, which is filled, to d. A profile that
-// works but hides deadlocks from a detector with one slot a bucket gives a
-// warning.
+// checkBuffer adds what is wrong with b, which is filled, to d, and warns of a headroom
+// that loses frames.
 func checkBuffer(d *strictyaml.Doc, b *Buffer) (warnings []string) {
 	const most = 1 << 30
 	ok := within(d, "buffer.pool", "bytes", b.Pool, 1, most)
@@ -29,7 +28,7 @@ func checkBuffer(d *strictyaml.Doc, b *Buffer) (warnings []string) {
 	if !ok {
 		return nil
 	}
-	_, highest := b.thresholds()
+	highest := b.highestThreshold()
 	if *b.XON > highest {
 		d.Faultf("buffer.xon", "%d bytes, above the XOFF threshold of %d: a bucket would resume before it pauses; use 0 to %d", *b.XON, highest, highest)
 		return nil
@@ -37,19 +36,16 @@ func checkBuffer(d *strictyaml.Doc, b *Buffer) (warnings []string) {
 	if *b.XOFF < maxFrame {
 		warnings = append(warnings, d.At("buffer.xoff", fmt.Sprintf("%d bytes of headroom do not hold a frame of %d: lossless frames can be lost before the upstream is told to stop", *b.XOFF, maxFrame)).String())
 	}
-	if w := b.twoStrong(); w != "" {
-		warnings = append(warnings, d.At("buffer", w).String())
-	}
 	return warnings
 }
 
-// thresholds are the lowest and the highest XOFF threshold of a bucket in bytes.
-// A static one is always size + static_th. A dynamic one follows the free shared
-// bytes: down to size in a full pool; at most where a bucket alone fills the
-// pool, which is held = alpha x (pool - held), so alpha/(1+alpha) of the pool.
-func (b *Buffer) thresholds() (lowest, highest int) {
+// highestThreshold is the highest XOFF threshold of a bucket in bytes. A static one is
+// size + static_th. A dynamic one follows the free shared bytes; it is highest where a
+// bucket alone fills the pool: held = alpha x (pool - held), so alpha/(1+alpha) of the
+// pool.
+func (b *Buffer) highestThreshold() int {
 	if b.StaticTh != nil {
-		return b.Size + *b.StaticTh, b.Size + *b.StaticTh
+		return b.Size + *b.StaticTh
 	}
 	up, down := 1, 1 // alpha = up/down
 	if n := *b.DynamicTh; n >= 0 {
@@ -57,23 +53,5 @@ func (b *Buffer) thresholds() (lowest, highest int) {
 	} else {
 		down = 1 << -n
 	}
-	return b.Size, b.Size + int(int64(b.Pool)*int64(up)/int64(up+down))
-}
-
-// twoStrong is a warning if a bucket can hold more than XON bytes in each of two
-// queues, "" if it cannot. A bucket holds at most XOFF threshold + headroom; the
-// bytes of two strong egresses are more than 2 x XON, so 2 x XON >= threshold +
-// headroom rules a second one out. With the defaults 2 x 36864 = 73728 >= 40960
-// + 30720 = 71680.
-func (b *Buffer) twoStrong() string {
-	lowest, highest := b.thresholds()
-	// 2 x max(xon, t - offset) - t falls up to t = xon + offset and rises from
-	// there on.
-	t := min(max(*b.XON+*b.XONOffset, lowest), highest)
-	xon := max(*b.XON, t-*b.XONOffset)
-	if 2*xon >= t+*b.XOFF {
-		return ""
-	}
-	return fmt.Sprintf("2 x XON %d < XOFF threshold %d + headroom %d: a bucket can hold more than XON bytes in two egress queues at once, "+
-		"and a detector that keeps one egress a bucket can miss a deadlock; lower xon_offset or xoff", xon, t, *b.XOFF)
+	return b.Size + int(int64(b.Pool)*int64(up)/int64(up+down))
 }

@@ -13,7 +13,7 @@ const maxLimits = 64
 
 // checkPrevention adds what is wrong with the measures of s, which is filled, against
 // deadlocks to d.
-func checkPrevention(d *strictyaml.Doc, s *Switch) (warnings []string) {
+func checkPrevention(d *strictyaml.Doc, s *Switch) {
 	checkRewrites(d, s)
 	if s.TTLBand < 0 || s.TTLBand > 255 {
 		d.Faultf("ttl_band", "%d: use 1 to 255, or 0 for none", s.TTLBand)
@@ -30,9 +30,8 @@ func checkPrevention(d *strictyaml.Doc, s *Switch) (warnings []string) {
 	checkMarks(d, s)
 	checkLimits(d, s)
 	for i, p := range s.Ports {
-		warnings = append(warnings, checkThresholds(d, fmt.Sprintf("ports[%d]", i), p, &s.Buffer)...)
+		checkThresholds(d, fmt.Sprintf("ports[%d]", i), p, &s.Buffer)
 	}
-	return warnings
 }
 
 func checkRewrites(d *strictyaml.Doc, s *Switch) {
@@ -126,25 +125,20 @@ func checkLimits(d *strictyaml.Doc, s *Switch) {
 }
 
 // checkThresholds checks the thresholds that a port has of its own.
-func checkThresholds(d *strictyaml.Doc, path string, p Port, b *Buffer) (warnings []string) {
+func checkThresholds(d *strictyaml.Doc, path string, p Port, b *Buffer) {
 	if p.StaticTh == nil && p.XONOffset == nil {
-		return nil
+		return
 	}
 	if b.DynamicTh != nil {
 		d.Faultf(path, "thresholds of its own, and buffer.dynamic_th is %d: use static_th there", *b.DynamicTh)
-		return nil
+		return
 	}
 	own := b.at(p)
 	ok := within(d, path+".static_th", "bytes", *own.StaticTh, 0, max(b.Pool, 0))
 	if !within(d, path+".xon_offset", "bytes", *own.XONOffset, 0, 1<<30) || !ok {
-		return nil
+		return
 	}
-	if threshold, _ := own.thresholds(); *own.XON >= threshold {
+	if threshold := own.highestThreshold(); *own.XON >= threshold {
 		d.Faultf(path+".static_th", "XOFF threshold %d (buffer.size + static_th): use more than buffer.xon, %d", threshold, *own.XON)
-		return nil
 	}
-	if w := own.twoStrong(); w != "" {
-		warnings = append(warnings, d.At(path, w).String())
-	}
-	return warnings
 }

@@ -21,7 +21,8 @@ func checkSwitch(d *strictyaml.Doc, s *Switch) (warnings []string) {
 		within(d, path, "class", s.DSCPMap[dscp], 0, unit.Priorities-1)
 	}
 	checkPFC(d, s.PFC, s.Ports)
-	warnings = append(checkBuffer(d, &s.Buffer), checkPrevention(d, s)...)
+	warnings = checkBuffer(d, &s.Buffer)
+	checkPrevention(d, s)
 	for _, c := range slices.Sorted(maps.Keys(s.Sched)) {
 		checkSched(d, fmt.Sprintf("scheduler.%d", c), c, s.Sched[c])
 	}
