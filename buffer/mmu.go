@@ -62,9 +62,8 @@ type Config struct {
 	LossyQueue int
 }
 
-// Check lists what is impossible in c, all at once, and warns of what is allowed
-// but costs something.
-func (c Config) Check() (warnings []string, err error) {
+// Check lists what is impossible in c, all at once.
+func (c Config) Check() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	p := c.Profile
@@ -90,17 +89,7 @@ func (c Config) Check() (warnings []string, err error) {
 			bad("xon: %d bytes; valid: below the XOFF threshold of %d (size + static_th)", p.XON, p.Threshold())
 		}
 	}
-	errs = append(errs, c.checkThresholds()...)
-	if len(errs) > 0 {
-		return nil, errors.Join(errs...)
-	}
-	if p.Dynamic {
-		warnings = append(warnings, "dynamic_th: thresholds move with the free buffer, so a loop that is closed may open by itself and a priority group may hold more than XON bytes in two paused queues: a detector that follows one strong edge can miss a deadlock")
-	} else if !p.Unique() {
-		t := p.Threshold()
-		warnings = append(warnings, fmt.Sprintf("2 x XON (%d) < XOFF threshold + headroom (%d): a priority group may hold more than XON bytes in two paused queues: a detector that follows one strong edge can miss a deadlock; raise xon or lower xon_offset or xoff", 2*p.XONThreshold(t), t+p.XOFF))
-	}
-	return warnings, nil
+	return errors.Join(append(errs, c.checkThresholds()...)...)
 }
 
 // checkThresholds lists what is impossible in the thresholds of ports.
@@ -157,7 +146,7 @@ type MMU struct {
 
 // NewMMU makes the accounts for c; the error is Check's.
 func NewMMU(c Config) (*MMU, error) {
-	if _, err := c.Check(); err != nil {
+	if err := c.Check(); err != nil {
 		return nil, err
 	}
 	m := &MMU{cfg: c, lossless: c.Lossless.Len()}
