@@ -15,6 +15,7 @@ import (
 
 	"softswitch/internal/control"
 	"softswitch/internal/decode"
+	"softswitch/live/node"
 )
 
 // act makes a host of the lab misbehave.
@@ -213,14 +214,14 @@ func (b *bed) wantBrokenPipe() {
 func TestCapturesThatNobodyReads(t *testing.T) {
 	b := newBed(t)
 	b.must("deploy", "-t", "../../scenarios/pause.yaml")
-	for range capturesMax {
-		c, err := control.Open(b.socket("s1"), "capture", captureArgs{})
+	for range node.CapturesMax {
+		c, err := control.Open(b.socket("s1"), "capture", node.CaptureArgs{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close()
 	}
-	want := fmt.Sprintf("%d captures are under way, which is the most", capturesMax)
+	want := fmt.Sprintf("%d captures are under way, which is the most", node.CapturesMax)
 	if r := b.lab("capture", "--node", "s1", "-w", filepath.Join(t.TempDir(), "x")); r.code != exitError || !strings.Contains(r.stderr, want) {
 		t.Errorf("one capture too many: exit status %d", r.code)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"softswitch/live/node"
 )
 
 func clearCommand() *cobra.Command {
@@ -19,11 +21,11 @@ difference. Metrics are not affected.`,
 	t.flags(c)
 	group(
 		c,
-		below("pfc", "PFC counters", clearLeaf(t, "counters", "PFC counters and their history", clearPFC)),
-		below("queue", "Egress queues", clearLeaf(t, "counters", "Queue counters", clearQueue), clearLeaf(t, "watermark", "Queue watermarks", clearQueueMarks)),
-		below("priority-group", "Ingress priority groups", clearLeaf(t, "watermark", "Watermarks of priority groups, headroom and shared", clearGroupMarks)),
-		below("interfaces", "Interfaces", clearLeaf(t, "counters", "Interface counters", clearInterfaces)),
-		clearLeaf(t, "watermarks", "Watermarks of queues and priority groups", clearQueueMarks, clearGroupMarks),
+		below("pfc", "PFC counters", clearLeaf(t, "counters", "PFC counters and their history", node.ClearPFC)),
+		below("queue", "Egress queues", clearLeaf(t, "counters", "Queue counters", node.ClearQueue), clearLeaf(t, "watermark", "Queue watermarks", node.ClearQueueMarks)),
+		below("priority-group", "Ingress priority groups", clearLeaf(t, "watermark", "Watermarks of priority groups, headroom and shared", node.ClearGroupMarks)),
+		below("interfaces", "Interfaces", clearLeaf(t, "counters", "Interface counters", node.ClearInterfaces)),
+		clearLeaf(t, "watermarks", "Watermarks of queues and priority groups", node.ClearQueueMarks, node.ClearGroupMarks),
 	)
 	return c
 }
@@ -36,7 +38,7 @@ func clearLeaf(t *target, use, short string, things ...string) *cobra.Command {
 		RunE: func(cmd *cobra.Command, names []string) error {
 			return t.order(cmd, names, func(e endpoint) error {
 				for _, thing := range things {
-					if err := e.call("clear", what{thing}, nil); err != nil {
+					if err := e.call("clear", node.CounterArgs{What: thing}, nil); err != nil {
 						return err
 					}
 				}

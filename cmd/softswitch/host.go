@@ -1,22 +1,13 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/net/bpf"
-	"golang.org/x/sys/unix"
 
-	"softswitch/event/replay"
-	"softswitch/host"
-	"softswitch/internal/control"
-	"softswitch/live"
+	"softswitch/live/node"
 	"softswitch/scenario/config"
-	"softswitch/unit"
-	"softswitch/view/metrics"
-	"softswitch/view/observe"
 )
 
 func hostCommand() *cobra.Command {
@@ -42,7 +33,7 @@ keeps answering ping.`,
 			if cfg.Stack != "" {
 				return fmt.Errorf("%s: stack: %q is for programs, which softswitch nic serves; take it out, or run softswitch nic -c %s", file, cfg.Stack, file)
 			}
-			return runHost(cmd.Context(), cfg, record)
+			return node.RunHost(cmd.Context(), cfg, record)
 		},
 	}
 	c.Flags().StringVarP(&file, "config", "c", "", "configuration file (YAML)")
@@ -51,74 +42,4 @@ keeps answering ping.`,
 	c.MarkFlagFilename("config", "yaml", "yml")
 	c.MarkFlagFilename("record")
 	return c
-}
-
-func runHost(ctx context.Context, cfg config.Host, record string) error {
-	h, err := host.New(cfg.Build(live.Batch, live.Granularity))
-	if err != nil {
-		return err
-	}
-	silent, err := silentPort()
-	if err != nil {
-		return err
-	}
-	defer unix.Close(silent)
-	r := runner{
-		name: cfg.Name, id: unit.NodeID(cfg.ID), live: cfg.Live, machine: h,
-		ports:  []live.Port{{Name: cfg.Port.Name, KeepMAC: cfg.Port.MAC != ""}},
-		record: record, header: replay.Header{Kind: replay.Host, Config: string(cfg.Marshal())},
-		sample: func(n *live.Node) metrics.Sample { return metrics.Sample{Hosts: []observe.Host{takeHost(n, h)}} },
-	}
-	return r.run(ctx, func(n *live.Node, req control.Request) (any, error) { return r.hostRequest(n, h, cfg, req) })
-}
-
-func (r *runner) hostRequest(n *live.Node, h *host.Host, cfg config.Host, req control.Request) (_ any, err error) {
-	switch req.Do {
-	case "stats":
-		n.Sync()
-		return takeHost(n, h), nil
-	case "start", "stop", "act":
-		do := replay.Request{Do: req.Do, Args: req.Args}
-		n.Do(func(now unit.Time) {
-			if err = do.Apply(h, &cfg, now); err == nil && r.rec != nil {
-				r.rec.Request(now, do)
-			}
-		})
-		return nil, err
-	}
-	return nil, fmt.Errorf("unknown request %q; valid: stats, start, stop, act", req.Do)
-}
-
-func takeHost(n *live.Node, h *host.Host) (out observe.Host) {
-	var at unit.Time
-	n.Do(func(now unit.Time) { at, out = now, observe.TakeHost(h, n.Stats) })
-	out.Live = liveStats(n)
-	out.At = at
-	return out
-}
-
-// silentPort takes the flows' UDP port from the kernel's stack and drops all that
-// comes there, so that the kernel does not answer the flows' frames with ICMP
-// errors. It returns the socket.
-func silentPort() (fd int, err error) {
-	fd, err = unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return -1, os.NewSyscallError("socket", err)
-	}
-	none, err := bpf.Assemble([]bpf.Instruction{bpf.RetConstant{Val: 0}})
-	if err == nil {
-		filter := make([]unix.SockFilter, len(none))
-		for i, ins := range none {
-			filter[i] = unix.SockFilter{Code: ins.Op, Jt: ins.Jt, Jf: ins.Jf, K: ins.K}
-		}
-		err = unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]})
-	}
-	if err == nil {
-		err = unix.Bind(fd, &unix.SockaddrInet4{Port: host.Port})
-	}
-	if err != nil {
-		unix.Close(fd)
-		return -1, fmt.Errorf("udp port %d: %w", host.Port, err)
-	}
-	return fd, nil
 }

@@ -17,6 +17,7 @@ import (
 	"softswitch/lab"
 	"softswitch/link"
 	"softswitch/link/merge"
+	"softswitch/live/node"
 )
 
 func labCapture(name *string) *cobra.Command {
@@ -117,7 +118,7 @@ func (c *labCapturer) open(ctx context.Context, offset int64) ([]merge.Source, e
 		ends = append(ends, endpoint{n.Name, lab.ControlPath(n)})
 	}
 	there, conns, err := askAll(ctx, ends, func(e endpoint) (*control.Conn, error) {
-		return control.Open(e.path, "capture", captureArgs{offset})
+		return control.Open(e.path, "capture", node.CaptureArgs{Offset: offset})
 	})
 	if err != nil && (len(there) == 0 || len(c.nodes) > 0) {
 		for _, conn := range conns {

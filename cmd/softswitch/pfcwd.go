@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/live/node"
 	"softswitch/unit"
 )
 
@@ -22,7 +23,7 @@ that --switch names, or of the one behind a control socket. A switch has one det
 a watchdog can be started on a switch that runs none, or another watchdog.`,
 	}
 	s.target.flags(c)
-	order := func(cmd *cobra.Command, do string, args pfcwdSettings) error {
+	order := func(cmd *cobra.Command, do string, args node.WatchdogArgs) error {
 		return s.target.order(cmd, switches, func(e endpoint) error { return e.call(do, args, nil) })
 	}
 	start, stop := pfcwdStart(order), pfcwdStop(order)
@@ -36,7 +37,7 @@ a watchdog can be started on a switch that runs none, or another watchdog.`,
 }
 
 // pfcwdOrder has the switches do something about their watchdogs.
-type pfcwdOrder func(cmd *cobra.Command, do string, args pfcwdSettings) error
+type pfcwdOrder func(cmd *cobra.Command, do string, args node.WatchdogArgs) error
 
 func pfcwdStart(order pfcwdOrder) *cobra.Command {
 	var action string
@@ -63,8 +64,8 @@ is twice that unless it is given.`,
 			if restoration < pfcwdMin || restoration > restorationMax {
 				return fmt.Errorf("--restoration-time: %d; valid: %d to %d (ms)", restoration, pfcwdMin, restorationMax)
 			}
-			p := pfcwdSettings{Ports: args[:last], Action: action, Detection: unit.Time(detection) * unit.Millisecond, Restoration: unit.Time(restoration) * unit.Millisecond}
-			if _, err := p.config(); err != nil {
+			p := node.WatchdogArgs{Ports: args[:last], Action: action, Detection: unit.Time(detection) * unit.Millisecond, Restoration: unit.Time(restoration) * unit.Millisecond}
+			if _, err := p.Config(); err != nil {
 				return err
 			}
 			return order(cmd, "pfcwd_start", p)
@@ -90,7 +91,7 @@ func pfcwdStop(order pfcwdOrder) *cobra.Command {
 		Short:   "Stop the watchdog, or stop to watch some ports",
 		Example: "  sudo softswitch pfcwd stop\n  sudo softswitch pfcwd stop --switch core0 to-agg0-0",
 		RunE: func(cmd *cobra.Command, ports []string) error {
-			return order(cmd, "pfcwd_stop", pfcwdSettings{Ports: ports})
+			return order(cmd, "pfcwd_stop", node.WatchdogArgs{Ports: ports})
 		},
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,13 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"softswitch/dataplane"
 	"softswitch/detect/catalog"
-	"softswitch/detect/respond"
-	"softswitch/event/replay"
-	"softswitch/live"
+	"softswitch/live/node"
 	"softswitch/scenario/config"
-	"softswitch/unit"
 )
 
 func runCommand() *cobra.Command {
@@ -42,7 +37,7 @@ classes 3 and 4. With a file, the interfaces are those of the file.`,
 					return err
 				}
 			}
-			return runSwitch(cmd.Context(), cfg, record)
+			return node.RunSwitch(cmd.Context(), cfg, record)
 		},
 	}
 	c.Flags().StringVarP(&file, "config", "c", "", "configuration file (YAML)")
@@ -93,55 +88,4 @@ func switchConfig(file, detector string, ports []string) (cfg config.Switch, err
 		fmt.Fprintln(os.Stderr, "warning:", w)
 	}
 	return cfg, nil
-}
-
-// runSwitch runs a switch until ctx ends; when it is told to restart, another in its
-// place, whose buffers and counters begin anew.
-func runSwitch(ctx context.Context, cfg config.Switch, record string) error {
-	for {
-		next, err := runOnce(ctx, cfg, record)
-		if next == nil || err != nil {
-			return err
-		}
-		cfg.Detector, cfg.Response = next.Detector, next.Response
-	}
-}
-
-// runOnce runs a switch until ctx ends, or until it is told to restart: then next says
-// how.
-func runOnce(ctx context.Context, cfg config.Switch, record string) (next *restart, err error) {
-	d, err := catalog.Named("detector", cfg.Detector)
-	if err != nil {
-		return nil, err
-	}
-	policy, err := respond.Parse(cfg.Response)
-	if err != nil {
-		return nil, err
-	}
-	built := cfg.Build(respond.New(d.New, policy), live.Batch, live.Granularity)
-	sw, err := dataplane.NewSwitch(built)
-	if err != nil {
-		return nil, err
-	}
-	var ports []live.Port
-	for _, p := range cfg.Ports {
-		ports = append(ports, live.Port{Name: p.Name, KeepMAC: p.MAC != ""})
-	}
-	node := newSwitchNode(sw, "")
-	if record != "" {
-		node.fixed = "the switch is recorded, and its recording cannot tell of another detector; run it without --record"
-	}
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	node.again = func(r restart) { stop(&r) }
-	r := runner{
-		name: cfg.Name, id: unit.NodeID(cfg.ID), live: cfg.Live, machine: sw, ports: ports,
-		record: record, header: replay.Header{Kind: replay.Switch, Config: string(cfg.Marshal()), Delay: built.Delay},
-		journal: node.journal, sample: node.metrics,
-	}
-	if err := r.run(ctx, node.handle); err != nil {
-		return nil, err
-	}
-	errors.As(context.Cause(ctx), &next)
-	return next, nil
 }

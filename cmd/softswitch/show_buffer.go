@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/live/node"
 	"softswitch/unit"
 	"softswitch/view/observe"
 )
@@ -90,7 +91,7 @@ type queuePort struct {
 }
 
 func fetchQueues(e endpoint) (out queueCounters, err error) {
-	c, err := get[observe.Counters](e, "counters", what{clearQueue})
+	c, err := get[observe.Counters](e, "counters", node.CounterArgs{What: node.ClearQueue})
 	if err != nil {
 		return out, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/live/node"
 	"softswitch/unit"
 	"softswitch/view/observe"
 )
@@ -62,7 +63,7 @@ type pfcHistory struct {
 }
 
 func fetchPFC(e endpoint) (out pfcCounters, err error) {
-	c, err := get[observe.Counters](e, "counters", what{clearPFC})
+	c, err := get[observe.Counters](e, "counters", node.CounterArgs{What: node.ClearPFC})
 	if err != nil {
 		return out, err
 	}

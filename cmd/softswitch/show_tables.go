@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/live/node"
 	"softswitch/scenario/config"
 	"softswitch/unit"
 	"softswitch/view/observe"
@@ -102,7 +103,7 @@ func (c *interfaceCount) less(old interfaceCount) {
 }
 
 func fetchInterfaces(e endpoint) (out interfaceCounters, err error) {
-	c, err := get[observe.Counters](e, "counters", what{clearInterfaces})
+	c, err := get[observe.Counters](e, "counters", node.CounterArgs{What: node.ClearInterfaces})
 	if err != nil {
 		return out, err
 	}

@@ -9,12 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"softswitch/internal/control"
 )
 
 // show runs `softswitch show WORDS... --name NAME` and wants it to succeed.
@@ -389,18 +386,5 @@ func TestGather(t *testing.T) {
 	}
 	if err := gather(ends[:1], []error{nil}); err != nil {
 		t.Errorf("no error is %v", err)
-	}
-}
-
-// Every request that a switch answers, and no other, is told to who asks for nothing.
-func TestRequestNames(t *testing.T) {
-	var names []string
-	for name := range switchRequests {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	_, err := (&switchNode{}).handle(nil, control.Request{Do: "?"})
-	if want := `unknown request "?"; valid: ` + strings.Join(names, ", "); err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package node
 
 import (
 	"encoding/json"
@@ -16,9 +16,9 @@ import (
 	"softswitch/live"
 )
 
-// capturesMax bounds how many clients a node writes captures for at once: each costs it
+// CapturesMax bounds how many clients a node writes captures for at once: each costs it
 // a few megabytes and a copy of every frame.
-const capturesMax = 4
+const CapturesMax = 4
 
 // capturing is what captures a node's frames: its file, if it has one, and whoever asks
 // on its control socket.
@@ -27,8 +27,8 @@ type capturing struct {
 	clients atomic.Int32
 }
 
-// captureArgs are the arguments of the request "capture".
-type captureArgs struct {
+// CaptureArgs are the arguments of the request "capture".
+type CaptureArgs struct {
 	Offset int64 `json:"offset"` // link.CaptureOptions.Offset
 }
 
@@ -77,13 +77,13 @@ func (r *runner) open(p live.Port) (link.Link, error) {
 // the client sends makes a mark. The node never waits for the client: what it is too slow
 // for is missed and counted in the capture.
 func (c *capturing) request(args json.RawMessage) (any, error) {
-	var a captureArgs
+	var a CaptureArgs
 	if err := readArguments(args, &a); err != nil {
 		return nil, err
 	}
-	if c.clients.Add(1) > capturesMax {
+	if c.clients.Add(1) > CapturesMax {
 		c.clients.Add(-1)
-		return nil, fmt.Errorf("%d captures are under way, which is the most", capturesMax)
+		return nil, fmt.Errorf("%d captures are under way, which is the most", CapturesMax)
 	}
 	return control.Stream(func(conn net.Conn) {
 		defer c.clients.Add(-1)

@@ -1,0 +1,79 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"softswitch/event/replay"
+	"softswitch/host/nic"
+	"softswitch/internal/control"
+	"softswitch/link"
+	"softswitch/live"
+	"softswitch/scenario/config"
+	"softswitch/unit"
+	"softswitch/view/observe"
+)
+
+func RunNIC(ctx context.Context, cfg config.Host) error {
+	n, err := nic.New(cfg.BuildNIC(live.Batch, live.Granularity))
+	if err != nil {
+		return err
+	}
+	before, err := socketLosses()
+	if err != nil {
+		return err
+	}
+	restore, err := claimWire(cfg.Port.Name)
+	if err != nil {
+		return err
+	}
+	defer restore()
+	r := runner{
+		name: cfg.Name, id: unit.NodeID(cfg.ID), live: cfg.Live, machine: n,
+		ports:  []live.Port{{Name: cfg.Port.Name, KeepMAC: cfg.Port.MAC != ""}, {Name: cfg.Stack}},
+		header: replay.Header{Kind: "nic"},
+		openPort: func(p live.Port) (link.Link, error) {
+			if p.Name == cfg.Stack {
+				return openStack(cfg)
+			}
+			return live.OpenPacket(p)
+		},
+	}
+	return r.run(ctx, func(node *live.Node, req control.Request) (any, error) {
+		if req.Do != "stats" {
+			return nil, nicRequest(node, n, cfg, req)
+		}
+		node.Sync()
+		lost, err := socketLosses()
+		if err != nil {
+			return nil, err
+		}
+		var stats observe.NIC
+		var at unit.Time
+		node.Do(func(now unit.Time) { at, stats = now, observe.TakeNIC(n, node.Stats, lost-before) })
+		stats.Live = liveStats(node)
+		stats.At = at
+		return stats, nil
+	})
+}
+
+// nicRequest does what a host can be asked to do. A NIC's programs start and stop by
+// themselves.
+func nicRequest(node *live.Node, n *nic.NIC, cfg config.Host, req control.Request) (err error) {
+	switch req.Do {
+	case "start", "stop":
+		return nil
+	case "act":
+		var a config.Act
+		if err := json.Unmarshal(req.Args, &a); err != nil {
+			return fmt.Errorf("act: %w", err)
+		}
+		if err := a.Check("act", cfg.PFC.Lossless); err != nil {
+			return err
+		}
+		node.Do(func(now unit.Time) { err = n.Do(now, a.Build()) })
+		return err
+	}
+	return fmt.Errorf("unknown request %q; valid: stats, start, stop, act", req.Do)
+}

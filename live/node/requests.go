@@ -1,0 +1,176 @@
+package node
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"softswitch/dataplane"
+	"softswitch/internal/control"
+	"softswitch/live"
+	"softswitch/unit"
+	"softswitch/view/metrics"
+	"softswitch/view/observe"
+)
+
+// switchNode answers control requests about the switch of this process. The switch is
+// held only while something is copied, and by one request at a time: however many
+// clients ask, a frame waits for one copy at most.
+type switchNode struct {
+	sw      *dataplane.Switch
+	journal *observe.Journal
+	fixed   string // why the detector cannot be exchanged, "" if it can
+	again   func(restart)
+
+	one   sync.Mutex
+	marks map[string]*observe.Mark // guarded by one: by what was cleared
+	watch *watched                 // guarded by one: what a watchdog looks at; nil: all ports
+}
+
+func newSwitchNode(sw *dataplane.Switch, fixed string) *switchNode {
+	var names []string
+	for _, p := range sw.Config().Ports {
+		names = append(names, p.Name)
+	}
+	return &switchNode{sw: sw, fixed: fixed, journal: observe.NewJournal(names), marks: map[string]*observe.Mark{}}
+}
+
+// switchRequests are what a switch can be asked.
+var switchRequests = map[string]func(*switchNode, *live.Node, json.RawMessage) (any, error){
+	"stats":       (*switchNode).stats,
+	"sample":      (*switchNode).sample,
+	"counters":    (*switchNode).counters,
+	"setup":       (*switchNode).setup,
+	"tables":      (*switchNode).tables,
+	"labels":      (*switchNode).labels,
+	"deadlocks":   (*switchNode).deadlocks,
+	"clear":       (*switchNode).clear,
+	"pfcwd":       (*switchNode).pfcwd,
+	"pfcwd_start": (*switchNode).pfcwdStart,
+	"pfcwd_stop":  (*switchNode).pfcwdStop,
+	"restart":     (*switchNode).restart,
+}
+
+func (s *switchNode) handle(n *live.Node, req control.Request) (any, error) {
+	do := switchRequests[req.Do]
+	if do == nil {
+		var names []string
+		for name := range switchRequests {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		return nil, fmt.Errorf("unknown request %q; valid: %s", req.Do, strings.Join(names, ", "))
+	}
+	s.one.Lock()
+	defer s.one.Unlock()
+	return do(s, n, req.Args)
+}
+
+// arguments reads a request's arguments into v.
+func readArguments(args json.RawMessage, v any) error {
+	if err := json.Unmarshal(args, v); err != nil {
+		return fmt.Errorf("arguments: %w", err)
+	}
+	return nil
+}
+
+// stats: what the logs of this moment and the snapshot tell is the same.
+func (s *switchNode) stats(n *live.Node, _ json.RawMessage) (any, error) {
+	n.Sync()
+	return s.snapshot(n), nil
+}
+
+func (s *switchNode) snapshot(n *live.Node) (out observe.Switch) {
+	var at unit.Time
+	n.Do(func(now unit.Time) { at, out = now, observe.TakeSwitch(s.sw, n.Stats) })
+	out.Live = liveStats(n)
+	out.At = at
+	return out
+}
+
+func (s *switchNode) sample(n *live.Node, _ json.RawMessage) (any, error) { return s.take(n), nil }
+
+// take takes what metrics are made of. Preconditions: s.one is held.
+func (s *switchNode) take(n *live.Node) observe.Sample {
+	out := observe.Sample{Switch: s.snapshot(n), History: s.journal.History()}
+	n.Do(func(unit.Time) { out.Watchdog = observe.TakeWatchdog(s.sw, s.watch.set(s.sw)) })
+	return out
+}
+
+// metrics is the sample of this switch alone.
+func (s *switchNode) metrics(n *live.Node) metrics.Sample {
+	s.one.Lock()
+	defer s.one.Unlock()
+	return metrics.Sample{Switches: []observe.Sample{s.take(n)}}
+}
+
+// What counters and watermarks can be cleared.
+const (
+	ClearPFC        = "pfc"
+	ClearQueue      = "queue"
+	ClearInterfaces = "interfaces"
+	ClearQueueMarks = "queue_watermark"
+	ClearGroupMarks = "priority_group_watermark"
+)
+
+// CounterArgs is the argument of requests about counters.
+type CounterArgs struct {
+	What string `json:"what"`
+}
+
+func (s *switchNode) counters(n *live.Node, args json.RawMessage) (any, error) {
+	var w CounterArgs
+	if err := readArguments(args, &w); err != nil {
+		return nil, err
+	}
+	return observe.Counters{Switch: s.snapshot(n), Cleared: s.marks[w.What]}, nil
+}
+
+// clear keeps a copy of counters, for everybody who looks at them, or starts watermarks
+// anew.
+func (s *switchNode) clear(n *live.Node, args json.RawMessage) (any, error) {
+	var w CounterArgs
+	if err := readArguments(args, &w); err != nil {
+		return nil, err
+	}
+	switch w.What {
+	case ClearPFC, ClearQueue, ClearInterfaces:
+		s.marks[w.What] = &observe.Mark{Time: time.Now().Format(time.RFC3339), Switch: s.snapshot(n)}
+	case ClearGroupMarks:
+		n.Do(func(unit.Time) { s.sw.MMU().ClearWatermarks() })
+	case ClearQueueMarks:
+		n.Do(func(unit.Time) {
+			for p := range s.sw.Ports() {
+				for c := range unit.Priority(unit.Priorities) {
+					s.sw.Queue(unit.Port(p), c).ClearWatermark()
+				}
+			}
+		})
+	default:
+		return nil, fmt.Errorf("clear: %q; valid: %s", w.What, strings.Join([]string{ClearPFC, ClearQueue, ClearInterfaces, ClearQueueMarks, ClearGroupMarks}, ", "))
+	}
+	return nil, nil
+}
+
+func (s *switchNode) setup(n *live.Node, _ json.RawMessage) (out any, _ error) {
+	n.Do(func(unit.Time) { out = observe.TakeSetup(s.sw) })
+	return out, nil
+}
+
+func (s *switchNode) tables(n *live.Node, _ json.RawMessage) (out any, _ error) {
+	n.Do(func(now unit.Time) { out = observe.TakeTables(s.sw, now) })
+	return out, nil
+}
+
+func (s *switchNode) labels(n *live.Node, _ json.RawMessage) (out any, _ error) {
+	n.Do(func(unit.Time) { out = observe.TakeLabels(s.sw) })
+	return out, nil
+}
+
+func (s *switchNode) deadlocks(n *live.Node, _ json.RawMessage) (any, error) {
+	n.Sync()
+	return s.journal.Deadlocks(), nil
+}

@@ -1,0 +1,65 @@
+package node
+
+import (
+	"context"
+	"errors"
+
+	"softswitch/dataplane"
+	"softswitch/detect/catalog"
+	"softswitch/detect/respond"
+	"softswitch/event/replay"
+	"softswitch/live"
+	"softswitch/scenario/config"
+	"softswitch/unit"
+)
+
+// RunSwitch runs a switch until ctx ends; when it is told to restart, another in its
+// place, whose buffers and counters begin anew.
+func RunSwitch(ctx context.Context, cfg config.Switch, record string) error {
+	for {
+		next, err := runOnce(ctx, cfg, record)
+		if next == nil || err != nil {
+			return err
+		}
+		cfg.Detector, cfg.Response = next.Detector, next.Response
+	}
+}
+
+// runOnce runs a switch until ctx ends, or until it is told to restart: then next says
+// how.
+func runOnce(ctx context.Context, cfg config.Switch, record string) (next *restart, err error) {
+	d, err := catalog.Named("detector", cfg.Detector)
+	if err != nil {
+		return nil, err
+	}
+	policy, err := respond.Parse(cfg.Response)
+	if err != nil {
+		return nil, err
+	}
+	built := cfg.Build(respond.New(d.New, policy), live.Batch, live.Granularity)
+	sw, err := dataplane.NewSwitch(built)
+	if err != nil {
+		return nil, err
+	}
+	var ports []live.Port
+	for _, p := range cfg.Ports {
+		ports = append(ports, live.Port{Name: p.Name, KeepMAC: p.MAC != ""})
+	}
+	node := newSwitchNode(sw, "")
+	if record != "" {
+		node.fixed = "the switch is recorded, and its recording cannot tell of another detector; run it without --record"
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	node.again = func(r restart) { stop(&r) }
+	r := runner{
+		name: cfg.Name, id: unit.NodeID(cfg.ID), live: cfg.Live, machine: sw, ports: ports,
+		record: record, header: replay.Header{Kind: replay.Switch, Config: string(cfg.Marshal()), Delay: built.Delay},
+		journal: node.journal, sample: node.metrics,
+	}
+	if err := r.run(ctx, node.handle); err != nil {
+		return nil, err
+	}
+	errors.As(context.Cause(ctx), &next)
+	return next, nil
+}

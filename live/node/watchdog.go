@@ -1,0 +1,175 @@
+package node
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"softswitch/dataplane"
+	"softswitch/detect"
+	"softswitch/detect/watchdog"
+	"softswitch/internal/strictyaml"
+	"softswitch/live"
+	"softswitch/scenario/config"
+	"softswitch/unit"
+	"softswitch/view/observe"
+)
+
+// watched is a switch as a watchdog of some ports sees it: at the others nothing is
+// ever paused, and no pause frame comes.
+type watched struct {
+	detect.View
+	ports unit.PortSet
+}
+
+func (w *watched) Paused(q detect.Queue) bool { return w.ports.Has(q.Port) && w.View.Paused(q) }
+
+func (w *watched) PausesSeen(q detect.Queue) uint64 {
+	if !w.ports.Has(q.Port) {
+		return 0
+	}
+	return w.View.PausesSeen(q)
+}
+
+// set is the ports that w has, all of sw for nil.
+func (w *watched) set(sw *dataplane.Switch) (ports unit.PortSet) {
+	if w != nil {
+		return w.ports
+	}
+	for p := range sw.Ports() {
+		ports.Add(unit.Port(p))
+	}
+	return ports
+}
+
+func (s *switchNode) pfcwd(n *live.Node, _ json.RawMessage) (any, error) {
+	var out *observe.Watchdog
+	n.Do(func(unit.Time) { out = observe.TakeWatchdog(s.sw, s.watch.set(s.sw)) })
+	return out, nil
+}
+
+// WatchdogArgs are those of `pfcwd start`. No ports are all ports.
+type WatchdogArgs struct {
+	Ports       []string  `json:"ports,omitempty"`
+	Action      string    `json:"action"`
+	Detection   unit.Time `json:"detection_ns"`
+	Restoration unit.Time `json:"restoration_ns"`
+}
+
+// pfcwdPoll is the time between two looks of a watchdog, unless one of its times is
+// shorter: SONiC's default.
+const pfcwdPoll = 200 * unit.Millisecond
+
+// Config is the watchdog's own configuration.
+func (p WatchdogArgs) Config() (c watchdog.Config, err error) {
+	if p.Detection <= 0 || p.Restoration <= 0 {
+		return c, fmt.Errorf("pfcwd: detection time %s, restoration time %s; valid: above 0", config.FormatTime(p.Detection), config.FormatTime(p.Restoration))
+	}
+	for a := watchdog.Drop; a <= watchdog.Alert; a++ {
+		if a.String() == p.Action {
+			return watchdog.Config{Detection: p.Detection, Restoration: p.Restoration, Poll: min(pfcwdPoll, p.Detection, p.Restoration), Action: a}, nil
+		}
+	}
+	return c, fmt.Errorf("pfcwd: action %q; valid: drop, forward, alert", p.Action)
+}
+
+// pfcwdStart puts a watchdog into the switch, in place of the one that it has.
+func (s *switchNode) pfcwdStart(n *live.Node, args json.RawMessage) (any, error) {
+	var p WatchdogArgs
+	if err := readArguments(args, &p); err != nil {
+		return nil, err
+	}
+	cfg, err := p.Config()
+	if err != nil {
+		return nil, err
+	}
+	ports, err := s.portSet(p.Ports)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.exchangeable(); err != nil {
+		return nil, err
+	}
+	watch := &watched{ports: ports}
+	n.Do(func(unit.Time) {
+		s.releaseWatchdog()
+		s.sw.Exchange(func(v detect.View, a detect.Actions) detect.Detector {
+			watch.View = v
+			return cfg.Factory()(watch, a)
+		})
+	})
+	s.watch = watch
+	return nil, nil
+}
+
+// pfcwdStop makes the watchdog watch some ports no more; with none left, or none given,
+// it leaves the switch.
+func (s *switchNode) pfcwdStop(n *live.Node, args json.RawMessage) (any, error) {
+	var p WatchdogArgs
+	if err := readArguments(args, &p); err != nil {
+		return nil, err
+	}
+	ports, err := s.portSet(p.Ports)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.exchangeable(); err != nil {
+		return nil, err
+	}
+	rest := s.watch.set(s.sw) &^ ports
+	switch {
+	case rest == 0:
+	case s.watch == nil:
+		return nil, errors.New("pfcwd: the watchdog of the switch's configuration watches all ports; stop it as a whole, or start one for some ports")
+	default:
+		n.Do(func(unit.Time) { s.watch.ports = rest })
+		return nil, nil
+	}
+	n.Do(func(unit.Time) {
+		s.releaseWatchdog()
+		s.sw.Exchange(detect.NewNone)
+		s.watch = nil
+	})
+	return nil, nil
+}
+
+// releaseWatchdog ends what the switch's watchdog, if it has one, does about storms.
+func (s *switchNode) releaseWatchdog() {
+	if w, ok := s.sw.Detector().(*watchdog.Watchdog); ok {
+		w.Release()
+	}
+}
+
+// exchangeable says why a watchdog cannot be put into the switch, or taken out of it.
+func (s *switchNode) exchangeable() error {
+	if s.fixed != "" {
+		return errors.New("pfcwd: " + s.fixed)
+	}
+	switch d := s.sw.Detector().(type) {
+	case *watchdog.Watchdog, detect.None:
+		return nil
+	default:
+		return fmt.Errorf("pfcwd: the switch runs detector %s, and a switch has one; run it with detector none or watchdog", d.Name())
+	}
+}
+
+// portSet is the ports of these names; none, or the name "all", is all.
+func (s *switchNode) portSet(names []string) (set unit.PortSet, err error) {
+	if len(names) == 0 || slices.Contains(names, "all") {
+		return (*watched)(nil).set(s.sw), nil
+	}
+	var all []string
+	for _, p := range s.sw.Config().Ports {
+		all = append(all, p.Name)
+	}
+	for _, name := range names {
+		i := slices.Index(all, name)
+		if i < 0 {
+			return 0, fmt.Errorf("no port %q%s; there is: %s", name, strictyaml.DidYouMean(name, all), strings.Join(all, ", "))
+		}
+		set.Add(unit.Port(i))
+	}
+	return set, nil
+}
