@@ -108,7 +108,7 @@ func (s *Switch) flood(f *buffer.Frame, outs unit.PortSet) {
 	if s.cfg.NoFlood && s.lossless.Has(f.Info.Class) {
 		s.setClass(f, s.classes.lossy)
 	} else {
-		same := s.sameClass(f, outs)
+		same := s.sameAccount(f, outs)
 		if same != outs {
 			s.floodAlso(f, outs&^same)
 		}
@@ -119,60 +119,61 @@ func (s *Switch) flood(f *buffer.Frame, outs unit.PortSet) {
 		s.drop(f, DropResponse)
 		return
 	}
-	if !s.admit(f) {
-		return
+	if ok, xoff := s.admit(f, s.ports[outs.First()].measured.lossy); ok {
+		s.pushAll(f, outs, xoff)
 	}
+}
+
+// pushAll puts an admitted frame into the queue of every port of outs, which is not
+// empty.
+func (s *Switch) pushAll(f *buffer.Frame, outs unit.PortSet, xoff bool) {
 	first := outs.First()
 	outs.Remove(first)
-	f.Flooded = outs != 0
-	for outs != 0 {
-		out := outs.First()
-		outs.Remove(out)
+	f.Flooded = f.Charged && outs != 0
+	for ; outs != 0; outs &= outs - 1 {
 		c := s.pool.Copy(f)
 		if c == nil {
 			s.ports[f.In].count.Drops[DropNoCopy]++
 			break
 		}
-		f.Info.Reason = 0 // if it made the bucket XOFF, the first copy says so
-		s.push(c, out)
+		s.push(c, outs.First(), xoff)
+		xoff = false
 	}
-	s.push(f, first)
+	s.push(f, first, xoff)
 }
 
 // enqueue admits a frame and puts it into the queue of one port.
 func (s *Switch) enqueue(f *buffer.Frame, out unit.Port) {
 	s.setClass(f, s.outClass(f, out))
-	switch m := &s.ports[out].measured; {
-	case m.discard.Has(f.OutClass):
+	m := &s.ports[out].measured
+	if m.discard.Has(f.OutClass) {
 		s.ports[out].count.TxDropped[f.OutClass]++
 		s.drop(f, DropResponse)
-	case m.lossy.Has(f.OutClass):
-		s.pushUncharged(f, out)
-	case s.admit(f):
-		s.push(f, out)
+		return
+	}
+	if ok, xoff := s.admit(f, m.lossy); ok {
+		s.push(f, out, xoff)
 	}
 }
 
-// admit charges a frame of a lossless class to its bucket, or drops it. The event
-// that the bucket went XOFF is told after the frame is queued, by push.
-func (s *Switch) admit(f *buffer.Frame) bool {
+// admit charges a frame of a lossless class to its bucket, or drops it; one for a
+// class of lossy is charged to nobody. xoff says that the frame made its bucket XOFF,
+// which push tells when the frame is queued.
+func (s *Switch) admit(f *buffer.Frame, lossy unit.ClassSet) (ok, xoff bool) {
 	if s.pool.Free() <= s.reserve {
 		s.drop(f, DropNoSlot)
-		return false
+		return false, false
 	}
-	if !s.lossless.Has(f.InClass) || !s.lossless.Has(f.OutClass) {
-		return true
+	if !s.lossless.Has(f.InClass) || !(s.lossless &^ lossy).Has(f.OutClass) {
+		return true, false
 	}
 	v, xoff := s.mmu.Admit(f.In, f.InClass, f.Len)
 	if v == buffer.HeadroomFull {
 		s.drop(f, s.ports[f.In].full())
-		return false
+		return false, false
 	}
 	f.Charged = true
-	if xoff {
-		f.Info.Reason = crossed
-	}
-	return true
+	return true, xoff
 }
 
 // full is why a frame is dropped that finds no room in its bucket.
@@ -183,30 +184,22 @@ func (p *port) full() Reason {
 	return DropHeadroom
 }
 
-// crossed marks, between admit and push, the frame that made its bucket XOFF.
-const crossed = 0xff
-
 // push puts an admitted frame into (out, f.OutClass) and tells what that changes.
-func (s *Switch) push(f *buffer.Frame, out unit.Port) {
-	p := &s.ports[out]
-	c := f.OutClass
-	f.Out = out
-	q := &p.queues[c]
-	if !s.lossless.Has(c) {
+func (s *Switch) push(f *buffer.Frame, out unit.Port, xoff bool) {
+	if !f.Charged {
 		s.pushLossy(f, out)
 		return
 	}
-	q.Push(f)
+	p := &s.ports[out]
+	c := f.OutClass
+	f.Out = out
+	p.queues[c].Push(f)
 	if f.Flooded {
 		s.flooded++
 		f.Orig().Waiting.Add(out)
 	}
 	p.backlog.Add(c)
 	s.ready.Add(out)
-	xoff := f.Info.Reason == crossed
-	if xoff {
-		f.Info.Reason = 0
-	}
 	bucket, queue := detect.Bucket{Port: f.In, Class: f.InClass}, detect.Queue{Port: out, Class: c}
 	held := s.mmu.Hold(f.In, f.InClass, out, c, f.Len)
 	s.detector.Enqueue(s.now, bucket, queue, f.Len)

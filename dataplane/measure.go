@@ -135,15 +135,6 @@ func (s *Switch) withoutDiscarding(outs unit.PortSet, c unit.Priority) unit.Port
 	return outs
 }
 
-// pushUncharged queues a frame in a queue that was made lossy.
-func (s *Switch) pushUncharged(f *buffer.Frame, out unit.Port) {
-	if s.pool.Free() <= s.reserve {
-		s.drop(f, DropNoSlot)
-		return
-	}
-	s.pushLossy(f, out)
-}
-
 // heldFell logs that bytes of b left q although it is paused.
 func (s *Switch) heldFell(b detect.Bucket, q detect.Queue, held, before int) {
 	if on, _ := s.mmu.XOFF(b.Port, b.Class); !on {

@@ -260,6 +260,53 @@ func TestLossy(t *testing.T) {
 	}
 }
 
+// unknown is n frames of class 3 from the station at port in for one that nobody knows.
+func unknown(n int, in unit.Port) (fs [][]byte) {
+	for range n {
+		fs = append(fs, datagram{dst: stationMAC(9), src: stationMAC(in), class: 3}.frame())
+	}
+	return fs
+}
+
+// A flood into lossy queues alone charges nobody, pauses nobody, and is dropped where a
+// queue is full.
+func TestFloodIntoLossyQueues(t *testing.T) {
+	s := newTestSwitch(t, 3, func(c *Config) { c.Buffer.LossyQueue = 5000 })
+	s.Lossy(queue1, true)
+	s.Lossy(detect.Queue{Port: 2, Class: 3}, true)
+	f := unknown(6, 0)
+	s.receive(0, f[:5]...)
+	if n := s.Charged(bucket0); n != 0 {
+		t.Errorf("%d bytes are charged, want 0", n)
+	}
+	s.wantNothing(0) // no pause
+	s.wantNoDrops()
+	s.receive(0, f[5])
+	s.wantDrops(0, map[Reason]uint64{DropLossyPort: 2})
+	s.wantData(1, f[:5]...)
+	s.wantData(2, f[:5]...)
+}
+
+// A flood into a lossy queue and another is charged until it has left the other.
+func TestFloodIntoALossyQueueToo(t *testing.T) {
+	s := newTestSwitch(t, 3, func(c *Config) { c.Buffer.LossyQueue = 2000 })
+	s.Lossy(queue1, true)
+	f := unknown(3, 0)
+	s.receive(0, f...)
+	s.wantDrop(0, DropLossyPort) // the third, at port 1
+	if n := s.Charged(bucket0); n != 3000 {
+		t.Errorf("%d bytes are charged, want 3000", n)
+	}
+	if n := s.Held(bucket0, queue1); n != 0 {
+		t.Errorf("M has %d bytes in the lossy queue, want 0", n)
+	}
+	s.wantData(2, f...)
+	if n := s.Charged(bucket0); n != 0 {
+		t.Errorf("%d bytes are charged when the lossless queue is empty, want 0", n)
+	}
+	s.wantData(1, f[:2]...)
+}
+
 // Avoid takes a port out of a group for what comes in by another, unless it is the
 // only one.
 func TestAvoid(t *testing.T) {

@@ -164,24 +164,23 @@ func setDSCP(p ether.IPv4, dscp uint8) {
 	binary.BigEndian.PutUint16(p[10:], ^uint16(sum))
 }
 
-// sameClass are the ports of outs, which is not empty, by which f leaves in the same
-// class as by the first of them.
-func (s *Switch) sameClass(f *buffer.Frame, outs unit.PortSet) (same unit.PortSet) {
-	if s.classes.rewrite == nil {
-		return outs
-	}
+// sameAccount are the ports of outs, which is not empty, by which f leaves in the same
+// class as by the first of them, and is charged to its bucket as there.
+func (s *Switch) sameAccount(f *buffer.Frame, outs unit.PortSet) (same unit.PortSet) {
 	c := s.outClass(f, outs.First())
+	lossy := s.ports[outs.First()].measured.lossy.Has(c)
 	for ; outs != 0; outs &= outs - 1 {
-		if out := outs.First(); s.outClass(f, out) == c {
+		out := outs.First()
+		if s.outClass(f, out) == c && s.ports[out].measured.lossy.Has(c) == lossy {
 			same.Add(out)
 		}
 	}
 	return same
 }
 
-// floodAlso floods f to further ports, by which it leaves in another class than by
-// those that it is flooded to next: copies share their bytes, and so the class in
-// them. It is a frame of its own and is charged.
+// floodAlso floods f to further ports, by which it leaves in another class, or charged
+// otherwise, than by those that it is flooded to next: copies share their bytes, and so
+// the class in them and the charge. It is a frame of its own.
 func (s *Switch) floodAlso(f *buffer.Frame, outs unit.PortSet) {
 	if s.pool.Free() <= s.reserve {
 		s.ports[f.In].count.Drops[DropNoCopy]++
