@@ -24,7 +24,9 @@ for port in $ports; do
 		mkfifo "$to"
 		"$softswitch" decode - <"$to" | sed -u "s/^/$port /" &
 	fi
-	$inside tcpdump --immediate-mode -U -i "$port" -w - "$filter" >"$to" &
+	mkfifo "$pipes/$port.said" # whole lines, so that those of two ports do not mix
+	sed -u "s/^/$port: /" <"$pipes/$port.said" >&2 &
+	$inside tcpdump --immediate-mode -U -i "$port" -w - "$filter" >"$to" 2>"$pipes/$port.said" &
 	pids="$pids $!"
 done
 trap 'kill -INT $pids 2>/dev/null || :' INT TERM

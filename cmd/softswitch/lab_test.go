@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"softswitch/internal/control"
 	netnslab "softswitch/netns-lab"
 )
@@ -210,9 +212,39 @@ func TestScriptsPlay(t *testing.T) {
 	if _, err := exec.LookPath("tcpdump"); err == nil {
 		b.wantStormSeen(script("capture.sh", "s2"))
 	}
+	b.wantLinesApart(script("capture.sh", "s2"))
 	must("destroy.sh")
 	b.wantNothing()
 	must("destroy.sh")
+}
+
+// wantLinesApart: what the tcpdumps of two ports say comes in whole lines, each with its
+// port, although both have begun a line when the first ends its own.
+func (b *bed) wantLinesApart(capture *exec.Cmd) {
+	b.Helper()
+	dir := b.TempDir()
+	meet := filepath.Join(dir, "meet")
+	if err := unix.Mkfifo(meet, 0o600); err != nil {
+		b.Fatal(err)
+	}
+	const tcpdump = `#!/bin/sh
+printf 'listening ' >&2
+case "$*" in
+*to-s1*) port=to-s1; : >"$MEET" ;;
+*) port=to-h2; : <"$MEET" ;;
+esac
+echo "on $port" >&2
+`
+	if err := os.WriteFile(filepath.Join(dir, "tcpdump"), []byte(tcpdump), 0o755); err != nil {
+		b.Fatal(err)
+	}
+	capture.Env = append(capture.Env, "MEET="+meet, "PATH="+dir+":"+os.Getenv("PATH"))
+	r := b.run(capture)
+	for _, port := range []string{"to-s1", "to-h2"} {
+		if want := port + ": listening on " + port + "\n"; !strings.Contains(r.stderr, want) {
+			b.Errorf("capture.sh does not say %q", want)
+		}
+	}
 }
 
 // wantStormSeen: capture.sh on s2 shows that h2 pauses it, and ends by Ctrl-C.
@@ -221,8 +253,9 @@ func (b *bed) wantStormSeen(capture *exec.Cmd) {
 	temp := b.TempDir()
 	capture.Env = append(capture.Env, "TMPDIR="+temp)
 	s := b.start(capture)
-	s.await("listening on")
-	s.await("listening on") // both ports
+	for range 2 { // ports
+		s.await("listening on")
+	}
 	if err := control.Call(filepath.Join(b.runDir, b.name, "h2", "control.sock"), "act", map[string]any{"do": "storm", "class": 3}, nil); err != nil {
 		b.Fatal(err)
 	}
