@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/internal/control"
 	"softswitch/live/node"
 )
 
@@ -36,9 +37,9 @@ func clearLeaf(t *target, use, short string, things ...string) *cobra.Command {
 		Use: use + " [SWITCH...]", Short: short,
 		ValidArgsFunction: t.completeSwitches,
 		RunE: func(cmd *cobra.Command, names []string) error {
-			return t.order(cmd, names, func(e endpoint) error {
+			return t.order(cmd, names, func(e control.Endpoint) error {
 				for _, thing := range things {
-					if err := e.call("clear", node.CounterArgs{What: thing}, nil); err != nil {
+					if err := e.Call("clear", node.CounterArgs{What: thing}, nil); err != nil {
 						return err
 					}
 				}
@@ -49,12 +50,12 @@ func clearLeaf(t *target, use, short string, things ...string) *cobra.Command {
 }
 
 // order has every switch of these names do something, and says how many did.
-func (t *target) order(cmd *cobra.Command, names []string, do func(endpoint) error) error {
+func (t *target) order(cmd *cobra.Command, names []string, do func(control.Endpoint) error) error {
 	ends, err := t.switches(names)
 	if err != nil {
 		return err
 	}
-	there, _, err := askAll(cmd.Context(), ends, func(e endpoint) (struct{}, error) { return struct{}{}, do(e) })
+	there, _, err := control.AskAll(cmd.Context(), ends, func(e control.Endpoint) (struct{}, error) { return struct{}{}, do(e) })
 	if t.socket == "" && len(there) > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "done on %d of %d switches\n", len(there), len(ends))
 	}

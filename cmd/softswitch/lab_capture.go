@@ -113,12 +113,12 @@ func (c *labCapturer) open(ctx context.Context, offset int64) ([]merge.Source, e
 	if err != nil {
 		return nil, err
 	}
-	var ends []endpoint
+	var ends []control.Endpoint
 	for _, n := range nodes {
-		ends = append(ends, endpoint{n.Name, lab.ControlPath(n)})
+		ends = append(ends, control.Endpoint{Name: n.Name, Path: lab.ControlPath(n)})
 	}
-	there, conns, err := askAll(ctx, ends, func(e endpoint) (*control.Conn, error) {
-		return control.Open(e.path, "capture", node.CaptureArgs{Offset: offset})
+	there, conns, err := control.AskAll(ctx, ends, func(e control.Endpoint) (*control.Conn, error) {
+		return control.Open(e.Path, "capture", node.CaptureArgs{Offset: offset})
 	})
 	if err != nil && (len(there) == 0 || len(c.nodes) > 0) {
 		for _, conn := range conns {
@@ -131,7 +131,7 @@ func (c *labCapturer) open(ctx context.Context, offset int64) ([]merge.Source, e
 	}
 	var sources []merge.Source
 	for i, conn := range conns {
-		sources = append(sources, merge.Source{Name: there[i].name, Conn: conn})
+		sources = append(sources, merge.Source{Name: there[i].Name, Conn: conn})
 	}
 	return sources, nil
 }

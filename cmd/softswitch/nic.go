@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/internal/control"
 	"softswitch/internal/strictyaml"
 	"softswitch/lab"
 	"softswitch/live/node"
@@ -109,12 +110,12 @@ func (t *nicTarget) complete(*cobra.Command, []string, string) ([]string, cobra.
 }
 
 // nics are the NICs of these hosts, all if there are none.
-func (t *nicTarget) nics(names []string) ([]endpoint, error) {
+func (t *nicTarget) nics(names []string) ([]control.Endpoint, error) {
 	if t.socket != "" {
 		if len(names) > 0 {
 			return nil, fmt.Errorf("--socket is one NIC; %q names hosts of a lab", strings.Join(names, " "))
 		}
-		return []endpoint{{"", t.socket}}, nil
+		return []control.Endpoint{{Path: t.socket}}, nil
 	}
 	st, err := loadLab(t.lab)
 	if err != nil {
@@ -131,12 +132,12 @@ func (t *nicTarget) nics(names []string) ([]endpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	var found []endpoint
+	var found []control.Endpoint
 	for _, n := range nodes {
 		if !isNIC(n) {
 			return nil, fmt.Errorf("lab %s: %s has no NIC for programs%s; those that have: %s", st.Name, n.Name, strictyaml.DidYouMean(n.Name, all), strings.Join(all, ", "))
 		}
-		found = append(found, endpoint{n.Name, lab.ControlPath(n)})
+		found = append(found, control.Endpoint{Name: n.Name, Path: lab.ControlPath(n)})
 	}
 	return found, nil
 }
@@ -199,5 +200,5 @@ func (t *nicTarget) act(host []string, a config.Act) error {
 	if err != nil {
 		return err
 	}
-	return ends[0].call("act", a, nil)
+	return ends[0].Call("act", a, nil)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"softswitch/internal/control"
 	"softswitch/lab"
 	netnslab "softswitch/netns-lab"
 	"softswitch/scenario"
@@ -79,8 +80,8 @@ type nicDemonstration struct {
 	progress io.Writer
 	plan     *scenario.Plan
 	st       *netnslab.State
-	hosts    []endpoint // the sender, the receiver
-	switches []endpoint
+	hosts    []control.Endpoint // the sender, the receiver
+	switches []control.Endpoint
 	nics     []observe.NIC
 	stats    []observe.Switch
 	result   nicResult
@@ -156,11 +157,11 @@ func (d *nicDemonstration) run(ctx context.Context, name string) (err error) {
 func (d *nicDemonstration) programs(ctx context.Context) error {
 	to, _, _ := strings.Cut(d.plan.Hosts[1].Address, "/")
 	slow := config.Act{Do: "slow", Rate: demoDrain}
-	if err := d.hosts[1].call("act", slow, nil); err != nil {
+	if err := d.hosts[1].Call("act", slow, nil); err != nil {
 		return err
 	}
 	fmt.Fprintf(d.progress, "%s takes %s only; in %s iperf3 sends it %sbit/s of UDP in class %d for %d s, and ping runs in class 0\n",
-		d.hosts[1].name, demoDrain, d.hosts[0].name, demoOffered, demoClass, demoSeconds)
+		d.hosts[1].Name, demoDrain, d.hosts[0].Name, demoOffered, demoClass, demoSeconds)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	server, err := d.serve(ctx)
@@ -196,7 +197,7 @@ func (d *nicDemonstration) serve(ctx context.Context) (<-chan error, error) {
 	done := make(chan error, 1)
 	said, says := io.Pipe()
 	go func() {
-		code, err := d.st.Exec(ctx, d.hosts[1].name, []string{"iperf3", "-s", "-1", "--forceflush"}, netnslab.Stdio{Out: says, Err: says})
+		code, err := d.st.Exec(ctx, d.hosts[1].Name, []string{"iperf3", "-s", "-1", "--forceflush"}, netnslab.Stdio{Out: says, Err: says})
 		if err == nil && code != 0 {
 			err = fmt.Errorf("iperf3 -s: exit status %d", code)
 		}
@@ -218,7 +219,7 @@ func (d *nicDemonstration) serve(ctx context.Context) (<-chan error, error) {
 // exec runs a program in the sender, which has to succeed, and returns what it prints.
 func (d *nicDemonstration) exec(ctx context.Context, argv ...string) ([]byte, error) {
 	var out, problem bytes.Buffer
-	code, err := d.st.Exec(ctx, d.hosts[0].name, argv, netnslab.Stdio{Out: &out, Err: &problem})
+	code, err := d.st.Exec(ctx, d.hosts[0].Name, argv, netnslab.Stdio{Out: &out, Err: &problem})
 	if err == nil && code != 0 {
 		err = fmt.Errorf("%s: exit status %d: %s%s", strings.Join(argv, " "), code, &problem, &out)
 	}
@@ -267,16 +268,16 @@ const drainPatience = 5 * time.Second
 
 // judge lets the receiver take what is under way, and asks all nodes.
 func (d *nicDemonstration) judge(ctx context.Context) error {
-	if err := d.hosts[1].call("act", config.Act{Do: "normal"}, nil); err != nil {
+	if err := d.hosts[1].Call("act", config.Act{Do: "normal"}, nil); err != nil {
 		return err
 	}
 	late := time.Now().Add(drainPatience)
 	for {
 		var err error
-		if _, d.nics, err = askAll(ctx, d.hosts, takeNIC); err != nil {
+		if _, d.nics, err = control.AskAll(ctx, d.hosts, takeNIC); err != nil {
 			return err
 		}
-		if _, d.stats, err = askAll(ctx, d.switches, takeStats); err != nil {
+		if _, d.stats, err = control.AskAll(ctx, d.switches, takeStats); err != nil {
 			return err
 		}
 		d.sum()
@@ -322,8 +323,8 @@ func (d *nicDemonstration) conclude() {
 	}
 	unless(r.Fabric == 0, "%d frames were lost in the fabric", r.Fabric)
 	unless(r.OnWire == r.Arrived, "%d frames went onto the wire, and %d arrived", r.OnWire, r.Arrived)
-	unless(r.OnWire > 0 && r.Pauses > 0, "no pause reached the NIC of %s", d.hosts[0].name)
-	unless(r.Sender.SendQueue > 0, "the send queue of %s was never full", d.hosts[0].name)
+	unless(r.OnWire > 0 && r.Pauses > 0, "no pause reached the NIC of %s", d.hosts[0].Name)
+	unless(r.Sender.SendQueue > 0, "the send queue of %s was never full", d.hosts[0].Name)
 	unless(uint64(r.Iperf.Lost) <= r.Sender.Sum()+r.Receiver.Sum()+r.Fabric, "iperf3 misses %d datagrams, and %d are accounted for", r.Iperf.Lost, r.Sender.Sum()+r.Receiver.Sum()+r.Fabric)
 	unless(r.Ping.Received == r.Ping.Sent, "ping: %d of %d came back", r.Ping.Received, r.Ping.Sent)
 	r.OK = len(r.Reasons) == 0
@@ -358,7 +359,7 @@ func (d *nicDemonstration) write(w io.Writer) error {
 	fmt.Fprintf(w, "ping:   %d sent, %d received, %s ms there and back on average\n", r.Ping.Sent, r.Ping.Received, r.Ping.Average)
 	fmt.Fprintf(w, "fabric: %s frames onto the wire in class %d, %s off it, %s lost\n", thousands(r.OnWire), demoClass, thousands(r.Arrived), thousands(r.Fabric))
 	fmt.Fprintf(w, "pauses: %s reached %s and lasted %s ms in all; %s frames that its programs did not wait to send were dropped there\n",
-		thousands(r.Pauses), d.hosts[0].name, milliseconds(r.PausedTime), thousands(r.Sender.SendQueue))
+		thousands(r.Pauses), d.hosts[0].Name, milliseconds(r.PausedTime), thousands(r.Sender.SendQueue))
 	for _, why := range r.Reasons {
 		fmt.Fprintln(w, "NOT AS EXPECTED:", why)
 	}

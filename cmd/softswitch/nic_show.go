@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/internal/control"
 	"softswitch/scenario/config"
 	"softswitch/view/observe"
 )
@@ -33,7 +34,7 @@ and where frames were lost: in the hosts, apart from that in the fabric.
 			}
 			switches := t.labSwitches()
 			return s.repeat(cmd.Context(), func(w io.Writer) error {
-				there, nics, silent := askAll(cmd.Context(), ends, takeNIC)
+				there, nics, silent := control.AskAll(cmd.Context(), ends, takeNIC)
 				if len(there) == 0 {
 					return silent
 				}
@@ -43,7 +44,7 @@ and where frames were lost: in the hosts, apart from that in the fabric.
 					}
 					return silent
 				}
-				some, answers, mute := askAll(cmd.Context(), switches, takeStats)
+				some, answers, mute := control.AskAll(cmd.Context(), switches, takeStats)
 				if err := writeNICs(w, nics, some, answers); err != nil {
 					return err
 				}
@@ -61,12 +62,16 @@ and where frames were lost: in the hosts, apart from that in the fabric.
 	return c
 }
 
-func takeNIC(e endpoint) (observe.NIC, error) { return get[observe.NIC](e, "stats", nil) }
+func takeNIC(e control.Endpoint) (observe.NIC, error) {
+	return control.Get[observe.NIC](e, "stats", nil)
+}
 
-func takeStats(e endpoint) (observe.Switch, error) { return get[observe.Switch](e, "stats", nil) }
+func takeStats(e control.Endpoint) (observe.Switch, error) {
+	return control.Get[observe.Switch](e, "stats", nil)
+}
 
 // labSwitches are the switches of the lab; none without a lab.
-func (t *nicTarget) labSwitches() []endpoint {
+func (t *nicTarget) labSwitches() []control.Endpoint {
 	if t.socket != "" {
 		return nil
 	}
@@ -78,7 +83,7 @@ func (t *nicTarget) labSwitches() []endpoint {
 }
 
 // writeNICs writes the classes of all NICs, and where frames were lost.
-func writeNICs(w io.Writer, nics []observe.NIC, switches []endpoint, answers []observe.Switch) error {
+func writeNICs(w io.Writer, nics []observe.NIC, switches []control.Endpoint, answers []observe.Switch) error {
 	classes := table{
 		header: []string{"NIC", "Class", "Sent", "Received", "Paused", "Times", "Total MS", "Send queue", "Receive buffer", "Pauses sent"},
 		left:   1,
@@ -93,7 +98,7 @@ func writeNICs(w io.Writer, nics []observe.NIC, switches []endpoint, answers []o
 	}
 	for i := range answers {
 		lossless, lossy, ring := fabricLoss(&answers[i])
-		fabric.add(switches[i].name, thousands(lossless), thousands(lossy), thousands(ring))
+		fabric.add(switches[i].Name, thousands(lossless), thousands(lossy), thousands(ring))
 	}
 	for i := range nics {
 		l := nics[i].OnArrival

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"softswitch/internal/control"
 	"softswitch/scenarios"
 	"softswitch/unit"
 	"softswitch/view/observe"
@@ -166,7 +167,7 @@ func TestNICVerdict(t *testing.T) {
 		{"iperf3 misses 41 datagrams, and 40 are accounted for", func(r *nicResult) { r.Iperf.Lost = 41 }},
 		{"ping: 4 of 5 came back", func(r *nicResult) { r.Ping.Received = 4 }},
 	} {
-		d := nicDemonstration{plan: plan, hosts: []endpoint{{name: "h1"}, {name: "h2"}}, nics: make([]observe.NIC, 2), result: good}
+		d := nicDemonstration{plan: plan, hosts: []control.Endpoint{{Name: "h1"}, {Name: "h2"}}, nics: make([]observe.NIC, 2), result: good}
 		c.change(&d.result)
 		d.conclude()
 		if got := strings.Join(d.result.Reasons, "; "); got != c.want || d.result.OK != (c.want == "") || d.result.Invalid != "" {

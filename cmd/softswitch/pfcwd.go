@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/internal/control"
 	"softswitch/live/node"
 	"softswitch/unit"
 )
@@ -24,7 +25,7 @@ a watchdog can be started on a switch that runs none, or another watchdog.`,
 	}
 	s.target.flags(c)
 	order := func(cmd *cobra.Command, do string, args node.WatchdogArgs) error {
-		return s.target.order(cmd, switches, func(e endpoint) error { return e.call(do, args, nil) })
+		return s.target.order(cmd, switches, func(e control.Endpoint) error { return e.Call(do, args, nil) })
 	}
 	start, stop := pfcwdStart(order), pfcwdStop(order)
 	for _, sub := range []*cobra.Command{start, stop} {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"softswitch/internal/control"
 	"softswitch/internal/timer"
 	"softswitch/unit"
 )
@@ -56,7 +57,7 @@ func below(use, short string, commands ...*cobra.Command) *cobra.Command {
 // what --json prints.
 type view[T any] struct {
 	use, short, long string
-	fetch            func(endpoint) (T, error)
+	fetch            func(control.Endpoint) (T, error)
 	// prepare, unless it is nil, looks at all answers before tables is called for each.
 	prepare func([]T)
 	tables  func(T) []table
@@ -126,8 +127,8 @@ func isTerminal(f *os.File) bool {
 }
 
 // show shows v of all ends once.
-func show[T any](ctx context.Context, s *shower, w io.Writer, v view[T], ends []endpoint) error {
-	ends, answers, silent := askAll(ctx, ends, v.fetch)
+func show[T any](ctx context.Context, s *shower, w io.Writer, v view[T], ends []control.Endpoint) error {
+	ends, answers, silent := control.AskAll(ctx, ends, v.fetch)
 	if len(ends) == 0 {
 		return silent
 	}
@@ -146,13 +147,13 @@ func show[T any](ctx context.Context, s *shower, w io.Writer, v view[T], ends []
 
 // writeJSON writes the answers as one object by switch, or the answer alone if there is
 // one switch without a name; as one line if it is one of many.
-func writeJSON[T any](w io.Writer, s *shower, _ view[T], ends []endpoint, answers []T) error {
+func writeJSON[T any](w io.Writer, s *shower, _ view[T], ends []control.Endpoint, answers []T) error {
 	byName := map[string]T{}
 	for i, e := range ends {
-		byName[e.name] = answers[i]
+		byName[e.Name] = answers[i]
 	}
 	var v any = byName
-	if ends[0].name == "" {
+	if ends[0].Name == "" {
 		v = answers[0]
 	}
 	enc := json.NewEncoder(w)
@@ -162,7 +163,7 @@ func writeJSON[T any](w io.Writer, s *shower, _ view[T], ends []endpoint, answer
 	return enc.Encode(v)
 }
 
-func writeTables[T any](w io.Writer, _ *shower, v view[T], ends []endpoint, answers []T) error {
+func writeTables[T any](w io.Writer, _ *shower, v view[T], ends []control.Endpoint, answers []T) error {
 	if v.prepare != nil {
 		v.prepare(answers)
 	}
@@ -170,11 +171,11 @@ func writeTables[T any](w io.Writer, _ *shower, v view[T], ends []endpoint, answ
 	for i, e := range ends {
 		tables := v.tables(answers[i])
 		if v.merge {
-			all = mergeTable(all, e.name, &tables[0])
+			all = mergeTable(all, e.Name, &tables[0])
 			continue
 		}
-		if e.name != "" {
-			fmt.Fprintf(w, "%s%s:\n", map[bool]string{true: "\n"}[i > 0], e.name)
+		if e.Name != "" {
+			fmt.Fprintf(w, "%s%s:\n", map[bool]string{true: "\n"}[i > 0], e.Name)
 		}
 		for k := range tables {
 			if k > 0 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/internal/control"
 	"softswitch/live/node"
 	"softswitch/unit"
 	"softswitch/view/observe"
@@ -22,9 +23,9 @@ type portWatermarks struct {
 }
 
 // fetchWatermarks makes a fetch of what of says of each port and class.
-func fetchWatermarks(lossless bool, of func(p *observe.Port, class int) int) func(endpoint) (watermarks, error) {
-	return func(e endpoint) (out watermarks, err error) {
-		w, err := get[observe.Switch](e, "stats", nil)
+func fetchWatermarks(lossless bool, of func(p *observe.Port, class int) int) func(control.Endpoint) (watermarks, error) {
+	return func(e control.Endpoint) (out watermarks, err error) {
+		w, err := control.Get[observe.Switch](e, "stats", nil)
 		if err != nil {
 			return out, err
 		}
@@ -90,8 +91,8 @@ type queuePort struct {
 	Dropped classes `json:"dropped_packets"`
 }
 
-func fetchQueues(e endpoint) (out queueCounters, err error) {
-	c, err := get[observe.Counters](e, "counters", node.CounterArgs{What: node.ClearQueue})
+func fetchQueues(e control.Endpoint) (out queueCounters, err error) {
+	c, err := control.Get[observe.Counters](e, "counters", node.CounterArgs{What: node.ClearQueue})
 	if err != nil {
 		return out, err
 	}
@@ -144,7 +145,7 @@ frame came in: see "softswitch show interfaces counters".`,
 func (s *shower) buffer() *cobra.Command {
 	configuration := command(s, view[observe.Setup]{
 		use: "configuration", short: "Pools and profiles, in bytes",
-		fetch:  func(e endpoint) (observe.Setup, error) { return get[observe.Setup](e, "setup", nil) },
+		fetch:  func(e control.Endpoint) (observe.Setup, error) { return control.Get[observe.Setup](e, "setup", nil) },
 		tables: bufferTables,
 	})
 	return below("buffer", "The buffer's configuration", configuration)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/internal/control"
 	"softswitch/view/observe"
 )
 
@@ -18,11 +19,11 @@ type declared struct {
 	setup observe.Setup
 }
 
-func fetchDeadlocks(e endpoint) (d declared, err error) {
-	if d.setup, err = get[observe.Setup](e, "setup", nil); err != nil {
+func fetchDeadlocks(e control.Endpoint) (d declared, err error) {
+	if d.setup, err = control.Get[observe.Setup](e, "setup", nil); err != nil {
 		return d, err
 	}
-	d.Deadlocks, err = get[observe.Deadlocks](e, "deadlocks", nil)
+	d.Deadlocks, err = control.Get[observe.Deadlocks](e, "deadlocks", nil)
 	return d, err
 }
 
@@ -105,11 +106,11 @@ type labelled struct {
 
 func (l labelled) MarshalJSON() ([]byte, error) { return json.Marshal(l.labels) }
 
-func fetchLabels(e endpoint) (l labelled, err error) {
-	if l.setup, err = get[observe.Setup](e, "setup", nil); err != nil {
+func fetchLabels(e control.Endpoint) (l labelled, err error) {
+	if l.setup, err = control.Get[observe.Setup](e, "setup", nil); err != nil {
 		return l, err
 	}
-	l.labels, err = get[[]observe.Labels](e, "labels", nil)
+	l.labels, err = control.Get[[]observe.Labels](e, "labels", nil)
 	return l, err
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/internal/control"
 	"softswitch/live/node"
 	"softswitch/unit"
 	"softswitch/view/observe"
@@ -62,8 +63,8 @@ type pfcHistory struct {
 	Paused      bool      `json:"paused"`
 }
 
-func fetchPFC(e endpoint) (out pfcCounters, err error) {
-	c, err := get[observe.Counters](e, "counters", node.CounterArgs{What: node.ClearPFC})
+func fetchPFC(e control.Endpoint) (out pfcCounters, err error) {
+	c, err := control.Get[observe.Counters](e, "counters", node.CounterArgs{What: node.ClearPFC})
 	if err != nil {
 		return out, err
 	}
@@ -134,7 +135,7 @@ to be paused, how long in all, and how long the latest pause lasted or has laste
 	counters.Flags().BoolVar(&history, "history", false, "what the received pauses did to the queues")
 	priority := command(s, view[observe.Setup]{
 		use: "priority", short: "Lossless priorities by interface",
-		fetch: func(e endpoint) (observe.Setup, error) { return get[observe.Setup](e, "setup", nil) },
+		fetch: func(e control.Endpoint) (observe.Setup, error) { return control.Get[observe.Setup](e, "setup", nil) },
 		tables: func(v observe.Setup) []table {
 			t := table{header: []string{"Interface", "Lossless priorities"}, left: 2}
 			for _, p := range v.Ports {
@@ -167,8 +168,8 @@ func joinInts(ns []int) string {
 	return strings.Join(s, ",")
 }
 
-func fetchWatchdog(e endpoint) (*observe.Watchdog, error) {
-	return get[*observe.Watchdog](e, "pfcwd", nil)
+func fetchWatchdog(e control.Endpoint) (*observe.Watchdog, error) {
+	return control.Get[*observe.Watchdog](e, "pfcwd", nil)
 }
 
 func (s *shower) pfcwd() *cobra.Command {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/internal/control"
 	"softswitch/live/node"
 	"softswitch/scenario/config"
 	"softswitch/unit"
@@ -17,7 +18,7 @@ import (
 func (s *shower) interfaces() *cobra.Command {
 	status := command(s, view[observe.Setup]{
 		use: "status", short: "Speed, state and far end of each interface",
-		fetch: func(e endpoint) (observe.Setup, error) { return get[observe.Setup](e, "setup", nil) },
+		fetch: func(e control.Endpoint) (observe.Setup, error) { return control.Get[observe.Setup](e, "setup", nil) },
 		tables: func(v observe.Setup) []table {
 			t := table{header: []string{"Interface", "Speed", "MTU", "Oper", "MAC", "Far end"}}
 			for _, p := range v.Ports {
@@ -102,8 +103,8 @@ func (c *interfaceCount) less(old interfaceCount) {
 	}
 }
 
-func fetchInterfaces(e endpoint) (out interfaceCounters, err error) {
-	c, err := get[observe.Counters](e, "counters", node.CounterArgs{What: node.ClearInterfaces})
+func fetchInterfaces(e control.Endpoint) (out interfaceCounters, err error) {
+	c, err := control.Get[observe.Counters](e, "counters", node.CounterArgs{What: node.ClearInterfaces})
 	if err != nil {
 		return out, err
 	}
@@ -145,12 +146,14 @@ kernel lost because the switch was too slow.`,
 	})
 }
 
-func fetchTables(e endpoint) (observe.Tables, error) { return get[observe.Tables](e, "tables", nil) }
+func fetchTables(e control.Endpoint) (observe.Tables, error) {
+	return control.Get[observe.Tables](e, "tables", nil)
+}
 
 func (s *shower) route() *cobra.Command {
 	return command(s, view[[]observe.Route]{
 		use: "route", short: "Routes, which of their ports are in use, and their backups",
-		fetch: func(e endpoint) ([]observe.Route, error) {
+		fetch: func(e control.Endpoint) ([]observe.Route, error) {
 			t, err := fetchTables(e)
 			return t.Routes, err
 		},
@@ -191,7 +194,7 @@ func addRoute(t *table, r observe.Route) {
 func (s *shower) mac() *cobra.Command {
 	return command(s, view[[]observe.MACEntry]{
 		use: "mac", short: "Stations and the ports by which they are reached",
-		fetch: func(e endpoint) ([]observe.MACEntry, error) {
+		fetch: func(e control.Endpoint) ([]observe.MACEntry, error) {
 			t, err := fetchTables(e)
 			return t.MAC, err
 		},
@@ -208,7 +211,7 @@ func (s *shower) mac() *cobra.Command {
 func (s *shower) arp() *cobra.Command {
 	return command(s, view[[]observe.ARPEntry]{
 		use: "arp", short: "Neighbours and their addresses",
-		fetch: func(e endpoint) ([]observe.ARPEntry, error) {
+		fetch: func(e control.Endpoint) ([]observe.ARPEntry, error) {
 			t, err := fetchTables(e)
 			return t.ARP, err
 		},

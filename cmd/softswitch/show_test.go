@@ -376,15 +376,3 @@ to-core0  UC4             0
 		}
 	}
 }
-
-// TestGather: errors of one text are said once.
-func TestGather(t *testing.T) {
-	ends := []endpoint{{name: "a"}, {name: "b"}, {name: "c"}, {name: "d"}}
-	err := gather(ends, []error{io.EOF, nil, io.ErrShortWrite, io.EOF})
-	if want := "a, d: EOF\nc: short write"; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
-	if err := gather(ends[:1], []error{nil}); err != nil {
-		t.Errorf("no error is %v", err)
-	}
-}

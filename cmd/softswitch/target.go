@@ -1,13 +1,10 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"softswitch/internal/control"
 	"softswitch/internal/strictyaml"
@@ -18,9 +15,6 @@ import (
 // target is which running switches a command is about: the one behind a control
 // socket, or those of a lab.
 type target struct{ socket, lab string }
-
-// endpoint is a node that can be asked.
-type endpoint struct{ name, path string }
 
 // flags gives c, and the commands below it, the flags of a target.
 func (t *target) flags(c *cobra.Command) {
@@ -46,12 +40,12 @@ func (t *target) completeSwitches(*cobra.Command, []string, string) ([]string, c
 }
 
 // switches are the switches of these names, all if there are none.
-func (t *target) switches(names []string) ([]endpoint, error) {
+func (t *target) switches(names []string) ([]control.Endpoint, error) {
 	if t.socket != "" {
 		if len(names) > 0 {
 			return nil, fmt.Errorf("--socket is one switch; %q names nodes of a lab", strings.Join(names, " "))
 		}
-		return []endpoint{{"", t.socket}}, nil
+		return []control.Endpoint{{Path: t.socket}}, nil
 	}
 	st, err := loadLab(t.lab)
 	if err != nil {
@@ -61,9 +55,9 @@ func (t *target) switches(names []string) ([]endpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	var found []endpoint
+	var found []control.Endpoint
 	for _, n := range nodes {
-		found = append(found, endpoint{n.Name, lab.ControlPath(n)})
+		found = append(found, control.Endpoint{Name: n.Name, Path: lab.ControlPath(n)})
 	}
 	return found, nil
 }
@@ -102,62 +96,4 @@ func nodeNames(st *netnslab.State, kind string) (names []string) {
 		}
 	}
 	return names
-}
-
-// callsMax bounds how many nodes are asked at once.
-const callsMax = 8
-
-// askAll calls ask for every endpoint, several at once. It returns the endpoints that
-// answered, in their order, their answers, and an error that names the others.
-func askAll[T any](ctx context.Context, ends []endpoint, ask func(endpoint) (T, error)) (there []endpoint, answers []T, err error) {
-	all, errs := make([]T, len(ends)), make([]error, len(ends))
-	var group errgroup.Group
-	group.SetLimit(callsMax)
-	for i, e := range ends {
-		group.Go(func() error {
-			if errs[i] = ctx.Err(); errs[i] == nil {
-				all[i], errs[i] = ask(e)
-			}
-			return nil
-		})
-	}
-	group.Wait()
-	for i, e := range ends {
-		if errs[i] == nil {
-			there, answers = append(there, e), append(answers, all[i])
-		}
-	}
-	return there, answers, gather(ends, errs)
-}
-
-// gather is the errors of endpoints, those of one text as one; nil if there are none.
-func gather(ends []endpoint, errs []error) error {
-	var first []error
-	names := map[string][]string{}
-	for i, err := range errs {
-		if err == nil {
-			continue
-		}
-		if names[err.Error()] == nil {
-			first = append(first, err)
-		}
-		names[err.Error()] = append(names[err.Error()], ends[i].name)
-	}
-	for i, err := range first {
-		if who := strings.Join(names[err.Error()], ", "); who != "" {
-			first[i] = fmt.Errorf("%s: %w", who, err)
-		}
-	}
-	return errors.Join(first...)
-}
-
-// call asks the node at e.
-func (e endpoint) call(do string, args, result any) error {
-	return control.Call(e.path, do, args, result)
-}
-
-// get asks the node at e for a T.
-func get[T any](e endpoint, do string, args any) (v T, err error) {
-	err = e.call(do, args, &v)
-	return v, err
 }

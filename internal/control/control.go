@@ -2,7 +2,7 @@
 // answers as JSON lines over a unix socket, one after the other.
 //
 // Read in this order: Request, Serve (the node's side), Call (the other side), Stream and
-// Open (answers that go on).
+// Open (answers that go on), ask.go (many nodes at once).
 //
 // Invariants:
 //   - one-server: a socket on which a process listens is never taken over;
