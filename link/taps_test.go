@@ -12,18 +12,7 @@ import (
 // read reads all of a capture.
 func read(t *testing.T, file io.Reader) (links []pcapng.Interface, frames []pcapng.Packet, stats []pcapng.Statistics) {
 	t.Helper()
-	r, err := pcapng.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		block, err := r.Next()
-		if err == io.EOF {
-			return links, frames, stats
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	err := pcapng.Read(file, func(block any) {
 		switch b := block.(type) {
 		case pcapng.Interface:
 			links = append(links, b)
@@ -32,7 +21,11 @@ func read(t *testing.T, file io.Reader) (links []pcapng.Interface, frames []pcap
 		case pcapng.Statistics:
 			stats = append(stats, b)
 		}
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
+	return links, frames, stats
 }
 
 // pass sends frames by a link and takes them out at the other end.
@@ -118,11 +111,8 @@ func TestMark(t *testing.T) {
 	marked := make(chan result)
 	go func() {
 		defer close(marked)
-		r, err := pcapng.NewReader(file)
 		var res result
-		for err == nil {
-			var block any
-			block, err = r.Next()
+		pcapng.Read(file, func(block any) {
 			switch b := block.(type) {
 			case pcapng.Packet:
 				res.frames = append(res.frames, b)
@@ -130,7 +120,7 @@ func TestMark(t *testing.T) {
 				res.mark = b
 				marked <- res
 			}
-		}
+		})
 	}()
 	c, err := taps.Capture(out, CaptureOptions{Offset: offset})
 	if err != nil {

@@ -8,17 +8,15 @@ import (
 	"io"
 	"time"
 
-	"github.com/gopacket/gopacket"
 	"github.com/gopacket/gopacket/layers"
 	"github.com/gopacket/gopacket/pcapgo"
+
+	"softswitch/link/pcapng"
 )
 
 // maxFrame bounds what one packet of a capture may hold, in bytes: what tcpdump
 // calls its largest snapshot length.
 const maxFrame = 1 << 18
-
-// errCut says that the file ends in the middle of something.
-var errCut = errors.New("the capture is cut short here")
 
 // captured is one frame of a capture.
 type captured struct {
@@ -46,7 +44,7 @@ func open(r io.Reader) (source, error) {
 		switch m := binary.BigEndian.Uint32(magic); m {
 		case 0xa1b2c3d4, 0xd4c3b2a1, 0xa1b23c4d, 0x4d3cb2a1:
 			return openPcap(br)
-		case blockSection:
+		case 0x0a0d0d0a:
 			return openPcapng(br)
 		}
 	}
@@ -60,7 +58,7 @@ func openPcap(r io.Reader) (source, error) {
 	pr, err := pcapgo.NewReader(r)
 	switch {
 	case err == io.EOF || err == io.ErrUnexpectedEOF:
-		return nil, fmt.Errorf("decode: in the pcap header: %w", errCut)
+		return nil, fmt.Errorf("decode: in the pcap header: %w", pcapng.ErrCut)
 	case err != nil:
 		return nil, fmt.Errorf("decode: in the pcap header: %w", err)
 	case pr.LinkType() != layers.LinkTypeEthernet:
@@ -75,7 +73,7 @@ func (s pcapSource) next() (captured, error) {
 	data, ci, err := s.r.ReadPacketData()
 	// EOF with a length: the header was there, the packet was not.
 	if err == io.ErrUnexpectedEOF || err == io.EOF && ci.CaptureLength > 0 {
-		return captured{}, errCut
+		return captured{}, pcapng.ErrCut
 	}
 	if err != nil {
 		return captured{}, err
@@ -84,34 +82,24 @@ func (s pcapSource) next() (captured, error) {
 }
 
 // ngSource is a pcapng file: interfaces with names and link types of their own.
-type ngSource struct{ r *pcapgo.NgReader }
+type ngSource struct{ f *pcapng.Frames }
 
 func openPcapng(r io.Reader) (source, error) {
-	nr, err := pcapgo.NewNgReader(&blockReader{r: r}, pcapgo.NgReaderOptions{WantMixedLinkType: true, SkipUnknownVersion: true})
+	f, err := pcapng.NewFrames(r, nil)
 	if err != nil {
 		return nil, fmt.Errorf("decode: in the pcapng header: %w", err)
 	}
-	return ngSource{nr}, nil
+	return ngSource{f}, nil
 }
 
 func (s ngSource) next() (captured, error) {
-	data, ci, err := s.r.ReadPacketData()
+	data, ci, _, err := s.f.Next()
 	if err != nil {
 		return captured{}, err
 	}
-	in, err := s.r.Interface(ci.InterfaceIndex)
-	if err != nil {
-		return captured{}, err
+	name, ethernet, err := s.f.Interface(ci)
+	if name == "" {
+		name = fmt.Sprintf("if%d", ci.InterfaceIndex)
 	}
-	return captured{
-		data: data, length: ci.Length, at: ci.Timestamp, iface: interfaceName(in, ci),
-		ethernet: in.LinkType == layers.LinkTypeEthernet,
-	}, nil
-}
-
-func interfaceName(in pcapgo.NgInterface, ci gopacket.CaptureInfo) string {
-	if in.Name == "" {
-		return fmt.Sprintf("if%d", ci.InterfaceIndex)
-	}
-	return in.Name
+	return captured{data: data, length: ci.Length, at: ci.Timestamp, iface: name, ethernet: ethernet}, err
 }

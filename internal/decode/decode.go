@@ -3,13 +3,12 @@
 //
 //	reader --> open: by magic --> frames --> read: untag, parse --> Record --> line
 //	           pcap | pcapng                                                  text | JSON
-//	                  `-- blocks are checked before the library sees them
 //
 // tcpdump takes a PFC frame for an unknown opcode and Wireshark stops behind the
 // timers; this knows both the frame and the TLV in its padding.
 //
-// Read in this order: Decode (decode.go), capture.go and blocks.go (where frames
-// come from), record.go (what a frame says), text.go (how it is printed).
+// Read in this order: Decode (decode.go), capture.go (where frames come from),
+// record.go (what a frame says), text.go (how it is printed).
 //
 // Invariants:
 //   - every frame of the capture is counted once: printed or other;

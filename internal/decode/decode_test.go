@@ -374,6 +374,7 @@ func TestDamagedPcapng(t *testing.T) {
 	enhanced := func(captured uint32) []byte {
 		return block(6, append(words(0, 0, 0, captured, captured), pfc(nil)...))
 	}
+	const lengths = "the lengths of a pcapng block and of what it holds do not fit into each other"
 	for _, tt := range []struct {
 		name string
 		file []byte
@@ -386,15 +387,14 @@ func TestDamagedPcapng(t *testing.T) {
 		{"length of 4 GB", join(section, lie(iface, 0xfffffffc)), "packet 1: a pcapng block of type 0x1 says it has 4294967292 bytes"},
 		{"odd length", join(section, lie(iface, 21)), "packet 1: a pcapng block of type 0x1 says it has 21 bytes"},
 		{"two lengths", join(section, set(bytes.Clone(iface), 16, 24)), "packet 1: a pcapng block of type 0x1 says it has 20 bytes at its start and 24 at its end"},
-		{"empty interface", join(section, block(1, nil)), "packet 1: a pcapng block of type 0x1 has a body of 0 bytes; want at least 8"},
-		{"captured length", join(section, iface, enhanced(61)), "packet 1: a pcapng packet says it has 61 captured bytes; its block holds 60"},
-		{"captured length of 4 GB", join(section, iface, enhanced(60), enhanced(1<<32-1)), "packet 2: a pcapng packet says it has 4294967295 captured bytes"},
-		{"simple packet", join(section, iface, block(3, append(words(64), pfc(nil)...))), "packet 1: a pcapng packet says it has 64 captured bytes"},
-		{"option overruns", join(section, block(1, join(ifaceBody, words(2|100<<16)))), "packet 1: a pcapng block of type 0x1 has option 2 of 100 bytes, with 0 left"},
-		{"option overruns statistics", join(section, iface, block(5, words(0, 0, 0, 4|8<<16, 0))), "packet 1: a pcapng block of type 0x5 has option 4 of 8 bytes, with 4 left"},
-		{"end of options with a length", join(section, block(1, join(ifaceBody, words(4<<16, 0)))), "packet 1: a pcapng block of type 0x1 has option 0 of 4 bytes"},
-		{"resolution 2^-64", join(section, block(1, join(ifaceBody, words(9|1<<16, 0xc0)))), "packet 1: a pcapng interface has timestamp resolution c0"},
-		{"no resolution", join(section, block(1, join(ifaceBody, words(9)))), "packet 1: a pcapng interface has timestamp resolution ;"},
+		{"empty interface", join(section, block(1, nil)), "packet 1: " + lengths},
+		{"captured length", join(section, iface, enhanced(61)), "packet 1: " + lengths},
+		{"captured length of 4 GB", join(section, iface, enhanced(60), enhanced(1<<32-1)), "packet 2: " + lengths},
+		{"simple packet", join(section, iface, block(3, append(words(64), pfc(nil)...))), "packet 1: " + lengths},
+		{"option overruns", join(section, block(1, join(ifaceBody, words(2|100<<16)))), "packet 1: " + lengths},
+		{"option overruns statistics", join(section, iface, block(5, words(0, 0, 0, 4|8<<16, 0))), "packet 1: " + lengths},
+		{"end of options with a length", join(section, block(1, join(ifaceBody, words(4<<16, 0)))), "packet 1: End of Options must be zero length"},
+		{"resolution 2^-64", join(section, block(1, join(ifaceBody, words(9|1<<16, 0xc0)))), "packet 1: Timestamp resolution 2^-64 is too high"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := run(tt.file, decode.Options{})

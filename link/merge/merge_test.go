@@ -127,18 +127,7 @@ func (o *output) blocks(t *testing.T) (names []string, frames []pcapng.Packet, s
 	if len(data) == 0 {
 		return names, frames, stats
 	}
-	r, err := pcapng.NewReader(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		block, err := r.Next()
-		if err == io.EOF {
-			return names, frames, stats
-		}
-		if err != nil {
-			t.Fatalf("the output is not whole: %v", err)
-		}
+	err := pcapng.Read(bytes.NewReader(data), func(block any) {
 		switch b := block.(type) {
 		case pcapng.Interface:
 			names = append(names, b.Name)
@@ -147,7 +136,11 @@ func (o *output) blocks(t *testing.T) (names []string, frames []pcapng.Packet, s
 		case pcapng.Statistics:
 			stats = append(stats, b)
 		}
+	})
+	if err != nil {
+		t.Fatalf("the output is not whole: %v", err)
 	}
+	return names, frames, stats
 }
 
 func newBench(t *testing.T, names ...string) *bench {

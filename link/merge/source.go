@@ -3,7 +3,6 @@ package merge
 import (
 	"errors"
 	"fmt"
-	"io"
 	"syscall"
 	"time"
 
@@ -18,39 +17,28 @@ var (
 // item is a block of a source, or its end.
 type item struct {
 	node  int
-	block any // as pcapng.Reader returns it
+	block any // as pcapng.Read tells it
 	ended bool
 	err   error // what cut it short; nil for an orderly end
 }
 
 // read passes on what a source says, in order, until its end or gone.
 func read(s Source, node int, items chan<- item, gone <-chan struct{}) {
-	pass := func(it item) bool {
+	pass := func(it item) {
 		it.node = node
 		select {
 		case items <- it:
-			return true
 		case <-gone:
-			return false
 		}
 	}
-	r, err := pcapng.NewReader(s.Conn)
-	for orderly := false; ; {
-		var block any
-		if err == nil {
-			block, err = r.Next()
-		}
-		if err != nil {
-			pass(item{ended: true, err: reason(err, orderly)})
-			return
-		}
+	orderly := false
+	err := pcapng.Read(s.Conn, func(block any) {
 		if st, ok := block.(pcapng.Statistics); ok {
 			orderly = st.End
 		}
-		if !pass(item{block: block}) {
-			return
-		}
-	}
+		pass(item{block: block})
+	})
+	pass(item{ended: true, err: reason(err, orderly)})
 }
 
 // reason is what cut a stream short, nil if it said that it ends.
@@ -59,7 +47,7 @@ func reason(err error, orderly bool) error {
 	case orderly:
 		return nil
 	// A peer that goes without having read all that it was asked resets the connection.
-	case err == io.EOF, errors.Is(err, pcapng.ErrCut), errors.Is(err, syscall.ECONNRESET):
+	case err == nil, errors.Is(err, pcapng.ErrCut), errors.Is(err, syscall.ECONNRESET):
 		return errCut
 	}
 	return fmt.Errorf("it cannot be read: %w", err)

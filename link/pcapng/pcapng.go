@@ -1,6 +1,7 @@
 // Package pcapng writes captures in the pcapng format, with a comment on each
 // frame that has one, as Wireshark shows in its column frame.comment, and reads its
-// own again.
+// own again: with comments, directions and statistics (Read), or the frames of any
+// capture (Frames). pcapgo reads, behind a check that each block is whole.
 //
 //	file = SHB  IDB(eth0)  IDB(eth1)  EPB  EPB  ...  IDB(eth2)  EPB  ...  ISB  ISB
 //
@@ -12,17 +13,21 @@
 // Names and numbers are those of the Internet draft "PCAP Now Generic (pcapng) Capture
 // File Format", sections 3.5 (options), 4.1 (SHB), 4.2 (IDB), 4.3 (EPB) and 4.6 (ISB).
 //
-// Read in this order: pcapng.go (Writer), block.go (blocks and options), reader.go.
+// pcapgo's writer is not used: it cannot begin a capture before its first interface is
+// known, and writes to the file wherever its buffer is full.
+//
+// Read in this order: pcapng.go (Writer), block.go (blocks and options), frames.go,
+// reader.go.
 //
 // Invariants:
 //   - whole-blocks: each write to the file ends at the end of a block, so that a
 //     capture can be read while it grows.
 //   - nanoseconds: time stamps are nanoseconds since 1970.
 //   - little-endian: on every machine.
-//   - bounded: the Reader takes no block of more than blockMax bytes, and nothing that
-//     it reads makes it panic.
+//   - bounded: no block of more than blockMax bytes is read, and nothing that is read
+//     makes the reader panic.
 //
-// It knows no link type but Ethernet, and reads no captures of other programs.
+// Writer and Read know no link type but Ethernet.
 package pcapng
 
 import (
