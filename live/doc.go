@@ -18,7 +18,9 @@
 //     one batch and never across a system call that sends or receives;
 //   - order: the frames of a port are written in the order of Transmit, since its
 //     port lock is held from Transmit to Write;
-//   - no lost wake-up: a port that becomes ready is drained after that.
+//   - no lost wake-up: a port that becomes ready is drained after that. Whoever has
+//     the news sets tx.again before it tries the port lock, and whoever held the lock
+//     looks at tx.again after letting go of it; so kick alone may take that lock.
 //
 // What it does not do: it decides nothing about frames, and it opens no
 // namespace: it runs where its process runs.

@@ -180,10 +180,7 @@ func (n *Node) Sync() {
 // waited to be read, at worst: how long it was starved of a processor.
 func (n *Node) Lateness() (worst unit.Time) {
 	for _, p := range n.ports {
-		p.tx.mu.Lock()
-		worst = max(worst, p.tx.late)
-		p.tx.mu.Unlock()
-		worst = max(worst, n.Stats(p.n).Waited)
+		worst = max(worst, unit.Time(p.tx.late.Load()), n.Stats(p.n).Waited)
 	}
 	return worst
 }

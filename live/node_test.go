@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -84,28 +85,66 @@ func TestForwardsInOrderBothWays(t *testing.T) {
 	}
 }
 
+// wakeUps is how long TestNoWakeUpIsLost looks for one:
+//
+//	go test ./live -run TestNoWakeUpIsLost -wakeups 10m -timeout 15m
+var wakeUps = flag.Duration("wakeups", 2*time.Second, "how long TestNoWakeUpIsLost runs")
+
 // In each round one frame comes at every port but one, all at once, and all leave
-// through that one: goroutines meet at its lock. A wake-up that is lost there stops
-// the round, since nothing else makes the port ready.
+// through that one: goroutines meet at its lock, while others read whatever statistics
+// are made of. A wake-up that is lost there stops the round, since nothing else makes
+// the port ready.
 func TestNoWakeUpIsLost(t *testing.T) {
 	const ports = 4
-	rounds := 30_000
-	if testing.Short() {
-		rounds = 3000
-	}
 	b := startBed(t, ports, opts{})
-	for round := range rounds {
-		to := unit.Port(round % ports)
+	defer readStatistics(b, 4)()
+	rounds := 0
+	for end := time.Now().Add(*wakeUps); time.Now().Before(end); rounds++ {
+		to := unit.Port(rounds % ports)
 		for from := range unit.Port(ports) {
 			if from != to {
-				b.write(from, frame(from, to, uint64(round), round%2 == 0))
+				b.write(from, frame(from, to, uint64(rounds), rounds%2 == 0))
 			}
 		}
 		for _, f := range b.read(to, ports-1) {
-			if number(f) != uint64(round) {
-				t.Fatalf("frame of round %d came in round %d", number(f), round)
+			if number(f) != uint64(rounds) {
+				t.Fatalf("frame of round %d came in round %d", number(f), rounds)
 			}
 		}
+	}
+	t.Logf("%d rounds", rounds)
+}
+
+// readStatistics has n goroutines read a node's statistics until stop returns.
+func readStatistics(b *bed, n int) (stop func()) {
+	ended := make(chan struct{})
+	var readers sync.WaitGroup
+	for i := range n {
+		readers.Go(func() {
+			for k := i; ; k++ {
+				select {
+				case <-ended:
+					return
+				default:
+				}
+				switch k % 5 {
+				case 0:
+					b.Lateness()
+				case 1:
+					b.Stats(unit.Port(k % len(b.ports)))
+				case 2:
+					b.EventsLost()
+				case 3:
+					b.Sync()
+				case 4:
+					b.Do(func(unit.Time) {})
+				}
+			}
+		})
+	}
+	return func() {
+		close(ended)
+		readers.Wait()
 	}
 }
 

@@ -17,15 +17,17 @@ const busyRetry = 50 * unit.Microsecond
 
 // tx is a port's sending side.
 type tx struct {
-	again atomic.Bool // the port is to be drained, once more if someone is at it
+	again atomic.Bool  // the port is to be drained, once more if someone is at it
+	late  atomic.Int64 // ns: the most that a deadline was missed by
 	timer *timer.Timer
 
+	// mu is taken by kick alone, which looks at again after it has let go of it: a
+	// kick that finds it taken leaves its news to whoever holds it.
 	mu    sync.Mutex
 	lend  lend      // guarded by mu: what Transmit lent; [0, n) is not yet Sent
 	n     int       // guarded by mu
 	wrote int       // guarded by mu: of those, how many the link took
 	armed unit.Time // guarded by mu: the timer's deadline
-	late  unit.Time // guarded by mu: the most that a deadline was missed by
 }
 
 func (t *tx) init(tm *timer.Timer) {
@@ -119,7 +121,7 @@ func (p *port) write() bool {
 func (p *port) arm(at unit.Time) {
 	t := &p.tx
 	if now := timer.Now(); t.armed <= now {
-		t.late = max(t.late, now-t.armed)
+		t.late.Store(max(t.late.Load(), int64(now-t.armed)))
 		t.armed = unit.Never // it has fired
 	}
 	if at < t.armed {
