@@ -15,7 +15,8 @@
 //
 // Invariants:
 //   - one lock: every call of the machine is made under Node.mu, which is held for
-//     one batch and never across a system call that sends or receives;
+//     one batch and never across a system call; what a caller of Do does there is
+//     copying, too, and link statistics are asked for before;
 //   - order: the frames of a port are written in the order of Transmit, since its
 //     port lock is held from Transmit to Write;
 //   - no lost wake-up: a port that becomes ready is drained after that. Whoever has

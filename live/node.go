@@ -83,11 +83,12 @@ type port struct {
 	n    unit.Port
 	opt  Port
 
-	linkMu sync.Mutex
-	link   link.Link     // guarded by linkMu; nil while the interface is gone
-	index  int           // guarded by linkMu: the interface that link was opened on
-	total  link.Stats    // guarded by linkMu: of links that were closed
-	done   chan struct{} // guarded by linkMu: closed when link's rxLoop has ended
+	linkMu   sync.Mutex
+	link     link.Link     // guarded by linkMu; nil while the interface is gone
+	index    int           // guarded by linkMu: the interface that link was opened on
+	done     chan struct{} // guarded by linkMu: closed when link's rxLoop has ended
+	counting link.Link     // guarded by linkMu: whose statistics total lacks; nil for none
+	total    link.Stats    // guarded by linkMu: of links that were closed
 
 	rx rx
 	tx tx
@@ -185,16 +186,26 @@ func (n *Node) Lateness() (worst unit.Time) {
 	return worst
 }
 
-// Stats are the link statistics of a port, over all links that it had.
+// Stats are the link statistics of a port, over all links that it had. It asks the
+// kernel, which may take its time: do not call it inside Do.
 func (n *Node) Stats(p unit.Port) link.Stats {
 	q := n.ports[p]
 	q.linkMu.Lock()
-	defer q.linkMu.Unlock()
-	s := q.total
-	if q.link != nil {
-		s = addStats(s, q.link.Stats())
+	s, l := q.total, q.counting
+	q.linkMu.Unlock()
+	if l != nil {
+		s = addStats(s, l.Stats())
 	}
 	return s
+}
+
+// AllStats are the link statistics of all ports.
+func (n *Node) AllStats() []link.Stats {
+	all := make([]link.Stats, len(n.ports))
+	for i := range all {
+		all[i] = n.Stats(unit.Port(i))
+	}
+	return all
 }
 
 // EventsLost is the number of events that were not logged because the log was too
@@ -282,7 +293,7 @@ func (p *port) open(index int) error {
 	}
 	done := make(chan struct{})
 	p.linkMu.Lock()
-	p.link, p.index, p.done = l, index, done
+	p.link, p.index, p.done, p.counting = l, index, done, l
 	p.linkMu.Unlock()
 	go func() {
 		defer close(done)
@@ -303,8 +314,9 @@ func (p *port) closeLink() {
 	}
 	l.Close()
 	<-done
+	last := l.Stats()
 	p.linkMu.Lock()
-	p.total = addStats(p.total, l.Stats())
+	p.total, p.counting = addStats(p.total, last), nil
 	p.linkMu.Unlock()
 }
 

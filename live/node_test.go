@@ -395,6 +395,75 @@ func TestLinkGoneAndBack(t *testing.T) {
 	}
 }
 
+// asleep is a link whose Stats does not return until wake is closed.
+type asleep struct {
+	link.Link
+	asked, wake chan struct{}
+}
+
+func (a *asleep) Stats() link.Stats {
+	select {
+	case a.asked <- struct{}{}:
+	default:
+	}
+	<-a.wake
+	return a.Link.Stats()
+}
+
+// A kernel that is slow to say what it counted does not stop the machine.
+func TestFramesFlowWhileStatisticsAreAwaited(t *testing.T) {
+	asked, wake := make(chan struct{}, 1), make(chan struct{})
+	b := startBed(t, 2, opts{wrap: func(_ Port, l link.Link) link.Link { return &asleep{l, asked, wake} }})
+	got := make(chan link.Stats)
+	go func() { got <- b.Stats(1) }()
+	await(t, asked, "the link to be asked")
+	if err := b.stream(0, 1, 1000, 100, rand.New(rand.NewPCG(1, 1))); err != nil {
+		t.Error(err)
+	}
+	close(wake)
+	if s := <-got; s.Sent < 1000 {
+		t.Errorf("%d frames were sent, want 1000 at least", s.Sent)
+	}
+}
+
+// slowClose is a link that calls closing before it closes.
+type slowClose struct {
+	link.Link
+	closing func()
+}
+
+func (s *slowClose) Close() error {
+	s.closing()
+	return s.Link.Close()
+}
+
+// What a link has counted is in the node's statistics also while it is being closed.
+func TestStatisticsDoNotGoBack(t *testing.T) {
+	var b *bed
+	checked := make(chan struct{}, 1)
+	b = startBed(t, 2, opts{wrap: func(p Port, l link.Link) link.Link {
+		if p.Name != "p1" {
+			return l
+		}
+		return &slowClose{l, func() {
+			if s := b.Stats(1); s.Sent != 100 {
+				t.Errorf("while the link is closed %d frames were sent, want 100", s.Sent)
+			}
+			checked <- struct{}{}
+		}}
+	}})
+	for n := range uint64(100) {
+		b.write(0, frame(0, 1, n, false))
+	}
+	wantNumbers(t, "before", b.read(1, 100), 0)
+	b.setLink(1, 0, false)
+	await(t, checked, "the link to be closed")
+	b.setLink(1, 2, true)
+	if s := b.Stats(1); s.Sent != 100 {
+		t.Errorf("with another link %d frames were sent, want 100", s.Sent)
+	}
+}
+
 // An interface that was deleted and made again before anyone told of the deletion.
 func TestNewIndexIsANewLink(t *testing.T) {
 	b := startBed(t, 2, opts{})

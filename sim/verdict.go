@@ -127,14 +127,13 @@ func (w *World) hop() (worst unit.Time) {
 }
 
 func (w *World) snapshots() (switches []observe.Switch, hosts []observe.Host) {
-	none := func(unit.Port) link.Stats { return link.Stats{} }
 	for i := range w.nodes {
 		switch n := &w.nodes[i]; {
 		case n.dead:
 		case n.sw != nil:
-			switches = append(switches, observe.TakeSwitch(n.sw, none))
+			switches = append(switches, observe.TakeSwitch(n.sw, nil))
 		case n.host != nil:
-			hosts = append(hosts, observe.TakeHost(n.host, none))
+			hosts = append(hosts, observe.TakeHost(n.host, link.Stats{}))
 		}
 	}
 	return switches, hosts

@@ -56,7 +56,8 @@ func (r *runner) hostRequest(n *live.Node, h *host.Host, cfg config.Host, req co
 
 func takeHost(n *live.Node, h *host.Host) (out observe.Host) {
 	var at unit.Time
-	n.Do(func(now unit.Time) { at, out = now, observe.TakeHost(h, n.Stats) })
+	links := n.AllStats()
+	n.Do(func(now unit.Time) { at, out = now, observe.TakeHost(h, links[0]) })
 	out.Live = liveStats(n)
 	out.At = at
 	return out

@@ -49,13 +49,17 @@ func RunNIC(ctx context.Context, cfg config.Host) error {
 		if err != nil {
 			return nil, err
 		}
-		var stats observe.NIC
-		var at unit.Time
-		node.Do(func(now unit.Time) { at, stats = now, observe.TakeNIC(n, node.Stats, lost-before) })
-		stats.Live = liveStats(node)
-		stats.At = at
-		return stats, nil
+		return takeNIC(node, n, lost-before), nil
 	})
+}
+
+func takeNIC(node *live.Node, n *nic.NIC, sockets uint64) (out observe.NIC) {
+	var at unit.Time
+	links := node.AllStats()
+	node.Do(func(now unit.Time) { at, out = now, observe.TakeNIC(n, links, sockets) })
+	out.Live = liveStats(node)
+	out.At = at
+	return out
 }
 
 // nicRequest does what a host can be asked to do. A NIC's programs start and stop by

@@ -85,7 +85,8 @@ func (s *switchNode) stats(n *live.Node, _ json.RawMessage) (any, error) {
 
 func (s *switchNode) snapshot(n *live.Node) (out observe.Switch) {
 	var at unit.Time
-	n.Do(func(now unit.Time) { at, out = now, observe.TakeSwitch(s.sw, n.Stats) })
+	links := n.AllStats()
+	n.Do(func(now unit.Time) { at, out = now, observe.TakeSwitch(s.sw, links) })
 	out.Live = liveStats(n)
 	out.At = at
 	return out

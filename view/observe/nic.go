@@ -58,13 +58,13 @@ type ArrivalLoss struct {
 	Ring     uint64 `json:"ring"` // the process was too late for them
 }
 
-// TakeNIC takes a snapshot of n; stats gives the link statistics of a port, and sockets is
-// how many datagrams were lost at sockets.
-func TakeNIC(n *nic.NIC, stats func(unit.Port) link.Stats, sockets uint64) NIC {
+// TakeNIC takes a snapshot of n. links are the statistics of its two links, and sockets
+// is how many datagrams were lost at sockets.
+func TakeNIC(n *nic.NIC, links []link.Stats, sockets uint64) NIC {
 	c, wire, stack := n.Config(), n.Counters(nic.Wire), n.Counters(nic.Stack)
 	out := NIC{
-		Host:  Host{Name: c.Name, ID: uint16(c.ID), Sent: []host.Sent{}, Received: []host.Received{}, Counters: n.HostCounters(), Link: stats(nic.Wire)},
-		Drain: n.Drain(), Stack: stats(nic.Stack),
+		Host:  Host{Name: c.Name, ID: uint16(c.ID), Sent: []host.Sent{}, Received: []host.Received{}, Counters: n.HostCounters(), Link: links[nic.Wire]},
+		Drain: n.Drain(), Stack: links[nic.Stack],
 	}
 	for class := range unit.Priority(unit.Priorities) {
 		k := &out.Classes[class]

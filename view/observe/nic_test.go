@@ -37,7 +37,7 @@ func TestNIC(t *testing.T) {
 	}
 	send(n, unit.Millisecond, nic.Wire)
 
-	got := TakeNIC(n, stats, 7)
+	got := TakeNIC(n, links, 7)
 	got.Live = Live{At: 2000, Lateness: 5}
 	wantGolden(t, "testdata/nic.json", got)
 	wantReadBack(t, got)

@@ -107,8 +107,9 @@ type Group struct {
 	HeadroomWatermark int `json:"headroom_watermark"`
 }
 
-// TakeSwitch takes a snapshot of s; stats gives the link statistics of a port.
-func TakeSwitch(s *dataplane.Switch, stats func(unit.Port) link.Stats) Switch {
+// TakeSwitch takes a snapshot of s. links are the statistics of its ports' links, nil
+// where it has none.
+func TakeSwitch(s *dataplane.Switch, links []link.Stats) Switch {
 	c := s.Config()
 	out := Switch{
 		Name: c.Name, ID: uint16(c.ID), Detector: s.Detector().Name(), DetectorBytes: s.Detector().StateBytes(),
@@ -116,7 +117,9 @@ func TakeSwitch(s *dataplane.Switch, stats func(unit.Port) link.Stats) Switch {
 	}
 	for i := range c.Ports {
 		p := takePort(s, unit.Port(i))
-		p.Link = stats(unit.Port(i))
+		if links != nil {
+			p.Link = links[i]
+		}
 		out.LosslessLost += s.Counters(unit.Port(i)).LosslessLost
 		out.Ports = append(out.Ports, p)
 	}
@@ -169,8 +172,8 @@ type Host struct {
 	Live
 }
 
-// TakeHost takes a snapshot of h.
-func TakeHost(h *host.Host, stats func(unit.Port) link.Stats) Host {
+// TakeHost takes a snapshot of h, whose link has these statistics.
+func TakeHost(h *host.Host, l link.Stats) Host {
 	c := h.Config()
-	return Host{Name: c.Name, ID: uint16(c.ID), Sent: h.Senders(), Received: h.Receivers(), Counters: *h.Counters(), Link: stats(0)}
+	return Host{Name: c.Name, ID: uint16(c.ID), Sent: h.Senders(), Received: h.Receivers(), Counters: *h.Counters(), Link: l}
 }

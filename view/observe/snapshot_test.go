@@ -89,8 +89,9 @@ func pause(c unit.Priority) []byte {
 	return b
 }
 
-func stats(p unit.Port) link.Stats {
-	return link.Stats{Received: 10 + uint64(p), Sent: 20, Drops: 30, Truncated: 40, Busy: 50, Waited: 60}
+var links = []link.Stats{
+	{Received: 10, Sent: 20, Drops: 30, Truncated: 40, Busy: 50, Waited: 60},
+	{Received: 11, Sent: 20, Drops: 30, Truncated: 40, Busy: 50, Waited: 60},
 }
 
 // A switch with a pause in force at port 1, behind which the frames of port 0
@@ -117,7 +118,7 @@ func TestSwitch(t *testing.T) {
 	}
 	send(s, 5000, 0)
 
-	got := TakeSwitch(s, stats)
+	got := TakeSwitch(s, links)
 	got.Live = Live{EventsLost: 1, Lateness: 2}
 	if p := got.Ports[1]; !p.Paused[3] || p.Queue[3].Bytes != 6000 || p.RxPause[3] != 1 || p.TxFrames[3] != 2 {
 		t.Errorf("port b: paused %v, %d bytes wait, %d pauses received, %d frames sent; want true, 6000, 1, 2", p.Paused[3], p.Queue[3].Bytes, p.RxPause[3], p.TxFrames[3])
@@ -159,11 +160,11 @@ func TestHost(t *testing.T) {
 	arrive(peer, 2000, 0, pause(3), make([]byte, 60))
 	h.Sent(1000, 0, fs)
 
-	sent := TakeHost(h, stats)
+	sent := TakeHost(h, links[0])
 	if len(sent.Sent) != 1 || sent.Sent[0] != (host.Sent{Number: 5, Name: "f", Frames: 1, Bytes: 1514}) {
 		t.Errorf("the sender's snapshot says %+v", sent.Sent)
 	}
-	got := TakeHost(peer, stats)
+	got := TakeHost(peer, links[0])
 	if len(got.Received) != 1 || got.Received[0].Frames != 1 || got.Counters.RxPause[3] != 1 || got.Counters.Other != 1 {
 		t.Errorf("the receiver's snapshot says %+v, %+v", got.Received, got.Counters)
 	}

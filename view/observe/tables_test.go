@@ -99,7 +99,7 @@ func TestWatchdog(t *testing.T) {
 func TestPauseTotal(t *testing.T) {
 	s := router(t, nil)
 	arrive(s, 1000, 1, pause(3))
-	got := TakeSwitch(s, stats).Ports[1]
+	got := TakeSwitch(s, nil).Ports[1]
 	if got.Pause[3] != (Pause{Count: 1, Start: 1000}) || got.Pause[3].Total(got.Paused[3], 1700) != 700 {
 		t.Errorf("in force: %+v, %d in all at 1700", got.Pause[3], got.Pause[3].Total(true, 1700))
 	}

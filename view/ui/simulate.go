@@ -5,7 +5,6 @@ import (
 
 	"softswitch/dataplane"
 	"softswitch/event"
-	"softswitch/link"
 	"softswitch/oracle"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
@@ -69,7 +68,7 @@ func planWiring(plan *scenario.Plan) (*wiring, error) {
 func countAll(m *model, world *sim.World, now unit.Time) {
 	i := 0
 	world.EachSwitch(func(s *dataplane.Switch) {
-		snap := observe.TakeSwitch(s, func(unit.Port) link.Stats { return link.Stats{} })
+		snap := observe.TakeSwitch(s, nil)
 		m.count(i, now, &snap)
 		i++
 	})

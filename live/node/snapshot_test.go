@@ -1,0 +1,120 @@
+package node
+
+import (
+	"context"
+	"net/netip"
+	"testing"
+	"time"
+
+	"softswitch/dataplane"
+	"softswitch/host"
+	"softswitch/host/nic"
+	"softswitch/link"
+	"softswitch/live"
+	"softswitch/unit"
+)
+
+// asleep is a link whose Stats does not return until wake is closed.
+type asleep struct {
+	link.Link
+	asked, wake chan struct{}
+}
+
+func (a *asleep) Stats() link.Stats {
+	select {
+	case a.asked <- struct{}{}:
+	default:
+	}
+	<-a.wake
+	return a.Link.Stats()
+}
+
+// While a snapshot waits for what the kernel has counted on a link, the machine runs.
+func TestSnapshotAsksTheKernelWithoutTheLock(t *testing.T) {
+	config := dataplane.Defaults()
+	config.ID, config.Name, config.Slots, config.Batch, config.Refresh = 1, "s1", 256, live.Batch, unit.Millisecond
+	config.Ports = []dataplane.PortConfig{{Name: "p0"}}
+	sw, err := dataplane.NewSwitch(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := host.New(host.Config{
+		ID: 2, Name: "h1", Address: netip.MustParseAddr("10.0.0.1"), Rate: 100_000_000, Quanta: 65535,
+		Refresh: unit.Millisecond, RxBuffer: 16_000, Batch: live.Batch, SlotBytes: 2048,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	card, err := nic.New(nic.Config{
+		ID: 3, Name: "h2", Rate: 100_000_000, Quanta: 65535,
+		Refresh: unit.Millisecond, RxBuffer: 16_000, Batch: live.Batch,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		m    live.Machine
+		take func(*live.Node)
+	}{
+		{"switch", sw, func(n *live.Node) { newSwitchNode(sw, "").snapshot(n) }},
+		{"host", h, func(n *live.Node) { takeHost(n, h) }},
+		{"nic", card, func(n *live.Node) { takeNIC(n, card, 0) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			asked, wake := make(chan struct{}, 1), make(chan struct{})
+			n := runOnPipes(t, c.m, func(l link.Link) link.Link { return &asleep{l, asked, wake} })
+			taken, done := make(chan struct{}), make(chan struct{})
+			go func() {
+				defer close(taken)
+				c.take(n)
+			}()
+			<-asked
+			go func() {
+				defer close(done)
+				n.Do(func(unit.Time) {})
+			}()
+			select {
+			case <-done:
+			case <-time.After(5 * time.Second):
+				t.Error("the machine stands still while its link is asked what it counted")
+			}
+			close(wake)
+			<-taken
+			<-done
+		})
+	}
+}
+
+// runOnPipes runs a machine until the test ends. Its links are pipes, in wrap.
+func runOnPipes(t *testing.T, m live.Machine, wrap func(link.Link) link.Link) *live.Node {
+	opt := live.Options{
+		Machine: m,
+		Open: func(live.Port) (link.Link, error) {
+			near, _ := link.Pipe()
+			return wrap(near), nil
+		},
+		Watch: func(ctx context.Context, _ []string, _ func(live.LinkState)) error {
+			<-ctx.Done()
+			return ctx.Err()
+		},
+	}
+	opt.Ports = make([]live.Port, m.Ports())
+	n, err := live.New(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Open(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- n.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return n
+}
