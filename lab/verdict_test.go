@@ -66,9 +66,9 @@ func TestVerdict(t *testing.T) {
 	quiet := make([]int64, scenario.Bins) // the hosts tell no bytes over time
 	want := []verdict.FlowResult{
 		// 5 MB in the second from 0.5 s to 1.5 s, 1 MB in that from 1 s to the end, 2 MB in two.
-		{Name: "A", From: "h1", To: "h2", Priority: 3, Sent: 1000, Received: 990, Lost: 3, Throughput: 40_000_000, Innocent: true, OverTime: quiet},
-		{Name: "B", From: "h2", To: "h1", Priority: 3, Sent: 500, Received: 400, Lost: 2, Reordered: 1, Throughput: 8_000_000, Innocent: true, OverTime: quiet},
-		{Name: "C", From: "h1", To: "h2", Priority: 0, Sent: 70, Received: 60, Lost: 9, Throughput: 8_000_000, Innocent: true, OverTime: quiet},
+		{Name: "A", From: "h1", To: "h2", Priority: 3, Sent: 1000, Received: 990, Lost: 3, InFlight: 7, Throughput: 40_000_000, Innocent: true, OverTime: quiet},
+		{Name: "B", From: "h2", To: "h1", Priority: 3, Sent: 500, Received: 400, Lost: 2, InFlight: 98, Reordered: 1, Throughput: 8_000_000, Innocent: true, OverTime: quiet},
+		{Name: "C", From: "h1", To: "h2", Priority: 0, Sent: 70, Received: 60, Lost: 9, InFlight: 1, Throughput: 8_000_000, Innocent: true, OverTime: quiet},
 	}
 	if !reflect.DeepEqual(v.Flows, want) {
 		t.Errorf("flows %+v\nwant %+v", v.Flows, want)

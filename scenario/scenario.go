@@ -7,7 +7,8 @@
 //	                              links, time line)
 //
 // Read in this order: Scenario (this file), file.go (the keys of a file and
-// Parse), the parse_*.go files (what is refused), compile.go and Plan, prevent.go, wanted.go (what a verdict is held against).
+// Parse), the parse_*.go files (what is refused), compile.go and Plan, prevent.go,
+// wanted.go (what a verdict is held against).
 //
 // Invariants:
 //   - every time counts from the start of the scenario;

@@ -6,9 +6,9 @@ import (
 	"softswitch/scenario"
 )
 
-// check sets ExpectedMet, and Reasons where it is not met.
+// check sets Expected and ExpectedMet, and Reasons where it is not met.
 func (v *Verdict) check(want scenario.Wanted) {
-	v.Reasons = nil
+	v.Reasons, v.Expected = nil, want != scenario.Wanted{}
 	miss := func(format string, args ...any) { v.Reasons = append(v.Reasons, fmt.Sprintf(format, args...)) }
 	if want.Deadlock != nil && *want.Deadlock != v.Deadlock {
 		miss("deadlock: %s, expected %s", yesNo(v.Deadlock), yesNo(*want.Deadlock))

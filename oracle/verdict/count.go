@@ -88,7 +88,7 @@ func (v *Verdict) countFlows(p *scenario.Plan, hosts []observe.Host) {
 		}
 		v.Flows = append(v.Flows, FlowResult{
 			Name: f.Name, From: s.Fabric.Nodes[f.From].Name, To: s.Fabric.Nodes[f.To].Name, Priority: int(f.Class),
-			Sent: int64(out.Frames), Received: int64(in.Frames), Lost: int64(in.Lost), Reordered: int64(in.Reordered),
+			Sent: int64(out.Frames), Received: int64(in.Frames), Lost: int64(in.Lost), InFlight: int64(out.Frames) - int64(in.Frames) - int64(in.Lost), Reordered: int64(in.Reordered),
 			Policed: policed(i), Innocent: !policed(i) && !s.Misbehaves(f.To), Final: final(in.Bins[:], s.Bin()), OverTime: overTime(in.Bins[:], s.Bin()),
 			Throughput: int64(in.Bytes) * 8 * int64(unit.Second) / int64(max(1, end-f.Start)),
 		})

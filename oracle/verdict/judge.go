@@ -53,7 +53,7 @@ func (v *Verdict) judge(r *oracle.Result, start unit.Time) {
 		v.Timeline = append(v.Timeline, Moment{m.At - start, m.What})
 	}
 	v.Deadlock = len(r.Intervals) > 0
-	v.Onset, v.Recovered, v.Recovery, v.Recurrences = 0, false, 0, 0
+	v.Onset, v.Recovered, v.Recovery, v.Quiet, v.Recurrences = 0, false, 0, 0, 0
 	if !v.Deadlock {
 		return
 	}
@@ -61,7 +61,7 @@ func (v *Verdict) judge(r *oracle.Result, start unit.Time) {
 	v.Onset = first.From - start
 	v.Recurrences = len(r.Intervals) - 1
 	if v.Recovered = !last.Open; v.Recovered {
-		v.Recovery = last.To - first.From
+		v.Recovery, v.Quiet = last.To-first.From, r.End-last.To
 	}
 }
 
@@ -90,6 +90,6 @@ func detection(r *oracle.Result, f oracle.Finding, start unit.Time) Detection {
 		At: f.At - start, Latency: f.Latency,
 		Switch: r.Fabric.Name(f.Queue.Node), Port: int(f.Queue.Port), Priority: int(f.Queue.Class),
 		Loop:    r.Fabric.LinkNames(f.Loop),
-		Trigger: FoundTrigger(r.Trigger(f)), TruePositive: f.Outcome == oracle.TruePositive,
+		Trigger: FoundTrigger(r.Trigger(f)), TruePositive: f.Outcome == oracle.TruePositive, Judged: f.Outcome.String(),
 	}
 }

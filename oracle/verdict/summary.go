@@ -92,6 +92,8 @@ func (s *Summary) WriteTable(w io.Writer) error {
 		switch {
 		case v.Invalid != "":
 			met = "run not valid: " + v.Invalid
+		case !v.Expected:
+			met = "nothing expected"
 		case !v.ExpectedMet:
 			met = "NOT met"
 		}
@@ -109,7 +111,11 @@ func (s *Summary) WriteTable(w io.Writer) error {
 	if q := s.Latency; q.Samples > 0 {
 		t.line("latency     median %s ms, p90 %s ms, from %s to %s ms", ms(q.P50), ms(q.P90), ms(q.Min), ms(q.Max))
 	}
-	t.line("expectation met in %d runs; %d runs not valid", s.Met, s.Invalid)
+	if s.Runs[0].Expected {
+		t.line("expectation met in %d runs; %d runs not valid", s.Met, s.Invalid)
+	} else {
+		t.line("nothing expected; %d runs not valid", s.Invalid)
+	}
 	_, err := io.WriteString(w, t.String())
 	return err
 }

@@ -65,7 +65,7 @@ func TestQuantilesByCounting(t *testing.T) {
 // without a deadlock but with false alarms; and one that is not valid.
 func fourRuns() []*Verdict {
 	trigger := FoundTrigger{Node: "agg0-0", Kind: "switch", OnLoop: true}
-	head := Verdict{Scenario: "fattree-on-loop", World: "live", Detector: "itsypaper"}
+	head := Verdict{Scenario: "fattree-on-loop", World: "live", Detector: "itsypaper", Expected: true}
 	detected, missed, quiet, invalid := head, head, head, head
 	detected.Deadlock, detected.Onset, detected.ExpectedMet, detected.Premature = true, 565_866*us, true, 1
 	detected.Detections = []Detection{

@@ -66,9 +66,9 @@ func (v *Verdict) writeTruth(t *table) {
 	case !v.Deadlock:
 		t.line("deadlock    no")
 	case v.Recovered:
-		t.line("deadlock    yes, from %s ms; gone for good after %s ms, %d recurrences", ms(v.Onset), ms(v.Recovery), v.Recurrences)
+		t.line("deadlock    yes, from %s ms; gone after %s ms for the rest of the run, %s ms; %d recurrences", ms(v.Onset), ms(v.Recovery), ms(v.Quiet), v.Recurrences)
 	default:
-		t.line("deadlock    yes, from %s ms; still there at the end, %d recurrences", ms(v.Onset), v.Recurrences)
+		t.line("deadlock    yes, from %s ms; still there at the end; %d recurrences", ms(v.Onset), v.Recurrences)
 	}
 	t.line("declared    %d: %d true, %d false, %d premature, %d late; %d deadlocks missed", len(v.Detections), v.truePositives(), v.FalsePositives, v.Premature, v.Late, v.FalseNegatives)
 }
@@ -79,11 +79,11 @@ func (v *Verdict) writeDetections(t *table) {
 	}
 	rows := [][]string{{"at ms", "latency ms", "judged", "switch", "port", "prio", "initial trigger"}}
 	for _, d := range v.Detections[:min(len(v.Detections), tableDetections)] {
-		judged, latency := "untrue", "-"
+		latency := "-"
 		if d.TruePositive {
-			judged, latency = "true", ms(d.Latency)
+			latency = ms(d.Latency)
 		}
-		rows = append(rows, []string{ms(d.At), latency, judged, d.Switch, strconv.Itoa(d.Port), strconv.Itoa(d.Priority), d.Trigger.String()})
+		rows = append(rows, []string{ms(d.At), latency, d.Judged, d.Switch, strconv.Itoa(d.Port), strconv.Itoa(d.Priority), d.Trigger.String()})
 	}
 	t.line("")
 	t.rows(rows, "rrllrrl", func(row int) {
@@ -115,25 +115,25 @@ func (v *Verdict) writeFlows(t *table) {
 	if len(v.Flows) == 0 {
 		return
 	}
-	rows := [][]string{{"flow", "from", "to", "prio", "sent", "received", "lost", "reordered", "Mbit/s"}}
+	rows := [][]string{{"flow", "from", "to", "prio", "sent", "received", "lost", "in flight", "reordered", "Mbit/s"}}
 	for _, f := range v.Flows {
 		rows = append(rows, []string{
 			f.Name, f.From, f.To, strconv.Itoa(f.Priority), strconv.FormatInt(f.Sent, 10), strconv.FormatInt(f.Received, 10),
-			strconv.FormatInt(f.Lost, 10), strconv.FormatInt(f.Reordered, 10), fmt.Sprintf("%d.%03d", f.Throughput/1e6, f.Throughput%1e6/1e3),
+			strconv.FormatInt(f.Lost, 10), strconv.FormatInt(f.InFlight, 10), strconv.FormatInt(f.Reordered, 10), fmt.Sprintf("%d.%03d", f.Throughput/1e6, f.Throughput%1e6/1e3),
 		})
 	}
 	t.line("")
-	t.rows(rows, "lllrrrrrr", func(int) {})
+	t.rows(rows, "lllrrrrrrr", func(int) {})
 }
 
 func (v *Verdict) writeConclusion(t *table) {
 	switch {
 	case v.Invalid != "":
 		t.line("run not valid: %s", v.Invalid)
+	case !v.Expected:
+		t.line("nothing expected")
 	case v.ExpectedMet:
 		t.line("expectation met")
-	case len(v.Reasons) == 0:
-		t.line("expectation not checked")
 	default:
 		t.line("expectation NOT met: %s", strings.Join(v.Reasons, "; "))
 	}

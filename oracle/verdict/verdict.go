@@ -46,12 +46,14 @@ type Verdict struct {
 	Measures []Measure `json:"measures"`
 	Refusals []Refusal `json:"refusals"`
 
-	// Recovered: there was a deadlock, and none at the end. Recovery is from the
-	// onset until none was left for good, 0 if not Recovered. Recurrences is how
-	// often a deadlock came after all were gone.
+	// Recovered: there was a deadlock, and none at the end. Recovery is from the onset
+	// until the last was gone, and Quiet from then to the end of the run, beyond which
+	// nobody looked; both are 0 if not Recovered. Recurrences is how often a deadlock
+	// came after all were gone.
 	Recovered   bool      `json:"recovered"`
 	Recurrences int       `json:"recurrences"`
 	Recovery    unit.Time `json:"recovery_ns"`
+	Quiet       unit.Time `json:"quiet_ns"`
 
 	Flows           []FlowResult `json:"flows"`
 	PFC             PFCFrames    `json:"pfc"`
@@ -67,7 +69,9 @@ type Verdict struct {
 
 	// Invalid says why the run cannot be trusted (the machine lost frames, a process
 	// starved); empty if it can.
-	Invalid     string   `json:"invalid"`
+	Invalid string `json:"invalid"`
+	// Expected: the scenario expects something. Where it does not, ExpectedMet is true.
+	Expected    bool     `json:"expected"`
 	ExpectedMet bool     `json:"expected_met"`
 	Reasons     []string `json:"reasons"` // why it is not met
 	Timeline    []Moment `json:"timeline"`
@@ -87,6 +91,8 @@ type Detection struct {
 	Loop         []string     `json:"loop"`
 	Trigger      FoundTrigger `json:"initial_trigger"`
 	TruePositive bool         `json:"true_positive"`
+	// Judged is "true", "false", "premature" or "late".
+	Judged string `json:"judged"`
 }
 
 // Measure is something that a system did to its switch. Port is the ingress and Out the
@@ -120,9 +126,9 @@ type FoundTrigger struct {
 	OnLoop bool   `json:"on_loop"`
 }
 
-// FlowResult is what became of a flow. Lost are frames that never came although
-// later ones did or the flow had ended; frames that were still under way count as
-// neither received nor lost.
+// FlowResult is what became of a flow until the end of the run. Lost are frames that
+// never came although later ones did; InFlight are the rest of what was sent and not
+// received: under way, waiting in a switch, or dropped with none behind them that came.
 type FlowResult struct {
 	Name       string `json:"name"`
 	From       string `json:"from"`
@@ -131,6 +137,7 @@ type FlowResult struct {
 	Sent       int64  `json:"sent"`
 	Received   int64  `json:"received"`
 	Lost       int64  `json:"lost"`
+	InFlight   int64  `json:"in_flight"`
 	Reordered  int64  `json:"reordered"`
 	Throughput int64  `json:"throughput_bps"` // received bits per second of the flow's time
 	// Final is the received bits per second in the last quarter of the run, and OverTime

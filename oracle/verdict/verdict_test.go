@@ -117,8 +117,8 @@ func onLoopRun(t *testing.T) *Verdict {
 	v := r.verdict(start + 3*unit.Second)
 	v.ControlMessages, v.DetectorBytesPerSwitch = 12, 84
 	v.Flows = []FlowResult{
-		{Name: "A", From: "h0-0-0", To: "h1-0-0", Priority: 3, Sent: 12345, Received: 12000, Throughput: 49_376_543},
-		{Name: "a-longer-name", From: "h2-0-0", To: "h3-0-0", Priority: 3, Sent: 9, Received: 7, Lost: 1, Reordered: 1},
+		{Name: "A", From: "h0-0-0", To: "h1-0-0", Priority: 3, Sent: 12345, Received: 12000, InFlight: 345, Throughput: 49_376_543},
+		{Name: "a-longer-name", From: "h2-0-0", To: "h3-0-0", Priority: 3, Sent: 9, Received: 7, Lost: 1, InFlight: 1, Reordered: 1},
 	}
 	return v
 }
@@ -135,19 +135,19 @@ time line (ms)
   400.642  core0 declares core0--agg2-0 deadlocked, priority 3: true, 0.612 ms after onset
   401.000  core1 declares core1--agg0-0 deadlocked, priority 3: true, 0.970 ms after onset
 
-deadlock    yes, from 400.030 ms; still there at the end, 0 recurrences
+deadlock    yes, from 400.030 ms; still there at the end; 0 recurrences
 declared    3: 2 true, 0 false, 1 premature, 0 late; 0 deadlocks missed
 
-    at ms  latency ms  judged  switch  port  prio  initial trigger
-  400.020           -  untrue  agg2-0     3     3  core0 port 2 (switch, on the loop)
-  400.642       0.612  true    core0      2     3  core0 port 2 (switch, on the loop)
+    at ms  latency ms  judged     switch  port  prio  initial trigger
+  400.020           -  premature  agg2-0     3     3  core0 port 2 (switch, on the loop)
+  400.642       0.612  true       core0      2     3  core0 port 2 (switch, on the loop)
       loop  core0--agg2-0 agg2-0--core1 core1--agg0-0 agg0-0--core0
-  401.000       0.970  true    core1      0     3  h1-0-0 (host, off the loop)
+  401.000       0.970  true       core1      0     3  h1-0-0 (host, off the loop)
       loop  core1--agg0-0 agg0-0--core0 core0--agg2-0 agg2-0--core1
 
-  flow           from    to      prio   sent  received  lost  reordered  Mbit/s
-  A              h0-0-0  h1-0-0     3  12345     12000     0          0  49.376
-  a-longer-name  h2-0-0  h3-0-0     3      9         7     1          1   0.000
+  flow           from    to      prio   sent  received  lost  in flight  reordered  Mbit/s
+  A              h0-0-0  h1-0-0     3  12345     12000     0        345          0  49.376
+  a-longer-name  h2-0-0  h3-0-0     3      9         7     1          1          1   0.000
 
 frames      lossless lost 0; dropped to break a deadlock 0 (0 bytes), to handle its trigger 0
 pfc         4 XOFF, 0 XON, 0 refreshes
@@ -182,10 +182,10 @@ func TestTableConclusion(t *testing.T) {
 		want string
 		code int
 	}{
-		{Verdict{ExpectedMet: true}, "expectation met", 0},
-		{Verdict{ExpectedMet: true, Invalid: "h0-0-0 lost 3 frames in the kernel"}, "run not valid: h0-0-0 lost 3 frames in the kernel", 1},
-		{Verdict{Reasons: []string{"a", "b"}}, "expectation NOT met: a; b", 1},
-		{Verdict{}, "expectation not checked", 1},
+		{Verdict{ExpectedMet: true}, "nothing expected", 0},
+		{Verdict{Expected: true, ExpectedMet: true}, "expectation met", 0},
+		{Verdict{Expected: true, ExpectedMet: true, Invalid: "h0-0-0 lost 3 frames in the kernel"}, "run not valid: h0-0-0 lost 3 frames in the kernel", 1},
+		{Verdict{Expected: true, Reasons: []string{"a", "b"}}, "expectation NOT met: a; b", 1},
 	} {
 		var out bytes.Buffer
 		if err := c.v.WriteTable(&out); err != nil {
@@ -199,9 +199,9 @@ func TestTableConclusion(t *testing.T) {
 }
 
 func TestTableOfManyDetections(t *testing.T) {
-	v := Verdict{Detections: make([]Detection, 25)}
+	v := Verdict{Detections: slices.Repeat([]Detection{{Judged: "false"}}, 25)}
 	var out bytes.Buffer
-	if err := v.WriteTable(&out); err != nil || !strings.Contains(out.String(), "  and 5 more\n") || strings.Count(out.String(), "untrue") != 20 {
+	if err := v.WriteTable(&out); err != nil || !strings.Contains(out.String(), "  and 5 more\n") || strings.Count(out.String(), "-  false ") != 20 {
 		t.Errorf("%v in\n%s", err, out.String())
 	}
 }
@@ -217,7 +217,7 @@ func TestVerdictOfDeadlock(t *testing.T) {
 		At: onset + 612*unit.Microsecond, Latency: 612 * unit.Microsecond, Switch: "core0", Port: 2, Priority: 3,
 		Loop:         []string{"core0--agg2-0", "agg2-0--core1", "core1--agg0-0", "agg0-0--core0"},
 		Trigger:      FoundTrigger{Node: "core0", Port: 2, Kind: "switch", OnLoop: true},
-		TruePositive: true,
+		TruePositive: true, Judged: "true",
 	}
 	if !reflect.DeepEqual(d, want) {
 		t.Errorf("detection %+v\nwant %+v", d, want)
@@ -237,7 +237,7 @@ func TestVerdictOfRecovery(t *testing.T) {
 	r.log(unit.Second+20*ms, "agg0-0", event.Event{Type: event.Held, Port: in, Class: 3, Out: out, OutClass: 3, Bytes: 50000, Limit: 36864})
 	open(unit.Second + 50*ms)
 	v := r.verdict(2 * unit.Second)
-	if !v.Recovered || v.Recurrences != 1 || v.Onset != 30*unit.Microsecond || v.Recovery != 50*ms-v.Onset || v.FalseNegatives != 2 {
+	if !v.Recovered || v.Recurrences != 1 || v.Onset != 30*unit.Microsecond || v.Recovery != 50*ms-v.Onset || v.Quiet != 950*ms || v.FalseNegatives != 2 {
 		t.Errorf("verdict %+v", v)
 	}
 }
@@ -297,13 +297,13 @@ func TestJSONKeys(t *testing.T) {
 	}
 	m := v.(map[string]any)
 	wantKeys(t, m, "scenario", "world", "detector", "response", "seed", "duration_ns", "deadlock", "onset_ns", "detections", "false_positives",
-		"false_negatives", "premature", "late", "lossless_lost", "response_dropped", "response_dropped_bytes", "policed", "incomplete_arp", "measures", "refusals", "recovered", "recurrences", "recovery_ns", "flows", "pfc",
-		"control_messages", "detector_bytes_per_switch", "counter_bytes_per_switch", "invalid", "expected_met", "reasons", "timeline")
+		"false_negatives", "premature", "late", "lossless_lost", "response_dropped", "response_dropped_bytes", "policed", "incomplete_arp", "measures", "refusals", "recovered", "recurrences", "recovery_ns", "quiet_ns", "flows", "pfc",
+		"control_messages", "detector_bytes_per_switch", "counter_bytes_per_switch", "invalid", "expected", "expected_met", "reasons", "timeline")
 	d := m["detections"].([]any)[1].(map[string]any)
-	wantKeys(t, d, "at_ns", "latency_ns", "switch", "port", "priority", "loop", "initial_trigger", "true_positive")
+	wantKeys(t, d, "at_ns", "latency_ns", "switch", "port", "priority", "loop", "initial_trigger", "true_positive", "judged")
 	wantKeys(t, d["initial_trigger"].(map[string]any), "node", "port", "kind", "on_loop")
 	wantKeys(t, m["pfc"].(map[string]any), "xoff", "xon", "refresh")
-	wantKeys(t, m["flows"].([]any)[0].(map[string]any), "name", "from", "to", "priority", "sent", "received", "lost", "reordered", "throughput_bps", "final_bps", "over_time_bps", "policed", "innocent")
+	wantKeys(t, m["flows"].([]any)[0].(map[string]any), "name", "from", "to", "priority", "sent", "received", "lost", "in_flight", "reordered", "throughput_bps", "final_bps", "over_time_bps", "policed", "innocent")
 	wantKeys(t, m["timeline"].([]any)[0].(map[string]any), "at_ns", "what")
 	if m["onset_ns"] != 400_030_000.0 || d["latency_ns"] != 612_000.0 {
 		t.Errorf("onset %v, latency %v: want nanoseconds", m["onset_ns"], d["latency_ns"])
@@ -364,5 +364,34 @@ func TestFabric(t *testing.T) {
 		if got.FacesHost(a) != (f.Nodes[l.B.Node].Kind == topo.Host) {
 			t.Errorf("%s: faces a host: %t", l.Name, got.FacesHost(a))
 		}
+	}
+}
+
+// What is said of the time after a deadlock is bounded by the run: nobody looked beyond.
+func TestTableOfRecovery(t *testing.T) {
+	v := Verdict{Deadlock: true, Onset: 5 * unit.Millisecond, Recovered: true, Recovery: 2 * unit.Millisecond, Quiet: 93 * unit.Millisecond}
+	var out bytes.Buffer
+	if err := v.WriteTable(&out); err != nil {
+		t.Fatal(err)
+	}
+	if want := "deadlock    yes, from 5.000 ms; gone after 2.000 ms for the rest of the run, 93.000 ms; 0 recurrences\n"; !strings.Contains(out.String(), want) {
+		t.Errorf("no %q in\n%s", want, out.String())
+	}
+}
+
+// Where nothing is expected, nothing is said to be met, by one run or several.
+func TestNothingExpected(t *testing.T) {
+	v := onLoopRun(t)
+	v.check(scenario.Wanted{})
+	if v.Expected || !v.ExpectedMet {
+		t.Errorf("expected %t, met %t; want false, true", v.Expected, v.ExpectedMet)
+	}
+	var out strings.Builder
+	s := Summarize([]*Verdict{v, v})
+	if err := s.WriteTable(&out); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String(); strings.Contains(text, "met") || strings.Count(text, "nothing expected") != 3 {
+		t.Errorf("summary\n%s", text)
 	}
 }
