@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -22,7 +21,7 @@ keeps answering ping.`,
 		Example: "  sudo softswitch host -c host.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			data, err := os.ReadFile(file)
+			data, err := readFile(file)
 			if err != nil {
 				return err
 			}

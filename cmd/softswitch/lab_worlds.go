@@ -125,7 +125,7 @@ func (r *worldsRow) String() string {
 
 // playWorlds plays one file with one detector.
 func playWorlds(ctx context.Context, file, detector, name string, runs int) (*worldsRow, error) {
-	data, err := os.ReadFile(file)
+	data, err := readFile(file)
 	if err != nil {
 		return nil, err
 	}

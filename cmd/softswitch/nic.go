@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -79,7 +78,7 @@ func nicConfig(file string, flags config.Host) (config.Host, error) {
 		}
 		return flags, flags.Check("flags")
 	}
-	data, err := os.ReadFile(file)
+	data, err := readFile(file)
 	if err != nil {
 		return flags, err
 	}

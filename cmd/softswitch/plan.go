@@ -71,7 +71,7 @@ func (in *instead) apply(s *scenario.Scenario) (*scenario.Scenario, error) {
 
 // readPlan reads a scenario file and makes a plan of it.
 func readPlan(file string, in instead) (*scenario.Plan, error) {
-	data, err := os.ReadFile(file)
+	data, err := readFile(file)
 	if err != nil {
 		return nil, err
 	}

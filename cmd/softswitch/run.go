@@ -58,7 +58,7 @@ func switchConfig(file, detector string, ports []string) (cfg config.Switch, err
 	case file != "" && len(ports) > 0:
 		return cfg, errors.New("run: give the interfaces in the file or as arguments, not both")
 	case file != "":
-		data, err := os.ReadFile(file)
+		data, err := readFile(file)
 		if err != nil {
 			return cfg, err
 		}

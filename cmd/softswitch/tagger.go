@@ -49,7 +49,7 @@ not be made, such as for a topology without levels.`,
 
 // taggedPlan reads a scenario file and puts Tagger on it.
 func taggedPlan(file string, tags int, chosen bool) (*scenario.Plan, error) {
-	data, err := os.ReadFile(file)
+	data, err := readFile(file)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,7 +24,8 @@ func validateCommand() *cobra.Command {
 		Long: `Check scenario files and configurations of switches and hosts, which it tells apart
 by their keys: a scenario has "topology", a switch "ports", a host "port". All that
 is wrong with a file is told at once, with its line; of a scenario also what only
-shows when its routes are computed.
+shows when its routes are computed. FILE "-" is standard input, here and wherever a
+command reads such a file.
 
 An editor that knows JSON Schema checks files while they are written: docs/schema.
 
@@ -35,7 +37,7 @@ Exit status: 0 all files are good; 1 one of them is not; 2 one could not be read
 			var all []validation
 			good := true
 			for _, file := range args {
-				data, err := os.ReadFile(file)
+				data, err := readFile(file)
 				if err != nil {
 					return err
 				}
@@ -99,7 +101,7 @@ func validate(file string, data []byte) validation {
 	}
 	v.Warnings = append(v.Warnings, warnings...)
 	if v.OK = err == nil; !v.OK {
-		v.About, v.Faults = "", faultsOf(err)
+		v.About, v.Faults = "", faultsOf(file, err)
 	}
 	return v
 }
@@ -125,10 +127,10 @@ func kindOfFile(file string, data []byte) string {
 	return "scenario"
 }
 
-func faultsOf(err error) []fault {
+func faultsOf(file string, err error) []fault {
 	var faults strictyaml.Faults
 	if !errors.As(err, &faults) {
-		return []fault{{Text: err.Error()}}
+		return []fault{{Text: strings.TrimPrefix(err.Error(), file+": ")}}
 	}
 	var all []fault
 	for _, f := range faults {
@@ -149,10 +151,6 @@ func printValidations(w io.Writer, all []validation, asJSON bool) error {
 			fmt.Fprintln(w, "warning:", warning)
 		}
 		for _, f := range v.Faults {
-			if f.Line == 0 && f.Key == "" {
-				fmt.Fprintln(w, f.Text) // names the file itself
-				continue
-			}
 			fmt.Fprintln(w, strictyaml.Fault{File: v.File, Line: f.Line, Key: f.Key, Text: f.Text})
 		}
 		if v.OK {

@@ -11,7 +11,7 @@
 //   - all faults: a fault never hides another one, except one at the same key or
 //     below it, which would only repeat it;
 //   - order: faults are reported in the order of the file's lines;
-//   - bounded: a file has at most 4 MiB, lines of at most 4 KiB and 64 brackets
+//   - bounded: a file has at most MaxBytes, lines of at most 4 KiB and 64 brackets
 //     open, so that the parser, which recurses, cannot exhaust the stack. Anchors,
 //     aliases, tags and merge keys are refused, so that no file grows while it is
 //     read.
@@ -34,9 +34,11 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// Limits of a file.
+// MaxBytes is the length of the longest file.
+const MaxBytes = 4 << 20
+
+// Other limits of a file.
 const (
-	maxBytes = 4 << 20
 	maxLine  = 4 << 10
 	maxDepth = 64
 )
@@ -179,8 +181,8 @@ func (d *Doc) Err() error {
 // inBounds keeps from the parser what could exhaust the stack. It counts brackets wherever they stand, so a text with 64 more opening than
 // closing brackets is refused as well.
 func (d *Doc) inBounds(data []byte) bool {
-	if len(data) > maxBytes {
-		d.refuse(0, "%d bytes: a file may have %d", len(data), maxBytes)
+	if len(data) > MaxBytes {
+		d.refuse(0, "more than %d bytes", MaxBytes)
 		return false
 	}
 	depth, line, start := 0, 1, 0

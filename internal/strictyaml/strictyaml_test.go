@@ -82,6 +82,7 @@ func TestFaults(t *testing.T) {
 		"name: a\n---\nname: b":          "x:3: a second document: a file holds one",
 		"<<: {a: 1}":                     "x:1: << as a key in line 1: a key is a plain word",
 		strings.Repeat("[", 65):          "x:1: more than 64 brackets open",
+		strings.Repeat("#\n", 1<<21+1):   "x: more than 4194304 bytes",
 		"\n" + strings.Repeat("a", 5000): "x:2: a line of more than 4096 bytes",
 	} {
 		var v outer
