@@ -44,7 +44,7 @@ starved of a processor for longer come when they come.`,
 			}
 			m := eventlog.Open(paths)
 			defer m.Close()
-			w := &eventWriter{out: bufio.NewWriter(os.Stdout), json: asJSON, width: width, boot: wallClock(0)}
+			w := &eventWriter{out: bufio.NewWriter(os.Stdout), json: asJSON, width: width, boot: timer.WallClock(0)}
 			if follow {
 				return w.follow(cmd.Context(), m)
 			}

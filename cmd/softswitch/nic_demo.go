@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"softswitch/view/show"
+
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
@@ -303,7 +305,7 @@ func (d *nicDemonstration) sum() {
 	r.Sender, r.Receiver = d.nics[0].InHost, d.nics[1].InHost
 	r.Fabric = 0
 	for i := range d.stats {
-		lossless, lossy, ring := fabricLoss(&d.stats[i])
+		lossless, lossy, ring := show.FabricLoss(&d.stats[i])
 		r.Fabric += lossless + lossy + ring
 	}
 	for i := range d.nics {
@@ -329,7 +331,7 @@ func (d *nicDemonstration) conclude() {
 	unless(r.Ping.Received == r.Ping.Sent, "ping: %d of %d came back", r.Ping.Received, r.Ping.Sent)
 	r.OK = len(r.Reasons) == 0
 	if late, lasts := d.lateness(), d.headroomLasts(); r.Fabric > 0 && late > lasts {
-		r.Invalid = fmt.Sprintf("the headroom lasts %s ms, and a node had to wait %s ms for a processor: the machine is too busy", milliseconds(lasts), milliseconds(late))
+		r.Invalid = fmt.Sprintf("the headroom lasts %s ms, and a node had to wait %s ms for a processor: the machine is too busy", show.Milliseconds(lasts), show.Milliseconds(late))
 	}
 }
 
@@ -352,14 +354,14 @@ func (d *nicDemonstration) headroomLasts() unit.Time {
 // write tells people what came of it.
 func (d *nicDemonstration) write(w io.Writer) error {
 	r := &d.result
-	if err := writeNICs(w, d.nics, d.switches, d.stats); err != nil {
+	if err := show.NICs(w, d.nics, d.switches, d.stats); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\niperf3: %s datagrams sent, %s of them missed by the receiver, %.1f Mbit/s received\n", thousands(r.Iperf.Sent), thousands(r.Iperf.Lost), r.Iperf.Rate/1e6)
+	fmt.Fprintf(w, "\niperf3: %s datagrams sent, %s of them missed by the receiver, %.1f Mbit/s received\n", show.Thousands(r.Iperf.Sent), show.Thousands(r.Iperf.Lost), r.Iperf.Rate/1e6)
 	fmt.Fprintf(w, "ping:   %d sent, %d received, %s ms there and back on average\n", r.Ping.Sent, r.Ping.Received, r.Ping.Average)
-	fmt.Fprintf(w, "fabric: %s frames onto the wire in class %d, %s off it, %s lost\n", thousands(r.OnWire), demoClass, thousands(r.Arrived), thousands(r.Fabric))
+	fmt.Fprintf(w, "fabric: %s frames onto the wire in class %d, %s off it, %s lost\n", show.Thousands(r.OnWire), demoClass, show.Thousands(r.Arrived), show.Thousands(r.Fabric))
 	fmt.Fprintf(w, "pauses: %s reached %s and lasted %s ms in all; %s frames that its programs did not wait to send were dropped there\n",
-		thousands(r.Pauses), d.hosts[0].Name, milliseconds(r.PausedTime), thousands(r.Sender.SendQueue))
+		show.Thousands(r.Pauses), d.hosts[0].Name, show.Milliseconds(r.PausedTime), show.Thousands(r.Sender.SendQueue))
 	for _, why := range r.Reasons {
 		fmt.Fprintln(w, "NOT AS EXPECTED:", why)
 	}

@@ -3,19 +3,18 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"time"
 
+	"softswitch/view/show"
+
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
 	"softswitch/internal/control"
-	"softswitch/internal/timer"
-	"softswitch/unit"
 )
 
 func showCommand() *cobra.Command {
@@ -53,33 +52,17 @@ func below(use, short string, commands ...*cobra.Command) *cobra.Command {
 	return c
 }
 
-// view is something to show: fetch asks a switch for it, tables makes it readable. T is
-// what --json prints.
-type view[T any] struct {
-	use, short, long string
-	fetch            func(control.Endpoint) (T, error)
-	// prepare, unless it is nil, looks at all answers before tables is called for each.
-	prepare func([]T)
-	tables  func(T) []table
-	// merge puts the tables of all switches into one, with a column Switch; empty is what
-	// is said when it has no rows.
-	merge bool
-	empty string
-	// check, unless it is nil, says after each showing whether the result is as expected.
-	check func([]T) error
-}
-
-// command is the command that shows v.
-func command[T any](s *shower, v view[T]) *cobra.Command {
+// leaf is the command that shows v.
+func leaf[T any](s *shower, use, short, long string, v show.View[T]) *cobra.Command {
 	return &cobra.Command{
-		Use: v.use + " [SWITCH...]", Short: v.short, Long: v.long,
+		Use: use + " [SWITCH...]", Short: short, Long: long,
 		ValidArgsFunction: s.target.completeSwitches,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			ends, err := s.target.switches(names)
 			if err != nil {
 				return err
 			}
-			return s.repeat(cmd.Context(), func(w io.Writer) error { return show(cmd.Context(), s, w, v, ends) })
+			return s.repeat(cmd.Context(), func(w io.Writer) error { return showOnce(cmd.Context(), s, w, v, ends) })
 		},
 	}
 }
@@ -126,100 +109,129 @@ func isTerminal(f *os.File) bool {
 	return err == nil
 }
 
-// show shows v of all ends once.
-func show[T any](ctx context.Context, s *shower, w io.Writer, v view[T], ends []control.Endpoint) error {
-	ends, answers, silent := control.AskAll(ctx, ends, v.fetch)
+// showOnce shows v of all ends once; with --watch and --json as one line of many.
+func showOnce[T any](ctx context.Context, s *shower, w io.Writer, v show.View[T], ends []control.Endpoint) error {
+	ends, answers, silent := control.AskAll(ctx, ends, v.Fetch)
 	if len(ends) == 0 {
 		return silent
 	}
-	write := writeTables[T]
+	err := error(nil)
 	if s.json {
-		write = writeJSON[T]
+		err = show.JSON(w, ends, answers, s.watch == 0)
+	} else {
+		err = v.Write(w, ends, answers)
 	}
-	if err := write(w, s, v, ends, answers); err != nil {
+	if err != nil {
 		return err
 	}
-	if silent == nil && v.check != nil {
-		return v.check(answers)
+	if silent == nil && v.Check != nil {
+		return v.Check(answers)
 	}
 	return silent
 }
 
-// writeJSON writes the answers as one object by switch, or the answer alone if there is
-// one switch without a name; as one line if it is one of many.
-func writeJSON[T any](w io.Writer, s *shower, _ view[T], ends []control.Endpoint, answers []T) error {
-	byName := map[string]T{}
-	for i, e := range ends {
-		byName[e.Name] = answers[i]
-	}
-	var v any = byName
-	if ends[0].Name == "" {
-		v = answers[0]
-	}
-	enc := json.NewEncoder(w)
-	if s.watch == 0 {
-		enc.SetIndent("", "  ")
-	}
-	return enc.Encode(v)
+func (s *shower) pfc() *cobra.Command {
+	history := false
+	counters := leaf(s, "counters", "PFC frames received and sent, by port and priority", `PFC frames received and sent, by port and priority, resumes and repeated pauses
+among them, since the switch started or "softswitch clear pfc counters".
+
+With --history what the received pauses did to each egress queue: how often it came
+to be paused, how long in all, and how long the latest pause lasted or has lasted.`, show.PFC(&history))
+	counters.Flags().BoolVar(&history, "history", false, "what the received pauses did to the queues")
+	priority := leaf(s, "priority", "Lossless priorities by interface", "", show.LosslessPriorities())
+	return below("pfc", "PFC counters and priorities", counters, priority)
 }
 
-func writeTables[T any](w io.Writer, _ *shower, v view[T], ends []control.Endpoint, answers []T) error {
-	if v.prepare != nil {
-		v.prepare(answers)
-	}
-	var all *table
-	for i, e := range ends {
-		tables := v.tables(answers[i])
-		if v.merge {
-			all = mergeTable(all, e.Name, &tables[0])
-			continue
+func (s *shower) pfcwd() *cobra.Command {
+	return below("pfcwd", "The PFC watchdog: configuration and storms", s.pfcwdConfig(), s.pfcwdStats())
+}
+
+func (s *shower) pfcwdConfig() *cobra.Command {
+	return leaf(s, "config", "What the PFC watchdog goes by, by port", `What the PFC watchdog goes by, by port; times in milliseconds. Switches without
+a watchdog have no lines.`, show.WatchdogConfig())
+}
+
+func (s *shower) pfcwdStats() *cobra.Command {
+	empty := false
+	c := leaf(s, "stats", "Storms that the PFC watchdog saw, by queue", "", show.WatchdogStats(&empty))
+	c.Flags().BoolVarP(&empty, "empty", "e", false, "queues without a storm too")
+	return c
+}
+
+func (s *shower) priorityGroup() *cobra.Command {
+	headroom := leaf(s, "headroom", "The most headroom that was used, by port and priority group", "", show.HeadroomWatermarks())
+	shared := leaf(s, "shared", "The most bytes that were held, by port and priority group", `The most bytes that a priority group held since the watermark was cleared: in
+its reserved minimum, the shared pool and its headroom.`, show.SharedWatermarks())
+	return below("priority-group", "Ingress priority groups", below("watermark", "The most that priority groups held, in bytes", headroom, shared))
+}
+
+func (s *shower) queue() *cobra.Command {
+	nonzero := false
+	counters := leaf(s, "counters", "Frames and bytes that left, by port and queue", `Frames and bytes that left, by port and queue, since the switch started or
+"softswitch clear queue counters". Dropped are frames that were dropped in the queue
+on purpose, by a watchdog or to break a deadlock; other drops are counted where the
+frame came in: see "softswitch show interfaces counters".`, show.QueueCounters(&nonzero))
+	counters.Flags().BoolVar(&nonzero, "nonzero", false, "only queues that have counted something")
+	watermark := leaf(s, "watermark", "The most bytes that waited, by port and queue", "", show.QueueWatermarks())
+	return below("queue", "Egress queues", counters, watermark)
+}
+
+func (s *shower) buffer() *cobra.Command {
+	configuration := leaf(s, "configuration", "Pools and profiles, in bytes", "", show.BufferConfiguration())
+	return below("buffer", "The buffer's configuration", configuration)
+}
+
+func (s *shower) interfaces() *cobra.Command {
+	status := leaf(s, "status", "Speed, state and far end of each interface", "", show.InterfaceStatus())
+	return below("interfaces", "Interfaces: state and counters", status, s.interfaceCounters())
+}
+
+func (s *shower) interfaceCounters() *cobra.Command {
+	return leaf(s, "counters", "Frames and bytes of each interface, and why frames were dropped", `Data frames and their bytes, without FCS, since the switch started or
+"softswitch clear interfaces counters". RX_DRP counts frames that came in by the
+interface and were dropped, or were odd, with the reasons in the last column;
+TX_DRP those that were dropped on purpose on their way out; RX_OVR those that the
+kernel lost because the switch was too slow.`, show.InterfaceCounters())
+}
+
+func (s *shower) route() *cobra.Command {
+	return leaf(s, "route", "Routes, which of their ports are in use, and their backups", "", show.Routes())
+}
+
+func (s *shower) mac() *cobra.Command {
+	return leaf(s, "mac", "Stations and the ports by which they are reached", "", show.Stations())
+}
+
+func (s *shower) arp() *cobra.Command {
+	return leaf(s, "arp", "Neighbours and their addresses", "", show.Neighbours())
+}
+
+func (s *shower) deadlock() *cobra.Command {
+	var check bool
+	v := show.Deadlocks()
+	v.Check = func(all []show.Declared) error {
+		lasts, blind := show.Lasts(all)
+		switch {
+		case check && lasts:
+			return errUnmet
+		case check && blind > 0:
+			fmt.Fprintf(os.Stderr, "warning: %d of %d switches have no detector: what is not looked for is not found\n", blind, len(all))
 		}
-		if e.Name != "" {
-			fmt.Fprintf(w, "%s%s:\n", map[bool]string{true: "\n"}[i > 0], e.Name)
-		}
-		for k := range tables {
-			if k > 0 {
-				fmt.Fprintln(w)
-			}
-			if err := tables[k].write(w); err != nil {
-				return err
-			}
-		}
-	}
-	switch {
-	case all == nil:
 		return nil
-	case len(all.rows) == 0 && v.empty != "":
-		_, err := fmt.Fprintln(w, v.empty)
-		return err
 	}
-	return all.write(w)
+	c := leaf(s, "deadlock", "Deadlocks that the detectors have declared", `Deadlocks that the detectors have declared: where (the egress queue that is
+paused and the ingress priority group that waits for it), with which label, and the
+initial trigger if the detector tells it. A deadlock lasts until that queue or group
+goes on.
+
+With --check-deadlock the exit status is 1 if one lasts, else 0.`, v)
+	c.Flags().BoolVar(&check, "check-deadlock", false, "exit with 1 if a deadlock lasts")
+	return c
 }
 
-// mergeTable appends the rows of t, of the switch called name, to all.
-func mergeTable(all *table, name string, t *table) *table {
-	if name == "" {
-		return t
-	}
-	if all == nil {
-		all = &table{header: append([]string{"Switch"}, t.header...), left: t.left + 1}
-	}
-	for _, row := range t.rows {
-		all.add(append([]string{name}, row...)...)
-	}
-	return all
+func (s *shower) itsy() *cobra.Command {
+	labels := leaf(s, "labels", "Labels that pause frames carry now, in and out", `The label of the latest pause frame of every queue that is paused (in) and of
+every priority group that is XOFF (out). A label that comes back to the switch that
+made it has gone round a loop.`, show.Labels())
+	return below("itsy", "The deadlock detector", labels)
 }
-
-// wallClock is the time of day of a point of a node's clock.
-func wallClock(at unit.Time) time.Time { return time.Now().Add(time.Duration(at - timer.Now())) }
-
-// clock is a point of a node's clock for people, "N/A" for none.
-func clock(at unit.Time) string {
-	if at == 0 {
-		return "N/A"
-	}
-	return wallClock(at).Format("2006-01-02 15:04:05.000")
-}
-
-// milliseconds is t for people.
-func milliseconds(t unit.Time) string { return fmt.Sprintf("%.1f", float64(t)/1e6) }

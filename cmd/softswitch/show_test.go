@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"softswitch/view/show"
 )
 
 // show runs `softswitch show WORDS... --name NAME` and wants it to succeed.
@@ -90,8 +92,8 @@ func (b *bed) wantDeadlockShown() {
 // be cleared, for all who look at them.
 func (b *bed) wantPausesShown() {
 	b.Helper()
-	pfc := func() pfcPort {
-		return showJSON[pfcCounters](b, "core0", "pfc", "counters").Ports[2]
+	pfc := func() show.PFCPort {
+		return showJSON[show.PFCCounters](b, "core0", "pfc", "counters").Ports[2]
 	}
 	before := pfc()
 	if h := before.History[0]; before.Port != "to-agg2-0" || before.Rx[3] == 0 || h.Class != 3 || !h.Paused || h.Transitions == 0 || h.Total < h.Recent || h.Recent == 0 {
@@ -106,9 +108,9 @@ func (b *bed) wantPausesShown() {
 	b.wantMatch(b.show("pfc", "counters", "--history", "core0"), `^to-agg2-0 +PFC3 +0 +[\d.]+ +[\d.]+ +\d{4}-`)
 
 	group := func() int {
-		return *showJSON[watermarks](b, "core0", "priority-group", "watermark", "shared").Ports[0].Bytes[3]
+		return *showJSON[show.Watermarks](b, "core0", "priority-group", "watermark", "shared").Ports[0].Bytes[3]
 	}
-	stats := showJSON[watermarks](b, "core0", "queue", "watermark").Ports[2]
+	stats := showJSON[show.Watermarks](b, "core0", "queue", "watermark").Ports[2]
 	if *stats.Bytes[3] == 0 || group() == 0 {
 		b.Errorf("watermarks of core0: queue %d, priority group %d", *stats.Bytes[3], group())
 	}
@@ -349,30 +351,5 @@ func TestMeasureOfWatchdog(t *testing.T) {
 	f.signal(os.Interrupt)
 	if r := f.end(); r.code != 0 {
 		t.Errorf("lab events --follow: exit status %d", r.code)
-	}
-}
-
-// TestTable compares tables with those of SONiC's tabulate.
-func TestTable(t *testing.T) {
-	tb := table{title: "Egress:", header: []string{"Port", "TxQ", "Counter/pkts"}, left: 1}
-	tb.add("a", "UC3", thousands(1234567))
-	tb.add("to-core0", "UC4", thousands(0))
-	var got strings.Builder
-	if err := tb.write(&got); err != nil {
-		t.Fatal(err)
-	}
-	want := `Egress:
-Port      TxQ  Counter/pkts
---------  ---  ------------
-a         UC3     1,234,567
-to-core0  UC4             0
-`
-	if got.String() != want {
-		t.Errorf("got\n%swant\n%s", &got, want)
-	}
-	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", -1234: "-1,234", 1e9: "1,000,000,000"} {
-		if got := thousands(n); got != want {
-			t.Errorf("%d: %s, want %s", n, got, want)
-		}
 	}
 }

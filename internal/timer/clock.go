@@ -18,6 +18,9 @@ var start, startNs = calibrate()
 // compared. It is read in the vDSO, without a system call, in about 25 ns.
 func Now() unit.Time { return startNs + unit.Time(time.Since(start)) }
 
+// WallClock is the time of day of a point of the clock, as far as that is known now.
+func WallClock(at unit.Time) time.Time { return time.Now().Add(time.Duration(at - Now())) }
+
 // calibrate pairs a time.Time with the CLOCK_MONOTONIC of the same moment. Go
 // hides the monotonic reading that a time.Time carries, so the clock is read
 // between two of them; of several tries the tightest is taken, which is off by

@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"fmt"
@@ -6,29 +6,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"softswitch/internal/control"
 	"softswitch/live/node"
 	"softswitch/scenario/config"
 	"softswitch/unit"
 	"softswitch/view/observe"
 )
-
-func (s *shower) interfaces() *cobra.Command {
-	status := command(s, view[observe.Setup]{
-		use: "status", short: "Speed, state and far end of each interface",
-		fetch: func(e control.Endpoint) (observe.Setup, error) { return control.Get[observe.Setup](e, "setup", nil) },
-		tables: func(v observe.Setup) []table {
-			t := table{header: []string{"Interface", "Speed", "MTU", "Oper", "MAC", "Far end"}}
-			for _, p := range v.Ports {
-				t.add(p.Name, speed(p.Rate), strconv.Itoa(p.MTU), upDown(p.Up), p.MAC, p.Peer)
-			}
-			return []table{t}
-		},
-	})
-	return below("interfaces", "Interfaces: state and counters", status, s.interfaceCounters())
-}
 
 func speed(bps int64) string {
 	if bps == 0 {
@@ -121,53 +104,8 @@ func fetchInterfaces(e control.Endpoint) (out interfaceCounters, err error) {
 	return out, nil
 }
 
-func (s *shower) interfaceCounters() *cobra.Command {
-	return command(s, view[interfaceCounters]{
-		use: "counters", short: "Frames and bytes of each interface, and why frames were dropped",
-		long: `Data frames and their bytes, without FCS, since the switch started or
-"softswitch clear interfaces counters". RX_DRP counts frames that came in by the
-interface and were dropped, or were odd, with the reasons in the last column;
-TX_DRP those that were dropped on purpose on their way out; RX_OVR those that the
-kernel lost because the switch was too slow.`,
-		fetch: fetchInterfaces,
-		tables: func(c interfaceCounters) []table {
-			t := table{title: lastCached(c.Cleared), header: []string{"IFACE", "STATE", "RX_OK", "RX_BYTES", "RX_DRP", "RX_OVR", "TX_OK", "TX_BYTES", "TX_DRP", "RX_DRP reasons"}}
-			for _, p := range c.Ports {
-				var reasons []string
-				for reason, n := range p.Reasons {
-					reasons = append(reasons, fmt.Sprintf("%s %s", reason, thousands(n)))
-				}
-				slices.Sort(reasons)
-				t.add(p.Port, map[bool]string{true: "U", false: "D"}[p.Up], thousands(p.RxOK), thousands(p.RxBytes), thousands(p.RxDrop), thousands(p.RxOver),
-					thousands(p.TxOK), thousands(p.TxBytes), thousands(p.TxDrop), strings.Join(reasons, ", "))
-			}
-			return []table{t}
-		},
-	})
-}
-
 func fetchTables(e control.Endpoint) (observe.Tables, error) {
 	return control.Get[observe.Tables](e, "tables", nil)
-}
-
-func (s *shower) route() *cobra.Command {
-	return command(s, view[[]observe.Route]{
-		use: "route", short: "Routes, which of their ports are in use, and their backups",
-		fetch: func(e control.Endpoint) ([]observe.Route, error) {
-			t, err := fetchTables(e)
-			return t.Routes, err
-		},
-		tables: func(routes []observe.Route) []table {
-			t := table{
-				title:  "Codes: C - connected, S - static, * - in use, b - backup",
-				header: []string{"Code", "Prefix", "Via"}, left: 3,
-			}
-			for _, r := range routes {
-				addRoute(&t, r)
-			}
-			return []table{t}
-		},
-	})
 }
 
 // addRoute adds a line for each of a route's ports.
@@ -191,31 +129,85 @@ func addRoute(t *table, r observe.Route) {
 	}
 }
 
-func (s *shower) mac() *cobra.Command {
-	return command(s, view[[]observe.MACEntry]{
-		use: "mac", short: "Stations and the ports by which they are reached",
-		fetch: func(e control.Endpoint) ([]observe.MACEntry, error) {
+// InterfaceStatus is speed, state and far end of each interface.
+func InterfaceStatus() View[observe.Setup] {
+	return View[observe.Setup]{
+		Fetch: func(e control.Endpoint) (observe.Setup, error) { return control.Get[observe.Setup](e, "setup", nil) },
+		Tables: func(v observe.Setup) []table {
+			t := table{header: []string{"Interface", "Speed", "MTU", "Oper", "MAC", "Far end"}}
+			for _, p := range v.Ports {
+				t.add(p.Name, speed(p.Rate), strconv.Itoa(p.MTU), upDown(p.Up), p.MAC, p.Peer)
+			}
+			return []table{t}
+		},
+	}
+}
+
+// InterfaceCounters are frames and bytes of each interface, and why frames were dropped.
+func InterfaceCounters() View[interfaceCounters] {
+	return View[interfaceCounters]{
+		Fetch: fetchInterfaces,
+		Tables: func(c interfaceCounters) []table {
+			t := table{title: lastCached(c.Cleared), header: []string{"IFACE", "STATE", "RX_OK", "RX_BYTES", "RX_DRP", "RX_OVR", "TX_OK", "TX_BYTES", "TX_DRP", "RX_DRP reasons"}}
+			for _, p := range c.Ports {
+				var reasons []string
+				for reason, n := range p.Reasons {
+					reasons = append(reasons, fmt.Sprintf("%s %s", reason, Thousands(n)))
+				}
+				slices.Sort(reasons)
+				t.add(p.Port, map[bool]string{true: "U", false: "D"}[p.Up], Thousands(p.RxOK), Thousands(p.RxBytes), Thousands(p.RxDrop), Thousands(p.RxOver),
+					Thousands(p.TxOK), Thousands(p.TxBytes), Thousands(p.TxDrop), strings.Join(reasons, ", "))
+			}
+			return []table{t}
+		},
+	}
+}
+
+// Routes are the routes, which of their ports are in use, and their backups.
+func Routes() View[[]observe.Route] {
+	return View[[]observe.Route]{
+		Fetch: func(e control.Endpoint) ([]observe.Route, error) {
+			t, err := fetchTables(e)
+			return t.Routes, err
+		},
+		Tables: func(routes []observe.Route) []table {
+			t := table{
+				title:  "Codes: C - connected, S - static, * - in use, b - backup",
+				header: []string{"Code", "Prefix", "Via"}, left: 3,
+			}
+			for _, r := range routes {
+				addRoute(&t, r)
+			}
+			return []table{t}
+		},
+	}
+}
+
+// Stations are the known MAC addresses and the ports by which they are reached.
+func Stations() View[[]observe.MACEntry] {
+	return View[[]observe.MACEntry]{
+		Fetch: func(e control.Endpoint) ([]observe.MACEntry, error) {
 			t, err := fetchTables(e)
 			return t.MAC, err
 		},
-		tables: func(entries []observe.MACEntry) []table {
+		Tables: func(entries []observe.MACEntry) []table {
 			t := table{header: []string{"No.", "MacAddress", "Port", "Type"}}
 			for i, e := range entries {
 				t.add(strconv.Itoa(i+1), strings.ToUpper(e.MAC), e.Port, e.Type)
 			}
 			return []table{t}
 		},
-	})
+	}
 }
 
-func (s *shower) arp() *cobra.Command {
-	return command(s, view[[]observe.ARPEntry]{
-		use: "arp", short: "Neighbours and their addresses",
-		fetch: func(e control.Endpoint) ([]observe.ARPEntry, error) {
+// Neighbours are the IP neighbours and their MAC addresses.
+func Neighbours() View[[]observe.ARPEntry] {
+	return View[[]observe.ARPEntry]{
+		Fetch: func(e control.Endpoint) ([]observe.ARPEntry, error) {
 			t, err := fetchTables(e)
 			return t.ARP, err
 		},
-		tables: func(entries []observe.ARPEntry) []table {
+		Tables: func(entries []observe.ARPEntry) []table {
 			t := table{header: []string{"Address", "MacAddress", "Iface", "Type"}, left: 4}
 			for _, e := range entries {
 				port := e.Port
@@ -226,5 +218,5 @@ func (s *shower) arp() *cobra.Command {
 			}
 			return []table{t}
 		},
-	})
+	}
 }

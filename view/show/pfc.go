@@ -1,11 +1,9 @@
-package main
+package show
 
 import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"softswitch/internal/control"
 	"softswitch/live/node"
@@ -26,7 +24,7 @@ func (c classes) less(old classes) classes {
 func (c classes) cells(name string) []string {
 	cells := []string{name}
 	for _, n := range c {
-		cells = append(cells, thousands(n))
+		cells = append(cells, Thousands(n))
 	}
 	return cells
 }
@@ -40,13 +38,13 @@ func sum(all ...[unit.Priorities]uint64) (s classes) {
 	return s
 }
 
-// pfcCounters are PFC frames by port and class since they were cleared.
-type pfcCounters struct {
+// PFCCounters are PFC frames by port and class since they were cleared.
+type PFCCounters struct {
 	Cleared string    `json:"cleared,omitempty"` // when, RFC 3339
-	Ports   []pfcPort `json:"ports"`
+	Ports   []PFCPort `json:"ports"`
 }
 
-type pfcPort struct {
+type PFCPort struct {
 	Port    string       `json:"port"`
 	Rx      classes      `json:"rx"`
 	Tx      classes      `json:"tx"`
@@ -63,7 +61,7 @@ type pfcHistory struct {
 	Paused      bool      `json:"paused"`
 }
 
-func fetchPFC(e control.Endpoint) (out pfcCounters, err error) {
+func fetchPFC(e control.Endpoint) (out PFCCounters, err error) {
 	c, err := control.Get[observe.Counters](e, "counters", node.CounterArgs{What: node.ClearPFC})
 	if err != nil {
 		return out, err
@@ -87,9 +85,9 @@ func fetchPFC(e control.Endpoint) (out pfcCounters, err error) {
 }
 
 // pfcOf is what port i of w counts. Received resumes are PFC frames too.
-func pfcOf(w *observe.Switch, i int) pfcPort {
+func pfcOf(w *observe.Switch, i int) PFCPort {
 	p := &w.Ports[i]
-	out := pfcPort{Port: p.Name, Rx: sum(p.RxPause, p.RxResume), Tx: sum(p.TxPause, p.TxResume, p.TxRefresh)}
+	out := PFCPort{Port: p.Name, Rx: sum(p.RxPause, p.RxResume), Tx: sum(p.TxPause, p.TxResume, p.TxRefresh)}
 	for _, c := range w.Lossless {
 		h := pfcHistory{
 			Class: c, Transitions: p.Pause[c].Count, Total: p.Pause[c].Total(p.Paused[c], w.At),
@@ -110,51 +108,14 @@ func lastCached(cleared string) string {
 	return "Last cached time was " + cleared
 }
 
-func (s *shower) pfc() *cobra.Command {
-	history := false
-	counters := command(s, view[pfcCounters]{
-		use: "counters", short: "PFC frames received and sent, by port and priority",
-		long: `PFC frames received and sent, by port and priority, resumes and repeated pauses
-among them, since the switch started or "softswitch clear pfc counters".
-
-With --history what the received pauses did to each egress queue: how often it came
-to be paused, how long in all, and how long the latest pause lasted or has lasted.`,
-		fetch: fetchPFC,
-		tables: func(c pfcCounters) []table {
-			if history {
-				return []table{pfcHistoryTable(c)}
-			}
-			rx, tx := table{title: lastCached(c.Cleared), header: append([]string{"Port Rx"}, numbered("PFC")...)}, table{header: append([]string{"Port Tx"}, numbered("PFC")...)}
-			for _, p := range c.Ports {
-				rx.add(p.Rx.cells(p.Port)...)
-				tx.add(p.Tx.cells(p.Port)...)
-			}
-			return []table{rx, tx}
-		},
-	})
-	counters.Flags().BoolVar(&history, "history", false, "what the received pauses did to the queues")
-	priority := command(s, view[observe.Setup]{
-		use: "priority", short: "Lossless priorities by interface",
-		fetch: func(e control.Endpoint) (observe.Setup, error) { return control.Get[observe.Setup](e, "setup", nil) },
-		tables: func(v observe.Setup) []table {
-			t := table{header: []string{"Interface", "Lossless priorities"}, left: 2}
-			for _, p := range v.Ports {
-				t.add(p.Name, joinInts(v.Lossless))
-			}
-			return []table{t}
-		},
-	})
-	return below("pfc", "PFC counters and priorities", counters, priority)
-}
-
-func pfcHistoryTable(c pfcCounters) table {
+func pfcHistoryTable(c PFCCounters) table {
 	t := table{
 		title:  lastCached(c.Cleared),
 		header: []string{"Port", "Priority", "RX Pause Transitions", "Total RX Pause Time MS", "Recent RX Pause Time MS", "Recent RX Pause Timestamp"},
 	}
 	for _, p := range c.Ports {
 		for _, h := range p.History {
-			t.add(p.Port, "PFC"+strconv.Itoa(h.Class), thousands(h.Transitions), milliseconds(h.Total), milliseconds(h.Recent), clock(h.RecentAt))
+			t.add(p.Port, "PFC"+strconv.Itoa(h.Class), Thousands(h.Transitions), Milliseconds(h.Total), Milliseconds(h.Recent), clock(h.RecentAt))
 		}
 	}
 	return t
@@ -172,17 +133,51 @@ func fetchWatchdog(e control.Endpoint) (*observe.Watchdog, error) {
 	return control.Get[*observe.Watchdog](e, "pfcwd", nil)
 }
 
-func (s *shower) pfcwd() *cobra.Command {
-	return below("pfcwd", "The PFC watchdog: configuration and storms", s.pfcwdConfig(), s.pfcwdStats())
+// whole is t in milliseconds.
+func whole(t unit.Time) string { return strconv.FormatInt(int64(t/unit.Millisecond), 10) }
+
+func pair(a, b uint64) string { return fmt.Sprintf("%d/%d", a, b) }
+
+// PFC is PFC frames received and sent, by port and priority; with *history what the
+// received pauses did to each queue.
+func PFC(history *bool) View[PFCCounters] {
+	return View[PFCCounters]{
+		Fetch: fetchPFC,
+		Tables: func(c PFCCounters) []table {
+			if *history {
+				return []table{pfcHistoryTable(c)}
+			}
+			rx, tx := table{title: lastCached(c.Cleared), header: append([]string{"Port Rx"}, numbered("PFC")...)}, table{header: append([]string{"Port Tx"}, numbered("PFC")...)}
+			for _, p := range c.Ports {
+				rx.add(p.Rx.cells(p.Port)...)
+				tx.add(p.Tx.cells(p.Port)...)
+			}
+			return []table{rx, tx}
+		},
+	}
 }
 
-func (s *shower) pfcwdConfig() *cobra.Command {
-	return command(s, view[*observe.Watchdog]{
-		use: "config", short: "What the PFC watchdog goes by, by port", fetch: fetchWatchdog,
-		long: `What the PFC watchdog goes by, by port; times in milliseconds. Switches without
-a watchdog have no lines.`,
-		merge: true, empty: "No PFC watchdog runs.",
-		tables: func(w *observe.Watchdog) []table {
+// LosslessPriorities are the lossless priorities of each interface.
+func LosslessPriorities() View[observe.Setup] {
+	return View[observe.Setup]{
+		Fetch: func(e control.Endpoint) (observe.Setup, error) { return control.Get[observe.Setup](e, "setup", nil) },
+		Tables: func(v observe.Setup) []table {
+			t := table{header: []string{"Interface", "Lossless priorities"}, left: 2}
+			for _, p := range v.Ports {
+				t.add(p.Name, joinInts(v.Lossless))
+			}
+			return []table{t}
+		},
+	}
+}
+
+// WatchdogConfig is what the PFC watchdog goes by, by port.
+func WatchdogConfig() View[*observe.Watchdog] {
+	return View[*observe.Watchdog]{
+		Fetch: fetchWatchdog,
+
+		Merge: true, Empty: "No PFC watchdog runs.",
+		Tables: func(w *observe.Watchdog) []table {
 			t := table{header: []string{"PORT", "ACTION", "DETECTION TIME", "RESTORATION TIME", "POLL INTERVAL"}}
 			if w == nil {
 				return []table{t}
@@ -192,24 +187,22 @@ a watchdog have no lines.`,
 			}
 			return []table{t}
 		},
-	})
+	}
 }
 
-// whole is t in milliseconds.
-func whole(t unit.Time) string { return strconv.FormatInt(int64(t/unit.Millisecond), 10) }
-
-func (s *shower) pfcwdStats() *cobra.Command {
-	empty := false
-	c := command(s, view[*observe.Watchdog]{
-		use: "stats", short: "Storms that the PFC watchdog saw, by queue", fetch: fetchWatchdog,
-		merge: true, empty: "No PFC watchdog has seen a storm.",
-		tables: func(w *observe.Watchdog) []table {
+// WatchdogStats are the storms that the PFC watchdog saw; with *empty also the queues that had
+// none.
+func WatchdogStats(empty *bool) View[*observe.Watchdog] {
+	return View[*observe.Watchdog]{
+		Fetch: fetchWatchdog,
+		Merge: true, Empty: "No PFC watchdog has seen a storm.",
+		Tables: func(w *observe.Watchdog) []table {
 			t := table{header: []string{"QUEUE", "STATUS", "STORM DETECTED/RESTORED", "TX OK/DROP", "RX OK/DROP", "TX LAST OK/DROP", "RX LAST OK/DROP"}}
 			if w == nil {
 				return []table{t}
 			}
 			for _, q := range w.Queues {
-				if q.Detected == 0 && !empty {
+				if q.Detected == 0 && !*empty {
 					continue
 				}
 				status := "operational"
@@ -221,9 +214,5 @@ func (s *shower) pfcwdStats() *cobra.Command {
 			}
 			return []table{t}
 		},
-	})
-	c.Flags().BoolVarP(&empty, "empty", "e", false, "queues without a storm too")
-	return c
+	}
 }
-
-func pair(a, b uint64) string { return fmt.Sprintf("%d/%d", a, b) }

@@ -1,10 +1,8 @@
-package main
+package show
 
 import (
 	"slices"
 	"strconv"
-
-	"github.com/spf13/cobra"
 
 	"softswitch/internal/control"
 	"softswitch/live/node"
@@ -12,8 +10,8 @@ import (
 	"softswitch/view/observe"
 )
 
-// watermarks are bytes by port and class; nil for a class that has none.
-type watermarks struct {
+// Watermarks are bytes by port and class; nil for a class that has none.
+type Watermarks struct {
 	Ports []portWatermarks `json:"ports"`
 }
 
@@ -23,8 +21,8 @@ type portWatermarks struct {
 }
 
 // fetchWatermarks makes a fetch of what of says of each port and class.
-func fetchWatermarks(lossless bool, of func(p *observe.Port, class int) int) func(control.Endpoint) (watermarks, error) {
-	return func(e control.Endpoint) (out watermarks, err error) {
+func fetchWatermarks(lossless bool, of func(p *observe.Port, class int) int) func(control.Endpoint) (Watermarks, error) {
+	return func(e control.Endpoint) (out Watermarks, err error) {
 		w, err := control.Get[observe.Switch](e, "stats", nil)
 		if err != nil {
 			return out, err
@@ -44,8 +42,8 @@ func fetchWatermarks(lossless bool, of func(p *observe.Port, class int) int) fun
 }
 
 // watermarkTables makes the table of watermarks.
-func watermarkTables(title, column string) func(watermarks) []table {
-	return func(w watermarks) []table {
+func watermarkTables(title, column string) func(Watermarks) []table {
+	return func(w Watermarks) []table {
 		t := table{title: title, header: append([]string{"Port"}, numbered(column)...)}
 		for _, p := range w.Ports {
 			row := []string{p.Port}
@@ -60,22 +58,6 @@ func watermarkTables(title, column string) func(watermarks) []table {
 		}
 		return []table{t}
 	}
-}
-
-func (s *shower) priorityGroup() *cobra.Command {
-	headroom := command(s, view[watermarks]{
-		use: "headroom", short: "The most headroom that was used, by port and priority group",
-		fetch:  fetchWatermarks(true, func(p *observe.Port, c int) int { return p.Group[c].HeadroomWatermark }),
-		tables: watermarkTables("Ingress headroom per PG:", "PG"),
-	})
-	shared := command(s, view[watermarks]{
-		use: "shared", short: "The most bytes that were held, by port and priority group",
-		long: `The most bytes that a priority group held since the watermark was cleared: in
-its reserved minimum, the shared pool and its headroom.`,
-		fetch:  fetchWatermarks(true, func(p *observe.Port, c int) int { return p.Group[c].Watermark }),
-		tables: watermarkTables("Ingress shared pool occupancy per PG:", "PG"),
-	})
-	return below("priority-group", "Ingress priority groups", below("watermark", "The most that priority groups held, in bytes", headroom, shared))
 }
 
 // queueCounters are what left egress queues since they were cleared.
@@ -109,46 +91,6 @@ func fetchQueues(e control.Endpoint) (out queueCounters, err error) {
 		out.Cleared = c.Cleared.Time
 	}
 	return out, nil
-}
-
-func (s *shower) queue() *cobra.Command {
-	nonzero := false
-	counters := command(s, view[queueCounters]{
-		use: "counters", short: "Frames and bytes that left, by port and queue",
-		long: `Frames and bytes that left, by port and queue, since the switch started or
-"softswitch clear queue counters". Dropped are frames that were dropped in the queue
-on purpose, by a watchdog or to break a deadlock; other drops are counted where the
-frame came in: see "softswitch show interfaces counters".`,
-		fetch: fetchQueues,
-		tables: func(c queueCounters) []table {
-			t := table{title: lastCached(c.Cleared), header: []string{"Port", "TxQ", "Counter/pkts", "Counter/bytes", "Drop/pkts", "Drop/bytes"}}
-			for _, p := range c.Ports {
-				for i := range p.Packets {
-					if nonzero && p.Packets[i]+p.Dropped[i] == 0 {
-						continue
-					}
-					t.add(p.Port, "UC"+strconv.Itoa(i), thousands(p.Packets[i]), thousands(p.Bytes[i]), thousands(p.Dropped[i]), "N/A")
-				}
-			}
-			return []table{t}
-		},
-	})
-	counters.Flags().BoolVar(&nonzero, "nonzero", false, "only queues that have counted something")
-	watermark := command(s, view[watermarks]{
-		use: "watermark", short: "The most bytes that waited, by port and queue",
-		fetch:  fetchWatermarks(false, func(p *observe.Port, c int) int { return p.Queue[c].Watermark }),
-		tables: watermarkTables("Egress shared pool occupancy per unicast queue:", "UC"),
-	})
-	return below("queue", "Egress queues", counters, watermark)
-}
-
-func (s *shower) buffer() *cobra.Command {
-	configuration := command(s, view[observe.Setup]{
-		use: "configuration", short: "Pools and profiles, in bytes",
-		fetch:  func(e control.Endpoint) (observe.Setup, error) { return control.Get[observe.Setup](e, "setup", nil) },
-		tables: bufferTables,
-	})
-	return below("buffer", "The buffer's configuration", configuration)
 }
 
 func bufferTables(v observe.Setup) []table {
@@ -185,4 +127,56 @@ func bufferTables(v observe.Setup) []table {
 		}
 	}
 	return tables
+}
+
+// HeadroomWatermarks are the most headroom that was used, by port and priority group.
+func HeadroomWatermarks() View[Watermarks] {
+	return View[Watermarks]{
+		Fetch:  fetchWatermarks(true, func(p *observe.Port, c int) int { return p.Group[c].HeadroomWatermark }),
+		Tables: watermarkTables("Ingress headroom per PG:", "PG"),
+	}
+}
+
+// SharedWatermarks are the most bytes that were held, by port and priority group.
+func SharedWatermarks() View[Watermarks] {
+	return View[Watermarks]{
+		Fetch:  fetchWatermarks(true, func(p *observe.Port, c int) int { return p.Group[c].Watermark }),
+		Tables: watermarkTables("Ingress shared pool occupancy per PG:", "PG"),
+	}
+}
+
+// QueueCounters are frames and bytes that left, by port and queue; with *nonzero only of
+// queues that have counted something.
+func QueueCounters(nonzero *bool) View[queueCounters] {
+	return View[queueCounters]{
+		Fetch: fetchQueues,
+		Tables: func(c queueCounters) []table {
+			t := table{title: lastCached(c.Cleared), header: []string{"Port", "TxQ", "Counter/pkts", "Counter/bytes", "Drop/pkts", "Drop/bytes"}}
+			for _, p := range c.Ports {
+				for i := range p.Packets {
+					if *nonzero && p.Packets[i]+p.Dropped[i] == 0 {
+						continue
+					}
+					t.add(p.Port, "UC"+strconv.Itoa(i), Thousands(p.Packets[i]), Thousands(p.Bytes[i]), Thousands(p.Dropped[i]), "N/A")
+				}
+			}
+			return []table{t}
+		},
+	}
+}
+
+// QueueWatermarks are the most bytes that waited, by port and queue.
+func QueueWatermarks() View[Watermarks] {
+	return View[Watermarks]{
+		Fetch:  fetchWatermarks(false, func(p *observe.Port, c int) int { return p.Queue[c].Watermark }),
+		Tables: watermarkTables("Egress shared pool occupancy per unicast queue:", "UC"),
+	}
+}
+
+// BufferConfiguration is pools and profiles, in bytes.
+func BufferConfiguration() View[observe.Setup] {
+	return View[observe.Setup]{
+		Fetch:  func(e control.Endpoint) (observe.Setup, error) { return control.Get[observe.Setup](e, "setup", nil) },
+		Tables: bufferTables,
+	}
 }

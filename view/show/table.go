@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"fmt"
@@ -56,8 +56,8 @@ func (t *table) write(w io.Writer) error {
 	return err
 }
 
-// thousands is n with commas, as SONiC prints counters.
-func thousands[T ~uint64 | ~int64 | ~int](n T) string {
+// Thousands is n with commas, as SONiC prints counters.
+func Thousands[T ~uint64 | ~int64 | ~int](n T) string {
 	s := strconv.FormatInt(int64(n), 10)
 	sign := ""
 	if n < 0 {

@@ -1,0 +1,77 @@
+package show
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"softswitch/internal/control"
+	"softswitch/scenario/config"
+	"softswitch/view/observe"
+)
+
+// NICs writes the classes of all NICs, and where frames were lost.
+func NICs(w io.Writer, nics []observe.NIC, switches []control.Endpoint, answers []observe.Switch) error {
+	classes := table{
+		header: []string{"NIC", "Class", "Sent", "Received", "Paused", "Times", "Total MS", "Send queue", "Receive buffer", "Pauses sent"},
+		left:   1,
+	}
+	host := table{title: "\nLost in the hosts", header: []string{"Host", "Send queue", "Device queue", "Sockets", "Other"}, left: 1}
+	fabric := table{title: "\nLost in the fabric", header: []string{"Node", "Lossless", "Lossy", "Receive ring"}, left: 1}
+	for i := range nics {
+		n := &nics[i]
+		addNICClasses(&classes, n)
+		l := n.InHost
+		host.add(n.Name, Thousands(l.SendQueue), Thousands(l.Device), Thousands(l.Sockets), Thousands(l.Other))
+	}
+	for i := range answers {
+		lossless, lossy, ring := FabricLoss(&answers[i])
+		fabric.add(switches[i].Name, Thousands(lossless), Thousands(lossy), Thousands(ring))
+	}
+	for i := range nics {
+		l := nics[i].OnArrival
+		fabric.add(nics[i].Name+" on arrival", Thousands(l.Lossless), Thousands(l.Lossy), Thousands(l.Ring))
+	}
+	var slow []string
+	for i := range nics {
+		if r := nics[i].Drain; r > 0 {
+			slow = append(slow, fmt.Sprintf("The stack of %s takes frames at %s only.", nics[i].Name, config.FormatRate(r)))
+		}
+	}
+	if len(slow) > 0 {
+		host.title = "\n" + strings.Join(slow, "\n") + "\n" + host.title
+	}
+	for _, t := range []table{classes, host, fabric} {
+		if err := t.write(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addNICClasses adds the classes of a NIC that it has used.
+func addNICClasses(t *table, n *observe.NIC) {
+	for class := range n.Classes {
+		k := &n.Classes[class]
+		if k.Sent+k.Received+k.Pause.Count+k.PauseSent == 0 {
+			continue
+		}
+		paused := "no"
+		if k.Paused {
+			paused = "yes"
+		}
+		t.add(n.Name, strconv.Itoa(class), Thousands(k.Sent), Thousands(k.Received), paused, Thousands(k.Pause.Count), Milliseconds(k.Pause.Total(k.Paused, n.At)),
+			Thousands(k.Send.Bytes), Thousands(k.Receive.Bytes), Thousands(k.PauseSent))
+	}
+}
+
+// FabricLoss is what a switch lost of what it had to forward.
+func FabricLoss(w *observe.Switch) (lossless, lossy, ring uint64) {
+	for i := range w.Ports {
+		p := &w.Ports[i]
+		ring += p.Link.Drops + p.Link.Truncated
+		lossy += p.Drops["lossy_queue_full"]
+	}
+	return w.LosslessLost, lossy, ring
+}

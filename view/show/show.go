@@ -1,0 +1,103 @@
+package show
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"softswitch/internal/control"
+	"softswitch/internal/timer"
+	"softswitch/unit"
+)
+
+// View is something to show: Fetch asks a switch for it, Tables makes it readable. T is
+// what it is as JSON.
+type View[T any] struct {
+	Fetch func(control.Endpoint) (T, error)
+	// Prepare, unless it is nil, looks at all answers before Tables is called for each.
+	Prepare func([]T)
+	Tables  func(T) []table
+	// Merge puts the tables of all switches into one, with a column Switch; Empty is what
+	// is said when it has no rows.
+	Merge bool
+	Empty string
+	// Check, unless it is nil, says after each showing whether the result is as expected.
+	Check func([]T) error
+}
+
+// JSON writes the answers as one object by switch, or the answer alone if there is one
+// switch without a name; over several lines if indent is set.
+func JSON[T any](w io.Writer, ends []control.Endpoint, answers []T, indent bool) error {
+	byName := map[string]T{}
+	for i, e := range ends {
+		byName[e.Name] = answers[i]
+	}
+	var v any = byName
+	if ends[0].Name == "" {
+		v = answers[0]
+	}
+	enc := json.NewEncoder(w)
+	if indent {
+		enc.SetIndent("", "  ")
+	}
+	return enc.Encode(v)
+}
+
+// Write writes the tables of the answers, with the names of their switches.
+func (v View[T]) Write(w io.Writer, ends []control.Endpoint, answers []T) error {
+	if v.Prepare != nil {
+		v.Prepare(answers)
+	}
+	var all *table
+	for i, e := range ends {
+		tables := v.Tables(answers[i])
+		if v.Merge {
+			all = mergeTable(all, e.Name, &tables[0])
+			continue
+		}
+		if e.Name != "" {
+			fmt.Fprintf(w, "%s%s:\n", map[bool]string{true: "\n"}[i > 0], e.Name)
+		}
+		for k := range tables {
+			if k > 0 {
+				fmt.Fprintln(w)
+			}
+			if err := tables[k].write(w); err != nil {
+				return err
+			}
+		}
+	}
+	switch {
+	case all == nil:
+		return nil
+	case len(all.rows) == 0 && v.Empty != "":
+		_, err := fmt.Fprintln(w, v.Empty)
+		return err
+	}
+	return all.write(w)
+}
+
+// mergeTable appends the rows of t, of the switch called name, to all.
+func mergeTable(all *table, name string, t *table) *table {
+	if name == "" {
+		return t
+	}
+	if all == nil {
+		all = &table{header: append([]string{"Switch"}, t.header...), left: t.left + 1}
+	}
+	for _, row := range t.rows {
+		all.add(append([]string{name}, row...)...)
+	}
+	return all
+}
+
+// clock is a point of a node's clock for people, "N/A" for none.
+func clock(at unit.Time) string {
+	if at == 0 {
+		return "N/A"
+	}
+	return timer.WallClock(at).Format("2006-01-02 15:04:05.000")
+}
+
+// Milliseconds is t for people.
+func Milliseconds(t unit.Time) string { return fmt.Sprintf("%.1f", float64(t)/1e6) }
