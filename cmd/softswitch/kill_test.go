@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,19 +41,72 @@ func TestKilledRun(t *testing.T) {
 	}
 }
 
-// TestInterrupt: Ctrl-C removes the lab, while it is built and while it runs.
+// TestInterrupt: Ctrl-C, or a terminal that is closed, removes the lab, while it is built
+// and while it runs.
 func TestInterrupt(t *testing.T) {
-	for _, c := range []struct{ name, file, text string }{
-		{"while it is built", "fattree-on-loop.yaml", "  namespaces "},
-		{"while it runs", "pause.yaml", "running until"},
+	for _, c := range []struct {
+		name, file, text string
+		signal           os.Signal
+	}{
+		{"while it is built", "fattree-on-loop.yaml", "  namespaces ", os.Interrupt},
+		{"while it runs", "pause.yaml", "running until", os.Interrupt},
+		{"by SIGHUP while it is built", "fattree-on-loop.yaml", "  namespaces ", syscall.SIGHUP},
+		{"by SIGHUP while it runs", "pause.yaml", "running until", syscall.SIGHUP},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBed(t)
 			s := b.playing(c.file, c.text)
-			s.signal(os.Interrupt)
+			s.signal(c.signal)
 			r := s.end()
 			if r.code != exitError || !strings.Contains(r.stdout, "softswitch: interrupted: ") {
 				t.Errorf("exit status %d, want %d and a word of the interrupt", r.code, exitError)
+			}
+			b.wantNothing()
+		})
+	}
+}
+
+// TestNohup: what was started to outlive its terminal does.
+func TestNohup(t *testing.T) {
+	b := newBed(t)
+	s := b.start(b.program("nohup", "softswitch", "lab", "run", "--name", b.name, "../../scenarios/pause.yaml"))
+	s.await("running until")
+	s.signal(syscall.SIGHUP)
+	if r := s.end(); !strings.Contains(r.stdout, "time line") {
+		t.Errorf("exit status %d without a verdict", r.code)
+	}
+	b.wantNothing()
+}
+
+// TestUnread: a run whose words nobody reads any more ends and removes its lab.
+func TestUnread(t *testing.T) {
+	for name, args := range map[string][]string{
+		"lab run":  {"lab", "run", "../../scenarios/fattree-on-loop.yaml"},
+		"demo":     {"demo"},
+		"nic demo": {"nic", "demo"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBed(t)
+			read, write, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := b.command(append(args, "--name", b.name)...)
+			cmd.Stdout, cmd.Stderr = write, write
+			err = cmd.Start()
+			write.Close()
+			if err != nil {
+				t.Fatal(err)
+			}
+			in := bufio.NewReader(read)
+			for line := ""; !strings.Contains(line, "  processes "); {
+				if line, err = in.ReadString('\n'); err != nil {
+					t.Fatalf("it ended without a lab: %v", err)
+				}
+			}
+			read.Close()
+			if code := b.status(cmd.Wait()); code != exitError {
+				t.Errorf("exit status %d, want %d", code, exitError)
 			}
 			b.wantNothing()
 		})

@@ -347,6 +347,7 @@ func playLive(ctx context.Context, plan *scenario.Plan, name string, opt runOpti
 	if err != nil {
 		return nil, err
 	}
+	ctx, progress = whileWatched(ctx, progress)
 	var page *page
 	if opt.page.show {
 		if page, err = openLabPage(ctx, name, opt.page.listen, progress); err != nil {

@@ -28,7 +28,7 @@ const (
 var errUnmet = errors.New("the result is not as expected")
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), ending()...)
 	defer stop()
 	err := root().ExecuteContext(ctx)
 	switch {
@@ -43,6 +43,17 @@ func main() {
 		fmt.Fprintln(os.Stderr, "softswitch:", explain(ctx, err))
 		os.Exit(exitError)
 	}
+}
+
+// ending are the signals that end a command in order. SIGHUP, of a terminal that is
+// closed, is one unless nohup had it ignored. SIGQUIT is none: it prints what every
+// goroutine does, for when a command does not end.
+func ending() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
 }
 
 // explain makes an error say what to do about it, where that is known.

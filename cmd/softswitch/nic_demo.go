@@ -137,6 +137,7 @@ func (d *nicDemonstration) run(ctx context.Context, name string) (err error) {
 	if err != nil {
 		return err
 	}
+	ctx, d.progress = whileWatched(ctx, d.progress)
 	if d.st, err = netnslab.Up(ctx, desc, d.progress); err != nil {
 		return err
 	}
