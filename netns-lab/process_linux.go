@@ -71,19 +71,17 @@ func spawn(ns netns.NsHandle, s start, token string) (pid, handle int, err error
 }
 
 // realtime runs fn with the calling thread at the lowest real-time priority, which
-// a process that fn starts inherits. Where that is not permitted it runs fn all the
-// same. Preconditions: the goroutine is locked to its thread.
+// a process that fn starts inherits, and puts the thread back to what it was. Where that
+// is not permitted it runs fn all the same. Preconditions: the goroutine is locked to its
+// thread.
 func realtime(fn func() error) error {
 	rr := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_RR, Priority: 1}
-	if unix.SchedSetAttr(0, &rr, 0) != nil {
+	was, err := unix.SchedGetAttr(0, 0)
+	if err != nil || unix.SchedSetAttr(0, &rr, 0) != nil {
 		return fn()
 	}
-	err := fn()
-	other := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_NORMAL}
-	if back := unix.SchedSetAttr(0, &other, 0); back != nil {
-		return errors.Join(err, os.NewSyscallError("sched_setattr", back))
-	}
-	return err
+	err = fn()
+	return errors.Join(err, os.NewSyscallError("sched_setattr", unix.SchedSetAttr(0, was, 0)))
 }
 
 // environment is this program's own with the node's additions and the mark.
