@@ -103,45 +103,6 @@ func TestBridgeDrops(t *testing.T) {
 	s.wantNothing(0)
 }
 
-// A full table forwards without learning, and learns again when an entry has aged.
-func TestMACTableFull(t *testing.T) {
-	s := newTestSwitch(t, 3, nil)
-	at := func(i int) ether.MAC { return 0x02ee00000000 + ether.MAC(i) }
-	to := func(i int) []byte { return plain(at(i), stationMAC(2), 60) }
-	const room = macTableMax - 3 // static ones
-	for i := range room {
-		s.receive(0, plain(stationMAC(1), at(i), 60))
-		s.drain(1)
-	}
-	s.wantNoDrops()
-	s.advance(unit.Second)
-	s.receive(0, plain(stationMAC(1), at(room), 60)) // one too many
-	s.wantDrop(0, OddMACTable)
-	s.drain(1)
-	s.receive(2, to(room)) // so it is flooded
-	s.wantData(0, to(room))
-	s.wantData(1, to(room))
-	s.receive(2, to(7))
-	s.wantData(0, to(7))
-	s.wantNothing(1)
-
-	s.receive(0, plain(stationMAC(1), at(7), 60)) // number 7 stays young
-	s.drain(1)
-	s.advance(macAge)
-	s.receive(0, plain(stationMAC(1), at(room), 60))
-	s.drain(1)
-	s.wantNoDrops()
-	s.receive(2, to(room), to(7))
-	s.wantData(0, to(room), to(7))
-	s.wantNothing(1)
-	s.receive(2, to(0)) // whose place it took
-	s.wantData(0, to(0))
-	s.wantData(1, to(0))
-	if n := len(s.macs.entries); n != macTableMax {
-		t.Errorf("%d entries, want %d", n, macTableMax)
-	}
-}
-
 // A frame that is flooded is charged once, until its last copy has left, and waits
 // in each queue with all its bytes.
 func TestFloodIsChargedOnce(t *testing.T) {

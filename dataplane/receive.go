@@ -74,7 +74,7 @@ func (s *Switch) learn(in unit.Port, f *buffer.Frame) {
 func (s *Switch) receiveARP(in unit.Port, p *port, f *buffer.Frame) {
 	a := ether.ARP(f.Data[f.Info.L3:])
 	sub := &s.cfg.Subnets[p.subnet]
-	if contains(sub.Prefix, a.SenderIP()) && !s.arps.learn(a.SenderIP(), a.SenderMAC()) {
+	if contains(sub.Prefix, a.SenderIP()) && !s.arps.learn(a.SenderIP(), a.SenderMAC(), in) {
 		p.count.Drops[OddARPTable]++
 	}
 	if a.TargetIP() != addr32(sub.Gateway) {

@@ -205,19 +205,27 @@ func TestManyUnknownHosts(t *testing.T) {
 	s.wantData(1, request)
 }
 
-func TestARPTableFull(t *testing.T) {
+// A host that answers for addresses it made up gets half the ARP table; neighbours
+// behind other ports are learned as ever.
+func TestMadeUpNeighboursLeaveRoom(t *testing.T) {
 	s := newTestSwitch(t, 6, func(c *Config) { routed(c); c.Subnets[0].Prefix = prefix("10.0.0.0/15") })
-	learn := func(i int) {
-		s.receive(0, arp(ether.ARPReply, portMAC(0), stationMAC(0), fmt.Sprintf("10.1.%d.%d", i>>8, i&255), portMAC(0), "10.0.1.1"))
+	learn := func(in unit.Port, i int) {
+		s.receive(in, arp(ether.ARPReply, portMAC(in), stationMAC(in), fmt.Sprintf("10.1.%d.%d", i>>8, i&255), portMAC(in), "10.0.1.1"))
 	}
-	for i := range arpTableMax {
-		learn(i)
+	const room = arpTableMax / 2
+	for i := range room {
+		learn(0, i)
 	}
 	s.wantNoDrops()
-	learn(arpTableMax)
+	learn(0, room)
 	s.wantDrop(0, OddARPTable)
-	learn(5) // known
+	learn(0, 5) // known
+	learn(1, room)
 	s.wantNoDrops()
+	s.receive(3, datagram{dst: portMAC(3), to: "10.1.16.0"}.frame())
+	if got := s.drain(1); len(got) != 1 {
+		t.Errorf("%d frames for the neighbour at port 1, want 1", len(got))
+	}
 }
 
 // A static neighbour stays what the configuration says, whoever claims its address.

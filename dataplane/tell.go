@@ -26,7 +26,7 @@ type MACEntry struct {
 // MACEntries are the stations known at now, by address. Those that have aged are not.
 func (s *Switch) MACEntries(now unit.Time) (entries []MACEntry) {
 	for _, e := range s.macs.entries {
-		if e.static || e.seen+macAge >= now {
+		if !e.aged(now) {
 			entries = append(entries, MACEntry{MAC: e.mac, Port: e.port, Static: e.static})
 		}
 	}
@@ -42,10 +42,11 @@ type ARPEntry struct {
 
 // ARPEntries are the neighbours, by address.
 func (s *Switch) ARPEntries() (entries []ARPEntry) {
-	for _, ip := range slices.Sorted(maps.Keys(s.arps.macs)) {
+	for _, ip := range slices.Sorted(maps.Keys(s.arps.entries)) {
 		var b [4]byte
 		binary.BigEndian.PutUint32(b[:], ip)
-		entries = append(entries, ARPEntry{Neighbour{IP: netip.AddrFrom4(b), MAC: s.arps.macs[ip]}, s.arps.static[ip]})
+		e := s.arps.entries[ip]
+		entries = append(entries, ARPEntry{Neighbour{IP: netip.AddrFrom4(b), MAC: e.mac}, e.static})
 	}
 	return entries
 }
