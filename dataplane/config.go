@@ -147,13 +147,16 @@ func (c *Config) check() error {
 		return fmt.Errorf("batch: %d; valid: 1 or more", c.Batch)
 	case c.SlotBytes < ether.MinLen:
 		return fmt.Errorf("slots of %d bytes; valid: %d or more, for a control frame", c.SlotBytes, ether.MinLen)
-	case c.Pool == nil && c.SlotBytes < c.MaxFrame+ether.VLANLen:
-		return fmt.Errorf("slots of %d bytes; valid: %d or more for frames of %d and a tag", c.SlotBytes, c.MaxFrame+ether.VLANLen, c.MaxFrame)
+	case c.Pool == nil && c.SlotBytes < c.mtu():
+		return fmt.Errorf("slots of %d bytes; valid: %d or more for frames of %d and a tag", c.SlotBytes, c.mtu(), c.MaxFrame)
 	case c.Refresh <= 0:
 		return fmt.Errorf("refresh: %d ns; valid: above 0", c.Refresh)
 	}
 	return nil
 }
+
+// mtu is the longest frame, a tag included and the FCS not.
+func (c *Config) mtu() int { return c.MaxFrame + ether.VLANLen }
 
 // hop is how long a pause usually takes to the next switch at most: it waits for
 // the longest frame, and for half of what the driver may be late. It is at least a
@@ -164,7 +167,7 @@ func (c *Config) hop() unit.Time {
 		if p.FacesHost {
 			continue
 		}
-		worst = max(worst, p.Rate.FrameTime(c.MaxFrame+ether.VLANLen)+p.Rate.FrameTime(pfcframe.Len))
+		worst = max(worst, p.Rate.FrameTime(c.mtu())+p.Rate.FrameTime(pfcframe.Len))
 	}
 	return worst + c.Delay + c.Granularity/2
 }

@@ -75,55 +75,6 @@ func (p *port) next(c unit.Priority) *buffer.Frame {
 	return f
 }
 
-// policer drops what a flow brings in above a rate: the generic cell rate algorithm
-// (ITU-T I.371, annex A), with frames for cells.
-type policer struct {
-	in   unit.Port
-	flow detect.FlowID
-	rate unit.Rate
-	due  unit.Time // when the next frame would come at that rate
-	// fixed: a Limit of the configuration, which no measure replaces. It may be for a
-	// class instead of a flow.
-	fixed, ofClass bool
-	class          unit.Priority
-}
-
-// takes reports whether f, which came in at in, counts against p.
-func (p *policer) takes(in unit.Port, f *buffer.Frame) bool {
-	switch {
-	case p.in != in:
-		return false
-	case p.ofClass:
-		return p.class == f.Info.Class
-	}
-	return uint32(p.flow) == f.Info.Hash
-}
-
-// policersMax is the number of policers of a switch, policerFrames the burst that one
-// lets through.
-const (
-	policersMax   = 64
-	policerFrames = 4
-)
-
-// overRate reports whether a frame is above the rate of a policer for its flow.
-func (s *Switch) overRate(in unit.Port, f *buffer.Frame) bool {
-	if !s.lossless.Has(f.Info.Class) {
-		return false
-	}
-	for i := range s.policers {
-		p := &s.policers[i]
-		if !p.takes(in, f) {
-			continue
-		}
-		if p.due > s.now+p.rate.FrameTime(s.MTU())*policerFrames+s.cfg.Granularity {
-			return true
-		}
-		p.due = max(p.due, s.now) + p.rate.FrameTime(f.Len)
-	}
-	return false
-}
-
 // withoutDiscarding are the ports of outs where frames of class c are not discarded.
 func (s *Switch) withoutDiscarding(outs unit.PortSet, c unit.Priority) unit.PortSet {
 	for rest := outs; rest != 0; rest &= rest - 1 {
@@ -332,31 +283,6 @@ func (s *Switch) Avoid(in, out unit.Port, on bool) {
 	s.note(m, detect.Bucket{Port: in}, detect.Queue{Port: out}, 0)
 }
 
-// Police drops frames of a flow above a rate.
-func (s *Switch) Police(in unit.Port, flow detect.FlowID, rate unit.Rate) bool {
-	at := slices.IndexFunc(s.policers, func(p policer) bool { return !p.fixed && p.in == in && p.flow == flow })
-	switch {
-	case rate == 0 && at < 0:
-		return true
-	case rate == 0:
-		s.policers = slices.Delete(s.policers, at, at+1)
-		s.notePolice(detect.MeasureUnpolice, in, flow, 0)
-		return true
-	case at >= 0:
-		s.policers[at].rate = rate
-	case len(s.policers) == policersMax:
-		return false
-	default:
-		s.policers = append(s.policers, policer{in: in, flow: flow, rate: rate})
-	}
-	s.notePolice(detect.MeasurePolice, in, flow, int(rate/1000))
-	return true
-}
-
-func (s *Switch) notePolice(m detect.Measure, in unit.Port, flow detect.FlowID, kbits int) {
-	s.event(event.Event{Type: event.Measured, Measure: m, Port: in, Out: unit.NoPort, Flow: flow, Bytes: int32(kbits)})
-}
-
 // Charged is A(b) in bytes.
 func (s *Switch) Charged(b detect.Bucket) int {
 	n, _ := s.mmu.Bytes(b.Port, b.Class)
@@ -382,24 +308,39 @@ func (s *Switch) Frames(q detect.Queue) detect.Frames {
 func (s *Switch) Rate(p unit.Port) unit.Rate { return s.ports[p].cfg.Rate }
 
 // MTU is the longest frame.
-func (s *Switch) MTU() int { return s.cfg.MaxFrame + 4 }
+func (s *Switch) MTU() int { return s.cfg.mtu() }
 
 // Flows appends the flows that wait in q.
 func (s *Switch) Flows(dst []detect.Flow, q detect.Queue) []detect.Flow {
 	from := len(dst)
 	for f := s.ports[q.Port].queues[q.Class].Head(); f != nil; f = f.Next() {
-		id := detect.FlowID(f.Info.Hash)
-		at := slices.IndexFunc(dst[from:], func(have detect.Flow) bool { return have.ID == id && have.In == f.In })
-		if at < 0 {
-			at = len(dst) - from
-			dst = append(dst, detect.Flow{ID: id, In: f.In})
+		if isIPv4(f) {
+			dst = append(dst, detect.Flow{ID: detect.FlowID(f.Info.Hash), In: f.In, Bytes: f.Len})
 		}
-		dst[from+at].Bytes += f.Len
 	}
-	slices.SortFunc(dst[from:], func(a, b detect.Flow) int {
-		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.ID, b.ID), cmp.Compare(a.In, b.In))
-	})
-	return dst
+	flows := mergeFlows(dst[from:])
+	slices.SortFunc(flows, func(a, b detect.Flow) int { return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), compareFlows(a, b)) })
+	return dst[:from+len(flows)]
+}
+
+func compareFlows(a, b detect.Flow) int {
+	return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.In, b.In))
+}
+
+// mergeFlows adds up what is of the same flow, in place. It sorts, since a queue may
+// hold as many flows as frames.
+func mergeFlows(flows []detect.Flow) []detect.Flow {
+	slices.SortFunc(flows, compareFlows)
+	n := 0
+	for _, f := range flows {
+		if n > 0 && compareFlows(flows[n-1], f) == 0 {
+			flows[n-1].Bytes += f.Bytes
+			continue
+		}
+		flows[n] = f
+		n++
+	}
+	return flows[:n]
 }
 
 // Reroutable reports whether all frames of in that wait in q have another way.

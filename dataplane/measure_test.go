@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"softswitch/buffer"
 	"softswitch/detect"
 	"softswitch/internal/ether"
 	"softswitch/itsyhdr"
@@ -211,6 +212,65 @@ func TestPolice(t *testing.T) {
 	if got := len(s.drain(1)); got != 3 {
 		t.Errorf("%d of 3 frames pass without the policer", got)
 	}
+}
+
+// A frame that is not IP is of no flow: no policer of a flow takes it, and Flows does not
+// list it.
+func TestFramesWithoutAFlow(t *testing.T) {
+	s := newTestSwitch(t, 2, func(c *Config) { c.TrustPCP = true })
+	f := tagged(plain(stationMAC(1), stationMAC(0), 1000), 3)
+	s.Police(0, 0, 1)
+	s.receive(1, pauseOf(3, 65535, 1))
+	for range 3 * policerFrames {
+		s.receive(0, f)
+	}
+	s.wantNoPolicing(0)
+	if got := s.Flows(nil, queue1); len(got) != 0 {
+		t.Errorf("flows %+v, want none", got)
+	}
+}
+
+func (s *testSwitch) wantNoPolicing(in unit.Port) {
+	s.t.Helper()
+	if n := s.Counters(in).Drops[DropPoliced]; n > 0 {
+		s.t.Errorf("%d frames policed, want none", n)
+	}
+}
+
+// A frame that one policer refuses does not count against another that would take it.
+func TestRefusedFrameCountsNowhere(t *testing.T) {
+	s := newTestSwitch(t, 3, func(c *Config) {
+		c.Limits = []Limit{{In: 0, OfClass: true, Class: 3, Rate: 80 * mega}}
+	})
+	f := between(0, 1, 3, 1)
+	other := datagram{dst: stationMAC(2), src: stationMAC(0), class: 3, sport: 7}.frame()
+	s.Police(0, s.flowOf(f), mega)
+	for range 2 { // first the burst of the flow, then nothing of it
+		for range 20 {
+			s.receive(0, f)
+			s.drain(1)
+		}
+		s.advance(unit.Millisecond) // the class has its burst again
+	}
+	for range 20 {
+		s.receive(0, f)
+	}
+	s.wantNothing(1)
+	policed := s.Counters(0).Drops[DropPoliced]
+	for range policerFrames {
+		s.receive(0, other)
+		s.drain(2)
+	}
+	if got := s.Counters(0).Drops[DropPoliced] - policed; policed < 40 || got != 0 {
+		t.Errorf("%d frames policed by the flow and %d by the class, want 40 or more and none", policed, got)
+	}
+}
+
+// flowOf is a frame's flow.
+func (s *testSwitch) flowOf(f []byte) detect.FlowID {
+	b := buffer.Frame{Data: f, Len: len(f)}
+	s.Parse(&b)
+	return detect.FlowID(b.Info.Hash)
 }
 
 func TestPolicersAreBounded(t *testing.T) {
@@ -439,4 +499,33 @@ func (c *chaos) undo() {
 		}
 	}
 	c.work()
+}
+
+// All policers there are at the port, none of them for the frame.
+func BenchmarkPolicers(b *testing.B) {
+	s := newTestSwitch(b, 2, nil)
+	for i := range policersMax {
+		s.Police(0, detect.FlowID(i), mega)
+	}
+	fs := s.fill(0, between(0, 1, 3, 1))
+	for b.Loop() {
+		s.overRate(&s.ports[0], fs[0])
+	}
+	s.free(fs[0])
+}
+
+// A queue of as many flows as frames.
+func BenchmarkFlows(b *testing.B) {
+	const n = 4000
+	s := newTestSwitch(b, 2, func(c *Config) { c.Slots, c.Buffer.Shared, c.Buffer.Profile.StaticTh = 2*n, 1<<20, 1<<20 })
+	for id := range uint32(n) {
+		s.receive(0, datagram{dst: stationMAC(1), src: stationMAC(0), class: 3, id: id, sport: uint16(id + 1), size: 60}.frame())
+	}
+	var flows []detect.Flow
+	for b.Loop() {
+		flows = s.Flows(flows[:0], queue1)
+	}
+	if len(flows) != n {
+		b.Fatalf("%d flows, want %d", len(flows), n)
+	}
 }

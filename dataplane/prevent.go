@@ -191,11 +191,3 @@ func (s *Switch) floodAlso(f *buffer.Frame, outs unit.PortSet) {
 	g.Len, g.In, g.Info = f.Len, f.In, f.Info
 	s.flood(g, outs)
 }
-
-// newPolicers are the policers of limits.
-func newPolicers(limits []Limit) (ps []policer) {
-	for _, l := range limits {
-		ps = append(ps, policer{in: l.In, flow: l.Flow, rate: l.Rate, fixed: true, ofClass: l.OfClass, class: l.Class})
-	}
-	return ps
-}

@@ -29,7 +29,7 @@ func (s *Switch) Receive(now unit.Time, in unit.Port, fs []*buffer.Frame) {
 				s.drop(f, DropResponse)
 				continue
 			}
-			if len(s.policers) > 0 && s.overRate(in, f) {
+			if len(p.policers) > 0 && s.overRate(p, f) {
 				s.drop(f, DropPoliced)
 				continue
 			}

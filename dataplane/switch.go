@@ -31,7 +31,7 @@ type Switch struct {
 	up       unit.PortSet
 	reserve  int // free slots that Receive leaves to drivers and control frames
 	flooded  int // frames marked Flooded in lossless queues
-	policers []policer
+	policing int // policers that actions took
 	classes  classes
 	peer     detect.Peer // the detector, if it has messages of its own
 
@@ -59,6 +59,8 @@ type port struct {
 	measured measured
 
 	wire pacer.Wire // of the egress
+
+	policers []policer // of what comes in
 
 	// What this port owes its far end: pauses for its ingress, and messages.
 	owed owed
@@ -103,7 +105,6 @@ func NewSwitch(cfg Config) (*Switch, error) {
 	s := &Switch{
 		cfg:      cfg,
 		classes:  classes,
-		policers: newPolicers(cfg.Limits),
 		ports:    make([]port, len(cfg.Ports)),
 		mmu:      mmu,
 		armed:    unit.Never,
@@ -124,6 +125,7 @@ func NewSwitch(cfg Config) (*Switch, error) {
 		p := &s.ports[i]
 		p.cfg, p.subnet = cfg.Ports[i], s.fib.subnetOf(unit.Port(i))
 	}
+	s.setLimits(cfg.Limits)
 	s.detector = detect.None{}
 	if cfg.Detector != nil {
 		s.detector = cfg.Detector(s, s)

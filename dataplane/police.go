@@ -1,0 +1,102 @@
+package dataplane
+
+import (
+	"slices"
+
+	"softswitch/buffer"
+	"softswitch/detect"
+	"softswitch/event"
+	"softswitch/unit"
+)
+
+// policer drops what a flow, or a class, brings in above a rate: the generic cell rate
+// algorithm (ITU-T I.371, annex A), with frames for cells.
+type policer struct {
+	flow detect.FlowID
+	rate unit.Rate
+	due  unit.Time // when the next frame would come at that rate
+	// fixed: a Limit of the configuration, which no action replaces. It may be for a
+	// class instead of a flow.
+	fixed, ofClass bool
+	class          unit.Priority
+}
+
+// policersMax is the number of policers of a switch that actions may take, policerFrames
+// the burst that one lets through.
+const (
+	policersMax   = 64
+	policerFrames = 4
+)
+
+// setLimits gives each port the policers of its limits.
+func (s *Switch) setLimits(limits []Limit) {
+	for _, l := range limits {
+		p := &s.ports[l.In]
+		p.policers = append(p.policers, policer{flow: l.Flow, rate: l.Rate, fixed: true, ofClass: l.OfClass, class: l.Class})
+	}
+}
+
+// takes reports whether f counts against p. A frame that is not IP is of no flow.
+func (p *policer) takes(f *buffer.Frame) bool {
+	if p.ofClass {
+		return p.class == f.Info.Class
+	}
+	return uint32(p.flow) == f.Info.Hash && isIPv4(f)
+}
+
+// overRate reports whether a frame that came in at p is above the rate of a policer. One
+// that is not counts against all that take it.
+func (s *Switch) overRate(p *port, f *buffer.Frame) bool {
+	if !s.lossless.Has(f.Info.Class) {
+		return false
+	}
+	taken := false
+	for i := range p.policers {
+		if l := &p.policers[i]; l.takes(f) {
+			if taken = true; l.due > s.now+l.rate.FrameTime(s.cfg.mtu())*policerFrames+s.cfg.Granularity {
+				return true
+			}
+		}
+	}
+	if taken {
+		s.countPoliced(p, f)
+	}
+	return false
+}
+
+// countPoliced takes note of a frame that all policers of p let pass.
+func (s *Switch) countPoliced(p *port, f *buffer.Frame) {
+	for i := range p.policers {
+		if l := &p.policers[i]; l.takes(f) {
+			l.due = max(l.due, s.now) + l.rate.FrameTime(f.Len)
+		}
+	}
+}
+
+// Police drops frames of a flow above a rate.
+func (s *Switch) Police(in unit.Port, flow detect.FlowID, rate unit.Rate) bool {
+	p := &s.ports[in]
+	at := slices.IndexFunc(p.policers, func(l policer) bool { return !l.fixed && l.flow == flow })
+	switch {
+	case rate == 0 && at < 0:
+		return true
+	case rate == 0:
+		p.policers = slices.Delete(p.policers, at, at+1)
+		s.policing--
+		s.notePolice(detect.MeasureUnpolice, in, flow, 0)
+		return true
+	case at >= 0:
+		p.policers[at].rate = rate
+	case s.policing == policersMax:
+		return false
+	default:
+		p.policers = append(p.policers, policer{flow: flow, rate: rate})
+		s.policing++
+	}
+	s.notePolice(detect.MeasurePolice, in, flow, int(rate/1000))
+	return true
+}
+
+func (s *Switch) notePolice(m detect.Measure, in unit.Port, flow detect.FlowID, kbits int) {
+	s.event(event.Event{Type: event.Measured, Measure: m, Port: in, Out: unit.NoPort, Flow: flow, Bytes: int32(kbits)})
+}
