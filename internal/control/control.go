@@ -56,6 +56,10 @@ type response struct {
 	Result json.RawMessage `json:"result,omitempty"`
 }
 
+// Then is a handler's result that has no value. It is called once the answer that says
+// so was written, or could not be: what ends the server belongs there.
+type Then func()
+
 // Server answers requests on a socket. Listen makes one.
 type Server struct {
 	ln      net.Listener
@@ -186,13 +190,21 @@ func (s *Server) serve(c net.Conn, handle func(Request) (any, error)) {
 			s.stream(c, enc, run)
 			return
 		}
+		then, last := result.(Then)
+		if last {
+			result = nil
+		}
 		if err == nil {
 			resp.Result, err = json.Marshal(result)
 		}
 		if err != nil {
 			resp.Error = err.Error()
 		}
-		if enc.Encode(resp) != nil {
+		err = enc.Encode(resp)
+		if last {
+			then()
+		}
+		if err != nil {
 			return
 		}
 	}

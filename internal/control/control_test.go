@@ -87,6 +87,20 @@ func TestCall(t *testing.T) {
 	}
 }
 
+// What a request ends with comes after its answer, be it the end of the server itself.
+func TestThenIsAfterTheAnswer(t *testing.T) {
+	for range 200 {
+		var s *Server
+		s, path := serveBriefly(t, patience, patience, func(Request) (any, error) {
+			return Then(func() { s.Close() }), nil
+		})
+		got := 7
+		if err := Call(path, "end", nil, &got); err != nil || got != 7 {
+			t.Fatalf("a request that ends the server: %d, %v; want the result untouched", got, err)
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	path := serve(t, calculator)
 	for _, tt := range []struct {

@@ -3,10 +3,10 @@ package node
 import (
 	"encoding/json"
 	"errors"
-	"time"
 
 	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
+	"softswitch/internal/control"
 	"softswitch/live"
 )
 
@@ -20,10 +20,6 @@ type restart struct {
 func (r *restart) Error() string {
 	return "restart with detector " + r.Detector + ", response " + r.Response
 }
-
-// restartDelay is the time in which the answer to a restart leaves, before the control
-// socket ends with the switch that it is of.
-const restartDelay = 10 * time.Millisecond
 
 // restart ends the switch and lets another begin in its place. Its interfaces stay up,
 // and its neighbours see no more of it than a switch that says nothing for a moment.
@@ -41,6 +37,5 @@ func (s *switchNode) restart(_ *live.Node, args json.RawMessage) (any, error) {
 	if _, err := respond.Parse(r.Response); err != nil {
 		return nil, err
 	}
-	time.AfterFunc(restartDelay, func() { s.again(r) })
-	return nil, nil
+	return control.Then(func() { s.again(r) }), nil
 }
