@@ -5,7 +5,7 @@
 //	switch --Event--> Node.Append --line--> file --Decode--> Log --> oracle
 //
 // Read in this order: Type and Event (what happens), json.go with shapes, the table of
-// what each type of line holds, append.go, decode.go, and scan.go, the JSON of a line.
+// what each type of line holds, append.go, decode.go, and line.go, a line as JSON has it.
 //
 // Invariants:
 //   - complete: from the merged logs of all switches the oracle can rebuild, for

@@ -65,7 +65,7 @@ func randomEvent(r *rand.Rand, ty Type, at unit.Time) Event {
 		has |= may
 		e.HasPeriod = may&keyPeriod != 0
 	}
-	if ty == Trace {
+	if shapes[ty].may&keyBucket == keyBucket {
 		e.Port, e.Out = unit.NoPort, unit.NoPort
 	}
 	if has&keyPort != 0 {
@@ -83,7 +83,7 @@ func randomEvent(r *rand.Rand, ty Type, at unit.Time) Event {
 	if has&keyPeriod != 0 {
 		e.Period = uint8(r.Uint32())
 	}
-	if has&(keyBytes|keyRoute) != 0 {
+	if has&(keyBytes|keyRoute|keyAmount) != 0 {
 		e.Bytes = r.Int32()
 	}
 	if has&keyLimit != 0 {
@@ -104,6 +104,15 @@ func randomEvent(r *rand.Rand, ty Type, at unit.Time) Event {
 	if has&keyOnLoop != 0 {
 		e.OnLoop = r.IntN(2) == 0
 	}
+	if has&keyMeasure != 0 {
+		e.Measure = detect.MeasureDrop + detect.Measure(r.IntN(int(detect.MeasureLossy)))
+	}
+	if has&keyFlow != 0 {
+		e.Flow = 1 + detect.FlowID(r.Uint32N(1<<32-1))
+	}
+	if has&keyRefusal != 0 {
+		e.Refusal = detect.RefusedNoAlternative + detect.Refusal(r.IntN(int(detect.RefusedPathFull)))
+	}
 	return e
 }
 
@@ -114,7 +123,7 @@ func TestRoundTrip(t *testing.T) {
 	log := Log{Node: node}
 	var text []byte
 	for i := range 5000 {
-		e := randomEvent(r, XOFF+Type(i%int(Rerouted)), unit.Time(i)*7)
+		e := randomEvent(r, XOFF+Type(i%int(Refused)), unit.Time(i)*7)
 		log.Events = append(log.Events, e)
 		text = node.Append(text, e)
 	}
@@ -135,7 +144,7 @@ func TestRoundTrip(t *testing.T) {
 func TestAppendAllocatesNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	buf := make([]byte, 0, 1024)
-	for ty := XOFF; ty <= Rerouted; ty++ {
+	for ty := XOFF; ty <= Refused; ty++ {
 		e := randomEvent(r, ty, 1<<50)
 		if n := testing.AllocsPerRun(100, func() { core0.Append(buf, e) }); n != 0 {
 			t.Errorf("%v: %v allocations", ty, n)
@@ -148,7 +157,7 @@ func TestAppendAllocatesNothing(t *testing.T) {
 
 func TestEveryTypeAndStepHasAName(t *testing.T) {
 	seen := map[string]bool{}
-	for ty := XOFF; ty <= Rerouted; ty++ {
+	for ty := XOFF; ty <= Refused; ty++ {
 		if name := ty.String(); name == "" || seen[name] {
 			t.Errorf("type %d: name %q is empty or taken", ty, name)
 		}
@@ -175,14 +184,14 @@ func TestDecodeErrors(t *testing.T) {
 	const xon = `{"ts":5,"node":"s1","id":1,"type":"xon","port":0,"priority":3,"period":1,"bytes":9}` + "\n"
 	edit := func(old, new string) string { return strings.Replace(xon, old, new, 1) }
 	for _, c := range []struct{ name, text, want string }{
-		{"empty line", xon + "\n", "log:2: not a whole JSON object"},
-		{"no JSON", "hello\n", "log:1: not a whole JSON object"},
-		{"cut inside", xon[:40] + "\n" + xon, "log:1: not a whole JSON object"},
-		{"two objects", strings.TrimSpace(xon) + xon, `after the object`},
+		{"empty line", xon + "\n", "log:2: jsontext: unexpected EOF"},
+		{"no JSON", "hello\n", "log:1: jsontext: invalid character 'h'"},
+		{"cut inside", xon[:40] + "\n" + xon, "log:1: jsontext: unexpected EOF"},
+		{"two objects", strings.TrimSpace(xon) + xon, `log:1: jsontext: invalid character '{' after top-level value`},
 		{"no type", edit(`,"type":"xon"`, ""), "log:1: type: missing"},
 		{"unknown type", edit(`"xon"`, `"xonn"`), `log:1: type: "xonn": want xoff, xon,`},
-		{"unknown key", edit(`"period"`, `"periode"`), `log:1: unknown key "periode": want ts, node,`},
-		{"key twice", edit(`"period":1`, `"period":1,"period":1`), `log:1: key "period" twice`},
+		{"unknown key", edit(`"period"`, `"periode"`), `unknown object member name "periode": want ts, node,`},
+		{"key twice", edit(`"period":1`, `"period":1,"period":1`), `log:1: jsontext: duplicate object member name "period"`},
 		{"key missing", edit(`,"period":1`, ""), "log:1: period: missing from a line of type xon"},
 		{"key of another type", edit(`"bytes":9`, `"bytes":9,"limit":3`), "log:1: limit: not on a line of type xon, which has ts,"},
 		{"port name without port", edit(`"port":0`, `"port_name":"eth0"`), "log:1: port: missing"},
@@ -190,23 +199,24 @@ func TestDecodeErrors(t *testing.T) {
 		{"port 64", edit(`"port":0`, `"port":64`), "log:1: port: 64: want an integer, 0 to 63"},
 		{"period 256", edit(`"period":1`, `"period":256`), "log:1: period: 256: want an integer, 0 to 255"},
 		{"negative bytes", edit(`"bytes":9`, `"bytes":-9`), "log:1: bytes: -9: want an integer, 0 to 2147483647"},
-		{"fraction", edit(`"bytes":9`, `"bytes":9.5`), "log:1: not a whole"},
-		{"exponent", edit(`"bytes":9`, `"bytes":9e1`), "log:1: not a whole"},
-		{"leading zero", edit(`"bytes":9`, `"bytes":09`), "log:1: bytes: 09: want an integer"},
+		{"fraction", edit(`"bytes":9`, `"bytes":9.5`), "log:1: bytes: 9.5: want an integer"},
+		{"exponent", edit(`"bytes":9`, `"bytes":9e1`), "log:1: bytes: 9e1: want an integer"},
+		{"leading zero", edit(`"bytes":9`, `"bytes":09`), "log:1: jsontext: invalid character '9'"},
+		{"null", edit(`"bytes":9`, `"bytes":null`), "log:1: bytes: null: want an integer"},
 		{"number as string", edit(`"bytes":9`, `"bytes":"9"`), `log:1: bytes: "9": want an integer`},
 		{"id 0", edit(`"id":1`, `"id":0`), "log:1: id: 0: want an integer, 1 to 65535"},
-		{"no name", edit(`"s1"`, `""`), "log:1: node: empty name"},
-		{"not UTF-8", edit(`s1`, "s\xff"), "not UTF-8"},
-		{"bad escape", edit(`s1`, `s\x`), "not a JSON string"},
+		{"no name", edit(`"s1"`, `""`), "log:1: node: missing from a line of type xon"},
+		{"not UTF-8", edit(`s1`, "s\xff"), `log:1: jsontext: invalid UTF-8 within "/node"`},
+		{"bad escape", edit(`s1`, `s\x`), "log:1: jsontext: invalid escape sequence"},
 		{"ts goes back", xon + strings.Replace(xon, `"ts":5`, `"ts":4`, 1), "log:2: ts: 4: goes back: the line before has 5"},
 		{"another node", xon + strings.Replace(xon, `"s1"`, `"s2"`, 1), `log:2: node: "s2", id 1: this is the log of "s1", id 1`},
 		{
 			"two names of a port", edit(`"port":0`, `"port":0,"port_name":"a"`) + edit(`"port":0`, `"port":0,"port_name":"b"`),
 			`log:2: port 0: named "b", before "a"`,
 		},
-		{"half a queue", `{"ts":5,"node":"s1","id":1,"type":"trace","out":1,"step":"mint","label":{}}` + "\n", "label: 0 keys"},
+		{"half a queue", `{"ts":5,"node":"s1","id":1,"type":"trace","out":1,"step":"mint","label":{}}` + "\n", "label.kind: \"\": want period,"},
 		{"bad step", `{"ts":5,"node":"s1","id":1,"type":"trace","step":"hop"}` + "\n", `step: "hop": want mint, forward,`},
-		{"bad trigger", `{"ts":5,"node":"s1","id":1,"type":"deadlock","trigger":{"node":1}}` + "\n", "trigger: want node and port"},
+		{"bad trigger", `{"ts":5,"node":"s1","id":1,"type":"deadlock","trigger":{"node":1}}` + "\n", "log:1: trigger.port: missing: want an integer, 0 to 63"},
 		{"cut short", xon + xon[:30], "log:2: cut short: the last line has no newline"},
 		{"newline missing", strings.TrimSpace(xon), "log:1: cut short"},
 	} {
@@ -253,7 +263,7 @@ func TestDecodeAnyOrderAndSpace(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var all []byte
-	for ty := XOFF; ty <= Rerouted; ty++ {
+	for ty := XOFF; ty <= Refused; ty++ {
 		line := core0.Append(nil, randomEvent(r, ty, unit.Time(ty)))
 		f.Add(line)
 		all = append(all, line...)
