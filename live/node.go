@@ -71,6 +71,8 @@ type Node struct {
 	pending []event.Event // guarded by mu: not yet taken by the logger
 	since   unit.Time     // guarded by mu: when the first of them was there, or the logger was last woken
 	lost    uint64        // guarded by mu: events that the logger was too slow for
+	due     unit.Time     // guarded by mu: when appoint is to run, unit.Never for not
+	appoint func()        // guarded by mu: see Appoint
 
 	// urgent is the machine's urgent ports as of the last work: a hint to kickAll,
 	// which may read it when it is no longer true.
@@ -108,7 +110,7 @@ func New(opt Options) (*Node, error) {
 	if opt.Warn == nil {
 		opt.Warn = func(string, ...any) {}
 	}
-	n := &Node{opt: opt, machine: opt.Machine}
+	n := &Node{opt: opt, machine: opt.Machine, due: unit.Never}
 	n.log.init(opt.Log)
 	for i, po := range opt.Ports {
 		t, err := timer.New()
@@ -159,11 +161,36 @@ func (n *Node) Run(ctx context.Context) error {
 // Do runs fn with exclusive use of the machine, and then sends what fn made ready.
 func (n *Node) Do(fn func(now unit.Time)) {
 	n.mu.Lock()
-	now := timer.Now()
+	now := n.clock()
 	fn(now)
 	ready := n.work(now)
 	n.mu.Unlock()
 	n.kickAll(ready)
+}
+
+// Appoint makes fn run with exclusive use of the machine as it is at the instant at:
+// after all that happens to it before, and before anything that happens to it from then
+// on. fn must change nothing. A node that has nothing to do then runs it when it next has,
+// as Do makes it. There is one appointment; a later call takes its place. It reports false,
+// and changes nothing, if the instant is past.
+func (n *Node) Appoint(at unit.Time, fn func()) (ok bool) {
+	n.Do(func(now unit.Time) {
+		if ok = now < at; ok {
+			n.due, n.appoint = at, fn
+		}
+	})
+	return ok
+}
+
+// clock is the time; what was appointed for it or before has then been done.
+// Preconditions: n.mu is held, and the machine does what it does next at that time.
+func (n *Node) clock() unit.Time {
+	now := timer.Now()
+	if now >= n.due {
+		n.due = unit.Never
+		n.appoint()
+	}
+	return now
 }
 
 // Sync returns when every event that happened before it was passed to Log. The

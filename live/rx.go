@@ -5,7 +5,6 @@ import (
 	"net"
 
 	"softswitch/buffer"
-	"softswitch/internal/timer"
 	"softswitch/link"
 )
 
@@ -73,7 +72,7 @@ func portion(fs []*buffer.Frame) (n int) {
 func (p *port) receive(fs []*buffer.Frame) {
 	n := p.node
 	n.mu.Lock()
-	now := timer.Now()
+	now := n.clock()
 	n.machine.Receive(now, p.n, fs)
 	clear(fs)
 	n.machine.Lend(p.n, fs)

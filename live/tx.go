@@ -73,7 +73,7 @@ func (p *port) drain(budget *int) (others unit.PortSet) {
 			}
 		}
 		n.mu.Lock()
-		now := timer.Now()
+		now := n.clock()
 		n.machine.Sent(now, p.n, t.lend.frames[:t.n])
 		var next unit.Time
 		t.n, next = n.machine.Transmit(now, p.n, t.lend.frames)
