@@ -64,12 +64,12 @@ func (r *Run) collect(st *netnslab.State) error {
 	return nil
 }
 
-// ask asks a node for its counters; false if it does not live.
+// ask asks a node for its counters at the end of the run; false if it does not live.
 func (r *Run) ask(st *netnslab.State, name string, snap any) bool {
 	if r.Killed[name] {
 		return false
 	}
-	if err := control.Call(controlPath(st, name), "stats", nil, snap); err != nil {
+	if err := control.Call(controlPath(st, name), "stats", instant{r.End}, snap); err != nil {
 		r.Invalid = append(r.Invalid, fmt.Sprintf("%s does not answer: %v", name, err))
 		return false
 	}

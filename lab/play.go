@@ -43,16 +43,8 @@ func Play(ctx context.Context, p *scenario.Plan, st *netnslab.State, progress io
 	}
 	run.Start = timer.Now() + lead
 	run.End = run.Start + p.Scenario.Duration
-	for _, h := range p.Hosts {
-		args := struct {
-			At unit.Time `json:"at"`
-		}{run.Start}
-		if err := control.Call(controlPath(st, h.Name), "start", args, nil); err != nil {
-			return nil, fmt.Errorf("host %s: %w", h.Name, err)
-		}
-	}
-	if late := timer.Now() - run.Start; late > 0 {
-		run.Invalid = append(run.Invalid, fmt.Sprintf("the hosts were started %v late", time.Duration(late)))
+	if err := run.appoint(ctx, st); err != nil {
+		return nil, err
 	}
 	for _, e := range p.Events {
 		if err := until(ctx, run.Start+e.At); err != nil {
@@ -77,6 +69,51 @@ func Play(ctx context.Context, p *scenario.Plan, st *netnslab.State, progress io
 	}
 	fmt.Fprintf(progress, "%9.3f s  collecting\n", seconds(timer.Now()-run.Start))
 	return run, run.collect(st)
+}
+
+// instant is the argument of requests about a point of CLOCK_MONOTONIC.
+type instant struct {
+	At unit.Time `json:"at"`
+}
+
+// appoint tells every host when to start, and every node of what instant it will be asked:
+// nobody can ask all of them at once, and their flows go on.
+func (r *Run) appoint(ctx context.Context, st *netnslab.State) error {
+	_, _, err := control.AskAll(ctx, ends(st, hosts(r.Plan)), func(e control.Endpoint) (any, error) {
+		return nil, e.Call("start", instant{r.Start}, nil)
+	})
+	if err != nil {
+		return err
+	}
+	if late := timer.Now() - r.Start; late > 0 {
+		r.Invalid = append(r.Invalid, fmt.Sprintf("the hosts were started %v late", time.Duration(late)))
+	}
+	// Who cannot be told has kept nothing, and collect says so.
+	control.AskAll(ctx, ends(st, append(switches(r.Plan), hosts(r.Plan)...)), func(e control.Endpoint) (any, error) {
+		return nil, e.Call("keep", instant{r.End}, nil)
+	})
+	return nil
+}
+
+func switches(p *scenario.Plan) (names []string) {
+	for _, s := range p.Switches {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+func hosts(p *scenario.Plan) (names []string) {
+	for _, h := range p.Hosts {
+		names = append(names, h.Name)
+	}
+	return names
+}
+
+func ends(st *netnslab.State, nodes []string) (ends []control.Endpoint) {
+	for _, name := range nodes {
+		ends = append(ends, control.Endpoint{Name: name, Path: controlPath(st, name)})
+	}
+	return ends
 }
 
 // do makes one event of the time line happen.

@@ -30,12 +30,13 @@ type stage struct {
 
 	mu      sync.Mutex
 	started map[string]unit.Time // guarded by mu: when each host was told to start
+	kept    map[string]unit.Time // guarded by mu: the instant that each node was told to keep
 }
 
 func newStage(t *testing.T, p *scenario.Plan) *stage {
 	t.Helper()
 	t.Setenv(netnslab.RunDirVariable, t.TempDir())
-	s := &stage{T: t, st: &netnslab.State{Name: "t"}, started: map[string]unit.Time{}}
+	s := &stage{T: t, st: &netnslab.State{Name: "t"}, started: map[string]unit.Time{}, kept: map[string]unit.Time{}}
 	for _, w := range p.Switches {
 		s.serve(w.Name, observe.Switch{Name: w.Name, LosslessLost: 1})
 	}
@@ -65,16 +66,24 @@ func (s *stage) serve(name string, stats any) {
 
 func (s *stage) answer(name string, stats any, req control.Request) (any, error) {
 	switch req.Do {
-	case "stats":
-		return stats, nil
-	case "start":
-		var args struct{ At unit.Time }
+	case "stats", "start", "keep":
+		var args instant
 		if err := json.Unmarshal(req.Args, &args); err != nil {
 			return nil, err
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.started[name] = args.At
+		switch req.Do {
+		case "start":
+			s.started[name] = args.At
+		case "keep":
+			s.kept[name] = args.At
+		default:
+			if args.At != s.kept[name] {
+				return nil, fmt.Errorf("stats of %d, kept are those of %d", args.At, s.kept[name])
+			}
+			return stats, nil
+		}
 		return nil, nil
 	}
 	return nil, fmt.Errorf("unknown request %q", req.Do)
@@ -106,6 +115,9 @@ func TestPlay(t *testing.T) {
 	}
 	if s.started["h1"] != r.Start || s.started["h2"] != r.Start || len(s.started) != 2 {
 		t.Errorf("hosts start at %v, want %d", s.started, r.Start)
+	}
+	if len(s.kept) != 4 || s.kept["s1"] != r.End || s.kept["h2"] != r.End {
+		t.Errorf("nodes keep %v, want all four %d", s.kept, r.End)
 	}
 	var names []string
 	for _, n := range r.Nodes {
@@ -147,12 +159,12 @@ func TestPlayWithoutNode(t *testing.T) {
 	if got := strings.Join(r.Invalid, "; "); !strings.Contains(got, "s2 does not answer: ") || len(r.Nodes) != 4 || r.Nodes[1].Switch != nil {
 		t.Errorf("invalid %q, record %+v", got, r.Nodes[1])
 	}
-	killed := &Run{Plan: p, Killed: map[string]bool{"s2": true}}
+	killed := &Run{Plan: p, End: r.End, Killed: map[string]bool{"s2": true}}
 	if err := killed.collect(s.st); err != nil || len(killed.Invalid) > 0 {
 		t.Errorf("s2 was killed: invalid %q, %v", killed.Invalid, err)
 	}
 	remove("h2")
-	if _, err := Play(t.Context(), p, s.st, &bytes.Buffer{}); err == nil || !strings.HasPrefix(err.Error(), "host h2: ") {
+	if _, err := Play(t.Context(), p, s.st, &bytes.Buffer{}); err == nil || !strings.HasPrefix(err.Error(), "h2: ") {
 		t.Errorf("error %v, want one of host h2", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"softswitch/event/replay"
 	"softswitch/host"
 	"softswitch/internal/control"
+	"softswitch/link"
 	"softswitch/live"
 	"softswitch/scenario/config"
 	"softswitch/unit"
@@ -28,20 +29,25 @@ func RunHost(ctx context.Context, cfg config.Host, record string) error {
 		return err
 	}
 	defer unix.Close(silent)
+	var end keeper[observe.Host]
 	r := runner{
 		name: cfg.Name, id: unit.NodeID(cfg.ID), live: cfg.Live, machine: h,
 		ports:  []live.Port{{Name: cfg.Port.Name, KeepMAC: cfg.Port.MAC != ""}},
 		record: record, header: replay.Header{Kind: replay.Host, Config: string(cfg.Marshal())},
 		sample: func(n *live.Node) metrics.Sample { return metrics.Sample{Hosts: []observe.Host{takeHost(n, h)}} },
 	}
-	return r.run(ctx, func(n *live.Node, req control.Request) (any, error) { return r.hostRequest(n, h, cfg, req) })
+	return r.run(ctx, func(n *live.Node, req control.Request) (any, error) { return r.hostRequest(n, h, &end, cfg, req) })
 }
 
-func (r *runner) hostRequest(n *live.Node, h *host.Host, cfg config.Host, req control.Request) (_ any, err error) {
+func (r *runner) hostRequest(n *live.Node, h *host.Host, end *keeper[observe.Host], cfg config.Host, req control.Request) (_ any, err error) {
 	switch req.Do {
+	case "keep":
+		return nil, end.keep(n, req.Args, func() observe.Host { return observe.TakeHost(h, link.Stats{}) })
 	case "stats":
-		n.Sync()
-		return takeHost(n, h), nil
+		return end.stats(n, req.Args, func() observe.Host { return takeHost(n, h) }, func(out *observe.Host, at unit.Time) {
+			out.Link, out.Live = n.Stats(0), liveStats(n)
+			out.At = at
+		})
 	case "start", "stop", "act":
 		do := replay.Request{Do: req.Do, Args: req.Args}
 		n.Do(func(now unit.Time) {
@@ -51,7 +57,7 @@ func (r *runner) hostRequest(n *live.Node, h *host.Host, cfg config.Host, req co
 		})
 		return nil, err
 	}
-	return nil, fmt.Errorf("unknown request %q; valid: stats, start, stop, act", req.Do)
+	return nil, fmt.Errorf("unknown request %q; valid: stats, keep, start, stop, act", req.Do)
 }
 
 func takeHost(n *live.Node, h *host.Host) (out observe.Host) {

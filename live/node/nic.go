@@ -63,10 +63,11 @@ func takeNIC(node *live.Node, n *nic.NIC, sockets uint64) (out observe.NIC) {
 }
 
 // nicRequest does what a host can be asked to do. A NIC's programs start and stop by
-// themselves.
+// themselves, and no flow of a scenario is sent or received by it, so that it keeps
+// nothing: its figures are as of when it is asked.
 func nicRequest(node *live.Node, n *nic.NIC, cfg config.Host, req control.Request) (err error) {
 	switch req.Do {
-	case "start", "stop":
+	case "start", "stop", "keep":
 		return nil
 	case "act":
 		var a config.Act
@@ -79,5 +80,5 @@ func nicRequest(node *live.Node, n *nic.NIC, cfg config.Host, req control.Reques
 		node.Do(func(now unit.Time) { err = n.Do(now, a.Build()) })
 		return err
 	}
-	return fmt.Errorf("unknown request %q; valid: stats, start, stop, act", req.Do)
+	return fmt.Errorf("unknown request %q; valid: stats, keep, start, stop, act", req.Do)
 }

@@ -25,6 +25,8 @@ type switchNode struct {
 	fixed   string // why the detector cannot be exchanged, "" if it can
 	again   func(restart)
 
+	end keeper[observe.Switch]
+
 	one   sync.Mutex
 	marks map[string]*observe.Mark // guarded by one: by what was cleared
 	watch *watched                 // guarded by one: what a watchdog looks at; nil: all ports
@@ -40,6 +42,7 @@ func newSwitchNode(sw *dataplane.Switch, fixed string) *switchNode {
 
 // switchRequests are what a switch can be asked.
 var switchRequests = map[string]func(*switchNode, *live.Node, json.RawMessage) (any, error){
+	"keep":        (*switchNode).keep,
 	"stats":       (*switchNode).stats,
 	"sample":      (*switchNode).sample,
 	"counters":    (*switchNode).counters,
@@ -77,10 +80,19 @@ func readArguments(args json.RawMessage, v any) error {
 	return nil
 }
 
-// stats: what the logs of this moment and the snapshot tell is the same.
-func (s *switchNode) stats(n *live.Node, _ json.RawMessage) (any, error) {
-	n.Sync()
-	return s.snapshot(n), nil
+// keep and stats are those of a keeper.
+func (s *switchNode) keep(n *live.Node, args json.RawMessage) (any, error) {
+	return nil, s.end.keep(n, args, func() observe.Switch { return observe.TakeSwitch(s.sw, nil) })
+}
+
+func (s *switchNode) stats(n *live.Node, args json.RawMessage) (any, error) {
+	return s.end.stats(n, args, func() observe.Switch { return s.snapshot(n) }, func(out *observe.Switch, at unit.Time) {
+		for p, links := range n.AllStats() {
+			out.Ports[p].Link = links
+		}
+		out.Live = liveStats(n)
+		out.At = at
+	})
 }
 
 func (s *switchNode) snapshot(n *live.Node) (out observe.Switch) {

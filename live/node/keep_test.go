@@ -1,0 +1,149 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"testing"
+	"time"
+
+	"softswitch/host"
+	"softswitch/internal/control"
+	"softswitch/internal/timer"
+	"softswitch/link"
+	"softswitch/live"
+	"softswitch/scenario/config"
+	"softswitch/unit"
+	"softswitch/view/observe"
+)
+
+// asked is a host that runs and can be asked, as on its control socket.
+type asked struct {
+	testing.TB
+	h   *host.Host
+	n   *live.Node
+	end keeper[observe.Host]
+}
+
+func (a *asked) ask(do string, args any) (observe.Host, error) {
+	a.Helper()
+	text, err := json.Marshal(args)
+	if err != nil {
+		a.Fatal(err)
+	}
+	got, err := new(runner).hostRequest(a.n, a.h, &a.end, config.Host{}, control.Request{Do: do, Args: text})
+	out, _ := got.(observe.Host)
+	return out, err
+}
+
+func (a *asked) must(do string, args any) observe.Host {
+	a.Helper()
+	out, err := a.ask(do, args)
+	if err != nil {
+		a.Fatalf("%s: %v", do, err)
+	}
+	return out
+}
+
+// twoHosts are hosts on the two ends of one wire. The first sends to the second as fast as
+// the wire is, from the start of its time line on.
+func twoHosts(t *testing.T) (from, to *asked) {
+	near, far := link.Pipe()
+	made := func(id int, l link.Link, flows []host.Flow) *asked {
+		h, err := host.New(host.Config{
+			ID: unit.NodeID(id), Name: fmt.Sprint("h", id), Address: netip.AddrFrom4([4]byte{10, 0, 0, byte(id)}), Rate: rate, Quanta: 65535,
+			Refresh: 10 * unit.Millisecond, RxBuffer: 1 << 20, Flows: flows, Granularity: live.Granularity, Batch: live.Batch, SlotBytes: 2048,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &asked{TB: t, h: h, n: runOn(t, h, l)}
+	}
+	flow := host.Flow{Name: "A", To: netip.AddrFrom4([4]byte{10, 0, 0, 2}), Class: 3, Frame: 1000, TTL: 64, Stop: unit.Never}
+	return made(1, near, []host.Flow{flow}), made(2, far, nil)
+}
+
+const rate unit.Rate = 100_000_000
+
+// runOn runs a machine of one port on a link, which is up, until the test ends.
+func runOn(t *testing.T, m live.Machine, l link.Link) *live.Node {
+	n, err := live.New(live.Options{
+		Machine: m, Ports: []live.Port{{Name: "p0"}},
+		Open: func(live.Port) (link.Link, error) { return l, nil },
+		Watch: func(ctx context.Context, _ []string, update func(live.LinkState)) error {
+			update(live.LinkState{Name: "p0", Index: 1, Running: true})
+			<-ctx.Done()
+			return ctx.Err()
+		},
+	})
+	if err == nil {
+		err = n.Open()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- n.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return n
+}
+
+// Hosts that are asked one after the other, while their flow goes on, tell of one instant:
+// no more came than was sent, and no more was sent than the wire takes from the start of
+// the time line to that instant.
+func TestStatsOfOneInstant(t *testing.T) {
+	from, to := twoHosts(t)
+	start := timer.Now() + 500*unit.Millisecond
+	end := start + 50*unit.Millisecond
+	for _, a := range []*asked{from, to} {
+		a.must("start", instant{start})
+		a.must("keep", instant{end})
+	}
+	if timer.Now() > start {
+		t.Fatal("the test itself was late: the time line began before it was told")
+	}
+	kept := from.must("stats", nil) // a flow that goes on for as long as it has gone
+	for late := time.Now().Add(10 * time.Second); len(kept.Sent) == 0 || kept.Sent[0].Frames < 2*uint64((end-start)/rate.FrameTime(1000)); kept = from.must("stats", nil) {
+		if time.Now().After(late) {
+			t.Fatal("the flow does not go on")
+		}
+	}
+	sent := from.must("stats", instant{end})
+	received := to.must("stats", instant{end})
+	if sent.At != end || received.At != end {
+		t.Errorf("as of %d and %d, want %d", sent.At, received.At, end)
+	}
+	s, r := sent.Sent[0], received.Received[0]
+	if r.Frames > s.Frames || r.Lost > 0 {
+		t.Errorf("%d frames sent, %d received and %d lost", s.Frames, r.Frames, r.Lost)
+	}
+	if most := uint64((end-start)/rate.FrameTime(1000)) + 1; s.Frames > most || s.Frames == 0 {
+		t.Errorf("%d frames were sent until the instant; the wire takes %d", s.Frames, most)
+	}
+	if r.First < start || r.Last >= end {
+		t.Errorf("frames came from %d to %d ns, want them within %d and %d", r.First, r.Last, start, end)
+	}
+}
+
+// What was not kept is not told, and what is past cannot be kept.
+func TestStatsOfAnotherInstant(t *testing.T) {
+	a, _ := twoHosts(t)
+	if _, err := a.ask("stats", instant{5}); err == nil || err.Error() != "stats: nothing was kept of 5 ns: it is to come, or this process was not told of it" {
+		t.Errorf("stats of what was not kept: %v", err)
+	}
+	if _, err := a.ask("keep", instant{5}); err == nil || err.Error() != "keep: 5 ns of CLOCK_MONOTONIC is past; valid: a time to come" {
+		t.Errorf("keep of the past: %v", err)
+	}
+	at := timer.Now() + unit.Second
+	a.must("keep", instant{at})
+	if _, err := a.ask("stats", instant{at}); err == nil && timer.Now() < at {
+		t.Error("stats of an instant to come")
+	}
+}
