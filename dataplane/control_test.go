@@ -208,7 +208,7 @@ func TestMessageQueueBound(t *testing.T) {
 	if s.det.Send(0, label(messagesMax)) {
 		t.Errorf("message %d taken", messagesMax+1)
 	}
-	s.wantDrop(0, DropMessageQueue)
+	s.wantDrop(0, OddMessageQueue)
 	s.wantMessage(0, label(0))
 	if !s.det.Send(0, label(messagesMax)) {
 		t.Error("refused although one has left")
@@ -223,7 +223,7 @@ func TestMessageQueueBound(t *testing.T) {
 	if s.det.Send(0, label(1)) {
 		t.Error("taken for a port that is down")
 	}
-	s.wantDrop(0, DropMessageQueue)
+	s.wantDrop(0, OddMessageQueue)
 }
 
 // TestOwedAgainstModel compares the ring with a slice.

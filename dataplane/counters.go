@@ -33,9 +33,9 @@ const (
 	DropHeadroom
 	DropLossyQueue
 	DropNoSlot
-	DropNoCopy
 	DropLinkDown
-	DropMessageQueue
+	OddNoCopy       // a flood reached fewer ports
+	OddMessageQueue // a message of the detector's did not go out
 	OddTLV
 	OddPFCClass
 	OddMACTable
@@ -46,11 +46,14 @@ const (
 var reasonNames = [Reasons]string{
 	"none", "short", "too_long", "malformed_ip", "malformed_arp", "pfc_short", "pfc_long", "pfc_address", "pfc_opcode",
 	"pfc_reserved_bits", "pause_8023", "message_malformed", "reserved_group", "not_for_us", "no_route", "no_port", "ttl_expired", "arp_unresolved", "incomplete_arp", "response", "policed", "lossy_port_full", "stack_queue_full",
-	"headroom_full", "lossy_queue_full", "no_slot", "no_copy", "link_down", "message_queue_full",
+	"headroom_full", "lossy_queue_full", "no_slot", "link_down", "no_copy", "message_queue_full",
 	"tlv_malformed", "pfc_class_not_lossless", "mac_table_full", "arp_table_full",
 }
 
 func (r Reason) String() string { return reasonNames[r] }
+
+// Odd reports whether r is no reason to drop: what was odd went on.
+func (r Reason) Odd() bool { return r >= OddNoCopy }
 
 // PortCounters count since the switch started. Bytes are without FCS.
 type PortCounters struct {
@@ -67,7 +70,7 @@ type PortCounters struct {
 	RxDropped         [unit.Priorities]uint64    // on purpose, on arrival
 	RxMessages        uint64
 	TxMessages        uint64
-	Drops             [Reasons]uint64 // frames that came in by this port, by reason
+	Drops             [Reasons]uint64 // frames that came in by this port, by reason; of an Odd one, how often
 	LosslessLost      uint64          // of Drops: well-formed frames of a lossless class
 	ResponseBytes     uint64          // of the frames that were dropped to break a deadlock
 }

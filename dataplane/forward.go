@@ -133,7 +133,7 @@ func (s *Switch) pushAll(f *buffer.Frame, outs unit.PortSet, xoff bool) {
 	for ; outs != 0; outs &= outs - 1 {
 		c := s.pool.Copy(f)
 		if c == nil {
-			s.ports[f.In].count.Drops[DropNoCopy]++
+			s.ports[f.In].count.Drops[OddNoCopy]++
 			break
 		}
 		s.push(c, outs.First(), xoff)

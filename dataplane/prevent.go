@@ -183,7 +183,7 @@ func (s *Switch) sameAccount(f *buffer.Frame, outs unit.PortSet) (same unit.Port
 // the class in them and the charge. It is a frame of its own.
 func (s *Switch) floodAlso(f *buffer.Frame, outs unit.PortSet) {
 	if s.pool.Free() <= s.reserve {
-		s.ports[f.In].count.Drops[DropNoCopy]++
+		s.ports[f.In].count.Drops[OddNoCopy]++
 		return
 	}
 	g := s.pool.Get()

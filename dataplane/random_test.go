@@ -369,7 +369,7 @@ func (c *chaos) checkFrames(queued int) {
 		for cl := range n.TxFrames {
 			left += int(n.TxFrames[cl])
 		}
-		for r := DropShort; r < DropMessageQueue; r++ {
+		for r := DropShort; !r.Odd(); r++ {
 			dropped += int(n.Drops[r])
 		}
 		lost := n.Drops[DropHeadroom] + n.Drops[DropNoSlot] + n.Drops[DropLinkDown]

@@ -98,7 +98,7 @@ func (s *Switch) SendFrame(p unit.Port, payload []byte) bool {
 
 func (s *Switch) send(p unit.Port, it owedItem) bool {
 	if !s.ports[p].up || !s.ports[p].owed.message(it) {
-		s.ports[p].count.Drops[DropMessageQueue]++
+		s.ports[p].count.Drops[OddMessageQueue]++
 		return false
 	}
 	s.ready.Add(p)

@@ -171,7 +171,7 @@ func (r *repeats) see(n event.Node, e event.Event) {
 func lost(w *sim.World) (why string) {
 	w.EachSwitch(func(s *dataplane.Switch) {
 		for p := range unit.Port(s.Ports()) {
-			for _, r := range []dataplane.Reason{dataplane.DropHeadroom, dataplane.DropNoSlot, dataplane.DropNoCopy} {
+			for _, r := range []dataplane.Reason{dataplane.DropHeadroom, dataplane.DropNoSlot, dataplane.OddNoCopy} {
 				if n := s.Counters(p).Drops[r]; n > 0 && why == "" {
 					why = fmt.Sprintf("%s dropped %d frames of port %d: %v", s.Config().Name, n, p, r)
 				}

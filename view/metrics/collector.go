@@ -93,6 +93,9 @@ func (out sink) port(w *observe.Switch, p *observe.Port) {
 	for _, reason := range slices.Sorted(maps.Keys(p.Drops)) {
 		out.count(dropped, p.Drops[reason], w.Name, p.Name, reason)
 	}
+	for _, reason := range slices.Sorted(maps.Keys(p.Odd)) {
+		out.count(odd, p.Odd[reason], w.Name, p.Name, reason)
+	}
 	for c := range unit.Priorities {
 		if !slices.Contains(w.Lossless, c) && p.RxFrames[c]+p.TxFrames[c] == 0 && p.Queue[c].Watermark == 0 {
 			continue // a lossy class that nobody uses

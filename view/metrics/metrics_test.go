@@ -32,7 +32,7 @@ const patience = 20 * time.Second
 // fabric is a sample that has something of every metric.
 func fabric() Sample {
 	j := observe.NewJournal([]string{"a"})
-	p := observe.Port{Name: "a", Up: true, Messages: [2]uint64{8, 9}, Drops: map[string]uint64{"ttl_expired": 2, "headroom_full": 1}}
+	p := observe.Port{Name: "a", Up: true, Messages: [2]uint64{8, 9}, Drops: map[string]uint64{"ttl_expired": 2, "headroom_full": 1}, Odd: map[string]uint64{"mac_table_full": 3}}
 	p.RxFrames[3], p.TxFrames[3], p.RxBytes[3], p.TxBytes[3] = 10, 11, 1000, 1100
 	p.RxPause[3], p.RxResume[3], p.TxPause[3], p.TxResume[3], p.TxRefresh[3] = 5, 4, 3, 2, 1
 	p.Paused[3], p.XOFF[3] = true, true

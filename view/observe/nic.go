@@ -78,7 +78,7 @@ func TakeNIC(n *nic.NIC, links []link.Stats, sockets uint64) NIC {
 	}
 	full := stack.Drops[dataplane.DropStack] + stack.Drops[dataplane.DropLossyQueue]
 	out.InHost = HostLoss{SendQueue: full, Device: out.Stack.Drops, Sockets: sockets, Other: out.Stack.Truncated}
-	for r := dataplane.NoReason; r < dataplane.OddTLV; r++ {
+	for r := dataplane.NoReason; !r.Odd(); r++ {
 		out.InHost.Other += stack.Drops[r]
 	}
 	out.InHost.Other -= full

@@ -64,7 +64,10 @@ type Port struct {
 	Queue     [unit.Priorities]Queue  `json:"queue"`
 	Group     [unit.Priorities]Group  `json:"priority_group"`
 	Messages  [2]uint64               `json:"messages"` // received, sent
-	Drops     map[string]uint64       `json:"drops,omitempty"`
+	// Frames that came in by this port and were dropped, by reason, and how often
+	// something was odd about one that went on.
+	Drops map[string]uint64 `json:"drops,omitempty"`
+	Odd   map[string]uint64 `json:"odd,omitempty"`
 	// Frames dropped on purpose, by class: at the egress, and on arrival. ResponseBytes
 	// are the bytes of all of them that came in by this port.
 	TxDropped     [unit.Priorities]uint64 `json:"tx_dropped"`
@@ -145,7 +148,14 @@ func takePort(s *dataplane.Switch, n unit.Port) Port {
 		g.Watermark, g.HeadroomWatermark = s.MMU().Watermark(n, c)
 	}
 	for r := range dataplane.Reasons {
-		if k.Drops[r] > 0 {
+		switch {
+		case k.Drops[r] == 0:
+		case r.Odd():
+			if p.Odd == nil {
+				p.Odd = map[string]uint64{}
+			}
+			p.Odd[r.String()] = k.Drops[r]
+		default:
 			p.Drops[r.String()] = k.Drops[r]
 		}
 	}

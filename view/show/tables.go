@@ -1,7 +1,7 @@
 package show
 
 import (
-	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,6 +44,7 @@ type interfaceCount struct {
 	TxBytes uint64            `json:"tx_bytes"`
 	TxDrop  uint64            `json:"tx_drop"`
 	Reasons map[string]uint64 `json:"rx_drop_reasons"`
+	Odd     map[string]uint64 `json:"rx_odd"` // of frames that went on
 }
 
 func countInterface(p *observe.Port) interfaceCount {
@@ -55,12 +56,13 @@ func countInterface(p *observe.Port) interfaceCount {
 	}
 	out := interfaceCount{
 		Port: p.Name, Up: p.Up, RxOK: total(p.RxFrames), RxBytes: total(p.RxBytes), RxOver: p.Link.Drops,
-		TxOK: total(p.TxFrames), TxBytes: total(p.TxBytes), TxDrop: total(p.TxDropped), Reasons: map[string]uint64{},
+		TxOK: total(p.TxFrames), TxBytes: total(p.TxBytes), TxDrop: total(p.TxDropped), Reasons: map[string]uint64{}, Odd: map[string]uint64{},
 	}
 	for reason, n := range p.Drops {
 		out.RxDrop += n
 		out.Reasons[reason] = n
 	}
+	maps.Copy(out.Odd, p.Odd)
 	return out
 }
 
@@ -79,11 +81,25 @@ func (c *interfaceCount) less(old interfaceCount) {
 	} {
 		*f.n -= f.old
 	}
-	for reason, n := range old.Reasons {
-		if c.Reasons[reason] -= n; c.Reasons[reason] == 0 {
-			delete(c.Reasons, reason)
+	lessReasons(c.Reasons, old.Reasons)
+	lessReasons(c.Odd, old.Odd)
+}
+
+func lessReasons(now, old map[string]uint64) {
+	for reason, n := range old {
+		if now[reason] -= n; now[reason] == 0 {
+			delete(now, reason)
 		}
 	}
+}
+
+// reasons are how often each reason was counted, in the order of their names.
+func reasons(counts map[string]uint64) string {
+	var texts []string
+	for _, reason := range slices.Sorted(maps.Keys(counts)) {
+		texts = append(texts, reason+" "+Thousands(counts[reason]))
+	}
+	return strings.Join(texts, ", ")
 }
 
 func fetchInterfaces(e control.Endpoint) (out interfaceCounters, err error) {
@@ -148,15 +164,10 @@ func InterfaceCounters() View[interfaceCounters] {
 	return View[interfaceCounters]{
 		Fetch: fetchInterfaces,
 		Tables: func(c interfaceCounters) []table {
-			t := table{title: lastCached(c.Cleared), header: []string{"IFACE", "STATE", "RX_OK", "RX_BYTES", "RX_DRP", "RX_OVR", "TX_OK", "TX_BYTES", "TX_DRP", "RX_DRP reasons"}}
+			t := table{title: lastCached(c.Cleared), header: []string{"IFACE", "STATE", "RX_OK", "RX_BYTES", "RX_DRP", "RX_OVR", "TX_OK", "TX_BYTES", "TX_DRP", "RX_DRP reasons", "RX_ODD"}}
 			for _, p := range c.Ports {
-				var reasons []string
-				for reason, n := range p.Reasons {
-					reasons = append(reasons, fmt.Sprintf("%s %s", reason, Thousands(n)))
-				}
-				slices.Sort(reasons)
 				t.add(p.Port, map[bool]string{true: "U", false: "D"}[p.Up], Thousands(p.RxOK), Thousands(p.RxBytes), Thousands(p.RxDrop), Thousands(p.RxOver),
-					Thousands(p.TxOK), Thousands(p.TxBytes), Thousands(p.TxDrop), strings.Join(reasons, ", "))
+					Thousands(p.TxOK), Thousands(p.TxBytes), Thousands(p.TxDrop), reasons(p.Reasons), reasons(p.Odd))
 			}
 			return []table{t}
 		},
