@@ -21,6 +21,7 @@ import (
 	"softswitch/lab"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
+	"softswitch/scenario/load"
 	"softswitch/scenarios"
 	"softswitch/sim"
 	"softswitch/unit"
@@ -144,7 +145,7 @@ func shippedScenarios(world string) (all []compare.Source, err error) {
 			return nil, err
 		}
 		all = append(all, compare.Source{Name: strings.TrimSuffix(file, ".yaml"), Parse: func() (*scenario.Scenario, error) {
-			s, err := parseScenario("scenarios/"+file, data)
+			s, err := load.Scenario("scenarios/"+file, data)
 			if err != nil || world == "sim" {
 				return s, err
 			}

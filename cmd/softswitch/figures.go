@@ -13,6 +13,7 @@ import (
 	"softswitch/event"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
+	"softswitch/scenario/load"
 	"softswitch/scenarios"
 	"softswitch/sim"
 	"softswitch/sim/plot"
@@ -113,7 +114,7 @@ func (r *cycleFigure) draw() (*plot.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, err := makePlan(r.name+".yaml", data, instead{detector: "none"})
+	plan, err := makePlan(r.name+".yaml", data, instead{load.Instead{Detector: "none"}})
 	if err != nil {
 		return nil, err
 	}

@@ -80,7 +80,7 @@ invalid case; 1 there is one; 2 it could not be played.`,
 	}
 	c.Flags().IntVar(&r.n, "n", 1000, "number of cases")
 	c.Flags().Int64Var(&r.seed, "seed", 1, "seed of all randomness, 0 or above")
-	c.Flags().StringVar(&r.name, "detector", "itsypaper", "deadlock detector: "+strings.Join(catalog.Names(), ", "))
+	detectorFlag(c, &r.name, "itsypaper", "deadlock detector")
 	c.Flags().StringVar(&mode, "mode", string(fuzz.Usual), "what happens to control frames: "+strings.Join(modes, ", "))
 	c.Flags().StringVar(&r.out, "out", filepath.Join("build", "fuzz"), "directory for failures")
 	c.Flags().IntVar(&r.workers, "workers", runtime.GOMAXPROCS(0), "cases played at a time")

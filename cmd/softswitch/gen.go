@@ -14,6 +14,7 @@ import (
 	"softswitch/internal/schema"
 	"softswitch/scenario"
 	"softswitch/scenario/config"
+	"softswitch/scenario/load"
 )
 
 func genCommand() *cobra.Command {
@@ -52,11 +53,6 @@ func genDocs() *cobra.Command {
 	return c
 }
 
-// known is what a scenario file may name.
-func known() scenario.Known {
-	return scenario.Known{Detectors: catalog.Names()[1:], Responses: respond.Names()[1:]}
-}
-
 // document is a file of the repository.
 type document struct {
 	path string
@@ -77,7 +73,7 @@ func generatedDocs(source string) ([]document, error) {
 		format          schema.Format
 		name, reference string
 	}{
-		{scenario.Format(known()), "scenario", "docs/scenarios.md"},
+		{scenario.Format(load.Known()), "scenario", "docs/scenarios.md"},
 		{config.SwitchFormat(catalog.Names(), respond.Names()), "switch", "docs/configuration.md"},
 		{config.HostFormat(), "host", "docs/configuration.md"},
 	} {

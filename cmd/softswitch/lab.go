@@ -294,7 +294,7 @@ Exit status: 0 the scenario's expectation is met and the run can be trusted; 1 n
 		},
 	}
 	opt.flags(c)
-	slowFlag(c, &opt.slow)
+	slowFlag(c, &opt.Slow)
 	c.Flags().BoolVar(&opt.keep, "keep", false, "leave the lab up afterwards")
 	c.Flags().IntVar(&opt.repeat, "repeat", 1, "play it so many times, each in a new lab, and sum up")
 	return c

@@ -17,6 +17,7 @@ import (
 	"softswitch/lab"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
+	"softswitch/scenario/load"
 	"softswitch/sim"
 )
 
@@ -129,7 +130,7 @@ func playWorlds(ctx context.Context, file, detector, name string, runs int) (*wo
 	if err != nil {
 		return nil, err
 	}
-	fast, err := parseScenario(file, data)
+	fast, err := load.Scenario(file, data)
 	if err != nil {
 		return nil, err
 	}

@@ -12,20 +12,23 @@ import (
 	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
 	"softswitch/scenario"
+	"softswitch/scenario/load"
 )
 
 // instead is what the command line chooses instead of a scenario file.
-type instead struct {
-	detector, response string
-	slow               int // 0 is 1
-}
+type instead struct{ load.Instead }
 
 // flags are those that choose the detector and the response.
 func (in *instead) flags(c *cobra.Command) {
-	c.Flags().StringVar(&in.detector, "detector", "", "deadlock detector instead of the file's: "+strings.Join(catalog.Names(), ", "))
-	c.Flags().StringVar(&in.response, "response", "", "what a declared deadlock leads to, instead of the file's: "+strings.Join(respond.Names(), ", "))
-	c.RegisterFlagCompletionFunc("detector", cobra.FixedCompletions(catalog.Names(), cobra.ShellCompDirectiveNoFileComp))
+	detectorFlag(c, &in.Detector, "", "deadlock detector instead of the file's")
+	c.Flags().StringVar(&in.Response, "response", "", "what a declared deadlock leads to, instead of the file's: "+strings.Join(respond.Names(), ", "))
 	c.RegisterFlagCompletionFunc("response", cobra.FixedCompletions(respond.Names(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+// detectorFlag is the flag of commands that run a detector.
+func detectorFlag(c *cobra.Command, detector *string, value, usage string) {
+	c.Flags().StringVar(detector, "detector", value, usage+": "+strings.Join(catalog.Names(), ", "))
+	c.RegisterFlagCompletionFunc("detector", cobra.FixedCompletions(catalog.Names(), cobra.ShellCompDirectiveNoFileComp))
 }
 
 // slowFlag is the flag of commands that play a scenario.
@@ -49,26 +52,6 @@ func (s *slowness) Set(text string) error {
 	return nil
 }
 
-// apply puts what was chosen into s.
-func (in *instead) apply(s *scenario.Scenario) (*scenario.Scenario, error) {
-	if in.detector != "" {
-		if _, err := catalog.Named("--detector", in.detector); err != nil {
-			return nil, err
-		}
-		s.Detector = in.detector
-	}
-	if in.response != "" {
-		if _, err := respond.Parse(in.response); err != nil {
-			return nil, fmt.Errorf("--%w", err)
-		}
-		s.Response = in.response
-	}
-	if in.slow == 0 {
-		return s, nil
-	}
-	return s.Slow(in.slow)
-}
-
 // readPlan reads a scenario file and makes a plan of it.
 func readPlan(file string, in instead) (*scenario.Plan, error) {
 	data, err := readFile(file)
@@ -80,20 +63,12 @@ func readPlan(file string, in instead) (*scenario.Plan, error) {
 
 // makePlan makes a plan of data, the content of the scenario file called file.
 func makePlan(file string, data []byte, in instead) (*scenario.Plan, error) {
-	s, err := parseScenario(file, data)
+	p, err := load.Plan(file, data, in.Instead)
 	if err != nil {
 		return nil, err
 	}
-	for _, w := range s.Warnings {
+	for _, w := range p.Scenario.Warnings {
 		fmt.Fprintln(os.Stderr, "warning:", w)
 	}
-	if s, err = in.apply(s); err != nil {
-		return nil, err
-	}
-	return scenario.Compile(s)
-}
-
-// parseScenario reads data, the content of the scenario file called file.
-func parseScenario(file string, data []byte) (*scenario.Scenario, error) {
-	return scenario.Parse(file, data, known())
+	return p, nil
 }

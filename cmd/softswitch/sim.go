@@ -83,7 +83,7 @@ Exit status: 0 the scenario's expectation is met; 1 not; 2 it could not be playe
 	c.Flags().Int64Var(&seed, "seed", 1, "seed of all randomness, 0 or above")
 	in.flags(c)
 	show.flags(c)
-	slowFlag(c, &in.slow)
+	slowFlag(c, &in.Slow)
 	c.Flags().StringVar(&trace, "trace", "", "file for every event of every node, as JSON lines")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the verdict as JSON")
 	c.MarkFlagFilename("trace")

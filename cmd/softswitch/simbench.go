@@ -72,7 +72,7 @@ A frame-hop is a frame that arrives at a node. The simulator uses one processor.
 			return res.print(os.Stdout, asJSON)
 		},
 	}
-	c.Flags().StringVar(&detector, "detector", "itsypaper", fmt.Sprintf("deadlock detector: %s", strings.Join(catalog.Names(), ", ")))
+	detectorFlag(c, &detector, "itsypaper", "deadlock detector")
 	c.Flags().DurationVar(&duration, "duration", 20*time.Millisecond, "virtual time of a run")
 	c.Flags().IntVar(&runs, "runs", 5, "how often it is measured")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")

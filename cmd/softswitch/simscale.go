@@ -101,7 +101,7 @@ Exit status: 0 all deadlocks were detected and there was no false alarm; 1 not.`
 			return res.print(os.Stdout, asJSON)
 		},
 	}
-	c.Flags().StringVar(&detector, "detector", "itsy", fmt.Sprintf("deadlock detector: %s", strings.Join(catalog.Names(), ", ")))
+	detectorFlag(c, &detector, "itsy", "deadlock detector")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"softswitch/scenario"
+	"softswitch/scenario/load"
 	"softswitch/topo/tagger"
 	"softswitch/unit"
 )
@@ -53,7 +54,7 @@ func taggedPlan(file string, tags int, chosen bool) (*scenario.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := parseScenario(file, data)
+	s, err := load.Scenario(file, data)
 	if err != nil {
 		return nil, err
 	}

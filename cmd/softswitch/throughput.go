@@ -10,6 +10,7 @@ import (
 	"softswitch/detect/catalog"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
+	"softswitch/scenario/load"
 	"softswitch/scenarios"
 	"softswitch/sim"
 	"softswitch/sim/plot"
@@ -102,7 +103,7 @@ func drawTrigger() (*plot.Figure, error) {
 	}
 	var all []*verdict.Verdict
 	for _, response := range []string{"none", "drop", "drop+trigger"} {
-		s, err := parseScenario("scenarios/"+brokenAlone+".yaml", data)
+		s, err := load.Scenario("scenarios/"+brokenAlone+".yaml", data)
 		if err != nil {
 			return nil, err
 		}

@@ -14,6 +14,7 @@ import (
 	"softswitch/internal/strictyaml"
 	"softswitch/scenario"
 	"softswitch/scenario/config"
+	"softswitch/scenario/load"
 )
 
 func validateCommand() *cobra.Command {
@@ -93,7 +94,7 @@ func validate(file string, data []byte) validation {
 		v.About = fmt.Sprintf("%s, %s, %d flows", h.Name, h.Address, len(h.Flows))
 	default:
 		var s *scenario.Scenario
-		if s, err = parseScenario(file, data); err == nil {
+		if s, err = load.Scenario(file, data); err == nil {
 			warnings = s.Warnings
 			v.About = about(s)
 			_, err = scenario.Compile(s)

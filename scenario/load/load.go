@@ -1,0 +1,59 @@
+package load
+
+import (
+	"fmt"
+
+	"softswitch/detect/catalog"
+	"softswitch/detect/respond"
+	"softswitch/scenario"
+)
+
+// Known is what a scenario file may name.
+func Known() scenario.Known {
+	return scenario.Known{Detectors: catalog.Names()[1:], Responses: respond.Names()[1:]}
+}
+
+// Scenario reads data, the content of the scenario file called file.
+func Scenario(file string, data []byte) (*scenario.Scenario, error) {
+	return scenario.Parse(file, data, Known())
+}
+
+// Instead is what a user chooses instead of what a scenario file says. Empty names choose
+// nothing; Slow, unless it is 0, is for scenario.Slow. Errors name the flags --detector
+// and --response.
+type Instead struct {
+	Detector, Response string
+	Slow               int
+}
+
+// Plan makes a plan of data, the content of the scenario file called file.
+func Plan(file string, data []byte, in Instead) (*scenario.Plan, error) {
+	s, err := Scenario(file, data)
+	if err != nil {
+		return nil, err
+	}
+	if s, err = in.apply(s); err != nil {
+		return nil, err
+	}
+	return scenario.Compile(s)
+}
+
+// apply puts what was chosen into s.
+func (in *Instead) apply(s *scenario.Scenario) (*scenario.Scenario, error) {
+	if in.Detector != "" {
+		if _, err := catalog.Named("--detector", in.Detector); err != nil {
+			return nil, err
+		}
+		s.Detector = in.Detector
+	}
+	if in.Response != "" {
+		if _, err := respond.Parse(in.Response); err != nil {
+			return nil, fmt.Errorf("--%w", err)
+		}
+		s.Response = in.Response
+	}
+	if in.Slow == 0 {
+		return s, nil
+	}
+	return s.Slow(in.Slow)
+}
