@@ -1,0 +1,186 @@
+package figures
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+
+	"softswitch/sim/boundary"
+	"softswitch/sim/plot"
+	"softswitch/unit"
+)
+
+// boundaryTable is what `sim boundary` prints.
+type boundaryTable struct {
+	// LinkRate is B.
+	LinkRate unit.Rate `json:"link_rate_bps"`
+	// Sweep is the loop of the paper's testbed, two switches and TTL 16, over rates.
+	Sweep []boundary.Trial `json:"sweep"`
+	Loops []boundaryRow    `json:"boundary"`
+}
+
+// boundaryRow is the boundary of one loop. Rates of 0 mean that the rate of a link
+// does not reach it.
+type boundaryRow struct {
+	Switches int       `json:"switches"`
+	TTL      int       `json:"ttl"`
+	Eq3      unit.Rate `json:"eq3_bps"`
+	First    unit.Rate `json:"first_link_full_bps"`
+	Below    unit.Rate `json:"no_deadlock_bps"`
+	Above    unit.Rate `json:"deadlock_bps"`
+	// Distance of Above from Eq3 in parts per thousand of Eq3; 0 if Above is 0.
+	Distance int `json:"distance_per_mille"`
+}
+
+// The loops that are tried, and the rates of the sweep in Mbit/s.
+var (
+	boundarySwitches = []int{2, 3, 4, 5}
+	boundaryTTLs     = []int{4, 8, 12, 16, 24, 32, 48, 64}
+	boundaryRates    = []unit.Rate{1000, 2000, 3000, 4000, 4500, 4900, 4950, 5000, 5050, 5100, 5500, 6000, 8000, 10000, 20000, 40000}
+)
+
+// MeasureBoundary fills the table, on all processors.
+func MeasureBoundary() (*boundaryTable, error) {
+	t := &boundaryTable{LinkRate: boundary.Link, Sweep: make([]boundary.Trial, len(boundaryRates))}
+	for _, n := range boundarySwitches {
+		for _, ttl := range boundaryTTLs {
+			t.Loops = append(t.Loops, boundaryRow{Switches: n, TTL: ttl})
+		}
+	}
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i, r := range boundaryRates {
+		g.Go(func() (err error) {
+			t.Sweep[i], err = boundary.Loop{Switches: 2, TTL: 16}.Try(r * 1_000_000)
+			return err
+		})
+	}
+	for i := range t.Loops {
+		g.Go(t.Loops[i].measure)
+	}
+	return t, g.Wait()
+}
+
+func (r *boundaryRow) measure() error {
+	l := boundary.Loop{Switches: r.Switches, TTL: r.TTL}
+	f, err := l.Flip()
+	if err != nil {
+		return err
+	}
+	r.Eq3, r.First, r.Below, r.Above = l.Eq3(), l.First(), f.Below, f.Above
+	if r.Above > 0 {
+		r.Distance = int((r.Above - r.Eq3) * 1000 / r.Eq3)
+	}
+	return nil
+}
+
+// WriteText writes both tables for people.
+func (t *boundaryTable) WriteText(w io.Writer) error { return t.write(w, "  ", "  ", "") }
+
+// write prints both tables: left and right stand around a row, and between its
+// cells; a rule, if there is one, below each heading.
+func (t *boundaryTable) write(w io.Writer, left, between, rule string) (err error) {
+	row := func(cells ...string) {
+		line := left
+		for i, c := range cells {
+			if i > 0 {
+				line += between
+			}
+			line += fmt.Sprintf("%15s", c)
+		}
+		if err == nil {
+			_, err = fmt.Fprintln(w, line+right(left))
+		}
+	}
+	heading := func(cells ...string) {
+		row(cells...)
+		if rule != "" {
+			rules := make([]string, len(cells))
+			for i := range rules {
+				rules[i] = rule
+			}
+			row(rules...)
+		}
+	}
+	heading("Gbit/s", "deadlock", "after ms")
+	for _, s := range t.Sweep {
+		after := "-"
+		if s.Deadlock {
+			after = fmt.Sprintf("%.3f", float64(s.Onset)/1e6)
+		}
+		row(gbit(s.Rate), yesOrNo(s.Deadlock), after)
+	}
+	if err == nil {
+		_, err = fmt.Fprintln(w)
+	}
+	heading("n", "TTL", "Eq. 3", "first link full", "no deadlock", "deadlock", "off Eq. 3")
+	for _, l := range t.Loops {
+		distance := "-"
+		if l.Above > 0 {
+			distance = fmt.Sprintf("%+.1f %%", float64(l.Distance)/10)
+		}
+		row(fmt.Sprint(l.Switches), fmt.Sprint(l.TTL), gbit(l.Eq3), gbit(l.First), gbit(l.Below), gbit(l.Above), distance)
+	}
+	return err
+}
+
+// right is what closes a row that left opened.
+func right(left string) string {
+	if left == "| " {
+		return " |"
+	}
+	return ""
+}
+
+func yesOrNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+// gbit is r in Gbit/s, "never" for 0.
+func gbit(r unit.Rate) string {
+	if r == 0 {
+		return "never"
+	}
+	return fmt.Sprintf("%.3f", float64(r)/1e9)
+}
+
+// boundaryFiles draws the boundary of routing loops, and writes it as a table.
+func boundaryFiles(out string) error {
+	t, err := MeasureBoundary()
+	if err != nil {
+		return err
+	}
+	fig := &plot.Figure{Title: "A routing loop turns into a deadlock above this rate", X: "initial TTL", LogLog: true}
+	panel := plot.Panel{Y: "Gbit/s"}
+	for i, n := range boundarySwitches {
+		theory := plot.Line{Name: fmt.Sprintf("n = %d: Eq. 3", n), Group: i}
+		found := plot.Line{Name: fmt.Sprintf("n = %d: simulated", n), Group: i, Dots: true}
+		for _, r := range t.Loops {
+			if r.Switches != n {
+				continue
+			}
+			theory.Points = append(theory.Points, plot.Point{X: float64(r.TTL), Y: float64(r.Eq3) / 1e9})
+			if r.Above > 0 {
+				found.Points = append(found.Points, plot.Point{X: float64(r.TTL), Y: float64(r.Above) / 1e9})
+			}
+		}
+		panel.Lines = append(panel.Lines, theory, found)
+	}
+	fig.Panels = []plot.Panel{panel}
+	var b bytes.Buffer
+	fmt.Fprint(&b, "# The boundary of a routing loop\n\nWritten by `softswitch sim figures`; [papers.md](../papers.md) says what it means. Rates in Gbit/s.\n\n")
+	return cmp.Or(
+		t.write(&b, "| ", " | ", "---:"),
+		os.WriteFile(filepath.Join(out, "boundary.md"), b.Bytes(), 0o644),
+		writeFigure(filepath.Join(out, "boundary.svg"), fig),
+	)
+}

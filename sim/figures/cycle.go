@@ -1,0 +1,184 @@
+package figures
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+
+	"softswitch/detect/catalog"
+	"softswitch/event"
+	"softswitch/oracle/verdict"
+	"softswitch/scenario"
+	"softswitch/scenario/load"
+	"softswitch/scenarios"
+	"softswitch/sim"
+	"softswitch/sim/plot"
+	"softswitch/unit"
+)
+
+func writeFigure(path string, f *plot.Figure) error {
+	var b bytes.Buffer
+	if err := f.WriteSVG(&b); err != nil {
+		return err
+	}
+	return os.WriteFile(path, b.Bytes(), 0o644)
+}
+
+// cycleFigure is a figure of the four-switch cycle of Hu et al.: when its four
+// links are paused, and what waits in the buckets behind them. It shows a scenario
+// of the same name as the file, between from and to; if to is 0, around the
+// deadlock's onset.
+type cycleFigure struct {
+	name, title string
+	from, to    unit.Time
+	flows       []waiting
+}
+
+// A sample is taken every sampleEvery; beforeOnset and afterOnset are what is shown
+// around an onset.
+const (
+	sampleEvery = unit.Microsecond
+	beforeOnset = 800 * unit.Microsecond
+	afterOnset  = 200 * unit.Microsecond
+)
+
+// waiting is the bytes of a bucket that wait for a queue: those of one flow.
+type waiting struct{ at, from, to, title string }
+
+var (
+	allFlows = []waiting{
+		{"A", "D", "B", "flow 2 at A, from L4 for L1"},
+		{"B", "A", "C", "flow 1 at B, from L1 for L2"},
+		{"C", "B", "D", "flow 1 at C, from L2 for L3"},
+		{"D", "C", "A", "flow 2 at D, from L3 for L4"},
+	}
+	flowAtB = allFlows[1:2]
+)
+
+var cycleFigures = []cycleFigure{
+	{"hu-fig3", "Two flows: no deadlock (Hu et al., Fig. 3)", 0, 500 * unit.Microsecond, allFlows},
+	{"hu-fig4", "A third flow: deadlock (Hu et al., Fig. 4)", 0, 500 * unit.Microsecond, allFlows},
+	{"hu-fig5-2g", "The third flow at 2 Gbit/s (Hu et al., Fig. 5)", 9 * unit.Millisecond, 10 * unit.Millisecond, flowAtB},
+	{"hu-fig5-3g", "The third flow at 3 Gbit/s (Hu et al., Fig. 5)", 0, 0, flowAtB},
+}
+
+// cycleLinks are the links of the cycle in the direction of the flows.
+var cycleLinks = []struct{ name, from, to string }{{"L1", "A", "B"}, {"L2", "B", "C"}, {"L3", "C", "D"}, {"L4", "D", "A"}}
+
+// draw plays the scenario, without a detector, and gives one panel of pauses and
+// one for each of r.flows.
+func (r *cycleFigure) draw() (*plot.Figure, error) {
+	data, err := scenarios.FS.ReadFile(r.name + ".yaml")
+	if err != nil {
+		return nil, err
+	}
+	plan, err := load.Plan(r.name+".yaml", data, load.Instead{Detector: catalog.None})
+	if err != nil {
+		return nil, err
+	}
+	if r.to == 0 {
+		v, err := play(plan, sim.Options{Seed: 1})
+		if err != nil {
+			return nil, err
+		}
+		if !v.Deadlock {
+			return nil, fmt.Errorf("%s has no deadlock to show", r.name)
+		}
+		r.from, r.to = v.Onset-beforeOnset, v.Onset+afterOnset
+	}
+	plan.Scenario.Duration = min(plan.Scenario.Duration, r.to)
+	pauses := newPauses(r)
+	lines := make([]plot.Line, len(r.flows))
+	_, err = play(plan, sim.Options{Seed: 1, Events: pauses.add, SampleEvery: sampleEvery, Sample: func(now unit.Time, w *sim.World) {
+		for i, q := range r.flows {
+			if now >= r.from {
+				lines[i].Points = append(lines[i].Points, plot.Point{X: millis(now), Y: float64(q.bytes(plan, w)) / 1024})
+			}
+		}
+	}})
+	return &plot.Figure{Title: r.title, X: "time (ms)", Panels: r.panels(plan, pauses, lines)}, err
+}
+
+func play(plan *scenario.Plan, opt sim.Options) (*verdict.Verdict, error) {
+	opt.Detectors = catalog.Factories()
+	w, err := sim.New(plan, opt)
+	if err != nil {
+		return nil, err
+	}
+	return w.Run()
+}
+
+func (r *cycleFigure) panels(plan *scenario.Plan, p *pauses, lines []plot.Line) []plot.Panel {
+	const top = 60 // KB
+	panels := []plot.Panel{{Title: "links that are paused", Bars: p.bars()}}
+	b := plan.Scenario.Buffer
+	xoff := b.Size + *b.StaticTh
+	for i, q := range r.flows {
+		panels = append(panels, plot.Panel{
+			Title: q.title, Y: "KB", Lines: lines[i : i+1], Top: top,
+			Levels: []plot.Level{{Name: "XOFF", Y: float64(xoff) / 1024}, {Name: "XON", Y: float64(max(*b.XON, xoff-*b.XONOffset)) / 1024}},
+		})
+	}
+	return panels
+}
+
+func (q waiting) bytes(plan *scenario.Plan, w *sim.World) int {
+	const class = 3
+	return w.Switch(q.at).MMU().Held(portTo(plan, q.at, q.from), class, portTo(plan, q.at, q.to), class)
+}
+
+// portTo is the port of one node that leads to another.
+func portTo(plan *scenario.Plan, node, peer string) unit.Port {
+	i, _ := plan.Fabric.Node(node)
+	for j, p := range plan.Fabric.Nodes[i].Ports {
+		if plan.Fabric.Nodes[p.Peer.Node].Name == peer {
+			return unit.Port(j)
+		}
+	}
+	return unit.NoPort
+}
+
+// pauses follows the pauses of the links of the cycle.
+type pauses struct {
+	run   *cycleFigure
+	since map[string]unit.Time // by link, of a pause in force
+	rows  map[string][]plot.Span
+}
+
+func newPauses(r *cycleFigure) *pauses {
+	return &pauses{r, map[string]unit.Time{}, map[string][]plot.Span{}}
+}
+
+func (p *pauses) add(n event.Node, e event.Event) {
+	link := ""
+	for _, l := range cycleLinks {
+		if n.Name == l.from && int(e.Out) < len(n.Ports) && n.Ports[e.Out] == "to-"+l.to {
+			link = l.name
+		}
+	}
+	switch e.Type {
+	case event.Paused:
+		p.since[link] = e.At
+	case event.Resumed, event.Expired:
+		p.end(link, e.At)
+	}
+}
+
+func (p *pauses) end(link string, at unit.Time) {
+	since, paused := p.since[link]
+	delete(p.since, link)
+	if from := max(since, p.run.from); paused && at > from {
+		p.rows[link] = append(p.rows[link], plot.Span{From: millis(from), To: millis(at)})
+	}
+}
+
+// bars ends the pauses that last to the end.
+func (p *pauses) bars() (rows []plot.Bars) {
+	for _, l := range cycleLinks {
+		p.end(l.name, p.run.to)
+		rows = append(rows, plot.Bars{Name: l.name, Span: p.rows[l.name]})
+	}
+	return rows
+}
+
+func millis(t unit.Time) float64 { return float64(t) / 1e6 }

@@ -1,0 +1,12 @@
+// Package figures draws the figures of the documentation: what comes of the papers' cases
+// in the simulator, over time and over rates.
+//
+//	scenarios --> sim --> samples, pauses, verdicts --> sim/plot --> SVG, Markdown
+//
+// Read in this order: figures.go (all of them), cycle.go (Hu et al.: buckets and pauses of
+// the four-switch cycle), boundary.go (routing loops), throughput.go (flows, from verdicts).
+//
+// Invariant: the same program draws the same files, byte for byte.
+//
+// What it does not do: it judges nothing, and what a mark looks like is sim/plot's.
+package figures

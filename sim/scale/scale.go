@@ -1,0 +1,139 @@
+package scale
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"softswitch/dataplane"
+	"softswitch/detect/catalog"
+	"softswitch/oracle"
+	"softswitch/sim"
+)
+
+// Result is what came of the large fabrics.
+type Result struct {
+	Detector   string   `json:"detector"`
+	Fabrics    []Fabric `json:"fabrics"`
+	Wall       float64  `json:"wall_seconds"` // of all fabrics, one after the other
+	PeakMemory int64    `json:"peak_memory_bytes"`
+}
+
+// Fabric is one fabric with deadlocks planted in it.
+type Fabric struct {
+	Fabric   string `json:"fabric"`
+	Switches int    `json:"switches"`
+	Ports    int    `json:"ports"` // of all switches
+	Hosts    int    `json:"hosts"`
+	Links    int    `json:"links"`
+	Flows    int    `json:"flows"`
+
+	Planted        int     `json:"planted"` // rings of detours
+	Deadlocks      int     `json:"deadlocks"`
+	Detected       int     `json:"detected"` // deadlocks that were declared while they lived
+	FalsePositives int     `json:"false_positives"`
+	Premature      int     `json:"premature"`
+	FalseNegatives int     `json:"false_negatives"`
+	LatencyMax     int64   `json:"latency_ns_max"` // of the first declaration of each deadlock
+	Build          float64 `json:"build_seconds"`
+	Run            float64 `json:"run_seconds"`
+	FrameHops      uint64  `json:"frame_hops"`
+	Events         uint64  `json:"events"`
+	PeakMemory     int64   `json:"peak_memory_bytes"`
+	// State of the detector, and the buffer manager's accounts that it reads.
+	DetectorBytes         int `json:"detector_bytes_per_switch"`
+	DetectorBytesPerClass int `json:"detector_bytes_per_switch_and_class"`
+	CounterBytes          int `json:"counter_bytes_per_switch"`
+}
+
+// Measure builds and runs the large fabrics, one after the other.
+func Measure(detector string) (*Result, error) {
+	res := &Result{Detector: detector}
+	start := time.Now()
+	for _, plant := range []planter{
+		func() (*sim.Large, int, error) { return plantFatTree(64) },
+		func() (*sim.Large, int, error) { return plantRings(10000) },
+	} {
+		f, err := run(plant, detector)
+		if err != nil {
+			return nil, err
+		}
+		res.Fabrics = append(res.Fabrics, *f)
+		res.PeakMemory = max(res.PeakMemory, f.PeakMemory)
+	}
+	res.Wall = time.Since(start).Seconds()
+	return res, nil
+}
+
+// Clean reports whether every planted deadlock came about and was detected, and nothing
+// else was declared.
+func (r *Result) Clean() bool {
+	return !slices.ContainsFunc(r.Fabrics, func(f Fabric) bool {
+		return f.Deadlocks < f.Planted || f.Detected < f.Planted || f.FalseNegatives+f.FalsePositives+f.Premature > 0
+	})
+}
+
+// WriteText writes the result for people.
+func (r *Result) WriteText(w io.Writer) error {
+	for _, f := range r.Fabrics {
+		fmt.Fprintf(w, "%s: %d switches with %d ports, %d hosts, %d links, %d flows\n", f.Fabric, f.Switches, f.Ports, f.Hosts, f.Links, f.Flows)
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		fmt.Fprintf(t, "  deadlocks\t%d planted, %d came about, %d detected by %s, %d missed\n", f.Planted, f.Deadlocks, f.Detected, r.Detector, f.FalseNegatives)
+		fmt.Fprintf(t, "  alarms\t%d false, %d premature\n", f.FalsePositives, f.Premature)
+		fmt.Fprintf(t, "  latency\tat most %.1f us\n", float64(f.LatencyMax)/1e3)
+		fmt.Fprintf(t, "  time\t%.1f s to build, %.1f s to run %d frame-hops\n", f.Build, f.Run, f.FrameHops)
+		fmt.Fprintf(t, "  memory\t%.2f GiB at most\n", float64(f.PeakMemory)/(1<<30))
+		fmt.Fprintf(t, "  detector\t%d B a switch, %d B a switch and class; the buffer manager's accounts %d B\n", f.DetectorBytes, f.DetectorBytesPerClass, f.CounterBytes)
+		t.Flush()
+	}
+	_, err := fmt.Fprintf(w, "in all %.1f s, %.2f GiB at most\n", r.Wall, float64(r.PeakMemory)/(1<<30))
+	return err
+}
+
+// planter makes a fabric with so many deadlocks planted in it.
+type planter func() (l *sim.Large, planted int, err error)
+
+// run builds a fabric and runs it.
+func run(plant planter, detector string) (*Fabric, error) {
+	clearPeak()
+	start := time.Now()
+	l, planted, err := plant()
+	if err != nil {
+		return nil, err
+	}
+	l.Detector, l.Switch = detector, scaleSwitch(l.Link)
+	w, err := sim.NewLarge(*l, sim.Options{Seed: 1, Detectors: catalog.Factories()})
+	if err != nil {
+		return nil, err
+	}
+	f := &Fabric{
+		Fabric: l.Name, Switches: l.Fabric.Switches(), Hosts: len(l.Fabric.Nodes) - l.Fabric.Switches(), Links: len(l.Fabric.Links),
+		Flows: len(l.Flows), Planted: planted, Build: time.Since(start).Seconds(),
+	}
+	start = time.Now()
+	res, err := w.Play()
+	if err != nil {
+		return nil, err
+	}
+	f.Run = time.Since(start).Seconds()
+	f.FrameHops, f.Events = w.Frames()
+	f.FalsePositives, f.Premature, f.FalseNegatives = res.Count(oracle.FalsePositive), res.Count(oracle.Premature), len(res.Missed())
+	first := make(map[int]bool) // deadlocks that were declared
+	for _, x := range res.Findings {
+		if x.Deadlock >= 0 && !first[x.Deadlock] {
+			first[x.Deadlock] = true
+			f.LatencyMax = max(f.LatencyMax, int64(x.Latency))
+		}
+	}
+	f.Deadlocks, f.Detected = len(res.Deadlocks), len(first)
+	w.EachSwitch(func(s *dataplane.Switch) {
+		f.Ports += s.Ports()
+		f.DetectorBytes = max(f.DetectorBytes, s.Detector().StateBytes())
+		f.CounterBytes = max(f.CounterBytes, s.MMU().CounterBytes())
+	})
+	f.DetectorBytesPerClass = f.DetectorBytes / l.Switch.Buffer.Lossless.Len()
+	f.PeakMemory, err = peakMemory()
+	return f, err
+}
