@@ -1,9 +1,7 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 	"time"
@@ -82,16 +80,6 @@ lap after lap.`,
 	c.Flags().IntVar(&opt.Laps, "laps", 2000, "laps of each kind")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
-}
-
-// printResult prints a benchmark's result for people or for programs.
-func printResult(r interface{ WriteText(io.Writer) error }, asJSON bool) error {
-	if !asJSON {
-		return r.WriteText(os.Stdout)
-	}
-	enc := json.NewEncoder(os.Stdout)
-	enc.SetIndent("", "  ")
-	return enc.Encode(r)
 }
 
 // benchRelayCommand is a process of a benchmark.

@@ -34,13 +34,7 @@ Exit status: 0 all deadlocks were detected and there was no false alarm; 1 not.`
 			if err != nil {
 				return err
 			}
-			if err := printResult(res, asJSON); err != nil {
-				return err
-			}
-			if !res.Clean() {
-				return errUnmet
-			}
-			return nil
+			return printJudged(res, res.Clean(), asJSON)
 		},
 	}
 	detectorFlag(c, &detector, "itsy", "deadlock detector")

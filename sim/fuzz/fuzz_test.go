@@ -184,7 +184,7 @@ func TestReport(t *testing.T) {
 		}
 	}
 	var table strings.Builder
-	if err := r.WriteTable(&table); err != nil || !strings.Contains(table.String(), "false negatives") {
+	if err := r.WriteText(&table); err != nil || !strings.Contains(table.String(), "false negatives") {
 		t.Errorf("%v\n%s", err, table.String())
 	}
 }

@@ -126,8 +126,8 @@ func (r *Report) Clean() bool {
 	return r.FalsePositives+r.Premature+r.FalseNegatives+r.Invalid == 0
 }
 
-// WriteTable writes the report for people.
-func (r *Report) WriteTable(w io.Writer) error {
+// WriteText writes the report for people.
+func (r *Report) WriteText(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "detector %s, mode %s, seed %d, %d frame-hops\n\n", r.Detector, r.Mode, r.Seed, r.FrameHops)
 	fmt.Fprintf(t, "cases\t%d\t%d with a deadlock, %d invalid\n", r.Cases, r.Dead, r.Invalid)

@@ -1,0 +1,138 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"softswitch/detect/catalog"
+	"softswitch/sim/fuzz"
+)
+
+// Run is many cases, and what is to become of those that fail.
+type Run struct {
+	N        int
+	Seed     uint64
+	Mode     fuzz.Mode
+	Detector catalog.Detector
+	Workers  int    // cases that are played at a time
+	Out      string // folder of failures, which is made when there is one
+	Shrink   int    // failures of each kind that are made smaller
+	Progress io.Writer
+}
+
+// shrinkTries bounds how often a failure is played while it is made smaller.
+const shrinkTries = 400
+
+// Play plays all cases, then writes those that failed.
+func (r *Run) Play(ctx context.Context) (*fuzz.Report, error) {
+	report := &fuzz.Report{Seed: r.Seed, Mode: r.Mode, Detector: r.Detector.Name, Failures: []string{}}
+	outcomes := make([]fuzz.Outcome, r.N)
+	err := r.each(ctx, "case", r.N, func(i int) error {
+		outcomes[i] = r.newCase(i).Play(r.Detector.Name, r.Detector.New)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range outcomes {
+		report.Add(&outcomes[i])
+		if why := outcomes[i].Invalid; why != "" {
+			fmt.Fprintf(r.Progress, "case %d is invalid: %s\n", i, why)
+		}
+	}
+	report.Finish()
+	report.Failures, err = r.write(ctx, outcomes)
+	return report, err
+}
+
+func (r *Run) newCase(i int) *fuzz.Case { return fuzz.New(r.Seed, i, r.Mode) }
+
+// each calls do for 0 to n-1, in parallel, and tells how far it is.
+func (r *Run) each(ctx context.Context, what string, n int, do func(i int) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var next, done atomic.Int64
+	var group sync.WaitGroup
+	for range min(r.Workers, n) {
+		group.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				if err := do(i); err != nil {
+					cancel(err)
+				}
+				done.Add(1)
+			}
+		})
+	}
+	finished := make(chan struct{})
+	go func() {
+		group.Wait()
+		close(finished)
+	}()
+	start := time.Now()
+	tick := time.NewTicker(2 * time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-finished:
+			return context.Cause(ctx)
+		case <-tick.C:
+			fmt.Fprintf(r.Progress, "%s %d of %d, %.0f s\n", what, done.Load(), n, time.Since(start).Seconds())
+		}
+	}
+}
+
+// write writes every failure to its file, the first ones of each kind made smaller,
+// and returns the names of the files.
+func (r *Run) write(ctx context.Context, outcomes []fuzz.Outcome) ([]string, error) {
+	files, cases := []string{}, []int{}
+	var small []bool // by file: is to be made smaller
+	count := map[fuzz.Failure]int{}
+	for i := range outcomes {
+		kind := outcomes[i].Failure()
+		if kind == "" {
+			continue
+		}
+		count[kind]++
+		small = append(small, count[kind] <= r.Shrink)
+		cases = append(cases, i)
+		files = append(files, filepath.Join(r.Out, fmt.Sprintf("%s-%s.yaml", r.newCase(i).Name(), kind)))
+	}
+	if len(files) == 0 {
+		return files, nil
+	}
+	if err := os.MkdirAll(r.Out, 0o755); err != nil {
+		return nil, err
+	}
+	return files, r.each(ctx, "failure", len(files), func(n int) error {
+		o := &outcomes[cases[n]]
+		c := r.newCase(cases[n])
+		if small[n] {
+			c, o = r.smaller(ctx, c, o)
+		}
+		return os.WriteFile(files[n], c.Text(r.Detector.Name, c.Comment(r.Detector.Name, o, small[n])), 0o644)
+	})
+}
+
+// smaller is a smaller case that fails in the same way, with its outcome.
+func (r *Run) smaller(ctx context.Context, c *fuzz.Case, o *fuzz.Outcome) (*fuzz.Case, *fuzz.Outcome) {
+	kind := o.Failure()
+	c = fuzz.Shrink(c, shrinkTries, func(c *fuzz.Case) bool {
+		if ctx.Err() != nil {
+			return false
+		}
+		o := c.Play(r.Detector.Name, r.Detector.New)
+		return o.Failure() == kind
+	})
+	now := c.Play(r.Detector.Name, r.Detector.New)
+	return c, &now
+}
