@@ -19,6 +19,7 @@ type Host struct {
 	pool    *buffer.Pool
 	up      bool
 	started bool
+	stopped bool // flows do not send
 	start   unit.Time
 	acts    int // acts done
 
@@ -125,20 +126,17 @@ func New(cfg Config) (*Host, error) {
 	return h, nil
 }
 
-// Start begins the host's time line: flows and acts count from at.
+// Start begins the host's time line, again if it has begun before: flows and acts count
+// from at.
 func (h *Host) Start(at unit.Time) {
-	h.started, h.start, h.ready = true, at, true
+	h.started, h.stopped, h.start, h.acts, h.ready = true, false, at, 0, true
 	for i := range h.flows {
 		h.flows[i].due = at + h.flows[i].Flow.Start
 	}
 }
 
-// Stop ends all flows; what was sent and received stays.
-func (h *Host) Stop() {
-	for i := range h.flows {
-		h.flows[i].Flow.Stop = 0
-	}
-}
+// Stop ends all flows until the next Start; what was sent and received stays.
+func (h *Host) Stop() { h.stopped = true }
 
 // Do makes the host change its behaviour now.
 func (h *Host) Do(now unit.Time, a Act) {

@@ -65,7 +65,7 @@ func (h *Host) nextFrame(full bool) unit.Time {
 	due := unit.Never
 	for i := range h.flows {
 		s := &h.flows[i]
-		if h.started && !h.paused.Has(s.Class) && max(s.due, h.now) < h.until(s) {
+		if h.started && !h.stopped && !h.paused.Has(s.Class) && max(s.due, h.now) < h.until(s) {
 			due = min(due, s.due)
 		}
 	}
@@ -92,7 +92,7 @@ func (h *Host) nextFrame(full bool) unit.Time {
 
 // pick chooses the flow that sends next, in turn.
 func (h *Host) pick() *sender {
-	if !h.started {
+	if !h.started || h.stopped {
 		return nil
 	}
 	for i := range h.flows {

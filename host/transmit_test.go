@@ -67,6 +67,32 @@ func TestStartAndStop(t *testing.T) {
 	}
 }
 
+// TestStartAfterStop: the time line begins anew, with all flows and acts of it.
+func TestStartAfterStop(t *testing.T) {
+	f := flow(1, 3, 50*mbit)
+	f.Start, f.Stop = ms, ms+4*2*frameTime
+	cfg := testConfig(f, flow(2, 0, 50*mbit))
+	cfg.Acts = []Act{{At: 2 * ms, Do: Storm, Class: 4}}
+	h := startHost(t, cfg)
+	h.run(4 * ms)
+	h.Stop()
+	h.Do(h.now, Act{Do: Normal})
+	h.run(10 * ms)
+	h.take()
+	h.Start(h.now)
+	h.run(11 * ms)
+	if got := len(h.takeTimes(2)); got == 0 {
+		t.Error("a flow without an end does not begin again")
+	}
+	h.run(20 * ms)
+	if s := h.Senders(); s[0].Frames != 8 {
+		t.Errorf("%d frames of the flow that ends, want 4 each time", s[0].Frames)
+	}
+	if got := h.Counters().TxPause[4]; got != 2 {
+		t.Errorf("%d storms began, want one each time", got)
+	}
+}
+
 func TestStartInTheFutureAndStopNow(t *testing.T) {
 	h := newTestHost(t, testConfig(flow(1, 3, 0), flow(2, 0, 0)))
 	h.Start(h.now + 3*ms)
