@@ -11,20 +11,47 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
-// backlogPath is the host's setting; tests put a file of their own in its place.
-var backlogPath = "/proc/sys/net/core/netdev_max_backlog"
+// backlogPath is the host's setting, and backlogHome where all labs of the machine,
+// whatever their run directories, keep the record of it; tests put their own in place.
+var (
+	backlogPath = "/proc/sys/net/core/netdev_max_backlog"
+	backlogHome = DefaultRunDir
+)
 
-// backlogRecord, in the file backlog.json of the run directory, is how the host's
-// setting was before the first lab, and the values that labs gave it since.
+// backlogRecord, in the file backlog.json of backlogHome, is how the host's setting was
+// before the first lab, the values that labs gave it since, and the directories of the
+// labs that rely on it.
 type backlogRecord struct {
-	Boot string `json:"boot"`
-	Was  int    `json:"was"`
-	Set  []int  `json:"set"`
+	Boot string   `json:"boot"`
+	Was  int      `json:"was"`
+	Set  []int    `json:"set"`
+	Labs []string `json:"labs"`
 }
 
-func backlogRecordPath() string { return filepath.Join(RunDir(), "backlog.json") }
+func backlogRecordPath() string { return filepath.Join(backlogHome, "backlog.json") }
+
+// lockBacklog takes the right to change the record. The file of the lock stays.
+func lockBacklog() (unlock func(), err error) {
+	if err := os.MkdirAll(backlogHome, 0o755); err != nil {
+		return nil, fmt.Errorf("netnslab: %w", err)
+	}
+	f, err := os.OpenFile(filepath.Join(backlogHome, "backlog.lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("netnslab: %w", err)
+	}
+	for err = unix.EINTR; errors.Is(err, unix.EINTR); {
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX)
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("netnslab: lock %s: %w", f.Name(), err)
+	}
+	return func() { f.Close() }, nil
+}
 
 func readBacklog() (int, error) {
 	text, err := os.ReadFile(backlogPath)
@@ -34,38 +61,68 @@ func readBacklog() (int, error) {
 	return strconv.Atoi(strings.TrimSpace(string(text)))
 }
 
-// raiseTo raises the host's backlog to least, if it is lower, and records what it
-// was first. Where the setting cannot be seen or changed (a container), the lab is
-// made all the same and the reason goes to progress.
-func raiseTo(least int, boot string, progress io.Writer) error {
+// raiseTo raises the host's backlog to least, if it is lower, for the lab of that
+// directory. What it was, and that the lab relies on it, is recorded first. Where the
+// setting cannot be seen or changed (a container), the lab is made all the same and the
+// reason goes to progress.
+func raiseTo(least int, dir, boot string, progress io.Writer) error {
 	now, err := readBacklog()
 	if err != nil {
 		fmt.Fprintf(progress, "warning: bursts may be lost: cannot read the backlog of the host: %v\n", err)
 		return nil
 	}
-	if now >= least {
+	if err := unix.Access(backlogPath, unix.W_OK); err != nil {
+		if now < least {
+			fmt.Fprintf(progress, "warning: bursts may be lost: backlog stays at %d frames: %v\n", now, err)
+		}
 		return nil
+	}
+	unlock, err := lockBacklog()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return raiseLocked(least, dir, boot, progress)
+}
+
+func raiseLocked(least int, dir, boot string, progress io.Writer) error {
+	now, err := readBacklog()
+	if err != nil {
+		return fmt.Errorf("netnslab: %w", err)
 	}
 	rec, err := loadBacklog(boot)
 	if errors.Is(err, fs.ErrNotExist) {
+		if now >= least {
+			return nil // as others than labs want it
+		}
 		rec, err = backlogRecord{Boot: boot, Was: now}, nil
 	}
 	if err != nil {
 		return err
 	}
-	rec.Set = append(rec.Set, least)
-	text, err := json.Marshal(rec)
-	if err != nil {
-		return fmt.Errorf("netnslab: %w", err)
+	if now < least {
+		rec.Set = append(rec.Set, least)
 	}
-	if err := replaceFile(backlogRecordPath(), text); err != nil {
+	rec.Labs = append(rec.Labs, dir)
+	if err := rec.save(); err != nil {
 		return err
+	}
+	if now >= least {
+		return nil
 	}
 	checkpoint()
 	if err := os.WriteFile(backlogPath, []byte(strconv.Itoa(least)), 0); err != nil {
 		fmt.Fprintf(progress, "warning: bursts may be lost: backlog stays at %d frames: %v\n", now, err)
 	}
 	return nil
+}
+
+func (rec backlogRecord) save() error {
+	text, err := json.Marshal(rec)
+	if err != nil {
+		return fmt.Errorf("netnslab: %w", err)
+	}
+	return replaceFile(backlogRecordPath(), text)
 }
 
 // loadBacklog reads the record. One of an earlier boot counts as none.
@@ -83,20 +140,24 @@ func loadBacklog(boot string) (rec backlogRecord, err error) {
 	return rec, nil
 }
 
-// restoreBacklog puts the host's backlog back, unless another lab of this boot
-// still has a state, or somebody else has changed the setting since.
-func restoreBacklog(leaving, boot string, progress io.Writer) error {
-	names, err := Labs()
+// restoreBacklog puts the host's backlog back, now that the lab of that directory is
+// gone, unless another lab of this boot relies on it or somebody else has changed it
+// since.
+func restoreBacklog(dir, boot string, progress io.Writer) error {
+	if _, err := os.Stat(backlogRecordPath()); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	unlock, err := lockBacklog()
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
-		if st, err := loadDir(Dir(name)); name != leaving && (err != nil || st.Boot == boot) {
-			return nil
-		}
-	}
+	defer unlock()
 	rec, err := loadBacklog(boot)
 	if err == nil {
+		rec.Labs = slices.DeleteFunc(rec.Labs, func(other string) bool { return other == dir || !relies(other, boot) })
+		if len(rec.Labs) > 0 {
+			return rec.save()
+		}
 		err = rec.restore(progress)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -106,6 +167,16 @@ func restoreBacklog(leaving, boot string, progress io.Writer) error {
 		return fmt.Errorf("netnslab: %w", err)
 	}
 	return nil
+}
+
+// relies tells whether the directory has a lab of this boot; one whose state cannot be
+// read counts.
+func relies(dir, boot string) bool {
+	st, err := loadDir(dir)
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	return st.Boot == boot
 }
 
 func (rec backlogRecord) restore(progress io.Writer) error {

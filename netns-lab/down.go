@@ -81,7 +81,7 @@ func (st *State) remove(boot string, progress io.Writer) error {
 		errs = append(errs, st.Nodes[i].clear(st.Boot == boot, progress))
 		checkpoint()
 	}
-	errs = append(errs, restoreBacklog(st.Name, boot, progress))
+	errs = append(errs, restoreBacklog(st.dir, boot, progress))
 	checkpoint()
 	if err := errors.Join(errs...); err != nil {
 		return err

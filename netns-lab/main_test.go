@@ -65,6 +65,7 @@ func actAsLab(act func(Lab) error) {
 		panic(err)
 	}
 	backlogPath = os.Getenv(backlogVariable)
+	backlogHome = filepath.Dir(backlogPath)
 	for _, v := range []string{roleVariable, labVariable, backlogVariable, dieVariable} {
 		os.Unsetenv(v)
 	}
@@ -110,13 +111,13 @@ func newBench(t *testing.T) *bench {
 	if err := os.WriteFile(b.backlog, []byte("1000\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	host := backlogPath
-	backlogPath = b.backlog
+	host, home := backlogPath, backlogHome
+	backlogPath, backlogHome = b.backlog, filepath.Dir(b.backlog)
 	t.Cleanup(func() {
 		b.down()
 		b.wantNothing()
 		b.wipe()
-		backlogPath = host
+		backlogPath, backlogHome = host, home
 	})
 	return b
 }
@@ -218,6 +219,9 @@ func (b *bench) wantNothing() {
 		b.Errorf("left behind: %v in %s", files, RunDir())
 	}
 	b.wantBacklog(1000)
+	if _, err := os.Stat(backlogRecordPath()); err == nil {
+		b.Error("left behind: the record of the backlog")
+	}
 	wantThreadsHome(b)
 }
 

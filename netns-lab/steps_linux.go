@@ -61,7 +61,7 @@ func (b *builder) close() {
 }
 
 func (s raiseBacklog) do(_ context.Context, b *builder) error {
-	return raiseTo(s.Least, b.st.Boot, b.progress)
+	return raiseTo(s.Least, b.st.dir, b.st.Boot, b.progress)
 }
 
 func (s addNamespace) do(_ context.Context, b *builder) error {

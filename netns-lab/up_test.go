@@ -547,6 +547,32 @@ func TestTwoLabsShareTheBacklog(t *testing.T) {
 	}
 }
 
+// TestLabsOfTwoRunDirectoriesShareTheBacklog: whichever goes first leaves it to the other.
+func TestLabsOfTwoRunDirectoriesShareTheBacklog(t *testing.T) {
+	b := newBench(t)
+	dirs := [2]string{RunDir(), t.TempDir()}
+	labs := [2]Lab{b.lab(), b.lab()}
+	labs[1].Name += "x"
+	in := func(i int) { t.Setenv(RunDirVariable, dirs[i]) }
+	for _, order := range [][2]int{{0, 1}, {1, 0}} {
+		for i := range labs {
+			in(i)
+			b.up(labs[i])
+		}
+		in(order[0])
+		if err := Down(labs[order[0]].Name, nil); err != nil {
+			t.Fatal(err)
+		}
+		b.wantBacklog(100_000)
+		in(order[1])
+		if err := Down(labs[order[1]].Name, nil); err != nil {
+			t.Fatal(err)
+		}
+		b.wantBacklog(1000)
+	}
+	in(0)
+}
+
 func TestOneAtATime(t *testing.T) {
 	b := newBench(t)
 	unlock, err := lock(nil)
