@@ -111,13 +111,23 @@ func (l Lab) withDefaults() Lab {
 
 // nameRule holds for the names of labs and nodes: they become file names, words
 // of a shell line and parts of a namespace's name.
-var nameRule = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`)
+var nameRule = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
+
+// CheckName returns what is wrong with the name of a lab, nil if nothing.
+func CheckName(name string) error {
+	if !nameRule.MatchString(name) {
+		return fmt.Errorf("netnslab: lab name %q: want %s", name, nameWanted)
+	}
+	return nil
+}
+
+const nameWanted = "1 to 63 letters, digits, '.', '-' or '_', the first a letter or digit"
 
 // check returns all faults of the lab at once, or nil.
 func (l Lab) check() error {
 	var c checker
-	if !nameRule.MatchString(l.Name) {
-		c.fault("lab name %q: want 1 to 63 letters, digits, '-' or '_', the first no sign", l.Name)
+	if err := CheckName(l.Name); err != nil {
+		c.faults = append(c.faults, err)
 	}
 	if l.Backlog < 0 {
 		c.fault("backlog %d: want a number of frames, or 0 for %d", l.Backlog, DefaultBacklog)
@@ -169,7 +179,7 @@ func (c *checker) link(i int, l Link, ifaces map[string][]string) {
 
 func (c *checker) node(n Node, ifaces []string) {
 	if !nameRule.MatchString(n.Name) {
-		c.fault("node name %q: want 1 to 63 letters, digits, '-' or '_', the first no sign", n.Name)
+		c.fault("node name %q: want %s", n.Name, nameWanted)
 	}
 	if n.Kind != "switch" && n.Kind != "host" {
 		c.fault("node %s: kind %q: want switch or host", n.Name, n.Kind)

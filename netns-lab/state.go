@@ -117,8 +117,8 @@ func fingerprint(lab Lab) string {
 // Load reads the state of the lab of that name. The error is fs.ErrNotExist if
 // there is none.
 func Load(name string) (*State, error) {
-	if !nameRule.MatchString(name) {
-		return nil, fmt.Errorf("netnslab: lab name %q: want 1 to 63 letters, digits, '-' or '_', the first no sign", name)
+	if err := CheckName(name); err != nil {
+		return nil, err
 	}
 	return loadDir(Dir(name))
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	netnslab "softswitch/netns-lab"
 	"softswitch/scenarios"
 )
 
@@ -45,7 +46,7 @@ busy to tell; 2 it could not be played.`,
 		},
 	}
 	opt.flags(c)
-	c.Flags().StringVar(&name, "name", "ss", "name of the lab")
+	nameFlag(c, c.Flags(), &name, netnslab.DefaultName)
 	return c
 }
 

@@ -30,8 +30,8 @@ veths between them. Its namespaces are visible to "ip netns" as LAB-NODE, such a
 ss-core0. What a lab made is on record in /run/softswitch (or SOFTSWITCH_RUN_DIR),
 so that "destroy" removes exactly that, also after a crash.`,
 	}
-	name := c.PersistentFlags().String("name", netnslab.DefaultName, "name of the lab")
-	c.RegisterFlagCompletionFunc("name", completeLabs)
+	name := new(string)
+	nameFlag(c, c.PersistentFlags(), name, netnslab.DefaultName)
 	group(c, labDeploy(name), labInspect(name), labExec(name), labLink(name, "fail", (*netnslab.State).Fail), labLink(name, "heal", (*netnslab.State).Heal), labShell(name), labGraph(name), labRootless(), labRun(name), labUI(name), labCapture(name), labEvents(name), labMetrics(name), labWorlds(name), labDestroy(name))
 	return c
 }

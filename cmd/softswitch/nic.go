@@ -94,8 +94,7 @@ type nicTarget struct{ target }
 
 func (t *nicTarget) flags(c *cobra.Command) {
 	c.Flags().StringVar(&t.socket, "socket", "", "control socket of one NIC, instead of a lab")
-	c.Flags().StringVar(&t.lab, "name", netnslab.DefaultName, "name of the lab")
-	c.RegisterFlagCompletionFunc("name", completeLabs)
+	nameFlag(c, c.Flags(), &t.lab, netnslab.DefaultName)
 	c.MarkFlagFilename("socket", "sock")
 	c.ValidArgsFunction = t.complete
 }

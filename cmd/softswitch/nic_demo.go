@@ -72,7 +72,7 @@ not so, or the machine was too busy to tell; 2 it could not be played.`,
 			return nil
 		},
 	}
-	c.Flags().StringVar(&name, "name", "nic", "name of the lab")
+	nameFlag(c, c.Flags(), &name, "nic")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	return c
 }

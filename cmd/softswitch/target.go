@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"softswitch/internal/control"
 	"softswitch/internal/strictyaml"
@@ -20,9 +21,28 @@ type target struct{ socket, lab string }
 func (t *target) flags(c *cobra.Command) {
 	f := c.PersistentFlags()
 	f.StringVar(&t.socket, "socket", "", "control socket of one switch, instead of a lab")
-	f.StringVar(&t.lab, "name", netnslab.DefaultName, "name of the lab")
-	c.RegisterFlagCompletionFunc("name", completeLabs)
+	nameFlag(c, f, &t.lab, netnslab.DefaultName)
 	c.MarkPersistentFlagFilename("socket", "sock")
+}
+
+// nameFlag gives c the flag --name, of a lab, which is checked when it is given.
+func nameFlag(c *cobra.Command, f *pflag.FlagSet, name *string, usual string) {
+	*name = usual
+	f.Var((*labName)(name), "name", "name of the lab")
+	c.RegisterFlagCompletionFunc("name", completeLabs)
+}
+
+// labName is the value of --name.
+type labName string
+
+func (n *labName) String() string { return string(*n) }
+
+// Type is what help says of the value.
+func (n *labName) Type() string { return "string" }
+
+func (n *labName) Set(text string) error {
+	*n = labName(text)
+	return netnslab.CheckName(text)
 }
 
 func completeLabs(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
