@@ -2,7 +2,7 @@
 
 BIN := bin/softswitch
 
-.PHONY: build test demo bench figures worlds comparison comparison-live docs man lint fuzz clean
+.PHONY: build test demo bench guides figures worlds comparison comparison-live docs man lint fuzz clean
 
 build:
 	go build -o $(BIN) ./cmd/softswitch
@@ -30,6 +30,11 @@ bench: build
 	$(BIN) bench forward
 	$(BIN) bench floor
 	go test -run '^$$' -bench . -benchmem ./pfcframe ./itsyhdr ./buffer ./dataplane ./internal/timer
+
+# What README.md and the pages of docs show of commands, from those commands: only what
+# no longer fits is replaced. Without root, what is simulated only.
+guides:
+	go test -count=1 ./cmd/softswitch -run TestGuides -rewrite
 
 # The figures and the table of the boundary in docs/figures, from simulations: the
 # same files, byte for byte, wherever they are made.

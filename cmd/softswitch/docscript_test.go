@@ -9,30 +9,30 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+
+	netnslab "softswitch/netns-lab"
 )
 
-// A page of docs that is a script: TestTutorial and others do what it says, one
-// command after the other, and hold what it shows against what comes.
+// The guides are scripts: TestGuides does what README.md and docs say, one command after
+// the other, and holds what they show against what comes.
 //
-//	```yaml ring.yaml            a file to be written
-//	```console                   commands behind "$ ", each with what it prints
+//	```yaml ring.yaml      a file to be written
+//	```console             commands behind "$ ", each with what it prints; "..." stands
+//	                       for any lines
+//	<!-- exit: 1 -->       before a block: exit status of its last command
 //
-// Of what is printed, numbers may differ, and "..." stands for any lines. A comment
-// before a block says more:
+// What is simulated comes out the same each time, and is compared byte for byte. What
+// differs from run to run of a live command is named in varying, and only there.
 //
-//	<!-- varies: declares, at ms -->   lines with these words are not compared; if one
-//	                                   is shown, one has to come
-//	<!-- exit: 1 -->                   of the block's last command
-//
-// With -rewrite, what does not fit is replaced by what came.
+// With -rewrite (make guides) what does not fit is replaced by what came.
 
 // block is a fenced block of a page.
 type block struct {
 	line     int    // of its first line, from 0, in the page
 	info     string // "console", "yaml ring.yaml"
 	lines    []string
-	varies   []string
 	exit     int
 	commands []shown
 }
@@ -43,18 +43,16 @@ type shown struct {
 	from, to int // of what it prints
 }
 
-var remark = regexp.MustCompile(`^<!-- (varies|exit): (.*) -->$`)
+var remark = regexp.MustCompile(`^<!-- exit: (.*) -->$`)
 
 // readBlocks finds the blocks of a page.
-func readBlocks(t *testing.T, page []string) (blocks []block) {
+func readBlocks(t *testing.T, path string, page []string) (blocks []block) {
 	t.Helper()
 	var next block
 	for i := 0; i < len(page); i++ {
 		if m := remark.FindStringSubmatch(page[i]); m != nil {
-			if m[1] == "varies" {
-				next.varies = strings.Split(m[2], ", ")
-			} else if _, err := fmt.Sscan(m[2], &next.exit); err != nil {
-				t.Fatalf("line %d: %s: %v", i+1, page[i], err)
+			if _, err := fmt.Sscan(m[1], &next.exit); err != nil {
+				t.Fatalf("%s:%d: %s: %v", path, i+1, page[i], err)
 			}
 		}
 		info, ok := strings.CutPrefix(page[i], "```")
@@ -66,7 +64,7 @@ func readBlocks(t *testing.T, page []string) (blocks []block) {
 			next.lines = append(next.lines, page[i])
 		}
 		if i == len(page) {
-			t.Fatalf("line %d: a block without an end", next.line)
+			t.Fatalf("%s:%d: a block without an end", path, next.line)
 		}
 		next.findCommands()
 		blocks = append(blocks, next)
@@ -85,52 +83,106 @@ func (b *block) findCommands() {
 	}
 }
 
-// playPage plays a page of docs in a tree of its own.
-func playPage(t *testing.T, path string) {
-	b := newBed(t)
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	page := strings.Split(string(data), "\n")
-	tree := b.docTree()
-	var changed []func() // last line first, so that numbers of lines hold
-	commands := 0
-	for _, bl := range readBlocks(t, page) {
-		if _, file, ok := strings.Cut(bl.info, " "); ok {
-			if err := os.WriteFile(filepath.Join(tree, file), []byte(strings.Join(bl.lines, "\n")+"\n"), 0o644); err != nil {
+// guidePages are README.md and the pages of docs, by path.
+func guidePages(t *testing.T) map[string][]string {
+	t.Helper()
+	pages := map[string][]string{}
+	for _, glob := range []string{"../../*.md", "../../docs/*.md", "../../docs/format/*.md"} {
+		paths, err := filepath.Glob(glob)
+		if err != nil || paths == nil {
+			t.Fatalf("%s: %v", glob, err)
+		}
+		for _, path := range paths {
+			data, err := os.ReadFile(path)
+			if err != nil {
 				t.Fatal(err)
 			}
-		}
-		if bl.info != "console" {
-			continue
-		}
-		for i, c := range bl.commands {
-			commands++
-			want := 0
-			if i == len(bl.commands)-1 {
-				want = bl.exit
-			}
-			got := b.typed(tree, c.command, want)
-			if err := fits(bl.lines[c.from:c.to], got, bl.varies); err != nil {
-				if !*rewrite {
-					t.Errorf("%s:%d: $ %s: %v\nit printed\n%s", path, bl.line+c.from, c.command, err, strings.Join(got, "\n"))
-					continue
-				}
-				from, to := bl.line+c.from, bl.line+c.to
-				changed = append(changed, func() { page = slices.Replace(page, from, to, got...) })
-			}
+			pages[path] = strings.Split(string(data), "\n")
 		}
 	}
-	if commands < 5 {
-		t.Errorf("%s: only %d commands were found", path, commands)
+	return pages
+}
+
+func isConsole(b block) bool { return b.info == "console" }
+
+// TestGuides plays every page that shows commands and what they print.
+func TestGuides(t *testing.T) {
+	for path, page := range guidePages(t) {
+		if slices.ContainsFunc(readBlocks(t, path, page), isConsole) {
+			t.Run(filepath.Base(path), func(t *testing.T) { newGuide(t, path, page).play() })
+		}
 	}
-	for _, change := range slices.Backward(changed) {
+}
+
+// guide is a page of docs that is played in a tree of its own.
+type guide struct {
+	*bed
+	path   string
+	page   []string
+	tree   string
+	live   bool     // live commands are played too
+	beside *started // a command that goes on in another terminal
+	change []func() // to the page, first line first
+}
+
+func newGuide(t *testing.T, path string, page []string) *guide {
+	g := &guide{path: path, page: page, live: !testing.Short()}
+	for _, c := range netnslab.Doctor() {
+		if c.Needed && !c.OK {
+			t.Logf("what is live is not played: a lab needs more than there is: %s: %s", c.Name, c.Detail)
+			g.live = false
+		}
+	}
+	if g.live {
+		g.bed = newBed(t)
+	} else {
+		g.bed = &bed{T: t, name: "ss", runDir: t.TempDir()}
+	}
+	g.tree = g.docTree()
+	return g
+}
+
+func (g *guide) play() {
+	for _, b := range readBlocks(g.T, g.path, g.page) {
+		if _, file, ok := strings.Cut(b.info, " "); ok {
+			if err := os.WriteFile(filepath.Join(g.tree, file), []byte(strings.Join(b.lines, "\n")+"\n"), 0o644); err != nil {
+				g.Fatal(err)
+			}
+		}
+		if isConsole(b) {
+			g.playBlock(b)
+		}
+	}
+	g.endBeside()
+	for _, change := range slices.Backward(g.change) { // last line first, so that numbers of lines hold
 		change()
 	}
-	if changed != nil {
-		if err := os.WriteFile(path, []byte(strings.Join(page, "\n")), 0o644); err != nil {
-			t.Fatal(err)
+	if g.change != nil {
+		if err := os.WriteFile(g.path, []byte(strings.Join(g.page, "\n")), 0o644); err != nil {
+			g.Fatal(err)
+		}
+	}
+}
+
+func (g *guide) playBlock(b block) {
+	for i, c := range b.commands {
+		v := variesOf(c.command)
+		if !v.simulated && !g.live || v.missing(g.T) {
+			continue
+		}
+		want := 0
+		if i == len(b.commands)-1 {
+			want = b.exit
+		}
+		shown, got := b.lines[c.from:c.to], g.typed(c.command, v, want)
+		err := fits(shown, got, v)
+		switch {
+		case err == nil:
+		case *rewrite:
+			from, to := b.line+c.from, b.line+c.to
+			g.change = append(g.change, func() { g.page = slices.Replace(g.page, from, to, renew(shown, got)...) })
+		default:
+			g.Errorf("%s:%d: $ %s: %v\nit printed\n%s", g.path, b.line+c.from, c.command, err, strings.Join(got, "\n"))
 		}
 	}
 }
@@ -153,7 +205,7 @@ func (b *bed) docTree() string {
 			b.Fatal(err)
 		}
 	}
-	for _, dir := range []string{"scenarios", "wireshark", "docs", "scripts"} {
+	for _, dir := range []string{"scenarios", "view", "docs", "scripts"} {
 		if err := os.Symlink(filepath.Join(repo, dir), filepath.Join(tree, dir)); err != nil {
 			b.Fatal(err)
 		}
@@ -162,7 +214,7 @@ func (b *bed) docTree() string {
 		"bin/softswitch": `#!/bin/sh
 case $1 in
 lab | nic) of=$1; verb=$2; shift 2; exec ` + program + ` "$of" "$verb" --name ` + b.name + ` "$@";;
-show | demo) verb=$1; shift; exec ` + program + ` "$verb" --name ` + b.name + ` "$@";;
+show | demo | clear | pfcwd) verb=$1; shift; exec ` + program + ` "$verb" --name ` + b.name + ` "$@";;
 esac
 exec ` + program + ` "$@"
 `,
@@ -175,28 +227,35 @@ exec ` + program + ` "$@"
 	return tree
 }
 
+// shell is a command as a terminal has it.
+func (g *guide) shell(command string) *exec.Cmd {
+	cmd := g.program("sh", "-c", command)
+	cmd.Dir = g.tree
+	cmd.Env = append(cmd.Env, "PATH="+filepath.Join(g.tree, "shims")+":"+os.Getenv("PATH"), "LC_ALL=C.UTF-8", "HOME="+g.tree)
+	return cmd
+}
+
 // typed types a command and returns what a terminal would show. A run that was not
 // valid is played again, from where it began: without a lab that it made.
-func (b *bed) typed(tree, command string, exit int) (lines []string) {
-	b.Helper()
-	bare := len(b.namespaces()) == 0
-	b.untilValid(func() string {
-		cmd := b.program("sh", "-c", command)
-		cmd.Dir = tree
-		cmd.Env = append(cmd.Env, "PATH="+filepath.Join(tree, "shims")+":"+os.Getenv("PATH"), "LC_ALL=C.UTF-8")
-		var out bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &out, &out
-		code := b.status(cmd.Run())
-		text := strings.ReplaceAll(strings.TrimSuffix(out.String(), "\n"), b.name, "ss")
+func (g *guide) typed(command string, v varies, exit int) (lines []string) {
+	g.Helper()
+	if v.beside != "" {
+		g.beside = g.start(g.shell("exec " + command))
+		g.beside.await(v.beside)
+		return nil
+	}
+	bare := len(g.namespaces()) == 0
+	g.untilValid(func() string {
+		code, text := g.answer(command, v)
 		if _, invalid, ok := strings.Cut(text, "run not valid: "); ok {
-			b.Logf("$ %s\n%s", command, text)
+			g.Logf("$ %s\n%s", command, text)
 			if bare {
-				b.must("destroy")
+				g.must("destroy")
 			}
 			return invalid
 		}
 		if code != exit {
-			b.Errorf("$ %s: exit status %d, want %d", command, code, exit)
+			g.Errorf("$ %s: exit status %d, want %d:\n%s", command, code, exit, text)
 		}
 		lines = nil
 		if text != "" {
@@ -207,15 +266,45 @@ func (b *bed) typed(tree, command string, exit int) (lines []string) {
 	return lines
 }
 
+// answer is the exit status of a command, and what it prints with the name of the
+// guides' lab.
+func (g *guide) answer(command string, v varies) (code int, text string) {
+	g.Helper()
+	if v.until != "" {
+		s := g.start(g.shell("exec " + command))
+		s.await(v.until)
+		s.signal(syscall.SIGINT)
+		r := s.end()
+		code, text = r.code, r.stdout
+	} else {
+		var out bytes.Buffer
+		cmd := g.shell(command)
+		cmd.Stdout, cmd.Stderr = &out, &out
+		code = g.status(cmd.Run())
+		text = out.String()
+	}
+	text = strings.NewReplacer(g.name, "ss", g.tree, "/home/ada").Replace(text)
+	return code, strings.TrimSuffix(text, "\n")
+}
+
+// endBeside waits for the command in the other terminal.
+func (g *guide) endBeside() {
+	if g.beside == nil {
+		return
+	}
+	if r := g.beside.end(); r.code != 0 {
+		g.Errorf("%s: exit status %d:\n%s", g.beside.cmd, r.code, r.stdout)
+	}
+}
+
 // fits reports where the lines got are not what is shown.
-func fits(shown, got, varies []string) error {
-	for _, v := range varies {
-		has := func(l string) bool { return strings.Contains(l, v) }
-		if slices.ContainsFunc(shown, has) && !slices.ContainsFunc(got, has) {
-			return fmt.Errorf("no line with %q", v)
+func fits(shown, got []string, v varies) error {
+	for _, some := range v.lines {
+		if slices.ContainsFunc(shown, some.MatchString) && !slices.ContainsFunc(got, some.MatchString) {
+			return fmt.Errorf("no line that matches %q", some)
 		}
 	}
-	shown, got = stable(shown, varies), stable(got, varies)
+	shown, got = v.masked(shown), v.masked(got)
 	anything := false
 	for _, want := range shown {
 		if want == "..." {
@@ -234,63 +323,84 @@ func fits(shown, got, varies []string) error {
 	return nil
 }
 
-// stable is what of lines is the same each time: words, and where numbers are.
-func stable(lines, varies []string) (out []string) {
-	for _, l := range lines {
-		if slices.ContainsFunc(varies, func(v string) bool { return strings.Contains(l, v) }) {
+// renew is what is shown with new lines for old ones, and what was left out left out, if
+// each line shown has one that differs in its figures only; else all of got.
+func renew(shown, got []string) (out []string) {
+	rest, anything := got, false
+	for _, line := range shown {
+		if line == "..." {
+			out, anything = append(out, line), true
 			continue
 		}
-		out = append(out, strings.Join(strings.Fields(numbers.ReplaceAllString(l, "$1#")), " "))
+		i := slices.IndexFunc(rest, func(l string) bool { return words(l) == words(line) })
+		if i < 0 || i > 0 && !anything {
+			return got
+		}
+		out, rest, anything = append(out, rest[i]), rest[i+1:], false
+	}
+	if len(rest) > 0 && !anything {
+		return got
 	}
 	return out
 }
 
-// numbers are those that are no part of a name such as agg0-1.
-var numbers = regexp.MustCompile(`(^|[\s(=:,/+-])[0-9][0-9.:]*(ms|us|s\b)?`)
-
-// TestTutorial plays docs/tutorial.md.
-func TestTutorial(t *testing.T) { playPage(t, "../../docs/tutorial.md") }
-
-// TestFailures plays docs/failures.md.
-func TestFailures(t *testing.T) { playPage(t, "../../docs/failures.md") }
-
-// TestLabPage plays docs/lab.md.
-func TestLabPage(t *testing.T) { playPage(t, "../../docs/lab.md") }
-
-// TestNICPage plays docs/nic.md.
-func TestNICPage(t *testing.T) {
-	if _, err := exec.LookPath("iperf3"); err != nil {
-		t.Skip(err)
-	}
-	playPage(t, "../../docs/nic.md")
+// words are a line without its figures.
+func words(line string) string {
+	return strings.Join(strings.Fields(figures.ReplaceAllString(line, "$1#")), " ")
 }
+
+// figures are numbers that are no part of a name such as agg0-1.
+var figures = regexp.MustCompile(`(^|[\s(=:,/+-])[0-9][0-9.:]*(ms|us|s\b)?`)
 
 // TestFits: what shows a difference, and what does not.
 func TestFits(t *testing.T) {
+	none := varies{}
+	some := varies{masks: []mask{latency}, lines: matching(`declares`)}
 	for _, c := range []struct {
-		shown, got, varies string
-		ok                 bool
+		shown, got string
+		v          varies
+		ok         bool
 	}{
-		{"a 1.5 ms", "a 22.125 ms", "", true},
-		{"core0 is up", "core1 is up", "", false},
-		{"a|b", "a|x|b", "", false},
-		{"a|...|b", "a|x|y|b", "", true},
-		{"a|...", "a", "", true},
-		{"a", "a|b", "", false},
-		{"a|b", "a", "", false},
-		{"...|b", "b|c", "", false},
-		{"a|s1 declares|b", "a|b", "declares", false},
-		{"a|s1 declares|b", "a|s2 declares|b", "declares", true},
-		{"a|b", "a|s2 declares|s3 declares|b", "declares", true},
-		{"13:04:05.25 PFC", "09:10:11.75 PFC", "", true},
-		{"", "", "", true},
-		{"", "x", "", false},
+		{"a 1.500 ms", "a 22.125 ms", none, false},
+		{"a 1.500 ms", "a 22.125 ms", some, true},
+		{"a 1.500 ms, 7 frames", "a 22.125 ms, 8 frames", some, false},
+		{"a  b", "a b", none, false},
+		{"a  1.500 ms", "a 22.125 ms", some, true},
+		{"core0 is up", "core1 is up", some, false},
+		{"a|b", "a|x|b", none, false},
+		{"a|...|b", "a|x|y|b", none, true},
+		{"a|...", "a", none, true},
+		{"a", "a|b", none, false},
+		{"a|b", "a", none, false},
+		{"...|b", "b|c", none, false},
+		{"a|s1 declares|b", "a|b", some, false},
+		{"a|s1 declares|b", "a|s2 declares|b", some, true},
+		{"a|s1 declares|b", "a|s2 declares|b", none, false},
+		{"a|b", "a|s2 declares|s3 declares|b", some, true},
+		{"", "", none, true},
+		{"", "x", none, false},
 	} {
-		split := func(s string) []string {
-			return slices.DeleteFunc(strings.Split(s, "|"), func(l string) bool { return l == "" })
+		if err := fits(split(c.shown), split(c.got), c.v); (err == nil) != c.ok {
+			t.Errorf("shown %q, got %q, varies %v: %v", c.shown, c.got, c.v, err)
 		}
-		if err := fits(split(c.shown), split(c.got), split(c.varies)); (err == nil) != c.ok {
-			t.Errorf("shown %q, got %q, varies %q: %v", c.shown, c.got, c.varies, err)
+	}
+}
+
+func split(s string) []string {
+	return slices.DeleteFunc(strings.Split(s, "|"), func(l string) bool { return l == "" })
+}
+
+// TestRenew: what was left out of a page stays out, as long as it is found.
+func TestRenew(t *testing.T) {
+	for _, c := range []struct{ shown, got, want string }{
+		{"a 1|...|c 2", "a 3|b|c 4", "a 3|...|c 4"},
+		{"...|c 2|...", "a|b|c 4|d", "...|c 4|..."},
+		{"a 1|...|c 2", "a 3|b|d 4", "a 3|b|d 4"},
+		{"a 1", "a 3|b", "a 3|b"},
+		{"a 1|...", "a 3", "a 3|..."},
+	} {
+		if got := strings.Join(renew(split(c.shown), split(c.got)), "|"); got != c.want {
+			t.Errorf("shown %q, got %q: renewed %q, want %q", c.shown, c.got, got, c.want)
 		}
 	}
 }

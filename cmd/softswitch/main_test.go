@@ -26,7 +26,7 @@ import (
 	"softswitch/unit"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the golden files of testdata/script anew")
+var rewrite = flag.Bool("rewrite", false, "write the golden files of testdata/script, and what the guides show, anew")
 
 // nobody is a user without rights.
 const nobody = 65534
