@@ -346,11 +346,11 @@ func renew(shown, got []string) (out []string) {
 
 // words are a line without its figures.
 func words(line string) string {
-	return strings.Join(strings.Fields(figures.ReplaceAllString(line, "$1#")), " ")
+	return strings.Join(strings.Fields(numbers.ReplaceAllString(line, "$1#")), " ")
 }
 
-// figures are numbers that are no part of a name such as agg0-1.
-var figures = regexp.MustCompile(`(^|[\s(=:,/+-])[0-9][0-9.:]*(ms|us|s\b)?`)
+// numbers are those that are no part of a name such as agg0-1.
+var numbers = regexp.MustCompile(`(^|[\s(=:,/+-])[0-9][0-9.:]*(ms|us|s\b)?`)
 
 // TestFits: what shows a difference, and what does not.
 func TestFits(t *testing.T) {

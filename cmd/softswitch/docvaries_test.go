@@ -35,14 +35,14 @@ func masking(figure, with string) mask { return mask{regexp.MustCompile(figure),
 
 // The kinds of figures that differ from run to run.
 var (
-	wallTime   = masking(`\b[0-9.]+(ms|µs|s)$`, "#s")                                           // of a step of a lab
-	runTime    = masking(`^ +-?[0-9]\.[0-9]{3} s `, "# s")                                      // since the run began
-	eventTime  = masking(`^ +[0-9]+\.[0-9]{3}  `, "# ")                                         // in ms, of the time line
-	latency    = masking(`\b[0-9]+\.[0-9]{3} ms\b`, "# ms")                                     // of a detector, of ping
-	timeOfDay  = masking(`(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d\.\d+`, "#")                         //
-	pingTimes  = masking(`(, time \d+ms|^rtt .*)$`, " time #")                                  //
-	pid        = masking(`\d+  running$`, "# running")                                          //
-	pageToken  = masking(`token=[A-Z2-7]+`, "token=#")                                          //
+	wallTime   = masking(`\b[0-9.]+(ms|µs|s)$`, "#s")                                                  // of a step of a lab
+	runTime    = masking(`^ +-?[0-9]\.[0-9]{3} s `, "# s")                                             // since the run began
+	eventTime  = masking(`^ +[0-9]+\.[0-9]{3}  `, "# ")                                                // in ms, of the time line
+	latency    = masking(`\b[0-9]+\.[0-9]{3} ms\b`, "# ms")                                            // of a detector, of ping
+	timeOfDay  = masking(`(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d\.\d+`, "#")                                //
+	pingTimes  = masking(`(, time \d+ms|^rtt .*)$`, " time #")                                         //
+	pid        = masking(`\d+  running$`, "# running")                                                 //
+	pageToken  = masking(`token=[A-Z2-7]+`, "token=#")                                                 //
 	flowFrames = masking(`^( +\w+ +\S+ +\S+ +[0-7]) +\d+ +\d+ +0 +\d+ +0 +[0-9.]+$`, "$1 # # 0 # 0 #") // sent, received, in flight, Mbit/s
 	pfcFrames  = masking(`^(pfc +)\d+ XOFF, \d+ XON, \d+ refreshes$`, "$1# XOFF, # XON, # refreshes")
 	pfcCounts  = masking(`^( *to-\S+ +0 +0 +0) +[1-9][\d,]*( +0 +0 +0 +0)$`, "$1 #$2") // of class 3
