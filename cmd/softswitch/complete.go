@@ -4,6 +4,8 @@ import (
 	"github.com/spf13/cobra"
 
 	netnslab "softswitch/netns-lab"
+
+	"softswitch/lab"
 )
 
 // completion is what cobra asks for the words that may come next.
@@ -33,7 +35,7 @@ func labNodes(name *string, then cobra.ShellCompDirective) completion {
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return nodeNames(st, ""), cobra.ShellCompDirectiveNoFileComp
+		return lab.Names(st, ""), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
@@ -45,21 +47,8 @@ func labLinkEnds(name *string) completion {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		if len(args) == 0 {
-			return nodeNames(st, ""), cobra.ShellCompDirectiveNoFileComp
+			return lab.Names(st, ""), cobra.ShellCompDirectiveNoFileComp
 		}
-		return neighbours(st, args[0]), cobra.ShellCompDirectiveNoFileComp
+		return lab.Neighbours(st, args[0]), cobra.ShellCompDirectiveNoFileComp
 	}
-}
-
-// neighbours are the nodes that node has a link to.
-func neighbours(st *netnslab.State, node string) (names []string) {
-	for _, l := range st.Links {
-		switch node {
-		case l.A.Node:
-			names = append(names, l.B.Node)
-		case l.B.Node:
-			names = append(names, l.A.Node)
-		}
-	}
-	return names
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"softswitch/internal/graph"
+	"softswitch/lab"
 	netnslab "softswitch/netns-lab"
 	"softswitch/scenario"
 	"softswitch/scenario/config"
@@ -37,7 +38,7 @@ down are dashed: in a lab now, in a file those that its events take down.`,
 				}
 				g = planGraph(plan)
 			} else {
-				st, err := loadLab(*name)
+				st, err := lab.Load(*name)
 				if err != nil {
 					return err
 				}

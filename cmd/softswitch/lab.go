@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -107,7 +106,7 @@ func labInspect(name *string) *cobra.Command {
 			if format != "table" && format != "json" {
 				return fmt.Errorf("--format: %q; valid: table, json", format)
 			}
-			st, err := loadLab(*name)
+			st, err := lab.Load(*name)
 			if err != nil {
 				return err
 			}
@@ -137,18 +136,6 @@ func labInspect(name *string) *cobra.Command {
 	return c
 }
 
-func loadLab(name string) (*netnslab.State, error) {
-	st, err := netnslab.Load(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		labs, _ := netnslab.Labs()
-		if len(labs) == 0 {
-			return nil, fmt.Errorf("lab %q is not up, nor is any other; see `softswitch lab deploy`", name)
-		}
-		return nil, fmt.Errorf("lab %q is not up; up: %s", name, strings.Join(labs, ", "))
-	}
-	return st, err
-}
-
 func labExec(name *string) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "exec NODE COMMAND [ARG...]",
@@ -160,11 +147,11 @@ exec itself, such as --name, stand before NODE. The exit status is the command's
 		ValidArgsFunction:     labNodes(name, cobra.ShellCompDirectiveDefault),
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			st, err := loadLab(*name)
+			st, err := lab.Load(*name)
 			if err != nil {
 				return err
 			}
-			if _, err := pickNodes(st, args[:1], ""); err != nil {
+			if _, err := lab.Pick(st, args[:1], ""); err != nil {
 				return err
 			}
 			code, err := st.Exec(cmd.Context(), args[0], args[1:], netnslab.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
@@ -190,11 +177,11 @@ func labLink(name *string, verb string, set func(*netnslab.State, netnslab.LinkS
 		Args:              arguments(cobra.ExactArgs(2)),
 		ValidArgsFunction: labLinkEnds(name),
 		RunE: func(_ *cobra.Command, args []string) error {
-			st, err := loadLab(*name)
+			st, err := lab.Load(*name)
 			if err != nil {
 				return err
 			}
-			if _, err := pickNodes(st, args, ""); err != nil {
+			if _, err := lab.Pick(st, args, ""); err != nil {
 				return err
 			}
 			found := false
@@ -208,7 +195,7 @@ func labLink(name *string, verb string, set func(*netnslab.State, netnslab.LinkS
 				}
 			}
 			if !found {
-				return fmt.Errorf("lab %s: no link between %q and %q; beside %s there is: %s", *name, args[0], args[1], args[0], strings.Join(neighbours(st, args[0]), ", "))
+				return fmt.Errorf("lab %s: no link between %q and %q; beside %s there is: %s", *name, args[0], args[1], args[0], strings.Join(lab.Neighbours(st, args[0]), ", "))
 			}
 			return nil
 		},

@@ -105,19 +105,15 @@ func (c *labCapturer) run(ctx context.Context) error {
 // open starts the captures of the nodes. It is enough if one of all nodes answers; of
 // those that the user named, all have to.
 func (c *labCapturer) open(ctx context.Context, offset int64) ([]merge.Source, error) {
-	st, err := loadLab(c.name)
+	st, err := lab.Load(c.name)
 	if err != nil {
 		return nil, err
 	}
-	nodes, err := pickNodes(st, c.nodes, "")
+	nodes, err := lab.Pick(st, c.nodes, "")
 	if err != nil {
 		return nil, err
 	}
-	var ends []control.Endpoint
-	for _, n := range nodes {
-		ends = append(ends, control.Endpoint{Name: n.Name, Path: lab.ControlPath(n)})
-	}
-	there, conns, err := control.AskAll(ctx, ends, func(e control.Endpoint) (*control.Conn, error) {
+	there, conns, err := control.AskAll(ctx, lab.Endpoints(nodes), func(e control.Endpoint) (*control.Conn, error) {
 		return control.Open(e.Path, "capture", node.CaptureArgs{Offset: offset})
 	})
 	if err != nil && (len(there) == 0 || len(c.nodes) > 0) {

@@ -29,11 +29,11 @@ come a tenth of a second late, so that they come in order; those of a node that 
 starved of a processor for longer come when they come.`,
 		Example: "  sudo softswitch lab events --follow | grep -e DEADLOCK -e measure\n  sudo softswitch lab events --json core0 core1",
 		RunE: func(cmd *cobra.Command, names []string) error {
-			st, err := loadLab(*name)
+			st, err := lab.Load(*name)
 			if err != nil {
 				return err
 			}
-			nodes, err := pickNodes(st, names, "")
+			nodes, err := lab.Pick(st, names, "")
 			if err != nil {
 				return err
 			}
@@ -52,11 +52,11 @@ starved of a processor for longer come when they come.`,
 		},
 	}
 	c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		st, err := loadLab(*name)
+		st, err := lab.Load(*name)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return nodeNames(st, ""), cobra.ShellCompDirectiveNoFileComp
+		return lab.Names(st, ""), cobra.ShellCompDirectiveNoFileComp
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the lines of the logs as they are: JSON lines")
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on with what happens from now on")

@@ -31,7 +31,7 @@ interrupted. Each scrape asks every node; one that does not answer has softswitc
 		Example: "  sudo softswitch lab metrics\n  curl -s localhost:9470/metrics | grep pause_seconds",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			st, err := loadLab(*name)
+			st, err := lab.Load(*name)
 			if err != nil {
 				return err
 			}

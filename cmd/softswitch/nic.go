@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"softswitch/internal/control"
-	"softswitch/internal/strictyaml"
 	"softswitch/lab"
 	"softswitch/live/node"
 	netnslab "softswitch/netns-lab"
@@ -104,7 +103,7 @@ func (t *nicTarget) complete(*cobra.Command, []string, string) ([]string, cobra.
 	if err != nil || t.socket != "" {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return nicNames(st), cobra.ShellCompDirectiveNoFileComp
+	return lab.NICs(st), cobra.ShellCompDirectiveNoFileComp
 }
 
 // nics are the NICs of these hosts, all if there are none.
@@ -115,41 +114,12 @@ func (t *nicTarget) nics(names []string) ([]control.Endpoint, error) {
 		}
 		return []control.Endpoint{{Path: t.socket}}, nil
 	}
-	st, err := loadLab(t.lab)
+	st, err := lab.Load(t.lab)
 	if err != nil {
 		return nil, err
 	}
-	all := nicNames(st)
-	if len(all) == 0 {
-		return nil, fmt.Errorf(`lab %s has no NIC: list hosts under "nics" in its scenario file`, st.Name)
-	}
-	if len(names) == 0 {
-		names = all
-	}
-	nodes, err := pickNodes(st, names, "host")
-	if err != nil {
-		return nil, err
-	}
-	var found []control.Endpoint
-	for _, n := range nodes {
-		if !isNIC(n) {
-			return nil, fmt.Errorf("lab %s: %s has no NIC for programs%s; those that have: %s", st.Name, n.Name, strictyaml.DidYouMean(n.Name, all), strings.Join(all, ", "))
-		}
-		found = append(found, control.Endpoint{Name: n.Name, Path: lab.ControlPath(n)})
-	}
-	return found, nil
-}
-
-// isNIC reports whether a node's process is softswitch nic.
-func isNIC(n netnslab.NodeState) bool { return len(n.Command) > 1 && n.Command[1] == "nic" }
-
-func nicNames(st *netnslab.State) (names []string) {
-	for _, n := range st.Nodes {
-		if isNIC(n) {
-			names = append(names, n.Name)
-		}
-	}
-	return names
+	nodes, err := lab.PickNICs(st, names)
+	return lab.Endpoints(nodes), err
 }
 
 func nicSlow() *cobra.Command {

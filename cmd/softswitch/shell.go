@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	netnslab "softswitch/netns-lab"
+
+	"softswitch/lab"
 )
 
 func labShell(name *string) *cobra.Command {
@@ -23,11 +25,11 @@ exit status is the shell's.`,
 		Args:              arguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: labNodes(name, cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			st, err := loadLab(*name)
+			st, err := lab.Load(*name)
 			if err != nil {
 				return err
 			}
-			nodes, err := pickNodes(st, args, "")
+			nodes, err := lab.Pick(st, args, "")
 			if err != nil {
 				return err
 			}

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"softswitch/internal/control"
-	"softswitch/internal/strictyaml"
 	"softswitch/lab"
 	netnslab "softswitch/netns-lab"
 )
@@ -56,7 +55,7 @@ func (t *target) completeSwitches(*cobra.Command, []string, string) ([]string, c
 	if err != nil || t.socket != "" {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return nodeNames(st, "switch"), cobra.ShellCompDirectiveNoFileComp
+	return lab.Names(st, "switch"), cobra.ShellCompDirectiveNoFileComp
 }
 
 // switches are the switches of these names, all if there are none.
@@ -67,53 +66,13 @@ func (t *target) switches(names []string) ([]control.Endpoint, error) {
 		}
 		return []control.Endpoint{{Path: t.socket}}, nil
 	}
-	st, err := loadLab(t.lab)
+	st, err := lab.Load(t.lab)
 	if err != nil {
 		return nil, err
 	}
-	nodes, err := pickNodes(st, names, "switch")
+	nodes, err := lab.Pick(st, names, "switch")
 	if err != nil {
 		return nil, err
 	}
-	var found []control.Endpoint
-	for _, n := range nodes {
-		found = append(found, control.Endpoint{Name: n.Name, Path: lab.ControlPath(n)})
-	}
-	return found, nil
-}
-
-// pickNodes are the nodes of these names, all if there are none. They are of a kind,
-// "switch" or "host", or of any for "".
-func pickNodes(st *netnslab.State, names []string, kind string) (nodes []netnslab.NodeState, err error) {
-	byName := map[string]netnslab.NodeState{}
-	for _, n := range st.Nodes {
-		byName[n.Name] = n
-		if len(names) == 0 && (kind == "" || n.Kind == kind) {
-			nodes = append(nodes, n)
-		}
-	}
-	all := nodeNames(st, kind)
-	for _, name := range names {
-		n, ok := byName[name]
-		switch {
-		case !ok:
-			return nil, fmt.Errorf("lab %s: no node %q%s; there is: %s", st.Name, name, strictyaml.DidYouMean(name, all), strings.Join(all, ", "))
-		case kind != "" && n.Kind != kind:
-			return nil, fmt.Errorf("lab %s: %s is a %s; want a %s: %s", st.Name, name, n.Kind, kind, strings.Join(all, ", "))
-		}
-		nodes = append(nodes, n)
-	}
-	if len(nodes) == 0 {
-		return nil, fmt.Errorf("lab %s has no %s", st.Name, kind)
-	}
-	return nodes, nil
-}
-
-func nodeNames(st *netnslab.State, kind string) (names []string) {
-	for _, n := range st.Nodes {
-		if kind == "" || n.Kind == kind {
-			names = append(names, n.Name)
-		}
-	}
-	return names
+	return lab.Endpoints(nodes), nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
+	"softswitch/lab"
 	"softswitch/view/ui"
 )
 
@@ -34,7 +35,7 @@ lab as it is.`,
 		Example: "  sudo softswitch lab deploy -t scenarios/fattree-on-loop.yaml\n  sudo softswitch lab ui\n  sudo softswitch lab ui --listen 0.0.0.0:9000",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := loadLab(*name); err != nil {
+			if _, err := lab.Load(*name); err != nil {
 				return err
 			}
 			p, err := openLabPage(cmd.Context(), *name, listen, os.Stdout)

@@ -1,0 +1,118 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"softswitch/internal/control"
+	"softswitch/internal/strictyaml"
+	netnslab "softswitch/netns-lab"
+)
+
+// Neighbours are the nodes that node has a link to.
+func Neighbours(st *netnslab.State, node string) (names []string) {
+	for _, l := range st.Links {
+		switch node {
+		case l.A.Node:
+			names = append(names, l.B.Node)
+		case l.B.Node:
+			names = append(names, l.A.Node)
+		}
+	}
+	return names
+}
+
+// Load is the lab of this name. The error says which labs are up.
+func Load(name string) (*netnslab.State, error) {
+	st, err := netnslab.Load(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		labs, _ := netnslab.Labs()
+		if len(labs) == 0 {
+			return nil, fmt.Errorf("lab %q is not up, nor is any other; see `softswitch lab deploy`", name)
+		}
+		return nil, fmt.Errorf("lab %q is not up; up: %s", name, strings.Join(labs, ", "))
+	}
+	return st, err
+}
+
+// runsNIC reports whether a node's process is softswitch nic.
+func runsNIC(n netnslab.NodeState) bool { return len(n.Command) > 1 && n.Command[1] == "nic" }
+
+// NICs are the names of the hosts whose process is softswitch nic.
+func NICs(st *netnslab.State) (names []string) {
+	for _, n := range st.Nodes {
+		if runsNIC(n) {
+			names = append(names, n.Name)
+		}
+	}
+	return names
+}
+
+// Pick are the nodes of these names, all if there are none. They are of a kind,
+// "switch" or "host", or of any for "".
+func Pick(st *netnslab.State, names []string, kind string) (nodes []netnslab.NodeState, err error) {
+	byName := map[string]netnslab.NodeState{}
+	for _, n := range st.Nodes {
+		byName[n.Name] = n
+		if len(names) == 0 && (kind == "" || n.Kind == kind) {
+			nodes = append(nodes, n)
+		}
+	}
+	all := Names(st, kind)
+	for _, name := range names {
+		n, ok := byName[name]
+		switch {
+		case !ok:
+			return nil, fmt.Errorf("lab %s: no node %q%s; there is: %s", st.Name, name, strictyaml.DidYouMean(name, all), strings.Join(all, ", "))
+		case kind != "" && n.Kind != kind:
+			return nil, fmt.Errorf("lab %s: %s is a %s; want a %s: %s", st.Name, name, n.Kind, kind, strings.Join(all, ", "))
+		}
+		nodes = append(nodes, n)
+	}
+	if len(nodes) == 0 {
+		return nil, fmt.Errorf("lab %s has no %s", st.Name, kind)
+	}
+	return nodes, nil
+}
+
+// Names are the names of the nodes of a kind, of all nodes for "".
+func Names(st *netnslab.State, kind string) (names []string) {
+	for _, n := range st.Nodes {
+		if kind == "" || n.Kind == kind {
+			names = append(names, n.Name)
+		}
+	}
+	return names
+}
+
+// Endpoints are where nodes can be asked.
+func Endpoints(nodes []netnslab.NodeState) (ends []control.Endpoint) {
+	for _, n := range nodes {
+		ends = append(ends, control.Endpoint{Name: n.Name, Path: ControlPath(n)})
+	}
+	return ends
+}
+
+// PickNICs are the hosts of these names, which have to have NICs; all that have one if
+// there are no names.
+func PickNICs(st *netnslab.State, names []string) ([]netnslab.NodeState, error) {
+	all := NICs(st)
+	if len(all) == 0 {
+		return nil, fmt.Errorf(`lab %s has no NIC: list hosts under "nics" in its scenario file`, st.Name)
+	}
+	if len(names) == 0 {
+		names = all
+	}
+	nodes, err := Pick(st, names, "host")
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range nodes {
+		if !runsNIC(n) {
+			return nil, fmt.Errorf("lab %s: %s has no NIC for programs%s; those that have: %s", st.Name, n.Name, strictyaml.DidYouMean(n.Name, all), strings.Join(all, ", "))
+		}
+	}
+	return nodes, nil
+}
