@@ -3,12 +3,10 @@ package main
 import (
 	"io"
 
-	"softswitch/view/show"
-
 	"github.com/spf13/cobra"
 
 	"softswitch/internal/control"
-	"softswitch/view/observe"
+	"softswitch/view/show"
 )
 
 func nicShow() *cobra.Command {
@@ -32,7 +30,7 @@ and where frames were lost: in the hosts, apart from that in the fabric.
 			}
 			switches := t.labSwitches()
 			return s.repeat(cmd.Context(), func(w io.Writer) error {
-				there, nics, silent := control.AskAll(cmd.Context(), ends, takeNIC)
+				there, nics, silent := control.AskAll(cmd.Context(), ends, show.TakeNIC)
 				if len(there) == 0 {
 					return silent
 				}
@@ -42,7 +40,7 @@ and where frames were lost: in the hosts, apart from that in the fabric.
 					}
 					return silent
 				}
-				some, answers, mute := control.AskAll(cmd.Context(), switches, takeStats)
+				some, answers, mute := control.AskAll(cmd.Context(), switches, show.TakeSwitch)
 				if err := show.NICs(w, nics, some, answers); err != nil {
 					return err
 				}
@@ -58,14 +56,6 @@ and where frames were lost: in the hosts, apart from that in the fabric.
 	c.Flags().DurationVar(&s.watch, "watch", 0, "show it again and again, at this interval (--watch alone: 2s)")
 	c.Flags().Lookup("watch").NoOptDefVal = "2s"
 	return c
-}
-
-func takeNIC(e control.Endpoint) (observe.NIC, error) {
-	return control.Get[observe.NIC](e, "stats", nil)
-}
-
-func takeStats(e control.Endpoint) (observe.Switch, error) {
-	return control.Get[observe.Switch](e, "stats", nil)
 }
 
 // labSwitches are the switches of the lab; none without a lab.

@@ -6,9 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/control"
-	"softswitch/scenarios"
-	"softswitch/unit"
+	"softswitch/lab/nicdemo"
 	"softswitch/view/observe"
 )
 
@@ -20,10 +18,10 @@ func TestNICDemo(t *testing.T) {
 	if _, err := exec.LookPath("iperf3"); err != nil {
 		t.Skip(err)
 	}
-	var v nicResult
+	var v nicdemo.Result
 	b.untilValid(func() string {
 		r := b.run(b.command("nic", "demo", "--name", b.name, "--json"))
-		v = nicResult{}
+		v = nicdemo.Result{}
 		if err := json.Unmarshal([]byte(r.stdout), &v); err != nil {
 			t.Fatalf("exit status %d, and no JSON: %v", r.code, err)
 		}
@@ -119,64 +117,6 @@ func TestNICFlags(t *testing.T) {
 		root.SetArgs(strings.Fields(c.args))
 		if err := root.Execute(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.args, err, c.want)
-		}
-	}
-}
-
-func TestParseIperf(t *testing.T) {
-	got, err := parseIperf([]byte(`{"end": {"sum_sent": {"packets": 100}, "sum_received": {"lost_packets": 40, "bits_per_second": 1.5e6}}}`))
-	if want := (iperf{Sent: 100, Lost: 40, Rate: 1.5e6}); err != nil || got != want {
-		t.Errorf("%+v, %v; want %+v", got, err, want)
-	}
-	if _, err := parseIperf([]byte("iperf3: error")); err == nil {
-		t.Error("a report that is no JSON is read")
-	}
-}
-
-func TestParsePing(t *testing.T) {
-	got, err := parsePing("PING 10.100.1.2 (10.100.1.2) 56(84) bytes of data.\n\n--- 10.100.1.2 ping statistics ---\n" +
-		"25 packets transmitted, 24 received, 4% packet loss, time 4858ms\nrtt min/avg/max/mdev = 0.202/2.874/22.956/4.871 ms\n")
-	if want := (pingCount{Sent: 25, Received: 24, Average: "2.874"}); err != nil || got != want {
-		t.Errorf("%+v, %v; want %+v", got, err, want)
-	}
-	if _, err := parsePing("ping: connect: Network is unreachable\n"); err == nil {
-		t.Error("an error is read as a count")
-	}
-}
-
-// TestNICVerdict: each thing that may go wrong is said, and a run on a machine that was
-// too busy proves nothing.
-func TestNICVerdict(t *testing.T) {
-	plan, err := makePlan("two-switches.yaml", scenarios.NIC, instead{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	good := nicResult{
-		Iperf: iperf{Sent: 100, Lost: 40}, Ping: pingCount{Sent: 5, Received: 5}, OnWire: 60, Arrived: 60, Pauses: 3,
-		Sender: observe.HostLoss{SendQueue: 40},
-	}
-	for _, c := range []struct {
-		want   string
-		change func(*nicResult)
-	}{
-		{"", func(*nicResult) {}},
-		{"1 frames were lost in the fabric", func(r *nicResult) { r.Fabric = 1 }},
-		{"60 frames went onto the wire, and 59 arrived", func(r *nicResult) { r.Arrived = 59 }},
-		{"no pause reached the NIC of h1", func(r *nicResult) { r.Pauses = 0 }},
-		{"the send queue of h1 was never full", func(r *nicResult) { r.Sender.SendQueue, r.Iperf.Lost = 0, 0 }},
-		{"iperf3 misses 41 datagrams, and 40 are accounted for", func(r *nicResult) { r.Iperf.Lost = 41 }},
-		{"ping: 4 of 5 came back", func(r *nicResult) { r.Ping.Received = 4 }},
-	} {
-		d := nicDemonstration{plan: plan, hosts: []control.Endpoint{{Name: "h1"}, {Name: "h2"}}, nics: make([]observe.NIC, 2), result: good}
-		c.change(&d.result)
-		d.conclude()
-		if got := strings.Join(d.result.Reasons, "; "); got != c.want || d.result.OK != (c.want == "") || d.result.Invalid != "" {
-			t.Errorf("ok %t, reasons %q, invalid %q; want %q", d.result.OK, got, d.result.Invalid, c.want)
-		}
-		d.nics[1].Lateness = 10 * unit.Millisecond // the headroom lasts 4.9 ms
-		d.conclude()
-		if invalid := d.result.Invalid != ""; invalid != (d.result.Fabric > 0) {
-			t.Errorf("%s: on a busy machine invalid is %q", c.want, d.result.Invalid)
 		}
 	}
 }

@@ -75,3 +75,13 @@ func FabricLoss(w *observe.Switch) (lossless, lossy, ring uint64) {
 	}
 	return w.LosslessLost, lossy, ring
 }
+
+// TakeNIC asks a NIC for all that it counts.
+func TakeNIC(e control.Endpoint) (observe.NIC, error) {
+	return control.Get[observe.NIC](e, "stats", nil)
+}
+
+// TakeSwitch asks a switch for all that it counts.
+func TakeSwitch(e control.Endpoint) (observe.Switch, error) {
+	return control.Get[observe.Switch](e, "stats", nil)
+}

@@ -1,0 +1,289 @@
+package nicdemo
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"softswitch/internal/control"
+	"softswitch/lab"
+	netnslab "softswitch/netns-lab"
+	"softswitch/scenario"
+	"softswitch/scenario/config"
+	"softswitch/scenario/load"
+	"softswitch/scenarios"
+	"softswitch/unit"
+	"softswitch/view/observe"
+	"softswitch/view/show"
+)
+
+// What the demonstration does on links of 50 Mbit/s.
+const (
+	demoOffered = "40M"      // what iperf3 sends
+	demoDrain   = "20Mbit/s" // what the receiver takes
+	demoSeconds = 5
+	demoClass   = 3
+	demoDSCP    = "26" // of demoClass
+)
+
+// Demo is a lab of two hosts with NICs, and what came of it. Its JSON is that of its result.
+type Demo struct {
+	progress io.Writer
+	plan     *scenario.Plan
+	st       *netnslab.State
+	hosts    []control.Endpoint // the sender, the receiver
+	switches []control.Endpoint
+	nics     []observe.NIC
+	stats    []observe.Switch
+	Result   Result
+}
+
+// MarshalJSON is the result's.
+func (d *Demo) MarshalJSON() ([]byte, error) { return json.Marshal(d.Result) }
+
+// Result is the result of a demonstration.
+type Result struct {
+	OK bool `json:"ok"`
+	// Reasons why it is not; Invalid, why the run proves nothing.
+	Reasons []string  `json:"reasons"`
+	Invalid string    `json:"invalid"`
+	Iperf   iperf     `json:"iperf3"`
+	Ping    pingCount `json:"ping"`
+	// OnWire are frames of the lossless class that the sender's NIC put on the wire,
+	// Arrived those that the receiver's took off it and gave to its stack.
+	OnWire  uint64 `json:"on_wire"`
+	Arrived uint64 `json:"arrived"`
+	// Pauses of the sender's NIC, and how long they were in all.
+	Pauses     uint64           `json:"pauses"`
+	PausedTime unit.Time        `json:"paused_time_ns"`
+	Fabric     uint64           `json:"lost_in_fabric"`
+	Sender     observe.HostLoss `json:"lost_in_sender"`
+	Receiver   observe.HostLoss `json:"lost_in_receiver"`
+}
+
+// Play builds the lab of this name, has the programs run and removes it.
+func Play(ctx context.Context, name string, progress io.Writer) (*Demo, error) {
+	d := &Demo{progress: progress}
+	return d, d.run(ctx, name)
+}
+
+// run builds the lab, has the programs run and removes it.
+func (d *Demo) run(ctx context.Context, name string) (err error) {
+	for _, program := range []string{"iperf3", "ping"} {
+		if _, err := exec.LookPath(program); err != nil {
+			return fmt.Errorf("%w; install it, on Debian with `apt-get install iperf3 iputils-ping`", err)
+		}
+	}
+	if d.plan, err = load.Plan("scenarios/nic/two-switches.yaml", scenarios.NIC, load.Instead{}); err != nil {
+		return err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	desc := lab.Describe(d.plan, lab.Options{Name: name, Program: program, Instance: time.Now().Format(time.RFC3339Nano)})
+	if d.st, err = netnslab.Up(ctx, desc, d.progress); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, netnslab.Down(name, d.progress)) }()
+	hosts, err := lab.PickNICs(d.st, nil)
+	if err != nil {
+		return err
+	}
+	switches, err := lab.Pick(d.st, nil, "switch")
+	if err != nil {
+		return err
+	}
+	d.hosts, d.switches = lab.Endpoints(hosts), lab.Endpoints(switches)
+	if err := d.programs(ctx); err != nil {
+		return err
+	}
+	return d.judge(ctx)
+}
+
+// programs runs iperf3 and ping.
+func (d *Demo) programs(ctx context.Context) error {
+	to, _, _ := strings.Cut(d.plan.Hosts[1].Address, "/")
+	slow := config.Act{Do: "slow", Rate: demoDrain}
+	if err := d.hosts[1].Call("act", slow, nil); err != nil {
+		return err
+	}
+	fmt.Fprintf(d.progress, "%s takes %s only; in %s iperf3 sends it %sbit/s of UDP in class %d for %d s, and ping runs in class 0\n",
+		d.hosts[1].Name, demoDrain, d.hosts[0].Name, demoOffered, demoClass, demoSeconds)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	server, err := d.serve(ctx)
+	if err != nil {
+		return err
+	}
+	var both errgroup.Group
+	both.Go(func() error {
+		out, err := d.exec(ctx, "iperf3", "-c", to, "-u", "-b", demoOffered, "-l", "1400", "--dscp", demoDSCP, "-t", strconv.Itoa(demoSeconds), "--json")
+		if err != nil {
+			return err
+		}
+		d.Result.Iperf, err = parseIperf(out)
+		return err
+	})
+	both.Go(func() error {
+		out, err := d.exec(ctx, "ping", "-q", "-i", "0.2", "-c", strconv.Itoa(5*demoSeconds), to)
+		if err != nil {
+			return err
+		}
+		d.Result.Ping, err = parsePing(string(out))
+		return err
+	})
+	if err := both.Wait(); err != nil {
+		return err
+	}
+	return <-server // it ends after one test
+}
+
+// serve starts iperf3's server in the receiver, and returns when it listens. done tells how
+// it ends.
+func (d *Demo) serve(ctx context.Context) (<-chan error, error) {
+	done := make(chan error, 1)
+	said, says := io.Pipe()
+	go func() {
+		code, err := d.st.Exec(ctx, d.hosts[1].Name, []string{"iperf3", "-s", "-1", "--forceflush"}, netnslab.Stdio{Out: says, Err: says})
+		if err == nil && code != 0 {
+			err = fmt.Errorf("iperf3 -s: exit status %d", code)
+		}
+		says.Close()
+		done <- err
+	}()
+	var all strings.Builder
+	lines := bufio.NewScanner(said)
+	for lines.Scan() {
+		fmt.Fprintln(&all, lines.Text())
+		if strings.Contains(lines.Text(), "listening") {
+			go io.Copy(io.Discard, said)
+			return done, nil
+		}
+	}
+	return nil, fmt.Errorf("iperf3 -s does not listen: %w: %s", <-done, &all)
+}
+
+// exec runs a program in the sender, which has to succeed, and returns what it prints.
+func (d *Demo) exec(ctx context.Context, argv ...string) ([]byte, error) {
+	var out, problem bytes.Buffer
+	code, err := d.st.Exec(ctx, d.hosts[0].Name, argv, netnslab.Stdio{Out: &out, Err: &problem})
+	if err == nil && code != 0 {
+		err = fmt.Errorf("%s: exit status %d: %s%s", strings.Join(argv, " "), code, &problem, &out)
+	}
+	return out.Bytes(), err
+}
+
+// judge lets the receiver take what is under way, and asks all nodes.
+func (d *Demo) judge(ctx context.Context) error {
+	if err := d.hosts[1].Call("act", config.Act{Do: "normal"}, nil); err != nil {
+		return err
+	}
+	late := time.Now().Add(drainPatience)
+	for {
+		var err error
+		if _, d.nics, err = control.AskAll(ctx, d.hosts, show.TakeNIC); err != nil {
+			return err
+		}
+		if _, d.stats, err = control.AskAll(ctx, d.switches, show.TakeSwitch); err != nil {
+			return err
+		}
+		d.sum()
+		if d.Result.OnWire == d.Result.Arrived+d.Result.Fabric && d.nics[0].Classes[demoClass].Send.Bytes == 0 || time.Now().After(late) {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	d.conclude()
+	return nil
+}
+
+// sum fills in what the nodes say.
+func (d *Demo) sum() {
+	r := &d.Result
+	from, to := &d.nics[0].Classes[demoClass], &d.nics[1].Classes[demoClass]
+	r.OnWire, r.Arrived = from.Sent, to.Received
+	r.Pauses, r.PausedTime = from.Pause.Count, from.Pause.Total(from.Paused, d.nics[0].At)
+	r.Sender, r.Receiver = d.nics[0].InHost, d.nics[1].InHost
+	r.Fabric = 0
+	for i := range d.stats {
+		lossless, lossy, ring := show.FabricLoss(&d.stats[i])
+		r.Fabric += lossless + lossy + ring
+	}
+	for i := range d.nics {
+		l := d.nics[i].OnArrival
+		r.Fabric += l.Lossless + l.Lossy + l.Ring
+	}
+}
+
+// conclude says whether it went as it should.
+func (d *Demo) conclude() {
+	r := &d.Result
+	r.Reasons = []string{}
+	unless := func(ok bool, format string, args ...any) {
+		if !ok {
+			r.Reasons = append(r.Reasons, fmt.Sprintf(format, args...))
+		}
+	}
+	unless(r.Fabric == 0, "%d frames were lost in the fabric", r.Fabric)
+	unless(r.OnWire == r.Arrived, "%d frames went onto the wire, and %d arrived", r.OnWire, r.Arrived)
+	unless(r.OnWire > 0 && r.Pauses > 0, "no pause reached the NIC of %s", d.hosts[0].Name)
+	unless(r.Sender.SendQueue > 0, "the send queue of %s was never full", d.hosts[0].Name)
+	unless(uint64(r.Iperf.Lost) <= r.Sender.Sum()+r.Receiver.Sum()+r.Fabric, "iperf3 misses %d datagrams, and %d are accounted for", r.Iperf.Lost, r.Sender.Sum()+r.Receiver.Sum()+r.Fabric)
+	unless(r.Ping.Received == r.Ping.Sent, "ping: %d of %d came back", r.Ping.Received, r.Ping.Sent)
+	r.OK = len(r.Reasons) == 0
+	if late, lasts := d.lateness(), d.headroomLasts(); r.Fabric > 0 && late > lasts {
+		r.Invalid = fmt.Sprintf("the headroom lasts %s ms, and a node had to wait %s ms for a processor: the machine is too busy", show.Milliseconds(lasts), show.Milliseconds(late))
+	}
+}
+
+// lateness is by how much a node missed a deadline at worst.
+func (d *Demo) lateness() (worst unit.Time) {
+	for i := range d.stats {
+		worst = max(worst, d.stats[i].Lateness)
+	}
+	for i := range d.nics {
+		worst = max(worst, d.nics[i].Lateness)
+	}
+	return worst
+}
+
+// headroomLasts is how long a link takes to fill the headroom of a bucket.
+func (d *Demo) headroomLasts() unit.Time {
+	return d.plan.Links[0].Rate.FrameTime(*d.plan.Switches[0].Buffer.XOFF)
+}
+
+// WriteText tells people what came of it.
+func (d *Demo) WriteText(w io.Writer) error {
+	r := &d.Result
+	if err := show.NICs(w, d.nics, d.switches, d.stats); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\niperf3: %s datagrams sent, %s of them missed by the receiver, %.1f Mbit/s received\n", show.Thousands(r.Iperf.Sent), show.Thousands(r.Iperf.Lost), r.Iperf.Rate/1e6)
+	fmt.Fprintf(w, "ping:   %d sent, %d received, %s ms there and back on average\n", r.Ping.Sent, r.Ping.Received, r.Ping.Average)
+	fmt.Fprintf(w, "fabric: %s frames onto the wire in class %d, %s off it, %s lost\n", show.Thousands(r.OnWire), demoClass, show.Thousands(r.Arrived), show.Thousands(r.Fabric))
+	fmt.Fprintf(w, "pauses: %s reached %s and lasted %s ms in all; %s frames that its programs did not wait to send were dropped there\n",
+		show.Thousands(r.Pauses), d.hosts[0].Name, show.Milliseconds(r.PausedTime), show.Thousands(r.Sender.SendQueue))
+	for _, why := range r.Reasons {
+		fmt.Fprintln(w, "NOT AS EXPECTED:", why)
+	}
+	if r.Invalid != "" {
+		fmt.Fprintln(w, "run not valid:", r.Invalid)
+	}
+	return nil
+}
