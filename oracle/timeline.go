@@ -17,6 +17,12 @@ type Moment struct {
 	What string
 }
 
+// How moments begin that tell of the beginning and the end of a deadlock.
+const (
+	DeadlockBegins = "deadlock"
+	DeadlockEnds   = "this deadlock is over"
+)
+
 // Bounds of a time line that people are to read.
 const (
 	momentsOfFindings = 32
@@ -151,14 +157,14 @@ func (s *story) first(done *bool, e Entry, format string, queue unit.NodePort) {
 // finish adds the deadlocks and the findings and puts all in order of time.
 func (s *story) finish(r *Result) []Moment {
 	for _, d := range r.Deadlocks {
-		kind := "deadlock"
+		kind := DeadlockBegins
 		if !d.Knot {
-			kind = "deadlock behind another"
+			kind += " behind another"
 		}
 		first := r.History.At(d.From)
 		s.tell(d.From, "%s: %s wait for one another", kind, strings.Join(s.fabric.LinkNames(first.Cycle(d.firstQueue(first))), ", "))
 		if !d.Open {
-			s.tell(d.To, "this deadlock is over: %s", s.fabric.LinkName(d.Queues[0].NodePort))
+			s.tell(d.To, DeadlockEnds+": %s", s.fabric.LinkName(d.Queues[0].NodePort))
 		}
 	}
 	for i, f := range r.Findings {

@@ -77,5 +77,8 @@ func RunWorld(t testing.TB, w *sim.World) (*verdict.Verdict, *oracle.Result) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if v.Invalid != "" {
+		t.Errorf("the run is not valid: %s", v.Invalid)
+	}
 	return v, w.Result()
 }

@@ -80,15 +80,22 @@ func (v *Verdict) countFlows(p *scenario.Plan, hosts []observe.Host) {
 			received[f.Number] = f
 		}
 	}
+	told := func(node int) bool {
+		return slices.ContainsFunc(hosts, func(h observe.Host) bool { return h.Name == s.Fabric.Nodes[node].Name })
+	}
 	for i, f := range s.Flows {
 		out, in := sent[uint32(i)], received[uint32(i)]
+		inFlight := int64(0) // unknown, unless both ends have told
+		if told(f.From) && told(f.To) {
+			inFlight = int64(out.Frames) - int64(in.Frames) - int64(in.Lost)
+		}
 		end := s.Duration
 		if f.Stop > 0 {
 			end = min(end, f.Stop)
 		}
 		v.Flows = append(v.Flows, FlowResult{
 			Name: f.Name, From: s.Fabric.Nodes[f.From].Name, To: s.Fabric.Nodes[f.To].Name, Priority: int(f.Class),
-			Sent: int64(out.Frames), Received: int64(in.Frames), Lost: int64(in.Lost), InFlight: int64(out.Frames) - int64(in.Frames) - int64(in.Lost), Reordered: int64(in.Reordered),
+			Sent: int64(out.Frames), Received: int64(in.Frames), Lost: int64(in.Lost), InFlight: inFlight, Reordered: int64(in.Reordered),
 			Policed: policed(i), Innocent: !policed(i) && !s.Misbehaves(f.To), Final: final(in.Bins[:], s.Bin()), OverTime: overTime(in.Bins[:], s.Bin()),
 			Throughput: int64(in.Bytes) * 8 * int64(unit.Second) / int64(max(1, end-f.Start)),
 		})

@@ -6,11 +6,12 @@
 //	scenario.Wanted --check-'       '--Summarize--> Summary
 //
 // Read in this order: Verdict (verdict.go), Of (judge.go: what the oracle knows), count.go
-// (what the nodes counted), check.go (what was expected), table.go, summary.go (several
-// runs).
+// (what the nodes counted), check.go (what was expected), audit.go (what cannot be true),
+// table.go, summary.go (several runs).
 //
 // Invariants:
 //   - one way: every verdict comes from Of, whichever world played the scenario;
+//   - no contradiction: figures that cannot all be true make the run not valid;
 //   - one clock: times are from the scenario's start, and all figures are as of its end.
 //
 // What it does not do: it decides nothing about deadlocks (package oracle does), and it

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"slices"
 	"strings"
 
 	"softswitch/oracle"
@@ -25,16 +26,18 @@ type Run struct {
 	Doubts []string
 }
 
-// Of is the verdict of a run.
+// Of is the verdict of a run. It is not valid if the run gave reason to doubt it, or if its
+// figures contradict each other.
 func Of(r Run) *Verdict {
 	s := r.Plan.Scenario
 	v := &Verdict{
 		Scenario: s.Name, World: r.World, Detector: s.Detector, Response: s.Response, Seed: r.Seed, Duration: s.Duration,
-		Cores: r.Cores, Invalid: strings.Join(r.Doubts, "; "),
+		Cores: r.Cores,
 	}
 	v.judge(r.Truth, r.Start)
 	v.count(r.Plan, r.Switches, r.Hosts)
 	v.check(s.Wanted())
+	v.Invalid = strings.Join(slices.Concat(r.Doubts, v.audit(&r)), "; ")
 	return v
 }
 

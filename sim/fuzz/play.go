@@ -1,6 +1,7 @@
 package fuzz
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -106,7 +107,7 @@ func (c *Case) Play(name string, detector detect.Factory) (o Outcome) {
 		return Outcome{Invalid: err.Error()}
 	}
 	o.Frames, _ = w.Frames()
-	if o.Invalid = lost(w); o.Invalid != "" {
+	if o.Invalid = cmp.Or(v.Invalid, lost(w)); o.Invalid != "" {
 		return o
 	}
 	r := w.Result()

@@ -1,0 +1,350 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"softswitch/host"
+	"softswitch/oracle"
+	"softswitch/scenario"
+	"softswitch/unit"
+	"softswitch/view/observe"
+)
+
+// A verdict tells much twice: what a flow sent, and what came of it; when a deadlock began
+// and ended, and how long it lasted. audit holds the figures against one another. Those of
+// one run cannot contradict each other, so where they do a program or a clock is wrong,
+// and the run says nothing.
+
+// auditor holds a verdict against itself and against the run that it is of.
+type auditor struct {
+	v      *Verdict
+	r      *Run
+	broken []string
+}
+
+// rule is one relation between figures. A rule that is broken says so with the figures.
+type rule struct {
+	name  string
+	check func(*auditor)
+}
+
+var rules = []rule{
+	{"flows add up", (*auditor).flowsAddUp},
+	{"flows keep to their wires", (*auditor).flowsKeepToWires},
+	{"bins add up", (*auditor).binsAddUp},
+	{"flows are sent", (*auditor).flowsAreSent},
+	{"receivers miss what was sent", (*auditor).lossIsOfWhatWasSent},
+	{"declarations add up", (*auditor).declarationsAddUp},
+	{"declarations are in time", (*auditor).declarationsAreInTime},
+	{"declarations need a detector", (*auditor).declarationsNeedADetector},
+	{"intervals are in order", (*auditor).intervalsAreInOrder},
+	{"the deadlock is that of the intervals", (*auditor).deadlockIsThatOfIntervals},
+	{"the end is that of the log", (*auditor).endIsThatOfTheLog},
+	{"the time line is in order", (*auditor).timelineIsInOrder},
+	{"the time line tells of each deadlock", (*auditor).timelineTellsOfDeadlocks},
+	{"what is dropped on purpose was a measure", (*auditor).dropsAreMeasures},
+	{"pauses add up", (*auditor).pausesAddUp},
+	{"nothing is below zero", (*auditor).nothingIsBelowZero},
+}
+
+// audit is what of the verdict cannot be true, nil for nothing.
+func (v *Verdict) audit(r *Run) []string {
+	a := auditor{v: v, r: r}
+	for _, rule := range rules {
+		rule.check(&a)
+	}
+	return a.broken
+}
+
+func (a *auditor) broke(format string, args ...any) {
+	a.broken = append(a.broken, "the figures contradict each other: "+fmt.Sprintf(format, args...))
+}
+
+// told reports whether both ends of a flow have told what they counted.
+func (a *auditor) told(f *FlowResult) bool { return a.host(f.From) != nil && a.host(f.To) != nil }
+
+// host is what a host has told, nil for nothing.
+func (a *auditor) host(name string) *observe.Host {
+	i := slices.IndexFunc(a.r.Hosts, func(h observe.Host) bool { return h.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &a.r.Hosts[i]
+}
+
+// span is the time in which a flow may send.
+func (a *auditor) span(f *scenario.Flow) unit.Time {
+	end := a.v.Duration
+	if f.Stop > 0 {
+		end = min(end, f.Stop)
+	}
+	return max(0, end-f.Start)
+}
+
+func (a *auditor) flowsAddUp() {
+	for i := range a.v.Flows {
+		f := &a.v.Flows[i]
+		if a.told(f) && (f.InFlight < 0 || f.Received+f.Lost+f.InFlight != f.Sent) {
+			a.broke("flow %s: sent %d, received %d, lost %d, in flight %d", f.Name, f.Sent, f.Received, f.Lost, f.InFlight)
+		}
+		if f.Reordered > f.Received {
+			a.broke("flow %s: reordered %d of %d received", f.Name, f.Reordered, f.Received)
+		}
+	}
+}
+
+// wire is the rate of a host's link.
+func (a *auditor) wire(node int) unit.Rate {
+	for _, l := range a.r.Plan.Links {
+		if l.A.Node == node || l.B.Node == node {
+			return l.Rate
+		}
+	}
+	return 0
+}
+
+// flowsKeepToWires: a flow sends no more than its rate and its link carry in its time,
+// the frame that leaves as that time ends included. What comes after it is slower, if
+// anything.
+func (a *auditor) flowsKeepToWires() {
+	for i := range a.v.Flows {
+		f, s := &a.v.Flows[i], &a.r.Plan.Scenario.Flows[i]
+		frame := max(s.Rate.FrameTime(s.Frame), a.wire(s.From).FrameTime(s.Frame))
+		if frame == 0 {
+			continue
+		}
+		most := int64((a.span(s) + frame - 1) / frame)
+		if f.Sent > most {
+			a.broke("flow %s: sent %d frames, where its link carries %d in its time", f.Name, f.Sent, most)
+		}
+		if limit := most * int64(s.Frame) * 8 * int64(unit.Second) / int64(max(1, a.span(s))); f.Throughput > limit {
+			a.broke("flow %s: %d bit/s, where its link carries %d", f.Name, f.Throughput, limit)
+		}
+	}
+}
+
+// binsAddUp: what came in parts of the time is no more than what came.
+func (a *auditor) binsAddUp() {
+	bin := int64(a.r.Plan.Scenario.Bin())
+	for i := range a.v.Flows {
+		f, s := &a.v.Flows[i], &a.r.Plan.Scenario.Flows[i]
+		bits := int64(0)
+		for _, rate := range f.OverTime {
+			bits += (rate*bin + int64(unit.Second) - 1) / int64(unit.Second)
+		}
+		if all := f.Received * int64(s.Frame) * 8; bits/8 > all/8+int64(len(f.OverTime)) {
+			a.broke("flow %s: %d bytes over time, of %d received", f.Name, bits/8, all/8)
+		}
+		if f.Received > 0 && f.Throughput == 0 && f.Received*int64(s.Frame)*8*int64(unit.Second) >= int64(max(1, a.span(s))) {
+			a.broke("flow %s: received %d frames at 0 bit/s", f.Name, f.Received)
+		}
+	}
+}
+
+// flowsAreSent: a flow whose time had come, and that nothing held, was sent.
+func (a *auditor) flowsAreSent() {
+	for i := range a.v.Flows {
+		f, s := &a.v.Flows[i], &a.r.Plan.Scenario.Flows[i]
+		h := a.host(f.From)
+		held := h == nil || h.Counters.RxPause[s.Class] > 0 || h.Counters.LinkDown > 0 || a.span(s) < patience
+		if f.Sent == 0 && !held {
+			a.broke("flow %s sent nothing in %s ms, and neither a pause nor its link held it", f.Name, ms(a.span(s)))
+		}
+	}
+}
+
+// patience is how long a flow may have been on before it must have sent a frame: hosts
+// share their link in turn, and a live one keeps to a millisecond.
+const patience = 20 * unit.Millisecond
+
+// lossIsOfWhatWasSent: more lossless frames were not lost than were sent and did not come.
+func (a *auditor) lossIsOfWhatWasSent() {
+	s := a.r.Plan.Scenario
+	if len(s.Dead) > 0 || len(s.NICs) > 0 {
+		return // a flooded frame is lost as often as it was copied; programs are no flows
+	}
+	missing := int64(0)
+	for i := range a.v.Flows {
+		f := &a.v.Flows[i]
+		if !a.told(f) {
+			return
+		}
+		if slices.Contains(s.PFC.Lossless, f.Priority) {
+			missing += f.Sent - f.Received
+		}
+	}
+	if lost := int64(a.v.LosslessLost); lost > missing {
+		a.broke("%d lossless frames lost, where %d of those that were sent did not come", lost, missing)
+	}
+}
+
+func (a *auditor) declarationsAddUp() {
+	v := a.v
+	judged := map[string]int{}
+	for _, d := range v.Detections {
+		judged[d.Judged]++
+		if d.TruePositive != (d.Judged == oracle.TruePositive.String()) {
+			a.broke("%s declares at %s ms: true %t, and judged %q", d.Switch, ms(d.At), d.TruePositive, d.Judged)
+		}
+	}
+	if n := v.truePositives() + v.FalsePositives + v.Premature + v.Late; n != len(v.Detections) {
+		a.broke("%d declarations, of which %d true, %d false, %d premature, %d late", len(v.Detections), v.truePositives(), v.FalsePositives, v.Premature, v.Late)
+	}
+	for _, of := range []struct {
+		outcome oracle.Outcome
+		n       int
+	}{{oracle.FalsePositive, v.FalsePositives}, {oracle.Premature, v.Premature}, {oracle.Late, v.Late}} {
+		if judged[of.outcome.String()] != of.n {
+			a.broke("%d declarations judged %v, counted %d", judged[of.outcome.String()], of.outcome, of.n)
+		}
+	}
+	if v.FalseNegatives > len(a.r.Truth.Deadlocks) {
+		a.broke("%d deadlocks missed of %d", v.FalseNegatives, len(a.r.Truth.Deadlocks))
+	}
+}
+
+// declarationsAreInTime: none is before the deadlock that it names, or after the end.
+func (a *auditor) declarationsAreInTime() {
+	for _, d := range a.v.Detections {
+		switch {
+		case d.At > a.v.Duration:
+			a.broke("%s declares at %s ms, after the end at %s ms", d.Switch, ms(d.At), ms(a.v.Duration))
+		case !d.TruePositive && d.Latency != 0:
+			a.broke("%s declares what is not true %s ms after its onset", d.Switch, ms(d.Latency))
+		case d.TruePositive && (d.Latency < 0 || !a.v.Deadlock || d.At-d.Latency < a.v.Onset):
+			a.broke("%s declares at %s ms, %s ms after an onset; the first was at %s ms", d.Switch, ms(d.At), ms(d.Latency), ms(a.v.Onset))
+		case d.TruePositive && len(d.Loop) == 0:
+			a.broke("%s declares truly at %s ms, and there is no loop", d.Switch, ms(d.At))
+		}
+	}
+}
+
+func (a *auditor) declarationsNeedADetector() {
+	if a.v.Detector == "none" && (len(a.v.Detections) > 0 || a.v.ControlMessages > 0) {
+		a.broke("%d declarations and %d control messages without a detector", len(a.v.Detections), a.v.ControlMessages)
+	}
+}
+
+// intervalsAreInOrder: times with a deadlock follow one another, and only the last lasts.
+func (a *auditor) intervalsAreInOrder() {
+	all := a.r.Truth.Intervals
+	for i, in := range all {
+		switch {
+		case in.To < in.From || in.To > a.r.Truth.End:
+			a.broke("a deadlock from %s to %s ms, in a run until %s ms", ms(in.From-a.r.Start), ms(in.To-a.r.Start), ms(a.r.Truth.End-a.r.Start))
+		case in.Open && (i < len(all)-1 || in.To != a.r.Truth.End):
+			a.broke("a deadlock from %s ms lasts, and yet another follows or the run goes on", ms(in.From-a.r.Start))
+		case i > 0 && in.From <= all[i-1].To:
+			a.broke("a deadlock from %s ms begins before the last one ends at %s ms", ms(in.From-a.r.Start), ms(all[i-1].To-a.r.Start))
+		}
+	}
+}
+
+func (a *auditor) deadlockIsThatOfIntervals() {
+	v, all := a.v, a.r.Truth.Intervals
+	if v.Deadlock != (len(all) > 0) || v.Recurrences != max(0, len(all)-1) {
+		a.broke("deadlock %s with %d recurrences, by %d times of one", yesNo(v.Deadlock), v.Recurrences, len(all))
+		return
+	}
+	if !v.Deadlock {
+		if v.Onset != 0 || v.Recovered || v.FalseNegatives > 0 || v.truePositives() > 0 {
+			a.broke("no deadlock, and yet onset %s ms, recovered %s, %d missed, %d truly declared", ms(v.Onset), yesNo(v.Recovered), v.FalseNegatives, v.truePositives())
+		}
+		return
+	}
+	if first := all[0].From - a.r.Start; v.Onset != first {
+		a.broke("onset at %s ms, the first deadlock at %s ms", ms(v.Onset), ms(first))
+	}
+	if v.Recovered && (v.Recovery < 0 || v.Quiet < 0 || v.Onset+v.Recovery+v.Quiet != v.Duration) {
+		a.broke("onset at %s ms, %s ms to recover and %s ms of quiet, in %s ms", ms(v.Onset), ms(v.Recovery), ms(v.Quiet), ms(v.Duration))
+	}
+}
+
+// endIsThatOfTheLog: who is said to have recovered has no deadlock when the log ends.
+func (a *auditor) endIsThatOfTheLog() {
+	stuck := !a.r.Truth.History.At(a.r.Truth.End).Empty()
+	if lasts := a.v.Deadlock && !a.v.Recovered; stuck != lasts {
+		a.broke("a deadlock at the end: %s, and by the log: %s", yesNo(lasts), yesNo(stuck))
+	}
+	if end := a.r.Truth.End - a.r.Start; end != a.v.Duration {
+		a.broke("the logs end at %s ms, the run at %s ms", ms(end), ms(a.v.Duration))
+	}
+}
+
+func (a *auditor) timelineIsInOrder() {
+	last := unit.Time(0)
+	for i, m := range a.v.Timeline {
+		if i > 0 && m.At < last || m.At > a.v.Duration {
+			a.broke("on the time line %s ms follows %s ms, in a run of %s ms: %s", ms(m.At), ms(last), ms(a.v.Duration), m.What)
+		}
+		last = m.At
+	}
+}
+
+// timelineTellsOfDeadlocks: each deadlock begins there, and each that does not last ends,
+// and there is one at least for each time in which there is any.
+func (a *auditor) timelineTellsOfDeadlocks() {
+	begun, over := 0, 0
+	for _, m := range a.v.Timeline {
+		switch {
+		case strings.HasPrefix(m.What, oracle.DeadlockBegins):
+			begun++
+		case strings.HasPrefix(m.What, oracle.DeadlockEnds):
+			over++
+		}
+	}
+	times := 0
+	if a.v.Deadlock {
+		times = a.v.Recurrences + 1
+	}
+	lasts := a.v.Deadlock && !a.v.Recovered
+	if begun < times || (begun > over) != lasts {
+		a.broke("on the time line %d deadlocks begin and %d end, where there were %d times of one and the last lasts: %s", begun, over, times, yesNo(lasts))
+	}
+}
+
+// dropsAreMeasures: what was dropped on purpose was dropped by something that was done.
+func (a *auditor) dropsAreMeasures() {
+	v := a.v
+	if v.ResponseDropped > 0 && len(v.Measures) == 0 {
+		a.broke("%d frames dropped to break a deadlock, and no measure taken", v.ResponseDropped)
+	}
+	if v.Policed > 0 && len(v.Measures) == 0 && a.r.Plan.Scenario.Prevention == nil {
+		a.broke("%d frames policed, and no measure taken", v.Policed)
+	}
+	if bytes, n := int64(v.ResponseDroppedBytes), int64(v.ResponseDropped); bytes < n*host.FrameMin || bytes > n*(host.FrameMax+4) {
+		a.broke("%d frames of %d bytes dropped to break a deadlock", n, bytes)
+	}
+	for _, f := range v.Flows {
+		if f.Policed && f.Innocent {
+			a.broke("flow %s is policed and innocent", f.Name)
+		}
+	}
+	for _, m := range v.Measures {
+		if m.At > v.Duration {
+			a.broke("%s: %s at %s ms, after the end", m.Switch, m.Measure, ms(m.At))
+		}
+	}
+}
+
+// pausesAddUp: whoever repeats a pause has sent it. Resumes may be more than pauses: a pause
+// that is no longer due when it could leave, leaves as a resume.
+func (a *auditor) pausesAddUp() {
+	if p := a.v.PFC; p.Refresh > 0 && p.XOFF == 0 {
+		a.broke("%d refreshes of no XOFF", p.Refresh)
+	}
+}
+
+func (a *auditor) nothingIsBelowZero() {
+	v := a.v
+	least := min(v.FalsePositives, v.FalseNegatives, v.Premature, v.Late, v.LosslessLost, v.ResponseDropped, v.ResponseDroppedBytes, v.Policed,
+		v.IncompleteARP, v.Recurrences, v.PFC.XOFF, v.PFC.XON, v.PFC.Refresh, v.ControlMessages, v.DetectorBytesPerSwitch, v.CounterBytesPerSwitch)
+	for _, f := range v.Flows {
+		least = min(least, int(min(f.Sent, f.Received, f.Lost, f.Reordered, f.Throughput, f.Final)))
+	}
+	if least < 0 || v.Cores < 0 {
+		a.broke("a count of %d, %.2f processors", least, v.Cores)
+	}
+}
