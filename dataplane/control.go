@@ -82,11 +82,11 @@ func (s *Switch) receiveFrame(in unit.Port, f *buffer.Frame) {
 	s.free(f)
 }
 
-// buildControl fills f with the oldest thing that port out owes. A pause is built
-// from the state of this moment: newest quanta, newest label.
+// buildControl fills f with the oldest control frame that port out has to send. A pause
+// is built from the state of this moment: newest quanta, newest label.
 func (s *Switch) buildControl(out unit.Port, f *buffer.Frame) {
 	p := &s.ports[out]
-	it := p.owed.pop()
+	it := p.control.pop()
 	f.Control, f.Data = true, f.Data[:pfcframe.Len]
 	f.Len = pfcframe.Len
 	if it.payload != "" {
@@ -119,14 +119,14 @@ func (s *Switch) buildControl(out unit.Port, f *buffer.Frame) {
 	if pad := pfcframe.Put(f.Data, pf); !s.cfg.Plain {
 		itsyhdr.Put(pad, t)
 	}
-	s.tell(out, c, on, period)
-	p.told[c].label = t
+	s.announce(out, c, on, period)
+	p.announced[c].label = t
 }
 
-// tell notes what the far end of out is told of class by the frame that leaves.
-func (s *Switch) tell(out unit.Port, class unit.Priority, on bool, period uint8) {
+// announce notes what the far end of out learns of class by the frame that leaves.
+func (s *Switch) announce(out unit.Port, class unit.Priority, on bool, period uint8) {
 	p := &s.ports[out]
-	was := p.told[class]
+	was := p.announced[class]
 	e := event.Event{Type: event.ResumeSent, Port: out, Class: class, Period: period, HasPeriod: true}
 	switch {
 	case !on:
@@ -139,5 +139,5 @@ func (s *Switch) tell(out unit.Port, class unit.Priority, on bool, period uint8)
 		p.count.TxPause[class]++
 	}
 	s.event(e)
-	p.told[class] = told{paused: on, period: period, refresh: s.now + s.cfg.Refresh}
+	p.announced[class] = announcement{paused: on, period: period, refresh: s.now + s.cfg.Refresh}
 }

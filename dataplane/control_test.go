@@ -154,9 +154,9 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// What a port owes leaves in the order in which it was owed; one pause a class is
+// Control frames leave in the order in which they were asked for; one pause a class is
 // enough.
-func TestOwedOrder(t *testing.T) {
+func TestControlOrder(t *testing.T) {
 	s := newTestSwitch(t, 2, nil)
 	s.det.label = func(b detect.Bucket) itsyhdr.TLV { return label(uint16(b.Class)) }
 	s.det.Send(0, label(101))
@@ -170,7 +170,7 @@ func TestOwedOrder(t *testing.T) {
 	s.wantMessage(0, label(101))
 	s.wantPause(0, 3, 1, label(3))
 	s.wantMessage(0, label(102))
-	s.det.Repause(detect.Bucket{Port: 0, Class: 3}) // its pause has left: owed anew
+	s.det.Repause(detect.Bucket{Port: 0, Class: 3}) // its pause has left: another one
 	s.wantPause(0, 4, 1, label(4))
 	s.wantMessage(0, label(103))
 	s.wantPause(0, 3, 1, label(3))
@@ -226,19 +226,19 @@ func TestMessageQueueBound(t *testing.T) {
 	s.wantDrop(0, OddMessageQueue)
 }
 
-// TestOwedAgainstModel compares the ring with a slice.
-func TestOwedAgainstModel(t *testing.T) {
+// TestControlQueueAgainstModel compares the ring with a slice.
+func TestControlQueueAgainstModel(t *testing.T) {
 	seed := testseed.New(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
-	var o owed
-	var model []owedItem
+	var o controlQueue
+	var model []controlItem
 	for step := range 50_000 {
 		// The load drifts, so that the ring fills, wraps and runs empty.
 		if fill := 50 + 20*(step/1500%2*2-1); rng.IntN(100) < fill {
 			if rng.IntN(4) == 0 {
 				c := unit.Priority(rng.IntN(8))
 				o.pause(c)
-				it := owedItem{isPause: true, msg: itsyhdr.TLV{Class: c}}
+				it := controlItem{isPause: true, msg: itsyhdr.TLV{Class: c}}
 				if !slices.Contains(model, it) {
 					model = append(model, it)
 				}
@@ -249,7 +249,7 @@ func TestOwedAgainstModel(t *testing.T) {
 						messages++
 					}
 				}
-				it := owedItem{msg: label(uint16(step))}
+				it := controlItem{msg: label(uint16(step))}
 				if got, want := o.message(it), messages < messagesMax; got != want {
 					t.Fatalf("seed %d, step %d: message taken: %v with %d waiting", seed, step, got, messages)
 				} else if got {
@@ -263,7 +263,7 @@ func TestOwedAgainstModel(t *testing.T) {
 			model = model[1:]
 		}
 		if o.n != len(model) {
-			t.Fatalf("seed %d, step %d: %d owed, want %d", seed, step, o.n, len(model))
+			t.Fatalf("seed %d, step %d: %d wait, want %d", seed, step, o.n, len(model))
 		}
 	}
 }

@@ -106,7 +106,7 @@ func TestNoAllocs(t *testing.T) {
 		}},
 		{"messages", nil, func(t *testing.T, l *loop) {
 			l.s.Receive(l.now, 1, l.parsed(messageFrame))
-			l.s.Send(1, label(1))
+			actions{l.s}.Send(1, label(1))
 			l.want(t, l.transmit(1), 1)
 		}},
 		{"malformed", nil, func(t *testing.T, l *loop) { l.s.Receive(l.now, 1, l.parsed(pauseFrame[:59])) }},

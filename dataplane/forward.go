@@ -3,7 +3,6 @@ package dataplane
 import (
 	"softswitch/buffer"
 	"softswitch/detect"
-	"softswitch/event"
 	"softswitch/internal/ether"
 	"softswitch/unit"
 )
@@ -38,7 +37,7 @@ func (s *Switch) route(in unit.Port, f *buffer.Frame) {
 	case e.subnet >= 0:
 		s.deliver(f, int(e.subnet))
 	default:
-		out := e.pick(in, f.Info.Hash, s.cfg.HashSeed, s.ports[in].measured.avoid)
+		out := e.pick(in, f.Info.Hash, s.cfg.HashSeed, s.ports[in].acted.avoid)
 		if out == unit.NoPort {
 			s.drop(f, DropNoPort)
 			return
@@ -119,7 +118,7 @@ func (s *Switch) flood(f *buffer.Frame, outs unit.PortSet) {
 		s.drop(f, DropResponse)
 		return
 	}
-	if ok, xoff := s.admit(f, s.ports[outs.First()].measured.lossy); ok {
+	if ok, xoff := s.admit(f, s.ports[outs.First()].acted.lossy); ok {
 		s.pushAll(f, outs, xoff)
 	}
 }
@@ -145,7 +144,7 @@ func (s *Switch) pushAll(f *buffer.Frame, outs unit.PortSet, xoff bool) {
 // enqueue admits a frame and puts it into the queue of one port.
 func (s *Switch) enqueue(f *buffer.Frame, out unit.Port) {
 	s.setClass(f, s.outClass(f, out))
-	m := &s.ports[out].measured
+	m := &s.ports[out].acted
 	if m.discard.Has(f.OutClass) {
 		s.ports[out].count.TxDropped[f.OutClass]++
 		s.drop(f, DropResponse)
@@ -206,9 +205,7 @@ func (s *Switch) push(f *buffer.Frame, out unit.Port, xoff bool) {
 	if xoff {
 		s.pauseBucket(bucket, queue)
 	} else if p.paused.Has(c) {
-		if on, _ := s.mmu.XOFF(f.In, f.InClass); on {
-			s.eventHeld(bucket, queue, held, held-f.Len)
-		}
+		s.heldRose(bucket, queue, held, held-f.Len)
 	}
 }
 
@@ -227,18 +224,5 @@ func (s *Switch) pushLossy(f *buffer.Frame, out unit.Port) {
 		s.drop(f, DropLossyPort)
 	default:
 		s.drop(f, DropLossyQueue)
-	}
-}
-
-// eventHeld logs that a bucket that is XOFF now holds bytes in a paused queue
-// where it held before before, and that the edge became strong by it.
-func (s *Switch) eventHeld(b detect.Bucket, q detect.Queue, held, before int) {
-	xon := s.mmu.XON(b.Port, b.Class)
-	e := event.Event{Port: b.Port, Class: b.Class, Out: q.Port, OutClass: q.Class, Bytes: int32(held), Limit: int32(xon)}
-	e.Type = event.Held
-	s.event(e)
-	if held > xon && before <= xon {
-		e.Type = event.StrongCreated
-		s.event(e)
 	}
 }

@@ -20,6 +20,8 @@ import (
 // as a script. Its clock stands still until the script says advance.
 type testSwitch struct {
 	*Switch
+	view
+	actions
 	t      testing.TB
 	now    unit.Time
 	det    *recorder
@@ -68,6 +70,7 @@ func newTestSwitch(t testing.TB, n int, change func(c *Config)) *testSwitch {
 	if s.Switch, err = NewSwitch(c); err != nil {
 		t.Fatal(err)
 	}
+	s.view, s.actions = view{s.Switch}, actions{s.Switch}
 	s.lent = make([][]*buffer.Frame, n)
 	s.counts = make([]PortCounters, n)
 	for p := range unit.Port(n) {
@@ -78,6 +81,10 @@ func newTestSwitch(t testing.TB, n int, change func(c *Config)) *testSwitch {
 	t.Cleanup(s.wantDrained)
 	return s
 }
+
+// Ports and LinkUp are the switch's, and its view's.
+func (s *testSwitch) Ports() int              { return s.Switch.Ports() }
+func (s *testSwitch) LinkUp(p unit.Port) bool { return s.Switch.LinkUp(p) }
 
 // --- verbs ---
 

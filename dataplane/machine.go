@@ -31,8 +31,8 @@ type Machine interface {
 	// Work returns and clears the set of ports that have something to send, and
 	// appends to ev and clears the events since the last call.
 	Work(ev []event.Event) (ready unit.PortSet, _ []event.Event)
-	// Urgent is the set of ports that owe their far end a pause or a message: what is
-	// ready leaves through these first.
+	// Urgent is the set of ports that have a pause or a message to send: what is ready
+	// leaves through these first.
 	Urgent() unit.PortSet
 	// Parse fills in f.Info from f.Data. It reads and changes nothing else, so a
 	// driver may call it without the exclusion that the other calls need.

@@ -1,23 +1,25 @@
 package dataplane
 
 import (
+	"math/bits"
+
 	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/itsyhdr"
 	"softswitch/unit"
 )
 
-// pauseBucket is what follows when a frame that was queued in cause made b XOFF.
+// pauseBucket pauses the upstream of b, which a frame that was queued in cause made XOFF.
 func (s *Switch) pauseBucket(b detect.Bucket, cause detect.Queue) {
 	bytes, _ := s.mmu.Bytes(b.Port, b.Class)
 	_, period := s.mmu.XOFF(b.Port, b.Class)
 	s.event(event.Event{Type: event.XOFF, Port: b.Port, Class: b.Class, Out: cause.Port, OutClass: cause.Class, Period: period, Bytes: int32(bytes), Limit: int32(s.mmu.XON(b.Port, b.Class))})
 	s.eachHeld(b, func(q detect.Queue, held int) { s.eventHeld(b, q, held, 0) })
 	s.detector.XOFF(s.now, b, cause)
-	s.owePause(b.Port, b.Class)
+	s.sendPause(b.Port, b.Class)
 }
 
-// resumeBucket is what follows when a bucket fell to its XON threshold.
+// resumeBucket resumes the upstream of a bucket that fell to its XON threshold.
 func (s *Switch) resumeBucket(in unit.Port, class unit.Priority) {
 	b := detect.Bucket{Port: in, Class: class}
 	s.eachHeld(b, func(q detect.Queue, held int) { s.eventWeak(b, q, held) })
@@ -25,33 +27,14 @@ func (s *Switch) resumeBucket(in unit.Port, class unit.Priority) {
 	_, period := s.mmu.XOFF(in, class)
 	s.event(event.Event{Type: event.XON, Port: in, Class: class, Period: period, Bytes: int32(bytes), Limit: int32(s.mmu.XON(in, class))})
 	s.detector.XON(s.now, b)
-	s.owePause(in, class)
-}
-
-// eachHeld calls fn for every paused queue in which b holds bytes.
-func (s *Switch) eachHeld(b detect.Bucket, fn func(q detect.Queue, held int)) {
-	for out := range s.ports {
-		for set := s.ports[out].paused; set != 0; set &= set - 1 {
-			q := detect.Queue{Port: unit.Port(out), Class: first(set)}
-			if held := s.mmu.Held(b.Port, b.Class, q.Port, q.Class); held > 0 {
-				fn(q, held)
-			}
-		}
-	}
-}
-
-// eventWeak logs that the edge from b to q, if it was strong, is no more.
-func (s *Switch) eventWeak(b detect.Bucket, q detect.Queue, held int) {
-	if xon := s.mmu.XON(b.Port, b.Class); held > xon {
-		s.event(event.Event{Type: event.StrongRemoved, Port: b.Port, Class: b.Class, Out: q.Port, OutClass: q.Class, Bytes: int32(held), Limit: int32(xon)})
-	}
+	s.sendPause(in, class)
 }
 
 // startPause puts a pause in force at q, or prolongs the one that is. A pause of
 // another period means that the resume between them was lost: it counts as one.
 func (s *Switch) startPause(q detect.Queue, until unit.Time, t itsyhdr.TLV, hasPeriod bool) {
 	p := &s.ports[q.Port]
-	if p.measured.deaf().Has(q.Class) {
+	if p.acted.ignoring().Has(q.Class) {
 		return
 	}
 	z := &p.pauses[q.Class]
@@ -81,28 +64,13 @@ func (s *Switch) endPause(out unit.Port, class unit.Priority, how event.Type) {
 	q := detect.Queue{Port: out, Class: class}
 	s.eachWaiting(q, func(b detect.Bucket, held int) { s.eventWeak(b, q, held) })
 	p.paused &^= 1 << class
-	p.measured.force &^= 1 << class // it was for this pause
+	p.acted.force &^= 1 << class // it was for this pause
 	lasted := s.now - p.pauses[class].since
 	p.count.PausedTime[class] += lasted
 	p.count.LastPause[class] = LastPause{Start: p.pauses[class].since, Time: lasted}
 	s.event(event.Event{Type: how, Out: out, OutClass: class, Period: p.pauses[class].period, HasPeriod: p.pauses[class].hasPeriod})
 	s.ready.Add(out)
 	s.detector.Resume(s.now, q, how == event.Expired)
-}
-
-// eachWaiting calls fn for every bucket that is XOFF and holds bytes in q.
-func (s *Switch) eachWaiting(q detect.Queue, fn func(b detect.Bucket, held int)) {
-	for in := range s.ports {
-		for set := s.lossless; set != 0; set &= set - 1 {
-			b := detect.Bucket{Port: unit.Port(in), Class: first(set)}
-			if on, _ := s.mmu.XOFF(b.Port, b.Class); !on {
-				continue
-			}
-			if held := s.mmu.Held(b.Port, b.Class, q.Port, q.Class); held > 0 {
-				fn(b, held)
-			}
-		}
-	}
 }
 
 // expire ends the pauses of a port that ran out, and returns when the next does.
@@ -121,37 +89,42 @@ func (s *Switch) expire(out unit.Port) (next unit.Time) {
 	return next
 }
 
-// oweRefreshes makes the port owe the pauses that are due to be repeated.
-func (s *Switch) oweRefreshes(in unit.Port) {
+// sendRefreshes lets the port repeat the pauses that are due.
+func (s *Switch) sendRefreshes(in unit.Port) {
 	p := &s.ports[in]
 	for set := s.lossless; set != 0; set &= set - 1 {
-		if c := first(set); p.told[c].paused && p.told[c].refresh <= s.now {
-			s.owePause(in, c)
+		if c := first(set); p.announced[c].paused && p.announced[c].refresh <= s.now {
+			s.sendPause(in, c)
 		}
 	}
 }
 
 // nextRefresh is when the next pause of the port is to be repeated, without those
-// that are owed already.
+// that wait to be sent already.
 func (s *Switch) nextRefresh(in unit.Port) unit.Time {
 	p := &s.ports[in]
 	next := unit.Never
 	for set := s.lossless; set != 0; set &= set - 1 {
-		if t := &p.told[first(set)]; t.paused && t.refresh > s.now {
+		if t := &p.announced[first(set)]; t.paused && t.refresh > s.now {
 			next = min(next, t.refresh)
 		}
 	}
 	return next
 }
 
-// owePause makes port in owe its far end a pause or resume frame for class: which
-// of them is decided when the frame leaves.
-func (s *Switch) owePause(in unit.Port, class unit.Priority) {
+// sendPause lets port in send a pause or resume frame for class: which of them is
+// decided when the frame leaves.
+func (s *Switch) sendPause(in unit.Port, class unit.Priority) {
 	p := &s.ports[in]
 	if !p.up || p.cfg.FacesStack {
 		return
 	}
-	p.owed.pause(class)
+	p.control.pause(class)
 	s.urgent.Add(in)
 	s.ready.Add(in)
+}
+
+// first is the lowest class of a set that is not empty.
+func first(set unit.ClassSet) unit.Priority {
+	return unit.Priority(bits.TrailingZeros8(uint8(set)))
 }

@@ -113,7 +113,7 @@ func TestPauseIsStateNotEvent(t *testing.T) {
 	fs := several(5, 0, 1, 3)
 	s.receive(0, fs[:4]...)
 	s.wantData(1, fs[0])
-	s.wantResume(0, 3, 1) // XOFF was never told: one frame says all
+	s.wantResume(0, 3, 1) // XOFF was never announced: one frame says all
 	s.wantNothing(0)
 	s.receive(0, fs[0])
 	s.wantData(1, fs[1])

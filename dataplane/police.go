@@ -74,7 +74,8 @@ func (s *Switch) countPoliced(p *port, f *buffer.Frame) {
 }
 
 // Police drops frames of a flow above a rate.
-func (s *Switch) Police(in unit.Port, flow detect.FlowID, rate unit.Rate) bool {
+func (a actions) Police(in unit.Port, flow detect.FlowID, rate unit.Rate) bool {
+	s := a.s
 	p := &s.ports[in]
 	at := slices.IndexFunc(p.policers, func(l policer) bool { return !l.fixed && l.flow == flow })
 	switch {

@@ -168,10 +168,10 @@ func setDSCP(p ether.IPv4, dscp uint8) {
 // class as by the first of them, and is charged to its bucket as there.
 func (s *Switch) sameAccount(f *buffer.Frame, outs unit.PortSet) (same unit.PortSet) {
 	c := s.outClass(f, outs.First())
-	lossy := s.ports[outs.First()].measured.lossy.Has(c)
+	lossy := s.ports[outs.First()].acted.lossy.Has(c)
 	for ; outs != 0; outs &= outs - 1 {
 		out := outs.First()
-		if s.outClass(f, out) == c && s.ports[out].measured.lossy.Has(c) == lossy {
+		if s.outClass(f, out) == c && s.ports[out].acted.lossy.Has(c) == lossy {
 			same.Add(out)
 		}
 	}

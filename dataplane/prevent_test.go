@@ -274,7 +274,7 @@ func TestRandomRewrites(t *testing.T) {
 				}
 			}
 			s.log = nil
-			if diff := m.diff(s.Switch); diff != "" && s.flooded == 0 {
+			if diff := m.diff(s.view); diff != "" && s.flooded == 0 {
 				t.Fatalf("seed %d, step %d: %s", seed, step, diff)
 			}
 		}

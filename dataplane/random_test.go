@@ -294,7 +294,7 @@ func (c *chaos) check() {
 	}
 	c.checkAccounts()
 	c.holdsAgree()
-	c.checkTold()
+	c.checkAnnounced()
 }
 
 // checkAccounts counts bytes, slots and frames anew.
@@ -382,17 +382,17 @@ func (c *chaos) checkFrames(queued int) {
 	}
 }
 
-// checkTold wants the far end of each port to know each bucket's state, or to be
-// owed it.
-func (c *chaos) checkTold() {
+// checkAnnounced wants the far end of each port to know each bucket's state, or a frame
+// that says it to wait.
+func (c *chaos) checkAnnounced() {
 	c.t.Helper()
 	for i := range c.ports {
 		p := &c.ports[i]
 		for cl := range unit.Priority(unit.Priorities) {
 			on, period := c.MMU().XOFF(unit.Port(i), cl)
-			told := p.told[cl]
-			if p.up && !p.owed.pauses.Has(cl) && (told.paused != on || on && told.period != period) {
-				c.t.Fatalf("%s: bucket %d.%d is XOFF %v period %d, the far end was told %v %d and is owed nothing", c.where, i, cl, on, period, told.paused, told.period)
+			known := p.announced[cl]
+			if p.up && !p.control.pauses.Has(cl) && (known.paused != on || on && known.period != period) {
+				c.t.Fatalf("%s: bucket %d.%d is XOFF %v period %d, the far end knows %v %d and no frame waits", c.where, i, cl, on, period, known.paused, known.period)
 			}
 		}
 	}

@@ -24,7 +24,7 @@ func (s *Switch) Receive(now unit.Time, in unit.Port, fs []*buffer.Frame) {
 			s.receiveMessage(in, f)
 		default:
 			c := f.Info.Class
-			if p.measured.discard.Has(c) {
+			if p.acted.discard.Has(c) {
 				p.count.RxDropped[c]++
 				s.drop(f, DropResponse)
 				continue

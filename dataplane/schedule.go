@@ -3,6 +3,8 @@ package dataplane
 import (
 	"math/bits"
 
+	"softswitch/buffer"
+	"softswitch/detect"
 	"softswitch/unit"
 )
 
@@ -48,4 +50,40 @@ func (p *port) pickWeighted(set unit.ClassSet, weights *[unit.Priorities]int) un
 			p.deficit[p.turn] += weights[p.turn] * quantumBytes
 		}
 	}
+}
+
+// sendable are the classes of which a frame may leave.
+func (p *port) sendable() unit.ClassSet {
+	m := &p.acted
+	set := p.backlog &^ (p.paused &^ m.force)
+	for odd := set & (m.restrict | m.force); odd != 0; odd &= odd - 1 {
+		if c := first(odd); p.next(c) == nil {
+			set &^= 1 << c
+		}
+	}
+	return set
+}
+
+// next is the frame of class c that leaves next, nil if none may.
+func (p *port) next(c unit.Priority) *buffer.Frame {
+	f := p.queues[c].Head()
+	if b, reserved := p.reservedFor(c); reserved {
+		for f != nil && (f.In != b.Port || f.InClass != b.Class) {
+			f = f.Next()
+		}
+	}
+	return f
+}
+
+// reservedFor is the bucket whose frames alone may leave the queue of class c, if it is
+// reserved.
+func (p *port) reservedFor(c unit.Priority) (b detect.Bucket, reserved bool) {
+	m := &p.acted
+	switch {
+	case (m.force & p.paused).Has(c):
+		return m.forced[c], true
+	case m.restrict.Has(c):
+		return m.only[c], true
+	}
+	return b, false
 }

@@ -7,7 +7,7 @@ import (
 
 // Sent takes back frames that Transmit lent: they left, or the wire lost them.
 // Their bytes are released, and a bucket that falls to its XON threshold makes
-// its port owe a resume.
+// its port send a resume.
 func (s *Switch) Sent(now unit.Time, _ unit.Port, fs []*buffer.Frame) {
 	s.now = now
 	for _, f := range fs {

@@ -12,9 +12,8 @@ import (
 	"softswitch/unit"
 )
 
-// Switch is the switch's state. It implements Machine, and detect.View and
-// detect.Actions for its detector. NewSwitch makes one; the zero value is not
-// usable.
+// Switch is the switch's state. It implements Machine. Its detector alone may act on
+// it (detect.Actions). NewSwitch makes one; the zero value is not usable.
 type Switch struct {
 	cfg      Config
 	ports    []port
@@ -37,7 +36,7 @@ type Switch struct {
 
 	now    unit.Time
 	ready  unit.PortSet
-	urgent unit.PortSet // ports with owed.n > 0
+	urgent unit.PortSet // ports with control frames to send
 	events []event.Event
 }
 
@@ -55,16 +54,16 @@ type port struct {
 	deficit [unit.Priorities]int
 	turn    unit.Priority // the class whose turn the deficit round robin is at
 
-	// What measures have changed of the queues; see measure.go.
-	measured measured
+	acted acted // what actions have changed; see actions.go
 
 	wire pacer.Wire // of the egress
 
 	policers []policer // of what comes in
 
-	// What this port owes its far end: pauses for its ingress, and messages.
-	owed owed
-	told [unit.Priorities]told
+	// What this port has to tell its far end, pauses for its ingress and messages, and
+	// what its last pause or resume frame announced.
+	control   controlQueue
+	announced [unit.Priorities]announcement
 
 	count PortCounters
 }
@@ -77,8 +76,8 @@ type pause struct {
 	label        itsyhdr.TLV // that the latest pause frame carried
 }
 
-// told is what the far end was last told of an ingress class.
-type told struct {
+// announcement is the state of an ingress class that the far end knows.
+type announcement struct {
 	paused  bool
 	period  uint8
 	refresh unit.Time // when to repeat the pause
@@ -128,10 +127,18 @@ func NewSwitch(cfg Config) (*Switch, error) {
 	s.setLimits(cfg.Limits)
 	s.detector = detect.None{}
 	if cfg.Detector != nil {
-		s.detector = cfg.Detector(s, s)
+		s.Exchange(cfg.Detector)
 	}
-	s.peer, _ = s.detector.(detect.Peer)
 	return s, nil
+}
+
+// Exchange puts another detector in the place of the switch's own. It has not been told
+// of what happened before: it has to be one that looks up what it needs, as a watchdog
+// does. What its predecessor did to the switch stays as it is.
+func (s *Switch) Exchange(f detect.Factory) {
+	s.detector = f(view{s}, actions{s})
+	s.peer, _ = s.detector.(detect.Peer)
+	s.armed = unit.Never
 }
 
 // Ports is the number of ports.
@@ -160,7 +167,7 @@ func (s *Switch) Work(ev []event.Event) (unit.PortSet, []event.Event) {
 	return ready, ev
 }
 
-// Urgent is the set of ports that owe their far end a pause or a message.
+// Urgent is the set of ports that have a pause or a message to send.
 func (s *Switch) Urgent() unit.PortSet { return s.urgent }
 
 // SetLink takes note of a link's state. A link that goes down loses what waits
@@ -179,7 +186,7 @@ func (s *Switch) SetLink(now unit.Time, n unit.Port, up bool) {
 		s.event(event.Event{Type: event.LinkUp, Port: n})
 		for c := range unit.Priority(unit.Priorities) {
 			if on, _ := s.mmu.XOFF(n, c); on {
-				s.owePause(n, c)
+				s.sendPause(n, c)
 			}
 		}
 	} else {
@@ -197,9 +204,9 @@ func (s *Switch) SetLink(now unit.Time, n unit.Port, up bool) {
 // forgets the stations that were reached by it.
 func (s *Switch) flush(n unit.Port) {
 	p := &s.ports[n]
-	p.measured.linkDown()
+	p.acted.linkDown()
 	for c := range unit.Priority(unit.Priorities) {
-		p.told[c] = told{}
+		p.announced[c] = announcement{}
 		if p.paused.Has(c) {
 			s.endPause(n, c, event.Expired)
 		}
@@ -208,7 +215,7 @@ func (s *Switch) flush(n unit.Port) {
 			s.drop(f, DropLinkDown)
 		}
 	}
-	p.owed.clear()
+	p.control.clear()
 	s.urgent.Remove(n)
 	p.wire.LinkDown()
 	s.macs.forget(n)

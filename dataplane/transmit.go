@@ -6,8 +6,7 @@ import (
 	"softswitch/unit"
 )
 
-// Transmit lends what leaves through out now: first what the port owes its far
-// end, then frames of the queues that are not paused, as far as the pacer allows.
+// Transmit lends what leaves through out now: first pauses and messages, then frames of the queues that are not paused, as far as the pacer allows.
 // next is the earliest of: the wire is free, a pause expires, a pause is to be
 // repeated, and at one port the detector's deadline.
 func (s *Switch) Transmit(now unit.Time, out unit.Port, fs []*buffer.Frame) (n int, next unit.Time) {
@@ -20,16 +19,16 @@ func (s *Switch) Transmit(now unit.Time, out unit.Port, fs []*buffer.Frame) (n i
 		s.detector.Tick(now)
 	}
 	next = s.expire(out)
-	s.oweRefreshes(out)
+	s.sendRefreshes(out)
 	p.wire.Begin(now, p.cfg.Rate, s.cfg.Granularity)
 	n = s.transmitControl(out, fs)
 	n += s.transmitData(out, fs[n:])
-	if p.owed.n > 0 || p.sendable() != 0 {
+	if p.control.n > 0 || p.sendable() != 0 {
 		p.wire.Wait()
 		if p.wire.Ready(now) {
 			return n, now // the batch was the limit, not the wire
 		}
-		if p.owed.n > 0 {
+		if p.control.n > 0 {
 			next = min(next, max(now, p.wire.At()-s.cfg.Granularity))
 		}
 		next = min(next, unit.NextTick(p.wire.At(), s.cfg.Granularity))
@@ -54,11 +53,11 @@ func (s *Switch) armDetector() {
 	}
 }
 
-// transmitControl lends owed pauses and messages. They need the wire like any
+// transmitControl lends pauses and messages. They need the wire like any
 // frame; a driver that is not exact need not wait for it.
 func (s *Switch) transmitControl(out unit.Port, fs []*buffer.Frame) (n int) {
 	p := &s.ports[out]
-	for n < len(fs) && p.owed.n > 0 && p.wire.Ready(s.now+s.cfg.Granularity) {
+	for n < len(fs) && p.control.n > 0 && p.wire.Ready(s.now+s.cfg.Granularity) {
 		f := s.pool.Get()
 		if f == nil {
 			panic("dataplane: no slot for a control frame: the reserve is gone")
@@ -68,7 +67,7 @@ func (s *Switch) transmitControl(out unit.Port, fs []*buffer.Frame) (n int) {
 		fs[n] = f
 		n++
 	}
-	if p.owed.n == 0 {
+	if p.control.n == 0 {
 		s.urgent.Remove(out)
 	}
 	return n
@@ -82,7 +81,7 @@ func (s *Switch) transmitData(out unit.Port, fs []*buffer.Frame) (n int) {
 			break
 		}
 		f := s.pop(out, c)
-		p.measured.spend(c, p.paused, f.Len)
+		p.acted.spend(c, p.paused, f.Len)
 		p.count.TxFrames[c]++
 		p.count.TxBytes[c] += uint64(f.Len)
 		p.wire.Send(p.cfg.Rate.FrameTime(f.Len))
@@ -95,7 +94,7 @@ func (s *Switch) transmitData(out unit.Port, fs []*buffer.Frame) (n int) {
 // pop takes the frame of a queue that is to leave next, and out of M.
 func (s *Switch) pop(out unit.Port, c unit.Priority) *buffer.Frame {
 	p := &s.ports[out]
-	if b, some := p.of(c); some {
+	if b, reserved := p.reservedFor(c); reserved {
 		return s.popped(out, c, p.queues[c].PopOf(b.Port, b.Class))
 	}
 	return s.popped(out, c, p.queues[c].Pop())
@@ -117,7 +116,7 @@ func (s *Switch) popped(out unit.Port, c unit.Priority, f *buffer.Frame) *buffer
 			f.Orig().Waiting.Remove(out)
 		}
 		held := s.mmu.Hold(f.In, f.InClass, out, c, -f.Len)
-		if p.paused.Has(c) { // a measure took it out
+		if p.paused.Has(c) { // an action took it out
 			s.heldFell(detect.Bucket{Port: f.In, Class: f.InClass}, detect.Queue{Port: out, Class: c}, held, held+f.Len)
 		}
 	}

@@ -1,45 +1,53 @@
 package dataplane
 
 import (
-	"fmt"
+	"cmp"
+	"slices"
 
 	"softswitch/detect"
-	"softswitch/event"
-	"softswitch/itsyhdr"
 	"softswitch/unit"
 )
 
-// The switch as its detector sees it (detect.View) and what the detector may ask
-// of it (detect.Actions).
+// view is the switch as its detector sees it.
+type view struct{ s *Switch }
+
+var _ detect.View = view{}
+
+// View is the facts of the switch, for reading between calls.
+func (s *Switch) View() detect.View { return view{s} }
 
 // Self is the switch's number.
-func (s *Switch) Self() unit.NodeID { return s.cfg.ID }
+func (v view) Self() unit.NodeID { return v.s.cfg.ID }
+
+// Ports is the number of ports.
+func (v view) Ports() int { return v.s.Ports() }
 
 // Lossless is the set of lossless classes.
-func (s *Switch) Lossless() unit.ClassSet { return s.lossless }
+func (v view) Lossless() unit.ClassSet { return v.s.lossless }
 
 // FacesHost reports whether the far end of p is a host.
-func (s *Switch) FacesHost(p unit.Port) bool { return s.ports[p].cfg.FacesHost }
+func (v view) FacesHost(p unit.Port) bool { return v.s.ports[p].cfg.FacesHost }
 
 // XOFF reports whether b pauses its upstream, and its period.
-func (s *Switch) XOFF(b detect.Bucket) (on bool, period uint8) { return s.mmu.XOFF(b.Port, b.Class) }
+func (v view) XOFF(b detect.Bucket) (on bool, period uint8) { return v.s.mmu.XOFF(b.Port, b.Class) }
 
 // Paused reports whether a pause is in force at q.
-func (s *Switch) Paused(q detect.Queue) bool { return s.ports[q.Port].paused.Has(q.Class) }
+func (v view) Paused(q detect.Queue) bool { return v.s.ports[q.Port].paused.Has(q.Class) }
 
 // Held is M(b, q) in bytes.
-func (s *Switch) Held(b detect.Bucket, q detect.Queue) int {
-	return s.mmu.Held(b.Port, b.Class, q.Port, q.Class)
+func (v view) Held(b detect.Bucket, q detect.Queue) int {
+	return v.s.mmu.Held(b.Port, b.Class, q.Port, q.Class)
 }
 
 // HeldIn is the bytes of b in the queues of its class at the ports out, each frame
 // once.
-func (s *Switch) HeldIn(b detect.Bucket, out unit.PortSet) (n int) {
+func (v view) HeldIn(b detect.Bucket, out unit.PortSet) (n int) {
+	s := v.s
 	for rest := out; rest != 0; rest &= rest - 1 {
 		p := rest.First()
 		held := s.mmu.Held(b.Port, b.Class, p, b.Class)
 		if held > 0 && s.flooded > 0 {
-			held = s.heldFirst(b, p, out)
+			held = v.heldFirst(b, p, out)
 		}
 		n += held
 	}
@@ -48,8 +56,8 @@ func (s *Switch) HeldIn(b detect.Bucket, out unit.PortSet) (n int) {
 
 // heldFirst is the bytes of b in the queue of port at, without the flooded frames
 // that wait in a queue of a lower port of out too.
-func (s *Switch) heldFirst(b detect.Bucket, at unit.Port, out unit.PortSet) (n int) {
-	for f := s.ports[at].queues[b.Class].Head(); f != nil; f = f.Next() {
+func (v view) heldFirst(b detect.Bucket, at unit.Port, out unit.PortSet) (n int) {
+	for f := v.s.ports[at].queues[b.Class].Head(); f != nil; f = f.Next() {
 		if f.In != b.Port || f.InClass != b.Class || !f.Orig().Charged {
 			continue
 		}
@@ -60,64 +68,105 @@ func (s *Switch) heldFirst(b detect.Bucket, at unit.Port, out unit.PortSet) (n i
 	return n
 }
 
+// XON is the resume threshold in bytes.
+func (v view) XON(b detect.Bucket) int { return v.s.mmu.XON(b.Port, b.Class) }
+
 // Lapsed reports whether the last pause frame of b, which is XOFF, left so long ago
 // that the pause may have run out: an eighth of its time is left for the frame that
 // is to prolong it.
-func (s *Switch) Lapsed(b detect.Bucket) bool {
+func (v view) Lapsed(b detect.Bucket) bool {
+	s := v.s
 	p := &s.ports[b.Port]
-	t := &p.told[b.Class]
+	t := &p.announced[b.Class]
 	lasts := p.cfg.Rate.QuantaTime(s.cfg.Quanta)
 	return !t.paused || s.now-(t.refresh-s.cfg.Refresh) > lasts-lasts/8
 }
 
+// Charged is A(b) in bytes.
+func (v view) Charged(b detect.Bucket) int {
+	n, _ := v.s.mmu.Bytes(b.Port, b.Class)
+	return n
+}
+
+// Backlog is the bytes that wait in q.
+func (v view) Backlog(q detect.Queue) int { return v.s.ports[q.Port].queues[q.Class].Bytes() }
+
+// Left is the bytes that have left q.
+func (v view) Left(q detect.Queue) uint64 { return v.s.ports[q.Port].count.TxBytes[q.Class] }
+
+// PausesSeen is the number of pause frames that came for q.
+func (v view) PausesSeen(q detect.Queue) uint64 { return v.s.ports[q.Port].count.RxPause[q.Class] }
+
+// Frames is what q's port and class have counted.
+func (v view) Frames(q detect.Queue) detect.Frames {
+	k := &v.s.ports[q.Port].count
+	return detect.Frames{Tx: k.TxFrames[q.Class], TxDropped: k.TxDropped[q.Class], Rx: k.RxFrames[q.Class], RxDropped: k.RxDropped[q.Class]}
+}
+
+// LinkUp reports whether the link of p is up.
+func (v view) LinkUp(p unit.Port) bool { return v.s.LinkUp(p) }
+
+// Rate is a port's rate.
+func (v view) Rate(p unit.Port) unit.Rate { return v.s.ports[p].cfg.Rate }
+
+// MTU is the longest frame.
+func (v view) MTU() int { return v.s.cfg.mtu() }
+
+// Flows appends the flows that wait in q.
+func (v view) Flows(dst []detect.Flow, q detect.Queue) []detect.Flow {
+	from := len(dst)
+	for f := v.s.ports[q.Port].queues[q.Class].Head(); f != nil; f = f.Next() {
+		if isIPv4(f) {
+			dst = append(dst, detect.Flow{ID: detect.FlowID(f.Info.Hash), In: f.In, Bytes: f.Len})
+		}
+	}
+	flows := mergeFlows(dst[from:])
+	slices.SortFunc(flows, func(a, b detect.Flow) int { return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), compareFlows(a, b)) })
+	return dst[:from+len(flows)]
+}
+
+func compareFlows(a, b detect.Flow) int {
+	return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.In, b.In))
+}
+
+// mergeFlows adds up what is of the same flow, in place. It sorts, since a queue may
+// hold as many flows as frames.
+func mergeFlows(flows []detect.Flow) []detect.Flow {
+	slices.SortFunc(flows, compareFlows)
+	n := 0
+	for _, f := range flows {
+		if n > 0 && compareFlows(flows[n-1], f) == 0 {
+			flows[n-1].Bytes += f.Bytes
+			continue
+		}
+		flows[n] = f
+		n++
+	}
+	return flows[:n]
+}
+
+// Reroutable reports whether all frames of in that wait in q have another way.
+func (v view) Reroutable(in unit.Port, q detect.Queue) bool {
+	s := v.s
+	some := false
+	for f := s.ports[q.Port].queues[q.Class].Head(); f != nil; f = f.Next() {
+		if in != unit.NoPort && f.In != in {
+			continue
+		}
+		e := s.fib.lookup(f.Info.DstIP)
+		if !s.routed || e == nil || e.subnet >= 0 {
+			return false
+		}
+		ways := e.active
+		ways.Remove(q.Port)
+		ways.Remove(f.In)
+		if ways == 0 {
+			return false
+		}
+		some = true
+	}
+	return some
+}
+
 // Hop is the longest that a pause usually takes to the next switch.
-func (s *Switch) Hop() unit.Time { return s.hop }
-
-// XON is the resume threshold in bytes.
-func (s *Switch) XON(b detect.Bucket) int { return s.mmu.XON(b.Port, b.Class) }
-
-// Repause sends a pause frame for b now, if b is XOFF.
-func (s *Switch) Repause(b detect.Bucket) {
-	if on, _ := s.mmu.XOFF(b.Port, b.Class); on {
-		s.owePause(b.Port, b.Class)
-	}
-}
-
-// Send sends t out of port p as a one-hop message.
-func (s *Switch) Send(p unit.Port, t itsyhdr.TLV) bool {
-	return s.send(p, owedItem{msg: t})
-}
-
-// SendFrame sends a payload out of port p as a one-hop message.
-func (s *Switch) SendFrame(p unit.Port, payload []byte) bool {
-	if len(payload) > detect.PayloadMax {
-		panic(fmt.Sprintf("dataplane: a message of %d bytes, want at most %d", len(payload), detect.PayloadMax))
-	}
-	return s.send(p, owedItem{payload: string(payload)})
-}
-
-func (s *Switch) send(p unit.Port, it owedItem) bool {
-	if !s.ports[p].up || !s.ports[p].owed.message(it) {
-		s.ports[p].count.Drops[OddMessageQueue]++
-		return false
-	}
-	s.ready.Add(p)
-	s.urgent.Add(p)
-	return true
-}
-
-// Report logs a declared deadlock.
-func (s *Switch) Report(f detect.Finding) {
-	s.event(event.Event{
-		Type: event.Deadlock, Port: f.Bucket.Port, Class: f.Bucket.Class, Out: f.Queue.Port, OutClass: f.Queue.Class,
-		Label: f.Label, Trigger: f.Trigger, OnLoop: f.OnLoop,
-	})
-}
-
-// Trace logs a step of the detector.
-func (s *Switch) Trace(t detect.Trace) {
-	s.event(event.Event{
-		Type: event.Trace, Step: t.Step, Port: t.Bucket.Port, Class: t.Bucket.Class, Out: t.Queue.Port, OutClass: t.Queue.Class,
-		Label: t.Label,
-	})
-}
+func (v view) Hop() unit.Time { return v.s.hop }

@@ -51,7 +51,7 @@ func (r *recorder) countOnce(sw *dataplane.Switch, events []event.Event) {
 	for i := range events {
 		e := &events[i]
 		b := detect.Bucket{Port: e.Port, Class: e.Class}
-		if on, _ := sw.XOFF(b); e.Type != event.Held || !on {
+		if on, _ := sw.MMU().XOFF(b.Port, b.Class); e.Type != event.Held || !on {
 			continue
 		}
 		of := oracle.Bucket{NodePort: unit.NodePort{Node: id, Port: b.Port}, Class: b.Class}

@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"slices"
 
-	"softswitch/detect"
 	"softswitch/internal/ether"
 	"softswitch/itsyhdr"
 	"softswitch/unit"
@@ -94,13 +93,6 @@ func (s *Switch) LabelIn(p unit.Port, c unit.Priority) itsyhdr.TLV {
 }
 
 // LabelOut is as LabelIn says.
-func (s *Switch) LabelOut(p unit.Port, c unit.Priority) itsyhdr.TLV { return s.ports[p].told[c].label }
-
-// Exchange puts another detector in the place of the switch's own. It has not been told
-// of what happened before: it has to be one that looks up what it needs, as a watchdog
-// does. What its predecessor did to the switch stays as it is.
-func (s *Switch) Exchange(f detect.Factory) {
-	s.detector = f(s, s)
-	s.peer, _ = s.detector.(detect.Peer)
-	s.armed = unit.Never
+func (s *Switch) LabelOut(p unit.Port, c unit.Priority) itsyhdr.TLV {
+	return s.ports[p].announced[c].label
 }

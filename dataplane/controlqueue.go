@@ -1,0 +1,67 @@
+package dataplane
+
+import (
+	"softswitch/itsyhdr"
+	"softswitch/unit"
+)
+
+// controlQueue is the control frames that a port has to send, in order: at most one pause
+// a class, and messages. A pause is a reminder without content; a message is complete.
+type controlQueue struct {
+	pauses unit.ClassSet // classes with a reminder in the ring
+	ring   []controlItem
+	head   int
+	n      int
+}
+
+// controlItem is a message, or the reminder of a pause for msg.Class.
+type controlItem struct {
+	isPause bool
+	msg     itsyhdr.TLV
+	payload string // of a message that is no TLV; "" otherwise
+}
+
+// clear empties the queue.
+func (q *controlQueue) clear() { q.pauses, q.head, q.n = 0, 0, 0 }
+
+// pause reminds of a pause for c; one reminder is enough.
+func (q *controlQueue) pause(c unit.Priority) {
+	if q.pauses.Has(c) {
+		return
+	}
+	q.pauses.Add(c)
+	q.push(controlItem{isPause: true, msg: itsyhdr.TLV{Class: c}})
+}
+
+// message appends a message; false if messagesMax wait already.
+func (q *controlQueue) message(it controlItem) bool {
+	if q.n-q.pauses.Len() >= messagesMax {
+		return false
+	}
+	q.push(it)
+	return true
+}
+
+func (q *controlQueue) push(it controlItem) {
+	if q.n == len(q.ring) {
+		// Grows with what waits, messagesMax messages and 8 reminders at most.
+		ring := make([]controlItem, max(16, 2*len(q.ring)))
+		for i := range q.n {
+			ring[i] = q.ring[(q.head+i)%len(q.ring)]
+		}
+		q.ring, q.head = ring, 0
+	}
+	q.ring[(q.head+q.n)%len(q.ring)] = it
+	q.n++
+}
+
+// pop takes the oldest; n must not be 0.
+func (q *controlQueue) pop() controlItem {
+	it := q.ring[q.head]
+	q.head = (q.head + 1) % len(q.ring)
+	q.n--
+	if it.isPause {
+		q.pauses &^= 1 << it.msg.Class
+	}
+	return it
+}

@@ -1,0 +1,62 @@
+package dataplane
+
+import (
+	"fmt"
+
+	"softswitch/detect"
+	"softswitch/event"
+	"softswitch/itsyhdr"
+	"softswitch/unit"
+)
+
+// actions is what a detector may ask of its switch: frames and log entries here,
+// detect.Control in actions.go and police.go.
+type actions struct{ s *Switch }
+
+var _ detect.Actions = actions{}
+
+// Repause sends a pause frame for b now, if b is XOFF.
+func (a actions) Repause(b detect.Bucket) {
+	if on, _ := a.s.mmu.XOFF(b.Port, b.Class); on {
+		a.s.sendPause(b.Port, b.Class)
+	}
+}
+
+// Send sends t out of port p as a one-hop message.
+func (a actions) Send(p unit.Port, t itsyhdr.TLV) bool {
+	return a.s.send(p, controlItem{msg: t})
+}
+
+// SendFrame sends a payload out of port p as a one-hop message.
+func (a actions) SendFrame(p unit.Port, payload []byte) bool {
+	if len(payload) > detect.PayloadMax {
+		panic(fmt.Sprintf("dataplane: a message of %d bytes, want at most %d", len(payload), detect.PayloadMax))
+	}
+	return a.s.send(p, controlItem{payload: string(payload)})
+}
+
+func (s *Switch) send(p unit.Port, it controlItem) bool {
+	if !s.ports[p].up || !s.ports[p].control.message(it) {
+		s.ports[p].count.Drops[OddMessageQueue]++
+		return false
+	}
+	s.ready.Add(p)
+	s.urgent.Add(p)
+	return true
+}
+
+// Report logs a declared deadlock.
+func (a actions) Report(f detect.Finding) {
+	a.s.event(event.Event{
+		Type: event.Deadlock, Port: f.Bucket.Port, Class: f.Bucket.Class, Out: f.Queue.Port, OutClass: f.Queue.Class,
+		Label: f.Label, Trigger: f.Trigger, OnLoop: f.OnLoop,
+	})
+}
+
+// Trace logs a step of the detector.
+func (a actions) Trace(t detect.Trace) {
+	a.s.event(event.Event{
+		Type: event.Trace, Step: t.Step, Port: t.Bucket.Port, Class: t.Bucket.Class, Out: t.Queue.Port, OutClass: t.Queue.Class,
+		Label: t.Label,
+	})
+}
