@@ -16,7 +16,7 @@
 //   - plan.go: the steps, in order, and how each prints
 //   - up.go, steps_linux.go: the walk along the steps; rollback
 //   - state.go: the record on disk, the lock
-//   - down.go: removal
+//   - down.go, lost.go: removal, by the record and without it
 //   - namespace_linux.go, process_linux.go, backlog.go: the three kinds of thing
 //     that can outlive the program, each with its proof of ownership
 //   - control_linux.go, inspect_linux.go: a lab that runs
@@ -34,7 +34,9 @@
 //   - Own-only: a namespace is removed only if name, inode and cookie are the
 //     recorded ones, a process is signalled only if its start time is the recorded
 //     one or it carries the lab's token, a sysctl is put back only if it still has
-//     the value that was set here. A record of an earlier boot removes files only.
+//     the value that was set here. A record of an earlier boot removes files only. When
+//     the record is lost, a namespace is ours if the alias of its lo names the lab's
+//     directory, a process if it was started there with a lab's token.
 //   - Home-or-die: a thread that cannot return from a namespace ends with its
 //     goroutine and never runs other code.
 //

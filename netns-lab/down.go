@@ -23,7 +23,9 @@ const grace = 2 * time.Second
 // It removes what the state tells of and what proves to be that: a namespace that
 // has taken the name since, or a process that has taken the pid, is left alone. If
 // something could not be removed, the state stays, so that Down can be tried again;
-// the error tells of everything that failed. progress gets a few lines; nil for none.
+// the error tells of everything that failed. A lab whose state is gone or cannot be read
+// is left as it is, and is an error that says what there is of it: see [DownLost].
+// progress gets a few lines; nil for none.
 func Down(name string, progress io.Writer) error {
 	if progress == nil {
 		progress = io.Discard
@@ -32,9 +34,11 @@ func Down(name string, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := CheckName(name); err != nil {
+		return err
+	}
 	if _, err := os.Stat(RunDir()); errors.Is(err, fs.ErrNotExist) {
-		fmt.Fprintf(progress, "lab %s: nothing to do\n", name)
-		return nil
+		return noRecord(name, err, progress)
 	}
 	unlock, err := lock(progress)
 	if err != nil {
@@ -42,19 +46,29 @@ func Down(name string, progress io.Writer) error {
 	}
 	defer unlock()
 	st, err := Load(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		fmt.Fprintf(progress, "lab %s: nothing to do\n", name)
-		sweep(Dir(name))
-		return nil
-	}
 	if err != nil {
-		return err
+		return noRecord(name, err, progress)
 	}
 	began := time.Now()
 	if err := st.remove(boot, progress); err != nil {
 		return fmt.Errorf("netnslab: lab %s: %w", name, err)
 	}
 	fmt.Fprintf(progress, "lab %s: removed in %v\n", name, time.Since(began).Round(time.Millisecond))
+	return nil
+}
+
+// noRecord is what Down does when the state could not be read: nothing, and that is an
+// error unless nothing is left of the lab.
+func noRecord(name string, why error, progress io.Writer) error {
+	l, err := findLost(name)
+	if err != nil {
+		return errors.Join(why, err)
+	}
+	if !errors.Is(why, fs.ErrNotExist) || !l.empty() {
+		return fmt.Errorf("%w; %s", why, l.remedy())
+	}
+	fmt.Fprintf(progress, "lab %s: nothing to do\n", name)
+	sweep(Dir(name))
 	return nil
 }
 

@@ -198,11 +198,7 @@ func (n *NodeState) removeNamespace(thisBoot bool) error {
 		return err
 	}
 	ns.Close()
-	if err := unix.Unmount(path, unix.MNT_DETACH); err != nil {
-		return &fs.PathError{Op: "unmount", Path: path, Err: err}
-	}
-	checkpoint()
-	return os.Remove(path)
+	return unname(path)
 }
 
 // isUnmounted tells whether path is the empty file that carries a namespace's name

@@ -109,10 +109,13 @@ func (s disableIPv6) String() string {
 	return "ip netns exec " + s.Namespace + " sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1"
 }
 
+// upLoopback sets lo up and marks the namespace as the lab's.
 type upLoopback struct{ place }
 
-func (s upLoopback) phase() string  { return "namespaces" }
-func (s upLoopback) String() string { return "ip -n " + s.Namespace + " link set dev lo up" }
+func (s upLoopback) phase() string { return "namespaces" }
+func (s upLoopback) String() string {
+	return fmt.Sprintf("ip -n %s link set dev lo alias %s up", s.Namespace, quote(markOf(s.Dir)))
+}
 
 // addLink creates both ends where they belong: no end is ever moved or renamed,
 // and none is seen in the host's namespace.

@@ -101,6 +101,9 @@ func (s upLoopback) do(_ context.Context, b *builder) error {
 	if err != nil {
 		return err
 	}
+	if err := nl.LinkSetAlias(lo, markOf(s.Dir)); err != nil {
+		return err
+	}
 	return nl.LinkSetUp(lo)
 }
 

@@ -75,7 +75,7 @@ func keep(lab Lab, boot string, progress io.Writer) (*State, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, noRecord(lab.Name, err, progress)
 	}
 	why := st.differs(lab, boot)
 	if why == "" {
@@ -123,6 +123,9 @@ func begin(st *State) error {
 		if path := filepath.Join(NamespaceDir, n.Namespace); exists(path) {
 			taken = append(taken, path)
 		}
+	}
+	if l, err := findLost(st.Name); err == nil && !l.empty() {
+		return fmt.Errorf("netnslab: the record of an earlier lab %s is lost: %s", st.Name, l.remedy())
 	}
 	if len(taken) > 0 {
 		return fmt.Errorf("netnslab: lab %s: not ours and in the way: %s; give the lab another name or remove them with `ip netns del`", st.Name, strings.Join(taken, ", "))

@@ -102,6 +102,7 @@ func needTools(t *testing.T, tools ...string) {
 // printed steps, and the interfaces must come out the same.
 func TestPrintedPlanMakesTheSameLab(t *testing.T) {
 	b := newBench(t)
+	src, dir := t.TempDir(), t.TempDir()
 	needTools(t, "sh", "ip", "ethtool", "sysctl", "setsid", "env", "install", "timeout")
 	lab := b.lab()
 	look := func(node string) []string {
@@ -109,7 +110,7 @@ func TestPrintedPlanMakesTheSameLab(t *testing.T) {
 		for _, command := range []string{"ip -o -d link", "ip -o -4 addr", "ip route", "ethtool -k eth0", "ethtool -k to-h0", "sysctl net.ipv6.conf.all.disable_ipv6"} {
 			out, err := exec.Command("ip", strings.Fields("netns exec "+b.name+"-"+node+" "+command)...).CombinedOutput()
 			words = append(words, fmt.Sprintln("#", command, err))
-			for _, word := range strings.Fields(string(out)) {
+			for _, word := range strings.Fields(strings.NewReplacer(Dir(b.name), "DIR", dir, "DIR").Replace(string(out))) {
 				if !strings.Contains(word, "@") && !isNumber(strings.TrimSuffix(word, ":")) { // indexes differ
 					words = append(words, word)
 				}
@@ -124,7 +125,6 @@ func TestPrintedPlanMakesTheSameLab(t *testing.T) {
 	}
 	b.down()
 
-	src, dir := t.TempDir(), t.TempDir()
 	for _, n := range lab.Nodes {
 		for _, f := range n.Files {
 			path := filepath.Join(src, n.Name, f.Path)

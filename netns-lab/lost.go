@@ -1,0 +1,230 @@
+package netnslab
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netns"
+	"golang.org/x/sys/unix"
+)
+
+// markOf is the alias of lo in a node's namespace. It says whose the namespace is when
+// the record does not: the lab's with that run directory for the node.
+func markOf(dir string) string {
+	const most = 240 // the kernel takes 255 bytes
+	return "softswitch " + dir[max(0, len(dir)-most):]
+}
+
+// lost is what is there of a lab, found by its marks and not by its record.
+type lost struct {
+	dir        string   // the lab's
+	nodes      []string // whose namespaces are there
+	namespaces []string // paths
+	processes  []process
+	commands   []string // of the processes
+}
+
+// findLost looks for what bears the marks of the lab of that name in this run directory.
+func findLost(name string) (lost, error) {
+	l := lost{dir: Dir(name)}
+	paths, err := filepath.Glob(filepath.Join(NamespaceDir, name+"-*"))
+	if err != nil {
+		return l, fmt.Errorf("netnslab: %w", err)
+	}
+	for _, path := range paths {
+		node := strings.TrimPrefix(filepath.Base(path), name+"-")
+		if hasMark(path, markOf(filepath.Join(l.dir, node))) {
+			l.nodes, l.namespaces = append(l.nodes, node), append(l.namespaces, path)
+		}
+	}
+	return l, l.findProcesses()
+}
+
+// hasMark tells whether lo of the namespace has that alias. A namespace that cannot be
+// looked into has none.
+func hasMark(path, mark string) bool {
+	ns, err := netns.GetFromPath(path)
+	if err != nil {
+		return false
+	}
+	defer ns.Close()
+	nl, err := netlink.NewHandleAt(ns, unix.NETLINK_ROUTE)
+	if err != nil {
+		return false
+	}
+	defer nl.Close()
+	lo, err := nl.LinkByName("lo")
+	return err == nil && lo.Attrs().Alias == mark
+}
+
+// findProcesses finds the processes with a token that were started in the lab's directory,
+// and those with the same token anywhere.
+func (l *lost) findProcesses() error {
+	all, err := filepath.Glob("/proc/[0-9]*/cwd")
+	if err != nil {
+		return fmt.Errorf("netnslab: %w", err)
+	}
+	var tokens []string
+	for _, path := range all {
+		at, err := os.Readlink(path)
+		if err != nil || filepath.Dir(strings.TrimSuffix(at, " (deleted)")) != l.dir {
+			continue
+		}
+		if token := tokenOf(filepath.Dir(path)); token != "" && !slices.Contains(tokens, token) {
+			tokens = append(tokens, token)
+		}
+	}
+	for _, token := range tokens {
+		procs, err := marked(token)
+		if err != nil {
+			return err
+		}
+		l.processes = append(l.processes, procs...)
+	}
+	for _, p := range l.processes {
+		text, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.PID), "cmdline"))
+		l.commands = append(l.commands, fmt.Sprintf("%d (%s)", p.PID, strings.TrimSpace(strings.ReplaceAll(string(text), "\x00", " "))))
+	}
+	return nil
+}
+
+// tokenOf is the token in the environment of the process of that directory of /proc,
+// "" if it has none.
+func tokenOf(proc string) string {
+	env, err := os.ReadFile(filepath.Join(proc, "environ"))
+	if err != nil {
+		return ""
+	}
+	for v := range strings.SplitSeq(string(env), "\x00") {
+		if token, ok := strings.CutPrefix(v, markVariable+"="); ok {
+			return token
+		}
+	}
+	return ""
+}
+
+func (l lost) empty() bool { return len(l.namespaces)+len(l.processes) == 0 }
+
+// String says what is there.
+func (l lost) String() string {
+	if l.empty() {
+		return "nothing bears its marks"
+	}
+	return fmt.Sprintf("by its marks there is: namespaces %s; processes %s", orNone(l.namespaces), orNone(l.commands))
+}
+
+func orNone(words []string) string {
+	if len(words) == 0 {
+		return "none"
+	}
+	return strings.Join(words, ", ")
+}
+
+// remedy is what to do about a lab without a record.
+func (l lost) remedy() string {
+	return fmt.Sprintf("%v; remove it with: softswitch lab destroy --lost %s", l, filepath.Base(l.dir))
+}
+
+// DownLost removes a lab as [Down] does, and if it has no record that can be read, what
+// bears the lab's marks: namespaces whose lo says that they are of this lab's directory,
+// processes that were started there with a lab's token and those with the same token,
+// their run directories, and the record. Whatever else there is stays, and is named on
+// progress.
+func DownLost(name string, progress io.Writer) error {
+	if progress == nil {
+		progress = io.Discard
+	}
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	if _, err := loadDir(Dir(name)); err == nil {
+		return Down(name, progress)
+	}
+	boot, err := bootID()
+	if err != nil {
+		return err
+	}
+	unlock, err := lock(progress)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	l, err := findLost(name)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(progress, "lab %s: %v\n", name, l)
+	if err := l.remove(boot, progress); err != nil {
+		return fmt.Errorf("netnslab: lab %s: %w", name, err)
+	}
+	return nil
+}
+
+func (l lost) remove(boot string, progress io.Writer) error {
+	if err := terminate(l.processes, grace); err != nil {
+		return err
+	}
+	var errs []error
+	for i, path := range l.namespaces {
+		errs = append(errs, removeMarked(path), os.RemoveAll(filepath.Join(l.dir, l.nodes[i])))
+	}
+	if err := os.Remove(filepath.Join(l.dir, stateName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		errs = append(errs, err)
+	}
+	sweep(l.dir)
+	errs = append(errs, restoreBacklog(l.dir, boot, progress))
+	for _, left := range append(glob(NamespaceDir, filepath.Base(l.dir)+"-*"), glob(l.dir, "*")...) {
+		fmt.Fprintf(progress, "left alone: %s: nothing says that the lab made it\n", left)
+	}
+	return errors.Join(errs...)
+}
+
+func glob(dir, pattern string) []string {
+	paths, _ := filepath.Glob(filepath.Join(dir, pattern))
+	return paths
+}
+
+// removeMarked removes the veths of a namespace, which wait for the kernel otherwise, and
+// its name.
+func removeMarked(path string) error {
+	ns, err := netns.GetFromPath(path)
+	if err != nil {
+		return err
+	}
+	defer ns.Close()
+	nl, err := netlink.NewHandleAt(ns, unix.NETLINK_ROUTE)
+	if err != nil {
+		return err
+	}
+	defer nl.Close()
+	links, err := nl.LinkList()
+	if err != nil {
+		return err
+	}
+	for _, link := range links {
+		if link.Type() != "veth" {
+			continue
+		}
+		if err := nl.LinkDel(link); err != nil && !isGone(err) {
+			return err
+		}
+	}
+	return unname(path)
+}
+
+// unname takes a namespace's name away, which ends it when nothing is left in it.
+func unname(path string) error {
+	if err := unix.Unmount(path, unix.MNT_DETACH); err != nil {
+		return &fs.PathError{Op: "unmount", Path: path, Err: err}
+	}
+	checkpoint()
+	return os.Remove(path)
+}
