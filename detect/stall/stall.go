@@ -11,7 +11,7 @@
 // microseconds in a simulated fabric and more than half a millisecond live: a
 // sample every 4 hops, suspected after 4 samples.
 //
-// Read in this order: Monitor (suspect.go), Random (random.go).
+// Read in this order: Monitor (stall.go), Random (random.go).
 //
 // Invariants:
 //   - a queue is suspected only if a sample of this instant found it so;

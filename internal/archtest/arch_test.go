@@ -7,7 +7,8 @@
 //
 // Read in this order: rules_test.go (the rules), layers_test.go (the layers, which are
 // the table in ARCHITECTURE.md), check_test.go (one package against the rules),
-// alarm_test.go (a bad package for each rule).
+// alarm_test.go (a bad package for each rule), pages_test.go (the files that a page
+// names).
 package archtest
 
 import (

@@ -20,8 +20,8 @@
 //	└────║───┘   └─────────┘   └─────────┘   └─────────┘   ║
 //	     ╚═════════════════════════════════════════════════╝
 //
-// Read in this order: forward.go (turns, rounds, ratios), dut.go with ovs.go and
-// testpmd.go (what is measured), sender_linux.go and frame.go (the load), floor.go
+// Read in this order: forward.go (turns, rounds, ratios), dut.go with ovs.go
+// (what is measured), sender_linux.go and frame.go (the load), floor.go
 // and worker.go (the ring), then bed_linux.go, thread_linux.go and child_linux.go
 // (namespaces, wires, processors, processes), stat.go and text.go.
 //
