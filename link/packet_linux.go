@@ -161,7 +161,7 @@ func (p *Packet) setUp(ifi *net.Interface, opt Options) error {
 	if optErr != nil {
 		return optErr
 	}
-	p.rx.readable = p.readable
+	p.rx.readable, p.rx.stamps = p.readable, newStamps()
 	p.tx.init(p.send)
 	// Forget what was counted before the ring took over.
 	_, err = p.conn.Stats()

@@ -24,6 +24,7 @@ const (
 // counters.
 type receiver struct {
 	ring     ring
+	stamps   stamps
 	readable func(fd uintptr) bool // Packet.readable, bound once: binding allocates
 
 	// Of the Read that is under way.
@@ -65,7 +66,7 @@ func (p *Packet) readable(fd uintptr) bool {
 	rx := &p.rx
 	since, ready := rx.ring.since()
 	if ready {
-		rx.waited.Store(max(rx.waited.Load(), int64(time.Since(since))))
+		rx.waited.Store(max(rx.waited.Load(), int64(rx.stamps.ago(since))))
 	}
 	var truncated uint64
 	rx.n, truncated = rx.ring.take(rx.bufs)
@@ -169,13 +170,13 @@ func mapRing(fd, slot, bytes int) (ring, error) {
 func (r *ring) unmap() error { return os.NewSyscallError("munmap", unix.Munmap(r.mem)) }
 
 // since is when the kernel put the first frame into the ring that take will find; ok is
-// false if there is none.
-func (r *ring) since() (at time.Time, ok bool) {
+// false if there is none. It is the wall clock's time.
+func (r *ring) since() (at time.Duration, ok bool) {
 	hdr := (*unix.Tpacket2Hdr)(unsafe.Pointer(&r.mem[r.next]))
 	if atomic.LoadUint32(&hdr.Status)&unix.TP_STATUS_USER == 0 {
-		return time.Time{}, false
+		return 0, false
 	}
-	return time.Unix(int64(hdr.Sec), int64(hdr.Nsec)), true
+	return time.Duration(hdr.Sec)*time.Second + time.Duration(hdr.Nsec), true
 }
 
 // take copies the frames that are ready into bufs, at most len(bufs), and gives
