@@ -81,6 +81,11 @@ type Stats struct {
 	Drops     uint64 `json:"drops"`     // frames that came while the receive ring was full
 	Truncated uint64 `json:"truncated"` // frames that were longer than a ring slot or the caller's buffer
 	Busy      uint64 `json:"busy"`      // times that Write returned ErrBusy
+	// Lost and Reopened are counted by who drives the link, and 0 of a Link itself: frames
+	// that were under way to a link that was down or gone, or refused them, and times that
+	// a link that could not be read was opened anew.
+	Lost     uint64 `json:"lost"`
+	Reopened uint64 `json:"reopened"`
 	// Waited is the longest that a frame lay in the receive ring, 0 where there is none.
 	Waited unit.Time `json:"waited_ns"`
 }

@@ -68,6 +68,7 @@ type opts struct {
 	machine func(*dataplane.Switch) Machine
 	wrap    func(p Port, l link.Link) link.Link
 	log     func([]event.Event)
+	warn    func(format string, args ...any)
 	watch   func(ctx context.Context, names []string, update func(LinkState)) error
 }
 
@@ -86,6 +87,9 @@ func newBed(t testing.TB, n int, o opts) *bed {
 	opt := Options{Open: b.openPipe(o.wrap), Watch: b.watch, Log: b.log, Warn: b.warn}
 	if o.log != nil {
 		opt.Log = o.log
+	}
+	if o.warn != nil {
+		opt.Warn = o.warn
 	}
 	if o.watch != nil {
 		opt.Watch = o.watch

@@ -18,13 +18,24 @@ const (
 	logIdle  = 50 * time.Millisecond
 )
 
-// logger passes the node's events on, outside its lock.
+// lossesMax bounds the losses that wait to be told of.
+const lossesMax = 64
+
+// loss is frames that a port could not send.
+type loss struct {
+	port   *port
+	frames int
+	err    error // of the last of them
+}
+
+// logger passes the node's events and losses on, outside its locks.
 type logger struct {
-	sink  func([]event.Event)
-	news  chan struct{} // one slot: there are events that have waited
-	idle  *time.Timer   // nothing has woken the node since there are events
-	sync  chan chan struct{}
-	close chan struct{}
+	sink   func([]event.Event)
+	news   chan struct{} // one slot: there are events that have waited
+	idle   *time.Timer   // nothing has woken the node since there are events
+	losses chan loss
+	sync   chan chan struct{}
+	close  chan struct{}
 }
 
 func (l *logger) init(sink func([]event.Event)) {
@@ -34,7 +45,12 @@ func (l *logger) init(sink func([]event.Event)) {
 	l.sink, l.news, l.close = sink, make(chan struct{}, 1), make(chan struct{})
 	l.idle = time.NewTimer(logIdle)
 	l.idle.Stop()
+	l.losses = make(chan loss, lossesMax)
 	l.sync = make(chan chan struct{})
+}
+
+func warn(n *Node, s loss) {
+	n.opt.Warn("port %s: %d frames were not sent: %v", s.port.opt.Name, s.frames, s.err)
 }
 
 func (l *logger) wake() {
@@ -56,6 +72,14 @@ func (l *logger) loop(n *Node) func() {
 		if len(batch) > 0 {
 			l.sink(batch)
 		}
+		for {
+			select {
+			case s := <-l.losses:
+				warn(n, s)
+			default:
+				return
+			}
+		}
 	}
 	return func() {
 		defer l.idle.Stop()
@@ -65,6 +89,8 @@ func (l *logger) loop(n *Node) func() {
 				pass()
 			case <-l.idle.C:
 				pass()
+			case s := <-l.losses:
+				warn(n, s)
 			case done := <-l.sync:
 				pass()
 				close(done)

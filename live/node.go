@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"softswitch/buffer"
 	"softswitch/dataplane"
@@ -77,6 +78,9 @@ type Node struct {
 	// urgent is the machine's urgent ports as of the last work: a hint to kickAll,
 	// which may read it when it is no longer true.
 	urgent atomic.Uint64
+
+	loops sync.WaitGroup // every goroutine that reads, and those of txLoop
+	ended chan struct{}  // closed when the links are about to be closed for good
 }
 
 // port is a port's live side.
@@ -84,6 +88,11 @@ type port struct {
 	node *Node
 	n    unit.Port
 	opt  Port
+
+	// change is held while the link is opened or closed, and guards what only that uses.
+	change  sync.Mutex
+	running bool      // guarded by change: the interface runs, as Watch said last
+	opened  time.Time // guarded by change: when the link was opened
 
 	linkMu   sync.Mutex
 	link     link.Link     // guarded by linkMu; nil while the interface is gone
@@ -110,7 +119,7 @@ func New(opt Options) (*Node, error) {
 	if opt.Warn == nil {
 		opt.Warn = func(string, ...any) {}
 	}
-	n := &Node{opt: opt, machine: opt.Machine, due: unit.Never}
+	n := &Node{opt: opt, machine: opt.Machine, due: unit.Never, ended: make(chan struct{})}
 	n.log.init(opt.Log)
 	for i, po := range opt.Ports {
 		t, err := timer.New()
@@ -129,7 +138,10 @@ func New(opt Options) (*Node, error) {
 // Open opens every interface. It fails, and leaves none open, if one cannot be.
 func (n *Node) Open() error {
 	for _, p := range n.ports {
-		if err := p.open(0); err != nil {
+		p.change.Lock()
+		err := p.open(0)
+		p.change.Unlock()
+		if err != nil {
 			n.close()
 			return err
 		}
@@ -140,16 +152,16 @@ func (n *Node) Open() error {
 // Run runs the node until ctx ends; Open was called before. It returns when every
 // goroutine has ended and every event was logged.
 func (n *Node) Run(ctx context.Context) error {
-	var loops, log sync.WaitGroup
+	var log sync.WaitGroup
 	for _, p := range n.ports {
-		loops.Go(p.txLoop)
+		n.loops.Go(p.txLoop)
 	}
 	log.Go(n.log.loop(n))
 	// Watch opens links that came back. It ends before the links are closed, so that
 	// it opens none after that; the logger ends when nobody makes events any more.
 	err := n.opt.Watch(ctx, n.names(), n.setLink)
 	n.close()
-	loops.Wait()
+	n.loops.Wait()
 	n.log.stop()
 	log.Wait()
 	if ctx.Err() != nil {
@@ -223,6 +235,7 @@ func (n *Node) Stats(p unit.Port) link.Stats {
 	if l != nil {
 		s = addStats(s, l.Stats())
 	}
+	s.Lost = q.tx.lost.Load()
 	return s
 }
 
@@ -287,6 +300,8 @@ func (n *Node) setLink(s LinkState) {
 }
 
 func (p *port) setLink(s LinkState) {
+	p.change.Lock()
+	defer p.change.Unlock()
 	p.linkMu.Lock()
 	stale := p.index != 0 && p.index != s.Index
 	missing := p.link == nil && s.Index != 0
@@ -298,6 +313,7 @@ func (p *port) setLink(s LinkState) {
 		p.closeLink()
 	}
 	up := s.Running && s.Index != 0
+	p.running = up
 	if up && (stale || missing) {
 		if err := p.open(s.Index); err != nil {
 			p.node.opt.Warn("port %s: %v", p.opt.Name, err)
@@ -312,7 +328,8 @@ func (p *port) setLink(s LinkState) {
 	})
 }
 
-// open opens the port's interface and starts to read from it.
+// open opens the port's interface and starts to read from it. Preconditions: p.change
+// is held.
 func (p *port) open(index int) error {
 	l, err := p.node.opt.Open(p.opt)
 	if err != nil {
@@ -322,15 +339,76 @@ func (p *port) open(index int) error {
 	p.linkMu.Lock()
 	p.link, p.index, p.done, p.counting = l, index, done, l
 	p.linkMu.Unlock()
-	go func() {
-		defer close(done)
-		p.rxLoop(l)
-	}()
+	p.opened = time.Now()
+	p.node.loops.Go(func() {
+		err := p.rxLoop(l)
+		close(done)
+		if err != nil {
+			p.reopen(l, err)
+		}
+	})
 	return nil
 }
 
+// reopenEvery is the least time between two openings of a link that cannot be read.
+const reopenEvery = time.Second
+
+// reopen opens the port's link anew where l, which cannot be read because of cause, is
+// still the port's. If it was opened just now, or cannot be, the port is down meanwhile.
+func (p *port) reopen(l link.Link, cause error) {
+	n := p.node
+	n.opt.Warn("port %s: receives no more, and is opened anew: %v", p.opt.Name, cause)
+	p.change.Lock()
+	defer p.change.Unlock()
+	p.linkMu.Lock()
+	mine, index := p.link == l, p.index
+	p.linkMu.Unlock()
+	if !mine {
+		return
+	}
+	p.closeLink()
+	for wait := reopenEvery - time.Since(p.opened); ; wait = reopenEvery {
+		if wait > 0 {
+			n.Do(func(now unit.Time) { n.machine.SetLink(now, p.n, false) })
+			p.change.Unlock()
+			n.sleep(wait)
+			p.change.Lock()
+			if n.over() || p.current() != nil { // nobody needs it, or somebody else has opened it
+				return
+			}
+		}
+		if err := p.open(index); err != nil {
+			n.opt.Warn("port %s: %v", p.opt.Name, err)
+			continue
+		}
+		p.linkMu.Lock()
+		p.total.Reopened++
+		p.linkMu.Unlock()
+		n.Do(func(now unit.Time) { n.machine.SetLink(now, p.n, p.running) })
+		return
+	}
+}
+
+// sleep waits for d or the node's end.
+func (n *Node) sleep(d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-n.ended:
+	}
+}
+
+// over reports whether the links are closed, or about to be, for good.
+func (n *Node) over() bool {
+	select {
+	case <-n.ended:
+		return true
+	default:
+		return false
+	}
+}
+
 // closeLink closes the port's link, if it has one, and waits until nobody reads
-// from it.
+// from it. Preconditions: p.change is held.
 func (p *port) closeLink() {
 	p.linkMu.Lock()
 	l, done := p.link, p.done
@@ -355,8 +433,11 @@ func (p *port) current() link.Link {
 }
 
 func (n *Node) close() {
+	close(n.ended)
 	for _, p := range n.ports {
+		p.change.Lock()
 		p.closeLink()
+		p.change.Unlock()
 		p.tx.timer.Close()
 	}
 }
@@ -388,6 +469,8 @@ func addStats(a, b link.Stats) link.Stats {
 	a.Drops += b.Drops
 	a.Truncated += b.Truncated
 	a.Busy += b.Busy
+	a.Lost += b.Lost
+	a.Reopened += b.Reopened
 	a.Waited = max(a.Waited, b.Waited)
 	return a
 }

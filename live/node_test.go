@@ -251,9 +251,136 @@ func TestFrameErrorSkipsOne(t *testing.T) {
 		}
 		i++
 	}
+	b.Sync()
 	w := b.warnings()
-	if len(w) != 10 || !strings.HasPrefix(w[0], "port p1: link: write \"p1\": a frame of 80 bytes: not this one") {
-		t.Errorf("%d warnings, the first of %q; want 10 that name port and reason", len(w), w)
+	if len(w) != 1 || !strings.HasPrefix(w[0], "port p1: 1 frames were not sent: link: write \"p1\": a frame of 80 bytes: not this one") {
+		t.Errorf("%d warnings, the first of %q; want one that names port and reason", len(w), w)
+	}
+	if s := b.Stats(1); s.Lost != 10 || s.Sent < 90 {
+		t.Errorf("%d frames were sent and %d lost, want 90 and 10", s.Sent, s.Lost)
+	}
+}
+
+// Whoever takes warnings may take its time.
+func TestFramesFlowWhileAWarningIsAwaited(t *testing.T) {
+	warned, wake := make(chan struct{}, 1), make(chan struct{})
+	b := startBed(t, 2, opts{
+		warn: func(string, ...any) {
+			warned <- struct{}{}
+			<-wake
+		},
+		wrap: moodAt(1, func(frames [][]byte) (int, error) {
+			if len(frames[0]) == 80 && number(frames[0]) == 0 {
+				return 0, &link.FrameError{Interface: "p1", Len: len(frames[0]), Err: errors.New("not this one")}
+			}
+			return 0, nil
+		}),
+	})
+	b.write(0, frame(0, 1, 0, true))
+	await(t, warned, "the warning")
+	for n := range uint64(100) {
+		b.write(0, frame(0, 1, n+1, true))
+	}
+	wantNumbers(t, "meanwhile", b.read(1, 100), 1)
+	close(wake)
+}
+
+// An error that nobody foresaw costs the frames that were under way, and these are counted.
+func TestOtherErrorsOfWriteAreCounted(t *testing.T) {
+	broken := make(chan struct{})
+	first := true
+	b := startBed(t, 2, opts{wrap: moodAt(1, func(frames [][]byte) (int, error) {
+		if first {
+			first = false
+			close(broken)
+			return 0, errors.New("a wire fell off")
+		}
+		return 0, nil
+	})})
+	var batch [][]byte
+	for n := range uint64(10) {
+		batch = append(batch, frame(0, 1, n, true))
+	}
+	b.write(0, batch...)
+	await(t, broken, "a write")
+	b.write(0, frame(0, 1, 10, true))
+	for got := b.read(1, 1); number(got[0]) != 10; got = b.read(1, 1) {
+	}
+	b.wantConserved(1)
+	b.Sync()
+	if s, w := b.Stats(1), b.warnings(); s.Lost == 0 || len(w) != 1 || !strings.Contains(w[0], "frames were not sent: a wire fell off") {
+		t.Errorf("%d frames were lost, and these warnings given: %q; want some, and one", s.Lost, w)
+	}
+}
+
+// telltale is a link that tells when a write of it has failed.
+type telltale struct {
+	link.Link
+	failed chan struct{} // one slot
+}
+
+func (l *telltale) Write(frames [][]byte) (int, error) {
+	n, err := l.Link.Write(frames)
+	if errors.Is(err, link.ErrDown) {
+		select {
+		case l.failed <- struct{}{}:
+		default:
+		}
+	}
+	return n, err
+}
+
+// A frame that was on its way when its link failed is in a counter.
+func TestFailingLinksLoseNothingUncounted(t *testing.T) {
+	failed := make(chan struct{}, 1)
+	b := startBed(t, 2, opts{wrap: func(p Port, l link.Link) link.Link { return &telltale{l, failed} }})
+	stop, ended := make(chan struct{}), make(chan struct{})
+	go func() { // frames for port 1 without end
+		defer close(ended)
+		src := b.end(0)
+		var batch [][]byte
+		for n := range uint64(Batch) {
+			batch = append(batch, frame(0, 1, n, n%2 == 0))
+		}
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				src.Write(batch) // what there is no room for is not sent
+			}
+		}
+	}()
+	for i := range 57 {
+		b.read(1, 3*Batch)
+		b.end(1).Close() // the far end goes first
+		await(t, failed, "frames to run into the gap")
+		b.setLink(1, 0, false)
+		b.setLink(1, i+2, true)
+	}
+	close(stop)
+	<-ended
+	b.setLink(1, 0, false)
+	b.wantConserved(1)
+	if s := b.Stats(1); s.Lost < 57 {
+		t.Errorf("%d frames were lost in 57 failures, want one in each at least", s.Lost)
+	}
+}
+
+// wantConserved checks that each frame that the machine handed out for a port was sent
+// or is counted as lost. Nothing may be under way.
+func (b *bed) wantConserved(p unit.Port) {
+	b.t.Helper()
+	var out uint64
+	b.Do(func(unit.Time) {
+		k := b.sw.Counters(p)
+		out = k.TxMessages
+		for c := range unit.Priorities {
+			out += k.TxFrames[c] + k.TxPause[c] + k.TxResume[c] + k.TxRefresh[c]
+		}
+	})
+	if s := b.Stats(p); s.Sent+s.Lost != out {
+		b.t.Errorf("port %d: the machine handed out %d frames, of which %d were sent and %d lost: %d are missing", p, out, s.Sent, s.Lost, out-s.Sent-s.Lost)
 	}
 }
 
@@ -526,25 +653,141 @@ func TestLinkThatCannotBeOpenedAgain(t *testing.T) {
 	wantNumbers(t, "after another try", b.read(1, 1), 1)
 }
 
-// deaf is a link whose Read fails after its first frame.
+// deaf is a link whose Read fails.
 type deaf struct{ link.Link }
 
-func (d *deaf) Read(bufs [][]byte) (int, error) { return 0, errors.New("a wire fell off") }
+func (d *deaf) Read([][]byte) (int, error) { return 0, errors.New("a wire fell off") }
 
-func TestLinkThatFailsIsWarnedOf(t *testing.T) {
+// frail is a link that can be read once only.
+type frail struct {
+	link.Link
+	used bool
+}
+
+func (f *frail) Read(bufs [][]byte) (int, error) {
+	if f.used {
+		return 0, errors.New("a wire fell off")
+	}
+	f.used = true
+	return f.Link.Read(bufs)
+}
+
+// A link that cannot be read any more is opened anew at once, and the port stays up.
+func TestLinkThatFailsIsOpenedAnew(t *testing.T) {
+	const again = 3
+	opened := make(chan struct{}, again+1)
 	b := startBed(t, 2, opts{wrap: func(p Port, l link.Link) link.Link {
-		if p.Name == "p1" {
+		if p.Name != "p1" {
+			return l
+		}
+		opened <- struct{}{}
+		return &frail{Link: l}
+	}})
+	await(t, opened, "the first link")
+	for n := range uint64(again) {
+		b.ports[1].change.Lock()
+		b.ports[1].opened = time.Time{} // long ago
+		b.ports[1].change.Unlock()
+		b.write(1, frame(1, 0, n, false))
+		wantNumbers(t, "before the link fails", b.read(0, 1), n)
+		await(t, opened, "another link")
+	}
+	b.setLink(1, 0, false) // waits until the last of them is in use
+	if w := b.warnings(); len(w) != again || w[0] != "port p1: receives no more, and is opened anew: a wire fell off" {
+		t.Errorf("warnings: %q", w)
+	}
+	if s := b.Stats(1); s.Reopened != again || s.Received != again {
+		t.Errorf("the link was opened anew %d times and received %d frames, want %d of both", s.Reopened, s.Received, again)
+	}
+	b.Sync()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.events) != 3 {
+		t.Errorf("events: %+v; want the links up, and one down at the end", b.events)
+	}
+}
+
+// A link that fails as soon as it is opened is opened once a second, and the port is
+// down meanwhile.
+func TestLinkThatFailsAtOnceIsDown(t *testing.T) {
+	var failures atomic.Int64
+	b := startBed(t, 2, opts{wrap: func(p Port, l link.Link) link.Link {
+		if p.Name == "p1" && failures.Add(-1) >= 0 {
 			return &deaf{l}
 		}
 		return l
 	}})
-	b.setLink(1, 0, false) // waits for its reader
-	if w := b.warnings(); len(w) != 1 || w[0] != "port p1: receives no more: a wire fell off" {
+	failures.Store(1)
+	b.setLink(1, 2, true)
+	b.awaitEvents(event.LinkDown, 1)
+	b.awaitEvents(event.LinkUp, 3)
+	b.write(1, frame(1, 0, 1, false))
+	wantNumbers(t, "by the next link", b.read(0, 1), 1)
+	if s, w := b.Stats(1), b.warnings(); s.Reopened != 1 || len(w) != 1 {
+		t.Errorf("the link was opened anew %d times, with the warnings %q; want once, and one", s.Reopened, w)
+	}
+}
+
+// A link that was deleted while it waits to be opened anew stays away until it is back.
+func TestFailedLinkGoesAndComes(t *testing.T) {
+	var failing, broken atomic.Bool
+	b := newBed(t, 2, opts{wrap: func(p Port, l link.Link) link.Link {
+		if p.Name == "p1" && failing.Load() {
+			return &deaf{l}
+		}
+		return l
+	}})
+	open := b.opt.Open
+	b.opt.Open = func(p Port) (link.Link, error) {
+		if broken.Load() {
+			return nil, errors.New("no such interface")
+		}
+		return open(p)
+	}
+	if err := b.Open(); err != nil {
+		t.Fatal(err)
+	}
+	b.start()
+	b.setLink(0, 1, true)
+	b.setLink(1, 1, true)
+	failing.Store(true)
+	b.setLink(1, 2, true)
+	b.awaitEvents(event.LinkDown, 1)
+	broken.Store(true)
+	b.setLink(1, 0, false)
+	failing.Store(false)
+	broken.Store(false)
+	b.setLink(1, 3, true)
+	b.write(1, frame(1, 0, 1, false))
+	wantNumbers(t, "the link that came back", b.read(0, 1), 1)
+}
+
+// A timer that the kernel does not serve is told of, and the port goes on.
+func TestTimerThatFailsIsWarnedOf(t *testing.T) {
+	b := newBed(t, 1, opts{})
+	wait := b.ports[0].tx.wait
+	failed := false
+	b.ports[0].tx.wait = func() error {
+		if !failed {
+			failed = true
+			return errors.New("a spring broke")
+		}
+		return wait()
+	}
+	if err := b.Open(); err != nil {
+		t.Fatal(err)
+	}
+	warned := make(chan struct{})
+	warn := b.opt.Warn
+	b.opt.Warn = func(format string, args ...any) {
+		warn(format, args...)
+		close(warned)
+	}
+	b.start()
+	await(t, warned, "a warning")
+	if w := b.warnings(); len(w) != 1 || w[0] != "port p0: its deadlines are kept to a second only: a spring broke" {
 		t.Errorf("warnings: %q", w)
 	}
-	b.mu.Lock()
-	b.opened = nil // their Read does not say whether they are open
-	b.mu.Unlock()
 }
 
 func TestMACOfTheInterface(t *testing.T) {

@@ -17,8 +17,8 @@ func (r *rx) init() {
 }
 
 // rxLoop reads batches from l and hands them to the machine until l is closed or
-// its interface is gone.
-func (p *port) rxLoop(l link.Link) {
+// its interface is gone, or says why it cannot read any more.
+func (p *port) rxLoop(l link.Link) error {
 	n := p.node
 	n.mu.Lock()
 	n.machine.Lend(p.n, p.rx.frames)
@@ -32,10 +32,10 @@ func (p *port) rxLoop(l link.Link) {
 			switch {
 			case errors.Is(err, link.ErrDown):
 				continue
-			case !errors.Is(err, link.ErrGone) && !errors.Is(err, net.ErrClosed):
-				n.opt.Warn("port %s: receives no more: %v", p.opt.Name, err)
+			case errors.Is(err, link.ErrGone), errors.Is(err, net.ErrClosed):
+				return nil
 			}
-			return
+			return err
 		}
 		fs := p.rx.frames[:got]
 		for i, f := range fs {

@@ -2,8 +2,11 @@ package live
 
 import (
 	"errors"
+	"net"
+	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"softswitch/buffer"
 	"softswitch/internal/timer"
@@ -17,9 +20,11 @@ const busyRetry = 50 * unit.Microsecond
 
 // tx is a port's sending side.
 type tx struct {
-	again atomic.Bool  // the port is to be drained, once more if someone is at it
-	late  atomic.Int64 // ns: the most that a deadline was missed by
+	again atomic.Bool   // the port is to be drained, once more if someone is at it
+	late  atomic.Int64  // ns: the most that a deadline was missed by
+	lost  atomic.Uint64 // frames that no link took
 	timer *timer.Timer
+	wait  func() error // of timer
 
 	// mu is taken by kick alone, which looks at again after it has let go of it: a
 	// kick that finds it taken leaves its news to whoever holds it.
@@ -28,16 +33,28 @@ type tx struct {
 	n     int       // guarded by mu
 	wrote int       // guarded by mu: of those, how many the link took
 	armed unit.Time // guarded by mu: the timer's deadline
+	// Of frames that were lost for a reason that nobody else tells of:
+	untold int       // guarded by mu: since the last warning
+	told   unit.Time // guarded by mu: the last warning
 }
 
 func (t *tx) init(tm *timer.Timer) {
-	t.timer, t.armed = tm, unit.Never
+	t.timer, t.wait, t.armed = tm, tm.Wait, unit.Never
 	t.lend.frames, t.lend.bytes = make([]*buffer.Frame, Batch), make([][]byte, Batch)
 }
 
-// txLoop drains the port at its deadlines.
+// txLoop drains the port at its deadlines; where the kernel does not keep them, once a
+// second.
 func (p *port) txLoop() {
-	for p.tx.timer.Wait() == nil {
+	for {
+		err := p.tx.wait()
+		switch {
+		case errors.Is(err, os.ErrClosed), p.node.over():
+			return
+		case err != nil:
+			p.node.opt.Warn("port %s: its deadlines are kept to a second only: %v", p.opt.Name, err)
+			p.node.sleep(time.Second)
+		}
 		p.node.kickAll(1 << p.n)
 	}
 }
@@ -97,23 +114,50 @@ func (p *port) drain(budget *int) (others unit.PortSet) {
 func (p *port) write() bool {
 	t := &p.tx
 	l := p.current()
-	for l != nil && t.wrote < t.n {
+	if l == nil {
+		p.lose(t.n-t.wrote, link.ErrGone)
+	}
+	for t.wrote < t.n {
 		k, err := l.Write(t.lend.bytes[t.wrote:t.n])
 		t.wrote += k
-		var frame *link.FrameError
 		switch {
 		case err == nil:
 		case errors.Is(err, link.ErrBusy):
 			return false
-		case errors.As(err, &frame):
-			p.node.opt.Warn("port %s: %v", p.opt.Name, err)
-			t.wrote++
+		case isFrameError(err):
+			p.lose(1, err)
 		default:
-			l = nil
+			p.lose(t.n-t.wrote, err)
 		}
 	}
-	t.wrote = t.n
 	return true
+}
+
+func isFrameError(err error) bool {
+	var frame *link.FrameError
+	return errors.As(err, &frame)
+}
+
+// lose takes the next n of the frames that were lent for lost. It warns of it at most
+// once a second, and not of a link that is down or gone, which the machine says.
+// Preconditions: p.tx.mu is held.
+func (p *port) lose(n int, err error) {
+	t := &p.tx
+	t.wrote += n
+	t.lost.Add(uint64(n))
+	if errors.Is(err, link.ErrDown) || errors.Is(err, link.ErrGone) || errors.Is(err, net.ErrClosed) {
+		return
+	}
+	t.untold += n
+	now := timer.Now()
+	if now-t.told < unit.Second {
+		return
+	}
+	select {
+	case p.node.log.losses <- loss{p, t.untold, err}:
+		t.untold, t.told = 0, now
+	default: // the next one tells of these
+	}
 }
 
 // arm sets the port's timer, unless it fires before anyway. Preconditions:

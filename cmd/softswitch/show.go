@@ -190,8 +190,9 @@ func (s *shower) interfaceCounters() *cobra.Command {
 	return leaf(s, "counters", "Frames and bytes of each interface, and why frames were dropped", `Data frames and their bytes, without FCS, since the switch started or
 "softswitch clear interfaces counters". RX_DRP counts frames that came in by the
 interface and were dropped, with the reasons; TX_DRP those that were dropped on
-purpose on their way out; RX_OVR those that the kernel lost because the switch was
-too slow. RX_ODD is what was odd about frames that went on.`, show.InterfaceCounters())
+purpose on their way out, or were on it when the link failed; RX_OVR those that the
+kernel lost because the switch was too slow. RX_ODD is what was odd about frames that
+went on.`, show.InterfaceCounters())
 }
 
 func (s *shower) route() *cobra.Command {

@@ -41,6 +41,8 @@ var (
 	lateness     = gauge("softswitch_lateness_seconds", "By how much the node missed a deadline, or how long a frame waited to be read, at worst: how long it was starved of a processor.", "node")
 	ringDrops    = counter("softswitch_link_dropped_packets_total", "Frames that the kernel dropped because the node was too slow to read them.", "node", "port")
 	linkBusy     = counter("softswitch_link_busy_total", "Times that the kernel refused to send.", "node", "port")
+	linkLost     = counter("softswitch_link_lost_packets_total", "Frames that were on their way out when the link was down or gone, or that it refused.", "node", "port")
+	linkReopened = counter("softswitch_link_reopened_total", "Times that a link was opened anew because it could not be read.", "node", "port")
 	pfcFrames    = counter("softswitch_pfc_frames_total", "PFC frames that named the priority; kind is pause, resume or refresh (sent only: a pause repeated).", "switch", "port", "priority", "direction", "kind")
 	hostPFC      = counter("softswitch_host_pfc_frames_total", "PFC frames of a host's NIC.", "host", "priority", "direction", "kind")
 	hostSent     = counter("softswitch_host_sent_packets_total", "Frames that a flow sent.", "host", "flow")

@@ -90,8 +90,8 @@ func pause(c unit.Priority) []byte {
 }
 
 var links = []link.Stats{
-	{Received: 10, Sent: 20, Drops: 30, Truncated: 40, Busy: 50, Waited: 60},
-	{Received: 11, Sent: 20, Drops: 30, Truncated: 40, Busy: 50, Waited: 60},
+	{Received: 10, Sent: 20, Drops: 30, Truncated: 40, Busy: 50, Lost: 70, Reopened: 80, Waited: 60},
+	{Received: 11, Sent: 20, Drops: 30, Truncated: 40, Busy: 50, Lost: 70, Reopened: 80, Waited: 60},
 }
 
 // A switch with a pause in force at port 1, behind which the frames of port 0

@@ -56,7 +56,7 @@ func countInterface(p *observe.Port) interfaceCount {
 	}
 	out := interfaceCount{
 		Port: p.Name, Up: p.Up, RxOK: total(p.RxFrames), RxBytes: total(p.RxBytes), RxOver: p.Link.Drops,
-		TxOK: total(p.TxFrames), TxBytes: total(p.TxBytes), TxDrop: total(p.TxDropped), Reasons: map[string]uint64{}, Odd: map[string]uint64{},
+		TxOK: total(p.TxFrames), TxBytes: total(p.TxBytes), TxDrop: total(p.TxDropped) + p.Link.Lost, Reasons: map[string]uint64{}, Odd: map[string]uint64{},
 	}
 	for reason, n := range p.Drops {
 		out.RxDrop += n
