@@ -10,9 +10,6 @@ import (
 	"softswitch/internal/graph"
 	"softswitch/lab"
 	netnslab "softswitch/netns-lab"
-	"softswitch/scenario"
-	"softswitch/scenario/config"
-	"softswitch/topo"
 )
 
 func labGraph(name *string) *cobra.Command {
@@ -36,7 +33,7 @@ down are dashed: in a lab now, in a file those that its events take down.`,
 				if err != nil {
 					return err
 				}
-				g = planGraph(plan)
+				g = plan.Graph()
 			} else {
 				st, err := lab.Load(*name)
 				if err != nil {
@@ -60,30 +57,6 @@ down are dashed: in a lab now, in a file those that its events take down.`,
 	c.Flags().BoolVar(&svg, "svg", false, "as a picture")
 	c.MarkFlagsMutuallyExclusive("dot", "mermaid", "svg")
 	return c
-}
-
-// planGraph is the topology of a plan, with what its events do to links.
-func planGraph(p *scenario.Plan) *graph.Graph {
-	g := &graph.Graph{Name: p.Scenario.Name}
-	for _, n := range p.Fabric.Nodes {
-		g.Nodes = append(g.Nodes, graph.Node{Name: n.Name, Host: n.Kind == topo.Host})
-	}
-	for _, l := range p.Fabric.Links {
-		g.Links = append(g.Links, graph.Link{A: l.A.Node, B: l.B.Node})
-	}
-	for _, e := range p.Events {
-		verb := map[scenario.Do]string{scenario.Fail: "fails at ", scenario.Heal: "heals at "}[e.Do]
-		if verb == "" {
-			continue
-		}
-		l := &g.Links[e.Link]
-		l.Down = true
-		if l.Note != "" {
-			l.Note += ", "
-		}
-		l.Note += verb + config.FormatTime(e.At)
-	}
-	return g
 }
 
 // stateGraph is the topology of a lab, as its links are now.

@@ -79,7 +79,7 @@ func setUpScript(env *testscript.Env) error {
 		return err
 	}
 	files := recordings()
-	files["pfc.pcap"], files["cut.pcap"], files["empty.pcap"] = capture(0), capture(10), nil
+	files["pfc.pcap"], files["cut.pcap"], files["empty.pcap"] = pfcCapture(0), pfcCapture(10), nil
 	for name, file := range files {
 		if err := os.WriteFile(filepath.Join(env.WorkDir, name), file, 0o644); err != nil {
 			return err
@@ -107,9 +107,9 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// capture is a pcap of a pause with a label, a message of a detector, a PFC frame
+// pfcCapture is a pcap of a pause with a label, a message of a detector, a PFC frame
 // that is too short, and a frame of another kind, without its last cut bytes.
-func capture(cut int) []byte {
+func pfcCapture(cut int) []byte {
 	src := [6]byte{2, 0, 0, 0, 0, 1}
 	label := itsyhdr.TLV{
 		Kind: itsyhdr.KindChecking, Class: 3, Initiator: unit.NodePort{Node: 5, Port: 2}, Seq: 9,

@@ -1,0 +1,152 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+	"time"
+
+	"softswitch/internal/control"
+	"softswitch/lab"
+	"softswitch/link"
+	"softswitch/link/merge"
+	"softswitch/live/node"
+)
+
+// Capture captures a lab.
+type Capture struct {
+	Name  string
+	Nodes []string
+	File  string
+	Log   io.Writer // for what a user is to know
+	over  []string  // nodes that ended in order
+}
+
+// Run captures until ctx ends, whoever reads the capture reads no more, or all nodes have
+// ended. whole is false if the capture of a node was cut short.
+func (c *Capture) Run(ctx context.Context) (whole bool, err error) {
+	offset, err := link.WallOffset()
+	if err != nil {
+		return false, err
+	}
+	sources, err := c.open(ctx, offset)
+	if err != nil {
+		return false, err
+	}
+	out, err := openCapture(c.File)
+	if err != nil {
+		for _, s := range sources {
+			s.Conn.Close()
+		}
+		return false, err
+	}
+	fmt.Fprintf(c.Log, "capturing on %s; Ctrl-C ends it\n", count(len(sources), "node"))
+	result, err := mergeUntil(ctx, out, sources, merge.Options{Note: link.ClockNote(offset), Ended: c.ended})
+	err = errors.Join(err, out.Close())
+	if errors.Is(err, errUnread) {
+		return false, fmt.Errorf("lab capture: %w", err)
+	}
+	c.summary(len(sources), result)
+	switch {
+	case errors.Is(err, syscall.EPIPE):
+		fmt.Fprintln(c.Log, "whoever read the capture reads no more")
+	case err != nil:
+		return false, fmt.Errorf("lab capture: %w", err)
+	}
+	return result.Cut == 0, nil
+}
+
+// open starts the captures of the nodes. It is enough if one of all nodes answers; of
+// those that the user named, all have to.
+func (c *Capture) open(ctx context.Context, offset int64) ([]merge.Source, error) {
+	st, err := lab.Load(c.Name)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := lab.Pick(st, c.Nodes, "")
+	if err != nil {
+		return nil, err
+	}
+	there, conns, err := control.AskAll(ctx, lab.Endpoints(nodes), func(e control.Endpoint) (*control.Conn, error) {
+		return control.Open(e.Path, "capture", node.CaptureArgs{Offset: offset})
+	})
+	if err != nil && (len(there) == 0 || len(c.Nodes) > 0) {
+		for _, conn := range conns {
+			conn.Close()
+		}
+		return nil, fmt.Errorf("lab capture: %w", err)
+	}
+	if err != nil {
+		fmt.Fprintf(c.Log, "not captured: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	var sources []merge.Source
+	for i, conn := range conns {
+		sources = append(sources, merge.Source{Name: there[i].Name, Conn: conn})
+	}
+	return sources, nil
+}
+
+// ended notes a node whose capture ended by itself, or was cut short.
+func (c *Capture) ended(node string, err error) {
+	if err == nil {
+		c.over = append(c.over, node)
+		return
+	}
+	fmt.Fprintf(c.Log, "%s: the capture is cut short: %v\n", node, err)
+}
+
+// summary says what there is, of that many nodes.
+func (c *Capture) summary(nodes int, r merge.Result) {
+	switch {
+	case len(c.over) == nodes:
+		fmt.Fprintln(c.Log, "all nodes have ended")
+	case len(c.over) > 0:
+		fmt.Fprintf(c.Log, "ended meanwhile: %s\n", strings.Join(c.over, ", "))
+	}
+	fmt.Fprintf(c.Log, "%s written, %d missed", count(int(r.Frames), "frame"), r.Missed)
+	if r.Late > 0 {
+		fmt.Fprintf(c.Log, ", %d not in the order of time", r.Late)
+	}
+	fmt.Fprintln(c.Log)
+}
+
+// count is "1 node" or "2 nodes".
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// outputPatience is how long the output may take for what is left when the user ends the
+// capture: a program that does not read its pipe is not waited for.
+const outputPatience = 4 * time.Second
+
+var errUnread = errors.New("whoever reads the capture does not read on; what was not read is lost")
+
+// mergeUntil is merge.Run, but after the end of ctx it does not wait for w for ever.
+func mergeUntil(ctx context.Context, w io.Writer, sources []merge.Source, opt merge.Options) (merge.Result, error) {
+	type outcome struct {
+		merge.Result
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		r, err := merge.Run(ctx, w, sources, opt)
+		done <- outcome{r, err}
+	}()
+	select {
+	case o := <-done:
+		return o.Result, o.err
+	case <-ctx.Done():
+	}
+	select {
+	case o := <-done:
+		return o.Result, o.err
+	case <-time.After(outputPatience):
+		return merge.Result{}, errUnread
+	}
+}

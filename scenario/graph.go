@@ -1,0 +1,31 @@
+package scenario
+
+import (
+	"softswitch/internal/graph"
+	"softswitch/scenario/config"
+	"softswitch/topo"
+)
+
+// Graph is the topology of a plan, with what its events do to links.
+func (p *Plan) Graph() *graph.Graph {
+	g := &graph.Graph{Name: p.Scenario.Name}
+	for _, n := range p.Fabric.Nodes {
+		g.Nodes = append(g.Nodes, graph.Node{Name: n.Name, Host: n.Kind == topo.Host})
+	}
+	for _, l := range p.Fabric.Links {
+		g.Links = append(g.Links, graph.Link{A: l.A.Node, B: l.B.Node})
+	}
+	for _, e := range p.Events {
+		verb := map[Do]string{Fail: "fails at ", Heal: "heals at "}[e.Do]
+		if verb == "" {
+			continue
+		}
+		l := &g.Links[e.Link]
+		l.Down = true
+		if l.Note != "" {
+			l.Note += ", "
+		}
+		l.Note += verb + config.FormatTime(e.At)
+	}
+	return g
+}

@@ -1,0 +1,76 @@
+package wireshark
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// folderPatience bounds the question to tshark, which answers in a second at worst.
+const folderPatience = 20 * time.Second
+
+// Folder asks tshark for the folder of the user's Lua plugins.
+func Folder(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, folderPatience)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "tshark", "-G", "folders").Output()
+	if errors.Is(err, exec.ErrNotFound) {
+		return "", errors.New("wireshark install: tshark, which knows the folder, is not installed (Debian package tshark); install it, or name Wireshark's personal plugin folder with --dir: Help > About Wireshark > Folders shows it")
+	}
+	if err != nil {
+		return "", fmt.Errorf("wireshark install: tshark -G folders: %w; name the folder with --dir", err)
+	}
+	const key = "Personal Lua Plugins:"
+	for line := range strings.Lines(string(out)) {
+		if dir, ok := strings.CutPrefix(line, key); ok {
+			return strings.TrimSpace(dir), nil
+		}
+	}
+	return "", fmt.Errorf("wireshark install: `tshark -G folders` has no line %q: is it a Wireshark without Lua? Name the folder with --dir", key)
+}
+
+// Install puts the plugin into dir, in one piece, and says so.
+func Install(dir string, out io.Writer) error {
+	path := filepath.Join(dir, PluginName)
+	had, err := os.ReadFile(path)
+	if err == nil && bytes.Equal(had, Plugin) {
+		fmt.Fprintf(out, "%s is there already\n", path)
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("wireshark install: %w", err)
+	}
+	if err := replaceFile(path, Plugin); err != nil {
+		return fmt.Errorf("wireshark install: %w", err)
+	}
+	fmt.Fprintf(out, "installed %s\nWireshark loads it at its next start, or by Analyze > Reload Lua Plugins; try: tshark -G protocols | grep itsy\n", path)
+	if user := os.Getenv("SUDO_USER"); user != "" && user != "root" && os.Geteuid() == 0 {
+		fmt.Fprintf(out, "note: this is root's; for %s, run it again without sudo\n", user)
+	}
+	return nil
+}
+
+// replaceFile puts data in place of the file path: who reads it sees the old or the new.
+func replaceFile(path string, data []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.new")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(f.Name())
+		}
+	}()
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
