@@ -6,6 +6,7 @@ import (
 	"softswitch/detect"
 	"softswitch/detect/clcm"
 	"softswitch/detect/stall"
+	"softswitch/internal/splitmix"
 	"softswitch/unit"
 )
 
@@ -24,7 +25,7 @@ type system struct {
 	view        detect.View
 	act         detect.Actions
 	monitor     *stall.Monitor
-	random      stall.Random
+	random      splitmix.Rand
 	classes     [unit.Priorities]*class
 	ends        unit.Time          // when the next release ends; Never if none is in force
 	seen        [replaysMax]uint32 // nonces of releases; a ring
@@ -51,7 +52,7 @@ type queue struct {
 
 // New is the Factory of Deadlock Breaker.
 func New(v detect.View, a detect.Actions) detect.Detector {
-	s := &system{view: v, act: a, monitor: stall.NewMonitor(v), random: stall.NewRandom(v.Self()), ends: unit.Never}
+	s := &system{view: v, act: a, monitor: stall.NewMonitor(v), random: splitmix.Rand(v.Self()) << 32, ends: unit.Never}
 	for c := range unit.Priority(unit.Priorities) {
 		if v.Lossless().Has(c) {
 			s.classes[c] = &class{queues: make([]queue, v.Ports())}

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"softswitch/detect"
+	"softswitch/internal/splitmix"
 	"softswitch/itsyhdr"
 	"softswitch/unit"
 )
@@ -24,7 +25,7 @@ type detector struct {
 	hop     unit.Time
 
 	deadline unit.Time
-	random   random
+	random   splitmix.Rand           // breaks ties in time between switches that are otherwise alike
 	classes  [unit.Priorities]*class // nil for a lossy class
 }
 
@@ -43,7 +44,7 @@ func newDetector(v detect.View, a detect.Actions, checked bool) *detector {
 	}
 	d := &detector{
 		view: v, act: a, self: v.Self(), checked: checked, hop: v.Hop(),
-		deadline: unit.Never, random: newRandom(uint64(v.Self())),
+		deadline: unit.Never, random: splitmix.Rand(v.Self()),
 	}
 	for set := v.Lossless(); set != 0; set &= set - 1 {
 		id := unit.Priority(bits.TrailingZeros8(uint8(set)))

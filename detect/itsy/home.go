@@ -30,7 +30,7 @@ func (d *detector) home(now unit.Time, c *class, i, p unit.Port) {
 	d.trace(detect.StepLoop, c, p, i, c.lab[all.First()])
 	if !d.sendCheck(now, c, i) {
 		c.suspect.Add(i)
-		d.wait(now, c, i, lapHops+d.random.below(lapHops))
+		d.wait(now, c, i, lapHops+d.random.Below(lapHops))
 	}
 }
 

@@ -159,30 +159,6 @@ func TestParseLabelRefuses(t *testing.T) {
 	}
 }
 
-// A switch draws the same numbers each time, and another one others.
-func TestRandomIsSeeded(t *testing.T) {
-	a, again, other := newRandom(1), newRandom(1), newRandom(2)
-	same, differ, seen := 0, 0, [8]int{}
-	for range 1000 {
-		x := a.below(8)
-		seen[x]++
-		if x == again.below(8) {
-			same++
-		}
-		if x != other.below(8) {
-			differ++
-		}
-	}
-	if same != 1000 || differ < 800 {
-		t.Errorf("%d of 1000 alike with one seed, %d different with another", same, differ)
-	}
-	for x, n := range seen {
-		if n < 80 {
-			t.Errorf("%d came %d times of 1000, want about 125", x, n)
-		}
-	}
-}
-
 func BenchmarkFrame(tb *testing.B) {
 	s := &stub{id: 1, ports: 64}
 	d := New(s, s)

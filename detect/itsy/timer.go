@@ -29,13 +29,13 @@ func (d *detector) wait(now unit.Time, c *class, i unit.Port, hops int) {
 // twice as many each time.
 func (d *detector) waitLonger(now unit.Time, c *class, i unit.Port, hops int) {
 	n := &c.in[i]
-	d.wait(now, c, i, (hops+d.random.below(hops))<<n.tries)
+	d.wait(now, c, i, (hops+d.random.Below(hops))<<n.tries)
 	n.tries = min(n.tries+1, maxTries)
 }
 
 // waitLong sets when bucket i verifies without suspicion.
 func (d *detector) waitLong(now unit.Time, c *class, i unit.Port) {
-	d.wait(now, c, i, longHops+d.random.below(longHops))
+	d.wait(now, c, i, longHops+d.random.Below(longHops))
 }
 
 // Deadline is when the next bucket is due.
@@ -70,7 +70,7 @@ func (d *detector) fire(now unit.Time, c *class, i unit.Port) {
 		d.fireDone(now, c, i)
 	case d.published(c, i)&flagDone != 0:
 		d.wait(now, c, i, holdHops)
-	case c.suspect.Has(i) && d.random.below(2) == 0 || !d.sendCheck(now, c, i):
+	case c.suspect.Has(i) && d.random.Below(2) == 0 || !d.sendCheck(now, c, i):
 		d.verify(now, c, i)
 	}
 }

@@ -17,19 +17,19 @@ func (d *detector) verify(now unit.Time, c *class, i unit.Port) {
 		case s.id.owner() == d.at(i):
 			s.id = 0 // one that never ended
 		case s.engaged.Has(i) && !d.isIdle(now, s):
-			d.wait(now, c, i, liveHops+d.random.below(liveHops))
+			d.wait(now, c, i, liveHops+d.random.Below(liveHops))
 			return
 		}
 	}
 	c.clock = later(c.clock)
 	s := d.claim(now, c, newLabel(c.clock, d.at(i)))
 	if s == nil {
-		d.wait(now, c, i, liveHops+d.random.below(liveHops))
+		d.wait(now, c, i, liveHops+d.random.Below(liveHops))
 		return
 	}
 	d.trace(detect.StepVerify, c, unit.NoPort, i, s.id)
 	c.suspect.Remove(i)
-	d.wait(now, c, i, retryHops+d.random.below(retryHops)) // if it never ends
+	d.wait(now, c, i, retryHops+d.random.Below(retryHops)) // if it never ends
 	s.parent = root
 	if d.isStuck(c, s, i, c.paused) {
 		d.engage(c, s, i)

@@ -6,6 +6,7 @@ import (
 	"softswitch/detect"
 	"softswitch/detect/clcm"
 	"softswitch/detect/stall"
+	"softswitch/internal/splitmix"
 	"softswitch/unit"
 )
 
@@ -21,7 +22,7 @@ type system struct {
 	view        detect.View
 	act         detect.Actions
 	monitor     *stall.Monitor
-	random      stall.Random
+	random      splitmix.Rand
 	classes     [unit.Priorities]*class
 	over        [replaysMax]uint32 // SPUIDs of masters that were; a ring
 	overNext    int
@@ -48,7 +49,7 @@ type queue struct {
 
 // New is the Factory of Loop Breaker.
 func New(v detect.View, a detect.Actions) detect.Detector {
-	s := &system{view: v, act: a, monitor: stall.NewMonitor(v), random: stall.NewRandom(v.Self())}
+	s := &system{view: v, act: a, monitor: stall.NewMonitor(v), random: splitmix.Rand(v.Self()) << 32}
 	for c := range unit.Priority(unit.Priorities) {
 		if v.Lossless().Has(c) {
 			s.classes[c] = &class{queues: make([]queue, v.Ports())}

@@ -1,6 +1,5 @@
 // Package stall is what both systems of "Unlocking Credit Loop Deadlocks" (Shpiner
-// et al.) begin with: which egress queues are suspected of a deadlock (section 3.2.1),
-// and random identifiers for them.
+// et al.) begin with: which egress queues are suspected of a deadlock (section 3.2.1).
 //
 //	every period:  bytes left, backlog  -->  Monitor  -->  suspects of each class
 //
@@ -10,8 +9,6 @@
 // resolved at 120 us. Here both times are in hops (detect.View.Hop), which is a few
 // microseconds in a simulated fabric and more than half a millisecond live: a
 // sample every 4 hops, suspected after 4 samples.
-//
-// Read in this order: Monitor (stall.go), Random (random.go).
 //
 // Invariants:
 //   - a queue is suspected only if a sample of this instant found it so;

@@ -131,24 +131,3 @@ func TestOtherClassesHaveNoSuspects(t *testing.T) {
 		}
 	}
 }
-
-// Switches draw different numbers, each the same ones every time, and never 0.
-func TestRandom(t *testing.T) {
-	seen := map[uint32]unit.NodeID{}
-	for id := range unit.NodeID(100) {
-		a, b := stall.NewRandom(id), stall.NewRandom(id)
-		for range 100 {
-			n := a.ID()
-			if m := b.ID(); n != m || n == 0 {
-				t.Fatalf("switch %d draws %d and then %d, want the same, not 0", id, n, m)
-			}
-			if other, ok := seen[n]; ok {
-				t.Fatalf("switches %d and %d draw %d", id, other, n)
-			}
-			seen[n] = id
-			if r := a.Below(7); r < 0 || r > 6 || b.Below(7) != r {
-				t.Fatalf("Below(7) = %d", r)
-			}
-		}
-	}
-}
