@@ -27,7 +27,8 @@ func labMetrics(name *string) *cobra.Command {
 		Short: "Serve the metrics of all nodes to Prometheus",
 		Long: `Serve the metrics of all nodes of a lab to Prometheus, at /metrics, until it is
 interrupted. Each scrape asks every node; one that does not answer has softswitch_up
-0. A lab that is removed and built anew goes on to be served.`,
+0, and every metric has the label lab. A lab that is removed and built anew goes on to
+be served.`,
 		Example: "  sudo softswitch lab metrics\n  curl -s localhost:9470/metrics | grep pause_seconds",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -41,7 +42,7 @@ interrupted. Each scrape asks every node; one that does not answer has softswitc
 			}
 			fmt.Fprintf(os.Stderr, "serving http://%v/metrics\n", ln.Addr())
 			s := &labScraper{name: *name, nodes: st.Nodes}
-			return metrics.Serve(cmd.Context(), ln, metrics.Handler(func() metrics.Sample { return s.take(cmd.Context()) }))
+			return metrics.Serve(cmd.Context(), ln, metrics.Handler(*name, func() metrics.Sample { return s.take(cmd.Context()) }))
 		},
 	}
 	c.Flags().StringVar(&listen, "listen", labMetricsAddress, "where to listen, HOST:PORT; without a host it is 127.0.0.1")

@@ -64,7 +64,7 @@ func TestScrapeWhileNodeEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 		served, asked := make(chan error, 1), make(chan struct{}, 1<<10)
-		handler := metrics.Handler(func() metrics.Sample { return s.metrics(n) })
+		handler := metrics.Handler("", func() metrics.Sample { return s.metrics(n) })
 		go func() { served <- metrics.Serve(ctx, ln, handler) }()
 		var scrapers sync.WaitGroup
 		for range 3 {

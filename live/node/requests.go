@@ -3,6 +3,7 @@ package node
 import (
 	"encoding/json"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -20,10 +21,11 @@ import (
 // held only while something is copied, and by one request at a time: however many
 // clients ask, a frame waits for one copy at most.
 type switchNode struct {
-	sw      *dataplane.Switch
-	journal *observe.Journal
-	fixed   string // why the detector cannot be exchanged, "" if it can
-	again   func(restart)
+	sw       *dataplane.Switch
+	journal  *observe.Journal
+	fixed    string // why the detector cannot be exchanged, "" if it can
+	response string
+	again    func(restart)
 
 	end keeper[observe.Switch]
 
@@ -106,9 +108,18 @@ func (s *switchNode) snapshot(n *live.Node) (out observe.Switch) {
 
 func (s *switchNode) sample(n *live.Node, _ json.RawMessage) (any, error) { return s.take(n), nil }
 
+// version is that of this program, as Go's tools stamped it.
+var version = func() string {
+	b, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	return b.Main.Version
+}()
+
 // take takes what metrics are made of. Preconditions: s.one is held.
 func (s *switchNode) take(n *live.Node) observe.Sample {
-	out := observe.Sample{Switch: s.snapshot(n), History: s.journal.History()}
+	out := observe.Sample{Switch: s.snapshot(n), Version: version, Response: s.response, History: s.journal.History()}
 	n.Do(func(unit.Time) { out.Watchdog = observe.TakeWatchdog(s.sw, s.watch.set(s.sw)) })
 	return out
 }

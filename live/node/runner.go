@@ -113,7 +113,7 @@ func (r *runner) serveMetrics(ctx context.Context, n *live.Node) error {
 	ctx, stop := context.WithCancel(ctx)
 	var served sync.WaitGroup
 	served.Go(func() {
-		if err := metrics.Serve(ctx, ln, metrics.Handler(func() metrics.Sample { return r.sample(n) })); err != nil {
+		if err := metrics.Serve(ctx, ln, metrics.Handler("", func() metrics.Sample { return r.sample(n) })); err != nil {
 			fmt.Fprintf(os.Stderr, "%s: %v\n", r.name, err)
 		}
 	})

@@ -46,6 +46,7 @@ func runOnce(ctx context.Context, cfg config.Switch, record string) (next *resta
 		ports = append(ports, live.Port{Name: p.Name, KeepMAC: p.MAC != ""})
 	}
 	node := newSwitchNode(sw, "")
+	node.response = policy.String()
 	if record != "" {
 		node.fixed = "the switch is recorded, and its recording cannot tell of another detector; run it without --record"
 	}

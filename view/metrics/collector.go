@@ -66,6 +66,7 @@ func seconds(t unit.Time) float64 { return float64(t) / float64(unit.Second) }
 func (out sink) sample(s *observe.Sample) {
 	w := &s.Switch
 	out.put(up, 1, w.Name, "switch")
+	out.put(info, 1, w.Name, s.Version, w.Detector, s.Response)
 	out.live(w.Name, w.Live)
 	out.put(shared, float64(w.SharedBytes), w.Name)
 	out.count(lossless, w.LosslessLost, w.Name)
@@ -73,6 +74,7 @@ func (out sink) sample(s *observe.Sample) {
 	for i := range w.Ports {
 		out.port(w, &w.Ports[i])
 	}
+	out.deadlocked(w, &s.History)
 	out.history(w.Name, &s.History)
 	if s.Watchdog != nil {
 		out.watchdog(w.Name, s.Watchdog)
@@ -133,6 +135,16 @@ func (out sink) class(w *observe.Switch, p *observe.Port, c int) {
 	out.put(groupBytes, float64(g.Headroom), with("headroom")...)
 	out.put(groupMark, float64(g.Watermark), with("all")...)
 	out.put(groupMark, float64(g.HeadroomWatermark), with("headroom")...)
+}
+
+// deadlocked puts of every lossless queue whether a deadlock is in force there.
+func (out sink) deadlocked(w *observe.Switch, h *observe.History) {
+	for i := range w.Ports {
+		for _, c := range w.Lossless {
+			p := observe.Place{Port: w.Ports[i].Name, Class: c}
+			out.flag(deadlocked, slices.Contains(h.InForce, p), w.Name, p.Port, strconv.Itoa(c))
+		}
+	}
 }
 
 func (out sink) history(name string, h *observe.History) {

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -42,6 +44,7 @@ func fabric() Sample {
 	p.RxFrames[0], p.Link.Drops, p.Link.Busy = 7, 1, 2
 	history := j.History()
 	history.Deadlocks, history.Rerouted = 3, 4
+	history.InForce = []observe.Place{{Port: "a", Class: 3}}
 	history.Measures["drop"], history.Refusals["port down"], history.LinkDowns["a"] = 5, 6, 7
 	history.Detection = observe.Histogram{Sum: 5.5}
 	history.Detection.Counts[2], history.Detection.Counts[10] = 1, 1
@@ -52,10 +55,10 @@ func fabric() Sample {
 	return Sample{
 		Switches: []observe.Sample{{
 			Switch: observe.Switch{
-				Name: "s1", Detector: "itsy", DetectorBytes: 42, SharedBytes: 43, LosslessLost: 44, Lossless: []int{3},
+				Name: "s1", Detector: "itsy", DetectorBytes: 42, SharedBytes: 43, LosslessLost: 44, Lossless: []int{3, 4},
 				Live: observe.Live{At: 4 * unit.Second, EventsLost: 45, Lateness: unit.Millisecond}, Ports: []observe.Port{p},
 			},
-			History: history, Watchdog: w,
+			Version: "v1.2", Response: "drop", History: history, Watchdog: w,
 		}},
 		Hosts: []observe.Host{h},
 		Down:  []Node{{"s2", "switch"}},
@@ -66,7 +69,7 @@ func fabric() Sample {
 func scrape(t *testing.T, s Sample) string {
 	t.Helper()
 	w := httptest.NewRecorder()
-	Handler(func() Sample { return s }).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	Handler("", func() Sample { return s }).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
 	if w.Code != http.StatusOK {
 		t.Fatalf("status %d: %s", w.Code, w.Body)
 	}
@@ -79,6 +82,9 @@ func TestValues(t *testing.T) {
 		`softswitch_up{kind="switch",node="s1"} 1`,
 		`softswitch_up{kind="switch",node="s2"} 0`,
 		`softswitch_up{kind="host",node="h1"} 1`,
+		`softswitch_switch_info{detector="itsy",response="drop",switch="s1",version="v1.2"} 1`,
+		`softswitch_queue_deadlocked{port="a",priority="3",switch="s1"} 1`,
+		`softswitch_queue_deadlocked{port="a",priority="4",switch="s1"} 0`,
 		`softswitch_pfc_frames_total{direction="rx",kind="pause",port="a",priority="3",switch="s1"} 5`,
 		`softswitch_pfc_frames_total{direction="tx",kind="refresh",port="a",priority="3",switch="s1"} 1`,
 		`softswitch_pfc_pause_seconds_total{port="a",priority="3",switch="s1"} 3`, // 2 s, and 1 s of the pause in force
@@ -89,11 +95,11 @@ func TestValues(t *testing.T) {
 		`softswitch_priority_group_bytes{area="headroom",port="a",priority="3",switch="s1"} 100`,
 		`softswitch_packets_total{direction="rx",port="a",priority="0",switch="s1"} 7`,
 		`softswitch_dropped_packets_total{port="a",reason="ttl_expired",switch="s1"} 2`,
-		`softswitch_itsy_detections_total{switch="s1"} 3`,
-		`softswitch_itsy_detection_seconds_bucket{switch="s1",le="0.001"} 1`,
-		`softswitch_itsy_detection_seconds_bucket{switch="s1",le="3"} 1`,
-		`softswitch_itsy_detection_seconds_bucket{switch="s1",le="+Inf"} 2`,
-		`softswitch_itsy_detection_seconds_sum{switch="s1"} 5.5`,
+		`softswitch_deadlocks_declared_total{switch="s1"} 3`,
+		`softswitch_deadlock_declaration_seconds_bucket{switch="s1",le="0.001"} 1`,
+		`softswitch_deadlock_declaration_seconds_bucket{switch="s1",le="3"} 1`,
+		`softswitch_deadlock_declaration_seconds_bucket{switch="s1",le="+Inf"} 2`,
+		`softswitch_deadlock_declaration_seconds_sum{switch="s1"} 5.5`,
 		`softswitch_measures_total{measure="drop",switch="s1"} 5`,
 		`softswitch_pfcwd_storms_total{port="a",priority="3",state="restored",switch="s1"} 1`,
 		`softswitch_host_loss_packets_total{host="h1",where="fabric"} 2`,
@@ -106,6 +112,20 @@ func TestValues(t *testing.T) {
 	}
 	if strings.Contains(text, `priority="5"`) {
 		t.Error("a class that is neither lossless nor used is told")
+	}
+}
+
+// A lab's metrics have its name, all of them.
+func TestLabLabel(t *testing.T) {
+	w := httptest.NewRecorder()
+	Handler("ss", fabric).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	for line := range strings.Lines(w.Body.String()) {
+		if !strings.HasPrefix(line, "#") && !strings.Contains(line, `lab="ss"`) {
+			t.Errorf("no lab: %s", line)
+		}
+	}
+	if text := w.Body.String(); !strings.Contains(text, `softswitch_up{kind="switch",lab="ss",node="s1"} 1`) {
+		t.Errorf("no softswitch_up of the lab: %s", text)
 	}
 }
 
@@ -157,15 +177,60 @@ func TestDashboard(t *testing.T) {
 	}
 	// The alarm rings.
 	for bad, want := range map[string]string{
-		"sum(softswitch_pauses)":                            `no metric "softswitch_pauses"`,
-		`softswitch_queue_bytes{queue="3"}`:                 `no label "queue" of softswitch_queue_bytes`,
-		"sum by (where) (softswitch_queue_bytes)":           `no label "where" of softswitch_queue_bytes`,
-		"label_values(softswitch_up, switch)":               `no label "switch" of softswitch_up`,
-		"rate(softswitch_itsy_detections_total_bucket[1m])": `no metric "softswitch_itsy_detections_total_bucket"`,
+		"sum(softswitch_pauses)":                               `no metric "softswitch_pauses"`,
+		`softswitch_queue_bytes{queue="3"}`:                    `no label "queue" of softswitch_queue_bytes`,
+		"sum by (where) (softswitch_queue_bytes)":              `no label "where" of softswitch_queue_bytes`,
+		"label_values(softswitch_up, switch)":                  `no label "switch" of softswitch_up`,
+		"rate(softswitch_deadlocks_declared_total_bucket[1m])": `no metric "softswitch_deadlocks_declared_total_bucket"`,
 	} {
 		if faults := checkExpr(bad); !slices.Contains(faults, want) {
 			t.Errorf("%s: faults %q, want %q", bad, faults, want)
 		}
+	}
+}
+
+// Every metric and label that the rules for alerts ask for exists.
+func TestAlerts(t *testing.T) {
+	data, err := os.ReadFile("../../docs/prometheus/alerts.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := regexp.MustCompile(`(?m)^ +expr: (.*)$`).FindAllStringSubmatch(string(data), -1)
+	if len(rules) < 5 || len(rules) != strings.Count(string(data), "- alert: ") {
+		t.Fatalf("%d expressions of %d alerts", len(rules), strings.Count(string(data), "- alert: "))
+	}
+	for _, r := range rules {
+		if faults := checkExpr(r[1]); len(faults) > 0 {
+			t.Errorf("%s: %s", r[1], strings.Join(faults, "; "))
+		}
+	}
+}
+
+// Prometheus takes the rules for alerts, and they fire and resolve as their test says;
+// with a rule that never fires it does not.
+func TestPromtool(t *testing.T) {
+	if _, err := exec.LookPath("promtool"); err != nil {
+		t.Skipf("%v: apt-get install prometheus", err)
+	}
+	const dir = "../../docs/prometheus/"
+	for _, args := range [][]string{{"check", "rules", dir + "alerts.yaml"}, {"test", "rules", dir + "alerts_test.yaml"}} {
+		if out, err := exec.Command("promtool", args...).CombinedOutput(); err != nil {
+			t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	bad := t.TempDir()
+	for _, name := range []string{"alerts.yaml", "alerts_test.yaml"} {
+		text, err := os.ReadFile(dir + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		never := strings.Replace(string(text), "softswitch_queue_deadlocked == 1", "softswitch_queue_deadlocked == 2", 1)
+		if err := os.WriteFile(filepath.Join(bad, name), []byte(never), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := exec.Command("promtool", "test", "rules", filepath.Join(bad, "alerts_test.yaml")).CombinedOutput(); err == nil {
+		t.Errorf("a rule that never fires passes:\n%s", out)
 	}
 }
 
@@ -228,7 +293,7 @@ func checkExpr(expr string) (faults []string) {
 			faults = append(faults, fmt.Sprintf("no metric %q", name))
 			continue
 		}
-		has := append(strings.Split(listRule.FindStringSubmatch(all[i].desc.String())[1], ","), "le")
+		has := append(strings.Split(listRule.FindStringSubmatch(all[i].desc.String())[1], ","), "le", labLabel)
 		for _, l := range want {
 			if !slices.Contains(has, l) {
 				faults = append(faults, fmt.Sprintf("no label %q of %s", l, name))
@@ -254,7 +319,7 @@ func serve(t *testing.T, take func() Sample) *served {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	s := &served{t, "http://" + ln.Addr().String() + "/metrics", stop, make(chan error, 1)}
-	go func() { s.done <- Serve(ctx, ln, Handler(take)) }()
+	go func() { s.done <- Serve(ctx, ln, Handler("", take)) }()
 	t.Cleanup(func() {
 		stop()
 		http.DefaultClient.CloseIdleConnections()
@@ -432,7 +497,7 @@ func TestScrapesAreBounded(t *testing.T) {
 
 // Nothing else is served than metrics and a page that leads there.
 func TestPaths(t *testing.T) {
-	h := Handler(fabric)
+	h := Handler("", fabric)
 	for _, tt := range []struct {
 		method, path string
 		code         int

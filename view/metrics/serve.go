@@ -27,15 +27,22 @@ const (
 	shutdownMax    = time.Second      // for the scrapes that are under way
 )
 
+// labLabel is the label that the metrics of a lab have besides.
+const labLabel = "lab"
+
 // path is where metrics are found.
 const path = "/metrics"
 
 // Handler answers a GET of /metrics with what take gives, which is called once a
-// scrape, by one scrape at a time.
-func Handler(take func() Sample) http.Handler {
+// scrape, by one scrape at a time. Every metric has the label lab, unless that is "".
+func Handler(lab string, take func() Sample) http.Handler {
 	var one sync.Mutex
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(collector{func() Sample {
+	labels := prometheus.Labels{}
+	if lab != "" {
+		labels[labLabel] = lab
+	}
+	prometheus.WrapRegistererWith(labels, registry).MustRegister(collector{func() Sample {
 		one.Lock()
 		defer one.Unlock()
 		return take()

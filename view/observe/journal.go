@@ -2,6 +2,7 @@ package observe
 
 import (
 	"maps"
+	"slices"
 	"sync"
 
 	"softswitch/detect"
@@ -15,7 +16,8 @@ type Deadlocks struct {
 	Findings []Finding `json:"findings"` // the latest, oldest first
 }
 
-// Finding is a declared deadlock.
+// Finding is a declared deadlock. Its label is without an initial trigger: what the label
+// named is the opinion of the last switch that handed it on.
 type Finding struct {
 	At      unit.Time `json:"at_ns"`
 	Bucket  Place     `json:"bucket"`
@@ -34,7 +36,7 @@ type Place struct {
 	Class int    `json:"priority"`
 }
 
-// findingsMax bounds the findings that a Journal keeps.
+// findingsMax bounds the findings that a Journal keeps: what is over goes first.
 const findingsMax = 64
 
 // DetectionBounds are the upper bounds of the buckets of History.Detection, in
@@ -44,6 +46,7 @@ var DetectionBounds = [...]float64{0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1
 // History is what a switch's events add up to.
 type History struct {
 	Deadlocks uint64            `json:"deadlocks"`
+	InForce   []Place           `json:"in_force"` // queues of declared deadlocks that last
 	Measures  map[string]uint64 `json:"measures"` // taken, by name
 	Refusals  map[string]uint64 `json:"refusals"` // measures not taken, by reason
 	LinkDowns map[string]uint64 `json:"link_downs"`
@@ -137,8 +140,12 @@ func (j *Journal) declared(e *event.Event, b detect.Bucket, q detect.Queue) {
 		bucket:  b, queue: q,
 	}
 	f.Label, f.Trigger = takeLabel(e.Label), nodePort(e.Trigger)
+	if f.Label != nil {
+		f.Label.Trigger = ""
+	}
 	if len(j.findings) == findingsMax {
-		j.findings = append(j.findings[:0], j.findings[1:]...)
+		oldest := max(0, slices.IndexFunc(j.findings, func(f finding) bool { return f.Over != 0 }))
+		j.findings = slices.Delete(j.findings, oldest, oldest+1)
 	}
 	j.findings = append(j.findings, f)
 }
@@ -169,5 +176,11 @@ func (j *Journal) History() History {
 	defer j.mu.Unlock()
 	h := j.history
 	h.Measures, h.Refusals, h.LinkDowns = maps.Clone(h.Measures), maps.Clone(h.Refusals), maps.Clone(h.LinkDowns)
+	h.InForce = []Place{}
+	for i := range j.findings {
+		if f := &j.findings[i]; f.Over == 0 && !slices.Contains(h.InForce, f.Queue) {
+			h.InForce = append(h.InForce, f.Queue)
+		}
+	}
 	return h
 }

@@ -170,6 +170,43 @@ func TestJournalIsBounded(t *testing.T) {
 	}
 }
 
+// What lasts is not pushed out by what is over.
+func TestJournalKeepsWhatLasts(t *testing.T) {
+	j := newJournal(t)
+	j.Read([]event.Event{{At: 1, Type: event.Deadlock, Port: 1, Class: 3, Out: 0, OutClass: 3}})
+	for i := range unit.Time(findingsMax + 10) {
+		j.declare(2*i, 2*i)
+		j.Read([]event.Event{{At: 2*i + 1, Type: event.Resumed, Out: 1, OutClass: 3}})
+	}
+	if f := j.Deadlocks().Findings[0]; f.At != 1 || f.Over != 0 {
+		t.Errorf("the first is %+v, want that of 1, which lasts", f)
+	}
+}
+
+// A queue is in force as long as one of its deadlocks lasts, and once.
+func TestInForce(t *testing.T) {
+	j := newJournal(t)
+	wantJSON(t, j.History().InForce, `[]`)
+	j.declare(1000, 2000)
+	j.declare(3000, 4000)
+	wantJSON(t, j.History().InForce, `[{"port":"b","priority":3}]`)
+	j.Read([]event.Event{{At: 5000, Type: event.Resumed, Out: 1, OutClass: 3}})
+	wantJSON(t, j.History().InForce, `[]`)
+}
+
+// The trigger of a finding is the switch's own; what the label named does not stand
+// beside it.
+func TestOneTrigger(t *testing.T) {
+	j := newJournal(t)
+	j.Read([]event.Event{{
+		At: 1, Type: event.Deadlock, Class: 3, Out: 1, OutClass: 3, Trigger: unit.NodePort{Node: 7, Port: 1},
+		Label: itsyhdr.TLV{Kind: itsyhdr.KindLabel, Trigger: unit.NodePort{Node: 8, Port: 2}},
+	}})
+	if f := j.Deadlocks().Findings[0]; f.Trigger != "7.1" || f.Label.Trigger != "" {
+		t.Errorf("trigger %q, the label's %q; want 7.1 and none", f.Trigger, f.Label.Trigger)
+	}
+}
+
 func TestHistory(t *testing.T) {
 	j := newJournal(t)
 	j.Read([]event.Event{

@@ -49,6 +49,8 @@ func TakeWatchdog(s *dataplane.Switch, ports unit.PortSet) *Watchdog {
 // its watchdog, if it has one.
 type Sample struct {
 	Switch   Switch    `json:"switch"`
+	Version  string    `json:"version"` // of the program
+	Response string    `json:"response"`
 	History  History   `json:"history"`
 	Watchdog *Watchdog `json:"watchdog,omitempty"`
 }
