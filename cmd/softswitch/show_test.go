@@ -129,16 +129,19 @@ func (b *bed) wantMetrics() {
 	m := b.start(b.command("lab", "metrics", "--name", b.name, "--listen", ":0"))
 	url := strings.Fields(m.await("serving http://127.0.0.1:"))[1]
 	text := b.fetch(url)
+	lab := `lab="` + b.name + `"`
 	for _, want := range []string{
-		`softswitch_up{kind="switch",node="core0"} 1`, `softswitch_up{kind="host",node="h0-0-0"} 1`,
-		`softswitch_queue_paused{port="to-agg2-0",priority="3",switch="core0"} 1`,
+		`softswitch_up{kind="switch",` + lab + `,node="core0"} 1`, `softswitch_up{kind="host",` + lab + `,node="h0-0-0"} 1`,
+		`softswitch_queue_paused{` + lab + `,port="to-agg2-0",priority="3",switch="core0"} 1`,
 	} {
 		if !strings.Contains(text, want+"\n") {
 			b.Errorf("no metric %s", want)
 		}
 	}
-	b.wantMatch(text, `^softswitch_itsy_detections_total\{switch="(core|agg)\S+"\} 1$`)
-	first := regexp.MustCompile(`(?m)^softswitch_pfc_pause_seconds_total\{port="to-agg2-0",priority="3",switch="core0"\} (\S+)`)
+	b.wantMatch(text, `^softswitch_deadlocks_declared_total\{`+lab+`,switch="(core|agg)\S+"\} 1$`)
+	b.wantMatch(text, `^softswitch_queue_deadlocked\{`+lab+`,port="to-\S+",priority="3",switch="(core|agg)\S+"\} 1$`)
+	b.wantMatch(text, `^softswitch_switch_info\{detector="itsy",`+lab+`,response="none",switch="core0",version="\S+"\} 1$`)
+	first := regexp.MustCompile(`(?m)^softswitch_pfc_pause_seconds_total\{` + lab + `,port="to-agg2-0",priority="3",switch="core0"\} (\S+)`)
 	var was, is float64
 	fmt.Sscan(first.FindStringSubmatch(text)[1], &was)
 	fmt.Sscan(first.FindStringSubmatch(b.fetch(url))[1], &is)
@@ -153,7 +156,7 @@ func (b *bed) wantMetrics() {
 			b.killProcess(n.PID)
 		}
 	}
-	if text := b.fetch(url); !strings.Contains(text, `softswitch_up{kind="switch",node="core3"} 0`+"\n") {
+	if text := b.fetch(url); !strings.Contains(text, `softswitch_up{kind="switch",`+lab+`,node="core3"} 0`+"\n") {
 		b.Error("the node that was killed is not told to be down")
 	}
 	if r := b.try("show", "mac", "core3", "core2"); r.code != exitError || !strings.Contains(r.stderr, "core3: control: dial unix") || !strings.Contains(r.stdout, "core2:\n") {

@@ -15,6 +15,7 @@ import (
 type Declared struct {
 	observe.Deadlocks
 	setup observe.Setup
+	names switchPorts // of all switches that were asked
 }
 
 func fetchDeadlocks(e control.Endpoint) (d Declared, err error) {
@@ -25,16 +26,71 @@ func fetchDeadlocks(e control.Endpoint) (d Declared, err error) {
 	return d, err
 }
 
-// Lasts reports whether one of the deadlocks that were declared has not ended, and how
-// many switches have no detector, so that nothing is declared there.
-func Lasts(all []Declared) (lasts bool, blind int) {
+// finding is an observe.Finding for programs: its times by the clock on the wall too,
+// null for none, and its ports by name.
+type finding struct {
+	At *string `json:"at"` // RFC 3339
+	observe.Finding
+	Trigger *port   `json:"trigger"` // null if it is not known
+	Label   *label  `json:"label"`   // null for a detector that has none
+	Lasts   bool    `json:"lasts"`
+	Over    *string `json:"over"` // RFC 3339, null while it lasts
+}
+
+// port is a port as labels name it, "switch.port" by numbers, with its names if its
+// switch was asked.
+type port struct {
+	At     string `json:"at"`
+	Switch string `json:"switch,omitempty"`
+	Port   string `json:"port,omitempty"`
+}
+
+// label is an observe.Label with names.
+type label struct {
+	observe.Label
+	Initiator *port `json:"initiator"`
+	Trigger   *port `json:"trigger,omitempty"`
+}
+
+// MarshalJSON is d with names and times.
+func (d Declared) MarshalJSON() ([]byte, error) {
+	out := struct {
+		Detector string    `json:"detector"`
+		Declared uint64    `json:"declared"`
+		Findings []finding `json:"findings"`
+	}{d.setup.Detector, d.Deadlocks.Declared, []finding{}}
+	for _, f := range d.Findings {
+		out.Findings = append(out.Findings, finding{
+			At: rfc3339(f.At), Finding: f, Trigger: d.names.port(f.Trigger), Label: d.names.jsonLabel(f.Label),
+			Lasts: f.Over == 0, Over: rfc3339(f.Over),
+		})
+	}
+	return json.Marshal(out)
+}
+
+// Lasts reports whether one of the deadlocks that were declared has not ended.
+func Lasts(all []Declared) bool {
+	return slices.ContainsFunc(all, func(d Declared) bool {
+		return slices.ContainsFunc(d.Findings, func(f observe.Finding) bool { return f.Over == 0 })
+	})
+}
+
+// blind says that there are switches on which nothing is ever declared, "" if there are
+// none.
+func blind(all []Declared) string {
+	n := 0
 	for _, d := range all {
 		if d.setup.Detector == "none" {
-			blind++
+			n++
 		}
-		lasts = lasts || slices.ContainsFunc(d.Findings, func(f observe.Finding) bool { return f.Over == 0 })
 	}
-	return lasts, blind
+	switch {
+	case n == 0:
+		return ""
+	case n == len(all):
+		return "No detector runs (--detector): a deadlock would not be declared."
+	}
+	return fmt.Sprintf("No detector runs on %d of %d switches (--detector): a deadlock would not be declared there.", n, len(all))
 }
 
 func place(p observe.Place) string { return p.Port + ":" + strconv.Itoa(p.Class) }
@@ -57,9 +113,22 @@ func yesNo(yes bool) string {
 type labelled struct {
 	labels []observe.Labels
 	setup  observe.Setup
+	names  switchPorts // of all switches that were asked
 }
 
-func (l labelled) MarshalJSON() ([]byte, error) { return json.Marshal(l.labels) }
+// MarshalJSON is the labels with names.
+func (l labelled) MarshalJSON() ([]byte, error) {
+	type named struct {
+		observe.Labels
+		In  *label `json:"in"`
+		Out *label `json:"out"`
+	}
+	out := []named{}
+	for _, at := range l.labels {
+		out = append(out, named{Labels: at, In: l.names.jsonLabel(at.In), Out: l.names.jsonLabel(at.Out)})
+	}
+	return json.Marshal(out)
+}
 
 func fetchLabels(e control.Endpoint) (l labelled, err error) {
 	if l.setup, err = control.Get[observe.Setup](e, "setup", nil); err != nil {
@@ -69,25 +138,46 @@ func fetchLabels(e control.Endpoint) (l labelled, err error) {
 	return l, err
 }
 
-// switchPorts are names of ports by "node.port".
-type switchPorts map[string]string
+// switchPorts are ports by "node.port".
+type switchPorts map[string]port
 
 // add enters the ports of a switch.
 func (names switchPorts) add(of observe.Setup) {
 	for i, p := range of.Ports {
-		names[fmt.Sprintf("%d.%d", of.ID, i)] = of.Name + " " + p.Name
+		at := fmt.Sprintf("%d.%d", of.ID, i)
+		names[at] = port{at, of.Name, p.Name}
 	}
 }
 
-// of is the port at "node.port" by its name, "-" for none.
-func (names switchPorts) of(at string) string {
-	switch name := names[at]; {
-	case at == "":
-		return "-"
-	case name != "":
-		return name
+// port is the port at "node.port", nil for none.
+func (names switchPorts) port(at string) *port {
+	if at == "" {
+		return nil
 	}
-	return strings.Replace("node "+at, ".", " port ", 1)
+	p, ok := names[at]
+	if !ok {
+		p.At = at
+	}
+	return &p
+}
+
+// of is the port at "node.port" for people, "-" for none.
+func (names switchPorts) of(at string) string {
+	switch p := names.port(at); {
+	case p == nil:
+		return "-"
+	case p.Switch == "":
+		return strings.Replace("node "+at, ".", " port ", 1)
+	default:
+		return p.Switch + " " + p.Port
+	}
+}
+
+func (names switchPorts) jsonLabel(l *observe.Label) *label {
+	if l == nil {
+		return nil
+	}
+	return &label{Label: *l, Initiator: names.port(l.Initiator), Trigger: names.port(l.Trigger)}
 }
 
 // label is a label for people, "-" for none.
@@ -116,10 +206,11 @@ func Deadlocks() View[Declared] {
 	names := switchPorts{}
 	return View[Declared]{
 		Fetch: fetchDeadlocks,
-		Merge: true, Empty: "No deadlock has been declared.",
+		Merge: true, Empty: "No deadlock has been declared.", Note: blind,
 		Prepare: func(all []Declared) {
-			for _, d := range all {
-				names.add(d.setup)
+			for i := range all {
+				names.add(all[i].setup)
+				all[i].names = names
 			}
 		},
 		Tables: func(d Declared) []table {
@@ -139,8 +230,9 @@ func Labels() View[labelled] {
 		Fetch: fetchLabels,
 		Merge: true, Empty: "No queue is paused and no priority group is XOFF.",
 		Prepare: func(all []labelled) {
-			for _, l := range all {
-				names.add(l.setup)
+			for i := range all {
+				names.add(all[i].setup)
+				all[i].names = names
 			}
 		},
 		Tables: func(l labelled) []table {

@@ -14,15 +14,25 @@ import (
 // what it is as JSON.
 type View[T any] struct {
 	Fetch func(control.Endpoint) (T, error)
-	// Prepare, unless it is nil, looks at all answers before Tables is called for each.
+	// Prepare, unless it is nil, looks at all answers before each is shown.
 	Prepare func([]T)
 	Tables  func(T) []table
 	// Merge puts the tables of all switches into one, with a column Switch; Empty is what
 	// is said when it has no rows.
 	Merge bool
 	Empty string
+	// Note, unless it is nil or has nothing to say, is said below the tables.
+	Note func([]T) string
 	// Check, unless it is nil, says after each showing whether the result is as expected.
 	Check func([]T) error
+}
+
+// JSON is JSON of the answers, prepared.
+func (v View[T]) JSON(w io.Writer, ends []control.Endpoint, answers []T, indent bool) error {
+	if v.Prepare != nil {
+		v.Prepare(answers)
+	}
+	return JSON(w, ends, answers, indent)
 }
 
 // JSON writes the answers as one object by switch, or the answer alone if there is one
@@ -69,12 +79,20 @@ func (v View[T]) Write(w io.Writer, ends []control.Endpoint, answers []T) error 
 	}
 	switch {
 	case all == nil:
-		return nil
 	case len(all.rows) == 0 && v.Empty != "":
-		_, err := fmt.Fprintln(w, v.Empty)
-		return err
+		fmt.Fprintln(w, v.Empty)
+	default:
+		if err := all.write(w); err != nil {
+			return err
+		}
 	}
-	return all.write(w)
+	if v.Note != nil {
+		if note := v.Note(answers); note != "" {
+			_, err := fmt.Fprintln(w, note)
+			return err
+		}
+	}
+	return nil
 }
 
 // mergeTable appends the rows of t, of the switch called name, to all.
@@ -89,6 +107,15 @@ func mergeTable(all *table, name string, t *table) *table {
 		all.add(append([]string{name}, row...)...)
 	}
 	return all
+}
+
+// rfc3339 is a point of a node's clock for programs, nil for none.
+func rfc3339(at unit.Time) *string {
+	if at == 0 {
+		return nil
+	}
+	text := timer.WallClock(at).Format("2006-01-02T15:04:05.000000Z07:00")
+	return &text
 }
 
 // clock is a point of a node's clock for people, "N/A" for none.

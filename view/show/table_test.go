@@ -1,10 +1,14 @@
 package show
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"softswitch/internal/control"
+	"softswitch/internal/timer"
+	"softswitch/unit"
 	"softswitch/view/observe"
 )
 
@@ -66,16 +70,87 @@ func TestViewWrite(t *testing.T) {
 	}
 }
 
-// TestLasts: a deadlock that has ended does not last, and a switch without a detector
-// is blind.
+// TestLasts: a deadlock that has ended does not last.
 func TestLasts(t *testing.T) {
 	over, lasting := Declared{}, Declared{}
-	over.setup.Detector, lasting.setup.Detector = "none", "itsy"
 	over.Findings, lasting.Findings = []observe.Finding{{At: 1, Over: 2}}, []observe.Finding{{At: 1, Over: 2}, {At: 3}}
-	if lasts, blind := Lasts([]Declared{over}); lasts || blind != 1 {
-		t.Errorf("a deadlock that is over: lasts %t, %d blind", lasts, blind)
+	if Lasts([]Declared{over}) || !Lasts([]Declared{over, lasting}) {
+		t.Errorf("over: lasts %t; not over: %t", Lasts([]Declared{over}), Lasts([]Declared{over, lasting}))
 	}
-	if lasts, blind := Lasts([]Declared{over, lasting}); !lasts || blind != 1 {
-		t.Errorf("a deadlock that is not: lasts %t, %d blind", lasts, blind)
+}
+
+// deadlocked are the answers of two switches, of which the first has declared a deadlock
+// and the second runs a detector of a name.
+func deadlocked(second string) []Declared {
+	a, b := Declared{}, Declared{}
+	a.setup = observe.Setup{Name: "s1", ID: 0, Detector: "itsy", Ports: []observe.PortSetup{{Name: "to-s2"}}}
+	b.setup = observe.Setup{Name: "s2", ID: 1, Detector: second, Ports: []observe.PortSetup{{Name: "to-s1"}, {Name: "to-h"}}}
+	a.Deadlocks.Declared = 1
+	a.Findings = []observe.Finding{{
+		At: unit.Second, Bucket: observe.Place{Port: "to-h", Class: 3}, Queue: observe.Place{Port: "to-s2", Class: 3},
+		Trigger: "1.1", Label: &observe.Label{Kind: "label", Initiator: "0.0", Seq: 7},
+	}}
+	b.Findings = []observe.Finding{}
+	return []Declared{a, b}
+}
+
+// TestBlind: where no detector runs, no deadlock is declared, and that is said.
+func TestBlind(t *testing.T) {
+	ends := []control.Endpoint{{Name: "s1"}, {Name: "s2"}}
+	none := deadlocked("none")
+	none[0].setup.Detector, none[0].Findings = "none", nil
+	for _, c := range []struct {
+		answers []Declared
+		want    string
+	}{
+		{deadlocked("itsy"), "flags"},
+		{deadlocked("none"), "No detector runs on 1 of 2 switches (--detector): a deadlock would not be declared there.\n"},
+		{none, "No deadlock has been declared.\nNo detector runs (--detector): a deadlock would not be declared.\n"},
+	} {
+		var got strings.Builder
+		if err := Deadlocks().Write(&got, ends, c.answers); err != nil {
+			t.Fatal(err)
+		}
+		if c.want == "flags" {
+			if strings.Contains(got.String(), "No detector") {
+				t.Errorf("a detector runs, and it says\n%s", &got)
+			}
+			continue
+		}
+		if !strings.HasSuffix(got.String(), c.want) {
+			t.Errorf("got\n%swant at its end\n%s", &got, c.want)
+		}
+	}
+}
+
+// TestDeadlockJSON: times by the clock on the wall, ports by name.
+func TestDeadlockJSON(t *testing.T) {
+	var got strings.Builder
+	ends := []control.Endpoint{{Name: "s1"}, {Name: "s2"}}
+	if err := Deadlocks().JSON(&got, ends, deadlocked("itsy"), false); err != nil {
+		t.Fatal(err)
+	}
+	var all map[string]struct {
+		Detector string
+		Findings []struct {
+			At      time.Time
+			Trigger port
+			Label   struct{ Initiator port }
+			Lasts   bool
+			Over    *time.Time
+		}
+	}
+	if err := json.Unmarshal([]byte(got.String()), &all); err != nil {
+		t.Fatalf("%v in %s", err, &got)
+	}
+	f := all["s1"].Findings[0]
+	if f.At.Sub(timer.WallClock(unit.Second)).Abs() > time.Minute || f.Over != nil || !f.Lasts {
+		t.Errorf("at %v, over %v, lasts %t", f.At, f.Over, f.Lasts)
+	}
+	if f.Trigger != (port{"1.1", "s2", "to-h"}) || f.Label.Initiator != (port{"0.0", "s1", "to-s2"}) {
+		t.Errorf("trigger %+v, initiator %+v", f.Trigger, f.Label.Initiator)
+	}
+	if d := all["s2"].Detector; d != "itsy" {
+		t.Errorf("detector of s2 %q", d)
 	}
 }
