@@ -7,19 +7,20 @@ import (
 	"net"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
 
-// serveBriefly serves handle with little patience for clients.
-func serveBriefly(t *testing.T, idle, write time.Duration, handle func(Request) (any, error)) (s *Server, path string) {
+// serveBriefly serves handle with little patience for clients that do not read.
+func serveBriefly(t *testing.T, write time.Duration, handle func(Request) (any, error)) (s *Server, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "control.sock")
 	s, err := Listen(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.idle, s.write = idle, write
+	s.write = write
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -43,92 +44,165 @@ func dial(t *testing.T, path string) net.Conn {
 	return c
 }
 
-func (s *Server) clients() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.open)
+func wantServed(t *testing.T, path string) {
+	t.Helper()
+	var got int
+	if err := CallWithin(patience, path, "add", sum{2, 3}, &got); err != nil || got != 5 {
+		t.Fatalf("add: %d, %v; want 5", got, err)
+	}
 }
 
-// callUntilServed calls until the server has room for one more client.
-func callUntilServed(t *testing.T, path string) {
-	t.Helper()
-	for late := time.Now().Add(patience); ; {
-		var got int
-		err := Call(path, "add", sum{2, 3}, &got)
-		switch {
-		case err == nil && got == 5:
-			return
-		case err == nil:
-			t.Fatalf("add: %d, want 5", got)
-		case !strings.HasPrefix(err.Error(), "busy: 128 clients"):
-			t.Fatalf("a call of a busy server: %v", err)
-		case time.Now().After(late):
-			t.Fatalf("no room for a client within %v: %v", patience, err)
-		}
+// count counts who is in at once.
+type count struct {
+	mu       sync.Mutex
+	in, most int // guarded by mu
+}
+
+func (c *count) add(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.in += n
+	c.most = max(c.most, c.in)
+}
+
+func (c *count) max() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.most
+}
+
+// counted counts the connections of a listener.
+type counted struct {
+	net.Listener
+	count
+}
+
+func (l *counted) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
 	}
+	l.add(1)
+	return &countedConn{Conn: c, l: l}, nil
+}
+
+type countedConn struct {
+	net.Conn
+	l    *counted
+	once sync.Once
+}
+
+func (c *countedConn) Close() error {
+	c.once.Do(func() { c.l.add(-1) })
+	return c.Conn.Close()
 }
 
 var hugeAnswer = strings.Repeat("x", 1<<20)
 
-// huge is more than a socket holds.
-func huge(req Request) (any, error) {
-	if req.Do == "huge" {
-		return hugeAnswer, nil
+// Two hundred clients ask for more than a socket holds and never read it. The server has no
+// more than clientsMax at a time, makes one answer at a time, gets rid of each, and goes on.
+func TestClientsThatNeverRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "control.sock")
+	s, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return calculator(req)
-}
-
-// A thousand clients ask for more than a socket holds and never read it. The server has
-// no more than clientsMax at a time, gets rid of each, and goes on.
-func TestThousandClientsNeverRead(t *testing.T) {
-	s, path := serveBriefly(t, patience, 20*time.Millisecond, huge)
-	for i := range 1000 {
+	s.write = 20 * time.Millisecond
+	conns := &counted{Listener: s.ln}
+	s.ln = conns
+	var answers count
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		s.Serve(func(req Request) (any, error) {
+			answers.add(1)
+			defer answers.add(-1)
+			if req.Do == "huge" {
+				return hugeAnswer, nil
+			}
+			return calculator(req)
+		})
+	}()
+	for range 200 {
 		c := dial(t, path)
-		fmt.Fprintln(c, `{"do":"huge"}`) // an error says that there was no room for it
-		if n := s.clients(); n > clientsMax {
-			t.Fatalf("%d clients after %d, want at most %d", n, i, clientsMax)
-		}
+		fmt.Fprint(c, "GET /huge HTTP/1.1\r\nHost: x\r\n\r\n")
 	}
-	callUntilServed(t, path)
-}
-
-// Who is one too many is told so, whether it asks or not.
-func TestOneClientTooMany(t *testing.T) {
-	s, path := serveBriefly(t, patience, patience, calculator)
-	for range clientsMax {
-		c := dial(t, path)
-		fmt.Fprintln(c, `{"do":"nothing"}`)
-		if _, err := c.Read(make([]byte, 100)); err != nil {
-			t.Fatal(err)
-		}
+	wantServed(t, path)
+	s.Close()
+	await(t, served, "Serve to return")
+	if n := conns.max(); n != clientsMax {
+		t.Errorf("%d clients at a time, want %d", n, clientsMax)
 	}
-	if n := s.clients(); n != clientsMax {
-		t.Fatalf("%d clients, want %d", n, clientsMax)
-	}
-	if err := Call(path, "add", sum{1, 1}, nil); err == nil || err.Error() != "busy: 128 clients are connected, which is the most; try again" {
-		t.Errorf("a call of one too many: %v", err)
-	}
-	if got, err := io.ReadAll(dial(t, path)); err != nil || !strings.HasPrefix(string(got), `{"error":"busy: 128 clients`) {
-		t.Errorf("one too many reads %q, %v", got, err)
+	if n := answers.max(); n != 1 {
+		t.Errorf("%d answers were made at a time, want 1", n)
 	}
 }
 
-// Who asks nothing is hung up on, without a word, and leaves its place to others.
+// Who says nothing is hung up on, without a word, and leaves its place to others.
 func TestIdleClientsGo(t *testing.T) {
-	_, path := serveBriefly(t, 50*time.Millisecond, patience, calculator)
+	path := filepath.Join(t.TempDir(), "control.sock")
+	s, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.http.ReadTimeout = 50 * time.Millisecond
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		s.Serve(calculator)
+	}()
+	t.Cleanup(func() {
+		s.Close()
+		await(t, served, "Serve to return")
+	})
 	idle := dial(t, path)
 	for range clientsMax {
 		dial(t, path)
 	}
-	callUntilServed(t, path)
+	wantServed(t, path)
 	if got, err := io.ReadAll(idle); err != nil || len(got) != 0 {
 		t.Errorf("an idle client reads %q, %v; want nothing", got, err)
 	}
 }
 
+// A client that waits long for its answer gets it: only what it has to say is urgent.
+func TestSlowAnswer(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "control.sock")
+	s, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.http.ReadTimeout = 200 * time.Millisecond
+	var clients [2]net.Conn
+	for i := range clients {
+		clients[i] = dial(t, path)
+		fmt.Fprint(clients[i], "GET /slow HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+	}
+	silent := dial(t, path)
+	leave, served := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(served)
+		s.Serve(func(req Request) (any, error) {
+			<-leave
+			return calculator(req)
+		})
+	}()
+	if got, err := io.ReadAll(silent); err != nil || len(got) != 0 { // once ReadTimeout is over
+		t.Errorf("a silent client reads %q, %v", got, err)
+	}
+	close(leave)
+	for i, c := range clients {
+		if got, err := io.ReadAll(c); err != nil || !strings.HasPrefix(string(got), "HTTP/1.1 204") {
+			t.Errorf("client %d reads %q, %v", i, got, err)
+		}
+	}
+	s.Close()
+	await(t, served, "Serve to return")
+}
+
 func TestCallWithin(t *testing.T) {
 	leave := make(chan struct{})
-	_, path := serveBriefly(t, patience, patience, func(Request) (any, error) {
+	_, path := serveBriefly(t, patience, func(Request) (any, error) {
 		<-leave
 		return nil, nil
 	})

@@ -1,59 +1,79 @@
-// Package control is how a lab and a user talk to a running node: requests and
-// answers as JSON lines over a unix socket, one after the other.
+// Package control is how a lab and a user talk to a running node: HTTP over a unix
+// socket.
 //
-// Read in this order: Request, Serve (the node's side), Call (the other side), Stream and
-// Open (answers that go on), ask.go (many nodes at once).
+//	curl --unix-socket control.sock http://node/stats
+//	curl --unix-socket control.sock http://node/clear -d '{"what":"pfc"}'
+//
+//	GET or POST /NAME  -->  200, the answer as JSON, or 204 for none
+//	arguments as JSON       4xx or 5xx, a sentence that says why not
+//	or in the query         200, and what a Stream writes until it ends
+//
+// Read in this order: Request, Serve (control.go, the node's side), stream.go (answers that
+// go on), Call (call.go, the other side), AskAll (ask.go).
 //
 // Invariants:
 //   - one-server: a socket on which a process listens is never taken over;
-//   - answered: every request, and what is none, gets one answer; after what is
-//     none the connection ends, since nobody knows where the next one begins;
-//   - bounded: a request takes at most requestMax bytes of memory, and there are at
-//     most clientsMax clients: one more is told so, and one that asks nothing for
-//     idleMax, or does not read its answer for writeMax, is hung up on.
+//   - one-at-a-time: however many clients ask, one answer is being made, so that asking
+//     takes no more than a processor from who forwards frames;
+//   - bounded: a request takes at most headerMax and requestMax bytes of memory, and there
+//     are at most clientsMax clients: one more waits for a place. Who does not say what it
+//     wants in askMax, or does not read its answer in writeMax, is hung up on.
 //
-// What it does not do: it knows no node; a handler gives every request its
-// meaning. Who may connect is decided by the socket's file mode, 0600.
+// What it does not do: it knows no node; a handler gives every request its meaning. Who may
+// connect is decided by the socket's file mode, 0600.
 package control
 
 import (
-	"bufio"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/net/netutil"
 )
 
-// requestMax bounds a request in bytes.
-const requestMax = 1 << 20
+// Bounds of a request, in bytes.
+const (
+	requestMax = 1 << 20
+	headerMax  = 16 << 10
+)
 
 // Bounds of clients. Who asks again and again, as Call does, connects anew each time.
 const (
-	clientsMax = 128
-	idleMax    = 30 * time.Second
+	clientsMax = 32
+	askMax     = 5 * time.Second
 	writeMax   = 5 * time.Second
 )
 
-// acceptRetry is how long Serve waits when the process has no descriptor left for
-// another client.
-const acceptRetry = 10 * time.Millisecond
-
-// Request is what a node is asked. Args' meaning depends on Do.
+// Request is what a node is asked. Args' meaning depends on Do; nil is none.
 type Request struct {
-	Do   string          `json:"do"`
-	Args json.RawMessage `json:"args,omitempty"`
+	Do   string
+	Args json.RawMessage
+	// Get says that it was asked by GET, by which nothing may be changed.
+	Get bool
 }
 
-type response struct {
-	Error  string          `json:"error,omitempty"`
-	Result json.RawMessage `json:"result,omitempty"`
+// Refusal is a handler's error with a status of its own. Any other error of a handler has
+// 400 (Bad Request).
+type Refusal struct {
+	Status int
+	Text   string
+}
+
+func (r *Refusal) Error() string { return r.Text }
+
+// Unknown refuses a request that is none of valid.
+func Unknown(do string, valid ...string) error {
+	return &Refusal{http.StatusNotFound, fmt.Sprintf("unknown request %q; valid: %s", do, strings.Join(valid, ", "))}
 }
 
 // Then is a handler's result that has no value. It is called once the answer that says
@@ -62,24 +82,17 @@ type Then func()
 
 // Server answers requests on a socket. Listen makes one.
 type Server struct {
-	ln      net.Listener
-	idle    time.Duration // idleMax, and writeMax
-	write   time.Duration
-	conns   sync.WaitGroup
-	streams sync.WaitGroup
+	http     http.Server
+	ln       net.Listener
+	write    time.Duration // writeMax
+	jobs     chan func()   // done one after the other
+	handlers sync.WaitGroup
+	streams  sync.WaitGroup
 
 	mu   sync.Mutex
-	open map[net.Conn]use // guarded by mu
-	done bool             // guarded by mu
+	open map[*conn]bool // guarded by mu: streams
+	done bool           // guarded by mu
 }
-
-// use is what a connection is used for.
-type use uint8
-
-const (
-	asking use = iota
-	streaming
-)
 
 // Listen makes the socket path. A socket file that nobody listens on any more is
 // replaced; one that somebody does listen on is an error.
@@ -98,7 +111,11 @@ func Listen(path string) (*Server, error) {
 		ln.Close()
 		return nil, fmt.Errorf("control socket: %w", err)
 	}
-	return &Server{ln: ln, idle: idleMax, write: writeMax, open: make(map[net.Conn]use)}, nil
+	s := &Server{ln: ln, write: writeMax, jobs: make(chan func()), open: make(map[*conn]bool)}
+	s.http.ReadTimeout, s.http.IdleTimeout = askMax, askMax
+	s.http.MaxHeaderBytes = headerMax
+	s.http.ErrorLog = log.New(io.Discard, "", 0) // it tells of clients that went away
+	return s, nil
 }
 
 // makeRoom removes a socket that nobody listens on any more.
@@ -125,88 +142,122 @@ func makeRoom(path string) error {
 	return err
 }
 
-// Serve answers requests by handle until Close, and returns when the last handle
-// has; handle is called from several goroutines.
+// Serve answers requests by handle until Close, and returns when the last handle has;
+// handle is called for one request at a time. Its result is written as JSON, but for nil,
+// a Then and a Stream.
 func (s *Server) Serve(handle func(Request) (any, error)) {
-	defer s.conns.Wait()
-	for {
-		c, err := s.ln.Accept()
-		switch {
-		case errors.Is(err, net.ErrClosed):
-			return
-		case err != nil:
-			time.Sleep(acceptRetry)
-			continue
+	s.http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !s.begin() {
+			panic(http.ErrAbortHandler) // hangs up
 		}
-		s.admit(c, handle)
-	}
+		defer s.handlers.Done()
+		s.answer(w, r, handle)
+	})
+	// Not in a goroutine of net/http, which would go on after a panic.
+	var working sync.WaitGroup
+	working.Go(func() {
+		for job := range s.jobs {
+			job()
+		}
+	})
+	s.http.Serve(netutil.LimitListener(s.ln, clientsMax))
+	s.mu.Lock()
+	s.done = true
+	s.mu.Unlock()
+	s.handlers.Wait()
+	close(s.jobs)
+	working.Wait()
 }
 
-// admit serves a client, unless there are enough.
-func (s *Server) admit(c net.Conn, handle func(Request) (any, error)) {
+// begin counts a handler, unless the server is being closed.
+func (s *Server) begin() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case s.done:
-		c.Close()
-	case len(s.open) >= clientsMax:
-		c.SetWriteDeadline(time.Now().Add(acceptRetry))
-		json.NewEncoder(c).Encode(response{Error: fmt.Sprintf("busy: %d clients are connected, which is the most; try again", clientsMax)})
-		c.Close()
-	default:
-		s.open[c] = asking
-		s.conns.Go(func() { s.serve(c, handle) })
+	if !s.done {
+		s.handlers.Add(1)
+	}
+	return !s.done
+}
+
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, handle func(Request) (any, error)) {
+	out := http.NewResponseController(w)
+	req, err := read(r)
+	var result any
+	var body []byte
+	if err == nil {
+		done := make(chan struct{})
+		select {
+		case s.jobs <- func() {
+			defer close(done)
+			result, body, err = ask(handle, req)
+		}:
+			<-done
+		case <-r.Context().Done(): // the client is gone
+			panic(http.ErrAbortHandler)
+		}
+	}
+	if run, ok := result.(Stream); ok {
+		s.stream(w, r, run)
+		return
+	}
+	out.SetWriteDeadline(time.Now().Add(s.write))
+	reply(w, body, err)
+	if then, ok := result.(Then); ok {
+		out.Flush()
+		then()
 	}
 }
 
-func (s *Server) serve(c net.Conn, handle func(Request) (any, error)) {
-	defer func() {
-		s.mu.Lock()
-		delete(s.open, c)
-		s.mu.Unlock()
-		c.Close()
-	}()
-	in := &io.LimitedReader{R: c}
-	dec, enc := json.NewDecoder(in), json.NewEncoder(c)
-	for {
-		in.N = requestMax
-		c.SetDeadline(time.Now().Add(s.idle))
-		var req Request
-		switch err := dec.Decode(&req); {
-		case err == nil:
-		case in.N <= 0:
-			enc.Encode(response{Error: fmt.Sprintf("a request of more than %d bytes", requestMax)})
-			return
-		case errors.Is(err, io.EOF), errors.Is(err, os.ErrDeadlineExceeded):
-			return
-		default:
-			enc.Encode(response{Error: fmt.Sprintf(`not a request: %v; valid: {"do": "...", "args": ...}`, err)})
-			return
-		}
-		var resp response
-		result, err := handle(req)
-		c.SetDeadline(time.Now().Add(s.write))
-		if run, ok := result.(Stream); ok && err == nil {
-			s.stream(c, enc, run)
-			return
-		}
-		then, last := result.(Then)
-		if last {
-			result = nil
-		}
-		if err == nil {
-			resp.Result, err = json.Marshal(result)
-		}
-		if err != nil {
-			resp.Error = err.Error()
-		}
-		err = enc.Encode(resp)
-		if last {
-			then()
-		}
-		if err != nil {
-			return
-		}
+// read reads a request. Arguments are in the query or in the body; a body of unknown
+// length is for a Stream to read.
+func read(r *http.Request) (req Request, err error) {
+	req.Do, req.Get = strings.TrimPrefix(r.URL.Path, "/"), r.Method == http.MethodGet
+	switch {
+	case !req.Get && r.Method != http.MethodPost:
+		return req, &Refusal{http.StatusMethodNotAllowed, fmt.Sprintf("method %s: want GET or POST", r.Method)}
+	case r.URL.RawQuery != "":
+		req.Args, err = fromQuery(r.URL.RawQuery)
+		return req, err
+	case r.ContentLength <= 0:
+		return req, nil
+	case r.ContentLength > requestMax:
+		return req, &Refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("arguments of more than %d bytes", requestMax)}
+	}
+	if req.Args, err = io.ReadAll(r.Body); err == nil && !json.Valid(req.Args) {
+		err = fmt.Errorf("arguments %.40q: want JSON", req.Args)
+	}
+	return req, err
+}
+
+// ask is one answer of a handler, as it was and as JSON, nil for none.
+func ask(handle func(Request) (any, error), req Request) (result any, body []byte, err error) {
+	if result, err = handle(req); err != nil {
+		return nil, nil, err
+	}
+	switch result.(type) {
+	case nil, Then, Stream:
+		return result, nil, nil
+	}
+	if body, err = json.Marshal(result); err != nil {
+		err = &Refusal{http.StatusInternalServerError, err.Error()}
+	}
+	return result, body, err
+}
+
+// reply writes an answer.
+func reply(w http.ResponseWriter, body []byte, err error) {
+	var refusal *Refusal
+	switch {
+	case errors.As(err, &refusal):
+		http.Error(w, refusal.Text, refusal.Status)
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusBadRequest)
+	case body == nil:
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Length", fmt.Sprint(len(body)+1))
+		w.Write(append(body, '\n'))
 	}
 }
 
@@ -215,80 +266,11 @@ func (s *Server) serve(c net.Conn, handle func(Request) (any, error)) {
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.done = true
-	for c, use := range s.open {
-		if use == streaming {
-			c.SetReadDeadline(time.Now()) // the stream's drainer does the rest
-		} else {
-			c.Close()
-		}
+	for c := range s.open {
+		c.out.SetReadDeadline(time.Now()) // the stream does the rest
 	}
 	s.mu.Unlock()
 	s.ln.Close()
 	s.streams.Wait()
-}
-
-// callMax is how long Call waits for an answer.
-const callMax = 10 * time.Second
-
-// Call asks the node at path and stores its answer in result, unless that is nil.
-// An error of the node's handler comes back as its text alone, any other begins
-// with "control:". It waits at most 2 s for the node to be there and 10 s for the
-// answer.
-func Call(path, do string, args, result any) error {
-	return CallWithin(callMax, path, do, args, result)
-}
-
-// CallWithin is Call, and waits at most limit for the answer.
-func CallWithin(limit time.Duration, path, do string, args, result any) error {
-	c, _, answer, err := ask(limit, path, do, args)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	if result == nil {
-		return nil
-	}
-	if err := json.Unmarshal(answer, result); err != nil {
-		return fmt.Errorf("control: %s: %w", do, err)
-	}
-	return nil
-}
-
-// ask connects and asks. It returns the connection, what was read of it behind the
-// answer, and the answer.
-func ask(limit time.Duration, path, do string, args any) (*net.UnixConn, *bufio.Reader, json.RawMessage, error) {
-	conn, err := net.DialTimeout("unix", path, min(limit, 2*time.Second))
-	if err != nil {
-		return nil, nil, nil, fmt.Errorf("control: %w", err)
-	}
-	c := conn.(*net.UnixConn)
-	r := bufio.NewReader(c)
-	resp, err := exchange(limit, c, r, do, args)
-	if err == nil && resp.Error != "" {
-		err = errors.New(resp.Error)
-	}
-	if err != nil {
-		c.Close()
-		return nil, nil, nil, err
-	}
-	return c, r, resp.Result, nil
-}
-
-func exchange(limit time.Duration, c net.Conn, r *bufio.Reader, do string, args any) (resp response, err error) {
-	c.SetDeadline(time.Now().Add(limit))
-	req := Request{Do: do}
-	if args != nil {
-		if req.Args, err = json.Marshal(args); err != nil {
-			return resp, fmt.Errorf("control: %s: %w", do, err)
-		}
-	}
-	unsent := json.NewEncoder(c).Encode(req) // a node with too many clients answers before it is asked
-	line, err := r.ReadBytes('\n')
-	if err == nil {
-		err = json.Unmarshal(line, &resp)
-	}
-	if err != nil {
-		return resp, fmt.Errorf("control: %s: %w", do, cmp.Or(unsent, err))
-	}
-	return resp, nil
+	s.http.Close()
 }

@@ -2,12 +2,17 @@ package control
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -68,8 +73,10 @@ func calculator(req Request) (any, error) {
 		return nil, errors.New("the port is on fire")
 	case "unmarshalable":
 		return func() {}, nil
+	case "nothing", "slow":
+		return nil, nil
 	}
-	return nil, nil
+	return nil, Unknown(req.Do, "add", "fail", "nothing")
 }
 
 func TestCall(t *testing.T) {
@@ -91,7 +98,7 @@ func TestCall(t *testing.T) {
 func TestThenIsAfterTheAnswer(t *testing.T) {
 	for range 200 {
 		var s *Server
-		s, path := serveBriefly(t, patience, patience, func(Request) (any, error) {
+		s, path := serveBriefly(t, patience, func(Request) (any, error) {
 			return Then(func() { s.Close() }), nil
 		})
 		got := 7
@@ -208,47 +215,114 @@ func TestListenRefuses(t *testing.T) {
 	}
 }
 
-// talk sends text and returns every line of the answer until the server hangs up,
-// or the first lines if it does not.
-func talk(t *testing.T, path, text string, lines int) (answers []string) {
+// talk sends text and returns the answers until the server hangs up.
+func talk(t *testing.T, path, text string) (answers []*http.Response) {
 	t.Helper()
-	c, err := net.Dial("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	c.SetDeadline(time.Now().Add(patience))
+	c := dial(t, path)
 	go io.WriteString(c, text) // the server may hang up before it has read all
 	in := bufio.NewReader(c)
-	for lines < 0 || len(answers) < lines {
-		line, err := in.ReadString('\n')
-		if errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Fatalf("no answer to %.40q after %q", text, answers)
-		}
+	for {
+		resp, err := http.ReadResponse(in, nil)
 		if err != nil {
-			break
+			return answers
 		}
-		answers = append(answers, strings.TrimSuffix(line, "\n"))
+		body, _ := io.ReadAll(resp.Body) // a server that has not read all resets the connection
+		resp.Body = io.NopCloser(bytes.NewReader(body))
+		answers = append(answers, resp)
 	}
-	return answers
 }
 
-func TestGarbage(t *testing.T) {
+func text(resp *http.Response) string {
+	b, _ := io.ReadAll(resp.Body)
+	return fmt.Sprintf("%d %s", resp.StatusCode, b)
+}
+
+func TestHTTP(t *testing.T) {
 	path := serve(t, calculator)
+	const last = "Host: x\r\nConnection: close\r\n"
 	for _, tt := range []struct{ name, text, want string }{
-		{"no JSON", "hello\n", `{"error":"not a request: invalid character 'h'`},
-		{"an array", "[1,2]\n", `{"error":"not a request: json: cannot unmarshal array`},
-		{"a verb that is a number", `{"do":5}` + "\n", `{"error":"not a request: json: cannot unmarshal number`},
-		{"binary", "\x00\xff\xfe", `{"error":"not a request: invalid character`},
-		{"too long", `{"do":"` + strings.Repeat("x", 3*requestMax), `{"error":"a request of more than 1048576 bytes"}`},
+		{"GET", "GET /nothing HTTP/1.1\r\n" + last + "\r\n", "204 "},
+		{"arguments in the query", "GET /add?A=2&B=3 HTTP/1.1\r\n" + last + "\r\n", "200 5\n"},
+		{"text in the query", "GET /add?A=two HTTP/1.1\r\n" + last + "\r\n", "400 json: cannot unmarshal string"},
+		{"a query that is none", "GET /add?%zz HTTP/1.1\r\n" + last + "\r\n", "400 invalid URL escape"},
+		{"arguments in the body", "POST /add HTTP/1.1\r\n" + last + "Content-Length: 13\r\n\r\n" + `{"A":2,"B":3}`, "200 5\n"},
+		{"arguments that are no JSON", "POST /add HTTP/1.1\r\n" + last + "Content-Length: 3\r\n\r\nA=2", `400 arguments "A=2": want JSON`},
+		{"an error", "POST /fail HTTP/1.1\r\n" + last + "\r\n", "400 the port is on fire"},
+		{"no such request", "GET /ad HTTP/1.1\r\n" + last + "\r\n", `404 unknown request "ad"; valid: add, fail, nothing`},
+		{"a result that is no JSON", "GET /unmarshalable HTTP/1.1\r\n" + last + "\r\n", "500 json: unsupported type"},
+		{"DELETE", "DELETE /add HTTP/1.1\r\n" + last + "\r\n", "405 method DELETE: want GET or POST"},
+		{"no HTTP", "hello\n\n", "400 "},
+		{"binary", "\x00\xff\xfe\r\n\r\n", "400 "},
+		{"a header that is too long", "GET /add HTTP/1.1\r\nX: " + strings.Repeat("x", 3*headerMax), "431 "},
+		{"a body that is too long", "POST /add HTTP/1.1\r\n" + last + "Content-Length: 1048577\r\n\r\n", "413 arguments of more than 1048576 bytes"},
 	} {
-		got := talk(t, path, tt.text, -1)
-		if len(got) != 1 || !strings.HasPrefix(got[0], tt.want) {
-			t.Errorf("%s: answered %.200q, want one line that begins with %s", tt.name, got, tt.want)
+		got := talk(t, path, tt.text)
+		if len(got) != 1 || !strings.HasPrefix(text(got[0]), tt.want) {
+			t.Errorf("%s: %d answers, want one that begins with %s", tt.name, len(got), tt.want)
+			for _, resp := range got {
+				t.Log(text(resp))
+			}
 		}
 	}
-	if got := talk(t, path, `{"do":"add","args":{"A":1,"B":1}}{"do":"fail"}`+"\n"+`{"do":"nothing"}`+"\n", 3); strings.Join(got, " ") != `{"result":2} {"error":"the port is on fire"} {"result":null}` {
-		t.Errorf("three requests in a row: answered %q", got)
+	three := strings.Repeat("GET /add?A=1&B=1 HTTP/1.1\r\nHost: x\r\n\r\n", 2) + "GET /nothing HTTP/1.1\r\n" + last + "\r\n"
+	if got := talk(t, path, three); len(got) != 3 || text(got[0]) != "200 2\n" || text(got[2]) != "204 " {
+		t.Errorf("three requests in a row: %d answers", len(got))
+	}
+}
+
+// FuzzAnswer: whatever a request says, it gets one answer, which is JSON or a sentence.
+func FuzzAnswer(f *testing.F) {
+	f.Add("GET", "/add?A=1&B=2", "")
+	f.Add("POST", "/add", `{"A":1,"B":2}`)
+	f.Add("POST", "/add?A=%zz", "x")
+	f.Add("GET", "/unmarshalable?%7b%22=%22", "[]")
+	f.Add("PUT", "//fail/../add;?", "null")
+	s := &Server{jobs: make(chan func())}
+	go func() {
+		for job := range s.jobs {
+			job()
+		}
+	}()
+	f.Cleanup(func() { close(s.jobs) })
+	f.Fuzz(func(t *testing.T, method, target, body string) {
+		r, err := http.NewRequest(method, "http://node", strings.NewReader(body))
+		if err != nil {
+			return
+		}
+		if r.URL, err = url.ParseRequestURI(target); err != nil {
+			return
+		}
+		w := httptest.NewRecorder()
+		s.answer(w, r, calculator)
+		switch got := w.Body.Bytes(); {
+		case w.Code == http.StatusOK && json.Valid(got):
+		case w.Code == http.StatusNoContent && len(got) == 0:
+		case w.Code >= 400 && w.Code < 600 && len(bytes.TrimSpace(got)) > 0:
+		default:
+			t.Errorf("%s %q %q: %d %q", method, target, body, w.Code, got)
+		}
+	})
+}
+
+// TestCurl: the package's page can be believed.
+func TestCurl(t *testing.T) {
+	curl, err := exec.LookPath("curl")
+	if err != nil {
+		t.Skip("curl is not installed (Debian package curl)")
+	}
+	path := serve(t, calculator)
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"http://node/add?A=1&B=2"}, "3\n"},
+		{[]string{"http://node/add", "-d", `{"A":1,"B":2}`}, "3\n"},
+		{[]string{"http://node/fail"}, "the port is on fire\n"},
+	} {
+		got, err := exec.Command(curl, append([]string{"-sS", "--unix-socket", path}, tt.args...)...).CombinedOutput()
+		if err != nil || string(got) != tt.want {
+			t.Errorf("curl %q: %q, %v; want %q", tt.args, got, err, tt.want)
+		}
 	}
 }
 
@@ -301,7 +375,7 @@ func TestCloseWhileClientsHang(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer half.Close()
-	fmt.Fprint(half, `{"do":"st`)
+	fmt.Fprint(half, "GET /st")
 	failed := make(chan error, 1)
 	go func() { failed <- Call(path, "slow", nil, nil) }() // waits for its answer
 	await(t, entered, "the handler")

@@ -1,9 +1,8 @@
 package control
 
 import (
-	"bufio"
-	"encoding/json"
-	"net"
+	"io"
+	"net/http"
 	"sync"
 	"time"
 )
@@ -11,67 +10,66 @@ import (
 // drainMax is how long a stream may go on writing once the server is being closed.
 const drainMax = time.Second
 
-// Stream is a handler's result that takes the connection over: the request is answered
-// with null, and what follows is what the stream writes, without a deadline. Read fails
-// when the client wants no more or the server is being closed; the stream then writes
-// what it still has, for which it has drainMax, and returns. What the client writes is
-// for the stream to read. A stream that was returned is also called if the client is gone
-// by then.
-type Stream func(c net.Conn)
+// Stream is a handler's result that goes on: what it writes is the answer, each Write on
+// its way at once and without a deadline. Read reads the request's body, in which a client
+// may say more while it reads, and fails when the client wants no more or the server is
+// being closed: at the end of the body, or, if there is none, when the client hangs up. The
+// stream then writes what it still has, for which it has drainMax, and returns. A stream
+// that was returned is also called if the client is gone by then.
+type Stream func(c io.ReadWriter)
 
-// stream answers a request with a stream. If the server is being closed, all that the
-// stream writes fails.
-func (s *Server) stream(c net.Conn, enc *json.Encoder, run Stream) {
+// stream answers a request with a stream.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, run Stream) {
+	c := &conn{out: http.NewResponseController(w), w: w, r: r}
+	c.out.EnableFullDuplex()
 	s.mu.Lock()
-	if s.done {
-		c.Close()
-	} else {
-		s.open[c] = streaming
-		s.streams.Add(1)
-		defer s.streams.Done()
+	c.out.SetWriteDeadline(time.Time{})
+	if c.out.SetReadDeadline(time.Time{}); s.done {
+		c.out.SetReadDeadline(time.Now())
 	}
+	s.open[c] = true
+	s.streams.Add(1)
 	s.mu.Unlock()
-	enc.Encode(response{}) // if that fails, so does the stream
+	defer s.streams.Done()
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.WriteHeader(http.StatusOK)
+	c.out.Flush() // if that fails, so does the stream
+	var running sync.WaitGroup
+	running.Go(func() { run(c) }) // a panic is not for net/http to take
+	running.Wait()
 	s.mu.Lock()
-	if !s.done {
-		c.SetDeadline(time.Time{})
-	}
-	s.mu.Unlock()
-	run(&drainer{Conn: c})
+	defer s.mu.Unlock()
+	delete(s.open, c)
+	c.out.SetReadDeadline(time.Now()) // what the client still says is not waited for
 }
 
-// drainer is a connection that gives its stream drainMax to write once Read has failed:
-// a client that reads no more does not hold it for ever.
-type drainer struct {
-	net.Conn
+// conn is the connection of a stream.
+type conn struct {
+	out  *http.ResponseController
+	w    http.ResponseWriter
+	r    *http.Request
 	once sync.Once
 }
 
-func (d *drainer) Read(b []byte) (int, error) {
-	n, err := d.Conn.Read(b)
+// Read gives the stream drainMax to write once it has failed: a client that reads no more
+// does not hold it for ever.
+func (c *conn) Read(b []byte) (n int, err error) {
+	if c.r.ContentLength != 0 {
+		n, err = c.r.Body.Read(b)
+	} else {
+		<-c.r.Context().Done()
+		err = io.EOF
+	}
 	if err != nil {
-		d.once.Do(func() { d.SetWriteDeadline(time.Now().Add(drainMax)) })
+		c.once.Do(func() { c.out.SetWriteDeadline(time.Now().Add(drainMax)) })
 	}
 	return n, err
 }
 
-// Conn is the client's end of a stream.
-type Conn struct {
-	*net.UnixConn
-	r *bufio.Reader
-}
-
-// Read reads what the node has written behind its answer.
-func (c *Conn) Read(b []byte) (int, error) { return c.r.Read(b) }
-
-// Open asks the node at path for a stream, as Call asks for an answer, and returns it.
-// CloseWrite tells the node that no more is wanted; what is under way can then still be
-// read, until io.EOF.
-func Open(path, do string, args any) (*Conn, error) {
-	c, r, _, err := ask(callMax, path, do, args)
-	if err != nil {
-		return nil, err
+func (c *conn) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	if err == nil {
+		err = c.out.Flush()
 	}
-	c.SetDeadline(time.Time{})
-	return &Conn{UnixConn: c, r: r}, nil
+	return n, err
 }

@@ -3,7 +3,6 @@ package control
 import (
 	"errors"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,7 +51,7 @@ func (s *served) open(t *testing.T) *Conn {
 }
 
 // echo says hello, repeats what it is told, and says goodbye when it is told no more.
-func echo(c net.Conn) {
+func echo(c io.ReadWriter) {
 	io.WriteString(c, "hello ")
 	io.Copy(c, c)
 	io.WriteString(c, "goodbye")
@@ -92,7 +91,7 @@ func TestCloseLetsStreamsEnd(t *testing.T) {
 // without end.
 func TestCloseEndsStreamThatNobodyReads(t *testing.T) {
 	ended := make(chan error, 1)
-	s := serveStreams(t, func(c net.Conn) {
+	s := serveStreams(t, func(c io.ReadWriter) {
 		written := make(chan error)
 		go func() {
 			buf := make([]byte, 1<<16)

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
+	"net/http"
 	"os"
 	"sync/atomic"
 
@@ -78,14 +78,18 @@ func (r *runner) open(p live.Port) (link.Link, error) {
 // for is missed and counted in the capture.
 func (c *capturing) request(args json.RawMessage) (any, error) {
 	var a CaptureArgs
-	if err := readArguments(args, &a); err != nil {
-		return nil, err
+	if args != nil {
+		if err := readArguments(args, &a); err != nil {
+			return nil, err
+		}
 	}
 	if c.clients.Add(1) > CapturesMax {
 		c.clients.Add(-1)
-		return nil, fmt.Errorf("%d captures are under way, which is the most", CapturesMax)
+		return nil, &control.Refusal{
+			Status: http.StatusServiceUnavailable, Text: fmt.Sprintf("%d captures are under way, which is the most", CapturesMax),
+		}
 	}
-	return control.Stream(func(conn net.Conn) {
+	return control.Stream(func(conn io.ReadWriter) {
 		defer c.clients.Add(-1)
 		capture, err := c.taps.Capture(conn, link.CaptureOptions{Comment: decode.Comment, Offset: a.Offset})
 		if err != nil {

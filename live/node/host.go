@@ -57,7 +57,7 @@ func (r *runner) hostRequest(n *live.Node, h *host.Host, end *keeper[observe.Hos
 		})
 		return nil, err
 	}
-	return nil, fmt.Errorf("unknown request %q; valid: stats, keep, start, stop, act", req.Do)
+	return nil, control.Unknown(req.Do, "stats", "keep", "start", "stop", "act", "capture")
 }
 
 func takeHost(n *live.Node, h *host.Host) (out observe.Host) {

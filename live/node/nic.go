@@ -80,5 +80,5 @@ func nicRequest(node *live.Node, n *nic.NIC, cfg config.Host, req control.Reques
 		node.Do(func(now unit.Time) { err = n.Do(now, a.Build()) })
 		return err
 	}
-	return fmt.Errorf("unknown request %q; valid: stats, keep, start, stop, act", req.Do)
+	return control.Unknown(req.Do, "stats", "keep", "start", "stop", "act", "capture")
 }

@@ -3,6 +3,7 @@ package node
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -42,6 +43,18 @@ func newSwitchNode(sw *dataplane.Switch, fixed string) *switchNode {
 	return &switchNode{sw: sw, fixed: fixed, journal: observe.NewJournal(names), marks: map[string]*observe.Mark{}}
 }
 
+// changes are the requests, of any kind of node, that change something.
+var changes = []string{"act", "clear", "keep", "pfcwd_start", "pfcwd_stop", "restart", "start", "stop"}
+
+// checkMethod: what changes something is not asked by GET, which a program may repeat or
+// send ahead.
+func checkMethod(req control.Request) error {
+	if req.Get && slices.Contains(changes, req.Do) {
+		return &control.Refusal{Status: http.StatusMethodNotAllowed, Text: req.Do + " changes the node: want POST, not GET"}
+	}
+	return nil
+}
+
 // switchRequests are what a switch can be asked.
 var switchRequests = map[string]func(*switchNode, *live.Node, json.RawMessage) (any, error){
 	"keep":        (*switchNode).keep,
@@ -67,7 +80,7 @@ func (s *switchNode) handle(n *live.Node, req control.Request) (any, error) {
 			names = append(names, name)
 		}
 		slices.Sort(names)
-		return nil, fmt.Errorf("unknown request %q; valid: %s", req.Do, strings.Join(names, ", "))
+		return nil, control.Unknown(req.Do, names...)
 	}
 	s.one.Lock()
 	defer s.one.Unlock()

@@ -20,3 +20,17 @@ func TestRequestNames(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
+
+// What changes something is asked by POST only, whatever requests there come to be.
+func TestChangesArePosted(t *testing.T) {
+	reads := []string{"counters", "deadlocks", "labels", "pfcwd", "sample", "setup", "stats", "tables"}
+	for name := range switchRequests {
+		err := checkMethod(control.Request{Do: name, Get: true})
+		if got, want := err == nil, slices.Contains(reads, name); got != want {
+			t.Errorf("GET %s: %v; want it allowed: %t", name, err, want)
+		}
+		if err := checkMethod(control.Request{Do: name}); err != nil {
+			t.Errorf("POST %s: %v", name, err)
+		}
+	}
+}

@@ -87,6 +87,9 @@ func (r *runner) run(ctx context.Context, handle func(*live.Node, control.Reques
 			return err
 		}
 		go srv.Serve(func(req control.Request) (any, error) {
+			if err := checkMethod(req); err != nil {
+				return nil, err
+			}
 			if req.Do == "capture" {
 				return r.capturing.request(req.Args)
 			}

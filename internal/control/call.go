@@ -1,0 +1,129 @@
+package control
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Bounds of a call: until the node is there, and until its answer is.
+const (
+	dialMax = 2 * time.Second
+	callMax = 10 * time.Second
+)
+
+// Call asks the node at path and stores its answer in result, unless that is nil.
+// An error of the node's handler comes back as its text alone, any other begins
+// with "control:". It waits at most 2 s for the node to be there and 10 s for the
+// answer.
+func Call(path, do string, args, result any) error {
+	return CallWithin(callMax, path, do, args, result)
+}
+
+// CallWithin is Call, and waits at most limit for the answer.
+func CallWithin(limit time.Duration, path, do string, args, result any) error {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	body := []byte{}
+	if args != nil {
+		var err error
+		if body, err = json.Marshal(args); err != nil {
+			return fmt.Errorf("control: %s: %w", do, err)
+		}
+	}
+	resp, err := post(ctx, path, do, "", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if result == nil || resp.StatusCode == http.StatusNoContent {
+		return nil
+	}
+	if err := json.NewDecoder(resp.Body).Decode(result); err != nil {
+		return fmt.Errorf("control: %s: %w", do, err)
+	}
+	return nil
+}
+
+// post asks the node at path, on a connection of its own, and returns its answer unless
+// that is an error.
+func post(ctx context.Context, path, do, query string, body io.Reader) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://node/"+do+query, body)
+	if err != nil {
+		return nil, fmt.Errorf("control: %s: %w", do, err)
+	}
+	transport := &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{Timeout: dialMax}).DialContext(ctx, "unix", path)
+		},
+	}
+	resp, err := transport.RoundTrip(req)
+	var dial *net.OpError
+	switch {
+	case errors.As(err, &dial) && dial.Op == "dial":
+		return nil, fmt.Errorf("control: %w", err)
+	case err != nil:
+		return nil, fmt.Errorf("control: %s: %w", do, err)
+	case resp.StatusCode < 300:
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, requestMax))
+	if err != nil {
+		return nil, fmt.Errorf("control: %s: %w", do, err)
+	}
+	return nil, errors.New(strings.TrimSuffix(string(text), "\n"))
+}
+
+// Conn is the client's end of a Stream.
+type Conn struct {
+	in     io.ReadCloser
+	out    *io.PipeWriter
+	cancel context.CancelCauseFunc
+}
+
+var errSlow = errors.New("no answer")
+
+// Open asks the node at path for a stream, as Call asks for an answer, and returns it.
+func Open(path, do string, args any) (*Conn, error) {
+	query, err := toQuery(args)
+	if err != nil {
+		return nil, fmt.Errorf("control: %s: %w", do, err)
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	tooLate := time.AfterFunc(callMax, func() { cancel(fmt.Errorf("%w in %v", errSlow, callMax)) })
+	defer tooLate.Stop()
+	body, out := io.Pipe()
+	resp, err := post(ctx, path, do, "?"+query, body)
+	if err != nil {
+		cancel(nil)
+		out.Close()
+		return nil, err
+	}
+	return &Conn{resp.Body, out, cancel}, nil
+}
+
+// Read reads what the node writes, until io.EOF.
+func (c *Conn) Read(b []byte) (int, error) { return c.in.Read(b) }
+
+// Write says more to the node.
+func (c *Conn) Write(b []byte) (int, error) { return c.out.Write(b) }
+
+// CloseWrite tells the node that no more is wanted; what is under way can then still be
+// read.
+func (c *Conn) CloseWrite() error { return c.out.Close() }
+
+// Close hangs up.
+func (c *Conn) Close() error {
+	c.cancel(nil)
+	c.out.Close()
+	return c.in.Close()
+}
