@@ -2,7 +2,7 @@
 
 BIN := bin/softswitch
 
-.PHONY: build test demo bench guides figures worlds comparison comparison-live docs man lint fuzz clean
+.PHONY: build test demo bench guides figures worlds comparison comparison-live docs man install uninstall lint fuzz clean
 
 build:
 	go build -o $(BIN) ./cmd/softswitch
@@ -59,6 +59,25 @@ docs: build
 # Manual pages in build/man.
 man: build
 	$(BIN) gen man --out build/man
+
+# The program, its manual pages, completion for three shells and the dissector below
+# PREFIX; LUADIR=... puts the dissector where a Wireshark looks for plugins.
+PREFIX ?= /usr/local
+DATA = $(DESTDIR)$(PREFIX)/share
+LUADIR ?= $(PREFIX)/share/softswitch
+install: build man
+	install -D -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/softswitch
+	install -d $(DATA)/man/man1
+	install -m 644 build/man/*.1 $(DATA)/man/man1
+	$(BIN) completion bash | install -D -m 644 /dev/stdin $(DATA)/bash-completion/completions/softswitch
+	$(BIN) completion zsh | install -D -m 644 /dev/stdin $(DATA)/zsh/site-functions/_softswitch
+	$(BIN) completion fish | install -D -m 644 /dev/stdin $(DATA)/fish/vendor_completions.d/softswitch.fish
+	install -D -m 644 view/wireshark/itsy.lua $(DESTDIR)$(LUADIR)/itsy.lua
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/softswitch $(DATA)/man/man1/softswitch.1 $(DATA)/man/man1/softswitch-*.1
+	rm -f $(DATA)/bash-completion/completions/softswitch $(DATA)/zsh/site-functions/_softswitch
+	rm -f $(DATA)/fish/vendor_completions.d/softswitch.fish $(DESTDIR)$(LUADIR)/itsy.lua
 
 # The fat-tree part on namespaces. Needs root and five minutes on a machine that does
 # nothing else.

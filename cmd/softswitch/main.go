@@ -11,10 +11,13 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
+	"runtime"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"softswitch/internal/version"
 )
 
 // Exit codes: 0 done and as expected, 1 done but not as expected (a scenario's
@@ -82,9 +85,11 @@ Flow Control and detection of PFC deadlocks, and a lab that builds fabrics of it
 out of network namespaces.
 
 Exit status: 0 done and as expected; 1 done, but not as expected; 2 not done.`,
+		Version:       fmt.Sprintf("%s, %s %s/%s", version.Text(), runtime.Version(), runtime.GOOS, runtime.GOARCH),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	c.SetVersionTemplate("softswitch {{.Version}}\n")
 	c.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see `%s --help`", err, cmd.CommandPath())
 	})
