@@ -17,6 +17,7 @@ CASES := 3000
 # reason where it is missing; run as root to miss none.
 test: build lint
 	go test -timeout 5m $$(go list ./... | grep -vxF "$$(go list $(LIVE))")
+	cd examples/detector && go vet ./... && go test ./...
 	$(BIN) sim fuzz --n $(CASES) --seed 1 --detector itsy
 	go test -timeout 9m -p 1 $(LIVE)
 	go test -timeout 5m -p 1 -race -short $(RACE)

@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"os"
 	"strings"
 	"testing"
 
@@ -41,16 +42,16 @@ func (w world) Import(path string) (*types.Package, error) {
 // compile is a package of one file in dir.
 func (w world) compile(t *testing.T, dir, name string, text any) source {
 	t.Helper()
-	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, name, text, 0)
+	src := source{dir: dir, fset: token.NewFileSet(), info: &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}}}
+	f, err := parser.ParseFile(src.fset, name, text, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}}
-	if _, err := (&types.Config{Importer: w}).Check(module+"/"+dir, fset, []*ast.File{f}, info); err != nil {
+	src.files = []*ast.File{f}
+	if src.types, err = (&types.Config{Importer: w}).Check(module+"/"+dir, src.fset, src.files, src.info); err != nil {
 		t.Fatal(err)
 	}
-	return source{dir, fset, []*ast.File{f}, info}
+	return src
 }
 
 // TestAlarm proves that each rule can fail: a package that breaks it.
@@ -118,9 +119,17 @@ func withImports(text string) string {
 	return "package canary\n" + imports + text
 }
 
-// TestNoFalseAlarm takes what is allowed: the loops of a pure package, and its imports.
+// TestNoFalseAlarm takes what is allowed: the loops of a pure package, its imports, and
+// the detector that others begin from.
 func TestNoFalseAlarm(t *testing.T) {
 	rules, world := newChecker(t), newWorld(loaded(t))
+	skeleton, err := os.ReadFile("../../examples/detector/patience.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if faults := rules.check(world.compile(t, "detect/patience", "patience.go", skeleton)); len(faults) > 0 {
+		t.Errorf("examples/detector: faults %q, want none", faults)
+	}
 	for _, c := range []struct{ dir, text string }{
 		{"buffer", `func f(m map[int]int) { for range slices.Sorted(maps.Keys(m)) {} }`},
 		{"buffer", `func f(set unit.PortSet) { for ; set != 0; set &= set - 1 {} }`},

@@ -8,7 +8,7 @@
 // Read in this order: rules_test.go (the rules), layers_test.go (the layers, which are
 // the table in ARCHITECTURE.md), check_test.go (one package against the rules),
 // alarm_test.go (a bad package for each rule), pages_test.go (the files that a page
-// names).
+// names), api_test.go (what another module imports).
 package archtest
 
 import (
@@ -49,7 +49,7 @@ func TestRules(t *testing.T) {
 	rules := newChecker(t)
 	for _, p := range loaded(t) {
 		dir, _ := strings.CutPrefix(p.PkgPath, module+"/")
-		for _, fault := range rules.check(source{dir, p.Fset, p.Syntax, p.TypesInfo}) {
+		for _, fault := range rules.check(source{dir, p.Fset, p.Syntax, p.TypesInfo, p.Types}) {
 			t.Error(fault)
 		}
 	}

@@ -16,6 +16,7 @@ type source struct {
 	fset  *token.FileSet
 	files []*ast.File
 	info  *types.Info
+	types *types.Package
 }
 
 // checker holds packages against the rules.
