@@ -2,6 +2,7 @@ package ui_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
@@ -83,6 +84,115 @@ func TestPageKeyboard(t *testing.T) {
 	tab.Await("at === 101")
 }
 
+// TestPageTimeLine: the band of a deadlock is whole and as long as the deadlock was, what
+// is paused has a bar even if no pause begins, and there is an axis.
+func TestPageTimeLine(t *testing.T) {
+	t.Parallel()
+	tab := testbrowser.Open(t, simulated(t, "fattree-on-loop.yaml", "itsy", "none"), testbrowser.Look{ReducedMotion: true})
+	tab.Await("states.length >= 600")
+	tab.Run("go(0)")
+	tab.Run("states = states.slice(states.findIndex((s) => s.deadlock) - 2).slice(0, 12); go(0)") // cells that are wide
+	tab.Run(`ink = (x, y, high) => {
+		const c = $("strip"), r = devicePixelRatio || 1;
+		const d = c.getContext("2d").getImageData(Math.round(x * r), y * r, 1, high * r).data;
+		return d.some((v, k) => k % 4 === 3 && v > 0);
+	}`)
+	for what, expr := range map[string]string{
+		"a band without gaps from the deadlock's begin": "[...Array(Math.floor(cell(11) - cell(3))).keys()].every((k) => ink(cell(3) + k, 16, 10))",
+		"nothing before it":                             "!ink(cell(1) - 20, 16, 10)",
+		"bars without gaps while queues are paused":     "[...Array(Math.floor(cell(11) - cell(3))).keys()].every((k) => ink(cell(3) + k, 41, 3))",
+		"an axis": "ticks().length > 1 && ticks().every((t) => ink(timeX(t), 45, 3))",
+	} {
+		if !tab.Is(expr) {
+			t.Errorf("the time line does not show %s", what)
+		}
+	}
+	tab.Shot("time-line")
+}
+
+// TestPageShortDeadlock: one that a response breaks at once is not drawn for as long as the
+// page goes on to tell of it.
+func TestPageShortDeadlock(t *testing.T) {
+	t.Parallel()
+	tab := testbrowser.Open(t, simulated(t, "fattree-on-loop.yaml", "itsy", "drop+trigger"), testbrowser.Look{ReducedMotion: true})
+	tab.Await("states.length >= 600")
+	tab.Run("go(0)")
+	if !tab.Is("states.filter((s) => s.deadlock && s.deadlock.over).length >= 10") {
+		t.Error("no deadlock lingers")
+	}
+	tab.Run(`red = (x) => {
+		const d = $("strip").getContext("2d").getImageData(Math.round(x * devicePixelRatio), 16 * devicePixelRatio, 1, 10 * devicePixelRatio).data;
+		return d.some((v, k) => k % 4 === 3 && v > 0);
+	}`)
+	if !tab.Is("[...Array($('strip').clientWidth - 20).keys()].filter((k) => red(10 + k)).length <= 5") {
+		t.Error("a deadlock of less than a millisecond is drawn longer than five pixels")
+	}
+	if !tab.Is("red(timeX(deadlocks()[0][0]) + 1)") {
+		t.Error("it is not drawn at all")
+	}
+}
+
+// TestPageEvents: who steps from event to event sees pauses begin.
+func TestPageEvents(t *testing.T) {
+	t.Parallel()
+	tab := testbrowser.Open(t, simulated(t, "pause.yaml", "itsy", "none"), testbrowser.Look{ReducedMotion: true})
+	tab.Await("states.length >= 600")
+	tab.Run("go(0)")
+	tab.Click("#next")
+	if !tab.Is("states[at].paused.length > 0 && !(states[at - 1].paused || []).length") {
+		t.Errorf("the first event is not the first pause, it is state %s", tab.Text("#clock"))
+	}
+}
+
+// TestPageRing: the switches of a large circle do not cover one another.
+func TestPageRing(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("a browser takes seconds")
+	}
+	for _, n := range []int{4, 20, 40} {
+		stream := new(ui.Stream)
+		file := fmt.Sprintf("name: circle\ntopology: {ring: {switches: %d, hosts_per_switch: 1}, rate: 100Mbit/s}\nduration: 10ms\nflows: [{name: a, from: h1-0, to: h2-0}]\n", n)
+		simulateFile(t, stream, "circle.yaml", []byte(file), "none", "none")
+		tab := testbrowser.Open(t, serve(t, stream, nil).URL(), testbrowser.Look{ReducedMotion: true})
+		tab.Await("states.length >= 600")
+		if !tab.Is(`(() => {
+			const boxes = [...document.querySelectorAll(".node .box")].map((e) => e.getBoundingClientRect());
+			return boxes.every((a, i) => boxes.slice(0, i).every((b) => a.right < b.left || b.right < a.left || a.bottom < b.top || b.bottom < a.top));
+		})()`) {
+			t.Errorf("%d switches in a circle cover one another", n)
+		}
+		tab.Shot(fmt.Sprintf("circle-%d", n))
+	}
+}
+
+// TestPageEnds: a page whose server ends says so, and does not try again.
+func TestPageEnds(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("a browser takes seconds")
+	}
+	stream := new(ui.Stream)
+	simulate(t, stream, "pause.yaml", "itsy", "none")
+	srv, err := ui.Listen("127.0.0.1:0", stream, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- srv.Serve(ctx) }()
+	tab := testbrowser.Open(t, srv.URL(), testbrowser.Look{ReducedMotion: true})
+	tab.Await("states.length >= 600")
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	tab.Await("$('link-state').classList.contains('bad')")
+	if text := tab.Text("#link-state"); text != "the run has ended" {
+		t.Errorf("the page says %q", text)
+	}
+}
+
 // simulated is the address of a page that shows a scenario.
 func simulated(t *testing.T, file, detector, response string) string {
 	t.Helper()
@@ -100,6 +210,11 @@ func simulate(t *testing.T, stream *ui.Stream, file, detector, response string) 
 	if err != nil {
 		t.Fatal(err)
 	}
+	return simulateFile(t, stream, file, data, detector, response)
+}
+
+func simulateFile(t *testing.T, stream *ui.Stream, file string, data []byte, detector, response string) *verdict.Verdict {
+	t.Helper()
 	s, err := scenario.Parse(file, data, scenario.Known{Detectors: []string{"itsy", "itsypaper"}, Responses: respond.Names()[1:]})
 	if err != nil {
 		t.Fatal(err)

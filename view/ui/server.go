@@ -26,6 +26,7 @@ const (
 	connsMax     = 512 // connections at once; more wait for one to end
 	orderMax     = 4096
 	writeTimeout = 10 * time.Second
+	shutdownMax  = time.Second // for a last word to the pages
 	// keepAlive is how often a page that has nothing to hear hears something, so that a
 	// connection that is dead is noticed.
 	keepAlive = 15 * time.Second
@@ -84,9 +85,19 @@ func (s *Server) URL() string {
 // Serve serves until ctx ends.
 func (s *Server) Serve(ctx context.Context) error {
 	s.http.BaseContext = func(net.Listener) context.Context { return ctx }
-	stop := context.AfterFunc(ctx, func() { s.http.Close() })
-	defer stop()
+	ended := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(ended)
+		late, cancel := context.WithTimeout(context.Background(), shutdownMax)
+		defer cancel()
+		if s.http.Shutdown(late) != nil { // pages are told that it is over
+			s.http.Close()
+		}
+	})
 	err := s.http.Serve(netutil.LimitListener(s.ln, connsMax))
+	if !stop() {
+		<-ended
+	}
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
@@ -125,7 +136,8 @@ func ours(hostport string) bool {
 }
 
 // serveStream sends the topology and all states as server-sent events, then each state as
-// it comes: "topology", "states" (an array) and "gone" (a text, empty when it is over).
+// it comes: "topology", "states" (an array), "gone" (a text, empty when it is over) and, last,
+// "ended".
 func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
 	if !s.stream.join(pagesMax) {
 		w.Header().Set("Retry-After", "5")
@@ -152,6 +164,7 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
 		case <-alive.C:
 			out.send(": alive\n\n")
 		case <-r.Context().Done():
+			out.send("event: ended\ndata: {}\n\n")
 			return
 		}
 	}

@@ -39,6 +39,10 @@ function connect() {
   source.addEventListener("topology", (e) => begin(JSON.parse(e.data)));
   source.addEventListener("states", (e) => take(JSON.parse(e.data)));
   source.addEventListener("gone", (e) => { gone = JSON.parse(e.data); draw(); });
+  source.addEventListener("ended", () => {
+    source.close();
+    linkState("the run has ended", true);
+  });
   source.onerror = () => {
     linkState("connection lost: trying again", true);
     if (source.readyState !== EventSource.CLOSED) return; // it tries by itself
@@ -94,6 +98,7 @@ function take(more) {
 const W = 1480, H = 830, MARGIN = { x: 10, top: 20, bottom: 20 };
 const place = (n) => ({ x: MARGIN.x + n.x * (W - 2 * MARGIN.x), y: MARGIN.top + n.y * (H - MARGIN.top - MARGIN.bottom) });
 let size = null; // of boxes, by kind
+let scale = 1;   // of what is in them
 
 function sizes() {
   const hosts = topo.nodes.filter((n) => n.kind === "host").length;
@@ -102,8 +107,22 @@ function sizes() {
   const switches = topo.nodes.filter((n) => n.kind === "switch");
   const rows = new Map();
   for (const n of switches) rows.set(n.y, (rows.get(n.y) || 0) + 1);
-  const widest = topo.shape === "ring" ? 0 : Math.max(...rows.values(), 1);
-  if (widest > 0) size.switch.w = Math.max(10, Math.min(58, W / widest / 2 - 6));
+  if (topo.shape !== "ring") size.switch.w = Math.max(10, Math.min(58, W / Math.max(...rows.values(), 1) / 2 - 6));
+  scale = topo.shape === "ring" ? roomFor() : 1;
+  for (const s of Object.values(size)) (s.w *= scale), (s.h *= scale);
+}
+
+// roomFor is the scale, at most 1, at which no box touches another.
+function roomFor() {
+  const gap = 14;
+  let most = 1;
+  topo.nodes.forEach((a, i) => {
+    for (const b of topo.nodes.slice(0, i)) {
+      const p = place(a), q = place(b), s = size[a.kind], t = size[b.kind];
+      most = Math.min(most, Math.max(Math.abs(p.x - q.x) / (s.w + t.w + gap), Math.abs(p.y - q.y) / (s.h + t.h + gap)));
+    }
+  });
+  return most;
 }
 
 // lane is where a direction is drawn: on the right-hand side of its link, as one drives.
@@ -172,14 +191,14 @@ function buildLanes() {
 
 function buildNodes() {
   nodes = topo.nodes.map((n, i) => {
-    const p = place(n), s = size[n.kind];
-    const g = el("g", { class: "node " + n.kind, transform: `translate(${p.x} ${p.y})`, tabindex: i === 0 ? 0 : -1, role: "button", "aria-label": `${n.kind} ${n.name}`, "data-node": n.name });
+    const p = place(n), drawn = size[n.kind], s = { w: drawn.w / scale, h: drawn.h / scale };
+    const g = el("g", { class: "node " + n.kind, transform: `translate(${p.x} ${p.y}) scale(${scale})`, tabindex: i === 0 ? 0 : -1, role: "button", "aria-label": `${n.kind} ${n.name}`, "data-node": n.name });
     g.append(el("rect", { class: "box", x: -s.w, y: -s.h, width: 2 * s.w, height: 2 * s.h, rx: n.kind === "host" ? 12 : 6 }));
     const name = el("text", { y: n.kind === "host" ? 5 : -13 }, n.name);
     if (n.name.length * 8.5 > 2 * s.w) name.setAttribute("textLength", 2 * s.w - 6), name.setAttribute("lengthAdjust", "spacingAndGlyphs");
     g.append(name);
-    const node = { g, p, s, slots: [] };
-    if (n.kind === "switch") buildSlots(n, node);
+    const node = { g, p, s: drawn, slots: [] };
+    if (n.kind === "switch") buildSlots(n, node, s.w);
     g.addEventListener("click", () => choose({ kind: "node", i }));
     g.addEventListener("keydown", (e) => nodeKey(e, i));
     $("nodes").append(g);
@@ -190,10 +209,10 @@ function buildNodes() {
 const BAR = 28; // height of a bar that is full
 const TWO = 2;  // classes that a port's slot has room for
 
-function buildSlots(n, node) {
-  const step = (2 * node.s.w - 10) / Math.max(1, n.ports.length), width = Math.min(20, step - 2);
+function buildSlots(n, node, half) {
+  const step = (2 * half - 10) / Math.max(1, n.ports.length), width = Math.min(20, step - 2);
   n.ports.forEach((_, k) => {
-    const x = -node.s.w + 5 + step * (k + 0.5) - width / 2;
+    const x = -half + 5 + step * (k + 0.5) - width / 2;
     node.g.append(el("rect", { class: "slot", x, y: -3, width, height: BAR }));
     const bars = [];
     for (let c = 0; c < TWO; c++) {
@@ -510,48 +529,130 @@ function drawTime(s) {
   drawStrip();
 }
 
-// drawStrip draws all states at once: pauses as bars, deadlocks as a hatched band, marks.
+// The time line: each state has a cell of the strip, and cells touch. cell is the middle of
+// one; timeX is where a time is, between the states around it.
+const STRIP = { edge: 8, marks: 12, band: 16, high: 10, bars: 44, height: 60 };
+
+function cell(i) {
+  const wide = $("strip").clientWidth - 2 * STRIP.edge;
+  return STRIP.edge + (wide * i) / Math.max(1, states.length - 1);
+}
+
+const cellWidth = () => cell(1) - cell(0);
+
+function timeX(t) {
+  let low = 0, high = states.length - 1;
+  while (low < high) {
+    const mid = (low + high) >> 1;
+    if (states[mid].t < t) low = mid + 1;
+    else high = mid;
+  }
+  if (low === 0 || states[low].t <= t) return cell(low);
+  const before = states[low - 1].t;
+  return cell(low - 1) + (cellWidth() * (t - before)) / (states[low].t - before);
+}
+
+// deadlocks are from when to when there was one, by the events and, where there was no
+// room for them, by the states.
+function deadlocks() {
+  const spans = [];
+  let from = null;
+  const end = (t) => {
+    spans.push([from === null ? t : from, t]);
+    from = null;
+  };
+  for (const s of states) {
+    for (const e of s.log || []) {
+      if (e.k === "deadlock" && from === null) from = e.t;
+      else if (e.k === "over") end(e.t);
+    }
+    const lasts = s.deadlock && !s.deadlock.over;
+    if (lasts && from === null) from = s.t - s.deadlock.for;
+    if (!lasts && from !== null) end(s.t);
+  }
+  if (from !== null) end(states[states.length - 1].t);
+  return spans;
+}
+
+// pausedIn is how many queues are paused in a state, 1 if there were pauses since the one
+// before and none is left.
+const pausedIn = (s) => (s.paused || []).length || Math.min(1, s.pauses);
+
+// drawStrip draws all states at once: paused queues as bars, deadlocks as a hatched band,
+// marks, and an axis.
 function drawStrip() {
-  const c = $("strip"), ratio = devicePixelRatio || 1, w = c.clientWidth, h = 44;
+  const c = $("strip"), ratio = devicePixelRatio || 1, w = c.clientWidth, h = STRIP.height;
   if (c.width !== Math.round(w * ratio) || c.height !== Math.round(h * ratio)) (c.width = Math.round(w * ratio)), (c.height = Math.round(h * ratio));
   const g = c.getContext("2d"), css = getComputedStyle(document.documentElement), colour = (n) => css.getPropertyValue(n).trim();
   g.setTransform(ratio, 0, 0, ratio, 0, 0);
   g.clearRect(0, 0, w, h);
-  const n = states.length, x = (i) => 8 + ((w - 16) * i) / Math.max(1, n - 1), step = Math.max(1, (w - 16) / Math.max(1, n));
-  const most = Math.max(1, ...states.map((s) => s.pauses));
+  drawBand(g, colour);
+  g.fillStyle = colour("--pause");
+  const most = Math.max(1, ...states.map(pausedIn)), wide = Math.max(1, cellWidth());
   states.forEach((s, i) => {
-    if (s.deadlock) {
-      g.fillStyle = colour("--core");
-      g.globalAlpha = s.deadlock.over ? 0.35 : 0.6;
-      g.fillRect(x(i) - step / 2, 16, step + 0.5, 10);
-      g.globalAlpha = 1;
-    }
-    if (s.pauses) {
-      g.fillStyle = colour("--pause");
-      const tall = 3 + (14 * Math.log(1 + s.pauses)) / Math.log(1 + most);
-      g.fillRect(x(i) - step / 2, h - tall, Math.max(1, step - 0.5), tall);
-    }
+    const tall = (17 * pausedIn(s)) / most;
+    if (tall > 0) g.fillRect(cell(i) - wide / 2, STRIP.bars - Math.max(3, tall), wide, Math.max(3, tall));
   });
-  g.strokeStyle = colour("--ground"); // what hatches the band
-  g.lineWidth = 1.2;
-  for (let k = 4; k < w; k += 6) { g.beginPath(); g.moveTo(k, 26); g.lineTo(k + 6, 16); g.stroke(); }
-  const marks = { link: "✕", declared: "▲", false: "△", act: "◆" };
   g.fillStyle = colour("--ink");
   g.font = "12px system-ui, sans-serif";
   g.textAlign = "center";
-  let last = {};
-  states.forEach((s, i) => {
-    for (const e of s.log || []) {
-      const m = marks[e.k];
-      if (m && !(x(i) - last[m] < 9)) g.fillText(m, (last[m] = x(i)), 12);
-    }
-  });
+  drawMarks(g);
+  drawAxis(g, colour, w);
   g.strokeStyle = colour("--ink");
   g.lineWidth = 2;
   g.beginPath();
-  g.moveTo(x(at), 0);
-  g.lineTo(x(at), h);
+  g.moveTo(cell(at), 0);
+  g.lineTo(cell(at), STRIP.bars);
   g.stroke();
+}
+
+// drawBand draws each deadlock as long as it was, or two pixels if that is less.
+function drawBand(g, colour) {
+  g.save();
+  g.beginPath();
+  for (const [from, to] of deadlocks()) g.rect(timeX(from), STRIP.band, Math.max(2, timeX(to) - timeX(from)), STRIP.high);
+  g.fillStyle = colour("--core");
+  g.fill();
+  g.clip();
+  g.strokeStyle = colour("--ground"); // what hatches the band
+  g.lineWidth = 1.2;
+  for (let k = 4; k < $("strip").clientWidth; k += 6) { g.beginPath(); g.moveTo(k, STRIP.band + STRIP.high); g.lineTo(k + 6, STRIP.band); g.stroke(); }
+  g.restore();
+}
+
+function drawMarks(g) {
+  const marks = { link: "✕", declared: "▲", false: "△", act: "◆" }, last = {};
+  for (const s of states) {
+    for (const e of s.log || []) {
+      const m = marks[e.k], x = timeX(e.t);
+      if (m && !(x - last[m] < 9)) g.fillText(m, (last[m] = x), STRIP.marks);
+    }
+  }
+}
+
+// ticks are round times, at most one for 90 pixels.
+function ticks() {
+  if (states.length < 2) return [];
+  const from = states[0].t, to = states[states.length - 1].t, least = (90 * (to - from)) / ($("strip").clientWidth - 2 * STRIP.edge);
+  const ten = 10 ** Math.floor(Math.log10(least)), step = [1, 2, 5, 10].map((k) => k * ten).find((k) => k >= least);
+  const out = [];
+  for (let k = Math.ceil(from / step); k * step <= to; k++) out.push(k * step);
+  return out;
+}
+
+function drawAxis(g, colour, w) {
+  g.strokeStyle = colour("--soft");
+  g.fillStyle = colour("--soft");
+  g.font = "11px system-ui, sans-serif";
+  g.lineWidth = 1;
+  for (const t of ticks()) {
+    const x = timeX(t), text = clock(t), half = g.measureText(text).width / 2;
+    g.beginPath();
+    g.moveTo(x, STRIP.bars);
+    g.lineTo(x, STRIP.bars + 4);
+    g.stroke();
+    g.fillText(text, Math.min(w - half - 1, Math.max(half + 1, x)), STRIP.height - 3);
+  }
 }
 
 function go(i) {
@@ -575,8 +676,14 @@ function live() {
   draw();
 }
 
+// isEvent: something was told, or queues came to be paused or were let go.
+function isEvent(i) {
+  const queues = (s) => (s.paused || []).map((q) => `${q.d} ${q.c}`).join();
+  return (states[i].log || []).length > 0 || (i > 0 && queues(states[i]) !== queues(states[i - 1]));
+}
+
 function toEvent(way) {
-  for (let i = at + way; i >= 0 && i < states.length; i += way) if ((states[i].log || []).length) return go(i);
+  for (let i = at + way; i >= 0 && i < states.length; i += way) if (isEvent(i)) return go(i);
 }
 
 let stepped = 0;
