@@ -7,7 +7,7 @@ import (
 )
 
 // checkBuffer adds what is wrong with b, which is filled, to d, and warns of a headroom
-// that loses frames.
+// that loses frames and of an XON without effect.
 func checkBuffer(d *strictyaml.Doc, b *Buffer) (warnings []string) {
 	const most = 1 << 30
 	ok := within(d, "buffer.pool", "bytes", b.Pool, 1, most)
@@ -28,24 +28,28 @@ func checkBuffer(d *strictyaml.Doc, b *Buffer) (warnings []string) {
 	if !ok {
 		return nil
 	}
-	highest := b.highestThreshold()
-	if *b.XON > highest {
-		d.Faultf("buffer.xon", "%d bytes, above the XOFF threshold of %d: a bucket would resume before it pauses; use 0 to %d", *b.XON, highest, highest)
+	lowest, highest := b.thresholds()
+	if *b.XON >= highest {
+		d.Faultf("buffer.xon", "%d bytes, and a bucket pauses at %d: it would resume before it pauses; use 0 to %d", *b.XON, highest, highest-1)
 		return nil
 	}
 	if *b.XOFF < maxFrame {
 		warnings = append(warnings, d.At("buffer.xoff", fmt.Sprintf("%d bytes of headroom do not hold a frame of %d: lossless frames can be lost before the upstream is told to stop", *b.XOFF, maxFrame)).String())
 	}
+	if least := lowest - *b.XONOffset; *b.XON > 0 && *b.XON < least {
+		warnings = append(warnings, d.At("buffer.xon", fmt.Sprintf("%d bytes have no effect with these thresholds: a bucket resumes at XOFF threshold - xon_offset already, %d - %d = %d or more",
+			*b.XON, lowest, *b.XONOffset, least)).String())
+	}
 	return warnings
 }
 
-// highestThreshold is the highest XOFF threshold of a bucket in bytes. A static one is
-// size + static_th. A dynamic one follows the free shared bytes; it is highest where a
-// bucket alone fills the pool: held = alpha x (pool - held), so alpha/(1+alpha) of the
-// pool.
-func (b *Buffer) highestThreshold() int {
+// thresholds are the lowest and the highest XOFF threshold of a bucket in bytes. A static
+// one is always size + static_th. A dynamic one follows the free shared bytes: down to
+// size in a full pool; at most where a bucket alone fills the pool, which is held = alpha
+// x (pool - held), so alpha/(1+alpha) of the pool.
+func (b *Buffer) thresholds() (lowest, highest int) {
 	if b.StaticTh != nil {
-		return b.Size + *b.StaticTh
+		return b.Size + *b.StaticTh, b.Size + *b.StaticTh
 	}
 	up, down := 1, 1 // alpha = up/down
 	if n := *b.DynamicTh; n >= 0 {
@@ -53,5 +57,5 @@ func (b *Buffer) highestThreshold() int {
 	} else {
 		down = 1 << -n
 	}
-	return b.Size + int(int64(b.Pool)*int64(up)/int64(up+down))
+	return b.Size, b.Size + int(int64(b.Pool)*int64(up)/int64(up+down))
 }

@@ -138,7 +138,7 @@ func checkThresholds(d *strictyaml.Doc, path string, p Port, b *Buffer) {
 	if !within(d, path+".xon_offset", "bytes", *own.XONOffset, 0, 1<<30) || !ok {
 		return
 	}
-	if threshold := own.highestThreshold(); *own.XON >= threshold {
+	if threshold, _ := own.thresholds(); *own.XON >= threshold {
 		d.Faultf(path+".static_th", "XOFF threshold %d (buffer.size + static_th): use more than buffer.xon, %d", threshold, *own.XON)
 	}
 }
