@@ -9,8 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
-	"softswitch/detect/catalog"
-	"softswitch/detect/respond"
 	"softswitch/internal/schema"
 	"softswitch/scenario"
 	"softswitch/scenario/config"
@@ -74,7 +72,7 @@ func generatedDocs(source string) ([]document, error) {
 		name, reference string
 	}{
 		{scenario.Format(load.Known()), "scenario", "docs/scenarios.md"},
-		{config.SwitchFormat(catalog.Names(), respond.Names()), "switch", "docs/configuration.md"},
+		{config.SwitchFormat(), "switch", "docs/configuration.md"},
 		{config.HostFormat(), "host", "docs/configuration.md"},
 	} {
 		o := schema.Read(f.format, comments)

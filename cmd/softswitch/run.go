@@ -77,12 +77,11 @@ func switchConfig(file, detector string, ports []string) (cfg config.Switch, err
 			return cfg, err
 		}
 	}
-	where := file + ": detector"
 	if detector != "" {
-		where, cfg.Detector = "--detector", detector
-	}
-	if _, err := catalog.Named(where, cfg.Detector); err != nil {
-		return cfg, err
+		if _, err := catalog.Named("--detector", detector); err != nil {
+			return cfg, err
+		}
+		cfg.Detector = detector
 	}
 	for _, w := range warnings {
 		fmt.Fprintln(os.Stderr, "warning:", w)

@@ -37,9 +37,6 @@ func checkSwitch(d *strictyaml.Doc, s *Switch) (warnings []string) {
 		within(d, fmt.Sprintf("mac[%d].port", i), "port", m.Port, 0, len(s.Ports)-1)
 	}
 	checkLive(d, s.Live)
-	if s.Detector == "" {
-		d.Faultf("detector", `"" is not a detector's name`)
-	}
 	return warnings
 }
 
@@ -221,7 +218,7 @@ func within(d *strictyaml.Doc, path, what string, n, lo, hi int) bool {
 
 func choice(d *strictyaml.Doc, path, s string, valid ...string) bool {
 	if !slices.Contains(valid, s) {
-		d.Faultf(path, "%q%s; use %s", s, strictyaml.DidYouMean(s, valid), strings.Join(valid, " or "))
+		d.Faultf(path, "%q%s; use %s", s, strictyaml.DidYouMean(s, valid), strings.Join(valid, ", "))
 		return false
 	}
 	return true

@@ -13,8 +13,7 @@
 //     checked, so that the functions of value.go cannot fail on its fields;
 //   - round trip: loading what Marshal wrote gives the same value.
 //
-// What it does not do: it knows no detector by name, and it does not look
-// whether an interface exists.
+// What it does not do: it does not look whether an interface exists.
 package config
 
 // Switch is the configuration of one switch.

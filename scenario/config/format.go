@@ -3,12 +3,13 @@ package config
 import (
 	"reflect"
 
+	"softswitch/detect/catalog"
+	"softswitch/detect/respond"
 	"softswitch/internal/schema"
 )
 
-// SwitchFormat describes the files of switches, for known detectors and responses,
-// "none" among them.
-func SwitchFormat(detectors, responses []string) schema.Format {
+// SwitchFormat describes the files of switches.
+func SwitchFormat() schema.Format {
 	return schema.Format{
 		Title:       "softswitch switch",
 		Description: "The configuration of one switch, for softswitch run -c.",
@@ -16,7 +17,7 @@ func SwitchFormat(detectors, responses []string) schema.Format {
 		Rules: map[reflect.Type]schema.Rules{
 			reflect.TypeFor[Limit](): {OneOf: [][]string{{"class"}, {"flow"}}},
 		},
-		Choices: map[string][]string{"detector": detectors, "response": responses},
+		Choices: map[string][]string{"detector": catalog.Names(), "response": respond.Names()},
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"softswitch/detect/catalog"
+	"softswitch/detect/respond"
 	"softswitch/internal/strictyaml"
 )
 
@@ -16,6 +18,8 @@ func LoadSwitch(name string, data []byte) (s Switch, warnings []string, err erro
 	d := strictyaml.Read(name, data, &s)
 	s.Fill()
 	warnings = checkSwitch(d, &s)
+	choice(d, "detector", s.Detector, catalog.Names()...)
+	choice(d, "response", s.Response, respond.Names()...)
 	return s, warnings, d.Err()
 }
 
@@ -27,8 +31,8 @@ func LoadHost(name string, data []byte) (h Host, err error) {
 	return h, d.Err()
 }
 
-// Check checks a filled Switch that comes from no file; name stands for the file
-// in its errors and warnings.
+// Check checks a filled Switch that comes from no file, all but the names of its
+// detector and its response; name stands for the file in its errors and warnings.
 func (s *Switch) Check(name string) (warnings []string, err error) {
 	d := strictyaml.NewDoc(name)
 	warnings = checkSwitch(d, s)

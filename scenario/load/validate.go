@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"softswitch/detect/catalog"
 	"softswitch/internal/strictyaml"
 	"softswitch/scenario"
 	"softswitch/scenario/config"
@@ -36,9 +35,7 @@ func Validate(file string, data []byte) Validation {
 	switch v.Kind {
 	case "switch":
 		var s config.Switch
-		if s, warnings, err = config.LoadSwitch(file, data); err == nil {
-			_, err = catalog.Named(file+": detector", s.Detector)
-		}
+		s, warnings, err = config.LoadSwitch(file, data)
 		v.About = fmt.Sprintf("%s, %d ports, %d routes", s.Name, len(s.Ports), len(s.Routes))
 	case "host":
 		var h config.Host
