@@ -49,7 +49,7 @@ type file struct {
 	Events []fileEvent `yaml:"events"`
 	// Prevention is what the switches do so that deadlocks do not form.
 	Prevention *filePrevention `yaml:"prevention"`
-	// Duration of the scenario, above zero.
+	// Duration of the scenario, above zero, at most 24h.
 	Duration string `yaml:"duration" schema:"time,required"`
 	// Expect is what the verdict is held against. What is not given is not expected.
 	Expect fileExpect `yaml:"expect"`
@@ -270,8 +270,8 @@ type parser struct {
 
 func (p *parser) duration(s string) unit.Time {
 	d, ok := p.time("duration", s)
-	if ok && d == 0 {
-		p.Faultf("duration", "%q: a scenario lasts longer than that", s)
+	if ok && (d == 0 || d > longest) {
+		p.Faultf("duration", "%q: a scenario lasts more than 0s and at most 24h", s)
 	}
 	return d
 }

@@ -9,11 +9,11 @@ import (
 	"softswitch/unit"
 )
 
-// Limits of Slow.
-const (
-	maxSlow = 1_000_000
-	longest = 24 * 3600 * unit.Second
-)
+// maxSlow is the limit of Slow.
+const maxSlow = 1_000_000
+
+// longest is the duration of the longest scenario, and its latest time.
+const longest = 24 * 3600 * unit.Second
 
 // Slow is the same experiment n times slower: every rate is divided by n and every
 // time multiplied by n. Bytes, thresholds and TTLs stay, and pause quanta, which

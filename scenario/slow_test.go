@@ -169,7 +169,7 @@ func TestSlowRefuses(t *testing.T) {
 		{"rate: 10Gbit/s", `rate: "0"`, 400, "scenario quick: slowed down 400 times: link s2--h2: it has no rate to divide; write one"},
 		{"rate: 5050Mbit/s", "rate: 199bit/s", 400, "scenario quick: slowed down 400 times: flow A: nothing is left of 199bit/s"},
 		{"duration: 5ms", "duration: 5m", 400, "scenario quick: slowed down 400 times: duration: 5m0s becomes more than 24h0m0s"},
-		{"max_latency: 7us", "max_latency: 2500000h", 2, "scenario quick: slowed down 2 times: expect_for itsy: max_latency: 2500000h0m0s becomes more than 24h0m0s"},
+		{"max_latency: 7us", "max_latency: 900h", 2, "scenario quick: slowed down 2 times: expect_for itsy: max_latency: 900h0m0s becomes more than 24h0m0s"},
 	} {
 		s, err := Parse("quick.yaml", []byte(strings.Replace(quick, c.old, c.new, 1)), known)
 		if err != nil {

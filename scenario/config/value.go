@@ -70,12 +70,15 @@ func FormatRate(r unit.Rate) string {
 	return whole + u.name
 }
 
-// ParseTime reads a span of time as "10ms" or "1.5s". It is not negative; "" is
-// an error.
+// maxTime keeps sums of times within 64 bits.
+const maxTime = 1000 * time.Hour
+
+// ParseTime reads a span of time as "10ms" or "1.5s". It is not negative and at most
+// 1000h; "" is an error.
 func ParseTime(s string) (unit.Time, error) {
 	d, err := time.ParseDuration(s)
-	if err != nil || d < 0 {
-		return 0, fmt.Errorf(`%q is not a time: write a number and ns, us, ms, s, m or h, such as "10ms"`, s)
+	if err != nil || d < 0 || d > maxTime {
+		return 0, fmt.Errorf(`%q is not a time: write a number and ns, us, ms, s, m or h, such as "10ms"; at most 1000h`, s)
 	}
 	return unit.Time(d), nil
 }

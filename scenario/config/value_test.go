@@ -31,6 +31,23 @@ func TestRates(t *testing.T) {
 	}
 }
 
+func TestTimes(t *testing.T) {
+	for s, want := range map[string]unit.Time{"0": 0, "0s": 0, "1ns": 1, "1.5us": 1500, "1.5µs": 1500, "10ms": 10e6, "1h1m": 3660e9, "1000h": 3600e12} {
+		v, err := ParseTime(s)
+		if err != nil || v != want {
+			t.Errorf("ParseTime(%q) = %d, %v; want %d", s, v, err, want)
+		}
+		if again, err := ParseTime(FormatTime(v)); err != nil || again != v {
+			t.Errorf("%d is written as %q and read as %d, %v", v, FormatTime(v), again, err)
+		}
+	}
+	for _, s := range []string{"", "1", "-1s", "1d", "s", "1000h1ns", "2562047h", "2562048h", "1e3s"} {
+		if v, err := ParseTime(s); err == nil {
+			t.Errorf("ParseTime(%q) = %d, want an error", s, v)
+		}
+	}
+}
+
 func TestAddresses(t *testing.T) {
 	if m, err := ParseMAC("02:00:12:34:00:0f"); err != nil || m != 0x02001234000f || FormatMAC(m) != "02:00:12:34:00:0f" {
 		t.Errorf("MAC: %x, %v", m, err)
