@@ -21,7 +21,8 @@ type Plan struct {
 	Fabric   *topo.Fabric
 	Table    *topo.Table // with the scenario's overrides
 	// Switches and Hosts are the configurations of the nodes in the order of Fabric,
-	// switches first. They are filled, and nothing of Live is set.
+	// switches first. They are filled, and nothing of Live is set. Routes share their
+	// lists of ports: nobody may change one.
 	Switches []config.Switch
 	Hosts    []config.Host
 	Links    []Link // by link of Fabric
@@ -33,6 +34,9 @@ type Plan struct {
 	// hosts is in their Acts.
 	Events []Event
 	levels []int // of switches, for thresholds by position
+
+	prefixes []string               // of subnets
+	lists    map[unit.PortSet][]int // the members of each set of ports that was asked for
 }
 
 // Link is a link to be made.
@@ -76,14 +80,17 @@ const (
 // that no source port leads through their Via and the overrides that leave a
 // backup without ports.
 func Compile(s *Scenario) (*Plan, error) {
-	p := &Plan{Scenario: s, Fabric: s.Fabric, Table: topo.NewTable(s.Fabric)}
+	p := &Plan{Scenario: s, Fabric: s.Fabric, Table: topo.NewTable(s.Fabric), lists: map[unit.PortSet][]int{}}
+	for _, sub := range s.Fabric.Subnets {
+		p.prefixes = append(p.prefixes, prefix(sub))
+	}
 	doc := s.doc
 	if doc == nil {
 		doc = strictyaml.NewDoc(s.Name)
 	}
 	for i, o := range s.Routes {
 		if dst, ok := p.override(o); !ok {
-			doc.Faultf(fmt.Sprintf("routes[%d].backup", i), "no port to %s is left beside the backup; name one in ports", prefix(s.Fabric.Subnets[dst]))
+			doc.Faultf(fmt.Sprintf("routes[%d].backup", i), "no port to %s is left beside the backup; name one in ports", p.prefixes[dst])
 		}
 	}
 	failed := failedForGood(s)
@@ -223,13 +230,14 @@ func (p *Plan) switchConfig(i int) config.Switch {
 	for j := range n.Ports {
 		s.Ports = append(s.Ports, p.port(i, j))
 	}
+	s.Routes = make([]config.Route, 0, len(p.Fabric.Subnets))
 	for dst, sub := range p.Fabric.Subnets {
 		if sub.Switch == i {
 			p.connect(&s, sub)
 			continue
 		}
 		if g := p.Table.Group(i, dst); g.Ports != 0 {
-			s.Routes = append(s.Routes, config.Route{Prefix: prefix(sub), Ports: list(g.Ports), Backup: list(g.Backup)})
+			s.Routes = append(s.Routes, config.Route{Prefix: p.prefixes[dst], Ports: p.list(g.Ports), Backup: p.list(g.Backup)})
 		}
 	}
 	p.prevent(&s, i)
@@ -271,6 +279,17 @@ func (p *Plan) connect(s *config.Switch, sub topo.Subnet) {
 
 func prefix(s topo.Subnet) string {
 	return fmt.Sprintf("%s/%d", config.FormatAddr(s.Addr), topo.SubnetBits)
+}
+
+// list is the members of set, one slice for each set however often it is asked for: a
+// large fat-tree has millions of routes, and hundreds of sets.
+func (p *Plan) list(set unit.PortSet) []int {
+	ports, ok := p.lists[set]
+	if !ok {
+		ports = list(set)
+		p.lists[set] = ports
+	}
+	return ports
 }
 
 func list(set unit.PortSet) (ports []int) {
