@@ -47,6 +47,7 @@ type Capture struct {
 	missed  []uint64           // guarded by mu: by link, since its last captured frame
 	lost    []uint64           // guarded by mu: by link, since the beginning
 	mark    int64              // guarded by mu: the time stamp of Mark; 0 for none
+	syncs   []chan struct{}    // guarded by mu: who waits for what is there to be written
 	stats   CaptureStats       // guarded by mu
 	closed  bool               // guarded by mu: add takes no more
 	failed  bool               // guarded by mu: the file takes no more
@@ -190,6 +191,7 @@ type portion struct {
 	bytes  []byte
 	mark   int64    // 0 for none
 	lost   []uint64 // by link; nil without a mark
+	syncs  []chan struct{}
 	last   bool
 }
 
@@ -204,6 +206,9 @@ func (c *Capture) writeLoop() {
 			c.fail()
 			return
 		}
+		for _, done := range p.syncs {
+			close(done)
+		}
 		// add takes nothing more once closed is set.
 		if p.last {
 			return
@@ -216,13 +221,14 @@ func (c *Capture) writeLoop() {
 func (c *Capture) await(p *portion, known int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for len(c.filling) == 0 && len(c.links) == known && c.mark == 0 && !c.closed {
+	for len(c.filling) == 0 && len(c.links) == known && c.mark == 0 && c.syncs == nil && !c.closed {
 		c.work.Wait()
 	}
 	p.frames, c.filling = c.filling, p.frames[:0]
 	p.bytes, c.bytes = c.bytes, p.bytes[:0]
 	p.links = c.links[known:]
 	p.mark, c.mark = c.mark, 0
+	p.syncs, c.syncs = c.syncs, nil
 	if p.last = c.closed; p.last {
 		p.mark = c.stamp(time.Now())
 	}
@@ -276,6 +282,31 @@ func (c *Capture) Stats() CaptureStats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.stats
+}
+
+// Err is the file's first error so far. After it nothing is captured.
+func (c *Capture) Err() error {
+	select {
+	case <-c.ended:
+		return c.err
+	default:
+		return nil
+	}
+}
+
+// Sync returns when what was captured before is written, or with the file's first error.
+func (c *Capture) Sync() error {
+	done := make(chan struct{})
+	c.mu.Lock()
+	c.syncs = append(c.syncs, done)
+	c.work.Signal()
+	c.mu.Unlock()
+	select {
+	case <-done:
+		return nil
+	case <-c.ended:
+		return c.err
+	}
 }
 
 // Close ends the capture: what is captured is written, and the file's first error

@@ -43,13 +43,12 @@ func (r *runner) captureToFile(path string) error {
 		f.Close()
 		return fmt.Errorf("capture: %w", err)
 	}
-	r.undo = append(r.undo, func() {
-		if err := errors.Join(c.Close(), f.Close()); err != nil {
-			fmt.Fprintf(os.Stderr, "%s: capture: %v\n", r.name, err)
-		}
+	r.files.capture = c
+	r.closeAtEnd("capture", func() error {
 		if missed := c.Stats().Missed; missed > 0 {
 			fmt.Fprintf(os.Stderr, "%s: capture: %d frames missed\n", r.name, missed)
 		}
+		return errors.Join(c.Close(), f.Close())
 	})
 	return nil
 }

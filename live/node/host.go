@@ -30,11 +30,12 @@ func RunHost(ctx context.Context, cfg config.Host, record string) error {
 	}
 	defer unix.Close(silent)
 	var end keeper[observe.Host]
-	r := runner{
+	var r runner
+	r = runner{
 		name: cfg.Name, id: unit.NodeID(cfg.ID), live: cfg.Live, machine: h,
 		ports:  []live.Port{{Name: cfg.Port.Name, KeepMAC: cfg.Port.MAC != ""}},
 		record: record, header: replay.Header{Kind: replay.Host, Config: string(cfg.Marshal())},
-		sample: func(n *live.Node) metrics.Sample { return metrics.Sample{Hosts: []observe.Host{takeHost(n, h)}} },
+		sample: func(n *live.Node) metrics.Sample { return metrics.Sample{Hosts: []observe.Host{r.takeHost(n, h)}} },
 	}
 	return r.run(ctx, func(n *live.Node, req control.Request) (any, error) { return r.hostRequest(n, h, &end, cfg, req) })
 }
@@ -44,8 +45,9 @@ func (r *runner) hostRequest(n *live.Node, h *host.Host, end *keeper[observe.Hos
 	case "keep":
 		return nil, end.keep(n, req.Args, func() observe.Host { return observe.TakeHost(h, link.Stats{}) })
 	case "stats":
-		return end.stats(n, req.Args, func() observe.Host { return takeHost(n, h) }, func(out *observe.Host, at unit.Time) {
-			out.Link, out.Live = n.Stats(0), liveStats(n)
+		return end.stats(n, req.Args, func() observe.Host { return r.takeHost(n, h) }, func(out *observe.Host, at unit.Time) {
+			r.files.flush()
+			out.Link, out.Live = n.Stats(0), r.files.live(n)
 			out.At = at
 		})
 	case "start", "stop", "act":
@@ -60,11 +62,11 @@ func (r *runner) hostRequest(n *live.Node, h *host.Host, end *keeper[observe.Hos
 	return nil, control.Unknown(req.Do, "stats", "keep", "start", "stop", "act", "capture")
 }
 
-func takeHost(n *live.Node, h *host.Host) (out observe.Host) {
+func (r *runner) takeHost(n *live.Node, h *host.Host) (out observe.Host) {
 	var at unit.Time
 	links := n.AllStats()
 	n.Do(func(now unit.Time) { at, out = now, observe.TakeHost(h, links[0]) })
-	out.Live = liveStats(n)
+	out.Live = r.files.live(n)
 	out.At = at
 	return out
 }

@@ -29,7 +29,8 @@ func RunNIC(ctx context.Context, cfg config.Host) error {
 		return err
 	}
 	defer restore()
-	r := runner{
+	var r runner
+	r = runner{
 		name: cfg.Name, id: unit.NodeID(cfg.ID), live: cfg.Live, machine: n,
 		ports:  []live.Port{{Name: cfg.Port.Name, KeepMAC: cfg.Port.MAC != ""}, {Name: cfg.Stack}},
 		header: replay.Header{Kind: "nic"},
@@ -49,15 +50,15 @@ func RunNIC(ctx context.Context, cfg config.Host) error {
 		if err != nil {
 			return nil, err
 		}
-		return takeNIC(node, n, lost-before), nil
+		return r.takeNIC(node, n, lost-before), nil
 	})
 }
 
-func takeNIC(node *live.Node, n *nic.NIC, sockets uint64) (out observe.NIC) {
+func (r *runner) takeNIC(node *live.Node, n *nic.NIC, sockets uint64) (out observe.NIC) {
 	var at unit.Time
 	links := node.AllStats()
 	node.Do(func(now unit.Time) { at, out = now, observe.TakeNIC(n, links, sockets) })
-	out.Live = liveStats(node)
+	out.Live = r.files.live(node)
 	out.At = at
 	return out
 }

@@ -28,7 +28,8 @@ type switchNode struct {
 	response string
 	again    func(restart)
 
-	end keeper[observe.Switch]
+	end   keeper[observe.Switch]
+	files *files
 
 	one   sync.Mutex
 	marks map[string]*observe.Mark // guarded by one: by what was cleared
@@ -40,7 +41,7 @@ func newSwitchNode(sw *dataplane.Switch, fixed string) *switchNode {
 	for _, p := range sw.Config().Ports {
 		names = append(names, p.Name)
 	}
-	return &switchNode{sw: sw, fixed: fixed, journal: observe.NewJournal(names), marks: map[string]*observe.Mark{}}
+	return &switchNode{sw: sw, fixed: fixed, journal: observe.NewJournal(names), files: &files{}, marks: map[string]*observe.Mark{}}
 }
 
 // changes are the requests, of any kind of node, that change something.
@@ -105,7 +106,8 @@ func (s *switchNode) stats(n *live.Node, args json.RawMessage) (any, error) {
 		for p, links := range n.AllStats() {
 			out.Ports[p].Link = links
 		}
-		out.Live = liveStats(n)
+		s.files.flush()
+		out.Live = s.files.live(n)
 		out.At = at
 	})
 }
@@ -114,7 +116,7 @@ func (s *switchNode) snapshot(n *live.Node) (out observe.Switch) {
 	var at unit.Time
 	links := n.AllStats()
 	n.Do(func(now unit.Time) { at, out = now, observe.TakeSwitch(s.sw, links) })
-	out.Live = liveStats(n)
+	out.Live = s.files.live(n)
 	out.At = at
 	return out
 }

@@ -35,9 +35,13 @@ type runner struct {
 	journal *observe.Journal                // reads the events; nil for none
 	sample  func(*live.Node) metrics.Sample // what to serve to Prometheus
 	undo    []func()
+	// unwritten is what could not be written by the end of the run.
+	unwritten error
 	// openPort opens an interface; nil means live.OpenPacket.
 	openPort func(live.Port) (link.Link, error)
 
+	hosts     unit.PortSet // ports whose far end is a host
+	files     files
 	capturing capturing
 }
 
@@ -52,6 +56,7 @@ func (r *runner) run(ctx context.Context, handle func(*live.Node, control.Reques
 		for i := len(r.undo) - 1; i >= 0; i-- {
 			r.undo[i]()
 		}
+		err = errors.Join(err, r.unwritten)
 	}()
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(max(processorsMin, runtime.GOMAXPROCS(0)))
@@ -145,41 +150,34 @@ func (r *runner) claimPorts() error {
 
 // openLog is where events go: to the journal and to the log, if there are such.
 func (r *runner) openLog() (func([]event.Event), error) {
-	write, err := r.openEvents()
-	if err != nil || r.journal == nil {
-		return write, err
+	if r.live.Events == "" && r.journal == nil {
+		return nil, nil
+	}
+	if r.live.Events != "" {
+		log, err := newEventLog(r.live.Events, r.node(), r.hosts)
+		if err != nil {
+			return nil, err
+		}
+		r.files.log = log
+		r.closeAtEnd("event log", log.close)
 	}
 	return func(events []event.Event) {
-		r.journal.Read(events)
-		if write != nil {
-			write(events)
+		if r.journal != nil {
+			r.journal.Read(events)
+		}
+		if r.files.log != nil {
+			r.files.log.write(events)
 		}
 	}, nil
 }
 
-// openEvents opens the file of the event log, if there is to be one.
-func (r *runner) openEvents() (func([]event.Event), error) {
-	if r.live.Events == "" {
-		return nil, nil
-	}
-	f, err := os.Create(r.live.Events)
-	if err != nil {
-		return nil, fmt.Errorf("event log: %w", err)
-	}
-	r.undo = append(r.undo, func() { f.Close() })
-	node := r.node()
-	var buf []byte
-	failed := false
-	return func(events []event.Event) {
-		buf = buf[:0]
-		for _, e := range events {
-			buf = node.Append(buf, e)
+// closeAtEnd closes a file when the run ends, which fails if the file is not whole.
+func (r *runner) closeAtEnd(what string, end func() error) {
+	r.undo = append(r.undo, func() {
+		if err := end(); err != nil {
+			r.unwritten = errors.Join(r.unwritten, fmt.Errorf("%s: %w", what, err))
 		}
-		if _, err := f.Write(buf); err != nil && !failed {
-			failed = true
-			fmt.Fprintf(os.Stderr, "%s: event log: %v\n", r.name, err)
-		}
-	}, nil
+	})
 }
 
 // node is who the events are of.
@@ -202,14 +200,6 @@ func (r *runner) recorded() (live.Machine, error) {
 	}
 	r.header.Name, r.header.Batch, r.header.Granularity = r.name, live.Batch, live.Granularity
 	r.rec = live.NewRecorder(r.machine, f, r.header, r.node())
-	r.undo = append(r.undo, func() {
-		if err := errors.Join(r.rec.Close(), f.Close()); err != nil {
-			fmt.Fprintf(os.Stderr, "%s: %v\n", r.name, err)
-		}
-	})
+	r.closeAtEnd("recording", func() error { return errors.Join(r.rec.Close(), f.Close()) })
 	return r.rec, nil
-}
-
-func liveStats(n *live.Node) observe.Live {
-	return observe.Live{EventsLost: n.EventsLost(), Lateness: n.Lateness()}
 }

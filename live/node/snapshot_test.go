@@ -58,8 +58,8 @@ func TestSnapshotAsksTheKernelWithoutTheLock(t *testing.T) {
 		take func(*live.Node)
 	}{
 		{"switch", sw, func(n *live.Node) { newSwitchNode(sw, "").snapshot(n) }},
-		{"host", h, func(n *live.Node) { takeHost(n, h) }},
-		{"nic", card, func(n *live.Node) { takeNIC(n, card, 0) }},
+		{"host", h, func(n *live.Node) { new(runner).takeHost(n, h) }},
+		{"nic", card, func(n *live.Node) { new(runner).takeNIC(n, card, 0) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			asked, wake := make(chan struct{}, 1), make(chan struct{})

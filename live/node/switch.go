@@ -16,8 +16,8 @@ import (
 // RunSwitch runs a switch until ctx ends; when it is told to restart, another in its
 // place, whose buffers and counters begin anew.
 func RunSwitch(ctx context.Context, cfg config.Switch, record string) error {
-	for {
-		next, err := runOnce(ctx, cfg, record)
+	for restarts := 0; ; restarts++ {
+		next, err := runOnce(ctx, cfg, record, restarts)
 		if next == nil || err != nil {
 			return err
 		}
@@ -27,7 +27,7 @@ func RunSwitch(ctx context.Context, cfg config.Switch, record string) error {
 
 // runOnce runs a switch until ctx ends, or until it is told to restart: then next says
 // how.
-func runOnce(ctx context.Context, cfg config.Switch, record string) (next *restart, err error) {
+func runOnce(ctx context.Context, cfg config.Switch, record string, restarts int) (next *restart, err error) {
 	d, err := catalog.Named("detector", cfg.Detector)
 	if err != nil {
 		return nil, err
@@ -58,6 +58,12 @@ func runOnce(ctx context.Context, cfg config.Switch, record string) (next *resta
 		record: record, header: replay.Header{Kind: replay.Switch, Config: string(cfg.Marshal()), Delay: built.Delay},
 		journal: node.journal, sample: node.metrics,
 	}
+	for i, p := range cfg.Ports {
+		if p.Peer == "host" {
+			r.hosts.Add(unit.Port(i))
+		}
+	}
+	r.files.restarts, node.files = restarts, &r.files
 	if err := r.run(ctx, node.handle); err != nil {
 		return nil, err
 	}

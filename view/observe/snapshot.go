@@ -43,6 +43,13 @@ type Live struct {
 	// Lateness is by how much a deadline was missed, or how long a frame waited to be
 	// read, at worst.
 	Lateness unit.Time `json:"lateness_ns"`
+	// LogBytes is how long the node has made its event log, 0 for none.
+	LogBytes int64 `json:"log_bytes,omitempty"`
+	// Problems say which files are not whole, and why: "event log: it is full ...".
+	Problems []string `json:"problems,omitempty"`
+	// Restarts is how often the machine began anew in its process. What it held then is
+	// counted nowhere.
+	Restarts int `json:"restarts,omitempty"`
 }
 
 // Port is a port at one instant. Arrays are indexed by class.

@@ -1,0 +1,42 @@
+package node
+
+import (
+	"fmt"
+
+	"softswitch/link"
+	"softswitch/live"
+	"softswitch/view/observe"
+)
+
+// files are what a node writes, and what is wrong with it. The zero value is a node that
+// writes nothing.
+type files struct {
+	log      *eventLog     // nil for none
+	capture  *link.Capture // nil for none
+	restarts int           // of the machine in this process
+}
+
+// live is what is to be told of a node besides its machine.
+func (f *files) live(n *live.Node) observe.Live {
+	out := observe.Live{EventsLost: n.EventsLost(), Lateness: n.Lateness(), Restarts: f.restarts}
+	if f.log != nil {
+		size, problem := f.log.state()
+		out.LogBytes = size
+		if problem != "" {
+			out.Problems = append(out.Problems, "event log: "+problem)
+		}
+	}
+	if f.capture != nil {
+		if err := f.capture.Err(); err != nil {
+			out.Problems = append(out.Problems, fmt.Sprintf("capture: %v", err))
+		}
+	}
+	return out
+}
+
+// flush returns when what was captured before is in its file, or could not be written.
+func (f *files) flush() {
+	if f.capture != nil {
+		f.capture.Sync() // live tells the error
+	}
+}
