@@ -33,7 +33,7 @@ type Record struct {
 const starvedMax = 100 * unit.Millisecond
 
 // collect asks every node for its counters and reads its log.
-func (r *Run) collect(st *netnslab.State) error {
+func (r *Run) collect(st *netnslab.State) {
 	for _, s := range r.Plan.Switches {
 		var snap observe.Switch
 		rec := Record{Name: s.Name}
@@ -44,9 +44,7 @@ func (r *Run) collect(st *netnslab.State) error {
 			}
 			r.starved(s.Name, snap.Live)
 		}
-		if err := r.readLog(st, rec); err != nil {
-			return err
-		}
+		r.readLog(st, rec, snap.LogBytes)
 	}
 	for _, h := range r.Plan.Hosts {
 		var snap observe.Host
@@ -56,24 +54,68 @@ func (r *Run) collect(st *netnslab.State) error {
 			r.distrust(h.Name, h.Port.Name, snap.Link)
 			r.starved(h.Name, snap.Live)
 		}
-		if err := r.readLog(st, rec); err != nil {
-			return err
-		}
+		r.readLog(st, rec, snap.LogBytes)
 	}
 	r.doubtLoss()
-	return nil
+	r.doubtLinks(st.Inspect())
+	// After all of them have answered: it was this lab that did.
+	if err := st.Replaced(); err != nil {
+		r.doubt("this run's lab is not there any more: %v", err)
+	}
 }
 
-// ask asks a node for its counters at the end of the run; false if it does not live.
+// doubt notes why the run cannot be trusted.
+func (r *Run) doubt(format string, args ...any) {
+	r.Invalid = append(r.Invalid, fmt.Sprintf(format, args...))
+}
+
+// ask asks a node for its counters at the end of the run; false if it does not live, or
+// has not kept them.
 func (r *Run) ask(st *netnslab.State, name string, snap any) bool {
 	if r.Killed[name] {
 		return false
 	}
-	if err := control.Call(controlPath(st, name), "stats", instant{r.End}, snap); err != nil {
-		r.Invalid = append(r.Invalid, fmt.Sprintf("%s does not answer: %v", name, err))
+	err := control.Call(controlPath(st, name), "stats", instant{r.End}, snap)
+	if err == nil {
+		return true
+	}
+	var now observe.Live
+	if control.Call(controlPath(st, name), "stats", nil, &now) == nil && now.Restarts > 0 {
+		r.restarted(name, now.Restarts)
 		return false
 	}
-	return true
+	r.doubt("%s does not answer: %v", name, err)
+	return false
+}
+
+func (r *Run) restarted(name string, times int) {
+	r.doubt("%s was restarted, %d times in all: what it held is counted nowhere, and its event log began anew", name, times)
+}
+
+// doubtLinks notes the links that are not as the scenario has left them.
+func (r *Run) doubtLinks(now netnslab.Report) {
+	failed := map[int]bool{}
+	for _, e := range r.Plan.Events {
+		switch e.Do {
+		case scenario.Fail:
+			failed[e.Link] = true
+		case scenario.Heal:
+			failed[e.Link] = false
+		}
+	}
+	for i, l := range now.Links {
+		for _, end := range []struct {
+			netnslab.End
+			there bool
+		}{{l.A, l.AThere}, {l.B, l.BThere}} {
+			if !end.there {
+				r.doubt("interface %v is gone", end.End)
+			}
+		}
+		if l.AThere && l.BThere && l.Up == failed[i] {
+			r.doubt("link %s is %s, and not by the scenario", r.Plan.Links[i].Name, map[bool]string{true: "up", false: "down"}[l.Up])
+		}
+	}
 }
 
 // distrust notes frames that the machine, not the fabric, lost at a port of a node. A
@@ -87,17 +129,24 @@ func (r *Run) distrust(node, port string, s link.Stats) {
 		what string
 	}{{s.Drops, "frames lost in the receive ring"}, {s.Truncated, "frames truncated"}, {s.Busy, "times the kernel refused to send"}} {
 		if l.n > 0 {
-			r.Invalid = append(r.Invalid, fmt.Sprintf("%s %s: %d %s", node, port, l.n, l.what))
+			r.doubt("%s %s: %d %s", node, port, l.n, l.what)
 		}
 	}
 }
 
+// starved notes what a node says of itself.
 func (r *Run) starved(name string, l observe.Live) {
 	if l.Lateness > starvedMax && !r.Stopped[name] {
-		r.Invalid = append(r.Invalid, fmt.Sprintf("%s was starved: %.0f ms late", name, float64(l.Lateness)/1e6))
+		r.doubt("%s was starved: %.0f ms late", name, float64(l.Lateness)/1e6)
 	}
 	if l.EventsLost > 0 {
-		r.Invalid = append(r.Invalid, fmt.Sprintf("%s: %d events lost", name, l.EventsLost))
+		r.doubt("%s: %d events lost", name, l.EventsLost)
+	}
+	if l.Restarts > 0 {
+		r.restarted(name, l.Restarts)
+	}
+	for _, p := range l.Problems {
+		r.doubt("%s: %s", name, p)
 	}
 }
 
@@ -133,8 +182,8 @@ func (r *Run) doubtLoss() {
 		if late[a] < late[b] {
 			a, b = b, a
 		}
-		r.Invalid = append(r.Invalid, fmt.Sprintf("%d lossless frames were dropped where headroom lasts %.1f ms, and %s and %s were starved: %.1f and %.1f ms late",
-			lost, float64(worst.Rate.FrameTime(*r.Plan.Switches[0].Buffer.XOFF))/1e6, a, b, float64(late[a])/1e6, float64(late[b])/1e6))
+		r.doubt("%d lossless frames were dropped where headroom lasts %.1f ms, and %s and %s were starved: %.1f and %.1f ms late",
+			lost, float64(worst.Rate.FrameTime(*r.Plan.Switches[0].Buffer.XOFF))/1e6, a, b, float64(late[a])/1e6, float64(late[b])/1e6)
 	}
 }
 
@@ -142,17 +191,19 @@ func ignoredPauses(n Record) bool {
 	return slices.ContainsFunc(n.Log.Events, func(e event.Event) bool { return e.Type == event.Measured && e.Measure == detect.MeasureIgnore })
 }
 
-func (r *Run) readLog(st *netnslab.State, rec Record) error {
+// readLog reads a node's log, which the node has made so many bytes long.
+func (r *Run) readLog(st *netnslab.State, rec Record, written int64) {
 	path := filepath.Join(netnslab.Dir(st.Name), rec.Name, eventsName)
 	data, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	switch {
+	case err != nil && (!errors.Is(err, fs.ErrNotExist) || r.Killed[rec.Name] || written > 0):
+		r.doubt("%s: event log: %v", rec.Name, err)
+	case int64(len(data)) < written:
+		r.doubt("%s: event log: %s has %d bytes of the %d that were written", rec.Name, path, len(data), written)
 	}
 	// A node that was killed may have been writing; one that lives may be still.
-	rec.Log, err = event.Decode(path, data, true)
-	if err != nil {
-		return err
+	if rec.Log, err = event.Decode(path, data, true); err != nil {
+		r.doubt("%s: event log: %v", rec.Name, err)
 	}
 	r.Nodes = append(r.Nodes, rec)
-	return nil
 }

@@ -65,10 +65,11 @@ func Play(ctx context.Context, p *scenario.Plan, st *netnslab.State, progress io
 	}
 	run.Cores = after.cores(before)
 	if lost := after.softnet - before.softnet; lost > 0 {
-		run.Invalid = append(run.Invalid, fmt.Sprintf("the kernel lost %d frames between veths (softnet backlog)", lost))
+		run.doubt("the kernel lost %d frames between veths (softnet backlog)", lost)
 	}
 	fmt.Fprintf(progress, "%9.3f s  collecting\n", seconds(timer.Now()-run.Start))
-	return run, run.collect(st)
+	run.collect(st)
+	return run, nil
 }
 
 // instant is the argument of requests about a point of CLOCK_MONOTONIC.
@@ -86,7 +87,7 @@ func (r *Run) appoint(ctx context.Context, st *netnslab.State) error {
 		return err
 	}
 	if late := timer.Now() - r.Start; late > 0 {
-		r.Invalid = append(r.Invalid, fmt.Sprintf("the hosts were started %v late", time.Duration(late)))
+		r.doubt("the hosts were started %v late", time.Duration(late))
 	}
 	// Who cannot be told has kept nothing, and collect says so.
 	control.AskAll(ctx, ends(st, append(switches(r.Plan), hosts(r.Plan)...)), func(e control.Endpoint) (any, error) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -31,12 +32,16 @@ type stage struct {
 	mu      sync.Mutex
 	started map[string]unit.Time // guarded by mu: when each host was told to start
 	kept    map[string]unit.Time // guarded by mu: the instant that each node was told to keep
+
+	stats   map[string]any // what nodes tell, unless what serve was given
+	forgets string         // a node that has kept nothing
 }
 
 func newStage(t *testing.T, p *scenario.Plan) *stage {
 	t.Helper()
 	t.Setenv(netnslab.RunDirVariable, t.TempDir())
-	s := &stage{T: t, st: &netnslab.State{Name: "t"}, started: map[string]unit.Time{}, kept: map[string]unit.Time{}}
+	s := &stage{T: t, st: &netnslab.State{Version: 1, Name: "t", Token: "ours"}, started: map[string]unit.Time{}, kept: map[string]unit.Time{}, stats: map[string]any{}}
+	s.record(s.st)
 	for _, w := range p.Switches {
 		s.serve(w.Name, observe.Switch{Name: w.Name, LosslessLost: 1})
 	}
@@ -44,6 +49,21 @@ func newStage(t *testing.T, p *scenario.Plan) *stage {
 		s.serve(h.Name, observe.Host{Name: h.Name, Sent: []host.Sent{{Name: "from " + h.Name}}})
 	}
 	return s
+}
+
+// record makes st the lab of its name.
+func (s *stage) record(st *netnslab.State) {
+	s.Helper()
+	text, err := json.Marshal(st)
+	if err == nil {
+		err = os.MkdirAll(netnslab.Dir(st.Name), 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(netnslab.Dir(st.Name), "state.json"), text, 0o644)
+	}
+	if err != nil {
+		s.Fatal(err)
+	}
 }
 
 // serve is a node that answers "stats" with its counters.
@@ -68,7 +88,7 @@ func (s *stage) answer(name string, stats any, req control.Request) (any, error)
 	switch req.Do {
 	case "stats", "start", "keep":
 		var args instant
-		if err := json.Unmarshal(req.Args, &args); err != nil {
+		if err := json.Unmarshal(req.Args, &args); err != nil && req.Args != nil {
 			return nil, err
 		}
 		s.mu.Lock()
@@ -79,8 +99,11 @@ func (s *stage) answer(name string, stats any, req control.Request) (any, error)
 		case "keep":
 			s.kept[name] = args.At
 		default:
-			if args.At != s.kept[name] {
+			if args.At != 0 && (args.At != s.kept[name] || name == s.forgets) {
 				return nil, fmt.Errorf("stats of %d, kept are those of %d", args.At, s.kept[name])
+			}
+			if now := s.stats[name]; now != nil {
+				return now, nil
 			}
 			return stats, nil
 		}
@@ -160,8 +183,9 @@ func TestPlayWithoutNode(t *testing.T) {
 		t.Errorf("invalid %q, record %+v", got, r.Nodes[1])
 	}
 	killed := &Run{Plan: p, End: r.End, Killed: map[string]bool{"s2": true}}
-	if err := killed.collect(s.st); err != nil || len(killed.Invalid) > 0 {
-		t.Errorf("s2 was killed: invalid %q, %v", killed.Invalid, err)
+	s.write("s2", "")
+	if killed.collect(s.st); len(killed.Invalid) > 0 {
+		t.Errorf("s2 was killed: invalid %q", killed.Invalid)
 	}
 	remove("h2")
 	if _, err := Play(t.Context(), p, s.st, &bytes.Buffer{}); err == nil || !strings.HasPrefix(err.Error(), "h2: ") {
@@ -169,15 +193,95 @@ func TestPlayWithoutNode(t *testing.T) {
 	}
 }
 
-// TestPlayDamagedLog: a log with a line that is none is an error that names it.
-func TestPlayDamagedLog(t *testing.T) {
+// doubts plays small with a stage that was changed, and returns why the run cannot be
+// trusted.
+func doubts(t *testing.T, change func(*stage)) string {
+	t.Helper()
 	p := plan(t, "")
 	p.Scenario.Duration = unit.Millisecond
 	s := newStage(t, p)
-	s.write("s2", "not an event\n")
-	want := filepath.Join("s2", eventsName) + ":1: "
-	if _, err := Play(t.Context(), p, s.st, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v, want %q in it", err, want)
+	change(s)
+	r, err := Play(t.Context(), p, s.st, &bytes.Buffer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(r.Invalid, "; ")
+}
+
+// TestDoubts: what is not as the run needs it makes the run not valid, with its reason.
+func TestDoubts(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*stage)
+		want   string // "" for no doubt
+	}{
+		{"nothing", func(*stage) {}, ""},
+		{"a line that is none", func(s *stage) { s.write("s2", "not an event\n") }, "s2: event log: "},
+		{"a log that cannot be read", func(s *stage) {
+			if err := os.Mkdir(filepath.Join(netnslab.Dir("t"), "s2", eventsName), 0o700); err != nil {
+				s.Fatal(err)
+			}
+		}, "s2: event log: read "},
+		{"a log that was truncated", func(s *stage) {
+			s.stats["s1"] = observe.Switch{Name: "s1", Live: observe.Live{LogBytes: 5}}
+			s.write("s1", "")
+		}, "has 0 bytes of the 5 that were written"},
+		{"a log that was removed", func(s *stage) { s.stats["s1"] = observe.Switch{Name: "s1", Live: observe.Live{LogBytes: 5}} }, "s1: event log: open "},
+		{"a problem of a host", func(s *stage) {
+			s.stats["h1"] = observe.Host{Name: "h1", Live: observe.Live{Problems: []string{"capture: no space left on device"}}}
+		}, "h1: capture: no space left on device"},
+		{"a switch that was restarted before", func(s *stage) { s.stats["s1"] = observe.Switch{Live: observe.Live{Restarts: 2}} }, "s1 was restarted, 2 times in all"},
+		{"a switch that was restarted in the run", func(s *stage) {
+			s.stats["s1"] = observe.Switch{Live: observe.Live{Restarts: 1}}
+			s.forgets = "s1"
+		}, "s1 was restarted, 1 times in all"},
+		{"another lab of the name", func(s *stage) {
+			s.record(&netnslab.State{Version: 1, Name: "t", Token: "theirs"})
+		}, "this run's lab is not there any more: netnslab: lab t was removed, and another has its name now"},
+		{"no lab of the name", func(s *stage) {
+			if err := os.Remove(filepath.Join(netnslab.Dir("t"), "state.json")); err != nil {
+				s.Fatal(err)
+			}
+		}, "this run's lab is not there any more: netnslab: lab t was removed"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := doubts(t, c.change); (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
+				t.Errorf("invalid %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestDoubtLinks: links are at the end as the scenario has left them.
+func TestDoubtLinks(t *testing.T) {
+	p := plan(t, "events:\n  - {at: 100ms, do: fail, link: h1--s1}\n  - {at: 200ms, do: fail, link: s1--s2}\n  - {at: 300ms, do: heal, link: s1--s2}\n")
+	good := func() (all []netnslab.LinkReport) {
+		for _, l := range p.Links {
+			all = append(all, netnslab.LinkReport{
+				A: netnslab.End{Node: l.A.Name, Iface: l.A.Iface}, B: netnslab.End{Node: l.B.Name, Iface: l.B.Iface},
+				AThere: true, BThere: true, Up: l.Name != "h1--s1",
+			})
+		}
+		return all
+	}
+	at := func(name string) int {
+		return slices.IndexFunc(p.Links, func(l scenario.Link) bool { return l.Name == name })
+	}
+	for _, c := range []struct {
+		change func([]netnslab.LinkReport)
+		want   string
+	}{
+		{func([]netnslab.LinkReport) {}, ""},
+		{func(l []netnslab.LinkReport) { l[at("s2--h2")].BThere, l[at("s2--h2")].Up = false, false }, "interface h2:eth0 is gone"},
+		{func(l []netnslab.LinkReport) { l[at("s1--s2")].Up = false }, "link s1--s2 is down, and not by the scenario"},
+		{func(l []netnslab.LinkReport) { l[at("h1--s1")].Up = true }, "link h1--s1 is up, and not by the scenario"},
+	} {
+		links := good()
+		c.change(links)
+		r := Run{Plan: p}
+		if r.doubtLinks(netnslab.Report{Links: links}); strings.Join(r.Invalid, "; ") != c.want {
+			t.Errorf("invalid %q, want %q", r.Invalid, c.want)
+		}
 	}
 }
 

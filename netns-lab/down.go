@@ -26,7 +26,14 @@ const grace = 2 * time.Second
 // the error tells of everything that failed. A lab whose state is gone or cannot be read
 // is left as it is, and is an error that says what there is of it: see [DownLost].
 // progress gets a few lines; nil for none.
-func Down(name string, progress io.Writer) error {
+func Down(name string, progress io.Writer) error { return down(name, nil, progress) }
+
+// Remove is Down of the lab that st is. If another has taken its name, that one is left
+// alone.
+func (st *State) Remove(progress io.Writer) error { return down(st.Name, st, progress) }
+
+// down removes the lab of that name, if it is the one wanted; nil for any.
+func down(name string, wanted *State, progress io.Writer) error {
 	if progress == nil {
 		progress = io.Discard
 	}
@@ -48,6 +55,10 @@ func Down(name string, progress io.Writer) error {
 	st, err := Load(name)
 	if err != nil {
 		return noRecord(name, err, progress)
+	}
+	if wanted != nil && wanted.Token != st.Token {
+		fmt.Fprintf(progress, "lab %s: another has its name now, and is left alone\n", name)
+		return nil
 	}
 	began := time.Now()
 	if err := st.remove(boot, progress); err != nil {

@@ -139,6 +139,19 @@ func loadDir(dir string) (*State, error) {
 	return st, nil
 }
 
+// Replaced says that the lab of this name is another one than st now, or is gone; nil if
+// it is st.
+func (st *State) Replaced() error {
+	now, err := Load(st.Name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("netnslab: lab %s was removed", st.Name)
+	case err == nil && now.Token != st.Token:
+		return fmt.Errorf("netnslab: lab %s was removed, and another has its name now", st.Name)
+	}
+	return err
+}
+
 // Labs returns the names of the labs that have a state, sorted.
 func Labs() ([]string, error) {
 	found, err := filepath.Glob(filepath.Join(RunDir(), "*", stateName))

@@ -348,7 +348,7 @@ func playLive(ctx context.Context, plan *scenario.Plan, name string, opt runOpti
 		return nil, err
 	}
 	if !opt.keep {
-		defer func() { err = errors.Join(err, netnslab.Down(name, progress)) }()
+		defer func() { err = errors.Join(err, st.Remove(progress)) }()
 	}
 	if err := page.awaitViewer(ctx, progress); err != nil {
 		return nil, err

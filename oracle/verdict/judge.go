@@ -34,6 +34,11 @@ func Of(r Run) *Verdict {
 		Scenario: s.Name, World: r.World, Detector: s.Detector, Response: s.Response, Seed: r.Seed, Duration: s.Duration,
 		Cores: r.Cores,
 	}
+	for _, e := range r.Plan.Events {
+		if e.Do == scenario.Kill {
+			v.Killed = append(v.Killed, s.Fabric.Nodes[e.Node].Name)
+		}
+	}
 	v.judge(r.Truth, r.Start)
 	v.count(r.Plan, r.Switches, r.Hosts)
 	v.check(s.Wanted())

@@ -28,6 +28,9 @@ func (v *Verdict) WriteTable(w io.Writer) error {
 	v.writeFlows(&t)
 	t.line("")
 	t.line("frames      lossless lost %d; dropped to break a deadlock %d (%d bytes), to handle its trigger %d", v.LosslessLost, v.ResponseDropped, v.ResponseDroppedBytes, v.Policed)
+	if len(v.Killed) > 0 {
+		t.wrap("killed      ", strings.Join(v.Killed, " ")+": what it held, and what came to it afterwards, is counted nowhere")
+	}
 	for _, f := range v.Refusals[:min(len(v.Refusals), tableRefusals)] {
 		t.line("refused     %s at %s ms: %s", f.Switch, ms(f.At), f.Why)
 	}

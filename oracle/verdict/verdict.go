@@ -67,6 +67,10 @@ type Verdict struct {
 	// Cores is how many processors a live run used on average; 0 in a simulation.
 	Cores float64 `json:"cores,omitempty"`
 
+	// Killed are the switches that the scenario killed. What they held, and what came to
+	// them afterwards, is counted nowhere.
+	Killed []string `json:"killed"`
+
 	// Invalid says why the run cannot be trusted (the machine lost frames, a process
 	// starved); empty if it can.
 	Invalid string `json:"invalid"`
@@ -186,6 +190,7 @@ func (v Verdict) MarshalJSON() ([]byte, error) {
 	}
 	v.Measures = append([]Measure{}, v.Measures...)
 	v.Refusals = append([]Refusal{}, v.Refusals...)
+	v.Killed = append([]string{}, v.Killed...)
 	v.Reasons = append([]string{}, v.Reasons...)
 	v.Timeline = append([]Moment{}, v.Timeline...)
 	return json.Marshal(plain(v))

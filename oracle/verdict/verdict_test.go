@@ -304,7 +304,7 @@ func TestJSONKeys(t *testing.T) {
 	m := v.(map[string]any)
 	wantKeys(t, m, "scenario", "world", "detector", "response", "seed", "duration_ns", "deadlock", "onset_ns", "detections", "false_positives",
 		"false_negatives", "premature", "late", "lossless_lost", "response_dropped", "response_dropped_bytes", "policed", "incomplete_arp", "measures", "refusals", "recovered", "recurrences", "recovery_ns", "quiet_ns", "flows", "pfc",
-		"control_messages", "detector_bytes_per_switch", "counter_bytes_per_switch", "invalid", "expected", "expected_met", "reasons", "timeline")
+		"control_messages", "detector_bytes_per_switch", "counter_bytes_per_switch", "killed", "invalid", "expected", "expected_met", "reasons", "timeline")
 	d := m["detections"].([]any)[1].(map[string]any)
 	wantKeys(t, d, "at_ns", "latency_ns", "switch", "port", "priority", "loop", "initial_trigger", "true_positive", "judged")
 	wantKeys(t, d["initial_trigger"].(map[string]any), "node", "port", "kind", "on_loop")
@@ -399,5 +399,17 @@ func TestNothingExpected(t *testing.T) {
 	}
 	if text := out.String(); strings.Contains(text, "met") || strings.Count(text, "nothing expected") != 3 {
 		t.Errorf("summary\n%s", text)
+	}
+}
+
+// A switch that was killed takes frames with it that nobody counts, and that is said.
+func TestTableOfKilled(t *testing.T) {
+	v := Verdict{Killed: []string{"s1", "s2"}}
+	var out bytes.Buffer
+	if err := v.WriteTable(&out); err != nil {
+		t.Fatal(err)
+	}
+	if want := "killed      s1 s2: what it held, and what came to it afterwards, is counted nowhere\n"; !strings.Contains(out.String(), want) {
+		t.Errorf("no %q in\n%s", want, out.String())
 	}
 }

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// wantDoubt wants a run that says why it is not valid, by its last line and its status.
+func (b *bed) wantDoubt(r result, why ...string) {
+	b.Helper()
+	if r.code != exitUnmet {
+		b.Errorf("exit status %d, want %d", r.code, exitUnmet)
+	}
+	_, doubts, _ := strings.Cut(r.stdout, "run not valid: ")
+	for _, w := range why {
+		if !strings.Contains(doubts, w) {
+			b.Errorf("no word of %q in %q", w, doubts)
+		}
+	}
+}
+
+// TestFullRunDirectory: when the file system of the run directory is full, the logs are
+// not whole, and the run says so.
+func TestFullRunDirectory(t *testing.T) {
+	b := newBed(t)
+	if err := syscall.Mount("tmpfs", b.runDir, "tmpfs", 0, "size=1M"); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := syscall.Unmount(b.runDir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	}()
+	s := b.playing("pause.yaml", "running until")
+	rest := filepath.Join(b.runDir, "rest")
+	if err := os.WriteFile(rest, make([]byte, 2<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("the disk is not full: %v", err)
+	}
+	b.wantDoubt(s.end(), "s1: event log: write ", "no space left on device", "events are missing")
+	if err := os.Remove(rest); err != nil {
+		t.Fatal(err)
+	}
+	b.wantNothing()
+}
+
+// TestLinkIsGone: when a host's interface is deleted in the middle of a run, the run says
+// so.
+func TestLinkIsGone(t *testing.T) {
+	b := newBed(t)
+	s := b.playing("pause.yaml", "running until")
+	b.must("exec", "h1", "ip", "link", "del", "eth0")
+	b.wantDoubt(s.end(), "interface h1:eth0 is gone", "interface s1:to-h1 is gone")
+	b.wantNothing()
+}
+
+// TestTwoRunsOfOneName: a run whose lab another one has removed says so, and leaves the
+// other's lab alone.
+func TestTwoRunsOfOneName(t *testing.T) {
+	b := newBed(t)
+	one := b.playing("pause.yaml", "running until")
+	two := b.playing("pause.yaml", "running until")
+	b.wantDoubt(one.end(), "another has its name now")
+	if r := two.end(); strings.Contains(r.stdout, "not there any more") || strings.Contains(r.stdout, "does not answer") || strings.Contains(r.stdout, " is gone") {
+		t.Errorf("the second run was disturbed by the first")
+	}
+	b.wantNothing()
+}
