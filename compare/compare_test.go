@@ -332,6 +332,20 @@ func TestNamed(t *testing.T) {
 	}
 }
 
+// What is compared if nothing is named: every detector but variants, the default one with
+// responses, and every prevention.
+func TestUsual(t *testing.T) {
+	var names []string
+	for _, s := range Usual() {
+		names = append(names, s.Name)
+	}
+	want := "none itsypaper itsy itsy+drop itsy+force itsy+bubble itsy+drop+trigger itsy+bubble+trigger " +
+		"watchdog watchdog-forward loopbreaker deadlockbreaker tagger no-flood ttl-bands limit thresholds"
+	if got := strings.Join(names, " "); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 // A row that was not played has its reason, and no figures, not even zeros.
 func TestJSON(t *testing.T) {
 	text, err := json.Marshal(played(t, 2))
@@ -361,10 +375,10 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// Every system has a text, and every text a system.
+// Every usual system has a text, and every text a system.
 func TestTexts(t *testing.T) {
 	all := texts()
-	for _, s := range Systems() {
+	for _, s := range Usual() {
 		if len(all[s.Name]) < 100 {
 			t.Errorf("%s: its text is %q", s.Name, all[s.Name])
 		}

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"io"
@@ -42,7 +43,7 @@ func (c *Comparison) WriteMarkdown(w io.Writer, notes []string) error {
 	b.WriteString("## The systems\n\n")
 	all := texts()
 	for _, s := range c.described() {
-		fmt.Fprintf(&b, "### `%s`\n\n%s\n\n", s.Name, all[s.Name])
+		fmt.Fprintf(&b, "### `%s`\n\n%s\n\n", s.Name, cmp.Or(all[s.Name], s.About+"."))
 	}
 	_, err := io.WriteString(w, strings.TrimSuffix(b.String(), "\n"))
 	return err

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"softswitch/detect/catalog"
 	"softswitch/internal/strictyaml"
 	"softswitch/scenario"
 )
@@ -19,27 +20,42 @@ type System struct {
 	About                          string // what it is, in a line
 }
 
-// Systems are all systems, in the order in which they are shown.
-func Systems() []System {
-	return []System{
-		{Name: "none", Detector: "none", About: "PFC alone"},
-		{Name: "itsypaper", Detector: "itsypaper", About: "ITSY as its paper has it: detects, and does nothing else"},
-		{Name: "itsy", Detector: "itsy", About: "ITSY with an exact verification: detects, and does nothing else"},
-		{Name: "itsy+drop", Detector: "itsy", Response: "drop", About: "drops frames of the loop until its bucket is at XON"},
-		{Name: "itsy+force", Detector: "itsy", Response: "force", About: "sends frames of the loop in spite of the pause, if the next hop has reserve"},
-		{Name: "itsy+bubble", Detector: "itsy", Response: "bubble", About: "lends reserve to the loop, which only the loop's frames may use"},
-		{Name: "itsy+drop+trigger", Detector: "itsy", Response: "drop+trigger", About: "minimal drop, and the initial trigger is handled"},
-		{Name: "itsy+bubble+trigger", Detector: "itsy", Response: "bubble+trigger", About: "lossless bubble, and the initial trigger is handled"},
-		{Name: "watchdog", Detector: "watchdog", About: "SONiC's PFC watchdog, action drop"},
-		{Name: "watchdog-forward", Detector: "watchdog-forward", About: "SONiC's PFC watchdog, action forward"},
-		{Name: "loopbreaker", Detector: "loopbreaker", About: "Shpiner et al.: finds the loop, reroutes its flows"},
-		{Name: "deadlockbreaker", Detector: "deadlockbreaker", About: "Shpiner et al.: finds the loop, lends buffer to it for a while"},
-		{Name: "tagger", Prevention: "tagger", About: "the class goes up at each bounce, k = 2 lossless classes"},
-		{Name: "no-flood", Prevention: "no-flood", About: "Guo et al.: no lossless frame is flooded"},
-		{Name: "ttl-bands", Prevention: "ttl-bands", About: "Hu et al.: the class follows the TTL"},
-		{Name: "limit", Prevention: "limit", About: "Hu et al.: the flow that closes the loop is limited"},
-		{Name: "thresholds", Prevention: "thresholds", About: "Hu et al.: XOFF and XON by position in the topology"},
+// Systems are all systems, in the order in which they are shown: every detector of the
+// catalogue, with every response if it says where the loop is, and every prevention.
+func Systems() (all []System) {
+	for _, d := range catalog.Detectors() {
+		all = append(all, System{Name: d.Name, Detector: d.Name, About: d.About})
+		if !d.NamesLoops {
+			continue
+		}
+		for _, r := range catalog.Responses() {
+			if r.Name != catalog.None {
+				all = append(all, System{Name: d.Name + "+" + r.Name, Detector: d.Name, Response: r.Name, About: r.About})
+			}
+		}
 	}
+	return append(all, preventions...)
+}
+
+var preventions = []System{
+	{Name: "tagger", Prevention: "tagger", About: "the class goes up at each bounce, k = 2 lossless classes"},
+	{Name: "no-flood", Prevention: "no-flood", About: "Guo et al.: no lossless frame is flooded"},
+	{Name: "ttl-bands", Prevention: "ttl-bands", About: "Hu et al.: the class follows the TTL"},
+	{Name: "limit", Prevention: "limit", About: "Hu et al.: the flow that closes the loop is limited"},
+	{Name: "thresholds", Prevention: "thresholds", About: "Hu et al.: XOFF and XON by position in the topology"},
+}
+
+// usualResponses are those that are compared, with the default detector, if no system is
+// named. What it brings to handle a trigger is seen with two ways to break a deadlock;
+// alone it breaks none.
+var usualResponses = []string{"", "drop", "force", "bubble", "drop+trigger", "bubble+trigger"}
+
+// Usual are the systems to compare if none is named.
+func Usual() []System {
+	return slices.DeleteFunc(Systems(), func(s System) bool {
+		i := slices.IndexFunc(catalog.Detectors(), func(d catalog.Detector) bool { return d.Name == s.Detector && d.Variant })
+		return i >= 0 || !slices.Contains(usualResponses, s.Response) || s.Response != "" && s.Detector != catalog.Default
+	})
 }
 
 // put makes s a scenario with this system and no other.

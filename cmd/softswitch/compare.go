@@ -63,7 +63,7 @@ Exit status: 0 everything was played; 2 something could not be.`,
 	}
 	c.Flags().StringVar(&opt.world, "world", "sim", "where to play: sim or live")
 	c.Flags().StringSliceVar(&opt.scenarios, "scenarios", nil, "scenarios by name, such as hu-fig4 (default all)")
-	c.Flags().StringSliceVar(&opt.systems, "systems", nil, "systems by name, such as itsy+drop (default all)")
+	c.Flags().StringSliceVar(&opt.systems, "systems", nil, "systems by name, such as itsy+drop: a detector, one with a response, or a prevention (default all but variants)")
 	c.Flags().IntVar(&opt.runs, "runs", 1, "runs of each pair")
 	c.Flags().BoolVar(&opt.json, "json", false, "print every row as JSON")
 	c.Flags().StringVar(&opt.html, "html", "", "file for the tables and plots, as one page that needs nothing else")
@@ -120,6 +120,9 @@ func (opt *compareOptions) matrix() (*compare.Matrix, error) {
 	systems, err := compare.Named("systems", opt.systems, compare.Systems(), func(s compare.System) string { return s.Name })
 	if err != nil {
 		return nil, err
+	}
+	if len(opt.systems) == 0 {
+		systems = compare.Usual()
 	}
 	return &compare.Matrix{World: world, Scenarios: picked, Systems: systems, Runs: opt.runs, Progress: compareProgress}, nil
 }

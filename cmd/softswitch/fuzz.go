@@ -75,7 +75,7 @@ invalid case; 1 there is one; 2 it could not be played.`,
 	}
 	c.Flags().IntVar(&r.N, "n", 1000, "number of cases")
 	c.Flags().Int64Var(&seed, "seed", 1, "seed of all randomness, 0 or above")
-	detectorFlag(c, &detector, "itsypaper", "deadlock detector")
+	detectorFlag(c, &detector, catalog.Default, "deadlock detector")
 	c.Flags().StringVar(&mode, "mode", string(fuzz.Usual), "what happens to control frames: "+strings.Join(modes, ", "))
 	c.Flags().StringVar(&r.Out, "out", filepath.Join("build", "fuzz"), "directory for failures")
 	c.Flags().IntVar(&r.Workers, "workers", runtime.GOMAXPROCS(0), "cases played at a time")

@@ -44,7 +44,7 @@ A frame-hop is a frame that arrives at a node. The simulator uses one processor.
 			return printResult(res, asJSON)
 		},
 	}
-	detectorFlag(c, &detector, "itsypaper", "deadlock detector")
+	detectorFlag(c, &detector, catalog.Default, "deadlock detector")
 	c.Flags().DurationVar(&duration, "duration", 20*time.Millisecond, "virtual time of a run")
 	c.Flags().IntVar(&runs, "runs", 5, "how often it is measured")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")

@@ -37,7 +37,7 @@ Exit status: 0 all deadlocks were detected and there was no false alarm; 1 not.`
 			return printJudged(res, res.Clean(), asJSON)
 		},
 	}
-	detectorFlag(c, &detector, "itsy", "deadlock detector")
+	detectorFlag(c, &detector, catalog.Default, "deadlock detector")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }

@@ -9,6 +9,7 @@ import (
 	"softswitch/detect/itsy"
 	"softswitch/detect/itsypaper"
 	"softswitch/detect/loopbreaker"
+	"softswitch/detect/respond"
 	"softswitch/detect/watchdog"
 )
 
@@ -23,22 +24,25 @@ type Detector struct {
 	Name  string
 	About string // what it is, in a line
 	New   detect.Factory
-	// Acts: it breaks by itself what it finds, so that no response is combined with it.
-	Acts bool
+	// NamesLoops: it says which queue and which bucket are on the loop, so that every
+	// response can be combined with it.
+	NamesLoops bool
+	// Variant: it is there to be studied beside another, and is compared when it is named.
+	Variant bool
 }
 
 // Detectors are all detectors, in the order in which they are offered, as a new slice.
 func Detectors() []Detector {
 	return []Detector{
 		{Name: None, About: "PFC alone", New: detect.NewNone},
-		{Name: itsypaper.Name, About: "ITSY as its paper has it: detects, and does nothing else", New: itsypaper.New},
-		{Name: itsy.Name, About: "ITSY with an exact verification: detects, and does nothing else", New: itsy.New},
-		{Name: itsy.NameUnchecked, About: "itsy without the check of what a label proves", New: itsy.NewUnchecked},
-		{Name: watchdog.Name, About: "SONiC's PFC watchdog, action drop", New: watchdog.New, Acts: true},
-		{Name: watchdog.NameForward, About: "SONiC's PFC watchdog, action forward", New: watchdog.NewForward, Acts: true},
-		{Name: watchdog.NameAlert, About: "SONiC's PFC watchdog, action alert: detects, and does nothing else", New: watchdog.NewAlert, Acts: true},
-		{Name: loopbreaker.Name, About: "Shpiner et al.: finds the loop, reroutes its flows", New: loopbreaker.New, Acts: true},
-		{Name: deadlockbreaker.Name, About: "Shpiner et al.: finds the loop, lends buffer to it for a while", New: deadlockbreaker.New, Acts: true},
+		{Name: itsypaper.Name, About: "ITSY as its paper has it: detects, and does nothing else", New: itsypaper.New, NamesLoops: true},
+		{Name: itsy.Name, About: "ITSY with an exact verification: detects, and does nothing else", New: itsy.New, NamesLoops: true},
+		{Name: itsy.NameUnchecked, About: "ITSY without the check of what a label proves: detects, and does nothing else", New: itsy.NewUnchecked, NamesLoops: true, Variant: true},
+		{Name: watchdog.Name, About: "SONiC's PFC watchdog, action drop", New: watchdog.New},
+		{Name: watchdog.NameForward, About: "SONiC's PFC watchdog, action forward", New: watchdog.NewForward},
+		{Name: watchdog.NameAlert, About: "SONiC's PFC watchdog, action alert: detects, and does nothing else", New: watchdog.NewAlert, Variant: true},
+		{Name: loopbreaker.Name, About: "Shpiner et al.: finds the loop, reroutes its flows", New: loopbreaker.New},
+		{Name: deadlockbreaker.Name, About: "Shpiner et al.: finds the loop, lends buffer to it for a while", New: deadlockbreaker.New},
 	}
 }
 
@@ -67,6 +71,21 @@ func Factories() map[string]detect.Factory {
 	all := map[string]detect.Factory{}
 	for _, d := range Detectors() {
 		all[d.Name] = d.New
+	}
+	return all
+}
+
+// Response is something that is done about deadlocks that a detector declares.
+type Response struct {
+	Name  string
+	About string // what it does, in a line
+}
+
+// Responses are all responses, in the order in which they are offered, as a new slice.
+func Responses() []Response {
+	var all []Response
+	for _, c := range respond.Choices() {
+		all = append(all, Response{c.Name, c.About})
 	}
 	return all
 }

@@ -4,7 +4,7 @@
 //
 //	detect/NAME --> one line here --> help, completion, schema, validate, lab, sim, compare, fuzz
 //
-// Nothing else lists detectors: adding one is a folder below detect and a line in All.
+// Nothing else lists detectors: adding one is a folder below detect and a line in Detectors.
 //
 // Invariants:
 //   - the order is that in which names are offered, and the first is "none";

@@ -2,7 +2,6 @@ package respond
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -23,36 +22,41 @@ type Policy struct {
 	Trigger bool // handle its initial trigger too
 }
 
-// policies are all policies by name, in the order in which they are offered.
-var policies = []struct {
-	name   string
-	policy Policy
-}{
-	{"none", Policy{}},
-	{"drop", Policy{Break: BreakDrop}},
-	{"force", Policy{Break: BreakForce}},
-	{"bubble", Policy{Break: BreakBubble}},
-	{"trigger", Policy{Trigger: true}},
-	{"drop+trigger", Policy{Break: BreakDrop, Trigger: true}},
-	{"force+trigger", Policy{Break: BreakForce, Trigger: true}},
-	{"bubble+trigger", Policy{Break: BreakBubble, Trigger: true}},
+// Choice is a policy by its name, the value of the key "response" in a scenario.
+type Choice struct {
+	Name   string
+	About  string // what it does, in a line
+	Policy Policy
 }
 
-// Names are the names of all policies, the valid values of the key "response" in a
-// scenario, as a new slice.
+// Choices are all policies, in the order in which they are offered, as a new slice.
+func Choices() []Choice {
+	return []Choice{
+		{"none", "nothing is done", Policy{}},
+		{"drop", "drops frames of the loop until its bucket is at XON", Policy{Break: BreakDrop}},
+		{"force", "sends frames of the loop in spite of the pause, if the next hop has reserve", Policy{Break: BreakForce}},
+		{"bubble", "lends reserve to the loop, which only the loop's frames may use", Policy{Break: BreakBubble}},
+		{"trigger", "the initial trigger is handled", Policy{Trigger: true}},
+		{"drop+trigger", "minimal drop, and the initial trigger is handled", Policy{Break: BreakDrop, Trigger: true}},
+		{"force+trigger", "forced progress, and the initial trigger is handled", Policy{Break: BreakForce, Trigger: true}},
+		{"bubble+trigger", "lossless bubble, and the initial trigger is handled", Policy{Break: BreakBubble, Trigger: true}},
+	}
+}
+
+// Names are the names of all policies, as a new slice.
 func Names() []string {
 	var names []string
-	for _, p := range policies {
-		names = append(names, p.name)
+	for _, c := range Choices() {
+		names = append(names, c.Name)
 	}
 	return names
 }
 
 // Parse is the policy of a name. The error lists the valid names.
 func Parse(name string) (Policy, error) {
-	for _, p := range policies {
-		if p.name == name {
-			return p.policy, nil
+	for _, c := range Choices() {
+		if c.Name == name {
+			return c.Policy, nil
 		}
 	}
 	return Policy{}, fmt.Errorf("response: %q is none; valid: %s", name, strings.Join(Names(), ", "))
@@ -60,15 +64,10 @@ func Parse(name string) (Policy, error) {
 
 // String is the policy's name.
 func (p Policy) String() string {
-	i := slices.IndexFunc(policies, func(known struct {
-		name   string
-		policy Policy
-	},
-	) bool {
-		return known.policy == p
-	})
-	if i < 0 {
-		return fmt.Sprintf("break %d, trigger %v", p.Break, p.Trigger)
+	for _, c := range Choices() {
+		if c.Policy == p {
+			return c.Name
+		}
 	}
-	return policies[i].name
+	return fmt.Sprintf("break %d, trigger %v", p.Break, p.Trigger)
 }

@@ -8,10 +8,10 @@ package testsim
 import (
 	"testing"
 
-	"softswitch/detect/respond"
 	"softswitch/oracle"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
+	"softswitch/scenario/load"
 	"softswitch/scenarios"
 	"softswitch/sim"
 )
@@ -30,7 +30,7 @@ func Text(t testing.TB, name string) string {
 // it instead of the file's.
 func Parse(t testing.TB, file, text, detector string) *scenario.Scenario {
 	t.Helper()
-	s, err := scenario.Parse(file, []byte(text), scenario.Known{Detectors: []string{"itsypaper", "itsy"}, Responses: respond.Names()})
+	s, err := load.Scenario(file, []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
