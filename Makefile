@@ -23,8 +23,9 @@ test: build lint
 	go test -timeout 5m -p 1 -race -short $(RACE)
 
 # A PFC deadlock on a k=4 fat-tree of network namespaces, detected. Needs root.
+# make demo NAME=x calls the lab x, beside others.
 demo: build
-	$(BIN) demo
+	$(BIN) demo $(if $(NAME),--name $(NAME))
 
 # Speed beside Open vSwitch and others, the floor of a lap, and micro-benchmarks.
 bench: build

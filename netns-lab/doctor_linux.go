@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -21,8 +20,9 @@ type Check struct {
 	OK   bool   `json:"ok"`
 	// Needed: without it no lab works. Otherwise it is good to have.
 	Needed bool   `json:"needed"`
-	Detail string `json:"detail"`           // what was found
-	Remedy string `json:"remedy,omitempty"` // what to do if not OK
+	Detail string `json:"detail"` // what was found
+	// Remedy is what to do if not OK. Commands in it stand in backquotes, to be pasted.
+	Remedy string `json:"remedy,omitempty"`
 }
 
 // Doctor looks at the machine and returns what it found, always the same checks in
@@ -64,7 +64,7 @@ func (c Check) result(err error, detail string) Check {
 }
 
 func checkCapabilities() Check {
-	c := Check{Name: "capabilities", Needed: true, Remedy: "run with sudo, or play scenarios with lab run --rootless"}
+	c := Check{Name: "capabilities", Needed: true, Remedy: "run with sudo, or play without root: `softswitch demo --rootless`"}
 	status, err := os.ReadFile("/proc/thread-self/status")
 	if err != nil {
 		return c.result(err, "")
@@ -96,7 +96,7 @@ func inThrowAway(fn func() error) error {
 }
 
 func checkVeth() Check {
-	c := Check{Name: "veth", Needed: true, Remedy: "run with sudo; if that does not help: modprobe veth"}
+	c := Check{Name: "veth", Needed: true, Remedy: "run with sudo; if that does not help: `modprobe veth`"}
 	err := inThrowAway(func() error {
 		nl, err := netlink.NewHandle(unix.NETLINK_ROUTE)
 		if err != nil {
@@ -138,7 +138,7 @@ func checkPacketRing() Check {
 }
 
 func checkNamespaceDir() Check {
-	c := Check{Name: "namespace directory", Needed: true, Remedy: "mkdir -p " + NamespaceDir + " as root, on a writable file system"}
+	c := Check{Name: "namespace directory", Needed: true, Remedy: "as root, on a writable file system: `mkdir -p " + NamespaceDir + "`"}
 	dir := NamespaceDir
 	if !exists(dir) {
 		dir = filepath.Dir(dir)
@@ -174,7 +174,7 @@ func hasVethRace(release string) bool {
 }
 
 func checkBacklog() Check {
-	c := Check{Name: "backlog", Remedy: fmt.Sprintf("sysctl -w net.core.netdev_max_backlog=%d", DefaultBacklog)}
+	c := Check{Name: "backlog", Remedy: fmt.Sprintf("as root: `sysctl -w net.core.netdev_max_backlog=%d`", DefaultBacklog)}
 	now, err := readBacklog()
 	if err != nil {
 		return c.result(fmt.Errorf("a lab cannot raise it, bursts may be lost: %w", err), "")
@@ -219,42 +219,31 @@ func checkMemory() Check {
 // checkLabs reports labs that are not whole: killed while they were made, or with
 // dead processes, or of an earlier boot.
 func checkLabs() Check {
-	c := Check{Name: "labs", Remedy: "remove each with: softswitch lab destroy NAME"}
+	c := Check{Name: "labs", Remedy: "give " + RunDirVariable + " a directory that can be read"}
 	names, err := Labs()
 	if err != nil {
 		return c.result(err, "")
 	}
-	boot, err := bootID()
-	if err != nil {
-		return c.result(err, "")
-	}
-	var broken []string
+	var broken, remedies []string
 	for _, name := range names {
 		st, err := Load(name)
-		switch {
-		case err != nil:
-			broken = append(broken, err.Error())
-		case st.Boot != boot:
-			broken = append(broken, name+" (of an earlier boot)")
-		case !st.whole():
-			broken = append(broken, name)
+		if err != nil {
+			broken, remedies = append(broken, err.Error()), append(remedies, "`softswitch lab destroy --lost "+name+"`")
+			continue
+		}
+		if why := st.Problem(); why != "" {
+			broken, remedies = append(broken, name+" ("+why+")"), append(remedies, "`softswitch lab destroy "+name+"`")
 		}
 	}
 	if broken != nil {
+		c.Remedy = "remove it with " + strings.Join(remedies, ", ")
 		return c.result(fmt.Errorf("left over: %s", strings.Join(broken, "; ")), "")
 	}
 	return c.result(nil, fmt.Sprintf("%d up, none left over", len(names)))
 }
 
-// whole tells whether the lab is complete and has all its namespaces and processes.
-func (st *State) whole() bool {
-	return st.Complete && !slices.ContainsFunc(st.Inspect().Nodes, func(n NodeReport) bool {
-		return n.Problem != "" || n.Process == "dead"
-	})
-}
-
 func checkTool(name, use, pkg string) Check {
-	c := Check{Name: name, Remedy: "to " + use + ": apt-get install " + pkg}
+	c := Check{Name: name, Remedy: "to " + use + ", on Debian: `apt-get install " + pkg + "`"}
 	path, err := exec.LookPath(name)
 	if err != nil {
 		return c.result(errors.New("not found"), "")

@@ -1,6 +1,7 @@
 package netnslab
 
 import (
+	"fmt"
 	"net"
 
 	"github.com/vishvananda/netlink"
@@ -66,6 +67,40 @@ func (st *State) Inspect() Report {
 		r.Links = append(r.Links, LinkReport{A: l.A, B: l.B, AThere: aThere, BThere: bThere, Up: a&b&net.FlagUp != 0})
 	}
 	return r
+}
+
+// Problem says what of the lab is gone or was never made, or nothing: links that are down
+// and processes that are stopped are there.
+func (st *State) Problem() string {
+	boot, err := bootID()
+	if err != nil {
+		return err.Error()
+	}
+	return st.problem(boot)
+}
+
+func (st *State) problem(boot string) string {
+	switch {
+	case st.Boot != boot:
+		return "its record is of an earlier boot"
+	case !st.Complete:
+		return "it is not complete"
+	}
+	report := st.Inspect()
+	for _, n := range report.Nodes {
+		if n.Problem != "" {
+			return "node " + n.Name + ": " + n.Problem
+		}
+		if n.Process == "dead" {
+			return fmt.Sprintf("the process %d of node %s is dead", n.PID, n.Name)
+		}
+	}
+	for _, l := range report.Links {
+		if !l.AThere || !l.BThere {
+			return fmt.Sprintf("link %v <-> %v is gone", l.A, l.B)
+		}
+	}
+	return ""
 }
 
 // interfaces returns the flags of the interfaces in the node's namespace.

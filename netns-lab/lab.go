@@ -26,6 +26,11 @@ type Lab struct {
 	Name  string
 	Nodes []Node
 	Links []Link
+	// Replace lets Up remove another lab of that name.
+	Replace bool `json:"-"`
+	// Passing is for a lab that its maker removes before it ends: Up removes one of that
+	// name whose maker has died.
+	Passing bool `json:"-"`
 	// Backlog is the least net.core.netdev_max_backlog, in frames per CPU; default
 	// [DefaultBacklog]. The setting is the whole host's.
 	Backlog int

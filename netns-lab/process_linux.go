@@ -136,8 +136,8 @@ func parseStat(text string) (procStat, error) {
 
 // A process is a pid with the start time that makes it unique in this boot.
 type process struct {
-	PID   int
-	Start uint64
+	PID   int    `json:"pid"`
+	Start uint64 `json:"start"` // clock ticks since boot
 }
 
 // status returns "running", "stopped" or "dead". It takes away the remains of a

@@ -150,7 +150,7 @@ func rootlessObstacle() error {
 	for _, s := range rootlessSettings {
 		text, err := os.ReadFile(filepath.Join("/proc/sys", strings.ReplaceAll(s.name, ".", "/")))
 		if err == nil && strings.TrimSpace(string(text)) == s.forbids {
-			return fmt.Errorf("%s is %s; as root: %s", s.name, s.forbids, s.remedy)
+			return fmt.Errorf("%s is %s; as root: `%s`", s.name, s.forbids, s.remedy)
 		}
 	}
 	return nil
@@ -158,7 +158,7 @@ func rootlessObstacle() error {
 
 // checkRootless tries what [Rootless] needs: a mount in a user namespace.
 func checkRootless() Check {
-	c := Check{Name: "rootless", Remedy: "to play scenarios without root (lab run --rootless): let users make user namespaces"}
+	c := Check{Name: "rootless", Remedy: "to play scenarios without root, let users make user namespaces"}
 	if why := rootlessObstacle(); why != nil {
 		return c.result(why, "")
 	}

@@ -51,6 +51,8 @@ type State struct {
 	Token string `json:"token"`
 	// Input is the SHA-256 of the Lab.
 	Input string `json:"input"`
+	// Owner is the program that was to remove the lab before it ends, if there is one.
+	Owner process `json:"owner,omitzero"`
 	// Complete: every step was done.
 	Complete bool        `json:"complete"`
 	Nodes    []NodeState `json:"nodes"`
@@ -91,6 +93,9 @@ func newState(lab Lab, dir, boot string) *State {
 	st := &State{
 		Version: stateVersion, Name: lab.Name, Boot: boot, Token: rand.Text(),
 		Input: fingerprint(lab), dir: dir,
+	}
+	if stat, err := readStat(os.Getpid()); err == nil && lab.Passing {
+		st.Owner = process{os.Getpid(), stat.Start}
 	}
 	for _, n := range lab.Nodes {
 		st.Nodes = append(st.Nodes, NodeState{

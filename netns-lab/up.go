@@ -27,14 +27,31 @@ func (e *StepError) Error() string {
 // Unwrap returns the cause.
 func (e *StepError) Unwrap() error { return e.Err }
 
+// ExistsError tells that a lab of the name is up and is not to be replaced.
+type ExistsError struct {
+	Name string
+	// Owner is the pid of the program that uses it and will remove it, 0 for none.
+	Owner int
+}
+
+func (e *ExistsError) Error() string {
+	what := "a lab of that name is up, made from another description"
+	if e.Owner != 0 {
+		what = fmt.Sprintf("process %d plays on a lab of that name", e.Owner)
+	}
+	return fmt.Sprintf("netnslab: lab %s: %s: give this one another name (--name), or remove that one with: softswitch lab destroy %[1]s", e.Name, what)
+}
+
 // Up makes the lab and returns its state when every process is ready. The
 // processes run on when this program ends.
 //
 // A lab of that name that was made from the same input, is complete and has all
 // its namespaces, links and processes is left as it is, with links failed and
-// processes stopped where they were. Whatever else the state of that name tells
-// of is removed first. A namespace of a name that the lab needs, which exists and
-// is not the lab's, is an error and nothing is changed.
+// processes stopped where they were. What is left of a lab of that name, because its
+// maker died or the machine was started anew or something of it is gone that the same
+// input asks for, is removed first. Any other lab of that name is an *ExistsError unless
+// lab.Replace, and so is a namespace of a name that the lab needs, which exists and is
+// not the lab's, an error; nothing is changed then.
 //
 // If a step fails, or ctx ends, what was made is removed again; the error is a
 // *StepError. progress gets a few lines of text; nil for none.
@@ -82,35 +99,24 @@ func keep(lab Lab, boot string, progress io.Writer) (*State, error) {
 		fmt.Fprintf(progress, "lab %s is up already\n", lab.Name)
 		return st, nil
 	}
+	if !lab.Replace && !st.left(lab, boot) {
+		return nil, &ExistsError{lab.Name, st.Owner.PID}
+	}
 	fmt.Fprintf(progress, "lab %s: %s: removing it first\n", lab.Name, why)
 	return nil, st.remove(boot, progress)
 }
 
+// left tells whether the lab is nobody's any more, or one that the same input asks for.
+func (st *State) left(lab Lab, boot string) bool {
+	return st.Boot != boot || !st.Complete || st.Input == fingerprint(lab) || st.Owner.PID != 0 && st.Owner.status() == "dead"
+}
+
 // differs says why the lab cannot be left as it is, or nothing.
 func (st *State) differs(lab Lab, boot string) string {
-	switch {
-	case st.Boot != boot:
-		return "its record is of an earlier boot"
-	case !st.Complete:
-		return "it is not complete"
-	case st.Input != fingerprint(lab):
+	if st.Boot == boot && st.Complete && st.Input != fingerprint(lab) {
 		return "it was made from another description"
 	}
-	report := st.Inspect()
-	for _, n := range report.Nodes {
-		if n.Problem != "" {
-			return "node " + n.Name + ": " + n.Problem
-		}
-		if n.Process == "dead" {
-			return fmt.Sprintf("the process %d of node %s is dead", n.PID, n.Name)
-		}
-	}
-	for _, l := range report.Links {
-		if !l.AThere || !l.BThere {
-			return fmt.Sprintf("link %s:%s is gone", l.A, l.B)
-		}
-	}
-	return ""
+	return st.problem(boot)
 }
 
 // begin makes sure that nothing is in the way and writes the first state.

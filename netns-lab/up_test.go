@@ -179,6 +179,14 @@ func TestUpLeavesAnEqualLabAlone(t *testing.T) {
 	}
 	changed := b.lab()
 	changed.Nodes[1].Files[0].Data = []byte("other")
+	var exists *ExistsError
+	if _, err := Up(t.Context(), changed, nil); !errors.As(err, &exists) {
+		t.Errorf("error %v, want that the lab exists", err)
+	}
+	if st, err := Load(b.name); err != nil || st.Token != first.Token || st.Problem() != "" {
+		t.Errorf("the lab that was refused is not there as before: %v", err)
+	}
+	changed.Replace = true
 	second := b.up(changed)
 	if second.Token == first.Token {
 		t.Error("another description left the lab as it was")
@@ -194,6 +202,38 @@ func TestUpLeavesAnEqualLabAlone(t *testing.T) {
 	if fourth := b.up(changed); fourth.Token == third.Token {
 		t.Error("a lab without one of its namespaces was left as it was")
 	}
+}
+
+// TestUpOverAPassingLab: one whose maker lives is another's, one whose maker died is
+// nobody's; and whoever made a lab removes no other of its name.
+func TestUpOverAPassingLab(t *testing.T) {
+	b := newBench(t)
+	lab := b.lab()
+	lab.Passing = true
+	first := b.up(lab)
+	var exists *ExistsError
+	if _, err := Up(t.Context(), Lab{Name: b.name}, nil); !errors.As(err, &exists) || exists.Owner != os.Getpid() {
+		t.Errorf("error %v, want that process %d has it", err, os.Getpid())
+	}
+	dead := exec.Command("true")
+	if err := dead.Run(); err != nil {
+		t.Fatal(err)
+	}
+	first.Owner = process{dead.Process.Pid, first.Owner.Start}
+	if err := first.save(); err != nil {
+		t.Fatal(err)
+	}
+	second := b.up(Lab{Name: b.name, Nodes: []Node{{Name: "alone", Kind: "host"}}})
+	if err := first.Remove(nil); err != nil {
+		t.Error(err)
+	}
+	if st, err := Load(b.name); err != nil || st.Token != second.Token {
+		t.Errorf("the maker of the first lab removed the second: %v", err)
+	}
+	if err := second.Remove(nil); err != nil {
+		t.Error(err)
+	}
+	b.wantNothing()
 }
 
 // remove takes a node's namespace away behind the lab's back.

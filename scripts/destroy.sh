@@ -7,8 +7,8 @@
 set -eu
 . "$(dirname "$0")/common.sh"
 case $#:${1-} in
-0:) ;;
+0:) set -- "$LAB" ;;
 1:--all) ;;
 *) usage ;;
 esac
-$sudo "$softswitch" lab destroy --name "$LAB" "$@"
+$sudo "$softswitch" lab destroy "$@"

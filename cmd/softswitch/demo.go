@@ -17,11 +17,12 @@ func demoCommand() *cobra.Command {
 		Short: "Make a PFC deadlock on a k=4 fat-tree and detect it",
 		Long: `Build a k=4 fat-tree of network namespaces, fail two links, let the detours close
 a ring of pauses, and show how the deadlock forms and is detected; then remove all
-of it. It is the scenario fattree-on-loop, which is built in.
+of it. It is the scenario fattree-on-loop, which is built in. A lab of the same name
+that is up already is removed with --replace only.
 
 Exit status: 0 the deadlock formed and was detected; 1 not, or the machine was too
 busy to tell; 2 it could not be played.`,
-		Example: "  sudo softswitch demo\n  sudo softswitch demo --json 2>/dev/null\n  sudo softswitch demo --ui",
+		Example: "  sudo softswitch demo\n  sudo softswitch demo --json 2>/dev/null\n  sudo softswitch demo --ui\n  softswitch demo --rootless",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if opt.rootless && opt.page.show {
@@ -40,7 +41,7 @@ busy to tell; 2 it could not be played.`,
 			}
 			v, err := playLive(cmd.Context(), plan, name, opt, os.Stderr)
 			if err != nil {
-				return err
+				return orRootless(err)
 			}
 			return printVerdict(v, opt.json)
 		},

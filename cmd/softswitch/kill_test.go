@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,6 +35,17 @@ func TestKilledRun(t *testing.T) {
 			}
 		}
 	}
+	// Another run takes what nobody uses any more, without being asked to.
+	s = b.playing("pause.yaml", "running until")
+	if !strings.Contains(s.said.String(), "removing it first") {
+		t.Errorf("the next run said nothing of what was left: %s", &s.said)
+	}
+	// While it plays, its lab is not to be taken.
+	if r := b.lab("run", "../../scenarios/pause.yaml"); r.code != exitError || !strings.Contains(r.stderr, fmt.Sprintf("process %d plays on a lab of that name", s.cmd.Process.Pid)) {
+		t.Errorf("a second run of the same name: exit status %d", r.code)
+	}
+	s.signal(os.Kill)
+	s.end()
 	b.must("destroy")
 	b.wantNothing()
 	if r := b.must("destroy"); !strings.Contains(r.stderr, "nothing to do") {

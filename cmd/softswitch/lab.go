@@ -31,20 +31,24 @@ so that "destroy" removes exactly that, also after a crash.`,
 	}
 	name := new(string)
 	nameFlag(c, c.PersistentFlags(), name, netnslab.DefaultName)
-	group(c, labDeploy(name), labInspect(name), labExec(name), labLink(name, "fail", (*netnslab.State).Fail), labLink(name, "heal", (*netnslab.State).Heal), labShell(name), labGraph(name), labRootless(), labRun(name), labUI(name), labCapture(name), labEvents(name), labMetrics(name), labWorlds(name), labDestroy(name))
+	group(c, labDeploy(name), labList(), labInspect(name), labExec(name),
+		labLink(name, "fail", (*netnslab.State).Fail), labLink(name, "heal", (*netnslab.State).Heal),
+		labStart(name), labStop(name), labStorm(name), labSlow(name), labNormal(name),
+		labShell(name), labGraph(name), labRootless(), labRun(name), labUI(name), labCapture(name),
+		labEvents(name), labMetrics(name), labWorlds(name), labDestroy(name))
 	return c
 }
 
 func labDeploy(name *string) *cobra.Command {
 	var file, pcap string
 	var in instead
-	var dryRun bool
+	var dryRun, replace bool
 	c := &cobra.Command{
 		Use:   "deploy -t FILE",
 		Short: "Build the topology of a scenario file and start its nodes",
 		Long: `Build the topology of a scenario file and start its switches and hosts; flows are
-not started (see "lab run"). A lab that is up already, from the same file, is left
-as it is.`,
+not started (see "lab start" and "lab run"). A lab that is up already, from the same
+file, is left as it is; another of the same name is removed with --replace only.`,
 		Example: "  sudo softswitch lab deploy -t scenarios/fattree-on-loop.yaml\n  softswitch lab deploy -t scenarios/pause.yaml --dry-run",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -66,10 +70,12 @@ as it is.`,
 				}
 				return nil
 			}
+			desc.Replace = replace
 			_, err = netnslab.Up(cmd.Context(), desc, os.Stderr)
-			return err
+			return orReplace(err)
 		},
 	}
+	replaceFlag(c, &replace)
 	c.Flags().StringVarP(&file, "topology", "t", "", "scenario file whose topology to build")
 	c.MarkFlagRequired("topology")
 	c.MarkFlagFilename("topology", "yaml", "yml")
@@ -77,6 +83,20 @@ as it is.`,
 	c.Flags().StringVar(&pcap, "pcap", "", "directory for a pcapng of each switch")
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the steps and do nothing")
 	return c
+}
+
+// replaceFlag is the flag of commands that build a lab.
+func replaceFlag(c *cobra.Command, replace *bool) {
+	c.Flags().BoolVar(replace, "replace", false, "remove another lab of the same name first, instead of refusing")
+}
+
+// orReplace adds to the error of a command with the flag --replace that there is one.
+func orReplace(err error) error {
+	var exists *netnslab.ExistsError
+	if errors.As(err, &exists) {
+		return fmt.Errorf("%w; or give --replace", err)
+	}
+	return err
 }
 
 // describeLab fills in what only this process knows: where softswitch is and where
@@ -98,11 +118,20 @@ func describeLab(plan *scenario.Plan, opt lab.Options, pcap string) (desc netnsl
 
 func labInspect(name *string) *cobra.Command {
 	var format string
+	var asJSON bool
 	c := &cobra.Command{
-		Use:   "inspect",
-		Short: "Show the nodes and links of a lab",
-		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		Use:               "inspect [LAB]",
+		Short:             "Show the nodes and links of a lab",
+		Example:           "  sudo softswitch lab inspect\n  sudo softswitch lab inspect ss --json",
+		Args:              arguments(cobra.MaximumNArgs(1)),
+		ValidArgsFunction: completeOneLab,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := takeName(cmd, name, args); err != nil {
+				return err
+			}
+			if asJSON {
+				format = "json"
+			}
 			if format != "table" && format != "json" {
 				return fmt.Errorf("--format: %q; valid: table, json", format)
 			}
@@ -132,18 +161,20 @@ func labInspect(name *string) *cobra.Command {
 			return w.Flush()
 		},
 	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	c.Flags().StringVarP(&format, "format", "f", "table", "table or json")
 	return c
 }
 
 func labExec(name *string) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "exec NODE COMMAND [ARG...]",
+		Use:   "exec NODE [--] COMMAND [ARG...]",
 		Short: "Run a command in a node's namespace",
 		Long: `Run a command in a node's namespace, where it sees the node's interfaces. Flags of
-exec itself, such as --name, stand before NODE. The exit status is the command's.`,
+exec itself, such as --name, stand before NODE; "--" may stand before COMMAND. The exit
+status is the command's.`,
 		Example:               "  sudo softswitch lab exec h0-0-0 ping -c 3 10.1.0.2\n  sudo softswitch lab exec core0 tcpdump -n -i to-agg0-0",
-		Args:                  arguments(cobra.MinimumNArgs(2)),
+		Args:                  arguments(nodeAndCommand),
 		ValidArgsFunction:     labNodes(name, cobra.ShellCompDirectiveDefault),
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -154,7 +185,7 @@ exec itself, such as --name, stand before NODE. The exit status is the command's
 			if _, err := lab.Pick(st, args[:1], ""); err != nil {
 				return err
 			}
-			code, err := st.Exec(cmd.Context(), args[0], args[1:], netnslab.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+			code, err := st.Exec(cmd.Context(), args[0], commandOf(args), netnslab.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 			if err != nil {
 				return err
 			}
@@ -166,6 +197,21 @@ exec itself, such as --name, stand before NODE. The exit status is the command's
 	}
 	c.Flags().SetInterspersed(false) // what follows NODE is the command's
 	return c
+}
+
+// commandOf is the command after the node that it is for.
+func commandOf(args []string) []string {
+	if len(args) > 1 && args[1] == "--" {
+		return args[2:]
+	}
+	return args[min(1, len(args)):]
+}
+
+func nodeAndCommand(_ *cobra.Command, args []string) error {
+	if len(commandOf(args)) == 0 {
+		return errors.New("want a node and a command")
+	}
+	return nil
 }
 
 // labLink makes the commands that set a link down or up.
@@ -203,28 +249,59 @@ func labLink(name *string, verb string, set func(*netnslab.State, netnslab.LinkS
 }
 
 func labDestroy(name *string) *cobra.Command {
-	var all bool
+	var all, lost bool
 	c := &cobra.Command{
-		Use:   "destroy",
-		Short: "Remove a lab: processes, links, namespaces, settings",
-		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			names := []string{*name}
-			if all {
-				var err error
-				if names, err = netnslab.Labs(); err != nil {
-					return err
-				}
+		Use:   "destroy [LAB...]",
+		Short: "Remove labs: processes, links, namespaces, settings",
+		Long: `Remove labs: exactly what they made, which is on record. A lab that is not up is
+nothing to do.
+
+A lab whose record is gone or cannot be read is refused, with what is left of it. With
+--lost that is removed: namespaces whose lo bears the mark of the lab's directory, and
+processes that were started there with the token of a lab. What bears no mark is named
+and left alone.`,
+		Example:           "  sudo softswitch lab destroy\n  sudo softswitch lab destroy one two\n  sudo softswitch lab destroy --all",
+		ValidArgsFunction: completeLabs,
+		RunE: func(cmd *cobra.Command, names []string) error {
+			names, err := toDestroy(cmd, *name, names, all)
+			if err != nil {
+				return err
+			}
+			down := netnslab.Down
+			if lost {
+				down = netnslab.DownLost
 			}
 			var errs []error
 			for _, n := range names {
-				errs = append(errs, netnslab.Down(n, os.Stderr))
+				errs = append(errs, down(n, os.Stderr))
 			}
 			return errors.Join(errs...)
 		},
 	}
 	c.Flags().BoolVarP(&all, "all", "a", false, "every lab of this machine")
+	c.Flags().BoolVar(&lost, "lost", false, "also where the record is lost: find the lab by its marks")
 	return c
+}
+
+// toDestroy are the labs that the arguments, --all or --name tell.
+func toDestroy(cmd *cobra.Command, name string, args []string, all bool) ([]string, error) {
+	named := cmd.Flags().Changed("name")
+	switch {
+	case all && (named || len(args) > 0):
+		return nil, errors.New("lab destroy: --all goes with no name")
+	case all:
+		return netnslab.Labs()
+	case len(args) == 0:
+		return []string{name}, nil
+	case named:
+		return nil, fmt.Errorf("lab destroy: both --name %s and %q: name labs in one way", name, args)
+	}
+	for _, n := range args {
+		if err := netnslab.CheckName(n); err != nil {
+			return nil, err
+		}
+	}
+	return args, nil
 }
 
 // runOptions are how a scenario is to be played.
@@ -234,6 +311,7 @@ type runOptions struct {
 	pcap       string
 	json, keep bool
 	rootless   bool
+	replace    bool
 	repeat     int
 }
 
@@ -244,8 +322,8 @@ func labRun(name *string) *cobra.Command {
 		Short: "Build a lab, play a scenario on it, judge it, remove the lab",
 		Long: `Build a lab from a scenario file, play the scenario, and print its verdict: what
 the logs of all switches prove (was there a deadlock, since when), and what the
-detector declared. The lab is then removed. A lab of the same name that is up
-already is removed first.
+detector declared. The lab is then removed. A lab of the same name that is up already
+is removed with --replace only; what a run that died left is removed in any case.
 
 Scenarios whose links are faster than processes can keep up with are played slower:
 "--slow 400" makes 100 Mbit/s of 40 Gbit/s and 2 s of 5 ms. A scenario that a live
@@ -275,7 +353,7 @@ Exit status: 0 the scenario's expectation is met and the run can be trusted; 1 n
 			}
 			v, err := playLive(cmd.Context(), plan, *name, opt, os.Stderr)
 			if err != nil {
-				return err
+				return orRootless(err)
 			}
 			return printVerdict(v, opt.json)
 		},
@@ -322,6 +400,7 @@ func (opt *runOptions) flags(c *cobra.Command) {
 	opt.page.flags(c)
 	c.Flags().StringVar(&opt.pcap, "pcap", "", "directory for a pcapng of each switch, with a comment on each ITSY frame")
 	c.Flags().BoolVar(&opt.json, "json", false, "print the verdict as JSON")
+	replaceFlag(c, &opt.replace)
 	rootlessFlag(c, &opt.rootless)
 }
 
@@ -343,9 +422,10 @@ func playLive(ctx context.Context, plan *scenario.Plan, name string, opt runOpti
 		defer page.close()
 	}
 	fmt.Fprintf(progress, "building a lab of %d switches, %d hosts, %d links\n", len(plan.Switches), len(plan.Hosts), len(plan.Links))
+	desc.Replace, desc.Passing = opt.replace, !opt.keep
 	st, err := netnslab.Up(ctx, desc, progress)
 	if err != nil {
-		return nil, err
+		return nil, orReplace(err)
 	}
 	if !opt.keep {
 		defer func() { err = errors.Join(err, st.Remove(progress)) }()

@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"softswitch/internal/control"
 	netnslab "softswitch/netns-lab"
+	"softswitch/view/observe"
 )
 
 // pids are the nodes' processes, in the order of the nodes.
@@ -137,6 +139,9 @@ func (b *bed) wantRefused(file string) {
 		{[]string{"exec", "edge9-9", "true"}, exitError, `no node "edge9-9" (did you mean "edge0-0" or "edge0-1" or "edge1-0"?); there is: core0, core1`},
 		{[]string{"exec", "edge0-0", "no-such-program"}, exitError, `"no-such-program": executable file not found`},
 		{[]string{"exec", "edge0-0", "sh", "-c", "exit 7"}, 7, ""},
+		{[]string{"exec", "edge0-0", "--", "sh", "-c", "exit 7"}, 7, ""},
+		{[]string{"deploy", "-t", "../../scenarios/pause.yaml"}, exitError, "a lab of that name is up, made from another description: give this one another name (--name), or remove that one with: softswitch lab destroy " + b.name + "; or give --replace"},
+		{[]string{"run", "../../scenarios/pause.yaml"}, exitError, "or give --replace"},
 		{[]string{"fail", "core0", "h0-0-0"}, exitError, `no link between "core0" and "h0-0-0"; beside core0 there is: agg0-0, agg1-0, agg2-0, agg3-0`},
 	} {
 		if r := b.lab(c.args[0], c.args[1:]...); r.code != c.code || !strings.Contains(r.stderr, c.want) {
@@ -149,6 +154,88 @@ func (b *bed) wantRefused(file string) {
 	if r := b.run(other); r.code != exitError || !strings.Contains(r.stderr, "not ours and in the way") {
 		b.Errorf("a lab over another one: exit status %d", r.code)
 	}
+}
+
+// TestHostsOnCommand: after deploy a user starts and stops flows, slows a host and lets one
+// storm, as on the page.
+func TestHostsOnCommand(t *testing.T) {
+	b := newBed(t)
+	b.must("deploy", "-t", "../../scenarios/pause.yaml")
+	sent := func() uint64 { return b.host("h1").Sent[0].Frames }
+	if n := sent(); n != 0 {
+		t.Errorf("%d frames before the start", n)
+	}
+	b.must("start", "h1")
+	b.await("h1 sends", func() bool { return sent() > 0 })
+	b.must("stop")
+	stopped := sent()
+	b.must("start")
+	b.await("h1 sends again", func() bool { return sent() > stopped })
+
+	pauses := func() uint64 { return b.host("h2").Counters.TxPause[4] }
+	if n := pauses(); n != 0 {
+		t.Errorf("%d pauses before the storm", n)
+	}
+	b.must("storm", "h2", "--class", "4")
+	b.await("h2 storms", func() bool { return pauses() > 0 })
+	b.must("normal", "h2")
+	b.await("h2 ends its storm", func() bool { return b.host("h2").Counters.TxResume[4] > 0 })
+	b.must("slow", "h2", "1Mbit/s")
+	b.await("h2 is slow", func() bool { return b.host("h2").Counters.TxPause[3] > 0 })
+
+	for _, verb := range []string{"start", "stop", "storm", "slow", "normal"} {
+		if r := b.run(b.command("__complete", "lab", "--name", b.name, verb, "")); !strings.HasPrefix(r.stdout, "h1\nh2\n:4") {
+			t.Errorf("lab %s is completed by %q, want the hosts", verb, r.stdout)
+		}
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"start", "s1"}, "s1 is a switch; want a host: h1, h2"},
+		{[]string{"stop", "h3"}, `no node "h3" (did you mean "h1" or "h2"?); there is: h1, h2`},
+		{[]string{"slow", "h2", "fast"}, `rate: "fast"`},
+		{[]string{"storm", "h2", "--class", "5"}, "class"},
+	} {
+		if r := b.lab(c.args[0], c.args[1:]...); r.code != exitError || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("lab %v: exit status %d, want %d and %q", c.args, r.code, exitError, c.want)
+		}
+	}
+}
+
+// host is what a host says of itself.
+func (b *bed) host(name string) (h observe.Host) {
+	b.Helper()
+	if err := control.Call(filepath.Join(b.runDir, b.name, name, "control.sock"), "stats", nil, &h); err != nil {
+		b.Fatal(err)
+	}
+	return h
+}
+
+// await waits until it is so.
+func (b *bed) await(what string, so func() bool) {
+	b.Helper()
+	for deadline := time.Now().Add(limit); !so(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			b.Fatalf("not after %v: %s", limit, what)
+		}
+	}
+}
+
+// TestDotsInNames: whatever a scenario may call a node, a lab can hold.
+func TestDotsInNames(t *testing.T) {
+	b := newBed(t)
+	text, err := os.ReadFile("../../scenarios/pause.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "dots.yaml")
+	if err := os.WriteFile(file, []byte(strings.ReplaceAll(string(text), "h2", "rack.1_h2")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b.must("deploy", "-t", file)
+	b.wantUp(b.inspect(), 4, 3)
+	b.must("exec", "rack.1_h2", "--", "true")
 }
 
 // TestLostNamespace: somebody removes a node's namespace. It is named, another
@@ -216,6 +303,7 @@ func TestScriptsPlay(t *testing.T) {
 	must("destroy.sh")
 	b.wantNothing()
 	must("destroy.sh")
+	must("destroy.sh", "--all")
 }
 
 // wantLinesApart: what the tcpdumps of two ports say comes in whole lines, each with its

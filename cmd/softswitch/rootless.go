@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 
@@ -44,6 +46,14 @@ machine lets users make user namespaces, and what to do if not.`,
 // rootlessFlag is the flag of commands that play a scenario.
 func rootlessFlag(c *cobra.Command, on *bool) {
 	c.Flags().BoolVar(on, "rootless", false, "play it in a user namespace, without root")
+}
+
+// orRootless adds to the error of a command with the flag --rootless that there is one.
+func orRootless(err error) error {
+	if errors.Is(err, fs.ErrPermission) && os.Geteuid() != 0 {
+		return fmt.Errorf("%w; run with sudo, or without root: --rootless", err)
+	}
+	return err
 }
 
 // again runs this very command once more, without --rootless, in a user namespace.

@@ -44,6 +44,24 @@ func (n *labName) Set(text string) error {
 	return netnslab.CheckName(text)
 }
 
+// takeName takes the lab's name from the arguments, if it is there.
+func takeName(cmd *cobra.Command, name *string, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if cmd.Flags().Changed("name") && *name != args[0] {
+		return fmt.Errorf("%s: both --name %s and %q: name one lab", cmd.CommandPath(), *name, args[0])
+	}
+	return (*labName)(name).Set(args[0])
+}
+
+func completeOneLab(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return completeLabs(c, args, begun)
+}
+
 func completeLabs(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	labs, _ := netnslab.Labs()
 	return labs, cobra.ShellCompDirectiveNoFileComp

@@ -93,10 +93,11 @@ func (d *Demo) run(ctx context.Context, name string) (err error) {
 		return err
 	}
 	desc := lab.Describe(d.plan, lab.Options{Name: name, Program: program, Instance: time.Now().Format(time.RFC3339Nano)})
+	desc.Passing = true
 	if d.st, err = netnslab.Up(ctx, desc, d.progress); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, netnslab.Down(name, d.progress)) }()
+	defer func() { err = errors.Join(err, d.st.Remove(d.progress)) }()
 	hosts, err := lab.PickNICs(d.st, nil)
 	if err != nil {
 		return err
