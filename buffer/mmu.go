@@ -120,7 +120,7 @@ func (c *Config) checkThresholds() (errs []error) {
 type group struct {
 	bytes, headroom       int32
 	bytesMax, headroomMax int32
-	lent                  int32 // added to the shared bytes that it may use
+	extra                 int32 // added to the shared bytes that it may use
 	xoff                  bool
 	period                uint8
 	in                    unit.Port
@@ -134,7 +134,7 @@ type group struct {
 type MMU struct {
 	cfg    Config
 	shared int // bytes of the shared pool in use
-	lent   int // bytes of the shared pool that are lent to groups, in use or not
+	extra  int // bytes of the shared pool that groups may use besides, in use or not
 	// index of a class among the lossless ones, -1 for a lossy class
 	index    [unit.Priorities]int8
 	lossless int // number of lossless classes
@@ -243,18 +243,18 @@ func (m *MMU) resume(g *group) bool {
 	return true
 }
 
-// Lend raises the thresholds of the bucket (in, class) by n bytes, which replaces an
-// earlier loan; 0 takes it back. What the bucket has in its headroom moves to the
+// SetExtra raises the thresholds of the bucket (in, class) by n bytes, which replaces
+// what it was given before; 0 takes it back. What the bucket has in its headroom moves to the
 // shared area as far as the new threshold allows. xon says that the bucket resumes by
 // it. ok is false, and nothing changes, if the shared pool has not n bytes that are
-// neither used nor lent.
-func (m *MMU) Lend(in unit.Port, class unit.Priority, n int) (xon, ok bool) {
+// neither in use nor given to another.
+func (m *MMU) SetExtra(in unit.Port, class unit.Priority, n int) (xon, ok bool) {
 	g := m.group(in, class)
-	if n > int(g.lent) && m.shared+m.lent-int(g.lent)+n > m.cfg.Shared {
+	if n > int(g.extra) && m.shared+m.extra-int(g.extra)+n > m.cfg.Shared {
 		return false, false
 	}
-	m.lent += n - int(g.lent)
-	g.lent = int32(n)
+	m.extra += n - int(g.extra)
+	g.extra = int32(n)
 	usual := int(g.bytes - g.headroom)
 	move := min(int(g.headroom), m.cfg.Profile.Size+m.limitOf(g)-usual)
 	if grow := m.above(usual+max(move, 0)) - m.above(usual); move > 0 && m.shared+grow <= m.cfg.Shared {
@@ -264,8 +264,8 @@ func (m *MMU) Lend(in unit.Port, class unit.Priority, n int) (xon, ok bool) {
 	return m.resume(g), true
 }
 
-// Lent is what was lent to the bucket, in bytes.
-func (m *MMU) Lent(in unit.Port, class unit.Priority) int { return int(m.group(in, class).lent) }
+// Extra is by how much the thresholds of the bucket are raised, in bytes.
+func (m *MMU) Extra(in unit.Port, class unit.Priority) int { return int(m.group(in, class).extra) }
 
 // AdmitLossy reports whether an egress queue of a lossy class that holds queued
 // bytes takes n more.
@@ -331,7 +331,7 @@ func (m *MMU) ClearWatermarks() {
 }
 
 // XON is the number of bytes at or below which the bucket (in, class) resumes. With a
-// dynamic threshold, or a loan, it is the present value.
+// dynamic threshold, or an extra one, it is the present value.
 func (m *MMU) XON(in unit.Port, class unit.Priority) int { return m.xonOf(m.group(in, class)) }
 
 // Shared is the use of the shared pool in bytes.
@@ -376,9 +376,9 @@ func (m *MMU) limit() int {
 // limitOf is how many shared bytes g may use now.
 func (m *MMU) limitOf(g *group) int {
 	if m.cfg.Thresholds != nil {
-		return m.cfg.Thresholds[g.in].StaticTh + int(g.lent)
+		return m.cfg.Thresholds[g.in].StaticTh + int(g.extra)
 	}
-	return m.limit() + int(g.lent)
+	return m.limit() + int(g.extra)
 }
 
 func (m *MMU) xonOf(g *group) int {

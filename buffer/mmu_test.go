@@ -47,16 +47,16 @@ var profiles = []struct {
 	{"dynamic, no shared pool", func(c *Config) { c.Profile.Dynamic, c.Shared = true, 0 }},
 }
 
-// twins are an MMU and its slow twin that see the same operations, and what must
+// pair is an MMU and its reference model that see the same operations, and what must
 // hold of them after each.
-type twins struct {
+type pair struct {
 	t       testing.TB
 	m       *MMU
 	slow    *slowMMU
 	charged []chargedFrame
 	xons    map[slowBucket]int // XON transitions seen
 	xoffs   map[slowBucket]int
-	loans   bool   // there were some: a bucket may hold more than its thresholds allow
+	extras  bool   // there were some: a bucket may hold more than its thresholds allow
 	where   string // printed with a failure
 }
 
@@ -68,21 +68,21 @@ type chargedFrame struct {
 	waits    bool // in its queue: counted in M
 }
 
-func newTwins(t testing.TB, c Config) *twins {
+func newPair(t testing.TB, c Config) *pair {
 	t.Helper()
 	m, err := NewMMU(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &twins{t: t, m: m, slow: newSlowMMU(c), xons: map[slowBucket]int{}, xoffs: map[slowBucket]int{}}
+	return &pair{t: t, m: m, slow: newSlowMMU(c), xons: map[slowBucket]int{}, xoffs: map[slowBucket]int{}}
 }
 
-func (w *twins) fatalf(format string, args ...any) {
+func (w *pair) fatalf(format string, args ...any) {
 	w.t.Helper()
 	w.t.Fatalf("%s: %s", w.where, fmt.Sprintf(format, args...))
 }
 
-func (w *twins) admit(b slowBucket, n int, out unit.Port, outClass unit.Priority) {
+func (w *pair) admit(b slowBucket, n int, out unit.Port, outClass unit.Priority) {
 	w.t.Helper()
 	v, xoff := w.m.Admit(b.in, b.class, n)
 	wantV, wantXOFF := w.slow.admit(b, n)
@@ -100,7 +100,7 @@ func (w *twins) admit(b slowBucket, n int, out unit.Port, outClass unit.Priority
 }
 
 // leave is a frame that begins to leave: it is in M no more, but still charged.
-func (w *twins) leave(i int) {
+func (w *pair) leave(i int) {
 	w.t.Helper()
 	if f := &w.charged[i]; f.waits {
 		f.waits = false
@@ -109,7 +109,7 @@ func (w *twins) leave(i int) {
 	w.check()
 }
 
-func (w *twins) release(i int) {
+func (w *pair) release(i int) {
 	w.t.Helper()
 	w.leave(i)
 	f := w.charged[i]
@@ -136,7 +136,7 @@ func (w *twins) release(i int) {
 	w.check()
 }
 
-func (w *twins) hold(f chargedFrame, n int) {
+func (w *pair) hold(f chargedFrame, n int) {
 	w.t.Helper()
 	e := slowEdge{f.b, f.out, f.outClass}
 	if w.m.Lossless(f.outClass) {
@@ -147,8 +147,8 @@ func (w *twins) hold(f chargedFrame, n int) {
 	}
 }
 
-// check compares the twins and checks the package's invariants by their names.
-func (w *twins) check() {
+// check compares the two and checks the package's invariants by their names.
+func (w *pair) check() {
 	w.t.Helper()
 	if d := w.slow.diff(w.m); d != "" {
 		w.fatalf("%s", d)
@@ -165,7 +165,7 @@ func (w *twins) check() {
 		if bytes != sum[b] {
 			w.fatalf("conservation: bucket %v holds %d bytes, its frames are %d", b, bytes, sum[b])
 		}
-		if bound := w.threshold(b) + p.XOFF; !p.Dynamic && bytes > bound && !w.loans || headroom > p.XOFF {
+		if bound := w.threshold(b) + p.XOFF; !p.Dynamic && bytes > bound && !w.extras || headroom > p.XOFF {
 			w.fatalf("bound: bucket %v holds %d bytes, %d in headroom; bound %d", b, bytes, headroom, bound)
 		}
 		w.checkHysteresis(b, bytes)
@@ -175,14 +175,14 @@ func (w *twins) check() {
 	}
 }
 
-func (w *twins) checkHysteresis(b slowBucket, bytes int) {
+func (w *pair) checkHysteresis(b slowBucket, bytes int) {
 	w.t.Helper()
 	on, period := w.m.XOFF(b.in, b.class)
 	if open := w.xoffs[b] - w.xons[b]; open != 0 && open != 1 || on != (open == 1) || period != uint8(w.xoffs[b]) {
 		w.fatalf("hysteresis: bucket %v: %d XOFF, %d XON, XOFF now %v, period %d", b, w.xoffs[b], w.xons[b], on, period)
 	}
 	// Without hysteresis a bucket that falls to the XOFF threshold resumes there.
-	if p := w.slow.cfg.Profile; !p.Dynamic && !on && bytes >= w.threshold(b) && bytes > w.m.XON(b.in, b.class) && !w.loans {
+	if p := w.slow.cfg.Profile; !p.Dynamic && !on && bytes >= w.threshold(b) && bytes > w.m.XON(b.in, b.class) && !w.extras {
 		w.fatalf("hysteresis: bucket %v holds %d bytes and is not XOFF", b, bytes)
 	}
 	if on && bytes == 0 {
@@ -191,19 +191,19 @@ func (w *twins) checkHysteresis(b slowBucket, bytes int) {
 }
 
 // threshold is where a bucket goes XOFF, unless thresholds are dynamic.
-func (w *twins) threshold(b slowBucket) int {
+func (w *pair) threshold(b slowBucket) int {
 	if th := w.slow.cfg.Thresholds; th != nil {
 		return w.slow.cfg.Profile.Size + th[b.in].StaticTh
 	}
 	return w.slow.cfg.Profile.Threshold()
 }
 
-func (w *twins) lend(b slowBucket, n int) {
+func (w *pair) setExtra(b slowBucket, n int) {
 	w.t.Helper()
-	w.loans = true
-	xon, ok := w.m.Lend(b.in, b.class, n)
-	if wantXON, wantOK := w.slow.lend(b, n); xon != wantXON || ok != wantOK {
-		w.fatalf("Lend(%d, %d, %d) = %v, %v; want %v, %v", b.in, b.class, n, xon, ok, wantXON, wantOK)
+	w.extras = true
+	xon, ok := w.m.SetExtra(b.in, b.class, n)
+	if wantXON, wantOK := w.slow.setExtra(b, n); xon != wantXON || ok != wantOK {
+		w.fatalf("SetExtra(%d, %d, %d) = %v, %v; want %v, %v", b.in, b.class, n, xon, ok, wantXON, wantOK)
 	}
 	if xon {
 		w.xons[b]++
@@ -211,13 +211,13 @@ func (w *twins) lend(b slowBucket, n int) {
 	w.check()
 }
 
-// TestRandomLoans takes back what it lent: then all is as if it had never been.
-func TestRandomLoans(t *testing.T) {
+// TestRandomExtras takes back what it gave: then all is as if it had never been.
+func TestRandomExtras(t *testing.T) {
 	for _, tc := range profiles {
 		t.Run(tc.name, func(t *testing.T) {
 			seed := testseed.New(t)
 			rng := rand.New(rand.NewPCG(seed, 0))
-			w := newTwins(t, small(tc.change))
+			w := newPair(t, small(tc.change))
 			bucket := func() slowBucket {
 				return slowBucket{unit.Port(rng.IntN(w.m.cfg.Ports)), w.m.class(rng.IntN(w.m.lossless))}
 			}
@@ -225,7 +225,7 @@ func TestRandomLoans(t *testing.T) {
 				w.where = fmt.Sprintf("seed %d, step %d", seed, step)
 				switch k := rng.IntN(100); {
 				case k < 10:
-					w.lend(bucket(), rng.IntN(3)*rng.IntN(200))
+					w.setExtra(bucket(), rng.IntN(3)*rng.IntN(200))
 				case k < 55+30*(step/200%2):
 					w.admit(bucket(), 1+rng.IntN(60), unit.Port(rng.IntN(w.m.cfg.Ports)), unit.Priority(rng.IntN(8)))
 				case len(w.charged) > 0:
@@ -234,13 +234,13 @@ func TestRandomLoans(t *testing.T) {
 			}
 			w.where = fmt.Sprintf("seed %d, draining", seed)
 			for b := range w.slow.buckets {
-				w.lend(b, 0)
+				w.setExtra(b, 0)
 			}
 			for len(w.charged) > 0 {
 				w.release(rng.IntN(len(w.charged)))
 			}
-			if w.m.open != 0 || w.m.Shared() != 0 || w.m.lent != 0 {
-				t.Errorf("seed %d: drained, but %d buckets are XOFF, %d shared bytes used and %d lent", seed, w.m.open, w.m.Shared(), w.m.lent)
+			if w.m.open != 0 || w.m.Shared() != 0 || w.m.extra != 0 {
+				t.Errorf("seed %d: drained, but %d buckets are XOFF, %d shared bytes used and %d given", seed, w.m.open, w.m.Shared(), w.m.extra)
 			}
 		})
 	}
@@ -253,7 +253,7 @@ func TestRandomOperations(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			seed := testseed.New(t)
 			rng := rand.New(rand.NewPCG(seed, 0))
-			w := newTwins(t, small(tc.change))
+			w := newPair(t, small(tc.change))
 			for step := range 4000 {
 				w.where = fmt.Sprintf("seed %d, step %d", seed, step)
 				// The load drifts between filling and draining.
@@ -304,7 +304,7 @@ func TestEveryState(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			e := explorer{seen: make(map[string]bool)}
-			e.visit(newTwins(t, tc.c), "empty")
+			e.visit(newPair(t, tc.c), "empty")
 			for len(e.frontier) > 0 {
 				w := e.frontier[0]
 				e.frontier = e.frontier[1:]
@@ -322,11 +322,11 @@ func TestEveryState(t *testing.T) {
 // happen next: periods and watermarks are not in it.
 type explorer struct {
 	seen                    map[string]bool
-	frontier                []*twins
+	frontier                []*pair
 	ops, xoffs, xons, drops int
 }
 
-func (e *explorer) visit(w *twins, where string) {
+func (e *explorer) visit(w *pair, where string) {
 	w.where = where
 	if key := w.state(); !e.seen[key] {
 		e.seen[key] = true
@@ -334,12 +334,12 @@ func (e *explorer) visit(w *twins, where string) {
 	}
 }
 
-func (e *explorer) expand(w *twins) {
+func (e *explorer) expand(w *pair) {
 	if len(w.charged) < 3 {
 		for in := range unit.Port(2) {
 			for _, class := range []unit.Priority{3, 4} {
 				for n := 1; n <= 2; n++ {
-					e.do(w, fmt.Sprintf("admit %d.%d %d", in, class, n), func(w *twins) {
+					e.do(w, fmt.Sprintf("admit %d.%d %d", in, class, n), func(w *pair) {
 						w.admit(slowBucket{in, class}, n, 1-in, class)
 					})
 				}
@@ -347,12 +347,12 @@ func (e *explorer) expand(w *twins) {
 		}
 	}
 	for i := range w.charged {
-		e.do(w, fmt.Sprintf("release %v", w.charged[i]), func(w *twins) { w.release(i) })
+		e.do(w, fmt.Sprintf("release %v", w.charged[i]), func(w *pair) { w.release(i) })
 	}
 }
 
 // do applies an operation to a copy of w.
-func (e *explorer) do(w *twins, name string, op func(w *twins)) {
+func (e *explorer) do(w *pair, name string, op func(w *pair)) {
 	c := w.clone()
 	c.where = w.where + ", " + name
 	op(c)
@@ -365,7 +365,7 @@ func (e *explorer) do(w *twins, name string, op func(w *twins)) {
 	e.visit(c, c.where)
 }
 
-func (w *twins) state() string {
+func (w *pair) state() string {
 	var s strings.Builder
 	for in := range unit.Port(w.slow.cfg.Ports) {
 		for class := range unit.Priority(unit.Priorities) {
@@ -394,8 +394,8 @@ func sum(m map[slowBucket]int) (n int) {
 	return n
 }
 
-func (w *twins) clone() *twins {
-	c := &twins{t: w.t, charged: slices.Clone(w.charged), xons: map[slowBucket]int{}, xoffs: map[slowBucket]int{}}
+func (w *pair) clone() *pair {
+	c := &pair{t: w.t, charged: slices.Clone(w.charged), xons: map[slowBucket]int{}, xoffs: map[slowBucket]int{}}
 	m := *w.m
 	m.groups, m.held = slices.Clone(m.groups), slices.Clone(m.held)
 	c.m, c.slow = &m, newSlowMMU(w.slow.cfg)

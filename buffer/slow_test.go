@@ -8,7 +8,7 @@ import (
 	"softswitch/unit"
 )
 
-// slowMMU is the slow, obvious twin of MMU. A bucket is a string with a letter a
+// slowMMU is the reference model of MMU, slow and obvious. A bucket is a string with a letter a
 // byte: R in the reserved area, S in the shared pool, H in the headroom. Every
 // account is counted anew from the letters.
 type slowMMU struct {
@@ -31,7 +31,7 @@ type slowEdge struct {
 type slowGroup struct {
 	letters []byte
 	th      *Threshold // nil: the profile's
-	lent    int
+	extra   int
 	xoff    bool
 	period  uint8
 	// Watermarks.
@@ -82,20 +82,20 @@ func (s *slowMMU) xon(g *slowGroup) int {
 	if g.th != nil {
 		offset = g.th.XONOffset
 	}
-	return max(p.XON, p.Size+s.limit(g)+g.lent-offset)
+	return max(p.XON, p.Size+s.limit(g)+g.extra-offset)
 }
 
-// lend relabels headroom as reserved and shared bytes, all that the threshold takes or
+// setExtra relabels headroom as reserved and shared bytes, all that the threshold takes or
 // none.
-func (s *slowMMU) lend(b slowBucket, n int) (xon, ok bool) {
-	g, lent := s.buckets[b], 0
+func (s *slowMMU) setExtra(b slowBucket, n int) (xon, ok bool) {
+	g, extra := s.buckets[b], 0
 	for _, other := range s.buckets {
-		lent += other.lent
+		extra += other.extra
 	}
-	if n > g.lent && s.shared()+lent-g.lent+n > s.cfg.Shared {
+	if n > g.extra && s.shared()+extra-g.extra+n > s.cfg.Shared {
 		return false, false
 	}
-	g.lent = n
+	g.extra = n
 	was, limit := bytes.Clone(g.letters), s.limit(g)+n
 	for g.count("H") > 0 && g.count("R")+g.count("S") < s.cfg.Profile.Size+limit {
 		letter := byte('S')
@@ -112,7 +112,7 @@ func (s *slowMMU) lend(b slowBucket, n int) (xon, ok bool) {
 
 func (s *slowMMU) admit(b slowBucket, n int) (v Verdict, xoff bool) {
 	g := s.buckets[b]
-	limit := s.limit(g) + g.lent
+	limit := s.limit(g) + g.extra
 	was := g.letters
 	for range n {
 		if g.count("R") < s.cfg.Profile.Size {
@@ -210,8 +210,8 @@ func (s *slowMMU) diffBucket(m *MMU, b slowBucket) string {
 	}
 	if g == nil {
 		g = &slowGroup{}
-	} else if got, want := m.XON(b.in, b.class), s.xon(g); got != want || m.Lent(b.in, b.class) != g.lent {
-		return fmt.Sprintf("XON = %d with %d lent, want %d with %d", got, m.Lent(b.in, b.class), want, g.lent)
+	} else if got, want := m.XON(b.in, b.class), s.xon(g); got != want || m.Extra(b.in, b.class) != g.extra {
+		return fmt.Sprintf("XON = %d with an extra threshold of %d, want %d with %d", got, m.Extra(b.in, b.class), want, g.extra)
 	}
 	type account struct {
 		bytes, headroom, bytesMax, headroomMax int

@@ -43,8 +43,8 @@ var (
 )
 
 // note logs an action; a bucket or a queue with unit.NoPort is none.
-func (s *Switch) note(m detect.Measure, b detect.Bucket, q detect.Queue, n int) {
-	s.event(event.Event{Type: event.Measured, Measure: m, Port: b.Port, Class: b.Class, Out: q.Port, OutClass: q.Class, Bytes: int32(n)})
+func (s *Switch) note(m detect.Action, b detect.Bucket, q detect.Queue, n int) {
+	s.event(event.Event{Type: event.Acted, Action: m, Port: b.Port, Class: b.Class, Out: q.Port, OutClass: q.Class, Bytes: int32(n)})
 }
 
 // Refuse logs that an action was not taken.
@@ -69,7 +69,7 @@ func (a actions) Drop(b detect.Bucket, q detect.Queue) (bytes int) {
 		s.dropQueued(q, f)
 	}
 	if bytes > 0 {
-		s.note(detect.MeasureDrop, b, q, bytes)
+		s.note(detect.ActionDrop, b, q, bytes)
 		s.ready.Add(q.Port)
 	}
 	return bytes
@@ -86,27 +86,27 @@ func (a actions) Force(b detect.Bucket, q detect.Queue, bytes int) {
 	m.force.Add(q.Class)
 	m.forced[q.Class], m.credit[q.Class] = b, bytes
 	s.ready.Add(q.Port)
-	s.note(detect.MeasureForce, b, q, bytes)
+	s.note(detect.ActionForce, b, q, bytes)
 }
 
 // Ignore lets q send in spite of pauses.
 func (a actions) Ignore(q detect.Queue, on bool) {
-	a.stopHonouring(&a.s.ports[q.Port].acted.ignore, q, on, detect.MeasureIgnore)
+	a.stopHonouring(&a.s.ports[q.Port].acted.ignore, q, on, detect.ActionIgnore)
 }
 
 // Lossy makes q lossy.
 func (a actions) Lossy(q detect.Queue, on bool) {
-	a.stopHonouring(&a.s.ports[q.Port].acted.lossy, q, on, detect.MeasureLossy)
+	a.stopHonouring(&a.s.ports[q.Port].acted.lossy, q, on, detect.ActionLossy)
 }
 
-func (a actions) stopHonouring(set *unit.ClassSet, q detect.Queue, on bool, m detect.Measure) {
+func (a actions) stopHonouring(set *unit.ClassSet, q detect.Queue, on bool, m detect.Action) {
 	s := a.s
 	if set.Has(q.Class) == on {
 		return
 	}
 	if !on {
 		*set &^= 1 << q.Class
-		s.note(detect.MeasureHonour, noBucket, q, 0)
+		s.note(detect.ActionHonour, noBucket, q, 0)
 		return
 	}
 	set.Add(q.Class)
@@ -130,12 +130,12 @@ func (a actions) Discard(q detect.Queue, on bool) {
 	}
 	if !on {
 		p.acted.discard &^= 1 << q.Class
-		s.note(detect.MeasureAdmit, noBucket, q, 0)
+		s.note(detect.ActionAdmit, noBucket, q, 0)
 		return
 	}
 	bytes := p.queues[q.Class].Bytes()
 	p.acted.discard.Add(q.Class)
-	s.note(detect.MeasureDiscard, noBucket, q, bytes)
+	s.note(detect.ActionDiscard, noBucket, q, bytes)
 	s.unpause(q)
 	for p.queues[q.Class].Head() != nil {
 		s.dropQueued(q, p.queues[q.Class].Pop())
@@ -169,30 +169,30 @@ func (a actions) Restrict(b detect.Bucket, q detect.Queue, on bool) {
 	if !on {
 		m.restrict &^= 1 << q.Class
 		s.ready.Add(q.Port)
-		s.note(detect.MeasureFree, noBucket, q, 0)
+		s.note(detect.ActionFree, noBucket, q, 0)
 		return
 	}
 	m.restrict.Add(q.Class)
 	m.only[q.Class] = b
 	s.ready.Add(q.Port)
-	s.note(detect.MeasureRestrict, b, q, 0)
+	s.note(detect.ActionRestrict, b, q, 0)
 }
 
-// Loan raises b's thresholds.
-func (a actions) Loan(b detect.Bucket, bytes int) bool {
+// Extra raises b's thresholds.
+func (a actions) Extra(b detect.Bucket, bytes int) bool {
 	s := a.s
-	if s.mmu.Lent(b.Port, b.Class) == bytes {
+	if s.mmu.Extra(b.Port, b.Class) == bytes {
 		return true
 	}
 	on, _ := s.mmu.XOFF(b.Port, b.Class)
 	was := s.mmu.XON(b.Port, b.Class)
-	resumes, ok := s.mmu.Lend(b.Port, b.Class, bytes)
+	resumes, ok := s.mmu.SetExtra(b.Port, b.Class, bytes)
 	if !ok {
 		return false
 	}
-	m := detect.MeasureLend
+	m := detect.ActionExtra
 	if bytes == 0 {
-		m = detect.MeasureReturn
+		m = detect.ActionExtraOver
 	}
 	s.note(m, b, noQueue, bytes)
 	if on {
@@ -210,12 +210,12 @@ func (a actions) Avoid(in, out unit.Port, on bool) {
 	if avoid.Has(out) == on {
 		return
 	}
-	m := detect.MeasureAvoid
+	m := detect.ActionAvoid
 	if on {
 		avoid.Add(out)
 	} else {
 		avoid.Remove(out)
-		m = detect.MeasureAllow
+		m = detect.ActionAllow
 	}
 	a.s.note(m, detect.Bucket{Port: in}, detect.Queue{Port: out}, 0)
 }

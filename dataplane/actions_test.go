@@ -135,22 +135,22 @@ func TestRestrict(t *testing.T) {
 	s.wantData(1, of0...)
 }
 
-// A loan makes a bucket resume, and XOFF at the higher threshold; taken back, the
+// An extra threshold makes a bucket resume, and XOFF at the higher threshold; taken back, the
 // bucket keeps what it has.
-func TestLoan(t *testing.T) {
+func TestExtra(t *testing.T) {
 	s, of0, _ := stuck(t, 5, 0)
-	if !s.Loan(bucket0, 3000) {
+	if !s.Extra(bucket0, 3000) {
 		t.Fatal("refused")
 	}
 	s.work()
 	s.wantResume(0, 3, 1)
 	if got := s.XON(bucket0); got != 6000 {
-		t.Errorf("XON is %d with the loan, want 6000", got)
+		t.Errorf("XON is %d with the extra threshold, want 6000", got)
 	}
 	more := []([]byte){between(0, 1, 3, 90), between(0, 1, 3, 91)}
 	s.receive(0, more...)
 	s.wantPause(0, 3, 2, itsyhdr.TLV{}) // 7000
-	s.Loan(bucket0, 0)
+	s.Extra(bucket0, 0)
 	s.work()
 	if got := s.Charged(bucket0); got != 7000 {
 		t.Errorf("%d bytes charged, want 7000", got)
@@ -164,17 +164,17 @@ func TestLoan(t *testing.T) {
 	s.wantNoDrops()
 }
 
-// A pool that has too little left lends nothing.
-func TestLoanRefused(t *testing.T) {
+// A pool that has too little left gives nothing.
+func TestExtraRefused(t *testing.T) {
 	s, _, _ := stuck(t, 4, 0)
 	s.log = nil
-	if s.Loan(bucket0, 96_001) {
-		t.Error("96001 bytes lent of a pool of 100000 with 4000 in use")
+	if s.Extra(bucket0, 96_001) {
+		t.Error("96001 bytes given of a pool of 100000 with 4000 in use")
 	}
 	s.work()
 	s.wantEvents()
-	if !s.Loan(bucket0, 96_000) {
-		t.Error("96000 bytes not lent of a pool of 100000 with 4000 in use")
+	if !s.Extra(bucket0, 96_000) {
+		t.Error("96000 bytes not given of a pool of 100000 with 4000 in use")
 	}
 	s.work()
 	s.log = nil
@@ -476,7 +476,7 @@ func (c *chaos) act() {
 	case 4:
 		c.Restrict(b, q, on)
 	case 5:
-		c.Loan(b, c.rng.IntN(3)*2000)
+		c.Extra(b, c.rng.IntN(3)*2000)
 	case 6:
 		c.Police(p, detect.FlowID(c.rng.Uint32()), unit.Rate(c.rng.IntN(2))*mega)
 	case 7:
@@ -494,7 +494,7 @@ func (c *chaos) undo() {
 			c.Lossy(q, false)
 			c.Restrict(b, q, false)
 			if c.Lossless().Has(class) {
-				c.Loan(b, 0)
+				c.Extra(b, 0)
 			}
 		}
 	}

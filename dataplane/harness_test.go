@@ -467,8 +467,8 @@ func eventText(e event.Event) string {
 		return fmt.Sprintf("trace %v %s %s %v", e.Step, b, q, e.Label)
 	case event.Deadlock:
 		return fmt.Sprintf("deadlock %s %s %v trigger %v on loop %v", b, q, e.Label, e.Trigger, e.OnLoop)
-	case event.Measured:
-		return fmt.Sprintf("%v %s %s %d", e.Measure, b, q, e.Bytes)
+	case event.Acted:
+		return fmt.Sprintf("%v %s %s %d", e.Action, b, q, e.Bytes)
 	case event.Refused:
 		return fmt.Sprintf("refused %s %s: %v", b, q, e.Refusal)
 	}

@@ -84,7 +84,7 @@ func (a actions) Police(in unit.Port, flow detect.FlowID, rate unit.Rate) bool {
 	case rate == 0:
 		p.policers = slices.Delete(p.policers, at, at+1)
 		s.policing--
-		s.notePolice(detect.MeasureUnpolice, in, flow, 0)
+		s.notePolice(detect.ActionUnpolice, in, flow, 0)
 		return true
 	case at >= 0:
 		p.policers[at].rate = rate
@@ -94,10 +94,10 @@ func (a actions) Police(in unit.Port, flow detect.FlowID, rate unit.Rate) bool {
 		p.policers = append(p.policers, policer{flow: flow, rate: rate})
 		s.policing++
 	}
-	s.notePolice(detect.MeasurePolice, in, flow, int(rate/1000))
+	s.notePolice(detect.ActionPolice, in, flow, int(rate/1000))
 	return true
 }
 
-func (s *Switch) notePolice(m detect.Measure, in unit.Port, flow detect.FlowID, kbits int) {
-	s.event(event.Event{Type: event.Measured, Measure: m, Port: in, Out: unit.NoPort, Flow: flow, Bytes: int32(kbits)})
+func (s *Switch) notePolice(m detect.Action, in unit.Port, flow detect.FlowID, kbits int) {
+	s.event(event.Event{Type: event.Acted, Action: m, Port: in, Out: unit.NoPort, Flow: flow, Bytes: int32(kbits)})
 }

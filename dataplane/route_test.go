@@ -295,7 +295,7 @@ func TestRoutedFramesKeepTheMACEntry(t *testing.T) {
 
 // --- the FIB ---
 
-// slowLookup is the slow twin of fib.lookup: the longest of all prefixes that
+// slowLookup is the reference model of fib.lookup: the longest of all prefixes that
 // contain the address, the first of equals.
 func slowLookup(entries []fibEntry, ip uint32) int {
 	best := -1
@@ -308,7 +308,7 @@ func slowLookup(entries []fibEntry, ip uint32) int {
 	return best
 }
 
-func TestLongestPrefixAgainstSlowTwin(t *testing.T) {
+func TestLongestPrefixAgainstReferenceModel(t *testing.T) {
 	seed := testseed.New(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for range 50 {

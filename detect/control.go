@@ -3,7 +3,7 @@ package detect
 import "softswitch/unit"
 
 // Control is what a system that does more than detect may do to its switch. Each
-// call that changes something is logged by the switch, as a Measure, with the time;
+// call that changes something is logged by the switch, as an Action, with the time;
 // each that is repeated without effect is not.
 //
 // Frames that are dropped by Drop and Discard are dropped on purpose, to break a
@@ -27,10 +27,11 @@ type Control interface {
 	// Restrict lets frames of b alone leave q, in their order, until it is called with
 	// on false. Frames of others wait.
 	Restrict(b Bucket, q Queue, on bool)
-	// Loan raises the XOFF threshold of b, and the XON threshold with it, by so many
-	// bytes; it replaces an earlier loan, and 0 takes it back. What b holds by then it
-	// keeps. ok is false, and nothing changes, if the shared pool has too little left.
-	Loan(b Bucket, bytes int) (ok bool)
+	// Extra raises the XOFF threshold of b, and the XON threshold with it, by so many
+	// bytes; it replaces what b was given before, and 0 takes it back. What b holds by
+	// then it keeps. ok is false, and nothing changes, if the shared pool has too little
+	// left.
+	Extra(b Bucket, bytes int) (ok bool)
 	// Avoid keeps routed frames that come in at in from leaving by out where their
 	// group has another port that is up, until it is called with on false. Frames that
 	// wait already stay where they are.
@@ -43,7 +44,7 @@ type Control interface {
 	// by Ignore, and frames that are queued from now on are charged to nobody and
 	// dropped when the queue holds as much as a lossy one may.
 	Lossy(q Queue, on bool)
-	// Refuse logs that a measure was wanted and why it was not taken.
+	// Refuse logs that an action was wanted and why it was not taken.
 	Refuse(why Refusal, b Bucket, q Queue)
 }
 
@@ -58,47 +59,47 @@ type Flow struct {
 	Bytes int       // that wait
 }
 
-// Measure is something that was done to a switch.
-type Measure uint8
+// Action is something that was done to a switch.
+type Action uint8
 
-// Measures, with the number that goes with each in brackets.
+// Actions, with the number that goes with each in brackets.
 const (
-	MeasureDrop     Measure = iota + 1 // [bytes dropped]
-	MeasureForce                       // [bytes allowed]
-	MeasureIgnore                      //
-	MeasureHonour                      // Ignore or Lossy ended
-	MeasureDiscard                     // [bytes dropped at once]
-	MeasureAdmit                       // Discard ended
-	MeasureRestrict                    //
-	MeasureFree                        // Restrict ended
-	MeasureLend                        // [bytes]
-	MeasureReturn                      // Loan ended
-	MeasureAvoid                       // the bucket's port is in, the queue's is out
-	MeasureAllow                       // Avoid ended
-	MeasurePolice                      // [kbit/s]; the bucket's port is in
-	MeasureUnpolice                    // the policer was taken away
-	MeasureLossy                       //
+	ActionDrop      Action = iota + 1 // [bytes dropped]
+	ActionForce                       // [bytes allowed]
+	ActionIgnore                      //
+	ActionHonour                      // Ignore or Lossy ended
+	ActionDiscard                     // [bytes dropped at once]
+	ActionAdmit                       // Discard ended
+	ActionRestrict                    //
+	ActionFree                        // Restrict ended
+	ActionExtra                       // [bytes]: "lend" in a log
+	ActionExtraOver                   // Extra ended: "return" in a log
+	ActionAvoid                       // the bucket's port is in, the queue's is out
+	ActionAllow                       // Avoid ended
+	ActionPolice                      // [kbit/s]; the bucket's port is in
+	ActionUnpolice                    // the policer was taken away
+	ActionLossy                       //
 )
 
-var measureNames = [...]string{
+var actionNames = [...]string{
 	"", "drop", "force", "ignore", "honour", "discard", "admit", "restrict", "free", "lend", "return", "avoid", "allow", "police", "unpolice", "lossy",
 }
 
-// String is the measure's name in a log.
-func (m Measure) String() string { return measureNames[m] }
+// String is the action's name in a log.
+func (a Action) String() string { return actionNames[a] }
 
-// Refusal is why a measure was not taken.
+// Refusal is why an action was not taken.
 type Refusal uint8
 
 // Refusals.
 const (
 	RefusedNoAlternative Refusal = iota + 1 // no other path for the loop's flows
-	RefusedNoReserve                        // the shared pool has too little left to lend
+	RefusedNoReserve                        // the shared pool has too little left
 	RefusedNoPolicer                        // all policers are in use
 	RefusedUnreachable                      // nobody answered for the trigger
 	RefusedPortDown                         // the link is down
 	RefusedUnconfirmed                      // the loop was not there any more
-	RefusedHeld                             // another measure for the same loop was taken shortly before
+	RefusedHeld                             // another action for the same loop was taken shortly before
 	RefusedNoFlow                           // no flow waits where the trigger is
 	RefusedPathFull                         // the loop is longer than a message can tell
 )

@@ -70,7 +70,7 @@ type View interface {
 	// once, however many of these queues it waits in.
 	HeldIn(b Bucket, out unit.PortSet) int
 	// XON is the number of bytes at or below which b resumes its upstream. With a
-	// dynamic threshold, or a loan, it is the present value.
+	// dynamic threshold, or an extra one, it is the present value.
 	XON(b Bucket) int
 	// Lapsed reports whether the pause that b, which is XOFF, imposes on its upstream
 	// may have run out since b became XOFF: no pause frame of it has left yet, or none

@@ -61,8 +61,8 @@ func (n Node) Append(dst []byte, e Event) []byte {
 	if has&keyOnLoop != 0 {
 		dst = strconv.AppendBool(append(dst, `,"on_loop":`...), e.OnLoop)
 	}
-	if has&keyMeasure != 0 {
-		dst = appendText(dst, `,"measure":`, e.Measure.String())
+	if has&keyAction != 0 {
+		dst = appendText(dst, `,"measure":`, e.Action.String())
 	}
 	if has&keyAmount != 0 {
 		dst = appendInt(append(dst, ','), "amount", int64(e.Bytes))

@@ -68,10 +68,10 @@ const (
 	// Rerouted: traffic of a route group left its primary ports, all down, for the
 	// backup port Out. [Bytes: the number of the route]
 	Rerouted
-	// Measured: a system did something to its switch, at queue (Out, OutClass), bucket
-	// (Port, Class) or both. [Measure; Bytes: the number that goes with it; Flow]
-	Measured
-	// Refused: a system wanted to take a measure and did not. [Refusal]
+	// Acted: a system did something to its switch, at queue (Out, OutClass), bucket
+	// (Port, Class) or both. [Action; Bytes: the number that goes with it; Flow]
+	Acted
+	// Refused: a system wanted to take an action and did not. [Refusal]
 	Refused
 )
 
@@ -80,7 +80,7 @@ type Event struct {
 	At              unit.Time
 	Type            Type
 	Step            detect.Step
-	Measure         detect.Measure
+	Action          detect.Action
 	Refusal         detect.Refusal
 	HasPeriod       bool
 	OnLoop          bool
@@ -88,7 +88,7 @@ type Event struct {
 	Class, OutClass unit.Priority
 	Period          uint8
 	Bytes, Limit    int32
-	Flow            detect.FlowID // of a Measured; 0 if it is about no flow
+	Flow            detect.FlowID // of a Acted; 0 if it is about no flow
 	Label           itsyhdr.TLV
 	Trigger         unit.NodePort
 }

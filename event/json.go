@@ -49,7 +49,7 @@ const (
 	keyLabel
 	keyTrigger
 	keyOnLoop
-	keyMeasure
+	keyAction
 	keyAmount
 	keyRefusal
 	keyFlow
@@ -98,7 +98,7 @@ var shapes = [...]shape{
 	LinkUp:        {"link_up", keyPort, 0},
 	LinkDown:      {"link_down", keyPort, 0},
 	Rerouted:      {"rerouted", keyOut | keyRoute, 0},
-	Measured:      {"measured", keyMeasure | keyAmount, keyBucket | keyQueue | keyFlow},
+	Acted:         {"measured", keyAction | keyAmount, keyBucket | keyQueue | keyFlow},
 	Refused:       {"refused", keyRefusal, keyBucket | keyQueue},
 }
 

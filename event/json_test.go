@@ -104,8 +104,8 @@ func randomEvent(r *rand.Rand, ty Type, at unit.Time) Event {
 	if has&keyOnLoop != 0 {
 		e.OnLoop = r.IntN(2) == 0
 	}
-	if has&keyMeasure != 0 {
-		e.Measure = detect.MeasureDrop + detect.Measure(r.IntN(int(detect.MeasureLossy)))
+	if has&keyAction != 0 {
+		e.Action = detect.ActionDrop + detect.Action(r.IntN(int(detect.ActionLossy)))
 	}
 	if has&keyFlow != 0 {
 		e.Flow = 1 + detect.FlowID(r.Uint32N(1<<32-1))

@@ -35,7 +35,7 @@ type line struct {
 	Label       *label    `json:"label"`
 	Trigger     *nodePort `json:"trigger"`
 	OnLoop      *bool     `json:"on_loop"`
-	Measure     string    `json:"measure"`
+	Action      string    `json:"measure"`
 	Amount      number    `json:"amount"`
 	Refusal     string    `json:"refusal"`
 	Flow        number    `json:"flow"`
@@ -119,7 +119,7 @@ func (l *line) event() (e Event, who whose, err error) {
 	put(&r, keyFlow, l.Flow, 1, math.MaxUint32, &e.Flow)
 	choose(&r, keyType, l.Type, XOFF, Refused, &e.Type)
 	choose(&r, keyStep, l.Step, detect.StepMint, lastStep, &e.Step)
-	choose(&r, keyMeasure, l.Measure, detect.MeasureDrop, detect.MeasureLossy, &e.Measure)
+	choose(&r, keyAction, l.Action, detect.ActionDrop, detect.ActionLossy, &e.Action)
 	choose(&r, keyRefusal, l.Refusal, detect.RefusedNoAlternative, detect.RefusedPathFull, &e.Refusal)
 	if l.OnLoop != nil {
 		r.has |= keyOnLoop

@@ -32,7 +32,7 @@ type Host struct {
 	rx       [unit.Priorities]rxBuffer
 	drain    unit.Rate // of the receive buffers; 0: at once
 	storming unit.ClassSet
-	owed     unit.ClassSet
+	toSend   unit.ClassSet // classes that a pause or resume frame is to be sent for
 
 	receivers map[uint32]int32
 	received  []Received
@@ -55,12 +55,12 @@ type pause struct{ since, until unit.Time }
 
 // rxBuffer is the receive buffer of a class.
 type rxBuffer struct {
-	fill    int64 // bytes x 8 x 1e9: drains by rate x ns without rounding
-	at      unit.Time
-	xoff    bool
-	period  uint8
-	told    bool // the far end holds a pause
-	refresh unit.Time
+	fill      int64 // bytes x 8 x 1e9: drains by rate x ns without rounding
+	at        unit.Time
+	xoff      bool
+	period    uint8
+	announced bool // the far end holds a pause
+	refresh   unit.Time
 }
 
 // bit is the unit of rxBuffer.fill: bits x 1e9.
@@ -183,12 +183,12 @@ func (h *Host) SetLink(now unit.Time, _ unit.Port, up bool) {
 		h.count.LinkDown++
 	}
 	for c := range unit.Priority(unit.Priorities) {
-		h.rx[c].told = false
+		h.rx[c].announced = false
 		if h.paused.Has(c) {
 			h.endPause(c, event.Expired)
 		}
 		if up && (h.rx[c].xoff || h.storming.Has(c)) {
-			h.owed.Add(c)
+			h.toSend.Add(c)
 		}
 	}
 }
@@ -204,9 +204,9 @@ func (h *Host) Work(ev []event.Event) (ready unit.PortSet, _ []event.Event) {
 	return ready, ev
 }
 
-// Urgent has the port if the host owes a pause or a resume.
+// Urgent has the port if the host has a pause or a resume to send.
 func (h *Host) Urgent() (u unit.PortSet) {
-	if h.owed != 0 {
+	if h.toSend != 0 {
 		u.Add(0)
 	}
 	return u
@@ -257,10 +257,10 @@ func (h *Host) act(a Act) {
 		h.drain = a.Rate
 	case Storm:
 		h.storming.Add(a.Class)
-		h.owed.Add(a.Class)
+		h.toSend.Add(a.Class)
 	case Normal:
 		h.drain = 0
-		h.owed |= h.storming
+		h.toSend |= h.storming
 		h.storming = 0
 	}
 	for c := range unit.Priority(unit.Priorities) {

@@ -154,14 +154,14 @@ func (h *Host) store(c unit.Priority, n int) bool {
 	if !b.xoff && b.fill >= h.level(3, 4) && h.cfg.Lossless.Has(c) {
 		b.xoff = true
 		b.period++
-		h.owed.Add(c)
+		h.toSend.Add(c)
 	}
 	h.ready = true
 	return true
 }
 
-// drained brings a receive buffer's fill up to now, and makes the host owe a
-// resume if it has fallen to a half.
+// drained brings a receive buffer's fill up to now, and lets the host send a resume if
+// it has fallen to a half.
 func (h *Host) drained(c unit.Priority) {
 	b := &h.rx[c]
 	// Compared before it is multiplied: the product of a long idle time has no room.
@@ -173,7 +173,7 @@ func (h *Host) drained(c unit.Priority) {
 	b.at = h.now
 	if b.xoff && b.fill <= h.level(1, 2) {
 		b.xoff = false
-		h.owed.Add(c)
+		h.toSend.Add(c)
 	}
 }
 

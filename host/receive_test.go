@@ -57,12 +57,12 @@ func TestSlowReceiver(t *testing.T) {
 	for _, rate := range []unit.Rate{10 * mbit, 7_654_321, 1} {
 		h := startHost(t, testConfig())
 		h.Do(h.now, Act{Do: Slow, Rate: rate})
-		twin := newSlowBuffer(h.now, rate)
+		model := newSlowBuffer(h.now, rate)
 		xoff := unit.Time(-1)
 		for seq := uint64(0); xoff < 0; seq++ {
 			h.receive(arrival(3, 1, seq, 1000))
-			twin.add(h.now, 1000)
-			if twin.fill.Cmp(big.NewRat(12_000, 1)) >= 0 {
+			model.add(h.now, 1000)
+			if model.fill.Cmp(big.NewRat(12_000, 1)) >= 0 {
 				xoff = h.now - unit.Second
 			} else {
 				h.run(100*us + 1)
@@ -70,7 +70,7 @@ func TestSlowReceiver(t *testing.T) {
 		}
 		wantTimes(t, "XOFF at three quarters", h.events(event.PauseSent, 3), []unit.Time{xoff})
 
-		xon := twin.until(8000) - unit.Second
+		xon := model.until(8000) - unit.Second
 		h.run(min(xon-xoff, unit.Second) - 1)
 		wantTimes(t, "no XON before a half", h.events(event.ResumeSent, 3), nil)
 		if rate == 1 { // for ever

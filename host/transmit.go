@@ -9,7 +9,7 @@ import (
 	"softswitch/unit"
 )
 
-// Transmit lends what leaves now: owed pauses, then frames of the flows whose time
+// Transmit lends what leaves now: pauses, then frames of the flows whose time
 // has come and whose class is not paused.
 func (h *Host) Transmit(now unit.Time, _ unit.Port, fs []*buffer.Frame) (n int, next unit.Time) {
 	h.now = now
@@ -69,11 +69,11 @@ func (h *Host) nextFrame(full bool) unit.Time {
 			due = min(due, s.due)
 		}
 	}
-	if due == unit.Never && h.owed == 0 {
+	if due == unit.Never && h.toSend == 0 {
 		return unit.Never
 	}
 	at := h.wire.At()
-	if h.owed == 0 {
+	if h.toSend == 0 {
 		at = max(at, due)
 	}
 	if at <= h.now {
@@ -114,16 +114,16 @@ func (h *Host) until(s *sender) unit.Time {
 	return h.start + s.Stop
 }
 
-// transmitPauses lends the pause frames that the host owes: one a class, without
-// a TLV.
+// transmitPauses lends the pause and resume frames that are to be sent: one a class,
+// without a TLV.
 func (h *Host) transmitPauses(fs []*buffer.Frame) (n int) {
-	for n < len(fs) && h.owed != 0 && h.wire.Ready(h.now+h.cfg.Granularity) {
-		c := unit.Priority(bits.TrailingZeros8(uint8(h.owed)))
+	for n < len(fs) && h.toSend != 0 && h.wire.Ready(h.now+h.cfg.Granularity) {
+		c := unit.Priority(bits.TrailingZeros8(uint8(h.toSend)))
 		f := h.pool.Get()
 		if f == nil {
 			return n
 		}
-		h.owed &^= 1 << c
+		h.toSend &^= 1 << c
 		f.Data, f.Len = f.Data[:pfcframe.Len], pfcframe.Len
 		b := &h.rx[c]
 		on := b.xoff || h.storming.Has(c)
@@ -132,7 +132,7 @@ func (h *Host) transmitPauses(fs []*buffer.Frame) (n int) {
 		switch {
 		case !on:
 			h.count.TxResume[c]++
-		case b.told:
+		case b.announced:
 			e.Type = event.RefreshSent
 			h.count.TxRefresh[c]++
 		default:
@@ -143,7 +143,7 @@ func (h *Host) transmitPauses(fs []*buffer.Frame) (n int) {
 			pf.Quanta[c] = h.cfg.Quanta
 		}
 		h.event(e)
-		b.told, b.refresh = on, h.now+h.cfg.Refresh
+		b.announced, b.refresh = on, h.now+h.cfg.Refresh
 		pfcframe.Put(f.Data, pf)
 		h.wire.Send(h.cfg.Rate.FrameTime(f.Len))
 		fs[n] = f
@@ -152,7 +152,7 @@ func (h *Host) transmitPauses(fs []*buffer.Frame) (n int) {
 	return n
 }
 
-// pauseDeadlines owes the refreshes that are due, lets the receive buffers drain,
+// pauseDeadlines lets the refreshes that are due be sent, lets the receive buffers drain,
 // and returns when either has something to do next.
 func (h *Host) pauseDeadlines() unit.Time {
 	next := unit.Never
@@ -164,9 +164,9 @@ func (h *Host) pauseDeadlines() unit.Time {
 			next = min(next, h.now+unit.Time((over+drain-1)/drain))
 		}
 		switch {
-		case !b.told:
+		case !b.announced:
 		case b.refresh <= h.now:
-			h.owed.Add(c)
+			h.toSend.Add(c)
 		default:
 			next = min(next, b.refresh)
 		}

@@ -188,7 +188,7 @@ func (r *Run) doubtLoss() {
 }
 
 func ignoredPauses(n Record) bool {
-	return slices.ContainsFunc(n.Log.Events, func(e event.Event) bool { return e.Type == event.Measured && e.Measure == detect.MeasureIgnore })
+	return slices.ContainsFunc(n.Log.Events, func(e event.Event) bool { return e.Type == event.Acted && e.Action == detect.ActionIgnore })
 }
 
 // readLog reads a node's log, which the node has made so many bytes long.

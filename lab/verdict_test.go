@@ -195,7 +195,7 @@ func TestDoubtLoss(t *testing.T) {
 		}
 		if c.ignored {
 			log := &r.Nodes[0].Log
-			log.Events = append(log.Events, event.Event{At: r.End, Type: event.Measured, Measure: detect.MeasureIgnore, Port: unit.NoPort, Out: 1, OutClass: 3})
+			log.Events = append(log.Events, event.Event{At: r.End, Type: event.Acted, Action: detect.ActionIgnore, Port: unit.NoPort, Out: 1, OutClass: 3})
 		}
 		r.doubtLoss()
 		if got := strings.Join(r.Invalid, "; "); got != c.want {

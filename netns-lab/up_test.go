@@ -98,7 +98,7 @@ func needTools(t *testing.T, tools ...string) {
 	}
 }
 
-// TestPrintedPlanMakesTheSameLab is the slow twin of Up: the shell walks the
+// TestPrintedPlanMakesTheSameLab is the reference of Up: the shell walks the
 // printed steps, and the interfaces must come out the same.
 func TestPrintedPlanMakesTheSameLab(t *testing.T) {
 	b := newBench(t)

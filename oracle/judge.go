@@ -134,7 +134,7 @@ type Result struct {
 // unit.NoPort is none. Amount is the number that goes with it.
 type Measured struct {
 	At      unit.Time
-	Measure detect.Measure
+	Measure detect.Action
 	Bucket  Bucket
 	Queue   Queue
 	Amount  int

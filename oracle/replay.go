@@ -167,7 +167,7 @@ func uses(e *event.Event) (bucket, queue bool) {
 		return true, false
 	case event.Paused, event.Resumed, event.Expired, event.Rerouted:
 		return false, true
-	case event.Trace, event.Measured, event.Refused:
+	case event.Trace, event.Acted, event.Refused:
 		return e.Port != unit.NoPort, e.Out != unit.NoPort
 	}
 	return true, true
@@ -245,8 +245,8 @@ func (r *Replay) keep(e Entry, b Bucket, q Queue) {
 			id := labelID(e.Label)
 			r.steps[id] = append(r.steps[id], step{e.At, q, b})
 		}
-	case event.Measured:
-		r.measures = append(r.measures, Measured{e.At, e.Measure, b, q, int(e.Bytes), e.Flow})
+	case event.Acted:
+		r.measures = append(r.measures, Measured{e.At, e.Action, b, q, int(e.Bytes), e.Flow})
 	case event.Refused:
 		r.refusals = append(r.refusals, Refused{e.At, e.Refusal, b, q})
 	case event.PauseSent:

@@ -134,14 +134,14 @@ type graph struct {
 	in     [][]int32 // by queue: the holds that have a copy in it
 	owner  []int32   // by hold: the queue whose bucket it is charged to
 
-	alive []bool  // by queue: not peeled
+	alive []bool  // by queue: not eliminated
 	left  []int   // by queue: bytes of its bucket with a copy in a queue that is alive
 	live  []int32 // by hold: its queues that are alive
 	work  []int32
 	kept  []int32 // by index in the result: the queue
 }
 
-// Stuck computes the largest stuck set: it starts from all closed queues and peels
+// Stuck computes the largest stuck set: it starts from all closed queues and eliminates
 // off, until there is none, a queue whose bucket can get down to its XON by the
 // bytes that wait outside the set. Its cost is linear in the closed queues and
 // the holds of their buckets (the sort aside, which only a set that is not empty
@@ -152,7 +152,7 @@ func (s *State) Stuck() *Stuck {
 	}
 	s.changed = false
 	s.graph.build(s)
-	s.graph.peel()
+	s.graph.eliminate()
 	if !slices.Contains(s.graph.alive, true) {
 		s.last = nothing
 		return s.last
@@ -160,7 +160,7 @@ func (s *State) Stuck() *Stuck {
 	if !slices.IsSortedFunc(s.closed, compareQueues) {
 		s.sortClosed()
 		s.graph.build(s)
-		s.graph.peel()
+		s.graph.eliminate()
 	}
 	s.last = s.graph.result()
 	return s.last
@@ -220,10 +220,10 @@ func (g *graph) addHold(s *State, i int, node unit.NodeID, h hold) {
 	}
 }
 
-func (g *graph) peel() {
+func (g *graph) eliminate() {
 	g.work = g.work[:0]
 	for i := range g.queues {
-		g.peelIfFree(int32(i))
+		g.eliminateIfFree(int32(i))
 	}
 	for len(g.work) > 0 {
 		i := g.work[len(g.work)-1]
@@ -231,14 +231,14 @@ func (g *graph) peel() {
 		for _, h := range g.in[i] {
 			if g.live[h]--; g.live[h] == 0 {
 				g.left[g.owner[h]] -= g.bytes[h]
-				g.peelIfFree(g.owner[h])
+				g.eliminateIfFree(g.owner[h])
 			}
 		}
 	}
 }
 
-// peelIfFree peels queue i if condition 3 fails: its bucket will go XON.
-func (g *graph) peelIfFree(i int32) {
+// eliminateIfFree eliminates queue i if condition 3 fails: its bucket will go XON.
+func (g *graph) eliminateIfFree(i int32) {
 	if g.alive[i] && g.left[i] <= g.xon[i] {
 		g.alive[i] = false
 		g.work = append(g.work, i)

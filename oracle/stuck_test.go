@@ -10,7 +10,7 @@ import (
 	"softswitch/unit"
 )
 
-// world is a State in the plainest form, and the slow twin of all that is computed
+// world is a State in the plainest form, and the reference model of all that is computed
 // from it.
 type world struct {
 	f      *Fabric

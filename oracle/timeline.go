@@ -70,7 +70,7 @@ func (s *story) add(e Entry) {
 		s.first(&s.paused, e, "first pause: %s stops %s, priority %d", queue)
 	case event.Resumed:
 		s.first(&s.resumed, e, "first resume: %s lets %s go, priority %d", queue)
-	case event.Measured, event.Refused:
+	case event.Acted, event.Refused:
 		s.act(e)
 	case event.Expired:
 		s.first(&s.expired, e, "first pause that runs out: of %s over %s, priority %d", queue)
@@ -105,11 +105,11 @@ func (s *story) act(e Entry) {
 	if e.Type == event.Refused {
 		text += "no measure taken: " + e.Refusal.String()
 	} else {
-		text += e.Measure.String()
+		text += e.Action.String()
 	}
 	if e.Bytes > 0 {
 		text += fmt.Sprintf(" %d", e.Bytes)
-		if e.Measure == detect.MeasurePolice {
+		if e.Action == detect.ActionPolice {
 			text += " kbit/s"
 		} else {
 			text += " bytes"

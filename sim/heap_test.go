@@ -8,7 +8,7 @@ import (
 	"softswitch/unit"
 )
 
-// slowTimers is the slow twin of timers: a table that is searched.
+// slowTimers is the reference model of timers: a table that is searched.
 type slowTimers []unit.Time
 
 func (s slowTimers) first() (id int32, at unit.Time, ok bool) {

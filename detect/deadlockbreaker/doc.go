@@ -10,7 +10,7 @@
 //
 //	with an own SPUID:        Report; from here on: release
 //
-//	release: path  --> in     Restrict(in, out), Loan(in)         out --> release: path
+//	release: path  --> in     Restrict(in, out), Extra(in)        out --> release: path
 //	                          until the time is over                      index + 1
 //
 // Detection. A queue that package stall suspects sends, at once and in every period,
@@ -21,7 +21,7 @@
 //
 // Release. The switch that found the loop is the first hop of the second lap. At each
 // hop the egress lets only frames of the loop's ingress out, and the ingress bucket is
-// lent what makes it resume and an MTU more: Charged - XON + MTU. So no frame is lost
+// given as much extra threshold as makes it resume, and an MTU more: Charged - XON + MTU. So no frame is lost
 // and none is pushed: the pauses end, hop by hop. The paper leaves the time to the
 // operator; here it is 32 hops (detect.View.Hop). Then both are taken back, and if the
 // loop locks again, all of this begins again.
@@ -30,10 +30,10 @@
 // release.go (the second lap, and its end).
 //
 // Invariants:
-//   - lossless: a measure is a loan from the shared pool or an order among frames;
+//   - lossless: an action is room in the shared pool or an order among frames;
 //     where the pool has too little, nothing is done;
 //   - one release a bucket and queue: while one is in force, others change nothing;
-//   - each ends: what was restricted and lent is freed and returned when its time is over;
+//   - each ends: what was restricted is freed and extra thresholds end when their time is over;
 //   - a nonce is released once: a release that was seen before is dropped, and counted by
 //     the switch.
 //

@@ -28,7 +28,7 @@ func (s *system) release(now unit.Time, k *class, in unit.Port, m clcm.Path) (ok
 	return true
 }
 
-// makeRoom lets frames of b, and of nobody else, out of q, and lends b room for one
+// makeRoom lets frames of b, and of nobody else, out of q, and gives b room for one
 // more than makes it resume. It reports whether the loop through b and q has its release
 // now, by this call or another before.
 func (s *system) makeRoom(now unit.Time, k *class, b detect.Bucket, q detect.Queue) bool {
@@ -41,7 +41,7 @@ func (s *system) makeRoom(now unit.Time, k *class, b detect.Bucket, q detect.Que
 	}
 	room := max(s.view.Charged(b)-s.view.XON(b), 0) + s.view.MTU()
 	s.act.Restrict(b, q, true)
-	if !s.act.Loan(b, room) {
+	if !s.act.Extra(b, room) {
 		s.act.Restrict(b, q, false)
 		s.act.Refuse(detect.RefusedNoReserve, b, q)
 		return false
@@ -72,7 +72,7 @@ func (s *system) endReleases(now unit.Time) {
 				k.released.Remove(q.Port)
 				k.borrowers.Remove(e.ingress)
 				s.act.Restrict(detect.Bucket{Port: e.ingress, Class: q.Class}, q, false)
-				s.act.Loan(detect.Bucket{Port: e.ingress, Class: q.Class}, 0)
+				s.act.Extra(detect.Bucket{Port: e.ingress, Class: q.Class}, 0)
 			} else {
 				s.ends = min(s.ends, e.until)
 			}

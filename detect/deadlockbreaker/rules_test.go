@@ -134,7 +134,7 @@ func TestFound(t *testing.T) {
 	sc, own := suspected(t)
 	tail, next := clcm.Hop{SPUID: 3, Egress: 1}, clcm.Hop{SPUID: 4, Egress: 2}
 	sc.Receive(b, detection(7, tail, own, next))
-	sc.WantDone("report 0>1", "restrict 0>1 true", "loan 0 15518") // 50,000 - XON 36,000 + MTU 1,518
+	sc.WantDone("report 0>1", "restrict 0>1 true", "extra 0 15518") // 50,000 - XON 36,000 + MTU 1,518
 	sc.WantSent(release(7, 2, tail, own, next))
 	sc.Receive(b, detection(8, own, next)) // while it is in force
 	sc.WantDone()
@@ -153,16 +153,16 @@ func TestFoundWithoutTraffic(t *testing.T) {
 func TestReleaseHops(t *testing.T) {
 	sc, own := suspected(t)
 	sc.Receive(b, release(7, 1, other, own, other))
-	sc.WantDone("restrict 0>1 true", "loan 0 15518")
+	sc.WantDone("restrict 0>1 true", "extra 0 15518")
 	sc.WantSent(release(7, 2, other, own, other))
 
 	sc, own = suspected(t)
 	sc.Receive(b, release(7, 1, other, own))
-	sc.WantDone("restrict 0>1 true", "loan 0 15518")
+	sc.WantDone("restrict 0>1 true", "extra 0 15518")
 	sc.WantSent()
 }
 
-// When the time is over, both measures end, and once more a release is possible.
+// When the time is over, both actions end, and once more a release is possible.
 func TestReleaseEnds(t *testing.T) {
 	sc, own := suspected(t)
 	sc.Receive(b, release(7, 0, own, other))
@@ -170,18 +170,18 @@ func TestReleaseEnds(t *testing.T) {
 	sc.Pass(active - 1)
 	sc.WantDone()
 	sc.Pass(1)
-	sc.WantDone("restrict 0>1 false", "loan 0 0")
+	sc.WantDone("restrict 0>1 false", "extra 0 0")
 	sc.Receive(b, release(8, 0, own, other))
-	sc.WantDone("restrict 0>1 true", "loan 0 15518")
+	sc.WantDone("restrict 0>1 true", "extra 0 15518")
 }
 
-// A bucket that is far below XON is lent an MTU.
-func TestLeastLoan(t *testing.T) {
+// A bucket that is far below XON is given an MTU.
+func TestLeastExtra(t *testing.T) {
 	sc := newScript(t)
 	sc.Hold(b, p, 1000)
 	sc.Pass(whole)
 	sc.Receive(b, release(7, 0, sc.TakeOne().Hops[0], other))
-	sc.WantDone("restrict 0>1 true", "loan 0 1518")
+	sc.WantDone("restrict 0>1 true", "extra 0 1518")
 }
 
 // Without reserve nothing is left behind.
@@ -253,7 +253,7 @@ func TestRefused(t *testing.T) {
 	sc.WantSent()
 	sc.WantDone()
 	sc.Receive(b, release(7, 0, own, other)) // the good one
-	sc.WantDone("restrict 0>1 true", "loan 0 15518")
+	sc.WantDone("restrict 0>1 true", "extra 0 15518")
 }
 
 func TestStateBytes(t *testing.T) {

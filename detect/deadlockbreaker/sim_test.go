@@ -20,9 +20,9 @@ func play(t *testing.T, name, detector string, seed uint64, duration unit.Time) 
 	return testsim.Run(t, s, sim.Options{Seed: seed, Detectors: map[string]detect.Factory{"none": detect.NewNone, deadlockbreaker.Name: deadlockbreaker.New}})
 }
 
-// count is how often each measure was taken.
-func count(r *oracle.Result) (n map[detect.Measure]int) {
-	n = map[detect.Measure]int{}
+// count is how often each action was taken.
+func count(r *oracle.Result) (n map[detect.Action]int) {
+	n = map[detect.Action]int{}
 	for _, m := range r.Measures {
 		n[m.Measure]++
 	}
@@ -91,20 +91,20 @@ func TestProgress(t *testing.T) {
 				t.Errorf("%s, seed %d: the loop did not lock again, want progress to be temporary", name, seed)
 			}
 			n := count(r)
-			t.Logf("%s, seed %d: locked at %d us, %d recurrences, %d detections (%d late or false); loop flows got %v frames, %v without it; %d loans, %d refusals",
-				name, seed, v.Onset/unit.Microsecond, v.Recurrences, len(v.Detections), v.FalsePositives, after, before, n[detect.MeasureLend], len(r.Refusals))
+			t.Logf("%s, seed %d: locked at %d us, %d recurrences, %d detections (%d late or false); loop flows got %v frames, %v without it; %d extra thresholds, %d refusals",
+				name, seed, v.Onset/unit.Microsecond, v.Recurrences, len(v.Detections), v.FalsePositives, after, before, n[detect.ActionExtra], len(r.Refusals))
 		}
 	}
 }
 
-// Whatever is restricted and lent is freed and returned. The last release may be in
+// Whatever is restricted is freed, and extra thresholds end. The last release may be in
 // force when the run ends.
-func TestMeasuresEnd(t *testing.T) {
+func TestActionsEnd(t *testing.T) {
 	_, r := play(t, "shpiner-fig4", deadlockbreaker.Name, 1, 10*ms)
 	n := count(r)
-	open := n[detect.MeasureRestrict] - n[detect.MeasureFree]
-	if n[detect.MeasureLend] < 8 || n[detect.MeasureLend] != n[detect.MeasureRestrict] || open < 0 || open > 4 ||
-		n[detect.MeasureLend]-n[detect.MeasureReturn] != open {
-		t.Errorf("measures %v; want a restriction for each of 8 loans or more, and of both all but 4 ended", n)
+	open := n[detect.ActionRestrict] - n[detect.ActionFree]
+	if n[detect.ActionExtra] < 8 || n[detect.ActionExtra] != n[detect.ActionRestrict] || open < 0 || open > 4 ||
+		n[detect.ActionExtra]-n[detect.ActionExtraOver] != open {
+		t.Errorf("measures %v; want a restriction for each of 8 extra thresholds or more, and of both all but 4 ended", n)
 	}
 }

@@ -13,19 +13,19 @@ const (
 	Rate unit.Rate = 40_000_000_000
 )
 
-// Measured is something that was done to a switch, with when and where. Bytes is the
-// number that goes with the measure.
-type Measured struct {
-	At      unit.Time
-	Switch  unit.NodeID
-	Measure detect.Measure
-	Bucket  detect.Bucket
-	Queue   detect.Queue
-	Flow    detect.FlowID // of a policer
-	Bytes   int
+// Acted is something that was done to a switch, with when and where. Bytes is the
+// number that goes with the action.
+type Acted struct {
+	At     unit.Time
+	Switch unit.NodeID
+	Action detect.Action
+	Bucket detect.Bucket
+	Queue  detect.Queue
+	Flow   detect.FlowID // of a policer
+	Bytes  int
 }
 
-// Refused is a measure that was not taken.
+// Refused is an action that was not taken.
 type Refused struct {
 	At     unit.Time
 	Switch unit.NodeID
@@ -34,33 +34,33 @@ type Refused struct {
 	Queue  detect.Queue
 }
 
-// inForce is what measures have changed of a port, and have not changed back.
+// inForce is what actions have changed of a port, and have not changed back.
 type inForce struct {
-	lent                               int
+	extra                              int
 	restricted, lossy, ignore, discard bool
 	avoid                              unit.PortSet
 	policed                            []detect.FlowID
 }
 
-// InForce reports whether any measure is in force at s. Force is none: it ends by
+// InForce reports whether any action is in force at s. Force is none: it ends by
 // itself.
 func (s *Switch) InForce() bool {
 	for _, p := range s.ports {
 		m := p.inForce
-		if m.lent != 0 || m.restricted || m.lossy || m.ignore || m.discard || m.avoid != 0 || len(m.policed) > 0 {
+		if m.extra != 0 || m.restricted || m.lossy || m.ignore || m.discard || m.avoid != 0 || len(m.policed) > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-func (a actions) note(m detect.Measure, b detect.Bucket, q detect.Queue, bytes int) {
+func (a actions) note(m detect.Action, b detect.Bucket, q detect.Queue, bytes int) {
 	f := a.s.fabric
-	f.Measures = append(f.Measures, Measured{At: f.now, Switch: a.s.id, Measure: m, Bucket: b, Queue: q, Bytes: bytes})
+	f.Acts = append(f.Acts, Acted{At: f.now, Switch: a.s.id, Action: m, Bucket: b, Queue: q, Bytes: bytes})
 }
 
-// turn sets a measure that is on or off, and records the change.
-func (a actions) turn(is *bool, on bool, b detect.Bucket, q detect.Queue, begin, end detect.Measure) {
+// turn sets an action that is on or off, and records the change.
+func (a actions) turn(is *bool, on bool, b detect.Bucket, q detect.Queue, begin, end detect.Action) {
 	if *is == on {
 		return
 	}
@@ -89,51 +89,51 @@ func (a actions) Drop(b detect.Bucket, q detect.Queue) (bytes int) {
 		a.s.Leave(b.Port, q.Port, n)
 		a.resume(b)
 	}
-	a.note(detect.MeasureDrop, b, q, bytes)
+	a.note(detect.ActionDrop, b, q, bytes)
 	return bytes
 }
 
 // Force lets the bytes leave at once, to nowhere.
 func (a actions) Force(b detect.Bucket, q detect.Queue, bytes int) {
-	a.note(detect.MeasureForce, b, q, bytes)
+	a.note(detect.ActionForce, b, q, bytes)
 	a.s.Leave(b.Port, q.Port, min(bytes, view(a).Held(b, q)))
 	a.resume(b)
 }
 
 func (a actions) Restrict(b detect.Bucket, q detect.Queue, on bool) {
-	a.turn(&a.s.ports[q.Port].restricted, on, b, q, detect.MeasureRestrict, detect.MeasureFree)
+	a.turn(&a.s.ports[q.Port].restricted, on, b, q, detect.ActionRestrict, detect.ActionFree)
 }
 
 func (a actions) Ignore(q detect.Queue, on bool) {
-	a.turn(&a.s.ports[q.Port].ignore, on, detect.Bucket{}, q, detect.MeasureIgnore, detect.MeasureHonour)
+	a.turn(&a.s.ports[q.Port].ignore, on, detect.Bucket{}, q, detect.ActionIgnore, detect.ActionHonour)
 }
 
 func (a actions) Discard(q detect.Queue, on bool) {
-	a.turn(&a.s.ports[q.Port].discard, on, detect.Bucket{}, q, detect.MeasureDiscard, detect.MeasureAdmit)
+	a.turn(&a.s.ports[q.Port].discard, on, detect.Bucket{}, q, detect.ActionDiscard, detect.ActionAdmit)
 }
 
 func (a actions) Lossy(q detect.Queue, on bool) {
-	a.turn(&a.s.ports[q.Port].lossy, on, detect.Bucket{}, q, detect.MeasureLossy, detect.MeasureHonour)
+	a.turn(&a.s.ports[q.Port].lossy, on, detect.Bucket{}, q, detect.ActionLossy, detect.ActionHonour)
 	if on && a.s.ports[q.Port].paused {
 		a.s.ports[q.Port].paused = false
 		a.s.detector.Resume(a.s.fabric.now, q, false)
 	}
 }
 
-func (a actions) Loan(b detect.Bucket, bytes int) (ok bool) {
-	all := bytes - a.s.ports[b.Port].lent
+func (a actions) Extra(b detect.Bucket, bytes int) (ok bool) {
+	all := bytes - a.s.ports[b.Port].extra
 	for _, p := range a.s.ports {
-		all += p.lent
+		all += p.extra
 	}
 	if all > a.s.fabric.Pool {
 		return false
 	}
-	if a.s.ports[b.Port].lent != bytes {
-		a.s.ports[b.Port].lent = bytes
+	if a.s.ports[b.Port].extra != bytes {
+		a.s.ports[b.Port].extra = bytes
 		if bytes > 0 {
-			a.note(detect.MeasureLend, b, detect.Queue{Port: unit.NoPort}, bytes)
+			a.note(detect.ActionExtra, b, detect.Queue{Port: unit.NoPort}, bytes)
 		} else {
-			a.note(detect.MeasureReturn, b, detect.Queue{Port: unit.NoPort}, 0)
+			a.note(detect.ActionExtraOver, b, detect.Queue{Port: unit.NoPort}, 0)
 		}
 		a.resume(b)
 	}
@@ -142,7 +142,7 @@ func (a actions) Loan(b detect.Bucket, bytes int) (ok bool) {
 
 func (a actions) Avoid(in, out unit.Port, on bool) {
 	is := a.s.ports[in].avoid.Has(out)
-	a.turn(&is, on, bucket(in), queue(out), detect.MeasureAvoid, detect.MeasureAllow)
+	a.turn(&is, on, bucket(in), queue(out), detect.ActionAvoid, detect.ActionAllow)
 	a.s.ports[in].avoid.Remove(out)
 	if on {
 		a.s.ports[in].avoid.Add(out)
@@ -153,16 +153,16 @@ func (a actions) Avoid(in, out unit.Port, on bool) {
 func (a actions) Police(in unit.Port, flow detect.FlowID, rate unit.Rate) (ok bool) {
 	f := a.s.fabric
 	m := &a.s.ports[in].inForce
-	measure := detect.MeasureUnpolice
+	action := detect.ActionUnpolice
 	m.policed = slices.DeleteFunc(m.policed, func(id detect.FlowID) bool { return id == flow })
 	if rate > 0 {
 		if len(m.policed) == 4 {
 			return false
 		}
-		m.policed, measure = append(m.policed, flow), detect.MeasurePolice
+		m.policed, action = append(m.policed, flow), detect.ActionPolice
 	}
-	f.Measures = append(f.Measures, Measured{
-		At: f.now, Switch: a.s.id, Measure: measure, Bucket: bucket(in), Queue: detect.Queue{Port: unit.NoPort}, Flow: flow, Bytes: int(rate / 1000),
+	f.Acts = append(f.Acts, Acted{
+		At: f.now, Switch: a.s.id, Action: action, Bucket: bucket(in), Queue: detect.Queue{Port: unit.NoPort}, Flow: flow, Bytes: int(rate / 1000),
 	})
 	return true
 }

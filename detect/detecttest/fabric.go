@@ -8,7 +8,7 @@
 //	       Switch  ------------------------------------------------------>  Switch
 //	       Detector                                                        Detector
 //
-//	records: Findings, Traces, Pauses, Messages, Measures, Refusals; Stuck says what
+//	records: Findings, Traces, Pauses, Messages, Acts, Refusals; Stuck says what
 //	is true
 //
 // No frame moves by itself: a bucket's bytes are those that the script puts there,
@@ -51,10 +51,10 @@ type Fabric struct {
 	// Pauses, Messages: pause frames (refreshes too, resumes not) and one-hop
 	// messages that left a switch.
 	Pauses, Messages int
-	// Measures, Refusals: what was done to a switch, or was not, oldest first.
-	Measures []Measured
+	// Acts, Refusals: what was done to a switch, or was not, oldest first.
+	Acts     []Acted
 	Refusals []Refused
-	// Pool is what a switch can lend in all, in bytes; New sets 1,000,000.
+	// Pool is how many bytes of extra threshold a switch has in all; New sets 1,000,000.
 	Pool int
 	// Lost, unless it is nil, says which messages are lost on the way.
 	Lost func(from unit.NodeID, t itsyhdr.TLV) bool

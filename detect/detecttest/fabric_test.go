@@ -51,7 +51,7 @@ func TestStuckAsksForTheCurrentPeriod(t *testing.T) {
 }
 
 // One bucket with no more than XON bytes in the ring frees the whole ring.
-func TestStuckPeels(t *testing.T) {
+func TestStuckEliminates(t *testing.T) {
 	for _, c := range []struct{ bytes, want int }{{36_000, 0}, {36_001, 4}} {
 		sc := newRing(t, Delay{})
 		for k := unit.NodeID(1); k <= 4; k++ {

@@ -15,7 +15,7 @@ func (f *Fabric) Stuck() []unit.NodePort {
 			}
 		}
 	}
-	for f.peel(in) {
+	for f.eliminate(in) {
 	}
 	return f.inOrder(in)
 }
@@ -31,9 +31,9 @@ func (s *Switch) pausedForGood(p unit.Port) bool {
 	return b.xoff && b.period == q.pausedBy
 }
 
-// peel removes the queues whose bucket will fall to XON even if the rest of the set
+// eliminate removes the queues whose bucket will fall to XON even if the rest of the set
 // never moves, and reports whether it removed any.
-func (f *Fabric) peel(in map[unit.NodePort]bool) bool {
+func (f *Fabric) eliminate(in map[unit.NodePort]bool) bool {
 	removed := false
 	for _, at := range f.inOrder(in) {
 		q := f.port(at)

@@ -16,11 +16,11 @@ type Switch struct {
 	ports    []port
 	held     [][]int // bytes, by ingress and egress port
 	detector detect.Detector
-	owed     []owed // what the detector asked to send, in order, until it returns
+	outbox   []item // what the detector asked to send, in order, until it returns
 }
 
-// owed is a message for a port, or the reminder of a pause frame for its bucket.
-type owed struct {
+// item is a message for a port, or the reminder of a pause frame for its bucket.
+type item struct {
 	port    unit.Port
 	isPause bool
 	msg     itsyhdr.TLV
@@ -34,9 +34,9 @@ type port struct {
 	delay    Delay
 	lastDue  unit.Time // when the last frame that left here arrives
 
-	xoff   bool  // the bucket pauses its upstream
-	period uint8 // of the bucket's XOFF
-	told   bool  // a pause frame of this XOFF left, and the pause has not lapsed since
+	xoff      bool  // the bucket pauses its upstream
+	period    uint8 // of the bucket's XOFF
+	announced bool  // a pause frame of this XOFF left, and the pause has not lapsed since
 
 	paused   bool  // a pause is in force at the queue
 	pausedBy uint8 // the pauser's period
@@ -97,10 +97,10 @@ func (s *Switch) XOFF(in, cause unit.Port) {
 	if p.xoff {
 		panic(fmt.Sprintf("detecttest: switch %d: bucket %d is XOFF already", s.id, in))
 	}
-	p.xoff, p.told = true, false
+	p.xoff, p.announced = true, false
 	p.period++
 	s.detector.XOFF(s.fabric.now, bucket(in), queue(cause))
-	s.owePause(in)
+	s.askPause(in)
 	s.flush()
 }
 
@@ -119,14 +119,14 @@ func (s *Switch) XON(in unit.Port) {
 
 // Lapse lets so much time pass since the last pause frame of bucket in that the
 // pause may have run out at the far end.
-func (s *Switch) Lapse(in unit.Port) { s.ports[in].told = false }
+func (s *Switch) Lapse(in unit.Port) { s.ports[in].announced = false }
 
 // Refresh sends a pause frame for bucket in, which is XOFF, with the label that
 // the detector wants on it now.
 func (s *Switch) Refresh(in unit.Port) {
 	p := &s.ports[in]
 	t := s.detector.Label(s.fabric.now, bucket(in))
-	p.told = true
+	p.announced = true
 	if t != (itsyhdr.TLV{}) {
 		t.Class, t.Period = Class, p.period
 	}
@@ -179,22 +179,22 @@ func (s *Switch) tick() {
 	s.flush()
 }
 
-// owePause reminds of a pause frame for bucket in; one reminder is enough.
-func (s *Switch) owePause(in unit.Port) {
-	for _, o := range s.owed {
+// askPause reminds of a pause frame for bucket in; one reminder is enough.
+func (s *Switch) askPause(in unit.Port) {
+	for _, o := range s.outbox {
 		if o.isPause && o.port == in {
 			return
 		}
 	}
-	s.owed = append(s.owed, owed{port: in, isPause: true})
+	s.outbox = append(s.outbox, item{port: in, isPause: true})
 }
 
-// flush sends what is owed, in order; a pause frame is built from the state as it
+// flush sends what was asked for, in order; a pause frame is built from the state as it
 // is when it leaves.
 func (s *Switch) flush() {
-	for len(s.owed) > 0 {
-		o := s.owed[0]
-		s.owed = s.owed[1:]
+	for len(s.outbox) > 0 {
+		o := s.outbox[0]
+		s.outbox = s.outbox[1:]
 		if o.isPause {
 			s.Refresh(o.port)
 			continue

@@ -35,9 +35,9 @@ func (v view) HeldIn(b detect.Bucket, out unit.PortSet) (n int) {
 	return n
 }
 
-func (v view) XON(b detect.Bucket) int { return v.s.fabric.XON + v.s.ports[b.Port].lent }
+func (v view) XON(b detect.Bucket) int { return v.s.fabric.XON + v.s.ports[b.Port].extra }
 
-func (v view) Lapsed(b detect.Bucket) bool { return !v.s.ports[b.Port].told }
+func (v view) Lapsed(b detect.Bucket) bool { return !v.s.ports[b.Port].announced }
 
 func (v view) Hop() unit.Time { return v.s.fabric.Hop }
 
@@ -72,7 +72,7 @@ type actions struct{ s *Switch }
 
 func (a actions) Repause(b detect.Bucket) {
 	if a.s.ports[b.Port].xoff {
-		a.s.owePause(b.Port)
+		a.s.askPause(b.Port)
 	}
 }
 
@@ -81,7 +81,7 @@ func (a actions) Send(p unit.Port, t itsyhdr.TLV) bool {
 	if from.peer == nil && !from.host || from.down {
 		return false
 	}
-	a.s.owed = append(a.s.owed, owed{port: p, msg: t})
+	a.s.outbox = append(a.s.outbox, item{port: p, msg: t})
 	return true
 }
 

@@ -7,14 +7,14 @@ import (
 
 // home looks whether labels of bucket i came home to paused queues in which it has
 // bytes, and acts: with F and more than XON bytes it is a deadlock, which is checked;
-// otherwise it is a suspicion, which is verified. p is the queue that had news.
+// otherwise it is a suspicion, which is verified. p is the queue whose label is new.
 func (d *detector) home(now unit.Time, c *class, i, p unit.Port) {
 	proved, all := d.homes(c, i)
 	if all == 0 {
 		return
 	}
 	if !d.checked && d.proves(c, i, proved) {
-		if !c.told.Has(i) || d.view.Lapsed(c.bucket(i)) {
+		if !c.announced.Has(i) || d.view.Lapsed(c.bucket(i)) {
 			return
 		}
 		at := proved.First()
@@ -63,15 +63,15 @@ func (d *detector) proves(c *class, i unit.Port, proved unit.PortSet) bool {
 // reason for a greater label. i waits a little for that to be declared by another,
 // and then begins anew.
 func (d *detector) lookAfter(now unit.Time, c *class, i unit.Port) {
-	if !c.news.Has(i) && d.seesNews(c, i) {
-		c.news.Add(i)
+	if !c.outdone.Has(i) && d.isOutdone(c, i) {
+		c.outdone.Add(i)
 		d.wait(now, c, i, graceHops)
 	}
 }
 
-// seesNews reports whether bucket i waits for a queue whose label is greater than its
+// isOutdone reports whether bucket i waits for a queue whose label is greater than its
 // own.
-func (d *detector) seesNews(c *class, i unit.Port) bool {
+func (d *detector) isOutdone(c *class, i unit.Port) bool {
 	own := d.ownLabel(c, i)
 	for set := c.paused; set != 0; set &= set - 1 {
 		p := set.First()

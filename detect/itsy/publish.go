@@ -109,7 +109,7 @@ func (d *detector) Label(now unit.Time, b detect.Bucket) itsyhdr.TLV {
 	if !c.xoff.Has(i) {
 		return itsyhdr.TLV{}
 	}
-	if c.told.Has(i) && d.view.Lapsed(b) {
+	if c.announced.Has(i) && d.view.Lapsed(b) {
 		c.forget(i)
 		c.disengage(i)
 		if d.block(now, c, i) {
@@ -117,7 +117,7 @@ func (d *detector) Label(now unit.Time, b detect.Bucket) itsyhdr.TLV {
 		}
 	}
 	l := d.published(c, i)
-	c.told.Add(i)
+	c.announced.Add(i)
 	c.proved.Remove(i)
 	c.settled.Remove(i)
 	if l&flagProof != 0 {

@@ -49,10 +49,10 @@ func (c *class) find(id label) *slot {
 	return nil
 }
 
-// claim is a slot for id: a free one, else one that has been idle, else the one with
+// takeSlot is a slot for id: a free one, else one that has been idle, else the one with
 // the smallest id if that is smaller; nil if there is none. Of many verifications
 // that meet everywhere the greatest ends.
-func (d *detector) claim(now unit.Time, c *class, id label) *slot {
+func (d *detector) takeSlot(now unit.Time, c *class, id label) *slot {
 	best := &c.slots[0]
 	for k := range c.slots[1:] {
 		if s := &c.slots[1+k]; d.rank(now, s).less(d.rank(now, best)) {
@@ -66,7 +66,7 @@ func (d *detector) claim(now unit.Time, c *class, id label) *slot {
 	return best
 }
 
-// rank is a slot's id for claim: none if it is free or idle.
+// rank is a slot's id for takeSlot: none if it is free or idle.
 func (d *detector) rank(now unit.Time, s *slot) label {
 	if d.isIdle(now, s) {
 		return 0

@@ -22,15 +22,15 @@ type fixed struct {
 	paused, stopped unit.PortSet
 
 	// Buckets, of those that pause a switch.
-	xoff    unit.PortSet // XOFF
-	told    unit.PortSet // XOFF, and a pause frame has left
-	proved  unit.PortSet // that frame's label had F
-	settled unit.PortSet // and D
-	blocked unit.PortSet // XOFF, with more than XON bytes in paused queues that lead to switches
-	done    unit.PortSet // blocked, and has declared a deadlock: counts as free for all others
-	news    unit.PortSet // of those, which have seen a greater label since
-	freed   unit.PortSet // XOFF, and published another's label until the pause that brought it ended
-	suspect unit.PortSet // its label came home: verifies when it is due, or checks again
+	xoff      unit.PortSet // XOFF
+	announced unit.PortSet // XOFF, and a pause frame has left
+	proved    unit.PortSet // that frame's label had F
+	settled   unit.PortSet // and D
+	blocked   unit.PortSet // XOFF, with more than XON bytes in paused queues that lead to switches
+	done      unit.PortSet // blocked, and has declared a deadlock: counts as free for all others
+	outdone   unit.PortSet // of those, which have seen a greater label since
+	freed     unit.PortSet // XOFF, and published another's label until the pause that brought it ended
+	suspect   unit.PortSet // its label came home: verifies when it is due, or checks again
 
 	slots [slotCount]slot
 
@@ -88,7 +88,7 @@ func (c *class) see(rank uint16) {
 func (c *class) forget(i unit.Port) {
 	n := &c.in[i]
 	n.own, n.min, n.tries = 0, 0, 0
-	c.told.Remove(i)
+	c.announced.Remove(i)
 	c.proved.Remove(i)
 	c.settled.Remove(i)
 	c.freed.Remove(i)
@@ -105,5 +105,5 @@ func (c *class) unblock(i unit.Port) {
 // undo: what bucket i has declared is over.
 func (c *class) undo(i unit.Port) {
 	c.done.Remove(i)
-	c.news.Remove(i)
+	c.outdone.Remove(i)
 }

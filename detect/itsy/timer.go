@@ -11,7 +11,7 @@ const (
 	walkedHops = 20  // after another's walk came by
 	idleHops   = 8   // a verification that was quiet for so long is given up for another
 	longHops   = 400 // a blocked bucket that suspects nothing verifies all the same
-	graceHops  = 16  // a declared bucket that has seen news waits for another declaration
+	graceHops  = 16  // a declared bucket that is outdone waits for another declaration
 	holdHops   = 128 // one that waits for a declared deadlock, or has declared it, looks again
 	maxTries   = 5   // doublings of those waits that grow
 )
@@ -79,7 +79,7 @@ func (d *detector) fire(now unit.Time, c *class, i unit.Port) {
 func (d *detector) fireDone(now unit.Time, c *class, i unit.Port) {
 	switch {
 	case d.standDown(now, c, i):
-	case c.news.Has(i):
+	case c.outdone.Has(i):
 		d.revive(now, c, i)
 	default:
 		d.wait(now, c, i, holdHops)

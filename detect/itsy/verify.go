@@ -22,7 +22,7 @@ func (d *detector) verify(now unit.Time, c *class, i unit.Port) {
 		}
 	}
 	c.clock = later(c.clock)
-	s := d.claim(now, c, newLabel(c.clock, d.at(i)))
+	s := d.takeSlot(now, c, newLabel(c.clock, d.at(i)))
 	if s == nil {
 		d.wait(now, c, i, liveHops+d.random.Below(liveHops))
 		return
@@ -53,7 +53,7 @@ func (d *detector) Message(now unit.Time, p unit.Port, t itsyhdr.TLV) {
 	}
 	s := c.find(id)
 	if s == nil && t.Kind == itsyhdr.KindQuery && t.Initiator.Node != d.self {
-		s = d.claim(now, c, id)
+		s = d.takeSlot(now, c, id)
 	}
 	if s == nil {
 		return

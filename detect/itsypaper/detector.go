@@ -88,7 +88,7 @@ func (d *detector) XON(_ unit.Time, b detect.Bucket) {
 		return
 	}
 	d.pausing.Remove(b.Port)
-	d.ingress[b.Port] = owesNothing
+	d.ingress[b.Port] = carryNothing
 }
 
 // Pause stores and forwards the label that came with the pause. A host's pause is

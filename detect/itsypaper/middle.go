@@ -24,8 +24,8 @@ func (d *detector) takeOver(q detect.Queue, delta unit.PortSet, l label, t itsyh
 		i := delta.First()
 		d.begin(i, l.seq())
 		d.takeovers.set(i, l.initiator())
-		if d.owed(i) == owesOwn {
-			d.owe(i, owesNothing) // the newer episode has replaced the one that the pause was to tell
+		if d.carried(i) == carryOwn {
+			d.carry(i, carryNothing) // the newer episode has replaced the one that the pause was to tell
 		}
 		own := newLabel(unit.NodePort{Node: d.view.Self(), Port: i}, l.seq()) | middleBit
 		m := own.tlv(newTrail(0, t.Flags))

@@ -16,7 +16,7 @@ type state struct {
 	trails []trail // by port: how the stored label came; outlives the label
 	seqs   []uint8 // by port: Seq of the newest episode that this switch began in the port's name
 	// ingress is, by ingress port, what its next pause carries: what is stored at
-	// an egress port (its number), owesOwn or owesNothing; and the flag reported.
+	// an egress port (its number), carryOwn or carryNothing; and the flag reported.
 	ingress []uint8
 	fixed
 }
@@ -37,8 +37,8 @@ type fixed struct {
 
 // What the next pause of an ingress port carries if not a stored label.
 const (
-	owesOwn     = 64 // this switch's own id: it is the initial trigger
-	owesNothing = 65
+	carryOwn     = 64 // this switch's own id: it is the initial trigger
+	carryNothing = 65
 
 	reported = 0x80 // the port's newest episode has been reported
 )
@@ -58,11 +58,11 @@ const (
 func (s slot) label() label      { return label(s &^ slotFlags) }
 func (s slot) checkRound() uint8 { return uint8(s & checkRounds >> checkShift) }
 
-// owe sets what the next pause of i carries.
-func (s *state) owe(i unit.Port, what uint8) { s.ingress[i] = s.ingress[i]&reported | what }
+// carry sets what the next pause of i carries.
+func (s *state) carry(i unit.Port, what uint8) { s.ingress[i] = s.ingress[i]&reported | what }
 
-// owed is what the next pause of i carries.
-func (s *state) owed(i unit.Port) uint8 { return s.ingress[i] &^ reported }
+// carried is what the next pause of i carries.
+func (s *state) carried(i unit.Port) uint8 { return s.ingress[i] &^ reported }
 
 func newState(ports int) state {
 	s := state{
@@ -73,7 +73,7 @@ func newState(ports int) state {
 		ingress: make([]uint8, ports),
 	}
 	for i := range s.ingress {
-		s.ingress[i] = owesNothing
+		s.ingress[i] = carryNothing
 	}
 	return s
 }

@@ -12,12 +12,12 @@ import (
 func (d *detector) XOFF(_ unit.Time, b detect.Bucket, cause detect.Queue) {
 	d.pausing.Add(b.Port)
 	if d.paused(cause.Port) {
-		d.owe(b.Port, uint8(cause.Port))
+		d.carry(b.Port, uint8(cause.Port))
 		return
 	}
 	d.takeovers.forget(b.Port)
 	d.begin(b.Port, d.seqs[b.Port]+1)
-	d.owe(b.Port, owesOwn)
+	d.carry(b.Port, carryOwn)
 	d.trace(detect.StepMint, cause, b, d.own(b))
 }
 
@@ -25,12 +25,12 @@ func (d *detector) XOFF(_ unit.Time, b detect.Bucket, cause detect.Queue) {
 // XOFF. A refresh repeats a pause and carries none: the text knows no refresh, and
 // repeating the label would repair losses that the text does not repair.
 func (d *detector) Label(_ unit.Time, b detect.Bucket) itsyhdr.TLV {
-	from := d.owed(b.Port)
-	d.owe(b.Port, owesNothing)
+	from := d.carried(b.Port)
+	d.carry(b.Port, carryNothing)
 	switch from {
-	case owesNothing:
+	case carryNothing:
 		return itsyhdr.TLV{}
-	case owesOwn:
+	case carryOwn:
 		return d.own(b)
 	}
 	return d.copied(b, unit.Port(from))

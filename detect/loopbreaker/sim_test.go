@@ -25,9 +25,9 @@ func play(t *testing.T, name, detector string, seed uint64) (*verdict.Verdict, *
 func masters(r *oracle.Result) (all []unit.NodeID, pushed int) {
 	for _, m := range r.Measures {
 		switch {
-		case m.Measure == detect.MeasureForce:
+		case m.Measure == detect.ActionForce:
 			pushed += m.Amount
-		case m.Measure == detect.MeasureAvoid && !slices.Contains(all, m.Bucket.Node):
+		case m.Measure == detect.ActionAvoid && !slices.Contains(all, m.Bucket.Node):
 			all = append(all, m.Bucket.Node)
 		}
 	}
@@ -76,7 +76,7 @@ func TestRingStaysLocked(t *testing.T) {
 func TestRingWithoutAlternatives(t *testing.T) {
 	v, r := play(t, "shpiner-fig4", loopbreaker.Name, 1)
 	if !v.Deadlock || v.Recovered || v.ControlMessages != 0 || len(r.Measures) != 0 {
-		t.Errorf("deadlock %v, recovered %v, %d messages, measures %+v; want a deadlock that stays, and silence", v.Deadlock, v.Recovered, v.ControlMessages, r.Measures)
+		t.Errorf("deadlock %v, recovered %v, %d messages, actions %+v; want a deadlock that stays, and silence", v.Deadlock, v.Recovered, v.ControlMessages, r.Measures)
 	}
 	for _, f := range r.Refusals {
 		if f.Why != detect.RefusedNoAlternative {

@@ -7,32 +7,32 @@ import (
 
 // Times in hops (detect.View.Hop), and counts.
 const (
-	hopsMax   = 64     // the longest loop, and the farthest trigger
-	triesMax  = 3      // of what may be lost on its way
-	lapHops   = 2 * 64 // the longest loop, and as much in vain
-	passHops  = 4 * 64 // the way of a claim is kept: for its lap, the search and two laps more
-	seekHops  = 32     // to the trigger and back
-	askHops   = 8      // to the next hop and back
-	pauseHops = 8      // from a claim that failed to the next
-	sealHops  = 2 * 64 // round the loop
-	loanHops  = 2 * 64 // the longest that a loop is sealed, or lent to
-	roundsMax = 8      // of making a loop move that stays closed
-	holdHops  = 64     // the hold-down, if that is less than holdMax
-	holdMax   = 10 * unit.Millisecond
+	hopsMax       = 64     // the longest loop, and the farthest trigger
+	triesMax      = 3      // of what may be lost on its way
+	lapHops       = 2 * 64 // the longest loop, and as much in vain
+	passHops      = 4 * 64 // the way of a claim is kept: for its lap, the search and two laps more
+	seekHops      = 32     // to the trigger and back
+	askHops       = 8      // to the next hop and back
+	pauseHops     = 8      // from a claim that failed to the next
+	isolatingHops = 2 * 64 // round the loop
+	isolationHops = 2 * 64 // the longest that a loop is isolated, or has extra thresholds
+	roundsMax     = 8      // of making a loop move that stays closed
+	holdHops      = 64     // the hold-down, if that is less than holdMax
+	holdMax       = 10 * unit.Millisecond
 )
 
 // phase is the step at which an attempt is.
 type phase uint8
 
 const (
-	idle     phase = iota
-	held           // the hold-down after the last attempt
-	retrying       // a claim is to be sent
-	claiming       // a claim is on its way round
-	seeking        // a trigger is on its way to its switch
-	asking         // the next hop is asked for a reserve
-	sealing        // a seal is on its way round
-	moving         // the loop has been made to move
+	idle      phase = iota
+	held            // the hold-down after the last attempt
+	retrying        // a claim is to be sent
+	claiming        // a claim is on its way round
+	seeking         // a trigger is on its way to its switch
+	asking          // the next hop is asked for a reserve
+	isolating       // a seal is on its way round
+	moving          // the loop has been made to move
 )
 
 // attempt is what a bucket does about a deadlock that was declared there.
@@ -84,8 +84,8 @@ func (r *responder) attemptDue(now unit.Time, c *class, i unit.Port) {
 		r.seek(now, c, i)
 	case asking:
 		r.askAgain(now, c, i)
-	case sealing:
-		r.sealed(now, c, i)
+	case isolating:
+		r.isolated(now, c, i)
 	case moving:
 		r.nextRound(now, c, i)
 	}
@@ -109,7 +109,7 @@ func (r *responder) hold(now unit.Time, c *class, i unit.Port) {
 	a.phase, a.due = held, now+min(r.hop*holdHops, holdMax)
 }
 
-// refuse logs why no measure is taken for what bucket i has declared.
+// refuse logs why no action is taken for what bucket i has declared.
 func (r *responder) refuse(why detect.Refusal, c *class, i unit.Port) {
 	r.act.Refuse(why, c.bucket(i), c.in[i].attempt.finding.Queue)
 }

@@ -9,7 +9,7 @@ import (
 	"softswitch/unit"
 )
 
-// long is beyond every time of a loop: laps, loans and the hold-down, in hops of 25 us.
+// long is beyond every time of a loop: laps, extra thresholds and the hold-down, in hops of 25 us.
 const long = 100 * unit.Millisecond
 
 var none unit.NodePort
@@ -20,37 +20,37 @@ func TestDrop(t *testing.T) {
 	sc.declare(1, none)
 	sc.after(long)
 	sc.wantStuck(false)
-	sc.wantCount(detect.MeasureDrop, 1)
-	sc.wantCount(detect.MeasureRestrict, 4)
-	sc.wantCount(detect.MeasureLend, 0)
+	sc.wantCount(detect.ActionDrop, 1)
+	sc.wantCount(detect.ActionRestrict, 4)
+	sc.wantCount(detect.ActionExtra, 0)
 	sc.wantRefused()
 	sc.wantClean()
-	for _, m := range sc.Measures {
-		if m.Measure == detect.MeasureDrop && (m.Switch != 1 || m.Bytes < 24*kilo || m.Bytes > 24*kilo+detecttest.MTU) {
+	for _, m := range sc.Acts {
+		if m.Action == detect.ActionDrop && (m.Switch != 1 || m.Bytes < 24*kilo || m.Bytes > 24*kilo+detecttest.MTU) {
 			t.Errorf("S%d dropped %d bytes, want S1, and 24,000 and at most a frame more", m.Switch, m.Bytes)
 		}
 	}
 }
 
-// Forcing sends as much, in steps for which the next hop is lent a frame more.
+// Forcing sends as much, in steps for which the next hop is given a frame more.
 func TestForce(t *testing.T) {
 	sc := newRing(t, 4, "force")
 	sc.declare(1, none)
 	sc.after(long)
 	sc.wantStuck(false)
-	sc.wantCount(detect.MeasureDrop, 0)
+	sc.wantCount(detect.ActionDrop, 0)
 	sc.wantRefused()
 	sc.wantClean()
-	var lent, forced int
-	for _, m := range sc.Measures {
+	var given, forced int
+	for _, m := range sc.Acts {
 		switch {
-		case m.Measure == detect.MeasureLend && m.Switch == 2:
-			lent = m.Bytes // in all
-		case m.Measure == detect.MeasureForce && m.Switch == 1:
+		case m.Action == detect.ActionExtra && m.Switch == 2:
+			given = m.Bytes // in all
+		case m.Action == detect.ActionForce && m.Switch == 1:
 			forced += m.Bytes
 		}
-		if forced > 0 && lent < forced+detecttest.MTU {
-			t.Errorf("S1 has forced %d bytes, for which S2 was lent %d", forced, lent)
+		if forced > 0 && given < forced+detecttest.MTU {
+			t.Errorf("S1 has forced %d bytes, for which S2 was given %d", forced, given)
 		}
 	}
 	if forced < 20*kilo || forced > 24*kilo {
@@ -59,31 +59,31 @@ func TestForce(t *testing.T) {
 	}
 }
 
-// A bubble lends every bucket what makes it resume, once the loop is sealed.
+// A bubble gives every bucket what makes it resume, once the loop is isolated.
 func TestBubble(t *testing.T) {
 	sc := newRing(t, 4, "bubble")
 	sc.declare(1, none)
 	sc.after(20 * 25 * us)
 	sc.wantStuck(false)
-	sc.wantCount(detect.MeasureRestrict, 4)
-	sc.wantCount(detect.MeasureLend, 4)
-	sc.wantCount(detect.MeasureReturn, 0)
-	sealed := false
-	for _, m := range sc.Measures {
+	sc.wantCount(detect.ActionRestrict, 4)
+	sc.wantCount(detect.ActionExtra, 4)
+	sc.wantCount(detect.ActionExtraOver, 0)
+	isolated := false
+	for _, m := range sc.Acts {
 		switch {
-		case m.Measure == detect.MeasureLend && !sealed:
-			t.Error("lent before the loop was sealed")
-		case m.Measure == detect.MeasureRestrict && m.Switch == 4:
-			sealed = true
+		case m.Action == detect.ActionExtra && !isolated:
+			t.Error("given before the loop was isolated")
+		case m.Action == detect.ActionRestrict && m.Switch == 4:
+			isolated = true
 		}
 	}
 	sc.after(long)
-	sc.wantCount(detect.MeasureDrop, 0)
+	sc.wantCount(detect.ActionDrop, 0)
 	sc.wantRefused()
 	sc.wantClean()
 }
 
-// The queue is let go when none of the loop's frames wait there, and what was lent is
+// The queue is let go when none of the loop's frames wait there, and what was given is
 // returned then.
 func TestBubbleEnds(t *testing.T) {
 	sc := newRing(t, 4, "bubble")
@@ -91,18 +91,18 @@ func TestBubbleEnds(t *testing.T) {
 	sc.after(20 * 25 * us)
 	sc.s[3].Leave(b, p, 24*kilo)
 	sc.after(2 * 25 * us)
-	sc.wantCount(detect.MeasureReturn, 0)
-	sc.wantCount(detect.MeasureFree, 0)
+	sc.wantCount(detect.ActionExtraOver, 0)
+	sc.wantCount(detect.ActionFree, 0)
 	sc.s[3].Leave(b, p, 36*kilo)
 	sc.after(3 * 25 * us)
-	sc.wantCount(detect.MeasureFree, 1)
-	sc.wantCount(detect.MeasureReturn, 1)
+	sc.wantCount(detect.ActionFree, 1)
+	sc.wantCount(detect.ActionExtraOver, 1)
 	if sc.s[3].InForce() || !sc.s[1].InForce() {
 		t.Error("S3 is to be free, and S1 not yet")
 	}
 }
 
-// Every bucket is lent what the fullest of the loop needs, as far as there is reserve.
+// Every bucket is given what the fullest of the loop needs, as far as there is reserve.
 func TestRoomForTheFullest(t *testing.T) {
 	for pool, want := range map[int]int{100 * kilo: 44 * kilo, 46 * kilo: 24 * kilo} {
 		sc := newRing(t, 4, "bubble")
@@ -110,16 +110,16 @@ func TestRoomForTheFullest(t *testing.T) {
 		sc.Pool = pool
 		sc.declare(1, none)
 		sc.after(20 * 25 * us)
-		sc.wantCount(detect.MeasureLend, 4)
-		for _, m := range sc.Measures {
-			if m.Measure == detect.MeasureLend && m.Switch != 3 && (m.Bytes < want || m.Bytes > want+2*detecttest.MTU) {
-				t.Errorf("pool of %d: S%d was lent %d bytes, want %d and up to two frames", pool, m.Switch, m.Bytes, want)
+		sc.wantCount(detect.ActionExtra, 4)
+		for _, m := range sc.Acts {
+			if m.Action == detect.ActionExtra && m.Switch != 3 && (m.Bytes < want || m.Bytes > want+2*detecttest.MTU) {
+				t.Errorf("pool of %d: S%d was given %d bytes, want %d and up to two frames", pool, m.Switch, m.Bytes, want)
 			}
 		}
 	}
 }
 
-// Where the trigger is handled the loop keeps what it was lent for as long, so that it
+// Where the trigger is handled the loop keeps what it was given for as long, so that it
 // does not close again; the next time for twice as long.
 func TestLoopStaysOpen(t *testing.T) {
 	for _, response := range []string{"drop+trigger", "force+trigger", "bubble+trigger"} {
@@ -127,14 +127,14 @@ func TestLoopStaysOpen(t *testing.T) {
 		sc.trigger(9, 3).HostPause(1)
 		from := sc.Now()
 		for _, quiet := range []unit.Time{flowQuiet, 2 * flowQuiet} {
-			returned := sc.count(detect.MeasureReturn)
+			returned := sc.count(detect.ActionExtraOver)
 			sc.declare(1, unit.NodePort{Node: 9, Port: 1})
 			sc.after(long)
 			sc.wantStuck(false)
 			sc.To(from + quiet - unit.Millisecond)
-			sc.wantCount(detect.MeasureReturn, returned)
+			sc.wantCount(detect.ActionExtraOver, returned)
 			sc.after(2 * long)
-			sc.wantCount(detect.MeasureReturn, returned+4)
+			sc.wantCount(detect.ActionExtraOver, returned+4)
 			sc.wantClean()
 			for k := unit.NodeID(1); k <= 4; k++ {
 				sc.s[k].Leave(b, p, sc.s[k].Facts().Held(bucketOf(b), queueOf(p)))
@@ -158,7 +158,7 @@ func TestNoReserveToStayOpen(t *testing.T) {
 	sc.after(long)
 	sc.wantStuck(false)
 	sc.wantRefused()
-	sc.wantCount(detect.MeasureLend, 0)
+	sc.wantCount(detect.ActionExtra, 0)
 	sc.after(hostQuiet)
 	sc.wantClean()
 }
@@ -166,7 +166,7 @@ func TestNoReserveToStayOpen(t *testing.T) {
 // One without reserve undoes the bubble of all.
 func TestNoReserveForABubble(t *testing.T) {
 	sc := newRing(t, 4, "bubble")
-	sc.Pool = 26 * kilo // for one bucket of a switch; S3's is lent out
+	sc.Pool = 26 * kilo // for one bucket of a switch; S3's is given out
 	sc.s[3].Enqueue(x, h, 1)
 	sc.s[3].Enqueue(b, h, 20*kilo)
 	sc.declare(1, none)
@@ -185,7 +185,7 @@ func TestNoReserveForForce(t *testing.T) {
 	sc.after(long)
 	sc.wantStuck(true)
 	sc.wantRefused(detect.RefusedNoReserve)
-	sc.wantCount(detect.MeasureForce, 0)
+	sc.wantCount(detect.ActionForce, 0)
 	sc.wantClean()
 }
 
@@ -198,8 +198,8 @@ func TestUnconfirmed(t *testing.T) {
 		sc.declare(1, none)
 		sc.after(long)
 		sc.wantRefused(detect.RefusedUnconfirmed)
-		if len(sc.Measures) > 0 {
-			t.Errorf("%s: measures %+v, want none", response, sc.Measures)
+		if len(sc.Acts) > 0 {
+			t.Errorf("%s: actions %+v, want none", response, sc.Acts)
 		}
 	}
 }
@@ -210,7 +210,7 @@ func TestPortDown(t *testing.T) {
 	sc.declare(1, none)
 	sc.after(long)
 	sc.wantRefused(detect.RefusedPortDown)
-	sc.wantCount(detect.MeasureDrop, 0)
+	sc.wantCount(detect.ActionDrop, 0)
 	sc.wantClean()
 }
 
@@ -224,7 +224,7 @@ func TestPortGoesDown(t *testing.T) {
 	sc.wantClean()
 }
 
-// A deadlock that is declared while another measure holds is broken later.
+// A deadlock that is declared while another action holds is broken later.
 func TestHeld(t *testing.T) {
 	sc := newRing(t, 4, "drop")
 	sc.declare(1, none)
@@ -237,15 +237,15 @@ func TestHeld(t *testing.T) {
 	sc.declare(1, none)
 	sc.after(25 * us)
 	sc.wantRefused(detect.RefusedHeld)
-	sc.wantCount(detect.MeasureDrop, 1)
+	sc.wantCount(detect.ActionDrop, 1)
 	sc.after(long)
 	sc.wantStuck(false)
 	sc.wantRefused(detect.RefusedHeld)
 	sc.wantClean()
 }
 
-// A loop closes again, and is declared by a switch that is still sealed for the other,
-// which broke it before and is done: it is held, and broken when the seal has ended.
+// A loop closes again, and is declared by a switch that is still isolated for the other,
+// which broke it before and is done: it is held, and broken when that has ended.
 func TestHeldBySeal(t *testing.T) {
 	sc := newRing(t, 4, "drop")
 	sc.declare(1, none)
@@ -272,7 +272,7 @@ func TestHeldBySeal(t *testing.T) {
 	sc.wantRefused(detect.RefusedHeld)
 	sc.after(long)
 	sc.wantStuck(false)
-	sc.wantCount(detect.MeasureDrop, 2)
+	sc.wantCount(detect.ActionDrop, 2)
 	sc.wantClean()
 }
 
@@ -290,7 +290,7 @@ func TestElection(t *testing.T) {
 				t.Errorf("%s: %v at S%d, want at S1, whose claim is the smaller", response, r.Why, r.Switch)
 			}
 		}
-		if sc.count(detect.MeasureDrop)+sc.count(detect.MeasureForce) > 1 {
+		if sc.count(detect.ActionDrop)+sc.count(detect.ActionForce) > 1 {
 			t.Errorf("%s: more than one switch acted", response)
 			sc.log()
 		}
@@ -310,7 +310,7 @@ func TestSplit(t *testing.T) {
 	sc.declare(1, none)
 	sc.after(long)
 	sc.wantStuck(false)
-	sc.wantCount(detect.MeasureDrop, 1)
+	sc.wantCount(detect.ActionDrop, 1)
 	sc.wantRefused()
 	sc.wantClean()
 }

@@ -17,20 +17,20 @@ func (r *responder) breakIt(now unit.Time, c *class, i unit.Port) {
 	case !r.waits(now, c, i), r.policy.Break == BreakNone:
 		r.hold(now, c, i)
 	default:
-		r.startSeal(now, c, i)
+		r.startIsolation(now, c, i)
 	}
 }
 
 // sealed: the seal of bucket i is home, and nothing comes onto the loop any more; or it
 // was lost. Now the loop is made to move.
-func (r *responder) sealed(now unit.Time, c *class, i unit.Port) {
-	if !c.in[i].loan.sealed || !r.waits(now, c, i) {
+func (r *responder) isolated(now unit.Time, c *class, i unit.Port) {
+	if !c.in[i].isolation.isolated || !r.waits(now, c, i) {
 		r.move(now, c, i)
 		return
 	}
 	switch r.policy.Break {
 	case BreakDrop:
-		r.drop(c, i, c.in[i].loan.via)
+		r.drop(c, i, c.in[i].isolation.via)
 		r.support(c, i)
 		r.move(now, c, i)
 	case BreakForce:
@@ -47,10 +47,10 @@ func (r *responder) sealed(now unit.Time, c *class, i unit.Port) {
 	}
 }
 
-// support lends the loop of bucket i, which has begun to move, what a bubble would, where
+// support gives the loop of bucket i, which has begun to move, what a bubble would, where
 // there is reserve: if its trigger is handled it is not to close again.
 func (r *responder) support(c *class, i unit.Port) {
-	if !r.policy.Trigger || !c.in[i].loan.active {
+	if !r.policy.Trigger || !c.in[i].isolation.active {
 		return
 	}
 	r.makeRoom(c, i)
@@ -59,9 +59,9 @@ func (r *responder) support(c *class, i unit.Port) {
 
 // move waits for what was done at bucket i to end.
 func (r *responder) move(now unit.Time, c *class, i unit.Port) {
-	a, l := &c.in[i].attempt, &c.in[i].loan
+	a, l := &c.in[i].attempt, &c.in[i].isolation
 	a.phase, a.due = moving, now
-	if l.sealed {
+	if l.isolated {
 		a.due = l.until
 	}
 }
@@ -92,13 +92,13 @@ func (r *responder) excess(c *class, i unit.Port) int {
 	return max(0, r.view.Charged(c.bucket(i))-r.view.XON(c.bucket(i)))
 }
 
-// makeRoom lends bucket i enough to take what any bucket of its loop has above its XON
+// makeRoom gives bucket i enough to take what any bucket of its loop has above its XON
 // threshold; if there is less, enough for what it has itself. It reports whether one of
-// them was lent.
+// them was given.
 func (r *responder) makeRoom(c *class, i unit.Port) bool {
-	own := c.in[i].loan.bytes + r.excess(c, i) + r.view.MTU()
-	loop := c.in[i].loan.bytes + (int(c.in[i].pass.need)+1)*r.view.MTU()
-	return loop > own && r.lend(c, i, loop) || r.lend(c, i, own)
+	own := c.in[i].isolation.bytes + r.excess(c, i) + r.view.MTU()
+	loop := c.in[i].isolation.bytes + (int(c.in[i].pass.need)+1)*r.view.MTU()
+	return loop > own && r.give(c, i, loop) || r.give(c, i, own)
 }
 
 // framesMax is the most frames that a message can ask room for.
@@ -132,17 +132,17 @@ func (r *responder) askAgain(now unit.Time, c *class, i unit.Port) {
 	}
 }
 
-// reserve: the upstream of bucket i asks for room for so many frames. They are lent, as
+// reserve: the upstream of bucket i asks for room for so many frames. It is given, as
 // many as leave it XOFF; if that is none, so many that it resumes.
 func (r *responder) reserve(c *class, i unit.Port, t itsyhdr.TLV) {
-	id, frames, l := claimOf(t), int(t.Hops), &c.in[i].loan
-	if !l.sealed || l.id != id {
+	id, frames, l := claimOf(t), int(t.Hops), &c.in[i].isolation
+	if !l.isolated || l.id != id {
 		return // it does not keep anyone waiting any more
 	}
 	if n := (r.excess(c, i) - 1) / r.view.MTU(); n >= 2 {
 		frames = min(frames, n)
 	}
-	if !r.lend(c, i, l.bytes+frames*r.view.MTU()) {
+	if !r.give(c, i, l.bytes+frames*r.view.MTU()) {
 		r.takeBack(c, i)
 		frames = 0
 	}

@@ -9,28 +9,28 @@
 //	   '--------------------'                           |
 //	   '----------- Report, Repause, Send, Trace -------'
 //
-// A finding says that bucket b waits for queue q and that the wait comes round. What
-// follows, for one deadlock:
+// A finding says that bucket b waits for queue q and that the wait comes round. The steps
+// for one deadlock, by the names of their messages:
 //
-//	claim     goes downstream, from q round the loop and home to b: everyone still
-//	          waits, and no other switch is to act. Where a bucket waits in several
+//	claim     an election probe. It goes downstream, from q round the loop and home to b:
+//	          everyone still waits, and no other switch is to act. Where a bucket waits in several
 //	          queues it tries the fullest first, and comes back if it finds no way home.
 //	trigger   is flooded to the switch that has the initial trigger. A host that
 //	          pauses is not listened to any more, and its queue is made lossy; where
 //	          a switch is congested, the flows that came in from hosts there are
 //	          policed. Both end after a quiet time. The answer, found, comes back.
-//	seal      a second lap, by the way of the claim: every queue of the loop sends frames
-//	          of the loop alone. Nothing new comes onto it until they have moved on.
+//	seal      isolates the loop. A second lap, by the way of the claim: every queue of the
+//	          loop sends frames of the loop alone. Nothing new comes onto it until they have moved on.
 //	break     drop:   frames of b in q, until b is at its XON threshold
 //	          force:  as many, sent in spite of the pause. The next hop is asked for
-//	                  room first, which it lends itself (reserve), in steps
-//	          bubble: a third lap. Each bucket is lent so much that it resumes
-//	          A queue is let go when no frame of the loop waits there, and what is lent
-//	          is returned then; both, in any case, after a limited time.
-//	support   where the trigger is handled each bucket is lent as by a bubble, after a
+//	                  room first, which it makes by an extra threshold (reserve), in steps
+//	          bubble: a third lap. Each bucket gets an extra threshold and resumes
+//	          A queue is let go when no frame of the loop waits there, and extra
+//	          thresholds end then; both, in any case, after a limited time.
+//	support   where the trigger is handled each bucket is given room as by a bubble, after a
 //	          drop or a force too, as far as there is reserve; and keeps it as long as
 //	          a flow is policed. So the loop does not close again.
-//	hold      the bucket takes no further measure for a while. A deadlock that is
+//	hold      the bucket takes no further action for a while. A deadlock that is
 //	          declared meanwhile waits.
 //
 // The trigger comes before the break: as long as the deadlock stands, the frames of
@@ -41,16 +41,16 @@
 // that two switches declare is broken by one.
 //
 // Read in this order: policy.go, respond.go (the wrapper), attempt.go (the steps
-// above), claim.go (the first lap), breaking.go, loan.go (the seal, and what is lent),
+// above), claim.go (the first lap), breaking.go, isolate.go (the seal, extra thresholds),
 // search.go (who has the trigger), cure.go (what is done about it).
 //
 // Invariants:
 //   - nothing destructive without a claim that came home;
-//   - everything is taken back: a loan, a restriction, a policer and a lossy queue each
+//   - everything is taken back: an extra threshold, a restriction, a policer and a lossy queue each
 //     have a time at which they end;
 //   - not inside the detector: a finding is noted, and acted on at the next Tick;
 //   - nothing that a host sends is believed;
-//   - every measure that was wanted and not taken is refused with its reason.
+//   - every action that was wanted and not taken is refused with its reason.
 //
 // What it does not do: it detects nothing, and changes no route. A lap is a check of
 // each hop at the time it passes, not a proof that all waited at once: that is the

@@ -13,7 +13,7 @@ const (
 	BreakNone   Break = iota // not at all
 	BreakDrop                // drop as little of the loop's frames as lets a bucket resume
 	BreakForce               // send as much of them in spite of the pause, to a next hop that makes room
-	BreakBubble              // lend every bucket of the loop reserve, for the loop's frames alone
+	BreakBubble              // give every bucket of the loop an extra threshold, for the loop's frames alone
 )
 
 // Policy is what is done about a declared deadlock.

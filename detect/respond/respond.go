@@ -69,10 +69,10 @@ type class struct {
 
 // bucket is what goes on at one ingress bucket.
 type bucket struct {
-	attempt attempt // to break a deadlock that was declared here
-	pass    pass    // the claim that went by last
-	loan    loan
-	cause   unit.Port // where the frame was queued by which it went XOFF last
+	attempt   attempt // to break a deadlock that was declared here
+	pass      pass    // the claim that went by last
+	isolation isolation
+	cause     unit.Port // where the frame was queued by which it went XOFF last
 }
 
 func newResponder(v detect.View, a detect.Actions, p Policy) *responder {
@@ -138,7 +138,7 @@ func (r *responder) Message(now unit.Time, p unit.Port, t itsyhdr.TLV) {
 			r.claim(now, c, p, t)
 		}
 	case itsyhdr.KindSeal:
-		r.sealPass(now, c, p, t)
+		r.passSeal(now, c, p, t)
 	case itsyhdr.KindBubble:
 		if back {
 			r.bubbleBack(now, c, p, claimOf(t))
@@ -175,7 +175,7 @@ func (r *responder) Tick(now unit.Time) {
 			continue
 		}
 		for i := range c.in {
-			r.loanDue(now, c, unit.Port(i))
+			r.isolationDue(now, c, unit.Port(i))
 			r.attemptDue(now, c, unit.Port(i))
 		}
 	}
@@ -192,7 +192,7 @@ func (r *responder) schedule() {
 		}
 		for i := range c.in {
 			b := &c.in[i]
-			r.deadline = min(r.deadline, b.attempt.next(), b.loan.next())
+			r.deadline = min(r.deadline, b.attempt.next(), b.isolation.next())
 		}
 	}
 	for i := range r.cures {
@@ -206,7 +206,7 @@ func (r *responder) hops(now unit.Time, n int) unit.Time { return now + unit.Tim
 // Flags of messages.
 const (
 	flagBack  = 1 // of a claim or a bubble that comes back, and of an answer
-	flagSpare = 2 // of a bubble: the loop moves, so a hop without reserve lends nothing
+	flagSpare = 2 // of a bubble: the loop moves, so a hop without reserve gives nothing
 )
 
 // send sends a message of kind about id out of p. n is the hops that it has come, or

@@ -36,7 +36,7 @@ var dead = []string{
 }
 
 // hard are those of them, with a seed, in which a deadlock came back before its loop
-// kept what it was lent.
+// kept what it was given.
 var hard = map[string]uint64{
 	"itsy-fig2": 2, "itsy-fig3": 3, "shpiner-fig4": 1, "shpiner-fig6": 3, "w12-expired-pause": 2, "w18-two-declarers": 9, "w3-crossing-frame": 1,
 	"w8-chattering-trigger": 1,
@@ -112,7 +112,7 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// What keeps a loop open is what it was lent: a pool that has nothing to lend shows it.
+// What keeps a loop open is what it was given: a pool that has nothing to give shows it.
 func TestLoopClosesWithoutReserve(t *testing.T) {
 	text := testsim.Text(t, "w3-crossing-frame")
 	poor := strings.Replace(text, "buffer: {", "buffer: {pool: 60000, ", 1)

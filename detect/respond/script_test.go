@@ -124,10 +124,10 @@ func queueOf(q unit.Port) detect.Queue { return detect.Queue{Port: q, Class: det
 // after lets so much time pass.
 func (sc script) after(d unit.Time) { sc.To(sc.Now() + d) }
 
-// count is how often a measure was taken.
-func (sc script) count(m detect.Measure) (n int) {
-	for _, done := range sc.Measures {
-		if done.Measure == m {
+// count is how often an action was taken.
+func (sc script) count(m detect.Action) (n int) {
+	for _, done := range sc.Acts {
+		if done.Action == m {
 			n++
 		}
 	}
@@ -142,8 +142,8 @@ func (sc script) wantStuck(want bool) {
 	}
 }
 
-// wantCount checks how often measures were taken.
-func (sc script) wantCount(m detect.Measure, want int) {
+// wantCount checks how often actions were taken.
+func (sc script) wantCount(m detect.Action, want int) {
 	sc.Helper()
 	if got := sc.count(m); got != want {
 		sc.Errorf("%v: %d times, want %d", m, got, want)
@@ -169,7 +169,7 @@ func (sc script) wantClean() {
 	sc.Helper()
 	for k := range unit.NodeID(100) {
 		if s := sc.s[k]; s != nil && s.InForce() {
-			sc.Errorf("S%d: a measure is still in force", k)
+			sc.Errorf("S%d: an action is still in force", k)
 			sc.log()
 		}
 	}
@@ -177,8 +177,8 @@ func (sc script) wantClean() {
 
 func (sc script) log() {
 	sc.Helper()
-	for _, m := range sc.Measures {
-		sc.Logf("%6d us  S%d %v bucket %d queue %d flow %d: %d", m.At/us, m.Switch, m.Measure, m.Bucket.Port, m.Queue.Port, m.Flow, m.Bytes)
+	for _, m := range sc.Acts {
+		sc.Logf("%6d us  S%d %v bucket %d queue %d flow %d: %d", m.At/us, m.Switch, m.Action, m.Bucket.Port, m.Queue.Port, m.Flow, m.Bytes)
 	}
 	for _, r := range sc.Refusals {
 		sc.Logf("%6d us  S%d refused: %v", r.At/us, r.Switch, r.Why)

@@ -22,18 +22,18 @@ func TestHostTrigger(t *testing.T) {
 	sc.after(long)
 	sc.wantStuck(false)
 	sc.wantRefused()
-	sc.wantCount(detect.MeasureLossy, 1)
-	if m := sc.Measures[0]; m.Measure != detect.MeasureLossy || m.Switch != 9 || m.Queue != queueOf(1) {
+	sc.wantCount(detect.ActionLossy, 1)
+	if m := sc.Acts[0]; m.Action != detect.ActionLossy || m.Switch != 9 || m.Queue != queueOf(1) {
 		t.Errorf("first %+v, want queue 1 of S9 made lossy", m)
 	}
 	for range 10 { // the storm goes on
 		at.HostPause(1)
 		sc.after(100 * unit.Millisecond)
 	}
-	sc.wantCount(detect.MeasureHonour, 0)
+	sc.wantCount(detect.ActionHonour, 0)
 	sc.after(2 * hostQuiet)
-	sc.wantCount(detect.MeasureHonour, 1)
-	sc.after(flowQuiet) // of the loan
+	sc.wantCount(detect.ActionHonour, 1)
+	sc.after(flowQuiet) // of the extra threshold
 	sc.wantClean()
 }
 
@@ -46,8 +46,8 @@ func TestHostTriggerAgain(t *testing.T) {
 		sc.declare(1, unit.NodePort{Node: 9, Port: 1})
 		from := sc.Now()
 		sc.after(10 * unit.Second)
-		sc.wantCount(detect.MeasureHonour, n+1)
-		took := sc.Measures[len(sc.Measures)-1].At - from
+		sc.wantCount(detect.ActionHonour, n+1)
+		took := sc.Acts[len(sc.Acts)-1].At - from
 		if want := hostQuiet << n; took < want || took > want+unit.Millisecond {
 			t.Errorf("time %d: honoured after %d us, want %d", n, took/us, want/us)
 		}
@@ -71,14 +71,14 @@ func TestFlowsArePoliced(t *testing.T) {
 	sc.declare(1, unit.NodePort{Node: 9, Port: 0})
 	sc.after(long)
 	sc.wantRefused()
-	sc.wantCount(detect.MeasurePolice, 2)
-	for i, m := range sc.Measures[:2] {
+	sc.wantCount(detect.ActionPolice, 2)
+	for i, m := range sc.Acts[:2] {
 		if m.Flow != detect.FlowID(i+1) || m.Bucket.Port != 1 || m.Bytes != int(detecttest.Rate/policeShare/1000) {
 			t.Errorf("%+v, want flow %d of port 1 policed to a %d-th of the rate", m, i+1, policeShare)
 		}
 	}
 	sc.after(flowQuiet)
-	sc.wantCount(detect.MeasureUnpolice, 2)
+	sc.wantCount(detect.ActionUnpolice, 2)
 	sc.wantClean()
 }
 
@@ -88,8 +88,8 @@ func TestTransitFlow(t *testing.T) {
 	sc.s[3].Flows(p, detect.Flow{ID: 7, In: b, Bytes: 40 * kilo}, detect.Flow{ID: 8, In: x, Bytes: 30 * kilo})
 	sc.declare(3, unit.NodePort{Node: 3, Port: b}) // its own
 	sc.after(unit.Millisecond)
-	sc.wantCount(detect.MeasurePolice, 1)
-	if m := sc.Measures[0]; m.Flow != 7 {
+	sc.wantCount(detect.ActionPolice, 1)
+	if m := sc.Acts[0]; m.Flow != 7 {
 		t.Errorf("policed %+v, want flow 7", m)
 	}
 }
@@ -105,7 +105,7 @@ func TestCause(t *testing.T) {
 	sc.declare(1, unit.NodePort{Node: 9, Port: 0})
 	sc.after(unit.Millisecond)
 	sc.wantRefused()
-	sc.wantCount(detect.MeasurePolice, 2)
+	sc.wantCount(detect.ActionPolice, 2)
 }
 
 func TestNoFlow(t *testing.T) {
@@ -132,7 +132,7 @@ func TestNoPolicer(t *testing.T) {
 	at.Flows(2, flows...)
 	sc.declare(1, unit.NodePort{Node: 9, Port: 0})
 	sc.after(unit.Millisecond)
-	sc.wantCount(detect.MeasurePolice, 4)
+	sc.wantCount(detect.ActionPolice, 4)
 	sc.wantRefused(detect.RefusedNoPolicer)
 	sc.after(flowQuiet)
 	sc.wantClean()
@@ -179,9 +179,9 @@ func TestLostSearch(t *testing.T) {
 		sc.after(long)
 		sc.wantRefused()
 		sc.wantStuck(false)
-		sc.wantCount(detect.MeasureLossy, 1)
+		sc.wantCount(detect.ActionLossy, 1)
 		sc.after(hostQuiet + unit.Millisecond)
-		sc.wantCount(detect.MeasureHonour, 1) // not doubled by the second search
+		sc.wantCount(detect.ActionHonour, 1) // not doubled by the second search
 	}
 }
 
@@ -196,8 +196,8 @@ func TestForgery(t *testing.T) {
 		}
 	}
 	sc.after(long)
-	if sc.Messages > 0 || len(sc.Measures) > 0 || len(sc.Refusals) > 0 {
-		t.Errorf("%d messages, measures %+v, refusals %+v; want nothing", sc.Messages, sc.Measures, sc.Refusals)
+	if sc.Messages > 0 || len(sc.Acts) > 0 || len(sc.Refusals) > 0 {
+		t.Errorf("%d messages, actions %+v, refusals %+v; want nothing", sc.Messages, sc.Acts, sc.Refusals)
 	}
 }
 

@@ -24,7 +24,7 @@ type game struct {
 	*testing.T
 	*verdict.Verdict
 	watchdog.Stats // all queues of all switches together, but for Stormed and Last
-	measures       map[detect.Measure]int
+	actions        map[detect.Action]int
 	lost           uint64 // lossless frames that switches lost for other reasons
 }
 
@@ -37,7 +37,7 @@ func play(t *testing.T, name string, f detect.Factory, old, text string) game {
 	}
 	const detector = "under test"
 	s := testsim.Parse(t, name, strings.Replace(before, old, text, 1), detector)
-	g := game{T: t, measures: map[detect.Measure]int{}}
+	g := game{T: t, actions: map[detect.Action]int{}}
 	var dogs []*watchdog.Watchdog
 	w := testsim.World(t, s, sim.Options{
 		Seed: 1,
@@ -47,8 +47,8 @@ func play(t *testing.T, name string, f detect.Factory, old, text string) game {
 			return d
 		}},
 		Events: func(_ event.Node, e event.Event) {
-			if e.Type == event.Measured {
-				g.measures[e.Measure]++
+			if e.Type == event.Acted {
+				g.actions[e.Action]++
 			}
 		},
 	})
@@ -106,7 +106,7 @@ func TestDropBreaksDeadlock(t *testing.T) {
 		t.Errorf("the counters have %d + %d dropped frames, the verdict %d; want the same, and 1000 or more",
 			g.All.TxDropped, g.All.RxDropped, g.ResponseDropped)
 	}
-	if on, off := g.measures[detect.MeasureDiscard], g.measures[detect.MeasureAdmit]; uint64(on) != g.Detected || uint64(off) != g.Restored {
+	if on, off := g.actions[detect.ActionDiscard], g.actions[detect.ActionAdmit]; uint64(on) != g.Detected || uint64(off) != g.Restored {
 		t.Errorf("%d queues began to drop and %d ended; want %d and %d", on, off, g.Detected, g.Restored)
 	}
 }
@@ -142,8 +142,8 @@ func TestForwardBreaksDeadlockAndOverruns(t *testing.T) {
 func TestAlertOnlyReports(t *testing.T) {
 	g := play(t, "fattree-on-loop", watchdog.NewAlert, "", "")
 	g.wantFirst(200 * ms)
-	if g.Recovered || g.Restored > 0 || len(g.measures) > 0 {
-		t.Errorf("recovered %v, %d restored, measures %v; want no change", g.Recovered, g.Restored, g.measures)
+	if g.Recovered || g.Restored > 0 || len(g.actions) > 0 {
+		t.Errorf("recovered %v, %d restored, actions %v; want no change", g.Recovered, g.Restored, g.actions)
 	}
 	loop := 0
 	for _, d := range g.Detections {

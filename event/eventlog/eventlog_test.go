@@ -231,7 +231,7 @@ func TestText(t *testing.T) {
 		{event.Event{Type: event.LinkUp, Port: 1}, "link b up"},
 		{event.Event{Type: event.LinkDown, Port: 2}, "link port 2 down"},
 		{event.Event{Type: event.Rerouted, Out: 1, Bytes: 4}, "route 4 rerouted to backup port b"},
-		{event.Event{Type: event.Measured, Measure: detect.MeasureDrop, Class: 3, Out: 1, OutClass: 3, Bytes: 5}, "measure: drop 5, queue b:3, priority group a:3"},
+		{event.Event{Type: event.Acted, Action: detect.ActionDrop, Class: 3, Out: 1, OutClass: 3, Bytes: 5}, "measure: drop 5, queue b:3, priority group a:3"},
 		{event.Event{Type: event.Refused, Refusal: detect.RefusedPortDown, Port: unit.NoPort, Out: 1, OutClass: 3}, "measure not taken: port down, queue b:3"},
 	} {
 		e := Entry{node, tt.event}

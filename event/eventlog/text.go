@@ -72,8 +72,8 @@ func (e Entry) detectorText(bucket, queue string) string {
 			}
 		}
 		return "DEADLOCK declared" + where + trigger
-	case event.Measured:
-		return fmt.Sprintf("measure: %s %d%s", e.Measure, e.Bytes, where)
+	case event.Acted:
+		return fmt.Sprintf("measure: %s %d%s", e.Action, e.Bytes, where)
 	case event.Refused:
 		return fmt.Sprintf("measure not taken: %s%s", e.Refusal, where)
 	}

@@ -207,7 +207,7 @@ func TestPutIPv4(t *testing.T) {
 	}
 }
 
-// The slow twin of DecrementTTL: lower the TTL, compute the checksum anew.
+// The reference model of DecrementTTL: lower the TTL, compute the checksum anew.
 func decrementSlowly(p IPv4) {
 	p[8]--
 	p[10], p[11] = 0, 0

@@ -23,7 +23,7 @@ func newTimer(t testing.TB) *Timer {
 	return tm
 }
 
-// monotonic is the slow twin of Now: the system call.
+// monotonic is the reference of Now: the system call.
 func monotonic(t testing.TB) unit.Time {
 	t.Helper()
 	var ts unix.Timespec

@@ -41,7 +41,7 @@ expect: {deadlock: true}
 	run.declare(start+101*ms, 1, run.port("core0", "agg2-0"), true)
 	in, out := run.port("agg0-0", "core1").Port, run.port("agg0-0", "core0").Port
 	open := func(at unit.Time) {
-		run.log(at, "agg0-0", event.Event{Type: event.Measured, Measure: detect.MeasureDrop, Port: in, Class: 3, Out: out, OutClass: 3, Bytes: 5000})
+		run.log(at, "agg0-0", event.Event{Type: event.Acted, Action: detect.ActionDrop, Port: in, Class: 3, Out: out, OutClass: 3, Bytes: 5000})
 		run.log(at, "agg0-0", event.Event{Type: event.Resumed, Out: out, OutClass: 3})
 	}
 	open(start + 110*ms)

@@ -54,7 +54,7 @@ func (v *Verdict) count(p *scenario.Plan, switches []observe.Switch, hosts []obs
 func (v *Verdict) unheard(s *scenario.Scenario) map[string]bool {
 	deaf := map[string]bool{}
 	for _, m := range v.Measures {
-		if m.Measure != detect.MeasureLossy.String() && m.Measure != detect.MeasureIgnore.String() {
+		if m.Measure != detect.ActionLossy.String() && m.Measure != detect.ActionIgnore.String() {
 			continue
 		}
 		at := slices.IndexFunc(s.Fabric.Nodes, func(n topo.Node) bool { return n.Name == m.Switch })
@@ -67,7 +67,7 @@ func (v *Verdict) countFlows(p *scenario.Plan, hosts []observe.Host) {
 	s := p.Scenario
 	policed := func(flow int) bool {
 		return slices.ContainsFunc(v.Measures, func(m Measure) bool {
-			return m.Measure == detect.MeasurePolice.String() && m.Flow == p.Hash(flow)
+			return m.Measure == detect.ActionPolice.String() && m.Flow == p.Hash(flow)
 		})
 	}
 	deaf := v.unheard(s)

@@ -252,8 +252,8 @@ func TestVerdictOfRecovery(t *testing.T) {
 func TestVerdictOfMeasures(t *testing.T) {
 	r := newFatTreeRun(t)
 	out := r.port("agg0-0", "core0")
-	r.log(unit.Second, "agg0-0", event.Event{Type: event.Measured, Measure: detect.MeasureDrop, Port: r.port("agg0-0", "core1").Port, Class: 3, Out: out.Port, OutClass: 3, Bytes: 4500})
-	r.log(unit.Second+5, "agg0-0", event.Event{Type: event.Measured, Measure: detect.MeasurePolice, Port: 1, Out: unit.NoPort, Bytes: 3000})
+	r.log(unit.Second, "agg0-0", event.Event{Type: event.Acted, Action: detect.ActionDrop, Port: r.port("agg0-0", "core1").Port, Class: 3, Out: out.Port, OutClass: 3, Bytes: 4500})
+	r.log(unit.Second+5, "agg0-0", event.Event{Type: event.Acted, Action: detect.ActionPolice, Port: 1, Out: unit.NoPort, Bytes: 3000})
 	r.log(unit.Second+9, "core0", event.Event{Type: event.Refused, Refusal: detect.RefusedUnreachable, Port: 2, Class: 3, Out: 1, OutClass: 3})
 	v := r.verdict(2 * unit.Second) // which counts from the first event
 	want := []Measure{

@@ -240,7 +240,7 @@ func eachTriple(f *topo.Fabric, rules []Rules, fn func(s int, class unit.Priorit
 }
 
 // TestEachTripleRemoved takes each (tag, ingress, egress) out of the rules of a
-// fat-tree, alone, and compares with a slow twin. One that turns a frame back
+// fat-tree, alone, and compares with a reference model. One that turns a frame back
 // where it came from makes a cycle alone; two at two switches are needed if it
 // goes up another link.
 func TestEachTripleRemoved(t *testing.T) {
@@ -252,7 +252,7 @@ func TestEachTripleRemoved(t *testing.T) {
 		rules := without(g.Rules, s, class, in, out, unit.Priorities)
 		c := Check(f, set(lossless), rules)
 		if slow := slowCyclic(f, set(lossless), rules); slow != (c != nil) {
-			t.Fatalf("%s class %d from port %d to %d: cycle %v, the slow twin says %v", f.Nodes[s].Name, class, in, out, c != nil, slow)
+			t.Fatalf("%s class %d from port %d to %d: cycle %v, the reference model says %v", f.Nodes[s].Name, class, in, out, c != nil, slow)
 		}
 		if (c != nil) != (in == out) {
 			t.Errorf("%s class %d from port %d to %d: cycle %q", f.Nodes[s].Name, class, in, out, c.Text(f))

@@ -110,8 +110,8 @@ func (j *Journal) read(e *event.Event) {
 		j.over(e.At, func(f *finding) bool { return f.queue == q })
 	case event.Deadlock:
 		j.declared(e, b, q)
-	case event.Measured:
-		j.history.Measures[e.Measure.String()]++
+	case event.Acted:
+		j.history.Measures[e.Action.String()]++
 	case event.Refused:
 		j.history.Refusals[e.Refusal.String()]++
 	case event.LinkDown:

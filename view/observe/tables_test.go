@@ -210,9 +210,9 @@ func TestOneTrigger(t *testing.T) {
 func TestHistory(t *testing.T) {
 	j := newJournal(t)
 	j.Read([]event.Event{
-		{Type: event.Measured, Measure: detect.MeasureDrop},
-		{Type: event.Measured, Measure: detect.MeasureDrop},
-		{Type: event.Measured, Measure: detect.MeasureAvoid},
+		{Type: event.Acted, Action: detect.ActionDrop},
+		{Type: event.Acted, Action: detect.ActionDrop},
+		{Type: event.Acted, Action: detect.ActionAvoid},
 		{Type: event.Refused, Refusal: detect.RefusedPortDown},
 		{Type: event.LinkDown, Port: 1},
 		{Type: event.LinkUp, Port: 1},

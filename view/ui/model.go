@@ -118,7 +118,7 @@ func (m *model) add(e oracle.Entry) {
 		m.label(e)
 	case event.Deadlock:
 		m.declare(e)
-	case event.Measured, event.Refused:
+	case event.Acted, event.Refused:
 		m.act(e)
 	}
 }
@@ -191,10 +191,10 @@ func (m *model) declare(e oracle.Entry) {
 // act tells what a system does to its switch, or why it does not.
 func (m *model) act(e oracle.Entry) {
 	text := "refuses: " + e.Refusal.String()
-	if e.Type == event.Measured {
-		if text = e.Measure.String(); e.Bytes > 0 {
+	if e.Type == event.Acted {
+		if text = e.Action.String(); e.Bytes > 0 {
 			unitName := "bytes"
-			if e.Measure == detect.MeasurePolice {
+			if e.Action == detect.ActionPolice {
 				unitName = "kbit/s"
 			}
 			text += fmt.Sprintf(" %d %s", e.Bytes, unitName)

@@ -238,7 +238,7 @@ func TestModelBoundsLog(t *testing.T) {
 	s := newScript(t)
 	q := s.loop(s.ring()...)[0]
 	for i := range 1000 {
-		s.add(q.Node, event.Event{Type: event.Measured, Measure: detect.MeasureDrop, Port: q.Port, Out: q.Port, Class: 3, OutClass: 3, Bytes: int32(i + 1)})
+		s.add(q.Node, event.Event{Type: event.Acted, Action: detect.ActionDrop, Port: q.Port, Out: q.Port, Class: 3, OutClass: 3, Bytes: int32(i + 1)})
 	}
 	st := s.state()
 	if n := len(st.Log); n != actsMax+1 || st.Log[n-1].Text != "and 992 more events" {

@@ -31,7 +31,7 @@ const (
 type Switch struct {
 	Hosts, Down unit.PortSet // ports that face hosts; whose links are down
 	Ways        unit.PortSet // ingress ports whose frames have another way
-	Reserve     int          // bytes that can be lent
+	Reserve     int          // bytes of extra threshold that there are
 
 	Done []string // what the system reported, did and refused, oldest first
 	Sent []Sent   // what it sent
@@ -157,11 +157,11 @@ func (a actions) Restrict(b detect.Bucket, q detect.Queue, on bool) {
 	a.s.did("restrict %d>%d %v", b.Port, q.Port, on)
 }
 
-func (a actions) Loan(b detect.Bucket, bytes int) bool {
+func (a actions) Extra(b detect.Bucket, bytes int) bool {
 	if bytes > a.s.Reserve {
 		return false
 	}
-	a.s.did("loan %d %d", b.Port, bytes)
+	a.s.did("extra %d %d", b.Port, bytes)
 	return true
 }
 

@@ -1,0 +1,196 @@
+package respond
+
+import (
+	"softswitch/detect"
+	"softswitch/itsyhdr"
+	"softswitch/unit"
+)
+
+// isolation is what is done at a bucket of a loop until the loop has moved on. The queue
+// by which its frames stay on the loop sends no others, so that nothing new comes onto
+// the loop; and the bucket may be given an extra threshold.
+type isolation struct {
+	id       claimID
+	active   bool
+	isolated bool      // until the loop has moved on; an extra threshold is kept a while longer
+	bytes    int       // that it resumes at more than usual; 0: it has no extra threshold (any more)
+	xon      int       // its usual XON threshold
+	via      unit.Port // the queue that serves it alone
+	due      unit.Time // when to look at it
+	until    unit.Time // when it ends in any case
+	settled  unit.Time // when the extra threshold may end, if nothing is isolated
+	quiet    unit.Time // for how long it is kept after that
+}
+
+// next is when there is something to do about it.
+func (l *isolation) next() unit.Time {
+	if !l.active {
+		return unit.Never
+	}
+	return l.due
+}
+
+// isolate restricts the queue by which the claim of id left bucket i. It reports false if
+// the bucket is isolated for another claim.
+func (r *responder) isolate(now unit.Time, c *class, i unit.Port, id claimID) bool {
+	l, via := &c.in[i].isolation, c.in[i].pass.via
+	switch {
+	case l.isolated:
+		return l.id == id
+	case !l.active:
+		l.bytes = 0
+	}
+	*l = isolation{
+		id: id, active: true, isolated: true, bytes: l.bytes, xon: l.xon, via: via,
+		due: r.hops(now, 1), until: r.hops(now, isolationHops), quiet: l.quiet,
+	}
+	if r.policy.Trigger {
+		l.quiet = max(flowQuiet, min(2*l.quiet, quietMax*flowQuiet))
+	}
+	r.act.Restrict(c.bucket(i), c.queue(via), true)
+	return true
+}
+
+// give raises the thresholds of bucket i, which is isolated, so much that it resumes at
+// bytes more than usual. It reports false if there is no reserve.
+func (r *responder) give(c *class, i unit.Port, bytes int) bool {
+	l, b := &c.in[i].isolation, c.bucket(i)
+	if l.bytes == 0 {
+		l.xon = r.view.XON(b)
+	}
+	ok := r.act.Extra(b, bytes)
+	if short := l.xon + bytes - r.view.XON(b); ok && short > 0 { // its XON threshold is a fixed one
+		ok = r.act.Extra(b, bytes+short)
+	}
+	if ok {
+		l.bytes = bytes
+	}
+	return ok
+}
+
+// takeBack ends the isolation of bucket i and its extra threshold.
+func (r *responder) takeBack(c *class, i unit.Port) {
+	l := &c.in[i].isolation
+	r.release(c, i)
+	l.active, l.bytes = false, 0
+	r.act.Extra(c.bucket(i), 0)
+}
+
+// release ends the isolation of bucket i.
+func (r *responder) release(c *class, i unit.Port) {
+	l := &c.in[i].isolation
+	if !l.isolated {
+		return
+	}
+	l.isolated = false
+	r.act.Restrict(c.bucket(i), c.queue(l.via), false)
+	if a := &c.in[i].attempt; a.phase == moving {
+		a.due = 0
+	}
+}
+
+// isolationDue ends the extra threshold of bucket i once it is at its usual XON threshold,
+// and its isolation when the queue is empty of the loop's frames, or the time is up.
+func (r *responder) isolationDue(now unit.Time, c *class, i unit.Port) {
+	l := &c.in[i].isolation
+	if l.next() > now {
+		return
+	}
+	b, q := c.bucket(i), c.queue(l.via)
+	switch {
+	case l.isolated && (now >= l.until || !r.view.Paused(q) && r.view.Held(b, q) == 0):
+		r.release(c, i)
+		l.settled = now + l.quiet
+		l.until = r.hops(l.settled, isolationHops)
+	case !l.isolated && (l.bytes == 0 || now >= l.until || now >= l.settled && r.view.Charged(b) <= l.xon):
+		r.takeBack(c, i)
+		return
+	}
+	l.due = r.hops(now, 1)
+	if !l.isolated && l.bytes > 0 {
+		l.due = max(l.due, l.settled)
+	}
+}
+
+// startIsolation sends a seal after the claim of bucket i.
+func (r *responder) startIsolation(now unit.Time, c *class, i unit.Port) {
+	a, s := &c.in[i].attempt, &c.in[i].pass
+	if !r.isolate(now, c, i, s.id) { // it is isolated for a loop that was broken before
+		r.withdraw(now, c, i)
+		return
+	}
+	a.phase, a.due = isolating, r.hops(now, isolatingHops)
+	a.rounds++
+	r.sendOn(c, i, itsyhdr.KindSeal, 0, 0)
+}
+
+// sendOn sends a message of kind, which has come n hops, the way of the claim that went
+// by bucket i. With it goes how much room the loop needs.
+func (r *responder) sendOn(c *class, i unit.Port, kind itsyhdr.Kind, n int, flags uint8) bool {
+	s := &c.in[i].pass
+	return r.act.Send(s.via, itsyhdr.TLV{
+		Kind: kind, Class: c.id, Initiator: s.id.owner, Seq: s.id.seq, Hops: uint8(n + 1), Flags: flags, Period: s.need,
+	})
+}
+
+// passSeal takes the seal of a loop, which comes to bucket i, and sends it on.
+func (r *responder) passSeal(now unit.Time, c *class, i unit.Port, t itsyhdr.TLV) {
+	id := claimOf(t)
+	if id.owner == r.ownID(i, 0).owner {
+		if a := &c.in[i].attempt; a.phase == isolating && a.seq == id.seq {
+			r.isolated(now, c, i)
+		}
+		return
+	}
+	if !c.in[i].pass.isWayOf(id, now) || !r.isolate(now, c, i, id) {
+		return
+	}
+	r.sendOn(c, i, itsyhdr.KindSeal, int(t.Hops), 0)
+}
+
+// bubble takes the bubble of a loop, which comes to bucket i, and sends it on.
+func (r *responder) bubble(now unit.Time, c *class, i unit.Port, t itsyhdr.TLV) {
+	id, l := claimOf(t), &c.in[i].isolation
+	if id.owner == r.ownID(i, 0).owner || !c.in[i].pass.isWayOf(id, now) || !l.active || l.id != id {
+		return // it is home, or the loop has moved on here
+	}
+	c.in[i].pass.need = max(c.in[i].pass.need, t.Period)
+	if !r.makeRoom(c, i) && t.Flags&flagSpare == 0 {
+		r.act.Refuse(detect.RefusedNoReserve, c.bucket(i), c.queue(l.via))
+		r.send(c, i, itsyhdr.KindBubble, id, 0, flagBack)
+		return
+	}
+	r.sendOn(c, i, itsyhdr.KindBubble, int(t.Hops), t.Flags)
+}
+
+// bubbleBack takes back what a bubble gave: a bucket further down has no reserve.
+func (r *responder) bubbleBack(now unit.Time, c *class, p unit.Port, id claimID) {
+	for n := range c.in {
+		i, l := unit.Port(n), &c.in[n].isolation
+		if !l.active || l.id != id || l.via != p {
+			continue
+		}
+		r.takeBack(c, i)
+		if id.owner == r.ownID(i, 0).owner {
+			r.refuse(detect.RefusedNoReserve, c, i)
+			r.hold(now, c, i)
+		} else {
+			r.send(c, i, itsyhdr.KindBubble, id, 0, flagBack)
+		}
+		return
+	}
+}
+
+// nextRound looks whether the loop is still closed although something was done.
+func (r *responder) nextRound(now unit.Time, c *class, i unit.Port) {
+	a := &c.in[i].attempt
+	switch {
+	case !r.waits(now, c, i):
+		r.hold(now, c, i)
+	case a.rounds == roundsMax:
+		r.refuse(detect.RefusedNoReserve, c, i)
+		r.hold(now, c, i)
+	default:
+		a.phase, a.tries, a.due = retrying, 0, r.hops(now, pauseHops)
+	}
+}
