@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra/doc"
 
 	"softswitch/internal/schema"
+	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/scenario/config"
 	"softswitch/scenario/load"
@@ -79,6 +80,7 @@ func generatedDocs(source string) ([]document, error) {
 		files = append(files, document{"docs/schema/" + f.name + ".json", o.JSON(f.format.Title)})
 		references[f.reference] = append(references[f.reference], o.Markdown(f.name)...)
 	}
+	files = append(files, document{"docs/schema/verdict.json", verdict.Schema()})
 	for _, path := range []string{"docs/scenarios.md", "docs/configuration.md"} {
 		old, err := os.ReadFile(filepath.Join(source, path))
 		if err != nil {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +11,7 @@ import (
 
 	"softswitch/dataplane"
 	"softswitch/internal/control"
+	"softswitch/internal/version"
 	"softswitch/live"
 	"softswitch/unit"
 	"softswitch/view/metrics"
@@ -123,18 +123,9 @@ func (s *switchNode) snapshot(n *live.Node) (out observe.Switch) {
 
 func (s *switchNode) sample(n *live.Node, _ json.RawMessage) (any, error) { return s.take(n), nil }
 
-// version is that of this program, as Go's tools stamped it.
-var version = func() string {
-	b, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	return b.Main.Version
-}()
-
 // take takes what metrics are made of. Preconditions: s.one is held.
 func (s *switchNode) take(n *live.Node) observe.Sample {
-	out := observe.Sample{Switch: s.snapshot(n), Version: version, Response: s.response, History: s.journal.History()}
+	out := observe.Sample{Switch: s.snapshot(n), Version: version.Text(), Response: s.response, History: s.journal.History()}
 	n.Do(func(unit.Time) { out.Watchdog = observe.TakeWatchdog(s.sw, s.watch.set(s.sw)) })
 	return out
 }

@@ -7,7 +7,7 @@
 //
 // Read in this order: Verdict (verdict.go), Of (judge.go: what the oracle knows), count.go
 // (what the nodes counted), check.go (what was expected), audit.go (what cannot be true),
-// table.go, summary.go (several runs).
+// table.go, summary.go (several runs), schema.go.
 //
 // Invariants:
 //   - one way: every verdict comes from Of, whichever world played the scenario;
