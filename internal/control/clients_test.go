@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -198,6 +199,31 @@ func TestSlowAnswer(t *testing.T) {
 	}
 	s.Close()
 	await(t, served, "Serve to return")
+}
+
+// However much is asked, making answers takes a quarter of the time, but a slow answer does
+// not hold up the next for long.
+func TestRestAfterAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := make(chan func())
+		defer close(jobs)
+		go work(jobs)
+		for _, tt := range []struct{ takes, each time.Duration }{
+			{time.Millisecond, 4 * time.Millisecond},
+			{time.Second, time.Second + restMax},
+		} {
+			jobs <- func() {}
+			begun := time.Now()
+			const n = 100
+			for range n {
+				jobs <- func() { time.Sleep(tt.takes) }
+			}
+			jobs <- func() {}
+			if got := time.Since(begun); got != n*tt.each {
+				t.Errorf("%d answers of %v took %v, want %v", n, tt.takes, got, n*tt.each)
+			}
+		}
+	})
 }
 
 func TestCallWithin(t *testing.T) {

@@ -13,8 +13,8 @@
 //
 // Invariants:
 //   - one-server: a socket on which a process listens is never taken over;
-//   - one-at-a-time: however many clients ask, one answer is being made, so that asking
-//     takes no more than a processor from who forwards frames;
+//   - one-at-a-time: however many clients ask, one answer is being made, and there is a rest
+//     after each, so that asking takes a quarter of a processor from who forwards frames;
 //   - bounded: a request takes at most headerMax and requestMax bytes of memory, and there
 //     are at most clientsMax clients: one more waits for a place. Who does not say what it
 //     wants in askMax, or does not read its answer in writeMax, is hung up on.
@@ -52,6 +52,12 @@ const (
 	clientsMax = 32
 	askMax     = 5 * time.Second
 	writeMax   = 5 * time.Second
+)
+
+// After an answer there is a rest of restTimes the time that it took, at most restMax.
+const (
+	restTimes = 3
+	restMax   = 50 * time.Millisecond
 )
 
 // Request is what a node is asked. Args' meaning depends on Do; nil is none.
@@ -153,13 +159,8 @@ func (s *Server) Serve(handle func(Request) (any, error)) {
 		defer s.handlers.Done()
 		s.answer(w, r, handle)
 	})
-	// Not in a goroutine of net/http, which would go on after a panic.
 	var working sync.WaitGroup
-	working.Go(func() {
-		for job := range s.jobs {
-			job()
-		}
-	})
+	working.Go(func() { work(s.jobs) })
 	s.http.Serve(netutil.LimitListener(s.ln, clientsMax))
 	s.mu.Lock()
 	s.done = true
@@ -167,6 +168,16 @@ func (s *Server) Serve(handle func(Request) (any, error)) {
 	s.handlers.Wait()
 	close(s.jobs)
 	working.Wait()
+}
+
+// work does jobs one after the other, in a goroutine that is not of net/http, which would
+// go on after a panic.
+func work(jobs <-chan func()) {
+	for job := range jobs {
+		begun := time.Now()
+		job()
+		time.Sleep(min(restTimes*time.Since(begun), restMax))
+	}
 }
 
 // begin counts a handler, unless the server is being closed.

@@ -278,7 +278,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Add("GET", "/unmarshalable?%7b%22=%22", "[]")
 	f.Add("PUT", "//fail/../add;?", "null")
 	s := &Server{jobs: make(chan func())}
-	go func() {
+	go func() { // without rest
 		for job := range s.jobs {
 			job()
 		}
