@@ -79,12 +79,12 @@ func (p *Packet) setReadDeadline(t time.Time) error {
 	return nil
 }
 
-// hasCarrier reports whether the interface can send at all. Without a carrier the
-// kernel refuses a frame with ENOBUFS, as it does when it has no room. The flag
-// follows the carrier within microseconds.
-func (p *Packet) hasCarrier() bool {
+// lacksCarrier reports whether the interface is up, and yet cannot send. The kernel then
+// refuses a frame with ENOBUFS, as it does when it has no room. The flag follows the
+// carrier within microseconds, or where many links changed within a second.
+func (p *Packet) lacksCarrier() bool {
 	flags, err := p.interfaceFlags()
-	return err == nil && flags&unix.IFF_RUNNING != 0
+	return err == nil && flags&unix.IFF_UP != 0 && flags&unix.IFF_RUNNING == 0
 }
 
 // interfaceFlags asks the kernel for the interface's flags (IFF_UP, IFF_RUNNING),

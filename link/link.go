@@ -8,9 +8,10 @@
 //	             ▲                                        │
 //	one copy,    │                                        │ sendmmsg,
 //	tag put back │                                        │ up to 64 a call
-//	       ┌─────┴──────────────┐                         │
-//	       │ TPACKET_V2 ring    │  Packet                 ▼
-//	       └─────▲──────────────┘                  dev_direct_xmit
+//	       ┌─────┴──────────────┐                         ▼
+//	       │ TPACKET_V2 ring    │  Packet         no queueing discipline
+//	       └─────▲──────────────┘                         │
+//	tcpdump ◀────┤                                        ├────▶ tcpdump
 //	             │ the kernel's copy, on the sender's core │
 //	─────────────┴──────────── veth ───────────────────────┴──────▶
 //
@@ -61,7 +62,8 @@ type Link interface {
 	// says why frames[n] was not:
 	//   - ErrBusy: the kernel has no room. Hold frames[n:] and try again.
 	//   - ErrDown: the interface is down or has no carrier (the other end of a
-	//     veth is down). It is said each time.
+	//     veth is down). It is said each time. On a wire that was cut just now the
+	//     kernel may say ErrBusy first, or take a frame and drop it.
 	//   - ErrGone, net.ErrClosed: as above.
 	//   - *FrameError: the wire does not carry this frame. Skip it.
 	Write(frames [][]byte) (n int, err error)

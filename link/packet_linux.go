@@ -104,9 +104,12 @@ func open(ifname string, opt Options) (*Packet, error) {
 }
 
 // openSender opens the socket that sends. It is bound to no protocol and receives
-// nothing. It bypasses the queueing discipline: without that, frames that are sent
-// while there is no carrier are lost without an error. A tcpdump on the interface
-// does not see frames that are sent so; one on the far end does.
+// nothing.
+//
+// It bypasses the queueing discipline of an interface that is there to have one: that
+// would hold frames, pauses among them, overtake one by another, or drop them. A veth
+// has none unless somebody gave it one, and nothing is bypassed; so a tcpdump on it sees
+// the frames that are sent, as it sees those that come. On other interfaces it does not.
 func (p *Packet) openSender(ifi *net.Interface) error {
 	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -117,11 +120,22 @@ func (p *Packet) openSender(ifi *net.Interface) error {
 	if err := unix.Bind(fd, &unix.SockaddrLinklayer{Ifindex: ifi.Index}); err != nil {
 		return os.NewSyscallError("bind", err)
 	}
-	if err := unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_QDISC_BYPASS, 1); err != nil {
-		return fmt.Errorf("setsockopt PACKET_QDISC_BYPASS to 1: %w", err)
+	if driver(fd, ifi.Name) != "veth" {
+		if err := unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_QDISC_BYPASS, 1); err != nil {
+			return fmt.Errorf("setsockopt PACKET_QDISC_BYPASS to 1: %w", err)
+		}
 	}
 	p.sc, err = p.sender.SyscallConn()
 	return err
+}
+
+// driver is the name of an interface's driver, "" if it does not tell.
+func driver(fd int, ifname string) string {
+	info, err := unix.IoctlGetEthtoolDrvinfo(fd, ifname)
+	if err != nil {
+		return ""
+	}
+	return unix.ByteSliceToString(info.Driver[:])
 }
 
 // unknownInterface names the interfaces that there are.

@@ -32,6 +32,10 @@ type transmitter struct {
 	n      int
 	errno  unix.Errno
 
+	// refused says that the kernel had no room the last time. That may be for want of a
+	// carrier, without which it first refuses frames and then takes and drops them.
+	refused bool
+
 	sent atomic.Uint64
 	busy atomic.Uint64
 }
@@ -49,7 +53,10 @@ func (tx *transmitter) init(send func(fd uintptr)) {
 // Write implements Link.
 func (p *Packet) Write(frames [][]byte) (int, error) {
 	tx := &p.tx
-	tx.frames, tx.n, tx.errno = frames, 0, 0
+	if tx.refused && p.lacksCarrier() {
+		return 0, ErrDown
+	}
+	tx.frames, tx.n, tx.errno, tx.refused = frames, 0, 0, false
 	// Control holds the descriptor, so that Close cannot give it away meanwhile.
 	err := p.sc.Control(tx.send)
 	tx.frames = nil
@@ -100,12 +107,13 @@ func (tx *transmitter) sendmmsg(fd uintptr, frames [][]byte) (int, unix.Errno) {
 // of Write.
 func (p *Packet) whyUnsent(frames [][]byte, err error) error {
 	errno := p.tx.errno
+	p.tx.refused = errno == unix.ENOBUFS
 	switch {
 	case p.closed.Load():
 		return net.ErrClosed
 	case err != nil:
 		return fmt.Errorf("link: write %q: %w", p.name, err)
-	case errno == unix.ENOBUFS && !p.hasCarrier():
+	case errno == unix.ENOBUFS && p.lacksCarrier():
 		return ErrDown
 	case errno == unix.EAGAIN || errno == unix.ENOBUFS:
 		p.tx.busy.Add(1)

@@ -100,7 +100,8 @@ func linkState(u netlink.LinkUpdate) LinkState {
 		return s
 	}
 	s.Index = a.Index
-	const running = unix.IFF_UP | unix.IFF_LOWER_UP
+	// With the carrier alone a veth is still without a queue, and drops what it is to send.
+	const running = unix.IFF_UP | unix.IFF_LOWER_UP | unix.IFF_RUNNING
 	s.Running = u.IfInfomsg.Flags&running == running
 	return s
 }

@@ -56,9 +56,7 @@ func New(t testing.TB) *Namespace {
 	return n
 }
 
-// Veth joins the new interface name with the new interface far of peer, and sets them
-// up in this order: the kernel's flags tell at once that the first has a carrier, and of
-// the second perhaps later.
+// Veth joins the new interface name with the new interface far of peer. Both are up.
 func (n *Namespace) Veth(name string, peer *Namespace, far string) {
 	n.t.Helper()
 	attrs := netlink.NewLinkAttrs()
@@ -68,6 +66,8 @@ func (n *Namespace) Veth(name string, peer *Namespace, far string) {
 	}
 	n.SetUp(name)
 	peer.SetUp(far)
+	n.AwaitRunning(name)
+	peer.AwaitRunning(far)
 }
 
 // Link is the interface of that name, as it is now.
@@ -82,6 +82,15 @@ func (n *Namespace) Link(name string) netlink.Link {
 
 // SetUp sets an interface up.
 func (n *Namespace) SetUp(name string) { n.t.Helper(); n.change("set up", name, n.NL.LinkSetUp) }
+
+// AwaitRunning waits until an interface sends: a veth does so a little after its far end
+// has come up. The kernel answers before or after it has made all of that change.
+func (n *Namespace) AwaitRunning(name string) {
+	n.t.Helper()
+	for n.Link(name).Attrs().OperState != netlink.OperUp {
+		runtime.Gosched()
+	}
+}
 
 // SetDown sets an interface down.
 func (n *Namespace) SetDown(name string) { n.t.Helper(); n.change("set down", name, n.NL.LinkSetDown) }
