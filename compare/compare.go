@@ -10,7 +10,8 @@
 // keeps deadlocks from forming: a row of the table in systems.go.
 //
 // Read in this order: System (systems.go), Matrix and Run (this file), Row and
-// Figures (row.go), Outcome (outcome.go), then what shows them: columns.go, total.go,
+// Figures (row.go), Outcome (outcome.go), the worlds (world.go) and the shipped scenarios
+// (shipped.go), then what shows them: columns.go, total.go,
 // html.go with page.html, chart.go, markdown.go with text.md, text.go.
 //
 // Invariants:
@@ -21,8 +22,8 @@
 //   - the same rows whatever ran at the same time: rows stand in the order of
 //     scenarios, then systems, and runs in the order of their seeds.
 //
-// What it does not do: it plays nothing itself, and it judges nothing: whether there
-// was a deadlock is the oracle's word, in the verdict.
+// What it does not do: it builds no lab, for which it is given a function, and it judges
+// nothing: whether there was a deadlock is the oracle's word, in the verdict.
 package compare
 
 import (

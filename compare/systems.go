@@ -94,3 +94,11 @@ func Named[T any](what string, names []string, all []T, name func(T) string) ([]
 	}
 	return picked, nil
 }
+
+// PickSystems are the systems of these names, the usual ones if there are no names.
+func PickSystems(names []string) ([]System, error) {
+	if len(names) == 0 {
+		return Usual(), nil
+	}
+	return Named("systems", names, Systems(), func(s System) string { return s.Name })
+}

@@ -7,24 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"softswitch/compare"
-	"softswitch/detect/catalog"
-	"softswitch/detect/watchdog"
-	"softswitch/lab"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
-	"softswitch/scenario/load"
-	"softswitch/scenarios"
-	"softswitch/sim"
-	"softswitch/unit"
 )
 
 // compareLab is the name of the lab of a live comparison.
@@ -52,7 +43,7 @@ prevention of its own; live, those on the fat-tree.
 A pair is played with the seeds 1 to N. Simulations run on all processors; live labs
 run one after another and need root.
 
-` + watchdogNote + `
+` + compare.WatchdogNote + `
 
 Exit status: 0 everything was played; 2 something could not be.`,
 		Example: `  softswitch compare --html comparison.html
@@ -91,38 +82,27 @@ func (opt *compareOptions) run(ctx context.Context) error {
 	return nil
 }
 
+// playCompared plays a plan on a lab of its own.
+func playCompared(ctx context.Context, p *scenario.Plan) (*verdict.Verdict, error) {
+	return playLive(ctx, p, compareLab, runOptions{}, io.Discard)
+}
+
 // matrix is what the options ask for; all of it is checked.
 func (opt *compareOptions) matrix() (*compare.Matrix, error) {
 	if opt.runs < 1 {
 		return nil, fmt.Errorf("--runs: %d; valid: 1 or more", opt.runs)
 	}
-	worlds := map[string]compare.World{
-		"sim":  {Name: "sim", Parallel: runtime.GOMAXPROCS(0), Play: compareSim},
-		"live": {Name: "live", Parallel: 1, Play: compareLive},
-	}
-	world, ok := worlds[opt.world]
+	world, ok := compare.NewWorld(opt.world, playCompared)
 	if !ok {
 		return nil, fmt.Errorf("--world: %q; valid: sim, live", opt.world)
 	}
-	all, err := shippedScenarios(opt.world)
+	picked, err := compare.Scenarios(opt.world, opt.scenarios)
 	if err != nil {
 		return nil, err
 	}
-	picked, err := compare.Named("scenarios", opt.scenarios, all, func(s compare.Source) string { return s.Name })
+	systems, err := compare.PickSystems(opt.systems)
 	if err != nil {
 		return nil, err
-	}
-	if len(opt.scenarios) == 0 {
-		if picked, err = usualScenarios(opt.world, all); err != nil {
-			return nil, err
-		}
-	}
-	systems, err := compare.Named("systems", opt.systems, compare.Systems(), func(s compare.System) string { return s.Name })
-	if err != nil {
-		return nil, err
-	}
-	if len(opt.systems) == 0 {
-		systems = compare.Usual()
 	}
 	return &compare.Matrix{World: world, Scenarios: picked, Systems: systems, Runs: opt.runs, Progress: compareProgress}, nil
 }
@@ -135,95 +115,11 @@ func compareProgress(done, of int, r *compare.Row) {
 	fmt.Fprintf(os.Stderr, "%*d/%d  %s  %s  %s%s\n", len(fmt.Sprint(of)), done, of, r.Scenario, r.System, r.Outcome(), why)
 }
 
-// shippedScenarios are the scenario files of this program; live, as much slower as a
-// lab needs them to be.
-func shippedScenarios(world string) (all []compare.Source, err error) {
-	files, err := fs.Glob(scenarios.FS, "*.yaml")
-	if err != nil {
-		return nil, err
-	}
-	for _, file := range files {
-		data, err := scenarios.FS.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, compare.Source{Name: strings.TrimSuffix(file, ".yaml"), Parse: func() (*scenario.Scenario, error) {
-			s, err := load.Scenario("scenarios/"+file, data)
-			if err != nil || world == "sim" {
-				return s, err
-			}
-			return s.Slow(lab.Slowness(s))
-		}})
-	}
-	return all, nil
-}
-
-// usualScenarios are those to play if none is named.
-func usualScenarios(world string, all []compare.Source) (usual []compare.Source, err error) {
-	for _, src := range all {
-		s, err := src.Parse()
-		if err != nil {
-			return nil, err
-		}
-		if s.Prevention == nil && (world == "sim" || strings.HasPrefix(src.Name, "fattree-")) {
-			usual = append(usual, src)
-		}
-	}
-	return usual, nil
-}
-
-// compareSim plays a plan in virtual time.
-func compareSim(_ context.Context, p *scenario.Plan, seed uint64) (*verdict.Verdict, error) {
-	known := catalog.Factories()
-	dog := simWatchdog(p.Scenario)
-	known[watchdog.Name] = dog.Factory()
-	dog.Action = watchdog.Forward
-	known[watchdog.NameForward] = dog.Factory()
-	w, err := sim.New(p, sim.Options{Seed: seed, Detectors: known})
-	if err != nil {
-		return nil, compare.NotApplicable("cannot be simulated: " + err.Error())
-	}
-	return w.Run()
-}
-
-// compareLive plays a plan on namespaces; a run that is not valid again, a few times.
-func compareLive(ctx context.Context, p *scenario.Plan, _ uint64) (v *verdict.Verdict, err error) {
-	if err := lab.Refuse(p.Scenario); err != nil {
-		return nil, compare.NotApplicable("cannot be played live: " + err.Error())
-	}
-	const tries = 3
-	for range tries {
-		v, err = playLive(ctx, p, compareLab, runOptions{}, io.Discard)
-		if err != nil || v.Invalid == "" {
-			break
-		}
-	}
-	return v, err
-}
-
-// watchdogNote is how the watchdog's times follow the scenario.
-const watchdogNote = `A watchdog's times of 200 ms are longer than most simulated scenarios. In a
-simulation its detection and poll times are a tenth of the scenario's duration, and
-its restoration time is the same but no shorter than a pause, each of them at most
-200 ms. Live they are 200 ms.`
-
-// simWatchdog is the watchdog for a simulation of s, with action drop.
-func simWatchdog(s *scenario.Scenario) watchdog.Config {
-	var pause unit.Time
-	for _, l := range s.Links {
-		pause = max(pause, l.Rate.QuantaTime(uint16(s.PFC.Quanta)))
-	}
-	c := watchdog.Default()
-	c.Detection, c.Poll = min(c.Detection, s.Duration/10), min(c.Poll, s.Duration/10)
-	c.Restoration = min(c.Restoration, max(pause, s.Duration/10))
-	return c
-}
-
 // write writes what the options ask for.
 func (opt *compareOptions) write(c *compare.Comparison) error {
 	notes := []string{}
 	if c.World == "sim" {
-		notes = append(notes, strings.ReplaceAll(watchdogNote, "\n", " "))
+		notes = append(notes, strings.ReplaceAll(compare.WatchdogNote, "\n", " "))
 	}
 	for _, out := range []struct {
 		path  string

@@ -1,0 +1,61 @@
+package compare
+
+import (
+	"io/fs"
+	"strings"
+
+	"softswitch/lab"
+	"softswitch/scenario"
+	"softswitch/scenario/load"
+	"softswitch/scenarios"
+)
+
+// Scenarios are the shipped scenarios of these names, the usual ones of the world if
+// there are no names.
+func Scenarios(world string, names []string) ([]Source, error) {
+	all, err := shippedScenarios(world)
+	if err != nil {
+		return nil, err
+	}
+	if len(names) == 0 {
+		return usualScenarios(world, all)
+	}
+	return Named("scenarios", names, all, func(s Source) string { return s.Name })
+}
+
+// shippedScenarios are the scenario files of this program; live, as much slower as a
+// lab needs them to be.
+func shippedScenarios(world string) (all []Source, err error) {
+	files, err := fs.Glob(scenarios.FS, "*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		data, err := scenarios.FS.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Source{Name: strings.TrimSuffix(file, ".yaml"), Parse: func() (*scenario.Scenario, error) {
+			s, err := load.Scenario("scenarios/"+file, data)
+			if err != nil || world == "sim" {
+				return s, err
+			}
+			return s.Slow(lab.Slowness(s))
+		}})
+	}
+	return all, nil
+}
+
+// usualScenarios are those to play if none is named.
+func usualScenarios(world string, all []Source) (usual []Source, err error) {
+	for _, src := range all {
+		s, err := src.Parse()
+		if err != nil {
+			return nil, err
+		}
+		if s.Prevention == nil && (world == "sim" || strings.HasPrefix(src.Name, "fattree-")) {
+			usual = append(usual, src)
+		}
+	}
+	return usual, nil
+}
