@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"os"
 
@@ -9,7 +8,6 @@ import (
 
 	"softswitch/internal/graph"
 	"softswitch/lab"
-	netnslab "softswitch/netns-lab"
 )
 
 func labGraph(name *string) *cobra.Command {
@@ -39,7 +37,7 @@ down are dashed: in a lab now, in a file those that its events take down.`,
 				if err != nil {
 					return err
 				}
-				g = stateGraph(st)
+				g = lab.Graph(st)
 			}
 			draw := g.DOT
 			switch {
@@ -57,23 +55,4 @@ down are dashed: in a lab now, in a file those that its events take down.`,
 	c.Flags().BoolVar(&svg, "svg", false, "as a picture")
 	c.MarkFlagsMutuallyExclusive("dot", "mermaid", "svg")
 	return c
-}
-
-// stateGraph is the topology of a lab, as its links are now.
-func stateGraph(st *netnslab.State) *graph.Graph {
-	r := st.Inspect()
-	g := &graph.Graph{Name: fmt.Sprintf("lab %s", r.Name)}
-	index := map[string]int{}
-	for i, n := range r.Nodes {
-		index[n.Name] = i
-		g.Nodes = append(g.Nodes, graph.Node{Name: n.Name, Host: n.Kind == "host"})
-	}
-	for _, l := range r.Links {
-		link := graph.Link{A: index[l.A.Node], B: index[l.B.Node], Down: !l.Up}
-		if link.Down {
-			link.Note = "down"
-		}
-		g.Links = append(g.Links, link)
-	}
-	return g
 }

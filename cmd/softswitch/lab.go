@@ -18,6 +18,7 @@ import (
 	netnslab "softswitch/netns-lab"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
+	"softswitch/view/ui"
 )
 
 func labCommand() *cobra.Command {
@@ -414,12 +415,12 @@ func playLive(ctx context.Context, plan *scenario.Plan, name string, opt runOpti
 		return nil, err
 	}
 	ctx, progress = whileWatched(ctx, progress)
-	var page *page
+	var page *ui.Page
 	if opt.page.show {
-		if page, err = openLabPage(ctx, name, opt.page.listen, progress); err != nil {
+		if page, err = ui.OpenLab(ctx, name, opt.page.listen, progress); err != nil {
 			return nil, err
 		}
-		defer page.close()
+		defer page.Close()
 	}
 	fmt.Fprintf(progress, "building a lab of %d switches, %d hosts, %d links\n", len(plan.Switches), len(plan.Hosts), len(plan.Links))
 	desc.Replace, desc.Passing = opt.replace, !opt.keep
@@ -430,14 +431,14 @@ func playLive(ctx context.Context, plan *scenario.Plan, name string, opt runOpti
 	if !opt.keep {
 		defer func() { err = errors.Join(err, st.Remove(progress)) }()
 	}
-	if err := page.awaitViewer(ctx, progress); err != nil {
+	if err := page.AwaitViewer(ctx, progress); err != nil {
 		return nil, err
 	}
 	run, err := lab.Play(ctx, plan, st, progress)
 	if err != nil {
 		return nil, err
 	}
-	page.awaitEnd(ctx, progress)
+	page.AwaitEnd(ctx, progress)
 	return run.Verdict()
 }
 

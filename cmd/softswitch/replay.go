@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 
@@ -37,36 +36,9 @@ is printed; 2 no recording, or one of another version.`,
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
-			if err := printReplay(res, asJSON); err != nil {
-				return err
-			}
-			if !res.Same || res.Fault != "" {
-				return errUnmet
-			}
-			return nil
+			return printJudged(res, res.Same && res.Fault == "", asJSON)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
-}
-
-func printReplay(r *replay.Result, asJSON bool) error {
-	if asJSON {
-		e := json.NewEncoder(os.Stdout)
-		e.SetIndent("", "  ")
-		return e.Encode(r)
-	}
-	fmt.Printf("%s %s: %d calls, %d frames, %d events", r.Kind, r.Name, r.Calls, r.Frames, r.Events)
-	switch {
-	case r.Difference != nil:
-		d := r.Difference
-		fmt.Printf(" are the same, then\n%s (call %d):\n  recorded  %s\n  replayed  %s\n", d.What, d.Call, d.Recorded, d.Replayed)
-	case r.Fault != "":
-		fmt.Printf(" are the same, then the recording cannot be read:\n  %s\n", r.Fault)
-	case r.Full:
-		fmt.Println(": the same, up to where the recorder had no more room")
-	default:
-		fmt.Println(": the same")
-	}
-	return nil
 }

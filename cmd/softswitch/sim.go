@@ -57,13 +57,13 @@ Exit status: 0 the scenario's expectation is met; 1 not; 2 it could not be playe
 				return err
 			}
 			play := runSim
-			var page *page
+			var page *ui.Page
 			if show.show {
 				stream := new(ui.Stream)
-				if page, err = openPage(cmd.Context(), show.listen, stream, nil, os.Stderr); err != nil {
+				if page, err = ui.Open(cmd.Context(), show.listen, stream, nil, os.Stderr); err != nil {
 					return err
 				}
-				defer page.close()
+				defer page.Close()
 				play = func(plan *scenario.Plan, opt sim.Options) (*verdict.Verdict, error) {
 					return ui.Simulate(plan, opt, stream)
 				}
@@ -76,7 +76,7 @@ Exit status: 0 the scenario's expectation is met; 1 not; 2 it could not be playe
 				return err
 			}
 			err = printVerdict(v, asJSON)
-			page.awaitEnd(cmd.Context(), os.Stderr)
+			page.AwaitEnd(cmd.Context(), os.Stderr)
 			return err
 		},
 	}

@@ -11,7 +11,8 @@
 // Read in this order: state.go (what a page is told), wiring.go and layout.go (the fabric
 // and where it is drawn), model.go (events and counters to states), words.go (a state in
 // one sentence), live.go, tail.go and act.go (a running lab), simulate.go (a simulated run),
-// stream.go (history and pages), server.go (HTTP), page/ (what the browser runs).
+// stream.go (history and pages), server.go (HTTP), page.go (a page that a command serves),
+// page/ (what the browser runs).
 //
 // Directions: a link has two, 2l from its end A to its end B and 2l+1 back. The queue that
 // transmits on a direction and the bucket that its frames are charged to at the far end are

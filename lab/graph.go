@@ -1,0 +1,27 @@
+package lab
+
+import (
+	"fmt"
+
+	"softswitch/internal/graph"
+	netnslab "softswitch/netns-lab"
+)
+
+// Graph is the topology of a lab, as its links are now.
+func Graph(st *netnslab.State) *graph.Graph {
+	r := st.Inspect()
+	g := &graph.Graph{Name: fmt.Sprintf("lab %s", r.Name)}
+	index := map[string]int{}
+	for i, n := range r.Nodes {
+		index[n.Name] = i
+		g.Nodes = append(g.Nodes, graph.Node{Name: n.Name, Host: n.Kind == "host"})
+	}
+	for _, l := range r.Links {
+		link := graph.Link{A: index[l.A.Node], B: index[l.B.Node], Down: !l.Up}
+		if link.Down {
+			link.Note = "down"
+		}
+		g.Links = append(g.Links, link)
+	}
+	return g
+}
