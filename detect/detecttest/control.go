@@ -36,10 +36,9 @@ type Refused struct {
 
 // inForce is what actions have changed of a port, and have not changed back.
 type inForce struct {
-	extra                              int
-	restricted, lossy, ignore, discard bool
-	avoid                              unit.PortSet
-	policed                            []detect.FlowID
+	extra             int
+	restricted, lossy bool
+	policed           []detect.FlowID
 }
 
 // InForce reports whether any action is in force at s. Force is none: it ends by
@@ -47,7 +46,7 @@ type inForce struct {
 func (s *Switch) InForce() bool {
 	for _, p := range s.ports {
 		m := p.inForce
-		if m.extra != 0 || m.restricted || m.lossy || m.ignore || m.discard || m.avoid != 0 || len(m.policed) > 0 {
+		if m.extra != 0 || m.restricted || m.lossy || len(m.policed) > 0 {
 			return true
 		}
 	}
@@ -74,7 +73,7 @@ func (a actions) turn(is *bool, on bool, b detect.Bucket, q detect.Queue, begin,
 
 // resume lets bucket b go XON if it may.
 func (a actions) resume(b detect.Bucket) {
-	v := view(a)
+	v := view{s: a.s}
 	if a.s.ports[b.Port].xoff && v.Charged(b) <= v.XON(b) {
 		a.s.XON(b.Port)
 	}
@@ -82,7 +81,7 @@ func (a actions) resume(b detect.Bucket) {
 
 // Drop drops frames of MTU bytes.
 func (a actions) Drop(b detect.Bucket, q detect.Queue) (bytes int) {
-	v := view(a)
+	v := view{s: a.s}
 	for v.Held(b, q) > 0 && a.s.ports[b.Port].xoff {
 		n := min(v.Held(b, q), MTU)
 		bytes += n
@@ -96,20 +95,12 @@ func (a actions) Drop(b detect.Bucket, q detect.Queue) (bytes int) {
 // Force lets the bytes leave at once, to nowhere.
 func (a actions) Force(b detect.Bucket, q detect.Queue, bytes int) {
 	a.note(detect.ActionForce, b, q, bytes)
-	a.s.Leave(b.Port, q.Port, min(bytes, view(a).Held(b, q)))
+	a.s.Leave(b.Port, q.Port, min(bytes, view{s: a.s}.Held(b, q)))
 	a.resume(b)
 }
 
 func (a actions) Restrict(b detect.Bucket, q detect.Queue, on bool) {
 	a.turn(&a.s.ports[q.Port].restricted, on, b, q, detect.ActionRestrict, detect.ActionFree)
-}
-
-func (a actions) Ignore(q detect.Queue, on bool) {
-	a.turn(&a.s.ports[q.Port].ignore, on, detect.Bucket{}, q, detect.ActionIgnore, detect.ActionHonour)
-}
-
-func (a actions) Discard(q detect.Queue, on bool) {
-	a.turn(&a.s.ports[q.Port].discard, on, detect.Bucket{}, q, detect.ActionDiscard, detect.ActionAdmit)
 }
 
 func (a actions) Lossy(q detect.Queue, on bool) {
@@ -140,15 +131,6 @@ func (a actions) Extra(b detect.Bucket, bytes int) (ok bool) {
 	return true
 }
 
-func (a actions) Avoid(in, out unit.Port, on bool) {
-	is := a.s.ports[in].avoid.Has(out)
-	a.turn(&is, on, bucket(in), queue(out), detect.ActionAvoid, detect.ActionAllow)
-	a.s.ports[in].avoid.Remove(out)
-	if on {
-		a.s.ports[in].avoid.Add(out)
-	}
-}
-
 // Police has four policers for each port.
 func (a actions) Police(in unit.Port, flow detect.FlowID, rate unit.Rate) (ok bool) {
 	f := a.s.fabric
@@ -171,6 +153,3 @@ func (a actions) Refuse(why detect.Refusal, b detect.Bucket, q detect.Queue) {
 	f := a.s.fabric
 	f.Refusals = append(f.Refusals, Refused{At: f.now, Switch: a.s.id, Why: why, Bucket: b, Queue: q})
 }
-
-// SendFrame reports false: a script carries no messages of a Peer.
-func (a actions) SendFrame(unit.Port, []byte) bool { return false }

@@ -6,8 +6,11 @@ import (
 	"softswitch/unit"
 )
 
-// view is a Switch as a detect.View.
-type view struct{ s *Switch }
+// view is a Switch as a detect.View, as far as detectors and responses look.
+type view struct {
+	detect.View
+	s *Switch
+}
 
 func (v view) Self() unit.NodeID          { return v.s.id }
 func (v view) Ports() int                 { return len(v.s.ports) }
@@ -55,20 +58,22 @@ func (v view) Backlog(q detect.Queue) (n int) {
 	return n
 }
 
-func (v view) Left(q detect.Queue) uint64              { return v.s.ports[q.Port].left }
-func (v view) PausesSeen(q detect.Queue) uint64        { return v.s.ports[q.Port].pauses }
-func (v view) Frames(detect.Queue) detect.Frames       { return detect.Frames{} }
-func (v view) LinkUp(p unit.Port) bool                 { return !v.s.ports[p].down }
-func (v view) Rate(unit.Port) unit.Rate                { return Rate }
-func (v view) MTU() int                                { return MTU }
-func (v view) Reroutable(unit.Port, detect.Queue) bool { return false }
+func (v view) Left(q detect.Queue) uint64       { return v.s.ports[q.Port].left }
+func (v view) PausesSeen(q detect.Queue) uint64 { return v.s.ports[q.Port].pauses }
+func (v view) LinkUp(p unit.Port) bool          { return !v.s.ports[p].down }
+func (v view) Rate(unit.Port) unit.Rate         { return Rate }
+func (v view) MTU() int                         { return MTU }
 
 func (v view) Flows(dst []detect.Flow, q detect.Queue) []detect.Flow {
 	return append(dst, v.s.ports[q.Port].flows...)
 }
 
-// actions is a Switch as detect.Actions; control.go has its detect.Control.
-type actions struct{ s *Switch }
+// actions is a Switch as detect.Actions, as far as detectors and responses act; control.go
+// has its detect.Control.
+type actions struct {
+	detect.Actions
+	s *Switch
+}
 
 func (a actions) Repause(b detect.Bucket) {
 	if a.s.ports[b.Port].xoff {

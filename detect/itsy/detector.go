@@ -175,10 +175,10 @@ func (d *detector) Resume(now unit.Time, q detect.Queue, _ bool) {
 	}
 }
 
-// waits is what follows when the wait of bucket i for the paused queue p is new, or
-// has grown, or p has another label. was is what i published before. A new wait gets a
-// new label, unless it is for a deadlock that was declared and i is not known to have
-// been freed from one since.
+// waits acts on a wait of bucket i for the paused queue p that is new, or has grown, or
+// for a p with another label. was is what i published before. A new wait gets a new
+// label, unless it is for a deadlock that was declared and i is not known to have been
+// freed from one since.
 func (d *detector) waits(now unit.Time, c *class, i, p unit.Port, was label, fresh bool) {
 	became := d.block(now, c, i)
 	switch {
@@ -192,7 +192,7 @@ func (d *detector) waits(now unit.Time, c *class, i, p unit.Port, was label, fre
 	switch {
 	case (became || fresh) && (is&flagDone == 0 || c.freed.Has(i)):
 		d.mint(c, i, p)
-	case was.less(is) || c.untold(i, is):
+	case was.less(is) || c.unannounced(i, is):
 		d.trace(detect.StepForward, c, p, i, is)
 		d.act.Repause(c.bucket(i))
 	}
@@ -208,9 +208,9 @@ func (d *detector) isStale(c *class, i unit.Port, old, l label) bool {
 	return l&flagDone == 0 && old.owner() != d.at(i) && d.published(c, i).id() == old.id()
 }
 
-// untold reports whether l, which bucket i publishes, has a flag that the last pause
+// unannounced reports whether l, which bucket i publishes, has a flag that the last pause
 // frame had not.
-func (c *class) untold(i unit.Port, l label) bool {
+func (c *class) unannounced(i unit.Port, l label) bool {
 	return l&flagProof != 0 && !c.proved.Has(i) || l&flagDone != 0 && !c.settled.Has(i)
 }
 

@@ -1,5 +1,5 @@
 // Package stalltest is one switch of a script, for the systems that begin with
-// package suspect: the script says what waits and what leaves, and looks at what the
+// package stall: the script says what waits and what leaves, and looks at what the
 // system sent and did.
 //
 //	script: Hold, Leave, To, Deliver  -->  system  -->  Done, Sent
