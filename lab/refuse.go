@@ -4,8 +4,10 @@ import (
 	"fmt"
 
 	"softswitch/live"
+	netnslab "softswitch/netns-lab"
 	"softswitch/scenario"
 	"softswitch/scenario/config"
+	"softswitch/topo"
 	"softswitch/unit"
 )
 
@@ -19,10 +21,29 @@ const usualRate unit.Rate = 100_000_000
 // some, where the default headroom lasts 1.2 ms.
 const late = 2 * live.Granularity
 
+// maxNodes bounds a lab: each node is a process of ten megabytes or more.
+const maxNodes = 1000
+
+// RefuseFabric says what of a fabric cannot be built of namespaces, nil if nothing.
+func RefuseFabric(f *topo.Fabric) error {
+	if n := len(f.Nodes); n > maxNodes {
+		return fmt.Errorf("%d switches and hosts: a live lab has at most %d, each a process", n, maxNodes)
+	}
+	for _, n := range f.Nodes {
+		if err := netnslab.CheckNode(n.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Refuse says what of a scenario namespaces cannot play, nil if nothing.
 func Refuse(s *scenario.Scenario) error {
 	if why := s.SimOnly(); why != "" {
 		return fmt.Errorf("scenario %s: what is expected with detector %s holds in a simulation only: %s", s.Name, s.Detector, why)
+	}
+	if err := RefuseFabric(s.Fabric); err != nil {
+		return fmt.Errorf("scenario %s: %w", s.Name, err)
 	}
 	for _, e := range s.Events {
 		switch e.Do {

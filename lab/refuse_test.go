@@ -12,6 +12,7 @@ import (
 	"softswitch/scenario"
 	"softswitch/scenarios"
 	"softswitch/sim"
+	"softswitch/topo"
 	"softswitch/unit"
 )
 
@@ -96,6 +97,25 @@ func TestRefuseLinks(t *testing.T) {
 		if err := Refuse(slow); err != nil {
 			t.Errorf("%+v, %d times slower: %v", c.speed, c.slow, err)
 		}
+	}
+}
+
+// TestRefuseFabric: a fabric has as many nodes as a machine can have processes, and names
+// that a lab does not use itself.
+func TestRefuseFabric(t *testing.T) {
+	f, err := topo.Ring(501, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "1002 switches and hosts: a live lab has at most 1000, each a process"
+	if err := RefuseFabric(f); err == nil || err.Error() != want {
+		t.Errorf("refused: %v, want %s", err, want)
+	}
+	s := plan(t, "").Scenario
+	s.Fabric.Nodes[0].Name = "state.json"
+	want = `scenario small: netnslab: node name "state.json": want one that does not begin with "state.json", the lab's own file`
+	if err := Refuse(s); err == nil || err.Error() != want {
+		t.Errorf("refused: %v, want %s", err, want)
 	}
 }
 

@@ -126,6 +126,17 @@ func CheckName(name string) error {
 	return nil
 }
 
+// CheckNode returns what is wrong with the name of a node, nil if nothing.
+func CheckNode(name string) error {
+	switch {
+	case !nameRule.MatchString(name):
+		return fmt.Errorf("netnslab: node name %q: want %s", name, nameWanted)
+	case strings.HasPrefix(name, stateName):
+		return fmt.Errorf("netnslab: node name %q: want one that does not begin with %q, the lab's own file", name, stateName)
+	}
+	return nil
+}
+
 const nameWanted = "1 to 63 letters, digits, '.', '-' or '_', the first a letter or digit"
 
 // check returns all faults of the lab at once, or nil.
@@ -183,8 +194,8 @@ func (c *checker) link(i int, l Link, ifaces map[string][]string) {
 }
 
 func (c *checker) node(n Node, ifaces []string) {
-	if !nameRule.MatchString(n.Name) {
-		c.fault("node name %q: want %s", n.Name, nameWanted)
+	if err := CheckNode(n.Name); err != nil {
+		c.faults = append(c.faults, err)
 	}
 	if n.Kind != "switch" && n.Kind != "host" {
 		c.fault("node %s: kind %q: want switch or host", n.Name, n.Kind)

@@ -26,8 +26,11 @@ type key int64
 // none is later than every deadline.
 const none key = math.MaxInt64
 
+// idBits is how many bits of a key the ids of n timers take.
+func idBits(n int) uint8 { return uint8(bits.Len(uint(n))) }
+
 func newTimers(n int) timers {
-	t := timers{heap: make([]key, n+5), pos: make([]int32, n), bits: uint8(bits.Len(uint(n)))}
+	t := timers{heap: make([]key, n+5), pos: make([]int32, n), bits: idBits(n)}
 	t.mask = 1<<t.bits - 1
 	for i := range t.pos {
 		t.pos[i] = -1

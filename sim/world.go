@@ -12,6 +12,7 @@ import (
 	"softswitch/event"
 	"softswitch/host"
 	"softswitch/scenario"
+	"softswitch/scenario/config"
 	"softswitch/topo"
 	"softswitch/unit"
 )
@@ -102,9 +103,26 @@ func recvID(p int32) int32 { return 2*p + 1 }
 
 func (w *World) timelineID() int32 { return int32(2 * len(w.ports)) }
 
-// New makes a world of a plan. The error says what of the plan cannot be
-// simulated: a detector that is not given, a link without a rate, an end that is
-// too far away.
+// timersOf is the number of timers of a fabric with so many ports.
+func timersOf(ports int) int { return 2*ports + 1 }
+
+// Refuse says what of a plan cannot be played in virtual time, nil if nothing.
+func Refuse(plan *scenario.Plan) error {
+	for i, l := range plan.Fabric.Links {
+		if plan.Links[i].Rate <= 0 {
+			return fmt.Errorf("sim: link %s: its rate is unlimited, and in virtual time frames would leave for ever without time going on; give it a rate", l.Name)
+		}
+	}
+	ports := 2 * len(plan.Fabric.Links)
+	clock := timers{bits: idBits(timersOf(ports))}
+	if d := plan.Scenario.Duration; d >= clock.limit() {
+		return fmt.Errorf("sim: duration %s; valid: below %s for a fabric of %d ports", config.FormatTime(d), config.FormatTime(clock.limit()), ports)
+	}
+	return nil
+}
+
+// New makes a world of a plan. The error is that of Refuse, or names a detector that
+// is not given.
 func New(plan *scenario.Plan, opt Options) (*World, error) {
 	return assemble(plan, opt, planned(plan))
 }
@@ -128,6 +146,9 @@ type parts struct {
 // assemble makes a world of a plan, whose own configurations of nodes it leaves
 // alone.
 func assemble(plan *scenario.Plan, opt Options, of parts) (*World, error) {
+	if err := Refuse(plan); err != nil {
+		return nil, err
+	}
 	s := plan.Scenario
 	factory := opt.Detectors[s.Detector]
 	if factory == nil {
@@ -164,15 +185,9 @@ func assemble(plan *scenario.Plan, opt Options, of parts) (*World, error) {
 		}
 	}
 	for i, l := range plan.Fabric.Links {
-		if plan.Links[i].Rate <= 0 {
-			return nil, fmt.Errorf("sim: link %s: its rate is unlimited, and in virtual time frames would leave for ever without time going on; give it a rate", l.Name)
-		}
 		w.addLink(i, l)
 	}
-	w.timer = newTimers(2*len(w.ports) + 1)
-	if s.Duration >= w.timer.limit() {
-		return nil, fmt.Errorf("sim: duration %d ns; valid: below %d ns for a fabric of %d ports", s.Duration, w.timer.limit(), len(w.ports))
-	}
+	w.timer = newTimers(timersOf(len(w.ports)))
 	return w, nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"softswitch/compare"
 	"softswitch/detect/catalog"
+	"softswitch/lab/validate"
 	"softswitch/scenario/load"
 	"softswitch/scenarios"
 )
@@ -54,7 +55,7 @@ func TestDetectorsEverywhere(t *testing.T) {
 			"scenario.yaml": string(text) + "detector: " + d.Name + "\n",
 			"switch.yaml":   "name: s1\nid: 1\nports: [{name: a}, {name: b}]\ndetector: " + d.Name + "\n",
 		} {
-			if v := load.Validate(file, []byte(text)); !v.OK {
+			if v := validate.Check(file, []byte(text)); !v.OK {
 				t.Errorf("%s with detector %s: %+v", file, d.Name, v.Faults)
 			}
 		}

@@ -57,6 +57,9 @@ file, is left as it is; another of the same name is removed with --replace only.
 			if err != nil {
 				return err
 			}
+			if err := lab.RefuseFabric(plan.Fabric); err != nil {
+				return fmt.Errorf("%s: %w", file, err)
+			}
 			desc, err := describeLab(plan, lab.Options{Name: *name}, pcap)
 			if err != nil {
 				return err

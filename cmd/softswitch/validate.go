@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"softswitch/internal/strictyaml"
-	"softswitch/scenario/load"
+	"softswitch/lab/validate"
 )
 
 func validateCommand() *cobra.Command {
@@ -20,7 +20,8 @@ func validateCommand() *cobra.Command {
 		Long: `Check scenario files and configurations of switches and hosts, which it tells apart
 by their keys: a scenario has "topology", a switch "ports", a host "port". All that
 is wrong with a file is told at once, with its line; of a scenario also what only
-shows when its routes are computed. FILE "-" is standard input, here and wherever a
+shows when its routes are computed, and whether it can be simulated and played on a
+live lab. FILE "-" is standard input, here and wherever a
 command reads such a file.
 
 An editor that knows JSON Schema checks files while they are written: docs/schema.
@@ -30,14 +31,14 @@ Exit status: 0 all files are good; 1 one of them is not; 2 one could not be read
 		Args:              arguments(cobra.MinimumNArgs(1)),
 		ValidArgsFunction: yamlFiles,
 		RunE: func(_ *cobra.Command, args []string) error {
-			var all []load.Validation
+			var all []validate.File
 			good := true
 			for _, file := range args {
 				data, err := readFile(file)
 				if err != nil {
 					return err
 				}
-				v := load.Validate(file, data)
+				v := validate.Check(file, data)
 				good = good && v.OK
 				all = append(all, v)
 			}
@@ -55,7 +56,7 @@ Exit status: 0 all files are good; 1 one of them is not; 2 one could not be read
 }
 
 // printValidations writes a line per file that is good, and per fault.
-func printValidations(w io.Writer, all []load.Validation, asJSON bool) error {
+func printValidations(w io.Writer, all []validate.File, asJSON bool) error {
 	if asJSON {
 		enc := json.NewEncoder(w)
 		enc.SetIndent("", "  ")
@@ -66,10 +67,10 @@ func printValidations(w io.Writer, all []load.Validation, asJSON bool) error {
 			fmt.Fprintln(w, "warning:", warning)
 		}
 		for _, f := range v.Faults {
-			fmt.Fprintln(w, strictyaml.Fault{File: v.File, Line: f.Line, Key: f.Key, Text: f.Text})
+			fmt.Fprintln(w, strictyaml.Fault{File: v.Name, Line: f.Line, Key: f.Key, Text: f.Text})
 		}
 		if v.OK {
-			if _, err := fmt.Fprintf(w, "%s: good: a %s, %s\n", v.File, v.Kind, v.About); err != nil {
+			if _, err := fmt.Fprintf(w, "%s: good: a %s, %s%s\n", v.Name, v.Kind, v.About, v.Where()); err != nil {
 				return err
 			}
 		}

@@ -1,0 +1,171 @@
+package validate
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"softswitch/internal/strictyaml"
+	"softswitch/lab"
+	"softswitch/scenario"
+	"softswitch/scenario/config"
+	"softswitch/scenario/load"
+	"softswitch/sim"
+)
+
+// File is what there is to say about a file.
+type File struct {
+	Name     string   `json:"file"`
+	Kind     string   `json:"kind"` // scenario, switch or host
+	OK       bool     `json:"ok"`
+	About    string   `json:"about,omitempty"` // what a good file is: "20 switches, ..."
+	Faults   []Fault  `json:"faults"`
+	Warnings []string `json:"warnings"`
+	// SimOnly is why a live lab refuses a good scenario, LiveOnly why a simulation does.
+	SimOnly  string `json:"sim_only,omitempty"`
+	LiveOnly string `json:"live_only,omitempty"`
+	// Slow is the --slow that a live lab needs for a good scenario; 0 is none.
+	Slow int `json:"slow,omitempty"`
+}
+
+// Fault is one thing wrong in a file.
+type Fault struct {
+	Line int    `json:"line,omitempty"` // counted from 1
+	Key  string `json:"key,omitempty"`  // "flows[2].rate"
+	Text string `json:"text"`
+}
+
+// Check checks data, the content of the file called name.
+func Check(name string, data []byte) File {
+	f := File{Name: name, Kind: kindOf(name, data), Faults: []Fault{}, Warnings: []string{}}
+	var warnings []string
+	var err error
+	switch f.Kind {
+	case "switch":
+		warnings, err = f.sw(data)
+	case "host":
+		err = f.host(data)
+	default:
+		warnings, err = f.scenario(data)
+	}
+	f.Warnings = append(f.Warnings, warnings...)
+	if f.OK = err == nil; !f.OK {
+		f.About, f.Faults = "", faultsOf(err)
+	}
+	return f
+}
+
+func (f *File) sw(data []byte) (warnings []string, err error) {
+	s, warnings, err := config.LoadSwitch(f.Name, data)
+	f.About = fmt.Sprintf("%s, %d ports, %d routes", s.Name, len(s.Ports), len(s.Routes))
+	return warnings, err
+}
+
+func (f *File) host(data []byte) error {
+	h, err := config.LoadHost(f.Name, data)
+	f.About = fmt.Sprintf("%s, %s, %d flows", h.Name, h.Address, len(h.Flows))
+	return err
+}
+
+// scenario checks a scenario file, and asks both worlds whether they play it.
+func (f *File) scenario(data []byte) (warnings []string, err error) {
+	s, err := load.Scenario(f.Name, data)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := scenario.Compile(s)
+	if err != nil {
+		return s.Warnings, err
+	}
+	f.About = about(s)
+	simulated, live := sim.Refuse(plan), f.live(s)
+	switch {
+	case simulated != nil && live != nil:
+		err = fmt.Errorf("not in a simulation: %w\nnot in a live lab: %w", simulated, live)
+	case simulated != nil:
+		f.LiveOnly = strings.TrimPrefix(simulated.Error(), "sim: ")
+	case live != nil:
+		f.SimOnly = live.Error()
+	}
+	return s.Warnings, err
+}
+
+// live says why a live lab refuses s at the speed that it needs, nil if it does not.
+func (f *File) live(s *scenario.Scenario) error {
+	if err := lab.RefuseFabric(s.Fabric); err != nil {
+		return err
+	}
+	n := lab.Slowness(s)
+	err := refused(s, n)
+	switch {
+	case n == 1:
+		return err
+	case err != nil:
+		return fmt.Errorf("with --slow %d, which its links need: %w", n, err)
+	}
+	f.Slow = n
+	return nil
+}
+
+// refused says why a live lab refuses s played n times slower, nil if it does not.
+func refused(s *scenario.Scenario, n int) error {
+	s, err := s.Slow(n)
+	if err != nil {
+		return err
+	}
+	if _, err := scenario.Compile(s); err != nil {
+		return err
+	}
+	if err := lab.Refuse(s); err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "scenario "+s.Name+": ")) // the file says which
+	}
+	return nil
+}
+
+// Where tells how far a good scenario can be played.
+func (f *File) Where() string {
+	switch {
+	case f.SimOnly != "":
+		return "; not in a live lab: " + f.SimOnly
+	case f.LiveOnly != "":
+		return "; not in a simulation: " + f.LiveOnly
+	case f.Slow > 0:
+		return fmt.Sprintf("; in a live lab with --slow %d", f.Slow)
+	}
+	return ""
+}
+
+func about(s *scenario.Scenario) string {
+	n := s.Fabric.Switches()
+	return fmt.Sprintf("%d switches, %d hosts, %d links, %d flows, %d events, %s",
+		n, len(s.Fabric.Nodes)-n, len(s.Fabric.Links), len(s.Flows), len(s.Events), config.FormatTime(s.Duration))
+}
+
+// kindOf tells by its keys what a file is. One that has none of them is held for a
+// scenario.
+func kindOf(file string, data []byte) string {
+	var nothing struct{}
+	d := strictyaml.Read(file, data, &nothing)
+	switch {
+	case d.Has("topology"):
+	case d.Has("ports"):
+		return "switch"
+	case d.Has("port"):
+		return "host"
+	}
+	return "scenario"
+}
+
+func faultsOf(err error) []Fault {
+	var all []Fault
+	var faults strictyaml.Faults
+	if !errors.As(err, &faults) {
+		for line := range strings.Lines(err.Error()) {
+			all = append(all, Fault{Text: strings.TrimSpace(line)})
+		}
+	}
+	for _, f := range faults {
+		all = append(all, Fault{f.Line, f.Key, f.Text})
+	}
+	return all
+}
