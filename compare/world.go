@@ -27,13 +27,13 @@ func NewWorld(name string, play func(context.Context, *scenario.Plan) (*verdict.
 }
 
 // playSim plays a plan in virtual time.
-func playSim(_ context.Context, p *scenario.Plan, seed uint64) (*verdict.Verdict, error) {
+func playSim(ctx context.Context, p *scenario.Plan, seed uint64) (*verdict.Verdict, error) {
 	known := catalog.Factories()
 	dog := simWatchdog(p.Scenario)
 	known[watchdog.Name] = dog.Factory()
 	dog.Action = watchdog.Forward
 	known[watchdog.NameForward] = dog.Factory()
-	w, err := sim.New(p, sim.Options{Seed: seed, Detectors: known})
+	w, err := sim.New(p, sim.Options{Seed: seed, Detectors: known, Watch: func(unit.Time) error { return ctx.Err() }})
 	if err != nil {
 		return nil, NotApplicable("cannot be simulated: " + err.Error())
 	}

@@ -20,6 +20,9 @@ func (w *World) start() {
 	w.timer.set(w.timelineID(), w.nextStep())
 }
 
+// watchEvents is after how many events Options.Watch is called: some milliseconds.
+const watchEvents = 1 << 14
+
 // step lets the next thing happen, if it happens by end; false if not.
 func (w *World) step(end unit.Time) bool {
 	id, at, ok := w.timer.first()
@@ -28,6 +31,11 @@ func (w *World) step(end unit.Time) bool {
 	}
 	w.now = at
 	w.events++
+	if w.opt.Watch != nil && w.events%watchEvents == 0 {
+		if w.err = w.opt.Watch(at); w.err != nil {
+			return false
+		}
+	}
 	if id == w.timelineID() {
 		w.timeline()
 		w.timer.set(id, w.nextStep())

@@ -35,6 +35,9 @@ type Options struct {
 	// multiple of SampleEvery, which is above 0. It must change nothing.
 	Sample      func(now unit.Time, w *World)
 	SampleEvery unit.Time
+	// Watch, unless it is nil, is told now and then which time it is. Its error ends the
+	// run, which returns it.
+	Watch func(now unit.Time) error
 }
 
 // World is a fabric in virtual time. New makes one, Run runs it once.

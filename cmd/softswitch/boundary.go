@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+
 	"github.com/spf13/cobra"
 
 	"softswitch/sim/figures"
@@ -15,8 +17,8 @@ func simBoundary() *cobra.Command {
 at which they turn into a deadlock, beside the boundary n B / TTL of Hu et al.,
 "Deadlocks in Datacenter Networks", Eq. 3.`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			t, err := figures.MeasureBoundary()
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			t, err := figures.MeasureBoundary(cmd.Context(), os.Stderr)
 			if err != nil {
 				return err
 			}

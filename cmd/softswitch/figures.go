@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+
 	"github.com/spf13/cobra"
 
 	"softswitch/sim/figures"
@@ -16,8 +18,8 @@ pauses over time, throughput when a deadlock is broken and when its trigger is
 handled too, and the boundary of routing loops. The same program gives the same
 files, byte for byte.`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			return figures.DrawAll(out)
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return figures.DrawAll(cmd.Context(), out, os.Stderr)
 		},
 	}
 	c.Flags().StringVar(&out, "out", "docs/figures", "folder for the files")

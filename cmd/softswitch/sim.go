@@ -10,9 +10,11 @@ import (
 
 	"softswitch/detect/catalog"
 	"softswitch/event"
+	"softswitch/internal/progress"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/sim"
+	"softswitch/unit"
 	"softswitch/view/ui"
 )
 
@@ -51,7 +53,12 @@ Exit status: 0 the scenario's expectation is met; 1 not; 2 it could not be playe
 			if err != nil {
 				return err
 			}
-			opt := sim.Options{Seed: uint64(seed), Detectors: catalog.Factories()}
+			work := progress.New(cmd.Context(), os.Stderr, "simulated ns", int64(plan.Scenario.Duration))
+			defer work.Close()
+			opt := sim.Options{
+				Seed: uint64(seed), Detectors: catalog.Factories(),
+				Watch: func(now unit.Time) error { return work.Set(int64(now)) },
+			}
 			closeTrace, err := openTrace(trace, &opt)
 			if err != nil {
 				return err

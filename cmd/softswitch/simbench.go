@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,7 +28,7 @@ there are pauses all the time.
 A frame-hop is a frame that arrives at a node. The simulator uses one processor.`,
 		Example: "  softswitch sim bench --json",
 		Args:    arguments(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if _, err := catalog.Named("--detector", detector); err != nil {
 				return err
 			}
@@ -37,7 +38,7 @@ A frame-hop is a frame that arrives at a node. The simulator uses one processor.
 			if duration < 100*time.Microsecond || duration > time.Minute {
 				return fmt.Errorf("--duration: %v; valid: 100us to 1m", duration)
 			}
-			res, err := scale.Bench(detector, unit.Time(duration), runs)
+			res, err := scale.Bench(cmd.Context(), os.Stderr, detector, unit.Time(duration), runs)
 			if err != nil {
 				return err
 			}

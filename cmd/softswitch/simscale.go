@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+
 	"github.com/spf13/cobra"
 
 	"softswitch/detect/catalog"
@@ -26,11 +28,11 @@ Switches have routes to those subnets alone that flows go to.
 
 Exit status: 0 all deadlocks were detected and there was no false alarm; 1 not.`,
 		Args: arguments(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if _, err := catalog.Named("--detector", detector); err != nil {
 				return err
 			}
-			res, err := scale.Measure(detector)
+			res, err := scale.Measure(cmd.Context(), detector, os.Stderr)
 			if err != nil {
 				return err
 			}

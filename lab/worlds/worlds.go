@@ -16,6 +16,7 @@ import (
 	"softswitch/scenario"
 	"softswitch/scenario/load"
 	"softswitch/sim"
+	"softswitch/unit"
 )
 
 // timedSeeds is the number of simulations with the timing of a live lab.
@@ -119,11 +120,11 @@ func (w *Worlds) play(ctx context.Context, file, detector string) (*row, error) 
 	if err != nil {
 		return nil, err
 	}
-	if r.sim, err = outcomeSim(fast, 1); err != nil {
+	if r.sim, err = outcomeSim(ctx, fast, 1); err != nil {
 		return nil, err
 	}
 	for seed := range uint64(timedSeeds) {
-		what, err := outcomeSim(lab.Timing(slow), seed+1)
+		what, err := outcomeSim(ctx, lab.Timing(slow), seed+1)
 		if err != nil {
 			return nil, err
 		}
@@ -139,12 +140,12 @@ func (w *Worlds) play(ctx context.Context, file, detector string) (*row, error) 
 	return r, w.playLive(ctx, r, slow)
 }
 
-func outcomeSim(s *scenario.Scenario, seed uint64) (string, error) {
+func outcomeSim(ctx context.Context, s *scenario.Scenario, seed uint64) (string, error) {
 	plan, err := scenario.Compile(s)
 	if err != nil {
 		return "", err
 	}
-	w, err := sim.New(plan, sim.Options{Seed: seed, Detectors: catalog.Factories()})
+	w, err := sim.New(plan, sim.Options{Seed: seed, Detectors: catalog.Factories(), Watch: func(unit.Time) error { return ctx.Err() }})
 	if err != nil {
 		return "", err
 	}

@@ -71,8 +71,9 @@ type Trial struct {
 	Onset    unit.Time `json:"onset_ns"` // after the flow's start; 0 without a deadlock
 }
 
-// Try injects r into the loop, above 0 and at most Link.
-func (l Loop) Try(r unit.Rate) (Trial, error) {
+// Try injects r into the loop, above 0 and at most Link. It ends with the error of watch,
+// which may be nil: see sim.Options.
+func (l Loop) Try(r unit.Rate, watch func(unit.Time) error) (Trial, error) {
 	s, err := scenario.Parse("boundary", []byte(l.scenario(r)), scenario.Known{})
 	if err != nil {
 		return Trial{}, err
@@ -81,7 +82,7 @@ func (l Loop) Try(r unit.Rate) (Trial, error) {
 	if err != nil {
 		return Trial{}, err
 	}
-	w, err := sim.New(plan, sim.Options{Seed: 1, Detectors: map[string]detect.Factory{"none": detect.NewNone}})
+	w, err := sim.New(plan, sim.Options{Seed: 1, Detectors: map[string]detect.Factory{"none": detect.NewNone}, Watch: watch})
 	if err != nil {
 		return Trial{}, err
 	}
@@ -131,16 +132,16 @@ type Flip struct {
 }
 
 // Flip halves the interval between no rate and the link's until it is a 500th of
-// its upper end.
-func (l Loop) Flip() (Flip, error) {
+// its upper end. It ends with the error of watch, as Try does.
+func (l Loop) Flip(watch func(unit.Time) error) (Flip, error) {
 	f := Flip{Below: 0, Above: Link}
-	t, err := l.Try(Link)
+	t, err := l.Try(Link, watch)
 	if err != nil || !t.Deadlock {
 		return Flip{}, err
 	}
 	for f.Above-f.Below > f.Above/500 {
 		middle := f.Below + (f.Above-f.Below)/2
-		t, err := l.Try(middle)
+		t, err := l.Try(middle, watch)
 		if err != nil {
 			return Flip{}, err
 		}

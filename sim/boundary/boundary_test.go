@@ -16,7 +16,7 @@ func TestPaperCase(t *testing.T) {
 		rate unit.Rate
 		want bool
 	}{{4_900_000_000, false}, {5_000_000_000, false}, {5_050_000_000, true}, {10_000_000_000, true}} {
-		got, err := l.Try(c.rate)
+		got, err := l.Try(c.rate, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +33,7 @@ func TestPaperCase(t *testing.T) {
 // if n divides TTL, and up to a fifth away from it otherwise.
 func TestFlip(t *testing.T) {
 	for _, l := range []Loop{{2, 16}, {3, 16}, {5, 12}} {
-		f, err := l.Flip()
+		f, err := l.Flip(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +46,7 @@ func TestFlip(t *testing.T) {
 // A frame that dies before it comes round fills nothing.
 func TestNeverFlips(t *testing.T) {
 	l := Loop{Switches: 5, TTL: 4}
-	f, err := l.Flip()
+	f, err := l.Flip(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,10 +56,10 @@ func TestNeverFlips(t *testing.T) {
 }
 
 func TestImpossible(t *testing.T) {
-	if _, err := (Loop{Switches: 2, TTL: 300}).Try(Link); err == nil {
+	if _, err := (Loop{Switches: 2, TTL: 300}).Try(Link, nil); err == nil {
 		t.Error("TTL 300 was accepted")
 	}
-	if _, err := (Loop{Switches: 2, TTL: 16}).Try(-1); err == nil {
+	if _, err := (Loop{Switches: 2, TTL: 16}).Try(-1, nil); err == nil {
 		t.Error("a rate of -1 was accepted")
 	}
 }

@@ -3,6 +3,7 @@ package figures
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"softswitch/internal/progress"
 	"softswitch/sim/boundary"
 	"softswitch/sim/plot"
 	"softswitch/unit"
@@ -45,31 +47,35 @@ var (
 	boundaryRates    = []unit.Rate{1000, 2000, 3000, 4000, 4500, 4900, 4950, 5000, 5050, 5100, 5500, 6000, 8000, 10000, 20000, 40000}
 )
 
-// MeasureBoundary fills the table, on all processors.
-func MeasureBoundary() (*boundaryTable, error) {
+// MeasureBoundary fills the table, on all processors, until ctx ends; it shows on
+// show how far it is.
+func MeasureBoundary(ctx context.Context, show io.Writer) (*boundaryTable, error) {
 	t := &boundaryTable{LinkRate: boundary.Link, Sweep: make([]boundary.Trial, len(boundaryRates))}
 	for _, n := range boundarySwitches {
 		for _, ttl := range boundaryTTLs {
 			t.Loops = append(t.Loops, boundaryRow{Switches: n, TTL: ttl})
 		}
 	}
+	work := progress.New(ctx, show, "routing loops", int64(len(boundaryRates)+len(t.Loops)))
+	defer work.Close()
+	watch := func(unit.Time) error { return work.Add(0) }
 	var g errgroup.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i, r := range boundaryRates {
 		g.Go(func() (err error) {
-			t.Sweep[i], err = boundary.Loop{Switches: 2, TTL: 16}.Try(r * 1_000_000)
-			return err
+			t.Sweep[i], err = boundary.Loop{Switches: 2, TTL: 16}.Try(r*1_000_000, watch)
+			return cmp.Or(err, work.Add(1))
 		})
 	}
 	for i := range t.Loops {
-		g.Go(t.Loops[i].measure)
+		g.Go(func() error { return cmp.Or(t.Loops[i].measure(watch), work.Add(1)) })
 	}
 	return t, g.Wait()
 }
 
-func (r *boundaryRow) measure() error {
+func (r *boundaryRow) measure(watch func(unit.Time) error) error {
 	l := boundary.Loop{Switches: r.Switches, TTL: r.TTL}
-	f, err := l.Flip()
+	f, err := l.Flip(watch)
 	if err != nil {
 		return err
 	}
@@ -154,8 +160,8 @@ func gbit(r unit.Rate) string {
 }
 
 // boundaryFiles draws the boundary of routing loops, and writes it as a table.
-func boundaryFiles(out string) error {
-	t, err := MeasureBoundary()
+func boundaryFiles(ctx context.Context, out string, show io.Writer) error {
+	t, err := MeasureBoundary(ctx, show)
 	if err != nil {
 		return err
 	}

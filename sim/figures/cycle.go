@@ -67,7 +67,7 @@ var cycleLinks = []struct{ name, from, to string }{{"L1", "A", "B"}, {"L2", "B",
 
 // draw plays the scenario, without a detector, and gives one panel of pauses and
 // one for each of r.flows.
-func (r *cycleFigure) draw() (*plot.Figure, error) {
+func (r *cycleFigure) draw(watch func(unit.Time) error) (*plot.Figure, error) {
 	data, err := scenarios.FS.ReadFile(r.name + ".yaml")
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (r *cycleFigure) draw() (*plot.Figure, error) {
 		return nil, err
 	}
 	if r.to == 0 {
-		v, err := play(plan, sim.Options{Seed: 1})
+		v, err := play(plan, sim.Options{Seed: 1, Watch: watch})
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +89,7 @@ func (r *cycleFigure) draw() (*plot.Figure, error) {
 	plan.Scenario.Duration = min(plan.Scenario.Duration, r.to)
 	pauses := newPauses(r)
 	lines := make([]plot.Line, len(r.flows))
-	_, err = play(plan, sim.Options{Seed: 1, Events: pauses.add, SampleEvery: sampleEvery, Sample: func(now unit.Time, w *sim.World) {
+	_, err = play(plan, sim.Options{Seed: 1, Watch: watch, Events: pauses.add, SampleEvery: sampleEvery, Sample: func(now unit.Time, w *sim.World) {
 		for i, q := range r.flows {
 			if now >= r.from {
 				lines[i].Points = append(lines[i].Points, plot.Point{X: millis(now), Y: float64(q.bytes(plan, w)) / 1024})

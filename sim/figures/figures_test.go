@@ -23,7 +23,7 @@ func TestFiguresAreCurrent(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			fig, err := f.draw()
+			fig, err := f.draw(nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -76,7 +76,7 @@ const brokenAlone = "itsy-fig5"
 
 // drawTrigger plays brokenAlone without response, with breaking alone, and with the
 // trigger handled too.
-func drawTrigger() (*plot.Figure, error) {
+func drawTrigger(watch func(unit.Time) error) (*plot.Figure, error) {
 	data, err := scenarios.FS.ReadFile(brokenAlone + ".yaml")
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func drawTrigger() (*plot.Figure, error) {
 		if err != nil {
 			return nil, err
 		}
-		v, err := play(p, sim.Options{})
+		v, err := play(p, sim.Options{Watch: watch})
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package scale
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"softswitch/detect/catalog"
+	"softswitch/internal/progress"
 	"softswitch/scenario"
 	"softswitch/sim"
 	"softswitch/unit"
@@ -59,8 +61,9 @@ func benchFabric(duration unit.Time) string {
 	return b.String()
 }
 
-// Bench measures runs of the fabric with a detector.
-func Bench(detector string, duration unit.Time, runs int) (*Speed, error) {
+// Bench measures runs of the fabric with a detector, until ctx ends; it shows on show how
+// far it is.
+func Bench(ctx context.Context, show io.Writer, detector string, duration unit.Time, runs int) (*Speed, error) {
 	s, err := scenario.Parse("bench", []byte(benchFabric(duration)), scenario.Known{Detectors: catalog.Names()})
 	if err != nil {
 		return nil, err
@@ -68,12 +71,15 @@ func Bench(detector string, duration unit.Time, runs int) (*Speed, error) {
 	s.Detector = detector
 	res := &Speed{Detector: detector, Runs: runs, Virtual: int64(duration)}
 	var walls, cpus []time.Duration
+	work := progress.New(ctx, show, "runs", int64(runs))
+	defer work.Close()
 	for range runs {
-		wall, cpu, err := res.run(s)
+		wall, cpu, err := res.run(s, func(unit.Time) error { return work.Add(0) })
 		if err != nil {
 			return nil, err
 		}
 		walls, cpus = append(walls, wall), append(cpus, cpu)
+		work.Add(1)
 	}
 	slices.Sort(walls)
 	slices.Sort(cpus)
@@ -87,12 +93,12 @@ func Bench(detector string, duration unit.Time, runs int) (*Speed, error) {
 }
 
 // run plays the scenario once and measures that.
-func (r *Speed) run(s *scenario.Scenario) (wall, cpu time.Duration, err error) {
+func (r *Speed) run(s *scenario.Scenario, watch func(unit.Time) error) (wall, cpu time.Duration, err error) {
 	plan, err := scenario.Compile(s)
 	if err != nil {
 		return 0, 0, err
 	}
-	w, err := sim.New(plan, sim.Options{Seed: 1, Detectors: catalog.Factories()})
+	w, err := sim.New(plan, sim.Options{Seed: 1, Detectors: catalog.Factories(), Watch: watch})
 	if err != nil {
 		return 0, 0, err
 	}

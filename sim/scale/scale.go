@@ -1,6 +1,7 @@
 package scale
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -9,8 +10,10 @@ import (
 
 	"softswitch/dataplane"
 	"softswitch/detect/catalog"
+	"softswitch/internal/progress"
 	"softswitch/oracle"
 	"softswitch/sim"
+	"softswitch/unit"
 )
 
 // Result is what came of the large fabrics.
@@ -48,15 +51,16 @@ type Fabric struct {
 	CounterBytes          int `json:"counter_bytes_per_switch"`
 }
 
-// Measure builds and runs the large fabrics, one after the other.
-func Measure(detector string) (*Result, error) {
+// Measure builds and runs the large fabrics, one after the other, until ctx ends; it shows
+// on show how far it is.
+func Measure(ctx context.Context, detector string, show io.Writer) (*Result, error) {
 	res := &Result{Detector: detector}
 	start := time.Now()
 	for _, plant := range []planter{
 		func() (*sim.Large, int, error) { return plantFatTree(64) },
 		func() (*sim.Large, int, error) { return plantRings(10000) },
 	} {
-		f, err := run(plant, detector)
+		f, err := run(ctx, plant, detector, show)
 		if err != nil {
 			return nil, err
 		}
@@ -96,7 +100,7 @@ func (r *Result) WriteText(w io.Writer) error {
 type planter func() (l *sim.Large, planted int, err error)
 
 // run builds a fabric and runs it.
-func run(plant planter, detector string) (*Fabric, error) {
+func run(ctx context.Context, plant planter, detector string, show io.Writer) (*Fabric, error) {
 	clearPeak()
 	start := time.Now()
 	l, planted, err := plant()
@@ -104,7 +108,10 @@ func run(plant planter, detector string) (*Fabric, error) {
 		return nil, err
 	}
 	l.Detector, l.Switch = detector, scaleSwitch(l.Link)
-	w, err := sim.NewLarge(*l, sim.Options{Seed: 1, Detectors: catalog.Factories()})
+	work := progress.New(ctx, show, l.Name, int64(l.Duration))
+	defer work.Close()
+	watch := func(now unit.Time) error { return work.Set(int64(now)) }
+	w, err := sim.NewLarge(*l, sim.Options{Seed: 1, Detectors: catalog.Factories(), Watch: watch})
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package scale
 
 import (
+	"io"
 	"testing"
 
 	"softswitch/detect/itsy"
@@ -13,7 +14,7 @@ func TestScale(t *testing.T) {
 		func() (*sim.Large, int, error) { return plantFatTree(24) },
 		func() (*sim.Large, int, error) { return plantRings(400) },
 	} {
-		f, err := run(plant, itsy.Name)
+		f, err := run(t.Context(), plant, itsy.Name, io.Discard)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -24,14 +25,14 @@ func TestScale(t *testing.T) {
 		if f.PeakMemory == 0 || f.FrameHops == 0 || f.DetectorBytes == 0 || f.CounterBytes == 0 {
 			t.Errorf("%s: something was not measured: %+v", f.Fabric, *f)
 		}
-		if f, err = run(plant, "none"); err != nil || f.FalseNegatives < f.Planted || f.Detected != 0 {
+		if f, err = run(t.Context(), plant, "none", io.Discard); err != nil || f.FalseNegatives < f.Planted || f.Detected != 0 {
 			t.Errorf("without a detector: %+v, %v; want all missed", f, err)
 		}
 	}
 }
 
 func TestBench(t *testing.T) {
-	r, err := Bench("none", 200_000, 1)
+	r, err := Bench(t.Context(), io.Discard, "none", 200_000, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"softswitch/detect/catalog"
+	"softswitch/internal/progress"
 	"softswitch/sim/fuzz"
 )
 
@@ -33,7 +33,7 @@ const shrinkTries = 400
 func (r *Run) Play(ctx context.Context) (*fuzz.Report, error) {
 	report := &fuzz.Report{Seed: r.Seed, Mode: r.Mode, Detector: r.Detector.Name, Failures: []string{}}
 	outcomes := make([]fuzz.Outcome, r.N)
-	err := r.each(ctx, "case", r.N, func(i int) error {
+	err := r.each(ctx, "cases", r.N, func(i int) error {
 		outcomes[i] = r.newCase(i).Play(r.Detector.Name, r.Detector.New)
 		return nil
 	})
@@ -57,7 +57,9 @@ func (r *Run) newCase(i int) *fuzz.Case { return fuzz.New(r.Seed, i, r.Mode) }
 func (r *Run) each(ctx context.Context, what string, n int, do func(i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	var next, done atomic.Int64
+	work := progress.New(ctx, r.Progress, what, int64(n))
+	defer work.Close()
+	var next atomic.Int64
 	var group sync.WaitGroup
 	for range min(r.Workers, n) {
 		group.Go(func() {
@@ -69,26 +71,12 @@ func (r *Run) each(ctx context.Context, what string, n int, do func(i int) error
 				if err := do(i); err != nil {
 					cancel(err)
 				}
-				done.Add(1)
+				work.Add(1)
 			}
 		})
 	}
-	finished := make(chan struct{})
-	go func() {
-		group.Wait()
-		close(finished)
-	}()
-	start := time.Now()
-	tick := time.NewTicker(2 * time.Second)
-	defer tick.Stop()
-	for {
-		select {
-		case <-finished:
-			return context.Cause(ctx)
-		case <-tick.C:
-			fmt.Fprintf(r.Progress, "%s %d of %d, %.0f s\n", what, done.Load(), n, time.Since(start).Seconds())
-		}
-	}
+	group.Wait()
+	return context.Cause(ctx)
 }
 
 // write writes every failure to its file, the first ones of each kind made smaller,
@@ -113,7 +101,7 @@ func (r *Run) write(ctx context.Context, outcomes []fuzz.Outcome) ([]string, err
 	if err := os.MkdirAll(r.Out, 0o755); err != nil {
 		return nil, err
 	}
-	return files, r.each(ctx, "failure", len(files), func(n int) error {
+	return files, r.each(ctx, "failures made smaller", len(files), func(n int) error {
 		o := &outcomes[cases[n]]
 		c := r.newCase(cases[n])
 		if small[n] {

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestControlC types Ctrl-C at the terminal of every long command, once it shows how far
+// it is: each ends, with the status of what was not done.
+func TestControlC(t *testing.T) {
+	endless := filepath.Join(t.TempDir(), "endless.yaml")
+	text, err := os.ReadFile("../../scenarios/hu-fig3.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := bytes.Replace(text, []byte("\nduration: "), []byte("\nduration: 1h # "), 1)
+	if bytes.Equal(long, text) {
+		t.Fatal("the scenario has no duration to make longer")
+	}
+	if err := os.WriteFile(endless, long, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for args, shown := range map[string]string{
+		"sim run " + endless:                          "simulated ns",
+		"sim scale":                                   "fat-tree",
+		"sim boundary":                                "routing loops",
+		"sim figures --out " + t.TempDir():            "figures",
+		"sim bench --runs 1000 --duration 20ms":       "runs",
+		"sim fuzz --n 1000000 --out /dev/null":        "cases",
+		"compare --runs 200 --scenarios shpiner-fig4": "1/", // tells of each row instead
+	} {
+		t.Run(strings.ReplaceAll(args, "/", "_"), func(t *testing.T) {
+			t.Parallel()
+			typeControlC(t, strings.Fields(args), shown)
+		})
+	}
+}
+
+// typeControlC starts softswitch at a terminal, waits until that shows a text, types
+// Ctrl-C, and wants the command to say so and to exit with exitError.
+func typeControlC(t *testing.T, args []string, shown string) {
+	t.Helper()
+	keyboard, screen := openTerminal(t)
+	cmd := exec.Command("softswitch", args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = screen, screen, screen
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	screen.Close()
+	defer cmd.Process.Kill()
+	var seen bytes.Buffer
+	buf := make([]byte, 4096)
+	for typed := false; ; {
+		n, err := keyboard.Read(buf)
+		seen.Write(buf[:n])
+		if !typed && n > 0 && strings.Contains(seen.String(), shown) {
+			typed = true
+			if _, err := io.WriteString(keyboard, "\x03"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err != nil { // EIO: nobody has the terminal open any more
+			break
+		}
+	}
+	cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitError || !strings.Contains(seen.String(), "interrupted") {
+		t.Errorf("exit status %d, want %d; the terminal shows:\n%q", code, exitError, seen.String())
+	}
+}
+
+// openTerminal makes a pseudo-terminal: what is written to keyboard is typed, and what is
+// read from it was shown.
+func openTerminal(t *testing.T) (keyboard, screen *os.File) {
+	t.Helper()
+	keyboard, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("no pseudo-terminal: %v", err)
+	}
+	t.Cleanup(func() { keyboard.Close() })
+	if err := unix.IoctlSetPointerInt(int(keyboard.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(int(keyboard.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if screen, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0); err != nil {
+		t.Fatal(err)
+	}
+	return keyboard, screen
+}

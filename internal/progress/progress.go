@@ -1,0 +1,73 @@
+// Package progress tells a person at a terminal how far a piece of work is, and the
+// work that its context has ended.
+//
+//	work --Set, Add--> bar on standard error, with an estimate of the time that is left
+//	     <-- error: the context's
+//
+// Invariants: work of less than a second shows nothing; a finished bar leaves nothing on
+// the screen; where there is no terminal nothing is written.
+package progress
+
+import (
+	"context"
+	"io"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// quiet is how long work goes on before it is shown.
+const quiet = time.Second
+
+// Work is a piece of work. Its methods may be called from many goroutines.
+type Work struct {
+	ctx   context.Context
+	bar   *progressbar.ProgressBar
+	begun time.Time
+	done  atomic.Int64
+	shown atomic.Bool
+}
+
+// New begins work that has of steps, called what, as long as ctx lasts; its bar is drawn
+// on out.
+func New(ctx context.Context, out io.Writer, what string, of int64) *Work {
+	f, ok := out.(*os.File)
+	return &Work{ctx: ctx, begun: time.Now(), bar: progressbar.NewOptions64(of,
+		progressbar.OptionSetWriter(out),
+		progressbar.OptionSetVisibility(ok && term.IsTerminal(int(f.Fd()))),
+		progressbar.OptionSetDescription(what),
+		progressbar.OptionSetPredictTime(true),
+		progressbar.OptionSetElapsedTime(true),
+		progressbar.OptionSetWidth(30),
+		progressbar.OptionThrottle(200*time.Millisecond),
+		progressbar.OptionClearOnFinish(),
+	)}
+}
+
+// Set says how many steps are done by now. The error is why to do no more: ctx's.
+func (w *Work) Set(done int64) error {
+	w.done.Store(done)
+	return w.show()
+}
+
+// Add says that n more steps are done. The error is as Set's.
+func (w *Work) Add(n int64) error {
+	w.done.Add(n)
+	return w.show()
+}
+
+func (w *Work) show() error {
+	if time.Since(w.begun) > quiet {
+		w.bar.Set64(w.done.Load()) // a terminal that takes nothing must not end the work
+		if !w.shown.Swap(true) {
+			w.bar.RenderBlank() // Set64 draws nothing before the first percent
+		}
+	}
+	return w.ctx.Err()
+}
+
+// Close takes the bar from the screen.
+func (w *Work) Close() { w.bar.Clear() }
