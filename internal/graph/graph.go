@@ -10,6 +10,8 @@
 // What it does not do: it knows no lab and no scenario, and it shows one moment.
 package graph
 
+import "softswitch/topo/layout"
+
 // Graph is what is drawn.
 type Graph struct {
 	Name  string
@@ -33,33 +35,26 @@ type Link struct {
 // levels are the levels of the nodes: 0 of hosts, 1 of switches with hosts, one more
 // with each link from there. Switches from which no host can be reached have 1.
 func (g *Graph) levels() []int {
-	next := make([][]int, len(g.Nodes))
-	for _, l := range g.Links {
-		next[l.A] = append(next[l.A], l.B)
-		next[l.B] = append(next[l.B], l.A)
-	}
-	const unknown = -1
-	levels := make([]int, len(g.Nodes))
-	var queue []int
-	for i, n := range g.Nodes {
-		levels[i] = unknown
-		if n.Host {
-			levels[i] = 0
-			queue = append(queue, i)
-		}
-	}
-	for ; len(queue) > 0; queue = queue[1:] {
-		for _, n := range next[queue[0]] {
-			if levels[n] == unknown {
-				levels[n] = levels[queue[0]] + 1
-				queue = append(queue, n)
+	var order []int // switches before hosts, as the layout numbers them
+	number, switches := make([]int, len(g.Nodes)), 0
+	for _, host := range []bool{false, true} {
+		for i, n := range g.Nodes {
+			if n.Host == host {
+				number[i] = len(order)
+				order = append(order, i)
 			}
 		}
-	}
-	for i, l := range levels {
-		if l == unknown {
-			levels[i] = 1
+		if !host {
+			switches = len(order)
 		}
+	}
+	var pairs [][2]int
+	for _, l := range g.Links {
+		pairs = append(pairs, [2]int{number[l.A], number[l.B]})
+	}
+	levels := make([]int, len(g.Nodes))
+	for i, l := range layout.New(switches, len(order), pairs).Levels() {
+		levels[order[i]] = max(1, l)
 	}
 	return levels
 }

@@ -154,23 +154,23 @@ func (s *script) state() State {
 	return s.m.state(s.at)
 }
 
-// switches are three switches that are joined in a ring, in order.
+// ring is the names of the switches, which are joined in a ring, in order.
 func (s *script) ring() []string {
 	s.Helper()
 	w := s.m.w
-	var names []string
-	for i := range w.switches {
-		names = append(names, w.nodes[i].Name)
+	names, seen, at := []string{w.nodes[0].Name}, map[int]bool{0: true}, 0
+	for range w.switches {
+		for _, l := range w.pairs() {
+			for _, e := range [2][2]int{l, {l[1], l[0]}} {
+				if e[0] == at && e[1] < len(w.switches) && !seen[e[1]] {
+					at, seen[e[1]] = e[1], true
+					names = append(names, w.nodes[at].Name)
+				}
+			}
+		}
 	}
-	if len(names) < 3 {
-		s.Fatalf("too few switches: %v", names)
-	}
-	return newGraph(w).names(newGraph(w).walk(0))
-}
-
-func (g *graph) names(order []int) (names []string) {
-	for _, i := range order {
-		names = append(names, g.nodes[i].Name)
+	if len(names) != len(w.switches) {
+		s.Fatalf("a ring of %d switches: %v", len(w.switches), names)
 	}
 	return names
 }
