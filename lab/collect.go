@@ -2,15 +2,13 @@ package lab
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"softswitch/detect"
 	"softswitch/event"
+	"softswitch/event/follow"
 	"softswitch/internal/control"
 	"softswitch/link"
 	"softswitch/live"
@@ -193,17 +191,21 @@ func ignoredPauses(n Record) bool {
 
 // readLog reads a node's log, which the node has made so many bytes long.
 func (r *Run) readLog(st *netnslab.State, rec Record, written int64) {
-	path := filepath.Join(netnslab.Dir(st.Name), rec.Name, eventsName)
-	data, err := os.ReadFile(path)
-	switch {
-	case err != nil && (!errors.Is(err, fs.ErrNotExist) || r.Killed[rec.Name] || written > 0):
-		r.doubt("%s: event log: %v", rec.Name, err)
-	case int64(len(data)) < written:
-		r.doubt("%s: event log: %s has %d bytes of the %d that were written", rec.Name, path, len(data), written)
+	log := follow.Open(filepath.Join(netnslab.Dir(st.Name), rec.Name, eventsName))
+	defer log.Close()
+	for more := true; more; {
+		var events []event.Event
+		var err error
+		if events, more, err = log.Read(); err != nil {
+			r.doubt("%s: event log: %v", rec.Name, err)
+		}
+		rec.Log.Events = append(rec.Log.Events, events...)
 	}
 	// A node that was killed may have been writing; one that lives may be still.
-	if rec.Log, err = event.Decode(path, data, true); err != nil {
-		r.doubt("%s: event log: %v", rec.Name, err)
+	last, cut := log.End()
+	rec.Log.Events, rec.Log.Node, rec.Log.Cut = append(rec.Log.Events, last...), *log.Node(), cut
+	if log.Size() < written || log.Size() == 0 && r.Killed[rec.Name] {
+		r.doubt("%s: event log: %d bytes of the %d that were written are there", rec.Name, log.Size(), written)
 	}
 	r.Nodes = append(r.Nodes, rec)
 }

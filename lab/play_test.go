@@ -183,7 +183,7 @@ func TestPlayWithoutNode(t *testing.T) {
 		t.Errorf("invalid %q, record %+v", got, r.Nodes[1])
 	}
 	killed := &Run{Plan: p, End: r.End, Killed: map[string]bool{"s2": true}}
-	s.write("s2", "")
+	s.write("s2", `{"ts":6,"no`) // it died while it wrote
 	if killed.collect(s.st); len(killed.Invalid) > 0 {
 		t.Errorf("s2 was killed: invalid %q", killed.Invalid)
 	}
@@ -221,12 +221,12 @@ func TestDoubts(t *testing.T) {
 			if err := os.Mkdir(filepath.Join(netnslab.Dir("t"), "s2", eventsName), 0o700); err != nil {
 				s.Fatal(err)
 			}
-		}, "s2: event log: read "},
+		}, "s2: event log: follow: read "},
 		{"a log that was truncated", func(s *stage) {
 			s.stats["s1"] = observe.Switch{Name: "s1", Live: observe.Live{LogBytes: 5}}
 			s.write("s1", "")
-		}, "has 0 bytes of the 5 that were written"},
-		{"a log that was removed", func(s *stage) { s.stats["s1"] = observe.Switch{Name: "s1", Live: observe.Live{LogBytes: 5}} }, "s1: event log: open "},
+		}, "0 bytes of the 5 that were written are there"},
+		{"a log that was removed", func(s *stage) { s.stats["s1"] = observe.Switch{Name: "s1", Live: observe.Live{LogBytes: 5}} }, "s1: event log: 0 bytes of the 5 that were written are there"},
 		{"a problem of a host", func(s *stage) {
 			s.stats["h1"] = observe.Host{Name: "h1", Live: observe.Live{Problems: []string{"capture: no space left on device"}}}
 		}, "h1: capture: no space left on device"},

@@ -37,10 +37,15 @@ func Merge(logs []event.Log) ([]Entry, error) {
 			all = append(all, Entry{l.Node.ID, i, &l.Events[i]})
 		}
 	}
+	Sort(all)
+	return all, nil
+}
+
+// Sort puts entries into the order of time, then node, then position in the log.
+func Sort(all []Entry) {
 	slices.SortFunc(all, func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Seq, b.Seq))
 	})
-	return all, nil
 }
 
 // Judge merges the logs of a run, replays them and judges the findings in them;

@@ -10,14 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"softswitch/event/eventlog"
+	"softswitch/event/follow"
 	"softswitch/internal/timer"
 	"softswitch/lab"
 	"softswitch/unit"
 )
 
 func labEvents(name *string) *cobra.Command {
-	var asJSON, follow bool
+	var asJSON, goOn bool
 	c := &cobra.Command{
 		Use:   "events [NODE...]",
 		Short: "Show the event logs of all nodes as one stream in the order of time",
@@ -42,10 +42,10 @@ starved of a processor for longer come when they come.`,
 			for _, n := range nodes {
 				paths, width = append(paths, lab.EventsPath(n)), max(width, len(n.Name))
 			}
-			m := eventlog.Open(paths)
+			m := follow.OpenAll(paths)
 			defer m.Close()
 			w := &eventWriter{out: bufio.NewWriter(os.Stdout), json: asJSON, width: width, boot: timer.WallClock(0)}
-			if follow {
+			if goOn {
 				return w.follow(cmd.Context(), m)
 			}
 			return w.drain(m, math.MaxInt64)
@@ -59,7 +59,7 @@ starved of a processor for longer come when they come.`,
 		return lab.Names(st, ""), cobra.ShellCompDirectiveNoFileComp
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the lines of the logs as they are: JSON lines")
-	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on with what happens from now on")
+	c.Flags().BoolVarP(&goOn, "follow", "f", false, "go on with what happens from now on")
 	return c
 }
 
@@ -80,7 +80,7 @@ type eventWriter struct {
 
 // follow writes what the logs hold and what comes to them, until ctx ends or none of
 // them is there any more.
-func (w *eventWriter) follow(ctx context.Context, m *eventlog.Merger) error {
+func (w *eventWriter) follow(ctx context.Context, m *follow.Merger) error {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
 	for {
@@ -108,7 +108,7 @@ func (w *eventWriter) follow(ctx context.Context, m *eventlog.Merger) error {
 }
 
 // drain writes what the logs hold up to a time.
-func (w *eventWriter) drain(m *eventlog.Merger, until unit.Time) error {
+func (w *eventWriter) drain(m *follow.Merger, until unit.Time) error {
 	for {
 		e, ok, err := m.Next(until)
 		if err != nil {
@@ -123,7 +123,7 @@ func (w *eventWriter) drain(m *eventlog.Merger, until unit.Time) error {
 	}
 }
 
-func (w *eventWriter) write(e eventlog.Entry) error {
+func (w *eventWriter) write(e follow.Entry) error {
 	if w.json {
 		w.line = e.JSON(w.line[:0])
 		_, err := w.out.Write(w.line)

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"softswitch/event/follow"
 	"softswitch/internal/control"
 	"softswitch/internal/timer"
 	netnslab "softswitch/netns-lab"
@@ -69,7 +70,7 @@ func (l *Lab) look() {
 	if err == nil {
 		err = v.look(l.stream)
 	}
-	if errors.Is(err, errShrunk) {
+	if errors.Is(err, follow.ErrAnew) {
 		l.mu.Lock()
 		v.stale = true
 		l.mu.Unlock()
@@ -85,7 +86,7 @@ func (l *Lab) attached() (*view, error) {
 	defer l.mu.Unlock()
 	info, err := os.Stat(filepath.Join(netnslab.Dir(l.name), "state.json"))
 	if err != nil {
-		l.view = nil
+		l.leave()
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("lab %s is not up", l.name)
 		}
@@ -94,6 +95,7 @@ func (l *Lab) attached() (*view, error) {
 	if l.view != nil && !l.view.stale && l.view.made.Equal(info.ModTime()) {
 		return l.view, nil
 	}
+	l.leave()
 	st, err := netnslab.Load(l.name)
 	if err != nil {
 		return nil, err
@@ -112,6 +114,17 @@ func (l *Lab) attached() (*view, error) {
 	l.view = v
 	l.stream.Begin(l.topology(v))
 	return v, nil
+}
+
+// leave forgets the lab that was up. Preconditions: l.mu is held.
+func (l *Lab) leave() {
+	if l.view == nil {
+		return
+	}
+	for _, t := range l.view.logs {
+		t.Close()
+	}
+	l.view = nil
 }
 
 func (l *Lab) topology(v *view) Topology {
@@ -183,7 +196,7 @@ func newView(st *netnslab.State, origin unit.Time) (*view, error) {
 	v := &view{st: st, w: w, truth: oracle.NewState(w.fabric), asked: make([]bool, len(switches)), reply: make(chan reply, len(switches))}
 	v.model = newModel(w, v.truth.Stuck, origin)
 	for i, n := range w.nodes {
-		v.logs = append(v.logs, &logTail{path: filepath.Join(netnslab.Dir(st.Name), n.Name, "events.jsonl"), id: w.ids[i]})
+		v.logs = append(v.logs, &logTail{Log: follow.Open(filepath.Join(netnslab.Dir(st.Name), n.Name, "events.jsonl")), id: w.ids[i]})
 	}
 	return v, nil
 }
@@ -197,8 +210,8 @@ func (v *view) look(stream *Stream) error {
 		v.apply(entries)
 		entries, more, err = v.read(now)
 	}
-	if errors.Is(err, errShrunk) {
-		return fmt.Errorf("lab %s: a node began anew: %w", v.st.Name, errShrunk)
+	if errors.Is(err, follow.ErrAnew) {
+		return fmt.Errorf("lab %s: a node began a new log: %w", v.st.Name, follow.ErrAnew)
 	}
 	if err != nil {
 		v.model.problem = err.Error()

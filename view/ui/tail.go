@@ -1,72 +1,36 @@
 package ui
 
 import (
-	"bytes"
-	"cmp"
 	"errors"
-	"io"
-	"io/fs"
-	"os"
 	"slices"
 
 	"softswitch/event"
+	"softswitch/event/follow"
 	"softswitch/oracle"
 	"softswitch/unit"
 )
 
-// pieceMax is how much of a log is read at once, in bytes.
-const pieceMax = 4 << 20
-
-// errShrunk: a log is shorter than what was read of it, so its node has begun a new one.
-var errShrunk = errors.New("its log is shorter than it was")
+// piecesMax is how many pieces of a log are read before the next log has its turn.
+const piecesMax = 16
 
 // logTail reads an event log as it grows.
 type logTail struct {
-	path    string
+	*follow.Log
 	id      unit.NodeID
-	read    int64  // bytes
-	cut     []byte // a line whose end is not there yet
 	pending []event.Event
 	seq     int
 }
 
-// grow reads what the log has got, at most pieceMax; more reports whether there is more.
-// A log that is not there yet is empty.
+// grow reads what the log has got, at most piecesMax pieces; more reports whether there may
+// be more.
 func (t *logTail) grow() (more bool, err error) {
-	f, err := os.Open(t.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if t.read > 0 {
-			return false, errShrunk
-		}
-		return false, nil
+	more = true
+	for n := 0; more && err == nil && n < piecesMax; n++ {
+		var events []event.Event
+		events, more, err = t.Read()
+		t.pending = append(t.pending, events...)
 	}
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return false, err
-	}
-	switch {
-	case info.Size() < t.read:
-		return false, errShrunk
-	case info.Size() == t.read:
-		return false, nil
-	}
-	n := min(info.Size()-t.read, pieceMax)
-	data := slices.Grow(t.cut, int(n))[:len(t.cut)+int(n)]
-	got, err := f.ReadAt(data[len(t.cut):], t.read)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return false, err
-	}
-	data = data[:len(t.cut)+got]
-	t.read += int64(got)
-	whole := bytes.LastIndexByte(data, '\n') + 1
-	log, err := event.Decode(t.path, data[:whole], false)
-	t.cut = slices.Clone(data[whole:])
-	t.pending = append(t.pending, log.Events...)
-	return t.read < info.Size(), err
+	return more && err == nil, err
 }
 
 // until takes the events up to a time.
@@ -99,8 +63,6 @@ func (v *view) read(to unit.Time) (entries []oracle.Entry, more bool, err error)
 	for _, t := range v.logs {
 		entries = t.until(to, entries)
 	}
-	slices.SortFunc(entries, func(a, b oracle.Entry) int {
-		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Seq, b.Seq))
-	})
+	oracle.Sort(entries)
 	return entries, more, errors.Join(faults...)
 }

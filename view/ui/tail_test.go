@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"softswitch/event"
+	"softswitch/event/follow"
 	"softswitch/oracle"
 	"softswitch/unit"
 )
@@ -48,6 +49,7 @@ func (l *logFile) append(data []byte) {
 // want reads on and checks what comes up to a time.
 func (l *logFile) want(tail *logTail, to unit.Time, times ...unit.Time) {
 	l.Helper()
+	l.Cleanup(tail.Close)
 	if more, err := tail.grow(); more || err != nil {
 		l.Fatalf("grow: more %v, %v", more, err)
 	}
@@ -67,7 +69,7 @@ func (l *logFile) want(tail *logTail, to unit.Time, times ...unit.Time) {
 
 func TestTail(t *testing.T) {
 	l := newLog(t)
-	tail := &logTail{path: l.path, id: 7}
+	tail := &logTail{Log: follow.Open(l.path), id: 7}
 	l.want(tail, 100) // the file is not there yet
 	l.write(0, 10, 20)
 	l.want(tail, 15, 10)
@@ -82,14 +84,14 @@ func TestTail(t *testing.T) {
 // TestTailAnew: a node that began a new log is noticed.
 func TestTailAnew(t *testing.T) {
 	l := newLog(t)
-	tail := &logTail{path: l.path, id: 7}
+	tail := &logTail{Log: follow.Open(l.path), id: 7}
 	l.write(0, 10, 20)
 	l.want(tail, 100, 10, 20)
 	if err := os.Truncate(l.path, 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tail.grow(); !errors.Is(err, errShrunk) {
-		t.Errorf("the log began anew: %v, want %v", err, errShrunk)
+	if _, err := tail.grow(); !errors.Is(err, follow.ErrAnew) {
+		t.Errorf("the log began anew: %v, want %v", err, follow.ErrAnew)
 	}
 }
 
@@ -98,7 +100,7 @@ func TestReadMerges(t *testing.T) {
 	a, b := newLog(t), newLog(t)
 	a.write(0, 10, 30, 50)
 	b.write(0, 20, 40)
-	v := &view{logs: []*logTail{{path: a.path, id: 1}, {path: b.path, id: 2}}}
+	v := &view{logs: []*logTail{{Log: follow.Open(a.path), id: 1}, {Log: follow.Open(b.path), id: 2}}}
 	var got []unit.Time
 	take := func(entries []oracle.Entry, more bool, err error) {
 		t.Helper()
@@ -122,7 +124,7 @@ func TestReadMerges(t *testing.T) {
 // TestTailRejects: what is no event is told of, and does not end the reading.
 func TestTailRejects(t *testing.T) {
 	l := newLog(t)
-	tail := &logTail{path: l.path, id: 7}
+	tail := &logTail{Log: follow.Open(l.path), id: 7}
 	l.append([]byte("this is no event\n"))
 	if _, err := tail.grow(); err == nil {
 		t.Error("a line that is no event was taken")

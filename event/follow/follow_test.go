@@ -1,6 +1,7 @@
-package eventlog
+package follow
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -30,7 +31,7 @@ func newBed(t *testing.T, nodes ...string) *bed {
 	for _, n := range nodes {
 		b.paths = append(b.paths, filepath.Join(b.dir, n))
 	}
-	b.Merger = Open(b.paths)
+	b.Merger = OpenAll(b.paths)
 	t.Cleanup(b.Close)
 	return b
 }
@@ -249,5 +250,123 @@ func TestJSON(t *testing.T) {
 	b.check(err)
 	if got := string(e.JSON(nil)); !ok || got != line(0, 5) {
 		t.Errorf("got %s want %s", got, line(0, 5))
+	}
+}
+
+// logBed is one log.
+func logBed(t *testing.T) (*bed, *Log) {
+	b := newBed(t, "a")
+	l := Open(b.paths[0])
+	t.Cleanup(l.Close)
+	return b, l
+}
+
+// readAll is the times of what a log has now, and the first error.
+func readAll(l *Log) (times []unit.Time, err error) {
+	for {
+		events, more, e := l.Read()
+		for _, ev := range events {
+			times = append(times, ev.At)
+		}
+		if err == nil {
+			err = e
+		}
+		if !more {
+			return times, err
+		}
+	}
+}
+
+// A log that comes late, in pieces, is read as it grows.
+func TestLogThatComesLater(t *testing.T) {
+	b, l := logBed(t)
+	want := func(want ...unit.Time) {
+		t.Helper()
+		if got, err := readAll(l); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%v, %v; want %v", got, err, want)
+		}
+	}
+	want()
+	b.log(0, 1, 2)
+	want(1, 2)
+	whole := line(0, 3)
+	b.write(0, whole[:30])
+	want()
+	b.write(0, whole[30:]+line(0, 4))
+	want(3, 4)
+	if l.Node().Name != "n0" || l.Size() != int64(len(line(0, 1)+line(0, 2)+line(0, 3)+line(0, 4))) {
+		t.Errorf("the log of %q, %d bytes", l.Node().Name, l.Size())
+	}
+}
+
+// A log that is another file, or shorter, than it was is said to be, and is read from its
+// beginning; one that is removed says nothing until another comes.
+func TestLogMadeAnew(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		anew func(*bed)
+	}{
+		{"truncated", func(b *bed) { b.check(os.Truncate(b.paths[0], 0)) }},
+		{"truncated and written", func(b *bed) {
+			b.check(os.Truncate(b.paths[0], 0))
+			b.log(0, 7)
+		}},
+		{"renamed", func(b *bed) {
+			b.check(os.Rename(b.paths[0], b.paths[0]+".1"))
+			b.log(0, 7, 8, 9, 10)
+		}},
+	} {
+		b, l := logBed(t)
+		b.log(0, 1, 2, 3)
+		if got, err := readAll(l); err != nil || len(got) != 3 {
+			t.Fatalf("%s: %v, %v", c.name, got, err)
+		}
+		c.anew(b)
+		if got, err := readAll(l); !errors.Is(err, ErrAnew) || len(got) > 0 {
+			t.Errorf("%s: %v, %v; want no event and %v", c.name, got, err, ErrAnew)
+		}
+		data, err := os.ReadFile(b.paths[0])
+		b.check(err)
+		if got, err := readAll(l); err != nil || len(got) != strings.Count(string(data), "\n") || len(got) > 0 && got[0] != 7 {
+			t.Errorf("%s: then %v, %v", c.name, got, err)
+		}
+	}
+	b, l := logBed(t)
+	b.log(0, 1)
+	readAll(l)
+	b.check(os.Remove(b.paths[0]))
+	if got, err := readAll(l); err != nil || len(got) > 0 {
+		t.Errorf("removed: %v, %v", got, err)
+	}
+}
+
+// The last line of a node that was killed counts if nothing but its newline is missing.
+func TestEndOfALog(t *testing.T) {
+	whole := line(0, 5)
+	for _, c := range []struct {
+		last string
+		want int
+		cut  bool
+	}{{"", 0, false}, {whole, 0, false}, {whole[:len(whole)-1], 1, true}, {whole[:20], 0, true}} {
+		b, l := logBed(t)
+		b.write(0, line(0, 1)+c.last)
+		readAll(l)
+		if events, cut := l.End(); len(events) != c.want || cut != c.cut {
+			t.Errorf("last line %q: %d events, cut %t; want %d, %t", c.last, len(events), cut, c.want, c.cut)
+		}
+	}
+}
+
+// A line that is none is named by its file and place, and what follows is read.
+func TestLogWithABadLine(t *testing.T) {
+	b, l := logBed(t)
+	b.write(0, line(0, 1)+"no event\n")
+	got, err := readAll(l)
+	if err == nil || !strings.Contains(err.Error(), b.paths[0]+" from byte 0:2: ") || len(got) != 1 {
+		t.Errorf("%v, %v", got, err)
+	}
+	b.log(0, 3)
+	if got, err := readAll(l); err != nil || len(got) != 1 || got[0] != 3 {
+		t.Errorf("then %v, %v", got, err)
 	}
 }

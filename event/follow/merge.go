@@ -1,4 +1,4 @@
-package eventlog
+package follow
 
 import (
 	"errors"
@@ -13,15 +13,21 @@ type Entry struct {
 	event.Event
 }
 
-// Merger merges logs. Open makes one; it is for one goroutine.
+// Merger merges logs. OpenAll makes one; it is for one goroutine.
 type Merger struct{ sources []*source }
 
-// Open makes a Merger of the logs at these paths. A log that does not exist, yet or any
-// more, has no events.
-func Open(paths []string) *Merger {
+// source is a log and what was read ahead of it.
+type source struct {
+	*Log
+	dry    bool // the end was reached; until Refresh there is no more
+	events []event.Event
+}
+
+// OpenAll makes a Merger of the logs at these paths.
+func OpenAll(paths []string) *Merger {
 	m := &Merger{}
 	for _, path := range paths {
-		m.sources = append(m.sources, &source{path: path})
+		m.sources = append(m.sources, &source{Log: Open(path)})
 	}
 	return m
 }
@@ -41,9 +47,24 @@ func (m *Merger) Next(until unit.Time) (e Entry, ok bool, err error) {
 	if next == nil {
 		return e, false, nil
 	}
-	e = Entry{&next.node, next.events[0]}
+	e = Entry{next.Node(), next.events[0]}
 	next.events = next.events[1:]
 	return e, true, nil
+}
+
+// fill reads more events if there are none left. A log that was made anew is read from its
+// beginning.
+func (s *source) fill() (err error) {
+	for more := true; len(s.events) == 0 && !s.dry; s.dry = !more {
+		if s.events, more, err = s.Read(); errors.Is(err, ErrAnew) {
+			more, err = true, nil
+		}
+		if err != nil {
+			s.dry = !more
+			return err
+		}
+	}
+	return nil
 }
 
 // Refresh makes Next look at logs that had no more events, and at those that were made
@@ -52,11 +73,14 @@ func (m *Merger) Refresh() (gone bool, err error) {
 	gone = true
 	var errs []error
 	for _, s := range m.sources {
-		there, err := s.refresh()
+		s.dry = false
+		there, err := s.look()
 		if there {
 			gone = false
 		}
-		errs = append(errs, err)
+		if !errors.Is(err, ErrAnew) {
+			errs = append(errs, err)
+		}
 	}
 	return gone, errors.Join(errs...)
 }
@@ -64,6 +88,6 @@ func (m *Merger) Refresh() (gone bool, err error) {
 // Close closes the logs.
 func (m *Merger) Close() {
 	for _, s := range m.sources {
-		s.close()
+		s.Close()
 	}
 }

@@ -1,0 +1,140 @@
+package follow
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"softswitch/event"
+)
+
+// chunk is how much of a log is read at once, in bytes; no line is as long.
+const chunk = 1 << 18
+
+// ErrAnew says that a log was made anew: it is another file than it was, or is shorter than
+// what was read of it. What is read next is its beginning.
+var ErrAnew = errors.New("it was made anew")
+
+// Log is the log of one node, read while it grows. Open makes one; it is for one goroutine.
+type Log struct {
+	path string
+	file *os.File // nil: not yet opened, or it does not exist
+	at   int64    // bytes of the file that were read
+	rest []byte   // of these, a line that is not whole
+	node event.Node
+}
+
+// Open makes a Log of the file at path. A file that does not exist, yet or any more, has no
+// events.
+func Open(path string) *Log { return &Log{path: path} }
+
+// Read reads on, a chunk at most, and returns the events in lines that are whole; more says
+// that there was something to read. An error names the file; after it Read goes on with what
+// follows, after ErrAnew with the beginning.
+func (l *Log) Read() (events []event.Event, more bool, err error) {
+	if l.file == nil {
+		l.file, err = os.Open(l.path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			l.file = nil
+			return nil, false, nil
+		case err != nil:
+			l.file = nil
+			return nil, false, fmt.Errorf("follow: %w", err)
+		}
+	}
+	buf := make([]byte, len(l.rest), len(l.rest)+chunk)
+	copy(buf, l.rest)
+	n, err := l.file.ReadAt(buf[len(buf):cap(buf)], l.at)
+	if err != nil && err != io.EOF {
+		return nil, false, fmt.Errorf("follow: %w", err)
+	}
+	if n == 0 {
+		_, err = l.look()
+		return nil, false, err
+	}
+	l.at += int64(n)
+	buf = buf[:len(buf)+n]
+	end := bytes.LastIndexByte(buf, '\n') + 1
+	l.rest = buf[end:]
+	events, err = l.decode(buf[:end], false)
+	return events, true, err
+}
+
+// End returns the event in the last line if nothing but its newline is missing, for a log
+// that does not grow any more; cut says that the last line has no newline.
+func (l *Log) End() (events []event.Event, cut bool) {
+	if len(l.rest) == 0 {
+		return nil, false
+	}
+	events, _ = l.decode(l.rest, true) // of a line that is cut short there is no event
+	return events, true
+}
+
+// Node is whose log it is, as far as it was read.
+func (l *Log) Node() *event.Node { return &l.node }
+
+// Size is how many bytes were read.
+func (l *Log) Size() int64 { return l.at }
+
+// Close closes the file.
+func (l *Log) Close() {
+	if l.file != nil {
+		l.file.Close()
+		l.file = nil
+	}
+}
+
+// decode decodes lines.
+func (l *Log) decode(lines []byte, cut bool) ([]event.Event, error) {
+	from := l.at - int64(len(l.rest))
+	if !cut {
+		from -= int64(len(lines))
+	}
+	log, err := event.Decode(fmt.Sprintf("%s from byte %d", l.path, from), lines, cut)
+	if err != nil {
+		err = fmt.Errorf("follow: %w", err)
+	}
+	if len(log.Events) == 0 {
+		return nil, err
+	}
+	l.node.ID, l.node.Name = log.Node.ID, log.Node.Name
+	for i, name := range log.Node.Ports {
+		if i == len(l.node.Ports) {
+			l.node.Ports = append(l.node.Ports, "")
+		}
+		if name != "" {
+			l.node.Ports[i] = name
+		}
+	}
+	return log.Events, err
+}
+
+// look reports whether the file exists. It returns ErrAnew, and goes back to the beginning,
+// if the log was made anew; one that was removed stays as it is, since nothing has taken its
+// place yet.
+func (l *Log) look() (there bool, err error) {
+	now, err := os.Stat(l.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("follow: %w", err)
+	}
+	if l.file == nil {
+		return true, nil
+	}
+	was, err := l.file.Stat()
+	if err != nil {
+		return true, fmt.Errorf("follow: %w", err)
+	}
+	if os.SameFile(was, now) && now.Size() >= l.at {
+		return true, nil
+	}
+	l.Close()
+	l.at, l.rest = 0, nil
+	return true, fmt.Errorf("%s: %w", l.path, ErrAnew)
+}
