@@ -323,25 +323,33 @@ func fits(shown, got []string, v varies) error {
 	return nil
 }
 
-// renew is what is shown with new lines for old ones, and what was left out left out, if
-// each line shown has one that differs in its figures only; else all of got.
+// renew is got, without what was left out of shown: what is between the lines that stood
+// around it there, if there are such lines.
 func renew(shown, got []string) (out []string) {
-	rest, anything := got, false
-	for _, line := range shown {
-		if line == "..." {
-			out, anything = append(out, line), true
+	at := 0
+	for i, line := range shown {
+		if line != "..." {
 			continue
 		}
-		i := slices.IndexFunc(rest, func(l string) bool { return words(l) == words(line) })
-		if i < 0 || i > 0 && !anything {
-			return got
+		from, to := at, len(got)
+		if i > 0 {
+			from = at + 1 + slices.IndexFunc(got[at:], like(shown[i-1]))
 		}
-		out, rest, anything = append(out, rest[i]), rest[i+1:], false
+		if i+1 < len(shown) {
+			to = from + slices.IndexFunc(got[from:], like(shown[i+1]))
+		}
+		if from == at && i > 0 || to < from {
+			continue
+		}
+		out = append(append(out, got[at:from]...), line)
+		at = to
 	}
-	if len(rest) > 0 && !anything {
-		return got
-	}
-	return out
+	return append(out, got[at:]...)
+}
+
+// like are lines that differ from this one in their figures only.
+func like(line string) func(string) bool {
+	return func(l string) bool { return words(l) == words(line) }
 }
 
 // words are a line without its figures.
@@ -398,6 +406,8 @@ func TestRenew(t *testing.T) {
 		{"a 1|...|c 2", "a 3|b|d 4", "a 3|b|d 4"},
 		{"a 1", "a 3|b", "a 3|b"},
 		{"a 1|...", "a 3", "a 3|..."},
+		{"a 1|b 1|...|c 2|d", "a 3|new|b 1|x|y|c 4|new|d", "a 3|new|b 1|...|c 4|new|d"},
+		{"a 1|...|c 2|...|d", "a 3|b|x|y|d", "a 3|b|x|y|d"},
 	} {
 		if got := strings.Join(renew(split(c.shown), split(c.got)), "|"); got != c.want {
 			t.Errorf("shown %q, got %q: renewed %q, want %q", c.shown, c.got, got, c.want)
