@@ -18,7 +18,7 @@ import (
 // name is a fault of the program and panics.
 func (n Node) Append(dst []byte, e Event) []byte {
 	if e.Type == 0 || int(e.Type) >= len(shapes) {
-		panic(fmt.Sprintf("event: no type %d: 1 (xoff) to %d (refused)", e.Type, Refused))
+		panic(fmt.Sprintf("event: no type %d: 1 (xoff) to %d (%v)", e.Type, lastType, lastType))
 	}
 	has := shapes[e.Type].need | present(e)
 	dst = appendInt(append(dst, '{'), "ts", int64(e.At))

@@ -73,6 +73,12 @@ const (
 	Acted
 	// Refused: a system wanted to take an action and did not. [Refusal]
 	Refused
+	// HostStorm, HostStormOver: a host pauses Class without end, whatever its buffer
+	// holds, and does so no more. [bucket (Port, Class)]
+	HostStorm
+	HostStormOver
+
+	lastType = HostStormOver
 )
 
 // Event is one event of one node. It holds no pointer.

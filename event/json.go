@@ -100,6 +100,8 @@ var shapes = [...]shape{
 	Rerouted:      {"rerouted", keyOut | keyRoute, 0},
 	Acted:         {"measured", keyAction | keyAmount, keyBucket | keyQueue | keyFlow},
 	Refused:       {"refused", keyRefusal, keyBucket | keyQueue},
+	HostStorm:     {"host_storm", keyBucket, 0},
+	HostStormOver: {"host_storm_over", keyBucket, 0},
 }
 
 // lastStep is the highest step that has a name.

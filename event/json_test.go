@@ -123,7 +123,7 @@ func TestRoundTrip(t *testing.T) {
 	log := Log{Node: node}
 	var text []byte
 	for i := range 5000 {
-		e := randomEvent(r, XOFF+Type(i%int(Refused)), unit.Time(i)*7)
+		e := randomEvent(r, XOFF+Type(i%int(lastType)), unit.Time(i)*7)
 		log.Events = append(log.Events, e)
 		text = node.Append(text, e)
 	}
@@ -144,7 +144,7 @@ func TestRoundTrip(t *testing.T) {
 func TestAppendAllocatesNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	buf := make([]byte, 0, 1024)
-	for ty := XOFF; ty <= Refused; ty++ {
+	for ty := XOFF; ty <= lastType; ty++ {
 		e := randomEvent(r, ty, 1<<50)
 		if n := testing.AllocsPerRun(100, func() { core0.Append(buf, e) }); n != 0 {
 			t.Errorf("%v: %v allocations", ty, n)
@@ -157,7 +157,7 @@ func TestAppendAllocatesNothing(t *testing.T) {
 
 func TestEveryTypeAndStepHasAName(t *testing.T) {
 	seen := map[string]bool{}
-	for ty := XOFF; ty <= Refused; ty++ {
+	for ty := XOFF; ty <= lastType; ty++ {
 		if name := ty.String(); name == "" || seen[name] {
 			t.Errorf("type %d: name %q is empty or taken", ty, name)
 		}
@@ -263,7 +263,7 @@ func TestDecodeAnyOrderAndSpace(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var all []byte
-	for ty := XOFF; ty <= Refused; ty++ {
+	for ty := XOFF; ty <= lastType; ty++ {
 		line := core0.Append(nil, randomEvent(r, ty, unit.Time(ty)))
 		f.Add(line)
 		all = append(all, line...)

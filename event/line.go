@@ -117,7 +117,7 @@ func (l *line) event() (e Event, who whose, err error) {
 	put(&r, keyRoute, l.Route, 0, math.MaxInt32, &e.Bytes)
 	put(&r, keyAmount, l.Amount, 0, math.MaxInt32, &e.Bytes)
 	put(&r, keyFlow, l.Flow, 1, math.MaxUint32, &e.Flow)
-	choose(&r, keyType, l.Type, XOFF, Refused, &e.Type)
+	choose(&r, keyType, l.Type, XOFF, lastType, &e.Type)
 	choose(&r, keyStep, l.Step, detect.StepMint, lastStep, &e.Step)
 	choose(&r, keyAction, l.Action, detect.ActionDrop, detect.ActionLossy, &e.Action)
 	choose(&r, keyRefusal, l.Refusal, detect.RefusedNoAlternative, detect.RefusedPathFull, &e.Refusal)

@@ -256,10 +256,18 @@ func (h *Host) act(a Act) {
 	case Slow:
 		h.drain = a.Rate
 	case Storm:
+		if !h.storming.Has(a.Class) {
+			h.event(event.Event{Type: event.HostStorm, Class: a.Class})
+		}
 		h.storming.Add(a.Class)
 		h.toSend.Add(a.Class)
 	case Normal:
 		h.drain = 0
+		for c := range unit.Priority(unit.Priorities) {
+			if h.storming.Has(c) {
+				h.event(event.Event{Type: event.HostStormOver, Class: c})
+			}
+		}
 		h.toSend |= h.storming
 		h.storming = 0
 	}

@@ -168,7 +168,7 @@ func (f *Fabric) checkEntry(e Entry) error {
 // queue or an egress port.
 func uses(e *event.Event) (bucket, queue bool) {
 	switch e.Type {
-	case event.XON, event.PauseSent, event.ResumeSent, event.RefreshSent, event.LinkUp, event.LinkDown:
+	case event.XON, event.PauseSent, event.ResumeSent, event.RefreshSent, event.LinkUp, event.LinkDown, event.HostStorm, event.HostStormOver:
 		return true, false
 	case event.Paused, event.Resumed, event.Expired, event.Rerouted:
 		return false, true

@@ -34,6 +34,10 @@ func (e Entry) Text() string {
 		return fmt.Sprintf("paused queue %s holds %d bytes of priority group %s (XON %d)", queue, e.Bytes, bucket, e.Limit)
 	case event.StrongCreated, event.StrongRemoved:
 		return fmt.Sprintf("%s: priority group %s, queue %s, %d bytes (XON %d)", e.strong(), bucket, queue, e.Bytes, e.Limit)
+	case event.HostStorm:
+		return fmt.Sprintf("storm: pauses for %s without end", bucket)
+	case event.HostStormOver:
+		return fmt.Sprintf("the storm of pauses for %s is over", bucket)
 	case event.LinkUp:
 		return fmt.Sprintf("link %s up", e.name(e.Port))
 	case event.LinkDown:

@@ -35,6 +35,7 @@ type model struct {
 	paused   []bool        // by direction and class
 	down     []bool        // by direction: the port that it leaves is down
 	silent   []bool        // by node
+	storming []int         // by node: classes that it pauses without end
 	declared *Declared
 	snaps    []snap // by switch
 	problem  string
@@ -66,7 +67,7 @@ func newModel(w *wiring, truth func() *oracle.Stuck, origin unit.Time) *model {
 	return &model{
 		w: w, truth: truth, origin: origin, stuck: new(oracle.Stuck),
 		paused: make([]bool, len(w.far)*unit.Priorities), down: make([]bool, len(w.far)),
-		silent: make([]bool, len(w.nodes)), snaps: make([]snap, len(w.switches)),
+		silent: make([]bool, len(w.nodes)), storming: make([]int, len(w.nodes)), snaps: make([]snap, len(w.switches)),
 		tick: tick{labels: map[Label]bool{}},
 	}
 }
@@ -114,6 +115,12 @@ func (m *model) add(e oracle.Entry) {
 		if d, ok := out(); ok {
 			m.tell(e.At, "link", "%s sends by its backup %s", m.name(e.Node), m.w.arrow(d))
 		}
+	case event.HostStorm:
+		m.storming[m.w.index[e.Node]]++
+		m.tell(e.At, "storm", "%s storms: it pauses class %d without end", m.name(e.Node), e.Class)
+	case event.HostStormOver:
+		m.storming[m.w.index[e.Node]]--
+		m.tell(e.At, "storm", "the storm of %s in class %d is over", m.name(e.Node), e.Class)
 	case event.Trace:
 		m.label(e)
 	case event.Deadlock:
@@ -243,6 +250,11 @@ func (m *model) state(at unit.Time) State {
 	for i, silent := range m.silent {
 		if silent {
 			s.Silent = append(s.Silent, i)
+		}
+	}
+	for i, n := range m.storming {
+		if n > 0 {
+			s.Storms = append(s.Storms, i)
 		}
 	}
 	for i, on := range m.paused {

@@ -144,6 +144,41 @@ func TestPageEvents(t *testing.T) {
 	}
 }
 
+// TestPageStorm: a host that pauses without end has a mark and an event.
+func TestPageStorm(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("a browser takes seconds")
+	}
+	stream := new(ui.Stream)
+	simulateFile(t, stream, "storm.yaml", []byte(`name: storm
+topology: {switches: [s1], hosts: [h1, h2], links: [h1--s1, s1--h2], rate: 100Mbit/s}
+duration: 100ms
+flows: [{name: a, from: h1, to: h2}]
+events:
+  - {at: 20ms, do: storm, host: h2}
+  - {at: 60ms, do: normal, host: h2}
+`), "none", "none")
+	tab := testbrowser.Open(t, serve(t, stream, nil).URL(), testbrowser.Look{ReducedMotion: true})
+	tab.Await("states.length >= 600")
+	tab.Run("go(0)")
+	tab.Click("#next")
+	for what, expr := range map[string]string{
+		"the storm as the first event": "/h2 storms: it pauses class 3 without end/.test($('entries').textContent)",
+		"a mark at the host":           "document.querySelector('[data-storm]').dataset.storm === 'h2'",
+		"it in words":                  "/h2 storms/.test($('words').textContent)",
+	} {
+		if !tab.Is(expr) {
+			t.Errorf("the page does not show %s; it says: %s", what, tab.Text("#words"))
+		}
+	}
+	tab.Shot("storm")
+	tab.Run("go(states.length - 1)")
+	if tab.Is("document.querySelector('[data-storm]')") || !tab.Is("/the storm of h2 in class 3 is over/.test($('entries').textContent)") {
+		t.Error("the storm does not end")
+	}
+}
+
 // TestPageRing: the switches of a large circle do not cover one another.
 func TestPageRing(t *testing.T) {
 	t.Parallel()

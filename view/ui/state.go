@@ -59,6 +59,7 @@ type State struct {
 	Load   []int   `json:"load"`
 	Down   []int   `json:"down,omitempty"`   // links
 	Silent []int   `json:"silent,omitempty"` // nodes that do not answer
+	Storms []int   `json:"storms,omitempty"` // hosts that pause without end
 	Paused []At    `json:"paused,omitempty"` // queues
 	Groups []Group `json:"groups,omitempty"` // ingress priority groups that hold bytes
 	// Deadlock is the truth: the largest stuck set, or the last one for a while after it

@@ -32,6 +32,9 @@ func (m *model) words(s *State) string {
 	} else if s.Deadlock == nil {
 		parts = append(parts, "No link is paused.")
 	}
+	for _, i := range s.Storms {
+		parts = append(parts, fmt.Sprintf("%s storms: it pauses without end.", m.w.nodes[i].Name))
+	}
 	if len(s.Down) > 0 {
 		var names []string
 		for _, l := range s.Down {

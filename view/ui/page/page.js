@@ -371,6 +371,7 @@ function free(lane, places, taken) {
 
 function drawTags(s) {
   $("tags").replaceChildren();
+  for (const i of s.storms || []) tag(i, "‖∞ STORM", "storm", 92, 1).setAttribute("data-storm", topo.nodes[i].name);
   const d = s.declared;
   if (!d) return;
   if (d.trigger >= 0) {
@@ -621,7 +622,7 @@ function drawBand(g, colour) {
 }
 
 function drawMarks(g) {
-  const marks = { link: "✕", declared: "▲", false: "△", act: "◆" }, last = {};
+  const marks = { link: "✕", storm: "∞", declared: "▲", false: "△", act: "◆" }, last = {};
   for (const s of states) {
     for (const e of s.log || []) {
       const m = marks[e.k], x = timeX(e.t);
