@@ -222,6 +222,21 @@ func (b *bed) await(what string, so func() bool) {
 	}
 }
 
+// TestWatchdogBesideADetector: the refusal names the flag that helps, and it helps.
+func TestWatchdogBesideADetector(t *testing.T) {
+	b := newBed(t)
+	const file = "../../scenarios/pause.yaml"
+	start := func() result { return b.run(b.command("pfcwd", "start", "--name", b.name, "all", "200")) }
+	b.must("deploy", "-t", file)
+	if r := start(); r.code != exitError || !strings.Contains(r.stderr, "the switch runs detector itsy, and a switch has one; give lab deploy, lab run or run the flag --detector none") {
+		t.Errorf("exit status %d, want %d and what to do", r.code, exitError)
+	}
+	b.must("deploy", "-t", file, "--detector", "none", "--replace")
+	if r := start(); r.code != 0 {
+		t.Errorf("exit status %d with detector none", r.code)
+	}
+}
+
 // TestDotsInNames: whatever a scenario may call a node, a lab can hold.
 func TestDotsInNames(t *testing.T) {
 	b := newBed(t)

@@ -20,10 +20,15 @@ func runCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run [-c FILE] [PORT...]",
 		Short: "Run a switch on network interfaces",
-		Long: `Run a switch on network interfaces until SIGINT or SIGTERM.
+		Long: `Run a switch on network interfaces until SIGINT or SIGTERM. It says what it runs, and
+which of its ports are down.
 
 Without a file it is a learning bridge over the given interfaces, with PFC on
-classes 3 and 4. With a file, the interfaces are those of the file.`,
+classes 3 and 4. With a file, the interfaces are those of the file.
+
+It is tested on veths. A NIC may take the pauses that it receives for itself, and
+the switch never sees them: "ethtool -A NIC rx off tx off" switches link-level flow control
+off, the driver's own tool PFC; docs/lab.md says what else is to be expected.`,
 		Example: `  sudo softswitch run veth0 veth1
   sudo softswitch run -c switch.yaml`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -37,6 +42,7 @@ classes 3 and 4. With a file, the interfaces are those of the file.`,
 					return err
 				}
 			}
+			announce(os.Stderr, cfg, interfaceFlags)
 			return node.RunSwitch(cmd.Context(), cfg, record)
 		},
 	}

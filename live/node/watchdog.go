@@ -151,7 +151,7 @@ func (s *switchNode) exchangeable() error {
 	case *watchdog.Watchdog, detect.None:
 		return nil
 	default:
-		return fmt.Errorf("pfcwd: the switch runs detector %s, and a switch has one; run it with detector none or watchdog", d.Name())
+		return fmt.Errorf("pfcwd: the switch runs detector %s, and a switch has one; give lab deploy, lab run or run the flag --detector none", d.Name())
 	}
 }
 
