@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -67,41 +65,15 @@ func leaf[T any](s *shower, use, short, long string, v show.View[T]) *cobra.Comm
 	}
 }
 
-// watchMin bounds how often switches are asked.
-const watchMin = 100 * time.Millisecond
-
-// repeat calls once, or with --watch again and again until ctx ends or it fails. A
-// terminal is cleared before each.
+// repeat calls once, or with --watch again and again until ctx ends or it fails.
 func (s *shower) repeat(ctx context.Context, once func(io.Writer) error) error {
 	if s.watch == 0 {
 		return once(os.Stdout)
 	}
-	if s.watch < watchMin {
-		return fmt.Errorf("--watch: %v; valid: %v or more", s.watch, watchMin)
+	if s.watch < show.WatchMin {
+		return fmt.Errorf("--watch: %v; valid: %v or more", s.watch, show.WatchMin)
 	}
-	tick := time.NewTicker(s.watch)
-	defer tick.Stop()
-	for {
-		var page bytes.Buffer
-		if isTerminal(os.Stdout) && !s.json {
-			page.WriteString("\x1b[H\x1b[2J")
-		}
-		err := once(&page)
-		if _, werr := os.Stdout.Write(page.Bytes()); werr != nil {
-			return werr
-		}
-		if ctx.Err() != nil {
-			return nil
-		}
-		if err != nil && !errors.Is(err, errUnmet) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-tick.C:
-		}
-	}
+	return show.Watch(ctx, os.Stdout, s.watch, isTerminal(os.Stdout) && !s.json, errUnmet, once)
 }
 
 func isTerminal(f *os.File) bool {

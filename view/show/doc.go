@@ -5,7 +5,7 @@
 //	                                    |
 //	                                    `--> JSON
 //
-// Read in this order: show.go (what a view is, and how it is written), table.go, then the
+// Read in this order: show.go (what a view is, and how it is written), watch.go, table.go, then the
 // views: pfc.go, buffer.go, tables.go (interfaces, routes, stations), deadlock.go, nic.go.
 //
 // Invariants:

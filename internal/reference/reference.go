@@ -1,0 +1,61 @@
+package reference
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"softswitch/internal/schema"
+	"softswitch/oracle/verdict"
+	"softswitch/scenario"
+	"softswitch/scenario/config"
+	"softswitch/scenario/load"
+)
+
+// File is a file of the repository: its path in it, and what is to stand there.
+type File struct {
+	Path string
+	Text []byte
+}
+
+// Files are what docs say of the formats of files, as their types in source
+// have it. Of the references, what stands above generatedMark is written by hand and
+// stays.
+func Files(source string) ([]File, error) {
+	comments, err := schema.ReadComments(os.DirFS(source), "scenario/config", "scenario")
+	if err != nil {
+		return nil, err
+	}
+	var files []File
+	references := map[string][]byte{}
+	for _, f := range []struct {
+		format          schema.Format
+		name, reference string
+	}{
+		{scenario.Format(load.Known()), "scenario", "docs/scenarios.md"},
+		{config.SwitchFormat(), "switch", "docs/configuration.md"},
+		{config.HostFormat(), "host", "docs/configuration.md"},
+	} {
+		o := schema.Read(f.format, comments)
+		files = append(files, File{"docs/schema/" + f.name + ".json", o.JSON(f.format.Title)})
+		references[f.reference] = append(references[f.reference], o.Markdown(f.name)...)
+	}
+	files = append(files, File{"docs/schema/verdict.json", verdict.Schema()})
+	for _, path := range []string{"docs/scenarios.md", "docs/configuration.md"} {
+		old, err := os.ReadFile(filepath.Join(source, path))
+		if err != nil {
+			return nil, err
+		}
+		head, _, ok := bytes.Cut(old, []byte(generatedMark))
+		if !ok {
+			return nil, fmt.Errorf("%s: no line %q, above which it is written by hand", path, generatedMark)
+		}
+		text := append(bytes.Clone(head), generatedMark+"\n\n"...)
+		files = append(files, File{path, bytes.TrimSuffix(append(text, references[path]...), []byte("\n"))})
+	}
+	return files, nil
+}
+
+// generatedMark begins what is generated of a page.
+const generatedMark = "<!-- What follows is generated from the types of packages scenario and config: make docs -->"
