@@ -3,9 +3,8 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	netnslab "softswitch/netns-lab"
-
 	"softswitch/lab"
+	netnslab "softswitch/netns-lab"
 )
 
 // completion is what cobra asks for the words that may come next.

@@ -8,9 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	netnslab "softswitch/netns-lab"
-
 	"softswitch/lab"
+	netnslab "softswitch/netns-lab"
 )
 
 func labShell(name *string) *cobra.Command {

@@ -7,12 +7,11 @@ import (
 	"os"
 	"time"
 
-	"softswitch/view/show"
-
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
 	"softswitch/internal/control"
+	"softswitch/view/show"
 )
 
 func showCommand() *cobra.Command {
