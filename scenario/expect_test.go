@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,5 +75,26 @@ func TestWantedOfScenario(t *testing.T) {
 	w := s.Wanted()
 	if w.Trigger == nil || w.Trigger.Node != "core0" || !*w.Trigger.OnLoop || w.MinXOFF != 3 || !*w.Deadlock || w.Detected != nil {
 		t.Errorf("%+v", w)
+	}
+}
+
+// An expectation that expects nothing is met by every run: a warning says so.
+func TestExpectNothing(t *testing.T) {
+	const warning = "x.yaml:4: expect: nothing is expected, so that every run will do; say what is, such as deadlock: true, or leave expect out"
+	for lines, want := range map[string][]string{
+		"":                             nil,
+		"expect:\n":                    {warning},
+		"expect: {}\n":                 {warning},
+		"expect: {detected: either}":   {warning},
+		"expect: {deadlock: false}":    nil,
+		"expect: {sim_only: so it is}": nil,
+	} {
+		s, err := expecting(t, lines)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(s.Warnings, want) {
+			t.Errorf("%q: warnings %q, want %q", lines, s.Warnings, want)
+		}
 	}
 }

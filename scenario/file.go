@@ -238,20 +238,21 @@ func Parse(name string, data []byte, known Known) (*Scenario, error) {
 	s.Duration = p.duration(f.Duration)
 	s.Fabric, s.Links = p.topology(f.Topology)
 	p.profile(s)
-	if s.Fabric != nil { // without it no name means anything
-		p.fabric, p.end, p.lossless = s.Fabric, s.Duration, s.PFC.Lossless
-		s.Routes = p.routes(f.Routes)
-		s.Dead = p.dead(f.Dead)
-		s.FloodAll = p.choice("flood", cmp.Or(f.Flood, "hosts"), []string{"hosts", "all"}) && f.Flood == "all"
-		s.Flows = p.flows(f.Flows)
-		p.silent(s)
-		if f.Prevention != nil {
-			s.Prevention = p.prevention(s, *f.Prevention)
-		}
-		s.Events = p.events(f.Events)
-		s.NICs = p.nics(s, f.NICs)
-		s.Expect = p.expect("expect", f.Expect)
-		s.ExpectFor = p.expectFor(s.Expect, f.ExpectFor, known)
+	p.end, p.lossless = s.Duration, s.PFC.Lossless
+	s.Routes = p.routes(f.Routes)
+	s.Dead = p.dead(f.Dead)
+	s.FloodAll = p.choice("flood", cmp.Or(f.Flood, "hosts"), []string{"hosts", "all"}) && f.Flood == "all"
+	s.Flows = p.flows(f.Flows)
+	p.silent(s)
+	if f.Prevention != nil {
+		s.Prevention = p.prevention(s, *f.Prevention)
+	}
+	s.Events = p.events(f.Events)
+	s.NICs = p.nics(s, f.NICs)
+	s.Expect = p.expect("expect", f.Expect)
+	s.ExpectFor = p.expectFor(s.Expect, f.ExpectFor, known)
+	if s.Expect == (Expect{}) && p.Has("expect") {
+		s.Warnings = append(s.Warnings, p.At("expect", "nothing is expected, so that every run will do; say what is, such as deadlock: true, or leave expect out").String())
 	}
 	if err := p.Err(); err != nil {
 		return nil, err
@@ -263,8 +264,9 @@ func Parse(name string, data []byte, known Known) (*Scenario, error) {
 // into its Doc, and the value returned then means nothing.
 type parser struct {
 	*strictyaml.Doc
-	fabric   *topo.Fabric
-	end      unit.Time // of the scenario; 0 if it is not known
+	fabric   *topo.Fabric        // nil if it cannot be built
+	names    []topo.ExplicitNode // of the nodes, as far as they are known without a fabric
+	end      unit.Time           // of the scenario; 0 if it is not known
 	lossless []int
 }
 
@@ -335,25 +337,36 @@ func (p *parser) flowRate(path, s string, line bool) unit.Rate {
 	return r
 }
 
-// node finds the node called name; want is "switch", "host" or "node".
+// node finds the node called name; want is "switch", "host" or "node". Without a fabric
+// there is none, and a fault only if the file names the nodes, and not this one.
 func (p *parser) node(path, name, want string) (int, bool) {
-	i, ok := p.fabric.Node(name)
-	if ok && (want == "node" || want == p.fabric.Nodes[i].Kind.String()) {
-		return i, true
+	is := func(k topo.Kind) bool { return want == "node" || want == k.String() }
+	if p.fabric != nil {
+		if i, ok := p.fabric.Node(name); ok && is(p.fabric.Nodes[i].Kind) {
+			return i, true
+		}
+	}
+	if slices.ContainsFunc(p.names, func(n topo.ExplicitNode) bool { return n.Name == name && is(n.Kind) }) {
+		return 0, false
 	}
 	var names []string
-	for _, n := range p.fabric.Nodes {
-		if want == "node" || want == n.Kind.String() {
+	for _, n := range p.names {
+		if is(n.Kind) {
 			names = append(names, n.Name)
 		}
 	}
-	p.Faultf(path, "no %s is called %q%s; there are %s", want, name, strictyaml.DidYouMean(name, names), span(names))
+	if len(p.names) > 0 {
+		p.Faultf(path, "no %s is called %q%s; there are %s", want, name, strictyaml.DidYouMean(name, names), span(names))
+	}
 	return 0, false
 }
 
 // link finds the link called name, either way round. If there is none, the
 // links of the nodes in name are told, or all links if it names no node.
 func (p *parser) link(path, name string) (int, bool) {
+	if p.fabric == nil {
+		return 0, false
+	}
 	l, ok := p.fabric.Link(name)
 	if ok {
 		return l, true

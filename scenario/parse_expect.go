@@ -94,8 +94,8 @@ func (p *parser) trigger(path string, f fileTrigger) *Trigger {
 		p.choice(path+".kind", f.Kind, []string{"switch", "host"})
 	}
 	n, ok := p.node(path+".node", f.Node, "node")
-	if kind := p.fabric.Nodes[n].Kind.String(); ok && f.Kind != "" && kind != f.Kind {
-		p.Faultf(path+".kind", "%q: %s is a %s", f.Kind, f.Node, kind)
+	if ok && f.Kind != "" && p.fabric.Nodes[n].Kind.String() != f.Kind {
+		p.Faultf(path+".kind", "%q: %s is a %v", f.Kind, f.Node, p.fabric.Nodes[n].Kind)
 	}
 	return &Trigger{Node: n, OnLoop: f.OnLoop}
 }

@@ -23,7 +23,10 @@ func (p *parser) topology(t fileTopology) (*topo.Fabric, []LinkSpeed) {
 	if f == nil {
 		return nil, []LinkSpeed{def}
 	}
-	p.fabric = f
+	p.fabric, p.names = f, nil
+	for _, n := range f.Nodes {
+		p.names = append(p.names, topo.ExplicitNode{Name: n.Name, Kind: n.Kind})
+	}
 	links := make([]LinkSpeed, len(f.Links))
 	for i := range links {
 		links[i] = def
@@ -77,7 +80,12 @@ func (p *parser) build(t fileTopology) *topo.Fabric {
 		}
 	}
 	if given != 1 {
-		p.Faultf("topology", "%d topologies: write one of fattree: {k: 4}, ring: {switches: 4, hosts_per_switch: 1}, or switches, hosts and links", given)
+		const valid = "fattree: {k: 4}, ring: {switches: 4, hosts_per_switch: 1}, or switches, hosts and links"
+		if given == 0 {
+			p.Faultf("topology", "no fabric: write one of "+valid)
+		} else {
+			p.Faultf("topology", "%d fabrics: write one of "+valid, given)
+		}
 		return nil
 	}
 	if explicit {
@@ -108,13 +116,12 @@ func (p *parser) fault(path string, err error) {
 // explicit builds a fabric of named nodes. A fault of a node or a link is told
 // where the file has it.
 func (p *parser) explicit(t fileTopology) *topo.Fabric {
-	var nodes []topo.ExplicitNode
 	var links [][2]string
 	for _, s := range t.Switches {
-		nodes = append(nodes, topo.ExplicitNode{Name: s, Kind: topo.Switch})
+		p.names = append(p.names, topo.ExplicitNode{Name: s, Kind: topo.Switch})
 	}
 	for _, h := range t.Hosts {
-		nodes = append(nodes, topo.ExplicitNode{Name: h, Kind: topo.Host})
+		p.names = append(p.names, topo.ExplicitNode{Name: h, Kind: topo.Host})
 	}
 	whole := true
 	for i, l := range t.Links {
@@ -128,7 +135,7 @@ func (p *parser) explicit(t fileTopology) *topo.Fabric {
 	if !whole {
 		return nil
 	}
-	f, err := topo.Explicit(nodes, links)
+	f, err := topo.Explicit(p.names, links)
 	var faults topo.Faults
 	errors.As(err, &faults)
 	for _, fault := range faults {
