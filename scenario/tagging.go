@@ -39,66 +39,138 @@ func (p *Plan) TakeOutRules(switches []string) error {
 	return nil
 }
 
-// WriteTagging shows the rules of a plan with Tagger, and what they make of its flows, and
-// looks for a cycle of buffer dependencies under them.
-func (p *Plan) WriteTagging(out io.Writer) (found bool, err error) {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+// TaggingReport is what Tagger makes of a plan: its rules, what they make of the flows,
+// and whether buffers can come to wait for one another under them.
+type TaggingReport struct {
+	Tags  []unit.Priority `json:"tags"`  // the class of each lossless tag, the first tag first
+	Lossy unit.Priority   `json:"lossy"` // the class of what has no tag left
+	Rules []TaggingSwitch `json:"rules"` // of the switches that have some
+	Flows []TaggedFlow    `json:"flows"`
+	Cycle string          `json:"cycle,omitempty"` // of buffer dependencies, "" if there is none
+}
+
+// TaggingSwitch is the rules of a switch: what comes in by one of Ports, which are named
+// for their neighbours, and leaves by one of them changes its class.
+type TaggingSwitch struct {
+	Switch  string          `json:"switch"`
+	Ports   []string        `json:"ports"`
+	Classes []TaggingChange `json:"classes"`
+}
+
+// TaggingChange is a class and what it becomes.
+type TaggingChange struct {
+	From unit.Priority `json:"from"`
+	To   unit.Priority `json:"to"`
+}
+
+// TaggedFlow is a flow's way and the class in which it leaves each switch on it.
+type TaggedFlow struct {
+	Flow     string      `json:"flow"`
+	Lossless bool        `json:"lossless"`
+	Arrives  bool        `json:"arrives"`
+	Hops     []TaggedHop `json:"hops"` // the first 16
+}
+
+// TaggedHop is a switch that a flow leaves in a class.
+type TaggedHop struct {
+	Switch string        `json:"switch"`
+	Class  unit.Priority `json:"class"`
+}
+
+// hopsShown bounds the hops of a flow in a report: a routing loop has many.
+const hopsShown = 16
+
+// ReportTagging is the report of a plan with Tagger.
+func (p *Plan) ReportTagging() *TaggingReport {
 	g := p.Tagging
-	fmt.Fprint(w, "tags\t")
-	for i, class := range g.Tags {
-		fmt.Fprintf(w, "%d: class %d, ", i+1, class)
-	}
-	fmt.Fprintf(w, "then class %d, which is lossy\n\nrules\tfor what comes in by one of these ports and leaves by one of them\n", g.Lossy)
+	r := &TaggingReport{Tags: g.Tags, Lossy: g.Lossy, Rules: []TaggingSwitch{}, Flows: []TaggedFlow{}}
 	for s, rules := range g.Rules {
-		var changes []string
-		for _, r := range rules {
-			changes = append(changes, fmt.Sprintf("%d to %d", r.Class, r.To))
+		if len(rules) == 0 {
+			continue
 		}
-		if len(rules) > 0 {
-			fmt.Fprintf(w, "  %s\t%s\tclass %s\n", p.Fabric.Nodes[s].Name, p.portNames(s, rules[0].In), strings.Join(changes, ", "))
+		sw := TaggingSwitch{Switch: p.Fabric.Nodes[s].Name, Ports: p.portNames(s, rules[0].In)}
+		for _, rule := range rules {
+			sw.Classes = append(sw.Classes, TaggingChange{From: rule.Class, To: rule.To})
 		}
+		r.Rules = append(r.Rules, sw)
 	}
-	p.writeTaggedFlows(w)
+	for i := range p.Flows {
+		r.Flows = append(r.Flows, p.taggedFlow(i))
+	}
 	var lossless unit.ClassSet
 	for _, c := range p.Scenario.PFC.Lossless {
 		lossless.Add(unit.Priority(c))
 	}
-	cycle := tagger.Check(p.Fabric, lossless, g.Rules)
-	if cycle == nil {
-		fmt.Fprint(w, "\nproof\tno buffer can come to wait for itself, by any route, in any class\n")
-		return false, w.Flush()
+	if cycle := tagger.Check(p.Fabric, lossless, g.Rules); cycle != nil {
+		r.Cycle = cycle.Text(p.Fabric)
 	}
-	fmt.Fprintf(w, "\ncycle\t%s\n", cycle.Text(p.Fabric))
-	return true, w.Flush()
+	return r
 }
 
-func (p *Plan) portNames(s int, ports unit.PortSet) string {
-	var names []string
+func (p *Plan) portNames(s int, ports unit.PortSet) (names []string) {
 	for ; ports != 0; ports &= ports - 1 {
 		names = append(names, p.Fabric.Nodes[p.Fabric.Nodes[s].Ports[ports.First()].Peer.Node].Name)
 	}
-	return strings.Join(names, " ")
+	return names
 }
 
-// writeTaggedFlows writes the class in which each flow leaves each switch.
-func (p *Plan) writeTaggedFlows(w io.Writer) {
-	if len(p.Flows) > 0 {
+func (p *Plan) taggedFlow(i int) TaggedFlow {
+	f := p.Flows[i]
+	classes := p.Tagging.Classes(f.Hops, p.Scenario.Flows[i].Class)
+	t := TaggedFlow{
+		Flow: p.Scenario.Flows[i].Name, Lossless: !slices.Contains(classes, p.Tagging.Lossy), Arrives: f.Err == nil,
+		Hops: []TaggedHop{},
+	}
+	for j, h := range f.Hops[:min(len(f.Hops), hopsShown)] {
+		t.Hops = append(t.Hops, TaggedHop{Switch: p.Fabric.Nodes[h.Node].Name, Class: classes[j]})
+	}
+	return t
+}
+
+// WriteText writes the report for people.
+func (r *TaggingReport) WriteText(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprint(w, "tags\t")
+	for i, class := range r.Tags {
+		fmt.Fprintf(w, "%d: class %d, ", i+1, class)
+	}
+	fmt.Fprintf(w, "then class %d, which is lossy\n\nrules\tfor what comes in by one of these ports and leaves by one of them\n", r.Lossy)
+	for _, sw := range r.Rules {
+		var changes []string
+		for _, c := range sw.Classes {
+			changes = append(changes, fmt.Sprintf("%d to %d", c.From, c.To))
+		}
+		fmt.Fprintf(w, "  %s\t%s\tclass %s\n", sw.Switch, strings.Join(sw.Ports, " "), strings.Join(changes, ", "))
+	}
+	if len(r.Flows) > 0 {
 		fmt.Fprint(w, "\nflows\tthe class in which each leaves each switch\n")
 	}
-	for i, f := range p.Flows {
-		class := p.Scenario.Flows[i].Class
-		classes := p.Tagging.Classes(f.Hops, class)
-		var hops []string
-		for j, h := range f.Hops[:min(len(f.Hops), 16)] {
-			hops = append(hops, fmt.Sprintf("%s %d", p.Fabric.Nodes[h.Node].Name, classes[j]))
-		}
-		how := "lossless"
-		if slices.Contains(classes, p.Tagging.Lossy) {
-			how = "not lossless"
-		}
-		if f.Err != nil {
-			how += ", and does not arrive"
-		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\n", p.Scenario.Flows[i].Name, how, strings.Join(hops, ", "))
+	for _, f := range r.Flows {
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", f.Flow, f.outcome(), f.way())
 	}
+	if r.Cycle == "" {
+		fmt.Fprint(w, "\nproof\tno buffer can come to wait for itself, by any route, in any class\n")
+	} else {
+		fmt.Fprintf(w, "\ncycle\t%s\n", r.Cycle)
+	}
+	return w.Flush()
+}
+
+func (f *TaggedFlow) outcome() string {
+	how := "lossless"
+	if !f.Lossless {
+		how = "not lossless"
+	}
+	if !f.Arrives {
+		how += ", and does not arrive"
+	}
+	return how
+}
+
+func (f *TaggedFlow) way() string {
+	var hops []string
+	for _, h := range f.Hops {
+		hops = append(hops, fmt.Sprintf("%s %d", h.Switch, h.Class))
+	}
+	return strings.Join(hops, ", ")
 }

@@ -15,6 +15,7 @@ import (
 
 func labWorlds(name *string) *cobra.Command {
 	var runs int
+	var asJSON bool
 	c := &cobra.Command{
 		Use:   "worlds FILE...",
 		Short: "Play scenarios simulated and live, and compare what came of them",
@@ -37,13 +38,14 @@ of some scenario was valid; 2 a scenario could not be played.`,
 					return playLive(ctx, plan, *name, runOptions{}, io.Discard)
 				},
 			}
-			same, err := w.Compare(cmd.Context(), args, os.Stdout)
-			if err == nil && !same {
-				err = errUnmet
+			t, err := w.Compare(cmd.Context(), args)
+			if err != nil {
+				return err
 			}
-			return err
+			return printJudged(t, t.Same(), asJSON)
 		},
 	}
 	c.Flags().IntVar(&runs, "runs", 3, "live runs of each scenario and detector")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }

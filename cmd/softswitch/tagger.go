@@ -1,8 +1,6 @@
 package main
 
 import (
-	"os"
-
 	"github.com/spf13/cobra"
 
 	"softswitch/scenario"
@@ -12,6 +10,7 @@ import (
 func taggerCommand() *cobra.Command {
 	var tags int
 	var without []string
+	var asJSON bool
 	c := &cobra.Command{
 		Use:   "tagger FILE",
 		Short: "Show Tagger's rules for a scenario and prove that no deadlock can form",
@@ -32,15 +31,13 @@ not be made, such as for a topology without levels.`,
 			if err := plan.TakeOutRules(without); err != nil {
 				return err
 			}
-			cycle, err := plan.WriteTagging(os.Stdout)
-			if err == nil && cycle {
-				err = errUnmet
-			}
-			return err
+			r := plan.ReportTagging()
+			return printJudged(r, r.Cycle == "", asJSON)
 		},
 	}
 	c.Flags().IntVar(&tags, "tags", 0, "lossless tags (default: the file's, or as many as its flows need, at least 2)")
 	c.Flags().StringSliceVar(&without, "without", nil, "switches whose rules to take out")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
 

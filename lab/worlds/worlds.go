@@ -3,7 +3,6 @@ package worlds
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -22,14 +21,23 @@ import (
 // timedSeeds is the number of simulations with the timing of a live lab.
 const timedSeeds = 16
 
-// row is a scenario and a detector in both worlds.
-type row struct {
-	scenario, detector string
-	slow               int
-	sim                string // what came of it
-	timed, live        tally  // with a live lab's timing; live
-	refused            error  // why a live lab does not play it
-	invalid            int    // live runs that count for nothing
+// Table is what came of scenarios in both worlds.
+type Table struct {
+	Seeds int   `json:"timed_seeds"` // simulations with a live lab's timing
+	Runs  int   `json:"live_runs"`   // that were to be valid
+	Rows  []Row `json:"rows"`
+}
+
+// Row is a scenario and a detector in both worlds.
+type Row struct {
+	Scenario string `json:"scenario"`
+	Detector string `json:"detector"`
+	Slow     int    `json:"slower"`            // the factor by which a live lab plays it slower
+	Sim      string `json:"simulated"`         // what came of it
+	Timed    tally  `json:"timed"`             // with a live lab's timing
+	Live     tally  `json:"live"`              // live
+	Refused  string `json:"refused,omitempty"` // why a live lab does not play it
+	Invalid  int    `json:"invalid"`           // live runs that count for nothing
 }
 
 // tally counts what came of several runs.
@@ -67,45 +75,56 @@ type Worlds struct {
 	Progress io.Writer
 }
 
-// Compare plays files and writes the table to out. It reports whether both worlds say the
-// same wherever a live lab can play.
-func (w *Worlds) Compare(ctx context.Context, files []string, out io.Writer) (same bool, err error) {
-	fmt.Fprintf(out, "| scenario | detector | simulated | with live timing, %d seeds | slower | live, %d runs | same |\n|---|---|---|---|---:|---|---|\n", timedSeeds, w.Runs)
-	same = true
+// Compare plays files in both worlds, and shows which one it is at.
+func (w *Worlds) Compare(ctx context.Context, files []string) (*Table, error) {
+	t := &Table{Seeds: timedSeeds, Runs: w.Runs, Rows: []Row{}}
 	for _, file := range files {
 		for _, detector := range []string{"itsy", "itsypaper"} {
 			fmt.Fprintf(w.Progress, "%s %s\n", file, detector)
 			r, err := w.play(ctx, file, detector)
 			if err != nil {
-				return false, err
+				return nil, err
 			}
-			if _, err := fmt.Fprintln(out, r); err != nil {
-				return false, err
-			}
-			same = same && (r.refused != nil || r.live.most() == r.sim)
+			t.Rows = append(t.Rows, *r)
 		}
 	}
-	return same, nil
+	return t, nil
 }
 
-func (r *row) String() string {
-	live, same := r.live.String(), "no"
+// Same reports whether both worlds say the same wherever a live lab can play.
+func (t *Table) Same() bool {
+	return !slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Refused == "" && r.Live.most() != r.Sim })
+}
+
+// WriteText writes the table in Markdown.
+func (t *Table) WriteText(out io.Writer) error {
+	fmt.Fprintf(out, "| scenario | detector | simulated | with live timing, %d seeds | slower | live, %d runs | same |\n|---|---|---|---|---:|---|---|\n", t.Seeds, t.Runs)
+	for i := range t.Rows {
+		if _, err := fmt.Fprintln(out, &t.Rows[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Row) String() string {
+	live, same := r.Live.String(), "no"
 	switch {
-	case r.refused != nil:
-		live, same = "not played: "+r.refused.Error(), "-"
-	case len(r.live) == 0:
+	case r.Refused != "":
+		live, same = "not played: "+r.Refused, "-"
+	case len(r.Live) == 0:
 		live, same = "no valid run", "?"
-	case r.live.most() == r.sim:
+	case r.Live.most() == r.Sim:
 		same = "yes"
 	}
-	if r.invalid > 0 {
-		live += fmt.Sprintf(" (%d runs not valid)", r.invalid)
+	if r.Invalid > 0 {
+		live += fmt.Sprintf(" (%d runs not valid)", r.Invalid)
 	}
-	return fmt.Sprintf("| `%s` | %s | %s | %v | %d | %s | %s |", r.scenario, r.detector, r.sim, r.timed, r.slow, live, same)
+	return fmt.Sprintf("| `%s` | %s | %s | %v | %d | %s | %s |", r.Scenario, r.Detector, r.Sim, r.Timed, r.Slow, live, same)
 }
 
 // play plays one file with one detector.
-func (w *Worlds) play(ctx context.Context, file, detector string) (*row, error) {
+func (w *Worlds) play(ctx context.Context, file, detector string) (*Row, error) {
 	data, err := w.Read(file)
 	if err != nil {
 		return nil, err
@@ -115,12 +134,12 @@ func (w *Worlds) play(ctx context.Context, file, detector string) (*row, error) 
 		return nil, err
 	}
 	fast.Detector = detector
-	r := &row{scenario: fast.Name, detector: detector, slow: lab.Slowness(fast), timed: tally{}, live: tally{}}
-	slow, err := fast.Slow(r.slow)
+	r := &Row{Scenario: fast.Name, Detector: detector, Slow: lab.Slowness(fast), Timed: tally{}, Live: tally{}}
+	slow, err := fast.Slow(r.Slow)
 	if err != nil {
 		return nil, err
 	}
-	if r.sim, err = outcomeSim(ctx, fast, 1); err != nil {
+	if r.Sim, err = outcomeSim(ctx, fast, 1); err != nil {
 		return nil, err
 	}
 	for seed := range uint64(timedSeeds) {
@@ -128,13 +147,14 @@ func (w *Worlds) play(ctx context.Context, file, detector string) (*row, error) 
 		if err != nil {
 			return nil, err
 		}
-		r.timed[what]++
+		r.Timed[what]++
 	}
 	if why := slow.SimOnly(); why != "" {
-		r.refused = errors.New(why)
+		r.Refused = why
 		return r, nil
 	}
-	if r.refused = lab.Refuse(slow); r.refused != nil {
+	if err := lab.Refuse(slow); err != nil {
+		r.Refused = err.Error()
 		return r, nil
 	}
 	return r, w.playLive(ctx, r, slow)
@@ -157,22 +177,22 @@ func outcomeSim(ctx context.Context, s *scenario.Scenario, seed uint64) (string,
 }
 
 // playLive plays s live until so many runs were valid; as many again may be not.
-func (w *Worlds) playLive(ctx context.Context, r *row, s *scenario.Scenario) error {
+func (w *Worlds) playLive(ctx context.Context, r *Row, s *scenario.Scenario) error {
 	plan, err := scenario.Compile(s)
 	if err != nil {
 		return err
 	}
-	for valid := 0; valid < w.Runs && r.invalid <= w.Runs; {
+	for valid := 0; valid < w.Runs && r.Invalid <= w.Runs; {
 		v, err := w.Live(ctx, plan)
 		if err != nil {
 			return err
 		}
 		if v.Invalid != "" {
 			fmt.Fprintf(w.Progress, "the run is not valid: %s\n", v.Invalid)
-			r.invalid++
+			r.Invalid++
 			continue
 		}
-		r.live[outcome(s, v)]++
+		r.Live[outcome(s, v)]++
 		valid++
 	}
 	return nil

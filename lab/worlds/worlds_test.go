@@ -45,8 +45,11 @@ func TestCompare(t *testing.T) {
 			},
 		}
 		var out bytes.Buffer
-		same, err := w.Compare(context.Background(), []string{"fattree-on-loop.yaml"}, &out)
-		if err != nil || same != c.same || strings.Count(out.String(), c.want) != 2 {
+		table, err := w.Compare(context.Background(), []string{"fattree-on-loop.yaml"})
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if err, same := table.WriteText(&out), table.Same(); err != nil || same != c.same || strings.Count(out.String(), c.want) != 2 {
 			t.Errorf("%s: same %t, %v\n%s", c.name, same, err, &out)
 		}
 	}
