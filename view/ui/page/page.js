@@ -592,7 +592,8 @@ function drawStrip() {
   const most = Math.max(1, ...states.map(pausedIn)), wide = Math.max(1, cellWidth());
   states.forEach((s, i) => {
     const tall = (17 * pausedIn(s)) / most;
-    if (tall > 0) g.fillRect(cell(i) - wide / 2, STRIP.bars - Math.max(3, tall), wide, Math.max(3, tall));
+    const left = Math.round(cell(i) - wide / 2), right = Math.round(cell(i) + wide / 2);
+    if (tall > 0) g.fillRect(left, STRIP.bars - Math.max(3, tall), Math.max(1, right - left), Math.max(3, tall));
   });
   g.fillStyle = colour("--ink");
   g.font = "12px system-ui, sans-serif";
