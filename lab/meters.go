@@ -1,10 +1,7 @@
 package lab
 
 import (
-	"fmt"
-	"os"
-	"strconv"
-	"strings"
+	"github.com/prometheus/procfs"
 
 	"softswitch/internal/timer"
 	netnslab "softswitch/netns-lab"
@@ -36,22 +33,13 @@ func (m meters) cores(before meters) float64 {
 
 // processTicks is the user and system time of a process; 0 if it is gone.
 func processTicks(pid int) uint64 {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	p, err := procfs.NewProc(pid)
 	if err != nil {
 		return 0
 	}
-	return parseTicks(string(text))
-}
-
-// parseTicks sums fields 14 and 15 of a process's stat (proc(5)); 0 if they are
-// not there.
-func parseTicks(stat string) uint64 {
-	// The second field, the name in parentheses, may hold anything.
-	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
-	if len(fields) < 13 {
+	stat, err := p.Stat()
+	if err != nil {
 		return 0
 	}
-	user, _ := strconv.ParseUint(fields[11], 10, 64)
-	system, _ := strconv.ParseUint(fields[12], 10, 64)
-	return user + system
+	return uint64(stat.UTime + stat.STime)
 }

@@ -3,32 +3,12 @@ package lab
 import (
 	"fmt"
 	"os"
-	"strings"
 	"syscall"
 	"testing"
 
 	netnslab "softswitch/netns-lab"
 	"softswitch/unit"
 )
-
-func TestParseTicks(t *testing.T) {
-	// Fields 3 to 15: state, ten that do not count, user and system time.
-	const rest = " S 1 2 3 4 5 6 7 8 9 10 250 75 0 0 20"
-	for _, c := range []struct {
-		stat string
-		want uint64
-	}{
-		{"42 (softswitch)" + rest, 325},
-		{"42 (a) S 1 (b) c)" + rest, 325}, // a name that looks like what follows it
-		{"42 (softswitch) S 1 2 3 4 5 6 7 8 9 10 250", 0},
-		{"42 (softswitch)" + strings.ReplaceAll(rest, "250", "many"), 75},
-		{"", 0},
-	} {
-		if got := parseTicks(c.stat); got != c.want {
-			t.Errorf("%q: %d ticks, want %d", c.stat, got, c.want)
-		}
-	}
-}
 
 // TestProcessTicks compares with what the kernel says of this process by another
 // way.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/prometheus/procfs"
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 )
@@ -201,15 +202,18 @@ func checkCores() Check {
 func checkMemory() Check {
 	const wantMiB = 1536 // 36 processes of 40 MiB, rings included
 	c := Check{Name: "memory", Remedy: fmt.Sprintf("leave %d MiB free for a fat-tree of 36 nodes", wantMiB)}
-	text, err := os.ReadFile("/proc/meminfo")
+	proc, err := procfs.NewDefaultFS()
 	if err != nil {
 		return c.result(err, "")
 	}
-	_, rest, _ := strings.Cut(string(text), "MemAvailable:")
-	var kib int
-	if _, err := fmt.Sscan(rest, &kib); err != nil {
-		return c.result(fmt.Errorf("MemAvailable in /proc/meminfo: %w", err), "")
+	memory, err := proc.Meminfo()
+	if err == nil && memory.MemAvailable == nil {
+		err = errors.New("/proc/meminfo does not tell MemAvailable")
 	}
+	if err != nil {
+		return c.result(err, "")
+	}
+	kib := *memory.MemAvailable
 	if kib < wantMiB<<10 {
 		return c.result(fmt.Errorf("%d MiB available", kib>>10), "")
 	}

@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/prometheus/procfs"
 	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
 )
@@ -102,36 +103,18 @@ type procStat struct {
 // readStat reads the stat of a process; the error is fs.ErrNotExist if there is
 // none of that pid.
 func readStat(pid int) (procStat, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	p, err := procfs.NewProc(pid)
+	if err != nil {
+		return procStat{}, err
+	}
+	s, err := p.Stat()
 	if errors.Is(err, syscall.ESRCH) { // it ended between open and read
 		err = fs.ErrNotExist
 	}
 	if err != nil {
 		return procStat{}, err
 	}
-	return parseStat(string(text))
-}
-
-// parseStat reads "pid (name) state ppid ... starttime ...". The name may hold
-// spaces and parentheses: the last one closes it.
-func parseStat(text string) (procStat, error) {
-	_, rest := text, ""
-	if i := strings.LastIndexByte(text, ')'); i >= 0 {
-		rest = text[i+1:]
-	}
-	f := strings.Fields(rest) // f[0] is field 3
-	if len(f) < 20 || len(f[0]) != 1 {
-		return procStat{}, fmt.Errorf("process stat %q: want 22 fields or more", text)
-	}
-	parent, err := strconv.Atoi(f[1])
-	if err != nil {
-		return procStat{}, fmt.Errorf("process stat: parent %q: %w", f[1], err)
-	}
-	began, err := strconv.ParseUint(f[19], 10, 64)
-	if err != nil {
-		return procStat{}, fmt.Errorf("process stat: start time %q: %w", f[19], err)
-	}
-	return procStat{State: f[0][0], Parent: parent, Start: began}, nil
+	return procStat{State: s.State[0], Parent: s.PPID, Start: s.Starttime}, nil
 }
 
 // A process is a pid with the start time that makes it unique in this boot.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"strconv"
 	"strings"
 
+	"github.com/prometheus/procfs"
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
@@ -128,36 +128,16 @@ const mtuMax = 1514 - ether.HeaderLen
 // socketLosses is how many datagrams came to sockets of this network namespace whose
 // buffers were full.
 func socketLosses() (uint64, error) {
-	const path = "/proc/self/net/snmp"
-	text, err := os.ReadFile(path)
+	self, err := procfs.Self()
 	if err != nil {
 		return 0, err
 	}
-	n, err := parseSocketLosses(string(text))
+	snmp, err := self.Snmp()
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w", path, err)
+		return 0, err
 	}
-	return n, nil
-}
-
-// parseSocketLosses reads Udp RcvbufErrors of proc(5), net/snmp: a line of names, and one
-// of numbers.
-func parseSocketLosses(snmp string) (uint64, error) {
-	var names []string
-	for line := range strings.Lines(snmp) {
-		fields := strings.Fields(line)
-		if len(fields) == 0 || fields[0] != "Udp:" {
-			continue
-		}
-		if names == nil {
-			names = fields
-			continue
-		}
-		for i, name := range names {
-			if name == "RcvbufErrors" && i < len(fields) {
-				return strconv.ParseUint(fields[i], 10, 64)
-			}
-		}
+	if snmp.Udp.RcvbufErrors == nil {
+		return 0, errors.New("/proc/self/net/snmp does not tell Udp RcvbufErrors")
 	}
-	return 0, errors.New("it does not tell Udp RcvbufErrors")
+	return uint64(*snmp.Udp.RcvbufErrors), nil
 }

@@ -1,12 +1,11 @@
 package scale
 
 import (
-	"fmt"
 	"os"
 	"runtime"
 	"runtime/debug"
-	"strconv"
-	"strings"
+
+	"github.com/prometheus/procfs"
 )
 
 // clearPeak makes peakMemory count anew, where the kernel can.
@@ -18,15 +17,10 @@ func clearPeak() {
 
 // peakMemory is the most memory that this process ever had resident.
 func peakMemory() (int64, error) {
-	status, err := os.ReadFile("/proc/self/status")
+	self, err := procfs.Self()
 	if err != nil {
 		return 0, err
 	}
-	_, rest, _ := strings.Cut(string(status), "VmHWM:")
-	fields := strings.Fields(rest)
-	if len(fields) == 0 {
-		return 0, fmt.Errorf("/proc/self/status: no VmHWM")
-	}
-	kib, err := strconv.ParseInt(fields[0], 10, 64)
-	return kib << 10, err
+	status, err := self.NewStatus()
+	return int64(status.VmHWM), err
 }
