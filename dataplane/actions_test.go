@@ -454,13 +454,13 @@ type peer struct {
 
 func (p *peer) Frame(_ unit.Time, _ unit.Port, payload []byte) bool { return p.hear(payload) }
 
-// act takes a measure, or takes one back.
+// act takes an action, or takes one back.
 func (c *chaos) act() {
 	p, o := unit.Port(c.rng.IntN(4)), unit.Port(c.rng.IntN(4))
 	class := unit.Priority(3 + c.rng.IntN(2))
 	b, q, on := detect.Bucket{Port: p, Class: class}, detect.Queue{Port: o, Class: class}, c.rng.IntN(3) == 0
 	k := c.rng.IntN(8)
-	c.where += fmt.Sprintf(", measure %d of %v at %v %v", k, b, q, on)
+	c.where += fmt.Sprintf(", action %d of %v at %v %v", k, b, q, on)
 	switch k {
 	case 0:
 		before := c.Charged(b)
@@ -484,7 +484,7 @@ func (c *chaos) act() {
 	}
 }
 
-// undo takes every measure back.
+// undo takes every action back.
 func (c *chaos) undo() {
 	for p := range unit.Port(4) {
 		for class := range unit.Priority(unit.Priorities) {

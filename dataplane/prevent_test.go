@@ -207,7 +207,7 @@ func TestTTLBands(t *testing.T) {
 }
 
 // A limit is for a class or for a flow at one port; what is above it is policed and
-// not lost. A measure neither replaces nor lifts it.
+// not lost. An action neither replaces nor lifts it.
 func TestLimits(t *testing.T) {
 	f := across(3, 1)
 	flow := detect.FlowID(ether.FlowHash(ip32(f.from), ip32(f.to), ether.ProtoUDP, 49152, 4791))

@@ -67,7 +67,7 @@ func (m *mirror) apply(e event.Event) error {
 		if !on || !m.paused[q] || e.Bytes < 0 {
 			return fmt.Errorf("held: bucket XOFF %v, queue paused %v, %d bytes", on, m.paused[q], e.Bytes)
 		}
-		if m.held[id] = int(e.Bytes); e.Bytes == 0 { // a measure took the last of it
+		if m.held[id] = int(e.Bytes); e.Bytes == 0 { // an action took the last of it
 			delete(m.held, id)
 		}
 	case event.StrongCreated:
@@ -132,7 +132,7 @@ type chaos struct {
 	rng     *rand.Rand
 	mirror  *mirror
 	flood   bool // some destinations are unknown
-	acts    bool // measures are taken
+	acts    bool // actions are taken
 	given   int  // data frames received
 	ids     [4][unit.Priorities]uint32
 	highest map[[3]int]uint32 // of the ids that left: in, class, out
@@ -158,9 +158,9 @@ func TestRandomTraffic(t *testing.T) {
 		{"weighted", false, false, func(c *Config) { c.Weights[3], c.Weights[0] = 2, 1 }},
 		{"few slots", false, false, func(c *Config) { c.Slots = 20 }},
 		{"a pool for two buckets", true, false, func(c *Config) { c.Buffer.Shared = 8000 }},
-		{"measures", false, true, func(*Config) {}},
-		{"measures and flooding", true, true, func(c *Config) { c.MAC = c.MAC[:2] }},
-		{"measures, weighted and paced", false, true, func(c *Config) {
+		{"actions", false, true, func(*Config) {}},
+		{"actions and flooding", true, true, func(c *Config) { c.MAC = c.MAC[:2] }},
+		{"actions, weighted and paced", false, true, func(c *Config) {
 			c.Weights[3], c.Weights[4] = 2, 1
 			for i := range c.Ports {
 				c.Ports[i].Rate = 10_000 * mega

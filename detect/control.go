@@ -49,7 +49,8 @@ type Control interface {
 }
 
 // FlowID tells the flows of a switch apart: the hash of a frame's 5-tuple. Two flows
-// in a queue have the same one with a probability of 2^-32.
+// in a queue have the same one with a probability of 2^-32. A frame that is not IP is of
+// no flow.
 type FlowID uint32
 
 // Flow is a flow's share of a queue.

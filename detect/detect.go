@@ -92,7 +92,8 @@ type View interface {
 	// frame in bytes, a tag included and the FCS not.
 	Rate(p unit.Port) unit.Rate
 	MTU() int
-	// Flows appends the flows that wait in q to dst, the one with most bytes first.
+	// Flows appends the flows that wait in q to dst, the one with most bytes first. It
+	// walks the queue.
 	Flows(dst []Flow, q Queue) []Flow
 	// Reroutable reports whether every frame that came in at in and waits in q could
 	// leave by another port of its route that is up, which is neither q's nor in; in
