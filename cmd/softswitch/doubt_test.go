@@ -62,7 +62,8 @@ func TestLinkIsGone(t *testing.T) {
 func TestTwoRunsOfOneName(t *testing.T) {
 	b := newBed(t)
 	one := b.playing("pause.yaml", "running until")
-	two := b.playing("pause.yaml", "running until")
+	two := b.start(b.command("lab", "run", "--name", b.name, "--replace", "../../scenarios/pause.yaml"))
+	two.await("running until")
 	b.wantDoubt(one.end(), "another has its name now")
 	if r := two.end(); strings.Contains(r.stdout, "not there any more") || strings.Contains(r.stdout, "does not answer") || strings.Contains(r.stdout, " is gone") {
 		t.Errorf("the second run was disturbed by the first")
