@@ -5,13 +5,27 @@
 //	txLoop: timer.Wait -----------------------------------> kick its port
 //	kick:   port lock; [lock: Sent, Transmit, Work] -> link.Write, until nothing leaves
 //
-// A kick runs in the goroutine that has the news: a frame goes from Read to Write
-// without a switch of goroutines. If another goroutine is sending on that port
-// already, it is told to look once more.
+// The way of a frame from port 1 to port 3, all of it in the goroutine that reads port 1:
 //
-// Read in this order: node.go (the node and its life), rx.go, tx.go, watch_linux.go
-// (links that go, come and vanish), log.go; record.go is a machine that records what
-// another one is told.
+//   - link.Read copies a batch into the slots that the machine has lent; Parse looks at
+//     each frame, without the lock;
+//   - receive takes the lock, and hands a portion of the batch to the machine, which lends
+//     empty slots for them; Work names the ports that have something to send: 3, and 1 if
+//     it owes its far end a pause;
+//   - kickAll takes these ports in turn, those that owe a pause first. kick takes the port
+//     lock of 3; drain takes the lock for what Transmit lends, and writes that to the link.
+//     Frames that a busy link does not take are offered again a little later, and what it
+//     will never take is counted as lost;
+//   - the next Transmit begins with Sent, which gives the slots back.
+//
+// So a frame goes from Read to Write without a switch of goroutines. If another goroutine
+// is sending on port 3 already, it is told to look once more. What has to wait, behind a
+// pause or for its rate, leaves by txLoop: Transmit says when to ask again.
+//
+// Read in this order: node.go (the node and its life), rx.go, tx.go, wire.go (a port's
+// link: opened, read, closed, opened anew), watch_linux.go (interfaces that go, come and
+// vanish), log.go. The folder record has a machine that writes down what another one is
+// told, the folder node a process that runs a node and answers requests.
 //
 // Invariants:
 //   - one lock: every call of the machine is made under Node.mu, which is held for
@@ -21,8 +35,9 @@
 //     port lock is held from Transmit to Write;
 //   - no lost wake-up: a port that becomes ready is drained after that. Whoever has
 //     the news sets tx.again before it tries the port lock, and whoever held the lock
-//     looks at tx.again after letting go of it; so kick alone may take that lock.
+//     looks at tx.again after letting go of it; so kick alone may take that lock;
+//   - counted: a frame that Transmit handed out was sent, or is in Stats.Lost.
 //
-// What it does not do: it decides nothing about frames, and it opens no
-// namespace: it runs where its process runs.
+// What it does not do: it decides nothing about frames, knows no configuration, and opens
+// no namespace: it runs where its process runs.
 package live

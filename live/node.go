@@ -289,103 +289,13 @@ func (n *Node) work(now unit.Time) unit.PortSet {
 	return ready
 }
 
-// setLink follows an interface: it tells the machine, and opens an interface that
-// came back under its name.
-func (n *Node) setLink(s LinkState) {
+func (n *Node) close() {
+	close(n.ended)
 	for _, p := range n.ports {
-		if p.opt.Name == s.Name {
-			p.setLink(s)
-		}
-	}
-}
-
-func (p *port) setLink(s LinkState) {
-	p.change.Lock()
-	defer p.change.Unlock()
-	p.linkMu.Lock()
-	stale := p.index != 0 && p.index != s.Index
-	missing := p.link == nil && s.Index != 0
-	if p.index == 0 && p.link != nil {
-		p.index = s.Index
-	}
-	p.linkMu.Unlock()
-	if stale {
+		p.change.Lock()
 		p.closeLink()
-	}
-	up := s.Running && s.Index != 0
-	p.running = up
-	if up && (stale || missing) {
-		if err := p.open(s.Index); err != nil {
-			p.node.opt.Warn("port %s: %v", p.opt.Name, err)
-			up = false
-		}
-	}
-	p.node.Do(func(now unit.Time) {
-		if s.Index != 0 && !p.opt.KeepMAC {
-			p.node.machine.SetMAC(p.n, s.MAC)
-		}
-		p.node.machine.SetLink(now, p.n, up)
-	})
-}
-
-// open opens the port's interface and starts to read from it. Preconditions: p.change
-// is held.
-func (p *port) open(index int) error {
-	l, err := p.node.opt.Open(p.opt)
-	if err != nil {
-		return err
-	}
-	done := make(chan struct{})
-	p.linkMu.Lock()
-	p.link, p.index, p.done, p.counting = l, index, done, l
-	p.linkMu.Unlock()
-	p.opened = time.Now()
-	p.node.loops.Go(func() {
-		err := p.rxLoop(l)
-		close(done)
-		if err != nil {
-			p.reopen(l, err)
-		}
-	})
-	return nil
-}
-
-// reopenEvery is the least time between two openings of a link that cannot be read.
-const reopenEvery = time.Second
-
-// reopen opens the port's link anew where l, which cannot be read because of cause, is
-// still the port's. If it was opened just now, or cannot be, the port is down meanwhile.
-func (p *port) reopen(l link.Link, cause error) {
-	n := p.node
-	n.opt.Warn("port %s: receives no more, and is opened anew: %v", p.opt.Name, cause)
-	p.change.Lock()
-	defer p.change.Unlock()
-	p.linkMu.Lock()
-	mine, index := p.link == l, p.index
-	p.linkMu.Unlock()
-	if !mine {
-		return
-	}
-	p.closeLink()
-	for wait := reopenEvery - time.Since(p.opened); ; wait = reopenEvery {
-		if wait > 0 {
-			n.Do(func(now unit.Time) { n.machine.SetLink(now, p.n, false) })
-			p.change.Unlock()
-			n.sleep(wait)
-			p.change.Lock()
-			if n.over() || p.current() != nil { // nobody needs it, or somebody else has opened it
-				return
-			}
-		}
-		if err := p.open(index); err != nil {
-			n.opt.Warn("port %s: %v", p.opt.Name, err)
-			continue
-		}
-		p.linkMu.Lock()
-		p.total.Reopened++
-		p.linkMu.Unlock()
-		n.Do(func(now unit.Time) { n.machine.SetLink(now, p.n, p.running) })
-		return
+		p.change.Unlock()
+		p.tx.timer.Close()
 	}
 }
 
@@ -404,41 +314,6 @@ func (n *Node) over() bool {
 		return true
 	default:
 		return false
-	}
-}
-
-// closeLink closes the port's link, if it has one, and waits until nobody reads
-// from it. Preconditions: p.change is held.
-func (p *port) closeLink() {
-	p.linkMu.Lock()
-	l, done := p.link, p.done
-	p.link, p.index = nil, 0
-	p.linkMu.Unlock()
-	if l == nil {
-		return
-	}
-	l.Close()
-	<-done
-	last := l.Stats()
-	p.linkMu.Lock()
-	p.total, p.counting = addStats(p.total, last), nil
-	p.linkMu.Unlock()
-}
-
-// current is the port's link, nil while the interface is gone.
-func (p *port) current() link.Link {
-	p.linkMu.Lock()
-	defer p.linkMu.Unlock()
-	return p.link
-}
-
-func (n *Node) close() {
-	close(n.ended)
-	for _, p := range n.ports {
-		p.change.Lock()
-		p.closeLink()
-		p.change.Unlock()
-		p.tx.timer.Close()
 	}
 }
 

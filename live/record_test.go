@@ -2,21 +2,18 @@ package live
 
 import (
 	"bytes"
-	"errors"
-	"io"
-	"math"
 	"math/rand/v2"
 	"strings"
 	"sync"
 	"testing"
 
-	"softswitch/buffer"
 	"softswitch/dataplane"
 	"softswitch/detect"
 	"softswitch/detect/itsypaper"
 	"softswitch/event"
 	"softswitch/event/replay"
 	"softswitch/internal/testseed"
+	"softswitch/live/record"
 	"softswitch/scenario/config"
 	"softswitch/unit"
 )
@@ -24,7 +21,7 @@ import (
 var recordedDetectors = map[string]detect.Factory{itsypaper.Name: itsypaper.New}
 
 // recordedBed is a running bed of three paced ports whose machine is recorded on w.
-func recordedBed(t *testing.T, rec **Recorder, w interface{ Write([]byte) (int, error) }, limit int) *bed {
+func recordedBed(t *testing.T, rec **record.Recorder, w interface{ Write([]byte) (int, error) }) *bed {
 	t.Helper()
 	below, offset, headroom := 4000, 2000, 65536
 	cfg := config.Switch{
@@ -41,7 +38,7 @@ func recordedBed(t *testing.T, rec **Recorder, w interface{ Write([]byte) (int, 
 	return startBed(t, 3, opts{
 		config: func(c *dataplane.Config) { *c = cfg.Build(itsypaper.New, Batch, Granularity) },
 		machine: func(sw *dataplane.Switch) Machine {
-			*rec = newRecorder(sw, w, h, node, limit)
+			*rec = record.New(sw, w, h, node)
 			return *rec
 		},
 	})
@@ -51,8 +48,8 @@ func recordedBed(t *testing.T, rec **Recorder, w interface{ Write([]byte) (int, 
 // run out, and a link is cut and opened anew. Played again it says the same.
 func TestRecordAndReplay(t *testing.T) {
 	var file bytes.Buffer
-	var rec *Recorder
-	b := recordedBed(t, &rec, &file, recordMax)
+	var rec *record.Recorder
+	b := recordedBed(t, &rec, &file)
 	seed := testseed.New(t)
 	var streams sync.WaitGroup
 	for p := range unit.Port(2) {
@@ -111,87 +108,4 @@ func play(t *testing.T, file []byte) *replay.Result {
 		t.Fatal(err)
 	}
 	return res
-}
-
-// stuckWriter takes the first write and keeps it until it is let go.
-type stuckWriter struct {
-	begun, letGo chan struct{}
-	once         sync.Once
-	file         bytes.Buffer
-}
-
-func (w *stuckWriter) Write(b []byte) (int, error) {
-	w.once.Do(func() { close(w.begun) })
-	<-w.letGo
-	return w.file.Write(b)
-}
-
-// A disk that stands still does not stop the node: the recording ends, says so, and
-// what it has is whole.
-func TestRecorderIsFull(t *testing.T) {
-	w := &stuckWriter{begun: make(chan struct{}), letGo: make(chan struct{})}
-	var rec *Recorder
-	b := recordedBed(t, &rec, w, 2*recordBatch)
-	seed := testseed.New(t)
-	if err := b.stream(0, 1, 3000, 200, rand.New(rand.NewPCG(seed, 0))); err != nil {
-		t.Fatalf("seed %d: %v", seed, err)
-	}
-	await(t, w.begun, "the recorder to write")
-	rec.mu.Lock()
-	if n := cap(rec.buf) + cap(rec.spare); n > 8*recordBatch || !rec.full {
-		t.Errorf("the recorder holds %d bytes, full %v; want few, true", n, rec.full)
-	}
-	rec.mu.Unlock()
-	close(w.letGo)
-	b.stop()
-	if err := rec.Close(); err == nil || !strings.Contains(err.Error(), "ended early") {
-		t.Errorf("Close: %v; want that it ended early", err)
-	}
-	if res := play(t, w.file.Bytes()); !res.Full || !res.Same || res.Fault != "" || res.Frames == 0 || res.Frames >= 3000 {
-		t.Errorf("%+v, difference %+v", res, res.Difference)
-	}
-}
-
-type brokenWriter struct{}
-
-var errBroken = errors.New("no space left")
-
-func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
-
-// Nor does one that fails.
-func TestRecorderCannotWrite(t *testing.T) {
-	var rec *Recorder
-	b := recordedBed(t, &rec, brokenWriter{}, recordMax)
-	seed := testseed.New(t)
-	if err := b.stream(0, 1, 1500, 200, rand.New(rand.NewPCG(seed, 0))); err != nil {
-		t.Fatalf("seed %d: %v", seed, err)
-	}
-	b.stop()
-	if err := rec.Close(); !errors.Is(err, errBroken) {
-		t.Errorf("Close: %v; want %v", err, errBroken)
-	}
-}
-
-// nothing is a machine that does nothing.
-type nothing struct{ Machine }
-
-func (nothing) Receive(unit.Time, unit.Port, []*buffer.Frame) {}
-
-// BenchmarkRecorder is what recording costs the data path for a frame that is
-// received, in batches of 32.
-func BenchmarkRecorder(b *testing.B) {
-	rec := newRecorder(nothing{}, io.Discard, replay.Header{}, event.Node{}, math.MaxInt) // never full
-	pool := buffer.NewPool(32, 0, 2048)
-	fs := make([]*buffer.Frame, 32)
-	for i := range fs {
-		fs[i] = pool.Get()
-		fs[i].Data, fs[i].Len = fs[i].Data[:1500], 1500
-	}
-	now := unit.Time(0)
-	for b.Loop() {
-		now += 1000
-		rec.Receive(now, 0, fs)
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(fs)), "ns/frame")
-	rec.Close()
 }

@@ -40,6 +40,6 @@
 //     length does not explain, and not panic;
 //   - first difference: Play stops there, since all that follows follows from it.
 //
-// What it does not do: it opens no file and reads no clock; package live makes the
+// What it does not do: it opens no file and reads no clock; package live/record makes the
 // recordings.
 package replay

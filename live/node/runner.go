@@ -15,6 +15,7 @@ import (
 	"softswitch/internal/control"
 	"softswitch/link"
 	"softswitch/live"
+	"softswitch/live/record"
 	"softswitch/scenario/config"
 	"softswitch/unit"
 	"softswitch/view/metrics"
@@ -31,7 +32,7 @@ type runner struct {
 	ports   []live.Port
 	record  string        // path of a recording; empty for none
 	header  replay.Header // of the recording
-	rec     *live.Recorder
+	rec     *record.Recorder
 	journal *observe.Journal                // reads the events; nil for none
 	sample  func(*live.Node) metrics.Sample // what to serve to Prometheus
 	undo    []func()
@@ -199,7 +200,7 @@ func (r *runner) recorded() (live.Machine, error) {
 		return nil, fmt.Errorf("recording: %w", err)
 	}
 	r.header.Name, r.header.Batch, r.header.Granularity = r.name, live.Batch, live.Granularity
-	r.rec = live.NewRecorder(r.machine, f, r.header, r.node())
+	r.rec = record.New(r.machine, f, r.header, r.node())
 	r.closeAtEnd("recording", func() error { return errors.Join(r.rec.Close(), f.Close()) })
 	return r.rec, nil
 }

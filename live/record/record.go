@@ -1,4 +1,4 @@
-package live
+package record
 
 import (
 	"fmt"
@@ -6,20 +6,28 @@ import (
 	"sync"
 
 	"softswitch/buffer"
+	"softswitch/dataplane"
 	"softswitch/event"
 	"softswitch/event/replay"
 	"softswitch/internal/ether"
 	"softswitch/unit"
 )
 
-// recordMax bounds what waits to be written of a recording, in bytes: a quarter of
+// waitingMax bounds what waits to be written of a recording, in bytes: a quarter of
 // a second of frames at a million a second. A recorder that fills it ends the
 // recording, so that the data path never waits for a disk.
-const recordMax = 32 << 20
+const waitingMax = 32 << 20
 
-// recordBatch is how much waits before it is written, so that a quiet node is not
+// batchBytes is how much waits before it is written, so that a quiet node is not
 // woken for every frame; a node that is killed loses as much.
-const recordBatch = 64 << 10
+const batchBytes = 64 << 10
+
+// Machine is what can be recorded.
+type Machine interface {
+	dataplane.Machine
+	// SetMAC tells a port's address where the configuration left it to the interface.
+	SetMAC(p unit.Port, m ether.MAC)
+}
 
 // Recorder is a Machine that passes every call on to another one and records it,
 // for package replay to play. Calls of it must not overlap, as those of any
@@ -39,13 +47,13 @@ type Recorder struct {
 	more   sync.Cond
 }
 
-// NewRecorder begins a recording of m on w, which one goroutine writes to until
+// New begins a recording of m on w, which one goroutine writes to until
 // Close. node is who the events are of.
-func NewRecorder(m Machine, w io.Writer, h replay.Header, node event.Node) *Recorder {
-	return newRecorder(m, w, h, node, recordMax)
+func New(m Machine, w io.Writer, h replay.Header, node event.Node) *Recorder {
+	return newBounded(m, w, h, node, waitingMax)
 }
 
-func newRecorder(m Machine, w io.Writer, h replay.Header, node event.Node, limit int) *Recorder {
+func newBounded(m Machine, w io.Writer, h replay.Header, node event.Node, limit int) *Recorder {
 	r := &Recorder{Machine: m, enc: replay.Encoder{Node: node}, max: limit, done: make(chan struct{})}
 	r.more.L = &r.mu
 	r.buf = replay.AppendHeader(nil, h)
@@ -79,7 +87,7 @@ func (r *Recorder) write(w io.Writer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for {
-		for !r.closed && len(r.buf) < recordBatch && (!r.full || len(r.buf) == 0) {
+		for !r.closed && len(r.buf) < batchBytes && (!r.full || len(r.buf) == 0) {
 			r.more.Wait()
 		}
 		if len(r.buf) == 0 || r.err != nil {
@@ -105,7 +113,7 @@ func (r *Recorder) add(put func(b []byte) []byte) {
 	if r.buf = put(r.buf); len(r.buf) > r.max {
 		r.buf, r.full = r.enc.End(r.buf, true), true
 	}
-	if len(r.buf) >= recordBatch || r.full {
+	if len(r.buf) >= batchBytes || r.full {
 		r.more.Signal()
 	}
 }
