@@ -47,11 +47,11 @@ func (e *ExistsError) Error() string {
 //
 // A lab of that name that was made from the same input, is complete and has all
 // its namespaces, links and processes is left as it is, with links failed and
-// processes stopped where they were. What is left of a lab of that name, because its
-// maker died or the machine was started anew or something of it is gone that the same
-// input asks for, is removed first. Any other lab of that name is an *ExistsError unless
-// lab.Replace, and so is a namespace of a name that the lab needs, which exists and is
-// not the lab's, an error; nothing is changed then.
+// processes stopped where they were. One that is nobody's any more is removed first: its
+// maker died, or the machine was started anew; so is one that the same input asks for and
+// of which something is gone. Any other lab of that name is an *ExistsError, unless
+// lab.Replace. A namespace of a name that the lab needs, which exists and is not the
+// lab's, is an error too. With either, nothing is changed.
 //
 // If a step fails, or ctx ends, what was made is removed again; the error is a
 // *StepError. progress gets a few lines of text; nil for none.
