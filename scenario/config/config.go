@@ -150,7 +150,7 @@ type MAC struct {
 type Live struct {
 	// Control is the path of the control socket; default none.
 	Control string `yaml:"control,omitempty" schema:"path"`
-	// Events is the path of the event log (JSON lines); default none.
+	// Events is the path of the event log (JSON lines), of 64 MiB at most; default none.
 	Events string `yaml:"events,omitempty" schema:"path"`
 	// Pcap is the path of a pcapng of every port; default none.
 	Pcap string `yaml:"pcap,omitempty" schema:"path"`
