@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gopacket/gopacket/pcapgo"
+	"github.com/google/gopacket/pcapgo"
 	"golang.org/x/sys/unix"
 
 	"softswitch/link/pcapng"

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gopacket/gopacket/pcapgo"
+	"github.com/google/gopacket/pcapgo"
 
 	"softswitch/internal/testnetns"
 	"softswitch/internal/testseed"
