@@ -132,17 +132,35 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// FuzzLoad: what is loaded can be written and loaded again, and is the same.
 func FuzzLoad(f *testing.F) {
+	files, err := filepath.Glob("testdata/*.yaml")
+	if err != nil || len(files) == 0 {
+		f.Fatal(len(files), err)
+	}
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
 	f.Add([]byte(smallSwitch))
-	f.Add([]byte("name: h\nport: {name: eth0}\nflows: [{rate: -1}]\n"))
-	f.Add([]byte("ports: 7\npfc: [\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if s, _, err := LoadSwitch("fuzz", data); err == nil {
 			again, _, err := LoadSwitch("again", s.Marshal())
 			if err != nil || !reflect.DeepEqual(s, again) {
-				t.Fatalf("%v\n%+v\n%+v", err, s, again)
+				t.Errorf("%v\n%+v\n%+v", err, s, again)
 			}
+			s.Build(nil, 1, 0)
 		}
-		LoadHost("fuzz", data)
+		if h, err := LoadHost("fuzz", data); err == nil {
+			again, err := LoadHost("again", h.Marshal())
+			if err != nil || !reflect.DeepEqual(h, again) {
+				t.Errorf("%v\n%+v\n%+v", err, h, again)
+			}
+			h.Build(1, 0)
+			h.BuildNIC(1, 0)
+		}
 	})
 }

@@ -82,3 +82,41 @@ func TestAddresses(t *testing.T) {
 		}
 	}
 }
+
+// FuzzValues: a value that is read is written so that it is read as the same.
+func FuzzValues(f *testing.F) {
+	for _, s := range []string{"0", "2.5Gbit/s", "100 Mbit/s", "1.5µs", "1h1m", "02:00:12:34:00:0f", "10.1.2.3", "10.1.2.0/24", "[::1]:9100", ":0"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if r, err := ParseRate(s); err == nil {
+			if again, err := ParseRate(FormatRate(r)); err != nil || again != r {
+				t.Errorf("rate %q: %d, and again %d, %v", s, r, again, err)
+			}
+		}
+		if v, err := ParseTime(s); err == nil {
+			if again, err := ParseTime(FormatTime(v)); err != nil || again != v {
+				t.Errorf("time %q: %d, and again %d, %v", s, v, again, err)
+			}
+		}
+		if m, err := ParseMAC(s); err == nil {
+			if again, err := ParseMAC(FormatMAC(m)); err != nil || again != m {
+				t.Errorf("MAC %q: %x, and again %x, %v", s, m, again, err)
+			}
+		}
+		if a, err := ParseAddr(s); err == nil {
+			if again, err := ParseAddr(FormatAddr(a)); err != nil || again != a {
+				t.Errorf("address %q: %x, and again %x, %v", s, a, again, err)
+			}
+		}
+		if _, bits, err := ParsePrefix(s); err == nil && (bits < 0 || bits > 32) {
+			t.Errorf("prefix %q: %d bits", s, bits)
+		}
+		if _, bits, err := ParseInterface(s); err == nil && (bits < 0 || bits > 30) {
+			t.Errorf("interface %q: %d bits", s, bits)
+		}
+		if host, port, err := ParseListen(s); err == nil && (host == "" || port == "") {
+			t.Errorf("listen %q: %q, %q", s, host, port)
+		}
+	})
+}
