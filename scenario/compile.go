@@ -206,8 +206,8 @@ func (p *Plan) noWay(f Flow, ways []string) error {
 	for _, v := range f.Via {
 		via = append(via, p.Fabric.Nodes[v].Name)
 	}
-	return fmt.Errorf("flow %q visits [%s] with no source port from %d to %d, once the links of the time line have failed; ways it takes are: %s",
-		f.Name, strings.Join(via, ", "), firstSrcPort, lastSrcPort, strings.Join(ways, "; "))
+	return fmt.Errorf("no path of flow %q visits [%s] in this order, whatever its source port, once the links have failed that fail for good; paths that it takes: %s",
+		f.Name, strings.Join(via, ", "), strings.Join(ways, "; "))
 }
 
 // visits reports whether the hops pass the switches via in this order.

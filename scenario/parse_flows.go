@@ -29,7 +29,7 @@ func (p *parser) flow(path string, f fileFlow) Flow {
 	from, ok1 := p.node(path+".from", f.From, "host")
 	to, ok2 := p.node(path+".to", f.To, "host")
 	if ok1 && ok2 && from == to {
-		p.Faultf(path+".to", "%q is from too: a flow goes to another host", f.To)
+		p.Faultf(path+".to", "%q is where the flow comes from: it goes to another host", f.To)
 	}
 	flow := Flow{
 		Name: f.Name, From: from, To: to,

@@ -387,15 +387,17 @@ func (p *Plan) tag(doc *strictyaml.Doc) {
 	}
 }
 
-// checkPrevention holds the configurations of switches against their own checks, for
-// what depends on where a switch is.
+// checkPrevention checks the configurations of switches, for what depends on where a
+// switch is.
 func (p *Plan) checkPrevention(doc *strictyaml.Doc) {
 	if p.Scenario.Prevention == nil {
 		return
 	}
 	for i := range p.Switches {
-		if _, err := p.Switches[i].Check(p.Switches[i].Name); err != nil {
-			doc.Faultf("prevention", "%v", err)
+		_, err := p.Switches[i].Check(p.Switches[i].Name)
+		var faults strictyaml.Faults
+		if errors.As(err, &faults) { // the first one: those of other ports and switches say the same
+			doc.Faultf("prevention", "%v", faults[0])
 			return
 		}
 	}

@@ -130,7 +130,7 @@ func checkWhole(nodes []ExplicitNode, links [][2]string, index map[string]int) F
 	}
 	for i, n := range nodes {
 		if !reached[i] {
-			return Faults{{Index: i, Text: fmt.Sprintf("no way leads from %q to %q: a fabric is in one piece", n.Name, nodes[0].Name)}}
+			return Faults{{Index: i, Text: fmt.Sprintf("%q is not connected to %q: all nodes of a fabric are", n.Name, nodes[0].Name)}}
 		}
 	}
 	return nil

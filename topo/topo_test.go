@@ -167,7 +167,7 @@ func TestBigFatTree(t *testing.T) {
 func TestExplicitInPieces(t *testing.T) {
 	nodes := []ExplicitNode{{"s1", Switch}, {"s2", Switch}, {"s3", Switch}, {"s4", Switch}}
 	_, err := Explicit(nodes, [][2]string{{"s1", "s2"}, {"s4", "s3"}})
-	if want := `node 2: no way leads from "s3" to "s1": a fabric is in one piece`; err == nil || err.Error() != want {
+	if want := `node 2: "s3" is not connected to "s1": all nodes of a fabric are`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	if _, err := Explicit(nodes, [][2]string{{"s1", "s2"}, {"s4", "s3"}, {"s1", "s4"}}); err != nil {

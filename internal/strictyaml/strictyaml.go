@@ -219,7 +219,7 @@ func (d *Doc) parse(data []byte) ast.Node {
 		return nil
 	}
 	if len(docs) > 1 {
-		d.refuse(line(docs[1].Body), "a second document: a file holds one")
+		d.refuse(line(docs[1].Body), "a second YAML document: a file has one")
 		return nil
 	}
 	return docs[0].Body

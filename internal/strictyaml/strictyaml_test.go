@@ -79,7 +79,7 @@ func TestFaults(t *testing.T) {
 		"nam: 1\nsubb: 2\nname: [":       "x:3: not YAML: sequence end token ']' not found",
 		"nam: 1\nport: x":                "x:1: nam: unknown key \"nam\" (did you mean \"name\" or \"map\"?); the keys here are name, on, port, list, map, sub\nx:2: port: \"x\" is not a whole number of 0 to 65535",
 		"name: a\nname: b":               "x:2: name: given twice, first in line 1",
-		"name: a\n---\nname: b":          "x:3: a second document: a file holds one",
+		"name: a\n---\nname: b":          "x:3: a second YAML document: a file has one",
 		"<<: {a: 1}":                     "x:1: << as a key in line 1: a key is a plain word",
 		strings.Repeat("[", 65):          "x:1: more than 64 brackets open",
 		strings.Repeat("#\n", 1<<21+1):   "x: more than 4194304 bytes",

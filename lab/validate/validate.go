@@ -141,7 +141,7 @@ func about(s *scenario.Scenario) string {
 		n, len(s.Fabric.Nodes)-n, len(s.Fabric.Links), len(s.Flows), len(s.Events), config.FormatTime(s.Duration))
 }
 
-// kindOf tells by its keys what a file is. One that has none of them is held for a
+// kindOf tells by its keys what a file is. One that has none of them is taken for a
 // scenario.
 func kindOf(file string, data []byte) string {
 	var nothing struct{}
