@@ -3,6 +3,7 @@ package fuzz
 import (
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"text/tabwriter"
 )
@@ -145,6 +146,10 @@ func (r *Report) WriteText(w io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "failures         %d files\n", len(r.Failures))
+	where := ""
+	if len(r.Failures) > 0 {
+		where = " in " + path.Dir(r.Failures[0])
+	}
+	_, err := fmt.Fprintf(w, "failures         %d files%s\n", len(r.Failures), where)
 	return err
 }
