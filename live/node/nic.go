@@ -29,8 +29,7 @@ func RunNIC(ctx context.Context, cfg config.Host) error {
 		return err
 	}
 	defer restore()
-	var r runner
-	r = runner{
+	r := runner{
 		name: cfg.Name, id: unit.NodeID(cfg.ID), live: cfg.Live, machine: n,
 		ports:  []live.Port{{Name: cfg.Port.Name, KeepMAC: cfg.Port.MAC != ""}, {Name: cfg.Stack}},
 		header: replay.Header{Kind: "nic"},
