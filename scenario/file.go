@@ -306,9 +306,9 @@ func (p *parser) timeWithin(path, s string) unit.Time {
 	return t
 }
 
-func (p *parser) within(path, what string, n, lo, hi int) int {
+func (p *parser) within(path string, n, lo, hi int) int {
 	if n < lo || n > hi {
-		p.Faultf(path, "%s %d: use %d to %d", what, n, lo, hi)
+		p.Faultf(path, "%d: use %d to %d", n, lo, hi)
 	}
 	return n
 }

@@ -96,7 +96,7 @@ func (p *parser) event(path string, e fileEvent) (ev Event) {
 		}
 	}
 	if p.Has(path + ".nth") {
-		ev.Nth = p.within(path+".nth", "frame", e.Nth, 1, 1_000_000)
+		ev.Nth = p.within(path+".nth", e.Nth, 1, 1_000_000)
 	}
 	if p.Has(path + ".frame") {
 		ev.Frame = p.frame(path+".frame", e.Frame)

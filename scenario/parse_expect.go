@@ -9,9 +9,9 @@ import (
 func (p *parser) expect(path string, f fileExpect) Expect {
 	e := Expect{Deadlock: f.Deadlock, FalseAlarm: f.FalseAlarm, Missed: f.Missed, LosslessLost: f.LosslessLost, MinXOFF: f.MinXOFF, SimOnly: f.SimOnly}
 	if f.LosslessLost != nil {
-		p.within(path+".lossless_lost", "frames", *f.LosslessLost, 0, 1<<30)
+		p.within(path+".lossless_lost", *f.LosslessLost, 0, 1<<30)
 	}
-	p.within(path+".pfc_xoff_min", "XOFF", f.MinXOFF, 0, 1<<30)
+	p.within(path+".pfc_xoff_min", f.MinXOFF, 0, 1<<30)
 	if f.Detected != "" && p.choice(path+".detected", f.Detected, []string{"true", "false", "either"}) && f.Detected != "either" {
 		e.Detected = new(bool)
 		*e.Detected = f.Detected == "true"

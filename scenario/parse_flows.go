@@ -33,10 +33,10 @@ func (p *parser) flow(path string, f fileFlow) Flow {
 	}
 	flow := Flow{
 		Name: f.Name, From: from, To: to,
-		Class: unit.Priority(p.within(path+".class", "class", or(f.Class, defaultClass), 0, unit.Priorities-1)),
+		Class: unit.Priority(p.within(path+".class", or(f.Class, defaultClass), 0, unit.Priorities-1)),
 		Rate:  p.flowRate(path+".rate", cmp.Or(f.Rate, "line"), true),
-		Frame: p.within(path+".frame", "bytes", or(f.Frame, config.DefaultFrame), 64, 1514),
-		TTL:   p.within(path+".ttl", "TTL", or(f.TTL, config.DefaultTTL), 1, 255),
+		Frame: p.within(path+".frame", or(f.Frame, config.DefaultFrame), 64, 1514),
+		TTL:   p.within(path+".ttl", or(f.TTL, config.DefaultTTL), 1, 255),
 		Start: p.timeWithin(path+".start", cmp.Or(f.Start, "0s")),
 		Stop:  p.timeWithin(path+".stop", cmp.Or(f.Stop, "0s")),
 	}

@@ -67,10 +67,10 @@ func (p *parser) prevention(s *Scenario, f filePrevention) *Prevention {
 	const path = "prevention"
 	v := &Prevention{}
 	if f.Tagger != nil {
-		v.Tags = p.within(path+".tagger.lossless", "tags", f.Tagger.Lossless, 1, len(p.lossless))
+		v.Tags = p.within(path+".tagger.lossless", f.Tagger.Lossless, 1, len(p.lossless))
 	}
 	if f.TTLBand != nil {
-		v.TTLBand = p.within(path+".ttl_band", "TTLs", *f.TTLBand, 1, 255)
+		v.TTLBand = p.within(path+".ttl_band", *f.TTLBand, 1, 255)
 		if f.Tagger != nil {
 			p.Faultf(path+".ttl_band", "%d, and there is tagger: one of the two gives a frame its class", *f.TTLBand)
 		}
@@ -137,11 +137,11 @@ func (p *parser) thresholds(s *Scenario, path string, f fileThresholds) *Thresho
 	}
 	read := func(key string, f fileThreshold) Threshold {
 		return Threshold{
-			StaticTh:  p.within(path+key+".static_th", "bytes", or(f.StaticTh, *s.Buffer.StaticTh), 0, max(0, s.Buffer.Pool)),
-			XONOffset: p.within(path+key+".xon_offset", "bytes", or(f.XONOffset, *s.Buffer.XONOffset), 0, 1<<30),
+			StaticTh:  p.within(path+key+".static_th", or(f.StaticTh, *s.Buffer.StaticTh), 0, max(0, s.Buffer.Pool)),
+			XONOffset: p.within(path+key+".xon_offset", or(f.XONOffset, *s.Buffer.XONOffset), 0, 1<<30),
 		}
 	}
 	t := &Thresholds{Down: read(".down", f.Down), Up: read(".up", f.Up)}
-	t.PerLevel = p.within(path+".per_level", "bytes", f.PerLevel, 0, max(0, s.Buffer.Pool))
+	t.PerLevel = p.within(path+".per_level", f.PerLevel, 0, max(0, s.Buffer.Pool))
 	return t
 }

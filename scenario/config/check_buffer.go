@@ -10,20 +10,20 @@ import (
 // that loses frames and of an XON without effect.
 func checkBuffer(d *strictyaml.Doc, b *Buffer) (warnings []string) {
 	const most = 1 << 30
-	ok := within(d, "buffer.pool", "bytes", b.Pool, 1, most)
-	ok = within(d, "buffer.size", "bytes", b.Size, 1, most) && ok
-	ok = within(d, "buffer.xon", "bytes", *b.XON, 0, most) && ok
-	ok = within(d, "buffer.xon_offset", "bytes", *b.XONOffset, 0, most) && ok
-	ok = within(d, "buffer.xoff", "bytes", *b.XOFF, 0, most) && ok
-	ok = within(d, "buffer.lossy_queue", "bytes", *b.LossyQueue, 0, most) && ok
+	ok := within(d, "buffer.pool", b.Pool, 1, most)
+	ok = within(d, "buffer.size", b.Size, 1, most) && ok
+	ok = within(d, "buffer.xon", *b.XON, 0, most) && ok
+	ok = within(d, "buffer.xon_offset", *b.XONOffset, 0, most) && ok
+	ok = within(d, "buffer.xoff", *b.XOFF, 0, most) && ok
+	ok = within(d, "buffer.lossy_queue", *b.LossyQueue, 0, most) && ok
 	switch {
 	case b.StaticTh != nil && b.DynamicTh != nil:
 		d.Faultf("buffer.dynamic_th", "%d, and static_th is %d: use one of the two", *b.DynamicTh, *b.StaticTh)
 		return nil
 	case b.StaticTh != nil:
-		ok = within(d, "buffer.static_th", "bytes", *b.StaticTh, 0, max(b.Pool, 0)) && ok
+		ok = within(d, "buffer.static_th", *b.StaticTh, 0, max(b.Pool, 0)) && ok
 	default:
-		ok = within(d, "buffer.dynamic_th", "exponent", *b.DynamicTh, -7, 3) && ok
+		ok = within(d, "buffer.dynamic_th", *b.DynamicTh, -7, 3) && ok
 	}
 	if !ok {
 		return nil

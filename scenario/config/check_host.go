@@ -27,7 +27,7 @@ func checkHost(d *strictyaml.Doc, h *Host) {
 		d.Faultf("port", "static_th and xon_offset are of a switch's port; a host has rx_buffer")
 	}
 	checkPFC(d, h.PFC, []Port{h.Port})
-	within(d, "rx_buffer", "bytes", h.RxBuffer, minRxBuffer, 1<<30)
+	within(d, "rx_buffer", h.RxBuffer, minRxBuffer, 1<<30)
 	own, bits, err := ParseInterface(h.Address)
 	fault(d, "address", err)
 	if h.Gateway != "" || h.Stack == "" {
@@ -75,11 +75,11 @@ func checkFlows(d *strictyaml.Doc, flows []Flow, own uint32) {
 		if to, ok := value(d, path+".to", f.To, ParseAddr); ok && to == own {
 			d.Faultf(path+".to", "%q is the host's own address", f.To)
 		}
-		within(d, path+".src_port", "port", int(f.SrcPort), 1, 65535)
-		within(d, path+".class", "class", f.Class, 0, unit.Priorities-1)
+		within(d, path+".src_port", int(f.SrcPort), 1, 65535)
+		within(d, path+".class", f.Class, 0, unit.Priorities-1)
 		checkFlowRate(d, path+".rate", f.Rate)
-		within(d, path+".frame", "bytes", f.Frame, minFrame, maxFrame)
-		within(d, path+".ttl", "TTL", f.TTL, 1, 255)
+		within(d, path+".frame", f.Frame, minFrame, maxFrame)
+		within(d, path+".ttl", f.TTL, 1, 255)
 		start, ok1 := value(d, path+".start", f.Start, ParseTime)
 		stop, ok2 := value(d, path+".stop", f.Stop, ParseTime)
 		if ok1 && ok2 && stop != 0 && stop <= start {

@@ -37,10 +37,10 @@ func checkPrevention(d *strictyaml.Doc, s *Switch) {
 func checkRewrites(d *strictyaml.Doc, s *Switch) {
 	for i, r := range s.Rewrite {
 		path := fmt.Sprintf("rewrite[%d]", i)
-		if within(d, path+".class", "class", r.Class, 0, unit.Priorities-1) && !slices.Contains(s.PFC.Lossless, r.Class) {
+		if within(d, path+".class", r.Class, 0, unit.Priorities-1) && !slices.Contains(s.PFC.Lossless, r.Class) {
 			d.Faultf(path+".class", "class %d is not lossless; use one of %v", r.Class, s.PFC.Lossless)
 		}
-		within(d, path+".to", "class", r.To, 0, unit.Priorities-1)
+		within(d, path+".to", r.To, 0, unit.Priorities-1)
 		for _, ports := range []struct {
 			key  string
 			list []int
@@ -107,7 +107,7 @@ func checkLimits(d *strictyaml.Doc, s *Switch) {
 	}
 	for i, l := range s.Limits {
 		path := fmt.Sprintf("limits[%d]", i)
-		within(d, path+".port", "port", l.Port, 0, len(s.Ports)-1)
+		within(d, path+".port", l.Port, 0, len(s.Ports)-1)
 		if r, err := ParseRate(l.Rate); err != nil || r == 0 {
 			d.Faultf(path+".rate", `%q is not a limit: write a rate above zero such as "2Gbit/s"`, l.Rate)
 		}
@@ -119,7 +119,7 @@ func checkLimits(d *strictyaml.Doc, s *Switch) {
 		case l.Flow != nil:
 			value(d, path+".flow.from", l.Flow.From, ParseAddr)
 			value(d, path+".flow.to", l.Flow.To, ParseAddr)
-			within(d, path+".flow.src_port", "port", int(l.Flow.SrcPort), 1, 65535)
+			within(d, path+".flow.src_port", int(l.Flow.SrcPort), 1, 65535)
 		}
 	}
 }
@@ -134,8 +134,8 @@ func checkThresholds(d *strictyaml.Doc, path string, p Port, b *Buffer) {
 		return
 	}
 	own := b.at(p)
-	ok := within(d, path+".static_th", "bytes", *own.StaticTh, 0, max(b.Pool, 0))
-	if !within(d, path+".xon_offset", "bytes", *own.XONOffset, 0, 1<<30) || !ok {
+	ok := within(d, path+".static_th", *own.StaticTh, 0, max(b.Pool, 0))
+	if !within(d, path+".xon_offset", *own.XONOffset, 0, 1<<30) || !ok {
 		return
 	}
 	if threshold, _ := own.thresholds(); *own.XON >= threshold {

@@ -17,8 +17,8 @@ func checkSwitch(d *strictyaml.Doc, s *Switch) (warnings []string) {
 	choice(d, "trust", s.Trust, "dscp", "pcp")
 	for _, dscp := range slices.Sorted(maps.Keys(s.DSCPMap)) {
 		path := fmt.Sprintf("dscp_map.%d", dscp)
-		within(d, path, "DSCP", dscp, 0, 63)
-		within(d, path, "class", s.DSCPMap[dscp], 0, unit.Priorities-1)
+		within(d, path, dscp, 0, 63)
+		within(d, path, s.DSCPMap[dscp], 0, unit.Priorities-1)
 	}
 	checkPFC(d, s.PFC, s.Ports)
 	warnings = checkBuffer(d, &s.Buffer)
@@ -34,7 +34,7 @@ func checkSwitch(d *strictyaml.Doc, s *Switch) (warnings []string) {
 	}
 	for i, m := range s.MAC {
 		value(d, fmt.Sprintf("mac[%d].mac", i), m.MAC, ParseMAC)
-		within(d, fmt.Sprintf("mac[%d].port", i), "port", m.Port, 0, len(s.Ports)-1)
+		within(d, fmt.Sprintf("mac[%d].port", i), m.Port, 0, len(s.Ports)-1)
 	}
 	checkLive(d, s.Live)
 	return warnings
@@ -97,7 +97,7 @@ func checkPFC(d *strictyaml.Doc, p PFC, ports []Port) {
 	var seen unit.ClassSet
 	for i, c := range p.Lossless {
 		path := fmt.Sprintf("pfc.lossless[%d]", i)
-		if !within(d, path, "class", c, 0, unit.Priorities-1) {
+		if !within(d, path, c, 0, unit.Priorities-1) {
 			continue
 		}
 		if seen.Has(unit.Priority(c)) {
@@ -105,7 +105,7 @@ func checkPFC(d *strictyaml.Doc, p PFC, ports []Port) {
 		}
 		seen.Add(unit.Priority(c))
 	}
-	quanta := within(d, "pfc.quanta", "quanta", p.Quanta, 1, 65535)
+	quanta := within(d, "pfc.quanta", p.Quanta, 1, 65535)
 	refresh, ok := value(d, "pfc.refresh", p.Refresh, ParseTime)
 	if !quanta || !ok {
 		return
@@ -117,12 +117,12 @@ func checkPFC(d *strictyaml.Doc, p PFC, ports []Port) {
 }
 
 func checkSched(d *strictyaml.Doc, path string, class int, s Sched) {
-	within(d, path, "class", class, 0, unit.Priorities-1)
+	within(d, path, class, 0, unit.Priorities-1)
 	if !choice(d, path+".type", s.Type, "strict", "dwrr") {
 		return
 	}
 	if s.Type == "dwrr" {
-		within(d, path+".weight", "weight", s.Weight, 1, 100)
+		within(d, path+".weight", s.Weight, 1, 100)
 	} else if s.Weight != 0 {
 		d.Faultf(path+".weight", "%d: a strict class has no weight; remove it or choose type dwrr", s.Weight)
 	}
@@ -186,7 +186,7 @@ func checkRoutes(d *strictyaml.Doc, s *Switch) {
 func checkPortList(d *strictyaml.Doc, path string, ports []int, n int) {
 	for i, p := range ports {
 		at := fmt.Sprintf("%s[%d]", path, i)
-		if within(d, at, "port", p, 0, n-1) && slices.Contains(ports[:i], p) {
+		if within(d, at, p, 0, n-1) && slices.Contains(ports[:i], p) {
 			d.Faultf(at, "port %d is in the list already", p)
 		}
 	}
@@ -208,9 +208,9 @@ func value[T any](d *strictyaml.Doc, path, s string, parse func(string) (T, erro
 	return v, err == nil
 }
 
-func within(d *strictyaml.Doc, path, what string, n, lo, hi int) bool {
+func within(d *strictyaml.Doc, path string, n, lo, hi int) bool {
 	if n < lo || n > hi {
-		d.Faultf(path, "%s %d: use %d to %d", what, n, lo, hi)
+		d.Faultf(path, "%d: use %d to %d", n, lo, hi)
 		return false
 	}
 	return true
