@@ -1,6 +1,7 @@
 package control
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 )
@@ -38,7 +40,7 @@ func CallWithin(limit time.Duration, path, do string, args, result any) error {
 			return fmt.Errorf("control: %s: %w", do, err)
 		}
 	}
-	resp, err := post(ctx, path, do, "", bytes.NewReader(body))
+	resp, err := post(ctx, path, do, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -54,8 +56,8 @@ func CallWithin(limit time.Duration, path, do string, args, result any) error {
 
 // post asks the node at path, on a connection of its own, and returns its answer unless
 // that is an error.
-func post(ctx context.Context, path, do, query string, body io.Reader) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://node/"+do+query, body)
+func post(ctx context.Context, path, do string, body io.Reader) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://node/"+do, body)
 	if err != nil {
 		return nil, fmt.Errorf("control: %s: %w", do, err)
 	}
@@ -72,25 +74,31 @@ func post(ctx context.Context, path, do, query string, body io.Reader) (*http.Re
 		return nil, fmt.Errorf("control: %w", err)
 	case err != nil:
 		return nil, fmt.Errorf("control: %s: %w", do, err)
-	case resp.StatusCode < 300:
-		return resp, nil
+	}
+	return resp, refusal(do, resp)
+}
+
+// refusal is the error that an answer is, nil if it is none; then its body is left to be
+// read.
+func refusal(do string, resp *http.Response) error {
+	if resp.StatusCode < 300 {
+		return nil
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, requestMax))
 	if err != nil {
-		return nil, fmt.Errorf("control: %s: %w", do, err)
+		return fmt.Errorf("control: %s: %w", do, err)
 	}
-	return nil, errors.New(strings.TrimSuffix(string(text), "\n"))
+	return errors.New(strings.TrimSuffix(string(text), "\n"))
 }
 
-// Conn is the client's end of a Stream.
+// Conn is the client's end of a Stream. It is no connection of an http.Transport, which
+// hangs up when it cannot write, and loses what the node said before it went.
 type Conn struct {
-	in     io.ReadCloser
-	out    *io.PipeWriter
-	cancel context.CancelCauseFunc
+	in   io.ReadCloser
+	out  *io.PipeWriter
+	conn net.Conn
 }
-
-var errSlow = errors.New("no answer")
 
 // Open asks the node at path for a stream, as Call asks for an answer, and returns it.
 func Open(path, do string, args any) (*Conn, error) {
@@ -98,17 +106,35 @@ func Open(path, do string, args any) (*Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("control: %s: %w", do, err)
 	}
-	ctx, cancel := context.WithCancelCause(context.Background())
-	tooLate := time.AfterFunc(callMax, func() { cancel(fmt.Errorf("%w in %v", errSlow, callMax)) })
-	defer tooLate.Stop()
 	body, out := io.Pipe()
-	resp, err := post(ctx, path, do, "?"+query, body)
+	req, err := http.NewRequest(http.MethodPost, "http://node/"+do+"?"+query, body)
 	if err != nil {
-		cancel(nil)
-		out.Close()
+		return nil, fmt.Errorf("control: %s: %w", do, err)
+	}
+	req.Close = true
+	conn, err := net.DialTimeout("unix", path, dialMax)
+	if err != nil {
+		return nil, fmt.Errorf("control: %w", err)
+	}
+	c := &Conn{out: out, conn: conn}
+	conn.SetDeadline(time.Now().Add(callMax))
+	go func() { body.CloseWithError(req.Write(conn)) }()
+	resp, err := http.ReadResponse(bufio.NewReader(conn), req)
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		err = fmt.Errorf("control: %s: no answer in %v", do, callMax)
+	case err != nil:
+		err = fmt.Errorf("control: %s: %w", do, err)
+	default:
+		err = refusal(do, resp)
+	}
+	if err != nil {
+		c.Close()
 		return nil, err
 	}
-	return &Conn{resp.Body, out, cancel}, nil
+	conn.SetDeadline(time.Time{})
+	c.in = resp.Body
+	return c, nil
 }
 
 // Read reads what the node writes, until io.EOF.
@@ -123,7 +149,6 @@ func (c *Conn) CloseWrite() error { return c.out.Close() }
 
 // Close hangs up.
 func (c *Conn) Close() error {
-	c.cancel(nil)
 	c.out.Close()
-	return c.in.Close()
+	return c.conn.Close()
 }

@@ -87,6 +87,29 @@ func TestCloseLetsStreamsEnd(t *testing.T) {
 	}
 }
 
+// TestLastWordsInSpiteOfWrites: a client that still speaks when the server is gone reads
+// what the stream said before.
+func TestLastWordsInSpiteOfWrites(t *testing.T) {
+	last := strings.Repeat("goodbye ", 1<<12)
+	s := serveStreams(t, func(c io.ReadWriter) {
+		io.WriteString(c, "hello ")
+		io.Copy(io.Discard, c)
+		io.WriteString(c, last)
+	})
+	c := s.open(t)
+	if _, err := io.ReadFull(c, make([]byte, len("hello "))); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	await(t, s.done, "Serve to return")
+	for err := error(nil); err == nil; {
+		_, err = c.Write([]byte{'\n'})
+	}
+	if got, err := io.ReadAll(c); string(got) != last || err != nil {
+		t.Errorf("read %d octets of %d, %v", len(got), len(last), err)
+	}
+}
+
 // TestCloseEndsStreamThatNobodyReads: a stream that fills its socket is not waited for
 // without end.
 func TestCloseEndsStreamThatNobodyReads(t *testing.T) {
