@@ -9,8 +9,8 @@ build:
 
 # Packages whose tests run real processes and links: one after the other, for they
 # must not be starved of a processor by each other.
-LIVE := ./cmd/... ./internal/bench ./internal/timer ./lab ./link/... ./live ./netns-lab ./view/ui
-RACE := ./buffer ./compare ./dataplane ./detect/... ./event ./host ./internal/control ./internal/timer ./link/... ./live ./oracle ./event/replay ./view/ui
+LIVE := ./cmd/... ./internal/bench ./internal/offload ./internal/timer ./lab/... ./link/... ./live/... ./netns-lab ./view/ui
+RACE := ./buffer ./compare ./dataplane ./detect/... ./host ./internal/control ./internal/timer ./link/... ./live/... ./oracle/... ./event/... ./view/ui
 CASES := 3000
 
 # Everything that can be checked. Tests that need root or a tool skip with their
