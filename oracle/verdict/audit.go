@@ -105,8 +105,9 @@ func (a *auditor) wire(node int) unit.Rate {
 	return 0
 }
 
-// flowsKeepToWires: a flow sends no more than its rate and its link carry in its time,
-// the frame that leaves as that time ends included. What comes after it is slower, if
+// flowsKeepToWires: a flow sends no more than its rate and its link carry in its time: a
+// frame at its start, one after every frame time, and so one at the very end where the time
+// is a whole number of them. What comes after it is slower, if
 // anything.
 func (a *auditor) flowsKeepToWires() {
 	for i := range a.v.Flows {
@@ -115,7 +116,7 @@ func (a *auditor) flowsKeepToWires() {
 		if frame == 0 {
 			continue
 		}
-		most := int64((a.span(s) + frame - 1) / frame)
+		most := int64(a.span(s)/frame) + 1
 		if f.Sent > most {
 			a.broke("flow %s: sent %d frames, where its link carries %d in its time", f.Name, f.Sent, most)
 		}
