@@ -155,11 +155,15 @@ func (f *Fabric) Name(id unit.NodeID) string {
 
 // PortName is np as "core0:eth1", or "core0:1" for a port without a name.
 func (f *Fabric) PortName(np unit.NodePort) string {
-	port := strconv.Itoa(int(np.Port))
+	return f.Name(np.Node) + ":" + f.Port(np)
+}
+
+// Port is the name of np on its node, "eth1", or its number if it has none.
+func (f *Fabric) Port(np unit.NodePort) string {
 	if n := f.node(np.Node); n != nil && int(np.Port) < len(n.Ports) && n.Ports[np.Port] != "" {
-		port = n.Ports[np.Port]
+		return n.Ports[np.Port]
 	}
-	return f.Name(np.Node) + ":" + port
+	return strconv.Itoa(int(np.Port))
 }
 
 // LinkName is the link of np in the direction that leaves np: "core0--agg1-0". A

@@ -76,7 +76,7 @@ func (f *Fabric) LinkNames(queues []Queue) []string {
 // Trigger is an initial trigger by name.
 type Trigger struct {
 	Node string
-	Port int
+	Port string
 	// Kind is "switch" or "host", or "" if none was named.
 	Kind   string
 	OnLoop bool
@@ -97,6 +97,6 @@ func (r *Result) Trigger(f Finding) Trigger {
 	} else if n := r.Fabric.node(at.Node); n != nil && n.Host {
 		t.Kind = "host"
 	}
-	t.Node, t.Port = r.Fabric.Name(at.Node), int(at.Port)
+	t.Node, t.Port = r.Fabric.Name(at.Node), r.Fabric.Port(at)
 	return t
 }

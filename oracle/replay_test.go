@@ -93,7 +93,7 @@ func TestDetection(t *testing.T) {
 		t.Errorf("latency %d, loop %s", f.Latency, loop)
 	}
 	// b1 faces s4's queue: the trigger is a switch.
-	if tr := r.Trigger(f); tr != (Trigger{Node: "s1", Port: int(in), Kind: "switch", OnLoop: true}) {
+	if tr := r.Trigger(f); tr != (Trigger{Node: "s1", Port: "1", Kind: "switch", OnLoop: true}) {
 		t.Errorf("trigger %+v", tr)
 	}
 }
@@ -104,10 +104,10 @@ func TestTriggerNames(t *testing.T) {
 		at   unit.NodePort
 		want Trigger
 	}{
-		{unit.NodePort{Node: 3, Port: host}, Trigger{Node: "h3", Kind: "host"}},
-		{unit.NodePort{Node: 13}, Trigger{Node: "h3", Kind: "host"}},
-		{unit.NodePort{Node: 2, Port: side}, Trigger{Node: "s2", Port: 3, Kind: "switch"}},
-		{unit.NodePort{Node: 900, Port: 9}, Trigger{Node: "#900", Port: 9, Kind: "switch"}},
+		{unit.NodePort{Node: 3, Port: host}, Trigger{Node: "h3", Port: "eth0", Kind: "host"}},
+		{unit.NodePort{Node: 13}, Trigger{Node: "h3", Port: "eth0", Kind: "host"}},
+		{unit.NodePort{Node: 2, Port: side}, Trigger{Node: "s2", Port: "3", Kind: "switch"}},
+		{unit.NodePort{Node: 900, Port: 9}, Trigger{Node: "#900", Port: "9", Kind: "switch"}},
 		{unit.NodePort{}, Trigger{}},
 	} {
 		if got := r.Trigger(Finding{Trigger: c.at}); got != c.want {

@@ -58,7 +58,9 @@ func (v *Verdict) unheard(s *scenario.Scenario) map[string]bool {
 			continue
 		}
 		at := slices.IndexFunc(s.Fabric.Nodes, func(n topo.Node) bool { return n.Name == m.Switch })
-		deaf[s.Fabric.Nodes[s.Fabric.Nodes[at].Ports[m.Out].Peer.Node].Name] = true
+		ports := s.Fabric.Nodes[at].Ports
+		out := slices.IndexFunc(ports, func(p topo.Port) bool { return p.Name == m.Out })
+		deaf[s.Fabric.Nodes[ports[out].Peer.Node].Name] = true
 	}
 	return deaf
 }

@@ -74,11 +74,11 @@ func (v *Verdict) judge(r *oracle.Result, start unit.Time) {
 }
 
 func (v *Verdict) judgeMeasures(r *oracle.Result, start unit.Time) {
-	port := func(p unit.Port) int {
-		if p == unit.NoPort {
-			return -1
+	port := func(p unit.NodePort) string {
+		if p.Port == unit.NoPort {
+			return ""
 		}
-		return int(p)
+		return r.Fabric.Port(p)
 	}
 	v.Measures, v.Refusals = nil, nil
 	for _, m := range r.Measures {
@@ -86,7 +86,7 @@ func (v *Verdict) judgeMeasures(r *oracle.Result, start unit.Time) {
 		if m.Queue.Port == unit.NoPort {
 			priority = m.Bucket.Class
 		}
-		v.Measures = append(v.Measures, Measure{m.At - start, r.Fabric.Name(m.Bucket.Node), m.Measure.String(), port(m.Bucket.Port), port(m.Queue.Port), int(priority), m.Amount, uint32(m.Flow)})
+		v.Measures = append(v.Measures, Measure{m.At - start, r.Fabric.Name(m.Bucket.Node), m.Measure.String(), port(m.Bucket.NodePort), port(m.Queue.NodePort), int(priority), m.Amount, uint32(m.Flow)})
 	}
 	for _, f := range r.Refusals {
 		v.Refusals = append(v.Refusals, Refusal{f.At - start, r.Fabric.Name(f.Bucket.Node), f.Why.String()})
@@ -96,7 +96,7 @@ func (v *Verdict) judgeMeasures(r *oracle.Result, start unit.Time) {
 func detection(r *oracle.Result, f oracle.Finding, start unit.Time) Detection {
 	return Detection{
 		At: f.At - start, Latency: f.Latency,
-		Switch: r.Fabric.Name(f.Queue.Node), Port: int(f.Queue.Port), Priority: int(f.Queue.Class),
+		Switch: r.Fabric.Name(f.Queue.Node), Port: r.Fabric.Port(f.Queue.NodePort), Priority: int(f.Queue.Class),
 		Loop:    r.Fabric.LinkNames(f.Loop),
 		Trigger: FoundTrigger(r.Trigger(f)), TruePositive: f.Outcome == oracle.TruePositive, Judged: f.Outcome.String(),
 	}

@@ -86,10 +86,10 @@ func (v *Verdict) writeDetections(t *table) {
 		if d.TruePositive {
 			latency = ms(d.Latency)
 		}
-		rows = append(rows, []string{ms(d.At), latency, d.Judged, d.Switch, strconv.Itoa(d.Port), strconv.Itoa(d.Priority), d.Trigger.String()})
+		rows = append(rows, []string{ms(d.At), latency, d.Judged, d.Switch, d.Port, strconv.Itoa(d.Priority), d.Trigger.String()})
 	}
 	t.line("")
-	t.rows(rows, "rrllrrl", func(row int) {
+	t.rows(rows, "rrlllrl", func(row int) {
 		if loop := v.Detections[row].Loop; len(loop) > 0 {
 			t.wrap("      loop  ", strings.Join(loop, " "))
 		}
@@ -99,7 +99,7 @@ func (v *Verdict) writeDetections(t *table) {
 	}
 }
 
-// String is the trigger for people: "agg0-0 port 2 (switch, on the loop)".
+// String is the trigger for people: "agg0-0 to-core1 (switch, on the loop)".
 func (f FoundTrigger) String() string {
 	if f.Kind == "" {
 		return "none named"
@@ -111,7 +111,7 @@ func (f FoundTrigger) String() string {
 	if f.Kind == "host" {
 		return fmt.Sprintf("%s (host, %s)", f.Node, where)
 	}
-	return fmt.Sprintf("%s port %d (%s, %s)", f.Node, f.Port, f.Kind, where)
+	return fmt.Sprintf("%s %s (%s, %s)", f.Node, f.Port, f.Kind, where)
 }
 
 func (v *Verdict) writeFlows(t *table) {

@@ -88,7 +88,7 @@ type Detection struct {
 	// Latency is from the onset of the deadlock that it names; 0 unless TruePositive.
 	Latency  unit.Time `json:"latency_ns"`
 	Switch   string    `json:"switch"`
-	Port     int       `json:"port"`
+	Port     string    `json:"port"`
 	Priority int       `json:"priority"`
 	// Loop are links in the order of waiting, each in the direction of its frames,
 	// the declared queue's first; empty if the logs do not tell it.
@@ -100,13 +100,13 @@ type Detection struct {
 }
 
 // Measure is something that a system did to its switch. Port is the ingress and Out the
-// egress that it is about, -1 for none; Amount is in bytes, of a policer in kbit/s.
+// egress that it is about, by their names, "" for none; Amount is in bytes, of a policer in kbit/s.
 type Measure struct {
 	At       unit.Time `json:"at_ns"`
 	Switch   string    `json:"switch"`
 	Measure  string    `json:"measure"`
-	Port     int       `json:"port"`
-	Out      int       `json:"out"`
+	Port     string    `json:"port"`
+	Out      string    `json:"out"`
 	Priority int       `json:"priority"`
 	Amount   int       `json:"amount"`
 	// Flow is the hash of the flow's addresses and ports, 0 for none.
@@ -121,11 +121,11 @@ type Refusal struct {
 }
 
 // FoundTrigger is the initial trigger as the detector gives it: a switch and its
-// port, or a host and its port, which is 0. Kind is "switch", "host", or "" if the
+// port, or a host and its port. Kind is "switch", "host", or "" if the
 // detector names none.
 type FoundTrigger struct {
 	Node   string `json:"node"`
-	Port   int    `json:"port"`
+	Port   string `json:"port"`
 	Kind   string `json:"kind"`
 	OnLoop bool   `json:"on_loop"`
 }

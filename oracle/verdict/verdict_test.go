@@ -144,11 +144,11 @@ time line (ms)
 deadlock    yes, from 400.030 ms; still there at the end; 0 recurrences
 declared    3: 2 true, 0 false, 1 premature, 0 late; 0 deadlocks missed
 
-    at ms  latency ms  judged     switch  port  prio  initial trigger
-  400.020           -  premature  agg2-0     3     3  core0 port 2 (switch, on the loop)
-  400.642       0.612  true       core0      2     3  core0 port 2 (switch, on the loop)
+    at ms  latency ms  judged     switch  port       prio  initial trigger
+  400.020           -  premature  agg2-0  to-core1      3  core0 to-agg2-0 (switch, on the loop)
+  400.642       0.612  true       core0   to-agg2-0     3  core0 to-agg2-0 (switch, on the loop)
       loop  core0--agg2-0 agg2-0--core1 core1--agg0-0 agg0-0--core0
-  401.000       0.970  true       core1      0     3  h1-0-0 (host, off the loop)
+  401.000       0.970  true       core1   to-agg0-0     3  h1-0-0 (host, off the loop)
       loop  core1--agg0-0 agg0-0--core0 core0--agg2-0 agg2-0--core1
 
   flow           from    to      prio   sent  received  lost  in flight  reordered  Mbit/s
@@ -220,9 +220,9 @@ func TestVerdictOfDeadlock(t *testing.T) {
 	}
 	d := v.Detections[1]
 	want := Detection{
-		At: onset + 612*unit.Microsecond, Latency: 612 * unit.Microsecond, Switch: "core0", Port: 2, Priority: 3,
+		At: onset + 612*unit.Microsecond, Latency: 612 * unit.Microsecond, Switch: "core0", Port: "to-agg2-0", Priority: 3,
 		Loop:         []string{"core0--agg2-0", "agg2-0--core1", "core1--agg0-0", "agg0-0--core0"},
-		Trigger:      FoundTrigger{Node: "core0", Port: 2, Kind: "switch", OnLoop: true},
+		Trigger:      FoundTrigger{Node: "core0", Port: "to-agg2-0", Kind: "switch", OnLoop: true},
 		TruePositive: true, Judged: "true",
 	}
 	if !reflect.DeepEqual(d, want) {
@@ -257,8 +257,8 @@ func TestVerdictOfMeasures(t *testing.T) {
 	r.log(unit.Second+9, "core0", event.Event{Type: event.Refused, Refusal: detect.RefusedUnreachable, Port: 2, Class: 3, Out: 1, OutClass: 3})
 	v := r.verdict(2 * unit.Second) // which counts from the first event
 	want := []Measure{
-		{At: 0, Switch: "agg0-0", Measure: "drop", Port: int(r.port("agg0-0", "core1").Port), Out: int(out.Port), Priority: 3, Amount: 4500},
-		{At: 5, Switch: "agg0-0", Measure: "police", Port: 1, Out: -1, Amount: 3000},
+		{At: 0, Switch: "agg0-0", Measure: "drop", Port: "to-core1", Out: "to-core0", Priority: 3, Amount: 4500},
+		{At: 5, Switch: "agg0-0", Measure: "police", Port: "to-edge0-1", Out: "", Amount: 3000},
 	}
 	if !reflect.DeepEqual(v.Measures, want) {
 		t.Errorf("measures %+v\nwant %+v", v.Measures, want)

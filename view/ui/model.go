@@ -177,7 +177,7 @@ func (m *model) declare(e oracle.Entry) {
 	if i := slices.IndexFunc(m.w.nodes, func(n Node) bool { return n.Name == t.Node }); t.Kind != "" && i >= 0 {
 		d.Trigger = i
 		if t.Kind == "switch" {
-			d.Port = m.w.nodes[i].Ports[t.Port]
+			d.Port = m.w.nodes[i].Ports[e.Trigger.Port]
 		}
 	}
 	kind, how := "false", "though it is not stuck"
