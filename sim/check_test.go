@@ -26,9 +26,9 @@ type checker struct {
 
 // seen is a port as it was after the event before.
 type seen struct {
-	lent   *buffer.Frame
-	sentAt unit.Time
-	wire   []*buffer.Frame
+	sending *buffer.Frame
+	sentAt  unit.Time
+	wire    []*buffer.Frame
 }
 
 // checkedMax is how many events of a run are checked.
@@ -99,10 +99,10 @@ func (c *checker) check() {
 // none of a class that is paused.
 func (c *checker) checkDeparture(p int32) {
 	q, was := &c.w.ports[p], &c.ports[p]
-	if q.lent == was.lent && q.sentAt == was.sentAt {
+	if q.sending == was.sending && q.sentAt == was.sentAt {
 		return
 	}
-	if f := q.lent; f != nil {
+	if f := q.sending; f != nil {
 		if c.w.now < was.sentAt || q.sentAt != c.w.now+q.rate.FrameTime(f.Len) {
 			c.t.Errorf("port %d sends %d bytes until %d ns, and sent until %d before", p, f.Len, q.sentAt, was.sentAt)
 		}
@@ -112,7 +112,7 @@ func (c *checker) checkDeparture(p int32) {
 		}
 		c.checkPaused(q, n, f)
 	}
-	was.lent, was.sentAt = q.lent, q.sentAt
+	was.sending, was.sentAt = q.sending, q.sentAt
 }
 
 func (c *checker) checkPaused(q *port, n *node, f *buffer.Frame) {
@@ -155,8 +155,8 @@ func (c *checker) checkSlots() {
 	used := make(map[*buffer.Frame]bool)
 	for p := range c.w.ports {
 		q := &c.w.ports[p]
-		if q.lent != nil {
-			used[q.lent.Orig()] = true
+		if q.sending != nil {
+			used[q.sending.Orig()] = true
 		}
 		for _, f := range c.ports[p].wire {
 			used[f.Orig()] = true
@@ -170,12 +170,12 @@ func (c *checker) checkSlots() {
 		}
 	}
 	if got := c.w.pool.Slots() - c.w.pool.Free(); got != len(used) {
-		c.t.Errorf("%d slots are lent, %d frames exist", got, len(used))
+		c.t.Errorf("%d slots are in use, %d frames exist", got, len(used))
 	}
 }
 
 // checkBytes: the account of every bucket is the frames that are charged to it, in
-// queues or lent to the driver.
+// queues or handed to the driver.
 func (c *checker) checkBytes(n *node) {
 	type bucket struct {
 		port  unit.Port
@@ -190,8 +190,8 @@ func (c *checker) checkBytes(n *node) {
 		}
 	}
 	for p := n.first; p < n.first+n.ports; p++ {
-		if q := &c.w.ports[p]; q.lent != nil {
-			count(q.lent)
+		if q := &c.w.ports[p]; q.sending != nil {
+			count(q.sending)
 		}
 		for class := range unit.Priority(unit.Priorities) {
 			for f := n.sw.Queue(c.w.ports[p].n, class).Head(); f != nil; f = f.Next() {

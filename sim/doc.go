@@ -1,5 +1,5 @@
-// Package sim runs the very machines of the live switch in virtual time: many
-// switches and hosts, the wires between them, and what happens when.
+// Package sim runs the state machines of the live switch in virtual time: many switches
+// and hosts, the wires between them, and the events of a scenario.
 //
 //	        Transmit          rate             delay, jitter, loss
 //	machine --------> port ----------> wire --------------------> port --Receive--> machine
@@ -7,19 +7,19 @@
 //	   |              Sent                                          |
 //	   '--- timers: (time, id) in total order ----------------------'
 //
-// Read in this order: world.go (World, its nodes, ports and wires), run.go (the
-// loop), wire.go, timeline.go (failures and what else a scenario does), verdict.go,
-// heap.go; sample.go and large.go when they are needed.
+// Read in this order: world.go (World, its nodes, ports and wires), run.go (the event
+// loop), wire.go, timeline.go (link failures and other scheduled events), verdict.go,
+// heap.go; sample.go and large.go when you need them.
 //
 // Invariants:
-//   - one order: everything happens in the order of (time, id); ids follow the
-//     numbers of nodes and ports, so neither the order in which nodes were added
-//     nor the machine that it runs on changes anything;
-//   - one seed: all randomness comes from the seed, a stream of its own for each
+//   - one order: everything happens in the order of (time, id). Ids follow the numbers
+//     of nodes and ports, so neither the order in which nodes were added nor the
+//     machine that runs the simulation changes the result;
+//   - one seed: all randomness comes from the seed, with a separate stream for each
 //     direction of each wire;
-//   - FIFO: a wire never reorders, however its delay varies, and delivers no faster
-//     than its rate;
-//   - no special case: a machine cannot tell a simulation from the real thing.
+//   - FIFO: a wire never reorders, however its delay varies, and never exceeds its
+//     rate;
+//   - no special case: a machine cannot tell a simulation from a live run.
 //
 // What it does not do: it reads no clock, starts no goroutine, and judges nothing
 // (package oracle).

@@ -7,26 +7,27 @@ import (
 	"softswitch/unit"
 )
 
-// timers is one deadline per id, and the order in which they fire: by time, and
-// at the same time by id. Ids are dense and known from the start, so that order
-// is total and depends on nothing else. It is a 4-ary heap that knows where each
-// id is; nothing in it is ever stale.
+// timers holds at most one deadline per id. They fire in order of time, and at the same
+// time in order of id. Ids are dense and known from the start, so the order is total
+// and depends on nothing else. It is a 4-ary heap that tracks the position of each id,
+// so it never holds a stale entry.
 type timers struct {
-	heap []key // the n deadlines, and none after them
+	heap []key // the n deadlines; the entries after them are none
 	n    int
-	pos  []int32 // by id: index in heap, -1 if it is not there
-	bits uint8   // of an id in a key
+	pos  []int32 // by id: index in heap, -1 if the id has no deadline
+	bits uint8   // width of the id in a key
 	mask key     // the bits of an id
 }
 
-// key is a deadline: its time, and below it its id, so that one comparison gives
-// the order. With 1000 ids the time may reach 104 days, with a million 2.4 hours.
+// key is a deadline: the time in the upper bits, the id in the lower ones, so that one
+// comparison gives the order. With 1000 ids the time can reach 104 days, with a million
+// 2.4 hours.
 type key int64
 
-// none is later than every deadline.
+// none sorts after every deadline.
 const none key = math.MaxInt64
 
-// idBits is how many bits of a key the ids of n timers take.
+// idBits is how many bits of a key the ids of n timers need.
 func idBits(n int) uint8 { return uint8(bits.Len(uint(n))) }
 
 func newTimers(n int) timers {
@@ -41,11 +42,11 @@ func newTimers(n int) timers {
 	return t
 }
 
-// limit is the first time that no deadline can have.
+// limit is the first time that is too late for a deadline.
 func (t *timers) limit() unit.Time { return unit.Time(none >> t.bits) }
 
-// set moves id's deadline to at; a time of limit or later, such as unit.Never,
-// takes it out.
+// set moves id's deadline to at. A time of limit or later, such as unit.Never, removes
+// it.
 func (t *timers) set(id int32, at unit.Time) {
 	i := int(t.pos[id])
 	if at >= t.limit() {
@@ -80,13 +81,13 @@ func (t *timers) remove(id int32, i int) {
 	}
 }
 
-// first is the id that fires next, and when; ok is false if none does.
+// first returns the id that fires next, and when; ok is false if no deadline is set.
 func (t *timers) first() (id int32, at unit.Time, ok bool) {
 	k := t.heap[0]
 	return int32(k & t.mask), unit.Time(k >> t.bits), t.n > 0
 }
 
-// up puts k where the entry at i was, or nearer to the root.
+// up moves k from position i towards the root to its place.
 func (t *timers) up(i int, k key) {
 	for i > 0 {
 		parent := (i - 1) / 4
@@ -100,7 +101,7 @@ func (t *timers) up(i int, k key) {
 	t.heap[i], t.pos[k&t.mask] = k, int32(i)
 }
 
-// down puts k where the entry at i was, or farther from the root.
+// down moves k from position i away from the root to its place.
 func (t *timers) down(i int, k key) {
 	for 4*i+1 < t.n {
 		c := t.heap[4*i+1:][:4]
@@ -114,8 +115,8 @@ func (t *timers) down(i int, k key) {
 	t.heap[i], t.pos[k&t.mask] = k, int32(i)
 }
 
-// least is min(a, b) without a branch, which would be predicted wrongly half of
-// the time. Neither is negative.
+// least is min(a, b) without a branch, which would be mispredicted half of the time.
+// Both are at least 0.
 func least(a, b key) key {
 	d := a - b
 	return b + d&(d>>63)

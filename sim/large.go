@@ -15,11 +15,10 @@ import (
 	"softswitch/unit"
 )
 
-// Large is a fabric of thousands of switches with a few flows. Its world is made
-// from the graph itself, without a configuration in text for every node. All
-// switches and hosts are machines; what they lack is routes to subnets to which
-// nothing is sent: a table of all routes of all switches would grow with the square
-// of the fabric.
+// Large is a fabric of thousands of switches with a few flows. Its world is built from
+// the graph itself, without a configuration text per node. All switches and hosts run
+// as machines; only routes to subnets that receive no traffic are left out, because
+// full routing tables on all switches would grow with the square of the fabric.
 type Large struct {
 	Name     string
 	Fabric   *topo.Fabric
@@ -27,8 +26,8 @@ type Large struct {
 	Detector string
 	Flows    []LargeFlow
 	Duration unit.Time
-	// Switch is what all switches have in common; their names, numbers, ports,
-	// subnets and routes are filled in.
+	// Switch is what all switches have in common; names, numbers, ports, subnets and
+	// routes are filled in per switch.
 	Switch dataplane.Config
 }
 
@@ -37,13 +36,13 @@ type LargeFlow struct {
 	From, To int // nodes
 	Class    unit.Priority
 	Start    unit.Time
-	// Via, unless it is empty, is switches that follow one another from that of From
-	// to that of To: they send all that is for To's subnet this way.
+	// Via, unless empty, is a path of switches from that of From to that of To. They
+	// send everything for To's subnet along it.
 	Via []int
 }
 
-// NewLarge makes the world of l. The error names a flow whose Via is not linked, and
-// all that New refuses.
+// NewLarge builds the world of l. It fails if a flow's Via has no link between two of
+// its switches, and for the same reasons as New.
 func NewLarge(l Large, opt Options) (*World, error) {
 	routes, err := l.routes()
 	if err != nil {
@@ -69,7 +68,7 @@ func NewLarge(l Large, opt Options) (*World, error) {
 	})
 }
 
-// routes are those of every switch to the subnets that flows go to.
+// routes returns each switch's routes to the subnets that flows go to.
 func (l *Large) routes() ([][]dataplane.Route, error) {
 	f := l.Fabric
 	via := make(map[[2]int]unit.Port) // by switch and subnet
@@ -98,7 +97,7 @@ func (l *Large) routes() ([][]dataplane.Route, error) {
 	return routes, nil
 }
 
-// flows are those of every host, by node, in the order of Flows.
+// flows returns the flows of each host, by node, in the order of Flows.
 func (l *Large) flows() map[int][]host.Flow {
 	flows := make(map[int][]host.Flow)
 	for i, flow := range l.Flows {
@@ -147,7 +146,8 @@ func (l *Large) hostConfig(i int) host.Config {
 	}
 }
 
-// portTo is the first port of node a that leads to node b, unit.NoPort if none does.
+// portTo is the first port of node a that leads to node b, unit.NoPort if there is no
+// link.
 func portTo(f *topo.Fabric, a, b int) unit.Port {
 	for j, p := range f.Nodes[a].Ports {
 		if p.Peer.Node == b {

@@ -20,10 +20,11 @@ func (w *World) start() {
 	w.timer.set(w.timelineID(), w.nextStep())
 }
 
-// watchEvents is after how many events Options.Watch is called: some milliseconds.
+// watchEvents is the number of events between calls of Options.Watch: some
+// milliseconds.
 const watchEvents = 1 << 14
 
-// step lets the next thing happen, if it happens by end; false if not.
+// step handles the next event if it is due by end, and reports whether it was.
 func (w *World) step(end unit.Time) bool {
 	id, at, ok := w.timer.first()
 	if !ok || at > end || w.err != nil {
@@ -57,7 +58,7 @@ func (w *World) step(end unit.Time) bool {
 	return true
 }
 
-// receive hands a frame to the node that it has reached.
+// receive hands the frame that has arrived to its node.
 func (w *World) receive(p int32) {
 	q := &w.ports[p]
 	n := &w.nodes[q.node]
@@ -70,23 +71,23 @@ func (w *World) receive(p int32) {
 	w.work(q.node)
 }
 
-// send takes back what has left a port, and sends what it has to send next.
+// send returns a transmitted frame to its machine and sends the next one.
 func (w *World) send(p int32) {
 	q := &w.ports[p]
-	if q.lent != nil && w.now >= q.sentAt {
-		w.one[0], q.lent = q.lent, nil
+	if q.sending != nil && w.now >= q.sentAt {
+		w.one[0], q.sending = q.sending, nil
 		w.nodes[q.node].machine.Sent(w.now, q.n, w.one[:])
 	}
 	w.pump(p)
 	w.work(q.node)
 }
 
-// pump asks a port's machine for the next frame, unless the port is busy with one.
+// pump asks a port's machine for the next frame, unless the port is still transmitting.
 func (w *World) pump(p int32) {
 	q := &w.ports[p]
 	m := w.nodes[q.node].machine
-	if q.lent != nil {
-		// Nothing can leave, but pauses may expire and come to be repeated.
+	if q.sending != nil {
+		// Nothing can leave, but pauses may expire or need a refresh.
 		_, next := m.Transmit(w.now, q.n, nil)
 		w.timer.set(sendID(p), max(w.now+1, min(next, q.sentAt)))
 		return
@@ -96,14 +97,14 @@ func (w *World) pump(p int32) {
 		w.timer.set(sendID(p), next)
 		return
 	}
-	q.lent = w.one[0]
-	q.sentAt = w.now + q.rate.FrameTime(q.lent.Len)
-	w.carry(q, q.lent, q.sentAt)
+	q.sending = w.one[0]
+	q.sentAt = w.now + q.rate.FrameTime(q.sending.Len)
+	w.carry(q, q.sending, q.sentAt)
 	w.timer.set(sendID(p), min(max(next, w.now), q.sentAt))
 }
 
-// work lets the ports of a node send that have become ready, in their order, and
-// passes the node's events on.
+// work transmits on the ports of a node that have become ready, in port order, and
+// passes on the node's events.
 func (w *World) work(i int32) {
 	n := &w.nodes[i]
 	for {
@@ -112,7 +113,7 @@ func (w *World) work(i int32) {
 		w.log.add(w, i, ev)
 		pumped := false
 		for ; ready != 0; ready &= ready - 1 {
-			if q := n.first + int32(ready.First()); w.ports[q].lent == nil {
+			if q := n.first + int32(ready.First()); w.ports[q].sending == nil {
 				w.pump(q)
 				pumped = true
 			}

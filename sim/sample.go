@@ -5,8 +5,7 @@ import (
 	"softswitch/unit"
 )
 
-// play lets everything happen up to end, and shows the world to whoever asked for
-// samples.
+// play runs the world up to end, and calls Options.Sample at the times it asked for.
 func (w *World) play(end unit.Time) {
 	if w.opt.Sample != nil {
 		for at := w.opt.SampleEvery; at > 0 && at <= end; at += w.opt.SampleEvery {
@@ -19,8 +18,8 @@ func (w *World) play(end unit.Time) {
 	}
 }
 
-// Switch is the switch called name, to read while a sample is taken; nil if there
-// is none.
+// Switch is the switch called name, to be read while a sample is taken; nil if there is
+// no such switch.
 func (w *World) Switch(name string) *dataplane.Switch {
 	i, ok := w.plan.Fabric.Node(name)
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"softswitch/unit"
 )
 
-// nextStep is when the next entry of the time line is due.
+// nextStep is when the next scheduled event is due.
 func (w *World) nextStep() unit.Time {
 	if w.steps == len(w.plan.Events) {
 		return unit.Never
@@ -15,7 +15,7 @@ func (w *World) nextStep() unit.Time {
 	return w.plan.Events[w.steps].At
 }
 
-// timeline makes the next entry of the time line happen.
+// timeline carries out the next scheduled event.
 func (w *World) timeline() {
 	e := w.plan.Events[w.steps]
 	w.steps++
@@ -50,7 +50,7 @@ func (w *World) forge(p *port, frame []byte) {
 	w.put(p.peer, head, len(frame), w.now+took+p.delay, took)
 }
 
-// endOf is the port by which an event's node has an event's link.
+// endOf is the port at which the event's node is attached to the event's link.
 func (w *World) endOf(e scenario.Event) int32 {
 	l := w.plan.Fabric.Links[e.Link]
 	if l.A.Node == e.Node {
@@ -59,7 +59,7 @@ func (w *World) endOf(e scenario.Event) int32 {
 	return w.portOf(l.B)
 }
 
-// setLink takes a link down, with what is on it, or up.
+// setLink brings a link up or down. Frames on a link that goes down are lost.
 func (w *World) setLink(link int, up bool) {
 	l := w.plan.Fabric.Links[link]
 	ends := [2]int32{w.portOf(l.A), w.portOf(l.B)}
@@ -67,13 +67,13 @@ func (w *World) setLink(link int, up bool) {
 		w.ports[e].up = up
 		w.cut(e)
 	}
-	for _, e := range ends { // what the first sends at once must not be cut any more
+	for _, e := range ends { // cut both before telling either: what the first sends at once must survive
 		w.tellLink(e)
 	}
 }
 
-// tellLink tells a node the state of one of its links. A node that is stopped
-// learns of it when it goes on.
+// tellLink tells a node the state of one of its links. A stopped node learns of it when
+// it resumes.
 func (w *World) tellLink(p int32) {
 	q := &w.ports[p]
 	if n := &w.nodes[q.node]; !n.stopped && !n.dead {
@@ -82,7 +82,7 @@ func (w *World) tellLink(p int32) {
 	}
 }
 
-// resume lets a node that was stopped go on: what came due meanwhile happens now.
+// resume lets a stopped node continue: what came due in the meantime happens now.
 func (w *World) resume(i int) {
 	n := &w.nodes[i]
 	if !n.stopped {
@@ -95,15 +95,14 @@ func (w *World) resume(i int) {
 	for _, id := range n.overdue {
 		at := w.now
 		if id&1 != 0 {
-			at = max(at, w.ports[id/2].in.next()) // the wire may have been cut meanwhile
+			at = max(at, w.ports[id/2].in.next()) // the wire may have been cut in the meantime
 		}
 		w.timer.set(id, at)
 	}
 	n.overdue = n.overdue[:0]
 }
 
-// lose is what a dead node does when a timer fires: nothing is sent, and what
-// arrives is gone.
+// lose handles a timer of a dead node: nothing is sent, and arriving frames are lost.
 func (w *World) lose(id int32) {
 	q := &w.ports[id/2]
 	if id&1 == 0 {

@@ -13,8 +13,8 @@ import (
 	"softswitch/view/observe"
 )
 
-// lateHops is how long a deadlock may be over before its declaration is false, in
-// hops: no detector hears of its end sooner.
+// lateHops is for how many hops after a deadlock has ended a declaration is late rather
+// than false: no detector can hear of the end sooner.
 const lateHops = 32
 
 // recorder passes the events of all nodes to the oracle, in order.
@@ -44,8 +44,8 @@ func (r *recorder) add(w *World, node int32, events []event.Event) {
 	}
 }
 
-// countOnce corrects what the events tell of the bytes of buckets: they count a
-// flooded frame in every queue that it waits in.
+// countOnce corrects the byte counts of buckets as the events give them: events count a
+// flooded frame once in every queue that it waits in.
 func (r *recorder) countOnce(sw *dataplane.Switch, events []event.Event) {
 	id := sw.Config().ID
 	for i := range events {
@@ -67,7 +67,7 @@ func (r *recorder) countOnce(sw *dataplane.Switch, events []event.Event) {
 	}
 }
 
-// Run plays the scenario to its end and judges it. A World runs once.
+// Run plays the scenario to its end and judges it. A World can run only once.
 func (w *World) Run() (*verdict.Verdict, error) {
 	if _, err := w.Play(); err != nil {
 		return nil, err
@@ -75,8 +75,8 @@ func (w *World) Run() (*verdict.Verdict, error) {
 	return w.verdict(), nil
 }
 
-// Play is Run without a verdict, for which it takes a snapshot of every node: it
-// returns what the oracle knows.
+// Play is Run without the verdict (and the snapshots of every node that it needs). It
+// returns the oracle's result.
 func (w *World) Play() (*oracle.Result, error) {
 	f, err := verdict.Fabric(w.plan.Fabric)
 	if err != nil {
@@ -88,7 +88,7 @@ func (w *World) Play() (*oracle.Result, error) {
 	return w.finish()
 }
 
-// finish ends what was played.
+// finish ends the oracle's replay and returns its result.
 func (w *World) finish() (*oracle.Result, error) {
 	if err := cmp.Or(w.err, w.log.err); err != nil {
 		return nil, err
@@ -102,13 +102,13 @@ func (w *World) verdict() *verdict.Verdict {
 	return verdict.Of(verdict.Run{Plan: w.plan, World: "sim", Seed: w.opt.Seed, Truth: w.log.result, Switches: switches, Hosts: hosts})
 }
 
-// Result is all that the oracle knows, once Run or Play has returned.
+// Result is the oracle's result, once Run or Play has returned.
 func (w *World) Result() *oracle.Result { return w.log.result }
 
-// Stuck is the largest stuck set by all events up to now, while the world is played.
+// Stuck is the largest stuck set as of now, while the world is being played.
 func (w *World) Stuck() *oracle.Stuck { return w.log.replay.Stuck() }
 
-// EachSwitch calls fn for every switch, in the order of the fabric, to look at.
+// EachSwitch calls fn for every switch, in the order of the fabric. fn must only read.
 func (w *World) EachSwitch(fn func(*dataplane.Switch)) {
 	for i := range w.nodes {
 		if sw := w.nodes[i].sw; sw != nil {
@@ -117,8 +117,8 @@ func (w *World) EachSwitch(fn func(*dataplane.Switch)) {
 	}
 }
 
-// hop is how long a pause takes over the slowest link, at most, once the frame
-// before it has left.
+// hop is the longest time a pause takes over any link, once the frame before it has
+// left.
 func (w *World) hop() (worst unit.Time) {
 	for _, l := range w.plan.Links {
 		worst = max(worst, l.Rate.FrameTime(1514)+l.Rate.FrameTime(60)+l.Delay+l.Jitter)
@@ -139,6 +139,6 @@ func (w *World) snapshots() (switches []observe.Switch, hosts []observe.Host) {
 	return switches, hosts
 }
 
-// Frames is the number of frame-hops so far: frames that arrived at a node. Events
-// is the number of things that happened.
+// Frames returns the number of frame-hops so far (frames that arrived at a node), and
+// the number of events handled.
 func (w *World) Frames() (frames, events uint64) { return w.frames, w.events }

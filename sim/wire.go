@@ -9,13 +9,13 @@ import (
 	"softswitch/unit"
 )
 
-// fifo is the frames on a wire, in the order in which they arrive. It grows to
-// what the wire ever held.
+// fifo holds the frames on a wire in order of arrival. It grows to the most that the
+// wire ever held.
 type fifo struct {
-	ring []flight // a power of two, or none
+	ring []flight // its length is a power of two, or 0
 	head int
 	n    int
-	last unit.Time // arrival of the youngest: nothing overtakes it
+	last unit.Time // arrival of the youngest frame: nothing overtakes it
 }
 
 type flight struct {
@@ -43,7 +43,7 @@ func (q *fifo) pop() flight {
 	return x
 }
 
-// next is when the oldest frame arrives, unit.Never if there is none.
+// next is when the oldest frame arrives, unit.Never if the wire is empty.
 func (q *fifo) next() unit.Time {
 	if q.n == 0 {
 		return unit.Never
@@ -51,8 +51,8 @@ func (q *fifo) next() unit.Time {
 	return q.ring[q.head].at
 }
 
-// carry puts a frame that leaves port p and is gone at sentAt on the wire: a copy,
-// for the sender takes its own back.
+// carry copies a frame that leaves port p and is fully sent at sentAt onto the wire;
+// the sender keeps the original.
 func (w *World) carry(p *port, f *buffer.Frame, sentAt unit.Time) {
 	if p.peer < 0 || !p.up {
 		return
@@ -67,17 +67,17 @@ func (w *World) carry(p *port, f *buffer.Frame, sentAt unit.Time) {
 	w.put(p.peer, f.Data, f.Len, sentAt+p.delay, sentAt-w.now)
 }
 
-// ringFrames is how many frames a port keeps for a node that has stopped, as the
-// receive ring of a live one does.
+// ringFrames is how many frames a port buffers for a stopped node, as the receive ring
+// of a live one does.
 const ringFrames = 1024
 
-// slotsMargin is how many slots stay free, so that no switch ever drops a frame
-// because the world has no slot: its reserve is less.
+// slotsMargin is how many slots stay free, so that no switch ever drops a frame because
+// the world is out of slots: a switch's reserve is smaller.
 const slotsMargin = 4 * unit.MaxPorts
 
-// put lets a frame of n bytes, of which data is kept, arrive at a port at a time,
-// or as soon after it as the frames before it allow; took is how long it is on the
-// wire.
+// put schedules the arrival at a port of a frame of n bytes, of which data is kept: at
+// the given time, or as soon after it as the frames ahead allow. took is its time on
+// the wire.
 func (w *World) put(to int32, data []byte, n int, at, took unit.Time) {
 	far := &w.ports[to]
 	if w.nodes[far.node].stopped && far.in.n >= ringFrames {
@@ -98,7 +98,7 @@ func (w *World) put(to int32, data []byte, n int, at, took unit.Time) {
 	}
 }
 
-// cut loses what is on the wire towards a port.
+// cut loses the frames on the wire towards a port.
 func (w *World) cut(to int32) {
 	far := &w.ports[to]
 	for far.in.n > 0 {

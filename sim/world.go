@@ -17,26 +17,26 @@ import (
 	"softswitch/unit"
 )
 
-// keep is how many bytes of a frame a simulation carries: all headers, and the
-// payload of a flow's frame. Lengths are counted in full.
+// keep is how many bytes of a frame a simulation carries: all headers, and the payload
+// of a flow's frame. Lengths still count in full.
 const keep = 64
 
 // Options of a simulation.
 type Options struct {
 	Seed uint64
-	// Detectors by name; the scenario names one of them.
+	// Detectors by name; the scenario selects one of them.
 	Detectors map[string]detect.Factory
-	// Slots bounds the frames that are in the fabric at once, in buffers and on
-	// wires; 0 is 4194304. Memory is used for as many as there are.
+	// Slots bounds the number of frames in the fabric at once, in buffers and on wires;
+	// 0 means 4194304. Memory is only used for frames that exist.
 	Slots int
-	// Events, unless it is nil, is given every event in order.
+	// Events, unless nil, is called with every event in order.
 	Events func(node event.Node, e event.Event)
-	// Sample, unless it is nil, is shown the world after all that happens up to each
-	// multiple of SampleEvery, which is above 0. It must change nothing.
+	// Sample, unless nil, is called with the world after everything that happens up to
+	// each multiple of SampleEvery (above 0). It must only read.
 	Sample      func(now unit.Time, w *World)
 	SampleEvery unit.Time
-	// Watch, unless it is nil, is told now and then which time it is. Its error ends the
-	// run, which returns it.
+	// Watch, unless nil, is called now and then with the virtual time. If it fails, the
+	// run ends with its error.
 	Watch func(now unit.Time) error
 }
 
@@ -47,13 +47,13 @@ type World struct {
 	now   unit.Time
 	pool  *buffer.Pool
 	nodes []node
-	ports []port // of all nodes, in the order of the nodes
+	ports []port // of all nodes, in node order
 	timer timers
-	delay unit.Time // of the slowest wire between switches, at most
-	steps int       // of the time line that were done
+	delay unit.Time // the longest of any wire between switches
+	steps int       // scheduled events that are done
 	log   recorder
-	one   [1]*buffer.Frame // a batch, for calls of a machine
-	err   error            // why the run cannot go on
+	one   [1]*buffer.Frame // a batch of one, for calls of a machine
+	err   error            // ends the run
 
 	frames uint64 // that arrived at a node
 	events uint64 // timers that fired
@@ -66,8 +66,8 @@ type node struct {
 	host    *host.Host        // nil for a switch
 	first   int32             // index of its port 0 in World.ports
 	ports   int32
-	stopped bool // it does nothing; what is due waits
-	dead    bool // it does nothing any more; what arrives is lost
+	stopped bool // does nothing; what is due waits
+	dead    bool // does nothing ever again; what arrives is lost
 	name    event.Node
 	overdue []int32 // timers that fired while it was stopped
 }
@@ -76,40 +76,39 @@ type node struct {
 type port struct {
 	node  int32
 	n     unit.Port
-	peer  int32 // index of the far end; -1 for none
+	peer  int32 // index of the far end; -1 if there is no link
 	rate  unit.Rate
 	delay unit.Time
 	up    bool
 
-	lent    *buffer.Frame // the frame that is being sent, until sentAt
+	sending *buffer.Frame // the frame being transmitted, until sentAt
 	sentAt  unit.Time
 	in      fifo       // frames on their way to this port
 	wire    *rand.Rand // see World.draw; nil until it is needed
 	control int        // control frames that the far end has sent so far
-	losses  []int      // of those, which are lost
+	losses  []int      // which of those get lost
 	faults  WireFaults
 }
 
-// WireFaults are what a wire does to frames besides delaying them, in both
-// directions.
+// WireFaults are what a wire does to frames besides delaying them, in both directions.
 type WireFaults struct {
-	// Jitter is added to the delay, evenly from 0 to Jitter.
+	// Jitter is the largest random extra delay, drawn evenly from 0.
 	Jitter unit.Time
 	// ControlLoss is how many of 1000 control frames are lost.
 	ControlLoss int
 }
 
-// Timers: per port one for what it sends and one for what arrives, then one for
-// the time line.
+// Each port has two timers, one for sending and one for arrivals; the last timer is for
+// scheduled events.
 func sendID(p int32) int32 { return 2 * p }
 func recvID(p int32) int32 { return 2*p + 1 }
 
 func (w *World) timelineID() int32 { return int32(2 * len(w.ports)) }
 
-// timersOf is the number of timers of a fabric with so many ports.
+// timersOf is the number of timers of a fabric with this many ports.
 func timersOf(ports int) int { return 2*ports + 1 }
 
-// Refuse says what of a plan cannot be played in virtual time, nil if nothing.
+// Refuse returns why a plan cannot be played in virtual time, nil if it can.
 func Refuse(plan *scenario.Plan) error {
 	for i, l := range plan.Fabric.Links {
 		if plan.Links[i].Rate <= 0 {
@@ -124,8 +123,8 @@ func Refuse(plan *scenario.Plan) error {
 	return nil
 }
 
-// New makes a world of a plan. The error is that of Refuse, or names a detector that
-// is not given.
+// New builds the world of a plan. It fails as Refuse does, and if the scenario names a
+// detector that Options.Detectors lacks.
 func New(plan *scenario.Plan, opt Options) (*World, error) {
 	return assemble(plan, opt, planned(plan))
 }
@@ -143,11 +142,10 @@ func planned(plan *scenario.Plan) parts {
 type parts struct {
 	sw    func(i int, f detect.Factory) dataplane.Config
 	host  func(i int) host.Config
-	order []int // in which the machines are made; nil is that of the fabric
+	order []int // order in which to make the machines; nil is that of the fabric
 }
 
-// assemble makes a world of a plan, whose own configurations of nodes it leaves
-// alone.
+// assemble builds the world of a plan from these parts; it does not change the plan.
 func assemble(plan *scenario.Plan, opt Options, of parts) (*World, error) {
 	if err := Refuse(plan); err != nil {
 		return nil, err
@@ -245,7 +243,7 @@ func (w *World) SetWire(link int, f WireFaults) {
 	w.ports[w.portOf(l.B)].faults = f
 }
 
-// loses reports whether the n-th control frame towards p is to be lost.
+// loses reports whether the n-th control frame towards p gets lost.
 func (w *World) loses(p *port, n int) bool {
 	if i := slices.Index(p.losses, n); i >= 0 {
 		p.losses = slices.Delete(p.losses, i, i+1)
@@ -254,8 +252,8 @@ func (w *World) loses(p *port, n int) bool {
 	return p.faults.ControlLoss > 0 && w.draw(p).IntN(1000) < p.faults.ControlLoss
 }
 
-// draw is the random numbers of the wire towards p: a stream of its own for each
-// direction of each wire.
+// draw returns the random stream of the wire towards p; each direction of each wire has
+// its own.
 func (w *World) draw(p *port) *rand.Rand {
 	if p.wire == nil {
 		p.wire = rand.New(rand.NewPCG(w.opt.Seed, uint64(p.node+1)<<8|uint64(p.n)))
