@@ -13,26 +13,26 @@ type Node struct {
 	ID   unit.NodeID
 	Name string
 	Host bool
-	// Ports are the names of ports 0, 1, ...: as many as the node has. A port with
-	// an empty name is called by its number.
+	// Ports are the names of ports 0, 1, ..., one for each port that the node has. A
+	// port with an empty name goes by its number.
 	Ports []string
 }
 
 // Link joins two ports.
 type Link struct{ A, B unit.NodePort }
 
-// Fabric is how switches and hosts are wired. It does not change: a link that
-// fails is still wired.
+// Fabric is how switches and hosts are wired. It does not change: a link that fails is
+// still wired.
 type Fabric struct {
 	nodes []Node
-	slot  []int32           // by NodeID: index into nodes + 1, 0 for none
+	slot  []int32           // by NodeID: index into nodes + 1, 0 for unused
 	far   [][]unit.NodePort // by slot and port; zero if not wired
-	nth   [][]int           // by slot and port: which link between its two nodes, from 1
+	nth   [][]int           // by slot and port: the how-manieth link between its two nodes, from 1
 }
 
-// NewFabric makes a fabric of nodes and links. The error names every fault: a
-// node number that is 0 or taken, a name that is empty or taken, more than
-// unit.MaxPorts ports, a link with an end that does not exist or is taken.
+// NewFabric makes a fabric of nodes and links. The error lists every fault: a node
+// number that is 0 or taken, a name that is empty or taken, more than unit.MaxPorts
+// ports, a link with an end that does not exist or is taken.
 func NewFabric(nodes []Node, links []Link) (*Fabric, error) {
 	f := &Fabric{nodes: nodes, far: make([][]unit.NodePort, len(nodes)), nth: make([][]int, len(nodes))}
 	var faults []error
@@ -97,7 +97,7 @@ func (f *Fabric) addLink(l Link) error {
 	return nil
 }
 
-// check reports why np is no port of the fabric.
+// check returns an error if np is not a port of the fabric.
 func (f *Fabric) check(np unit.NodePort) error {
 	n := f.node(np.Node)
 	if n == nil {
@@ -109,7 +109,7 @@ func (f *Fabric) check(np unit.NodePort) error {
 	return nil
 }
 
-// node is nil for a number that no node has.
+// node returns nil for an unused number.
 func (f *Fabric) node(id unit.NodeID) *Node {
 	if int(id) >= len(f.slot) || f.slot[id] == 0 {
 		return nil
@@ -117,8 +117,8 @@ func (f *Fabric) node(id unit.NodeID) *Node {
 	return &f.nodes[f.slot[id]-1]
 }
 
-// Far is the other end of np's link; wired is false if np has none or is no port
-// of the fabric.
+// Far is the other end of np's link; wired is false if np is not a port of the fabric
+// or has no link.
 func (f *Fabric) Far(np unit.NodePort) (far unit.NodePort, wired bool) {
 	if f.check(np) != nil {
 		return far, false
@@ -145,7 +145,7 @@ func (f *Fabric) FacesHost(np unit.NodePort) bool {
 	return wired && f.node(far.Node).Host
 }
 
-// Name is a node's name, "#17" for a number that no node has.
+// Name is a node's name, "#17" for an unused number.
 func (f *Fabric) Name(id unit.NodeID) string {
 	if n := f.node(id); n != nil {
 		return n.Name
@@ -166,9 +166,9 @@ func (f *Fabric) Port(np unit.NodePort) string {
 	return strconv.Itoa(int(np.Port))
 }
 
-// LinkName is the link of np in the direction that leaves np: "core0--agg1-0". A
-// second link between the same two nodes, in the order in which NewFabric was told
-// of them, ends in "#2", a third in "#3".
+// LinkName is the link of np in the direction that leaves np: "core0--agg1-0". Further
+// links between the same two nodes, in the order given to NewFabric, end in "#2", "#3",
+// ...
 func (f *Fabric) LinkName(np unit.NodePort) string {
 	far, wired := f.Far(np)
 	if !wired {

@@ -8,45 +8,45 @@ import (
 	"softswitch/unit"
 )
 
-// History is S* over time. The zero value is an empty one.
+// History is S* over time. The zero value is empty.
 type History struct {
 	changes []change
 	end     unit.Time
 }
 
-// change: stuck is S* from at on, until the next change.
+// change is a change of S*: stuck is S* from at on, until the next change.
 type change struct {
 	at    unit.Time
 	stuck *Stuck
 }
 
-// Interval is the time from From to To, both included; Open means that it had not
-// ended when the run did, and To is the end of the run.
+// Interval is the time from From to To, both included. Open means that it had not ended
+// when the run did; To is then the end of the run.
 type Interval struct {
 	From, To unit.Time
 	Open     bool
 }
 
-// Deadlock is a component of the core through its life: while it grows, merges
-// with others, or falls apart, until none of it is left. When several grow
-// together they are one, as old as the oldest.
+// Deadlock is a component of the core through its life: it grows, merges with others,
+// or falls apart, until nothing of it is left. Components that merge become one
+// deadlock, as old as the oldest.
 type Deadlock struct {
 	Interval
 	// Knot: at some time of its life it waited for nothing outside. Only such a
-	// deadlock is missed if nobody declares it.
+	// deadlock counts as missed if nobody declares it.
 	Knot bool
-	// KnotFor is how long it waited for nothing outside, in all. Afterwards it hangs
-	// on another deadlock, and that one has to be declared.
+	// KnotFor is the total time it waited for nothing outside. The rest of the time it
+	// hangs on another deadlock, which has to be declared.
 	KnotFor unit.Time
-	// Kind is what it came to be: Strong and Flooded stay once they are true.
+	// Kind is what it was at any time: Strong and Flooded stay once they are true.
 	Kind
 	// Queues that were ever in its core, in order of node, port, class.
 	Queues []Queue
-	// Declarers are the buckets that declared it while it lived, in order of time.
+	// Declarers are the buckets that declared it while it lasted, in order of time.
 	Declarers []Bucket
 }
 
-// Settle tells what S* is after all events of the time at. Times must not go back;
+// Settle records S* as it is after all events of the time at. Times must not go back;
 // of several calls for one time the last one counts.
 func (h *History) Settle(at unit.Time, s *Stuck) {
 	if at < h.end {
@@ -76,12 +76,12 @@ func (h *History) At(at unit.Time) *Stuck {
 	return nothing
 }
 
-// index is the last change at or before at, -1 if there is none.
+// index is that of the last change at or before at, -1 if there is none.
 func (h *History) index(at unit.Time) int {
 	return sort.Search(len(h.changes), func(i int) bool { return h.changes[i].at > at }) - 1
 }
 
-// until is when change i ceased to hold: the next change or the end of the run.
+// until is when change i stopped being true: at the next change or the end of the run.
 func (h *History) until(i int) (to unit.Time, open bool) {
 	if i+1 < len(h.changes) {
 		return h.changes[i+1].at, false
@@ -89,13 +89,12 @@ func (h *History) until(i int) (to unit.Time, open bool) {
 	return h.end, true
 }
 
-// Intervals are the times in which there was a deadlock anywhere. The first one
-// begins at the onset.
+// Intervals are the times with a deadlock anywhere. The first one begins at the onset.
 func (h *History) Intervals() []Interval {
 	return h.where(func(s *Stuck) bool { return !s.Empty() })
 }
 
-// where are the longest intervals in which S* is as asked.
+// where returns the longest intervals in which is holds for S*.
 func (h *History) where(is func(*Stuck) bool) []Interval {
 	var all []Interval
 	for i, c := range h.changes {
@@ -112,14 +111,14 @@ func (h *History) where(is func(*Stuck) bool) []Interval {
 	return all
 }
 
-// lives is every deadlock of a history, and which of them each component is.
+// lives is every deadlock of a history, and which deadlock each component belongs to.
 type lives struct {
 	all []Deadlock // by onset, then first queue
 	of  [][]int    // by change and component: index in all
 }
 
-// lives follows the components from change to change: components that share a
-// queue with one of the change before are the same deadlock.
+// lives follows the components from change to change: a component that shares a queue
+// with one of the previous change is the same deadlock.
 func (h *History) lives() lives {
 	var parent []int
 	find := func(id int) int {

@@ -9,17 +9,16 @@ import (
 	"softswitch/unit"
 )
 
-// Outcome is what a finding is worth.
+// Outcome is the judgement of a finding.
 type Outcome uint8
 
 // Outcomes.
 const (
-	// FalsePositive: the declared queue was not in the core and never came to be.
+	// FalsePositive: the declared queue was not in the core, and never was later.
 	FalsePositive Outcome = iota
-	// Premature: it was not in the core, but is later in the run.
+	// Premature: it was not in the core, but was later in the run.
 	Premature
-	// Late: it was in the core until shortly before, for less than the time that
-	// word of its end takes.
+	// Late: it had left the core so shortly before that the detector could not know yet.
 	Late
 	// TruePositive: it was in the core at that time.
 	TruePositive
@@ -29,9 +28,10 @@ func (o Outcome) String() string {
 	return [...]string{"false", "premature", "late", "true"}[o]
 }
 
-// Finding is a deadlock that a switch declared, and what it is worth.
+// Finding is a deadlock that a switch declared, and how it was judged.
 type Finding struct {
-	// What the detector said: Bucket waits for Queue and the wait comes round.
+	// What the detector said: Bucket waits for Queue, and the chain of waiting leads
+	// back to Bucket.
 	At      unit.Time
 	Bucket  Bucket
 	Queue   Queue
@@ -46,18 +46,18 @@ type Finding struct {
 	// Latency is from the onset of that deadlock to At; 0 unless TruePositive.
 	Latency unit.Time
 	// Loop is a cycle in the order of waiting, the declared queue first. For a true
-	// positive it is a shortest one of the core; otherwise the way that the label
-	// took, as far as the logs tell it, or nil.
+	// positive it is a shortest one of the core; otherwise the path of the label, as
+	// far as the logs show it, or nil.
 	Loop []Queue
 }
 
 // Judge fills in the outcome of each finding, with the loop of the true ones, and
 // returns the deadlocks of the history with their declarers, by onset.
 //
-// An instant at which S* changes belongs to both sides: a finding of that very
-// time is true if the queue is in the core before or after. late is how long a
-// deadlock may be over before a declaration is false: no detector can hear of its
-// end sooner. 32 hops are a fair value, 0 is none.
+// An instant at which S* changes belongs to both sides: a finding of that very time is
+// true if the queue is in the core before or after. late is how long a deadlock may be
+// over before a declaration counts as false: a detector cannot hear of its end sooner.
+// 32 hops are a fair value; 0 means that no declaration is late.
 func (h *History) Judge(findings []Finding, late unit.Time) []Deadlock {
 	l := h.lives()
 	for i := range findings {
@@ -72,7 +72,8 @@ func (h *History) Judge(findings []Finding, late unit.Time) []Deadlock {
 	return l.all
 }
 
-// inCore is a change that holds at the time at and has q in its core, -1 if none.
+// inCore is the index of a change that is valid at the time at and has q in its core,
+// -1 if none.
 func (h *History) inCore(q Queue, at unit.Time) int {
 	i := h.index(at)
 	if i >= 0 && h.changes[i].stuck.InCore(q) {
@@ -115,23 +116,24 @@ type Result struct {
 	Intervals []Interval
 	Deadlocks []Deadlock
 	Findings  []Finding
-	// HostPauses are the pauses that hosts imposed, and Storms the times in which
-	// at least one was in force and S* was empty: a watchdog may act on them, a
-	// deadlock detector must not.
+	// HostPauses are the pauses that hosts imposed, and Storms the times in which at
+	// least one was in force and S* was empty: a watchdog may act on them, a deadlock
+	// detector must not.
 	HostPauses []HostPause
 	Storms     []Interval
-	// Measures are what systems did to their switches, and Refusals what they wanted to
-	// do and did not, in order of time.
+	// Measures are the actions that systems took on their switches, and Refusals those
+	// they wanted to take and could not, in order of time.
 	Measures []Measured
 	Refusals []Refused
-	// Frames are the PFC frames that the logs tell of.
+	// Frames are the PFC frames in the logs.
 	Frames   Frames
 	Timeline []Moment
 	End      unit.Time
 }
 
-// Measured is a measure that a system took at Bucket, Queue or both; a Port that is
-// unit.NoPort is none. Amount is the number that goes with it.
+// Measured is an action that a system took on Bucket, Queue or both; a Port of
+// unit.NoPort means that it has no such part. Amount is the number that goes with the
+// action.
 type Measured struct {
 	At      unit.Time
 	Measure detect.Action
@@ -141,7 +143,7 @@ type Measured struct {
 	Flow    detect.FlowID // 0 for none
 }
 
-// Refused is a measure that was not taken.
+// Refused is an action that was not taken.
 type Refused struct {
 	At     unit.Time
 	Why    detect.Refusal
@@ -179,7 +181,7 @@ func (r *Result) Missed() (missed []Deadlock) {
 	return missed
 }
 
-// storms are the times that the pauses cover and the deadlocks do not.
+// storms are the times covered by pauses but not by deadlocks.
 func storms(pauses []HostPause, deadlocks []Interval) []Interval {
 	covered := make([]Interval, 0, len(pauses))
 	for _, p := range pauses {
@@ -203,8 +205,8 @@ func union(all []Interval) (merged []Interval) {
 	return merged
 }
 
-// subtract takes the intervals of b out of those of a; both are sorted and each
-// is disjoint.
+// subtract removes the intervals of b from those of a; both are sorted and each is
+// disjoint.
 func subtract(a, b []Interval) (rest []Interval) {
 	for _, in := range a {
 		for _, out := range b {

@@ -9,13 +9,13 @@ import (
 // forwards reports whether a detector's step sends a label on to an upstream.
 func forwards(s detect.Step) bool { return s == detect.StepForward || s == detect.StepCheck }
 
-// labelLoop draws the loop of a finding that is not true from the way its label
-// took: from the upstream of the declared bucket, by the steps that forwarded the
-// same initiator's label of the same number, until it came to the declared queue.
-// It is nil if the logs do not tell the whole way.
+// labelLoop reconstructs the loop of a finding that is not true from the path of its
+// label: from the upstream of the declared bucket, by the steps that forwarded the
+// label of the same initiator and number, until it came to the declared queue. It is
+// nil if the logs do not show the whole path.
 //
-// A label travels against the wait, from a bucket to the queue that it pauses, so
-// the way is turned round at the end.
+// A label travels against the direction of waiting, from a bucket to the queue that it
+// pauses, so the path is reversed at the end.
 func (r *Replay) labelLoop(f *Finding) []Queue {
 	start, wired := r.fabric.Up(f.Bucket)
 	if !wired {
@@ -36,7 +36,7 @@ func (r *Replay) labelLoop(f *Finding) []Queue {
 	return nil
 }
 
-// forwarded are the queues to which f's label went on from q.
+// forwarded returns the queues to which f's label went on from q.
 func (r *Replay) forwarded(f *Finding, q Queue) (next []Queue) {
 	for _, s := range r.steps[labelID(f.Label)] {
 		if up, wired := r.fabric.Up(s.bucket); wired && s.queue == q && s.at <= f.At {
@@ -46,7 +46,7 @@ func (r *Replay) forwarded(f *Finding, q Queue) (next []Queue) {
 	return next
 }
 
-// label is what tells one label from another: who made it, and its number.
+// label identifies a label: who made it, and its number.
 type label struct {
 	initiator unit.NodePort
 	seq       uint16
@@ -73,17 +73,17 @@ func (f *Fabric) LinkNames(queues []Queue) []string {
 	return names
 }
 
-// Trigger is an initial trigger by name.
+// Trigger is an initial trigger, by names.
 type Trigger struct {
 	Node string
 	Port string
-	// Kind is "switch" or "host", or "" if none was named.
+	// Kind is "switch" or "host", or "" if the finding names no trigger.
 	Kind   string
 	OnLoop bool
 }
 
-// Trigger names the initial trigger that a finding gives: the switch port, or the
-// host that this port faces, with the host's own port.
+// Trigger gives names to the initial trigger of a finding: the switch port, or the host
+// that this port faces, with the host's own port.
 func (r *Result) Trigger(f Finding) Trigger {
 	t := Trigger{OnLoop: f.OnLoop}
 	at := f.Trigger

@@ -1,6 +1,6 @@
-// Package oracle knows whether a PFC deadlock is real. It sees what no detector
-// can see, the facts of every switch of a fabric at one instant, and judges what
-// the detectors declared.
+// Package oracle knows whether a PFC deadlock is real. It sees what no detector can
+// see, the state of every switch of a fabric at one instant, and judges what the
+// detectors declared.
 //
 //	logs of all switches --Merge--> Replay --facts--> State --Stuck--> History
 //	                                   |                 ^                |
@@ -10,35 +10,35 @@
 //	                                                             Result
 //
 // Read in this order: fabric.go (the wiring), state.go (the facts), stuck.go (the
-// largest stuck set, its core and its victims), history.go (the same over time,
-// and the deadlocks that live in it), replay.go (logs to facts), judge.go (right,
-// late, premature or false), loop.go and timeline.go (for people).
+// largest stuck set, its core and its victims), history.go (the same over time, and the
+// life of each deadlock), replay.go (logs to facts), judge.go (right, late, premature
+// or false), loop.go and timeline.go (for people).
 //
 // A queue q waits for the bucket at the far end of its link, down(q), and that
 // bucket waits for the queues that hold its bytes. A set S of queues is stuck if
 // for every q in S, with b = down(q):
 //
-//  1. q is paused, by the XOFF period in which b is now;
+// 1. q is paused, and the pause is from the XOFF period that b is in now;
 //  2. b is XOFF;
 //  3. b's bytes with a copy in some queue of S are more than b's XON.
 //
-// No queue of such a set transmits again by itself: the first to do so would need
-// a resume, and its bucket is held above XON by bytes that none of the others has
-// let go. The union of stuck sets is stuck, so there is a largest one, S*. There
-// is a PFC deadlock at an instant if S* is not empty then.
+// No queue of such a set transmits again by itself: the first to do so would need a
+// resume, but its bucket is held above XON by bytes that none of the others has
+// released. The union of stuck sets is stuck, so there is a largest one, S*. There is a
+// PFC deadlock at an instant if S* is not empty then.
 //
 // Invariants:
-//   - present pause: a pause of an older period, whose resume is still on the
-//     wire, makes no queue stuck; nor does a frame that has begun to leave hold a
-//     bucket, because the facts do not count it;
-//   - live hosts: a queue that leads to a host is never stuck. A host that pauses
-//     for ever is a storm, and a storm alone is no deadlock;
-//   - end of instant: S* is taken after all events of one time, so that neither
-//     the order of the logs nor that of the nodes changes a result.
+//   - present pause: a pause of an older period, whose resume is still on the wire,
+//     makes no queue stuck. Nor does a frame that has begun to leave hold a bucket,
+//     because the facts do not count it;
+//   - live hosts: a queue that leads to a host is never stuck. A host that pauses for
+//     ever is a storm, and a storm alone is no deadlock;
+//   - end of instant: S* is taken after all events of one time, so that neither the
+//     order of the logs nor that of the nodes changes a result.
 //
-// What it does not do: it reads no file and no clock, it tells no detector
-// anything, and it does not foresee: a fabric of which every future ends in a
-// deadlock has none yet.
+// What it does not do: it reads no file and no clock, it gives detectors no
+// information, and it does not predict: a fabric that is bound to deadlock has no
+// deadlock until it happens.
 package oracle
 
 import (

@@ -16,9 +16,9 @@ type Entry struct {
 	*event.Event
 }
 
-// Merge puts the logs of several nodes into one order, that of time, then node,
-// then position in the log. The entries point into the logs. Two logs of one node
-// are an error.
+// Merge puts the logs of several nodes into one order: by time, then node, then
+// position in the log. The entries point into the logs. Two logs of one node are an
+// error.
 func Merge(logs []event.Log) ([]Entry, error) {
 	n := 0
 	names := make(map[unit.NodeID]string)
@@ -41,16 +41,15 @@ func Merge(logs []event.Log) ([]Entry, error) {
 	return all, nil
 }
 
-// Sort puts entries into the order of time, then node, then position in the log.
+// Sort sorts entries by time, then node, then position in the log.
 func Sort(all []Entry) {
 	slices.SortFunc(all, func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Seq, b.Seq))
 	})
 }
 
-// Judge merges the logs of a run, replays them and judges the findings in them;
-// late is as for History.Judge. The run ends with its last event, or at end if
-// that is later.
+// Judge merges the logs of a run, replays them and judges the findings in them; late is
+// as for History.Judge. The run ends with its last event, or at end if that is later.
 func Judge(f *Fabric, logs []event.Log, end, late unit.Time) (*Result, error) {
 	entries, err := Merge(logs)
 	if err != nil {
@@ -65,10 +64,10 @@ func Judge(f *Fabric, logs []event.Log, end, late unit.Time) (*Result, error) {
 	return r.Finish(end, late), nil
 }
 
-// Replay turns events into facts, and keeps what Judge needs besides.
+// Replay turns events into facts, and keeps what Judge needs as well.
 //
-// A log tells of each queue separately, so a flooded frame counts in every queue
-// that it waits in; only a simulator, which can look at the frames themselves, has
+// A log counts each queue separately, so a flooded frame counts once in every queue
+// that it waits in. Only a simulator, which can look at the frames themselves, can have
 // it counted once: see Exact.
 type Replay struct {
 	fabric  *Fabric
@@ -86,15 +85,15 @@ type Replay struct {
 	story      story
 }
 
-// step is a label's way through one switch: it came to queue and went on to the
-// upstream of bucket.
+// step is one switch on a label's path: it came to queue and went on to the upstream of
+// bucket.
 type step struct {
 	at     unit.Time
 	queue  Queue
 	bucket Bucket
 }
 
-// NewReplay is a Replay before its first event.
+// NewReplay returns a Replay before its first event.
 func NewReplay(f *Fabric) *Replay {
 	return &Replay{
 		fabric: f, state: NewState(f), history: new(History), story: newStory(f),
@@ -102,9 +101,9 @@ func NewReplay(f *Fabric) *Replay {
 	}
 }
 
-// Add takes the next event in the order of Merge. An event of a node or port that
-// the fabric has not, or of a time before the last one, is an error, and changes
-// nothing.
+// Add takes the next event in the order of Merge. It is an error if the fabric does not
+// have the event's node or port, or if the event is earlier than the last one; then
+// nothing changes.
 func (r *Replay) Add(e Entry) error {
 	if err := r.check(e); err != nil {
 		return fmt.Errorf("%s: event %d (%v at %d ns): %w", r.fabric.Name(e.Node), e.Seq, e.Type, e.At, err)
@@ -120,16 +119,16 @@ func (r *Replay) Add(e Entry) error {
 	return nil
 }
 
-// Exact returns the facts, for a caller that knows more of b's bytes than the
-// events that were added tell, after it has forgotten what they tell of b. The
-// caller sets all that waits in paused queues (SetHeld, SetFlooded), and does so
-// again at the next Held event of b.
+// Exact returns the facts for a caller that knows more about b's bytes than the events
+// say; it first discards what the events said about b. The caller sets everything that
+// waits in paused queues (SetHeld, SetFlooded), and does so again at the next Held
+// event of b.
 func (r *Replay) Exact(b Bucket) *State {
 	r.state.ForgetBucket(b)
 	return r.state
 }
 
-// settle ends the present instant and goes on to now.
+// settle ends the present instant and advances to now.
 func (r *Replay) settle(now unit.Time) {
 	r.history.Settle(r.now, r.state.Stuck())
 	r.now = now
@@ -142,7 +141,7 @@ func (r *Replay) check(e Entry) error {
 	return r.fabric.checkEntry(e)
 }
 
-// checkEntry reports why e cannot be an event of the fabric.
+// checkEntry returns why e cannot be an event of the fabric.
 func (f *Fabric) checkEntry(e Entry) error {
 	if f.node(e.Node) == nil {
 		return f.check(unit.NodePort{Node: e.Node})
@@ -164,8 +163,8 @@ func (f *Fabric) checkEntry(e Entry) error {
 	return nil
 }
 
-// uses reports whether an event is about a bucket or an ingress port, and about a
-// queue or an egress port.
+// uses reports whether an event is about a bucket or an ingress port, and whether it is
+// about a queue or an egress port.
 func uses(e *event.Event) (bucket, queue bool) {
 	switch e.Type {
 	case event.XON, event.PauseSent, event.ResumeSent, event.RefreshSent, event.LinkUp, event.LinkDown, event.HostStorm, event.HostStormOver:
@@ -178,7 +177,7 @@ func uses(e *event.Event) (bucket, queue bool) {
 	return true, true
 }
 
-// facts brings the state up to date.
+// facts updates the state.
 func (r *Replay) facts(e Entry, b Bucket, q Queue) {
 	r.state.apply(e, b, q)
 	switch e.Type {
@@ -189,12 +188,12 @@ func (r *Replay) facts(e Entry, b Bucket, q Queue) {
 	}
 }
 
-// Stuck is S* by the events that were added so far.
+// Stuck is S* according to the events added so far.
 func (r *Replay) Stuck() *Stuck { return r.state.Stuck() }
 
-// Apply brings the state up to date with an event, for a caller that follows logs for as
-// long as they grow and needs no history. An event of a node or port that the fabric has
-// not is an error, and changes nothing.
+// Apply updates the state with an event, for a caller that follows growing logs and
+// needs no history. An event of a node or port that the fabric does not have is an
+// error, and changes nothing.
 func (s *State) Apply(e Entry) error {
 	if err := s.fabric.checkEntry(e); err != nil {
 		return fmt.Errorf("%s: %v at %d ns: %w", s.fabric.Name(e.Node), e.Type, e.At, err)
@@ -240,7 +239,7 @@ func (r *Replay) hostPauseEnds(q Queue, in Interval) {
 	}
 }
 
-// keep notes what is no fact: findings, the way of labels, frames.
+// keep records what is not a fact about waiting: findings, the path of labels, frames.
 func (r *Replay) keep(e Entry, b Bucket, q Queue) {
 	switch e.Type {
 	case event.Deadlock:
@@ -263,8 +262,8 @@ func (r *Replay) keep(e Entry, b Bucket, q Queue) {
 	}
 }
 
-// Finish ends the run, at end or at the last event, whichever is later, and judges
-// it. The Replay must not be used afterwards.
+// Finish ends the run, at end or at the last event, whichever is later, and judges it.
+// The Replay must not be used afterwards.
 func (r *Replay) Finish(end, late unit.Time) *Result {
 	r.settle(max(end, r.now))
 	r.history.Settle(r.now, r.state.Stuck())

@@ -8,22 +8,20 @@ import (
 )
 
 // State is what is true in a fabric at one instant: which bucket is XOFF in which
-// period, which queue is paused by which period, and which bytes of a bucket wait
-// in which queues. A Replay fills it from logs; a simulator may fill it directly.
+// period, which queue is paused by which period, and which bytes of a bucket wait in
+// which queues. A Replay fills it from logs; a simulator may fill it directly.
 //
-// The facts are taken as they are told: bytes may be told of a bucket that is not
-// XOFF and of a queue that is not paused, and then count for nothing until both
-// are.
+// Facts may come in any order: bytes may be set for a bucket that is not XOFF or a
+// queue that is not paused; they have no effect until both are.
 //
-// A State holds memory for the nodes that it was told of. It is not safe for
-// concurrent use.
+// A State uses memory only for nodes with facts. It is not safe for concurrent use.
 type State struct {
 	fabric *Fabric
-	nodes  []*facts // by slot; nil while nothing was told
-	// closed are the queues for which conditions 1 and 2 of a stuck set hold and
-	// that do not lead to a host, in no particular order.
+	nodes  []*facts // by slot; nil before the first fact
+	// closed are the queues that meet conditions 1 and 2 of a stuck set and do not lead
+	// to a host, in no particular order.
 	closed []Queue
-	// last is Stuck's answer, unless something that matters has changed since.
+	// last is Stuck's last result, nil if a relevant fact has changed since.
 	last    *Stuck
 	changed bool
 	graph   graph // scratch
@@ -42,12 +40,12 @@ type bucketFacts struct {
 	held   []hold
 }
 
-// hold is bytes of a bucket in frames that wait in exactly these queues.
+// hold is the bytes of a bucket in frames that wait in exactly these queues.
 type hold struct {
 	ports   unit.PortSet
 	class   unit.Priority
 	bytes   int
-	flooded bool // told by SetFlooded
+	flooded bool // set by SetFlooded
 }
 
 type queueFacts struct {
@@ -69,8 +67,8 @@ func (s *State) SetXOFF(b Bucket, period uint8, xon int) {
 	s.touch(b)
 }
 
-// SetLimit: b goes XON at xon bytes; with a dynamic threshold this changes while b
-// is XOFF.
+// SetLimit: b goes XON at xon bytes. A dynamic threshold moves this limit while b is
+// XOFF.
 func (s *State) SetLimit(b Bucket, xon int) {
 	if f := s.bucket(b); f.xon != xon {
 		f.xon = xon
@@ -84,29 +82,29 @@ func (s *State) SetXON(b Bucket) {
 	s.updateUp(b)
 }
 
-// SetPaused: a pause of this XOFF period of the far end is in force at q.
+// SetPaused: a pause from this XOFF period of the far end is in force at q.
 func (s *State) SetPaused(q Queue, period uint8) {
 	s.pause(q, queueFacts{paused: true, period: period})
 }
 
-// SetPausedAnyPeriod: a pause is in force at q and nobody knows of which period, as
-// from a device that sends plain PFC. It is taken for one of the present period,
-// so a resume that is still on the wire is not seen.
+// SetPausedAnyPeriod: a pause of unknown period is in force at q, as from a device that
+// sends plain PFC. It counts as one of the present period, so a resume that is still on
+// the wire is not noticed.
 func (s *State) SetPausedAnyPeriod(q Queue) { s.pause(q, queueFacts{paused: true, anyPeriod: true}) }
 
 // SetResumed: no pause is in force at q.
 func (s *State) SetResumed(q Queue) { s.pause(q, queueFacts{}) }
 
-// SetHeld: frames of b of this many bytes in all wait in the queues of exactly
-// these ports, in this class. A frame to one receiver has one port; a flooded
-// frame, counted once, has as many as it has copies that have not begun to leave.
-// 0 bytes: there are no such frames.
+// SetHeld: the frames of b that wait in the queues of exactly these ports, in this
+// class, have this many bytes in total. A frame to one receiver has one port; a flooded
+// frame, counted once, has one for each copy that has not begun to leave. With 0 bytes
+// there are no such frames.
 func (s *State) SetHeld(b Bucket, out unit.PortSet, class unit.Priority, bytes int) {
 	s.setHeld(b, hold{out, class, bytes, false})
 }
 
-// SetFlooded is SetHeld for frames that were flooded: a deadlock that they take
-// part in is known for it, also where one copy of each is left.
+// SetFlooded is SetHeld for frames that were flooded: a deadlock that involves them is
+// marked Flooded, even when only one copy of each is left.
 func (s *State) SetFlooded(b Bucket, out unit.PortSet, class unit.Priority, bytes int) {
 	s.setHeld(b, hold{out, class, bytes, true})
 }
@@ -129,14 +127,14 @@ func (s *State) setHeld(b Bucket, now hold) {
 	}
 }
 
-// ForgetBucket: nothing is known any more of the bytes of b.
+// ForgetBucket discards all facts about the bytes of b.
 func (s *State) ForgetBucket(b Bucket) {
 	f := s.bucket(b)
 	f.held = f.held[:0]
 	s.touch(b)
 }
 
-// ForgetQueue: nothing is known any more of the bytes in q.
+// ForgetQueue discards all facts about the bytes in q.
 func (s *State) ForgetQueue(q Queue) {
 	s.changed = s.changed || s.queue(q).closed != 0
 	for i := range s.node(q.Node).buckets {
@@ -144,7 +142,7 @@ func (s *State) ForgetQueue(q Queue) {
 	}
 }
 
-// forget takes q out of the holds; those that become alike are added up.
+// forget removes q from the holds, and adds up holds that have become equal.
 func (f *bucketFacts) forget(q Queue) {
 	kept := f.held[:0]
 	for _, h := range f.held {
@@ -176,7 +174,7 @@ func (s *State) updateUp(b Bucket) {
 	}
 }
 
-// update puts q into closed or takes it out, by conditions 1 and 2.
+// update adds q to closed or removes it, by conditions 1 and 2.
 func (s *State) update(q Queue) {
 	f := s.queue(q)
 	switch now := s.isClosed(q); {
@@ -194,8 +192,8 @@ func (s *State) update(q Queue) {
 	}
 }
 
-// touch is called when a fact about b's bytes has changed: it matters only while
-// b's upstream queue is closed.
+// touch notes a changed fact about b's bytes: it matters only while b's upstream queue
+// is closed.
 func (s *State) touch(b Bucket) {
 	if q, wired := s.fabric.Up(b); wired && s.queue(q).closed != 0 {
 		s.changed = true

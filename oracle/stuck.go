@@ -6,14 +6,13 @@ import (
 	"softswitch/unit"
 )
 
-// Stuck is the largest stuck set S* of an instant and the graph G on it: q waits
-// for q' if bytes of down(q) wait in q' and q' is in S*. It does not change once
-// it is made.
+// Stuck is the largest stuck set S* of an instant and the wait-for graph G on it: q
+// waits for q' if bytes of down(q) wait in q' and q' is in S*. It is immutable.
 type Stuck struct {
 	// Queues are the queues of S*, in order of node, port, class.
 	Queues []Queue
-	// Components are the strongly connected components of G that have a cycle, in
-	// the order of their first queues. Together they are the core.
+	// Components are the strongly connected components of G that have a cycle, in the
+	// order of their first queues. Together they are the core.
 	Components []Component
 
 	comp    []int32 // by index of Queues: index of its component, -1 for a victim
@@ -23,23 +22,23 @@ type Stuck struct {
 	flooded []bool  // by index of Queues: flooded frames of its bucket wait in S*
 }
 
-// Component is a set of queues each of which waits for every other.
+// Component is a set of queues each of which waits for every other, directly or not.
 type Component struct {
 	// Queues, in order of node, port, class.
 	Queues []Queue
-	// Knot: none of them waits for a queue outside, so this is a root of the
-	// deadlock: to break it, this one has to be broken.
+	// Knot: none of its queues waits for a queue outside it, so it is a root of the
+	// deadlock: breaking the deadlock means breaking this component.
 	Knot bool
 	Kind
 }
 
-// Kind is what a component is made of.
+// Kind is how a component holds itself.
 type Kind struct {
-	// Strong: it has a cycle of strong edges, each of which is more than XON bytes of
-	// a bucket in one queue. Without one the component is split: some bucket waits
-	// for several queues none of which holds it alone.
+	// Strong: it has a cycle of strong edges; a strong edge is more than XON bytes of a
+	// bucket in one queue. Without such a cycle the component is split: some bucket
+	// waits for several queues, none of which alone holds it above XON.
 	Strong bool
-	// Flooded: flooded frames hold a bucket of it.
+	// Flooded: flooded frames hold one of its buckets.
 	Flooded bool
 }
 
@@ -65,16 +64,16 @@ func (s *Stuck) Victims() []Queue {
 	return victims
 }
 
-// Cycle is a shortest cycle of G through q in the order of waiting, q first; nil
+// Cycle is a shortest cycle of G through q, in the order of waiting and from q on; nil
 // if q is not in the core.
 func (s *Stuck) Cycle(q Queue) []Queue {
 	start := int32(s.index(q))
 	if start < 0 || s.comp[start] < 0 {
 		return nil
 	}
-	before := make([]int32, len(s.Queues)) // on a shortest way from start, + 1
+	before := make([]int32, len(s.Queues)) // its predecessor on a shortest path from start, + 1
 	for work := []int32{start}; ; work = work[1:] {
-		at := work[0] // start is on a cycle, so the way back is found first
+		at := work[0] // start is on a cycle, so the path back to it is found first
 		for _, n := range s.successors(at) {
 			if n == start {
 				return s.way(before, start, at)
@@ -114,38 +113,38 @@ func (s *Stuck) component(q Queue) int {
 	return -1
 }
 
-// equal reports whether S* and G are the same, and the kinds of the components.
+// equal reports whether S*, G and the kinds of the components are the same.
 func (s *Stuck) equal(t *Stuck) bool {
 	return slices.Equal(s.Queues, t.Queues) && slices.Equal(s.nextAt, t.nextAt) && slices.Equal(s.next, t.next) &&
 		slices.EqualFunc(s.Components, t.Components, func(a, b Component) bool { return a.Kind == b.Kind })
 }
 
-// graph is the wait-for graph of the closed queues of a State, by index: queue i
-// waits for bucket down(i), of whose frames those of hold h wait in the queues of
-// to[h]. Holds with no closed queue are left out.
+// graph is the wait-for graph of the closed queues of a State, by index: queue i waits
+// for bucket down(i), and of its frames those of hold h wait in the queues to[h]. Holds
+// with no closed queue are left out.
 type graph struct {
-	queues []Queue // sorted, where it matters: see State.Stuck
+	queues []Queue // sorted where the order matters: see State.Stuck
 	xon    []int   // by queue: of down(queue)
 	holdAt []int32 // by queue i: its bucket's holds are holdAt[i] to holdAt[i+1]
 	bytes  []int   // by hold
 	flood  []bool  // by hold: its frames were flooded
 	toAt   []int32 // by hold h: to[toAt[h]:toAt[h+1]]
 	to     []int32
-	in     [][]int32 // by queue: the holds that have a copy in it
+	in     [][]int32 // by queue: the holds with a copy in it
 	owner  []int32   // by hold: the queue whose bucket it is charged to
 
 	alive []bool  // by queue: not eliminated
-	left  []int   // by queue: bytes of its bucket with a copy in a queue that is alive
-	live  []int32 // by hold: its queues that are alive
+	left  []int   // by queue: bytes of its bucket with a copy in a live queue
+	live  []int32 // by hold: its live queues
 	work  []int32
 	kept  []int32 // by index in the result: the queue
 }
 
-// Stuck computes the largest stuck set: it starts from all closed queues and eliminates
-// off, until there is none, a queue whose bucket can get down to its XON by the
-// bytes that wait outside the set. Its cost is linear in the closed queues and
-// the holds of their buckets (the sort aside, which only a set that is not empty
-// needs), and nothing if no fact that can matter has changed since the last call.
+// Stuck computes the largest stuck set. It starts from all closed queues and
+// eliminates, one by one, each queue whose bucket can fall to its XON by the bytes that
+// wait outside the set. The cost is linear in the closed queues and the holds of their
+// buckets (plus a sort, needed only if the set is not empty), and nothing if no
+// relevant fact has changed since the last call.
 func (s *State) Stuck() *Stuck {
 	if !s.changed {
 		return s.last
@@ -245,7 +244,7 @@ func (g *graph) eliminateIfFree(i int32) {
 	}
 }
 
-// result is the queues that are alive, with their edges and components.
+// result returns the live queues, with their edges and components.
 func (g *graph) result() *Stuck {
 	n := int32(0)
 	index := g.work[:0] // by queue: its index in the result
@@ -296,8 +295,7 @@ func (g *graph) held(i int, j int32) (sum int) {
 	return sum
 }
 
-// isFlooded reports whether flooded frames of queue i's bucket wait in a queue that
-// is alive.
+// isFlooded reports whether flooded frames of queue i's bucket wait in a live queue.
 func (g *graph) isFlooded(i int) bool {
 	for h := g.holdAt[i]; h < g.holdAt[i+1]; h++ {
 		if g.flood[h] && g.live[h] > 0 {
@@ -307,8 +305,8 @@ func (g *graph) isFlooded(i int) bool {
 	return false
 }
 
-// findKinds takes out of each component, until there is none, a queue without a
-// strong edge to another one that is left: what stays has a cycle of them.
+// findKinds removes from each component, one by one, each queue without a strong edge
+// to one that is left: what remains has a cycle of strong edges.
 func (s *Stuck) findKinds() {
 	left := make([]bool, len(s.Queues))
 	for i, c := range s.comp {
@@ -332,8 +330,8 @@ func (s *Stuck) findKinds() {
 	}
 }
 
-// hasStrong reports whether queue i has a strong edge within its component to one
-// of left.
+// hasStrong reports whether queue i has a strong edge within its component to one of
+// left.
 func (s *Stuck) hasStrong(i int32, left []bool) bool {
 	for k := s.nextAt[i]; k < s.nextAt[i+1]; k++ {
 		if n := s.next[k]; s.strong[k] && left[n] && s.comp[n] == s.comp[i] {
@@ -343,8 +341,9 @@ func (s *Stuck) hasStrong(i int32, left []bool) bool {
 	return false
 }
 
-// findComponents is Tarjan's algorithm (SIAM J. Comput. 1972) with its recursion
-// on a slice, because a chain of queues may be as long as the fabric is large.
+// findComponents is Tarjan's algorithm (SIAM J. Comput. 1972) with an explicit stack
+// instead of recursion, because a chain of queues may be as long as the fabric is
+// large.
 func (s *Stuck) findComponents() {
 	n := len(s.Queues)
 	t := tarjan{s: s, order: make([]int32, n), low: make([]int32, n), seen: make([]int32, n), comp: make([]int32, n)}
@@ -362,7 +361,7 @@ type tarjan struct {
 	seen       []int32 // by queue: successors already walked
 	comp       []int32 // by queue: component from 1, 0 while open
 	stack      []int32 // open queues
-	path       []int32 // the way from the start of the search
+	path       []int32 // the path from the start of the search
 	clock      int32
 	comps      int32
 }
@@ -414,7 +413,8 @@ func (t *tarjan) leave(i int32) {
 	}
 }
 
-// keepCycles makes Components of those of the n found components that have a cycle.
+// keepCycles makes Components of the found components, numbered 1 to n, that have a
+// cycle.
 func (s *Stuck) keepCycles(comp []int32, n int) {
 	cyclic, leaves := make([]bool, n+1), make([]bool, n+1)
 	for i := range s.Queues {

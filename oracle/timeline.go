@@ -17,13 +17,13 @@ type Moment struct {
 	What string
 }
 
-// How moments begin that tell of the beginning and the end of a deadlock.
+// The first words of the moments at which a deadlock begins and ends.
 const (
 	DeadlockBegins = "deadlock"
 	DeadlockEnds   = "this deadlock is over"
 )
 
-// Bounds of a time line that people are to read.
+// Bounds that keep a time line readable.
 const (
 	momentsOfFindings = 32
 	momentsOfMeasures = 48
@@ -31,18 +31,18 @@ const (
 	rerouteWindow     = 10 * unit.Millisecond
 )
 
-// story collects the time line of a run.
+// story builds the time line of a run.
 type story struct {
 	fabric  *Fabric
 	moments []Moment
 	down    map[unit.NodePort]bool // ends that are down
-	links   int                    // moments of links
-	acts    int                    // moments of measures and refusals
+	links   int                    // moments of links so far
+	acts    int                    // moments of actions and refusals so far
 	paused  bool
 	resumed bool
 	expired bool
 
-	// The reroutes of one node to one port within rerouteWindow are one moment.
+	// Reroutes by one node to one port within rerouteWindow make up one moment.
 	reroutes map[unit.NodePort]reroute
 }
 
@@ -77,8 +77,8 @@ func (s *story) add(e Entry) {
 	}
 }
 
-// link tells of a link that fails when its first end goes down and heals when its
-// last end comes up.
+// link adds a link failure when the first end goes down, and its recovery when the last
+// end comes up.
 func (s *story) link(e Entry) {
 	end := unit.NodePort{Node: e.Node, Port: e.Port}
 	far, _ := s.fabric.Far(end)
@@ -96,7 +96,7 @@ func (s *story) link(e Entry) {
 	}
 }
 
-// act tells what a system does to its switch, or why it does not.
+// act adds what a system does to its switch, or why it does not.
 func (s *story) act(e Entry) {
 	if s.acts++; s.acts > momentsOfMeasures {
 		return
@@ -154,7 +154,7 @@ func (s *story) first(done *bool, e Entry, format string, queue unit.NodePort) {
 	s.tell(e.At, format, s.fabric.Name(far.Node), s.fabric.Name(queue.Node), e.OutClass)
 }
 
-// finish adds the deadlocks and the findings and puts all in order of time.
+// finish adds the deadlocks and the findings and sorts everything by time.
 func (s *story) finish(r *Result) []Moment {
 	for _, d := range r.Deadlocks {
 		kind := DeadlockBegins

@@ -12,19 +12,19 @@ import (
 	"softswitch/view/observe"
 )
 
-// A verdict tells much twice: what a flow sent, and what came of it; when a deadlock began
-// and ended, and how long it lasted. audit holds the figures against one another. Those of
-// one run cannot contradict each other, so where they do a program or a clock is wrong,
-// and the run says nothing.
+// A verdict states much twice: what a flow sent and what became of it; when a deadlock
+// began and ended, and how long it lasted. audit compares these figures. Those of one
+// run cannot contradict each other, so where they do, a program or a clock is wrong and
+// the run is not valid.
 
-// auditor holds a verdict against itself and against the run that it is of.
+// auditor checks a verdict for contradictions, in itself and with its run.
 type auditor struct {
 	v      *Verdict
 	r      *Run
 	broken []string
 }
 
-// rule is one relation between figures. A rule that is broken says so with the figures.
+// rule is one relation between figures. A broken rule is reported with the figures.
 type rule struct {
 	name  string
 	check func(*auditor)
@@ -49,7 +49,7 @@ var rules = []rule{
 	{"nothing is below zero", (*auditor).nothingIsBelowZero},
 }
 
-// audit is what of the verdict cannot be true, nil for nothing.
+// audit returns the contradictions in the verdict, nil if there are none.
 func (v *Verdict) audit(r *Run) []string {
 	a := auditor{v: v, r: r}
 	for _, rule := range rules {
@@ -62,10 +62,11 @@ func (a *auditor) broke(format string, args ...any) {
 	a.broken = append(a.broken, "the figures contradict each other: "+fmt.Sprintf(format, args...))
 }
 
-// told reports whether both ends of a flow have told what they counted.
-func (a *auditor) told(f *FlowResult) bool { return a.host(f.From) != nil && a.host(f.To) != nil }
+// s|// told reports whether both ends of a flow have told what they counted.|//
+// reported says whether both ends of a flow reported their counts.
+func (a *auditor) reported(f *FlowResult) bool { return a.host(f.From) != nil && a.host(f.To) != nil }
 
-// host is what a host has told, nil for nothing.
+// host is the report of a host, nil if there is none.
 func (a *auditor) host(name string) *observe.Host {
 	i := slices.IndexFunc(a.r.Hosts, func(h observe.Host) bool { return h.Name == name })
 	if i < 0 {
@@ -86,7 +87,7 @@ func (a *auditor) span(f *scenario.Flow) unit.Time {
 func (a *auditor) flowsAddUp() {
 	for i := range a.v.Flows {
 		f := &a.v.Flows[i]
-		if a.told(f) && (f.InFlight < 0 || f.Received+f.Lost+f.InFlight != f.Sent) {
+		if a.reported(f) && (f.InFlight < 0 || f.Received+f.Lost+f.InFlight != f.Sent) {
 			a.broke("flow %s: sent %d, received %d, lost %d, in flight %d", f.Name, f.Sent, f.Received, f.Lost, f.InFlight)
 		}
 		if f.Reordered > f.Received {
@@ -105,10 +106,9 @@ func (a *auditor) wire(node int) unit.Rate {
 	return 0
 }
 
-// flowsKeepToWires: a flow sends no more than its rate and its link carry in its time: a
-// frame at its start, one after every frame time, and so one at the very end where the time
-// is a whole number of them. What comes after it is slower, if
-// anything.
+// flowsKeepToWires: a flow sends no more than its rate and its link can carry in its
+// time: a frame at its start, one after every frame time, and so one at the very end
+// where the time is a whole number of them. A longer path can only be slower.
 func (a *auditor) flowsKeepToWires() {
 	for i := range a.v.Flows {
 		f, s := &a.v.Flows[i], &a.r.Plan.Scenario.Flows[i]
@@ -126,7 +126,7 @@ func (a *auditor) flowsKeepToWires() {
 	}
 }
 
-// binsAddUp: what came in parts of the time is no more than what came.
+// binsAddUp: the bytes of all bins are no more than those received.
 func (a *auditor) binsAddUp() {
 	bin := int64(a.r.Plan.Scenario.Bin())
 	for i := range a.v.Flows {
@@ -144,7 +144,7 @@ func (a *auditor) binsAddUp() {
 	}
 }
 
-// flowsAreSent: a flow whose time had come, and that nothing held, was sent.
+// flowsAreSent: a flow whose time had come, and that nothing held back, was sent.
 func (a *auditor) flowsAreSent() {
 	for i := range a.v.Flows {
 		f, s := &a.v.Flows[i], &a.r.Plan.Scenario.Flows[i]
@@ -156,20 +156,21 @@ func (a *auditor) flowsAreSent() {
 	}
 }
 
-// patience is how long a flow may have been on before it must have sent a frame: hosts
-// share their link in turn, and a live one keeps to a millisecond.
+// patience is how long a flow may run before it must have sent a frame: the flows of a
+// host take turns on its link, and a live host keeps its schedule to a millisecond.
 const patience = 20 * unit.Millisecond
 
-// lossIsOfWhatWasSent: more lossless frames were not lost than were sent and did not come.
+// lossIsOfWhatWasSent: no more lossless frames were lost than were sent and did not
+// arrive.
 func (a *auditor) lossIsOfWhatWasSent() {
 	s := a.r.Plan.Scenario
 	if len(s.Dead) > 0 || len(s.NICs) > 0 {
-		return // a flooded frame is lost as often as it was copied; programs are no flows
+		return // a flooded frame is lost once per copy; programs are not counted as flows
 	}
 	missing := int64(0)
 	for i := range a.v.Flows {
 		f := &a.v.Flows[i]
-		if !a.told(f) {
+		if !a.reported(f) {
 			return
 		}
 		if slices.Contains(s.PFC.Lossless, f.Priority) {
@@ -228,7 +229,8 @@ func (a *auditor) declarationsNeedADetector() {
 	}
 }
 
-// intervalsAreInOrder: times with a deadlock follow one another, and only the last lasts.
+// intervalsAreInOrder: intervals with a deadlock do not overlap, and only the last may
+// be open.
 func (a *auditor) intervalsAreInOrder() {
 	all := a.r.Truth.Intervals
 	for i, in := range all {
@@ -263,7 +265,7 @@ func (a *auditor) deadlockIsThatOfIntervals() {
 	}
 }
 
-// endIsThatOfTheLog: who is said to have recovered has no deadlock when the log ends.
+// endIsThatOfTheLog: a run that counts as recovered has no deadlock when the log ends.
 func (a *auditor) endIsThatOfTheLog() {
 	stuck := !a.r.Truth.History.At(a.r.Truth.End).Empty()
 	if lasts := a.v.Deadlock && !a.v.Recovered; stuck != lasts {
@@ -284,8 +286,8 @@ func (a *auditor) timelineIsInOrder() {
 	}
 }
 
-// timelineTellsOfDeadlocks: each deadlock begins there, and each that does not last ends,
-// and there is one at least for each time in which there is any.
+// timelineTellsOfDeadlocks: each deadlock has a moment where it begins and, unless it
+// lasts, one where it ends; each interval has at least one deadlock.
 func (a *auditor) timelineTellsOfDeadlocks() {
 	begun, over := 0, 0
 	for _, m := range a.v.Timeline {
@@ -306,7 +308,7 @@ func (a *auditor) timelineTellsOfDeadlocks() {
 	}
 }
 
-// dropsAreMeasures: what was dropped on purpose was dropped by something that was done.
+// dropsAreMeasures: frames dropped on purpose need an action that drops them.
 func (a *auditor) dropsAreMeasures() {
 	v := a.v
 	if v.ResponseDropped > 0 && len(v.Measures) == 0 {
@@ -330,8 +332,8 @@ func (a *auditor) dropsAreMeasures() {
 	}
 }
 
-// pausesAddUp: whoever repeats a pause has sent it. Resumes may be more than pauses: a pause
-// that is no longer due when it could leave, leaves as a resume.
+// pausesAddUp: only a switch that has paused can refresh. There may be more resumes
+// than pauses: a pause that is obsolete by the time it can leave goes out as a resume.
 func (a *auditor) pausesAddUp() {
 	if p := a.v.PFC; p.Refresh > 0 && p.XOFF == 0 {
 		a.broke("%d refreshes of no XOFF", p.Refresh)

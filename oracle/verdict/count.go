@@ -12,13 +12,12 @@ import (
 	"softswitch/view/observe"
 )
 
-// count fills in the part of a verdict that the nodes' counters tell: flows, lost
-// frames, messages, sizes. It comes after judge: what systems did to their switches
-// is in it.
+// count fills in what the nodes' counters say: flows, lost frames, messages, sizes. It
+// comes after judge because it needs the actions that systems took.
 func (v *Verdict) count(p *scenario.Plan, switches []observe.Switch, hosts []observe.Host) {
 	v.countFlows(p, hosts)
-	// A lossless frame that a switch dropped is usually missed by its receiver too;
-	// when no later frame of its flow arrived, only the switch knows.
+	// A lossless frame that a switch dropped is usually missed by its receiver too; if
+	// no later frame of its flow arrived, only the switch knows.
 	dropped := 0
 	v.ResponseDropped, v.ResponseDroppedBytes, v.Policed, v.IncompleteARP = 0, 0, 0, 0
 	for i := range switches {
@@ -34,25 +33,25 @@ func (v *Verdict) count(p *scenario.Plan, switches []observe.Switch, hosts []obs
 			v.ControlMessages += int(p.Messages[1])
 		}
 	}
-	// The receivers miss what was dropped on purpose too. Flows that a system polices, or
-	// that go where it does not listen to pauses, are not counted by them at all: a switch
-	// goes on to drop while its host is asked.
+	// Receivers also miss what was dropped on purpose. Flows that a system polices, or
+	// that go to a host whose pauses it ignores, are left out of their count: a switch
+	// goes on dropping while the hosts are asked.
 	onPurpose := v.ResponseDropped + v.IncompleteARP
 	if p.Scenario.Prevention != nil {
 		onPurpose += v.Policed
 	}
 	v.LosslessLost = max(v.LosslessLost-onPurpose, dropped)
-	deaf := v.unheard(p.Scenario)
+	ignored := v.unheard(p.Scenario)
 	for i := range hosts {
-		if deaf[hosts[i].Name] {
+		if ignored[hosts[i].Name] {
 			v.Policed += int(hosts[i].Counters.Overflow)
 		}
 	}
 }
 
-// unheard are the hosts whose pauses a system did not honour at some time.
+// unheard returns the hosts whose pauses a system ignored at some time.
 func (v *Verdict) unheard(s *scenario.Scenario) map[string]bool {
-	deaf := map[string]bool{}
+	ignored := map[string]bool{}
 	for _, m := range v.Measures {
 		if m.Measure != detect.ActionLossy.String() && m.Measure != detect.ActionIgnore.String() {
 			continue
@@ -60,9 +59,9 @@ func (v *Verdict) unheard(s *scenario.Scenario) map[string]bool {
 		at := slices.IndexFunc(s.Fabric.Nodes, func(n topo.Node) bool { return n.Name == m.Switch })
 		ports := s.Fabric.Nodes[at].Ports
 		out := slices.IndexFunc(ports, func(p topo.Port) bool { return p.Name == m.Out })
-		deaf[s.Fabric.Nodes[ports[out].Peer.Node].Name] = true
+		ignored[s.Fabric.Nodes[ports[out].Peer.Node].Name] = true
 	}
-	return deaf
+	return ignored
 }
 
 func (v *Verdict) countFlows(p *scenario.Plan, hosts []observe.Host) {
@@ -72,7 +71,7 @@ func (v *Verdict) countFlows(p *scenario.Plan, hosts []observe.Host) {
 			return m.Measure == detect.ActionPolice.String() && m.Flow == p.Hash(flow)
 		})
 	}
-	deaf := v.unheard(s)
+	ignored := v.unheard(s)
 	sent, received := map[uint32]host.Sent{}, map[uint32]host.Received{}
 	for i := range hosts {
 		for _, f := range hosts[i].Sent {
@@ -82,13 +81,13 @@ func (v *Verdict) countFlows(p *scenario.Plan, hosts []observe.Host) {
 			received[f.Number] = f
 		}
 	}
-	told := func(node int) bool {
+	reported := func(node int) bool {
 		return slices.ContainsFunc(hosts, func(h observe.Host) bool { return h.Name == s.Fabric.Nodes[node].Name })
 	}
 	for i, f := range s.Flows {
 		out, in := sent[uint32(i)], received[uint32(i)]
-		inFlight := int64(0) // unknown, unless both ends have told
-		if told(f.From) && told(f.To) {
+		inFlight := int64(0) // unknown unless both ends reported
+		if reported(f.From) && reported(f.To) {
 			inFlight = int64(out.Frames) - int64(in.Frames) - int64(in.Lost)
 		}
 		end := s.Duration
@@ -101,7 +100,7 @@ func (v *Verdict) countFlows(p *scenario.Plan, hosts []observe.Host) {
 			Policed: policed(i), Innocent: !policed(i) && !s.Misbehaves(f.To), Final: final(in.Bins[:], s.Bin()), OverTime: overTime(in.Bins[:], s.Bin()),
 			Throughput: int64(in.Bytes) * 8 * int64(unit.Second) / int64(max(1, end-f.Start)),
 		})
-		if slices.Contains(s.PFC.Lossless, int(f.Class)) && !policed(i) && !deaf[s.Fabric.Nodes[f.To].Name] {
+		if slices.Contains(s.PFC.Lossless, int(f.Class)) && !policed(i) && !ignored[s.Fabric.Nodes[f.To].Name] {
 			v.LosslessLost += int(in.Lost)
 		}
 	}

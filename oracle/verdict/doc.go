@@ -1,4 +1,4 @@
-// Package verdict says what came of a scenario that was played, live or simulated: one
+// Package verdict summarises the outcome of a scenario, played live or simulated: one
 // type, one table, one JSON.
 //
 //	oracle.Result --judge--.

@@ -6,9 +6,9 @@ import (
 	"softswitch/unit"
 )
 
-// Fabric is the wiring of f as the oracle takes it. A host beyond the
-// numbers that there are is left out: its switch port leads nowhere, which is as
-// live as a host.
+// Fabric converts the wiring of f for the oracle. Hosts beyond the last node number are
+// left out: their switch port then leads nowhere, which the oracle treats as it does a
+// host.
 func Fabric(f *topo.Fabric) (*oracle.Fabric, error) {
 	var nodes []oracle.Node
 	for _, n := range f.Nodes {

@@ -10,24 +10,25 @@ import (
 	"softswitch/view/observe"
 )
 
-// Run is a scenario that was played, by what its world knows of it.
+// Run is a scenario that was played, and the data its world collected.
 type Run struct {
 	Plan  *scenario.Plan
 	World string // "live" or "sim"
 	Seed  uint64
-	// Truth is what the oracle knows, and Start its time of the scenario's start.
+	// Truth is the oracle's result; Start is the scenario's start on the oracle's
+	// clock.
 	Truth *oracle.Result
 	Start unit.Time
-	// Switches and Hosts are those that could be asked, as of the end.
+	// Switches and Hosts are those that answered, as of the end.
 	Switches []observe.Switch
 	Hosts    []observe.Host
 	Cores    float64
-	// Doubts are why the run cannot be trusted.
+	// Doubts are reasons not to trust the run.
 	Doubts []string
 }
 
-// Of is the verdict of a run. It is not valid if the run gave reason to doubt it, or if its
-// figures contradict each other.
+// Of is the verdict of a run. It is not valid if the run has Doubts, or if its figures
+// contradict each other.
 func Of(r Run) *Verdict {
 	s := r.Plan.Scenario
 	v := &Verdict{
@@ -46,8 +47,8 @@ func Of(r Run) *Verdict {
 	return v
 }
 
-// judge fills in what the oracle knows: the deadlock, the detections, recovery,
-// PFC frames and the time line. start is the oracle's time of the scenario's start.
+// judge fills in the oracle's part: the deadlock, the detections, recovery, PFC frames
+// and the time line. start is the scenario's start on the oracle's clock.
 func (v *Verdict) judge(r *oracle.Result, start unit.Time) {
 	v.PFC = PFCFrames(r.Frames)
 	v.Detections, v.Timeline = nil, nil

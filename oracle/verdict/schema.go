@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Schema is the JSON schema of a verdict. What its fields mean is in docs/verdict.md.
+// Schema is the JSON schema of a verdict. docs/verdict.md explains the fields.
 func Schema() []byte {
 	s := schemaOf(reflect.TypeFor[Verdict]())
 	s["$schema"], s["title"] = "https://json-schema.org/draft/2020-12/schema", "A verdict of softswitch"

@@ -29,7 +29,7 @@ type Summary struct {
 	Latency Quantiles `json:"latency_ns"`
 }
 
-// Quantiles of a number of samples, by nearest rank; all 0 if there are none.
+// Quantiles are of a number of samples, by nearest rank; all 0 if there are no samples.
 type Quantiles struct {
 	Samples int       `json:"samples"`
 	P50     unit.Time `json:"p50"`
@@ -38,7 +38,7 @@ type Quantiles struct {
 	Max     unit.Time `json:"max"`
 }
 
-// Summarize sums up runs of one scenario; there is at least one.
+// Summarize summarises runs of one scenario; at least one.
 func Summarize(runs []*Verdict) Summary {
 	s := Summary{Scenario: runs[0].Scenario, World: runs[0].World, Detector: runs[0].Detector, Runs: runs}
 	var latencies []unit.Time
@@ -59,7 +59,7 @@ func Summarize(runs []*Verdict) Summary {
 	return s
 }
 
-// QuantilesOf are the quantiles of t, which it sorts.
+// QuantilesOf computes the quantiles of t, which it sorts.
 func QuantilesOf(t []unit.Time) Quantiles {
 	if len(t) == 0 {
 		return Quantiles{}
@@ -76,7 +76,7 @@ func count(b bool) int {
 	return 0
 }
 
-// WriteTable writes a line a run, and the summary, for people.
+// WriteTable writes a line per run, and the summary, for people.
 func (s *Summary) WriteTable(w io.Writer) error {
 	var t table
 	t.line("%s: %s, detector %s, %d runs", s.Scenario, s.World, orNone(s.Detector), len(s.Runs))

@@ -16,9 +16,9 @@ const (
 	tableRefusals   = 5
 )
 
-// WriteTable writes the verdict for people: at most 96 columns wide where no name
-// is longer, times in milliseconds from the scenario's start. Its last line says
-// whether the expectation is met, or what is not.
+// WriteTable writes the verdict for people: at most 96 columns wide unless a name is
+// longer, times in milliseconds from the scenario's start. Its last line says whether
+// the expectation is met, or why not.
 func (v *Verdict) WriteTable(w io.Writer) error {
 	var t table
 	t.line("%s: %s, detector %s, response %s, seed %d", v.Scenario, v.World, orNone(v.Detector), orNone(v.Response), v.Seed)
@@ -147,8 +147,8 @@ type table struct{ strings.Builder }
 
 func (t *table) line(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
 
-// wrap writes text after head, in lines of tableWidth that are broken at spaces
-// and hang under the first.
+// wrap writes text after head, in lines of tableWidth, broken at spaces and indented to
+// align with the first.
 func (t *table) wrap(head, text string) {
 	line, empty := head, true
 	for _, word := range strings.Fields(text) {
@@ -164,8 +164,8 @@ func (t *table) wrap(head, text string) {
 	t.line("%s", line)
 }
 
-// rows writes rows, the first of them a heading, with a column for each letter of
-// align, l or r; after is called below each row, counted without the heading.
+// rows writes rows, the first of them a heading. align has a letter for each column, l
+// or r; after is called below each row, counted without the heading.
 func (t *table) rows(rows [][]string, align string, after func(row int)) {
 	width := make([]int, len(align))
 	for _, r := range rows {

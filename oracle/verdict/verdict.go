@@ -6,11 +6,10 @@ import (
 	"softswitch/unit"
 )
 
-// Verdict is what came of a scenario, in either world. Its JSON is the same from
-// both; all times are in nanoseconds from the start of the scenario, spans in
-// nanoseconds.
+// Verdict is the outcome of a scenario, in either world, with the same JSON from both.
+// Times are in nanoseconds from the start of the scenario, durations in nanoseconds.
 //
-// Of makes it, and nothing else does.
+// Only Of makes it.
 type Verdict struct {
 	Scenario string `json:"scenario"`
 	World    string `json:"world"` // "live" or "sim"
@@ -20,36 +19,35 @@ type Verdict struct {
 	// Duration is the scenario's.
 	Duration unit.Time `json:"duration_ns"`
 
-	// Deadlock: the oracle saw a stuck set, at Onset for the first time.
+	// Deadlock: the oracle saw a stuck set, first at Onset.
 	Deadlock   bool        `json:"deadlock"`
 	Onset      unit.Time   `json:"onset_ns"`
 	Detections []Detection `json:"detections"`
-	// FalsePositives never came true; Premature ones came true later; Late ones were
-	// over for less time than word of it takes. FalseNegatives are deadlocks that nobody
-	// declared while they lived.
+	// FalsePositives never came true; Premature ones came true later; Late ones came so
+	// soon after the end of the deadlock that the detector could not know of it yet.
+	// FalseNegatives are deadlocks that nobody declared while they lasted.
 	FalsePositives int `json:"false_positives"`
 	FalseNegatives int `json:"false_negatives"`
 	Premature      int `json:"premature"`
 	Late           int `json:"late"`
 
-	// LosslessLost counts lossless frames lost for any cause but the response,
-	// which dropped ResponseDropped frames on purpose to break a deadlock. Policed
-	// frames are what it costs to handle the trigger: those above a policer's rate, and
-	// those for a queue that was made lossy and is full. IncompleteARP are lossless
-	// frames of which their switch knows no port and which it was not to flood.
+	// LosslessLost counts lossless frames lost for any cause but the response, which
+	// dropped ResponseDropped frames on purpose to break a deadlock. Policed frames are
+	// the cost of handling the trigger: those above a policer's rate, and those for a
+	// full queue that was made lossy. IncompleteARP are lossless frames for which their
+	// switch knew no port and which it was not allowed to flood.
 	LosslessLost         int `json:"lossless_lost"`
 	ResponseDropped      int `json:"response_dropped"`
 	ResponseDroppedBytes int `json:"response_dropped_bytes"`
 	Policed              int `json:"policed"`
 	IncompleteARP        int `json:"incomplete_arp"`
-	// Measures that systems took, and what they wanted to do and did not.
+	// Actions that systems took, and those they wanted to take and could not.
 	Measures []Measure `json:"measures"`
 	Refusals []Refusal `json:"refusals"`
 
 	// Recovered: there was a deadlock, and none at the end. Recovery is from the onset
-	// until the last was gone, and Quiet from then to the end of the run, beyond which
-	// nobody looked; both are 0 if not Recovered. Recurrences is how often a deadlock
-	// came after all were gone.
+	// until the last was gone, and Quiet from then to the end of the run; both are 0 if
+	// not Recovered. Recurrences is how often a deadlock came back after all were gone.
 	Recovered   bool      `json:"recovered"`
 	Recurrences int       `json:"recurrences"`
 	Recovery    unit.Time `json:"recovery_ns"`
@@ -59,7 +57,7 @@ type Verdict struct {
 	PFC             PFCFrames    `json:"pfc"`
 	ControlMessages int          `json:"control_messages"` // of the detector, besides pause frames
 
-	// Of the switch that has most: the detector's own state, and the accounts of the
+	// Of the switch with the most: the detector's own state, and the accounts of the
 	// buffer manager, which exist with or without a detector.
 	DetectorBytesPerSwitch int `json:"detector_bytes_per_switch"`
 	CounterBytesPerSwitch  int `json:"counter_bytes_per_switch"`
@@ -67,22 +65,22 @@ type Verdict struct {
 	// Cores is how many processors a live run used on average; 0 in a simulation.
 	Cores float64 `json:"cores,omitempty"`
 
-	// Killed are the switches that the scenario killed. What they held, and what came to
-	// them afterwards, is counted nowhere.
+	// Killed are the switches that the scenario killed. Frames they held, or that
+	// reached them afterwards, are counted nowhere.
 	Killed []string `json:"killed"`
 
 	// Invalid says why the run cannot be trusted (the machine lost frames, a process
 	// starved); empty if it can.
 	Invalid string `json:"invalid"`
-	// Expected: the scenario expects something. Where it does not, ExpectedMet is true.
+	// Expected: the scenario has an expectation. If not, ExpectedMet is true.
 	Expected    bool     `json:"expected"`
 	ExpectedMet bool     `json:"expected_met"`
 	Reasons     []string `json:"reasons"` // why it is not met
 	Timeline    []Moment `json:"timeline"`
 }
 
-// Detection is a deadlock that a switch declared: a bucket of it waits for the
-// queue (Port, Priority), and the wait comes round.
+// Detection is a deadlock that a switch declared: one of its buckets waits for the
+// queue (Port, Priority), and the chain of waiting leads back to the bucket.
 type Detection struct {
 	At unit.Time `json:"at_ns"`
 	// Latency is from the onset of the deadlock that it names; 0 unless TruePositive.
@@ -90,8 +88,8 @@ type Detection struct {
 	Switch   string    `json:"switch"`
 	Port     string    `json:"port"`
 	Priority int       `json:"priority"`
-	// Loop are links in the order of waiting, each in the direction of its frames,
-	// the declared queue's first; empty if the logs do not tell it.
+	// Loop is links in the order of waiting, each in the direction of its frames, the
+	// declared queue's first; empty if the logs do not show it.
 	Loop         []string     `json:"loop"`
 	Trigger      FoundTrigger `json:"initial_trigger"`
 	TruePositive bool         `json:"true_positive"`
@@ -99,8 +97,9 @@ type Detection struct {
 	Judged string `json:"judged"`
 }
 
-// Measure is something that a system did to its switch. Port is the ingress and Out the
-// egress that it is about, by their names, "" for none; Amount is in bytes, of a policer in kbit/s.
+// Measure is an action that a system took on its switch. Port is the name of the ingress
+// and Out that of the egress it concerns, "" for none; Amount is in bytes, for a policer
+// in kbit/s.
 type Measure struct {
 	At       unit.Time `json:"at_ns"`
 	Switch   string    `json:"switch"`
@@ -113,16 +112,15 @@ type Measure struct {
 	Flow uint32 `json:"flow,omitempty"`
 }
 
-// Refusal is a measure that was not taken, and why.
+// Refusal is an action that was not taken, and why.
 type Refusal struct {
 	At     unit.Time `json:"at_ns"`
 	Switch string    `json:"switch"`
 	Why    string    `json:"why"`
 }
 
-// FoundTrigger is the initial trigger as the detector gives it: a switch and its
-// port, or a host and its port. Kind is "switch", "host", or "" if the
-// detector names none.
+// FoundTrigger is the initial trigger according to the detector: a switch and its port,
+// or a host and its port. Kind is "switch", "host", or "" if the detector names none.
 type FoundTrigger struct {
 	Node   string `json:"node"`
 	Port   string `json:"port"`
@@ -130,9 +128,9 @@ type FoundTrigger struct {
 	OnLoop bool   `json:"on_loop"`
 }
 
-// FlowResult is what became of a flow until the end of the run. Lost are frames that
-// never came although later ones did; InFlight are the rest of what was sent and not
-// received: under way, waiting in a switch, or dropped with none behind them that came.
+// FlowResult is what became of a flow until the end of the run. Lost frames never came
+// although later ones did; InFlight is the rest of what was sent and not received: on
+// the way, waiting in a switch, or dropped with no later frame arriving.
 type FlowResult struct {
 	Name       string `json:"name"`
 	From       string `json:"from"`
@@ -148,8 +146,8 @@ type FlowResult struct {
 	// in each of Bins times of equal length.
 	Final    int64   `json:"final_bps"`
 	OverTime []int64 `json:"over_time_bps"`
-	// Policed: a system dropped frames of it to handle a trigger. Innocent: neither that,
-	// nor does it go to a host that misbehaves.
+	// Policed: a system dropped frames of it to handle a trigger. Innocent: that did
+	// not happen, and it does not go to a host that misbehaves.
 	Policed  bool `json:"policed"`
 	Innocent bool `json:"innocent"`
 }
@@ -167,8 +165,7 @@ type Moment struct {
 	What string    `json:"what"`
 }
 
-// ExitCode is 0 only if the expectation is met and the run can be trusted, 1
-// otherwise.
+// ExitCode is 0 only if the expectation is met and the run can be trusted, 1 otherwise.
 func (v *Verdict) ExitCode() int {
 	if v.ExpectedMet && v.Invalid == "" {
 		return 0
@@ -176,8 +173,7 @@ func (v *Verdict) ExitCode() int {
 	return 1
 }
 
-// MarshalJSON writes lists that are empty as [], so that a program need not tell
-// them from null.
+// MarshalJSON writes empty lists as [], so that programs need not handle null.
 func (v Verdict) MarshalJSON() ([]byte, error) {
 	type plain Verdict // without this method
 	v.Detections = append([]Detection{}, v.Detections...)

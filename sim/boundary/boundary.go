@@ -1,5 +1,5 @@
-// Package boundary finds the rate at which a routing loop turns into a deadlock,
-// by simulation, and holds it against theory.
+// Package boundary finds, by simulation, the rate at which a routing loop turns into a
+// deadlock, and compares it with theory.
 //
 //	          .---- one flow at rate r, initial TTL
 //	          v
@@ -7,25 +7,25 @@
 //	          ^                          |
 //	          '--------------------------'   nothing ever arrives; frames die of TTL
 //
-// Hu et al., "Deadlocks in Datacenter Networks", section 3.1: in the boundary state
-// the loop's n links of rate B carry n B, every frame adds TTL crossings, and so
+// Hu et al., "Deadlocks in Datacenter Networks", section 3.1: in the boundary state the
+// loop's n links of rate B carry n B in total, and every frame crosses TTL links, so
 // there is a deadlock if and only if
 //
 //	r > n B / TTL        (Eq. 3)
 //
-// The equation spreads a frame's crossings evenly over the links. They are whole
-// numbers: a frame that comes to its first switch with TTL crosses TTL-1 links
-// (the switch that gets it with TTL 1 drops it), and so the first link of the loop
-// ceil((TTL-1)/n) times. That link is full first, at B / ceil((TTL-1)/n), which is
-// Eq. 3 where n divides TTL. Loop.First is this rate, and where frames cross the
-// link three times or more, it is where the simulation flips.
+// The equation spreads a frame's crossings evenly over the links, but they are whole
+// numbers: a frame that reaches its first switch with TTL crosses TTL-1 links (the
+// switch that receives it with TTL 1 drops it), and so crosses the first link of the
+// loop ceil((TTL-1)/n) times. That link fills up first, at B / ceil((TTL-1)/n), which
+// is Eq. 3 where n divides TTL. Loop.First is this rate. Where frames cross the link
+// three times or more, the simulation flips at that rate.
 //
 // Read in this order: Loop, Try, Flip.
 //
-// Invariants: the same Loop gives the same result, always; all rates count the
-// wire's overhead, those of the links as well as that of the flow.
+// Invariants: the same Loop always gives the same result; all rates count the wire's
+// overhead, of links and flow alike.
 //
-// What it does not do: it runs nothing at the same time. The caller may.
+// What it does not do: it runs nothing in parallel. The caller may.
 package boundary
 
 import (
@@ -41,21 +41,22 @@ import (
 // Link is the rate B of every link: 40 Gbit/s, as in the paper.
 const Link unit.Rate = 40_000_000_000
 
-// duration is how long a loop is watched. Close to the boundary a deadlock takes its
-// time: a loop of two with TTL 64 at a thousandth above it, 139 ms.
+// duration is how long a loop is watched. Close to the boundary a deadlock is slow to
+// form: in a loop of two with TTL 64, at a thousandth above the boundary, it takes 139
+// ms.
 const duration = 100 * unit.Millisecond
 
 // Loop is a routing loop.
 type Loop struct {
 	Switches int // n, 2 to 50
-	TTL      int // that the host sends with, 1 to 255
+	TTL      int // of the frames that the host sends, 1 to 255
 }
 
 // Eq3 is n B / TTL, in bits per second.
 func (l Loop) Eq3() unit.Rate { return Link * unit.Rate(l.Switches) / unit.Rate(l.TTL) }
 
-// First is the rate at which the first link of the loop is full, 0 if a frame does
-// not cross it twice: then no rate that a link can bring in fills it.
+// First is the rate at which the first link of the loop is full, or 0 if a frame
+// crosses it only once: then no rate that a link can carry fills it.
 func (l Loop) First() unit.Rate {
 	times := (l.TTL - 1 + l.Switches - 1) / l.Switches
 	if times < 2 {
@@ -64,15 +65,15 @@ func (l Loop) First() unit.Rate {
 	return Link / unit.Rate(times)
 }
 
-// Trial is what came of a rate.
+// Trial is the result at one rate.
 type Trial struct {
 	Rate     unit.Rate `json:"rate_bps"`
 	Deadlock bool      `json:"deadlock"`
 	Onset    unit.Time `json:"onset_ns"` // after the flow's start; 0 without a deadlock
 }
 
-// Try injects r into the loop, above 0 and at most Link. It ends with the error of watch,
-// which may be nil: see sim.Options.
+// Try injects traffic at rate r into the loop, above 0 and at most Link. It ends with
+// the error of watch, which may be nil: see sim.Options.
 func (l Loop) Try(r unit.Rate, watch func(unit.Time) error) (Trial, error) {
 	s, err := scenario.Parse("boundary", []byte(l.scenario(r)), scenario.Known{})
 	if err != nil {
@@ -96,8 +97,8 @@ func (l Loop) Try(r unit.Rate, watch func(unit.Time) error) (Trial, error) {
 	return Trial{Rate: r, Deadlock: v.Deadlock, Onset: v.Onset}, nil
 }
 
-// scenario is the loop as a scenario file. The flow's receiver hangs behind a
-// switch of its own, to which no switch of the loop sends.
+// scenario is the loop as a scenario file. The flow's receiver is attached to a switch
+// of its own, to which no switch of the loop sends.
 func (l Loop) scenario(r unit.Rate) string {
 	var switches, links, routes []string
 	for i := 1; i <= l.Switches; i++ {
@@ -124,15 +125,15 @@ duration: %dns
 `, strings.Join(switches, ", "), strings.Join(links, ", "), Link, strings.Join(routes, ""), r, l.TTL, duration)
 }
 
-// Flip is the rate at which the loop really turns into a deadlock: Above is the
-// lowest rate tried that does, Below the highest that does not. Both are 0 if the
-// rate of a link does not.
+// Flip is where the loop turns into a deadlock in simulation: Above is the lowest rate
+// tried that deadlocks, Below the highest that does not. Both are 0 if even the rate of
+// a link does not.
 type Flip struct {
 	Below, Above unit.Rate
 }
 
-// Flip halves the interval between no rate and the link's until it is a 500th of
-// its upper end. It ends with the error of watch, as Try does.
+// Flip bisects between 0 and the link rate until the interval is a 500th of its upper
+// end. It ends with the error of watch, as Try does.
 func (l Loop) Flip(watch func(unit.Time) error) (Flip, error) {
 	f := Flip{Below: 0, Above: Link}
 	t, err := l.Try(Link, watch)

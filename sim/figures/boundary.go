@@ -22,13 +22,14 @@ import (
 type boundaryTable struct {
 	// LinkRate is B.
 	LinkRate unit.Rate `json:"link_rate_bps"`
-	// Sweep is the loop of the paper's testbed, two switches and TTL 16, over rates.
+	// Sweep is the loop of the paper's testbed, two switches and TTL 16, over a range
+	// of rates.
 	Sweep []boundary.Trial `json:"sweep"`
 	Loops []boundaryRow    `json:"boundary"`
 }
 
-// boundaryRow is the boundary of one loop. Rates of 0 mean that the rate of a link
-// does not reach it.
+// boundaryRow is the boundary of one loop. A rate of 0 means that the boundary is above
+// the rate of a link.
 type boundaryRow struct {
 	Switches int       `json:"switches"`
 	TTL      int       `json:"ttl"`
@@ -40,15 +41,15 @@ type boundaryRow struct {
 	Distance int `json:"distance_per_mille"`
 }
 
-// The loops that are tried, and the rates of the sweep in Mbit/s.
+// The loops to try, and the rates of the sweep in Mbit/s.
 var (
 	boundarySwitches = []int{2, 3, 4, 5}
 	boundaryTTLs     = []int{4, 8, 12, 16, 24, 32, 48, 64}
 	boundaryRates    = []unit.Rate{1000, 2000, 3000, 4000, 4500, 4900, 4950, 5000, 5050, 5100, 5500, 6000, 8000, 10000, 20000, 40000}
 )
 
-// MeasureBoundary fills the table, on all processors, until ctx ends; it shows on
-// show how far it is.
+// MeasureBoundary fills the table, using all processors, until ctx ends; it reports
+// progress on show.
 func MeasureBoundary(ctx context.Context, show io.Writer) (*boundaryTable, error) {
 	t := &boundaryTable{LinkRate: boundary.Link, Sweep: make([]boundary.Trial, len(boundaryRates))}
 	for _, n := range boundarySwitches {
@@ -89,8 +90,8 @@ func (r *boundaryRow) measure(watch func(unit.Time) error) error {
 // WriteText writes both tables for people.
 func (t *boundaryTable) WriteText(w io.Writer) error { return t.write(w, "  ", "  ", "") }
 
-// write prints both tables: left and right stand around a row, and between its
-// cells; a rule, if there is one, below each heading.
+// write prints both tables: left and right enclose a row, between separates its cells,
+// and rule, unless empty, goes below each heading.
 func (t *boundaryTable) write(w io.Writer, left, between, rule string) (err error) {
 	row := func(cells ...string) {
 		line := left
@@ -136,7 +137,7 @@ func (t *boundaryTable) write(w io.Writer, left, between, rule string) (err erro
 	return err
 }
 
-// right is what closes a row that left opened.
+// right closes a row that left opened.
 func right(left string) string {
 	if left == "| " {
 		return " |"
@@ -151,7 +152,7 @@ func yesOrNo(b bool) string {
 	return "no"
 }
 
-// gbit is r in Gbit/s, "never" for 0.
+// gbit formats r in Gbit/s; 0 is "never".
 func gbit(r unit.Rate) string {
 	if r == 0 {
 		return "never"
@@ -159,7 +160,7 @@ func gbit(r unit.Rate) string {
 	return fmt.Sprintf("%.3f", float64(r)/1e9)
 }
 
-// boundaryFiles draws the boundary of routing loops, and writes it as a table.
+// boundaryFiles draws the boundary of routing loops, and writes it as a table as well.
 func boundaryFiles(ctx context.Context, out string, show io.Writer) error {
 	t, err := MeasureBoundary(ctx, show)
 	if err != nil {

@@ -24,17 +24,17 @@ func writeFigure(path string, f *plot.Figure) error {
 	return os.WriteFile(path, b.Bytes(), 0o644)
 }
 
-// cycleFigure is a figure of the four-switch cycle of Hu et al.: when its four
-// links are paused, and what waits in the buckets behind them. It shows a scenario
-// of the same name as the file, between from and to; if to is 0, around the
-// deadlock's onset.
+// cycleFigure is a figure of the four-switch cycle of Hu et al.: when its four links
+// are paused, and how many bytes wait in the buckets behind them. It plays the scenario
+// of the same name and shows it between from and to; if to is 0, around the onset of
+// the deadlock.
 type cycleFigure struct {
 	name, title string
 	from, to    unit.Time
 	flows       []waiting
 }
 
-// A sample is taken every sampleEvery; beforeOnset and afterOnset are what is shown
+// A sample is taken every sampleEvery; beforeOnset and afterOnset are the times shown
 // around an onset.
 const (
 	sampleEvery = unit.Microsecond
@@ -42,7 +42,7 @@ const (
 	afterOnset  = 200 * unit.Microsecond
 )
 
-// waiting is the bytes of a bucket that wait for a queue: those of one flow.
+// waiting names the bytes of a bucket that wait for one queue: those of one flow.
 type waiting struct{ at, from, to, title string }
 
 var (
@@ -65,8 +65,8 @@ var cycleFigures = []cycleFigure{
 // cycleLinks are the links of the cycle in the direction of the flows.
 var cycleLinks = []struct{ name, from, to string }{{"L1", "A", "B"}, {"L2", "B", "C"}, {"L3", "C", "D"}, {"L4", "D", "A"}}
 
-// draw plays the scenario, without a detector, and gives one panel of pauses and
-// one for each of r.flows.
+// draw plays the scenario without a detector, and draws one panel of pauses and one for
+// each of r.flows.
 func (r *cycleFigure) draw(watch func(unit.Time) error) (*plot.Figure, error) {
 	data, err := scenarios.FS.ReadFile(r.name + ".yaml")
 	if err != nil {
@@ -127,7 +127,7 @@ func (q waiting) bytes(plan *scenario.Plan, w *sim.World) int {
 	return w.Switch(q.at).MMU().Held(portTo(plan, q.at, q.from), class, portTo(plan, q.at, q.to), class)
 }
 
-// portTo is the port of one node that leads to another.
+// portTo is the port of node that leads to peer.
 func portTo(plan *scenario.Plan, node, peer string) unit.Port {
 	i, _ := plan.Fabric.Node(node)
 	for j, p := range plan.Fabric.Nodes[i].Ports {
@@ -138,10 +138,10 @@ func portTo(plan *scenario.Plan, node, peer string) unit.Port {
 	return unit.NoPort
 }
 
-// pauses follows the pauses of the links of the cycle.
+// pauses tracks the pauses of the links of the cycle.
 type pauses struct {
 	run   *cycleFigure
-	since map[string]unit.Time // by link, of a pause in force
+	since map[string]unit.Time // by link: the start of a pause in force
 	rows  map[string][]plot.Span
 }
 
@@ -172,7 +172,7 @@ func (p *pauses) end(link string, at unit.Time) {
 	}
 }
 
-// bars ends the pauses that last to the end.
+// bars closes the pauses that last to the end and returns all of them.
 func (p *pauses) bars() (rows []plot.Bars) {
 	for _, l := range cycleLinks {
 		p.end(l.name, p.run.to)

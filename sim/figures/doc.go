@@ -1,5 +1,5 @@
-// Package figures draws the figures of the documentation: what comes of the papers' cases
-// in the simulator, over time and over rates.
+// Package figures draws the figures of the documentation: the results of the papers'
+// cases in the simulator, over time and over rates.
 //
 //	scenarios --> sim --> samples, pauses, verdicts --> sim/plot --> SVG, Markdown
 //
@@ -8,5 +8,6 @@
 //
 // Invariant: the same program draws the same files, byte for byte.
 //
-// What it does not do: it judges nothing, and what a mark looks like is sim/plot's.
+// What it does not do: it judges nothing; package sim/plot decides what a mark looks
+// like.
 package figures

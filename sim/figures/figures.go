@@ -11,8 +11,8 @@ import (
 	"softswitch/unit"
 )
 
-// DrawAll draws every figure of the documentation into the folder out, which it makes,
-// until ctx ends; it shows on show how far it is.
+// DrawAll draws every figure of the documentation into the folder out, which it
+// creates, until ctx ends; it reports progress on show.
 func DrawAll(ctx context.Context, out string, show io.Writer) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
@@ -28,7 +28,7 @@ func DrawAll(ctx context.Context, out string, show io.Writer) error {
 		if err := writeFigure(filepath.Join(out, f.name+".svg"), fig); err != nil {
 			return err
 		}
-		work.Add(1) // whether ctx has ended, the next one says
+		work.Add(1) // if ctx has ended, the next figure says so
 	}
 	fig, err := drawTrigger(watch)
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"softswitch/unit"
 )
 
-// Throughput draws the throughput of flows from files with verdicts into the file out.
+// Throughput reads verdicts from files and draws the throughput of their flows into the
+// file out.
 func Throughput(out string, files []string) error {
 	var all []*verdict.Verdict
 	for _, file := range files {
@@ -70,11 +71,11 @@ func throughputFigure(all []*verdict.Verdict) *plot.Figure {
 	return fig
 }
 
-// brokenAlone is the figure of what it brings to handle a deadlock's trigger: ITSY
-// (Wu, Ng), Fig. 5.
+// brokenAlone is the scenario of the figure on why the deadlock's trigger must be
+// handled too: ITSY (Wu, Ng), Fig. 5.
 const brokenAlone = "itsy-fig5"
 
-// drawTrigger plays brokenAlone without response, with breaking alone, and with the
+// drawTrigger plays brokenAlone without a response, with breaking alone, and with the
 // trigger handled too.
 func drawTrigger(watch func(unit.Time) error) (*plot.Figure, error) {
 	data, err := scenarios.FS.ReadFile(brokenAlone + ".yaml")

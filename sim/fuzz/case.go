@@ -8,26 +8,26 @@ import (
 	"softswitch/unit"
 )
 
-// Mode is what may happen to control frames.
+// Mode is what may go wrong with control frames.
 type Mode string
 
 // Modes.
 const (
 	Usual  Mode = "usual"  // nothing
-	Loss   Mode = "loss"   // some are lost; so few and so often repeated that no pause expires
-	Expiry Mode = "expiry" // switches stop for so long that pauses expire
+	Loss   Mode = "loss"   // some are lost, but so few, and with so many refreshes, that no pause expires
+	Expiry Mode = "expiry" // switches stop for long enough that pauses expire
 )
 
 // Modes are all modes.
 var Modes = []Mode{Usual, Loss, Expiry}
 
-// Case is a scenario that was made up. It is a value of its own: Shrink changes
-// copies of it.
+// Case is a generated scenario. It shares no memory with other cases: Shrink changes
+// copies.
 type Case struct {
 	Seed  uint64
 	Index int
 	Mode  Mode
-	Shape string // how it was made up
+	Shape string // the kind of fabric
 	Wires uint64 // seed of the simulation
 
 	Switches, Hosts []string
@@ -56,14 +56,14 @@ type Link struct {
 	Delay, Jitter unit.Time
 }
 
-// Route is a route override: At sends what is for the hosts of To by way of Next,
-// or only while its computed way is down.
+// Route is a route override: At sends frames for the hosts of To via Next, always, or
+// with Backup only while its computed route is down.
 type Route struct {
 	At, To, Next string
 	Backup       bool
 }
 
-// Flow is a stream of frames. Rate 0 is the line's, Stop 0 is never.
+// Flow is a stream of frames. Rate 0 is line rate, Stop 0 is never.
 type Flow struct {
 	From, To    string
 	Class       int
@@ -72,12 +72,12 @@ type Flow struct {
 	Start, Stop unit.Time
 }
 
-// Event is an entry of the time line; the fields that count are those of its Do.
+// Event is a scheduled event; Do says which fields it uses.
 type Event struct {
 	At    unit.Time
 	Do    string
 	Link  string
-	Node  string // the host or switch, or for lose the sender
+	Node  string // the host or switch; for lose, the sender
 	Class int
 	Rate  unit.Rate
 	For   unit.Time
@@ -87,8 +87,8 @@ type Event struct {
 // reserved is the reserved part of every bucket: one large frame.
 const reserved = 1600
 
-// Text is the case as a scenario file for detector, with comment, of several
-// lines, at its head.
+// Text is the case as a scenario file for detector. comment, which may have several
+// lines, goes at its head.
 func (c *Case) Text(detector, comment string) []byte {
 	var b strings.Builder
 	for line := range strings.Lines(comment) {
@@ -112,7 +112,7 @@ func (c *Case) writeTopology(b *strings.Builder) {
 	for _, l := range c.Links {
 		fmt.Fprintf(b, "    - %s--%s\n", l.A, l.B)
 	}
-	var def Link // a case without links is none, as Parse says
+	var def Link // a case without links is no valid scenario: Parse says so
 	if len(c.Links) > 0 {
 		def = c.Links[0]
 	}
@@ -168,7 +168,7 @@ func (c *Case) writeTraffic(b *strings.Builder) {
 	}
 }
 
-// keys are the keys of an event besides at and do.
+// keys formats the keys of an event other than at and do.
 func (e Event) keys() string {
 	switch e.Do {
 	case "fail", "heal":

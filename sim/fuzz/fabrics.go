@@ -2,10 +2,10 @@ package fuzz
 
 import "fmt"
 
-// Fabrics whose routes go up and down, until something goes wrong.
+// Fabrics with up-down routing, until something goes wrong.
 
-// tree is 3 to 9 switches without a loop of links, and perhaps a routing loop: two
-// neighbours that send what is for a third switch to each other.
+// tree is 3 to 9 switches whose links form no loop. It may have a routing loop: two
+// neighbours that send the traffic for a third switch to each other.
 func (m *maker) tree() {
 	all := m.switches("s", m.between(3, 9), 2)
 	parent := map[string]string{}
@@ -33,9 +33,9 @@ func (m *maker) tree() {
 	}
 }
 
-// leafSpine is 4 or 5 leaves and 2 or 3 spines. Two spines have lost their link to
-// a leaf and bounce its traffic off another one, so that leaf0 > spine0 > leaf1 >
-// spine1 > leaf0 may wait for each other.
+// leafSpine is 4 or 5 leaves and 2 or 3 spines. Two spines have lost their link to a
+// leaf and bounce its traffic off another one, so that leaf0 > spine0 > leaf1 > spine1
+// > leaf0 can become a cycle of waiting.
 func (m *maker) leafSpine() {
 	var leaves, spines []string
 	for i := range m.between(4, 5) {
@@ -51,7 +51,7 @@ func (m *maker) leafSpine() {
 }
 
 // fatTree is the part of a k=4 fat-tree that two failed links between core and
-// aggregation concern: four pods with an aggregation switch each, two cores.
+// aggregation affect: four pods with an aggregation switch each, and two cores.
 func (m *maker) fatTree() {
 	var aggs []string
 	edges := map[string]string{}
@@ -82,8 +82,8 @@ func (m *maker) fatTree() {
 	}
 }
 
-// bounces makes the loop x > low0 > y > low1 > x: x has lost its link to low2, y
-// that to low3, and what they have for it goes round. Hosts are at the switches of
+// bounces makes the loop x > low0 > y > low1 > x: x has lost its link to low2 and y to
+// low3, and the traffic they have for them goes round. The hosts are on the switches of
 // low or below them.
 func (m *maker) bounces(x, y string, low []string) {
 	a, b, lostX, lostY := low[0], low[1], low[2], low[3]
@@ -91,7 +91,7 @@ func (m *maker) bounces(x, y string, low []string) {
 		Route{At: b, To: lostX, Next: x}, Route{At: x, To: lostX, Next: a, Backup: true}, Route{At: a, To: lostX, Next: y},
 		Route{At: a, To: lostY, Next: y}, Route{At: y, To: lostY, Next: b, Backup: true}, Route{At: b, To: lostY, Next: x})
 	for i := range m.Routes {
-		if m.one(2) && m.Routes[i].Backup { // the route says so from the start
+		if m.one(2) && m.Routes[i].Backup { // an override from the start
 			m.Routes[i].Backup = false
 		}
 	}
@@ -106,16 +106,16 @@ func (m *maker) bounces(x, y string, low []string) {
 		m.pairs = append(m.pairs, pair{from: pick(m, m.at[b]...), to: pick(m, m.at[lostX]...)}, pair{from: pick(m, m.at[a]...), to: pick(m, m.at[lostY]...)})
 	}
 	others := []string{a, b, lostX, lostY}
-	for range m.between(1, 3) { // they share a link of the loop
+	for range m.between(1, 3) { // flows that share a link of the loop
 		if from, to := pick(m, others...), pick(m, others...); from != to {
 			m.pairs = append(m.pairs, pair{from: pick(m, m.at[from]...), to: pick(m, m.at[to]...)})
 		}
 	}
 }
 
-// deadServers is two leaves that are linked to two or three spines, and servers
-// that have lost their MAC entries: what is for them is flooded, also up (Guo et
-// al., section 4.2). Routes go up and down.
+// deadServers is two leaves that are linked to two or three spines, and servers whose
+// MAC entries have been lost: frames for them are flooded, upwards too (Guo et al.,
+// section 4.2). Routing is up-down.
 func (m *maker) deadServers() {
 	t0, t1 := m.sw("t0", m.between(3, 5)), m.sw("t1", m.between(3, 5))
 	la, lb := m.sw("la", 0), m.sw("lb", 0)
@@ -135,7 +135,7 @@ func (m *maker) deadServers() {
 			m.pairs = append(m.pairs, pair{from: h, to: pick(m, dead, live, live)})
 		}
 		m.pairs = append(m.pairs, pair{from: senders[0], to: dead}, pair{from: senders[0], to: live})
-		for _, h := range to[1 : len(to)-1] { // more for the live one, from beside it
+		for _, h := range to[1 : len(to)-1] { // more traffic for the live one, from the switch beside it
 			m.pairs = append(m.pairs, pair{from: h, to: live})
 		}
 	}

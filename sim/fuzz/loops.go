@@ -2,7 +2,7 @@ package fuzz
 
 import "fmt"
 
-// Fabrics whose routes go round: the switches of arcs send what is for each other
+// Fabrics with loops in their routes: the switches on arcs send traffic for each other
 // along arcs only.
 
 // ring is 3 to 8 switches, clockwise.
@@ -10,8 +10,8 @@ func (m *maker) ring() {
 	m.loop(m.switches("s", m.between(3, 8), 2))
 }
 
-// eightSwitch is two rings that share a switch, where frames go over from one to
-// the other.
+// eightSwitch is two rings that share a switch, at which frames cross from one to the
+// other.
 func (m *maker) eightSwitch() {
 	a := m.switches("a", m.between(3, 6), 1)
 	b := m.switches("b", m.between(2, 5), 1)
@@ -28,8 +28,8 @@ func (m *maker) eightLink() {
 	m.loop(append(append([]string{}, shared...), b...))
 }
 
-// splitArms is two or three ways from one switch to another and one way back, so
-// that a bucket's bytes wait in several queues.
+// splitArms is two or three paths from one switch to another and one path back, so that
+// a bucket's bytes wait in several queues.
 func (m *maker) splitArms() {
 	back := m.switches("s", m.between(2, 3), 1)
 	for i := range m.between(2, 3) {
@@ -38,7 +38,7 @@ func (m *maker) splitArms() {
 	}
 }
 
-// graph is 3 to 10 switches at random and one to three loops in it.
+// graph is 3 to 10 randomly linked switches with one to three loops.
 func (m *maker) graph() {
 	all := m.switches("s", m.between(3, 10), 2)
 	parent := map[string]string{}
@@ -57,7 +57,7 @@ func (m *maker) graph() {
 			}
 		}
 	}
-	if len(m.arcs) == 0 { // a tree so far: close it
+	if len(m.arcs) == 0 { // still a tree: close it
 		s := m.sw("t", 1)
 		m.link(all[0], s)
 		m.link(all[1], s)
@@ -65,7 +65,7 @@ func (m *maker) graph() {
 	}
 }
 
-// treeLoop is the way in a tree from a to b; the link from b to a closes it.
+// treeLoop is the path in a tree from a to b; the link from b to a closes it.
 func treeLoop(a, b string, parent map[string]string, depth map[string]int) []string {
 	var up, down []string
 	for a != b {
@@ -78,8 +78,8 @@ func treeLoop(a, b string, parent map[string]string, depth map[string]int) []str
 	return append(append(up, a), down...)
 }
 
-// switches are n switches called prefix and a number, with 1 to hosts hosts, a few
-// with none.
+// switches adds n switches, named prefix and a number, with 1 to hosts hosts each; a
+// few have none.
 func (m *maker) switches(prefix string, n, hosts int) (names []string) {
 	for i := range n {
 		k := m.between(1, hosts)
@@ -91,7 +91,7 @@ func (m *maker) switches(prefix string, n, hosts int) (names []string) {
 	return names
 }
 
-// loop links the switches in a circle and makes arcs of it.
+// loop links the switches in a circle and makes its links arcs.
 func (m *maker) loop(names []string) {
 	for i, s := range names {
 		next := names[(i+1)%len(names)]
@@ -100,8 +100,8 @@ func (m *maker) loop(names []string) {
 	}
 }
 
-// keepToArcs adds the routes along arcs, and the pairs of hosts whose frames pass
-// more than one of them.
+// keepToArcs adds the routes along arcs, and the pairs of hosts whose frames take more
+// than one of them.
 func (m *maker) keepToArcs() {
 	for _, dst := range m.onArcs() {
 		if len(m.at[dst]) == 0 {
@@ -126,8 +126,8 @@ func (m *maker) keepToArcs() {
 	}
 }
 
-// floodJunction gives a switch on arcs, the one from which most go out, a host that
-// is dead: frames for it wait in several queues of the loops at once.
+// floodJunction adds a dead host to the switch on arcs with the most outgoing ones:
+// frames for it wait in several queues of the loops at once.
 func (m *maker) floodJunction() {
 	if len(m.arcs) == 0 || !m.one(4) {
 		return
@@ -139,7 +139,7 @@ func (m *maker) floodJunction() {
 		}
 	}
 	dead := fmt.Sprintf("h-%s-dead", most)
-	if len(m.at[most]) == 0 { // it has no subnet, and so no route leads there
+	if len(m.at[most]) == 0 { // it has no subnet, so no route leads to it
 		return
 	}
 	m.Hosts = append(m.Hosts, dead)
@@ -172,8 +172,8 @@ func (m *maker) onArcs() (names []string) {
 	return names
 }
 
-// distances are the numbers of arcs to dst, by switch; 0 for those that no way
-// leads from, and for dst.
+// distances returns the number of arcs from each switch to dst; 0 for dst itself and
+// for switches that cannot reach it.
 func (m *maker) distances(dst string) map[string]int {
 	far := map[string]int{}
 	for work := []string{dst}; len(work) > 0; work = work[1:] {

@@ -15,31 +15,31 @@ const (
 	control = 60
 )
 
-// maker draws a case.
+// maker generates a case.
 type maker struct {
 	*Case
 	rng  *rand.Rand
 	rate unit.Rate // of a usual link
-	tick unit.Time // a full frame on a usual link
+	tick unit.Time // time of a full frame on a usual link
 
 	at    map[string][]string // hosts, by switch
 	home  map[string]string   // switch, by host
 	wired map[[2]string]bool
-	arcs  []arc     // a directed graph that routes keep to
-	pairs []pair    // of hosts whose flows make the loops, with the shape's own wishes
-	end   unit.Time // flows that stop have stopped
+	arcs  []arc     // a directed graph that routes follow
+	pairs []pair    // host pairs whose flows make the loops, as the shape asks for
+	end   unit.Time // flows that stop have stopped by then
 }
 
-// arc is a link in a direction.
+// arc is one direction of a link.
 type arc struct{ from, to string }
 
-// pair is a flow that a shape wants.
+// pair is a flow that a shape asks for.
 type pair struct {
 	from, to string
-	ttl      int // 0: any that suffices
+	ttl      int // 0: any that is enough
 }
 
-// shapes are the kinds of fabric, with how many of the cases are one.
+// shapes are the kinds of fabric, with their relative frequencies.
 var shapes = []struct {
 	name   string
 	weight int
@@ -56,7 +56,7 @@ var shapes = []struct {
 	{"dead-servers", 3, (*maker).deadServers},
 }
 
-// New is case index of seed.
+// New generates case index of seed.
 func New(seed uint64, index int, mode Mode) *Case {
 	stream := uint64(index)*uint64(len(Modes)) + uint64(slices.Index(Modes, mode))
 	m := &maker{
@@ -91,21 +91,21 @@ func New(seed uint64, index int, mode Mode) *Case {
 	return m.Case
 }
 
-// pick is one of all.
+// pick draws one of all.
 func pick[T any](m *maker, all ...T) T { return all[m.rng.IntN(len(all))] }
 
-// one in n.
+// one is true once in n times.
 func (m *maker) one(n int) bool { return m.rng.IntN(n) == 0 }
 
-// between is lo to hi.
+// between draws from lo to hi, both included.
 func (m *maker) between(lo, hi int) int { return lo + m.rng.IntN(hi-lo+1) }
 
-// ticks is a time of lo to hi ticks, to the nanosecond.
+// ticks draws a time from lo to hi ticks, to the nanosecond.
 func (m *maker) ticks(lo, hi int) unit.Time {
 	return unit.Time(lo)*m.tick + unit.Time(m.rng.Int64N(int64(unit.Time(hi-lo)*m.tick)+1))
 }
 
-// sw adds a switch with hosts.
+// sw adds a switch with hosts and returns its name.
 func (m *maker) sw(name string, hosts int) string {
 	m.Switches = append(m.Switches, name)
 	for i := range hosts {
@@ -128,7 +128,7 @@ func (m *maker) classes() {
 	m.Lossless = pick(m, []int{3}, []int{3}, []int{3, 4}, []int{3, 4}, []int{2, 3, 4})
 }
 
-// class of a flow or a storm: most are in the first one, so that they meet.
+// class draws the class of a flow or a storm: mostly the first one, so that they meet.
 func (m *maker) class() int {
 	if m.one(3) {
 		return pick(m, m.Lossless...)
@@ -136,7 +136,7 @@ func (m *maker) class() int {
 	return m.Lossless[0]
 }
 
-// speeds gives every link its rate, delay and jitter.
+// speeds draws the rate, delay and jitter of every link.
 func (m *maker) speeds() {
 	delay := m.ticks(0, pick(m, 1, 3, 8))
 	jitter := unit.Time(0)
@@ -146,7 +146,7 @@ func (m *maker) speeds() {
 	for i := range m.Links {
 		m.Links[i].Rate, m.Links[i].Delay, m.Links[i].Jitter = m.rate, delay, jitter
 	}
-	if m.one(3) { // links of their own
+	if m.one(3) { // some links get their own
 		for i := range m.Links {
 			l := &m.Links[i]
 			if m.one(4) {
@@ -164,7 +164,7 @@ func (m *maker) buffers() {
 	m.timers()
 	m.headroom()
 	switch m.rng.IntN(4) {
-	case 0: // resumes late: a bucket is stuck by little
+	case 0: // resumes late: few bytes suffice to keep a bucket stuck
 		m.Threshold = m.between(4*full, 20*full)
 		m.XONOffset = m.Threshold - m.between(0, 2*full)
 	case 1: // at most one strong egress a bucket
@@ -181,8 +181,8 @@ func (m *maker) buffers() {
 	m.XONOffset = min(m.XONOffset, m.Threshold)
 }
 
-// timers draws how long pauses last. In mode Loss a pause survives the loss of
-// several refreshes, in mode Expiry it is short enough for a switch to miss it.
+// timers draws how long pauses last. In mode Loss a pause survives the loss of several
+// refreshes; in mode Expiry it is short enough to expire while a switch is stopped.
 func (m *maker) timers() {
 	fastest := m.rate
 	for _, l := range m.Links {
@@ -196,17 +196,17 @@ func (m *maker) timers() {
 	case Loss:
 		m.Quanta = quanta(m.between(30, 80))
 		m.Refresh = fastest.QuantaTime(uint16(m.Quanta)) / 8
-	case Expiry: // no jitter may use up what is between a refresh and the end of the pause
+	case Expiry: // jitter must not use up the margin between a refresh and the end of the pause
 		m.Quanta = quanta(m.between(8, 20) + 2*int(m.hop()/m.tick))
 		m.Refresh = fastest.QuantaTime(uint16(m.Quanta)) / 3
 	}
 }
 
-// headroom is what may arrive after XOFF: until the pause has left behind a full
-// frame and other control frames, has travelled, and the frame that the far end has
-// begun is through, and what is on the wire then. A lost pause adds a refresh, a
-// stop of either end its time. When a failed link heals, all this comes once more:
-// the far end sends before it hears that the bucket is still XOFF.
+// headroom computes how much can arrive after XOFF: everything until the pause has
+// waited for a full frame and other control frames, has crossed the wire, and the frame
+// in transmission at the far end is through; then what is on the wire. A lost pause
+// adds a refresh interval, a stop of either end its time. When a failed link heals, all
+// this happens again: the far end sends before it hears that the bucket is still XOFF.
 func (m *maker) headroom() {
 	extra := unit.Time(0)
 	if m.Mode == Loss {
@@ -231,9 +231,9 @@ func (m *maker) headroom() {
 	}
 }
 
-// last makes the run as long as a detector may need after the flows: hops for
-// several ways to look for a deadlock one after the other, and refreshes for labels
-// that were lost.
+// last extends the run by the time a detector may need after the flows: hops for
+// looking at several ways round a deadlock one after the other, and refreshes for
+// labels that were lost.
 func (m *maker) last() {
 	m.Duration = m.end + 600*m.hop() + 6*m.Refresh
 	for _, e := range m.Events {
@@ -241,7 +241,7 @@ func (m *maker) last() {
 	}
 }
 
-// hop is how long a pause takes at most over the usual link that takes longest.
+// hop is the longest time a pause takes over a link with the usual rate and delay.
 func (c *Case) hop() (worst unit.Time) {
 	for _, l := range c.Links {
 		worst = max(worst, l.hop())

@@ -14,43 +14,43 @@ import (
 	"softswitch/unit"
 )
 
-// Failure is what a detector did wrong.
+// Failure is a mistake of a detector.
 type Failure string
 
 // Failures, the worst first.
 const (
-	FalsePositive Failure = "false_positive" // declared what never was true
-	Premature     Failure = "premature"      // declared what came true later
-	FalseNegative Failure = "false_negative" // did not declare what was true
+	FalsePositive Failure = "false_positive" // declared a deadlock that never came about
+	Premature     Failure = "premature"      // declared a deadlock that came about later
+	FalseNegative Failure = "false_negative" // did not declare a deadlock
 )
 
-// Outcome is a case judged.
+// Outcome is the judgement of a case.
 type Outcome struct {
-	// Invalid says why the case says nothing of the detector; then only Frames counts
+	// Invalid is why the case says nothing about the detector; then only Frames is set
 	// besides.
 	Invalid string
 	Frames  uint64 // frame-hops
 
 	Knots []Knot
-	// Findings by their outcome.
+	// Declarations by their outcome.
 	True, FalsePositives, Premature, Late int
-	// Control is the frames that the detector has cost: messages, and pauses that were
-	// repeated before their time.
+	// Control is the number of frames that the detector cost: messages, and pauses
+	// repeated before their refresh was due.
 	Control int
 }
 
 // Knot is a deadlock that has to be declared: at some time it waited for nothing
-// outside.
+// outside itself.
 type Knot struct {
 	oracle.Kind
 	Declarers int
-	// Latency is from the onset to the first declaration in thousandths of a lap of
+	// Latency is from the onset to the first declaration, in thousandths of a lap of
 	// the declared loop.
 	Latency int64
-	// Missed: nobody declared it, and it waited for nothing outside for grace.
+	// Missed: nobody declared it, although it was a knot for graceLaps.
 	Missed bool
-	// Young: nobody declared it, and it did so for less: it was over, or came to hang
-	// on another deadlock, or the run ended.
+	// Young: nobody declared it, and it was a knot for less: it ended, came to hang on
+	// another deadlock, or the run ended.
 	Young bool
 }
 
@@ -64,7 +64,7 @@ func (o *Outcome) Missed() (n int) {
 	return n
 }
 
-// Failure is the worst failure of the outcome, "" if there is none.
+// Failure is the worst failure of the outcome, "" if it has none.
 func (o *Outcome) Failure() Failure {
 	for _, f := range []Failure{FalsePositive, Premature, FalseNegative} {
 		if o.Has(f) {
@@ -87,11 +87,11 @@ func (o *Outcome) Has(f Failure) bool {
 	return o.Missed() > 0
 }
 
-// graceLaps is for how many laps a deadlock may be a knot without being missed.
+// graceLaps is how many laps a deadlock may be a knot before it counts as missed.
 const graceLaps = 20
 
-// Play simulates the case with the detector called name and judges it. What cannot
-// be played, or panics, is Invalid.
+// Play simulates the case with the detector called name and judges it. A case that
+// cannot be played, or panics, is Invalid.
 func (c *Case) Play(name string, detector detect.Factory) (o Outcome) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -118,7 +118,7 @@ func (c *Case) Play(name string, detector detect.Factory) (o Outcome) {
 	return o
 }
 
-// world is the case ready to run, by way of its text.
+// world builds the simulation of the case, from its text.
 func (c *Case) world(name string, detector detect.Factory) (*sim.World, *repeats, error) {
 	s, err := scenario.Parse(c.Name()+".yaml", c.Text(name, ""), scenario.Known{Detectors: []string{name}})
 	if err != nil {
@@ -133,8 +133,8 @@ func (c *Case) world(name string, detector detect.Factory) (*sim.World, *repeats
 	return w, sent, err
 }
 
-// slots is enough for every bucket full of the shortest frames that flows send, and
-// some for wires.
+// slots is enough for all buckets full of the shortest frames that flows send, and some
+// for the wires.
 func (c *Case) slots() int {
 	shortest := full
 	for _, f := range c.Flows {
@@ -143,10 +143,10 @@ func (c *Case) slots() int {
 	return 2*len(c.Links)*((c.Threshold+c.Headroom)/shortest+1)*len(c.Lossless) + 8192
 }
 
-// repeats counts pauses that were repeated before their time.
+// repeats counts pauses that were repeated before their refresh was due.
 type repeats struct {
 	every unit.Time
-	last  map[at]unit.Time // pause frame, by bucket
+	last  map[at]unit.Time // time of the last pause frame, by bucket
 	early int
 }
 
@@ -167,8 +167,8 @@ func (r *repeats) see(n event.Node, e event.Event) {
 	r.last[b] = e.At
 }
 
-// lost says that a switch had no room for a lossless frame, "" if each had. What
-// failed links lose is no fault of the case.
+// lost returns which switch had no room for a lossless frame, "" if none. Losses on
+// failed links do not count.
 func lost(w *sim.World) (why string) {
 	w.EachSwitch(func(s *dataplane.Switch) {
 		for p := range unit.Port(s.Ports()) {
@@ -182,7 +182,7 @@ func lost(w *sim.World) (why string) {
 	return why
 }
 
-// knots are the deadlocks that were a knot at some time.
+// knots returns the deadlocks that were a knot at some time.
 func (c *Case) knots(r *oracle.Result) (knots []Knot) {
 	laps := c.laps(r)
 	for i, d := range r.Deadlocks {
@@ -205,7 +205,7 @@ func (c *Case) knots(r *oracle.Result) (knots []Knot) {
 	return knots
 }
 
-// lostLabels is how long the repair of lost labels may take.
+// lostLabels is the longest time that recovering from lost labels may take.
 func (c *Case) lostLabels() unit.Time {
 	if c.Mode == Usual {
 		return 0
@@ -213,7 +213,7 @@ func (c *Case) lostLabels() unit.Time {
 	return 6 * c.Refresh
 }
 
-// laps gives the time of a lap over these queues.
+// laps returns a function that gives the time of a lap over these queues.
 func (c *Case) laps(r *oracle.Result) func([]oracle.Queue) unit.Time {
 	hops := map[string]unit.Time{}
 	for _, l := range c.Links {
@@ -227,7 +227,7 @@ func (c *Case) laps(r *oracle.Result) func([]oracle.Queue) unit.Time {
 	}
 }
 
-// String sums the outcome up.
+// String is a one-line summary of the outcome.
 func (o *Outcome) String() string {
 	if o.Invalid != "" {
 		return "invalid: " + o.Invalid
@@ -236,8 +236,8 @@ func (o *Outcome) String() string {
 		len(o.Knots), o.Missed(), o.True, o.FalsePositives, o.Premature, o.Late)
 }
 
-// Comment is what the file of a failure says at its head; o is the outcome of c,
-// which Shrink has made smaller if shrunk is true.
+// Comment is the text at the head of a failure's file; o is the outcome of c, and
+// shrunk says that Shrink has made c smaller.
 func (c *Case) Comment(detector string, o *Outcome, shrunk bool) string {
 	how := ""
 	if shrunk {

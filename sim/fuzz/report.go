@@ -8,29 +8,29 @@ import (
 	"text/tabwriter"
 )
 
-// Report sums up the outcomes of many cases. Its JSON is the same for the same
-// cases, however many were played at a time.
+// Report sums up the outcomes of many cases. Its JSON is the same for the same cases,
+// however many were played in parallel.
 type Report struct {
 	Seed     uint64 `json:"seed"`
 	Mode     Mode   `json:"mode"`
 	Detector string `json:"detector"`
 	Cases    int    `json:"cases"`
 	Dead     int    `json:"cases_with_deadlock"`
-	// Deadlocks that had to be declared; Young ones, which nobody declared and which
-	// were a knot for too short a time, are not among them.
+	// Deadlocks that had to be declared. Young ones, which nobody declared and which
+	// were a knot for too short a time, are not included.
 	Deadlocks      int `json:"deadlocks"`
 	Detected       int `json:"detected"`
 	TruePositives  int `json:"true_positives"`
 	FalsePositives int `json:"false_positives"`
 	Premature      int `json:"premature"`
-	// Late declarations came less than 32 hops after the end of a deadlock: no
-	// detector can know it by then.
+	// Late declarations came less than 32 hops after the end of a deadlock, before any
+	// detector can know of it.
 	Late           int `json:"late"`
 	FalseNegatives int `json:"false_negatives"`
 	// Latency is from a deadlock's onset to its first declaration.
 	Latency Laps `json:"latency_laps"`
-	// Declarers per detected deadlock. ControlFrames are those of all cases by the
-	// number of deadlocks: messages, and pauses repeated before their time.
+	// Declarers per detected deadlock. ControlFrames is the control frames of all cases
+	// (messages, and pauses repeated early) divided by the number of deadlocks.
 	Declarers     float64 `json:"declarers_per_deadlock"`
 	ControlFrames float64 `json:"control_frames_per_deadlock"`
 	ByKind        Kinds   `json:"by_kind"`
@@ -38,8 +38,8 @@ type Report struct {
 	Young         int     `json:"young"`
 	Invalid       int     `json:"invalid"`
 	FrameHops     uint64  `json:"frame_hops"`
-	// Failures are the files of the cases with a false positive, a premature one or a
-	// false negative, in the order of cases.
+	// Failures are the files of the cases with a false positive, a premature
+	// declaration or a false negative, in the order of cases.
 	Failures []string `json:"failures"`
 
 	laps      []int64
@@ -47,7 +47,7 @@ type Report struct {
 	control   int
 }
 
-// Laps are quantiles.
+// Laps are quantiles of a latency, in laps.
 type Laps struct {
 	P50 float64 `json:"p50"`
 	P90 float64 `json:"p90"`
@@ -55,8 +55,8 @@ type Laps struct {
 	Max float64 `json:"max"`
 }
 
-// Kinds counts deadlocks: with a cycle of strong edges, without one, and those in
-// which flooded frames take part, whatever their edges.
+// Kinds counts deadlocks: with a cycle of strong edges, without one, and, whatever
+// their edges, with flooded frames.
 type Kinds struct {
 	Strong   int `json:"strong"`
 	Split    int `json:"split"`
@@ -74,7 +74,7 @@ func (k *Kinds) add(of Knot) {
 	}
 }
 
-// Add counts the outcome of one case. Finish has to follow the last one.
+// Add counts the outcome of one case. Call Finish after the last one.
 func (r *Report) Add(o *Outcome) {
 	r.Cases++
 	r.FrameHops += o.Frames
@@ -108,7 +108,7 @@ func (r *Report) Add(o *Outcome) {
 	}
 }
 
-// Finish computes what is no sum.
+// Finish computes the ratios and quantiles.
 func (r *Report) Finish() {
 	slices.Sort(r.laps)
 	if n := len(r.laps); n > 0 {
@@ -121,8 +121,7 @@ func (r *Report) Finish() {
 	}
 }
 
-// Clean reports whether the detector made no mistake in any case, and every case
-// could be played.
+// Clean reports whether every case could be played and the detector made no mistake.
 func (r *Report) Clean() bool {
 	return r.FalsePositives+r.Premature+r.FalseNegatives+r.Invalid == 0
 }
@@ -132,7 +131,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "detector %s, mode %s, seed %d, %d frame-hops\n\n", r.Detector, r.Mode, r.Seed, r.FrameHops)
 	fmt.Fprintf(t, "cases\t%d\t%d with a deadlock, %d invalid\n", r.Cases, r.Dead, r.Invalid)
-	fmt.Fprintf(t, "deadlocks\t%d\tstrong %d, split %d, flooding %d; %d more were none for long enough to be missed\n",
+	fmt.Fprintf(t, "deadlocks\t%d\tstrong %d, split %d, flooding %d; %d more were knots too briefly to be missed\n",
 		r.Deadlocks, r.ByKind.Strong, r.ByKind.Split, r.ByKind.Flooding, r.Young)
 	fmt.Fprintf(t, "detected\t%d\n", r.Detected)
 	fmt.Fprintf(t, "false negatives\t%d\tstrong %d, split %d, flooding %d\n", r.FalseNegatives, r.MissedByKind.Strong, r.MissedByKind.Split, r.MissedByKind.Flooding)

@@ -6,13 +6,13 @@ import (
 	"softswitch/unit"
 )
 
-// Shrink makes c smaller while fails says that what is left still fails, and
-// returns the smallest that it found. fails is asked at most tries times. A
-// candidate may be no scenario at all: then it must not fail.
+// Shrink makes c smaller as long as fails reports that the smaller case still fails,
+// and returns the smallest one it found. It calls fails at most tries times. A
+// candidate may be an invalid scenario: fails must return false for it.
 //
-// It takes out flows, events, switches, hosts, links, routes and dead hosts, by
-// halves first, then shortens the run, then makes numbers plain, and begins again
-// until nothing helps.
+// It removes flows, events, switches, hosts, links, routes and dead hosts, halves
+// first, then shortens the run, then rounds numbers, and starts over until nothing
+// helps.
 func Shrink(c *Case, tries int, fails func(*Case) bool) *Case {
 	s := &shrinker{best: c, tries: tries, fails: fails}
 	for s.progress = true; s.progress && s.tries > 0; {
@@ -31,8 +31,8 @@ type shrinker struct {
 	progress bool
 }
 
-// try keeps a copy of the best case that change has changed, if it still fails.
-// change reports false if there is nothing to change.
+// try applies change to a copy of the best case and keeps it if it still fails. change
+// returns false if there is nothing to change.
 func (s *shrinker) try(change func(*Case) bool) bool {
 	if s.tries == 0 {
 		return false
@@ -57,7 +57,7 @@ func (c *Case) clone() *Case {
 	return &d
 }
 
-// parts takes parts out.
+// parts removes parts.
 func (s *shrinker) parts() {
 	s.remove(func(c *Case) int { return len(c.Flows) }, func(c *Case, i, j int) { c.Flows = slices.Delete(c.Flows, i, j) })
 	s.remove(func(c *Case) int { return len(c.Events) }, func(c *Case, i, j int) { c.Events = slices.Delete(c.Events, i, j) })
@@ -68,7 +68,7 @@ func (s *shrinker) parts() {
 	s.remove(func(c *Case) int { return len(c.Dead) }, func(c *Case, i, j int) { c.Dead = slices.Delete(c.Dead, i, j) })
 }
 
-// remove takes out runs of parts, from half of them down to single ones.
+// remove cuts runs of parts, from half of them down to single ones.
 func (s *shrinker) remove(size func(*Case) int, cut func(c *Case, from, to int)) {
 	for n := max(size(s.best)/2, 1); ; n /= 2 {
 		for i := 0; i < size(s.best); {
@@ -86,10 +86,10 @@ func (s *shrinker) remove(size func(*Case) int, cut func(c *Case, from, to int))
 	}
 }
 
-// drop takes out nodes with all that hangs on them: links, the hosts of switches,
-// and what is said of them.
+// drop removes nodes with everything attached to them or that names them: links, a
+// switch's hosts, flows, routes and events.
 func (c *Case) drop(names []string) {
-	for _, l := range c.Links { // the hosts of a switch go with it
+	for _, l := range c.Links { // a switch takes its hosts with it
 		if slices.Contains(names, l.A) && slices.Contains(c.Hosts, l.B) {
 			names = append(names, l.B)
 		}
@@ -110,7 +110,7 @@ func (c *Case) drop(names []string) {
 	c.Events = slices.DeleteFunc(c.Events, func(e Event) bool { return is(e.Node) })
 }
 
-// dropLinks takes out links, and what is said of them.
+// dropLinks removes links, and what names them.
 func (c *Case) dropLinks(links []Link) {
 	gone := slices.Clone(links)
 	c.Links = slices.DeleteFunc(c.Links, func(l Link) bool { return slices.Contains(gone, l) })
@@ -122,7 +122,7 @@ func (c *Case) dropLinks(links []Link) {
 	}
 }
 
-// times shortens the run, and lets flows and events begin and end earlier.
+// times shortens the run, and moves the start and end of flows and events earlier.
 func (s *shrinker) times() {
 	for s.try(func(c *Case) bool { c.cut(c.Duration * 3 / 4); return true }) {
 	}
@@ -139,7 +139,7 @@ func (s *shrinker) times() {
 	}
 }
 
-// cut ends the run at end, with what it says of later times.
+// cut ends the run at end, and removes what would happen later.
 func (c *Case) cut(end unit.Time) {
 	c.Duration = end
 	c.Flows = slices.DeleteFunc(c.Flows, func(f Flow) bool { return f.Start >= end })
@@ -149,7 +149,7 @@ func (c *Case) cut(end unit.Time) {
 	c.Events = slices.DeleteFunc(c.Events, func(e Event) bool { return e.At+e.For > end })
 }
 
-// numbers makes numbers plain.
+// numbers rounds numbers and goes back to defaults.
 func (s *shrinker) numbers() {
 	s.try(func(c *Case) bool { return set(&c.ControlLoss, 0) })
 	s.try(func(c *Case) bool { return c.eachLink(func(l *Link) bool { return set(&l.Jitter, 0) }) })
@@ -182,14 +182,14 @@ func (c *Case) eachLink(change func(*Link) bool) (changed bool) {
 	return changed
 }
 
-// set reports whether it changed anything.
+// set assigns v and reports whether that changed anything.
 func set[T comparable](to *T, v T) bool {
 	was := *to
 	*to = v
 	return v != was
 }
 
-// round is t to two digits, down.
+// round rounds t down to two digits.
 func round(t unit.Time) unit.Time {
 	step := unit.Time(1)
 	for t/step >= 100 {

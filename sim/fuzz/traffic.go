@@ -6,7 +6,7 @@ import (
 	"softswitch/unit"
 )
 
-// traffic draws the flows: those that the shape wants, some others, bursts.
+// traffic draws the flows: those that the shape asks for, some others, and bursts.
 func (m *maker) traffic() {
 	m.end = m.ticks(200, 800)
 	forEver := m.one(6)
@@ -39,7 +39,7 @@ func (m *maker) traffic() {
 	m.deadHosts()
 }
 
-// flow is a flow that lasts until the end of all.
+// flow is a flow that lasts to the end of the run.
 func (m *maker) flow(from, to string) Flow {
 	f := Flow{From: from, To: to, Class: m.class(), Frame: pick(m, full, full, full, 1000, 600, 300), TTL: 64, Start: m.ticks(0, 30), Stop: m.end}
 	if m.one(12) {
@@ -51,7 +51,8 @@ func (m *maker) flow(from, to string) Flow {
 	return f
 }
 
-// deadHosts makes some receivers dead, and silent. The first flow keeps its sender.
+// deadHosts makes some receivers dead, and silent. The sender of the first flow stays
+// alive.
 func (m *maker) deadHosts() {
 	if len(m.Dead) == 0 && m.one(8) {
 		m.FloodAll = !m.one(3)
@@ -64,7 +65,8 @@ func (m *maker) deadHosts() {
 	m.Flows = slices.DeleteFunc(m.Flows, func(f Flow) bool { return slices.Contains(m.Dead, f.From) })
 }
 
-// trouble draws what goes wrong.
+// trouble draws what goes wrong: slow or storming hosts, failing links, stopped
+// switches.
 func (m *maker) trouble() {
 	for range m.rng.IntN(3) {
 		m.badHost(pick(m, m.Flows...).To)
@@ -90,7 +92,7 @@ func (m *maker) trouble() {
 	}
 }
 
-// badHost makes a host slow, or storm, once or again and again.
+// badHost makes a host slow, or storm, once or repeatedly.
 func (m *maker) badHost(h string) {
 	at, class := m.ticks(0, 150), m.class()
 	switch m.rng.IntN(5) {
@@ -98,7 +100,7 @@ func (m *maker) badHost(h string) {
 		m.Events = append(m.Events, Event{At: at, Do: "slow", Node: h, Rate: m.rate / unit.Rate(m.between(2, 50)), For: m.ticks(50, 400)})
 	case 1: // for good
 		m.Events = append(m.Events, Event{At: at, Do: "storm", Node: h, Class: class})
-	case 2, 3: // chatter
+	case 2, 3: // on and off
 		on, off := m.ticks(5, 60), m.ticks(2, 40)
 		for range m.between(3, 25) {
 			m.Events = append(m.Events, Event{At: at, Do: "storm", Node: h, Class: class, For: on})

@@ -18,10 +18,10 @@ const (
 	panelHeight = 4.5 * vg.Centimeter
 	plainHeight = 10 * vg.Centimeter // of a figure with one panel
 	titleHeight = 0.9 * vg.Centimeter
-	barsShare   = 0.7 // of the height of a row that its bar takes
+	barsShare   = 0.7 // the share of a row's height that its bar takes
 )
 
-// palette is told apart by color-blind readers too (Okabe and Ito).
+// palette suits color-blind readers too (Okabe and Ito).
 var palette = []color.RGBA{
 	{0x00, 0x72, 0xb2, 0xff}, {0xd5, 0x5e, 0x00, 0xff}, {0x00, 0x9e, 0x73, 0xff}, {0xcc, 0x79, 0xa7, 0xff}, {0xe6, 0x9f, 0x00, 0xff}, {0x56, 0xb4, 0xe9, 0xff},
 }
@@ -139,7 +139,7 @@ func addLine(q *plot.Plot, l Line) error {
 	return nil
 }
 
-// addLevels draws the levels, which are then the ticks of the y axis.
+// addLevels draws the levels and makes them the ticks of the y axis.
 func addLevels(q *plot.Plot, p Panel) {
 	if len(p.Levels) == 0 {
 		return
@@ -154,7 +154,7 @@ func addLevels(q *plot.Plot, p Panel) {
 	q.Y.Tick.Marker = plot.ConstantTicks(ticks)
 }
 
-// addBars puts row i around y = i + 1, with its name for a tick.
+// addBars draws row i around y = i + 1, with its name as the tick.
 func addBars(q *plot.Plot, rows []Bars) {
 	if len(rows) == 0 {
 		return
@@ -191,7 +191,7 @@ func (b bars) Plot(c draw.Canvas, q *plot.Plot) {
 	}
 }
 
-// DataRange is that of the spans, or of nothing at all.
+// DataRange covers the spans; it is empty if there are none.
 func (b bars) DataRange() (xmin, xmax, ymin, ymax float64) {
 	if len(b.spans) == 0 {
 		return 0, 0, b.y, b.y
@@ -199,7 +199,7 @@ func (b bars) DataRange() (xmin, xmax, ymin, ymax float64) {
 	return b.spans[0].From, b.spans[len(b.spans)-1].To, b.y, b.y
 }
 
-// twos ticks a logarithmic axis at the powers of two.
+// twos puts ticks on a logarithmic axis at the powers of two.
 type twos struct{}
 
 func (twos) Ticks(lo, hi float64) (ticks []plot.Tick) {

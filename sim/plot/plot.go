@@ -7,7 +7,7 @@
 //
 // Read in this order: Figure, Panel, and draw.go for how.
 //
-// Invariants: the same figure gives the same bytes.
+// Invariant: the same figure gives the same bytes.
 //
 // What it does not do: it measures nothing and opens no file.
 package plot
@@ -30,7 +30,8 @@ type Panel struct {
 	Lines []Line
 	// Levels are horizontal lines, named at the y axis.
 	Levels []Level
-	// Top is the end of the y axis, which then begins at 0; 0 for what there is.
+	// Top is the end of the y axis, which then begins at 0. With Top 0 the axis fits
+	// the data.
 	Top float64
 	// Bars are rows of bars, the first at the bottom.
 	Bars []Bars
@@ -39,8 +40,7 @@ type Panel struct {
 // Point is a point of a panel, in the units of the axes.
 type Point struct{ X, Y float64 }
 
-// Line joins its points, or with Dots marks them. Lines of one Group have one
-// color.
+// Line joins its points, or with Dots marks them. Lines of one Group share a color.
 type Line struct {
 	Name   string // in the legend; may be empty
 	Points []Point

@@ -17,12 +17,11 @@ import (
 	"softswitch/unit"
 )
 
-// Speed is how fast the simulator is. Times and rates are those of the median
-// run.
+// Speed is how fast the simulator is. Times and rates are those of the median run.
 type Speed struct {
 	FrameHopsPerSecond int64 `json:"frame_hops_per_second"`
-	// The same per second of processor time: what other processes on the machine
-	// take away does not count.
+	// The same per second of processor time, which leaves out what other processes on
+	// the machine take.
 	FrameHopsPerCPUSecond int64    `json:"frame_hops_per_cpu_second"`
 	FrameHops             uint64   `json:"frame_hops"`
 	Events                uint64   `json:"events"`
@@ -34,7 +33,7 @@ type Speed struct {
 	Virtual               int64    `json:"virtual_ns"`
 	Detector              string   `json:"detector"`
 	Runs                  int      `json:"runs"`
-	MinMax                [2]int64 `json:"frame_hops_per_second_min_max"` // of the runs
+	MinMax                [2]int64 `json:"frame_hops_per_second_min_max"` // lowest and highest of the runs
 }
 
 // WriteText writes the result for people.
@@ -50,7 +49,7 @@ func (r *Speed) WriteText(w io.Writer) error {
 
 func millions(n int64) float64 { return float64(n) / 1e6 }
 
-// benchFabric is the scenario that is measured.
+// benchFabric is the scenario being measured.
 func benchFabric(duration unit.Time) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "name: bench\ntopology: {fattree: {k: 4}, rate: 40Gbit/s, delay: 1us}\nduration: %dns\nflows:\n", duration)
@@ -61,8 +60,8 @@ func benchFabric(duration unit.Time) string {
 	return b.String()
 }
 
-// Bench measures runs of the fabric with a detector, until ctx ends; it shows on show how
-// far it is.
+// Bench measures runs of the fabric with a detector, until ctx ends; it reports
+// progress on show.
 func Bench(ctx context.Context, show io.Writer, detector string, duration unit.Time, runs int) (*Speed, error) {
 	s, err := scenario.Parse("bench", []byte(benchFabric(duration)), scenario.Known{Detectors: catalog.Names()})
 	if err != nil {
@@ -92,7 +91,7 @@ func Bench(ctx context.Context, show io.Writer, detector string, duration unit.T
 	return res, err
 }
 
-// run plays the scenario once and measures that.
+// run plays the scenario once and measures it.
 func (r *Speed) run(s *scenario.Scenario, watch func(unit.Time) error) (wall, cpu time.Duration, err error) {
 	plan, err := scenario.Compile(s)
 	if err != nil {
@@ -117,7 +116,7 @@ func (r *Speed) run(s *scenario.Scenario, watch func(unit.Time) error) (wall, cp
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(fmt.Sprintf("getrusage: %v", err)) // it fails for bad arguments only
+		panic(fmt.Sprintf("getrusage: %v", err)) // it only fails for bad arguments
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

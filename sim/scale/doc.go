@@ -8,8 +8,8 @@
 // memory.go.
 //
 // Invariants:
-//   - what is detected is the same each time, how long it takes is not;
-//   - every planted deadlock comes about, or the result says so.
+//   - detection results are the same each time, times are not;
+//   - every planted deadlock forms, or the result says that it did not.
 //
 // What it does not do: it prints nothing, and has no part in what is simulated.
 package scale

@@ -14,8 +14,8 @@ import (
 	"softswitch/unit"
 )
 
-// scaleSwitch is what the switches of the large fabrics have in common: defaults,
-// but for an XON far below XOFF, so that a ring of pauses closes within a
+// scaleSwitch is what the switches of the large fabrics have in common: the defaults,
+// except for an XON far below XOFF, so that a ring of pauses closes within a
 // millisecond.
 func scaleSwitch(link scenario.LinkSpeed) dataplane.Config {
 	c := config.Switch{Name: "any", ID: 1, Ports: []config.Port{{Rate: config.FormatRate(link.Rate)}}}
@@ -29,9 +29,9 @@ var scaleLink = scenario.LinkSpeed{Rate: 40e9, Delay: unit.Microsecond}
 
 const scaleDuration = unit.Millisecond
 
-// plantFatTree plants rings of four in a fat-tree, k from 24 on: an aggregation
-// switch of each of two pods, and two cores. What two hosts of each of these pods
-// send goes one hop too far round the ring and leaves it for another pod.
+// plantFatTree plants rings of four in a fat-tree, k from 24 on: an aggregation switch
+// in each of two pods, and two cores. Traffic from two hosts of each of these pods goes
+// one hop too far round the ring and leaves it for another pod.
 func plantFatTree(k int) (*sim.Large, int, error) {
 	rings := k / 8
 	f, err := topo.FatTree(k)
@@ -61,19 +61,20 @@ func plantFatTree(k int) (*sim.Large, int, error) {
 			})
 		}
 	}
-	// The others run between pods, in edges and to subnets that no ring has.
+	// The others run between pods, through edges and to subnets that are part of no
+	// ring.
 	for i := range 4 * k {
 		l.Flows = append(l.Flows, sim.LargeFlow{From: node("h%d-%d-1", i%k, 2+i/k), To: node("h%d-%d-1", (i+17)%k, 8+i/k), Class: 3})
 	}
 	return l, rings, nil
 }
 
-// plantRings plants rings in a fabric of so many switches, 200 at least, each of
-// which is linked to those that follow it at up to 31 distances: m switches in a
-// row and the link from the last back to the first are a ring. Every switch of it
-// sends all the way round to the one before it.
+// plantRings plants rings in a fabric of the given number of switches, at least 200.
+// Each switch is linked to up to 31 others, at the given distances further on. A ring
+// is m switches in a row and the link from the last back to the first. Every switch of
+// it sends all the way round to the one before it.
 func plantRings(switches int) (*sim.Large, int, error) {
-	sizes := []int{3, 4, 5, 7, 9, 12, 4, 3} // of rings, a link more than a distance
+	sizes := []int{3, 4, 5, 7, 9, 12, 4, 3} // of the rings, each with one link more than a distance
 	near := slices.IndexFunc(distances, func(d int) bool { return 2*d >= switches })
 	if near < 0 {
 		near = len(distances)
@@ -108,8 +109,8 @@ var distances = []int{
 	1, 2, 3, 4, 6, 8, 11, 15, 20, 27, 36, 47, 62, 82, 108, 142, 187, 246, 324, 426, 560, 737, 970, 1276, 1679, 2209, 2906, 3400, 3824, 4421, 4877,
 }
 
-// circulant is n switches s0, s1, ..., each linked to those that follow it at the
-// given distances, with the given number of hosts each, h0-0, h0-1, ...
+// circulant is n switches s0, s1, ..., each linked to the switches at the given
+// distances further on, and each with the given number of hosts, h0-0, h0-1, ...
 func circulant(n int, distances []int, hosts int) (*topo.Fabric, error) {
 	var nodes []topo.ExplicitNode
 	var links [][2]string

@@ -16,7 +16,7 @@ import (
 	"softswitch/unit"
 )
 
-// Result is what came of the large fabrics.
+// Result is the outcome for the large fabrics.
 type Result struct {
 	Detector   string   `json:"detector"`
 	Fabrics    []Fabric `json:"fabrics"`
@@ -35,24 +35,24 @@ type Fabric struct {
 
 	Planted        int     `json:"planted"` // rings of detours
 	Deadlocks      int     `json:"deadlocks"`
-	Detected       int     `json:"detected"` // deadlocks that were declared while they lived
+	Detected       int     `json:"detected"` // deadlocks that were declared while they lasted
 	FalsePositives int     `json:"false_positives"`
 	Premature      int     `json:"premature"`
 	FalseNegatives int     `json:"false_negatives"`
-	LatencyMax     int64   `json:"latency_ns_max"` // of the first declaration of each deadlock
+	LatencyMax     int64   `json:"latency_ns_max"` // to the first declaration of each deadlock
 	Build          float64 `json:"build_seconds"`
 	Run            float64 `json:"run_seconds"`
 	FrameHops      uint64  `json:"frame_hops"`
 	Events         uint64  `json:"events"`
 	PeakMemory     int64   `json:"peak_memory_bytes"`
-	// State of the detector, and the buffer manager's accounts that it reads.
+	// State of the detector, and the buffer manager's accounts that the detector reads.
 	DetectorBytes         int `json:"detector_bytes_per_switch"`
 	DetectorBytesPerClass int `json:"detector_bytes_per_switch_and_class"`
 	CounterBytes          int `json:"counter_bytes_per_switch"`
 }
 
-// Measure builds and runs the large fabrics, one after the other, until ctx ends; it shows
-// on show how far it is.
+// Measure builds and runs the large fabrics, one after the other, until ctx ends; it
+// reports progress on show.
 func Measure(ctx context.Context, detector string, show io.Writer) (*Result, error) {
 	res := &Result{Detector: detector}
 	start := time.Now()
@@ -71,7 +71,7 @@ func Measure(ctx context.Context, detector string, show io.Writer) (*Result, err
 	return res, nil
 }
 
-// Clean reports whether every planted deadlock came about and was detected, and nothing
+// Clean reports whether every planted deadlock formed and was detected, and nothing
 // else was declared.
 func (r *Result) Clean() bool {
 	return !slices.ContainsFunc(r.Fabrics, func(f Fabric) bool {
@@ -96,7 +96,7 @@ func (r *Result) WriteText(w io.Writer) error {
 	return err
 }
 
-// planter makes a fabric with so many deadlocks planted in it.
+// planter makes a fabric with some deadlocks planted in it.
 type planter func() (l *sim.Large, planted int, err error)
 
 // run builds a fabric and runs it.

@@ -14,19 +14,19 @@ import (
 	"softswitch/sim/fuzz"
 )
 
-// Run is many cases, and what is to become of those that fail.
+// Run is a set of cases to play, and what to do with those that fail.
 type Run struct {
 	N        int
 	Seed     uint64
 	Mode     fuzz.Mode
 	Detector catalog.Detector
-	Workers  int    // cases that are played at a time
-	Out      string // folder of failures, which is made when there is one
-	Shrink   int    // failures of each kind that are made smaller
+	Workers  int    // cases played in parallel
+	Out      string // folder for failures, created if there are any
+	Shrink   int    // failures of each kind to make smaller
 	Progress io.Writer
 }
 
-// shrinkTries bounds how often a failure is played while it is made smaller.
+// shrinkTries is how often a failure is played, at most, to make it smaller.
 const shrinkTries = 400
 
 // Play plays all cases, then writes those that failed.
@@ -53,7 +53,7 @@ func (r *Run) Play(ctx context.Context) (*fuzz.Report, error) {
 
 func (r *Run) newCase(i int) *fuzz.Case { return fuzz.New(r.Seed, i, r.Mode) }
 
-// each calls do for 0 to n-1, in parallel, and tells how far it is.
+// each calls do for 0 to n-1, in parallel, and reports progress.
 func (r *Run) each(ctx context.Context, what string, n int, do func(i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -79,11 +79,11 @@ func (r *Run) each(ctx context.Context, what string, n int, do func(i int) error
 	return context.Cause(ctx)
 }
 
-// write writes every failure to its file, the first ones of each kind made smaller,
-// and returns the names of the files.
+// write writes every failure to its file, the first ones of each kind made smaller, and
+// returns the names of the files.
 func (r *Run) write(ctx context.Context, outcomes []fuzz.Outcome) ([]string, error) {
 	files, cases := []string{}, []int{}
-	var small []bool // by file: is to be made smaller
+	var small []bool // by file: make it smaller
 	count := map[fuzz.Failure]int{}
 	for i := range outcomes {
 		kind := outcomes[i].Failure()
@@ -111,7 +111,7 @@ func (r *Run) write(ctx context.Context, outcomes []fuzz.Outcome) ([]string, err
 	})
 }
 
-// smaller is a smaller case that fails in the same way, with its outcome.
+// smaller returns a smaller case that fails in the same way, with its outcome.
 func (r *Run) smaller(ctx context.Context, c *fuzz.Case, o *fuzz.Outcome) (*fuzz.Case, *fuzz.Outcome) {
 	kind := o.Failure()
 	c = fuzz.Shrink(c, shrinkTries, func(c *fuzz.Case) bool {
