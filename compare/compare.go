@@ -4,12 +4,12 @@
 //	scenarios x systems --Run--> a row each --.--> JSON        the rows
 //	     |                         ^          |--> WriteHTML   tables and plots, one file
 //	     '-- World.Play, N times --'          |--> WriteMarkdown  the matrix and a text on each system
-//	          (sim or live)                   '--> WriteTable  a line a row
+//	          (sim or live)                   '--> WriteText   a line a row
 //
 // A system is a detector, a response to what it declares, or a configuration that
 // keeps deadlocks from forming: a row of the table in systems.go.
 //
-// Read in this order: System (systems.go), Matrix and Run (this file), Row and
+// Read in this order: System (systems.go), Matrix and Run (this file), Choice (choice.go), Row and
 // Figures (row.go), Outcome (outcome.go), the worlds (world.go) and the shipped scenarios
 // (shipped.go), then what shows them: columns.go, total.go,
 // html.go with page.html, chart.go, markdown.go with text.md, text.go.
@@ -31,6 +31,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"golang.org/x/sync/errgroup"
 
@@ -155,6 +156,17 @@ func (m *Matrix) play(ctx context.Context, src *Source, sys System) (s *scenario
 	return s, runs, nil
 }
 
+// ReportTo is a Progress that writes a line for each row.
+func ReportTo(w io.Writer) func(done, of int, r *Row) {
+	return func(done, of int, r *Row) {
+		why := cmp.Or(r.NotApplicable, r.Failed)
+		if why != "" {
+			why = ": " + why
+		}
+		fmt.Fprintf(w, "%*d/%d  %s  %s  %s%s\n", len(fmt.Sprint(of)), done, of, r.Scenario, r.System, r.Outcome(), why)
+	}
+}
+
 // Failed is the rows that could not be played though they should have been.
 func (c *Comparison) Failed() (rows []*Row) {
 	for i := range c.Rows {
@@ -163,6 +175,15 @@ func (c *Comparison) Failed() (rows []*Row) {
 		}
 	}
 	return rows
+}
+
+// Failure is nil if everything was played.
+func (c *Comparison) Failure() error {
+	failed := c.Failed()
+	if len(failed) == 0 {
+		return nil
+	}
+	return fmt.Errorf("compare: %d of %d pairs could not be played; first %s with %s: %s", len(failed), len(c.Rows), failed[0].Scenario, failed[0].System, failed[0].Failed)
 }
 
 // names are the scenarios, or the systems, of the rows, each once and in order.

@@ -415,7 +415,7 @@ func TestMarkdown(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	var b bytes.Buffer
-	if err := played(t, 2).WriteTable(&b); err != nil {
+	if err := played(t, 2).WriteText(&b); err != nil {
 		t.Fatal(err)
 	}
 	rows := map[string]bool{}

@@ -7,8 +7,8 @@ import (
 	"text/tabwriter"
 )
 
-// WriteTable writes a line a row and then one a system, for people.
-func (c *Comparison) WriteTable(w io.Writer) error {
+// WriteText writes a line a row and then one a system, for people.
+func (c *Comparison) WriteText(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "scenario\tsystem\toutcome\tlatency ms\trecovery ms\tagain\tlost\tdropped\tpoliced\tinnocent at end, or why not")
 	for i := range c.Rows {

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -29,6 +30,23 @@ type Options struct {
 	Program  string // absolute path of softswitch, which the nodes run
 	PcapDir  string // absolute; "" for no captures
 	Instance string // makes this lab another than one made before from the same plan
+}
+
+// DescribeHere is Describe for the program that calls it, which the nodes run. It makes the
+// directory for captures, which need not be absolute.
+func DescribeHere(p *scenario.Plan, opt Options) (desc netnslab.Lab, err error) {
+	if opt.Program, err = os.Executable(); err != nil {
+		return desc, err
+	}
+	if opt.PcapDir != "" {
+		if opt.PcapDir, err = filepath.Abs(opt.PcapDir); err != nil {
+			return desc, err
+		}
+		if err := os.MkdirAll(opt.PcapDir, 0o755); err != nil {
+			return desc, err
+		}
+	}
+	return Describe(p, opt), nil
 }
 
 // Describe turns a plan into namespaces, links and processes.

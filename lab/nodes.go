@@ -24,6 +24,23 @@ func Neighbours(st *netnslab.State, node string) (names []string) {
 	return names
 }
 
+// Between are the links between two nodes. The error says to what there are links.
+func Between(st *netnslab.State, a, b string) (links []netnslab.LinkState, err error) {
+	if _, err := Pick(st, []string{a, b}, ""); err != nil {
+		return nil, err
+	}
+	for _, l := range st.Links {
+		ends := [2]string{l.A.Node, l.B.Node}
+		if ends == [2]string{a, b} || ends == [2]string{b, a} {
+			links = append(links, l)
+		}
+	}
+	if len(links) == 0 {
+		return nil, fmt.Errorf("lab %s: no link between %q and %q; beside %s there is: %s", st.Name, a, b, a, strings.Join(Neighbours(st, a), ", "))
+	}
+	return links, nil
+}
+
 // Load is the lab of this name. The error says which labs are up.
 func Load(name string) (*netnslab.State, error) {
 	st, err := netnslab.Load(name)

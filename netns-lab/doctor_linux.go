@@ -3,10 +3,12 @@ package netnslab
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,11 +28,39 @@ type Check struct {
 	Remedy string `json:"remedy,omitempty"`
 }
 
+// Checks are all that was looked at.
+type Checks []Check
+
+// Lacking reports whether something is missing without which no lab works.
+func (all Checks) Lacking() bool {
+	return slices.ContainsFunc(all, func(c Check) bool { return !c.OK && c.Needed })
+}
+
+// WriteText writes a line for each check, and one for each remedy.
+func (all Checks) WriteText(w io.Writer) error {
+	for _, c := range all {
+		mark := "ok  "
+		switch {
+		case !c.OK && !c.Needed:
+			mark = "note"
+		case !c.OK:
+			mark = "LACK"
+		}
+		if _, err := fmt.Fprintf(w, "%s  %-22s %s\n", mark, c.Name, c.Detail); err != nil {
+			return err
+		}
+		if !c.OK && c.Remedy != "" {
+			fmt.Fprintf(w, "      %-22s -> %s\n", "", c.Remedy)
+		}
+	}
+	return nil
+}
+
 // Doctor looks at the machine and returns what it found, always the same checks in
 // the same order. What it has to try, it tries in a namespace without a name that
 // ends with the trial.
-func Doctor() []Check {
-	checks := []Check{
+func Doctor() Checks {
+	checks := Checks{
 		checkCapabilities(),
 		checkVeth(),
 		checkPacketRing(),

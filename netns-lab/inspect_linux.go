@@ -2,7 +2,10 @@ package netnslab
 
 import (
 	"fmt"
+	"io"
 	"net"
+	"strings"
+	"text/tabwriter"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
@@ -101,6 +104,24 @@ func (st *State) problem(boot string) string {
 		}
 	}
 	return ""
+}
+
+// WriteText writes a line for each node and each link.
+func (r Report) WriteText(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NODE\tKIND\tNAMESPACE\tPID\tPROCESS")
+	for _, n := range r.Nodes {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", n.Name, n.Kind, n.Namespace, n.PID, strings.TrimSpace(n.Process+" "+n.Problem))
+	}
+	fmt.Fprintln(w, "\nLINK\tSTATE")
+	for _, l := range r.Links {
+		state := "up"
+		if !l.Up {
+			state = "down"
+		}
+		fmt.Fprintf(w, "%v\t%s\n", Link{A: l.A, B: l.B}, state)
+	}
+	return w.Flush()
 }
 
 // interfaces returns the flags of the interfaces in the node's namespace.

@@ -26,8 +26,7 @@ and processes that it makes end with it; no setting of the machine is changed.`,
 func benchForwardCommand() *cobra.Command {
 	opt := bench.ForwardOptions{Progress: os.Stderr}
 	var seconds float64
-	var asJSON bool
-	c := &cobra.Command{
+	c := printed(&cobra.Command{
 		Use:   "forward",
 		Short: "Measure forwarding beside Open vSwitch, a bare relay and DPDK's testpmd",
 		Long: `Measure how many frames a second a device forwards from one veth to another, with
@@ -36,29 +35,22 @@ userspace datapath, a relay that only reads and writes, and DPDK's testpmd over
 packet sockets. They take turns in every round; ratios are taken within a round.
 Peers that are not installed are named as absent. Progress goes to standard error.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			opt.Duration = time.Duration(seconds * float64(time.Second))
-			if opt.Program, err = os.Executable(); err != nil {
-				return err
-			}
-			r, err := bench.Forward(cmd.Context(), opt)
-			if err != nil {
-				return err
-			}
-			return printResult(r, asJSON)
-		},
-	}
+	}, "print JSON", func(cmd *cobra.Command, _ []string) (f finding, err error) {
+		opt.Duration = time.Duration(seconds * float64(time.Second))
+		if opt.Program, err = os.Executable(); err != nil {
+			return nil, err
+		}
+		return bench.Forward(cmd.Context(), opt)
+	})
 	c.Flags().IntSliceVar(&opt.Frames, "frames", []int{64, 1500}, fmt.Sprintf("lengths of frames in bytes, without FCS, %d to %d", bench.MinFrame, bench.MaxFrame))
 	c.Flags().IntVar(&opt.Rounds, "rounds", 5, "turns of each device at each length")
 	c.Flags().Float64Var(&seconds, "seconds", 2, "length of a turn")
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
 
 func benchFloorCommand() *cobra.Command {
 	opt := bench.FloorOptions{Progress: os.Stderr}
-	var asJSON bool
-	c := &cobra.Command{
+	c := printed(&cobra.Command{
 		Use:   "floor",
 		Short: "Measure a frame's way round a ring of four bare relays",
 		Long: `Measure how long a 60-byte frame takes round a ring of four processes in four
@@ -66,19 +58,13 @@ namespaces, each of which only reads and writes: the least time in which a label
 gets from a switch back to itself. Once with idle time between the laps, and once
 lap after lap.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			if opt.Program, err = os.Executable(); err != nil {
-				return err
-			}
-			r, err := bench.Floor(cmd.Context(), opt)
-			if err != nil {
-				return err
-			}
-			return printResult(r, asJSON)
-		},
-	}
+	}, "print JSON", func(cmd *cobra.Command, _ []string) (f finding, err error) {
+		if opt.Program, err = os.Executable(); err != nil {
+			return nil, err
+		}
+		return bench.Floor(cmd.Context(), opt)
+	})
 	c.Flags().IntVar(&opt.Laps, "laps", 2000, "laps of each kind")
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
 

@@ -19,7 +19,7 @@ difference. Metrics are not affected.`,
 		Example: "  sudo softswitch clear pfc counters\n  sudo softswitch clear watermarks core0 core1",
 	}
 	t := &target{}
-	t.flags(c)
+	t.flags(c, c.PersistentFlags(), "switch")
 	group(
 		c,
 		below("pfc", "PFC counters", clearLeaf(t, "counters", "PFC counters and their history", node.ClearPFC)),
@@ -35,7 +35,7 @@ difference. Metrics are not affected.`,
 func clearLeaf(t *target, use, short string, things ...string) *cobra.Command {
 	return &cobra.Command{
 		Use: use + " [SWITCH...]", Short: short,
-		ValidArgsFunction: t.completeSwitches,
+		ValidArgsFunction: t.complete(switchNames),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			return t.order(cmd, names, func(e control.Endpoint) error {
 				for _, thing := range things {

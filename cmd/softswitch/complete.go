@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"softswitch/lab"
@@ -15,39 +17,43 @@ func yamlFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirec
 	return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
 }
 
-// oneYAMLFile completes the name of one YAML file.
-func oneYAMLFile(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+// upTo completes the first most arguments by then.
+func upTo(most int, then completion) completion {
+	return func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		if len(args) >= most {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return then(c, args, begun)
 	}
-	return yamlFiles(c, args, begun)
 }
 
-// labNodes completes the first argument with the nodes of the lab that is up; what
-// follows it is completed by then.
-func labNodes(name *string, then cobra.ShellCompDirective) completion {
+// offer completes arguments with those of the lab that is up, less those that are there.
+func offer(lab *string, of func(st *netnslab.State, args []string) []string) completion {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		if len(args) > 0 {
-			return nil, then
-		}
-		st, err := netnslab.Load(*name)
+		st, err := netnslab.Load(*lab)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return lab.Names(st, ""), cobra.ShellCompDirectiveNoFileComp
+		return slices.DeleteFunc(of(st, args), func(n string) bool { return slices.Contains(args, n) }), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// labLinkEnds completes two nodes with a link between them.
-func labLinkEnds(name *string) completion {
-	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		st, err := netnslab.Load(*name)
-		if err != nil || len(args) > 1 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		if len(args) == 0 {
-			return lab.Names(st, ""), cobra.ShellCompDirectiveNoFileComp
-		}
-		return lab.Neighbours(st, args[0]), cobra.ShellCompDirectiveNoFileComp
+func nodeNames(st *netnslab.State, _ []string) []string   { return lab.Names(st, "") }
+func switchNames(st *netnslab.State, _ []string) []string { return lab.Names(st, "switch") }
+func hostNames(st *netnslab.State, _ []string) []string   { return lab.Names(st, "host") }
+func senderNames(st *netnslab.State, _ []string) []string { return lab.Senders(st) }
+func nicNames(st *netnslab.State, _ []string) []string    { return lab.NICs(st) }
+
+// linkEnds are all nodes, then those that the first has a link to.
+func linkEnds(st *netnslab.State, args []string) []string {
+	if len(args) == 0 {
+		return lab.Names(st, "")
 	}
+	return lab.Neighbours(st, args[0])
+}
+
+// labs completes the names of labs.
+func labs(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	all, _ := netnslab.Labs()
+	return all, cobra.ShellCompDirectiveNoFileComp
 }

@@ -1,17 +1,15 @@
 package main
 
 import (
-	"os"
-
 	"github.com/spf13/cobra"
 
 	netnslab "softswitch/netns-lab"
+	"softswitch/scenario"
 	"softswitch/scenarios"
 )
 
 func demoCommand() *cobra.Command {
-	var opt runOptions
-	var name string
+	var opt playOptions
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Make a PFC deadlock on a k=4 fat-tree and detect it",
@@ -25,29 +23,17 @@ busy to tell; 2 it could not be played.`,
 		Example: "  sudo softswitch demo\n  sudo softswitch demo --json 2>/dev/null\n  sudo softswitch demo --ui\n  softswitch demo --rootless",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if opt.rootless && opt.page.show {
-				return errStays
-			}
-			if opt.rootless {
-				return again(cmd.Context())
-			}
-			data, err := scenarios.FS.ReadFile(demoScenario)
-			if err != nil {
-				return err
-			}
-			plan, err := makePlan("scenarios/"+demoScenario, data, opt.instead)
-			if err != nil {
-				return err
-			}
-			v, err := playLive(cmd.Context(), plan, name, opt, os.Stderr)
-			if err != nil {
-				return orRootless(err)
-			}
-			return printVerdict(v, opt.json)
+			return opt.play(cmd.Context(), func() (*scenario.Plan, error) {
+				data, err := scenarios.FS.ReadFile(demoScenario)
+				if err != nil {
+					return nil, err
+				}
+				return makePlan("scenarios/"+demoScenario, data, opt.instead)
+			})
 		},
 	}
 	opt.flags(c)
-	nameFlag(c, c.Flags(), &name, netnslab.DefaultName)
+	nameFlag(c, c.Flags(), &opt.Name, netnslab.DefaultName)
 	return c
 }
 

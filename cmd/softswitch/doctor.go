@@ -2,7 +2,7 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -20,30 +20,14 @@ what is missing. Nothing is changed. Exit status 1 if something needed is missin
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			checks := netnslab.Doctor()
+			write := checks.WriteText
 			if asJSON {
-				if err := json.NewEncoder(os.Stdout).Encode(checks); err != nil {
-					return err
-				}
+				write = func(w io.Writer) error { return json.NewEncoder(w).Encode(checks) }
 			}
-			lacking := false
-			for _, k := range checks {
-				lacking = lacking || !k.OK && k.Needed
-				if asJSON {
-					continue
-				}
-				mark := "ok  "
-				switch {
-				case !k.OK && !k.Needed:
-					mark = "note"
-				case !k.OK:
-					mark = "LACK"
-				}
-				fmt.Printf("%s  %-22s %s\n", mark, k.Name, k.Detail)
-				if !k.OK && k.Remedy != "" {
-					fmt.Printf("      %-22s -> %s\n", "", k.Remedy)
-				}
+			if err := write(os.Stdout); err != nil {
+				return err
 			}
-			if lacking {
+			if checks.Lacking() {
 				return errUnmet
 			}
 			return nil

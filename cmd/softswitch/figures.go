@@ -26,3 +26,16 @@ files, byte for byte.`,
 	c.MarkFlagDirname("out")
 	return c
 }
+
+func simBoundary() *cobra.Command {
+	return printed(&cobra.Command{
+		Use:   "boundary",
+		Short: "Find the rate at which routing loops turn into deadlocks",
+		Long: `Simulate routing loops of 2 to 5 switches at 40 Gbit/s and find the rate of one flow
+at which they turn into a deadlock, beside the boundary n B / TTL of Hu et al.,
+"Deadlocks in Datacenter Networks", Eq. 3.`,
+		Args: cobra.NoArgs,
+	}, "print JSON", func(cmd *cobra.Command, _ []string) (finding, error) {
+		return figures.MeasureBoundary(cmd.Context(), os.Stderr)
+	})
+}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
@@ -26,21 +25,7 @@ func genDocs() *cobra.Command {
 		Use:   "docs",
 		Short: "Write docs/schema and the references in docs, from the types and their comments",
 		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			files, err := reference.Files(source)
-			if err != nil {
-				return err
-			}
-			for _, f := range files {
-				if err := os.MkdirAll(filepath.Dir(filepath.Join(source, f.Path)), 0o755); err != nil {
-					return err
-				}
-				if err := os.WriteFile(filepath.Join(source, f.Path), f.Text, 0o644); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
+		RunE:  func(*cobra.Command, []string) error { return reference.Write(source) },
 	}
 	c.Flags().StringVar(&source, "source", ".", "the repository")
 	return c

@@ -23,7 +23,7 @@ down are dashed: in a lab now, in a file those that its events take down.`,
 			"  softswitch lab graph scenarios/pause.yaml --dot | dot -Tpdf > fabric.pdf\n" +
 			"  softswitch lab graph --name ss --mermaid",
 		Args:              arguments(cobra.MaximumNArgs(1)),
-		ValidArgsFunction: oneYAMLFile,
+		ValidArgsFunction: upTo(1, yamlFiles),
 		RunE: func(_ *cobra.Command, args []string) error {
 			var g *graph.Graph
 			if len(args) > 0 {

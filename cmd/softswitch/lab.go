@@ -2,23 +2,17 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
-	"strings"
-	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"softswitch/lab"
+	"softswitch/lab/run"
 	netnslab "softswitch/netns-lab"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
-	"softswitch/view/ui"
 )
 
 func labCommand() *cobra.Command {
@@ -60,7 +54,7 @@ file, is left as it is; another of the same name is removed with --replace only.
 			if err := lab.RefuseFabric(plan.Fabric); err != nil {
 				return fmt.Errorf("%s: %w", file, err)
 			}
-			desc, err := describeLab(plan, lab.Options{Name: *name}, pcap)
+			desc, err := lab.DescribeHere(plan, lab.Options{Name: *name, PcapDir: pcap})
 			if err != nil {
 				return err
 			}
@@ -103,23 +97,6 @@ func orReplace(err error) error {
 	return err
 }
 
-// describeLab fills in what only this process knows: where softswitch is and where
-// captures go.
-func describeLab(plan *scenario.Plan, opt lab.Options, pcap string) (desc netnslab.Lab, err error) {
-	if opt.Program, err = os.Executable(); err != nil {
-		return desc, err
-	}
-	if pcap != "" {
-		if opt.PcapDir, err = filepath.Abs(pcap); err != nil {
-			return desc, err
-		}
-		if err := os.MkdirAll(opt.PcapDir, 0o755); err != nil {
-			return desc, err
-		}
-	}
-	return lab.Describe(plan, opt), nil
-}
-
 func labInspect(name *string) *cobra.Command {
 	var format string
 	var asJSON bool
@@ -128,7 +105,7 @@ func labInspect(name *string) *cobra.Command {
 		Short:             "Show the nodes and links of a lab",
 		Example:           "  sudo softswitch lab inspect\n  sudo softswitch lab inspect ss --json",
 		Args:              arguments(cobra.MaximumNArgs(1)),
-		ValidArgsFunction: completeOneLab,
+		ValidArgsFunction: upTo(1, labs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := takeName(cmd, name, args); err != nil {
 				return err
@@ -143,26 +120,7 @@ func labInspect(name *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r := st.Inspect()
-			if format == "json" {
-				enc := json.NewEncoder(os.Stdout)
-				enc.SetIndent("", "  ")
-				return enc.Encode(r)
-			}
-			w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(w, "NODE\tKIND\tNAMESPACE\tPID\tPROCESS")
-			for _, n := range r.Nodes {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", n.Name, n.Kind, n.Namespace, n.PID, strings.TrimSpace(n.Process+" "+n.Problem))
-			}
-			fmt.Fprintln(w, "\nLINK\tSTATE")
-			for i, l := range r.Links {
-				state := "up"
-				if !l.Up {
-					state = "down"
-				}
-				fmt.Fprintf(w, "%v\t%s\n", st.Links[i], state)
-			}
-			return w.Flush()
+			return printFinding(st.Inspect(), format == "json")
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -179,25 +137,19 @@ exec itself, such as --name, stand before NODE; "--" may stand before COMMAND. T
 status is the command's.`,
 		Example:               "  sudo softswitch lab exec h0-0-0 ping -c 3 10.1.0.2\n  sudo softswitch lab exec core0 tcpdump -n -i to-agg0-0",
 		Args:                  arguments(nodeAndCommand),
-		ValidArgsFunction:     labNodes(name, cobra.ShellCompDirectiveDefault),
 		DisableFlagsInUseLine: true,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			st, err := lab.Load(*name)
-			if err != nil {
-				return err
+		ValidArgsFunction: func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveDefault
 			}
+			return offer(name, nodeNames)(c, args, begun)
+		},
+		RunE: inLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
 			if _, err := lab.Pick(st, args[:1], ""); err != nil {
 				return err
 			}
-			code, err := st.Exec(cmd.Context(), args[0], commandOf(args), netnslab.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
-			if err != nil {
-				return err
-			}
-			if code != 0 {
-				return exitCode(code)
-			}
-			return nil
-		},
+			return passOn(st.Exec(cmd.Context(), args[0], commandOf(args), stdio))
+		}),
 	}
 	c.Flags().SetInterspersed(false) // what follows NODE is the command's
 	return c
@@ -225,30 +177,19 @@ func labLink(name *string, verb string, set func(*netnslab.State, netnslab.LinkS
 		Short:             map[string]string{"fail": "Set the link between two nodes down", "heal": "Set the link between two nodes up"}[verb],
 		Example:           "  sudo softswitch lab " + verb + " core0 agg1-0",
 		Args:              arguments(cobra.ExactArgs(2)),
-		ValidArgsFunction: labLinkEnds(name),
-		RunE: func(_ *cobra.Command, args []string) error {
-			st, err := lab.Load(*name)
+		ValidArgsFunction: upTo(2, offer(name, linkEnds)),
+		RunE: inLab(name, func(_ *cobra.Command, st *netnslab.State, args []string) error {
+			links, err := lab.Between(st, args[0], args[1])
 			if err != nil {
 				return err
 			}
-			if _, err := lab.Pick(st, args, ""); err != nil {
-				return err
-			}
-			found := false
-			for _, l := range st.Links {
-				ends := [2]string{l.A.Node, l.B.Node}
-				if ends == [2]string{args[0], args[1]} || ends == [2]string{args[1], args[0]} {
-					found = true
-					if err := set(st, l); err != nil {
-						return err
-					}
+			for _, l := range links {
+				if err := set(st, l); err != nil {
+					return err
 				}
 			}
-			if !found {
-				return fmt.Errorf("lab %s: no link between %q and %q; beside %s there is: %s", *name, args[0], args[1], args[0], strings.Join(lab.Neighbours(st, args[0]), ", "))
-			}
 			return nil
-		},
+		}),
 	}
 }
 
@@ -265,7 +206,7 @@ A lab whose record is gone or cannot be read is refused, with what is left of it
 processes that were started there with the token of a lab. What bears no mark is named
 and left alone.`,
 		Example:           "  sudo softswitch lab destroy\n  sudo softswitch lab destroy one two\n  sudo softswitch lab destroy --all",
-		ValidArgsFunction: completeLabs,
+		ValidArgsFunction: labs,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			names, err := toDestroy(cmd, *name, names, all)
 			if err != nil {
@@ -308,19 +249,16 @@ func toDestroy(cmd *cobra.Command, name string, args []string, all bool) ([]stri
 	return args, nil
 }
 
-// runOptions are how a scenario is to be played.
-type runOptions struct {
+// playOptions are how a scenario is to be played on a lab.
+type playOptions struct {
 	instead
-	page       pageOptions
-	pcap       string
-	json, keep bool
-	rootless   bool
-	replace    bool
-	repeat     int
+	run.Options
+	json, rootless bool
+	repeat         int
 }
 
 func labRun(name *string) *cobra.Command {
-	var opt runOptions
+	var opt playOptions
 	c := &cobra.Command{
 		Use:   "run FILE",
 		Short: "Build a lab, play a scenario on it, judge it, remove the lab",
@@ -337,122 +275,73 @@ Exit status: 0 the scenario's expectation is met and the run can be trusted; 1 n
 2 the scenario could not be played.`,
 		Example:           "  sudo softswitch lab run scenarios/fattree-on-loop.yaml\n  sudo softswitch lab run scenarios/pause.yaml --pcap /tmp/pcap --json\n  sudo softswitch lab run scenarios/hu-fig4.yaml --slow 400",
 		Args:              arguments(cobra.ExactArgs(1)),
-		ValidArgsFunction: oneYAMLFile,
+		ValidArgsFunction: upTo(1, yamlFiles),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if opt.rootless && (opt.keep || opt.page.show) {
-				return errStays
-			}
-			if opt.rootless {
-				return again(cmd.Context())
-			}
-			plan, err := readPlan(args[0], opt.instead)
-			if err != nil {
-				return err
-			}
-			if opt.repeat < 1 {
-				return fmt.Errorf("--repeat: %d; give 1 or more", opt.repeat)
-			}
-			if opt.repeat > 1 {
-				return repeat(cmd.Context(), plan, *name, opt)
-			}
-			v, err := playLive(cmd.Context(), plan, *name, opt, os.Stderr)
-			if err != nil {
-				return orRootless(err)
-			}
-			return printVerdict(v, opt.json)
+			opt.Name = *name
+			return opt.play(cmd.Context(), func() (*scenario.Plan, error) { return readPlan(args[0], opt.instead) })
 		},
 	}
 	opt.flags(c)
 	slowFlag(c, &opt.Slow)
-	c.Flags().BoolVar(&opt.keep, "keep", false, "leave the lab up afterwards")
+	c.Flags().BoolVar(&opt.Keep, "keep", false, "leave the lab up afterwards")
 	c.Flags().IntVar(&opt.repeat, "repeat", 1, "play it so many times, each in a new lab, and sum up")
 	return c
 }
 
-// repeat plays a scenario several times and prints a line a run and a summary.
-func repeat(ctx context.Context, plan *scenario.Plan, name string, opt runOptions) error {
-	if opt.keep || opt.pcap != "" || opt.page.show {
-		return errors.New("lab run: --repeat goes with none of --keep, --pcap, --ui")
+func (opt *playOptions) flags(c *cobra.Command) {
+	opt.repeat = 1
+	opt.instead.flags(c)
+	pageFlags(c, &opt.Page, &opt.Listen)
+	c.Flags().StringVar(&opt.Pcap, "pcap", "", "directory for a pcapng of each switch, with a comment on each ITSY frame")
+	c.Flags().BoolVar(&opt.json, "json", false, "print the verdict as JSON")
+	replaceFlag(c, &opt.Replace)
+	rootlessFlag(c, &opt.rootless)
+}
+
+// play plays what plan makes, and prints what came of it.
+func (opt *playOptions) play(ctx context.Context, plan func() (*scenario.Plan, error)) error {
+	if opt.rootless && (opt.Keep || opt.Page) {
+		return errStays
 	}
-	var runs []*verdict.Verdict
-	for i := range opt.repeat {
-		fmt.Fprintf(os.Stderr, "run %d of %d\n", i+1, opt.repeat)
-		v, err := playLive(ctx, plan, name, opt, io.Discard)
-		if err != nil {
-			return err
-		}
-		runs = append(runs, v)
+	if opt.rootless {
+		return again(ctx)
 	}
-	sum := verdict.Summarize(runs)
-	if opt.json {
-		enc := json.NewEncoder(os.Stdout)
-		enc.SetIndent("", "  ")
-		if err := enc.Encode(sum); err != nil {
-			return err
-		}
-	} else if err := sum.WriteTable(os.Stdout); err != nil {
+	p, err := plan()
+	if err != nil {
 		return err
 	}
-	if sum.Met < len(runs) || sum.Invalid > 0 {
+	if opt.repeat < 1 {
+		return fmt.Errorf("--repeat: %d; give 1 or more", opt.repeat)
+	}
+	if opt.repeat > 1 {
+		return opt.playOften(ctx, p)
+	}
+	v, err := run.Play(ctx, p, opt.Options, os.Stderr)
+	if err != nil {
+		return orRootless(orReplace(err))
+	}
+	return printVerdict(v, opt.json)
+}
+
+func (opt *playOptions) playOften(ctx context.Context, p *scenario.Plan) error {
+	if opt.Keep || opt.Pcap != "" || opt.Page {
+		return errors.New("lab run: --repeat goes with none of --keep, --pcap, --ui")
+	}
+	sum, err := run.Repeat(ctx, p, opt.Options, opt.repeat, os.Stderr)
+	if err != nil {
+		return orReplace(err)
+	}
+	if err := printFinding(sum, opt.json); err != nil {
+		return err
+	}
+	if !sum.AllMet() {
 		return errUnmet
 	}
 	return nil
 }
 
-func (opt *runOptions) flags(c *cobra.Command) {
-	opt.instead.flags(c)
-	opt.page.flags(c)
-	c.Flags().StringVar(&opt.pcap, "pcap", "", "directory for a pcapng of each switch, with a comment on each ITSY frame")
-	c.Flags().BoolVar(&opt.json, "json", false, "print the verdict as JSON")
-	replaceFlag(c, &opt.replace)
-	rootlessFlag(c, &opt.rootless)
-}
-
-// playLive builds a lab, plays a scenario on it and removes it.
-func playLive(ctx context.Context, plan *scenario.Plan, name string, opt runOptions, progress io.Writer) (v *verdict.Verdict, err error) {
-	if err := lab.Refuse(plan.Scenario); err != nil {
-		return nil, err
-	}
-	desc, err := describeLab(plan, lab.Options{Name: name, Instance: time.Now().Format(time.RFC3339Nano)}, opt.pcap)
-	if err != nil {
-		return nil, err
-	}
-	ctx, progress = whileWatched(ctx, progress)
-	var page *ui.Page
-	if opt.page.show {
-		if page, err = ui.OpenLab(ctx, name, opt.page.listen, progress); err != nil {
-			return nil, err
-		}
-		defer page.Close()
-	}
-	fmt.Fprintf(progress, "building a lab of %d switches, %d hosts, %d links\n", len(plan.Switches), len(plan.Hosts), len(plan.Links))
-	desc.Replace, desc.Passing = opt.replace, !opt.keep
-	st, err := netnslab.Up(ctx, desc, progress)
-	if err != nil {
-		return nil, orReplace(err)
-	}
-	if !opt.keep {
-		defer func() { err = errors.Join(err, st.Remove(progress)) }()
-	}
-	if err := page.AwaitViewer(ctx, progress); err != nil {
-		return nil, err
-	}
-	run, err := lab.Play(ctx, plan, st, progress)
-	if err != nil {
-		return nil, err
-	}
-	page.AwaitEnd(ctx, progress)
-	return run.Verdict()
-}
-
 func printVerdict(v *verdict.Verdict, asJSON bool) error {
-	if asJSON {
-		enc := json.NewEncoder(os.Stdout)
-		enc.SetIndent("", "  ")
-		if err := enc.Encode(v); err != nil {
-			return err
-		}
-	} else if err := v.WriteTable(os.Stdout); err != nil {
+	if err := printFinding(v, asJSON); err != nil {
 		return err
 	}
 	if v.ExitCode() != 0 {

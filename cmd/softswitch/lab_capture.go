@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/internal/progress"
 	"softswitch/lab/capture"
 )
 
@@ -33,7 +34,7 @@ Exit status: 0 it ended so; 1 a node died meanwhile, and its last frames are mis
   sudo softswitch lab capture | wireshark -k -i -`,
 		Args: arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if file == "-" && isTerminal(os.Stdout) {
+			if file == "-" && progress.IsTerminal(os.Stdout) {
 				return errors.New("lab capture: a capture is no text for a terminal; give a file with -w FILE, or a pipe: lab capture | wireshark -k -i -")
 			}
 			c := capture.Capture{Name: *name, Nodes: nodes, File: file, Log: os.Stderr}
@@ -47,6 +48,6 @@ Exit status: 0 it ended so; 1 a node died meanwhile, and its last frames are mis
 	c.Flags().StringArrayVar(&nodes, "node", nil, "node to capture on; give it again for more (default all)")
 	c.Flags().StringVarP(&file, "write", "w", "-", `file for the capture; "-" is standard output`)
 	c.MarkFlagFilename("write", "pcapng")
-	c.RegisterFlagCompletionFunc("node", labNodes(name, cobra.ShellCompDirectiveNoFileComp))
+	c.RegisterFlagCompletionFunc("node", offer(name, nodeNames))
 	return c
 }

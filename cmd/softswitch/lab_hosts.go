@@ -1,23 +1,12 @@
 package main
 
 import (
-	"fmt"
-	"slices"
-	"strings"
-
 	"github.com/spf13/cobra"
 
-	"softswitch/internal/control"
-	"softswitch/internal/timer"
 	"softswitch/lab"
 	netnslab "softswitch/netns-lab"
 	"softswitch/scenario/config"
-	"softswitch/unit"
 )
-
-// startLead is the time between the order to start and the first frame, by which all
-// hosts have heard of it.
-const startLead = 200 * unit.Millisecond
 
 func labStart(name *string) *cobra.Command {
 	return &cobra.Command{
@@ -28,13 +17,10 @@ scenario file: their times, and those of a host's "slow" and "storm", count from
 Failures of links and of switches are not played: see "lab fail" and "lab heal". After
 "lab stop" it begins anew.`,
 		Example:           "  sudo softswitch lab start\n  sudo softswitch lab start h0-0-0 h0-0-1",
-		ValidArgsFunction: senders(name),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			at := struct {
-				At unit.Time `json:"at"`
-			}{timer.Now() + startLead}
-			return askSenders(cmd, *name, args, "start", at)
-		},
+		ValidArgsFunction: offer(name, senderNames),
+		RunE: inLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
+			return lab.Start(cmd.Context(), st, args)
+		}),
 	}
 }
 
@@ -43,10 +29,10 @@ func labStop(name *string) *cobra.Command {
 		Use:               "stop [HOST...]",
 		Short:             "Let hosts send no more until they are started again",
 		Example:           "  sudo softswitch lab stop",
-		ValidArgsFunction: senders(name),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return askSenders(cmd, *name, args, "stop", nil)
-		},
+		ValidArgsFunction: offer(name, senderNames),
+		RunE: inLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
+			return lab.Stop(cmd.Context(), st, args)
+		}),
 	}
 }
 
@@ -59,10 +45,10 @@ func labStorm(name *string) *cobra.Command {
 do; "lab normal" ends it. The class has to be one of the host's lossless ones.`,
 		Example:           "  sudo softswitch lab storm h1\n  sudo softswitch lab storm h1 --class 4",
 		Args:              arguments(cobra.MinimumNArgs(1)),
-		ValidArgsFunction: labHostNames(name),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return askHosts(cmd, *name, args, "act", config.Act{Do: "storm", Class: class})
-		},
+		ValidArgsFunction: offer(name, hostNames),
+		RunE: inLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
+			return lab.Act(cmd.Context(), st, args, config.Act{Do: "storm", Class: class})
+		}),
 	}
 	c.Flags().IntVar(&class, "class", 3, "priority to pause, 0 to 7")
 	return c
@@ -76,10 +62,10 @@ func labSlow(name *string) *cobra.Command {
 fill, and it pauses its switch; "lab normal" ends it.`,
 		Example:           "  sudo softswitch lab slow h2 20Mbit/s",
 		Args:              arguments(cobra.ExactArgs(2)),
-		ValidArgsFunction: labHostNames(name),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return askHosts(cmd, *name, args[:1], "act", config.Act{Do: "slow", Rate: args[1]})
-		},
+		ValidArgsFunction: offer(name, hostNames),
+		RunE: inLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
+			return lab.Act(cmd.Context(), st, args[:1], config.Act{Do: "slow", Rate: args[1]})
+		}),
 	}
 }
 
@@ -89,71 +75,9 @@ func labNormal(name *string) *cobra.Command {
 		Short:             "Let hosts take what they are sent again, and end their storms",
 		Example:           "  sudo softswitch lab normal h2",
 		Args:              arguments(cobra.MinimumNArgs(1)),
-		ValidArgsFunction: labHostNames(name),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return askHosts(cmd, *name, args, "act", config.Act{Do: "normal"})
-		},
-	}
-}
-
-// askSenders asks the hosts of these names that make their own frames, all if there are
-// no names.
-func askSenders(cmd *cobra.Command, name string, hosts []string, do string, args any) error {
-	st, err := lab.Load(name)
-	if err != nil {
-		return err
-	}
-	all := senderNames(st)
-	for _, h := range hosts {
-		if slices.Contains(lab.NICs(st), h) {
-			return fmt.Errorf("lab %s: programs send on %s, which start and stop by themselves; hosts with flows: %s", name, h, strings.Join(all, ", "))
-		}
-	}
-	if len(hosts) == 0 {
-		hosts = all
-	}
-	if len(hosts) == 0 {
-		return fmt.Errorf("lab %s has no host with flows", name)
-	}
-	return askHosts(cmd, name, hosts, do, args)
-}
-
-// askHosts asks the hosts of these names to do something. The error names those that
-// would not.
-func askHosts(cmd *cobra.Command, name string, hosts []string, do string, args any) error {
-	st, err := lab.Load(name)
-	if err != nil {
-		return err
-	}
-	nodes, err := lab.Pick(st, hosts, "host")
-	if err != nil {
-		return err
-	}
-	_, _, err = control.AskAll(cmd.Context(), lab.Endpoints(nodes), func(e control.Endpoint) (struct{}, error) {
-		return struct{}{}, e.Call(do, args, nil)
-	})
-	return err
-}
-
-func senderNames(st *netnslab.State) []string {
-	nics := lab.NICs(st)
-	return slices.DeleteFunc(lab.Names(st, "host"), func(h string) bool { return slices.Contains(nics, h) })
-}
-
-// senders completes hosts with flows.
-func senders(name *string) completion { return completeHosts(name, senderNames) }
-
-// labHostNames completes hosts.
-func labHostNames(name *string) completion {
-	return completeHosts(name, func(st *netnslab.State) []string { return lab.Names(st, "host") })
-}
-
-func completeHosts(name *string, of func(*netnslab.State) []string) completion {
-	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		st, err := netnslab.Load(*name)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return slices.DeleteFunc(of(st), func(h string) bool { return slices.Contains(args, h) }), cobra.ShellCompDirectiveNoFileComp
+		ValidArgsFunction: offer(name, hostNames),
+		RunE: inLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
+			return lab.Act(cmd.Context(), st, args, config.Act{Do: "normal"})
+		}),
 	}
 }

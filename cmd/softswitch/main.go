@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"softswitch/internal/version"
+	netnslab "softswitch/netns-lab"
 )
 
 // Exit codes: 0 done and as expected, 1 done but not as expected (a scenario's
@@ -75,6 +76,17 @@ func explain(ctx context.Context, err error) string {
 type exitCode int
 
 func (c exitCode) Error() string { return fmt.Sprintf("exit status %d", int(c)) }
+
+// passOn is the result of a command that was run in a node: its exit code is softswitch's.
+func passOn(code int, err error) error {
+	if err == nil && code != 0 {
+		return exitCode(code)
+	}
+	return err
+}
+
+// stdio is what such a command reads and writes.
+var stdio = netnslab.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
 
 func root() *cobra.Command {
 	c := &cobra.Command{

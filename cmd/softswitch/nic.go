@@ -4,14 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"softswitch/internal/control"
-	"softswitch/lab"
 	"softswitch/live/node"
-	netnslab "softswitch/netns-lab"
 	"softswitch/scenario/config"
 )
 
@@ -88,50 +84,17 @@ func nicConfig(file string, flags config.Host) (config.Host, error) {
 	return h, err
 }
 
-// nicTarget is which NICs a command is about.
-type nicTarget struct{ target }
-
-func (t *nicTarget) flags(c *cobra.Command) {
-	c.Flags().StringVar(&t.socket, "socket", "", "control socket of one NIC, instead of a lab")
-	nameFlag(c, c.Flags(), &t.lab, netnslab.DefaultName)
-	c.MarkFlagFilename("socket", "sock")
-	c.ValidArgsFunction = t.complete
-}
-
-func (t *nicTarget) complete(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	st, err := netnslab.Load(t.lab)
-	if err != nil || t.socket != "" {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return lab.NICs(st), cobra.ShellCompDirectiveNoFileComp
-}
-
-// nics are the NICs of these hosts, all if there are none.
-func (t *nicTarget) nics(names []string) ([]control.Endpoint, error) {
-	if t.socket != "" {
-		if len(names) > 0 {
-			return nil, fmt.Errorf("--socket is one NIC; %q names hosts of a lab", strings.Join(names, " "))
-		}
-		return []control.Endpoint{{Path: t.socket}}, nil
-	}
-	st, err := lab.Load(t.lab)
-	if err != nil {
-		return nil, err
-	}
-	nodes, err := lab.PickNICs(st, names)
-	return lab.Endpoints(nodes), err
-}
-
 func nicSlow() *cobra.Command {
-	t := &nicTarget{}
+	t := &target{}
 	c := &cobra.Command{
 		Use:   "slow [HOST] RATE",
 		Short: "Let the stack of a host take frames at a rate only",
 		Long: `Let the stack of a host take frames at a rate only, of all classes together. When the
 receive buffer of a lossless class is three quarters full, the NIC pauses it, and
 resumes it when it is half empty.`,
-		Example: "  sudo softswitch nic slow h2 20Mbit/s",
-		Args:    arguments(cobra.RangeArgs(1, 2)),
+		Example:           "  sudo softswitch nic slow h2 20Mbit/s",
+		Args:              arguments(cobra.RangeArgs(1, 2)),
+		ValidArgsFunction: t.complete(nicNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			last := len(args) - 1
 			if r, err := config.ParseRate(args[last]); err != nil || r == 0 {
@@ -140,27 +103,28 @@ resumes it when it is half empty.`,
 			return t.act(args[:last], config.Act{Do: "slow", Rate: args[last]})
 		},
 	}
-	t.flags(c)
+	t.flags(c, c.Flags(), "NIC")
 	return c
 }
 
 func nicNormal() *cobra.Command {
-	t := &nicTarget{}
+	t := &target{}
 	c := &cobra.Command{
-		Use:     "normal [HOST]",
-		Short:   "Let the stack of a host take frames at once again",
-		Example: "  sudo softswitch nic normal h2",
-		Args:    arguments(cobra.MaximumNArgs(1)),
+		Use:               "normal [HOST]",
+		Short:             "Let the stack of a host take frames at once again",
+		Example:           "  sudo softswitch nic normal h2",
+		Args:              arguments(cobra.MaximumNArgs(1)),
+		ValidArgsFunction: t.complete(nicNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return t.act(args, config.Act{Do: "normal"})
 		},
 	}
-	t.flags(c)
+	t.flags(c, c.Flags(), "NIC")
 	return c
 }
 
 // act makes the NIC of a host, or the one behind the socket, behave so.
-func (t *nicTarget) act(host []string, a config.Act) error {
+func (t *target) act(host []string, a config.Act) error {
 	if len(host) == 0 && t.socket == "" {
 		return errors.New("no host; give its name, or the NIC's control socket with --socket")
 	}

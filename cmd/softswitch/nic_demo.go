@@ -10,8 +10,7 @@ import (
 
 func nicDemo() *cobra.Command {
 	var name string
-	var asJSON bool
-	c := &cobra.Command{
+	c := printed(&cobra.Command{
 		Use:   "demo",
 		Short: "Run iperf3 and ping through two switches to a slow receiver, and show that the fabric loses nothing",
 		Long: `Build a lab of two switches and two hosts with NICs, slow the receiver's down to half of
@@ -22,16 +21,13 @@ Exit status: 0 the pauses reached the sender's NIC and no frame was lost in the 
 not so, or the machine was too busy to tell; 2 it could not be played.`,
 		Example: "  sudo softswitch nic demo\n  sudo softswitch nic demo --json 2>/dev/null",
 		Args:    arguments(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, progress := whileWatched(cmd.Context(), os.Stderr)
-			d, err := nicdemo.Play(ctx, name, progress)
-			if err != nil {
-				return err
-			}
-			return printJudged(d, d.Result.OK, asJSON)
-		},
-	}
+	}, "print the result as JSON", func(cmd *cobra.Command, _ []string) (finding, error) {
+		d, err := nicdemo.Play(cmd.Context(), name, os.Stderr)
+		if err != nil {
+			return nil, err
+		}
+		return judged(d, d.Result.OK)
+	})
 	nameFlag(c, c.Flags(), &name, "nic")
-	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	return c
 }

@@ -10,7 +10,6 @@ import (
 )
 
 func nicShow() *cobra.Command {
-	t := &nicTarget{}
 	s := &shower{}
 	c := &cobra.Command{
 		Use:   "show [HOST...]",
@@ -22,44 +21,25 @@ and where frames were lost: in the hosts, apart from that in the fabric.
   Device queue  the kernel's queue to the NIC was full
   Sockets       the buffer of the socket that a datagram was for was full
   On arrival    the NIC lost what the fabric had delivered`,
-		Example: "  sudo softswitch nic show\n  sudo softswitch nic show h1 --watch=1s",
+		Example:           "  sudo softswitch nic show\n  sudo softswitch nic show h1 --watch=1s",
+		ValidArgsFunction: s.target.complete(nicNames),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			ends, err := t.nics(names)
+			ends, err := s.target.nics(names)
 			if err != nil {
 				return err
 			}
-			switches := t.labSwitches()
+			switches := s.target.labSwitches()
 			return s.repeat(cmd.Context(), func(w io.Writer) error {
-				there, nics, silent := control.AskAll(cmd.Context(), ends, show.TakeNIC)
-				if len(there) == 0 {
-					return silent
-				}
-				if s.json {
-					if err := show.JSON(w, there, nics, s.watch == 0); err != nil {
-						return err
-					}
-					return silent
-				}
-				some, answers, mute := control.AskAll(cmd.Context(), switches, show.TakeSwitch)
-				if err := show.NICs(w, nics, some, answers); err != nil {
-					return err
-				}
-				if silent == nil {
-					silent = mute
-				}
-				return silent
+				return show.ShowNICs(cmd.Context(), w, ends, switches, s.format())
 			})
 		},
 	}
-	t.flags(c)
-	c.Flags().BoolVar(&s.json, "json", false, "print JSON: an object by host")
-	c.Flags().DurationVar(&s.watch, "watch", 0, "show it again and again, at this interval (--watch alone: 2s)")
-	c.Flags().Lookup("watch").NoOptDefVal = "2s"
+	s.flags(c, c.Flags(), "NIC", "host")
 	return c
 }
 
 // labSwitches are the switches of the lab; none without a lab.
-func (t *nicTarget) labSwitches() []control.Endpoint {
+func (t *target) labSwitches() []control.Endpoint {
 	if t.socket != "" {
 		return nil
 	}

@@ -15,7 +15,7 @@ import (
 
 func pfcwdCommand() *cobra.Command {
 	s := &shower{}
-	var switches []string
+	var chosen []string
 	c := &cobra.Command{
 		Use:   "pfcwd",
 		Short: "The PFC watchdog of running switches: start, stop, show",
@@ -23,14 +23,14 @@ func pfcwdCommand() *cobra.Command {
 that --switch names, or of the one behind a control socket. A switch has one detector:
 a watchdog can be started on a switch that runs none, or another watchdog.`,
 	}
-	s.target.flags(c)
+	s.target.flags(c, c.PersistentFlags(), "switch")
 	order := func(cmd *cobra.Command, do string, args node.WatchdogArgs) error {
-		return s.target.order(cmd, switches, func(e control.Endpoint) error { return e.Call(do, args, nil) })
+		return s.target.order(cmd, chosen, func(e control.Endpoint) error { return e.Call(do, args, nil) })
 	}
 	start, stop := pfcwdStart(order), pfcwdStop(order)
 	for _, sub := range []*cobra.Command{start, stop} {
-		sub.Flags().StringSliceVar(&switches, "switch", nil, "switches of the lab (default: all)")
-		sub.RegisterFlagCompletionFunc("switch", s.target.completeSwitches)
+		sub.Flags().StringSliceVar(&chosen, "switch", nil, "switches of the lab (default: all)")
+		sub.RegisterFlagCompletionFunc("switch", s.target.complete(switchNames))
 	}
 	show := below("show", "Show configuration and storms", s.pfcwdConfig(), s.pfcwdStats())
 	group(c, start, stop, show)

@@ -2,32 +2,51 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
+
+	"github.com/spf13/cobra"
 )
 
-// printJSON prints v for programs.
+// finding is what a command found out, in words; its JSON is for programs.
+type finding interface{ WriteText(io.Writer) error }
+
+// printed makes c print what find finds, as JSON with the flag --json. If find returns
+// errUnmet besides, that is c's exit status.
+func printed(c *cobra.Command, usage string, find func(*cobra.Command, []string) (finding, error)) *cobra.Command {
+	asJSON := false
+	c.Flags().BoolVar(&asJSON, "json", false, usage)
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		f, err := find(cmd, args)
+		if err != nil && !errors.Is(err, errUnmet) {
+			return err
+		}
+		if perr := printFinding(f, asJSON); perr != nil {
+			return perr
+		}
+		return err
+	}
+	return c
+}
+
+// judged are f and, unless it is good, errUnmet.
+func judged(f finding, good bool) (finding, error) {
+	if !good {
+		return f, errUnmet
+	}
+	return f, nil
+}
+
+func printFinding(f finding, asJSON bool) error {
+	if asJSON {
+		return printJSON(f)
+	}
+	return f.WriteText(os.Stdout)
+}
+
 func printJSON(v any) error {
 	enc := json.NewEncoder(os.Stdout)
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
-}
-
-// printResult prints r for people or for programs.
-func printResult(r interface{ WriteText(io.Writer) error }, asJSON bool) error {
-	if asJSON {
-		return printJSON(r)
-	}
-	return r.WriteText(os.Stdout)
-}
-
-// printJudged is printResult of what is good or not.
-func printJudged(r interface{ WriteText(io.Writer) error }, good, asJSON bool) error {
-	if err := printResult(r, asJSON); err != nil {
-		return err
-	}
-	if !good {
-		return errUnmet
-	}
-	return nil
 }

@@ -11,8 +11,7 @@ import (
 )
 
 func replayCommand() *cobra.Command {
-	var asJSON bool
-	c := &cobra.Command{
+	return printed(&cobra.Command{
 		Use:   "replay FILE",
 		Short: "Repeat a recorded node, call by call, and compare",
 		Long: `Repeat what "softswitch run --record FILE" or "softswitch host --record FILE"
@@ -26,19 +25,16 @@ Exit status: 0 the same; 1 not, or not whole: the first difference, or the fault
 is printed; 2 no recording, or one of another version.`,
 		Example: "  softswitch replay s1.rec",
 		Args:    arguments(cobra.ExactArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error {
-			f, err := os.Open(args[0])
-			if err != nil {
-				return err
-			}
-			defer f.Close()
-			res, err := replay.Play(f, catalog.Factories())
-			if err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
-			}
-			return printJudged(res, res.Same && res.Fault == "", asJSON)
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return c
+	}, "print JSON", func(_ *cobra.Command, args []string) (finding, error) {
+		f, err := os.Open(args[0])
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		res, err := replay.Play(f, catalog.Factories())
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", args[0], err)
+		}
+		return judged(res, res.Same && res.Fault == "")
+	})
 }

@@ -72,14 +72,7 @@ func runRootless(ctx context.Context, argv []string) error {
 	if err != nil {
 		return err
 	}
-	code, err := netnslab.Rootless(ctx, program, []string{rootlessInit}, argv, netnslab.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
-	if err != nil {
-		return err
-	}
-	if code != 0 {
-		return exitCode(code)
-	}
-	return nil
+	return passOn(netnslab.Rootless(ctx, program, []string{rootlessInit}, argv, stdio))
 }
 
 // errStays is for options that need a lab which outlives the command.
@@ -91,15 +84,6 @@ func rootlessInitCommand() *cobra.Command {
 		Use:                rootlessInit,
 		Hidden:             true,
 		DisableFlagParsing: true,
-		RunE: func(_ *cobra.Command, args []string) error {
-			code, err := netnslab.RootlessInit(args)
-			if err != nil {
-				return err
-			}
-			if code != 0 {
-				return exitCode(code)
-			}
-			return nil
-		},
+		RunE:               func(_ *cobra.Command, args []string) error { return passOn(netnslab.RootlessInit(args)) },
 	}
 }

@@ -42,7 +42,7 @@ off, the driver's own tool PFC; docs/lab.md says what else is to be expected.`,
 					return err
 				}
 			}
-			announce(os.Stderr, cfg, interfaceFlags)
+			node.Announce(os.Stderr, cfg)
 			return node.RunSwitch(cmd.Context(), cfg, record)
 		},
 	}
@@ -74,12 +74,7 @@ func switchConfig(file, detector string, ports []string) (cfg config.Switch, err
 	case len(ports) == 0:
 		return cfg, errors.New("run: no interfaces; give at least one, or a file with -c")
 	default:
-		cfg.Name, cfg.ID = "switch", 1
-		for _, p := range ports {
-			cfg.Ports = append(cfg.Ports, config.Port{Name: p})
-		}
-		cfg.Fill()
-		if warnings, err = cfg.Check("arguments"); err != nil {
+		if cfg, warnings, err = config.Bridge(ports...); err != nil {
 			return cfg, err
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
+	"github.com/spf13/pflag"
 
-	"softswitch/internal/control"
+	"softswitch/internal/progress"
 	"softswitch/view/show"
 )
 
@@ -27,10 +27,7 @@ control socket (run --control).`,
   sudo softswitch show queue counters --socket /run/s1.sock --json`,
 	}
 	s := &shower{}
-	s.target.flags(c)
-	c.PersistentFlags().BoolVar(&s.json, "json", false, "print JSON: an object by switch")
-	c.PersistentFlags().DurationVar(&s.watch, "watch", 0, "show it again and again, at this interval (--watch alone: 2s)")
-	c.PersistentFlags().Lookup("watch").NoOptDefVal = "2s"
+	s.flags(c, c.PersistentFlags(), "switch", "switch")
 	group(c, s.pfc(), s.pfcwd(), s.priorityGroup(), s.queue(), s.buffer(), s.deadlock(), s.itsy(), s.interfaces(), s.route(), s.mac(), s.arp())
 	return c
 }
@@ -40,6 +37,14 @@ type shower struct {
 	target target
 	json   bool
 	watch  time.Duration
+}
+
+// flags gives c the flags f; one is what is behind a socket, node what answers.
+func (s *shower) flags(c *cobra.Command, f *pflag.FlagSet, one, node string) {
+	s.target.flags(c, f, one)
+	f.BoolVar(&s.json, "json", false, "print JSON: an object by "+node)
+	f.DurationVar(&s.watch, "watch", 0, "show it again and again, at this interval (--watch alone: 2s)")
+	f.Lookup("watch").NoOptDefVal = "2s"
 }
 
 // below makes a command that holds others.
@@ -53,13 +58,13 @@ func below(use, short string, commands ...*cobra.Command) *cobra.Command {
 func leaf[T any](s *shower, use, short, long string, v show.View[T]) *cobra.Command {
 	return &cobra.Command{
 		Use: use + " [SWITCH...]", Short: short, Long: long,
-		ValidArgsFunction: s.target.completeSwitches,
+		ValidArgsFunction: s.target.complete(switchNames),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			ends, err := s.target.switches(names)
 			if err != nil {
 				return err
 			}
-			return s.repeat(cmd.Context(), func(w io.Writer) error { return showOnce(cmd.Context(), s, w, v, ends) })
+			return s.repeat(cmd.Context(), func(w io.Writer) error { return v.Show(cmd.Context(), w, ends, s.format()) })
 		},
 	}
 }
@@ -72,34 +77,11 @@ func (s *shower) repeat(ctx context.Context, once func(io.Writer) error) error {
 	if s.watch < show.WatchMin {
 		return fmt.Errorf("--watch: %v; valid: %v or more", s.watch, show.WatchMin)
 	}
-	return show.Watch(ctx, os.Stdout, s.watch, isTerminal(os.Stdout) && !s.json, errUnmet, once)
+	return show.Watch(ctx, os.Stdout, s.watch, progress.IsTerminal(os.Stdout) && !s.json, errUnmet, once)
 }
 
-func isTerminal(f *os.File) bool {
-	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
-	return err == nil
-}
-
-// showOnce shows v of all ends once; with --watch and --json as one line of many.
-func showOnce[T any](ctx context.Context, s *shower, w io.Writer, v show.View[T], ends []control.Endpoint) error {
-	ends, answers, silent := control.AskAll(ctx, ends, v.Fetch)
-	if len(ends) == 0 {
-		return silent
-	}
-	err := error(nil)
-	if s.json {
-		err = v.JSON(w, ends, answers, s.watch == 0)
-	} else {
-		err = v.Write(w, ends, answers)
-	}
-	if err != nil {
-		return err
-	}
-	if silent == nil && v.Check != nil {
-		return v.Check(answers)
-	}
-	return silent
-}
+// format is one line for each showing of many.
+func (s *shower) format() show.Format { return show.Format{JSON: s.json, Line: s.watch != 0} }
 
 func (s *shower) pfc() *cobra.Command {
 	history := false

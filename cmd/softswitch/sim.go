@@ -1,19 +1,17 @@
 package main
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"softswitch/detect/catalog"
-	"softswitch/event"
 	"softswitch/internal/progress"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/sim"
+	"softswitch/sim/trace"
 	"softswitch/unit"
 	"softswitch/view/ui"
 )
@@ -30,11 +28,12 @@ exact, repeatable by its seed, and without root.`,
 }
 
 func simRun() *cobra.Command {
-	var trace string
+	var file string
 	var in instead
 	var seed int64
 	var asJSON bool
-	var show pageOptions
+	var show bool
+	var listen string
 	c := &cobra.Command{
 		Use:   "run FILE",
 		Short: "Play a scenario in virtual time and judge it",
@@ -44,7 +43,7 @@ browser then plays it, at any speed, back and forth, until Ctrl-C.
 Exit status: 0 the scenario's expectation is met; 1 not; 2 it could not be played.`,
 		Example:           "  softswitch sim run scenarios/fattree-on-loop.yaml --seed 7 --detector itsypaper\n  softswitch sim run scenarios/itsy-fig2.yaml --detector itsy --ui",
 		Args:              arguments(cobra.ExactArgs(1)),
-		ValidArgsFunction: oneYAMLFile,
+		ValidArgsFunction: upTo(1, yamlFiles),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if seed < 0 {
 				return fmt.Errorf("seed: %d; valid: 0 or above", seed)
@@ -59,25 +58,22 @@ Exit status: 0 the scenario's expectation is met; 1 not; 2 it could not be playe
 				Seed: uint64(seed), Detectors: catalog.Factories(),
 				Watch: func(now unit.Time) error { return work.Set(int64(now)) },
 			}
-			closeTrace, err := openTrace(trace, &opt)
+			closeTrace, err := trace.To(file, &opt)
 			if err != nil {
 				return err
 			}
-			play := runSim
 			var page *ui.Page
-			if show.show {
-				stream := new(ui.Stream)
-				if page, err = ui.Open(cmd.Context(), show.listen, stream, nil, os.Stderr); err != nil {
+			var stream *ui.Stream
+			if show {
+				stream = new(ui.Stream)
+				if page, err = ui.Open(cmd.Context(), listen, stream, nil, os.Stderr); err != nil {
 					return err
 				}
 				defer page.Close()
-				play = func(plan *scenario.Plan, opt sim.Options) (*verdict.Verdict, error) {
-					return ui.Simulate(plan, opt, stream)
-				}
 			}
-			v, err := play(plan, opt)
-			if terr := closeTrace(); err == nil && terr != nil {
-				err = fmt.Errorf("trace: %w", terr)
+			v, err := simulate(plan, opt, stream)
+			if terr := closeTrace(); err == nil {
+				err = terr
 			}
 			if err != nil {
 				return err
@@ -89,38 +85,22 @@ Exit status: 0 the scenario's expectation is met; 1 not; 2 it could not be playe
 	}
 	c.Flags().Int64Var(&seed, "seed", 1, "seed of all randomness, 0 or above")
 	in.flags(c)
-	show.flags(c)
+	pageFlags(c, &show, &listen)
 	slowFlag(c, &in.Slow)
-	c.Flags().StringVar(&trace, "trace", "", "file for every event of every node, as JSON lines")
+	c.Flags().StringVar(&file, "trace", "", "file for every event of every node, as JSON lines")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the verdict as JSON")
 	c.MarkFlagFilename("trace")
 	return c
 }
 
-func runSim(plan *scenario.Plan, opt sim.Options) (*verdict.Verdict, error) {
+// simulate plays a plan, and shows it on stream unless that is nil.
+func simulate(plan *scenario.Plan, opt sim.Options, stream *ui.Stream) (*verdict.Verdict, error) {
+	if stream != nil {
+		return ui.Simulate(plan, opt, stream)
+	}
 	w, err := sim.New(plan, opt)
 	if err != nil {
 		return nil, err
 	}
 	return w.Run()
-}
-
-// openTrace makes a simulation write every event to a file, if path is not empty.
-// The function that it returns ends the file, and tells of all that went wrong
-// with it.
-func openTrace(path string, opt *sim.Options) (end func() error, err error) {
-	if path == "" {
-		return func() error { return nil }, nil
-	}
-	f, err := os.Create(path)
-	if err != nil {
-		return nil, fmt.Errorf("trace: %w", err)
-	}
-	out := bufio.NewWriterSize(f, 1<<16)
-	var line []byte
-	opt.Events = func(n event.Node, e event.Event) {
-		line = n.Append(line[:0], e)
-		out.Write(line) // an error stays, and Flush tells it
-	}
-	return func() error { return errors.Join(out.Flush(), f.Close()) }, nil
 }

@@ -12,23 +12,22 @@ import (
 	netnslab "softswitch/netns-lab"
 )
 
-// target is which running switches a command is about: the one behind a control
-// socket, or those of a lab.
+// target is which running nodes a command is about: the one behind a control socket, or
+// those of a lab.
 type target struct{ socket, lab string }
 
-// flags gives c, and the commands below it, the flags of a target.
-func (t *target) flags(c *cobra.Command) {
-	f := c.PersistentFlags()
-	f.StringVar(&t.socket, "socket", "", "control socket of one switch, instead of a lab")
+// flags gives c the flags f of a target; one is what is behind a socket.
+func (t *target) flags(c *cobra.Command, f *pflag.FlagSet, one string) {
+	f.StringVar(&t.socket, "socket", "", "control socket of one "+one+", instead of a lab")
+	cobra.MarkFlagFilename(f, "socket", "sock")
 	nameFlag(c, f, &t.lab, netnslab.DefaultName)
-	c.MarkPersistentFlagFilename("socket", "sock")
 }
 
 // nameFlag gives c the flag --name, of a lab, which is checked when it is given.
 func nameFlag(c *cobra.Command, f *pflag.FlagSet, name *string, usual string) {
 	*name = usual
 	f.Var((*labName)(name), "name", "name of the lab")
-	c.RegisterFlagCompletionFunc("name", completeLabs)
+	c.RegisterFlagCompletionFunc("name", labs)
 }
 
 // labName is the value of --name.
@@ -55,32 +54,36 @@ func takeName(cmd *cobra.Command, name *string, args []string) error {
 	return (*labName)(name).Set(args[0])
 }
 
-func completeOneLab(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+// complete completes arguments by names of the lab.
+func (t *target) complete(of func(*netnslab.State, []string) []string) completion {
+	return func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		if t.socket != "" {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return offer(&t.lab, of)(c, args, begun)
 	}
-	return completeLabs(c, args, begun)
-}
-
-func completeLabs(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	labs, _ := netnslab.Labs()
-	return labs, cobra.ShellCompDirectiveNoFileComp
-}
-
-// completeSwitches completes arguments by the names of the lab's switches.
-func (t *target) completeSwitches(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	st, err := netnslab.Load(t.lab)
-	if err != nil || t.socket != "" {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return lab.Names(st, "switch"), cobra.ShellCompDirectiveNoFileComp
 }
 
 // switches are the switches of these names, all if there are none.
 func (t *target) switches(names []string) ([]control.Endpoint, error) {
+	return t.find(names, "one switch; %q names nodes of a lab", func(st *netnslab.State) ([]netnslab.NodeState, error) {
+		return lab.Pick(st, names, "switch")
+	})
+}
+
+// nics are the NICs of these hosts, all if there are none.
+func (t *target) nics(names []string) ([]control.Endpoint, error) {
+	return t.find(names, "one NIC; %q names hosts of a lab", func(st *netnslab.State) ([]netnslab.NodeState, error) {
+		return lab.PickNICs(st, names)
+	})
+}
+
+// find is the node behind the socket, which names must not name besides, or those that
+// pick finds in the lab.
+func (t *target) find(names []string, both string, pick func(*netnslab.State) ([]netnslab.NodeState, error)) ([]control.Endpoint, error) {
 	if t.socket != "" {
 		if len(names) > 0 {
-			return nil, fmt.Errorf("--socket is one switch; %q names nodes of a lab", strings.Join(names, " "))
+			return nil, fmt.Errorf("--socket is "+both, strings.Join(names, " "))
 		}
 		return []control.Endpoint{{Path: t.socket}}, nil
 	}
@@ -88,9 +91,20 @@ func (t *target) switches(names []string) ([]control.Endpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	nodes, err := lab.Pick(st, names, "switch")
+	nodes, err := pick(st)
 	if err != nil {
 		return nil, err
 	}
 	return lab.Endpoints(nodes), nil
+}
+
+// inLab gives do the lab that is up.
+func inLab(name *string, do func(cmd *cobra.Command, st *netnslab.State, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		st, err := lab.Load(*name)
+		if err != nil {
+			return err
+		}
+		return do(cmd, st, args)
+	}
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"softswitch/lab"
+	netnslab "softswitch/netns-lab"
 	"softswitch/view/ui"
 )
 
@@ -28,29 +28,21 @@ any other machine. It rests while no browser has it open. Ctrl-C ends it and lea
 lab as it is.`,
 		Example: "  sudo softswitch lab deploy -t scenarios/fattree-on-loop.yaml\n  sudo softswitch lab ui\n  sudo softswitch lab ui --listen 0.0.0.0:9000",
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := lab.Load(*name); err != nil {
-				return err
-			}
+		RunE: inLab(name, func(cmd *cobra.Command, _ *netnslab.State, _ []string) error {
 			p, err := ui.OpenLab(cmd.Context(), *name, listen, os.Stdout)
 			if err != nil {
 				return err
 			}
 			<-cmd.Context().Done()
 			return p.Close()
-		},
+		}),
 	}
 	c.Flags().StringVar(&listen, "listen", pageAddress, "address of the page; port 0 is any that is free")
 	return c
 }
 
-// pageOptions are those of commands that play something and can show it.
-type pageOptions struct {
-	show   bool
-	listen string
-}
-
-func (p *pageOptions) flags(c *cobra.Command) {
-	c.Flags().BoolVar(&p.show, "ui", false, "show it in a browser, until Ctrl-C")
-	c.Flags().StringVar(&p.listen, "listen", pageAddress, "with --ui: address of the page; port 0 is any that is free")
+// pageFlags are those of commands that play something and can show it.
+func pageFlags(c *cobra.Command, show *bool, listen *string) {
+	c.Flags().BoolVar(show, "ui", false, "show it in a browser, until Ctrl-C")
+	c.Flags().StringVar(listen, "listen", pageAddress, "with --ui: address of the page; port 0 is any that is free")
 }

@@ -2,13 +2,14 @@
 // lab as one stream in the order of time.
 //
 //	node/events.jsonl --Log.Read--.
-//	node/events.jsonl --Log.Read---+--> Merger.Next --> Entry --> text, JSON
+//	node/events.jsonl --Log.Read---+--> Merger.Next --> Entry --> Writer: text, JSON
 //	node/events.jsonl --Log.Read--'
 //
 // The live page and whoever judges a run read each Log; people who follow a lab read the
 // Merger.
 //
-// Read in this order: Log (log.go), Merger (merge.go), text.go (an event for people).
+// Read in this order: Log (log.go), Merger (merge.go), text.go (an event for people),
+// Writer (writer.go).
 //
 // Invariants:
 //   - whole lines: a line that is being written is read when it is whole;
@@ -19,6 +20,6 @@
 //     wrote later than Next was called for a later one comes late;
 //   - bounded: of each log at most chunk bytes are in memory.
 //
-// What it does not do: it judges nothing (package oracle does), and it waits for
-// nothing: who follows a lab calls again.
+// What it does not do: it judges nothing (package oracle does). A Merger waits for
+// nothing: who follows a lab calls again, as Writer.Follow does.
 package follow

@@ -6,6 +6,8 @@
 //
 // Invariants: work of less than a second shows nothing; a finished bar leaves nothing on
 // the screen; where there is no terminal nothing is written.
+//
+// WhileWatched (watched.go) ends work in order when whoever read its progress is gone.
 package progress
 
 import (
@@ -34,10 +36,9 @@ type Work struct {
 // New begins work that has of steps, called what, as long as ctx lasts; its bar is drawn
 // on out.
 func New(ctx context.Context, out io.Writer, what string, of int64) *Work {
-	f, ok := out.(*os.File)
 	return &Work{ctx: ctx, begun: time.Now(), bar: progressbar.NewOptions64(of,
 		progressbar.OptionSetWriter(out),
-		progressbar.OptionSetVisibility(ok && term.IsTerminal(int(f.Fd()))),
+		progressbar.OptionSetVisibility(IsTerminal(out)),
 		progressbar.OptionSetDescription(what),
 		progressbar.OptionSetPredictTime(true),
 		progressbar.OptionSetElapsedTime(true),
@@ -45,6 +46,12 @@ func New(ctx context.Context, out io.Writer, what string, of int64) *Work {
 		progressbar.OptionThrottle(200*time.Millisecond),
 		progressbar.OptionClearOnFinish(),
 	)}
+}
+
+// IsTerminal reports whether a person sees what is written to out.
+func IsTerminal(out io.Writer) bool {
+	f, ok := out.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // Set says how many steps are done by now. The error is why to do no more: ctx's.

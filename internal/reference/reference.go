@@ -57,5 +57,23 @@ func Files(source string) ([]File, error) {
 	return files, nil
 }
 
+// Write writes all generated files of the repository in the folder source.
+func Write(source string) error {
+	files, err := Files(source)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		path := filepath.Join(source, f.Path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, f.Text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // generatedMark begins what is generated of a page.
 const generatedMark = "<!-- What follows is generated from the types of packages scenario and config: make docs -->"

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"softswitch/internal/control"
+	"softswitch/internal/progress"
 	"softswitch/lab"
 	netnslab "softswitch/netns-lab"
 	"softswitch/scenario"
@@ -73,8 +74,9 @@ type Result struct {
 }
 
 // Play builds the lab of this name, has the programs run and removes it.
-func Play(ctx context.Context, name string, progress io.Writer) (*Demo, error) {
-	d := &Demo{progress: progress}
+func Play(ctx context.Context, name string, out io.Writer) (*Demo, error) {
+	ctx, out = progress.WhileWatched(ctx, out)
+	d := &Demo{progress: out}
 	return d, d.run(ctx, name)
 }
 

@@ -3,6 +3,8 @@ package validate
 import (
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 
 	"softswitch/internal/strictyaml"
@@ -33,6 +35,30 @@ type Fault struct {
 	Line int    `json:"line,omitempty"` // counted from 1
 	Key  string `json:"key,omitempty"`  // "flows[2].rate"
 	Text string `json:"text"`
+}
+
+// Files are files that were checked.
+type Files []File
+
+// OK reports whether all files are good.
+func (all Files) OK() bool { return !slices.ContainsFunc(all, func(f File) bool { return !f.OK }) }
+
+// WriteText writes a line for each file that is good, for each warning and for each fault.
+func (all Files) WriteText(w io.Writer) error {
+	for _, v := range all {
+		for _, warning := range v.Warnings {
+			fmt.Fprintln(w, "warning:", warning)
+		}
+		for _, f := range v.Faults {
+			fmt.Fprintln(w, strictyaml.Fault{File: v.Name, Line: f.Line, Key: f.Key, Text: f.Text})
+		}
+		if v.OK {
+			if _, err := fmt.Fprintf(w, "%s: good: a %s, %s%s\n", v.Name, v.Kind, v.About, v.Where()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Check checks data, the content of the file called name.

@@ -7,7 +7,7 @@
 //	metrics        --> sample  --> [lock: copy] --> answer
 //
 // Read in this order: runner.go (what is around every machine), switch.go, host.go and
-// nic.go (the machines), requests.go (what a switch can be asked), keep.go (to be
+// nic.go (the machines), announce.go (what is said of a switch before it runs), requests.go (what a switch can be asked), keep.go (to be
 // asked of an instant), watchdog.go (a watchdog
 // that comes and goes while the switch runs), restart.go, capturing.go, device.go (the
 // interfaces of a NIC).

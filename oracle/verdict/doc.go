@@ -2,7 +2,7 @@
 // type, one table, one JSON.
 //
 //	oracle.Result --judge--.
-//	snapshots ----count-----+--> Verdict --> WriteTable, JSON, ExitCode
+//	snapshots ----count-----+--> Verdict --> WriteText, JSON, ExitCode
 //	scenario.Wanted --check-'       '--Summarize--> Summary
 //
 // Read in this order: Verdict (verdict.go), Of (judge.go: what the oracle knows), count.go

@@ -76,8 +76,11 @@ func count(b bool) int {
 	return 0
 }
 
-// WriteTable writes a line per run, and the summary, for people.
-func (s *Summary) WriteTable(w io.Writer) error {
+// AllMet reports whether every run met its expectation and can be trusted.
+func (s *Summary) AllMet() bool { return s.Met == len(s.Runs) && s.Invalid == 0 }
+
+// WriteText writes a line per run, and the summary, for people.
+func (s *Summary) WriteText(w io.Writer) error {
 	var t table
 	t.line("%s: %s, detector %s, %d runs", s.Scenario, s.World, orNone(s.Detector), len(s.Runs))
 	rows := [][]string{{"run", "onset ms", "true", "latency ms", "false", "premature", "missed", "lost", "trigger", "expectation"}}

@@ -119,7 +119,7 @@ expectation met in 3 runs; 1 runs not valid
 func TestSummaryTable(t *testing.T) {
 	var got strings.Builder
 	s := Summarize(fourRuns())
-	if err := s.WriteTable(&got); err != nil {
+	if err := s.WriteText(&got); err != nil {
 		t.Fatal(err)
 	}
 	if got.String() != wantSummary {
@@ -132,7 +132,7 @@ func TestSummaryTable(t *testing.T) {
 func TestSummaryTableWithoutLatency(t *testing.T) {
 	var got strings.Builder
 	s := Summarize(fourRuns()[1:3])
-	if err := s.WriteTable(&got); err != nil {
+	if err := s.WriteText(&got); err != nil {
 		t.Fatal(err)
 	}
 	if text := got.String(); strings.Contains(text, "latency     ") || !strings.Contains(text, "deadlocks   in 1 of 2 runs; 0 detected, 1 missed\n") {

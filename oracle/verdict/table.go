@@ -16,10 +16,10 @@ const (
 	tableRefusals   = 5
 )
 
-// WriteTable writes the verdict for people: at most 96 columns wide unless a name is
+// WriteText writes the verdict for people: at most 96 columns wide unless a name is
 // longer, times in milliseconds from the scenario's start. Its last line says whether
 // the expectation is met, or why not.
-func (v *Verdict) WriteTable(w io.Writer) error {
+func (v *Verdict) WriteText(w io.Writer) error {
 	var t table
 	t.line("%s: %s, detector %s, response %s, seed %d", v.Scenario, v.World, orNone(v.Detector), orNone(v.Response), v.Seed)
 	v.writeTimeline(&t)

@@ -166,7 +166,7 @@ func TestTable(t *testing.T) {
 	v := onLoopRun(t)
 	v.check(scenario.Wanted{Deadlock: ptr(true), Detected: ptr(true)})
 	var got bytes.Buffer
-	if err := v.WriteTable(&got); err != nil {
+	if err := v.WriteText(&got); err != nil {
 		t.Fatal(err)
 	}
 	if got.String() != wantTable {
@@ -194,7 +194,7 @@ func TestTableConclusion(t *testing.T) {
 		{Verdict{Expected: true, Reasons: []string{"a", "b"}}, "expectation NOT met: a; b", 1},
 	} {
 		var out bytes.Buffer
-		if err := c.v.WriteTable(&out); err != nil {
+		if err := c.v.WriteText(&out); err != nil {
 			t.Fatal(err)
 		}
 		lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
@@ -207,7 +207,7 @@ func TestTableConclusion(t *testing.T) {
 func TestTableOfManyDetections(t *testing.T) {
 	v := Verdict{Detections: slices.Repeat([]Detection{{Judged: "false"}}, 25)}
 	var out bytes.Buffer
-	if err := v.WriteTable(&out); err != nil || !strings.Contains(out.String(), "  and 5 more\n") || strings.Count(out.String(), "-  false ") != 20 {
+	if err := v.WriteText(&out); err != nil || !strings.Contains(out.String(), "  and 5 more\n") || strings.Count(out.String(), "-  false ") != 20 {
 		t.Errorf("%v in\n%s", err, out.String())
 	}
 }
@@ -377,7 +377,7 @@ func TestFabric(t *testing.T) {
 func TestTableOfRecovery(t *testing.T) {
 	v := Verdict{Deadlock: true, Onset: 5 * unit.Millisecond, Recovered: true, Recovery: 2 * unit.Millisecond, Quiet: 93 * unit.Millisecond}
 	var out bytes.Buffer
-	if err := v.WriteTable(&out); err != nil {
+	if err := v.WriteText(&out); err != nil {
 		t.Fatal(err)
 	}
 	if want := "deadlock    yes, from 5.000 ms; gone after 2.000 ms for the rest of the run, 93.000 ms; 0 recurrences\n"; !strings.Contains(out.String(), want) {
@@ -394,7 +394,7 @@ func TestNothingExpected(t *testing.T) {
 	}
 	var out strings.Builder
 	s := Summarize([]*Verdict{v, v})
-	if err := s.WriteTable(&out); err != nil {
+	if err := s.WriteText(&out); err != nil {
 		t.Fatal(err)
 	}
 	if text := out.String(); strings.Contains(text, "met") || strings.Count(text, "nothing expected") != 3 {
@@ -406,7 +406,7 @@ func TestNothingExpected(t *testing.T) {
 func TestTableOfKilled(t *testing.T) {
 	v := Verdict{Killed: []string{"s1", "s2"}}
 	var out bytes.Buffer
-	if err := v.WriteTable(&out); err != nil {
+	if err := v.WriteText(&out); err != nil {
 		t.Fatal(err)
 	}
 	if want := "killed      s1 s2: what it held, and what came to it afterwards, is counted nowhere\n"; !strings.Contains(out.String(), want) {

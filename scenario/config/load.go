@@ -10,6 +10,18 @@ import (
 	"softswitch/internal/strictyaml"
 )
 
+// Bridge is a learning bridge over these interfaces, with PFC on classes 3 and 4. Error and
+// warnings are as LoadSwitch's.
+func Bridge(ports ...string) (s Switch, warnings []string, err error) {
+	s.Name, s.ID = "switch", 1
+	for _, p := range ports {
+		s.Ports = append(s.Ports, Port{Name: p})
+	}
+	s.Fill()
+	warnings, err = s.Check("arguments")
+	return s, warnings, err
+}
+
 // LoadSwitch reads the configuration of a switch from data, the content of the
 // file called name. Defaults are filled in. The error is a strictyaml.Faults: all
 // that is wrong, as "file:line: key: value, valid choices". The warnings, in the

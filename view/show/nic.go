@@ -1,6 +1,8 @@
 package show
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"strconv"
@@ -10,6 +12,20 @@ import (
 	"softswitch/scenario/config"
 	"softswitch/view/observe"
 )
+
+// ShowNICs asks NICs, and switches, and shows what they answer. The error tells of those
+// that do not.
+func ShowNICs(ctx context.Context, w io.Writer, nics, switches []control.Endpoint, f Format) error {
+	there, answers, silent := control.AskAll(ctx, nics, TakeNIC)
+	if len(there) == 0 {
+		return silent
+	}
+	if f.JSON {
+		return cmp.Or(JSON(w, there, answers, !f.Line), silent)
+	}
+	some, fabric, mute := control.AskAll(ctx, switches, TakeSwitch)
+	return cmp.Or(NICs(w, answers, some, fabric), silent, mute)
+}
 
 // NICs writes the classes of all NICs, and where frames were lost.
 func NICs(w io.Writer, nics []observe.NIC, switches []control.Endpoint, answers []observe.Switch) error {

@@ -1,6 +1,7 @@
 package show
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -25,6 +26,34 @@ type View[T any] struct {
 	Note func([]T) string
 	// Check, unless it is nil, says after each showing whether the result is as expected.
 	Check func([]T) error
+}
+
+// Format is how something is shown.
+type Format struct {
+	JSON bool
+	Line bool // JSON in one line
+}
+
+// Show asks switches and shows what they answer. The error tells of those that do not, or is
+// that of Check.
+func (v View[T]) Show(ctx context.Context, w io.Writer, ends []control.Endpoint, f Format) error {
+	ends, answers, silent := control.AskAll(ctx, ends, v.Fetch)
+	if len(ends) == 0 {
+		return silent
+	}
+	err := error(nil)
+	if f.JSON {
+		err = v.JSON(w, ends, answers, !f.Line)
+	} else {
+		err = v.Write(w, ends, answers)
+	}
+	if err != nil {
+		return err
+	}
+	if silent == nil && v.Check != nil {
+		return v.Check(answers)
+	}
+	return silent
 }
 
 // JSON is JSON of the answers, prepared.

@@ -1,4 +1,4 @@
-package main
+package progress
 
 import (
 	"context"
@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// whileWatched returns a context that ends, and why, when w can be written to no more,
+// WhileWatched returns a context that ends, and why, when w can be written to no more,
 // because the terminal is gone or whoever read the pipe reads no more; and w, to be used
 // from then on. Without it the kernel would end this program at once, and the lab that
 // it built would stay.
-func whileWatched(ctx context.Context, w io.Writer) (context.Context, io.Writer) {
+func WhileWatched(ctx context.Context, w io.Writer) (context.Context, io.Writer) {
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := context.WithCancelCause(ctx)
 	return ctx, &watched{w, stop}

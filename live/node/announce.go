@@ -1,4 +1,4 @@
-package main
+package node
 
 import (
 	"cmp"
@@ -9,6 +9,10 @@ import (
 
 	"softswitch/scenario/config"
 )
+
+// Announce says what switch is about to run, and which of its ports are down; an interface
+// that is not there is left to whoever opens the port.
+func Announce(w io.Writer, cfg config.Switch) { announce(w, cfg, interfaceFlags) }
 
 // announce says what switch is about to run, and which of its ports are down; flags asks
 // for those of an interface, and an error of it is left to whoever opens the port.

@@ -1,0 +1,70 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"softswitch/internal/control"
+	"softswitch/internal/timer"
+	netnslab "softswitch/netns-lab"
+	"softswitch/scenario/config"
+	"softswitch/unit"
+)
+
+// startLead is the time between the order to start and the first frame, by which all
+// hosts have heard of it.
+const startLead = 200 * unit.Millisecond
+
+// Start has the hosts of these names, all if there are none, send their flows from the
+// beginning of the time line.
+func Start(ctx context.Context, st *netnslab.State, hosts []string) error {
+	at := struct {
+		At unit.Time `json:"at"`
+	}{timer.Now() + startLead}
+	return askSenders(ctx, st, hosts, "start", at)
+}
+
+// Stop has the hosts of these names, all if there are none, send no more.
+func Stop(ctx context.Context, st *netnslab.State, hosts []string) error {
+	return askSenders(ctx, st, hosts, "stop", nil)
+}
+
+// Act has the hosts of these names behave so. The error names those that would not.
+func Act(ctx context.Context, st *netnslab.State, hosts []string, a config.Act) error {
+	return askHosts(ctx, st, hosts, "act", a)
+}
+
+// Senders are the hosts that make their own frames.
+func Senders(st *netnslab.State) []string {
+	nics := NICs(st)
+	return slices.DeleteFunc(Names(st, "host"), func(h string) bool { return slices.Contains(nics, h) })
+}
+
+func askSenders(ctx context.Context, st *netnslab.State, hosts []string, do string, args any) error {
+	all := Senders(st)
+	for _, h := range hosts {
+		if slices.Contains(NICs(st), h) {
+			return fmt.Errorf("lab %s: programs send on %s, which start and stop by themselves; hosts with flows: %s", st.Name, h, strings.Join(all, ", "))
+		}
+	}
+	if len(hosts) == 0 {
+		hosts = all
+	}
+	if len(hosts) == 0 {
+		return fmt.Errorf("lab %s has no host with flows", st.Name)
+	}
+	return askHosts(ctx, st, hosts, do, args)
+}
+
+func askHosts(ctx context.Context, st *netnslab.State, hosts []string, do string, args any) error {
+	nodes, err := Pick(st, hosts, "host")
+	if err != nil {
+		return err
+	}
+	_, _, err = control.AskAll(ctx, Endpoints(nodes), func(e control.Endpoint) (struct{}, error) {
+		return struct{}{}, e.Call(do, args, nil)
+	})
+	return err
+}

@@ -1,0 +1,13 @@
+// Package run plays a scenario on a lab of its own, from nothing to nothing.
+//
+//	scenario.Plan --Play--> [lab up -> lab.Play -> judge -> lab down] --> verdict.Verdict
+//	                          |
+//	                          '--> live page, captures, if asked for
+//
+// Read in this order: run.go.
+//
+// Invariants: the lab is removed whatever way a run ends, unless it is to be kept; a run
+// whose progress nobody can read any more ends in order.
+//
+// What it does not do: it reads no file, and prints no verdict.
+package run

@@ -1,0 +1,87 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"softswitch/internal/progress"
+	"softswitch/lab"
+	netnslab "softswitch/netns-lab"
+	"softswitch/oracle/verdict"
+	"softswitch/scenario"
+	"softswitch/view/ui"
+)
+
+// Options are how a scenario is played.
+type Options struct {
+	Name    string // of the lab
+	Pcap    string // directory for a capture of each switch; "" for none
+	Keep    bool   // leaves the lab up
+	Replace bool   // removes another lab of the same name first, instead of refusing
+	Page    bool   // shows it in a browser, until ctx ends
+	Listen  string // address of the page
+}
+
+// Play builds a lab, plays a scenario on it and removes it. A scenario that a live lab
+// cannot play is refused. The error is a [netnslab.ExistsError] if another lab of the name
+// is up.
+func Play(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer) (v *verdict.Verdict, err error) {
+	if err := lab.Refuse(plan.Scenario); err != nil {
+		return nil, err
+	}
+	desc, err := lab.DescribeHere(plan, lab.Options{Name: opt.Name, Instance: time.Now().Format(time.RFC3339Nano), PcapDir: opt.Pcap})
+	if err != nil {
+		return nil, err
+	}
+	ctx, out = progress.WhileWatched(ctx, out)
+	var page *ui.Page
+	if opt.Page {
+		if page, err = ui.OpenLab(ctx, opt.Name, opt.Listen, out); err != nil {
+			return nil, err
+		}
+		defer page.Close()
+	}
+	fmt.Fprintf(out, "building a lab of %d switches, %d hosts, %d links\n", len(plan.Switches), len(plan.Hosts), len(plan.Links))
+	desc.Replace, desc.Passing = opt.Replace, !opt.Keep
+	st, err := netnslab.Up(ctx, desc, out)
+	if err != nil {
+		return nil, err
+	}
+	if !opt.Keep {
+		defer func() { err = errors.Join(err, st.Remove(out)) }()
+	}
+	if err := page.AwaitViewer(ctx, out); err != nil {
+		return nil, err
+	}
+	run, err := lab.Play(ctx, plan, st, out)
+	if err != nil {
+		return nil, err
+	}
+	page.AwaitEnd(ctx, out)
+	return run.Verdict()
+}
+
+// Quiet plays plans on a lab of this name and says nothing meanwhile.
+func Quiet(name string) func(context.Context, *scenario.Plan) (*verdict.Verdict, error) {
+	return func(ctx context.Context, plan *scenario.Plan) (*verdict.Verdict, error) {
+		return Play(ctx, plan, Options{Name: name}, io.Discard)
+	}
+}
+
+// Repeat plays a scenario so many times, each in a new lab, and sums up.
+func Repeat(ctx context.Context, plan *scenario.Plan, opt Options, times int, out io.Writer) (*verdict.Summary, error) {
+	var runs []*verdict.Verdict
+	for i := range times {
+		fmt.Fprintf(out, "run %d of %d\n", i+1, times)
+		v, err := Play(ctx, plan, opt, io.Discard)
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, v)
+	}
+	sum := verdict.Summarize(runs)
+	return &sum, nil
+}

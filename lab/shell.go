@@ -1,0 +1,28 @@
+package lab
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	netnslab "softswitch/netns-lab"
+)
+
+// Shell is the command of a shell whose prompt tells the node. Bash reads the user's
+// own start file first, which may set a prompt, then a file in the node's run
+// directory, which goes with the lab. Other shells take PS1 from the environment.
+func Shell(st *netnslab.State, node netnslab.NodeState) (argv []string, err error) {
+	path := cmp.Or(os.Getenv("SHELL"), "/bin/sh")
+	prompt := "[" + st.Name + " " + node.Name + "] "
+	env := []string{"env", "SOFTSWITCH_LAB=" + st.Name, "SOFTSWITCH_NODE=" + node.Name, "PS1=" + prompt + "$ "}
+	if filepath.Base(path) != "bash" {
+		return append(env, path), nil
+	}
+	start := filepath.Join(node.Dir, "bashrc")
+	text := fmt.Sprintf("[ -r ~/.bashrc ] && . ~/.bashrc\nPS1='%s\\w\\$ '\n", prompt)
+	if err := os.WriteFile(start, []byte(text), 0o644); err != nil {
+		return nil, err
+	}
+	return append(env, path, "--rcfile", start), nil
+}

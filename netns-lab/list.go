@@ -1,0 +1,71 @@
+package netnslab
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+)
+
+// Summary is a lab in a list.
+type Summary struct {
+	Name string `json:"name"`
+	// State is "up", "broken" if something of it is gone, or "unreadable" if its record
+	// is, with the reason in Problem.
+	State    string `json:"state"`
+	Problem  string `json:"problem,omitempty"`
+	Switches int    `json:"switches"`
+	Hosts    int    `json:"hosts"`
+	Links    int    `json:"links"`
+	Dir      string `json:"dir"`
+}
+
+// Summaries are the labs of this machine.
+type Summaries []Summary
+
+// List looks at all labs that are on record.
+func List() (Summaries, error) {
+	names, err := Labs()
+	if err != nil {
+		return nil, err
+	}
+	all := Summaries{}
+	for _, name := range names {
+		all = append(all, summarize(name))
+	}
+	return all, nil
+}
+
+func summarize(name string) Summary {
+	s := Summary{Name: name, State: "up", Dir: Dir(name)}
+	st, err := Load(name)
+	if err != nil {
+		s.State, s.Problem = "unreadable", err.Error()
+		return s
+	}
+	for _, n := range st.Nodes {
+		if n.Kind == "switch" {
+			s.Switches++
+		} else {
+			s.Hosts++
+		}
+	}
+	s.Links = len(st.Links)
+	if s.Problem = st.Problem(); s.Problem != "" {
+		s.State = "broken"
+	}
+	return s
+}
+
+// WriteText writes a line for each lab.
+func (all Summaries) WriteText(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "LAB\tSWITCHES\tHOSTS\tLINKS\tSTATE")
+	for _, s := range all {
+		state := s.State
+		if s.Problem != "" {
+			state += ": " + s.Problem
+		}
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\n", s.Name, s.Switches, s.Hosts, s.Links, state)
+	}
+	return w.Flush()
+}

@@ -1,0 +1,41 @@
+// Package trace writes every event of a simulation to a file, as the lines that the event
+// logs of live nodes have.
+//
+//	sim.World --> sim.Options.Events --> file of JSON lines
+//
+// What it does not do: it simulates nothing and reads nothing back (event/follow does).
+package trace
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+
+	"softswitch/event"
+	"softswitch/sim"
+)
+
+// To makes a simulation with opt write every event to the file, if path is not empty. end
+// ends the file, and tells of all that went wrong with it.
+func To(path string, opt *sim.Options) (end func() error, err error) {
+	if path == "" {
+		return func() error { return nil }, nil
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, fmt.Errorf("trace: %w", err)
+	}
+	out := bufio.NewWriterSize(f, 1<<16)
+	var line []byte
+	opt.Events = func(n event.Node, e event.Event) {
+		line = n.Append(line[:0], e)
+		out.Write(line) // an error stays, and Flush tells it
+	}
+	return func() error {
+		if err := errors.Join(out.Flush(), f.Close()); err != nil {
+			return fmt.Errorf("trace: %w", err)
+		}
+		return nil
+	}, nil
+}
