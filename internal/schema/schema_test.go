@@ -159,8 +159,8 @@ func TestNoSource(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "folder config: no Go file in it") {
 		t.Errorf("error %v", err)
 	}
-	_, err = ReadComments(fstest.MapFS{"scenario/config/x.go": {Data: []byte("package")}}, "config")
-	if err == nil || !strings.Contains(err.Error(), "scenario/config/x.go:1") {
+	_, err = ReadComments(fstest.MapFS{"config/x.go": {Data: []byte("package")}}, "config")
+	if err == nil || !strings.Contains(err.Error(), "config/x.go:1") {
 		t.Errorf("error %v, want one that names the place", err)
 	}
 }
