@@ -260,7 +260,7 @@ func TestEveryLabelIsShown(t *testing.T) {
 	}
 	home := 0
 	lines := outputLines(
-		t, "tshark", "-n", "-X", "lua_script:../../wireshark/itsy.lua", "-r", file, "-Y", "macc || itsy", "-T", "fields", "-e", "frame.number",
+		t, "tshark", "-n", "-X", "lua_script:../../view/wireshark/itsy.lua", "-r", file, "-Y", "macc || itsy", "-T", "fields", "-e", "frame.number",
 		"-e", "itsy.malformed", "-e", "itsy.foreign", "-e", "_ws.malformed", "-e", "itsy.home", "-e", "itsy.class", "-e", "itsy.flags",
 		"-e", "itsy.initiator.node", "-e", "itsy.initiator.port", "-e", "itsy.seq", "-e", "itsy.trigger.node", "-e", "itsy.trigger.port",
 		"-e", "itsy.hops", "-e", "itsy.period",
