@@ -18,7 +18,7 @@
 // bucket waits for the queues that hold its bytes. A set S of queues is stuck if
 // for every q in S, with b = down(q):
 //
-// 1. q is paused, and the pause is from the XOFF period that b is in now;
+//  1. q is paused, and the pause is from the XOFF period that b is in now;
 //  2. b is XOFF;
 //  3. b's bytes with a copy in some queue of S are more than b's XON.
 //

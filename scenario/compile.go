@@ -21,22 +21,22 @@ type Plan struct {
 	Fabric   *topo.Fabric
 	Table    *topo.Table // with the scenario's overrides
 	// Switches and Hosts are the configurations of the nodes in the order of Fabric,
-	// switches first. They are filled, and nothing of Live is set. Routes share their
-	// lists of ports: nobody may change one.
+	// switches first. Defaults are filled in and Live is empty. Routes share their
+	// lists of ports: do not change them.
 	Switches []config.Switch
 	Hosts    []config.Host
 	Links    []Link // by link of Fabric
 	Flows    []Path // by flow of Scenario
-	// Tagging is the rules of Tagger, nil without.
+	// Tagging is the rules of Tagger, nil without it.
 	Tagging *tagger.Tagging
-	// Events is what happens to the fabric, in order of time: of fail, heal, kill,
-	// stop, continue, lose and forge. A flap is a fail and a heal. What happens to
+	// Events is what happens to the fabric, in order of time: fail, heal, kill, stop,
+	// continue, lose and forge. A flap has become a fail and a heal. What happens to
 	// hosts is in their Acts.
 	Events []Event
 	levels []int // of switches, for thresholds by position
 
 	prefixes []string               // of subnets
-	lists    map[unit.PortSet][]int // the members of each set of ports that was asked for
+	lists    map[unit.PortSet][]int // the members of each port set, see list
 }
 
 // Link is a link to be made.
@@ -54,31 +54,31 @@ type LinkEnd struct {
 	MAC   string
 }
 
-// Path is how a flow goes once every link has failed that fails for good.
+// Path is the path of a flow once all permanent link failures have happened.
 type Path struct {
 	Number  uint32 // of the flow, its index: every frame carries it
 	SrcPort uint16
-	// Hops is the switches in order, and Err why the last of them is not where the
-	// flow should end; nil if it arrives.
+	// Hops is the switches in order. Err says why the flow does not arrive from the
+	// last of them; nil if it does.
 	Hops []topo.Hop
 	Err  error
 }
 
-// Source ports of flows, the dynamic ones (RFC 6335, section 6).
+// Source ports of flows, from the dynamic range (RFC 6335, section 6).
 const (
 	firstSrcPort = 49152
 	lastSrcPort  = 65535
 )
 
-// udp and roce are the protocol and the destination port of every flow.
+// udp and roce are the IP protocol and destination port of every flow.
 const (
 	udp  = 17
 	roce = 4791
 )
 
-// Compile computes the Plan of s. The error, a strictyaml.Faults, names the flows
-// that no source port leads through their Via and the overrides that leave a
-// backup without ports.
+// Compile computes the Plan of s. The error, a strictyaml.Faults, names the flows whose
+// Via no source port leads through, and the overrides that leave a backup without
+// ports.
 func Compile(s *Scenario) (*Plan, error) {
 	p := &Plan{Scenario: s, Fabric: s.Fabric, Table: topo.NewTable(s.Fabric), lists: map[unit.PortSet][]int{}}
 	for _, sub := range s.Fabric.Subnets {
@@ -123,9 +123,9 @@ func Compile(s *Scenario) (*Plan, error) {
 	return p, nil
 }
 
-// override replaces ports of computed groups. A port that comes into Ports
-// leaves Backup, and the other way round. It reports false, and the subnet, if a
-// group would have a backup alone.
+// override replaces ports of computed groups. A port added to Ports is removed from
+// Backup, and the other way round. It returns false, and the subnet, if a group would
+// be left with a backup only.
 func (p *Plan) override(o Override) (dst int, ok bool) {
 	for _, dst := range o.To {
 		g := p.Table.Group(o.At, dst)
@@ -145,7 +145,7 @@ func (p *Plan) override(o Override) (dst int, ok bool) {
 	return 0, true
 }
 
-// failedForGood is the links that are down at the end of the time line.
+// failedForGood reports the links that are down at the end of the scenario.
 func failedForGood(s *Scenario) func(link int) bool {
 	down := make([]bool, len(s.Fabric.Links))
 	for _, e := range s.Events {
@@ -159,10 +159,10 @@ func failedForGood(s *Scenario) func(link int) bool {
 	return func(link int) bool { return down[link] }
 }
 
-// path finds the flow's source port. Without Via it is the first; with Via it is
-// the first whose path visits Via in no more switches than the flow would pass if no
-// link had failed, or else the first of those that visit it in the fewest. The search
-// starts at another port for each flow, so that flows without Via spread.
+// path finds the flow's source port. Without Via it is the first one tried. With Via it
+// is the first one whose path visits Via in no more switches than the flow would pass
+// with all links up, or else the first of those with the shortest path. The search
+// starts at a different port for each flow, so that flows without Via spread.
 func (p *Plan) path(number uint32, f Flow, failed func(int) bool) (Path, error) {
 	const ports = lastSrcPort - firstSrcPort + 1
 	shortest := len(p.route(f, firstSrcPort, func(int) bool { return false }).Hops)
@@ -189,7 +189,7 @@ func (p *Plan) path(number uint32, f Flow, failed func(int) bool) (Path, error) 
 	return best, nil
 }
 
-// Hash is the hash of flow i's addresses and ports, by which switches know it.
+// Hash is the hash of flow i's addresses and ports, by which switches identify it.
 func (p *Plan) Hash(i int) uint32 {
 	f := p.Scenario.Flows[i]
 	return ether.FlowHash(p.Fabric.Nodes[f.From].Addr, p.Fabric.Nodes[f.To].Addr, udp, p.Flows[i].SrcPort, roce)
@@ -210,7 +210,7 @@ func (p *Plan) noWay(f Flow, ways []string) error {
 		f.Name, strings.Join(via, ", "), strings.Join(ways, "; "))
 }
 
-// visits reports whether the hops pass the switches via in this order.
+// visits reports whether the hops pass through the switches via in this order.
 func visits(hops []topo.Hop, via []int) bool {
 	for _, h := range hops {
 		if len(via) > 0 && h.Node == via[0] {
@@ -281,8 +281,8 @@ func prefix(s topo.Subnet) string {
 	return fmt.Sprintf("%s/%d", config.FormatAddr(s.Addr), topo.SubnetBits)
 }
 
-// list is the members of set, one slice for each set however often it is asked for: a
-// large fat-tree has millions of routes, and hundreds of sets.
+// list returns the members of set, sharing one slice per set: a large fat-tree has
+// millions of routes but only hundreds of sets.
 func (p *Plan) list(set unit.PortSet) []int {
 	ports, ok := p.lists[set]
 	if !ok {
@@ -333,8 +333,8 @@ func (p *Plan) flow(f Flow, path Path) config.Flow {
 	return c
 }
 
-// acts are the misbehaviours of host i. One that lasts For is followed by a
-// return to normal, which ends every misbehaviour of the host.
+// acts returns the misbehaviours of host i. One with a For is followed by a return to
+// normal, which ends all misbehaviours of the host.
 func (p *Plan) acts(i int) (acts []config.Act) {
 	type timed struct {
 		at  unit.Time
@@ -379,7 +379,7 @@ func (p *Plan) linkEnd(e topo.End) LinkEnd {
 	return LinkEnd{Node: e.Node, Name: n.Name, Iface: port.Name, MAC: config.FormatMAC(port.MAC)}
 }
 
-// timeLine puts what happens to the fabric into Events.
+// timeLine fills Events.
 func (p *Plan) timeLine() {
 	for _, e := range p.Scenario.Events {
 		switch e.Do {

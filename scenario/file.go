@@ -12,8 +12,8 @@ import (
 	"softswitch/unit"
 )
 
-// file is a scenario as it is written. The comments of these types are the reference
-// in docs/scenarios.md, and their schema tags docs/schema/scenario.json: see package
+// file is a scenario as written. The comments of these types become the reference in
+// docs/scenarios.md, and their schema tags docs/schema/scenario.json: see package
 // internal/schema.
 type file struct {
 	// Name of the scenario; verdicts carry it.
@@ -21,27 +21,27 @@ type file struct {
 	// Description says what the scenario shows, for people.
 	Description string       `yaml:"description" schema:"text"`
 	Topology    fileTopology `yaml:"topology" schema:",required"`
-	// Buffer is the MMU's profile of every switch.
+	// Buffer is the buffer profile (MMU) of every switch.
 	Buffer config.Buffer `yaml:"buffer"`
-	// PFC is what pauses of switches and hosts are made of.
+	// PFC is how switches and hosts pause.
 	PFC config.PFC `yaml:"pfc"`
 	// Trust is the field that gives a frame its class.
 	Trust string `yaml:"trust" schema:"dscp|pcp,default=dscp"`
 	// Routes replace computed ones: shortest paths, and for each its backup.
 	Routes []fileRoute `yaml:"routes"`
-	// Dead are hosts of which their switch knows the IP address and not the port: it
-	// floods what is for them. No flow begins at a dead host.
+	// Dead are hosts of which their switch knows the IP address but not the port: it
+	// floods frames for them. No flow may start at a dead host.
 	Dead []string `yaml:"dead" schema:"host"`
-	// Flood is where a switch floods what is for a dead host: to all its ports to hosts,
+	// Flood is where a switch floods frames for a dead host: to all its ports to hosts,
 	// or to all its ports.
 	Flood string `yaml:"flood" schema:"hosts|all,default=hosts"`
-	// NICs are hosts for programs of their own: in a lab, what runs in such a host's
+	// NICs are hosts for programs of your own: in a lab, what runs in such a host's
 	// namespace sends and receives through a NIC that honours and sends PFC (softswitch
-	// nic). They have no flows and no events; a simulation takes them for silent.
+	// nic). They have no flows and no events; in a simulation they are silent.
 	NICs []string `yaml:"nics" schema:"host"`
 	// Detector of deadlocks in every switch.
 	Detector string `yaml:"detector" schema:"detector,default=itsy"`
-	// Response is what a declared deadlock leads to.
+	// Response is what a switch does about a declared deadlock.
 	Response string `yaml:"response" schema:"response,default=none"`
 	// Flows are streams of frames between hosts.
 	Flows []fileFlow `yaml:"flows"`
@@ -51,14 +51,14 @@ type file struct {
 	Prevention *filePrevention `yaml:"prevention"`
 	// Duration of the scenario, above zero, at most 24h.
 	Duration string `yaml:"duration" schema:"time,required"`
-	// Expect is what the verdict is held against. What is not given is not expected.
+	// Expect is what the verdict is checked against. A missing key expects nothing.
 	Expect fileExpect `yaml:"expect"`
-	// ExpectFor is what else, or what instead, is expected of one detector.
+	// ExpectFor overrides Expect for single detectors.
 	ExpectFor map[string]fileExpect `yaml:"expect_for" schema:",keys=detector"`
 }
 
-// fileTopology is one of fattree, ring, or switches and hosts and links; and what the
-// links do.
+// fileTopology is one of fattree, ring, or switches with hosts and links; and the
+// properties of the links.
 type fileTopology struct {
 	// FatTree is a fat-tree: switches core<i>, agg<pod>-<i> and edge<pod>-<i>, and hosts
 	// h<pod>-<edge>-<i>.
@@ -71,19 +71,19 @@ type fileTopology struct {
 	Hosts []string `yaml:"hosts" schema:"name"`
 	// Links between two nodes. A second link between the same two is called "s1--s2#2".
 	Links []string `yaml:"links" schema:"pair"`
-	// Rate of every link that Overrides does not name, as all that follows; "0" is
-	// unlimited.
+	// Rate of every link that Overrides does not name; "0" is unlimited. The next keys
+	// are per link too.
 	Rate string `yaml:"rate" schema:"rate,required"`
-	// Delay of a link, at most 1s. Only a simulation plays it, as Jitter and
-	// ControlLoss.
+	// Delay of a link, at most 1s. Delay, Jitter and ControlLoss only take effect in a
+	// simulation.
 	Delay string `yaml:"delay" schema:"time,default=0s"`
-	// Jitter is added to the delay, evenly from 0 to Jitter, at most 1s; no frame
-	// overtakes another.
+	// Jitter is the largest random extra delay, evenly from 0, at most 1s; frames keep
+	// their order.
 	Jitter string `yaml:"jitter" schema:"time,default=0s"`
 	// ControlLoss is how many of 1000 control frames (PFC, messages of detectors) are
 	// lost.
 	ControlLoss *int `yaml:"control_loss_per_mille" schema:"0..1000,default=0"`
-	// Overrides are links that are not as the others.
+	// Overrides are links with properties of their own.
 	Overrides []fileOverride `yaml:"overrides"`
 }
 
@@ -99,7 +99,7 @@ type fileRing struct {
 	Hosts    int `yaml:"hosts_per_switch" schema:"1..62,required"`
 }
 
-// fileOverride is one link. What it does not say is as of the other links.
+// fileOverride is one link. A missing key is as for the other links.
 type fileOverride struct {
 	Link        string `yaml:"link" schema:"link,required"`
 	Rate        string `yaml:"rate" schema:"rate"`
@@ -108,14 +108,15 @@ type fileOverride struct {
 	ControlLoss *int   `yaml:"control_loss_per_mille" schema:"0..1000"`
 }
 
-// fileRoute replaces the ports by which a switch reaches some hosts, for the computed
+// fileRoute is other ports by which a switch reaches some hosts, instead of the computed
 // ones, their backups, or both.
 type fileRoute struct {
-	// At is the switch.
+	// At is the switch with the route.
 	At string `yaml:"at" schema:"switch,required"`
-	// To is where: a prefix such as 10.1.0.0/16, or a host or switch for its subnet.
+	// To is the destination: a prefix such as 10.1.0.0/16, or a host or switch for its
+	// subnet.
 	To string `yaml:"to" schema:"node or prefix,required"`
-	// Ports are the switches next to it that it sends to, by the hash of the flow.
+	// Ports are the neighbouring switches to send to, chosen by the hash of the flow.
 	Ports []string `yaml:"ports" schema:"switch"`
 	// Backup is used while every one of Ports is down.
 	Backup []string `yaml:"backup" schema:"switch"`
@@ -134,20 +135,19 @@ type fileFlow struct {
 	// Frame is the length in bytes without FCS.
 	Frame *int `yaml:"frame" schema:"64..1514,default=1000"`
 	TTL   *int `yaml:"ttl" schema:"1..255,default=64"`
-	// Start counts from the start of the scenario, as every time.
+	// Start is relative to the start of the scenario, as all times are.
 	Start string `yaml:"start" schema:"time,default=0s"`
-	// Stop comes after Start; 0s is never.
+	// Stop is later than Start; 0s means never.
 	Stop string `yaml:"stop" schema:"time,default=0s"`
-	// Via is switches that the flow has to visit, in this order; others may lie between.
-	// A source port is chosen that does.
+	// Via is switches that the flow has to visit, in this order; others may lie
+	// between. A source port is chosen so that it does.
 	Via []string `yaml:"via" schema:"switch"`
-	// Culprit says that the flow is to blame for a deadlock: what is done about the
-	// trigger may cost it frames.
+	// Culprit says that the flow is to blame for a deadlock: handling the trigger may
+	// cost it frames.
 	Culprit bool `yaml:"culprit" schema:",default=false"`
 }
 
-// fileEvent is something that goes wrong, or right again. Each kind has keys of its
-// own:
+// fileEvent is something that goes wrong, or right again. Each kind has its own keys:
 type fileEvent struct {
 	At string `yaml:"at" schema:"time,required"`
 	Do string `yaml:"do" schema:"event,required"`
@@ -159,40 +159,42 @@ type fileEvent struct {
 	Host string `yaml:"host" schema:"host"`
 	// From is the end of Link that the frame comes from.
 	From string `yaml:"from" schema:"node"`
-	// Class that a storm pauses, a lossless one.
+	// Class that a storm pauses; it must be lossless.
 	Class *int `yaml:"class" schema:"0..7,default=3"`
 	// Rate at which a slow receiver drains, above zero.
 	Rate string `yaml:"rate" schema:"rate"`
-	// For is how long it lasts; without, for good.
+	// For is how long it lasts; permanently if missing.
 	For string `yaml:"for" schema:"time"`
-	// Nth control frame from then on is the one that is lost.
+	// Nth control frame from then on gets lost.
 	Nth int `yaml:"nth" schema:"1..1000000"`
 	// Frame is a whole Ethernet frame without FCS in hex, 14 to 1514 bytes; spaces and
 	// colons may stand between the bytes.
 	Frame string `yaml:"frame" schema:"hex"`
 }
 
-// fileExpect is what the verdict is held against.
+// fileExpect is what the verdict is checked against.
 type fileExpect struct {
-	// Deadlock: there is one, or there is none.
+	// Deadlock: whether there is one.
 	Deadlock *bool `yaml:"deadlock"`
-	// Detected: true wants every deadlock declared, and one at least; false wants no
-	// declaration at all, right or wrong.
+	// Detected: true requires every deadlock to be declared, and at least one; false
+	// allows no declaration at all, right or wrong.
 	Detected string `yaml:"detected" schema:"true|false|either,default=either"`
-	// FalseAlarm: true wants a declaration that is not true when it is made, false none.
+	// FalseAlarm: true requires a declaration that is not true when it is made, false
+	// allows none.
 	FalseAlarm *bool `yaml:"false_alarm"`
-	// Missed: true wants a deadlock that was not declared while it lived, false none.
+	// Missed: true requires a deadlock that nobody declared while it lasted, false
+	// allows none.
 	Missed *bool `yaml:"missed"`
-	// Trigger is what every true declaration has to name.
+	// Trigger is what every true declaration must name.
 	Trigger *fileTrigger `yaml:"trigger"`
-	// LosslessLost is the most lossless frames that may be lost.
+	// LosslessLost is how many lossless frames may be lost at most.
 	LosslessLost *int `yaml:"lossless_lost" schema:"0..1073741824"`
 	// MaxLatency bounds the time from the onset of a deadlock to its true declaration.
 	MaxLatency string `yaml:"max_latency" schema:"time"`
-	// MinXOFF is the fewest pauses that there must be.
+	// MinXOFF is how many pauses there must be at least.
 	MinXOFF int `yaml:"pfc_xoff_min" schema:"0..1073741824,default=0"`
-	// SimOnly is why all this holds in a simulation only; a live lab refuses the scenario
-	// with it.
+	// SimOnly is why these expectations only hold in a simulation; a live lab refuses
+	// the scenario and gives this reason.
 	SimOnly string `yaml:"sim_only" schema:"text"`
 }
 
@@ -210,15 +212,15 @@ const (
 	defaultClass    = 3
 )
 
-// Known is what the caller can play: the names that a file may use.
+// Known is the names that a file may use.
 type Known struct {
 	Detectors []string // besides "none"
 	Responses []string // besides "none"
 }
 
-// Parse reads a scenario from data, the content of the file called name. The
-// error is a strictyaml.Faults: all that is wrong, as "file:line: key: value,
-// valid choices".
+// Parse reads a scenario from data, the content of the file called name. The error is a
+// strictyaml.Faults: everything that is wrong, as "file:line: key: value, valid
+// choices".
 func Parse(name string, data []byte, known Known) (*Scenario, error) {
 	var f file
 	p := parser{Doc: strictyaml.Read(name, data, &f)}
@@ -260,13 +262,13 @@ func Parse(name string, data []byte, known Known) (*Scenario, error) {
 	return s, nil
 }
 
-// parser turns the parts of a file into those of a Scenario. What is wrong goes
-// into its Doc, and the value returned then means nothing.
+// parser turns the parts of a file into those of a Scenario. Faults go into its Doc;
+// the value returned with a fault is meaningless.
 type parser struct {
 	*strictyaml.Doc
 	fabric   *topo.Fabric        // nil if it cannot be built
 	names    []topo.ExplicitNode // of the nodes, as far as they are known without a fabric
-	end      unit.Time           // of the scenario; 0 if it is not known
+	end      unit.Time           // of the scenario; 0 if unknown
 	lossless []int
 }
 
@@ -278,7 +280,7 @@ func (p *parser) duration(s string) unit.Time {
 	return d
 }
 
-// profile fills the buffer profile and the PFC settings and checks them.
+// profile fills in the buffer profile and the PFC settings and checks them.
 func (p *parser) profile(s *Scenario) {
 	var ports []config.Port
 	for _, l := range s.Links {
@@ -297,7 +299,7 @@ func (p *parser) time(path, s string) (unit.Time, bool) {
 	return t, err == nil
 }
 
-// timeWithin is a time that is not after the scenario's end.
+// timeWithin parses a time that must not be after the scenario's end.
 func (p *parser) timeWithin(path, s string) unit.Time {
 	t, ok := p.time(path, s)
 	if ok && p.end > 0 && t > p.end {
@@ -321,7 +323,7 @@ func (p *parser) choice(path, s string, valid []string) bool {
 	return ok
 }
 
-// flowRate reads a rate above zero, or "line" as 0 where that is allowed.
+// flowRate parses a rate above zero, or "line" as 0 where that is allowed.
 func (p *parser) flowRate(path, s string, line bool) unit.Rate {
 	if line && s == "line" {
 		return 0
@@ -338,7 +340,8 @@ func (p *parser) flowRate(path, s string, line bool) unit.Rate {
 }
 
 // node finds the node called name; want is "switch", "host" or "node". Without a fabric
-// there is none, and a fault only if the file names the nodes, and not this one.
+// it finds none, and reports a fault only if the file names its nodes and this is not
+// one of them.
 func (p *parser) node(path, name, want string) (int, bool) {
 	is := func(k topo.Kind) bool { return want == "node" || want == k.String() }
 	if p.fabric != nil {
@@ -361,8 +364,8 @@ func (p *parser) node(path, name, want string) (int, bool) {
 	return 0, false
 }
 
-// link finds the link called name, either way round. If there is none, the
-// links of the nodes in name are told, or all links if it names no node.
+// link finds the link called name, in either direction. If there is none, the fault
+// lists the links of the nodes in name, or all links if it names no node.
 func (p *parser) link(path, name string) (int, bool) {
 	if p.fabric == nil {
 		return 0, false
@@ -387,7 +390,7 @@ func (p *parser) link(path, name string) (int, bool) {
 	return 0, false
 }
 
-// span lists at most eight names in full.
+// span lists names, in full up to eight.
 func span(names []string) string {
 	if n := len(names); n > 8 {
 		return fmt.Sprintf("%s, ..., %s (%d in all)", strings.Join(names[:4], ", "), strings.Join(names[n-2:], ", "), n)

@@ -25,7 +25,7 @@ func Format(known Known) schema.Format {
 	}
 }
 
-// eventTexts is what each kind of event does.
+// eventTexts describes each kind of event.
 var eventTexts = map[Do]string{
 	Fail:     "The link goes down.",
 	Heal:     "The link comes up.",

@@ -6,7 +6,7 @@ import (
 	"softswitch/topo"
 )
 
-// Graph is the topology of a plan, with what its events do to links.
+// Graph is the topology of a plan, with the link events marked.
 func (p *Plan) Graph() *graph.Graph {
 	g := &graph.Graph{Name: p.Scenario.Name}
 	for _, n := range p.Fabric.Nodes {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// dead are the hosts that have no MAC entry.
+// dead returns the hosts without a MAC entry.
 func (p *parser) dead(names []string) (hosts []int) {
 	for i, name := range names {
 		path := fmt.Sprintf("dead[%d]", i)
@@ -20,7 +20,7 @@ func (p *parser) dead(names []string) (hosts []int) {
 	return hosts
 }
 
-// silent sees to it that no dead host sends: its switch would learn its port.
+// silent checks that no dead host sends: its switch would learn its port.
 func (p *parser) silent(s *Scenario) {
 	for i, f := range s.Flows {
 		if slices.Contains(s.Dead, f.From) {

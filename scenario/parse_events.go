@@ -10,8 +10,8 @@ import (
 	"softswitch/unit"
 )
 
-// eventKeys are the keys that each kind of event must have, besides at and do,
-// and those that it may have.
+// eventKeys are the keys that each kind of event must have, besides at and do, and
+// those that it may have.
 var eventKeys = []struct {
 	do        Do
 	must, may []string
@@ -49,7 +49,7 @@ func (p *parser) events(events []fileEvent) (out []Event) {
 	return out
 }
 
-// keys checks that an event has the keys that it must have and no others.
+// keys checks that an event has the keys that it must have and no unknown ones.
 func (p *parser) keys(path, do string, must, may []string) bool {
 	ok := true
 	for _, key := range must {
@@ -67,8 +67,7 @@ func (p *parser) keys(path, do string, must, may []string) bool {
 	return ok
 }
 
-// event reads the keys that the event has: keys has seen to it that they are the
-// right ones.
+// event reads the event's keys, which keys has checked.
 func (p *parser) event(path string, e fileEvent) (ev Event) {
 	linked := false
 	if p.Has(path + ".link") {

@@ -39,8 +39,8 @@ func (p *parser) expect(path string, f fileExpect) Expect {
 	return e
 }
 
-// expectFor reads what is expected of single detectors: what they do not say is
-// as in all.
+// expectFor reads the expectations for single detectors; what they leave out is as in
+// all.
 func (p *parser) expectFor(all Expect, f map[string]fileExpect, known Known) map[string]Expect {
 	var expects map[string]Expect
 	for _, detector := range slices.Sorted(maps.Keys(f)) {
@@ -56,8 +56,8 @@ func (p *parser) expectFor(all Expect, f map[string]fileExpect, known Known) map
 	return expects
 }
 
-// with is e with what o says instead; detected tells whether o says anything of
-// that, for "either" leaves nothing in it.
+// with is e overridden by o. detected reports whether o sets Detected, because "either"
+// leaves it nil.
 func (e Expect) with(o Expect, detected bool) Expect {
 	if o.Deadlock != nil {
 		e.Deadlock = o.Deadlock

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// nics are the hosts for programs of their own. s has its flows and its events, of which
-// none may be about them: they would need a host that makes frames by itself.
+// nics returns the hosts for programs of their own. The flows and events of s, already
+// read, must not involve them: they would need a host that makes frames by itself.
 func (p *parser) nics(s *Scenario, names []string) (hosts []int) {
 	for i, name := range names {
 		path := fmt.Sprintf("nics[%d]", i)

@@ -9,11 +9,11 @@ import (
 	"softswitch/unit"
 )
 
-// filePrevention is measures against deadlocks; each stands for itself, except that
-// tagger and ttl_band both give a frame its class.
+// filePrevention is ways to prevent deadlocks. They can be combined, except tagger and
+// ttl_band, which both set a frame's class.
 type filePrevention struct {
-	// Tagger changes the class of a frame where it turns from down to up, so that no
-	// buffers of one class wait for each other in a circle.
+	// Tagger changes the class of a frame where it turns from down to up, so that
+	// buffers of one class cannot wait for each other in a cycle.
 	Tagger *fileTagger `yaml:"tagger"`
 	// NoFlood keeps lossless frames from being flooded.
 	NoFlood bool `yaml:"no_flood" schema:",default=false"`
@@ -25,13 +25,13 @@ type filePrevention struct {
 	Thresholds *fileThresholds `yaml:"thresholds"`
 }
 
-// fileTagger is the rules of Tagger.
+// fileTagger is the settings of Tagger.
 type fileTagger struct {
 	// Lossless is the number of lossless tags: the first classes of pfc.lossless.
 	Lossless int `yaml:"lossless" schema:"1..8,required"`
 }
 
-// fileLimit is for a flow or for a class, one of the two.
+// fileLimit is a limit for a flow or for a class, one of the two.
 type fileLimit struct {
 	// At is the switch.
 	At string `yaml:"at" schema:"switch,required"`
@@ -39,30 +39,31 @@ type fileLimit struct {
 	Port string `yaml:"port" schema:"node,required"`
 	// Flow by its name.
 	Flow string `yaml:"flow" schema:"flow"`
-	// Class is a lossless one.
+	// Class, which must be lossless.
 	Class *int `yaml:"class" schema:"0..7"`
 	// Rate above which frames are dropped.
 	Rate string `yaml:"rate" schema:"rate,required"`
 }
 
-// fileThresholds depend on where a port leads. They need static thresholds.
+// fileThresholds is thresholds that depend on where a port leads. They must be static.
 type fileThresholds struct {
-	// Down is of ports to hosts and to lower switches.
+	// Down is for ports to hosts and to lower switches.
 	Down fileThreshold `yaml:"down"`
-	// Up is of ports to higher switches.
+	// Up is for ports to higher switches.
 	Up fileThreshold `yaml:"up"`
-	// PerLevel more bytes is XOFF for each level of the switch, and XON stays.
+	// PerLevel is by how many bytes XOFF rises with each level of the switch; XON
+	// stays.
 	PerLevel int `yaml:"per_level" schema:"0..1073741824,default=0"`
 }
 
-// fileThreshold is as in buffer, whose values are the defaults.
+// fileThreshold is a threshold, as in buffer, whose values are the defaults.
 type fileThreshold struct {
 	StaticTh  *int `yaml:"static_th" schema:"0..1073741824"`
 	XONOffset *int `yaml:"xon_offset" schema:"0..1073741824"`
 }
 
-// prevention reads what is to keep deadlocks from forming. s has its flows and its
-// buffer profile.
+// prevention reads the prevention section. The flows and the buffer profile of s are
+// already read.
 func (p *parser) prevention(s *Scenario, f filePrevention) *Prevention {
 	const path = "prevention"
 	v := &Prevention{}
@@ -85,7 +86,7 @@ func (p *parser) prevention(s *Scenario, f filePrevention) *Prevention {
 	return v
 }
 
-// limits is one limit for each link to the neighbour.
+// limits returns one limit per link to the neighbour.
 func (p *parser) limits(s *Scenario, path string, f fileLimit) (limits []Limit) {
 	limit := Limit{Flow: AnyFlow, Rate: p.flowRate(path+".rate", f.Rate, false)}
 	switch {

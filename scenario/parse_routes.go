@@ -34,7 +34,7 @@ func (p *parser) routes(routes []fileRoute) (overrides []Override) {
 	return overrides
 }
 
-// subnets are those that to means, a prefix or a node, without at's own.
+// subnets returns the subnets that to, a prefix or a node, stands for, except at's own.
 func (p *parser) subnets(path, to string, at int) (subnets []int) {
 	var inside func(topo.Subnet) bool
 	if strings.Contains(to, "/") {
@@ -64,8 +64,7 @@ func (p *parser) subnets(path, to string, at int) (subnets []int) {
 	return subnets
 }
 
-// neighbours are the ports of switch at that lead to the switches with these
-// names.
+// neighbours returns the ports of switch at that lead to the switches with these names.
 func (p *parser) neighbours(path string, names []string, at int) (ports unit.PortSet) {
 	near := map[string]unit.PortSet{}
 	var choices []string

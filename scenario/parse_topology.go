@@ -10,7 +10,7 @@ import (
 	"softswitch/unit"
 )
 
-// maxK bounds a scenario's fat-tree, so that every host has a number.
+// maxK limits a scenario's fat-tree so that every host has a number.
 const maxK = 48
 
 // topology builds the fabric, nil if it cannot, and the speeds of its links.
@@ -41,7 +41,7 @@ func (p *parser) topology(t fileTopology) (*topo.Fabric, []LinkSpeed) {
 	return f, links
 }
 
-// speed is def with what o says otherwise.
+// speed is def overridden by o.
 func (p *parser) speed(path string, o fileOverride, def LinkSpeed) LinkSpeed {
 	if o.Rate != "" {
 		r, err := config.ParseRate(o.Rate)
@@ -113,8 +113,8 @@ func (p *parser) fault(path string, err error) {
 	}
 }
 
-// explicit builds a fabric of named nodes. A fault of a node or a link is told
-// where the file has it.
+// explicit builds a fabric of named nodes. A fault of a node or a link is reported at
+// its line of the file.
 func (p *parser) explicit(t fileTopology) *topo.Fabric {
 	var links [][2]string
 	for _, s := range t.Switches {

@@ -16,22 +16,22 @@ import (
 // Prevention is what the switches do so that deadlocks do not form.
 type Prevention struct {
 	// Tags is the number of lossless tags of Tagger, the first of PFC.Lossless: see
-	// package tagger. 0 is no Tagger. Not together with TTLBand.
+	// package tagger. 0 turns Tagger off. Not together with TTLBand.
 	Tags int
 	// NoFlood keeps lossless frames from being flooded (Guo et al., "RDMA over Commodity
 	// Ethernet at Scale", section 4.2).
 	NoFlood bool
 	// TTLBand is how many TTLs share a lossless class (Hu et al., "Deadlocks in
-	// Datacenter Networks", section 4), 0 for all: the last of PFC.Lossless has the
-	// lowest TTLs, the first all that are left.
+	// Datacenter Networks", section 4), 0 if all TTLs do: the last of PFC.Lossless has
+	// the lowest TTLs, the first all that remain.
 	TTLBand int
-	// Limits and Thresholds are of the same section.
+	// Limits and Thresholds are from the same paper and section.
 	Limits     []Limit
 	Thresholds *Thresholds // nil: those of Buffer everywhere
 }
 
-// Limit drops what comes in at a port of switch At above Rate: of flow Flow, or, if
-// that is AnyFlow, of all lossless frames of Class.
+// Limit drops frames that arrive at a port of switch At above Rate: those of Flow, or,
+// if that is AnyFlow, all lossless frames of Class.
 type Limit struct {
 	At    int
 	Port  unit.Port
@@ -44,8 +44,8 @@ type Limit struct {
 const AnyFlow = -1
 
 // Thresholds are PFC thresholds by position in a fabric with levels (see
-// tagger.Levels), in bytes: Down of the ports to hosts and lower switches, Up of those
-// to higher ones. PerLevel more is XOFF for each level of the switch, and XON stays.
+// tagger.Levels), in bytes: Down for ports to hosts and lower switches, Up for ports to
+// higher ones. XOFF rises by PerLevel with each level of the switch; XON stays.
 type Thresholds struct {
 	Down, Up Threshold
 	PerLevel int
@@ -56,7 +56,7 @@ type Threshold struct {
 	StaticTh, XONOffset int
 }
 
-// preventions are what Prevent can do, by name.
+// preventions are those that Prevent can apply, by name.
 var preventions = []struct {
 	name string
 	put  func(*Scenario) error
@@ -68,9 +68,9 @@ var preventions = []struct {
 	{"thresholds", (*Scenario).preventByThresholds},
 }
 
-// Prevent puts a prevention on s, with values that suit it: "tagger", "no-flood",
+// Prevent adds a prevention to s, with suitable values: "tagger", "no-flood",
 // "ttl-bands", "limit" or "thresholds". It may make up to seven classes lossless. The
-// error says why the prevention does not apply, and s has not changed then.
+// error says why the prevention does not apply; s is unchanged then.
 func (s *Scenario) Prevent(name string) error {
 	var names []string
 	for _, p := range preventions {
@@ -82,7 +82,7 @@ func (s *Scenario) Prevent(name string) error {
 	return fmt.Errorf("prevention %q%s; use %s", name, strictyaml.DidYouMean(name, names), strings.Join(names, ", "))
 }
 
-// prevented is a copy of s's prevention, to be added to.
+// prevented returns a copy of s's prevention, to be extended.
 func (s *Scenario) prevented() *Prevention {
 	if s.Prevention == nil {
 		return &Prevention{}
@@ -91,10 +91,10 @@ func (s *Scenario) prevented() *Prevention {
 	return &v
 }
 
-// leastTags is the k of the paper's example: one turn is lossless.
+// leastTags is the k of the paper's example: one lossless turn.
 const leastTags = 2
 
-// preventByTags uses as many tags as the flows have turns on their ways, and one.
+// preventByTags uses one tag more than the most turns on the path of a flow.
 func (s *Scenario) preventByTags() error {
 	p, err := Compile(s)
 	if err != nil {
@@ -123,7 +123,7 @@ func (s *Scenario) preventByTags() error {
 	return nil
 }
 
-// turns is how often a path goes up after it went down.
+// turns counts how often a path goes up after it went down.
 func turns(levels []int, hops []topo.Hop) (n int) {
 	for i := 1; i+1 < len(hops); i++ {
 		at := levels[hops[i].Node]
@@ -134,8 +134,8 @@ func turns(levels []int, hops []topo.Hop) (n int) {
 	return n
 }
 
-// moreLossless is s's lossless classes, and as many others behind them as it takes to
-// make n: the highest that no flow uses.
+// moreLossless returns s's lossless classes, extended to n by the highest classes that
+// no flow uses.
 func (s *Scenario) moreLossless(n int) ([]int, error) {
 	lossless := slices.Clone(s.PFC.Lossless)
 	for c := unit.Priorities - 1; c > 0 && len(lossless) < n; c-- {
@@ -160,8 +160,8 @@ func (s *Scenario) preventFlooding() error {
 	return nil
 }
 
-// preventByTTL gives the routing loop that the flows are caught in bands so narrow
-// that no frame goes round in a class more than once.
+// preventByTTL gives the routing loop that the flows are caught in bands so narrow that
+// no frame goes round more than once in one class.
 func (s *Scenario) preventByTTL() error {
 	p, err := Compile(s)
 	if err != nil {
@@ -184,27 +184,27 @@ func (s *Scenario) preventByTTL() error {
 	if err != nil {
 		return err
 	}
-	slices.Sort(lossless) // what has gone farthest leaves first
+	slices.Sort(lossless) // frames that have gone farthest leave first
 	v.TTLBand = (ttl + len(lossless) - 1) / len(lossless)
 	s.PFC.Lossless, s.Prevention = lossless, v
 	return nil
 }
 
-// maxLossless leaves one class for what is lossy.
+// maxLossless leaves one class for lossy traffic.
 const maxLossless = unit.Priorities - 1
 
 func (p *Plan) lossless(flow int) bool {
 	return slices.Contains(p.Scenario.PFC.Lossless, int(p.Scenario.Flows[flow].Class))
 }
 
-// routingLoop is a loop that a flow is caught in.
+// routingLoop is a loop that catches a flow.
 type routingLoop struct {
 	enters   int // hops before the loop
 	switches int
 	rate     unit.Rate // of its slowest link
 }
 
-// caught finds the loop of a flow that never arrives.
+// caught finds the routing loop of a flow that never arrives.
 func (p *Plan) caught(flow int) (routingLoop, bool) {
 	path := p.Flows[flow]
 	if path.Err == nil || !p.lossless(flow) {
@@ -226,21 +226,21 @@ func (p *Plan) caught(flow int) (routingLoop, bool) {
 	return routingLoop{}, false
 }
 
-// bears is the rate at which frames with this TTL at the source can come into the loop
-// for ever: n B / TTL (Hu et al., Eq. 3), and where n does not divide TTL, B over the
-// number of times that a frame crosses the first link, if that is less.
+// bears is the rate of frames with this initial TTL that the loop can take for ever: n
+// B / TTL (Hu et al., Eq. 3), or, where n does not divide TTL, B over the number of
+// times that a frame crosses the first link, if that is less.
 func (l routingLoop) bears(ttl int) unit.Rate {
 	ttl -= l.enters
 	crossings := max(1, (ttl-1+l.switches-1)/l.switches)
 	return min(l.rate*unit.Rate(l.switches)/unit.Rate(ttl), l.rate/unit.Rate(crossings))
 }
 
-// closing is the part of a link's rate to which Hu et al. limit the flow that closes
-// a cycle: 2 of 40 Gbit/s.
+// closing is the divisor of the link rate that gives the limit of Hu et al. for the
+// flow that closes a cycle: 2 of 40 Gbit/s.
 const closing = 20
 
-// preventByLimit limits the flows in routing loops to what the loops bear, or else the
-// flow that closes a cycle of buffers.
+// preventByLimit limits the flows in routing loops to what the loops can take, or if
+// there are none, the flow that closes a cycle of buffers.
 func (s *Scenario) preventByLimit() error {
 	p, err := Compile(s)
 	if err != nil {
@@ -260,8 +260,8 @@ func (s *Scenario) preventByLimit() error {
 	return nil
 }
 
-// loopLimits are limits for the flows that are caught in loops, which share what their
-// loops bear.
+// loopLimits returns limits for the flows caught in loops; they share what their loops
+// can take.
 func (p *Plan) loopLimits() (limits []Limit) {
 	for i, f := range p.Scenario.Flows {
 		if l, caught := p.caught(i); caught {
@@ -274,15 +274,15 @@ func (p *Plan) loopLimits() (limits []Limit) {
 	return limits
 }
 
-// atSource limits a flow where it comes into the fabric.
+// atSource limits a flow where it enters the fabric.
 func (p *Plan) atSource(flow int, rate unit.Rate) Limit {
 	first := p.Flows[flow].Hops[0]
 	return Limit{At: first.Node, Port: first.In, Flow: flow, Rate: rate}
 }
 
-// closer is the flow that adds most to a cycle of buffers for what it uses of it: of
-// those that cross links of the cycle, the one that crosses fewest, and of several the
-// last. rate is that of the cycle's slowest link.
+// closer is the flow that contributes to a cycle of buffers while using least of it: of
+// the flows that cross links of the cycle, the one that crosses fewest, and of several
+// the last. rate is that of the cycle's slowest link.
 func (p *Plan) closer() (flow int, rate unit.Rate, ok bool) {
 	cycle := p.cycle()
 	fewest := 0
@@ -304,8 +304,8 @@ func (p *Plan) closer() (flow int, rate unit.Rate, ok bool) {
 	return flow, rate, fewest > 0
 }
 
-// cycle is the ingresses whose frames can come to wait, over the ways of the lossless
-// flows, for themselves.
+// cycle is the ingresses whose frames, following the paths of the lossless flows, can
+// come to wait for themselves.
 func (p *Plan) cycle() map[topo.End]bool {
 	next := map[topo.End][]topo.End{}
 	for flow, path := range p.Flows {
@@ -341,9 +341,9 @@ func reaches(next map[topo.End][]topo.End, from, to topo.End) bool {
 	return false
 }
 
-// preventByThresholds makes ports to lower switches and hosts pause at half of what the
-// scenario has, those to higher ones at half as much again, and higher levels later
-// still. XON is everywhere what it was, unless that is not below XOFF any more.
+// preventByThresholds halves the static threshold on ports to lower switches and hosts,
+// raises it by half on ports to higher ones, and raises it further with each level. XON
+// stays, unless it would no longer be below XOFF.
 func (s *Scenario) preventByThresholds() error {
 	if s.Buffer.StaticTh == nil {
 		return errors.New("its thresholds are dynamic")
@@ -362,8 +362,8 @@ func (s *Scenario) preventByThresholds() error {
 	return nil
 }
 
-// tag computes the rules of Tagger, if the scenario has it, and the levels of switches,
-// if it takes them.
+// tag computes the rules of Tagger, if the scenario uses it, and the levels of
+// switches, if they are needed.
 func (p *Plan) tag(doc *strictyaml.Doc) {
 	s := p.Scenario
 	if s.Prevention == nil {
@@ -387,8 +387,8 @@ func (p *Plan) tag(doc *strictyaml.Doc) {
 	}
 }
 
-// checkPrevention checks the configurations of switches, for what depends on where a
-// switch is.
+// checkPrevention checks the configurations of switches for what depends on a switch's
+// position.
 func (p *Plan) checkPrevention(doc *strictyaml.Doc) {
 	if p.Scenario.Prevention == nil {
 		return
@@ -396,14 +396,14 @@ func (p *Plan) checkPrevention(doc *strictyaml.Doc) {
 	for i := range p.Switches {
 		_, err := p.Switches[i].Check(p.Switches[i].Name)
 		var faults strictyaml.Faults
-		if errors.As(err, &faults) { // the first one: those of other ports and switches say the same
+		if errors.As(err, &faults) { // only the first one: other ports and switches repeat it
 			doc.Faultf("prevention", "%v", faults[0])
 			return
 		}
 	}
 }
 
-// prevent puts the scenario's prevention into the configuration of switch i.
+// prevent adds the scenario's prevention to the configuration of switch i.
 func (p *Plan) prevent(c *config.Switch, i int) {
 	v := p.Scenario.Prevention
 	if v == nil {
@@ -428,8 +428,8 @@ func (p *Plan) prevent(c *config.Switch, i int) {
 	}
 }
 
-// share lets the tags share links evenly: by priority, frames that turned up would
-// starve those that go straight.
+// share makes the tags share links evenly: with strict priorities, frames that turned
+// up would starve those that go straight.
 func (p *Plan) share(c *config.Switch) {
 	c.Sched = map[int]config.Sched{}
 	for _, tag := range p.Tagging.Tags {

@@ -1,21 +1,21 @@
-// Package scenario is an experiment on a fabric: what is built, what flows, what
-// goes wrong when, and what is expected to come of it. One file is played live,
-// on network namespaces, and simulated.
+// Package scenario describes an experiment on a fabric: its topology, its flows, what
+// goes wrong when, and the expected outcome. The same file is played live, on network
+// namespaces, and in simulation.
 //
 //	file --Parse--> Scenario --Compile--> Plan --> a world --> Verdict
 //	                 (checked)   (a configuration for every node,
 //	                              links, time line)
 //
-// Read in this order: Scenario (this file), file.go (the keys of a file and
-// Parse), the parse_*.go files (what is refused), compile.go and Plan, prevent.go,
-// wanted.go (what a verdict is held against).
+// Read in this order: Scenario (this file), file.go (the keys of a file, and Parse),
+// the parse_*.go files (what is rejected), compile.go and Plan, prevent.go, wanted.go
+// (what a verdict is checked against).
 //
 // Invariants:
-//   - every time counts from the start of the scenario;
-//   - what Parse returns is sound: every name is resolved to an index of Fabric,
+//   - every time is relative to the start of the scenario;
+//   - what Parse returns is valid: every name is resolved to an index of Fabric, and
 //     every time lies within Duration;
-//   - both worlds: a scenario and its Plan say nothing of sockets, processes or
-//     virtual time. What a world cannot play, that world refuses.
+//   - both worlds: a scenario and its Plan do not mention sockets, processes or virtual
+//     time. A world refuses what it cannot play.
 //
 // What it does not do: it plays nothing.
 package scenario
@@ -39,39 +39,38 @@ type Scenario struct {
 	PFC               config.PFC
 	Trust             string // "dscp" or "pcp"
 	Routes            []Override
-	// Dead are hosts that their switch has an ARP entry and no MAC entry for: it
-	// floods what is for them (Guo et al., "RDMA over Commodity Ethernet at Scale",
-	// section 4.2), among its ports to hosts, or with FloodAll among all its ports
-	// but the one that the frame came by. The next switch drops its copy. No flow
-	// begins at a dead host: its switch would learn where it is.
+	// Dead are hosts for which their switch has an ARP entry but no MAC entry, so it
+	// floods their frames (Guo et al., "RDMA over Commodity Ethernet at Scale", section
+	// 4.2): to its ports to hosts, or with FloodAll to all its ports but the ingress.
+	// The next switch drops its copy. No flow starts at a dead host: its switch would
+	// learn the port.
 	Dead     []int
 	FloodAll bool
 	// NICs are hosts whose programs use the kernel's stack behind a NIC: they have no
-	// flows and no events. Simulated, they are silent.
+	// flows and no events. In a simulation they are silent.
 	NICs     []int
 	Detector string
 	Response string
-	// Prevention is what keeps deadlocks from forming, nil for nothing.
+	// Prevention is how deadlocks are prevented, nil for not at all.
 	Prevention *Prevention
 	Flows      []Flow
 	Events     []Event // in order of time
 	Duration   unit.Time
 	Expect     Expect
-	// ExpectFor is what is expected instead if the detector is the one named.
+	// ExpectFor is the expectation instead of Expect for a detector.
 	ExpectFor map[string]Expect
-	// Warnings tell what the scenario's settings cost, as "file:line: key: text".
+	// Warnings say what the scenario's settings cost, as "file:line: key: text".
 	Warnings []string
 
-	doc *strictyaml.Doc // where faults found later are; nil if it comes from no file
+	doc *strictyaml.Doc // where faults found later are reported; nil if it comes from no file
 }
 
-// LinkSpeed is what a link does to frames, the same in both directions. Namespaces
-// have the delay that they have: only a simulation plays Delay, Jitter and
-// ControlLoss.
+// LinkSpeed is the properties of a link, the same in both directions. Only a simulation
+// applies Delay, Jitter and ControlLoss; namespaces have the delay that they have.
 type LinkSpeed struct {
 	Rate  unit.Rate // 0: unlimited
 	Delay unit.Time
-	// Jitter is added to Delay, evenly from 0 to Jitter; no frame overtakes another.
+	// Jitter is the largest random extra delay, evenly from 0; frames keep their order.
 	Jitter unit.Time
 	// ControlLoss is how many of 1000 control frames (PFC, ITSY messages) are lost.
 	ControlLoss int
@@ -81,8 +80,8 @@ type LinkSpeed struct {
 type Override struct {
 	At int
 	To []int // subnets of Fabric that At does not own
-	// Ports and Backup replace those of the group where they are not empty. They
-	// have no port in common.
+	// Ports and Backup, where not empty, replace those of the group. They have no port
+	// in common.
 	Ports, Backup unit.PortSet
 }
 
@@ -96,8 +95,8 @@ type Flow struct {
 	TTL      int
 	Start    unit.Time
 	Stop     unit.Time // 0: never
-	// Via is the switches that the flow's path has to visit, in this order; others
-	// may lie between. Compile picks a source port for it.
+	// Via is the switches that the flow's path must visit, in this order; others may
+	// lie between. Compile chooses a source port for it.
 	Via []int
 }
 
@@ -106,32 +105,31 @@ func (s *Scenario) Misbehaves(node int) bool {
 	return slices.ContainsFunc(s.Events, func(e Event) bool { return (e.Do == Storm || e.Do == Slow) && e.Node == node })
 }
 
-// Bins is the number of times of equal length that a verdict tells throughputs of, and
-// Bin their length.
+// Bins is the number of equal time slots for which a verdict reports throughput.
 const Bins = 40
 
-// Bin is the length of a bin: a fortieth of the duration.
+// Bin is the length of one of them.
 func (s *Scenario) Bin() unit.Time { return s.Duration / Bins }
 
 // Do is what an event does.
 type Do string
 
-// What an event can do. The fields of Event that count are in brackets.
+// Kinds of events, with the fields of Event that they use in brackets.
 const (
 	Fail     Do = "fail"     // the link goes down [Link]
 	Heal     Do = "heal"     // the link comes up [Link]
 	Flap     Do = "flap"     // fail, and heal after For [Link, For]
 	Kill     Do = "kill"     // the switch dies and does not come back [Node]
 	Stop     Do = "stop"     // the switch freezes [Node]
-	Continue Do = "continue" // the switch goes on from where it stopped [Node]
-	Storm    Do = "storm"    // the host pauses Class continuously, For that long or for good [Node, Class, For]
-	Slow     Do = "slow"     // the host's receiver drains at Rate, For that long or for good [Node, Rate, For]
+	Continue Do = "continue" // the switch continues from where it stopped [Node]
+	Storm    Do = "storm"    // the host pauses Class continuously, for For or permanently [Node, Class, For]
+	Slow     Do = "slow"     // the host's receiver drains at Rate, for For or permanently [Node, Rate, For]
 	Normal   Do = "normal"   // the host behaves again [Node]
 	Lose     Do = "lose"     // the Nth control frame from now on that Node sends into Link is lost [Link, Node, Nth]
 	Forge    Do = "forge"    // Frame appears in Link as if Node had sent it [Link, Node, Frame]
 )
 
-// Event is an entry of the time line.
+// Event is a scheduled event.
 type Event struct {
 	At    unit.Time
 	Do    Do
@@ -139,36 +137,36 @@ type Event struct {
 	Node  int
 	Rate  unit.Rate
 	Class unit.Priority
-	For   unit.Time // 0: for good
+	For   unit.Time // 0: permanently
 	// Nth counts PFC frames and one-hop messages from 1.
 	Nth int
 	// Frame is a whole Ethernet frame without FCS, 14 to 1514 bytes.
 	Frame []byte
 }
 
-// Expect is what a scenario's verdict is held against. A nil or zero field
-// expects nothing.
+// Expect is what a scenario's verdict is checked against. A nil or zero field expects
+// nothing.
 type Expect struct {
 	Deadlock *bool // the ground truth
 	Detected *bool // by the detector
-	// FalseAlarm: the detector declared what was not true then.
+	// FalseAlarm: the detector declared what was not true at that time.
 	FalseAlarm *bool
 	// Missed: the detector did not declare every deadlock.
 	Missed  *bool
 	Trigger *Trigger
-	// LosslessLost is the most lossless frames that may be lost.
+	// LosslessLost is how many lossless frames may be lost at most.
 	LosslessLost *int
-	// MaxLatency bounds every detection's time after the deadlock's onset.
+	// MaxLatency limits the time from a deadlock's onset to each detection.
 	MaxLatency unit.Time
-	// MinXOFF is the fewest XOFF that there must be.
+	// MinXOFF is how many XOFF frames there must be at least.
 	MinXOFF int
-	// SimOnly is why all this holds in a simulation only, a sentence without its full
-	// stop: what comes out hangs on an order in time that no live lab keeps. "" if it
-	// is expected of both worlds.
+	// SimOnly is why the expectation only holds in a simulation, a sentence without its
+	// full stop: the outcome depends on an order of events that a live lab does not
+	// guarantee. "" if it holds in both worlds.
 	SimOnly string
 }
 
-// Trigger is the initial trigger that every detection has to name.
+// Trigger is the initial trigger that every detection must name.
 type Trigger struct {
 	Node   int
 	OnLoop *bool

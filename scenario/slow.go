@@ -12,19 +12,18 @@ import (
 // maxSlow is the limit of Slow.
 const maxSlow = 1_000_000
 
-// longest is the duration of the longest scenario, and its latest time.
+// longest is the duration of the longest scenario, and so its latest time.
 const longest = 24 * 3600 * unit.Second
 
-// Slow is the same experiment n times slower: every rate is divided by n and every
-// time multiplied by n. Bytes, thresholds and TTLs stay, and pause quanta, which
-// are counted in bit times, follow by themselves. So what fills a buffer, and in
-// which order, is what it was; a world that cannot keep up with 40 Gbit/s can play
-// it at 100 Mbit/s. Its name tells n: "hu-fig4 (slow 400)". For n = 1 it is s.
+// Slow is the same experiment n times slower: every rate is divided by n and every time
+// multiplied by n. Bytes, thresholds and TTLs stay; pause quanta, which count bit
+// times, scale by themselves. So buffers fill in the same order and by the same amount,
+// and a world that cannot keep up with 40 Gbit/s can play the experiment at 100 Mbit/s.
+// The name includes n: "hu-fig4 (slow 400)". For n = 1 it is s.
 //
-// The result shares with s what does not change. Rates are rounded to whole bits
-// per second. The error names what cannot be slowed down: an n outside 1 to
-// 1,000,000, a link without a rate, a rate of which nothing is left, and a time
-// that would be longer than a day.
+// The result shares unchanged parts with s. Rates are rounded to whole bits per second.
+// The error names what cannot be slowed down: an n outside 1 to 1,000,000, a link
+// without a rate, a rate that would round to 0, or a time that would exceed a day.
 func (s *Scenario) Slow(n int) (*Scenario, error) {
 	if n < 1 || n > maxSlow {
 		return nil, fmt.Errorf("slow: %d; valid: 1 to %d", n, maxSlow)
@@ -65,8 +64,7 @@ func (s *Scenario) Slow(n int) (*Scenario, error) {
 	return &t, nil
 }
 
-// slower multiplies times by n and divides rates by it. err is the first that it
-// could not.
+// slower multiplies times by n and divides rates by it. err is the first failure.
 type slower struct {
 	n   int64
 	err error
@@ -125,8 +123,8 @@ func (x *slower) event(i int, e *Event) {
 	x.time(what+": for", &e.For)
 }
 
-// pfc slows the refresh down, also one that nobody chose: where a pause lasts n
-// times as long, as many refreshes are to fall into it as before.
+// pfc slows the refresh down, also a default one: a pause that lasts n times as long
+// must contain as many refreshes as before.
 func (x *slower) pfc(p *config.PFC) {
 	refresh, err := config.ParseTime(p.Refresh)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"softswitch/unit"
 )
 
-// WithTagger is the plan of s with Tagger: with so many lossless tags if they are chosen,
-// else with those of the file, or as many as its flows need.
+// WithTagger is the plan of s with Tagger: with the given number of lossless tags if
+// chosen, else with those of the file, or as many as its flows need.
 func (s *Scenario) WithTagger(file string, tags int, chosen bool) (*Plan, error) {
 	switch {
 	case chosen && (tags < 1 || tags > len(s.PFC.Lossless)):
@@ -27,7 +27,7 @@ func (s *Scenario) WithTagger(file string, tags int, chosen bool) (*Plan, error)
 	return Compile(s)
 }
 
-// TakeOutRules takes the rules of switches out.
+// TakeOutRules removes the rules of the named switches.
 func (p *Plan) TakeOutRules(switches []string) error {
 	for _, name := range switches {
 		i, ok := p.Fabric.Node(name)
@@ -39,18 +39,18 @@ func (p *Plan) TakeOutRules(switches []string) error {
 	return nil
 }
 
-// TaggingReport is what Tagger makes of a plan: its rules, what they make of the flows,
-// and whether buffers can come to wait for one another under them.
+// TaggingReport is the effect of Tagger on a plan: its rules, the classes of the flows,
+// and whether buffers can still come to wait for one another.
 type TaggingReport struct {
 	Tags  []unit.Priority `json:"tags"`  // the class of each lossless tag, the first tag first
-	Lossy unit.Priority   `json:"lossy"` // the class of what has no tag left
-	Rules []TaggingSwitch `json:"rules"` // of the switches that have some
+	Lossy unit.Priority   `json:"lossy"` // the class of frames with no tag left
+	Rules []TaggingSwitch `json:"rules"` // of the switches that have any
 	Flows []TaggedFlow    `json:"flows"`
 	Cycle string          `json:"cycle,omitempty"` // of buffer dependencies, "" if there is none
 }
 
-// TaggingSwitch is the rules of a switch: what comes in by one of Ports, which are named
-// for their neighbours, and leaves by one of them changes its class.
+// TaggingSwitch is the rules of a switch: a frame that comes in by one of Ports, which
+// are named for their neighbours, and leaves by another changes its class.
 type TaggingSwitch struct {
 	Switch  string          `json:"switch"`
 	Ports   []string        `json:"ports"`
@@ -63,7 +63,7 @@ type TaggingChange struct {
 	To   unit.Priority `json:"to"`
 }
 
-// TaggedFlow is a flow's way and the class in which it leaves each switch on it.
+// TaggedFlow is a flow's path and the class in which it leaves each switch on it.
 type TaggedFlow struct {
 	Flow     string      `json:"flow"`
 	Lossless bool        `json:"lossless"`
@@ -77,7 +77,7 @@ type TaggedHop struct {
 	Class  unit.Priority `json:"class"`
 }
 
-// hopsShown bounds the hops of a flow in a report: a routing loop has many.
+// hopsShown limits the hops of a flow in a report: a routing loop has many.
 const hopsShown = 16
 
 // ReportTagging is the report of a plan with Tagger.

@@ -2,35 +2,35 @@ package scenario
 
 import "softswitch/unit"
 
-// Wanted is what a verdict is checked against. A field that is nil or zero wants
-// nothing.
+// Wanted is what a verdict is checked against. A nil or zero field requires nothing.
 type Wanted struct {
 	Deadlock *bool
-	// Detected: true wants every deadlock declared, and at least one; false wants no
-	// declaration at all, right or wrong.
+	// Detected: true requires every deadlock to be declared, and at least one; false
+	// allows no declaration at all, right or wrong.
 	Detected *bool
-	// FalseAlarm: true wants a declaration that is not true when it is made, false
-	// wants none.
+	// FalseAlarm: true requires a declaration that is not true when it is made, false
+	// allows none.
 	FalseAlarm *bool
-	// Missed: true wants a deadlock that was not declared while it lived, false none.
+	// Missed: true requires a deadlock that nobody declared while it lasted, false
+	// allows none.
 	Missed *bool
-	// Trigger is what every true detection has to name.
+	// Trigger is what every true detection must name.
 	Trigger *WantedTrigger
-	// LosslessLost is the most lossless frames that may be lost.
+	// LosslessLost is how many lossless frames may be lost at most.
 	LosslessLost *int
-	// MaxLatency bounds the latency of every true detection.
+	// MaxLatency limits the latency of every true detection.
 	MaxLatency unit.Time
-	// MinXOFF is the fewest XOFF frames that there must be.
+	// MinXOFF is how many XOFF frames there must be at least.
 	MinXOFF int
 }
 
-// WantedTrigger is a node, of either kind, and perhaps where it is.
+// WantedTrigger is a node, of either kind, and optionally its position.
 type WantedTrigger struct {
 	Node   string
 	OnLoop *bool
 }
 
-// Wanted is what is expected of the scenario with its detector, with nodes by name.
+// Wanted is the expectation for the scenario with its detector, with nodes by name.
 func (s *Scenario) Wanted() Wanted {
 	e := s.expected()
 	w := Wanted{Deadlock: e.Deadlock, Detected: e.Detected, FalseAlarm: e.FalseAlarm, Missed: e.Missed, LosslessLost: e.LosslessLost, MaxLatency: e.MaxLatency, MinXOFF: e.MinXOFF}
@@ -40,8 +40,8 @@ func (s *Scenario) Wanted() Wanted {
 	return w
 }
 
-// SimOnly is why what is expected of the scenario with its detector holds in a
-// simulation only; "" if it is expected of a live lab too.
+// SimOnly is why that expectation only holds in a simulation; "" if it also holds in a
+// live lab.
 func (s *Scenario) SimOnly() string { return s.expected().SimOnly }
 
 func (s *Scenario) expected() Expect {

@@ -9,10 +9,10 @@ import (
 // maxInterfaceName is IFNAMSIZ - 1 of Linux.
 const maxInterfaceName = 15
 
-// namePorts names the ports of node i and gives them their addresses. The port
-// of a host is "eth0". A port of a switch is called "to-" and its peer where
-// that fits a network interface and no other port of the switch leads there, and
-// else "p" and its number.
+// namePorts names the ports of node i and gives them their addresses. The port of a
+// host is "eth0". A port of a switch is called "to-" and its peer if that is short
+// enough for a network interface and no other port of the switch leads there, else "p"
+// and its number.
 //
 // The MAC addresses are locally administered: 02, the node's number in three
 // bytes, 00, the port. Port 3 of node 18 has 02:00:00:12:00:03.
@@ -34,7 +34,7 @@ func (f *Fabric) namePorts(i int) {
 	}
 }
 
-// address gives each switch that has hosts its subnet, and the hosts theirs.
+// address assigns each switch with hosts its subnet, and the hosts their addresses.
 func (f *Fabric) address(subnet func(i, n int) uint32) {
 	f.subnetOf = make([]int, len(f.Nodes))
 	for i := range f.Nodes {
@@ -63,8 +63,8 @@ func (f *Fabric) address(subnet func(i, n int) uint32) {
 	}
 }
 
-// inOrder numbers subnets in the order of their switches: 10.100.0.0/24,
-// 10.100.1.0/24, ..., 250 to a second byte.
+// inOrder numbers subnets in the order of their switches: 10.100.0.0/24, 10.100.1.0/24,
+// ..., 250 per second byte.
 func inOrder(_, n int) uint32 {
 	return 10<<24 | uint32(100+n/250)<<16 | uint32(n%250)<<8
 }

@@ -7,20 +7,20 @@ import (
 	"softswitch/unit"
 )
 
-// ExplicitNode is a node of a fabric that is given node by node.
+// ExplicitNode is a node of a fabric that is listed node by node.
 type ExplicitNode struct {
 	Name string
 	Kind Kind
 }
 
-// Fault is what is wrong with a node or a link of an explicit fabric.
+// Fault is an error in a node or a link of an explicit fabric.
 type Fault struct {
-	Link  bool // of the link, else of the node, with this index
+	Link  bool // the index is that of a link, else of a node
 	Index int
 	Text  string
 }
 
-// Faults is all that is wrong with an explicit fabric: at least one.
+// Faults is all errors in an explicit fabric: at least one.
 type Faults []Fault
 
 // Error has one line per fault.
@@ -36,12 +36,12 @@ func (fs Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// maxExplicit bounds an explicit fabric, so that every node has a number and
-// every subnet a prefix.
+// maxExplicit limits an explicit fabric, so that every node gets a number and every
+// subnet a prefix.
 const maxExplicit = 30000
 
-// Explicit is the fabric of these nodes, and of links between the two names of
-// each pair. Ports are numbered in the order of the links. The error is a Faults.
+// Explicit makes a fabric of these nodes, and of links between the two names of each
+// pair. Ports are numbered in the order of the links. The error is a Faults.
 func Explicit(nodes []ExplicitNode, links [][2]string) (*Fabric, error) {
 	if fs := checkExplicit(nodes, links); len(fs) > 0 {
 		return nil, fs
@@ -100,7 +100,7 @@ func checkExplicit(nodes []ExplicitNode, links [][2]string) (fs Faults) {
 	for i, n := range nodes {
 		first, ok := index[n.Name]
 		switch {
-		case !ok || first != i: // a fault already
+		case !ok || first != i: // reported already
 		case n.Kind == Host && degree[i] != 1:
 			fs = append(fs, Fault{Index: i, Text: fmt.Sprintf("host %q has %d links: a host has one, to a switch", n.Name, degree[i])})
 		case n.Kind == Switch && (degree[i] < 1 || degree[i] > unit.MaxPorts):
@@ -113,8 +113,8 @@ func checkExplicit(nodes []ExplicitNode, links [][2]string) (fs Faults) {
 	return fs
 }
 
-// checkWhole wants every node to be reached from the first one. Of those that are
-// not it names the first.
+// checkWhole requires that every node can be reached from the first one. It names the
+// first that cannot.
 func checkWhole(nodes []ExplicitNode, links [][2]string, index map[string]int) Faults {
 	at := make([][]int, len(nodes)) // by node: its neighbours
 	for _, l := range links {

@@ -6,17 +6,17 @@ import (
 	"softswitch/unit"
 )
 
-// FatTree is the fabric of k-port switches in k pods (Al-Fares et al., "A
-// Scalable, Commodity Data Center Network Architecture", section 3):
+// FatTree makes a fat-tree of k-port switches in k pods (Al-Fares et al., "A Scalable,
+// Commodity Data Center Network Architecture", section 3):
 //
 //	core0 .. core(k²/4-1)
 //	agg<p>-<i>    joins cores i·k/2 to i·k/2+k/2-1 and every edge of pod p
 //	edge<p>-<e>   has subnet 10.p.e.0/24
 //	h<p>-<e>-<i>  has address 10.p.e.(2+i)
 //
-// p runs from 0 to k-1, i and e from 0 to k/2-1. Down ports come before up
-// ports. k is even and from 2 to 64, the ports of a switch; k = 4 has 20
-// switches and 16 hosts, k = 64 has 5120 and 65536.
+// p runs from 0 to k-1, i and e from 0 to k/2-1. Down ports come before up ports. k
+// must be even and from 2 to 64, the most ports of a switch; k = 4 has 20 switches and
+// 16 hosts, k = 64 has 5120 and 65536.
 func FatTree(k int) (*Fabric, error) {
 	if k < 2 || k > unit.MaxPorts || k%2 != 0 {
 		return nil, fmt.Errorf("k = %d: a fat-tree has an even k from 2 to %d", k, unit.MaxPorts)
@@ -50,7 +50,7 @@ func FatTree(k int) (*Fabric, error) {
 	}), nil
 }
 
-// podNodes makes half nodes in each of k pods and returns the index of the first.
+// podNodes adds half nodes to each of k pods and returns the index of the first.
 func (b builder) podNodes(kind Kind, name string, k, half int) int {
 	first := len(b.f.Nodes)
 	for p := range k {

@@ -8,21 +8,20 @@ import (
 	"softswitch/unit"
 )
 
-// Hop is a switch on a path: In is the port by which a frame comes, Out the one
-// by which it leaves.
+// Hop is a switch on a path: a frame enters it by In and leaves by Out.
 type Hop struct {
 	Node    int
 	In, Out unit.Port
 }
 
-// Route picks the port by which switch s sends a frame on that came in by in,
-// unit.NoPort if by none: the switch's own rule.
+// Route chooses the port by which switch s forwards a frame that came in by in
+// (unit.NoPort if s made it). It is the switch's own rule:
 //
 //  1. the candidates are the ports of the group that are up;
-//  2. if there is none, the backup ports that are up;
+//  2. if there are none, the backup ports that are up;
 //  3. if there are several and in is among them, in is left out (split horizon);
-//  4. of n candidates in ascending order, it is the one that ether.Pick(hash,
-//     seed, n) names, and the seed is the switch's number.
+//  4. of n candidates in ascending order, the choice is ether.Pick(hash, seed, n),
+//     where the seed is the switch's number.
 //
 // The result is unit.NoPort if every port is down.
 func (t *Table) Route(s, dst int, in unit.Port, hash uint32, down func(link int) bool) unit.Port {
@@ -49,11 +48,11 @@ func (f *Fabric) up(s int, ports unit.PortSet, down func(link int) bool) (up uni
 	return up
 }
 
-// Path is the way of a flow from host from to host to: the switches in order.
-// hash is ether.FlowHash of the flow's 5-tuple, and down reports which links
-// have failed. A switch drops a frame that comes with TTL 1, and takes one off
-// any other, so a frame passes ttl-1 switches. An error says where the frame
-// stays, and the hops up to there are returned with it.
+// Path is the path of a flow from host from to host to: the switches in order. hash is
+// ether.FlowHash of the flow's 5-tuple, and down reports which links have failed. A
+// switch drops a frame that arrives with TTL 1 and decrements any other, so a frame
+// passes ttl-1 switches. An error says where the frame gets stuck; the hops up to there
+// are returned with it.
 func (t *Table) Path(from, to int, hash uint32, ttl int, down func(link int) bool) ([]Hop, error) {
 	f := t.f
 	first := f.Nodes[from].Ports[0]
@@ -85,8 +84,7 @@ func (t *Table) Path(from, to int, hash uint32, ttl int, down func(link int) boo
 	}
 }
 
-// String names the switches of a path: "edge0-0 agg0-0 core0". A path of more
-// than 16 is cut short.
+// String lists the switches of a path: "edge0-0 agg0-0 core0". It shows at most 16.
 func (f *Fabric) String(path []Hop) string {
 	var b strings.Builder
 	for i, h := range path {

@@ -7,9 +7,9 @@ import (
 	"softswitch/unit"
 )
 
-// Group is where a switch sends the frames of one subnet: to one of Ports, and
-// while every one of them is down, to one of Backup. Both lead to switches, and
-// no port is in both.
+// Group is the ports to which a switch sends the frames of one subnet: one of Ports,
+// or, while all of them are down, one of Backup. All lead to switches, and no port is
+// in both.
 type Group struct {
 	Ports, Backup unit.PortSet
 }
@@ -24,28 +24,28 @@ type Table struct {
 
 // NewTable computes the routes of every switch.
 //
-// Let d(x) be the number of links on a shortest path over switches from x to the
-// switch that owns the subnet. The group of a switch s is
+// Let d(x) be the number of links on a shortest path over switches from x to the switch
+// that owns the subnet. The group of a switch s is
 //
 //	Ports   every port whose far end n has d(n) = d(s) - 1
 //	Backup  every port not in Ports whose far end n still delivers what s sends
 //	        it, without s, given that n does not send a frame out of the port by
 //	        which it came while its own group has another (split horizon)
 //
-// Beyond n a frame takes shortest paths only, so d falls at every hop, and the
-// second condition comes down to two cases:
+// Beyond n a frame only takes shortest paths, so d falls at every hop, and the second
+// condition comes down to two cases:
 //
 //	d(n) = d(s)      n is one: its ports lead to switches nearer than s (the
 //	                 loop-free alternate of equal distance, RFC 5286, inequality 1)
 //	d(n) = d(s) + 1  n is one if its Ports, without the one by which the frame
 //	                 came, is not empty and none of it leads to s
 //
-// A neighbour at d(s) - 1 is in Ports, and none can be farther than d(s) + 1. In
-// a fat-tree the second case is a core that lost its one link into a pod: it
-// hands the frame down to the aggregation switch of another pod, whose group is
-// its cores, and split horizon turns the frame to the next core. Every neighbour
-// is taken to have all its links: which of them fail as well, s cannot know, and
-// this is how backups of two switches come to form a loop.
+// A neighbour at d(s) - 1 is in Ports, and none can be farther than d(s) + 1. In a
+// fat-tree the second case is a core that lost its one link into a pod: it hands the
+// frame down to the aggregation switch of another pod, whose group is its cores, and
+// split horizon sends the frame to the next core. Every neighbour is assumed to have
+// all its links: s cannot know which of them fail too, and this is how the backups of
+// two switches can form a loop.
 //
 // A subnet that a switch cannot reach has the empty group.
 func NewTable(f *Fabric) *Table {
@@ -63,9 +63,9 @@ func NewTable(f *Fabric) *Table {
 	return t
 }
 
-// EachGroup calls fn with the group of every switch for each of the subnets dsts,
-// as NewTable computes it, in the order of dsts: for fabrics so large that the
-// routes to every subnet are too many to keep.
+// EachGroup calls fn with the group of every switch for each of the subnets dsts, as
+// NewTable computes it, in the order of dsts: for fabrics too large to keep the routes
+// to every subnet.
 func EachGroup(f *Fabric, dsts []int, fn func(s, dst int, g Group)) {
 	r := newRouter(f)
 	for _, dst := range dsts {
@@ -84,7 +84,7 @@ type router struct {
 	queue []int32
 }
 
-// neighbour is what a switch has at one of its ports.
+// neighbour is what is at the other end of one of a switch's ports.
 type neighbour struct {
 	port unit.Port
 	in   unit.Port    // the port of the far end
@@ -114,7 +114,7 @@ func newRouter(f *Fabric) *router {
 	return r
 }
 
-// aim computes the distance and the Ports of every switch for the switch dst.
+// aim computes every switch's distance to the switch dst, and its Ports.
 func (r *router) aim(dst int) {
 	for i := range r.d {
 		r.d[i] = unreachable
@@ -140,9 +140,9 @@ func (r *router) aim(dst int) {
 	}
 }
 
-// backup is the Backup of switch s.
+// backup computes the Backup of switch s.
 func (r *router) backup(s int) (backup unit.PortSet) {
-	if r.ports[s] == 0 { // its own subnet, or one that it cannot reach
+	if r.ports[s] == 0 { // its own subnet, or an unreachable one
 		return 0
 	}
 	for _, n := range r.out[s] {
@@ -160,8 +160,8 @@ func (r *router) backup(s int) (backup unit.PortSet) {
 	return backup
 }
 
-// Group is the group of switch s for the subnet with index dst. It is empty for
-// the switch's own subnet and for one that it cannot reach.
+// Group is the group of switch s for the subnet with index dst. It is empty for the
+// switch's own subnet and for unreachable ones.
 func (t *Table) Group(s, dst int) Group { return t.groups[s][t.index[s][dst]] }
 
 // Set replaces the group of switch s for the subnet dst.

@@ -6,20 +6,19 @@
 //	                                       Set: a route pinned by hand
 //
 // Read in this order: Fabric and its parts (this file), fattree.go, ring.go and
-// explicit.go (builders), address.go (addresses and names), route.go (shortest
-// paths and their backups, the rule written out), path.go (what a switch does
-// with a flow).
+// explicit.go (builders), address.go (addresses and names), route.go (shortest paths
+// and their backups, with the rule written out), path.go (how switches forward a flow).
 //
 // Invariants:
-//   - numbers: Nodes[i].ID is i+1, switches before hosts, each in the order in
-//     which the builder names them;
-//   - ports: a node's ports are numbered from 0 in the order in which its links
-//     were made; both ends of Links[l] know l;
+//   - numbers: Nodes[i].ID is i+1, switches before hosts, each in the order in which
+//     the builder names them;
+//   - ports: a node's ports are numbered from 0 in the order in which its links were
+//     made; both ends of Links[l] refer to l;
 //   - hosts: a host has one port, and it leads to a switch;
 //   - subnets: the hosts of a switch share one /24, and every host is in one.
 //
-// What it does not do: it knows no rates, delays, queues or time, and it does
-// not watch links: Path is told which ones are down.
+// What it does not do: it has no rates, delays, queues or time, and it does not watch
+// links: the caller tells Path which ones are down.
 package topo
 
 import (
@@ -28,7 +27,7 @@ import (
 	"softswitch/unit"
 )
 
-// Kind is what a node is.
+// Kind says whether a node is a switch or a host.
 type Kind uint8
 
 // Kinds of node.
@@ -55,8 +54,8 @@ type Fabric struct {
 
 // Node is a switch or a host.
 type Node struct {
-	// ID is the node's number in the fabric, its index + 1. Hosts beyond 65535
-	// have no number, 0: nothing on the wire carries the number of a host.
+	// ID is the node's number in the fabric, its index + 1. Hosts beyond 65535 have ID
+	// 0: nothing on the wire carries the number of a host.
 	ID    unit.NodeID
 	Name  string
 	Kind  Kind
@@ -65,7 +64,7 @@ type Node struct {
 	Addr uint32
 }
 
-// Port is a port of a node, and what lies at the other end of its link.
+// Port is a port of a node, and the other end of its link.
 type Port struct {
 	Name string // of the network interface, at most 15 characters
 	MAC  uint64 // low 48 bits
@@ -73,7 +72,7 @@ type Port struct {
 	Peer End    // the far end
 }
 
-// End is one end of a link: a port of the node with this index.
+// End is one end of a link: a port of the node with index Node.
 type End struct {
 	Node int
 	Port unit.Port
@@ -81,14 +80,14 @@ type End struct {
 
 // Link is a link between two nodes.
 type Link struct {
-	Name string // "core0--agg0-0"; a second link between the same two ends in "#2"
+	Name string // "core0--agg0-0"; further links between the same two end in "#2", "#3", ...
 	A, B End
 }
 
 // Subnet is the /24 of the hosts of one switch.
 type Subnet struct {
 	Addr    uint32 // the prefix, a big-endian value
-	Gateway uint32 // Addr + 1; hosts follow from Addr + 2 on, in the order of their ports
+	Gateway uint32 // Addr + 1; hosts have Addr + 2 onwards, in the order of their ports
 	Switch  int    // index of the switch
 	Ports   unit.PortSet
 }
@@ -109,15 +108,15 @@ func (f *Fabric) Link(name string) (int, bool) {
 	return i, ok
 }
 
-// SubnetOf returns the index of the subnet that node i, a host or a switch with
-// hosts, belongs to, or -1.
+// SubnetOf returns the index of the subnet of node i, a host or a switch with hosts, or
+// -1.
 func (f *Fabric) SubnetOf(i int) int { return f.subnetOf[i] }
 
 // Switches is the number of switches: the nodes 0 to Switches-1.
 func (f *Fabric) Switches() int { return f.switches }
 
-// builder collects nodes and links. The caller keeps to the invariants; a
-// mistake is its bug and panics.
+// builder collects nodes and links. The caller must keep to the invariants; a mistake
+// is a bug and panics.
 type builder struct {
 	f *Fabric
 }
@@ -163,8 +162,8 @@ func (b builder) link(x, y int) {
 	b.f.Links = append(b.f.Links, Link{Name: forth + suffix, A: a, B: z})
 }
 
-// done gives the fabric its names and addresses. subnet is the prefix of the
-// n-th switch that has hosts, switch i.
+// done assigns names and addresses. subnet returns the prefix of the n-th switch that
+// has hosts, switch i.
 func (b builder) done(subnet func(i, n int) uint32) *Fabric {
 	for i := range b.f.Nodes {
 		b.f.namePorts(i)

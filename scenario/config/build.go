@@ -16,8 +16,8 @@ import (
 	"softswitch/unit"
 )
 
-// Build turns a checked configuration into the machine's own; batch and
-// granularity are the driver's. It panics on a value that Check refuses.
+// Build turns a checked configuration into the machine's; batch and granularity are the
+// driver's. It panics on a value that Check rejects.
 func (s Switch) Build(detector detect.Factory, batch int, granularity unit.Time) dataplane.Config {
 	c := dataplane.Defaults()
 	c.ID, c.Name, c.HashSeed = unit.NodeID(s.ID), s.Name, s.HashSeed
@@ -64,7 +64,7 @@ func (s Switch) Build(detector detect.Factory, batch int, granularity unit.Time)
 	return c
 }
 
-// Build turns a checked configuration into the machine's own, as Switch.Build.
+// Build turns a checked configuration into the machine's, as Switch.Build does.
 func (h Host) Build(batch int, granularity unit.Time) host.Config {
 	c := host.Config{
 		ID: unit.NodeID(h.ID), Name: h.Name, MAC: optionalMAC(h.Port.MAC), GatewayMAC: optionalMAC(h.GatewayMAC),
@@ -97,8 +97,8 @@ func (h Host) Build(batch int, granularity unit.Time) host.Config {
 	return c
 }
 
-// BuildNIC turns the checked configuration of a host with a Stack into that of its NIC, as
-// Switch.Build.
+// BuildNIC turns the checked configuration of a host with a Stack into that of its NIC,
+// as Switch.Build does.
 func (h Host) BuildNIC(batch int, granularity unit.Time) nic.Config {
 	return nic.Config{
 		ID: unit.NodeID(h.ID), Name: h.Name, MAC: optionalMAC(h.Port.MAC), Rate: must(ParseRate(h.Port.Rate)),
@@ -107,8 +107,8 @@ func (h Host) BuildNIC(batch int, granularity unit.Time) nic.Config {
 	}
 }
 
-// Check checks an Act that comes from no file, for a host with these lossless
-// classes; name stands for the file in the error.
+// Check checks an Act that comes from no file, for a host with these lossless classes;
+// name stands for the file in the error.
 func (a *Act) Check(name string, lossless []int) error {
 	a.At = cmp.Or(a.At, "0s")
 	d := strictyaml.NewDoc(name)
@@ -116,7 +116,7 @@ func (a *Act) Check(name string, lossless []int) error {
 	return d.Err()
 }
 
-// Build turns a checked Act into the machine's own.
+// Build turns a checked Act into the machine's.
 func (a Act) Build() host.Act {
 	act := host.Act{At: must(ParseTime(a.At)), Class: unit.Priority(a.Class)}
 	switch a.Do {

@@ -6,7 +6,7 @@ import (
 	"softswitch/internal/strictyaml"
 )
 
-// checkBuffer adds what is wrong with b, which is filled, to d, and warns of a headroom
+// checkBuffer adds the faults of b, which is filled in, to d. It warns of a headroom
 // that loses frames and of an XON without effect.
 func checkBuffer(d *strictyaml.Doc, b *Buffer) (warnings []string) {
 	const most = 1 << 30
@@ -43,10 +43,10 @@ func checkBuffer(d *strictyaml.Doc, b *Buffer) (warnings []string) {
 	return warnings
 }
 
-// thresholds are the lowest and the highest XOFF threshold of a bucket in bytes. A static
-// one is always size + static_th. A dynamic one follows the free shared bytes: down to
-// size in a full pool; at most where a bucket alone fills the pool, which is held = alpha
-// x (pool - held), so alpha/(1+alpha) of the pool.
+// thresholds returns the lowest and the highest XOFF threshold of a bucket in bytes. A
+// static one is always size + static_th. A dynamic one follows the free shared bytes:
+// down to size in a full pool, and up to where one bucket alone fills the pool: held =
+// alpha x (pool - held), that is alpha/(1+alpha) of the pool.
 func (b *Buffer) thresholds() (lowest, highest int) {
 	if b.StaticTh != nil {
 		return b.Size + *b.StaticTh, b.Size + *b.StaticTh

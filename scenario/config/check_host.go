@@ -14,11 +14,11 @@ const (
 	maxFrame = 1514
 )
 
-// minRxBuffer holds a pause threshold that is more than a frame away from both
-// ends.
+// minRxBuffer leaves room for a pause threshold that is more than a frame away from
+// empty and from full.
 const minRxBuffer = 8192
 
-// checkHost adds what is wrong with h, which is filled, to d.
+// checkHost adds the faults of h, which is filled in, to d.
 func checkHost(d *strictyaml.Doc, h *Host) {
 	checkNode(d, h.Name, h.ID)
 	checkLive(d, h.Live)
@@ -47,7 +47,7 @@ func checkHost(d *strictyaml.Doc, h *Host) {
 	checkActs(d, h.Acts, h.PFC.Lossless)
 }
 
-// checkStack adds what is wrong with a host whose programs use the kernel's stack.
+// checkStack adds the faults of a host whose programs use the kernel's stack.
 func checkStack(d *strictyaml.Doc, h *Host) {
 	if h.Stack == "" {
 		return

@@ -11,8 +11,8 @@ import (
 // maxLimits is the number of policers of a switch.
 const maxLimits = 64
 
-// checkPrevention adds what is wrong with the measures of s, which is filled, against
-// deadlocks to d.
+// checkPrevention adds the faults of the prevention settings of s, which is filled in,
+// to d.
 func checkPrevention(d *strictyaml.Doc, s *Switch) {
 	checkRewrites(d, s)
 	if s.TTLBand < 0 || s.TTLBand > 255 {
@@ -62,8 +62,8 @@ func overlap(a, b []int) bool {
 	return slices.ContainsFunc(a, func(p int) bool { return slices.Contains(b, p) })
 }
 
-// checkMarks wants a code point for every class that frames are given, if the DSCP is
-// what tells a class.
+// checkMarks requires a code point for every class that frames are rewritten to, if the
+// DSCP gives the class.
 func checkMarks(d *strictyaml.Doc, s *Switch) {
 	if s.Trust != "dscp" {
 		return
@@ -124,7 +124,7 @@ func checkLimits(d *strictyaml.Doc, s *Switch) {
 	}
 }
 
-// checkThresholds checks the thresholds that a port has of its own.
+// checkThresholds checks a port's own thresholds.
 func checkThresholds(d *strictyaml.Doc, path string, p Port, b *Buffer) {
 	if p.StaticTh == nil && p.XONOffset == nil {
 		return

@@ -10,7 +10,7 @@ import (
 	"softswitch/unit"
 )
 
-// checkSwitch adds what is wrong with s, which is filled, to d.
+// checkSwitch adds the faults of s, which is filled in, to d.
 func checkSwitch(d *strictyaml.Doc, s *Switch) (warnings []string) {
 	checkNode(d, s.Name, s.ID)
 	checkPorts(d, s.Ports)
@@ -194,7 +194,7 @@ func checkPortList(d *strictyaml.Doc, path string, ports []int, n int) {
 
 func inPrefix(a, net uint32, bits int) bool { return (a^net)>>(32-bits) == 0 }
 
-// fault adds err, if there is one, at the key path.
+// fault adds err, unless nil, at the key path.
 func fault(d *strictyaml.Doc, path string, err error) {
 	if err != nil {
 		d.Faultf(path, "%v", err)

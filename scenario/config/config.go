@@ -1,19 +1,19 @@
-// Package config is what one node is told at its start: the file that
-// `softswitch run -c` and `softswitch host -c` read, and that the lab writes.
+// Package config is the configuration of one node: the file that `softswitch run -c`
+// and `softswitch host -c` read, and that the lab writes.
 //
 //	file --LoadSwitch, LoadHost--> Switch, Host --> a node's machine
 //	     <------- Marshal --------
 //
-// Read in this order: Switch, Host, prevent.go (a switch's measures against
-// deadlocks), load.go (from and to files), fill.go (defaults), the check_*.go files
-// (what is refused), value.go (rates, times and addresses as they are written).
+// Read in this order: Switch, Host, prevent.go (how a switch prevents deadlocks),
+// load.go (reading and writing files), fill.go (defaults), the check_*.go files (what
+// is rejected), value.go (syntax of rates, times and addresses).
 //
 // Invariants:
 //   - what LoadSwitch and LoadHost return has its defaults filled in and has been
-//     checked, so that the functions of value.go cannot fail on its fields;
+//     checked, so the functions of value.go cannot fail on its fields;
 //   - round trip: loading what Marshal wrote gives the same value.
 //
-// What it does not do: it does not look whether an interface exists.
+// What it does not do: it does not check whether an interface exists.
 package config
 
 // Switch is the configuration of one switch.
@@ -34,15 +34,15 @@ type Switch struct {
 	Routes  []Route       `yaml:"routes,omitempty"`
 	ARP     []ARP         `yaml:"arp,omitempty"`
 	MAC     []MAC         `yaml:"mac,omitempty"`
-	// Rewrite is rules that give frames another class, by the ports that they come and
-	// leave by; as what follows up to Limits it keeps deadlocks from forming.
+	// Rewrite is rules that change the class of frames, by the ports they enter and
+	// leave by. The keys from here to Limits prevent deadlocks.
 	Rewrite []Rewrite `yaml:"rewrite,omitempty"`
-	// TTLBand, unless it is 0, gives a routed lossless frame the class of its TTL: the
-	// last of pfc.lossless up to a TTL of TTLBand, the one before it up to twice that,
-	// and so on; the first has all TTLs that are left.
+	// TTLBand, unless 0, gives a routed lossless frame a class by its TTL: the last of
+	// pfc.lossless up to a TTL of TTLBand, the one before it up to twice that, and so
+	// on; the first gets all remaining TTLs.
 	TTLBand int `yaml:"ttl_band,omitempty" schema:"0..255,default=0"`
-	// NoFlood keeps lossless frames from being flooded: those for a station that has an
-	// ARP entry and no MAC entry are dropped, others go on in a lossy class.
+	// NoFlood keeps lossless frames from being flooded: those for a station with an ARP
+	// entry but no MAC entry are dropped, others continue in a lossy class.
 	NoFlood bool `yaml:"no_flood,omitempty" schema:",default=false"`
 	// Limits drop lossless frames above a rate.
 	Limits []Limit `yaml:"limits,omitempty"`
@@ -50,7 +50,7 @@ type Switch struct {
 	HashSeed uint32 `yaml:"hash_seed,omitempty" schema:"0..4294967295"`
 	// Detector of deadlocks; default "none".
 	Detector string `yaml:"detector,omitempty" schema:"detector,default=none"`
-	// Response is what a declared deadlock leads to; default "none".
+	// Response is what the switch does about a declared deadlock; default "none".
 	Response string `yaml:"response,omitempty" schema:"response,default=none"`
 	Live     Live   `yaml:"live,omitempty"`
 }
@@ -59,7 +59,7 @@ type Switch struct {
 type Port struct {
 	// Name is the network interface.
 	Name string `yaml:"name" schema:"interface,required"`
-	// MAC is the port's own address; default the interface's.
+	// MAC is the port's address; default the interface's.
 	MAC string `yaml:"mac,omitempty" schema:"mac"`
 	// PeerMAC is the far end's address on a routed link between switches.
 	PeerMAC string `yaml:"peer_mac,omitempty" schema:"mac"`
@@ -67,15 +67,15 @@ type Port struct {
 	Peer string `yaml:"peer,omitempty" schema:"switch|host,default=switch"`
 	// Rate is the emulated speed, such as "100Mbit/s"; default "0", unlimited.
 	Rate string `yaml:"rate,omitempty" schema:"rate,default=0"`
-	// StaticTh and XONOffset replace those of the switch's buffer profile for the
+	// StaticTh and XONOffset override those of the switch's buffer profile for the
 	// priority groups of this port.
 	StaticTh  *int `yaml:"static_th,omitempty" schema:"0..1073741824"`
 	XONOffset *int `yaml:"xon_offset,omitempty" schema:"0..1073741824"`
 }
 
-// PFC is what pauses are made of.
+// PFC is how the node pauses.
 type PFC struct {
-	// Lossless classes; default [3, 4]. An empty list is no class at all.
+	// Lossless classes; default [3, 4]. With an empty list all classes are lossy.
 	Lossless []int `yaml:"lossless" schema:"0..7,default=[3, 4]"`
 	// Quanta in a pause frame; default 65535.
 	Quanta int `yaml:"quanta,omitempty" schema:"1..65535,default=65535"`
@@ -96,8 +96,8 @@ type Buffer struct {
 	// DynamicTh replaces StaticTh by alpha x free shared bytes, alpha = 2^n, n
 	// from -7 to 3.
 	DynamicTh *int `yaml:"dynamic_th,omitempty" schema:"-7..3"`
-	// XON is the least resume threshold; the XON threshold is max(xon, XOFF threshold -
-	// xon_offset).
+	// XON is the lowest resume threshold; the XON threshold is max(xon, XOFF threshold
+	// - xon_offset).
 	XON *int `yaml:"xon,omitempty" schema:"0..1073741824,default=0"`
 	// XONOffset is how far below the XOFF threshold XON lies.
 	XONOffset *int `yaml:"xon_offset,omitempty" schema:"0..1073741824,default=4096"`
@@ -121,12 +121,12 @@ type Subnet struct {
 	Prefix  string `yaml:"prefix" schema:"prefix,required"` // "10.0.1.0/24"
 	Gateway string `yaml:"gateway" schema:"ip,required"`    // "10.0.1.1"; answered in ARP with the port's MAC
 	Ports   []int  `yaml:"ports" schema:"0..63,required"`
-	// Flood is further ports, those to other switches, to which a frame for a host
-	// of the subnet goes that has an ARP entry but no MAC entry; default none.
+	// Flood is additional ports, to other switches, for frames to a host of the subnet
+	// that has an ARP entry but no MAC entry; default none.
 	Flood []int `yaml:"flood,omitempty" schema:"0..63"`
 }
 
-// Route is a route out of other switches' ports.
+// Route is a route via other switches.
 type Route struct {
 	Prefix string `yaml:"prefix" schema:"prefix,required"`
 	// Ports is the ECMP group; Backup is used while every port of it is down.
@@ -146,16 +146,16 @@ type MAC struct {
 	Port int    `yaml:"port" schema:"0..63"`
 }
 
-// Live is what only a live node needs.
+// Live is settings of a live node only.
 type Live struct {
 	// Control is the path of the control socket; default none.
 	Control string `yaml:"control,omitempty" schema:"path"`
 	// Events is the path of the event log (JSON lines), of 64 MiB at most; default none.
 	Events string `yaml:"events,omitempty" schema:"path"`
-	// Pcap is the path of a pcapng of every port; default none.
+	// Pcap is the path of a pcapng file of all ports; default none.
 	Pcap string `yaml:"pcap,omitempty" schema:"path"`
-	// Metrics is where to listen for Prometheus, "host:port"; without a host it is
-	// 127.0.0.1. Default: nowhere.
+	// Metrics is where to serve metrics for Prometheus, "host:port"; the host defaults
+	// to 127.0.0.1. Default: nowhere.
 	Metrics string `yaml:"metrics,omitempty" schema:"listen"`
 }
 
@@ -172,15 +172,17 @@ type Host struct {
 	// RxBuffer is the receive buffer in bytes, default 131072; a pause is sent when
 	// it is three quarters full and a resume when it is half empty.
 	RxBuffer int `yaml:"rx_buffer,omitempty" schema:"8192..1073741824,default=131072"`
-	// Stack is the interface that programs use, for softswitch nic alone: the NIC makes
-	// it, gives it the address, and leads what the kernel sends there into its queues. It
-	// has neither flows nor acts, and gateway and gateway_mac may be empty.
+	// Stack is the network interface for programs, for softswitch nic only: the NIC
+	// creates it, assigns it the address, and takes what the kernel sends there into
+	// its queues. Such a host has neither flows nor acts, and gateway and gateway_mac
+	// may be empty.
 	Stack string `yaml:"stack,omitempty" schema:"interface"`
 	// Flows that this host sends, and those that it receives, by number.
 	Flows []Flow `yaml:"flows,omitempty"`
 	// Acts are the host's misbehaviours, in order of time.
 	Acts []Act `yaml:"acts,omitempty"`
-	// Bin is the time over which arrivals are summed up, "" for no sums.
+	// Bin is the length of the time slots for which arrivals are counted; "" turns this
+	// off.
 	Bin  string `yaml:"bin,omitempty" schema:"time"`
 	Live Live   `yaml:"live,omitempty"`
 }
@@ -192,17 +194,17 @@ type Flow struct {
 	Name    string `yaml:"name" schema:"name"`
 	To      string `yaml:"to" schema:"ip,required"`             // address
 	SrcPort uint16 `yaml:"src_port" schema:"1..65535,required"` // entropy for ECMP
-	Class   int    `yaml:"class" schema:"0..7"`                 // DSCP = 8 x class (+2 for class 3: 26, RoCEv2's habit)
+	Class   int    `yaml:"class" schema:"0..7"`                 // DSCP = 8 x class (+2 for class 3: 26, usual for RoCEv2)
 	// Rate is the bit rate on the wire, or "line".
 	Rate  string `yaml:"rate" schema:"rate or line,default=line"`
 	Frame int    `yaml:"frame" schema:"64..1514,default=1000"` // bytes without FCS, 64 to 1514
 	TTL   int    `yaml:"ttl" schema:"1..255,default=64"`
-	// Start and Stop are offsets from the start of the scenario; Stop "0s" is never.
+	// Start and Stop are relative to the start of the scenario; Stop "0s" means never.
 	Start string `yaml:"start" schema:"time,default=0s"`
 	Stop  string `yaml:"stop,omitempty" schema:"time,default=0s"`
 }
 
-// Act is a misbehaviour of a host from At on.
+// Act is a misbehaviour of a host, from At on.
 type Act struct {
 	At string `yaml:"at" schema:"time,default=0s"`
 	// Do is "slow" (the receiver drains at Rate), "storm" (continuous PFC for

@@ -21,7 +21,7 @@ const (
 	DefaultTTL        = 64
 )
 
-// Fill gives every field that is unset its default. It is idempotent.
+// Fill sets every unset field to its default. It is idempotent.
 func (s *Switch) Fill() {
 	s.Trust = cmp.Or(s.Trust, "dscp")
 	s.HashSeed = cmp.Or(s.HashSeed, uint32(s.ID))
@@ -34,7 +34,7 @@ func (s *Switch) Fill() {
 	s.Buffer.Fill()
 }
 
-// Fill gives every field that is unset its default. It is idempotent.
+// Fill sets every unset field to its default. It is idempotent.
 func (h *Host) Fill() {
 	h.Port.fill()
 	h.PFC.Fill([]Port{h.Port})
@@ -52,7 +52,7 @@ func (p *Port) fill() {
 	p.Rate = cmp.Or(p.Rate, "0")
 }
 
-// Fill gives every field that is unset its default, for nodes with these ports.
+// Fill sets every unset field to its default, for nodes with these ports.
 func (p *PFC) Fill(ports []Port) {
 	if p.Lossless == nil {
 		p.Lossless = []int{3, 4}
@@ -63,9 +63,9 @@ func (p *PFC) Fill(ports []Port) {
 	}
 }
 
-// shortestPause is how long q quanta last at the fastest of the ports: 335.5 ms
-// for 65535 at 100 Mbit/s, 3.36 ms at an unlimited port. Ports with an invalid
-// rate do not count.
+// shortestPause is how long q quanta last at the fastest of the ports: 335.5 ms for
+// 65535 at 100 Mbit/s, 3.36 ms at an unlimited port. Ports with an invalid rate do not
+// count.
 func shortestPause(q int, ports []Port) unit.Time {
 	shortest := unit.Never
 	for _, p := range ports {
@@ -76,7 +76,7 @@ func shortestPause(q int, ports []Port) unit.Time {
 	return shortest
 }
 
-// Fill gives every field that is unset its default.
+// Fill sets every unset field to its default.
 func (b *Buffer) Fill() {
 	b.Pool = cmp.Or(b.Pool, DefaultPool)
 	b.Size = cmp.Or(b.Size, DefaultSize)

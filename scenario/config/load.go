@@ -43,7 +43,7 @@ func LoadHost(name string, data []byte) (h Host, err error) {
 	return h, d.Err()
 }
 
-// Check checks a filled Switch that comes from no file, all but the names of its
+// Check checks a filled-in Switch that comes from no file, except for the names of its
 // detector and its response; name stands for the file in its errors and warnings.
 func (s *Switch) Check(name string) (warnings []string, err error) {
 	d := strictyaml.NewDoc(name)
@@ -51,27 +51,27 @@ func (s *Switch) Check(name string) (warnings []string, err error) {
 	return warnings, d.Err()
 }
 
-// Check checks a filled Host that comes from no file.
+// Check checks a filled-in Host that comes from no file.
 func (h *Host) Check(name string) error {
 	d := strictyaml.NewDoc(name)
 	checkHost(d, h)
 	return d.Err()
 }
 
-// CheckProfile adds to d what is wrong with a filled buffer profile and PFC
-// settings, at d's keys "buffer" and "pfc". ports are those that they are for.
+// CheckProfile adds to d the faults of a filled-in buffer profile and PFC settings, at
+// d's keys "buffer" and "pfc". ports are the ports they apply to.
 func CheckProfile(d *strictyaml.Doc, b Buffer, p PFC, ports []Port) (warnings []string) {
 	checkPFC(d, p, ports)
 	return checkBuffer(d, &b)
 }
 
-// Marshal writes s, defaults filled in, as LoadSwitch reads it.
+// Marshal writes s, including defaults, as LoadSwitch reads it.
 func (s Switch) Marshal() []byte {
 	s.Fill()
 	return marshal(s)
 }
 
-// Marshal writes h, defaults filled in, as LoadHost reads it.
+// Marshal writes h, including defaults, as LoadHost reads it.
 func (h Host) Marshal() []byte {
 	h.Fill()
 	return marshal(h)
@@ -79,7 +79,7 @@ func (h Host) Marshal() []byte {
 
 func marshal(v any) []byte {
 	b, err := yaml.MarshalWithOptions(v, yaml.IndentSequence(true))
-	if err != nil { // the types hold nothing that YAML cannot say
+	if err != nil { // the types hold only what YAML can express
 		panic(fmt.Sprintf("config: %T as YAML: %v", v, err))
 	}
 	return b

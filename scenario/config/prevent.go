@@ -10,8 +10,9 @@ import (
 )
 
 // Rewrite gives a lossless frame that came in Class by a port of In and leaves by a
-// port of Out another class, To: it is queued in To and marked with it, and accounted
-// to Class if To is lossless, else to nobody.
+// port of Out another class, To: it is queued in To and marked with it. It is still
+// accounted to Class at the ingress if To is lossless; if To is lossy it is not
+// accounted.
 type Rewrite struct {
 	Class int   `yaml:"class" schema:"0..7"`
 	In    []int `yaml:"in" schema:"0..63,required"`
@@ -19,10 +20,10 @@ type Rewrite struct {
 	To    int   `yaml:"to" schema:"0..7"`
 }
 
-// Limit drops what comes in at Port above Rate, of a class or of one flow.
+// Limit drops frames of a class or of one flow that arrive at Port above Rate.
 type Limit struct {
 	Port int `yaml:"port" schema:"0..63"`
-	// Class and Flow: one of the two is given.
+	// Exactly one of Class and Flow is set.
 	Class *int       `yaml:"class,omitempty" schema:"0..7"`
 	Flow  *LimitFlow `yaml:"flow,omitempty"`
 	Rate  string     `yaml:"rate" schema:"rate,required"` // bits on the wire per second, above zero
@@ -35,12 +36,12 @@ type LimitFlow struct {
 	SrcPort uint16 `yaml:"src_port" schema:"1..65535,required"`
 }
 
-// id is what the switch knows the flow by.
+// id is how the switch identifies the flow.
 func (f LimitFlow) id() detect.FlowID {
 	return detect.FlowID(ether.FlowHash(must(ParseAddr(f.From)), must(ParseAddr(f.To)), ether.ProtoUDP, f.SrcPort, host.Port))
 }
 
-// buildPrevention puts what keeps deadlocks from forming into c.
+// buildPrevention adds the settings that prevent deadlocks to c.
 func (s *Switch) buildPrevention(c *dataplane.Config) {
 	for _, r := range s.Rewrite {
 		c.Rewrites = append(c.Rewrites, dataplane.Rewrite{Class: unit.Priority(r.Class), In: portSet(r.In), Out: portSet(r.Out), To: unit.Priority(r.To)})
@@ -63,7 +64,7 @@ func (s *Switch) buildPrevention(c *dataplane.Config) {
 	c.Buffer.Thresholds = s.thresholds()
 }
 
-// thresholds are those of the ports, nil if all have the profile's.
+// thresholds returns those of the ports, nil if all have the profile's.
 func (s *Switch) thresholds() (ts []buffer.Threshold) {
 	own := false
 	for _, p := range s.Ports {
@@ -79,7 +80,7 @@ func (s *Switch) thresholds() (ts []buffer.Threshold) {
 	return ts
 }
 
-// at is the profile of the priority groups of a port.
+// at is the profile for the priority groups of a port.
 func (b Buffer) at(p Port) Buffer {
 	if p.StaticTh != nil {
 		b.StaticTh = p.StaticTh

@@ -23,8 +23,8 @@ var rateUnits = [...]struct {
 // maxRate keeps all arithmetic with rates within 64 bits.
 const maxRate = 1000e12
 
-// ParseRate reads a rate as "100Mbit/s", "2.5Gbit/s" or "0", which is unlimited.
-// It is exact: what does not come to whole bits per second is an error.
+// ParseRate parses a rate such as "100Mbit/s", "2.5Gbit/s" or "0", which is unlimited.
+// It is exact: a fraction of a bit per second is an error.
 func ParseRate(s string) (unit.Rate, error) {
 	if s == "0" {
 		return 0, nil
@@ -45,7 +45,8 @@ func ParseRate(s string) (unit.Rate, error) {
 	return 0, bad
 }
 
-// scaled is the decimal number x 10^power if that is a whole number above zero and at most maxRate.
+// scaled is the decimal number x 10^power if that is whole, above zero and at most
+// maxRate.
 func scaled(number string, power int) (int64, bool) {
 	whole, fraction, point := strings.Cut(number, ".")
 	if whole == "" || point && fraction == "" || len(fraction) > power {
@@ -73,8 +74,8 @@ func FormatRate(r unit.Rate) string {
 // maxTime keeps sums of times within 64 bits.
 const maxTime = 1000 * time.Hour
 
-// ParseTime reads a span of time as "10ms" or "1.5s". It is not negative and at most
-// 1000h; "" is an error.
+// ParseTime parses a duration such as "10ms" or "1.5s". It must be 0 to 1000h; "" is an
+// error.
 func ParseTime(s string) (unit.Time, error) {
 	d, err := time.ParseDuration(s)
 	if err != nil || d < 0 || d > maxTime {
@@ -86,8 +87,8 @@ func ParseTime(s string) (unit.Time, error) {
 // FormatTime writes t as ParseTime reads it: "1.5s".
 func FormatTime(t unit.Time) string { return time.Duration(t).String() }
 
-// ParseMAC reads a MAC address of one station as "02:00:00:01:00:03" into the low
-// 48 bits. A group address and the zero address are errors.
+// ParseMAC parses a unicast MAC address such as "02:00:00:01:00:03" into the low 48
+// bits. A group address and the zero address are errors.
 func ParseMAC(s string) (uint64, error) {
 	var raw [8]byte
 	ok := len(s) == 17
@@ -111,7 +112,7 @@ func FormatMAC(mac uint64) string {
 		byte(mac>>40), byte(mac>>32), byte(mac>>24), byte(mac>>16), byte(mac>>8), byte(mac))
 }
 
-// ParseAddr reads an IPv4 address of one station as "10.0.1.2" into its
+// ParseAddr parses the IPv4 address of a station, such as "10.0.1.2", into its
 // big-endian value.
 func ParseAddr(s string) (uint32, error) {
 	a, err := netip.ParseAddr(s)
@@ -126,7 +127,7 @@ func FormatAddr(a uint32) string {
 	return netip.AddrFrom4([4]byte{byte(a >> 24), byte(a >> 16), byte(a >> 8), byte(a)}).String()
 }
 
-// ParsePrefix reads an IPv4 prefix as "10.0.1.0/24" into its big-endian address
+// ParsePrefix parses an IPv4 prefix such as "10.0.1.0/24" into its big-endian address
 // and its length, 0 to 32. Bits set behind the prefix are an error.
 func ParsePrefix(s string) (addr uint32, bits int, err error) {
 	p, err := netip.ParsePrefix(s)
@@ -139,7 +140,7 @@ func ParsePrefix(s string) (addr uint32, bits int, err error) {
 	return addrValue(p.Addr()), p.Bits(), nil
 }
 
-// ParseInterface reads a host's address with its prefix length as "10.0.1.2/24".
+// ParseInterface parses a host's address with its prefix length, such as "10.0.1.2/24".
 func ParseInterface(s string) (addr uint32, bits int, err error) {
 	p, err := netip.ParsePrefix(s)
 	if err == nil {
@@ -156,8 +157,8 @@ func addrValue(a netip.Addr) uint32 {
 	return binary.BigEndian.Uint32(b[:])
 }
 
-// ParseListen splits where to listen, "127.0.0.1:9100" or "[::1]:9100", into host and
-// port. Without a host, ":9100" or "9100", it is 127.0.0.1.
+// ParseListen splits a listen address, "127.0.0.1:9100" or "[::1]:9100", into host and
+// port. The host defaults to 127.0.0.1: ":9100" or "9100".
 func ParseListen(s string) (host, port string, err error) {
 	port = s
 	if i := strings.LastIndexByte(s, ':'); i >= 0 {

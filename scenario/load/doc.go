@@ -1,8 +1,8 @@
-// Package load makes plans of scenario files with the detectors and responses of the
-// catalogue: what every command that plays a scenario begins with.
+// Package load makes plans of scenario files, with the detectors and responses of the
+// catalogue. Every command that plays a scenario starts here.
 //
 //	file --> Scenario --> [Instead] --> Plan --> sim, lab
 //
-// It reads no file and prints no warning: it is given the content, and the scenario of a
-// plan has its warnings. Who plays a detector of their own uses package scenario.
+// It reads no file and prints no warning: the caller passes the content, and the plan's
+// scenario holds the warnings. To play a detector of your own, use package scenario.
 package load

@@ -8,7 +8,7 @@ import (
 	"softswitch/scenario"
 )
 
-// Known is what a scenario file may name.
+// Known is the names that a scenario file may use.
 func Known() scenario.Known {
 	return scenario.Known{Detectors: catalog.Names()[1:], Responses: respond.Names()[1:]}
 }
@@ -18,9 +18,9 @@ func Scenario(file string, data []byte) (*scenario.Scenario, error) {
 	return scenario.Parse(file, data, Known())
 }
 
-// Instead is what a user chooses instead of what a scenario file says. Empty names choose
-// nothing; Slow, unless it is 0, is for scenario.Slow. Errors name the flags --detector
-// and --response.
+// Instead is the user's choices that override a scenario file. Empty names choose
+// nothing; Slow, unless 0, is for scenario.Slow. Errors name the flags --detector and
+// --response.
 type Instead struct {
 	Detector, Response string
 	Slow               int
@@ -38,7 +38,7 @@ func Plan(file string, data []byte, in Instead) (*scenario.Plan, error) {
 	return scenario.Compile(s)
 }
 
-// apply puts what was chosen into s.
+// apply applies the choices to s.
 func (in *Instead) apply(s *scenario.Scenario) (*scenario.Scenario, error) {
 	if in.Detector != "" {
 		if _, err := catalog.Named("--detector", in.Detector); err != nil {

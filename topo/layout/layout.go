@@ -6,19 +6,19 @@ import (
 	"slices"
 )
 
-// Point is a place on the drawing: 0 to 1 from left to right and from top to bottom.
+// Point is a position in the drawing: 0 to 1 from left to right and from top to bottom.
 type Point struct{ X, Y float64 }
 
 // Graph is switches and their hosts. Nodes are numbered, switches before hosts.
 type Graph struct {
 	switches int
-	next     [][]int // by switch: its neighbours among the switches, each once
+	next     [][]int // by switch: its neighbouring switches, each once
 	hosts    [][]int // by switch
 	at       []Point // by node
 }
 
-// New is the graph of so many nodes, of which the first are switches, and the links
-// between them. A link that joins two hosts counts for nothing.
+// New makes the graph of this many nodes, the first of which are switches, and the
+// links between them. Links between two hosts are ignored.
 func New(switches, nodes int, links [][2]int) *Graph {
 	g := &Graph{switches: switches, next: make([][]int, switches), hosts: make([][]int, switches), at: make([]Point, nodes)}
 	for _, l := range links {
@@ -35,7 +35,7 @@ func New(switches, nodes int, links [][2]int) *Graph {
 	return g
 }
 
-// Place is where each node is drawn, and the shape that was chosen:
+// Place returns where each node is drawn, and the shape that it chose:
 //
 //	line    the switches form a path: from left to right, hosts above and below
 //	ring    switches joined to others of their own level: on a circle, hosts outside
@@ -56,7 +56,7 @@ func (g *Graph) Place() (at []Point, shape string) {
 	return g.at, shape
 }
 
-// path is the switches in order if they form a path, else nil.
+// path returns the switches in order if they form a path, else nil.
 func (g *Graph) path() []int {
 	start, ends := 0, 0
 	for i, next := range g.next {
@@ -78,7 +78,7 @@ func (g *Graph) path() []int {
 	return nil
 }
 
-// walk goes from switch to switch, always to the first neighbour that it has not seen.
+// walk goes from switch to switch, always to the first unvisited neighbour.
 func (g *Graph) walk(start int) []int {
 	seen := make([]bool, g.switches)
 	order := []int{start}
@@ -94,7 +94,7 @@ func (g *Graph) walk(start int) []int {
 }
 
 // Levels is each switch's distance from the nearest host, in links: 1 for a switch that
-// has one, 0 for a switch from which none can be reached.
+// has one, 0 for a switch that cannot reach any.
 func (g *Graph) Levels() []int {
 	levels := make([]int, g.switches)
 	var work []int
@@ -127,8 +127,8 @@ func (g *Graph) flat(levels []int) bool {
 	return true
 }
 
-// around is all switches in an order in which neighbours stand beside one another where
-// that is possible: the longest walk that is found, then those that it left out.
+// around returns all switches in an order in which neighbours are next to each other
+// where possible: the longest walk found, then the switches it left out.
 func (g *Graph) around() []int {
 	var best []int
 	for i := range g.switches {
@@ -172,8 +172,8 @@ func (g *Graph) ring(order []int) {
 	}
 }
 
-// layered places hosts in the order of their switches, and each switch above the middle of
-// those below that it is joined to.
+// layered places hosts in the order of their switches, and each switch above the middle
+// of its neighbours below.
 func (g *Graph) layered(layer []int) {
 	top := slices.Max(append([]int{1}, layer...))
 	rows := make([][]int, top+1)
@@ -191,13 +191,13 @@ func (g *Graph) layered(layer []int) {
 			g.at[i].X = (float64(k) + 0.5) / float64(len(rows[l]))
 		}
 	}
-	for k, i := range rows[0] { // switches that no host can reach
+	for k, i := range rows[0] { // switches that cannot reach a host
 		g.at[i].X, g.at[i].Y = (float64(k)+0.5)/float64(len(rows[0])), 0.03
 	}
 }
 
-// hostRow places hosts under their switches, each switch having as much room as it has
-// hosts, and at least one.
+// hostRow places hosts under their switches; each switch gets as much room as it has
+// hosts, and at least that of one.
 func (g *Graph) hostRow(edges []int, y float64) {
 	for k, i := range edges {
 		for j, h := range g.hosts[i] {
@@ -207,8 +207,8 @@ func (g *Graph) hostRow(edges []int, y float64) {
 	}
 }
 
-// sortByMiddle orders a row by the mean place of the neighbours in the row below; those of
-// the same mean keep their order.
+// sortByMiddle orders a row by the mean position of the neighbours in the row below;
+// ties keep their order.
 func (g *Graph) sortByMiddle(row, layer []int) {
 	middle := func(i int) float64 {
 		sum, n := 0.0, 0

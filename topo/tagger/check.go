@@ -9,7 +9,7 @@ import (
 	"softswitch/unit"
 )
 
-// Hop is frames of one lossless class on one direction of a link: what the
+// Hop is the frames of one lossless class on one direction of a link: those that the
 // switch Node has received by the port In, and may pause.
 type Hop struct {
 	Node  int
@@ -17,19 +17,19 @@ type Hop struct {
 	Class unit.Priority
 }
 
-// Cycle is hops whose buffers can come to wait for one another, in the direction
-// of frames: each for the next one, the last for the first.
+// Cycle is hops whose buffers can come to wait for one another, in the direction of
+// frames: each for the next one, the last for the first.
 type Cycle []Hop
 
-// Check looks for a cycle of buffer dependencies in f under rules, which are by
-// switch. It takes every route for possible: a switch may send what comes in by
-// any port out of any port, the same one included. It returns nil if there is no
-// cycle, so that no traffic can make a deadlock, and else a cycle with no
-// shorter way round through any of its hops.
+// Check looks for a cycle of buffer dependencies in f under rules, which are by switch.
+// It considers every route possible: a switch may send what comes in by any port out of
+// any port, including the same one. It returns nil if there is no cycle, so that no
+// traffic can cause a deadlock, and else a cycle with no shorter way round through any
+// of its hops.
 //
-// A hop waits for another if frames that are accounted to it can be queued for
-// it: the next switch then decides when they leave. What waits for a host or in a
-// lossy class waits for nobody.
+// A hop waits for another if frames accounted to it can be queued for the other: the
+// next switch then decides when they leave. A frame queued for a host, or in a lossy
+// class, waits for no hop.
 func Check(f *topo.Fabric, lossless unit.ClassSet, rules []Rules) Cycle {
 	c := newChecker(f, lossless, rules)
 	for i := range c.state {
@@ -40,7 +40,7 @@ func Check(f *topo.Fabric, lossless unit.ClassSet, rules []Rules) Cycle {
 	return nil
 }
 
-// checker walks the graph of hops, which have numbers.
+// checker walks the graph of hops, which are numbered.
 type checker struct {
 	f        *topo.Fabric
 	lossless unit.ClassSet
@@ -48,7 +48,7 @@ type checker struct {
 	first    []int // by switch: the number of its port 0
 	at       []topo.End
 	state    []state // by hop
-	path     []int   // hops from the root of the search to the present one
+	path     []int   // hops from the root of the search to the current one
 }
 
 type state uint8
@@ -93,8 +93,8 @@ func (c *checker) each(i int, fn func(next int) bool) {
 	}
 }
 
-// search goes on from hop i, depth first. If it comes to a hop that is on its
-// path, it cuts path down to the cycle and reports true.
+// search continues from hop i, depth first. If it reaches a hop on the current path, it
+// cuts path down to the cycle and returns true.
 func (c *checker) search(i int) (cycle bool) {
 	c.state[i] = onPath
 	c.path = append(c.path, i)
@@ -115,7 +115,7 @@ func (c *checker) search(i int) (cycle bool) {
 	return cycle
 }
 
-// shortest is the shortest of the ways round through the hops of a cycle.
+// shortest returns the shortest cycle through any hop of a cycle.
 func (c *checker) shortest(cycle []int) (best Cycle) {
 	for _, i := range cycle {
 		if round := c.round(i); best == nil || len(round) < len(best) {
@@ -125,7 +125,7 @@ func (c *checker) shortest(cycle []int) (best Cycle) {
 	return best
 }
 
-// round is the shortest way from hop i, which is on a cycle, back to itself.
+// round returns the shortest path from hop i, which is on a cycle, back to itself.
 func (c *checker) round(i int) (round Cycle) {
 	const none = -1
 	from := make([]int, len(c.state))
@@ -151,7 +151,7 @@ func (c *checker) round(i int) (round Cycle) {
 	}
 }
 
-// Text names the hops of c: "core0>agg2-0 class 3, agg2-0>core1 class 3".
+// Text lists the hops of c: "core0>agg2-0 class 3, agg2-0>core1 class 3".
 func (c Cycle) Text(f *topo.Fabric) string {
 	var hops []string
 	for _, h := range c {

@@ -8,12 +8,12 @@ import (
 	"softswitch/unit"
 )
 
-// Levels is the level of every switch of f: 0 for one with hosts, and for any
-// other the number of links to the nearest of these. In a fat-tree edge switches
-// have 0, aggregation switches 1 and cores 2.
+// Levels is the level of every switch of f: 0 for one with hosts, and for any other the
+// number of links to the nearest switch with hosts. In a fat-tree edge switches have
+// level 0, aggregation switches 1 and cores 2.
 //
-// The error names the link because of which f has no levels: one between two
-// switches of one level leads neither up nor down.
+// The error names the link that prevents levels: one between two switches of the same
+// level leads neither up nor down.
 func Levels(f *topo.Fabric) ([]int, error) {
 	const unknown = -1
 	levels := make([]int, f.Switches())
@@ -47,7 +47,7 @@ func Levels(f *topo.Fabric) ([]int, error) {
 	return levels, nil
 }
 
-// upPorts are the ports of switch s that lead to a higher level.
+// upPorts returns the ports of switch s that lead to a higher level.
 func upPorts(f *topo.Fabric, levels []int, s int) (up unit.PortSet) {
 	for j, p := range f.Nodes[s].Ports {
 		if n := p.Peer.Node; n < len(levels) && levels[n] > levels[s] {

@@ -1,11 +1,11 @@
-// Package tagger makes rules that keep a Clos network free of PFC deadlocks
-// whatever its routes do, and proves that they do.
+// Package tagger makes rules that keep a Clos network free of PFC deadlocks whatever
+// its routes, and checks that they do.
 //
-// It is the Clos chapter of Tagger (Hu et al., "Tagger: Practical PFC Deadlock
-// Prevention in Data Center Networks"): a tag is a lossless class. A frame begins
-// with tag 1 and goes up and then down. Each switch that turns it up again, which
-// no route does while all links are up, gives it the next tag. There are k of
-// them; a frame that turns up once too often goes on in a lossy class.
+// It implements the Clos part of Tagger (Hu et al., "Tagger: Practical PFC Deadlock
+// Prevention in Data Center Networks"): a tag is a lossless class. A frame starts with
+// tag 1 and goes up and then down. A switch that turns it up again, which no route does
+// while all links are up, gives it the next tag. There are k tags; a frame that turns
+// up once too often continues in a lossy class.
 //
 //	       core0                core1
 //	      /     \              /     \
@@ -13,23 +13,23 @@
 //	tag 1 ^       v tag 1    ^ tag 2              class Tags[0] -> class Tags[1]
 //	              '-- agg2 --'
 //
-// Between two turns a frame goes up and then down, so the buffers of one tag
-// wait for one another in no ring; and tags only grow, so those of several tags
-// do not either. A switch accounts a frame to the class in which it came, which
-// is the one that it may have to pause, and queues it in the class in which it
-// leaves.
+// Between two turns a frame goes up and then down, so the buffers of one tag cannot
+// wait for one another in a cycle; and tags only grow, so those of several tags cannot
+// either. A switch accounts a frame to the class in which it came, which is the one
+// that it may have to pause, and queues it in the class in which it leaves.
 //
-// Read in this order: Rule, New (this file), levels.go (what is up), check.go
-// (the proof, which knows rules and links and nothing of levels or tags).
+// Read in this order: Rule, New (this file), levels.go (what is up), check.go (the
+// check, which uses only rules and links, not levels or tags).
 //
 // Invariants:
-//   - local: a rule needs the class and the two ports of a frame and nothing else;
-//   - monotonic: a frame's tag never falls, and from the lossy class no rule leads
-//     back;
-//   - every lossless class is covered: one that is no tag has no turn to spare.
+//   - local: a rule only needs the class and the two ports of a frame;
+//   - monotonic: a frame's tag never falls, and no rule leads back from the lossy
+//     class;
+//   - every lossless class is covered: one that is not a tag turns lossy at its first
+//     turn.
 //
 // What it does not do: it forwards nothing, and it makes no rules for topologies
-// without levels, of which the same authors' general algorithm takes care.
+// without levels; for these see the authors' general algorithm.
 package tagger
 
 import (
@@ -48,11 +48,12 @@ type Rule struct {
 	To      unit.Priority
 }
 
-// Rules are a switch's. No two of them have a class and a pair of ports in common.
+// Rules are those of one switch. No two of them have a class and a pair of ports in
+// common.
 type Rules []Rule
 
-// Class is the class in which a frame leaves: To of its rule, or the one in which
-// it came.
+// Class is the class in which a frame leaves: To of its rule, or else the class in
+// which it came.
 func (r Rules) Class(class unit.Priority, in, out unit.Port) unit.Priority {
 	for _, rule := range r {
 		if rule.Class == class && rule.In.Has(in) && rule.Out.Has(out) {
@@ -70,13 +71,13 @@ type Tagging struct {
 	Rules  []Rules         // by switch
 }
 
-// New makes the rules for f with k tags, the first k of the classes lossless, of
-// which frames begin with the first. A frame that begins with a later one has
-// fewer turns to spare, and one of a class beyond them none. The lossy class is
-// the lowest that is not in lossless.
+// New makes the rules for f with k tags: the first k classes of lossless. Frames start
+// with the first. A frame that starts with a later one has fewer turns left, and one of
+// a further lossless class has none. The lossy class is the lowest that is not in
+// lossless.
 //
-// The error says that k is not from 1 to the number of lossless classes, that no
-// class is lossy, or why f has no levels.
+// It fails if k is not from 1 to the number of lossless classes, if no class is lossy,
+// or if f has no levels.
 func New(f *topo.Fabric, lossless []unit.Priority, k int) (*Tagging, error) {
 	if k < 1 || k > len(lossless) {
 		return nil, fmt.Errorf("%d lossless classes for tags, of %v: use 1 to %d", k, lossless, len(lossless))
@@ -96,8 +97,8 @@ func New(f *topo.Fabric, lossless []unit.Priority, k int) (*Tagging, error) {
 	return t, nil
 }
 
-// turns are the rules of a switch whose ports up lead up: what came from above
-// and goes up again takes the next tag.
+// turns returns the rules of a switch with these up ports: a frame that came from above
+// and goes up again gets the next tag.
 func (t *Tagging) turns(lossless []unit.Priority, up unit.PortSet) (rules Rules) {
 	if up == 0 {
 		return nil
@@ -121,7 +122,7 @@ func lowestWithout(classes []unit.Priority) (unit.Priority, bool) {
 	return 0, false
 }
 
-// Classes are the classes in which a frame leaves each of the switches hops, if it
+// Classes returns the class in which a frame leaves each of the switches hops, if it
 // comes to the first in class.
 func (t *Tagging) Classes(hops []topo.Hop, class unit.Priority) (classes []unit.Priority) {
 	for _, h := range hops {
