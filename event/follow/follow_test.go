@@ -104,6 +104,22 @@ func TestMerge(t *testing.T) {
 	b.want(math.MaxInt64)
 }
 
+// A port of another node is called as that node's log calls it.
+func TestName(t *testing.T) {
+	b := newBed(t, "a", "b")
+	b.log(1, 2)
+	b.want(math.MaxInt64, "n1@2")
+	for np, want := range map[unit.NodePort]string{
+		{Node: 2, Port: 0}: "n1 p0",
+		{Node: 2, Port: 5}: "n1 port 5",
+		{Node: 9, Port: 1}: "node 9 port 1",
+	} {
+		if got := b.Name(np); got != want {
+			t.Errorf("%v is called %q, want %q", np, got, want)
+		}
+	}
+}
+
 // What is later than asked for waits, and comes in order with what is written meanwhile.
 func TestFollow(t *testing.T) {
 	b := newBed(t, "a", "b")
@@ -228,7 +244,7 @@ func TestText(t *testing.T) {
 		{event.Event{Type: event.StrongCreated, Class: 3, Out: 1, OutClass: 3, Bytes: 9, Limit: 8}, "wait begins: priority group a:3, queue b:3, 9 bytes (XON 8)"},
 		{event.Event{Type: event.StrongRemoved, Class: 3, Out: 1, OutClass: 3, Bytes: 9, Limit: 8}, "wait ends: priority group a:3, queue b:3, 9 bytes (XON 8)"},
 		{event.Event{Type: event.Trace, Step: detect.StepMint, Port: 0, Class: 3, Out: unit.NoPort, Label: label}, "detector: mint, priority group a:3, label class 3 from 5.2 seq 9 hops 0 period 0"},
-		{event.Event{Type: event.Deadlock, Class: 3, Out: 1, OutClass: 3, Trigger: unit.NodePort{Node: 7, Port: 1}, OnLoop: true}, "DEADLOCK declared, queue b:3, priority group a:3, initial trigger node 7 port 1 on the loop"},
+		{event.Event{Type: event.Deadlock, Class: 3, Out: 1, OutClass: 3, Trigger: unit.NodePort{Node: 7, Port: 1}, OnLoop: true}, "DEADLOCK declared, queue b:3, priority group a:3, initial trigger c to-d on the loop"},
 		{event.Event{Type: event.LinkUp, Port: 1}, "link b up"},
 		{event.Event{Type: event.LinkDown, Port: 2}, "link port 2 down"},
 		{event.Event{Type: event.Rerouted, Out: 1, Bytes: 4}, "route 4 rerouted to backup port b"},
@@ -236,7 +252,7 @@ func TestText(t *testing.T) {
 		{event.Event{Type: event.Refused, Refusal: detect.RefusedPortDown, Port: unit.NoPort, Out: 1, OutClass: 3}, "measure not taken: port down, queue b:3"},
 	} {
 		e := Entry{node, tt.event}
-		if got := e.Text(); got != tt.want {
+		if got := e.Text(func(unit.NodePort) string { return "c to-d" }); got != tt.want {
 			t.Errorf("%v:\n got %s\nwant %s", tt.event.Type, got, tt.want)
 		}
 	}

@@ -2,6 +2,7 @@ package follow
 
 import (
 	"errors"
+	"fmt"
 
 	"softswitch/event"
 	"softswitch/unit"
@@ -50,6 +51,17 @@ func (m *Merger) Next(until unit.Time) (e Entry, ok bool, err error) {
 	e = Entry{next.Node(), next.events[0]}
 	next.events = next.events[1:]
 	return e, true, nil
+}
+
+// Name is a port of the nodes whose logs are merged, "agg0-0 to-core1": in numbers as far as
+// no log has named it.
+func (m *Merger) Name(np unit.NodePort) string {
+	for _, s := range m.sources {
+		if n := s.Node(); n.ID == np.Node {
+			return n.Name + " " + Entry{Node: n}.name(np.Port)
+		}
+	}
+	return fmt.Sprintf("node %d port %d", np.Node, np.Port)
 }
 
 // fill reads more events if there are none left. A log that was made anew is read from its

@@ -7,8 +7,9 @@ import (
 	"softswitch/unit"
 )
 
-// Text is what happened, for people, in one line, without the time and the node.
-func (e Entry) Text() string {
+// Text is what happened, for people, in one line, without the time and the node; name is how
+// ports of other nodes are called, as by a Merger.
+func (e Entry) Text(name func(unit.NodePort) string) string {
 	bucket, queue := e.place(e.Port, e.Class), e.place(e.Out, e.OutClass)
 	switch e.Type {
 	case event.XOFF:
@@ -45,7 +46,7 @@ func (e Entry) Text() string {
 	case event.Rerouted:
 		return fmt.Sprintf("route %d rerouted to backup port %s", e.Bytes, e.name(e.Out))
 	}
-	return e.detectorText(bucket, queue)
+	return e.detectorText(bucket, queue, name)
 }
 
 func (e Entry) strong() string {
@@ -56,7 +57,7 @@ func (e Entry) strong() string {
 }
 
 // detectorText is Text of what detectors and responses do.
-func (e Entry) detectorText(bucket, queue string) string {
+func (e Entry) detectorText(bucket, queue string, name func(unit.NodePort) string) string {
 	where := ""
 	if e.Out != unit.NoPort {
 		where += ", queue " + queue
@@ -70,7 +71,7 @@ func (e Entry) detectorText(bucket, queue string) string {
 	case event.Deadlock:
 		trigger := ""
 		if !e.Trigger.IsZero() {
-			trigger = fmt.Sprintf(", initial trigger node %d port %d", e.Trigger.Node, e.Trigger.Port)
+			trigger = ", initial trigger " + name(e.Trigger)
 			if e.OnLoop {
 				trigger += " on the loop"
 			}

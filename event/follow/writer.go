@@ -71,19 +71,19 @@ func (w *Writer) drain(m *Merger, until unit.Time) error {
 		if !ok {
 			return w.out.Flush()
 		}
-		if err := w.write(e); err != nil {
+		if err := w.write(e, m.Name); err != nil {
 			return err
 		}
 	}
 }
 
-func (w *Writer) write(e Entry) error {
+func (w *Writer) write(e Entry, name func(unit.NodePort) string) error {
 	if w.json {
 		w.line = e.JSON(w.line[:0])
 		_, err := w.out.Write(w.line)
 		return err
 	}
 	at := w.boot.Add(time.Duration(e.At))
-	_, err := fmt.Fprintf(w.out, "%s  %-*s  %s\n", at.Format("15:04:05.000000"), w.width, e.Node.Name, e.Text())
+	_, err := fmt.Fprintf(w.out, "%s  %-*s  %s\n", at.Format("15:04:05.000000"), w.width, e.Node.Name, e.Text(name))
 	return err
 }
