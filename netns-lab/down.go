@@ -28,6 +28,19 @@ const grace = 2 * time.Second
 // progress gets a few lines; nil for none.
 func Down(name string, progress io.Writer) error { return down(name, nil, progress) }
 
+// DownAll is Down of each of these labs, or [DownLost].
+func DownAll(names []string, lost bool, progress io.Writer) error {
+	down := Down
+	if lost {
+		down = DownLost
+	}
+	var errs []error
+	for _, n := range names {
+		errs = append(errs, down(n, progress))
+	}
+	return errors.Join(errs...)
+}
+
 // Remove is Down of the lab that st is. If another has taken its name, that one is left
 // alone.
 func (st *State) Remove(progress io.Writer) error { return down(st.Name, st, progress) }

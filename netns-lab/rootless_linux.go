@@ -20,13 +20,17 @@ import (
 // made there ends with the command. It returns the command's exit status, as
 // [State.Exec] does.
 //
-// program is this program, which is started there as argv[0] init, and has to call
-// [RootlessInit] then; argv is the command.
+// This program is started there with the arguments init, and has to call [RootlessInit]
+// then; argv is the command.
 //
 // Labs there are not those of the machine: their state and their namespaces are in a
 // /run of their own. They have no real-time priority, and bursts find the backlog of
 // the kernel's default.
-func Rootless(ctx context.Context, program string, init, argv []string, stdio Stdio) (int, error) {
+func Rootless(ctx context.Context, init, argv []string, stdio Stdio) (int, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return 0, fmt.Errorf("netnslab: %w", err)
+	}
 	cmd := exec.CommandContext(ctx, program, append(init, argv...)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdio.In, stdio.Out, stdio.Err
 	cmd.SysProcAttr = ownNamespaces(unix.CLONE_NEWPID)
@@ -34,7 +38,7 @@ func Rootless(ctx context.Context, program string, init, argv []string, stdio St
 	// Ctrl-C at a terminal reaches the command as well; it decides what to do.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = grace
-	err := cmd.Run()
+	err = cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) && !errors.Is(err, ctx.Err()) {
 		if why := rootlessObstacle(); why != nil {

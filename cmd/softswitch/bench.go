@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,15 +11,13 @@ import (
 )
 
 func benchCommand() *cobra.Command {
-	c := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "bench",
 		Short: "Measure speed beside other forwarders",
 		Long: `Measure this machine: how many frames a switch forwards beside other forwarders,
 and how long a frame takes round a ring of bare relays. Needs root. Namespaces
 and processes that it makes end with it; no setting of the machine is changed.`,
-	}
-	group(c, benchForwardCommand(), benchFloorCommand(), benchRelayCommand(), benchLapCommand())
-	return c
+	}, benchForwardCommand(), benchFloorCommand(), benchRelayCommand(), benchLapCommand())
 }
 
 func benchForwardCommand() *cobra.Command {
@@ -35,11 +32,8 @@ userspace datapath, a relay that only reads and writes, and DPDK's testpmd over
 packet sockets. They take turns in every round; ratios are taken within a round.
 Peers that are not installed are named as absent. Progress goes to standard error.`,
 		Args: cobra.NoArgs,
-	}, "print JSON", func(cmd *cobra.Command, _ []string) (f finding, err error) {
+	}, "print JSON", func(cmd *cobra.Command, _ []string) (finding, error) {
 		opt.Duration = time.Duration(seconds * float64(time.Second))
-		if opt.Program, err = os.Executable(); err != nil {
-			return nil, err
-		}
 		return bench.Forward(cmd.Context(), opt)
 	})
 	c.Flags().IntSliceVar(&opt.Frames, "frames", []int{64, 1500}, fmt.Sprintf("lengths of frames in bytes, without FCS, %d to %d", bench.MinFrame, bench.MaxFrame))
@@ -58,10 +52,7 @@ namespaces, each of which only reads and writes: the least time in which a label
 gets from a switch back to itself. Once with idle time between the laps, and once
 lap after lap.`,
 		Args: cobra.NoArgs,
-	}, "print JSON", func(cmd *cobra.Command, _ []string) (f finding, err error) {
-		if opt.Program, err = os.Executable(); err != nil {
-			return nil, err
-		}
+	}, "print JSON", func(cmd *cobra.Command, _ []string) (finding, error) {
 		return bench.Floor(cmd.Context(), opt)
 	})
 	c.Flags().IntVar(&opt.Laps, "laps", 2000, "laps of each kind")
@@ -89,15 +80,7 @@ func benchLapCommand() *cobra.Command {
 		Hidden: true,
 		Args:   cobra.ExactArgs(4),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			laps, err := strconv.Atoi(args[2])
-			if err != nil {
-				return fmt.Errorf("bench lap: LAPS: %w", err)
-			}
-			every, err := time.ParseDuration(args[3])
-			if err != nil {
-				return fmt.Errorf("bench lap: EVERY: %w", err)
-			}
-			return bench.RunLaps(cmd.Context(), args[0], args[1], laps, every, os.Stdout)
+			return bench.RunLaps(cmd.Context(), args, os.Stdout)
 		},
 	}
 }

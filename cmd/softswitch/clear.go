@@ -20,7 +20,7 @@ difference. Metrics are not affected.`,
 	}
 	t := &target{}
 	t.flags(c, c.PersistentFlags(), "switch")
-	group(
+	return group(
 		c,
 		below("pfc", "PFC counters", clearLeaf(t, "counters", "PFC counters and their history", node.ClearPFC)),
 		below("queue", "Egress queues", clearLeaf(t, "counters", "Queue counters", node.ClearQueue), clearLeaf(t, "watermark", "Queue watermarks", node.ClearQueueMarks)),
@@ -28,7 +28,6 @@ difference. Metrics are not affected.`,
 		below("interfaces", "Interfaces", clearLeaf(t, "counters", "Interface counters", node.ClearInterfaces)),
 		clearLeaf(t, "watermarks", "Watermarks of queues and priority groups", node.ClearQueueMarks, node.ClearGroupMarks),
 	)
-	return c
 }
 
 // clearLeaf is the command that clears things, whose names are those of requests.

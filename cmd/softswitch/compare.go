@@ -2,11 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
-	"io"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -68,42 +64,11 @@ func (opt *compareOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := opt.write(result); err != nil {
+	if err := result.WriteFiles(opt.html, opt.markdown); err != nil {
+		return err
+	}
+	if err := printFinding(result, opt.json); err != nil {
 		return err
 	}
 	return result.Failure()
-}
-
-// write writes what the options ask for.
-func (opt *compareOptions) write(c *compare.Comparison) error {
-	notes := []string{}
-	if c.World == "sim" {
-		notes = append(notes, strings.ReplaceAll(compare.WatchdogNote, "\n", " "))
-	}
-	for _, out := range []struct {
-		path  string
-		write func(io.Writer) error
-	}{
-		{opt.html, func(w io.Writer) error { return c.WriteHTML(w, notes) }},
-		{opt.markdown, func(w io.Writer) error { return c.WriteMarkdown(w, notes) }},
-	} {
-		if out.path == "" {
-			continue
-		}
-		if err := writeFile(out.path, out.write); err != nil {
-			return err
-		}
-	}
-	return printFinding(c, opt.json)
-}
-
-func writeFile(path string, write func(io.Writer) error) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(write(f), f.Close())
 }

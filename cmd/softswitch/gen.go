@@ -10,13 +10,11 @@ import (
 )
 
 func genCommand() *cobra.Command {
-	c := &cobra.Command{
+	return group(&cobra.Command{
 		Use:    "gen",
 		Short:  "Write what is generated: schemas, references, manual pages",
 		Hidden: true, // for make, in the repository
-	}
-	group(c, genDocs(), genMan())
-	return c
+	}, genDocs(), genMan())
 }
 
 func genDocs() *cobra.Command {

@@ -1,7 +1,13 @@
 // Command softswitch is a userspace Ethernet switch with Priority-based Flow
 // Control, a lab of network namespaces to run it in, and deadlock detection.
 //
-// Each command is a file of this package; `softswitch help` lists them.
+// `softswitch help` lists the commands. Here are their flags, their words and their exit
+// codes; what they do is in the packages.
+//
+// Read in this order: main.go (the exit codes), then a command: run.go (a switch, a host),
+// nic.go, lab.go with lab_run.go, lab_nodes.go and lab_look.go, sim.go, compare.go, show.go,
+// clear.go, pfcwd.go, files.go (commands that read a file), bench.go, doctor.go. They share
+// target.go (which nodes a command is about), plan.go (scenarios) and print.go.
 package main
 
 import (
@@ -113,8 +119,8 @@ Exit status: 0 done and as expected; 1 done, but not as expected; 2 not done.`,
 }
 
 // group makes c, a command that only holds others, refuse a name that is none of
-// them. Without one it prints its help.
-func group(c *cobra.Command, commands ...*cobra.Command) {
+// them. Without one it prints its help. It returns c.
+func group(c *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 	c.AddCommand(commands...)
 	var names []string
 	for _, sub := range commands {
@@ -129,6 +135,7 @@ func group(c *cobra.Command, commands ...*cobra.Command) {
 		return fmt.Errorf("unknown command %q for %q; valid: %s", args[0], cmd.CommandPath(), strings.Join(names, ", "))
 	}
 	c.Args = cobra.ArbitraryArgs
+	return c
 }
 
 // arguments checks the arguments of a command by want and, if there are too many

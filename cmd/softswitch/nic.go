@@ -3,12 +3,17 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"softswitch/internal/control"
+	"softswitch/lab/nicdemo"
 	"softswitch/live/node"
 	"softswitch/scenario/config"
+	"softswitch/view/show"
 )
 
 func nicCommand() *cobra.Command {
@@ -133,4 +138,60 @@ func (t *target) act(host []string, a config.Act) error {
 		return err
 	}
 	return ends[0].Call("act", a, nil)
+}
+
+func nicShow() *cobra.Command {
+	s := &shower{}
+	c := &cobra.Command{
+		Use:   "show [HOST...]",
+		Short: "Show what NICs sent, received and paused, and where frames were lost",
+		Long: `Show what NICs sent and received by class, what they were paused and paused in turn,
+and where frames were lost: in the hosts, apart from that in the fabric.
+
+  Send queue    the queue of the class was full: programs do not wait while it is paused
+  Device queue  the kernel's queue to the NIC was full
+  Sockets       the buffer of the socket that a datagram was for was full
+  On arrival    the NIC lost what the fabric had delivered`,
+		Example:           "  sudo softswitch nic show\n  sudo softswitch nic show h1 --watch=1s",
+		ValidArgsFunction: s.target.complete(nicNames),
+		RunE: func(cmd *cobra.Command, names []string) error {
+			ends, err := s.target.nics(names)
+			if err != nil {
+				return err
+			}
+			var switches []control.Endpoint // none without a lab
+			if s.target.socket == "" {
+				switches, _ = s.target.switches(nil)
+			}
+			return s.repeat(cmd.Context(), func(w io.Writer) error {
+				return show.ShowNICs(cmd.Context(), w, ends, switches, s.format())
+			})
+		},
+	}
+	s.flags(c, c.Flags(), "NIC", "host")
+	return c
+}
+
+func nicDemo() *cobra.Command {
+	var name string
+	c := printed(&cobra.Command{
+		Use:   "demo",
+		Short: "Run iperf3 and ping through two switches to a slow receiver, and show that the fabric loses nothing",
+		Long: `Build a lab of two switches and two hosts with NICs, slow the receiver's down to half of
+what iperf3 sends it (UDP in lossless class 3, DSCP 26), run ping beside it in class 0,
+and show who was paused and where frames were lost; then remove all of it.
+
+Exit status: 0 the pauses reached the sender's NIC and no frame was lost in the fabric; 1
+not so, or the machine was too busy to tell; 2 it could not be played.`,
+		Example: "  sudo softswitch nic demo\n  sudo softswitch nic demo --json 2>/dev/null",
+		Args:    arguments(cobra.NoArgs),
+	}, "print the result as JSON", func(cmd *cobra.Command, _ []string) (finding, error) {
+		d, err := nicdemo.Play(cmd.Context(), name, os.Stderr)
+		if err != nil {
+			return nil, err
+		}
+		return judged(d, d.Result.OK)
+	})
+	nameFlag(c, c.Flags(), &name, "nic")
+	return c
 }

@@ -1,16 +1,13 @@
 package main
 
 import (
-	"fmt"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"softswitch/internal/control"
 	"softswitch/live/node"
-	"softswitch/unit"
 )
 
 func pfcwdCommand() *cobra.Command {
@@ -32,9 +29,7 @@ a watchdog can be started on a switch that runs none, or another watchdog.`,
 		sub.Flags().StringSliceVar(&chosen, "switch", nil, "switches of the lab (default: all)")
 		sub.RegisterFlagCompletionFunc("switch", s.target.complete(switchNames))
 	}
-	show := below("show", "Show configuration and storms", s.pfcwdConfig(), s.pfcwdStats())
-	group(c, start, stop, show)
-	return c
+	return group(c, start, stop, below("show", "Show configuration and storms", s.pfcwdConfig(), s.pfcwdStats()))
 }
 
 // pfcwdOrder has the switches do something about their watchdogs.
@@ -53,20 +48,12 @@ is twice that unless it is given.`,
 		Example: "  sudo softswitch pfcwd start --action drop all 400 --restoration-time 400\n  sudo softswitch pfcwd start --switch core0 to-agg0-0 200",
 		Args:    arguments(cobra.MinimumNArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			last := len(args) - 1
-			detection, err := strconv.Atoi(args[last])
-			if err != nil || detection < pfcwdMin || detection > pfcwdMax {
-				return fmt.Errorf("detection time %q; valid: %d to %d (ms), as the last argument", args[last], pfcwdMin, pfcwdMax)
-			}
+			last, given := len(args)-1, &restoration
 			if !cmd.Flags().Changed("restoration-time") {
-				restoration = 2 * detection
-				fmt.Fprintf(os.Stderr, "restoration time not defined; default to 2 times detection time: %d ms\n", restoration)
+				given = nil
 			}
-			if restoration < pfcwdMin || restoration > restorationMax {
-				return fmt.Errorf("--restoration-time: %d; valid: %d to %d (ms)", restoration, pfcwdMin, restorationMax)
-			}
-			p := node.WatchdogArgs{Ports: args[:last], Action: action, Detection: unit.Time(detection) * unit.Millisecond, Restoration: unit.Time(restoration) * unit.Millisecond}
-			if _, err := p.Config(); err != nil {
+			p, err := node.NewWatchdogArgs(args[:last], action, args[last], given, os.Stderr)
+			if err != nil {
 				return err
 			}
 			return order(cmd, "pfcwd_start", p)
@@ -78,13 +65,6 @@ is twice that unless it is given.`,
 	c.Flags().IntVarP(&restoration, "restoration-time", "r", 0, "restoration time in ms (default: twice DETECTION_MS)")
 	return c
 }
-
-// SONiC's bounds of the times, in milliseconds.
-const (
-	pfcwdMin       = 100
-	pfcwdMax       = 5000
-	restorationMax = 60000
-)
 
 func pfcwdStop(order pfcwdOrder) *cobra.Command {
 	return &cobra.Command{

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
+	"softswitch/internal/strictyaml"
 	"softswitch/scenario"
 	"softswitch/scenario/load"
 )
@@ -71,4 +73,18 @@ func makePlan(file string, data []byte, in instead) (*scenario.Plan, error) {
 		fmt.Fprintln(os.Stderr, "warning:", w)
 	}
 	return p, nil
+}
+
+// readFile reads a YAML file, or standard input if its name is "-". Of one that is
+// larger than a file may be it reads just enough for strictyaml to refuse it.
+func readFile(name string) ([]byte, error) {
+	f := os.Stdin
+	if name != "-" {
+		var err error
+		if f, err = os.Open(name); err != nil {
+			return nil, err
+		}
+		defer f.Close()
+	}
+	return io.ReadAll(io.LimitReader(f, strictyaml.MaxBytes+1))
 }

@@ -22,10 +22,7 @@ func printed(c *cobra.Command, usage string, find func(*cobra.Command, []string)
 		if err != nil && !errors.Is(err, errUnmet) {
 			return err
 		}
-		if perr := printFinding(f, asJSON); perr != nil {
-			return perr
-		}
-		return err
+		return printJudged(f, err == nil, asJSON)
 	}
 	return c
 }
@@ -36,6 +33,17 @@ func judged(f finding, good bool) (finding, error) {
 		return f, errUnmet
 	}
 	return f, nil
+}
+
+// printJudged is printFinding of what is good or not.
+func printJudged(f finding, good, asJSON bool) error {
+	if err := printFinding(f, asJSON); err != nil {
+		return err
+	}
+	if !good {
+		return errUnmet
+	}
+	return nil
 }
 
 func printFinding(f finding, asJSON bool) error {

@@ -28,8 +28,14 @@ control socket (run --control).`,
 	}
 	s := &shower{}
 	s.flags(c, c.PersistentFlags(), "switch", "switch")
-	group(c, s.pfc(), s.pfcwd(), s.priorityGroup(), s.queue(), s.buffer(), s.deadlock(), s.itsy(), s.interfaces(), s.route(), s.mac(), s.arp())
-	return c
+	return group(
+		c, s.pfc(), s.pfcwd(), s.priorityGroup(), s.queue(),
+		below("buffer", "The buffer's configuration", leaf(s, "configuration", "Pools and profiles, in bytes", "", show.BufferConfiguration())),
+		s.deadlock(), s.itsy(), s.interfaces(),
+		leaf(s, "route", "Routes, which of their ports are in use, and their backups", "", show.Routes()),
+		leaf(s, "mac", "Stations and the ports by which they are reached", "", show.Stations()),
+		leaf(s, "arp", "Neighbours and their addresses", "", show.Neighbours()),
+	)
 }
 
 // shower is how things are shown.
@@ -49,9 +55,7 @@ func (s *shower) flags(c *cobra.Command, f *pflag.FlagSet, one, node string) {
 
 // below makes a command that holds others.
 func below(use, short string, commands ...*cobra.Command) *cobra.Command {
-	c := &cobra.Command{Use: use, Short: short}
-	group(c, commands...)
-	return c
+	return group(&cobra.Command{Use: use, Short: short}, commands...)
 }
 
 // leaf is the command that shows v.
@@ -129,11 +133,6 @@ frame came in: see "softswitch show interfaces counters".`, show.QueueCounters(&
 	return below("queue", "Egress queues", counters, watermark)
 }
 
-func (s *shower) buffer() *cobra.Command {
-	configuration := leaf(s, "configuration", "Pools and profiles, in bytes", "", show.BufferConfiguration())
-	return below("buffer", "The buffer's configuration", configuration)
-}
-
 func (s *shower) interfaces() *cobra.Command {
 	status := leaf(s, "status", "Speed, state and far end of each interface", "", show.InterfaceStatus())
 	return below("interfaces", "Interfaces: state and counters", status, s.interfaceCounters())
@@ -146,18 +145,6 @@ interface and were dropped, with the reasons; TX_DRP those that were dropped on
 purpose on their way out, or were on it when the link failed; RX_OVR those that the
 kernel lost because the switch was too slow. RX_ODD is what was odd about frames that
 went on.`, show.InterfaceCounters())
-}
-
-func (s *shower) route() *cobra.Command {
-	return leaf(s, "route", "Routes, which of their ports are in use, and their backups", "", show.Routes())
-}
-
-func (s *shower) mac() *cobra.Command {
-	return leaf(s, "mac", "Stations and the ports by which they are reached", "", show.Stations())
-}
-
-func (s *shower) arp() *cobra.Command {
-	return leaf(s, "arp", "Neighbours and their addresses", "", show.Neighbours())
 }
 
 func (s *shower) deadlock() *cobra.Command {

@@ -3,17 +3,20 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
+	"runtime"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"softswitch/detect/catalog"
-	"softswitch/internal/progress"
 	"softswitch/oracle/verdict"
-	"softswitch/scenario"
-	"softswitch/sim"
-	"softswitch/sim/trace"
+	"softswitch/sim/figures"
+	"softswitch/sim/fuzz"
+	"softswitch/sim/fuzz/runner"
+	"softswitch/sim/run"
+	"softswitch/sim/scale"
 	"softswitch/unit"
-	"softswitch/view/ui"
 )
 
 func simCommand() *cobra.Command {
@@ -28,12 +31,10 @@ exact, repeatable by its seed, and without root.`,
 }
 
 func simRun() *cobra.Command {
-	var file string
+	var opt run.Options
 	var in instead
 	var seed int64
 	var asJSON bool
-	var show bool
-	var listen string
 	c := &cobra.Command{
 		Use:   "run FILE",
 		Short: "Play a scenario in virtual time and judge it",
@@ -48,59 +49,162 @@ Exit status: 0 the scenario's expectation is met; 1 not; 2 it could not be playe
 			if seed < 0 {
 				return fmt.Errorf("seed: %d; valid: 0 or above", seed)
 			}
+			opt.Seed = uint64(seed)
 			plan, err := readPlan(args[0], in)
 			if err != nil {
 				return err
 			}
-			work := progress.New(cmd.Context(), os.Stderr, "simulated ns", int64(plan.Scenario.Duration))
-			defer work.Close()
-			opt := sim.Options{
-				Seed: uint64(seed), Detectors: catalog.Factories(),
-				Watch: func(now unit.Time) error { return work.Set(int64(now)) },
-			}
-			closeTrace, err := trace.To(file, &opt)
-			if err != nil {
-				return err
-			}
-			var page *ui.Page
-			var stream *ui.Stream
-			if show {
-				stream = new(ui.Stream)
-				if page, err = ui.Open(cmd.Context(), listen, stream, nil, os.Stderr); err != nil {
-					return err
-				}
-				defer page.Close()
-			}
-			v, err := simulate(plan, opt, stream)
-			if terr := closeTrace(); err == nil {
-				err = terr
-			}
-			if err != nil {
-				return err
-			}
-			err = printVerdict(v, asJSON)
-			page.AwaitEnd(cmd.Context(), os.Stderr)
-			return err
+			return run.Play(cmd.Context(), plan, opt, os.Stderr, func(v *verdict.Verdict) error { return printJudged(v, v.ExitCode() == 0, asJSON) })
 		},
 	}
 	c.Flags().Int64Var(&seed, "seed", 1, "seed of all randomness, 0 or above")
 	in.flags(c)
-	pageFlags(c, &show, &listen)
+	pageFlags(c, &opt.Page, &opt.Listen)
 	slowFlag(c, &in.Slow)
-	c.Flags().StringVar(&file, "trace", "", "file for every event of every node, as JSON lines")
+	c.Flags().StringVar(&opt.Trace, "trace", "", "file for every event of every node, as JSON lines")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the verdict as JSON")
 	c.MarkFlagFilename("trace")
 	return c
 }
 
-// simulate plays a plan, and shows it on stream unless that is nil.
-func simulate(plan *scenario.Plan, opt sim.Options, stream *ui.Stream) (*verdict.Verdict, error) {
-	if stream != nil {
-		return ui.Simulate(plan, opt, stream)
+func simBench() *cobra.Command {
+	var detector string
+	var duration time.Duration
+	var runs int
+	c := printed(&cobra.Command{
+		Use:   "bench",
+		Short: "Measure the simulator: frame-hops a second",
+		Long: `Measure how fast the simulator is: a fat-tree of k = 4 at 40 Gbit/s whose 16
+hosts each send to a host of another pod at line rate, with the buffer manager,
+PFC and the detector that a scenario has too. Several flows share links, so
+there are pauses all the time.
+
+A frame-hop is a frame that arrives at a node. The simulator uses one processor.`,
+		Example: "  softswitch sim bench --json",
+		Args:    arguments(cobra.NoArgs),
+	}, "print JSON", func(cmd *cobra.Command, _ []string) (finding, error) {
+		return scale.Bench(cmd.Context(), os.Stderr, detector, unit.Time(duration), runs)
+	})
+	detectorFlag(c, &detector, catalog.Default, "deadlock detector")
+	c.Flags().DurationVar(&duration, "duration", 20*time.Millisecond, "virtual time of a run")
+	c.Flags().IntVar(&runs, "runs", 5, "how often it is measured")
+	return c
+}
+
+func simScale() *cobra.Command {
+	var detector string
+	c := printed(&cobra.Command{
+		Use:   "scale",
+		Short: "Detect planted deadlocks in fabrics of thousands of switches",
+		Long: `Build two fabrics of 64-port switches, plant deadlocks in them, and see whether
+they are detected:
+
+  - a fat-tree of k = 64: 5120 switches, 65536 hosts;
+  - 10000 switches of 62 links to others, each to those that follow it at 31
+    distances, and 2 hosts.
+
+Every switch and every host is there. A deadlock is a ring of three to twelve
+switches round which flows are sent by way of a route for their destinations.
+Switches have routes to those subnets alone that flows go to.
+
+Exit status: 0 all deadlocks were detected and there was no false alarm; 1 not.`,
+		Args: arguments(cobra.NoArgs),
+	}, "print JSON", func(cmd *cobra.Command, _ []string) (finding, error) {
+		r, err := scale.Measure(cmd.Context(), detector, os.Stderr)
+		if err != nil {
+			return nil, err
+		}
+		return judged(r, r.Clean())
+	})
+	detectorFlag(c, &detector, catalog.Default, "deadlock detector")
+	return c
+}
+
+func simFuzz() *cobra.Command {
+	r := runner.Run{Progress: os.Stderr}
+	var seed int64
+	var mode, detector string
+	c := printed(&cobra.Command{
+		Use:   "fuzz",
+		Short: "Hold a detector against the oracle on random fabrics",
+		Long: `Play random scenarios in virtual time, most of them built so that they deadlock,
+and count what the detector said against the truth. A case is determined by the
+seed, its number and the mode alone.
+
+Modes: "usual"; "loss" loses control frames; "expiry" stops switches for so long
+that pauses expire.
+
+Each case with a false positive, a premature declaration or a false negative is
+written to the directory of --out as a scenario file. The first of each kind are
+made smaller before.
+
+A deadlock counts as missed if for 20 laps it waited for nothing but itself and
+nobody declared it; a lap is what a full frame
+and a pause need to pass every link of a loop. Latency is from the onset to the
+first declaration, in laps of the declared loop. Control frames are messages and
+pauses repeated before their time, of all cases together.
+
+Exit status: 0 no false positive, premature declaration, false negative or
+invalid case; 1 there is one; 2 it could not be played.`,
+		Example: "  softswitch sim fuzz --n 10000 --seed 1 --detector itsypaper",
+		Args:    arguments(cobra.NoArgs),
+	}, "print the report as JSON", func(cmd *cobra.Command, _ []string) (finding, error) {
+		d, err := catalog.Named("--detector", detector)
+		if err != nil {
+			return nil, err
+		}
+		r.Detector, r.Mode, r.Seed = d, fuzz.Mode(mode), uint64(seed)
+		if seed < 0 {
+			return nil, fmt.Errorf("--seed: %d; valid: 0 or above", seed)
+		}
+		if err := r.Check(); err != nil {
+			return nil, err
+		}
+		report, err := r.Play(cmd.Context())
+		if err != nil {
+			return nil, err
+		}
+		return judged(report, report.Clean())
+	})
+	c.Flags().IntVar(&r.N, "n", 1000, "number of cases")
+	c.Flags().Int64Var(&seed, "seed", 1, "seed of all randomness, 0 or above")
+	detectorFlag(c, &detector, catalog.Default, "deadlock detector")
+	c.Flags().StringVar(&mode, "mode", string(fuzz.Usual), "what happens to control frames: "+runner.Modes())
+	c.Flags().StringVar(&r.Out, "out", filepath.Join("build", "fuzz"), "directory for failures")
+	c.Flags().IntVar(&r.Workers, "workers", runtime.GOMAXPROCS(0), "cases played at a time")
+	c.Flags().IntVar(&r.Shrink, "shrink", 5, "how many failures of each kind to make smaller")
+	c.MarkFlagDirname("out")
+	return c
+}
+
+func simFigures() *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use:   "figures",
+		Short: "Draw the figures of the documentation",
+		Long: `Simulate the cases of the papers and draw what came of them: buffer occupancy and
+pauses over time, throughput when a deadlock is broken and when its trigger is
+handled too, and the boundary of routing loops. The same program gives the same
+files, byte for byte.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return figures.DrawAll(cmd.Context(), out, os.Stderr)
+		},
 	}
-	w, err := sim.New(plan, opt)
-	if err != nil {
-		return nil, err
-	}
-	return w.Run()
+	c.Flags().StringVar(&out, "out", "docs/figures", "folder for the files")
+	c.MarkFlagDirname("out")
+	return c
+}
+
+func simBoundary() *cobra.Command {
+	return printed(&cobra.Command{
+		Use:   "boundary",
+		Short: "Find the rate at which routing loops turn into deadlocks",
+		Long: `Simulate routing loops of 2 to 5 switches at 40 Gbit/s and find the rate of one flow
+at which they turn into a deadlock, beside the boundary n B / TTL of Hu et al.,
+"Deadlocks in Datacenter Networks", Eq. 3.`,
+		Args: cobra.NoArgs,
+	}, "print JSON", func(cmd *cobra.Command, _ []string) (finding, error) {
+		return figures.MeasureBoundary(cmd.Context(), os.Stderr)
+	})
 }

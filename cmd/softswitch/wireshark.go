@@ -9,14 +9,12 @@ import (
 )
 
 func wiresharkCommand() *cobra.Command {
-	c := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "wireshark",
 		Short: "Make Wireshark and tshark show deadlock detection",
 		Long: `Make Wireshark and tshark show what deadlock detection puts on the wire: the ITSY TLV in
 the padding of PFC frames and in messages, and Credit Loop Control Messages.`,
-	}
-	group(c, wiresharkInstall())
-	return c
+	}, wiresharkInstall())
 }
 
 func wiresharkInstall() *cobra.Command {

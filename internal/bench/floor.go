@@ -14,7 +14,7 @@ import (
 
 // FloorOptions say what to measure.
 type FloorOptions struct {
-	Program  string    // the softswitch program
+	Program  string    // the softswitch program; "" is this one
 	Laps     int       // of each kind, at least 1
 	Progress io.Writer // takes a line for each kind
 }
@@ -50,10 +50,22 @@ const Spacing = 2 * time.Millisecond
 // warmUpLaps are not counted: the first ones touch memory for the first time.
 const warmUpLaps = 50
 
+// program is the path, or that of this program.
+func program(path string) (string, error) {
+	if path != "" {
+		return path, nil
+	}
+	return os.Executable()
+}
+
 // Floor measures laps round a ring of bare relays. It needs root.
 func Floor(ctx context.Context, opt FloorOptions) (*FloorResult, error) {
 	if opt.Laps < 1 {
 		return nil, fmt.Errorf("bench floor: %d laps; valid: 1 and more", opt.Laps)
+	}
+	var err error
+	if opt.Program, err = program(opt.Program); err != nil {
+		return nil, err
 	}
 	r := &FloorResult{Bench: "floor", Hops: Hops, Laps: opt.Laps, FrameBytes: MinFrame, EveryNs: int64(Spacing)}
 	for _, kind := range []struct {

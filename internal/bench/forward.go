@@ -14,7 +14,7 @@ import (
 
 // ForwardOptions say what to measure.
 type ForwardOptions struct {
-	Program  string        // the softswitch program
+	Program  string        // the softswitch program; "" is this one
 	Frames   []int         // lengths of frames in bytes, without FCS: MinFrame to MaxFrame
 	Rounds   int           // at least 1
 	Duration time.Duration // of a turn's measurement, longer than zero
@@ -101,8 +101,11 @@ func Forward(ctx context.Context, opt ForwardOptions) (*ForwardResult, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
-	f := forward{opt: opt}
 	var err error
+	if opt.Program, err = program(opt.Program); err != nil {
+		return nil, err
+	}
+	f := forward{opt: opt}
 	if f.dutCPU, f.senderCPU, err = twoCPUs(); err != nil {
 		return nil, fmt.Errorf("bench forward: %w", err)
 	}

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 	"testing"
-	"time"
 
 	"softswitch/link"
 )
@@ -33,9 +31,7 @@ func work(what string, args []string) error {
 	case "corrupt":
 		return corrupt(ctx, args[0], args[1])
 	case "lap":
-		laps, _ := strconv.Atoi(args[2])
-		every, _ := time.ParseDuration(args[3])
-		return RunLaps(ctx, args[0], args[1], laps, every, os.Stdout)
+		return RunLaps(ctx, args, os.Stdout)
 	}
 	return errors.New("no such worker")
 }

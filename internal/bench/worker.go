@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strconv"
 	"time"
 
 	"softswitch/internal/ether"
@@ -75,10 +76,23 @@ func buffers(n int) [][]byte {
 	return bufs
 }
 
-// RunLaps sends a frame from interface out round a ring to interface in, laps times,
-// one every so often, or each as soon as the one before is back if every is 0. It
-// writes the times of the laps, in ns and in order, to w as a JSON list.
-func RunLaps(ctx context.Context, in, out string, laps int, every time.Duration, w io.Writer) error {
+// RunLaps sends a frame from an interface OUT round a ring to an interface IN, LAPS times,
+// one EVERY so often, or each as soon as the one before is back if that is 0; args are IN,
+// OUT, LAPS and EVERY. It writes the times of the laps, in ns and in order, to w as a JSON
+// list.
+func RunLaps(ctx context.Context, args []string, w io.Writer) error {
+	laps, err := strconv.Atoi(args[2])
+	if err != nil {
+		return fmt.Errorf("bench lap: LAPS: %w", err)
+	}
+	every, err := time.ParseDuration(args[3])
+	if err != nil {
+		return fmt.Errorf("bench lap: EVERY: %w", err)
+	}
+	return runLaps(ctx, args[0], args[1], laps, every, w)
+}
+
+func runLaps(ctx context.Context, in, out string, laps int, every time.Duration, w io.Writer) error {
 	r, o, err := openPair(ctx, in, out)
 	if err != nil {
 		return fmt.Errorf("laps: %w", err)

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"softswitch/dataplane"
@@ -56,6 +58,33 @@ type WatchdogArgs struct {
 	Action      string    `json:"action"`
 	Detection   unit.Time `json:"detection_ns"`
 	Restoration unit.Time `json:"restoration_ns"`
+}
+
+// SONiC's bounds of a watchdog's times, in milliseconds.
+const (
+	detectionMin   = 100
+	detectionMax   = 5000
+	restorationMax = 60000
+)
+
+// NewWatchdogArgs takes the times in milliseconds, detection as it was given. No
+// restoration time, nil, is twice the detection time, which is told on out.
+func NewWatchdogArgs(ports []string, action, detection string, restoration *int, out io.Writer) (p WatchdogArgs, err error) {
+	ms, err := strconv.Atoi(detection)
+	if err != nil || ms < detectionMin || ms > detectionMax {
+		return p, fmt.Errorf("detection time %q; valid: %d to %d (ms), as the last argument", detection, detectionMin, detectionMax)
+	}
+	if restoration == nil {
+		restoration = new(int)
+		*restoration = 2 * ms
+		fmt.Fprintf(out, "restoration time not defined; default to 2 times detection time: %d ms\n", *restoration)
+	}
+	if *restoration < detectionMin || *restoration > restorationMax {
+		return p, fmt.Errorf("--restoration-time: %d; valid: %d to %d (ms)", *restoration, detectionMin, restorationMax)
+	}
+	p = WatchdogArgs{Ports: ports, Action: action, Detection: unit.Time(ms) * unit.Millisecond, Restoration: unit.Time(*restoration) * unit.Millisecond}
+	_, err = p.Config()
+	return p, err
 }
 
 // pfcwdPoll is the time between two looks of a watchdog, unless one of its times is

@@ -61,8 +61,17 @@ func benchFabric(duration unit.Time) string {
 }
 
 // Bench measures runs of the fabric with a detector, until ctx ends; it reports
-// progress on show.
+// progress on show. Errors name the flags --detector, --runs and --duration.
 func Bench(ctx context.Context, show io.Writer, detector string, duration unit.Time, runs int) (*Speed, error) {
+	if _, err := catalog.Named("--detector", detector); err != nil {
+		return nil, err
+	}
+	if runs < 1 || runs > 1000 {
+		return nil, fmt.Errorf("--runs: %d; valid: 1 to 1000", runs)
+	}
+	if duration < 100*unit.Microsecond || duration > 60*unit.Second {
+		return nil, fmt.Errorf("--duration: %v; valid: 100us to 1m", time.Duration(duration))
+	}
 	s, err := scenario.Parse("bench", []byte(benchFabric(duration)), scenario.Known{Detectors: catalog.Names()})
 	if err != nil {
 		return nil, err

@@ -52,8 +52,11 @@ type Fabric struct {
 }
 
 // Measure builds and runs the large fabrics, one after the other, until ctx ends; it
-// reports progress on show.
+// reports progress on show. Errors of the detector name the flag --detector.
 func Measure(ctx context.Context, detector string, show io.Writer) (*Result, error) {
+	if _, err := catalog.Named("--detector", detector); err != nil {
+		return nil, err
+	}
 	res := &Result{Detector: detector}
 	start := time.Now()
 	for _, plant := range []planter{

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -24,6 +26,30 @@ type Run struct {
 	Out      string // folder for failures, created if there are any
 	Shrink   int    // failures of each kind to make smaller
 	Progress io.Writer
+}
+
+// Check says what of a run is out of range, by the flags of "softswitch sim fuzz".
+func (r *Run) Check() error {
+	switch {
+	case r.N < 1 || r.N > 10_000_000:
+		return fmt.Errorf("--n: %d; valid: 1 to 10000000", r.N)
+	case r.Workers < 1 || r.Workers > 1024:
+		return fmt.Errorf("--workers: %d; valid: 1 to 1024", r.Workers)
+	case r.Shrink < 0:
+		return fmt.Errorf("--shrink: %d; valid: 0 or above", r.Shrink)
+	case !slices.Contains(fuzz.Modes, r.Mode):
+		return fmt.Errorf("--mode: %q; valid: %s", r.Mode, Modes())
+	}
+	return nil
+}
+
+// Modes are the names of all modes.
+func Modes() string {
+	var names []string
+	for _, m := range fuzz.Modes {
+		names = append(names, string(m))
+	}
+	return strings.Join(names, ", ")
 }
 
 // shrinkTries is how often a failure is played, at most, to make it smaller.

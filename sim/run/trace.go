@@ -1,10 +1,4 @@
-// Package trace writes every event of a simulation to a file, as the lines that the event
-// logs of live nodes have.
-//
-//	sim.World --> sim.Options.Events --> file of JSON lines
-//
-// What it does not do: it simulates nothing and reads nothing back (event/follow does).
-package trace
+package run
 
 import (
 	"bufio"
@@ -16,9 +10,9 @@ import (
 	"softswitch/sim"
 )
 
-// To makes a simulation with opt write every event to the file, if path is not empty. end
+// traceTo makes a simulation with opt write every event to the file, if path is not empty. end
 // ends the file, and tells of all that went wrong with it.
-func To(path string, opt *sim.Options) (end func() error, err error) {
+func traceTo(path string, opt *sim.Options) (end func() error, err error) {
 	if path == "" {
 		return func() error { return nil }, nil
 	}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"softswitch/detect/catalog"
+	"softswitch/event/replay"
+	"softswitch/internal/decode"
+	"softswitch/lab/validate"
+	"softswitch/scenario/load"
+	"softswitch/sim/figures"
+)
+
+func validateCommand() *cobra.Command {
+	return printed(&cobra.Command{
+		Use:   "validate FILE...",
+		Short: "Check scenario files and configurations of switches and hosts",
+		Long: `Check scenario files and configurations of switches and hosts, which it tells apart
+by their keys: a scenario has "topology", a switch "ports", a host "port". All that
+is wrong with a file is told at once, with its line; of a scenario also what only
+shows when its routes are computed, and whether it can be simulated and played on a
+live lab. FILE "-" is standard input, here and wherever a
+command reads such a file.
+
+An editor that knows JSON Schema checks files while they are written: docs/schema.
+
+Exit status: 0 all files are good; 1 one of them is not; 2 one could not be read.`,
+		Example:           "  softswitch validate scenarios/*.yaml\n  softswitch validate --json switch.yaml",
+		Args:              arguments(cobra.MinimumNArgs(1)),
+		ValidArgsFunction: yamlFiles,
+	}, "print a list of files with their faults as JSON", func(_ *cobra.Command, args []string) (finding, error) {
+		var all validate.Files
+		for _, file := range args {
+			data, err := readFile(file)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, validate.Check(file, data))
+		}
+		return judged(all, all.OK())
+	})
+}
+
+func taggerCommand() *cobra.Command {
+	var tags int
+	var without []string
+	c := printed(&cobra.Command{
+		Use:   "tagger FILE",
+		Short: "Show Tagger's rules for a scenario and prove that no deadlock can form",
+		Long: `Compute Tagger's rules for the topology of a scenario file, and look for a cycle of
+buffer dependencies under them, over every possible route and all tags. Show the
+class in which each flow leaves each switch on its way.
+
+Exit status: 0 there is no cycle; 1 there is one, which is shown; 2 the rules could
+not be made, such as for a topology without levels.`,
+		Example:           "  softswitch tagger scenarios/fattree-on-loop.yaml\n  softswitch tagger scenarios/fattree-on-loop.yaml --tags 1\n  softswitch tagger scenarios/fattree-on-loop.yaml --without agg0-0",
+		Args:              arguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: upTo(1, yamlFiles),
+	}, "print JSON", func(cmd *cobra.Command, args []string) (finding, error) {
+		data, err := readFile(args[0])
+		if err != nil {
+			return nil, err
+		}
+		s, err := load.Scenario(args[0], data)
+		if err != nil {
+			return nil, err
+		}
+		plan, err := s.WithTagger(args[0], tags, cmd.Flags().Changed("tags"))
+		if err != nil {
+			return nil, err
+		}
+		if err := plan.TakeOutRules(without); err != nil {
+			return nil, err
+		}
+		r := plan.ReportTagging()
+		return judged(r, r.Cycle == "")
+	})
+	c.Flags().IntVar(&tags, "tags", 0, "lossless tags (default: the file's, or as many as its flows need, at least 2)")
+	c.Flags().StringSliceVar(&without, "without", nil, "switches whose rules to take out")
+	return c
+}
+
+func decodeCommand() *cobra.Command {
+	var opt decode.Options
+	c := &cobra.Command{
+		Use:   "decode FILE|-",
+		Short: "Print the PFC and ITSY frames of a pcap or pcapng",
+		Long: `Print the PFC, 802.3x PAUSE and ITSY message frames of a capture, a line each,
+and count the others. "-" reads standard input, also while it grows.`,
+		Example: `  softswitch decode core0.pcapng
+  sudo ip netns exec ss-core0 tcpdump -U -i to-agg0-0 -w - | softswitch decode -`,
+		Args: arguments(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			var in io.Reader = os.Stdin
+			if args[0] != "-" {
+				f, err := os.Open(args[0])
+				if err != nil {
+					return err
+				}
+				defer f.Close()
+				in = f
+			}
+			if err := decode.Decode(in, os.Stdout, opt); err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&opt.JSON, "json", false, "print JSON lines")
+	return c
+}
+
+func replayCommand() *cobra.Command {
+	return printed(&cobra.Command{
+		Use:   "replay FILE",
+		Short: "Repeat a recorded node, call by call, and compare",
+		Long: `Repeat what "softswitch run --record FILE" or "softswitch host --record FILE"
+recorded: every call of the node's machine, on a machine made anew, without
+interfaces and without waiting. It has to give the same events.
+
+A recording that is cut short, as that of a node that was killed, is compared as
+far as it goes.
+
+Exit status: 0 the same; 1 not, or not whole: the first difference, or the fault,
+is printed; 2 no recording, or one of another version.`,
+		Example: "  softswitch replay s1.rec",
+		Args:    arguments(cobra.ExactArgs(1)),
+	}, "print JSON", func(_ *cobra.Command, args []string) (finding, error) {
+		f, err := os.Open(args[0])
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		res, err := replay.Play(f, catalog.Factories())
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", args[0], err)
+		}
+		return judged(res, res.Same && res.Fault == "")
+	})
+}
+
+func plotCommand() *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use:   "plot VERDICT.json... --out FILE.svg",
+		Short: "Draw the throughput of flows over time, from verdicts",
+		Long: `Draw the throughput of each flow over time, in one panel for each verdict: what
+"lab run --json" and "sim run --json" print. Throughputs are normalised: 1 is the
+most that the flow has in any of the verdicts.`,
+		Example: `  softswitch sim run scenarios/itsy-fig5.yaml --response drop --json > drop.json
+  softswitch sim run scenarios/itsy-fig5.yaml --response drop+trigger --json > trigger.json
+  softswitch plot drop.json trigger.json --out fig5.svg`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return figures.Throughput(out, args)
+		},
+	}
+	c.Flags().StringVar(&out, "out", "", "file for the picture (SVG)")
+	c.MarkFlagRequired("out")
+	c.MarkFlagFilename("out", "svg")
+	return c
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"softswitch/lab"
+	netnslab "softswitch/netns-lab"
+	"softswitch/scenario/config"
+)
+
+func labExec(name *string) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "exec NODE [--] COMMAND [ARG...]",
+		Short: "Run a command in a node's namespace",
+		Long: `Run a command in a node's namespace, where it sees the node's interfaces. Flags of
+exec itself, such as --name, stand before NODE; "--" may stand before COMMAND. The exit
+status is the command's.`,
+		Example:               "  sudo softswitch lab exec h0-0-0 ping -c 3 10.1.0.2\n  sudo softswitch lab exec core0 tcpdump -n -i to-agg0-0",
+		Args:                  arguments(nodeAndCommand),
+		DisableFlagsInUseLine: true,
+		ValidArgsFunction: func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveDefault
+			}
+			return offer(name, nodeNames)(c, args, begun)
+		},
+		RunE: inLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
+			if _, err := lab.Pick(st, args[:1], ""); err != nil {
+				return err
+			}
+			return passOn(st.Exec(cmd.Context(), args[0], commandOf(args), stdio))
+		}),
+	}
+	c.Flags().SetInterspersed(false) // what follows NODE is the command's
+	return c
+}
+
+// commandOf is the command after the node that it is for.
+func commandOf(args []string) []string {
+	if len(args) > 1 && args[1] == "--" {
+		return args[2:]
+	}
+	return args[min(1, len(args)):]
+}
+
+func nodeAndCommand(_ *cobra.Command, args []string) error {
+	if len(commandOf(args)) == 0 {
+		return errors.New("want a node and a command")
+	}
+	return nil
+}
+
+// labLink makes the commands that set a link down or up.
+func labLink(name *string, verb string, set func(*netnslab.State, netnslab.LinkState) error) *cobra.Command {
+	return &cobra.Command{
+		Use:               verb + " NODE NODE",
+		Short:             map[string]string{"fail": "Set the link between two nodes down", "heal": "Set the link between two nodes up"}[verb],
+		Example:           "  sudo softswitch lab " + verb + " core0 agg1-0",
+		Args:              arguments(cobra.ExactArgs(2)),
+		ValidArgsFunction: upTo(2, offer(name, linkEnds)),
+		RunE: inLab(name, func(_ *cobra.Command, st *netnslab.State, args []string) error {
+			links, err := lab.Between(st, args[0], args[1])
+			if err != nil {
+				return err
+			}
+			for _, l := range links {
+				if err := set(st, l); err != nil {
+					return err
+				}
+			}
+			return nil
+		}),
+	}
+}
+
+func labShell(name *string) *cobra.Command {
+	return &cobra.Command{
+		Use:   "shell NODE",
+		Short: "Open a shell in a node's namespace",
+		Long: `Open a shell in a node's namespace, where ip, ping and tcpdump see the node's
+interfaces. The prompt says which node it is; in the shell, SOFTSWITCH_LAB and
+SOFTSWITCH_NODE do. It is the shell of $SHELL, with its own start files, or sh. The
+exit status is the shell's.`,
+		Example:           "  sudo softswitch lab shell core0\n  echo 'ip -s link' | sudo softswitch lab shell core0",
+		Args:              arguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: upTo(1, offer(name, nodeNames)),
+		RunE: inLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
+			nodes, err := lab.Pick(st, args, "")
+			if err != nil {
+				return err
+			}
+			argv, err := lab.Shell(st, nodes[0])
+			if err != nil {
+				return err
+			}
+			return passOn(st.Exec(cmd.Context(), nodes[0].Name, argv, stdio))
+		}),
+	}
+}
+
+func labStart(name *string) *cobra.Command {
+	return &cobra.Command{
+		Use:   "start [HOST...]",
+		Short: "Let hosts send their flows, from the beginning of the time line",
+		Long: `Let the hosts of a lab that is up, or those that are named, send the flows of its
+scenario file: their times, and those of a host's "slow" and "storm", count from now.
+Failures of links and of switches are not played: see "lab fail" and "lab heal". After
+"lab stop" it begins anew.`,
+		Example:           "  sudo softswitch lab start\n  sudo softswitch lab start h0-0-0 h0-0-1",
+		ValidArgsFunction: offer(name, senderNames),
+		RunE: inLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
+			return lab.Start(cmd.Context(), st, args)
+		}),
+	}
+}
+
+func labStop(name *string) *cobra.Command {
+	return &cobra.Command{
+		Use:               "stop [HOST...]",
+		Short:             "Let hosts send no more until they are started again",
+		Example:           "  sudo softswitch lab stop",
+		ValidArgsFunction: offer(name, senderNames),
+		RunE: inLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
+			return lab.Stop(cmd.Context(), st, args)
+		}),
+	}
+}
+
+func labStorm(name *string) *cobra.Command {
+	var class int
+	c := &cobra.Command{
+		Use:   "storm HOST...",
+		Short: "Let hosts pause their switch without end, as broken NICs do",
+		Long: `Let hosts send pauses of a class without end, whatever they receive, as broken NICs
+do; "lab normal" ends it. The class has to be one of the host's lossless ones.`,
+		Example:           "  sudo softswitch lab storm h1\n  sudo softswitch lab storm h1 --class 4",
+		Args:              arguments(cobra.MinimumNArgs(1)),
+		ValidArgsFunction: offer(name, hostNames),
+		RunE: inLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
+			return lab.Act(cmd.Context(), st, args, config.Act{Do: "storm", Class: class})
+		}),
+	}
+	c.Flags().IntVar(&class, "class", 3, "priority to pause, 0 to 7")
+	return c
+}
+
+func labSlow(name *string) *cobra.Command {
+	return &cobra.Command{
+		Use:   "slow HOST RATE",
+		Short: "Let a host take no more than so much of what it is sent",
+		Long: `Let a host take no more than RATE, such as 20Mbit/s, out of its receive buffers: they
+fill, and it pauses its switch; "lab normal" ends it.`,
+		Example:           "  sudo softswitch lab slow h2 20Mbit/s",
+		Args:              arguments(cobra.ExactArgs(2)),
+		ValidArgsFunction: offer(name, hostNames),
+		RunE: inLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
+			return lab.Act(cmd.Context(), st, args[:1], config.Act{Do: "slow", Rate: args[1]})
+		}),
+	}
+}
+
+func labNormal(name *string) *cobra.Command {
+	return &cobra.Command{
+		Use:               "normal HOST...",
+		Short:             "Let hosts take what they are sent again, and end their storms",
+		Example:           "  sudo softswitch lab normal h2",
+		Args:              arguments(cobra.MinimumNArgs(1)),
+		ValidArgsFunction: offer(name, hostNames),
+		RunE: inLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
+			return lab.Act(cmd.Context(), st, args, config.Act{Do: "normal"})
+		}),
+	}
+}

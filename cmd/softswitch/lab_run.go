@@ -1,0 +1,232 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"softswitch/lab/run"
+	"softswitch/lab/worlds"
+	netnslab "softswitch/netns-lab"
+	"softswitch/scenario"
+	"softswitch/scenarios"
+)
+
+// playOptions are how a scenario is to be played on a lab.
+type playOptions struct {
+	instead
+	run.Options
+	json, rootless bool
+	repeat         int
+}
+
+func labRun(name *string) *cobra.Command {
+	var opt playOptions
+	c := &cobra.Command{
+		Use:   "run FILE",
+		Short: "Build a lab, play a scenario on it, judge it, remove the lab",
+		Long: `Build a lab from a scenario file, play the scenario, and print its verdict: what
+the logs of all switches prove (was there a deadlock, since when), and what the
+detector declared. The lab is then removed. A lab of the same name that is up already
+is removed with --replace only; what a run that died left is removed in any case.
+
+Scenarios whose links are faster than processes can keep up with are played slower:
+"--slow 400" makes 100 Mbit/s of 40 Gbit/s and 2 s of 5 ms. A scenario that a live
+lab cannot play is refused with the reason.
+
+Exit status: 0 the scenario's expectation is met and the run can be trusted; 1 not;
+2 the scenario could not be played.`,
+		Example:           "  sudo softswitch lab run scenarios/fattree-on-loop.yaml\n  sudo softswitch lab run scenarios/pause.yaml --pcap /tmp/pcap --json\n  sudo softswitch lab run scenarios/hu-fig4.yaml --slow 400",
+		Args:              arguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: upTo(1, yamlFiles),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opt.Name = *name
+			return opt.play(cmd.Context(), func() (*scenario.Plan, error) { return readPlan(args[0], opt.instead) })
+		},
+	}
+	opt.flags(c)
+	slowFlag(c, &opt.Slow)
+	c.Flags().BoolVar(&opt.Keep, "keep", false, "leave the lab up afterwards")
+	c.Flags().IntVar(&opt.repeat, "repeat", 1, "play it so many times, each in a new lab, and sum up")
+	return c
+}
+
+func (opt *playOptions) flags(c *cobra.Command) {
+	opt.repeat = 1
+	opt.instead.flags(c)
+	pageFlags(c, &opt.Page, &opt.Listen)
+	c.Flags().StringVar(&opt.Pcap, "pcap", "", "directory for a pcapng of each switch, with a comment on each ITSY frame")
+	c.Flags().BoolVar(&opt.json, "json", false, "print the verdict as JSON")
+	replaceFlag(c, &opt.Replace)
+	rootlessFlag(c, &opt.rootless)
+}
+
+// play plays what plan makes, and prints what came of it.
+func (opt *playOptions) play(ctx context.Context, plan func() (*scenario.Plan, error)) error {
+	if opt.rootless && (opt.Keep || opt.Page) {
+		return errStays
+	}
+	if opt.rootless {
+		return again(ctx)
+	}
+	p, err := plan()
+	if err != nil {
+		return err
+	}
+	if opt.repeat < 1 {
+		return fmt.Errorf("--repeat: %d; give 1 or more", opt.repeat)
+	}
+	if opt.repeat > 1 {
+		return opt.playOften(ctx, p)
+	}
+	v, err := run.Play(ctx, p, opt.Options, os.Stderr)
+	if err != nil {
+		return orRootless(orReplace(err))
+	}
+	return printJudged(v, v.ExitCode() == 0, opt.json)
+}
+
+func (opt *playOptions) playOften(ctx context.Context, p *scenario.Plan) error {
+	if opt.Keep || opt.Pcap != "" || opt.Page {
+		return errors.New("lab run: --repeat goes with none of --keep, --pcap, --ui")
+	}
+	sum, err := run.Repeat(ctx, p, opt.Options, opt.repeat, os.Stderr)
+	if err != nil {
+		return orReplace(err)
+	}
+	return printJudged(sum, sum.AllMet(), opt.json)
+}
+
+func demoCommand() *cobra.Command {
+	var opt playOptions
+	c := &cobra.Command{
+		Use:   "demo",
+		Short: "Make a PFC deadlock on a k=4 fat-tree and detect it",
+		Long: `Build a k=4 fat-tree of network namespaces, fail two links, let the detours close
+a ring of pauses, and show how the deadlock forms and is detected; then remove all
+of it. It is the scenario fattree-on-loop, which is built in. A lab of the same name
+that is up already is removed with --replace only.
+
+Exit status: 0 the deadlock formed and was detected; 1 not, or the machine was too
+busy to tell; 2 it could not be played.`,
+		Example: "  sudo softswitch demo\n  sudo softswitch demo --json 2>/dev/null\n  sudo softswitch demo --ui\n  softswitch demo --rootless",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return opt.play(cmd.Context(), func() (*scenario.Plan, error) {
+				data, err := scenarios.FS.ReadFile(demoScenario)
+				if err != nil {
+					return nil, err
+				}
+				return makePlan("scenarios/"+demoScenario, data, opt.instead)
+			})
+		},
+	}
+	opt.flags(c)
+	nameFlag(c, c.Flags(), &opt.Name, netnslab.DefaultName)
+	return c
+}
+
+const demoScenario = "fattree-on-loop.yaml"
+
+func labWorlds(name *string) *cobra.Command {
+	var runs int
+	c := printed(&cobra.Command{
+		Use:   "worlds FILE...",
+		Short: "Play scenarios simulated and live, and compare what came of them",
+		Long: `Play scenario files in both worlds, with itsy and with itsypaper, and print a table
+in Markdown: what the simulator says, what it says with the timing of a live lab, and
+what live labs say, which play the scenario as much slower as they need to.
+
+Exit status: 0 both worlds say the same wherever a live lab can play; 1 not, or no run
+of some scenario was valid; 2 a scenario could not be played.`,
+		Example:           "  sudo softswitch lab worlds scenarios/*.yaml",
+		Args:              arguments(cobra.MinimumNArgs(1)),
+		ValidArgsFunction: yamlFiles,
+	}, "print JSON", func(cmd *cobra.Command, args []string) (finding, error) {
+		if runs < 1 {
+			return nil, fmt.Errorf("--runs: %d; give 1 or more", runs)
+		}
+		w := worlds.Worlds{Runs: runs, Progress: os.Stderr, Read: readFile, Live: run.Quiet(*name)}
+		t, err := w.Compare(cmd.Context(), args)
+		if err != nil {
+			return nil, err
+		}
+		return judged(t, t.Same())
+	})
+	c.Flags().IntVar(&runs, "runs", 3, "live runs of each scenario and detector")
+	return c
+}
+
+// rootlessInit is the command that is the first process of the namespaces of a rootless
+// lab.
+const rootlessInit = "rootless-init"
+
+func labRootless() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "rootless [COMMAND [ARG...]]",
+		Short: "Run a command, or a shell, in which labs need no root",
+		Long: `Run a command, by default a shell, as root of a user namespace: labs can be made
+there without rights on the machine, with every command of softswitch. They are not
+those of the machine, and end with the command. What "lab run --rootless" does for
+one scenario, this does for a whole session.
+
+Nodes have no real-time priority there, and bursts find the kernel's default backlog:
+on a busy machine a run is sooner "not valid". "softswitch doctor" says whether the
+machine lets users make user namespaces, and what to do if not.`,
+		Example:               "  softswitch lab rootless\n  softswitch lab rootless sh -c 'softswitch lab deploy -t scenarios/pause.yaml && softswitch lab exec h1 ping -c 3 10.100.1.2'",
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				args = []string{cmp.Or(os.Getenv("SHELL"), "/bin/sh")}
+			}
+			return runRootless(cmd.Context(), args)
+		},
+	}
+	c.Flags().SetInterspersed(false) // what follows is the command's
+	return c
+}
+
+// rootlessFlag is the flag of commands that play a scenario.
+func rootlessFlag(c *cobra.Command, on *bool) {
+	c.Flags().BoolVar(on, "rootless", false, "play it in a user namespace, without root")
+}
+
+// orRootless adds to the error of a command with the flag --rootless that there is one.
+func orRootless(err error) error {
+	if errors.Is(err, fs.ErrPermission) && os.Geteuid() != 0 {
+		return fmt.Errorf("%w; run with sudo, or without root: --rootless", err)
+	}
+	return err
+}
+
+// again runs this very command once more, without --rootless, in a user namespace.
+func again(ctx context.Context) (err error) {
+	args := slices.DeleteFunc(slices.Clone(os.Args), func(a string) bool { return a == "--rootless" || a == "--rootless=true" })
+	if args[0], err = os.Executable(); err != nil {
+		return err
+	}
+	return runRootless(ctx, args)
+}
+
+func runRootless(ctx context.Context, argv []string) error {
+	return passOn(netnslab.Rootless(ctx, []string{rootlessInit}, argv, stdio))
+}
+
+// errStays is for options that need a lab which outlives the command.
+var errStays = errors.New("--rootless goes with neither --keep nor --ui: its lab ends with the command, and nobody outside reaches it; for a session: softswitch lab rootless")
+
+// rootlessInitCommand is for [netnslab.Rootless] alone.
+func rootlessInitCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:                rootlessInit,
+		Hidden:             true,
+		DisableFlagParsing: true,
+		RunE:               func(_ *cobra.Command, args []string) error { return passOn(netnslab.RootlessInit(args)) },
+	}
+}

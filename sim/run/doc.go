@@ -1,0 +1,11 @@
+// Package run plays a scenario in virtual time for somebody who watches: with a bar that
+// tells how far it is, a file of every event, and the live page, as they are asked for.
+//
+//	scenario.Plan --Play--> sim.World or ui.Simulate --> verdict.Verdict
+//	                               |
+//	                               '--> events, as the lines of a live node's log --> file
+//
+// Read in this order: run.go, trace.go.
+//
+// What it does not do: it reads no file, and prints no verdict.
+package run

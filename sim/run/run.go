@@ -1,0 +1,67 @@
+package run
+
+import (
+	"context"
+	"io"
+
+	"softswitch/detect/catalog"
+	"softswitch/internal/progress"
+	"softswitch/oracle/verdict"
+	"softswitch/scenario"
+	"softswitch/sim"
+	"softswitch/unit"
+	"softswitch/view/ui"
+)
+
+// Options are how a scenario is played.
+type Options struct {
+	Seed   uint64
+	Trace  string // file for every event; "" for none
+	Page   bool   // shows it in a browser, until ctx ends
+	Listen string // address of the page
+}
+
+// Play plays a scenario and tells its verdict, then shows it until ctx ends if it is to be
+// shown. The error is tell's too.
+func Play(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer, tell func(*verdict.Verdict) error) (err error) {
+	work := progress.New(ctx, out, "simulated ns", int64(plan.Scenario.Duration))
+	defer work.Close()
+	s := sim.Options{
+		Seed: opt.Seed, Detectors: catalog.Factories(),
+		Watch: func(now unit.Time) error { return work.Set(int64(now)) },
+	}
+	closeTrace, err := traceTo(opt.Trace, &s)
+	if err != nil {
+		return err
+	}
+	var page *ui.Page
+	play := simulate
+	if opt.Page {
+		stream := new(ui.Stream)
+		if page, err = ui.Open(ctx, opt.Listen, stream, nil, out); err != nil {
+			return err
+		}
+		defer page.Close()
+		play = func(plan *scenario.Plan, opt sim.Options) (*verdict.Verdict, error) {
+			return ui.Simulate(plan, opt, stream)
+		}
+	}
+	v, err := play(plan, s)
+	if terr := closeTrace(); err == nil {
+		err = terr
+	}
+	if err != nil {
+		return err
+	}
+	err = tell(v)
+	page.AwaitEnd(ctx, out)
+	return err
+}
+
+func simulate(plan *scenario.Plan, opt sim.Options) (*verdict.Verdict, error) {
+	w, err := sim.New(plan, opt)
+	if err != nil {
+		return nil, err
+	}
+	return w.Run()
+}
