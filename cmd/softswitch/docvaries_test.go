@@ -66,9 +66,6 @@ var varying = []varies{
 	{command: typed(`lab run .*ring.yaml --response`), masks: append(slices.Clip(figuresOfRun), onPurpose), lines: matching(
 		`first (pause|resume):`, ` declares `, `  true  `, `^ +loop  `, `: (police|restrict|drop|lend|free) `, `deadlock is over`, `^  [a-d]  .*[0-9]$`,
 	)},
-	{command: typed(`lab run .*itsy-fig5`), masks: figuresOfRun, lines: matching(
-		`first (pause|resume):`, ` declares `, `  true  `, `^ +loop  `, `: (lossy|drop) `, `deadlock is over`, `deadlock: `,
-	)},
 	{command: typed(`lab rootless `), masks: []mask{pingTimes}},
 	{command: typed(`# in one terminal$`), beside: "links up in"},
 	{command: typed(`lab (run|deploy|destroy) `), masks: figuresOfRun},

@@ -33,7 +33,7 @@ func TestControlC(t *testing.T) {
 		"sim run " + endless:                          "simulated ns",
 		"sim scale":                                   "fat-tree",
 		"sim boundary":                                "routing loops",
-		"sim figures --out " + t.TempDir():            "figures",
+		"sim figures --out " + t.TempDir():            "routing loops", // the last of them
 		"sim bench --runs 1000 --duration 20ms":       "runs",
 		"sim fuzz --n 1000000 --out /dev/null":        "cases",
 		"compare --runs 200 --scenarios shpiner-fig4": "1/", // tells of each row instead
