@@ -9,13 +9,12 @@ import (
 	"softswitch/unit"
 )
 
-// Append appends e to dst as one line of n's log, with its newline, and returns
-// the longer slice. It allocates only if dst is too short; 512 bytes are enough
-// for names of ordinary length.
+// Append appends e to dst as one line of n's log, including the newline, and returns
+// the longer slice. It allocates only if dst is too short; 512 bytes are enough for
+// names of ordinary length.
 //
-// It writes the fields that count for e's type and no others: a Trace without
-// queue or bucket (Port or Out is unit.NoPort) has no such key. A type without a
-// name is a fault of the program and panics.
+// It only writes the fields that e's type uses; a Trace without queue or bucket (Port
+// or Out is unit.NoPort) leaves that key out. An unknown type is a bug and panics.
 func (n Node) Append(dst []byte, e Event) []byte {
 	if e.Type == 0 || int(e.Type) >= len(shapes) {
 		panic(fmt.Sprintf("event: no type %d: 1 (xoff) to %d (%v)", e.Type, lastType, lastType))
@@ -76,7 +75,7 @@ func (n Node) Append(dst []byte, e Event) []byte {
 	return append(dst, "}\n"...)
 }
 
-// present is which of the keys that e's type may have e has.
+// present returns which of the optional keys of its type e has.
 func present(e Event) (has key) {
 	if e.HasPeriod {
 		has |= keyPeriod
@@ -107,8 +106,8 @@ func appendInt(dst []byte, name string, v int64) []byte {
 	return strconv.AppendInt(dst, v, 10)
 }
 
-// appendText appends s as a JSON string (RFC 8259, section 7) after the raw
-// bytes of prefix. What is not UTF-8 becomes U+FFFD.
+// appendText appends prefix as it is, then s as a JSON string (RFC 8259, section 7).
+// Invalid UTF-8 becomes U+FFFD.
 func appendText(dst []byte, prefix, s string) []byte {
 	dst = append(append(dst, prefix...), '"')
 	for _, r := range s {
@@ -140,7 +139,7 @@ func appendLabel(dst []byte, t itsyhdr.TLV) []byte {
 	dst = appendInt(append(dst, ','), "hops", int64(t.Hops))
 	dst = appendInt(append(dst, ','), "period", int64(t.Period))
 	if t.Auth != 0 {
-		// A string: a JSON number of 64 bits loses digits in many readers.
+		// A string: many JSON readers lose digits of a 64-bit number.
 		dst = append(dst, `,"auth":"`...)
 		for shift := 60; shift >= 0; shift -= 4 {
 			dst = append(dst, "0123456789abcdef"[t.Auth>>shift&15])

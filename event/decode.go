@@ -11,12 +11,12 @@ import (
 // with exactly the keys of its type (any order, port names optional), every
 // number in range, every line of the same node, ts never going back.
 //
-// The last line of a switch that was killed may be cut short, which shows in a
-// missing newline. With allowCut such a line is left out, or read if nothing but
-// the newline is missing, and Log.Cut is set; without, it is an error.
+// The last line of a killed switch's log may be cut short, which shows as a missing
+// newline. With allowCut such a line is left out (or read, if only the newline is
+// missing) and Log.Cut is set; without, it is an error.
 //
-// An error names file:line, the key, the value and what would be valid; the Log
-// then holds the events before that line.
+// An error names file:line, the key, the value and what would be valid; the Log then
+// holds the events before that line.
 func Decode(file string, data []byte, allowCut bool) (Log, error) {
 	var d decoder
 	for line := 1; len(data) > 0; line++ {
@@ -41,7 +41,7 @@ func Decode(file string, data []byte, allowCut bool) (Log, error) {
 
 type decoder struct{ log Log }
 
-// line reads one line into the log; on an error the log has not changed.
+// line reads one line into the log; after an error the log is unchanged.
 func (d *decoder) line(text []byte) error {
 	var l line
 	if err := l.unmarshal(text); err != nil {

@@ -1,21 +1,21 @@
-// Package event is the log of a fabric: what every switch says of its pauses,
-// of the bytes that wait behind them and of its detector, in values that cost
-// nothing to make, and their form as JSON lines.
+// Package event is the log of a fabric: what every switch reports about its pauses, the
+// bytes that wait behind them, and its detector. Events are values that cost nothing to
+// make; on disk they are JSON lines.
 //
 //	switch --Event--> Node.Append --line--> file --Decode--> Log --> oracle
 //
-// Read in this order: Type and Event (what happens), json.go with shapes, the table of
-// what each type of line holds, append.go, decode.go, and line.go, a line as JSON has it.
+// Read in this order: Type and Event (what happens), json.go with shapes (the keys of
+// each type of line), append.go, decode.go, and line.go (a line as JSON).
 //
 // Invariants:
 //   - complete: from the merged logs of all switches the oracle can rebuild, for
 //     any instant, which bucket is XOFF in which period, which queue is paused by
 //     which period, and how many bytes of a bucket that is XOFF wait in a queue
 //     that is paused;
-//   - one clock: At of all nodes is read from one clock, and never goes back in a
+//   - one clock: At of all nodes comes from one clock, and never goes back within a
 //     log;
-//   - one form: what Append writes, Decode reads as the same Event, and Decode
-//     accepts nothing that Append could not have meant.
+//   - one form: Decode reads what Append wrote as the same Event, and accepts nothing
+//     that Append could not have written.
 //
 // What it does not do: it opens no file, buffers nothing and judges nothing.
 package event
@@ -29,7 +29,7 @@ import (
 // Type says what happened.
 type Type uint8
 
-// Types of event. In brackets the fields that count, besides At and Type.
+// Types of event. In brackets the fields they use, besides At and Type.
 const (
 	// XOFF: bucket (Port, Class) crossed its XOFF threshold by a frame queued in
 	// (Out, OutClass). [Period: of this XOFF; Bytes: charged to the bucket; Limit: its XON]
@@ -49,15 +49,16 @@ const (
 	// Expired: the pause of queue (Out, OutClass) ran out.
 	Expired
 	// Held: bucket (Port, Class) is XOFF, queue (Out, OutClass) is paused, and the
-	// bytes of the bucket in the queue are now Bytes. It is told when the three begin
-	// to hold together and at each change after. [Limit: the bucket's XON]
+	// bucket now has Bytes in the queue. It is logged when both become true and at each
+	// change after that. [Limit: the bucket's XON]
 	Held
-	// StrongCreated, StrongRemoved: M(bucket, queue) > XON, XOFF and paused began or
-	// ceased to hold together. [Bytes, Limit]
+	// StrongCreated, StrongRemoved: it has become true, or is no longer true, that
+	// M(bucket, queue) > XON, the bucket is XOFF and the queue is paused. [Bytes,
+	// Limit]
 	StrongCreated
 	StrongRemoved
 	// Trace: a step of the detector. [Step, Label; queue (Out, OutClass) and bucket
-	// (Port, Class) of the step, Out or Port being unit.NoPort where there is none]
+	// (Port, Class) of the step; Out or Port is unit.NoPort if it has none]
 	Trace
 	// Deadlock: the detector declared one: bucket (Port, Class) waits for queue
 	// (Out, OutClass). [Label, Trigger, OnLoop]
@@ -65,23 +66,23 @@ const (
 	// LinkUp, LinkDown: of Port.
 	LinkUp
 	LinkDown
-	// Rerouted: traffic of a route group left its primary ports, all down, for the
-	// backup port Out. [Bytes: the number of the route]
+	// Rerouted: a route group's primary ports are all down, and its traffic now uses
+	// the backup port Out. [Bytes: the number of the route]
 	Rerouted
-	// Acted: a system did something to its switch, at queue (Out, OutClass), bucket
+	// Acted: a system took an action on its switch, at queue (Out, OutClass), bucket
 	// (Port, Class) or both. [Action; Bytes: the number that goes with it; Flow]
 	Acted
-	// Refused: a system wanted to take an action and did not. [Refusal]
+	// Refused: a system wanted to take an action but could not. [Refusal]
 	Refused
-	// HostStorm, HostStormOver: a host pauses Class without end, whatever its buffer
-	// holds, and does so no more. [bucket (Port, Class)]
+	// HostStorm, HostStormOver: a host starts or stops pausing Class continuously,
+	// whatever its buffer holds. [bucket (Port, Class)]
 	HostStorm
 	HostStormOver
 
 	lastType = HostStormOver
 )
 
-// Event is one event of one node. It holds no pointer.
+// Event is one event of one node. It contains no pointer.
 type Event struct {
 	At              unit.Time
 	Type            Type
@@ -94,7 +95,7 @@ type Event struct {
 	Class, OutClass unit.Priority
 	Period          uint8
 	Bytes, Limit    int32
-	Flow            detect.FlowID // of a Acted; 0 if it is about no flow
+	Flow            detect.FlowID // of Acted; 0 if it is about no flow
 	Label           itsyhdr.TLV
 	Trigger         unit.NodePort
 }

@@ -10,12 +10,12 @@ import (
 	"softswitch/unit"
 )
 
-// Node is who writes a log.
+// Node is the node that a log belongs to.
 type Node struct {
 	ID   unit.NodeID
 	Name string
-	// Ports are the names of ports 0, 1, ...; it may be shorter than the switch
-	// has ports, and a name may be empty: such a port is written as its number only.
+	// Ports are the names of ports 0, 1, ... There may be fewer names than ports, and a
+	// name may be empty: such a port is written by number only.
 	Ports []string
 }
 
@@ -23,11 +23,11 @@ type Node struct {
 type Log struct {
 	Node   Node
 	Events []Event
-	// Cut is true if the last line was cut short, as a killed switch leaves it.
+	// Cut says that the last line was cut short, as by killing the switch.
 	Cut bool
 }
 
-// key is a key of a line, one bit each.
+// key is a set of the keys of a line, one bit each.
 type key uint32
 
 const (
@@ -74,8 +74,8 @@ func (k key) String() string {
 	return strings.Join(names, ", ")
 }
 
-// shape is which keys a type of event has, besides keyHead: need are always
-// there, may can be.
+// shape is the keys of a type of event, besides keyHead: need are always present, may
+// are optional.
 type shape struct {
 	name      string
 	need, may key
@@ -104,7 +104,7 @@ var shapes = [...]shape{
 	HostStormOver: {"host_storm_over", keyBucket, 0},
 }
 
-// lastStep is the highest step that has a name.
+// lastStep is the last step with a name.
 const lastStep = detect.StepVerify
 
 var kindNames = [...]string{

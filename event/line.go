@@ -15,7 +15,7 @@ import (
 	"softswitch/unit"
 )
 
-// line is a line as JSON has it. A text that is not there is "".
+// line is a line decoded from JSON. A missing text is "".
 type line struct {
 	TS          number    `json:"ts"`
 	Node        string    `json:"node"`
@@ -58,13 +58,13 @@ type nodePort struct {
 	Port number `json:"port"`
 }
 
-// number is an integer, if it is there.
+// number is an optional integer.
 type number struct {
 	there bool
 	v     int64
 }
 
-// UnmarshalJSON takes no other form of a number than Append writes.
+// UnmarshalJSON only accepts numbers in the form that Append writes.
 func (n *number) UnmarshalJSON(b []byte) (err error) {
 	n.there = true
 	if n.v, err = strconv.ParseInt(string(b), 10, 64); err != nil {
@@ -88,13 +88,13 @@ func (l *line) unmarshal(text []byte) error {
 	return err
 }
 
-// whose are the fields of a line that Event does not hold.
+// whose is the fields of a line that are not part of Event.
 type whose struct {
 	id                      unit.NodeID
 	name, portName, outName string
 }
 
-// event is what the line says.
+// event converts the line.
 func (l *line) event() (e Event, who whose, err error) {
 	if l.Type == "" {
 		return e, who, errors.New("type: missing")
@@ -141,8 +141,8 @@ func (l *line) event() (e Event, who whose, err error) {
 	return e, who, r.err
 }
 
-// withoutPorts: what a type does not have is zero; only where it may lack queue or
-// bucket it has unit.NoPort.
+// withoutPorts sets the ports that the line leaves out: to unit.NoPort where its type
+// may lack a queue or bucket, else to 0.
 func (e *Event) withoutPorts(has key) {
 	if shapes[e.Type].may&keyBucket == keyBucket {
 		return
@@ -155,8 +155,7 @@ func (e *Event) withoutPorts(has key) {
 	}
 }
 
-// reading is how far the reading of a line has come: the keys that were there, and the
-// first value that was wrong.
+// reading is the state of reading a line: the keys found so far, and the first error.
 type reading struct {
 	has key
 	err error
@@ -178,7 +177,7 @@ type integer interface {
 	~int64 | ~int32 | ~uint32 | ~uint16 | ~uint8
 }
 
-// put stores n, which is from lo to hi if it is there.
+// put stores n if present; it must then be from lo to hi.
 func put[T integer](r *reading, k key, n number, lo, hi int64, dst *T) {
 	if n.there {
 		r.has |= k
@@ -186,7 +185,7 @@ func put[T integer](r *reading, k key, n number, lo, hi int64, dst *T) {
 	}
 }
 
-// need stores n, which is there and from lo to hi.
+// need stores n, which must be present and from lo to hi.
 func need[T integer](r *reading, name string, n number, lo, hi int64, dst *T) {
 	switch {
 	case !n.there:
@@ -198,7 +197,7 @@ func need[T integer](r *reading, name string, n number, lo, hi int64, dst *T) {
 	}
 }
 
-// choose stores the value from lo to hi that has the name.
+// choose stores the value from lo to hi whose name this is.
 func choose[T interface {
 	~uint8
 	fmt.Stringer

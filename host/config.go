@@ -10,7 +10,7 @@ import (
 	"softswitch/unit"
 )
 
-// Port is the UDP destination port of all flows, RoCEv2's.
+// Port is the UDP destination port of all flows, that of RoCEv2.
 const Port = 4791
 
 // Config is a host's configuration, checked and complete.
@@ -24,25 +24,25 @@ type Config struct {
 	Lossless   unit.ClassSet
 	Quanta     uint16
 	Refresh    unit.Time
-	// RxBuffer is the receive buffer of each class in bytes: XOFF at three quarters,
-	// XON at a half.
+	// RxBuffer is the receive buffer of each class in bytes. XOFF is at three quarters,
+	// XON at half of it.
 	RxBuffer int
 	Flows    []Flow
 	Acts     []Act // in order of time
-	// Bin, unless it is 0, is the time over which arrivals are summed up: see
-	// Received.Bins.
+	// Bin, unless 0, is the length of the time slots for which arrivals are counted:
+	// see Received.Bins.
 	Bin unit.Time
 	// Granularity is how precisely the driver keeps Transmit's times; 0 is exact.
 	Granularity unit.Time
 	Batch       int
 	SlotBytes   int
-	// Pool, unless it is nil, is used instead of a pool of this host's own. Keep
-	// bounds the bytes of a frame that are built, at least FrameMin; 0 is all.
+	// Pool, unless nil, is used instead of a pool of this host's own. Keep limits how
+	// many bytes of a frame are built, at least FrameMin; 0 means all.
 	Pool *buffer.Pool
 	Keep int
 }
 
-// Flow is a stream of equal frames. Times count from Start.
+// Flow is a stream of equal frames. Times are relative to Start.
 type Flow struct {
 	Number  uint32
 	Name    string
@@ -56,20 +56,20 @@ type Flow struct {
 	Stop    unit.Time // unit.Never: does not stop
 }
 
-// Bins is the number of times over which arrivals are summed up.
+// Bins is the number of time slots for which arrivals are counted.
 const Bins = 40
 
-// Do is what an Act makes a host do.
+// Do is what an Act changes in a host's behaviour.
 type Do uint8
 
-// What a host may be made to do.
+// The ways in which a host can behave.
 const (
 	Normal Do = iota // drain at once, stop the storm
 	Slow             // drain the receive buffer at Act.Rate
 	Storm            // pause Act.Class continuously, whatever the buffer holds
 )
 
-// Act changes a host's behaviour at a time after Start.
+// Act changes a host's behaviour at a time relative to Start.
 type Act struct {
 	At    unit.Time
 	Do    Do

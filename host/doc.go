@@ -1,21 +1,21 @@
-// Package host is an end host as a pure state machine of the same kind as the
-// switch: a NIC that sends flows of numbered UDP frames, honours PFC, measures
-// what arrives, and misbehaves on request.
+// Package host is an end host as a pure state machine, like the switch: a NIC that
+// sends flows of numbered UDP frames, honours PFC, measures what arrives, and
+// misbehaves on request.
 //
 //	flows --> paced, less the paused classes --> Transmit
 //	Receive --> pause?  honour
 //	        --> data?   count by flow; into the receive buffer, which drains at
 //	                    once or, in a slow host, at a rate --> full: PFC
 //
-// Read in this order: config.go, host.go (the state, the time line of acts),
-// receive.go, transmit.go, frame.go (the bytes of a flow's frame).
+// Read in this order: config.go, host.go (the state, and scheduled acts), receive.go,
+// transmit.go, frame.go (the bytes of a flow's frame).
 //
 // Invariants:
 //   - paused: no frame of a paused class leaves;
-//   - sequence: the frames of a flow are numbered from 0 without gaps, so that a
-//     receiver that sees a gap knows of a loss;
-//   - plain: its pause frames carry no TLV: a switch takes it for any NIC.
+//   - sequence: the frames of a flow are numbered from 0 without gaps, so that a gap at
+//     the receiver means loss;
+//   - plain: its pause frames carry no TLV: to a switch it is like any other NIC.
 //
-// What it does not do: it runs no protocol and answers neither ARP nor ping; on a
-// live host the kernel's stack behind the same interface does.
+// What it does not do: it runs no protocol and answers neither ARP nor ping; on a live
+// host the kernel's stack does, behind the same interface.
 package host

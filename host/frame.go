@@ -19,8 +19,8 @@ const (
 	magic      = 0x5346
 )
 
-// build writes frame seq of flow fl into b, which has the frame's length or only
-// its beginning, and whose bytes beyond the payload do not matter.
+// build writes frame seq of flow fl into b, which has the frame's length or is only its
+// beginning. It leaves the bytes behind the payload as they are.
 func (h *Host) build(b []byte, fl *Flow, seq uint64, now unit.Time) {
 	ether.SetAddresses(b, h.cfg.GatewayMAC, h.cfg.MAC)
 	binary.BigEndian.PutUint16(b[12:], ether.TypeIPv4)
@@ -38,8 +38,8 @@ func (h *Host) build(b []byte, fl *Flow, seq uint64, now unit.Time) {
 	binary.BigEndian.PutUint64(p[14:], uint64(now))
 }
 
-// payload finds a flow's payload behind the IPv4 header at off; ok is false for
-// any other frame.
+// payload reads a flow's payload behind the IPv4 header at off; ok is false for any
+// other frame.
 func payload(b []byte, off int) (flow uint32, seq uint64, sent unit.Time, ok bool) {
 	ip := ether.IPv4(b[off:])
 	if ip.Proto() != ether.ProtoUDP || ip.IsFragment() {
@@ -56,8 +56,8 @@ func payload(b []byte, off int) (flow uint32, seq uint64, sent unit.Time, ok boo
 	return binary.BigEndian.Uint32(p[2:]), binary.BigEndian.Uint64(p[6:]), unit.Time(binary.BigEndian.Uint64(p[14:])), true
 }
 
-// DSCP is the code point of a class: 8 x class, but 26 for class 3, as RoCEv2
-// deployments have it.
+// DSCP is the code point of a class: 8 x class, but 26 for class 3, as usual for
+// RoCEv2.
 func DSCP(c unit.Priority) uint8 {
 	if c == 3 {
 		return 26

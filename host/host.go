@@ -12,8 +12,8 @@ import (
 	"softswitch/unit"
 )
 
-// Host is the host's state; it implements dataplane.Machine with one port. New
-// makes one; the zero value is not usable.
+// Host is the state of a host; it implements dataplane.Machine with one port. Use New
+// to make one; the zero value is not usable.
 type Host struct {
 	cfg     Config
 	pool    *buffer.Pool
@@ -21,10 +21,10 @@ type Host struct {
 	started bool
 	stopped bool // flows do not send
 	start   unit.Time
-	acts    int // acts done
+	acts    int // number of acts carried out
 
 	flows []sender
-	turn  int // flow whose turn it is
+	turn  int // index of the flow whose turn it is
 	wire  pacer.Wire
 
 	paused   unit.ClassSet
@@ -32,7 +32,7 @@ type Host struct {
 	rx       [unit.Priorities]rxBuffer
 	drain    unit.Rate // of the receive buffers; 0: at once
 	storming unit.ClassSet
-	toSend   unit.ClassSet // classes that a pause or resume frame is to be sent for
+	toSend   unit.ClassSet // classes for which to send a pause or resume frame
 
 	receivers map[uint32]int32
 	received  []Received
@@ -50,34 +50,34 @@ type sender struct {
 	due unit.Time // when the next frame may leave
 }
 
-// pause is a pause in force for a class that the host sends.
+// pause is a pause in force for a class at the host.
 type pause struct{ since, until unit.Time }
 
 // rxBuffer is the receive buffer of a class.
 type rxBuffer struct {
-	fill      int64 // bytes x 8 x 1e9: drains by rate x ns without rounding
+	fill      int64 // bytes x 8 x 1e9: so draining by rate x ns needs no rounding
 	at        unit.Time
 	xoff      bool
 	period    uint8
-	announced bool // the far end holds a pause
+	announced bool // the far end has been paused
 	refresh   unit.Time
 }
 
-// bit is the unit of rxBuffer.fill: bits x 1e9.
+// bit is one bit in the unit of rxBuffer.fill.
 const bit = int64(unit.Second)
 
 // Counters count since the host started.
 type Counters struct {
-	// PFC frames by class. A refresh repeats a pause before it runs out.
+	// PFC frames by class. A refresh repeats a pause before it expires.
 	RxPause   [unit.Priorities]uint64 `json:"rx_pause"`
 	RxResume  [unit.Priorities]uint64 `json:"rx_resume"`
 	TxPause   [unit.Priorities]uint64 `json:"tx_pause"`
 	TxResume  [unit.Priorities]uint64 `json:"tx_resume"`
 	TxRefresh [unit.Priorities]uint64 `json:"tx_refresh"`
-	// PausedTime is how long a class was paused, in pauses that have ended.
+	// PausedTime is the total time of pauses that have ended.
 	PausedTime [unit.Priorities]unit.Time `json:"paused_time_ns"`
 	Overflow   uint64                     `json:"overflow"`  // frames lost because the receive buffer was full
-	Other      uint64                     `json:"other"`     // frames that are no flow's
+	Other      uint64                     `json:"other"`     // frames that belong to no flow
 	Bad        uint64                     `json:"bad"`       // malformed control frames
 	LinkDown   uint64                     `json:"link_down"` // times that the link went down
 }
@@ -95,9 +95,9 @@ type Received struct {
 	Number uint32 `json:"number"`
 	Frames uint64 `json:"frames"`
 	Bytes  uint64 `json:"bytes"`
-	// Next is the sequence number expected next; Lost are those below it that did
-	// not arrive, Reordered those that arrived after a later one. A duplicate, which
-	// no wire makes, is taken for one of the lost.
+	// Next is the sequence number expected next. Lost is how many below it have not
+	// arrived, Reordered how many arrived after a later one. A duplicate, which no wire
+	// makes, would be taken for a lost frame that arrived late.
 	Next      uint64 `json:"next"`
 	Lost      uint64 `json:"lost"`
 	Reordered uint64 `json:"reordered"`
@@ -105,13 +105,13 @@ type Received struct {
 	First      unit.Time `json:"first_ns"`
 	Last       unit.Time `json:"last_ns"`
 	LatencyMax unit.Time `json:"latency_max_ns"`
-	// Bins are the bytes that arrived in each Config.Bin since the start, Bins of them;
-	// what came later counts in none.
+	// Bins are the bytes that arrived in each time slot of Config.Bin since the start;
+	// later arrivals are not in any.
 	Bins  [Bins]uint64  `json:"bins,omitzero"`
 	Class unit.Priority `json:"class"`
 }
 
-// New makes a host. The error names what is impossible in cfg.
+// New makes a host. The error says what is invalid in cfg.
 func New(cfg Config) (*Host, error) {
 	if err := cfg.check(); err != nil {
 		return nil, fmt.Errorf("host %s: %w", cfg.Name, err)
@@ -126,8 +126,8 @@ func New(cfg Config) (*Host, error) {
 	return h, nil
 }
 
-// Start begins the host's time line, again if it has begun before: flows and acts count
-// from at.
+// Start starts the host's flows and acts, or starts them again; their times are
+// relative to at.
 func (h *Host) Start(at unit.Time) {
 	h.started, h.stopped, h.start, h.acts, h.ready = true, false, at, 0, true
 	for i := range h.flows {
@@ -135,10 +135,10 @@ func (h *Host) Start(at unit.Time) {
 	}
 }
 
-// Stop ends all flows until the next Start; what was sent and received stays.
+// Stop ends all flows until the next Start; counts stay.
 func (h *Host) Stop() { h.stopped = true }
 
-// Do makes the host change its behaviour now.
+// Do changes the host's behaviour now.
 func (h *Host) Do(now unit.Time, a Act) {
 	h.now = now
 	h.act(a)
@@ -148,7 +148,7 @@ func (h *Host) Do(now unit.Time, a Act) {
 // Ports is 1.
 func (h *Host) Ports() int { return 1 }
 
-// Lend replaces every nil in dst by an empty slot.
+// Lend replaces every nil in dst with an empty slot.
 func (h *Host) Lend(_ unit.Port, dst []*buffer.Frame) {
 	for i := range dst {
 		if dst[i] != nil {
@@ -160,7 +160,7 @@ func (h *Host) Lend(_ unit.Port, dst []*buffer.Frame) {
 	}
 }
 
-// Sent takes back what Transmit lent.
+// Sent takes back the frames from Transmit.
 func (h *Host) Sent(now unit.Time, _ unit.Port, fs []*buffer.Frame) {
 	h.now = now
 	for _, f := range fs {
@@ -168,7 +168,7 @@ func (h *Host) Sent(now unit.Time, _ unit.Port, fs []*buffer.Frame) {
 	}
 }
 
-// SetLink takes note of the link's state; a pause does not survive it.
+// SetLink sets the link's state; pauses end when it goes down.
 func (h *Host) SetLink(now unit.Time, _ unit.Port, up bool) {
 	h.now = now
 	if h.up == up {
@@ -193,7 +193,7 @@ func (h *Host) SetLink(now unit.Time, _ unit.Port, up bool) {
 	}
 }
 
-// Work returns and clears what is ready, and appends the events to ev.
+// Work returns and clears the ready ports, and appends the events to ev.
 func (h *Host) Work(ev []event.Event) (ready unit.PortSet, _ []event.Event) {
 	if h.ready {
 		ready.Add(0)
@@ -204,7 +204,7 @@ func (h *Host) Work(ev []event.Event) (ready unit.PortSet, _ []event.Event) {
 	return ready, ev
 }
 
-// Urgent has the port if the host has a pause or a resume to send.
+// Urgent is the port if the host has a pause or a resume to send.
 func (h *Host) Urgent() (u unit.PortSet) {
 	if h.toSend != 0 {
 		u.Add(0)
@@ -227,13 +227,13 @@ func (h *Host) Receivers() []Received { return append([]Received(nil), h.receive
 // Counters reports the host's counters.
 func (h *Host) Counters() *Counters { return &h.count }
 
-// Config is what the host was made with.
+// Config is the configuration from New.
 func (h *Host) Config() *Config { return &h.cfg }
 
-// SetMAC sets the host's address, if its configuration left it to the interface.
+// SetMAC sets the host's address if the configuration leaves it to the interface.
 func (h *Host) SetMAC(_ unit.Port, m ether.MAC) { h.cfg.MAC = m }
 
-// runActs does the acts that are due and returns when the next one is.
+// runActs carries out the acts that are due and returns when the next one is.
 func (h *Host) runActs() unit.Time {
 	if !h.started {
 		return unit.Never

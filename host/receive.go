@@ -16,10 +16,10 @@ const (
 	kindBadControl
 )
 
-// receiversMax bounds the flows that a host keeps count of.
+// receiversMax limits the flows for which a host keeps counts.
 const receiversMax = 65536
 
-// Parse reads what the host needs to know of a frame. It is pure.
+// Parse reads the fields of a frame that the host needs. It is pure.
 func (h *Host) Parse(f *buffer.Frame) {
 	i := &f.Info
 	*i = buffer.Info{}
@@ -44,7 +44,7 @@ func (h *Host) Parse(f *buffer.Frame) {
 	i.Kind, i.L3, i.Class = kindFlow, int16(off), unit.Priority(ip.DSCP()>>3)
 }
 
-// Receive takes frames that arrived.
+// Receive handles frames that arrived.
 func (h *Host) Receive(now unit.Time, _ unit.Port, fs []*buffer.Frame) {
 	h.now = now
 	for _, f := range fs {
@@ -62,7 +62,7 @@ func (h *Host) Receive(now unit.Time, _ unit.Port, fs []*buffer.Frame) {
 	}
 }
 
-// receivePause honours a PFC frame for every class that it names.
+// receivePause honours a PFC frame for all classes that it names.
 func (h *Host) receivePause(b []byte) {
 	pf, _, err := pfcframe.Parse(b)
 	if err != nil {
@@ -139,7 +139,7 @@ func (h *Host) receiver(number uint32, c unit.Priority) *Received {
 	return &h.received[len(h.received)-1]
 }
 
-// store puts n bytes into the receive buffer of a class; false if they do not fit.
+// store adds n bytes to the receive buffer of a class; false if they do not fit.
 func (h *Host) store(c unit.Priority, n int) bool {
 	if h.drain == 0 {
 		return true
@@ -160,11 +160,11 @@ func (h *Host) store(c unit.Priority, n int) bool {
 	return true
 }
 
-// drained brings a receive buffer's fill up to now, and lets the host send a resume if
-// it has fallen to a half.
+// drained drains a receive buffer up to now, and requests a resume if its fill has
+// fallen to half.
 func (h *Host) drained(c unit.Priority) {
 	b := &h.rx[c]
-	// Compared before it is multiplied: the product of a long idle time has no room.
+	// Compare before multiplying: after a long idle time the product overflows.
 	if h.drain == 0 || int64(h.now-b.at) > b.fill/int64(h.drain) {
 		b.fill = 0
 	} else {
@@ -177,5 +177,5 @@ func (h *Host) drained(c unit.Priority) {
 	}
 }
 
-// level is num/den of the receive buffer, in the unit of rxBuffer.fill.
+// level is num/den of the receive buffer's size, in the unit of rxBuffer.fill.
 func (h *Host) level(num, den int64) int64 { return int64(h.cfg.RxBuffer) * 8 * bit / den * num }

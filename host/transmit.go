@@ -9,8 +9,8 @@ import (
 	"softswitch/unit"
 )
 
-// Transmit lends what leaves now: pauses, then frames of the flows whose time
-// has come and whose class is not paused.
+// Transmit returns the frames to send now: pauses, then frames of flows that are due
+// and whose class is not paused.
 func (h *Host) Transmit(now unit.Time, _ unit.Port, fs []*buffer.Frame) (n int, next unit.Time) {
 	h.now = now
 	next = h.runActs()
@@ -40,18 +40,18 @@ func (h *Host) Transmit(now unit.Time, _ unit.Port, fs []*buffer.Frame) (n int, 
 	return n, min(next, h.nextFrame(n == len(fs)))
 }
 
-// lateMax is how late a driver may be without a flow losing rate by it, in units of
-// its granularity.
+// lateMax is how late a driver may be without costing a flow its rate, in units of its
+// granularity.
 const lateMax = 8
 
-// patience is how long a frame may wait, for a late driver or while every other
-// flow has its turn on the wire, without its flow losing rate by it: a flow slower
-// than the wire may make up for lost time.
+// patience is how late a frame may be, because of a late driver or while all other
+// flows take their turn on the wire, without costing its flow its rate: a flow slower
+// than the wire may catch up.
 func (h *Host) patience() unit.Time {
 	return lateMax*h.cfg.Granularity + unit.Time(len(h.flows)-1)*h.cfg.Rate.FrameTime(FrameMax)
 }
 
-// keep is how many bytes of a frame of n are built.
+// keep is how many bytes of a frame of n bytes are built.
 func (h *Host) keep(n int) int {
 	if h.cfg.Keep > 0 {
 		return min(n, h.cfg.Keep)
@@ -59,8 +59,8 @@ func (h *Host) keep(n int) int {
 	return n
 }
 
-// nextFrame is when the next frame can leave; full says that the batch, not the
-// wire, was the limit.
+// nextFrame is when the next frame can leave; full says that the batch was the limit,
+// not the wire.
 func (h *Host) nextFrame(full bool) unit.Time {
 	due := unit.Never
 	for i := range h.flows {
@@ -83,14 +83,14 @@ func (h *Host) nextFrame(full bool) unit.Time {
 		}
 		at = h.now + 1
 	}
-	// A flow that waits for its time, like a wire, may catch up.
+	// A flow that waits for its time may catch up, as the wire may.
 	if due <= h.wire.At() {
 		h.wire.Wait()
 	}
 	return unit.NextTick(at, h.cfg.Granularity)
 }
 
-// pick chooses the flow that sends next, in turn.
+// pick chooses the flow that sends next, round robin.
 func (h *Host) pick() *sender {
 	if !h.started || h.stopped {
 		return nil
@@ -106,7 +106,7 @@ func (h *Host) pick() *sender {
 	return nil
 }
 
-// until is the time from which a flow sends no more.
+// until is when a flow stops sending.
 func (h *Host) until(s *sender) unit.Time {
 	if s.Stop == unit.Never {
 		return unit.Never
@@ -114,8 +114,8 @@ func (h *Host) until(s *sender) unit.Time {
 	return h.start + s.Stop
 }
 
-// transmitPauses lends the pause and resume frames that are to be sent: one a class,
-// without a TLV.
+// transmitPauses returns the pause and resume frames to send: one per class, without a
+// TLV.
 func (h *Host) transmitPauses(fs []*buffer.Frame) (n int) {
 	for n < len(fs) && h.toSend != 0 && h.wire.Ready(h.now+h.cfg.Granularity) {
 		c := unit.Priority(bits.TrailingZeros8(uint8(h.toSend)))
@@ -152,8 +152,8 @@ func (h *Host) transmitPauses(fs []*buffer.Frame) (n int) {
 	return n
 }
 
-// pauseDeadlines lets the refreshes that are due be sent, lets the receive buffers drain,
-// and returns when either has something to do next.
+// pauseDeadlines requests the refreshes that are due, drains the receive buffers, and
+// returns when it has to be called next.
 func (h *Host) pauseDeadlines() unit.Time {
 	next := unit.Never
 	for c := range unit.Priority(unit.Priorities) {
@@ -174,7 +174,7 @@ func (h *Host) pauseDeadlines() unit.Time {
 	return next
 }
 
-// expire ends the pauses that ran out, and returns when the next one does.
+// expire ends the pauses that have expired, and returns when the next one does.
 func (h *Host) expire() unit.Time {
 	next := unit.Never
 	for set := h.paused; set != 0; set &= set - 1 {

@@ -26,9 +26,9 @@ const downPoll = 50 * time.Millisecond
 
 // downWatch is what a Packet knows about its interface being down.
 type downWatch struct {
-	mu   sync.Mutex
-	down bool // guarded by mu: Read's deadline is set, so that it looks
-	told bool // guarded by mu: Read has said ErrDown for this time down
+	mu       sync.Mutex
+	down     bool // guarded by mu: Read's deadline is set, so that it looks
+	reported bool // guarded by mu: Read has said ErrDown for this time down
 }
 
 // begin notes that the interface is down, as Read (anew) or Write found, and
@@ -37,12 +37,12 @@ func (w *downWatch) begin(conn *packet.Conn, anew bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if anew {
-		w.told = false
+		w.reported = false
 	}
 	if w.down {
 		return
 	}
-	w.down, w.told = true, false
+	w.down, w.reported = true, false
 	// It fails only on a closed link, which Read finds out by itself.
 	_ = conn.SetReadDeadline(time.Now().Add(downPoll))
 }
@@ -65,8 +65,8 @@ func (p *Packet) checkDown() error {
 	if err := p.setReadDeadline(time.Now().Add(downPoll)); err != nil {
 		return err
 	}
-	if !w.told {
-		w.told = true
+	if !w.reported {
+		w.reported = true
 		return ErrDown
 	}
 	return nil

@@ -7,18 +7,18 @@ import (
 	"softswitch/unit"
 )
 
-// Events wait to be passed on, since encoding and writing them takes the processor, and
-// at once would be the very moment at which the next pause comes in: pauses come in
-// avalanches. After logDelay they are passed on when the node is awake anyway: to wake
-// every few milliseconds for the log alone cost a fabric of nodes a tenth of a
-// processor, and lossless frames with it. A node that nothing wakes passes them on after
-// logIdle.
+// Events are collected before they are passed on. Encoding and writing them takes
+// processor time, and at once would be just when the next pause arrives: pauses come in
+// avalanches. After logDelay they are passed on the next time the node is awake. Waking
+// up every few milliseconds for the log alone cost a fabric of nodes a tenth of a
+// processor, and lossless frames with it. A node that nothing wakes passes them on
+// after logIdle.
 const (
 	logDelay = 30 * unit.Millisecond
 	logIdle  = 50 * time.Millisecond
 )
 
-// lossesMax bounds the losses that wait to be told of.
+// lossesMax limits the losses waiting to be reported.
 const lossesMax = 64
 
 // loss is frames that a port could not send.
@@ -28,11 +28,11 @@ type loss struct {
 	err    error // of the last of them
 }
 
-// logger passes the node's events and losses on, outside its locks.
+// logger passes on the node's events and losses, outside its locks.
 type logger struct {
 	sink   func([]event.Event)
-	news   chan struct{} // one slot: there are events that have waited
-	idle   *time.Timer   // nothing has woken the node since there are events
+	due    chan struct{} // one slot: events have waited long enough
+	idle   *time.Timer   // fires if nothing wakes the node after an event
 	losses chan loss
 	sync   chan chan struct{}
 	close  chan struct{}
@@ -42,7 +42,7 @@ func (l *logger) init(sink func([]event.Event)) {
 	if sink == nil {
 		sink = func([]event.Event) {}
 	}
-	l.sink, l.news, l.close = sink, make(chan struct{}, 1), make(chan struct{})
+	l.sink, l.due, l.close = sink, make(chan struct{}, 1), make(chan struct{})
 	l.idle = time.NewTimer(logIdle)
 	l.idle.Stop()
 	l.losses = make(chan loss, lossesMax)
@@ -55,12 +55,12 @@ func warn(n *Node, s loss) {
 
 func (l *logger) wake() {
 	select {
-	case l.news <- struct{}{}:
+	case l.due <- struct{}{}:
 	default:
 	}
 }
 
-// stop ends loop after it has passed on what is there.
+// stop ends loop after it has passed on what is pending.
 func (l *logger) stop() { close(l.close) }
 
 func (l *logger) loop(n *Node) func() {
@@ -85,7 +85,7 @@ func (l *logger) loop(n *Node) func() {
 		defer l.idle.Stop()
 		for {
 			select {
-			case <-l.news:
+			case <-l.due:
 				pass()
 			case <-l.idle.C:
 				pass()

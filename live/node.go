@@ -19,14 +19,14 @@ import (
 // Batch is the most frames that a node reads, and writes, at once.
 const Batch = 64
 
-// Granularity is how precisely a node keeps its machine's deadlines: frames of a
-// paced port leave in bursts of about so long, and each burst costs one wake-up.
+// Granularity is how precisely a node keeps its machine's deadlines: a paced port sends
+// bursts of about this length, and each burst costs one wake-up.
 const Granularity = unit.Millisecond
 
 // Machine is what a Node runs.
 type Machine interface {
 	dataplane.Machine
-	// SetMAC tells a port's address where the configuration left it to the interface.
+	// SetMAC sets a port's address if the configuration leaves it to the interface.
 	SetMAC(p unit.Port, m ether.MAC)
 }
 
@@ -37,19 +37,20 @@ type Options struct {
 	Ports []Port
 	// Open opens an interface; nil means AF_PACKET in this namespace.
 	Open func(p Port) (link.Link, error)
-	// Watch tells about links until ctx ends, from one goroutine; then, or on an
-	// error that it cannot live with, it returns. nil means netlink in this namespace.
+	// Watch reports link states, from one goroutine, until ctx ends; it returns then,
+	// or on a fatal error. nil means netlink in this namespace.
 	Watch func(ctx context.Context, names []string, update func(LinkState)) error
-	// Log takes the events, in order, in batches that it must not keep; nil drops them.
+	// Log receives the events, in order, in batches that it must not keep; nil drops
+	// them.
 	Log func([]event.Event)
-	// Warn takes what an operator should know; nil drops it.
+	// Warn receives warnings for the operator; nil drops them.
 	Warn func(format string, args ...any)
 }
 
 // Port is an interface of a node.
 type Port struct {
 	Name string
-	// KeepMAC says that the configuration gives the port's address.
+	// KeepMAC says that the configuration sets the port's address.
 	KeepMAC bool
 }
 
@@ -70,17 +71,17 @@ type Node struct {
 	mu      sync.Mutex
 	machine Machine       // guarded by mu
 	pending []event.Event // guarded by mu: not yet taken by the logger
-	since   unit.Time     // guarded by mu: when the first of them was there, or the logger was last woken
-	lost    uint64        // guarded by mu: events that the logger was too slow for
-	due     unit.Time     // guarded by mu: when appoint is to run, unit.Never for not
+	since   unit.Time     // guarded by mu: when the first of them happened, or the logger was last woken
+	lost    uint64        // guarded by mu: events dropped because the logger was too slow
+	due     unit.Time     // guarded by mu: when to call appoint, unit.Never for never
 	appoint func()        // guarded by mu: see Appoint
 
 	// urgent is the machine's urgent ports as of the last work: a hint to kickAll,
-	// which may read it when it is no longer true.
+	// which may find it outdated.
 	urgent atomic.Uint64
 
-	loops sync.WaitGroup // every goroutine that reads, and those of txLoop
-	ended chan struct{}  // closed when the links are about to be closed for good
+	loops sync.WaitGroup // the goroutines of rxLoop and txLoop
+	ended chan struct{}  // closed when the links are about to be closed at the end
 }
 
 // port is a port's live side.
@@ -89,23 +90,24 @@ type port struct {
 	n    unit.Port
 	opt  Port
 
-	// change is held while the link is opened or closed, and guards what only that uses.
+	// change is held while the link is opened or closed, and guards what only those
+	// use.
 	change  sync.Mutex
-	running bool      // guarded by change: the interface runs, as Watch said last
+	running bool      // guarded by change: the interface is running, according to Watch
 	opened  time.Time // guarded by change: when the link was opened
 
 	linkMu   sync.Mutex
 	link     link.Link     // guarded by linkMu; nil while the interface is gone
 	index    int           // guarded by linkMu: the interface that link was opened on
 	done     chan struct{} // guarded by linkMu: closed when link's rxLoop has ended
-	counting link.Link     // guarded by linkMu: whose statistics total lacks; nil for none
-	total    link.Stats    // guarded by linkMu: of links that were closed
+	counting link.Link     // guarded by linkMu: the link whose statistics are not in total yet; nil for none
+	total    link.Stats    // guarded by linkMu: of closed links
 
 	rx rx
 	tx tx
 }
 
-// New makes a node. It opens nothing yet.
+// New makes a node. It does not open anything.
 func New(opt Options) (*Node, error) {
 	if len(opt.Ports) != opt.Machine.Ports() {
 		return nil, fmt.Errorf("live: %d interfaces for a machine of %d ports", len(opt.Ports), opt.Machine.Ports())
@@ -135,7 +137,7 @@ func New(opt Options) (*Node, error) {
 	return n, nil
 }
 
-// Open opens every interface. It fails, and leaves none open, if one cannot be.
+// Open opens every interface. If one fails, it returns the error and leaves none open.
 func (n *Node) Open() error {
 	for _, p := range n.ports {
 		p.change.Lock()
@@ -149,16 +151,16 @@ func (n *Node) Open() error {
 	return nil
 }
 
-// Run runs the node until ctx ends; Open was called before. It returns when every
-// goroutine has ended and every event was logged.
+// Run runs the node until ctx ends; call Open first. It returns when every goroutine
+// has ended and every event has been logged.
 func (n *Node) Run(ctx context.Context) error {
 	var log sync.WaitGroup
 	for _, p := range n.ports {
 		n.loops.Go(p.txLoop)
 	}
 	log.Go(n.log.loop(n))
-	// Watch opens links that came back. It ends before the links are closed, so that
-	// it opens none after that; the logger ends when nobody makes events any more.
+	// Watch reopens links that came back. It ends before the links are closed, so that
+	// it opens none after that; the logger ends when nothing can make events any more.
 	err := n.opt.Watch(ctx, n.names(), n.setLink)
 	n.close()
 	n.loops.Wait()
@@ -170,7 +172,8 @@ func (n *Node) Run(ctx context.Context) error {
 	return err
 }
 
-// Do runs fn with exclusive use of the machine, and then sends what fn made ready.
+// Do calls fn with exclusive use of the machine, and then sends on the ports that fn
+// made ready.
 func (n *Node) Do(fn func(now unit.Time)) {
 	n.mu.Lock()
 	now := n.clock()
@@ -180,11 +183,11 @@ func (n *Node) Do(fn func(now unit.Time)) {
 	n.kickAll(ready)
 }
 
-// Appoint makes fn run with exclusive use of the machine as it is at the instant at:
-// after all that happens to it before, and before anything that happens to it from then
-// on. fn must change nothing. A node that has nothing to do then runs it when it next has,
-// as Do makes it. There is one appointment; a later call takes its place. It reports false,
-// and changes nothing, if the instant is past.
+// Appoint schedules fn to be called with exclusive use of the machine, showing its
+// state at the instant at: after everything that happens to it before, and before
+// anything that happens from then on. fn must only read. An idle node calls it when it
+// next has something to do, or at the next Do. There is one appointment; a later call
+// replaces it. It returns false, and changes nothing, if the instant has passed.
 func (n *Node) Appoint(at unit.Time, fn func()) (ok bool) {
 	n.Do(func(now unit.Time) {
 		if ok = now < at; ok {
@@ -194,8 +197,8 @@ func (n *Node) Appoint(at unit.Time, fn func()) (ok bool) {
 	return ok
 }
 
-// clock is the time; what was appointed for it or before has then been done.
-// Preconditions: n.mu is held, and the machine does what it does next at that time.
+// clock returns the time, after any appointment that is due. Preconditions: n.mu is
+// held, and the machine's next action happens at that time.
 func (n *Node) clock() unit.Time {
 	now := timer.Now()
 	if now >= n.due {
@@ -205,8 +208,8 @@ func (n *Node) clock() unit.Time {
 	return now
 }
 
-// Sync returns when every event that happened before it was passed to Log. The
-// node must be running.
+// Sync returns when every event that happened before the call has been passed to Log.
+// The node must be running.
 func (n *Node) Sync() {
 	done := make(chan struct{})
 	select {
@@ -216,8 +219,8 @@ func (n *Node) Sync() {
 	}
 }
 
-// Lateness is by how much the node missed a deadline of its machine, or how long a frame
-// waited to be read, at worst: how long it was starved of a processor.
+// Lateness is the longest time by which the node missed a deadline of its machine, or
+// for which a frame waited to be read: how long it was starved of a processor.
 func (n *Node) Lateness() (worst unit.Time) {
 	for _, p := range n.ports {
 		worst = max(worst, unit.Time(p.tx.late.Load()), n.Stats(p.n).Waited)
@@ -225,8 +228,8 @@ func (n *Node) Lateness() (worst unit.Time) {
 	return worst
 }
 
-// Stats are the link statistics of a port, over all links that it had. It asks the
-// kernel, which may take its time: do not call it inside Do.
+// Stats are the link statistics of a port, summed over all links that it had. It asks
+// the kernel, which may take its time: do not call it inside Do.
 func (n *Node) Stats(p unit.Port) link.Stats {
 	q := n.ports[p]
 	q.linkMu.Lock()
@@ -248,8 +251,7 @@ func (n *Node) AllStats() []link.Stats {
 	return all
 }
 
-// EventsLost is the number of events that were not logged because the log was too
-// slow.
+// EventsLost is the number of events that were not logged because the log was too slow.
 func (n *Node) EventsLost() uint64 {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -264,10 +266,10 @@ func (n *Node) names() []string {
 	return names
 }
 
-// eventsMax bounds the events that wait for the logger.
+// eventsMax limits the events waiting for the logger.
 const eventsMax = 1 << 18
 
-// work collects what the machine wants done at now. Preconditions: n.mu is held.
+// work collects what the machine has to do at now. Preconditions: n.mu is held.
 func (n *Node) work(now unit.Time) unit.PortSet {
 	had := len(n.pending)
 	var ready unit.PortSet
@@ -299,7 +301,7 @@ func (n *Node) close() {
 	}
 }
 
-// sleep waits for d or the node's end.
+// sleep waits for d or until the node ends.
 func (n *Node) sleep(d time.Duration) {
 	select {
 	case <-time.After(d):
@@ -307,7 +309,7 @@ func (n *Node) sleep(d time.Duration) {
 	}
 }
 
-// over reports whether the links are closed, or about to be, for good.
+// over reports whether the links are closed at the end of the run, or about to be.
 func (n *Node) over() bool {
 	select {
 	case <-n.ended:
@@ -317,9 +319,9 @@ func (n *Node) over() bool {
 	}
 }
 
-// handOver is how many batches a goroutine sends for others before it leaves the
-// rest to the ports' own txLoops: one that reads from a link must get back to it
-// before the link's receive ring is full (1024 frames: see ringBytes).
+// handOver is how many batches a goroutine sends on other ports before it leaves the
+// rest to their txLoops: one that reads from a link must get back to it before the
+// link's receive ring is full (1024 frames: see ringBytes).
 const handOver = 8
 
 // kickAll sends what the ports of ready, and those that become ready by it, have

@@ -15,7 +15,7 @@ import (
 	"softswitch/link"
 )
 
-// ringBytes of a port's receive ring: 1024 frames of 1500 bytes.
+// ringBytes is the size of a port's receive ring: 1024 frames of 1500 bytes.
 const ringBytes = 2 << 20
 
 // OpenPacket opens an interface of this namespace with AF_PACKET.
@@ -23,15 +23,15 @@ func OpenPacket(p Port) (link.Link, error) {
 	return link.Open(p.Name, link.Options{RingBytes: ringBytes})
 }
 
-// watchRetry is how long watchNetlink waits before it subscribes anew.
+// watchRetry is how long watchNetlink waits before it subscribes again.
 const watchRetry = 20 * time.Millisecond
 
-// errMissed says that netlink lost messages: too many came at once, or links
-// changed while they were listed.
+// errMissed says that netlink lost messages: too many came at once, or links changed
+// while they were being listed.
 var errMissed = errors.New("netlink: link messages were missed")
 
-// watchNetlink tells update the state of each named interface, now and whenever
-// it changes, until ctx ends. Where netlink loses messages it begins again.
+// watchNetlink reports the state of each named interface to update, now and whenever it
+// changes, until ctx ends. If netlink loses messages it starts over.
 func watchNetlink(ctx context.Context, names []string, update func(LinkState)) error {
 	for {
 		err := watchOnce(ctx, names, update)
@@ -46,7 +46,7 @@ func watchNetlink(ctx context.Context, names []string, update func(LinkState)) e
 	}
 }
 
-// watchOnce is watchNetlink until the first message is missed.
+// watchOnce is watchNetlink up to the first lost message.
 func watchOnce(ctx context.Context, names []string, update func(LinkState)) error {
 	updates := make(chan netlink.LinkUpdate, 64)
 	failed := make(chan error, 1)
@@ -65,10 +65,10 @@ func watchOnce(ctx context.Context, names []string, update func(LinkState)) erro
 	}
 	defer func() {
 		close(done)
-		for range updates { // until the subscription's goroutine has ended
+		for range updates { // wait until the subscription's goroutine has ended
 		}
 	}()
-	// The list does not say what is not there.
+	// The list does not mention missing interfaces.
 	for _, name := range names {
 		var gone netlink.LinkNotFoundError
 		if _, err := netlink.LinkByName(name); errors.As(err, &gone) {
@@ -85,7 +85,7 @@ func watchOnce(ctx context.Context, names []string, update func(LinkState)) erro
 			switch {
 			case !ok:
 				return errMissed
-			case u.IfInfomsg.Family == unix.AF_BRIDGE: // of a bridge's port; a DELLINK is no end of it
+			case u.IfInfomsg.Family == unix.AF_BRIDGE: // about a bridge port; its DELLINK does not mean that the interface is gone
 			case slices.Contains(names, u.Attrs().Name):
 				update(linkState(u))
 			}
@@ -100,7 +100,7 @@ func linkState(u netlink.LinkUpdate) LinkState {
 		return s
 	}
 	s.Index = a.Index
-	// With the carrier alone a veth is still without a queue, and drops what it is to send.
+	// With only the carrier, a veth has no queue yet and drops what it should send.
 	const running = unix.IFF_UP | unix.IFF_LOWER_UP | unix.IFF_RUNNING
 	s.Running = u.IfInfomsg.Flags&running == running
 	return s

@@ -7,8 +7,8 @@ import (
 	"softswitch/unit"
 )
 
-// setLink follows an interface: it tells the machine, and opens an interface that
-// came back under its name.
+// setLink follows an interface: it reports the state to the machine, and opens an
+// interface that came back under its name.
 func (n *Node) setLink(s LinkState) {
 	for _, p := range n.ports {
 		if p.opt.Name == s.Name {
@@ -46,7 +46,7 @@ func (p *port) setLink(s LinkState) {
 	})
 }
 
-// open opens the port's interface and starts to read from it. Preconditions: p.change
+// open opens the port's interface and starts reading from it. Preconditions: p.change
 // is held.
 func (p *port) open(index int) error {
 	l, err := p.node.opt.Open(p.opt)
@@ -68,11 +68,13 @@ func (p *port) open(index int) error {
 	return nil
 }
 
-// reopenEvery is the least time between two openings of a link that cannot be read.
+// reopenEvery is the shortest time between two attempts to open a link that cannot be
+// read.
 const reopenEvery = time.Second
 
-// reopen opens the port's link anew where l, which cannot be read because of cause, is
-// still the port's. If it was opened just now, or cannot be, the port is down meanwhile.
+// reopen opens the port's link again after reading l failed with cause, if l is still
+// the port's link. If it was opened just now, or opening fails, the port is down in the
+// meantime.
 func (p *port) reopen(l link.Link, cause error) {
 	n := p.node
 	n.opt.Warn("port %s: receives no more, and is opened anew: %v", p.opt.Name, cause)
@@ -91,7 +93,7 @@ func (p *port) reopen(l link.Link, cause error) {
 			p.change.Unlock()
 			n.sleep(wait)
 			p.change.Lock()
-			if n.over() || p.current() != nil { // nobody needs it, or somebody else has opened it
+			if n.over() || p.current() != nil { // no longer needed, or opened by someone else
 				return
 			}
 		}
@@ -107,8 +109,8 @@ func (p *port) reopen(l link.Link, cause error) {
 	}
 }
 
-// closeLink closes the port's link, if it has one, and waits until nobody reads
-// from it. Preconditions: p.change is held.
+// closeLink closes the port's link, if it has one, and waits until nothing reads from
+// it any more. Preconditions: p.change is held.
 func (p *port) closeLink() {
 	p.linkMu.Lock()
 	l, done := p.link, p.done

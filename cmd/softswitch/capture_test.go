@@ -221,7 +221,7 @@ func TestCapturesThatNobodyReads(t *testing.T) {
 		}
 		defer c.Close()
 	}
-	want := fmt.Sprintf("%d captures are under way, which is the most", node.CapturesMax)
+	want := fmt.Sprintf("%d captures are running; that is the limit", node.CapturesMax)
 	if r := b.lab("capture", "--node", "s1", "-w", filepath.Join(t.TempDir(), "x")); r.code != exitError || !strings.Contains(r.stderr, want) {
 		t.Errorf("one capture too many: exit status %d", r.code)
 	}

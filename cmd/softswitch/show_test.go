@@ -347,10 +347,10 @@ func TestMeasureOfWatchdog(t *testing.T) {
 	f := b.start(b.command("lab", "events", "--follow", "--name", b.name))
 	b.ok("pfcwd", "start", "all", "200", "--restoration-time", "200")
 	f.await("DEADLOCK declared")
-	f.await("measure: discard")
+	f.await("action: discard")
 	b.wantMatch(b.show("pfcwd", "stats"), `^(core|agg|edge)\S+ +to-\S+:3 +(stormed|operational) +1/[01]`)
 	b.ok("pfcwd", "stop")
-	f.await("measure: admit")
+	f.await("action: admit")
 	f.signal(os.Interrupt)
 	if r := f.end(); r.code != 0 {
 		t.Errorf("lab events --follow: exit status %d", r.code)

@@ -248,8 +248,8 @@ func TestText(t *testing.T) {
 		{event.Event{Type: event.LinkUp, Port: 1}, "link b up"},
 		{event.Event{Type: event.LinkDown, Port: 2}, "link port 2 down"},
 		{event.Event{Type: event.Rerouted, Out: 1, Bytes: 4}, "route 4 rerouted to backup port b"},
-		{event.Event{Type: event.Acted, Action: detect.ActionDrop, Class: 3, Out: 1, OutClass: 3, Bytes: 5}, "measure: drop 5, queue b:3, priority group a:3"},
-		{event.Event{Type: event.Refused, Refusal: detect.RefusedPortDown, Port: unit.NoPort, Out: 1, OutClass: 3}, "measure not taken: port down, queue b:3"},
+		{event.Event{Type: event.Acted, Action: detect.ActionDrop, Class: 3, Out: 1, OutClass: 3, Bytes: 5}, "action: drop 5, queue b:3, priority group a:3"},
+		{event.Event{Type: event.Refused, Refusal: detect.RefusedPortDown, Port: unit.NoPort, Out: 1, OutClass: 3}, "action not taken: port down, queue b:3"},
 	} {
 		e := Entry{node, tt.event}
 		if got := e.Text(func(unit.NodePort) string { return "c to-d" }); got != tt.want {

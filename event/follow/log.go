@@ -11,29 +11,30 @@ import (
 	"softswitch/event"
 )
 
-// chunk is how much of a log is read at once, in bytes; no line is as long.
+// chunk is how many bytes of a log are read at once; every line is shorter.
 const chunk = 1 << 18
 
-// ErrAnew says that a log was made anew: it is another file than it was, or is shorter than
-// what was read of it. What is read next is its beginning.
+// ErrAnew says that a log was replaced: it is another file now, or shorter than what
+// was read of it. The next read starts at its beginning.
 var ErrAnew = errors.New("it was made anew")
 
-// Log is the log of one node, read while it grows. Open makes one; it is for one goroutine.
+// Log is the log of one node, read while it grows. Open makes one; use it from one
+// goroutine.
 type Log struct {
 	path string
 	file *os.File // nil: not yet opened, or it does not exist
-	at   int64    // bytes of the file that were read
-	rest []byte   // of these, a line that is not whole
+	at   int64    // bytes of the file that have been read
+	rest []byte   // the incomplete line at their end
 	node event.Node
 }
 
-// Open makes a Log of the file at path. A file that does not exist, yet or any more, has no
-// events.
+// Open makes a Log of the file at path. A file that does not exist, yet or any more,
+// has no events.
 func Open(path string) *Log { return &Log{path: path} }
 
-// Read reads on, a chunk at most, and returns the events in lines that are whole; more says
-// that there was something to read. An error names the file; after it Read goes on with what
-// follows, after ErrAnew with the beginning.
+// Read reads on, at most a chunk, and returns the events in complete lines; more says
+// that there was something to read. An error names the file; the next call continues
+// behind it, after ErrAnew at the beginning.
 func (l *Log) Read() (events []event.Event, more bool, err error) {
 	if l.file == nil {
 		l.file, err = os.Open(l.path)
@@ -64,20 +65,20 @@ func (l *Log) Read() (events []event.Event, more bool, err error) {
 	return events, true, err
 }
 
-// End returns the event in the last line if nothing but its newline is missing, for a log
-// that does not grow any more; cut says that the last line has no newline.
+// End returns the event in the last line if only its newline is missing, for a log that
+// no longer grows; cut says that the last line has no newline.
 func (l *Log) End() (events []event.Event, cut bool) {
 	if len(l.rest) == 0 {
 		return nil, false
 	}
-	events, _ = l.decode(l.rest, true) // of a line that is cut short there is no event
+	events, _ = l.decode(l.rest, true) // a line that is cut short gives no event
 	return events, true
 }
 
-// Node is whose log it is, as far as it was read.
+// Node is the node of the log, as far as it has been read.
 func (l *Log) Node() *event.Node { return &l.node }
 
-// Size is how many bytes were read.
+// Size is the number of bytes read.
 func (l *Log) Size() int64 { return l.at }
 
 // Close closes the file.
@@ -113,9 +114,9 @@ func (l *Log) decode(lines []byte, cut bool) ([]event.Event, error) {
 	return log.Events, err
 }
 
-// look reports whether the file exists. It returns ErrAnew, and goes back to the beginning,
-// if the log was made anew; one that was removed stays as it is, since nothing has taken its
-// place yet.
+// look reports whether the file exists. If the log was replaced it goes back to the
+// beginning and returns ErrAnew. A removed log stays open, because nothing has replaced
+// it yet.
 func (l *Log) look() (there bool, err error) {
 	now, err := os.Stat(l.path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -8,19 +8,20 @@ import (
 	"softswitch/unit"
 )
 
-// Entry is an event and whose it is. Node names the ports that the log has named so far.
+// Entry is an event and its node. Node has the port names that the log has mentioned so
+// far.
 type Entry struct {
 	Node *event.Node
 	event.Event
 }
 
-// Merger merges logs. OpenAll makes one; it is for one goroutine.
+// Merger merges logs. OpenAll makes one; use it from one goroutine.
 type Merger struct{ sources []*source }
 
-// source is a log and what was read ahead of it.
+// source is a log with the events read ahead.
 type source struct {
 	*Log
-	dry    bool // the end was reached; until Refresh there is no more
+	dry    bool // the end was reached; no more until Refresh
 	events []event.Event
 }
 
@@ -33,8 +34,8 @@ func OpenAll(paths []string) *Merger {
 	return m
 }
 
-// Next is the next entry that is not after until; ok is false if there is none now. An
-// error names the file; after it Next goes on with what follows.
+// Next is the next entry with a time up to until; ok is false if there is none now. An
+// error names the file; the next call continues behind it.
 func (m *Merger) Next(until unit.Time) (e Entry, ok bool, err error) {
 	var next *source
 	for _, s := range m.sources {
@@ -79,8 +80,8 @@ func (s *source) fill() (err error) {
 	return nil
 }
 
-// Refresh makes Next look at logs that had no more events, and at those that were made
-// anew. gone says that none of the logs exists any more.
+// Refresh makes Next check the logs that had no more events, and those that were
+// replaced. gone says that none of the logs exists any more.
 func (m *Merger) Refresh() (gone bool, err error) {
 	gone = true
 	var errs []error

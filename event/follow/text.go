@@ -7,8 +7,8 @@ import (
 	"softswitch/unit"
 )
 
-// Text is what happened, for people, in one line, without the time and the node; name is how
-// ports of other nodes are called, as by a Merger.
+// Text describes the event for people, in one line, without the time and the node; name gives
+// the names of other nodes' ports, as Merger.Name does.
 func (e Entry) Text(name func(unit.NodePort) string) string {
 	bucket, queue := e.place(e.Port, e.Class), e.place(e.Out, e.OutClass)
 	switch e.Type {
@@ -56,7 +56,7 @@ func (e Entry) strong() string {
 	return "wait ends"
 }
 
-// detectorText is Text of what detectors and responses do.
+// detectorText is Text for detectors and responses.
 func (e Entry) detectorText(bucket, queue string, name func(unit.NodePort) string) string {
 	where := ""
 	if e.Out != unit.NoPort {
@@ -78,9 +78,9 @@ func (e Entry) detectorText(bucket, queue string, name func(unit.NodePort) strin
 		}
 		return "DEADLOCK declared" + where + trigger
 	case event.Acted:
-		return fmt.Sprintf("measure: %s %d%s", e.Action, e.Bytes, where)
+		return fmt.Sprintf("action: %s %d%s", e.Action, e.Bytes, where)
 	case event.Refused:
-		return fmt.Sprintf("measure not taken: %s%s", e.Refusal, where)
+		return fmt.Sprintf("action not taken: %s%s", e.Refusal, where)
 	}
 	return e.Type.String() + where
 }
@@ -95,5 +95,5 @@ func (e Entry) name(p unit.Port) string {
 	return fmt.Sprintf("port %d", p)
 }
 
-// JSON appends e as the line of its log, newline included.
+// JSON appends e as a line of its log, including the newline.
 func (e Entry) JSON(dst []byte) []byte { return e.Node.Append(dst, e.Event) }

@@ -12,7 +12,7 @@ import (
 	"softswitch/unit"
 )
 
-// Bounds of what a sound recording holds.
+// Limits for a valid recording.
 const (
 	headerMax  = 16 << 20
 	requestMax = 1 << 20
@@ -21,11 +21,11 @@ const (
 	eventsMax  = 64 << 20
 )
 
-// errCut is the error of a recording that ends within an entry, or without End.
+// errCut means that a recording ends within an entry, or without End.
 var errCut = errors.New("the file is cut short")
 
-// decoder reads the parts of a recording. After the first error, which stays in
-// err, it reads zeros.
+// decoder reads the parts of a recording. After the first error, kept in err, it
+// returns zeros.
 type decoder struct {
 	r   *bufio.Reader
 	buf []byte
@@ -45,8 +45,8 @@ func (d *decoder) fail(err error) {
 
 func (d *decoder) damaged(format string, args ...any) { d.fail(fmt.Errorf(format, args...)) }
 
-// bytes reads n bytes, which are good until the next call; nil on an error. It
-// takes memory as the bytes come, not as n says.
+// bytes reads n bytes, valid until the next call; nil on an error. It allocates as the
+// bytes arrive, and does not trust n.
 func (d *decoder) bytes(n int) []byte {
 	d.buf = d.buf[:0]
 	for d.err == nil && len(d.buf) < n {

@@ -1,8 +1,7 @@
-// Package replay is the recording of a live node: every call of its machine, in
-// the order in which they were made under the node's lock, and every event that
-// came of them. To repeat the calls must give the same events, because a machine
-// depends on nothing else: this is how a fault that showed once can be looked at
-// as often as one likes.
+// Package replay is the recording of a live node: every call of its machine, in the
+// order in which they were made under the node's lock, and every event that resulted.
+// Repeating the calls must give the same events, because a machine depends on nothing
+// else. So a fault that showed up once can be examined as often as you like.
 //
 //	live node --calls--> Encoder --bytes--> file --Play--> a new machine
 //	               events '                   '--events--> the same?
@@ -14,8 +13,8 @@
 //	v+  header: its length, and a Header as JSON
 //	    entries, each a letter and what it says below
 //
-// where v is an unsigned varint, t the time since the last entry that has one, in
-// nanoseconds, a v too, and p a port, one byte:
+// where v is an unsigned varint, t the time in nanoseconds since the last entry that
+// has one, also a v, and p a port, one byte:
 //
 //	L  p, v slots                                    Lend, of so many slots at most
 //	R  t, p, v n, n x (v length, v kept, kept bytes) Receive
@@ -28,17 +27,17 @@
 //	                                                 the node's log, if there were any
 //	Z  0: the node ended; 1: the recorder had no room
 //
-// Of a received frame the first Keep bytes are kept, beyond which no machine looks.
+// Of a received frame the first Keep bytes are kept; no machine looks further.
 //
 // Read in this order: Header and Encoder (encode.go), decode.go, Play (play.go),
 // request.go.
 //
 // Invariants:
-//   - complete: what an Encoder was told is all that a machine can know, so a
-//     recording needs neither the links nor the clock that it was made with;
-//   - bounded: a damaged file makes Play return an error, not use memory that its
-//     length does not explain, and not panic;
-//   - first difference: Play stops there, since all that follows follows from it.
+//   - complete: an Encoder gets everything that a machine can know, so a recording can
+//     be played without the links and the clock that it was made with;
+//   - bounded: for a damaged file Play returns an error; it does not panic, or use more
+//     memory than the file's length justifies;
+//   - first difference: Play stops there, because later differences follow from it.
 //
 // What it does not do: it opens no file and reads no clock; package live/record makes the
 // recordings.

@@ -16,9 +16,8 @@ const Version = 1
 
 const magic = "SSWREC\r\n"
 
-// Keep is how many bytes of a received frame a recording has: more than the
-// longest headers, with a tag and IPv4 options, and the payload of a host's frame
-// behind them.
+// Keep is how many bytes of a received frame a recording has: more than the longest
+// headers, with a tag and IPv4 options, and the payload of a host's frame.
 const Keep = 128
 
 // Kinds of entry.
@@ -40,13 +39,13 @@ const (
 	Host   = "host"
 )
 
-// Header says what was recorded.
+// Header describes what was recorded.
 type Header struct {
 	Kind string `json:"kind"` // Switch or Host
 	Name string `json:"name"`
 	// Config is the node's configuration, a config.Switch or config.Host in YAML.
 	Config string `json:"config"`
-	// Batch, Granularity and Delay are the driver's.
+	// Batch, Granularity and Delay are settings of the driver.
 	Batch       int       `json:"batch"`
 	Granularity unit.Time `json:"granularity_ns"`
 	Delay       unit.Time `json:"delay_ns"` // of a switch
@@ -55,7 +54,7 @@ type Header struct {
 // AppendHeader appends the beginning of a recording to b.
 func AppendHeader(b []byte, h Header) []byte {
 	text, err := json.Marshal(h)
-	if err != nil { // it holds nothing that JSON cannot say
+	if err != nil { // it contains only what JSON can express
 		panic(fmt.Sprintf("replay: header as JSON: %v", err))
 	}
 	b = append(b, magic...)
@@ -64,28 +63,26 @@ func AppendHeader(b []byte, h Header) []byte {
 	return append(b, text...)
 }
 
-// Encoder turns calls into entries: each method appends one to b. The time is 0 at
-// first.
+// Encoder encodes calls as entries: each method appends one to b. Time starts at 0.
 type Encoder struct {
 	Node  event.Node // in the events' lines
 	last  unit.Time
 	lines []byte // scratch
 }
 
-// begin appends the kind of an entry with a time, and the time, which never goes
-// back.
+// begin appends the kind of an entry with a time, and the time, which never goes back.
 func (e *Encoder) begin(b []byte, kind byte, now unit.Time) []byte {
 	b = binary.AppendUvarint(append(b, kind), uint64(now-e.last))
 	e.last = now
 	return b
 }
 
-// Lend is Lend with slots places in dst.
+// Lend encodes a Lend with this many slots in dst.
 func (e *Encoder) Lend(b []byte, in unit.Port, slots int) []byte {
 	return binary.AppendUvarint(append(b, entryLend, byte(in)), uint64(slots))
 }
 
-// Receive is Receive, before the call: the machine changes its frames.
+// Receive encodes a Receive. Call it first: the machine changes its frames.
 func (e *Encoder) Receive(b []byte, now unit.Time, in unit.Port, fs []*buffer.Frame) []byte {
 	b = append(e.begin(b, entryReceive, now), byte(in))
 	b = binary.AppendUvarint(b, uint64(len(fs)))
@@ -98,23 +95,23 @@ func (e *Encoder) Receive(b []byte, now unit.Time, in unit.Port, fs []*buffer.Fr
 	return b
 }
 
-// Transmit is Transmit with room places in fs, and its results.
+// Transmit encodes a Transmit with room for this many frames, and its results.
 func (e *Encoder) Transmit(b []byte, now unit.Time, out unit.Port, room, n int, next unit.Time) []byte {
 	b = append(e.begin(b, entryTransmit, now), byte(out))
 	b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(room)), uint64(n))
 	if next == unit.Never {
 		return append(b, 0)
 	}
-	// A deadline that has passed is as good as one that passes now.
+	// A deadline in the past is equivalent to one that is due now.
 	return binary.AppendUvarint(b, uint64(max(next, now)-now)+1)
 }
 
-// Sent is Sent with n frames.
+// Sent encodes a Sent with n frames.
 func (e *Encoder) Sent(b []byte, now unit.Time, out unit.Port, n int) []byte {
 	return binary.AppendUvarint(append(e.begin(b, entrySent, now), byte(out)), uint64(n))
 }
 
-// SetLink is SetLink.
+// SetLink encodes a SetLink.
 func (e *Encoder) SetLink(b []byte, now unit.Time, p unit.Port, up bool) []byte {
 	b = append(e.begin(b, entryLink, now), byte(p), 0)
 	if up {
@@ -123,13 +120,13 @@ func (e *Encoder) SetLink(b []byte, now unit.Time, p unit.Port, up bool) []byte 
 	return b
 }
 
-// SetMAC is SetMAC.
+// SetMAC encodes a SetMAC.
 func (e *Encoder) SetMAC(b []byte, p unit.Port, m ether.MAC) []byte {
 	six := m.Bytes()
 	return append(append(b, entryMAC, byte(p)), six[:]...)
 }
 
-// Request is a Request.
+// Request encodes a Request.
 func (e *Encoder) Request(b []byte, now unit.Time, r Request) []byte {
 	text, err := json.Marshal(r)
 	if err != nil { // its Args came as JSON
@@ -139,7 +136,7 @@ func (e *Encoder) Request(b []byte, now unit.Time, r Request) []byte {
 	return append(b, text...)
 }
 
-// Events is what Work returned, at least one event.
+// Events encodes the events that Work returned, at least one.
 func (e *Encoder) Events(b []byte, events []event.Event) []byte {
 	e.lines = e.lines[:0]
 	for i := range events {

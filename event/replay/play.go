@@ -18,22 +18,22 @@ import (
 	"softswitch/unit"
 )
 
-// Result is what came of playing a recording.
+// Result is the outcome of playing a recording.
 type Result struct {
 	Kind string `json:"kind"`
 	Name string `json:"name"`
-	// Calls, Frames and Events are what was played and was the same.
+	// Calls, Frames and Events count what was played and was the same.
 	Calls  int `json:"calls"`
 	Frames int `json:"frames"` // received
 	Events int `json:"events"`
-	// Same says that all of it gave what was recorded; otherwise Difference is the
-	// first thing that is not.
+	// Same says that everything was as recorded; otherwise Difference is the first
+	// thing that was not.
 	Same       bool        `json:"same"`
 	Difference *Difference `json:"difference,omitempty"`
-	// Full says that the recorder had no room for more, and ended before the node.
+	// Full says that the recorder ran out of space and ended before the node.
 	Full bool `json:"recorder_full"`
-	// Fault says why the recording could not be read to its end; what stands before
-	// that was compared.
+	// Fault says why the recording could not be read to its end; everything before that
+	// point was compared.
 	Fault string `json:"fault,omitempty"`
 }
 
@@ -45,7 +45,7 @@ type Difference struct {
 	Replayed string `json:"replayed"`
 }
 
-// machine is what can be recorded.
+// machine is a machine that can be recorded.
 type machine interface {
 	dataplane.Machine
 	SetMAC(p unit.Port, m ether.MAC)
@@ -59,16 +59,16 @@ type player struct {
 	host    *host.Host // nil for a switch
 	cfg     config.Host
 	node    event.Node
-	rx, tx  [][]*buffer.Frame // by port: slots to read into; frames that are lent out
+	rx, tx  [][]*buffer.Frame // by port: slots to read into; frames being transmitted
 	now     unit.Time
 	events  []event.Event
 	lines   []byte // of events
 	ended   bool
 }
 
-// Play repeats a recording on a machine made from its header and compares what
-// comes of it. The error says why that could not even begin: no recording, another
-// version, a configuration that is refused, a detector that is not given.
+// Play repeats a recording on a machine made from its header and compares the results.
+// The error says why it could not start: not a recording, another version, an invalid
+// configuration, or an unknown detector.
 func Play(r io.Reader, detectors map[string]detect.Factory) (*Result, error) {
 	p := player{decoder: newDecoder(r)}
 	h := p.header()
@@ -86,7 +86,7 @@ func Play(r io.Reader, detectors map[string]detect.Factory) (*Result, error) {
 		p.res.Fault = fmt.Sprintf("call %d: %v", p.res.Calls+1, p.err)
 	}
 	if p.ended && !p.res.Full && p.res.Difference == nil {
-		p.compare(nil) // after the last events there are no more
+		p.compare(nil) // there must be no more after the last events
 	}
 	p.res.Same = p.res.Difference == nil
 	return &p.res, nil
@@ -101,7 +101,7 @@ func (p *player) build(h Header, detectors map[string]detect.Factory) error {
 			return err
 		}
 		if detectors[cfg.Detector] == nil {
-			return fmt.Errorf("the recorded node ran detector %q, which this softswitch has not", cfg.Detector)
+			return fmt.Errorf("the recorded node ran detector %q, which this softswitch does not have", cfg.Detector)
 		}
 		policy, err := respond.Parse(cfg.Response)
 		if err != nil {
@@ -307,7 +307,7 @@ func (p *player) request() {
 	}
 }
 
-// recordedEvents compares the events up to here with those that follow.
+// recordedEvents compares the events so far with those that follow in the recording.
 func (p *player) recordedEvents() {
 	want := p.bytes(p.number("events", eventsMax))
 	if p.err == nil {
@@ -315,7 +315,7 @@ func (p *player) recordedEvents() {
 	}
 }
 
-// compare wants the events since the last time to be these lines.
+// compare checks that the events since the last call are these lines.
 func (p *player) compare(want []byte) {
 	_, p.events = p.machine.Work(p.events[:0])
 	p.lines = p.lines[:0]

@@ -9,16 +9,16 @@ import (
 	"softswitch/unit"
 )
 
-// Request is what a host was asked while it ran.
+// Request is a request to a host while it ran.
 type Request struct {
-	// Do is "start" (Args: when its time line begins, {"at": 0} for now), "stop" or
+	// Do is "start" (Args: when its flows and acts start, {"at": 0} for now), "stop" or
 	// "act" (Args: a config.Act).
 	Do   string          `json:"do"`
 	Args json.RawMessage `json:"args,omitempty"`
 }
 
-// Apply makes h, whose configuration is cfg, do what r says. It changes nothing if
-// it returns an error.
+// Apply carries out r on h, whose configuration is cfg. If it returns an error nothing
+// has changed.
 func (r Request) Apply(h *host.Host, cfg *config.Host, now unit.Time) error {
 	switch r.Do {
 	case "start":

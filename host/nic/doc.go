@@ -8,21 +8,22 @@
 //	          <---+--- receive buffer of each class, drained <+---
 //	              |    at once or at a rate; full: PFC        |
 //
-// It is a configuration of dataplane.Switch, not another machine: a bridge between
-// port Wire and port Stack. Two things differ from a switch. The stack neither heeds nor
-// sends a pause, so what a program sends into a full queue is dropped here, in the host,
-// before the fabric has seen it. And pauses are plain: a switch takes the NIC for any.
+// It is a configuration of dataplane.Switch, not another machine: a bridge between port
+// Wire and port Stack. Two things differ from a switch. The stack neither honours nor
+// sends pauses, so what a program sends into a full queue is dropped here, in the host,
+// before it reaches the fabric. And pauses are plain: to a switch it is like any other
+// NIC.
 //
 // Read in this order: config.go, nic.go.
 //
 // Invariants:
-//   - lossless behind it: a frame of a lossless class that came by the wire is dropped
-//     only if the far end goes on for more than the headroom, a quarter of RxBuffer;
-//   - a frame that is lost in the host is counted at port Stack, one that the fabric
+//   - lossless receive: a lossless frame that came by the wire is dropped only if the
+//     far end sends more than the headroom, a quarter of RxBuffer, after the pause;
+//   - a frame lost on its way out is counted at port Stack, one that the fabric
 //     delivered and the NIC lost at port Wire;
-//   - events: it logs what a host logs, so that whoever reads the log of a host need not
-//     know that there is a switch in it.
+//   - events: it logs what a host logs, so a reader of the log need not know that there
+//     is a switch inside.
 //
 // What it does not do: it opens no device, has no address of its own and runs no
-// protocol; of how full the buffers of sockets are it knows nothing.
+// protocol; it does not know how full the buffers of sockets are.
 package nic

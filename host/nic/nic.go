@@ -10,17 +10,17 @@ import (
 	"softswitch/unit"
 )
 
-// NIC is a NIC's state; it implements dataplane.Machine with the ports Wire and Stack.
-// New makes one; the zero value is not usable.
+// NIC is the state of a NIC; it implements dataplane.Machine with the ports Wire and
+// Stack. Use New to make one; the zero value is not usable.
 type NIC struct {
 	*dataplane.Switch
-	mac      ether.MAC // of the pauses, 0 for that of the interface
+	mac      ether.MAC // source of its pauses, 0 for that of the interface
 	drain    unit.Rate // of the stack; 0: at once
 	events   []event.Event
 	linkDown uint64
 }
 
-// New makes a NIC. The error names what is impossible in cfg.
+// New makes a NIC. The error says what is invalid in cfg.
 func New(cfg Config) (*NIC, error) {
 	d, err := cfg.build()
 	if err != nil {
@@ -34,7 +34,7 @@ func New(cfg Config) (*NIC, error) {
 }
 
 // Do changes how fast the stack takes frames: host.Slow at a.Rate, host.Normal at once.
-// It refuses a storm: a NIC that programs use behaves.
+// It refuses host.Storm: a NIC for programs behaves.
 func (n *NIC) Do(now unit.Time, a host.Act) error {
 	switch a.Do {
 	case host.Normal:
@@ -51,7 +51,8 @@ func (n *NIC) Do(now unit.Time, a host.Act) error {
 // Drain is the rate at which the stack takes frames; 0: at once.
 func (n *NIC) Drain() unit.Rate { return n.drain }
 
-// Work returns and clears the ready ports and appends to ev the events of a host.
+// Work returns and clears the ready ports, and appends the events that a host would log
+// to ev.
 func (n *NIC) Work(ev []event.Event) (unit.PortSet, []event.Event) {
 	ready, all := n.Switch.Work(n.events[:0])
 	n.events = all
@@ -66,7 +67,7 @@ func (n *NIC) Work(ev []event.Event) (unit.PortSet, []event.Event) {
 	return ready, ev
 }
 
-// plain is e as a host logs it; ok is false for what a host does not log.
+// plain is e as a host logs it; ok is false if a host does not log it.
 func plain(e event.Event) (_ event.Event, ok bool) {
 	switch e.Type {
 	case event.LinkUp, event.LinkDown:
@@ -81,7 +82,7 @@ func plain(e event.Event) (_ event.Event, ok bool) {
 	return e, false
 }
 
-// HostCounters are its counters as those of a host.
+// HostCounters are its counters, in the form of a host's.
 func (n *NIC) HostCounters() host.Counters {
 	w := n.Counters(Wire)
 	c := host.Counters{
@@ -98,8 +99,7 @@ func (n *NIC) HostCounters() host.Counters {
 	return c
 }
 
-// SetMAC takes note of the address of the wire's interface, unless the configuration
-// gives one.
+// SetMAC sets the address of the wire's interface, unless the configuration sets one.
 func (n *NIC) SetMAC(p unit.Port, m ether.MAC) {
 	if p == Wire && n.mac == 0 {
 		n.Switch.SetMAC(p, m)

@@ -16,12 +16,12 @@ import (
 	"softswitch/live"
 )
 
-// CapturesMax bounds how many clients a node writes captures for at once: each costs it
+// CapturesMax limits how many clients a node writes captures for at once: each costs it
 // a few megabytes and a copy of every frame.
 const CapturesMax = 4
 
-// capturing is what captures a node's frames: its file, if it has one, and whoever asks
-// on its control socket.
+// capturing captures a node's frames: to its file, if it has one, and for clients on
+// its control socket.
 type capturing struct {
 	taps    link.Taps
 	clients atomic.Int32
@@ -32,7 +32,7 @@ type CaptureArgs struct {
 	Offset int64 `json:"offset"` // link.CaptureOptions.Offset
 }
 
-// captureToFile captures all frames in a file until the node ends.
+// captureToFile captures all frames to a file until the node ends.
 func (r *runner) captureToFile(path string) error {
 	f, err := os.Create(path)
 	if err != nil {
@@ -53,7 +53,7 @@ func (r *runner) captureToFile(path string) error {
 	return nil
 }
 
-// open opens an interface so that its frames can be captured.
+// open opens an interface and lets captures see its frames.
 func (r *runner) open(p live.Port) (link.Link, error) {
 	open := r.openPort
 	if open == nil {
@@ -72,9 +72,9 @@ func (r *runner) open(p live.Port) (link.Link, error) {
 	return r.capturing.taps.Tap(l, in), nil
 }
 
-// request starts a capture for a client: a stream of pcapng, in which each octet that
-// the client sends makes a mark. The node never waits for the client: what it is too slow
-// for is missed and counted in the capture.
+// request starts a capture for a client: a stream of pcapng, in which each byte that
+// the client sends requests a mark. The node never waits for the client: frames for
+// which the client is too slow are missed, and counted in the capture.
 func (c *capturing) request(args json.RawMessage) (any, error) {
 	var a CaptureArgs
 	if args != nil {
@@ -85,7 +85,7 @@ func (c *capturing) request(args json.RawMessage) (any, error) {
 	if c.clients.Add(1) > CapturesMax {
 		c.clients.Add(-1)
 		return nil, &control.Refusal{
-			Status: http.StatusServiceUnavailable, Text: fmt.Sprintf("%d captures are under way, which is the most", CapturesMax),
+			Status: http.StatusServiceUnavailable, Text: fmt.Sprintf("%d captures are running; that is the limit", CapturesMax),
 		}
 	}
 	return control.Stream(func(conn io.ReadWriter) {

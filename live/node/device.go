@@ -18,9 +18,9 @@ import (
 	"softswitch/scenario/config"
 )
 
-// claimWire keeps the kernel's stack off the interface of the wire: it refuses one that
-// has an address, and makes the stack answer no ARP there, which it would also for
-// addresses of other interfaces. restore lets it do so again, if it did before.
+// claimWire keeps the kernel's stack off the wire's interface. It refuses an interface
+// that has an address, and turns off ARP there, because the kernel would also answer
+// for addresses of other interfaces. restore turns ARP back on if it was on before.
 func claimWire(name string) (restore func(), err error) {
 	wire, err := findWire(name)
 	if err != nil {
@@ -47,7 +47,7 @@ func claimWire(name string) (restore func(), err error) {
 	}, nil
 }
 
-// findWire finds an interface. The error offers those that there are.
+// findWire finds an interface. The error lists those that exist.
 func findWire(name string) (netlink.Link, error) {
 	wire, err := netlink.LinkByName(name)
 	var none netlink.LinkNotFoundError
@@ -65,7 +65,7 @@ func findWire(name string) (netlink.Link, error) {
 	return nil, fmt.Errorf("no such interface%s; there is: %s", strictyaml.DidYouMean(name, names), strings.Join(names, ", "))
 }
 
-// openStack makes the interface for programs.
+// openStack creates the interface for programs.
 func openStack(cfg config.Host) (link.Link, error) {
 	s, err := link.OpenStack(cfg.Stack)
 	if err != nil {
@@ -78,7 +78,7 @@ func openStack(cfg config.Host) (link.Link, error) {
 	return s, nil
 }
 
-// setUpStack gives the interface for programs its addresses, its MTU and its route.
+// setUpStack configures the addresses, MTU and route of the interface for programs.
 func setUpStack(cfg config.Host) error {
 	wire, err := netlink.LinkByName(cfg.Port.Name)
 	if err != nil {
@@ -122,11 +122,11 @@ func setUpStack(cfg config.Host) error {
 	return nil
 }
 
-// mtuMax is the longest packet of a frame that a switch forwards.
+// mtuMax is the longest packet that fits a frame a switch forwards.
 const mtuMax = 1514 - ether.HeaderLen
 
-// socketLosses is how many datagrams came to sockets of this network namespace whose
-// buffers were full.
+// socketLosses is how many datagrams this network namespace has lost because a socket's
+// buffer was full.
 func socketLosses() (uint64, error) {
 	self, err := procfs.Self()
 	if err != nil {
@@ -137,7 +137,7 @@ func socketLosses() (uint64, error) {
 		return 0, err
 	}
 	if snmp.Udp.RcvbufErrors == nil {
-		return 0, errors.New("/proc/self/net/snmp does not tell Udp RcvbufErrors")
+		return 0, errors.New("/proc/self/net/snmp has no Udp RcvbufErrors")
 	}
 	return uint64(*snmp.Udp.RcvbufErrors), nil
 }

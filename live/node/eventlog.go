@@ -11,24 +11,24 @@ import (
 	"softswitch/unit"
 )
 
-// logMax bounds an event log in bytes: some 400,000 events. A ring of 100 Mbit/s links
-// that deadlocks fills a hundredth of it in a second.
+// logMax limits an event log, in bytes: some 400,000 events. A deadlocking ring of 100
+// Mbit/s links fills a hundredth of it in a second.
 const logMax = 64 << 20
 
-// eventLog is the file of a node's events. What it cannot take it counts: whoever judges
-// by the log has to know.
+// eventLog is the file of a node's events. It counts the events it cannot write: a
+// judge of the log must know of them.
 type eventLog struct {
 	node  event.Node
 	hosts unit.PortSet // whose far end is a host
 	max   int64        // bytes
-	buf   []byte       // of the one goroutine that writes
-	flaps flaps        // of that goroutine
+	buf   []byte       // used only by the goroutine that writes
+	flaps flaps        // same
 
 	mu      sync.Mutex
 	file    *os.File // guarded by mu
 	size    int64    // guarded by mu: bytes that were written
-	missing uint64   // guarded by mu: events that were not
-	err     error    // guarded by mu: why; after it nothing is written
+	missing uint64   // guarded by mu: events that were not written
+	err     error    // guarded by mu: why not; nothing is written after it
 }
 
 func newEventLog(path string, node event.Node, hosts unit.PortSet) (*eventLog, error) {
@@ -39,7 +39,7 @@ func newEventLog(path string, node event.Node, hosts unit.PortSet) (*eventLog, e
 	return &eventLog{node: node, hosts: hosts, max: logMax, file: f}, nil
 }
 
-// write writes events, or counts them. It is for one goroutine.
+// write writes events, or counts them. Call it from one goroutine only.
 func (l *eventLog) write(events []event.Event) {
 	events = l.flaps.fold(events, l.hosts)
 	l.buf = l.buf[:0]
@@ -52,7 +52,7 @@ func (l *eventLog) write(events []event.Event) {
 	switch {
 	case l.err != nil:
 	case l.size+int64(len(l.buf)) > l.max:
-		l.err = fmt.Errorf("it is full: %d bytes are the most", l.max)
+		l.err = fmt.Errorf("it is full: the limit is %d bytes", l.max)
 	default:
 		n, l.err = l.file.Write(l.buf)
 	}
@@ -60,7 +60,7 @@ func (l *eventLog) write(events []event.Event) {
 	l.missing += uint64(len(events) - bytes.Count(l.buf[:n], []byte("\n")))
 }
 
-// state is how long the log is in bytes, and what is wrong with it, "" for nothing.
+// state is the length of the log in bytes, and what is wrong with it, "" if nothing.
 func (l *eventLog) state() (size int64, problem string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,7 +70,7 @@ func (l *eventLog) state() (size int64, problem string) {
 	return l.size, problem
 }
 
-// close closes the file; the error is also that of what it could not take.
+// close closes the file; it also returns an error if events are missing.
 func (l *eventLog) close() error {
 	err := l.file.Close()
 	if _, problem := l.state(); problem != "" {
@@ -79,23 +79,23 @@ func (l *eventLog) close() error {
 	return err
 }
 
-// flapsKept is how often a queue may come to be paused or go on in one batch of events
-// before what follows is folded.
+// flapsKept is how many times a queue may be paused or resumed in one batch of events
+// before the rest is folded.
 const flapsKept = 8
 
-// flaps folds what a host does that pauses and resumes a queue thousands of times a
-// second: from its events of one batch it takes the ends of pauses that are followed by
-// another, together with that. The queue then seems paused throughout. A queue that leads
-// to a host is part of no deadlock, whatever it waits for, so the oracle's judgement is
-// the same.
+// flaps folds the events of a host that pauses and resumes a queue thousands of times a
+// second: from each batch it removes the ends of pauses that another pause follows,
+// along with that pause. The queue then appears to be paused throughout. A queue that
+// leads to a host is part of no deadlock, whatever it waits for, so the oracle's
+// judgement does not change.
 type flaps struct {
 	seen  [unit.MaxPorts][unit.Priorities]uint16 // events of the queue in this batch
-	ended [unit.MaxPorts][unit.Priorities]int    // index + 1 of the event with which its last pause ended
+	ended [unit.MaxPorts][unit.Priorities]int    // index + 1 of the event that ended its last pause
 	drop  []bool
 	kept  []event.Event
 }
 
-// fold returns events without what is folded. The result is valid until the next call.
+// fold returns events with flaps removed. The result is valid until the next call.
 func (f *flaps) fold(events []event.Event, hosts unit.PortSet) []event.Event {
 	f.seen, f.ended = [unit.MaxPorts][unit.Priorities]uint16{}, [unit.MaxPorts][unit.Priorities]int{}
 	f.drop = append(f.drop[:0], make([]bool, len(events))...)

@@ -114,7 +114,7 @@ func TestLogIsBounded(t *testing.T) {
 	if n := lines(t, l, path); n != 10 {
 		t.Errorf("%d events were written, want 10", n)
 	}
-	if _, problem := l.state(); problem != fmt.Sprintf("it is full: %d bytes are the most; 11 events are missing", l.max) {
+	if _, problem := l.state(); problem != fmt.Sprintf("it is full: the limit is %d bytes; 11 events are missing", l.max) {
 		t.Errorf("%q is said", problem)
 	}
 }

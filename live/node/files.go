@@ -8,15 +8,15 @@ import (
 	"softswitch/view/observe"
 )
 
-// files are what a node writes, and what is wrong with it. The zero value is a node that
-// writes nothing.
+// files is what a node writes, and what went wrong with it. The zero value writes
+// nothing.
 type files struct {
 	log      *eventLog     // nil for none
 	capture  *link.Capture // nil for none
 	restarts int           // of the machine in this process
 }
 
-// live is what is to be told of a node besides its machine.
+// live is what to report about a node apart from its machine.
 func (f *files) live(n *live.Node) observe.Live {
 	out := observe.Live{EventsLost: n.EventsLost(), Lateness: n.Lateness(), Restarts: f.restarts}
 	if f.log != nil {
@@ -34,9 +34,10 @@ func (f *files) live(n *live.Node) observe.Live {
 	return out
 }
 
-// flush returns when what was captured before is in its file, or could not be written.
+// flush returns when what was captured before the call is in its file, or could not be
+// written.
 func (f *files) flush() {
 	if f.capture != nil {
-		f.capture.Sync() // live tells the error
+		f.capture.Sync() // live reports the error
 	}
 }

@@ -71,9 +71,9 @@ func (r *runner) takeHost(n *live.Node, h *host.Host) (out observe.Host) {
 	return out
 }
 
-// silentPort takes the flows' UDP port from the kernel's stack and drops all that
-// comes there, so that the kernel does not answer the flows' frames with ICMP
-// errors. It returns the socket.
+// silentPort binds the flows' UDP port in the kernel's stack and drops what arrives
+// there, so that the kernel does not answer the flows' frames with ICMP errors. It
+// returns the socket.
 func silentPort() (fd int, err error) {
 	fd, err = unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

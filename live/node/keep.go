@@ -8,8 +8,8 @@ import (
 	"softswitch/unit"
 )
 
-// instant is the argument of "keep", and of "stats" that are to be as of then: a point of
-// CLOCK_MONOTONIC. Without one, stats are as of now.
+// instant is the argument of "keep", and of "stats" that are to be as of that instant:
+// a point of CLOCK_MONOTONIC. Without one, stats are as of now.
 type instant struct {
 	At unit.Time `json:"at"`
 }
@@ -21,10 +21,10 @@ func readInstant(args json.RawMessage) (i instant, err error) {
 	return i, err
 }
 
-// keeper keeps what a machine is at an instant that was told before, so that what nodes
-// are asked one after the other is as of one time.
+// keeper takes a snapshot of a machine at an instant that is announced beforehand, so
+// that nodes asked one after the other all report the same instant.
 type keeper[T any] struct {
-	kept *kept[T] // guarded by the node's lock; nil: nothing was told
+	kept *kept[T] // guarded by the node's lock; nil if no instant was announced
 }
 
 type kept[T any] struct {
@@ -33,7 +33,7 @@ type kept[T any] struct {
 	value T
 }
 
-// keep lets take be called at the instant that args tell, instead of one told before.
+// keep schedules take for the instant in args, replacing an earlier request.
 func (k *keeper[T]) keep(n *live.Node, args json.RawMessage, take func() T) error {
 	i, err := readInstant(args)
 	if err != nil {
@@ -41,17 +41,17 @@ func (k *keeper[T]) keep(n *live.Node, args json.RawMessage, take func() T) erro
 	}
 	next := &kept[T]{at: i.At}
 	if !n.Appoint(i.At, func() { next.value, next.taken = take(), true }) {
-		return fmt.Errorf("keep: %d ns of CLOCK_MONOTONIC is past; valid: a time to come", i.At)
+		return fmt.Errorf("keep: %d ns of CLOCK_MONOTONIC is in the past; valid: a later time", i.At)
 	}
 	n.Do(func(unit.Time) { k.kept = next })
 	return nil
 }
 
-// of is what was kept of an instant.
+// of returns the snapshot of an instant.
 func (k *keeper[T]) of(n *live.Node, at unit.Time) (value T, err error) {
 	n.Do(func(unit.Time) {
 		if k.kept == nil || k.kept.at != at || !k.kept.taken {
-			err = fmt.Errorf("stats: nothing was kept of %d ns: it is to come, or this process was not told of it", at)
+			err = fmt.Errorf("stats: no snapshot of %d ns: that time has not come, or this process was not asked to keep one", at)
 			return
 		}
 		value = k.kept.value
@@ -59,8 +59,9 @@ func (k *keeper[T]) of(n *live.Node, at unit.Time) (value T, err error) {
 	return value, err
 }
 
-// stats is what the machine is now, or was at the instant in args; complete adds to that
-// what may take its time. The log tells of all that it is made of.
+// stats is the state of the machine now, or at the instant in args; complete adds the
+// parts that may take time. The event log then contains everything that led to that
+// state.
 func (k *keeper[T]) stats(n *live.Node, args json.RawMessage, now func() T, complete func(*T, unit.Time)) (value T, err error) {
 	i, err := readInstant(args)
 	if err != nil {

@@ -154,10 +154,10 @@ func wantOneInstant(t *testing.T, s host.Sent, r host.Received, start, end unit.
 // What was not kept is not told, and what is past cannot be kept.
 func TestStatsOfAnotherInstant(t *testing.T) {
 	a, _ := twoHosts(t)
-	if _, err := a.ask("stats", instant{5}); err == nil || err.Error() != "stats: nothing was kept of 5 ns: it is to come, or this process was not told of it" {
+	if _, err := a.ask("stats", instant{5}); err == nil || err.Error() != "stats: no snapshot of 5 ns: that time has not come, or this process was not asked to keep one" {
 		t.Errorf("stats of what was not kept: %v", err)
 	}
-	if _, err := a.ask("keep", instant{5}); err == nil || err.Error() != "keep: 5 ns of CLOCK_MONOTONIC is past; valid: a time to come" {
+	if _, err := a.ask("keep", instant{5}); err == nil || err.Error() != "keep: 5 ns of CLOCK_MONOTONIC is in the past; valid: a later time" {
 		t.Errorf("keep of the past: %v", err)
 	}
 	at := timer.Now() + unit.Second

@@ -62,9 +62,9 @@ func (r *runner) takeNIC(node *live.Node, n *nic.NIC, sockets uint64) (out obser
 	return out
 }
 
-// nicRequest does what a host can be asked to do. A NIC's programs start and stop by
-// themselves, and no flow of a scenario is sent or received by it, so that it keeps
-// nothing: its figures are as of when it is asked.
+// nicRequest handles the requests to a NIC, which are those to a host. Its programs
+// start and stop on their own, and it sends and receives no flow of a scenario, so it
+// takes no snapshots: its statistics are always as of now.
 func nicRequest(node *live.Node, n *nic.NIC, cfg config.Host, req control.Request) (err error) {
 	switch req.Do {
 	case "start", "stop", "keep":

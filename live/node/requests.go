@@ -24,7 +24,7 @@ import (
 type switchNode struct {
 	sw       *dataplane.Switch
 	journal  *observe.Journal
-	fixed    string // why the detector cannot be exchanged, "" if it can
+	fixed    string // why the detector cannot be replaced, "" if it can
 	response string
 	again    func(restart)
 
@@ -33,7 +33,7 @@ type switchNode struct {
 
 	one   sync.Mutex
 	marks map[string]*observe.Mark // guarded by one: by what was cleared
-	watch *watched                 // guarded by one: what a watchdog looks at; nil: all ports
+	watch *watched                 // guarded by one: the ports that a watchdog watches; nil: all
 }
 
 func newSwitchNode(sw *dataplane.Switch, fixed string) *switchNode {
@@ -44,11 +44,11 @@ func newSwitchNode(sw *dataplane.Switch, fixed string) *switchNode {
 	return &switchNode{sw: sw, fixed: fixed, journal: observe.NewJournal(names), files: &files{}, marks: map[string]*observe.Mark{}}
 }
 
-// changes are the requests, of any kind of node, that change something.
+// changes are the requests, of all kinds of node, that change something.
 var changes = []string{"act", "clear", "keep", "pfcwd_start", "pfcwd_stop", "restart", "start", "stop"}
 
-// checkMethod: what changes something is not asked by GET, which a program may repeat or
-// send ahead.
+// checkMethod rejects GET for requests that change something: a client may repeat or
+// prefetch a GET.
 func checkMethod(req control.Request) error {
 	if req.Get && slices.Contains(changes, req.Do) {
 		return &control.Refusal{Status: http.StatusMethodNotAllowed, Text: req.Do + " changes the node: want POST, not GET"}
@@ -56,7 +56,7 @@ func checkMethod(req control.Request) error {
 	return nil
 }
 
-// switchRequests are what a switch can be asked.
+// switchRequests are the requests that a switch answers.
 var switchRequests = map[string]func(*switchNode, *live.Node, json.RawMessage) (any, error){
 	"keep":        (*switchNode).keep,
 	"stats":       (*switchNode).stats,
@@ -88,7 +88,7 @@ func (s *switchNode) handle(n *live.Node, req control.Request) (any, error) {
 	return do(s, n, req.Args)
 }
 
-// arguments reads a request's arguments into v.
+// readArguments decodes a request's arguments into v.
 func readArguments(args json.RawMessage, v any) error {
 	if err := json.Unmarshal(args, v); err != nil {
 		return fmt.Errorf("arguments: %w", err)
@@ -96,7 +96,7 @@ func readArguments(args json.RawMessage, v any) error {
 	return nil
 }
 
-// keep and stats are those of a keeper.
+// keep and stats use the keeper.
 func (s *switchNode) keep(n *live.Node, args json.RawMessage) (any, error) {
 	return nil, s.end.keep(n, args, func() observe.Switch { return observe.TakeSwitch(s.sw, nil) })
 }
@@ -123,21 +123,21 @@ func (s *switchNode) snapshot(n *live.Node) (out observe.Switch) {
 
 func (s *switchNode) sample(n *live.Node, _ json.RawMessage) (any, error) { return s.take(n), nil }
 
-// take takes what metrics are made of. Preconditions: s.one is held.
+// take copies what metrics are computed from. Preconditions: s.one is held.
 func (s *switchNode) take(n *live.Node) observe.Sample {
 	out := observe.Sample{Switch: s.snapshot(n), Version: version.Text(), Response: s.response, History: s.journal.History()}
 	n.Do(func(unit.Time) { out.Watchdog = observe.TakeWatchdog(s.sw, s.watch.set(s.sw)) })
 	return out
 }
 
-// metrics is the sample of this switch alone.
+// metrics is a sample of this switch only.
 func (s *switchNode) metrics(n *live.Node) metrics.Sample {
 	s.one.Lock()
 	defer s.one.Unlock()
 	return metrics.Sample{Switches: []observe.Sample{s.take(n)}}
 }
 
-// What counters and watermarks can be cleared.
+// Counters and watermarks that can be cleared.
 const (
 	ClearPFC        = "pfc"
 	ClearQueue      = "queue"
@@ -146,7 +146,7 @@ const (
 	ClearGroupMarks = "priority_group_watermark"
 )
 
-// CounterArgs is the argument of requests about counters.
+// CounterArgs are the arguments of requests about counters.
 type CounterArgs struct {
 	What string `json:"what"`
 }
@@ -159,8 +159,8 @@ func (s *switchNode) counters(n *live.Node, args json.RawMessage) (any, error) {
 	return observe.Counters{Switch: s.snapshot(n), Cleared: s.marks[w.What]}, nil
 }
 
-// clear keeps a copy of counters, for everybody who looks at them, or starts watermarks
-// anew.
+// clear notes the present value of counters as the new zero, for all clients, or
+// restarts watermarks.
 func (s *switchNode) clear(n *live.Node, args json.RawMessage) (any, error) {
 	var w CounterArgs
 	if err := readArguments(args, &w); err != nil {

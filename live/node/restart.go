@@ -10,8 +10,8 @@ import (
 	"softswitch/live"
 )
 
-// restart is what a switch is to begin anew with. It is the cause for which the one
-// before it ended.
+// restart is how to start the switch again. It is the cause with which the previous
+// one's context ended.
 type restart struct {
 	Detector string `json:"detector"`
 	Response string `json:"response"`
@@ -21,8 +21,8 @@ func (r *restart) Error() string {
 	return "restart with detector " + r.Detector + ", response " + r.Response
 }
 
-// restart ends the switch and lets another begin in its place. Its interfaces stay up,
-// and its neighbours see no more of it than a switch that says nothing for a moment.
+// restart ends the switch and lets another take its place. Its interfaces stay up; to
+// its neighbours it is a switch that is silent for a moment.
 func (s *switchNode) restart(_ *live.Node, args json.RawMessage) (any, error) {
 	if s.fixed != "" {
 		return nil, errors.New("restart: " + s.fixed)

@@ -22,8 +22,8 @@ import (
 	"softswitch/view/observe"
 )
 
-// runner runs a machine in this process, with its control socket, its event log
-// and its capture.
+// runner runs a machine in this process, with its control socket, event log and
+// capture.
 type runner struct {
 	name    string
 	id      unit.NodeID
@@ -36,7 +36,7 @@ type runner struct {
 	journal *observe.Journal                // reads the events; nil for none
 	sample  func(*live.Node) metrics.Sample // what to serve to Prometheus
 	undo    []func()
-	// unwritten is what could not be written by the end of the run.
+	// unwritten is what could not be written before the run ended.
 	unwritten error
 	// openPort opens an interface; nil means live.OpenPacket.
 	openPort func(live.Port) (link.Link, error)
@@ -46,9 +46,9 @@ type runner struct {
 	capturing capturing
 }
 
-// processorsMin is the least GOMAXPROCS of a node that nobody set it for. With one,
-// a port that is always busy keeps the runtime from looking at the others: frames
-// and deadlines there were measured to wait for tens of milliseconds.
+// processorsMin is the lowest GOMAXPROCS of a node unless the user sets it. With one, a
+// port that is always busy keeps the runtime from polling the others: frames and
+// deadlines there were measured to wait for tens of milliseconds.
 const processorsMin = 2
 
 // run runs the node until ctx ends. handle answers control requests.
@@ -109,8 +109,8 @@ func (r *runner) run(ctx context.Context, handle func(*live.Node, control.Reques
 	return n.Run(ctx)
 }
 
-// serveMetrics serves the node's metrics, if there are to be any, until ctx ends. A
-// scrape that is under way then is answered with what the node still knows.
+// serveMetrics serves the node's metrics, if configured, until ctx ends. A scrape in
+// progress at that time is still answered, with the last state.
 func (r *runner) serveMetrics(ctx context.Context, n *live.Node) error {
 	if r.live.Metrics == "" {
 		return nil
@@ -133,8 +133,8 @@ func (r *runner) serveMetrics(ctx context.Context, n *live.Node) error {
 	return nil
 }
 
-// claimPorts makes this process the only softswitch on its interfaces, by abstract
-// unix sockets: those live in the network namespace and go with the process.
+// claimPorts makes this process the only softswitch on its interfaces, by abstract unix
+// sockets: they belong to the network namespace and disappear with the process.
 func (r *runner) claimPorts() error {
 	for _, p := range r.ports {
 		ln, err := net.Listen("unix", "@softswitch/port/"+p.Name)
@@ -149,7 +149,7 @@ func (r *runner) claimPorts() error {
 	return nil
 }
 
-// openLog is where events go: to the journal and to the log, if there are such.
+// openLog returns where events go: to the journal and the log, where they exist.
 func (r *runner) openLog() (func([]event.Event), error) {
 	if r.live.Events == "" && r.journal == nil {
 		return nil, nil
@@ -172,7 +172,7 @@ func (r *runner) openLog() (func([]event.Event), error) {
 	}, nil
 }
 
-// closeAtEnd closes a file when the run ends, which fails if the file is not whole.
+// closeAtEnd closes a file when the run ends; the run fails if the file is incomplete.
 func (r *runner) closeAtEnd(what string, end func() error) {
 	r.undo = append(r.undo, func() {
 		if err := end(); err != nil {
@@ -181,7 +181,7 @@ func (r *runner) closeAtEnd(what string, end func() error) {
 	})
 }
 
-// node is who the events are of.
+// node identifies this node in its events.
 func (r *runner) node() event.Node {
 	node := event.Node{ID: r.id, Name: r.name}
 	for _, p := range r.ports {
@@ -190,7 +190,7 @@ func (r *runner) node() event.Node {
 	return node
 }
 
-// recorded is the machine, recorded if that is wanted.
+// recorded is the machine, wrapped in a recorder if one is configured.
 func (r *runner) recorded() (live.Machine, error) {
 	if r.record == "" {
 		return r.machine, nil

@@ -13,8 +13,8 @@ import (
 	"softswitch/unit"
 )
 
-// RunSwitch runs a switch until ctx ends; when it is told to restart, another in its
-// place, whose buffers and counters begin anew.
+// RunSwitch runs a switch until ctx ends. When asked to restart, it runs another in its
+// place, with empty buffers and zero counters.
 func RunSwitch(ctx context.Context, cfg config.Switch, record string) error {
 	for restarts := 0; ; restarts++ {
 		next, err := runOnce(ctx, cfg, record, restarts)
@@ -25,7 +25,7 @@ func RunSwitch(ctx context.Context, cfg config.Switch, record string) error {
 	}
 }
 
-// runOnce runs a switch until ctx ends, or until it is told to restart: then next says
+// runOnce runs a switch until ctx ends, or until it is asked to restart: then next says
 // how.
 func runOnce(ctx context.Context, cfg config.Switch, record string, restarts int) (next *restart, err error) {
 	d, err := catalog.Named("detector", cfg.Detector)

@@ -19,8 +19,8 @@ import (
 	"softswitch/view/observe"
 )
 
-// watched is a switch as a watchdog of some ports sees it: at the others nothing is
-// ever paused, and no pause frame comes.
+// watched is a switch as seen by a watchdog of some ports: the other ports never seem
+// to be paused, and no pause frame arrives at them.
 type watched struct {
 	detect.View
 	ports unit.PortSet
@@ -35,7 +35,7 @@ func (w *watched) PausesSeen(q detect.Queue) uint64 {
 	return w.View.PausesSeen(q)
 }
 
-// set is the ports that w has, all of sw for nil.
+// set returns the ports of w, all of sw's if w is nil.
 func (w *watched) set(sw *dataplane.Switch) (ports unit.PortSet) {
 	if w != nil {
 		return w.ports
@@ -52,7 +52,8 @@ func (s *switchNode) pfcwd(n *live.Node, _ json.RawMessage) (any, error) {
 	return out, nil
 }
 
-// WatchdogArgs are those of `pfcwd start`. No ports are all ports.
+// WatchdogArgs are the arguments of `pfcwd start`. An empty list of ports means all
+// ports.
 type WatchdogArgs struct {
 	Ports       []string  `json:"ports,omitempty"`
 	Action      string    `json:"action"`
@@ -91,7 +92,7 @@ func NewWatchdogArgs(ports []string, action, detection string, restoration *int,
 // shorter: SONiC's default.
 const pfcwdPoll = 200 * unit.Millisecond
 
-// Config is the watchdog's own configuration.
+// Config is the configuration of the watchdog.
 func (p WatchdogArgs) Config() (c watchdog.Config, err error) {
 	if p.Detection <= 0 || p.Restoration <= 0 {
 		return c, fmt.Errorf("pfcwd: detection time %s, restoration time %s; valid: above 0", config.FormatTime(p.Detection), config.FormatTime(p.Restoration))
@@ -104,7 +105,7 @@ func (p WatchdogArgs) Config() (c watchdog.Config, err error) {
 	return c, fmt.Errorf("pfcwd: action %q; valid: drop, forward, alert", p.Action)
 }
 
-// pfcwdStart puts a watchdog into the switch, in place of the one that it has.
+// pfcwdStart installs a watchdog in the switch, replacing the one it has.
 func (s *switchNode) pfcwdStart(n *live.Node, args json.RawMessage) (any, error) {
 	var p WatchdogArgs
 	if err := readArguments(args, &p); err != nil {
@@ -133,8 +134,8 @@ func (s *switchNode) pfcwdStart(n *live.Node, args json.RawMessage) (any, error)
 	return nil, nil
 }
 
-// pfcwdStop makes the watchdog watch some ports no more; with none left, or none given,
-// it leaves the switch.
+// pfcwdStop stops watching some ports; when none is left, or none is given, it removes
+// the watchdog from the switch.
 func (s *switchNode) pfcwdStop(n *live.Node, args json.RawMessage) (any, error) {
 	var p WatchdogArgs
 	if err := readArguments(args, &p); err != nil {
@@ -164,14 +165,16 @@ func (s *switchNode) pfcwdStop(n *live.Node, args json.RawMessage) (any, error) 
 	return nil, nil
 }
 
-// releaseWatchdog ends what the switch's watchdog, if it has one, does about storms.
+// releaseWatchdog ends the actions of the switch's watchdog, if it has one, against
+// storms.
 func (s *switchNode) releaseWatchdog() {
 	if w, ok := s.sw.Detector().(*watchdog.Watchdog); ok {
 		w.Release()
 	}
 }
 
-// exchangeable says why a watchdog cannot be put into the switch, or taken out of it.
+// exchangeable returns why a watchdog cannot be installed in the switch or removed from
+// it.
 func (s *switchNode) exchangeable() error {
 	if s.fixed != "" {
 		return errors.New("pfcwd: " + s.fixed)
@@ -184,7 +187,7 @@ func (s *switchNode) exchangeable() error {
 	}
 }
 
-// portSet is the ports of these names; none, or the name "all", is all.
+// portSet is the set of these ports; an empty list, or the name "all", means all.
 func (s *switchNode) portSet(names []string) (set unit.PortSet, err error) {
 	if len(names) == 0 || slices.Contains(names, "all") {
 		return (*watched)(nil).set(s.sw), nil

@@ -1,5 +1,5 @@
-// Package record writes down what a live node's machine is told, for package
-// event/replay to play again.
+// Package record records the calls of a live node's machine, so that package
+// event/replay can play them again.
 //
 //	live.Node --calls--> Recorder --calls--> the machine
 //	                        '--entries--> buffer --one goroutine--> writer
@@ -7,10 +7,11 @@
 // Read in this order: Recorder, New, Close.
 //
 // Invariants:
-//   - in order: an entry is made under the node's lock, in the call that it is of;
-//   - never in the way: the node does not wait for the writer. What waits to be written
-//     is bounded; a recording that reaches the bound ends there, and says so.
+//   - in order: an entry is made under the node's lock, during the call that it
+//     describes;
+//   - never in the way: the node does not wait for the writer. The data waiting to be
+//     written is bounded; a recording that reaches the bound ends there, and says so.
 //
-// What it does not do: it opens no file, knows no link and judges nothing. Its format is
-// package event/replay's. Package live knows nothing of it.
+// What it does not do: it opens no file, has nothing to do with links, and judges
+// nothing. Package event/replay defines the format. Package live does not depend on it.
 package record

@@ -13,25 +13,25 @@ import (
 	"softswitch/unit"
 )
 
-// waitingMax bounds what waits to be written of a recording, in bytes: a quarter of
-// a second of frames at a million a second. A recorder that fills it ends the
-// recording, so that the data path never waits for a disk.
+// waitingMax limits the data waiting to be written, in bytes: a quarter of a second of
+// frames at a million a second. A recorder that fills it ends the recording, so that
+// the data path never waits for a disk.
 const waitingMax = 32 << 20
 
-// batchBytes is how much waits before it is written, so that a quiet node is not
-// woken for every frame; a node that is killed loses as much.
+// batchBytes is how much is collected before it is written, so that a quiet node is not
+// woken for every frame; a node that is killed loses up to this much.
 const batchBytes = 64 << 10
 
 // Machine is what can be recorded.
 type Machine interface {
 	dataplane.Machine
-	// SetMAC tells a port's address where the configuration left it to the interface.
+	// SetMAC sets a port's address if the configuration leaves it to the interface.
 	SetMAC(p unit.Port, m ether.MAC)
 }
 
-// Recorder is a Machine that passes every call on to another one and records it,
-// for package replay to play. Calls of it must not overlap, as those of any
-// Machine: a Node that runs it records what happens under its lock.
+// Recorder is a Machine that passes every call on to another one and records it for
+// package replay. Its calls must not overlap, as for any Machine; a Node makes them
+// under its lock.
 type Recorder struct {
 	Machine
 	enc  replay.Encoder
@@ -40,15 +40,15 @@ type Recorder struct {
 
 	mu     sync.Mutex
 	buf    []byte // guarded by mu: not yet taken by write
-	spare  []byte // guarded by mu: what write is done with
-	full   bool   // guarded by mu: the end is in buf, and nothing follows it
+	spare  []byte // guarded by mu: the buffer that write has finished with
+	full   bool   // guarded by mu: buf holds the end entry, nothing may follow
 	closed bool   // guarded by mu
 	err    error  // guarded by mu: of a write
 	more   sync.Cond
 }
 
-// New begins a recording of m on w, which one goroutine writes to until
-// Close. node is who the events are of.
+// New starts a recording of m to w. One goroutine writes to w until Close. node is the
+// name and number in the events.
 func New(m Machine, w io.Writer, h replay.Header, node event.Node) *Recorder {
 	return newBounded(m, w, h, node, waitingMax)
 }
@@ -61,8 +61,8 @@ func newBounded(m Machine, w io.Writer, h replay.Header, node event.Node, limit 
 	return r
 }
 
-// Close ends the recording and returns when all of it was written. The error says
-// why it is not whole.
+// Close ends the recording and returns when all of it has been written. The error says
+// why it is incomplete.
 func (r *Recorder) Close() error {
 	r.mu.Lock()
 	if !r.full {
@@ -81,7 +81,7 @@ func (r *Recorder) Close() error {
 	return nil
 }
 
-// write writes what there is until the recording is closed or cannot be written.
+// write writes what is buffered until the recording is closed or cannot be written.
 func (r *Recorder) write(w io.Writer) {
 	defer close(r.done)
 	r.mu.Lock()
@@ -102,8 +102,8 @@ func (r *Recorder) write(w io.Writer) {
 	}
 }
 
-// add lets put append an entry, unless the recording has ended. An entry that
-// makes the buffer larger than it may be is followed by the end.
+// add calls put to append an entry, unless the recording has ended. If that makes the
+// buffer too large, the end entry follows.
 func (r *Recorder) add(put func(b []byte) []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -118,50 +118,50 @@ func (r *Recorder) add(put func(b []byte) []byte) {
 	}
 }
 
-// Lend records and passes on.
+// Lend records the call and passes it on.
 func (r *Recorder) Lend(in unit.Port, dst []*buffer.Frame) {
 	r.add(func(b []byte) []byte { return r.enc.Lend(b, in, len(dst)) })
 	r.Machine.Lend(in, dst)
 }
 
-// Receive records and passes on.
+// Receive records the call and passes it on.
 func (r *Recorder) Receive(now unit.Time, in unit.Port, fs []*buffer.Frame) {
 	r.add(func(b []byte) []byte { return r.enc.Receive(b, now, in, fs) })
 	r.Machine.Receive(now, in, fs)
 }
 
-// Transmit passes on and records what came of it.
+// Transmit passes the call on and records its result.
 func (r *Recorder) Transmit(now unit.Time, out unit.Port, fs []*buffer.Frame) (n int, next unit.Time) {
 	n, next = r.Machine.Transmit(now, out, fs)
 	r.add(func(b []byte) []byte { return r.enc.Transmit(b, now, out, len(fs), n, next) })
 	return n, next
 }
 
-// Sent records and passes on.
+// Sent records the call and passes it on.
 func (r *Recorder) Sent(now unit.Time, out unit.Port, fs []*buffer.Frame) {
 	r.add(func(b []byte) []byte { return r.enc.Sent(b, now, out, len(fs)) })
 	r.Machine.Sent(now, out, fs)
 }
 
-// SetLink records and passes on.
+// SetLink records the call and passes it on.
 func (r *Recorder) SetLink(now unit.Time, p unit.Port, up bool) {
 	r.add(func(b []byte) []byte { return r.enc.SetLink(b, now, p, up) })
 	r.Machine.SetLink(now, p, up)
 }
 
-// SetMAC records and passes on.
+// SetMAC records the call and passes it on.
 func (r *Recorder) SetMAC(p unit.Port, m ether.MAC) {
 	r.add(func(b []byte) []byte { return r.enc.SetMAC(b, p, m) })
 	r.Machine.SetMAC(p, m)
 }
 
-// Request records that the machine, a host, was made to do what req says: under
-// the node's lock, before any other call.
+// Request records that the host was asked to do req. Call it under the node's lock,
+// before any other call.
 func (r *Recorder) Request(now unit.Time, req replay.Request) {
 	r.add(func(b []byte) []byte { return r.enc.Request(b, now, req) })
 }
 
-// Work passes on and records the events.
+// Work passes the call on and records the events.
 func (r *Recorder) Work(ev []event.Event) (ready unit.PortSet, _ []event.Event) {
 	had := len(ev)
 	ready, ev = r.Machine.Work(ev)
