@@ -11,8 +11,9 @@ import (
 	"softswitch/link/pcapng"
 )
 
-// captureBytes and captureFrames bound what a Capture holds for its file, once
-// being filled and once being written. What does not fit is missed and counted.
+// captureBytes and captureFrames limit what a Capture buffers for its file, in each of
+// two buffers: the one being filled and the one being written. What does not fit is
+// missed and counted.
 const (
 	captureBytes  = 4 << 20
 	captureFrames = captureBytes / 64
@@ -25,11 +26,9 @@ const (
 //	Tap(eth1) ─┼─copy─▶ filling ──swap──▶ draining ──▶ writeLoop ──▶ file
 //	Tap(eth2) ─┘        (bounded)
 //
-// Time stamps are CLOCK_MONOTONIC and an offset that does not change; the file's
-// comment says which, so that frames can be matched with logs that count on
-// CLOCK_MONOTONIC. Frames of different links, or of the two directions of one, may
-// stand in the file in another order than their time stamps; those of one direction
-// do not.
+// Time stamps are CLOCK_MONOTONIC plus a fixed offset. The file's comment says which,
+// so that frames can be matched with logs that use CLOCK_MONOTONIC. Frames of one
+// direction of a link are in order in the file; others may be out of order.
 //
 // Taps.Capture makes one. After Close its links keep working.
 type Capture struct {
@@ -46,20 +45,20 @@ type Capture struct {
 	bytes   []byte             // guarded by mu: the frames of filling
 	missed  []uint64           // guarded by mu: by link, since its last captured frame
 	lost    []uint64           // guarded by mu: by link, since the beginning
-	mark    int64              // guarded by mu: the time stamp of Mark; 0 for none
-	syncs   []chan struct{}    // guarded by mu: who waits for what is there to be written
+	mark    int64              // guarded by mu: the time stamp of Mark; 0 for no mark
+	syncs   []chan struct{}    // guarded by mu: waiting for the present contents to be written
 	stats   CaptureStats       // guarded by mu
-	closed  bool               // guarded by mu: add takes no more
-	failed  bool               // guarded by mu: the file takes no more
+	closed  bool               // guarded by mu: add takes no more frames
+	failed  bool               // guarded by mu: writing to the file has failed
 
 	ended chan struct{} // closed when writeLoop has returned
 	err   error         // of the file; valid when ended is closed
 }
 
-// CaptureOptions are how a capture is made.
+// CaptureOptions configure a capture.
 type CaptureOptions struct {
-	// Comment, unless nil, says what to remark on a frame, "" for nothing. The goroutine
-	// that writes calls it and lends the frame for the call.
+	// Comment, unless nil, returns the comment for a frame, "" for no comment. It is
+	// called by the goroutine that writes, and must not keep the frame.
 	Comment func(frame []byte) string
 	// Offset is what to add to CLOCK_MONOTONIC for a time stamp, in ns. 0 is WallOffset
 	// at the start.
@@ -81,7 +80,7 @@ type captured struct {
 	missed uint64
 }
 
-// newCapture starts a capture of no links yet, and the goroutine that writes it.
+// newCapture starts a capture without links, and the goroutine that writes it.
 func newCapture(w io.Writer, opt CaptureOptions) (*Capture, error) {
 	now, mono, err := clocks()
 	if err != nil {
@@ -107,7 +106,7 @@ func newCapture(w io.Writer, opt CaptureOptions) (*Capture, error) {
 	return c, nil
 }
 
-// ClockNote is what a capture's comment says of its time stamps.
+// ClockNote is the sentence on time stamps in a capture's comment.
 func ClockNote(offset int64) string { return fmt.Sprintf("CLOCK_MONOTONIC = time - %d ns", offset) }
 
 // WallOffset is the difference between the wall clock and CLOCK_MONOTONIC now, in ns.
@@ -119,8 +118,8 @@ func WallOffset() (int64, error) {
 	return now.UnixNano() - mono, nil
 }
 
-// clocks reads the two clocks at the same moment: of some tries, the one in which
-// least time passed between the readings around.
+// clocks reads the two clocks at the same moment: of several tries it takes the one
+// with the least time between the two wall-clock readings around.
 func clocks() (now time.Time, mono int64, err error) {
 	var before, after unix.Timespec
 	const tries = 5
@@ -142,7 +141,7 @@ func clocks() (now time.Time, mono int64, err error) {
 
 func (c *Capture) stamp(at time.Time) int64 { return c.beganNs + int64(at.Sub(c.began)) }
 
-// describe adds a link, whose number is that of links before it.
+// describe adds a link; it gets the next number.
 func (c *Capture) describe(in pcapng.Interface) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -152,7 +151,7 @@ func (c *Capture) describe(in pcapng.Interface) {
 	c.work.Signal()
 }
 
-// add copies frames to what writeLoop takes next.
+// add copies frames into the buffer that writeLoop takes next.
 func (c *Capture) add(link int, dir Direction, at time.Time, frames [][]byte) {
 	ns := c.stamp(at)
 	c.mu.Lock()
@@ -175,8 +174,8 @@ func (c *Capture) add(link int, dir Direction, at time.Time, frames [][]byte) {
 	c.work.Signal()
 }
 
-// Mark writes down how far the capture has come: statistics of each link, behind all
-// frames that are there now. Frames that a link is just sending may still follow.
+// Mark records how far the capture has come: it writes statistics of each link behind
+// all frames captured so far. Frames that a link is just sending may still follow.
 func (c *Capture) Mark() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -184,7 +183,7 @@ func (c *Capture) Mark() {
 	c.work.Signal()
 }
 
-// portion is what writeLoop writes at once, so that the file is whole afterwards.
+// portion is what writeLoop writes in one go; the file is complete afterwards.
 type portion struct {
 	links  []pcapng.Interface // that the file does not describe yet
 	frames []captured
@@ -195,7 +194,7 @@ type portion struct {
 	last   bool
 }
 
-// writeLoop writes to the file what add has collected, until Close.
+// writeLoop writes what add has collected to the file, until Close.
 func (c *Capture) writeLoop() {
 	defer close(c.ended)
 	p := portion{bytes: make([]byte, 0, captureBytes)}
@@ -209,15 +208,15 @@ func (c *Capture) writeLoop() {
 		for _, done := range p.syncs {
 			close(done)
 		}
-		// add takes nothing more once closed is set.
+		// add takes no more frames once closed is set.
 		if p.last {
 			return
 		}
 	}
 }
 
-// await waits for something to write and exchanges it for p, which was written. known
-// is how many links the file describes.
+// await waits for something to write and swaps it with p, which has been written. known
+// is how many links the file describes so far.
 func (c *Capture) await(p *portion, known int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -277,14 +276,15 @@ func (c *Capture) fail() {
 	c.failed = true
 }
 
-// Stats returns what was counted since the capture began.
+// Stats returns the counts since the capture began.
 func (c *Capture) Stats() CaptureStats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.stats
 }
 
-// Err is the file's first error so far. After it nothing is captured.
+// Err is the first error in writing the file, nil so far if none. Nothing is captured
+// after it.
 func (c *Capture) Err() error {
 	select {
 	case <-c.ended:
@@ -294,7 +294,8 @@ func (c *Capture) Err() error {
 	}
 }
 
-// Sync returns when what was captured before is written, or with the file's first error.
+// Sync returns when what was captured before the call has been written, or with the
+// file's first error.
 func (c *Capture) Sync() error {
 	done := make(chan struct{})
 	c.mu.Lock()
@@ -309,9 +310,9 @@ func (c *Capture) Sync() error {
 	}
 }
 
-// Close ends the capture: what is captured is written, and the file's first error
-// returned. Frames that pass the links later are neither captured nor counted.
-// Closing twice is fine.
+// Close ends the capture: it writes what has been captured and returns the file's first
+// error. Frames that pass the links later are neither captured nor counted. Calling it
+// twice is fine.
 func (c *Capture) Close() error {
 	c.leave()
 	c.mu.Lock()

@@ -11,17 +11,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A packet socket outlives the times in which its interface is down: the kernel
-// detaches it, leaves ENETDOWN as a pending error, and attaches it again when the
-// interface is up. It announces neither that nor the interface's deletion. So
-// while the interface is down, a Read that waits wakes up now and then to look:
+// A packet socket survives its interface going down: the kernel detaches it, leaves
+// ENETDOWN as a pending error, and attaches it again when the interface is up. It
+// announces neither that nor the interface's deletion. So while the interface is down,
+// a waiting Read wakes up now and then to check:
 //
 //	          ENETDOWN                       up again
 //	  up ───────────────▶ down (look every ──────────▶ up
 //	                       downPoll)
 //	                          └── deleted ──▶ ErrGone, for good
 
-// downPoll is the time between two looks at an interface that is down.
+// downPoll is the time between two checks of an interface that is down.
 const downPoll = 50 * time.Millisecond
 
 // downWatch is what a Packet knows about its interface being down.
@@ -31,8 +31,8 @@ type downWatch struct {
 	reported bool // guarded by mu: Read has said ErrDown for this time down
 }
 
-// begin notes that the interface is down, as Read (anew) or Write found, and
-// makes Read look at it.
+// begin notes that the interface is down, as found by Read (anew) or Write, and makes
+// Read check it.
 func (w *downWatch) begin(conn *packet.Conn, anew bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -43,13 +43,12 @@ func (w *downWatch) begin(conn *packet.Conn, anew bool) {
 		return
 	}
 	w.down, w.reported = true, false
-	// It fails only on a closed link, which Read finds out by itself.
+	// This only fails on a closed link, which Read notices by itself.
 	_ = conn.SetReadDeadline(time.Now().Add(downPoll))
 }
 
-// checkDown looks at an interface that was down and sets Read's deadline
-// accordingly. It returns ErrGone, or ErrDown for the first time, or nil where
-// Read shall wait again.
+// checkDown checks an interface that was down and sets Read's deadline accordingly. It
+// returns ErrGone, or ErrDown the first time, or nil if Read should go on waiting.
 func (p *Packet) checkDown() error {
 	w := &p.down
 	w.mu.Lock()
@@ -79,17 +78,17 @@ func (p *Packet) setReadDeadline(t time.Time) error {
 	return nil
 }
 
-// lacksCarrier reports whether the interface is up, and yet cannot send. The kernel then
+// lacksCarrier reports whether the interface is up but cannot send. The kernel then
 // refuses a frame with ENOBUFS, as it does when it has no room. The flag follows the
-// carrier within microseconds, or where many links changed within a second.
+// carrier within microseconds, or within a second if many links change at once.
 func (p *Packet) lacksCarrier() bool {
 	flags, err := p.interfaceFlags()
 	return err == nil && flags&unix.IFF_UP != 0 && flags&unix.IFF_RUNNING == 0
 }
 
-// interfaceFlags asks the kernel for the interface's flags (IFF_UP, IFF_RUNNING),
-// in the namespace of the socket and by the socket's interface index: names may
-// change. ErrGone says that the interface does not exist any more.
+// interfaceFlags asks the kernel for the interface's flags (IFF_UP, IFF_RUNNING), in
+// the namespace of the socket and by interface index, because names may change. ErrGone
+// means that the interface does not exist any more.
 func (p *Packet) interfaceFlags() (flags uint16, err error) {
 	var sysErr error
 	if err := p.rc.Control(func(fd uintptr) { flags, sysErr = boundFlags(int(fd)) }); err != nil {
@@ -122,9 +121,9 @@ func boundFlags(fd int) (uint16, error) {
 	return req.Uint16(), nil
 }
 
-// notPollable handles a netpoller that refuses to wait. It does so after an event
-// that was an error alone, which a packet socket shows only when it goes down
-// while its send buffer is full; the next event ends it.
+// notPollable handles a netpoller that refuses to wait. It does so after an event that
+// was only an error, which a packet socket reports only when it goes down with a full
+// send buffer; the next event ends it.
 func (p *Packet) notPollable(poll error) error {
 	if poll == nil {
 		return nil

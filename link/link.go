@@ -1,8 +1,8 @@
 // Package link moves Ethernet frames between byte slices and a wire, in batches.
 //
-// A Link is one end of a wire. It knows bytes and errors, no switch, no priority
-// and no buffer: a frame is a []byte from its destination MAC on, without FCS,
-// the 802.1Q tag in place.
+// A Link is one end of a wire. It deals in bytes and errors and has no idea of
+// switches, priorities or buffers: a frame is a []byte starting at its destination MAC,
+// without FCS, with the 802.1Q tag in place.
 //
 //	          Read(bufs)                              Write(frames)
 //	             ▲                                        │
@@ -27,11 +27,11 @@
 //   - whole: a delivered frame is complete; one that does not fit its buffer is
 //     counted as truncated and never delivered in part.
 //   - no-echo: a link does not deliver what it sent itself.
-//   - counted: a frame that the kernel or the link lost on the way in is in Stats.
+//   - counted: a frame that the kernel or the link lost on receive is counted in Stats.
 //   - no-allocation: Read and Write of Packet allocate nothing.
 //
-// It does not retry, pace, reconnect or watch carriers: the caller holds a refused
-// frame, opens a vanished interface again and follows link states by netlink.
+// It does not retry, pace, reconnect or watch carriers: the caller keeps a refused
+// frame, reopens a vanished interface and follows link states by netlink.
 package link
 
 import (
@@ -44,32 +44,32 @@ import (
 // Link is one end of a wire. Read, Write and Close may be called from different
 // goroutines, but Read from one at a time and Write from one at a time.
 type Link interface {
-	// Read blocks until at least one frame is there, then takes as many as are,
-	// at most len(bufs). Frame i is put at the front of bufs[i], whatever its
-	// length was, and bufs[i] is cut to the frame's length; bufs[n:] are
-	// untouched. Each capacity has to hold the longest frame of the wire and 4
-	// bytes for a tag. The link keeps no reference to the buffers.
+	// Read blocks until at least one frame is there, then takes all that are there, at
+	// most len(bufs). Frame i goes to the front of bufs[i], whatever its length was,
+	// and bufs[i] is cut to the frame's length; bufs[n:] are untouched. Each capacity
+	// must hold the longest frame of the wire and 4 bytes for a tag. The link keeps no
+	// reference to the buffers.
 	//
 	// Errors, always with n = 0:
-	//   - ErrDown: the interface is down. It is said once; asked again, Read
-	//     blocks until a frame comes, the interface goes, or Close.
+	//   - ErrDown: the interface is down. It is returned once; the next Read blocks
+	//     until a frame comes, the interface is deleted, or Close.
 	//   - ErrGone: the interface was deleted. Close the link and open it again.
 	//   - net.ErrClosed: after Close.
 	Read(bufs [][]byte) (n int, err error)
 
-	// Write sends frames in order and does not block. It lends the frames only
-	// for the call. n frames were taken by the wire; where n < len(frames), err
-	// says why frames[n] was not:
+	// Write sends frames in order and does not block. It does not keep the frames after
+	// it returns. The wire took the first n; if n < len(frames), err says why frames[n]
+	// was not sent:
 	//   - ErrBusy: the kernel has no room. Hold frames[n:] and try again.
-	//   - ErrDown: the interface is down or has no carrier (the other end of a
-	//     veth is down). It is said each time. On a wire that was cut just now the
-	//     kernel may say ErrBusy first, or take a frame and drop it.
+	//   - ErrDown: the interface is down or has no carrier (the other end of a veth is
+	//     down). It is returned each time. Just after a wire is cut, the kernel may
+	//     return ErrBusy first, or take a frame and drop it.
 	//   - ErrGone, net.ErrClosed: as above.
 	//   - *FrameError: the wire does not carry this frame. Skip it.
 	Write(frames [][]byte) (n int, err error)
 
-	// Stats returns what was counted since the link was opened. It may be
-	// called from any goroutine, also after Close.
+	// Stats returns the counts since the link was opened. It may be called from any
+	// goroutine, also after Close.
 	Stats() Stats
 
 	// Close ends a Read that blocks and frees the link. Closing twice is fine.
@@ -79,23 +79,24 @@ type Link interface {
 // Stats counts a link's frames, from its opening on.
 type Stats struct {
 	Received  uint64 `json:"received"`  // frames that Read delivered
-	Sent      uint64 `json:"sent"`      // frames that Write got rid of
+	Sent      uint64 `json:"sent"`      // frames that Write sent
 	Drops     uint64 `json:"drops"`     // frames that came while the receive ring was full
 	Truncated uint64 `json:"truncated"` // frames that were longer than a ring slot or the caller's buffer
 	Busy      uint64 `json:"busy"`      // times that Write returned ErrBusy
-	// Lost and Reopened are counted by who drives the link, and 0 of a Link itself: frames
-	// that were under way to a link that was down or gone, or refused them, and times that
-	// a link that could not be read was opened anew.
+	// Lost and Reopened are counted by the driver of the link, and are 0 in a Link's
+	// own statistics: frames for a link that was down, gone or refused them, and how
+	// often a link that could not be read was opened again.
 	Lost     uint64 `json:"lost"`
 	Reopened uint64 `json:"reopened"`
-	// Waited is the longest that a frame lay in the receive ring, 0 where there is none.
+	// Waited is the longest time that a frame lay in the receive ring, 0 without a
+	// ring.
 	Waited unit.Time `json:"waited_ns"`
 }
 
 // Errors of a Link.
 var (
-	// ErrDown says that the interface is down: for Read by administration, for
-	// Write also for want of a carrier.
+	// ErrDown says that the interface is down: set down, or for Write also without a
+	// carrier.
 	ErrDown = errors.New("link: interface is down")
 	// ErrGone says that the interface was deleted or moved to another namespace.
 	ErrGone = errors.New("link: interface is gone")

@@ -21,7 +21,7 @@ import (
 // burst of 4096 frames on an interface with an MTU of 1500.
 const DefaultRingBytes = 8 << 20
 
-// maxRingBytes bounds a ring to what the kernel can count in blocks and offsets.
+// maxRingBytes keeps blocks and offsets of a ring within what the kernel can count.
 const maxRingBytes = 1 << 30
 
 // Options of an interface. The zero value is the default.
@@ -32,18 +32,17 @@ type Options struct {
 	// are lost and counted in Stats.Drops. The memory is the kernel's, not
 	// swappable, and is taken when the interface is opened.
 	RingBytes int
-	// Filter is a BPF program that says which frames are received; nil means all.
-	// The kernel runs it after it has taken the outermost 802.1Q tag off.
+	// Filter is a BPF program that selects the frames to receive; nil means all. The
+	// kernel runs it after removing the outermost 802.1Q tag.
 	Filter []bpf.RawInstruction
 }
 
 // Packet is a Link on a network interface: a packet socket that receives through
 // a TPACKET_V2 ring, and another that sends with sendmmsg.
 //
-// The sending socket is not known to the netpoller. The kernel tells whoever polls
-// a socket of each frame that has left it; for the one socket that would do both,
-// that is a tenth of the time that sending takes, and wakes the netpoller for
-// nothing.
+// The sending socket is not registered with the netpoller. The kernel notifies a poller
+// of each frame that has left the socket; with one socket for both directions, that
+// would take a tenth of the time of sending, and wake the netpoller for nothing.
 type Packet struct {
 	name   string
 	conn   *packet.Conn
@@ -64,14 +63,14 @@ type Packet struct {
 
 var _ Link = (*Packet)(nil)
 
-// Open opens the interface ifname of the calling thread's network namespace for
-// all frames, in promiscuous mode. The link keeps working when the thread goes to
-// another namespace. An interface that is down is opened too; the first Read
-// then says ErrDown.
+// Open opens the interface ifname of the calling thread's network namespace for all
+// frames, in promiscuous mode. The link keeps working when the thread moves to another
+// namespace. An interface that is down can be opened too; the first Read then returns
+// ErrDown.
 //
-// It needs CAP_NET_RAW. It fails where the interface does not exist or is no
-// Ethernet, where the right is missing, or where the kernel has no memory for the
-// ring; the text says which.
+// It needs CAP_NET_RAW. It fails if the interface does not exist or is not Ethernet, if
+// the right is missing, or if the kernel has no memory for the ring; the error says
+// which.
 func Open(ifname string, opt Options) (*Packet, error) {
 	p, err := open(ifname, opt)
 	if err != nil {
@@ -103,19 +102,19 @@ func open(ifname string, opt Options) (*Packet, error) {
 	return p, nil
 }
 
-// openSender opens the socket that sends. It is bound to no protocol and receives
+// openSender opens the socket for sending. It is bound to no protocol and receives
 // nothing.
 //
-// It bypasses the queueing discipline of an interface that is there to have one: that
-// would hold frames, pauses among them, overtake one by another, or drop them. A veth
-// has none unless somebody gave it one, and nothing is bypassed; so a tcpdump on it sees
-// the frames that are sent, as it sees those that come. On other interfaces it does not.
+// It bypasses the queueing discipline that a real interface has: that would hold
+// frames, including pauses, reorder or drop them. A veth has none unless someone
+// configured one, so there nothing is bypassed, and a tcpdump sees frames that are sent
+// as well as those received. On other interfaces it does not see those sent.
 func (p *Packet) openSender(ifi *net.Interface) error {
 	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return os.NewSyscallError("socket", err)
 	}
-	// A descriptor that blocks is not registered with the netpoller.
+	// A blocking descriptor is not registered with the netpoller.
 	p.sender = os.NewFile(uintptr(fd), p.name)
 	if err := unix.Bind(fd, &unix.SockaddrLinklayer{Ifindex: ifi.Index}); err != nil {
 		return os.NewSyscallError("bind", err)
@@ -129,7 +128,7 @@ func (p *Packet) openSender(ifi *net.Interface) error {
 	return err
 }
 
-// driver is the name of an interface's driver, "" if it does not tell.
+// driver is the name of an interface's driver, "" if unknown.
 func driver(fd int, ifname string) string {
 	info, err := unix.IoctlGetEthtoolDrvinfo(fd, ifname)
 	if err != nil {
@@ -138,7 +137,7 @@ func driver(fd int, ifname string) string {
 	return unix.ByteSliceToString(info.Driver[:])
 }
 
-// unknownInterface names the interfaces that there are.
+// unknownInterface adds the names of the existing interfaces to the error.
 func unknownInterface(err error) error {
 	ifis, lerr := net.Interfaces()
 	if lerr != nil || len(ifis) == 0 {
@@ -151,7 +150,7 @@ func unknownInterface(err error) error {
 	return fmt.Errorf("%w; this network namespace has %s", err, strings.Join(names, ", "))
 }
 
-// setUp makes the socket of p what Read and Write expect.
+// setUp configures the socket of p as Read and Write expect.
 func (p *Packet) setUp(ifi *net.Interface, opt Options) error {
 	var err error
 	if p.rc, err = p.conn.SyscallConn(); err != nil {
@@ -177,7 +176,7 @@ func (p *Packet) setUp(ifi *net.Interface, opt Options) error {
 	}
 	p.rx.readable, p.rx.stamps = p.readable, newStamps()
 	p.tx.init(p.send)
-	// Forget what was counted before the ring took over.
+	// Discard what was counted before the ring took over.
 	_, err = p.conn.Stats()
 	return err
 }
@@ -201,21 +200,21 @@ func setOptions(fd int) error {
 		opt   int
 		value int
 	}{
-		// Frames that this machine sends through the interface, ours among them,
-		// are not received.
+		// Frames that this machine sends through the interface, including ours, are not
+		// received.
 		{"PACKET_IGNORE_OUTGOING", unix.PACKET_IGNORE_OUTGOING, 1},
 		// Version 2 shows each frame at once. Version 3 collects frames in a block
-		// until it is full or its timer ends, which takes milliseconds.
+		// until it is full or its timer fires, which takes milliseconds.
 		{"PACKET_VERSION", unix.PACKET_VERSION, unix.TPACKET_V2},
 	} {
 		if err := unix.SetsockoptInt(fd, unix.SOL_PACKET, o.opt, o.value); err != nil {
 			return fmt.Errorf("setsockopt %s to %d: %w", o.name, o.value, err)
 		}
 	}
-	// SO_RCVBUF is left alone: frames that go to a ring are not charged to it.
-	// SO_SNDBUF too: its default lets a few hundred frames be under way, fewer
-	// than net.core.netdev_max_backlog, so that a receiver who cannot keep up is
-	// felt as ErrBusy here instead of being lost in the backlog.
+	// SO_RCVBUF stays at its default: frames that go to a ring are not charged to it.
+	// So does SO_SNDBUF: it lets a few hundred frames be in transit, fewer than
+	// net.core.netdev_max_backlog, so that a receiver that cannot keep up shows as
+	// ErrBusy here instead of losing frames in the backlog.
 	return nil
 }
 
@@ -235,8 +234,8 @@ func (p *Packet) Stats() Stats {
 	}
 }
 
-// collectDrops moves the kernel's drop counter into ours. After Close the kernel
-// has none and the last state stays.
+// collectDrops adds the kernel's drop counter to ours. After Close the last value
+// stays.
 func (p *Packet) collectDrops() {
 	if s, err := p.conn.Stats(); err == nil {
 		p.drops.Add(uint64(s.Drops))
@@ -248,8 +247,8 @@ func (p *Packet) Close() error {
 	p.closeOnce.Do(func() {
 		p.collectDrops()
 		p.closed.Store(true)
-		// Close wakes a Read that blocks and waits until no call uses the
-		// descriptor any more; from then on nobody touches the ring.
+		// Close wakes a blocked Read and waits until no call uses the descriptor any
+		// more; from then on nobody touches the ring.
 		p.closeErr = errors.Join(p.conn.Close(), p.rx.ring.unmap(), p.sender.Close())
 	})
 	return p.closeErr

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// pipeFrames is how many frames are under way in one direction of a Pipe before
-// Write says ErrBusy.
+// pipeFrames is how many frames can be in transit in one direction of a Pipe before
+// Write returns ErrBusy.
 const pipeFrames = 1024
 
 // headerBytes is the length of an Ethernet header: the shortest frame there is.
@@ -15,13 +15,12 @@ const headerBytes = 14
 
 var errNoHeader = errors.New("shorter than an Ethernet header")
 
-// Pipe returns the two ends of a wire in memory. What one end writes the other
-// reads, in order and without loss; 1024 frames can be under way in each
-// direction, of any length from 14 bytes on. When one end is closed, the other
-// has no carrier: its Write says ErrDown and its Read delivers what is still
-// under way and then waits.
+// Pipe returns the two ends of a wire in memory. What one end writes the other reads,
+// in order and without loss; 1024 frames can be in transit in each direction, of any
+// length from 14 bytes on. When one end is closed, the other has no carrier: its Write
+// returns ErrDown and its Read delivers what is still in transit and then waits.
 //
-// It blocks on a sync.Cond only and so works inside a testing/synctest bubble.
+// It only blocks on a sync.Cond, so it works inside a testing/synctest bubble.
 func Pipe() (a, b Link) {
 	ab, ba := newLane(), newLane()
 	return &pipeEnd{in: ba, out: ab}, &pipeEnd{in: ab, out: ba}
@@ -139,7 +138,7 @@ func (l *lane) stats() (read, written Stats) {
 	return l.received, l.written
 }
 
-// close sets gone, which is one of l's two marks.
+// close sets gone, readerGone or writerGone.
 func (l *lane) close(gone *bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -13,21 +13,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tagBytes is the length of an 802.1Q tag, macBytes of the two addresses that
-// stand before it.
+// tagBytes is the length of an 802.1Q tag, macBytes that of the two addresses before
+// it.
 const (
 	tagBytes = 4
 	macBytes = 12
 )
 
-// receiver is the reading side of a Packet. Only Read uses it, apart from the
+// receiver is the receiving side of a Packet. Only Read uses it, except for the
 // counters.
 type receiver struct {
 	ring     ring
 	stamps   stamps
 	readable func(fd uintptr) bool // Packet.readable, bound once: binding allocates
 
-	// Of the Read that is under way.
+	// State of the Read in progress.
 	bufs  [][]byte
 	n     int
 	errno error
@@ -37,8 +37,8 @@ type receiver struct {
 	waited    atomic.Int64 // ns
 }
 
-// Read implements Link. It looks into the ring first and waits in the netpoller
-// only when the ring is empty.
+// Read implements Link. It checks the ring first, and waits in the netpoller only if
+// the ring is empty.
 func (p *Packet) Read(bufs [][]byte) (int, error) {
 	if len(bufs) == 0 {
 		return 0, nil
@@ -58,10 +58,9 @@ func (p *Packet) Read(bufs [][]byte) (int, error) {
 	}
 }
 
-// readable fills the buffers of the Read under way from the ring. It reports
-// whether Read shall return; otherwise the netpoller calls it again at the next
-// event. It runs while the descriptor is held, so Close cannot unmap the ring
-// below it.
+// readable fills the buffers of the Read in progress from the ring. It reports whether
+// Read should return; otherwise the netpoller calls it again at the next event. It runs
+// while the descriptor is held, so Close cannot unmap the ring in the meantime.
 func (p *Packet) readable(fd uintptr) bool {
 	rx := &p.rx
 	since, ready := rx.ring.since()
@@ -80,9 +79,9 @@ func (p *Packet) readable(fd uintptr) bool {
 	return rx.errno != nil
 }
 
-// socketError takes the pending error off a socket. It runs each time that a ring is
-// found empty, and does not tell Go's scheduler of a system call that cannot block:
-// see docs/decisions/realtime.md.
+// socketError fetches and clears a socket's pending error. It runs each time a ring is
+// found empty, and does not announce the system call, which cannot block, to Go's
+// scheduler: see docs/decisions/realtime.md.
 func socketError(fd uintptr) error {
 	var pending int32
 	size := uint32(unsafe.Sizeof(pending))
@@ -97,9 +96,9 @@ func socketError(fd uintptr) error {
 	}
 }
 
-// whyEmpty turns the reason for which no frame came, either what the netpoller
-// said or the socket's pending error, into the error of Read; nil means that
-// Read shall wait again.
+// whyEmpty turns the reason why no frame came, either the netpoller's error or the
+// socket's pending error, into the error of Read; nil means that Read should wait
+// again.
 func (p *Packet) whyEmpty(poll error) error {
 	switch {
 	case p.closed.Load():
@@ -116,23 +115,22 @@ func (p *Packet) whyEmpty(poll error) error {
 	}
 }
 
-// ring is a TPACKET_V2 receive ring: slots that the kernel fills in turn and
-// hands over by setting TP_STATUS_USER, and that take gives back by setting
-// TP_STATUS_KERNEL.
+// ring is a TPACKET_V2 receive ring: slots that the kernel fills in turn and hands over
+// by setting TP_STATUS_USER, and that take returns by setting TP_STATUS_KERNEL.
 type ring struct {
 	mem  []byte // shared with the kernel
 	slot int    // bytes of a slot, a multiple of TPACKET_ALIGNMENT
 	next int    // offset in mem of the slot that the kernel fills next
 }
 
-// blockBytes is the unit in which the kernel takes the ring's memory; a slot
-// does not cross it.
+// blockBytes is the unit in which the kernel allocates the ring; a slot lies within one
+// block.
 const blockBytes = 64 << 10
 
-// slotHead is what stands in a slot before the frame: the header, the address and
+// slotHead is the space in a slot before the frame: the header, the address and
 // padding. The kernel puts the network header at a multiple of 16, behind
-// TPACKET2_HDRLEN = 52 and at least 16 bytes for the MAC header: at 80. 2048 bytes
-// hold a frame of 1982.
+// TPACKET2_HDRLEN = 52 and at least 16 bytes for the MAC header: at 80. 2048 bytes hold
+// a frame of 1982.
 const slotHead = 80
 
 // slotBytes is the smallest slot for an MTU, a power of two of at least 2048 and
@@ -145,7 +143,7 @@ func slotBytes(mtu int) int {
 	return n
 }
 
-// mapRing gives the socket a receive ring of about bytes and maps it.
+// mapRing gives the socket a receive ring of about this many bytes and maps it.
 func mapRing(fd, slot, bytes int) (ring, error) {
 	if bytes == 0 {
 		bytes = DefaultRingBytes
@@ -169,8 +167,8 @@ func mapRing(fd, slot, bytes int) (ring, error) {
 
 func (r *ring) unmap() error { return os.NewSyscallError("munmap", unix.Munmap(r.mem)) }
 
-// since is when the kernel put the first frame into the ring that take will find; ok is
-// false if there is none. It is the wall clock's time.
+// since is when the kernel put the first frame that take will find into the ring; ok is
+// false if there is none. It is wall-clock time.
 func (r *ring) since() (at time.Duration, ok bool) {
 	hdr := (*unix.Tpacket2Hdr)(unsafe.Pointer(&r.mem[r.next]))
 	if atomic.LoadUint32(&hdr.Status)&unix.TP_STATUS_USER == 0 {
@@ -179,16 +177,16 @@ func (r *ring) since() (at time.Duration, ok bool) {
 	return time.Duration(hdr.Sec)*time.Second + time.Duration(hdr.Nsec), true
 }
 
-// take copies the frames that are ready into bufs, at most len(bufs), and gives
-// their slots back. It returns how many it copied and how many it skipped because
-// they were not whole. It looks at each slot at most once.
+// take copies the frames that are ready into bufs, at most len(bufs), and returns their
+// slots. It returns how many it copied and how many it skipped because they were
+// truncated. It checks each slot at most once.
 func (r *ring) take(bufs [][]byte) (n int, truncated uint64) {
 	for looked := 0; n < len(bufs) && looked < len(r.mem); looked += r.slot {
 		// The kernel aligns slots to TPACKET_ALIGNMENT (16) in pages, so the
 		// header's fields are aligned; next+slot <= len(mem).
 		hdr := (*unix.Tpacket2Hdr)(unsafe.Pointer(&r.mem[r.next]))
-		// Acquire: nothing of the slot is read before its status says that the
-		// kernel has written it.
+		// Acquire: read nothing of the slot before its status says that the kernel has
+		// written it.
 		if atomic.LoadUint32(&hdr.Status)&unix.TP_STATUS_USER == 0 {
 			break
 		}
@@ -198,7 +196,7 @@ func (r *ring) take(bufs [][]byte) (n int, truncated uint64) {
 		} else {
 			truncated++
 		}
-		// Release: the kernel does not write the slot before it was read.
+		// Release: the kernel must not write the slot before we have read it.
 		atomic.StoreUint32(&hdr.Status, unix.TP_STATUS_KERNEL)
 		if r.next += r.slot; r.next == len(r.mem) {
 			r.next = 0
@@ -207,9 +205,9 @@ func (r *ring) take(bufs [][]byte) (n int, truncated uint64) {
 	return n, truncated
 }
 
-// copyFrame copies the frame of a slot to the front of buf and puts back the tag
-// that the kernel has taken off. whole is false where the slot does not hold the
-// whole frame or buf is too small.
+// copyFrame copies the frame of a slot to the front of buf and puts back the tag that
+// the kernel has removed. whole is false if the slot does not hold the whole frame or
+// buf is too small.
 func copyFrame(buf []byte, hdr *unix.Tpacket2Hdr, slot []byte) (frame []byte, whole bool) {
 	if hdr.Snaplen < hdr.Len {
 		return nil, false
@@ -232,7 +230,7 @@ func copyFrame(buf []byte, hdr *unix.Tpacket2Hdr, slot []byte) (frame []byte, wh
 	return buf[:len(data)+tagBytes], true
 }
 
-// tpid is the EtherType of the tag that was taken off.
+// tpid is the EtherType of the removed tag.
 func tpid(hdr *unix.Tpacket2Hdr) uint16 {
 	if hdr.Status&unix.TP_STATUS_VLAN_TPID_VALID == 0 {
 		return unix.ETH_P_8021Q

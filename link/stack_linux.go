@@ -13,13 +13,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Stack is a Link to the stack of the kernel: a TAP device, which the stack takes for an
-// Ethernet interface. Read takes what the stack sends, Write is what the stack receives.
-// The device exists as long as the link is open.
+// Stack is a Link to the kernel's network stack: a TAP device, which the stack sees as
+// an Ethernet interface. Read returns what the stack sends, Write passes frames to the
+// stack. The device exists as long as the link is open.
 //
-// The kernel keeps a queue of frames that nobody has read (1000, the device's
-// txqueuelen). It does not make programs that send datagrams wait: what finds the queue
-// full is lost, and counted in Stats.Drops.
+// The kernel queues frames that have not been read (1000, the device's txqueuelen). It
+// does not make programs that send datagrams wait: when the queue is full they are
+// lost, and counted in Stats.Drops.
 type Stack struct {
 	name  string
 	index int
@@ -29,7 +29,7 @@ type Stack struct {
 	mu sync.Mutex
 	nl *netlink.Handle // guarded by mu: in the device's namespace; nil once closed
 
-	// Of the Read, and of the Write, that is under way.
+	// State of the Read, and of the Write, in progress.
 	readable func(fd uintptr) bool // Stack.read, bound once: binding allocates
 	writable func(fd uintptr)
 	bufs     [][]byte
@@ -48,11 +48,12 @@ type Stack struct {
 
 var _ Link = (*Stack)(nil)
 
-// OpenStack makes a TAP device called ifname in the calling thread's network namespace.
-// The device is down, has no address and a MAC address that the kernel chose.
+// OpenStack creates a TAP device called ifname in the calling thread's network
+// namespace. The device is down, and has no IP address and a MAC address chosen by the
+// kernel.
 //
-// It needs CAP_NET_ADMIN. It fails where an interface of that name exists already, where
-// the right is missing, or where the kernel has no TAP devices.
+// It needs CAP_NET_ADMIN. It fails if an interface of that name exists already, if the
+// right is missing, or if the kernel has no TAP devices.
 func OpenStack(ifname string) (*Stack, error) {
 	s, err := openStack(ifname)
 	if err != nil {
@@ -70,7 +71,7 @@ func openStack(ifname string) (*Stack, error) {
 		unix.Close(fd)
 		return nil, err
 	}
-	// The netpoller takes note of a descriptor here, which has to be a device's by now.
+	// The netpoller registers the descriptor here, so it must be a device's by now.
 	s := &Stack{name: ifname, file: os.NewFile(uintptr(fd), ifname)}
 	s.readable, s.writable = s.read, s.write
 	if err := s.setUp(); err != nil {
@@ -80,7 +81,7 @@ func openStack(ifname string) (*Stack, error) {
 	return s, nil
 }
 
-// attach makes the device and makes fd its far end.
+// attach creates the device and attaches fd to it.
 func attach(fd int, ifname string) error {
 	req, err := unix.NewIfreq(ifname)
 	if err != nil {
@@ -118,7 +119,7 @@ func (s *Stack) setUp() (err error) {
 // Name is the device's name at the time of opening.
 func (s *Stack) Name() string { return s.name }
 
-// Read implements Link. A device that is down sends nothing, and says nothing of it.
+// Read implements Link. A device that is down sends nothing; Read does not report it.
 func (s *Stack) Read(bufs [][]byte) (int, error) {
 	if len(bufs) == 0 {
 		return 0, nil
@@ -140,7 +141,7 @@ func (s *Stack) Read(bufs [][]byte) (int, error) {
 	return 0, fmt.Errorf("link: read %q: %w", s.name, err)
 }
 
-// read takes the frames that are there; false if there is none yet.
+// read takes the frames that are there; false if there are none yet.
 func (s *Stack) read(fd uintptr) bool {
 	for s.n < len(s.bufs) {
 		buf := s.bufs[s.n][:cap(s.bufs[s.n])]
@@ -152,7 +153,7 @@ func (s *Stack) read(fd uintptr) bool {
 		case err != nil:
 			s.readErr = err
 			return true
-		case n == len(buf): // the kernel cuts what is longer, and does not tell
+		case n == len(buf): // the kernel cuts a longer frame without saying so
 			s.truncated.Add(1)
 		default:
 			s.bufs[s.n] = buf[:n]
@@ -203,7 +204,7 @@ func (s *Stack) write(fd uintptr) {
 	}
 }
 
-// attributes are what the kernel says of the device; nil if it is gone.
+// attributes are the kernel's attributes of the device; nil if it is gone.
 func (s *Stack) attributes() *netlink.LinkAttrs {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,15 +224,15 @@ func (s *Stack) Stats() Stats {
 	return Stats{Received: s.received.Load(), Sent: s.sent.Load(), Drops: s.drops.Load(), Truncated: s.truncated.Load()}
 }
 
-// collectDrops copies the kernel's counter, which begins with the device and goes with
-// it; the last state stays.
+// collectDrops copies the kernel's counter, which exists as long as the device; the
+// last value stays.
 func (s *Stack) collectDrops() {
 	if a := s.attributes(); a != nil && a.Statistics != nil {
 		s.drops.Store(a.Statistics.TxDropped)
 	}
 }
 
-// Close implements Link. The device vanishes.
+// Close implements Link. It removes the device.
 func (s *Stack) Close() error {
 	s.closeOnce.Do(func() {
 		s.collectDrops()

@@ -2,16 +2,16 @@ package link
 
 import "time"
 
-// stamps says how long ago the kernel's stamps were made. The kernel stamps a frame by
-// the wall clock, which somebody may set at any moment: so a stamp is read with the
-// distance of the two clocks as it is now and as it was at the last look, and the
-// shorter time counts. Setting the clock can hide a wait, but not make one.
+// stamps computes how long ago the kernel's time stamps were. The kernel stamps frames
+// by the wall clock, which may be set at any moment. So a stamp is converted with the
+// present distance of the two clocks and with that at the last call, and the shorter
+// time counts. Setting the clock can hide a wait, but not invent one.
 type stamps struct {
 	now      func() (wall, monotonic time.Duration) // since any two fixed moments
-	distance time.Duration                          // of the two clocks, at the last look
+	distance time.Duration                          // of the two clocks, at the last call
 }
 
-// begun is the process's fixed moment on the monotonic clock.
+// begun is a fixed moment of the process on the monotonic clock.
 var begun = time.Now()
 
 func newStamps() stamps {

@@ -11,15 +11,15 @@ const (
 	Out                      // sent
 )
 
-// Tap returns a link that is l and, while on says so, shows each batch of frames to
-// sink: those that Read delivers, with the time at which they were there, and those
-// that Write has sent, with the time before they were (so that on one machine a frame
-// is sent before it arrives). Frames that Write refused are not shown.
+// Tap returns a link that is l and, while on returns true, shows each batch of frames
+// to sink: those that Read delivers, with the time when they were read, and those that
+// Write has sent, with the time just before (so that on one machine a frame is sent
+// before it arrives). Frames that Write refused are not shown.
 //
-// sink is called by the goroutine of Read or of Write, before they return, so from
-// two at once. It may neither change the frames nor keep them, and should be short.
+// sink is called by the goroutine of Read or of Write, before they return, so possibly
+// by two at once. It must neither change nor keep the frames, and should be quick.
 //
-// on is called for each batch, also from two goroutines at once.
+// on is called for each batch, possibly from two goroutines at once.
 func Tap(l Link, on func() bool, sink func(dir Direction, at time.Time, frames [][]byte)) Link {
 	return &tap{Link: l, on: on, sink: sink}
 }

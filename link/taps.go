@@ -10,20 +10,20 @@ import (
 	"softswitch/link/pcapng"
 )
 
-// Taps are the links of a node whose frames can be captured, at any time and by
-// several captures at once. While there is none, a link is slowed by one load from
-// memory a batch. The zero value has no links and no captures.
+// Taps are the links of a node whose frames can be captured, at any time and by several
+// captures at once. Without a capture, a link costs one more load from memory per
+// batch. The zero value has no links and no captures.
 type Taps struct {
-	// running are the captures, for the links to look at; nil if there are none.
+	// running are the captures, read by the links; nil if there are none.
 	running atomic.Pointer[[]*Capture]
 
 	mu    sync.Mutex
 	links []pcapng.Interface // guarded by mu: by their number in every capture
 }
 
-// Tap returns a link that is l and whose frames captures of t see as those of
-// interface in. Call it before l is in use. A link of the same name as one before
-// takes its place.
+// Tap returns a link that is l and whose frames appear in captures of t as those of
+// interface in. Call it before l is in use. It replaces an earlier link of the same
+// name.
 func (t *Taps) Tap(l Link, in pcapng.Interface) Link {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -43,8 +43,8 @@ func (t *Taps) Tap(l Link, in pcapng.Interface) Link {
 	})
 }
 
-// Capture starts a capture of all links, also those that are still to come, to w, and
-// a goroutine that writes it. It does not close w.
+// Capture starts a capture of all links, including later ones, to w, and a goroutine
+// that writes it. It does not close w.
 func (t *Taps) Capture(w io.Writer, opt CaptureOptions) (*Capture, error) {
 	c, err := newCapture(w, opt)
 	if err != nil {
@@ -61,7 +61,7 @@ func (t *Taps) Capture(w io.Writer, opt CaptureOptions) (*Capture, error) {
 	return c, nil
 }
 
-// captures may be called without the lock; who changes them holds it.
+// captures may be called without the lock; hold it to change them.
 func (t *Taps) captures() []*Capture {
 	if all := t.running.Load(); all != nil {
 		return *all

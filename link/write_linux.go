@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxSend is the number of frames of one sendmmsg call. It bounds the time that
-// the call keeps its processor from the Go scheduler: 64 frames take about 60 us.
+// maxSend is the number of frames per sendmmsg call. It limits how long the call keeps
+// its processor from the Go scheduler: 64 frames take about 60 us.
 const maxSend = 64
 
 // mmsghdr is struct mmsghdr of sendmmsg(2).
@@ -20,28 +20,29 @@ type mmsghdr struct {
 	_   [4]byte
 }
 
-// transmitter is the writing side of a Packet. Only Write uses it, apart from
-// the counters.
+// transmitter is the sending side of a Packet. Only Write uses it, except for the
+// counters.
 type transmitter struct {
 	msgs [maxSend]mmsghdr
 	iovs [maxSend]unix.Iovec
 	send func(fd uintptr) // Packet.send, bound once: binding allocates
 
-	// Of the Write that is under way.
+	// State of the Write in progress.
 	frames [][]byte
 	n      int
 	errno  unix.Errno
 
-	// refused says that the kernel had no room the last time. That may be for want of a
-	// carrier, without which it first refuses frames and then takes and drops them.
+	// refused says that the kernel had no room the last time. The cause may be a
+	// missing carrier: the kernel then first refuses frames, and later takes and drops
+	// them.
 	refused bool
 
 	sent atomic.Uint64
 	busy atomic.Uint64
 }
 
-// init points each message at its one vector, for good. The transmitter must not
-// move afterwards; it is part of a Packet on the heap.
+// init points each message at its one vector. The transmitter must not move afterwards;
+// it is part of a Packet on the heap.
 func (tx *transmitter) init(send func(fd uintptr)) {
 	for i := range tx.msgs {
 		tx.msgs[i].hdr.Iov = &tx.iovs[i]
@@ -57,7 +58,7 @@ func (p *Packet) Write(frames [][]byte) (int, error) {
 		return 0, ErrDown
 	}
 	tx.frames, tx.n, tx.errno, tx.refused = frames, 0, 0, false
-	// Control holds the descriptor, so that Close cannot give it away meanwhile.
+	// Control holds the descriptor, so that Close cannot free it in the meantime.
 	err := p.sc.Control(tx.send)
 	tx.frames = nil
 	tx.sent.Add(uint64(tx.n))
@@ -67,8 +68,8 @@ func (p *Packet) Write(frames [][]byte) (int, error) {
 	return tx.n, p.whyUnsent(frames, err)
 }
 
-// send hands the frames of the Write under way to the kernel until all are sent
-// or one is refused.
+// send hands the frames of the Write in progress to the kernel until all are sent or
+// one is refused.
 func (p *Packet) send(fd uintptr) {
 	tx := &p.tx
 	for tx.n < len(tx.frames) {
@@ -83,19 +84,19 @@ func (p *Packet) send(fd uintptr) {
 	}
 }
 
-// sendmmsg sends up to maxSend of the frames with one system call. The kernel
-// stops at the first that it refuses and reports it only when it is the first of
-// a call.
+// sendmmsg sends up to maxSend frames with one system call. The kernel stops at the
+// first frame that it refuses and reports the error only if that is the first of a
+// call.
 func (tx *transmitter) sendmmsg(fd uintptr, frames [][]byte) (int, unix.Errno) {
 	k := min(len(frames), maxSend)
 	for i, f := range frames[:k] {
 		tx.iovs[i].Base = unsafe.SliceData(f) // typed as a pointer: keeps f alive
 		tx.iovs[i].SetLen(len(f))
 	}
-	// RawSyscall6 does not tell the scheduler, which would otherwise hand this
-	// goroutine's processor to another thread and then look for a new one; with
-	// MSG_DONTWAIT the call cannot block. The conversion stands in the argument
-	// list, so msgs stays put for the call; it holds the only other pointers.
+	// RawSyscall6 does not announce the call to the scheduler, which would otherwise
+	// give this goroutine's processor to another thread and then look for a new one;
+	// with MSG_DONTWAIT the call cannot block. The conversion is in the argument list,
+	// so msgs stays put for the call; it holds the only other pointers.
 	n, _, errno := unix.RawSyscall6(unix.SYS_SENDMMSG, fd, uintptr(unsafe.Pointer(&tx.msgs[0])), uintptr(k), unix.MSG_DONTWAIT, 0, 0)
 	if errno != 0 {
 		return 0, errno
@@ -103,8 +104,7 @@ func (tx *transmitter) sendmmsg(fd uintptr, frames [][]byte) (int, unix.Errno) {
 	return int(n), 0
 }
 
-// whyUnsent turns the reason for which frames[tx.n] was not sent into the error
-// of Write.
+// whyUnsent turns the reason why frames[tx.n] was not sent into the error of Write.
 func (p *Packet) whyUnsent(frames [][]byte, err error) error {
 	errno := p.tx.errno
 	p.tx.refused = errno == unix.ENOBUFS

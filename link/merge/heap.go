@@ -6,17 +6,17 @@ import (
 	"softswitch/link/pcapng"
 )
 
-// frame is a frame that waits for its turn.
+// frame is a frame waiting for its turn.
 type frame struct {
 	pcapng.Packet
 	from   *port
-	number uint64 // in the order of coming
+	number uint64 // in order of arrival
 }
 
-// frameBytes is what a frame in the heap costs besides its octets.
+// frameBytes is what a frame in the heap costs besides its bytes.
 const frameBytes = 128
 
-// waiting is a heap of frames, the one that is next at its top.
+// waiting is a heap of frames, the next one at its top.
 type waiting struct {
 	frames []frame
 	bytes  int
@@ -33,7 +33,7 @@ func (w *waiting) pop() frame {
 	return f
 }
 
-// byTime is the order of the output.
+// byTime sorts frames in output order.
 type byTime []frame
 
 func (h byTime) Len() int      { return len(h) }

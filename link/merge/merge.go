@@ -5,24 +5,24 @@
 //	node agg0  ==pcapng==> reader --'    until all nodes
 //	      <----- an octet: mark! -----   are past it
 //
-// A frame is written when every node has said, by a mark, that it has written all that is
-// older. So the frames of all nodes come in the order of their time stamps, which are of
-// one clock: a frame that is sent stands before the same frame received. A node that says
-// nothing for a while (it is stopped, or the machine is too busy) is no longer waited for;
-// what it then says late is written late, and counted.
+// A frame is written once every node has said, by a mark, that it has written
+// everything older. So the frames of all nodes come out in the order of their time
+// stamps, which are from one clock: a sent frame comes before the same frame received.
+// A node that is silent for a while (it is stopped, or the machine is too busy) is no
+// longer waited for; its late frames are written late, and counted.
 //
 // Read in this order: Run (merge.go), source.go, heap.go.
 //
 // Invariants:
-//   - order: but for frames that are counted as late, time stamps do not decrease, and of
-//     two frames with the same one that which was sent comes first;
+//   - order: except for frames counted as late, time stamps do not decrease, and of two
+//     frames with the same stamp the sent one comes first;
 //   - whole: each write to the output ends at the end of a block;
-//   - bounded: at most heapMax bytes of frames wait; if the output is slow, so is the
-//     reading, and the nodes miss frames rather than wait;
-//   - accounted: of each interface, frames that its node missed are in the statistics at
-//     the end.
+//   - bounded: at most heapMax bytes of frames wait; a slow output slows down reading,
+//     and the nodes miss frames rather than wait;
+//   - accounted: the statistics at the end give, for each interface, the frames that
+//     its node missed.
 //
-// It starts no capture and knows no node: sources are streams.
+// It starts no capture and has no notion of nodes: sources are streams.
 package merge
 
 import (
@@ -35,26 +35,26 @@ import (
 
 // Time constants of the merging.
 const (
-	// askEvery is how often a node is asked how far it is. What the output shows is that
-	// much behind.
+	// askEvery is how often a node is asked how far it is. The output lags behind by
+	// this.
 	askEvery = 50 * time.Millisecond
-	// patience is how long a node that says nothing holds up the others.
+	// patience is how long a silent node holds up the others.
 	patience = time.Second
-	// sendingMax is how long a link may take for sending a batch: frames get their time
-	// stamps before, and into the capture after.
+	// sendingMax is how long a link may take to send a batch: frames get their time
+	// stamps before, and are captured after.
 	sendingMax = 5 * time.Millisecond
 	// endingMax is how long the nodes may take to write their last frames.
 	endingMax = 2 * time.Second
 )
 
-// heapMax bounds the frames that wait for their turn, in bytes.
+// heapMax limits the frames waiting for their turn, in bytes.
 const heapMax = 64 << 20
 
 // Source is the capture of one node.
 type Source struct {
 	Name string
-	// Conn is a stream of pcapng, which ends with io.EOF after CloseWrite. An octet written
-	// to it asks for statistics, a mark.
+	// Conn is a stream of pcapng, which ends with io.EOF after CloseWrite. A byte
+	// written to it asks for statistics, a mark.
 	Conn interface {
 		io.ReadWriteCloser
 		CloseWrite() error
@@ -64,22 +64,23 @@ type Source struct {
 // Options of Run.
 type Options struct {
 	Note string // the comment of the capture
-	// Ended, unless nil, is called when a node's capture has ended before it was asked to;
-	// err is nil if the node ended in order, else what cut the capture short.
+	// Ended, unless nil, is called when a node's capture ended before it was asked to;
+	// err is nil if the node ended in order, else the reason why the capture was cut
+	// short.
 	Ended func(name string, err error)
 }
 
-// Result is what Run has done.
+// Result is the outcome of Run.
 type Result struct {
 	Frames uint64 // written
-	Missed uint64 // not captured by their nodes, for want of room
-	Late   uint64 // written behind frames of a later time
+	Missed uint64 // not captured by their nodes, for lack of space
+	Late   uint64 // written after frames with a later time
 	Cut    int    // nodes whose captures were cut short
 }
 
-// Run writes the frames of all sources to w, each interface named "node:interface", until
-// ctx ends or all sources have ended. It closes the sources and does not close w. The
-// error is w's.
+// Run writes the frames of all sources to w, with each interface named
+// "node:interface", until ctx ends or all sources have ended. It closes the sources but
+// not w. The error is w's.
 func Run(ctx context.Context, w io.Writer, sources []Source, opt Options) (Result, error) {
 	out, err := pcapng.NewWriter(w, "softswitch", opt.Note)
 	if err != nil {
@@ -87,7 +88,7 @@ func Run(ctx context.Context, w io.Writer, sources []Source, opt Options) (Resul
 		return Result{}, err
 	}
 	m := &merger{out: out, opt: opt, items: make(chan item, 1024)}
-	gone := make(chan struct{}) // closed when nobody takes items any more
+	gone := make(chan struct{}) // closed when nobody reads items any more
 	for i, s := range sources {
 		m.nodes = append(m.nodes, &node{name: s.Name, spoke: time.Now()})
 		go read(s, i, m.items, gone)
@@ -105,36 +106,36 @@ func closeAll(sources []Source) {
 	}
 }
 
-// merger is what Run works on.
+// merger is the state of Run.
 type merger struct {
 	out    *pcapng.Writer
 	opt    Options
 	items  chan item
 	nodes  []*node
 	wait   waiting
-	count  uint64 // frames that came, to keep the order of equal ones
+	count  uint64 // frames so far, to keep the order of equal ones
 	last   int64  // the latest time stamp that was written
-	ending bool   // the sources were told to end
+	ending bool   // the sources were asked to end
 	result Result
 }
 
-// node is what is known of a source.
+// node is the state of a source.
 type node struct {
 	name       string
 	interfaces []*port   // by their numbers in its stream
-	past       int64     // it has written all frames before this
-	spoke      time.Time // when it last said anything
+	past       int64     // it has written all frames before this time
+	spoke      time.Time // when it last sent anything
 	ended      bool
 }
 
 // port is an interface of a node.
 type port struct {
 	pcapng.Interface
-	id      int // in the output; -1 if it is not described there yet
+	id      int // in the output; -1 if not yet described there
 	dropped uint64
 }
 
-// run takes what the sources say until all have ended.
+// run handles the items of the sources until all have ended.
 func (m *merger) run(ctx context.Context, sources []Source) error {
 	tick := time.NewTicker(askEvery)
 	defer tick.Stop()
@@ -166,7 +167,7 @@ func (m *merger) run(ctx context.Context, sources []Source) error {
 	return m.end()
 }
 
-// take takes one thing that a source said.
+// take handles one item of a source.
 func (m *merger) take(it item) error {
 	n := m.nodes[it.node]
 	n.spoke = time.Now()
@@ -204,10 +205,10 @@ func (m *merger) leave(n *node, err error) {
 	}
 }
 
-// writeOld writes the frames that nothing can come before any more.
+// writeOld writes the frames that no other frame can precede any more.
 func (m *merger) writeOld() error {
 	past := m.past()
-	if past <= 0 { // somebody has not begun
+	if past <= 0 { // some node has not begun
 		return nil
 	}
 	if err := m.describe(); err != nil {
@@ -221,8 +222,8 @@ func (m *merger) writeOld() error {
 	return m.out.Flush()
 }
 
-// describe describes the interfaces that are not described yet, in the order of the
-// nodes.
+// describe writes descriptions of the interfaces that are not described yet, in node
+// order.
 func (m *merger) describe() error {
 	for _, n := range m.nodes {
 		for _, p := range n.interfaces {
@@ -239,8 +240,7 @@ func (m *merger) describe() error {
 	return nil
 }
 
-// past is the time before which all nodes have written everything, of those that are
-// waited for.
+// past is the time before which all nodes that are waited for have written everything.
 func (m *merger) past() int64 {
 	past := int64(1<<63 - 1)
 	for _, n := range m.nodes {
@@ -267,7 +267,7 @@ func (m *merger) writeFirst() error {
 	return m.out.WritePacket(f.Packet)
 }
 
-// end writes what is left, and the statistics.
+// end writes the remaining frames, and the statistics.
 func (m *merger) end() error {
 	if err := m.describe(); err != nil {
 		return err
@@ -278,7 +278,7 @@ func (m *merger) end() error {
 		}
 	}
 	for _, n := range m.nodes {
-		if !n.ended { // it was told to end and did not
+		if !n.ended { // it was asked to end and did not
 			m.leave(n, errStuck)
 		}
 		for _, p := range n.interfaces {

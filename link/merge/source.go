@@ -17,12 +17,12 @@ var (
 // item is a block of a source, or its end.
 type item struct {
 	node  int
-	block any // as pcapng.Read tells it
+	block any // as from pcapng.Read
 	ended bool
-	err   error // what cut it short; nil for an orderly end
+	err   error // why it was cut short; nil for an orderly end
 }
 
-// read passes on what a source says, in order, until its end or gone.
+// read passes on the blocks of a source, in order, until its end or gone.
 func read(s Source, node int, items chan<- item, gone <-chan struct{}) {
 	pass := func(it item) {
 		it.node = node
@@ -41,19 +41,19 @@ func read(s Source, node int, items chan<- item, gone <-chan struct{}) {
 	pass(item{ended: true, err: reason(err, orderly)})
 }
 
-// reason is what cut a stream short, nil if it said that it ends.
+// reason is why a stream was cut short, nil if it announced its end.
 func reason(err error, orderly bool) error {
 	switch {
 	case orderly:
 		return nil
-	// A peer that goes without having read all that it was asked resets the connection.
+	// A peer that leaves requests unread resets the connection.
 	case err == nil, errors.Is(err, pcapng.ErrCut), errors.Is(err, syscall.ECONNRESET):
 		return errCut
 	}
 	return fmt.Errorf("it cannot be read: %w", err)
 }
 
-// ask asks a source for a mark now and again until it takes no more, or gone.
+// ask periodically asks a source for a mark until it accepts no more, or gone.
 func ask(s Source, gone <-chan struct{}) {
 	tick := time.NewTicker(askEvery)
 	defer tick.Stop()

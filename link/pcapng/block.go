@@ -102,8 +102,8 @@ func appendTime(b []byte, t int64) []byte {
 	return le.AppendUint32(b, uint32(t))
 }
 
-// openBlock appends a block's head; closeBlock, given where it starts, its length
-// in both places. A block's body is a multiple of four bytes because all that is
+// openBlock appends a block's head; closeBlock, given where it starts, fills in and
+// appends its length. A block's body is a multiple of four bytes because everything
 // appended in between is.
 func openBlock(b []byte, typ uint32) (_ []byte, start int) {
 	start = len(b)
@@ -123,7 +123,7 @@ func appendText(b []byte, code uint16, text string) []byte {
 		return b
 	}
 	if len(text) > math.MaxUint16 {
-		// Cutting may leave half a character, which is no UTF-8.
+		// Cutting may leave half a character, which is invalid UTF-8.
 		text = strings.ToValidUTF8(text[:math.MaxUint16], "")
 	}
 	b = le.AppendUint16(b, code)

@@ -13,7 +13,7 @@ import (
 	"github.com/gopacket/gopacket/pcapgo"
 )
 
-// blockMax bounds a block in bytes: far more than any packet, little enough to allocate.
+// blockMax limits a block in bytes: far more than any packet, but safe to allocate.
 const blockMax = 1 << 24
 
 // Block types of packets that we do not write.
@@ -29,17 +29,17 @@ var (
 	errLengths = errors.New("the lengths of a pcapng block and of what it holds do not fit into each other")
 )
 
-// Frames reads the frames of a pcapng capture that any program wrote, also while it is
-// still being written. It is pcapgo's reader, which trusts the lengths that it reads,
-// behind a check of each block.
+// Frames reads the frames of a pcapng capture from any program, also while it is being
+// written. It uses pcapgo's reader, which trusts the lengths in the file, behind a
+// check of each block.
 type Frames struct {
 	ng     *pcapgo.NgReader
 	blocks *blocks
 	buf    *bufio.Reader // pcapgo's, empty after each packet
 }
 
-// NewFrames reads the section header. seen, unless nil, is called for the statistics of
-// an interface as they come, between two packets.
+// NewFrames reads the section header. seen, unless nil, is called with the statistics
+// of an interface as they come, between two packets.
 func NewFrames(r io.Reader, seen func(id int, s pcapgo.NgInterfaceStatistics)) (*Frames, error) {
 	f := &Frames{blocks: &blocks{r: r}}
 	f.buf = bufio.NewReader(f.blocks)
@@ -50,8 +50,8 @@ func NewFrames(r io.Reader, seen func(id int, s pcapgo.NgInterfaceStatistics)) (
 	return f, misfit(err)
 }
 
-// Next returns the next packet, whose data belong to the caller. The error is io.EOF at
-// the end of the capture, ErrCut inside a block.
+// Next returns the next packet; the caller owns its data. The error is io.EOF at the
+// end of the capture, ErrCut inside a block.
 func (f *Frames) Next() ([]byte, gopacket.CaptureInfo, pcapgo.NgPacketOptions, error) {
 	f.blocks.packet = false
 	data, ci, opt, err := f.ng.ReadPacketDataWithOptions()
@@ -68,7 +68,7 @@ func (f *Frames) Interface(ci gopacket.CaptureInfo) (name string, ethernet bool,
 	return in.Name, in.LinkType == layers.LinkTypeEthernet, err
 }
 
-// misfit: the stream ended between two blocks, and pcapgo wanted more of the last one.
+// misfit handles the case that pcapgo wanted more than the last block holds.
 func misfit(err error) error {
 	if err == io.ErrUnexpectedEOF {
 		return errLengths
@@ -76,8 +76,8 @@ func misfit(err error) error {
 	return err
 }
 
-// blocks hands on a pcapng stream block by whole block, and no more after a packet. It
-// checks that a block has a sane length, and the same one at its end.
+// blocks hands on a pcapng stream in whole blocks, stopping after each packet. It
+// checks that a block has a plausible length, and the same one at its end.
 type blocks struct {
 	r      io.Reader
 	order  binary.ByteOrder // of the section
@@ -101,8 +101,8 @@ func (b *blocks) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// next reads a block: type, length, body, length again. The smallest has 12 bytes, and
-// so far the byte order of a section is known too.
+// next reads a block: type, length, body, length again. The smallest has 12 bytes,
+// enough to find the byte order of a section too.
 func (b *blocks) next() error {
 	const smallest = 12
 	b.buf = slices.Grow(b.buf[:0], smallest)[:smallest]
@@ -151,7 +151,8 @@ func (b *blocks) beginSection() error {
 	return nil
 }
 
-// cut is what an error of io.ReadFull says; nothing is what no byte at all means.
+// cut translates an error of io.ReadFull; nothing is the error if not a single byte
+// came.
 func cut(err, nothing error) error {
 	switch err {
 	case io.EOF:

@@ -1,7 +1,7 @@
-// Package pcapng writes captures in the pcapng format, with a comment on each
-// frame that has one, as Wireshark shows in its column frame.comment, and reads its
-// own again: with comments, directions and statistics (Read), or the frames of any
-// capture (Frames). pcapgo reads, behind a check that each block is whole.
+// Package pcapng writes captures in the pcapng format, with optional comments on
+// frames, which Wireshark shows in its column frame.comment. It reads its own captures,
+// with comments, directions and statistics (Read), and the frames of any capture
+// (Frames). pcapgo does the reading, behind a check that each block is complete.
 //
 //	file = SHB  IDB(eth0)  IDB(eth1)  EPB  EPB  ...  IDB(eth2)  EPB  ...  ISB  ISB
 //
@@ -58,7 +58,7 @@ func NewWriter(w io.Writer, program, comment string) (*Writer, error) {
 // Interface describes an Ethernet interface.
 type Interface struct {
 	Name        string
-	Description string // "" is none
+	Description string // "" for none
 }
 
 // AddInterface describes an Ethernet interface and returns its number, counted
@@ -76,7 +76,7 @@ type Packet struct {
 	Direction Direction // as the interface sees it
 	Data      []byte    // the frame, whole, without FCS; lent for the call
 	Dropped   uint64    // frames of the interface that were lost since its last one
-	Comment   string    // "" is none; only its first 65,535 bytes are kept
+	Comment   string    // "" for none; only its first 65,535 bytes are kept
 }
 
 // Direction is the direction field of epb_flags.

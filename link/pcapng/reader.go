@@ -10,9 +10,9 @@ import (
 	"github.com/gopacket/gopacket/pcapgo"
 )
 
-// Read reads what a Writer has written, also while it is still being written, and calls
-// see for each Interface, Packet and Statistics, in their order and as they come; an
-// Interface when something is said of it, or at the end. A Packet's data belong to see.
+// Read reads what a Writer has written, also while it is being written, and calls see
+// for each Interface, Packet and Statistics, in order and as they come; for an
+// Interface when it is first mentioned, or at the end. see owns a Packet's data.
 //
 // It returns nil at the end of the capture, ErrCut if that is inside a block.
 func Read(r io.Reader, see func(block any)) error {
@@ -76,7 +76,7 @@ func (c *reader) statistics(id int, st pcapgo.NgInterfaceStatistics) {
 	c.see(s)
 }
 
-// newInterfaces tells of those that were described since it was last called.
+// newInterfaces calls see for the interfaces described since its last call.
 func (c *reader) newInterfaces() error {
 	for ; c.interfaces < c.f.ng.NInterfaces(); c.interfaces++ {
 		in, err := c.f.ng.Interface(c.interfaces)

@@ -11,7 +11,7 @@ import (
 	"softswitch/view/observe"
 )
 
-// Sample is what nodes say at one time.
+// Sample is the answers of nodes at one time.
 type Sample struct {
 	Switches []observe.Sample
 	Hosts    []observe.Host
@@ -22,7 +22,7 @@ type Sample struct {
 // Node is a node by name; Kind is "switch" or "host".
 type Node struct{ Name, Kind string }
 
-// collector makes metrics of the samples that take gives.
+// collector makes metrics of the samples from take.
 type collector struct{ take func() Sample }
 
 func (collector) Describe(ch chan<- *prometheus.Desc) {
@@ -44,7 +44,7 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// sink is where metrics go.
+// sink is where metrics are sent.
 type sink chan<- prometheus.Metric
 
 func (out sink) put(m *metric, v float64, labels ...string) {
@@ -102,7 +102,7 @@ func (out sink) port(w *observe.Switch, p *observe.Port) {
 	}
 	for c := range unit.Priorities {
 		if !slices.Contains(w.Lossless, c) && p.RxFrames[c]+p.TxFrames[c] == 0 && p.Queue[c].Watermark == 0 {
-			continue // a lossy class that nobody uses
+			continue // an unused lossy class
 		}
 		class := strconv.Itoa(c)
 		out.count(packets, p.RxFrames[c], w.Name, p.Name, class, "rx")
@@ -117,7 +117,7 @@ func (out sink) port(w *observe.Switch, p *observe.Port) {
 	}
 }
 
-// class puts what a port has of a lossless class.
+// class sends the metrics of a port's lossless class.
 func (out sink) class(w *observe.Switch, p *observe.Port, c int) {
 	labels := []string{w.Name, p.Name, strconv.Itoa(c)}
 	with := func(more ...string) []string { return append(slices.Clip(labels), more...) }
@@ -137,7 +137,7 @@ func (out sink) class(w *observe.Switch, p *observe.Port, c int) {
 	out.put(groupMark, float64(g.HeadroomWatermark), with("headroom")...)
 }
 
-// deadlocked puts of every lossless queue whether a deadlock is in force there.
+// deadlocked sends, for every lossless queue, whether a deadlock is in force there.
 func (out sink) deadlocked(w *observe.Switch, h *observe.History) {
 	for i := range w.Ports {
 		for _, c := range w.Lossless {

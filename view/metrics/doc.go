@@ -1,5 +1,5 @@
-// Package metrics gives what switches and hosts count to Prometheus: as text over
-// HTTP, of one node or of a whole lab.
+// Package metrics exports the counters of switches and hosts to Prometheus: as text
+// over HTTP, for one node or a whole lab.
 //
 //	node: live.Node --observe--.
 //	lab:  control sockets ------+--> Sample --collector--> GET /metrics --> Prometheus
@@ -8,13 +8,14 @@
 // metric, its labels and what it means), serve.go (HTTP).
 //
 // Invariants:
-//   - counters only grow while a node lives: they are those of the node itself, not
-//     those that somebody cleared;
+//   - counters only grow while a node lives: they are the node's own, not those that a
+//     user can clear;
 //   - bounded: at most scrapesMax scrapes at a time and connectionsMax connections; a
-//     client that does not read is hung up on;
-//   - a node that does not answer is told of by softswitch_up 0, and fails no scrape;
-//   - what reaches farther than this machine's loopback was asked for by its address.
+//     client that does not read is disconnected;
+//   - a node that does not answer shows as softswitch_up 0, and does not fail the
+//     scrape;
+//   - it listens beyond this machine's loopback only if an address was given.
 //
-// What it does not do: it keeps nothing from one scrape to the next, and it asks no
-// node itself: a function gives it the Sample.
+// What it does not do: it keeps nothing between scrapes, and it asks no node itself: a
+// function provides the Sample.
 package metrics

@@ -9,7 +9,7 @@ type metric struct {
 	name string
 }
 
-// all are the metrics in the order of their definition.
+// all is the metrics in the order of their definition.
 var all []*metric
 
 func define(kind prometheus.ValueType, name, help string, labels ...string) *metric {

@@ -17,7 +17,7 @@ import (
 	"softswitch/scenario/config"
 )
 
-// Bounds of HTTP.
+// Limits of the HTTP server.
 const (
 	scrapesMax     = 4
 	connectionsMax = 64
@@ -27,14 +27,14 @@ const (
 	shutdownMax    = time.Second      // for the scrapes that are under way
 )
 
-// labLabel is the label that the metrics of a lab have besides.
+// labLabel is the additional label on the metrics of a lab.
 const labLabel = "lab"
 
-// path is where metrics are found.
+// path is where metrics are served.
 const path = "/metrics"
 
-// Handler answers a GET of /metrics with what take gives, which is called once a
-// scrape, by one scrape at a time. Every metric has the label lab, unless that is "".
+// Handler answers a GET of /metrics with a sample from take, which is called once per
+// scrape, for one scrape at a time. Every metric has the label lab, unless that is "".
 func Handler(lab string, take func() Sample) http.Handler {
 	var one sync.Mutex
 	registry := prometheus.NewPedanticRegistry()
@@ -55,7 +55,7 @@ func Handler(lab string, take func() Sample) http.Handler {
 	return mux
 }
 
-// Listen listens on addr, "host:port"; without a host on this machine's loopback only.
+// Listen listens on addr, "host:port"; without a host, only on this machine's loopback.
 func Listen(addr string) (net.Listener, error) {
 	host, port, err := config.ParseListen(addr)
 	if err != nil {
@@ -71,8 +71,7 @@ func Listen(addr string) (net.Listener, error) {
 	return netutil.LimitListener(ln, connectionsMax), nil
 }
 
-// Serve serves h on ln until ctx ends. Scrapes that are under way then have a moment
-// to finish.
+// Serve serves h on ln until ctx ends. Scrapes in progress then get a moment to finish.
 func Serve(ctx context.Context, ln net.Listener, h http.Handler) error {
 	srv := &http.Server{Handler: h, ReadHeaderTimeout: readMax, ReadTimeout: readMax, WriteTimeout: writeMax, IdleTimeout: idleMax, MaxHeaderBytes: 1 << 16}
 	ended := make(chan struct{})

@@ -10,23 +10,23 @@ import (
 	"softswitch/unit"
 )
 
-// Deadlocks is what a switch's detector has declared.
+// Deadlocks are what a switch's detector has declared.
 type Deadlocks struct {
 	Declared uint64    `json:"declared"` // since the switch started
 	Findings []Finding `json:"findings"` // the latest, oldest first
 }
 
-// Finding is a declared deadlock. Its label is without an initial trigger: what the label
-// named is the opinion of the last switch that handed it on.
+// Finding is a declared deadlock. Its label does not include an initial trigger: the
+// one in a label is only the opinion of the last switch that forwarded it.
 type Finding struct {
 	At      unit.Time `json:"at_ns"`
 	Bucket  Place     `json:"bucket"`
 	Queue   Place     `json:"queue"`
-	Label   *Label    `json:"label"`   // nil for a detector that has none
+	Label   *Label    `json:"label"`   // nil if the detector has no labels
 	Trigger string    `json:"trigger"` // "node.port" of the initial trigger, "" if it is not known
 	OnLoop  bool      `json:"on_loop"`
-	// Over is when the bucket resumed or the pause of the queue ended, 0 while neither
-	// has: then the deadlock lasts.
+	// Over is when the bucket resumed or the pause of the queue ended; 0 while neither
+	// has happened: then the deadlock lasts.
 	Over unit.Time `json:"over_ns"`
 }
 
@@ -36,35 +36,35 @@ type Place struct {
 	Class int    `json:"priority"`
 }
 
-// findingsMax bounds the findings that a Journal keeps: what is over goes first.
+// findingsMax limits the findings that a Journal keeps: ended ones are dropped first.
 const findingsMax = 64
 
 // DetectionBounds are the upper bounds of the buckets of History.Detection, in
 // seconds.
 var DetectionBounds = [...]float64{0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3}
 
-// History is what a switch's events add up to.
+// History is the totals of a switch's events.
 type History struct {
 	Deadlocks uint64            `json:"deadlocks"`
 	InForce   []Place           `json:"in_force"` // queues of declared deadlocks that last
-	Measures  map[string]uint64 `json:"measures"` // taken, by name
-	Refusals  map[string]uint64 `json:"refusals"` // measures not taken, by reason
+	Measures  map[string]uint64 `json:"measures"` // actions taken, by name
+	Refusals  map[string]uint64 `json:"refusals"` // actions not taken, by reason
 	LinkDowns map[string]uint64 `json:"link_downs"`
-	Rerouted  uint64            `json:"rerouted"` // route groups that fell back on their backup
-	// Detection counts the declared deadlocks by the time from the bucket's XOFF to the
-	// declaration: in Counts by DetectionBounds, in Sum in seconds.
+	Rerouted  uint64            `json:"rerouted"` // route groups that switched to their backup
+	// Detection is a histogram of the time from the bucket's XOFF to the declaration:
+	// Counts by DetectionBounds, Sum in seconds.
 	Detection Histogram `json:"detection"`
 }
 
-// Histogram counts values: Counts[i] of those up to the i-th bound and above the one
+// Histogram counts values: Counts[i] are those up to the i-th bound and above the one
 // before; the last has no bound.
 type Histogram struct {
 	Counts [len(DetectionBounds) + 1]uint64 `json:"counts"`
 	Sum    float64                          `json:"sum"`
 }
 
-// Journal reads a switch's events and keeps what they add up to. It may be used from
-// several goroutines. NewJournal makes one.
+// Journal reads a switch's events and keeps their totals. It is safe for concurrent
+// use. NewJournal makes one.
 type Journal struct {
 	ports []string
 
@@ -74,14 +74,14 @@ type Journal struct {
 	xoff     map[detect.Bucket]unit.Time // guarded by mu: since when buckets are XOFF
 }
 
-// finding is a Finding and where it is.
+// finding is a Finding and its place.
 type finding struct {
 	Finding
 	bucket detect.Bucket
 	queue  detect.Queue
 }
 
-// NewJournal makes the journal of a switch with ports of these names.
+// NewJournal makes the journal of a switch with these port names.
 func NewJournal(ports []string) *Journal {
 	return &Journal{
 		ports: ports, xoff: map[detect.Bucket]unit.Time{},
@@ -89,7 +89,7 @@ func NewJournal(ports []string) *Journal {
 	}
 }
 
-// Read takes note of events, in order. It keeps none of them.
+// Read adds events, in order. It does not keep the slice.
 func (j *Journal) Read(events []event.Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -121,7 +121,7 @@ func (j *Journal) read(e *event.Event) {
 	}
 }
 
-// over ends the findings that fit.
+// over marks the findings that fit as ended.
 func (j *Journal) over(at unit.Time, fits func(*finding) bool) {
 	for i := range j.findings {
 		if f := &j.findings[i]; f.Over == 0 && fits(f) {
@@ -159,7 +159,7 @@ func (h *Histogram) add(v float64) {
 	h.Sum += v
 }
 
-// Deadlocks is what was declared so far.
+// Deadlocks returns what has been declared so far.
 func (j *Journal) Deadlocks() Deadlocks {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -170,7 +170,7 @@ func (j *Journal) Deadlocks() Deadlocks {
 	return d
 }
 
-// History is a copy of what the events add up to so far.
+// History returns a copy of the totals so far.
 func (j *Journal) History() History {
 	j.mu.Lock()
 	defer j.mu.Unlock()

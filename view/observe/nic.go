@@ -9,18 +9,18 @@ import (
 )
 
 // NIC is the NIC of a host, for programs that use the kernel's stack, at one instant:
-// what any host tells, and more.
+// the fields of a Host, and more.
 type NIC struct {
 	Host
 	// Drain is the rate at which the stack takes frames, in bit/s; 0: at once.
 	Drain   unit.Rate                 `json:"drain_bps"`
 	Classes [unit.Priorities]NICClass `json:"classes"`
-	// InHost are frames that were lost before they were on the wire, or after they had
-	// come by it and through the NIC.
+	// InHost are frames lost inside the host: before they reached the wire, or after
+	// the NIC had received them.
 	InHost HostLoss `json:"lost_in_host"`
 	// OnArrival are frames that the fabric delivered and the NIC lost.
 	OnArrival ArrivalLoss `json:"lost_on_arrival"`
-	// Stack is what was counted at the interface for programs.
+	// Stack is the statistics of the interface for programs.
 	Stack link.Stats `json:"stack"`
 }
 
@@ -32,34 +32,34 @@ type NICClass struct {
 	Pause     Pause  `json:"pause"` // of the send queue
 	Send      Queue  `json:"send_queue"`
 	Receive   Group  `json:"receive_buffer"` // of lossless classes
-	PauseSent uint64 `json:"pause_sent"`     // refreshes apart
+	PauseSent uint64 `json:"pause_sent"`     // without refreshes
 }
 
-// HostLoss are frames that were lost in a host, by where.
+// HostLoss is frames lost in a host, by place.
 type HostLoss struct {
-	// SendQueue: the queue of the frame's class was full, since programs do not wait
+	// SendQueue: the queue of the frame's class was full, because programs do not wait
 	// while it is paused.
 	SendQueue uint64 `json:"send_queue"`
 	// Device: the kernel's queue to the NIC was full.
 	Device uint64 `json:"device_queue"`
-	// Sockets: the buffer of the socket that it was for was full.
+	// Sockets: the receiving socket's buffer was full.
 	Sockets uint64 `json:"sockets"`
 	Other   uint64 `json:"other"`
 }
 
-// Sum is all of them.
+// Sum is the total.
 func (l HostLoss) Sum() uint64 { return l.SendQueue + l.Device + l.Sockets + l.Other }
 
-// ArrivalLoss are frames that were lost at the NIC's end of the wire. What is none of a
-// lossless class is lost when it comes faster than the stack takes it.
+// ArrivalLoss is frames lost at the NIC's end of the wire. Lossy frames are lost when
+// they come faster than the stack takes them.
 type ArrivalLoss struct {
 	Lossless uint64 `json:"lossless"` // the headroom was full
 	Lossy    uint64 `json:"lossy"`
-	Ring     uint64 `json:"ring"` // the process was too late for them
+	Ring     uint64 `json:"ring"` // the process read them too late
 }
 
-// TakeNIC takes a snapshot of n. links are the statistics of its two links, and sockets
-// is how many datagrams were lost at sockets.
+// TakeNIC takes a snapshot of n. links are the statistics of its two links, sockets is
+// how many datagrams were lost at sockets.
 func TakeNIC(n *nic.NIC, links []link.Stats, sockets uint64) NIC {
 	c, wire, stack := n.Config(), n.Counters(nic.Wire), n.Counters(nic.Stack)
 	out := NIC{

@@ -1,15 +1,15 @@
-// Package observe takes what a node counts and holds and makes values of it that
-// can be shown, sent and compared: snapshots.
+// Package observe takes snapshots of nodes: it copies what a node counts and holds into
+// values that can be shown, sent and compared.
 //
 //	dataplane.Switch, host.Host --Take...--> snapshots, tables, labels
 //	events ----------------------Journal---> declared deadlocks, history
 //
 // Read in this order: Switch and Host (the snapshots), TakeSwitch and TakeHost;
-// tables.go (what a switch forwards by, how it is set up, its labels), watchdog.go,
-// journal.go (what a switch's events add up to).
+// tables.go (forwarding tables, setup and labels of a switch), watchdog.go, journal.go
+// (the totals of a switch's events).
 //
-// What it does not do: it changes nothing in a machine, and it reads no clock.
-// The caller keeps the machine still while a snapshot is taken.
+// What it does not do: it changes nothing in a machine, and it reads no clock. The
+// caller must hold the machine still while a snapshot is taken.
 package observe
 
 import (
@@ -35,20 +35,20 @@ type Switch struct {
 	Ports []Port `json:"ports"`
 }
 
-// Live is what only a live node has.
+// Live is data that only a live node has.
 type Live struct {
 	// At is when the snapshot was taken, by the node's clock.
 	At         unit.Time `json:"at_ns"`
-	EventsLost uint64    `json:"events_lost"` // of the log
-	// Lateness is by how much a deadline was missed, or how long a frame waited to be
-	// read, at worst.
+	EventsLost uint64    `json:"events_lost"` // missing from the log
+	// Lateness is the longest time by which a deadline was missed, or for which a frame
+	// waited to be read.
 	Lateness unit.Time `json:"lateness_ns"`
-	// LogBytes is how long the node has made its event log, 0 for none.
+	// LogBytes is the length of the node's event log, 0 if it has none.
 	LogBytes int64 `json:"log_bytes,omitempty"`
-	// Problems say which files are not whole, and why: "event log: it is full ...".
+	// Problems say which files are incomplete, and why: "event log: it is full ...".
 	Problems []string `json:"problems,omitempty"`
-	// Restarts is how often the machine began anew in its process. What it held then is
-	// counted nowhere.
+	// Restarts is how often the machine was restarted in its process. What it held at
+	// those times is counted nowhere.
 	Restarts int `json:"restarts,omitempty"`
 }
 
@@ -71,31 +71,31 @@ type Port struct {
 	Queue     [unit.Priorities]Queue  `json:"queue"`
 	Group     [unit.Priorities]Group  `json:"priority_group"`
 	Messages  [2]uint64               `json:"messages"` // received, sent
-	// Frames that came in by this port and were dropped, by reason, and how often
-	// something was odd about one that went on.
+	// Frames that came in by this port and were dropped, by reason, and anomalies of
+	// frames that were forwarded.
 	Drops map[string]uint64 `json:"drops,omitempty"`
 	Odd   map[string]uint64 `json:"odd,omitempty"`
 	// Frames dropped on purpose, by class: at the egress, and on arrival. ResponseBytes
-	// are the bytes of all of them that came in by this port.
+	// are their bytes in total, by this ingress port.
 	TxDropped     [unit.Priorities]uint64 `json:"tx_dropped"`
 	RxDropped     [unit.Priorities]uint64 `json:"rx_dropped"`
 	ResponseBytes uint64                  `json:"response_bytes"`
 	Link          link.Stats              `json:"link"`
 }
 
-// Pause is the history of the pauses of an egress queue.
+// Pause is the pause history of an egress queue.
 type Pause struct {
-	// Count is how often the queue came to be paused, Time for how long in all pauses
-	// that have ended.
+	// Count is how often the queue was paused, Time for how long in all pauses that
+	// have ended.
 	Count uint64    `json:"count,omitzero"`
 	Time  unit.Time `json:"time_ns,omitzero"`
-	// Start and Last are when the latest pause began and how long it lasted; of one that
-	// is in force Last is 0.
+	// Start and Last are when the latest pause began and how long it lasted; Last is 0
+	// while it is in force.
 	Start unit.Time `json:"start_ns,omitzero"`
 	Last  unit.Time `json:"last_ns,omitzero"`
 }
 
-// Total is how long the queue was paused until at, the time of the snapshot.
+// Total is how long the queue has been paused in all at the time of the snapshot, at.
 func (p Pause) Total(paused bool, at unit.Time) unit.Time {
 	if paused {
 		return p.Time + at - p.Start
@@ -118,7 +118,7 @@ type Group struct {
 }
 
 // TakeSwitch takes a snapshot of s. links are the statistics of its ports' links, nil
-// where it has none.
+// if it has none.
 func TakeSwitch(s *dataplane.Switch, links []link.Stats) Switch {
 	c := s.Config()
 	out := Switch{
@@ -189,7 +189,7 @@ type Host struct {
 	Live
 }
 
-// TakeHost takes a snapshot of h, whose link has these statistics.
+// TakeHost takes a snapshot of h; l is the statistics of its link.
 func TakeHost(h *host.Host, l link.Stats) Host {
 	c := h.Config()
 	return Host{Name: c.Name, ID: uint16(c.ID), Sent: h.Senders(), Received: h.Receivers(), Counters: *h.Counters(), Link: l}

@@ -8,7 +8,7 @@ import (
 	"softswitch/unit"
 )
 
-// Tables are what a switch forwards by.
+// Tables are the forwarding tables of a switch.
 type Tables struct {
 	MAC    []MACEntry `json:"mac"`
 	ARP    []ARPEntry `json:"arp"`
@@ -26,7 +26,7 @@ type MACEntry struct {
 type ARPEntry struct {
 	IP  string `json:"ip"`
 	MAC string `json:"mac"`
-	// Port is by which its station is reached, "" if the MAC table does not tell.
+	// Port leads to its station, "" if the MAC table has no entry.
 	Port string `json:"port"`
 	Type string `json:"type"`
 }
@@ -37,7 +37,7 @@ type Route struct {
 	Connected bool     `json:"connected"`
 	Ports     []string `json:"ports"`
 	Backup    []string `json:"backup"`
-	Active    []string `json:"active"` // of either, those that frames leave by now
+	Active    []string `json:"active"` // the ports of either that frames leave by now
 }
 
 // TakeTables copies the tables of s at now.
@@ -79,7 +79,7 @@ func portNames(s *dataplane.Switch, set unit.PortSet) []string {
 	return names
 }
 
-// Setup is what of a switch's configuration is asked for while it runs.
+// Setup is the part of a switch's configuration that can be asked for while it runs.
 type Setup struct {
 	Name     string      `json:"name"`
 	ID       uint16      `json:"id"`
@@ -89,7 +89,7 @@ type Setup struct {
 	Ports    []PortSetup `json:"ports"`
 }
 
-// Buffer is the MMU's configuration, in SONiC's words; bytes.
+// Buffer is the MMU's configuration, in SONiC's terms, in bytes.
 type Buffer struct {
 	Pool       int  `json:"pool"`
 	Size       int  `json:"size"`
@@ -106,18 +106,18 @@ type PortSetup struct {
 	Name string `json:"name"`
 	Up   bool   `json:"up"`
 	Rate int64  `json:"rate_bps"` // 0: unlimited
-	MTU  int    `json:"mtu"`      // the longest frame, without FCS and tag, less its Ethernet header
+	MTU  int    `json:"mtu"`      // the longest frame, without FCS, tag and Ethernet header
 	MAC  string `json:"mac"`
 	Peer string `json:"peer"` // "switch" or "host"
-	// StaticTh and XONOffset, where the port's differ from the profile's.
+	// StaticTh and XONOffset, if they differ from the profile's.
 	StaticTh  *int `json:"static_th,omitempty"`
 	XONOffset *int `json:"xon_offset,omitempty"`
 }
 
-// ethernetHeader is what a frame has besides its payload: addresses and EtherType.
+// ethernetHeader is the length of a frame's addresses and EtherType.
 const ethernetHeader = 14
 
-// TakeSetup takes the configuration of s.
+// TakeSetup copies the setup of s.
 func TakeSetup(s *dataplane.Switch) Setup {
 	c := s.Config()
 	out := Setup{Name: c.Name, ID: uint16(c.ID), Detector: s.Detector().Name(), Lossless: lossless(c), Buffer: takeBuffer(s.MMU().Config())}
@@ -160,8 +160,8 @@ func lossless(c *dataplane.Config) []int {
 	return classes
 }
 
-// Labels are the labels at a port and class: In came with the pause that is in force at
-// the queue, Out left with the latest pause of the bucket; nil is none.
+// Labels are the labels at a port and class: In came with the pause in force at the
+// queue, Out left with the latest pause of the bucket; nil for no label.
 type Labels struct {
 	Port   string `json:"port"`
 	Class  int    `json:"priority"`
@@ -171,8 +171,8 @@ type Labels struct {
 	Out    *Label `json:"out"`
 }
 
-// Label is what a pause frame tells besides the pause. Ports of switches are
-// "node.port", both by number; "" is none.
+// Label is the label of a pause frame. Ports of switches are "node.port", both by
+// number; "" for no port.
 type Label struct {
 	Kind      string `json:"kind"`
 	Initiator string `json:"initiator"`
@@ -183,7 +183,7 @@ type Label struct {
 	Flags     uint8  `json:"flags"`
 }
 
-// takeLabel is t, nil if it carries no label.
+// takeLabel converts t, nil if it carries no label.
 func takeLabel(t itsyhdr.TLV) *Label {
 	if t.Kind == itsyhdr.KindPeriod {
 		return nil
@@ -201,7 +201,7 @@ func nodePort(at unit.NodePort) string {
 	return at.String()
 }
 
-// TakeLabels takes the labels of all ports and classes that are paused or XOFF.
+// TakeLabels copies the labels of all ports and classes that are paused or XOFF.
 func TakeLabels(s *dataplane.Switch) []Labels {
 	labels := []Labels{}
 	c := s.Config()

@@ -7,13 +7,13 @@ import (
 	"softswitch/unit"
 )
 
-// Watchdog is a PFC watchdog that runs, and what it has seen.
+// Watchdog is a running PFC watchdog, and what it has seen.
 type Watchdog struct {
 	Action      string          `json:"action"`
 	Detection   unit.Time       `json:"detection_ns"`
 	Restoration unit.Time       `json:"restoration_ns"`
 	Poll        unit.Time       `json:"poll_ns"`
-	Ports       []string        `json:"ports"` // that it watches
+	Ports       []string        `json:"ports"` // the ports it watches
 	Queues      []WatchdogQueue `json:"queues"`
 }
 
@@ -24,8 +24,8 @@ type WatchdogQueue struct {
 	watchdog.Stats
 }
 
-// TakeWatchdog takes what the watchdog of s says of the ports that it watches, nil if
-// the detector of s is none.
+// TakeWatchdog takes a snapshot of s's watchdog for the ports that it watches; nil if
+// the detector of s is not a watchdog.
 func TakeWatchdog(s *dataplane.Switch, ports unit.PortSet) *Watchdog {
 	w, ok := s.Detector().(*watchdog.Watchdog)
 	if !ok {
@@ -45,8 +45,8 @@ func TakeWatchdog(s *dataplane.Switch, ports unit.PortSet) *Watchdog {
 	return out
 }
 
-// Sample is what a switch is measured by: its snapshot, what its events add up to, and
-// its watchdog, if it has one.
+// Sample is the input for a switch's metrics: its snapshot, the totals of its events,
+// and its watchdog, if it has one.
 type Sample struct {
 	Switch   Switch    `json:"switch"`
 	Version  string    `json:"version"` // of the program
@@ -55,14 +55,15 @@ type Sample struct {
 	Watchdog *Watchdog `json:"watchdog,omitempty"`
 }
 
-// Counters are a switch's counters and, if they were cleared, what they were then.
+// Counters are a switch's counters and, if they were cleared, their values at that
+// time.
 type Counters struct {
 	Switch  Switch `json:"switch"`
 	Cleared *Mark  `json:"cleared,omitempty"`
 }
 
-// Mark is a snapshot that was kept when counters were cleared. The switch goes on to
-// count from its start; who shows counters shows the difference.
+// Mark is a snapshot that was kept when counters were cleared. The switch itself keeps
+// counting from its start; displays show the difference.
 type Mark struct {
 	Time   string `json:"time"` // RFC 3339
 	Switch Switch `json:"switch"`

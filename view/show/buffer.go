@@ -10,7 +10,7 @@ import (
 	"softswitch/view/observe"
 )
 
-// Watermarks are bytes by port and class; nil for a class that has none.
+// Watermarks are bytes by port and class; nil for a class without one.
 type Watermarks struct {
 	Ports []portWatermarks `json:"ports"`
 }
@@ -20,7 +20,7 @@ type portWatermarks struct {
 	Bytes [unit.Priorities]*int `json:"bytes"`
 }
 
-// fetchWatermarks makes a fetch of what of says of each port and class.
+// fetchWatermarks returns a Fetch that calls of for each port and class.
 func fetchWatermarks(lossless bool, of func(p *observe.Port, class int) int) func(control.Endpoint) (Watermarks, error) {
 	return func(e control.Endpoint) (out Watermarks, err error) {
 		w, err := control.Get[observe.Switch](e, "stats", nil)
@@ -41,7 +41,7 @@ func fetchWatermarks(lossless bool, of func(p *observe.Port, class int) int) fun
 	}
 }
 
-// watermarkTables makes the table of watermarks.
+// watermarkTables returns a function that makes the table of watermarks.
 func watermarkTables(title, column string) func(Watermarks) []table {
 	return func(w Watermarks) []table {
 		t := table{title: title, header: append([]string{"Port"}, numbered(column)...)}
@@ -60,7 +60,8 @@ func watermarkTables(title, column string) func(Watermarks) []table {
 	}
 }
 
-// queueCounters are what left egress queues since they were cleared.
+// queueCounters are the frames and bytes that left egress queues since they were
+// cleared.
 type queueCounters struct {
 	Cleared string      `json:"cleared,omitempty"`
 	Ports   []queuePort `json:"ports"`
@@ -129,7 +130,7 @@ func bufferTables(v observe.Setup) []table {
 	return tables
 }
 
-// HeadroomWatermarks are the most headroom that was used, by port and priority group.
+// HeadroomWatermarks shows the most headroom used, by port and priority group.
 func HeadroomWatermarks() View[Watermarks] {
 	return View[Watermarks]{
 		Fetch:  fetchWatermarks(true, func(p *observe.Port, c int) int { return p.Group[c].HeadroomWatermark }),
@@ -137,7 +138,7 @@ func HeadroomWatermarks() View[Watermarks] {
 	}
 }
 
-// SharedWatermarks are the most bytes that were held, by port and priority group.
+// SharedWatermarks shows the most bytes held, by port and priority group.
 func SharedWatermarks() View[Watermarks] {
 	return View[Watermarks]{
 		Fetch:  fetchWatermarks(true, func(p *observe.Port, c int) int { return p.Group[c].Watermark }),
@@ -145,8 +146,8 @@ func SharedWatermarks() View[Watermarks] {
 	}
 }
 
-// QueueCounters are frames and bytes that left, by port and queue; with *nonzero only of
-// queues that have counted something.
+// QueueCounters shows frames and bytes that left, by port and queue; with *nonzero only
+// queues with a count above 0.
 func QueueCounters(nonzero *bool) View[queueCounters] {
 	return View[queueCounters]{
 		Fetch: fetchQueues,
@@ -165,7 +166,7 @@ func QueueCounters(nonzero *bool) View[queueCounters] {
 	}
 }
 
-// QueueWatermarks are the most bytes that waited, by port and queue.
+// QueueWatermarks shows the most bytes that waited, by port and queue.
 func QueueWatermarks() View[Watermarks] {
 	return View[Watermarks]{
 		Fetch:  fetchWatermarks(false, func(p *observe.Port, c int) int { return p.Queue[c].Watermark }),
@@ -173,7 +174,7 @@ func QueueWatermarks() View[Watermarks] {
 	}
 }
 
-// BufferConfiguration is pools and profiles, in bytes.
+// BufferConfiguration shows pools and profiles, in bytes.
 func BufferConfiguration() View[observe.Setup] {
 	return View[observe.Setup]{
 		Fetch:  func(e control.Endpoint) (observe.Setup, error) { return control.Get[observe.Setup](e, "setup", nil) },

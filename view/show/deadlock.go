@@ -11,11 +11,11 @@ import (
 	"softswitch/view/observe"
 )
 
-// Declared is what a switch's detector has declared, and what the switch is called.
+// Declared is what a switch's detector has declared, and the switch's name.
 type Declared struct {
 	observe.Deadlocks
 	setup observe.Setup
-	names switchPorts // of all switches that were asked
+	names switchPorts // of all switches that answered
 }
 
 func fetchDeadlocks(e control.Endpoint) (d Declared, err error) {
@@ -26,19 +26,19 @@ func fetchDeadlocks(e control.Endpoint) (d Declared, err error) {
 	return d, err
 }
 
-// finding is an observe.Finding for programs: its times by the clock on the wall too,
-// null for none, and its ports by name.
+// finding is an observe.Finding for programs: with times by the wall clock, null for
+// none, and ports by name.
 type finding struct {
 	At *string `json:"at"` // RFC 3339
 	observe.Finding
-	Trigger *port   `json:"trigger"` // null if it is not known
-	Label   *label  `json:"label"`   // null for a detector that has none
+	Trigger *port   `json:"trigger"` // null if unknown
+	Label   *label  `json:"label"`   // null if the detector has no labels
 	Lasts   bool    `json:"lasts"`
 	Over    *string `json:"over"` // RFC 3339, null while it lasts
 }
 
-// port is a port as labels name it, "switch.port" by numbers, with its names if its
-// switch was asked.
+// port is a port in a label, "switch.port" by numbers, with its names if its switch
+// answered.
 type port struct {
 	At     string `json:"at"`
 	Switch string `json:"switch,omitempty"`
@@ -52,7 +52,7 @@ type label struct {
 	Trigger   *port `json:"trigger,omitempty"`
 }
 
-// MarshalJSON is d with names and times.
+// MarshalJSON encodes d with names and times.
 func (d Declared) MarshalJSON() ([]byte, error) {
 	out := struct {
 		Detector string    `json:"detector"`
@@ -68,15 +68,14 @@ func (d Declared) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// Lasts reports whether one of the deadlocks that were declared has not ended.
+// Lasts reports whether any declared deadlock has not ended.
 func Lasts(all []Declared) bool {
 	return slices.ContainsFunc(all, func(d Declared) bool {
 		return slices.ContainsFunc(d.Findings, func(f observe.Finding) bool { return f.Over == 0 })
 	})
 }
 
-// blind says that there are switches on which nothing is ever declared, "" if there are
-// none.
+// blind is a warning if there are switches without a detector, else "".
 func blind(all []Declared) string {
 	n := 0
 	for _, d := range all {
@@ -109,14 +108,14 @@ func yesNo(yes bool) string {
 	return "no"
 }
 
-// labelled are a switch's labels, and what the switch is called.
+// labelled are a switch's labels, and the switch's name.
 type labelled struct {
 	labels []observe.Labels
 	setup  observe.Setup
-	names  switchPorts // of all switches that were asked
+	names  switchPorts // of all switches that answered
 }
 
-// MarshalJSON is the labels with names.
+// MarshalJSON encodes the labels with names.
 func (l labelled) MarshalJSON() ([]byte, error) {
 	type named struct {
 		observe.Labels
@@ -138,10 +137,10 @@ func fetchLabels(e control.Endpoint) (l labelled, err error) {
 	return l, err
 }
 
-// switchPorts are ports by "node.port".
+// switchPorts maps "node.port" to ports.
 type switchPorts map[string]port
 
-// add enters the ports of a switch.
+// add adds the ports of a switch.
 func (names switchPorts) add(of observe.Setup) {
 	for i, p := range of.Ports {
 		at := fmt.Sprintf("%d.%d", of.ID, i)
@@ -149,7 +148,7 @@ func (names switchPorts) add(of observe.Setup) {
 	}
 }
 
-// port is the port at "node.port", nil for none.
+// port is the port at "node.port", nil if unknown.
 func (names switchPorts) port(at string) *port {
 	if at == "" {
 		return nil
@@ -161,7 +160,7 @@ func (names switchPorts) port(at string) *port {
 	return &p
 }
 
-// of is the port at "node.port" for people, "-" for none.
+// of is the port at "node.port" for people, "-" for no port.
 func (names switchPorts) of(at string) string {
 	switch p := names.port(at); {
 	case p == nil:
@@ -180,7 +179,7 @@ func (names switchPorts) jsonLabel(l *observe.Label) *label {
 	return &label{Label: *l, Initiator: names.port(l.Initiator), Trigger: names.port(l.Trigger)}
 }
 
-// label is a label for people, "-" for none.
+// label formats a label for people, "-" for none.
 func (names switchPorts) label(l *observe.Label) string {
 	if l == nil {
 		return "-"
@@ -201,7 +200,7 @@ func (names switchPorts) label(l *observe.Label) string {
 	return text
 }
 
-// Deadlocks are what the detectors have declared.
+// Deadlocks shows what the detectors have declared.
 func Deadlocks() View[Declared] {
 	names := switchPorts{}
 	return View[Declared]{
@@ -223,7 +222,7 @@ func Deadlocks() View[Declared] {
 	}
 }
 
-// Labels are those that pause frames carry now, in and out.
+// Labels shows the labels that pause frames carry now, in and out.
 func Labels() View[labelled] {
 	names := switchPorts{}
 	return View[labelled]{

@@ -1,4 +1,4 @@
-// Package show makes what running switches and NICs answer readable, in the words and
+// Package show formats the answers of running switches and NICs, in the terms and
 // columns of SONiC.
 //
 //	node --request--> View.Fetch --> answer --> View.Tables --> table --> text
@@ -9,8 +9,9 @@
 // views: pfc.go, buffer.go, tables.go (interfaces, routes, stations), deadlock.go, nic.go.
 //
 // Invariants:
-//   - JSON has what the table has, and an answer of its own for each switch;
-//   - counters are those since they were cleared, for whoever looks.
+//   - JSON has the contents of the table, with a separate answer for each switch;
+//   - counters count from when they were cleared, the same for all users.
 //
-// What it does not do: it changes no switch, and knows no lab and no command line.
+// What it does not do: it changes no switch, and has nothing to do with labs and
+// command lines.
 package show

@@ -66,7 +66,7 @@ func NICs(w io.Writer, nics []observe.NIC, switches []control.Endpoint, answers 
 	return nil
 }
 
-// addNICClasses adds the classes of a NIC that it has used.
+// addNICClasses adds the used classes of a NIC.
 func addNICClasses(t *table, n *observe.NIC) {
 	for class := range n.Classes {
 		k := &n.Classes[class]
@@ -82,7 +82,7 @@ func addNICClasses(t *table, n *observe.NIC) {
 	}
 }
 
-// FabricLoss is what a switch lost of what it had to forward.
+// FabricLoss is what a switch lost of the frames it had to forward.
 func FabricLoss(w *observe.Switch) (lossless, lossy, ring uint64) {
 	for i := range w.Ports {
 		p := &w.Ports[i]
@@ -92,12 +92,12 @@ func FabricLoss(w *observe.Switch) (lossless, lossy, ring uint64) {
 	return w.LosslessLost, lossy, ring
 }
 
-// TakeNIC asks a NIC for all that it counts.
+// TakeNIC asks a NIC for its snapshot.
 func TakeNIC(e control.Endpoint) (observe.NIC, error) {
 	return control.Get[observe.NIC](e, "stats", nil)
 }
 
-// TakeSwitch asks a switch for all that it counts.
+// TakeSwitch asks a switch for its snapshot.
 func TakeSwitch(e control.Endpoint) (observe.Switch, error) {
 	return control.Get[observe.Switch](e, "stats", nil)
 }

@@ -51,7 +51,7 @@ type PFCPort struct {
 	History []pfcHistory `json:"history"`
 }
 
-// pfcHistory is what became of an egress queue by the pauses that came in.
+// pfcHistory is what received pauses did to an egress queue.
 type pfcHistory struct {
 	Class       int       `json:"priority"`
 	Transitions uint64    `json:"rx_pause_transitions"`
@@ -84,7 +84,7 @@ func fetchPFC(e control.Endpoint) (out PFCCounters, err error) {
 	return out, nil
 }
 
-// pfcOf is what port i of w counts. Received resumes are PFC frames too.
+// pfcOf is the PFC counters of port i of w. Received resumes count as PFC frames too.
 func pfcOf(w *observe.Switch, i int) PFCPort {
 	p := &w.Ports[i]
 	out := PFCPort{Port: p.Name, Rx: sum(p.RxPause, p.RxResume), Tx: sum(p.TxPause, p.TxResume, p.TxRefresh)}
@@ -133,12 +133,12 @@ func fetchWatchdog(e control.Endpoint) (*observe.Watchdog, error) {
 	return control.Get[*observe.Watchdog](e, "pfcwd", nil)
 }
 
-// whole is t in milliseconds.
+// whole formats t in whole milliseconds.
 func whole(t unit.Time) string { return strconv.FormatInt(int64(t/unit.Millisecond), 10) }
 
 func pair(a, b uint64) string { return fmt.Sprintf("%d/%d", a, b) }
 
-// PFC is PFC frames received and sent, by port and priority; with *history what the
+// PFC shows PFC frames received and sent, by port and priority; with *history, what the
 // received pauses did to each queue.
 func PFC(history *bool) View[PFCCounters] {
 	return View[PFCCounters]{
@@ -157,7 +157,7 @@ func PFC(history *bool) View[PFCCounters] {
 	}
 }
 
-// LosslessPriorities are the lossless priorities of each interface.
+// LosslessPriorities shows the lossless priorities of each interface.
 func LosslessPriorities() View[observe.Setup] {
 	return View[observe.Setup]{
 		Fetch: func(e control.Endpoint) (observe.Setup, error) { return control.Get[observe.Setup](e, "setup", nil) },
@@ -171,7 +171,7 @@ func LosslessPriorities() View[observe.Setup] {
 	}
 }
 
-// WatchdogConfig is what the PFC watchdog goes by, by port.
+// WatchdogConfig shows the configuration of the PFC watchdog, by port.
 func WatchdogConfig() View[*observe.Watchdog] {
 	return View[*observe.Watchdog]{
 		Fetch: fetchWatchdog,
@@ -190,8 +190,8 @@ func WatchdogConfig() View[*observe.Watchdog] {
 	}
 }
 
-// WatchdogStats are the storms that the PFC watchdog saw; with *empty also the queues that had
-// none.
+// WatchdogStats shows the storms that the PFC watchdog saw; with *empty also the queues
+// without one.
 func WatchdogStats(empty *bool) View[*observe.Watchdog] {
 	return View[*observe.Watchdog]{
 		Fetch: fetchWatchdog,

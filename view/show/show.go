@@ -11,20 +11,21 @@ import (
 	"softswitch/unit"
 )
 
-// View is something to show: Fetch asks a switch for it, Tables makes it readable. T is
-// what it is as JSON.
+// View is something to show: Fetch asks a switch for it, Tables formats it as text. T
+// is its form in JSON.
 type View[T any] struct {
 	Fetch func(control.Endpoint) (T, error)
-	// Prepare, unless it is nil, looks at all answers before each is shown.
+	// Prepare, unless nil, sees all answers before any is shown.
 	Prepare func([]T)
 	Tables  func(T) []table
-	// Merge puts the tables of all switches into one, with a column Switch; Empty is what
-	// is said when it has no rows.
+	// Merge puts the tables of all switches into one, with a column Switch; Empty is
+	// printed if it has no rows.
 	Merge bool
 	Empty string
-	// Note, unless it is nil or has nothing to say, is said below the tables.
+	// Note, unless nil, returns a note to print below the tables; "" for none.
 	Note func([]T) string
-	// Check, unless it is nil, says after each showing whether the result is as expected.
+	// Check, unless nil, is called after each display and returns an error if the
+	// result is not as expected.
 	Check func([]T) error
 }
 
@@ -56,7 +57,7 @@ func (v View[T]) Show(ctx context.Context, w io.Writer, ends []control.Endpoint,
 	return silent
 }
 
-// JSON is JSON of the answers, prepared.
+// JSON writes the answers, prepared, as JSON.
 func (v View[T]) JSON(w io.Writer, ends []control.Endpoint, answers []T, indent bool) error {
 	if v.Prepare != nil {
 		v.Prepare(answers)
@@ -64,8 +65,8 @@ func (v View[T]) JSON(w io.Writer, ends []control.Endpoint, answers []T, indent 
 	return JSON(w, ends, answers, indent)
 }
 
-// JSON writes the answers as one object by switch, or the answer alone if there is one
-// switch without a name; over several lines if indent is set.
+// JSON writes the answers as one object by switch, or, for a single switch without a
+// name, the answer alone; on several lines if indent is set.
 func JSON[T any](w io.Writer, ends []control.Endpoint, answers []T, indent bool) error {
 	byName := map[string]T{}
 	for i, e := range ends {
@@ -138,7 +139,7 @@ func mergeTable(all *table, name string, t *table) *table {
 	return all
 }
 
-// rfc3339 is a point of a node's clock for programs, nil for none.
+// rfc3339 formats a time of a node's clock for programs, nil for none.
 func rfc3339(at unit.Time) *string {
 	if at == 0 {
 		return nil
@@ -147,7 +148,7 @@ func rfc3339(at unit.Time) *string {
 	return &text
 }
 
-// clock is a point of a node's clock for people, "N/A" for none.
+// clock formats a time of a node's clock for people, "N/A" for none.
 func clock(at unit.Time) string {
 	if at == 0 {
 		return "N/A"
@@ -155,5 +156,5 @@ func clock(at unit.Time) string {
 	return timer.WallClock(at).Format("2006-01-02 15:04:05.000")
 }
 
-// Milliseconds is t for people.
+// Milliseconds formats t for people.
 func Milliseconds(t unit.Time) string { return fmt.Sprintf("%.1f", float64(t)/1e6) }

@@ -8,12 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// table is a table in the form of SONiC's: columns to the right, a rule of dashes.
+// table is a table in SONiC's style: right-aligned columns, a rule of dashes.
 type table struct {
 	title  string // a line above, "" for none
 	header []string
 	rows   [][]string
-	// left is the number of columns, from the first on, that are aligned to the left.
+	// left is how many of the first columns are left-aligned.
 	left int
 }
 
@@ -56,7 +56,7 @@ func (t *table) write(w io.Writer) error {
 	return err
 }
 
-// Thousands is n with commas, as SONiC prints counters.
+// Thousands formats n with commas, as SONiC prints counters.
 func Thousands[T ~uint64 | ~int64 | ~int](n T) string {
 	s := strconv.FormatInt(int64(n), 10)
 	sign := ""
@@ -69,7 +69,7 @@ func Thousands[T ~uint64 | ~int64 | ~int](n T) string {
 	return sign + s
 }
 
-// numbered are names with numbers: "PFC0" to "PFC7".
+// numbered returns numbered names: "PFC0" to "PFC7".
 func numbered(name string) (names []string) {
 	for i := range 8 {
 		names = append(names, name+strconv.Itoa(i))

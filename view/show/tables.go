@@ -27,7 +27,7 @@ func upDown(up bool) string {
 	return "down"
 }
 
-// interfaceCounters are what interfaces count since they were cleared.
+// interfaceCounters are the counters of interfaces since they were cleared.
 type interfaceCounters struct {
 	Cleared string           `json:"cleared,omitempty"`
 	Ports   []interfaceCount `json:"ports"`
@@ -44,7 +44,7 @@ type interfaceCount struct {
 	TxBytes uint64            `json:"tx_bytes"`
 	TxDrop  uint64            `json:"tx_drop"`
 	Reasons map[string]uint64 `json:"rx_drop_reasons"`
-	Odd     map[string]uint64 `json:"rx_odd"` // of frames that went on
+	Odd     map[string]uint64 `json:"rx_odd"` // of frames that were forwarded
 }
 
 func countInterface(p *observe.Port) interfaceCount {
@@ -93,7 +93,7 @@ func lessReasons(now, old map[string]uint64) {
 	}
 }
 
-// reasons are how often each reason was counted, in the order of their names.
+// reasons formats how often each reason was counted, in the order of their names.
 func reasons(counts map[string]uint64) string {
 	var texts []string
 	for _, reason := range slices.Sorted(maps.Keys(counts)) {
@@ -124,7 +124,7 @@ func fetchTables(e control.Endpoint) (observe.Tables, error) {
 	return control.Get[observe.Tables](e, "tables", nil)
 }
 
-// addRoute adds a line for each of a route's ports.
+// addRoute adds a line for each port of a route.
 func addRoute(t *table, r observe.Route) {
 	kind, how := "S", "via "
 	if r.Connected {
@@ -145,7 +145,7 @@ func addRoute(t *table, r observe.Route) {
 	}
 }
 
-// InterfaceStatus is speed, state and far end of each interface.
+// InterfaceStatus shows speed, state and far end of each interface.
 func InterfaceStatus() View[observe.Setup] {
 	return View[observe.Setup]{
 		Fetch: func(e control.Endpoint) (observe.Setup, error) { return control.Get[observe.Setup](e, "setup", nil) },
@@ -159,7 +159,8 @@ func InterfaceStatus() View[observe.Setup] {
 	}
 }
 
-// InterfaceCounters are frames and bytes of each interface, and why frames were dropped.
+// InterfaceCounters shows frames and bytes of each interface, and why frames were
+// dropped.
 func InterfaceCounters() View[interfaceCounters] {
 	return View[interfaceCounters]{
 		Fetch: fetchInterfaces,
@@ -174,7 +175,7 @@ func InterfaceCounters() View[interfaceCounters] {
 	}
 }
 
-// Routes are the routes, which of their ports are in use, and their backups.
+// Routes shows the routes, which of their ports are in use, and their backups.
 func Routes() View[[]observe.Route] {
 	return View[[]observe.Route]{
 		Fetch: func(e control.Endpoint) ([]observe.Route, error) {
@@ -194,7 +195,7 @@ func Routes() View[[]observe.Route] {
 	}
 }
 
-// Stations are the known MAC addresses and the ports by which they are reached.
+// Stations shows the known MAC addresses and their ports.
 func Stations() View[[]observe.MACEntry] {
 	return View[[]observe.MACEntry]{
 		Fetch: func(e control.Endpoint) ([]observe.MACEntry, error) {
@@ -211,7 +212,7 @@ func Stations() View[[]observe.MACEntry] {
 	}
 }
 
-// Neighbours are the IP neighbours and their MAC addresses.
+// Neighbours shows the IP neighbours and their MAC addresses.
 func Neighbours() View[[]observe.ARPEntry] {
 	return View[[]observe.ARPEntry]{
 		Fetch: func(e control.Endpoint) ([]observe.ARPEntry, error) {

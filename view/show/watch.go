@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// WatchMin bounds how often switches are asked.
+// WatchMin is the shortest interval at which switches are asked.
 const WatchMin = 100 * time.Millisecond
 
 // Watch shows the same again and again, at an interval, until ctx ends or once fails with

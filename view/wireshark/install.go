@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// folderPatience bounds the question to tshark, which answers in a second at worst.
+// folderPatience is the timeout for tshark, which answers within a second.
 const folderPatience = 20 * time.Second
 
-// Folder asks tshark for the folder of the user's Lua plugins.
+// Folder asks tshark for the user's Lua plugin folder.
 func Folder(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, folderPatience)
 	defer cancel()
@@ -36,7 +36,7 @@ func Folder(ctx context.Context) (string, error) {
 	return "", fmt.Errorf("wireshark install: `tshark -G folders` has no line %q: is it a Wireshark without Lua? Name the folder with --dir", key)
 }
 
-// Install puts the plugin into dir, in one piece, and says so.
+// Install writes the plugin into dir, atomically, and reports it.
 func Install(dir string, out io.Writer) error {
 	path := filepath.Join(dir, PluginName)
 	had, err := os.ReadFile(path)
@@ -57,7 +57,7 @@ func Install(dir string, out io.Writer) error {
 	return nil
 }
 
-// replaceFile puts data in place of the file path: who reads it sees the old or the new.
+// replaceFile atomically replaces the file path: readers see the old or the new one.
 func replaceFile(path string, data []byte) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.new")
 	if err != nil {

@@ -1,12 +1,13 @@
-// Package wireshark holds the dissector that shows ITSY and CLCM in Wireshark and tshark:
-// a column, a tree, filters (itsy.*, clcm.*) and expert information.
+// Package wireshark holds the dissector for ITSY and CLCM in Wireshark and tshark: a
+// column, a tree, filters (itsy.*, clcm.*) and expert information.
 //
 //	itsy.lua --go:embed--> Plugin --softswitch wireshark install--> the user's plugin folder
 //
 // itsy.lua opens with a page of its own. docs/wireshark.md shows it at work.
 //
-// The tests hold it against packages itsyhdr and clcm, frame by frame, and against frames
-// that scapy made. It judges frames only; it follows no label from switch to switch.
+// The tests compare it with packages itsyhdr and clcm, frame by frame, and with frames
+// made by scapy. It analyses single frames; it does not follow labels from switch to
+// switch.
 package wireshark
 
 import _ "embed"
