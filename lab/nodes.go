@@ -24,8 +24,22 @@ func Neighbours(st *netnslab.State, node string) (names []string) {
 	return names
 }
 
-// Between are the links between two nodes. The error says to what there are links.
-func Between(st *netnslab.State, a, b string) (links []netnslab.LinkState, err error) {
+// SetLinks sets the links between two nodes, by State.Fail or State.Heal.
+func SetLinks(st *netnslab.State, a, b string, set func(*netnslab.State, netnslab.LinkState) error) error {
+	links, err := between(st, a, b)
+	if err != nil {
+		return err
+	}
+	for _, l := range links {
+		if err := set(st, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// between are the links between two nodes. The error says to what there are links.
+func between(st *netnslab.State, a, b string) (links []netnslab.LinkState, err error) {
 	if _, err := Pick(st, []string{a, b}, ""); err != nil {
 		return nil, err
 	}
@@ -110,6 +124,11 @@ func Endpoints(nodes []netnslab.NodeState) (ends []control.Endpoint) {
 		ends = append(ends, control.Endpoint{Name: n.Name, Path: ControlPath(n)})
 	}
 	return ends
+}
+
+// PickSwitches are the switches of these names, all if there are none.
+func PickSwitches(st *netnslab.State, names []string) ([]netnslab.NodeState, error) {
+	return Pick(st, names, "switch")
 }
 
 // PickNICs are the hosts of these names, which have to have NICs; all that have one if

@@ -3,11 +3,26 @@ package lab
 import (
 	"path/filepath"
 
+	"softswitch/event/follow"
 	netnslab "softswitch/netns-lab"
 )
 
 // ControlPath is the control socket of a node of a lab, EventsPath its event log.
 func ControlPath(n netnslab.NodeState) string { return filepath.Join(n.Dir, controlName) }
+
+// OpenEvents opens the event logs of the nodes of these names, of all if there are none.
+// width is that of the longest name.
+func OpenEvents(st *netnslab.State, names []string) (m *follow.Merger, width int, err error) {
+	nodes, err := Pick(st, names, "")
+	if err != nil {
+		return nil, 0, err
+	}
+	var paths []string
+	for _, n := range nodes {
+		paths, width = append(paths, EventsPath(n)), max(width, len(n.Name))
+	}
+	return follow.OpenAll(paths), width, nil
+}
 
 // EventsPath is as ControlPath says.
 func EventsPath(n netnslab.NodeState) string { return filepath.Join(n.Dir, eventsName) }

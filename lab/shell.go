@@ -9,10 +9,15 @@ import (
 	netnslab "softswitch/netns-lab"
 )
 
-// Shell is the command of a shell whose prompt tells the node. Bash reads the user's
+// Shell is the command of a shell in the node of a name, whose prompt tells the node. Bash reads the user's
 // own start file first, which may set a prompt, then a file in the node's run
 // directory, which goes with the lab. Other shells take PS1 from the environment.
-func Shell(st *netnslab.State, node netnslab.NodeState) (argv []string, err error) {
+func Shell(st *netnslab.State, name string) (argv []string, err error) {
+	nodes, err := Pick(st, []string{name}, "")
+	if err != nil {
+		return nil, err
+	}
+	node := nodes[0]
 	path := cmp.Or(os.Getenv("SHELL"), "/bin/sh")
 	prompt := "[" + st.Name + " " + node.Name + "] "
 	env := []string{"env", "SOFTSWITCH_LAB=" + st.Name, "SOFTSWITCH_NODE=" + node.Name, "PS1=" + prompt + "$ "}

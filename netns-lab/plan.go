@@ -3,6 +3,7 @@ package netnslab
 import (
 	"context"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 )
@@ -19,6 +20,20 @@ type Step interface {
 
 // Names of files in a node's run directory that are the lab's own.
 const logName = "log"
+
+// WritePlan writes the steps that Up would take, a line each.
+func WritePlan(w io.Writer, l Lab) error {
+	steps, err := Plan(l, Dir(l.Name))
+	if err != nil {
+		return err
+	}
+	for _, s := range steps {
+		if _, err := fmt.Fprintln(w, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // Plan returns the steps that make the lab, in order; dir is the lab's directory,
 // [Dir] of its name. Plan is pure. It returns all faults of the lab at once.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -9,9 +8,6 @@ import (
 	"softswitch/compare"
 	"softswitch/lab/run"
 )
-
-// compareLab is the name of the lab of a live comparison.
-const compareLab = "compare"
 
 // compareOptions are what to compare and what to make of it.
 type compareOptions struct {
@@ -40,7 +36,24 @@ Exit status: 0 everything was played; 2 something could not be.`,
   softswitch compare --scenarios hu-fig4,shpiner-fig4 --systems none,itsy+drop,watchdog --runs 10
   sudo softswitch compare --world live --systems itsy+bubble+trigger --json`,
 		Args: arguments(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return opt.run(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			m, err := opt.Matrix(run.Quiet("compare"))
+			if err != nil {
+				return err
+			}
+			m.Progress = compare.ReportTo(os.Stderr)
+			result, err := m.Run(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if err := result.WriteFiles(opt.html, opt.markdown); err != nil {
+				return err
+			}
+			if err := printFinding(result, opt.json); err != nil {
+				return err
+			}
+			return result.Failure()
+		},
 	}
 	c.Flags().StringVar(&opt.World, "world", "sim", "where to play: sim or live")
 	c.Flags().StringSliceVar(&opt.Scenarios, "scenarios", nil, "scenarios by name, such as hu-fig4 (default all)")
@@ -52,23 +65,4 @@ Exit status: 0 everything was played; 2 something could not be.`,
 	c.MarkFlagFilename("html", "html")
 	c.MarkFlagFilename("markdown", "md")
 	return c
-}
-
-func (opt *compareOptions) run(ctx context.Context) error {
-	m, err := opt.Matrix(run.Quiet(compareLab))
-	if err != nil {
-		return err
-	}
-	m.Progress = compare.ReportTo(os.Stderr)
-	result, err := m.Run(ctx)
-	if err != nil {
-		return err
-	}
-	if err := result.WriteFiles(opt.html, opt.markdown); err != nil {
-		return err
-	}
-	if err := printFinding(result, opt.json); err != nil {
-		return err
-	}
-	return result.Failure()
 }

@@ -9,6 +9,7 @@ import (
 
 	"softswitch/lab"
 	netnslab "softswitch/netns-lab"
+	"softswitch/scenario/load"
 )
 
 func labCommand() *cobra.Command {
@@ -33,7 +34,7 @@ so that "destroy" removes exactly that, also after a crash.`,
 
 func labDeploy(name *string) *cobra.Command {
 	var file, pcap string
-	var in instead
+	var in load.Instead
 	var dryRun, replace bool
 	c := &cobra.Command{
 		Use:   "deploy -t FILE",
@@ -56,14 +57,7 @@ file, is left as it is; another of the same name is removed with --replace only.
 				return err
 			}
 			if dryRun {
-				steps, err := netnslab.Plan(desc, netnslab.Dir(desc.Name))
-				if err != nil {
-					return err
-				}
-				for _, s := range steps {
-					fmt.Println(s)
-				}
-				return nil
+				return netnslab.WritePlan(os.Stdout, desc)
 			}
 			desc.Replace = replace
 			_, err = netnslab.Up(cmd.Context(), desc, os.Stderr)
@@ -74,7 +68,7 @@ file, is left as it is; another of the same name is removed with --replace only.
 	c.Flags().StringVarP(&file, "topology", "t", "", "scenario file whose topology to build")
 	c.MarkFlagRequired("topology")
 	c.MarkFlagFilename("topology", "yaml", "yml")
-	in.flags(c)
+	insteadFlags(c, &in)
 	c.Flags().StringVar(&pcap, "pcap", "", "directory for a pcapng of each switch")
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the steps and do nothing")
 	return c

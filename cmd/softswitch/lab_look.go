@@ -15,7 +15,7 @@ import (
 	"softswitch/lab/capture"
 	"softswitch/lab/scrape"
 	netnslab "softswitch/netns-lab"
-	"softswitch/view/metrics"
+	"softswitch/scenario/load"
 	"softswitch/view/ui"
 )
 
@@ -33,16 +33,10 @@ starved of a processor for longer come when they come.`,
 		Example:           "  sudo softswitch lab events --follow | grep -e DEADLOCK -e measure\n  sudo softswitch lab events --json core0 core1",
 		ValidArgsFunction: offer(name, nodeNames),
 		RunE: inLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
-			nodes, err := lab.Pick(st, args, "")
+			m, width, err := lab.OpenEvents(st, args)
 			if err != nil {
 				return err
 			}
-			var paths []string
-			width := 0
-			for _, n := range nodes {
-				paths, width = append(paths, lab.EventsPath(n)), max(width, len(n.Name))
-			}
-			m := follow.OpenAll(paths)
 			defer m.Close()
 			w := follow.NewWriter(os.Stdout, width, asJSON)
 			if !goOn {
@@ -102,9 +96,6 @@ Exit status: 0 it ended so; 1 a node died meanwhile, and its last frames are mis
 	return c
 }
 
-// labMetricsAddress is where a lab's metrics are, unless it is said otherwise.
-const labMetricsAddress = "127.0.0.1:9470"
-
 func labMetrics(name *string) *cobra.Command {
 	var listen string
 	c := &cobra.Command{
@@ -117,16 +108,10 @@ be served.`,
 		Example: "  sudo softswitch lab metrics\n  curl -s localhost:9470/metrics | grep pause_seconds",
 		Args:    cobra.NoArgs,
 		RunE: inLab(name, func(cmd *cobra.Command, st *netnslab.State, _ []string) error {
-			ln, err := metrics.Listen(listen)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(os.Stderr, "serving http://%v/metrics\n", ln.Addr())
-			s := scrape.New(st)
-			return metrics.Serve(cmd.Context(), ln, metrics.Handler(*name, func() metrics.Sample { return s.Take(cmd.Context()) }))
+			return scrape.Serve(cmd.Context(), st, listen, os.Stderr)
 		}),
 	}
-	c.Flags().StringVar(&listen, "listen", labMetricsAddress, "where to listen, HOST:PORT; without a host it is 127.0.0.1")
+	c.Flags().StringVar(&listen, "listen", "127.0.0.1:9470", "where to listen, HOST:PORT; without a host it is 127.0.0.1")
 	return c
 }
 
@@ -150,12 +135,7 @@ lab as it is.`,
 		Example: "  sudo softswitch lab deploy -t scenarios/fattree-on-loop.yaml\n  sudo softswitch lab ui\n  sudo softswitch lab ui --listen 0.0.0.0:9000",
 		Args:    cobra.NoArgs,
 		RunE: inLab(name, func(cmd *cobra.Command, _ *netnslab.State, _ []string) error {
-			p, err := ui.OpenLab(cmd.Context(), *name, listen, os.Stdout)
-			if err != nil {
-				return err
-			}
-			<-cmd.Context().Done()
-			return p.Close()
+			return ui.ServeLab(cmd.Context(), *name, listen, os.Stdout)
 		}),
 	}
 	c.Flags().StringVar(&listen, "listen", pageAddress, "address of the page; port 0 is any that is free")
@@ -185,7 +165,7 @@ down are dashed: in a lab now, in a file those that its events take down.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			var g *graph.Graph
 			if len(args) > 0 {
-				plan, err := readPlan(args[0], instead{})
+				plan, err := readPlan(args[0], load.Instead{})
 				if err != nil {
 					return err
 				}

@@ -61,16 +61,7 @@ func labLink(name *string, verb string, set func(*netnslab.State, netnslab.LinkS
 		Args:              arguments(cobra.ExactArgs(2)),
 		ValidArgsFunction: upTo(2, offer(name, linkEnds)),
 		RunE: inLab(name, func(_ *cobra.Command, st *netnslab.State, args []string) error {
-			links, err := lab.Between(st, args[0], args[1])
-			if err != nil {
-				return err
-			}
-			for _, l := range links {
-				if err := set(st, l); err != nil {
-					return err
-				}
-			}
-			return nil
+			return lab.SetLinks(st, args[0], args[1], set)
 		}),
 	}
 }
@@ -87,15 +78,11 @@ exit status is the shell's.`,
 		Args:              arguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: upTo(1, offer(name, nodeNames)),
 		RunE: inLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
-			nodes, err := lab.Pick(st, args, "")
+			argv, err := lab.Shell(st, args[0])
 			if err != nil {
 				return err
 			}
-			argv, err := lab.Shell(st, nodes[0])
-			if err != nil {
-				return err
-			}
-			return passOn(st.Exec(cmd.Context(), nodes[0].Name, argv, stdio))
+			return passOn(st.Exec(cmd.Context(), args[0], argv, stdio))
 		}),
 	}
 }

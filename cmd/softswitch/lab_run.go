@@ -15,12 +15,13 @@ import (
 	"softswitch/lab/worlds"
 	netnslab "softswitch/netns-lab"
 	"softswitch/scenario"
+	"softswitch/scenario/load"
 	"softswitch/scenarios"
 )
 
 // playOptions are how a scenario is to be played on a lab.
 type playOptions struct {
-	instead
+	load.Instead
 	run.Options
 	json, rootless bool
 	repeat         int
@@ -47,7 +48,7 @@ Exit status: 0 the scenario's expectation is met and the run can be trusted; 1 n
 		ValidArgsFunction: upTo(1, yamlFiles),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opt.Name = *name
-			return opt.play(cmd.Context(), func() (*scenario.Plan, error) { return readPlan(args[0], opt.instead) })
+			return opt.play(cmd.Context(), func() (*scenario.Plan, error) { return readPlan(args[0], opt.Instead) })
 		},
 	}
 	opt.flags(c)
@@ -59,12 +60,12 @@ Exit status: 0 the scenario's expectation is met and the run can be trusted; 1 n
 
 func (opt *playOptions) flags(c *cobra.Command) {
 	opt.repeat = 1
-	opt.instead.flags(c)
+	insteadFlags(c, &opt.Instead)
 	pageFlags(c, &opt.Page, &opt.Listen)
 	c.Flags().StringVar(&opt.Pcap, "pcap", "", "directory for a pcapng of each switch, with a comment on each ITSY frame")
 	c.Flags().BoolVar(&opt.json, "json", false, "print the verdict as JSON")
 	replaceFlag(c, &opt.Replace)
-	rootlessFlag(c, &opt.rootless)
+	c.Flags().BoolVar(&opt.rootless, "rootless", false, "play it in a user namespace, without root")
 }
 
 // play plays what plan makes, and prints what came of it.
@@ -119,11 +120,11 @@ busy to tell; 2 it could not be played.`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return opt.play(cmd.Context(), func() (*scenario.Plan, error) {
-				data, err := scenarios.FS.ReadFile(demoScenario)
+				data, err := scenarios.FS.ReadFile("fattree-on-loop.yaml")
 				if err != nil {
 					return nil, err
 				}
-				return makePlan("scenarios/"+demoScenario, data, opt.instead)
+				return makePlan("scenarios/fattree-on-loop.yaml", data, opt.Instead)
 			})
 		},
 	}
@@ -131,8 +132,6 @@ busy to tell; 2 it could not be played.`,
 	nameFlag(c, c.Flags(), &opt.Name, netnslab.DefaultName)
 	return c
 }
-
-const demoScenario = "fattree-on-loop.yaml"
 
 func labWorlds(name *string) *cobra.Command {
 	var runs int
@@ -149,9 +148,6 @@ of some scenario was valid; 2 a scenario could not be played.`,
 		Args:              arguments(cobra.MinimumNArgs(1)),
 		ValidArgsFunction: yamlFiles,
 	}, "print JSON", func(cmd *cobra.Command, args []string) (finding, error) {
-		if runs < 1 {
-			return nil, fmt.Errorf("--runs: %d; give 1 or more", runs)
-		}
 		w := worlds.Worlds{Runs: runs, Progress: os.Stderr, Read: readFile, Live: run.Quiet(*name)}
 		t, err := w.Compare(cmd.Context(), args)
 		if err != nil {
@@ -190,11 +186,6 @@ machine lets users make user namespaces, and what to do if not.`,
 	}
 	c.Flags().SetInterspersed(false) // what follows is the command's
 	return c
-}
-
-// rootlessFlag is the flag of commands that play a scenario.
-func rootlessFlag(c *cobra.Command, on *bool) {
-	c.Flags().BoolVar(on, "rootless", false, "play it in a user namespace, without root")
 }
 
 // orRootless adds to the error of a command with the flag --rootless that there is one.

@@ -82,49 +82,42 @@ func nicConfig(file string, flags config.Host) (config.Host, error) {
 	if err != nil {
 		return flags, err
 	}
-	h, err := config.LoadHost(file, data)
-	if err == nil && h.Stack == "" {
-		err = fmt.Errorf(`%s: stack: missing: name the interface that programs are to use, such as "nic0"; a host that makes its own frames is run by softswitch host`, file)
-	}
-	return h, err
+	return config.LoadNIC(file, data)
 }
 
 func nicSlow() *cobra.Command {
-	t := &target{}
-	c := &cobra.Command{
+	return nicAct(&cobra.Command{
 		Use:   "slow [HOST] RATE",
 		Short: "Let the stack of a host take frames at a rate only",
 		Long: `Let the stack of a host take frames at a rate only, of all classes together. When the
 receive buffer of a lossless class is three quarters full, the NIC pauses it, and
 resumes it when it is half empty.`,
-		Example:           "  sudo softswitch nic slow h2 20Mbit/s",
-		Args:              arguments(cobra.RangeArgs(1, 2)),
-		ValidArgsFunction: t.complete(nicNames),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			last := len(args) - 1
-			if r, err := config.ParseRate(args[last]); err != nil || r == 0 {
-				return fmt.Errorf("RATE: %q; give one above zero such as 10Mbit/s, as the last argument", args[last])
-			}
-			return t.act(args[:last], config.Act{Do: "slow", Rate: args[last]})
-		},
-	}
-	t.flags(c, c.Flags(), "NIC")
-	return c
+		Example: "  sudo softswitch nic slow h2 20Mbit/s",
+		Args:    arguments(cobra.RangeArgs(1, 2)),
+	}, func(t *target, args []string) error {
+		last := len(args) - 1
+		if r, err := config.ParseRate(args[last]); err != nil || r == 0 {
+			return fmt.Errorf("RATE: %q; give one above zero such as 10Mbit/s, as the last argument", args[last])
+		}
+		return t.act(args[:last], config.Act{Do: "slow", Rate: args[last]})
+	})
 }
 
 func nicNormal() *cobra.Command {
+	return nicAct(&cobra.Command{
+		Use:     "normal [HOST]",
+		Short:   "Let the stack of a host take frames at once again",
+		Example: "  sudo softswitch nic normal h2",
+		Args:    arguments(cobra.MaximumNArgs(1)),
+	}, func(t *target, args []string) error { return t.act(args, config.Act{Do: "normal"}) })
+}
+
+// nicAct makes c do something to NICs.
+func nicAct(c *cobra.Command, do func(t *target, args []string) error) *cobra.Command {
 	t := &target{}
-	c := &cobra.Command{
-		Use:               "normal [HOST]",
-		Short:             "Let the stack of a host take frames at once again",
-		Example:           "  sudo softswitch nic normal h2",
-		Args:              arguments(cobra.MaximumNArgs(1)),
-		ValidArgsFunction: t.complete(nicNames),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return t.act(args, config.Act{Do: "normal"})
-		},
-	}
 	t.flags(c, c.Flags(), "NIC")
+	c.ValidArgsFunction = t.complete(nicNames)
+	c.RunE = func(_ *cobra.Command, args []string) error { return do(t, args) }
 	return c
 }
 

@@ -17,19 +17,17 @@ import (
 	"softswitch/scenario/load"
 )
 
-// instead is what the command line chooses instead of a scenario file.
-type instead struct{ load.Instead }
-
-// flags are those that choose the detector and the response.
-func (in *instead) flags(c *cobra.Command) {
-	detectorFlag(c, &in.Detector, "", "deadlock detector instead of the file's")
+// insteadFlags are those that choose something instead of a scenario file's detector and
+// response.
+func insteadFlags(c *cobra.Command, in *load.Instead) {
+	detectorFlag(c, &in.Detector, "", "deadlock detector instead of the file's: %s")
 	c.Flags().StringVar(&in.Response, "response", "", "what a declared deadlock leads to, instead of the file's: "+strings.Join(respond.Names(), ", "))
 	c.RegisterFlagCompletionFunc("response", cobra.FixedCompletions(respond.Names(), cobra.ShellCompDirectiveNoFileComp))
 }
 
-// detectorFlag is the flag of commands that run a detector.
+// detectorFlag is the flag of commands that run a detector; usage has a %s for their names.
 func detectorFlag(c *cobra.Command, detector *string, value, usage string) {
-	c.Flags().StringVar(detector, "detector", value, usage+": "+strings.Join(catalog.Names(), ", "))
+	c.Flags().StringVar(detector, "detector", value, fmt.Sprintf(usage, strings.Join(catalog.Names(), ", ")))
 	c.RegisterFlagCompletionFunc("detector", cobra.FixedCompletions(catalog.Names(), cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -55,7 +53,7 @@ func (s *slowness) Set(text string) error {
 }
 
 // readPlan reads a scenario file and makes a plan of it.
-func readPlan(file string, in instead) (*scenario.Plan, error) {
+func readPlan(file string, in load.Instead) (*scenario.Plan, error) {
 	data, err := readFile(file)
 	if err != nil {
 		return nil, err
@@ -64,8 +62,8 @@ func readPlan(file string, in instead) (*scenario.Plan, error) {
 }
 
 // makePlan makes a plan of data, the content of the scenario file called file.
-func makePlan(file string, data []byte, in instead) (*scenario.Plan, error) {
-	p, err := load.Plan(file, data, in.Instead)
+func makePlan(file string, data []byte, in load.Instead) (*scenario.Plan, error) {
+	p, err := load.Plan(file, data, in)
 	if err != nil {
 		return nil, err
 	}

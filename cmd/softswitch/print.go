@@ -47,14 +47,10 @@ func printJudged(f finding, good, asJSON bool) error {
 }
 
 func printFinding(f finding, asJSON bool) error {
-	if asJSON {
-		return printJSON(f)
+	if !asJSON {
+		return f.WriteText(os.Stdout)
 	}
-	return f.WriteText(os.Stdout)
-}
-
-func printJSON(v any) error {
 	enc := json.NewEncoder(os.Stdout)
 	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	return enc.Encode(f)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -47,11 +46,10 @@ off, the driver's own tool PFC; docs/lab.md says what else is to be expected.`,
 		},
 	}
 	c.Flags().StringVarP(&file, "config", "c", "", "configuration file (YAML)")
-	c.Flags().StringVar(&detector, "detector", "", fmt.Sprintf("deadlock detector: %s (default: the file's, or none)", strings.Join(catalog.Names(), ", ")))
+	detectorFlag(c, &detector, "", "deadlock detector: %s (default: the file's, or none)")
 	c.Flags().StringVar(&record, "record", "", "file for every call of the switch, to play back with softswitch replay")
 	c.Flags().StringVar(&metricsAddr, "metrics", "", "where to listen for Prometheus, HOST:PORT; without a host it is 127.0.0.1")
 	c.Flags().StringVar(&socket, "control", "", "control socket to make, for softswitch show, clear and pfcwd")
-	c.RegisterFlagCompletionFunc("detector", cobra.FixedCompletions(catalog.Names(), cobra.ShellCompDirectiveNoFileComp))
 	c.MarkFlagFilename("config", "yaml", "yml")
 	c.MarkFlagFilename("record")
 	return c

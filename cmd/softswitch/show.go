@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"time"
@@ -10,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"softswitch/internal/progress"
 	"softswitch/view/show"
 )
 
@@ -75,13 +73,7 @@ func leaf[T any](s *shower, use, short, long string, v show.View[T]) *cobra.Comm
 
 // repeat calls once, or with --watch again and again until ctx ends or it fails.
 func (s *shower) repeat(ctx context.Context, once func(io.Writer) error) error {
-	if s.watch == 0 {
-		return once(os.Stdout)
-	}
-	if s.watch < show.WatchMin {
-		return fmt.Errorf("--watch: %v; valid: %v or more", s.watch, show.WatchMin)
-	}
-	return show.Watch(ctx, os.Stdout, s.watch, progress.IsTerminal(os.Stdout) && !s.json, errUnmet, once)
+	return show.Repeat(ctx, os.Stdout, s.watch, s.format(), errUnmet, once)
 }
 
 // format is one line for each showing of many.
@@ -135,16 +127,13 @@ frame came in: see "softswitch show interfaces counters".`, show.QueueCounters(&
 
 func (s *shower) interfaces() *cobra.Command {
 	status := leaf(s, "status", "Speed, state and far end of each interface", "", show.InterfaceStatus())
-	return below("interfaces", "Interfaces: state and counters", status, s.interfaceCounters())
-}
-
-func (s *shower) interfaceCounters() *cobra.Command {
-	return leaf(s, "counters", "Frames and bytes of each interface, and why frames were dropped", `Data frames and their bytes, without FCS, since the switch started or
+	counters := leaf(s, "counters", "Frames and bytes of each interface, and why frames were dropped", `Data frames and their bytes, without FCS, since the switch started or
 "softswitch clear interfaces counters". RX_DRP counts frames that came in by the
 interface and were dropped, with the reasons; TX_DRP those that were dropped on
 purpose on their way out, or were on it when the link failed; RX_OVR those that the
 kernel lost because the switch was too slow. RX_ODD is what was odd about frames that
 went on.`, show.InterfaceCounters())
+	return below("interfaces", "Interfaces: state and counters", status, counters)
 }
 
 func (s *shower) deadlock() *cobra.Command {

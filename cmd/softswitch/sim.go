@@ -11,6 +11,7 @@ import (
 
 	"softswitch/detect/catalog"
 	"softswitch/oracle/verdict"
+	"softswitch/scenario/load"
 	"softswitch/sim/figures"
 	"softswitch/sim/fuzz"
 	"softswitch/sim/fuzz/runner"
@@ -32,7 +33,7 @@ exact, repeatable by its seed, and without root.`,
 
 func simRun() *cobra.Command {
 	var opt run.Options
-	var in instead
+	var in load.Instead
 	var seed int64
 	var asJSON bool
 	c := &cobra.Command{
@@ -58,7 +59,7 @@ Exit status: 0 the scenario's expectation is met; 1 not; 2 it could not be playe
 		},
 	}
 	c.Flags().Int64Var(&seed, "seed", 1, "seed of all randomness, 0 or above")
-	in.flags(c)
+	insteadFlags(c, &in)
 	pageFlags(c, &opt.Page, &opt.Listen)
 	slowFlag(c, &in.Slow)
 	c.Flags().StringVar(&opt.Trace, "trace", "", "file for every event of every node, as JSON lines")
@@ -85,7 +86,7 @@ A frame-hop is a frame that arrives at a node. The simulator uses one processor.
 	}, "print JSON", func(cmd *cobra.Command, _ []string) (finding, error) {
 		return scale.Bench(cmd.Context(), os.Stderr, detector, unit.Time(duration), runs)
 	})
-	detectorFlag(c, &detector, catalog.Default, "deadlock detector")
+	detectorFlag(c, &detector, catalog.Default, "deadlock detector: %s")
 	c.Flags().DurationVar(&duration, "duration", 20*time.Millisecond, "virtual time of a run")
 	c.Flags().IntVar(&runs, "runs", 5, "how often it is measured")
 	return c
@@ -116,14 +117,14 @@ Exit status: 0 all deadlocks were detected and there was no false alarm; 1 not.`
 		}
 		return judged(r, r.Clean())
 	})
-	detectorFlag(c, &detector, catalog.Default, "deadlock detector")
+	detectorFlag(c, &detector, catalog.Default, "deadlock detector: %s")
 	return c
 }
 
 func simFuzz() *cobra.Command {
 	r := runner.Run{Progress: os.Stderr}
 	var seed int64
-	var mode, detector string
+	var detector string
 	c := printed(&cobra.Command{
 		Use:   "fuzz",
 		Short: "Hold a detector against the oracle on random fabrics",
@@ -153,7 +154,7 @@ invalid case; 1 there is one; 2 it could not be played.`,
 		if err != nil {
 			return nil, err
 		}
-		r.Detector, r.Mode, r.Seed = d, fuzz.Mode(mode), uint64(seed)
+		r.Detector, r.Seed = d, uint64(seed)
 		if seed < 0 {
 			return nil, fmt.Errorf("--seed: %d; valid: 0 or above", seed)
 		}
@@ -168,8 +169,8 @@ invalid case; 1 there is one; 2 it could not be played.`,
 	})
 	c.Flags().IntVar(&r.N, "n", 1000, "number of cases")
 	c.Flags().Int64Var(&seed, "seed", 1, "seed of all randomness, 0 or above")
-	detectorFlag(c, &detector, catalog.Default, "deadlock detector")
-	c.Flags().StringVar(&mode, "mode", string(fuzz.Usual), "what happens to control frames: "+runner.Modes())
+	detectorFlag(c, &detector, catalog.Default, "deadlock detector: %s")
+	c.Flags().StringVar((*string)(&r.Mode), "mode", string(fuzz.Usual), "what happens to control frames: "+runner.Modes())
 	c.Flags().StringVar(&r.Out, "out", filepath.Join("build", "fuzz"), "directory for failures")
 	c.Flags().IntVar(&r.Workers, "workers", runtime.GOMAXPROCS(0), "cases played at a time")
 	c.Flags().IntVar(&r.Shrink, "shrink", 5, "how many failures of each kind to make smaller")

@@ -67,21 +67,17 @@ func (t *target) complete(of func(*netnslab.State, []string) []string) completio
 
 // switches are the switches of these names, all if there are none.
 func (t *target) switches(names []string) ([]control.Endpoint, error) {
-	return t.find(names, "one switch; %q names nodes of a lab", func(st *netnslab.State) ([]netnslab.NodeState, error) {
-		return lab.Pick(st, names, "switch")
-	})
+	return t.find(names, "one switch; %q names nodes of a lab", lab.PickSwitches)
 }
 
 // nics are the NICs of these hosts, all if there are none.
 func (t *target) nics(names []string) ([]control.Endpoint, error) {
-	return t.find(names, "one NIC; %q names hosts of a lab", func(st *netnslab.State) ([]netnslab.NodeState, error) {
-		return lab.PickNICs(st, names)
-	})
+	return t.find(names, "one NIC; %q names hosts of a lab", lab.PickNICs)
 }
 
 // find is the node behind the socket, which names must not name besides, or those that
 // pick finds in the lab.
-func (t *target) find(names []string, both string, pick func(*netnslab.State) ([]netnslab.NodeState, error)) ([]control.Endpoint, error) {
+func (t *target) find(names []string, both string, pick func(*netnslab.State, []string) ([]netnslab.NodeState, error)) ([]control.Endpoint, error) {
 	if t.socket != "" {
 		if len(names) > 0 {
 			return nil, fmt.Errorf("--socket is "+both, strings.Join(names, " "))
@@ -92,7 +88,7 @@ func (t *target) find(names []string, both string, pick func(*netnslab.State) ([
 	if err != nil {
 		return nil, err
 	}
-	nodes, err := pick(st)
+	nodes, err := pick(st, names)
 	if err != nil {
 		return nil, err
 	}

@@ -28,13 +28,8 @@ Analyze > Reload Lua Plugins. Another version of it that is there is replaced.`,
 		Example: `  softswitch wireshark install
   softswitch wireshark install --dir /usr/lib/x86_64-linux-gnu/wireshark/plugins`,
 		Args: arguments(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			if dir == "" {
-				if dir, err = wireshark.Folder(cmd.Context()); err != nil {
-					return err
-				}
-			}
-			return wireshark.Install(dir, os.Stdout)
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return wireshark.Install(cmd.Context(), dir, os.Stdout)
 		},
 	}
 	c.Flags().StringVar(&dir, "dir", "", "plugin folder (default: your personal one)")

@@ -1,6 +1,6 @@
 // Package scrape asks the nodes of a lab for what they count, for a collector.
 //
-//	collector --> view/metrics --> Lab.Take --control sockets--> nodes
+//	collector --> view/metrics --> a scrape --control sockets--> nodes
 //	                  ^                                            |
 //	                  '---------------- metrics.Sample <-----------'
 //
@@ -12,6 +12,8 @@ package scrape
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"sync"
 	"time"
 
@@ -30,24 +32,33 @@ const (
 	scrapeAtOnce = 32
 )
 
-// Lab asks the nodes of a lab. It is for one goroutine at a time.
-type Lab struct {
-	name  string
-	nodes []netnslab.NodeState // as of the last scrape that found the lab
+// Serve serves the metrics of the lab of a state, and of those of its name that come after
+// it, until ctx ends; listen is as metrics.Listen's. It says on out where.
+func Serve(ctx context.Context, st *netnslab.State, listen string, out io.Writer) error {
+	ln, err := metrics.Listen(listen)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "serving http://%v/metrics\n", ln.Addr())
+	n := &nodes{name: st.Name, last: st.Nodes}
+	return metrics.Serve(ctx, ln, metrics.Handler(st.Name, func() metrics.Sample { return n.take(ctx) }))
 }
 
-// New is for the lab of a state, and for those of its name that come after it.
-func New(st *netnslab.State) *Lab { return &Lab{name: st.Name, nodes: st.Nodes} }
+// nodes asks the nodes of a lab. It is for one goroutine at a time.
+type nodes struct {
+	name string
+	last []netnslab.NodeState // as of the last scrape that found the lab
+}
 
-// Take asks every node. A lab that is gone has nodes that do not answer.
-func (s *Lab) Take(ctx context.Context) (out metrics.Sample) {
+// take asks every node. A lab that is gone has nodes that do not answer.
+func (s *nodes) take(ctx context.Context) (out metrics.Sample) {
 	if st, err := netnslab.Load(s.name); err == nil {
-		s.nodes = st.Nodes
+		s.last = st.Nodes
 	}
 	var mu sync.Mutex
 	var group errgroup.Group
 	group.SetLimit(scrapeAtOnce)
-	for _, n := range s.nodes {
+	for _, n := range s.last {
 		group.Go(func() error {
 			w, h, err := askNode(ctx, n)
 			mu.Lock()

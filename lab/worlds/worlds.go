@@ -75,8 +75,12 @@ type Worlds struct {
 	Progress io.Writer
 }
 
-// Compare plays files in both worlds, and shows which one it is at.
+// Compare plays files in both worlds, and shows which one it is at. Too few runs are an
+// error that names the flag --runs.
 func (w *Worlds) Compare(ctx context.Context, files []string) (*Table, error) {
+	if w.Runs < 1 {
+		return nil, fmt.Errorf("--runs: %d; give 1 or more", w.Runs)
+	}
 	t := &Table{Seeds: timedSeeds, Runs: w.Runs, Rows: []Row{}}
 	for _, file := range files {
 		for _, detector := range []string{"itsy", "itsypaper"} {

@@ -35,6 +35,15 @@ func LoadSwitch(name string, data []byte) (s Switch, warnings []string, err erro
 	return s, warnings, d.Err()
 }
 
+// LoadNIC is LoadHost of a host with a NIC for programs.
+func LoadNIC(name string, data []byte) (h Host, err error) {
+	h, err = LoadHost(name, data)
+	if err == nil && h.Stack == "" {
+		err = fmt.Errorf(`%s: stack: missing: name the interface that programs are to use, such as "nic0"; a host that makes its own frames is run by softswitch host`, name)
+	}
+	return h, err
+}
+
 // LoadHost reads the configuration of a host, as LoadSwitch does.
 func LoadHost(name string, data []byte) (h Host, err error) {
 	d := strictyaml.Read(name, data, &h)

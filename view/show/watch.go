@@ -4,17 +4,33 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
+
+	"softswitch/internal/progress"
 )
 
-// WatchMin is the shortest interval at which switches are asked.
-const WatchMin = 100 * time.Millisecond
+// watchMin is the shortest interval at which switches are asked.
+const watchMin = 100 * time.Millisecond
 
-// Watch shows the same again and again, at an interval, until ctx ends or once fails with
+// Repeat calls once, or at an interval again and again, as watch does: a terminal is cleared
+// unless what it shows is JSON. An interval that is too short is an error that names the flag
+// --watch.
+func Repeat(ctx context.Context, w io.Writer, interval time.Duration, f Format, goOn error, once func(io.Writer) error) error {
+	if interval == 0 {
+		return once(w)
+	}
+	if interval < watchMin {
+		return fmt.Errorf("--watch: %v; valid: %v or more", interval, watchMin)
+	}
+	return watch(ctx, w, interval, progress.IsTerminal(w) && !f.JSON, goOn, once)
+}
+
+// watch shows the same again and again, at an interval, until ctx ends or once fails with
 // another error than goOn. What once writes comes to w in one piece; if clear is set, w is
 // a terminal, which is cleared before.
-func Watch(ctx context.Context, w io.Writer, interval time.Duration, clear bool, goOn error, once func(io.Writer) error) error {
+func watch(ctx context.Context, w io.Writer, interval time.Duration, clear bool, goOn error, once func(io.Writer) error) error {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {

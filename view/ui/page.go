@@ -49,6 +49,16 @@ func OpenLab(ctx context.Context, name, listen string, out io.Writer) (*Page, er
 	return p, nil
 }
 
+// ServeLab is OpenLab until ctx ends.
+func ServeLab(ctx context.Context, name, listen string, out io.Writer) error {
+	p, err := OpenLab(ctx, name, listen, out)
+	if err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return p.Close()
+}
+
 // Close ends the page; closing it again, or none, does nothing.
 func (p *Page) Close() error {
 	if p == nil {
