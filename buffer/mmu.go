@@ -43,6 +43,10 @@ func (p Profile) Unique() bool {
 // resumes at 36864 and has 30720 of headroom; it is Unique: 73728 >= 71680.
 var DefaultProfile = Profile{Size: 4096, StaticTh: 36864, XONOffset: 4096, XOFF: 30720}
 
+// UsualPortion is the Portion of DefaultProfile in bytes: that of a far end of which
+// nobody knows more.
+var UsualPortion = min(DefaultProfile.Threshold(), DefaultProfile.XOFF) / 2
+
 // Threshold is where a port's priority groups go XOFF and XON, in bytes; both are as
 // in Profile.
 type Threshold struct {
@@ -266,6 +270,36 @@ func (m *MMU) SetExtra(in unit.Port, class unit.Priority, n int) (xon, ok bool) 
 
 // Extra is by how much the thresholds of the bucket are raised, in bytes.
 func (m *MMU) Extra(in unit.Port, class unit.Priority) int { return int(m.group(in, class).extra) }
+
+// Portion is how many bytes a driver may put into the buckets of a port at once, before it
+// lets any of them leave. It is half of the smaller of
+//
+//   - what a bucket takes before it goes XOFF if those of all other ports hold as much:
+//     a portion leaves while the next one comes, and where nothing is congested nothing
+//     pauses;
+//   - the headroom: the pause leaves after the portion that made the bucket XOFF, all of
+//     which may be headroom, and the other half is for what still arrives until the pause
+//     takes effect.
+//
+// With DefaultProfile it is 30720 / 2 = 15360 bytes: ten frames of 1514.
+func (m *MMU) Portion(in unit.Port) int {
+	return min(m.cfg.Profile.Size+m.share(in), m.cfg.Profile.XOFF) / 2
+}
+
+// share is how many shared bytes a bucket of a port may use before XOFF if one bucket of
+// each port uses as many.
+func (m *MMU) share(in unit.Port) int {
+	p, ports, shared := m.cfg.Profile, m.cfg.Ports, m.cfg.Shared
+	switch {
+	case m.cfg.Thresholds != nil:
+		return min(m.cfg.Thresholds[in].StaticTh, shared/ports)
+	case !p.Dynamic:
+		return min(p.StaticTh, shared/ports)
+	case p.DynamicTh >= 0: // n = alpha x (shared - ports x n)
+		return shared << p.DynamicTh / (1 + ports<<p.DynamicTh)
+	}
+	return shared / (1<<-p.DynamicTh + ports)
+}
 
 // AdmitLossy reports whether an egress queue of a lossy class that holds queued
 // bytes takes n more.

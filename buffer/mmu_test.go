@@ -588,3 +588,70 @@ func TestMMUAllocatesNothing(t *testing.T) {
 		}
 	}
 }
+
+// A portion in a bucket of each port makes none XOFF, and a portion that comes where a
+// bucket is about to be XOFF takes no more than half of its headroom.
+func TestPortion(t *testing.T) {
+	for _, tt := range profiles {
+		t.Run(tt.name, func(t *testing.T) {
+			c := small(tt.change)
+			class := unit.Priority(7)
+			for !c.Lossless.Has(class) {
+				class--
+			}
+			m := mustMMU(t, c)
+			for in := range unit.Port(c.Ports) {
+				if v, xoff := m.Admit(in, class, m.Portion(in)); m.Portion(in) > 0 && (v != Accepted || xoff) {
+					t.Errorf("port %d: a portion of %d: verdict %d, XOFF %v", in, m.Portion(in), v, xoff)
+				}
+			}
+			for in := range unit.Port(c.Ports) {
+				m := mustMMU(t, c)
+				for xoff := false; !xoff && c.Profile.XOFF > 0; {
+					_, xoff = m.Admit(in, class, 1)
+				}
+				v, _ := m.Admit(in, class, m.Portion(in))
+				if _, headroom := m.Bytes(in, class); v == HeadroomFull && m.Portion(in) > 0 || headroom > c.Profile.XOFF/2+1 {
+					t.Errorf("port %d: a portion of %d into a bucket that is XOFF: verdict %d, %d of the headroom", in, m.Portion(in), v, headroom)
+				}
+			}
+		})
+	}
+}
+
+func TestPortionOfProfiles(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(c *Config)
+		want   int
+	}{
+		{"default", func(*Config) {}, UsualPortion},
+		{"default, 64 ports", func(c *Config) { c.Ports = 64 }, UsualPortion},
+		{"headroom of 8000", func(c *Config) { c.Profile.XOFF = 8000 }, 4000},
+		{"XOFF at 8000", func(c *Config) { c.Profile.StaticTh = 8000 - c.Profile.Size }, 4000},
+		{"a pool of 8000 for four ports", func(c *Config) { c.Shared = 8000 }, (4096 + 2000) / 2},
+		{"XOFF of a port at 8000", func(c *Config) { c.Thresholds = []Threshold{{StaticTh: 8000 - 4096}, {}, {}, {}} }, 4000},
+		{"dynamic, alpha 1", func(c *Config) { c.Profile.Dynamic, c.Shared = true, 20_000 }, (4096 + 4000) / 2},
+		{"dynamic, alpha 2", func(c *Config) { c.Profile.Dynamic, c.Profile.DynamicTh, c.Shared = true, 1, 20_000 }, (4096 + 4444) / 2},
+		{"dynamic, alpha 1/2", func(c *Config) { c.Profile.Dynamic, c.Profile.DynamicTh, c.Shared = true, -1, 21_000 }, (4096 + 3500) / 2},
+		{"no headroom", func(c *Config) { c.Profile.XOFF = 0 }, 0},
+	} {
+		c := Config{Ports: 4, Lossless: 1 << 3, Shared: 2 << 20, Profile: DefaultProfile}
+		tt.change(&c)
+		if got := mustMMU(t, c).Portion(0); got != tt.want {
+			t.Errorf("%s: %d bytes, want %d", tt.name, got, tt.want)
+		}
+	}
+	if UsualPortion != 15_360 {
+		t.Errorf("the usual portion is %d bytes", UsualPortion)
+	}
+}
+
+func mustMMU(t testing.TB, c Config) *MMU {
+	t.Helper()
+	m, err := NewMMU(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"softswitch/internal/pacer"
+	"softswitch/buffer"
 	"softswitch/internal/testseed"
 	"softswitch/itsyhdr"
 	"softswitch/unit"
@@ -157,7 +157,7 @@ func TestPacerBoundsCatchUp(t *testing.T) {
 	sent := 0
 	for tick := range ticks {
 		n := atOnce()
-		if most := int(pacer.Burst(s.cfg.Ports[1].Rate, granularity)*8/7/frameTime) + 2; n > most {
+		if most := int(s.ports[1].wire.Burst(s.cfg.Ports[1].Rate, granularity)*8/7/frameTime) + 2; n > most {
 			t.Fatalf("tick %d after a second's sleep: %d frames at once, want at most %d", tick, n, most)
 		}
 		sent += n
@@ -165,6 +165,30 @@ func TestPacerBoundsCatchUp(t *testing.T) {
 	}
 	if want := int((ticks - 1 + 8) * granularity / frameTime); sent < want-1 || sent > want+1 {
 		t.Errorf("%d frames in %d ticks after a second's sleep, want %d", sent, ticks, want)
+	}
+}
+
+// What leaves at once on a slow link after a stall is no more than half of the headroom, in
+// case the far end has no more than this switch, and the frame that uses the last of it.
+func TestPacerBurstFitsTheHeadroom(t *testing.T) {
+	for _, headroom := range []int{6000, 12_000, buffer.DefaultProfile.XOFF, 1 << 20} {
+		s := newTestSwitch(t, 2, func(c *Config) {
+			atRate(5*mega, unit.Millisecond)(c)
+			c.Buffer.Profile, c.Buffer.Shared = buffer.DefaultProfile, 2<<20
+			c.Buffer.Profile.XOFF = headroom
+		})
+		s.receive(0, several(100, 0, 1, 0)...)
+		s.transmit(1, 8)
+		s.advance(unit.Second)
+		sent := 0
+		for n := 1; n > 0; {
+			n = len(s.transmit(1, 8))
+			sent += 1000 * n
+		}
+		half := min(headroom, buffer.DefaultProfile.XOFF) / 2
+		if sent < half*7/8 || sent > half+1000 {
+			t.Errorf("headroom of %d: %d bytes at once after a stall, want %d to %d", headroom, sent, half*7/8, half+1000)
+		}
 	}
 }
 

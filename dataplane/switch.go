@@ -123,6 +123,7 @@ func NewSwitch(cfg Config) (*Switch, error) {
 	for i := range s.ports {
 		p := &s.ports[i]
 		p.cfg, p.subnet = cfg.Ports[i], s.fib.subnetOf(unit.Port(i))
+		p.wire.AtOnce = min(mmu.Portion(unit.Port(i)), buffer.UsualPortion) // a far end as this one, or the usual one
 	}
 	s.setLimits(cfg.Limits)
 	s.detector = detect.None{}
@@ -155,6 +156,9 @@ func (s *Switch) Lend(_ unit.Port, dst []*buffer.Frame) {
 		}
 	}
 }
+
+// Portion is as the MMU has it.
+func (s *Switch) Portion(in unit.Port) int { return s.mmu.Portion(in) }
 
 // Work returns and clears the ready ports and appends the events since the last
 // call to ev.

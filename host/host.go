@@ -120,6 +120,7 @@ func New(cfg Config) (*Host, error) {
 	if h.pool = cfg.Pool; h.pool == nil {
 		h.pool = buffer.NewPool(4*cfg.Batch+unit.Priorities, 0, cfg.SlotBytes)
 	}
+	h.wire.AtOnce = buffer.UsualPortion
 	for _, f := range cfg.Flows {
 		h.flows = append(h.flows, sender{Flow: f})
 	}
@@ -159,6 +160,9 @@ func (h *Host) Lend(_ unit.Port, dst []*buffer.Frame) {
 		}
 	}
 }
+
+// Portion is half of what the receive buffer holds above XOFF: the pause leaves after it.
+func (h *Host) Portion(unit.Port) int { return h.cfg.RxBuffer / 4 / 2 }
 
 // Sent takes back the frames from Transmit.
 func (h *Host) Sent(now unit.Time, _ unit.Port, fs []*buffer.Frame) {

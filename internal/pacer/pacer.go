@@ -9,10 +9,11 @@
 //     less if the driver is late by at most creditMax granularities and there is time
 //     to make up for it.
 //   - no-savings: what had nothing to send does not save up time.
-//   - bounded-burst: at once leaves what one and a half granularities are worth, or
-//     burstBytes on a slow link, and a seventh. The headroom at the far end holds only
-//     what a wire carries until a pause is heeded: after a stall of the machine, bursts
-//     of 8 ms at 100 Mbit/s, 100 KB, were put into 30 KB of it.
+//   - bounded-burst: at once leaves what one and a half granularities are worth, and a
+//     seventh; on a slow link, where that is little, what the far end takes at once
+//     (AtOnce). The headroom there holds only what a wire carries until a pause is heeded:
+//     after a stall of the machine, bursts of 8 ms at 100 Mbit/s, 100 KB, were put into 30
+//     KB of it.
 //
 // It reads no clock, and knows nothing of frames, queues and pauses.
 package pacer
@@ -22,11 +23,11 @@ import "softswitch/unit"
 // creditMax bounds what a late driver may make up for, in units of its granularity.
 const creditMax = 8
 
-// burstBytes is less than half of the default headroom, 30 KiB.
-const burstBytes = 12 << 10
-
 // Wire is the clock. The zero value is a wire that is free.
 type Wire struct {
+	// AtOnce is how many bytes the far end takes at once, however slow the link is.
+	AtOnce int
+
 	free unit.Time // the wire is free from then on
 	// Lost time is made up for at no more than 8/7 of the rate: soon is the clock of a
 	// wire so much faster, which itself may make up for one burst.
@@ -35,18 +36,18 @@ type Wire struct {
 }
 
 // Burst is what may be made up for at once, at a rate and with a driver of granularity
-// g.
-func Burst(r unit.Rate, g unit.Time) unit.Time {
+// g; at most 8/7 of it leave.
+func (w *Wire) Burst(r unit.Rate, g unit.Time) unit.Time {
 	if g == 0 {
 		return 0
 	}
-	return max(g+g/2, r.FrameTime(burstBytes))
+	return max(g+g/2, r.FrameTime(w.AtOnce)*7/8)
 }
 
 // Begin starts to send at now, at rate r and with a driver of granularity g; 0 is exact.
 func (w *Wire) Begin(now unit.Time, r unit.Rate, g unit.Time) {
 	if w.waiting {
-		burst := Burst(r, g)
+		burst := w.Burst(r, g)
 		w.free, w.soon = max(w.free, now-max(creditMax*g, burst)), max(w.soon, now-burst)
 	} else {
 		w.free, w.soon = max(w.free, now), max(w.soon, now)

@@ -36,7 +36,7 @@ func TestRate(t *testing.T) {
 		now, sent := start, unit.Time(0)
 		for now < start+10*unit.Second {
 			n := atOnce(&w, now, g)
-			if most := Burst(rate, g)*8/7/frame + 2; n > most {
+			if most := w.Burst(rate, g)*8/7/frame + 2; n > most {
 				t.Fatalf("seed %d, granularity %d: %d frames at once, want at most %d", seed, g, n, most)
 			}
 			sent += n
@@ -110,5 +110,31 @@ func TestReset(t *testing.T) {
 	w.Reset(unit.Second + us)
 	if at := w.At(); at != unit.Second+us {
 		t.Errorf("the wire is free at %d", at)
+	}
+}
+
+// At once a slow link sends what its far end takes at once, a fast one what one and a half
+// granularities are worth, and a seventh.
+func TestBurst(t *testing.T) {
+	const g = unit.Millisecond
+	for _, tt := range []struct {
+		rate   unit.Rate
+		atOnce int
+		want   unit.Time
+	}{
+		{1_000_000_000, 15_000, g + g/2},
+		{100_000_000, 15_000, g + g/2},
+		{10_000_000, 15_000, 10_516_800}, // 7/8 of 15024 x 8 bits
+		{10_000_000, 5_000, 3_516_800},
+		{10_000_000, 0, g + g/2},
+		{0, 15_000, g + g/2},
+	} {
+		w := Wire{AtOnce: tt.atOnce}
+		if got := w.Burst(tt.rate, g); got != tt.want {
+			t.Errorf("%d bit/s, %d bytes at once: a burst of %d ns, want %d", tt.rate, tt.atOnce, got, tt.want)
+		}
+		if got := w.Burst(tt.rate, 0); got != 0 {
+			t.Errorf("%d bit/s, exact: a burst of %d ns, want none", tt.rate, got)
+		}
 	}
 }
