@@ -333,7 +333,12 @@ func wantNumbers(t testing.TB, what string, frames [][]byte, first uint64) {
 // frame is data from the station at a port to that at another, with a number. It
 // has class 3 where lossless is true, else 0.
 func frame(from, to unit.Port, n uint64, lossless bool) []byte {
-	b := make([]byte, 80)
+	return frameOf(80, from, to, n, lossless)
+}
+
+// frameOf is a frame of some bytes.
+func frameOf(bytes int, from, to unit.Port, n uint64, lossless bool) []byte {
+	b := make([]byte, bytes)
 	ether.SetAddresses(b, stationMAC(to), stationMAC(from))
 	binary.BigEndian.PutUint16(b[12:], ether.TypeIPv4)
 	tos := uint8(0)

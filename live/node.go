@@ -130,7 +130,7 @@ func New(opt Options) (*Node, error) {
 			return nil, err
 		}
 		p := &port{node: n, n: unit.Port(i), opt: po}
-		p.rx.init()
+		p.rx.init(opt.Machine.Portion(p.n))
 		p.tx.init(t)
 		n.ports = append(n.ports, p)
 	}

@@ -476,6 +476,56 @@ func TestSendingIsHandedOver(t *testing.T) {
 	wantNumbers(t, "what txLoop sent", b.read(1, handOver*Batch), 2*handOver*Batch)
 }
 
+// handed is a switch that keeps how much it is handed at once.
+type handed struct {
+	*dataplane.Switch
+	bytes []int // guarded by the node's lock
+}
+
+func (h *handed) Receive(now unit.Time, in unit.Port, fs []*buffer.Frame) {
+	bytes := 0
+	for _, f := range fs {
+		bytes += f.Len
+	}
+	h.bytes = append(h.bytes, bytes)
+	h.Switch.Receive(now, in, fs)
+}
+
+// Whatever the profile holds, a batch that arrives at once neither pauses its sender nor
+// is lost where nothing is congested, and is handed on in portions as large as they may be.
+func TestBatchIsHandedOnInPortions(t *testing.T) {
+	const frames = 60
+	for _, profile := range []buffer.Profile{
+		buffer.DefaultProfile,
+		{StaticTh: 5000, XOFF: 4000},
+		{StaticTh: 2000, XOFF: 100_000},
+		{StaticTh: 100_000, XOFF: 100_000},
+	} {
+		var m *handed
+		b := startBed(t, 2, opts{
+			config: func(c *dataplane.Config) { c.Buffer.Profile = profile },
+			machine: func(sw *dataplane.Switch) Machine {
+				m = &handed{Switch: sw}
+				return m
+			},
+		})
+		var batch [][]byte
+		for n := range uint64(frames) {
+			batch = append(batch, frameOf(1000, 0, 1, n, true))
+		}
+		b.write(0, batch...)
+		wantNumbers(t, "what left", b.read(1, frames), 0)
+		b.snapshot(func() {
+			if c := b.sw.Counters(0); c.TxPause[3] > 0 || c.LosslessLost > 0 {
+				t.Errorf("%+v: %d pauses sent, %d frames lost", profile, c.TxPause[3], c.LosslessLost)
+			}
+			if most := min(b.sw.Portion(0)/1000, frames) * 1000; slices.Max(m.bytes) != max(most, 1000) {
+				t.Errorf("%+v: %d bytes handed on at once, want %d", profile, m.bytes, most)
+			}
+		})
+	}
+}
+
 // More ready ports than one goroutine may send for: a broadcast to 20.
 func TestFloodReachesAllPorts(t *testing.T) {
 	const ports = 20

@@ -10,9 +10,13 @@ import (
 
 // rx is what a port reads into. It stays when the link is opened anew, so that no
 // slot is lost; one rxLoop at a time uses it.
-type rx struct{ lend }
+type rx struct {
+	lend
+	portion int // bytes; the machine's
+}
 
-func (r *rx) init() {
+func (r *rx) init(portion int) {
+	r.portion = portion
 	r.frames, r.bytes = make([]*buffer.Frame, Batch), make([][]byte, Batch)
 }
 
@@ -43,24 +47,17 @@ func (p *port) rxLoop(l link.Link) error {
 			n.opt.Machine.Parse(f)
 		}
 		for len(fs) > 0 {
-			k := portion(fs)
+			k := p.rx.next(fs)
 			p.receive(fs[:k])
 			fs = fs[k:]
 		}
 	}
 }
 
-// portionBytes bounds what a port hands to the machine before it lets the frames
-// leave. A whole batch of long frames would fill its bucket beyond the XOFF
-// threshold, and even the headroom, before the first of them could leave: pauses
-// and losses without congestion. It is well below the default XOFF threshold of 40
-// KiB, and short frames still go by the batch.
-const portionBytes = 16 << 10
-
-// portion is how many of the frames, at least one, are handed to the machine at once.
-func portion(fs []*buffer.Frame) (n int) {
+// next is how many of the frames, at least one, are handed to the machine at once.
+func (r *rx) next(fs []*buffer.Frame) (n int) {
 	bytes := 0
-	for n < len(fs) && (n == 0 || bytes+len(fs[n].Data) <= portionBytes) {
+	for n < len(fs) && (n == 0 || bytes+len(fs[n].Data) <= r.portion) {
 		bytes += len(fs[n].Data)
 		n++
 	}
