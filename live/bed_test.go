@@ -70,6 +70,7 @@ type opts struct {
 	log     func([]event.Event)
 	warn    func(format string, args ...any)
 	watch   func(ctx context.Context, names []string, update func(LinkState)) error
+	hosts   unit.PortSet // ports that face hosts
 }
 
 func portName(p unit.Port) string { return fmt.Sprintf("p%d", p) }
@@ -97,7 +98,7 @@ func newBed(t testing.TB, n int, o opts) *bed {
 	for p := range unit.Port(n) {
 		c.Ports = append(c.Ports, dataplane.PortConfig{Name: portName(p)})
 		c.MAC = append(c.MAC, dataplane.Station{MAC: stationMAC(p), Port: p})
-		opt.Ports = append(opt.Ports, Port{Name: portName(p)})
+		opt.Ports = append(opt.Ports, Port{Name: portName(p), FacesHost: o.hosts.Has(p)})
 	}
 	if o.config != nil {
 		o.config(&c)

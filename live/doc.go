@@ -12,7 +12,7 @@
 //   - receive takes the lock, and hands a portion of the batch to the machine, which lends
 //     empty slots for them; Work names the ports that have something to send: 3, and 1 if
 //     it owes its far end a pause;
-//   - kickAll takes these ports in turn, those that owe a pause first. kick takes the port
+//   - kickAll takes these ports in turn, those that owe a switch a pause first. kick takes the port
 //     lock of 3; drain takes the lock for what Transmit lends, and writes that to the link.
 //     Frames that a busy link does not take are offered again a little later, and what it
 //     will never take is counted as lost;

@@ -52,6 +52,8 @@ type Port struct {
 	Name string
 	// KeepMAC says that the configuration sets the port's address.
 	KeepMAC bool
+	// FacesHost says that the far end is a host, whose pauses no loop goes through.
+	FacesHost bool
 }
 
 // LinkState is the state of an interface.
@@ -66,6 +68,7 @@ type LinkState struct {
 type Node struct {
 	opt   Options
 	ports []*port
+	inner unit.PortSet // those that do not face a host
 	log   logger
 
 	mu      sync.Mutex
@@ -133,6 +136,9 @@ func New(opt Options) (*Node, error) {
 		p.rx.init(opt.Machine.Portion(p.n))
 		p.tx.init(t)
 		n.ports = append(n.ports, p)
+		if !po.FacesHost {
+			n.inner.Add(p.n)
+		}
 	}
 	return n, nil
 }
@@ -324,20 +330,30 @@ func (n *Node) over() bool {
 // link's receive ring is full (1024 frames: see ringBytes).
 const handOver = 8
 
-// kickAll sends what the ports of ready, and those that become ready by it, have
-// to send: pauses first, and of these the highest port's, since topologies number
-// the links towards the spine last. Each pause wakes the switch that it goes to, and
-// a loop closes by way of the spine: a leaf that was woken before would take the
-// processor from it.
+// kickAll sends what the ports of ready, and those that become ready by it, have to send.
 func (n *Node) kickAll(ready unit.PortSet) {
 	for budget := handOver; ready != 0; {
-		p := ready.First()
-		if u := ready & unit.PortSet(n.urgent.Load()); u != 0 {
-			p = u.Last()
-		}
+		p := n.first(ready)
 		ready.Remove(p)
 		ready |= n.ports[p].kick(&budget)
 	}
+}
+
+// first is which of the ready ports sends first: one that owes a pause, and of these one
+// that faces a switch, the last. Each pause wakes whom it goes to, who then wants the
+// processor too. A host passes no pause on. A switch below does, to where the frames came
+// from, and that ends at hosts. What came down from above may have come from anywhere: by
+// a switch above a loop closes, and those are the last where a switch has its ports from
+// the hosts up, as in topo.FatTree.
+func (n *Node) first(ready unit.PortSet) unit.Port {
+	urgent := ready & unit.PortSet(n.urgent.Load())
+	switch {
+	case urgent&n.inner != 0:
+		return (urgent & n.inner).Last()
+	case urgent != 0:
+		return urgent.Last()
+	}
+	return ready.First()
 }
 
 func addStats(a, b link.Stats) link.Stats {

@@ -476,6 +476,76 @@ func TestSendingIsHandedOver(t *testing.T) {
 	wantNumbers(t, "what txLoop sent", b.read(1, handOver*Batch), 2*handOver*Batch)
 }
 
+// firstAsked is a switch that is asked by one goroutine, and keeps in which order.
+type firstAsked struct {
+	*dataplane.Switch
+	asked []unit.Port
+}
+
+func (f *firstAsked) Transmit(now unit.Time, out unit.Port, fs []*buffer.Frame) (int, unit.Time) {
+	n, next := f.Switch.Transmit(now, out, fs)
+	if n > 0 {
+		f.asked = append(f.asked, out)
+	}
+	return n, next
+}
+
+// Pauses go first, and of these the ones to switches, wherever hosts have their ports; of
+// these the last port's.
+func TestPausesToSwitchesGoFirst(t *testing.T) {
+	for _, tt := range []struct {
+		hosts unit.PortSet
+		want  string
+	}{
+		{0b0001, "[2 1 0 3]"},
+		{0b0100, "[1 0 2 3]"},
+		{0b0110, "[0 2 1 3]"},
+		{0b0111, "[2 1 0 3]"},
+	} {
+		var m *firstAsked
+		b := newBed(t, 5, opts{
+			config: func(c *dataplane.Config) {
+				c.Buffer.Profile.StaticTh, c.Buffer.Profile.Size = 100, 0
+				c.Ports[4].Rate = 1_000_000 // its pause takes half a minute
+			},
+			machine: func(sw *dataplane.Switch) Machine {
+				m = &firstAsked{Switch: sw}
+				return m
+			},
+			hosts: tt.hosts,
+		})
+		if err := b.Open(); err != nil {
+			t.Fatal(err)
+		}
+		b.Do(func(now unit.Time) {
+			for p := range unit.Port(5) {
+				b.sw.SetLink(now, p, true)
+			}
+			b.sw.Receive(now, 4, b.parsed(4, pfc(65535)))
+			for p := range unit.Port(3) { // these pass their threshold: ports 0 to 2 owe a pause
+				b.sw.Receive(now, p, b.parsed(p, frame(p, 4, 0, true), frame(p, 4, 1, true)))
+			}
+			b.sw.Receive(now, 4, b.parsed(4, frame(4, 3, 0, true)))
+		})
+		if got := fmt.Sprint(m.asked); got != tt.want {
+			t.Errorf("hosts %b: ports sent in the order %s, want %s", tt.hosts, got, tt.want)
+		}
+		b.close()
+	}
+}
+
+// parsed is frames in slots of a port, as rxLoop has them.
+func (b *bed) parsed(in unit.Port, frames ...[]byte) []*buffer.Frame {
+	fs := make([]*buffer.Frame, len(frames))
+	b.sw.Lend(in, fs)
+	for i, f := range fs {
+		f.Data = append(f.Data[:0], frames[i]...)
+		f.Len = len(f.Data)
+		b.sw.Parse(f)
+	}
+	return fs
+}
+
 // handed is a switch that keeps how much it is handed at once.
 type handed struct {
 	*dataplane.Switch
