@@ -9,10 +9,10 @@
 // A system is a detector, a response to what it declares, or a configuration that
 // keeps deadlocks from forming: a row of the table in systems.go.
 //
-// Read in this order: System (systems.go), Matrix and Run (this file), Choice (choice.go), Row and
-// Figures (row.go), Outcome (outcome.go), the worlds (world.go) and the shipped scenarios
-// (shipped.go), then what shows them: columns.go, total.go,
-// html.go with page.html, chart.go, markdown.go with text.md, text.go, files.go.
+// Read in this order: System (systems.go), Matrix and Run (this file), Choice (choice.go),
+// Row and Figures (row.go), Outcome (outcome.go), the worlds (world.go), the shipped scenarios
+// (shipped.go), then what shows them: columns.go, total.go, html.go with page.html,
+// chart.go, markdown.go with text.md, text.go, files.go.
 //
 // Invariants:
 //   - no empty cell: a row has figures, or says why the system does not apply to the

@@ -12,6 +12,5 @@
 //   - JSON has the contents of the table, with a separate answer for each switch;
 //   - counters count from when they were cleared, the same for all users.
 //
-// What it does not do: it changes no switch, and has nothing to do with labs and
-// command lines.
+// What it does not do: it changes no switch, and has nothing to do with labs.
 package show

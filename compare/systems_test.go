@@ -1,17 +1,16 @@
-package main
+package compare
 
 import (
 	"slices"
 	"testing"
 
-	"softswitch/compare"
 	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
 )
 
-// Every system is made of parts that this program has.
+// Every system is made of parts that there are.
 func TestSystemsHaveTheirParts(t *testing.T) {
-	for _, s := range compare.Systems() {
+	for _, s := range Systems() {
 		if s.Detector != "" && !slices.Contains(catalog.Names(), s.Detector) {
 			t.Errorf("%s: no detector is called %q", s.Name, s.Detector)
 		}
