@@ -8,9 +8,9 @@ import (
 	"softswitch/scenario/config"
 )
 
-// Check returns all that keeps a plan from being a lab, though a simulation plays it: names
-// that no file or interface can have, configurations that a node would refuse. It makes nothing. What of a scenario namespaces cannot play is
-// another question: see Refuse.
+// Check returns all reasons why a plan that can be simulated cannot become a lab: names
+// that are not valid for files or interfaces, configurations that a node would reject.
+// It makes nothing. Refuse says what namespaces cannot play.
 func Check(p *scenario.Plan) error {
 	var errs []error
 	if _, err := netnslab.Plan(Describe(p, Options{Program: "/softswitch"}), "/"); err != nil {

@@ -18,16 +18,16 @@ import (
 	"softswitch/view/observe"
 )
 
-// Record is what one node has to tell after a run.
+// Record is what one node reports after a run.
 type Record struct {
 	Name   string
-	Switch *observe.Switch // of a switch that lives
-	Host   *observe.Host   // of a host that lives
+	Switch *observe.Switch // of a switch that answers
+	Host   *observe.Host   // of a host that answers
 	Log    event.Log
 }
 
-// starvedMax is the lateness from which a node counts as starved: pauses of
-// 100 Mbit/s are refreshed every 10 ms and expire after 335 ms.
+// starvedMax is the lateness above which a node counts as starved: pauses of 100 Mbit/s
+// are refreshed every 10 ms and expire after 335 ms.
 const starvedMax = 100 * unit.Millisecond
 
 // collect asks every node for its counters and reads its log.
@@ -56,18 +56,18 @@ func (r *Run) collect(st *netnslab.State) {
 	}
 	r.doubtLoss()
 	r.doubtLinks(st.Inspect())
-	// After all of them have answered: it was this lab that did.
+	// After all have answered: make sure that it was this lab that did.
 	if err := st.Replaced(); err != nil {
 		r.doubt("this run's lab is not there any more: %v", err)
 	}
 }
 
-// doubt notes why the run cannot be trusted.
+// doubt records a reason not to trust the run.
 func (r *Run) doubt(format string, args ...any) {
 	r.Invalid = append(r.Invalid, fmt.Sprintf(format, args...))
 }
 
-// ask asks a node for its counters at the end of the run; false if it does not live, or
+// ask asks a node for its counters at the end of the run; false if it is not alive, or
 // has not kept them.
 func (r *Run) ask(st *netnslab.State, name string, snap any) bool {
 	if r.Killed[name] {
@@ -90,7 +90,8 @@ func (r *Run) restarted(name string, times int) {
 	r.doubt("%s was restarted, %d times in all: what it held is counted nowhere, and its event log began anew", name, times)
 }
 
-// doubtLinks notes the links that are not as the scenario has left them.
+// doubtLinks checks for links that are not in the state in which the scenario left
+// them.
 func (r *Run) doubtLinks(now netnslab.Report) {
 	failed := map[int]bool{}
 	for _, e := range r.Plan.Events {
@@ -116,8 +117,8 @@ func (r *Run) doubtLinks(now netnslab.Report) {
 	}
 }
 
-// distrust notes frames that the machine, not the fabric, lost at a port of a node. A
-// node that was stopped reads nothing meanwhile: that is the scenario's doing.
+// distrust checks for frames that the machine, not the fabric, lost at a port of a
+// node. A stopped node reads nothing; its losses are the scenario's doing.
 func (r *Run) distrust(node, port string, s link.Stats) {
 	if r.Stopped[node] {
 		s.Drops = 0
@@ -132,7 +133,7 @@ func (r *Run) distrust(node, port string, s link.Stats) {
 	}
 }
 
-// starved notes what a node says of itself.
+// starved checks whether a node lacked a processor or lost events.
 func (r *Run) starved(name string, l observe.Live) {
 	if l.Lateness > starvedMax && !r.Stopped[name] {
 		r.doubt("%s was starved: %.0f ms late", name, float64(l.Lateness)/1e6)
@@ -148,11 +149,11 @@ func (r *Run) starved(name string, l observe.Live) {
 	}
 }
 
-// doubtLoss notes when lossless frames may have been lost for want of a processor:
-// the nodes at the ends of a link that wait for one send pauses, and heed them, too
-// late. Together with the bursts in which frames leave, that must not be longer than
-// headroom lasts. So does a node that the scenario stops, or that a system made
-// ignore pauses; then that is no wonder.
+// doubtLoss decides whether lossless frames may have been lost because nodes waited for
+// a processor. The nodes at the ends of a link then send pauses, or react to them, too
+// late. Together with the bursts in which frames leave, that delay must not exceed the
+// time for which headroom lasts. A node that the scenario stops, or that a system made
+// ignore pauses, delays too; loss is expected then.
 func (r *Run) doubtLoss() {
 	if len(r.Stopped) > 0 || slices.ContainsFunc(r.Nodes, ignoredPauses) {
 		return
@@ -189,7 +190,7 @@ func ignoredPauses(n Record) bool {
 	return slices.ContainsFunc(n.Log.Events, func(e event.Event) bool { return e.Type == event.Acted && e.Action == detect.ActionIgnore })
 }
 
-// readLog reads a node's log, which the node has made so many bytes long.
+// readLog reads a node's log, of the length that the node reported.
 func (r *Run) readLog(st *netnslab.State, rec Record, written int64) {
 	log := follow.Open(filepath.Join(netnslab.Dir(st.Name), rec.Name, eventsName))
 	defer log.Close()
@@ -201,7 +202,7 @@ func (r *Run) readLog(st *netnslab.State, rec Record, written int64) {
 		}
 		rec.Log.Events = append(rec.Log.Events, events...)
 	}
-	// A node that was killed may have been writing; one that lives may be still.
+	// A killed node may have been writing; a live one may still be.
 	last, cut := log.End()
 	rec.Log.Events, rec.Log.Node, rec.Log.Cut = append(rec.Log.Events, last...), *log.Node(), cut
 	if log.Size() < written || log.Size() == 0 && r.Killed[rec.Name] {

@@ -21,15 +21,15 @@ const (
 // stackName is the interface for programs of a host with a NIC.
 const stackName = "nic0"
 
-// mtu of every link: frames of 1514 bytes and a tag.
+// mtu of every link, for frames of 1514 bytes and a tag.
 const mtu = 1500
 
 // Options of a lab.
 type Options struct {
 	Name     string // of the lab; "" is netnslab.DefaultName
-	Program  string // absolute path of softswitch, which the nodes run
+	Program  string // absolute path of the softswitch program that the nodes run
 	PcapDir  string // absolute; "" for no captures
-	Instance string // makes this lab another than one made before from the same plan
+	Instance string // distinguishes this lab from an earlier one of the same plan
 }
 
 // DescribeHere is Describe for the program that calls it, which the nodes run. It makes the
@@ -81,12 +81,12 @@ func node(name, kind string, opt Options, args []string, cfg []byte) netnslab.No
 	n := netnslab.Node{
 		Name: name, Kind: kind,
 		Command: append([]string{opt.Program}, args...),
-		// One processor a node: a fabric has more nodes than the machine has cores, and
-		// the runtime then never spins in search of work.
+		// One processor per node: a fabric has more nodes than the machine has cores,
+		// and with one the runtime never spins in search of work.
 		Env:   []string{"GOMAXPROCS=1"},
 		Files: []netnslab.File{{Path: configName, Data: cfg}},
-		// A switch that waits for a processor longer than its headroom lasts loses
-		// lossless frames, as no switch of silicon would.
+		// A switch that waits for a processor for longer than its headroom lasts loses
+		// lossless frames; a hardware switch never would.
 		Realtime: true,
 		Ready:    controlName,
 	}
@@ -99,10 +99,10 @@ func node(name, kind string, opt Options, args []string, cfg []byte) netnslab.No
 // isNIC reports whether node is a host with a NIC for programs.
 func isNIC(p *scenario.Plan, node int) bool { return slices.Contains(p.Scenario.NICs, node) }
 
-// end is one end of a link. A switch's interface does not have its port's address
-// but one beside it: the kernel's stack in that namespace then ignores at once what
-// the switch is to forward, which would otherwise cost it a route look-up a frame. So
-// does a NIC's, whose address is that of the interface for programs.
+// end is one end of a link. A switch's interface does not get its port's MAC address
+// but a similar one: the kernel's stack in that namespace then ignores the frames that
+// the switch forwards at once, which saves a route look-up per frame. A NIC's does the
+// same: the port's address belongs to the interface for programs.
 func end(p *scenario.Plan, e scenario.LinkEnd) netnslab.End {
 	mac := e.MAC
 	if p.Fabric.Nodes[e.Node].Kind == topo.Switch || isNIC(p, e.Node) {
@@ -115,5 +115,5 @@ func end(p *scenario.Plan, e scenario.LinkEnd) netnslab.End {
 	return netnslab.End{Node: e.Name, Iface: e.Iface, MAC: mac}
 }
 
-// besidePort is the bit by which the addresses of a port and its interface differ.
+// besidePort is the bit in which the addresses of a port and its interface differ.
 const besidePort = 0x04 << 40

@@ -1,5 +1,5 @@
-// Package lab plays scenarios on network namespaces: a process per switch and
-// host, veths between them, and what happens when.
+// Package lab plays scenarios on network namespaces: a process per switch and host,
+// veths between them, and the scenario's events.
 //
 //	scenario.Plan --Describe--> netnslab.Lab --netnslab.Up--> running nodes
 //	      |                                                      |
@@ -10,6 +10,6 @@
 // Read in this order: describe.go, play.go, collect.go, verdict.go; then what is done to a lab by
 // hand: nodes.go, ask.go, shell.go.
 //
-// What it does not do: it makes no namespaces (package netnslab) and knows no
-// truth (package oracle).
+// What it does not do: it makes no namespaces (package netnslab) and judges no deadlock
+// (package oracle).
 package lab

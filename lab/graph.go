@@ -7,7 +7,7 @@ import (
 	netnslab "softswitch/netns-lab"
 )
 
-// Graph is the topology of a lab, as its links are now.
+// Graph is the topology of a lab, with the present state of its links.
 func Graph(st *netnslab.State) *graph.Graph {
 	r := st.Inspect()
 	g := &graph.Graph{Name: fmt.Sprintf("lab %s", r.Name)}

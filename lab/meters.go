@@ -8,7 +8,7 @@ import (
 	"softswitch/unit"
 )
 
-// meters is what the machine had spent, and lost, at one instant.
+// meters are the machine's totals of time spent and frames lost at one instant.
 type meters struct {
 	at      unit.Time
 	softnet uint64
@@ -26,7 +26,7 @@ func takeMeters(st *netnslab.State) (m meters, err error) {
 	return m, nil
 }
 
-// cores is how many processors the nodes used since before.
+// cores is how many processors the nodes used since before, on average.
 func (m meters) cores(before meters) float64 {
 	return float64(m.ticks-before.ticks) / 100 / seconds(m.at-before.at)
 }

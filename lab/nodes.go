@@ -11,7 +11,7 @@ import (
 	netnslab "softswitch/netns-lab"
 )
 
-// Neighbours are the nodes that node has a link to.
+// Neighbours are the nodes linked to node.
 func Neighbours(st *netnslab.State, node string) (names []string) {
 	for _, l := range st.Links {
 		switch node {
@@ -55,7 +55,7 @@ func between(st *netnslab.State, a, b string) (links []netnslab.LinkState, err e
 	return links, nil
 }
 
-// Load is the lab of this name. The error says which labs are up.
+// Load loads the lab of this name. The error lists the labs that are up.
 func Load(name string) (*netnslab.State, error) {
 	st, err := netnslab.Load(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -81,8 +81,8 @@ func NICs(st *netnslab.State) (names []string) {
 	return names
 }
 
-// Pick are the nodes of these names, all if there are none. They are of a kind,
-// "switch" or "host", or of any for "".
+// Pick returns the nodes with these names, or all if there are no names. They must be
+// of kind "switch" or "host"; "" allows both.
 func Pick(st *netnslab.State, names []string, kind string) (nodes []netnslab.NodeState, err error) {
 	byName := map[string]netnslab.NodeState{}
 	for _, n := range st.Nodes {
@@ -108,7 +108,7 @@ func Pick(st *netnslab.State, names []string, kind string) (nodes []netnslab.Nod
 	return nodes, nil
 }
 
-// Names are the names of the nodes of a kind, of all nodes for "".
+// Names are the names of the nodes of a kind; "" means all nodes.
 func Names(st *netnslab.State, kind string) (names []string) {
 	for _, n := range st.Nodes {
 		if kind == "" || n.Kind == kind {
@@ -118,7 +118,7 @@ func Names(st *netnslab.State, kind string) (names []string) {
 	return names
 }
 
-// Endpoints are where nodes can be asked.
+// Endpoints are the control sockets of nodes.
 func Endpoints(nodes []netnslab.NodeState) (ends []control.Endpoint) {
 	for _, n := range nodes {
 		ends = append(ends, control.Endpoint{Name: n.Name, Path: ControlPath(n)})
@@ -126,13 +126,13 @@ func Endpoints(nodes []netnslab.NodeState) (ends []control.Endpoint) {
 	return ends
 }
 
-// PickSwitches are the switches of these names, all if there are none.
+// PickSwitches returns the switches with these names; without names, all switches.
 func PickSwitches(st *netnslab.State, names []string) ([]netnslab.NodeState, error) {
 	return Pick(st, names, "switch")
 }
 
-// PickNICs are the hosts of these names, which have to have NICs; all that have one if
-// there are no names.
+// PickNICs returns the hosts with these names, all of which must have NICs; without
+// names, all hosts that have one.
 func PickNICs(st *netnslab.State, names []string) ([]netnslab.NodeState, error) {
 	all := NICs(st)
 	if len(all) == 0 {

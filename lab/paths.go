@@ -7,11 +7,11 @@ import (
 	netnslab "softswitch/netns-lab"
 )
 
-// ControlPath is the control socket of a node of a lab, EventsPath its event log.
+// ControlPath is the control socket of a node of a lab.
 func ControlPath(n netnslab.NodeState) string { return filepath.Join(n.Dir, controlName) }
 
-// OpenEvents opens the event logs of the nodes of these names, of all if there are none.
-// width is that of the longest name.
+// OpenEvents opens the event logs of the nodes with these names; without names, of all
+// nodes. width is that of the longest name.
 func OpenEvents(st *netnslab.State, names []string) (m *follow.Merger, width int, err error) {
 	nodes, err := Pick(st, names, "")
 	if err != nil {
@@ -24,5 +24,5 @@ func OpenEvents(st *netnslab.State, names []string) (m *follow.Merger, width int
 	return follow.OpenAll(paths), width, nil
 }
 
-// EventsPath is as ControlPath says.
+// EventsPath is the event log of a node of a lab.
 func EventsPath(n netnslab.NodeState) string { return filepath.Join(n.Dir, eventsName) }

@@ -16,24 +16,24 @@ import (
 	"softswitch/unit"
 )
 
-// lead is the time between the order to start and the start of the time line, so
-// that every host has it by then.
+// lead is the time between the order to start and the start of the scenario, so that
+// every host has the order by then.
 const lead = 200 * unit.Millisecond
 
-// Run is what a played scenario left behind.
+// Run is the data left by playing a scenario.
 type Run struct {
 	Plan       *scenario.Plan
 	Start, End unit.Time
 	Nodes      []Record // switches first, in the order of the plan
 	Invalid    []string // reasons why the run cannot be trusted
-	Cores      float64  // processors that the nodes used, on average
+	Cores      float64  // average number of processors that the nodes used
 	Killed     map[string]bool
-	Stopped    map[string]bool // the time line froze them, for a while or for good
+	Stopped    map[string]bool // frozen by the scenario, for a while or permanently
 }
 
-// Play plays p on a lab that is up: it starts the hosts, makes happen what the
-// time line says, and collects what every node has to tell. progress gets a line
-// for each event.
+// Play plays p on a lab that is up: it starts the hosts, carries out the scheduled
+// events, and collects every node's counters and logs. progress gets a line for each
+// event.
 func Play(ctx context.Context, p *scenario.Plan, st *netnslab.State, progress io.Writer) (*Run, error) {
 	run := &Run{Plan: p, Killed: map[string]bool{}, Stopped: map[string]bool{}}
 	defer stayAwake()()
@@ -77,8 +77,8 @@ type instant struct {
 	At unit.Time `json:"at"`
 }
 
-// appoint tells every host when to start, and every node of what instant it will be asked:
-// nobody can ask all of them at once, and their flows go on.
+// appoint tells every host when to start, and every node of which instant to keep a
+// snapshot: nodes can only be asked one after the other, and their flows go on.
 func (r *Run) appoint(ctx context.Context, st *netnslab.State) error {
 	_, _, err := control.AskAll(ctx, ends(st, hosts(r.Plan)), func(e control.Endpoint) (any, error) {
 		return nil, e.Call("start", instant{r.Start}, nil)
@@ -89,7 +89,7 @@ func (r *Run) appoint(ctx context.Context, st *netnslab.State) error {
 	if late := timer.Now() - r.Start; late > 0 {
 		r.doubt("the hosts were started %v late", time.Duration(late))
 	}
-	// Who cannot be told has kept nothing, and collect says so.
+	// A node that cannot be reached keeps no snapshot, and collect reports it.
 	control.AskAll(ctx, ends(st, append(switches(r.Plan), hosts(r.Plan)...)), func(e control.Endpoint) (any, error) {
 		return nil, e.Call("keep", instant{r.End}, nil)
 	})
@@ -117,7 +117,7 @@ func ends(st *netnslab.State, nodes []string) (ends []control.Endpoint) {
 	return ends
 }
 
-// do makes one event of the time line happen.
+// do carries out one scheduled event.
 func (r *Run) do(p *scenario.Plan, st *netnslab.State, e scenario.Event) error {
 	switch e.Do {
 	case scenario.Fail:
@@ -147,7 +147,7 @@ func describe(p *scenario.Plan, e scenario.Event) string {
 	return fmt.Sprintf("%s %s", e.Do, p.Fabric.Nodes[e.Node].Name)
 }
 
-// until waits for a point of CLOCK_MONOTONIC.
+// until waits until a point of CLOCK_MONOTONIC.
 func until(ctx context.Context, at unit.Time) error {
 	t := time.NewTimer(time.Duration(max(0, at-timer.Now())))
 	defer t.Stop()
@@ -165,16 +165,15 @@ func controlPath(st *netnslab.State, node string) string {
 
 func seconds(t unit.Time) float64 { return float64(t) / float64(unit.Second) }
 
-// stayAwake keeps the machine's processors from sleeping deeply when they are idle,
-// where that is permitted, until the function that it returns is called or this
-// process ends: a frame that has to wake a processor at each hop would otherwise
-// take longer than anything that a switch does with it.
+// stayAwake keeps idle processors of the machine out of deep sleep, where permitted,
+// until the returned function is called or this process ends. A frame that had to wake
+// a processor at each hop would take longer for that than for everything a switch does.
 // (Documentation/power/pm_qos_interface.rst: /dev/cpu_dma_latency.)
 func stayAwake() (done func()) {
 	f, err := os.OpenFile("/dev/cpu_dma_latency", os.O_WRONLY, 0)
 	if err != nil {
 		return func() {}
 	}
-	f.Write(make([]byte, 4)) // 0 us; without it the machine is as it was
+	f.Write(make([]byte, 4)) // 0 us; if it fails the machine stays as it was
 	return func() { f.Close() }
 }

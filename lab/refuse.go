@@ -11,20 +11,20 @@ import (
 	"softswitch/unit"
 )
 
-// usualRate is what the links of a live lab usually have. A fat-tree of 36
-// processes keeps up with it on two processors.
+// usualRate is the usual rate of links in a live lab. Two processors can keep up with a
+// fat-tree of 36 processes at this rate.
 const usualRate unit.Rate = 100_000_000
 
 // late is how late a live pause may take effect: its sender keeps time to
-// live.Granularity, and so does the node that heeds it. A link that fills the
-// headroom in less loses lossless frames: measured, two switches at 200 Mbit/s lose
-// some, where the default headroom lasts 1.2 ms.
+// live.Granularity, and so does its receiver. A link that fills the headroom in less
+// time loses lossless frames: measured, two switches at 200 Mbit/s, where the default
+// headroom lasts 1.2 ms, lose some.
 const late = 2 * live.Granularity
 
-// maxNodes bounds a lab: each node is a process of ten megabytes or more.
+// maxNodes limits a lab: each node is a process of ten megabytes or more.
 const maxNodes = 1000
 
-// RefuseFabric says what of a fabric cannot be built of namespaces, nil if nothing.
+// RefuseFabric returns why a fabric cannot be built of namespaces, nil if it can.
 func RefuseFabric(f *topo.Fabric) error {
 	if n := len(f.Nodes); n > maxNodes {
 		return fmt.Errorf("%d switches and hosts: a live lab has at most %d, each a process", n, maxNodes)
@@ -37,7 +37,7 @@ func RefuseFabric(f *topo.Fabric) error {
 	return nil
 }
 
-// Refuse says what of a scenario namespaces cannot play, nil if nothing.
+// Refuse returns why a scenario cannot be played on namespaces, nil if it can.
 func Refuse(s *scenario.Scenario) error {
 	if why := s.SimOnly(); why != "" {
 		return fmt.Errorf("scenario %s: what is expected with detector %s holds in a simulation only: %s", s.Name, s.Detector, why)
@@ -67,8 +67,8 @@ func Refuse(s *scenario.Scenario) error {
 	return nil
 }
 
-// Slowness is how much slower a scenario has to be for a live lab to keep up with
-// its links: 1 if it is slow enough.
+// Slowness is by what factor a scenario must be slowed down for a live lab to keep up
+// with its links: 1 if it is slow enough.
 func Slowness(s *scenario.Scenario) int {
 	n := 1
 	for _, l := range s.Links {
@@ -93,12 +93,12 @@ func tooFast(s *scenario.Scenario) error {
 		n, config.FormatRate(fastest/unit.Rate(n)))
 }
 
-// hopDelay is what a frame takes from a process to the next over a veth.
+// hopDelay is how long a frame takes from one process to the next over a veth.
 const hopDelay = 50 * unit.Microsecond
 
-// Timing is s as a live lab's clocks have it: a link has the delay of a veth, and
-// each frame may come as much later as a node may be late. What a simulation of it
-// shows, a live lab may show; what no seed changes, hangs on no timing.
+// Timing is s with the timing of a live lab: links have the delay of a veth, and each
+// frame can be as late as a node can. A live lab may show any result that a simulation
+// of it shows; a result that is the same for all seeds does not depend on timing.
 func Timing(s *scenario.Scenario) *scenario.Scenario {
 	t := *s
 	t.Links = make([]scenario.LinkSpeed, len(s.Links))

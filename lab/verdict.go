@@ -11,12 +11,12 @@ import (
 	"softswitch/view/observe"
 )
 
-// lateMax is how long a deadlock may be over before its declaration is false: 32
-// hops of a hundred microseconds.
+// lateMax is how long after the end of a deadlock a declaration is late rather than
+// false: 32 hops of a hundred microseconds.
 const lateMax = 32 * 100 * unit.Microsecond
 
-// Verdict judges the run: the oracle by the logs of all switches, the flows by
-// the hosts' counters, the scenario's expectation by both.
+// Verdict judges the run: deadlocks by the logs of all switches, flows by the hosts'
+// counters, and the scenario's expectation by both.
 func (r *Run) Verdict() (*verdict.Verdict, error) {
 	f, err := verdict.Fabric(r.Plan.Fabric)
 	if err != nil {
@@ -45,8 +45,8 @@ func (r *Run) Verdict() (*verdict.Verdict, error) {
 	}), nil
 }
 
-// before is a log without what happened after end: nodes are asked for their logs one
-// after the other, so of that time some tell and others do not.
+// before returns a log without events after end: nodes are asked for their logs one
+// after the other, so only some logs cover that time.
 func before(l event.Log, end unit.Time) event.Log {
 	n, _ := slices.BinarySearchFunc(l.Events, end+1, func(e event.Event, t unit.Time) int { return cmp.Compare(e.At, t) })
 	l.Events = l.Events[:n]

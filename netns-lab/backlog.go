@@ -15,16 +15,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// backlogPath is the host's setting, and backlogHome where all labs of the machine,
-// whatever their run directories, keep the record of it; tests put their own in place.
+// backlogPath is the host's setting, and backlogHome the directory in which all labs of
+// the machine, whatever their run directories, record it; tests replace them.
 var (
 	backlogPath = "/proc/sys/net/core/netdev_max_backlog"
 	backlogHome = DefaultRunDir
 )
 
-// backlogRecord, in the file backlog.json of backlogHome, is how the host's setting was
-// before the first lab, the values that labs gave it since, and the directories of the
-// labs that rely on it.
+// backlogRecord, in the file backlog.json of backlogHome, is the host's setting before
+// the first lab, the values that labs have set since, and the directories of the labs
+// that rely on it.
 type backlogRecord struct {
 	Boot string   `json:"boot"`
 	Was  int      `json:"was"`
@@ -34,7 +34,7 @@ type backlogRecord struct {
 
 func backlogRecordPath() string { return filepath.Join(backlogHome, "backlog.json") }
 
-// lockBacklog takes the right to change the record. The file of the lock stays.
+// lockBacklog locks the record. The lock file stays.
 func lockBacklog() (unlock func(), err error) {
 	if err := os.MkdirAll(backlogHome, 0o755); err != nil {
 		return nil, fmt.Errorf("netnslab: %w", err)
@@ -62,9 +62,9 @@ func readBacklog() (int, error) {
 }
 
 // raiseTo raises the host's backlog to least, if it is lower, for the lab of that
-// directory. What it was, and that the lab relies on it, is recorded first. Where the
-// setting cannot be seen or changed (a container), the lab is made all the same and the
-// reason goes to progress.
+// directory. It first records the old value, and that the lab relies on the new one. If
+// the setting cannot be read or changed (a container), the lab is made all the same and
+// the reason goes to progress.
 func raiseTo(least int, dir, boot string, progress io.Writer) error {
 	now, err := readBacklog()
 	if err != nil {
@@ -93,7 +93,7 @@ func raiseLocked(least int, dir, boot string, progress io.Writer) error {
 	rec, err := loadBacklog(boot)
 	if errors.Is(err, fs.ErrNotExist) {
 		if now >= least {
-			return nil // as others than labs want it
+			return nil // someone other than a lab set it
 		}
 		rec, err = backlogRecord{Boot: boot, Was: now}, nil
 	}
@@ -125,7 +125,7 @@ func (rec backlogRecord) save() error {
 	return replaceFile(backlogRecordPath(), text)
 }
 
-// loadBacklog reads the record. One of an earlier boot counts as none.
+// loadBacklog reads the record. It ignores one of an earlier boot.
 func loadBacklog(boot string) (rec backlogRecord, err error) {
 	text, err := os.ReadFile(backlogRecordPath())
 	if err != nil {
@@ -140,9 +140,8 @@ func loadBacklog(boot string) (rec backlogRecord, err error) {
 	return rec, nil
 }
 
-// restoreBacklog puts the host's backlog back, now that the lab of that directory is
-// gone, unless another lab of this boot relies on it or somebody else has changed it
-// since.
+// restoreBacklog restores the host's backlog after the lab of that directory is gone,
+// unless another lab of this boot relies on it or someone else has changed it since.
 func restoreBacklog(dir, boot string, progress io.Writer) error {
 	if _, err := os.Stat(backlogRecordPath()); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -169,8 +168,8 @@ func restoreBacklog(dir, boot string, progress io.Writer) error {
 	return nil
 }
 
-// relies tells whether the directory has a lab of this boot; one whose state cannot be
-// read counts.
+// relies reports whether the directory has a lab of this boot; one whose state cannot
+// be read counts.
 func relies(dir, boot string) bool {
 	st, err := loadDir(dir)
 	if err != nil {

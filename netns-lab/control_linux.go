@@ -50,17 +50,17 @@ func (st *State) setEnd(e End, set func(*netlink.Handle, netlink.Link) error) er
 	return set(nl, link)
 }
 
-// Stdio is what a command reads and writes; nil is nothing.
+// Stdio is a command's input and output; nil is none.
 type Stdio struct {
 	In       io.Reader
 	Out, Err io.Writer
 }
 
 // Exec runs a command in the node's namespace, with this program's directory and
-// environment, and returns its exit status: 128 + n if signal n ended it, as sh
-// has it. The error tells that it could not be run. When ctx ends, the command gets
-// SIGINT, so that a capture is written to its end and ping sums up, and is killed
-// if it does not end in two seconds.
+// environment, and returns its exit status: 128 + n if signal n ended it, as in sh. The
+// error says that it could not be run. When ctx ends, the command gets SIGINT, so that
+// a capture is written to its end and ping prints its summary, and is killed if it does
+// not end within two seconds.
 //
 // Only the network is the node's: /sys still shows the host's interfaces. The
 // command is not part of the lab: Down does not end it, and a namespace without a
@@ -134,10 +134,9 @@ func (st *State) Kill(node string) error {
 	return nil
 }
 
-// signal sends a signal to the node's process, and to no other that has taken its
-// pid since, and waits until its status is as wanted: the kernel obeys a moment
-// after it has taken the signal. The error is os.ErrProcessDone if the process has
-// ended.
+// signal sends a signal to the node's process, never to another that has taken its pid
+// since, and waits until its status is as wanted: the kernel acts a moment after it
+// accepts the signal. The error is os.ErrProcessDone if the process has ended.
 func (st *State) signal(node string, sig unix.Signal, obeyed func(status string) bool) error {
 	n, err := st.node(node)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package netnslab turns a description of a network into network namespaces,
-// veth links and processes, and takes exactly those away again.
+// Package netnslab turns a description of a network into network namespaces, veth links
+// and processes, and removes exactly those again.
 //
 //	Lab ──Plan──▶ []Step ──String──▶ the same work as ip, sysctl, ethtool lines
 //	                 │
@@ -12,19 +12,19 @@
 //
 // # Read in this order
 //
-//   - lab.go: what a lab is made of, and what is refused
+//   - lab.go: what a lab is made of, and what is rejected
 //   - plan.go: the steps, in order, and how each prints
-//   - up.go, steps_linux.go: the walk along the steps; rollback
+//   - up.go, steps_linux.go: carrying out the steps; rollback
 //   - state.go: the record on disk, the lock
 //   - down.go, lost.go: removal, by the record and without it
 //   - namespace_linux.go, process_linux.go, backlog.go: the three kinds of thing
 //     that can outlive the program, each with its proof of ownership
 //   - control_linux.go, inspect_linux.go, list.go: a lab that runs, all labs
-//   - doctor_linux.go, softnet.go: what the machine lacks, what it lost
+//   - doctor_linux.go, softnet.go: what the machine lacks, and frames it lost
 //
 // # Invariants
 //
-//   - Plan-is-execution: Up walks the steps that Plan returns and does nothing
+//   - Plan-is-execution: Up carries out the steps that Plan returns and does nothing
 //     else to the machine, except to make [NamespaceDir] as `ip netns add` does.
 //   - Intent-first: what identifies a thing is on disk before the thing exists.
 //     A namespace's inode and cookie are recorded while it still has no name and
@@ -37,13 +37,13 @@
 //     the value that was set here. A record of an earlier boot removes files only. When
 //     the record is lost, a namespace is ours if the alias of its lo names the lab's
 //     directory, a process if it was started there with a lab's token.
-//   - Home-or-die: a thread that cannot return from a namespace ends with its
-//     goroutine and never runs other code.
+//   - Home-or-die: a thread that cannot return from a namespace ends with its goroutine
+//     and never runs other code.
 //
 // # What it does not do
 //
-// It does not know what a switch is: it starts the command it is given in the
-// directory it is given. It does not choose addresses or routes. It emulates
-// neither rate nor delay nor loss: a veth has none, and the processes do that. It
-// does not restart a process that died.
+// It does not know what a switch is: it starts the given command in the given
+// directory. It does not choose addresses or routes. It emulates no rate, delay or
+// loss: a veth has none, and the processes do that. It does not restart a process that
+// died.
 package netnslab

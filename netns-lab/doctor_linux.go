@@ -17,14 +17,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Check is one thing that a lab wants of the machine.
+// Check is one requirement of a lab on the machine.
 type Check struct {
 	Name string `json:"name"`
 	OK   bool   `json:"ok"`
-	// Needed: without it no lab works. Otherwise it is good to have.
+	// Needed: no lab works without it. Otherwise it is only recommended.
 	Needed bool   `json:"needed"`
 	Detail string `json:"detail"` // what was found
-	// Remedy is what to do if not OK. Commands in it stand in backquotes, to be pasted.
+	// Remedy is what to do if not OK. Commands are in backquotes, ready to paste.
 	Remedy string `json:"remedy,omitempty"`
 }
 
@@ -56,9 +56,8 @@ func (all Checks) WriteText(w io.Writer) error {
 	return nil
 }
 
-// Doctor looks at the machine and returns what it found, always the same checks in
-// the same order. What it has to try, it tries in a namespace without a name that
-// ends with the trial.
+// Doctor examines the machine and returns its findings, always the same checks in the
+// same order. It tries things out in a nameless namespace that ends with the trial.
 func Doctor() Checks {
 	checks := Checks{
 		checkCapabilities(),
@@ -121,7 +120,7 @@ func checkCapabilities() Check {
 	return c.result(nil, fmt.Sprintf("user %d has CAP_NET_ADMIN, CAP_NET_RAW, CAP_SYS_ADMIN", os.Getuid()))
 }
 
-// inThrowAway runs fn in a namespace that ends with it.
+// inThrowAway runs fn in a temporary namespace.
 func inThrowAway(fn func() error) error {
 	return within(func() error { return os.NewSyscallError("unshare(CLONE_NEWNET)", unix.Unshare(unix.CLONE_NEWNET)) }, fn)
 }
@@ -238,7 +237,7 @@ func checkMemory() Check {
 	}
 	memory, err := proc.Meminfo()
 	if err == nil && memory.MemAvailable == nil {
-		err = errors.New("/proc/meminfo does not tell MemAvailable")
+		err = errors.New("/proc/meminfo has no MemAvailable")
 	}
 	if err != nil {
 		return c.result(err, "")
@@ -250,8 +249,8 @@ func checkMemory() Check {
 	return c.result(nil, fmt.Sprintf("%d MiB available", kib>>10))
 }
 
-// checkLabs reports labs that are not whole: killed while they were made, or with
-// dead processes, or of an earlier boot.
+// checkLabs reports incomplete labs: killed while being made, with dead processes, or
+// of an earlier boot.
 func checkLabs() Check {
 	c := Check{Name: "labs", Remedy: "give " + RunDirVariable + " a directory that can be read"}
 	names, err := Labs()

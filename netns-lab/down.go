@@ -17,15 +17,15 @@ import (
 const grace = 2 * time.Second
 
 // Down removes the lab of that name: its processes, links and namespaces, its
-// directory, and the host's backlog if no other lab needs it. When it returns nil,
-// all of that is gone. A lab that does not exist is nothing to do.
+// directory, and the raised backlog if no other lab needs it. When it returns nil, all
+// of that is gone. If the lab does not exist there is nothing to do.
 //
-// It removes what the state tells of and what proves to be that: a namespace that
-// has taken the name since, or a process that has taken the pid, is left alone. If
-// something could not be removed, the state stays, so that Down can be tried again;
-// the error tells of everything that failed. A lab whose state is gone or cannot be read
-// is left as it is, and is an error that says what there is of it: see [DownLost].
-// progress gets a few lines; nil for none.
+// It removes what is in the state and proves to be the lab's: another namespace that
+// now has the name, or another process that has the pid, is left alone. If something
+// could not be removed, the state stays, so that Down can be tried again; the error
+// lists everything that failed. A lab whose state is gone or unreadable is left as it
+// is, and the error says what exists of it: see [DownLost]. progress gets a few lines;
+// nil for none.
 func Down(name string, progress io.Writer) error { return down(name, nil, progress) }
 
 // DownAll is Down of each of these labs, or [DownLost].
@@ -41,8 +41,8 @@ func DownAll(names []string, lost bool, progress io.Writer) error {
 	return errors.Join(errs...)
 }
 
-// Remove is Down of the lab that st is. If another has taken its name, that one is left
-// alone.
+// Remove is Down for exactly the lab st. If another lab has taken its name, that one is
+// left alone.
 func (st *State) Remove(progress io.Writer) error { return down(st.Name, st, progress) }
 
 // down removes the lab of that name, if it is the one wanted; nil for any.
@@ -81,8 +81,8 @@ func down(name string, wanted *State, progress io.Writer) error {
 	return nil
 }
 
-// noRecord is what Down does when the state could not be read: nothing, and that is an
-// error unless nothing is left of the lab.
+// noRecord is Down without a readable state: it removes nothing, and that is an error
+// unless nothing is left of the lab.
 func noRecord(name string, why error, progress io.Writer) error {
 	l, err := findLost(name)
 	if err != nil {
@@ -96,20 +96,20 @@ func noRecord(name string, why error, progress io.Writer) error {
 	return nil
 }
 
-// sweep removes the directory of a lab that was killed before its first state, or
-// after its last: at most an unfinished state is in it.
+// sweep removes the directory of a lab that was killed before it wrote its first state,
+// or after it removed the last: it contains at most an unfinished state.
 func sweep(dir string) {
 	os.Remove(filepath.Join(dir, stateName+".next"))
 	os.Remove(dir)
 }
 
-// remove removes all that the state tells of, the state last. It goes on after an
-// error and returns all of them.
+// remove removes everything in the state, the state last. It continues after an error
+// and returns all errors.
 func (st *State) remove(boot string, progress io.Writer) error {
 	var errs []error
 	if st.Boot == boot {
 		if err := st.endProcesses(); err != nil {
-			return err // files and links stay for those that still use them
+			return err // files and links stay for the processes that still use them
 		}
 		checkpoint()
 		errs = append(errs, st.deleteLinks())
@@ -145,8 +145,8 @@ func (n *NodeState) clear(thisBoot bool, progress io.Writer) error {
 // process is the node's recorded process.
 func (n *NodeState) process() process { return process{n.PID, n.Start} }
 
-// endProcesses ends the recorded processes and all that carry the token. A process
-// may start another while it ends, so it looks until it finds none.
+// endProcesses ends the recorded processes and all that carry the token. A process may
+// start another while it ends, so it repeats until it finds none.
 func (st *State) endProcesses() error {
 	var procs []process
 	for i := range st.Nodes {
@@ -166,9 +166,9 @@ func (st *State) endProcesses() error {
 	return fmt.Errorf("processes of the lab keep starting others: %v", procs)
 }
 
-// deleteLinks deletes the recorded links, each from the end whose namespace is
-// there: the other end goes with it, at once. A namespace that merely lost its
-// name would take its links along only when the kernel comes to it.
+// deleteLinks deletes the recorded links, each from an end whose namespace exists: the
+// other end disappears with it, at once. Deleting a namespace's name alone would delete
+// its links only when the kernel gets to it.
 func (st *State) deleteLinks() error {
 	var errs []error
 	byNode := map[string][]LinkState{}
@@ -184,11 +184,11 @@ func (st *State) deleteLinks() error {
 	return errors.Join(errs...)
 }
 
-// deleteLinks deletes those of the links that have an end in the node.
+// deleteLinks deletes the links that have an end in the node.
 func (n *NodeState) deleteLinks(links []LinkState) error {
 	ns, err := n.open()
 	if err != nil {
-		return nil // removeNamespace tells whether that is a fault
+		return nil // removeNamespace reports whether that is a fault
 	}
 	defer ns.Close()
 	nl, err := netlink.NewHandleAt(ns, unix.NETLINK_ROUTE)
@@ -216,7 +216,7 @@ func (n *NodeState) deleteLinks(links []LinkState) error {
 	return nil
 }
 
-// isGone tells whether the error says that there is no such link.
+// isGone reports whether the error means that there is no such link.
 func isGone(err error) bool {
 	var notFound netlink.LinkNotFoundError
 	return errors.As(err, &notFound) || errors.Is(err, unix.ENODEV)

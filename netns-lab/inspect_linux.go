@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Report is what there is of a lab now.
+// Report is the present state of a lab.
 type Report struct {
 	Name     string       `json:"name"`
 	Dir      string       `json:"dir"`
@@ -20,7 +20,7 @@ type Report struct {
 	Links    []LinkReport `json:"links"`
 }
 
-// NodeReport is what there is of a node.
+// NodeReport is the present state of a node.
 type NodeReport struct {
 	Name      string `json:"name"`
 	Kind      string `json:"kind"`
@@ -29,22 +29,22 @@ type NodeReport struct {
 	PID       int    `json:"pid"` // 0: the node has no process
 	// Process is "running", "stopped", "dead", or "none" if the node has none.
 	Process string `json:"process"`
-	// Problem says what is wrong with the namespace; empty if it is the lab's.
+	// Problem is what is wrong with the namespace; empty if it is the lab's.
 	Problem string `json:"problem,omitempty"`
 }
 
-// LinkReport is what there is of a link.
+// LinkReport is the present state of a link.
 type LinkReport struct {
 	A      End  `json:"a"`
 	B      End  `json:"b"`
 	AThere bool `json:"a_there"`
 	BThere bool `json:"b_there"`
-	// Up: both ends are there and up.
+	// Up: both ends exist and are up.
 	Up bool `json:"up"`
 }
 
-// Inspect returns what there is of the lab now. What cannot be seen counts as not
-// being there, with the reason in the node's Problem.
+// Inspect returns the present state of the lab. What cannot be inspected counts as
+// missing, with the reason in the node's Problem.
 func (st *State) Inspect() Report {
 	r := Report{Name: st.Name, Dir: st.dir, Complete: st.Complete}
 	flags := map[string]map[string]net.Flags{} // by node, interface
@@ -72,8 +72,8 @@ func (st *State) Inspect() Report {
 	return r
 }
 
-// Problem says what of the lab is gone or was never made, or nothing: links that are down
-// and processes that are stopped are there.
+// Problem returns what of the lab is missing, "" if nothing. Links that are down and
+// processes that are stopped are not missing.
 func (st *State) Problem() string {
 	boot, err := bootID()
 	if err != nil {

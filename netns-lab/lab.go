@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// DefaultName is the name of a lab that has none.
+// DefaultName is the name of a lab without one.
 const DefaultName = "ss"
 
-// DefaultBacklog is the least net.core.netdev_max_backlog of a lab that asks for
-// none, in frames per CPU. The kernel's own default of 1000 is fewer than two
-// bursts of a link, and what exceeds it is lost without a trace in the switch.
+// DefaultBacklog is the lowest net.core.netdev_max_backlog of a lab that does not set
+// one, in frames per CPU. The kernel's own default of 1000 is less than two bursts of a
+// link; frames above it are lost without a trace in the switch.
 const DefaultBacklog = 100_000
 
 // Lab describes a network: its nodes, their links, their processes. It is plain
@@ -28,11 +28,11 @@ type Lab struct {
 	Links []Link
 	// Replace lets Up remove another lab of that name.
 	Replace bool `json:"-"`
-	// Passing is for a lab that its maker removes before it ends: Up removes one of that
-	// name whose maker has died.
+	// Passing is for a lab whose maker removes it before it ends: Up removes an
+	// existing lab of that name if its maker has died.
 	Passing bool `json:"-"`
-	// Backlog is the least net.core.netdev_max_backlog, in frames per CPU; default
-	// [DefaultBacklog]. The setting is the whole host's.
+	// Backlog is the lowest net.core.netdev_max_backlog, in frames per CPU; default
+	// [DefaultBacklog]. The setting applies to the whole host.
 	Backlog int
 }
 
@@ -49,16 +49,15 @@ type Node struct {
 	// Env is added to the environment of the process: "GOMAXPROCS=1".
 	Env []string
 	// Realtime runs the process at the lowest real-time priority (SCHED_RR 1), where
-	// that is permitted, so that other work on the machine does not delay it. The
-	// kernel keeps a part of the processor for that other work
-	// (sched_rt_runtime_us).
+	// permitted, so that other work on the machine does not delay it. The kernel
+	// reserves a part of the processor for that other work (sched_rt_runtime_us).
 	Realtime bool
 	// Files are written into the run directory before the process starts.
 	Files     []File
 	Addresses []Address
 	Routes    []Route
-	// Ready is the path, relative to the run directory, of what the process makes
-	// when it is ready: a listening unix socket (which gets one connection that
+	// Ready is the path, relative to the run directory, of the file that the process
+	// makes when it is ready: a listening unix socket (which gets one connection that
 	// closes at once) or any other file. Empty: ready as soon as it runs.
 	Ready string
 }
@@ -118,7 +117,7 @@ func (l Lab) withDefaults() Lab {
 // of a shell line and parts of a namespace's name.
 var nameRule = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
 
-// CheckName returns what is wrong with the name of a lab, nil if nothing.
+// CheckName returns what is wrong with a lab's name, nil if nothing.
 func CheckName(name string) error {
 	if !nameRule.MatchString(name) {
 		return fmt.Errorf("netnslab: lab name %q: want %s", name, nameWanted)
@@ -126,7 +125,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// CheckNode returns what is wrong with the name of a node, nil if nothing.
+// CheckNode returns what is wrong with a node's name, nil if nothing.
 func CheckNode(name string) error {
 	switch {
 	case !nameRule.MatchString(name):

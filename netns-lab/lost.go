@@ -16,14 +16,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// markOf is the alias of lo in a node's namespace. It says whose the namespace is when
-// the record does not: the lab's with that run directory for the node.
+// markOf is the alias of lo in a node's namespace. Without a record it shows that the
+// namespace belongs to the lab with that run directory.
 func markOf(dir string) string {
 	const most = 240 // the kernel takes 255 bytes
 	return "softswitch " + dir[max(0, len(dir)-most):]
 }
 
-// lost is what is there of a lab, found by its marks and not by its record.
+// lost is what exists of a lab, found by its marks and not by its record.
 type lost struct {
 	dir        string   // the lab's
 	nodes      []string // whose namespaces are there
@@ -32,7 +32,8 @@ type lost struct {
 	commands   []string // of the processes
 }
 
-// findLost looks for what bears the marks of the lab of that name in this run directory.
+// findLost looks for everything with the marks of the lab of that name in this run
+// directory.
 func findLost(name string) (lost, error) {
 	l := lost{dir: Dir(name)}
 	paths, err := filepath.Glob(filepath.Join(NamespaceDir, name+"-*"))
@@ -48,8 +49,8 @@ func findLost(name string) (lost, error) {
 	return l, l.findProcesses()
 }
 
-// hasMark tells whether lo of the namespace has that alias. A namespace that cannot be
-// looked into has none.
+// hasMark reports whether lo of the namespace has that alias. A namespace that cannot
+// be entered has none.
 func hasMark(path, mark string) bool {
 	ns, err := netns.GetFromPath(path)
 	if err != nil {
@@ -113,7 +114,7 @@ func tokenOf(proc string) string {
 
 func (l lost) empty() bool { return len(l.namespaces)+len(l.processes) == 0 }
 
-// String says what is there.
+// String lists what exists.
 func (l lost) String() string {
 	if l.empty() {
 		return "nothing bears its marks"
@@ -133,11 +134,10 @@ func (l lost) remedy() string {
 	return fmt.Sprintf("%v; remove it with: softswitch lab destroy --lost %s", l, filepath.Base(l.dir))
 }
 
-// DownLost removes a lab as [Down] does, and if it has no record that can be read, what
-// bears the lab's marks: namespaces whose lo says that they are of this lab's directory,
-// processes that were started there with a lab's token and those with the same token,
-// their run directories, and the record. Whatever else there is stays, and is named on
-// progress.
+// DownLost removes a lab as [Down] does, and without a readable record, everything with
+// the lab's marks: namespaces whose lo names this lab's directory, processes that were
+// started there with a lab's token and those with the same token, their run
+// directories, and the record. Anything else stays, and is listed on progress.
 func DownLost(name string, progress io.Writer) error {
 	if progress == nil {
 		progress = io.Discard
@@ -192,8 +192,8 @@ func glob(dir, pattern string) []string {
 	return paths
 }
 
-// removeMarked removes the veths of a namespace, which wait for the kernel otherwise, and
-// its name.
+// removeMarked removes a namespace's veths, which would otherwise wait for the kernel,
+// and its name.
 func removeMarked(path string) error {
 	ns, err := netns.GetFromPath(path)
 	if err != nil {
@@ -220,7 +220,7 @@ func removeMarked(path string) error {
 	return unname(path)
 }
 
-// unname takes a namespace's name away, which ends it when nothing is left in it.
+// unname removes a namespace's name; the namespace ends when nothing is left in it.
 func unname(path string) error {
 	if err := unix.Unmount(path, unix.MNT_DETACH); err != nil {
 		return &fs.PathError{Op: "unmount", Path: path, Err: err}

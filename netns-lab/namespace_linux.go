@@ -15,15 +15,14 @@ import (
 // NamespaceDir is where named network namespaces are, for `ip netns` as for us.
 const NamespaceDir = "/run/netns"
 
-// ErrNotOurs is the error for a namespace that is not, or is no longer, the one
-// that the state tells of.
+// ErrNotOurs is the error for a namespace that is not, or is no longer, the one in the
+// state.
 var ErrNotOurs = errors.New("not the lab's namespace")
 
-// within runs fn on a thread that enter has taken into a network namespace, and
-// brings the thread home. enter must not move the thread if it fails. If the way
-// home fails, the thread ends with the goroutine that is locked to it, and the
-// error says so. Processes that fn starts are in the namespace; goroutines that it
-// starts are not.
+// within runs fn on a thread that enter has moved into a network namespace, and moves
+// the thread back. enter must not move the thread if it fails. If moving back fails,
+// the thread ends with the goroutine locked to it, and the error says so. Processes
+// that fn starts are in the namespace; goroutines that it starts are not.
 func within(enter, fn func() error) error {
 	result := make(chan error, 1)
 	go func() {
@@ -56,9 +55,9 @@ func inside(ns netns.NsHandle, fn func() error) error {
 	return within(func() error { return netns.Set(ns) }, fn)
 }
 
-// identify returns what tells the calling thread's namespace from all others of
-// this boot. The cookie alone would do: the kernel never uses one twice, as it
-// does inodes. It is 0 on kernels that have none (before 5.14).
+// identify returns what distinguishes the calling thread's namespace from all others of
+// this boot. The cookie alone would do: unlike inodes, the kernel never reuses one. It
+// is 0 on kernels without cookies (before 5.14).
 func identify(ns netns.NsHandle) (inode, cookie uint64, err error) {
 	var stat unix.Stat_t
 	if err := unix.Fstat(int(ns), &stat); err != nil {
@@ -76,9 +75,9 @@ func identify(ns netns.NsHandle) (inode, cookie uint64, err error) {
 	return stat.Ino, cookie, err
 }
 
-// createNamespace makes a namespace of that name. record is called when the
-// namespace has an identity but no name: until record returns, nothing outlives
-// the program. The caller closes the handle.
+// createNamespace makes a namespace of that name. It calls record when the namespace
+// has an identity but no name yet: until record returns, nothing outlives the program.
+// The caller closes the handle.
 func createNamespace(name string, record func(inode, cookie uint64) error) (ns netns.NsHandle, err error) {
 	ns = netns.None()
 	err = within(func() error { return unix.Unshare(unix.CLONE_NEWNET) }, func() error {
@@ -116,9 +115,9 @@ func nameNamespace(name string) error {
 	return nil
 }
 
-// prepareNamespaceDir makes NamespaceDir a mount point that shares its mounts with
-// the copies that other mount namespaces have of it, as `ip netns add` does. Else
-// a namespace that was removed here would live on over there.
+// prepareNamespaceDir makes NamespaceDir a mount point that shares its mounts with its
+// copies in other mount namespaces, as `ip netns add` does. Otherwise a namespace
+// removed here would live on there.
 func prepareNamespaceDir() error {
 	if err := os.MkdirAll(NamespaceDir, 0o755); err != nil {
 		return err
@@ -152,7 +151,7 @@ func (n *NodeState) open() (netns.NsHandle, error) {
 	return ns, nil
 }
 
-// prove returns nil if ns is the namespace that the record tells of.
+// prove returns nil if ns is the namespace in the record.
 func (n *NodeState) prove(ns netns.NsHandle) error {
 	var kind unix.Statfs_t
 	if err := unix.Fstatfs(int(ns), &kind); err != nil {
@@ -175,13 +174,12 @@ func (n *NodeState) prove(ns netns.NsHandle) error {
 	return nil
 }
 
-// removeNamespace takes the name from the node's namespace, which ends it when no
-// process is left in it. A namespace that is gone is no error. One that is not
-// ours is left as it is and is an error, ErrNotOurs; if the record is of an
-// earlier boot, none is ours.
+// removeNamespace removes the name of the node's namespace, which ends when no process
+// is left in it. A missing namespace is no error. One that is not ours is left alone
+// and is an error, ErrNotOurs; if the record is of an earlier boot, none is ours.
 func (n *NodeState) removeNamespace(thisBoot bool) error {
 	path := filepath.Join(NamespaceDir, n.Namespace)
-	if n.Inode != 0 && isUnmounted(path) { // the name was made, its namespace was not, or ended with its boot
+	if n.Inode != 0 && isUnmounted(path) { // the name exists, but its namespace was never made, or ended with its boot
 		return os.Remove(path)
 	}
 	if !thisBoot {
@@ -201,8 +199,8 @@ func (n *NodeState) removeNamespace(thisBoot bool) error {
 	return unname(path)
 }
 
-// isUnmounted tells whether path is the empty file that carries a namespace's name
-// before the namespace is mounted on it, and after a boot.
+// isUnmounted reports whether path is the empty file that is a namespace's name before
+// the namespace is mounted on it, and after a reboot.
 func isUnmounted(path string) bool {
 	info, err := os.Lstat(path)
 	var kind unix.Statfs_t

@@ -13,12 +13,12 @@ type Step interface {
 	String() string
 	// phase names what the step is part of; steps of a phase are neighbours.
 	phase() string
-	// do does the work, or returns an error with nothing of it left that the
-	// state does not tell of.
+	// do does the work. If it returns an error, nothing of it is left that is not in
+	// the state.
 	do(ctx context.Context, b *builder) error
 }
 
-// Names of files in a node's run directory that are the lab's own.
+// logName is the lab's own file in a node's run directory.
 const logName = "log"
 
 // WritePlan writes the steps that Up would take, a line each.
@@ -43,8 +43,8 @@ func WritePlan(w io.Writer, l Lab) error {
 // and files; the processes; and last the wait for each to be ready, so that they
 // start side by side.
 //
-// Printed, one a line, the steps are a script for sh. It reads the files of node
-// N from ./N/, and its processes lack the mark by which Down knows them.
+// Printed, one per line, the steps are a script for sh. It reads the files of node N
+// from ./N/, and its processes lack the mark by which Down finds them.
 func Plan(lab Lab, dir string) ([]Step, error) {
 	lab = lab.withDefaults()
 	if err := lab.check(); err != nil {
@@ -145,8 +145,8 @@ func (s addLink) String() string {
 		s.At.Namespace, s.A.Iface, s.MTU, s.A.MAC, s.B.Iface, s.Peer.Namespace, s.B.MAC)
 }
 
-// offloadsOff makes every frame on the link a frame as a wire would carry it:
-// at most one MTU long, its checksums filled in.
+// offloadsOff makes every frame on the link look as on a wire: at most one MTU long,
+// with valid checksums.
 type offloadsOff struct {
 	place
 	Iface string
@@ -234,7 +234,7 @@ func (s await) String() string {
 		int(readyTimeout.Seconds()), quote(filepath.Join(s.Dir, s.Ready)))
 }
 
-// quote returns the word as sh reads it back.
+// quote quotes the word for sh.
 func quote(word string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:=,@%+", r)

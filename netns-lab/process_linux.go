@@ -21,9 +21,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// markVariable names the environment variable that carries the lab's token in
-// every process of the lab. It is how a process is found whose pid was not
-// recorded, because the lab was killed in between, and the children of one.
+// markVariable names the environment variable that carries the lab's token in every
+// process of the lab. It finds processes whose pid was not recorded, because the
+// program was killed in between, and children of processes.
 const markVariable = "SOFTSWITCH_LAB"
 
 // readyTimeout is how long a process may take to be ready.
@@ -71,9 +71,9 @@ func spawn(ns netns.NsHandle, s start, token string) (pid, handle int, err error
 	return pid, handle, nil
 }
 
-// realtime runs fn with the calling thread at the lowest real-time priority, which
-// a process that fn starts inherits, and puts the thread back to what it was. Where that
-// is not permitted it runs fn all the same. Preconditions: the goroutine is locked to its
+// realtime runs fn with the calling thread at the lowest real-time priority, which a
+// process that fn starts inherits, and then restores the thread. Where that is not
+// permitted it runs fn all the same. Preconditions: the goroutine is locked to its
 // thread.
 func realtime(fn func() error) error {
 	rr := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_RR, Priority: 1}
@@ -93,7 +93,7 @@ func environment(extra []string, token string) []string {
 	return append(append(env, extra...), markVariable+"="+token)
 }
 
-// procStat is what /proc/PID/stat tells of a process.
+// procStat is fields of /proc/PID/stat.
 type procStat struct {
 	State  byte   // R S D T t Z X: the kernel's letters
 	Parent int    // pid
@@ -123,8 +123,8 @@ type process struct {
 	Start uint64 `json:"start"` // clock ticks since boot
 }
 
-// status returns "running", "stopped" or "dead". It takes away the remains of a
-// process that this program started.
+// status returns "running", "stopped" or "dead". It reaps an ended child of this
+// program.
 func (p process) status() string {
 	s, err := readStat(p.PID)
 	if err != nil || s.Start != p.Start {
@@ -201,8 +201,8 @@ func marked(token string) ([]process, error) {
 	return found, nil
 }
 
-// terminate ends the processes: SIGTERM, and after grace SIGKILL. A process that
-// was stopped is continued, or it could not hear the first.
+// terminate ends the processes: SIGTERM, and after grace SIGKILL. A stopped process is
+// continued, because it could not handle SIGTERM otherwise.
 func terminate(procs []process, grace time.Duration) error {
 	alive := map[int]process{} // by handle
 	defer func() {
@@ -241,8 +241,8 @@ func terminate(procs []process, grace time.Duration) error {
 	return nil
 }
 
-// awaitEnd waits until every process has ended or the deadline is over, and takes
-// those that ended out of alive.
+// awaitEnd waits until every process has ended or the deadline has passed, and removes
+// those that have ended from alive.
 func awaitEnd(alive map[int]process, deadline time.Time) error {
 	for len(alive) > 0 {
 		left := time.Until(deadline)
@@ -254,7 +254,7 @@ func awaitEnd(alive map[int]process, deadline time.Time) error {
 			return err
 		}
 		for _, fd := range ended {
-			alive[fd].status() // takes away its remains
+			alive[fd].status() // reap it
 			unix.Close(fd)
 			delete(alive, fd)
 		}
@@ -262,8 +262,8 @@ func awaitEnd(alive map[int]process, deadline time.Time) error {
 	return nil
 }
 
-// pollHandles returns those handles whose processes have ended, as soon as there
-// is one, and none after the wait.
+// pollHandles returns the handles whose processes have ended, as soon as there is one;
+// empty if the wait ends first.
 func pollHandles(alive map[int]process, wait time.Duration) ([]int, error) {
 	fds := make([]unix.PollFd, 0, len(alive))
 	for fd := range alive {
@@ -282,9 +282,8 @@ func pollHandles(alive map[int]process, wait time.Duration) ([]int, error) {
 	return ended, nil
 }
 
-// awaitReady waits until what the path names is there and, if it is a socket,
-// listens; until a process of kids ends, which is a *deadError; until the timeout,
-// or until ctx ends.
+// awaitReady waits until the file at path exists and, if it is a socket, listens. It
+// fails if a process of kids ends (*deadError), after the timeout, or when ctx ends.
 func awaitReady(ctx context.Context, path string, kids map[int]process, timeout time.Duration) error {
 	deadline := time.Now().Add(timeout)
 	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
@@ -308,14 +307,14 @@ func awaitReady(ctx context.Context, path string, kids map[int]process, timeout 
 	}
 }
 
-// deadError tells that a process of the lab ended before the lab was complete.
+// deadError says that a process of the lab ended before the lab was complete.
 type deadError struct{ PID int }
 
 func (e *deadError) Error() string { return fmt.Sprintf("process %d ended", e.PID) }
 
-// notReady returns nil if the file is there and, if it is a socket, accepts a
-// connection. The directory goes by a descriptor, since the address of a unix
-// socket holds 107 characters and a run directory may have more.
+// notReady returns nil if the file exists and, if it is a socket, accepts a connection.
+// The directory is addressed by a descriptor, because the address of a unix socket is
+// limited to 107 characters and a run directory may be longer.
 func notReady(path string) error {
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Type() != fs.ModeSocket {

@@ -15,17 +15,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Rootless runs a command where labs can be made without rights on the machine: as
-// root of a user namespace, with network, mounts and processes of its own. All that is
-// made there ends with the command. It returns the command's exit status, as
-// [State.Exec] does.
+// Rootless runs a command where labs can be made without privileges: as root of a user
+// namespace, with its own network, mounts and processes. Everything made there ends
+// with the command. It returns the command's exit status, as [State.Exec] does.
 //
-// This program is started there with the arguments init, and has to call [RootlessInit]
-// then; argv is the command.
+// This program is started there with the arguments init, and must then call
+// [RootlessInit]; argv is the command.
 //
-// Labs there are not those of the machine: their state and their namespaces are in a
-// /run of their own. They have no real-time priority, and bursts find the backlog of
-// the kernel's default.
+// Labs there are separate from those of the machine: their state and namespaces are in
+// a /run of their own. They have no real-time priority, and the backlog is the kernel's
+// default.
 func Rootless(ctx context.Context, init, argv []string, stdio Stdio) (int, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -49,8 +48,8 @@ func Rootless(ctx context.Context, init, argv []string, stdio Stdio) (int, error
 	return exitStatus(cmd.ProcessState), nil
 }
 
-// ownNamespaces makes a process root of a user namespace, with network and mounts of
-// its own, and what more says.
+// ownNamespaces makes a process root of a user namespace, with its own network and
+// mounts, and the namespaces in more.
 func ownNamespaces(more uintptr) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{
 		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNET | unix.CLONE_NEWNS | more,
@@ -59,9 +58,9 @@ func ownNamespaces(more uintptr) *syscall.SysProcAttr {
 	}
 }
 
-// RootlessInit is the first process of the namespaces that [Rootless] makes: it gives
-// them /run and /proc, runs argv, and waits for every process there that has nobody
-// else to wait for it. It returns argv's exit status.
+// RootlessInit is the first process of the namespaces that [Rootless] makes: it mounts
+// /run and /proc, runs argv, and reaps orphaned processes. It returns argv's exit
+// status.
 func RootlessInit(argv []string) (int, error) {
 	if os.Getpid() != 1 || len(argv) == 0 {
 		return 0, errors.New("netnslab: not the first process of a namespace with a command to run")
@@ -85,14 +84,13 @@ func RootlessInit(argv []string) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("netnslab: lo: %w", err)
 	}
-	if err := os.Unsetenv(RunDirVariable); err != nil { // it outlives the labs
+	if err := os.Unsetenv(RunDirVariable); err != nil { // it would outlive the labs
 		return 0, fmt.Errorf("netnslab: %w", err)
 	}
 	return reap(argv)
 }
 
-// reap runs argv and waits for all processes until it ends. Signals to this process go
-// on to it.
+// reap runs argv and reaps processes until it ends. It forwards signals to it.
 func reap(argv []string) (int, error) {
 	path, err := exec.LookPath(argv[0])
 	if err != nil {
@@ -103,7 +101,7 @@ func reap(argv []string) (int, error) {
 		return 0, fmt.Errorf("netnslab: %s: %w", path, err)
 	}
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGHUP) // a terminal sends SIGINT to all
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGHUP) // a terminal sends SIGINT to all processes anyway
 	defer close(signals)
 	defer signal.Stop(signals)
 	go func() {
@@ -149,7 +147,7 @@ var rootlessSettings = []struct{ name, forbids, remedy string }{
 }
 
 // rootlessObstacle is the setting that forbids a user namespace, with its remedy; nil
-// if there is none.
+// if none does.
 func rootlessObstacle() error {
 	for _, s := range rootlessSettings {
 		text, err := os.ReadFile(filepath.Join("/proc/sys", strings.ReplaceAll(s.name, ".", "/")))

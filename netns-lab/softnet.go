@@ -6,10 +6,10 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// Softnet returns how many frames the kernel has dropped since boot because a
-// CPU's backlog was full: the sum over all CPUs of /proc/net/softnet_stat, column
-// 2. Frames that a veth loses are counted there and nowhere else, for the whole
-// host at once: a run during which the number grew proves nothing.
+// Softnet returns how many frames the kernel has dropped since boot because a CPU's
+// backlog was full: the sum over all CPUs of /proc/net/softnet_stat, column 2. Frames
+// lost by a veth are counted only there, for the whole host: a run during which the
+// number grew proves nothing.
 func Softnet() (drops uint64, err error) {
 	proc, err := procfs.NewDefaultFS()
 	if err != nil {

@@ -39,9 +39,9 @@ const (
 	stateVersion = 1
 )
 
-// State is what is known of a lab on this machine. It is written before each
-// thing it tells of exists, so it may tell of more than there is, never of less.
-// Its methods are for one goroutine at a time.
+// State is the record of a lab on this machine. It is written before each thing in it
+// exists, so it may list more than exists, never less. Its methods are for one
+// goroutine at a time.
 type State struct {
 	Version int    `json:"version"`
 	Name    string `json:"name"`
@@ -51,7 +51,7 @@ type State struct {
 	Token string `json:"token"`
 	// Input is the SHA-256 of the Lab.
 	Input string `json:"input"`
-	// Owner is the program that was to remove the lab before it ends, if there is one.
+	// Owner is the program that has promised to remove the lab before it ends, if any.
 	Owner process `json:"owner,omitzero"`
 	// Complete: every step was done.
 	Complete bool        `json:"complete"`
@@ -84,11 +84,11 @@ type LinkState struct {
 // String returns "node:iface <-> node:iface".
 func (l LinkState) String() string { return Link{A: l.A, B: l.B}.String() }
 
-// checkpoint is called wherever a kill -9 could leave another picture than just
+// checkpoint is called wherever a kill -9 would leave a different state than just
 // before. Tests replace it.
 var checkpoint = func() {}
 
-// newState returns the state of a lab of which nothing exists yet.
+// newState returns the state of a lab before anything of it exists.
 func newState(lab Lab, dir, boot string) *State {
 	st := &State{
 		Version: stateVersion, Name: lab.Name, Boot: boot, Token: rand.Text(),
@@ -144,8 +144,8 @@ func loadDir(dir string) (*State, error) {
 	return st, nil
 }
 
-// Replaced says that the lab of this name is another one than st now, or is gone; nil if
-// it is st.
+// Replaced returns an error if the lab of this name is gone or is not st any more; nil
+// if it is st.
 func (st *State) Replaced() error {
 	now, err := Load(st.Name)
 	switch {
@@ -180,8 +180,8 @@ func (st *State) save() error {
 	return replaceFile(filepath.Join(st.dir, stateName), text)
 }
 
-// replaceFile puts text in place of the file. It survives the death of the
-// program, not that of the machine: after a boot there is nothing to remember.
+// replaceFile replaces the file's contents. It survives the death of the program, but
+// not of the machine: after a boot there is nothing to remember.
 func replaceFile(path string, text []byte) error {
 	next := path + ".next"
 	if err := os.WriteFile(next, text, 0o644); err != nil {
@@ -241,13 +241,13 @@ func bootID() (string, error) {
 	return strings.TrimSpace(string(id)), nil
 }
 
-// lockTimeout is how long Up and Down wait for another Up or Down: longer than
-// the slowest of either takes.
+// lockTimeout is how long Up and Down wait for another Up or Down: longer than either
+// ever takes.
 const lockTimeout = time.Minute
 
-// lock takes the right to change labs in this run directory, and says on progress
-// if it has to wait. The lock is the directory itself, so nothing is left behind;
-// the kernel drops it with the program.
+// lock takes the right to change labs in this run directory, and reports on progress if
+// it has to wait. It locks the directory itself, so it leaves nothing behind; the
+// kernel releases it with the program.
 func lock(progress io.Writer) (unlock func(), err error) {
 	if err := os.MkdirAll(RunDir(), 0o755); err != nil {
 		return nil, fmt.Errorf("netnslab: %w", err)
@@ -273,7 +273,7 @@ func lock(progress io.Writer) (unlock func(), err error) {
 	}
 }
 
-// exists tells whether there is a file at path, whatever it is.
+// exists reports whether there is a file of any kind at path.
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return !errors.Is(err, fs.ErrNotExist)

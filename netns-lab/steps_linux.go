@@ -26,8 +26,8 @@ type builder struct {
 	progress io.Writer
 }
 
-// seat is an open namespace with a socket that works in it: it stays in the namespace,
-// whatever thread uses it.
+// seat is an open namespace with a netlink socket in it: the socket stays in the
+// namespace, whatever thread uses it.
 type seat struct {
 	ns netns.NsHandle
 	nl *netlink.Handle
@@ -48,7 +48,7 @@ func (s *seat) close() {
 	s.ns.Close()
 }
 
-// close gives back what the builder holds open. It may be called twice.
+// close closes everything the builder has open. It may be called twice.
 func (b *builder) close() {
 	for node, s := range b.seats {
 		s.close()

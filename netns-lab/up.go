@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// StepError tells at which step a lab could not be made. The lab was then rolled
-// back; what could not be is in Err too.
+// StepError says at which step making a lab failed. The lab was then rolled back;
+// failures of that are in Err too.
 type StepError struct {
 	Number, Of int // from 1
 	Step       string
@@ -27,7 +27,7 @@ func (e *StepError) Error() string {
 // Unwrap returns the cause.
 func (e *StepError) Unwrap() error { return e.Err }
 
-// ExistsError tells that a lab of the name is up and is not to be replaced.
+// ExistsError says that a lab of the name is up and must not be replaced.
 type ExistsError struct {
 	Name string
 	// Owner is the pid of the program that uses it and will remove it, 0 for none.
@@ -42,19 +42,19 @@ func (e *ExistsError) Error() string {
 	return fmt.Sprintf("netnslab: lab %s: %s: give this one another name (--name), or remove that one with: softswitch lab destroy %[1]s", e.Name, what)
 }
 
-// Up makes the lab and returns its state when every process is ready. The
-// processes run on when this program ends.
+// Up makes the lab and returns its state when every process is ready. The processes
+// keep running when this program ends.
 //
-// A lab of that name that was made from the same input, is complete and has all
-// its namespaces, links and processes is left as it is, with links failed and
-// processes stopped where they were. One that is nobody's any more is removed first: its
-// maker died, or the machine was started anew; so is one that the same input asks for and
-// of which something is gone. Any other lab of that name is an *ExistsError, unless
-// lab.Replace. A namespace of a name that the lab needs, which exists and is not the
-// lab's, is an error too. With either, nothing is changed.
+// An existing lab of that name is left as it is if it was made from the same input, is
+// complete and has all its namespaces, links and processes, even if links are down or
+// processes are stopped. It is removed first if it is abandoned (its maker died, or the
+// machine was rebooted), or if it was made from the same input and something of it is
+// gone. Any other lab of that name is an *ExistsError, unless lab.Replace. It is also
+// an error if a namespace exists with a name that the lab needs and is not the lab's.
+// In both cases nothing is changed.
 //
-// If a step fails, or ctx ends, what was made is removed again; the error is a
-// *StepError. progress gets a few lines of text; nil for none.
+// If a step fails, or ctx ends, everything is removed again; the error is a *StepError.
+// progress gets a few lines of text; nil for none.
 func Up(ctx context.Context, lab Lab, progress io.Writer) (*State, error) {
 	if progress == nil {
 		progress = io.Discard
@@ -84,8 +84,8 @@ func Up(ctx context.Context, lab Lab, progress io.Writer) (*State, error) {
 	return build(ctx, st, steps, progress)
 }
 
-// keep returns the state of a lab that is as the input wants it. If there is one
-// that is not, keep removes it and returns nil.
+// keep returns the state of an existing lab that is as the input wants it. If it is
+// not, keep removes it and returns nil.
 func keep(lab Lab, boot string, progress io.Writer) (*State, error) {
 	st, err := loadDir(Dir(lab.Name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -106,12 +106,12 @@ func keep(lab Lab, boot string, progress io.Writer) (*State, error) {
 	return nil, st.remove(boot, progress)
 }
 
-// left tells whether the lab is nobody's any more, or one that the same input asks for.
+// left reports whether the lab is abandoned, or was made from the same input.
 func (st *State) left(lab Lab, boot string) bool {
 	return st.Boot != boot || !st.Complete || st.Input == fingerprint(lab) || st.Owner.PID != 0 && st.Owner.status() == "dead"
 }
 
-// differs says why the lab cannot be left as it is, or nothing.
+// differs returns why the lab cannot be left as it is, "" if it can.
 func (st *State) differs(lab Lab, boot string) string {
 	if st.Boot == boot && st.Complete && st.Input != fingerprint(lab) {
 		return "it was made from another description"
@@ -143,7 +143,7 @@ func begin(st *State) error {
 	return st.save()
 }
 
-// build walks the steps and, if one fails, back.
+// build carries out the steps and, if one fails, rolls back.
 func build(ctx context.Context, st *State, steps []Step, progress io.Writer) (*State, error) {
 	b := &builder{st: st, seats: map[string]*seat{}, kids: map[int]process{}, progress: progress}
 	defer b.close()
@@ -163,7 +163,7 @@ func build(ctx context.Context, st *State, steps []Step, progress io.Writer) (*S
 	return st, nil
 }
 
-// walk does the steps. It returns the index of the step that failed.
+// walk carries out the steps. It returns the index of the step that failed.
 func (b *builder) walk(ctx context.Context, steps []Step) (int, error) {
 	phase, began := "", time.Now()
 	for i, s := range steps {
@@ -189,7 +189,7 @@ func (b *builder) note(phase string, began time.Time) {
 	}
 }
 
-// explain adds to the death of a process its node and the end of its log.
+// explain adds the node and the end of its log to the error of a dead process.
 func (b *builder) explain(err error) error {
 	var dead *deadError
 	if !errors.As(err, &dead) {

@@ -1,5 +1,5 @@
-// Package bench measures how fast this switch is beside other forwarders on the
-// same machine in the same minutes, and how fast a lap of bare relays is.
+// Package bench measures how fast this switch is compared with other forwarders on the
+// same machine at the same time, and how fast a lap of bare relays is.
 //
 // Forward puts a device under test (DUT) between a sender and a sink, each in a
 // network namespace of its own:
@@ -11,8 +11,8 @@
 //	the copy into the ring runs       the sink's (empty) receive
 //	on B, in the sender's send        path runs on A, in the DUT's send
 //
-// Floor closes four processes to a ring and sends one 60-byte frame round it, lap
-// after lap: what a label needs at the least from a switch back to itself.
+// Floor connects four processes in a ring and sends one 60-byte frame round it, lap
+// after lap: the shortest time in which a label can get from a switch back to itself.
 //
 //	┌─ lap ──┐   ┌─ relay ─┐   ┌─ relay ─┐   ┌─ relay ─┐
 //	│ 0 next═╪═══╪═prev    │   │         │   │    next═╪═══╗
@@ -26,15 +26,15 @@
 // (namespaces, wires, processors, processes), stat.go and text.go.
 //
 // Invariants:
-//   - paired: in a round each DUT is measured once at a size, one after the other;
-//     a ratio is taken within a round, and the median is that of the ratios.
+//   - paired: in a round each DUT is measured once per size, one after the other;
+//     ratios are taken within a round, and the median is that of the ratios.
 //   - equal: every turn has fresh namespaces, the same wires, the same load and the
 //     same processors, whatever the DUT.
-//   - forwarded: before a turn is measured, frames of the load were compared byte by
-//     byte at the sink; what is counted is what the sink's interface received.
+//   - forwarded: before a turn is measured, frames of the load are compared byte by
+//     byte at the sink; the count is that of the sink's interface.
 //   - nothing-left: namespaces have no names and end with the program, processes are
 //     ended by pid and die with the program; no setting of the machine is changed.
 //
-// It does not tune the machine, and absolute figures of a machine that others use
-// do not hold from run to run: quote the ratios.
+// It does not tune the machine, and absolute figures from a shared machine vary from
+// run to run: quote the ratios.
 package bench

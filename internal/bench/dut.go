@@ -9,13 +9,13 @@ import (
 // dut is a device under test: a program that forwards from p0 to p1.
 type dut struct {
 	name string
-	// find returns why the program is not there, nil if it is.
+	// find returns why the program is not available, nil if it is.
 	find func() error
 	// start starts it in the bed's dut namespace on one processor. dir is for its
-	// files. What was started is returned also with an error.
+	// files. It returns the started processes even if it fails.
 	start func(b *bed, cpu int, dir string) ([]*child, error)
-	// ours says that it is part of this program: a failure is an error, and not a
-	// reason to do without it.
+	// ours says that it is part of this program: a failure is then an error, not a
+	// reason to go on without it.
 	ours bool
 }
 

@@ -45,13 +45,13 @@ type DUT struct {
 	Delivered Spread `json:"delivered_fps"`
 	Offered   Spread `json:"offered_fps"`
 	CPU       Spread `json:"cpu"` // see Turn.CPU
-	// PerCPU is Delivered by the second of the device's own processor time.
+	// PerCPU is Delivered per second of the device's own processor time.
 	PerCPU Spread `json:"delivered_per_cpu_s"`
-	// SenderLimited says that the device forwarded all that it was offered: it may
-	// be faster than Delivered.
+	// SenderLimited says that the device forwarded everything offered: it may be faster
+	// than Delivered.
 	SenderLimited bool `json:"sender_limited"`
-	// Starved says that the device was offered more than it forwarded, but was not
-	// given its processor for all the time: others use the machine, and the device
+	// Starved says that the device was offered more than it forwarded, but did not get
+	// its processor for the whole time: other programs use the machine, and the device
 	// is faster than Delivered.
 	Starved bool   `json:"starved"`
 	Turns   []Turn `json:"turns"` // by round
@@ -65,7 +65,7 @@ type Turn struct {
 	CPU float64 `json:"cpu"`
 }
 
-// perCPU is what the device would forward if it had its processor for all the time.
+// perCPU is what the device would forward if it had its processor the whole time.
 func (t Turn) perCPU() float64 { return t.Delivered / t.CPU }
 
 // Ratio is how many times as fast as another device the softswitch is, round by
@@ -86,17 +86,17 @@ type Absent struct {
 	Reason string `json:"reason"`
 }
 
-// allForwarded is the share of what was offered from which on the sender counts as
-// the limit: the counters are not read at the same instant.
+// allForwarded is the share of the offered frames above which the sender counts as the
+// limit: the counters are not read at the same instant.
 const allForwarded = 0.98
 
-// wholeCPU is the share of a processor from which on a device counts as having had
-// it to itself. The kernel's own work on it takes the rest.
+// wholeCPU is the share of a processor above which a device counts as having had it to
+// itself. The kernel's own work on it takes the rest.
 const wholeCPU = 0.93
 
 // Forward measures the devices in turn, round after round. It needs root and two
-// processors. A peer that is not installed, or that fails, is told as absent; a
-// failure of our own is an error.
+// processors. Another device that is not installed, or that fails, is reported as
+// absent; a failure of our own is an error.
 func Forward(ctx context.Context, opt ForwardOptions) (*ForwardResult, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func (o *ForwardOptions) check() error {
 	return errors.Join(errs...)
 }
 
-// forward is a measurement under way.
+// forward is a measurement in progress.
 type forward struct {
 	opt               ForwardOptions
 	dutCPU, senderCPU int
@@ -151,7 +151,7 @@ type forward struct {
 	turns             []map[string][]Turn // by index in opt.Frames, by device
 }
 
-// leaveOut goes on without a peer.
+// leaveOut continues without a device.
 func (f *forward) leaveOut(d dut, why error) {
 	f.absent = append(f.absent, Absent{d.name, why.Error()})
 	fmt.Fprintf(f.opt.Progress, "without %s: %v\n", d.name, why)
@@ -193,7 +193,7 @@ func (f *forward) measure(ctx context.Context, bytes int) error {
 	return nil
 }
 
-// warmUp is what a device gets to reach its pace before it is measured.
+// warmUp is how long a device runs before it is measured.
 const warmUp = 300 * time.Millisecond
 
 // turn measures one device once, in a bed of its own.
@@ -254,9 +254,9 @@ const startTimeout = 15 * time.Second
 // goodFrames is how many frames are compared before a device is measured.
 const goodFrames = 100
 
-// awaitForwarding waits until frames of the load arrive at the sink, compares some,
-// and tells the device by which port the sink is reached. Its packet socket is gone
-// when it returns.
+// awaitForwarding waits until frames of the load arrive at the sink, compares some, and
+// announces to the device the port of the sink. Its packet socket is closed when it
+// returns.
 func awaitForwarding(ctx context.Context, b *bed, frame []byte, children []*child) error {
 	var sink *link.Packet
 	err := within(b.sink.ns, anyCPU, func() (err error) {

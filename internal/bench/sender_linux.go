@@ -15,11 +15,11 @@ import (
 
 // sender sends the load as fast as it can from one thread on one processor.
 //
-// sendmmsg, the fastest way to send frames one by one, makes 0.75 million a second
+// sendmmsg, the fastest way to send frames one by one, manages 0.75 million per second
 // here, less than some devices forward. So the sender hands the kernel one big UDP
-// datagram with the order to cut it (UDP segmentation offload); the veth has that
-// offload off, so that the kernel does, and passes on frames like any others. That
-// makes twice as many.
+// datagram to be cut into frames (UDP segmentation offload); the veth has that offload
+// off, so the kernel cuts it itself and passes on ordinary frames. That is twice as
+// fast.
 type sender struct {
 	stopping atomic.Bool
 	ended    chan error

@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// Spread is what is told of some figures: their median, and the least and the
-// greatest.
+// Spread summarises figures: their median, and the lowest and highest.
 type Spread struct {
 	Median float64 `json:"median"`
 	Min    float64 `json:"min"`
@@ -25,9 +24,8 @@ func median(figures []float64) float64 {
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
-// quantile is the least of the values that at least the share q of them do not
-// exceed (nearest rank): of 1 to 100, quantile 0.9 is 90. values must be sorted and
-// not empty.
+// quantile is the lowest value that at least the share q of the values do not exceed
+// (nearest rank): of 1 to 100, quantile 0.9 is 90. values must be sorted and not empty.
 func quantile[T cmp.Ordered](values []T, q float64) T {
 	rank := int(math.Ceil(q * float64(len(values))))
 	return values[max(rank, 1)-1]

@@ -12,7 +12,7 @@ import (
 // Endpoint is a node that can be asked.
 type Endpoint struct{ Name, Path string }
 
-// callsMax bounds how many nodes are asked at once.
+// callsMax is how many nodes are asked at once, at most.
 const callsMax = 8
 
 // AskAll calls ask for every endpoint, several at once. It returns the endpoints that
@@ -38,7 +38,7 @@ func AskAll[T any](ctx context.Context, ends []Endpoint, ask func(Endpoint) (T, 
 	return there, answers, gather(ends, errs)
 }
 
-// gather is the errors of endpoints, those of one text as one; nil if there are none.
+// gather joins the errors of endpoints, merging equal texts; nil if there are none.
 func gather(ends []Endpoint, errs []error) error {
 	var first []error
 	names := map[string][]string{}

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Bounds of a call: until the node is there, and until its answer is.
+// Time limits of a call: for the node to be there, and for its answer.
 const (
 	dialMax = 2 * time.Second
 	callMax = 10 * time.Second
@@ -54,8 +54,8 @@ func CallWithin(limit time.Duration, path, do string, args, result any) error {
 	return nil
 }
 
-// post asks the node at path, on a connection of its own, and returns its answer unless
-// that is an error.
+// post asks the node at path, on a new connection, and returns its answer, or the
+// answer's error.
 func post(ctx context.Context, path, do string, body io.Reader) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://node/"+do, body)
 	if err != nil {
@@ -78,8 +78,7 @@ func post(ctx context.Context, path, do string, body io.Reader) (*http.Response,
 	return resp, refusal(do, resp)
 }
 
-// refusal is the error that an answer is, nil if it is none; then its body is left to be
-// read.
+// refusal is the error in an answer, nil if it has none; then the body is still unread.
 func refusal(do string, resp *http.Response) error {
 	if resp.StatusCode < 300 {
 		return nil
@@ -92,8 +91,8 @@ func refusal(do string, resp *http.Response) error {
 	return errors.New(strings.TrimSuffix(string(text), "\n"))
 }
 
-// Conn is the client's end of a Stream. It is no connection of an http.Transport, which
-// hangs up when it cannot write, and loses what the node said before it went.
+// Conn is the client's end of a Stream. It does not use http.Transport, which hangs up
+// when a write fails and then loses what the node said before it went.
 type Conn struct {
 	in   io.ReadCloser
 	out  *io.PipeWriter
@@ -140,10 +139,10 @@ func Open(path, do string, args any) (*Conn, error) {
 // Read reads what the node writes, until io.EOF.
 func (c *Conn) Read(b []byte) (int, error) { return c.in.Read(b) }
 
-// Write says more to the node.
+// Write sends more to the node.
 func (c *Conn) Write(b []byte) (int, error) { return c.out.Write(b) }
 
-// CloseWrite tells the node that no more is wanted; what is under way can then still be
+// CloseWrite tells the node that no more is wanted; what is in transit can still be
 // read.
 func (c *Conn) CloseWrite() error { return c.out.Close() }
 

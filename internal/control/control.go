@@ -8,19 +8,21 @@
 //	arguments as JSON       4xx or 5xx, a sentence that says why not
 //	or in the query         200, and what a Stream writes until it ends
 //
-// Read in this order: Request, Serve (control.go, the node's side), stream.go (answers that
-// go on), Call (call.go, the other side), AskAll (ask.go).
+// Read in this order: Request, Serve (control.go, the node's side), stream.go (streamed
+// answers), Call (call.go, the client's side), AskAll (ask.go).
 //
 // Invariants:
 //   - one-server: a socket on which a process listens is never taken over;
-//   - one-at-a-time: however many clients ask, one answer is being made, and there is a rest
-//     after each, so that asking takes a quarter of a processor from who forwards frames;
-//   - bounded: a request takes at most headerMax and requestMax bytes of memory, and there
-//     are at most clientsMax clients: one more waits for a place. Who does not say what it
-//     wants in askMax, or does not read its answer in writeMax, is hung up on.
+//   - one-at-a-time: however many clients ask, one answer is made at a time, with a
+//     rest after each, so that requests take at most a quarter of a processor from
+//     forwarding;
+//   - bounded: a request takes at most headerMax and requestMax bytes of memory, and
+//     there are at most clientsMax clients; the next one waits for a place. A client
+//     that does not send its request within askMax, or read its answer within writeMax,
+//     is disconnected.
 //
-// What it does not do: it knows no node; a handler gives every request its meaning. Who may
-// connect is decided by the socket's file mode, 0600.
+// What it does not do: it has no notion of nodes; a handler gives every request its
+// meaning. The socket's file mode, 0600, decides who may connect.
 package control
 
 import (
@@ -41,34 +43,34 @@ import (
 	"golang.org/x/net/netutil"
 )
 
-// Bounds of a request, in bytes.
+// Limits of a request, in bytes.
 const (
 	requestMax = 1 << 20
 	headerMax  = 16 << 10
 )
 
-// Bounds of clients. Who asks again and again, as Call does, connects anew each time.
+// Limits of clients. A client that asks repeatedly, as Call does, connects each time.
 const (
 	clientsMax = 32
 	askMax     = 5 * time.Second
 	writeMax   = 5 * time.Second
 )
 
-// After an answer there is a rest of restTimes the time that it took, at most restMax.
+// After an answer there is a rest of restTimes the time it took, at most restMax.
 const (
 	restTimes = 3
 	restMax   = 50 * time.Millisecond
 )
 
-// Request is what a node is asked. Args' meaning depends on Do; nil is none.
+// Request is a request to a node. The meaning of Args depends on Do; nil for none.
 type Request struct {
 	Do   string
 	Args json.RawMessage
-	// Get says that it was asked by GET, by which nothing may be changed.
+	// Get says that it came by GET, which must not change anything.
 	Get bool
 }
 
-// Refusal is a handler's error with a status of its own. Any other error of a handler has
+// Refusal is a handler's error with its own status. Any other error of a handler has
 // 400 (Bad Request).
 type Refusal struct {
 	Status int
@@ -77,13 +79,13 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return r.Text }
 
-// Unknown refuses a request that is none of valid.
+// Unknown is the refusal of a request that is not among valid.
 func Unknown(do string, valid ...string) error {
 	return &Refusal{http.StatusNotFound, fmt.Sprintf("unknown request %q; valid: %s", do, strings.Join(valid, ", "))}
 }
 
-// Then is a handler's result that has no value. It is called once the answer that says
-// so was written, or could not be: what ends the server belongs there.
+// Then is a handler's result without a value. It is called after the answer has been
+// written, or could not be: to end the server, do it there.
 type Then func()
 
 // Server answers requests on a socket. Listen makes one.
@@ -91,7 +93,7 @@ type Server struct {
 	http     http.Server
 	ln       net.Listener
 	write    time.Duration // writeMax
-	jobs     chan func()   // done one after the other
+	jobs     chan func()   // carried out one after the other
 	handlers sync.WaitGroup
 	streams  sync.WaitGroup
 
@@ -100,8 +102,8 @@ type Server struct {
 	done bool           // guarded by mu
 }
 
-// Listen makes the socket path. A socket file that nobody listens on any more is
-// replaced; one that somebody does listen on is an error.
+// Listen creates the socket path. It replaces a socket file on which nobody listens any
+// more; if somebody listens, that is an error.
 func Listen(path string) (*Server, error) {
 	if err := makeRoom(path); err != nil {
 		return nil, fmt.Errorf("control socket %s: %w", path, err)
@@ -120,7 +122,7 @@ func Listen(path string) (*Server, error) {
 	s := &Server{ln: ln, write: writeMax, jobs: make(chan func()), open: make(map[*conn]bool)}
 	s.http.ReadTimeout, s.http.IdleTimeout = askMax, askMax
 	s.http.MaxHeaderBytes = headerMax
-	s.http.ErrorLog = log.New(io.Discard, "", 0) // it tells of clients that went away
+	s.http.ErrorLog = log.New(io.Discard, "", 0) // it only reports clients that went away
 	return s, nil
 }
 
@@ -148,9 +150,9 @@ func makeRoom(path string) error {
 	return err
 }
 
-// Serve answers requests by handle until Close, and returns when the last handle has;
-// handle is called for one request at a time. Its result is written as JSON, but for nil,
-// a Then and a Stream.
+// Serve answers requests by handle until Close, and returns when the last handler has;
+// handle is called for one request at a time. Its result is written as JSON, except for
+// nil, a Then and a Stream.
 func (s *Server) Serve(handle func(Request) (any, error)) {
 	s.http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.begin() {
@@ -170,8 +172,8 @@ func (s *Server) Serve(handle func(Request) (any, error)) {
 	working.Wait()
 }
 
-// work does jobs one after the other, in a goroutine that is not of net/http, which would
-// go on after a panic.
+// work carries out jobs one after the other, outside of net/http's goroutines, because
+// net/http would recover from a panic.
 func work(jobs <-chan func()) {
 	for job := range jobs {
 		begun := time.Now()
@@ -180,7 +182,7 @@ func work(jobs <-chan func()) {
 	}
 }
 
-// begin counts a handler, unless the server is being closed.
+// begin counts a handler, unless the server is closing.
 func (s *Server) begin() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -220,7 +222,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, handle func(Requ
 }
 
 // read reads a request. Arguments are in the query or in the body; a body of unknown
-// length is for a Stream to read.
+// length is left for a Stream to read.
 func read(r *http.Request) (req Request, err error) {
 	req.Do, req.Get = strings.TrimPrefix(r.URL.Path, "/"), r.Method == http.MethodGet
 	switch {
@@ -240,7 +242,7 @@ func read(r *http.Request) (req Request, err error) {
 	return req, err
 }
 
-// ask is one answer of a handler, as it was and as JSON, nil for none.
+// ask calls the handler and returns its result, also as JSON, nil for none.
 func ask(handle func(Request) (any, error), req Request) (result any, body []byte, err error) {
 	if result, err = handle(req); err != nil {
 		return nil, nil, err
@@ -272,8 +274,8 @@ func reply(w http.ResponseWriter, body []byte, err error) {
 	}
 }
 
-// Close ends Serve and removes the socket. It waits until streams have written what
-// they have, at most drainMax.
+// Close ends Serve and removes the socket. It waits, at most drainMax, until streams
+// have written what they have.
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.done = true

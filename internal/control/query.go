@@ -5,7 +5,7 @@ import (
 	"net/url"
 )
 
-// fromQuery is an object of what a query says: a value is JSON if it can be, else text.
+// fromQuery converts a query to a JSON object: a value is JSON if it can be, else text.
 func fromQuery(query string) (json.RawMessage, error) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
@@ -24,7 +24,7 @@ func fromQuery(query string) (json.RawMessage, error) {
 	return json.Marshal(object)
 }
 
-// toQuery is the query that says args, an object or nil.
+// toQuery converts args, an object or nil, to a query.
 func toQuery(args any) (string, error) {
 	text, err := json.Marshal(args)
 	if err != nil {

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// drainMax is how long a stream may go on writing once the server is being closed.
+// drainMax is how long a stream may go on writing once the server is closing.
 const drainMax = time.Second
 
-// Stream is a handler's result that goes on: what it writes is the answer, each Write on
-// its way at once and without a deadline. Read reads the request's body, in which a client
-// may say more while it reads, and fails when the client wants no more or the server is
-// being closed: at the end of the body, or, if there is none, when the client hangs up. The
-// stream then writes what it still has, for which it has drainMax, and returns. A stream
-// that was returned is also called if the client is gone by then.
+// Stream is a handler's result that continues: what it writes is the answer; each Write
+// is sent at once and without a deadline. Read reads the request's body, in which a
+// client may send more while it reads the answer. Read fails when the client wants no
+// more or the server is closing: at the end of the body, or, if there is none, when the
+// client hangs up. The stream then writes what it still has, within drainMax, and
+// returns. A stream is called even if the client is gone by then.
 type Stream func(c io.ReadWriter)
 
 // stream answers a request with a stream.
@@ -35,12 +35,12 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, run Stream) {
 	w.WriteHeader(http.StatusOK)
 	c.out.Flush() // if that fails, so does the stream
 	var running sync.WaitGroup
-	running.Go(func() { run(c) }) // a panic is not for net/http to take
+	running.Go(func() { run(c) }) // net/http must not recover from a panic
 	running.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.open, c)
-	c.out.SetReadDeadline(time.Now()) // what the client still says is not waited for
+	c.out.SetReadDeadline(time.Now()) // do not wait for more from the client
 }
 
 // conn is the connection of a stream.
@@ -51,8 +51,8 @@ type conn struct {
 	once sync.Once
 }
 
-// Read gives the stream drainMax to write once it has failed: a client that reads no more
-// does not hold it for ever.
+// Read limits further writing to drainMax once it has failed, so that a client that
+// stops reading does not block the stream for ever.
 func (c *conn) Read(b []byte) (n int, err error) {
 	if c.r.ContentLength != 0 {
 		n, err = c.r.Body.Read(b)

@@ -14,8 +14,8 @@ import (
 	"softswitch/link/pcapng"
 )
 
-// maxFrame bounds what one packet of a capture may hold, in bytes: what tcpdump
-// calls its largest snapshot length.
+// maxFrame limits the length of one packet of a capture, in bytes: tcpdump's largest
+// snapshot length.
 const maxFrame = 1 << 18
 
 // captured is one frame of a capture.
@@ -30,7 +30,7 @@ type captured struct {
 // source yields the frames of a capture; io.EOF at its proper end.
 type source interface{ next() (captured, error) }
 
-// open tells pcap and pcapng apart by their first four bytes.
+// open distinguishes pcap and pcapng by their first four bytes.
 func open(r io.Reader) (source, error) {
 	br := bufio.NewReader(r)
 	magic, err := br.Peek(4)
@@ -64,7 +64,8 @@ func openPcap(r io.Reader) (source, error) {
 	case pr.LinkType() != layers.LinkTypeEthernet:
 		return nil, fmt.Errorf("decode: link type %d; want 1 (Ethernet): capture on an interface, not on \"any\"", pr.LinkType())
 	}
-	// Writers do not keep to the length they announce; nor may they make it huge.
+	// Writers do not keep to the length they announce; nor may they make us allocate a
+	// huge one.
 	pr.SetSnaplen(maxFrame)
 	return pcapSource{pr}, nil
 }

@@ -9,8 +9,8 @@ import (
 	"softswitch/unit"
 )
 
-// Comment is what a capture remarks on a frame, in words: what a PFC frame pauses and
-// resumes, and the label that it carries; the content of a message. "" is no remark.
+// Comment is the comment of a capture on a frame: what a PFC frame pauses and resumes,
+// and its label; the content of a message. "" for none.
 //
 //	ITSY: pause 3; label class 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12
 func Comment(frame []byte) string {

@@ -4,8 +4,8 @@
 //	reader --> open: by magic --> frames --> read: untag, parse --> Record --> line
 //	           pcap | pcapng                                                  text | JSON
 //
-// tcpdump takes a PFC frame for an unknown opcode and Wireshark stops behind the
-// timers; this knows both the frame and the TLV in its padding.
+// tcpdump shows a PFC frame as an unknown opcode and Wireshark stops after the timers;
+// this package decodes the frame and the TLV in its padding.
 //
 // Read in this order: Decode (decode.go), capture.go (where frames come from),
 // record.go (what a frame says), text.go (how it is printed).
@@ -13,7 +13,7 @@
 // Invariants:
 //   - every frame of the capture is counted once: printed or other;
 //   - a damaged control frame is printed with its reason, never left out;
-//   - what stands before a damaged place of the file is printed before the error;
+//   - everything before a damaged part of the file is printed before the error;
 //   - memory does not grow with the file: one frame at a time, of bounded size.
 //
 // What it does not do: it resolves no names, filters nothing and judges no pause.
@@ -63,7 +63,7 @@ func Decode(r io.Reader, w io.Writer, opt Options) error {
 type printer struct {
 	w      io.Writer
 	json   bool
-	broken bool // w takes no more
+	broken bool // writing to w has failed
 	count  counts
 }
 

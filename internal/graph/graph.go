@@ -7,12 +7,12 @@
 //
 // Invariant: the same graph gives the same text.
 //
-// What it does not do: it knows no lab and no scenario, and it shows one moment.
+// What it does not do: it has no notion of labs and scenarios, and it shows one moment.
 package graph
 
 import "softswitch/topo/layout"
 
-// Graph is what is drawn.
+// Graph is the topology to draw.
 type Graph struct {
 	Name  string
 	Nodes []Node

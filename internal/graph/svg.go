@@ -19,8 +19,8 @@ const (
 	twinGap    = 12 // between two links of the same two nodes
 )
 
-// SVG is the graph as a picture in rows, the highest level on top. It has no fonts,
-// links or scripts of others. Colours are only beside dashes and words.
+// SVG draws the graph in rows, the highest level on top. It is self-contained: no
+// external fonts, links or scripts. Colours never carry meaning alone.
 func (g *Graph) SVG() string {
 	p := picture{g: g, levels: g.levels()}
 	p.place()

@@ -1,9 +1,9 @@
-// Package offload switches off what an interface offloads, so that every frame on it
-// is one that a wire would carry: at most an MTU long, its checksums filled in. A veth
-// offloads by default, and what reads its frames then sees some of 64 KiB.
+// Package offload switches off the offloads of an interface, so that every frame on it
+// is as a wire would carry it: at most an MTU long, with valid checksums. A veth
+// offloads by default, and a reader then sees frames of up to 64 KiB.
 //
-// It speaks the kernel's SIOCETHTOOL, which every kernel has, and knows no feature but
-// those.
+// It uses the kernel's SIOCETHTOOL, which every kernel has, and handles no other
+// features.
 package offload
 
 import (
@@ -32,9 +32,9 @@ func Off(iface string) error {
 	return nil
 }
 
-// isOffload tells whether the feature that the kernel calls by that name is one of gro,
-// gso, tso and tx. Kernels add to the families, such as tx-tcp-accecn-segmentation, so
-// members are known by their family.
+// isOffload reports whether the kernel's feature of that name belongs to gro, gso, tso
+// or tx. Kernels add features to these families, such as tx-tcp-accecn-segmentation, so
+// it recognises them by family.
 func isOffload(name string) bool {
 	return name == "rx-gro" || name == "tx-generic-segmentation" || strings.HasPrefix(name, "tx-checksum-") ||
 		strings.HasPrefix(name, "tx-tcp") && strings.HasSuffix(name, "-segmentation")

@@ -1,5 +1,5 @@
-// Package progress tells a person at a terminal how far a piece of work is, and the
-// work that its context has ended.
+// Package progress shows on a terminal how far a piece of work is, and tells the work
+// when its context has ended.
 //
 //	work --Set, Add--> bar on standard error, with an estimate of the time that is left
 //	     <-- error: the context's
@@ -21,7 +21,7 @@ import (
 	"golang.org/x/term"
 )
 
-// quiet is how long work goes on before it is shown.
+// quiet is how long work runs before it is shown.
 const quiet = time.Second
 
 // Work is a piece of work. Its methods may be called from many goroutines.
@@ -33,8 +33,8 @@ type Work struct {
 	shown atomic.Bool
 }
 
-// New begins work that has of steps, called what, as long as ctx lasts; its bar is drawn
-// on out.
+// New begins work of the given number of steps, called what, which ends with ctx; its
+// bar is drawn on out.
 func New(ctx context.Context, out io.Writer, what string, of int64) *Work {
 	return &Work{ctx: ctx, begun: time.Now(), bar: progressbar.NewOptions64(of,
 		progressbar.OptionSetWriter(out),
@@ -54,13 +54,13 @@ func IsTerminal(out io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Set says how many steps are done by now. The error is why to do no more: ctx's.
+// Set reports how many steps are done. It returns ctx's error once ctx has ended.
 func (w *Work) Set(done int64) error {
 	w.done.Store(done)
 	return w.show()
 }
 
-// Add says that n more steps are done. The error is as Set's.
+// Add reports n more steps. It returns the same error as Set.
 func (w *Work) Add(n int64) error {
 	w.done.Add(n)
 	return w.show()
@@ -68,7 +68,7 @@ func (w *Work) Add(n int64) error {
 
 func (w *Work) show() error {
 	if time.Since(w.begun) > quiet {
-		w.bar.Set64(w.done.Load()) // a terminal that takes nothing must not end the work
+		w.bar.Set64(w.done.Load()) // a terminal that cannot be written to must not end the work
 		if !w.shown.Swap(true) {
 			w.bar.RenderBlank() // Set64 draws nothing before the first percent
 		}

@@ -79,9 +79,9 @@ func (c Comments) fields(object string, st *ast.StructType) {
 	}
 }
 
-// plain makes of a comment for those who read Go one for those who write YAML: on one
-// line, fields by their keys, and without its own subject at its beginning ("Rate is
-// the bit rate" -> "The bit rate").
+// plain rewrites a comment for readers of Go as one for writers of YAML: on one line,
+// fields by their keys, and without its own subject at the start ("Rate is the bit
+// rate" -> "The bit rate").
 func plain(comment string, names []fieldName, self, key string) string {
 	text := strings.Join(strings.Fields(comment), " ")
 	for _, is := range []string{" is ", " are ", ": "} {
@@ -109,8 +109,8 @@ func plain(comment string, names []fieldName, self, key string) string {
 	return text
 }
 
-// replaceWord replaces a name that stands as a word inside of a sentence; at the
-// beginning of one it may be plain English.
+// replaceWord replaces a name that is a word inside a sentence; at the start of one it
+// may be plain English.
 func replaceWord(text, name, by string) string {
 	var b strings.Builder
 	for {

@@ -13,7 +13,7 @@
 //
 //	TTL *int `yaml:"ttl" schema:"1..255,default=64"`
 //
-// First is the kind of value (see kinds.go), or nothing for what the Go type says;
+// The first part is the kind of value (see kinds.go), or empty to use the Go type's;
 // then, in any order, "required" and "keys=KIND" for a map; last "default=TEXT".
 //
 // Invariants:
@@ -21,8 +21,8 @@
 //     number in quotes and a key without a value, which that reader lets pass;
 //   - stable: the same types and comments give the same bytes.
 //
-// What it does not do: it checks no file. A reader of a format knows what a schema
-// cannot say, such as which links there are, and its errors are better.
+// What it does not do: it checks no file. A format's own reader checks what a schema
+// cannot express, such as which links exist, with better errors.
 package schema
 
 import "reflect"
@@ -32,24 +32,25 @@ type Format struct {
 	Title, Description string
 	// Root is the struct that a whole file is read into.
 	Root reflect.Type
-	// Rules are what tags of fields cannot say, by struct.
+	// Rules are what field tags cannot express, by struct.
 	Rules map[reflect.Type]Rules
 	// Choices are the valid names of kinds that the format leaves to its user:
 	// "detector", "response".
 	Choices map[string][]string
 }
 
-// Rules are what holds between the keys of an object.
+// Rules are constraints between the keys of an object.
 type Rules struct {
-	// OneOf are sets of keys. Keys of exactly one of the sets are there, one or more.
+	// OneOf are sets of keys. One or more keys of exactly one of the sets must be
+	// present.
 	OneOf [][]string
-	// Cases tell which keys go with which value of the key CaseOf.
+	// Cases say which keys go with which value of the key CaseOf.
 	CaseOf string
 	Cases  []Case
 }
 
-// Case is which of the keys that a rule is about must and may be there if CaseOf has
-// the value Is.
+// Case is which of the keys in a rule must and may be present if CaseOf has the value
+// Is.
 type Case struct {
 	Is        string
 	Must, May []string

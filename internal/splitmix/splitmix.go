@@ -1,8 +1,8 @@
 // Package splitmix is splitmix64 (Steele, Lea and Flood, "Fast splittable pseudorandom
-// number generators", 2014): numbers for state machines that have to draw the same ones in
-// every run, and the mixing function for hashes.
+// number generators", 2014): random numbers for state machines that must draw the same
+// ones in every run, and the mixing function for hashes.
 //
-// It is no secret: whoever knows the seed knows the numbers.
+// It is not secure: the seed determines all numbers.
 package splitmix
 
 const golden = 0x9e3779b97f4a7c15

@@ -1,5 +1,5 @@
-// Package testnetns gives tests network namespaces of their own, with veths between
-// them. They end with the test, and what goes wrong with them ends the test.
+// Package testnetns gives tests their own network namespaces, with veths between them.
+// They end with the test, and any error with them ends the test.
 //
 //	New --> Veth --> Do
 //
@@ -16,7 +16,7 @@ import (
 	"github.com/vishvananda/netns"
 )
 
-// NeedRoot skips a test that another user cannot run.
+// NeedRoot skips a test that needs root if the user is not root.
 func NeedRoot(t testing.TB) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -31,9 +31,9 @@ type Namespace struct {
 	ns netns.NsHandle
 }
 
-// New makes a namespace, or skips the test without root. It ends when nothing has it
-// any more: the test, a socket, a process. IPv6 is off in it, so that nothing but the
-// test sends.
+// New makes a namespace, or skips the test without root. It ends when nothing uses it
+// any more: the test, a socket, a process. IPv6 is off in it, so that only the test
+// sends.
 func New(t testing.TB) *Namespace {
 	t.Helper()
 	NeedRoot(t)
@@ -83,8 +83,8 @@ func (n *Namespace) Link(name string) netlink.Link {
 // SetUp sets an interface up.
 func (n *Namespace) SetUp(name string) { n.t.Helper(); n.change("set up", name, n.NL.LinkSetUp) }
 
-// AwaitRunning waits until an interface sends: a veth does so a little after its far end
-// has come up. The kernel answers before or after it has made all of that change.
+// AwaitRunning waits until an interface can send: a veth can a little after its far end
+// has come up. The kernel may answer before it has completed that change.
 func (n *Namespace) AwaitRunning(name string) {
 	n.t.Helper()
 	for n.Link(name).Attrs().OperState != netlink.OperUp {
@@ -118,16 +118,16 @@ func (n *Namespace) Do(f func() error) (err error) {
 	return err
 }
 
-// Enter takes the calling goroutine into the namespace for good: its thread ends with
+// Enter moves the calling goroutine into the namespace for good: its thread ends with
 // it. It may be called from any goroutine.
 func (n *Namespace) Enter() error {
 	runtime.LockOSThread() // and never unlocked
 	return netns.Set(n.ns)
 }
 
-// onRestoredThread runs f, which may change the thread's namespace, and puts the
-// thread back. A thread that cannot be put back stays locked, so that no other
-// goroutine runs on it.
+// onRestoredThread runs f, which may change the thread's namespace, and restores the
+// thread. A thread that cannot be restored stays locked, so that no other goroutine
+// runs on it.
 func (n *Namespace) onRestoredThread(f func()) {
 	n.t.Helper()
 	runtime.LockOSThread()

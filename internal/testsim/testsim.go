@@ -1,4 +1,4 @@
-// Package testsim simulates scenarios in tests. What goes wrong on the way ends the test.
+// Package testsim simulates scenarios in tests. Any error ends the test.
 //
 //	Text --> Parse --> Run
 //
@@ -26,8 +26,8 @@ func Text(t testing.TB, name string) string {
 	return string(text)
 }
 
-// Parse reads the text of a scenario file called file, and lets the given detector run
-// it instead of the file's.
+// Parse parses the text of a scenario file called file, with the given detector instead
+// of the file's.
 func Parse(t testing.TB, file, text, detector string) *scenario.Scenario {
 	t.Helper()
 	s, err := load.Scenario(file, []byte(text))

@@ -21,11 +21,11 @@ type Capture struct {
 	Name  string
 	Nodes []string
 	File  string
-	Log   io.Writer // for what a user is to know
+	Log   io.Writer // for messages to the user
 	over  []string  // nodes that ended in order
 }
 
-// Run captures until ctx ends, whoever reads the capture reads no more, or all nodes have
+// Run captures until ctx ends, the reader of the capture goes away, or all nodes have
 // ended. whole is false if the capture of a node was cut short.
 func (c *Capture) Run(ctx context.Context) (whole bool, err error) {
 	offset, err := link.WallOffset()
@@ -59,8 +59,8 @@ func (c *Capture) Run(ctx context.Context) (whole bool, err error) {
 	return result.Cut == 0, nil
 }
 
-// open starts the captures of the nodes. It is enough if one of all nodes answers; of
-// those that the user named, all have to.
+// open starts the captures of the nodes. If all nodes are captured, one answer is
+// enough; nodes that the user named must all answer.
 func (c *Capture) open(ctx context.Context, offset int64) ([]merge.Source, error) {
 	st, err := lab.Load(c.Name)
 	if err != nil {
@@ -89,7 +89,7 @@ func (c *Capture) open(ctx context.Context, offset int64) ([]merge.Source, error
 	return sources, nil
 }
 
-// ended notes a node whose capture ended by itself, or was cut short.
+// ended notes a node whose capture ended on its own, or was cut short.
 func (c *Capture) ended(node string, err error) {
 	if err == nil {
 		c.over = append(c.over, node)
@@ -98,7 +98,7 @@ func (c *Capture) ended(node string, err error) {
 	fmt.Fprintf(c.Log, "%s: the capture is cut short: %v\n", node, err)
 }
 
-// summary says what there is, of that many nodes.
+// summary prints the totals of a capture of that many nodes.
 func (c *Capture) summary(nodes int, r merge.Result) {
 	switch {
 	case len(c.over) == nodes:
@@ -113,7 +113,7 @@ func (c *Capture) summary(nodes int, r merge.Result) {
 	fmt.Fprintln(c.Log)
 }
 
-// count is "1 node" or "2 nodes".
+// count formats "1 node" or "2 nodes".
 func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -121,13 +121,13 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// outputPatience is how long the output may take for what is left when the user ends the
-// capture: a program that does not read its pipe is not waited for.
+// outputPatience is how long writing the rest of the output may take after the user has
+// ended the capture: it does not wait for a program that does not read its pipe.
 const outputPatience = 4 * time.Second
 
-var errUnread = errors.New("whoever reads the capture does not read on; what was not read is lost")
+var errUnread = errors.New("the reader of the capture has stopped reading; the unread part is lost")
 
-// mergeUntil is merge.Run, but after the end of ctx it does not wait for w for ever.
+// mergeUntil is merge.Run, but after the end of ctx it gives w only outputPatience.
 func mergeUntil(ctx context.Context, w io.Writer, sources []merge.Source, opt merge.Options) (merge.Result, error) {
 	type outcome struct {
 		merge.Result

@@ -7,8 +7,10 @@
 // Read in this order: capture.go, file.go (where it goes).
 //
 // Invariants:
-//   - no node waits for a capture: what it is too slow for is missed, and counted;
-//   - a file ends at whole blocks, also where the disk is full.
+//   - no node waits for a capture: frames for which the capture is too slow are missed,
+//     and counted;
+//   - a file ends with a whole block, even if the disk is full.
 //
-// What it does not do: the order of time is link/merge's, what a frame says internal/decode's.
+// What it does not do: package link/merge puts the frames in order, internal/decode
+// explains them.
 package capture

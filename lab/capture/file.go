@@ -7,16 +7,16 @@ import (
 	"syscall"
 )
 
-// captureFile is where a capture goes. Each write is whole blocks: if one fails, what of
-// it came into a file is taken back, so that the file can be read.
+// captureFile is the destination of a capture. Each write is whole blocks: if one
+// fails, its part in the file is removed again, so that the file can be read.
 type captureFile struct {
 	f      *os.File
 	size   int64
 	atomic bool // a regular file, not a pipe or a device
 }
 
-// openCapture opens the file, or standard output for "-". A broken pipe is an error like
-// any other from then on, not the end of the process.
+// openCapture opens the file, or standard output for "-". From then on a broken pipe is
+// an error like any other and does not end the process.
 func openCapture(file string) (*captureFile, error) {
 	if file == "-" {
 		signal.Ignore(syscall.SIGPIPE)

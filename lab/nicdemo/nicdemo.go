@@ -29,7 +29,7 @@ import (
 	"softswitch/view/show"
 )
 
-// What the demonstration does on links of 50 Mbit/s.
+// Rates of the demonstration, on links of 50 Mbit/s.
 const (
 	demoOffered = "40M"      // what iperf3 sends
 	demoDrain   = "20Mbit/s" // what the receiver takes
@@ -38,7 +38,7 @@ const (
 	demoDSCP    = "26" // of demoClass
 )
 
-// Demo is a lab of two hosts with NICs, and what came of it. Its JSON is that of its result.
+// Demo is a lab of two hosts with NICs, and the result. Its JSON is that of Result.
 type Demo struct {
 	progress io.Writer
 	plan     *scenario.Plan
@@ -50,22 +50,22 @@ type Demo struct {
 	Result   Result
 }
 
-// MarshalJSON is the result's.
+// MarshalJSON encodes Result.
 func (d *Demo) MarshalJSON() ([]byte, error) { return json.Marshal(d.Result) }
 
 // Result is the result of a demonstration.
 type Result struct {
 	OK bool `json:"ok"`
-	// Reasons why it is not; Invalid, why the run proves nothing.
+	// Reasons why it went wrong; Invalid, why the run proves nothing.
 	Reasons []string  `json:"reasons"`
 	Invalid string    `json:"invalid"`
 	Iperf   iperf     `json:"iperf3"`
 	Ping    pingCount `json:"ping"`
-	// OnWire are frames of the lossless class that the sender's NIC put on the wire,
-	// Arrived those that the receiver's took off it and gave to its stack.
+	// OnWire is how many frames of the lossless class the sender's NIC put on the wire,
+	// Arrived how many the receiver's NIC received and gave to its stack.
 	OnWire  uint64 `json:"on_wire"`
 	Arrived uint64 `json:"arrived"`
-	// Pauses of the sender's NIC, and how long they were in all.
+	// Pauses of the sender's NIC, and their total duration.
 	Pauses     uint64           `json:"pauses"`
 	PausedTime unit.Time        `json:"paused_time_ns"`
 	Fabric     uint64           `json:"lost_in_fabric"`
@@ -73,14 +73,14 @@ type Result struct {
 	Receiver   observe.HostLoss `json:"lost_in_receiver"`
 }
 
-// Play builds the lab of this name, has the programs run and removes it.
+// Play builds a lab of this name, runs the programs and removes the lab.
 func Play(ctx context.Context, name string, out io.Writer) (*Demo, error) {
 	ctx, out = progress.WhileWatched(ctx, out)
 	d := &Demo{progress: out}
 	return d, d.run(ctx, name)
 }
 
-// run builds the lab, has the programs run and removes it.
+// run builds the lab, runs the programs and removes the lab.
 func (d *Demo) run(ctx context.Context, name string) (err error) {
 	for _, program := range []string{"iperf3", "ping"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -153,8 +153,8 @@ func (d *Demo) programs(ctx context.Context) error {
 	return <-server // it ends after one test
 }
 
-// serve starts iperf3's server in the receiver, and returns when it listens. done tells how
-// it ends.
+// serve starts iperf3's server in the receiver, and returns when it listens. The
+// channel delivers its exit.
 func (d *Demo) serve(ctx context.Context) (<-chan error, error) {
 	done := make(chan error, 1)
 	said, says := io.Pipe()
@@ -178,7 +178,7 @@ func (d *Demo) serve(ctx context.Context) (<-chan error, error) {
 	return nil, fmt.Errorf("iperf3 -s does not listen: %w: %s", <-done, &all)
 }
 
-// exec runs a program in the sender, which has to succeed, and returns what it prints.
+// exec runs a program in the sender and returns its output; it is an error if it fails.
 func (d *Demo) exec(ctx context.Context, argv ...string) ([]byte, error) {
 	var out, problem bytes.Buffer
 	code, err := d.st.Exec(ctx, d.hosts[0].Name, argv, netnslab.Stdio{Out: &out, Err: &problem})
@@ -188,7 +188,7 @@ func (d *Demo) exec(ctx context.Context, argv ...string) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// judge lets the receiver take what is under way, and asks all nodes.
+// judge waits for frames in transit, and asks all nodes.
 func (d *Demo) judge(ctx context.Context) error {
 	if err := d.hosts[1].Call("act", config.Act{Do: "normal"}, nil); err != nil {
 		return err
@@ -216,7 +216,7 @@ func (d *Demo) judge(ctx context.Context) error {
 	return nil
 }
 
-// sum fills in what the nodes say.
+// sum fills in the result from the answers of the nodes.
 func (d *Demo) sum() {
 	r := &d.Result
 	from, to := &d.nics[0].Classes[demoClass], &d.nics[1].Classes[demoClass]
@@ -234,7 +234,7 @@ func (d *Demo) sum() {
 	}
 }
 
-// conclude says whether it went as it should.
+// conclude decides whether it went as it should.
 func (d *Demo) conclude() {
 	r := &d.Result
 	r.Reasons = []string{}
@@ -255,7 +255,7 @@ func (d *Demo) conclude() {
 	}
 }
 
-// lateness is by how much a node missed a deadline at worst.
+// lateness is the longest time by which a node missed a deadline.
 func (d *Demo) lateness() (worst unit.Time) {
 	for i := range d.stats {
 		worst = max(worst, d.stats[i].Lateness)
@@ -271,7 +271,7 @@ func (d *Demo) headroomLasts() unit.Time {
 	return d.plan.Links[0].Rate.FrameTime(*d.plan.Switches[0].Buffer.XOFF)
 }
 
-// WriteText tells people what came of it.
+// WriteText writes the result for people.
 func (d *Demo) WriteText(w io.Writer) error {
 	r := &d.Result
 	if err := show.NICs(w, d.nics, d.switches, d.stats); err != nil {

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// iperf is what iperf3 says of its datagrams.
+// iperf is iperf3's report on its datagrams.
 type iperf struct {
 	Sent int64 `json:"sent"`
-	Lost int64 `json:"lost"` // of those that the receiver knows of
+	Lost int64 `json:"lost"` // as far as the receiver knows
 	// Rate is the received bit rate.
 	Rate float64 `json:"received_bps"`
 }
 
-// pingCount is what ping says.
+// pingCount is ping's summary.
 type pingCount struct {
 	Sent, Received int
 	Average        string // of the round trips, in ms
@@ -40,7 +40,7 @@ func parseIperf(text []byte) (i iperf, err error) {
 	return iperf{Sent: e.Sent.Packets, Lost: e.Received.Lost, Rate: e.Received.Rate}, nil
 }
 
-// parsePing reads what ping -q sums up.
+// parsePing parses the summary of ping -q.
 func parsePing(text string) (p pingCount, err error) {
 	for line := range strings.Lines(text) {
 		if strings.Contains(line, "packets transmitted") {
@@ -57,6 +57,6 @@ func parsePing(text string) (p pingCount, err error) {
 	return p, err
 }
 
-// drainPatience is how long frames that are under way may take when the programs have
-// ended: all buffers together hold less than a second's worth.
+// drainPatience is how long frames in transit may take after the programs have ended:
+// all buffers together hold less than a second's worth.
 const drainPatience = 5 * time.Second

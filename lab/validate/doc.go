@@ -1,12 +1,12 @@
-// Package validate says what a file is good for: a scenario, or the configuration of a
-// switch or a host.
+// Package validate checks a file: a scenario, or the configuration of a switch or a
+// host.
 //
 //	content --> what kind it is --> its reader --> faults
 //	                                    `--> sim.Refuse, lab.Refuse --> simulated, live, or both
 //
-// Invariant: what it says holds. A file that it calls good makes all machines of each world
-// that it names, and a world that it denies refuses the file (TestAgrees).
+// Invariant: its answer is right. Every world that it says can play a file can make all
+// machines of it, and every other world refuses the file (TestAgrees).
 //
-// What it does not do: it builds no machine, and it does not look whether an interface or a
-// path of the file exists.
+// What it does not do: it builds no machine, and it does not check whether an interface
+// or a path in the file exists.
 package validate

@@ -15,7 +15,7 @@ import (
 	"softswitch/sim"
 )
 
-// File is what there is to say about a file.
+// File is the result of checking a file.
 type File struct {
 	Name     string   `json:"file"`
 	Kind     string   `json:"kind"` // scenario, switch or host
@@ -23,10 +23,11 @@ type File struct {
 	About    string   `json:"about,omitempty"` // what a good file is: "20 switches, ..."
 	Faults   []Fault  `json:"faults"`
 	Warnings []string `json:"warnings"`
-	// SimOnly is why a live lab refuses a good scenario, LiveOnly why a simulation does.
+	// SimOnly is why a live lab refuses a valid scenario, LiveOnly why a simulation
+	// does.
 	SimOnly  string `json:"sim_only,omitempty"`
 	LiveOnly string `json:"live_only,omitempty"`
-	// Slow is the --slow that a live lab needs for a good scenario; 0 is none.
+	// Slow is the --slow that a live lab needs for a valid scenario; 0 for none.
 	Slow int `json:"slow,omitempty"`
 }
 
@@ -116,7 +117,8 @@ func (f *File) scenario(data []byte) (warnings []string, err error) {
 	return s.Warnings, err
 }
 
-// live says why a live lab refuses s at the speed that it needs, nil if it does not.
+// live returns why a live lab refuses s at the speed that it needs, nil if it can play
+// it.
 func (f *File) live(s *scenario.Scenario) error {
 	if err := lab.RefuseFabric(s.Fabric); err != nil {
 		return err
@@ -133,7 +135,8 @@ func (f *File) live(s *scenario.Scenario) error {
 	return nil
 }
 
-// refused says why a live lab refuses s played n times slower, nil if it does not.
+// refused returns why a live lab refuses s played n times slower, nil if it can play
+// it.
 func refused(s *scenario.Scenario, n int) error {
 	s, err := s.Slow(n)
 	if err != nil {
@@ -148,7 +151,7 @@ func refused(s *scenario.Scenario, n int) error {
 	return nil
 }
 
-// Where tells how far a good scenario can be played.
+// Where says in which worlds a valid scenario can be played.
 func (f *File) Where() string {
 	switch {
 	case f.SimOnly != "":
@@ -167,8 +170,8 @@ func about(s *scenario.Scenario) string {
 		n, len(s.Fabric.Nodes)-n, len(s.Fabric.Links), len(s.Flows), len(s.Events), config.FormatTime(s.Duration))
 }
 
-// kindOf tells by its keys what a file is. One that has none of them is taken for a
-// scenario.
+// kindOf recognises the kind of a file by its keys. A file with none of them is taken
+// for a scenario.
 func kindOf(file string, data []byte) string {
 	var nothing struct{}
 	d := strictyaml.Read(file, data, &nothing)

@@ -21,10 +21,10 @@ import (
 // timedSeeds is the number of simulations with the timing of a live lab.
 const timedSeeds = 16
 
-// Table is what came of scenarios in both worlds.
+// Table is the results of scenarios in both worlds.
 type Table struct {
 	Seeds int   `json:"timed_seeds"` // simulations with a live lab's timing
-	Runs  int   `json:"live_runs"`   // that were to be valid
+	Runs  int   `json:"live_runs"`   // valid runs asked for
 	Rows  []Row `json:"rows"`
 }
 
@@ -33,17 +33,17 @@ type Row struct {
 	Scenario string `json:"scenario"`
 	Detector string `json:"detector"`
 	Slow     int    `json:"slower"`            // the factor by which a live lab plays it slower
-	Sim      string `json:"simulated"`         // what came of it
+	Sim      string `json:"simulated"`         // the result in simulation
 	Timed    tally  `json:"timed"`             // with a live lab's timing
 	Live     tally  `json:"live"`              // live
-	Refused  string `json:"refused,omitempty"` // why a live lab does not play it
-	Invalid  int    `json:"invalid"`           // live runs that count for nothing
+	Refused  string `json:"refused,omitempty"` // why a live lab cannot play it
+	Invalid  int    `json:"invalid"`           // live runs that do not count
 }
 
-// tally counts what came of several runs.
+// tally counts the results of several runs.
 type tally map[string]int
 
-// most is what came out most often.
+// most is the most frequent result.
 func (t tally) most() (what string) {
 	for _, w := range slices.Sorted(maps.Keys(t)) {
 		if t[w] > t[what] {
@@ -53,7 +53,7 @@ func (t tally) most() (what string) {
 	return what
 }
 
-// String is "deadlock, detected" if all runs say so, else each with its number.
+// String is "deadlock, detected" if all runs agree, else each result with its count.
 func (t tally) String() string {
 	if len(t) == 1 {
 		return t.most()
@@ -66,17 +66,17 @@ func (t tally) String() string {
 	return strings.Join(all, "; ")
 }
 
-// Worlds is how scenarios are played in both worlds.
+// Worlds configures how scenarios are played in both worlds.
 type Worlds struct {
-	Runs int // live, of each scenario and detector
+	Runs int // live runs of each scenario and detector
 	// Read reads a file, Live plays a plan on a lab.
 	Read     func(file string) ([]byte, error)
 	Live     func(context.Context, *scenario.Plan) (*verdict.Verdict, error)
 	Progress io.Writer
 }
 
-// Compare plays files in both worlds, and shows which one it is at. Too few runs are an
-// error that names the flag --runs.
+// Compare plays files in both worlds, and reports progress. It fails, naming the flag
+// --runs, if Runs is below 1.
 func (w *Worlds) Compare(ctx context.Context, files []string) (*Table, error) {
 	if w.Runs < 1 {
 		return nil, fmt.Errorf("--runs: %d; give 1 or more", w.Runs)
@@ -95,7 +95,7 @@ func (w *Worlds) Compare(ctx context.Context, files []string) (*Table, error) {
 	return t, nil
 }
 
-// Same reports whether both worlds say the same wherever a live lab can play.
+// Same reports whether both worlds agree wherever a live lab can play.
 func (t *Table) Same() bool {
 	return !slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Refused == "" && r.Live.most() != r.Sim })
 }
@@ -180,7 +180,7 @@ func outcomeSim(ctx context.Context, s *scenario.Scenario, seed uint64) (string,
 	return outcome(s, v), nil
 }
 
-// playLive plays s live until so many runs were valid; as many again may be not.
+// playLive plays s live until enough runs were valid; as many again may be invalid.
 func (w *Worlds) playLive(ctx context.Context, r *Row, s *scenario.Scenario) error {
 	plan, err := scenario.Compile(s)
 	if err != nil {
@@ -202,8 +202,8 @@ func (w *Worlds) playLive(ctx context.Context, r *Row, s *scenario.Scenario) err
 	return nil
 }
 
-// outcome is what came of a run, in words: was there a deadlock, was it detected, was
-// anything declared that was not true, and the trigger if the file expects one.
+// outcome describes the result of a run: whether there was a deadlock, whether it was
+// detected, whether any declaration was false, and the trigger if the file expects one.
 func outcome(s *scenario.Scenario, v *verdict.Verdict) string {
 	what := "no deadlock"
 	if v.Deadlock {
