@@ -21,14 +21,12 @@ import (
 )
 
 func simCommand() *cobra.Command {
-	c := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "sim",
 		Short: "Play scenarios in virtual time",
 		Long: `Play scenarios in virtual time, with the same switches and hosts as on namespaces:
 exact, repeatable by its seed, and without root.`,
-	}
-	c.AddCommand(simRun(), simBench(), simScale(), simFuzz(), simBoundary(), simFigures())
-	return c
+	}, simRun(), simBench(), simScale(), simFuzz(), simBoundary(), simFigures())
 }
 
 func simRun() *cobra.Command {
