@@ -13,12 +13,12 @@ import (
 	"softswitch/unit"
 )
 
-// startLead is the time between the order to start and the first frame, by which all
-// hosts have heard of it.
+// startLead is the time between the order to start and the first frame, so that every
+// host has the order by then.
 const startLead = 200 * unit.Millisecond
 
-// Start has the hosts of these names, all if there are none, send their flows from the
-// beginning of the time line.
+// Start makes the hosts with these names, or all, send their flows from the start of
+// the scenario.
 func Start(ctx context.Context, st *netnslab.State, hosts []string) error {
 	at := struct {
 		At unit.Time `json:"at"`
@@ -26,17 +26,18 @@ func Start(ctx context.Context, st *netnslab.State, hosts []string) error {
 	return askSenders(ctx, st, hosts, "start", at)
 }
 
-// Stop has the hosts of these names, all if there are none, send no more.
+// Stop makes the hosts with these names, or all, stop sending.
 func Stop(ctx context.Context, st *netnslab.State, hosts []string) error {
 	return askSenders(ctx, st, hosts, "stop", nil)
 }
 
-// Act has the hosts of these names behave so. The error names those that would not.
+// Act changes the behaviour of the hosts with these names. The error names those that
+// refused.
 func Act(ctx context.Context, st *netnslab.State, hosts []string, a config.Act) error {
 	return askHosts(ctx, st, hosts, "act", a)
 }
 
-// Senders are the hosts that make their own frames.
+// Senders are the hosts that send flows of their own.
 func Senders(st *netnslab.State) []string {
 	nics := NICs(st)
 	return slices.DeleteFunc(Names(st, "host"), func(h string) bool { return slices.Contains(nics, h) })

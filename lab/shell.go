@@ -9,9 +9,10 @@ import (
 	netnslab "softswitch/netns-lab"
 )
 
-// Shell is the command of a shell in the node of a name, whose prompt tells the node. Bash reads the user's
-// own start file first, which may set a prompt, then a file in the node's run
-// directory, which goes with the lab. Other shells take PS1 from the environment.
+// Shell is the command for a shell in the node called name, with a prompt that shows
+// the node. Bash first reads the user's start file, which may set a prompt, then a file
+// in the node's run directory, which is removed with the lab. Other shells take PS1
+// from the environment.
 func Shell(st *netnslab.State, name string) (argv []string, err error) {
 	nodes, err := Pick(st, []string{name}, "")
 	if err != nil {

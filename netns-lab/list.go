@@ -6,11 +6,11 @@ import (
 	"text/tabwriter"
 )
 
-// Summary is a lab in a list.
+// Summary is a lab in the list.
 type Summary struct {
 	Name string `json:"name"`
-	// State is "up", "broken" if something of it is gone, or "unreadable" if its record
-	// is, with the reason in Problem.
+	// State is "up", "broken" if something of it is missing, or "unreadable" if its
+	// record cannot be read; Problem gives the reason.
 	State    string `json:"state"`
 	Problem  string `json:"problem,omitempty"`
 	Switches int    `json:"switches"`
@@ -22,7 +22,7 @@ type Summary struct {
 // Summaries are the labs of this machine.
 type Summaries []Summary
 
-// List looks at all labs that are on record.
+// List checks all labs on record.
 func List() (Summaries, error) {
 	names, err := Labs()
 	if err != nil {

@@ -103,7 +103,7 @@ func (s *story) act(e Entry) {
 	}
 	text := s.fabric.Name(e.Node) + ": "
 	if e.Type == event.Refused {
-		text += "no measure taken: " + e.Refusal.String()
+		text += "no action taken: " + e.Refusal.String()
 	} else {
 		text += e.Action.String()
 	}

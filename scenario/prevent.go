@@ -250,7 +250,7 @@ func (s *Scenario) preventByLimit() error {
 	if limits == nil {
 		flow, rate, ok := p.closer()
 		if !ok {
-			return errors.New("the ways of the flows close no cycle of buffers: no flow is to be limited")
+			return errors.New("the ways of the flows close no cycle of buffers: there is no flow to limit")
 		}
 		limits = []Limit{p.atSource(flow, rate/closing)}
 	}

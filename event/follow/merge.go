@@ -54,8 +54,8 @@ func (m *Merger) Next(until unit.Time) (e Entry, ok bool, err error) {
 	return e, true, nil
 }
 
-// Name is a port of the nodes whose logs are merged, "agg0-0 to-core1": in numbers as far as
-// no log has named it.
+// Name names a port of any node whose log is merged, "agg0-0 to-core1", with the port's
+// number if no log has named it.
 func (m *Merger) Name(np unit.NodePort) string {
 	for _, s := range m.sources {
 		if n := s.Node(); n.ID == np.Node {
@@ -65,8 +65,7 @@ func (m *Merger) Name(np unit.NodePort) string {
 	return fmt.Sprintf("node %d port %d", np.Node, np.Port)
 }
 
-// fill reads more events if there are none left. A log that was made anew is read from its
-// beginning.
+// fill reads more events if none is left. A replaced log is read from its beginning.
 func (s *source) fill() (err error) {
 	for more := true; len(s.events) == 0 && !s.dry; s.dry = !more {
 		if s.events, more, err = s.Read(); errors.Is(err, ErrAnew) {

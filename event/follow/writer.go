@@ -15,7 +15,7 @@ import (
 // How a lab is followed.
 const (
 	followEvery = 100 * time.Millisecond
-	followHold  = 100 * unit.Millisecond // events wait so long for those of other nodes
+	followHold  = 100 * unit.Millisecond // how long events wait for those of other nodes
 )
 
 // Writer writes the events of a Merger, a line each: for people with the time of day and
@@ -28,16 +28,17 @@ type Writer struct {
 	line  []byte
 }
 
-// NewWriter writes to out the events of nodes whose names are at most width long.
+// NewWriter writes the events of nodes whose names have at most width characters to
+// out.
 func NewWriter(out io.Writer, width int, json bool) *Writer {
 	return &Writer{out: bufio.NewWriter(out), json: json, width: width, boot: timer.WallClock(0)}
 }
 
-// All writes what the logs hold now.
+// All writes the present contents of the logs.
 func (w *Writer) All(m *Merger) error { return w.drain(m, math.MaxInt64) }
 
-// Follow writes what the logs hold and what comes to them, until ctx ends or none of them
-// is there any more, which is gone.
+// Follow writes the logs and what is added to them, until ctx ends or none of them
+// exists any more, which is gone.
 func (w *Writer) Follow(ctx context.Context, m *Merger) (gone bool, err error) {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
@@ -61,7 +62,7 @@ func (w *Writer) Follow(ctx context.Context, m *Merger) (gone bool, err error) {
 	}
 }
 
-// drain writes what the logs hold up to a time.
+// drain writes the events of the logs up to a time.
 func (w *Writer) drain(m *Merger, until unit.Time) error {
 	for {
 		e, ok, err := m.Next(until)

@@ -8,15 +8,15 @@ import (
 
 // Sizes in the picture.
 const (
-	cellWidth  = 84 // of the longest row; others spread over the same width
-	rowHeight  = 120
-	boxHeight  = 26
-	charWidth  = 7.2 // of a letter at fontSize
-	fontSize   = 12
-	noteSize   = 11
-	arcPerCell = 9 // how high a link between two nodes of a row goes over those between
-	arcMost    = 160
-	twinGap    = 12 // between two links of the same two nodes
+	cellWidth   = 84 // of the longest row; others spread over the same width
+	rowHeight   = 120
+	boxHeight   = 26
+	charWidth   = 7.2 // of a letter at fontSize
+	fontSize    = 12
+	noteSize    = 11
+	arcPerCell  = 9 // how high a link between two nodes of a row goes over those between
+	arcMost     = 160
+	parallelGap = 12 // between two links of the same two nodes
 )
 
 // SVG draws the graph in rows, the highest level on top. It is self-contained: no
@@ -46,7 +46,7 @@ type picture struct {
 	levels        []int
 	x, y          []int // middles of the nodes
 	column        []int // their place in their row
-	twins         []int // by link: how many before it join the same two nodes
+	parallel      []int // by link: how many before it join the same two nodes
 	width, height int
 }
 
@@ -68,7 +68,7 @@ func (p *picture) place() {
 	seen := map[[2]int]int{}
 	for _, l := range p.g.Links {
 		pair := [2]int{min(l.A, l.B), max(l.A, l.B)}
-		p.twins = append(p.twins, seen[pair])
+		p.parallel = append(p.parallel, seen[pair])
 		seen[pair]++
 	}
 	p.shiftDown()
@@ -93,12 +93,12 @@ func (p *picture) middle(i int) (x, y int) {
 	l := p.g.Links[i]
 	x, y = (p.x[l.A]+p.x[l.B])/2, (p.y[l.A]+p.y[l.B])/2
 	if p.levels[l.A] != p.levels[l.B] {
-		return x + twinGap*p.twins[i], y
+		return x + parallelGap*p.parallel[i], y
 	}
 	if gap := p.column[l.A] - p.column[l.B]; max(gap, -gap) > 1 {
 		y -= min(boxHeight+arcPerCell*max(gap, -gap), arcMost)
 	}
-	return x, y - twinGap*p.twins[i]
+	return x, y - parallelGap*p.parallel[i]
 }
 
 func (p *picture) link(b *strings.Builder, i int) {

@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// WhileWatched returns a context that ends, and why, when w can be written to no more,
-// because the terminal is gone or whoever read the pipe reads no more; and w, to be used
-// from then on. Without it the kernel would end this program at once, and the lab that
-// it built would stay.
+// WhileWatched returns a context that ends, with the reason, when w cannot be written
+// to any more, because the terminal or the reader of the pipe is gone; and a writer to
+// use instead of w. Without it the kernel would end this program at once, and the lab
+// that it built would stay.
 func WhileWatched(ctx context.Context, w io.Writer) (context.Context, io.Writer) {
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := context.WithCancelCause(ctx)

@@ -1,4 +1,4 @@
-// Package run plays a scenario on a lab of its own, from nothing to nothing.
+// Package run plays a scenario on a lab that it builds and removes.
 //
 //	scenario.Plan --Play--> [lab up -> lab.Play -> judge -> lab down] --> verdict.Verdict
 //	                          |
@@ -6,8 +6,8 @@
 //
 // Read in this order: run.go.
 //
-// Invariants: the lab is removed whatever way a run ends, unless it is to be kept; a run
-// whose progress nobody can read any more ends in order.
+// Invariants: the lab is removed however a run ends, unless it is to be kept; a run
+// whose progress nobody reads any more ends in order.
 //
 // What it does not do: it reads no file, and prints no verdict.
 package run

@@ -15,7 +15,7 @@ import (
 	"softswitch/view/ui"
 )
 
-// Options are how a scenario is played.
+// Options configure a run.
 type Options struct {
 	Name    string // of the lab
 	Pcap    string // directory for a capture of each switch; "" for none
@@ -64,14 +64,14 @@ func Play(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer) 
 	return run.Verdict()
 }
 
-// Quiet plays plans on a lab of this name and says nothing meanwhile.
+// Quiet plays plans on a lab of this name without printing progress.
 func Quiet(name string) func(context.Context, *scenario.Plan) (*verdict.Verdict, error) {
 	return func(ctx context.Context, plan *scenario.Plan) (*verdict.Verdict, error) {
 		return Play(ctx, plan, Options{Name: name}, io.Discard)
 	}
 }
 
-// Repeat plays a scenario so many times, each in a new lab, and sums up.
+// Repeat plays a scenario this many times, each in a new lab, and sums up.
 func Repeat(ctx context.Context, plan *scenario.Plan, opt Options, times int, out io.Writer) (*verdict.Summary, error) {
 	var runs []*verdict.Verdict
 	for i := range times {

@@ -1,13 +1,13 @@
-// Package scrape asks the nodes of a lab for what they count, for a collector.
+// Package scrape asks the nodes of a lab for their counters, for metrics.
 //
 //	collector --> view/metrics --> a scrape --control sockets--> nodes
 //	                  ^                                            |
 //	                  '---------------- metrics.Sample <-----------'
 //
-// Invariants: a scrape lasts no longer than slow nodes are given; a node that does not
-// answer is told of as such, and a lab that is gone as nodes that do not answer.
+// Invariants: a scrape waits for slow nodes only for a limited time; a node that does
+// not answer is reported as down, and so are all nodes of a lab that is gone.
 //
-// What it does not do: it knows no metric (package view/metrics does).
+// What it does not do: it defines no metric (package view/metrics does).
 package scrape
 
 import (
@@ -26,14 +26,14 @@ import (
 	"softswitch/view/observe"
 )
 
-// Bounds of a scrape: of the time that a node has to answer, and of nodes asked at once.
+// Limits of a scrape: the time for a node to answer, and the nodes asked at once.
 const (
 	scrapeMax    = time.Second
 	scrapeAtOnce = 32
 )
 
-// Serve serves the metrics of the lab of a state, and of those of its name that come after
-// it, until ctx ends; listen is as metrics.Listen's. It says on out where.
+// Serve serves the metrics of the lab st, and of later labs of the same name, until ctx
+// ends; listen is as for metrics.Listen. It prints the address to out.
 func Serve(ctx context.Context, st *netnslab.State, listen string, out io.Writer) error {
 	ln, err := metrics.Listen(listen)
 	if err != nil {
@@ -50,7 +50,7 @@ type nodes struct {
 	last []netnslab.NodeState // as of the last scrape that found the lab
 }
 
-// take asks every node. A lab that is gone has nodes that do not answer.
+// take asks every node. The nodes of a lab that is gone do not answer.
 func (s *nodes) take(ctx context.Context) (out metrics.Sample) {
 	if st, err := netnslab.Load(s.name); err == nil {
 		s.last = st.Nodes
@@ -78,7 +78,7 @@ func (s *nodes) take(ctx context.Context) (out metrics.Sample) {
 	return out
 }
 
-// askNode asks a node for what its kind has.
+// askNode asks a node for the snapshot of its kind.
 func askNode(ctx context.Context, n netnslab.NodeState) (w *observe.Sample, h *observe.Host, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err

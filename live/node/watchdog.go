@@ -68,8 +68,8 @@ const (
 	restorationMax = 60000
 )
 
-// NewWatchdogArgs takes the times in milliseconds, detection as it was given. No
-// restoration time, nil, is twice the detection time, which is told on out.
+// NewWatchdogArgs takes the times in milliseconds, detection as the user wrote it. A
+// nil restoration means twice the detection time, and a note of that on out.
 func NewWatchdogArgs(ports []string, action, detection string, restoration *int, out io.Writer) (p WatchdogArgs, err error) {
 	ms, err := strconv.Atoi(detection)
 	if err != nil || ms < detectionMin || ms > detectionMax {

@@ -44,7 +44,7 @@ var rules = []rule{
 	{"the end is that of the log", (*auditor).endIsThatOfTheLog},
 	{"the time line is in order", (*auditor).timelineIsInOrder},
 	{"the time line tells of each deadlock", (*auditor).timelineTellsOfDeadlocks},
-	{"what is dropped on purpose was a measure", (*auditor).dropsAreMeasures},
+	{"what is dropped on purpose was an action", (*auditor).dropsAreMeasures},
 	{"pauses add up", (*auditor).pausesAddUp},
 	{"nothing is below zero", (*auditor).nothingIsBelowZero},
 }
@@ -312,10 +312,10 @@ func (a *auditor) timelineTellsOfDeadlocks() {
 func (a *auditor) dropsAreMeasures() {
 	v := a.v
 	if v.ResponseDropped > 0 && len(v.Measures) == 0 {
-		a.broke("%d frames dropped to break a deadlock, and no measure taken", v.ResponseDropped)
+		a.broke("%d frames dropped to break a deadlock, and no action taken", v.ResponseDropped)
 	}
 	if v.Policed > 0 && len(v.Measures) == 0 && a.r.Plan.Scenario.Prevention == nil {
-		a.broke("%d frames policed, and no measure taken", v.Policed)
+		a.broke("%d frames policed, and no action taken", v.Policed)
 	}
 	if bytes, n := int64(v.ResponseDroppedBytes), int64(v.ResponseDropped); bytes < n*host.FrameMin || bytes > n*(host.FrameMax+4) {
 		a.broke("%d frames of %d bytes dropped to break a deadlock", n, bytes)

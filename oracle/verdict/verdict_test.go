@@ -273,7 +273,7 @@ func TestVerdictOfMeasures(t *testing.T) {
 	for _, want := range []string{
 		"agg0-0: drop 4500 bytes from core1 at agg0-0--core0, priority 3",
 		"agg0-0: police 3000 kbit/s from edge0-1",
-		"core0: no measure taken: trigger out of reach from agg2-0 at core0--agg1-0, priority 3",
+		"core0: no action taken: trigger out of reach from agg2-0 at core0--agg1-0, priority 3",
 	} {
 		if !slices.Contains(lines, want) {
 			t.Errorf("%q is not on the time line %q", want, lines)

@@ -1,5 +1,5 @@
-// Package run plays a scenario in virtual time for somebody who watches: with a bar that
-// tells how far it is, a file of every event, and the live page, as they are asked for.
+// Package run plays a scenario in virtual time for a user: with a progress bar, a file
+// of every event, and the live page, as asked for.
 //
 //	scenario.Plan --Play--> sim.World or ui.Simulate --> verdict.Verdict
 //	                               |

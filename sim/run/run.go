@@ -13,7 +13,7 @@ import (
 	"softswitch/view/ui"
 )
 
-// Options are how a scenario is played.
+// Options configure a run.
 type Options struct {
 	Seed   uint64
 	Trace  string // file for every event; "" for none
@@ -21,8 +21,8 @@ type Options struct {
 	Listen string // address of the page
 }
 
-// Play plays a scenario and tells its verdict, then shows it until ctx ends if it is to be
-// shown. The error is tell's too.
+// Play plays a scenario and calls tell with its verdict, then shows it until ctx ends
+// if the page was asked for. It also returns tell's error.
 func Play(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer, tell func(*verdict.Verdict) error) (err error) {
 	work := progress.New(ctx, out, "simulated ns", int64(plan.Scenario.Duration))
 	defer work.Close()

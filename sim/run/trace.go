@@ -10,8 +10,8 @@ import (
 	"softswitch/sim"
 )
 
-// traceTo makes a simulation with opt write every event to the file, if path is not empty. end
-// ends the file, and tells of all that went wrong with it.
+// traceTo makes a simulation with opt write every event to the file, unless path is
+// empty. end closes the file and returns the first error in writing it.
 func traceTo(path string, opt *sim.Options) (end func() error, err error) {
 	if path == "" {
 		return func() error { return nil }, nil
