@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -56,6 +57,9 @@ func TestKilledRun(t *testing.T) {
 // TestInterrupt: Ctrl-C, or a terminal that is closed, removes the lab, while it is built
 // and while it runs.
 func TestInterrupt(t *testing.T) {
+	hears := make(chan os.Signal, 1) // below nohup too, where a child would ignore SIGHUP
+	signal.Notify(hears, syscall.SIGHUP)
+	defer signal.Stop(hears)
 	for _, c := range []struct {
 		name, file, text string
 		signal           os.Signal
