@@ -17,6 +17,7 @@ import (
 	"softswitch/dataplane"
 	"softswitch/event"
 	"softswitch/internal/ether"
+	"softswitch/internal/testlink"
 	"softswitch/internal/testseed"
 	"softswitch/internal/timer"
 	"softswitch/link"
@@ -642,25 +643,10 @@ func TestLinkGoneAndBack(t *testing.T) {
 	}
 }
 
-// asleep is a link whose Stats does not return until wake is closed.
-type asleep struct {
-	link.Link
-	asked, wake chan struct{}
-}
-
-func (a *asleep) Stats() link.Stats {
-	select {
-	case a.asked <- struct{}{}:
-	default:
-	}
-	<-a.wake
-	return a.Link.Stats()
-}
-
 // A kernel that is slow to say what it counted does not stop the machine.
 func TestFramesFlowWhileStatisticsAreAwaited(t *testing.T) {
 	asked, wake := make(chan struct{}, 1), make(chan struct{})
-	b := startBed(t, 2, opts{wrap: func(_ Port, l link.Link) link.Link { return &asleep{l, asked, wake} }})
+	b := startBed(t, 2, opts{wrap: func(_ Port, l link.Link) link.Link { return &testlink.Asleep{Link: l, Asked: asked, Wake: wake} }})
 	got := make(chan link.Stats)
 	go func() { got <- b.Stats(1) }()
 	await(t, asked, "the link to be asked")

@@ -212,10 +212,11 @@ func (b *bed) host(name string) (h observe.Host) {
 	return h
 }
 
-// await waits until it is so.
+// await asks until it is so. Each question waits for the answer of a node, which rests
+// after it.
 func (b *bed) await(what string, so func() bool) {
 	b.Helper()
-	for deadline := time.Now().Add(limit); !so(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(limit); !so(); {
 		if time.Now().After(deadline) {
 			b.Fatalf("not after %v: %s", limit, what)
 		}

@@ -216,7 +216,7 @@ func TestRestAfterAnswers(t *testing.T) {
 			begun := time.Now()
 			const n = 100
 			for range n {
-				jobs <- func() { time.Sleep(tt.takes) }
+				jobs <- func() { time.Sleep(tt.takes) } // of the bubble's time: a job that takes so long
 			}
 			jobs <- func() {}
 			if got := time.Since(begun); got != n*tt.each {

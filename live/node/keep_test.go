@@ -58,7 +58,7 @@ func twoHosts(t *testing.T) (from, to *asked) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &asked{TB: t, h: h, n: runOn(t, h, l)}
+		return &asked{TB: t, h: h, n: runOn(t, h, func() link.Link { return l })}
 	}
 	flow := host.Flow{Name: "A", To: netip.AddrFrom4([4]byte{10, 0, 0, 2}), Class: 3, Frame: 1000, TTL: 64, Stop: unit.Never}
 	return made(1, near, []host.Flow{flow}), made(2, far, nil)
@@ -66,13 +66,19 @@ func twoHosts(t *testing.T) (from, to *asked) {
 
 const rate unit.Rate = 100_000_000
 
-// runOn runs a machine of one port on a link, which is up, until the test ends.
-func runOn(t *testing.T, m live.Machine, l link.Link) *live.Node {
+// runOn runs a machine until the test ends. Its links, which open makes, are up.
+func runOn(t *testing.T, m live.Machine, open func() link.Link) *live.Node {
+	var ports []live.Port
+	for p := range m.Ports() {
+		ports = append(ports, live.Port{Name: fmt.Sprint("p", p)})
+	}
 	n, err := live.New(live.Options{
-		Machine: m, Ports: []live.Port{{Name: "p0"}},
-		Open: func(live.Port) (link.Link, error) { return l, nil },
+		Machine: m, Ports: ports,
+		Open: func(live.Port) (link.Link, error) { return open(), nil },
 		Watch: func(ctx context.Context, _ []string, update func(live.LinkState)) error {
-			update(live.LinkState{Name: "p0", Index: 1, Running: true})
+			for i, p := range ports {
+				update(live.LinkState{Name: p.Name, Index: i + 1, Running: true})
+			}
 			<-ctx.Done()
 			return ctx.Err()
 		},

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"context"
 	"net/netip"
 	"testing"
 	"time"
@@ -9,25 +8,11 @@ import (
 	"softswitch/dataplane"
 	"softswitch/host"
 	"softswitch/host/nic"
+	"softswitch/internal/testlink"
 	"softswitch/link"
 	"softswitch/live"
 	"softswitch/unit"
 )
-
-// asleep is a link whose Stats does not return until wake is closed.
-type asleep struct {
-	link.Link
-	asked, wake chan struct{}
-}
-
-func (a *asleep) Stats() link.Stats {
-	select {
-	case a.asked <- struct{}{}:
-	default:
-	}
-	<-a.wake
-	return a.Link.Stats()
-}
 
 // While a snapshot waits for what the kernel has counted on a link, the machine runs.
 func TestSnapshotAsksTheKernelWithoutTheLock(t *testing.T) {
@@ -63,7 +48,10 @@ func TestSnapshotAsksTheKernelWithoutTheLock(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			asked, wake := make(chan struct{}, 1), make(chan struct{})
-			n := runOnPipes(t, c.m, func(l link.Link) link.Link { return &asleep{l, asked, wake} })
+			n := runOn(t, c.m, func() link.Link {
+				near, _ := link.Pipe()
+				return &testlink.Asleep{Link: near, Asked: asked, Wake: wake}
+			})
 			taken, done := make(chan struct{}), make(chan struct{})
 			go func() {
 				defer close(taken)
@@ -84,37 +72,4 @@ func TestSnapshotAsksTheKernelWithoutTheLock(t *testing.T) {
 			<-done
 		})
 	}
-}
-
-// runOnPipes runs a machine until the test ends. Its links are pipes, in wrap.
-func runOnPipes(t *testing.T, m live.Machine, wrap func(link.Link) link.Link) *live.Node {
-	opt := live.Options{
-		Machine: m,
-		Open: func(live.Port) (link.Link, error) {
-			near, _ := link.Pipe()
-			return wrap(near), nil
-		},
-		Watch: func(ctx context.Context, _ []string, _ func(live.LinkState)) error {
-			<-ctx.Done()
-			return ctx.Err()
-		},
-	}
-	opt.Ports = make([]live.Port, m.Ports())
-	n, err := live.New(opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := n.Open(); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error)
-	go func() { ended <- n.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	return n
 }
