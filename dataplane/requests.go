@@ -53,6 +53,21 @@ func (a actions) Report(f detect.Finding) {
 	})
 }
 
+// Diagnose logs the causes of a declared deadlock: an event each, or one for each flow that
+// it names.
+func (a actions) Diagnose(b detect.Bucket, q detect.Queue, causes []detect.Cause) {
+	for i, c := range causes {
+		e := event.Event{
+			Type: event.Cause, Port: b.Port, Class: b.Class, Out: q.Port, OutClass: q.Class,
+			Cause: c.Type, Rank: uint8(i + 1), Confidence: c.Confidence, Trigger: c.At, OnLoop: c.OnLoop,
+		}
+		for k := 0; k == 0 || k < len(c.Flows) && c.Flows[k] != 0; k++ {
+			e.Flow = c.Flows[k]
+			a.s.event(e)
+		}
+	}
+}
+
 // Trace logs a step of the detector.
 func (a actions) Trace(t detect.Trace) {
 	a.s.event(event.Event{

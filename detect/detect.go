@@ -10,7 +10,7 @@
 //	                    `--- View: read-only facts, the same instant
 //
 // Read in this order: View (the facts), Detector (the events), Actions (the
-// requests), Finding; then, for systems that do more than detect, Control.
+// requests), Finding, Cause (why); then, for systems that do more than detect, Control.
 //
 // Invariants:
 //   - a detector is called from one goroutine at a time, under the switch's
@@ -118,6 +118,9 @@ type Actions interface {
 	SendFrame(p unit.Port, payload []byte) bool
 	// Report declares a deadlock.
 	Report(f Finding)
+	// Diagnose says why the deadlock of bucket b and queue q, which was declared, came to
+	// be: at most CausesMax causes, the likeliest first. The switch logs them.
+	Diagnose(b Bucket, q Queue, causes []Cause)
 	// Trace puts a step of the detector into the event log.
 	Trace(t Trace)
 	Control

@@ -72,6 +72,15 @@ func (n Node) Append(dst []byte, e Event) []byte {
 	if has&keyFlow != 0 {
 		dst = appendInt(append(dst, ','), "flow", int64(e.Flow))
 	}
+	if has&keyCause != 0 {
+		dst = appendText(dst, `,"cause":`, e.Cause.String())
+	}
+	if has&keyRank != 0 {
+		dst = appendInt(append(dst, ','), "rank", int64(e.Rank))
+	}
+	if has&keyConfidence != 0 {
+		dst = appendInt(append(dst, ','), "confidence", int64(e.Confidence))
+	}
 	return append(dst, "}\n"...)
 }
 

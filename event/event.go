@@ -63,6 +63,10 @@ const (
 	// Deadlock: the detector declared one: bucket (Port, Class) waits for queue
 	// (Out, OutClass). [Label, Trigger, OnLoop]
 	Deadlock
+	// Cause: the detector named a cause of the deadlock that it declared at bucket (Port,
+	// Class) and queue (Out, OutClass). [Cause, Rank: 1 for the likeliest, Confidence,
+	// Trigger: where it is, OnLoop; Flow: one of the flows named, an event for each]
+	Cause
 	// LinkUp, LinkDown: of Port.
 	LinkUp
 	LinkDown
@@ -89,13 +93,16 @@ type Event struct {
 	Step            detect.Step
 	Action          detect.Action
 	Refusal         detect.Refusal
+	Cause           detect.CauseType
+	Rank            uint8 // of Cause, from 1
+	Confidence      uint8 // of Cause, in per cent
 	HasPeriod       bool
 	OnLoop          bool
 	Port, Out       unit.Port
 	Class, OutClass unit.Priority
 	Period          uint8
 	Bytes, Limit    int32
-	Flow            detect.FlowID // of Acted; 0 if it is about no flow
+	Flow            detect.FlowID // of Acted and Cause; 0 if it is about no flow
 	Label           itsyhdr.TLV
 	Trigger         unit.NodePort
 }

@@ -110,6 +110,10 @@ func randomEvent(r *rand.Rand, ty Type, at unit.Time) Event {
 	if has&keyFlow != 0 {
 		e.Flow = 1 + detect.FlowID(r.Uint32N(1<<32-1))
 	}
+	if has&keyCause != 0 {
+		e.Cause = detect.CauseHost + detect.CauseType(r.IntN(len(detect.CauseTypes)))
+		e.Rank, e.Confidence = uint8(1+r.IntN(detect.CausesMax)), uint8(r.IntN(101))
+	}
 	if has&keyRefusal != 0 {
 		e.Refusal = detect.RefusedNoAlternative + detect.Refusal(r.IntN(int(detect.RefusedPathFull)))
 	}

@@ -39,6 +39,9 @@ type line struct {
 	Amount      number    `json:"amount"`
 	Refusal     string    `json:"refusal"`
 	Flow        number    `json:"flow"`
+	Cause       string    `json:"cause"`
+	Rank        number    `json:"rank"`
+	Confidence  number    `json:"confidence"`
 }
 
 type label struct {
@@ -117,6 +120,9 @@ func (l *line) event() (e Event, who whose, err error) {
 	put(&r, keyRoute, l.Route, 0, math.MaxInt32, &e.Bytes)
 	put(&r, keyAmount, l.Amount, 0, math.MaxInt32, &e.Bytes)
 	put(&r, keyFlow, l.Flow, 1, math.MaxUint32, &e.Flow)
+	put(&r, keyRank, l.Rank, 1, detect.CausesMax, &e.Rank)
+	put(&r, keyConfidence, l.Confidence, 0, 100, &e.Confidence)
+	choose(&r, keyCause, l.Cause, detect.CauseHost, detect.CauseSeveral, &e.Cause)
 	choose(&r, keyType, l.Type, XOFF, lastType, &e.Type)
 	choose(&r, keyStep, l.Step, detect.StepMint, lastStep, &e.Step)
 	choose(&r, keyAction, l.Action, detect.ActionDrop, detect.ActionLossy, &e.Action)

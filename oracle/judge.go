@@ -116,6 +116,8 @@ type Result struct {
 	Intervals []Interval
 	Deadlocks []Deadlock
 	Findings  []Finding
+	// Diagnoses are what detectors said of the causes of what they declared, by time.
+	Diagnoses []Diagnosis
 	// HostPauses are the pauses that hosts imposed, and Storms the times in which at
 	// least one was in force and S* was empty: a watchdog may act on them, a deadlock
 	// detector must not.

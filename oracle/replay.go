@@ -76,6 +76,7 @@ type Replay struct {
 	now     unit.Time
 
 	findings   []Finding
+	diagnoses  []Diagnosis
 	measures   []Measured
 	refusals   []Refused
 	steps      map[label][]step
@@ -249,6 +250,8 @@ func (r *Replay) keep(e Entry, b Bucket, q Queue) {
 			id := labelID(e.Label)
 			r.steps[id] = append(r.steps[id], step{e.At, q, b})
 		}
+	case event.Cause:
+		r.diagnose(e, b, q)
 	case event.Acted:
 		r.measures = append(r.measures, Measured{e.At, e.Action, b, q, int(e.Bytes), e.Flow})
 	case event.Refused:
@@ -273,7 +276,7 @@ func (r *Replay) Finish(end, late unit.Time) *Result {
 		}
 	}
 	res := &Result{
-		Fabric: r.fabric, History: r.history, Intervals: r.history.Intervals(), Findings: r.findings, Measures: r.measures, Refusals: r.refusals,
+		Fabric: r.fabric, History: r.history, Intervals: r.history.Intervals(), Findings: r.findings, Diagnoses: r.diagnoses, Measures: r.measures, Refusals: r.refusals,
 		HostPauses: r.hostPauses, Frames: r.frames, End: r.now,
 	}
 	res.Deadlocks = r.history.Judge(res.Findings, late)

@@ -48,6 +48,8 @@ type Fabric struct {
 	// Findings, Traces: what the detectors declared and logged, oldest first.
 	Findings []Found
 	Traces   []Traced
+	// Diagnoses: why, as they said, oldest first.
+	Diagnoses []Diagnosed
 	// Pauses, Messages: pause frames (refreshes too, resumes not) and one-hop
 	// messages that left a switch.
 	Pauses, Messages int
@@ -71,6 +73,15 @@ type Found struct {
 	At     unit.Time
 	Switch unit.NodeID
 	detect.Finding
+}
+
+// Diagnosed is a diagnosis, with when and where.
+type Diagnosed struct {
+	At     unit.Time
+	Switch unit.NodeID
+	Bucket detect.Bucket
+	Queue  detect.Queue
+	Causes []detect.Cause
 }
 
 // Traced is a step of a detector, with when and where.

@@ -1,6 +1,8 @@
 package detecttest
 
 import (
+	"slices"
+
 	"softswitch/detect"
 	"softswitch/itsyhdr"
 	"softswitch/unit"
@@ -98,4 +100,9 @@ func (a actions) Report(fd detect.Finding) {
 func (a actions) Trace(t detect.Trace) {
 	f := a.s.fabric
 	f.Traces = append(f.Traces, Traced{At: f.now, Switch: a.s.id, Trace: t})
+}
+
+func (a actions) Diagnose(b detect.Bucket, q detect.Queue, causes []detect.Cause) {
+	f := a.s.fabric
+	f.Diagnoses = append(f.Diagnoses, Diagnosed{At: f.now, Switch: a.s.id, Bucket: b, Queue: q, Causes: slices.Clone(causes)})
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"softswitch/detect"
 	"softswitch/oracle"
 	"softswitch/scenario"
 	"softswitch/unit"
@@ -40,7 +41,7 @@ func Of(r Run) *Verdict {
 			v.Killed = append(v.Killed, s.Fabric.Nodes[e.Node].Name)
 		}
 	}
-	v.judge(r.Truth, r.Start)
+	v.judge(r.Plan, r.Truth, r.Start)
 	v.count(r.Plan, r.Switches, r.Hosts)
 	v.check(s.Wanted())
 	v.Invalid = strings.Join(slices.Concat(r.Doubts, v.audit(&r)), "; ")
@@ -49,11 +50,13 @@ func Of(r Run) *Verdict {
 
 // judge fills in the oracle's part: the deadlock, the detections, recovery, PFC frames
 // and the time line. start is the scenario's start on the oracle's clock.
-func (v *Verdict) judge(r *oracle.Result, start unit.Time) {
+func (v *Verdict) judge(p *scenario.Plan, r *oracle.Result, start unit.Time) {
 	v.PFC = PFCFrames(r.Frames)
 	v.Detections, v.Timeline = nil, nil
 	for _, f := range r.Findings {
-		v.Detections = append(v.Detections, detection(r, f, start))
+		d := detection(r, f, start)
+		d.Causes = causes(p, r, f)
+		v.Detections = append(v.Detections, d)
 	}
 	v.FalsePositives, v.Premature, v.Late = r.Count(oracle.FalsePositive), r.Count(oracle.Premature), r.Count(oracle.Late)
 	v.FalseNegatives = len(r.Missed())
@@ -101,4 +104,25 @@ func detection(r *oracle.Result, f oracle.Finding, start unit.Time) Detection {
 		Loop:    r.Fabric.LinkNames(f.Loop),
 		Trigger: FoundTrigger(r.Trigger(f)), TruePositive: f.Outcome == oracle.TruePositive, Judged: f.Outcome.String(),
 	}
+}
+
+// causes are the causes that were named after finding f, by names.
+func causes(p *scenario.Plan, r *oracle.Result, f oracle.Finding) (found []FoundCause) {
+	d := r.Diagnosis(f)
+	if d == nil {
+		return nil
+	}
+	for _, c := range d.Causes {
+		at := r.Trigger(oracle.Finding{Trigger: c.At, OnLoop: c.OnLoop})
+		one := FoundCause{Type: c.Type.String(), Node: at.Node, Port: at.Port, OnLoop: c.OnLoop, Confidence: int(c.Confidence)}
+		for _, flow := range c.Flows {
+			for i := range p.Scenario.Flows {
+				if flow != 0 && detect.FlowID(p.Hash(i)) == flow {
+					one.Flows = append(one.Flows, p.Scenario.Flows[i].Name)
+				}
+			}
+		}
+		found = append(found, one)
+	}
+	return found
 }

@@ -76,7 +76,7 @@ func TestDocumented(t *testing.T) {
 	}
 	for heading, typ := range map[string]reflect.Type{
 		"verdict": reflect.TypeFor[verdict.Verdict](), "detections": reflect.TypeFor[verdict.Detection](),
-		"initial_trigger": reflect.TypeFor[verdict.FoundTrigger](), "measures": reflect.TypeFor[verdict.Measure](),
+		"initial_trigger": reflect.TypeFor[verdict.FoundTrigger](), "causes": reflect.TypeFor[verdict.FoundCause](), "measures": reflect.TypeFor[verdict.Measure](),
 		"refusals": reflect.TypeFor[verdict.Refusal](), "flows": reflect.TypeFor[verdict.FlowResult](),
 		"pfc": reflect.TypeFor[verdict.PFCFrames](), "timeline": reflect.TypeFor[verdict.Moment](),
 		"summary": reflect.TypeFor[verdict.Summary](), "latency_ns": reflect.TypeFor[verdict.Quantiles](),

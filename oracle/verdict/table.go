@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"softswitch/detect"
 	"softswitch/unit"
 )
 
@@ -93,6 +94,9 @@ func (v *Verdict) writeDetections(t *table) {
 		if loop := v.Detections[row].Loop; len(loop) > 0 {
 			t.wrap("      loop  ", strings.Join(loop, " "))
 		}
+		for _, c := range v.Detections[row].Causes {
+			t.wrap("      cause ", c.String())
+		}
 	})
 	if more := len(v.Detections) - tableDetections; more > 0 {
 		t.line("  and %d more", more)
@@ -112,6 +116,23 @@ func (f FoundTrigger) String() string {
 		return fmt.Sprintf("%s (host, %s)", f.Node, where)
 	}
 	return fmt.Sprintf("%s %s (%s, %s)", f.Node, f.Port, f.Kind, where)
+}
+
+// String is the cause for people: "contention at agg0-0 to-core1, off the loop: flows A, B
+// (80 %)".
+func (c FoundCause) String() string {
+	where := "off the loop"
+	if c.OnLoop {
+		where = "on the loop"
+	}
+	what := fmt.Sprintf("%s at %s %s, %s", strings.ReplaceAll(c.Type, "-", " "), c.Node, c.Port, where)
+	if c.Type == detect.CauseHost.String() {
+		what = fmt.Sprintf("host %s, %s", c.Node, where)
+	}
+	if len(c.Flows) > 0 {
+		what += ": flows " + strings.Join(c.Flows, ", ")
+	}
+	return fmt.Sprintf("%s (%d %%)", what, c.Confidence)
 }
 
 func (v *Verdict) writeFlows(t *table) {

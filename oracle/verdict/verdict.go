@@ -90,8 +90,11 @@ type Detection struct {
 	Priority int       `json:"priority"`
 	// Loop is links in the order of waiting, each in the direction of its frames, the
 	// declared queue's first; empty if the logs do not show it.
-	Loop         []string     `json:"loop"`
-	Trigger      FoundTrigger `json:"initial_trigger"`
+	Loop    []string     `json:"loop"`
+	Trigger FoundTrigger `json:"initial_trigger"`
+	// Causes are why it came to be according to the detector, the likeliest first; empty
+	// if it did not say.
+	Causes       []FoundCause `json:"causes"`
 	TruePositive bool         `json:"true_positive"`
 	// Judged is "true", "false", "premature" or "late".
 	Judged string `json:"judged"`
@@ -126,6 +129,18 @@ type FoundTrigger struct {
 	Port   string `json:"port"`
 	Kind   string `json:"kind"`
 	OnLoop bool   `json:"on_loop"`
+}
+
+// FoundCause is a cause according to the detector. Node and Port are a host and its port
+// if Type is "host", else a switch and its egress port. Flows are the scenario's flows
+// that are named, the heaviest first; one that the scenario does not have is left out.
+type FoundCause struct {
+	Type       string   `json:"type"`
+	Node       string   `json:"node"`
+	Port       string   `json:"port"`
+	OnLoop     bool     `json:"on_loop"`
+	Confidence int      `json:"confidence_percent"`
+	Flows      []string `json:"flows"`
 }
 
 // FlowResult is what became of a flow until the end of the run. Lost frames never came
@@ -178,7 +193,12 @@ func (v Verdict) MarshalJSON() ([]byte, error) {
 	type plain Verdict // without this method
 	v.Detections = append([]Detection{}, v.Detections...)
 	for i := range v.Detections {
-		v.Detections[i].Loop = append([]string{}, v.Detections[i].Loop...)
+		d := &v.Detections[i]
+		d.Loop = append([]string{}, d.Loop...)
+		d.Causes = append([]FoundCause{}, d.Causes...)
+		for k := range d.Causes {
+			d.Causes[k].Flows = append([]string{}, d.Causes[k].Flows...)
+		}
 	}
 	v.Flows = append([]FlowResult{}, v.Flows...)
 	for i := range v.Flows {

@@ -83,7 +83,7 @@ func (r *fatTreeRun) declare(at unit.Time, i int, trigger unit.NodePort, onLoop 
 func (r *fatTreeRun) verdict(end unit.Time) *Verdict {
 	r.t.Helper()
 	v := &Verdict{Scenario: "fattree-on-loop", World: "live", Detector: "itsypaper", Seed: 1}
-	v.judge(r.truth(end), unit.Second)
+	v.judge(nil, r.truth(end), unit.Second)
 	return v
 }
 
@@ -306,7 +306,7 @@ func TestJSONKeys(t *testing.T) {
 		"false_negatives", "premature", "late", "lossless_lost", "response_dropped", "response_dropped_bytes", "policed", "incomplete_arp", "measures", "refusals", "recovered", "recurrences", "recovery_ns", "quiet_ns", "flows", "pfc",
 		"control_messages", "detector_bytes_per_switch", "counter_bytes_per_switch", "killed", "invalid", "expected", "expected_met", "reasons", "timeline")
 	d := m["detections"].([]any)[1].(map[string]any)
-	wantKeys(t, d, "at_ns", "latency_ns", "switch", "port", "priority", "loop", "initial_trigger", "true_positive", "judged")
+	wantKeys(t, d, "at_ns", "latency_ns", "switch", "port", "priority", "loop", "initial_trigger", "causes", "true_positive", "judged")
 	wantKeys(t, d["initial_trigger"].(map[string]any), "node", "port", "kind", "on_loop")
 	wantKeys(t, m["pfc"].(map[string]any), "xoff", "xon", "refresh")
 	wantKeys(t, m["flows"].([]any)[0].(map[string]any), "name", "from", "to", "priority", "sent", "received", "lost", "in_flight", "reordered", "throughput_bps", "final_bps", "over_time_bps", "policed", "innocent")

@@ -1,0 +1,46 @@
+package oracle
+
+import (
+	"softswitch/detect"
+	"softswitch/unit"
+)
+
+// Diagnosis is what a detector said of why the deadlock that it declared at Bucket and Queue
+// came to be. The causes are as it ranked them, the likeliest first. It is not judged here:
+// the truth about causes takes other runs of the same scenario.
+type Diagnosis struct {
+	At     unit.Time
+	Bucket Bucket
+	Queue  Queue
+	Causes []detect.Cause
+}
+
+// diagnose takes an event that names a cause, or one more flow of it.
+func (r *Replay) diagnose(e Entry, b Bucket, q Queue) {
+	n := len(r.diagnoses)
+	if n == 0 || r.diagnoses[n-1].At != e.At || r.diagnoses[n-1].Bucket != b || len(r.diagnoses[n-1].Causes) > int(e.Rank) {
+		r.diagnoses = append(r.diagnoses, Diagnosis{At: e.At, Bucket: b, Queue: q})
+		n++
+	}
+	d := &r.diagnoses[n-1]
+	if len(d.Causes) < int(e.Rank) {
+		d.Causes = append(d.Causes, detect.Cause{Type: e.Cause, At: e.Trigger, OnLoop: e.OnLoop, Confidence: e.Confidence})
+	}
+	flows := &d.Causes[len(d.Causes)-1].Flows
+	for i := range flows {
+		if e.Flow != 0 && flows[i] == 0 {
+			flows[i] = e.Flow
+			break
+		}
+	}
+}
+
+// Diagnosis is the first diagnosis of finding f, nil if there is none.
+func (r *Result) Diagnosis(f Finding) *Diagnosis {
+	for i := range r.Diagnoses {
+		if d := &r.Diagnoses[i]; d.At >= f.At && d.Bucket == f.Bucket {
+			return d
+		}
+	}
+	return nil
+}
