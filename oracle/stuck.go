@@ -64,6 +64,17 @@ func (s *Stuck) Victims() []Queue {
 	return victims
 }
 
+// WaitsFor are the queues that q waits for, in order; none if q is not in S*.
+func (s *Stuck) WaitsFor(q Queue) []Queue {
+	var waits []Queue
+	if i := s.index(q); i >= 0 {
+		for _, n := range s.successors(int32(i)) {
+			waits = append(waits, s.Queues[n])
+		}
+	}
+	return waits
+}
+
 // Cycle is a shortest cycle of G through q, in the order of waiting and from q on; nil
 // if q is not in the core.
 func (s *Stuck) Cycle(q Queue) []Queue {

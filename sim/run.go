@@ -27,7 +27,10 @@ const watchEvents = 1 << 14
 // step handles the next event if it is due by end, and reports whether it was.
 func (w *World) step(end unit.Time) bool {
 	id, at, ok := w.timer.first()
-	if !ok || at > end || w.err != nil {
+	if at > w.now {
+		w.settle()
+	}
+	if !ok || at > end || w.err != nil || w.over {
 		return false
 	}
 	w.now = at
@@ -56,6 +59,14 @@ func (w *World) step(end unit.Time) bool {
 		w.receive(p)
 	}
 	return true
+}
+
+// settle shows Options.Settled what the present time has come to.
+func (w *World) settle() {
+	if w.opt.Settled != nil && w.settled < w.now && !w.over {
+		w.settled = w.now
+		w.over = !w.opt.Settled(w.now, w.Stuck())
+	}
 }
 
 // receive hands the frame that has arrived to its node.

@@ -6,6 +6,7 @@ import (
 	"softswitch/dataplane"
 	"softswitch/detect"
 	"softswitch/event"
+	"softswitch/host"
 	"softswitch/link"
 	"softswitch/oracle"
 	"softswitch/oracle/verdict"
@@ -76,7 +77,8 @@ func (w *World) Run() (*verdict.Verdict, error) {
 }
 
 // Play is Run without the verdict (and the snapshots of every node that it needs). It
-// returns the oracle's result.
+// returns the oracle's result, as of the time at which Options.Settled ended the run, if
+// it did.
 func (w *World) Play() (*oracle.Result, error) {
 	f, err := verdict.Fabric(w.plan.Fabric)
 	if err != nil {
@@ -93,7 +95,11 @@ func (w *World) finish() (*oracle.Result, error) {
 	if err := cmp.Or(w.err, w.log.err); err != nil {
 		return nil, err
 	}
-	w.log.result = w.log.replay.Finish(w.plan.Scenario.Duration, lateHops*w.hop())
+	end := w.plan.Scenario.Duration
+	if w.over {
+		end = w.now
+	}
+	w.log.result = w.log.replay.Finish(end, lateHops*w.hop())
 	return w.log.result, nil
 }
 
@@ -113,6 +119,15 @@ func (w *World) EachSwitch(fn func(*dataplane.Switch)) {
 	for i := range w.nodes {
 		if sw := w.nodes[i].sw; sw != nil {
 			fn(sw)
+		}
+	}
+}
+
+// EachHost calls fn for every host, in the order of the fabric. fn must only read.
+func (w *World) EachHost(fn func(*host.Host)) {
+	for i := range w.nodes {
+		if h := w.nodes[i].host; h != nil {
+			fn(h)
 		}
 	}
 }

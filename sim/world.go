@@ -11,6 +11,7 @@ import (
 	"softswitch/detect/respond"
 	"softswitch/event"
 	"softswitch/host"
+	"softswitch/oracle"
 	"softswitch/scenario"
 	"softswitch/scenario/config"
 	"softswitch/topo"
@@ -35,6 +36,9 @@ type Options struct {
 	// each multiple of SampleEvery (above 0). It must only read.
 	Sample      func(now unit.Time, w *World)
 	SampleEvery unit.Time
+	// Settled, unless nil, is called with S* after everything that happens at one time,
+	// for each such time in order. Once it returns false the run is over.
+	Settled func(at unit.Time, stuck *oracle.Stuck) bool
 	// Watch, unless nil, is called now and then with the virtual time. If it fails, the
 	// run ends with its error.
 	Watch func(now unit.Time) error
@@ -54,6 +58,9 @@ type World struct {
 	log   recorder
 	one   [1]*buffer.Frame // a batch of one, for calls of a machine
 	err   error            // ends the run
+	over  bool             // Options.Settled has ended the run
+
+	settled unit.Time // the last time that Options.Settled was told of, -1 at first
 
 	frames uint64 // that arrived at a node
 	events uint64 // timers that fired
@@ -163,7 +170,7 @@ func assemble(plan *scenario.Plan, opt Options, of parts) (*World, error) {
 	if opt.Slots == 0 {
 		opt.Slots = 4 << 20
 	}
-	w := &World{plan: plan, opt: opt}
+	w := &World{plan: plan, opt: opt, settled: -1}
 	for _, l := range plan.Links {
 		if nodes := plan.Fabric.Nodes; nodes[l.A.Node].Kind == topo.Switch && nodes[l.B.Node].Kind == topo.Switch {
 			w.delay = max(w.delay, l.Delay+l.Jitter)

@@ -1,0 +1,61 @@
+package cause
+
+import (
+	"slices"
+
+	"softswitch/internal/splitmix"
+	"softswitch/topo"
+	"softswitch/unit"
+)
+
+// Control is a treatment of as many other hosts, lossless flows and turns, drawn at
+// random from seed: what a treatment does is only worth something beside what that of
+// any others does. Other turns are those that lossless flows take. ok is false if there
+// are not as many others.
+func (c *Case) Control(t Treatment, seed uint64) (control Treatment, ok bool) {
+	rng := splitmix.Rand(seed)
+	var flows []string
+	for _, f := range c.losslessFlows() {
+		flows = append(flows, f.Flows...)
+	}
+	var enough [3]bool
+	control.Hosts, enough[0] = others(&rng, namesOf(c.Scenario.Fabric, topo.Host), t.Hosts)
+	control.Flows, enough[1] = others(&rng, flows, t.Flows)
+	control.Turns, enough[2] = others(&rng, c.turnsTaken(), t.Turns)
+	return control, enough == [3]bool{true, true, true}
+}
+
+// others draws as many of all as there are of not, none of which is one of not, in the
+// order of all. ok is false if there are not so many.
+func others[T comparable](rng *splitmix.Rand, all, not []T) (drawn []T, ok bool) {
+	rest := slices.DeleteFunc(slices.Clone(all), func(x T) bool { return slices.Contains(not, x) })
+	if len(rest) < len(not) {
+		return nil, false
+	}
+	for len(rest) > len(not) {
+		i := rng.Below(len(rest))
+		rest = slices.Delete(rest, i, i+1)
+	}
+	return rest, true
+}
+
+// turnsTaken are the turns of the paths of lossless flows, each once. With rules that
+// change classes, a turn is of the class in which the flow started.
+func (c *Case) turnsTaken() (turns []Turn) {
+	for i, f := range c.Scenario.Flows {
+		if !c.lossless(f) {
+			continue
+		}
+		for _, hop := range c.plan.Flows[i].Hops {
+			if hop.Out == unit.NoPort {
+				continue
+			}
+			n := c.Scenario.Fabric.Nodes[hop.Node]
+			t := Turn{Switch: n.Name, In: n.Ports[hop.In].Name, Out: n.Ports[hop.Out].Name, Class: f.Class}
+			if !slices.Contains(turns, t) {
+				turns = append(turns, t)
+			}
+		}
+	}
+	return turns
+}

@@ -1,0 +1,205 @@
+package cause
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"softswitch/internal/strictyaml"
+	"softswitch/scenario"
+	"softswitch/scenario/config"
+	"softswitch/topo"
+	"softswitch/unit"
+)
+
+// Treatment is what is handled from the start of a run. Names are those of the scenario.
+type Treatment struct {
+	// Hosts neither storm nor are slow.
+	Hosts []string `json:"hosts,omitempty"`
+	// Flows send a 64th of their rate.
+	Flows []string `json:"flows,omitempty"`
+	// Turns are lossy.
+	Turns []Turn `json:"turns,omitempty"`
+}
+
+// Turn is what comes in by port In of a switch and leaves by port Out, in a lossless
+// class in which it comes in.
+type Turn struct {
+	Switch string        `json:"switch"`
+	In     string        `json:"in"`
+	Out    string        `json:"out"`
+	Class  unit.Priority `json:"class"`
+}
+
+func (t Turn) String() string {
+	return fmt.Sprintf("%s %s to %s, class %d", t.Switch, t.In, t.Out, t.Class)
+}
+
+// Size is how many hosts, flows and turns it handles.
+func (t Treatment) Size() int { return len(t.Hosts) + len(t.Flows) + len(t.Turns) }
+
+func (t Treatment) String() string {
+	var parts []string
+	for _, h := range t.Hosts {
+		parts = append(parts, "host "+h)
+	}
+	for _, f := range t.Flows {
+		parts = append(parts, "flow "+f)
+	}
+	for _, x := range t.Turns {
+		parts = append(parts, "turn "+x.String())
+	}
+	if parts == nil {
+		return "nothing"
+	}
+	return strings.Join(parts, " + ")
+}
+
+// slowing is by how much a treated flow is slower.
+const slowing = 64
+
+// Apply is the plan of s with what t names handled; s is not changed. The plan has
+// neither a detector nor a response. The error names a host, flow, switch, port or class
+// that s does not have, with those that it has, and why a turn cannot be lossy.
+func Apply(s *scenario.Scenario, t Treatment) (*scenario.Plan, error) {
+	treated := *s
+	treated.Detector, treated.Response = "none", "none"
+	if err := tame(&treated, t.Hosts); err != nil {
+		return nil, err
+	}
+	if err := slowDown(&treated, t.Flows); err != nil {
+		return nil, err
+	}
+	plan, err := scenario.Compile(&treated)
+	if err != nil {
+		return nil, err
+	}
+	for _, turn := range t.Turns {
+		if err := makeLossy(plan, turn); err != nil {
+			return nil, err
+		}
+	}
+	return plan, nil
+}
+
+// tame takes the misbehaviour of hosts out of s.
+func tame(s *scenario.Scenario, hosts []string) error {
+	for _, name := range hosts {
+		node, ok := s.Fabric.Node(name)
+		if !ok || s.Fabric.Nodes[node].Kind != topo.Host {
+			return unknown("host", name, namesOf(s.Fabric, topo.Host))
+		}
+		s.Events = slices.DeleteFunc(slices.Clone(s.Events), func(e scenario.Event) bool {
+			return (e.Do == scenario.Storm || e.Do == scenario.Slow || e.Do == scenario.Normal) && e.Node == node
+		})
+	}
+	return nil
+}
+
+// slowDown makes flows of s send less.
+func slowDown(s *scenario.Scenario, flows []string) error {
+	s.Flows = slices.Clone(s.Flows)
+	for _, name := range flows {
+		i := slices.IndexFunc(s.Flows, func(f scenario.Flow) bool { return f.Name == name })
+		if i < 0 {
+			var names []string
+			for _, f := range s.Flows {
+				names = append(names, f.Name)
+			}
+			return unknown("flow", name, names)
+		}
+		f := &s.Flows[i]
+		if f.Rate == 0 {
+			f.Rate = s.Links[s.Fabric.Nodes[f.From].Ports[0].Link].Rate
+		}
+		f.Rate = max(1, f.Rate/slowing)
+	}
+	return nil
+}
+
+// makeLossy makes what takes a turn go on in a lossy class.
+func makeLossy(p *scenario.Plan, t Turn) error {
+	s := p.Scenario
+	node, ok := p.Fabric.Node(t.Switch)
+	if !ok || p.Fabric.Nodes[node].Kind != topo.Switch {
+		return unknown("switch", t.Switch, namesOf(p.Fabric, topo.Switch))
+	}
+	in, err := portOf(p.Fabric, node, t.In)
+	if err != nil {
+		return err
+	}
+	out, err := portOf(p.Fabric, node, t.Out)
+	if err != nil {
+		return err
+	}
+	class := int(t.Class)
+	if !slices.Contains(s.PFC.Lossless, class) {
+		return fmt.Errorf("turn %v: class %d is not lossless; valid: %v", t, class, s.PFC.Lossless)
+	}
+	lossy := 0
+	for slices.Contains(s.PFC.Lossless, lossy) {
+		lossy++
+	}
+	c := &p.Switches[node]
+	switch {
+	case lossy == unit.Priorities:
+		return fmt.Errorf("turn %v: it cannot be lossy, for all classes are lossless", t)
+	case c.TTLBand != 0:
+		return fmt.Errorf("turn %v: it cannot be lossy, for frames have the class of their TTL", t)
+	}
+	c.Rewrite = append(exceptTurn(c.Rewrite, class, in, out), config.Rewrite{Class: class, In: []int{in}, Out: []int{out}, To: lossy})
+	return nil
+}
+
+// exceptTurn is rules that do the same but say nothing of class from port in to out.
+func exceptTurn(rules []config.Rewrite, class, in, out int) (rest []config.Rewrite) {
+	without := func(ports []int, p int) []int {
+		return slices.DeleteFunc(slices.Clone(ports), func(q int) bool { return q == p })
+	}
+	for _, r := range rules {
+		if r.Class != class || !slices.Contains(r.In, in) || !slices.Contains(r.Out, out) {
+			rest = append(rest, r)
+			continue
+		}
+		for _, part := range []config.Rewrite{
+			{Class: class, In: without(r.In, in), Out: r.Out, To: r.To},
+			{Class: class, In: []int{in}, Out: without(r.Out, out), To: r.To},
+		} {
+			if len(part.In) > 0 && len(part.Out) > 0 {
+				rest = append(rest, part)
+			}
+		}
+	}
+	return rest
+}
+
+func portOf(f *topo.Fabric, node int, name string) (int, error) {
+	ports := f.Nodes[node].Ports
+	i := slices.IndexFunc(ports, func(p topo.Port) bool { return p.Name == name })
+	if i < 0 {
+		var names []string
+		for _, p := range ports {
+			names = append(names, p.Name)
+		}
+		return 0, unknown("port of "+f.Nodes[node].Name, name, names)
+	}
+	return i, nil
+}
+
+func namesOf(f *topo.Fabric, kind topo.Kind) (names []string) {
+	for _, n := range f.Nodes {
+		if n.Kind == kind {
+			names = append(names, n.Name)
+		}
+	}
+	return names
+}
+
+// unknown says that there is no such thing, and which there are: all up to eight.
+func unknown(what, name string, names []string) error {
+	all := strings.Join(names, ", ")
+	if n := len(names); n > 8 {
+		all = fmt.Sprintf("%s, ..., %s (%d in all)", strings.Join(names[:4], ", "), strings.Join(names[n-2:], ", "), n)
+	}
+	return fmt.Errorf("no %s is called %q%s; there are %s", what, name, strictyaml.DidYouMean(name, names), all)
+}
