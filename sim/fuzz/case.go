@@ -18,7 +18,10 @@ const (
 	Expiry Mode = "expiry" // switches stop for long enough that pauses expire
 )
 
-// Modes are all modes.
+// Cause is the mode of cases that have a planted cause (Planted).
+const Cause Mode = "cause"
+
+// Modes are all modes of New.
 var Modes = []Mode{Usual, Loss, Expiry}
 
 // Case is a generated scenario. It shares no memory with other cases: Shrink changes
@@ -47,6 +50,10 @@ type Case struct {
 	Flows    []Flow
 	Events   []Event
 	Duration unit.Time
+
+	// Plants are what was added to a fabric that does not deadlock; see Planted. Routes,
+	// flows and events that belong to one have its number, from 1.
+	Plants []Plant
 }
 
 // Link joins A and B.
@@ -61,6 +68,7 @@ type Link struct {
 type Route struct {
 	At, To, Next string
 	Backup       bool
+	Plant        int
 }
 
 // Flow is a stream of frames. Rate 0 is line rate, Stop 0 is never.
@@ -70,6 +78,7 @@ type Flow struct {
 	Rate        unit.Rate
 	Frame, TTL  int
 	Start, Stop unit.Time
+	Plant       int
 }
 
 // Event is a scheduled event; Do says which fields it uses.
@@ -82,6 +91,7 @@ type Event struct {
 	Rate  unit.Rate
 	For   unit.Time
 	Nth   int
+	Plant int
 }
 
 // reserved is the reserved part of every bucket: one large frame.
@@ -93,6 +103,9 @@ func (c *Case) Text(detector, comment string) []byte {
 	var b strings.Builder
 	for line := range strings.Lines(comment) {
 		b.WriteString(strings.TrimRight("# "+line, " \n") + "\n")
+	}
+	for i := range c.Plants {
+		fmt.Fprintf(&b, "# planted: %s\n", c.plantText(i+1))
 	}
 	fmt.Fprintf(&b, "name: %s\ndetector: %s\n\n", c.Name(), detector)
 	c.writeTopology(&b)

@@ -6,12 +6,17 @@
 //	                         ^                                       |
 //	                         '--------------- Shrink <---- a failure-'
 //
+// NewPlanted makes other cases: a fabric that does not deadlock until a disturbance is
+// added, which so is a cause.
+//
 // Read in this order: case.go (a case, and its text), new.go (the random choices), the
 // shapes: loops.go, fabrics.go, traffic.go; then play.go (judge a case), report.go
-// (many cases), shrink.go.
+// (many cases), shrink.go; for planted cases plant.go and disturb.go.
 //
 // Invariants:
 //   - one case, one key: (seed, index, mode) determine a case, whatever else runs;
+//   - planted causes: without its plants a planted case does not deadlock, with two seeds
+//     of the wires;
 //   - the file is the case: what gets played is the parsed text, so a failure that is
 //     written to a file can be played again from it;
 //   - enough headroom: no lossless frame may be lost for lack of buffer. A case in

@@ -28,6 +28,12 @@ type maker struct {
 	arcs  []arc     // a directed graph that routes follow
 	pairs []pair    // host pairs whose flows make the loops, as the shape asks for
 	end   unit.Time // flows that stop have stopped by then
+
+	// Of a planted case: the link that will fail, the server that will be dead, and the
+	// hosts that have been tried.
+	cut    arc
+	server string
+	tried  []string
 }
 
 // arc is one direction of a link.
@@ -39,12 +45,15 @@ type pair struct {
 	ttl      int // 0: any that is enough
 }
 
-// shapes are the kinds of fabric, with their relative frequencies.
-var shapes = []struct {
+// shape is a kind of fabric, with its relative frequency.
+type shape struct {
 	name   string
 	weight int
 	make   func(*maker)
-}{
+}
+
+// shapes are the kinds of fabric.
+var shapes = []shape{
 	{"ring", 4, (*maker).ring},
 	{"eight-switch", 4, (*maker).eightSwitch},
 	{"eight-link", 3, (*maker).eightLink},
@@ -58,28 +67,8 @@ var shapes = []struct {
 
 // New generates case index of seed.
 func New(seed uint64, index int, mode Mode) *Case {
-	stream := uint64(index)*uint64(len(Modes)) + uint64(slices.Index(Modes, mode))
-	m := &maker{
-		Case: &Case{Seed: seed, Index: index, Mode: mode},
-		rng:  rand.New(rand.NewPCG(seed, stream)),
-		at:   map[string][]string{}, home: map[string]string{}, wired: map[[2]string]bool{},
-	}
-	m.Wires = uint64(m.rng.Uint32())
-	m.rate = pick(m, unit.Rate(1), 10, 10, 40) * 1_000_000_000
-	m.tick = m.rate.FrameTime(full)
-	m.classes()
-	total := 0
-	for _, s := range shapes {
-		total += s.weight
-	}
-	n := m.rng.IntN(total)
-	for _, s := range shapes {
-		if n -= s.weight; n < 0 {
-			m.Shape = s.name
-			s.make(m)
-			break
-		}
-	}
+	m := newMaker(&Case{Seed: seed, Index: index, Mode: mode}, uint64(index)*uint64(len(Modes))+uint64(slices.Index(Modes, mode)))
+	m.shape(shapes)
 	m.keepToArcs()
 	m.floodJunction()
 	m.speeds()
@@ -89,6 +78,35 @@ func New(seed uint64, index int, mode Mode) *Case {
 	slices.SortStableFunc(m.Events, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
 	m.last()
 	return m.Case
+}
+
+// newMaker begins case c, with the random numbers of a stream of its seed.
+func newMaker(c *Case, stream uint64) *maker {
+	m := &maker{
+		Case: c, rng: rand.New(rand.NewPCG(c.Seed, stream)),
+		at: map[string][]string{}, home: map[string]string{}, wired: map[[2]string]bool{},
+	}
+	m.Wires = uint64(m.rng.Uint32())
+	m.rate = pick(m, unit.Rate(1), 10, 10, 40) * 1_000_000_000
+	m.tick = m.rate.FrameTime(full)
+	m.classes()
+	return m
+}
+
+// shape draws one of all, and makes it.
+func (m *maker) shape(all []shape) {
+	total := 0
+	for _, s := range all {
+		total += s.weight
+	}
+	n := m.rng.IntN(total)
+	for _, s := range all {
+		if n -= s.weight; n < 0 {
+			m.Shape = s.name
+			s.make(m)
+			return
+		}
+	}
 }
 
 // pick draws one of all.
@@ -190,7 +208,7 @@ func (m *maker) timers() {
 	}
 	quanta := func(ticks int) int { return int(int64(ticks) * full / 64 * int64(fastest/m.rate)) }
 	switch m.Mode {
-	case Usual:
+	case Usual, Cause:
 		m.Quanta = pick(m, 65535, 16384, 4096)
 		m.Refresh = fastest.QuantaTime(uint16(m.Quanta)) / 3
 	case Loss:

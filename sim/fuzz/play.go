@@ -118,8 +118,16 @@ func (c *Case) Play(name string, detector detect.Factory) (o Outcome) {
 	return o
 }
 
-// world builds the simulation of the case, from its text.
+// world builds the simulation of the case, and counts what the detector costs.
 func (c *Case) world(name string, detector detect.Factory) (*sim.World, *repeats, error) {
+	sent := &repeats{every: c.Refresh, last: make(map[at]unit.Time)}
+	w, _, err := c.World(name, detector, sim.Options{Events: sent.see})
+	return w, sent, err
+}
+
+// World builds the simulation of the case with a detector, from its text. Of opt the
+// seed, the detectors and the slots are the case's own.
+func (c *Case) World(name string, detector detect.Factory, opt sim.Options) (*sim.World, *scenario.Plan, error) {
 	s, err := scenario.Parse(c.Name()+".yaml", c.Text(name, ""), scenario.Known{Detectors: []string{name}})
 	if err != nil {
 		return nil, nil, err
@@ -128,9 +136,9 @@ func (c *Case) world(name string, detector detect.Factory) (*sim.World, *repeats
 	if err != nil {
 		return nil, nil, err
 	}
-	sent := &repeats{every: c.Refresh, last: make(map[at]unit.Time)}
-	w, err := sim.New(plan, sim.Options{Seed: c.Wires, Detectors: map[string]detect.Factory{name: detector}, Slots: c.slots(), Events: sent.see})
-	return w, sent, err
+	opt.Seed, opt.Detectors, opt.Slots = c.Wires, map[string]detect.Factory{name: detector}, c.slots()
+	w, err := sim.New(plan, opt)
+	return w, plan, err
 }
 
 // slots is enough for all buckets full of the shortest frames that flows send, and some

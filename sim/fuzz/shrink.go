@@ -53,7 +53,7 @@ func (c *Case) clone() *Case {
 	d := *c
 	d.Switches, d.Hosts, d.Links = slices.Clone(c.Switches), slices.Clone(c.Hosts), slices.Clone(c.Links)
 	d.Routes, d.Dead = slices.Clone(c.Routes), slices.Clone(c.Dead)
-	d.Flows, d.Events = slices.Clone(c.Flows), slices.Clone(c.Events)
+	d.Flows, d.Events, d.Plants = slices.Clone(c.Flows), slices.Clone(c.Events), slices.Clone(c.Plants)
 	return &d
 }
 

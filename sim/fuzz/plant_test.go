@@ -1,0 +1,142 @@
+package fuzz
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"softswitch/detect"
+	"softswitch/scenario"
+	"softswitch/sim"
+	"softswitch/unit"
+)
+
+// onset plays a scenario file to its end, and returns when it first deadlocks.
+func onset(t *testing.T, text []byte, seed uint64) (at unit.Time, ok bool) {
+	t.Helper()
+	s, err := scenario.Parse("x.yaml", text, scenario.Known{})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	plan, err := scenario.Compile(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := sim.New(plan, sim.Options{Seed: seed, Detectors: map[string]detect.Factory{"none": detect.NewNone}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := w.Play()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Intervals) == 0 {
+		return 0, false
+	}
+	return r.Intervals[0].From, true
+}
+
+// without is the case without all of its plants.
+func without(c *Case) *Case {
+	for i := range c.Plants {
+		c = c.Without(i + 1)
+	}
+	c.Plants = nil
+	return c
+}
+
+// TestPlanted: one case of each planting. Its file deadlocks, without what was planted
+// it does not, and the file says what that is.
+func TestPlanted(t *testing.T) {
+	const seed = 3
+	for i, want := range Plantings {
+		p := NewPlanted(seed, i)
+		text := p.Text("none", "")
+		at, dead := onset(t, text, p.Wires)
+		if p.Planting != want || dead != p.Locked || at != p.Onset || dead == (want == Control) {
+			t.Errorf("%s %d: planting %s, deadlock %t at %d; it says %t at %d", want, i, p.Planting, dead, at, p.Locked, p.Onset)
+		}
+		base := without(p.Case).Text("none", "")
+		for _, wires := range []uint64{p.Wires, p.Wires ^ 1<<31} {
+			if at, dead := onset(t, base, wires); dead {
+				t.Errorf("%s: a deadlock at %d without what is planted, seed %d\n%s", want, at, wires, base)
+			}
+		}
+		plants := 1
+		switch want {
+		case Two:
+			plants = 2
+		case Control:
+			plants = 0
+		}
+		if len(p.Plants) != plants || strings.Count(string(text), "\n# planted: ")+strings.Count(string(text[:11]), "# planted: ") != plants {
+			t.Errorf("%s: plants %+v\n%s", want, p.Plants, text)
+		}
+		if want != Control && !p.Sound() {
+			t.Errorf("%s: it is not sound", want)
+		}
+		if i%4 != 1 {
+			continue
+		}
+		if again := NewPlanted(seed, i).Text("none", ""); string(again) != string(text) {
+			t.Errorf("%s: made twice, it differs", want)
+		}
+	}
+}
+
+// TestTwoPlants: of two plants, one is idle if the other alone locks and it alone does
+// not. Otherwise both count.
+func TestTwoPlants(t *testing.T) {
+	idle := 0
+	for i := slices.Index(Plantings, Two); i < 6*len(Plantings); i += len(Plantings) {
+		p := NewPlanted(4, i)
+		if !p.Locked {
+			continue
+		}
+		_, first := onset(t, p.Without(2).Text("none", ""), p.Wires)
+		_, second := onset(t, p.Without(1).Text("none", ""), p.Wires)
+		if got, want := [2]bool{p.Plants[0].Idle, p.Plants[1].Idle}, [2]bool{second && !first, first && !second}; got != want {
+			t.Errorf("case %d: alone they lock %t, %t; idle %v", i, first, second, got)
+		}
+		if p.Plants[0].Idle || p.Plants[1].Idle {
+			idle++
+		}
+	}
+	if idle == 0 {
+		t.Error("no plant is idle")
+	}
+}
+
+// TestSound: what has lost its plant is not sound, and neither is what deadlocks by
+// itself or cannot be played without its plant.
+func TestSound(t *testing.T) {
+	p := NewPlanted(3, slices.Index(Plantings, Planting(Slow)))
+	if !p.Sound() {
+		t.Fatal("a planted case is not sound")
+	}
+	if p.Without(1).Sound() {
+		t.Error("it is sound without its plant")
+	}
+	always := p.clone()
+	for i := range always.Events {
+		always.Events[i].Plant = 0
+	}
+	if always.Sound() {
+		t.Error("it is sound although it deadlocks by itself")
+	}
+	broken := p.clone()
+	broken.Plants[0].instead = []Route{{At: "nobody", To: "nobody", Next: "nobody"}}
+	if broken.Sound() {
+		t.Error("it is sound although it cannot be played without its plant")
+	}
+	if _, how := p.locks(p.Wires); how != locked {
+		t.Error("it does not deadlock")
+	}
+	ended := p.clone()
+	ended.Plants[0].Kind = EndedStorm
+	ended.Events[len(ended.Events)-1].For = p.Onset // over after the deadlock has begun
+	ended.Events[len(ended.Events)-1].Plant = 1
+	if ended.Sound() {
+		t.Error("a storm is over after the deadlock is there, and it is sound")
+	}
+}
