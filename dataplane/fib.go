@@ -102,10 +102,10 @@ func (f *fib) setLinks(up unit.PortSet, rerouted func(route int, out unit.Port))
 	}
 }
 
-// pick chooses a port of the group by a flow's hash, but not the one by which the
-// frame came, unless that is the only one (split horizon), nor one of avoid, unless
-// there is no other. unit.NoPort if no port of the group is up.
-func (e *fibEntry) pick(in unit.Port, hash, seed uint32, avoid unit.PortSet) unit.Port {
+// ways are the ports of the group by which a frame that came by in may leave: those that
+// are up, but not in, unless that is the only one (split horizon), nor one of avoid,
+// unless there is no other.
+func (e *fibEntry) ways(in unit.Port, avoid unit.PortSet) unit.PortSet {
 	set := e.active
 	if set.Has(in) && set.Len() > 1 {
 		set.Remove(in)
@@ -113,13 +113,18 @@ func (e *fibEntry) pick(in unit.Port, hash, seed uint32, avoid unit.PortSet) uni
 	if rest := set &^ avoid; rest != 0 {
 		set = rest
 	}
-	switch n := set.Len(); n {
+	return set
+}
+
+// choose chooses one of several ports by a flow's hash. unit.NoPort of none.
+func choose(ways unit.PortSet, hash, seed uint32) unit.Port {
+	switch n := ways.Len(); n {
 	case 0:
 		return unit.NoPort
 	case 1:
-		return set.First()
+		return ways.First()
 	default:
-		return set.Nth(ether.Pick(hash, seed, n))
+		return ways.Nth(ether.Pick(hash, seed, n))
 	}
 }
 

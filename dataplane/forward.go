@@ -37,7 +37,7 @@ func (s *Switch) route(in unit.Port, f *buffer.Frame) {
 	case e.subnet >= 0:
 		s.deliver(f, int(e.subnet))
 	default:
-		out := e.pick(in, f.Info.Hash, s.cfg.HashSeed, s.ports[in].acted.avoid)
+		out := choose(e.ways(in, s.ports[in].acted.avoid), f.Info.Hash, s.cfg.HashSeed)
 		if out == unit.NoPort {
 			s.drop(f, DropNoPort)
 			return
@@ -75,9 +75,16 @@ func (s *Switch) deliver(f *buffer.Frame, subnet int) {
 		return
 	}
 	ether.SetAddresses(f.Data, mac, s.ports[sub.Ports.First()].cfg.MAC)
+	s.flood(f, s.floods(f.In, subnet))
+}
+
+// floods are the ports to which a frame that came by in is flooded whose station is in
+// a connected subnet and has no MAC entry.
+func (s *Switch) floods(in unit.Port, subnet int) unit.PortSet {
+	sub := &s.cfg.Subnets[subnet]
 	outs := s.up & (sub.Ports | sub.Flood)
-	outs.Remove(f.In)
-	s.flood(f, outs)
+	outs.Remove(in)
+	return outs
 }
 
 // askARP broadcasts a request for ip in its subnet, at most once in arpRetry.

@@ -1,0 +1,327 @@
+package cbd
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"softswitch/unit"
+)
+
+// Report is the cyclic buffer dependencies of a scenario.
+type Report struct {
+	Scenario string `json:"scenario"`
+	Switches int    `json:"switches"`
+	Hosts    int    `json:"hosts"`   // that may send
+	Links    int    `json:"links"`   // between switches
+	Subnets  int    `json:"subnets"` // that frames are for
+	// Failures is how many links fail at once, at most, besides those that the file has
+	// fail, and Cases how many cases that makes. Cyclic is how many of them have a cycle.
+	Failures int `json:"failures"`
+	Cases    int `json:"cases"`
+	Cyclic   int `json:"cases_with_cycle"`
+	// Cycles are the likeliest first: those of no failure or the file's own, of one and of
+	// two; among these those that the file's flows close; and short ones before long ones.
+	// More is how many there are besides.
+	Cycles []Cycle `json:"cycles"`
+	More   int     `json:"more"`
+	// Bounds are those that were reached, so that there may be other cycles than these.
+	Bounds []string `json:"bounds"`
+}
+
+// Cycle is hops that can come to wait for one another, the last for the first.
+type Cycle struct {
+	// When is what has to be down: "no failure", "the file's failures", "one failure" or
+	// "two failures". Failures are examples, at most three, each the links that are down;
+	// Cases is how many there are.
+	When     string     `json:"when"`
+	Failures [][]string `json:"failures"`
+	Cases    int        `json:"cases"`
+	// Flows are those of the file that close it, Classes the classes in which it can close.
+	// Without flows hosts could close it: see Turns.
+	Flows   []string `json:"flows"`
+	Classes []int    `json:"classes"`
+	// RoutingLoop: frames for one subnet go round it until their TTL ends.
+	RoutingLoop bool   `json:"routing_loop"`
+	Hops        []Hop  `json:"hops"`
+	Turns       []Turn `json:"turns"` // from each hop to the next, in the first of Failures
+
+	merged *merged
+}
+
+// Hop is the frames of a class on a link, in the direction of its name: "agg2-0--core1".
+type Hop struct {
+	Link  string `json:"link"`
+	Class int    `json:"class"`
+}
+
+// Turn is why a hop waits for the next one.
+type Turn struct {
+	Switch string   `json:"switch"`
+	Flows  []string `json:"flows"` // of the file that take it
+	// From and To are hosts of which one could send to the other; Subnets is for how many
+	// subnets frames take the turn, and Flooded that they are flooded.
+	From    string `json:"from"`
+	To      string `json:"to"`
+	Subnets int    `json:"subnets"`
+	Flooded bool   `json:"flooded"`
+}
+
+// Clean reports whether no cycle was found.
+func (r *Report) Clean() bool { return len(r.Cycles) == 0 }
+
+// Report makes the report of the results of all cases up to so many failures.
+func (c *Checker) Report(results []*Result, failures int) *Report {
+	r := &Report{
+		Scenario: c.plan.Scenario.Name, Switches: len(c.switches), Links: len(c.links), Subnets: len(c.dests),
+		Failures: failures, Cases: len(results), Cycles: []Cycle{}, Bounds: []string{},
+	}
+	for _, ports := range c.from {
+		r.Hosts += len(ports)
+	}
+	bounded := 0
+	for _, res := range results {
+		if res.Cyclic {
+			r.Cyclic++
+		}
+		if res.Bounded {
+			bounded++
+		}
+	}
+	if bounded > 0 {
+		r.Bounds = append(r.Bounds, fmt.Sprintf("in %d cases only the shortest cycles through %d hops, and %d cycles, were looked at", bounded, maxRoots, maxOfCase))
+	}
+	all := c.merge(results)
+	if len(all) > maxCycles {
+		r.Bounds = append(r.Bounds, fmt.Sprintf("only the likeliest %d of %d cycles are listed", maxCycles, len(all)))
+		r.More = len(all) - maxCycles
+		all = all[:maxCycles]
+	}
+	for _, m := range all {
+		r.Cycles = append(r.Cycles, c.describe(m))
+	}
+	return r
+}
+
+// describe puts a cycle in words.
+func (c *Checker) describe(m *merged) Cycle {
+	out := Cycle{Cases: m.count, Flows: []string{}, Classes: []int{}, Hops: []Hop{}, Turns: make([]Turn, len(m.edges)), merged: m}
+	for _, i := range m.cases {
+		out.Failures = append(out.Failures, c.Name(c.Case(i)))
+	}
+	first := c.Case(m.cases[0])
+	out.When = [...]string{"no failure", "one failure", "two failures"}[m.rank]
+	if first.Kind == FileFailure {
+		out.When = first.Kind.String()
+	}
+	for _, e := range m.edges {
+		n := c.tail(e)
+		out.Hops = append(out.Hops, Hop{Link: c.linkName(n), Class: int(c.classes[c.classOf(n)])})
+	}
+	switch {
+	case c.alike && m.classes != 0:
+		for _, p := range c.lossless {
+			if m.classes.Has(p) {
+				out.Classes = append(out.Classes, int(p))
+			}
+		}
+		for i := range out.Hops {
+			out.Hops[i].Class = out.Classes[0]
+		}
+	case c.alike:
+		for _, p := range c.lossless {
+			out.Classes = append(out.Classes, int(p))
+		}
+	default:
+		for _, h := range out.Hops {
+			if !slices.Contains(out.Classes, h.Class) {
+				out.Classes = append(out.Classes, h.Class)
+			}
+		}
+		slices.Sort(out.Classes)
+	}
+	c.explain(&out, first)
+	return out
+}
+
+// linkName is the link of a hop in the direction of its frames.
+func (c *Checker) linkName(n node) string {
+	f, at := c.plan.Fabric, c.portOf(n)
+	l := f.Links[at.link]
+	a, b := f.Nodes[l.A.Node].Name, f.Nodes[l.B.Node].Name
+	if l.B.Node == int(at.sw) && l.B.Port == at.n {
+		return l.Name
+	}
+	return b + "--" + a + strings.TrimPrefix(l.Name, a+"--"+b)
+}
+
+// explain fills in the turns of a cycle as they are in a case.
+func (c *Checker) explain(out *Cycle, k Case) {
+	f := c.plan.Fabric
+	c.setLinks(k.Links, false)
+	defer c.setLinks(k.Links, true)
+	edges := out.merged.edges
+	loop := make([]int, len(c.dests)) // by destination: turns of the cycle that it takes
+	for d, to := range c.dests {
+		from := len(c.undo)
+		c.undo = c.walk(d, c.undo)
+		for j, e := range edges {
+			if !slices.Contains(c.undo[from:], e) {
+				continue
+			}
+			t := &out.Turns[j]
+			loop[d]++
+			if t.Subnets++; t.Subnets > 1 {
+				continue
+			}
+			at := c.portOf(c.tail(e))
+			t.Flooded = at.sw == to.owner
+			t.From = c.sender(c.tail(e))
+			t.To = c.receiver(d, t.Flooded)
+		}
+		c.undo = c.undo[:from]
+	}
+	out.RoutingLoop = slices.Contains(loop, len(edges))
+	by := make([]unit.ClassSet, len(c.flows))
+	for i := range c.flows {
+		way, _ := c.follow(i)
+		for j, e := range edges {
+			out.Turns[j].Switch = f.Nodes[c.portOf(c.tail(e)).sw].Name
+			if slices.Contains(way, e) && (!c.alike || out.merged.classes == 0 || out.merged.classes.Has(c.flows[i].class)) {
+				out.Turns[j].Flows = append(out.Turns[j].Flows, c.plan.Scenario.Flows[i].Name)
+				by[i].Add(c.flows[i].class)
+			}
+		}
+	}
+	for j, e := range edges {
+		out.Turns[j].Switch = f.Nodes[c.portOf(c.tail(e)).sw].Name
+		if out.Turns[j].Flows == nil {
+			out.Turns[j].Flows = []string{}
+		}
+	}
+	if out.merged.classes == 0 {
+		return
+	}
+	for i, classes := range by {
+		if classes != 0 {
+			out.Flows = append(out.Flows, c.plan.Scenario.Flows[i].Name)
+		}
+	}
+}
+
+// sender is a host whose frames take hop n, by the walk that was just made.
+func (c *Checker) sender(n node) string {
+	for c.walker.start[n] < 0 {
+		n = c.tail(c.walker.via[n])
+	}
+	p := c.ports[c.walker.start[n]]
+	return c.hostAt(p.sw, p.n)
+}
+
+// receiver is a host of destination d, one whose frames are flooded if flooded.
+func (c *Checker) receiver(d int, flooded bool) string {
+	sub := c.plan.Fabric.Subnets[d]
+	for ports := sub.Ports; ports != 0; ports &= ports - 1 {
+		h := c.plan.Fabric.Nodes[sub.Switch].Ports[ports.First()].Peer.Node
+		if !flooded || c.plan.Fabric.Nodes[h].Addr == c.dests[d].dead {
+			return c.plan.Fabric.Nodes[h].Name
+		}
+	}
+	return ""
+}
+
+func (c *Checker) hostAt(sw int32, p unit.Port) string {
+	f := c.plan.Fabric
+	return f.Nodes[f.Nodes[sw].Ports[p].Peer.Node].Name
+}
+
+// shown is how many cycles WriteText shows.
+const shown = 20
+
+// WriteText writes the report for people.
+func (r *Report) WriteText(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "fabric\t%d switches, %d links between them, %d hosts that may send, %d subnets\n", r.Switches, r.Links, r.Hosts, r.Subnets)
+	fmt.Fprintf(w, "cases\t%d: %s; %d of them with a cycle\n", r.Cases, r.span(), r.Cyclic)
+	if r.Clean() {
+		fmt.Fprintf(w, "cycles\tnone: no buffer can come to wait for itself\n")
+		return w.Flush()
+	}
+	fmt.Fprintf(w, "cycles\t%d\n", len(r.Cycles)+r.More)
+	for _, b := range r.Bounds {
+		fmt.Fprintf(w, "bound\t%s\n", b)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for i, c := range r.Cycles[:min(len(r.Cycles), shown)] {
+		c.writeText(w, i+1)
+	}
+	if n := len(r.Cycles) - shown; n > 0 {
+		fmt.Fprintf(w, "\n%d more; --json has them all\n", n)
+	}
+	return w.Flush()
+}
+
+func (r *Report) span() string {
+	return [...]string{
+		"no failure, and the file's own",
+		"no failure, the file's own, every link and every switch",
+		"no failure, the file's own, every link, every switch and every pair of links",
+	}[r.Failures]
+}
+
+func (c *Cycle) writeText(w io.Writer, n int) {
+	fmt.Fprintf(w, "\n%d\t%s", n, c.When)
+	if down := c.Failures[0]; len(down) > 0 {
+		fmt.Fprintf(w, ": %s", strings.Join(down, " and "))
+	}
+	if c.Cases == 2 {
+		fmt.Fprint(w, "; 1 other case")
+	} else if c.Cases > 2 {
+		fmt.Fprintf(w, "; %d other cases", c.Cases-1)
+	}
+	fmt.Fprintln(w)
+	closed := "hosts could close it"
+	if len(c.Flows) > 0 {
+		closed = "the flows " + strings.Join(c.Flows, ", ") + " close it"
+	}
+	kind := ""
+	if c.RoutingLoop {
+		kind = "; a routing loop"
+	}
+	fmt.Fprintf(w, "\t%s, in class %s%s\n", closed, classes(c.Classes), kind)
+	for i, h := range c.Hops {
+		fmt.Fprintf(w, "\t  %s\t%s\n", c.hopText(h), c.Turns[i].text(len(c.Flows) > 0))
+	}
+}
+
+// hopText names a hop, with its class where the cycle has several.
+func (c *Cycle) hopText(h Hop) string {
+	if slices.ContainsFunc(c.Hops, func(o Hop) bool { return o.Class != h.Class }) {
+		return fmt.Sprintf("%s class %d", h.Link, h.Class)
+	}
+	return h.Link
+}
+
+func (t *Turn) text(flows bool) string {
+	switch {
+	case flows:
+		return strings.Join(t.Flows, ", ")
+	case t.Flooded:
+		return fmt.Sprintf("%s to %s, flooded by %s", t.From, t.To, t.Switch)
+	case t.Subnets > 1:
+		return fmt.Sprintf("such as %s to %s, of %d subnets", t.From, t.To, t.Subnets)
+	}
+	return fmt.Sprintf("such as %s to %s", t.From, t.To)
+}
+
+func classes(all []int) string {
+	var s []string
+	for _, c := range all {
+		s = append(s, fmt.Sprint(c))
+	}
+	return strings.Join(s, ", ")
+}

@@ -1,0 +1,98 @@
+// Package run checks a scenario for cyclic buffer dependencies on all processors.
+//
+//	scenario.Plan --Check--> a cbd.Checker for each worker --> results by case --> cbd.Report
+//
+// What it does not do: it knows nothing of buffers; package cbd does.
+package run
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"softswitch/cbd"
+	"softswitch/internal/progress"
+	"softswitch/scenario"
+)
+
+// Options configure a check.
+type Options struct {
+	Failures int // of links at once, besides the file's: 0, 1 or 2
+	Workers  int // cases checked at a time, 1 or more
+}
+
+// Valid says what of opt is out of range, by the flags of "softswitch check".
+func (opt *Options) Valid() error {
+	if opt.Failures < 0 || opt.Failures > 2 {
+		return fmt.Errorf("--failures: %d; valid: 0, 1 or 2", opt.Failures)
+	}
+	return nil
+}
+
+// Check checks all cases of a plan. It draws a progress bar on out.
+func Check(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer) (*cbd.Report, error) {
+	c, err := cbd.New(plan)
+	if err != nil {
+		return nil, err
+	}
+	n := c.Cases(opt.Failures)
+	if n > cbd.MaxCases {
+		return nil, fmt.Errorf("%d cases of up to %d failures; at most %d can be checked: use --failures %d", n, opt.Failures, cbd.MaxCases, opt.Failures-1)
+	}
+	workers := []*cbd.Checker{c}
+	for len(workers) < min(opt.Workers, n) {
+		w, err := c.Clone()
+		if err != nil {
+			return nil, err
+		}
+		workers = append(workers, w)
+	}
+	work := progress.New(ctx, out, "cases", int64(n))
+	defer work.Close()
+	results := make([]*cbd.Result, n)
+	from := 0
+	for _, end := range c.Phases(opt.Failures) {
+		if from > 0 {
+			for _, w := range workers {
+				w.Know(results[:from])
+			}
+		}
+		if err := each(workers, from, end, func(w *cbd.Checker, i int) error {
+			results[i] = w.Check(i)
+			return work.Add(1)
+		}); err != nil {
+			return nil, err
+		}
+		from = end
+	}
+	return c.Report(results, opt.Failures), nil
+}
+
+// each calls do for from to end-1, with one call at a time for each worker, and returns
+// its first error.
+func each(workers []*cbd.Checker, from, end int, do func(w *cbd.Checker, i int) error) error {
+	var next atomic.Int64
+	next.Store(int64(from))
+	errs := make([]error, len(workers))
+	var group sync.WaitGroup
+	for n, w := range workers {
+		group.Go(func() {
+			for errs[n] == nil {
+				i := int(next.Add(1)) - 1
+				if i >= end {
+					return
+				}
+				errs[n] = do(w, i)
+			}
+		})
+	}
+	group.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

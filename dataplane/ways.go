@@ -1,0 +1,51 @@
+package dataplane
+
+import "softswitch/unit"
+
+// What a switch would do with a frame of which only the way matters: for whoever asks
+// by which routes frames can come to wait for one another.
+
+// Ways are the ports by which a frame of class c that came in by in may leave, if it is
+// for the address dst and to be routed: one of them, by the hash of its flow, or, of a
+// flooded frame, all. There is none for a frame that is dropped.
+func (s *Switch) Ways(in unit.Port, dst uint32, c unit.Priority) (outs unit.PortSet, flooded bool) {
+	e := s.fib.lookup(dst)
+	if e == nil {
+		return 0, false
+	}
+	if e.subnet < 0 {
+		return e.ways(in, s.ports[in].acted.avoid), false
+	}
+	mac, ok := s.arps.lookup(dst)
+	if !ok {
+		return 0, false
+	}
+	if out, ok := s.macs.lookup(s.now, mac); ok {
+		return unit.PortSet(1) << out & s.up, false
+	}
+	if s.cfg.NoFlood && s.lossless.Has(c) {
+		return 0, false
+	}
+	return s.floods(in, int(e.subnet)), true
+}
+
+// Way is the port of Ways by which a frame leaves that is not flooded, if its flow has
+// this hash; unit.NoPort if there is none.
+func (s *Switch) Way(in unit.Port, dst uint32, c unit.Priority, hash uint32) unit.Port {
+	outs, _ := s.Ways(in, dst, c)
+	return choose(outs, hash, s.cfg.HashSeed)
+}
+
+// ClassOut is the class in which such a frame leaves by out with a TTL of ttl, if it
+// says its class in the field that the switch trusts.
+func (s *Switch) ClassOut(c unit.Priority, in, out unit.Port, ttl uint8) unit.Priority {
+	switch {
+	case !s.lossless.Has(c):
+		return c
+	case s.cfg.Bands.Width > 0:
+		return s.cfg.Bands.class(ttl)
+	case s.classes.rewrite != nil:
+		return s.classes.rewrite[s.classes.at(c, in, out)]
+	}
+	return c
+}
