@@ -1,7 +1,10 @@
 // Package scenarios holds the scenario files that come with softswitch.
 package scenarios
 
-import "embed"
+import (
+	"embed"
+	"strings"
+)
 
 // FS has every scenario file, by its name: "fattree-on-loop.yaml".
 //
@@ -12,3 +15,16 @@ var FS embed.FS
 //
 //go:embed nic/two-switches.yaml
 var NIC []byte
+
+// Names are the names of the scenarios of FS: "fattree-on-loop".
+func Names() []string {
+	files, err := FS.ReadDir(".")
+	if err != nil {
+		panic(err) // they are part of the program
+	}
+	var names []string
+	for _, f := range files {
+		names = append(names, strings.TrimSuffix(f.Name(), ".yaml"))
+	}
+	return names
+}

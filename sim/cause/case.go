@@ -25,9 +25,10 @@ type Case struct {
 	Chronology *Chronology
 	// Untreated is the run as it is.
 	Untreated Effect
+	// Watch, unless nil, is as in sim.Options, for the runs of Try.
+	Watch func(unit.Time) error
 
-	plan  *scenario.Plan // untreated
-	watch func(unit.Time) error
+	plan *scenario.Plan // untreated
 }
 
 // Effect is what a treatment does to a run with the same seed.
@@ -45,8 +46,8 @@ type Effect struct {
 }
 
 // New plays a scenario, without its detector and response, to its end. watch, unless
-// nil, is as in sim.Options, for this run and those of Try. The error is ErrNoDeadlock,
-// with the scenario's name, if there is none.
+// nil, is as in sim.Options, for this run. The error is ErrNoDeadlock, with the
+// scenario's name, if there is none.
 func New(s *scenario.Scenario, seed uint64, watch func(unit.Time) error) (*Case, error) {
 	plan, err := Apply(s, Treatment{})
 	if err != nil {
@@ -56,7 +57,7 @@ func New(s *scenario.Scenario, seed uint64, watch func(unit.Time) error) (*Case,
 	if err != nil {
 		return nil, err
 	}
-	c := &Case{Scenario: s, Seed: seed, plan: plan, watch: watch}
+	c := &Case{Scenario: s, Seed: seed, plan: plan}
 	h := newHistory(r)
 	r.watch = watch
 	r.events = func(n event.Node, e event.Event) {
@@ -81,7 +82,7 @@ func New(s *scenario.Scenario, seed uint64, watch func(unit.Time) error) (*Case,
 	return c, nil
 }
 
-// Try plays the case treated by t. The error is Apply's, watch's or the simulator's.
+// Try plays the case treated by t. The error is Apply's, Watch's or the simulator's.
 func (c *Case) Try(t Treatment) (Effect, error) {
 	if c.changesNothing(t) {
 		return c.Untreated, nil
@@ -94,7 +95,7 @@ func (c *Case) Try(t Treatment) (Effect, error) {
 	if err != nil {
 		return Effect{}, err
 	}
-	r.watch = c.watch
+	r.watch = c.Watch
 	e := Effect{Causal: true, Sufficient: true}
 	err = r.play(func(_ unit.Time, stuck *oracle.Stuck) bool {
 		e.Sufficient = e.Sufficient && stuck.Empty()

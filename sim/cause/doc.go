@@ -7,9 +7,12 @@
 //	       Treatment --Apply--> Plan --Try, the same seed--> Effect: causal? sufficient? goodput
 //	                          |
 //	              Singles --Smallest--> the smallest sets that prevent it
+//	                          |
+//	                          '--Explain, with controls--> Report: text, JSON, a drawing
 //
 // Read in this order: treatment.go (what can be handled), deadlock.go (the first
-// deadlock), case.go (an effect), chronology.go, smallest.go.
+// deadlock), case.go (an effect), chronology.go, smallest.go, control.go; explain.go
+// (all of it), text.go and draw.go (for people).
 //
 // Invariants:
 //   - one change: a treated run differs from the untreated one in what its Treatment
@@ -18,6 +21,7 @@
 //     says what a deadlock is;
 //   - the same in every run: a scenario and a seed determine everything.
 //
-// What it does not do: it runs nothing in parallel and writes no file. It does not say
+// What it does not do: it runs nothing in parallel (package runner does) and writes no
+// file. It does not say
 // what a detector should have named at the time: a cause is known afterwards.
 package cause

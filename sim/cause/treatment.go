@@ -32,7 +32,7 @@ type Turn struct {
 }
 
 func (t Turn) String() string {
-	return fmt.Sprintf("%s %s to %s, class %d", t.Switch, t.In, t.Out, t.Class)
+	return fmt.Sprintf("%s %s > %s, class %d", t.Switch, t.In, t.Out, t.Class)
 }
 
 // Size is how many hosts, flows and turns it handles.

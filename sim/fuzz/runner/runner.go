@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"softswitch/detect/catalog"
 	"softswitch/internal/progress"
@@ -59,7 +57,7 @@ const shrinkTries = 400
 func (r *Run) Play(ctx context.Context) (*fuzz.Report, error) {
 	report := &fuzz.Report{Seed: r.Seed, Mode: r.Mode, Detector: r.Detector.Name, Failures: []string{}}
 	outcomes := make([]fuzz.Outcome, r.N)
-	err := r.each(ctx, "cases", r.N, func(i int) error {
+	err := progress.Each(ctx, r.Progress, "cases", r.N, r.Workers, func(i int) error {
 		outcomes[i] = r.newCase(i).Play(r.Detector.Name, r.Detector.New)
 		return nil
 	})
@@ -78,32 +76,6 @@ func (r *Run) Play(ctx context.Context) (*fuzz.Report, error) {
 }
 
 func (r *Run) newCase(i int) *fuzz.Case { return fuzz.New(r.Seed, i, r.Mode) }
-
-// each calls do for 0 to n-1, in parallel, and reports progress.
-func (r *Run) each(ctx context.Context, what string, n int, do func(i int) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	work := progress.New(ctx, r.Progress, what, int64(n))
-	defer work.Close()
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range min(r.Workers, n) {
-		group.Go(func() {
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				if err := do(i); err != nil {
-					cancel(err)
-				}
-				work.Add(1)
-			}
-		})
-	}
-	group.Wait()
-	return context.Cause(ctx)
-}
 
 // write writes every failure to its file, the first ones of each kind made smaller, and
 // returns the names of the files.
@@ -127,7 +99,7 @@ func (r *Run) write(ctx context.Context, outcomes []fuzz.Outcome) ([]string, err
 	if err := os.MkdirAll(r.Out, 0o755); err != nil {
 		return nil, err
 	}
-	return files, r.each(ctx, "failures made smaller", len(files), func(n int) error {
+	return files, progress.Each(ctx, r.Progress, "failures made smaller", len(files), r.Workers, func(n int) error {
 		o := &outcomes[cases[n]]
 		c := r.newCase(cases[n])
 		if small[n] {

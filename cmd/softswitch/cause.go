@@ -1,0 +1,101 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"softswitch/scenario/load"
+	"softswitch/scenarios"
+	"softswitch/sim/cause"
+	"softswitch/sim/cause/runner"
+)
+
+func causeCommand() *cobra.Command {
+	var seed int64
+	var dot, svg bool
+	c := printed(&cobra.Command{
+		Use:   "cause FILE|NAME",
+		Short: "Find what caused the deadlock of a scenario, and prove it",
+		Long: `Find what caused the first deadlock of a scenario: a file, or one that comes with
+softswitch by its name. It is simulated without its detector; then each suspect is
+handled from the start and the same run, with the same seed, played again: a host does
+not misbehave, a flow sends a 64th, a turn of the loop is lossy. A suspect is causal if
+that deadlock then does not come about, and sufficient if none does. The control is
+another host, flow or turn, drawn at random.
+
+The smallest sets of hosts and flows that prevent the deadlock come last, with the one
+that leaves most goodput. The chronology says which pause led to which: what came
+first, which need not be a cause.
+
+Exit status: 0 there is an answer; 1 there is no deadlock; 2 it could not be played.`,
+		Example: `  softswitch cause itsy-fig5
+  softswitch cause scenarios/fattree-out-of-loop.yaml --seed 7 --json
+  softswitch cause shpiner-fig6 --svg > chronology.svg`,
+		Args:              arguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: upTo(1, filesAndNames),
+	}, "print JSON", func(cmd *cobra.Command, args []string) (finding, error) {
+		if seed < 0 {
+			return nil, fmt.Errorf("--seed: %d; valid: 0 or above", seed)
+		}
+		data, err := readScenario(args[0])
+		if err != nil {
+			return nil, err
+		}
+		s, err := load.Scenario(args[0], data)
+		if err != nil {
+			return nil, err
+		}
+		report, err := runner.Explain(cmd.Context(), s, uint64(seed), runtime.GOMAXPROCS(0), os.Stderr)
+		switch {
+		case errors.Is(err, cause.ErrNoDeadlock):
+			fmt.Fprintln(os.Stderr, "softswitch:", err)
+			return nil, exitCode(exitUnmet)
+		case err != nil:
+			return nil, err
+		case dot:
+			return drawing(report.DOT()), nil
+		case svg:
+			return drawing(report.SVG()), nil
+		}
+		return report, nil
+	})
+	c.Flags().Int64Var(&seed, "seed", 1, "seed of all randomness, 0 or above")
+	c.Flags().BoolVar(&dot, "dot", false, "print the chronology in the language of Graphviz")
+	c.Flags().BoolVar(&svg, "svg", false, "print the chronology as a picture (SVG)")
+	c.MarkFlagsMutuallyExclusive("json", "dot", "svg")
+	return c
+}
+
+// drawing is text that is printed as it is.
+type drawing string
+
+// WriteText implements finding.
+func (d drawing) WriteText(w io.Writer) error {
+	_, err := io.WriteString(w, string(d))
+	return err
+}
+
+// readScenario reads a scenario file, or the one of that name that comes with
+// softswitch.
+func readScenario(name string) ([]byte, error) {
+	data, err := readFile(name)
+	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, "./") {
+		if shipped, ferr := scenarios.FS.ReadFile(name + ".yaml"); ferr == nil {
+			return shipped, nil
+		}
+		return nil, fmt.Errorf("%w, nor is it a scenario that comes with softswitch; those are %s", err, strings.Join(scenarios.Names(), ", "))
+	}
+	return data, err
+}
+
+// filesAndNames completes the names of scenarios that come with softswitch, and files.
+func filesAndNames(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return scenarios.Names(), cobra.ShellCompDirectiveDefault
+}

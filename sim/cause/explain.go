@@ -1,0 +1,104 @@
+package cause
+
+import (
+	"slices"
+
+	"softswitch/internal/splitmix"
+	"softswitch/unit"
+)
+
+// Report is what caused the first deadlock of a scenario.
+type Report struct {
+	Scenario string    `json:"scenario"`
+	Seed     uint64    `json:"seed"`
+	Duration unit.Time `json:"duration_ns"`
+	Flows    []string  `json:"flows"` // of the scenario, in the order of every goodput_bps
+	Deadlock *Deadlock `json:"deadlock"`
+	// Untreated is the run as it is.
+	Untreated  Effect      `json:"untreated"`
+	Chronology *Chronology `json:"chronology"`
+	// Candidates are every host that misbehaves, every lossless flow and every turn that
+	// holds the deadlock. Other hosts are none: there is nothing to handle.
+	Candidates []Candidate `json:"candidates"`
+	Smallest   Smallest    `json:"smallest"`
+}
+
+// Candidate is a host, a flow or a turn, what handling it does, and what handling
+// another one, drawn at random, does.
+type Candidate struct {
+	Trial
+	// Control is nil if there is no other.
+	Control *Trial `json:"control"`
+}
+
+// Explain tries every candidate and its control, and finds the smallest sets.
+func (c *Case) Explain(each Each) (*Report, error) {
+	singles, err := c.TryAll(each, "hosts and flows", c.Singles())
+	if err != nil {
+		return nil, err
+	}
+	var turns []Treatment
+	for _, t := range c.Deadlock.Turns {
+		if one := (Treatment{Turns: []Turn{t}}); c.canTreat(one) {
+			turns = append(turns, one)
+		}
+	}
+	treatedTurns, err := c.TryAll(each, "turns", turns)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{
+		Scenario: c.Scenario.Name, Seed: c.Seed, Duration: c.Scenario.Duration,
+		Deadlock: c.Deadlock, Untreated: c.Untreated, Chronology: c.Chronology,
+	}
+	for _, f := range c.Scenario.Flows {
+		r.Flows = append(r.Flows, f.Name)
+	}
+	if r.Candidates, err = c.controlled(each, slices.Concat(singles, treatedTurns)); err != nil {
+		return nil, err
+	}
+	r.Smallest, err = c.Smallest(each, singles)
+	return r, err
+}
+
+// canTreat reports whether the plan allows a treatment.
+func (c *Case) canTreat(t Treatment) bool {
+	_, err := Apply(c.Scenario, t)
+	return err == nil
+}
+
+// controlled puts a control beside each trial. One that was tried is not tried again.
+func (c *Case) controlled(each Each, trials []Trial) ([]Candidate, error) {
+	known := map[string]*Trial{}
+	for i := range trials {
+		known[trials[i].Treatment.String()] = &trials[i]
+	}
+	controls := make([]Treatment, len(trials))
+	var unknown []Treatment
+	for i, t := range trials {
+		control, ok := c.Control(t.Treatment, splitmix.Mix(c.Seed+uint64(i)))
+		if !ok {
+			continue
+		}
+		controls[i] = control
+		if _, tried := known[control.String()]; !tried {
+			known[control.String()] = nil
+			unknown = append(unknown, control)
+		}
+	}
+	tried, err := c.TryAll(each, "controls", unknown)
+	if err != nil {
+		return nil, err
+	}
+	for i := range tried {
+		known[tried[i].Treatment.String()] = &tried[i]
+	}
+	all := make([]Candidate, len(trials))
+	for i, t := range trials {
+		all[i].Trial = t
+		if controls[i].Size() > 0 {
+			all[i].Control = known[controls[i].String()]
+		}
+	}
+	return all, nil
+}

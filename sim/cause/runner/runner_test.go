@@ -1,0 +1,47 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"testing"
+
+	"softswitch/internal/testsim"
+	"softswitch/sim/cause"
+)
+
+// TestExplain: one worker and three come to the same report, and so does a second try.
+func TestExplain(t *testing.T) {
+	var reports [][]byte
+	for _, workers := range []int{1, 3, 3} {
+		r, err := Explain(context.Background(), testsim.Shipped(t, "w4-transient-trigger", "itsy"), 1, workers, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		report, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reports = append(reports, report)
+		if s := r.Smallest; !s.Single || s.Sets[s.LeastHarm].Treatment.String() != "host h7" {
+			t.Errorf("smallest sets: %+v, want that host h7 does it with the least harm", s)
+		}
+	}
+	if !bytes.Equal(reports[0], reports[1]) || !bytes.Equal(reports[1], reports[2]) {
+		t.Errorf("three reports:\n%s\n%s\n%s", reports[0], reports[1], reports[2])
+	}
+}
+
+// TestErrors: without a deadlock there is no report, nor once the context has ended.
+func TestErrors(t *testing.T) {
+	if _, err := Explain(context.Background(), testsim.Shipped(t, "pause", "itsy"), 1, 2, io.Discard); !errors.Is(err, cause.ErrNoDeadlock) {
+		t.Errorf("%v, want %v", err, cause.ErrNoDeadlock)
+	}
+	ended, end := context.WithCancel(context.Background())
+	end()
+	if _, err := Explain(ended, testsim.Shipped(t, "w4-transient-trigger", "itsy"), 1, 2, io.Discard); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want %v", err, context.Canceled)
+	}
+}

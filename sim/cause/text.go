@@ -1,0 +1,166 @@
+package cause
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"softswitch/unit"
+)
+
+// Bounds of the report for people; its JSON has all.
+const (
+	textPeriods    = 24
+	textCandidates = 40
+	textSets       = 8
+)
+
+// WriteText writes the report for people, with times in milliseconds from the start of
+// the scenario.
+func (r *Report) WriteText(out io.Writer) error {
+	var b bytes.Buffer
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "%s: seed %d\n", r.Scenario, r.Seed)
+	r.writeDeadlock(w)
+	r.writeChronology(w)
+	r.writeCandidates(w)
+	r.writeSmallest(w)
+	w.Flush()
+	for line := range strings.Lines(b.String()) {
+		if _, err := fmt.Fprintln(out, strings.TrimRight(line, " \n")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Report) writeDeadlock(w io.Writer) {
+	d := r.Deadlock
+	kind := ""
+	if !d.Strong {
+		kind += "; split: a bucket in it waits for several queues"
+	}
+	if d.Flooded {
+		kind += "; flooded frames hold it"
+	}
+	fmt.Fprintf(w, "\ndeadlock\tfrom %s ms%s\n", ms(d.At), kind)
+	for _, loop := range d.Loops {
+		fmt.Fprintf(w, "loop\t%s\n", strings.Join(loop, " "))
+	}
+	fmt.Fprintf(w, "flows in it\t%s\n", strings.Join(d.Flows, " "))
+}
+
+func (r *Report) writeChronology(w io.Writer) {
+	c := r.Chronology
+	fmt.Fprintf(w, "\nchronology: the pauses that led to it, oldest first, with what waited in paused queues; %s\n", count(len(c.Sources), "source"))
+	fmt.Fprintf(w, "  \tfrom ms\tto ms\tclass\tpaused by\tbytes\twaiting\tcaused by\n")
+	shown := 0
+	for i, p := range c.Periods {
+		if len(c.Periods) > textPeriods && !p.OnLoop && p.CausedBy != nil || shown == textPeriods {
+			continue
+		}
+		shown++
+		to, bytes, waiting := "-", "-", "-"
+		if p.To > 0 {
+			to = ms(p.To)
+		}
+		if !p.Host {
+			bytes, waiting = fmt.Sprint(p.Bytes), fmt.Sprint(p.Waiting)
+		}
+		fmt.Fprintf(w, "  %d\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", i+1, ms(p.From), to, p.Class, p.what(), bytes, waiting, p.why())
+	}
+	if more := len(c.Periods) - shown; more > 0 {
+		fmt.Fprintf(w, "  and %d more\n", more)
+	}
+}
+
+// what is who paused: "s1 to-s0 (on the loop)".
+func (p Period) what() string {
+	switch {
+	case p.Host:
+		return "host " + p.Node
+	case p.OnLoop:
+		return p.Node + " " + p.Port + " (on the loop)"
+	}
+	return p.Node + " " + p.Port
+}
+
+func (p Period) why() string {
+	if p.CausedBy == nil {
+		return "source"
+	}
+	var by []string
+	for _, i := range p.CausedBy {
+		by = append(by, fmt.Sprint(i+1))
+	}
+	return strings.Join(by, " ")
+}
+
+func (r *Report) writeCandidates(w io.Writer) {
+	fmt.Fprintf(w, "\ncandidates: each handled alone, from the start; its control is another one, drawn at random\n")
+	fmt.Fprintf(w, "  \tcausal\tsufficient\tMbit/s\tcontrol causal\n")
+	fmt.Fprintf(w, "  nothing\t\t\t%s\t\n", mbits(r.Untreated.Total))
+	for i, c := range r.Candidates {
+		if i == textCandidates {
+			fmt.Fprintf(w, "  and %d more\n", len(r.Candidates)-i)
+			break
+		}
+		goodput, control := "-", "-"
+		if c.Causal {
+			goodput = mbits(c.Total)
+		}
+		if c.Control != nil {
+			control = yes(c.Control.Causal)
+		}
+		fmt.Fprintf(w, "  %v\t%s\t%s\t%s\t%s\n", c.Treatment, yes(c.Causal), yes(c.Sufficient), goodput, control)
+	}
+}
+
+func (r *Report) writeSmallest(w io.Writer) {
+	s := &r.Smallest
+	if len(s.Sets) == 0 {
+		fmt.Fprintf(w, "\nsmallest: none, not even all hosts and flows together prevent it\n")
+		return
+	}
+	size := s.Sets[0].Size()
+	switch {
+	case s.Single:
+		fmt.Fprintf(w, "\nsmallest: one host or flow alone prevents it\n")
+	case s.Proven:
+		fmt.Fprintf(w, "\nsmallest: no single cause, it takes %d hosts or flows\n", size)
+	default:
+		fmt.Fprintf(w, "\nsmallest: no single cause; of these %d none can be left out, though others may be fewer\n", size)
+	}
+	for _, x := range s.Sets[:min(len(s.Sets), textSets)] {
+		fmt.Fprintf(w, "  %v\t%s Mbit/s\n", x.Treatment, mbits(x.Total))
+	}
+	if more := len(s.Sets) - textSets; more > 0 {
+		fmt.Fprintf(w, "  and %d more\n", more)
+	}
+	best := s.Sets[s.LeastHarm]
+	fmt.Fprintf(w, "least harm: %v; %s Mbit/s arrive instead of %s\n", best.Treatment, mbits(best.Total), mbits(r.Untreated.Total))
+}
+
+func yes(is bool) string {
+	if is {
+		return "yes"
+	}
+	return "no"
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// ms is t in milliseconds, to the microsecond.
+func ms(t unit.Time) string {
+	return fmt.Sprintf("%d.%03d", t/unit.Millisecond, t%unit.Millisecond/unit.Microsecond)
+}
+
+// mbits is r in Mbit/s, to the tenth.
+func mbits(r unit.Rate) string { return fmt.Sprintf("%d.%d", r/1_000_000, r%1_000_000/100_000) }
