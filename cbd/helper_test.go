@@ -41,6 +41,12 @@ func resultsOf(c *Checker, failures int) (all []*Result) {
 	return all
 }
 
+// parse reads a scenario of a fabric that is written in a test.
+func parse(t testing.TB, text string) *scenario.Scenario {
+	t.Helper()
+	return testsim.Parse(t, "test.yaml", "name: test\nduration: 1s\n"+text, "none")
+}
+
 // hops names the hops of a cycle in the order of waiting, from the least name on:
 // "A--B 3, B--C 3".
 func hops(links []string, classes []int) string {
