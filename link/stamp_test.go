@@ -10,14 +10,15 @@ type settable struct{ wall, monotonic time.Duration }
 
 func (c *settable) pass(d time.Duration) { c.wall, c.monotonic = c.wall+d, c.monotonic+d }
 
-// A frame comes and waits; the clock is set before it comes, or while it waits.
+// Frames come and wait; the clock is set before one comes, or while it waits, and once
+// more for the next one.
 func TestClockThatIsSetMakesNoWait(t *testing.T) {
 	const wait = 30 * time.Microsecond
 	for _, step := range []time.Duration{0, time.Millisecond, -time.Millisecond, 10 * time.Second, -10 * time.Second, 300 * 24 * time.Hour, -300 * 24 * time.Hour} {
 		for _, while := range []bool{false, true} {
 			c := &settable{wall: 1000 * 24 * time.Hour}
 			s := stampsOf(func() (wall, monotonic time.Duration) { return c.wall, c.monotonic })
-			for _, step := range []time.Duration{step, 0, 0} { // then two frames in quiet times
+			for _, step := range []time.Duration{step, step, 0, 0} { // then two frames in quiet times
 				c.pass(time.Second)
 				if !while {
 					c.wall += step

@@ -34,12 +34,12 @@ func (w *World) step(end unit.Time) bool {
 		return false
 	}
 	w.now = at
-	w.events++
 	if w.opt.Watch != nil && w.events%watchEvents == 0 {
 		if w.err = w.opt.Watch(at); w.err != nil {
 			return false
 		}
 	}
+	w.events++
 	if id == w.timelineID() {
 		w.timeline()
 		w.timer.set(id, w.nextStep())

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -339,6 +340,27 @@ func TestRefused(t *testing.T) {
 		}
 		if _, err := New(p, Options{Detectors: detectors}); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v; want %q", tc.name, err, tc.want)
+		}
+	}
+}
+
+// A run is watched from its start on, and ends with the error of whoever watches it.
+func TestWatch(t *testing.T) {
+	enough := errors.New("enough")
+	for _, most := range []int{1, 2} {
+		calls, p := 0, plan(t, ring)
+		p.Scenario.Duration *= 10
+		w, err := New(p, Options{Detectors: detectors, Watch: func(unit.Time) error {
+			if calls++; calls < most {
+				return nil
+			}
+			return enough
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Run(); !errors.Is(err, enough) || calls != most || w.events != uint64(most-1)*watchEvents {
+			t.Errorf("%v after %d calls and %d events; want %v after %d calls", err, calls, w.events, enough, most)
 		}
 	}
 }

@@ -39,8 +39,8 @@ type Options struct {
 	// Settled, unless nil, is called with S* after everything that happens at one time,
 	// for each such time in order. Once it returns false the run is over.
 	Settled func(at unit.Time, stuck *oracle.Stuck) bool
-	// Watch, unless nil, is called now and then with the virtual time. If it fails, the
-	// run ends with its error.
+	// Watch, unless nil, is called at the start and then now and then, with the virtual
+	// time. If it fails, the run ends with its error.
 	Watch func(now unit.Time) error
 }
 

@@ -45,18 +45,15 @@ func TestAgrees(t *testing.T) {
 	good, big := map[string]int{}, 0
 	for i := range *mutants {
 		data := m.next()
-		v := validate.Check("mutant.yaml", data)
-		if v.OK {
-			good[v.Kind]++
-		}
-		ready, err := prepare(v.Kind, data)
+		v, err := agrees(data)
 		switch {
 		case errors.Is(err, errBig):
 			big++
 		case err != nil:
 			t.Errorf("mutant %d: %v\n%s", i, err, data)
-		case promise(v) != ready.String():
-			t.Errorf("mutant %d: validate says %s: %v\nbut %s: %v\n%s", i, promise(v), v, ready, ready.errs, data)
+		}
+		if v.OK {
+			good[v.Kind]++
 		}
 	}
 	t.Logf("%d mutants, good: %v, %d too big to be built", *mutants, good, big)
@@ -64,6 +61,54 @@ func TestAgrees(t *testing.T) {
 		if good[kind] == 0 {
 			t.Errorf("no good file of kind %s among %d", kind, *mutants)
 		}
+	}
+}
+
+// agrees is an error where what validate says of a file is not what the machines say:
+// errBig, or what the two say.
+func agrees(data []byte) (validate.File, error) {
+	v := validate.Check("mutant.yaml", data)
+	ready, err := prepare(v.Kind, data)
+	if err == nil && promise(v) != ready.String() {
+		err = fmt.Errorf("validate says %s: %v\nbut %s: %v", promise(v), v, ready, ready.errs)
+	}
+	return v, err
+}
+
+// What one world takes and the other does not, or both, or neither: few random changes
+// come upon it.
+func TestAgreesOnOneWorld(t *testing.T) {
+	pause, err := os.ReadFile("../../scenarios/pause.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const noRate, ownName = `rate: 100Mbit/s>rate: "0"`, "h2>state.json"
+	for _, c := range []struct {
+		name    string
+		changes []string // "old>new"
+		want    string
+	}{
+		{"as it is", nil, "simulated true, live true (slow 0), run false"},
+		{"a link without a rate", []string{noRate}, "simulated false, live true (slow 0), run false"},
+		{"a name of the lab's own", []string{ownName}, "simulated true, live false (slow 0), run false"},
+		{"both", []string{noRate, ownName}, "simulated false, live false (slow 0), run false"},
+		{"fast links", []string{"100Mbit/s>40Gbit/s"}, "simulated true, live true (slow 400), run false"},
+		{"an xon that a switch refuses", []string{"duration: 3s>duration: 3s\nbuffer: {xon: 40960}"}, "simulated false, live false (slow 0), run false"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			data := pause
+			for _, change := range c.changes {
+				old, with, _ := strings.Cut(change, ">")
+				data = bytes.ReplaceAll(data, []byte(old), []byte(with))
+			}
+			v, err := agrees(data)
+			if err != nil {
+				t.Error(err)
+			}
+			if promise(v) != c.want {
+				t.Errorf("validate says %s, want %s: %v", promise(v), c.want, v.Faults)
+			}
+		})
 	}
 }
 
