@@ -8,7 +8,8 @@ import (
 )
 
 // What a system may do to its switch besides detecting (detect.Control). Its policers are
-// in police.go.
+// in police.go, its lossy
+// turns in turns.go.
 
 // acted is what actions have changed of a port.
 type acted struct {
@@ -18,6 +19,7 @@ type acted struct {
 	forced                 [unit.Priorities]detect.Bucket // of a forced queue
 	credit                 [unit.Priorities]int           // bytes of a forced queue, above 0
 	avoid                  unit.PortSet                   // by which what comes in here is not to leave
+	turns                  []turn                         // of what comes in here, that are lossy
 }
 
 // ignoring is the classes in which pauses are not honoured.

@@ -2,6 +2,7 @@ package dataplane
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"softswitch/buffer"
@@ -367,6 +368,125 @@ func TestFloodIntoALossyQueueToo(t *testing.T) {
 	s.wantData(1, f[:2]...)
 }
 
+// What takes a lossy turn is charged to nobody, and waits with the rest in order; what
+// waits already stays charged, and so does what comes in elsewhere or leaves elsewhere.
+func TestLossyTurn(t *testing.T) {
+	s, of0, of2 := stuck(t, 2, 1)
+	s.LossyTurn(bucket0, queue1, true)
+	s.LossyTurn(bucket0, queue1, true)
+	s.work()
+	s.wantEvents("lossy turn 0.3 1.3 0")
+	more := several(3, 0, 1, 3)
+	s.receive(0, more...)
+	elsewhere, beside := several(1, 2, 1, 3), several(1, 0, 2, 3)
+	s.receive(2, elsewhere...)
+	s.receive(0, beside...)
+	s.wantCharged(bucket0, 3000) // two that waited, and one that leaves elsewhere
+	s.wantCharged(bucket2, 2000)
+	if n := s.Held(bucket0, queue1); n != 2000 {
+		t.Errorf("M has %d bytes, want 2000", n)
+	}
+	s.wantNothing(0, 1) // no pause, and its own is in force
+	s.wantData(2, beside...)
+
+	s.LossyTurn(bucket0, queue1, false)
+	last := between(0, 1, 3, 99)
+	s.receive(0, last)
+	s.wantEvents("lossless turn 0.3 1.3 0")
+	s.wantCharged(bucket0, 3000)
+	s.receive(1, resumeOf(3, 1))
+	s.wantData(1, slices.Concat(of0, of2, more, elsewhere, [][]byte{last})...)
+	s.wantCharged(bucket0, 0)
+	s.wantCharged(bucket2, 0)
+	s.wantNoDrops()
+}
+
+// A lossy turn that begins at a bucket which is XOFF lets it resume when what was charged
+// has left.
+func TestLossyTurnResumes(t *testing.T) {
+	s, of0, _ := stuck(t, 4, 0)
+	s.LossyTurn(bucket0, queue1, true)
+	more := several(2, 0, 1, 3)
+	s.receive(0, more...)
+	s.receive(1, resumeOf(3, 1))
+	s.wantData(1, of0[0])
+	s.wantResume(0, 3, 1)
+	s.wantData(1, slices.Concat(of0[1:], more)...)
+	s.wantCharged(bucket0, 0)
+}
+
+// A lossy turn may have as much waiting as its bucket may hold before XOFF, and no more
+// than a lossy queue; what found more than XON waiting is counted.
+func TestLossyTurnIsBounded(t *testing.T) {
+	for _, c := range []struct{ queue, room, pressed int }{{20_000, 4, 3}, {2000, 2, 4}} {
+		s := newTestSwitch(t, 3, func(k *Config) { k.Buffer.LossyQueue = c.queue })
+		s.receive(1, pauseOf(3, 65535, 1))
+		s.LossyTurn(bucket0, queue1, true)
+		f := several(6, 0, 1, 3)
+		s.receive(0, f[:c.room]...)
+		s.wantNoDrops()
+		s.receive(0, f[c.room:]...)
+		s.wantDrops(0, map[Reason]uint64{DropLossyTurn: uint64(6 - c.room)})
+		if n, want := s.Pressed(bucket0, queue1), uint64(c.pressed); n != want {
+			t.Errorf("lossy queues of %d bytes: pressed %d times, want %d", c.queue, n, want)
+		}
+		if n := s.Pressed(bucket0, detect.Queue{Port: 2, Class: 3}); n != 0 {
+			t.Errorf("a turn that is not lossy is pressed %d times", n)
+		}
+		s.receive(1, resumeOf(3, 1))
+		s.wantData(1, f[:c.room]...)
+		s.receive(0, f[5])
+		s.wantData(1, f[5]) // there is room again
+		if c := s.Counters(0); c.LosslessLost > 0 {
+			t.Errorf("%d frames count as lost, want none", c.LosslessLost)
+		}
+	}
+}
+
+// A flood is charged for the ports that are no lossy turn.
+func TestFloodByALossyTurn(t *testing.T) {
+	s := newTestSwitch(t, 4, nil)
+	s.receive(1, pauseOf(3, 65535, 1))
+	s.receive(2, pauseOf(3, 65535, 1))
+	s.LossyTurn(bucket0, queue1, true)
+	s.LossyTurn(bucket0, detect.Queue{Port: 3, Class: 3}, true)
+	f := unknown(2, 0)
+	s.receive(0, f...)
+	s.wantData(3, f...)
+	s.wantCharged(bucket0, 2000)
+	s.receive(2, resumeOf(3, 1))
+	s.wantData(2, f...)
+	s.wantCharged(bucket0, 0) // although they wait at port 1
+	s.LossyTurn(bucket0, queue1, false)
+	s.LossyTurn(bucket0, queue1, true)
+	s.receive(0, several(3, 0, 1, 3)...)
+	s.wantDrop(0, DropLossyTurn) // two waited before it was lossy again
+}
+
+// Dropping takes what a lossy turn has waiting along with what is charged.
+func TestDropOfALossyTurn(t *testing.T) {
+	s, _, _ := stuck(t, 4, 0)
+	s.LossyTurn(bucket0, queue1, true)
+	s.receive(0, several(4, 0, 1, 3)...)
+	if n := s.Drop(bucket0, queue1); n != 1000 {
+		t.Errorf("%d bytes dropped, want the 1000 that make it resume", n)
+	}
+	s.work()
+	s.wantDrops(0, map[Reason]uint64{DropResponse: 1})
+	s.link(1, false) // what waits is lost with the link
+	s.link(1, true)
+	s.receive(0, several(4, 0, 1, 3)...)
+	s.wantCharged(bucket0, 0)
+	s.wantDrops(0, map[Reason]uint64{DropLinkDown: 7})
+}
+
+func (s *testSwitch) wantCharged(b detect.Bucket, want int) {
+	s.t.Helper()
+	if n := s.Charged(b); n != want {
+		s.t.Errorf("%d bytes charged to %v, want %d", n, b, want)
+	}
+}
+
 // Avoid takes a port out of a group for what comes in by another, unless it is the
 // only one.
 func TestAvoid(t *testing.T) {
@@ -459,7 +579,7 @@ func (c *chaos) act() {
 	p, o := unit.Port(c.rng.IntN(4)), unit.Port(c.rng.IntN(4))
 	class := unit.Priority(3 + c.rng.IntN(2))
 	b, q, on := detect.Bucket{Port: p, Class: class}, detect.Queue{Port: o, Class: class}, c.rng.IntN(3) == 0
-	k := c.rng.IntN(8)
+	k := c.rng.IntN(9)
 	c.where += fmt.Sprintf(", action %d of %v at %v %v", k, b, q, on)
 	switch k {
 	case 0:
@@ -481,6 +601,8 @@ func (c *chaos) act() {
 		c.Police(p, detect.FlowID(c.rng.Uint32()), unit.Rate(c.rng.IntN(2))*mega)
 	case 7:
 		c.Lossy(q, on)
+	case 8:
+		c.LossyTurn(b, q, on)
 	}
 }
 
@@ -493,6 +615,9 @@ func (c *chaos) undo() {
 			c.Discard(q, false)
 			c.Lossy(q, false)
 			c.Restrict(b, q, false)
+			for o := range unit.Port(4) {
+				c.LossyTurn(b, detect.Queue{Port: o, Class: class}, false)
+			}
 			if c.Lossless().Has(class) {
 				c.Extra(b, 0)
 			}

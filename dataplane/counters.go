@@ -29,6 +29,7 @@ const (
 	DropResponse      // on purpose, to break a deadlock
 	DropPoliced       // above a policer's rate
 	DropLossyPort     // a lossless frame for a lossy queue that is full
+	DropLossyTurn     // a lossless frame of a lossy turn of which too much waits
 	DropStack         // a lossless frame of a kernel's stack that found no room
 	DropHeadroom
 	DropLossyQueue
@@ -45,7 +46,7 @@ const (
 
 var reasonNames = [Reasons]string{
 	"none", "short", "too_long", "malformed_ip", "malformed_arp", "pfc_short", "pfc_long", "pfc_address", "pfc_opcode",
-	"pfc_reserved_bits", "pause_8023", "message_malformed", "reserved_group", "not_for_us", "no_route", "no_port", "ttl_expired", "arp_unresolved", "incomplete_arp", "response", "policed", "lossy_port_full", "stack_queue_full",
+	"pfc_reserved_bits", "pause_8023", "message_malformed", "reserved_group", "not_for_us", "no_route", "no_port", "ttl_expired", "arp_unresolved", "incomplete_arp", "response", "policed", "lossy_port_full", "lossy_turn_full", "stack_queue_full",
 	"headroom_full", "lossy_queue_full", "no_slot", "link_down", "no_copy", "message_queue_full",
 	"tlv_malformed", "pfc_class_not_lossless", "mac_table_full", "arp_table_full",
 }

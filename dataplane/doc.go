@@ -16,7 +16,7 @@
 // arp.go, prevent.go (the class in which a frame leaves), pause.go, schedule.go,
 // transmit.go, sent.go. Then what goes between neighbours: control.go, where pause
 // frames and ITSY labels meet, and controlqueue.go. Then what a detector has to do with
-// the switch: view.go (what it sees), requests.go and actions.go (what it may do),
+// the switch: view.go (what it sees), requests.go, actions.go and turns.go (what it may do),
 // edges.go (the rules of the strong edge). Last what is read between calls: counters.go,
 // tables.go, holds.go, ways.go.
 //

@@ -125,7 +125,7 @@ func (s *Switch) flood(f *buffer.Frame, outs unit.PortSet) {
 		s.drop(f, DropResponse)
 		return
 	}
-	if ok, xoff := s.admit(f, s.ports[outs.First()].acted.lossy); ok {
+	if ok, xoff := s.admit(f, outs.First()); ok {
 		s.pushAll(f, outs, xoff)
 	}
 }
@@ -157,20 +157,21 @@ func (s *Switch) enqueue(f *buffer.Frame, out unit.Port) {
 		s.drop(f, DropResponse)
 		return
 	}
-	if ok, xoff := s.admit(f, m.lossy); ok {
+	if ok, xoff := s.admit(f, out); ok {
 		s.push(f, out, xoff)
 	}
 }
 
-// admit charges a frame of a lossless class to its bucket, or drops it; one for a
-// class of lossy is charged to nobody. xoff says that the frame made its bucket XOFF,
-// which push tells when the frame is queued.
-func (s *Switch) admit(f *buffer.Frame, lossy unit.ClassSet) (ok, xoff bool) {
+// admit charges a frame of a lossless class, which is to leave by out, to its bucket, or
+// drops it; one for a lossy queue, or of a lossy turn, is charged to nobody. xoff says that
+// the frame made its bucket XOFF, which push tells when the frame is queued.
+func (s *Switch) admit(f *buffer.Frame, out unit.Port) (ok, xoff bool) {
 	if s.pool.Free() <= s.reserve {
 		s.drop(f, DropNoSlot)
 		return false, false
 	}
-	if !s.lossless.Has(f.InClass) || !(s.lossless &^ lossy).Has(f.OutClass) {
+	b, q := detect.Bucket{Port: f.In, Class: f.InClass}, detect.Queue{Port: out, Class: f.OutClass}
+	if !s.lossless.Has(f.InClass) || !s.lossless.Has(f.OutClass) || s.isLossy(b, q) {
 		return true, false
 	}
 	v, xoff := s.mmu.Admit(f.In, f.InClass, f.Len)
@@ -217,19 +218,36 @@ func (s *Switch) push(f *buffer.Frame, out unit.Port, xoff bool) {
 }
 
 // pushLossy puts a frame that is charged to nobody into (out, f.OutClass), or drops it
-// if that is full.
+// if there is no room.
 func (s *Switch) pushLossy(f *buffer.Frame, out unit.Port) {
 	p := &s.ports[out]
-	q := &p.queues[f.OutClass]
-	switch {
-	case s.mmu.AdmitLossy(q.Bytes(), f.Len):
-		f.Out = out
-		q.Push(f)
-		p.backlog.Add(f.OutClass)
-		s.ready.Add(out)
-	case s.lossless.Has(f.InClass):
-		s.drop(f, DropLossyPort)
-	default:
-		s.drop(f, DropLossyQueue)
+	t := s.turnOfFrame(f, detect.Queue{Port: out, Class: f.OutClass})
+	if why := s.noRoom(f, p, t); why != NoReason {
+		s.drop(f, why)
+		return
 	}
+	if t != nil {
+		t.bytes += f.Len
+	}
+	f.Out = out
+	p.queues[f.OutClass].Push(f)
+	p.backlog.Add(f.OutClass)
+	s.ready.Add(out)
+}
+
+// noRoom is why a frame that is charged to nobody finds no room in its queue of p;
+// NoReason if it does. t is the lossy turn that it takes, nil if it takes none.
+func (s *Switch) noRoom(f *buffer.Frame, p *port, t *turn) Reason {
+	switch {
+	case t != nil && !p.acted.lossy.Has(f.OutClass):
+		if !s.press(t, f.Len) {
+			return DropLossyTurn
+		}
+	case s.mmu.AdmitLossy(p.queues[f.OutClass].Bytes(), f.Len):
+	case s.lossless.Has(f.InClass):
+		return DropLossyPort
+	default:
+		return DropLossyQueue
+	}
+	return NoReason
 }

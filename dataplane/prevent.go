@@ -167,11 +167,11 @@ func setDSCP(p ether.IPv4, dscp uint8) {
 // sameAccount are the ports of outs, which is not empty, by which f leaves in the same
 // class as by the first of them, and is charged to its bucket as there.
 func (s *Switch) sameAccount(f *buffer.Frame, outs unit.PortSet) (same unit.PortSet) {
-	c := s.outClass(f, outs.First())
-	lossy := s.ports[outs.First()].acted.lossy.Has(c)
+	c, b := s.outClass(f, outs.First()), detect.Bucket{Port: f.In, Class: f.Info.Class}
+	lossy := s.isLossy(b, detect.Queue{Port: outs.First(), Class: c})
 	for ; outs != 0; outs &= outs - 1 {
 		out := outs.First()
-		if s.outClass(f, out) == c && s.ports[out].acted.lossy.Has(c) == lossy {
+		if s.outClass(f, out) == c && s.isLossy(b, detect.Queue{Port: out, Class: c}) == lossy {
 			same.Add(out)
 		}
 	}

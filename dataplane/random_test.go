@@ -316,7 +316,7 @@ func (c *chaos) checkAccounts() {
 	for p := range unit.Port(4) {
 		for cl := range unit.Priority(unit.Priorities) {
 			queued += c.Queue(p, cl).Frames()
-			uncharged := 0 // of a queue that is or was lossy
+			uncharged := 0 // of a queue that is or was lossy, or has a lossy turn
 			for f := c.Queue(p, cl).Head(); f != nil; f = f.Next() {
 				if f.Flooded && c.Lossless().Has(cl) {
 					flooded++
@@ -339,6 +339,7 @@ func (c *chaos) checkAccounts() {
 			}
 		}
 	}
+	c.checkTurns()
 	for p := range unit.Port(4) {
 		for cl := range unit.Priority(unit.Priorities) {
 			b := detect.Bucket{Port: p, Class: cl}
@@ -356,6 +357,24 @@ func (c *chaos) checkAccounts() {
 	}
 	if !c.flood {
 		c.checkFrames(queued)
+	}
+}
+
+// checkTurns counts anew what lossy turns have waiting.
+func (c *chaos) checkTurns() {
+	c.t.Helper()
+	for p := range unit.Port(4) {
+		for _, turn := range c.ports[p].acted.turns {
+			n := 0
+			for f := c.Queue(turn.queue.Port, turn.queue.Class).Head(); f != nil; f = f.Next() {
+				if f.In == p && f.InClass == turn.bucket.Class && !f.Orig().Charged {
+					n += f.Len
+				}
+			}
+			if n != turn.bytes {
+				c.t.Fatalf("%s: the lossy turn from %v to %v counts %d bytes, %d wait", c.where, turn.bucket, turn.queue, turn.bytes, n)
+			}
+		}
 	}
 }
 

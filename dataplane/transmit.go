@@ -110,6 +110,9 @@ func (s *Switch) popped(out unit.Port, c unit.Priority, f *buffer.Frame) *buffer
 	if !s.lossless.Has(c) {
 		return f
 	}
+	if t := s.turnOfFrame(f, detect.Queue{Port: out, Class: c}); t != nil && !f.Orig().Charged {
+		t.bytes -= f.Len
+	}
 	if f.Orig().Charged {
 		if f.Flooded {
 			s.flooded--

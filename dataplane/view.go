@@ -103,6 +103,14 @@ func (v view) Frames(q detect.Queue) detect.Frames {
 	return detect.Frames{Tx: k.TxFrames[q.Class], TxDropped: k.TxDropped[q.Class], Rx: k.RxFrames[q.Class], RxDropped: k.RxDropped[q.Class]}
 }
 
+// Pressed is the number of frames that would keep the bucket of a lossy turn XOFF.
+func (v view) Pressed(b detect.Bucket, q detect.Queue) uint64 {
+	if t := v.s.turnOf(b, q); t != nil {
+		return t.pressed
+	}
+	return 0
+}
+
 // LinkUp reports whether the link of p is up.
 func (v view) LinkUp(p unit.Port) bool { return v.s.LinkUp(p) }
 

@@ -44,6 +44,11 @@ type Control interface {
 	// by Ignore, and frames that are queued from now on are charged to nobody and
 	// dropped when the queue holds as much as a lossy one may.
 	Lossy(q Queue, on bool)
+	// LossyTurn makes the turn from b to q lossy, until it is called with on false: frames
+	// of b that are queued in q from now on are charged to nobody, so that b does not wait
+	// for q. They are dropped where as much waits uncharged as b may hold before XOFF, or as
+	// a lossy queue may. Pauses are honoured, and what waits already stays charged as it is.
+	LossyTurn(b Bucket, q Queue, on bool)
 	// Refuse logs that an action was wanted and why it was not taken.
 	Refuse(why Refusal, b Bucket, q Queue)
 }
@@ -65,25 +70,27 @@ type Action uint8
 
 // Actions, with the number that goes with each in brackets.
 const (
-	ActionDrop      Action = iota + 1 // [bytes dropped]
-	ActionForce                       // [bytes allowed]
-	ActionIgnore                      //
-	ActionHonour                      // Ignore or Lossy ended
-	ActionDiscard                     // [bytes dropped at once]
-	ActionAdmit                       // Discard ended
-	ActionRestrict                    //
-	ActionFree                        // Restrict ended
-	ActionExtra                       // [bytes]: "lend" in a log
-	ActionExtraOver                   // Extra ended: "return" in a log
-	ActionAvoid                       // the bucket's port is in, the queue's is out
-	ActionAllow                       // Avoid ended
-	ActionPolice                      // [kbit/s]; the bucket's port is in
-	ActionUnpolice                    // the policer was taken away
-	ActionLossy                       //
+	ActionDrop         Action = iota + 1 // [bytes dropped]
+	ActionForce                          // [bytes allowed]
+	ActionIgnore                         //
+	ActionHonour                         // Ignore or Lossy ended
+	ActionDiscard                        // [bytes dropped at once]
+	ActionAdmit                          // Discard ended
+	ActionRestrict                       //
+	ActionFree                           // Restrict ended
+	ActionExtra                          // [bytes]: "lend" in a log
+	ActionExtraOver                      // Extra ended: "return" in a log
+	ActionAvoid                          // the bucket's port is in, the queue's is out
+	ActionAllow                          // Avoid ended
+	ActionPolice                         // [kbit/s]; the bucket's port is in
+	ActionUnpolice                       // the policer was taken away
+	ActionLossy                          //
+	ActionLossyTurn                      //
+	ActionLosslessTurn                   // LossyTurn ended
 )
 
 var actionNames = [...]string{
-	"", "drop", "force", "ignore", "honour", "discard", "admit", "restrict", "free", "lend", "return", "avoid", "allow", "police", "unpolice", "lossy",
+	"", "drop", "force", "ignore", "honour", "discard", "admit", "restrict", "free", "lend", "return", "avoid", "allow", "police", "unpolice", "lossy", "lossy turn", "lossless turn",
 }
 
 // String is the action's name in a log.

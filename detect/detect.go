@@ -86,6 +86,10 @@ type View interface {
 	PausesSeen(q Queue) uint64
 	// Frames is what q's port and class have counted. None of it goes back.
 	Frames(q Queue) Frames
+	// Pressed is the number of frames of the lossy turn from b to q, since it is lossy, that
+	// made more of b wait in q than b's XON threshold, or found no room: if they were
+	// charged to b they would keep it XOFF. 0 if the turn is not lossy.
+	Pressed(b Bucket, q Queue) uint64
 	// LinkUp reports whether p's link is up.
 	LinkUp(p unit.Port) bool
 	// Rate is p's rate in bits per second, 0 if it is unlimited, and MTU the longest

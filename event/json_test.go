@@ -105,7 +105,7 @@ func randomEvent(r *rand.Rand, ty Type, at unit.Time) Event {
 		e.OnLoop = r.IntN(2) == 0
 	}
 	if has&keyAction != 0 {
-		e.Action = detect.ActionDrop + detect.Action(r.IntN(int(detect.ActionLossy)))
+		e.Action = detect.ActionDrop + detect.Action(r.IntN(int(detect.ActionLosslessTurn)))
 	}
 	if has&keyFlow != 0 {
 		e.Flow = 1 + detect.FlowID(r.Uint32N(1<<32-1))

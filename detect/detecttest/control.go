@@ -39,6 +39,7 @@ type inForce struct {
 	extra             int
 	restricted, lossy bool
 	policed           []detect.FlowID
+	turns             []detect.Queue // by which what comes in here leaves, that are lossy turns
 }
 
 // InForce reports whether any action is in force at s. Force is none: it ends by
@@ -46,7 +47,7 @@ type inForce struct {
 func (s *Switch) InForce() bool {
 	for _, p := range s.ports {
 		m := p.inForce
-		if m.extra != 0 || m.restricted || m.lossy || len(m.policed) > 0 {
+		if m.extra != 0 || m.restricted || m.lossy || len(m.policed) > 0 || len(m.turns) > 0 {
 			return true
 		}
 	}
@@ -108,6 +109,17 @@ func (a actions) Lossy(q detect.Queue, on bool) {
 	if on && a.s.ports[q.Port].paused {
 		a.s.ports[q.Port].paused = false
 		a.s.detector.Resume(a.s.fabric.now, q, false)
+	}
+}
+
+// LossyTurn notes it; bytes that the script enqueues stay charged.
+func (a actions) LossyTurn(b detect.Bucket, q detect.Queue, on bool) {
+	is := slices.Contains(a.s.ports[b.Port].turns, q)
+	a.turn(&is, on, b, q, detect.ActionLossyTurn, detect.ActionLosslessTurn)
+	m := &a.s.ports[b.Port].inForce
+	m.turns = slices.DeleteFunc(m.turns, func(t detect.Queue) bool { return t == q })
+	if on {
+		m.turns = append(m.turns, q)
 	}
 }
 

@@ -27,15 +27,16 @@ func (v *Verdict) count(p *scenario.Plan, switches []observe.Switch, hosts []obs
 		v.CounterBytesPerSwitch = max(v.CounterBytesPerSwitch, w.CounterBytes)
 		for _, p := range w.Ports {
 			v.ResponseDropped += int(p.Drops[dataplane.DropResponse.String()])
-			v.Policed += int(p.Drops[dataplane.DropPoliced.String()] + p.Drops[dataplane.DropLossyPort.String()])
+			v.Policed += int(p.Drops[dataplane.DropPoliced.String()] + p.Drops[dataplane.DropLossyPort.String()] + p.Drops[dataplane.DropLossyTurn.String()])
 			v.IncompleteARP += int(p.Drops[dataplane.DropIncompleteARP.String()])
 			v.ResponseDroppedBytes += int(p.ResponseBytes)
 			v.ControlMessages += int(p.Messages[1])
 		}
 	}
 	// Receivers also miss what was dropped on purpose. Flows that a system polices, or
-	// that go to a host whose pauses it ignores, are left out of their count: a switch
-	// goes on dropping while the hosts are asked.
+	// that go to a host whose pauses it ignores, or are of a priority in which it made a
+	// turn lossy, are left out of their count: a switch goes on dropping while the hosts are
+	// asked.
 	onPurpose := v.ResponseDropped + v.IncompleteARP
 	if p.Scenario.Prevention != nil {
 		onPurpose += v.Policed
@@ -64,6 +65,16 @@ func (v *Verdict) unheard(s *scenario.Scenario) map[string]bool {
 	return ignored
 }
 
+// turned are the priorities in which a system made a turn lossy at some time.
+func (v *Verdict) turned() (classes unit.ClassSet) {
+	for _, m := range v.Measures {
+		if m.Measure == detect.ActionLossyTurn.String() {
+			classes.Add(unit.Priority(m.Priority))
+		}
+	}
+	return classes
+}
+
 func (v *Verdict) countFlows(p *scenario.Plan, hosts []observe.Host) {
 	s := p.Scenario
 	policed := func(flow int) bool {
@@ -71,7 +82,7 @@ func (v *Verdict) countFlows(p *scenario.Plan, hosts []observe.Host) {
 			return m.Measure == detect.ActionPolice.String() && m.Flow == p.Hash(flow)
 		})
 	}
-	ignored := v.unheard(s)
+	ignored, turned := v.unheard(s), v.turned()
 	sent, received := map[uint32]host.Sent{}, map[uint32]host.Received{}
 	for i := range hosts {
 		for _, f := range hosts[i].Sent {
@@ -100,7 +111,7 @@ func (v *Verdict) countFlows(p *scenario.Plan, hosts []observe.Host) {
 			Policed: policed(i), Innocent: !policed(i) && !s.Misbehaves(f.To), Final: final(in.Bins[:], s.Bin()), OverTime: overTime(in.Bins[:], s.Bin()),
 			Throughput: int64(in.Bytes) * 8 * int64(unit.Second) / int64(max(1, end-f.Start)),
 		})
-		if slices.Contains(s.PFC.Lossless, int(f.Class)) && !policed(i) && !ignored[s.Fabric.Nodes[f.To].Name] {
+		if slices.Contains(s.PFC.Lossless, int(f.Class)) && !policed(i) && !ignored[s.Fabric.Nodes[f.To].Name] && !turned.Has(f.Class) {
 			v.LosslessLost += int(in.Lost)
 		}
 	}

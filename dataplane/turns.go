@@ -1,0 +1,77 @@
+package dataplane
+
+import (
+	"slices"
+
+	"softswitch/buffer"
+	"softswitch/detect"
+)
+
+// A lossy turn: the frames of one bucket that leave by one queue are charged to nobody,
+// so that they keep no upstream waiting. They go the same way in the same order as
+// before, honour pauses, and are dropped when too many of them wait.
+
+// turn is a lossy turn of what comes in by a port.
+type turn struct {
+	bucket  detect.Bucket
+	queue   detect.Queue
+	bytes   int    // of its frames that wait in the queue and are charged to nobody
+	pressed uint64 // frames that made more of it wait than its bucket's XON threshold, or found no room
+}
+
+// turnOf is the lossy turn of b and q, nil if it is not lossy.
+func (s *Switch) turnOf(b detect.Bucket, q detect.Queue) *turn {
+	turns := s.ports[b.Port].acted.turns
+	for i := range turns {
+		if turns[i].bucket == b && turns[i].queue == q {
+			return &turns[i]
+		}
+	}
+	return nil
+}
+
+// turnOfFrame is the lossy turn that f takes if it leaves by q.
+func (s *Switch) turnOfFrame(f *buffer.Frame, q detect.Queue) *turn {
+	return s.turnOf(detect.Bucket{Port: f.In, Class: f.InClass}, q)
+}
+
+// LossyTurn makes the turn of b and q lossy.
+func (a actions) LossyTurn(b detect.Bucket, q detect.Queue, on bool) {
+	s := a.s
+	if (s.turnOf(b, q) != nil) == on {
+		return
+	}
+	m := &s.ports[b.Port].acted
+	if !on {
+		m.turns = slices.DeleteFunc(m.turns, func(t turn) bool { return t.bucket == b && t.queue == q })
+		s.note(detect.ActionLosslessTurn, b, q, 0)
+		return
+	}
+	t := turn{bucket: b, queue: q}
+	for f := s.ports[q.Port].queues[q.Class].Head(); f != nil; f = f.Next() {
+		if f.In == b.Port && f.InClass == b.Class && !f.Orig().Charged {
+			t.bytes += f.Len
+		}
+	}
+	m.turns = append(m.turns, t)
+	s.note(detect.ActionLossyTurn, b, q, 0)
+}
+
+// press takes note of a frame of n bytes that is to be queued, and reports whether there is
+// room for it: as much may wait uncharged as the bucket may hold before XOFF, and no more
+// than in a lossy queue.
+func (s *Switch) press(t *turn, n int) (ok bool) {
+	b := t.bucket
+	ok = t.bytes < s.mmu.Threshold(b.Port, b.Class) && s.mmu.AdmitLossy(t.bytes, n)
+	held := s.mmu.Held(b.Port, b.Class, t.queue.Port, t.queue.Class)
+	if !ok || held+t.bytes+n > s.mmu.XON(b.Port, b.Class) {
+		t.pressed++
+	}
+	return ok
+}
+
+// isLossy reports whether a frame that came in to bucket b is charged to nobody if it
+// leaves by q, which is of a lossless class: the queue is lossy, or the turn.
+func (s *Switch) isLossy(b detect.Bucket, q detect.Queue) bool {
+	return s.ports[q.Port].acted.lossy.Has(q.Class) || s.turnOf(b, q) != nil
+}
