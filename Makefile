@@ -47,6 +47,7 @@ guides:
 # same files, byte for byte, wherever they are made.
 figures: build
 	$(BIN) sim figures --out docs/figures
+	$(BIN) cause n1-two-triggers --svg > docs/figures/n1-chronology.svg
 
 # Every scenario simulated and on namespaces, the table of docs/worlds.md. Needs root
 # and a quarter of an hour on a machine that does nothing else.

@@ -28,7 +28,8 @@ type Case struct {
 	// Watch, unless nil, is as in sim.Options, for the runs of Try.
 	Watch func(unit.Time) error
 
-	plan *scenario.Plan // untreated
+	plan   *scenario.Plan // untreated
+	events uint64         // of the untreated run
 }
 
 // Effect is what a treatment does to a run with the same seed.
@@ -79,6 +80,7 @@ func New(s *scenario.Scenario, seed uint64, watch func(unit.Time) error) (*Case,
 		return nil, fmt.Errorf("scenario %s, seed %d: %w", s.Name, seed, ErrNoDeadlock)
 	}
 	c.Untreated.measure(r)
+	_, c.events = r.world.Frames()
 	return c, nil
 }
 

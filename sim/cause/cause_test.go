@@ -187,13 +187,14 @@ duration: 4ms
 		}
 	}
 	want := []string{"flow A1 + flow A2", "flow B1 + flow B2", "flow C1 + flow C2"}
-	if got := texts(all.Sets); !slices.Equal(got, want) || all.Single || !all.Proven {
-		t.Errorf("%q (single %v, proven %v), want %q", got, all.Single, all.Proven, want)
+	if got := texts(all.Sets); !slices.Equal(got, want) || all.Single || !all.Proven || !all.All {
+		t.Errorf("%q (single %v, proven %v, all %v), want %q", got, all.Single, all.Proven, all.All, want)
 	}
-	// The way that is taken with many candidates comes to one of them, too.
-	set, err := c.reduced(InTurn, singles)
-	if err != nil || set == nil || !slices.Contains(want, set.Treatment.String()) {
-		t.Errorf("reduced to %v, %v, want one of %q", set, err, want)
+	// Where pairs would take too long it comes to one of them too.
+	c.events = pairEvents
+	one, err := c.Smallest(InTurn, singles)
+	if err != nil || len(one.Sets) != 1 || !slices.Contains(want, texts(one.Sets)[0]) || !one.Proven || one.All {
+		t.Errorf("%+v, %v, want one of %q", one, err, want)
 	}
 }
 

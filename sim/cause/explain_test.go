@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -133,7 +134,8 @@ func TestConclusions(t *testing.T) {
 		s    Smallest
 		want string
 	}{
-		{Smallest{Sets: []Trial{two}, Proven: true}, "no single cause, it takes 2 hosts or flows\n  flow F0 + flow F1"},
+		{Smallest{Sets: []Trial{two}, Proven: true, All: true}, "no single cause, it takes 2 hosts or flows\n  flow F0 + flow F1"},
+		{Smallest{Sets: []Trial{two}, Proven: true}, "no single cause, it takes 2 hosts or flows, such as\n  flow F0 + flow F1"},
 		{Smallest{Sets: []Trial{two}}, "no single cause; of these 2 none can be left out, though others may be fewer"},
 		{Smallest{LeastHarm: -1}, "none, not even all hosts and flows together prevent it"},
 	} {
@@ -183,5 +185,18 @@ func TestDrawings(t *testing.T) {
 	}
 	if want := `p1 [label="h-edge2-0 eth0\nclass 2\n0.279 ms", shape=ellipse, style=filled]`; !strings.Contains(dot, want) {
 		t.Errorf("no %q in\n%s", want, dot)
+	}
+}
+
+// TestFigureIsCurrent: the picture in docs/figures is the one that is drawn.
+func TestFigureIsCurrent(t *testing.T) {
+	want, err := os.ReadFile("../../docs/figures/n1-chronology.svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCase(t, testsim.Shipped(t, "n1-two-triggers", "none"), 1)
+	r := &Report{Scenario: c.Scenario.Name, Seed: c.Seed, Deadlock: c.Deadlock, Chronology: c.Chronology}
+	if r.SVG() != string(want) {
+		t.Error("docs/figures is out of date: make figures")
 	}
 }

@@ -22,9 +22,11 @@ type Smallest struct {
 	LeastHarm int `json:"least_harm"`
 	// Single: one host or flow alone prevents it.
 	Single bool `json:"single"`
-	// Proven: no smaller set prevents it, because all were tried. Else Sets holds one set
-	// from which nothing can be left out, which was found by leaving out.
+	// Proven: no smaller set prevents it, because all were tried.
 	Proven bool `json:"proven"`
+	// All: there is no other set of this size. Else Sets holds one set from which nothing
+	// can be left out, which was found by leaving out.
+	All bool `json:"all"`
 }
 
 // Each calls do for 0 to n-1, in any order and perhaps several at a time, and returns
@@ -79,47 +81,48 @@ func (c *Case) lossless(f scenario.Flow) bool {
 	return slices.Contains(c.Scenario.PFC.Lossless, int(f.Class))
 }
 
-// pairsOf is for how many singles at most all pairs are tried.
-const pairsOf = 12
+// pairEvents is how many events of the simulator trying all pairs may take, so that it
+// takes seconds: the number of pairs times the events of the untreated run.
+const pairEvents = 50_000_000
 
 // Smallest finds the smallest causal sets. singles are the trials of Singles. Without a
-// single one it tries all pairs, if there are not too many; else it looks for a set that
-// is known to prevent the deadlock (the hosts that misbehave, the flows that wait in the
-// loop, both, or everything), and leaves out of it what can be left out.
+// single one it tries all pairs, if that does not take too long; else it looks for a set
+// that is known to prevent the deadlock (the hosts that misbehave, the flows that wait in
+// the loop, both, or everything), and leaves out of it what can be left out.
 func (c *Case) Smallest(each Each, singles []Trial) (Smallest, error) {
 	if one := causal(singles); len(one) > 0 {
-		return smallest(one, true), nil
+		return smallest(one, true, true), nil
 	}
-	proven := len(singles) <= pairsOf
-	if proven {
-		pairs, err := c.TryAll(each, "pairs", pairs(singles))
+	tried := 1 // the size of which all sets were tried
+	if two := pairs(singles); uint64(len(two))*c.events <= pairEvents {
+		trials, err := c.TryAll(each, "pairs", two)
 		if err != nil {
 			return Smallest{}, err
 		}
-		if two := causal(pairs); len(two) > 0 {
-			return smallest(two, true), nil
+		if some := causal(trials); len(some) > 0 {
+			return smallest(some, true, true), nil
 		}
+		tried = 2
 	}
 	set, err := c.reduced(each, singles)
 	if err != nil || set == nil {
 		return Smallest{LeastHarm: -1}, err
 	}
-	// Without pairs, sets of two have not been tried either.
-	return smallest([]Trial{*set}, proven && set.Size() == 3), nil
+	return smallest([]Trial{*set}, set.Size() == tried+1, false), nil
 }
 
 func causal(all []Trial) (some []Trial) {
 	return slices.DeleteFunc(slices.Clone(all), func(t Trial) bool { return !t.Causal })
 }
 
-func smallest(sets []Trial, proven bool) Smallest {
+func smallest(sets []Trial, proven, all bool) Smallest {
 	best := 0
 	for i := range sets {
 		if sets[i].Total > sets[best].Total {
 			best = i
 		}
 	}
-	return Smallest{Sets: sets, LeastHarm: best, Single: sets[0].Size() == 1, Proven: proven}
+	return Smallest{Sets: sets, LeastHarm: best, Single: sets[0].Size() == 1, Proven: proven, All: all}
 }
 
 func pairs(singles []Trial) (all []Treatment) {

@@ -128,8 +128,10 @@ func (r *Report) writeSmallest(w io.Writer) {
 	switch {
 	case s.Single:
 		fmt.Fprintf(w, "\nsmallest: one host or flow alone prevents it\n")
-	case s.Proven:
+	case s.All:
 		fmt.Fprintf(w, "\nsmallest: no single cause, it takes %d hosts or flows\n", size)
+	case s.Proven:
+		fmt.Fprintf(w, "\nsmallest: no single cause, it takes %d hosts or flows, such as\n", size)
 	default:
 		fmt.Fprintf(w, "\nsmallest: no single cause; of these %d none can be left out, though others may be fewer\n", size)
 	}
