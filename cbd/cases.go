@@ -31,9 +31,6 @@ type Case struct {
 	Switch int   // of SwitchFailure
 }
 
-// MaxCases limits the cases of a check.
-const MaxCases = 5_000_000
-
 // Singles is the number of cases in which nothing, what the file says, a link or a switch
 // fails: the cases 0 to Singles()-1. They come before pairs.
 func (c *Checker) Singles() int { return 1 + len(c.file) + len(c.links) + len(c.switches) }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"softswitch/scenario/config"
 	"softswitch/unit"
 )
 
@@ -47,6 +48,9 @@ type Cycle struct {
 	RoutingLoop bool   `json:"routing_loop"`
 	Hops        []Hop  `json:"hops"`
 	Turns       []Turn `json:"turns"` // from each hop to the next, in the first of Failures
+	// Witness is what came of the search for a scenario in which it deadlocks, nil if there
+	// was none.
+	Witness *Witness `json:"witness,omitempty"`
 
 	merged *merged
 }
@@ -55,6 +59,8 @@ type Cycle struct {
 type Hop struct {
 	Link  string `json:"link"`
 	Class int    `json:"class"`
+
+	Queue unit.NodePort `json:"-"` // the port that sends into the link
 }
 
 // Turn is why a hop waits for the next one.
@@ -67,6 +73,13 @@ type Turn struct {
 	To      string `json:"to"`
 	Subnets int    `json:"subnets"`
 	Flooded bool   `json:"flooded"`
+}
+
+// Witness is a scenario that deadlocks in a cycle, or that none was found.
+type Witness struct {
+	File  string    `json:"file"`     // "" if none was found
+	Tries int       `json:"tries"`    // scenarios that were played
+	Onset unit.Time `json:"onset_ns"` // of the deadlock, from the start of the scenario
 }
 
 // Clean reports whether no cycle was found.
@@ -118,7 +131,11 @@ func (c *Checker) describe(m *merged) Cycle {
 	}
 	for _, e := range m.edges {
 		n := c.tail(e)
-		out.Hops = append(out.Hops, Hop{Link: c.linkName(n), Class: int(c.classes[c.classOf(n)])})
+		from := c.ports[c.portOf(n).peer]
+		out.Hops = append(out.Hops, Hop{
+			Link: c.linkName(n), Class: int(c.classes[c.classOf(n)]),
+			Queue: unit.NodePort{Node: c.plan.Fabric.Nodes[from.sw].ID, Port: from.n},
+		})
 	}
 	switch {
 	case c.alike && m.classes != 0:
@@ -293,9 +310,19 @@ func (c *Cycle) writeText(w io.Writer, n int) {
 		kind = "; a routing loop"
 	}
 	fmt.Fprintf(w, "\t%s, in class %s%s\n", closed, classes(c.Classes), kind)
+	if c.Witness != nil {
+		fmt.Fprintf(w, "\t%s\n", c.Witness.text())
+	}
 	for i, h := range c.Hops {
 		fmt.Fprintf(w, "\t  %s\t%s\n", c.hopText(h), c.Turns[i].text(len(c.Flows) > 0))
 	}
+}
+
+func (w *Witness) text() string {
+	if w.File == "" {
+		return fmt.Sprintf("no witness found in %d tries", w.Tries)
+	}
+	return fmt.Sprintf("witness: %s deadlocks at %s", w.File, config.FormatTime(w.Onset))
 }
 
 // hopText names a hop, with its class where the cycle has several.

@@ -1,8 +1,13 @@
-// Package run checks a scenario for cyclic buffer dependencies on all processors.
+// Package run checks a scenario for cyclic buffer dependencies on all processors, and plays
+// witnesses of what was found.
 //
 //	scenario.Plan --Check--> a cbd.Checker for each worker --> results by case --> cbd.Report
+//	                                                                               |
+//	            scenario files that deadlock <-- sim <-- flows that close it <-- cycle
 //
-// What it does not do: it knows nothing of buffers; package cbd does.
+// Read in this order: run.go, witness.go.
+//
+// What it does not do: it finds no cycle itself; package cbd does.
 package run
 
 import (
@@ -16,6 +21,9 @@ import (
 	"softswitch/internal/progress"
 	"softswitch/scenario"
 )
+
+// maxCases limits the cases of a check.
+var maxCases = 5_000_000
 
 // Options configure a check.
 type Options struct {
@@ -31,15 +39,24 @@ func (opt *Options) Valid() error {
 	return nil
 }
 
+// Checked is a plan that has been checked.
+type Checked struct {
+	Report *cbd.Report
+
+	plan    *scenario.Plan
+	checker *cbd.Checker
+	workers int
+}
+
 // Check checks all cases of a plan. It draws a progress bar on out.
-func Check(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer) (*cbd.Report, error) {
+func Check(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer) (*Checked, error) {
 	c, err := cbd.New(plan)
 	if err != nil {
 		return nil, err
 	}
 	n := c.Cases(opt.Failures)
-	if n > cbd.MaxCases {
-		return nil, fmt.Errorf("%d cases of up to %d failures; at most %d can be checked: use --failures %d", n, opt.Failures, cbd.MaxCases, opt.Failures-1)
+	if n > maxCases {
+		return nil, fmt.Errorf("%d cases of up to %d failures; at most %d can be checked: use --failures %d", n, opt.Failures, maxCases, opt.Failures-1)
 	}
 	workers := []*cbd.Checker{c}
 	for len(workers) < min(opt.Workers, n) {
@@ -67,7 +84,7 @@ func Check(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer)
 		}
 		from = end
 	}
-	return c.Report(results, opt.Failures), nil
+	return &Checked{Report: c.Report(results, opt.Failures), plan: plan, checker: c, workers: opt.Workers}, nil
 }
 
 // each calls do for from to end-1, with one call at a time for each worker, and returns

@@ -15,48 +15,56 @@ import (
 
 func checkCommand() *cobra.Command {
 	opt := run.Options{Workers: runtime.GOMAXPROCS(0)}
+	var witness string
 	c := printed(&cobra.Command{
 		Use:   "check FILE",
 		Short: "Find what could lock a scenario's fabric, before it happens",
 		Long: `Find every ring of buffers that could come to wait for one another (a cyclic buffer
 dependency), by the routes, backups, flooding and classes of a scenario file: while
 nothing fails, with what the file has fail, and with every link, every switch and every
-pair of links between switches down. Nothing is played.
+pair of links between switches down.
 
 The likeliest come first: those of no failure or the file's own before those of one and
 of two; those that the file's flows close before those that hosts could close; short ones
 before long ones. That a ring can close does not say that there is enough traffic to
-fill it.
+fill it: with --witness a scenario is looked for in which each deadlocks, by playing some in
+virtual time.
 
 Exit status: 0 there is no such ring; 1 there is one; 2 it could not be checked.`,
-		Example:           "  softswitch check scenarios/fattree-on-loop.yaml\n  softswitch check --failures 1 --json fabric.yaml",
+		Example:           "  softswitch check scenarios/fattree-on-loop.yaml\n  softswitch check scenarios/fattree-on-loop.yaml --witness /tmp/witness\n  softswitch check --failures 1 --json fabric.yaml",
 		Args:              arguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: upTo(1, yamlFiles),
 	}, "print JSON", func(cmd *cobra.Command, args []string) (finding, error) {
 		if err := opt.Valid(); err != nil {
 			return nil, err
 		}
-		plan, err := readToCheck(args[0])
+		data, err := readFile(args[0])
 		if err != nil {
 			return nil, err
 		}
-		r, err := run.Check(cmd.Context(), plan, opt, os.Stderr)
+		plan, err := planToCheck(args[0], data)
 		if err != nil {
 			return nil, err
 		}
-		return judged(r, r.Clean())
+		k, err := run.Check(cmd.Context(), plan, opt, os.Stderr)
+		if err != nil {
+			return nil, err
+		}
+		if witness != "" {
+			if err := k.Witnesses(cmd.Context(), data, witness, os.Stderr); err != nil {
+				return nil, err
+			}
+		}
+		return judged(k.Report, k.Report.Clean())
 	})
 	c.Flags().IntVar(&opt.Failures, "failures", 2, "links that fail at once, at most: 0, 1 or 2")
+	c.Flags().StringVar(&witness, "witness", "", fmt.Sprintf("folder for a scenario file for each of the first %d rings, in which it deadlocks", run.MaxWitnesses))
+	c.MarkFlagDirname("witness")
 	return c
 }
 
-// readToCheck reads a scenario file and makes a plan of it, unless it is too large to be
-// checked.
-func readToCheck(file string) (*scenario.Plan, error) {
-	data, err := readFile(file)
-	if err != nil {
-		return nil, err
-	}
+// planToCheck makes a plan of a scenario file, unless it is too large to be checked.
+func planToCheck(file string, data []byte) (*scenario.Plan, error) {
 	s, err := load.Scenario(file, data)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,144 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"testing"
+
+	"softswitch/cbd"
+	"softswitch/detect"
+	"softswitch/internal/testsim"
+	"softswitch/oracle"
+	"softswitch/sim"
+	"softswitch/unit"
+)
+
+// checked checks a scenario file, with a number of workers.
+func checked(t *testing.T, text string, failures, workers int) *Checked {
+	t.Helper()
+	plan := testsim.Compile(t, testsim.Parse(t, "test.yaml", text, "none"))
+	k, err := Check(context.Background(), plan, Options{Failures: failures, Workers: workers}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+const (
+	ring = `name: ring
+topology: {ring: {switches: 5, hosts_per_switch: 2}, rate: 10Gbit/s, delay: 1us}
+duration: 1s
+`
+	leafSpine = `name: leaf-spine
+topology:
+  switches: [l0, l1, l2, l3, x, y]
+  hosts: [h0, h1, h2, h3, g0, g1, g2, g3]
+  links: [h0--l0, h1--l1, h2--l2, h3--l3, g0--l0, g1--l1, g2--l2, g3--l3,
+          l0--x, l0--y, l1--x, l1--y, l2--x, l2--y, l3--x, l3--y]
+  rate: 1Gbit/s
+duration: 1s
+`
+)
+
+// TestWitnesses: each witness, when it is played as the file that it is, deadlocks in its
+// cycle.
+func TestWitnesses(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		failures   int
+		want       int // witnesses, at least
+	}{
+		{"ring", ring, 0, 2},
+		{"leaf-spine", leafSpine, 2, 15},
+		{"fattree-on-loop", testsim.Text(t, "fattree-on-loop"), 0, 1},
+		{"hu-case1-limit", testsim.Text(t, "hu-case1-limit"), 0, 1}, // by a flow that has no limit
+		{"guo-fig4", testsim.Text(t, "guo-fig4"), 0, 2},
+		{"shpiner-fig4-ecmp", testsim.Text(t, "shpiner-fig4-ecmp"), 0, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			k := checked(t, c.text, c.failures, 2)
+			if err := k.Witnesses(context.Background(), []byte(c.text), t.TempDir(), io.Discard); err != nil {
+				t.Fatal(err)
+			}
+			found := 0
+			for i, cy := range k.Report.Cycles[:min(len(k.Report.Cycles), MaxWitnesses)] {
+				if cy.Witness.File == "" {
+					t.Logf("cycle %d: none in %d tries", i+1, cy.Witness.Tries)
+					continue
+				}
+				found++
+				playWitness(t, &cy)
+			}
+			t.Logf("%d of %d cycles", found, len(k.Report.Cycles))
+			if found < c.want {
+				t.Errorf("%d witnesses, want %d or more", found, c.want)
+			}
+		})
+	}
+}
+
+// playWitness plays the witness of a cycle and requires that it is stuck at the end.
+func playWitness(t *testing.T, cy *cbd.Cycle) {
+	t.Helper()
+	text, err := os.ReadFile(cy.Witness.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := testsim.Parse(t, cy.Witness.File, string(text), "none")
+	v, r := testsim.Run(t, s, sim.Options{Seed: 1, Detectors: map[string]detect.Factory{"none": detect.NewNone}})
+	if !v.ExpectedMet || !v.Deadlock {
+		t.Errorf("%s: %v", cy.Witness.File, v.Reasons)
+	}
+	stuck := r.History.At(cy.Witness.Onset)
+	for _, h := range cy.Hops {
+		if q := (oracle.Queue{NodePort: h.Queue, Class: unit.Priority(h.Class)}); !stuck.InCore(q) {
+			t.Errorf("%s: %s is not stuck at %d", cy.Witness.File, h.Link, cy.Witness.Onset)
+		}
+	}
+}
+
+// TestWorkers: the report is the same however many cases are checked at once.
+func TestWorkers(t *testing.T) {
+	var want []byte
+	for _, workers := range []int{1, 2, 5} {
+		got, err := json.Marshal(checked(t, leafSpine, 2, workers).Report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == nil {
+			want = got
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%d workers: another report than with one", workers)
+		}
+	}
+}
+
+// TestEnds: a check and a search end with their context.
+func TestEnds(t *testing.T) {
+	plan := testsim.Compile(t, testsim.Parse(t, "test.yaml", leafSpine, "none"))
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Check(ctx, plan, Options{Failures: 2, Workers: 2}, io.Discard); !errors.Is(err, context.Canceled) {
+		t.Errorf("check: %v", err)
+	}
+	k := checked(t, leafSpine, 2, 2)
+	if err := k.Witnesses(ctx, []byte(leafSpine), t.TempDir(), io.Discard); !errors.Is(err, context.Canceled) {
+		t.Errorf("witnesses: %v", err)
+	}
+}
+
+// TestTooMany: too many pairs of links are refused with the bound and what to do.
+func TestTooMany(t *testing.T) {
+	defer func(was int) { maxCases = was }(maxCases)
+	maxCases = 40
+	plan := testsim.Compile(t, testsim.Parse(t, "test.yaml", leafSpine, "none"))
+	_, err := Check(context.Background(), plan, Options{Failures: 2, Workers: 1}, io.Discard)
+	if want := "43 cases of up to 2 failures; at most 40 can be checked: use --failures 1"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
