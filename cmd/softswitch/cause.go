@@ -25,7 +25,7 @@ func causeCommand() *cobra.Command {
 		Short: "Find what caused the deadlock of a scenario, and prove it",
 		Long: `Find what caused the first deadlock of a scenario: a file, or one that comes with
 softswitch by its name. It is simulated without its detector; then each suspect is
-handled from the start and the same run, with the same seed, played again: a host does
+treated from the start and the same run, with the same seed, played again: a host does
 not misbehave, a flow sends a 64th, a turn of the loop is lossy. A suspect is causal if
 that deadlock then does not come about, and sufficient if none does. The control is
 another host, flow or turn, drawn at random.

@@ -113,7 +113,7 @@ func (c *Case) Try(t Treatment) (Effect, error) {
 	return e, nil
 }
 
-// changesNothing reports whether t handles only hosts that do not misbehave.
+// changesNothing reports whether t treats only hosts that do not misbehave.
 func (c *Case) changesNothing(t Treatment) bool {
 	return len(t.Flows) == 0 && len(t.Turns) == 0 && !slices.ContainsFunc(t.Hosts, func(name string) bool {
 		node, ok := c.Scenario.Fabric.Node(name)

@@ -198,6 +198,34 @@ duration: 4ms
 	}
 }
 
+// TestThreeTogether: three flows on each link, one of which would do. All pairs are
+// tried in vain, so that the three flows that are found are as few as can be.
+func TestThreeTogether(t *testing.T) {
+	s := testsim.Parse(t, "ring.yaml", ring(`
+flows:
+  - {name: A1, from: h1-0, to: h3-0}
+  - {name: A2, from: h1-1, to: h3-1}
+  - {name: A3, from: h1-1, to: h3-1}
+  - {name: B1, from: h2-0, to: h1-0}
+  - {name: B2, from: h2-1, to: h1-1}
+  - {name: B3, from: h2-1, to: h1-1}
+  - {name: C1, from: h3-0, to: h2-0}
+  - {name: C2, from: h3-1, to: h2-1}
+  - {name: C3, from: h3-1, to: h2-1}
+duration: 2ms
+`), "itsy")
+	c := newCase(t, s, 1)
+	singles, all := smallestOf(t, c)
+	want := []string{"flow C1 + flow C2 + flow C3"}
+	if got := texts(all.Sets); !slices.Equal(got, want) || all.Single || !all.Proven || all.All {
+		t.Errorf("%q (single %v, proven %v, all %v), want %q", got, all.Single, all.Proven, all.All, want)
+	}
+	c.events = pairEvents
+	if again, err := c.Smallest(InTurn, singles); err != nil || !slices.Equal(texts(again.Sets), want) || again.Proven {
+		t.Errorf("without pairs: %+v, %v, want %q, unproven", again, err, want)
+	}
+}
+
 // TestApply: the scenario stays, and so does all of the plan that is not named.
 func TestApply(t *testing.T) {
 	s := known(t, "slow-host")
@@ -210,6 +238,9 @@ func TestApply(t *testing.T) {
 	}
 	if got := testsim.Compile(t, s); !reflect.DeepEqual(got.Hosts, before.Hosts) || !reflect.DeepEqual(got.Switches, before.Switches) {
 		t.Error("the scenario has changed")
+	}
+	if plan.Scenario.Detector != "none" || plan.Scenario.Response != "none" || s.Detector != "itsy" {
+		t.Errorf("detector %s, response %s; the scenario's is %s", plan.Scenario.Detector, plan.Scenario.Response, s.Detector)
 	}
 	for i, h := range plan.Hosts {
 		was := before.Hosts[i]
@@ -350,5 +381,35 @@ func TestStopped(t *testing.T) {
 	s := testsim.Parse(t, "busy.yaml", ring("flows: [{name: A, from: h1-0, to: h2-0, frame: 64}]\nduration: 20ms\n"), "itsy")
 	if _, err := New(s, 1, func(unit.Time) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("%v, want %v", err, stop)
+	}
+}
+
+// TestSufficient: the same ring locks in two classes, one after the other, until a link
+// of it flaps. What prevents the first deadlock is causal; only what prevents both is
+// sufficient.
+func TestSufficient(t *testing.T) {
+	c := newCase(t, testsim.Parse(t, "two.yaml", ring(`
+flows:
+  - {name: A, from: h1-0, to: h3-0, stop: 4ms}
+  - {name: B, from: h2-0, to: h1-0, stop: 4ms}
+  - {name: C, from: h3-0, to: h2-0, stop: 4ms}
+  - {name: D, from: h1-1, to: h3-1, class: 4, start: 2ms, stop: 4ms}
+  - {name: E, from: h2-1, to: h1-1, class: 4, start: 2ms, stop: 4ms}
+  - {name: F, from: h3-1, to: h2-1, class: 4, start: 2ms, stop: 4ms}
+events: [{at: 5ms, do: flap, link: s1--s2, for: 50us}]
+duration: 6ms
+`), "itsy"), 1)
+	for _, k := range []struct {
+		flows              []string
+		causal, sufficient bool
+	}{
+		{[]string{"A"}, true, false},
+		{[]string{"D"}, false, false},
+		{[]string{"A", "D"}, true, true},
+	} {
+		e, err := c.Try(Treatment{Flows: k.flows})
+		if err != nil || e.Causal != k.causal || e.Sufficient != k.sufficient || (e.Goodput != nil) != k.causal {
+			t.Errorf("%q: %+v, %v, want causal %v, sufficient %v", k.flows, e, err, k.causal, k.sufficient)
+		}
 	}
 }

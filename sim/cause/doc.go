@@ -1,4 +1,4 @@
-// Package cause says what caused a PFC deadlock, and proves it: it handles a suspect
+// Package cause says what caused a PFC deadlock, and proves it: it treats a suspect
 // from the start, plays the same run again, and looks whether the deadlock still comes
 // about.
 //
@@ -10,7 +10,7 @@
 //	                          |
 //	                          '--Explain, with controls--> Report: text, JSON, a drawing
 //
-// Read in this order: treatment.go (what can be handled), deadlock.go (the first
+// Read in this order: treatment.go (what can be taken away), deadlock.go (the first
 // deadlock), case.go (an effect), chronology.go, smallest.go, control.go; explain.go
 // (all of it), text.go and draw.go (for people).
 //

@@ -18,7 +18,7 @@ type Report struct {
 	Untreated  Effect      `json:"untreated"`
 	Chronology *Chronology `json:"chronology"`
 	// Candidates are every host that misbehaves, every lossless flow and every turn that
-	// holds the deadlock. Other hosts are none: there is nothing to handle.
+	// holds the deadlock. Other hosts are none: there is nothing to treat.
 	Candidates []Candidate `json:"candidates"`
 	Smallest   Smallest    `json:"smallest"`
 }

@@ -90,7 +90,7 @@ chronology: the pauses that led to it, oldest first, with what waited in paused 
   1  0.049    -      3      s0 to-s1 (on the loop)  24224  0        source
   2  0.062    -      3      s1 to-s0 (on the loop)  24224  22710    1
 
-candidates: each handled alone, from the start; its control is another one, drawn at random
+candidates: each treated alone, from the start; its control is another one, drawn at random
                                   causal  sufficient  Mbit/s   control causal
   nothing                                             11027.7
   flow F0                         no      no          -        no

@@ -12,7 +12,7 @@ type Trial struct {
 	Effect
 }
 
-// Smallest are the smallest sets of hosts and flows that are causal: with which handled
+// Smallest are the smallest sets of hosts and flows that are causal: with which treated
 // from the start the deadlock does not come about.
 type Smallest struct {
 	// Sets are of one size. There is none if not even all hosts and flows prevent it.

@@ -99,7 +99,7 @@ func (p Period) why() string {
 }
 
 func (r *Report) writeCandidates(w io.Writer) {
-	fmt.Fprintf(w, "\ncandidates: each handled alone, from the start; its control is another one, drawn at random\n")
+	fmt.Fprintf(w, "\ncandidates: each treated alone, from the start; its control is another one, drawn at random\n")
 	fmt.Fprintf(w, "  \tcausal\tsufficient\tMbit/s\tcontrol causal\n")
 	fmt.Fprintf(w, "  nothing\t\t\t%s\t\n", mbits(r.Untreated.Total))
 	for i, c := range r.Candidates {

@@ -12,7 +12,7 @@ import (
 	"softswitch/unit"
 )
 
-// Treatment is what is handled from the start of a run. Names are those of the scenario.
+// Treatment is what is taken away from the start of a run. Names are those of the scenario.
 type Treatment struct {
 	// Hosts neither storm nor are slow.
 	Hosts []string `json:"hosts,omitempty"`
@@ -35,7 +35,7 @@ func (t Turn) String() string {
 	return fmt.Sprintf("%s %s > %s, class %d", t.Switch, t.In, t.Out, t.Class)
 }
 
-// Size is how many hosts, flows and turns it handles.
+// Size is how many hosts, flows and turns it treats.
 func (t Treatment) Size() int { return len(t.Hosts) + len(t.Flows) + len(t.Turns) }
 
 func (t Treatment) String() string {
@@ -58,7 +58,7 @@ func (t Treatment) String() string {
 // slowing is by how much a treated flow is slower.
 const slowing = 64
 
-// Apply is the plan of s with what t names handled; s is not changed. The plan has
+// Apply is the plan of s with what t names treated; s is not changed. The plan has
 // neither a detector nor a response. The error names a host, flow, switch, port or class
 // that s does not have, with those that it has, and why a turn cannot be lossy.
 func Apply(s *scenario.Scenario, t Treatment) (*scenario.Plan, error) {
