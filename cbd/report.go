@@ -30,6 +30,29 @@ type Report struct {
 	More   int     `json:"more"`
 	// Bounds are those that were reached, so that there may be other cycles than these.
 	Bounds []string `json:"bounds"`
+	// Cures are what takes all cycles away, if that was asked for.
+	Cures []Cure `json:"cures,omitempty"`
+}
+
+// Cure is what takes all cycles away, in the cases that were checked.
+type Cure struct {
+	// Name is "routes", or the name of a prevention: "tagger", "no-flood".
+	Name string `json:"name"`
+	Why  string `json:"why"`  // there is none, "" if there is
+	Left int    `json:"left"` // cycles that are left: 0 of a cure
+	// Routes are those to change; Exact says that no fewer would do.
+	Routes []Route `json:"routes"`
+	Exact  bool    `json:"exact"`
+	// Classes are those of Tagger's tags, and the lossy one behind them.
+	Classes []int `json:"classes"`
+}
+
+// Route is one of a scenario file's routes.
+type Route struct {
+	At     string   `json:"at"`
+	To     string   `json:"to"`
+	Ports  []string `json:"ports"`
+	Backup []string `json:"backup"`
 }
 
 // Cycle is hops that can come to wait for one another, the last for the first.
@@ -279,7 +302,42 @@ func (r *Report) WriteText(out io.Writer) error {
 	if n := len(r.Cycles) - shown; n > 0 {
 		fmt.Fprintf(w, "\n%d more; --json has them all\n", n)
 	}
+	for i, c := range r.Cures {
+		if i == 0 {
+			fmt.Fprint(w, "\ncures\n")
+		}
+		c.writeText(w)
+	}
 	return w.Flush()
+}
+
+// routesShown is how many routes to change WriteText shows.
+const routesShown = 20
+
+func (c *Cure) writeText(w io.Writer) {
+	switch {
+	case c.Why != "":
+		fmt.Fprintf(w, "  %s\tno: %s\n", c.Name, c.Why)
+	case c.Left > 0:
+		fmt.Fprintf(w, "  %s\tno: %d cycles are left\n", c.Name, c.Left)
+	case c.Name == "routes":
+		how := "found step by step; fewer may do"
+		if c.Exact {
+			how = "no fewer do"
+		}
+		fmt.Fprintf(w, "  %s\t%d to change; %s; checked: no cycle is left\n", c.Name, len(c.Routes), how)
+		for _, r := range c.Routes[:min(len(c.Routes), routesShown)] {
+			fmt.Fprintf(w, "\t  - {at: %s, to: %s, ports: [%s], backup: [%s]}\n", r.At, r.To, strings.Join(r.Ports, ", "), strings.Join(r.Backup, ", "))
+		}
+		if n := len(c.Routes) - routesShown; n > 0 {
+			fmt.Fprintf(w, "\t  %d more; --json has them all\n", n)
+		}
+	case c.Name == "tagger":
+		last := len(c.Classes) - 1
+		fmt.Fprintf(w, "  %s\tclasses %s, then %d, which is lossy; checked: no cycle is left\n", c.Name, classes(c.Classes[:last]), c.Classes[last])
+	default:
+		fmt.Fprintf(w, "  %s\tchecked: no cycle is left\n", c.Name)
+	}
 }
 
 func (r *Report) span() string {

@@ -133,7 +133,7 @@ func (p *Plan) override(o Override) (dst int, ok bool) {
 			g.Ports = o.Ports
 			g.Backup &^= o.Ports
 		}
-		if o.Backup != 0 {
+		if o.Backup != 0 || o.NoBackup {
 			g.Backup = o.Backup
 			g.Ports &^= o.Backup
 		}

@@ -95,6 +95,25 @@ func TestOnLoopPaths(t *testing.T) {
 	}
 }
 
+// TestNoBackup: an empty list takes a computed backup away, and no list leaves it.
+func TestNoBackup(t *testing.T) {
+	for list, want := range map[string]string{"": "[1] [0 2 3]", ", backup: [agg2-0]": "[1] [2]", ", backup: []": "[1] []"} {
+		s, err := Parse("x.yaml", []byte("name: x\nduration: 1s\ntopology: {fattree: {k: 4}, rate: 1Gbit/s}\nroutes: [{at: core0, to: 10.1.0.0/16, ports: [agg1-0]"+list+"}]\n"), known)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := Compile(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range p.Switches[0].Routes {
+			if got := fmt.Sprint(r.Ports, r.Backup); strings.HasPrefix(r.Prefix, "10.1.") && got != want {
+				t.Errorf("with %q: %s, want %s", list, got, want)
+			}
+		}
+	}
+}
+
 const ring = `
 name: ring
 topology: {ring: {switches: 3, hosts_per_switch: 1}, rate: 1Gbit/s, delay: 2us, overrides: [{link: s2--s1, rate: 10Mbit/s}, {link: s3--s1, delay: 5us}]}

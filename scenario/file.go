@@ -118,7 +118,7 @@ type fileRoute struct {
 	To string `yaml:"to" schema:"node or prefix,required"`
 	// Ports are the neighbouring switches to send to, chosen by the hash of the flow.
 	Ports []string `yaml:"ports" schema:"switch"`
-	// Backup is used while every one of Ports is down.
+	// Backup is used while every one of Ports is down; [] is none.
 	Backup []string `yaml:"backup" schema:"switch"`
 }
 

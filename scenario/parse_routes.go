@@ -22,8 +22,10 @@ func (p *parser) routes(routes []fileRoute) (overrides []Override) {
 			To:     p.subnets(path+".to", r.To, at),
 			Ports:  p.neighbours(path+".ports", r.Ports, at),
 			Backup: p.neighbours(path+".backup", r.Backup, at),
+
+			NoBackup: r.Backup != nil && len(r.Backup) == 0,
 		}
-		if len(r.Ports) == 0 && len(r.Backup) == 0 {
+		if len(r.Ports) == 0 && r.Backup == nil {
 			p.Faultf(path, "changes nothing: name neighbours in ports or backup")
 		}
 		if o.Ports&o.Backup != 0 {

@@ -83,6 +83,8 @@ type Override struct {
 	// Ports and Backup, where not empty, replace those of the group. They have no port
 	// in common.
 	Ports, Backup unit.PortSet
+	// NoBackup takes the backup away. Backup is empty then.
+	NoBackup bool
 }
 
 // Flow is a stream of frames from one host to another.
