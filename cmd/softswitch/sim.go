@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -131,11 +132,21 @@ and count what the detector said against the truth. A case is determined by the
 seed, its number and the mode alone.
 
 Modes: "usual"; "loss" loses control frames; "expiry" stops switches for so long
-that pauses expire.
+that pauses expire; "cause" and "random-cause" are about the cause that is named.
+
+Mode "cause" plants a cause: a fabric whose flows are slowed until it does not
+deadlock, and in it one disturbance by which it does, or two, or none as a
+control. What is named is held against what was planted, and against the same
+run with what is named handled from the start: "causal" if there is no deadlock
+at that place then, beside a control of as many other hosts or flows. Baselines
+name something without a detector. Mode "random-cause" does so with the
+deadlocks of mode usual, in which nothing was planted. Both take several
+detectors, separated by commas.
 
 Each case with a false positive, a premature declaration or a false negative is
-written to the directory of --out as a scenario file. The first of each kind are
-made smaller before.
+written to the directory of --out as a scenario file; in mode cause each in which
+a detector does not name what was planted. The first of each kind are made
+smaller before.
 
 A deadlock counts as missed if for 20 laps it waited for nothing but itself and
 nobody declared it; a lap is what a full frame
@@ -144,21 +155,38 @@ first declaration, in laps of the declared loop. Control frames are messages and
 pauses repeated before their time, of all cases together.
 
 Exit status: 0 no false positive, premature declaration, false negative or
-invalid case; 1 there is one; 2 it could not be played.`,
-		Example: "  softswitch sim fuzz --n 10000 --seed 1 --detector itsypaper",
+invalid case, nor anything declared in a control; 1 there is one; 2 it could not
+be played.`,
+		Example: "  softswitch sim fuzz --n 10000 --seed 1 --detector itsypaper\n  softswitch sim fuzz --mode cause --n 1100 --detector itsy,itsypaper",
 		Args:    arguments(cobra.NoArgs),
 	}, "print the report as JSON", func(cmd *cobra.Command, _ []string) (finding, error) {
-		d, err := catalog.Named("--detector", detector)
-		if err != nil {
-			return nil, err
-		}
-		r.Detector, r.Seed = d, uint64(seed)
 		if seed < 0 {
 			return nil, fmt.Errorf("--seed: %d; valid: 0 or above", seed)
 		}
+		r.Seed = uint64(seed)
 		if err := r.Check(); err != nil {
 			return nil, err
 		}
+		names := []string{detector}
+		if r.NamesCauses() {
+			names = strings.Split(detector, ",")
+		}
+		var detectors []catalog.Detector
+		for _, name := range names {
+			d, err := catalog.Named("--detector", name)
+			if err != nil {
+				return nil, err
+			}
+			detectors = append(detectors, d)
+		}
+		if r.NamesCauses() {
+			report, err := r.PlayCauses(cmd.Context(), detectors)
+			if err != nil {
+				return nil, err
+			}
+			return judged(report, report.Clean())
+		}
+		r.Detector = detectors[0]
 		report, err := r.Play(cmd.Context())
 		if err != nil {
 			return nil, err
@@ -168,7 +196,7 @@ invalid case; 1 there is one; 2 it could not be played.`,
 	c.Flags().IntVar(&r.N, "n", 1000, "number of cases")
 	c.Flags().Int64Var(&seed, "seed", 1, "seed of all randomness, 0 or above")
 	detectorFlag(c, &detector, catalog.Default, "deadlock detector: %s")
-	c.Flags().StringVar((*string)(&r.Mode), "mode", string(fuzz.Usual), "what happens to control frames: "+runner.Modes())
+	c.Flags().StringVar((*string)(&r.Mode), "mode", string(fuzz.Usual), "what is tried: "+runner.Modes())
 	c.Flags().StringVar(&r.Out, "out", filepath.Join("build", "fuzz"), "directory for failures")
 	c.Flags().IntVar(&r.Workers, "workers", runtime.GOMAXPROCS(0), "cases played at a time")
 	c.Flags().IntVar(&r.Shrink, "shrink", 5, "how many failures of each kind to make smaller")

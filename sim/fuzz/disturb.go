@@ -79,6 +79,10 @@ func (m *maker) quietFabric(kinds []Disturbance) {
 	m.speeds()
 	m.steadyTraffic()
 	m.buffers()
+	if kinds[0].OfHost() && !m.one(4) {
+		m.resumeLate() // what waits for the host and what waits for the loop share a bucket
+		m.limitXON()
+	}
 	m.sortEvents()
 	m.Duration = m.locksBy() + 150*m.hop()
 }
@@ -156,7 +160,7 @@ func (m *maker) slowDown() bool {
 		if m.free() {
 			return true
 		}
-		percent = 80
+		percent = 92
 	}
 	return false
 }

@@ -48,7 +48,7 @@ func TestDrain(t *testing.T) {
 		if _, err := w.Run(); err != nil {
 			t.Fatal(err)
 		}
-		if why := lost(w); why != "" {
+		if why := Lost(w); why != "" {
 			t.Fatalf("seed %d, case %d: %s", seed, i, why)
 		}
 		residue := 0

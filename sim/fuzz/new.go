@@ -182,9 +182,8 @@ func (m *maker) buffers() {
 	m.timers()
 	m.headroom()
 	switch m.rng.IntN(4) {
-	case 0: // resumes late: few bytes suffice to keep a bucket stuck
-		m.Threshold = m.between(4*full, 20*full)
-		m.XONOffset = m.Threshold - m.between(0, 2*full)
+	case 0:
+		m.resumeLate()
 	case 1: // at most one strong egress a bucket
 		m.XONOffset = m.between(400, 3*full)
 		m.Threshold = m.Headroom + 2*m.XONOffset + m.between(0, 4*full)
@@ -195,6 +194,16 @@ func (m *maker) buffers() {
 		m.Threshold = m.between(4*full, 30*full)
 		m.XONOffset = m.between(1, m.Threshold)
 	}
+	m.limitXON()
+}
+
+// resumeLate draws a low XON: few bytes suffice to keep a bucket stuck.
+func (m *maker) resumeLate() {
+	m.Threshold = m.between(4*full, 20*full)
+	m.XONOffset = m.Threshold - m.between(0, 2*full)
+}
+
+func (m *maker) limitXON() {
 	m.Threshold = max(m.Threshold, 2*reserved)
 	m.XONOffset = min(m.XONOffset, m.Threshold)
 }

@@ -82,9 +82,9 @@ const plantStream = 1 << 62
 // How often it is tried: fabrics for a case, plants for a fabric, and how often the
 // flows of a fabric are slowed.
 const (
-	fabricsMax = 48
+	fabricsMax = 96
 	plantsMax  = 6
-	slowMax    = 20
+	slowMax    = 40
 )
 
 // NewPlanted generates case index of seed: a fabric none of whose hosts misbehaves, and
@@ -128,14 +128,17 @@ func (p *Planted) plant(m *maker, kinds []Disturbance) bool {
 		}
 	}
 	m.sortEvents()
-	onset, how := m.locks(m.Wires)
-	if how != locked || onset > m.locksBy() || onset <= m.storms() {
+	onset, how := m.locks(m.Wires, m.locksBy())
+	if how != locked || onset <= m.storms() {
 		return false
 	}
 	if len(kinds) == 2 {
-		_, first := m.Without(2).locks(m.Wires)
-		_, second := m.Without(1).locks(m.Wires)
+		_, first := m.Without(2).locks(m.Wires, m.Duration)
+		_, second := m.Without(1).locks(m.Wires, m.Duration)
 		m.Plants[0].Idle, m.Plants[1].Idle = second == locked && first != locked, first == locked && second != locked
+	}
+	if m.relieves() {
+		return false
 	}
 	p.Case, p.Locked, p.Onset = m.Case, true, onset
 	return true
@@ -148,14 +151,39 @@ func (c *Case) Sound() bool {
 	for i := range c.Plants {
 		base = base.Without(i + 1)
 	}
-	onset, how := c.locks(c.Wires)
-	return how == locked && onset > c.storms() && base.free()
+	onset, how := c.locks(c.Wires, c.Duration)
+	return how == locked && onset > c.storms() && base.free() && !c.relieves()
+}
+
+// relieves reports whether a host's pauses make the deadlock by what they take away: it
+// is there too if nothing more is sent to the host from then on, and not if the host
+// behaves. Such a host is no cause that anybody looks for.
+func (c *Case) relieves() bool {
+	for i, p := range c.Plants {
+		if !p.Kind.OfHost() {
+			continue
+		}
+		behaves := c.Without(i + 1)
+		if _, how := behaves.locks(c.Wires, c.Duration); how == locked {
+			continue
+		}
+		at := c.Events[slices.IndexFunc(c.Events, func(e Event) bool { return e.Plant == i+1 })].At
+		for k := range behaves.Flows {
+			if f := &behaves.Flows[k]; f.To == p.Host {
+				f.Start, f.Stop = min(f.Start, at-1), at
+			}
+		}
+		if _, how := behaves.locks(c.Wires, c.Duration); how == locked {
+			return true
+		}
+	}
+	return false
 }
 
 // free reports whether the case does not deadlock with two seeds of the wires.
 func (c *Case) free() bool {
 	for _, wires := range []uint64{c.Wires, c.Wires ^ 1<<31} {
-		if _, how := c.locks(wires); how != flowing {
+		if _, how := c.locks(wires, c.Duration); how != flowing {
 			return false
 		}
 	}
@@ -195,20 +223,21 @@ const (
 	locked                   // with one
 )
 
-// locks plays the case without a detector, and reports when it deadlocks, if it does.
-func (c *Case) locks(wires uint64) (at unit.Time, how ending) {
+// locks plays the case without a detector up to end, and reports when it deadlocks, if
+// it does.
+func (c *Case) locks(wires uint64, end unit.Time) (at unit.Time, how ending) {
 	d := *c
 	d.Wires = wires
 	w, _, err := d.World("none", detect.NewNone, sim.Options{Settled: func(now unit.Time, s *oracle.Stuck) bool {
 		if !s.Empty() {
 			at, how = now, locked
 		}
-		return s.Empty()
+		return s.Empty() && now <= end
 	}})
 	if err != nil {
 		return 0, unplayable
 	}
-	if _, err := w.Play(); err != nil || lost(w) != "" {
+	if _, err := w.Play(); err != nil || Lost(w) != "" {
 		return 0, unplayable
 	}
 	return at, max(how, flowing)

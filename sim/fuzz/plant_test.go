@@ -129,7 +129,7 @@ func TestSound(t *testing.T) {
 	if broken.Sound() {
 		t.Error("it is sound although it cannot be played without its plant")
 	}
-	if _, how := p.locks(p.Wires); how != locked {
+	if _, how := p.locks(p.Wires, p.Duration); how != locked {
 		t.Error("it does not deadlock")
 	}
 	ended := p.clone()
@@ -138,5 +138,39 @@ func TestSound(t *testing.T) {
 	ended.Events[len(ended.Events)-1].Plant = 1
 	if ended.Sound() {
 		t.Error("a storm is over after the deadlock is there, and it is sound")
+	}
+}
+
+// TestRelief: a storm that stops the frames of one class, and so leaves the whole link to
+// a routing loop in another, is no cause that counts.
+func TestRelief(t *testing.T) {
+	c := &Case{
+		Mode: Cause, Switches: []string{"s0", "a1", "a2", "a3", "b1", "b2"}, Hosts: []string{"h-s0", "h-a1", "h-a3", "h-b1", "h-b2"},
+		Lossless: []int{3, 4}, Threshold: 19730, XONOffset: 1057, Headroom: 14257, Quanta: 65535, Refresh: 1118464,
+		Routes: []Route{{At: "b2", To: "b1", Next: "s0"}},
+		Flows: []Flow{
+			{From: "h-s0", To: "h-a3", Class: 4, Frame: full, TTL: 64},
+			{From: "h-b2", To: "h-a3", Class: 3, Rate: 1_600_000_000, Frame: full, TTL: 64},
+			{From: "h-a1", To: "h-b1", Class: 3, Frame: full, TTL: 64},
+		},
+		Events:   []Event{{At: 94000, Do: "storm", Node: "h-a3", Class: 4, Plant: 1}},
+		Plants:   []Plant{{Kind: Storm, Host: "h-a3"}},
+		Duration: 146_000,
+	}
+	for _, s := range c.Switches {
+		if s != "a2" {
+			c.Links = append(c.Links, Link{A: s, B: "h-" + s, Rate: 10_000_000_000, Delay: 1600})
+		}
+	}
+	for _, ends := range []arc{{"a1", "a2"}, {"a2", "a3"}, {"a3", "s0"}, {"b1", "b2"}, {"b2", "s0"}} {
+		c.Links = append(c.Links, Link{A: ends.from, B: ends.to, Rate: 10_000_000_000, Delay: 1600})
+	}
+	_, with := c.locks(1, c.Duration)
+	_, without := c.Without(1).locks(1, c.Duration)
+	if with != locked || without != flowing {
+		t.Fatalf("it ends with %d and without the storm with %d; want it to need the storm", with, without)
+	}
+	if !c.relieves() || c.Sound() {
+		t.Error("the storm counts as a cause, although the same happens if nothing is sent to its host")
 	}
 }

@@ -107,7 +107,7 @@ func (c *Case) Play(name string, detector detect.Factory) (o Outcome) {
 		return Outcome{Invalid: err.Error()}
 	}
 	o.Frames, _ = w.Frames()
-	if o.Invalid = cmp.Or(v.Invalid, lost(w)); o.Invalid != "" {
+	if o.Invalid = cmp.Or(v.Invalid, Lost(w)); o.Invalid != "" {
 		return o
 	}
 	r := w.Result()
@@ -125,14 +125,19 @@ func (c *Case) world(name string, detector detect.Factory) (*sim.World, *repeats
 	return w, sent, err
 }
 
+// Plan compiles the case with a detector called name, from its text.
+func (c *Case) Plan(name string) (*scenario.Plan, error) {
+	s, err := scenario.Parse(c.Name()+".yaml", c.Text(name, ""), scenario.Known{Detectors: []string{name}})
+	if err != nil {
+		return nil, err
+	}
+	return scenario.Compile(s)
+}
+
 // World builds the simulation of the case with a detector, from its text. Of opt the
 // seed, the detectors and the slots are the case's own.
 func (c *Case) World(name string, detector detect.Factory, opt sim.Options) (*sim.World, *scenario.Plan, error) {
-	s, err := scenario.Parse(c.Name()+".yaml", c.Text(name, ""), scenario.Known{Detectors: []string{name}})
-	if err != nil {
-		return nil, nil, err
-	}
-	plan, err := scenario.Compile(s)
+	plan, err := c.Plan(name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -175,9 +180,9 @@ func (r *repeats) see(n event.Node, e event.Event) {
 	r.last[b] = e.At
 }
 
-// lost returns which switch had no room for a lossless frame, "" if none. Losses on
+// Lost returns which switch had no room for a lossless frame, "" if none. Losses on
 // failed links do not count.
-func lost(w *sim.World) (why string) {
+func Lost(w *sim.World) (why string) {
 	w.EachSwitch(func(s *dataplane.Switch) {
 		for p := range unit.Port(s.Ports()) {
 			for _, r := range []dataplane.Reason{dataplane.DropHeadroom, dataplane.DropNoSlot, dataplane.OddNoCopy} {
@@ -220,6 +225,9 @@ func (c *Case) lostLabels() unit.Time {
 	}
 	return 6 * c.Refresh
 }
+
+// Lap is the longest time of a lap over so many links.
+func (c *Case) Lap(links int) unit.Time { return unit.Time(links) * c.hop() }
 
 // laps returns a function that gives the time of a lap over these queues.
 func (c *Case) laps(r *oracle.Result) func([]oracle.Queue) unit.Time {

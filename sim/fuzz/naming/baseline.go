@@ -1,0 +1,116 @@
+package naming
+
+import (
+	"softswitch/detect"
+	"softswitch/oracle"
+	"softswitch/sim/cause"
+	"softswitch/unit"
+)
+
+// Baselines are answers that need no detector: what somebody would say who looks at the
+// pauses up to the deadlock.
+const (
+	FirstPause  = "first pause"         // the first bucket that went XOFF, or host that paused
+	LongestHost = "longest-paused host" // the host that had paused its switch for longest
+	Victim      = "victim only"         // the flows in the loop's queue that was paused last
+	Earliest    = "earliest source"     // the oldest source of the chronology; then the others
+)
+
+// Baselines are all of them.
+var Baselines = []string{FirstPause, LongestHost, Victim, Earliest}
+
+// baseline is the answer of one; h and r are of a run without a detector up to the
+// deadlock of c.
+func (h *watch) baseline(name string, r *oracle.Result, c *cause.Case) []Answer {
+	switch name {
+	case FirstPause:
+		return h.firstPause(r)
+	case LongestHost:
+		return h.longestHost(r)
+	case Victim:
+		return h.victim(r)
+	}
+	return h.sources(r, c)
+}
+
+func hostAnswer(r *oracle.Result, at unit.NodePort) Answer {
+	return Answer{Type: detect.CauseHost.String(), At: at, Host: hostAt(r.Fabric, at)}
+}
+
+func (h *watch) bucketAnswer(x xoff) Answer {
+	return Answer{Type: Switch, At: x.bucket.NodePort, Flows: h.flowNames(x.flows)}
+}
+
+func (h *watch) firstPause(r *oracle.Result) []Answer {
+	switch {
+	case len(r.HostPauses) > 0 && (len(h.xoffs) == 0 || r.HostPauses[0].From < h.xoffs[0].at):
+		return []Answer{hostAnswer(r, r.HostPauses[0].Queue.NodePort)}
+	case len(h.xoffs) > 0:
+		return []Answer{h.bucketAnswer(h.xoffs[0])}
+	}
+	return nil
+}
+
+func (h *watch) longestHost(r *oracle.Result) []Answer {
+	total := map[unit.NodePort]unit.Time{}
+	var longest unit.NodePort
+	for _, p := range r.HostPauses {
+		at := p.Queue.NodePort
+		total[at] += p.To - p.From
+		if longest.IsZero() || total[at] > total[longest] {
+			longest = at
+		}
+	}
+	if longest.IsZero() {
+		return nil
+	}
+	return []Answer{hostAnswer(r, longest)}
+}
+
+func (h *watch) victim(r *oracle.Result) []Answer {
+	last := h.loop[0]
+	for _, q := range h.loop {
+		if h.paused[q] > h.paused[last] {
+			last = q
+		}
+	}
+	sw := h.world.Switch(r.Fabric.Name(last.Node))
+	flows := sw.View().Flows(nil, detect.Queue{Port: last.Port, Class: last.Class})
+	return []Answer{{Type: Switch, At: last.NodePort, Flows: h.flowNames(flowIDs(flows)), OnLoop: true}}
+}
+
+// sources are the sources of the chronology, oldest first.
+func (h *watch) sources(r *oracle.Result, c *cause.Case) (all []Answer) {
+	for _, i := range c.Chronology.Sources {
+		p := c.Chronology.Periods[i]
+		at := h.port(p.Node, p.Port)
+		if p.Host {
+			far, _ := r.Fabric.Far(at)
+			all = append(all, hostAnswer(r, far))
+			continue
+		}
+		for _, x := range h.xoffs {
+			if x.at == p.From && x.bucket == (oracle.Bucket{NodePort: at, Class: p.Class}) {
+				a := h.bucketAnswer(x)
+				a.OnLoop = p.OnLoop
+				all = append(all, a)
+				break
+			}
+		}
+	}
+	return all
+}
+
+// port finds a port by the names of its node and itself.
+func (h *watch) port(node, port string) unit.NodePort {
+	i, ok := h.plan.Fabric.Node(node)
+	if !ok {
+		return unit.NodePort{}
+	}
+	for p, x := range h.plan.Fabric.Nodes[i].Ports {
+		if x.Name == port {
+			return unit.NodePort{Node: h.plan.Fabric.Nodes[i].ID, Port: unit.Port(p)}
+		}
+	}
+	return unit.NodePort{}
+}

@@ -1,0 +1,85 @@
+package runner_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"softswitch/detect/catalog"
+	"softswitch/scenario/load"
+	"softswitch/sim/fuzz"
+	"softswitch/sim/fuzz/naming"
+	"softswitch/sim/fuzz/runner"
+)
+
+// TestPlayCauses: one worker and four say the same and write the same files, which say
+// what was planted and can be played.
+func TestPlayCauses(t *testing.T) {
+	d, err := catalog.Named("test", "none")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	for _, mode := range []string{naming.ModeCause, naming.ModeRandom} {
+		var reports, files [2][]byte
+		for i, workers := range []int{1, 4} {
+			r := runner.Run{N: 4, Seed: 27, Mode: fuzz.Mode(mode), Workers: workers, Out: "failed", Shrink: 0, Progress: io.Discard}
+			if err := r.Check(); err != nil {
+				t.Fatal(err)
+			}
+			report, err := r.PlayCauses(context.Background(), []catalog.Detector{d})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if reports[i], err = json.Marshal(report); err != nil || report.Locked == 0 || report.Invalid > 0 {
+				t.Fatalf("%v; %d deadlocks", err, report.Locked)
+			}
+			if planted := mode == naming.ModeCause; planted != (len(report.Failures) == report.Locked) || !planted && len(report.Failures) > 0 {
+				t.Errorf("mode %s: %d failures of %d", mode, len(report.Failures), report.Locked)
+			}
+			for _, name := range report.Failures {
+				data, err := os.ReadFile(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				files[i] = append(files[i], data...)
+				if _, err := load.Scenario(name, data); err != nil || !strings.Contains(string(data), "\n# planted: ") {
+					t.Errorf("%s: %v\n%s", name, err, data)
+				}
+			}
+		}
+		if !bytes.Equal(reports[0], reports[1]) || !bytes.Equal(files[0], files[1]) {
+			t.Errorf("mode %s: it matters how many workers there are", mode)
+		}
+	}
+}
+
+// TestSmallerCause: a case in which the detector is wrong is made smaller, and keeps what
+// was planted.
+func TestSmallerCause(t *testing.T) {
+	d, err := catalog.Named("test", "none")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	var size [2]int
+	for shrink := range 2 {
+		r := runner.Run{N: 1, Seed: 27, Mode: fuzz.Cause, Workers: 1, Out: "failed", Shrink: shrink, Progress: io.Discard}
+		report, err := r.PlayCauses(context.Background(), []catalog.Detector{d})
+		if err != nil || len(report.Failures) != 1 {
+			t.Fatalf("%v, failures %q", err, report.Failures)
+		}
+		data, err := os.ReadFile(report.Failures[0])
+		if err != nil || !strings.Contains(string(data), "\n# planted: storm: host") || !strings.Contains(string(data), "do: storm") {
+			t.Errorf("%v\n%s", err, data)
+		}
+		size[shrink] = len(data)
+	}
+	if size[1]*3 > size[0]*2 {
+		t.Errorf("%d bytes, before it was made smaller %d", size[1], size[0])
+	}
+}
