@@ -16,7 +16,7 @@ func labExec(name *string) *cobra.Command {
 		Short: "Run a command in a node's namespace",
 		Long: `Run a command in a node's namespace, where it sees the node's interfaces. Flags of
 exec itself, such as --name, stand before NODE; "--" may stand before COMMAND. The exit
-status is the command's.`,
+status is the command's. No name server answers there: tcpdump needs -n.`,
 		Example:               "  sudo softswitch lab exec h0-0-0 ping -c 3 10.1.0.2\n  sudo softswitch lab exec core0 tcpdump -n -i to-agg0-0",
 		Args:                  arguments(nodeAndCommand),
 		DisableFlagsInUseLine: true,
@@ -92,9 +92,9 @@ func labStart(name *string) *cobra.Command {
 		Use:   "start [HOST...]",
 		Short: "Let hosts send their flows, from the beginning of the time line",
 		Long: `Let the hosts of a lab that is up, or those that are named, send the flows of its
-scenario file: their times, and those of a host's "slow" and "storm", count from now.
-Failures of links and of switches are not played: see "lab fail" and "lab heal". After
-"lab stop" it begins anew.`,
+scenario file: their times, and those of a host's "slow" and "storm", count from now,
+so that a flow that has a stop sends until then. Failures of links and of switches are
+not played: see "lab fail" and "lab heal". After "lab stop" it begins anew.`,
 		Example:           "  sudo softswitch lab start\n  sudo softswitch lab start h0-0-0 h0-0-1",
 		ValidArgsFunction: offer(name, senderNames),
 		RunE: inLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
