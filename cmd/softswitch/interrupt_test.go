@@ -18,20 +18,8 @@ import (
 // TestControlC types Ctrl-C at the terminal of every long command, once it shows how far
 // it is: each ends, with the status of what was not done.
 func TestControlC(t *testing.T) {
-	endless := filepath.Join(t.TempDir(), "endless.yaml")
-	text, err := os.ReadFile("../../scenarios/hu-fig3.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	long := bytes.Replace(text, []byte("\nduration: "), []byte("\nduration: 1h # "), 1)
-	if bytes.Equal(long, text) {
-		t.Fatal("the scenario has no duration to make longer")
-	}
-	if err := os.WriteFile(endless, long, 0o644); err != nil {
-		t.Fatal(err)
-	}
 	for args, shown := range map[string]string{
-		"sim run " + endless:                    "simulated ns",
+		"sim run " + endless(t, "hu-fig3.yaml"): "simulated ns",
 		"sim scale":                             "fat-tree",
 		"sim boundary":                          "routing loops",
 		"sim figures --out " + t.TempDir():      "routing loops", // the last of them
@@ -45,6 +33,24 @@ func TestControlC(t *testing.T) {
 			typeControlC(t, strings.Fields(args), shown)
 		})
 	}
+}
+
+// endless is a scenario file that takes an hour.
+func endless(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../scenarios", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := bytes.Replace(text, []byte("\nduration: "), []byte("\nduration: 1h # "), 1)
+	if bytes.Equal(long, text) {
+		t.Fatal("the scenario has no duration to make longer")
+	}
+	path := filepath.Join(t.TempDir(), file)
+	if err := os.WriteFile(path, long, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // typeControlC starts softswitch at a terminal, waits until that shows a text, types

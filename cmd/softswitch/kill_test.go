@@ -97,7 +97,7 @@ func TestNohup(t *testing.T) {
 // TestUnread: a run whose words nobody reads any more ends and removes its lab.
 func TestUnread(t *testing.T) {
 	for name, args := range map[string][]string{
-		"lab run":  {"lab", "run", "../../scenarios/fattree-on-loop.yaml"},
+		"lab run":  {"lab", "run", endless(t, "fattree-on-loop.yaml")}, // at once, and not when it has played
 		"demo":     {"demo"},
 		"nic demo": {"nic", "demo"},
 	} {

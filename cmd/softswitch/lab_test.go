@@ -153,6 +153,9 @@ func (b *bed) wantRefused(file string) {
 	other.Env = append(other.Env, netnslab.RunDirVariable+"="+b.TempDir())
 	if r := b.run(other); r.code != exitError || !strings.Contains(r.stderr, "not ours and in the way") {
 		b.Errorf("a lab over another one: exit status %d", r.code)
+		remove := b.command("lab", "destroy", "--name", b.name)
+		remove.Env = other.Env
+		b.run(remove)
 	}
 }
 
