@@ -142,10 +142,15 @@ func (b *bed) wantMetrics() {
 	b.wantMatch(text, `^softswitch_queue_deadlocked\{`+lab+`,port="to-\S+",priority="3",switch="(core|agg)\S+"\} 1$`)
 	b.wantMatch(text, `^softswitch_switch_info\{detector="itsy",`+lab+`,response="none",switch="core0",version="\S+"\} 1$`)
 	first := regexp.MustCompile(`(?m)^softswitch_pfc_pause_seconds_total\{` + lab + `,port="to-agg2-0",priority="3",switch="core0"\} (\S+)`)
-	var was, is float64
-	fmt.Sscan(first.FindStringSubmatch(text)[1], &was)
-	fmt.Sscan(first.FindStringSubmatch(b.fetch(url))[1], &is)
-	if is <= was {
+	paused := func(text string) (seconds float64) {
+		found := first.FindStringSubmatch(text)
+		if found == nil {
+			b.Fatalf("nothing matches %v in:\n%s", first, head(text))
+		}
+		fmt.Sscan(found[1], &seconds)
+		return seconds
+	}
+	if was, is := paused(text), paused(b.fetch(url)); is <= was {
 		b.Errorf("the paused queue was paused %v s, and then %v s", was, is)
 	}
 	if r := b.try("lab", "metrics", "--listen", strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/metrics")); r.code != exitError || !strings.Contains(r.stderr, "another program listens there") {
