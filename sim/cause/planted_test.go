@@ -1,0 +1,38 @@
+package cause
+
+import (
+	"testing"
+
+	"softswitch/internal/testsim"
+	"softswitch/sim/fuzz"
+)
+
+// TestPlanted: a fabric that does not deadlock does once a host misbehaves. To treat that
+// host is to play the fabric as it was: there is no deadlock, so it is sufficient alone.
+func TestPlanted(t *testing.T) {
+	const seed, rounds = 4, 2
+	hosts := 0
+	for round := range rounds {
+		for i, what := range fuzz.Plantings {
+			if !fuzz.Disturbance(what).OfHost() {
+				continue
+			}
+			k := fuzz.NewPlanted(seed, round*len(fuzz.Plantings)+i)
+			if !k.Locked {
+				continue
+			}
+			hosts++
+			c := newCase(t, testsim.Parse(t, k.Name(), string(k.Text("none", "")), "none"), k.Wires)
+			if c.Deadlock.At != k.Onset {
+				t.Errorf("%s: a deadlock at %d ns, want %d ns", k.Name(), c.Deadlock.At, k.Onset)
+			}
+			of := Treatment{Hosts: []string{k.Plants[0].Host}}
+			if e, err := c.Try(of); err != nil || !e.Causal || !e.Sufficient {
+				t.Errorf("%s: %s of %v: %+v, %v, want it sufficient", k.Name(), what, of, e, err)
+			}
+		}
+	}
+	if hosts < 3*rounds {
+		t.Errorf("only %d hosts were planted", hosts)
+	}
+}
