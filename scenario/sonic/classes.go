@@ -1,0 +1,253 @@
+package sonic
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// qos is the classes and the buffers of a fabric.
+type qos struct {
+	lossless []int
+	dscp     map[int][]int // by lossless class: the code points that switches map to it
+	profile  profile
+}
+
+// profile is a buffer profile, with the values as a scenario has them; "" for none.
+type profile struct {
+	name                                               string
+	pool, size, staticTh, dynamicTh, xon, offset, xoff string
+}
+
+// qos finds out what all ports between switches have in common.
+func (r *reader) qos(links []link) (q qos) {
+	var first end
+	var ends []end
+	for _, l := range links {
+		if l.b.at == nil {
+			continue
+		}
+		ends = append(ends, l.a, l.b)
+	}
+	for _, e := range ends {
+		classes := r.pfc(e)
+		switch {
+		case first.at == nil:
+			first, q.lossless = e, classes
+		case !slices.Equal(classes, q.lossless):
+			r.faultf(e.at, "PORT_QOS_MAP|"+e.port, "pfc_enable is %q, and that of %s %q; in a scenario all ports pause the same classes",
+				join(classes), first, join(q.lossless))
+		}
+	}
+	q.dscp = r.dscp(ends, q.lossless)
+	q.profile = r.profile(ends, q.lossless)
+	return q
+}
+
+// pfc is the classes that a port pauses, ascending.
+func (r *reader) pfc(e end) (classes []int) {
+	text := e.at.QOS.of(e.port)["pfc_enable"]
+	for _, s := range strings.Split(text, ",") {
+		if s = strings.TrimSpace(s); s == "" {
+			continue
+		}
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 0 || n > 7 {
+			r.faultf(e.at, "PORT_QOS_MAP|"+e.port, "pfc_enable is %q; want classes 0 to 7, such as \"3,4\"", text)
+			return nil
+		}
+		classes = append(classes, n)
+	}
+	slices.Sort(classes)
+	return slices.Compact(classes)
+}
+
+// of is the fields of the entry for a port, whose key may name several.
+func (t table) of(port string) map[string]string {
+	for _, key := range t.keys() {
+		if !slices.Contains(strings.Split(key, ","), port) {
+			continue
+		}
+		fields := map[string]string{}
+		for _, name := range t.keysOf(key) {
+			fields[name] = t.field(key, name)
+		}
+		return fields
+	}
+	return nil
+}
+
+// named is the name in a reference, which older releases write "[TABLE|NAME]".
+func named(ref string) string {
+	ref = strings.Trim(ref, "[]")
+	return ref[strings.LastIndex(ref, "|")+1:]
+}
+
+// dscp is the code points of each lossless class. Switches have to agree about them.
+func (r *reader) dscp(ends []end, lossless []int) map[int][]int {
+	var first *config
+	var have map[int]int // by code point, of lossless classes
+	var done []*config
+	for _, e := range ends {
+		ref := named(cmp.Or(e.at.QOS.of(e.port)["dscp_to_tc_map"], e.at.QOS.field("global", "dscp_to_tc_map")))
+		if ref == "" || slices.Contains(done, e.at) {
+			continue
+		}
+		done = append(done, e.at)
+		if e.at.DSCP[ref] == nil {
+			r.faultf(e.at, "PORT_QOS_MAP|"+e.port, "dscp_to_tc_map is %q; DSCP_TO_TC_MAP has %s", ref, span(e.at.DSCP.keys()))
+			continue
+		}
+		m := r.codePoints(e.at, ref, lossless)
+		if first == nil {
+			first, have = e.at, m
+			continue
+		}
+		for dscp := range 64 {
+			a, inA := have[dscp]
+			b, inB := m[dscp]
+			if inA != inB || a != b {
+				r.faultf(e.at, "DSCP_TO_TC_MAP|"+ref, "DSCP %d is %s, and at %s %s", dscp, class(b, inB), first.name, class(a, inA))
+				break
+			}
+		}
+	}
+	by := map[int][]int{}
+	for dscp := range 64 {
+		if c, ok := have[dscp]; ok {
+			by[c] = append(by[c], dscp)
+		}
+	}
+	return by
+}
+
+func class(c int, lossless bool) string {
+	if lossless {
+		return fmt.Sprintf("class %d", c)
+	}
+	return "lossy"
+}
+
+// codePoints are those of a map that lead to a lossless class.
+func (r *reader) codePoints(c *config, ref string, lossless []int) map[int]int {
+	m := map[int]int{}
+	for _, key := range c.DSCP.keysOf(ref) {
+		dscp, err1 := strconv.Atoi(key)
+		tc, err2 := strconv.Atoi(c.DSCP.field(ref, key))
+		if err1 != nil || err2 != nil || dscp < 0 || dscp > 63 || tc < 0 || tc > 7 {
+			r.faultf(c, "DSCP_TO_TC_MAP|"+ref, "%q: %q; want a DSCP of 0 to 63 and a class of 0 to 7", key, c.DSCP.field(ref, key))
+			continue
+		}
+		if slices.Contains(lossless, tc) {
+			m[dscp] = tc
+		}
+	}
+	return m
+}
+
+// keysOf are the names of an entry's fields, in order.
+func (t table) keysOf(key string) []string {
+	names := slices.Sorted(maps.Keys(t[key]))
+	slices.SortFunc(names, compareNames)
+	return names
+}
+
+// profile is the one that most ports have for their lossless classes.
+func (r *reader) profile(ends []end, lossless []int) profile {
+	var all []profile
+	var at [][]end
+	for _, e := range ends {
+		for _, c := range lossless {
+			p, ok := r.profileOf(e, c)
+			if !ok {
+				continue
+			}
+			i := slices.Index(all, p)
+			if i < 0 {
+				i = len(all)
+				all, at = append(all, p), append(at, nil)
+			}
+			at[i] = append(at[i], e)
+		}
+	}
+	if len(all) == 0 {
+		if len(ends) > 0 && len(lossless) > 0 {
+			r.notef("no port has a BUFFER_PG with a lossless profile: buffers have their defaults")
+		}
+		return profile{}
+	}
+	best := 0
+	for i := range at {
+		if len(at[i]) > len(at[best]) {
+			best = i
+		}
+	}
+	for i := range at {
+		if i != best {
+			r.notef("%q at %s and %d more: a scenario has one profile, here %q", all[i].name, at[i][0], len(at[i])-1, all[best].name)
+		}
+	}
+	return all[best]
+}
+
+// profileOf is the profile of a port for a class; false if it has none of its own.
+func (r *reader) profileOf(e end, class int) (p profile, ok bool) {
+	for _, key := range e.at.PG.keys() {
+		ports, classes, found := strings.Cut(key, "|")
+		if !found || !slices.Contains(strings.Split(ports, ","), e.port) || !inRange(classes, class) {
+			continue
+		}
+		name := named(e.at.PG.field(key, "profile"))
+		if name == "" || name == "NULL" { // SONiC computes it from the port's speed and cable
+			return p, false
+		}
+		if e.at.Profile[name] == nil {
+			r.faultf(e.at, "BUFFER_PG|"+key, "profile is %q; BUFFER_PROFILE has %s", name, span(e.at.Profile.keys()))
+			return p, false
+		}
+		field := func(of string) string {
+			text := e.at.Profile.field(name, of)
+			if _, err := strconv.Atoi(text); text != "" && err != nil {
+				r.faultf(e.at, "BUFFER_PROFILE|"+name, "%s is %q; want a whole number", of, text)
+			}
+			return text
+		}
+		p = profile{
+			name: name, size: field("size"), staticTh: field("static_th"), dynamicTh: field("dynamic_th"),
+			xon: field("xon"), offset: field("xon_offset"), xoff: field("xoff"),
+		}
+		if p.xoff == "" {
+			r.faultf(e.at, "BUFFER_PG|"+key, "profile %q has no xoff, so class %d, which pfc_enable names, has no headroom", name, class)
+		}
+		if pool := named(e.at.Profile.field(name, "pool")); pool != "" {
+			p.pool = e.at.Pool.field(pool, "size")
+			if _, err := strconv.Atoi(p.pool); p.pool != "" && err != nil {
+				r.faultf(e.at, "BUFFER_POOL|"+pool, "size is %q; want a whole number", p.pool)
+			}
+		}
+		return p, true
+	}
+	return p, false
+}
+
+// inRange reports whether a class is in "3-4" or "3".
+func inRange(classes string, class int) bool {
+	from, to, two := strings.Cut(classes, "-")
+	if !two {
+		to = from
+	}
+	a, err1 := strconv.Atoi(from)
+	b, err2 := strconv.Atoi(to)
+	return err1 == nil && err2 == nil && a <= class && class <= b
+}
+
+func join(classes []int) string {
+	var s []string
+	for _, c := range classes {
+		s = append(s, strconv.Itoa(c))
+	}
+	return strings.Join(s, ",")
+}

@@ -1,0 +1,174 @@
+// Package sonic makes a scenario of the configurations of a fabric of SONiC switches.
+//
+//	NAME.json, a config_db.json of each switch --> links, speeds, classes, profile --> scenario file
+//
+// What is read of a config_db.json: DEVICE_METADATA, PORT, DEVICE_NEIGHBOR,
+// DEVICE_NEIGHBOR_METADATA, PORT_QOS_MAP (pfc_enable, dscp_to_tc_map), DSCP_TO_TC_MAP,
+// BUFFER_PG, BUFFER_PROFILE and BUFFER_POOL (SONiC, doc/swss-schema and the YANG models
+// sonic-port, sonic-device_neighbor, sonic-buffer-pg). A neighbour of which there is no file
+// is a host, unless its metadata says that it is a switch.
+//
+// Read in this order: sonic.go (files, and what comes of them), fabric.go (links),
+// classes.go (lossless classes and buffers), text.go.
+//
+// Invariants:
+//   - all faults: everything that is wrong is told at once, with file, table and key;
+//   - two ends: a link is there if both switches say so, with the same speed;
+//   - what a scenario cannot say is a fault, or a comment at its head.
+//
+// What it does not do: it reads no routes, which are shortest paths in a scenario, no VLANs
+// and no port channels.
+package sonic
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+)
+
+// File is a switch's config_db.json.
+type File struct {
+	Switch string // its name
+	Data   []byte
+}
+
+// MaxFile limits a file, in bytes.
+const MaxFile = 16 << 20
+
+// maxSwitches limits the files of a fabric.
+const maxSwitches = 10_000
+
+// table is a table of a config_db.json: fields by key.
+type table map[string]map[string]any
+
+// config is what is read of a config_db.json.
+type config struct {
+	name     string
+	Metadata table `json:"DEVICE_METADATA"`
+	Port     table `json:"PORT"`
+	Neigh    table `json:"DEVICE_NEIGHBOR"`
+	About    table `json:"DEVICE_NEIGHBOR_METADATA"`
+	QOS      table `json:"PORT_QOS_MAP"`
+	DSCP     table `json:"DSCP_TO_TC_MAP"`
+	PG       table `json:"BUFFER_PG"`
+	Profile  table `json:"BUFFER_PROFILE"`
+	Pool     table `json:"BUFFER_POOL"`
+}
+
+// reader collects what the files say, and the faults.
+type reader struct {
+	configs []*config
+	byName  map[string]*config
+	faults  []error
+	notes   []string // for the head of the scenario
+}
+
+func (r *reader) faultf(c *config, place, format string, args ...any) {
+	r.faults = append(r.faults, fmt.Errorf("%s.json: %s: %s", c.name, place, fmt.Sprintf(format, args...)))
+}
+
+func (r *reader) notef(format string, args ...any) {
+	r.notes = append(r.notes, fmt.Sprintf(format, args...))
+}
+
+// Scenario is a scenario file called name, of the fabric of these switches. The error has
+// a line for each fault.
+func Scenario(name string, files []File) ([]byte, error) {
+	if len(files) == 0 {
+		return nil, errors.New("no file: want a NAME.json for each switch")
+	}
+	if len(files) > maxSwitches {
+		return nil, fmt.Errorf("%d files: at most %d switches", len(files), maxSwitches)
+	}
+	r := reader{byName: map[string]*config{}}
+	for _, f := range files {
+		c := new(config)
+		if !plain(f.Switch) {
+			r.faults = append(r.faults, fmt.Errorf("%q.json: a switch's name has 1 to 32 letters, digits, \"-\", \"_\" and \".\"", f.Switch))
+			continue
+		}
+		if err := json.Unmarshal(f.Data, c); err != nil {
+			r.faults = append(r.faults, fmt.Errorf("%s.json: no config_db.json: %w", f.Switch, err))
+			continue
+		}
+		c.name = f.Switch
+		if host := c.Metadata.field("localhost", "hostname"); host != "" && host != f.Switch {
+			r.faultf(c, "DEVICE_METADATA|localhost", "hostname is %q; the file is called by it", host)
+		}
+		r.configs = append(r.configs, c)
+		r.byName[c.name] = c
+	}
+	slices.SortFunc(r.configs, func(a, b *config) int { return compareNames(a.name, b.name) })
+	fabric := r.fabric()
+	qos := r.qos(fabric)
+	if err := errors.Join(r.faults...); err != nil {
+		return nil, err
+	}
+	return r.text(name, fabric, qos), nil
+}
+
+// plain reports whether a name can stand in a scenario.
+func plain(name string) bool {
+	for _, c := range []byte(name) {
+		if !('a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '_' || c == '.') {
+			return false
+		}
+	}
+	return name != "" && len(name) <= 32
+}
+
+// field is a field as text, "" if there is none or it is none.
+func (t table) field(key, name string) string {
+	s, _ := t[key][name].(string)
+	return s
+}
+
+// keys are those of a table, in order.
+func (t table) keys() []string {
+	keys := slices.Sorted(maps.Keys(t))
+	slices.SortFunc(keys, compareNames)
+	return keys
+}
+
+// compareNames compares names with numbers as people do: Ethernet8 before Ethernet12.
+func compareNames(a, b string) int {
+	for a != "" && b != "" {
+		na, nb := digits(a), digits(b)
+		switch {
+		case na > 0 && nb > 0:
+			x, y := trimZeros(a[:na]), trimZeros(b[:nb])
+			if len(x) != len(y) {
+				return len(x) - len(y)
+			}
+			if x != y {
+				if x < y {
+					return -1
+				}
+				return 1
+			}
+			a, b = a[na:], b[nb:]
+		case a[0] != b[0]:
+			return int(a[0]) - int(b[0])
+		default:
+			a, b = a[1:], b[1:]
+		}
+	}
+	return len(a) - len(b)
+}
+
+func digits(s string) (n int) {
+	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
+		n++
+	}
+	return n
+}
+
+func trimZeros(s string) string {
+	for len(s) > 1 && s[0] == '0' {
+		s = s[1:]
+	}
+	return s
+}

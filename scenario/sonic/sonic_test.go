@@ -1,0 +1,175 @@
+package sonic_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"softswitch/scenario"
+	"softswitch/scenario/load"
+	"softswitch/scenario/sonic"
+	"softswitch/unit"
+)
+
+// clos are the files of a small Clos fabric; each pair of edits replaces a text of one of
+// them by another: "leaf0", "old", "new".
+func clos(t testing.TB, edits ...string) (files []sonic.File) {
+	t.Helper()
+	paths, err := filepath.Glob("testdata/clos/*.json")
+	if err != nil || len(paths) != 4 {
+		t.Fatalf("%v, %v", paths, err)
+	}
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimSuffix(filepath.Base(path), ".json")
+		text := string(data)
+		for i := 0; i < len(edits); i += 3 {
+			if edits[i] != name {
+				continue
+			}
+			if !strings.Contains(text, edits[i+1]) {
+				t.Fatalf("%s has no %q", name, edits[i+1])
+			}
+			text = strings.Replace(text, edits[i+1], edits[i+2], 1)
+		}
+		files = append(files, sonic.File{Switch: name, Data: []byte(text)})
+	}
+	return files
+}
+
+func imported(t *testing.T, files []sonic.File) (string, *scenario.Plan) {
+	t.Helper()
+	text, err := sonic.Scenario("clos", files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := load.Plan("clos.yaml", text, load.Instead{})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return string(text), plan
+}
+
+// TestClos: four switches, one of an older release, come out as a known file, and its plan
+// has the links, speeds, classes and buffers.
+func TestClos(t *testing.T) {
+	text, plan := imported(t, clos(t))
+	want, err := os.ReadFile("testdata/clos.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text != string(want) {
+		t.Errorf("%s\nwant\n%s", text, want)
+	}
+	speeds := map[string]unit.Rate{}
+	for _, l := range plan.Links {
+		speeds[l.Name] = l.Rate
+	}
+	if len(speeds) != 8 || speeds["leaf1--spine1"] != 100e9 || speeds["leaf0--srv1"] != 25e9 {
+		t.Errorf("links %v", speeds)
+	}
+	if b := plan.Switches[0].Buffer; b.Pool != 13945824 || *b.DynamicTh != -3 || *b.XOFF != 165568 {
+		t.Errorf("buffer %+v", b)
+	}
+}
+
+// TestSays: what a scenario cannot say is told in its head, and what it can is in it.
+func TestSays(t *testing.T) {
+	for _, c := range []struct {
+		edits []string
+		want  string
+	}{
+		{[]string{"leaf0", `"name": "srv1"`, `"name": "srv0"`}, "hosts: [srv0-1, srv0-2, srv2, srv3]"},
+		{[]string{"leaf0", `"name": "srv1"`, `"name": "srv0"`}, "# srv0 has 2 links: it is a host for each, srv0-1 and so on.\n"},
+		{[]string{"leaf0", `"admin_status": "up"`, `"admin_status": "down"`}, "# leaf0 Ethernet0 is down by its admin_status: its link to spine0 is left out.\n"},
+		{[]string{"leaf0", `"admin_status": "up"`, `"admin_status": "down"`}, "links: [leaf0--spine1, leaf0--srv0,"},
+		{[]string{"leaf0", "pg_lossless_100000_5m_profile\"\n        },\n        \"Ethernet4|0", "pg_lossless_25000_5m_profile\"\n        },\n        \"Ethernet4|0"}, `# "pg_lossless_25000_5m_profile" at leaf0 Ethernet0 and 1 more: a scenario has one profile, here "pg_lossless_100000_5m_profile".`},
+		{[]string{"leaf0", `"pfc_enable": "3,4"`, `"pfc_enable": " 4, 3"`}, "pfc: {lossless: [3, 4]}"},
+	} {
+		if text, _ := imported(t, clos(t, c.edits...)); !strings.Contains(text, c.want) {
+			t.Errorf("%q: no %q in\n%s", c.edits, c.want, text)
+		}
+	}
+}
+
+// TestFaults: each fault names the file, the table and key, the value and what it should
+// be; several are told at once.
+func TestFaults(t *testing.T) {
+	spine1Port := "\"spine1\",\n            \"port\": \"Ethernet0\""
+	for _, c := range []struct {
+		edits []string
+		want  []string
+	}{
+		{[]string{"leaf0", `"DEVICE_METADATA": {`, `"DEVICE_METADATA": [`}, []string{"leaf0.json: no config_db.json: "}},
+		{[]string{"leaf0", `"hostname": "leaf0"`, `"hostname": "tor0"`}, []string{`leaf0.json: DEVICE_METADATA|localhost: hostname is "tor0"; the file is called by it`}},
+		{[]string{"leaf0", spine1Port, strings.Replace(spine1Port, "Ethernet0", "Ethernet4", 1)}, []string{
+			"leaf0.json: DEVICE_NEIGHBOR|Ethernet4: it leads to spine1 Ethernet4, which by spine1.json leads to leaf1 Ethernet4",
+			"spine1.json: DEVICE_NEIGHBOR|Ethernet0: it leads to leaf0 Ethernet4, which by leaf0.json leads to spine1 Ethernet4",
+		}},
+		{[]string{"leaf0", spine1Port, strings.Replace(spine1Port, "Ethernet0", "Ethernet99", 1)}, []string{
+			"leaf0.json: DEVICE_NEIGHBOR|Ethernet4: it leads to spine1 Ethernet99, whose PORT has no Ethernet99; it has Ethernet0, Ethernet4, Ethernet16",
+		}},
+		{[]string{"leaf0", spine1Port, strings.Replace(spine1Port, "Ethernet0", "Ethernet16", 1)}, []string{
+			"leaf0.json: DEVICE_NEIGHBOR|Ethernet4: it leads to spine1 Ethernet16, and spine1.json has no DEVICE_NEIGHBOR|Ethernet16",
+		}},
+		{[]string{"leaf0", "\"DEVICE_NEIGHBOR\": {\n        \"Ethernet0\"", "\"DEVICE_NEIGHBOR\": {\n        \"Ethernet40\""}, []string{
+			"leaf0.json: DEVICE_NEIGHBOR|Ethernet40: PORT has no Ethernet40; it has Ethernet0, Ethernet4, Ethernet8, Ethernet12, Ethernet16",
+			"spine0.json: DEVICE_NEIGHBOR|Ethernet0: it leads to leaf0 Ethernet0, and leaf0.json has no DEVICE_NEIGHBOR|Ethernet0",
+		}},
+		{[]string{"spine0", `"speed": "100000"`, `"speed": "40000"`}, []string{`leaf0.json: PORT|Ethernet0: speed is "100000", and that of spine0 Ethernet0, to which it leads, "40000"`}},
+		{[]string{"leaf0", `"speed": "100000"`, `"speed": "fast"`}, []string{`leaf0.json: PORT|Ethernet0: speed is "fast"; want Mbit/s, such as "100000"`}},
+		{[]string{"leaf0", "\"name\": \"srv1\"", "\"name\": \"spine9\"", "leaf0", "\"srv1\": {\n            \"hwsku\": \"Server\",\n            \"lo_addr\": \"10.0.0.1\",\n            \"type\": \"Server\"", "\"spine9\": {\n            \"type\": \"LeafRouter\""}, []string{
+			"leaf0.json: DEVICE_NEIGHBOR|Ethernet12: it leads to spine9, a LeafRouter, and there is no spine9.json",
+		}},
+		{[]string{"leaf0", "\"name\": \"srv1\"", "\"name\": \"srv 1\\n\""}, []string{`leaf0.json: DEVICE_NEIGHBOR|Ethernet12: name is "srv 1\n"; want 1 to 32 letters`}},
+		{[]string{"leaf1", `"pfc_enable": "3,4"`, `"pfc_enable": "3"`}, []string{`leaf1.json: PORT_QOS_MAP|Ethernet0: pfc_enable is "3", and that of leaf0 Ethernet0 "3,4"; in a scenario all ports pause the same classes`}},
+		{[]string{"leaf0", `"pfc_enable": "3,4"`, `"pfc_enable": "3,8"`}, []string{`leaf0.json: PORT_QOS_MAP|Ethernet0: pfc_enable is "3,8"; want classes 0 to 7`}},
+		{[]string{"leaf1", `"26": "1"`, `"26": "3"`}, []string{"leaf1.json: DSCP_TO_TC_MAP|AZURE: DSCP 26 is class 3, and at leaf0 lossy"}},
+		{[]string{"leaf1", `"26": "1"`, `"96": "3"`}, []string{`leaf1.json: DSCP_TO_TC_MAP|AZURE: "96": "3"; want a DSCP of 0 to 63 and a class of 0 to 7`}},
+		{[]string{"spine1", `[DSCP_TO_TC_MAP|AZURE]`, `[DSCP_TO_TC_MAP|MINE]`}, []string{`spine1.json: PORT_QOS_MAP|Ethernet0: dscp_to_tc_map is "MINE"; DSCP_TO_TC_MAP has AZURE`}},
+		{[]string{"spine1", "[BUFFER_PROFILE|pg_lossless_100000_5m_profile]", "[BUFFER_PROFILE|none]"}, []string{`spine1.json: BUFFER_PG|Ethernet0|3-4: profile is "none"; BUFFER_PROFILE has ingress_lossy_profile, pg_lossless_25000_5m_profile, pg_lossless_100000_5m_profile`}},
+		{[]string{"spine0", `"profile": "pg_lossless_100000_5m_profile"`, `"profile": "ingress_lossy_profile"`}, []string{`spine0.json: BUFFER_PG|Ethernet0|3-4: profile "ingress_lossy_profile" has no xoff, so class 3, which pfc_enable names, has no headroom`}},
+		{[]string{"spine0", `"xoff": "165568"`, `"xoff": "much"`}, []string{`spine0.json: BUFFER_PROFILE|pg_lossless_100000_5m_profile: xoff is "much"; want a whole number`}},
+		{[]string{"spine0", `"size": "13945824"`, `"size": "13 MB"`}, []string{`spine0.json: BUFFER_POOL|ingress_lossless_pool: size is "13 MB"; want a whole number`}},
+	} {
+		_, err := sonic.Scenario("clos", clos(t, c.edits...))
+		if err == nil {
+			t.Errorf("%q: no error", c.edits)
+			continue
+		}
+		for _, want := range c.want {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%q: %v\nwant %s", c.edits, err, want)
+			}
+		}
+	}
+	if _, err := sonic.Scenario("none", nil); err == nil || !strings.Contains(err.Error(), "no file") {
+		t.Errorf("no file: %v", err)
+	}
+}
+
+// FuzzScenario: whatever the files of two switches are, they are refused or make a text
+// that can be read line by line, and never a panic.
+func FuzzScenario(f *testing.F) {
+	files := clos(f)
+	f.Add(files[0].Data, files[2].Data)
+	f.Add([]byte(`{"PORT": {"e": {"speed": "1"}}, "DEVICE_NEIGHBOR": {"e": {"name": "b", "port": "e"}}}`), []byte(`{"PORT": {"e": {"speed": "1"}}, "DEVICE_NEIGHBOR": {"e": {"name": "a", "port": "e"}}}`))
+	f.Add([]byte(`{"PORT": {"e": {"speed": "1"}, "f": {"speed": "1"}}, "DEVICE_NEIGHBOR": {"e": {"name": "a", "port": "f"}, "f": {"name": "a", "port": "e"}}}`), []byte(`{}`))
+	f.Add([]byte(`{"PORT": {"e": {"speed": "1"}}, "DEVICE_NEIGHBOR": {"e": {"name": "h"}}, "PORT_QOS_MAP": {"e": {"pfc_enable": "3"}}, "BUFFER_PG": {"e|3": {"profile": "p"}}, "BUFFER_PROFILE": {"p": {"xoff": "1"}}}`), []byte(`null`))
+	f.Fuzz(func(t *testing.T, a, b []byte) {
+		text, err := sonic.Scenario("fuzz", []sonic.File{{Switch: "a", Data: a}, {Switch: "b", Data: b}})
+		if err != nil {
+			if len(err.Error()) == 0 {
+				t.Error("an error without words")
+			}
+			return
+		}
+		if _, err := load.Scenario("fuzz.yaml", text); err != nil && (strings.Contains(err.Error(), "unknown key") || strings.Contains(err.Error(), "not YAML") || strings.Contains(err.Error(), "given twice")) {
+			t.Errorf("%v\n%s", err, text)
+		}
+	})
+}

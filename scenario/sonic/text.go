@@ -1,0 +1,111 @@
+package sonic
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// text is the scenario file.
+func (r *reader) text(name string, links []link, q qos) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Made of the configurations of %d SONiC switches. Routes are shortest paths, those\n# that fail fall back as routes of a scenario do.\n", len(r.configs))
+	for _, class := range q.lossless {
+		if points := q.dscp[class]; points != nil {
+			fmt.Fprintf(&b, "# Class %d: DSCP %s.\n", class, strings.ReplaceAll(join(points), ",", ", "))
+		}
+	}
+	for _, n := range r.notes {
+		fmt.Fprintf(&b, "# %s.\n", n)
+	}
+	fmt.Fprintf(&b, "name: %q\n\ntopology:\n", name)
+	var names, hosts, all []string
+	for _, c := range r.configs {
+		names = append(names, c.name)
+	}
+	speeds := map[int]int{}
+	usual := 0
+	for _, l := range links {
+		if l.host != "" {
+			hosts = append(hosts, l.host)
+		}
+		all = append(all, l.names())
+		if speeds[l.speed]++; speeds[l.speed] > speeds[usual] {
+			usual = l.speed
+		}
+	}
+	list(&b, "switches", names)
+	list(&b, "hosts", hosts)
+	list(&b, "links", all)
+	fmt.Fprintf(&b, "  rate: %s\n", rate(usual))
+	head := "  overrides:\n"
+	nth := map[string]int{}
+	for _, l := range links {
+		id := l.names()
+		if nth[id]++; nth[id] > 1 {
+			id = fmt.Sprintf("%s#%d", id, nth[id])
+		}
+		if l.speed != usual {
+			fmt.Fprintf(&b, "%s    - {link: %q, rate: %s}\n", head, id, rate(l.speed))
+			head = ""
+		}
+	}
+	q.profile.write(&b)
+	fmt.Fprintf(&b, "\npfc: {lossless: [%s]}\n\nduration: 1s\n", strings.ReplaceAll(join(q.lossless), ",", ", "))
+	return []byte(b.String())
+}
+
+// names is a link as a scenario names it.
+func (l *link) names() string {
+	if l.host != "" {
+		return l.a.at.name + "--" + l.host
+	}
+	return l.a.at.name + "--" + l.b.at.name
+}
+
+func rate(mbit int) string {
+	if mbit%1000 == 0 {
+		return strconv.Itoa(mbit/1000) + "Gbit/s"
+	}
+	return strconv.Itoa(mbit) + "Mbit/s"
+}
+
+// width is how long lines of lists are.
+const width = 100
+
+// list writes a list of names over several lines.
+func list(b *strings.Builder, key string, names []string) {
+	line := "  " + key + ": ["
+	indent := strings.Repeat(" ", len(line))
+	for i, n := range names {
+		if i > 0 {
+			line += ","
+			if len(line)+len(n) > width {
+				b.WriteString(line + "\n")
+				line = indent
+			} else {
+				line += " "
+			}
+		}
+		line += n
+	}
+	b.WriteString(line + "]\n")
+}
+
+// write writes the profile as the buffer of a scenario.
+func (p *profile) write(b *strings.Builder) {
+	if *p == (profile{}) {
+		return
+	}
+	size := p.size
+	if n, err := strconv.Atoi(size); err == nil && n < 1 {
+		size = "1"
+	}
+	var all []string
+	for _, f := range [][2]string{{"pool", p.pool}, {"size", size}, {"static_th", p.staticTh}, {"dynamic_th", p.dynamicTh}, {"xon", p.xon}, {"xon_offset", p.offset}, {"xoff", p.xoff}} {
+		if f[1] != "" {
+			all = append(all, f[0]+": "+f[1])
+		}
+	}
+	fmt.Fprintf(b, "\n# %q\nbuffer: {%s}\n", p.name, strings.Join(all, ", "))
+}
