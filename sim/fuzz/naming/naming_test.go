@@ -273,10 +273,10 @@ func TestReport(t *testing.T) {
 	right.Systems, wrong.Systems = slices.Clone(storm.Systems), slices.Clone(storm.Systems)
 	right.Systems[0] = Judged{
 		Declared: true, Type: "host", Found: true, Among3: true, Answers: 2, TypeRight: true,
-		Effect: cause.Effect{Causal: true, Sufficient: true}, Control: Try{Done: true}, Turn: Try{true, true}, Known: true,
+		Effect: cause.Effect{Causal: true, Sufficient: true}, Control: Try{Done: true}, Turn: Try{Done: true, Causal: true}, Known: true,
 	}
 	wrong.Systems[0] = Judged{
-		Declared: true, Type: Switch, Answers: 1, Control: Try{true, true}, Turn: Try{Done: true},
+		Declared: true, Type: Switch, Answers: 1, Control: Try{true, true, false, true}, Turn: Try{Done: true},
 		Said: true, Known: true, Flows: 4, Innocents: 3, Hops: 2,
 	}
 	for _, o := range []Outcome{right, wrong, silent, {Invalid: "no room"}} {
@@ -287,7 +287,7 @@ func TestReport(t *testing.T) {
 	for what, got := range map[string][2]share.Share{
 		"declared": {s.Declared, {N: 2, Of: 3}}, "answered": {s.Answered, {N: 2, Of: 3}}, "found": {s.Found, {N: 1, Of: 3}},
 		"type": {s.TypeRight, {N: 1, Of: 3}}, "causal": {s.Causal, {N: 1, Of: 2}}, "control": {s.Control, {N: 1, Of: 2}},
-		"turn": {s.Turn, {N: 1, Of: 2}}, "off": {s.OffLoop, {N: 1, Of: 2}}, "on": {s.OnLoop, {}}, "innocent": {s.Innocent, {N: 1, Of: 2}},
+		"turn": {s.Turn, {N: 1, Of: 2}}, "chance": {s.Chance, {N: 1, Of: 2}}, "control sufficient": {s.ControlSufficient, {Of: 2}}, "off": {s.OffLoop, {N: 1, Of: 2}}, "on": {s.OnLoop, {}}, "innocent": {s.Innocent, {N: 1, Of: 2}},
 	} {
 		if got[0] != got[1] {
 			t.Errorf("%s: %+v, want %+v", what, got[0], got[1])

@@ -44,7 +44,8 @@ type Judged struct {
 	Answers       int
 	TypeRight     bool
 	cause.Effect
-	// Control and Turn are what treating as many others, and the declared turn alone, do.
+	// Control is what naming as many others, drawn at random, comes to, and Turn what
+	// treating the declared turn alone does.
 	Control, Turn Try
 	// OnLoop is what is true, Said what the answer says. Known: the former is.
 	OnLoop, Said, Known bool
@@ -55,8 +56,9 @@ type Judged struct {
 	Hops int
 }
 
-// Try is whether a treatment is causal. Not Done: there is no such treatment.
-type Try struct{ Done, Causal bool }
+// Try is what a treatment does, and whether it names what was planted. Not Done: there is
+// no such treatment.
+type Try struct{ Done, Causal, Sufficient, Found bool }
 
 // Play plays a planted case with detectors, and judges what they and the baselines
 // name.
@@ -169,7 +171,7 @@ func (j *judge) detector(d catalog.Detector) (Judged, error) {
 	}
 	what.Declared = true
 	e, err := j.try(cause.Treatment{Turns: []cause.Turn{*said.turn}})
-	what.Turn = Try{true, e.Causal}
+	what.Turn = Try{Done: true, Causal: e.Causal, Sufficient: e.Sufficient}
 	return what, err
 }
 
@@ -219,7 +221,11 @@ func (j *judge) answers(all []Answer) (what Judged, err error) {
 		if err != nil {
 			return what, err
 		}
-		what.Control = Try{true, e.Causal}
+		other := Answer{Flows: t.Flows}
+		if len(t.Hosts) > 0 {
+			other.Host = t.Hosts[0]
+		}
+		what.Control = Try{true, e.Causal, e.Sufficient, j.truth.found(other)}
 	}
 	return what, nil
 }

@@ -50,18 +50,21 @@ type System struct {
 	Elsewhere int `json:"elsewhere"`
 	// FalseAlarms are controls in which it declared something.
 	FalseAlarms int `json:"false_alarms"`
-	// Declared, Answered, Found, Among3 and TypeRight are of all locked cases.
+	// Declared, Answered, Found, Among3 and TypeRight are of all locked cases, Chance is
+	// of the controls of answers.
 	Declared  share.Share `json:"declared"`
 	Answered  share.Share `json:"answered"`
 	Found     share.Share `json:"found"`
 	Among3    share.Share `json:"found_among_3"`
+	Chance    share.Share `json:"control_found"`
 	Answers   float64     `json:"answers_mean"`
 	TypeRight share.Share `json:"type_right"`
-	// Causal, Sufficient and Control are of the answers; there is no control where there
-	// are not as many other flows.
-	Causal     share.Share `json:"causal"`
-	Control    share.Share `json:"control_causal"`
-	Sufficient share.Share `json:"sufficient"`
+	// Causal and Sufficient are of the answers, and what is beside them, and Chance, of
+	// their controls: there is none where there are not as many other flows.
+	Causal            share.Share `json:"causal"`
+	Control           share.Share `json:"control_causal"`
+	Sufficient        share.Share `json:"sufficient"`
+	ControlSufficient share.Share `json:"control_sufficient"`
 	// Turn is how often the declared turn alone is causal.
 	Turn share.Share `json:"declared_turn_causal"`
 	// OnLoop and OffLoop are how often it says so, of those where it is so.
@@ -194,6 +197,10 @@ func (s *System) add(r *Report, o *Outcome, j *Judged) {
 	s.Sufficient.Add(j.Sufficient)
 	if j.Control.Done {
 		s.Control.Add(j.Control.Causal)
+		s.ControlSufficient.Add(j.Control.Sufficient)
+		if o.Planting != "" {
+			s.Chance.Add(j.Control.Found)
+		}
 	}
 	if j.Turn.Done {
 		s.Turn.Add(j.Turn.Causal)

@@ -63,12 +63,14 @@ func (r *Report) writeSystems(t io.Writer) {
 	of("answers", func(s *System) share.Share { return s.Answered })
 	if r.Mode == ModeCause {
 		of("found", func(s *System) share.Share { return s.Found })
+		of("  control", func(s *System) share.Share { return s.Chance })
 		of("found among 3", func(s *System) share.Share { return s.Among3 })
 		of("type right", func(s *System) share.Share { return s.TypeRight })
 	}
 	of("causal, of answers", func(s *System) share.Share { return s.Causal })
 	of("  control", func(s *System) share.Share { return s.Control })
 	of("sufficient", func(s *System) share.Share { return s.Sufficient })
+	of("  control", func(s *System) share.Share { return s.ControlSufficient })
 	of("declared turn causal", func(s *System) share.Share { return s.Turn })
 	row("flows named", func(s *System) string { return fmt.Sprintf("%.1f", s.Flows) })
 	if r.Mode == ModeCause {

@@ -27,6 +27,8 @@ type watch struct {
 	loop     []oracle.Queue
 	flooded  bool
 	declared unit.Time // when a detector first declared it, 0 if none has yet
+	declarer oracle.Bucket
+	answered bool // the declarer has said why
 }
 
 // xoff is a bucket that went XOFF, and the flows that waited in the queue in which it
@@ -38,10 +40,10 @@ type xoff struct {
 }
 
 // patience is how many laps a run goes on with a deadlock that nobody declares, and
-// afterwards how many after a declaration, for a diagnosis.
+// afterwards how many after a declaration for which nobody says why.
 const (
 	patience   = 20
-	afterwards = 4
+	afterwards = 8
 )
 
 // play plays a case with a detector until its first deadlock has been declared, and
@@ -80,7 +82,7 @@ func (h *watch) settled(at unit.Time, s *oracle.Stuck, onlyOnset bool) bool {
 	case onlyOnset:
 		return false
 	case h.declared > 0:
-		return at < h.declared+afterwards*lap
+		return at < h.declared+afterwards*lap && !h.answered
 	}
 	return at < h.onset+patience*lap
 }
@@ -95,8 +97,10 @@ func (h *watch) see(n event.Node, e event.Event) {
 		h.paused[queue] = e.At
 	case event.Deadlock:
 		if h.declared == 0 && slices.Contains(h.loop, queue) {
-			h.declared = e.At
+			h.declared, h.declarer = e.At, bucket
 		}
+	case event.Cause:
+		h.answered = h.answered || h.declared > 0 && bucket == h.declarer
 	}
 }
 
