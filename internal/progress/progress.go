@@ -7,7 +7,8 @@
 // Invariants: work of less than a second shows nothing; a finished bar leaves nothing on
 // the screen; where there is no terminal nothing is written.
 //
-// WhileWatched (watched.go) ends work in order when whoever read its progress is gone.
+// Each (each.go) does many pieces of work at a time. WhileWatched (watched.go) ends work
+// in order when whoever read its progress is gone.
 package progress
 
 import (
