@@ -4,7 +4,7 @@
 // The buffers are hops: the frames of one class on one direction of a link between two
 // switches. What a switch receives by it is charged to one priority group, and the pauses
 // of that group stop the one queue that sends into it; so a hop is both. It waits for
-// another if a frame can come by the one and leave by the other. A ring of hops that wait
+// another if a frame can come by the one and leave by the other. A cycle of hops that wait
 // for one another can fill and then never empty.
 //
 //	             routes, backups,      every host to every subnet,
@@ -82,6 +82,7 @@ type Checker struct {
 	redo   []bool // by destination: it has to be walked anew in this case
 	alone  []bool // by destination: its edges of this case are its own, not those of base
 	undo   []edge // that were counted for this case
+	marked []bool // by edge, of a walk that is looked at
 }
 
 // port is a port of a switch, among those of all.
@@ -243,6 +244,7 @@ func (c *Checker) prepare() {
 	nodes := len(c.ports) * len(c.classes)
 	c.walker = newWalker(nodes)
 	c.counts = make([]int32, nodes*c.width*len(c.classes))
+	c.marked = make([]bool, len(c.counts))
 	c.g.init(nodes)
 	c.redo, c.alone = make([]bool, len(c.dests)), make([]bool, len(c.dests))
 	c.base = make([][]edge, len(c.dests))
@@ -271,7 +273,7 @@ func (c *Checker) Clone() (*Checker, error) {
 	nodes := len(c.ports) * len(c.classes)
 	d.walker, d.g, d.events, d.undo = newWalker(nodes), graph{}, nil, nil
 	d.g.init(nodes)
-	d.counts = append([]int32(nil), c.counts...)
+	d.counts, d.marked = append([]int32(nil), c.counts...), make([]bool, len(c.counts))
 	d.redo, d.alone = make([]bool, len(c.dests)), make([]bool, len(c.dests))
 	return &d, d.makeSwitches()
 }

@@ -79,7 +79,7 @@ events:
 	}
 }
 
-// TestClasses: Tagger's rules lead from one class to the next and close nothing; a ring of
+// TestClasses: Tagger's rules lead from one class to the next and close nothing; a cycle of
 // one class only is one of that class; frames in a lossy class wait for nobody.
 func TestClasses(t *testing.T) {
 	leafSpine := `topology: {switches: [l0, l1, l2, l3, x, y], hosts: [h0, h1, h2, h3], links: [h0--l0, h1--l1, h2--l2, h3--l3, l0--x, l0--y, l1--x, l1--y, l2--x, l2--y, l3--x, l3--y], rate: 1Gbit/s}

@@ -138,6 +138,7 @@ func (c *Checker) Report(results []*Result, failures int) *Report {
 	for _, m := range all {
 		r.Cycles = append(r.Cycles, c.describe(m))
 	}
+	c.explain(r.Cycles)
 	return r
 }
 
@@ -182,7 +183,6 @@ func (c *Checker) describe(m *merged) Cycle {
 		}
 		slices.Sort(out.Classes)
 	}
-	c.explain(&out, first)
 	return out
 }
 
@@ -197,56 +197,87 @@ func (c *Checker) linkName(n node) string {
 	return b + "--" + a + strings.TrimPrefix(l.Name, a+"--"+b)
 }
 
-// explain fills in the turns of a cycle as they are in a case.
-func (c *Checker) explain(out *Cycle, k Case) {
-	f := c.plan.Fabric
-	c.setLinks(k.Links, false)
-	defer c.setLinks(k.Links, true)
-	edges := out.merged.edges
-	loop := make([]int, len(c.dests)) // by destination: turns of the cycle that it takes
+// explain fills in the turns of cycles, each as they are in the first of its cases, one
+// case after the other.
+func (c *Checker) explain(cycles []Cycle) {
+	by := make([]int, len(cycles))
+	for i := range by {
+		by[i] = i
+	}
+	caseOf := func(i int) int { return cycles[i].merged.cases[0] }
+	slices.SortStableFunc(by, func(a, b int) int { return caseOf(a) - caseOf(b) })
+	for len(by) > 0 {
+		n := 1
+		for n < len(by) && caseOf(by[n]) == caseOf(by[0]) {
+			n++
+		}
+		var same []*Cycle
+		for _, i := range by[:n] {
+			same = append(same, &cycles[i])
+		}
+		k := c.Case(caseOf(by[0]))
+		c.setLinks(k.Links, false)
+		c.explainHosts(same)
+		c.explainFlows(same)
+		c.setLinks(k.Links, true)
+		by = by[n:]
+	}
+}
+
+// explainHosts tells which hosts could take the turns, with the links as they are.
+func (c *Checker) explainHosts(cycles []*Cycle) {
+	takes := make([]int, len(cycles)) // turns of a cycle that frames for a destination take
 	for d, to := range c.dests {
 		from := len(c.undo)
 		c.undo = c.walk(d, c.undo)
-		for j, e := range edges {
-			if !slices.Contains(c.undo[from:], e) {
-				continue
+		for _, e := range c.undo[from:] {
+			c.marked[e] = true
+		}
+		clear(takes)
+		for i, cy := range cycles {
+			for j, e := range cy.merged.edges {
+				if !c.marked[e] {
+					continue
+				}
+				takes[i]++
+				t := &cy.Turns[j]
+				if t.Subnets++; t.Subnets == 1 {
+					t.Flooded = c.portOf(c.tail(e)).sw == to.owner
+					t.From, t.To = c.sender(c.tail(e)), c.receiver(d, t.Flooded)
+				}
 			}
-			t := &out.Turns[j]
-			loop[d]++
-			if t.Subnets++; t.Subnets > 1 {
-				continue
-			}
-			at := c.portOf(c.tail(e))
-			t.Flooded = at.sw == to.owner
-			t.From = c.sender(c.tail(e))
-			t.To = c.receiver(d, t.Flooded)
+			cy.RoutingLoop = cy.RoutingLoop || takes[i] == len(cy.merged.edges)
+		}
+		for _, e := range c.undo[from:] {
+			c.marked[e] = false
 		}
 		c.undo = c.undo[:from]
 	}
-	out.RoutingLoop = slices.Contains(loop, len(edges))
-	by := make([]unit.ClassSet, len(c.flows))
+}
+
+// explainFlows tells which flows take the turns, with the links as they are.
+func (c *Checker) explainFlows(cycles []*Cycle) {
+	ways := make([][]edge, len(c.flows))
 	for i := range c.flows {
-		way, _ := c.follow(i)
-		for j, e := range edges {
-			out.Turns[j].Switch = f.Nodes[c.portOf(c.tail(e)).sw].Name
-			if slices.Contains(way, e) && (!c.alike || out.merged.classes == 0 || out.merged.classes.Has(c.flows[i].class)) {
-				out.Turns[j].Flows = append(out.Turns[j].Flows, c.plan.Scenario.Flows[i].Name)
-				by[i].Add(c.flows[i].class)
+		ways[i], _ = c.follow(i)
+	}
+	for _, cy := range cycles {
+		closes := make([]bool, len(c.flows))
+		for j, e := range cy.merged.edges {
+			t := &cy.Turns[j]
+			t.Switch, t.Flows = c.plan.Fabric.Nodes[c.portOf(c.tail(e)).sw].Name, []string{}
+			for i, way := range ways {
+				ofClass := !c.alike || cy.merged.classes == 0 || cy.merged.classes.Has(c.flows[i].class)
+				if ofClass && slices.Contains(way, e) {
+					t.Flows = append(t.Flows, c.plan.Scenario.Flows[i].Name)
+					closes[i] = cy.merged.classes != 0
+				}
 			}
 		}
-	}
-	for j, e := range edges {
-		out.Turns[j].Switch = f.Nodes[c.portOf(c.tail(e)).sw].Name
-		if out.Turns[j].Flows == nil {
-			out.Turns[j].Flows = []string{}
-		}
-	}
-	if out.merged.classes == 0 {
-		return
-	}
-	for i, classes := range by {
-		if classes != 0 {
-			out.Flows = append(out.Flows, c.plan.Scenario.Flows[i].Name)
+		for i, does := range closes {
+			if does {
+				cy.Flows = append(cy.Flows, c.plan.Scenario.Flows[i].Name)
+			}
 		}
 	}
 }
@@ -367,7 +398,7 @@ func (c *Cycle) writeText(w io.Writer, n int) {
 	if c.RoutingLoop {
 		kind = "; a routing loop"
 	}
-	fmt.Fprintf(w, "\t%s, in class %s%s\n", closed, classes(c.Classes), kind)
+	fmt.Fprintf(w, "\t%s, in %s%s\n", closed, inClasses(c.Classes), kind)
 	if c.Witness != nil {
 		fmt.Fprintf(w, "\t%s\n", c.Witness.text())
 	}
@@ -401,6 +432,13 @@ func (t *Turn) text(flows bool) string {
 		return fmt.Sprintf("such as %s to %s, of %d subnets", t.From, t.To, t.Subnets)
 	}
 	return fmt.Sprintf("such as %s to %s", t.From, t.To)
+}
+
+func inClasses(all []int) string {
+	if len(all) == 1 {
+		return fmt.Sprintf("class %d", all[0])
+	}
+	return "classes " + classes(all)
 }
 
 func classes(all []int) string {

@@ -108,7 +108,7 @@ func (c *cures) routes() (cbd.Cure, error) {
 		return cure, err
 	}
 	if least == nil {
-		cure.Why = fmt.Sprintf("no set of routes was found that breaks every ring and lets frames arrive, among those of up to %d routes and by taking out what breaks most", MaxExact)
+		cure.Why = fmt.Sprintf("no set of routes was found that breaks every cycle and lets frames arrive, among those of up to %d routes and by taking out what breaks most", MaxExact)
 		return cure, nil
 	}
 	cure.Exact = exact
@@ -234,7 +234,7 @@ func (c *cures) weigh(cuts [][][]cbd.Removal, keys [][]string, have map[cbd.Remo
 	return order
 }
 
-// spare takes from a set, which breaks every ring, the removals that it can do without.
+// spare takes from a set, which breaks every cycle, the removals that it can do without.
 func (c *cures) spare(set []cbd.Removal) ([]cbd.Removal, error) {
 	if len(set)*c.k.Report.Cases > maxSpared {
 		return set, nil

@@ -20,21 +20,21 @@ func checkCommand() *cobra.Command {
 	c := printed(&cobra.Command{
 		Use:   "check FILE",
 		Short: "Find what could lock a scenario's fabric, before it happens",
-		Long: fmt.Sprintf(`Find every ring of buffers that could come to wait for one another (a cyclic buffer
-dependency), by the routes, backups, flooding and classes of a scenario file: while
+		Long: fmt.Sprintf(`Find the cycles of buffers that could come to wait for one another (cyclic buffer
+dependencies), by the routes, backups, flooding and classes of a scenario file: while
 nothing fails, with what the file has fail, and with every link, every switch and every
 pair of links between switches down.
 
 The likeliest come first: those of no failure or the file's own before those of one and
 of two; those that the file's flows close before those that hosts could close; short ones
-before long ones. That a ring can close does not say that there is enough traffic to
+before long ones. That a cycle can close does not say that there is enough traffic to
 fill it: with --witness a scenario is looked for in which each deadlocks, by playing some in
 virtual time.
 
---cure looks for what breaks all rings, and checks that it does: routes of the file to add or
+--cure looks for what breaks all cycles, and checks that it does: routes of the file to add or
 change, the fewest for up to %d, else found step by step; Tagger's rules; no flooding.
 
-Exit status: 0 there is no such ring; 1 there is one; 2 it could not be checked.`, run.MaxExact),
+Exit status: 0 there is no such cycle; 1 there is one; 2 it could not be checked.`, run.MaxExact),
 		Example:           "  softswitch check scenarios/fattree-on-loop.yaml\n  softswitch check scenarios/fattree-on-loop.yaml --witness /tmp/witness\n  softswitch check --failures 1 --json fabric.yaml",
 		Args:              arguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: upTo(1, yamlFiles),
@@ -67,8 +67,8 @@ Exit status: 0 there is no such ring; 1 there is one; 2 it could not be checked.
 		return judged(k.Report, k.Report.Clean())
 	})
 	c.Flags().IntVar(&opt.Failures, "failures", 2, "links that fail at once, at most: 0, 1 or 2")
-	c.Flags().StringVar(&witness, "witness", "", fmt.Sprintf("folder for a scenario file for each of the first %d rings, in which it deadlocks", run.MaxWitnesses))
-	c.Flags().BoolVar(&cure, "cure", false, "find what breaks all rings: routes to change, and preventions")
+	c.Flags().StringVar(&witness, "witness", "", fmt.Sprintf("folder for a scenario file for each of the first %d cycles, in which it deadlocks", run.MaxWitnesses))
+	c.Flags().BoolVar(&cure, "cure", false, "find what breaks all cycles: routes to change, and preventions")
 	c.MarkFlagDirname("witness")
 	return c
 }
