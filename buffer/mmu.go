@@ -368,12 +368,6 @@ func (m *MMU) ClearWatermarks() {
 // dynamic threshold, or an extra one, it is the present value.
 func (m *MMU) XON(in unit.Port, class unit.Priority) int { return m.xonOf(m.group(in, class)) }
 
-// Threshold is the number of bytes at which the bucket (in, class) goes XOFF. With a
-// dynamic threshold, or an extra one, it is the present value.
-func (m *MMU) Threshold(in unit.Port, class unit.Priority) int {
-	return m.cfg.Profile.Size + m.limitOf(m.group(in, class))
-}
-
 // Shared is the use of the shared pool in bytes.
 func (m *MMU) Shared() int { return m.shared }
 

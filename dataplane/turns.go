@@ -58,11 +58,10 @@ func (a actions) LossyTurn(b detect.Bucket, q detect.Queue, on bool) {
 }
 
 // press takes note of a frame of n bytes that is to be queued, and reports whether there is
-// room for it: as much may wait uncharged as the bucket may hold before XOFF, and no more
-// than in a lossy queue.
+// room for it: as much may wait uncharged as in a lossy queue.
 func (s *Switch) press(t *turn, n int) (ok bool) {
 	b := t.bucket
-	ok = t.bytes < s.mmu.Threshold(b.Port, b.Class) && s.mmu.AdmitLossy(t.bytes, n)
+	ok = s.mmu.AdmitLossy(t.bytes, n)
 	held := s.mmu.Held(b.Port, b.Class, t.queue.Port, t.queue.Class)
 	if !ok || held+t.bytes+n > s.mmu.XON(b.Port, b.Class) {
 		t.pressed++

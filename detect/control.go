@@ -46,8 +46,8 @@ type Control interface {
 	Lossy(q Queue, on bool)
 	// LossyTurn makes the turn from b to q lossy, until it is called with on false: frames
 	// of b that are queued in q from now on are charged to nobody, so that b does not wait
-	// for q. They are dropped where as much waits uncharged as b may hold before XOFF, or as
-	// a lossy queue may. Pauses are honoured, and what waits already stays charged as it is.
+	// for q. They are dropped where as much of them waits as a lossy queue may hold. Pauses
+	// are honoured, and what waits already stays charged as it is.
 	LossyTurn(b Bucket, q Queue, on bool)
 	// Refuse logs that an action was wanted and why it was not taken.
 	Refuse(why Refusal, b Bucket, q Queue)

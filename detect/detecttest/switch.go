@@ -43,6 +43,8 @@ type port struct {
 	pauses   uint64
 	left     uint64 // bytes
 
+	pressed map[unit.Port]uint64 // frames of the bucket's lossy turns, by egress port
+
 	down  bool
 	flows []detect.Flow // that wait in the queue
 	inForce
@@ -59,6 +61,15 @@ func (s *Switch) FaceHosts(ports ...unit.Port) {
 	for _, p := range ports {
 		s.ports[p].host = true
 	}
+}
+
+// Press lets a frame that comes in at in find more waiting in the queue of out, by a lossy
+// turn, than the bucket's XON threshold.
+func (s *Switch) Press(in, out unit.Port) {
+	if s.ports[in].pressed == nil {
+		s.ports[in].pressed = map[unit.Port]uint64{}
+	}
+	s.ports[in].pressed[out]++
 }
 
 // LinkDown takes the link at port p down; frames on their way arrive.

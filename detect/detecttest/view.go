@@ -62,9 +62,12 @@ func (v view) Backlog(q detect.Queue) (n int) {
 
 func (v view) Left(q detect.Queue) uint64       { return v.s.ports[q.Port].left }
 func (v view) PausesSeen(q detect.Queue) uint64 { return v.s.ports[q.Port].pauses }
-func (v view) LinkUp(p unit.Port) bool          { return !v.s.ports[p].down }
-func (v view) Rate(unit.Port) unit.Rate         { return Rate }
-func (v view) MTU() int                         { return MTU }
+func (v view) Pressed(b detect.Bucket, q detect.Queue) uint64 {
+	return v.s.ports[b.Port].pressed[q.Port]
+}
+func (v view) LinkUp(p unit.Port) bool  { return !v.s.ports[p].down }
+func (v view) Rate(unit.Port) unit.Rate { return Rate }
+func (v view) MTU() int                 { return MTU }
 
 func (v view) Flows(dst []detect.Flow, q detect.Queue) []detect.Flow {
 	return append(dst, v.s.ports[q.Port].flows...)

@@ -30,6 +30,9 @@ func (r *responder) isolated(now unit.Time, c *class, i unit.Port) {
 	}
 	switch r.policy.Break {
 	case BreakDrop:
+		if r.policy.Turns {
+			r.cureTurn(now, c, i, c.in[i].isolation.via)
+		}
 		r.drop(c, i, c.in[i].isolation.via)
 		r.support(c, i)
 		r.move(now, c, i)
@@ -37,7 +40,7 @@ func (r *responder) isolated(now unit.Time, c *class, i unit.Port) {
 		r.ask(now, c, i)
 	case BreakBubble:
 		if !r.makeRoom(c, i) {
-			r.takeBack(c, i)
+			r.takeBack(now, c, i)
 			r.refuse(detect.RefusedNoReserve, c, i)
 			r.hold(now, c, i)
 			return
@@ -69,7 +72,7 @@ func (r *responder) move(now unit.Time, c *class, i unit.Port) {
 // giveUp takes back what was done at bucket i, which has no use. The rest of the loop
 // follows by itself.
 func (r *responder) giveUp(now unit.Time, c *class, i unit.Port) {
-	r.takeBack(c, i)
+	r.takeBack(now, c, i)
 	r.hold(now, c, i)
 }
 
@@ -134,7 +137,7 @@ func (r *responder) askAgain(now unit.Time, c *class, i unit.Port) {
 
 // reserve: the upstream of bucket i asks for room for so many frames. It is given, as
 // many as leave it XOFF; if that is none, so many that it resumes.
-func (r *responder) reserve(c *class, i unit.Port, t itsyhdr.TLV) {
+func (r *responder) reserve(now unit.Time, c *class, i unit.Port, t itsyhdr.TLV) {
 	id, frames, l := claimOf(t), int(t.Hops), &c.in[i].isolation
 	if !l.isolated || l.id != id {
 		return // it does not keep anyone waiting any more
@@ -143,7 +146,7 @@ func (r *responder) reserve(c *class, i unit.Port, t itsyhdr.TLV) {
 		frames = min(frames, n)
 	}
 	if !r.give(c, i, l.bytes+frames*r.view.MTU()) {
-		r.takeBack(c, i)
+		r.takeBack(now, c, i)
 		frames = 0
 	}
 	r.send(c, i, itsyhdr.KindReserve, id, frames, flagBack)

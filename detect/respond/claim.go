@@ -31,10 +31,11 @@ type pass struct {
 	id    claimID
 	open  bool // the bucket has gone XON since: the claim is over
 	until unit.Time
-	via   unit.Port    // the queue by which it left last
-	tried unit.PortSet // the queues by which it has left
-	hops  int          // that it had come
-	need  uint8        // what the bucket that has most above XON has there, in frames
+	via   unit.Port     // the queue by which it left last
+	tried unit.PortSet  // the queues by which it has left
+	hops  int           // that it had come
+	from  unit.NodePort // the bucket that sent it here
+	need  uint8         // what the bucket that has most above XON has there, in frames
 }
 
 // isLive reports whether the claim may still come home by this bucket.
@@ -148,7 +149,7 @@ func (r *responder) claim(now unit.Time, c *class, i unit.Port, t itsyhdr.TLV) {
 	case a.phase > claiming:
 		return // this switch acts
 	case s.isLive(now) && s.id == id:
-		r.sendBack(c, i, id)
+		r.sendBack(c, i, id, t.Trigger)
 		return
 	case s.isLive(now) && id.less(s.id):
 		return // the greater one decides
@@ -159,31 +160,31 @@ func (r *responder) claim(now unit.Time, c *class, i unit.Port, t itsyhdr.TLV) {
 		r.withdraw(now, c, i)
 	}
 	on, _ := r.view.XOFF(c.bucket(i))
-	*s = pass{id: id, until: r.hops(now, passHops), hops: int(t.Hops), need: max(t.Period, r.excessFrames(c, i))}
+	*s = pass{id: id, until: r.hops(now, passHops), hops: int(t.Hops), from: t.Trigger, need: max(t.Period, r.excessFrames(c, i))}
 	if !on || !r.goOn(c, i) {
-		r.sendBack(c, i, id)
+		r.sendBack(c, i, id, t.Trigger)
 	}
 }
 
-func (r *responder) sendBack(c *class, i unit.Port, id claimID) {
-	r.send(c, i, itsyhdr.KindClaim, id, 0, flagBack)
+// sendBack tells the bucket that sent a claim to bucket i that there is no way home here.
+func (r *responder) sendBack(c *class, i unit.Port, id claimID, to unit.NodePort) {
+	r.act.Send(i, itsyhdr.TLV{Kind: itsyhdr.KindClaim, Class: c.id, Initiator: id.owner, Seq: id.seq, Trigger: to, Flags: flagBack})
 }
 
-// claimBack: the claim that left by p found no way home.
-func (r *responder) claimBack(now unit.Time, c *class, p unit.Port, id claimID) {
-	for n := range c.in {
-		i, s := unit.Port(n), &c.in[n].pass
-		if !s.isLive(now) || s.id != id || s.via != p {
-			continue
-		}
-		switch {
-		case r.goOn(c, i):
-		case id.owner != r.ownID(i, 0).owner:
-			r.sendBack(c, i, id)
-		case c.in[i].attempt.phase == claiming:
-			r.claimFailed(now, c, i)
-		}
+// claimBack: the claim that bucket i, as t says, sent out of p found no way home.
+func (r *responder) claimBack(now unit.Time, c *class, p unit.Port, t itsyhdr.TLV) {
+	id, i := claimOf(t), t.Trigger.Port
+	if t.Trigger.Node != r.self || int(i) >= len(c.in) {
 		return
+	}
+	s := &c.in[i].pass
+	switch {
+	case !s.isLive(now) || s.id != id || s.via != p:
+	case r.goOn(c, i):
+	case id.owner != r.ownID(i, 0).owner:
+		r.sendBack(c, i, id, s.from)
+	case c.in[i].attempt.phase == claiming:
+		r.claimFailed(now, c, i)
 	}
 }
 

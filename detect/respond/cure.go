@@ -8,30 +8,32 @@ import (
 // Times of cures. A storm is over when the host has sent no pause for hostQuiet, as
 // SONiC's watchdog has it, and at least for two of the longest pauses. Nothing tells
 // that a flow that is policed would do no harm any more: it gets its rate back after
-// flowQuiet. If the deadlock comes again by it, the next time is twice as long, up to
-// quietMax times.
+// flowQuiet. A turn is lossless again when for turnQuiet it would have held nobody up. If
+// the deadlock comes again by it, the next time is twice as long, up to quietMax times.
 const (
 	hostQuiet   = 200 * unit.Millisecond
 	longPauses  = 2
 	longest     = 65535 // quanta
 	flowQuiet   = 10 * unit.Second
+	turnQuiet   = unit.Second
 	quietMax    = 16
 	freshHops   = 256 // a cure that young is the answer to this search too
 	policeShare = 64  // a flow is left this part of its link
 	curesMax    = 128
 )
 
-// cure is what is done about a trigger, or was.
+// cure is what is done about a trigger, or a turn, or was.
 type cure struct {
-	queue detect.Queue // the host's; of a policer the one where the flow waited
-	in    unit.Port    // of a policer; unit.NoPort if the queue was made lossy
+	queue detect.Queue // the host's; of a policer the one where the flow waited; the turn's
+	in    unit.Port    // of a policer or a turn; unit.NoPort if the queue was made lossy
 	flow  detect.FlowID
+	turn  bool // it is a lossy turn
 
 	active bool
 	since  unit.Time
 	quiet  unit.Time // that it takes until it ends
 	due    unit.Time
-	pauses uint64 // of the host, when last looked at
+	seen   uint64 // pauses of the host, or pressure on the turn, when last looked at
 }
 
 // next is when there is something to do about the cure.
@@ -51,6 +53,7 @@ func (r *responder) cure(now unit.Time, c *class, p unit.Port) {
 		r.refuseCure(detect.RefusedPortDown, c, p)
 	case r.view.FacesHost(p):
 		r.cureHost(now, c, p)
+	case r.policy.Turns: // that is done without a search
 	default:
 		r.cureFlows(now, c, p)
 	}
@@ -66,7 +69,7 @@ func (r *responder) cureHost(now unit.Time, c *class, p unit.Port) {
 	}
 	quiet := max(hostQuiet, longPauses*r.view.Rate(p).QuantaTime(longest))
 	k := r.remember(now, cure{queue: q, in: unit.NoPort, quiet: quiet})
-	k.pauses = r.view.PausesSeen(q)
+	k.seen = r.trouble(k)
 	r.act.Lossy(q, true)
 }
 
@@ -130,7 +133,7 @@ func (r *responder) heavy() []detect.Flow {
 
 // remember notes that k begins now. One that was there before, and ended, is doubled.
 func (r *responder) remember(now unit.Time, k cure) *cure {
-	at := r.recall(k)
+	at := r.recall(now, k)
 	switch base := k.quiet; {
 	case at.since == 0:
 		*at = k
@@ -143,11 +146,11 @@ func (r *responder) remember(now unit.Time, k cure) *cure {
 
 // recall is the place of cure k: where it was before, else a new one, else that of the
 // oldest that has ended, else of the oldest.
-func (r *responder) recall(k cure) *cure {
+func (r *responder) recall(now unit.Time, k cure) *cure {
 	oldest := -1
 	for i := range r.cures {
 		at := &r.cures[i]
-		if at.queue == k.queue && at.in == k.in && at.flow == k.flow {
+		if at.queue == k.queue && at.in == k.in && at.flow == k.flow && at.turn == k.turn {
 			return at
 		}
 		if oldest < 0 || older(at, &r.cures[oldest]) {
@@ -159,7 +162,7 @@ func (r *responder) recall(k cure) *cure {
 		return &r.cures[len(r.cures)-1]
 	}
 	if r.cures[oldest].active {
-		r.end(&r.cures[oldest])
+		r.end(now, &r.cures[oldest])
 	}
 	r.cures[oldest] = cure{}
 	return &r.cures[oldest]
@@ -173,27 +176,46 @@ func older(a, b *cure) bool {
 	return a.since < b.since
 }
 
-// curesDue ends the cures whose time is up. A host that still pauses is waited for.
+// curesDue ends the cures whose time is up. A host that still pauses, and a turn that
+// would still hold its upstream, are waited for.
 func (r *responder) curesDue(now unit.Time) {
 	for i := range r.cures {
 		k := &r.cures[i]
 		if k.next() > now {
 			continue
 		}
-		if seen := r.view.PausesSeen(k.queue); k.in == unit.NoPort && seen != k.pauses {
-			k.pauses, k.due = seen, now+k.quiet
+		if seen := r.trouble(k); seen != k.seen {
+			k.seen, k.due = seen, now+k.quiet
 			continue
 		}
-		r.end(k)
+		r.end(now, k)
 	}
 }
 
+// trouble counts what a cure is there for; 0 if nothing tells.
+func (r *responder) trouble(k *cure) uint64 {
+	switch {
+	case k.turn:
+		return r.view.Pressed(k.bucket(), k.queue)
+	case k.in == unit.NoPort:
+		return r.view.PausesSeen(k.queue)
+	}
+	return 0
+}
+
+// bucket is that of a turn.
+func (k *cure) bucket() detect.Bucket { return detect.Bucket{Port: k.in, Class: k.queue.Class} }
+
 // end takes a cure back.
-func (r *responder) end(k *cure) {
+func (r *responder) end(now unit.Time, k *cure) {
 	k.active = false
-	if k.in == unit.NoPort {
+	switch {
+	case k.turn:
+		r.act.LossyTurn(k.bucket(), k.queue, false)
+		r.watch(now, r.classes[k.queue.Class])
+	case k.in == unit.NoPort:
 		r.act.Lossy(k.queue, false)
-	} else {
+	default:
 		r.act.Police(k.in, k.flow, 0)
 	}
 }

@@ -27,6 +27,13 @@
 //	          bubble: a third lap. Each bucket gets an extra threshold and resumes
 //	          A queue is let go when no frame of the loop waits there, and extra
 //	          thresholds end then; both, in any case, after a limited time.
+//	turn      of the policy "cure": the turn that was declared, from b to q, is made
+//	          lossy before the break, and of triggers hosts alone are handled. The switches of
+//	          the loop watch their turns from then on, in all classes. One by which a bucket
+//	          of a switch begins to wait for switches is made lossy too, and frames are
+//	          dropped until the bucket resumes: before a loop can close. A turn is lossless
+//	          again when for a time it would have held nobody up; the watch ends some time
+//	          after the last one
 //	support   where the trigger is handled each bucket is given room as by a bubble, after a
 //	          drop or a force too, as far as there is reserve; and keeps it as long as
 //	          a flow is policed. So the loop does not close again.
@@ -42,12 +49,12 @@
 //
 // Read in this order: policy.go, respond.go (the wrapper), attempt.go (the steps
 // above), claim.go (the first lap), breaking.go, isolate.go (the seal, extra thresholds),
-// search.go (who has the trigger), cure.go (what is done about it).
+// search.go (who has the trigger), cure.go (what is done about it), turns.go (lossy turns).
 //
 // Invariants:
-//   - nothing destructive without a claim that came home;
-//   - everything is taken back: an extra threshold, a restriction, a policer and a lossy queue each
-//     have a time at which they end;
+//   - nothing destructive without a claim that came home, here or, of what is watched, lately;
+//   - everything is taken back: an extra threshold, a restriction, a policer, a lossy queue and a
+//     lossy turn each have a time at which they end;
 //   - not inside the detector: a finding is noted, and acted on at the next Tick;
 //   - nothing that a host sends is believed;
 //   - every action that was wanted and not taken is refused with its reason.

@@ -48,6 +48,11 @@ func (r *responder) isolate(now unit.Time, c *class, i unit.Port, id claimID) bo
 		l.quiet = max(flowQuiet, min(2*l.quiet, quietMax*flowQuiet))
 	}
 	r.act.Restrict(c.bucket(i), c.queue(via), true)
+	for _, k := range r.classes {
+		if k != c {
+			r.watch(now, k)
+		}
+	}
 	return true
 }
 
@@ -69,15 +74,15 @@ func (r *responder) give(c *class, i unit.Port, bytes int) bool {
 }
 
 // takeBack ends the isolation of bucket i and its extra threshold.
-func (r *responder) takeBack(c *class, i unit.Port) {
+func (r *responder) takeBack(now unit.Time, c *class, i unit.Port) {
 	l := &c.in[i].isolation
-	r.release(c, i)
+	r.release(now, c, i)
 	l.active, l.bytes = false, 0
 	r.act.Extra(c.bucket(i), 0)
 }
 
 // release ends the isolation of bucket i.
-func (r *responder) release(c *class, i unit.Port) {
+func (r *responder) release(now unit.Time, c *class, i unit.Port) {
 	l := &c.in[i].isolation
 	if !l.isolated {
 		return
@@ -87,6 +92,7 @@ func (r *responder) release(c *class, i unit.Port) {
 	if a := &c.in[i].attempt; a.phase == moving {
 		a.due = 0
 	}
+	r.watch(now, c)
 }
 
 // isolationDue ends the extra threshold of bucket i once it is at its usual XON threshold,
@@ -99,11 +105,11 @@ func (r *responder) isolationDue(now unit.Time, c *class, i unit.Port) {
 	b, q := c.bucket(i), c.queue(l.via)
 	switch {
 	case l.isolated && (now >= l.until || !r.view.Paused(q) && r.view.Held(b, q) == 0):
-		r.release(c, i)
+		r.release(now, c, i)
 		l.settled = now + l.quiet
 		l.until = r.hops(l.settled, isolationHops)
 	case !l.isolated && (l.bytes == 0 || now >= l.until || now >= l.settled && r.view.Charged(b) <= l.xon):
-		r.takeBack(c, i)
+		r.takeBack(now, c, i)
 		return
 	}
 	l.due = r.hops(now, 1)
@@ -129,7 +135,8 @@ func (r *responder) startIsolation(now unit.Time, c *class, i unit.Port) {
 func (r *responder) sendOn(c *class, i unit.Port, kind itsyhdr.Kind, n int, flags uint8) bool {
 	s := &c.in[i].pass
 	return r.act.Send(s.via, itsyhdr.TLV{
-		Kind: kind, Class: c.id, Initiator: s.id.owner, Seq: s.id.seq, Hops: uint8(n + 1), Flags: flags, Period: s.need,
+		Kind: kind, Class: c.id, Initiator: s.id.owner, Seq: s.id.seq, Trigger: unit.NodePort{Node: r.self, Port: i},
+		Hops: uint8(n + 1), Flags: flags, Period: s.need,
 	})
 }
 
@@ -170,7 +177,7 @@ func (r *responder) bubbleBack(now unit.Time, c *class, p unit.Port, id claimID)
 		if !l.active || l.id != id || l.via != p {
 			continue
 		}
-		r.takeBack(c, i)
+		r.takeBack(now, c, i)
 		if id.owner == r.ownID(i, 0).owner {
 			r.refuse(detect.RefusedNoReserve, c, i)
 			r.hold(now, c, i)

@@ -20,6 +20,8 @@ const (
 type Policy struct {
 	Break   Break
 	Trigger bool // handle its initial trigger too
+	// Turns: police no flow, and make lossy what would close a loop again.
+	Turns bool
 }
 
 // Choice is a policy by its name, the value of the key "response" in a scenario.
@@ -33,6 +35,7 @@ type Choice struct {
 func Choices() []Choice {
 	return []Choice{
 		{"none", "nothing is done", Policy{}},
+		{"cure", "minimal drop; the host that caused it is isolated, and what would close a loop again is lossy for a time", Policy{Break: BreakDrop, Trigger: true, Turns: true}},
 		{"drop", "drops frames of the loop until its bucket is at XON", Policy{Break: BreakDrop}},
 		{"force", "sends frames of the loop in spite of the pause, if the next hop has reserve", Policy{Break: BreakForce}},
 		{"bubble", "lends reserve to the loop, which only the loop's frames may use", Policy{Break: BreakBubble}},
@@ -69,5 +72,5 @@ func (p Policy) String() string {
 			return c.Name
 		}
 	}
-	return fmt.Sprintf("break %d, trigger %v", p.Break, p.Trigger)
+	return fmt.Sprintf("break %d, trigger %v, turns %v", p.Break, p.Trigger, p.Turns)
 }

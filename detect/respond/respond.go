@@ -63,8 +63,10 @@ type responder struct {
 
 // class is the responder's state in one lossless class.
 type class struct {
-	id unit.Priority
-	in []bucket // by ingress port
+	id      unit.Priority
+	in      []bucket  // by ingress port
+	watched unit.Time // until when a turn that begins to hold its upstream is made lossy
+	look    unit.Time // when to look at them: a bucket went XOFF, or a queue was paused
 }
 
 // bucket is what goes on at one ingress bucket.
@@ -79,7 +81,7 @@ func newResponder(v detect.View, a detect.Actions, p Policy) *responder {
 	r := &responder{view: v, act: a, policy: p, self: v.Self(), hop: v.Hop(), deadline: unit.Never}
 	for set := v.Lossless(); set != 0; set &= set - 1 {
 		id := unit.Priority(bits.TrailingZeros8(uint8(set)))
-		r.classes[id] = &class{id: id, in: make([]bucket, v.Ports())}
+		r.classes[id] = &class{id: id, look: unit.Never, in: make([]bucket, v.Ports())}
 		for i := range r.classes[id].in {
 			r.classes[id].in[i].cause = unit.NoPort
 		}
@@ -104,8 +106,16 @@ func (r *responder) report(f detect.Finding) {
 
 // XOFF remembers where it came from.
 func (r *responder) XOFF(now unit.Time, b detect.Bucket, cause detect.Queue) {
-	r.classes[b.Class].in[b.Port].cause = cause.Port
+	c := r.classes[b.Class]
+	c.in[b.Port].cause = cause.Port
+	r.lookAt(now, c)
 	r.Detector.XOFF(now, b, cause)
+}
+
+// Pause looks whether something begins to wait for the queue.
+func (r *responder) Pause(now unit.Time, q detect.Queue, t itsyhdr.TLV, fresh bool) {
+	r.lookAt(now, r.classes[q.Class])
+	r.Detector.Pause(now, q, t, fresh)
 }
 
 // XON ends the claim that went by the bucket: the loop is open here. An attempt that was
@@ -133,7 +143,7 @@ func (r *responder) Message(now unit.Time, p unit.Port, t itsyhdr.TLV) {
 	switch t.Kind {
 	case itsyhdr.KindClaim:
 		if back {
-			r.claimBack(now, c, p, claimOf(t))
+			r.claimBack(now, c, p, t)
 		} else {
 			r.claim(now, c, p, t)
 		}
@@ -149,7 +159,7 @@ func (r *responder) Message(now unit.Time, p unit.Port, t itsyhdr.TLV) {
 		if back {
 			r.reserved(now, c, p, claimOf(t), int(t.Hops))
 		} else {
-			r.reserve(c, p, t)
+			r.reserve(now, c, p, t)
 		}
 	case itsyhdr.KindTrigger:
 		r.search(now, c, p, t)
@@ -174,6 +184,7 @@ func (r *responder) Tick(now unit.Time) {
 		if c == nil {
 			continue
 		}
+		r.cut(now, c)
 		for i := range c.in {
 			r.isolationDue(now, c, unit.Port(i))
 			r.attemptDue(now, c, unit.Port(i))
@@ -190,6 +201,7 @@ func (r *responder) schedule() {
 		if c == nil {
 			continue
 		}
+		r.deadline = min(r.deadline, c.look)
 		for i := range c.in {
 			b := &c.in[i]
 			r.deadline = min(r.deadline, b.attempt.next(), b.isolation.next())

@@ -1,0 +1,97 @@
+package respond
+
+import (
+	"slices"
+
+	"softswitch/unit"
+)
+
+// A turn is what comes in by one port and leaves by another. The one that was declared is
+// made lossy when the deadlock is broken. The routes that locked once are there still, and
+// so are other loops through the same switches: these watch their turns between switches,
+// for a time, and make lossy each that begins to hold its upstream, before a loop can
+// close. What nobody presses on stays lossless.
+
+// cureTurn makes the turn from bucket i to the queue of p lossy.
+func (r *responder) cureTurn(now unit.Time, c *class, i, p unit.Port) {
+	k := r.remember(now, cure{queue: c.queue(p), in: i, turn: true, quiet: turnQuiet})
+	r.act.LossyTurn(c.bucket(i), c.queue(p), true)
+	k.seen = r.trouble(k)
+}
+
+// watch watches the turns of class c from now on, which may be nil: for as long as what was
+// lent is kept, and while one of them is lossy.
+func (r *responder) watch(now unit.Time, c *class) {
+	if !r.policy.Turns || c == nil {
+		return
+	}
+	c.watched = max(c.watched, now+flowQuiet)
+	r.lookAt(now, c)
+}
+
+// isWatched reports whether turns of class c are watched.
+func (r *responder) isWatched(now unit.Time, c *class) bool {
+	return now < c.watched || slices.ContainsFunc(r.cures, func(k cure) bool { return k.turn && k.active && k.queue.Class == c.id })
+}
+
+// isCured reports whether the turn from bucket i to the queue of p is lossy.
+func (r *responder) isCured(c *class, i, p unit.Port) bool {
+	return slices.ContainsFunc(r.cures, func(k cure) bool { return k.turn && k.active && k.in == i && k.queue == c.queue(p) })
+}
+
+// lookAt has the turns of class c looked at in the next Tick, which is at once.
+func (r *responder) lookAt(now unit.Time, c *class) {
+	if r.policy.Turns && c != nil && r.isWatched(now, c) {
+		c.look, r.deadline = now, now
+	}
+}
+
+// cut makes the turns of class c lossy by which a bucket of a switch waits for switches, if
+// that is enough to keep it XOFF, and lets it resume. A loop that is being broken is left
+// alone.
+func (r *responder) cut(now unit.Time, c *class) {
+	if c.look > now {
+		return
+	}
+	c.look = unit.Never
+	for n := range c.in {
+		i := unit.Port(n)
+		if r.view.FacesHost(i) || c.in[i].isolation.isolated {
+			continue
+		}
+		ways, fullest := r.waysOf(c, i)
+		if ways == 0 {
+			continue
+		}
+		for ; ways != 0; ways &= ways - 1 {
+			if p := ways.First(); !r.isCured(c, i, p) {
+				r.cureTurn(now, c, i, p)
+			}
+		}
+		r.drop(c, i, fullest)
+	}
+}
+
+// waysOf are the queues to other switches for which bucket i waits, and the one of them in
+// which it has most; none if it does not wait for them: it is not XOFF, or would resume
+// without what waits there.
+func (r *responder) waysOf(c *class, i unit.Port) (ways unit.PortSet, fullest unit.Port) {
+	b := c.bucket(i)
+	if on, _ := r.view.XOFF(b); !on {
+		return 0, unit.NoPort
+	}
+	most := 0
+	for p := range unit.Port(r.view.Ports()) {
+		if !r.isWay(c, i, p) {
+			continue
+		}
+		ways.Add(p)
+		if held := r.view.Held(b, c.queue(p)); held > most {
+			most, fullest = held, p
+		}
+	}
+	if r.view.HeldIn(b, ways) <= r.view.XON(b) {
+		return 0, unit.NoPort
+	}
+	return ways, fullest
+}
