@@ -67,6 +67,9 @@ func (m *maker) kinds(p Planting) []Disturbance {
 
 // quietFabric makes a fabric in which nothing misbehaves and flows never stop.
 func (m *maker) quietFabric(kinds []Disturbance) {
+	if kinds[0].OfHost() {
+		m.Lossless = m.Lossless[:1] // pauses do harm in their own class alone
+	}
 	m.shape(shapesFor(kinds))
 	m.keepToArcs()
 	m.Events = slices.DeleteFunc(m.Events, func(e Event) bool { return e.Do == "heal" })

@@ -82,7 +82,7 @@ const plantStream = 1 << 62
 // How often it is tried: fabrics for a case, plants for a fabric, and how often the
 // flows of a fabric are slowed.
 const (
-	fabricsMax = 96
+	fabricsMax = 160
 	plantsMax  = 6
 	slowMax    = 40
 )
@@ -137,7 +137,7 @@ func (p *Planted) plant(m *maker, kinds []Disturbance) bool {
 		_, second := m.Without(1).locks(m.Wires, m.Duration)
 		m.Plants[0].Idle, m.Plants[1].Idle = second == locked && first != locked, first == locked && second != locked
 	}
-	if m.relieves() {
+	if m.relieves() || !m.press() {
 		return false
 	}
 	p.Case, p.Locked, p.Onset = m.Case, true, onset
@@ -152,7 +152,7 @@ func (c *Case) Sound() bool {
 		base = base.Without(i + 1)
 	}
 	onset, how := c.locks(c.Wires, c.Duration)
-	return how == locked && onset > c.storms() && base.free() && !c.relieves()
+	return how == locked && onset > c.storms() && base.free() && !c.relieves() && c.press()
 }
 
 // relieves reports whether a host's pauses make the deadlock by what they take away: it

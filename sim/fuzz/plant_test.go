@@ -173,4 +173,7 @@ func TestRelief(t *testing.T) {
 	if !c.relieves() || c.Sound() {
 		t.Error("the storm counts as a cause, although the same happens if nothing is sent to its host")
 	}
+	if c.press() {
+		t.Error("pauses of class 4 press a loop of class 3")
+	}
 }

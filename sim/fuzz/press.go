@@ -1,0 +1,72 @@
+package fuzz
+
+import (
+	"slices"
+
+	"softswitch/detect"
+	"softswitch/event"
+	"softswitch/oracle"
+	"softswitch/oracle/verdict"
+	"softswitch/sim"
+	"softswitch/unit"
+)
+
+// pressure follows the pauses of a host upstream. A queue is pressed from when the host
+// pauses it, or a bucket that was pressed when it went XOFF; a bucket that goes XOFF is
+// pressed if some of its bytes wait in a pressed queue.
+type pressure struct {
+	world   *sim.World
+	fabric  *oracle.Fabric
+	host    string
+	queues  map[oracle.Queue]bool
+	buckets map[oracle.Bucket]bool
+}
+
+func (p *pressure) see(n event.Node, e event.Event) {
+	bucket := oracle.Bucket{NodePort: unit.NodePort{Node: n.ID, Port: e.Port}, Class: e.Class}
+	queue := oracle.Queue{NodePort: unit.NodePort{Node: n.ID, Port: e.Out}, Class: e.OutClass}
+	switch e.Type {
+	case event.Paused:
+		if down, wired := p.fabric.Down(queue); wired && (p.buckets[down] || p.fabric.Name(down.Node) == p.host) {
+			p.queues[queue] = true
+		}
+	case event.XOFF:
+		p.buckets[bucket] = p.waits(n.Name, bucket)
+	}
+}
+
+// waits reports whether bytes of a bucket wait in a pressed queue.
+func (p *pressure) waits(name string, b oracle.Bucket) bool {
+	sw := p.world.Switch(name)
+	view := sw.View()
+	for out := range unit.Port(sw.Ports()) {
+		q := detect.Queue{Port: out, Class: b.Class}
+		if p.queues[oracle.Queue{NodePort: unit.NodePort{Node: b.Node, Port: out}, Class: b.Class}] && view.Held(detect.Bucket{Port: b.Port, Class: b.Class}, q) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// press reports whether the pauses of every host that was planted, and counts, have come
+// to the deadlock: that they press one of its queues when it begins.
+func (c *Case) press() bool {
+	return !slices.ContainsFunc(c.Plants, func(p Plant) bool { return p.Kind.OfHost() && !p.Idle && !c.presses(p.Host) })
+}
+
+func (c *Case) presses(host string) (yes bool) {
+	p := pressure{host: host, queues: map[oracle.Queue]bool{}, buckets: map[oracle.Bucket]bool{}}
+	w, plan, err := c.World("none", detect.NewNone, sim.Options{Events: p.see, Settled: func(_ unit.Time, s *oracle.Stuck) bool {
+		yes = slices.ContainsFunc(s.Queues, func(q oracle.Queue) bool { return p.queues[q] && s.InCore(q) })
+		return s.Empty()
+	}})
+	if err != nil {
+		return false
+	}
+	if p.fabric, err = verdict.Fabric(plan.Fabric); err != nil {
+		return false
+	}
+	p.world = w
+	_, err = w.Play()
+	return yes && err == nil
+}
