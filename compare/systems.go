@@ -48,7 +48,7 @@ var preventions = []System{
 // usualResponses are those that are compared, with the default detector, if no system is
 // named. What it brings to handle a trigger is seen with two ways to break a deadlock;
 // alone it breaks none.
-var usualResponses = []string{"", "drop", "force", "bubble", "drop+trigger", "bubble+trigger"}
+var usualResponses = []string{"", "cure", "drop", "force", "bubble", "drop+trigger", "bubble+trigger"}
 
 // Usual are the systems to compare if none is named.
 func Usual() []System {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"softswitch/detect/catalog"
+	"softswitch/detect/respond"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario/load"
 	"softswitch/sim/figures"
@@ -124,6 +125,7 @@ func simFuzz() *cobra.Command {
 	r := runner.Run{Progress: os.Stderr}
 	var seed int64
 	var detector string
+	var responses []string
 	c := printed(&cobra.Command{
 		Use:   "fuzz",
 		Short: "Hold a detector against the oracle on random fabrics",
@@ -132,7 +134,8 @@ and count what the detector said against the truth. A case is determined by the
 seed, its number and the mode alone.
 
 Modes: "usual"; "loss" loses control frames; "expiry" stops switches for so long
-that pauses expire; "cause" and "random-cause" are about the cause that is named.
+that pauses expire; "cause" and "random-cause" are about the cause that is named;
+"response" is about what responses do.
 
 Mode "cause" plants a cause: a fabric whose flows are slowed until it does not
 deadlock, and in it one disturbance by which it does, or two, or none as a
@@ -142,6 +145,11 @@ at that place then, beside a control of as many other hosts or flows. Baselines
 name something without a detector. Mode "random-cause" does so with the
 deadlocks of mode usual, in which nothing was planted. Both take several
 detectors, separated by commas.
+
+Mode "response" takes the deadlocks of mode usual, with flows that never stop, and
+plays them with each response of --response, with reserve to lend and with none:
+whether a deadlock comes back, and what that costs flows without which it would
+come about all the same.
 
 Each case with a false positive, a premature declaration or a false negative is
 written to the directory of --out as a scenario file; in mode cause each in which
@@ -155,7 +163,8 @@ first declaration, in laps of the declared loop. Control frames are messages and
 pauses repeated before their time, of all cases together.
 
 Exit status: 0 no false positive, premature declaration, false negative or
-invalid case, nor anything declared in a control; 1 there is one; 2 it could not
+invalid case, nor anything declared in a control, nor a lossless frame lost for
+want of room by a response; 1 there is one; 2 it could not
 be played.`,
 		Example: "  softswitch sim fuzz --n 10000 --seed 1 --detector itsypaper\n  softswitch sim fuzz --mode cause --n 1100 --detector itsy,itsypaper",
 		Args:    arguments(cobra.NoArgs),
@@ -187,6 +196,17 @@ be played.`,
 			return judged(report, report.Clean())
 		}
 		r.Detector = detectors[0]
+		if r.Responds() {
+			choices, err := chosen(responses)
+			if err != nil {
+				return nil, err
+			}
+			report, err := r.PlayResponses(cmd.Context(), choices)
+			if err != nil {
+				return nil, err
+			}
+			return judged(report, report.Clean())
+		}
 		report, err := r.Play(cmd.Context())
 		if err != nil {
 			return nil, err
@@ -197,11 +217,25 @@ be played.`,
 	c.Flags().Int64Var(&seed, "seed", 1, "seed of all randomness, 0 or above")
 	detectorFlag(c, &detector, catalog.Default, "deadlock detector: %s")
 	c.Flags().StringVar((*string)(&r.Mode), "mode", string(fuzz.Usual), "what is tried: "+runner.Modes())
+	c.Flags().StringSliceVar(&responses, "response", []string{"cure", "drop+trigger", "drop", "none"}, "what mode response compares: "+strings.Join(respond.Names(), ", "))
+	c.RegisterFlagCompletionFunc("response", cobra.FixedCompletions(respond.Names(), cobra.ShellCompDirectiveNoFileComp))
 	c.Flags().StringVar(&r.Out, "out", filepath.Join("build", "fuzz"), "directory for failures")
 	c.Flags().IntVar(&r.Workers, "workers", runtime.GOMAXPROCS(0), "cases played at a time")
 	c.Flags().IntVar(&r.Shrink, "shrink", 5, "how many failures of each kind to make smaller")
 	c.MarkFlagDirname("out")
 	return c
+}
+
+// chosen are the responses of these names.
+func chosen(names []string) (choices []respond.Choice, err error) {
+	for _, name := range names {
+		p, err := respond.Parse(name)
+		if err != nil {
+			return nil, fmt.Errorf("--%w", err)
+		}
+		choices = append(choices, respond.Choice{Name: name, Policy: p})
+	}
+	return choices, nil
 }
 
 func simFigures() *cobra.Command {

@@ -41,6 +41,7 @@ type Case struct {
 	XONOffset int
 	Headroom  int
 	Lossless  []int
+	Poor      bool // switches have no pool to lend from: all that a bucket may hold is reserved for it
 	Quanta    int
 	Refresh   unit.Time
 
@@ -109,12 +110,23 @@ func (c *Case) Text(detector, comment string) []byte {
 	}
 	fmt.Fprintf(&b, "name: %s\ndetector: %s\n\n", c.Name(), detector)
 	c.writeTopology(&b)
-	fmt.Fprintf(&b, "\nbuffer: {pool: 1073741824, size: %d, static_th: %d, xon_offset: %d, xoff: %d}\n", reserved, c.Threshold-reserved, c.XONOffset, c.Headroom)
+	pool, size := 1<<30, reserved
+	if c.Poor {
+		pool, size = 1, c.Threshold
+	}
+	fmt.Fprintf(&b, "\nbuffer: {pool: %d, size: %d, static_th: %d, xon_offset: %d, xoff: %d}\n", pool, size, c.Threshold-size, c.XONOffset, c.Headroom)
 	fmt.Fprintf(&b, "pfc: {lossless: %s, quanta: %d, refresh: %s}\n", list(c.Lossless), c.Quanta, span(c.Refresh))
 	c.writeRoutes(&b)
 	c.writeTraffic(&b)
 	fmt.Fprintf(&b, "\nduration: %s\n", span(c.Duration))
 	return []byte(b.String())
+}
+
+// Endless makes flows never stop.
+func (c *Case) Endless() {
+	for i := range c.Flows {
+		c.Flows[i].Stop = 0
+	}
 }
 
 // Name is the name of the case: its seed, index and mode.

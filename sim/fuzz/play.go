@@ -146,14 +146,17 @@ func (c *Case) World(name string, detector detect.Factory, opt sim.Options) (*si
 	return w, plan, err
 }
 
-// slots is enough for all buckets full of the shortest frames that flows send, and some
-// for the wires.
+// lossyQueue is what a lossy queue may hold, in bytes: the default of scenarios.
+const lossyQueue = 256 << 10
+
+// slots is enough for all buckets full of the shortest frames that flows send, for as many
+// lossy turns, and some for the wires.
 func (c *Case) slots() int {
 	shortest := full
 	for _, f := range c.Flows {
 		shortest = min(shortest, f.Frame)
 	}
-	return 2*len(c.Links)*((c.Threshold+c.Headroom)/shortest+1)*len(c.Lossless) + 8192
+	return 2*len(c.Links)*((c.Threshold+c.Headroom+lossyQueue)/shortest+1)*len(c.Lossless) + 8192
 }
 
 // repeats counts pauses that were repeated before their refresh was due.
@@ -180,12 +183,15 @@ func (r *repeats) see(n event.Node, e event.Event) {
 	r.last[b] = e.At
 }
 
+// NoRoom are the reasons for which a lossless frame is lost for lack of buffer.
+var NoRoom = []dataplane.Reason{dataplane.DropHeadroom, dataplane.DropNoSlot, dataplane.OddNoCopy}
+
 // Lost returns which switch had no room for a lossless frame, "" if none. Losses on
 // failed links do not count.
 func Lost(w *sim.World) (why string) {
 	w.EachSwitch(func(s *dataplane.Switch) {
 		for p := range unit.Port(s.Ports()) {
-			for _, r := range []dataplane.Reason{dataplane.DropHeadroom, dataplane.DropNoSlot, dataplane.OddNoCopy} {
+			for _, r := range NoRoom {
 				if n := s.Counters(p).Drops[r]; n > 0 && why == "" {
 					why = fmt.Sprintf("%s dropped %d frames of port %d: %v", s.Config().Name, n, p, r)
 				}

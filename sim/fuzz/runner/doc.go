@@ -4,6 +4,8 @@
 //	seed, number --> fuzz.New --> Play, many at a time --> fuzz.Report
 //	                                    `--> failures --> made smaller --> files
 //
+// With causes (package naming) and responses (package response) in the same way.
+//
 // Invariant: the report and the files are the same for one worker and for many.
 //
 // What it does not do: package fuzz defines what a case is, and what a failure.

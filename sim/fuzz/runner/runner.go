@@ -13,6 +13,7 @@ import (
 	"softswitch/internal/progress"
 	"softswitch/sim/fuzz"
 	"softswitch/sim/fuzz/naming"
+	"softswitch/sim/fuzz/response"
 )
 
 // Run is a set of cases to play, and what to do with those that fail.
@@ -36,7 +37,7 @@ func (r *Run) Check() error {
 		return fmt.Errorf("--workers: %d; valid: 1 to 1024", r.Workers)
 	case r.Shrink < 0:
 		return fmt.Errorf("--shrink: %d; valid: 0 or above", r.Shrink)
-	case !slices.Contains(fuzz.Modes, r.Mode) && !r.NamesCauses():
+	case !slices.Contains(fuzz.Modes, r.Mode) && !r.NamesCauses() && !r.Responds():
 		return fmt.Errorf("--mode: %q; valid: %s", r.Mode, Modes())
 	}
 	return nil
@@ -48,7 +49,7 @@ func Modes() string {
 	for _, m := range fuzz.Modes {
 		names = append(names, string(m))
 	}
-	return strings.Join(append(names, naming.ModeCause, naming.ModeRandom), ", ")
+	return strings.Join(append(names, naming.ModeCause, naming.ModeRandom, response.Mode), ", ")
 }
 
 // shrinkTries is how often a failure is played, at most, to make it smaller.

@@ -9,8 +9,10 @@ import (
 	"testing"
 
 	"softswitch/detect/catalog"
+	"softswitch/detect/respond"
 	"softswitch/scenario/load"
 	"softswitch/sim/fuzz"
+	"softswitch/sim/fuzz/response"
 	"softswitch/sim/fuzz/runner"
 )
 
@@ -45,5 +47,30 @@ func TestPlay(t *testing.T) {
 	}
 	if !bytes.Equal(reports[0], reports[1]) || !bytes.Equal(files[0], files[1]) {
 		t.Error("it matters how many workers there are")
+	}
+}
+
+// TestPlayResponses: one worker and three say the same.
+func TestPlayResponses(t *testing.T) {
+	d, err := catalog.Named("test", "itsy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reports [2][]byte
+	for i, workers := range []int{1, 3} {
+		r := runner.Run{N: 4, Seed: 3, Mode: response.Mode, Detector: d, Workers: workers, Progress: io.Discard}
+		if err := r.Check(); err != nil {
+			t.Fatal(err)
+		}
+		report, err := r.PlayResponses(context.Background(), respond.Choices()[:2])
+		if err != nil || report.Locked == 0 {
+			t.Fatalf("%v, %+v", err, report)
+		}
+		if reports[i], err = json.Marshal(report); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(reports[0], reports[1]) {
+		t.Errorf("it matters how many workers there are:\n%s\n%s", reports[0], reports[1])
 	}
 }
