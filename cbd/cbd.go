@@ -36,6 +36,7 @@ package cbd
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"softswitch/buffer"
 	"softswitch/dataplane"
@@ -150,8 +151,9 @@ func tellsClasses(s *scenario.Scenario) bool {
 	return s.Prevention != nil && (s.Prevention.Tags > 0 || s.Prevention.TTLBand > 0)
 }
 
-// New prepares a plan that Refuse does not refuse. The plan is not changed.
-func New(plan *scenario.Plan) (*Checker, error) {
+// New prepares a plan that Refuse does not refuse. The plan is not changed. step, unless it
+// is nil, is called for each subnet of the fabric; its error ends the work.
+func New(plan *scenario.Plan, step func() error) (*Checker, error) {
 	s := plan.Scenario
 	c := &Checker{plan: plan, alike: !tellsClasses(s), ttl: usualTTL, bands: s.Prevention != nil && s.Prevention.TTLBand > 0}
 	for _, f := range s.Flows {
@@ -175,7 +177,9 @@ func New(plan *scenario.Plan) (*Checker, error) {
 		return nil, err
 	}
 	c.file = fileFailures(plan)
-	c.prepare()
+	if err := c.prepare(step); err != nil {
+		return nil, err
+	}
 	return c, nil
 }
 
@@ -240,7 +244,7 @@ func (c *Checker) makeSwitches() error {
 }
 
 // prepare computes the edges while nothing fails.
-func (c *Checker) prepare() {
+func (c *Checker) prepare(step func() error) error {
 	nodes := len(c.ports) * len(c.classes)
 	c.walker = newWalker(nodes)
 	c.counts = make([]int32, nodes*c.width*len(c.classes))
@@ -249,14 +253,22 @@ func (c *Checker) prepare() {
 	c.redo, c.alone = make([]bool, len(c.dests)), make([]bool, len(c.dests))
 	c.base = make([][]edge, len(c.dests))
 	if len(c.classes) == 0 {
-		return
+		return nil
 	}
 	for d := range c.dests {
-		c.base[d] = c.walk(d, nil)
+		c.undo = c.walk(d, c.undo[:0])
+		c.base[d] = slices.Clone(c.undo)
 		for _, e := range c.base[d] {
 			c.counts[e]++
 		}
+		if step == nil {
+			continue
+		}
+		if err := step(); err != nil {
+			return err
+		}
 	}
+	c.undo = c.undo[:0]
 	for i := range c.plan.Scenario.Flows {
 		f := flow{class: c.plan.Scenario.Flows[i].Class, hash: c.plan.Hash(i)}
 		if c.plan.Scenario.Trust == "pcp" {
@@ -265,6 +277,7 @@ func (c *Checker) prepare() {
 		c.flows = append(c.flows, f)
 		c.flows[i].edges, c.flows[i].hops = c.follow(i)
 	}
+	return nil
 }
 
 // Clone is a checker of the same plan that knows what c knows.

@@ -16,7 +16,7 @@ const (
 // Result is what a case allows.
 type Result struct {
 	cycles  []found
-	edges   bitset // all edges of the case: of no failure and of single links alone
+	edges   bitset // all edges of the case: of no failure, and of a single link if it has a cycle
 	flows   map[string]bool
 	Cyclic  bool // some cycle, whether of fewer failures too or not
 	Bounded bool // not all were looked at
@@ -68,7 +68,7 @@ func (c *Checker) Check(i int) *Result {
 		r.edges = make(bitset, len(c.counts)/64+1)
 		return r
 	}
-	exact := k.Kind != PairFailure
+	exact := k.Kind == NoFailure
 	c.setLinks(k.Links, false)
 	c.walkWhatGrows(k, exact)
 	edges := c.edgesUp(k)
@@ -78,7 +78,7 @@ func (c *Checker) Check(i int) *Result {
 		edges = c.edgesUp(k)
 		c.g.build(c, edges)
 	}
-	if k.Kind == NoFailure || k.Kind == LinkFailure {
+	if k.Kind == NoFailure || k.Kind == LinkFailure && c.g.comps > 0 {
 		r.edges = make(bitset, len(c.counts)/64+1)
 		for _, e := range edges {
 			r.edges[e/64] |= 1 << (e % 64)
@@ -215,7 +215,7 @@ func (c *Checker) hostCycles(k Case, r *Result) {
 // isKnown reports whether a cycle is one of a case of fewer failures.
 func (c *Checker) isKnown(k Case, cycle []edge) bool {
 	in := func(r *Result) bool {
-		return r != nil && !slices.ContainsFunc(cycle, func(e edge) bool { return !r.edges.has(e) })
+		return r != nil && r.edges != nil && !slices.ContainsFunc(cycle, func(e edge) bool { return !r.edges.has(e) })
 	}
 	if k.Kind == NoFailure {
 		return false

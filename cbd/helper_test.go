@@ -16,7 +16,7 @@ import (
 // checker is a checker of the plan of a scenario.
 func checker(t testing.TB, s *scenario.Scenario) *Checker {
 	t.Helper()
-	c, err := New(testsim.Compile(t, s))
+	c, err := New(testsim.Compile(t, s), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func TestReference(t *testing.T) {
 		if err != nil {
 			continue // a route that leaves a backup only
 		}
-		c, err := New(plan)
+		c, err := New(plan, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -370,7 +370,7 @@ func (c *cures) check(plan *scenario.Plan, first bool) (*Checked, error) {
 	if !first {
 		return Check(c.ctx, plan, Options{Failures: failures, Workers: c.k.workers}, io.Discard)
 	}
-	ch, err := cbd.New(plan)
+	ch, err := cbd.New(plan, nil)
 	if err != nil {
 		return nil, err
 	}

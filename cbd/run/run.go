@@ -50,7 +50,9 @@ type Checked struct {
 
 // Check checks all cases of a plan. It draws a progress bar on out.
 func Check(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer) (*Checked, error) {
-	c, err := cbd.New(plan)
+	begun := progress.New(ctx, out, "subnets", int64(len(plan.Fabric.Subnets)))
+	c, err := cbd.New(plan, func() error { return begun.Add(1) })
+	begun.Close()
 	if err != nil {
 		return nil, err
 	}
