@@ -1,6 +1,9 @@
 package cbd
 
-import "softswitch/unit"
+import (
+	"softswitch/scenario"
+	"softswitch/unit"
+)
 
 // walker walks the hops that frames for one destination can take, breadth first: so it
 // meets each with the most TTL that is left.
@@ -142,8 +145,14 @@ func (c *Checker) comesIn(band unit.Priority, class int) bool { return band == c
 // follow is the way of flow i: its edges, and the switches it passes.
 func (c *Checker) follow(i int) (edges []edge, hops []int32) {
 	f := c.plan.Scenario.Flows[i]
+	f.Class = c.flows[i].class
+	return c.followAs(f, c.flows[i].hash)
+}
+
+// followAs is the way of a flow with a hash.
+func (c *Checker) followAs(f scenario.Flow, hash uint32) (edges []edge, hops []int32) {
 	first := c.plan.Fabric.Nodes[f.From].Ports[0].Peer
-	dst, hash, class := c.plan.Fabric.Nodes[f.To].Addr, c.flows[i].hash, c.flows[i].class
+	dst, class := c.plan.Fabric.Nodes[f.To].Addr, f.Class
 	if c.index[class] < 0 || !c.switches[first.Node].LinkUp(first.Port) {
 		return nil, nil
 	}

@@ -3,6 +3,7 @@ package cbd
 import (
 	"slices"
 
+	"softswitch/scenario"
 	"softswitch/unit"
 )
 
@@ -27,8 +28,10 @@ func (c *Checker) Own(cy *Cycle) bool { return cy.merged.rank == 0 }
 const candidates = 16
 
 // Ways are so many ways for each turn of a cycle of this checker's report, in the first of
-// its failures, between hosts that have as little else to send and receive as can be.
-func (c *Checker) Ways(cy *Cycle, each int) (ways []Way) {
+// its failures, between hosts that have as little else to send and receive as can be. They
+// are to be flows with the numbers from first on: by these, ways without Via take their
+// turn, if any do.
+func (c *Checker) Ways(cy *Cycle, each, first int) (ways []Way) {
 	k := c.Case(cy.merged.cases[0])
 	c.setLinks(k.Links, false)
 	defer c.setLinks(k.Links, true)
@@ -42,23 +45,23 @@ func (c *Checker) Ways(cy *Cycle, each int) (ways []Way) {
 			}
 		}
 	}
+	if c.alike {
+		for _, o := range options {
+			for i := range o {
+				o[i].Class = unit.Priority(cy.Classes[0])
+			}
+		}
+	}
 	sends, takes := make([]int, len(c.plan.Fabric.Nodes)), make([]int, len(c.plan.Fabric.Nodes))
 	for range each {
-		for j := range edges {
-			best := -1
+		for j, e := range edges {
 			cost := func(w *Way) int { return 1000*(sends[w.From]+takes[w.To]) + len(w.Via) }
-			for i := range options[j] {
-				if best < 0 || cost(&options[j][i]) < cost(&options[j][best]) {
-					best = i
-				}
-			}
-			if best < 0 {
+			slices.SortStableFunc(options[j], func(a, b Way) int { return cost(&a) - cost(&b) })
+			if len(options[j]) == 0 {
 				continue
 			}
+			best := max(0, slices.IndexFunc(options[j], func(w Way) bool { return w.Via != nil || c.takes(&w, first+len(ways), e) }))
 			w := options[j][best]
-			if c.alike {
-				w.Class = unit.Priority(cy.Classes[0])
-			}
 			sends[w.From]++
 			takes[w.To]++
 			ways = append(ways, w)
@@ -66,6 +69,13 @@ func (c *Checker) Ways(cy *Cycle, each int) (ways []Way) {
 		}
 	}
 	return ways
+}
+
+// takes reports whether a way takes edge e if it is the flow of a number.
+func (c *Checker) takes(w *Way, number int, e edge) bool {
+	f := scenario.Flow{From: w.From, To: w.To, Class: w.Class, TTL: w.TTL}
+	way, _ := c.followAs(f, c.plan.HashAs(f, number))
+	return slices.Contains(way, e)
 }
 
 // through are ways for destination d, whose edges of this case are all, that take edge e.

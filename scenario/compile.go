@@ -195,6 +195,12 @@ func (p *Plan) Hash(i int) uint32 {
 	return ether.FlowHash(p.Fabric.Nodes[f.From].Addr, p.Fabric.Nodes[f.To].Addr, udp, p.Flows[i].SrcPort, roce)
 }
 
+// HashAs is the hash of a flow without Via, if it has this number in a scenario.
+func (p *Plan) HashAs(f Flow, number int) uint32 {
+	const ports = lastSrcPort - firstSrcPort + 1
+	return ether.FlowHash(p.Fabric.Nodes[f.From].Addr, p.Fabric.Nodes[f.To].Addr, udp, uint16(firstSrcPort+number%ports), roce)
+}
+
 func (p *Plan) route(f Flow, srcPort uint16, failed func(int) bool) Path {
 	hash := ether.FlowHash(p.Fabric.Nodes[f.From].Addr, p.Fabric.Nodes[f.To].Addr, udp, srcPort, roce)
 	hops, err := p.Table.Path(f.From, f.To, hash, f.TTL, failed)

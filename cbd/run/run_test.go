@@ -54,6 +54,7 @@ func TestWitnesses(t *testing.T) {
 	}{
 		{"ring", ring, 0, 2},
 		{"leaf-spine", leafSpine, 2, 15},
+		{"fat-tree", "name: k4\nduration: 1s\ntopology: {fattree: {k: 4}, rate: 1Gbit/s}\n", 2, 16}, // routing loops
 		{"fattree-on-loop", testsim.Text(t, "fattree-on-loop"), 0, 1},
 		{"hu-case1-limit", testsim.Text(t, "hu-case1-limit"), 0, 1}, // by a flow that has no limit
 		{"guo-fig4", testsim.Text(t, "guo-fig4"), 0, 2},

@@ -111,7 +111,8 @@ func (k *Checked) search(data []byte, cy *cbd.Cycle) search {
 		}
 		s.options = append(s.options, option{sc.Flows, down, sc.Duration}, option{always, down, lengths * s.fill})
 	}
-	one, two := k.checker.Ways(cy, 1), k.checker.Ways(cy, 2)
+	first := len(k.limited())
+	one, two := k.checker.Ways(cy, 1, first), k.checker.Ways(cy, 2, first)
 	for _, v := range []struct {
 		ways    []cbd.Way
 		frame   int
