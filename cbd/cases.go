@@ -11,15 +11,13 @@ type Kind uint8
 
 // Kinds of cases.
 const (
-	NoFailure Kind = iota
-	FileFailure
-	LinkFailure
-	SwitchFailure
-	PairFailure
+	NoFailure     Kind = iota
+	FileFailure        // what is down at some time by the file's events
+	LinkFailure        // a link between two switches
+	SwitchFailure      // all links of a switch
+	PairFailure        // two links between switches
 )
 
-// failures is how many things fail in a case of each kind, as far as the report ranks
-// them: what the file makes fail is sure to.
 func (k Kind) String() string {
 	return [...]string{"no failure", "the file's failures", "a link", "a switch", "two links"}[k]
 }
@@ -105,7 +103,7 @@ func fileFailures(plan *scenario.Plan) (sets [][]int) {
 	return sets
 }
 
-// Name says what is down: "core0--agg1-0, core1--agg3-0", "switch agg1-0", "" for nothing.
+// Name says what is down: links by their names, or "switch agg1-0".
 func (c *Checker) Name(k Case) []string {
 	if k.Kind == SwitchFailure {
 		return []string{"switch " + c.plan.Fabric.Nodes[k.Switch].Name}

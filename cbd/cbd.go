@@ -18,7 +18,8 @@
 //
 // Read in this order: Checker (this file), walk.go (where frames can go), cases.go (what
 // fails), check.go (one case, and how little of it is computed anew), graph.go (components
-// and shortest cycles), merge.go (the cycles of all cases), report.go.
+// and shortest cycles), merge.go (the cycles of all cases), report.go; then ways.go (how a
+// cycle could be closed) and cure.go (which routes make it).
 //
 // Invariants:
 //   - the switch's own word: by which ports and in which class a frame leaves is asked of

@@ -74,7 +74,7 @@ func (c *Checker) Check(i int) *Result {
 	edges := c.edgesUp(k)
 	c.g.build(c, edges)
 	if !exact && c.g.comps > 0 { // it may come of edges that the failure takes away
-		c.walkRest(k)
+		c.walkRest()
 		edges = c.edgesUp(k)
 		c.g.build(c, edges)
 	}
@@ -105,7 +105,7 @@ func (c *Checker) walkWhatGrows(k Case, all bool) {
 }
 
 // walkRest walks all other destinations.
-func (c *Checker) walkRest(Case) {
+func (c *Checker) walkRest() {
 	for d := range c.dests {
 		c.redo[d] = !c.redo[d]
 	}

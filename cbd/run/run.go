@@ -2,10 +2,11 @@
 // witnesses of what was found.
 //
 //	scenario.Plan --Check--> a cbd.Checker for each worker --> results by case --> cbd.Report
-//	                                                                               |
-//	            scenario files that deadlock <-- sim <-- flows that close it <-- cycle
+//	                                                                                   |
+//	scenario files that deadlock  <-- sim ----------- flows that close it <---- cycles +
+//	routes to change, preventions <-- checked again - what breaks them    <---- cycles '
 //
-// Read in this order: run.go, witness.go.
+// Read in this order: run.go, witness.go, cure.go.
 //
 // What it does not do: it finds no cycle itself; package cbd does.
 package run
