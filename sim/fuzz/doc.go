@@ -11,8 +11,7 @@
 //
 // Read in this order: case.go (a case, and its text), new.go (the random choices), the
 // shapes: loops.go, fabrics.go, traffic.go; then play.go (judge a case), report.go
-// (many cases), shrink.go; for planted cases plant.go,
-// disturb.go and press.go.
+// (many cases), shrink.go; for planted cases plant.go, disturb.go and press.go.
 //
 // Invariants:
 //   - one case, one key: (seed, index, mode) determine a case, whatever else runs;

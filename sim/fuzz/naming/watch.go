@@ -96,12 +96,20 @@ func (h *watch) see(n event.Node, e event.Event) {
 	case event.Paused:
 		h.paused[queue] = e.At
 	case event.Deadlock:
-		if h.declared == 0 && slices.Contains(h.loop, queue) {
+		if h.declared == 0 && h.inLoop(queue) {
 			h.declared, h.declarer = e.At, bucket
 		}
 	case event.Cause:
 		h.answered = h.answered || h.declared > 0 && bucket == h.declarer
 	}
+}
+
+// inLoop reports whether q is on a cycle of the first deadlock as it is now: of a
+// component that has a queue of it.
+func (h *watch) inLoop(q oracle.Queue) bool {
+	return slices.ContainsFunc(h.world.Stuck().Components, func(c oracle.Component) bool {
+		return slices.Contains(c.Queues, q) && slices.ContainsFunc(c.Queues, func(x oracle.Queue) bool { return slices.Contains(h.loop, x) })
+	})
 }
 
 // behind are the flows in the queue in which a bucket has most bytes, out if it has none.
@@ -137,7 +145,7 @@ func (h *watch) waiting(b oracle.Bucket, at unit.Time) []string {
 func (h *watch) finding(r *oracle.Result) *oracle.Finding {
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		if f.Outcome == oracle.TruePositive && slices.Contains(h.loop, f.Queue) {
+		if f.Outcome == oracle.TruePositive && slices.ContainsFunc(r.Deadlocks[f.Deadlock].Queues, func(q oracle.Queue) bool { return slices.Contains(h.loop, q) }) {
 			return f
 		}
 	}

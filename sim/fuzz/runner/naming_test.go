@@ -24,7 +24,11 @@ func TestPlayCauses(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir())
-	for _, mode := range []string{naming.ModeCause, naming.ModeRandom} {
+	modes := []string{naming.ModeRandom, naming.ModeCause}
+	if testing.Short() { // planting plays many cases
+		modes = modes[:1]
+	}
+	for _, mode := range modes {
 		var reports, files [2][]byte
 		for i, workers := range []int{1, 4} {
 			r := runner.Run{N: 4, Seed: 27, Mode: fuzz.Mode(mode), Workers: workers, Out: "failed", Shrink: 0, Progress: io.Discard}
@@ -61,6 +65,9 @@ func TestPlayCauses(t *testing.T) {
 // TestSmallerCause: a case in which the detector is wrong is made smaller, and keeps what
 // was planted.
 func TestSmallerCause(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays hundreds of cases, one after the other")
+	}
 	d, err := catalog.Named("test", "none")
 	if err != nil {
 		t.Fatal(err)
