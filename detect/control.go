@@ -90,7 +90,7 @@ const (
 )
 
 var actionNames = [...]string{
-	"", "drop", "force", "ignore", "honour", "discard", "admit", "restrict", "free", "lend", "return", "avoid", "allow", "police", "unpolice", "lossy", "lossy turn", "lossless turn",
+	"", "drop", "force", "ignore", "honour", "discard", "admit", "restrict", "free", "lend", "return", "avoid", "allow", "police", "unpolice", "lossy", "lossy-turn", "lossless-turn",
 }
 
 // String is the action's name in a log.
