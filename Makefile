@@ -11,7 +11,7 @@ build:
 # must not be starved of a processor by each other.
 LIVE := ./cmd/... ./internal/bench ./internal/offload ./internal/timer ./lab/... ./link/... ./live/... ./netns-lab ./view/ui
 # Packages with goroutines. The pure ones have none: make race takes them too.
-RACE := ./compare ./event/follow ./internal/control ./internal/timer ./link/... ./live/... ./internal/progress ./sim/cause/runner ./sim/fuzz/runner ./view/...
+RACE := ./cbd/run ./compare ./event/follow ./internal/control ./internal/timer ./link/... ./live/... ./internal/progress ./sim/cause/runner ./sim/fuzz/runner ./view/...
 CASES := 3000
 
 # Everything that can be checked. Tests that need root or a tool skip with their

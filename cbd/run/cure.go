@@ -31,7 +31,8 @@ const (
 type cures struct {
 	k        *Checked
 	ctx      context.Context
-	work     *progress.Work
+	out      io.Writer
+	work     *progress.Work // of the search for a smallest set
 	parse    func() (*scenario.Scenario, error)
 	computed *topo.Table // without the file's routes
 	delivers []bool      // by subnet, with the file's routes
@@ -45,10 +46,8 @@ func (k *Checked) Cures(ctx context.Context, parse func() (*scenario.Scenario, e
 	if k.Report.Clean() {
 		return nil
 	}
-	c := cures{k: k, ctx: ctx, parse: parse, computed: topo.NewTable(k.plan.Fabric), delivers: k.checker.Delivers()}
-	c.work = progress.New(ctx, out, "cases with other routes", maxTried)
+	c := cures{k: k, ctx: ctx, out: out, parse: parse, computed: topo.NewTable(k.plan.Fabric), delivers: k.checker.Delivers()}
 	routes, err := c.routes()
-	c.work.Close()
 	if err != nil {
 		return err
 	}
@@ -57,7 +56,7 @@ func (k *Checked) Cures(ctx context.Context, parse func() (*scenario.Scenario, e
 		if name == "no-flood" && len(k.plan.Scenario.Dead) == 0 {
 			continue
 		}
-		cure, err := c.prevention(name, out)
+		cure, err := c.prevention(name)
 		if err != nil {
 			return err
 		}
@@ -67,7 +66,7 @@ func (k *Checked) Cures(ctx context.Context, parse func() (*scenario.Scenario, e
 }
 
 // prevention checks the scenario with a prevention.
-func (c *cures) prevention(name string, out io.Writer) (cbd.Cure, error) {
+func (c *cures) prevention(name string) (cbd.Cure, error) {
 	cure := cbd.Cure{Name: name, Routes: []cbd.Route{}, Classes: []int{}}
 	s, err := c.parse()
 	if err != nil {
@@ -82,7 +81,7 @@ func (c *cures) prevention(name string, out io.Writer) (cbd.Cure, error) {
 		cure.Why = err.Error()
 		return cure, nil
 	}
-	k, err := Check(c.ctx, plan, Options{Failures: c.k.Report.Failures, Workers: c.k.workers}, out)
+	k, err := Check(c.ctx, plan, Options{Failures: c.k.Report.Failures, Workers: c.k.workers}, c.out)
 	if err != nil {
 		return cure, err
 	}
@@ -101,6 +100,11 @@ func (c *cures) routes() (cbd.Cure, error) {
 	cure := cbd.Cure{Name: "routes", Routes: []cbd.Route{}, Classes: []int{}}
 	some, err := c.greedy()
 	if err != nil {
+		return cure, err
+	}
+	c.work = progress.New(c.ctx, c.out, "cases with fewer other routes", maxTried)
+	defer c.work.Close()
+	if some, err = c.spare(some); err != nil {
 		return cure, err
 	}
 	least, exact, err := c.least(some)
@@ -142,29 +146,34 @@ func (c *cures) greedy() ([]cbd.Removal, error) {
 	var chosen []cbd.Removal
 	k := c.k
 	for range maxRounds {
-		more, ok := c.cover(k, chosen)
-		if !ok {
-			return nil, nil
+		more, ok, err := c.cover(k, chosen)
+		if err != nil || !ok {
+			return nil, err
 		}
 		chosen = more
-		var err error
 		if k, err = c.try(chosen, false); err != nil || k == nil {
 			return nil, err
 		}
 		if k.Report.Clean() {
-			return c.spare(chosen)
+			return chosen, nil
 		}
 	}
 	return nil, nil
 }
 
-// cover adds to chosen removals by which each cycle of a report loses a turn.
-func (c *cures) cover(k *Checked, chosen []cbd.Removal) ([]cbd.Removal, bool) {
+// cover adds to chosen removals by which each cycle of a report loses a turn; ok is false
+// if that would leave a route without a port.
+func (c *cures) cover(k *Checked, chosen []cbd.Removal) (more []cbd.Removal, ok bool, err error) {
 	cuts, keys := make([][][]cbd.Removal, len(k.Report.Cycles)), make([][]string, len(k.Report.Cycles))
+	work := progress.New(c.ctx, c.out, "cycles", int64(len(cuts)))
+	defer work.Close()
 	for i := range cuts {
 		cuts[i] = k.checker.Cuts(&k.Report.Cycles[i])
 		for _, cut := range cuts[i] {
 			keys[i] = append(keys[i], keyOf(cut))
+		}
+		if err := work.Add(1); err != nil {
+			return nil, false, err
 		}
 	}
 	have := map[cbd.Removal]bool{}
@@ -175,28 +184,33 @@ func (c *cures) cover(k *Checked, chosen []cbd.Removal) ([]cbd.Removal, bool) {
 	for {
 		order := c.weigh(cuts, keys, have, broken)
 		if len(order) == 0 {
-			return chosen, true
+			return chosen, true, nil
 		}
-		some := false
-		for _, w := range order {
-			more := slices.Clone(chosen)
-			for _, r := range cuts[w.cycle][w.turn] {
-				if !have[r] {
-					more = append(more, r)
-				}
-			}
-			if _, some = cbd.Overrides(c.k.plan, c.computed, more); some {
-				chosen = more
-				break
-			}
+		if more = c.best(order, cuts, have, chosen); more == nil {
+			return nil, false, nil
 		}
-		if !some {
-			return nil, false
-		}
-		for _, r := range chosen {
+		for _, r := range more[len(chosen):] {
 			have[r] = true
 		}
+		chosen = more
 	}
+}
+
+// best adds to chosen the first of cuts in order that leaves every route a port; nil if
+// none does.
+func (c *cures) best(order []*weight, cuts [][][]cbd.Removal, have map[cbd.Removal]bool, chosen []cbd.Removal) []cbd.Removal {
+	for _, w := range order {
+		more := slices.Clone(chosen)
+		for _, r := range cuts[w.cycle][w.turn] {
+			if !have[r] {
+				more = append(more, r)
+			}
+		}
+		if _, ok := cbd.Overrides(c.k.plan, c.computed, more); ok {
+			return more
+		}
+	}
+	return nil
 }
 
 // weight is what it costs to take a turn away, and how many cycles have it.
@@ -368,7 +382,7 @@ const perPlan = 10
 func (c *cures) check(plan *scenario.Plan, first bool) (*Checked, error) {
 	failures := c.k.Report.Failures
 	if !first {
-		return Check(c.ctx, plan, Options{Failures: failures, Workers: c.k.workers}, io.Discard)
+		return Check(c.ctx, plan, Options{Failures: failures, Workers: c.k.workers}, c.out)
 	}
 	ch, err := cbd.New(plan, nil)
 	if err != nil {

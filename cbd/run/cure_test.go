@@ -72,6 +72,9 @@ func TestRoutes(t *testing.T) {
 		{"fat-tree", "name: k4\nduration: 1s\ntopology: {fattree: {k: 4}, rate: 1Gbit/s}\n", 2, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if testing.Short() && c.exact == 0 {
+				t.Skip("it takes long")
+			}
 			k := cured(t, c.text, c.failures)
 			cure := k.cure(t, "routes")
 			if cure.Why != "" || cure.Exact != (c.exact > 0) || c.exact > 0 && len(cure.Routes) != c.exact {
@@ -90,7 +93,7 @@ func TestRoutes(t *testing.T) {
 // wantNoSingle tries every other choice of ports for every single route.
 func (k *Checked) wantNoSingle(t *testing.T) {
 	t.Helper()
-	c := cures{k: k, ctx: context.Background(), computed: topo.NewTable(k.plan.Fabric), delivers: k.checker.Delivers()}
+	c := cures{k: k, ctx: context.Background(), out: io.Discard, computed: topo.NewTable(k.plan.Fabric), delivers: k.checker.Delivers()}
 	f := k.plan.Fabric
 	for s := range f.Switches() {
 		for d := range f.Subnets {
@@ -133,7 +136,10 @@ func TestTagger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	applied, cyclic := 0, 0
+	applied, cyclic, failures := 0, 0, 2
+	if testing.Short() {
+		failures = 1
+	}
 	for _, file := range files {
 		text := testsim.Text(t, strings.TrimSuffix(file, ".yaml"))
 		s := testsim.Parse(t, file, text, "none")
@@ -141,14 +147,14 @@ func TestTagger(t *testing.T) {
 			continue
 		}
 		applied++
-		k, err := Check(context.Background(), testsim.Compile(t, s), Options{Failures: 2, Workers: 2}, io.Discard)
+		k, err := Check(context.Background(), testsim.Compile(t, s), Options{Failures: failures, Workers: 2}, io.Discard)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !k.Report.Clean() {
 			t.Errorf("%s: %+v", file, k.Report.Cycles[0])
 		}
-		if !checked(t, text, 2, 2).Report.Clean() {
+		if !checked(t, text, failures, 2).Report.Clean() {
 			cyclic++
 		}
 	}

@@ -61,6 +61,9 @@ func TestWitnesses(t *testing.T) {
 		{"shpiner-fig4-ecmp", testsim.Text(t, "shpiner-fig4-ecmp"), 0, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if testing.Short() && c.failures > 0 {
+				t.Skip("it takes long")
+			}
 			k := checked(t, c.text, c.failures, 2)
 			if err := k.Witnesses(context.Background(), []byte(c.text), t.TempDir(), io.Discard); err != nil {
 				t.Fatal(err)
