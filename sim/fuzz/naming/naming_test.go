@@ -228,6 +228,18 @@ func TestBaselines(t *testing.T) {
 	}
 }
 
+// TestGrownDeadlock: a ring that was closed first, and has grown into two by the time
+// that the other one is declared, is the deadlock that is declared.
+func TestGrownDeadlock(t *testing.T) {
+	d, err := catalog.Named("test", itsy.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := Play(fuzz.NewPlanted(2101, 177), []catalog.Detector{d}); o.Invalid != "" || !o.Systems[0].Declared {
+		t.Errorf("%s %+v, want it declared", o.Invalid, o.Systems[0])
+	}
+}
+
 // TestRandomCases: whether there is a single cause is what trying each says.
 func TestRandomCases(t *testing.T) {
 	several := speaks(func(_ detect.View, f detect.Finding) (unit.NodePort, []detect.Cause) {
