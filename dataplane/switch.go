@@ -44,7 +44,8 @@ type Switch struct {
 type port struct {
 	cfg    PortConfig
 	up     bool
-	subnet int // index of the connected subnet that the port is in, -1 for none
+	downAt unit.Time // when it last went down
+	subnet int       // index of the connected subnet that the port is in, -1 for none
 
 	// Egress: the queues, which of them hold frames, and the pauses in force there.
 	queues  [unit.Priorities]buffer.Queue
@@ -195,6 +196,7 @@ func (s *Switch) SetLink(now unit.Time, n unit.Port, up bool) {
 		}
 	} else {
 		s.up.Remove(n)
+		p.downAt = now
 		s.event(event.Event{Type: event.LinkDown, Port: n})
 		s.flush(n)
 	}

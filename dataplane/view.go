@@ -153,6 +153,41 @@ func mergeFlows(flows []detect.Flow) []detect.Flow {
 	return flows[:n]
 }
 
+// Flooded is the bytes of b in q that were flooded.
+func (v view) Flooded(b detect.Bucket, q detect.Queue) (n int) {
+	if v.s.flooded == 0 {
+		return 0
+	}
+	for f := v.s.ports[q.Port].queues[q.Class].Head(); f != nil; f = f.Next() {
+		if f.In == b.Port && f.InClass == b.Class && f.Flooded {
+			n += f.Len
+		}
+	}
+	return n
+}
+
+// Detour is the bytes of b in q whose route is on its backup.
+func (v view) Detour(b detect.Bucket, q detect.Queue) (bytes int, down unit.Port, since unit.Time) {
+	s := v.s
+	down = unit.NoPort
+	for f := s.ports[q.Port].queues[q.Class].Head(); f != nil; f = f.Next() {
+		if f.In != b.Port || f.InClass != b.Class || !s.routed || !isIPv4(f) {
+			continue
+		}
+		e := s.fib.lookup(f.Info.DstIP)
+		if e == nil || !e.rerouted {
+			continue
+		}
+		bytes += f.Len
+		for set := e.primary; set != 0; set &= set - 1 {
+			if p := set.First(); down == unit.NoPort || s.ports[p].downAt > since {
+				down, since = p, s.ports[p].downAt
+			}
+		}
+	}
+	return bytes, down, since
+}
+
 // Reroutable reports whether all frames of in that wait in q have another way.
 func (v view) Reroutable(in unit.Port, q detect.Queue) bool {
 	s := v.s

@@ -1,6 +1,10 @@
 package detect
 
-import "softswitch/unit"
+import (
+	"slices"
+
+	"softswitch/unit"
+)
 
 // CauseType says what kind of cause a deadlock has. The types are those by which
 // Hawkeye (SIGCOMM 2025) tells anomalies apart, as far as they lock: a host that injects
@@ -34,17 +38,44 @@ const (
 )
 
 // Cause is one answer to the question why a declared deadlock came to be.
+//
+// What handles it follows from what is named: a host is not listened to; a turn (In) is made
+// lossy; else the flows are policed.
 type Cause struct {
 	Type CauseType
 	// At is the egress port that tells it: of a host, the port of its switch that faces it; of
 	// contention, the queue that was asked for too much; of a link, the port that went down;
 	// else the loop's queue where Flows wait.
 	At unit.NodePort
+	// In is the ingress port of the same switch by which the flows come, if the cause is a turn
+	// of the loop (CauseFlooding, CauseSeveral); else unit.NoPort.
+	In unit.Port
 	// OnLoop: the queue at At is one of the loop's.
 	OnLoop bool
 	// Confidence is how often such an answer was right in simulations, in per cent.
 	Confidence uint8
 	// Flows are those that are named, the heaviest first. Of a host there are none: its
 	// pauses are its own.
-	Flows [CauseFlowsMax]FlowID // 0: none, and none after it
+	Flows CauseFlows
 }
+
+// CauseFlows are flows; 0 is none, and none is after it.
+type CauseFlows [CauseFlowsMax]FlowID
+
+// Len is how many flows there are.
+func (s *CauseFlows) Len() (n int) {
+	for n < len(s) && s[n] != 0 {
+		n++
+	}
+	return n
+}
+
+// Add adds a flow, if there is room for it.
+func (s *CauseFlows) Add(f FlowID) {
+	if n := s.Len(); n < len(s) {
+		s[n] = f
+	}
+}
+
+// Has reports whether f, which is not 0, is one of the flows.
+func (s *CauseFlows) Has(f FlowID) bool { return slices.Contains(s[:s.Len()], f) }

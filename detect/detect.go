@@ -99,6 +99,11 @@ type View interface {
 	// Flows appends the flows that wait in q to dst, the one with most bytes first. It
 	// walks the queue.
 	Flows(dst []Flow, q Queue) []Flow
+	// Flooded is the bytes of b that wait in q in frames that were flooded, and Detour those
+	// that would have left elsewhere: all ports of their route are down, down is one of them,
+	// since is when it went down, and a backup has taken over. Both walk the queue.
+	Flooded(b Bucket, q Queue) int
+	Detour(b Bucket, q Queue) (bytes int, down unit.Port, since unit.Time)
 	// Reroutable reports whether every frame that came in at in and waits in q could
 	// leave by another port of its route that is up, which is neither q's nor in; in
 	// may be unit.NoPort for frames of any port. False if none waits.

@@ -81,6 +81,9 @@ func (n Node) Append(dst []byte, e Event) []byte {
 	if has&keyConfidence != 0 {
 		dst = appendInt(append(dst, ','), "confidence", int64(e.Confidence))
 	}
+	if has&keyIn != 0 {
+		dst = appendInt(append(dst, ','), "in", int64(e.In))
+	}
 	return append(dst, "}\n"...)
 }
 
@@ -91,6 +94,9 @@ func present(e Event) (has key) {
 	}
 	if e.Flow != 0 {
 		has |= keyFlow
+	}
+	if e.In != unit.NoPort {
+		has |= keyIn
 	}
 	if e.Port != unit.NoPort {
 		has |= keyBucket

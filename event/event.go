@@ -65,7 +65,7 @@ const (
 	Deadlock
 	// Cause: the detector named a cause of the deadlock that it declared at bucket (Port,
 	// Class) and queue (Out, OutClass). [Cause, Rank: 1 for the likeliest, Confidence,
-	// Trigger: where it is, OnLoop; Flow: one of the flows named, an event for each]
+	// Trigger: where it is, In: the ingress port there, unit.NoPort for none, OnLoop; Flow: one of the flows named, an event for each]
 	Cause
 	// LinkUp, LinkDown: of Port.
 	LinkUp
@@ -99,6 +99,7 @@ type Event struct {
 	HasPeriod       bool
 	OnLoop          bool
 	Port, Out       unit.Port
+	In              unit.Port // of Cause
 	Class, OutClass unit.Priority
 	Period          uint8
 	Bytes, Limit    int32

@@ -56,6 +56,7 @@ const (
 	keyCause
 	keyRank
 	keyConfidence
+	keyIn
 
 	keyHead   = keyTS | keyNode | keyID | keyType
 	keyBucket = keyPort | keyPriority
@@ -66,7 +67,7 @@ const (
 var keyNames = [...]string{
 	"ts", "node", "id", "type", "port", "port_name", "priority", "out", "out_name", "out_priority",
 	"period", "bytes", "limit", "route", "step", "label", "trigger", "on_loop",
-	"measure", "amount", "refusal", "flow", "cause", "rank", "confidence",
+	"measure", "amount", "refusal", "flow", "cause", "rank", "confidence", "in",
 }
 
 func (k key) String() string {
@@ -98,7 +99,7 @@ var shapes = [...]shape{
 	StrongRemoved: {"strong_removed", keyBucket | keyQueue | keyBytes | keyLimit, 0},
 	Trace:         {"trace", keyStep | keyLabel, keyBucket | keyQueue},
 	Deadlock:      {"deadlock", keyBucket | keyQueue | keyLabel | keyTrigger | keyOnLoop, 0},
-	Cause:         {"cause", keyBucket | keyQueue | keyCause | keyRank | keyConfidence | keyTrigger | keyOnLoop, keyFlow},
+	Cause:         {"cause", keyBucket | keyQueue | keyCause | keyRank | keyConfidence | keyTrigger | keyOnLoop, keyFlow | keyIn},
 	LinkUp:        {"link_up", keyPort, 0},
 	LinkDown:      {"link_down", keyPort, 0},
 	Rerouted:      {"rerouted", keyOut | keyRoute, 0},

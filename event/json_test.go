@@ -112,6 +112,10 @@ func randomEvent(r *rand.Rand, ty Type, at unit.Time) Event {
 	}
 	if has&keyCause != 0 {
 		e.Cause = detect.CauseHost + detect.CauseType(r.IntN(len(detect.CauseTypes)))
+		e.In = unit.NoPort
+		if has&keyIn != 0 {
+			e.In = unit.Port(r.IntN(unit.MaxPorts))
+		}
 		e.Rank, e.Confidence = uint8(1+r.IntN(detect.CausesMax)), uint8(r.IntN(101))
 	}
 	if has&keyRefusal != 0 {

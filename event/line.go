@@ -42,6 +42,7 @@ type line struct {
 	Cause       string    `json:"cause"`
 	Rank        number    `json:"rank"`
 	Confidence  number    `json:"confidence"`
+	In          number    `json:"in"`
 }
 
 type label struct {
@@ -120,6 +121,12 @@ func (l *line) event() (e Event, who whose, err error) {
 	put(&r, keyRoute, l.Route, 0, math.MaxInt32, &e.Bytes)
 	put(&r, keyAmount, l.Amount, 0, math.MaxInt32, &e.Bytes)
 	put(&r, keyFlow, l.Flow, 1, math.MaxUint32, &e.Flow)
+	if l.Type == Cause.String() {
+		e.In = unit.NoPort
+		put(&r, keyIn, l.In, 0, unit.MaxPorts-1, &e.In)
+	} else if l.In.there {
+		r.has |= keyIn
+	}
 	put(&r, keyRank, l.Rank, 1, detect.CausesMax, &e.Rank)
 	put(&r, keyConfidence, l.Confidence, 0, 100, &e.Confidence)
 	choose(&r, keyCause, l.Cause, detect.CauseHost, detect.CauseSeveral, &e.Cause)

@@ -24,6 +24,7 @@ type item struct {
 	port    unit.Port
 	isPause bool
 	msg     itsyhdr.TLV
+	payload []byte // of a format of the detector's own: then there is no msg
 }
 
 // port is one port's facts.
@@ -210,14 +211,26 @@ func (s *Switch) flush() {
 			s.Refresh(o.port)
 			continue
 		}
-		s.fabric.Messages++
 		from := &s.ports[o.port]
 		peer, at := from.peer, from.peerPort
+		if o.payload != nil {
+			s.transmit(o.port, from.delay.Message, func() { peer.deliverFrame(at, o.payload) })
+			continue
+		}
+		s.fabric.Messages++
 		if lost := s.fabric.Lost; lost != nil && lost(s.id, o.msg) {
 			continue
 		}
 		s.transmit(o.port, from.delay.Message, func() { peer.Deliver(at, o.msg) })
 	}
+}
+
+// deliverFrame gives the detector a message of its own format.
+func (s *Switch) deliverFrame(in unit.Port, payload []byte) {
+	if !s.detector.(detect.Peer).Frame(s.fabric.now, in, payload) {
+		panic(fmt.Sprintf("detecttest: switch %d, port %d: a message that its own kind sent is not well-formed: %x", s.id, in, payload))
+	}
+	s.flush()
 }
 
 // transmit lets do happen at the far end of p, in order. Nothing happens behind a

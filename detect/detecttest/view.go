@@ -69,6 +69,12 @@ func (v view) LinkUp(p unit.Port) bool  { return !v.s.ports[p].down }
 func (v view) Rate(unit.Port) unit.Rate { return Rate }
 func (v view) MTU() int                 { return MTU }
 
+func (v view) Flooded(detect.Bucket, detect.Queue) int { return 0 }
+
+func (v view) Detour(detect.Bucket, detect.Queue) (int, unit.Port, unit.Time) {
+	return 0, unit.NoPort, 0
+}
+
 func (v view) Flows(dst []detect.Flow, q detect.Queue) []detect.Flow {
 	return append(dst, v.s.ports[q.Port].flows...)
 }
@@ -92,6 +98,14 @@ func (a actions) Send(p unit.Port, t itsyhdr.TLV) bool {
 		return false
 	}
 	a.s.outbox = append(a.s.outbox, item{port: p, msg: t})
+	return true
+}
+
+func (a actions) SendFrame(p unit.Port, payload []byte) bool {
+	if a.s.ports[p].peer == nil || a.s.ports[p].down {
+		return false
+	}
+	a.s.outbox = append(a.s.outbox, item{port: p, payload: slices.Clone(payload)})
 	return true
 }
 

@@ -25,8 +25,10 @@ type detector struct {
 	hop     unit.Time
 
 	deadline unit.Time
-	random   splitmix.Rand           // breaks ties in time between switches that are otherwise alike
-	classes  [unit.Priorities]*class // nil for a lossy class
+	random   splitmix.Rand               // breaks ties in time between switches that are otherwise alike
+	classes  [unit.Priorities]*class     // nil for a lossy class
+	flows    []detect.Flow               // scratch
+	frame    [max(lapLen, questLen)]byte // scratch
 }
 
 // New makes the detector of the switch that v shows; it is a detect.Factory. It
@@ -76,17 +78,18 @@ func (d *detector) XOFF(now unit.Time, b detect.Bucket, _ detect.Queue) {
 		return
 	}
 	c.xoff.Add(b.Port)
-	c.in[b.Port].setTrigger(d.findTrigger(c, b.Port))
+	c.in[b.Port].blame = d.findTrigger(now, c, b.Port)
 	if d.block(now, c, b.Port) {
 		d.mint(c, b.Port, unit.NoPort)
 	}
 }
 
-func (d *detector) XON(_ unit.Time, b detect.Bucket) {
+func (d *detector) XON(now unit.Time, b detect.Bucket) {
 	c := d.classes[b.Class]
 	if !c.xoff.Has(b.Port) {
 		return
 	}
+	d.released(now, c, b.Port)
 	c.xoff.Remove(b.Port)
 	c.forget(b.Port)
 	c.disengage(b.Port)
@@ -96,6 +99,7 @@ func (d *detector) XON(_ unit.Time, b detect.Bucket) {
 // the queue paused: a wait came to be, or grew.
 func (d *detector) Enqueue(now unit.Time, b detect.Bucket, q detect.Queue, bytes int) {
 	c := d.classes[q.Class]
+	d.queued(now, c, b.Port, q.Port, bytes)
 	if !c.paused.Has(q.Port) || !c.xoff.Has(b.Port) {
 		return
 	}
@@ -103,8 +107,8 @@ func (d *detector) Enqueue(now unit.Time, b detect.Bucket, q detect.Queue, bytes
 	d.waits(now, c, b.Port, q.Port, d.published(c, b.Port), first)
 }
 
-// Empty: what waits in a paused queue does not leave, and other queues do not count.
-func (d *detector) Empty(unit.Time, detect.Queue) {}
+// Empty: whoever paused the queue before is not to blame for what waits there later.
+func (d *detector) Empty(_ unit.Time, q detect.Queue) { d.classes[q.Class].out[q.Port].forget() }
 
 // Pause takes the label that came with a pause. A host's pause carries nothing that
 // is believed.
@@ -112,9 +116,11 @@ func (d *detector) Pause(now unit.Time, q detect.Queue, t itsyhdr.TLV, fresh boo
 	c := d.classes[q.Class]
 	if d.view.FacesHost(q.Port) {
 		c.stopped.Add(q.Port)
+		c.out[q.Port].paused(now, newTrigger(d.at(q.Port), true), 255)
 		return
 	}
 	l := parseLabel(t)
+	c.out[q.Port].paused(now, l.trigger(), t.Hops)
 	old := c.lab[q.Port]
 	if !fresh && l == old {
 		return
@@ -143,6 +149,7 @@ func (d *detector) Pause(now unit.Time, q detect.Queue, t itsyhdr.TLV, fresh boo
 // stands in the way of others.
 func (d *detector) Resume(now unit.Time, q detect.Queue, _ bool) {
 	c := d.classes[q.Class]
+	c.out[q.Port].resumed(now)
 	if d.view.FacesHost(q.Port) {
 		c.stopped.Remove(q.Port)
 		return

@@ -107,13 +107,13 @@ func (d *detector) revive(now unit.Time, c *class, i unit.Port) {
 // declare reports that bucket i and queue p wait for each other. From now on i counts
 // as free: whoever is stuck without i is stuck in another deadlock.
 func (d *detector) declare(now unit.Time, c *class, i, p unit.Port, l label) {
-	trigger := c.in[i].trigger()
+	trigger := c.in[i].trigger
 	m := c.lab[p]
 	t := l.tlv()
 	t.Class = c.id
 	d.act.Report(detect.Finding{
-		Bucket: c.bucket(i), Queue: c.queue(p), Label: t, Trigger: trigger,
-		OnLoop: trigger == d.at(i) || m&flagTrigger != 0 && m.trigger() == trigger,
+		Bucket: c.bucket(i), Queue: c.queue(p), Label: t, Trigger: trigger.at(),
+		OnLoop: trigger == d.own(i) || m&flagTrigger != 0 && m.trigger() == trigger,
 	})
 	c.done.Add(i)
 	if !c.settled.Has(i) {
@@ -123,4 +123,5 @@ func (d *detector) declare(now unit.Time, c *class, i, p unit.Port, l label) {
 	c.disengage(i)
 	d.abandon(c, i)
 	d.wait(now, c, i, holdHops)
+	d.diagnose(now, c, i, p)
 }

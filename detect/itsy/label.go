@@ -8,13 +8,13 @@ import (
 // label is what an egress port stores of the last pause that came to it: a label,
 // and the initial trigger that the pausing bucket names.
 //
-//	63     48 47     32 31   26  25  24  23  22      21                  0
-//	rank      owner's   owner's  F   T   D   unused  trigger: node (16),
-//	          node      port                         port (6)
+//	63     48 47     32 31   26  25  24  23  22  21                  0
+//	rank      owner's   owner's  F   T   D   H   trigger: node (16),
+//	          node      port                     port (6)
 //
 // F: the label came by waits that prove a deadlock if it comes home. T: it has passed
-// the bucket that is the trigger. D: its owner has declared a deadlock. Rank 0 is no
-// label; the trigger may be there nonetheless.
+// the bucket that is the trigger. D: its owner has declared a deadlock. H: the trigger is
+// the host that the port faces. Rank 0 is no label; the trigger may be there nonetheless.
 type label uint64
 
 const (
@@ -25,7 +25,8 @@ const (
 	flagTrigger label = 1 << 24
 	flagDone    label = 1 << 23
 
-	maskTrigger label = 1<<22 - 1
+	maskPort    label = 1<<22 - 1
+	maskTrigger label = 1<<23 - 1 // with H
 	maskID      label = 1<<64 - 1<<ownerShift
 )
 
@@ -40,15 +41,15 @@ func unpack(v uint32) unit.NodePort {
 	return unit.NodePort{Node: unit.NodeID(v >> 6), Port: unit.Port(v & 0x3f)}
 }
 
-func (l label) rank() uint16           { return uint16(l >> rankShift) }
-func (l label) owner() unit.NodePort   { return unpack(uint32(l >> ownerShift & maskTrigger)) }
-func (l label) trigger() unit.NodePort { return unpack(uint32(l & maskTrigger)) }
-func (l label) id() label              { return l & maskID }
-func (l label) isNone() bool           { return l.rank() == 0 }
+func (l label) rank() uint16         { return uint16(l >> rankShift) }
+func (l label) owner() unit.NodePort { return unpack(uint32(l >> ownerShift & maskPort)) }
+func (l label) trigger() trigger     { return trigger(l & maskTrigger) }
+func (l label) id() label            { return l & maskID }
+func (l label) isNone() bool         { return l.rank() == 0 }
 
 // withTrigger is l with another trigger, and with T as passed says.
-func (l label) withTrigger(at unit.NodePort, passed bool) label {
-	l = l&^(maskTrigger|flagTrigger) | label(pack(at))
+func (l label) withTrigger(t trigger, passed bool) label {
+	l = l&^(maskTrigger|flagTrigger) | label(t)
 	if passed {
 		l |= flagTrigger
 	}
@@ -81,6 +82,7 @@ const (
 	wireProof   = 1
 	wireTrigger = 2
 	wireDone    = 4
+	wireHost    = 8
 )
 
 // flags pairs the flags of a label with those on the wire.
@@ -91,7 +93,10 @@ var flags = [...]struct {
 
 // tlv is l as a pause frame carries it.
 func (l label) tlv() itsyhdr.TLV {
-	t := itsyhdr.TLV{Kind: itsyhdr.KindLabel, Seq: l.rank(), Trigger: l.trigger()}
+	t := itsyhdr.TLV{Kind: itsyhdr.KindLabel, Seq: l.rank(), Trigger: l.trigger().at()}
+	if l.trigger().isHost() {
+		t.Flags |= wireHost
+	}
 	if !l.isNone() {
 		t.Initiator = l.owner()
 	}
@@ -118,5 +123,5 @@ func parseLabel(t itsyhdr.TLV) label {
 			}
 		}
 	}
-	return l.withTrigger(t.Trigger, t.Flags&wireTrigger != 0)
+	return l.withTrigger(newTrigger(t.Trigger, t.Flags&wireHost != 0), t.Flags&wireTrigger != 0)
 }

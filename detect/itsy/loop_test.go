@@ -52,16 +52,29 @@ func TestHostTrigger(t *testing.T) {
 	sc.outOfLoop()
 	f := sc.WantFinding(190*us, 2)
 	sc.WantTrigger(f, unit.NodePort{Node: 2, Port: x}, false)
+	sc.wantCause(detect.CauseHost, unit.NodePort{Node: 2, Port: x})
+}
+
+// wantCause checks the only diagnosis: the cause that it names first.
+func (sc script) wantCause(kind detect.CauseType, at unit.NodePort) {
+	sc.Helper()
+	if len(sc.Diagnoses) != 1 || len(sc.Diagnoses[0].Causes) == 0 {
+		sc.Fatalf("diagnoses %+v, want one that names a cause", sc.Diagnoses)
+	}
+	if c := sc.Diagnoses[0].Causes[0]; c.Type != kind || c.At != at {
+		sc.Errorf("named %v at %v first, want %v at %v", c.Type, c.At, kind, at)
+	}
 }
 
 // hostPause lets the host behind x of S_k pause it at 20 us.
 func (sc script) hostPause(k unit.NodeID) { sc.At(20*us, func() { sc.S[k].HostPause(x) }) }
 
-// outOfLoop lets x of S2 be paused by 20 us, S2's bucket go XOFF by it at 30 us and
+// outOfLoop lets x of S2 be paused by 20 us, S2's bucket go XOFF by it at 40 us and
 // the ring close behind it at 110 us, and waits.
 func (sc script) outOfLoop() {
-	sc.To(30 * us)
-	sc.Fill(2, b, x, 40)
+	sc.To(25 * us)
+	sc.Fill(2, b, x, 40) // 10 us at the rate of a port: but for the pause it would be gone
+	sc.To(40 * us)
 	sc.S[2].XOFF(b, x)
 	sc.Close(50*us, 1)
 	sc.Close(70*us, 4)
@@ -177,7 +190,7 @@ func TestLabelPassesTheTrigger(t *testing.T) {
 		foreign = newLabel(90, unit.NodePort{Node: 9, Port: 5}) | flagProof
 	}
 	got := d.Label(0, b0)
-	want := foreign.withTrigger(unit.NodePort{Node: 1, Port: 0}, true).tlv()
+	want := foreign.withTrigger(newTrigger(unit.NodePort{Node: 1, Port: 0}, false), true).tlv()
 	if got != want {
 		t.Errorf("label %v, want %v", got, want)
 	}

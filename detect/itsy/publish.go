@@ -126,6 +126,8 @@ func (d *detector) Label(now unit.Time, b detect.Bucket) itsyhdr.TLV {
 	if l&flagDone != 0 {
 		c.settled.Add(i)
 	}
-	trigger := c.in[i].trigger()
-	return l.withTrigger(trigger, !l.isNone() && d.passedTrigger(c, i, l, trigger)).tlv()
+	trigger := c.in[i].trigger
+	t := l.withTrigger(trigger, !l.isNone() && d.passedTrigger(c, i, l, trigger)).tlv()
+	t.Hops = c.in[i].strength
+	return t
 }

@@ -7,11 +7,12 @@ import (
 	"softswitch/unit"
 )
 
-// class is all that is remembered of one lossless class: for n ports 20 bytes a
+// class is all that is remembered of one lossless class: for n ports 64 bytes a
 // port and a fixed part. Buckets and queues are named by their ports.
 type class struct {
 	lab []label   // by queue: what the last pause said; 0 while no pause is in force
 	in  []ingress // by bucket
+	out []egress  // by queue: how it came to be as full as it is
 	fixed
 }
 
@@ -32,6 +33,11 @@ type fixed struct {
 	freed     unit.PortSet // XOFF, and published another's label until the pause that brought it ended
 	suspect   unit.PortSet // its label came home: verifies when it is due, or checks again
 
+	undiagnosed unit.PortSet // declared, and not diagnosed yet
+	asking      unit.Port    // the bucket that asks about the trigger that its lap named
+	askUntil    unit.Time    // for how long nobody else asks
+	found       lap          // the lap that it has from its loop
+
 	slots [slotCount]slot
 
 	clock uint16 // the highest rank seen
@@ -47,30 +53,27 @@ type ingress struct {
 	// due is when the bucket acts by itself, in hops modulo 65536; it counts while the
 	// bucket is blocked.
 	due   uint16
-	tries uint8   // how often it has done so in vain
-	root  [3]byte // the initial trigger, packed
+	tries uint8 // how often it has done so in vain
+	blame
+	burst trigger   // who is to blame for what comes in since it was released, back to back
+	next  unit.Time // when the next frame of the burst has to be there
+
+	lap      uint16    // the rank that the lap about its declaration has
+	declared unit.Port // the queue that it was declared at
 }
 
 func newClass(id unit.Priority, ports int) *class {
-	return &class{lab: make([]label, ports), in: make([]ingress, ports), fixed: fixed{id: id}}
+	return &class{lab: make([]label, ports), in: make([]ingress, ports), out: make([]egress, ports), fixed: fixed{id: id, asking: unit.NoPort}}
 }
 
 // size is what the class takes in bytes. Slice headers are not counted.
 func (c *class) size() int {
-	return len(c.lab)*int(unsafe.Sizeof(label(0))) + len(c.in)*int(unsafe.Sizeof(ingress{})) + int(unsafe.Sizeof(c.fixed))
+	ports := int(unsafe.Sizeof(label(0)) + unsafe.Sizeof(ingress{}) + unsafe.Sizeof(egress{}))
+	return len(c.lab)*ports + int(unsafe.Sizeof(c.fixed))
 }
 
 func (c *class) bucket(i unit.Port) detect.Bucket { return detect.Bucket{Port: i, Class: c.id} }
 func (c *class) queue(p unit.Port) detect.Queue   { return detect.Queue{Port: p, Class: c.id} }
-
-func (n *ingress) trigger() unit.NodePort {
-	return unpack(uint32(n.root[0])<<16 | uint32(n.root[1])<<8 | uint32(n.root[2]))
-}
-
-func (n *ingress) setTrigger(at unit.NodePort) {
-	v := pack(at)
-	n.root = [3]byte{byte(v >> 16), byte(v >> 8), byte(v)}
-}
 
 // has reports whether rank is that of a label that the bucket minted in this XOFF.
 func (n *ingress) has(rank uint16) bool {

@@ -28,19 +28,31 @@ type sent struct {
 	t    itsyhdr.TLV
 }
 
-func (s *stub) Self() unit.NodeID                    { return s.id }
-func (s *stub) Ports() int                           { return s.ports }
-func (s *stub) Lossless() unit.ClassSet              { return 1<<3 | 1<<4 }
-func (s *stub) FacesHost(unit.Port) bool             { return false }
-func (s *stub) XOFF(detect.Bucket) (bool, uint8)     { return true, 1 }
-func (s *stub) Paused(detect.Queue) bool             { return true }
-func (s *stub) Held(detect.Bucket, detect.Queue) int { return 1000 }
-func (s *stub) XON(detect.Bucket) int                { return 1500 }
-func (s *stub) Lapsed(detect.Bucket) bool            { return false }
-func (s *stub) Hop() unit.Time                       { return unit.Microsecond }
-func (s *stub) Repause(detect.Bucket)                {}
-func (s *stub) Report(detect.Finding)                { s.reports++ }
-func (s *stub) Trace(detect.Trace)                   {}
+func (s *stub) Self() unit.NodeID                                    { return s.id }
+func (s *stub) Ports() int                                           { return s.ports }
+func (s *stub) Lossless() unit.ClassSet                              { return 1<<3 | 1<<4 }
+func (s *stub) FacesHost(unit.Port) bool                             { return false }
+func (s *stub) XOFF(detect.Bucket) (bool, uint8)                     { return true, 1 }
+func (s *stub) Paused(detect.Queue) bool                             { return true }
+func (s *stub) Held(detect.Bucket, detect.Queue) int                 { return 1000 }
+func (s *stub) XON(detect.Bucket) int                                { return 1500 }
+func (s *stub) Lapsed(detect.Bucket) bool                            { return false }
+func (s *stub) Hop() unit.Time                                       { return unit.Microsecond }
+func (s *stub) Repause(detect.Bucket)                                {}
+func (s *stub) Report(detect.Finding)                                { s.reports++ }
+func (s *stub) Trace(detect.Trace)                                   {}
+func (s *stub) Rate(unit.Port) unit.Rate                             { return 1e9 }
+func (s *stub) Backlog(detect.Queue) int                             { return 1000 }
+func (s *stub) SendFrame(unit.Port, []byte) bool                     { return true }
+func (s *stub) Diagnose(detect.Bucket, detect.Queue, []detect.Cause) {}
+
+func (s *stub) Flooded(detect.Bucket, detect.Queue) int { return 0 }
+
+func (s *stub) Detour(detect.Bucket, detect.Queue) (int, unit.Port, unit.Time) {
+	return 0, unit.NoPort, 0
+}
+
+func (s *stub) Flows(dst []detect.Flow, _ detect.Queue) []detect.Flow { return dst }
 
 func (s *stub) Send(p unit.Port, t itsyhdr.TLV) bool {
 	if s.record {
@@ -51,9 +63,9 @@ func (s *stub) Send(p unit.Port, t itsyhdr.TLV) bool {
 
 func (s *stub) HeldIn(_ detect.Bucket, out unit.PortSet) int { return 1000 * out.Len() }
 
-// The state of a class is less than 1.6 KB with 64 ports.
+// The state of a class is less than 8.5 KB with 64 ports.
 func TestStateBytes(t *testing.T) {
-	for _, c := range []struct{ ports, max int }{{4, 400}, {64, 1600}} {
+	for _, c := range []struct{ ports, max int }{{4, 1100}, {64, 8500}} {
 		s := &stub{id: 1, ports: c.ports}
 		if got := New(s, s).StateBytes() / 2; got > c.max || got < c.max*3/4 {
 			t.Errorf("%d ports: %d bytes a class, want at most %d", c.ports, got, c.max)
@@ -123,7 +135,7 @@ func TestLabel(t *testing.T) {
 	}
 	for _, l := range all {
 		full := l | flagProof | flagDone
-		full = full.withTrigger(unit.NodePort{Node: 40000, Port: 17}, true)
+		full = full.withTrigger(newTrigger(unit.NodePort{Node: 40000, Port: 17}, false), true)
 		if got := parseLabel(full.tlv()); got != full {
 			t.Errorf("label %x came back as %x", full, got)
 		}

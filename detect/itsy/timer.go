@@ -77,6 +77,7 @@ func (d *detector) fire(now unit.Time, c *class, i unit.Port) {
 
 // fireDone is fire for a bucket that has declared a deadlock.
 func (d *detector) fireDone(now unit.Time, c *class, i unit.Port) {
+	d.diagnosisDue(now, c, i)
 	switch {
 	case d.standDown(now, c, i):
 	case c.outdone.Has(i):

@@ -125,7 +125,11 @@ func (c FoundCause) String() string {
 	if c.OnLoop {
 		where = "on the loop"
 	}
-	what := fmt.Sprintf("%s at %s %s, %s", strings.ReplaceAll(c.Type, "-", " "), c.Node, c.Port, where)
+	port := c.Port
+	if c.In != "" {
+		port = c.In + " " + port
+	}
+	what := fmt.Sprintf("%s at %s %s, %s", strings.ReplaceAll(c.Type, "-", " "), c.Node, port, where)
 	if c.Type == detect.CauseHost.String() {
 		what = fmt.Sprintf("host %s, %s", c.Node, where)
 	}

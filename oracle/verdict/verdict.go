@@ -138,6 +138,7 @@ type FoundCause struct {
 	Type       string   `json:"type"`
 	Node       string   `json:"node"`
 	Port       string   `json:"port"`
+	In         string   `json:"in"` // the ingress port, if it is a turn; else ""
 	OnLoop     bool     `json:"on_loop"`
 	Confidence int      `json:"confidence_percent"`
 	Flows      []string `json:"flows"`

@@ -50,12 +50,16 @@ type Answer struct {
 	Host   string   // of detect.CauseHost
 	Flows  []string // of other types
 	OnLoop bool
+	Turn   *cause.Turn // what is named is this turn of the loop; Flows wait there
 }
 
 // treatment handles what the answer names.
 func (a *Answer) treatment() cause.Treatment {
 	if a.Host != "" {
 		return cause.Treatment{Hosts: []string{a.Host}}
+	}
+	if a.Turn != nil {
+		return cause.Treatment{Turns: []cause.Turn{*a.Turn}}
 	}
 	return cause.Treatment{Flows: a.Flows}
 }
@@ -83,6 +87,9 @@ func (h *watch) named(r *oracle.Result, f oracle.Finding) (all []Answer) {
 				a.Host = hostAt(r.Fabric, c.At)
 			} else {
 				a.Flows = h.flowNames(c.Flows[:])
+				if c.In != unit.NoPort {
+					a.Turn = &cause.Turn{Switch: r.Fabric.Name(c.At.Node), In: r.Fabric.Port(unit.NodePort{Node: c.At.Node, Port: c.In}), Out: r.Fabric.Port(c.At), Class: f.Bucket.Class}
+				}
 			}
 			all = append(all, a)
 		}
@@ -110,12 +117,8 @@ func hostAt(f *oracle.Fabric, at unit.NodePort) string {
 
 // flowNames are the names of flows, in the order of the scenario.
 func (h *watch) flowNames(ids []detect.FlowID) (names []string) {
-	return flowNames(h.plan, ids)
-}
-
-func flowNames(p *scenario.Plan, ids []detect.FlowID) (names []string) {
-	for i, f := range p.Scenario.Flows {
-		if slices.Contains(ids, detect.FlowID(p.Hash(i))) {
+	for i, f := range h.plan.Scenario.Flows {
+		if slices.Contains(ids, detect.FlowID(h.plan.Hash(i))) {
 			names = append(names, f.Name)
 		}
 	}

@@ -1,0 +1,287 @@
+package itsy
+
+import (
+	"slices"
+
+	"softswitch/detect"
+	"softswitch/unit"
+)
+
+// The diagnosis comes after the declaration, and no declaration depends on it: a lap goes
+// round the loop and collects evidence, then the trigger that most of it points to is
+// asked what is queued there (quest.go).
+
+const (
+	lapMax    = 64           // the longest loop that a lap goes round
+	strayHops = 16           // how far it goes before it takes any way: it is in another loop
+	askHops   = 2 * questMax // for an answer; then another bucket may ask
+)
+
+// diagnose sends a lap round the loop of bucket i, which has been declared at queue p.
+func (d *detector) diagnose(now unit.Time, c *class, i, p unit.Port) {
+	n := &c.in[i]
+	n.lap, n.declared = n.own, p
+	if c.asking == i {
+		c.asking = unit.NoPort
+	}
+	if m := c.lab[p]; m.owner() == d.at(i) {
+		n.lap = m.rank()
+	}
+	l := lap{class: c.id, owner: d.at(i), rank: n.lap}
+	d.testify(now, c, i, p, &l)
+	c.undiagnosed.Add(i)
+	d.act.SendFrame(p, l.append(d.frame[:0]))
+}
+
+// Frame takes a lap or a quest that comes in by port p. What a host sends is not believed.
+func (d *detector) Frame(now unit.Time, p unit.Port, payload []byte) (ok bool) {
+	if q, ok := parseQuest(payload); ok {
+		if c := d.classes[q.class]; c != nil && !d.view.FacesHost(p) {
+			d.takeQuest(now, c, p, &q)
+		}
+		return true
+	}
+	l, ok := parseLap(payload)
+	if !ok {
+		return false
+	}
+	if c := d.classes[l.class]; c != nil && !d.view.FacesHost(p) {
+		d.takeLap(now, c, p, &l)
+	}
+	return true
+}
+
+// takeLap takes a lap that comes to bucket i: it adds to it and sends it on, or it is home.
+func (d *detector) takeLap(now unit.Time, c *class, i unit.Port, l *lap) {
+	if l.owner == d.at(i) {
+		if c.undiagnosed.Has(i) && c.asking != i && c.in[i].lap == l.rank {
+			d.lapHome(now, c, i, l)
+		}
+		return
+	}
+	p := d.onward(c, i, newLabel(l.rank, l.owner), l.hops)
+	if p == unit.NoPort || l.hops >= lapMax {
+		return
+	}
+	l.hops++
+	d.testify(now, c, i, p, l)
+	d.act.SendFrame(p, l.append(d.frame[:0]))
+}
+
+// lapHome: the lap of bucket i is home. The switch to blame most is asked, unless another
+// bucket is asking.
+func (d *detector) lapHome(now unit.Time, c *class, i unit.Port, l *lap) {
+	var most rootShare
+	for _, r := range l.roots {
+		if !r.trigger.isHost() && r.sum > most.sum {
+			most = r
+		}
+	}
+	if most.trigger == 0 || c.asking != unit.NoPort && now < c.askUntil {
+		d.explain(c, i, l, nil)
+		return
+	}
+	c.asking, c.askUntil, c.found = i, now+askHops*d.hop, *l
+	d.ask(now, c, i, most.trigger)
+}
+
+// diagnosisDue ends a diagnosis of bucket i whose messages were lost, with what is known.
+func (d *detector) diagnosisDue(now unit.Time, c *class, i unit.Port) {
+	if !c.undiagnosed.Has(i) {
+		return
+	}
+	l := lap{class: c.id, owner: d.at(i), rank: c.in[i].lap}
+	if c.asking == i {
+		l = c.found
+	} else {
+		d.testify(now, c, i, c.in[i].declared, &l)
+	}
+	d.explain(c, i, &l, nil)
+}
+
+// onward is the queue by which a loop goes on from bucket i: of those that brought the label
+// of the bucket that declared it the one with most of i's bytes, else the one of all that
+// are paused.
+func (d *detector) onward(c *class, i unit.Port, id label, hops uint8) unit.Port {
+	most, at, byLabel := 0, unit.NoPort, false
+	for set := c.paused; set != 0; set &= set - 1 {
+		p := set.First()
+		held := d.view.Held(c.bucket(i), c.queue(p))
+		if held > 0 && hops > strayHops {
+			held = 1 + d.random.Below(held)
+		}
+		is := c.lab[p].id() == id.id()
+		if held > 0 && (is && !byLabel || is == byLabel && held > most) {
+			most, at, byLabel = held, p, is
+		}
+	}
+	return at
+}
+
+// testify adds what this switch knows of bucket i of the loop, which goes on by queue p.
+func (d *detector) testify(now unit.Time, c *class, i, p unit.Port, l *lap) {
+	b, q := c.bucket(i), c.queue(p)
+	first := l.hops == 0
+	here, flows := d.turn(c, i, p)
+	if first || here.count > 0 && here.count < l.least.count {
+		l.least = here
+	}
+	if first || here.count > l.most.count {
+		l.most = here
+	}
+	if first {
+		l.through = here.flows
+	} else {
+		l.through = among(l.through, flows)
+	}
+	if flooded := d.view.Flooded(b, q); flooded > 0 && d.view.Held(b, q)-flooded <= d.view.XON(b) {
+		if l.flooded.turns == 0 {
+			l.flooded.turn = here
+		}
+		l.flooded.turns++
+	}
+	if bytes, down, since := d.view.Detour(b, q); bytes > 0 {
+		age := age(now, since)
+		if l.detour.at.IsZero() || age < l.detour.age {
+			l.detour.at, l.detour.age, l.detour.flows = d.at(down), age, here.flows
+		}
+	}
+	n := &c.in[i]
+	if n.trigger.isHost() {
+		l.addRoot(n.trigger, n.strength, true)
+	}
+	if n.pauser != n.trigger || !n.trigger.isHost() {
+		l.addRoot(n.pauser, n.share, n.trigger == n.pauser)
+	}
+	l.addRoot(d.own(i), 255-n.share, n.trigger == d.own(i))
+}
+
+// among are those of s that are among flows.
+func among(s detect.CauseFlows, flows []detect.Flow) (both detect.CauseFlows) {
+	for _, id := range s[:s.Len()] {
+		if slices.ContainsFunc(flows, func(f detect.Flow) bool { return f.ID == id }) {
+			both.Add(id)
+		}
+	}
+	return both
+}
+
+// turn is the way from bucket i to queue p, and the flows that wait there, the heaviest
+// first. The flows are scratch.
+func (d *detector) turn(c *class, i, p unit.Port) (turn, []detect.Flow) {
+	t := turn{at: d.at(p), in: i}
+	d.flows = d.view.Flows(d.flows[:0], c.queue(p))
+	flows := d.flows[:0]
+	for _, f := range d.flows {
+		if f.In == i {
+			flows = append(flows, f)
+			t.flows.Add(f.ID)
+		}
+	}
+	t.count = uint8(min(len(flows), 255))
+	return t, flows
+}
+
+// age is how long ago that was, in microseconds.
+func age(now, since unit.Time) uint32 {
+	return uint32(min(max(now-since, 0)/unit.Microsecond, 1<<32-1))
+}
+
+// When a root counts as the cause, from planted causes and random deadlocks (docs/cause.md).
+// A host whose pauses reached the loop only weakened is named after the others: of deadlocks
+// by overload it is seldom the cause.
+const (
+	hostMost = 100 // of a bucket's bytes, in 255ths, that waited for the host
+	hostMean = 60  // of all buckets', where half of them name it
+)
+
+// isCause reports whether the host of r is to be named first, in a loop of so many turns.
+func (r rootShare) isCause(turns int) bool {
+	return r.most >= hostMost || 2*int(r.buckets) >= turns && int(r.sum) >= hostMean*turns
+}
+
+// leads reports whether two thirds of the buckets of a loop wait for r.
+func (r rootShare) leads(turns int) bool { return 3*int(r.buckets) >= 2*turns }
+
+// Confidence of answers in per cent: how often the first answer of a type named what was
+// planted, and of no single cause how often the turn was causal in random deadlocks
+// (docs/cause.md). An answer that is not the first is right in a fourth of cases at most.
+var confidence = [...]uint8{
+	detect.CauseHost: 95, detect.CauseContention: 50, detect.CauseRouting: 95, detect.CauseFlooding: 70, detect.CauseLink: 70, detect.CauseSeveral: 80,
+}
+
+const laterConfidence = 25
+
+// explain names the causes of what bucket i has declared, from the lap that is home and
+// the answer of the trigger that was asked, nil if none was. By order of harm: to handle a
+// host harms its own queue alone.
+func (d *detector) explain(c *class, i unit.Port, l *lap, q *quest) {
+	c.undiagnosed.Remove(i)
+	if c.asking == i {
+		c.asking = unit.NoPort
+	}
+	var all answers
+	turns := int(l.hops) + 1
+	for _, r := range l.roots {
+		if r.trigger.isHost() && r.isCause(turns) {
+			all.add(detect.Cause{Type: detect.CauseHost, At: r.trigger.at(), In: unit.NoPort})
+		}
+	}
+	if l.flooded.turns > 0 {
+		all.add(l.flooded.cause(detect.CauseFlooding))
+	}
+	var asked detect.Cause
+	leads := false
+	if q != nil && !q.at.IsZero() {
+		asked = detect.Cause{Type: detect.CauseContention, At: q.at, In: unit.NoPort, OnLoop: q.onLoop, Flows: q.flows}
+		for _, r := range l.roots {
+			leads = leads || r.trigger == q.about && r.leads(turns)
+		}
+		if q.flows[0] != 0 && l.detour.flows.Has(q.flows[0]) {
+			all.add(detect.Cause{Type: detect.CauseLink, At: l.detour.at, In: unit.NoPort, Flows: l.detour.flows})
+		}
+	}
+	if l.through[0] != 0 {
+		all.add(detect.Cause{Type: detect.CauseRouting, At: l.least.at, In: unit.NoPort, OnLoop: true, Flows: l.through})
+	}
+	if leads {
+		all.add(asked)
+	}
+	if l.least.count == 1 {
+		all.add(l.least.cause(detect.CauseContention))
+	}
+	if all.n == 0 {
+		all.add(l.most.cause(detect.CauseSeveral))
+	}
+	for _, r := range l.roots {
+		if r.trigger.isHost() && !r.isCause(turns) {
+			all.add(detect.Cause{Type: detect.CauseHost, At: r.trigger.at(), In: unit.NoPort})
+		}
+	}
+	if asked.Type != 0 && !leads {
+		all.add(asked)
+	}
+	d.act.Diagnose(c.bucket(i), c.queue(c.in[i].declared), all.causes[:all.n])
+}
+
+func (t *turn) cause(kind detect.CauseType) detect.Cause {
+	return detect.Cause{Type: kind, At: t.at, In: t.in, OnLoop: true, Flows: t.flows}
+}
+
+// answers are causes, the likeliest first.
+type answers struct {
+	causes [detect.CausesMax]detect.Cause
+	n      int
+}
+
+func (a *answers) add(k detect.Cause) {
+	if a.n == len(a.causes) {
+		return
+	}
+	k.Confidence = confidence[k.Type]
+	if a.n > 0 {
+		k.Confidence = min(k.Confidence, laterConfidence)
+	}
+	a.causes[a.n] = k
+	a.n++
+}
