@@ -4,12 +4,8 @@ import (
 	"fmt"
 
 	"softswitch/detect/clcm"
-	"softswitch/itsyhdr"
 	"softswitch/unit"
 )
-
-// offPayload is where a message frame's payload begins.
-const offPayload = 14
 
 // CLCM is a Credit Loop Control Message: a clcm.Election or clcm.Path as JSON has it.
 type CLCM struct {
@@ -66,20 +62,4 @@ func (m *CLCM) String() string {
 		return fmt.Sprintf("detection class %d nonce %s hops %d", m.Class, m.Nonce, len(m.Hops))
 	}
 	return fmt.Sprintf("release class %d nonce %s hop %d of %d", m.Class, m.Nonce, m.Index, len(m.Hops))
-}
-
-// message says what a message frame carries, or why nobody reads it.
-func message(b []byte) string {
-	if isCLCM(b) {
-		m, err := parseCLCM(b)
-		if err != nil {
-			return err.Error()
-		}
-		return "CLCM: " + m.String()
-	}
-	_, t, err := itsyhdr.ParseMessage(b)
-	if err != nil {
-		return err.Error()
-	}
-	return "ITSY message: " + t.String()
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"softswitch/detect/itsy"
 	"softswitch/itsyhdr"
 	"softswitch/pfcframe"
 	"softswitch/unit"
@@ -35,6 +36,29 @@ func Comment(frame []byte) string {
 		return "PFC: " + inWords(f) + "; padding: " + err.Error()
 	}
 	return "ITSY: " + inWords(f) + "; " + t.String()
+}
+
+// message says what a message frame carries, or why nobody reads it.
+func message(b []byte) string {
+	if isCLCM(b) {
+		m, err := parseCLCM(b)
+		if err != nil {
+			return err.Error()
+		}
+		return "CLCM: " + m.String()
+	}
+	if isDiagnosis(b) {
+		m, err := itsy.ParseMessage(b[offPayload:])
+		if err != nil {
+			return err.Error()
+		}
+		return "ITSY message: " + m.String()
+	}
+	_, t, err := itsyhdr.ParseMessage(b)
+	if err != nil {
+		return err.Error()
+	}
+	return "ITSY message: " + t.String()
 }
 
 // inWords is "pause 3, resume 4".

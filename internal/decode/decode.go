@@ -120,7 +120,7 @@ func (c *counts) add(rec Record) {
 		c.pfc++
 	case KindPause:
 		c.pause++
-	case KindITSY:
+	case KindITSY, KindDiagnosis:
 		c.itsy++
 	case KindCLCM:
 		c.clcm++

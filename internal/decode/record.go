@@ -6,6 +6,7 @@ import (
 	"net"
 	"time"
 
+	"softswitch/detect/itsy"
 	"softswitch/itsyhdr"
 	"softswitch/pfcframe"
 	"softswitch/unit"
@@ -17,9 +18,10 @@ type Kind string
 // Kinds of frame that are printed.
 const (
 	KindPFC       Kind = "pfc"
-	KindPause     Kind = "pause" // 802.3x
-	KindITSY      Kind = "itsy"  // a message frame
-	KindCLCM      Kind = "clcm"  // a message frame of Loop Breaker or Deadlock Breaker
+	KindPause     Kind = "pause"     // 802.3x
+	KindITSY      Kind = "itsy"      // a message frame
+	KindCLCM      Kind = "clcm"      // a message frame of Loop Breaker or Deadlock Breaker
+	KindDiagnosis Kind = "diagnosis" // a message frame with a lap or a quest
 	KindMalformed Kind = "malformed"
 )
 
@@ -32,14 +34,16 @@ type Record struct {
 	VLAN      []Tag  `json:"vlan,omitempty"`      // outermost first
 	Kind      Kind   `json:"kind"`
 
-	Classes []Class `json:"classes,omitempty"` // KindPFC: those enabled, in order
-	Quanta  *uint16 `json:"quanta,omitempty"`  // KindPause: of 512 bit times, 0 to resume
-	ITSY    *TLV    `json:"itsy,omitempty"`    // KindITSY, and KindPFC with a TLV in its padding
-	CLCM    *CLCM   `json:"clcm,omitempty"`    // KindCLCM
-	Padding string  `json:"padding,omitempty"` // KindPFC: why its padding, not all zero, is no TLV
-	Reason  string  `json:"reason,omitempty"`  // KindMalformed: what is wrong
+	Classes   []Class    `json:"classes,omitempty"`   // KindPFC: those enabled, in order
+	Quanta    *uint16    `json:"quanta,omitempty"`    // KindPause: of 512 bit times, 0 to resume
+	ITSY      *TLV       `json:"itsy,omitempty"`      // KindITSY, and KindPFC with a TLV in its padding
+	CLCM      *CLCM      `json:"clcm,omitempty"`      // KindCLCM
+	Diagnosis *Diagnosis `json:"diagnosis,omitempty"` // KindDiagnosis
+	Padding   string     `json:"padding,omitempty"`   // KindPFC: why its padding, not all zero, is no TLV
+	Reason    string     `json:"reason,omitempty"`    // KindMalformed: what is wrong
 
-	tlv itsyhdr.TLV
+	tlv     itsyhdr.TLV
+	message itsy.Message
 }
 
 // Tag is an 802.1Q tag.
@@ -175,6 +179,15 @@ func (rec *Record) readMessage(b []byte) {
 			return
 		}
 		rec.Kind, rec.CLCM = KindCLCM, m
+		return
+	}
+	if isDiagnosis(b) {
+		m, err := itsy.ParseMessage(b[offPayload:])
+		if err != nil {
+			rec.malformed(reason(err, b))
+			return
+		}
+		rec.Kind, rec.Diagnosis, rec.message = KindDiagnosis, newDiagnosis(m), m
 		return
 	}
 	_, t, err := itsyhdr.ParseMessage(b)

@@ -49,6 +49,8 @@ func (rec Record) content() string {
 		return "802.3x PAUSE " + quanta(*rec.Quanta)
 	case KindITSY:
 		return "ITSY message " + rec.tlv.String()
+	case KindDiagnosis:
+		return "ITSY message " + rec.message.String()
 	case KindCLCM:
 		return "CLCM " + rec.CLCM.String()
 	}

@@ -1,15 +1,16 @@
 -- What deadlock detection adds to flow control, in Wireshark and tshark: the ITSY TLV in
--- the padding of PFC frames (IEEE 802.1Qbb) and in message frames of one hop, and the
--- Credit Loop Control Messages in the latter.
+-- the padding of PFC frames (IEEE 802.1Qbb) and in message frames of one hop, and in the
+-- latter laps, quests and the Credit Loop Control Messages too.
 --
 --   ethertype 0x8808 --> chain: stock dissector (macc), then the padding --> itsy
 --   ethertype 0x88b5 --> itsy: to 01:80:c2:00:00:0e? --> itsy or clcm
 --                              else: data, as without this file
 --
 -- Filters: itsy, itsy.kind == "label", itsy.initiator.node == 5, itsy.malformed, itsy.home,
--- clcm, clcm.spuid ... The byte tables are docs/format/itsy.md and docs/format/clcm.md.
+-- itsy.diagnosis.kind == "lap", clcm, clcm.spuid ... The byte tables are docs/format/itsy.md and docs/format/clcm.md.
 -- A TLV is judged as the switch judges it: fields in the order in which they lie, and of
--- one that is refused no field is shown but those that led there.
+-- one that is refused no field is shown but those that led there. Of a lap or a quest the
+-- head is judged; what follows is data.
 
 local TLV_LEN = 26      -- octets of an ITSY TLV
 local PFC_PADDING = 20  -- offset in MAC Control, behind opcode, class-enable vector and timers
@@ -19,7 +20,7 @@ local NEAREST_BRIDGE = "0180c200000e"
 local OUI = 0x024954
 local MAX_PORT = 63
 
-local ORGANISATION, SUBTYPE_ITSY, SUBTYPE_CLCM = 127, 1, 2
+local ORGANISATION, SUBTYPE_ITSY, SUBTYPE_CLCM, SUBTYPE_DIAGNOSIS = 127, 1, 2, 3
 
 local KINDS = {
   [0] = "period", "checking", "temporal-check", "label", "query", "grant", "walk", "ack",
@@ -29,13 +30,21 @@ local LABEL, WALK, CLAIM, BUBBLE, RESERVE = 3, 6, 8, 10, 11
 
 -- What a flag says, by kind.
 local FLAGS = {
-  [3] = { [1] = "proves a deadlock if it comes home", [2] = "has passed the initial trigger", [4] = "its owner has declared a deadlock" },
+  [3] = { [1] = "proves a deadlock if it comes home", [2] = "has passed the initial trigger", [4] = "its owner has declared a deadlock", [8] = "the initial trigger is the host that the port faces" },
   [7] = { [1] = "a walk failed" },
   [8] = { [1] = "back upstream: no way round here" },
   [10] = { [1] = "back upstream: a bucket has no reserve", [2] = "the loop moves already: lend what there is" },
   [11] = { [1] = "the answer: room for so many" },
 }
-local DECLARED = 4 -- of a label
+local DECLARED, HOST = 4, 8 -- of a label
+
+local LAP, QUEST = 1, 2
+-- Octets of a lap and a quest, and how far each has come, by kind.
+local DIAGNOSIS_LEN, DIAGNOSIS_HOPS = { [LAP] = 253, [QUEST] = 116 }, { [LAP] = 13, [QUEST] = 16 }
+local DIAGNOSIS_HEAD_LEN = 13
+local MAX_QUEST_HOPS = 64
+local QUEST_FLAGS = { [1] = "it has left the loop", [2] = "answered", [4] = "the queue is the loop's" }
+local ANSWERED = 2
 
 local itsy = Proto("itsy", "ITSY deadlock detection")
 local clcm = Proto("clcm", "Credit Loop Control Message")
@@ -46,7 +55,7 @@ local head = {
   type = ProtoField.uint16("itsy.tlv.type", "TLV type", base.DEC, nil, 0xfe00),
   length = ProtoField.uint16("itsy.tlv.length", "TLV length", base.DEC, nil, 0x01ff),
   oui = ProtoField.uint24("itsy.tlv.oui", "OUI", base.HEX),
-  subtype = ProtoField.uint8("itsy.tlv.subtype", "Subtype", base.DEC, { [SUBTYPE_ITSY] = "ITSY", [SUBTYPE_CLCM] = "CLCM" }),
+  subtype = ProtoField.uint8("itsy.tlv.subtype", "Subtype", base.DEC, { [SUBTYPE_ITSY] = "ITSY", [SUBTYPE_CLCM] = "CLCM", [SUBTYPE_DIAGNOSIS] = "ITSY diagnosis" }),
 }
 
 local f = {
@@ -62,6 +71,18 @@ local f = {
   hops = ProtoField.uint8("itsy.hops", "Hops"),
   period = ProtoField.uint8("itsy.period", "XOFF period"),
   auth = ProtoField.uint64("itsy.auth", "Authentication tag", base.HEX),
+}
+
+local g = {
+  kind = ProtoField.uint8("itsy.diagnosis.kind", "Kind", base.DEC, { [LAP] = "lap", [QUEST] = "quest" }, 0x0f),
+  owner_node = ProtoField.uint16("itsy.diagnosis.owner.node", "Owner switch"),
+  owner_port = ProtoField.uint8("itsy.diagnosis.owner.port", "Owner port"),
+  rank = ProtoField.uint16("itsy.diagnosis.rank", "Rank of the label that was declared"),
+  hops = ProtoField.uint8("itsy.diagnosis.hops", "Hops"),
+  about_host = ProtoField.uint24("itsy.diagnosis.about.host", "About the host that the port faces", base.DEC, nil, 0x400000),
+  about_node = ProtoField.uint24("itsy.diagnosis.about.node", "About switch", base.DEC, nil, 0x3fffc0),
+  about_port = ProtoField.uint24("itsy.diagnosis.about.port", "About port", base.DEC, nil, 0x00003f),
+  data = ProtoField.bytes("itsy.diagnosis.data", "Data"),
 }
 
 local c = {
@@ -94,7 +115,7 @@ local function values(...)
   return all
 end
 
-itsy.fields = values(head, f)
+itsy.fields = values(head, f, g)
 clcm.fields = values(c)
 itsy.experts = { bad, foreign, cut, unpaused, home, declared }
 clcm.experts = { clcm_bad }
@@ -131,14 +152,20 @@ local function judge_head(tvb, tree, want_length, want_subtype)
   if tvb(5, 1):uint() ~= want_subtype then return "wrong subtype; want " .. want_subtype end
 end
 
--- flag_texts are the meanings of the flags that are set, as far as they have one.
-local function flag_texts(kind, flags)
-  local said = {}
+-- has reports whether a flag is among flags.
+local function has(flags, flag) return math.floor(flags / flag) % 2 == 1 end
+
+-- add_flags adds the octet of class and flags: with the meanings of the flags that are set,
+-- as far as they have one.
+local function add_flags(tvb, tree, meanings)
+  local flags, said = tvb(7, 1):bitfield(3, 5), {}
   for i = 0, 4 do
-    local meaning = (FLAGS[kind] or {})[2 ^ i]
-    if meaning and math.floor(flags / 2 ^ i) % 2 == 1 then said[#said + 1] = meaning end
+    local meaning = meanings[2 ^ i]
+    if meaning and has(flags, 2 ^ i) then said[#said + 1] = meaning end
   end
-  return table.concat(said, "; ")
+  tree:add(f.class, tvb(7, 1))
+  local item = tree:add(f.flags, tvb(7, 1))
+  if #said > 0 then item:append_text(": " .. table.concat(said, "; ")) end
 end
 
 local function judge_fields(tvb, tree)
@@ -159,17 +186,17 @@ end
 local HOPS_TEXT = { [WALK] = " (port of the initiator by which the walk left)", [RESERVE] = " (frames)" }
 
 local function add_fields(tvb, tree)
-  local kind, flags = tvb(6, 1):bitfield(4, 4), tvb(7, 1):bitfield(3, 5)
-  tree:add(f.class, tvb(7, 1))
-  local item = tree:add(f.flags, tvb(7, 1))
-  local said = flag_texts(kind, flags)
-  if said ~= "" then item:append_text(": " .. said) end
+  local kind = tvb(6, 1):bitfield(4, 4)
+  add_flags(tvb, tree, FLAGS[kind] or {})
   tree:add(f.initiator_node, tvb(8, 2))
   tree:add(f.initiator_port, tvb(10, 1))
   tree:add(f.seq, tvb(11, 2))
   tree:add(f.trigger_node, tvb(13, 2))
   tree:add(f.trigger_port, tvb(15, 1))
-  item = tree:add(f.hops, tvb(16, 1))
+  local item = tree:add(f.hops, tvb(16, 1))
+  if kind == LABEL and has(tvb(7, 1):bitfield(3, 5), HOST) then
+    item:append_text(" (255ths of the pausing bucket's bytes that waited for that host)")
+  end
   if HOPS_TEXT[kind] then item:append_text(HOPS_TEXT[kind]) end
   local period = tree:add(f.period, tvb(17, 1))
   if kind >= CLAIM and kind <= BUBBLE then period:append_text(" (frames of room that the loop needs)") end
@@ -198,7 +225,7 @@ local function remark(tvb, tree)
   if tvb(8, 2):uint() == receiver() then
     tree:add_proto_expert_info(home, "The label of " .. node_port(tvb(8, 2), tvb(10, 1)) .. " came home")
   end
-  if math.floor(tvb(7, 1):bitfield(3, 5) / DECLARED) % 2 == 1 then tree:add_proto_expert_info(declared) end
+  if has(tvb(7, 1):bitfield(3, 5), DECLARED) then tree:add_proto_expert_info(declared) end
 end
 
 -- refuse marks what is not as it should be, in the tree and the column.
@@ -325,9 +352,74 @@ local function dissect_clcm(tvb, pinfo, root)
   pinfo.cols.info:append(clcm_summary(tvb))
 end
 
--- is_clcm tells a CLCM by its OUI and subtype, whatever else is wrong with it.
-local function is_clcm(tvb)
-  return tvb:len() >= 6 and tvb(0, 1):uint() >= 2 * ORGANISATION and tvb(2, 3):uint() == OUI and tvb(5, 1):uint() == SUBTYPE_CLCM
+-- is_subtype tells a message by its OUI and subtype, whatever else is wrong with it.
+local function is_subtype(tvb, subtype)
+  return tvb:len() >= 6 and tvb(0, 1):uint() >= 2 * ORGANISATION and tvb(2, 3):uint() == OUI and tvb(5, 1):uint() == subtype
+end
+
+-- judge_head_fields judges what a lap and a quest begin with.
+local function judge_head_fields(tvb, tree, kind)
+  add_flags(tvb, tree, kind == QUEST and QUEST_FLAGS or {})
+  if tvb(7, 1):bitfield(3, 5) > (kind == QUEST and 7 or 0) then return "unknown flags; want none of a lap, 1, 2 and 4 of a quest" end
+  tree:add(g.owner_node, tvb(8, 2))
+  if is_zero(tvb(8, 2)) then return "no owner; want a switch" end
+  tree:add(g.owner_port, tvb(10, 1))
+  if tvb(10, 1):uint() > MAX_PORT then return "port out of range; want 0 to " .. MAX_PORT end
+  tree:add(g.rank, tvb(11, 2))
+end
+
+local function judge_about(tvb, tree)
+  tree:add(g.about_host, tvb(13, 3))
+  tree:add(g.about_node, tvb(13, 3))
+  tree:add(g.about_port, tvb(13, 3))
+  if is_zero(tvb(13, 3)) then return "about nothing; want a trigger" end
+  if tvb(13, 1):uint() > 0x7f then return "trigger out of range; want 23 bits" end
+  if tvb(16, 1):uint() > MAX_QUEST_HOPS then return "too many hops; want at most " .. MAX_QUEST_HOPS end
+end
+
+local function judge_diagnosis(tvb, tree)
+  if tvb:len() < DIAGNOSIS_HEAD_LEN then return "truncated; want 253 octets for a lap, 116 for a quest" end
+  local reason = judge_head(tvb, tree, nil, SUBTYPE_DIAGNOSIS)
+  if reason then return reason end
+  tree:add(f.version, tvb(6, 1))
+  if tvb(6, 1):bitfield(0, 4) ~= 1 then return "unknown version; want 1" end
+  local kind = tvb(6, 1):bitfield(4, 4)
+  tree:add(g.kind, tvb(6, 1))
+  local length = DIAGNOSIS_LEN[kind]
+  if not length then return "unknown kind; want 1 (lap) or 2 (quest)" end
+  if tvb(0, 2):bitfield(7, 9) ~= length - 2 then return "wrong TLV length; want " .. length - 2 end
+  if tvb:len() < length then return "truncated; want " .. length .. " octets, there are " .. tvb:len() end
+  reason = judge_head_fields(tvb, tree, kind) or kind == QUEST and judge_about(tvb, tree)
+  if reason then return reason end
+  local at = DIAGNOSIS_HOPS[kind]
+  tree:add(g.hops, tvb(at, 1))
+  tree:add(g.data, tvb(at + 1, length - at - 1))
+end
+
+-- diagnosis_summary is the message in a line: quest class 3 from 5.2 rank 9 about 7.1 (host)
+-- hops 2, answered.
+local function diagnosis_summary(tvb)
+  local kind, flags = tvb(6, 1):bitfield(4, 4), tvb(7, 1):bitfield(3, 5)
+  local from = string.format("class %d from %s rank %d", tvb(7, 1):bitfield(0, 3), node_port(tvb(8, 2), tvb(10, 1)), tvb(11, 2):uint())
+  local hops = " hops " .. tvb(DIAGNOSIS_HOPS[kind], 1):uint()
+  if kind == LAP then return "lap " .. from .. hops end
+  local about = tvb(13, 3)
+  local host = about:bitfield(1, 1) == 1 and " (host)" or ""
+  local answered = has(flags, ANSWERED) and ", answered" or ""
+  return string.format("quest %s about %d.%d%s%s%s", from, about:bitfield(2, 16), about:bitfield(18, 6), host, hops, answered)
+end
+
+local function dissect_diagnosis(tvb, pinfo, root)
+  pinfo.cols.protocol = "ITSY"
+  local tree = root:add(itsy, tvb(0))
+  local reason = judge_diagnosis(tvb, tree)
+  if reason then
+    local lost = tvb:len() < tvb:reported_len() and reason:find("^truncated")
+    refuse(tree, pinfo, lost and cut or bad, reason)
+    return
+  end
+  tree:append_text(", " .. diagnosis_summary(tvb))
+  pinfo.cols.info:append(diagnosis_summary(tvb))
 end
 
 -- pfc is the PFC frame for whose padding chain calls itsy, nil if it is called for a message:
@@ -345,8 +437,12 @@ local function dissect_message(tvb, pinfo, root)
   local to = eth_dst()
   if not to or to.range:bytes():tohex(true) ~= NEAREST_BRIDGE then return 0 end
   pinfo.cols.info = ""
-  if is_clcm(tvb) then
+  if is_subtype(tvb, SUBTYPE_CLCM) then
     dissect_clcm(tvb, pinfo, root)
+    return tvb:len()
+  end
+  if is_subtype(tvb, SUBTYPE_DIAGNOSIS) then
+    dissect_diagnosis(tvb, pinfo, root)
     return tvb:len()
   end
   local tree = dissect_itsy(tvb, pinfo, root, true, tvb:len() < tvb:reported_len())

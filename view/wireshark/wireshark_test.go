@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"softswitch/detect/clcm"
+	"softswitch/detect/itsy"
 	"softswitch/internal/testseed"
 	"softswitch/itsyhdr"
 	"softswitch/link/pcapng"
@@ -177,8 +178,8 @@ func TestAsTheSwitchReadsIt(t *testing.T) {
 		if r.IntN(2) == 0 {
 			f.Data, before = pfc(0xff, padding), pauseInfo
 		}
-		if isCLCM := err == itsyhdr.ErrSubtype && padding[5] == clcm.Subtype; isCLCM {
-			continue // TestCLCM
+		if err == itsyhdr.ErrSubtype && (padding[5] == clcm.Subtype || itsy.IsMessage(padding)) {
+			continue // TestCLCM, TestDiagnosis
 		}
 		f.want = fieldsOf(got, before, note(got))
 		if err != nil {
@@ -231,12 +232,16 @@ func TestColumns(t *testing.T) {
 	}
 	period := itsyhdr.TLV{Class: 3, Period: 1}
 	cut := message(tlv(label))[:30]
+	const about = 1<<22 | 7<<6 | 1 // the host that port 1 of switch 7 faces
 	frames := []frame{
 		{pcapng.Packet{Data: pfc(8, tlv(label))}, "PFC+ITSY\t" + pauseInfo + label.String()},
 		{pcapng.Packet{Data: pfc(8, tlv(period))}, "PFC+ITSY\t" + pauseInfo + period.String()},
 		{pcapng.Packet{Data: message(tlv(label))}, "ITSY\t" + label.String()},
 		{pcapng.Packet{Data: cut}, "ITSY\t [truncated; want 26 octets, there are 16]"},
 		{pcapng.Packet{Data: message(clcm.AppendElection(nil, clcm.Election{Class: 3, SPUID: 0xdeadbeef}))}, "CLCM\telection class 3 SPUID deadbeef"},
+		{pcapng.Packet{Data: message(lap(3, 3, 5, 2, 9))}, "ITSY\tlap class 3 from 5.2 rank 9 hops 3"},
+		{pcapng.Packet{Data: message(quest(3, 2, 5, 2, 9, about, 2))}, "ITSY\tquest class 3 from 5.2 rank 9 about 7.1 (host) hops 2, answered"},
+		{pcapng.Packet{Data: message(lap(3, 3, 5, 2, 9))[:100]}, "ITSY\t [truncated; want 253 octets, there are 86]"},
 	}
 	wantLines(t, tshark(t, writeCapture(t, frames), "_ws.col.Protocol", "_ws.col.Info"), frames)
 }
@@ -333,6 +338,92 @@ func TestCLCM(t *testing.T) {
 		}
 	}
 	wantLines(t, got, frames)
+}
+
+// lap and quest are these messages with nothing collected.
+func lap(class, hops uint8, node uint16, port uint8, rank uint16) []byte {
+	b := diagnosis(253, 1, class<<5, node, port, rank)
+	b[13] = hops
+	return b
+}
+
+func quest(class, flags uint8, node uint16, port uint8, rank uint16, about uint32, hops uint8) []byte {
+	b := diagnosis(116, 2, class<<5|flags, node, port, rank)
+	b[13], b[14], b[15], b[16] = uint8(about>>16), uint8(about>>8), uint8(about), hops
+	return b
+}
+
+// diagnosis is the head of a message of n octets, as docs/format/itsy.md has it, and zeros.
+func diagnosis(n int, kind, classFlags uint8, node uint16, port uint8, rank uint16) []byte {
+	b := []byte{0xfe, uint8(n - 2), 0x02, 0x49, 0x54, 3, 1<<4 | kind, classFlags}
+	b = binary.BigEndian.AppendUint16(b, node)
+	b = append(b, port)
+	b = binary.BigEndian.AppendUint16(b, rank)
+	return append(b, make([]byte, n-len(b))...)
+}
+
+// TestDiagnosis: the same for laps and quests, whose heads are damaged, and package itsy.
+func TestDiagnosis(t *testing.T) {
+	r := rand.New(rand.NewPCG(testseed.New(t), 0))
+	var frames []frame
+	whole, refused := map[string]int{}, 0
+	for range 3000 {
+		// Few of these fields are out of range: a switch 0, a port 64, and so on.
+		class, node, port, rank := uint8(r.IntN(8)), uint16(1+r.IntN(1<<16-1)), uint8(r.IntN(unit.MaxPorts+1)), uint16(r.Uint32())
+		if r.IntN(32) == 0 {
+			node = 0
+		}
+		payload := lap(class, uint8(r.Uint32()), node, port, rank)
+		if r.IntN(2) == 0 {
+			payload = quest(class, uint8(r.IntN(9)), node, port, rank, r.Uint32N(9<<20), uint8(r.IntN(66)))
+			if r.IntN(32) == 0 {
+				clear(payload[13:16])
+			}
+		}
+		head := 14 // of a lap
+		if payload[6]&0xf == 2 {
+			head = 17
+		}
+		damage(r, payload[:head])
+		if !itsy.IsMessage(payload) {
+			continue // to the dissector it is another's
+		}
+		f := frame{Packet: pcapng.Packet{Data: message(payload)}}
+		m, err := itsy.ParseMessage(payload)
+		if err != nil {
+			refused++
+			f.want = "refused"
+		} else {
+			whole[m.Kind]++
+			f.want = diagnosisWant(m)
+		}
+		frames = append(frames, f)
+	}
+	if whole["lap"] < 500 || whole["quest"] < 500 || refused < 100 {
+		t.Fatalf("only %v whole messages, and refused %d", whole, refused)
+	}
+	got := tshark(
+		t, writeCapture(t, frames), "itsy.class", "itsy.diagnosis.owner.node", "itsy.diagnosis.owner.port", "itsy.diagnosis.rank", "itsy.diagnosis.about.node",
+		"itsy.diagnosis.about.port", "itsy.diagnosis.about.host", "itsy.diagnosis.hops", "_ws.col.Info", "itsy.malformed",
+	)
+	for i := range got {
+		if !strings.HasSuffix(got[i], "\t") { // malformed
+			got[i] = "refused"
+		}
+	}
+	wantLines(t, got, frames)
+}
+
+func diagnosisWant(m itsy.Message) string {
+	about := "\t\t"
+	if m.Kind == "quest" {
+		host := 0
+		if m.Host {
+			host = 1
+		}
+		about = fmt.Sprintf("%d\t%d\t%d", m.About.Node, m.About.Port, host)
+	}
+	return fmt.Sprintf("%d\t%d\t%d\t%d\t%s\t%d\t%v\t", m.Class, m.Owner.Node, m.Owner.Port, m.Rank, about, m.Hops, m)
 }
 
 func isCLCM(b []byte) bool {

@@ -1,0 +1,70 @@
+package itsy
+
+import (
+	"errors"
+	"fmt"
+
+	"softswitch/unit"
+)
+
+// Message is the part of a lap or a quest that tells which it is and how far it has come,
+// for whoever reads captures.
+type Message struct {
+	Kind  string // "lap" or "quest"
+	Class unit.Priority
+	Owner unit.NodePort // whose bucket was declared
+	Rank  uint16        // of its label
+	Hops  uint8
+
+	// Of a quest: the trigger that it asks about, whether that is the host that the port
+	// faces, and whether this is the answer.
+	About    unit.NodePort
+	Host     bool
+	Answered bool
+}
+
+var kindNames = [...]string{kindLap: "lap", kindQuest: "quest"}
+
+// ErrMessage: the octets are not a lap or a quest as the detector writes them.
+var ErrMessage = errors.New("itsy: not a lap or quest as the detector writes it")
+
+// IsMessage reports whether the payload of a message frame is a lap or a quest by its OUI and
+// subtype, be it damaged.
+func IsMessage(payload []byte) bool {
+	return len(payload) >= 6 && payload[0]>>1 == 127 && string(payload[2:6]) == "\x02\x49\x54\x03"
+}
+
+// ParseMessage reads a lap or a quest; what follows it in payload is ignored. The error is
+// ErrMessage.
+func ParseMessage(payload []byte) (Message, error) {
+	if l, ok := parseLap(payload); ok {
+		return Message{Kind: kindNames[kindLap], Class: l.class, Owner: l.owner, Rank: l.rank, Hops: l.hops}, nil
+	}
+	q, ok := parseQuest(payload)
+	if !ok {
+		return Message{}, ErrMessage
+	}
+	return Message{
+		Kind: kindNames[kindQuest], Class: q.class, Owner: q.owner, Rank: q.rank, Hops: q.hops,
+		About: q.about.at(), Host: q.about.isHost(), Answered: q.answered,
+	}, nil
+}
+
+// String is the message in a line:
+//
+//	lap class 3 from 5.2 rank 9 hops 3
+//	quest class 3 from 5.2 rank 9 about 7.1 (host) hops 2, answered
+func (m Message) String() string {
+	s := fmt.Sprintf("%s class %d from %v rank %d", m.Kind, m.Class, m.Owner, m.Rank)
+	if m.Kind == kindNames[kindQuest] {
+		s += fmt.Sprintf(" about %v", m.About)
+	}
+	if m.Host {
+		s += " (host)"
+	}
+	s += fmt.Sprintf(" hops %d", m.Hops)
+	if m.Answered {
+		s += ", answered"
+	}
+	return s
+}

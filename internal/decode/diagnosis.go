@@ -1,0 +1,35 @@
+package decode
+
+import (
+	"softswitch/detect/itsy"
+	"softswitch/unit"
+)
+
+// offPayload is where a message frame's payload begins.
+const offPayload = 14
+
+// Diagnosis is an itsy.Message as JSON has it.
+type Diagnosis struct {
+	Kind     string        `json:"kind"` // lap or quest
+	Class    unit.Priority `json:"class"`
+	Owner    NodePort      `json:"owner"`
+	Rank     uint16        `json:"rank"`
+	Hops     uint8         `json:"hops"`
+	About    *NodePort     `json:"about,omitempty"` // of a quest
+	Host     bool          `json:"host,omitempty"`
+	Answered bool          `json:"answered,omitempty"`
+}
+
+// isDiagnosis reports whether a message frame carries a lap or a quest, be it damaged.
+func isDiagnosis(b []byte) bool { return len(b) > offPayload && itsy.IsMessage(b[offPayload:]) }
+
+func newDiagnosis(m itsy.Message) *Diagnosis {
+	d := &Diagnosis{
+		Kind: m.Kind, Class: m.Class, Owner: NodePort(m.Owner), Rank: m.Rank, Hops: m.Hops, Host: m.Host, Answered: m.Answered,
+	}
+	if m.Kind == "quest" {
+		about := NodePort(m.About)
+		d.About = &about
+	}
+	return d
+}
