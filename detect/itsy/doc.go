@@ -61,11 +61,18 @@
 // ends this state, unless that is declared too: labels are minted only when something
 // changes, and a loop that was opened and closed again is another deadlock.
 //
+// Diagnosis. When a bucket goes XOFF it finds its initial trigger: a host, a bucket that
+// others wait for, or itself; pauses hand it on beside the label. After a declaration a lap
+// goes round the loop, downstream, and collects what all wait for; then a quest asks the
+// trigger that most of that points to.
+//
 // Read in this order: label.go (the label and its order), state.go (all that is
 // stored), detector.go (the events), publish.go (what a bucket publishes), home.go
 // (labels that come home), check.go (the second trip), timer.go (what a bucket
-// does by itself), verify.go and slot.go (verification), trigger.go (the
-// initial trigger). docs/detection.md has the figures.
+// does by itself), verify.go and slot.go (verification). Then the diagnosis: trigger.go
+// (the initial trigger), lap.go (what a lap collects), quest.go (what a trigger is asked),
+// diagnose.go (both messages on their way, and the causes that are named), message.go (the
+// two for readers of captures). docs/detection.md has the figures.
 //
 // Invariants:
 //   - own facts: a declaration needs that the bucket is XOFF now, and holds more than
@@ -77,7 +84,9 @@
 //   - never freed, always checked: a queue that was resumed once does not count again
 //     in a verification, and no bucket counts that the walk has not checked;
 //   - silence proves nothing: lost messages leave a verification without an end, and
-//     nothing is declared by it.
+//     nothing is declared by it;
+//   - no decision depends on a diagnosis: triggers, laps and quests are not read by what
+//     declares.
 //
 // What it does not do: it breaks no deadlock. Classes are apart: a frame leaves in the
 // class in which it came. With dynamic thresholds a declaration holds for the
