@@ -203,14 +203,15 @@ func (r rootShare) isCause(turns int) bool {
 // leads reports whether two thirds of the buckets of a loop wait for r.
 func (r rootShare) leads(turns int) bool { return 3*int(r.buckets) >= 2*turns }
 
-// Confidence of answers in per cent: how often the first answer of a type named what was
-// planted, and of no single cause how often the turn was causal in random deadlocks
-// (docs/cause.md). An answer that is not the first is right in a fourth of cases at most.
+// confidence is how often the first answer of a type named what was planted, in per cent,
+// and of no single cause how often the turn was causal in random deadlocks; and
+// laterConfidence how often a later answer named what the first had missed
+// (docs/figures/causes-planted.txt, causes-random.txt).
 var confidence = [...]uint8{
-	detect.CauseHost: 95, detect.CauseContention: 50, detect.CauseRouting: 95, detect.CauseFlooding: 70, detect.CauseLink: 70, detect.CauseSeveral: 80,
+	detect.CauseHost: 95, detect.CauseContention: 60, detect.CauseRouting: 95, detect.CauseFlooding: 55, detect.CauseLink: 80, detect.CauseSeveral: 85,
 }
 
-const laterConfidence = 25
+const laterConfidence = 10
 
 // explain names the causes of what bucket i has declared, from the lap that is home and
 // the answer of the trigger that was asked, nil if none was. By order of harm: to handle a
