@@ -236,7 +236,7 @@ func TestCapturesThatNobodyReads(t *testing.T) {
 
 // TestEveryLabelIsShown plays a deadlock and captures all of it: Wireshark, with the
 // dissector, shows the fields of every frame that carries them, as softswitch reads them,
-// calls none malformed, and sees the label come home.
+// calls none malformed, and sees the label come home and the messages of the diagnosis.
 func TestEveryLabelIsShown(t *testing.T) {
 	if _, err := exec.LookPath("tshark"); err != nil {
 		t.Skip("tshark is not installed (Debian package tshark)")
@@ -253,15 +253,19 @@ func TestEveryLabelIsShown(t *testing.T) {
 
 	records := b.records(file)
 	want := map[string]string{}
+	diagnoses := 0
 	for number, rec := range records {
+		if rec.Kind == decode.KindDiagnosis {
+			diagnoses++
+		}
 		if i := rec.ITSY; i != nil {
 			want[fmt.Sprint(number)] = fmt.Sprint(i.Class, i.Flags, i.Initiator.Node, i.Initiator.Port, i.Seq, i.Trigger.Node, i.Trigger.Port, i.Hops, i.Period)
 		}
 	}
-	home := 0
+	home, diagnosesShown := 0, 0
 	lines := outputLines(
 		t, "tshark", "-n", "-X", "lua_script:../../view/wireshark/itsy.lua", "-r", file, "-Y", "macc || itsy", "-T", "fields", "-e", "frame.number",
-		"-e", "itsy.malformed", "-e", "itsy.foreign", "-e", "_ws.malformed", "-e", "itsy.home", "-e", "itsy.class", "-e", "itsy.flags",
+		"-e", "itsy.malformed", "-e", "itsy.foreign", "-e", "_ws.malformed", "-e", "itsy.home", "-e", "itsy.diagnosis.kind", "-e", "itsy.class", "-e", "itsy.flags",
 		"-e", "itsy.initiator.node", "-e", "itsy.initiator.port", "-e", "itsy.seq", "-e", "itsy.trigger.node", "-e", "itsy.trigger.port",
 		"-e", "itsy.hops", "-e", "itsy.period",
 	)
@@ -273,17 +277,24 @@ func TestEveryLabelIsShown(t *testing.T) {
 		if f[4] != "" {
 			home++
 		}
+		if f[5] != "" { // what it says: view/wireshark
+			diagnosesShown++
+			continue
+		}
 		var flags int
-		fmt.Sscanf(f[6], "0x%x", &flags)
-		f[6] = fmt.Sprint(flags)
-		if got := strings.Join(f[5:], " "); f[5] != "" && got != want[f[0]] {
+		fmt.Sscanf(f[7], "0x%x", &flags)
+		f[7] = fmt.Sprint(flags)
+		if got := strings.Join(f[6:], " "); f[6] != "" && got != want[f[0]] {
 			t.Errorf("frame %s: tshark shows %s, softswitch reads %s", f[0], got, want[f[0]])
-		} else if f[5] != "" {
+		} else if f[6] != "" {
 			delete(want, f[0])
 		}
 	}
 	if len(want) > 0 {
 		t.Errorf("%d frames with labels are not shown", len(want))
+	}
+	if diagnosesShown != diagnoses || diagnoses == 0 {
+		t.Errorf("%d laps and quests are shown, of %d; want all of them, and some", diagnosesShown, diagnoses)
 	}
 	if len(records) < 100 || home == 0 {
 		t.Errorf("%d frames of flow control, %d labels that came home; want more", len(records), home)
