@@ -62,9 +62,9 @@ var figuresOfRun = []mask{wallTime, runTime, eventTime, latency, flowFrames, pfc
 var varying = []varies{
 	{command: typed(`softswitch doctor$`), lines: matching(`^note `, `->`, `^ok +(kernel|backlog|cores|memory|labs|namespace directory|rootless|ip|tcpdump|tshark|ovs-vswitchd) `)},
 
-	{command: typed(`lab run .*ring.yaml --pcap`), masks: figuresOfRun, lines: matching(`first (pause|resume):`, ` declares `, `  true  `, `^ +loop  `)},
+	{command: typed(`lab run .*ring.yaml --pcap`), masks: figuresOfRun, lines: matching(`first (pause|resume):`, ` declares `, `  true  `, `^ +loop  `, `^ +cause `)},
 	{command: typed(`lab run .*ring.yaml --response`), masks: append(slices.Clip(figuresOfRun), onPurpose), lines: matching(
-		`first (pause|resume):`, ` declares `, `  true  `, `^ +loop  `, `: (police|restrict|drop|lend|free) `, `deadlock is over`, `^  [a-d]  .*[0-9]$`,
+		`first (pause|resume):`, ` declares `, `  true  `, `^ +loop  `, `^ +cause `, `: (police|restrict|drop|lend|free) `, `deadlock is over`, `^  [a-d]  .*[0-9]$`,
 	)},
 	{command: typed(`lab rootless `), masks: []mask{pingTimes}},
 	{command: typed(`# in one terminal$`), beside: "links up in"},
