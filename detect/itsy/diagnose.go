@@ -108,7 +108,7 @@ func (d *detector) onward(c *class, i unit.Port, id label, hops uint8) unit.Port
 		p := set.First()
 		held := d.view.Held(c.bucket(i), c.queue(p))
 		if held > 0 && hops > strayHops {
-			held = 1 + d.random.Below(held)
+			held = 1 + d.stray.Below(held)
 		}
 		is := c.lab[p].id() == id.id()
 		if held > 0 && (is && !byLabel || is == byLabel && held > most) {
