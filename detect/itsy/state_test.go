@@ -63,9 +63,9 @@ func (s *stub) Send(p unit.Port, t itsyhdr.TLV) bool {
 
 func (s *stub) HeldIn(_ detect.Bucket, out unit.PortSet) int { return 1000 * out.Len() }
 
-// The state of a class is less than 8.5 KB with 64 ports.
+// The state of a class is less than 7.8 KB with 64 ports.
 func TestStateBytes(t *testing.T) {
-	for _, c := range []struct{ ports, max int }{{4, 1100}, {64, 8500}} {
+	for _, c := range []struct{ ports, max int }{{4, 1040}, {64, 7760}} {
 		s := &stub{id: 1, ports: c.ports}
 		if got := New(s, s).StateBytes() / 2; got > c.max || got < c.max*3/4 {
 			t.Errorf("%d ports: %d bytes a class, want at most %d", c.ports, got, c.max)

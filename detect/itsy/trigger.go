@@ -38,9 +38,8 @@ type egress struct {
 	pauser trigger
 	margin unit.Time
 
-	by       trigger   // whom the pause in force is put down to
-	since    unit.Time // when that began; 0: no pause is in force
-	strength uint8     // of the host that by is, in 255ths
+	by    trigger   // whom the pause in force is put down to
+	since unit.Time // when that began; 0: no pause is in force
 
 	// host is the host that did most for its being full since it was last empty, and part
 	// how much, in 255ths.
@@ -100,7 +99,6 @@ func (e *egress) paused(now unit.Time, by trigger, strength uint8) {
 	if by.isHost() {
 		e.blameHost(by, strength)
 	}
-	e.strength = strength
 	if e.since != 0 && e.by == by {
 		return
 	}
