@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -41,9 +40,7 @@ func (r *Run) PlayCauses(ctx context.Context, detectors []catalog.Detector) (*na
 	}
 	for i := range outcomes {
 		report.Add(&outcomes[i])
-		if why := outcomes[i].Invalid; why != "" {
-			fmt.Fprintf(r.Progress, "case %d is invalid: %s\n", i, why)
-		}
+		r.tellInvalid(i, outcomes[i].Invalid)
 	}
 	report.Finish()
 	report.Failures, err = r.writeNamed(ctx, detectors, cases, outcomes)

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"fmt"
 
 	"softswitch/detect/respond"
 	"softswitch/internal/progress"
@@ -26,9 +25,7 @@ func (r *Run) PlayResponses(ctx context.Context, responses []respond.Choice) (*r
 	report := response.NewReport(r.Seed, r.Detector.Name, responses)
 	for i := range outcomes {
 		report.Add(&outcomes[i])
-		if why := outcomes[i].Invalid; why != "" {
-			fmt.Fprintf(r.Progress, "case %d is invalid: %s\n", i, why)
-		}
+		r.tellInvalid(i, outcomes[i].Invalid)
 	}
 	report.Finish()
 	return report, nil

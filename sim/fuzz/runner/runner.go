@@ -68,13 +68,18 @@ func (r *Run) Play(ctx context.Context) (*fuzz.Report, error) {
 	}
 	for i := range outcomes {
 		report.Add(&outcomes[i])
-		if why := outcomes[i].Invalid; why != "" {
-			fmt.Fprintf(r.Progress, "case %d is invalid: %s\n", i, why)
-		}
+		r.tellInvalid(i, outcomes[i].Invalid)
 	}
 	report.Finish()
 	report.Failures, err = r.write(ctx, outcomes)
 	return report, err
+}
+
+// tellInvalid says why case i says nothing, if it does not.
+func (r *Run) tellInvalid(i int, why string) {
+	if why != "" {
+		fmt.Fprintf(r.Progress, "case %d is invalid: %s\n", i, why)
+	}
 }
 
 func (r *Run) newCase(i int) *fuzz.Case { return fuzz.New(r.Seed, i, r.Mode) }
