@@ -339,17 +339,22 @@ local function judge_clcm(tvb, tree)
   return judge(tvb, tree)
 end
 
-local function dissect_clcm(tvb, pinfo, root)
-  pinfo.cols.protocol = "CLCM"
-  local tree = root:add(clcm, tvb(0))
-  local reason = judge_clcm(tvb, tree)
+-- dissect_as puts a message into the tree as judge reads it, and summary into the columns;
+-- malformed is what it is called if judge refuses it.
+local function dissect_as(tvb, pinfo, tree, judge, summary, malformed)
+  local reason = judge(tvb, tree)
   if reason then
     local lost = tvb:len() < tvb:reported_len() and reason:find("^truncated")
-    refuse(tree, pinfo, lost and cut or clcm_bad, reason)
+    refuse(tree, pinfo, lost and cut or malformed, reason)
     return
   end
-  tree:append_text(", " .. clcm_summary(tvb))
-  pinfo.cols.info:append(clcm_summary(tvb))
+  tree:append_text(", " .. summary(tvb))
+  pinfo.cols.info:append(summary(tvb))
+end
+
+local function dissect_clcm(tvb, pinfo, root)
+  pinfo.cols.protocol = "CLCM"
+  dissect_as(tvb, pinfo, root:add(clcm, tvb(0)), judge_clcm, clcm_summary, clcm_bad)
 end
 
 -- is_subtype tells a message by its OUI and subtype, whatever else is wrong with it.
@@ -411,15 +416,7 @@ end
 
 local function dissect_diagnosis(tvb, pinfo, root)
   pinfo.cols.protocol = "ITSY"
-  local tree = root:add(itsy, tvb(0))
-  local reason = judge_diagnosis(tvb, tree)
-  if reason then
-    local lost = tvb:len() < tvb:reported_len() and reason:find("^truncated")
-    refuse(tree, pinfo, lost and cut or bad, reason)
-    return
-  end
-  tree:append_text(", " .. diagnosis_summary(tvb))
-  pinfo.cols.info:append(diagnosis_summary(tvb))
+  dissect_as(tvb, pinfo, root:add(itsy, tvb(0)), judge_diagnosis, diagnosis_summary, bad)
 end
 
 -- pfc is the PFC frame for whose padding chain calls itsy, nil if it is called for a message:
