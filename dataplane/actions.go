@@ -13,17 +13,21 @@ import (
 
 // acted is what actions have changed of a port.
 type acted struct {
-	ignore, discard, lossy unit.ClassSet
-	restrict, force        unit.ClassSet
-	only                   [unit.Priorities]detect.Bucket // of a restricted queue
-	forced                 [unit.Priorities]detect.Bucket // of a forced queue
-	credit                 [unit.Priorities]int           // bytes of a forced queue, above 0
-	avoid                  unit.PortSet                   // by which what comes in here is not to leave
-	turns                  []turn                         // of what comes in here, that are lossy
+	ignore, lossy   unit.ClassSet
+	flush, discard  unit.ClassSet
+	restrict, force unit.ClassSet
+	only            [unit.Priorities]detect.Bucket // of a restricted queue
+	forced          [unit.Priorities]detect.Bucket // of a forced queue
+	credit          [unit.Priorities]int           // bytes of a forced queue, above 0
+	avoid           unit.PortSet                   // by which what comes in here is not to leave
+	turns           []turn                         // of what comes in here, that are lossy
 }
 
 // ignoring is the classes in which pauses are not honoured.
-func (m *acted) ignoring() unit.ClassSet { return m.ignore | m.discard | m.lossy }
+func (m *acted) ignoring() unit.ClassSet { return m.ignore | m.dropping() | m.lossy }
+
+// dropping is the classes in which all that is for the queue is dropped.
+func (m *acted) dropping() unit.ClassSet { return m.flush | m.discard }
 
 // linkDown ends the actions that are about frames that wait here.
 func (m *acted) linkDown() { m.restrict, m.force = 0, 0 }
@@ -123,24 +127,32 @@ func (s *Switch) unpause(q detect.Queue) {
 	}
 }
 
+// Flush drops what waits in q, and what would.
+func (a actions) Flush(q detect.Queue, on bool) {
+	a.dropAll(&a.s.ports[q.Port].acted.flush, q, on, detect.ActionFlush)
+}
+
 // Discard drops what waits in q, what would, and what comes in beside it.
 func (a actions) Discard(q detect.Queue, on bool) {
+	a.dropAll(&a.s.ports[q.Port].acted.discard, q, on, detect.ActionDiscard)
+}
+
+func (a actions) dropAll(set *unit.ClassSet, q detect.Queue, on bool, m detect.Action) {
 	s := a.s
-	p := &s.ports[q.Port]
-	if p.acted.discard.Has(q.Class) == on {
+	if set.Has(q.Class) == on {
 		return
 	}
 	if !on {
-		p.acted.discard &^= 1 << q.Class
+		*set &^= 1 << q.Class
 		s.note(detect.ActionAdmit, noBucket, q, 0)
 		return
 	}
-	bytes := p.queues[q.Class].Bytes()
-	p.acted.discard.Add(q.Class)
-	s.note(detect.ActionDiscard, noBucket, q, bytes)
+	queue := &s.ports[q.Port].queues[q.Class]
+	set.Add(q.Class)
+	s.note(m, noBucket, q, queue.Bytes())
 	s.unpause(q)
-	for p.queues[q.Class].Head() != nil {
-		s.dropQueued(q, p.queues[q.Class].Pop())
+	for queue.Head() != nil {
+		s.dropQueued(q, queue.Pop())
 	}
 }
 
@@ -150,10 +162,10 @@ func (s *Switch) dropQueued(q detect.Queue, f *buffer.Frame) {
 	s.drop(s.popped(q.Port, q.Class, f), DropResponse)
 }
 
-// withoutDiscarding are the ports of outs where frames of class c are not discarded.
-func (s *Switch) withoutDiscarding(outs unit.PortSet, c unit.Priority) unit.PortSet {
+// withoutDropping are the ports of outs where not all frames of class c are dropped.
+func (s *Switch) withoutDropping(outs unit.PortSet, c unit.Priority) unit.PortSet {
 	for rest := outs; rest != 0; rest &= rest - 1 {
-		if p := rest.First(); s.ports[p].acted.discard.Has(c) {
+		if p := rest.First(); s.ports[p].acted.dropping().Has(c) {
 			s.ports[p].count.TxDropped[c]++
 			outs.Remove(p)
 		}

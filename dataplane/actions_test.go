@@ -124,6 +124,30 @@ func TestDiscard(t *testing.T) {
 	}
 }
 
+// Flush empties a queue and drops what is for it; what comes in beside it goes on.
+func TestFlush(t *testing.T) {
+	s, _, _ := stuck(t, 4, 0)
+	s.Flush(queue1, true)
+	s.Flush(queue1, true)
+	s.work()
+	s.wantResume(0, 3, 1)
+	s.wantDrops(0, map[Reason]uint64{DropResponse: 4})
+	s.receive(0, between(0, 1, 3, 9))
+	s.wantDrop(0, DropResponse)
+	s.receive(1, pauseOf(3, 65535, 2))
+	if s.Paused(queue1) {
+		t.Error("a pause is in force at a queue that is flushed")
+	}
+	s.receive(1, between(1, 0, 3, 9))
+	s.wantData(0, between(1, 0, 3, 9))
+	if got, want := s.Frames(queue1), (detect.Frames{Rx: 1, TxDropped: 5}); got != want {
+		t.Errorf("counted %+v, want %+v", got, want)
+	}
+	s.Flush(queue1, false)
+	s.receive(0, between(0, 1, 3, 10))
+	s.wantData(1, between(0, 1, 3, 10))
+}
+
 // A restricted queue sends frames of its bucket in order; the others wait.
 func TestRestrict(t *testing.T) {
 	s, of0, of2 := stuck(t, 3, 3)
@@ -579,7 +603,7 @@ func (c *chaos) act() {
 	p, o := unit.Port(c.rng.IntN(4)), unit.Port(c.rng.IntN(4))
 	class := unit.Priority(3 + c.rng.IntN(2))
 	b, q, on := detect.Bucket{Port: p, Class: class}, detect.Queue{Port: o, Class: class}, c.rng.IntN(3) == 0
-	k := c.rng.IntN(9)
+	k := c.rng.IntN(10)
 	c.where += fmt.Sprintf(", action %d of %v at %v %v", k, b, q, on)
 	switch k {
 	case 0:
@@ -603,6 +627,8 @@ func (c *chaos) act() {
 		c.Lossy(q, on)
 	case 8:
 		c.LossyTurn(b, q, on)
+	case 9:
+		c.Flush(q, on)
 	}
 }
 
@@ -613,6 +639,7 @@ func (c *chaos) undo() {
 			b, q := detect.Bucket{Port: p, Class: class}, detect.Queue{Port: p, Class: class}
 			c.Ignore(q, false)
 			c.Discard(q, false)
+			c.Flush(q, false)
 			c.Lossy(q, false)
 			c.Restrict(b, q, false)
 			for o := range unit.Port(4) {

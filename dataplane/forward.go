@@ -121,7 +121,7 @@ func (s *Switch) flood(f *buffer.Frame, outs unit.PortSet) {
 		outs = same
 		s.setClass(f, s.outClass(f, outs.First()))
 	}
-	if outs = s.withoutDiscarding(outs, f.OutClass); outs == 0 {
+	if outs = s.withoutDropping(outs, f.OutClass); outs == 0 {
 		s.drop(f, DropResponse)
 		return
 	}
@@ -152,7 +152,7 @@ func (s *Switch) pushAll(f *buffer.Frame, outs unit.PortSet, xoff bool) {
 func (s *Switch) enqueue(f *buffer.Frame, out unit.Port) {
 	s.setClass(f, s.outClass(f, out))
 	m := &s.ports[out].acted
-	if m.discard.Has(f.OutClass) {
+	if m.dropping().Has(f.OutClass) {
 		s.ports[out].count.TxDropped[f.OutClass]++
 		s.drop(f, DropResponse)
 		return

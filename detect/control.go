@@ -6,7 +6,7 @@ import "softswitch/unit"
 // call that changes something is logged by the switch, as an Action, with the time;
 // each that is repeated without effect is not.
 //
-// Frames that are dropped by Drop and Discard are dropped on purpose, to break a
+// Frames that are dropped by Drop, Flush and Discard are dropped on purpose, to break a
 // deadlock; those that a policer or a lossy queue drops are what its trigger costs.
 // Each is counted by its own reason, and none of them as lost.
 type Control interface {
@@ -21,6 +21,9 @@ type Control interface {
 	// Ignore lets q send in spite of pauses, until it is called with on false: the pause
 	// in force ends, and pause frames that come are counted and nothing else.
 	Ignore(q Queue, on bool)
+	// Flush drops what waits in q and what is to be queued there, until it is called
+	// with on false. It implies Ignore.
+	Flush(q Queue, on bool)
 	// Discard drops what waits in q, what is to be queued there, and what comes in by
 	// q's port in its class, until it is called with on false. It implies Ignore.
 	Discard(q Queue, on bool)
@@ -75,7 +78,7 @@ const (
 	ActionIgnore                         //
 	ActionHonour                         // Ignore or Lossy ended
 	ActionDiscard                        // [bytes dropped at once]
-	ActionAdmit                          // Discard ended
+	ActionAdmit                          // Discard or Flush ended
 	ActionRestrict                       //
 	ActionFree                           // Restrict ended
 	ActionExtra                          // [bytes]: "lend" in a log
@@ -87,10 +90,11 @@ const (
 	ActionLossy                          //
 	ActionLossyTurn                      //
 	ActionLosslessTurn                   // LossyTurn ended
+	ActionFlush                          // [bytes dropped at once]
 )
 
 var actionNames = [...]string{
-	"", "drop", "force", "ignore", "honour", "discard", "admit", "restrict", "free", "lend", "return", "avoid", "allow", "police", "unpolice", "lossy", "lossy-turn", "lossless-turn",
+	"", "drop", "force", "ignore", "honour", "discard", "admit", "restrict", "free", "lend", "return", "avoid", "allow", "police", "unpolice", "lossy", "lossy-turn", "lossless-turn", "flush",
 }
 
 // String is the action's name in a log.

@@ -132,7 +132,7 @@ func (l *line) event() (e Event, who whose, err error) {
 	choose(&r, keyCause, l.Cause, detect.CauseHost, detect.CauseSeveral, &e.Cause)
 	choose(&r, keyType, l.Type, XOFF, lastType, &e.Type)
 	choose(&r, keyStep, l.Step, detect.StepMint, lastStep, &e.Step)
-	choose(&r, keyAction, l.Action, detect.ActionDrop, detect.ActionLosslessTurn, &e.Action)
+	choose(&r, keyAction, l.Action, detect.ActionDrop, detect.ActionFlush, &e.Action)
 	choose(&r, keyRefusal, l.Refusal, detect.RefusedNoAlternative, detect.RefusedPathFull, &e.Refusal)
 	if l.OnLoop != nil {
 		r.has |= keyOnLoop
