@@ -340,7 +340,7 @@ func TestUsual(t *testing.T) {
 		names = append(names, s.Name)
 	}
 	want := "none itsypaper itsy itsy+cure itsy+drop itsy+force itsy+bubble itsy+drop+trigger itsy+bubble+trigger " +
-		"watchdog watchdog-forward loopbreaker deadlockbreaker tagger no-flood ttl-bands limit thresholds"
+		"watchdog watchdog-forward watchdog-juniper sai-dldr loopbreaker deadlockbreaker tagger no-flood ttl-bands limit thresholds"
 	if got := strings.Join(names, " "); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

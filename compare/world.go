@@ -5,6 +5,7 @@ import (
 	"runtime"
 
 	"softswitch/detect/catalog"
+	"softswitch/detect/saidldr"
 	"softswitch/detect/watchdog"
 	"softswitch/lab"
 	"softswitch/oracle/verdict"
@@ -29,8 +30,8 @@ func NewWorld(name string, play func(context.Context, *scenario.Plan) (*verdict.
 // playSim plays a plan in virtual time.
 func playSim(ctx context.Context, p *scenario.Plan, seed uint64) (*verdict.Verdict, error) {
 	known := catalog.Factories()
-	dog := simWatchdog(p.Scenario)
-	known[watchdog.Name] = dog.Factory()
+	dog, juniper, dldr := simTimers(p.Scenario)
+	known[watchdog.Name], known[watchdog.NameJuniper], known[saidldr.Name] = dog.Factory(), juniper.Factory(), dldr.Factory()
 	dog.Action = watchdog.Forward
 	known[watchdog.NameForward] = dog.Factory()
 	w, err := sim.New(p, sim.Options{Seed: seed, Detectors: known, Watch: func(unit.Time) error { return ctx.Err() }})
@@ -56,20 +57,24 @@ func playLive(ctx context.Context, p *scenario.Plan, play func(context.Context, 
 	return v, err
 }
 
-// WatchdogNote is how the watchdog's times follow the scenario.
-const WatchdogNote = `A watchdog's times of 200 ms are longer than most simulated scenarios. In a
-simulation its detection and poll times are a tenth of the scenario's duration, and
-its restoration time is the same but no shorter than a pause, each of them at most
-200 ms. Live they are 200 ms.`
+// WatchdogNote is how the times of the watchdogs and of SAI's timers follow the scenario.
+const WatchdogNote = `The times of 200 ms by which the watchdogs and SAI's timers go are longer than most
+simulated scenarios. In a simulation the detection time is a tenth of the scenario's
+duration, and the restoration time (Juniper's and SAI's recovery) is the same but no
+shorter than a pause, each of them at most 200 ms. SONiC's watchdogs poll once in a
+detection time and Juniper's twice. Live all times are the defaults.`
 
-// simWatchdog is the watchdog for a simulation of s, with action drop.
-func simWatchdog(s *scenario.Scenario) watchdog.Config {
+// simTimers are the detectors that go by such times, for a simulation of s; the watchdogs
+// with action drop.
+func simTimers(s *scenario.Scenario) (dog, juniper watchdog.Config, dldr saidldr.Config) {
 	var pause unit.Time
 	for _, l := range s.Links {
 		pause = max(pause, l.Rate.QuantaTime(uint16(s.PFC.Quanta)))
 	}
-	c := watchdog.Default()
-	c.Detection, c.Poll = min(c.Detection, s.Duration/10), min(c.Poll, s.Duration/10)
-	c.Restoration = min(c.Restoration, max(pause, s.Duration/10))
-	return c
+	dog, juniper, dldr = watchdog.Default(), watchdog.Juniper(), saidldr.Default()
+	detection, restoration := s.Duration/10, max(pause, s.Duration/10)
+	dog.Detection, dog.Poll, dog.Restoration = min(dog.Detection, detection), min(dog.Poll, detection), min(dog.Restoration, restoration)
+	juniper.Detection, juniper.Poll, juniper.Restoration = min(juniper.Detection, detection), min(juniper.Poll, detection/2), min(juniper.Restoration, restoration)
+	dldr.Detection, dldr.Recovery = min(dldr.Detection, detection), min(dldr.Recovery, restoration)
+	return dog, juniper, dldr
 }

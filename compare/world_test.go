@@ -3,6 +3,7 @@ package compare
 import (
 	"testing"
 
+	"softswitch/detect/saidldr"
 	"softswitch/detect/watchdog"
 	"softswitch/scenario"
 	"softswitch/unit"
@@ -38,19 +39,27 @@ func TestUsualScenarios(t *testing.T) {
 	}
 }
 
-// A watchdog has its own times where a scenario is long enough, and never restores
-// while a pause lasts.
-func TestSimWatchdogs(t *testing.T) {
+// A watchdog, or a timer, has its own times where a scenario is long enough. SONiC's never
+// restores while a pause lasts, and the others have the same restoration time.
+func TestSimTimers(t *testing.T) {
+	const us = unit.Microsecond
 	for _, c := range []struct {
-		scenario string
-		want     watchdog.Config
+		scenario                     string
+		detection, restoration, poll unit.Time // the poll of Juniper's
 	}{
-		{"fattree-on-loop", watchdog.Config{Detection: 200 * unit.Millisecond, Restoration: 200 * unit.Millisecond, Poll: 200 * unit.Millisecond}},
-		{"shpiner-fig4", watchdog.Config{Detection: 500 * unit.Microsecond, Restoration: 838_848, Poll: 500 * unit.Microsecond}},
-		{"hu-fig4", watchdog.Config{Detection: 2 * unit.Millisecond, Restoration: 2 * unit.Millisecond, Poll: 2 * unit.Millisecond}},
+		{"fattree-on-loop", 200_000 * us, 200_000 * us, 100_000 * us},
+		{"shpiner-fig4", 500 * us, 838_848, 250 * us},
+		{"hu-fig4", 2000 * us, 2000 * us, 1000 * us},
 	} {
-		if got := simWatchdog(shipped(t, c.scenario)); got != c.want {
-			t.Errorf("%s: %+v, want %+v", c.scenario, got, c.want)
+		dog, juniper, dldr := simTimers(shipped(t, c.scenario))
+		if want := (watchdog.Config{Detection: c.detection, Restoration: c.restoration, Poll: c.detection}); dog != want {
+			t.Errorf("%s: %+v, want %+v", c.scenario, dog, want)
+		}
+		if want := (watchdog.Config{Detection: c.detection, Restoration: c.restoration, Poll: c.poll, Juniper: true}); juniper != want {
+			t.Errorf("%s: %+v, want %+v", c.scenario, juniper, want)
+		}
+		if want := (saidldr.Config{Detection: c.detection, Recovery: c.restoration}); dldr != want {
+			t.Errorf("%s: %+v, want %+v", c.scenario, dldr, want)
 		}
 	}
 }

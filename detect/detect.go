@@ -40,7 +40,7 @@ type Bucket struct {
 	Class unit.Priority
 }
 
-// Frames counts the frames of a port and class. Dropped are those that Drop and
+// Frames counts the frames of a port and class. Dropped are those that Drop, Flush and
 // Discard dropped (Control); they are in no other number here.
 type Frames struct {
 	Tx, TxDropped uint64 // left the queue; dropped in it, or on the way to it
@@ -146,6 +146,20 @@ type Finding struct {
 	Label   itsyhdr.TLV   // the label or message that came home
 	Trigger unit.NodePort // the initial trigger
 	OnLoop  bool          // the detector holds that the trigger is on the loop
+}
+
+// Largest is the bucket that holds most bytes in q, of several the one of the lowest
+// port: what a Finding names that was made without a look at buckets. If q is empty it
+// is that of port 0.
+func Largest(v View, q Queue) Bucket {
+	most, held := Bucket{Class: q.Class}, 0
+	for p := range v.Ports() {
+		b := Bucket{Port: unit.Port(p), Class: q.Class}
+		if n := v.Held(b, q); n > held {
+			most, held = b, n
+		}
+	}
+	return most
 }
 
 // Step names a step of a detector in the event log.

@@ -7,12 +7,13 @@ import (
 	"softswitch/unit"
 )
 
-// Names in scenario files and verdicts, by action. Name is that of Drop, SONiC's
-// default.
+// Names in scenario files and verdicts: SONiC's by action, Name is that of Drop, its
+// default; and Juniper's.
 const (
 	Name        = "watchdog"
 	NameForward = "watchdog-forward"
 	NameAlert   = "watchdog-alert"
+	NameJuniper = "watchdog-juniper"
 )
 
 // Action is what is done about a storm.
@@ -31,7 +32,7 @@ var actionNames = [...]string{"drop", "forward", "alert"}
 func (a Action) String() string { return actionNames[a] }
 
 // Config is a watchdog's times, for a switch of up to 32 ports, and its action. For 33
-// to 64 ports all times are doubled; Poll is never above a second.
+// to 64 ports all of SONiC's times are doubled; Poll is never above a second.
 type Config struct {
 	// Detection is how long a queue is stuck when it is called a storm. With a
 	// Detection of up to two polls it takes two.
@@ -44,6 +45,11 @@ type Config struct {
 	// and at most Restoration.
 	Poll   unit.Time
 	Action Action
+	// Juniper is the watchdog of Junos instead of SONiC's, for which Action is Drop: a
+	// queue is stuck from one poll to the next if a pause is in force at the second and
+	// nothing has left it; then it alone is emptied and takes nothing, for Restoration
+	// whatever comes.
+	Juniper bool
 }
 
 const (
@@ -57,6 +63,14 @@ func Default() Config {
 	return Config{Detection: defaultTime, Restoration: defaultTime, Poll: defaultTime, Action: Drop}
 }
 
+// Juniper is what `pfc-watchdog` of Junos sets when nothing else is said: polls of
+// 100 ms, 2 of them to detect, 200 ms to recover.
+func Juniper() Config {
+	return Config{Detection: 2 * juniperPoll, Restoration: 200 * unit.Millisecond, Poll: juniperPoll, Action: Drop, Juniper: true}
+}
+
+const juniperPoll = 100 * unit.Millisecond
+
 // New makes the default watchdog of the switch that v shows; it is a detect.Factory.
 func New(v detect.View, a detect.Actions) detect.Detector { return newAction(v, a, Drop) }
 
@@ -66,6 +80,9 @@ func NewForward(v detect.View, a detect.Actions) detect.Detector { return newAct
 // NewAlert is New with action Alert.
 func NewAlert(v detect.View, a detect.Actions) detect.Detector { return newAction(v, a, Alert) }
 
+// NewJuniper makes the watchdog of Juniper; it is a detect.Factory.
+func NewJuniper(v detect.View, a detect.Actions) detect.Detector { return newWatchdog(Juniper(), v, a) }
+
 func newAction(v detect.View, a detect.Actions, do Action) detect.Detector {
 	c := Default()
 	c.Action = do
@@ -73,7 +90,7 @@ func newAction(v detect.View, a detect.Actions, do Action) detect.Detector {
 }
 
 // Factory makes watchdogs of these times. It panics if a time is not above 0, if Poll
-// is longer than one of the others, or if there is no such Action.
+// is longer than one of the others, or if there is no such Action or Juniper has not.
 func (c Config) Factory() detect.Factory {
 	if err := c.check(); err != nil {
 		panic(err)
@@ -89,11 +106,17 @@ func (c Config) check() error {
 	if int(c.Action) >= len(actionNames) {
 		return fmt.Errorf("watchdog: action %d: want %d (drop), %d (forward) or %d (alert)", c.Action, Drop, Forward, Alert)
 	}
+	if c.Juniper && c.Action != Drop {
+		return fmt.Errorf("watchdog: Juniper's with action %s: it has drop alone", c.Action)
+	}
 	return nil
 }
 
 // scaled is c for a switch with so many ports.
 func (c Config) scaled(ports int) Config {
+	if c.Juniper {
+		return c
+	}
 	n := unit.Time(max(1, (ports-1)/portsPer+1))
 	c.Detection *= n
 	c.Restoration *= n
@@ -101,4 +124,9 @@ func (c Config) scaled(ports int) Config {
 	return c
 }
 
-func (c Config) name() string { return [...]string{Name, NameForward, NameAlert}[c.Action] }
+func (c Config) name() string {
+	if c.Juniper {
+		return NameJuniper
+	}
+	return [...]string{Name, NameForward, NameAlert}[c.Action]
+}

@@ -19,10 +19,11 @@ func TestScaling(t *testing.T) {
 		{32, Default(), 200 * ms, 200 * ms, 200 * ms},
 		{33, Default(), 400 * ms, 400 * ms, 400 * ms},
 		{64, Default(), 400 * ms, 400 * ms, 400 * ms},
+		{64, Juniper(), 200 * ms, 200 * ms, 100 * ms},
 		{64, half, 1200 * ms, 1400 * ms, 1000 * ms},
 	} {
 		got := newWatchdog(tc.cfg, &stub{ports: tc.ports}, nil).cfg
-		if want := (Config{Detection: tc.detection, Restoration: tc.restoration, Poll: tc.poll}); got != want {
+		if want := (Config{Detection: tc.detection, Restoration: tc.restoration, Poll: tc.poll, Juniper: tc.cfg.Juniper}); got != want {
 			t.Errorf("%d ports, %+v: %+v, want %+v", tc.ports, tc.cfg, got, want)
 		}
 	}
@@ -60,7 +61,7 @@ func (*phased) Self() unit.NodeID { return 5 }
 
 func TestNames(t *testing.T) {
 	for want, f := range map[string]detect.Factory{
-		"watchdog": New, "watchdog-forward": NewForward, "watchdog-alert": NewAlert,
+		"watchdog": New, "watchdog-forward": NewForward, "watchdog-alert": NewAlert, "watchdog-juniper": NewJuniper,
 	} {
 		d := f(&stub{ports: 4}, nil)
 		if d.Name() != want {
@@ -82,6 +83,7 @@ func TestBadConfig(t *testing.T) {
 		{Config{Detection: 200, Restoration: 100, Poll: 150}, "a restoration of 100 ns"},
 		{Config{Detection: 200, Restoration: 200, Poll: -1}, "poll of -1 ns"},
 		{Config{Detection: 200, Restoration: 200, Poll: 200, Action: 3}, "action 3: want 0 (drop)"},
+		{Config{Detection: 200, Restoration: 200, Poll: 200, Action: Alert, Juniper: true}, "Juniper's with action alert"},
 	} {
 		if got := panicOf(func() { tc.cfg.Factory() }); !strings.Contains(got, tc.want) {
 			t.Errorf("%+v: %q, want something with %q", tc.cfg, got, tc.want)

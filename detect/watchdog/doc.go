@@ -1,7 +1,7 @@
-// Package watchdog is SONiC's PFC watchdog as the detector of a switch: a timer that
-// looks at every lossless queue and calls one that is paused, holds bytes and sends
-// nothing for long enough a storm. It then drops what the queue holds, or sends in
-// spite of the pause, or only says so.
+// Package watchdog is SONiC's PFC watchdog, and Juniper's, as the detector of a switch:
+// a timer that looks at every lossless queue and calls one that is paused, holds bytes
+// and sends nothing for long enough a storm. It then drops what the queue holds, or sends
+// in spite of the pause, or only says so.
 //
 //	poll     poll       poll       poll              poll       poll
 //	-+--------+----------+----------+-------  ...  ----+----------+-----> time
@@ -10,7 +10,7 @@
 //	                                Report, action     frame      the restoration time:
 //	                                                   came       restored
 //
-// It follows SONiC's sources. The times, their scaling and the actions are from
+// SONiC's follows its sources. The times, their scaling and the actions are from
 // sonic-utilities pfcwd/main.py. The predicate is from sonic-swss
 // orchagent/pfc_detect_mellanox.lua since pull request 3036 (bytes wait, none left,
 // paused all the time) and orchagent/pfc_detect_broadcom.lua (no pause ended in
@@ -18,12 +18,22 @@
 // The end of a storm is from orchagent/pfc_restore.lua, the counters are from
 // orchagent/pfcactionhandler.cpp.
 //
+// Juniper's (Config.Juniper) is from the page "PFC Watchdog" of the Junos guide on class
+// of service. It differs in four things: a queue is stuck from one poll to the next if
+// its pause timer is not zero at the second, its transmit counter is as it was, and it
+// holds packets, so that a pause may have ended in between; its detection time is a
+// number of polls, by default 2, and counts from the first that finds the queue stuck;
+// what it does is to empty the queue and to let nothing into it, and not to drop what
+// comes in by the port; and the queue is back after the recovery time, paused or not.
+// The times are not scaled by ports. With the defaults a stall is found 100 to 300 ms
+// after it began.
+//
 // Read in this order: config.go (times and actions), watchdog.go (the polls),
 // stats.go (the counters).
 //
 // Invariants:
 //   - two samples: a storm takes at least two samples in a row that agree with the
-//     one before them, however late the polls are; so with the default times it is
+//     one before them, however late the polls are; so with SONiC's default times it is
 //     called 400 to 600 ms after the queue stopped;
 //   - one grid: polls fall on multiples of the poll time from a phase that is the
 //     switch's own, as switches do not start together;
@@ -42,7 +52,7 @@
 //   - a pause that is refreshed less often than the restoration time looks like its
 //     end, and storms and restorations alternate.
 //
-// Where it differs from the original:
+// Where it differs from SONiC's original:
 //   - a queue that is paused from one poll to the next need not see a pause frame in
 //     between, as pauses may be refreshed less often than it polls;
 //   - a resume frame is not taken for a pause while a storm lasts (a known defect of

@@ -86,6 +86,7 @@ func (s *stub) Frames(at detect.Queue) detect.Frames {
 
 func (s *stub) Report(f detect.Finding)          { s.findings = append(s.findings, f) }
 func (s *stub) Discard(at detect.Queue, on bool) { s.ask("discard", at, on) }
+func (s *stub) Flush(at detect.Queue, on bool)   { s.ask("flush", at, on) }
 func (s *stub) Ignore(at detect.Queue, on bool)  { s.ask("ignore", at, on) }
 func (s *stub) ask(what string, at detect.Queue, on bool) {
 	s.asked = append(s.asked, fmt.Sprintf("%s %d.%d %v", what, at.Port, at.Class, on))

@@ -125,6 +125,22 @@ func TestScaledTimes(t *testing.T) {
 	}
 }
 
+// Juniper's drops what is for the queue alone, for its recovery time, and the same flows
+// close the loop again.
+func TestJuniperFlushesAndRecurs(t *testing.T) {
+	g := play(t, "fattree-on-loop", watchdog.NewJuniper, "", "")
+	if d := g.Detections; len(d) == 0 || !d[0].TruePositive || d[0].Latency < 75*ms || d[0].Latency > 300*ms {
+		t.Errorf("detections %+v; want the first one true, 1 to 3 polls of 100 ms after the deadlock", d)
+	}
+	if g.All.RxDropped > 0 || g.All.TxDropped != uint64(g.ResponseDropped) || g.All.TxDropped == 0 || g.lost > 0 {
+		t.Errorf("%d frames dropped as they came, %d for the queue, %d in the verdict, %d lost; want 0, some, the same, 0",
+			g.All.RxDropped, g.All.TxDropped, g.ResponseDropped, g.lost)
+	}
+	if on, off := g.actions[detect.ActionFlush], g.actions[detect.ActionAdmit]; uint64(on) != g.Detected || uint64(off) != g.Restored || g.Recurrences == 0 {
+		t.Errorf("%d queues flushed of %d storms, %d restored of %d, %d recurrences; want all, and some", on, g.Detected, off, g.Restored, g.Recurrences)
+	}
+}
+
 // Sending in spite of the pause breaks it too, and drops nothing; but the frames meet
 // a full buffer, whose headroom was not made for them.
 func TestForwardBreaksDeadlockAndOverruns(t *testing.T) {

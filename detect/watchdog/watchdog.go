@@ -40,10 +40,16 @@ type sample struct {
 	sent    uint64
 }
 
-// agrees reports whether the queue was stuck from the sample old to s: paused without
-// an end, and not a byte left while some wait.
+// stalled reports whether not a byte left the queue from the sample old to s, while
+// some wait and a pause is in force.
+func (s sample) stalled(old sample) bool {
+	return s.paused && s.bytes > 0 && s.sent == old.sent
+}
+
+// agrees reports whether the queue was stalled from the sample old to s, and paused
+// without an end.
 func (s sample) agrees(old sample) bool {
-	return old.paused && s.paused && s.resumes == old.resumes && s.bytes > 0 && s.sent == old.sent
+	return s.stalled(old) && old.paused && s.resumes == old.resumes
 }
 
 // newWatchdog allocates all its state and nothing later. It panics if the switch has
@@ -150,6 +156,9 @@ func (w *Watchdog) stuck(q detect.Queue) bool {
 	s := w.of(q)
 	old := s.was
 	s.was = w.sample(q)
+	if w.cfg.Juniper {
+		return s.was.stalled(old)
+	}
 	return s.was.agrees(old)
 }
 
@@ -165,14 +174,14 @@ func (w *Watchdog) alerted(q detect.Queue) {
 	}
 }
 
-// restore charges the restoration time with what has passed since the latest poll, if
-// no pause frame came meanwhile.
+// restore charges the restoration time with what has passed since the latest poll;
+// SONiC's begins anew if a pause frame came meanwhile.
 func (w *Watchdog) restore(elapsed unit.Time, q detect.Queue) {
 	s := w.of(q)
 	before := s.pauses
 	s.pauses = w.view.PausesSeen(q)
 	switch {
-	case s.pauses != before:
+	case s.pauses != before && !w.cfg.Juniper:
 		s.left = w.cfg.Restoration
 	case s.left > elapsed:
 		s.left -= elapsed
@@ -189,7 +198,7 @@ func (w *Watchdog) storm(q detect.Queue) {
 	s.left = w.cfg.Restoration
 	s.pauses = w.view.PausesSeen(q)
 	s.mark = w.view.Frames(q)
-	w.act.Report(detect.Finding{Bucket: w.largest(q), Queue: q})
+	w.act.Report(detect.Finding{Bucket: detect.Largest(w.view, q), Queue: q})
 	w.mitigate(q, true)
 }
 
@@ -205,25 +214,14 @@ func (w *Watchdog) restored(q detect.Queue) {
 }
 
 func (w *Watchdog) mitigate(q detect.Queue, on bool) {
-	switch w.cfg.Action {
-	case Drop:
+	switch {
+	case w.cfg.Juniper:
+		w.act.Flush(q, on)
+	case w.cfg.Action == Drop:
 		w.act.Discard(q, on)
-	case Forward:
+	case w.cfg.Action == Forward:
 		w.act.Ignore(q, on)
 	}
-}
-
-// largest is the bucket that holds most bytes in q, the one of the lowest port among
-// equals.
-func (w *Watchdog) largest(q detect.Queue) detect.Bucket {
-	most, held := detect.Bucket{Class: q.Class}, 0
-	for p := range w.view.Ports() {
-		b := detect.Bucket{Port: unit.Port(p), Class: q.Class}
-		if n := w.view.Held(b, q); n > held {
-			most, held = b, n
-		}
-	}
-	return most
 }
 
 func (w *Watchdog) of(q detect.Queue) *queue { return &w.queues[q.Class][q.Port] }

@@ -141,6 +141,52 @@ func TestAlert(t *testing.T) {
 	sc.wantAsked()
 }
 
+// Juniper's takes the two polls after the stall began, empties the queue, and restores
+// it after the recovery time although pause frames still come; then it begins anew.
+func TestJuniper(t *testing.T) {
+	sc := start(t, Juniper())
+	sc.until(50 * ms)
+	sc.standstill()
+	sc.until(199 * ms)
+	sc.wantStorms(0, 0)
+	sc.until(200 * ms)
+	sc.wantStorms(1, 0)
+	sc.wantAsked("flush 1.3 true")
+	sc.until(399 * ms)
+	sc.wantStorms(1, 0)
+	sc.until(400 * ms)
+	sc.wantStorms(1, 1)
+	sc.wantAsked("flush 1.3 true", "flush 1.3 false")
+	sc.until(600 * ms)
+	sc.wantStorms(2, 1)
+	sc.dog.Release()
+	sc.wantAsked("flush 1.3 true", "flush 1.3 false", "flush 1.3 true", "flush 1.3 false")
+}
+
+// Juniper's does not see that a pause ended between two polls, only what left.
+func TestJuniperLooksAtWhatLeft(t *testing.T) {
+	for name, tc := range map[string]struct {
+		between func(sc *script)
+		storms  uint64
+	}{
+		"resumed, paused":  {func(sc *script) { sc.resume(); sc.pause() }, 1},
+		"drains":           {func(sc *script) { sc.left += 1500 }, 0},
+		"no pause":         {func(sc *script) { sc.resume() }, 0},
+		"empty":            {func(sc *script) { sc.bytes[in] = 0 }, 0},
+		"drains in a blip": {func(sc *script) { sc.resume(); sc.left += 1500; sc.pause() }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sc := start(t, Juniper())
+			for at := 50 * ms; at < 350*ms; at += 100 * ms {
+				sc.until(at)
+				sc.standstill()
+				tc.between(sc)
+			}
+			sc.wantStorms(tc.storms, 0)
+		})
+	}
+}
+
 // A storm lasts as long as pause frames come; the restoration time begins anew with each.
 func TestRestoration(t *testing.T) {
 	sc := start(t, Config{Detection: 200 * ms, Restoration: 600 * ms, Poll: 200 * ms})

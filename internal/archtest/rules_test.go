@@ -24,6 +24,7 @@ var allowedImports = map[string]string{
 	"detect/itsy unsafe":            "size of a structure",
 	"detect/itsypaper unsafe":       "size of a structure",
 	"detect/loopbreaker unsafe":     "size of a structure",
+	"detect/saidldr unsafe":         "size of a structure",
 	"detect/stall unsafe":           "size of a structure",
 	"detect/watchdog unsafe":        "size of a structure",
 	"sim math/rand/v2":              "streams made from the seed",
