@@ -1,7 +1,9 @@
 package compare
 
 import (
+	"fmt"
 	"io/fs"
+	"os"
 	"strings"
 
 	"softswitch/lab"
@@ -11,7 +13,8 @@ import (
 )
 
 // Scenarios are the shipped scenarios of these names, the usual ones of the world if
-// there are no names.
+// there are no names. A name with a dot or a slash is that of a file. Errors name the
+// flag --scenarios, or the file and the line.
 func Scenarios(world string, names []string) ([]Source, error) {
 	all, err := shippedScenarios(world)
 	if err != nil {
@@ -19,6 +22,20 @@ func Scenarios(world string, names []string) ([]Source, error) {
 	}
 	if len(names) == 0 {
 		return usualScenarios(world, all)
+	}
+	for _, name := range names {
+		if !strings.ContainsAny(name, "./") {
+			continue
+		}
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("--scenarios: %w", err)
+		}
+		own := newSource(world, name, name, data)
+		if _, err := own.Parse(); err != nil {
+			return nil, err
+		}
+		all = append(all, own)
 	}
 	return Named("scenarios", names, all, func(s Source) string { return s.Name })
 }
@@ -35,15 +52,20 @@ func shippedScenarios(world string) (all []Source, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, Source{Name: strings.TrimSuffix(file, ".yaml"), Parse: func() (*scenario.Scenario, error) {
-			s, err := load.Scenario("scenarios/"+file, data)
-			if err != nil || world == "sim" {
-				return s, err
-			}
-			return s.Slow(lab.Slowness(s))
-		}})
+		all = append(all, newSource(world, strings.TrimSuffix(file, ".yaml"), "scenarios/"+file, data))
 	}
 	return all, nil
+}
+
+// newSource is the scenario of data, the content of file.
+func newSource(world, name, file string, data []byte) Source {
+	return Source{Name: name, Parse: func() (*scenario.Scenario, error) {
+		s, err := load.Scenario(file, data)
+		if err != nil || world == "sim" {
+			return s, err
+		}
+		return s.Slow(lab.Slowness(s))
+	}}
 }
 
 // usualScenarios are those to play if none is named.

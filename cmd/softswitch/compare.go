@@ -24,7 +24,7 @@ func compareCommand() *cobra.Command {
 		Long: `Play every scenario against every system, that is a detector, a response or a
 prevention, and print an outcome for each pair and a sum for each system. What stands
 for "all" scenarios is every scenario file that comes with softswitch and has no
-prevention of its own; live, those on the fat-tree.
+prevention of its own; live, those on the fat-tree. --scenarios takes your own files too.
 
 A pair is played with the seeds 1 to N. Simulations run on all processors; live labs
 run one after another and need root.
@@ -34,6 +34,7 @@ run one after another and need root.
 Exit status: 0 everything was played; 2 something could not be.`,
 		Example: `  softswitch compare --html comparison.html
   softswitch compare --scenarios hu-fig4,shpiner-fig4 --systems none,itsy+drop,watchdog --runs 10
+  softswitch compare --scenarios my.yaml --systems itsy,itsy+cure
   sudo softswitch compare --world live --systems itsy+bubble+trigger --json`,
 		Args: arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -56,7 +57,7 @@ Exit status: 0 everything was played; 2 something could not be.`,
 		},
 	}
 	c.Flags().StringVar(&opt.World, "world", "sim", "where to play: sim or live")
-	c.Flags().StringSliceVar(&opt.Scenarios, "scenarios", nil, "scenarios by name, such as hu-fig4 (default all)")
+	c.Flags().StringSliceVar(&opt.Scenarios, "scenarios", nil, "scenarios by name, such as hu-fig4, or files, such as my.yaml (default all)")
 	c.Flags().StringSliceVar(&opt.Systems, "systems", nil, "systems by name, such as itsy+drop: a detector, one with a response, or a prevention (default all but variants)")
 	c.Flags().IntVar(&opt.Runs, "runs", 1, "runs of each pair")
 	c.Flags().BoolVar(&opt.json, "json", false, "print every row as JSON")
