@@ -212,7 +212,7 @@ func (p *Plan) noWay(f Flow, ways []string) error {
 	for _, v := range f.Via {
 		via = append(via, p.Fabric.Nodes[v].Name)
 	}
-	return fmt.Errorf("no path of flow %q visits [%s] in this order, whatever its source port, once the links have failed that fail for good; paths that it takes: %s",
+	return fmt.Errorf("no path of flow %q visits [%s] in this order, whatever its source port, once the links have failed that fail for good; paths that it takes: %s (the key routes gives it others)",
 		f.Name, strings.Join(via, ", "), strings.Join(ways, "; "))
 }
 

@@ -79,6 +79,9 @@ func (p *parser) build(t fileTopology) *topo.Fabric {
 			given++
 		}
 	}
+	if given == 0 && (p.Faulty("topology.fattree") || p.Faulty("topology.ring")) {
+		return nil // what is wrong with it has been told
+	}
 	if given != 1 {
 		const valid = "fattree: {k: 4}, ring: {switches: 4, hosts_per_switch: 1}, or switches, hosts and links"
 		if given == 0 {

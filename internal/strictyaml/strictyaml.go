@@ -120,6 +120,14 @@ func (d *Doc) Has(path string) bool {
 	return ok
 }
 
+// Faulty reports whether the key path, or one below it, has a fault.
+func (d *Doc) Faulty(path string) bool {
+	return slices.ContainsFunc(d.faults, func(f Fault) bool {
+		rest, is := strings.CutPrefix(f.Key, path)
+		return is && (rest == "" || rest[0] == '.' || rest[0] == '[')
+	})
+}
+
 // Line is the line of the key path, or of the nearest key above it that the file
 // has; 0 if there is none.
 func (d *Doc) Line(path string) int {
