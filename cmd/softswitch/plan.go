@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,6 +17,7 @@ import (
 	"softswitch/internal/strictyaml"
 	"softswitch/scenario"
 	"softswitch/scenario/load"
+	"softswitch/scenarios"
 )
 
 // insteadFlags are those that choose something instead of a scenario file's detector and
@@ -55,6 +58,9 @@ func (s *slowness) Set(text string) error {
 // readPlan reads a scenario file and makes a plan of it.
 func readPlan(file string, in load.Instead) (*scenario.Plan, error) {
 	data, err := readFile(file)
+	if errors.Is(err, fs.ErrNotExist) && slices.Contains(scenarios.Names(), file) {
+		return nil, fmt.Errorf("%w; a file is wanted here, such as scenarios/%s.yaml", err, file)
+	}
 	if err != nil {
 		return nil, err
 	}
