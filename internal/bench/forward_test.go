@@ -142,7 +142,7 @@ func TestForward(t *testing.T) {
 		t.Fatalf("build: %v: %s", err, said)
 	}
 	var progress bytes.Buffer
-	r, err := Forward(t.Context(), ForwardOptions{Program: program, Frames: []int{1500}, Rounds: 1, Duration: 100 * time.Millisecond, Progress: &progress})
+	r, err := Forward(t.Context(), ForwardOptions{Program: program, Frames: []int{1500}, Rounds: 1, Duration: time.Second, Progress: &progress})
 	if err != nil {
 		t.Fatal(err)
 	}
