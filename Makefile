@@ -2,6 +2,9 @@
 
 BIN := bin/softswitch
 
+# Where go.dev's archive puts Go: sudo leaves that out of PATH.
+export PATH := $(PATH):/usr/local/go/bin
+
 .PHONY: build test race demo bench guides figures cause worlds comparison comparison-live docs man install uninstall lint fuzz clean
 
 build:
