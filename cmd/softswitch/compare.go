@@ -63,6 +63,7 @@ Exit status: 0 everything was played; 2 something could not be.`,
 	c.Flags().BoolVar(&opt.json, "json", false, "print every row as JSON")
 	c.Flags().StringVar(&opt.html, "html", "", "file for the tables and plots, as one page that needs nothing else")
 	c.Flags().StringVar(&opt.markdown, "markdown", "", "file for the matrix and a text on each system")
+	c.RegisterFlagCompletionFunc("scenarios", filesAndNames)
 	c.MarkFlagFilename("html", "html")
 	c.MarkFlagFilename("markdown", "md")
 	return c
