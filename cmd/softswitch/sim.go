@@ -157,15 +157,14 @@ a detector does not name what was planted. The first of each kind are made
 smaller before.
 
 A deadlock counts as missed if for 20 laps it waited for nothing but itself and
-nobody declared it; a lap is what a full frame
-and a pause need to pass every link of a loop. Latency is from the onset to the
-first declaration, in laps of the declared loop. Control frames are messages and
-pauses repeated before their time, of all cases together.
+nobody declared it; a lap is what a full frame and a pause need to pass every link
+of a loop. Latency is from the onset to the first declaration, in laps of the
+declared loop. Control frames are messages and pauses repeated before their time, of
+all cases together.
 
 Exit status: 0 no false positive, premature declaration, false negative or
 invalid case, nor anything declared in a control, nor a lossless frame lost for
-want of room by a response; 1 there is one; 2 it could not
-be played.`,
+want of room by a response; 1 there is one; 2 it could not be played.`,
 		Example: "  softswitch sim fuzz --n 10000 --seed 1 --detector itsypaper\n  softswitch sim fuzz --mode cause --n 1100 --detector itsy,itsypaper",
 		Args:    arguments(cobra.NoArgs),
 	}, "print the report as JSON", func(cmd *cobra.Command, _ []string) (finding, error) {
