@@ -59,7 +59,10 @@ type Config struct {
 	SlotBytes, MaxFrame, Slots int
 	// Pool, unless it is nil, is used instead of a pool of this switch's own: for
 	// many switches under one driver, which keeps what it likes of each frame.
-	Pool     *buffer.Pool
+	Pool *buffer.Pool
+	// Dropped, unless it is nil, is called with each frame that is dropped, before it is
+	// given back, and why. It must only read.
+	Dropped  func(f *buffer.Frame, why Reason)
 	Detector detect.Factory
 }
 

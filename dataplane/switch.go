@@ -237,6 +237,9 @@ func (s *Switch) drop(f *buffer.Frame, r Reason) {
 	if f.Info.Kind == kindData && s.lossless.Has(f.Info.Class) && r >= DropHeadroom {
 		c.LosslessLost++
 	}
+	if s.cfg.Dropped != nil {
+		s.cfg.Dropped(f, r)
+	}
 	s.free(f)
 }
 

@@ -39,6 +39,9 @@ type Options struct {
 	// Settled, unless nil, is called with S* after everything that happens at one time,
 	// for each such time in order. Once it returns false the run is over.
 	Settled func(at unit.Time, stuck *oracle.Stuck) bool
+	// Dropped, unless nil, is called with every frame that a switch drops, and why. It
+	// must only read.
+	Dropped func(f *buffer.Frame, why dataplane.Reason)
 	// Watch, unless nil, is called at the start and then now and then, with the virtual
 	// time. If it fails, the run ends with its error.
 	Watch func(now unit.Time) error
@@ -212,7 +215,7 @@ func (w *World) layOut() {
 }
 
 func (w *World) addSwitch(i int, cfg dataplane.Config) error {
-	cfg.Pool, cfg.Delay = w.pool, w.delay
+	cfg.Pool, cfg.Delay, cfg.Dropped = w.pool, w.delay, w.opt.Dropped
 	sw, err := dataplane.NewSwitch(cfg)
 	if err != nil {
 		return fmt.Errorf("sim: %w", err)

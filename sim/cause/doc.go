@@ -6,13 +6,13 @@
 //	                          |
 //	       Treatment --Apply--> Plan --Try, the same seed--> Effect: causal? sufficient? goodput
 //	                          |
-//	              Singles --Smallest--> the smallest sets that prevent it
+//	              Singles --Smallest--> the smallest sets that prevent it --Innocents--> flows
 //	                          |
 //	                          '--Explain, with controls--> Report: text, JSON, a drawing
 //
 // Read in this order: treatment.go (what can be taken away), deadlock.go (the first
 // deadlock), case.go (an effect), chronology.go, smallest.go, control.go; explain.go
-// (all of it), text.go and draw.go (for people).
+// (all of it), innocent.go (who had no part in it), text.go and draw.go (for people).
 //
 // Invariants:
 //   - one change: a treated run differs from the untreated one in what its Treatment

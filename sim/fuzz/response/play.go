@@ -2,7 +2,6 @@ package response
 
 import (
 	"fmt"
-	"slices"
 
 	"softswitch/dataplane"
 	"softswitch/detect"
@@ -74,12 +73,12 @@ func Play(seed uint64, index int, d catalog.Detector, responses []respond.Choice
 		return o
 	}
 	o.Locked = true
-	var t *truth
+	var t *cause.Innocents
 	if o.Sought = index%soughtIn == 0; o.Sought {
 		if t, err = seek(newCase(seed, index, false)); err != nil {
 			return Outcome{Invalid: err.Error()}
 		}
-		o.Found, o.Single = t != nil, t != nil && t.single
+		o.Found, o.Single = t != nil, t != nil && t.Single
 	}
 	for _, poor := range []bool{false, true} {
 		for _, r := range responses {
@@ -105,15 +104,8 @@ func play(c *fuzz.Case, name string, detector detect.Factory) (*sim.World, *verd
 	return w, v, err
 }
 
-// truth is who had no part in a deadlock, and what they get without it.
-type truth struct {
-	innocent []bool // by flow
-	goodput  float64
-	single   bool
-}
-
-// seek finds the smallest cause of the case's first deadlock; nil if there is none.
-func seek(c *fuzz.Case) (*truth, error) {
+// seek finds who had no part in the case's first deadlock; nil if it has no cause.
+func seek(c *fuzz.Case) (*cause.Innocents, error) {
 	plan, err := c.Plan(catalog.None)
 	if err != nil {
 		return nil, err
@@ -122,50 +114,30 @@ func seek(c *fuzz.Case) (*truth, error) {
 	if err != nil {
 		return nil, err
 	}
-	singles, err := k.TryAll(cause.InTurn, "", k.Singles())
-	if err != nil {
-		return nil, err
-	}
-	sets, err := k.Smallest(cause.InTurn, singles)
-	if err != nil || sets.LeastHarm < 0 {
-		return nil, err
-	}
-	set := sets.Sets[sets.LeastHarm]
-	t := &truth{innocent: make([]bool, len(plan.Scenario.Flows)), single: sets.Single}
-	for i, f := range plan.Scenario.Flows {
-		to := plan.Fabric.Nodes[f.To].Name
-		t.innocent[i] = slices.Contains(plan.Scenario.PFC.Lossless, int(f.Class)) && !slices.Contains(set.Flows, f.Name) && !slices.Contains(set.Hosts, to)
-		if t.innocent[i] {
-			t.goodput += float64(set.Goodput[i])
-		}
-	}
-	return t, nil
+	return k.Innocents(cause.InTurn)
 }
 
 // runOf is what came of a run. t is nil if the cause is not known.
-func runOf(w *sim.World, v *verdict.Verdict, t *truth) Run {
+func runOf(w *sim.World, v *verdict.Verdict, t *cause.Innocents) Run {
 	r := Run{Recurrences: v.Recurrences, Gone: v.Recovered || !v.Deadlock, Dropped: v.ResponseDropped + v.Policed, Lost: lost(w), Goodput: -1}
 	for _, m := range v.Measures {
 		if m.Measure == detect.ActionLossyTurn.String() {
 			r.Turns++
 		}
 	}
-	goodput := 0.0
 	for i, f := range v.Flows {
 		r.Received += int(f.Received)
-		innocent := t != nil && t.innocent[i]
 		if f.Policed {
 			r.Policed++
-			if innocent {
+			if t != nil && t.Flows[i] {
 				r.Innocents++
 			}
 		}
-		if innocent {
-			goodput += mean(f.OverTime)
-		}
 	}
-	if t != nil && t.goodput > 0 {
-		r.Goodput = goodput / t.goodput
+	if t != nil {
+		if share, ok := t.Share(v.Flows); ok {
+			r.Goodput = share
+		}
 	}
 	return r
 }
@@ -180,13 +152,4 @@ func lost(w *sim.World) (n int) {
 		}
 	})
 	return n
-}
-
-// mean is the mean of rates.
-func mean(rates []int64) float64 {
-	sum := int64(0)
-	for _, r := range rates {
-		sum += r
-	}
-	return float64(sum) / float64(len(rates))
 }
