@@ -52,6 +52,12 @@ var columns = []column{
 	{"innocent flows", "stalled", "that got nothing in the last quarter, of those that run then", func(f *Figures) string {
 		return of(f.Innocent.Stalled, f.Innocent.AtEnd)
 	}},
+	{"innocent flows", "touched", "of which a switch dropped a frame because of the system: to break a deadlock, by a policer, in a lossy queue or turn, or for want of room where there was room without it; of all, in all runs", func(f *Figures) string {
+		return touched(f.Touched, f.Innocent.Flows)
+	}},
+	{"innocent flows", "of treated %", "what they got over the whole run, of what they get in the run in which the cause of the deadlock is treated from the start, median", func(f *Figures) string {
+		return wholePercent(f.OfTreated)
+	}},
 	{"cost", "PFC frames", "pauses, resumes and refreshes", func(f *Figures) string { return strconv.Itoa(f.pfc()) }},
 	{"cost", "messages", "one-hop messages besides", func(f *Figures) string { return strconv.Itoa(f.ControlMessages) }},
 	{"cost", "state B", "the detector's own state in the switch that has most", func(f *Figures) string { return strconv.Itoa(f.DetectorBytes) }},
@@ -66,6 +72,22 @@ func of(n, all int) string {
 		return nothing
 	}
 	return fmt.Sprintf("%d/%d", n, all)
+}
+
+// touched is n of all, or nothing if it is not known or there are none.
+func touched(n *int, all int) string {
+	if n == nil {
+		return nothing
+	}
+	return of(*n, all)
+}
+
+// wholePercent is a share in per cent, or nothing.
+func wholePercent(share *float64) string {
+	if share == nil {
+		return nothing
+	}
+	return strconv.FormatFloat(100**share, 'f', 0, 64)
 }
 
 // quantile is t, one of q's, in milliseconds to the microsecond.

@@ -1,16 +1,18 @@
 // Package compare plays every scenario against every system and puts what came of
 // it side by side.
 //
-//	scenarios x systems --Run--> a row each --.--> JSON        the rows
-//	     |                         ^          |--> WriteHTML   tables and plots, one file
-//	     '-- World.Play, N times --'          |--> WriteMarkdown  the matrix and a text on each system
-//	          (sim or live)                   '--> WriteText   a line a row
+//	scenarios --World.Truth, once a seed--> who is innocent
+//	     |                                     v
+//	scenarios x systems --Run----------> a row each --.--> JSON        the rows
+//	     |                                     ^      |--> WriteHTML   tables and plots, one file
+//	     '-- World.Play, once a seed ----------'      |--> WriteMarkdown  the matrix and a text on each system
+//	          (sim or live)                           '--> WriteText   a line a row
 //
 // A system is a detector, a response to what it declares, or a configuration that
 // keeps deadlocks from forming: a row of the table in systems.go.
 //
-// Read in this order: System (systems.go), Matrix and Run (this file), Choice (choice.go),
-// Row and Figures (row.go), Outcome (outcome.go), the worlds (world.go), the shipped scenarios
+// Read in this order: System (systems.go), Matrix and Run (this file), Truth (truth.go),
+// Choice (choice.go), Row and Figures (row.go), Outcome (outcome.go), the worlds (world.go), the shipped scenarios
 // (shipped.go), then what shows them: columns.go, total.go, html.go with page.html,
 // chart.go, markdown.go with text.md, text.go, files.go.
 //
@@ -19,6 +21,7 @@
 //     scenario, or why playing it failed;
 //   - one source: every table and plot is made of the same rows, and shows a figure
 //     by the same column;
+//   - who is innocent is the same for all systems: it is known before any is played;
 //   - the same rows whatever ran at the same time: rows stand in the order of
 //     scenarios, then systems, and runs in the order of their seeds.
 //
@@ -52,7 +55,17 @@ type World struct {
 	// Parallel is how many rows may be played at once, at least 1.
 	Parallel int
 	// Play plays a plan once. It returns NotApplicable if this world cannot play it.
-	Play func(ctx context.Context, p *scenario.Plan, seed uint64) (*verdict.Verdict, error)
+	Play func(ctx context.Context, p *scenario.Plan, seed uint64) (*Played, error)
+	// Truth is what holds of a scenario, however it is changed by systems. It returns
+	// NotApplicable if this world cannot say.
+	Truth func(ctx context.Context, s *scenario.Scenario, seed uint64) (*Truth, error)
+}
+
+// Played is what came of playing a plan.
+type Played struct {
+	*verdict.Verdict
+	// Drops is by flow; nil if this world does not know.
+	Drops []Drops
 }
 
 // NotApplicable is why a system does not apply to a scenario, or a world cannot play
@@ -67,9 +80,9 @@ type Matrix struct {
 	Scenarios []Source
 	Systems   []System
 	Runs      int // of each pair, with the seeds 1 to Runs; at least 1
-	// Progress, unless it is nil, is told of every row as it is done, in no order, but
-	// never twice at once.
-	Progress func(done, of int, r *Row)
+	// Progress, unless it is nil, is told of every truth and then of every row as it is
+	// done, in no order, but never twice at once.
+	Progress func(done, of int, what string)
 }
 
 // Comparison is what came of a Matrix.
@@ -81,16 +94,40 @@ type Comparison struct {
 // Run plays every pair of a scenario and a system. A pair that fails is a row that
 // says so; the error is of outer alone.
 func (m *Matrix) Run(outer context.Context) (*Comparison, error) {
+	truths := make([]found, len(m.Scenarios)*m.Runs)
 	rows := make([]Row, len(m.Scenarios)*len(m.Systems))
-	finished := make(chan int)
+	all := len(truths) + len(rows)
+	err := m.each(outer, len(truths), 0, all, func(ctx context.Context, i int) string {
+		src, seed := &m.Scenarios[i/m.Runs], uint64(i%m.Runs)+1
+		truths[i] = m.truth(ctx, src, seed)
+		return fmt.Sprintf("%s  seed %d  %s", src.Name, seed, truths[i])
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = m.each(outer, len(rows), len(truths), all, func(ctx context.Context, i int) string {
+		at := i / len(m.Systems)
+		rows[i] = m.row(ctx, &m.Scenarios[at], m.Systems[i%len(m.Systems)], truths[at*m.Runs:][:m.Runs])
+		return rows[i].progress()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Comparison{World: m.World.Name, Rows: rows}, nil
+}
+
+// each calls do for 0 to n-1, as many at once as the world allows, and reports what each
+// returns; before is how many were done before, of all.
+func (m *Matrix) each(outer context.Context, n, before, all int, do func(ctx context.Context, i int) string) error {
+	finished := make(chan string)
 	g, ctx := errgroup.WithContext(outer)
 	g.SetLimit(m.World.Parallel + 1) // one of them reports
 	g.Go(func() error {
-		for done := range rows {
+		for done := range n {
 			select {
-			case i := <-finished:
+			case what := <-finished:
 				if m.Progress != nil {
-					m.Progress(done+1, len(rows), &rows[i])
+					m.Progress(before+done+1, all, what)
 				}
 			case <-ctx.Done():
 				return ctx.Err()
@@ -98,30 +135,29 @@ func (m *Matrix) Run(outer context.Context) (*Comparison, error) {
 		}
 		return nil
 	})
-	for i := range rows {
+	for i := range n {
 		g.Go(func() error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			rows[i] = m.row(ctx, &m.Scenarios[i/len(m.Systems)], m.Systems[i%len(m.Systems)])
 			select {
-			case finished <- i:
+			case finished <- do(ctx, i):
 				return nil
 			case <-ctx.Done():
 				return ctx.Err()
 			}
 		})
 	}
-	if err := cmp.Or(g.Wait(), outer.Err()); err != nil {
-		return nil, err
-	}
-	return &Comparison{World: m.World.Name, Rows: rows}, nil
+	return cmp.Or(g.Wait(), outer.Err())
 }
 
-// row plays one pair.
-func (m *Matrix) row(ctx context.Context, src *Source, sys System) Row {
+// row plays one pair. truths are by seed.
+func (m *Matrix) row(ctx context.Context, src *Source, sys System, truths []found) Row {
 	r := Row{Scenario: src.Name, System: sys.Name}
 	s, runs, err := m.play(ctx, src, sys)
+	for _, t := range truths {
+		err = cmp.Or(err, t.err)
+	}
 	var na NotApplicable
 	switch {
 	case errors.As(err, &na):
@@ -129,13 +165,13 @@ func (m *Matrix) row(ctx context.Context, src *Source, sys System) Row {
 	case err != nil:
 		r.Failed = err.Error()
 	default:
-		f := aggregate(s, runs)
+		f := aggregate(s, runs, truths)
 		r.Figures = &f
 	}
 	return r
 }
 
-func (m *Matrix) play(ctx context.Context, src *Source, sys System) (s *scenario.Scenario, runs []*verdict.Verdict, err error) {
+func (m *Matrix) play(ctx context.Context, src *Source, sys System) (s *scenario.Scenario, runs []*Played, err error) {
 	for seed := range m.Runs {
 		if s, err = src.Parse(); err != nil {
 			return nil, nil, err
@@ -156,14 +192,19 @@ func (m *Matrix) play(ctx context.Context, src *Source, sys System) (s *scenario
 	return s, runs, nil
 }
 
-// ReportTo is a Progress that writes a line for each row.
-func ReportTo(w io.Writer) func(done, of int, r *Row) {
-	return func(done, of int, r *Row) {
-		why := cmp.Or(r.NotApplicable, r.Failed)
-		if why != "" {
-			why = ": " + why
-		}
-		fmt.Fprintf(w, "%*d/%d  %s  %s  %s%s\n", len(fmt.Sprint(of)), done, of, r.Scenario, r.System, r.Outcome(), why)
+// progress is a row in a few words.
+func (r *Row) progress() string {
+	why := cmp.Or(r.NotApplicable, r.Failed)
+	if why != "" {
+		why = ": " + why
+	}
+	return fmt.Sprintf("%s  %s  %s%s", r.Scenario, r.System, r.Outcome(), why)
+}
+
+// ReportTo is a Progress that writes a line each time.
+func ReportTo(w io.Writer) func(done, of int, what string) {
+	return func(done, of int, what string) {
+		fmt.Fprintf(w, "%*d/%d  %s\n", len(fmt.Sprint(of)), done, of, what)
 	}
 }
 

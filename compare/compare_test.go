@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
+	"softswitch/sim/cause"
 	"softswitch/unit"
 )
 
@@ -73,6 +75,17 @@ func recovered(after unit.Time) *verdict.Verdict {
 	v := locked(after / 10)
 	v.Recovered, v.Recovery = true, after
 	return v
+}
+
+// blameless is a truth with which these flows of the ring are innocent, and no cause.
+func blameless(flows ...bool) found { return found{Truth: &Truth{}, innocent: flows} }
+
+// unchanged are runs of which no drops are known.
+func unchanged(all ...*verdict.Verdict) (runs []*Played) {
+	for _, v := range all {
+		runs = append(runs, &Played{Verdict: v})
+	}
+	return runs
 }
 
 func TestAggregate(t *testing.T) {
@@ -144,23 +157,25 @@ func TestAggregate(t *testing.T) {
 			f.AllFlows.Final, f.AllFlows.Stalled = 1_150e6, 1
 			f.Innocent.Final, f.Innocent.Stalled = 250e6, 1
 		}},
-		{"a flow that was policed in one of two runs", []*verdict.Verdict{quiet(), run(func(v *verdict.Verdict) { v.Flows[0].Innocent = false })}, func(f *Figures) {
-			flowsOf(f, 2)
-			f.Innocent = Goodput{Flows: 3, Demand: whole/2 + early, Throughput: 1_050e6, AtEnd: 1, FinalDemand: whole / 2, Final: 250e6}
-		}},
-		{"no innocent flow", []*verdict.Verdict{run(func(v *verdict.Verdict) {
-			for i := range v.Flows {
-				v.Flows[i].Innocent = false
-			}
-		})}, func(f *Figures) { f.Innocent = Goodput{} }},
+		{"an innocent flow that is policed is innocent still", []*verdict.Verdict{quiet(), run(func(v *verdict.Verdict) {
+			v.Flows[0].Policed, v.Flows[0].Innocent = true, false
+		})}, func(f *Figures) { flowsOf(f, 2) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			want := base
 			c.want(&want)
-			if got := aggregate(parsed(t), c.runs); !reflect.DeepEqual(got, want) {
+			if got := aggregate(parsed(t), unchanged(c.runs...), slices.Repeat([]found{blameless(true, true, false)}, len(c.runs))); !reflect.DeepEqual(got, want) {
 				t.Errorf("got  %+v\nwant %+v", got, want)
 			}
 		})
+	}
+}
+
+// A flow that is innocent with one seed need not be with another.
+func TestInnocentsOfEachSeed(t *testing.T) {
+	f := aggregate(parsed(t), unchanged(quiet(), quiet()), []found{blameless(true, true, false), blameless(false, true, false)})
+	if want := (Goodput{Flows: 3, Demand: 590_400_000/2 + 976_000_000, Throughput: 1_050e6, AtEnd: 1, FinalDemand: 590_400_000 / 2, Final: 250e6}); f.Innocent != want {
+		t.Errorf("got  %+v\nwant %+v", f.Innocent, want)
 	}
 }
 
@@ -186,7 +201,7 @@ func TestOutcome(t *testing.T) {
 		{Invalid, []*verdict.Verdict{invalid}},
 		{Clear, []*verdict.Verdict{invalid, quiet()}},
 	} {
-		f := aggregate(parsed(t), c.runs)
+		f := aggregate(parsed(t), unchanged(c.runs...), slices.Repeat([]found{blameless(true, true, false)}, len(c.runs)))
 		r := Row{Figures: &f}
 		if got := r.Outcome(); got != c.want {
 			t.Errorf("%+v: %s, want %s", f, got, c.want)
@@ -216,7 +231,7 @@ func TestOutcome(t *testing.T) {
 func played(t *testing.T, parallel int) *Comparison {
 	t.Helper()
 	m := Matrix{
-		World: World{Name: "sim", Parallel: parallel, Play: func(_ context.Context, p *scenario.Plan, seed uint64) (*verdict.Verdict, error) {
+		World: World{Name: "sim", Parallel: parallel, Play: dropping(func(p *scenario.Plan, seed uint64) (*verdict.Verdict, error) {
 			switch s := p.Scenario; {
 			case s.Response == "force":
 				return nil, NotApplicable("no such thing here")
@@ -233,7 +248,7 @@ func played(t *testing.T, parallel int) *Comparison {
 			return run(func(v *verdict.Verdict) {
 				v.Deadlock, v.FalseNegatives, v.LosslessLost, v.Flows[0].Final = true, 1, 3, 0
 			}), nil
-		}},
+		}), Truth: badIsToBlame},
 		Scenarios: []Source{source("first"), source("second")},
 		Runs:      3,
 	}
@@ -244,19 +259,78 @@ func played(t *testing.T, parallel int) *Comparison {
 		}
 	}
 	seen := 0
-	m.Progress = func(done, of int, r *Row) {
-		if seen++; done != seen || of != 12 || r.System == "" {
-			t.Errorf("progress %d of %d, row %+v; want %d of 12", done, of, r, seen)
+	m.Progress = func(done, of int, what string) {
+		if seen++; done != seen || of != 18 || strings.Contains(what, "seed") != (seen <= 6) || !strings.Contains(what, "  ") {
+			t.Errorf("progress %d of %d, %q; want %d of 18, 6 truths first", done, of, what, seen)
 		}
 	}
 	c, err := m.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if seen != 12 {
-		t.Errorf("progress was told of %d rows, want 12", seen)
+	if seen != 18 {
+		t.Errorf("progress was told of %d truths and rows, want 18", seen)
 	}
 	return c
+}
+
+// dropping is a world's Play: with response drop, switches drop frames of flow whole on
+// purpose and of flow bad, and of flow early one frame finds no room, as without it.
+func dropping(play func(*scenario.Plan, uint64) (*verdict.Verdict, error)) func(context.Context, *scenario.Plan, uint64) (*Played, error) {
+	return func(_ context.Context, p *scenario.Plan, seed uint64) (*Played, error) {
+		v, err := play(p, seed)
+		if err != nil {
+			return nil, err
+		}
+		for i := range v.Flows {
+			v.Flows[i].OverTime = []int64{v.Flows[i].Throughput, v.Flows[i].Throughput}
+		}
+		drops := []Drops{{}, {Overran: 1}, {}}
+		if p.Scenario.Response == "drop" {
+			drops[0].OnPurpose, drops[2].OnPurpose = 17, 1
+		}
+		return &Played{Verdict: v, Drops: drops}, nil
+	}
+}
+
+// badIsToBlame is a truth of the ring: without flow bad, the others get twice as much.
+func badIsToBlame(context.Context, *scenario.Scenario, uint64) (*Truth, error) {
+	return &Truth{
+		Innocents: &cause.Innocents{Cause: cause.Treatment{Flows: []string{"bad"}}, Single: true, Flows: []bool{true, true, false}, Goodput: 2600e6},
+		Drops:     []Drops{{}, {Overran: 1}, {}},
+	}, nil
+}
+
+// Of the innocent flows, whole is touched by what drops its frames in each run; early
+// loses as much without a system. Both get half of what they get without the cause.
+func TestInnocentsAreTouched(t *testing.T) {
+	for i, want := range map[int]int{0: 0, 1: 0, 2: 3} {
+		r := played(t, 1).Rows[i]
+		if r.Touched == nil || *r.Touched != want || r.Innocent.Flows != 6 {
+			t.Errorf("%s: %d of %d touched, want %d of 6", r.System, *r.Touched, r.Innocent.Flows, want)
+		}
+		if r.OfTreated == nil || *r.OfTreated != 0.5 {
+			t.Errorf("%s: share %v of that without the cause, want 0.5", r.System, r.OfTreated)
+		}
+	}
+}
+
+// Without a cause there is no share; where drops are not known, nothing is said of who
+// was touched.
+func TestNothingKnown(t *testing.T) {
+	f := aggregate(parsed(t), unchanged(quiet()), []found{blameless(true, true, false)})
+	if f.Touched != nil || f.OfTreated != nil {
+		t.Errorf("touched %v, share %v; want nothing", f.Touched, f.OfTreated)
+	}
+	if got := touched(f.Touched, 2) + wholePercent(f.OfTreated); got != nothing+nothing {
+		t.Errorf("shown as %q", got)
+	}
+	cold := blameless(true, true, false)
+	cold.Drops = make([]Drops, 3)
+	f = aggregate(parsed(t), []*Played{{Verdict: quiet(), Drops: []Drops{{Overran: 1}, {}, {OnPurpose: 1}}}}, []found{cold})
+	if f.Touched == nil || *f.Touched != 1 {
+		t.Errorf("touched %v, want the flow that found no room and did without a system", f.Touched)
+	}
 }
 
 func TestRun(t *testing.T) {
@@ -290,7 +364,7 @@ func TestRun(t *testing.T) {
 func TestRunIsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	m := Matrix{
-		World: World{Name: "sim", Parallel: 2, Play: func(ctx context.Context, _ *scenario.Plan, _ uint64) (*verdict.Verdict, error) {
+		World: World{Name: "sim", Parallel: 2, Truth: badIsToBlame, Play: func(ctx context.Context, _ *scenario.Plan, _ uint64) (*Played, error) {
 			cancel()
 			return nil, ctx.Err()
 		}},
@@ -367,7 +441,7 @@ func TestJSON(t *testing.T) {
 	}
 	for _, key := range []string{
 		"runs", "deadlock", "detected", "latency_ns", "false_positives", "premature", "late", "false_negatives", "lossless_lost", "response_dropped",
-		"response_dropped_bytes", "policed", "recovered", "recovery_ns", "recurrences", "innocent", "pfc", "control_messages", "detector_bytes_per_switch", "measures", "refusals",
+		"response_dropped_bytes", "policed", "recovered", "recovery_ns", "recurrences", "innocent", "innocent_touched", "innocent_of_treated", "pfc", "control_messages", "detector_bytes_per_switch", "measures", "refusals",
 	} {
 		if doc.Rows[2][key] == nil {
 			t.Errorf("%q is not in %v", key, doc.Rows[2])
@@ -401,7 +475,7 @@ func TestMarkdown(t *testing.T) {
 		"- `itsy+force`: no such thing here (all scenarios)\n",
 		"- `itsy+bubble`: run 1: out of memory (all scenarios)\n",
 		"- `tagger`: topology without levels (all scenarios)\n",
-		"| itsy+drop | 2 | 0 | 2 | 0 | 0 | 0 | 0.247 | 2.469 | 0 | 0 | 0 | 102 | 0 | 0 | 85 | 0 | 0 |\n",
+		"| itsy+drop | 2 | 0 | 2 | 0 | 0 | 0 | 0.247 | 2.469 | 0 | 0 | 0 | 102 | 0 | 0 | 85 | 6/12 | 50 | 0 | 0 |\n",
 		"### `tagger`\n\nTagger (Hu et al.",
 	} {
 		if !strings.Contains(b.String(), want) {
@@ -426,7 +500,7 @@ func TestTable(t *testing.T) {
 		"first none missed – – 0 9 0 0 0 %",
 		"second itsy+drop gone 0.247 2.469 0 0 51 0 85 %",
 		"second itsy+bubble failed – – – – – – run 1: out of memory",
-		"itsy 2 0 0 0 2 0 0.091 – 0 0 0 0 0 0 85 0 0",
+		"itsy 2 0 0 0 2 0 0.091 – 0 0 0 0 0 0 85 0/12 50 0 0",
 	} {
 		if !rows[want] {
 			t.Errorf("no line %q in\n%s", want, b.String())

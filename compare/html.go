@@ -21,6 +21,8 @@ type page struct {
 	Runs        int
 	Systems     []System
 	Notes       []string
+	Innocent    string // who is
+	Touched     string // and what is said of them
 	Outcomes    any
 	Matrix      []matrixRow
 	TotalHeads  []string
@@ -64,7 +66,7 @@ type scenarioRow struct {
 // sentences on how it was played.
 func (c *Comparison) WriteHTML(w io.Writer, notes []string) error {
 	p := page{
-		World: c.World, Systems: c.described(), Notes: notes, Outcomes: outcomes, TotalHeads: totalHeads,
+		World: c.World, Systems: c.described(), Notes: notes, Innocent: innocentNote, Touched: touchedNote, Outcomes: outcomes, TotalHeads: totalHeads,
 		Deadlocking: len(c.deadlocking()), Charts: c.charts(), Columns: columns,
 	}
 	for i := range c.Rows {

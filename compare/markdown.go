@@ -50,7 +50,7 @@ func (c *Comparison) WriteMarkdown(w io.Writer, notes []string) error {
 }
 
 func (c *Comparison) writeMatrix(b *strings.Builder) {
-	b.WriteString("## The matrix\n\nAn outcome, and what innocent flows got in the last quarter of the run, in per cent of what they asked for.\nA flow is innocent if it goes to no host that misbehaves and was not policed: a system that polices has fewer of them.\nFlows that share a link cannot all get 100 per cent.\n\n")
+	b.WriteString("## The matrix\n\nAn outcome, and what innocent flows got in the last quarter of the run, in per cent of what they asked for.\n" + innocentNote + "\nFlows that share a link cannot all get 100 per cent.\n\n")
 	heads := []string{"scenario"}
 	for _, s := range c.systems() {
 		heads = append(heads, strings.ReplaceAll(s, "+", "+<br>"))
@@ -120,7 +120,7 @@ func some(names, all []string) string {
 }
 
 func (c *Comparison) writeTotals(b *strings.Builder) {
-	fmt.Fprintf(b, "\n## Each system over all scenarios\n\nOf the %d scenarios that deadlock without a system; alarms and state are of all scenarios. Latency and recovery are\nmedians of the scenarios' medians, in milliseconds; lost, dropped and policed are frames, summed over all runs;\nalarms are false or early declarations, late ones of a deadlock that had just ended; lost ones include what a fault costs that a scenario plays, such as a switch that stands still (w12-expired-pause).\n\n", len(c.deadlocking()))
+	fmt.Fprintf(b, "\n## Each system over all scenarios\n\nOf the %d scenarios that deadlock without a system; alarms and state are of all scenarios. Latency and recovery are\nmedians of the scenarios' medians, in milliseconds; lost, dropped and policed are frames, summed over all runs;\nalarms are false or early declarations, late ones of a deadlock that had just ended; lost ones include what a fault costs that a scenario plays, such as a switch that stands still (w12-expired-pause).\n%s\n\n", len(c.deadlocking()), touchedNote)
 	writeRow(b, totalHeads)
 	writeRow(b, append([]string{"---"}, slices.Repeat([]string{"---:"}, len(totalHeads)-1)...))
 	totals := c.totals()

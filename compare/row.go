@@ -46,9 +46,17 @@ type Figures struct {
 	Recurrences int               `json:"recurrences"`
 
 	AllFlows Goodput `json:"all_flows"`
-	// Innocent flows are those that go to no host that misbehaves and were not policed:
-	// where a system polices, they are fewer than where it does not.
+	// Innocent flows are those that had no part in the first deadlock without a system
+	// (cause.Innocents) or, where there is no such cause, lossless ones that go to no host
+	// that misbehaves: the same for all systems.
 	Innocent Goodput `json:"innocent"`
+	// Touched are innocent flows of which switches dropped frames because of the system,
+	// counted once a run; nil if this world does not say.
+	Touched *int `json:"innocent_touched"`
+	// OfTreated is what innocent flows got over the whole run, as a share of what they
+	// get in the run in which the cause is treated from the start: the median of the runs
+	// with a cause, nil if there is none.
+	OfTreated *float64 `json:"innocent_of_treated"`
 
 	PFC             verdict.PFCFrames `json:"pfc"`
 	ControlMessages int               `json:"control_messages"`
@@ -86,20 +94,32 @@ type Count struct {
 	Count int    `json:"count"`
 }
 
-// aggregate makes figures of the verdicts of s, of which there is at least one.
-func aggregate(s *scenario.Scenario, runs []*verdict.Verdict) Figures {
-	sum := verdict.Summarize(runs)
+// aggregate makes figures of the runs of s, of which there is at least one. truths are by
+// run.
+func aggregate(s *scenario.Scenario, runs []*Played, truths []found) Figures {
+	var verdicts []*verdict.Verdict
+	for _, r := range runs {
+		verdicts = append(verdicts, r.Verdict)
+	}
+	sum := verdict.Summarize(verdicts)
 	f := Figures{
 		Runs: len(runs), Invalid: sum.Invalid,
 		Deadlocks: sum.Deadlocks, Detected: sum.Detected, Latency: sum.Latency,
 		FalsePositives: sum.FalsePositives, Premature: sum.Premature, FalseNegatives: sum.FalseNegatives,
 		LosslessLost: sum.LosslessLost,
-		AllFlows:     goodput(s, runs, func(*verdict.FlowResult) bool { return true }),
-		Innocent:     goodput(s, runs, func(f *verdict.FlowResult) bool { return f.Innocent }),
+		AllFlows:     goodput(s, verdicts, func(_, _ int) bool { return true }),
+		Innocent:     goodput(s, verdicts, func(run, flow int) bool { return truths[run].innocent[flow] }),
 		Measures:     []Count{}, Refusals: []Count{},
 	}
 	var recoveries []unit.Time
-	for _, v := range runs {
+	var shares []float64
+	for i, v := range runs {
+		if n, known := truths[i].touched(v); known {
+			f.Touched = addTo(f.Touched, n)
+		}
+		if share, ok := truths[i].share(v.Flows); ok {
+			shares = append(shares, share)
+		}
 		f.Late += v.Late
 		f.ResponseDropped += v.ResponseDropped
 		f.ResponseBytes += v.ResponseDroppedBytes
@@ -123,7 +143,25 @@ func aggregate(s *scenario.Scenario, runs []*verdict.Verdict) Figures {
 		}
 	}
 	f.Recovery = verdict.QuantilesOf(recoveries)
+	f.OfTreated = median(shares)
 	return f
+}
+
+// addTo is sum, 0 if it is nil, and n.
+func addTo(sum *int, n int) *int {
+	if sum != nil {
+		n += *sum
+	}
+	return &n
+}
+
+// median of x, the lower one of two; nil if there is none.
+func median(x []float64) *float64 {
+	if len(x) == 0 {
+		return nil
+	}
+	sorted := slices.Sorted(slices.Values(x))
+	return &sorted[(len(sorted)-1)/2]
 }
 
 // add counts what, in counts that are in order of their names.
@@ -137,11 +175,11 @@ func add(counts []Count, what string) []Count {
 }
 
 // goodput is that of the flows which count.
-func goodput(s *scenario.Scenario, runs []*verdict.Verdict, counts func(*verdict.FlowResult) bool) (g Goodput) {
-	for _, v := range runs {
+func goodput(s *scenario.Scenario, runs []*verdict.Verdict, counts func(run, flow int) bool) (g Goodput) {
+	for run, v := range runs {
 		for i := range s.Flows {
-			if got := &v.Flows[i]; counts(got) {
-				g.add(got, demand(s, &s.Flows[i]), runsToEnd(s, &s.Flows[i]))
+			if counts(run, i) {
+				g.add(&v.Flows[i], demand(s, &s.Flows[i]), runsToEnd(s, &s.Flows[i]))
 			}
 		}
 	}

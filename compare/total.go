@@ -24,10 +24,14 @@ type Total struct {
 	Recovery  verdict.Quantiles // of the scenarios' medians
 	// Goodput is the mean, over scenarios, of the share in per cent that innocent flows
 	// got at the end; Shared is over how many.
-	Goodput  float64
-	Shared   int
-	Messages int
-	State    int // bytes, the most
+	Goodput float64
+	Shared  int
+	// Touched are innocent flows that it touched, of Innocents, where that is known;
+	// OfTreated is the median of the scenarios' medians, nil if there is none.
+	Touched, Innocents int
+	OfTreated          *float64
+	Messages           int
+	State              int // bytes, the most
 }
 
 // deadlocking are the scenarios that deadlock with no system or, if that was not
@@ -51,6 +55,7 @@ func (c *Comparison) totals() (all []Total) {
 	for _, s := range c.systems() {
 		t := Total{System: s, Outcomes: map[Outcome]int{}}
 		var latencies, recoveries []unit.Time
+		var shares []float64
 		for i := range c.Rows {
 			r := &c.Rows[i]
 			if r.System != s || r.Figures == nil {
@@ -69,8 +74,12 @@ func (c *Comparison) totals() (all []Total) {
 			if r.Recovery.Samples > 0 {
 				recoveries = append(recoveries, r.Recovery.P50)
 			}
+			if r.OfTreated != nil {
+				shares = append(shares, *r.OfTreated)
+			}
 		}
 		t.Latency, t.Recovery = verdict.QuantilesOf(latencies), verdict.QuantilesOf(recoveries)
+		t.OfTreated = median(shares)
 		if t.Shared > 0 {
 			t.Goodput /= float64(t.Shared)
 		}
@@ -88,6 +97,10 @@ func (t *Total) add(r *Row) {
 	t.Policed += r.Policed
 	t.Again += r.Recurrences
 	t.Messages += r.ControlMessages
+	if r.Touched != nil {
+		t.Touched += *r.Touched
+		t.Innocents += r.Innocent.Flows
+	}
 	if p, ok := share(r.Innocent.Final, r.Innocent.FinalDemand); ok {
 		t.Goodput += p
 		t.Shared++
@@ -99,7 +112,7 @@ func (t *Total) quiet() bool { return t.Outcomes[Clear]+t.Outcomes[Alarm] == t.S
 
 // totalHeads and cells are the table of totals.
 var totalHeads = []string{
-	"system", "scenarios", "no deadlock", "gone", "recurs", "found", "missed", "latency ms", "recovery ms", "alarms", "late", "lost", "dropped", "policed", "again", "innocent at end %", "messages", "state B",
+	"system", "scenarios", "no deadlock", "gone", "recurs", "found", "missed", "latency ms", "recovery ms", "alarms", "late", "lost", "dropped", "policed", "again", "innocent at end %", "innocent touched", "innocent of treated %", "messages", "state B",
 }
 
 func (t *Total) cells() []string {
@@ -113,5 +126,5 @@ func (t *Total) cells() []string {
 	}
 	return append(cells, quantile(t.Latency, t.Latency.P50), quantile(t.Recovery, t.Recovery.P50),
 		strconv.Itoa(t.Alarms), strconv.Itoa(t.Late), strconv.Itoa(t.Lost), strconv.Itoa(t.Dropped), strconv.Itoa(t.Policed), strconv.Itoa(t.Again),
-		goodput, strconv.Itoa(t.Messages), strconv.Itoa(t.State))
+		goodput, of(t.Touched, t.Innocents), wholePercent(t.OfTreated), strconv.Itoa(t.Messages), strconv.Itoa(t.State))
 }

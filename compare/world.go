@@ -18,27 +18,34 @@ import (
 func NewWorld(name string, play func(context.Context, *scenario.Plan) (*verdict.Verdict, error)) (w World, ok bool) {
 	switch name {
 	case "sim":
-		return World{Name: name, Parallel: runtime.GOMAXPROCS(0), Play: playSim}, true
+		return World{Name: name, Parallel: runtime.GOMAXPROCS(0), Play: playSim, Truth: simTruth}, true
 	case "live":
-		return World{Name: name, Parallel: 1, Play: func(ctx context.Context, p *scenario.Plan, _ uint64) (*verdict.Verdict, error) {
-			return playLive(ctx, p, play)
-		}}, true
+		return World{
+			Name: name, Parallel: 1,
+			Play: func(ctx context.Context, p *scenario.Plan, _ uint64) (*Played, error) {
+				v, err := playLive(ctx, p, play)
+				return &Played{Verdict: v}, err
+			},
+			Truth: func(ctx context.Context, s *scenario.Scenario, _ uint64) (*Truth, error) { return liveTruth(ctx, s) },
+		}, true
 	}
 	return w, false
 }
 
 // playSim plays a plan in virtual time.
-func playSim(ctx context.Context, p *scenario.Plan, seed uint64) (*verdict.Verdict, error) {
+func playSim(ctx context.Context, p *scenario.Plan, seed uint64) (*Played, error) {
 	known := catalog.Factories()
 	dog, juniper, dldr := simTimers(p.Scenario)
 	known[watchdog.Name], known[watchdog.NameJuniper], known[saidldr.Name] = dog.Factory(), juniper.Factory(), dldr.Factory()
 	dog.Action = watchdog.Forward
 	known[watchdog.NameForward] = dog.Factory()
-	w, err := sim.New(p, sim.Options{Seed: seed, Detectors: known, Watch: func(unit.Time) error { return ctx.Err() }})
+	drops, count := counter(p)
+	w, err := sim.New(p, sim.Options{Seed: seed, Detectors: known, Dropped: count, Watch: func(unit.Time) error { return ctx.Err() }})
 	if err != nil {
 		return nil, NotApplicable("cannot be simulated: " + err.Error())
 	}
-	return w.Run()
+	v, err := w.Run()
+	return &Played{Verdict: v, Drops: drops}, err
 }
 
 // playLive plays a plan on namespaces, by play; a run that is not valid again, a few

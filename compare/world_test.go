@@ -64,6 +64,63 @@ func TestSimTimers(t *testing.T) {
 	}
 }
 
+// What switches drop on purpose is told by flow: with a system that polices, the sum is
+// that of the verdict; without one there is none.
+func TestDropsByFlow(t *testing.T) {
+	for system, want := range map[string]bool{"none": false, "watchdog": true, "itsy+drop+trigger": true} {
+		sys, err := PickSystems([]string{system})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := shipped(t, "hu-fig5-3g")
+		if err := sys[0].put(s); err != nil {
+			t.Fatal(err)
+		}
+		plan, err := scenario.Compile(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := playSim(t.Context(), plan, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := 0
+		for _, d := range r.Drops {
+			sum += d.OnPurpose
+		}
+		if sum != r.ResponseDropped+r.Policed || sum > 0 != want {
+			t.Errorf("%s: %d frames dropped on purpose by flow, %d and %d in the verdict; want the same, some: %v", system, sum, r.ResponseDropped, r.Policed, want)
+		}
+	}
+}
+
+// The truth of a scenario is the cause of its first deadlock, live without what can only
+// be held against a simulation; without a deadlock it is who sends to hosts that behave.
+func TestTruth(t *testing.T) {
+	source := func(name string) *Source {
+		return &Source{Name: name, Parse: func() (*scenario.Scenario, error) { return shipped(t, name), nil }}
+	}
+	sim := Matrix{World: World{Truth: simTruth}}
+	f := sim.truth(t.Context(), source("w4-transient-trigger"), 1)
+	if got := f.String(); got != "cause: host h7" || f.Innocents.Goodput == 0 || f.Drops == nil {
+		t.Errorf("%s: %+v; want cause: host h7", got, f.Truth)
+	}
+	live, err := liveTruth(t.Context(), shipped(t, "w4-transient-trigger"))
+	if err != nil || live.Innocents.Cause.String() != "host h7" || live.Innocents.Goodput != 0 || live.Drops != nil {
+		t.Errorf("live: %+v, %v", live, err)
+	}
+	f = sim.truth(t.Context(), source("pause"), 1)
+	s := shipped(t, "pause")
+	for i, flow := range s.Flows {
+		if f.err != nil || f.String() != "no cause" || f.innocent[i] == s.Misbehaves(flow.To) {
+			t.Errorf("pause: %s, flow %s innocent: %v, %v", f, flow.Name, f.innocent, f.err)
+		}
+	}
+	if live, err := liveTruth(t.Context(), s); err != nil || live.Innocents != nil {
+		t.Errorf("pause, live: %+v, %v", live, err)
+	}
+}
+
 func shipped(t *testing.T, name string) *scenario.Scenario {
 	t.Helper()
 	all, err := shippedScenarios("sim")

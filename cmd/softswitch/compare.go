@@ -26,7 +26,8 @@ prevention, and print an outcome for each pair and a sum for each system. What s
 for "all" scenarios is every scenario file that comes with softswitch and has no
 prevention of its own; live, those on the fat-tree. --scenarios takes your own files too.
 
-A pair is played with the seeds 1 to N. Simulations run on all processors; live labs
+A pair is played with the seeds 1 to N. Before that each scenario is played without a
+system, and the cause of its deadlock is sought, to know which flows are innocent of it. Simulations run on all processors; live labs
 run one after another and need root.
 
 ` + compare.WatchdogNote + `
