@@ -115,7 +115,8 @@ func (m *maker) plainTree() {
 }
 
 // steadyTraffic draws flows that never stop: some of those that the shape asks for, and
-// others.
+// others. In half of all cases flows also begin while and after a plant does: to be new
+// proves nothing.
 func (m *maker) steadyTraffic() {
 	m.rng.Shuffle(len(m.pairs), func(i, j int) { m.pairs[i], m.pairs[j] = m.pairs[j], m.pairs[i] })
 	for i, p := range m.pairs {
@@ -133,8 +134,12 @@ func (m *maker) steadyTraffic() {
 		silent = append(silent, m.server)
 	}
 	m.Flows = slices.DeleteFunc(m.Flows, func(f Flow) bool { return slices.Contains(silent, f.From) })
+	come := m.one(2)
 	for i := range m.Flows {
 		f := &m.Flows[i]
+		if come && m.one(2) {
+			f.Start = m.ticks(0, 250)
+		}
 		f.Stop = 0
 		f.Rate = min(cmp.Or(f.Rate, m.line(f.From)), m.line(f.From))
 	}

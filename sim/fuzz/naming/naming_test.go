@@ -275,6 +275,25 @@ func TestRandomCases(t *testing.T) {
 	}
 }
 
+// Of two plants both have to be named, by whichever answers.
+func TestBothOfTwo(t *testing.T) {
+	two := truth{plants: []planted{{Plant: fuzz.Plant{Kind: fuzz.Storm, Host: "h1"}}, {Plant: fuzz.Plant{Kind: fuzz.Hog}, flows: []string{"F7"}}}}
+	host, flow := Answer{Type: "host", Host: "h1"}, Answer{Type: "contention", Flows: []string{"F2", "F7"}}
+	for _, c := range []struct {
+		answers []Answer
+		want    bool
+	}{
+		{nil, false},
+		{[]Answer{host}, false},
+		{[]Answer{flow}, false},
+		{[]Answer{flow, host}, true},
+	} {
+		if got := two.foundAll(c.answers); got != c.want {
+			t.Errorf("%+v names both: %v, want %v", c.answers, got, c.want)
+		}
+	}
+}
+
 func TestReport(t *testing.T) {
 	r := NewReport(ModeCause, 7, []catalog.Detector{{Name: "x"}})
 	storm := Outcome{Planting: fuzz.Planting(fuzz.Storm), Locked: true, Fabrics: 2, Tries: 5, Systems: make([]Judged, 1+len(Baselines))}
@@ -284,11 +303,11 @@ func TestReport(t *testing.T) {
 	right, wrong, silent := storm, storm, storm
 	right.Systems, wrong.Systems = slices.Clone(storm.Systems), slices.Clone(storm.Systems)
 	right.Systems[0] = Judged{
-		Declared: true, Type: "host", Found: true, Among3: true, Answers: 2, TypeRight: true,
+		Declared: true, Type: "host", Found: true, Among3: true, Two: true, Both: true, Answers: 2, TypeRight: true,
 		Effect: cause.Effect{Causal: true, Sufficient: true}, Control: Try{Done: true}, Turn: Try{Done: true, Causal: true}, Known: true,
 	}
 	wrong.Systems[0] = Judged{
-		Declared: true, Type: Switch, Answers: 1, Control: Try{true, true, false, true}, Turn: Try{Done: true},
+		Declared: true, Type: Switch, Two: true, Answers: 1, Control: Try{true, true, false, true}, Turn: Try{Done: true},
 		Said: true, Known: true, Flows: 4, Innocents: 3, Hops: 2,
 	}
 	for _, o := range []Outcome{right, wrong, silent, {Invalid: "no room"}} {
@@ -297,7 +316,7 @@ func TestReport(t *testing.T) {
 	r.Finish()
 	s := r.Systems[0]
 	for what, got := range map[string][2]share.Share{
-		"declared": {s.Declared, {N: 2, Of: 3}}, "answered": {s.Answered, {N: 2, Of: 3}}, "found": {s.Found, {N: 1, Of: 3}},
+		"declared": {s.Declared, {N: 2, Of: 3}}, "answered": {s.Answered, {N: 2, Of: 3}}, "found": {s.Found, {N: 1, Of: 3}}, "both": {s.Both, {N: 1, Of: 2}},
 		"type": {s.TypeRight, {N: 1, Of: 3}}, "causal": {s.Causal, {N: 1, Of: 2}}, "control": {s.Control, {N: 1, Of: 2}},
 		"turn": {s.Turn, {N: 1, Of: 2}}, "chance": {s.Chance, {N: 1, Of: 2}}, "control sufficient": {s.ControlSufficient, {Of: 2}}, "off": {s.OffLoop, {N: 1, Of: 2}}, "on": {s.OnLoop, {}}, "innocent": {s.Innocent, {N: 1, Of: 2}},
 	} {

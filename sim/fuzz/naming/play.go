@@ -41,6 +41,9 @@ type Judged struct {
 	// Found: the likeliest answer names what was planted. Among3: one of the first three
 	// does; Answers is how many there are.
 	Found, Among3 bool
+	// Two: two plants made the deadlock, and either is needed. Both: each of them is named
+	// by one of the first three answers.
+	Two, Both bool
 	Answers       int
 	TypeRight     bool
 	cause.Effect
@@ -211,7 +214,9 @@ func (j *judge) answers(all []Answer) (what Judged, err error) {
 		Type: a.Type, Found: j.truth.found(a), Answers: len(all), TypeRight: j.truth.typeRight(a),
 		Said: a.OnLoop, Flows: len(a.Flows), Innocents: j.truth.innocents(a), Hops: j.truth.hops(a),
 	}
-	what.Among3 = slices.ContainsFunc(all[:min(3, len(all))], j.truth.found)
+	first := all[:min(3, len(all))]
+	what.Among3 = slices.ContainsFunc(first, j.truth.found)
+	what.Two, what.Both = len(j.truth.plants) == 2, j.truth.foundAll(first)
 	what.OnLoop, what.Known = j.truth.onLoop()
 	if what.Effect, err = j.try(a.treatment()); err != nil {
 		return what, err

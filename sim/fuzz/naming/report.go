@@ -56,6 +56,7 @@ type System struct {
 	Answered  share.Share `json:"answered"`
 	Found     share.Share `json:"found"`
 	Among3    share.Share `json:"found_among_3"`
+	Both      share.Share `json:"both_of_two_among_3"` // of those with two plants that are both needed
 	Chance    share.Share `json:"control_found"`
 	Answers   float64     `json:"answers_mean"`
 	TypeRight share.Share `json:"type_right"`
@@ -182,6 +183,9 @@ func (s *System) add(r *Report, o *Outcome, j *Judged) {
 	if o.Planting != "" {
 		s.Found.Add(j.Found)
 		s.Among3.Add(j.Among3)
+		if j.Two {
+			s.Both.Add(j.Both)
+		}
 		s.TypeRight.Add(j.TypeRight)
 		row := s.row(o.Planting)
 		row.Types[column]++

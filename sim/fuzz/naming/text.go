@@ -65,6 +65,7 @@ func (r *Report) writeSystems(t io.Writer) {
 		of("found", func(s *System) share.Share { return s.Found })
 		of("  control", func(s *System) share.Share { return s.Chance })
 		of("found among 3", func(s *System) share.Share { return s.Among3 })
+		of("both of two among 3", func(s *System) share.Share { return s.Both })
 		of("type right", func(s *System) share.Share { return s.TypeRight })
 	}
 	of("causal, of answers", func(s *System) share.Share { return s.Causal })

@@ -134,6 +134,16 @@ func (t *truth) found(a Answer) bool {
 	return slices.ContainsFunc(t.plants, func(p planted) bool { return p.named(a, t.plan) })
 }
 
+// foundAll reports whether each of what was planted is named by one of the answers.
+func (t *truth) foundAll(answers []Answer) bool {
+	for _, p := range t.plants {
+		if !slices.ContainsFunc(answers, func(a Answer) bool { return p.named(a, t.plan) }) {
+			return false
+		}
+	}
+	return true
+}
+
 func (p *planted) named(a Answer, plan *scenario.Plan) bool {
 	if p.Kind.OfHost() {
 		return a.Host == p.Host
