@@ -209,7 +209,7 @@ func (s *Switch) push(f *buffer.Frame, out unit.Port, xoff bool) {
 	s.ready.Add(out)
 	bucket, queue := detect.Bucket{Port: f.In, Class: f.InClass}, detect.Queue{Port: out, Class: c}
 	held := s.mmu.Hold(f.In, f.InClass, out, c, f.Len)
-	s.detector.Enqueue(s.now, bucket, queue, f.Len)
+	s.detector.Enqueue(s.now, bucket, queue, flowOf(f), f.Len)
 	if xoff {
 		s.pauseBucket(bucket, queue)
 	} else if p.paused.Has(c) {

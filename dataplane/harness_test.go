@@ -396,7 +396,7 @@ func (r *recorder) Message(_ unit.Time, p unit.Port, t itsyhdr.TLV) {
 	r.note("Message at %d: %v", p, t)
 }
 
-func (r *recorder) Enqueue(_ unit.Time, b detect.Bucket, q detect.Queue, _ int) {
+func (r *recorder) Enqueue(_ unit.Time, b detect.Bucket, q detect.Queue, _ detect.FlowID, _ int) {
 	if r.queue {
 		r.note("Enqueue %s in %s", text(b.Port, b.Class), text(q.Port, q.Class))
 	}

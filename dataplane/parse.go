@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"softswitch/detect"
+
 	"softswitch/buffer"
 	"softswitch/internal/ether"
 	"softswitch/itsyhdr"
@@ -98,6 +100,14 @@ func parseControl(b []byte) (kind, reason uint8) {
 		return kindBad, uint8(DropPFCReserved)
 	}
 	return kindBad, uint8(DropPFCOpcode)
+}
+
+// flowOf is the flow of a frame, 0 if it is not IPv4.
+func flowOf(f *buffer.Frame) detect.FlowID {
+	if !isIPv4(f) {
+		return 0
+	}
+	return detect.FlowID(f.Info.Hash)
 }
 
 // isIPv4 reports whether a data frame carries IPv4, whose header Info.L3 locates.

@@ -125,7 +125,11 @@ func (v view) Flows(dst []detect.Flow, q detect.Queue) []detect.Flow {
 	from := len(dst)
 	for f := v.s.ports[q.Port].queues[q.Class].Head(); f != nil; f = f.Next() {
 		if isIPv4(f) {
-			dst = append(dst, detect.Flow{ID: detect.FlowID(f.Info.Hash), In: f.In, Bytes: f.Len})
+			flow := detect.Flow{ID: detect.FlowID(f.Info.Hash), In: f.In, Bytes: f.Len}
+			if f.Flooded {
+				flow.Flooded = f.Len
+			}
+			dst = append(dst, flow)
 		}
 	}
 	flows := mergeFlows(dst[from:])
@@ -145,25 +149,13 @@ func mergeFlows(flows []detect.Flow) []detect.Flow {
 	for _, f := range flows {
 		if n > 0 && compareFlows(flows[n-1], f) == 0 {
 			flows[n-1].Bytes += f.Bytes
+			flows[n-1].Flooded += f.Flooded
 			continue
 		}
 		flows[n] = f
 		n++
 	}
 	return flows[:n]
-}
-
-// Flooded is the bytes of b in q that were flooded.
-func (v view) Flooded(b detect.Bucket, q detect.Queue) (n int) {
-	if v.s.flooded == 0 {
-		return 0
-	}
-	for f := v.s.ports[q.Port].queues[q.Class].Head(); f != nil; f = f.Next() {
-		if f.In == b.Port && f.InClass == b.Class && f.Flooded {
-			n += f.Len
-		}
-	}
-	return n
 }
 
 // Detour is the bytes of b in q whose route is on its backup.

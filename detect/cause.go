@@ -44,17 +44,18 @@ const (
 type Cause struct {
 	Type CauseType
 	// At is the egress port that tells it: of a host, the port of its switch that faces it; of
-	// contention, the queue that was asked for too much; of a link, the port that went down;
-	// else the loop's queue where Flows wait.
+	// a link, the port that went down; else the loop's queue where Flows wait.
 	At unit.NodePort
 	// In is the ingress port of the same switch by which the flows come, if the cause is a turn
-	// of the loop (CauseFlooding, CauseSeveral); else unit.NoPort.
+	// of the loop, as it is unless it is a host or a link; then unit.NoPort.
 	In unit.Port
-	// OnLoop: the queue at At is one of the loop's.
+	// OnLoop: it is on the loop. Of a host and of a loop in the routes that says whether the
+	// queue at At is one of the loop's, of a link whether the way round it is, and of contention
+	// whether the queue is where Flows meet.
 	OnLoop bool
 	// Confidence is how often such an answer was right in simulations, in per cent.
 	Confidence uint8
-	// Flows are those that are named, the heaviest first. Of a host there are none: its
+	// Flows are those that are named, the likeliest first. Of a host there are none: its
 	// pauses are its own.
 	Flows CauseFlows
 }

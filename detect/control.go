@@ -63,9 +63,10 @@ type FlowID uint32
 
 // Flow is a flow's share of a queue.
 type Flow struct {
-	ID    FlowID
-	In    unit.Port // where its frames came in
-	Bytes int       // that wait
+	ID      FlowID
+	In      unit.Port // where its frames came in
+	Bytes   int       // that wait
+	Flooded int       // of those, in frames that were flooded
 }
 
 // Action is something that was done to a switch.

@@ -99,10 +99,9 @@ type View interface {
 	// Flows appends the flows that wait in q to dst, the one with most bytes first. It
 	// walks the queue.
 	Flows(dst []Flow, q Queue) []Flow
-	// Flooded is the bytes of b that wait in q in frames that were flooded, and Detour those
-	// that would have left elsewhere: all ports of their route are down, down is one of them,
-	// since is when it went down, and a backup has taken over. Both walk the queue.
-	Flooded(b Bucket, q Queue) int
+	// Detour is the bytes of b that wait in q and would have left elsewhere: all ports of
+	// their route are down, down is one of them, since is when it went down, and a backup has
+	// taken over. It walks the queue.
 	Detour(b Bucket, q Queue) (bytes int, down unit.Port, since unit.Time)
 	// Reroutable reports whether every frame that came in at in and waits in q could
 	// leave by another port of its route that is up, which is neither q's nor in; in
@@ -210,8 +209,8 @@ type Detector interface {
 	Resume(now unit.Time, q Queue, expired bool)
 	// Message: a one-hop message arrived at p.
 	Message(now unit.Time, p unit.Port, t itsyhdr.TLV)
-	// Enqueue: a lossless frame of b, of so many bytes, was queued in q.
-	Enqueue(now unit.Time, b Bucket, q Queue, bytes int)
+	// Enqueue: a lossless frame of b and flow f, of so many bytes, was queued in q.
+	Enqueue(now unit.Time, b Bucket, q Queue, f FlowID, bytes int)
 	// Empty: the last lossless frame left q.
 	Empty(now unit.Time, q Queue)
 	// Deadline is when to call Tick, unit.Never for not at all. The switch asks after
@@ -233,15 +232,15 @@ type None struct{}
 // NewNone is the Factory of None.
 func NewNone(View, Actions) Detector { return None{} }
 
-func (None) Name() string                              { return "none" }
-func (None) XOFF(unit.Time, Bucket, Queue)             {}
-func (None) XON(unit.Time, Bucket)                     {}
-func (None) Label(unit.Time, Bucket) itsyhdr.TLV       { return itsyhdr.TLV{} }
-func (None) Pause(unit.Time, Queue, itsyhdr.TLV, bool) {}
-func (None) Resume(unit.Time, Queue, bool)             {}
-func (None) Message(unit.Time, unit.Port, itsyhdr.TLV) {}
-func (None) Enqueue(unit.Time, Bucket, Queue, int)     {}
-func (None) Empty(unit.Time, Queue)                    {}
-func (None) Deadline() unit.Time                       { return unit.Never }
-func (None) Tick(unit.Time)                            {}
-func (None) StateBytes() int                           { return 0 }
+func (None) Name() string                                  { return "none" }
+func (None) XOFF(unit.Time, Bucket, Queue)                 {}
+func (None) XON(unit.Time, Bucket)                         {}
+func (None) Label(unit.Time, Bucket) itsyhdr.TLV           { return itsyhdr.TLV{} }
+func (None) Pause(unit.Time, Queue, itsyhdr.TLV, bool)     {}
+func (None) Resume(unit.Time, Queue, bool)                 {}
+func (None) Message(unit.Time, unit.Port, itsyhdr.TLV)     {}
+func (None) Enqueue(unit.Time, Bucket, Queue, FlowID, int) {}
+func (None) Empty(unit.Time, Queue)                        {}
+func (None) Deadline() unit.Time                           { return unit.Never }
+func (None) Tick(unit.Time)                                {}
+func (None) StateBytes() int                               { return 0 }

@@ -80,9 +80,18 @@ func (s *Switch) LinkDown(p unit.Port) { s.ports[p].down = true }
 func (s *Switch) Flows(out unit.Port, flows ...detect.Flow) { s.ports[out].flows = flows }
 
 // Enqueue puts bytes that came in at in into the queue of out.
-func (s *Switch) Enqueue(in, out unit.Port, bytes int) {
+func (s *Switch) Enqueue(in, out unit.Port, bytes int) { s.enqueue(in, out, 0, bytes) }
+
+// EnqueueFlow puts bytes of a flow that came in at in into the queue of out, where the flow
+// then waits.
+func (s *Switch) EnqueueFlow(in, out unit.Port, f detect.FlowID, bytes int) {
+	s.ports[out].flows = append(s.ports[out].flows, detect.Flow{ID: f, In: in, Bytes: bytes})
+	s.enqueue(in, out, f, bytes)
+}
+
+func (s *Switch) enqueue(in, out unit.Port, f detect.FlowID, bytes int) {
 	s.held[in][out] += bytes
-	s.detector.Enqueue(s.fabric.now, bucket(in), queue(out), bytes)
+	s.detector.Enqueue(s.fabric.now, bucket(in), queue(out), f, bytes)
 	s.flush()
 }
 

@@ -69,8 +69,6 @@ func (v view) LinkUp(p unit.Port) bool  { return !v.s.ports[p].down }
 func (v view) Rate(unit.Port) unit.Rate { return Rate }
 func (v view) MTU() int                 { return MTU }
 
-func (v view) Flooded(detect.Bucket, detect.Queue) int { return 0 }
-
 func (v view) Detour(detect.Bucket, detect.Queue) (int, unit.Port, unit.Time) {
 	return 0, unit.NoPort, 0
 }

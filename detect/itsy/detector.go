@@ -98,9 +98,10 @@ func (d *detector) XON(now unit.Time, b detect.Bucket) {
 
 // Enqueue: the only event of the data path. It matters if the bucket is XOFF and
 // the queue paused: a wait came to be, or grew.
-func (d *detector) Enqueue(now unit.Time, b detect.Bucket, q detect.Queue, bytes int) {
+func (d *detector) Enqueue(now unit.Time, b detect.Bucket, q detect.Queue, f detect.FlowID, bytes int) {
 	c := d.classes[q.Class]
 	d.queued(now, c, b.Port, q.Port, bytes)
+	c.out[q.Port].see(now, f)
 	if !c.paused.Has(q.Port) || !c.xoff.Has(b.Port) {
 		return
 	}

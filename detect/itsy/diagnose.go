@@ -68,21 +68,16 @@ func (d *detector) takeLap(now unit.Time, c *class, i unit.Port, l *lap) {
 	d.act.SendFrame(p, l.append(d.frame[:0]))
 }
 
-// lapHome: the lap of bucket i is home. The switch to blame most is asked, unless another
+// lapHome: the lap of bucket i is home. Where its newcomers meet is asked, unless another
 // bucket is asking.
 func (d *detector) lapHome(now unit.Time, c *class, i unit.Port, l *lap) {
-	var most rootShare
-	for _, r := range l.roots {
-		if !r.trigger.isHost() && r.sum > most.sum {
-			most = r
-		}
-	}
-	if most.trigger == 0 || c.asking != unit.NoPort && now < c.askUntil {
+	flows, _ := l.newcomers()
+	if len(flows) == 0 || c.asking != unit.NoPort && now < c.askUntil {
 		d.explain(c, i, l, nil)
 		return
 	}
 	c.asking, c.askUntil, c.found = i, now+askHops*d.hop, *l
-	d.ask(now, c, i, most.trigger)
+	d.passOn(now, c, i, &quest{class: c.id, owner: d.at(i), rank: c.in[i].lap, about: flows[0].flow, eldest: l.eldest})
 }
 
 // diagnosisDue ends a diagnosis of bucket i whose messages were lost, with what is known.
@@ -134,26 +129,43 @@ func (d *detector) testify(now unit.Time, c *class, i, p unit.Port, l *lap) {
 	} else {
 		l.through = among(l.through, flows)
 	}
-	if flooded := d.view.Flooded(b, q); flooded > 0 && d.view.Held(b, q)-flooded <= d.view.XON(b) {
-		if l.flooded.turns == 0 {
-			l.flooded.turn = here
-		}
-		l.flooded.turns++
-	}
+	d.testifyFlooded(b, q, here, flows, l)
 	if bytes, down, since := d.view.Detour(b, q); bytes > 0 {
-		age := age(now, since)
-		if l.detour.at.IsZero() || age < l.detour.age {
+		if age := micros(now - since); l.detour.at.IsZero() || age < l.detour.age {
 			l.detour.at, l.detour.age, l.detour.flows = d.at(down), age, here.flows
 		}
 	}
-	n := &c.in[i]
-	if n.trigger.isHost() {
-		l.addRoot(n.trigger, n.strength, true)
+	l.eldest = max(l.eldest, micros(c.out[p].eldest(now)))
+	for _, f := range flows {
+		if age, ok := c.out[p].age(now, f.ID); ok {
+			bytes := uint32(min(f.Bytes, 1<<32-1))
+			l.addYoung(young{flow: f.ID, age: micros(age), bytes: bytes, at: here.at, in: i, most: bytes})
+		}
 	}
-	if n.pauser != n.trigger || !n.trigger.isHost() {
-		l.addRoot(n.pauser, n.share, n.trigger == n.pauser)
+	if n := &c.in[i]; n.trigger.isHost() {
+		l.addHost(n.trigger, n.strength)
 	}
-	l.addRoot(d.own(i), 255-n.share, n.trigger == d.own(i))
+}
+
+// testifyFlooded adds whether flooded frames alone hold the turn here of bucket b.
+func (d *detector) testifyFlooded(b detect.Bucket, q detect.Queue, here turn, flows []detect.Flow, l *lap) {
+	flooded := 0
+	for _, f := range flows {
+		flooded += f.Flooded
+	}
+	if flooded == 0 || d.view.Held(b, q)-flooded > d.view.XON(b) {
+		return
+	}
+	if l.flooded.turns == 0 {
+		l.flooded.turn = here
+		l.flooded.flows = detect.CauseFlows{}
+	}
+	l.flooded.turns++
+	for _, f := range flows {
+		if f.Flooded > 0 && !l.flooded.flows.Has(f.ID) {
+			l.flooded.flows.Add(f.ID)
+		}
+	}
 }
 
 // among are those of s that are among flows.
@@ -182,26 +194,21 @@ func (d *detector) turn(c *class, i, p unit.Port) (turn, []detect.Flow) {
 	return t, flows
 }
 
-// age is how long ago that was, in microseconds.
-func age(now, since unit.Time) uint32 {
-	return uint32(min(max(now-since, 0)/unit.Microsecond, 1<<32-1))
-}
+// micros is t in microseconds, as far as a message can say.
+func micros(t unit.Time) uint32 { return uint32(min(max(t, 0)/unit.Microsecond, 1<<32-1)) }
 
 // When a root counts as the cause, from planted causes and random deadlocks (docs/cause.md).
 // A host whose pauses reached the loop only weakened is named after the others: of deadlocks
 // by overload it is seldom the cause.
 const (
-	hostMost = 100 // of a bucket's bytes, in 255ths, that waited for the host
+	hostMost = 128 // of a bucket's bytes, in 255ths, that waited for the host
 	hostMean = 60  // of all buckets', where half of them name it
 )
 
-// isCause reports whether the host of r is to be named first, in a loop of so many turns.
-func (r rootShare) isCause(turns int) bool {
-	return r.most >= hostMost || 2*int(r.buckets) >= turns && int(r.sum) >= hostMean*turns
+// isCause reports whether the host is to be named first, in a loop of so many turns.
+func (h hostPart) isCause(turns int) bool {
+	return h.most >= hostMost || 2*int(h.buckets) >= turns && int(h.sum) >= hostMean*turns
 }
-
-// leads reports whether two thirds of the buckets of a loop wait for r.
-func (r rootShare) leads(turns int) bool { return 3*int(r.buckets) >= 2*turns }
 
 // confidence is how often the first answer of a type named what was planted, in per cent,
 // and of no single cause how often the turn was causal in random deadlocks; and
@@ -214,8 +221,10 @@ var confidence = [...]uint8{
 const laterConfidence = 10
 
 // explain names the causes of what bucket i has declared, from the lap that is home and
-// the answer of the trigger that was asked, nil if none was. By order of harm: to handle a
-// host harms its own queue alone.
+// the answer to where its newcomers meet, nil if there is none. First what is seen where it
+// is: a host, flooded frames, a loop in the routes. Then what came last, if that stands out.
+// Else a flow that holds a turn of the loop alone; and where several flows hold every turn,
+// no single one is the cause.
 func (d *detector) explain(c *class, i unit.Port, l *lap, q *quest) {
 	c.undiagnosed.Remove(i)
 	if c.asking == i {
@@ -223,30 +232,22 @@ func (d *detector) explain(c *class, i unit.Port, l *lap, q *quest) {
 	}
 	var all answers
 	turns := int(l.hops) + 1
-	for _, r := range l.roots {
-		if r.trigger.isHost() && r.isCause(turns) {
-			all.add(detect.Cause{Type: detect.CauseHost, At: r.trigger.at(), In: unit.NoPort})
+	for _, h := range l.hosts {
+		if h.trigger != 0 && h.isCause(turns) {
+			all.add(detect.Cause{Type: detect.CauseHost, At: h.trigger.at(), In: unit.NoPort})
 		}
 	}
 	if l.flooded.turns > 0 {
 		all.add(l.flooded.cause(detect.CauseFlooding))
 	}
-	var asked detect.Cause
-	leads := false
-	if q != nil && !q.at.IsZero() {
-		asked = detect.Cause{Type: detect.CauseContention, At: q.at, In: unit.NoPort, OnLoop: q.onLoop, Flows: q.flows}
-		for _, r := range l.roots {
-			leads = leads || r.trigger == q.about && r.leads(turns)
-		}
-		if q.flows[0] != 0 && l.detour.flows.Has(q.flows[0]) {
-			all.add(detect.Cause{Type: detect.CauseLink, At: l.detour.at, In: unit.NoPort, Flows: l.detour.flows})
-		}
-	}
 	if l.through[0] != 0 {
-		all.add(detect.Cause{Type: detect.CauseRouting, At: l.least.at, In: unit.NoPort, OnLoop: true, Flows: l.through})
+		round := l.least
+		round.flows = l.through
+		all.add(round.cause(detect.CauseRouting))
 	}
-	if leads {
-		all.add(asked)
+	last, stands := l.cameLast(q)
+	if stands {
+		all.add(last)
 	}
 	if l.least.count == 1 {
 		all.add(l.least.cause(detect.CauseContention))
@@ -254,15 +255,44 @@ func (d *detector) explain(c *class, i unit.Port, l *lap, q *quest) {
 	if all.n == 0 {
 		all.add(l.most.cause(detect.CauseSeveral))
 	}
-	for _, r := range l.roots {
-		if r.trigger.isHost() && !r.isCause(turns) {
-			all.add(detect.Cause{Type: detect.CauseHost, At: r.trigger.at(), In: unit.NoPort})
+	if last.Type != 0 && !stands {
+		all.add(last)
+	}
+	for _, h := range l.hosts {
+		if h.trigger != 0 && !h.isCause(turns) {
+			all.add(detect.Cause{Type: detect.CauseHost, At: h.trigger.at(), In: unit.NoPort})
 		}
 	}
-	if asked.Type != 0 && !leads {
-		all.add(asked)
-	}
 	d.act.Diagnose(c.bucket(i), c.queue(c.in[i].declared), all.causes[:all.n])
+}
+
+// cameLast names the newcomers of the loop: as the detour round a link if they came when it
+// went down; else as flows that contend, with those that they meet and that came with them, at
+// the turn of the loop that the first of them holds most. stands says that they stand out, so
+// that they are likely the cause; its type is 0 if there are none.
+func (l *lap) cameLast(q *quest) (cause detect.Cause, stands bool) {
+	flows, stand := l.newcomers()
+	if len(flows) == 0 {
+		return detect.Cause{}, false
+	}
+	detour := false
+	cause = detect.Cause{Type: detect.CauseContention, At: flows[0].at, In: flows[0].in, OnLoop: true}
+	for _, y := range flows {
+		cause.Flows.Add(y.flow)
+		detour = detour || l.detour.flows.Has(y.flow)
+	}
+	if detour && 8*uint64(flows[0].age) >= 7*uint64(l.detour.age) {
+		return detect.Cause{Type: detect.CauseLink, At: l.detour.at, In: unit.NoPort, OnLoop: true, Flows: l.detour.flows}, true
+	}
+	if q != nil && q.flows.Len() > 1 {
+		cause.OnLoop = q.onLoop
+		for _, f := range q.flows[:q.flows.Len()] {
+			if !cause.Flows.Has(f) {
+				cause.Flows.Add(f)
+			}
+		}
+	}
+	return cause, stand
 }
 
 func (t *turn) cause(kind detect.CauseType) detect.Cause {

@@ -63,16 +63,17 @@
 //
 // Diagnosis. When a bucket goes XOFF it finds its initial trigger: a host, a bucket that
 // others wait for, or itself; pauses hand it on beside the label. After a declaration a lap
-// goes round the loop, downstream, and collects what all wait for; then a quest asks the
-// trigger that most of that points to.
+// goes round the loop, downstream, and collects who holds it: hosts, flooded frames, flows
+// that go all the way round, the flows that came last. Then a quest follows the flow for which
+// most speaks to where it meets others that came with it.
 //
 // Read in this order: label.go (the label and its order), state.go (all that is
 // stored), detector.go (the events), publish.go (what a bucket publishes), home.go
 // (labels that come home), check.go (the second trip), timer.go (what a bucket
 // does by itself), verify.go and slot.go (verification). Then the diagnosis: trigger.go
-// (the initial trigger), lap.go (what a lap collects), quest.go (what a trigger is asked),
-// diagnose.go (both messages on their way, and the causes that are named), message.go (the
-// two for readers of captures). docs/detection.md has the figures.
+// (the initial trigger), newcomer.go (the flows that came last), lap.go (what a lap collects),
+// quest.go (where newcomers meet), diagnose.go (both messages on their way, and the causes that
+// are named), message.go (the two for readers of captures). docs/detection.md has the figures.
 //
 // Invariants:
 //   - own facts: a declaration needs that the bucket is XOFF now, and holds more than

@@ -23,14 +23,16 @@ type lap struct {
 	through detect.CauseFlows // that take every turn so far
 	flooded struct {
 		turns uint8 // that flooded frames alone hold
-		turn        // the first of them
+		turn        // the first of them, with the flooded flows of all of them
 	}
 	detour struct { // round the link that went down last, of those that frames on the loop avoid
 		at    unit.NodePort // zero: there is none
 		age   uint32        // us since it went down
 		flows detect.CauseFlows
 	}
-	roots [rootsMax]rootShare // those that are used come first
+	eldest uint32             // us: how long ago the eldest flow of those on the loop began, as far as is known
+	young  [youngMax]young    // of those on the loop; those that are used come first
+	hosts  [hostsMax]hostPart // those that are used come first
 }
 
 // turn is a way through a switch on the loop, and who takes it.
@@ -41,35 +43,33 @@ type turn struct {
 	flows detect.CauseFlows
 }
 
-// rootShare is a trigger that buckets of the loop wait for: how many name it, and how much of
-// their bytes waited for it at XOFF, in 255ths of a bucket: of the one with most, and of all.
-type rootShare struct {
+// hostPart is the part of a host in the buckets of the loop that name it as their trigger:
+// how many those are, and how much of their bytes waited for it at XOFF, in 255ths of a
+// bucket: of the one with most, and of all.
+type hostPart struct {
 	trigger trigger
 	buckets uint8
 	most    uint8
 	sum     uint16
 }
 
-// rootsMax is how many triggers a lap has room for.
-const rootsMax = 8
+// youngMax and hostsMax are for how many flows and hosts a lap has room.
+const (
+	youngMax = 8
+	hostsMax = 8
+)
 
-// addRoot adds a trigger for which a share of a bucket's bytes waited. named says that the
-// bucket names it.
-func (l *lap) addRoot(t trigger, share uint8, named bool) {
-	if t == 0 || share == 0 && !named {
-		return
-	}
-	for i := range l.roots {
-		r := &l.roots[i]
-		if r.trigger != t && r.trigger != 0 {
+// addHost adds a bucket that names the host t with this strength.
+func (l *lap) addHost(t trigger, strength uint8) {
+	for i := range l.hosts {
+		h := &l.hosts[i]
+		if h.trigger != t && h.trigger != 0 {
 			continue
 		}
-		r.trigger = t
-		r.sum += uint16(share)
-		r.most = max(r.most, share)
-		if named {
-			r.buckets++
-		}
+		h.trigger = t
+		h.buckets++
+		h.most = max(h.most, strength)
+		h.sum += uint16(strength)
 		return
 	}
 }
@@ -84,8 +84,9 @@ const (
 	headLen  = 13
 	flowsLen = 4 * detect.CauseFlowsMax
 	turnLen  = 5 + flowsLen
-	rootLen  = 7
-	lapLen   = headLen + 1 + 3*turnLen + flowsLen + 1 + 7 + flowsLen + rootsMax*rootLen
+	youngLen = 20
+	hostLen  = 7
+	lapLen   = headLen + 1 + 3*turnLen + flowsLen + 1 + 7 + flowsLen + 4 + youngMax*youngLen + hostsMax*hostLen
 )
 
 // writer puts a message together.
@@ -205,11 +206,20 @@ func (l *lap) append(b []byte) []byte {
 	w.port(l.detour.at)
 	w.u32(l.detour.age)
 	w.flows(&l.detour.flows)
-	for _, r := range l.roots {
-		w.u24(uint32(r.trigger))
-		w.u8(r.buckets)
-		w.u8(r.most)
-		w.u16(r.sum)
+	w.u32(l.eldest)
+	for _, y := range l.young {
+		w.u32(uint32(y.flow))
+		w.u32(y.age)
+		w.u32(y.bytes)
+		w.port(y.at)
+		w.u8(uint8(y.in))
+		w.u32(y.most)
+	}
+	for _, h := range l.hosts {
+		w.u24(uint32(h.trigger))
+		w.u8(h.buckets)
+		w.u8(h.most)
+		w.u16(h.sum)
 	}
 	return w.b
 }
@@ -223,9 +233,16 @@ func parseLap(b []byte) (l lap, ok bool) {
 	l = lap{class: class, owner: owner, rank: rank, hops: r.u8(), least: r.turn(), most: r.turn(), through: r.flows()}
 	l.flooded.turns, l.flooded.turn = r.u8(), r.turn()
 	l.detour.at, l.detour.age, l.detour.flows = r.port(), r.u32(), r.flows()
-	for i := range l.roots {
-		l.roots[i] = rootShare{r.trigger(), r.u8(), r.u8(), r.u16()}
-		r.bad = r.bad || l.roots[i].trigger == 0 && l.roots[i] != rootShare{} || i > 0 && l.roots[i].trigger != 0 && l.roots[i-1].trigger == 0
+	l.eldest = r.u32()
+	for i := range l.young {
+		y := young{detect.FlowID(r.u32()), r.u32(), r.u32(), r.port(), r.portNumber(), r.u32()}
+		r.bad = r.bad || y.flow == 0 && y != young{} || i > 0 && y.flow != 0 && l.young[i-1].flow == 0
+		l.young[i] = y
+	}
+	for i := range l.hosts {
+		h := hostPart{r.trigger(), r.u8(), r.u8(), r.u16()}
+		r.bad = r.bad || h.trigger == 0 && h != hostPart{} || h.trigger != 0 && (!h.trigger.isHost() || i > 0 && l.hosts[i-1].trigger == 0)
+		l.hosts[i] = h
 	}
 	return l, !r.bad
 }

@@ -33,15 +33,19 @@ func randomLap(r *rand.Rand) lap {
 	}
 	l.flooded.turns, l.flooded.turn = uint8(r.Uint32()), randomTurn(r)
 	l.detour.at, l.detour.age, l.detour.flows = randomPort(r), r.Uint32(), randomFlows(r)
-	for i := range r.IntN(rootsMax + 1) {
-		l.roots[i] = rootShare{newTrigger(randomPort(r), r.IntN(2) == 0), uint8(r.Uint32()), uint8(r.Uint32()), uint16(r.Uint32())}
+	l.eldest = r.Uint32()
+	for i := range r.IntN(youngMax + 1) {
+		l.young[i] = young{1 + detect.FlowID(r.Uint32N(1<<32-1)), r.Uint32(), r.Uint32(), randomPort(r), unit.Port(r.IntN(unit.MaxPorts)), r.Uint32()}
+	}
+	for i := range r.IntN(hostsMax + 1) {
+		l.hosts[i] = hostPart{newTrigger(randomPort(r), true), uint8(r.Uint32()), uint8(r.Uint32()), uint16(r.Uint32())}
 	}
 	return l
 }
 
 func randomQuest(r *rand.Rand) quest {
 	q := quest{
-		class: unit.Priority(r.IntN(8)), owner: randomPort(r), rank: uint16(r.Uint32()), about: newTrigger(randomPort(r), r.IntN(2) == 0),
+		class: unit.Priority(r.IntN(8)), owner: randomPort(r), rank: uint16(r.Uint32()), about: 1 + detect.FlowID(r.Uint32N(1<<32-1)), eldest: r.Uint32(),
 		left: r.IntN(2) == 0, hops: uint8(r.IntN(questMax + 1)), answered: r.IntN(2) == 0, at: randomPort(r), onLoop: r.IntN(2) == 0, flows: randomFlows(r),
 	}
 	for i := range q.path {
@@ -77,14 +81,17 @@ func TestDiagnosisRoundTrip(t *testing.T) {
 func TestDiagnosisRefused(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	l, q := randomLap(r), randomQuest(r)
-	l.roots = [rootsMax]rootShare{}
+	l.young, l.hosts = [youngMax]young{}, [hostsMax]hostPart{}
 	for name, change := range map[string]func(l *lap){
 		"no owner":                   func(l *lap) { l.owner.Node = 0 },
 		"a port beyond the last":     func(l *lap) { l.least.at.Port = unit.MaxPorts },
 		"a hole in the flows":        func(l *lap) { l.through = detect.CauseFlows{0, 7} },
-		"a hole in the roots":        func(l *lap) { l.roots[3].trigger = 70 },
-		"a root without a trigger":   func(l *lap) { l.roots[0].sum = 1 },
-		"a trigger of too many bits": func(l *lap) { l.roots[0].trigger = triggerHost << 1 },
+		"a hole in the young":        func(l *lap) { l.young[3].flow = 70 },
+		"an age of no flow":          func(l *lap) { l.young[0].age = 1 },
+		"a hole in the hosts":        func(l *lap) { l.hosts[3].trigger = triggerHost | 70 },
+		"a part of no host":          func(l *lap) { l.hosts[0].sum = 1 },
+		"a host that is none":        func(l *lap) { l.hosts[0].trigger = 70 },
+		"a trigger of too many bits": func(l *lap) { l.hosts[0].trigger = triggerHost << 1 },
 	} {
 		m := l
 		change(&m)
@@ -93,9 +100,9 @@ func TestDiagnosisRefused(t *testing.T) {
 		}
 	}
 	for name, change := range map[string]func(q *quest){
-		"nothing it asks about": func(q *quest) { q.about = 0 },
-		"too many hops":         func(q *quest) { q.hops = questMax + 1 },
-		"a way by no port":      func(q *quest) { q.path[5] = unit.MaxPorts },
+		"no flow":          func(q *quest) { q.about = 0 },
+		"too many hops":    func(q *quest) { q.hops = questMax + 1 },
+		"a way by no port": func(q *quest) { q.path[5] = unit.MaxPorts },
 	} {
 		m := q
 		change(&m)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"softswitch/detect"
 	"softswitch/unit"
 )
 
@@ -16,10 +17,8 @@ type Message struct {
 	Rank  uint16        // of its label
 	Hops  uint8
 
-	// Of a quest: the trigger that it asks about, whether that is the host that the port
-	// faces, and whether this is the answer.
-	About    unit.NodePort
-	Host     bool
+	// Of a quest: the flow that it follows, and whether this is the answer.
+	About    detect.FlowID
 	Answered bool
 }
 
@@ -46,21 +45,18 @@ func ParseMessage(payload []byte) (Message, error) {
 	}
 	return Message{
 		Kind: kindNames[kindQuest], Class: q.class, Owner: q.owner, Rank: q.rank, Hops: q.hops,
-		About: q.about.at(), Host: q.about.isHost(), Answered: q.answered,
+		About: q.about, Answered: q.answered,
 	}, nil
 }
 
 // String is the message in a line:
 //
 //	lap class 3 from 5.2 rank 9 hops 3
-//	quest class 3 from 5.2 rank 9 about 7.1 (host) hops 2, answered
+//	quest class 3 from 5.2 rank 9 about flow 0a0b0c0d hops 2, answered
 func (m Message) String() string {
 	s := fmt.Sprintf("%s class %d from %v rank %d", m.Kind, m.Class, m.Owner, m.Rank)
 	if m.Kind == kindNames[kindQuest] {
-		s += fmt.Sprintf(" about %v", m.About)
-	}
-	if m.Host {
-		s += " (host)"
+		s += fmt.Sprintf(" about flow %08x", uint32(m.About))
 	}
 	s += fmt.Sprintf(" hops %d", m.Hops)
 	if m.Answered {

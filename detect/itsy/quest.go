@@ -5,30 +5,32 @@ import (
 	"softswitch/unit"
 )
 
-// quest is the message that asks the bucket which is a trigger what is queued there. It goes
-// round the loop until a bucket that waits for the trigger, then downstream the way that
-// the trigger came upstream; the answer comes back by the same way.
+// quest is the message that follows a flow and asks where it meets the flows that began with
+// it. It goes round the loop until a switch that the flow came by, then the way of the flow
+// to the port that faces its host; the answer comes back by the same way.
 //
 // docs/format/itsy.md has its bytes.
 type quest struct {
 	class unit.Priority
 	owner unit.NodePort // whose bucket was declared
 	rank  uint16        // of its label
-	about trigger
-	left  bool  // it has left the loop
-	hops  uint8 // that it has come, and path the buckets that sent it on
-	path  [questMax]unit.Port
+	about detect.FlowID
+
+	eldest uint32 // us: as of the lap
+	left   bool   // it has left the loop
+	hops   uint8  // that it has come, and path the buckets that sent it on
+	path   [questMax]unit.Port
 
 	answered bool
-	at       unit.NodePort     // the queue that is asked for too much; zero: none is known
+	at       unit.NodePort     // the queue where most flows began with it; zero: none is known
 	onLoop   bool              // it is the loop's
-	flows    detect.CauseFlows // that wait there
+	flows    detect.CauseFlows // that began there with it, itself among them
 }
 
 // questMax is how far a quest goes, in hops.
 const questMax = 64
 
-const questLen = headLen + 3 + 1 + questMax + 3 + flowsLen
+const questLen = headLen + 4 + 4 + 1 + questMax + 3 + flowsLen
 
 // Flags of a quest.
 const (
@@ -46,7 +48,8 @@ func (q *quest) append(b []byte) []byte {
 	}
 	w := writer{b}
 	w.head(questLen, kindQuest, q.class, flags, q.owner, q.rank)
-	w.u24(uint32(q.about))
+	w.u32(uint32(q.about))
+	w.u32(q.eldest)
 	w.u8(q.hops)
 	for _, p := range q.path {
 		w.u8(uint8(p))
@@ -62,7 +65,7 @@ func parseQuest(b []byte) (q quest, ok bool) {
 	if !ok || flags > questLeft|questAnswered|questOnLoop {
 		return quest{}, false
 	}
-	q = quest{class: class, owner: owner, rank: rank, about: r.trigger(), hops: r.u8()}
+	q = quest{class: class, owner: owner, rank: rank, about: detect.FlowID(r.u32()), eldest: r.u32(), hops: r.u8()}
 	q.left, q.answered, q.onLoop = flags&questLeft != 0, flags&questAnswered != 0, flags&questOnLoop != 0
 	for i := range q.path {
 		q.path[i] = r.portNumber()
@@ -71,13 +74,8 @@ func parseQuest(b []byte) (q quest, ok bool) {
 	return q, !r.bad && q.hops <= questMax && q.about != 0
 }
 
-// ask sends a quest about t, which buckets of the loop of bucket i wait for.
-func (d *detector) ask(now unit.Time, c *class, i unit.Port, t trigger) {
-	d.passOn(now, c, i, &quest{class: c.id, owner: d.at(i), rank: c.in[i].lap, about: t})
-}
-
-// takeQuest takes a quest that came in by port p: on its way downstream it asks the bucket of
-// p; its answer is for the bucket that sent it on.
+// takeQuest takes a quest that comes in by port p: on its way downstream it asks the switch;
+// its answer is for the bucket that sent it on.
 func (d *detector) takeQuest(now unit.Time, c *class, p unit.Port, q *quest) {
 	switch {
 	case !q.answered:
@@ -87,21 +85,23 @@ func (d *detector) takeQuest(now unit.Time, c *class, p unit.Port, q *quest) {
 	}
 }
 
-// passOn answers a quest that asks bucket i, or sends it on downstream.
+// passOn adds to a quest that has come to bucket i what is known of its flow, and sends it
+// on: by the queue in which the flow began last, else on round the loop. Where there is no
+// way on it is answered.
 func (d *detector) passOn(now unit.Time, c *class, i unit.Port, q *quest) {
-	n := &c.in[i]
-	next := d.onward(c, i, newLabel(q.rank, q.owner), 0)
-	switch {
-	case q.about == d.own(i):
-		d.answer(c, i, next, q)
-		return
-	case n.via != unit.NoPort && (n.pauser == q.about || n.trigger == q.about):
-		q.left = q.left || n.via != next
-		next = n.via
-	case q.left:
-		return
+	next := unit.NoPort
+	if !q.left {
+		next = d.onward(c, i, newLabel(q.rank, q.owner), 0)
 	}
-	if next == unit.NoPort || q.hops == questMax || d.view.FacesHost(next) {
+	if p := c.whereLast(now, q.about); p != unit.NoPort {
+		d.meet(now, c, p, !q.left && p == next, q)
+		q.left = q.left || p != next
+		next = p
+	}
+	home := q.hops > 0 && q.owner == d.at(i)
+	if home || next == unit.NoPort || q.hops == questMax || d.view.FacesHost(next) {
+		q.answered = true
+		d.handBack(c, i, q)
 		return
 	}
 	q.path[q.hops] = i
@@ -109,19 +109,25 @@ func (d *detector) passOn(now unit.Time, c *class, i unit.Port, q *quest) {
 	d.act.SendFrame(next, q.append(d.frame[:0]))
 }
 
-// answer answers a quest about bucket i, from which the loop, if i is on it, goes on by next.
-func (d *detector) answer(c *class, i, next unit.Port, q *quest) {
-	q.answered = true
-	if p := c.in[i].full; p != unit.NoPort {
-		q.at, q.onLoop = d.at(p), !q.left && p == next
-		d.flows = d.view.Flows(d.flows[:0], c.queue(p))
-		for _, f := range d.flows {
-			if !q.flows.Has(f.ID) {
-				q.flows.Add(f.ID)
-			}
+// whereLast is the queue in which the flow began last, unit.NoPort if that is not known.
+func (c *class) whereLast(now unit.Time, f detect.FlowID) unit.Port {
+	at, least := unit.NoPort, unit.Never
+	for p := range c.out {
+		if age, ok := c.out[p].age(now, f); ok && age < least {
+			at, least = unit.Port(p), age
 		}
 	}
-	d.handBack(c, i, q)
+	return at
+}
+
+// meet takes queue p for the answer if no more flows began with the quest's in those before
+// it. A flow that began alone is asked for where it was met first.
+func (d *detector) meet(now unit.Time, c *class, p unit.Port, onLoop bool, q *quest) {
+	var flows detect.CauseFlows
+	c.out[p].with(now, q.about, q.eldest, &flows)
+	if n := flows.Len(); n > q.flows.Len() || n > 1 && n == q.flows.Len() {
+		q.at, q.onLoop, q.flows = d.at(p), onLoop, flows
+	}
 }
 
 // handBack takes an answer from bucket i upstream, to who sent the quest on; at its owner

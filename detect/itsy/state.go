@@ -7,7 +7,7 @@ import (
 	"softswitch/unit"
 )
 
-// class is all that is remembered of one lossless class: for n ports 112 bytes a
+// class is all that is remembered of one lossless class: for n ports 272 bytes a
 // port and a fixed part. Buckets and queues are named by their ports.
 type class struct {
 	lab []label   // by queue: what the last pause said; 0 while no pause is in force

@@ -63,9 +63,9 @@ func (s *stub) Send(p unit.Port, t itsyhdr.TLV) bool {
 
 func (s *stub) HeldIn(_ detect.Bucket, out unit.PortSet) int { return 1000 * out.Len() }
 
-// The state of a class is less than 7.8 KB with 64 ports.
+// The state of a class is less than 18.2 KB with 64 ports.
 func TestStateBytes(t *testing.T) {
-	for _, c := range []struct{ ports, max int }{{4, 1040}, {64, 7760}} {
+	for _, c := range []struct{ ports, max int }{{4, 1880}, {64, 18200}} {
 		s := &stub{id: 1, ports: c.ports}
 		if got := New(s, s).StateBytes() / 2; got > c.max || got < c.max*3/4 {
 			t.Errorf("%d ports: %d bytes a class, want at most %d", c.ports, got, c.max)
@@ -106,7 +106,7 @@ func everyEvent(d detect.Detector) {
 		t := itsyhdr.TLV{Kind: itsyhdr.KindLabel, Class: 3, Seq: uint16(now / unit.Microsecond), Initiator: unit.NodePort{Node: 1 + unit.NodeID(i%3), Port: i}, Flags: uint8(i)}
 		d.Pause(now, q, t, true)
 		d.XOFF(now, b, q)
-		d.Enqueue(now, b, q, 1000)
+		d.Enqueue(now, b, q, flow(int(now/unit.Microsecond)+int(i)), 1000)
 		d.Label(now, b)
 		for t.Kind = itsyhdr.KindQuery; t.Kind <= itsyhdr.KindAck; t.Kind++ {
 			d.Message(now, i, t)
@@ -176,8 +176,10 @@ func BenchmarkFrame(tb *testing.B) {
 	d := New(s, s)
 	b0, q := detect.Bucket{Port: 7, Class: 3}, detect.Queue{Port: 5, Class: 3}
 	tb.ReportAllocs()
+	n := 0
 	for tb.Loop() {
-		d.Enqueue(0, b0, q, 1)
+		n++
+		d.Enqueue(0, b0, q, flow(n%32), 1)
 		d.Empty(0, q)
 	}
 }

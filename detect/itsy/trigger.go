@@ -45,6 +45,8 @@ type egress struct {
 	// how much, in 255ths.
 	host trigger
 	part uint8
+
+	newest
 }
 
 // queued: a frame of bucket i was queued in p. It adds to the phantom queue, unless it is of
@@ -146,11 +148,6 @@ func (e *egress) forget() { e.pauser, e.margin, e.host, e.part = 0, 0, 0, 0 }
 type blame struct {
 	trigger  trigger // the host if there is one, else of the greater part: whoever paused, or the bucket itself
 	strength uint8   // of the bytes that wait for that host, in 255ths, at least 1
-
-	pauser trigger   // whom the pauses are put down to; 0: there were none
-	share  uint8     // of the bytes that wait for pauses, in 255ths
-	via    unit.Port // the queue in which most of those wait
-	full   unit.Port // the queue in which most of the rest wait
 }
 
 // findTrigger finds why bucket i, which went XOFF, did. What waits in a queue would wait
@@ -160,9 +157,8 @@ type blame struct {
 // A host is named however little it did, with its strength: it can be handled at the cost of
 // its own queue alone.
 func (d *detector) findTrigger(now unit.Time, c *class, i unit.Port) blame {
-	b := blame{via: unit.NoPort, full: unit.NoPort}
-	var paused, rest, mostPaused, mostRest, byHost int
-	var host trigger
+	var paused, rest, mostPaused, byHost int
+	var host, pauser trigger
 	for p := range unit.Port(len(c.out)) {
 		held := d.view.Held(c.bucket(i), c.queue(p))
 		if held == 0 {
@@ -170,33 +166,26 @@ func (d *detector) findTrigger(now unit.Time, c *class, i unit.Port) blame {
 		}
 		e := &c.out[p]
 		here := 0
-		pauser, _ := e.blamed(now)
-		if pauser != 0 {
+		by, _ := e.blamed(now)
+		if by != 0 {
 			here = held - d.unpaused(now, c, p, held)
 		}
 		paused += here
 		rest += held - here
-		if pauser != 0 && (b.pauser == 0 || here > mostPaused) {
-			mostPaused, b.pauser, b.via = here, pauser, p
-		}
-		if held-here > mostRest {
-			mostRest, b.full = held-here, p
+		if by != 0 && (pauser == 0 || here > mostPaused) {
+			mostPaused, pauser = here, by
 		}
 		if e.host != 0 && (host == 0 || here*int(e.part) > byHost) {
 			host, byHost = e.host, here*int(e.part)
 		}
 	}
-	all := max(paused+rest, 1)
-	b.share = uint8(255 * paused / all)
 	switch {
 	case host != 0:
-		b.trigger, b.strength = host, uint8(max(1, byHost/all))
+		return blame{host, uint8(max(1, byHost/max(paused+rest, 1)))}
 	case paused > rest:
-		b.trigger = b.pauser
-	default:
-		b.trigger = d.own(i)
+		return blame{trigger: pauser}
 	}
-	return b
+	return blame{trigger: d.own(i)}
 }
 
 // unpaused is how many of held bytes in queue p would wait there had it never been paused.

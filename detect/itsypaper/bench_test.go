@@ -12,7 +12,7 @@ func BenchmarkFrame(tb *testing.B) {
 	d := New(s, s)
 	b0, q := detect.Bucket{Port: 7, Class: 3}, detect.Queue{Port: 5, Class: 3}
 	for tb.Loop() {
-		d.Enqueue(0, b0, q, 1)
+		d.Enqueue(0, b0, q, 0, 1)
 		d.Empty(0, q)
 	}
 }

@@ -44,7 +44,7 @@ func (d *detector) Deadline() unit.Time { return unit.Never }
 func (d *detector) Tick(unit.Time) {}
 
 // Enqueue sets the bit of b's port in the traffic mapping of q's port.
-func (d *detector) Enqueue(_ unit.Time, b detect.Bucket, q detect.Queue, _ int) {
+func (d *detector) Enqueue(_ unit.Time, b detect.Bucket, q detect.Queue, _ detect.FlowID, _ int) {
 	d.addTraffic(b.Port, q.Port)
 }
 

@@ -243,8 +243,8 @@ func TestClassesShareThePort(t *testing.T) {
 	b3, b4 := detect.Bucket{Port: 0, Class: 3}, detect.Bucket{Port: 0, Class: 4}
 	q3, q4 := detect.Queue{Port: 1, Class: 3}, detect.Queue{Port: 1, Class: 4}
 
-	d.Enqueue(0, b3, q3, 1)
-	d.Enqueue(0, b4, q4, 1)
+	d.Enqueue(0, b3, q3, 0, 1)
+	d.Enqueue(0, b4, q4, 0, 1)
 	s.held[0][1] = 100 // in q4; the stub shows it in q3 too, which does not matter here
 	d.Empty(0, q3)
 	if !d.traffic(1).Has(0) {
@@ -285,7 +285,7 @@ func TestNoAllocs(t *testing.T) {
 		check := label
 		check.Kind = itsyhdr.KindTemporalCheck
 		for p := unit.Port(1); p <= 3; p++ {
-			d.Enqueue(now, b0, q(p), 1)
+			d.Enqueue(now, b0, q(p), 0, 1)
 		}
 		s.xoff[0][3] = true
 		d.XOFF(now, b0, q(1)) // a trigger
@@ -375,7 +375,7 @@ func fuzzEvent(s *stub, d detect.Detector, e []byte) {
 		d.Message(now, out, label)
 	case 8:
 		s.held[i][out]++
-		d.Enqueue(now, b, q, 1)
+		d.Enqueue(now, b, q, 0, 1)
 	case 9:
 		s.held[i][out] = 0
 		d.Empty(now, q)

@@ -61,7 +61,7 @@ func New(v detect.View, a detect.Actions) detect.Detector {
 func (s *system) Name() string { return Name }
 
 // Enqueue: there is something to sample.
-func (s *system) Enqueue(now unit.Time, _ detect.Bucket, _ detect.Queue, _ int) {
+func (s *system) Enqueue(now unit.Time, _ detect.Bucket, _ detect.Queue, _ detect.FlowID, _ int) {
 	s.monitor.Queued(now)
 }
 

@@ -21,10 +21,12 @@ type alone struct {
 	*stall.Monitor
 }
 
-func (a alone) Enqueue(now unit.Time, _ detect.Bucket, _ detect.Queue, _ int) { a.Queued(now) }
-func (a alone) Deadline() unit.Time                                           { return a.Due() }
-func (a alone) Tick(now unit.Time)                                            { a.Sample(now) }
-func (a alone) StateBytes() int                                               { return a.Monitor.StateBytes() }
+func (a alone) Enqueue(now unit.Time, _ detect.Bucket, _ detect.Queue, _ detect.FlowID, _ int) {
+	a.Queued(now)
+}
+func (a alone) Deadline() unit.Time { return a.Due() }
+func (a alone) Tick(now unit.Time)  { a.Sample(now) }
+func (a alone) StateBytes() int     { return a.Monitor.StateBytes() }
 
 type script struct {
 	*testing.T

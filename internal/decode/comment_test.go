@@ -41,7 +41,7 @@ func TestComment(t *testing.T) {
 		{credit(detection), "CLCM: detection class 5 nonce 00000009 hops 1"},
 		{set(credit(release), 26, 2), "clcm: index beyond the path; want the number of hops for a detection, less for a release"},
 		{lap(), "ITSY message: lap class 3 from 5.2 rank 9 hops 3"},
-		{set(quest(), 30, 65), "itsy: not a lap or quest as the detector writes it"},
+		{set(quest(), 35, 65), "itsy: not a lap or quest as the detector writes it"},
 		{data(), ""},
 		{nil, ""},
 	} {
@@ -53,16 +53,16 @@ func TestComment(t *testing.T) {
 
 // lap and quest are these messages with nothing collected; docs/format/itsy.md has their octets.
 func lap() []byte {
-	return diagnosis(253, 1, 3<<5, 3)
+	return diagnosis(417, 1, 3<<5, 3)
 }
 
 func quest() []byte {
-	return diagnosis(116, 2, 3<<5|2, 0x40, 7<<6>>8, 7<<6&0xff|1, 2) // answered; about the host at 7.1
+	return diagnosis(121, 2, 3<<5|2, 0x0a, 0x0b, 0x0c, 0x0d, 0, 0, 0, 0, 2) // answered; about this flow
 }
 
 // diagnosis is a message of n octets from 5.2, rank 9, that begins with rest after its head.
 func diagnosis(n int, kind, classFlags uint8, rest ...byte) []byte {
-	payload := append([]byte{0xfe, uint8(n - 2), 0x02, 0x49, 0x54, 3, 1<<4 | kind, classFlags, 0, 5, 2, 0, 9}, rest...)
+	payload := append([]byte{0xfe | uint8((n-2)>>8), uint8(n - 2), 0x02, 0x49, 0x54, 3, 1<<4 | kind, classFlags, 0, 5, 2, 0, 9}, rest...)
 	return append(message()[:14], append(payload, make([]byte, n-len(payload))...)...)
 }
 
@@ -73,8 +73,8 @@ func TestDiagnosis(t *testing.T) {
 	want(
 		t, out,
 		"1 07:08:09.000000000 02:00:00:00:00:01 ITSY message lap class 3 from 5.2 rank 9 hops 3",
-		"2 07:08:09.000001000 02:00:00:00:00:01 ITSY message quest class 3 from 5.2 rank 9 about 7.1 (host) hops 2, answered",
-		"3 07:08:09.000002000 02:00:00:00:00:01 MALFORMED: itsy: not a lap or quest as the detector writes it; it begins with fe fb 02 49 54 03 11 60",
+		"2 07:08:09.000001000 02:00:00:00:00:01 ITSY message quest class 3 from 5.2 rank 9 about flow 0a0b0c0d hops 2, answered",
+		"3 07:08:09.000002000 02:00:00:00:00:01 MALFORMED: itsy: not a lap or quest as the detector writes it; it begins with ff 9f 02 49 54 03 11 60",
 		"3 frames: 0 PFC, 0 802.3x PAUSE, 2 ITSY messages, 1 malformed, 0 other",
 	)
 	out, err = run(file, decode.Options{JSON: true})
@@ -82,8 +82,8 @@ func TestDiagnosis(t *testing.T) {
 	want(
 		t, out,
 		`{"frame":1,"time":"2024-05-06T07:08:09.000000000Z","src":"02:00:00:00:00:01","kind":"diagnosis","diagnosis":{"kind":"lap","class":3,"owner":{"node":5,"port":2},"rank":9,"hops":3}}`,
-		`{"frame":2,"time":"2024-05-06T07:08:09.000001000Z","src":"02:00:00:00:00:01","kind":"diagnosis","diagnosis":{"kind":"quest","class":3,"owner":{"node":5,"port":2},"rank":9,"hops":2,"about":{"node":7,"port":1},"host":true,"answered":true}}`,
-		`{"frame":3,"time":"2024-05-06T07:08:09.000002000Z","src":"02:00:00:00:00:01","kind":"malformed","reason":"itsy: not a lap or quest as the detector writes it; it begins with fe fb 02 49 54 03 11 60"}`,
+		`{"frame":2,"time":"2024-05-06T07:08:09.000001000Z","src":"02:00:00:00:00:01","kind":"diagnosis","diagnosis":{"kind":"quest","class":3,"owner":{"node":5,"port":2},"rank":9,"hops":2,"about":168496141,"answered":true}}`,
+		`{"frame":3,"time":"2024-05-06T07:08:09.000002000Z","src":"02:00:00:00:00:01","kind":"malformed","reason":"itsy: not a lap or quest as the detector writes it; it begins with ff 9f 02 49 54 03 11 60"}`,
 	)
 }
 

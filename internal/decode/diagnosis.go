@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"softswitch/detect"
 	"softswitch/detect/itsy"
 	"softswitch/unit"
 )
@@ -15,8 +16,7 @@ type Diagnosis struct {
 	Owner    NodePort      `json:"owner"`
 	Rank     uint16        `json:"rank"`
 	Hops     uint8         `json:"hops"`
-	About    *NodePort     `json:"about,omitempty"` // of a quest
-	Host     bool          `json:"host,omitempty"`
+	About    detect.FlowID `json:"about,omitempty"` // of a quest: the flow
 	Answered bool          `json:"answered,omitempty"`
 }
 
@@ -24,12 +24,5 @@ type Diagnosis struct {
 func isDiagnosis(b []byte) bool { return len(b) > offPayload && itsy.IsMessage(b[offPayload:]) }
 
 func newDiagnosis(m itsy.Message) *Diagnosis {
-	d := &Diagnosis{
-		Kind: m.Kind, Class: m.Class, Owner: NodePort(m.Owner), Rank: m.Rank, Hops: m.Hops, Host: m.Host, Answered: m.Answered,
-	}
-	if m.Kind == "quest" {
-		about := NodePort(m.About)
-		d.About = &about
-	}
-	return d
+	return &Diagnosis{Kind: m.Kind, Class: m.Class, Owner: NodePort(m.Owner), Rank: m.Rank, Hops: m.Hops, About: m.About, Answered: m.Answered}
 }

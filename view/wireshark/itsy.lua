@@ -40,7 +40,7 @@ local DECLARED, HOST = 4, 8 -- of a label
 
 local LAP, QUEST = 1, 2
 -- Octets of a lap and a quest, and how far each has come, by kind.
-local DIAGNOSIS_LEN, DIAGNOSIS_HOPS = { [LAP] = 253, [QUEST] = 116 }, { [LAP] = 13, [QUEST] = 16 }
+local DIAGNOSIS_LEN, DIAGNOSIS_HOPS = { [LAP] = 417, [QUEST] = 121 }, { [LAP] = 13, [QUEST] = 21 }
 local DIAGNOSIS_HEAD_LEN = 13
 local MAX_QUEST_HOPS = 64
 local QUEST_FLAGS = { [1] = "it has left the loop", [2] = "answered", [4] = "the queue is the loop's" }
@@ -79,9 +79,7 @@ local g = {
   owner_port = ProtoField.uint8("itsy.diagnosis.owner.port", "Owner port"),
   rank = ProtoField.uint16("itsy.diagnosis.rank", "Rank of the label that was declared"),
   hops = ProtoField.uint8("itsy.diagnosis.hops", "Hops"),
-  about_host = ProtoField.uint24("itsy.diagnosis.about.host", "About the host that the port faces", base.DEC, nil, 0x400000),
-  about_node = ProtoField.uint24("itsy.diagnosis.about.node", "About switch", base.DEC, nil, 0x3fffc0),
-  about_port = ProtoField.uint24("itsy.diagnosis.about.port", "About port", base.DEC, nil, 0x00003f),
+  about = ProtoField.uint32("itsy.diagnosis.about", "About flow", base.HEX),
   data = ProtoField.bytes("itsy.diagnosis.data", "Data"),
 }
 
@@ -374,16 +372,13 @@ local function judge_head_fields(tvb, tree, kind)
 end
 
 local function judge_about(tvb, tree)
-  tree:add(g.about_host, tvb(13, 3))
-  tree:add(g.about_node, tvb(13, 3))
-  tree:add(g.about_port, tvb(13, 3))
-  if is_zero(tvb(13, 3)) then return "about nothing; want a trigger" end
-  if tvb(13, 1):uint() > 0x7f then return "trigger out of range; want 23 bits" end
-  if tvb(16, 1):uint() > MAX_QUEST_HOPS then return "too many hops; want at most " .. MAX_QUEST_HOPS end
+  tree:add(g.about, tvb(13, 4))
+  if is_zero(tvb(13, 4)) then return "about nothing; want a flow" end
+  if tvb(21, 1):uint() > MAX_QUEST_HOPS then return "too many hops; want at most " .. MAX_QUEST_HOPS end
 end
 
 local function judge_diagnosis(tvb, tree)
-  if tvb:len() < DIAGNOSIS_HEAD_LEN then return "truncated; want 253 octets for a lap, 116 for a quest" end
+  if tvb:len() < DIAGNOSIS_HEAD_LEN then return "truncated; want 417 octets for a lap, 121 for a quest" end
   local reason = judge_head(tvb, tree, nil, SUBTYPE_DIAGNOSIS)
   if reason then return reason end
   tree:add(f.version, tvb(6, 1))
@@ -401,17 +396,15 @@ local function judge_diagnosis(tvb, tree)
   tree:add(g.data, tvb(at + 1, length - at - 1))
 end
 
--- diagnosis_summary is the message in a line: quest class 3 from 5.2 rank 9 about 7.1 (host)
+-- diagnosis_summary is the message in a line: quest class 3 from 5.2 rank 9 about flow 0a0b0c0d
 -- hops 2, answered.
 local function diagnosis_summary(tvb)
   local kind, flags = tvb(6, 1):bitfield(4, 4), tvb(7, 1):bitfield(3, 5)
   local from = string.format("class %d from %s rank %d", tvb(7, 1):bitfield(0, 3), node_port(tvb(8, 2), tvb(10, 1)), tvb(11, 2):uint())
   local hops = " hops " .. tvb(DIAGNOSIS_HOPS[kind], 1):uint()
   if kind == LAP then return "lap " .. from .. hops end
-  local about = tvb(13, 3)
-  local host = about:bitfield(1, 1) == 1 and " (host)" or ""
   local answered = has(flags, ANSWERED) and ", answered" or ""
-  return string.format("quest %s about %d.%d%s%s%s", from, about:bitfield(2, 16), about:bitfield(18, 6), host, hops, answered)
+  return string.format("quest %s about flow %08x%s%s", from, tvb(13, 4):uint(), hops, answered)
 end
 
 local function dissect_diagnosis(tvb, pinfo, root)

@@ -232,7 +232,6 @@ func TestColumns(t *testing.T) {
 	}
 	period := itsyhdr.TLV{Class: 3, Period: 1}
 	cut := message(tlv(label))[:30]
-	const about = 1<<22 | 7<<6 | 1 // the host that port 1 of switch 7 faces
 	frames := []frame{
 		{pcapng.Packet{Data: pfc(8, tlv(label))}, "PFC+ITSY\t" + pauseInfo + label.String()},
 		{pcapng.Packet{Data: pfc(8, tlv(period))}, "PFC+ITSY\t" + pauseInfo + period.String()},
@@ -240,8 +239,8 @@ func TestColumns(t *testing.T) {
 		{pcapng.Packet{Data: cut}, "ITSY\t [truncated; want 26 octets, there are 16]"},
 		{pcapng.Packet{Data: message(clcm.AppendElection(nil, clcm.Election{Class: 3, SPUID: 0xdeadbeef}))}, "CLCM\telection class 3 SPUID deadbeef"},
 		{pcapng.Packet{Data: message(lap(3, 3, 5, 2, 9))}, "ITSY\tlap class 3 from 5.2 rank 9 hops 3"},
-		{pcapng.Packet{Data: message(quest(3, 2, 5, 2, 9, about, 2))}, "ITSY\tquest class 3 from 5.2 rank 9 about 7.1 (host) hops 2, answered"},
-		{pcapng.Packet{Data: message(lap(3, 3, 5, 2, 9))[:100]}, "ITSY\t [truncated; want 253 octets, there are 86]"},
+		{pcapng.Packet{Data: message(quest(3, 2, 5, 2, 9, 0x0a0b0c0d, 2))}, "ITSY\tquest class 3 from 5.2 rank 9 about flow 0a0b0c0d hops 2, answered"},
+		{pcapng.Packet{Data: message(lap(3, 3, 5, 2, 9))[:100]}, "ITSY\t [truncated; want 417 octets, there are 86]"},
 	}
 	wantLines(t, tshark(t, writeCapture(t, frames), "_ws.col.Protocol", "_ws.col.Info"), frames)
 }
@@ -342,20 +341,21 @@ func TestCLCM(t *testing.T) {
 
 // lap and quest are these messages with nothing collected.
 func lap(class, hops uint8, node uint16, port uint8, rank uint16) []byte {
-	b := diagnosis(253, 1, class<<5, node, port, rank)
+	b := diagnosis(417, 1, class<<5, node, port, rank)
 	b[13] = hops
 	return b
 }
 
 func quest(class, flags uint8, node uint16, port uint8, rank uint16, about uint32, hops uint8) []byte {
-	b := diagnosis(116, 2, class<<5|flags, node, port, rank)
-	b[13], b[14], b[15], b[16] = uint8(about>>16), uint8(about>>8), uint8(about), hops
+	b := diagnosis(121, 2, class<<5|flags, node, port, rank)
+	binary.BigEndian.PutUint32(b[13:], about)
+	b[21] = hops
 	return b
 }
 
 // diagnosis is the head of a message of n octets, as docs/format/itsy.md has it, and zeros.
 func diagnosis(n int, kind, classFlags uint8, node uint16, port uint8, rank uint16) []byte {
-	b := []byte{0xfe, uint8(n - 2), 0x02, 0x49, 0x54, 3, 1<<4 | kind, classFlags}
+	b := []byte{0xfe | uint8((n-2)>>8), uint8(n - 2), 0x02, 0x49, 0x54, 3, 1<<4 | kind, classFlags}
 	b = binary.BigEndian.AppendUint16(b, node)
 	b = append(b, port)
 	b = binary.BigEndian.AppendUint16(b, rank)
@@ -375,14 +375,14 @@ func TestDiagnosis(t *testing.T) {
 		}
 		payload := lap(class, uint8(r.Uint32()), node, port, rank)
 		if r.IntN(2) == 0 {
-			payload = quest(class, uint8(r.IntN(9)), node, port, rank, r.Uint32N(9<<20), uint8(r.IntN(66)))
+			payload = quest(class, uint8(r.IntN(9)), node, port, rank, r.Uint32(), uint8(r.IntN(66)))
 			if r.IntN(32) == 0 {
-				clear(payload[13:16])
+				clear(payload[13:17])
 			}
 		}
 		head := 14 // of a lap
 		if payload[6]&0xf == 2 {
-			head = 17
+			head = 22
 		}
 		damage(r, payload[:head])
 		if !itsy.IsMessage(payload) {
@@ -403,8 +403,8 @@ func TestDiagnosis(t *testing.T) {
 		t.Fatalf("only %v whole messages, and refused %d", whole, refused)
 	}
 	got := tshark(
-		t, writeCapture(t, frames), "itsy.class", "itsy.diagnosis.owner.node", "itsy.diagnosis.owner.port", "itsy.diagnosis.rank", "itsy.diagnosis.about.node",
-		"itsy.diagnosis.about.port", "itsy.diagnosis.about.host", "itsy.diagnosis.hops", "_ws.col.Info", "itsy.malformed",
+		t, writeCapture(t, frames), "itsy.class", "itsy.diagnosis.owner.node", "itsy.diagnosis.owner.port", "itsy.diagnosis.rank", "itsy.diagnosis.about",
+		"itsy.diagnosis.hops", "_ws.col.Info", "itsy.malformed",
 	)
 	for i := range got {
 		if !strings.HasSuffix(got[i], "\t") { // malformed
@@ -415,13 +415,9 @@ func TestDiagnosis(t *testing.T) {
 }
 
 func diagnosisWant(m itsy.Message) string {
-	about := "\t\t"
+	about := ""
 	if m.Kind == "quest" {
-		host := 0
-		if m.Host {
-			host = 1
-		}
-		about = fmt.Sprintf("%d\t%d\t%d", m.About.Node, m.About.Port, host)
+		about = fmt.Sprintf("0x%08x", uint32(m.About))
 	}
 	return fmt.Sprintf("%d\t%d\t%d\t%d\t%s\t%d\t%v\t", m.Class, m.Owner.Node, m.Owner.Port, m.Rank, about, m.Hops, m)
 }

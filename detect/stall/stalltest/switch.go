@@ -65,7 +65,7 @@ func (s *Switch) System() detect.Detector { return s.system }
 // Hold puts bytes of in into the queue of out.
 func (s *Switch) Hold(in, out unit.Port, bytes int) {
 	s.held[in][out] += bytes
-	s.system.Enqueue(s.now, detect.Bucket{Port: in, Class: Class}, detect.Queue{Port: out, Class: Class}, bytes)
+	s.system.Enqueue(s.now, detect.Bucket{Port: in, Class: Class}, detect.Queue{Port: out, Class: Class}, 0, bytes)
 }
 
 // Leave takes bytes of in out of the queue of out.
