@@ -215,7 +215,7 @@ func (h hostPart) isCause(turns int) bool {
 // laterConfidence how often a later answer named what the first had missed
 // (docs/figures/causes-planted.txt, causes-random.txt).
 var confidence = [...]uint8{
-	detect.CauseHost: 95, detect.CauseContention: 60, detect.CauseRouting: 95, detect.CauseFlooding: 55, detect.CauseLink: 80, detect.CauseSeveral: 85,
+	detect.CauseHost: 95, detect.CauseContention: 70, detect.CauseRouting: 95, detect.CauseFlooding: 80, detect.CauseLink: 90, detect.CauseSeveral: 85,
 }
 
 const laterConfidence = 10
