@@ -44,8 +44,8 @@ type Judged struct {
 	// Two: two plants made the deadlock, and either is needed. Both: each of them is named
 	// by one of the first three answers.
 	Two, Both bool
-	Answers       int
-	TypeRight     bool
+	Answers   int
+	TypeRight bool
 	cause.Effect
 	// Control is what naming as many others, drawn at random, comes to, and Turn what
 	// treating the declared turn alone does.
