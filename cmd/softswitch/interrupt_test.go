@@ -25,8 +25,7 @@ func TestControlC(t *testing.T) {
 		"sim figures --out " + t.TempDir():      "routing loops", // the last of them
 		"sim bench --runs 1000 --duration 20ms": "runs",
 		"sim fuzz --n 1000000 --out /dev/null":  "cases",
-		// It tells of each pair: of the first at once, since that cannot be played.
-		"compare --runs 1000000 --scenarios shpiner-fig4 --systems no-flood,itsy": "1/2",
+		"compare --runs 1000000 --scenarios shpiner-fig4 --systems no-flood,itsy": "cause",
 	} {
 		t.Run(strings.ReplaceAll(args, "/", "_"), func(t *testing.T) {
 			t.Parallel()

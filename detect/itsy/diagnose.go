@@ -68,16 +68,18 @@ func (d *detector) takeLap(now unit.Time, c *class, i unit.Port, l *lap) {
 	d.act.SendFrame(p, l.append(d.frame[:0]))
 }
 
-// lapHome: the lap of bucket i is home. Where its newcomers meet is asked, unless another
-// bucket is asking.
+// lapHome: the lap of bucket i is home. If the likeliest cause are its newcomers, where they
+// meet is asked, unless another bucket is asking.
 func (d *detector) lapHome(now unit.Time, c *class, i unit.Port, l *lap) {
-	flows, _ := l.newcomers()
-	if len(flows) == 0 || c.asking != unit.NoPort && now < c.askUntil {
+	var seen answers
+	l.seen(&seen)
+	last, stands := l.cameLast(nil)
+	if seen.n > 0 || !stands || last.Type != detect.CauseContention || c.asking != unit.NoPort && now < c.askUntil {
 		d.explain(c, i, l, nil)
 		return
 	}
 	c.asking, c.askUntil, c.found = i, now+askHops*d.hop, *l
-	d.passOn(now, c, i, &quest{class: c.id, owner: d.at(i), rank: c.in[i].lap, about: flows[0].flow, eldest: l.eldest})
+	d.passOn(now, c, i, &quest{class: c.id, owner: d.at(i), rank: c.in[i].lap, about: last.Flows[0], eldest: l.eldest})
 }
 
 // diagnosisDue ends a diagnosis of bucket i whose messages were lost, with what is known.
@@ -231,20 +233,7 @@ func (d *detector) explain(c *class, i unit.Port, l *lap, q *quest) {
 		c.asking = unit.NoPort
 	}
 	var all answers
-	turns := int(l.hops) + 1
-	for _, h := range l.hosts {
-		if h.trigger != 0 && h.isCause(turns) {
-			all.add(detect.Cause{Type: detect.CauseHost, At: h.trigger.at(), In: unit.NoPort})
-		}
-	}
-	if l.flooded.turns > 0 {
-		all.add(l.flooded.cause(detect.CauseFlooding))
-	}
-	if l.through[0] != 0 {
-		round := l.least
-		round.flows = l.through
-		all.add(round.cause(detect.CauseRouting))
-	}
+	l.seen(&all)
 	last, stands := l.cameLast(q)
 	if stands {
 		all.add(last)
@@ -259,11 +248,31 @@ func (d *detector) explain(c *class, i unit.Port, l *lap, q *quest) {
 		all.add(last)
 	}
 	for _, h := range l.hosts {
-		if h.trigger != 0 && !h.isCause(turns) {
+		if h.trigger != 0 && !h.isCause(l.turns()) {
 			all.add(detect.Cause{Type: detect.CauseHost, At: h.trigger.at(), In: unit.NoPort})
 		}
 	}
 	d.act.Diagnose(c.bucket(i), c.queue(c.in[i].declared), all.causes[:all.n])
+}
+
+// turns is how many turns the lap has seen.
+func (l *lap) turns() int { return int(l.hops) + 1 }
+
+// seen adds the causes that are seen where they are.
+func (l *lap) seen(all *answers) {
+	for _, h := range l.hosts {
+		if h.trigger != 0 && h.isCause(l.turns()) {
+			all.add(detect.Cause{Type: detect.CauseHost, At: h.trigger.at(), In: unit.NoPort})
+		}
+	}
+	if l.flooded.turns > 0 {
+		all.add(l.flooded.cause(detect.CauseFlooding))
+	}
+	if l.through[0] != 0 {
+		round := l.least
+		round.flows = l.through
+		all.add(round.cause(detect.CauseRouting))
+	}
 }
 
 // cameLast names the newcomers of the loop: as the detour round a link if they came when it
