@@ -1,0 +1,257 @@
+package rc
+
+import (
+	"softswitch/roce"
+	"softswitch/unit"
+)
+
+// Shape is how a flow of messages becomes packets.
+type Shape struct {
+	// MTU is the path MTU: the payload of a full packet in octets.
+	MTU int
+	// Message is the length of each message in octets, above 0.
+	Message int
+	// Total is the octets of all messages, the last of which may be shorter; 0: without
+	// end.
+	Total uint64
+}
+
+// Packets is how many packets a full message has.
+func (s *Shape) Packets() uint64 { return uint64((s.Message + s.MTU - 1) / s.MTU) }
+
+// Messages is the number of messages, 0 without end.
+func (s *Shape) Messages() uint64 {
+	return (s.Total + uint64(s.Message) - 1) / uint64(s.Message)
+}
+
+// end is the sequence number behind the last packet, the largest number without end.
+func (s *Shape) end() uint64 {
+	if s.Total == 0 {
+		return 1<<64 - 1
+	}
+	whole, rest := s.Total/uint64(s.Message), s.Total%uint64(s.Message)
+	return whole*s.Packets() + (rest+uint64(s.MTU)-1)/uint64(s.MTU)
+}
+
+// Length is the length of message m in octets.
+func (s *Shape) Length(m uint64) int {
+	if begin := m * uint64(s.Message); s.Total != 0 && s.Total-begin < uint64(s.Message) {
+		return int(s.Total - begin)
+	}
+	return s.Message
+}
+
+// Packet is one to send.
+type Packet struct {
+	Seq     uint64 // from 0, in the order of messages; the PSN is its lower 24 bits
+	Message uint64 // that it is of
+	Length  int    // of that message
+	Offset  int    // of the payload in it
+	Payload int    // octets
+	First   bool   // of its message
+	Last    bool
+	AckReq  bool
+	Again   bool // it was sent before
+}
+
+// packet is the packet with a sequence number below end.
+func (s *Shape) packet(seq uint64) Packet {
+	n := s.Packets()
+	m, k := seq/n, int(seq%n)
+	p := Packet{Seq: seq, Message: m, Length: s.Length(m), Offset: k * s.MTU, First: k == 0}
+	p.Payload = min(s.MTU, p.Length-p.Offset)
+	p.Last = p.Offset+p.Payload == p.Length
+	return p
+}
+
+// Config is how a requester behaves.
+type Config struct {
+	Shape
+	// Window is how many messages may be outstanding, at least 1.
+	Window int
+	// Timeout is how long it waits without an acknowledgement that tells it something new;
+	// Retries, how often in a row it then begins again before it gives up.
+	Timeout unit.Time
+	Retries int
+	// AckEvery is how many packets at most are sent without a request for an
+	// acknowledgement.
+	AckEvery int
+}
+
+// AckEvery is the usual distance of requests for an acknowledgement within a message.
+const AckEvery = 16
+
+// outstanding bounds the packets that are sent and not acknowledged, so that a PSN tells
+// old from new (volume 1, 9.7.2: half of the space).
+const outstanding = 1 << 22
+
+// Requester is the sending side of a connection. The zero value has sent nothing.
+type Requester struct {
+	base   uint64 // sequence number of the first packet since Begin
+	acked  uint64 // all below are acknowledged
+	next   uint64 // to send
+	sent   uint64 // the largest next so far
+	limit  uint64 // where it is closed: nothing from there on is sent
+	closed bool
+	asked  uint64 // the last packet that asked for an acknowledgement, plus one
+	timing bool   // an acknowledgement was asked for and is waited for, since then:
+	waits  unit.Time
+	tries  int // timeouts in a row
+	failed bool
+	Count  Counters
+}
+
+// Counters count since the connection began.
+type Counters struct {
+	Packets      uint64 `json:"packets"`     // sent, those sent again among them
+	Again        uint64 `json:"again"`       // packets sent again
+	AgainBytes   uint64 `json:"again_bytes"` // their payload
+	Naks         uint64 `json:"naks"`        // negative acknowledgements heeded
+	Timeouts     uint64 `json:"timeouts"`
+	OutsideRange uint64 `json:"outside_range"` // answers to packets that were never sent
+}
+
+// Begin begins with the first message again, once all are acknowledged; else it goes on
+// with what is not, also after it had given up or was closed.
+func (r *Requester) Begin(c *Config) {
+	if !r.closed && r.Finished(c) {
+		r.base = r.acked
+	}
+	if r.failed {
+		r.goBack(r.acked)
+	}
+	r.closed, r.tries, r.failed = false, 0, false
+}
+
+// Close lets no further message begin.
+func (r *Requester) Close(c *Config) {
+	n := c.Packets()
+	r.limit = min(r.end(c), r.base+(r.sent-r.base+n-1)/n*n)
+	r.closed = true
+}
+
+// end is the sequence number behind the last packet.
+func (r *Requester) end(c *Config) uint64 {
+	if r.closed {
+		return r.limit
+	}
+	if end := c.end(); end < 1<<64-1 {
+		return r.base + end
+	}
+	return 1<<64 - 1
+}
+
+// Acked is the sequence number up to which all packets are acknowledged.
+func (r *Requester) Acked() uint64 { return r.acked }
+
+// Done is how many messages since Begin are acknowledged as a whole.
+func (r *Requester) Done(c *Config) uint64 {
+	if c.Total != 0 && r.acked-r.base == c.end() {
+		return c.Messages()
+	}
+	return (r.acked - r.base) / c.Packets()
+}
+
+// Failed says that it has given up: so often in a row was there no answer.
+func (r *Requester) Failed() bool { return r.failed }
+
+// Finished says that all is acknowledged.
+func (r *Requester) Finished(c *Config) bool { return r.acked == r.end(c) }
+
+// Ready reports whether there is a packet to send.
+func (r *Requester) Ready(c *Config) bool {
+	if r.failed || r.next == r.end(c) || r.next-r.acked >= outstanding {
+		return false
+	}
+	return (r.next-r.base)/c.Packets() < (r.acked-r.base)/c.Packets()+uint64(c.Window)
+}
+
+// Peek is the packet that Next would give.
+func (r *Requester) Peek(c *Config) Packet {
+	p := c.packet(r.next - r.base)
+	p.Seq = r.next
+	p.Again = r.next < r.sent
+	p.AckReq = p.Last || (r.next-r.base+1)%uint64(c.AckEvery) == 0
+	return p
+}
+
+// Next takes the packet to send now; Ready says whether there is one.
+func (r *Requester) Next(now unit.Time, c *Config) Packet {
+	p := r.Peek(c)
+	r.next++
+	if p.AckReq {
+		r.asked = r.next
+		if !r.timing {
+			r.timing, r.waits = true, now
+		}
+	}
+	r.Count.Packets++
+	if p.Again {
+		r.Count.Again++
+		r.Count.AgainBytes += uint64(p.Payload)
+	}
+	r.sent = max(r.sent, r.next)
+	return p
+}
+
+// Deadline is when Expire is due, unit.Never if no acknowledgement is waited for. The time
+// begins when one is asked for, and again with each that comes (9.7.6.1.3).
+func (r *Requester) Deadline(c *Config) unit.Time {
+	if r.failed || !r.timing {
+		return unit.Never
+	}
+	return r.waits + c.Timeout
+}
+
+// Expire begins again where the acknowledgements end, if the deadline has come; after
+// Config.Retries times in a row it gives up.
+func (r *Requester) Expire(now unit.Time, c *Config) {
+	if r.Deadline(c) > now {
+		return
+	}
+	r.Count.Timeouts++
+	if r.tries == c.Retries {
+		r.failed = true
+		return
+	}
+	r.tries++
+	r.goBack(r.acked)
+}
+
+// goBack lets the packet seq be the next.
+func (r *Requester) goBack(seq uint64) { r.next, r.asked, r.timing = seq, seq, false }
+
+// Answer takes an acknowledgement, and reports whether packets were acknowledged by it.
+func (r *Requester) Answer(now unit.Time, h *roce.Header) bool {
+	// The sequence number whose lower bits are h.PSN and that is next to acked.
+	ahead := int32((h.PSN-uint32(r.acked))<<8) >> 8
+	seq := r.acked + uint64(int64(ahead))
+	nak := h.Syndrome.Kind() != roce.Acked
+	if !nak {
+		ahead++ // all up to seq are acknowledged; a NAK acknowledges those before it
+		seq++
+	}
+	switch {
+	case ahead < 0 || ahead == 0 && !nak:
+		return false // about packets that are acknowledged already
+	case seq > r.sent || nak && seq == r.sent:
+		r.Count.OutsideRange++
+		return false
+	}
+	news := seq > r.acked
+	if news {
+		r.acked, r.tries = seq, 0
+		r.next = max(r.next, seq)
+		r.timing, r.waits = r.asked > seq, now
+	}
+	if nak {
+		switch h.Syndrome {
+		case roce.SequenceError:
+			r.Count.Naks++
+			r.goBack(seq)
+		default:
+			r.failed = true
+		}
+	}
+	return news
+}

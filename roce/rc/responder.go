@@ -1,0 +1,79 @@
+package rc
+
+import "softswitch/roce"
+
+// Responder is the receiving side of a connection. The zero value has received nothing.
+type Responder struct {
+	expected uint64 // sequence number
+	messages uint64 // that are complete
+	inside   bool   // a message
+	naked    bool   // the packet that is expected was asked for
+	ack, nak bool   // to be answered
+	invalid  bool   // what came was no valid request
+	Count    Received
+}
+
+// Received counts what came.
+type Received struct {
+	Packets    uint64 `json:"packets"`      // taken, in order
+	Bytes      uint64 `json:"bytes"`        // of payload taken
+	Duplicates uint64 `json:"duplicates"`   // of packets taken before
+	OutOfOrder uint64 `json:"out_of_order"` // dropped behind a gap
+	Outside    uint64 `json:"outside"`      // dropped: a PSN far from the one expected
+	Invalid    uint64 `json:"invalid"`      // dropped: not what may follow within a message
+}
+
+// Messages is how many are complete.
+func (r *Responder) Messages() uint64 { return r.messages }
+
+// Receive takes a data packet with so many octets of payload. took says that it was the
+// one expected: its payload is the next of its message.
+func (r *Responder) Receive(h *roce.Header, payload int) (took bool) {
+	ahead := int32((h.PSN-uint32(r.expected))<<8) >> 8
+	switch {
+	case ahead > outstanding || ahead < -outstanding:
+		r.Count.Outside++
+		return false
+	case ahead > 0:
+		r.Count.OutOfOrder++
+		if !r.naked {
+			r.naked, r.nak = true, true
+		}
+		return false
+	case ahead < 0:
+		r.Count.Duplicates++
+		r.ack = r.ack || h.AckReq
+		return false
+	case r.inside == h.Opcode.Begins():
+		r.Count.Invalid++
+		r.invalid, r.nak = true, true
+		return false
+	}
+	r.expected++
+	r.Count.Packets++
+	r.Count.Bytes += uint64(payload)
+	r.inside = !h.Opcode.Ends()
+	if !r.inside {
+		r.messages++
+	}
+	r.naked, r.nak = false, false
+	r.ack = r.ack || h.AckReq
+	return true
+}
+
+// Owes reports whether there is an answer to send.
+func (r *Responder) Owes() bool { return r.ack || r.nak }
+
+// Answer takes the answer to send now: PSN, syndrome and MSN of an acknowledgement. It
+// speaks of all that was received until now.
+func (r *Responder) Answer() roce.Header {
+	h := roce.Header{Opcode: roce.Acknowledge, Syndrome: roce.Acked, PSN: uint32(r.expected-1) & roce.PSNMask, MSN: uint32(r.messages) & roce.PSNMask}
+	if r.nak {
+		h.Syndrome, h.PSN = roce.SequenceError, uint32(r.expected)&roce.PSNMask
+		if r.invalid {
+			h.Syndrome = roce.InvalidError
+		}
+	}
+	r.ack, r.nak, r.invalid = false, false, false
+	return h
+}
