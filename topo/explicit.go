@@ -2,6 +2,7 @@ package topo
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"softswitch/unit"
@@ -68,7 +69,7 @@ func checkExplicit(nodes []ExplicitNode, links [][2]string) (fs Faults) {
 	for i, n := range nodes {
 		first, twice := index[n.Name]
 		switch {
-		case !validName(n.Name):
+		case !ValidName(n.Name):
 			fs = append(fs, Fault{Index: i, Text: fmt.Sprintf(`%q is not a node's name: 1 to 32 letters, digits, "-", "_" and ".", a letter first, not "--"`, n.Name)})
 		case twice:
 			fs = append(fs, Fault{Index: i, Text: fmt.Sprintf("%q is node %d already", n.Name, first)})
@@ -121,22 +122,28 @@ func checkWhole(nodes []ExplicitNode, links [][2]string, index map[string]int) F
 		a, z := index[l[0]], index[l[1]]
 		at[a], at[z] = append(at[a], z), append(at[z], a)
 	}
-	reached := make([]bool, len(nodes))
-	for work := []int{0}; len(work) > 0 && len(nodes) > 0; work = work[1:] {
+	if i := firstApart(at); i >= 0 {
+		return Faults{{Index: i, Text: fmt.Sprintf("%q is not connected to %q: all nodes of a fabric are", nodes[i].Name, nodes[0].Name)}}
+	}
+	return nil
+}
+
+// firstApart is the first node without a path to node 0, -1 if there is none; at is the
+// neighbours of each.
+func firstApart(at [][]int) int {
+	reached := make([]bool, len(at))
+	for work := []int{0}; len(work) > 0 && len(at) > 0; work = work[1:] {
 		if i := work[0]; !reached[i] {
 			reached[i] = true
 			work = append(work, at[i]...)
 		}
 	}
-	for i, n := range nodes {
-		if !reached[i] {
-			return Faults{{Index: i, Text: fmt.Sprintf("%q is not connected to %q: all nodes of a fabric are", n.Name, nodes[0].Name)}}
-		}
-	}
-	return nil
+	return slices.Index(reached, false)
 }
 
-func validName(s string) bool {
+// ValidName reports whether a node can have this name: 1 to 32 letters, digits, "-", "_" and
+// ".", a letter first, not "--".
+func ValidName(s string) bool {
 	if s == "" || len(s) > 32 || strings.Contains(s, "--") {
 		return false
 	}

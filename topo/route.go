@@ -59,19 +59,24 @@ func NewTable(f *Fabric) *Table {
 	for dst := range dsts {
 		dsts[dst] = dst
 	}
-	EachGroup(f, dsts, t.Set)
+	EachGroup(f, dsts, func(s, dst int, g Group) bool {
+		t.Set(s, dst, g)
+		return true
+	})
 	return t
 }
 
 // EachGroup calls fn with the group of every switch for each of the subnets dsts, as
 // NewTable computes it, in the order of dsts: for fabrics too large to keep the routes
-// to every subnet.
-func EachGroup(f *Fabric, dsts []int, fn func(s, dst int, g Group)) {
+// to every subnet. It ends when fn returns false.
+func EachGroup(f *Fabric, dsts []int, fn func(s, dst int, g Group) bool) {
 	r := newRouter(f)
 	for _, dst := range dsts {
 		r.aim(f.Subnets[dst].Switch)
 		for s := range f.Switches() {
-			fn(s, dst, Group{Ports: r.ports[s], Backup: r.backup(s)})
+			if !fn(s, dst, Group{Ports: r.ports[s], Backup: r.backup(s)}) {
+				return
+			}
 		}
 	}
 }

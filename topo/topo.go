@@ -1,13 +1,14 @@
 // Package topo is a fabric on paper: named switches and hosts, the links between
 // their ports, their addresses, and the routes of every switch.
 //
-//	FatTree, Ring, Explicit --> Fabric --NewTable--> Table --Path--> hops of a flow
-//	                                                   ^
-//	                                       Set: a route pinned by hand
+//	FatTree, Ring, LeafSpine,      Rewire            Set: a route pinned by hand
+//	Jellyfish, Dragonfly,           v  |               v
+//	Explicit ------------------> Fabric --NewTable--> Table --Path--> hops of a flow
 //
-// Read in this order: Fabric and its parts (this file), fattree.go, ring.go and
-// explicit.go (builders), address.go (addresses and names), route.go (shortest paths
-// and their backups, with the rule written out), path.go (how switches forward a flow).
+// Read in this order: Fabric and its parts (this file), fattree.go, ring.go,
+// leafspine.go, jellyfish.go, dragonfly.go and explicit.go (builders), rewire.go (a fabric
+// with other links), address.go (addresses and names), route.go (shortest paths and their
+// backups, with the rule written out), path.go (how switches forward a flow).
 //
 // Invariants:
 //   - numbers: Nodes[i].ID is i+1, switches before hosts, each in the order in which
@@ -18,7 +19,9 @@
 //   - subnets: the hosts of a switch share one /24, and every host is in one.
 //
 // What it does not do: it has no rates, delays, queues or time, and it does not watch
-// links: the caller tells Path which ones are down.
+// links: the caller tells Path which ones are down. Its routes are shortest paths and no
+// more: in a fabric without levels (Ring, Jellyfish, Dragonfly, or any that is rewired)
+// they need not go up and then down, and can close a cycle of buffers.
 package topo
 
 import (
@@ -92,6 +95,9 @@ type Subnet struct {
 	Ports   unit.PortSet
 }
 
+// maxID is the greatest number of a node.
+const maxID = 65535
+
 // SubnetBits is the length of every subnet's prefix.
 const SubnetBits = 24
 
@@ -129,7 +135,7 @@ func (b builder) node(kind Kind, format string, args ...any) int {
 	name := fmt.Sprintf(format, args...)
 	i := len(b.f.Nodes)
 	n := Node{Name: name, Kind: kind}
-	if i < 65535 {
+	if i < maxID {
 		n.ID = unit.NodeID(i + 1)
 	}
 	if _, ok := b.f.byName[name]; ok {
