@@ -32,6 +32,14 @@ func NewGrowingPool(slots, copies, slotBytes int) *Pool {
 	return &Pool{slots: slots, nfree: slots, size: slotBytes, ncopies: copies, chunk: 1024}
 }
 
+// SlotBytes is the size of a slot for frames of up to n bytes, the tag included: 2048 as
+// long as n is below it, else whole cache lines. It is above n, because a TAP device does
+// not say that it cut a frame; a full slot does.
+func SlotBytes(n int) int {
+	const line = 64
+	return max(2048, n/line*line+line)
+}
+
 func (p *Pool) makeSlots(n int) { p.unused, p.block = make([]Frame, n), make([]byte, n*p.size) }
 
 func (p *Pool) makeCopies(n int) {

@@ -247,3 +247,12 @@ func TestGrowingPool(t *testing.T) {
 		t.Errorf("%d slots and %d copies are free, want all", p.Free(), p.ncopies)
 	}
 }
+
+// A slot is above the longest frame, and as ever where the MTU is 1500.
+func TestSlotBytes(t *testing.T) {
+	for n, want := range map[int]int{60: 2048, 1518: 2048, 2047: 2048, 2048: 2112, 9018: 9024, 9023: 9024, 9024: 9088, 9234: 9280} {
+		if got := SlotBytes(n); got != want {
+			t.Errorf("frames of %d bytes: slots of %d, want %d", n, got, want)
+		}
+	}
+}

@@ -28,7 +28,7 @@ type Config struct {
 	Refresh unit.Time
 	Buffer  buffer.Config
 	// Weights of the classes that share what strict priority leaves, by deficit round
-	// robin, in units of one full frame; 0 is strict.
+	// robin, in units of 1600 bytes; 0 is strict.
 	Weights [unit.Priorities]int
 	Subnets []Subnet
 	Routes  []Route
@@ -41,6 +41,8 @@ type Config struct {
 	Bands    TTLBands
 	NoFlood  bool
 	Limits   []Limit
+	// ECN is what keeps pauses from being needed; see ecn.go.
+	ECN ECN
 	// Plain pause frames carry no TLV, as those of a NIC.
 	Plain bool
 	// HashSeed makes this switch's ECMP choices its own.
@@ -53,9 +55,9 @@ type Config struct {
 	Delay unit.Time
 	// Batch is the most frames that a driver lends and transmits at once.
 	Batch int
-	// SlotBytes is the size of a frame slot, MaxFrame the longest frame that is
-	// forwarded, without FCS and 802.1Q tag. Slots bounds the number of slots beyond
-	// those that the driver holds.
+	// SlotBytes is the size of a frame slot (buffer.SlotBytes), MaxFrame the longest
+	// frame that is forwarded, without FCS and 802.1Q tag. Slots bounds the number of
+	// slots beyond those that the driver holds.
 	SlotBytes, MaxFrame, Slots int
 	// Pool, unless it is nil, is used instead of a pool of this switch's own: for
 	// many switches under one driver, which keeps what it likes of each frame.
@@ -150,16 +152,16 @@ func (c *Config) check() error {
 		return fmt.Errorf("batch: %d; valid: 1 or more", c.Batch)
 	case c.SlotBytes < ether.MinLen:
 		return fmt.Errorf("slots of %d bytes; valid: %d or more, for a control frame", c.SlotBytes, ether.MinLen)
-	case c.Pool == nil && c.SlotBytes < c.mtu():
-		return fmt.Errorf("slots of %d bytes; valid: %d or more for frames of %d and a tag", c.SlotBytes, c.mtu(), c.MaxFrame)
+	case c.Pool == nil && c.SlotBytes < c.longest():
+		return fmt.Errorf("slots of %d bytes; valid: %d or more for frames of %d and a tag", c.SlotBytes, c.longest(), c.MaxFrame)
 	case c.Refresh <= 0:
 		return fmt.Errorf("refresh: %d ns; valid: above 0", c.Refresh)
 	}
-	return nil
+	return c.ECN.check()
 }
 
-// mtu is the longest frame, a tag included and the FCS not.
-func (c *Config) mtu() int { return c.MaxFrame + ether.VLANLen }
+// longest is the longest frame, a tag included and the FCS not.
+func (c *Config) longest() int { return c.MaxFrame + ether.VLANLen }
 
 // hop is how long a pause usually takes to the next switch at most: it waits for
 // the longest frame, and for half of what the driver may be late. It is at least a
@@ -170,7 +172,7 @@ func (c *Config) hop() unit.Time {
 		if p.FacesHost {
 			continue
 		}
-		worst = max(worst, p.Rate.FrameTime(c.mtu())+p.Rate.FrameTime(pfcframe.Len))
+		worst = max(worst, p.Rate.FrameTime(c.longest())+p.Rate.FrameTime(pfcframe.Len))
 	}
 	return worst + c.Delay + c.Granularity/2
 }

@@ -1,12 +1,14 @@
 package dataplane
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"softswitch/buffer"
 	"softswitch/detect"
+	"softswitch/internal/ether"
 	"softswitch/internal/testseed"
 	"softswitch/itsyhdr"
 	"softswitch/unit"
@@ -59,8 +61,6 @@ func TestMalformedFrames(t *testing.T) {
 		{"message of another version", edit(msg, 20, 0x23), DropMessage},
 		{"message of an unknown kind", edit(msg, 20, 0x1f), DropMessage},
 		{"message of port 64", edit(msg, 24, 64), DropMessage},
-		{"frame of 1515 bytes", plain(stationMAC(1), stationMAC(0), 1515), DropLong},
-		{"tagged frame of 1519 bytes", tagged(plain(stationMAC(1), stationMAC(0), 1515), 3), DropLong},
 		{"IPv4 without a header", ip[:14], DropMalformedIP},
 		{"IPv4 of 19 bytes", ip[:33], DropMalformedIP},
 		{"IPv4 version 5", edit(ip, 14, 0x55), DropMalformedIP},
@@ -86,13 +86,31 @@ func TestMalformedFrames(t *testing.T) {
 	}
 }
 
-// The same frames at their limits are taken.
+// Frames of the greatest length are taken, with a tag and without; a byte more, and they
+// are counted as long, cost no slot and are no loss of a lossless frame.
 func TestLargestFrames(t *testing.T) {
-	s := newTestSwitch(t, 2, nil)
-	f := datagram{dst: stationMAC(1), size: 1514}.frame()
-	s.receive(0, f, tagged(f, 0))
-	s.wantData(1, f, tagged(f, 0))
-	s.wantNoDrops()
+	for _, longest := range []int{1514, 9014, 9230} {
+		t.Run(fmt.Sprint(longest), func(t *testing.T) {
+			s := newTestSwitch(t, 2, func(c *Config) {
+				c.MaxFrame, c.SlotBytes = longest, buffer.SlotBytes(longest+ether.VLANLen)
+			})
+			f := datagram{dst: stationMAC(1), size: longest}.frame()
+			s.receive(0, f, tagged(f, 0))
+			s.wantData(1, f, tagged(f, 0))
+			s.wantNoDrops()
+			if got, want := s.MTU(), longest+4; got != want {
+				t.Errorf("a detector reads %d bytes as the longest frame, want %d with its tag", got, want)
+			}
+
+			long := plain(stationMAC(1), stationMAC(0), longest+1)
+			s.receive(0, long, tagged(long, 3), between(0, 1, 3, 1))
+			s.wantDrops(0, map[Reason]uint64{DropLong: 2})
+			s.wantData(1, between(0, 1, 3, 1))
+			if n := s.Counters(0).LosslessLost; n != 0 {
+				t.Errorf("%d counted as lossless frames lost", n)
+			}
+		})
+	}
 }
 
 // A TLV that is malformed costs the label, not the pause: the padding of a plain

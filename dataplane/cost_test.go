@@ -67,6 +67,7 @@ func (l *loop) transmit(out unit.Port) int {
 func TestNoAllocs(t *testing.T) {
 	l2, lossy, broadcast := between(0, 1, 3, 1), between(0, 1, 0, 1), plain(ether.Broadcast, stationMAC(0), 100)
 	l3 := datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: "10.9.1.1", class: 3}.frame()
+	ect := datagram{dst: stationMAC(1), src: stationMAC(0), class: 3, ecn: 2}.frame()
 	small := func(c *Config) { c.Buffer.Profile = testProfile }
 	for _, tc := range []struct {
 		name   string
@@ -99,6 +100,9 @@ func TestNoAllocs(t *testing.T) {
 			l.want(t, l.transmit(1), 5)
 			l.want(t, l.transmit(0), 1) // the resume
 		}},
+		{"marked", func(c *Config) {
+			c.ECN = ECN{Classes: 1 << 3, RED: RED{Kmin: 1000, Kmax: 5000, Pmax: 50}, Phantom: Phantom{Drain: 95, Mark: 3000}}
+		}, func(t *testing.T, l *loop) { l.want(t, l.hop(ect, 8, 0, 1), 8) }},
 		{"pause that expires", nil, func(t *testing.T, l *loop) {
 			l.s.Receive(l.now, 1, l.parsed(pauseFrame))
 			l.now += unit.Millisecond

@@ -67,6 +67,7 @@ type PortCounters struct {
 	Pauses            [unit.Priorities]uint64    // times that the queue came to be paused
 	PausedTime        [unit.Priorities]unit.Time // queue paused, without the pause in force
 	LastPause         [unit.Priorities]LastPause // the latest that ended
+	Marked            [unit.Priorities]uint64    // with Congestion Experienced, of TxFrames
 	TxDropped         [unit.Priorities]uint64    // on purpose, in a queue of this port or on the way there
 	RxDropped         [unit.Priorities]uint64    // on purpose, on arrival
 	RxMessages        uint64

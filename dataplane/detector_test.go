@@ -126,6 +126,12 @@ func TestHop(t *testing.T) {
 	if got, want := s.Hop(), r.FrameTime(1518)+r.FrameTime(60)+107*unit.Microsecond; got != want {
 		t.Errorf("hop %d ns, want %d", got, want)
 	}
+	jumbo := newTestSwitch(t, 2, func(c *Config) {
+		c.Ports[0].Rate, c.MaxFrame, c.SlotBytes = 1000*mega, 9230, 9280
+	})
+	if got, want := jumbo.Hop(), r.FrameTime(9234)+r.FrameTime(60); got != want {
+		t.Errorf("hop %d ns with frames of 9230 bytes, want %d", got, want)
+	}
 	if got := newTestSwitch(t, 2, nil).Hop(); got != unit.Microsecond {
 		t.Errorf("hop at an unlimited rate %d ns, want 1000", got)
 	}

@@ -14,7 +14,7 @@
 // config.go, switch.go (the state). Then along a frame's way: parse.go, receive.go,
 // police.go (limits on what comes in), forward.go with its tables fib.go, mac.go and
 // arp.go, prevent.go (the class in which a frame leaves), pause.go, schedule.go,
-// transmit.go, sent.go. Then what goes between neighbours: control.go, where pause
+// transmit.go, ecn.go (marks on what leaves), sent.go. Then what goes between neighbours: control.go, where pause
 // frames and ITSY labels meet, and controlqueue.go. Then what a detector has to do with
 // the switch: view.go (what it sees), requests.go, actions.go and turns.go (what it may do),
 // edges.go (the rules of the strong edge). Last what is read between calls: counters.go,
@@ -33,6 +33,8 @@
 //     transmit.go);
 //   - every dropped frame is counted once, with its reason (drop in switch.go,
 //     counters.go);
+//   - the same marks in every run: chance is a generator with a seed, drawn only where
+//     marking is on and chance decides (early in ecn.go);
 //   - nothing is done in silence: an action that changes something is an event (actions.go).
 //
 // What it does not do: it reads no clock (now comes in), owns no socket, no

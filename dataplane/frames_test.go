@@ -16,6 +16,7 @@ type datagram struct {
 	dst, src     ether.MAC
 	from, to     string
 	class        unit.Priority // as DSCP class << 3
+	ecn          uint8         // the two bits behind the code point
 	ttl          uint8         // 64
 	sport, dport uint16        // 49152, 4791
 	proto        uint8         // UDP
@@ -37,7 +38,7 @@ func (d datagram) frame() []byte {
 	ether.SetAddresses(f, d.dst, d.src)
 	binary.BigEndian.PutUint16(f[12:], ether.TypeIPv4)
 	ip := f[ether.HeaderLen:]
-	ether.PutIPv4(ip, uint8(d.class)<<5, d.ttl, d.proto, len(ip), ip32(d.from), ip32(d.to))
+	ether.PutIPv4(ip, uint8(d.class)<<5|d.ecn, d.ttl, d.proto, len(ip), ip32(d.from), ip32(d.to))
 	udp := ip[ether.IPv4Len:]
 	binary.BigEndian.PutUint16(udp, d.sport)
 	binary.BigEndian.PutUint16(udp[2:], d.dport)

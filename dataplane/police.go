@@ -53,7 +53,7 @@ func (s *Switch) overRate(p *port, f *buffer.Frame) bool {
 	taken := false
 	for i := range p.policers {
 		if l := &p.policers[i]; l.takes(f) {
-			if taken = true; l.due > s.now+l.rate.FrameTime(s.cfg.mtu())*policerFrames+s.cfg.Granularity {
+			if taken = true; l.due > s.now+l.rate.FrameTime(s.cfg.longest())*policerFrames+s.cfg.Granularity {
 				return true
 			}
 		}

@@ -153,11 +153,14 @@ func isTagged(f *buffer.Frame) bool {
 	return binary.BigEndian.Uint16(f.Data[ether.HeaderLen-2:]) == ether.TypeVLAN
 }
 
-// setDSCP replaces the code point, leaves the ECN bits alone and mends the checksum
+// setDSCP replaces the code point and leaves the ECN bits alone.
+func setDSCP(p ether.IPv4, dscp uint8) { setTOS(p, p[1]&3|dscp<<2) }
+
+// setTOS replaces the octet of code point and ECN bits, and mends the checksum
 // incrementally (RFC 1624, equation 3).
-func setDSCP(p ether.IPv4, dscp uint8) {
+func setTOS(p ether.IPv4, tos uint8) {
 	old := binary.BigEndian.Uint16(p)
-	p[1] = p[1]&3 | dscp<<2
+	p[1] = tos
 	sum := uint32(^binary.BigEndian.Uint16(p[10:])) + uint32(^old) + uint32(binary.BigEndian.Uint16(p))
 	sum = sum&0xffff + sum>>16
 	sum += sum >> 16

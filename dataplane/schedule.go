@@ -33,7 +33,8 @@ func (p *port) pick(weights *[unit.Priorities]int) (c unit.Priority, ok bool) {
 
 // pickWeighted goes round the classes of set, which is not empty. A class whose
 // queue ran empty or is paused keeps no deficit. A full round raises every
-// deficit by at least quantumBytes, which is more than a frame: two suffice.
+// deficit by at least quantumBytes: two suffice for frames of 1514 bytes, seven for
+// those of 9230.
 func (p *port) pickWeighted(set unit.ClassSet, weights *[unit.Priorities]int) unit.Priority {
 	for {
 		c := p.turn

@@ -32,6 +32,7 @@ type Switch struct {
 	flooded  int // frames marked Flooded in lossless queues
 	policing int // policers that actions took
 	classes  classes
+	marker   marker
 	peer     detect.Peer // the detector, if it has messages of its own
 
 	now    unit.Time
@@ -105,6 +106,7 @@ func NewSwitch(cfg Config) (*Switch, error) {
 	s := &Switch{
 		cfg:      cfg,
 		classes:  classes,
+		marker:   newMarker(cfg.ECN, len(cfg.Ports)),
 		ports:    make([]port, len(cfg.Ports)),
 		mmu:      mmu,
 		armed:    unit.Never,

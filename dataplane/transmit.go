@@ -81,6 +81,9 @@ func (s *Switch) transmitData(out unit.Port, fs []*buffer.Frame) (n int) {
 			break
 		}
 		f := s.pop(out, c)
+		if s.marker.Classes.Has(c) {
+			s.mark(out, c, f)
+		}
 		p.acted.spend(c, p.paused, f.Len)
 		p.count.TxFrames[c]++
 		p.count.TxBytes[c] += uint64(f.Len)

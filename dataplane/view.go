@@ -118,7 +118,7 @@ func (v view) LinkUp(p unit.Port) bool { return v.s.LinkUp(p) }
 func (v view) Rate(p unit.Port) unit.Rate { return v.s.ports[p].cfg.Rate }
 
 // MTU is the longest frame.
-func (v view) MTU() int { return v.s.cfg.mtu() }
+func (v view) MTU() int { return v.s.cfg.longest() }
 
 // Flows appends the flows that wait in q.
 func (v view) Flows(dst []detect.Flow, q detect.Queue) []detect.Flow {

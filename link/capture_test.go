@@ -100,7 +100,7 @@ func TestCaptureOfSeveralLinks(t *testing.T) {
 	a, b := Pipe()
 	left, right := taps.tap(a, "left"), taps.tap(b, "right")
 	start := time.Now()
-	send(t, left, numbered(1, 60), numbered(2, 1514))
+	send(t, left, numbered(1, 60), numbered(2, 9230))
 	receive(t, right, 2)
 	send(t, right, numbered(3, 61))
 	receive(t, left, 1)
@@ -120,9 +120,9 @@ func TestCaptureOfSeveralLinks(t *testing.T) {
 		frame []byte
 	}{
 		{"left", numbered(1, 60)},
-		{"left", numbered(2, 1514)},
+		{"left", numbered(2, 9230)},
 		{"right", numbered(1, 60)},
-		{"right", numbered(2, 1514)},
+		{"right", numbered(2, 9230)},
 		{"right", numbered(3, 61)},
 		{"left", numbered(3, 61)},
 	} {

@@ -27,14 +27,16 @@ const maxRingBytes = 1 << 30
 // Options of an interface. The zero value is the default.
 type Options struct {
 	// RingBytes is the size of the receive ring in bytes, rounded up to blocks of
-	// 64 KiB; 0 means DefaultRingBytes. Each frame takes a slot of 2048 bytes
-	// (more where the MTU asks for it). Frames that come while all slots are full
+	// 64 KiB; 0 means DefaultRingBytes. Each frame takes a slot of 2048 bytes, or more
+	// where the MTU asks for it: seven slots fit 64 KiB if that is 9216. Frames that come while all slots are full
 	// are lost and counted in Stats.Drops. The memory is the kernel's, not
 	// swappable, and is taken when the interface is opened.
 	RingBytes int
 	// Filter is a BPF program that selects the frames to receive; nil means all. The
 	// kernel runs it after removing the outermost 802.1Q tag.
 	Filter []bpf.RawInstruction
+	// MTU is the least MTU in bytes of an interface that may be opened; 0 means any.
+	MTU int
 }
 
 // Packet is a Link on a network interface: a packet socket that receives through
@@ -69,8 +71,8 @@ var _ Link = (*Packet)(nil)
 // ErrDown.
 //
 // It needs CAP_NET_RAW. It fails if the interface does not exist or is not Ethernet, if
-// the right is missing, or if the kernel has no memory for the ring; the error says
-// which.
+// the right is missing, if its MTU is too small, or if the kernel has no memory for the ring; the
+// error says which.
 func Open(ifname string, opt Options) (*Packet, error) {
 	p, err := open(ifname, opt)
 	if err != nil {
@@ -86,6 +88,9 @@ func open(ifname string, opt Options) (*Packet, error) {
 	ifi, err := net.InterfaceByName(ifname)
 	if err != nil {
 		return nil, unknownInterface(err)
+	}
+	if ifi.MTU < opt.MTU {
+		return nil, fmt.Errorf("its MTU is %d, and frames for one of %d are to pass; raise it with `ip link set dev %s mtu %d`", ifi.MTU, opt.MTU, ifname, opt.MTU)
 	}
 	conn, err := packet.Listen(ifi, packet.Raw, unix.ETH_P_ALL, &packet.Config{Filter: opt.Filter})
 	if errors.Is(err, os.ErrPermission) {

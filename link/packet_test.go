@@ -54,7 +54,7 @@ func receive(t testing.TB, l Link, n int) [][]byte {
 	t.Helper()
 	var got [][]byte
 	for len(got) < n {
-		bufs := frameBuffers(min(32, n-len(got)), 2048)
+		bufs := frameBuffers(min(32, n-len(got)), 9280)
 		k, err := l.Read(bufs)
 		if err != nil {
 			t.Fatalf("Read after %d of %d frames: %v", len(got), n, err)
@@ -257,6 +257,52 @@ func TestTooLongForSlotIsCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantFrames(t, bufs, [][]byte{jumbo})
+}
+
+// Frames of 9230 bytes cross in each direction, more of them than a ring has slots, with
+// a tag and without; a byte more is refused where it is sent.
+func TestJumboFramesCross(t *testing.T) {
+	w := newWire(t)
+	for _, err := range []error{
+		w.a.NL.LinkSetMTU(w.a.Link("left"), 9216),
+		w.b.NL.LinkSetMTU(w.b.Link("right"), 9216),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	opt := Options{RingBytes: 2 * blockBytes, MTU: 9216} // 14 slots
+	left, right := w.openLeft(opt), w.openRight(opt)
+	for i := range 40 {
+		f := numbered(i, 9230-i%3)
+		if i%5 == 0 {
+			f = tagged(numbered(i, 9230), 0x8100_6001)
+		}
+		send(t, left, f)
+		wantFrames(t, receive(t, right, 1), [][]byte{f})
+		send(t, right, f)
+		wantFrames(t, receive(t, left, 1), [][]byte{f})
+	}
+	var fe *FrameError
+	if _, err := left.Write([][]byte{numbered(0, 9231)}); !errors.As(err, &fe) || fe.Len != 9231 {
+		t.Errorf("a frame of 9231 bytes: %v, want a FrameError of it", err)
+	}
+}
+
+// An interface whose MTU is below the one that is asked for is not opened, and the error
+// says how to raise it.
+func TestSmallMTU(t *testing.T) {
+	w := newWire(t)
+	err := w.a.Do(func() error {
+		p, err := Open("left", Options{MTU: 9216})
+		if err == nil {
+			p.Close()
+		}
+		return err
+	})
+	if err == nil || !strings.Contains(err.Error(), "its MTU is 1500") || !strings.Contains(err.Error(), "`ip link set dev left mtu 9216`") {
+		t.Errorf("Open = %v", err)
+	}
 }
 
 func TestUnsendableFrame(t *testing.T) {

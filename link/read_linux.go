@@ -118,9 +118,10 @@ func (p *Packet) whyEmpty(poll error) error {
 // ring is a TPACKET_V2 receive ring: slots that the kernel fills in turn and hands over
 // by setting TP_STATUS_USER, and that take returns by setting TP_STATUS_KERNEL.
 type ring struct {
-	mem  []byte // shared with the kernel
-	slot int    // bytes of a slot, a multiple of TPACKET_ALIGNMENT
-	next int    // offset in mem of the slot that the kernel fills next
+	mem   []byte // shared with the kernel
+	slot  int    // bytes of a slot, a multiple of TPACKET_ALIGNMENT
+	slots int    // as many in each block as fit it
+	next  int    // offset in mem of the slot that the kernel fills next
 }
 
 // blockBytes is the unit in which the kernel allocates the ring; a slot lies within one
@@ -133,14 +134,11 @@ const blockBytes = 64 << 10
 // a frame of 1982.
 const slotHead = 80
 
-// slotBytes is the smallest slot for an MTU, a power of two of at least 2048 and
-// at most a block. Frames that do not fit are truncated, and counted.
+// slotBytes is the size of a slot for an MTU: 2048, or an equal share of a block, which
+// is the largest. Frames that do not fit are truncated, and counted.
 func slotBytes(mtu int) int {
-	n := 2048
-	for n < slotHead+mtu && n < blockBytes {
-		n *= 2
-	}
-	return n
+	least := max(2048, slotHead+mtu)
+	return blockBytes / max(1, blockBytes/least) / unix.TPACKET_ALIGNMENT * unix.TPACKET_ALIGNMENT
 }
 
 // mapRing gives the socket a receive ring of about this many bytes and maps it.
@@ -149,11 +147,12 @@ func mapRing(fd, slot, bytes int) (ring, error) {
 		bytes = DefaultRingBytes
 	}
 	blocks := (bytes + blockBytes - 1) / blockBytes
+	slots := blocks * (blockBytes / slot)
 	req := unix.TpacketReq{
 		Block_size: blockBytes,
 		Block_nr:   uint32(blocks),
 		Frame_size: uint32(slot),
-		Frame_nr:   uint32(blocks * (blockBytes / slot)),
+		Frame_nr:   uint32(slots),
 	}
 	if err := unix.SetsockoptTpacketReq(fd, unix.SOL_PACKET, unix.PACKET_RX_RING, &req); err != nil {
 		return ring{}, fmt.Errorf("receive ring of %d bytes: setsockopt PACKET_RX_RING: %w", blocks*blockBytes, err)
@@ -162,7 +161,7 @@ func mapRing(fd, slot, bytes int) (ring, error) {
 	if err != nil {
 		return ring{}, fmt.Errorf("receive ring of %d bytes: mmap: %w", blocks*blockBytes, err)
 	}
-	return ring{mem: mem, slot: slot}, nil
+	return ring{mem: mem, slot: slot, slots: slots}, nil
 }
 
 func (r *ring) unmap() error { return os.NewSyscallError("munmap", unix.Munmap(r.mem)) }
@@ -181,7 +180,7 @@ func (r *ring) since() (at time.Duration, ok bool) {
 // slots. It returns how many it copied and how many it skipped because they were
 // truncated. It checks each slot at most once.
 func (r *ring) take(bufs [][]byte) (n int, truncated uint64) {
-	for looked := 0; n < len(bufs) && looked < len(r.mem); looked += r.slot {
+	for looked := 0; n < len(bufs) && looked < r.slots; looked++ {
 		// The kernel aligns slots to TPACKET_ALIGNMENT (16) in pages, so the
 		// header's fields are aligned; next+slot <= len(mem).
 		hdr := (*unix.Tpacket2Hdr)(unsafe.Pointer(&r.mem[r.next]))
@@ -198,11 +197,20 @@ func (r *ring) take(bufs [][]byte) (n int, truncated uint64) {
 		}
 		// Release: the kernel must not write the slot before we have read it.
 		atomic.StoreUint32(&hdr.Status, unix.TP_STATUS_KERNEL)
-		if r.next += r.slot; r.next == len(r.mem) {
-			r.next = 0
-		}
+		r.advance()
 	}
 	return n, truncated
+}
+
+// advance goes to the next slot. What is left at the end of a block holds none.
+func (r *ring) advance() {
+	r.next += r.slot
+	if used := r.next % blockBytes; used+r.slot > blockBytes {
+		r.next += blockBytes - used
+	}
+	if r.next == len(r.mem) {
+		r.next = 0
+	}
 }
 
 // copyFrame copies the frame of a slot to the front of buf and puts back the tag that

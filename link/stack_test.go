@@ -52,6 +52,20 @@ func TestStackBothWays(t *testing.T) {
 	}
 }
 
+// With the MTU of jumbo frames, they pass both ways.
+func TestStackJumboFrames(t *testing.T) {
+	k := newStack(t)
+	if err := k.ns.NL.LinkSetMTU(k.ns.Link("nic0"), 9216); err != nil {
+		t.Fatal(err)
+	}
+	program := openIn(t, k.ns, "nic0", Options{MTU: 9216})
+	want := [][]byte{numbered(1, 9230), numbered(2, 60)}
+	send(t, program, want...)
+	wantFrames(t, receive(t, k.s, 2), want)
+	send(t, k.s, want...)
+	wantFrames(t, receive(t, program, 2), want)
+}
+
 // Nobody reads: the kernel's queue fills, and what finds it full is counted.
 func TestStackCountsDrops(t *testing.T) {
 	k := newStack(t)

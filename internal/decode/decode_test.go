@@ -258,6 +258,20 @@ func TestSnapped(t *testing.T) {
 	)
 }
 
+// A jumbo frame is one among others.
+func TestJumboFrame(t *testing.T) {
+	jumbo := append(data(), make([]byte, 9130)...)
+	lines := []string{
+		"2 07:08:09.000001000%s 02:00:00:00:00:01 PFC 3:65535 4:resume",
+		"3 frames: 1 PFC, 0 802.3x PAUSE, 0 ITSY messages, 0 malformed, 2 other",
+	}
+	for name, file := range map[string][]byte{"": pcap(t, jumbo, pfc(nil), jumbo), " eth0": pcapng(t, ethernet, jumbo, pfc(nil), jumbo)} {
+		out, err := run(file, decode.Options{})
+		must(t, err)
+		want(t, out, fmt.Sprintf(lines[0], name), lines[1])
+	}
+}
+
 func TestShortFrameIsOther(t *testing.T) {
 	out, err := run(pcap(t, []byte{1, 2, 3}, data()[:13]), decode.Options{})
 	must(t, err)

@@ -128,6 +128,16 @@ func (p IPv4) TotalLen() int { return int(binary.BigEndian.Uint16(p[2:])) }
 // DSCP is the differentiated services code point.
 func (p IPv4) DSCP() uint8 { return p[1] >> 2 }
 
+// The two bits of ECN (RFC 3168, section 5) that have a meaning to a switch; the other two
+// values, 1 and 2, are of a sender that heeds CE.
+const (
+	NotECT = 0 // the sender does not heed CE
+	CE     = 3 // Congestion Experienced
+)
+
+// ECN is the two bits behind the code point.
+func (p IPv4) ECN() uint8 { return p[1] & 3 }
+
 // TTL is the time to live.
 func (p IPv4) TTL() uint8 { return p[8] }
 

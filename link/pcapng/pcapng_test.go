@@ -282,7 +282,7 @@ func TestTshark(t *testing.T) {
 	write(t, w,
 		Packet{Interface: left, Time: at, Direction: Inbound, Data: make([]byte, 61), Comment: "label 3.1 → trigger 7.2"},
 		Packet{Interface: right, Time: at + 1, Direction: Outbound, Data: make([]byte, 60)},
-		Packet{Interface: right, Time: at + 2, Data: make([]byte, 1514), Dropped: 3, Comment: "third"},
+		Packet{Interface: right, Time: at + 2, Data: make([]byte, 9230), Dropped: 3, Comment: "third"},
 	)
 
 	cmd := exec.Command(tshark, "-r", path, "-T", "fields", "-E", "separator=|",
@@ -297,7 +297,7 @@ func TestTshark(t *testing.T) {
 	}
 	want := "left|1714979289.123456789|61|0x00000001||label 3.1 → trigger 7.2\n" +
 		"right|1714979289.123456790|60|0x00000002||\n" +
-		"right|1714979289.123456791|1514||3|third\n"
+		"right|1714979289.123456791|9230||3|third\n"
 	if string(got) != want {
 		t.Errorf("tshark\n got %q\nwant %q", got, want)
 	}
