@@ -5,13 +5,16 @@ import (
 	"net/netip"
 
 	"softswitch/buffer"
+	"softswitch/congestion"
 	"softswitch/internal/ether"
 	"softswitch/pfcframe"
+	"softswitch/roce"
+	"softswitch/roce/rc"
 	"softswitch/unit"
 )
 
 // Port is the UDP destination port of all flows, that of RoCEv2.
-const Port = 4791
+const Port = roce.Port
 
 // Config is a host's configuration, checked and complete.
 type Config struct {
@@ -28,21 +31,26 @@ type Config struct {
 	// XON at half of it.
 	RxBuffer int
 	Flows    []Flow
-	Acts     []Act // in order of time
+	Peers    []Peer
+	// Congestion, unless nil, is what reliable connections do about congestion.
+	Congestion *Congestion
+	Acts       []Act // in order of time
 	// Bin, unless 0, is the length of the time slots for which arrivals are counted:
 	// see Received.Bins.
 	Bin unit.Time
 	// Granularity is how precisely the driver keeps Transmit's times; 0 is exact.
 	Granularity unit.Time
 	Batch       int
-	SlotBytes   int
+	// MaxFrame is the longest frame that is sent or taken, without FCS and 802.1Q tag,
+	// SlotBytes the size of a frame slot (buffer.SlotBytes).
+	MaxFrame, SlotBytes int
 	// Pool, unless nil, is used instead of a pool of this host's own. Keep limits how
 	// many bytes of a frame are built, at least FrameMin; 0 means all.
 	Pool *buffer.Pool
 	Keep int
 }
 
-// Flow is a stream of equal frames. Times are relative to Start.
+// Flow is a stream of frames of equal length. Times are relative to Start.
 type Flow struct {
 	Number  uint32
 	Name    string
@@ -51,9 +59,33 @@ type Flow struct {
 	Class   unit.Priority
 	Rate    unit.Rate // on the wire; 0: as fast as the link
 	Frame   int       // bytes without FCS
+	// Bytes, unless 0, is how many bytes of frames, without FCS, the flow sends; then it
+	// is over. The last frame is as short as that takes, but not below FrameMin.
+	Bytes uint64
+	TTL   uint8
+	Start unit.Time
+	Stop  unit.Time // unit.Never: does not stop
+	// RC, unless nil, makes it a reliable connection: Bytes is then those of its messages,
+	// after Stop no message begins, and Frame does not count.
+	RC *rc.Config
+}
+
+// Congestion is how the connections of a host keep to what a fabric carries: by DCQCN or by
+// TIMELY, one of which is set.
+type Congestion struct {
+	DCQCN  *congestion.DCQCN
+	Timely *congestion.TimelyParams
+	// CNPClass is the class in which congestion notification packets leave, a lossy one.
+	CNPClass unit.Priority
+}
+
+// Peer is the far end of a reliable connection that sends to this host.
+type Peer struct {
+	Number  uint32 // of the flow
+	From    netip.Addr
+	SrcPort uint16 // of the flow; what answers it has the same
+	Class   unit.Priority
 	TTL     uint8
-	Start   unit.Time
-	Stop    unit.Time // unit.Never: does not stop
 }
 
 // Bins is the number of time slots for which arrivals are counted.
@@ -77,11 +109,21 @@ type Act struct {
 	Class unit.Priority
 }
 
-// Frame sizes of a flow in bytes, without FCS.
+// FrameMin is the shortest frame of a flow in bytes, without FCS.
+const FrameMin = headerLen + payloadLen
+
+// Bounds of a reliable connection. Path MTUs and the longest message are those of volume
+// 1, 9.7.7.
 const (
-	FrameMin = headerLen + payloadLen
-	FrameMax = 1514
+	MTUMin     = 256
+	MTUMax     = 4096
+	MessageMax = 1 << 31
+	WindowMax  = 64
 )
+
+// FrameOf is the longest frame in bytes, without FCS, of a reliable connection with this
+// path MTU.
+func FrameOf(mtu int) int { return headerLen + roce.WriteOnly.Len() + mtu + roce.ICRCLen }
 
 func (c *Config) check() error {
 	if c.Batch < 1 {
@@ -103,12 +145,53 @@ func (c *Config) check() error {
 		if f.Class >= unit.Priorities {
 			return fmt.Errorf("flow %s: class %d; valid: 0 to %d", f.Name, f.Class, unit.Priorities-1)
 		}
-		if f.Frame < FrameMin || f.Frame > FrameMax || f.Frame > c.SlotBytes && c.Pool == nil {
-			return fmt.Errorf("flow %s: frame of %d bytes; valid: %d to %d", f.Name, f.Frame, FrameMin, FrameMax)
+		if f.RC != nil {
+			if err := c.checkRC(&f); err != nil {
+				return err
+			}
+			continue
+		}
+		if f.Frame < FrameMin || f.Frame > c.MaxFrame || f.Frame > c.SlotBytes && c.Pool == nil {
+			return fmt.Errorf("flow %s: frame of %d bytes; valid: %d to %d", f.Name, f.Frame, FrameMin, c.MaxFrame)
 		}
 		if f.Rate < 0 {
 			return fmt.Errorf("flow %s: rate %d bit/s; valid: above 0, or 0 for line rate", f.Name, f.Rate)
 		}
+	}
+	if k := c.Congestion; k != nil {
+		if (k.DCQCN == nil) == (k.Timely == nil) {
+			return fmt.Errorf("congestion: DCQCN %v, TIMELY %v; valid: one of them", k.DCQCN != nil, k.Timely != nil)
+		}
+		if k.CNPClass >= unit.Priorities || c.Lossless.Has(k.CNPClass) {
+			return fmt.Errorf("congestion: CNPs in class %d; valid: a lossy class", k.CNPClass)
+		}
+		if c.Rate == 0 {
+			return fmt.Errorf("congestion: the link's rate is unlimited; valid: above 0")
+		}
+	}
+	for _, p := range c.Peers {
+		if !p.From.Is4() || p.Class >= unit.Priorities || p.Number > numberMax {
+			return fmt.Errorf("peer of flow %d: %v, class %d; valid: an IPv4 address, a class of 0 to %d, and numbers up to %d", p.Number, p.From, p.Class, unit.Priorities-1, numberMax)
+		}
+	}
+	return nil
+}
+
+func (c *Config) checkRC(f *Flow) error {
+	k := f.RC
+	switch {
+	case f.Number > numberMax:
+		return fmt.Errorf("flow %s: number %d; valid for a reliable connection: 0 to %d", f.Name, f.Number, numberMax)
+	case k.MTU < MTUMin || k.MTU > MTUMax || k.MTU&(k.MTU-1) != 0:
+		return fmt.Errorf("flow %s: path MTU of %d bytes; valid: a power of two from %d to %d", f.Name, k.MTU, MTUMin, MTUMax)
+	case k.Message < 1 || k.Message > MessageMax:
+		return fmt.Errorf("flow %s: messages of %d bytes; valid: 1 to %d", f.Name, k.Message, MessageMax)
+	case k.Window < 1 || k.Window > WindowMax:
+		return fmt.Errorf("flow %s: window of %d messages; valid: 1 to %d", f.Name, k.Window, WindowMax)
+	case k.Timeout <= 0 || k.Retries < 0 || k.AckEvery < 1:
+		return fmt.Errorf("flow %s: timeout %d ns, %d retries, an acknowledgement every %d packets; valid: above 0, 0 or more, 1 or more", f.Name, k.Timeout, k.Retries, k.AckEvery)
+	case FrameOf(k.MTU) > c.MaxFrame:
+		return fmt.Errorf("flow %s: frames of %d bytes; valid: up to %d", f.Name, FrameOf(k.MTU), c.MaxFrame)
 	}
 	return nil
 }

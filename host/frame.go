@@ -2,12 +2,13 @@ package host
 
 import (
 	"encoding/binary"
+	"net/netip"
 
 	"softswitch/internal/ether"
 	"softswitch/unit"
 )
 
-// A flow's frame: Ethernet, IPv4, UDP to port 4791, and a payload of
+// A flow's frame: Ethernet, IPv4, UDP to port 4791, and as payload a record of
 //
 //	0  2  magic 0x5346
 //	2  4  flow number
@@ -19,21 +20,30 @@ const (
 	magic      = 0x5346
 )
 
-// build writes frame seq of flow fl into b, which has the frame's length or is only its
-// beginning. It leaves the bytes behind the payload as they are.
-func (h *Host) build(b []byte, fl *Flow, seq uint64, now unit.Time) {
+// build writes frame seq of flow fl, of size bytes, into b, which has that length or is
+// only the frame's beginning. It leaves the bytes behind the payload as they are.
+func (h *Host) build(b []byte, fl *Flow, size int, seq uint64, now unit.Time) {
+	h.buildHeaders(b, fl.To, fl.SrcPort, DSCP(fl.Class)<<2, fl.TTL, size)
+	putRecord(b[headerLen:], fl.Number, seq, now)
+}
+
+// buildHeaders writes the headers of a frame of size bytes to b, up to UDP's.
+func (h *Host) buildHeaders(b []byte, to netip.Addr, srcPort uint16, tos, ttl uint8, size int) {
 	ether.SetAddresses(b, h.cfg.GatewayMAC, h.cfg.MAC)
 	binary.BigEndian.PutUint16(b[12:], ether.TypeIPv4)
-	ip, total := b[ether.HeaderLen:], fl.Frame-ether.HeaderLen
-	ether.PutIPv4(ip, DSCP(fl.Class)<<2, fl.TTL, ether.ProtoUDP, total, addr32(h.cfg.Address), addr32(fl.To))
+	ip, total := b[ether.HeaderLen:], size-ether.HeaderLen
+	ether.PutIPv4(ip, tos, ttl, ether.ProtoUDP, total, addr32(h.cfg.Address), addr32(to))
 	udp := ip[ether.IPv4Len:]
-	binary.BigEndian.PutUint16(udp, fl.SrcPort)
+	binary.BigEndian.PutUint16(udp, srcPort)
 	binary.BigEndian.PutUint16(udp[2:], Port)
 	binary.BigEndian.PutUint16(udp[4:], uint16(total-ether.IPv4Len))
 	binary.BigEndian.PutUint16(udp[6:], 0) // no checksum (RFC 768)
-	p := udp[ether.UDPLen:]
+}
+
+// putRecord writes the record of a flow's frame.
+func putRecord(p []byte, number uint32, seq uint64, now unit.Time) {
 	binary.BigEndian.PutUint16(p, magic)
-	binary.BigEndian.PutUint32(p[2:], fl.Number)
+	binary.BigEndian.PutUint32(p[2:], number)
 	binary.BigEndian.PutUint64(p[6:], seq)
 	binary.BigEndian.PutUint64(p[14:], uint64(now))
 }
@@ -49,8 +59,12 @@ func payload(b []byte, off int) (flow uint32, seq uint64, sent unit.Time, ok boo
 	if len(p) < ether.UDPLen+payloadLen || binary.BigEndian.Uint16(p[2:]) != Port {
 		return 0, 0, 0, false
 	}
-	p = p[ether.UDPLen:]
-	if binary.BigEndian.Uint16(p) != magic {
+	return record(p[ether.UDPLen:])
+}
+
+// record reads the record of a flow's frame, if p begins with one.
+func record(p []byte) (flow uint32, seq uint64, sent unit.Time, ok bool) {
+	if len(p) < payloadLen || binary.BigEndian.Uint16(p) != magic {
 		return 0, 0, 0, false
 	}
 	return binary.BigEndian.Uint32(p[2:]), binary.BigEndian.Uint64(p[6:]), unit.Time(binary.BigEndian.Uint64(p[14:])), true

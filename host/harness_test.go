@@ -56,7 +56,7 @@ type departure struct {
 func testConfig(flows ...Flow) Config {
 	return Config{
 		ID: 9, Name: "h9", MAC: ownMAC, GatewayMAC: gatewayMAC, Address: ownIP, Rate: 100 * mbit,
-		Lossless: 1<<3 | 1<<4, Quanta: 65535, Refresh: ms, RxBuffer: 16_000, Flows: flows, Batch: 8, SlotBytes: 2048,
+		Lossless: 1<<3 | 1<<4, Quanta: 65535, Refresh: ms, RxBuffer: 16_000, Flows: flows, Batch: 8, MaxFrame: 1514, SlotBytes: 2048,
 	}
 }
 

@@ -1,14 +1,18 @@
 package host
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"net/netip"
+	"slices"
 
 	"softswitch/buffer"
 	"softswitch/event"
 	"softswitch/internal/ether"
 	"softswitch/internal/pacer"
+	"softswitch/roce/rc"
 	"softswitch/unit"
 )
 
@@ -23,16 +27,26 @@ type Host struct {
 	start   unit.Time
 	acts    int // number of acts carried out
 
-	flows []sender
-	turn  int // index of the flow whose turn it is
-	wire  pacer.Wire
+	flows  []sender
+	active []int32                  // flows that have begun and are not over, by index
+	begins [unit.Priorities][]int32 // all flows in the order in which they begin
+	begun  [unit.Priorities]int     // how many of those have
+	turn   int                      // index of the flow whose turn it is
+	tendAt unit.Time                // until then tend need not look at the active flows
+	wire   pacer.Wire
 
-	paused   unit.ClassSet
-	pauses   [unit.Priorities]pause
-	rx       [unit.Priorities]rxBuffer
-	drain    unit.Rate // of the receive buffers; 0: at once
-	storming unit.ClassSet
-	toSend   unit.ClassSet // classes for which to send a pause or resume frame
+	paused      unit.ClassSet
+	pausedUntil [unit.Priorities]unit.Time // of classes in paused
+	rx          [unit.Priorities]rxBuffer
+	drain       unit.Rate // of the receive buffers; 0: at once
+	storming    unit.ClassSet
+	toSend      unit.ClassSet // classes for which to send a pause or resume frame
+
+	requesters map[uint32]int32 // indices of flows, by number
+	responders map[uint32]int32 // and of peers
+	peers      []responder
+	owing      [unit.Priorities]list // of peers to answer
+	notify     list                  // of peers to send a CNP
 
 	receivers map[uint32]int32
 	received  []Received
@@ -46,12 +60,12 @@ type Host struct {
 // sender is a flow that is being sent.
 type sender struct {
 	Flow
-	seq uint64
-	due unit.Time // when the next frame may leave
+	seq  uint64
+	sent uint64     // bytes
+	end  uint64     // the value of sent at which it is over, until the next Start
+	due  unit.Time  // when the next frame may leave
+	rc   *requester // nil: UDP
 }
-
-// pause is a pause in force for a class at the host.
-type pause struct{ since, until unit.Time }
 
 // rxBuffer is the receive buffer of a class.
 type rxBuffer struct {
@@ -74,12 +88,17 @@ type Counters struct {
 	TxPause   [unit.Priorities]uint64 `json:"tx_pause"`
 	TxResume  [unit.Priorities]uint64 `json:"tx_resume"`
 	TxRefresh [unit.Priorities]uint64 `json:"tx_refresh"`
-	// PausedTime is the total time of pauses that have ended.
-	PausedTime [unit.Priorities]unit.Time `json:"paused_time_ns"`
-	Overflow   uint64                     `json:"overflow"`  // frames lost because the receive buffer was full
-	Other      uint64                     `json:"other"`     // frames that belong to no flow
-	Bad        uint64                     `json:"bad"`       // malformed control frames
-	LinkDown   uint64                     `json:"link_down"` // times that the link went down
+	// PausedTime is the total time of pauses that have ended, PausedSince when the one began
+	// that is in force, 0 without one.
+	PausedTime  [unit.Priorities]unit.Time `json:"paused_time_ns"`
+	PausedSince [unit.Priorities]unit.Time `json:"paused_since_ns,omitzero"`
+	Overflow    uint64                     `json:"overflow"`       // frames lost because the receive buffer was full
+	Other       uint64                     `json:"other"`          // frames that belong to no flow
+	Bad         uint64                     `json:"bad"`            // malformed control frames
+	Long        uint64                     `json:"long,omitempty"` // frames longer than Config.MaxFrame
+	LinkDown    uint64                     `json:"link_down"`      // times that the link went down
+	// Frames to port 4791 that belong to no reliable connection, and why.
+	RC BadPackets `json:"rc,omitzero"`
 }
 
 // Sent is what a flow's sender did.
@@ -88,6 +107,8 @@ type Sent struct {
 	Name   string `json:"name"`
 	Frames uint64 `json:"frames"`
 	Bytes  uint64 `json:"bytes"`
+	// Messages is what became of those of a reliable connection, nil of a UDP flow.
+	Messages *Messages `json:"messages,omitempty"`
 }
 
 // Received is what arrived of a flow.
@@ -109,6 +130,13 @@ type Received struct {
 	// later arrivals are not in any.
 	Bins  [Bins]uint64  `json:"bins,omitzero"`
 	Class unit.Priority `json:"class"`
+	// Packets of a reliable connection, nil of a UDP flow. Frames and Bytes above count
+	// what was taken in order, Lost what was lost on the way, sent again or not.
+	Packets *rc.Received `json:"packets,omitempty"`
+	// Marked is how many of those came with Congestion Experienced, CNPs how many
+	// notifications were sent for them.
+	Marked uint64 `json:"marked,omitempty"`
+	CNPs   uint64 `json:"cnps,omitempty"`
 }
 
 // New makes a host. The error says what is invalid in cfg.
@@ -116,13 +144,26 @@ func New(cfg Config) (*Host, error) {
 	if err := cfg.check(); err != nil {
 		return nil, fmt.Errorf("host %s: %w", cfg.Name, err)
 	}
-	h := &Host{cfg: cfg, receivers: make(map[uint32]int32)}
+	h := &Host{cfg: cfg, receivers: map[uint32]int32{}, requesters: map[uint32]int32{}, responders: map[uint32]int32{}}
 	if h.pool = cfg.Pool; h.pool == nil {
 		h.pool = buffer.NewPool(4*cfg.Batch+unit.Priorities, 0, cfg.SlotBytes)
 	}
 	h.wire.AtOnce = buffer.UsualPortion
-	for _, f := range cfg.Flows {
-		h.flows = append(h.flows, sender{Flow: f})
+	for i, f := range cfg.Flows {
+		s := sender{Flow: f}
+		if f.RC != nil {
+			s.rc = h.newRequester(&f)
+			h.requesters[f.Number] = int32(i)
+		}
+		h.flows = append(h.flows, s)
+		h.begins[f.Class] = append(h.begins[f.Class], int32(i))
+	}
+	for _, b := range h.begins {
+		slices.SortStableFunc(b, func(x, y int32) int { return cmp.Compare(cfg.Flows[x].Start, cfg.Flows[y].Start) })
+	}
+	for i, p := range cfg.Peers {
+		h.responders[p.Number] = int32(i)
+		h.peers = append(h.peers, responder{Peer: p})
 	}
 	return h, nil
 }
@@ -131,8 +172,16 @@ func New(cfg Config) (*Host, error) {
 // relative to at.
 func (h *Host) Start(at unit.Time) {
 	h.started, h.stopped, h.start, h.acts, h.ready = true, false, at, 0, true
+	h.active, h.begun, h.tendAt = h.active[:0], [unit.Priorities]int{}, at
 	for i := range h.flows {
-		h.flows[i].due = at + h.flows[i].Flow.Start
+		s := &h.flows[i]
+		s.due, s.end = at+s.Flow.Start, math.MaxUint64
+		if s.Bytes > 0 {
+			s.end = s.sent + s.Bytes
+		}
+		if s.rc != nil {
+			s.rc.begin(s.due)
+		}
 	}
 }
 
@@ -220,13 +269,22 @@ func (h *Host) Urgent() (u unit.PortSet) {
 func (h *Host) Senders() []Sent {
 	out := make([]Sent, len(h.flows))
 	for i, f := range h.flows {
-		out[i] = Sent{Number: f.Number, Name: f.Name, Frames: f.seq, Bytes: f.seq * uint64(f.Frame)}
+		out[i] = Sent{Number: f.Number, Name: f.Name, Frames: f.seq, Bytes: f.sent, Messages: f.rc.report(h.now, h.cfg.Congestion)}
 	}
 	return out
 }
 
 // Receivers reports what arrived, by flow, in the order of first arrival.
-func (h *Host) Receivers() []Received { return append([]Received(nil), h.received...) }
+func (h *Host) Receivers() []Received {
+	out := slices.Clone(h.received)
+	for i := range out {
+		if k, ok := h.responders[out[i].Number]; ok {
+			count := h.peers[k].resp.Count
+			out[i].Packets, out[i].Marked, out[i].CNPs = &count, h.peers[k].marked, h.peers[k].cnps
+		}
+	}
+	return out
+}
 
 // Counters reports the host's counters.
 func (h *Host) Counters() *Counters { return &h.count }

@@ -14,6 +14,10 @@ const (
 	kindFlow
 	kindPFC
 	kindBadControl
+	kindLong // longer than Config.MaxFrame
+	kindRC
+	kindBadRC // a packet to port 4791 that roce.Parse refuses
+	kindBadICRC
 )
 
 // receiversMax limits the flows for which a host keeps counts.
@@ -31,6 +35,10 @@ func (h *Host) Parse(f *buffer.Frame) {
 		return
 	}
 	etherType, off, _, _, ok := ether.Layer(f.Data)
+	if ok && f.Len > h.cfg.MaxFrame+off-ether.HeaderLen {
+		i.Kind = kindLong
+		return
+	}
 	if !ok || etherType != ether.TypeIPv4 {
 		return
 	}
@@ -38,10 +46,12 @@ func (h *Host) Parse(f *buffer.Frame) {
 	if !ip.Valid(f.Len-off) || ip.Dst() != addr32(h.cfg.Address) {
 		return
 	}
-	if _, _, _, ok := payload(f.Data, off); !ok {
+	i.L3, i.Class = int16(off), unit.Priority(ip.DSCP()>>3)
+	if _, _, _, ok := payload(f.Data, off); ok {
+		i.Kind = kindFlow
 		return
 	}
-	i.Kind, i.L3, i.Class = kindFlow, int16(off), unit.Priority(ip.DSCP()>>3)
+	i.Kind = kindOf(ip)
 }
 
 // Receive handles frames that arrived.
@@ -53,8 +63,16 @@ func (h *Host) Receive(now unit.Time, _ unit.Port, fs []*buffer.Frame) {
 			h.receivePause(f.Data)
 		case kindFlow:
 			h.receiveFlow(f)
+		case kindRC:
+			h.receivePacket(f)
+		case kindBadRC:
+			h.count.RC.Malformed++
+		case kindBadICRC:
+			h.count.RC.ICRC++
 		case kindBadControl:
 			h.count.Bad++
+		case kindLong:
+			h.count.Long++
 		default:
 			h.count.Other++
 		}
@@ -81,17 +99,18 @@ func (h *Host) receivePause(b []byte) {
 			h.count.RxPause[c]++
 			if !h.paused.Has(c) {
 				h.paused.Add(c)
-				h.pauses[c].since = h.now
+				h.count.PausedSince[c] = h.now
 				h.event(event.Event{Type: event.Paused, OutClass: c})
 			}
-			h.pauses[c].until = h.now + h.cfg.Rate.QuantaTime(pf.Quanta[c])
+			h.pausedUntil[c] = h.now + h.cfg.Rate.QuantaTime(pf.Quanta[c])
 		}
 	}
 }
 
 func (h *Host) endPause(c unit.Priority, how event.Type) {
 	h.paused &^= 1 << c
-	h.count.PausedTime[c] += h.now - h.pauses[c].since
+	h.count.PausedTime[c] += h.now - h.count.PausedSince[c]
+	h.count.PausedSince[c] = 0
 	h.event(event.Event{Type: how, OutClass: c})
 }
 
@@ -108,15 +127,15 @@ func (h *Host) receiveFlow(f *buffer.Frame) {
 		h.count.Other++
 		return
 	}
+	r.arrived(h.now, seq, sent)
+	h.took(r, f.Len)
+}
+
+// arrived counts a frame with this number of a flow, that left at sent.
+func (r *Received) arrived(now unit.Time, seq uint64, sent unit.Time) {
 	r.Frames++
-	r.Bytes += uint64(f.Len)
-	r.Last = h.now
-	if h.cfg.Bin > 0 && h.started && h.now >= h.start {
-		if bin := (h.now - h.start) / h.cfg.Bin; bin < Bins {
-			r.Bins[bin] += uint64(f.Len)
-		}
-	}
-	r.LatencyMax = max(r.LatencyMax, h.now-sent)
+	r.Last = now
+	r.LatencyMax = max(r.LatencyMax, now-sent)
 	switch {
 	case seq >= r.Next:
 		r.Lost += seq - r.Next
@@ -124,6 +143,16 @@ func (h *Host) receiveFlow(f *buffer.Frame) {
 	case r.Lost > 0:
 		r.Lost--
 		r.Reordered++
+	}
+}
+
+// took counts the bytes of a frame that its flow has use for.
+func (h *Host) took(r *Received, n int) {
+	r.Bytes += uint64(n)
+	if h.cfg.Bin > 0 && h.started && h.now >= h.start {
+		if bin := (h.now - h.start) / h.cfg.Bin; bin < Bins {
+			r.Bins[bin] += uint64(n)
+		}
 	}
 }
 

@@ -6,11 +6,13 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
 	"softswitch/buffer"
 	"softswitch/event"
+	"softswitch/internal/ether"
 	"softswitch/internal/testseed"
 	"softswitch/pfcframe"
 	"softswitch/unit"
@@ -219,7 +221,7 @@ func TestHonouredPauseLosesNothing(t *testing.T) {
 	seed := testseed.New(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for round := range 30 {
-		frame := FrameMin + r.IntN(FrameMax-FrameMin+1)
+		frame := FrameMin + r.IntN(1514-FrameMin+1)
 		delay := unit.Time(r.IntN(30_000))
 		if headroom(delay, frame) > 4000 { // a quarter of the buffer
 			frame = FrameMin + r.IntN(400)
@@ -354,9 +356,9 @@ func TestOddFrames(t *testing.T) {
 	}
 	tagged := append(append(bytes.Clone(good[:12]), 0x81, 0, 0x60, 1), good[12:]...)
 	for _, tt := range []struct {
-		name                 string
-		frame                []byte
-		flow, other, bad, ok uint64
+		name                     string
+		frame                    []byte
+		flow, other, bad, ok, rc uint64
 	}{
 		{name: "a flow's", frame: good, flow: 1},
 		{name: "a flow's, tagged", frame: tagged, flow: 1},
@@ -370,7 +372,7 @@ func TestOddFrames(t *testing.T) {
 		{name: "TCP", frame: set(good, 23, 6), other: 1},
 		{name: "a fragment", frame: set(good, 20, 0, 1), other: 1},
 		{name: "another UDP port", frame: set(good, 36, 0, 53), other: 1},
-		{name: "another magic", frame: set(good, 42, 0), other: 1},
+		{name: "another magic", frame: set(good, 42, 0), rc: 1},
 		{name: "IP version 6", frame: set(good, 14, 0x65), other: 1},
 		{name: "header length of 16", frame: set(good, 14, 0x44), other: 1},
 		{name: "header length beyond the datagram", frame: set(good, 14, 0x4f, 0, 0, 40), other: 1},
@@ -390,10 +392,32 @@ func TestOddFrames(t *testing.T) {
 			for _, r := range h.Receivers() {
 				flow += r.Frames
 			}
-			if flow != tt.flow || k.Other != tt.other || k.Bad != tt.bad || k.RxPause[3] != tt.ok {
-				t.Errorf("counted as flow %d, other %d, bad %d, pause %d; want %d, %d, %d, %d", flow, k.Other, k.Bad, k.RxPause[3], tt.flow, tt.other, tt.bad, tt.ok)
+			if flow != tt.flow || k.Other != tt.other || k.Bad != tt.bad || k.RxPause[3] != tt.ok || k.RC.Malformed != tt.rc {
+				t.Errorf("counted as flow %d, other %d, bad %d, pause %d, RoCEv2 %+v; want %d, %d, %d, %d, %d malformed", flow, k.Other, k.Bad, k.RxPause[3], k.RC, tt.flow, tt.other, tt.bad, tt.ok, tt.rc)
 			}
 		})
+	}
+}
+
+// Frames of the greatest length are taken, with a tag and without; a byte more, and they
+// are counted as long.
+func TestLongestFrames(t *testing.T) {
+	tag := func(b []byte) []byte { return slices.Insert(b, 12, 0x81, 0, 3<<5, 1) }
+	for _, longest := range []int{1514, 9230} {
+		c := testConfig(flow(1, 3, 0))
+		c.MaxFrame, c.SlotBytes, c.Flows[0].Frame = longest, buffer.SlotBytes(longest+ether.VLANLen), longest
+		h := startHost(t, c)
+		h.receive(arrival(3, 1, 0, longest))
+		h.receive(tag(arrival(3, 1, 1, longest)))
+		h.receive(arrival(3, 1, 2, longest+1))
+		h.receive(tag(arrival(3, 1, 3, longest+1)))
+		r, k := h.Receivers()[0], h.Counters()
+		if r.Frames != 2 || r.Bytes != uint64(2*longest+4) || k.Long != 2 || k.Other != 0 {
+			t.Errorf("frames up to %d: %d of %d bytes came, %d are too long, %d other; want 2, %d, 2, 0", longest, r.Frames, r.Bytes, k.Long, k.Other, 2*longest+4)
+		}
+		if sent := h.Senders()[0]; sent.Frames == 0 || sent.Bytes != sent.Frames*uint64(longest) {
+			t.Errorf("%d frames sent with %d bytes, want %d each", sent.Frames, sent.Bytes, longest)
+		}
 	}
 }
 
@@ -410,6 +434,7 @@ func TestNewRefuses(t *testing.T) {
 		{"small slots", func(c *Config) { c.SlotBytes = 59 }, "slots of 59 bytes; valid: 60 or more"},
 		{"a short frame", func(c *Config) { c.Flows[0].Frame = 63 }, "flow f: frame of 63 bytes; valid: 64 to 1514"},
 		{"a long frame", func(c *Config) { c.Flows[0].Frame = 1515 }, "frame of 1515 bytes; valid: 64 to 1514"},
+		{"a long jumbo frame", func(c *Config) { c.MaxFrame, c.SlotBytes, c.Flows[0].Frame = 9230, 9280, 9231 }, "frame of 9231 bytes; valid: 64 to 9230"},
 		{"a frame longer than a slot", func(c *Config) { c.SlotBytes = 1000 }, "frame of 1514 bytes; valid: 64 to"},
 		{"a rate of -1", func(c *Config) { c.Flows[0].Rate = -1 }, "flow f: rate -1 bit/s"},
 		{"a flow to nowhere", func(c *Config) { c.Flows[0].To = netip.Addr{} }, "flow f: to invalid IP"},
@@ -470,7 +495,7 @@ func FuzzReceive(f *testing.F) {
 		}
 		h.receive(b)
 		k := h.Counters()
-		counted := k.Other + k.Bad + k.Overflow
+		counted := k.Other + k.Bad + k.Long + k.Overflow
 		for _, r := range h.Receivers() {
 			counted += r.Frames
 		}

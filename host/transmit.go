@@ -2,6 +2,7 @@ package host
 
 import (
 	"math/bits"
+	"slices"
 
 	"softswitch/buffer"
 	"softswitch/event"
@@ -17,9 +18,10 @@ func (h *Host) Transmit(now unit.Time, _ unit.Port, fs []*buffer.Frame) (n int, 
 	if !h.up {
 		return 0, next
 	}
-	next = min(next, h.expire(), h.pauseDeadlines())
+	next = min(next, h.expire(), h.pauseDeadlines(), h.tend())
 	h.wire.Begin(now, h.cfg.Rate, h.cfg.Granularity)
 	n = h.transmitPauses(fs)
+	n += h.transmitAnswers(fs[n:])
 	for n < len(fs) && h.wire.Ready(now) {
 		s := h.pick()
 		if s == nil {
@@ -29,15 +31,29 @@ func (h *Host) Transmit(now unit.Time, _ unit.Port, fs []*buffer.Frame) (n int, 
 		if f == nil {
 			break
 		}
-		f.Data, f.Len = f.Data[:h.keep(s.Frame)], s.Frame
-		h.build(f.Data, &s.Flow, s.seq, now)
-		s.seq++
-		s.due = max(s.due, now-h.patience()) + s.Rate.FrameTime(s.Frame)
-		h.wire.Send(h.cfg.Rate.FrameTime(s.Frame))
+		size := h.fill(f, s)
+		s.sent += uint64(size)
+		s.due = max(s.due, now-h.patience()) + h.rateOf(s).FrameTime(size)
+		h.wire.Send(h.cfg.Rate.FrameTime(size))
 		fs[n] = f
 		n++
 	}
 	return n, min(next, h.nextFrame(n == len(fs)))
+}
+
+// fill builds the next frame of a flow into f and returns its length in bytes.
+func (h *Host) fill(f *buffer.Frame, s *sender) int {
+	if s.rc != nil {
+		return h.fillRC(f, s)
+	}
+	size := s.size()
+	f.Data, f.Len = f.Data[:h.keep(size)], size
+	h.build(f.Data, &s.Flow, size, s.seq, h.now)
+	s.seq++
+	if s.sent+uint64(size) >= s.end {
+		h.tendAt = h.now
+	}
+	return size
 }
 
 // lateMax is how late a driver may be without costing a flow its rate, in units of its
@@ -48,7 +64,7 @@ const lateMax = 8
 // flows take their turn on the wire, without costing its flow its rate: a flow slower
 // than the wire may catch up.
 func (h *Host) patience() unit.Time {
-	return lateMax*h.cfg.Granularity + unit.Time(len(h.flows)-1)*h.cfg.Rate.FrameTime(FrameMax)
+	return lateMax*h.cfg.Granularity + unit.Time(len(h.flows)-1)*h.cfg.Rate.FrameTime(h.cfg.MaxFrame)
 }
 
 // keep is how many bytes of a frame of n bytes are built.
@@ -63,10 +79,19 @@ func (h *Host) keep(n int) int {
 // not the wire.
 func (h *Host) nextFrame(full bool) unit.Time {
 	due := unit.Never
-	for i := range h.flows {
-		s := &h.flows[i]
-		if h.started && !h.stopped && !h.paused.Has(s.Class) && max(s.due, h.now) < h.until(s) {
-			due = min(due, s.due)
+	if h.owes() {
+		due = h.now
+	}
+	if h.started && !h.stopped {
+		for c, b := range h.begins {
+			if k := h.begun[c]; k < len(b) && !h.paused.Has(unit.Priority(c)) {
+				due = min(due, h.flows[b[k]].due)
+			}
+		}
+		for _, i := range h.active {
+			if s := &h.flows[i]; s.due < due && !h.paused.Has(s.Class) && h.mayStill(s) {
+				due = s.due
+			}
 		}
 	}
 	if due == unit.Never && h.toSend == 0 {
@@ -90,20 +115,77 @@ func (h *Host) nextFrame(full bool) unit.Time {
 	return unit.NextTick(at, h.cfg.Granularity)
 }
 
+// mayStill reports whether a flow that has begun has a frame to send, now or when it is
+// due.
+func (h *Host) mayStill(s *sender) bool {
+	if s.rc != nil {
+		return s.rc.req.Ready(&s.rc.Config)
+	}
+	return s.sent < s.end && max(s.due, h.now) < h.until(s)
+}
+
 // pick chooses the flow that sends next, round robin.
 func (h *Host) pick() *sender {
 	if !h.started || h.stopped {
 		return nil
 	}
-	for i := range h.flows {
-		k := (h.turn + i) % len(h.flows)
+	first, _ := slices.BinarySearch(h.active, int32(h.turn))
+	for i := range h.active {
+		k := h.active[(first+i)%len(h.active)]
 		s := &h.flows[k]
-		if s.due <= h.now && h.now < h.until(s) && !h.paused.Has(s.Class) {
-			h.turn = k + 1
+		if s.due <= h.now && !h.paused.Has(s.Class) && h.mayStill(s) {
+			h.turn = int(k) + 1
 			return s
 		}
 	}
 	return nil
+}
+
+// tend lets the flows begin whose time has come, lets go of those that are over, and
+// returns when the next retransmission may be due. It looks at all flows only where one
+// needs it: when one begins, when a connection's time comes, and when one has ended. A UDP
+// flow whose time is over goes with the next of these.
+func (h *Host) tend() (next unit.Time) {
+	if !h.started || h.stopped {
+		return unit.Never
+	}
+	for c, b := range h.begins {
+		for ; h.begun[c] < len(b) && h.flows[b[h.begun[c]]].due <= h.now; h.begun[c]++ {
+			i := b[h.begun[c]]
+			at, _ := slices.BinarySearch(h.active, i)
+			h.active = slices.Insert(h.active, at, i)
+			h.tendAt = h.now
+		}
+	}
+	if h.tendAt > h.now {
+		return h.tendAt
+	}
+	h.tendAt = unit.Never
+	still := h.active[:0]
+	for _, i := range h.active {
+		s := &h.flows[i]
+		if s.rc != nil {
+			h.tendAt = min(h.tendAt, h.tendRC(s))
+		}
+		if !h.over(s) {
+			still = append(still, i)
+		}
+	}
+	h.active = still
+	return h.tendAt
+}
+
+// over reports whether a flow will send no frame until the next Start.
+func (h *Host) over(s *sender) bool {
+	if s.rc != nil {
+		return s.rc.req.Failed() || s.rc.req.Finished(&s.rc.Config)
+	}
+	return s.sent >= s.end || h.now >= h.until(s)
+}
+
+// size is the length of the flow's next frame, in bytes: the last one is shorter.
+func (s *sender) size() int {
+	return int(min(uint64(s.Frame), max(FrameMin, s.end-s.sent)))
 }
 
 // until is when a flow stops sending.
@@ -179,11 +261,11 @@ func (h *Host) expire() unit.Time {
 	next := unit.Never
 	for set := h.paused; set != 0; set &= set - 1 {
 		c := unit.Priority(bits.TrailingZeros8(uint8(set)))
-		if h.pauses[c].until <= h.now {
+		if h.pausedUntil[c] <= h.now {
 			h.endPause(c, event.Expired)
 			continue
 		}
-		next = min(next, h.pauses[c].until)
+		next = min(next, h.pausedUntil[c])
 	}
 	return next
 }

@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -21,11 +22,11 @@ func TestBuildIsTheSlowTwin(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 500 {
 		f := flow(r.Uint32(), unit.Priority(r.IntN(8)), 0)
-		f.Frame, f.TTL, f.SrcPort = FrameMin+r.IntN(FrameMax-FrameMin+1), uint8(1+r.IntN(255)), uint16(r.Uint32())
+		f.Frame, f.TTL, f.SrcPort = FrameMin+r.IntN(1514-FrameMin+1), uint8(1+r.IntN(255)), uint16(r.Uint32())
 		h := newTestHost(t, testConfig(f))
 		seq, now := r.Uint64(), unit.Time(r.Int64())
 		got := bytes.Repeat([]byte{0xee}, f.Frame) // a slot that was used before
-		h.build(got, &f, seq, now)
+		h.build(got, &f, f.Frame, seq, now)
 		want := slowFrame(ownMAC, gatewayMAC, ownIP, peerIP, f.Class, f.TTL, f.SrcPort, f.Frame, f.Number, seq, now)
 		n := headerLen + payloadLen
 		if !bytes.Equal(got[:n], want[:n]) {
@@ -63,6 +64,50 @@ func TestStartAndStop(t *testing.T) {
 	}
 	if s := h.Senders(); s[0].Frames != 4 || s[0].Bytes != 4*1514 {
 		t.Errorf("Senders: %+v, want 4 frames of 1514 bytes", s)
+	}
+}
+
+// TestBytes: a flow is over when its bytes are sent; its last frame is shorter, but a
+// whole one. The next Start sends them again.
+func TestBytes(t *testing.T) {
+	for _, c := range []struct {
+		bytes uint64
+		want  []int // lengths of frames
+	}{
+		{1, []int{FrameMin}},
+		{1514, []int{1514}},
+		{1515, []int{1514, FrameMin}},
+		{2 * 1514, []int{1514, 1514}},
+		{2*1514 + 300, []int{1514, 1514, 300}},
+	} {
+		f := flow(1, 3, 0)
+		f.Bytes = c.bytes
+		h := startHost(t, testConfig(f))
+		for round := range 2 {
+			h.run(5 * ms)
+			var got []int
+			var last unit.Time
+			for _, d := range h.take() {
+				got, last = append(got, len(d.data)), d.at
+				if total := int(binary.BigEndian.Uint16(d.data[ether.HeaderLen+2:])); total != len(d.data)-ether.HeaderLen {
+					t.Errorf("%d bytes: a frame of %d bytes has an IPv4 length of %d", c.bytes, len(d.data), total)
+				}
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%d bytes, round %d: frames of %v bytes leave, want %v", c.bytes, round, got, c.want)
+			}
+			if h.next != unit.Never {
+				t.Errorf("%d bytes: after the last frame, at %d, the host wants to be asked at %d", c.bytes, last, h.next)
+			}
+			h.Start(h.now)
+		}
+		sum := 0
+		for _, n := range c.want {
+			sum += 2 * n
+		}
+		if s := h.Senders()[0]; s.Frames != uint64(2*len(c.want)) || s.Bytes != uint64(sum) {
+			t.Errorf("%d bytes: Senders says %d frames, %d bytes; want %d, %d", c.bytes, s.Frames, s.Bytes, 2*len(c.want), sum)
+		}
 	}
 }
 
@@ -195,6 +240,9 @@ func TestResumeAndRepeatedPause(t *testing.T) {
 	h.run(500 * us)
 	h.pause(3, 100) // extends the first, which had 12 us to go
 	h.run(500 * us)
+	if k := h.Counters(); k.PausedTime[3] != 0 || k.PausedSince[3] != unit.Second+frameTime/2 {
+		t.Errorf("while paused: %d ns, and since %d; want 0 and %d", k.PausedTime[3], k.PausedSince[3], unit.Second+frameTime/2)
+	}
 	h.take()
 	h.pause(3, 0)
 	h.run(0)
@@ -204,7 +252,7 @@ func TestResumeAndRepeatedPause(t *testing.T) {
 	wantTimes(t, "resumed", h.events(event.Resumed, 3), []unit.Time{at})
 	wantTimes(t, "expired", h.events(event.Expired, 3), nil)
 	h.pause(3, 0) // is not paused: nothing happens
-	if k := h.Counters(); k.RxPause[3] != 2 || k.RxResume[3] != 2 || k.PausedTime[3] != ms {
+	if k := h.Counters(); k.RxPause[3] != 2 || k.RxResume[3] != 2 || k.PausedTime[3] != ms || k.PausedSince[3] != 0 {
 		t.Errorf("counters: %d pauses, %d resumes, paused for %d ns; want 2, 2 and %d", k.RxPause[3], k.RxResume[3], k.PausedTime[3], ms)
 	}
 }

@@ -18,8 +18,9 @@ const (
 // SendQueue is the capacity in bytes of each class's queue towards the wire.
 const SendQueue = 256 << 10
 
-// rxBufferMin keeps the thresholds of the receive buffer at least a frame apart.
-const rxBufferMin = 8192
+// RxBufferMin is the smallest receive buffer in bytes for frames of up to maxFrame: its
+// thresholds are at least a frame and a tag apart.
+func RxBufferMin(maxFrame int) int { return max(8192, 4*(maxFrame+ether.VLANLen)) }
 
 // Config is a NIC's configuration.
 type Config struct {
@@ -34,6 +35,8 @@ type Config struct {
 	// RxBuffer is the receive buffer of each class in bytes. XOFF is at three quarters,
 	// XON at half of it, as in host.Config.
 	RxBuffer int
+	// MaxFrame is the longest frame that passes, without FCS and 802.1Q tag.
+	MaxFrame int
 	// Granularity is how precisely the driver keeps Transmit's times, Batch the most
 	// frames that it handles at once.
 	Granularity unit.Time
@@ -42,8 +45,8 @@ type Config struct {
 
 // build returns the configuration of the switch that acts as the NIC.
 func (c Config) build() (dataplane.Config, error) {
-	if c.RxBuffer < rxBufferMin {
-		return dataplane.Config{}, fmt.Errorf("nic %s: receive buffer of %d bytes; valid: %d or more", c.Name, c.RxBuffer, rxBufferMin)
+	if least := RxBufferMin(c.MaxFrame); c.RxBuffer < least {
+		return dataplane.Config{}, fmt.Errorf("nic %s: receive buffer of %d bytes; valid: %d or more for frames of %d", c.Name, c.RxBuffer, least, c.MaxFrame)
 	}
 	d := dataplane.Defaults()
 	d.ID, d.Name = c.ID, c.Name
@@ -52,6 +55,7 @@ func (c Config) build() (dataplane.Config, error) {
 		{Name: "stack", FacesStack: true},
 	}
 	d.Plain = true
+	d.MaxFrame, d.SlotBytes = c.MaxFrame, buffer.SlotBytes(c.MaxFrame+ether.VLANLen)
 	d.Quanta, d.Refresh, d.Granularity, d.Batch = c.Quanta, c.Refresh, c.Granularity, c.Batch
 	headroom, pause := c.RxBuffer/4, c.RxBuffer/4*3
 	d.Buffer.Lossless = c.Lossless

@@ -93,6 +93,7 @@ func (n *NIC) HostCounters() host.Counters {
 	for _, r := range []dataplane.Reason{dataplane.DropPFCShort, dataplane.DropPFCLong, dataplane.DropPFCAddress, dataplane.DropPFCOpcode, dataplane.DropPFCReserved, dataplane.DropPause8023} {
 		c.Bad += w.Drops[r]
 	}
+	c.Long = w.Drops[dataplane.DropLong]
 	for _, frames := range w.RxFrames {
 		c.Other += frames
 	}

@@ -41,7 +41,7 @@ func newTestNIC(t testing.TB) *testNIC {
 	t.Helper()
 	m, err := New(Config{
 		ID: 5, Name: "h5", MAC: 0x020000000005, Rate: 100 * mbit, Lossless: 1<<3 | 1<<4,
-		Quanta: 65535, Refresh: 10 * ms, RxBuffer: 40_000, Batch: 8,
+		Quanta: 65535, Refresh: 10 * ms, RxBuffer: 40_000, MaxFrame: 1514, Batch: 8,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -389,8 +389,41 @@ func TestNothingIsLostBetween(t *testing.T) {
 }
 
 func TestRefusedConfig(t *testing.T) {
-	_, err := New(Config{Name: "h", RxBuffer: 100, Batch: 8, Refresh: ms})
-	if err == nil || !strings.Contains(err.Error(), "8192 or more") {
-		t.Errorf("a buffer of 100 bytes: %v", err)
+	for _, c := range []struct {
+		buffer, frame int
+		want          string
+	}{{100, 1514, "8192 or more for frames of 1514"}, {36_935, 9230, "36936 or more for frames of 9230"}} {
+		_, err := New(Config{Name: "h", RxBuffer: c.buffer, MaxFrame: c.frame, Batch: 8, Refresh: ms})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("a buffer of %d bytes: %v, want %s", c.buffer, err, c.want)
+		}
+	}
+}
+
+// Jumbo frames pass both ways; a byte more, and they are counted as long.
+func TestJumboFrames(t *testing.T) {
+	m, err := New(Config{
+		ID: 5, Name: "h5", MAC: 0x020000000005, Rate: 100 * mbit, Lossless: 1<<3 | 1<<4,
+		Quanta: 65535, Refresh: 10 * ms, RxBuffer: 131_072, MaxFrame: 9230, Batch: 8,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &testNIC{NIC: m, t: t, now: unit.Second}
+	n.SetLink(n.now, Wire, true)
+	n.SetLink(n.now, Stack, true)
+	jumbo := func(from, to byte, size int) []byte {
+		b := append(datagram(from, to, 3, 0), make([]byte, size-frameBytes)...)
+		binary.BigEndian.PutUint16(b[16:], uint16(size-14))
+		return b
+	}
+	n.arrive(Stack, jumbo(1, 2, 9230))
+	n.arrive(Wire, jumbo(2, 1, 9230), jumbo(2, 1, 9231))
+	n.run(2 * ms)
+	if w, h := taken(&n.wire), taken(&n.host); w != "3:1" || h != "3:1" {
+		t.Errorf("wire %q, stack %q", w, h)
+	}
+	if long := n.HostCounters().Long; long != 1 {
+		t.Errorf("%d frames were too long, want 1", long)
 	}
 }

@@ -1,0 +1,458 @@
+package host
+
+import (
+	"net/netip"
+
+	"softswitch/buffer"
+	"softswitch/congestion"
+	"softswitch/internal/ether"
+	"softswitch/roce"
+	"softswitch/roce/rc"
+	"softswitch/unit"
+)
+
+// requester is the sending side of a flow that is a reliable connection.
+type requester struct {
+	rc.Config
+	req   rc.Requester
+	from  unit.Time   // when it began last
+	began []unit.Time // of message m at m modulo the window: when its first packet left
+	count Messages
+
+	reaction congestion.Reaction // with DCQCN
+	timely   congestion.Timely   // with TIMELY
+	stamps   stamps              // with TIMELY
+}
+
+// stamps are when the newest packets left that ask for an acknowledgement, to measure
+// round-trip times; packets that were sent again are not among them.
+type stamps struct {
+	at   [8]stamp
+	next int
+}
+
+type stamp struct {
+	seq uint64 // behind the packet; 0: none
+	at  unit.Time
+}
+
+func (s *stamps) put(seq uint64, at unit.Time) {
+	s.at[s.next%len(s.at)] = stamp{seq, at}
+	s.next++
+}
+
+// take returns when the packet left whose acknowledgement ends at seq, and forgets it.
+func (s *stamps) take(seq uint64) (at unit.Time, ok bool) {
+	for i := range s.at {
+		if s.at[i].seq == seq && seq != 0 {
+			at, s.at[i] = s.at[i].at, stamp{}
+			return at, true
+		}
+	}
+	return 0, false
+}
+
+// Messages is what became of the messages of a flow.
+type Messages struct {
+	Done  uint64 `json:"done"`  // acknowledged as a whole
+	Bytes uint64 `json:"bytes"` // of those
+	// TimeSum and TimeMax are of their completion times: from when the first packet leaves
+	// to the acknowledgement of the last.
+	TimeSum unit.Time `json:"time_sum_ns"`
+	TimeMax unit.Time `json:"time_max_ns"`
+	// Completion is the flow's: from its start until all its messages were acknowledged, 0 if
+	// they are not.
+	Completion unit.Time `json:"completion_ns"`
+	// Failed: it gave up, because so often in a row nothing was acknowledged.
+	Failed bool `json:"failed"`
+	// CNPs that came, and the rate that congestion control allows now, 0 without it.
+	CNPs uint64    `json:"cnps"`
+	Rate unit.Rate `json:"rate_bps"`
+	rc.Counters
+}
+
+// responder is the receiving side of a connection.
+type responder struct {
+	Peer
+	resp   rc.Responder
+	notes  congestion.Notification
+	marked uint64   // packets that came with Congestion Experienced
+	cnps   uint64   // CNPs sent
+	in     [2]entry // of Host.owing, and of Host.notify
+}
+
+// entry is the place of a peer in a list.
+type entry struct {
+	queued bool
+	next   int32
+}
+
+// list is a queue of peers, linked by their entries; index plus one, 0 is none.
+type list struct{ head, tail int32 }
+
+// Lists that a peer can be in at once.
+const (
+	inOwing  = 0
+	inNotify = 1
+)
+
+// push puts peer k at the end of the list, unless it is in it.
+func (h *Host) push(q *list, which int, k int32) {
+	e := &h.peers[k].in[which]
+	if e.queued {
+		return
+	}
+	*e = entry{queued: true}
+	if q.tail == 0 {
+		q.head = k + 1
+	} else {
+		h.peers[q.tail-1].in[which].next = k + 1
+	}
+	q.tail = k + 1
+	h.ready = true
+}
+
+// shift takes the first peer from the list, which has one.
+func (h *Host) shift(q *list, which int) *responder {
+	p := &h.peers[q.head-1]
+	if q.head = p.in[which].next; q.head == 0 {
+		q.tail = 0
+	}
+	p.in[which] = entry{}
+	return p
+}
+
+// BadPackets counts frames to port 4791 that no reliable connection takes.
+type BadPackets struct {
+	Malformed uint64 `json:"malformed"`  // not as RoCEv2 has it
+	ICRC      uint64 `json:"icrc"`       // wrong
+	UnknownQP uint64 `json:"unknown_qp"` // of no connection, or from another host than its far end
+}
+
+// Queue pairs: 0 and 1 are the subnet's own (volume 1, 3.5.10), so flow n's are 2n+2 where
+// it goes to, and 2n+3 where it comes from.
+const numberMax = 1<<23 - 3
+
+func responderQP(number uint32) uint32 { return 2*number + 2 }
+func requesterQP(number uint32) uint32 { return 2*number + 3 }
+
+// flowOf is the flow of a queue pair, and which of the two it is.
+func flowOf(qp uint32) (number uint32, requester, ok bool) { return qp/2 - 1, qp&1 != 0, qp >= 2 }
+
+// The ECN field (RFC 3168) of a packet that a switch may mark, ECT(0), and of one that it has.
+const (
+	ecnCapable            = 2
+	congestionExperienced = 3
+)
+
+// Where a write goes: to an address that the far end is taken to have registered.
+const remoteAddress = 1 << 32
+
+func (h *Host) newRequester(f *Flow) *requester {
+	r := &requester{Config: *f.RC, began: make([]unit.Time, f.RC.Window)}
+	r.Total = f.Bytes
+	switch k := h.cfg.Congestion; {
+	case k == nil:
+	case k.DCQCN != nil:
+		r.reaction = congestion.NewReaction(k.DCQCN, h.cfg.Rate)
+	default:
+		r.timely = congestion.NewTimely(k.Timely, h.cfg.Rate, h.cfg.Rate)
+	}
+	return r
+}
+
+// rateOf is how fast a flow may send now, 0 without a bound.
+func (h *Host) rateOf(s *sender) unit.Rate {
+	k := h.cfg.Congestion
+	if s.rc == nil || k == nil {
+		return s.Rate
+	}
+	rate := s.rc.allowed(h.now, k)
+	if s.Rate != 0 {
+		rate = min(rate, s.Rate)
+	}
+	return rate
+}
+
+// allowed is the rate that congestion control allows.
+func (r *requester) allowed(now unit.Time, k *Congestion) unit.Rate {
+	if k.DCQCN != nil {
+		return r.reaction.Rate(now)
+	}
+	return r.timely.Rate()
+}
+
+// begin begins the messages of a flow that starts at so and so.
+func (r *requester) begin(at unit.Time) {
+	r.from, r.count.Completion = at, 0
+	r.req.Begin(&r.Config)
+}
+
+// report is what became of the messages, nil of a UDP flow.
+func (r *requester) report(now unit.Time, k *Congestion) *Messages {
+	if r == nil {
+		return nil
+	}
+	m := r.count
+	if k != nil {
+		m.Rate = r.allowed(now, k)
+	}
+	m.Counters, m.Failed = r.req.Count, r.req.Failed()
+	return &m
+}
+
+// tendRC lets no message begin once a flow's time is over, repeats what was not
+// acknowledged in time, and returns when that is next due.
+func (h *Host) tendRC(s *sender) unit.Time {
+	r := s.rc
+	stop := h.until(s)
+	if h.now >= stop {
+		r.req.Close(&r.Config)
+		stop = unit.Never
+	}
+	r.req.Expire(h.now, &r.Config)
+	return min(r.req.Deadline(&r.Config), stop)
+}
+
+// fillRC builds the next packet of a connection into f and returns its frame's length.
+func (h *Host) fillRC(f *buffer.Frame, s *sender) int {
+	r := s.rc
+	p := r.req.Next(h.now, &r.Config)
+	if p.First && !p.Again {
+		r.began[p.Message%uint64(len(r.began))] = h.now
+	}
+	hd := roce.Header{
+		Opcode: roce.Write(p.First, p.Last), AckReq: p.AckReq, Pad: uint8(-p.Payload & 3),
+		DestQP: responderQP(s.Number), PSN: uint32(p.Seq) & roce.PSNMask,
+		Address: remoteAddress, RKey: s.Number + 1, Length: uint32(p.Length),
+	}
+	tos := DSCP(s.Class) << 2
+	if k := h.cfg.Congestion; k != nil {
+		if k.DCQCN != nil {
+			tos |= ecnCapable
+		} else if p.Again { // an acknowledgement could be of either
+			r.stamps.take(p.Seq + 1)
+		} else if p.AckReq {
+			r.stamps.put(p.Seq+1, h.now)
+		}
+	}
+	b := h.buildPacket(f, s.To, s.SrcPort, tos, s.TTL, &hd, p.Payload)
+	if p.Payload >= payloadLen {
+		putRecord(b, s.Number, s.seq, h.now)
+	}
+	h.seal(f)
+	s.seq++
+	h.tendAt = min(h.tendAt, r.req.Deadline(&r.Config))
+	if k := h.cfg.Congestion; k != nil && k.DCQCN != nil {
+		r.reaction.Sent(h.now, f.Len)
+	}
+	return f.Len
+}
+
+// buildPacket builds a packet with so many octets of payload into f, all zeros, and returns
+// what is kept of them. seal follows.
+func (h *Host) buildPacket(f *buffer.Frame, to netip.Addr, srcPort uint16, tos, ttl uint8, hd *roce.Header, payload int) []byte {
+	head := headerLen + hd.Opcode.Len()
+	f.Len = head + payload + int(hd.Pad) + roce.ICRCLen
+	f.Data = f.Data[:h.keep(f.Len)]
+	h.buildHeaders(f.Data, to, srcPort, tos, ttl, f.Len)
+	hd.Put(f.Data[headerLen:])
+	clear(f.Data[head:])
+	return f.Data[head:]
+}
+
+// seal writes the ICRC, unless the end of the frame is not kept.
+func (h *Host) seal(f *buffer.Frame) {
+	if len(f.Data) == f.Len {
+		roce.Seal(f.Data[ether.HeaderLen:])
+	}
+}
+
+// kindOf is the kind of an IPv4 packet that is not a UDP flow's; what is behind ip may be
+// cut off.
+func kindOf(ip ether.IPv4) uint8 {
+	total := ip.TotalLen()
+	if ip.Proto() != ether.ProtoUDP || ip.IsFragment() || ip.HeaderLen() != ether.IPv4Len || total < ether.IPv4Len+ether.UDPLen || len(ip) < ether.IPv4Len+ether.UDPLen {
+		return kindOther
+	}
+	if _, dst := ip.Ports(); dst != Port {
+		return kindOther
+	}
+	if _, _, err := packet(ip); err != nil {
+		return kindBadRC
+	}
+	if len(ip) >= total && !roce.Sealed(ip[:total]) {
+		return kindBadICRC
+	}
+	return kindRC
+}
+
+// packet reads the headers of the packet in ip.
+func packet(ip ether.IPv4) (roce.Header, int, error) {
+	total := ip.TotalLen()
+	return roce.Parse(ip[ether.IPv4Len+ether.UDPLen:min(len(ip), total)], total-ether.IPv4Len-ether.UDPLen)
+}
+
+// receivePacket hands a packet to the connection that it is of.
+func (h *Host) receivePacket(f *buffer.Frame) {
+	ip := ether.IPv4(f.Data[f.Info.L3:])
+	hd, payload, err := packet(ip)
+	if err != nil {
+		panic("host: a packet that parsed no longer does: " + err.Error())
+	}
+	number, requester, ok := flowOf(hd.DestQP)
+	switch {
+	case !ok || requester == hd.Opcode.IsData():
+		h.count.RC.UnknownQP++
+	case requester:
+		h.receiveAnswer(number, ip.Src(), &hd)
+	default:
+		h.receiveRequest(f, number, ip.Src(), &hd, payload)
+	}
+}
+
+// receiveRequest puts part of a message into the receive buffer, if there is room, and
+// gives it to the responder.
+func (h *Host) receiveRequest(f *buffer.Frame, number, from uint32, hd *roce.Header, payload int) {
+	k, ok := h.responders[number]
+	if !ok || addr32(h.peers[k].From) != from {
+		h.count.RC.UnknownQP++
+		return
+	}
+	p := &h.peers[k]
+	if !h.store(f.Info.Class, f.Len) {
+		h.count.Overflow++
+		return
+	}
+	r := h.receiver(number, f.Info.Class)
+	if r == nil {
+		h.count.Other++
+		return
+	}
+	seq, sent := r.Next, h.now // of a packet too short for a record
+	if _, n, at, ok := record(f.Data[int(f.Info.L3)+ether.IPv4Len+ether.UDPLen+hd.Opcode.Len():]); ok && payload >= payloadLen {
+		seq, sent = n, at
+	}
+	r.arrived(h.now, seq, sent)
+	if p.resp.Receive(hd, payload) {
+		h.took(r, f.Len)
+	}
+	if p.resp.Owes() {
+		h.push(&h.owing[p.Class], inOwing, k)
+	}
+	if f.Data[f.Info.L3+1]&3 == congestionExperienced {
+		p.marked++
+		if c := h.cfg.Congestion; c != nil && c.DCQCN != nil && p.notes.Marked(h.now, c.DCQCN.CNPInterval) {
+			h.push(&h.notify, inNotify, k)
+		}
+	}
+}
+
+// receiveAnswer gives an acknowledgement to the requester.
+func (h *Host) receiveAnswer(number, from uint32, hd *roce.Header) {
+	i, ok := h.requesters[number]
+	if !ok || addr32(h.flows[i].To) != from {
+		h.count.RC.UnknownQP++
+		return
+	}
+	r := h.flows[i].rc
+	h.ready = true
+	k := h.cfg.Congestion
+	if hd.Opcode == roce.Congestion {
+		r.count.CNPs++
+		if k != nil && k.DCQCN != nil {
+			r.reaction.CNP(h.now)
+		}
+		return
+	}
+	was := r.req.Done(&r.Config)
+	news := r.req.Answer(h.now, hd)
+	if h.over(&h.flows[i]) {
+		h.tendAt = h.now
+	}
+	if !news {
+		return
+	}
+	if k != nil && k.Timely != nil {
+		if at, ok := r.stamps.take(r.req.Acked()); ok && h.now > at {
+			r.timely.Acked(h.now, h.now-at)
+		}
+	}
+	done := r.req.Done(&r.Config)
+	for m := was; m < done; m++ {
+		took := h.now - r.began[m%uint64(len(r.began))]
+		r.count.Done++
+		r.count.Bytes += uint64(r.Length(m))
+		r.count.TimeSum += took
+		r.count.TimeMax = max(r.count.TimeMax, took)
+	}
+	if r.Total != 0 && done == r.Messages() {
+		r.count.Completion = h.now - r.from
+	}
+}
+
+// owes reports whether there is an answer that may leave.
+func (h *Host) owes() bool {
+	if h.notify.head != 0 {
+		return true
+	}
+	for c := range h.owing {
+		if h.owing[c].head != 0 && !h.paused.Has(unit.Priority(c)) {
+			return true
+		}
+	}
+	return false
+}
+
+// transmitAnswers returns what answers packets: CNPs, then acknowledgements, those of the
+// highest class first.
+func (h *Host) transmitAnswers(fs []*buffer.Frame) (n int) {
+	for n < len(fs) && h.notify.head != 0 && h.wire.Ready(h.now) {
+		f := h.pool.Get()
+		if f == nil {
+			return n
+		}
+		p := h.shift(&h.notify, inNotify)
+		p.cnps++
+		h.answer(f, p, h.cfg.Congestion.CNPClass, &roce.Header{Opcode: roce.Congestion, BECN: true})
+		fs[n] = f
+		n++
+	}
+	for c := len(h.owing) - 1; c >= 0; c-- {
+		q := &h.owing[c]
+		for n < len(fs) && q.head != 0 && !h.paused.Has(unit.Priority(c)) && h.wire.Ready(h.now) {
+			f := h.pool.Get()
+			if f == nil {
+				return n
+			}
+			p := h.shift(q, inOwing)
+			hd := p.resp.Answer()
+			h.answer(f, p, p.Class, &hd)
+			fs[n] = f
+			n++
+		}
+	}
+	return n
+}
+
+// answer builds a packet to the requester of peer p, and sends it.
+func (h *Host) answer(f *buffer.Frame, p *responder, c unit.Priority, hd *roce.Header) {
+	hd.DestQP = requesterQP(p.Number)
+	h.buildPacket(f, p.From, p.SrcPort, DSCP(c)<<2, p.TTL, hd, 0)
+	h.seal(f)
+	h.wire.Send(h.cfg.Rate.FrameTime(f.Len))
+}
+
+// AckFrame is the length in bytes, without FCS, of the frame of an acknowledgement.
+const AckFrame = headerLen + roce.BTHLen + roce.AETHLen + roce.ICRCLen
+
+// Frames calls each with the length in bytes, without FCS, of every frame of a message of so
+// many bytes; last is said of the last one.
+func Frames(mtu, message int, each func(n int, last bool)) {
+	for at := 0; at < message; at += mtu {
+		n := min(mtu, message-at)
+		last := at+n == message
+		op := roce.Write(at == 0, last)
+		each(headerLen+op.Len()+n+-n&3+roce.ICRCLen, last)
+	}
+}
