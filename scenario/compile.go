@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -37,6 +38,9 @@ type Plan struct {
 
 	prefixes []string               // of subnets
 	lists    map[unit.PortSet][]int // the members of each port set, see list
+	from, to [][]int                // by node: the flows from it, and to it
+	taken    map[conversation]bool  // by flows so far
+	fewest   map[string]int         // switches on the way of flows with Via, see path
 }
 
 // Link is a link to be made.
@@ -44,6 +48,12 @@ type Link struct {
 	Name string
 	A, B LinkEnd
 	LinkSpeed
+}
+
+// conversation is what the source port of a flow has to be unlike others in.
+type conversation struct {
+	from, to int
+	srcPort  uint16
 }
 
 // LinkEnd is one end of a link.
@@ -80,7 +90,10 @@ const (
 // Via no source port leads through, and the overrides that leave a backup without
 // ports.
 func Compile(s *Scenario) (*Plan, error) {
-	p := &Plan{Scenario: s, Fabric: s.Fabric, Table: topo.NewTable(s.Fabric), lists: map[unit.PortSet][]int{}}
+	p := &Plan{
+		Scenario: s, Fabric: s.Fabric, Table: topo.NewTable(s.Fabric), lists: map[unit.PortSet][]int{},
+		from: make([][]int, len(s.Fabric.Nodes)), to: make([][]int, len(s.Fabric.Nodes)), taken: map[conversation]bool{}, fewest: map[string]int{},
+	}
 	for _, sub := range s.Fabric.Subnets {
 		p.prefixes = append(p.prefixes, prefix(sub))
 	}
@@ -97,9 +110,11 @@ func Compile(s *Scenario) (*Plan, error) {
 	for i, f := range s.Flows {
 		path, err := p.path(uint32(i), f, failed)
 		if err != nil {
-			doc.Faultf(fmt.Sprintf("flows[%d].via", i), "%v", err)
+			doc.Faultf(s.key(i)+".via", "%v", err)
 		}
 		p.Flows = append(p.Flows, path)
+		p.from[f.From], p.to[f.To] = append(p.from[f.From], i), append(p.to[f.To], i)
+		p.taken[conversation{f.From, f.To, path.SrcPort}] = true
 	}
 	p.tag(doc)
 	if err := doc.Err(); err != nil {
@@ -160,22 +175,37 @@ func failedForGood(s *Scenario) func(link int) bool {
 }
 
 // path finds the flow's source port. Without Via it is the first one tried. With Via it
-// is the first one whose path visits Via in no more switches than the flow would pass
-// with all links up, or else the first of those with the shortest path. The search
-// starts at a different port for each flow, so that flows without Via spread.
+// is the first one that no flow between the two hosts has and whose path visits Via in no
+// more switches than the flow would pass with all links up, or else the first of those
+// with the shortest path. The search starts at a different port for each flow, so that
+// flows without Via spread. What it finds out is kept for further flows of the same entry
+// of the file: how many switches the shortest path has, -1 if there is none.
 func (p *Plan) path(number uint32, f Flow, failed func(int) bool) (Path, error) {
 	const ports = lastSrcPort - firstSrcPort + 1
-	shortest := len(p.route(f, firstSrcPort, func(int) bool { return false }).Hops)
+	if len(f.Via) == 0 {
+		path := p.route(f, uint16(firstSrcPort+number%ports), failed)
+		path.Number = number
+		return path, nil
+	}
+	enough := len(p.route(f, firstSrcPort, func(int) bool { return false }).Hops)
+	entry := fmt.Sprint(f.at, f.From)
+	if n, ok := p.fewest[entry]; ok && f.at != "" {
+		if n < 0 {
+			return Path{}, errors.New("as for the flow before it")
+		}
+		enough = max(enough, n)
+	}
 	ways := map[string]bool{}
 	var best Path
 	for i := range uint32(ports) {
-		path := p.route(f, uint16(firstSrcPort+(number+i)%ports), failed)
-		path.Number = number
-		if len(f.Via) == 0 {
-			return path, nil
+		srcPort := uint16(firstSrcPort + (number+i)%ports)
+		if p.taken[conversation{f.From, f.To, srcPort}] {
+			continue
 		}
+		path := p.route(f, srcPort, failed)
+		path.Number = number
 		if path.Err == nil && visits(path.Hops, f.Via) && (best.Hops == nil || len(path.Hops) < len(best.Hops)) {
-			if best = path; len(best.Hops) <= shortest {
+			if best = path; len(best.Hops) <= enough {
 				break
 			}
 		}
@@ -184,8 +214,10 @@ func (p *Plan) path(number uint32, f Flow, failed func(int) bool) (Path, error) 
 		}
 	}
 	if best.Hops == nil {
+		p.fewest[entry] = -1
 		return Path{}, p.noWay(f, slices.Sorted(maps.Keys(ways)))
 	}
+	p.fewest[entry] = len(best.Hops)
 	return best, nil
 }
 
@@ -229,24 +261,30 @@ func visits(hops []topo.Hop, via []int) bool {
 func (p *Plan) switchConfig(i int) config.Switch {
 	n := p.Fabric.Nodes[i]
 	s := config.Switch{
-		Name: n.Name, ID: uint16(n.ID),
+		Name: n.Name, ID: uint16(n.ID), MTU: p.Scenario.MTU,
 		Trust: p.Scenario.Trust, Buffer: p.Scenario.Buffer, PFC: p.Scenario.PFC,
 		Detector: p.Scenario.Detector, Response: p.Scenario.Response,
 	}
 	for j := range n.Ports {
 		s.Ports = append(s.Ports, p.port(i, j))
 	}
-	s.Routes = make([]config.Route, 0, len(p.Fabric.Subnets))
+	routes := make([]config.Route, 0, len(p.Fabric.Subnets))
 	for dst, sub := range p.Fabric.Subnets {
 		if sub.Switch == i {
 			p.connect(&s, sub)
 			continue
 		}
 		if g := p.Table.Group(i, dst); g.Ports != 0 {
-			s.Routes = append(s.Routes, config.Route{Prefix: p.prefixes[dst], Ports: p.list(g.Ports), Backup: p.list(g.Backup)})
+			routes = append(routes, config.Route{Prefix: p.prefixes[dst], Ports: p.list(g.Ports), Backup: p.list(g.Backup)})
 		}
 	}
+	if len(routes) > 0 {
+		s.Routes = routes
+	}
 	p.prevent(&s, i)
+	if c := p.Scenario.Congestion; c.marks() {
+		s.ECN = &config.ECN{RED: c.ECN, Phantom: c.Phantom}
+	}
 	s.Fill()
 	return s
 }
@@ -309,15 +347,24 @@ func (p *Plan) hostConfig(i int) config.Host {
 	n := p.Fabric.Nodes[i]
 	up := n.Ports[0].Peer
 	h := config.Host{
-		Name: n.Name, ID: uint16(n.ID), Port: p.port(i, 0), PFC: p.Scenario.PFC,
+		Name: n.Name, ID: uint16(n.ID), Port: p.port(i, 0), MTU: p.Scenario.MTU, PFC: p.Scenario.PFC,
 		Address:    fmt.Sprintf("%s/%d", config.FormatAddr(n.Addr), topo.SubnetBits),
 		Gateway:    config.FormatAddr(p.Fabric.Subnets[p.Fabric.SubnetOf(i)].Gateway),
 		GatewayMAC: config.FormatMAC(p.Fabric.Nodes[up.Node].Ports[up.Port].MAC),
 	}
-	for j, f := range p.Scenario.Flows {
-		if f.From == i {
-			h.Flows = append(h.Flows, p.flow(f, p.Flows[j]))
+	for _, j := range p.from[i] {
+		h.Flows = append(h.Flows, p.flow(p.Scenario.Flows[j], p.Flows[j]))
+	}
+	for _, j := range p.to[i] {
+		if f := p.Scenario.Flows[j]; f.RC != nil {
+			h.Peers = append(h.Peers, config.Peer{
+				Number: p.Flows[j].Number, From: config.FormatAddr(p.Fabric.Nodes[f.From].Addr), SrcPort: p.Flows[j].SrcPort, Class: int(f.Class), TTL: f.TTL,
+			})
 		}
+	}
+	if k := p.Scenario.Congestion; k != nil && k.Control != "none" && (len(h.Peers) > 0 || slices.ContainsFunc(h.Flows, func(f config.Flow) bool { return f.RC != nil })) {
+		class := int(k.CNPClass)
+		h.Congestion = &config.Congestion{Control: k.Control, Profile: k.Profile, CNPClass: &class, TimesSlower: k.TimesSlower}
 	}
 	h.Acts = p.acts(i)
 	if bin := p.Scenario.Bin(); bin > 0 {
@@ -330,11 +377,15 @@ func (p *Plan) hostConfig(i int) config.Host {
 func (p *Plan) flow(f Flow, path Path) config.Flow {
 	c := config.Flow{
 		Number: path.Number, Name: f.Name, To: config.FormatAddr(p.Fabric.Nodes[f.To].Addr),
-		SrcPort: path.SrcPort, Class: int(f.Class), Rate: "line", Frame: f.Frame, TTL: f.TTL,
+		SrcPort: path.SrcPort, Class: int(f.Class), Rate: "line", Frame: f.Frame, Size: f.Size, TTL: f.TTL,
 		Start: config.FormatTime(f.Start), Stop: config.FormatTime(f.Stop),
 	}
 	if f.Rate != 0 {
 		c.Rate = config.FormatRate(f.Rate)
+	}
+	if r := f.RC; r != nil {
+		c.Transport, c.Frame = "rc", config.DefaultFrame
+		c.RC = &config.RC{Message: r.Message, PathMTU: r.PathMTU, Window: r.Window, Timeout: config.FormatTime(r.Timeout), Retries: &r.Retries}
 	}
 	return c
 }

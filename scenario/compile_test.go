@@ -118,7 +118,7 @@ const ring = `
 name: ring
 topology: {ring: {switches: 3, hosts_per_switch: 1}, rate: 1Gbit/s, delay: 2us, overrides: [{link: s2--s1, rate: 10Mbit/s}, {link: s3--s1, delay: 5us}]}
 flows:
-  - {name: A, from: h1-0, to: h2-0, class: 4, rate: 5Mbit/s, frame: 64, ttl: 9, start: 1ms, stop: 2s}
+  - {name: A, from: h1-0, to: h2-0, class: 4, rate: 5Mbit/s, frame: 64, size: 100000, ttl: 9, start: 1ms, stop: 2s}
   - {name: B, from: h1-0, to: h3-0}
 events:
   - {at: 5ms, do: normal, host: h2-0}
@@ -147,7 +147,7 @@ func TestCompile(t *testing.T) {
 		t.Errorf("link 5 is %+v, want %+v", p.Links[5], want)
 	}
 	h1, h2 := p.Hosts[0], p.Hosts[1]
-	if f := h1.Flows[0]; f != (config.Flow{Number: 0, Name: "A", To: "10.100.1.2", SrcPort: 49152, Class: 4, Rate: "5Mbit/s", Frame: 64, TTL: 9, Start: "1ms", Stop: "2s"}) {
+	if f := h1.Flows[0]; f != (config.Flow{Number: 0, Name: "A", To: "10.100.1.2", SrcPort: 49152, Class: 4, Rate: "5Mbit/s", Frame: 64, Size: 100000, TTL: 9, Start: "1ms", Stop: "2s"}) {
 		t.Errorf("flow A is %+v", f)
 	}
 	if f := h1.Flows[1]; f != (config.Flow{Number: 1, Name: "B", To: "10.100.2.2", SrcPort: 49153, Class: 3, Rate: "line", Frame: 1000, TTL: 64, Start: "0s", Stop: "0s"}) {
@@ -224,6 +224,40 @@ func TestDeadHosts(t *testing.T) {
 			if len(s.ARP) != 2 || len(s.MAC) != wantMACs {
 				t.Errorf("%s has %d ARP and %d MAC entries, want 2 and %d", s.Name, len(s.ARP), len(s.MAC), wantMACs)
 			}
+		}
+	}
+}
+
+// TestMTU: every node gets the fabric's MTU, 1500 unless the file says otherwise, and with
+// it the lengths of frames and slots.
+func TestMTU(t *testing.T) {
+	for _, c := range []struct {
+		key          string
+		mtu, longest int
+		slot         int
+	}{{"", 1500, 1514, 2048}, {"  mtu: 9216\n", 9216, 9230, 9280}} {
+		p := compile(t, "mtu.yaml", `
+name: mtu
+topology:
+  switches: [s1, s2]
+  hosts: [h1, h2]
+  links: [s1--h1, s1--s2, s2--h2]
+  rate: 1Gbit/s
+`+c.key+fmt.Sprintf(`
+flows:
+  - {name: A, from: h1, to: h2, frame: %d}
+duration: 1s
+`, c.longest))
+		checkPlan(t, p)
+		if len(p.Scenario.Warnings) > 0 || p.Scenario.MTU != c.mtu {
+			t.Errorf("MTU %d, warnings %q, want %d and none", p.Scenario.MTU, p.Scenario.Warnings, c.mtu)
+		}
+		sw, h := p.Switches[0].Build(nil, 1, 0), p.Hosts[0].Build(1, 0)
+		if sw.MaxFrame != c.longest || sw.SlotBytes != c.slot || h.MaxFrame != c.longest || h.SlotBytes != c.slot {
+			t.Errorf("mtu %d: switch %d in slots of %d, host %d in %d; want %d in %d", c.mtu, sw.MaxFrame, sw.SlotBytes, h.MaxFrame, h.SlotBytes, c.longest, c.slot)
+		}
+		if n := p.Hosts[0].BuildNIC(1, 0); n.MaxFrame != c.longest {
+			t.Errorf("mtu %d: NIC %d, want %d", c.mtu, n.MaxFrame, c.longest)
 		}
 	}
 }

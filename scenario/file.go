@@ -45,10 +45,14 @@ type file struct {
 	Response string `yaml:"response" schema:"response,default=none"`
 	// Flows are streams of frames between hosts.
 	Flows []fileFlow `yaml:"flows"`
+	// Workload is messages between many hosts, drawn from a seed: they become flows too.
+	Workload strictyaml.Some[fileWorkload] `yaml:"workload"`
 	// Events are what goes wrong, and when.
 	Events []fileEvent `yaml:"events"`
 	// Prevention is what the switches do so that deadlocks do not form.
 	Prevention *filePrevention `yaml:"prevention"`
+	// Congestion is what switches and senders do so that less has to be paused.
+	Congestion *fileCongestion `yaml:"congestion"`
 	// Duration of the scenario, above zero, at most 24h.
 	Duration string `yaml:"duration" schema:"time,required"`
 	// Expect is what the verdict is checked against. A missing key expects nothing.
@@ -57,20 +61,41 @@ type file struct {
 	ExpectFor map[string]fileExpect `yaml:"expect_for" schema:",keys=detector"`
 }
 
-// fileTopology is one of fattree, ring, or switches with hosts and links; and the
-// properties of the links.
+// fileTopology is one of the builders (fattree, ring, leafspine, jellyfish, dragonfly), or
+// switches with hosts and links; then what is wired otherwise, and the properties of the
+// links.
 type fileTopology struct {
 	// FatTree is a fat-tree: switches core<i>, agg<pod>-<i> and edge<pod>-<i>, and hosts
 	// h<pod>-<edge>-<i>.
 	FatTree *fileFatTree `yaml:"fattree"`
 	// Ring is switches s1, s2, ... in a circle, and hosts h<switch>-<i>.
 	Ring *fileRing `yaml:"ring"`
+	// LeafSpine is two tiers: switches spine<i> and leaf<i>, each leaf linked to each spine,
+	// and hosts h<leaf>-<i>; all count from 0.
+	LeafSpine *fileLeafSpine `yaml:"leafspine"`
+	// Jellyfish is a random regular graph of switches s1, s2, ... with hosts h<switch>-<i>
+	// (Singla et al., NSDI 2012). It has no levels, so that
+	// shortest paths can close a cycle of buffers, which `softswitch check` finds.
+	Jellyfish *fileJellyfish `yaml:"jellyfish"`
+	// Dragonfly is groups of switches r<group>-<i> that are all linked to one another, and
+	// hosts h<group>-<router>-<i> (Kim et al., ISCA 2008). Every two groups have the same
+	// number of links between them, in the consecutive arrangement: the global ports of a
+	// group, router by router, lead to group 0 first, then to 1, and so on. All count from 0.
+	// It has no levels either.
+	Dragonfly *fileDragonfly `yaml:"dragonfly"`
 	// Switches by name.
 	Switches []string `yaml:"switches" schema:"name"`
 	// Hosts by name; each has one link, to a switch.
 	Hosts []string `yaml:"hosts" schema:"name"`
 	// Links between two nodes. A second link between the same two is called "s1--s2#2".
 	Links []string `yaml:"links" schema:"pair"`
+	// Rewire is changes of the links, of a builder's or of a list, one after the other: what
+	// is cabled otherwise than planned. Names of links stay until all is done. Routes are the
+	// shortest paths of what comes of it, which need not go up and then down.
+	Rewire []fileRewire `yaml:"rewire"`
+	// MTU is the longest IP packet in bytes, in the whole fabric. A frame may be 14 bytes
+	// longer, with an 802.1Q tag 18; a longer one is dropped.
+	MTU *int `yaml:"mtu" schema:"1500..9216,default=1500"`
 	// Rate of every link that Overrides does not name; "0" is unlimited. The next keys
 	// are per link too.
 	Rate string `yaml:"rate" schema:"rate,required"`
@@ -99,6 +124,46 @@ type fileRing struct {
 	Hosts    int `yaml:"hosts_per_switch" schema:"1..62,required"`
 }
 
+// fileLeafSpine is leaves and spines.
+type fileLeafSpine struct {
+	Leaves int `yaml:"leaves" schema:"2..64,required"`
+	// Spines and Hosts together are at most 64, the ports of a leaf.
+	Spines int `yaml:"spines" schema:"1..63,required"`
+	Hosts  int `yaml:"hosts_per_leaf" schema:"1..63,required"`
+}
+
+// fileJellyfish is a random regular graph.
+type fileJellyfish struct {
+	Switches int `yaml:"switches" schema:"3..1000,required"`
+	// Degree is how many others a switch is linked to. The ports of all switches must be
+	// even in number; Degree and Hosts together are at most 64.
+	Degree int `yaml:"degree" schema:"2..63,required"`
+	Hosts  int `yaml:"hosts_per_switch" schema:"1..62,required"`
+	// Seed from which the graph is drawn: the same one draws the same graph.
+	Seed uint32 `yaml:"seed" schema:"0..4294967295,default=0"`
+}
+
+// fileDragonfly is groups of routers, at most 2000 in all.
+type fileDragonfly struct {
+	// Groups: at most as many as a group has global links, and one more.
+	Groups  int `yaml:"groups" schema:"2..2000,required"`
+	Routers int `yaml:"routers_per_group" schema:"1..64,required"`
+	Hosts   int `yaml:"hosts_per_router" schema:"1..63,required"`
+	// GlobalLinks are those of each router to other groups. Those that do not suffice for
+	// another link between every two groups are not made.
+	GlobalLinks int `yaml:"global_links" schema:"1..63,required"`
+}
+
+// fileRewire is one change, one of:
+type fileRewire struct {
+	// Remove a link.
+	Remove string `yaml:"remove" schema:"link"`
+	// Add a link between two nodes.
+	Add string `yaml:"add" schema:"pair"`
+	// Swap two links: a--b and c--d become a--d and c--b, as by two cables mixed up.
+	Swap []string `yaml:"swap" schema:"link"`
+}
+
 // fileOverride is one link. A missing key is as for the other links.
 type fileOverride struct {
 	Link        string `yaml:"link" schema:"link,required"`
@@ -124,17 +189,25 @@ type fileRoute struct {
 
 // fileFlow is a stream of UDP frames.
 type fileFlow struct {
-	// Name is the flow's own.
+	// Name is the flow's own; of several, what their names begin with.
 	Name string `yaml:"name" schema:"name,required"`
-	From string `yaml:"from" schema:"host,required"`
-	To   string `yaml:"to" schema:"host,required"`
+	// From is where it begins. A list is one flow from each, called Name-host.
+	From strictyaml.Some[string] `yaml:"from" schema:"host,required"`
+	To   string                  `yaml:"to" schema:"host,required"`
 	// Class is the traffic class, and so the PFC priority.
 	Class *int `yaml:"class" schema:"0..7,default=3"`
 	// Rate on the wire, or "line" for that of the host's link.
 	Rate string `yaml:"rate" schema:"rate or line,default=line"`
-	// Frame is the length in bytes without FCS.
-	Frame *int `yaml:"frame" schema:"64..1514,default=1000"`
-	TTL   *int `yaml:"ttl" schema:"1..255,default=64"`
+	// Frame is the length in bytes without FCS, at most the mtu + 14.
+	Frame *int `yaml:"frame" schema:"64..9230,default=1000"`
+	// Size is how many bytes of frames the flow sends, after which it is over. The last
+	// frame is shorter for that, but at least 64 bytes. 0 is no bound.
+	Size int  `yaml:"size" schema:"0..1099511627776,default=0"`
+	TTL  *int `yaml:"ttl" schema:"1..255,default=64"`
+	// Transport is udp, or rc: messages over a reliable connection of RoCEv2, whose frames
+	// are as long as rc.path_mtu makes them. Size is then the bytes of all messages.
+	Transport string     `yaml:"transport" schema:"udp|rc,default=udp"`
+	RC        *config.RC `yaml:"rc"`
 	// Start is relative to the start of the scenario, as all times are.
 	Start string `yaml:"start" schema:"time,default=0s"`
 	// Stop is later than Start; 0s means never.
@@ -142,6 +215,13 @@ type fileFlow struct {
 	// Via is switches that the flow has to visit, in this order; others may lie
 	// between. A source port is chosen so that it does.
 	Via []string `yaml:"via" schema:"switch"`
+	// Path is the whole way, switch by switch, from that of From to that of To. It becomes
+	// routes of these switches, so that what others send to the hosts beside To goes the
+	// same way from there on. No other path or route may contradict it.
+	Path []string `yaml:"path" schema:"switch"`
+	// Count is how many flows there are of this kind, which differ in their source ports,
+	// and so may go different ways. They are called Name-1, Name-2, ...
+	Count *int `yaml:"count" schema:"1..100000,default=1"`
 	// Culprit says that the flow is to blame for a deadlock: handling the trigger may
 	// cost it frames.
 	Culprit bool `yaml:"culprit" schema:",default=false"`
@@ -167,8 +247,8 @@ type fileEvent struct {
 	For string `yaml:"for" schema:"time"`
 	// Nth control frame from then on gets lost.
 	Nth int `yaml:"nth" schema:"1..1000000"`
-	// Frame is a whole Ethernet frame without FCS in hex, 14 to 1514 bytes; spaces and
-	// colons may stand between the bytes.
+	// Frame is a whole Ethernet frame without FCS in hex, of 14 bytes to the mtu + 14;
+	// spaces and colons may stand between the bytes.
 	Frame string `yaml:"frame" schema:"hex"`
 }
 
@@ -222,8 +302,14 @@ type Known struct {
 // strictyaml.Faults: everything that is wrong, as "file:line: key: value, valid
 // choices".
 func Parse(name string, data []byte, known Known) (*Scenario, error) {
+	return ParseSet(name, data, known)
+}
+
+// ParseSet is Parse with settings in the place of what the file says. What is wrong with
+// one is told as "file: --set key: ...".
+func ParseSet(name string, data []byte, known Known, settings ...strictyaml.Setting) (*Scenario, error) {
 	var f file
-	p := parser{Doc: strictyaml.Read(name, data, &f)}
+	p := parser{Doc: strictyaml.Read(name, data, &f, settings...)}
 	s := &Scenario{
 		Name: f.Name, Description: strings.TrimSpace(f.Description), doc: p.Doc,
 		Buffer: f.Buffer, PFC: f.PFC,
@@ -239,15 +325,20 @@ func Parse(name string, data []byte, known Known) (*Scenario, error) {
 	p.choice("response", s.Response, append([]string{"none"}, known.Responses...))
 	s.Duration = p.duration(f.Duration)
 	s.Fabric, s.Links = p.topology(f.Topology)
+	s.MTU = config.CheckMTU(p.Doc, "topology.mtu", or(f.Topology.MTU, config.DefaultMTU))
 	p.profile(s)
-	p.end, p.lossless = s.Duration, s.PFC.Lossless
+	p.end, p.lossless, p.mtu = s.Duration, s.PFC.Lossless, s.MTU
 	s.Routes = p.routes(f.Routes)
 	s.Dead = p.dead(f.Dead)
 	s.FloodAll = p.choice("flood", cmp.Or(f.Flood, "hosts"), []string{"hosts", "all"}) && f.Flood == "all"
-	s.Flows = p.flows(f.Flows)
+	s.Flows = p.flows(s, f.Flows)
+	p.workloads(s, f.Workload, f.NICs)
 	p.silent(s)
 	if f.Prevention != nil {
 		s.Prevention = p.prevention(s, *f.Prevention)
+	}
+	if f.Congestion != nil {
+		s.Congestion = p.congestion(s, *f.Congestion)
 	}
 	s.Events = p.events(f.Events)
 	s.NICs = p.nics(s, f.NICs)
@@ -270,6 +361,7 @@ type parser struct {
 	names    []topo.ExplicitNode // of the nodes, as far as they are known without a fabric
 	end      unit.Time           // of the scenario; 0 if unknown
 	lossless []int
+	mtu      int
 }
 
 func (p *parser) duration(s string) unit.Time {
@@ -288,7 +380,7 @@ func (p *parser) profile(s *Scenario) {
 	}
 	s.PFC.Fill(ports)
 	s.Buffer.Fill()
-	s.Warnings = config.CheckProfile(p.Doc, s.Buffer, s.PFC, ports)
+	s.Warnings = config.CheckProfile(p.Doc, s.Buffer, s.PFC, ports, s.MTU)
 }
 
 func (p *parser) time(path, s string) (unit.Time, bool) {

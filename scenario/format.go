@@ -13,7 +13,9 @@ func Format(known Known) schema.Format {
 		Description: "An experiment on a fabric: what is built, what flows, what goes wrong when, and what is expected to come of it.",
 		Root:        reflect.TypeFor[file](),
 		Rules: map[reflect.Type]schema.Rules{
-			reflect.TypeFor[fileTopology](): {OneOf: [][]string{{"fattree"}, {"ring"}, {"switches", "hosts", "links"}}},
+			reflect.TypeFor[fileTopology](): {OneOf: [][]string{{"fattree"}, {"ring"}, {"leafspine"}, {"jellyfish"}, {"dragonfly"}, {"switches", "hosts", "links"}}},
+			reflect.TypeFor[fileRewire]():   {OneOf: [][]string{{"remove"}, {"add"}, {"swap"}}},
+			reflect.TypeFor[fileWorkload](): {OneOf: [][]string{{"sizes"}, {"size"}, {"cdf"}}, CaseOf: "pattern", Cases: patternCases()},
 			reflect.TypeFor[fileLimit]():    {OneOf: [][]string{{"flow"}, {"class"}}},
 			reflect.TypeFor[fileEvent]():    {CaseOf: "do", Cases: eventCases()},
 		},
@@ -21,6 +23,7 @@ func Format(known Known) schema.Format {
 			"detector": append([]string{"none"}, known.Detectors...),
 			"response": append([]string{"none"}, known.Responses...),
 			"event":    eventKinds(),
+			"pattern":  patternNames(),
 		},
 	}
 }
@@ -50,6 +53,13 @@ func eventKinds() (kinds []string) {
 func eventCases() (cases []schema.Case) {
 	for _, k := range eventKeys {
 		cases = append(cases, schema.Case{Is: string(k.do), Must: k.must, May: k.may, Text: eventTexts[k.do]})
+	}
+	return cases
+}
+
+func patternCases() (cases []schema.Case) {
+	for _, k := range patterns {
+		cases = append(cases, schema.Case{Is: string(k.is), Must: k.must, May: k.may, Text: k.text})
 	}
 	return cases
 }

@@ -152,6 +152,29 @@ func (m *mutator) values(at string, put func(any)) {
 	}
 }
 
+// builders are topologies that no scenario of package scenarios has.
+var builders = []string{
+	"leafspine: {leaves: 3, spines: 2, hosts_per_leaf: 2}, rewire: [{remove: leaf0--spine1}, {add: leaf0--leaf1}, {swap: [leaf1--spine0, leaf2--spine1]}]",
+	"jellyfish: {switches: 8, degree: 3, hosts_per_switch: 1, seed: 1}",
+	"dragonfly: {groups: 5, routers_per_group: 2, hosts_per_router: 1, global_links: 2}",
+}
+
+// workloads are one of each pattern.
+var workloads = []string{
+	"{name: a, pattern: random, hosts: all, sizes: hadoop, load: 0.5, on: 10us, off: 20us, start: 1us, stop: 900us, seed: 3, class: 4, frame: 500, ttl: 9}",
+	"{name: a, pattern: permutation, size: 1000, load: 1, transport: rc, rc: {message: 500}}",
+	"{name: a, pattern: incast, cdf: \"10 100\", fan_in: 3, period: 50us, hosts: [h0-0-0, h0-0-1, h1-0-0, h1-0-1]}",
+	"[{name: a, pattern: alltoall, size: 1000}, {name: b, pattern: ring-allreduce, size: 1000, chunks: 2}, {name: c, pattern: tree-allreduce, size: 9, period: 1us}]",
+}
+
+const severalFlows = `
+name: x
+topology: {fattree: {k: 4}, rate: 1Gbit/s}
+flows:
+  - {name: A, from: [h0-0-0, h0-0-1], to: h1-0-0, count: 2, path: [edge0-0, agg0-0, core0, agg1-0, edge1-0]}
+duration: 1s
+`
+
 // TestSchemaSound: every scenario that comes with softswitch is valid, and the schema
 // is never stricter than Parse.
 func TestSchemaSound(t *testing.T) {
@@ -167,6 +190,13 @@ func TestSchemaSound(t *testing.T) {
 			t.Fatal(err)
 		}
 		refused += f.wantSound(name, data, seen)
+	}
+	for _, topology := range builders {
+		refused += f.wantSound(topology, []byte("name: x\ntopology: {"+topology+", rate: 1Gbit/s}\nduration: 1s\n"), seen)
+	}
+	refused += f.wantSound("flows", []byte(severalFlows), seen)
+	for _, workload := range workloads {
+		refused += f.wantSound(workload, []byte("name: x\ntopology: {fattree: {k: 4}, rate: 1Gbit/s}\nworkload: "+workload+"\nduration: 1ms\n"), seen)
 	}
 	if refused < 3*len(seen) {
 		t.Errorf("the schema refuses %d changes at %d places; want 3 at each", refused, len(seen))

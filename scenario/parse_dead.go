@@ -25,7 +25,7 @@ func (p *parser) silent(s *Scenario) {
 	for i, f := range s.Flows {
 		if slices.Contains(s.Dead, f.From) {
 			name := s.Fabric.Nodes[f.From].Name
-			p.Faultf(fmt.Sprintf("flows[%d].from", i), "%q is dead: its switch would learn where it is, and flood no longer; use another host or take it out of dead", name)
+			p.Faultf(s.key(i)+".from", "%q is dead: its switch would learn where it is, and flood no longer; use another host or take it out of dead", name)
 		}
 	}
 }

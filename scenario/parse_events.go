@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"softswitch/internal/ether"
+	"softswitch/scenario/config"
 	"softswitch/unit"
 )
 
@@ -122,8 +124,8 @@ func (p *parser) losslessClass(path string, c int) unit.Priority {
 // frame reads a frame in hex; spaces and colons may stand between the bytes.
 func (p *parser) frame(path, s string) []byte {
 	b, err := hex.DecodeString(strings.NewReplacer(" ", "", ":", "", "\n", "").Replace(s))
-	if err != nil || len(b) < 14 || len(b) > 1514 {
-		p.Faultf(path, "not a frame of 14 to 1514 bytes in hex, such as 0180c2000001 020000010000 8808 0101")
+	if longest := config.MaxFrame(p.mtu); err != nil || len(b) < ether.HeaderLen || len(b) > longest {
+		p.Faultf(path, "not a frame of %d to %d bytes in hex, such as 0180c2000001 020000010000 8808 0101; the mtu is %d", ether.HeaderLen, longest, p.mtu)
 	}
 	return b
 }

@@ -3,42 +3,106 @@ package scenario
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
+	"softswitch/host"
 	"softswitch/scenario/config"
 	"softswitch/unit"
 )
 
-func (p *parser) flows(flows []fileFlow) (out []Flow) {
+// flows returns the flows of a file; of an entry with several hosts or a count there come
+// several. Paths become routes of s.
+func (p *parser) flows(s *Scenario, flows []fileFlow) (out []Flow) {
 	seen := map[string]int{}
+	ways := p.waysOf(s.Routes)
 	for i, f := range flows {
 		path := fmt.Sprintf("flows[%d]", i)
-		if first, ok := seen[f.Name]; ok || f.Name == "" {
-			if ok {
-				p.Faultf(path+".name", "%q is flow %d already", f.Name, first)
-			} else {
-				p.Faultf(path+".name", "missing: a flow has a name")
-			}
+		if f.Name == "" {
+			p.Faultf(path+".name", "missing: a flow has a name")
 		}
-		seen[f.Name] = i
-		out = append(out, p.flow(path, f))
+		all := p.entry(path, f)
+		if len(out)+len(all) > MaxFlows {
+			p.Faultf(path, "%d flows with those before it: a scenario has at most %d", len(out)+len(all), MaxFlows)
+			return out
+		}
+		for _, flow := range all {
+			if first, ok := seen[flow.Name]; ok && flow.Name != "" {
+				p.Faultf(path+".name", "%q is flow %d already", flow.Name, first)
+			}
+			seen[flow.Name] = i
+			p.way(ways, s, path, f, flow)
+		}
+		out = append(out, all...)
 	}
 	return out
 }
 
-func (p *parser) flow(path string, f fileFlow) Flow {
-	from, ok1 := p.node(path+".from", f.From, "host")
-	to, ok2 := p.node(path+".to", f.To, "host")
-	if ok1 && ok2 && from == to {
-		p.Faultf(path+".to", "%q is where the flow comes from: it goes to another host", f.To)
+// entry returns the flows of one entry.
+func (p *parser) entry(path string, f fileFlow) (flows []Flow) {
+	common := p.flow(path, f)
+	common.To, _ = p.node(path+".to", f.To, "host")
+	from := f.From
+	if len(from) == 0 {
+		from = []string{""}
 	}
+	seen := map[string]bool{}
+	for i, name := range from {
+		key, flow := p.element(path+".from", i), common
+		listed := key != path+".from"
+		at, ok := p.node(key, name, "host")
+		flow.From = at
+		if ok && seen[name] {
+			p.Faultf(key, "%q is in the list already", name)
+		}
+		seen[name] = true
+		if ok && f.To == name {
+			p.Faultf(path+".to", "%q is where the flow comes from: it goes to another host", f.To)
+		}
+		if listed {
+			flow.Name += "-" + name
+		}
+		if f.Count == nil {
+			flows = append(flows, flow)
+			continue
+		}
+		for n := range p.within(path+".count", *f.Count, 1, MaxFlows) {
+			one := flow
+			one.Name += fmt.Sprintf("-%d", n+1)
+			if flows = append(flows, one); len(flows) > MaxFlows { // its fault is the caller's
+				return flows
+			}
+		}
+	}
+	return flows
+}
+
+// element is the key of element i of a list of which a single element may stand without
+// brackets.
+func (p *parser) element(path string, i int) string {
+	if key := fmt.Sprintf("%s[%d]", path, i); p.Has(key) {
+		return key
+	}
+	return path
+}
+
+// flow returns what the flows of an entry have in common, besides where they go to.
+func (p *parser) flow(path string, f fileFlow) Flow {
 	flow := Flow{
-		Name: f.Name, From: from, To: to,
+		Name: f.Name, at: path,
 		Class: unit.Priority(p.within(path+".class", or(f.Class, defaultClass), 0, unit.Priorities-1)),
 		Rate:  p.flowRate(path+".rate", cmp.Or(f.Rate, "line"), true),
-		Frame: p.within(path+".frame", or(f.Frame, config.DefaultFrame), 64, 1514),
+		Frame: config.CheckFrame(p.Doc, path+".frame", or(f.Frame, config.DefaultFrame), p.mtu),
+		Size:  p.within(path+".size", f.Size, 0, config.MaxSize),
 		TTL:   p.within(path+".ttl", or(f.TTL, config.DefaultTTL), 1, 255),
 		Start: p.timeWithin(path+".start", cmp.Or(f.Start, "0s")),
 		Stop:  p.timeWithin(path+".stop", cmp.Or(f.Stop, "0s")),
+	}
+	flow.RC = p.rc(path, f)
+	if flow.RC != nil {
+		flow.Frame = host.FrameOf(flow.RC.PathMTU)
+		if f.Frame != nil {
+			p.Faultf(path+".frame", "%d: frames of a flow of transport rc are as long as rc.path_mtu makes them; leave it out", *f.Frame)
+		}
 	}
 	if flow.Stop != 0 && flow.Stop <= flow.Start {
 		p.Faultf(path+".stop", "%q is not after start %q; use a later time, or leave it out for never", f.Stop, cmp.Or(f.Start, "0s"))
@@ -48,7 +112,109 @@ func (p *parser) flow(path string, f fileFlow) Flow {
 			flow.Via = append(flow.Via, v)
 		}
 	}
+	if len(f.Via) > 0 && len(f.Path) > 0 {
+		p.Faultf(path+".via", "there is path too, which is the whole way: write one of the two")
+	}
 	return flow
+}
+
+// rc is the connection of a flow of transport rc, nil for another.
+func (p *parser) rc(path string, f fileFlow) *RC {
+	if !p.choice(path+".transport", cmp.Or(f.Transport, "udp"), []string{"udp", "rc"}) {
+		return nil
+	}
+	is, keys := f.Transport == "rc", f.RC
+	if is {
+		c := config.RC{}
+		if f.RC != nil {
+			c = *f.RC
+		}
+		c.Fill()
+		keys = &c
+	}
+	config.CheckRC(p.Doc, path, is, keys, p.mtu)
+	if !is {
+		return nil
+	}
+	timeout, _ := config.ParseTime(keys.Timeout)
+	return &RC{Message: keys.Message, PathMTU: keys.PathMTU, Window: keys.Window, Timeout: timeout, Retries: *keys.Retries}
+}
+
+// turn is where a switch decides: by its own number and the subnet.
+type turn struct{ at, dst int }
+
+// way is the ports by which a switch forwards to a subnet, and the key that says so.
+type way struct {
+	ports unit.PortSet
+	by    string
+}
+
+// waysOf are the ways that routes give.
+func (p *parser) waysOf(routes []Override) map[turn]way {
+	ways := map[turn]way{}
+	for i, o := range routes {
+		for _, dst := range o.To {
+			if o.Ports != 0 {
+				ways[turn{o.At, dst}] = way{o.Ports, fmt.Sprintf("routes[%d]", i)}
+			}
+		}
+	}
+	return ways
+}
+
+// way makes routes of s of the path of a flow, as far as ways do not have them.
+func (p *parser) way(ways map[turn]way, s *Scenario, path string, f fileFlow, flow Flow) {
+	if len(f.Path) == 0 || p.fabric == nil || p.Faulty(path) {
+		return
+	}
+	var hops []int
+	seen := map[int]bool{}
+	for j, name := range f.Path {
+		key := fmt.Sprintf("%s.path[%d]", path, j)
+		at, ok := p.node(key, name, "switch")
+		if !ok {
+			return
+		}
+		if seen[at] {
+			p.Faultf(key, "%q is on the path already: it would send the frames round the same way again", name)
+			return
+		}
+		seen[at] = true
+		hops = append(hops, at)
+	}
+	for _, end := range []struct{ host, i int }{{flow.From, 0}, {flow.To, len(hops) - 1}} {
+		h := p.fabric.Nodes[end.host]
+		if at := h.Ports[0].Peer.Node; at != hops[end.i] {
+			p.Faultf(fmt.Sprintf("%s.path[%d]", path, end.i), "%q is not the switch of %s, which is %s", f.Path[end.i], h.Name, p.fabric.Nodes[at].Name)
+			return
+		}
+	}
+	dst := p.fabric.SubnetOf(flow.To)
+	for j, at := range hops[:len(hops)-1] {
+		key := fmt.Sprintf("%s.path[%d]", path, j+1)
+		ports := p.neighbour(key, f.Path[j+1], at)
+		have, ok := ways[turn{at, dst}]
+		switch {
+		case ports == 0:
+			return
+		case !ok:
+			ways[turn{at, dst}] = way{ports, path + ".path"}
+			s.Routes = append(s.Routes, Override{At: at, To: []int{dst}, Ports: ports})
+		case have.ports != ports:
+			p.Faultf(key, "%s sends what is for the subnet of %s by %s already, as %s says: a switch has one way to a subnet",
+				f.Path[j], p.fabric.Nodes[flow.To].Name, p.peersAt(at, have.ports), have.by)
+			return
+		}
+	}
+}
+
+// peersAt names the switches that ports of switch at lead to.
+func (p *parser) peersAt(at int, ports unit.PortSet) string {
+	var names []string
+	for _, j := range list(ports) {
+		names = append(names, p.fabric.Nodes[p.fabric.Nodes[at].Ports[j].Peer.Node].Name)
+	}
+	return strings.Join(names, ", ")
 }
 
 func or(n *int, def int) int {

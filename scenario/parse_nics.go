@@ -20,7 +20,7 @@ func (p *parser) nics(s *Scenario, names []string) (hosts []int) {
 	}
 	for i, f := range s.Flows {
 		if slices.Contains(hosts, f.From) || slices.Contains(hosts, f.To) {
-			p.Faultf(fmt.Sprintf("flows[%d]", i), "flow %q begins or ends at a host of nics, which has programs instead of flows; use other hosts", f.Name)
+			p.Faultf(s.key(i), "flow %q begins or ends at a host of nics, which has programs instead of flows; use other hosts", f.Name)
 		}
 	}
 	for _, e := range s.Events {

@@ -68,6 +68,14 @@ func (p *parser) subnets(path, to string, at int) (subnets []int) {
 
 // neighbours returns the ports of switch at that lead to the switches with these names.
 func (p *parser) neighbours(path string, names []string, at int) (ports unit.PortSet) {
+	for i, name := range names {
+		ports |= p.neighbour(fmt.Sprintf("%s[%d]", path, i), name, at)
+	}
+	return ports
+}
+
+// neighbour returns the ports of switch at that lead to the switch of this name.
+func (p *parser) neighbour(path, name string, at int) unit.PortSet {
 	near := map[string]unit.PortSet{}
 	var choices []string
 	for j, port := range p.fabric.Nodes[at].Ports {
@@ -82,13 +90,10 @@ func (p *parser) neighbours(path string, names []string, at int) (ports unit.Por
 		set.Add(unit.Port(j))
 		near[n.Name] = set
 	}
-	for i, name := range names {
-		set, ok := near[name]
-		if !ok {
-			p.Faultf(fmt.Sprintf("%s[%d]", path, i), "%q is not a switch beside %s%s; there are %s",
-				name, p.fabric.Nodes[at].Name, strictyaml.DidYouMean(name, choices), strings.Join(choices, ", "))
-		}
-		ports |= set
+	set, ok := near[name]
+	if !ok {
+		p.Faultf(path, "%q is not a switch beside %s%s; there are %s",
+			name, p.fabric.Nodes[at].Name, strictyaml.DidYouMean(name, choices), strings.Join(choices, ", "))
 	}
-	return ports
+	return set
 }

@@ -72,42 +72,99 @@ func (p *parser) speed(path string, o fileOverride, def LinkSpeed) LinkSpeed {
 }
 
 func (p *parser) build(t fileTopology) *topo.Fabric {
-	explicit := len(t.Switches)+len(t.Hosts)+len(t.Links) > 0
-	given := 0
-	for _, is := range []bool{t.FatTree != nil, t.Ring != nil, explicit} {
+	type builder struct {
+		key  string
+		make func() (*topo.Fabric, error)
+	}
+	var given []builder
+	faulty := false
+	may := func(key string, is bool, make func() (*topo.Fabric, error)) {
 		if is {
-			given++
+			given = append(given, builder{key, make})
 		}
+		faulty = faulty || p.Faulty("topology."+key)
 	}
-	if given == 0 && (p.Faulty("topology.fattree") || p.Faulty("topology.ring")) {
-		return nil // what is wrong with it has been told
-	}
-	if given != 1 {
-		const valid = "fattree: {k: 4}, ring: {switches: 4, hosts_per_switch: 1}, or switches, hosts and links"
-		if given == 0 {
-			p.Faultf("topology", "no fabric: write one of "+valid)
-		} else {
-			p.Faultf("topology", "%d fabrics: write one of "+valid, given)
+	may("fattree", t.FatTree != nil, func() (*topo.Fabric, error) {
+		if t.FatTree.K > maxK {
+			return nil, fmt.Errorf("k = %d: at most %d, so that every host has a number", t.FatTree.K, maxK)
 		}
+		return topo.FatTree(t.FatTree.K)
+	})
+	may("ring", t.Ring != nil, func() (*topo.Fabric, error) { return topo.Ring(t.Ring.Switches, t.Ring.Hosts) })
+	may("leafspine", t.LeafSpine != nil, func() (*topo.Fabric, error) {
+		return topo.LeafSpine(t.LeafSpine.Leaves, t.LeafSpine.Spines, t.LeafSpine.Hosts)
+	})
+	may("jellyfish", t.Jellyfish != nil, func() (*topo.Fabric, error) {
+		j := t.Jellyfish
+		return topo.Jellyfish(j.Switches, j.Degree, j.Hosts, uint64(j.Seed))
+	})
+	may("dragonfly", t.Dragonfly != nil, func() (*topo.Fabric, error) {
+		d := t.Dragonfly
+		return topo.Dragonfly(d.Groups, d.Routers, d.Hosts, d.GlobalLinks)
+	})
+	may("links", len(t.Switches)+len(t.Hosts)+len(t.Links) > 0, nil)
+	switch {
+	case len(given) == 0 && faulty: // what is wrong with it has been told
+		return nil
+	case len(given) != 1:
+		text := "no fabric"
+		if len(given) > 1 {
+			text = fmt.Sprintf("%d fabrics", len(given))
+		}
+		p.Faultf("topology", "%s: write one of fattree, ring, leafspine, jellyfish, dragonfly, such as fattree: {k: 4}, or switches, hosts and links", text)
 		return nil
 	}
-	if explicit {
-		return p.explicit(t)
-	}
 	var f *topo.Fabric
-	var err error
-	if t.FatTree != nil {
-		if t.FatTree.K > maxK {
-			p.Faultf("topology.fattree", "k = %d: at most %d, so that every host has a number", t.FatTree.K, maxK)
-			return nil
-		}
-		f, err = topo.FatTree(t.FatTree.K)
-		p.fault("topology.fattree", err)
+	if given[0].make == nil {
+		f = p.explicit(t)
 	} else {
-		f, err = topo.Ring(t.Ring.Switches, t.Ring.Hosts)
-		p.fault("topology.ring", err)
+		var err error
+		f, err = given[0].make()
+		p.fault("topology."+given[0].key, err)
 	}
-	return f
+	if f == nil {
+		return nil
+	}
+	return p.rewire(f, t.Rewire)
+}
+
+// rewire returns f with other links, nil if they cannot be.
+func (p *parser) rewire(f *topo.Fabric, list []fileRewire) *topo.Fabric {
+	var changes []topo.Change
+	good := true
+	for i, r := range list {
+		path := fmt.Sprintf("topology.rewire[%d]", i)
+		c := topo.Change{Remove: r.Remove, Add: r.Add}
+		given := 0
+		for _, is := range []bool{r.Remove != "", r.Add != "", r.Swap != nil} {
+			if is {
+				given++
+			}
+		}
+		switch {
+		case p.Faulty(path):
+			good = false
+		case given != 1:
+			good = false
+			p.Faultf(path, "%d changes: write one of remove: s1--s2, add: s1--s2, or swap: [s1--s2, s3--s4]", given)
+		case r.Swap != nil && len(r.Swap) != 2:
+			good = false
+			p.Faultf(path+".swap", "%d links: write two, such as [s1--s2, s3--s4], which become s1--s4 and s3--s2", len(r.Swap))
+		case r.Swap != nil:
+			c.Swap = [2]string(r.Swap)
+		}
+		changes = append(changes, c)
+	}
+	if !good || len(changes) == 0 {
+		return f
+	}
+	rewired, err := topo.Rewire(f, changes)
+	var at *topo.ChangeError
+	if errors.As(err, &at) {
+		p.Faultf(fmt.Sprintf("topology.rewire[%d]", at.Index), "%s", at.Text)
+		return f
+	}
+	return rewired
 }
 
 func (p *parser) fault(path string, err error) {

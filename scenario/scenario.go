@@ -7,8 +7,8 @@
 //	                              links, time line)
 //
 // Read in this order: Scenario (this file), file.go (the keys of a file, and Parse),
-// the parse_*.go files (what is rejected), compile.go and Plan, prevent.go, wanted.go
-// (what a verdict is checked against).
+// the parse_*.go files (what is rejected), compile.go and Plan, prevent.go, congestion.go,
+// wanted.go // (what a verdict is checked against).
 //
 // Invariants:
 //   - every time is relative to the start of the scenario;
@@ -21,6 +21,8 @@
 package scenario
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 
 	"softswitch/internal/strictyaml"
@@ -35,6 +37,7 @@ type Scenario struct {
 	Name, Description string
 	Fabric            *topo.Fabric
 	Links             []LinkSpeed // by link of Fabric
+	MTU               int         // bytes of the longest IP packet
 	Buffer            config.Buffer
 	PFC               config.PFC
 	Trust             string // "dscp" or "pcp"
@@ -53,6 +56,8 @@ type Scenario struct {
 	Response string
 	// Prevention is how deadlocks are prevented, nil for not at all.
 	Prevention *Prevention
+	// Congestion is how congestion is controlled, nil for not at all.
+	Congestion *Congestion
 	Flows      []Flow
 	Events     []Event // in order of time
 	Duration   unit.Time
@@ -94,13 +99,32 @@ type Flow struct {
 	Class    unit.Priority
 	Rate     unit.Rate // on the wire; 0: as fast as the link
 	Frame    int       // bytes without FCS
+	Size     int       // how many bytes of frames it sends; 0: no bound
 	TTL      int
 	Start    unit.Time
 	Stop     unit.Time // 0: never
+	// RC makes it messages over a reliable connection, of Size bytes in all, where Frame is
+	// the longest of its frames; nil is UDP.
+	RC *RC
 	// Via is the switches that the flow's path must visit, in this order; others may
 	// lie between. Compile chooses a source port for it.
 	Via []int
+
+	at string // key in the file, "flows[2]": several flows can come of one; "" if it comes from none
 }
+
+// RC is how a flow uses its reliable connection; see config.RC.
+type RC struct {
+	Message, PathMTU, Window int
+	Timeout                  unit.Time
+	Retries                  int
+}
+
+// MaxFlows is how many flows a scenario has at most.
+const MaxFlows = 100_000
+
+// key is that of flow i in the file.
+func (s *Scenario) key(i int) string { return cmp.Or(s.Flows[i].at, fmt.Sprintf("flows[%d]", i)) }
 
 // Misbehaves reports whether host node storms or is slow at some time.
 func (s *Scenario) Misbehaves(node int) bool {
@@ -142,7 +166,7 @@ type Event struct {
 	For   unit.Time // 0: permanently
 	// Nth counts PFC frames and one-hop messages from 1.
 	Nth int
-	// Frame is a whole Ethernet frame without FCS, 14 to 1514 bytes.
+	// Frame is a whole Ethernet frame without FCS, of 14 bytes to MTU + 14.
 	Frame []byte
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // maxSlow is the limit of Slow.
-const maxSlow = 1_000_000
+const maxSlow = config.MaxTimesSlower
 
 // longest is the duration of the longest scenario, and so its latest time.
 const longest = 24 * 3600 * unit.Second
@@ -46,6 +46,9 @@ func (s *Scenario) Slow(n int) (*Scenario, error) {
 	}
 	if s.Prevention != nil {
 		t.Prevention = x.prevention(*s.Prevention)
+	}
+	if s.Congestion != nil {
+		t.Congestion = x.congestion(*s.Congestion)
 	}
 	t.Events = slices.Clone(s.Events)
 	for i := range t.Events {
@@ -106,6 +109,11 @@ func (x *slower) flow(f *Flow) {
 	x.rate("flow "+f.Name, &f.Rate)
 	x.time("flow "+f.Name+": start", &f.Start)
 	x.time("flow "+f.Name+": stop", &f.Stop)
+	if f.RC != nil {
+		c := *f.RC
+		x.time("flow "+f.Name+": rc.timeout", &c.Timeout)
+		f.RC = &c
+	}
 }
 
 func (x *slower) prevention(v Prevention) *Prevention {
@@ -114,6 +122,15 @@ func (x *slower) prevention(v Prevention) *Prevention {
 		x.rate("prevention: limit", &v.Limits[i].Rate)
 	}
 	return &v
+}
+
+// congestion takes note of how much slower it is; parameters are made where they are used.
+func (x *slower) congestion(c Congestion) *Congestion {
+	if c.TimesSlower > maxSlow/int(x.n) {
+		x.fail("congestion.times_slower: %d becomes more than %d", c.TimesSlower, maxSlow)
+	}
+	c.TimesSlower *= int(x.n)
+	return &c
 }
 
 func (x *slower) event(i int, e *Event) {

@@ -14,8 +14,9 @@ var public = []string{"detect", "itsyhdr", "unit", "scenario", "sim", "oracle", 
 
 // forUs are exported names that only this module has a use for.
 var forUs = map[string]string{
-	"scenario.Compile": "its Plan draws itself for the views",
-	"scenario.Format":  "the reference of the file, for gen docs",
+	"scenario.Compile":  "its Plan draws itself for the views",
+	"scenario.Format":   "the reference of the file, for gen docs",
+	"scenario.ParseSet": "--set of the commands",
 }
 
 // TestPublicAPI: what the public packages export names no type that another module

@@ -146,6 +146,8 @@ func (w *writer) value(v Value) *node {
 	switch {
 	case v.Object != nil:
 		return &node{Ref: "#/definitions/" + w.define(v.Object)}
+	case v.One:
+		return &node{AnyOf: []*node{w.value(*v.List), {Type: "array", Items: w.value(*v.List)}}}
 	case v.List != nil:
 		return &node{Type: "array", Items: w.value(*v.List)}
 	case v.Map != nil:

@@ -50,6 +50,7 @@ var kinds = []Kind{
 	{Name: "link", Pattern: `.+--.+`},
 	{Name: "rate", Pattern: rate, OrZero: true},
 	{Name: "rate or line", Pattern: rate + `|line`},
+	{Name: "share", OrAny: true},
 	{Name: "time", Pattern: span, OrZero: true},
 	{Name: "mac", Pattern: hex2 + `(:` + hex2 + `){5}`},
 	{Name: "ip", Pattern: ipv4},

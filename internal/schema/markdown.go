@@ -110,6 +110,8 @@ func (w *reference) kind(v Value, path string) string {
 		w.place(v.Object, path)
 		there := w.places[v.Object]
 		return fmt.Sprintf("[%s](#%s)", there, anchor(there))
+	case v.One:
+		return w.kind(*v.List, path) + ", or a list"
 	case v.List != nil:
 		return "list of " + w.kind(*v.List, path+"[]")
 	case v.Map != nil:

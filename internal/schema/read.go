@@ -96,7 +96,7 @@ func (r *reader) value(t reflect.Type, tag tag) Value {
 		return Value{Object: r.object(t)}
 	case reflect.Slice:
 		e := r.value(t.Elem(), tag)
-		return Value{List: &e}
+		return Value{List: &e, One: t.Implements(reflect.TypeFor[interface{ OneWillDo() }]())}
 	case reflect.Map:
 		e := r.value(t.Elem(), tag)
 		return Value{Map: &e, Keys: r.kind(tag.keys, t.Key())}

@@ -78,6 +78,7 @@ type Value struct {
 	Kind   Kind // of a scalar
 	Object *Object
 	List   *Value // of its elements
+	One    bool   // instead of a list of one, the one itself can stand
 	Map    *Value // of its values; Keys is its keys
 	Keys   Kind
 }

@@ -1,11 +1,12 @@
 // Package strictyaml reads a YAML file into a Go struct and reports every fault
 // of the file at once, each with its file, its line and the valid choices.
 //
-//	bytes --parse--> syntax tree --fill--> struct ---caller's checks---> Err
+//	bytes --parse--> syntax tree --[apply]--> tree --fill--> struct ---caller's checks---> Err
 //	                      `---- lines of every key ----'
 //
 // Read in this order: Read (tree to struct), Doc (lines, the caller's own
-// faults), Nearest (help with misspelt names).
+// faults), Setting (set.go: values in the place of the file's), Nearest (help with misspelt
+// names), Parse (files of others).
 //
 // Invariants:
 //   - all faults: a fault never hides another one, except one at the same key or
@@ -48,6 +49,7 @@ type Fault struct {
 	File string
 	Line int    // counted from 1; 0 if the fault has no place
 	Key  string // path of the key, such as "flows[2].rate"; "" for the whole file
+	Set  string // path of the setting that the value comes from; "" if it is the file's
 	Text string // what is wrong, with the value and the valid choices
 }
 
@@ -59,7 +61,10 @@ func (f Fault) String() string {
 		b.WriteString(strconv.Itoa(f.Line))
 	}
 	b.WriteString(": ")
-	if f.Key != "" {
+	if f.Set != "" {
+		b.WriteString("--set " + f.Set + ": ")
+	}
+	if f.Key != "" && f.Key != f.Set {
 		b.WriteString(f.Key)
 		b.WriteString(": ")
 	}
@@ -81,11 +86,12 @@ func (fs Faults) Error() string {
 
 // Doc is a file that has been read: the lines of its keys and the faults so far.
 type Doc struct {
-	name   string
-	lines  map[string]int
-	faults Faults
-	faulty map[string]bool // keys that have a fault
-	unread bool            // the file could not be parsed: nothing is known of its keys
+	name    string
+	lines   map[string]int
+	origins []origin // of values that settings gave
+	faults  Faults
+	faulty  map[string]bool // keys that have a fault
+	unread  bool            // the file could not be parsed: nothing is known of its keys
 }
 
 // Read parses data, the content of the file called name, into the struct that
@@ -96,17 +102,39 @@ type Doc struct {
 //
 // Scalars of every kind are taken for a string field as they are written. An
 // empty value ("key:") leaves the field as it is.
-func Read(name string, data []byte, dst any) *Doc {
+//
+// Settings are read in the place of what the file has there, the later ones over the
+// earlier ones. Two of one path are a fault.
+func Read(name string, data []byte, dst any, settings ...Setting) *Doc {
 	d := NewDoc(name)
-	if !d.inBounds(data) {
+	body, line, fault := read(data)
+	if fault != "" {
+		d.refuse(line, fault)
 		return d
 	}
-	body := d.parse(data)
-	if body != nil {
+	if body = d.apply(body, settings); body != nil {
 		d.fill(body, reflect.ValueOf(dst).Elem(), "")
 	}
 	return d
 }
+
+// Parse is the syntax tree of data, the content of the file called name, nil if there is
+// nothing in it. The file is as bounded as one that is Read, but what its keys, anchors and
+// aliases mean is up to the caller: it is for the formats of others. The error is Faults.
+func Parse(name string, data []byte) (ast.Node, error) {
+	body, line, fault := read(data)
+	if fault != "" {
+		return nil, Faults{{File: name, Line: line, Text: fault}}
+	}
+	return body, nil
+}
+
+// Some is a list. Instead of a list of one, the one itself can be written, at the list's
+// own key.
+type Some[T any] []T
+
+// OneWillDo marks the type.
+func (Some[T]) OneWillDo() {}
 
 // NewDoc returns the Doc of values that come from no file: its faults carry name
 // and no line.
@@ -122,15 +150,15 @@ func (d *Doc) Has(path string) bool {
 
 // Faulty reports whether the key path, or one below it, has a fault.
 func (d *Doc) Faulty(path string) bool {
-	return slices.ContainsFunc(d.faults, func(f Fault) bool {
-		rest, is := strings.CutPrefix(f.Key, path)
-		return is && (rest == "" || rest[0] == '.' || rest[0] == '[')
-	})
+	return slices.ContainsFunc(d.faults, func(f Fault) bool { return below(f.Key, path) })
 }
 
 // Line is the line of the key path, or of the nearest key above it that the file
-// has; 0 if there is none.
+// has; 0 if there is none, or if the value is a setting's.
 func (d *Doc) Line(path string) int {
+	if d.setting(path) != "" {
+		return 0
+	}
 	for {
 		if n, ok := d.lines[path]; ok {
 			return n
@@ -166,14 +194,14 @@ func (d *Doc) Faultf(path, format string, args ...any) {
 }
 
 // refuse adds the one fault of a file that cannot be parsed.
-func (d *Doc) refuse(line int, format string, args ...any) {
-	d.faults = append(d.faults, Fault{File: d.name, Line: line, Text: fmt.Sprintf(format, args...)})
+func (d *Doc) refuse(line int, text string) {
+	d.faults = append(d.faults, Fault{File: d.name, Line: line, Text: text})
 	d.unread = true
 }
 
 // At is a fault at the key path that is not one of the file's: a warning.
 func (d *Doc) At(path, text string) Fault {
-	return Fault{File: d.name, Line: d.Line(path), Key: path, Text: text}
+	return Fault{File: d.name, Line: d.Line(path), Key: path, Set: d.setting(path), Text: text}
 }
 
 // Err returns the faults as a Faults in the order of the file, or nil.
@@ -186,12 +214,33 @@ func (d *Doc) Err() error {
 	return fs
 }
 
-// inBounds keeps from the parser what could exhaust the stack. It counts brackets wherever they stand, so a text with 64 more opening than
-// closing brackets is refused as well.
-func (d *Doc) inBounds(data []byte) bool {
+// read returns the top value of a text, nil if it is empty; or what is wrong with it, and
+// in which line.
+func read(data []byte) (body ast.Node, at int, fault string) {
+	if at, fault := outOfBounds(data); fault != "" {
+		return nil, at, fault
+	}
+	file, err := parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
+	if err != nil {
+		at, fault := notYAML(err)
+		return nil, at, fault
+	}
+	docs := slices.DeleteFunc(slices.Clone(file.Docs), func(doc *ast.DocumentNode) bool { return doc.Body == nil })
+	switch len(docs) {
+	case 0:
+		return nil, 0, ""
+	case 1:
+		return docs[0].Body, 0, ""
+	}
+	return nil, line(docs[1].Body), "a second YAML document: a file has one"
+}
+
+// outOfBounds keeps from the parser what could exhaust the stack. It counts brackets
+// wherever they stand, so a text with 64 more opening than closing brackets is refused as
+// well.
+func outOfBounds(data []byte) (at int, fault string) {
 	if len(data) > MaxBytes {
-		d.refuse(0, "more than %d bytes", MaxBytes)
-		return false
+		return 0, fmt.Sprintf("more than %d bytes", MaxBytes)
 	}
 	depth, line, start := 0, 1, 0
 	for i, c := range data {
@@ -205,45 +254,23 @@ func (d *Doc) inBounds(data []byte) bool {
 		}
 		switch {
 		case depth > maxDepth:
-			d.refuse(line, "more than %d brackets open", maxDepth)
-			return false
+			return line, fmt.Sprintf("more than %d brackets open", maxDepth)
 		case i-start > maxLine:
-			d.refuse(line, "a line of more than %d bytes", maxLine)
-			return false
+			return line, fmt.Sprintf("a line of more than %d bytes", maxLine)
 		}
 	}
-	return true
+	return 0, ""
 }
 
-// parse returns the top value of the file, nil if it is empty or cannot be read.
-func (d *Doc) parse(data []byte) ast.Node {
-	file, err := parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
-	if err != nil {
-		d.syntax(err)
-		return nil
-	}
-	docs := slices.DeleteFunc(slices.Clone(file.Docs), func(doc *ast.DocumentNode) bool { return doc.Body == nil })
-	if len(docs) == 0 {
-		return nil
-	}
-	if len(docs) > 1 {
-		d.refuse(line(docs[1].Body), "a second YAML document: a file has one")
-		return nil
-	}
-	return docs[0].Body
-}
-
-func (d *Doc) syntax(err error) {
+func notYAML(err error) (at int, fault string) {
 	var ye yaml.Error
 	if !errors.As(err, &ye) {
-		d.refuse(0, "not YAML: %v", err)
-		return
+		return 0, fmt.Sprintf("not YAML: %v", err)
 	}
-	line := 0
 	if t := ye.GetToken(); t != nil && t.Position != nil {
-		line = t.Position.Line
+		at = t.Position.Line
 	}
-	d.refuse(line, "not YAML: %s", ye.GetMessage())
+	return at, "not YAML: " + ye.GetMessage()
 }
 
 func line(n ast.Node) int {
@@ -299,7 +326,7 @@ func (d *Doc) fillStruct(n ast.Node, v reflect.Value, path string) {
 			d.Faultf(sub, "unknown key %q%s; the keys here are %s", key, DidYouMean(key, names), strings.Join(names, ", "))
 			return
 		}
-		if d.first(sub, kn) {
+		if vn != absent && d.first(sub, kn) {
 			d.fill(vn, v.Field(i), sub)
 		}
 	})
@@ -310,7 +337,7 @@ func (d *Doc) fillMap(n ast.Node, v reflect.Value, path string) {
 	m := reflect.MakeMap(t)
 	d.pairs(n, path, "pairs", func(key string, kn, vn ast.Node) {
 		sub := join(path, key)
-		if !d.first(sub, kn) {
+		if vn == absent || !d.first(sub, kn) {
 			return
 		}
 		k, e := reflect.New(t.Key()).Elem(), reflect.New(t.Elem()).Elem()
@@ -328,7 +355,11 @@ func (d *Doc) fillMap(n ast.Node, v reflect.Value, path string) {
 // the first time.
 func (d *Doc) first(path string, kn ast.Node) bool {
 	if l, ok := d.lines[path]; ok {
-		d.faults = append(d.faults, Fault{File: d.name, Line: line(kn), Key: path, Text: fmt.Sprintf("given twice, first in line %d", l)})
+		f := Fault{File: d.name, Line: line(kn), Key: path, Set: d.setting(parent(path)), Text: fmt.Sprintf("given twice, first in line %d", l)}
+		if f.Set != "" {
+			f.Line = 0
+		}
+		d.faults = append(d.faults, f)
 		return false
 	}
 	d.lines[path] = line(kn)
@@ -359,6 +390,12 @@ func (d *Doc) pairs(n ast.Node, path, want string, each func(key string, kn, vn 
 
 func (d *Doc) fillSlice(n ast.Node, v reflect.Value, path string) {
 	seq, ok := n.(*ast.SequenceNode)
+	if one := reflect.TypeFor[interface{ OneWillDo() }](); !ok && v.Type().Implements(one) {
+		s := reflect.MakeSlice(v.Type(), 1, 1)
+		d.fill(n, s.Index(0), path)
+		v.Set(s)
+		return
+	}
 	if !ok {
 		d.Faultf(path, "%s where a list should be", describe(n))
 		return

@@ -135,3 +135,29 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestSome: a single element stands for a list of it, at the list's own key.
+func TestSome(t *testing.T) {
+	type file struct {
+		Names Some[string] `yaml:"names"`
+		Parts Some[inner]  `yaml:"parts"`
+	}
+	for text, want := range map[string]file{
+		"names: x\nparts: {a: 1}\n":            {Some[string]{"x"}, Some[inner]{{A: 1}}},
+		"names: [x]\nparts:\n  - {a: 1}\n":     {Some[string]{"x"}, Some[inner]{{A: 1}}},
+		"names: [x, y]\nparts:\n  a: 1\n":      {Some[string]{"x", "y"}, Some[inner]{{A: 1}}},
+		"names: []\nparts: [{a: 1}, {b: z}]\n": {Some[string]{}, Some[inner]{{A: 1}, {B: "z"}}},
+		"names:\n":                             {},
+	} {
+		var got file
+		if err := Read("x", []byte(text), &got).Err(); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: got %+v (%v), want %+v", text, got, err, want)
+		}
+	}
+	var got file
+	err := Read("x", []byte("names: {a: 1}\nparts: {c: 1}\n"), &got).Err()
+	want := "x:1: names: keys and values where a word should be\nx:2: parts.c: unknown key \"c\"; the keys here are a, b"
+	if err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}

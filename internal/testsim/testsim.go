@@ -6,6 +6,7 @@
 package testsim
 
 import (
+	"strings"
 	"testing"
 
 	"softswitch/oracle"
@@ -16,10 +17,14 @@ import (
 	"softswitch/sim"
 )
 
-// Text is the shipped scenario file of a name such as "hu-fig4".
+// Text is the shipped scenario file of a name such as "hu-fig4" or "rdma/sonic-dualtor".
 func Text(t testing.TB, name string) string {
 	t.Helper()
-	text, err := scenarios.FS.ReadFile(name + ".yaml")
+	from := scenarios.FS
+	if strings.HasPrefix(name, "rdma/") {
+		from = scenarios.RDMA
+	}
+	text, err := from.ReadFile(name + ".yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,12 +7,15 @@ import (
 	"net/netip"
 	"slices"
 
+	"softswitch/buffer"
+	"softswitch/congestion"
 	"softswitch/dataplane"
 	"softswitch/detect"
 	"softswitch/host"
 	"softswitch/host/nic"
 	"softswitch/internal/ether"
 	"softswitch/internal/strictyaml"
+	"softswitch/roce/rc"
 	"softswitch/unit"
 )
 
@@ -23,6 +26,7 @@ func (s Switch) Build(detector detect.Factory, batch int, granularity unit.Time)
 	c.ID, c.Name, c.HashSeed = unit.NodeID(s.ID), s.Name, s.HashSeed
 	c.TrustPCP = s.Trust == "pcp"
 	c.Batch, c.Granularity, c.Detector = batch, granularity, detector
+	c.MaxFrame, c.SlotBytes = MaxFrame(s.MTU), slotBytes(s.MTU)
 	for dscp := range 64 {
 		if class, ok := s.DSCPMap[dscp]; ok {
 			c.DSCP[dscp] = unit.Priority(class)
@@ -49,6 +53,7 @@ func (s Switch) Build(detector detect.Factory, batch int, granularity unit.Time)
 		p.StaticTh = *s.Buffer.StaticTh
 	}
 	s.buildPrevention(&c)
+	s.buildECN(&c)
 	for _, n := range s.Subnets {
 		c.Subnets = append(c.Subnets, dataplane.Subnet{Prefix: prefix(n.Prefix), Gateway: address(n.Gateway), Ports: portSet(n.Ports), Flood: portSet(n.Flood)})
 	}
@@ -69,7 +74,8 @@ func (h Host) Build(batch int, granularity unit.Time) host.Config {
 	c := host.Config{
 		ID: unit.NodeID(h.ID), Name: h.Name, MAC: optionalMAC(h.Port.MAC), GatewayMAC: optionalMAC(h.GatewayMAC),
 		Rate: must(ParseRate(h.Port.Rate)), Lossless: classSet(h.PFC.Lossless), Quanta: uint16(h.PFC.Quanta), Refresh: must(ParseTime(h.PFC.Refresh)),
-		RxBuffer: h.RxBuffer, Granularity: granularity, Batch: batch, SlotBytes: 2048,
+		RxBuffer: h.RxBuffer, Granularity: granularity, Batch: batch,
+		MaxFrame: MaxFrame(h.MTU), SlotBytes: slotBytes(h.MTU),
 	}
 	ip, _, err := ParseInterface(h.Address)
 	c.Address = addrOf(must(ip, err))
@@ -82,10 +88,23 @@ func (h Host) Build(batch int, granularity unit.Time) host.Config {
 		if f.Rate != "line" {
 			rate = must(ParseRate(f.Rate))
 		}
-		c.Flows = append(c.Flows, host.Flow{
+		flow := host.Flow{
 			Number: f.Number, Name: f.Name, To: address(f.To), SrcPort: f.SrcPort, Class: unit.Priority(f.Class), Rate: rate,
-			Frame: f.Frame, TTL: uint8(f.TTL), Start: must(ParseTime(f.Start)), Stop: stop,
-		})
+			Frame: f.Frame, Bytes: uint64(f.Size), TTL: uint8(f.TTL), Start: must(ParseTime(f.Start)), Stop: stop,
+		}
+		if r := f.RC; f.Transport == "rc" {
+			flow.RC = &rc.Config{
+				Shape: rc.Shape{MTU: r.PathMTU, Message: r.Message}, Window: r.Window,
+				Timeout: must(ParseTime(r.Timeout)), Retries: *r.Retries, AckEvery: rc.AckEvery,
+			}
+		}
+		c.Flows = append(c.Flows, flow)
+	}
+	if h.Congestion != nil {
+		c.Congestion = h.Congestion.build(c.Rate)
+	}
+	for _, p := range h.Peers {
+		c.Peers = append(c.Peers, host.Peer{Number: p.Number, From: address(p.From), SrcPort: p.SrcPort, Class: unit.Priority(p.Class), TTL: uint8(p.TTL)})
 	}
 	if h.Bin != "" {
 		c.Bin = must(ParseTime(h.Bin))
@@ -97,15 +116,31 @@ func (h Host) Build(batch int, granularity unit.Time) host.Config {
 	return c
 }
 
+// build is what senders at a link of this rate do.
+func (k *Congestion) build(line unit.Rate) *host.Congestion {
+	c, n := &host.Congestion{CNPClass: unit.Priority(*k.CNPClass)}, k.TimesSlower
+	if k.Control == "timely" {
+		p := must(congestion.DefaultTimely(line * unit.Rate(n))).Slow(n)
+		c.Timely = &p
+		return c
+	}
+	p := must(congestion.Profile(k.Profile, line*unit.Rate(n))).Slow(n)
+	c.DCQCN = &p
+	return c
+}
+
 // BuildNIC turns the checked configuration of a host with a Stack into that of its NIC,
 // as Switch.Build does.
 func (h Host) BuildNIC(batch int, granularity unit.Time) nic.Config {
 	return nic.Config{
 		ID: unit.NodeID(h.ID), Name: h.Name, MAC: optionalMAC(h.Port.MAC), Rate: must(ParseRate(h.Port.Rate)),
 		Lossless: classSet(h.PFC.Lossless), Quanta: uint16(h.PFC.Quanta), Refresh: must(ParseTime(h.PFC.Refresh)),
-		RxBuffer: h.RxBuffer, Granularity: granularity, Batch: batch,
+		RxBuffer: h.RxBuffer, MaxFrame: MaxFrame(h.MTU), Granularity: granularity, Batch: batch,
 	}
 }
+
+// slotBytes is the size of a slot for the frames of an MTU.
+func slotBytes(mtu int) int { return buffer.SlotBytes(MaxFrame(mtu) + ether.VLANLen) }
 
 // Check checks an Act that comes from no file, for a host with these lossless classes;
 // name stands for the file in the error.

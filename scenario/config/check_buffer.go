@@ -2,13 +2,18 @@ package config
 
 import (
 	"fmt"
+	"math"
 
 	"softswitch/internal/strictyaml"
 )
 
 // checkBuffer adds the faults of b, which is filled in, to d. It warns of a headroom
 // that loses frames and of an XON without effect.
-func checkBuffer(d *strictyaml.Doc, b *Buffer) (warnings []string) {
+//
+// The headroom holds a frame of 1514 bytes, or there is a warning. With a greater mtu it
+// has to hold one of the longest frames besides: that which the upstream is in the midst
+// of when the pause comes.
+func checkBuffer(d *strictyaml.Doc, b *Buffer, mtu int) (warnings []string) {
 	const most = 1 << 30
 	ok := within(d, "buffer.pool", b.Pool, 1, most)
 	ok = within(d, "buffer.size", b.Size, 1, most) && ok
@@ -33,14 +38,29 @@ func checkBuffer(d *strictyaml.Doc, b *Buffer) (warnings []string) {
 		d.Faultf("buffer.xon", "%d bytes, and a bucket pauses at %d: it would resume before it pauses; use 0 to %d", *b.XON, highest, highest-1)
 		return nil
 	}
-	if *b.XOFF < maxFrame {
-		warnings = append(warnings, d.At("buffer.xoff", fmt.Sprintf("%d bytes of headroom do not hold a frame of %d: lossless frames can be lost before the upstream is told to stop", *b.XOFF, maxFrame)).String())
+	usual, longest := MaxFrame(DefaultMTU), MaxFrame(mtu)
+	switch {
+	case mtu > DefaultMTU && *b.XOFF < usual+longest:
+		d.Faultf("buffer.xoff", "%d bytes of headroom do not hold a frame of %d and one of %d, as the mtu is %d: use %d to %d", *b.XOFF, usual, longest, mtu, usual+longest, most)
+		return nil
+	case *b.XOFF < usual:
+		warnings = append(warnings, d.At("buffer.xoff", fmt.Sprintf("%d bytes of headroom do not hold a frame of %d: lossless frames can be lost before the upstream is told to stop", *b.XOFF, usual)).String())
 	}
 	if least := lowest - *b.XONOffset; *b.XON > 0 && *b.XON < least {
 		warnings = append(warnings, d.At("buffer.xon", fmt.Sprintf("%d bytes have no effect with these thresholds: a bucket resumes at XOFF threshold - xon_offset already, %d - %d = %d or more",
 			*b.XON, lowest, *b.XONOffset, least)).String())
 	}
 	return warnings
+}
+
+// XOFFThreshold is at how many bytes a bucket pauses its upstream: with a dynamic threshold,
+// one that is alone in the pool. Where dynamic_th is not valid it is the greatest number.
+func (b Buffer) XOFFThreshold() int {
+	if n := b.DynamicTh; n != nil && (*n < -7 || *n > 3) {
+		return math.MaxInt
+	}
+	_, highest := b.thresholds()
+	return highest
 }
 
 // thresholds returns the lowest and the highest XOFF threshold of a bucket in bytes. A

@@ -1,22 +1,23 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
+	"softswitch/congestion"
+	"softswitch/host"
+	"softswitch/host/nic"
+	"softswitch/internal/ether"
 	"softswitch/internal/strictyaml"
 	"softswitch/unit"
 )
 
-// Frame sizes that a host sends, in bytes without FCS.
-const (
-	minFrame = 64
-	maxFrame = 1514
-)
+// minFrame is the shortest frame that a host sends, in bytes without FCS.
+const minFrame = 64
 
-// minRxBuffer leaves room for a pause threshold that is more than a frame away from
-// empty and from full.
-const minRxBuffer = 8192
+// MaxSize is how many bytes a flow with a bound may send: 1 TiB.
+const MaxSize = 1 << 40
 
 // checkHost adds the faults of h, which is filled in, to d.
 func checkHost(d *strictyaml.Doc, h *Host) {
@@ -27,7 +28,8 @@ func checkHost(d *strictyaml.Doc, h *Host) {
 		d.Faultf("port", "static_th and xon_offset are of a switch's port; a host has rx_buffer")
 	}
 	checkPFC(d, h.PFC, []Port{h.Port})
-	within(d, "rx_buffer", h.RxBuffer, minRxBuffer, 1<<30)
+	mtu := CheckMTU(d, "mtu", h.MTU)
+	checkRxBuffer(d, h.RxBuffer, mtu)
 	own, bits, err := ParseInterface(h.Address)
 	fault(d, "address", err)
 	if h.Gateway != "" || h.Stack == "" {
@@ -43,7 +45,9 @@ func checkHost(d *strictyaml.Doc, h *Host) {
 	if h.Bin != "" {
 		value(d, "bin", h.Bin, ParseTime)
 	}
-	checkFlows(d, h.Flows, own)
+	checkFlows(d, h.Flows, own, mtu)
+	checkPeers(d, h.Peers, own)
+	checkCongestion(d, h)
 	checkActs(d, h.Acts, h.PFC.Lossless)
 }
 
@@ -59,12 +63,27 @@ func checkStack(d *strictyaml.Doc, h *Host) {
 	if len(h.Flows) > 0 {
 		d.Faultf("flows", "a host with a stack has none: its programs send")
 	}
+	if len(h.Peers) > 0 {
+		d.Faultf("peers", "a host with a stack has none: its programs receive")
+	}
 	if len(h.Acts) > 0 {
 		d.Faultf("acts", "a host with a stack has none; see `softswitch nic slow`")
 	}
 }
 
-func checkFlows(d *strictyaml.Doc, flows []Flow, own uint32) {
+// checkRxBuffer leaves room for a pause threshold that is more than a frame away from
+// empty and from full.
+func checkRxBuffer(d *strictyaml.Doc, n, mtu int) {
+	const most = 1 << 30
+	switch least := nic.RxBufferMin(MaxFrame(mtu)); {
+	case mtu == DefaultMTU:
+		within(d, "rx_buffer", n, least, most)
+	case n < least || n > most:
+		d.Faultf("rx_buffer", "%d: use %d to %d, as the mtu is %d", n, least, most, mtu)
+	}
+}
+
+func checkFlows(d *strictyaml.Doc, flows []Flow, own uint32, mtu int) {
 	numbers := map[uint32]bool{}
 	for i, f := range flows {
 		path := fmt.Sprintf("flows[%d]", i)
@@ -78,13 +97,83 @@ func checkFlows(d *strictyaml.Doc, flows []Flow, own uint32) {
 		within(d, path+".src_port", int(f.SrcPort), 1, 65535)
 		within(d, path+".class", f.Class, 0, unit.Priorities-1)
 		checkFlowRate(d, path+".rate", f.Rate)
-		within(d, path+".frame", f.Frame, minFrame, maxFrame)
+		CheckFrame(d, path+".frame", f.Frame, mtu)
+		within(d, path+".size", f.Size, 0, MaxSize)
+		if choice(d, path+".transport", cmp.Or(f.Transport, "udp"), "udp", "rc") {
+			CheckRC(d, path, f.Transport == "rc", f.RC, mtu)
+		}
+		if f.Transport == "rc" {
+			within(d, path+".number", int(f.Number), 0, maxConnection)
+		}
 		within(d, path+".ttl", f.TTL, 1, 255)
 		start, ok1 := value(d, path+".start", f.Start, ParseTime)
 		stop, ok2 := value(d, path+".stop", f.Stop, ParseTime)
 		if ok1 && ok2 && stop != 0 && stop <= start {
 			d.Faultf(path+".stop", "%q is not after start %q; use a later time, or 0s for never", f.Stop, f.Start)
 		}
+	}
+}
+
+// maxConnection is the greatest number of a flow that is a connection: queue pairs have 24
+// bits, and a flow two of them.
+const maxConnection = 1<<23 - 3
+
+// CheckRC adds the faults of key rc of the flow at path, which is filled in if the flow is of
+// that transport.
+func CheckRC(d *strictyaml.Doc, path string, is bool, r *RC, mtu int) {
+	if !is {
+		if r != nil {
+			d.Faultf(path+".rc", "it is of flows of transport: rc")
+		}
+		return
+	}
+	within(d, path+".rc.message", r.Message, 1, host.MessageMax)
+	if mtus := []int{256, 512, 1024, 2048, 4096}; !slices.Contains(mtus, r.PathMTU) {
+		d.Faultf(path+".rc.path_mtu", "%d: use 256, 512, 1024, 2048 or 4096", r.PathMTU)
+	} else if n := host.FrameOf(r.PathMTU); n > MaxFrame(mtu) {
+		d.Faultf(path+".rc.path_mtu", "%d: its frames of %d bytes need an mtu of %d, and it is %d", r.PathMTU, n, n-ether.HeaderLen, mtu)
+	}
+	within(d, path+".rc.window", r.Window, 1, host.WindowMax)
+	if t, ok := value(d, path+".rc.timeout", r.Timeout, ParseTime); ok && t == 0 {
+		d.Faultf(path+".rc.timeout", "%q: use more than 0s", r.Timeout)
+	}
+	within(d, path+".rc.retries", *r.Retries, 0, 1_000_000)
+}
+
+func checkCongestion(d *strictyaml.Doc, h *Host) {
+	k := h.Congestion
+	if k == nil {
+		return
+	}
+	choice(d, "congestion.control", k.Control, "dcqcn", "timely")
+	choice(d, "congestion.profile", k.Profile, congestion.Profiles()...)
+	within(d, "congestion.cnp_class", *k.CNPClass, 0, unit.Priorities-1)
+	within(d, "congestion.times_slower", k.TimesSlower, 1, MaxTimesSlower)
+	if slices.Contains(h.PFC.Lossless, *k.CNPClass) {
+		d.Faultf("congestion.cnp_class", "class %d is lossless, and a CNP must not be paused by what it is to end; use a class that is not in pfc.lossless, %v", *k.CNPClass, h.PFC.Lossless)
+	}
+	if r, err := ParseRate(h.Port.Rate); err == nil && r == 0 {
+		d.Faultf("congestion", "a sender begins at the rate of its port, which is unlimited; give it one")
+	}
+}
+
+// MaxTimesSlower bounds how much slower a fabric may be than the one that it stands for.
+const MaxTimesSlower = 1_000_000
+
+func checkPeers(d *strictyaml.Doc, peers []Peer, own uint32) {
+	numbers := map[uint32]bool{}
+	for i, p := range peers {
+		path := fmt.Sprintf("peers[%d]", i)
+		if within(d, path+".number", int(p.Number), 0, maxConnection); numbers[p.Number] {
+			d.Faultf(path+".number", "%d is another peer's already", p.Number)
+		}
+		numbers[p.Number] = true
+		if from, ok := value(d, path+".from", p.From, ParseAddr); ok && from == own {
+			d.Faultf(path+".from", "%q is the host's own address", p.From)
+		}
+		within(d, path+".src_port", int(p.SrcPort), 1, 65535)
+		within(d, path+".class", p.Class, 0, unit.Priorities-1)
+		within(d, path+".ttl", p.TTL, 1, 255)
 	}
 }
 

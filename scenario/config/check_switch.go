@@ -21,8 +21,9 @@ func checkSwitch(d *strictyaml.Doc, s *Switch) (warnings []string) {
 		within(d, path, s.DSCPMap[dscp], 0, unit.Priorities-1)
 	}
 	checkPFC(d, s.PFC, s.Ports)
-	warnings = checkBuffer(d, &s.Buffer)
+	warnings = checkBuffer(d, &s.Buffer, CheckMTU(d, "mtu", s.MTU))
 	checkPrevention(d, s)
+	warnings = append(warnings, checkECN(d, s)...)
 	for _, c := range slices.Sorted(maps.Keys(s.Sched)) {
 		checkSched(d, fmt.Sprintf("scheduler.%d", c), c, s.Sched[c])
 	}
@@ -94,17 +95,7 @@ func checkInterface(d *strictyaml.Doc, path, name string) {
 }
 
 func checkPFC(d *strictyaml.Doc, p PFC, ports []Port) {
-	var seen unit.ClassSet
-	for i, c := range p.Lossless {
-		path := fmt.Sprintf("pfc.lossless[%d]", i)
-		if !within(d, path, c, 0, unit.Priorities-1) {
-			continue
-		}
-		if seen.Has(unit.Priority(c)) {
-			d.Faultf(path, "class %d is in the list already", c)
-		}
-		seen.Add(unit.Priority(c))
-	}
+	checkClasses(d, "pfc.lossless", p.Lossless)
 	quanta := within(d, "pfc.quanta", p.Quanta, 1, 65535)
 	refresh, ok := value(d, "pfc.refresh", p.Refresh, ParseTime)
 	if !quanta || !ok {
@@ -113,6 +104,20 @@ func checkPFC(d *strictyaml.Doc, p PFC, ports []Port) {
 	if pause := shortestPause(p.Quanta, ports); refresh == 0 || refresh >= pause {
 		d.Faultf("pfc.refresh", "%q: a pause of %d quanta lasts %s at the fastest port, so refresh it after more than 0s and less than that",
 			p.Refresh, p.Quanta, FormatTime(pause))
+	}
+}
+
+func checkClasses(d *strictyaml.Doc, path string, classes []int) {
+	var seen unit.ClassSet
+	for i, c := range classes {
+		path := fmt.Sprintf("%s[%d]", path, i)
+		if !within(d, path, c, 0, unit.Priorities-1) {
+			continue
+		}
+		if seen.Has(unit.Priority(c)) {
+			d.Faultf(path, "class %d is in the list already", c)
+		}
+		seen.Add(unit.Priority(c))
 	}
 }
 

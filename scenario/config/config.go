@@ -5,8 +5,8 @@
 //	     <------- Marshal --------
 //
 // Read in this order: Switch, Host, prevent.go (how a switch prevents deadlocks),
-// load.go (reading and writing files), fill.go (defaults), the check_*.go files (what
-// is rejected), value.go (syntax of rates, times and addresses).
+// ecn.go (how it marks frames), load.go (reading and writing files), fill.go (defaults),
+// the check_*.go files (what is rejected), value.go (syntax of rates, times and addresses).
 //
 // Invariants:
 //   - what LoadSwitch and LoadHost return has its defaults filled in and has been
@@ -23,6 +23,9 @@ type Switch struct {
 	ID uint16 `yaml:"id" schema:"1..65535,required"`
 	// Ports in order: the first is port 0.
 	Ports []Port `yaml:"ports" schema:",required"`
+	// MTU is the longest IP packet in bytes, the same in the whole fabric; default 1500.
+	// A frame may be 14 bytes longer, with an 802.1Q tag 18; a longer one is dropped.
+	MTU int `yaml:"mtu,omitempty" schema:"1500..9216,default=1500"`
 	// Trust is the field that gives a frame its class: "dscp" (default; class =
 	// DSCPMap[dscp], by default dscp/8) or "pcp".
 	Trust   string        `yaml:"trust,omitempty" schema:"dscp|pcp,default=dscp"`
@@ -46,7 +49,9 @@ type Switch struct {
 	NoFlood bool `yaml:"no_flood,omitempty" schema:",default=false"`
 	// Limits drop lossless frames above a rate.
 	Limits []Limit `yaml:"limits,omitempty"`
-	// HashSeed is mixed into the ECMP hash; default the ID.
+	// ECN marks frames so that their senders slow down; default: none are marked.
+	ECN *ECN `yaml:"ecn,omitempty"`
+	// HashSeed is mixed into the ECMP hash, and gives ECN its chance; default the ID.
 	HashSeed uint32 `yaml:"hash_seed,omitempty" schema:"0..4294967295"`
 	// Detector of deadlocks; default "none".
 	Detector string `yaml:"detector,omitempty" schema:"detector,default=none"`
@@ -101,7 +106,8 @@ type Buffer struct {
 	XON *int `yaml:"xon,omitempty" schema:"0..1073741824,default=0"`
 	// XONOffset is how far below the XOFF threshold XON lies.
 	XONOffset *int `yaml:"xon_offset,omitempty" schema:"0..1073741824,default=4096"`
-	// XOFF is the headroom above the XOFF threshold; default 30720.
+	// XOFF is the headroom above the XOFF threshold; default 30720. With an mtu above 1500
+	// it is at least 1514 and a frame of the mtu: 10744 for 9216.
 	XOFF *int `yaml:"xoff,omitempty" schema:"0..1073741824,default=30720"`
 	// LossyQueue bounds a lossy egress queue; default 262144.
 	LossyQueue *int `yaml:"lossy_queue,omitempty" schema:"0..1073741824,default=262144"`
@@ -169,8 +175,11 @@ type Host struct {
 	Gateway    string `yaml:"gateway" schema:"ip,required"`
 	GatewayMAC string `yaml:"gateway_mac" schema:"mac,required"`
 	PFC        PFC    `yaml:"pfc,omitempty"`
+	// MTU is the longest IP packet in bytes, as in the file of a switch.
+	MTU int `yaml:"mtu,omitempty" schema:"1500..9216,default=1500"`
 	// RxBuffer is the receive buffer in bytes, default 131072; a pause is sent when
-	// it is three quarters full and a resume when it is half empty.
+	// it is three quarters full and a resume when it is half empty. It holds at least
+	// four of the longest frames.
 	RxBuffer int `yaml:"rx_buffer,omitempty" schema:"8192..1073741824,default=131072"`
 	// Stack is the network interface for programs, for softswitch nic only: the NIC
 	// creates it, assigns it the address, and takes what the kernel sends there into
@@ -179,6 +188,11 @@ type Host struct {
 	Stack string `yaml:"stack,omitempty" schema:"interface"`
 	// Flows that this host sends, and those that it receives, by number.
 	Flows []Flow `yaml:"flows,omitempty"`
+	// Peers are the far ends of flows of transport rc that come to this host. Packets of
+	// other connections are refused.
+	Peers []Peer `yaml:"peers,omitempty"`
+	// Congestion is what its flows of transport rc do about congestion; default nothing.
+	Congestion *Congestion `yaml:"congestion,omitempty"`
 	// Acts are the host's misbehaviours, in order of time.
 	Acts []Act `yaml:"acts,omitempty"`
 	// Bin is the length of the time slots for which arrivals are counted; "" turns this
@@ -197,11 +211,55 @@ type Flow struct {
 	Class   int    `yaml:"class" schema:"0..7"`                 // DSCP = 8 x class (+2 for class 3: 26, usual for RoCEv2)
 	// Rate is the bit rate on the wire, or "line".
 	Rate  string `yaml:"rate" schema:"rate or line,default=line"`
-	Frame int    `yaml:"frame" schema:"64..1514,default=1000"` // bytes without FCS, 64 to 1514
-	TTL   int    `yaml:"ttl" schema:"1..255,default=64"`
+	Frame int    `yaml:"frame" schema:"64..9230,default=1000"` // bytes without FCS, 64 to mtu + 14
+	// Size is how many bytes of frames the flow sends before it is over, the last frame
+	// being shorter, but at least 64 bytes; 0 is no bound.
+	Size int `yaml:"size,omitempty" schema:"0..1099511627776,default=0"`
+	TTL  int `yaml:"ttl" schema:"1..255,default=64"`
+	// Transport is udp, or rc: a reliable connection of RoCEv2. The frames of the latter are
+	// as long as path_mtu makes them; Size is then the bytes of its messages.
+	Transport string `yaml:"transport,omitempty" schema:"udp|rc,default=udp"`
+	RC        *RC    `yaml:"rc,omitempty"`
 	// Start and Stop are relative to the start of the scenario; Stop "0s" means never.
 	Start string `yaml:"start" schema:"time,default=0s"`
 	Stop  string `yaml:"stop,omitempty" schema:"time,default=0s"`
+}
+
+// RC is how a flow of transport rc uses its reliable connection.
+type RC struct {
+	// Message is the length of each message in bytes; an RDMA write.
+	Message int `yaml:"message,omitempty" schema:"1..2147483648,default=65536"`
+	// PathMTU is the payload of a full packet in bytes: 256, 512, 1024, 2048 or 4096.
+	PathMTU int `yaml:"path_mtu,omitempty" schema:"256|512|1024|2048|4096,default=1024"`
+	// Window is how many messages may be outstanding.
+	Window int `yaml:"window,omitempty" schema:"1..64,default=4"`
+	// Timeout is how long the sender waits for an acknowledgement before it sends again;
+	// Retries is how often in a row, before it gives up.
+	Timeout string `yaml:"timeout,omitempty" schema:"time,default=67ms"`
+	Retries *int   `yaml:"retries,omitempty" schema:"0..1000000,default=7"`
+}
+
+// Congestion is how a host's flows of transport rc keep to what the fabric carries.
+type Congestion struct {
+	// Control is dcqcn, which lowers a flow's rate at marks, or timely, at round-trip times
+	// that grow.
+	Control string `yaml:"control" schema:"dcqcn|timely,required"`
+	// Profile is the parameters of dcqcn.
+	Profile string `yaml:"profile,omitempty" schema:"paper|hpcc|nvidia,default=paper"`
+	// CNPClass is the class in which senders are notified; it must be lossy.
+	CNPClass *int `yaml:"cnp_class,omitempty" schema:"0..7,default=6"`
+	// TimesSlower is how many times slower the port is than the one for which the
+	// parameters are meant: times are so many times as long.
+	TimesSlower int `yaml:"times_slower,omitempty" schema:"1..1000000,default=1"`
+}
+
+// Peer is the far end of a flow of transport rc that comes to this host.
+type Peer struct {
+	Number  uint32 `yaml:"number" schema:"0..8388605"`
+	From    string `yaml:"from" schema:"ip,required"`
+	SrcPort uint16 `yaml:"src_port" schema:"1..65535,required"`
+	Class   int    `yaml:"class" schema:"0..7"`
+	TTL     int    `yaml:"ttl" schema:"1..255,default=64"` // of what answers it
 }
 
 // Act is a misbehaviour of a host, from At on.

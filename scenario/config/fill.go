@@ -17,7 +17,14 @@ const (
 	DefaultXOFF       = 30720
 	DefaultLossyQueue = 262144
 	DefaultRxBuffer   = 131072
+	DefaultCNPClass   = 6
+	DefaultMessage    = 65536
+	DefaultPathMTU    = 1024
+	DefaultWindow     = 4
+	DefaultTimeout    = "67ms"
+	DefaultRetries    = 7
 	DefaultFrame      = 1000
+	DefaultMTU        = 1500
 	DefaultTTL        = 64
 )
 
@@ -27,20 +34,33 @@ func (s *Switch) Fill() {
 	s.HashSeed = cmp.Or(s.HashSeed, uint32(s.ID))
 	s.Detector = cmp.Or(s.Detector, "none")
 	s.Response = cmp.Or(s.Response, "none")
+	s.MTU = cmp.Or(s.MTU, DefaultMTU)
 	for i := range s.Ports {
 		s.Ports[i].fill()
 	}
 	s.PFC.Fill(s.Ports)
 	s.Buffer.Fill()
+	if s.ECN != nil {
+		s.ECN.fill(s.PFC.Lossless)
+	}
 }
 
 // Fill sets every unset field to its default. It is idempotent.
 func (h *Host) Fill() {
 	h.Port.fill()
 	h.PFC.Fill([]Port{h.Port})
+	h.MTU = cmp.Or(h.MTU, DefaultMTU)
 	h.RxBuffer = cmp.Or(h.RxBuffer, DefaultRxBuffer)
 	for i := range h.Flows {
 		h.Flows[i].fill()
+	}
+	if k := h.Congestion; k != nil {
+		k.Profile = cmp.Or(k.Profile, "paper")
+		k.TimesSlower = cmp.Or(k.TimesSlower, 1)
+		fillInt(&k.CNPClass, DefaultCNPClass)
+	}
+	for i := range h.Peers {
+		h.Peers[i].TTL = cmp.Or(h.Peers[i].TTL, DefaultTTL)
 	}
 	for i := range h.Acts {
 		h.Acts[i].At = cmp.Or(h.Acts[i].At, "0s")
@@ -102,4 +122,19 @@ func (f *Flow) fill() {
 	f.Rate = cmp.Or(f.Rate, "line")
 	f.Start = cmp.Or(f.Start, "0s")
 	f.Stop = cmp.Or(f.Stop, "0s")
+	if f.Transport == "rc" {
+		if f.RC == nil {
+			f.RC = &RC{}
+		}
+		f.RC.Fill()
+	}
+}
+
+// Fill fills in what is missing.
+func (r *RC) Fill() {
+	r.Message = cmp.Or(r.Message, DefaultMessage)
+	r.PathMTU = cmp.Or(r.PathMTU, DefaultPathMTU)
+	r.Window = cmp.Or(r.Window, DefaultWindow)
+	r.Timeout = cmp.Or(r.Timeout, DefaultTimeout)
+	fillInt(&r.Retries, DefaultRetries)
 }

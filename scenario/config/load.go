@@ -25,9 +25,10 @@ func Bridge(ports ...string) (s Switch, warnings []string, err error) {
 // LoadSwitch reads the configuration of a switch from data, the content of the
 // file called name. Defaults are filled in. The error is a strictyaml.Faults: all
 // that is wrong, as "file:line: key: value, valid choices". The warnings, in the
-// same form, tell what the configuration costs.
-func LoadSwitch(name string, data []byte) (s Switch, warnings []string, err error) {
-	d := strictyaml.Read(name, data, &s)
+// same form, tell what the configuration costs. Settings are read in the place of what
+// the file says.
+func LoadSwitch(name string, data []byte, settings ...strictyaml.Setting) (s Switch, warnings []string, err error) {
+	d := strictyaml.Read(name, data, &s, settings...)
 	s.Fill()
 	warnings = checkSwitch(d, &s)
 	choice(d, "detector", s.Detector, catalog.Names()...)
@@ -45,8 +46,8 @@ func LoadNIC(name string, data []byte) (h Host, err error) {
 }
 
 // LoadHost reads the configuration of a host, as LoadSwitch does.
-func LoadHost(name string, data []byte) (h Host, err error) {
-	d := strictyaml.Read(name, data, &h)
+func LoadHost(name string, data []byte, settings ...strictyaml.Setting) (h Host, err error) {
+	d := strictyaml.Read(name, data, &h, settings...)
 	h.Fill()
 	checkHost(d, &h)
 	return h, d.Err()
@@ -68,10 +69,11 @@ func (h *Host) Check(name string) error {
 }
 
 // CheckProfile adds to d the faults of a filled-in buffer profile and PFC settings, at
-// d's keys "buffer" and "pfc". ports are the ports they apply to.
-func CheckProfile(d *strictyaml.Doc, b Buffer, p PFC, ports []Port) (warnings []string) {
+// d's keys "buffer" and "pfc". ports are the ports they apply to, mtu is what CheckMTU
+// returned.
+func CheckProfile(d *strictyaml.Doc, b Buffer, p PFC, ports []Port, mtu int) (warnings []string) {
 	checkPFC(d, p, ports)
-	return checkBuffer(d, &b)
+	return checkBuffer(d, &b, mtu)
 }
 
 // Marshal writes s, including defaults, as LoadSwitch reads it.

@@ -76,7 +76,7 @@ func TestDefaults(t *testing.T) {
 	}
 	th, zero, off, xoff, lossy := 36864, 0, 4096, 30720, 262144
 	want := Switch{
-		Name: "s1", ID: 7, Trust: "dscp", HashSeed: 7, Detector: "none", Response: "none",
+		Name: "s1", ID: 7, MTU: 1500, Trust: "dscp", HashSeed: 7, Detector: "none", Response: "none",
 		Ports: []Port{{Name: "a", Peer: "switch", Rate: "100Mbit/s"}, {Name: "b", Peer: "switch", Rate: "0"}},
 		// An unlimited port counts quanta at 10 Gbit/s: 65535 last 3.355392 ms.
 		PFC:    PFC{Lossless: []int{3, 4}, Quanta: 65535, Refresh: "1.118464ms"},
@@ -101,6 +101,7 @@ func TestRoundTrip(t *testing.T) {
 			MAC:     []MAC{{MAC: "02:00:00:09:00:00", Port: 0}},
 			Rewrite: []Rewrite{{Class: 5, In: []int{1, 2}, Out: []int{1, 2}, To: 0}},
 			NoFlood: true,
+			ECN:     &ECN{Classes: []int{0}, RED: &RED{Pmax: 1}, Phantom: &Phantom{}},
 			Limits:  []Limit{{Port: 1, Class: &class, Rate: "2Gbit/s"}, {Port: 0, Flow: &LimitFlow{From: "10.0.1.2", To: "10.0.2.2", SrcPort: 49152}, Rate: "1.5Mbit/s"}},
 			Live:    Live{Control: "/run/x.sock"},
 		}

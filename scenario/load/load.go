@@ -5,6 +5,7 @@ import (
 
 	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
+	"softswitch/internal/strictyaml"
 	"softswitch/scenario"
 )
 
@@ -13,22 +14,24 @@ func Known() scenario.Known {
 	return scenario.Known{Detectors: catalog.Names()[1:], Responses: respond.Names()[1:]}
 }
 
-// Scenario reads data, the content of the scenario file called file.
-func Scenario(file string, data []byte) (*scenario.Scenario, error) {
-	return scenario.Parse(file, data, Known())
+// Scenario reads data, the content of the scenario file called file, with settings in the
+// place of what it says.
+func Scenario(file string, data []byte, settings ...strictyaml.Setting) (*scenario.Scenario, error) {
+	return scenario.ParseSet(file, data, Known(), settings...)
 }
 
 // Instead is the user's choices that override a scenario file. Empty names choose
-// nothing; Slow, unless 0, is for scenario.Slow. Errors name the flags --detector and
-// --response.
+// nothing; Slow, unless 0, is for scenario.Slow. Errors name the flags --set, --detector
+// and --response.
 type Instead struct {
+	Set                []strictyaml.Setting
 	Detector, Response string
 	Slow               int
 }
 
 // Plan makes a plan of data, the content of the scenario file called file.
 func Plan(file string, data []byte, in Instead) (*scenario.Plan, error) {
-	s, err := Scenario(file, data)
+	s, err := Scenario(file, data, in.Set...)
 	if err != nil {
 		return nil, err
 	}

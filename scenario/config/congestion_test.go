@@ -1,0 +1,39 @@
+package config
+
+import (
+	"testing"
+
+	"softswitch/congestion"
+	"softswitch/unit"
+)
+
+// A host gets the parameters of the fast link, at rates that are divided and times that are
+// multiplied; bytes stay.
+func TestBuildCongestion(t *testing.T) {
+	host := func(keys string) *Host {
+		t.Helper()
+		h, err := LoadHost("h.yaml", []byte(`
+name: h1
+id: 9
+port: {name: eth1, mac: 02:00:00:00:00:09, rate: 100Mbit/s}
+address: 10.0.1.2/24
+gateway: 10.0.1.1
+gateway_mac: 02:00:00:00:00:01
+congestion: `+keys))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &h
+	}
+	c := host("{control: dcqcn, times_slower: 400}").Build(1, 0).Congestion
+	if want := (congestion.DCQCN{
+		Gain: 4, CNPInterval: 20 * unit.Millisecond, AlphaTimer: 22 * unit.Millisecond, RiseTimer: 22 * unit.Millisecond, RiseBytes: 10_000_000,
+		Recovery: 5, AI: 100_000, HAI: 100_000, Min: 100_000,
+	}); *c.DCQCN != want || c.Timely != nil || c.CNPClass != 6 {
+		t.Errorf("%+v, class %d; want %+v, class 6", *c.DCQCN, c.CNPClass, want)
+	}
+	c = host("{control: timely, times_slower: 400, cnp_class: 1}").Build(1, 0).Congestion
+	if c.DCQCN != nil || c.Timely.Low != 20*unit.Millisecond || c.Timely.Step != 100_000 || c.CNPClass != 1 {
+		t.Errorf("%+v, class %d; want a T_low of 20 ms and steps of 100 kbit/s", c.Timely, c.CNPClass)
+	}
+}

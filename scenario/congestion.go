@@ -1,0 +1,109 @@
+package scenario
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"softswitch/congestion"
+	"softswitch/scenario/config"
+	"softswitch/unit"
+)
+
+// Congestion is what hosts and switches do so that less has to be paused.
+type Congestion struct {
+	// Control is what senders of transport rc do: "none", "dcqcn" or "timely". Profile is
+	// of dcqcn, one of congestion.Profiles, and CNPs travel in CNPClass, which is lossy.
+	Control  string
+	Profile  string
+	CNPClass unit.Priority
+	// TimesSlower is how many times slower the scenario is than the fabric for which the
+	// parameters are meant: 1, or what Slow made of it.
+	TimesSlower int
+	// ECN and Phantom are when switches mark frames of lossless classes; nil: not so.
+	ECN     *config.RED
+	Phantom *config.Phantom
+}
+
+// fileCongestion is congestion control: marks by the switches, and what senders of transport
+// rc make of them.
+type fileCongestion struct {
+	// Control is what senders of transport rc do: lower their rate at marks (dcqcn), at
+	// round-trip times that grow (timely), or nothing.
+	Control string `yaml:"control" schema:"none|dcqcn|timely,default=dcqcn"`
+	// Profile is the parameters of dcqcn: those of its paper, of HPCC's simulator, or of
+	// NVIDIA's NICs.
+	Profile string `yaml:"profile" schema:"paper|hpcc|nvidia,default=paper"`
+	// CNPClass is the class in which receivers notify senders; it must be lossy.
+	CNPClass *int `yaml:"cnp_class" schema:"0..7,default=6"`
+	// TimesSlower is how many times slower the scenario's links are than those for which
+	// the parameters are meant: their times are so many times as long.
+	TimesSlower *int `yaml:"times_slower" schema:"1..1000000,default=1"`
+	// ECN marks by the egress queue. Default: on, with its defaults, for dcqcn without
+	// phantom; else off.
+	ECN *config.RED `yaml:"ecn"`
+	// Phantom marks by phantom queues, instead of or beside ecn; default: off.
+	Phantom *config.Phantom `yaml:"phantom"`
+}
+
+// congestion checks f, with the flows and the buffers of s.
+func (p *parser) congestion(s *Scenario, f fileCongestion) *Congestion {
+	c := &Congestion{
+		Control: cmp.Or(f.Control, "dcqcn"), Profile: cmp.Or(f.Profile, "paper"), ECN: f.ECN, Phantom: f.Phantom,
+		CNPClass:    unit.Priority(p.within("congestion.cnp_class", or(f.CNPClass, 6), 0, unit.Priorities-1)),
+		TimesSlower: p.within("congestion.times_slower", or(f.TimesSlower, 1), 1, maxSlow),
+	}
+	p.choice("congestion.control", c.Control, []string{"none", "dcqcn", "timely"})
+	p.choice("congestion.profile", c.Profile, congestion.Profiles())
+	if slices.Contains(s.PFC.Lossless, int(c.CNPClass)) {
+		p.Faultf("congestion.cnp_class", "class %d is lossless, and a CNP must not be paused by what it is to end; use a class that is not in pfc.lossless, %v", c.CNPClass, s.PFC.Lossless)
+	}
+	if c.Control == "dcqcn" && c.ECN == nil && c.Phantom == nil {
+		c.ECN = &config.RED{}
+	}
+	if c.ECN != nil {
+		c.ECN.Fill()
+	}
+	if c.Phantom != nil {
+		c.Phantom.Fill()
+	}
+	config.CheckRED(p.Doc, "congestion.ecn", c.ECN)
+	config.CheckPhantom(p.Doc, "congestion.phantom", c.Phantom)
+	if c.marks() && len(s.PFC.Lossless) == 0 {
+		p.Faultf("congestion", "there is no lossless class, so that nothing is marked; name some in pfc.lossless")
+	}
+	p.controlled(s, c)
+	if c.ECN != nil {
+		s.Warnings = append(s.Warnings, config.WarnRED(p.Doc, "congestion.ecn", c.ECN, s.lowestXOFF())...)
+	}
+	return c
+}
+
+// controlled requires a rate of the links of senders that are to be controlled.
+func (p *parser) controlled(s *Scenario, c *Congestion) {
+	if p.fabric == nil || c.Control == "none" {
+		return
+	}
+	var hosts []string
+	for _, f := range s.Flows {
+		n := p.fabric.Nodes[f.From]
+		if f.RC != nil && s.Links[n.Ports[0].Link].Rate == 0 && !slices.Contains(hosts, n.Name) {
+			hosts = append(hosts, n.Name)
+		}
+	}
+	if len(hosts) > 0 {
+		p.Faultf("congestion.control", "%q: a sender begins at the rate of its link, and that of %s is unlimited; give it one in topology, or use none", c.Control, strings.Join(hosts, ", "))
+	}
+}
+
+// marks reports whether switches mark.
+func (c *Congestion) marks() bool { return c != nil && (c.ECN != nil || c.Phantom != nil) }
+
+// lowestXOFF is the lowest XOFF threshold of any bucket; of a dynamic one, where it is alone.
+func (s *Scenario) lowestXOFF() int {
+	lowest := s.Buffer.XOFFThreshold()
+	if v := s.Prevention; v != nil && v.Thresholds != nil {
+		lowest = s.Buffer.Size + min(v.Thresholds.Down.StaticTh, v.Thresholds.Up.StaticTh)
+	}
+	return lowest
+}

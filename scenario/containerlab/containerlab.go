@@ -1,0 +1,120 @@
+// Package containerlab makes a scenario of a topology of containerlab (containerlab.dev,
+// "Topology definition"), which is a lab of containers and links between them:
+//
+//	.clab.yml --read--> lab --Scenario--> scenario file
+//
+// Read of a node are kind, group and the label graph-icon, which it can also have from
+// groups, kinds and defaults; of a link its endpoints, short ("leaf1:eth1") or as node and
+// interface. Every other key is the lab's own affair.
+//
+// Read in this order: read.go (the lab), yaml.go (mappings, anchors), containerlab.go (what
+// comes of it).
+//
+// Invariants:
+//   - place: a fault names the file and the line;
+//   - what is supposed and what is left out are comments at the head of the scenario;
+//   - bounded: aliases and merge keys make at most maxKeys of a file.
+//
+// What it does not do: it reads no Go templates, and not what a container configures, such
+// as a bridge or the rate of an interface.
+package containerlab
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"softswitch/internal/strictyaml"
+	"softswitch/scenario/config"
+	"softswitch/topo"
+	"softswitch/unit"
+)
+
+// MaxFile is the length of the longest file in bytes.
+const MaxFile = strictyaml.MaxBytes
+
+// Limits of a lab.
+const (
+	maxNodes = 10_000
+	maxLinks = 100_000
+	maxKeys  = 1_000_000 // of mappings, with those that come of aliases
+)
+
+// Scenario is a scenario file of the topology in data, the content of file, whose links have
+// this rate. It is called as the lab is, or name if that has no name. If no node is a host,
+// each gets one. The error is the first fault.
+func Scenario(name, file string, data []byte, rate unit.Rate) ([]byte, error) {
+	l, err := read(file, data)
+	if err != nil {
+		return nil, err
+	}
+	var b strings.Builder
+	b.WriteString("# Made of a topology of containerlab. Routes are shortest paths.\n")
+	fmt.Fprintf(&b, "# It has no rates: %s is supposed.\n", config.FormatRate(rate))
+	for _, out := range l.out {
+		fmt.Fprintf(&b, "# The link of line %d is left out: %s is outside of the lab.\n", out.line, out.to)
+	}
+	names := l.names()
+	var switches, hosts, links []string
+	for i, n := range l.nodes {
+		if n.name != names[i] && n.links > 0 {
+			fmt.Fprintf(&b, "# %s is %q.\n", names[i], n.name)
+		}
+		switch {
+		case n.links == 0:
+			fmt.Fprintf(&b, "# Node %q is left out: it has no link.\n", n.name)
+		case n.host != "":
+			fmt.Fprintf(&b, "# %s is a host: %s.\n", names[i], n.host)
+			hosts = append(hosts, names[i])
+		default:
+			switches = append(switches, names[i])
+		}
+	}
+	for _, k := range l.links {
+		links = append(links, names[k.ends[0]]+"--"+names[k.ends[1]])
+	}
+	if len(hosts) == 0 {
+		b.WriteString("# It has no hosts: each switch has one.\n")
+		for i, s := range switches {
+			host := fmt.Sprintf("host%d", i)
+			for slices.Contains(names, host) {
+				host += "x"
+			}
+			hosts, links = append(hosts, host), append(links, s+"--"+host)
+		}
+	} else {
+		b.WriteString("# All other nodes are switches.\n")
+	}
+	if l.name != "" {
+		name = l.name
+	}
+	fmt.Fprintf(&b, "name: %q\n\ntopology:\n", name)
+	for _, k := range []struct {
+		key  string
+		list []string
+	}{{"switches", switches}, {"hosts", hosts}, {"links", links}} {
+		fmt.Fprintf(&b, "  %s:\n", k.key)
+		for _, entry := range k.list {
+			fmt.Fprintf(&b, "    - %q\n", entry)
+		}
+	}
+	fmt.Fprintf(&b, "  rate: %s\n\nduration: 1s\n", config.FormatRate(rate))
+	return []byte(b.String()), nil
+}
+
+// names are those of nodes in the scenario: their own if all of these can be names, else s0,
+// s1, ... and h0, h1, ..., in the order of the file.
+func (l *lab) names() (names []string) {
+	own := !slices.ContainsFunc(l.nodes, func(n node) bool { return n.links > 0 && !topo.ValidName(n.name) })
+	for i, n := range l.nodes {
+		switch {
+		case own:
+			names = append(names, n.name)
+		case n.host != "":
+			names = append(names, fmt.Sprintf("h%d", i))
+		default:
+			names = append(names, fmt.Sprintf("s%d", i))
+		}
+	}
+	return names
+}

@@ -1,0 +1,91 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestSeveralFlows: of one entry come flows from several hosts, and several of a kind,
+// which differ in their source ports.
+func TestSeveralFlows(t *testing.T) {
+	p := compile(t, "x.yaml", `
+name: x
+topology: {fattree: {k: 4}, rate: 1Gbit/s}
+flows:
+  - {name: A, from: [h0-0-0, h0-0-1], to: h1-0-0, count: 2, class: 4}
+  - {name: B, from: [h2-0-0], to: h1-0-0}
+  - {name: C, from: h3-0-0, to: h1-0-0, via: [core3], count: 40}
+duration: 1s
+`)
+	checkPlan(t, p)
+	var got []string
+	ports := map[string]bool{}
+	for i, f := range p.Scenario.Flows {
+		if i < 6 {
+			got = append(got, fmt.Sprintf("%s %s %d", f.Name, p.Fabric.Nodes[f.From].Name, f.Class))
+		}
+		ports[fmt.Sprint(f.From, f.To, p.Flows[i].SrcPort)] = true
+		if int(p.Flows[i].Number) != i {
+			t.Errorf("flow %d has number %d", i, p.Flows[i].Number)
+		}
+	}
+	if want := "A-h0-0-0-1 h0-0-0 4, A-h0-0-0-2 h0-0-0 4, A-h0-0-1-1 h0-0-1 4, A-h0-0-1-2 h0-0-1 4, B-h2-0-0 h2-0-0 3, C-1 h3-0-0 3"; strings.Join(got, ", ") != want {
+		t.Errorf("got  %s\nwant %s", strings.Join(got, ", "), want)
+	}
+	if len(p.Scenario.Flows) != 45 || len(ports) != 45 {
+		t.Errorf("%d flows with %d different source ports between two hosts, want 45, 45", len(p.Scenario.Flows), len(ports))
+	}
+	if n := len(p.Hosts[0].Flows); n != 2 || p.Hosts[0].Flows[1].Name != "A-h0-0-0-2" {
+		t.Errorf("h0-0-0 has flows %+v", p.Hosts[0].Flows)
+	}
+}
+
+// TestPath: flows go the way that is written, whichever their hash, and so does what
+// others send there from a switch of it on.
+func TestPath(t *testing.T) {
+	p := compile(t, "x.yaml", `
+name: x
+topology: {fattree: {k: 4}, rate: 1Gbit/s}
+flows:
+  - {name: A, from: [h0-0-0, h0-0-1], to: h1-0-0, count: 8, path: [edge0-0, agg0-1, core3, agg2-1, core2, agg1-1, edge1-0]}
+  - {name: B, from: h2-0-0, to: h1-0-1, path: [edge2-0, agg2-1, core2, agg1-1, edge1-0]}
+  - {name: C, from: h0-1-0, to: h1-0-1, via: [agg0-1]}
+  - {name: D, from: h0-0-0, to: h0-0-1, path: [edge0-0]}
+duration: 1s
+`)
+	checkPlan(t, p)
+	for i, f := range p.Scenario.Flows {
+		want := map[byte]string{
+			'A': "edge0-0 agg0-1 core3 agg2-1 core2 agg1-1 edge1-0",
+			'B': "edge2-0 agg2-1 core2 agg1-1 edge1-0",
+			'C': "edge0-1 agg0-1 core3 agg2-1 core2 agg1-1 edge1-0",
+			'D': "edge0-0",
+		}[f.Name[0]]
+		if got := p.Fabric.String(p.Flows[i].Hops); got != want || p.Flows[i].Err != nil {
+			t.Errorf("%s goes %s (%v), want %s", f.Name, got, p.Flows[i].Err, want)
+		}
+	}
+	if n := len(p.Scenario.Routes); n != 7 {
+		t.Errorf("%d routes, want one for each of the 7 switches that have to send", n)
+	}
+}
+
+// TestManyFlows: many flows of a large fabric, those that need a search among them.
+func TestManyFlows(t *testing.T) {
+	p := compile(t, "x.yaml", `
+name: x
+topology: {fattree: {k: 8}, rate: 1Gbit/s}
+flows:
+  - {name: A, from: h0-0-0, to: h1-0-0, count: 10000}
+  - {name: B, from: h0-0-1, to: h1-0-0, count: 100, via: [agg0-1, core5, agg1-1]}
+routes: [{at: core5, to: h1-0-0, ports: [agg2-1]}, {at: agg2-1, to: h1-0-0, ports: [core6]}]
+duration: 1s
+`)
+	if len(p.Flows) != 10100 || len(p.Hosts[0].Flows) != 10000 {
+		t.Errorf("%d flows, %d of h0-0-0", len(p.Flows), len(p.Hosts[0].Flows))
+	}
+	if got, want := p.Fabric.String(p.Flows[10099].Hops), "edge0-0 agg0-1 core5 agg2-1 core6 agg1-1 edge1-0"; got != want {
+		t.Errorf("the last flow goes %s, want %s", got, want)
+	}
+}

@@ -1,0 +1,135 @@
+// Package graphml makes a scenario of a graph in GraphML (graphml.graphdrawing.org), such as
+// those of the Internet Topology Zoo (Knight et al., JSAC 2011):
+//
+//	GraphML --read--> graph --Scenario--> scenario file
+//
+// GraphML says which nodes there are and which are joined; what else it tells is in data
+// elements, which are known by the attr.name of their key. Read are of a node label, and
+// type, kind or role, where "host" or "server" make a host of it; of an edge LinkSpeedRaw,
+// in bit/s, as the zoo has it.
+//
+// Read in this order: read.go (the graph), graphml.go (what comes of it).
+//
+// Invariants:
+//   - place: a fault names the file and the line;
+//   - what is supposed is a comment at the head of the scenario.
+//
+// What it does not do: it reads no nested graphs, hyperedges or ports, and not GML.
+package graphml
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"softswitch/scenario/config"
+	"softswitch/topo"
+	"softswitch/unit"
+)
+
+// Limits of a file, in bytes, and of its graph.
+const (
+	MaxFile  = 16 << 20
+	maxNodes = 10_000
+	maxEdges = 100_000
+)
+
+// Scenario is a scenario file called name, of the graph in data, the content of file.
+// Links without a rate have this one. If no node is a host, each gets one. The error is the
+// first fault.
+func Scenario(name, file string, data []byte, rate unit.Rate) ([]byte, error) {
+	g, err := read(file, data)
+	if err != nil {
+		return nil, err
+	}
+	var b strings.Builder
+	b.WriteString("# Made of a graph in GraphML. Routes are shortest paths.\n")
+	names := g.names()
+	for i, n := range g.nodes {
+		if what := n.what(); what != names[i] {
+			fmt.Fprintf(&b, "# %s is %q.\n", names[i], what)
+		}
+	}
+	var switches, hosts, links []string
+	for i, n := range g.nodes {
+		if n.host {
+			hosts = append(hosts, names[i])
+		} else {
+			switches = append(switches, names[i])
+		}
+	}
+	var overrides []string
+	supposed, nth := 0, map[string]int{}
+	for _, e := range g.edges {
+		link := names[e.a] + "--" + names[e.z]
+		pair := names[min(e.a, e.z)] + "--" + names[max(e.a, e.z)]
+		links = append(links, link)
+		if nth[pair]++; nth[pair] > 1 {
+			link = fmt.Sprintf("%s#%d", link, nth[pair])
+		}
+		switch e.rate {
+		case 0:
+			supposed++
+		case rate:
+		default:
+			overrides = append(overrides, fmt.Sprintf("{link: %q, rate: %s}", link, config.FormatRate(e.rate)))
+		}
+	}
+	if supposed > 0 {
+		fmt.Fprintf(&b, "# %d of %d links have no rate in it: %s is supposed.\n", supposed, len(g.edges), config.FormatRate(rate))
+	}
+	if len(hosts) == 0 {
+		b.WriteString("# It has no hosts: each switch has one.\n")
+		for i := range g.nodes {
+			host := fmt.Sprintf("host%d", i)
+			for slices.Contains(names, host) {
+				host += "x"
+			}
+			hosts, links = append(hosts, host), append(links, names[i]+"--"+host)
+		}
+	}
+	fmt.Fprintf(&b, "name: %q\n\ntopology:\n", name)
+	for _, l := range []struct {
+		key  string
+		list []string
+	}{{"switches", switches}, {"hosts", hosts}, {"links", links}} {
+		fmt.Fprintf(&b, "  %s:\n", l.key)
+		for _, entry := range l.list {
+			fmt.Fprintf(&b, "    - %q\n", entry)
+		}
+	}
+	fmt.Fprintf(&b, "  rate: %s\n", config.FormatRate(rate))
+	for i, o := range overrides {
+		if i == 0 {
+			b.WriteString("  overrides:\n")
+		}
+		fmt.Fprintf(&b, "    - %s\n", o)
+	}
+	b.WriteString("\nduration: 1s\n")
+	return []byte(b.String()), nil
+}
+
+// names are those of nodes in the scenario: their ids if all of these can be names, else
+// s0, s1, ... and h0, h1, ..., in the order of the file.
+func (g *graph) names() (names []string) {
+	own := !slices.ContainsFunc(g.nodes, func(n node) bool { return !topo.ValidName(n.id) })
+	for i, n := range g.nodes {
+		switch {
+		case own:
+			names = append(names, n.id)
+		case n.host:
+			names = append(names, fmt.Sprintf("h%d", i))
+		default:
+			names = append(names, fmt.Sprintf("s%d", i))
+		}
+	}
+	return names
+}
+
+// what is how the graph calls a node.
+func (n *node) what() string {
+	if n.label != "" {
+		return n.label
+	}
+	return n.id
+}

@@ -1,0 +1,267 @@
+package scenario
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"softswitch/internal/strictyaml"
+	"softswitch/scenario/config"
+	"softswitch/scenario/workload"
+	"softswitch/unit"
+)
+
+// fileWorkload is messages that are drawn at random, or all those of a collective
+// operation. Each becomes a flow, called Name-1, Name-2, ... in order of time, of which
+// the size is that of the message; nothing waits for another one to arrive. Each pattern
+// has its own keys:
+type fileWorkload struct {
+	Name    string `yaml:"name" schema:"name,required"`
+	Pattern string `yaml:"pattern" schema:"pattern,required"`
+	// Hosts that take part, at least two, in this order; all are those of the fabric that
+	// are neither dead nor nics.
+	Hosts strictyaml.Some[string] `yaml:"hosts" schema:"host,default=all"`
+	// Sizes is a distribution that papers use: web search (DCTCP), Hadoop (Facebook) or
+	// storage (Alibaba).
+	Sizes string `yaml:"sizes" schema:"websearch|hadoop|storage"`
+	// Size is one size for all, in bytes; of a reduction, what each host begins with.
+	Size *int `yaml:"size" schema:"1..1099511627776"`
+	// CDF is a distribution of your own: in each line a size in bytes and its percentile,
+	// both rising, up to 100. Between two lines sizes are spread evenly.
+	CDF string `yaml:"cdf" schema:"text"`
+	// Load is the share of a host's link that its messages take, by their bytes: arrivals
+	// are Poisson.
+	Load string `yaml:"load" schema:"share"`
+	// On and Off make bursts: hosts send for On and are silent for Off, in turn and all at
+	// once. Load is that of On.
+	On  string `yaml:"on" schema:"time"`
+	Off string `yaml:"off" schema:"time"`
+	// FanIn is how many hosts send to one in a round.
+	FanIn *int `yaml:"fan_in" schema:"1..65535"`
+	// Period is the time between two rounds; without it there is one round.
+	Period string `yaml:"period" schema:"time"`
+	// Chunks is how many messages each host's part is divided into, all in flight at once.
+	Chunks *int `yaml:"chunks" schema:"1..64,default=1"`
+	// Class, Transport, RC, Frame and TTL are as those of flows.
+	Class     *int       `yaml:"class" schema:"0..7,default=3"`
+	Transport string     `yaml:"transport" schema:"udp|rc,default=udp"`
+	RC        *config.RC `yaml:"rc"`
+	Frame     *int       `yaml:"frame" schema:"64..9216,default=1000"`
+	TTL       *int       `yaml:"ttl" schema:"1..255,default=64"`
+	// Start and Stop are between which messages begin.
+	Start string `yaml:"start" schema:"time,default=0s"`
+	// Stop is later than Start; the end of the scenario if missing.
+	Stop string `yaml:"stop" schema:"time"`
+	// Seed of what is drawn: the same one draws the same messages.
+	Seed uint32 `yaml:"seed" schema:"0..4294967295,default=0"`
+}
+
+// pattern is the keys of a workload's pattern, besides those that all have.
+type pattern struct {
+	is        workload.Pattern
+	must, may []string
+	text      string
+}
+
+var patterns = []pattern{
+	{workload.Random, []string{"load"}, []string{"sizes", "size", "cdf", "on", "off"}, "Each host sends messages to others, each to one that is drawn."},
+	{workload.Permutation, []string{"load"}, []string{"sizes", "size", "cdf", "on", "off"}, "Each host sends messages to one other, which no third one sends to."},
+	{workload.Incast, []string{"fan_in", "period"}, []string{"sizes", "size", "cdf"}, "In each round, several hosts send a message each to one, all at once; which, is drawn."},
+	{workload.AllToAll, nil, []string{"sizes", "size", "cdf", "period"}, "In each round, each host sends a message to every other."},
+	{workload.Ring, []string{"size"}, []string{"chunks", "period"}, "In each round, each of the n hosts sends 2(n-1)/n of `size` to the next in the list, the last one to the first: what an all-reduce over a ring takes."},
+	{workload.Tree, []string{"size"}, []string{"chunks", "period"}, "In each round, `size` goes up and down each link of a binary tree over the list, of which the first is the root: what an all-reduce over a tree takes."},
+}
+
+func patternNames() (names []string) {
+	for _, k := range patterns {
+		names = append(names, string(k.is))
+	}
+	return names
+}
+
+// workloads adds the flows of workloads to those of s. nics are the hosts with programs of
+// their own.
+func (p *parser) workloads(s *Scenario, list []fileWorkload, nics []string) {
+	taken := map[string]bool{}
+	for _, f := range s.Flows {
+		taken[f.Name] = true
+	}
+	for i, f := range list {
+		path := p.element("workload", i)
+		flows := p.workload(s, path, f, nics)
+		if len(flows) == 0 && p.end > 0 && p.fabric != nil && !p.Faulty(path) {
+			s.Warnings = append(s.Warnings, p.At(path, "no message begins between start and stop; more time or a higher load brings some").String())
+		}
+		for _, flow := range flows {
+			if taken[flow.Name] {
+				p.Faultf(path+".name", "%q is a flow already", flow.Name)
+			}
+			taken[flow.Name] = true
+		}
+		s.Flows = append(s.Flows, flows...)
+	}
+}
+
+// workload returns the flows of one workload.
+func (p *parser) workload(s *Scenario, path string, f fileWorkload, nics []string) (flows []Flow) {
+	if f.Name == "" {
+		p.Faultf(path+".name", "missing: a workload has a name")
+	}
+	common := p.flow(path, fileFlow{Name: f.Name, Class: f.Class, Transport: f.Transport, RC: f.RC, Frame: f.Frame, TTL: f.TTL})
+	p.patternKeys(path, f.Pattern)
+	w := workload.Spec{
+		Pattern: workload.Pattern(f.Pattern), Sizes: p.sizes(path, f), Load: p.share(path+".load", f.Load),
+		On: p.above(path+".on", f.On), Off: p.above(path+".off", f.Off), Period: p.above(path+".period", f.Period),
+		FanIn:  p.within(path+".fan_in", or(f.FanIn, 1), 1, 65535),
+		Chunks: p.within(path+".chunks", or(f.Chunks, 1), 1, 64),
+		Start:  p.timeWithin(path+".start", cmp.Or(f.Start, "0s")), Stop: p.end, Seed: uint64(f.Seed),
+	}
+	if f.Stop != "" {
+		w.Stop = p.timeWithin(path+".stop", f.Stop)
+	}
+	if p.end > 0 && w.Stop <= w.Start {
+		p.Faultf(path+".stop", "%s is not after start, %s", config.FormatTime(w.Stop), config.FormatTime(w.Start))
+	}
+	if (f.On == "") != (f.Off == "") {
+		p.Faultf(path, "on and off go together: write both for bursts, or none")
+	}
+	if p.fabric == nil {
+		return nil
+	}
+	hosts := p.workers(s, path+".hosts", f.Hosts, nics)
+	for _, h := range hosts {
+		rate := s.Links[p.fabric.Nodes[h].Ports[0].Link].Rate
+		if f.Load != "" && rate == 0 {
+			p.Faultf(path+".load", "the link of %s has no rate of which this could be a share; write one in topology", p.fabric.Nodes[h].Name)
+		}
+		w.Rates = append(w.Rates, rate)
+	}
+	if n := len(hosts); n < 2 {
+		p.Faultf(path+".hosts", "%d hosts: a workload has at least 2", n)
+	} else if w.FanIn >= n {
+		p.Faultf(path+".fan_in", "%d: at most %d, as one of %d hosts gets what the others send", w.FanIn, n-1, n)
+	}
+	if p.Faulty(path) || p.end == 0 {
+		return nil
+	}
+	messages, err := w.Messages(MaxFlows - len(s.Flows))
+	if err != nil {
+		p.Faultf(path, "%v, and %d flows before them: a scenario has at most %d flows; less time from start to stop, a lower load or larger sizes make fewer", err, len(s.Flows), MaxFlows)
+		return nil
+	}
+	for i, m := range messages {
+		one := common
+		one.Name = f.Name + "-" + strconv.Itoa(i+1)
+		one.From, one.To, one.Size, one.Start = hosts[m.From], hosts[m.To], m.Size, m.Start
+		flows = append(flows, one)
+	}
+	return flows
+}
+
+// patternKeys checks that a workload has the keys of its pattern and no others.
+func (p *parser) patternKeys(path, is string) {
+	if is == "" {
+		p.Faultf(path+".pattern", "missing; use %s", strings.Join(patternNames(), ", "))
+		return
+	}
+	if !p.choice(path+".pattern", is, patternNames()) {
+		return
+	}
+	i := slices.IndexFunc(patterns, func(k pattern) bool { return string(k.is) == is })
+	own := slices.Concat(patterns[i].must, patterns[i].may)
+	for _, k := range patterns {
+		for _, key := range slices.Concat(k.must, k.may) {
+			if p.Has(path+"."+key) && !slices.Contains(own, key) {
+				p.Faultf(path+"."+key, "%s has no such key; its own are %s", is, strings.Join(own, ", "))
+			}
+		}
+	}
+	for _, key := range patterns[i].must {
+		if !p.Has(path + "." + key) {
+			p.Faultf(path+"."+key, "missing: %s has %s", is, strings.Join(own, ", "))
+		}
+	}
+}
+
+// sizes returns the distribution of a workload's sizes.
+func (p *parser) sizes(path string, f fileWorkload) *workload.Sizes {
+	given := 0
+	for _, key := range []string{"sizes", "size", "cdf"} {
+		if p.Has(path + "." + key) {
+			given++
+		}
+	}
+	if given != 1 {
+		p.Faultf(path, "%d distributions of sizes: write one of sizes: websearch, size: 65536, or cdf with points of your own", given)
+		return nil
+	}
+	switch {
+	case f.Sizes != "":
+		if p.choice(path+".sizes", f.Sizes, workload.Names) {
+			return workload.Named(f.Sizes)
+		}
+	case f.Size != nil:
+		return workload.Fixed(p.within(path+".size", *f.Size, 1, config.MaxSize))
+	default:
+		s, err := workload.ParseSizes(f.CDF)
+		p.fault(path+".cdf", err)
+		return s
+	}
+	return nil
+}
+
+// share parses a number above 0, at most 1; "" is 0.
+func (p *parser) share(path, text string) float64 {
+	if text == "" {
+		return 0
+	}
+	share, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(share > 0 && share <= 1) {
+		p.Faultf(path, "%q is not a share: write a number above 0, at most 1, such as 0.6", text)
+	}
+	return share
+}
+
+// above parses a time above zero; "" is 0.
+func (p *parser) above(path, text string) unit.Time {
+	if text == "" {
+		return 0
+	}
+	t, ok := p.time(path, text)
+	if ok && t == 0 {
+		p.Faultf(path, "%q: write a time above zero", text)
+	}
+	return t
+}
+
+// workers returns the hosts of a workload: those of these names, or all that can send.
+func (p *parser) workers(s *Scenario, path string, names, nics []string) (hosts []int) {
+	_, named := p.fabric.Node("all")
+	if len(names) == 0 && !p.Has(path) || len(names) == 1 && names[0] == "all" && !named {
+		for i := p.fabric.Switches(); i < len(p.fabric.Nodes); i++ {
+			if !slices.Contains(s.Dead, i) && !slices.Contains(nics, p.fabric.Nodes[i].Name) {
+				hosts = append(hosts, i)
+			}
+		}
+		return hosts
+	}
+	seen := map[string]bool{}
+	for i, name := range names {
+		key := p.element(path, i)
+		h, ok := p.node(key, name, "host")
+		switch {
+		case !ok:
+			continue
+		case seen[name]:
+			p.Faultf(key, "%q is in the list already", name)
+		case slices.Contains(s.Dead, h):
+			p.Faultf(key, "%q is dead: its switch would learn where it is, and flood no longer; use another host or take it out of dead", name)
+		case slices.Contains(nics, name):
+			p.Faultf(key, "%q is of nics, which have programs instead of flows; use another host", name)
+		}
+		seen[name] = true
+		hosts = append(hosts, h)
+	}
+	return hosts
+}
