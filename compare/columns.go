@@ -3,6 +3,7 @@ package compare
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -62,6 +63,62 @@ var columns = []column{
 	{"cost", "messages", "one-hop messages besides", func(f *Figures) string { return strconv.Itoa(f.ControlMessages) }},
 	{"cost", "state B", "the detector's own state in the switch that has most", func(f *Figures) string { return strconv.Itoa(f.DetectorBytes) }},
 	{"cost", "refused", "measures that could not be taken, and why", func(f *Figures) string { return list(f.Refusals) }},
+}
+
+// connectionColumns are more columns of the table of a scenario with flows of transport rc.
+var connectionColumns = []column{
+	{"connections", "done", "flows with a size that were acknowledged as a whole, of all", func(f *Figures) string {
+		return ofConnections(f, func(k *verdict.Completed) string { return of(k.Done, k.Flows) })
+	}},
+	{"connections", "slowdown p50", "the time that these took by the one that they take alone on an empty path, median", func(f *Figures) string {
+		return ofConnections(f, func(k *verdict.Completed) string { return slowdown(k.Slowdown.P50) })
+	}},
+	{"connections", "slowdown p99", "the same, 99 of 100 flows at most", func(f *Figures) string {
+		return ofConnections(f, func(k *verdict.Completed) string { return slowdown(k.Slowdown.P99) })
+	}},
+	{"connections", "again", "packets of all connections that were sent again", func(f *Figures) string {
+		if f.Connections == nil {
+			return nothing
+		}
+		return strconv.FormatInt(f.Connections.Again, 10)
+	}},
+}
+
+// columnsOf are the columns of a table of these rows.
+func columnsOf(rows ...*Row) []column {
+	if slices.ContainsFunc(rows, (*Row).connected) {
+		return slices.Concat(columns, connectionColumns)
+	}
+	return columns
+}
+
+// connected reports whether the row tells of connections.
+func (r *Row) connected() bool { return r.Figures != nil && r.Connections != nil }
+
+// connected are the rows that tell of connections.
+func (c *Comparison) connected() (rows []*Row) {
+	for i := range c.Rows {
+		if c.Rows[i].connected() {
+			rows = append(rows, &c.Rows[i])
+		}
+	}
+	return rows
+}
+
+// ofConnections is a cell of the connections with a size, or nothing if there are none.
+func ofConnections(f *Figures, cell func(*verdict.Completed) string) string {
+	if f.Connections == nil || f.Connections.Completion == nil {
+		return nothing
+	}
+	return cell(&f.Connections.Completion.All)
+}
+
+// slowdown is s, or nothing if no flow has one.
+func slowdown(s float64) string {
+	if s == 0 {
+		return nothing
+	}
+	return strconv.FormatFloat(s, 'f', 2, 64)
 }
 
 func (f *Figures) pfc() int { return f.PFC.XOFF + f.PFC.XON + f.PFC.Refresh }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -505,5 +506,52 @@ func TestTable(t *testing.T) {
 		if !rows[want] {
 			t.Errorf("no line %q in\n%s", want, b.String())
 		}
+	}
+}
+
+// TestTablesOfConnections: rows with connections stand in a table of their own, which is not
+// there without any.
+func TestTablesOfConnections(t *testing.T) {
+	for name, write := range map[string]func(*Comparison, *bytes.Buffer) error{
+		"second none – – – 42\nsecond itsy 8/9 1.50 7.12 42\n": func(c *Comparison, b *bytes.Buffer) error { return c.WriteText(b) },
+		"| second | none | – | – | – | 42 |\n| second | itsy | 8/9 | 1.50 | 7.12 | 42 |\n": func(c *Comparison, b *bytes.Buffer) error {
+			return c.WriteMarkdown(b, nil)
+		},
+	} {
+		var with, without bytes.Buffer
+		if err := errors.Join(write(withConnections(t), &with), write(played(t, 2), &without)); err != nil {
+			t.Fatal(err)
+		}
+		got := regexp.MustCompile(`[ ]+`).ReplaceAllString(with.String(), " ")
+		if !strings.Contains(got, name) || strings.Contains(got, "first itsy 8/9") || strings.Contains(without.String(), "slowdown") {
+			t.Errorf("no\n%s\nin\n%s", name, with.String())
+		}
+	}
+}
+
+// TestConnections: what is sent again is of all connections, the rest of those with an end.
+func TestConnections(t *testing.T) {
+	flow := func(name string, size int64) verdict.FlowResult {
+		return verdict.FlowResult{Name: name, Messages: &verdict.MessageResult{Size: size, Again: 3, Completion: unit.Time(size), Slowdown: 2}}
+	}
+	v := &verdict.Verdict{Flows: []verdict.FlowResult{flow("whole", 1000), flow("early", 0), {Name: "bad"}}}
+	f := aggregate(parsed(t), unchanged(v, v), []found{blameless(true, true, true), blameless(true, true, true)})
+	if k := f.Connections; k == nil || k.Again != 12 || k.Completion == nil || k.Completion.All.Flows != 2 || k.Completion.All.Slowdown.P99 != 2 {
+		t.Errorf("connections %+v", k)
+	}
+	v.Flows[0].Messages.Size = 0
+	f = aggregate(parsed(t), unchanged(v), []found{blameless(true, true, true)})
+	if k := f.Connections; k == nil || k.Again != 6 || k.Completion != nil {
+		t.Errorf("of connections without an end: %+v", k)
+	}
+}
+
+// TestFlowsWithASizeDoNotStall: what is over by the last quarter is not asked for then.
+func TestFlowsWithASizeDoNotStall(t *testing.T) {
+	s, v := parsed(t), quiet()
+	s.Flows[0].Size, v.Flows[0].Final = 100_000, 0
+	f := aggregate(s, unchanged(v), []found{blameless(true, true, true)})
+	if g := f.Innocent; g.AtEnd != 1 || g.Stalled != 0 || g.Final != v.Flows[2].Final {
+		t.Errorf("goodput %+v: want that of flow bad alone at the end", g)
 	}
 }

@@ -29,8 +29,7 @@ type page struct {
 	Totals      [][]string
 	Deadlocking int
 	Charts      []chart
-	Groups      []group
-	Columns     []column
+	Columns     []column // of all tables
 	Tables      []scenarioTable
 }
 
@@ -52,6 +51,8 @@ type group struct {
 
 type scenarioTable struct {
 	Scenario string
+	Groups   []group
+	Columns  []column
 	Rows     []scenarioRow
 }
 
@@ -67,7 +68,7 @@ type scenarioRow struct {
 func (c *Comparison) WriteHTML(w io.Writer, notes []string) error {
 	p := page{
 		World: c.World, Systems: c.described(), Notes: notes, Innocent: innocentNote, Touched: touchedNote, Outcomes: outcomes, TotalHeads: totalHeads,
-		Deadlocking: len(c.deadlocking()), Charts: c.charts(), Columns: columns,
+		Deadlocking: len(c.deadlocking()), Charts: c.charts(), Columns: columnsOf(c.connected()...),
 	}
 	for i := range c.Rows {
 		if f := c.Rows[i].Figures; f != nil {
@@ -78,25 +79,32 @@ func (c *Comparison) WriteHTML(w io.Writer, notes []string) error {
 	for i := range totals {
 		p.Totals = append(p.Totals, totals[i].cells())
 	}
-	for _, col := range columns {
-		if n := len(p.Groups); n == 0 || p.Groups[n-1].Name != col.Group {
-			p.Groups = append(p.Groups, group{Name: col.Group})
-		}
-		p.Groups[len(p.Groups)-1].Span++
-	}
 	for _, s := range c.scenarios() {
-		m, t := matrixRow{Scenario: s}, scenarioTable{Scenario: s}
-		for _, r := range c.of(s) {
+		rows := c.of(s)
+		m, t := matrixRow{Scenario: s}, scenarioTable{Scenario: s, Columns: columnsOf(rows...)}
+		t.Groups = groups(t.Columns)
+		for _, r := range rows {
 			outcome, atEnd := r.brief()
 			m.Cells = append(m.Cells, matrixCell{outcome, atEnd})
-			t.Rows = append(t.Rows, tableRow(r))
+			t.Rows = append(t.Rows, tableRow(r, t.Columns))
 		}
 		p.Matrix, p.Tables = append(p.Matrix, m), append(p.Tables, t)
 	}
 	return pageTemplate.Execute(w, p)
 }
 
-func tableRow(r *Row) scenarioRow {
+// groups are those of the columns.
+func groups(columns []column) (all []group) {
+	for _, col := range columns {
+		if n := len(all); n == 0 || all[n-1].Name != col.Group {
+			all = append(all, group{Name: col.Group})
+		}
+		all[len(all)-1].Span++
+	}
+	return all
+}
+
+func tableRow(r *Row, columns []column) scenarioRow {
 	row := scenarioRow{System: r.System}
 	if r.Figures == nil {
 		row.Why = r.why()

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/net/html"
+
+	"softswitch/oracle/verdict"
 )
 
 // document is a page, parsed.
@@ -203,6 +205,57 @@ func TestHTMLHasTheFiguresOfTheJSON(t *testing.T) {
 	}
 	if rows != len(figures.Rows) || compared != 6*len(shown) {
 		t.Errorf("%d rows and %d figures were compared; want %d and %d", rows, compared, len(figures.Rows), 6*len(shown))
+	}
+}
+
+// withConnections is played, and its second scenario has connections, of which all but one
+// came to their end.
+func withConnections(t *testing.T) *Comparison {
+	t.Helper()
+	c := played(t, 2)
+	for _, r := range c.of("second") {
+		if r.Figures == nil {
+			continue
+		}
+		r.Connections = &Connections{Again: 42, Completion: &verdict.Completion{All: verdict.Completed{Flows: 9, Done: 8, Slowdown: verdict.Tail[float64]{P50: 1.5, P95: 3, P99: 7.125, Max: 8}}}}
+		if r.System == "none" {
+			r.Connections.Completion = nil
+		}
+	}
+	return c
+}
+
+// TestHTMLOfConnections: a scenario with connections has more columns, the others have none
+// of them.
+func TestHTMLOfConnections(t *testing.T) {
+	doc := document(t, withConnections(t))
+	for _, table := range tables(doc, "figures") {
+		for i, tr := range all(table, "tr") {
+			got := cells(tr)
+			with, n := attribute(table, "data-scenario") == "second", len(columns)
+			if with {
+				n += 4
+			}
+			switch last := strings.Join(got[max(0, len(got)-4):], "|"); {
+			case i == 0:
+				if strings.HasSuffix(last, "|connections") != with {
+					t.Errorf("groups %q", got)
+				}
+			case i == 1:
+				if len(got) != n || strings.HasSuffix(last, "slowdown p99|again") != with {
+					t.Errorf("heads %q", got)
+				}
+			case len(got) == 2:
+				if span := attribute(all(tr, "td")[0], "colspan"); span != strconv.Itoa(n) {
+					t.Errorf("%q is as wide as %s columns of %d", got, span, n)
+				}
+			case with && got[0] == "none" && last != "–|–|–|42", with && got[0] != "none" && last != "8/9|1.50|7.12|42", len(got) != n+1:
+				t.Errorf("%d cells, the last of them %s", len(got), last)
+			}
+		}
+	}
+	if legend := text(all(doc, "dl")[len(all(doc, "dl"))-1]); !strings.Contains(legend, "connections: again") {
+		t.Errorf("no word on the columns in %s", legend)
 	}
 }
 

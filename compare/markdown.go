@@ -35,6 +35,7 @@ func (c *Comparison) WriteMarkdown(w io.Writer, notes []string) error {
 	fmt.Fprintf(&b, "World: %s. %s\n\n", c.World, strings.Join(notes, " "))
 	c.writeMatrix(&b)
 	c.writeTotals(&b)
+	c.writeConnections(&b)
 	if c.World == "live" {
 		b.WriteString("What each system needs, where it fails and why: [comparison.md](comparison.md).\n\n")
 		_, err := io.WriteString(w, strings.TrimSuffix(b.String(), "\n"))
@@ -126,6 +127,33 @@ func (c *Comparison) writeTotals(b *strings.Builder) {
 	totals := c.totals()
 	for i := range totals {
 		writeRow(b, totals[i].cells())
+	}
+	b.WriteString("\n")
+}
+
+// writeConnections writes a line for each row with flows of transport rc.
+func (c *Comparison) writeConnections(b *strings.Builder) {
+	rows := c.connected()
+	if rows == nil {
+		return
+	}
+	b.WriteString("## Reliable connections\n\n")
+	for _, col := range connectionColumns {
+		fmt.Fprintf(b, "- *%s*: %s\n", col.Head, col.Help)
+	}
+	b.WriteString("\n")
+	heads := []string{"scenario", "system"}
+	for _, col := range connectionColumns {
+		heads = append(heads, col.Head)
+	}
+	writeRow(b, heads)
+	writeRow(b, append([]string{"---", "---"}, slices.Repeat([]string{"---:"}, len(connectionColumns))...))
+	for _, r := range rows {
+		cells := []string{r.Scenario, r.System}
+		for _, col := range connectionColumns {
+			cells = append(cells, col.Cell(r.Figures))
+		}
+		writeRow(b, cells)
 	}
 	b.WriteString("\n")
 }

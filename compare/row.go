@@ -65,6 +65,33 @@ type Figures struct {
 
 	Measures []Count `json:"measures"` // what was done to switches
 	Refusals []Count `json:"refusals"` // what was wanted and not done, and why
+
+	// Connections is nil of a scenario without flows of transport rc.
+	Connections *Connections `json:"connections,omitempty"`
+}
+
+// Connections is what became of the flows of transport rc of all runs.
+type Connections struct {
+	Again      int64               `json:"again"`                // packets that were sent again
+	Completion *verdict.Completion `json:"completion,omitempty"` // of those that have an end, nil if none has one
+}
+
+// connections are those of runs whose verdicts sum is of, nil if there are none.
+func connections(sum *verdict.Summary) *Connections {
+	var k *Connections
+	for _, v := range sum.Runs {
+		for i := range v.Flows {
+			m := v.Flows[i].Messages
+			if m == nil {
+				continue
+			}
+			if k == nil {
+				k = &Connections{Completion: sum.Completion}
+			}
+			k.Again += m.Again
+		}
+	}
+	return k
 }
 
 // Goodput is what some flows got, in bits per second of whole frames, on average
@@ -110,6 +137,7 @@ func aggregate(s *scenario.Scenario, runs []*Played, truths []found) Figures {
 		AllFlows:     goodput(s, verdicts, func(_, _ int) bool { return true }),
 		Innocent:     goodput(s, verdicts, func(run, flow int) bool { return truths[run].innocent[flow] }),
 		Measures:     []Count{}, Refusals: []Count{},
+		Connections: connections(&sum),
 	}
 	var recoveries []unit.Time
 	var shares []float64
@@ -215,7 +243,8 @@ func demand(s *scenario.Scenario, f *scenario.Flow) int64 {
 	return int64(rate) * int64(f.Frame) / int64(f.Frame+unit.WireOverhead)
 }
 
-// runsToEnd reports whether f runs through the whole last quarter of s.
+// runsToEnd reports whether f runs through the whole last quarter of s. A flow with a size
+// is not meant to.
 func runsToEnd(s *scenario.Scenario, f *scenario.Flow) bool {
-	return f.Start <= s.Duration-s.Duration/4 && (f.Stop == 0 || f.Stop >= s.Duration)
+	return f.Size == 0 && f.Start <= s.Duration-s.Duration/4 && (f.Stop == 0 || f.Stop >= s.Duration)
 }

@@ -7,7 +7,8 @@ import (
 	"text/tabwriter"
 )
 
-// WriteText writes a line a row and then one a system, for people.
+// WriteText writes a line a row, then one a system, and then one a row with connections, for
+// people.
 func (c *Comparison) WriteText(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "scenario\tsystem\toutcome\tlatency ms\trecovery ms\tagain\tlost\tdropped\tpoliced\tinnocent at end, or why not")
@@ -24,6 +25,16 @@ func (c *Comparison) WriteText(w io.Writer) error {
 	fmt.Fprintf(t, "\n%s\n", strings.Join(totalHeads, "\t"))
 	for _, total := range c.totals() {
 		fmt.Fprintln(t, strings.Join(total.cells(), "\t"))
+	}
+	for i, r := range c.connected() {
+		heads, cells := []string{"\nscenario", "system"}, []string{r.Scenario, r.System}
+		for _, col := range connectionColumns {
+			heads, cells = append(heads, col.Head), append(cells, col.Cell(r.Figures))
+		}
+		if i == 0 {
+			fmt.Fprintln(t, strings.Join(heads, "\t"))
+		}
+		fmt.Fprintln(t, strings.Join(cells, "\t"))
 	}
 	return t.Flush()
 }

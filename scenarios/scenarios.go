@@ -16,6 +16,13 @@ var FS embed.FS
 //go:embed nic/two-switches.yaml
 var NIC []byte
 
+// RDMA has deadlocks of production networks and of publications, most of them with
+// RDMA's transport, by their names: "rdma/sonic-dualtor.yaml". They are not of FS: what
+// is said of all scenarios is not said of them.
+//
+//go:embed rdma/*.yaml
+var RDMA embed.FS
+
 // Names are the names of the scenarios of FS: "fattree-on-loop".
 func Names() []string {
 	files, err := FS.ReadDir(".")

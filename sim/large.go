@@ -42,19 +42,20 @@ type LargeFlow struct {
 }
 
 // NewLarge builds the world of l. It fails if a flow's Via has no link between two of
-// its switches, and for the same reasons as New.
+// its switches, if Options.Watch fails, and for the same reasons as New.
 func NewLarge(l Large, opt Options) (*World, error) {
-	routes, err := l.routes()
+	routes, err := l.routes(&opt)
 	if err != nil {
 		return nil, err
 	}
 	flows := l.flows()
-	s := &scenario.Scenario{Name: l.Name, Fabric: l.Fabric, Detector: l.Detector, Response: "none", Duration: l.Duration}
+	s := &scenario.Scenario{Name: l.Name, Fabric: l.Fabric, MTU: l.Switch.MaxFrame - ether.HeaderLen, Detector: l.Detector, Response: "none", Duration: l.Duration}
 	p := &scenario.Plan{Scenario: s, Fabric: l.Fabric, Links: make([]scenario.Link, len(l.Fabric.Links))}
 	for i := range p.Links {
 		p.Links[i].LinkSpeed = l.Link
 	}
 	return assemble(p, opt, parts{
+		watched: true,
 		sw: func(i int, f detect.Factory) dataplane.Config {
 			c := l.config(i)
 			c.Detector, c.Routes = f, routes[i]
@@ -68,8 +69,9 @@ func NewLarge(l Large, opt Options) (*World, error) {
 	})
 }
 
-// routes returns each switch's routes to the subnets that flows go to.
-func (l *Large) routes() ([][]dataplane.Route, error) {
+// routes returns each switch's routes to the subnets that flows go to. It fails if
+// Options.Watch does.
+func (l *Large) routes(opt *Options) ([][]dataplane.Route, error) {
 	f := l.Fabric
 	via := make(map[[2]int]unit.Port) // by switch and subnet
 	var dsts []int
@@ -86,15 +88,20 @@ func (l *Large) routes() ([][]dataplane.Route, error) {
 	}
 	slices.Sort(dsts)
 	routes := make([][]dataplane.Route, f.Switches())
-	topo.EachGroup(f, slices.Compact(dsts), func(s, dst int, g topo.Group) {
+	var err error
+	topo.EachGroup(f, slices.Compact(dsts), func(s, dst int, g topo.Group) bool {
+		if s == 0 {
+			err = opt.watch(0)
+		}
 		if out, ok := via[[2]int{s, dst}]; ok {
 			g = topo.Group{Ports: 1 << out}
 		}
 		if g.Ports != 0 {
 			routes[s] = append(routes[s], dataplane.Route{Prefix: prefixOf(f.Subnets[dst]), Ports: g.Ports, Backup: g.Backup})
 		}
+		return err == nil
 	})
-	return routes, nil
+	return routes, err
 }
 
 // flows returns the flows of each host, by node, in the order of Flows.
@@ -103,7 +110,7 @@ func (l *Large) flows() map[int][]host.Flow {
 	for i, flow := range l.Flows {
 		flows[flow.From] = append(flows[flow.From], host.Flow{
 			Number: uint32(i), Name: fmt.Sprintf("F%d", i), To: address(l.Fabric.Nodes[flow.To].Addr), SrcPort: uint16(49152 + i%16384),
-			Class: flow.Class, Frame: host.FrameMax, TTL: 64, Start: flow.Start, Stop: unit.Never,
+			Class: flow.Class, Frame: l.Switch.MaxFrame, TTL: 64, Start: flow.Start, Stop: unit.Never,
 		})
 	}
 	return flows
@@ -142,7 +149,7 @@ func (l *Large) hostConfig(i int) host.Config {
 	return host.Config{
 		ID: n.ID, Name: n.Name, MAC: ether.MAC(n.Ports[0].MAC), GatewayMAC: ether.MAC(l.Fabric.Nodes[up.Node].Ports[up.Port].MAC),
 		Address: address(n.Addr), Rate: l.Link.Rate, Lossless: l.Switch.Buffer.Lossless,
-		Quanta: l.Switch.Quanta, Refresh: l.Switch.Refresh, RxBuffer: 128 << 10, Batch: 1, SlotBytes: keep,
+		Quanta: l.Switch.Quanta, Refresh: l.Switch.Refresh, RxBuffer: 128 << 10, Batch: 1, MaxFrame: l.Switch.MaxFrame, SlotBytes: keep,
 	}
 }
 

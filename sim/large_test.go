@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -38,6 +39,41 @@ func TestLargeIsTheSame(t *testing.T) {
 	}
 	if frames, events := w.Frames(); frames != want.frames || events != want.events {
 		t.Errorf("%d frame-hops, %d events; want %d, %d", frames, events, want.frames, want.events)
+	}
+}
+
+// Watch ends a large fabric while it is built: at its routes, and at any of its machines.
+func TestLargeIsWatched(t *testing.T) {
+	f, err := topo.Ring(5, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := config.Switch{Name: "any", ID: 1, Ports: []config.Port{{Rate: "1Gbit/s"}}}
+	c.Fill()
+	l := Large{
+		Name: "ring", Fabric: f, Detector: "none", Duration: unit.Millisecond,
+		Link: scenario.LinkSpeed{Rate: 1e9, Delay: unit.Microsecond}, Switch: c.Build(detect.NewNone, 1, 0),
+		Flows: []LargeFlow{{From: 5, To: 7, Class: 3}, {From: 6, To: 8, Class: 3}},
+	}
+	ended := errors.New("ended")
+	for n := 1; ; n++ {
+		calls := 0
+		_, err := NewLarge(l, Options{Detectors: detectors, Watch: func(unit.Time) error {
+			if calls++; calls == n {
+				return ended
+			}
+			return nil
+		}})
+		if err == nil {
+			// Two destinations, five switches and five hosts.
+			if calls != 12 {
+				t.Errorf("%d calls, want 12", calls)
+			}
+			return
+		}
+		if !errors.Is(err, ended) || calls != n {
+			t.Fatalf("ended at call %d: %v after %d", n, err, calls)
+		}
 	}
 }
 

@@ -34,8 +34,8 @@ func (w *World) step(end unit.Time) bool {
 		return false
 	}
 	w.now = at
-	if w.opt.Watch != nil && w.events%watchEvents == 0 {
-		if w.err = w.opt.Watch(at); w.err != nil {
+	if w.events%watchEvents == 0 {
+		if w.err = w.opt.watch(at); w.err != nil {
 			return false
 		}
 	}
@@ -110,6 +110,9 @@ func (w *World) pump(p int32) {
 	}
 	q.sending = w.one[0]
 	q.sentAt = w.now + q.rate.FrameTime(q.sending.Len)
+	if w.opt.Sent != nil {
+		w.opt.Sent(w.now, w.nodes[q.node].name, q.n, q.sending)
+	}
 	w.carry(q, q.sending, q.sentAt)
 	w.timer.set(sendID(p), min(max(next, w.now), q.sentAt))
 }

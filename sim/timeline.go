@@ -46,7 +46,7 @@ func (w *World) forge(p *port, frame []byte) {
 	if !p.up {
 		return
 	}
-	head, took := frame[:min(len(frame), keep)], p.rate.FrameTime(len(frame))
+	head, took := frame[:min(len(frame), w.keep)], p.rate.FrameTime(len(frame))
 	w.put(p.peer, head, len(frame), w.now+took+p.delay, took)
 }
 

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"softswitch/dataplane"
 	"softswitch/event"
+	"softswitch/host"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/scenarios"
@@ -235,6 +237,32 @@ func TestForge(t *testing.T) {
 	}
 	if v.Flows[0].Reordered != 0 {
 		t.Errorf("%+v", v.Flows[0])
+	}
+}
+
+// The longest frames arrive, each after it has been sent three times in full and has
+// crossed three wires; none is too long on its way.
+func TestMTU(t *testing.T) {
+	for _, frame := range []int{1514, 9230} {
+		text := strings.NewReplacer("delay: 10us", "delay: 10us\n  mtu: 9216", "frame: 1000", fmt.Sprintf("frame: %d", frame)).Replace(pair(""))
+		w, v, _ := logged(t, plan(t, text), 1)
+		var got host.Received
+		w.EachHost(func(h *host.Host) {
+			if h.Config().Name == "h2" {
+				got = h.Receivers()[0]
+			}
+		})
+		takes := 3 * (unit.Rate(1e9).FrameTime(frame) + 10*unit.Microsecond)
+		if got.First != takes || got.LatencyMax != takes || got.Lost != 0 || got.Bytes != got.Frames*uint64(frame) {
+			t.Errorf("frames of %d bytes: %+v; want the first at %d", frame, got, takes)
+		}
+		if drops := w.counters(t, "s1", "h1").Drops; drops != [dataplane.Reasons]uint64{} || v.LosslessLost != 0 {
+			t.Errorf("frames of %d bytes: dropped %v, %d lossless lost", frame, drops, v.LosslessLost)
+		}
+		longest := unit.Rate(1e9).FrameTime(9230) + unit.Rate(1e9).FrameTime(60) + 10*unit.Microsecond
+		if got := w.hop(); got != longest {
+			t.Errorf("a hop takes %d, want %d", got, longest)
+		}
 	}
 }
 

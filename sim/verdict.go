@@ -10,6 +10,7 @@ import (
 	"softswitch/link"
 	"softswitch/oracle"
 	"softswitch/oracle/verdict"
+	"softswitch/scenario/config"
 	"softswitch/unit"
 	"softswitch/view/observe"
 )
@@ -135,8 +136,9 @@ func (w *World) EachHost(fn func(*host.Host)) {
 // hop is the longest time a pause takes over any link, once the frame before it has
 // left.
 func (w *World) hop() (worst unit.Time) {
+	longest := config.MaxFrame(w.plan.Scenario.MTU)
 	for _, l := range w.plan.Links {
-		worst = max(worst, l.Rate.FrameTime(1514)+l.Rate.FrameTime(60)+l.Delay+l.Jitter)
+		worst = max(worst, l.Rate.FrameTime(longest)+l.Rate.FrameTime(60)+l.Delay+l.Jitter)
 	}
 	return worst
 }

@@ -63,6 +63,8 @@ func (w *World) carry(p *port, f *buffer.Frame, sentAt unit.Time) {
 		if w.loses(far, far.control) {
 			return
 		}
+	} else if n := far.faults.DataLoss; n > 0 && w.draw(far).IntN(10_000) < n {
+		return
 	}
 	w.put(p.peer, f.Data, f.Len, sentAt+p.delay, sentAt-w.now)
 }

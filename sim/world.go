@@ -11,6 +11,7 @@ import (
 	"softswitch/detect/respond"
 	"softswitch/event"
 	"softswitch/host"
+	"softswitch/internal/splitmix"
 	"softswitch/oracle"
 	"softswitch/scenario"
 	"softswitch/scenario/config"
@@ -18,9 +19,12 @@ import (
 	"softswitch/unit"
 )
 
-// keep is how many bytes of a frame a simulation carries: all headers, and the payload
-// of a flow's frame. Lengths still count in full.
-const keep = 64
+// keep is how many bytes of a frame a simulation carries: all headers, and the record of a
+// flow's frame; keepRC, where there are reliable connections. Lengths still count in full.
+const (
+	keep   = 64
+	keepRC = 96
+)
 
 // Options of a simulation.
 type Options struct {
@@ -42,9 +46,19 @@ type Options struct {
 	// Dropped, unless nil, is called with every frame that a switch drops, and why. It
 	// must only read.
 	Dropped func(f *buffer.Frame, why dataplane.Reason)
+	// Sent, unless nil, is called with every frame that begins to leave a port, and of which
+	// only the beginning is kept. It must only read.
+	Sent func(now unit.Time, node event.Node, p unit.Port, f *buffer.Frame)
 	// Watch, unless nil, is called at the start and then now and then, with the virtual
-	// time. If it fails, the run ends with its error.
+	// time. If it fails, the run ends with its error. NewLarge calls it too, with time 0.
 	Watch func(now unit.Time) error
+}
+
+func (o *Options) watch(now unit.Time) error {
+	if o.Watch == nil {
+		return nil
+	}
+	return o.Watch(now)
 }
 
 // World is a fabric in virtual time. New makes one, Run runs it once.
@@ -53,6 +67,7 @@ type World struct {
 	opt   Options
 	now   unit.Time
 	pool  *buffer.Pool
+	keep  int // bytes of a frame
 	nodes []node
 	ports []port // of all nodes, in node order
 	timer timers
@@ -104,8 +119,9 @@ type port struct {
 type WireFaults struct {
 	// Jitter is the largest random extra delay, drawn evenly from 0.
 	Jitter unit.Time
-	// ControlLoss is how many of 1000 control frames are lost.
-	ControlLoss int
+	// ControlLoss is how many of 1000 control frames are lost, DataLoss how many of 10,000
+	// others.
+	ControlLoss, DataLoss int
 }
 
 // Each port has two timers, one for sending and one for arrivals; the last timer is for
@@ -150,9 +166,10 @@ func planned(plan *scenario.Plan) parts {
 
 // parts are the configurations of the nodes of a plan, by index in its Fabric.
 type parts struct {
-	sw    func(i int, f detect.Factory) dataplane.Config
-	host  func(i int) host.Config
-	order []int // order in which to make the machines; nil is that of the fabric
+	sw      func(i int, f detect.Factory) dataplane.Config
+	host    func(i int) host.Config
+	order   []int // order in which to make the machines; nil is that of the fabric
+	watched bool  // call Options.Watch for each machine
 }
 
 // assemble builds the world of a plan from these parts; it does not change the plan.
@@ -179,11 +196,20 @@ func assemble(plan *scenario.Plan, opt Options, of parts) (*World, error) {
 			w.delay = max(w.delay, l.Delay+l.Jitter)
 		}
 	}
-	w.pool = buffer.NewGrowingPool(opt.Slots, opt.Slots, keep)
+	w.keep = keep
+	if slices.ContainsFunc(s.Flows, func(f scenario.Flow) bool { return f.RC != nil }) {
+		w.keep = keepRC
+	}
+	w.pool = buffer.NewGrowingPool(opt.Slots, opt.Slots, w.keep)
 	w.layOut()
 	for i := range w.nodes {
 		if of.order != nil {
 			i = of.order[i]
+		}
+		if of.watched {
+			if err := opt.watch(0); err != nil {
+				return nil, err
+			}
 		}
 		var err error
 		if plan.Fabric.Nodes[i].Kind == topo.Switch {
@@ -216,6 +242,7 @@ func (w *World) layOut() {
 
 func (w *World) addSwitch(i int, cfg dataplane.Config) error {
 	cfg.Pool, cfg.Delay, cfg.Dropped = w.pool, w.delay, w.opt.Dropped
+	cfg.ECN.Seed = splitmix.Mix(cfg.ECN.Seed + w.opt.Seed)
 	sw, err := dataplane.NewSwitch(cfg)
 	if err != nil {
 		return fmt.Errorf("sim: %w", err)
@@ -225,7 +252,7 @@ func (w *World) addSwitch(i int, cfg dataplane.Config) error {
 }
 
 func (w *World) addHost(i int, cfg host.Config) error {
-	cfg.Pool, cfg.Keep = w.pool, keep
+	cfg.Pool, cfg.Keep = w.pool, w.keep
 	h, err := host.New(cfg)
 	if err != nil {
 		return fmt.Errorf("sim: %w", err)

@@ -6,8 +6,10 @@ import (
 	"strings"
 
 	"softswitch/host"
+	"softswitch/internal/ether"
 	"softswitch/oracle"
 	"softswitch/scenario"
+	"softswitch/scenario/config"
 	"softswitch/unit"
 	"softswitch/view/observe"
 )
@@ -34,6 +36,7 @@ var rules = []rule{
 	{"flows add up", (*auditor).flowsAddUp},
 	{"flows keep to their wires", (*auditor).flowsKeepToWires},
 	{"bins add up", (*auditor).binsAddUp},
+	{"messages add up", (*auditor).messagesAddUp},
 	{"flows are sent", (*auditor).flowsAreSent},
 	{"receivers miss what was sent", (*auditor).lossIsOfWhatWasSent},
 	{"declarations add up", (*auditor).declarationsAddUp},
@@ -62,7 +65,6 @@ func (a *auditor) broke(format string, args ...any) {
 	a.broken = append(a.broken, "the figures contradict each other: "+fmt.Sprintf(format, args...))
 }
 
-// s|// told reports whether both ends of a flow have told what they counted.|//
 // reported says whether both ends of a flow reported their counts.
 func (a *auditor) reported(f *FlowResult) bool { return a.host(f.From) != nil && a.host(f.To) != nil }
 
@@ -78,7 +80,7 @@ func (a *auditor) host(name string) *observe.Host {
 // span is the time in which a flow may send.
 func (a *auditor) span(f *scenario.Flow) unit.Time {
 	end := a.v.Duration
-	if f.Stop > 0 {
+	if f.Stop > 0 && f.RC == nil { // a connection ends its messages afterwards
 		end = min(end, f.Stop)
 	}
 	return max(0, end-f.Start)
@@ -113,6 +115,9 @@ func (a *auditor) flowsKeepToWires() {
 	for i := range a.v.Flows {
 		f, s := &a.v.Flows[i], &a.r.Plan.Scenario.Flows[i]
 		frame := max(s.Rate.FrameTime(s.Frame), a.wire(s.From).FrameTime(s.Frame))
+		if s.RC != nil { // the last frame of each message may be as short as one can be
+			frame = a.wire(s.From).FrameTime(host.AckFrame)
+		}
 		if frame == 0 {
 			continue
 		}
@@ -120,7 +125,7 @@ func (a *auditor) flowsKeepToWires() {
 		if f.Sent > most {
 			a.broke("flow %s: sent %d frames, where its link carries %d in its time", f.Name, f.Sent, most)
 		}
-		if limit := most * int64(s.Frame) * 8 * int64(unit.Second) / int64(max(1, a.span(s))); f.Throughput > limit {
+		if limit := perSecond(uint64(most)*uint64(s.Frame), a.span(s)); f.Throughput > limit {
 			a.broke("flow %s: %d bit/s, where its link carries %d", f.Name, f.Throughput, limit)
 		}
 	}
@@ -133,13 +138,26 @@ func (a *auditor) binsAddUp() {
 		f, s := &a.v.Flows[i], &a.r.Plan.Scenario.Flows[i]
 		bits := int64(0)
 		for _, rate := range f.OverTime {
-			bits += (rate*bin + int64(unit.Second) - 1) / int64(unit.Second)
+			whole, part := bin/int64(unit.Second), bin%int64(unit.Second)
+			bits += rate*whole + rate/int64(unit.Second)*part + (rate%int64(unit.Second)*part+int64(unit.Second)-1)/int64(unit.Second)
 		}
 		if all := f.Received * int64(s.Frame) * 8; bits/8 > all/8+int64(len(f.OverTime)) {
 			a.broke("flow %s: %d bytes over time, of %d received", f.Name, bits/8, all/8)
 		}
-		if f.Received > 0 && f.Throughput == 0 && f.Received*int64(s.Frame)*8*int64(unit.Second) >= int64(max(1, a.span(s))) {
+		if f.Received > 0 && s.RC == nil && f.Throughput == 0 && perSecond(uint64(f.Received)*uint64(s.Frame), a.span(s)) > 0 {
 			a.broke("flow %s: received %d frames at 0 bit/s", f.Name, f.Received)
+		}
+	}
+}
+
+// messagesAddUp: of a connection with an end no more is acknowledged than it has, and all of
+// it if it came to its end.
+func (a *auditor) messagesAddUp() {
+	for i := range a.v.Flows {
+		f := &a.v.Flows[i]
+		m := f.Messages
+		if m != nil && m.Size > 0 && (m.Bytes > m.Size || m.Completion > 0 && m.Bytes < m.Size) {
+			a.broke("flow %s: %d of %d bytes acknowledged, completed after %s ms", f.Name, m.Bytes, m.Size, ms(m.Completion))
 		}
 	}
 }
@@ -164,8 +182,8 @@ const patience = 20 * unit.Millisecond
 // arrive.
 func (a *auditor) lossIsOfWhatWasSent() {
 	s := a.r.Plan.Scenario
-	if len(s.Dead) > 0 || len(s.NICs) > 0 {
-		return // a flooded frame is lost once per copy; programs are not counted as flows
+	if len(s.Dead) > 0 || len(s.NICs) > 0 || slices.ContainsFunc(s.Flows, func(f scenario.Flow) bool { return f.RC != nil }) {
+		return // a flooded frame is lost once per copy; programs and acknowledgements are not counted as flows
 	}
 	missing := int64(0)
 	for i := range a.v.Flows {
@@ -317,7 +335,8 @@ func (a *auditor) dropsAreMeasures() {
 	if v.Policed > 0 && len(v.Measures) == 0 && a.r.Plan.Scenario.Prevention == nil {
 		a.broke("%d frames policed, and no action taken", v.Policed)
 	}
-	if bytes, n := int64(v.ResponseDroppedBytes), int64(v.ResponseDropped); bytes < n*host.FrameMin || bytes > n*(host.FrameMax+4) {
+	longest := int64(config.MaxFrame(a.r.Plan.Scenario.MTU) + ether.VLANLen)
+	if bytes, n := int64(v.ResponseDroppedBytes), int64(v.ResponseDropped); bytes < n*ether.MinLen || bytes > n*longest {
 		a.broke("%d frames of %d bytes dropped to break a deadlock", n, bytes)
 	}
 	for _, f := range v.Flows {

@@ -92,6 +92,10 @@ func TestCanaries(t *testing.T) {
 		{"flows keep to their wires", "flow A: 213000000 bit/s", func(_ *Run, v *Verdict) { v.Flows[0].Throughput = 213_000_000 }},
 		{"bins add up", "bytes over time, of", func(_ *Run, v *Verdict) { v.Flows[0].OverTime[7] = 1e9 * 8 }},
 		{"bins add up", "received 590 frames at 0 bit/s", func(_ *Run, v *Verdict) { v.Flows[1].Throughput = 0 }},
+		{"messages add up", "flow A: 999 of 1000 bytes acknowledged, completed after 1.000 ms", func(_ *Run, v *Verdict) {
+			v.Flows[0].Messages = &MessageResult{Size: 1000, Bytes: 999, Completion: ms}
+		}},
+		{"messages add up", "flow A: 1001 of 1000 bytes", func(_ *Run, v *Verdict) { v.Flows[0].Messages = &MessageResult{Size: 1000, Bytes: 1001} }},
 		{"flows are sent", "flow A sent nothing in 2000.000 ms", func(_ *Run, v *Verdict) { v.Flows[0].Sent = 0 }},
 		{"receivers miss what was sent", "1011 lossless frames lost, where 1010", func(_ *Run, v *Verdict) { v.LosslessLost = 1011 }},
 		{"declarations add up", "2 declarations, of which 1 true, 1 false, 1 premature, 0 late", func(_ *Run, v *Verdict) { v.FalsePositives = 1 }},

@@ -1,6 +1,8 @@
 package verdict
 
 import (
+	"math"
+	"math/bits"
 	"slices"
 
 	"softswitch/dataplane"
@@ -97,19 +99,24 @@ func (v *Verdict) countFlows(p *scenario.Plan, hosts []observe.Host) {
 	}
 	for i, f := range s.Flows {
 		out, in := sent[uint32(i)], received[uint32(i)]
+		var messages *MessageResult
+		if out.Messages != nil {
+			messages = messagesOf(out.Messages, p.Alone(i))
+			messages.Size, messages.Start, messages.Marked = int64(f.Size), f.Start, int64(in.Marked)
+		}
 		inFlight := int64(0) // unknown unless both ends reported
 		if reported(f.From) && reported(f.To) {
 			inFlight = int64(out.Frames) - int64(in.Frames) - int64(in.Lost)
 		}
 		end := s.Duration
-		if f.Stop > 0 {
+		if f.Stop > 0 && f.RC == nil { // a connection ends its messages afterwards
 			end = min(end, f.Stop)
 		}
 		v.Flows = append(v.Flows, FlowResult{
 			Name: f.Name, From: s.Fabric.Nodes[f.From].Name, To: s.Fabric.Nodes[f.To].Name, Priority: int(f.Class),
 			Sent: int64(out.Frames), Received: int64(in.Frames), Lost: int64(in.Lost), InFlight: inFlight, Reordered: int64(in.Reordered),
 			Policed: policed(i), Innocent: !policed(i) && !s.Misbehaves(f.To), Final: final(in.Bins[:], s.Bin()), OverTime: overTime(in.Bins[:], s.Bin()),
-			Throughput: int64(in.Bytes) * 8 * int64(unit.Second) / int64(max(1, end-f.Start)),
+			Throughput: perSecond(in.Bytes, end-f.Start), Messages: messages,
 		})
 		if slices.Contains(s.PFC.Lossless, int(f.Class)) && !policed(i) && !ignored[s.Fabric.Nodes[f.To].Name] && !turned.Has(f.Class) {
 			v.LosslessLost += int(in.Lost)
@@ -117,11 +124,38 @@ func (v *Verdict) countFlows(p *scenario.Plan, hosts []observe.Host) {
 	}
 }
 
+// messagesOf is what became of the messages of a flow that takes so long alone.
+func messagesOf(m *host.Messages, alone unit.Time) *MessageResult {
+	r := &MessageResult{
+		Done: int64(m.Done), Bytes: int64(m.Bytes), Max: m.TimeMax, Completion: m.Completion, Failed: m.Failed,
+		Again: int64(m.Again), AgainBytes: int64(m.AgainBytes), Naks: int64(m.Naks), Timeouts: int64(m.Timeouts), CNPs: int64(m.CNPs),
+	}
+	if m.Done > 0 {
+		r.Mean = m.TimeSum / unit.Time(m.Done)
+	}
+	if m.Completion > 0 && alone > 0 {
+		r.Slowdown = float64(m.Completion) / float64(alone)
+	}
+	return r
+}
+
+// perSecond is so many bytes in a time as bits per second, rounded down. A gigabyte times a
+// second in nanoseconds does not fit 64 bits.
+func perSecond(bytes uint64, in unit.Time) int64 {
+	hi, lo := bits.Mul64(bytes, 8*uint64(unit.Second))
+	span := uint64(max(1, in))
+	if hi >= span {
+		return math.MaxInt64
+	}
+	rate, _ := bits.Div64(hi, lo, span)
+	return int64(rate)
+}
+
 // overTime is the throughput in each bin, in bits per second.
 func overTime(bins []uint64, bin unit.Time) []int64 {
 	rates := make([]int64, len(bins))
 	for i, n := range bins {
-		rates[i] = int64(n) * 8 * int64(unit.Second) / int64(max(1, bin))
+		rates[i] = perSecond(n, bin)
 	}
 	return rates
 }

@@ -6,7 +6,7 @@
 //	scenario.Wanted --check-'       '--Summarize--> Summary
 //
 // Read in this order: Verdict (verdict.go), Of (judge.go: what the oracle knows), count.go
-// (what the nodes counted), check.go (what was expected), audit.go (what cannot be true),
+// (what the nodes counted), completion.go (how long flows took), check.go (what was expected), audit.go (what cannot be true),
 // table.go, summary.go (several runs), schema.go.
 //
 // Invariants:

@@ -43,6 +43,7 @@ func Of(r Run) *Verdict {
 	}
 	v.judge(r.Plan, r.Truth, r.Start)
 	v.count(r.Plan, r.Switches, r.Hosts)
+	v.countCompletion(r.Hosts, r.Start+s.Duration)
 	v.check(s.Wanted())
 	v.Invalid = strings.Join(slices.Concat(r.Doubts, v.audit(&r)), "; ")
 	return v

@@ -19,6 +19,8 @@ func Schema() []byte {
 
 func schemaOf(t reflect.Type) map[string]any {
 	switch t.Kind() {
+	case reflect.Pointer:
+		return schemaOf(t.Elem())
 	case reflect.Struct:
 		properties, required := map[string]any{}, []string{}
 		for _, f := range reflect.VisibleFields(t) {

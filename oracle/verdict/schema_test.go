@@ -19,8 +19,9 @@ import (
 	"softswitch/sim"
 )
 
-// TestSchema: verdicts are as the schema says, and what is not is refused.
-func TestSchema(t *testing.T) {
+// compileSchema is what tells whether a verdict is as the schema says.
+func compileSchema(t *testing.T) func([]byte) error {
+	t.Helper()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(verdict.Schema()))
 	if err != nil {
 		t.Fatal(err)
@@ -30,13 +31,18 @@ func TestSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	schema := c.MustCompile("verdict.json")
-	valid := func(text []byte) error {
+	return func(text []byte) error {
 		v, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return schema.Validate(v)
 	}
+}
+
+// TestSchema: verdicts are as the schema says, and what is not is refused.
+func TestSchema(t *testing.T) {
+	valid := compileSchema(t)
 	for _, name := range []string{"pause", "itsy-fig2", "hu-case1-above"} {
 		for _, response := range []string{"none", "drop+trigger"} {
 			s := testsim.Shipped(t, name, "itsy")
@@ -55,6 +61,49 @@ func TestSchema(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// rdma is a scenario of which not all flows come to their end, and one has none.
+const rdma = `
+name: rdma
+topology: {switches: [s1, s2], hosts: [a, b, c], links: [a--s1, b--s1, s1--s2, s2--c], rate: 10Gbit/s, delay: 1us}
+flows:
+  - {name: A, from: a, to: c, transport: rc, size: 1000000}
+  - {name: B, from: b, to: c, transport: rc, size: 10000000}
+  - {name: endless, from: b, to: c, transport: rc}
+  - {name: udp, from: a, to: c, rate: 1Gbit/s}
+duration: 5ms
+`
+
+// TestSchemaOfCompletion: so are verdicts that say how long flows took; those of UDP alone do
+// not.
+func TestSchemaOfCompletion(t *testing.T) {
+	valid := compileSchema(t)
+	s := testsim.Parse(t, "rdma.yaml", rdma, "itsy")
+	v, _ := testsim.Run(t, s, sim.Options{Seed: 1, Detectors: map[string]detect.Factory{"itsy": itsy.New}})
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := valid(text); err != nil {
+		t.Error(err)
+	}
+	c := v.Completion
+	if c == nil || c.All.Flows != 2 || c.All.Done != 1 || len(c.BySize) != 2 || c.BySize[0].Done != 1 || c.BySize[1].Done != 0 || c.Paused == 0 {
+		t.Fatalf("completion %+v", c)
+	}
+	m := v.Flows[0].Messages
+	if b := c.BySize[0]; b.From != 1e6 || b.Below != 1e7 || b.Time.P50 != m.Completion || b.Slowdown.Max != m.Slowdown || b.Bytes != 1e6 {
+		t.Errorf("%+v of flow %+v", b, m)
+	}
+	if valid(bytes.Replace(text, []byte(`"by_size":`), []byte(`"sizes":`), 1)) == nil {
+		t.Error("by_size by another name is valid")
+	}
+	s = testsim.Shipped(t, "pause", "itsy")
+	v, _ = testsim.Run(t, s, sim.Options{Seed: 1, Detectors: map[string]detect.Factory{"itsy": itsy.New}})
+	if v.Completion != nil {
+		t.Errorf("of UDP flows: %+v", v.Completion)
 	}
 }
 
@@ -77,7 +126,8 @@ func TestDocumented(t *testing.T) {
 	for heading, typ := range map[string]reflect.Type{
 		"verdict": reflect.TypeFor[verdict.Verdict](), "detections": reflect.TypeFor[verdict.Detection](),
 		"initial_trigger": reflect.TypeFor[verdict.FoundTrigger](), "causes": reflect.TypeFor[verdict.FoundCause](), "measures": reflect.TypeFor[verdict.Measure](),
-		"refusals": reflect.TypeFor[verdict.Refusal](), "flows": reflect.TypeFor[verdict.FlowResult](),
+		"refusals": reflect.TypeFor[verdict.Refusal](), "flows": reflect.TypeFor[verdict.FlowResult](), "messages": reflect.TypeFor[verdict.MessageResult](),
+		"completion": reflect.TypeFor[verdict.Completion](), "all": reflect.TypeFor[verdict.Completed](), "slowdown": reflect.TypeFor[verdict.Tail[float64]](),
 		"pfc": reflect.TypeFor[verdict.PFCFrames](), "timeline": reflect.TypeFor[verdict.Moment](),
 		"summary": reflect.TypeFor[verdict.Summary](), "latency_ns": reflect.TypeFor[verdict.Quantiles](),
 	} {

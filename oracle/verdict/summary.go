@@ -21,53 +21,92 @@ type Summary struct {
 	FalseNegatives int `json:"false_negatives"`
 	FalsePositives int `json:"false_positives"`
 	Premature      int `json:"premature"`
+	Late           int `json:"late"`
 	LosslessLost   int `json:"lossless_lost"`
-	Met            int `json:"expected_met"` // runs
-	Invalid        int `json:"invalid"`      // runs
+	// ResponseDropped and Policed are frames dropped on purpose, as in a verdict.
+	ResponseDropped int `json:"response_dropped"`
+	Policed         int `json:"policed"`
+	Recovered       int `json:"recovered"` // runs
+	Recurrences     int `json:"recurrences"`
+	Met             int `json:"expected_met"` // runs
+	Invalid         int `json:"invalid"`      // runs
 
-	// Latency is of the first true detection of each run.
-	Latency Quantiles `json:"latency_ns"`
+	// Latency is of the first true detection of each run, Onset of the runs with a deadlock,
+	// Recovery of those that recovered, and Pauses of all: XOFF frames.
+	Latency  Quantiles   `json:"latency_ns"`
+	Onset    Quantiles   `json:"onset_ns"`
+	Recovery Quantiles   `json:"recovery_ns"`
+	Pauses   Spread[int] `json:"xoff"`
+	// Completion is of the flows of all runs together, nil if none has an end.
+	Completion *Completion `json:"completion,omitempty"`
 }
 
-// Quantiles are of a number of samples, by nearest rank; all 0 if there are no samples.
-type Quantiles struct {
-	Samples int       `json:"samples"`
-	P50     unit.Time `json:"p50"`
-	P90     unit.Time `json:"p90"`
-	Min     unit.Time `json:"min"`
-	Max     unit.Time `json:"max"`
+// Quantiles are those of times.
+type Quantiles = Spread[unit.Time]
+
+// Spread is how far a number of samples are spread, by nearest rank; all 0 if there are no
+// samples.
+type Spread[T int | unit.Time] struct {
+	Samples int `json:"samples"`
+	P50     T   `json:"p50"`
+	P90     T   `json:"p90"`
+	Min     T   `json:"min"`
+	Max     T   `json:"max"`
 }
 
 // Summarize summarises runs of one scenario; at least one.
 func Summarize(runs []*Verdict) Summary {
 	s := Summary{Scenario: runs[0].Scenario, World: runs[0].World, Detector: runs[0].Detector, Runs: runs}
-	var latencies []unit.Time
+	var latencies, onsets, recoveries []unit.Time
+	var pauses []int
 	for _, v := range runs {
 		s.Deadlocks += count(v.Deadlock)
 		s.FalseNegatives += count(v.FalseNegatives > 0)
 		s.FalsePositives += v.FalsePositives
 		s.Premature += v.Premature
+		s.Late += v.Late
 		s.LosslessLost += v.LosslessLost
+		s.ResponseDropped += v.ResponseDropped
+		s.Policed += v.Policed
+		s.Recovered += count(v.Recovered)
+		s.Recurrences += v.Recurrences
 		s.Met += count(v.ExpectedMet)
 		s.Invalid += count(v.Invalid != "")
 		if i := slices.IndexFunc(v.Detections, func(d Detection) bool { return d.TruePositive }); i >= 0 {
 			s.Detected++
 			latencies = append(latencies, v.Detections[i].Latency)
 		}
+		if v.Deadlock {
+			onsets = append(onsets, v.Onset)
+		}
+		if v.Recovered {
+			recoveries = append(recoveries, v.Recovery)
+		}
+		pauses = append(pauses, v.PFC.XOFF)
 	}
-	s.Latency = QuantilesOf(latencies)
+	s.Latency, s.Onset, s.Recovery, s.Pauses = QuantilesOf(latencies), QuantilesOf(onsets), QuantilesOf(recoveries), QuantilesOf(pauses)
+	if s.Completion = completion(runs); s.Completion != nil {
+		for _, v := range runs {
+			if v.Completion != nil {
+				s.Completion.Paused += v.Completion.Paused
+			}
+		}
+	}
 	return s
 }
 
 // QuantilesOf computes the quantiles of t, which it sorts.
-func QuantilesOf(t []unit.Time) Quantiles {
+func QuantilesOf[T int | unit.Time](t []T) Spread[T] {
 	if len(t) == 0 {
-		return Quantiles{}
+		return Spread[T]{}
 	}
 	slices.Sort(t)
-	rank := func(percent int) unit.Time { return t[(len(t)*percent+99)/100-1] }
-	return Quantiles{Samples: len(t), P50: rank(50), P90: rank(90), Min: t[0], Max: t[len(t)-1]}
+	return Spread[T]{Samples: len(t), P50: nearestRank(t, 50), P90: nearestRank(t, 90), Min: t[0], Max: t[len(t)-1]}
 }
+
+// nearestRank is the least of t, which is sorted and not empty, that so many percent of t do
+// not exceed.
+func nearestRank[T any](t []T, percent int) T { return t[(len(t)*percent+99)/100-1] }
 
 func count(b bool) int {
 	if b {
@@ -83,9 +122,16 @@ func (s *Summary) AllMet() bool { return s.Met == len(s.Runs) && s.Invalid == 0 
 func (s *Summary) WriteText(w io.Writer) error {
 	var t table
 	t.line("%s: %s, detector %s, %d runs", s.Scenario, s.World, orNone(s.Detector), len(s.Runs))
-	rows := [][]string{{"run", "onset ms", "true", "latency ms", "false", "premature", "missed", "lost", "trigger", "expectation"}}
+	number := "run"
+	if s.World == "sim" {
+		number = "seed"
+	}
+	rows := [][]string{{number, "onset ms", "true", "latency ms", "false", "premature", "missed", "lost", "trigger", "expectation"}}
 	for i, v := range s.Runs {
-		onset, latency, trigger, met := "-", "-", "-", "met"
+		run, onset, latency, trigger, met := uint64(i+1), "-", "-", "-", "met"
+		if s.World == "sim" {
+			run = v.Seed
+		}
 		if v.Deadlock {
 			onset = ms(v.Onset)
 		}
@@ -101,18 +147,33 @@ func (s *Summary) WriteText(w io.Writer) error {
 			met = "NOT met"
 		}
 		rows = append(rows, []string{
-			fmt.Sprint(i + 1), onset, fmt.Sprint(v.truePositives()), latency, fmt.Sprint(v.FalsePositives), fmt.Sprint(v.Premature),
+			fmt.Sprint(run), onset, fmt.Sprint(v.truePositives()), latency, fmt.Sprint(v.FalsePositives), fmt.Sprint(v.Premature),
 			fmt.Sprint(v.FalseNegatives), fmt.Sprint(v.LosslessLost), trigger, met,
 		})
 	}
 	t.line("")
 	t.rows(rows, "rrrrrrrrll", func(int) {})
+	if s.Completion != nil {
+		s.Completion.writeSizes(&t)
+	}
 	t.line("")
 	t.line("deadlocks   in %d of %d runs; %d detected, %d missed", s.Deadlocks, len(s.Runs), s.Detected, s.FalseNegatives)
-	t.line("alarms      %d false, %d premature", s.FalsePositives, s.Premature)
-	t.line("lossless    %d frames lost", s.LosslessLost)
-	if q := s.Latency; q.Samples > 0 {
-		t.line("latency     median %s ms, p90 %s ms, from %s to %s ms", ms(q.P50), ms(q.P90), ms(q.Min), ms(q.Max))
+	for _, q := range []struct {
+		name string
+		Quantiles
+	}{{"onset", s.Onset}, {"latency", s.Latency}, {"recovery", s.Recovery}} {
+		if q.Samples > 0 {
+			t.line("%-11s median %s ms, p90 %s ms, from %s to %s ms", q.name, ms(q.P50), ms(q.P90), ms(q.Min), ms(q.Max))
+		}
+	}
+	if s.Deadlocks > 0 {
+		t.line("recovered   %d runs; %d recurrences", s.Recovered, s.Recurrences)
+	}
+	t.line("alarms      %d false, %d premature, %d late", s.FalsePositives, s.Premature, s.Late)
+	t.line("lossless    %d frames lost; dropped to break a deadlock %d, to handle its trigger %d", s.LosslessLost, s.ResponseDropped, s.Policed)
+	t.line("pauses      median %d XOFF, p90 %d, from %d to %d", s.Pauses.P50, s.Pauses.P90, s.Pauses.Min, s.Pauses.Max)
+	if s.Completion != nil {
+		s.Completion.writeLine(&t)
 	}
 	if s.Runs[0].Expected {
 		t.line("expectation met in %d runs; %d runs not valid", s.Met, s.Invalid)

@@ -79,6 +79,9 @@ func fourRuns() []*Verdict {
 	invalid.Deadlock, invalid.Onset, invalid.ExpectedMet, invalid.Invalid = true, 570_000*us, true, "s1 was starved: 120 ms late"
 	invalid.LosslessLost = 4
 	invalid.Detections = []Detection{{TruePositive: true, Latency: 1500 * us, Trigger: FoundTrigger{Node: "core1", Kind: "switch"}}}
+	detected.Recovered, detected.Recovery, detected.Recurrences, detected.Late = true, 9*us, 3, 2
+	detected.ResponseDropped, missed.Policed = 5, 6
+	detected.PFC.XOFF, missed.PFC.XOFF, quiet.PFC.XOFF, invalid.PFC.XOFF = 20, 40, 10, 30
 	return []*Verdict{&detected, &missed, &quiet, &invalid}
 }
 
@@ -90,9 +93,13 @@ func TestSummarize(t *testing.T) {
 	got.Runs = nil
 	want := Summary{
 		Scenario: "fattree-on-loop", World: "live", Detector: "itsypaper",
-		Deadlocks: 3, Detected: 2, FalseNegatives: 1, FalsePositives: 2, Premature: 1, LosslessLost: 7, Met: 3, Invalid: 1,
+		Deadlocks: 3, Detected: 2, FalseNegatives: 1, FalsePositives: 2, Premature: 1, Late: 2, LosslessLost: 7,
+		ResponseDropped: 5, Policed: 6, Recovered: 1, Recurrences: 3, Met: 3, Invalid: 1,
 		// The first true detection of a run counts, the others do not.
-		Latency: Quantiles{Samples: 2, P50: 236 * us, P90: 1500 * us, Min: 236 * us, Max: 1500 * us},
+		Latency:  Quantiles{Samples: 2, P50: 236 * us, P90: 1500 * us, Min: 236 * us, Max: 1500 * us},
+		Onset:    Quantiles{Samples: 3, P50: 570_000 * us, P90: 600_000 * us, Min: 565_866 * us, Max: 600_000 * us},
+		Recovery: Quantiles{Samples: 1, P50: 9 * us, P90: 9 * us, Min: 9 * us, Max: 9 * us},
+		Pauses:   Spread[int]{Samples: 4, P50: 20, P90: 40, Min: 10, Max: 40},
 	}
 	a, err1 := json.Marshal(got)
 	b, err2 := json.Marshal(want)
@@ -110,9 +117,13 @@ const wantSummary = `fattree-on-loop: live, detector itsypaper, 4 runs
     4   570.000     1       1.500      0          0       0     4  core1    run not valid: s1 was starved: 120 ms late
 
 deadlocks   in 3 of 4 runs; 2 detected, 1 missed
-alarms      2 false, 1 premature
-lossless    7 frames lost
+onset       median 570.000 ms, p90 600.000 ms, from 565.866 to 600.000 ms
 latency     median 0.236 ms, p90 1.500 ms, from 0.236 to 1.500 ms
+recovery    median 0.009 ms, p90 0.009 ms, from 0.009 to 0.009 ms
+recovered   1 runs; 3 recurrences
+alarms      2 false, 1 premature, 2 late
+lossless    7 frames lost; dropped to break a deadlock 5, to handle its trigger 6
+pauses      median 20 XOFF, p90 40, from 10 to 40
 expectation met in 3 runs; 1 runs not valid
 `
 
@@ -124,6 +135,22 @@ func TestSummaryTable(t *testing.T) {
 	}
 	if got.String() != wantSummary {
 		t.Errorf("table:\n%s\nwant:\n%s", got.String(), wantSummary)
+	}
+}
+
+// TestSummaryTableOfSeeds: simulated runs are told by their seeds.
+func TestSummaryTableOfSeeds(t *testing.T) {
+	runs := fourRuns()
+	for i, v := range runs {
+		v.World, v.Seed = "sim", uint64(40+i)
+	}
+	var got strings.Builder
+	s := Summarize(runs)
+	if err := s.WriteText(&got); err != nil {
+		t.Fatal(err)
+	}
+	if text := got.String(); !strings.Contains(text, "\n  seed  onset ms ") || !strings.Contains(text, "\n    42         - ") {
+		t.Errorf("table:\n%s", text)
 	}
 }
 
@@ -151,7 +178,8 @@ func TestSummaryJSONKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantKeys(t, m, "scenario", "world", "detector", "runs", "deadlocks", "detected", "false_negatives", "false_positives",
-		"premature", "lossless_lost", "expected_met", "invalid", "latency_ns")
+		"premature", "late", "lossless_lost", "response_dropped", "policed", "recovered", "recurrences", "expected_met", "invalid",
+		"latency_ns", "onset_ns", "recovery_ns", "xoff")
 	wantKeys(t, m["latency_ns"].(map[string]any), "samples", "p50", "p90", "min", "max")
 	if runs := m["runs"].([]any); len(runs) != 4 || runs[0].(map[string]any)["onset_ns"] != 565_866_000.0 {
 		t.Errorf("runs %v", runs)

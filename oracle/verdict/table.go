@@ -15,6 +15,9 @@ const (
 	tableWidth      = 96
 	tableDetections = 20
 	tableRefusals   = 5
+	// Above tableFlows only the slowest tableSlowest are shown.
+	tableFlows   = 100
+	tableSlowest = 20
 )
 
 // WriteText writes the verdict for people: at most 96 columns wide unless a name is
@@ -29,6 +32,9 @@ func (v *Verdict) WriteText(w io.Writer) error {
 	v.writeFlows(&t)
 	t.line("")
 	t.line("frames      lossless lost %d; dropped to break a deadlock %d (%d bytes), to handle its trigger %d", v.LosslessLost, v.ResponseDropped, v.ResponseDroppedBytes, v.Policed)
+	if v.Completion != nil {
+		v.Completion.writeLine(&t)
+	}
 	if len(v.Killed) > 0 {
 		t.wrap("killed      ", strings.Join(v.Killed, " ")+": what it held, and what came to it afterwards, is counted nowhere")
 	}
@@ -144,7 +150,9 @@ func (v *Verdict) writeFlows(t *table) {
 		return
 	}
 	rows := [][]string{{"flow", "from", "to", "prio", "sent", "received", "lost", "in flight", "reordered", "Mbit/s"}}
-	for _, f := range v.Flows {
+	shown := v.shownFlows()
+	for _, i := range shown {
+		f := &v.Flows[i]
 		rows = append(rows, []string{
 			f.Name, f.From, f.To, strconv.Itoa(f.Priority), strconv.FormatInt(f.Sent, 10), strconv.FormatInt(f.Received, 10),
 			strconv.FormatInt(f.Lost, 10), strconv.FormatInt(f.InFlight, 10), strconv.FormatInt(f.Reordered, 10), fmt.Sprintf("%d.%03d", f.Throughput/1e6, f.Throughput%1e6/1e3),
@@ -152,6 +160,58 @@ func (v *Verdict) writeFlows(t *table) {
 	}
 	t.line("")
 	t.rows(rows, "lllrrrrrrr", func(int) {})
+	v.writeMessages(t, shown)
+	if len(shown) < len(v.Flows) {
+		t.line("")
+		t.line("  the slowest %d of %d flows; --json has all", len(shown), len(v.Flows))
+	}
+	if v.Completion != nil {
+		v.Completion.writeSizes(t)
+	}
+}
+
+// shownFlows are the flows that the table shows, by index, in the order in which it does.
+func (v *Verdict) shownFlows() []int {
+	if len(v.Flows) > tableFlows {
+		return v.slowest()[:tableSlowest]
+	}
+	all := make([]int, len(v.Flows))
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// writeMessages writes what became of the messages of those of the flows that are of
+// transport rc.
+func (v *Verdict) writeMessages(t *table, flows []int) {
+	rows := [][]string{{"flow", "messages", "mean ms", "max ms", "all ms", "slowdown", "again", "NAKs", "timeouts", "marked", "CNPs", ""}}
+	for _, i := range flows {
+		f := &v.Flows[i]
+		m := f.Messages
+		if m == nil {
+			continue
+		}
+		all, slowdown, failed := "–", "–", ""
+		if m.Completion > 0 {
+			all = ms(m.Completion)
+		}
+		if m.Slowdown > 0 {
+			slowdown = fmt.Sprintf("%.2f", m.Slowdown)
+		}
+		if m.Failed {
+			failed = "gave up"
+		}
+		rows = append(rows, []string{
+			f.Name, strconv.FormatInt(m.Done, 10), ms(m.Mean), ms(m.Max), all, slowdown,
+			strconv.FormatInt(m.Again, 10), strconv.FormatInt(m.Naks, 10), strconv.FormatInt(m.Timeouts, 10),
+			strconv.FormatInt(m.Marked, 10), strconv.FormatInt(m.CNPs, 10), failed,
+		})
+	}
+	if len(rows) > 1 {
+		t.line("")
+		t.rows(rows, "lrrrrrrrrrrl", func(int) {})
+	}
 }
 
 func (v *Verdict) writeConclusion(t *table) {

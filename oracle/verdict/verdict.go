@@ -53,9 +53,11 @@ type Verdict struct {
 	Recovery    unit.Time `json:"recovery_ns"`
 	Quiet       unit.Time `json:"quiet_ns"`
 
-	Flows           []FlowResult `json:"flows"`
-	PFC             PFCFrames    `json:"pfc"`
-	ControlMessages int          `json:"control_messages"` // of the detector, besides pause frames
+	Flows []FlowResult `json:"flows"`
+	// Completion is that of the flows that have an end, nil if none has one.
+	Completion      *Completion `json:"completion,omitempty"`
+	PFC             PFCFrames   `json:"pfc"`
+	ControlMessages int         `json:"control_messages"` // of the detector, besides pause frames
 
 	// Of the switch with the most: the detector's own state, and the accounts of the
 	// buffer manager, which exist with or without a detector.
@@ -166,6 +168,37 @@ type FlowResult struct {
 	// not happen, and it does not go to a host that misbehaves.
 	Policed  bool `json:"policed"`
 	Innocent bool `json:"innocent"`
+	// Messages is what became of those of a flow of transport rc, nil of another.
+	Messages *MessageResult `json:"messages,omitempty"`
+}
+
+// MessageResult is what became of the messages of a flow of transport rc.
+type MessageResult struct {
+	// Size is the bytes of all its messages, 0 if they have no end; Start is when the first
+	// may leave.
+	Size  int64     `json:"size"`
+	Start unit.Time `json:"start_ns"`
+
+	Done  int64 `json:"done"`  // acknowledged as a whole
+	Bytes int64 `json:"bytes"` // of those
+	// Mean and Max are of their completion times, from when the first packet leaves to the
+	// acknowledgement of the last.
+	Mean unit.Time `json:"mean_ns"`
+	Max  unit.Time `json:"max_ns"`
+	// Completion is the flow's, from its start until all its messages were acknowledged; 0 if
+	// they were not, or have no end. Slowdown is Completion by the time that it takes alone
+	// on an empty path, 0 where there is none.
+	Completion unit.Time `json:"completion_ns"`
+	Slowdown   float64   `json:"slowdown"`
+	Failed     bool      `json:"failed"` // it gave up: too often in a row nothing was acknowledged
+	Again      int64     `json:"again"`  // packets that were sent again
+	AgainBytes int64     `json:"again_bytes"`
+	Naks       int64     `json:"naks"`
+	Timeouts   int64     `json:"timeouts"`
+	// Marked is how many packets came with Congestion Experienced, CNPs how many
+	// notifications the sender got.
+	Marked int64 `json:"marked"`
+	CNPs   int64 `json:"cnps"`
 }
 
 // PFCFrames counts the PFC frames that switches sent, per class.

@@ -37,5 +37,11 @@ func DrawAll(ctx context.Context, out string, show io.Writer) error {
 	if err := writeFigure(filepath.Join(out, brokenAlone+".svg"), fig); err != nil {
 		return err
 	}
+	if fig, err = drawConvergence(watch); err != nil {
+		return err
+	}
+	if err := writeFigure(filepath.Join(out, convergence+".svg"), fig); err != nil {
+		return err
+	}
 	return boundaryFiles(ctx, out, show)
 }

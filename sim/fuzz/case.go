@@ -18,10 +18,21 @@ const (
 	Expiry Mode = "expiry" // switches stop for long enough that pauses expire
 )
 
+// RDMA is the mode of cases in which nothing goes wrong either, and most flows are reliable
+// connections.
+const RDMA Mode = "rdma"
+
 // Cause is the mode of cases that have a planted cause (Planted).
 const Cause Mode = "cause"
 
-// Modes are all modes of New.
+// Jumbo is the mode of cases with an MTU of 9216, and frames that long; else nothing goes
+// wrong in them. Its random numbers are its own, so the cases of Modes are as ever.
+const Jumbo Mode = "jumbo"
+
+// jumboMTU is the MTU of jumbo cases.
+const jumboMTU = 9216
+
+// Modes are the modes of New besides Jumbo and RDMA.
 var Modes = []Mode{Usual, Loss, Expiry}
 
 // Case is a generated scenario. It shares no memory with other cases: Shrink changes
@@ -36,6 +47,7 @@ type Case struct {
 	Switches, Hosts []string
 	Links           []Link
 	ControlLoss     int // per mille
+	MTU             int // bytes; 0 is the usual one
 
 	Threshold int // XOFF, in bytes
 	XONOffset int
@@ -44,6 +56,8 @@ type Case struct {
 	Poor      bool // switches have no pool to lend from: all that a bucket may hold is reserved for it
 	Quanta    int
 	Refresh   unit.Time
+
+	Congestion Congestion // of mode RDMA
 
 	Routes   []Route
 	Dead     []string
@@ -80,6 +94,10 @@ type Flow struct {
 	Frame, TTL  int
 	Start, Stop unit.Time
 	Plant       int
+	// Size is how many bytes it sends, 0 without a bound. RC makes it a reliable connection
+	// if its Message is not 0; Frame does not count then.
+	Size int
+	RC   RC
 }
 
 // Event is a scheduled event; Do says which fields it uses.
@@ -95,8 +113,16 @@ type Event struct {
 	Plant int
 }
 
+// full is the largest frame in bytes.
+func (c *Case) full() int {
+	if c.MTU > 0 {
+		return config.MaxFrame(c.MTU)
+	}
+	return full
+}
+
 // reserved is the reserved part of every bucket: one large frame.
-const reserved = 1600
+func (c *Case) reserved() int { return c.full() + 86 }
 
 // Text is the case as a scenario file for detector. comment, which may have several
 // lines, goes at its head.
@@ -110,12 +136,13 @@ func (c *Case) Text(detector, comment string) []byte {
 	}
 	fmt.Fprintf(&b, "name: %s\ndetector: %s\n\n", c.Name(), detector)
 	c.writeTopology(&b)
-	pool, size := 1<<30, reserved
+	pool, size := 1<<30, c.reserved()
 	if c.Poor {
 		pool, size = 1, c.Threshold
 	}
 	fmt.Fprintf(&b, "\nbuffer: {pool: %d, size: %d, static_th: %d, xon_offset: %d, xoff: %d}\n", pool, size, c.Threshold-size, c.XONOffset, c.Headroom)
 	fmt.Fprintf(&b, "pfc: {lossless: %s, quanta: %d, refresh: %s}\n", list(c.Lossless), c.Quanta, span(c.Refresh))
+	b.WriteString(c.Congestion.text())
 	c.writeRoutes(&b)
 	c.writeTraffic(&b)
 	fmt.Fprintf(&b, "\nduration: %s\n", span(c.Duration))
@@ -142,6 +169,9 @@ func (c *Case) writeTopology(b *strings.Builder) {
 		def = c.Links[0]
 	}
 	fmt.Fprintf(b, "  rate: %s\n  delay: %s\n  jitter: %s\n", config.FormatRate(def.Rate), span(def.Delay), span(def.Jitter))
+	if c.MTU > 0 {
+		fmt.Fprintf(b, "  mtu: %d\n", c.MTU)
+	}
 	if c.ControlLoss > 0 {
 		fmt.Fprintf(b, "  control_loss_per_mille: %d\n", c.ControlLoss)
 	}
@@ -182,8 +212,15 @@ func (c *Case) writeTraffic(b *strings.Builder) {
 		if f.Stop > 0 {
 			stop = ", stop: " + span(f.Stop)
 		}
-		fmt.Fprintf(b, "%s  - {name: F%d, from: %s, to: %s, class: %d, rate: %s, frame: %d, ttl: %d, start: %s%s}\n",
-			head, i, f.From, f.To, f.Class, rate, f.Frame, f.TTL, span(f.Start), stop)
+		if f.Size > 0 {
+			stop += fmt.Sprintf(", size: %d", f.Size)
+		}
+		frames := fmt.Sprintf("frame: %d", f.Frame)
+		if f.RC.Message > 0 {
+			frames = f.RC.keys()
+		}
+		fmt.Fprintf(b, "%s  - {name: F%d, from: %s, to: %s, class: %d, rate: %s, %s, ttl: %d, start: %s%s}\n",
+			head, i, f.From, f.To, f.Class, rate, frames, f.TTL, span(f.Start), stop)
 		head = ""
 	}
 	head = "\nevents:\n"

@@ -273,7 +273,7 @@ func (m *maker) addHog(p *Plant, n int, at unit.Time) bool {
 }
 
 func (m *maker) addFlow(n int, from, to string, rate unit.Rate, at unit.Time) {
-	m.Flows = append(m.Flows, Flow{From: from, To: to, Class: m.Lossless[0], Rate: rate, Frame: full, TTL: 64, Start: at, Plant: n})
+	m.Flows = append(m.Flows, Flow{From: from, To: to, Class: m.Lossless[0], Rate: rate, Frame: m.full(), TTL: 64, Start: at, Plant: n})
 }
 
 // addRoutingLoop lets the switch where a flow begins, or a neighbour of it, and another

@@ -23,7 +23,7 @@ func drains(c *Case) (stop unit.Time) {
 	for i := range c.Flows {
 		f := &c.Flows[i]
 		if f.Stop == 0 {
-			f.Stop = f.Start + 300*c.Links[0].hop()
+			f.Stop = f.Start + 300*c.Links[0].hop(full)
 		}
 		stop = max(stop, f.Stop)
 	}

@@ -2,6 +2,8 @@ package fuzz
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -9,6 +11,7 @@ import (
 	"softswitch/detect"
 	"softswitch/detect/itsy"
 	"softswitch/detect/itsypaper"
+	"softswitch/internal/testseed"
 	"softswitch/scenario"
 	"softswitch/unit"
 )
@@ -55,6 +58,35 @@ func TestSilentMissesAll(t *testing.T) {
 	}
 }
 
+// Connections deadlock as flows do, and itsy makes no mistake.
+func TestRDMA(t *testing.T) {
+	const n = 150
+	seed := testseed.New(t)
+	r := play(t, seed, n, RDMA, 2, "itsy", itsy.New)
+	if r.Dead*10 < n*2 || r.Detected != r.Deadlocks || !r.Clean() {
+		t.Errorf("%+v", r)
+	}
+	connections, ends, all, controlled := 0, 0, 0, 0
+	for i := range n {
+		c := New(seed, i, RDMA)
+		if c.Congestion.Control != "" {
+			controlled++
+		}
+		for _, f := range c.Flows {
+			all++
+			if f.RC.Message > 0 {
+				connections++
+			}
+			if f.Size > 0 {
+				ends++
+			}
+		}
+	}
+	if connections*10 < all*6 || ends*10 < all*3 || controlled*10 < n*5 {
+		t.Errorf("of %d flows %d are connections, %d end by themselves; of %d cases %d have congestion control", all, connections, ends, n, controlled)
+	}
+}
+
 // loud declares a deadlock whenever a bucket goes XOFF.
 type loud struct {
 	detect.None
@@ -84,7 +116,7 @@ func TestPaperFails(t *testing.T) {
 
 // The exact detector says nothing that is not true.
 func TestExactIsNeverWrong(t *testing.T) {
-	for _, mode := range Modes {
+	for _, mode := range append(slices.Clone(Modes), Jumbo) {
 		r := play(t, 3, 80, mode, 2, "itsy", itsy.New)
 		if r.FalsePositives+r.Premature != 0 {
 			t.Errorf("mode %s: %+v", mode, r)
@@ -114,9 +146,9 @@ func TestSameSeedSameReport(t *testing.T) {
 // Every case is a scenario that Parse and Compile accept, with every shape among
 // them, and no two are alike.
 func TestCasesAreScenarios(t *testing.T) {
-	texts, seen := map[string]bool{}, map[string]bool{}
+	texts, seen, longest := map[string]bool{}, map[string]bool{}, map[Mode]int{}
 	for i := range 300 {
-		for _, mode := range Modes {
+		for _, mode := range append(slices.Clone(Modes), Jumbo) {
 			c := New(7, i, mode)
 			text := c.Text("none", "a comment\n\nof two parts")
 			s, err := scenario.Parse(c.Name(), text, scenario.Known{})
@@ -134,10 +166,16 @@ func TestCasesAreScenarios(t *testing.T) {
 				t.Errorf("%s is the same as another case", c.Name())
 			}
 			texts[body], seen[c.Shape] = true, true
+			for _, f := range c.Flows {
+				longest[mode] = max(longest[mode], f.Frame)
+			}
 			if n := len(c.Switches); n < 2 || n > 14 {
 				t.Errorf("%s has %d switches", c.Name(), n)
 			}
 		}
+	}
+	if want := (map[Mode]int{Usual: 1514, Loss: 1514, Expiry: 1514, Jumbo: 9230}); !maps.Equal(longest, want) {
+		t.Errorf("the longest frames are %v, want %v", longest, want)
 	}
 	for _, s := range shapes {
 		if !seen[s.name] {

@@ -9,7 +9,8 @@ import (
 	"softswitch/unit"
 )
 
-// full is the largest frame, control a PFC frame or a message, in bytes.
+// full is the largest frame where the MTU is the usual one, control a PFC frame or a
+// message, in bytes.
 const (
 	full    = 1514
 	control = 60
@@ -65,16 +66,33 @@ var shapes = []shape{
 	{"dead-servers", 3, (*maker).deadServers},
 }
 
+// jumboStream is where the random numbers of jumbo cases begin; those of planted ones
+// begin at plantStream.
+const jumboStream = 1 << 61
+
 // New generates case index of seed.
 func New(seed uint64, index int, mode Mode) *Case {
-	m := newMaker(&Case{Seed: seed, Index: index, Mode: mode}, uint64(index)*uint64(len(Modes))+uint64(slices.Index(Modes, mode)))
+	c, stream := &Case{Seed: seed, Index: index, Mode: mode}, uint64(index)*uint64(len(Modes))+uint64(slices.Index(Modes, mode))
+	switch mode {
+	case Jumbo:
+		c.MTU, stream = jumboMTU, jumboStream+uint64(index)
+	case RDMA:
+		stream = rdmaStream + uint64(index)
+	}
+	m := newMaker(c, stream)
 	m.shape(shapes)
 	m.keepToArcs()
 	m.floodJunction()
 	m.speeds()
 	m.traffic()
+	if mode == RDMA {
+		m.rdma()
+	}
 	m.trouble()
 	m.buffers()
+	if mode == RDMA {
+		m.control()
+	}
 	slices.SortStableFunc(m.Events, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
 	m.last()
 	return m.Case
@@ -88,7 +106,7 @@ func newMaker(c *Case, stream uint64) *maker {
 	}
 	m.Wires = uint64(m.rng.Uint32())
 	m.rate = pick(m, unit.Rate(1), 10, 10, 40) * 1_000_000_000
-	m.tick = m.rate.FrameTime(full)
+	m.tick = m.rate.FrameTime(m.full())
 	m.classes()
 	return m
 }
@@ -185,13 +203,13 @@ func (m *maker) buffers() {
 	case 0:
 		m.resumeLate()
 	case 1: // at most one strong egress a bucket
-		m.XONOffset = m.between(400, 3*full)
-		m.Threshold = m.Headroom + 2*m.XONOffset + m.between(0, 4*full)
+		m.XONOffset = m.between(400, 3*m.full())
+		m.Threshold = m.Headroom + 2*m.XONOffset + m.between(0, 4*m.full())
 	case 2: // resumes soon, with headroom for a second strong egress
-		m.XONOffset = m.between(400, 3*full)
-		m.Threshold = m.XONOffset + m.between(3*full, 20*full)
+		m.XONOffset = m.between(400, 3*m.full())
+		m.Threshold = m.XONOffset + m.between(3*m.full(), 20*m.full())
 	default:
-		m.Threshold = m.between(4*full, 30*full)
+		m.Threshold = m.between(4*m.full(), 30*m.full())
 		m.XONOffset = m.between(1, m.Threshold)
 	}
 	m.limitXON()
@@ -199,12 +217,12 @@ func (m *maker) buffers() {
 
 // resumeLate draws a low XON: few bytes suffice to keep a bucket stuck.
 func (m *maker) resumeLate() {
-	m.Threshold = m.between(4*full, 20*full)
-	m.XONOffset = m.Threshold - m.between(0, 2*full)
+	m.Threshold = m.between(4*m.full(), 20*m.full())
+	m.XONOffset = m.Threshold - m.between(0, 2*m.full())
 }
 
 func (m *maker) limitXON() {
-	m.Threshold = max(m.Threshold, 2*reserved)
+	m.Threshold = max(m.Threshold, 2*m.reserved())
 	m.XONOffset = min(m.XONOffset, m.Threshold)
 }
 
@@ -215,9 +233,9 @@ func (m *maker) timers() {
 	for _, l := range m.Links {
 		fastest = max(fastest, l.Rate)
 	}
-	quanta := func(ticks int) int { return int(int64(ticks) * full / 64 * int64(fastest/m.rate)) }
+	quanta := func(ticks int) int { return int(int64(ticks) * int64(m.full()) / 64 * int64(fastest/m.rate)) }
 	switch m.Mode {
-	case Usual, Cause:
+	case Usual, Cause, Jumbo, RDMA:
 		m.Quanta = pick(m, 65535, 16384, 4096)
 		m.Refresh = fastest.QuantaTime(uint16(m.Quanta)) / 3
 	case Loss:
@@ -251,10 +269,10 @@ func (m *maker) headroom() {
 		}
 	}
 	for _, l := range m.Links {
-		t := 2*l.Delay + 2*l.Jitter + 3*l.Rate.FrameTime(full) + 30*l.Rate.FrameTime(control) + extra
+		t := 2*l.Delay + 2*l.Jitter + 3*l.Rate.FrameTime(m.full()) + 30*l.Rate.FrameTime(control) + extra
 		t += max(stopped[l.A], 0) + max(stopped[l.B], 0)
 		t *= unit.Time(1 + heals[l.A+"--"+l.B])
-		m.Headroom = max(m.Headroom, int(int64(l.Rate)/8*int64(t)/int64(unit.Second))+full)
+		m.Headroom = max(m.Headroom, int(int64(l.Rate)/8*int64(t)/int64(unit.Second))+m.full())
 	}
 }
 
@@ -271,11 +289,12 @@ func (m *maker) last() {
 // hop is the longest time a pause takes over a link with the usual rate and delay.
 func (c *Case) hop() (worst unit.Time) {
 	for _, l := range c.Links {
-		worst = max(worst, l.hop())
+		worst = max(worst, l.hop(c.full()))
 	}
 	return worst
 }
 
-func (l Link) hop() unit.Time {
+// hop is the longest time that a pause takes behind a frame of full bytes.
+func (l Link) hop(full int) unit.Time {
 	return l.Rate.FrameTime(full) + l.Rate.FrameTime(control) + l.Delay + l.Jitter
 }

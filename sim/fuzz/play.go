@@ -8,6 +8,7 @@ import (
 	"softswitch/dataplane"
 	"softswitch/detect"
 	"softswitch/event"
+	"softswitch/host"
 	"softswitch/oracle"
 	"softswitch/scenario"
 	"softswitch/sim"
@@ -152,9 +153,12 @@ const lossyQueue = 256 << 10
 // slots is enough for all buckets full of the shortest frames that flows send, for as many
 // lossy turns, and some for the wires.
 func (c *Case) slots() int {
-	shortest := full
+	shortest := c.full()
 	for _, f := range c.Flows {
 		shortest = min(shortest, f.Frame)
+		if f.RC.Message > 0 {
+			shortest = min(shortest, host.AckFrame)
+		}
 	}
 	return 2*len(c.Links)*((c.Threshold+c.Headroom+lossyQueue)/shortest+1)*len(c.Lossless) + 8192
 }
@@ -226,7 +230,7 @@ func (c *Case) knots(r *oracle.Result) (knots []Knot) {
 
 // lostLabels is the longest time that recovering from lost labels may take.
 func (c *Case) lostLabels() unit.Time {
-	if c.Mode == Usual {
+	if c.Mode == Usual || c.Mode == RDMA {
 		return 0
 	}
 	return 6 * c.Refresh
@@ -239,7 +243,7 @@ func (c *Case) Lap(links int) unit.Time { return unit.Time(links) * c.hop() }
 func (c *Case) laps(r *oracle.Result) func([]oracle.Queue) unit.Time {
 	hops := map[string]unit.Time{}
 	for _, l := range c.Links {
-		hops[l.A+"--"+l.B], hops[l.B+"--"+l.A] = l.hop(), l.hop()
+		hops[l.A+"--"+l.B], hops[l.B+"--"+l.A] = l.hop(c.full()), l.hop(c.full())
 	}
 	return func(queues []oracle.Queue) (lap unit.Time) {
 		for _, q := range queues {

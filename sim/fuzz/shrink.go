@@ -152,6 +152,7 @@ func (c *Case) cut(end unit.Time) {
 // numbers rounds numbers and goes back to defaults.
 func (s *shrinker) numbers() {
 	s.try(func(c *Case) bool { return set(&c.ControlLoss, 0) })
+	s.try(func(c *Case) bool { return set(&c.Congestion, Congestion{}) })
 	s.try(func(c *Case) bool { return c.eachLink(func(l *Link) bool { return set(&l.Jitter, 0) }) })
 	s.try(func(c *Case) bool { return c.eachLink(func(l *Link) bool { return set(&l.Delay, round(l.Delay)) }) })
 	s.try(func(c *Case) bool {
@@ -164,8 +165,10 @@ func (s *shrinker) numbers() {
 	})
 	for i := range s.best.Flows {
 		s.try(func(c *Case) bool { return set(&c.Flows[i].Rate, 0) })
-		s.try(func(c *Case) bool { return set(&c.Flows[i].Frame, full) })
+		s.try(func(c *Case) bool { return set(&c.Flows[i].Frame, c.full()) })
 		s.try(func(c *Case) bool { return set(&c.Flows[i].TTL, 64) })
+		s.try(func(c *Case) bool { return set(&c.Flows[i].RC, RC{}) })
+		s.try(func(c *Case) bool { return set(&c.Flows[i].Size, 0) })
 		s.try(func(c *Case) bool { return set(&c.Flows[i].Start, round(c.Flows[i].Start)) })
 		s.try(func(c *Case) bool { return set(&c.Flows[i].Stop, round(c.Flows[i].Stop)) })
 	}

@@ -41,7 +41,7 @@ func (m *maker) traffic() {
 
 // flow is a flow that lasts to the end of the run.
 func (m *maker) flow(from, to string) Flow {
-	f := Flow{From: from, To: to, Class: m.class(), Frame: pick(m, full, full, full, 1000, 600, 300), TTL: 64, Start: m.ticks(0, 30), Stop: m.end}
+	f := Flow{From: from, To: to, Class: m.class(), Frame: pick(m, m.full(), m.full(), m.full(), 1000, 600, 300), TTL: 64, Start: m.ticks(0, 30), Stop: m.end}
 	if m.one(12) {
 		f.Class = 0 // lossy
 	}

@@ -101,7 +101,7 @@ func TestFloodedTruth(t *testing.T) {
 		}
 		cases++
 		mix(c)
-		c.cut(min(c.Duration, 500*c.Links[0].hop()))
+		c.cut(min(c.Duration, 500*c.Links[0].hop(full)))
 		s, err := scenario.Parse("x.yaml", c.Text("none", ""), scenario.Known{})
 		if err != nil {
 			t.Fatal(err)

@@ -3,9 +3,10 @@
 //
 //	scenario.Plan --Play--> sim.World or ui.Simulate --> verdict.Verdict
 //	                               |
-//	                               '--> events, as the lines of a live node's log --> file
+//	                               |--> events, as the lines of a live node's log --> file
+//	                               '--> frames --> pcapng
 //
-// Read in this order: run.go, trace.go.
+// Read in this order: run.go, trace.go, pcap.go.
 //
 // What it does not do: it reads no file, and prints no verdict.
 package run

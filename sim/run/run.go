@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"softswitch/detect/catalog"
@@ -17,6 +18,7 @@ import (
 type Options struct {
 	Seed   uint64
 	Trace  string // file for every event; "" for none
+	Pcap   string // file for every frame; "" for none
 	Page   bool   // shows it in a browser, until ctx ends
 	Listen string // address of the page
 }
@@ -34,6 +36,10 @@ func Play(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer, 
 	if err != nil {
 		return err
 	}
+	closePcap, err := captureTo(opt.Pcap, &s)
+	if err != nil {
+		return errors.Join(err, closeTrace())
+	}
 	var page *ui.Page
 	play := simulate
 	if opt.Page {
@@ -47,8 +53,8 @@ func Play(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer, 
 		}
 	}
 	v, err := play(plan, s)
-	if terr := closeTrace(); err == nil {
-		err = terr
+	if cerr := errors.Join(closeTrace(), closePcap()); err == nil {
+		err = cerr
 	}
 	if err != nil {
 		return err

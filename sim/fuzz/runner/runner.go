@@ -37,7 +37,7 @@ func (r *Run) Check() error {
 		return fmt.Errorf("--workers: %d; valid: 1 to 1024", r.Workers)
 	case r.Shrink < 0:
 		return fmt.Errorf("--shrink: %d; valid: 0 or above", r.Shrink)
-	case !slices.Contains(fuzz.Modes, r.Mode) && !r.NamesCauses() && !r.Responds():
+	case !slices.Contains(fuzz.Modes, r.Mode) && r.Mode != fuzz.Jumbo && r.Mode != fuzz.RDMA && !r.NamesCauses() && !r.Responds():
 		return fmt.Errorf("--mode: %q; valid: %s", r.Mode, Modes())
 	}
 	return nil
@@ -49,7 +49,7 @@ func Modes() string {
 	for _, m := range fuzz.Modes {
 		names = append(names, string(m))
 	}
-	return strings.Join(append(names, naming.ModeCause, naming.ModeRandom, response.Mode), ", ")
+	return strings.Join(append(names, string(fuzz.Jumbo), string(fuzz.RDMA), naming.ModeCause, naming.ModeRandom, response.Mode), ", ")
 }
 
 // shrinkTries is how often a failure is played, at most, to make it smaller.

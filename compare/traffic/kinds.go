@@ -1,0 +1,135 @@
+package traffic
+
+import (
+	"slices"
+
+	"softswitch/host"
+	"softswitch/internal/splitmix"
+	"softswitch/scenario"
+	"softswitch/scenario/config"
+	"softswitch/unit"
+)
+
+// Kind is traffic, or a response with the traffic of rc.
+type Kind struct {
+	Name, About string
+	put         func(*scenario.Scenario)
+}
+
+// UDP is traffic as the files have it.
+const UDP = "udp"
+
+// Traffic is the kinds of traffic, in the order in which they are shown.
+func Traffic() []Kind {
+	return []Kind{
+		{UDP, "as the file has it: frames at a rate, whatever becomes of them", func(*scenario.Scenario) {}},
+		{"rc", "reliable connections without congestion control", connections},
+		{"rc+dcqcn", "with DCQCN, the parameters of its paper", controlled("dcqcn", "paper", false)},
+		{"rc+dcqcn-hpcc", "with those of HPCC's simulator", controlled("dcqcn", "hpcc", false)},
+		{"rc+dcqcn-nvidia", "with those of NVIDIA's NICs", controlled("dcqcn", "nvidia", false)},
+		{"rc+timely", "with TIMELY", controlled("timely", "paper", false)},
+		{"rc+phantom", "with DCQCN, marked by phantom queues", controlled("dcqcn", "paper", true)},
+	}
+}
+
+// Responses is what is done about deadlocks, with the traffic of rc.
+func Responses() []Kind {
+	return []Kind{
+		{"none", "nothing", system("itsy", "none")},
+		{"drop", "itsy's break by dropping", system("itsy", "drop")},
+		{"bubble", "itsy's loan", system("itsy", "bubble")},
+		{"cure", "itsy's cure", system("itsy", "cure")},
+		{"watchdog", "SONiC's watchdog, which drops", system("watchdog", "none")},
+		{"loopbreaker", "Loop Breaker", system("loopbreaker", "none")},
+	}
+}
+
+// The connections of a scenario: what an application keeps in flight.
+const (
+	message = 65536
+	window  = 4
+	pathMTU = 1024
+	// timeout is of a fabric of the usual speed.
+	timeout = unit.Millisecond
+	retries = 7
+)
+
+// usualRate is that of the fabric for which times are meant: a slower scenario is taken for
+// one that is so many times slowed down.
+const usualRate = 40_000_000_000
+
+// slower is how many times slower than usual the fastest link is.
+func slower(s *scenario.Scenario) int {
+	fastest := unit.Rate(1)
+	for _, l := range s.Links {
+		fastest = max(fastest, l.Rate)
+	}
+	return max(1, int(usualRate/fastest))
+}
+
+// connections makes every lossless flow of s a reliable connection.
+func connections(s *scenario.Scenario) {
+	n := slower(s)
+	for i := range s.Flows {
+		f := &s.Flows[i]
+		if slices.Contains(s.PFC.Lossless, int(f.Class)) && f.RC == nil {
+			f.RC = &scenario.RC{Message: message, PathMTU: pathMTU, Window: window, Timeout: timeout * unit.Time(n), Retries: retries}
+			f.Frame = host.FrameOf(pathMTU)
+		}
+	}
+}
+
+// controlled is connections with congestion control.
+func controlled(control, profile string, phantom bool) func(*scenario.Scenario) {
+	return func(s *scenario.Scenario) {
+		connections(s)
+		c := &scenario.Congestion{Control: control, Profile: profile, CNPClass: cnpClass(s), TimesSlower: slower(s)}
+		if phantom {
+			c.Phantom = &config.Phantom{}
+			c.Phantom.Fill()
+		} else if control == "dcqcn" {
+			c.ECN = &config.RED{}
+			c.ECN.Fill()
+		}
+		s.Congestion = c
+	}
+}
+
+// cnpClass is the highest lossy class below that of network control.
+func cnpClass(s *scenario.Scenario) unit.Priority {
+	for c := unit.Priority(6); c > 0; c-- {
+		if !slices.Contains(s.PFC.Lossless, int(c)) {
+			return c
+		}
+	}
+	return 0
+}
+
+// system is connections with a detector and a response.
+func system(detector, response string) func(*scenario.Scenario) {
+	return func(s *scenario.Scenario) {
+		connections(s)
+		s.Detector, s.Response = detector, response
+	}
+}
+
+// shifts is by how many of its longest frames the start of a flow is moved at most.
+const shifts = 20
+
+// move moves the starts of flows by random times, which depend on the seed and on the number
+// of the flow alone.
+func move(s *scenario.Scenario, seed uint64) {
+	for i := range s.Flows {
+		f := &s.Flows[i]
+		rng := splitmix.Rand(splitmix.Mix(seed<<32 | uint64(i)))
+		link := s.Links[s.Fabric.Nodes[f.From].Ports[0].Link]
+		most := int(link.Rate.FrameTime(full)) * shifts
+		by := unit.Time(rng.Below(most + 1))
+		if f.Stop == 0 || f.Start+by < f.Stop {
+			f.Start += by
+		}
+	}
+}
+
+// full is the frame by which starts are moved: the longest of a usual fabric.
+const full = 1514

@@ -1,0 +1,146 @@
+package traffic
+
+import (
+	_ "embed"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"softswitch/unit"
+)
+
+//go:embed text.md
+var text string
+
+// WriteMarkdown writes the table as a page, with text.md below it.
+func (t *Table) WriteMarkdown(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Congestion control and deadlocks\n\n")
+	fmt.Fprintf(&b, "Made by `make congestion`: every scenario that comes with softswitch, has no prevention and\ndeadlocks with its own traffic, in %d simulated runs of each kind, in which the flows' starts are\nmoved by up to %d frames.\n\n", t.Runs, shifts)
+	for _, k := range Traffic() {
+		fmt.Fprintf(&b, "- **%s**: %s.\n", k.Name, k.About)
+	}
+	b.WriteString("\n## Runs with a deadlock, and its onset\n\nIn ms from the scenario's start, the median.\n\n")
+	t.matrix(&b, false, Traffic(), func(r *Row) string {
+		if r.Deadlocks == 0 {
+			return "–"
+		}
+		return fmt.Sprintf("%d at %s", r.Deadlocks, milliseconds(r.Onset.P50))
+	})
+	t.sum(&b, false, Traffic(), func(r *Row) int { return r.Deadlocks })
+	b.WriteString("\n## Pauses\n\nXOFF frames of a run, the median.\n\n")
+	t.matrix(&b, false, Traffic(), func(r *Row) string { return fmt.Sprint(r.XOFF) })
+	b.WriteString("\n## Slowdown\n\nOf flows to hosts that do not misbehave: the mean time of a message by the time that it takes alone,\nat the median and at the 99th percentile of the flows of all runs. ∞: no message was ever complete.\n\n")
+	t.matrix(&b, false, Traffic()[1:], func(r *Row) string { return fmt.Sprintf("%s / %s", r.Slowdown50, r.Slowdown99) })
+	b.WriteString("\n## What a response costs go-back-N\n\nWith rc: runs that end in a deadlock, packets that were sent again (of 1000), connections that gave\nup in all runs, and the slowdown as above.\n\n")
+	for _, k := range Responses() {
+		fmt.Fprintf(&b, "- **%s**: %s.\n", k.Name, k.About)
+	}
+	b.WriteString("\n")
+	t.matrix(&b, true, Responses(), func(r *Row) string {
+		return fmt.Sprintf("%d, %d ‰, %d, %s / %s", r.Last, r.SentAgain, r.Failed, r.Slowdown50, r.Slowdown99)
+	})
+	t.sum(&b, true, Responses(), func(r *Row) int { return r.Last })
+	b.WriteString("\n" + text)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// sum adds to a matrix a line for all scenarios: in how many of all runs.
+func (t *Table) sum(b *strings.Builder, response bool, kinds []Kind, count func(*Row) int) {
+	b.WriteString("| **all** |")
+	for _, k := range kinds {
+		n, all := 0, 0
+		for i := range t.Rows {
+			if r := &t.Rows[i]; r.Kind == k.Name && r.Response == response {
+				n, all = n+count(r), all+t.Runs
+			}
+		}
+		fmt.Fprintf(b, " **%d of %d** |", n, all)
+	}
+	b.WriteString("\n")
+}
+
+// matrix writes a line for each scenario and a column for each kind.
+func (t *Table) matrix(b *strings.Builder, response bool, kinds []Kind, cell func(*Row) string) {
+	b.WriteString("| scenario |")
+	for _, k := range kinds {
+		fmt.Fprintf(b, " %s |", k.Name)
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(kinds)) + "\n")
+	for _, name := range t.scenarios() {
+		fmt.Fprintf(b, "| %s |", name)
+		for _, k := range kinds {
+			fmt.Fprintf(b, " %s |", cell(t.row(name, k.Name, response)))
+		}
+		b.WriteString("\n")
+	}
+}
+
+func (t *Table) scenarios() (names []string) {
+	for _, r := range t.Rows {
+		if r.Kind == UDP && !r.Response {
+			names = append(names, r.Scenario)
+		}
+	}
+	return names
+}
+
+func (t *Table) row(scenario, kind string, response bool) *Row {
+	for i := range t.Rows {
+		if r := &t.Rows[i]; r.Scenario == scenario && r.Kind == kind && r.Response == response {
+			return r
+		}
+	}
+	panic("traffic: no row of " + scenario + " with " + kind)
+}
+
+// String is a slowdown for people.
+func (s Slowdown) String() string {
+	switch {
+	case s == 0:
+		return "–"
+	case math.IsInf(float64(s), 1):
+		return "∞"
+	case s >= 100:
+		return fmt.Sprintf("%.0f", float64(s))
+	}
+	return fmt.Sprintf("%.1f", float64(s))
+}
+
+func milliseconds(t unit.Time) string {
+	return fmt.Sprintf("%.3g", float64(t)/float64(unit.Millisecond))
+}
+
+// WriteText writes the shares of runs with a deadlock for people.
+func (t *Table) WriteText(w io.Writer) error {
+	var b strings.Builder
+	for _, response := range []bool{false, true} {
+		kinds, head := Traffic(), "runs with a deadlock"
+		if response {
+			kinds, head = Responses(), "runs that end in a deadlock"
+		}
+		fmt.Fprintf(&b, "%s, of %d\n", head, t.Runs)
+		fmt.Fprintf(&b, "%-24s", "")
+		for _, k := range kinds {
+			fmt.Fprintf(&b, "%*s", len(k.Name)+2, k.Name)
+		}
+		b.WriteString("\n")
+		for _, name := range t.scenarios() {
+			fmt.Fprintf(&b, "%-24s", name)
+			for _, k := range kinds {
+				r := t.row(name, k.Name, response)
+				n := r.Deadlocks
+				if response {
+					n = r.Last
+				}
+				fmt.Fprintf(&b, "%*d", len(k.Name)+2, n)
+			}
+			b.WriteString("\n")
+		}
+		b.WriteString("\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,101 @@
+package scenarios_test
+
+import (
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+
+	"softswitch/internal/testsim"
+	"softswitch/oracle/verdict"
+	"softswitch/scenario"
+	"softswitch/scenarios"
+	"softswitch/sim"
+)
+
+// cases are the names of the files of scenarios/rdma: "rdma/sonic-dualtor".
+func cases(t *testing.T) (names []string) {
+	t.Helper()
+	files, err := fs.Glob(scenarios.RDMA, "rdma/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		names = append(names, strings.TrimSuffix(file, ".yaml"))
+	}
+	return names
+}
+
+// seeded plays a scenario with the seeds from 1 on, and asks of each verdict.
+func seeded(t *testing.T, s *scenario.Scenario, seeds uint64, ask func(seed uint64, v *verdict.Verdict)) {
+	t.Helper()
+	for seed := uint64(1); seed <= seeds; seed++ {
+		v, _ := testsim.Run(t, s, sim.Options{Seed: seed, Detectors: detectors})
+		ask(seed, v)
+	}
+}
+
+// Every case comes out as its file expects, with itsy and without a detector, whatever the
+// seed.
+func TestCases(t *testing.T) {
+	for _, name := range cases(t) {
+		for _, detector := range []string{"itsy", "none"} {
+			t.Run(name+"/"+detector, func(t *testing.T) {
+				t.Parallel()
+				s := testsim.Shipped(t, name, detector)
+				for _, w := range s.Warnings {
+					t.Error(w)
+				}
+				if "rdma/"+s.Name != name {
+					t.Errorf("its name is %q", s.Name)
+				}
+				seeded(t, s, 5, func(seed uint64, v *verdict.Verdict) {
+					if !v.ExpectedMet {
+						t.Errorf("seed %d: not met: %s", seed, strings.Join(v.Reasons, "; "))
+					}
+				})
+			})
+		}
+	}
+}
+
+// The dual-ToR loop outlives what it came of: the servers are slow for 2 ms. It takes the
+// bounce, by the two routes that pin it.
+func TestDualToR(t *testing.T) {
+	s := testsim.Shipped(t, "rdma/sonic-dualtor", "none")
+	seeded(t, s, 5, func(seed uint64, v *verdict.Verdict) {
+		if v.Recovered {
+			t.Errorf("seed %d: it recovered", seed)
+		}
+	})
+	seeded(t, unbounced(t), 5, func(seed uint64, v *verdict.Verdict) {
+		if v.Deadlock {
+			t.Errorf("seed %d: a deadlock without a bounce", seed)
+		}
+	})
+}
+
+// Hawkeye's loop carries what it has to: it takes the bursts, in the loop or out of it.
+func TestHawkeye(t *testing.T) {
+	for _, name := range []string{"rdma/hawkeye-inloop", "rdma/hawkeye-outofloop"} {
+		s := testsim.Shipped(t, name, "none")
+		s.Flows = slices.DeleteFunc(s.Flows, func(f scenario.Flow) bool { return strings.HasPrefix(f.Name, "burst") })
+		seeded(t, s, 3, func(seed uint64, v *verdict.Verdict) {
+			if v.Deadlock {
+				t.Errorf("%s, seed %d: a deadlock without bursts", name, seed)
+			}
+		})
+	}
+}
+
+// unbounced is sonic-dualtor without its routes.
+func unbounced(t *testing.T) *scenario.Scenario {
+	t.Helper()
+	text := testsim.Text(t, "rdma/sonic-dualtor")
+	before, after, _ := strings.Cut(text, "routes:\n")
+	_, after, ok := strings.Cut(after, "flows:\n")
+	if !ok {
+		t.Fatal("no routes before the flows")
+	}
+	return testsim.Parse(t, "unbounced.yaml", before+"flows:\n"+after, "none")
+}

@@ -1,0 +1,81 @@
+package figures
+
+import (
+	_ "embed"
+	"fmt"
+
+	"softswitch/internal/strictyaml"
+	"softswitch/oracle/verdict"
+	"softswitch/scenario"
+	"softswitch/scenario/load"
+	"softswitch/sim"
+	"softswitch/sim/plot"
+	"softswitch/unit"
+)
+
+// convergence is the name of the figure on how fast congestion control comes to equal shares,
+// as the authors of DCQCN draw it for theirs (Zhu et al., SIGCOMM 2015): connections that
+// begin one after the other on one bottleneck.
+const convergence = "convergence"
+
+//go:embed convergence.yaml
+var convergenceFile []byte
+
+// controls are its panels.
+var controls = []string{"none", "dcqcn", "hpcc", "nvidia"}
+
+// drawConvergence plays convergence.yaml with each of controls.
+func drawConvergence(watch func(unit.Time) error) (*plot.Figure, error) {
+	fig := &plot.Figure{Title: "Four connections, one after the other, on a link of 40 Gbit/s", X: "time / ms"}
+	for _, name := range controls {
+		v, err := playControl(name, watch)
+		if err != nil {
+			return nil, err
+		}
+		p := plot.Panel{Title: fmt.Sprintf("%s: Jain's index at the end %.3f, %d pauses", name, jain(v), v.PFC.XOFF), Y: "Gbit/s", Top: 42}
+		for i, f := range v.Flows {
+			line := plot.Line{Name: f.Name, Group: i}
+			for b, r := range f.OverTime {
+				line.Points = append(line.Points, plot.Point{X: (float64(b) + 0.5) * float64(v.Duration) / float64(len(f.OverTime)) / float64(unit.Millisecond), Y: float64(r) / 1e9})
+			}
+			p.Lines = append(p.Lines, line)
+		}
+		fig.Panels = append(fig.Panels, p)
+	}
+	return fig, nil
+}
+
+// playControl plays convergence.yaml with "none", "dcqcn" or the name of a profile.
+func playControl(name string, watch func(unit.Time) error) (*verdict.Verdict, error) {
+	setting := "congestion.profile=" + name
+	switch name {
+	case "none":
+		setting = "congestion.control=none"
+	case "dcqcn":
+		setting = "congestion.profile=paper"
+	}
+	set, err := strictyaml.ParseSetting(setting)
+	if err != nil {
+		return nil, err
+	}
+	s, err := load.Scenario(convergence+".yaml", convergenceFile, set)
+	if err != nil {
+		return nil, err
+	}
+	p, err := scenario.Compile(s)
+	if err != nil {
+		return nil, err
+	}
+	return play(p, sim.Options{Watch: watch})
+}
+
+// jain is the fairness index of Jain et al. of what the flows get in the last quarter: 1 if
+// all get the same.
+func jain(v *verdict.Verdict) float64 {
+	var sum, squares float64
+	for _, f := range v.Flows {
+		sum += float64(f.Final)
+		squares += float64(f.Final) * float64(f.Final)
+	}
+	return sum * sum / float64(len(v.Flows)) / squares
+}
