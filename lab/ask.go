@@ -2,9 +2,7 @@ package lab
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 
 	"softswitch/internal/control"
 	"softswitch/internal/timer"
@@ -44,19 +42,11 @@ func Senders(st *netnslab.State) []string {
 }
 
 func askSenders(ctx context.Context, st *netnslab.State, hosts []string, do string, args any) error {
-	all := Senders(st)
-	for _, h := range hosts {
-		if slices.Contains(NICs(st), h) {
-			return fmt.Errorf("lab %s: programs send on %s, which start and stop by themselves; hosts with flows: %s", st.Name, h, strings.Join(all, ", "))
-		}
+	nodes, err := PickSenders(st, hosts)
+	if err != nil {
+		return err
 	}
-	if len(hosts) == 0 {
-		hosts = all
-	}
-	if len(hosts) == 0 {
-		return fmt.Errorf("lab %s has no host with flows", st.Name)
-	}
-	return askHosts(ctx, st, hosts, do, args)
+	return ask(ctx, nodes, do, args)
 }
 
 func askHosts(ctx context.Context, st *netnslab.State, hosts []string, do string, args any) error {
@@ -64,7 +54,11 @@ func askHosts(ctx context.Context, st *netnslab.State, hosts []string, do string
 	if err != nil {
 		return err
 	}
-	_, _, err = control.AskAll(ctx, Endpoints(nodes), func(e control.Endpoint) (struct{}, error) {
+	return ask(ctx, nodes, do, args)
+}
+
+func ask(ctx context.Context, nodes []netnslab.NodeState, do string, args any) error {
+	_, _, err := control.AskAll(ctx, Endpoints(nodes), func(e control.Endpoint) (struct{}, error) {
 		return struct{}{}, e.Call(do, args, nil)
 	})
 	return err

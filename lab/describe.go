@@ -21,9 +21,6 @@ const (
 // stackName is the interface for programs of a host with a NIC.
 const stackName = "nic0"
 
-// mtu of every link, for frames of 1514 bytes and a tag.
-const mtu = 1500
-
 // Options of a lab.
 type Options struct {
 	Name     string // of the lab; "" is netnslab.DefaultName
@@ -72,7 +69,7 @@ func Describe(p *scenario.Plan, opt Options) netnslab.Lab {
 		lab.Nodes = append(lab.Nodes, n)
 	}
 	for _, l := range p.Links {
-		lab.Links = append(lab.Links, netnslab.Link{A: end(p, l.A), B: end(p, l.B), MTU: mtu})
+		lab.Links = append(lab.Links, netnslab.Link{A: end(p, l.A), B: end(p, l.B), MTU: p.Scenario.MTU})
 	}
 	return lab
 }

@@ -34,6 +34,17 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
+// The links of a fabric of jumbo frames have its MTU.
+func TestDescribeMTU(t *testing.T) {
+	p := plan(t, "flows:\n  - {name: A, from: h1, to: h2, rate: line}\n")
+	p.Scenario.MTU = 9216
+	for _, l := range Describe(p, Options{}).Links {
+		if l.MTU != 9216 {
+			t.Errorf("link %v has an MTU of %d, want 9216", l, l.MTU)
+		}
+	}
+}
+
 // text is a lab without the content of its files and without MAC addresses.
 func text(lab netnslab.Lab) string {
 	var s strings.Builder

@@ -2,8 +2,10 @@ package lab
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
+	netnslab "softswitch/netns-lab"
 	"softswitch/scenario/config"
 )
 
@@ -39,5 +41,31 @@ func TestDescribeNIC(t *testing.T) {
 		if own := l.A.MAC == p.Links[i].A.MAC; l.A.Node == "h1" && !own {
 			t.Errorf("%v has the address %s, want its port's", l.A, l.A.MAC)
 		}
+	}
+}
+
+// TestPickSenders: hosts with flows are all but those with NICs.
+func TestPickSenders(t *testing.T) {
+	st := &netnslab.State{Name: "x", Nodes: []netnslab.NodeState{
+		{Name: "s1", Kind: "switch"}, {Name: "h1", Kind: "host"}, {Name: "h2", Kind: "host"}, {Name: "n1", Kind: "host", Command: []string{"softswitch", "nic"}},
+	}}
+	for _, c := range []struct{ names, want string }{
+		{"", "h1 h2"},
+		{"h2", "h2"},
+		{"h1 n1", "lab x: programs send on n1, which start and stop by themselves; hosts with flows: h1, h2"},
+		{"s1", "lab x: s1 is a switch; want a host: h1, h2, n1"},
+	} {
+		nodes, err := PickSenders(st, strings.Fields(c.names))
+		var got []string
+		for _, n := range nodes {
+			got = append(got, n.Name)
+		}
+		if text := strings.Join(got, " "); err == nil && text != c.want || err != nil && err.Error() != c.want {
+			t.Errorf("%q: %q, %v; want %s", c.names, text, err, c.want)
+		}
+	}
+	st.Nodes = st.Nodes[:1]
+	if _, err := PickSenders(st, nil); err == nil || err.Error() != "lab x has no host with flows" {
+		t.Errorf("without hosts: %v", err)
 	}
 }

@@ -131,6 +131,26 @@ func PickSwitches(st *netnslab.State, names []string) ([]netnslab.NodeState, err
 	return Pick(st, names, "switch")
 }
 
+// PickSenders returns the hosts with these names; without names, all hosts that have flows.
+func PickSenders(st *netnslab.State, names []string) ([]netnslab.NodeState, error) {
+	if len(names) == 0 {
+		names = Senders(st)
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("lab %s has no host with flows", st.Name)
+	}
+	nodes, err := Pick(st, names, "host")
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range nodes {
+		if runsNIC(n) {
+			return nil, fmt.Errorf("lab %s: programs send on %s, which start and stop by themselves; hosts with flows: %s", st.Name, n.Name, strings.Join(Senders(st), ", "))
+		}
+	}
+	return nodes, nil
+}
+
 // PickNICs returns the hosts with these names, all of which must have NICs; without
 // names, all hosts that have one.
 func PickNICs(st *netnslab.State, names []string) ([]netnslab.NodeState, error) {

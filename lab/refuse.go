@@ -3,6 +3,7 @@ package lab
 import (
 	"fmt"
 
+	"softswitch/internal/strictyaml"
 	"softswitch/live"
 	netnslab "softswitch/netns-lab"
 	"softswitch/scenario"
@@ -54,6 +55,9 @@ func Refuse(s *scenario.Scenario) error {
 	if err := tooFast(s); err != nil {
 		return err
 	}
+	if err := tooMany(s); err != nil {
+		return err
+	}
 	for i, l := range s.Links {
 		name := s.Fabric.Links[i].Name
 		if l.ControlLoss > 0 {
@@ -62,6 +66,27 @@ func Refuse(s *scenario.Scenario) error {
 		if d := l.Delay + l.Jitter; d > late {
 			return fmt.Errorf("scenario %s: link %s: a delay of %s: links of a live lab have none, and its nodes keep time to %s",
 				s.Name, name, config.FormatTime(d), config.FormatTime(live.Granularity))
+		}
+	}
+	return nil
+}
+
+// maxHostFlows is how many flows may begin and end at a host, so that its file is read: it is
+// of strictyaml.MaxBytes at most, and a flow takes up to 500 of them.
+const maxHostFlows = strictyaml.MaxBytes / 500
+
+// tooMany is an error if there are more at a host.
+func tooMany(s *scenario.Scenario) error {
+	at := make([]int, len(s.Fabric.Nodes))
+	for _, f := range s.Flows {
+		at[f.From]++
+		if f.RC != nil {
+			at[f.To]++
+		}
+	}
+	for i, n := range at {
+		if n > maxHostFlows {
+			return fmt.Errorf("scenario %s: %d flows begin or end at %s: a host of a live lab has at most %d", s.Name, n, s.Fabric.Nodes[i].Name, maxHostFlows)
 		}
 	}
 	return nil

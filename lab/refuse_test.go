@@ -1,13 +1,16 @@
 package lab
 
 import (
+	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 
 	"softswitch/detect"
 	"softswitch/detect/itsy"
 	"softswitch/detect/itsypaper"
+	"softswitch/internal/strictyaml"
 	"softswitch/internal/testsim"
 	"softswitch/scenario"
 	"softswitch/scenarios"
@@ -173,4 +176,34 @@ func unmet(t *testing.T, s *scenario.Scenario) (seed uint64, why string) {
 		}
 	}
 	return 0, ""
+}
+
+// As many flows as a live host may have fit its file, with the longest names and numbers;
+// more are refused.
+func TestRefuseFlows(t *testing.T) {
+	p := plan(t, "")
+	from, _ := p.Fabric.Node("h1")
+	to, _ := p.Fabric.Node("h2")
+	flow := scenario.Flow{
+		Name: strings.Repeat("f", 64), From: from, To: to, Class: 3, Rate: 123_456_789, Frame: 1098, TTL: 255, Size: 1 << 40,
+		Start: 123456789, Stop: 123456790, RC: &scenario.RC{Message: 1 << 31, PathMTU: 1024, Window: 64, Timeout: 123456789, Retries: 1_000_000},
+	}
+	p.Scenario.Flows = slices.Repeat([]scenario.Flow{flow}, maxHostFlows)
+	if err := Refuse(p.Scenario); err != nil {
+		t.Error(err)
+	}
+	many, err := scenario.Compile(p.Scenario)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range many.Hosts {
+		if n := len(many.Hosts[i].Marshal()); n > strictyaml.MaxBytes {
+			t.Errorf("the file of %s has %d bytes", many.Hosts[i].Name, n)
+		}
+	}
+	p.Scenario.Flows = append(p.Scenario.Flows, flow)
+	want := fmt.Sprintf("%d flows begin or end at h1: a host of a live lab has at most %d", maxHostFlows+1, maxHostFlows)
+	if err := Refuse(p.Scenario); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v; want %q", err, want)
+	}
 }

@@ -54,6 +54,9 @@ type Port struct {
 	KeepMAC bool
 	// FacesHost says that the far end is a host, whose pauses no loop goes through.
 	FacesHost bool
+	// MTU is what the interface has to have at least, in bytes; 0 means 1500, which is not
+	// asked for.
+	MTU int
 }
 
 // LinkState is the state of an interface.

@@ -15,12 +15,24 @@ import (
 	"softswitch/link"
 )
 
-// ringBytes is the size of a port's receive ring: 1024 frames of 1500 bytes.
-const ringBytes = 2 << 20
+// ringBytes is the size of a port's receive ring: 1024 frames of any length with an MTU
+// of 1500. With jumboRingBytes they are 448 with one of 9216.
+const (
+	ringBytes      = 2 << 20
+	jumboRingBytes = 4 << 20
+)
 
-// OpenPacket opens an interface of this namespace with AF_PACKET.
+// usualMTU is the MTU that an interface has unless somebody sets another.
+const usualMTU = 1500
+
+// OpenPacket opens an interface of this namespace with AF_PACKET. An interface whose MTU
+// is below that of a port of jumbo frames is refused.
 func OpenPacket(p Port) (link.Link, error) {
-	return link.Open(p.Name, link.Options{RingBytes: ringBytes})
+	opt := link.Options{RingBytes: ringBytes}
+	if p.MTU > usualMTU {
+		opt.RingBytes, opt.MTU = jumboRingBytes, p.MTU
+	}
+	return link.Open(p.Name, opt)
 }
 
 // watchRetry is how long watchNetlink waits before it subscribes again.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -258,19 +259,27 @@ func checkLabs() Check {
 		return c.result(err, "")
 	}
 	var broken, remedies []string
+	hidden := 0
 	for _, name := range names {
 		st, err := Load(name)
 		if err != nil {
 			broken, remedies = append(broken, err.Error()), append(remedies, "`softswitch lab destroy --lost "+name+"`")
 			continue
 		}
-		if why := st.Problem(); why != "" {
-			broken, remedies = append(broken, name+" ("+why+")"), append(remedies, "`softswitch lab destroy "+name+"`")
+		switch err := st.Problem(); {
+		case errors.Is(err, fs.ErrPermission):
+			hidden++
+		case err != nil:
+			broken, remedies = append(broken, fmt.Sprintf("%s (%v)", name, err)), append(remedies, "`softswitch lab destroy "+name+"`")
 		}
 	}
 	if broken != nil {
 		c.Remedy = "remove it with " + strings.Join(remedies, ", ")
 		return c.result(fmt.Errorf("left over: %s", strings.Join(broken, "; ")), "")
+	}
+	if hidden > 0 {
+		c.Remedy = "run with sudo"
+		return c.result(fmt.Errorf("%d of %d may not be looked into", hidden, len(names)), "")
 	}
 	return c.result(nil, fmt.Sprintf("%d up, none left over", len(names)))
 }

@@ -1,8 +1,10 @@
 package netnslab
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"strings"
 	"text/tabwriter"
@@ -29,8 +31,11 @@ type NodeReport struct {
 	PID       int    `json:"pid"` // 0: the node has no process
 	// Process is "running", "stopped", "dead", or "none" if the node has none.
 	Process string `json:"process"`
-	// Problem is what is wrong with the namespace; empty if it is the lab's.
+	// Problem is what is wrong with the namespace, or why nobody could look; empty if it is
+	// the lab's.
 	Problem string `json:"problem,omitempty"`
+
+	err error // of Problem; fs.ErrPermission if this user may not look
 }
 
 // LinkReport is the present state of a link.
@@ -59,7 +64,10 @@ func (st *State) Inspect() Report {
 		}
 		there, err := n.interfaces()
 		if err != nil {
-			node.Problem = err.Error()
+			node.Problem, node.err = err.Error(), err
+			if node.hidden() {
+				node.Problem += "; run with sudo"
+			}
 		}
 		flags[n.Name] = there
 		r.Nodes = append(r.Nodes, node)
@@ -72,51 +80,67 @@ func (st *State) Inspect() Report {
 	return r
 }
 
-// Problem returns what of the lab is missing, "" if nothing. Links that are down and
-// processes that are stopped are not missing.
-func (st *State) Problem() string {
+// hidden reports whether this user may not look into the namespace.
+func (n *NodeReport) hidden() bool { return errors.Is(n.err, fs.ErrPermission) }
+
+// Problem returns what of the lab is missing, nil if nothing. Links that are down and
+// processes that are stopped are not missing. It is fs.ErrPermission if nothing is as far as
+// this user may look.
+func (st *State) Problem() error {
 	boot, err := bootID()
 	if err != nil {
-		return err.Error()
+		return err
 	}
 	return st.problem(boot)
 }
 
-func (st *State) problem(boot string) string {
+func (st *State) problem(boot string) error {
 	switch {
 	case st.Boot != boot:
-		return "its record is of an earlier boot"
+		return errors.New("its record is of an earlier boot")
 	case !st.Complete:
-		return "it is not complete"
+		return errors.New("it is not complete")
 	}
 	report := st.Inspect()
-	for _, n := range report.Nodes {
-		if n.Problem != "" {
-			return "node " + n.Name + ": " + n.Problem
+	var hidden error
+	for i := range report.Nodes {
+		n := &report.Nodes[i]
+		switch {
+		case n.err != nil && !n.hidden():
+			return fmt.Errorf("node %s: %w", n.Name, n.err)
+		case n.Process == "dead":
+			return fmt.Errorf("the process %d of node %s is dead", n.PID, n.Name)
+		case n.hidden():
+			hidden = n.err
 		}
-		if n.Process == "dead" {
-			return fmt.Sprintf("the process %d of node %s is dead", n.PID, n.Name)
-		}
+	}
+	if hidden != nil {
+		return hidden
 	}
 	for _, l := range report.Links {
 		if !l.AThere || !l.BThere {
-			return fmt.Sprintf("link %v <-> %v is gone", l.A, l.B)
+			return fmt.Errorf("link %v <-> %v is gone", l.A, l.B)
 		}
 	}
-	return ""
+	return nil
 }
 
 // WriteText writes a line for each node and each link.
 func (r Report) WriteText(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NODE\tKIND\tNAMESPACE\tPID\tPROCESS")
+	hidden := map[string]bool{}
 	for _, n := range r.Nodes {
+		hidden[n.Name] = n.hidden()
 		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", n.Name, n.Kind, n.Namespace, n.PID, strings.TrimSpace(n.Process+" "+n.Problem))
 	}
 	fmt.Fprintln(w, "\nLINK\tSTATE")
 	for _, l := range r.Links {
 		state := "up"
-		if !l.Up {
+		switch {
+		case hidden[l.A.Node] || hidden[l.B.Node]:
+			state = "unknown"
+		case !l.Up:
 			state = "down"
 		}
 		fmt.Fprintf(w, "%v\t%s\n", Link{A: l.A, B: l.B}, state)

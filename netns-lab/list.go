@@ -1,16 +1,18 @@
 package netnslab
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"text/tabwriter"
 )
 
 // Summary is a lab in the list.
 type Summary struct {
 	Name string `json:"name"`
-	// State is "up", "broken" if something of it is missing, or "unreadable" if its
-	// record cannot be read; Problem gives the reason.
+	// State is "up", "broken" if something of it is missing, "unknown" if this user may not
+	// look, or "unreadable" if its record cannot be read; Problem gives the reason.
 	State    string `json:"state"`
 	Problem  string `json:"problem,omitempty"`
 	Switches int    `json:"switches"`
@@ -50,8 +52,11 @@ func summarize(name string) Summary {
 		}
 	}
 	s.Links = len(st.Links)
-	if s.Problem = st.Problem(); s.Problem != "" {
-		s.State = "broken"
+	switch err := st.Problem(); {
+	case errors.Is(err, fs.ErrPermission):
+		s.State, s.Problem = "unknown", err.Error()+"; run with sudo"
+	case err != nil:
+		s.State, s.Problem = "broken", err.Error()
 	}
 	return s
 }

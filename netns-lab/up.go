@@ -116,7 +116,10 @@ func (st *State) differs(lab Lab, boot string) string {
 	if st.Boot == boot && st.Complete && st.Input != fingerprint(lab) {
 		return "it was made from another description"
 	}
-	return st.problem(boot)
+	if err := st.problem(boot); err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 // begin makes sure that nothing is in the way and writes the first state.

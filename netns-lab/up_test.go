@@ -183,7 +183,7 @@ func TestUpLeavesAnEqualLabAlone(t *testing.T) {
 	if _, err := Up(t.Context(), changed, nil); !errors.As(err, &exists) {
 		t.Errorf("error %v, want that the lab exists", err)
 	}
-	if st, err := Load(b.name); err != nil || st.Token != first.Token || st.Problem() != "" {
+	if st, err := Load(b.name); err != nil || st.Token != first.Token || st.Problem() != nil {
 		t.Errorf("the lab that was refused is not there as before: %v", err)
 	}
 	changed.Replace = true

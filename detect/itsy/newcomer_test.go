@@ -95,6 +95,21 @@ func TestNewcomers(t *testing.T) {
 	}
 }
 
+// A flow that is younger than the eldest by less than youngMin does not count as young,
+// whatever it holds.
+func TestHardlyYounger(t *testing.T) {
+	const eldest = 1 << 17
+	for _, c := range []struct {
+		age   uint32
+		young bool
+	}{{eldest, false}, {eldest * 31 / 32, false}, {eldest * 30 / 32, true}, {eldest / 2, true}} {
+		y := young{age: c.age, bytes: 1 << 30}
+		if got := y.weight(eldest) > 0; got != c.young {
+			t.Errorf("%d us old beside %d: young %v", c.age, eldest, got)
+		}
+	}
+}
+
 // Flows that came with a link's failure are its detour, later ones are not.
 func TestCameLast(t *testing.T) {
 	l := lap{eldest: 100_000}
@@ -118,26 +133,45 @@ func TestCameLast(t *testing.T) {
 }
 
 // Old flows go round a ring, and later two new ones come to a host behind it: they are named,
-// and said to meet off the loop.
+// and said to meet off the loop. Where a flow goes round the whole ring that is the likelier
+// cause, and nobody asks where the new ones meet.
 func TestNewcomersInTheRing(t *testing.T) {
-	sc := newRing(t, 4, hop)
-	sc.S[3].FaceHosts(x)
-	for k := range unit.NodeID(4) {
-		sc.S[1+k].EnqueueFlow(b, p, detect.FlowID(1+k), 20*kilo)
-		sc.S[1+k].EnqueueFlow(b, p, detect.FlowID(5+k), 20*kilo)
-	}
-	sc.To(2000 * us)
-	for _, f := range []detect.FlowID{101, 202} {
-		sc.S[1].EnqueueFlow(b, p, f, 30*kilo)
-		sc.S[2].EnqueueFlow(b, p, f, 40*kilo)
-		sc.S[3].EnqueueFlow(b, x, f, 10*kilo)
-	}
-	for k := range unit.NodeID(4) {
-		sc.Close(2100*us, 4-k)
-	}
-	sc.To(4000 * us)
-	sc.wantCause(detect.CauseContention, unit.NodePort{Node: 2, Port: p})
-	if c := sc.Diagnoses[0].Causes[0]; c.In != b || c.OnLoop || c.Flows != (detect.CauseFlows{101, 202}) {
-		t.Errorf("%+v; want flows 101 and 202 by port %d, which meet off the loop", c, b)
+	for _, goesRound := range []bool{false, true} {
+		sc := newRing(t, 4, hop)
+		sc.S[3].FaceHosts(x)
+		for k := range unit.NodeID(4) {
+			sc.S[1+k].EnqueueFlow(b, p, detect.FlowID(1+k), 20*kilo)
+			sc.S[1+k].EnqueueFlow(b, p, detect.FlowID(5+k), 20*kilo)
+			if goesRound {
+				sc.S[1+k].EnqueueFlow(b, p, 9, 20*kilo)
+			}
+		}
+		sc.To(2000 * us)
+		for _, f := range []detect.FlowID{101, 202} {
+			sc.S[1].EnqueueFlow(b, p, f, 30*kilo)
+			sc.S[2].EnqueueFlow(b, p, f, 40*kilo)
+			sc.S[3].EnqueueFlow(b, x, f, 10*kilo)
+		}
+		for k := range unit.NodeID(4) {
+			sc.Close(2100*us, 4-k)
+		}
+		sc.To(4000 * us)
+		asked := false
+		for k := range unit.NodeID(4) {
+			asked = asked || sc.class(1+k).askUntil != 0
+		}
+		if asked == goesRound {
+			t.Errorf("a flow goes round: %v; a switch asked where the new ones meet: %v", goesRound, asked)
+		}
+		if goesRound {
+			if c := sc.Diagnoses[0].Causes[0]; c.Type != detect.CauseRouting || c.Flows != (detect.CauseFlows{9}) {
+				t.Errorf("%+v; want the routing loop of flow 9", c)
+			}
+			continue
+		}
+		sc.wantCause(detect.CauseContention, unit.NodePort{Node: 2, Port: p})
+		if c := sc.Diagnoses[0].Causes[0]; c.In != b || c.OnLoop || c.Flows != (detect.CauseFlows{101, 202}) {
+			t.Errorf("%+v; want flows 101 and 202 by port %d, which meet off the loop", c, b)
+		}
 	}
 }

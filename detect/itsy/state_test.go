@@ -46,8 +46,6 @@ func (s *stub) Backlog(detect.Queue) int                             { return 10
 func (s *stub) SendFrame(unit.Port, []byte) bool                     { return true }
 func (s *stub) Diagnose(detect.Bucket, detect.Queue, []detect.Cause) {}
 
-func (s *stub) Flooded(detect.Bucket, detect.Queue) int { return 0 }
-
 func (s *stub) Detour(detect.Bucket, detect.Queue) (int, unit.Port, unit.Time) {
 	return 0, unit.NoPort, 0
 }

@@ -3,6 +3,7 @@ package nicdemo
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,10 +30,10 @@ import (
 	"softswitch/view/show"
 )
 
-// Rates of the demonstration, on links of 50 Mbit/s.
+// Rates of the demonstration, on links of 20 Mbit/s.
 const (
-	demoOffered = "40M"      // what iperf3 sends
-	demoDrain   = "20Mbit/s" // what the receiver takes
+	demoOffered = "16M"     // what iperf3 sends
+	demoDrain   = "8Mbit/s" // what the receiver takes
 	demoSeconds = 5
 	demoClass   = 3
 	demoDSCP    = "26" // of demoClass
@@ -110,7 +111,7 @@ func (d *Demo) run(ctx context.Context, name string) (err error) {
 	}
 	d.hosts, d.switches = lab.Endpoints(hosts), lab.Endpoints(switches)
 	if err := d.programs(ctx); err != nil {
-		return err
+		return cmp.Or(context.Cause(ctx), err) // of a program that was ended it says nothing new
 	}
 	return d.judge(ctx)
 }

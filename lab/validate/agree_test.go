@@ -248,7 +248,7 @@ func buildHost(data []byte) error {
 // their nodes.
 func corpus(t *testing.T) (files [][]byte) {
 	t.Helper()
-	for _, pattern := range []string{"../../scenarios/*.yaml", "../../scenarios/nic/*.yaml", "../../scenario/testdata/*.yaml", "../../scenario/config/testdata/*.yaml"} {
+	for _, pattern := range []string{"../../scenarios/*.yaml", "../../scenarios/nic/*.yaml", "../../scenarios/rdma/*.yaml", "../../scenario/testdata/*.yaml", "../../scenario/config/testdata/*.yaml"} {
 		names, err := filepath.Glob(pattern)
 		if err != nil || len(names) == 0 {
 			t.Fatalf("%s: %d files, %v", pattern, len(names), err)
@@ -308,7 +308,7 @@ type kind struct {
 
 // kinds of values, and some of each: at the edges of what some key takes, or beyond.
 var kinds = []kind{
-	{regexp.MustCompile(`^-?\d+$`), strings.Fields(`0 1 2 3 4 7 8 9 -1 46 47 48 49 50 63 64 65 254 255 256 1000 1001 1513 1514 1515 4096 8191 8192
+	{regexp.MustCompile(`^-?\d+$`), strings.Fields(`0 1 2 3 4 7 8 9 -1 46 47 48 49 50 63 64 65 254 255 256 1000 1001 1499 1513 1514 1515 4096 8191 8192 9216 9217 9230 9231
 		16383 36863 36864 36865 40959 40960 40961 49999 50000 65535 65536 1048576 2097151 2097152 2097153 1073741823 1073741824 1073741825
 		2147483647 2147483648 4294967295 4294967296 9223372036854775807 9223372036854775808 0x10 010 1e3 1.5 -7 -8 ~ true`)},
 	{regexp.MustCompile(`^[\d.]+(ns|us|µs|ms|s|m|h)$`), strings.Fields(`0s 1ns 1us 40ns 1ms 1s 1001ms 23h59m 24h 24h1ns 25h 2562047h -1s 1h 9223372036s 1ps 1 0`)},
@@ -405,7 +405,8 @@ var keys = []string{
 	"prevention: {tagger: {lossless: 2}}", "prevention: {no_flood: true}", "prevention: {ttl_band: 1}", "prevention: {ttl_band: 255}",
 	"prevention: {thresholds: {down: {static_th: 0}}}", "prevention: {thresholds: {per_level: 1000000}}",
 	"prevention: {thresholds: {up: {xon_offset: 0}, down: {static_th: 2097152}}}", "flood: all", "ttl_band: 3", "no_flood: true",
-	"stack: nic0", "bin: 1ns", "hash_seed: 4294967295", "scheduler: {3: {type: dwrr, weight: 100}}", "dscp_map: {0: 3, 63: 0}",
+	"congestion: {}", "congestion: {control: timely, ecn: {kmax: 40961}}", "congestion: {cnp_class: 3, phantom: {drain: 0}}", "ecn: {red: {}, phantom: {mark: 1}}",
+	"mtu: 9216", "mtu: 9000", "stack: nic0", "bin: 1ns", "hash_seed: 4294967295", "scheduler: {3: {type: dwrr, weight: 100}}", "dscp_map: {0: 3, 63: 0}",
 	"live: {metrics: 9100}", "live: {metrics: x}", "rx_buffer: 8192", "expect: {}", "expect: {sim_only: it is so}", "expect: {max_latency: 2562047h}",
 	"duration: 24h", "duration: 2562047h", "duration: 1ns", "duration: 39ns", "acts: [{do: storm, class: 3}]", "acts: [{do: slow, rate: 1bit/s, at: 2562047h}]",
 }

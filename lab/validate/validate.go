@@ -35,6 +35,7 @@ type File struct {
 type Fault struct {
 	Line int    `json:"line,omitempty"` // counted from 1
 	Key  string `json:"key,omitempty"`  // "flows[2].rate"
+	Set  string `json:"set,omitempty"`  // key of the setting that the value comes from
 	Text string `json:"text"`
 }
 
@@ -51,7 +52,7 @@ func (all Files) WriteText(w io.Writer) error {
 			fmt.Fprintln(w, "warning:", warning)
 		}
 		for _, f := range v.Faults {
-			fmt.Fprintln(w, strictyaml.Fault{File: v.Name, Line: f.Line, Key: f.Key, Text: f.Text})
+			fmt.Fprintln(w, strictyaml.Fault{File: v.Name, Line: f.Line, Key: f.Key, Set: f.Set, Text: f.Text})
 		}
 		if v.OK {
 			if _, err := fmt.Fprintf(w, "%s: good: a %s, %s%s\n", v.Name, v.Kind, v.About, v.Where()); err != nil {
@@ -62,18 +63,19 @@ func (all Files) WriteText(w io.Writer) error {
 	return nil
 }
 
-// Check checks data, the content of the file called name.
-func Check(name string, data []byte) File {
+// Check checks data, the content of the file called name, with settings in the place of
+// what it says.
+func Check(name string, data []byte, settings ...strictyaml.Setting) File {
 	f := File{Name: name, Kind: kindOf(name, data), Faults: []Fault{}, Warnings: []string{}}
 	var warnings []string
 	var err error
 	switch f.Kind {
 	case "switch":
-		warnings, err = f.sw(data)
+		warnings, err = f.sw(data, settings)
 	case "host":
-		err = f.host(data)
+		err = f.host(data, settings)
 	default:
-		warnings, err = f.scenario(data)
+		warnings, err = f.scenario(data, settings)
 	}
 	f.Warnings = append(f.Warnings, warnings...)
 	if f.OK = err == nil; !f.OK {
@@ -82,21 +84,21 @@ func Check(name string, data []byte) File {
 	return f
 }
 
-func (f *File) sw(data []byte) (warnings []string, err error) {
-	s, warnings, err := config.LoadSwitch(f.Name, data)
+func (f *File) sw(data []byte, settings []strictyaml.Setting) (warnings []string, err error) {
+	s, warnings, err := config.LoadSwitch(f.Name, data, settings...)
 	f.About = fmt.Sprintf("%s, %d ports, %d routes", s.Name, len(s.Ports), len(s.Routes))
 	return warnings, err
 }
 
-func (f *File) host(data []byte) error {
-	h, err := config.LoadHost(f.Name, data)
+func (f *File) host(data []byte, settings []strictyaml.Setting) error {
+	h, err := config.LoadHost(f.Name, data, settings...)
 	f.About = fmt.Sprintf("%s, %s, %d flows", h.Name, h.Address, len(h.Flows))
 	return err
 }
 
 // scenario checks a scenario file, and asks both worlds whether they play it.
-func (f *File) scenario(data []byte) (warnings []string, err error) {
-	s, err := load.Scenario(f.Name, data)
+func (f *File) scenario(data []byte, settings []strictyaml.Setting) (warnings []string, err error) {
+	s, err := load.Scenario(f.Name, data, settings...)
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +196,7 @@ func faultsOf(err error) []Fault {
 		}
 	}
 	for _, f := range faults {
-		all = append(all, Fault{f.Line, f.Key, f.Text})
+		all = append(all, Fault{f.Line, f.Key, f.Set, f.Text})
 	}
 	return all
 }

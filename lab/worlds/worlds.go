@@ -83,9 +83,13 @@ func (w *Worlds) Compare(ctx context.Context, files []string) (*Table, error) {
 	}
 	t := &Table{Seeds: timedSeeds, Runs: w.Runs, Rows: []Row{}}
 	for _, file := range files {
+		data, err := w.Read(file) // once: it may be standard input
+		if err != nil {
+			return nil, err
+		}
 		for _, detector := range []string{"itsy", "itsypaper"} {
 			fmt.Fprintf(w.Progress, "%s %s\n", file, detector)
-			r, err := w.play(ctx, file, detector)
+			r, err := w.play(ctx, file, data, detector)
 			if err != nil {
 				return nil, err
 			}
@@ -127,12 +131,8 @@ func (r *Row) String() string {
 	return fmt.Sprintf("| `%s` | %s | %s | %v | %d | %s | %s |", r.Scenario, r.Detector, r.Sim, r.Timed, r.Slow, live, same)
 }
 
-// play plays one file with one detector.
-func (w *Worlds) play(ctx context.Context, file, detector string) (*Row, error) {
-	data, err := w.Read(file)
-	if err != nil {
-		return nil, err
-	}
+// play plays one file, which holds data, with one detector.
+func (w *Worlds) play(ctx context.Context, file string, data []byte, detector string) (*Row, error) {
 	fast, err := load.Scenario(file, data)
 	if err != nil {
 		return nil, err

@@ -12,7 +12,6 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
-	"softswitch/internal/ether"
 	"softswitch/internal/strictyaml"
 	"softswitch/link"
 	"softswitch/scenario/config"
@@ -100,7 +99,7 @@ func setUpStack(cfg config.Host) error {
 			return fmt.Errorf("address %s: %w", mac, err)
 		}
 	}
-	if err := netlink.LinkSetMTU(stack, min(wire.Attrs().MTU, mtuMax)); err != nil {
+	if err := netlink.LinkSetMTU(stack, min(wire.Attrs().MTU, cfg.MTU)); err != nil {
 		return fmt.Errorf("MTU: %w", err)
 	}
 	addr, err := netlink.ParseAddr(cfg.Address)
@@ -121,9 +120,6 @@ func setUpStack(cfg config.Host) error {
 	}
 	return nil
 }
-
-// mtuMax is the longest packet that fits a frame a switch forwards.
-const mtuMax = 1514 - ether.HeaderLen
 
 // socketLosses is how many datagrams this network namespace has lost because a socket's
 // buffer was full.

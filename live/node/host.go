@@ -33,7 +33,7 @@ func RunHost(ctx context.Context, cfg config.Host, record string) error {
 	var r runner
 	r = runner{
 		name: cfg.Name, id: unit.NodeID(cfg.ID), live: cfg.Live, machine: h,
-		ports:  []live.Port{{Name: cfg.Port.Name, KeepMAC: cfg.Port.MAC != ""}},
+		ports:  []live.Port{{Name: cfg.Port.Name, KeepMAC: cfg.Port.MAC != "", MTU: cfg.MTU}},
 		record: record, header: replay.Header{Kind: replay.Host, Config: string(cfg.Marshal())},
 		sample: func(n *live.Node) metrics.Sample { return metrics.Sample{Hosts: []observe.Host{r.takeHost(n, h)}} },
 	}

@@ -53,7 +53,7 @@ func twoHosts(t *testing.T) (from, to *asked) {
 	made := func(id int, l link.Link, flows []host.Flow) *asked {
 		h, err := host.New(host.Config{
 			ID: unit.NodeID(id), Name: fmt.Sprint("h", id), Address: netip.AddrFrom4([4]byte{10, 0, 0, byte(id)}), Rate: rate, Quanta: 65535,
-			Refresh: 10 * unit.Millisecond, RxBuffer: 1 << 20, Flows: flows, Granularity: live.Granularity, Batch: live.Batch, SlotBytes: 2048,
+			Refresh: 10 * unit.Millisecond, RxBuffer: 1 << 20, Flows: flows, Granularity: live.Granularity, Batch: live.Batch, MaxFrame: 1514, SlotBytes: 2048,
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -31,7 +31,7 @@ func RunNIC(ctx context.Context, cfg config.Host) error {
 	defer restore()
 	r := runner{
 		name: cfg.Name, id: unit.NodeID(cfg.ID), live: cfg.Live, machine: n,
-		ports:  []live.Port{{Name: cfg.Port.Name, KeepMAC: cfg.Port.MAC != ""}, {Name: cfg.Stack}},
+		ports:  []live.Port{{Name: cfg.Port.Name, KeepMAC: cfg.Port.MAC != "", MTU: cfg.MTU}, {Name: cfg.Stack}},
 		header: replay.Header{Kind: "nic"},
 		openPort: func(p live.Port) (link.Link, error) {
 			if p.Name == cfg.Stack {

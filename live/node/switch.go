@@ -43,7 +43,7 @@ func runOnce(ctx context.Context, cfg config.Switch, record string, restarts int
 	}
 	var ports []live.Port
 	for _, p := range cfg.Ports {
-		ports = append(ports, live.Port{Name: p.Name, KeepMAC: p.MAC != "", FacesHost: p.Peer == "host"})
+		ports = append(ports, live.Port{Name: p.Name, KeepMAC: p.MAC != "", FacesHost: p.Peer == "host", MTU: cfg.MTU})
 	}
 	node := newSwitchNode(sw, "")
 	node.response = policy.String()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"softswitch/host"
 	"softswitch/unit"
 	"softswitch/view/observe"
 )
@@ -109,6 +110,7 @@ func (out sink) port(w *observe.Switch, p *observe.Port) {
 		out.count(packets, p.TxFrames[c], w.Name, p.Name, class, "tx")
 		out.count(bytes, p.RxBytes[c], w.Name, p.Name, class, "rx")
 		out.count(bytes, p.TxBytes[c], w.Name, p.Name, class, "tx")
+		out.count(marked, p.Marked[c], w.Name, p.Name, class)
 		out.put(queueBytes, float64(p.Queue[c].Bytes), w.Name, p.Name, class)
 		out.put(queueMark, float64(p.Queue[c].Watermark), w.Name, p.Name, class)
 	}
@@ -208,4 +210,46 @@ func (out sink) host(h *observe.Host) {
 	}
 	out.count(hostLoss, lost, h.Name, "fabric")
 	out.count(hostLoss, h.Counters.Overflow, h.Name, "host")
+	out.connections(h)
+}
+
+// connections sends the metrics of a host's reliable connections, if it has any or something
+// came that should be of one.
+func (out sink) connections(h *observe.Host) {
+	var sum host.Messages
+	var noted, came uint64 // CNPs sent, and packets that came marked
+	some := h.Counters.RC != host.BadPackets{}
+	for _, f := range h.Sent {
+		m := f.Messages
+		if m == nil {
+			continue
+		}
+		some = true
+		sum.Done += m.Done
+		sum.TimeSum += m.TimeSum
+		sum.Again += m.Again
+		sum.Naks += m.Naks
+		sum.Timeouts += m.Timeouts
+		sum.CNPs += m.CNPs
+	}
+	for _, f := range h.Received {
+		some = some || f.Packets != nil
+		noted += f.CNPs
+		came += f.Marked
+	}
+	if !some {
+		return
+	}
+	out.count(hostMessages, sum.Done, h.Name)
+	out.put(hostTime, seconds(sum.TimeSum), h.Name)
+	out.count(hostAgain, sum.Again, h.Name)
+	out.count(hostNaks, sum.Naks, h.Name)
+	out.count(hostTimeouts, sum.Timeouts, h.Name)
+	out.count(hostCNPs, sum.CNPs, h.Name, "rx")
+	out.count(hostCNPs, noted, h.Name, "tx")
+	out.count(hostMarked, came, h.Name)
+	bad := &h.Counters.RC
+	out.count(hostBadPacket, bad.Malformed, h.Name, "malformed")
+	out.count(hostBadPacket, bad.ICRC, h.Name, "icrc")
+	out.count(hostBadPacket, bad.UnknownQP, h.Name, "unknown_qp")
 }

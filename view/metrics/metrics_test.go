@@ -22,6 +22,7 @@ import (
 	"go.uber.org/goleak"
 
 	"softswitch/host"
+	"softswitch/roce/rc"
 	"softswitch/unit"
 	"softswitch/view/observe"
 )
@@ -37,7 +38,7 @@ func fabric() Sample {
 	p := observe.Port{Name: "a", Up: true, Messages: [2]uint64{8, 9}, Drops: map[string]uint64{"ttl_expired": 2, "headroom_full": 1}, Odd: map[string]uint64{"mac_table_full": 3}}
 	p.RxFrames[3], p.TxFrames[3], p.RxBytes[3], p.TxBytes[3] = 10, 11, 1000, 1100
 	p.RxPause[3], p.RxResume[3], p.TxPause[3], p.TxResume[3], p.TxRefresh[3] = 5, 4, 3, 2, 1
-	p.Paused[3], p.XOFF[3] = true, true
+	p.Paused[3], p.XOFF[3], p.Marked[3] = true, true, 14
 	p.Pause[3] = observe.Pause{Count: 6, Time: 2 * unit.Second, Start: 3 * unit.Second}
 	p.Queue[3] = observe.Queue{Bytes: 700, Watermark: 800}
 	p.Group[3] = observe.Group{Bytes: 500, Headroom: 100, Watermark: 900, HeadroomWatermark: 200}
@@ -52,6 +53,13 @@ func fabric() Sample {
 	w.Queues[0].Detected, w.Queues[0].Restored, w.Queues[0].Stormed = 2, 1, true
 	h := observe.Host{Name: "h1", Sent: []host.Sent{{Name: "f", Frames: 12}}, Received: []host.Received{{Number: 4, Frames: 13, Bytes: 1300, Lost: 2}}}
 	h.Counters.RxPause[3], h.Counters.Overflow = 9, 3
+	h.Counters.RC = host.BadPackets{Malformed: 1, ICRC: 2, UnknownQP: 3}
+	for i := range uint64(2) {
+		h.Sent = append(h.Sent, host.Sent{Name: fmt.Sprint("rc", i), Messages: &host.Messages{
+			Done: 20 + i, TimeSum: unit.Time(i+1) * unit.Second, CNPs: 30 + i, Counters: rc.Counters{Again: 40 + i, Naks: 50 + i, Timeouts: 60 + i},
+		}})
+		h.Received = append(h.Received, host.Received{Number: uint32(5 + i), Packets: &rc.Received{}, Marked: 70 + i, CNPs: 80 + i})
+	}
 	return Sample{
 		Switches: []observe.Sample{{
 			Switch: observe.Switch{
@@ -88,6 +96,7 @@ func TestValues(t *testing.T) {
 		`softswitch_pfc_frames_total{direction="rx",kind="pause",port="a",priority="3",switch="s1"} 5`,
 		`softswitch_pfc_frames_total{direction="tx",kind="refresh",port="a",priority="3",switch="s1"} 1`,
 		`softswitch_pfc_pause_seconds_total{port="a",priority="3",switch="s1"} 3`, // 2 s, and 1 s of the pause in force
+		`softswitch_ecn_marked_packets_total{port="a",priority="3",switch="s1"} 14`,
 		`softswitch_pfc_pauses_total{port="a",priority="3",switch="s1"} 6`,
 		`softswitch_queue_paused{port="a",priority="3",switch="s1"} 1`,
 		`softswitch_queue_bytes{port="a",priority="3",switch="s1"} 700`,
@@ -104,6 +113,17 @@ func TestValues(t *testing.T) {
 		`softswitch_pfcwd_storms_total{port="a",priority="3",state="restored",switch="s1"} 1`,
 		`softswitch_host_loss_packets_total{host="h1",where="fabric"} 2`,
 		`softswitch_host_loss_packets_total{host="h1",where="host"} 3`,
+		`softswitch_host_messages_total{host="h1"} 41`,
+		`softswitch_host_message_seconds_total{host="h1"} 3`,
+		`softswitch_host_retransmitted_packets_total{host="h1"} 81`,
+		`softswitch_host_naks_total{host="h1"} 101`,
+		`softswitch_host_timeouts_total{host="h1"} 121`,
+		`softswitch_host_cnp_packets_total{direction="rx",host="h1"} 61`,
+		`softswitch_host_cnp_packets_total{direction="tx",host="h1"} 161`,
+		`softswitch_host_ecn_marked_packets_total{host="h1"} 141`,
+		`softswitch_host_bad_packets_total{host="h1",reason="malformed"} 1`,
+		`softswitch_host_bad_packets_total{host="h1",reason="icrc"} 2`,
+		`softswitch_host_bad_packets_total{host="h1",reason="unknown_qp"} 3`,
 		`softswitch_lateness_seconds{node="s1"} 0.001`,
 	} {
 		if !strings.Contains(text, want+"\n") {
@@ -112,6 +132,22 @@ func TestValues(t *testing.T) {
 	}
 	if strings.Contains(text, `priority="5"`) {
 		t.Error("a class that is neither lossless nor used is told")
+	}
+}
+
+// A host that only receives connections tells of them, and one with UDP flows alone does not.
+func TestConnections(t *testing.T) {
+	receives, bad, udp := observe.Host{Name: "receives"}, observe.Host{Name: "bad"}, observe.Host{Name: "udp"}
+	receives.Received = []host.Received{{Packets: &rc.Received{}}}
+	bad.Counters.RC.ICRC = 1
+	udp.Sent, udp.Received = []host.Sent{{Name: "f", Frames: 1}}, []host.Received{{Frames: 1}}
+	text := scrape(t, Sample{Hosts: []observe.Host{receives, bad, udp}})
+	for _, name := range []string{"messages_total", "naks_total", "ecn_marked_packets_total"} {
+		for host, want := range map[string]bool{"receives": true, "bad": true, "udp": false} {
+			if line := fmt.Sprintf("softswitch_host_%s{host=%q} 0\n", name, host); strings.Contains(text, line) != want {
+				t.Errorf("is there a line %q: %t", line, !want)
+			}
+		}
 	}
 }
 

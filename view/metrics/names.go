@@ -51,11 +51,24 @@ var (
 	hostLoss     = counter("softswitch_host_loss_packets_total", "Frames that hosts missed: where is fabric (a flow's sequence numbers that did not arrive) or host (the receive buffer was full).", "host", "where")
 )
 
+// Of every host with reliable connections: of all its connections together.
+var (
+	hostMessages  = counter("softswitch_host_messages_total", "Messages that were acknowledged as a whole.", "host")
+	hostTime      = counter("softswitch_host_message_seconds_total", "Completion times of these messages, added up: from when the first packet left to the acknowledgement of the last.", "host")
+	hostAgain     = counter("softswitch_host_retransmitted_packets_total", "Packets that the host sent again.", "host")
+	hostNaks      = counter("softswitch_host_naks_total", "Negative acknowledgements that made the host send again.", "host")
+	hostTimeouts  = counter("softswitch_host_timeouts_total", "Times that the host sent again because no acknowledgement came.", "host")
+	hostCNPs      = counter("softswitch_host_cnp_packets_total", "Congestion notification packets; direction is rx (to the host's senders) or tx (for packets that came marked).", "host", "direction")
+	hostMarked    = counter("softswitch_host_ecn_marked_packets_total", "Packets that came with Congestion Experienced.", "host")
+	hostBadPacket = counter("softswitch_host_bad_packets_total", "Frames to port 4791 that no connection takes; reason is malformed, icrc or unknown_qp.", "host", "reason")
+)
+
 // Of every switch and its ports. Frames are counted without FCS.
 var (
 	portUp        = gauge("softswitch_port_up", "1 if the port's link is up.", "switch", "port")
 	packets       = counter("softswitch_packets_total", "Data frames.", "switch", "port", "priority", "direction")
 	bytes         = counter("softswitch_bytes_total", "Bytes of data frames.", "switch", "port", "priority", "direction")
+	marked        = counter("softswitch_ecn_marked_packets_total", "Data frames that the switch marked with Congestion Experienced as they left.", "switch", "port", "priority")
 	pauseSeconds  = counter("softswitch_pfc_pause_seconds_total", "How long the egress queue was paused, the pause in force included.", "switch", "port", "priority")
 	pauses        = counter("softswitch_pfc_pauses_total", "Times that the egress queue came to be paused.", "switch", "port", "priority")
 	queuePaused   = gauge("softswitch_queue_paused", "1 if a pause is in force at the egress queue.", "switch", "port", "priority")

@@ -75,6 +75,8 @@ type Port struct {
 	// frames that were forwarded.
 	Drops map[string]uint64 `json:"drops,omitempty"`
 	Odd   map[string]uint64 `json:"odd,omitempty"`
+	// Frames marked with Congestion Experienced as they left, by class.
+	Marked [unit.Priorities]uint64 `json:"ecn_marked,omitzero"`
 	// Frames dropped on purpose, by class: at the egress, and on arrival. ResponseBytes
 	// are their bytes in total, by this ingress port.
 	TxDropped     [unit.Priorities]uint64 `json:"tx_dropped"`
@@ -142,7 +144,7 @@ func takePort(s *dataplane.Switch, n unit.Port) Port {
 		Name: s.Config().Ports[n].Name, Up: s.LinkUp(n), RxFrames: k.RxFrames, RxBytes: k.RxBytes, TxFrames: k.TxFrames, TxBytes: k.TxBytes,
 		RxPause: k.RxPause, RxResume: k.RxResume, TxPause: k.TxPause, TxResume: k.TxResume, TxRefresh: k.TxRefresh,
 		Messages: [2]uint64{k.RxMessages, k.TxMessages}, Drops: map[string]uint64{},
-		TxDropped: k.TxDropped, RxDropped: k.RxDropped, ResponseBytes: k.ResponseBytes,
+		Marked: k.Marked, TxDropped: k.TxDropped, RxDropped: k.RxDropped, ResponseBytes: k.ResponseBytes,
 	}
 	for c := range unit.Priority(unit.Priorities) {
 		q := s.Queue(n, c)

@@ -118,8 +118,12 @@ func TestSwitch(t *testing.T) {
 	}
 	send(s, 5000, 0)
 
+	s.Counters(1).Marked[3] = 9
 	got := TakeSwitch(s, links)
 	got.Live = Live{EventsLost: 1, Lateness: 2}
+	if marked := got.Ports[1].Marked; marked[3] != 9 {
+		t.Errorf("port b: marked %v, want 9 of class 3", marked)
+	}
 	if p := got.Ports[1]; !p.Paused[3] || p.Queue[3].Bytes != 6000 || p.RxPause[3] != 1 || p.TxFrames[3] != 2 {
 		t.Errorf("port b: paused %v, %d bytes wait, %d pauses received, %d frames sent; want true, 6000, 1, 2", p.Paused[3], p.Queue[3].Bytes, p.RxPause[3], p.TxFrames[3])
 	}
@@ -139,7 +143,7 @@ func TestHost(t *testing.T) {
 	config := func(address string, flows ...host.Flow) host.Config {
 		return host.Config{
 			ID: 9, Name: "h9", Address: netip.MustParseAddr(address), Rate: 100_000_000, Lossless: 1 << 3,
-			Quanta: 65535, Refresh: unit.Millisecond, RxBuffer: 16_000, Flows: flows, Batch: 1, SlotBytes: 2048,
+			Quanta: 65535, Refresh: unit.Millisecond, RxBuffer: 16_000, Flows: flows, Batch: 1, MaxFrame: 1514, SlotBytes: 2048,
 		}
 	}
 	newHost := func(c host.Config) *host.Host {

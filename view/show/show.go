@@ -1,6 +1,7 @@
 package show
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,9 +19,11 @@ type View[T any] struct {
 	// Prepare, unless nil, sees all answers before any is shown.
 	Prepare func([]T)
 	Tables  func(T) []table
-	// Merge puts the tables of all switches into one, with a column Switch; Empty is
+	// Merge puts the tables of all switches into one, with a column Switch or, if it is not
+	// empty, Node; Empty is
 	// printed if it has no rows.
 	Merge bool
+	Node  string
 	Empty string
 	// Note, unless nil, returns a note to print below the tables; "" for none.
 	Note func([]T) string
@@ -92,7 +95,7 @@ func (v View[T]) Write(w io.Writer, ends []control.Endpoint, answers []T) error 
 	for i, e := range ends {
 		tables := v.Tables(answers[i])
 		if v.Merge {
-			all = mergeTable(all, e.Name, &tables[0])
+			all = mergeTable(all, cmp.Or(v.Node, "Switch"), e.Name, &tables[0])
 			continue
 		}
 		if e.Name != "" {
@@ -125,13 +128,13 @@ func (v View[T]) Write(w io.Writer, ends []control.Endpoint, answers []T) error 
 	return nil
 }
 
-// mergeTable appends the rows of t, of the switch called name, to all.
-func mergeTable(all *table, name string, t *table) *table {
+// mergeTable appends the rows of t, of the node called name, to all.
+func mergeTable(all *table, node, name string, t *table) *table {
 	if name == "" {
 		return t
 	}
 	if all == nil {
-		all = &table{header: append([]string{"Switch"}, t.header...), left: t.left + 1}
+		all = &table{header: append([]string{node}, t.header...), left: t.left + 1}
 	}
 	for _, row := range t.rows {
 		all.add(append([]string{name}, row...)...)

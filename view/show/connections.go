@@ -1,0 +1,89 @@
+package show
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"softswitch/host"
+	"softswitch/internal/control"
+	"softswitch/unit"
+	"softswitch/view/observe"
+)
+
+// Connections are the reliable connections that a host sends on.
+type Connections struct {
+	Host        string       `json:"host"`
+	Connections []Connection `json:"connections"`
+	// BadPackets are frames to port 4791 that no connection of the host takes.
+	BadPackets host.BadPackets `json:"bad_packets"`
+}
+
+// Connection is a flow of transport rc. State is "open" while it has messages to send or may
+// have, "done" when all are acknowledged, or "gave up".
+type Connection struct {
+	Flow  string `json:"flow"`
+	State string `json:"state"`
+	*host.Messages
+}
+
+// HostConnections shows the connections of hosts.
+func HostConnections() View[Connections] {
+	return View[Connections]{
+		Fetch: func(e control.Endpoint) (Connections, error) {
+			h, err := control.Get[observe.Host](e, "stats", nil)
+			return connectionsOf(&h), err
+		},
+		Tables: func(c Connections) []table { return []table{c.table()} },
+		Merge:  true, Node: "Host", Empty: "No host has a flow of transport rc.", Note: badPackets,
+	}
+}
+
+func connectionsOf(h *observe.Host) Connections {
+	c := Connections{Host: h.Name, Connections: []Connection{}, BadPackets: h.Counters.RC}
+	for _, f := range h.Sent {
+		if f.Messages == nil {
+			continue
+		}
+		state := "open"
+		switch {
+		case f.Messages.Failed:
+			state = "gave up"
+		case f.Messages.Completion > 0:
+			state = "done"
+		}
+		c.Connections = append(c.Connections, Connection{f.Name, state, f.Messages})
+	}
+	return c
+}
+
+func (c *Connections) table() table {
+	t := table{header: []string{"Flow", "State", "Messages", "Bytes", "Mean MS", "Max MS", "Mbit/s", "Again", "NAKs", "Timeouts", "CNPs"}, left: 2}
+	for _, k := range c.Connections {
+		mean, rate := "N/A", "N/A"
+		if k.Done > 0 {
+			mean = microseconds(k.TimeSum / unit.Time(k.Done))
+		}
+		if k.Rate > 0 {
+			rate = strconv.FormatFloat(float64(k.Rate)/1e6, 'f', 1, 64)
+		}
+		t.add(k.Flow, k.State, Thousands(k.Done), Thousands(k.Bytes), mean, microseconds(k.TimeMax), rate,
+			Thousands(k.Again), Thousands(k.Naks), Thousands(k.Timeouts), Thousands(k.CNPs))
+	}
+	return t
+}
+
+// microseconds formats t in milliseconds, to the microsecond.
+func microseconds(t unit.Time) string { return fmt.Sprintf("%.3f", float64(t)/1e6) }
+
+// badPackets is a line for each host to which frames came that no connection takes.
+func badPackets(all []Connections) string {
+	var lines []string
+	for _, c := range all {
+		if b := c.BadPackets; b != (host.BadPackets{}) {
+			lines = append(lines, fmt.Sprintf("No connection of %s takes: %s frames that are malformed, %s with a wrong ICRC, %s of an unknown queue pair.",
+				c.Host, Thousands(b.Malformed), Thousands(b.ICRC), Thousands(b.UnknownQP)))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
