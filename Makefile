@@ -5,7 +5,7 @@ BIN := bin/softswitch
 # Where go.dev's archive puts Go: sudo leaves that out of PATH.
 export PATH := $(PATH):/usr/local/go/bin
 
-.PHONY: build test race demo bench guides figures cause worlds comparison comparison-live docs man install uninstall lint fuzz clean
+.PHONY: build test race demo bench guides figures cause worlds comparison comparison-live congestion docs man install uninstall lint fuzz clean
 
 build:
 	go build -o $(BIN) ./cmd/softswitch
@@ -14,7 +14,7 @@ build:
 # must not be starved of a processor by each other.
 LIVE := ./cmd/... ./internal/bench ./internal/offload ./internal/timer ./lab/... ./link/... ./live/... ./netns-lab ./view/ui
 # Packages with goroutines. The pure ones have none: make race takes them too.
-RACE := ./cbd/run ./compare ./event/follow ./internal/control ./internal/timer ./link/... ./live/... ./internal/progress ./sim/cause/runner ./sim/fuzz/runner ./view/...
+RACE := ./cbd/run ./compare ./event/follow ./internal/control ./internal/timer ./link/... ./live/... ./internal/progress ./sim/cause/runner ./sim/fuzz/runner ./sim/sweep ./view/...
 CASES := 3000
 
 # Everything that can be checked. Tests that need root or a tool skip with their
@@ -64,6 +64,12 @@ cause: build
 # and a quarter of an hour on a machine that does nothing else.
 worlds: build
 	$(BIN) lab worlds scenarios/*.yaml > docs/figures/worlds.md
+
+# The scenarios that deadlock, with RDMA traffic and congestion control:
+# docs/congestion-control.md. Five minutes on two processors; the figure of how connections
+# come to equal shares is one of make figures.
+congestion: build
+	$(BIN) compare traffic --runs 20 --markdown docs/congestion-control.md > /dev/null
 
 # Every scenario against every system: docs/comparison.md, and build/comparison.html
 # with all figures and plots.

@@ -48,7 +48,7 @@ Exit status: 0 there is an answer; 1 there is no deadlock; 2 it could not be pla
 		if err != nil {
 			return nil, err
 		}
-		s, err := load.Scenario(args[0], data)
+		s, err := load.Scenario(called(args[0]), data)
 		if err != nil {
 			return nil, err
 		}

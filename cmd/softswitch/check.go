@@ -46,7 +46,7 @@ Exit status: 0 there is no such cycle; 1 there is one; 2 it could not be checked
 		if err != nil {
 			return nil, err
 		}
-		plan, err := planToCheck(args[0], data)
+		plan, err := planToCheck(called(args[0]), data)
 		if err != nil {
 			return nil, err
 		}
@@ -60,7 +60,7 @@ Exit status: 0 there is no such cycle; 1 there is one; 2 it could not be checked
 			}
 		}
 		if cure {
-			if err := k.Cures(cmd.Context(), func() (*scenario.Scenario, error) { return load.Scenario(args[0], data) }, os.Stderr); err != nil {
+			if err := k.Cures(cmd.Context(), func() (*scenario.Scenario, error) { return load.Scenario(called(args[0]), data) }, os.Stderr); err != nil {
 				return nil, err
 			}
 		}

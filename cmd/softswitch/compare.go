@@ -67,5 +67,6 @@ Exit status: 0 everything was played; 2 something could not be.`,
 	c.RegisterFlagCompletionFunc("scenarios", filesAndNames)
 	c.MarkFlagFilename("html", "html")
 	c.MarkFlagFilename("markdown", "md")
+	c.AddCommand(compareTrafficCommand())
 	return c
 }

@@ -89,7 +89,7 @@ var varying = []varies{
 	{command: typed(`iperf3 -c`), tool: "iperf3", lines: matching(`^\[ +\d\] `)},
 	{command: typed(`iperf3`), tool: "iperf3"},
 
-	{command: typed(`python3 -c`), tool: "python3", simulated: true},
+	{command: typed(`python3 `), tool: "python3", simulated: true},
 	{command: typed(`wireshark install$`), tool: "tshark", simulated: true},
 	{command: typed(`# in another$`), masks: []mask{frames}},
 	{command: typed(`tshark -r lab.pcapng .* -V `), tool: "tshark", masks: []mask{fields}},

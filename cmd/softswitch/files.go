@@ -10,13 +10,15 @@ import (
 	"softswitch/detect/catalog"
 	"softswitch/event/replay"
 	"softswitch/internal/decode"
+	"softswitch/internal/strictyaml"
 	"softswitch/lab/validate"
 	"softswitch/scenario/load"
 	"softswitch/sim/figures"
 )
 
 func validateCommand() *cobra.Command {
-	return printed(&cobra.Command{
+	var set []strictyaml.Setting
+	c := printed(&cobra.Command{
 		Use:   "validate FILE...",
 		Short: "Check scenario files and configurations of switches and hosts",
 		Long: `Check scenario files and configurations of switches and hosts, which it tells apart
@@ -24,7 +26,9 @@ by their keys: a scenario has "topology", a switch "ports", a host "port". All t
 is wrong with a file is told at once, with its line; of a scenario also what only
 shows when its routes are computed, and whether it can be simulated and played on a
 live lab. FILE "-" is standard input, here and wherever a
-command reads such a file.
+command reads such a file; messages call it <stdin>.
+
+--set KEY=VALUE checks the files with a value instead of theirs, as "sim run" plays them.
 
 An editor that knows JSON Schema checks files while they are written: docs/schema.
 
@@ -39,10 +43,12 @@ Exit status: 0 all files are good; 1 one of them is not; 2 one could not be read
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, validate.Check(file, data))
+			all = append(all, validate.Check(called(file), data, set...))
 		}
 		return judged(all, all.OK())
 	})
+	setFlag(c, &set)
+	return c
 }
 
 func taggerCommand() *cobra.Command {
@@ -65,11 +71,11 @@ not be made, such as for a topology without levels.`,
 		if err != nil {
 			return nil, err
 		}
-		s, err := load.Scenario(args[0], data)
+		s, err := load.Scenario(called(args[0]), data)
 		if err != nil {
 			return nil, err
 		}
-		plan, err := s.WithTagger(args[0], tags, cmd.Flags().Changed("tags"))
+		plan, err := s.WithTagger(called(args[0]), tags, cmd.Flags().Changed("tags"))
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/scenario/config"
+	"softswitch/scenario/containerlab"
+	"softswitch/scenario/graphml"
+	"softswitch/scenario/hpcc"
 	"softswitch/scenario/load"
 	"softswitch/scenario/sonic"
 )
@@ -16,9 +20,9 @@ import (
 func importCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "import",
-		Short: "Make a scenario file of the configuration of other switches",
-		Long:  `Make a scenario file of the configuration of other switches.`,
-	}, importSONiC())
+		Short: "Make a scenario file of the files of other switches and simulators",
+		Long:  `Make a scenario file of the files of other switches and simulators.`,
+	}, importSONiC(), importHPCC(), importGraphML(), importContainerlab())
 }
 
 func importSONiC() *cobra.Command {
@@ -51,13 +55,129 @@ Exit status: 0 done; 2 what is wrong is told, all of it.`,
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
-			if _, err := load.Scenario(args[0], text); err != nil {
-				return fmt.Errorf("the scenario that comes of %s is not good: %w", args[0], err)
-			}
-			_, err = os.Stdout.Write(text)
-			return err
+			return printImported(args[0], text)
 		},
 	}
+}
+
+func importHPCC() *cobra.Command {
+	return &cobra.Command{
+		Use:   "hpcc TOPOLOGY [FLOWS]",
+		Short: "Make a scenario file of files of HPCC's simulator",
+		Long: `Make a scenario file of the topology.txt and flow.txt of HPCC's simulator, or of one that
+reads the same files, such as SimAI's, and print it: switch N is sN, host N is hN, and
+flows are of transport rc, in the class of their priority group.
+
+What a scenario cannot say is told in comments at the head of the file. It lasts twice as
+long as the links of the hosts need for all that is sent.
+
+Exit status: 0 done; 2 what is wrong is told.`,
+		Example: "  softswitch import hpcc mix/topology.txt mix/flow.txt > hpcc.yaml && softswitch sim run hpcc.yaml",
+		Args:    arguments(cobra.RangeArgs(1, 2)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			var files []hpcc.File
+			for _, path := range args {
+				data, err := readAtMost(path, hpcc.MaxFile)
+				if err != nil {
+					return err
+				}
+				files = append(files, hpcc.File{Name: path, Data: data})
+			}
+			var flows *hpcc.File
+			if len(files) > 1 {
+				flows = &files[1]
+			}
+			text, err := hpcc.Scenario(stem(args[0]), files[0], flows)
+			if err != nil {
+				return err
+			}
+			return printImported(args[0], text)
+		},
+	}
+}
+
+func importGraphML() *cobra.Command {
+	rate := "100Gbit/s"
+	c := &cobra.Command{
+		Use:   "graphml FILE",
+		Short: "Make a scenario file of a graph in GraphML",
+		Long: `Make a scenario file of a graph in GraphML, such as those of the Internet Topology Zoo, and
+print it. Nodes are switches, except those whose type, kind or role is host or server. If
+there are none, each switch has one host. The rate of a link is LinkSpeedRaw, as the zoo
+has it, or else --rate.
+
+What is supposed is told in comments at the head of the file.
+
+Exit status: 0 done; 2 what is wrong is told.`,
+		Example: "  softswitch import graphml Geant2012.graphml --rate 10Gbit/s > geant.yaml && softswitch check geant.yaml",
+		Args:    arguments(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			r, err := config.ParseRate(rate)
+			if err != nil {
+				return fmt.Errorf("--rate: %w", err)
+			}
+			data, err := readAtMost(args[0], graphml.MaxFile)
+			if err != nil {
+				return err
+			}
+			text, err := graphml.Scenario(stem(args[0]), args[0], data, r)
+			if err != nil {
+				return err
+			}
+			return printImported(args[0], text)
+		},
+	}
+	c.Flags().StringVar(&rate, "rate", rate, "rate of links of which the graph tells none")
+	return c
+}
+
+func importContainerlab() *cobra.Command {
+	rate := ""
+	c := &cobra.Command{
+		Use:   "containerlab FILE",
+		Short: "Make a scenario file of a topology of containerlab",
+		Long: `Make a scenario file of a topology of containerlab, a .clab.yml, and print it. Hosts are nodes
+whose label graph-icon or whose group is host, server or client, and nodes of kind linux
+with one link and no other icon; the others are switches. If there are no hosts, each
+switch has one. Links that leave the lab, such as those to mgmt-net, are left out, and so
+are nodes without a link.
+
+What is supposed and what is left out is told in comments at the head of the file.
+
+Exit status: 0 done; 2 what is wrong is told.`,
+		Example: "  softswitch import containerlab clos.clab.yml --rate 100Gbit/s > clos.yaml && softswitch check clos.yaml",
+		Args:    arguments(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			r, err := config.ParseRate(rate)
+			if err != nil {
+				return fmt.Errorf("--rate: %w", err)
+			}
+			data, err := readAtMost(args[0], containerlab.MaxFile)
+			if err != nil {
+				return err
+			}
+			text, err := containerlab.Scenario(strings.TrimSuffix(stem(args[0]), ".clab"), args[0], data, r)
+			if err != nil {
+				return err
+			}
+			return printImported(args[0], text)
+		},
+	}
+	c.Flags().StringVar(&rate, "rate", rate, "rate of the links, such as 100Gbit/s")
+	c.MarkFlagRequired("rate")
+	return c
+}
+
+// stem is the name of a file without its folder and ending.
+func stem(path string) string { return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)) }
+
+// printImported prints the scenario that comes of from, if it is good.
+func printImported(from string, text []byte) error {
+	if _, err := load.Scenario(from, text); err != nil {
+		return fmt.Errorf("the scenario that comes of %s is not good: %w", from, err)
+	}
+	_, err := os.Stdout.Write(text)
+	return err
 }
 
 // readSONiC reads the configurations in a folder.

@@ -173,7 +173,8 @@ func labList() *cobra.Command {
 		Use:   "list",
 		Short: "List the labs of this machine",
 		Long: `List the labs that are on record: those that are up, those of which something is gone
-("broken": "lab inspect" says what) and those whose record cannot be read.`,
+("broken": "lab inspect" says what), those that only root may look into ("unknown", for
+another user) and those whose record cannot be read.`,
 		Example: "  softswitch lab list\n  softswitch lab list --json",
 		Args:    arguments(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {

@@ -226,6 +226,29 @@ func (b *bed) await(what string, so func() bool) {
 	}
 }
 
+// TestLabOfRoot: what another user is told of a lab that he may not look into. It is not
+// that something is wrong with it, unless that can be seen.
+func TestLabOfRoot(t *testing.T) {
+	b := newBed(t)
+	if err := os.Chmod(filepath.Dir(b.runDir), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b.must("deploy", "-t", "../../scenarios/pause.yaml")
+	asUser := func(args ...string) string {
+		t.Helper()
+		return b.run(b.program("softswitch-unprivileged", args...)).stdout
+	}
+	b.wantMatch(asUser("lab", "list"), `^`+b.name+` +2 +2 +3 +unknown: .*operation not permitted; run with sudo$`)
+	b.wantMatch(asUser("doctor"), `^note +labs +1 of 1 may not be looked into\n +-> run with sudo$`)
+	inspected := asUser("lab", "inspect", b.name)
+	b.wantMatch(inspected, `^s1 .* running .*operation not permitted; run with sudo$`)
+	b.wantMatch(inspected, `^s1:to-s2 .* unknown$`)
+	b.wantMatch(b.run(b.command("lab", "list")).stdout, `^`+b.name+` .* up$`)
+
+	b.killProcess(b.inspect().Nodes[0].PID)
+	b.await("the list says what is dead", func() bool { return strings.Contains(asUser("lab", "list"), " of node s1 is dead\n") })
+}
+
 // TestWatchdogBesideADetector: the refusal names the flag that helps, and it helps.
 func TestWatchdogBesideADetector(t *testing.T) {
 	b := newBed(t)

@@ -82,7 +82,7 @@ func nicConfig(file string, flags config.Host) (config.Host, error) {
 	if err != nil {
 		return flags, err
 	}
-	return config.LoadNIC(file, data)
+	return config.LoadNIC(called(file), data)
 }
 
 func nicSlow() *cobra.Command {

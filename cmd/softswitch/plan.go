@@ -57,14 +57,20 @@ func (s *slowness) Set(text string) error {
 
 // readPlan reads a scenario file and makes a plan of it.
 func readPlan(file string, in load.Instead) (*scenario.Plan, error) {
-	data, err := readFile(file)
-	if errors.Is(err, fs.ErrNotExist) && slices.Contains(scenarios.Names(), file) {
-		return nil, fmt.Errorf("%w; a file is wanted here, such as scenarios/%s.yaml", err, file)
-	}
+	data, err := readPlanFile(file)
 	if err != nil {
 		return nil, err
 	}
-	return makePlan(file, data, in)
+	return makePlan(called(file), data, in)
+}
+
+// readPlanFile reads the scenario file that a plan is made of.
+func readPlanFile(file string) ([]byte, error) {
+	data, err := readFile(file)
+	if errors.Is(err, fs.ErrNotExist) && slices.Contains(scenarios.Names(), file) {
+		err = fmt.Errorf("%w; a file is wanted here, such as scenarios/%s.yaml", err, file)
+	}
+	return data, err
 }
 
 // makePlan makes a plan of data, the content of the scenario file called file.
@@ -77,6 +83,14 @@ func makePlan(file string, data []byte, in load.Instead) (*scenario.Plan, error)
 		fmt.Fprintln(os.Stderr, "warning:", w)
 	}
 	return p, nil
+}
+
+// called is what messages call a file that readFile reads: "<stdin>" if its name is "-".
+func called(file string) string {
+	if file == "-" {
+		return "<stdin>"
+	}
+	return file
 }
 
 // readFile reads a YAML file, or standard input if its name is "-". Of one that is

@@ -66,7 +66,7 @@ func switchConfig(file, detector string, ports []string) (cfg config.Switch, err
 		if err != nil {
 			return cfg, err
 		}
-		if cfg, warnings, err = config.LoadSwitch(file, data); err != nil {
+		if cfg, warnings, err = config.LoadSwitch(called(file), data); err != nil {
 			return cfg, err
 		}
 	case len(ports) == 0:
@@ -104,7 +104,7 @@ keeps answering ping.`,
 			if err != nil {
 				return err
 			}
-			cfg, err := config.LoadHost(file, data)
+			cfg, err := config.LoadHost(called(file), data)
 			if err != nil {
 				return err
 			}

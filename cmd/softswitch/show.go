@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"softswitch/internal/control"
+	netnslab "softswitch/netns-lab"
 	"softswitch/view/show"
 )
 
@@ -32,7 +34,7 @@ control socket (run --control).`,
 		s.deadlock(), s.itsy(), s.interfaces(),
 		leaf(s, "route", "Routes, which of their ports are in use, and their backups", "", show.Routes()),
 		leaf(s, "mac", "Stations and the ports by which they are reached", "", show.Stations()),
-		leaf(s, "arp", "Neighbours and their addresses", "", show.Neighbours()),
+		leaf(s, "arp", "Neighbours and their addresses", "", show.Neighbours()), s.connections(),
 	)
 }
 
@@ -56,13 +58,18 @@ func below(use, short string, commands ...*cobra.Command) *cobra.Command {
 	return group(&cobra.Command{Use: use, Short: short}, commands...)
 }
 
-// leaf is the command that shows v.
+// leaf is the command that shows v of switches.
 func leaf[T any](s *shower, use, short, long string, v show.View[T]) *cobra.Command {
+	return leafOf(s, use+" [SWITCH...]", short, long, v, switchNames, s.target.switches)
+}
+
+// leafOf is the command that shows v of the nodes that find finds, which of completes.
+func leafOf[T any](s *shower, use, short, long string, v show.View[T], of func(*netnslab.State, []string) []string, find func([]string) ([]control.Endpoint, error)) *cobra.Command {
 	return &cobra.Command{
-		Use: use + " [SWITCH...]", Short: short, Long: long,
-		ValidArgsFunction: s.target.complete(switchNames),
+		Use: use, Short: short, Long: long,
+		ValidArgsFunction: s.target.complete(of),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			ends, err := s.target.switches(names)
+			ends, err := find(names)
 			if err != nil {
 				return err
 			}
@@ -160,4 +167,11 @@ func (s *shower) itsy() *cobra.Command {
 every priority group that is XOFF (out). A label that comes back to the switch that
 made it has gone round a loop.`, show.Labels())
 	return below("itsy", "The deadlock detector", labels)
+}
+
+func (s *shower) connections() *cobra.Command {
+	return leafOf(s, "connections [HOST...]", "Reliable connections of hosts, and what became of their messages", `Flows of "transport: rc" of the hosts of a lab: messages that were acknowledged as a
+whole, their completion times, the rate that congestion control allows now, packets that
+were sent again and why, and congestion notifications that came. A connection is open,
+done when all its messages are acknowledged, or has given up.`, show.HostConnections(), senderNames, s.target.senders)
 }

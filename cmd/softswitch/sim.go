@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,12 +15,14 @@ import (
 	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
 	"softswitch/oracle/verdict"
+	"softswitch/scenario"
 	"softswitch/scenario/load"
 	"softswitch/sim/figures"
 	"softswitch/sim/fuzz"
 	"softswitch/sim/fuzz/runner"
 	"softswitch/sim/run"
 	"softswitch/sim/scale"
+	"softswitch/sim/sweep"
 	"softswitch/unit"
 )
 
@@ -34,6 +38,7 @@ exact, repeatable by its seed, and without root.`,
 func simRun() *cobra.Command {
 	var opt run.Options
 	var in load.Instead
+	seeds := sweep.Seeds{Times: 1, Workers: runtime.GOMAXPROCS(0)}
 	var seed int64
 	var asJSON bool
 	c := &cobra.Command{
@@ -42,15 +47,31 @@ func simRun() *cobra.Command {
 		Long: `Play a scenario in virtual time and print its verdict, as "lab run" does. With --ui a
 browser then plays it, at any speed, back and forth, until Ctrl-C.
 
-Exit status: 0 the scenario's expectation is met; 1 not; 2 it could not be played.`,
-		Example:           "  softswitch sim run scenarios/fattree-on-loop.yaml --seed 7 --detector itsypaper\n  softswitch sim run scenarios/itsy-fig2.yaml --detector itsy --ui",
+--set KEY=VALUE reads a value instead of what the file has at that key, which is written
+as faults name it: buffer.xoff, flows[0].rate, topology.ring.switches. The value is YAML;
+an empty one takes the key out of the file. The entry behind the last of a list adds one.
+--detector and --response come after it.
+
+--repeat N plays it with the seeds S to S+N-1 of --seed-from S, on all processors, and
+sums up as "lab run --repeat" does. For several values of a key: "softswitch sweep".
+
+Exit status: 0 the scenario's expectation is met, in every run; 1 not; 2 it could not be
+played.`,
+		Example:           "  softswitch sim run scenarios/fattree-on-loop.yaml --seed 7 --detector itsypaper\n  softswitch sim run scenarios/hu-fig4.yaml --set topology.rate=10Gbit/s --set flows[0].rate=5Gbit/s\n  softswitch sim run scenarios/itsy-fig2.yaml --detector itsy --ui",
 		Args:              arguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: upTo(1, yamlFiles),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if seed < 0 {
-				return fmt.Errorf("seed: %d; valid: 0 or above", seed)
+				flag := "--seed"
+				if cmd.Flags().Changed("seed-from") {
+					flag = "--seed-from"
+				}
+				return fmt.Errorf("%s: %d; valid: 0 or above", flag, seed)
 			}
-			opt.Seed = uint64(seed)
+			opt.Seed, seeds.From = uint64(seed), uint64(seed)
+			if seeds.Times != 1 {
+				return repeat(cmd.Context(), args[0], in, opt, seeds, asJSON)
+			}
 			plan, err := readPlan(args[0], in)
 			if err != nil {
 				return err
@@ -59,13 +80,45 @@ Exit status: 0 the scenario's expectation is met; 1 not; 2 it could not be playe
 		},
 	}
 	c.Flags().Int64Var(&seed, "seed", 1, "seed of all randomness, 0 or above")
+	repeatFlags(c, &seeds, &seed)
+	c.MarkFlagsMutuallyExclusive("seed", "seed-from")
 	insteadFlags(c, &in)
 	pageFlags(c, &opt.Page, &opt.Listen)
 	slowFlag(c, &in.Slow)
+	setFlag(c, &in.Set)
 	c.Flags().StringVar(&opt.Trace, "trace", "", "file for every event of every node, as JSON lines")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the verdict as JSON")
 	c.MarkFlagFilename("trace")
+	c.Flags().StringVar(&opt.Pcap, "pcap", "", "file for every frame as it leaves a port, for Wireshark")
+	c.MarkFlagFilename("pcap", "pcapng")
 	return c
+}
+
+// repeatFlags are those of commands that play something with several seeds.
+func repeatFlags(c *cobra.Command, seeds *sweep.Seeds, from *int64) {
+	c.Flags().IntVar(&seeds.Times, "repeat", 1, "play it so many times, each with another seed")
+	c.Flags().Int64Var(from, "seed-from", 1, "the first seed of --repeat, 0 or above; the others follow it")
+	c.Flags().IntVar(&seeds.Workers, "workers", seeds.Workers, "runs of --repeat played at a time")
+}
+
+// repeat plays a scenario with several seeds and prints what came of all.
+func repeat(ctx context.Context, file string, in load.Instead, opt run.Options, seeds sweep.Seeds, asJSON bool) error {
+	if opt.Page || opt.Trace != "" || opt.Pcap != "" {
+		return errors.New("sim run: --repeat goes with none of --ui, --trace, --pcap")
+	}
+	data, err := readPlanFile(file)
+	if err != nil {
+		return err
+	}
+	first, err := makePlan(called(file), data, in)
+	if err != nil {
+		return err
+	}
+	sum, err := sweep.Repeat(ctx, first.Scenario.Duration, seeds, os.Stderr, func() (*scenario.Plan, error) { return load.Plan(called(file), data, in) })
+	if err != nil {
+		return err
+	}
+	return printJudged(sum, sum.AllMet(), asJSON)
 }
 
 func simBench() *cobra.Command {
@@ -78,7 +131,8 @@ func simBench() *cobra.Command {
 		Long: `Measure how fast the simulator is: a fat-tree of k = 4 at 40 Gbit/s whose 16
 hosts each send to a host of another pod at line rate, with the buffer manager,
 PFC and the detector that a scenario has too. Several flows share links, so
-there are pauses all the time.
+there are pauses all the time. In turn with it the same flows are measured as
+reliable connections that keep to DCQCN (transport: rc, congestion: {}).
 
 A frame-hop is a frame that arrives at a node. The simulator uses one processor.`,
 		Example: "  softswitch sim bench --json",
@@ -88,7 +142,7 @@ A frame-hop is a frame that arrives at a node. The simulator uses one processor.
 	})
 	detectorFlag(c, &detector, catalog.Default, "deadlock detector: %s")
 	c.Flags().DurationVar(&duration, "duration", 20*time.Millisecond, "virtual time of a run")
-	c.Flags().IntVar(&runs, "runs", 5, "how often it is measured")
+	c.Flags().IntVar(&runs, "runs", 5, "how often each load is measured")
 	return c
 }
 
@@ -134,8 +188,9 @@ and count what the detector said against the truth. A case is determined by the
 seed, its number and the mode alone.
 
 Modes: "usual"; "loss" loses control frames; "expiry" stops switches for so long
-that pauses expire; "cause" and "random-cause" are about the cause that is named;
-"response" is about what responses do.
+that pauses expire; "rdma" makes most flows reliable connections (transport: rc);
+"cause" and "random-cause" are about the cause that is named; "response" is about
+what responses do.
 
 Mode "cause" plants a cause: a fabric whose flows are slowed until it does not
 deadlock, and in it one disturbance by which it does, or two, or none as a

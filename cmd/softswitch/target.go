@@ -70,6 +70,11 @@ func (t *target) switches(names []string) ([]control.Endpoint, error) {
 	return t.find(names, "one switch; %q names nodes of a lab", lab.PickSwitches)
 }
 
+// senders are the hosts of these names, all with flows if there are none.
+func (t *target) senders(names []string) ([]control.Endpoint, error) {
+	return t.find(names, "one host; %q names hosts of a lab", lab.PickSenders)
+}
+
 // nics are the NICs of these hosts, all if there are none.
 func (t *target) nics(names []string) ([]control.Endpoint, error) {
 	return t.find(names, "one NIC; %q names hosts of a lab", lab.PickNICs)

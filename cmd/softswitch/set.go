@@ -1,0 +1,36 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"softswitch/internal/schema"
+	"softswitch/internal/strictyaml"
+	"softswitch/scenario"
+	"softswitch/scenario/load"
+)
+
+// setFlag is the flag of commands that read a scenario file with a change.
+func setFlag(c *cobra.Command, all *[]strictyaml.Setting) {
+	c.Flags().Var((*settings)(all), "set", "read this instead of what the file says, such as buffer.xoff=40960 or flows[0].rate=line; repeatable")
+	c.RegisterFlagCompletionFunc("set", completeSetting)
+}
+
+// settings is a flag that can be given several times.
+type settings []strictyaml.Setting
+
+func (s *settings) String() string { return "" }
+func (s *settings) Type() string   { return "key=value" }
+
+func (s *settings) Set(text string) error {
+	one, err := strictyaml.ParseSetting(text)
+	if err == nil {
+		*s = append(*s, one)
+	}
+	return err
+}
+
+// completeSetting completes keys of a scenario file, and their values.
+func completeSetting(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	all := schema.Read(scenario.Format(load.Known()), nil).Complete(begun)
+	return all, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+}

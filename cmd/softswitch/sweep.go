@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"softswitch/sim/sweep"
+)
+
+// sweepOptions are a sweep and what to make of it.
+type sweepOptions struct {
+	sweep.Sweep
+	from      int64
+	csv, json bool
+	out       string
+}
+
+func sweepCommand() *cobra.Command {
+	opt := sweepOptions{Sweep: sweep.Sweep{Seeds: sweep.Seeds{Workers: runtime.GOMAXPROCS(0)}, Show: os.Stderr}}
+	c := &cobra.Command{
+		Use:   "sweep FILE",
+		Short: "Play a scenario with every combination of values of its keys, a row each",
+		Long: fmt.Sprintf(`Play a scenario in virtual time with every combination of values of some of its keys,
+and print a row for each run, as CSV or as JSON lines.
+
+--set KEY=VALUE,VALUE,... are a key, written as in "sim run", and the values that it takes
+in turn: YAML, separated by commas. A comma within quotes or brackets is part of a value; an
+empty value takes the key out of the file. Several --set are combined, each with each;
+--repeat N plays each combination with the seeds S to S+N-1 of --seed-from S.
+
+All combinations are checked first: if one cannot be played nothing is. Runs are played on
+all processors. Rows stand in the order of the combinations, the values of the last --set
+changing first, and of the seeds: the same bytes however many processors there are. Ctrl-C
+ends it at once; the rows of all runs that came to their end are written.
+
+Columns, behind the keys of --set; empty, or null, if there is nothing to tell:
+
+%s
+Then throughput_bps.FLOW and final_bps.FLOW for each flow.
+
+Exit status: 0 everything was played; 2 something could not be.`, columnsText()),
+		Example: `  softswitch sweep scenarios/hu-fig4.yaml --set flows[2].rate=2Gbit/s,3Gbit/s,line --repeat 10 > rows.csv
+  softswitch sweep my.yaml --set detector=itsy,watchdog --set buffer.xon_offset=8192,16384,32768 --json --out rows.jsonl
+  softswitch sweep my.yaml --set topology='{fattree: {k: 4}, rate: 10Gbit/s},{ring: {switches: 4, hosts_per_switch: 4}, rate: 10Gbit/s}'`,
+		Args:              arguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: upTo(1, yamlFiles),
+		RunE:              func(cmd *cobra.Command, args []string) error { return opt.play(cmd.Context(), args[0]) },
+	}
+	c.Flags().Var((*axes)(&opt.Axes), "set", "a key and the values that it takes in turn, such as buffer.xoff=20000,40000; repeatable")
+	c.RegisterFlagCompletionFunc("set", completeAxis)
+	repeatFlags(c, &opt.Seeds, &opt.from)
+	c.Flags().BoolVar(&opt.csv, "csv", false, "print CSV (the default)")
+	c.Flags().BoolVar(&opt.json, "json", false, "print JSON lines")
+	c.Flags().StringVar(&opt.out, "out", "", "file for the rows instead of standard output")
+	c.MarkFlagsMutuallyExclusive("csv", "json")
+	c.MarkFlagFilename("out")
+	return c
+}
+
+func columnsText() string {
+	var b strings.Builder
+	for _, f := range sweep.Figures() {
+		fmt.Fprintf(&b, "  %-25s  %s\n", f.Name, f.Text)
+	}
+	return b.String()
+}
+
+// play plays the sweep of a scenario file.
+func (opt *sweepOptions) play(ctx context.Context, file string) (err error) {
+	if opt.from < 0 {
+		return fmt.Errorf("--seed-from: %d; valid: 0 or above", opt.from)
+	}
+	opt.Seeds.From = uint64(opt.from)
+	if opt.Data, err = readPlanFile(file); err != nil {
+		return err
+	}
+	opt.File = called(file)
+	checked, err := opt.Check(ctx)
+	if err != nil {
+		return err
+	}
+	for _, w := range checked.Warnings {
+		fmt.Fprintln(os.Stderr, "warning:", w)
+	}
+	format := sweep.CSV
+	if opt.json {
+		format = sweep.JSONLines
+	}
+	if opt.out == "" {
+		return checked.Play(ctx, os.Stdout, format)
+	}
+	f, err := os.Create(opt.out)
+	if err != nil {
+		return err
+	}
+	return errors.Join(checked.Play(ctx, f, format), f.Close())
+}
+
+// axes is a flag that can be given several times.
+type axes []sweep.Axis
+
+func (a *axes) String() string { return "" }
+func (a *axes) Type() string   { return "key=value,..." }
+
+func (a *axes) Set(text string) error {
+	one, err := sweep.ParseAxis(text)
+	if err == nil {
+		*a = append(*a, one)
+	}
+	return err
+}
+
+// completeAxis completes a key of a scenario file, and the last of its values.
+func completeAxis(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	path, values, _ := strings.Cut(begun, "=")
+	i := strings.LastIndexByte(values, ',')
+	if i < 0 {
+		return completeSetting(c, args, begun)
+	}
+	all, directive := completeSetting(c, args, path+"="+values[i+1:])
+	for k := range all {
+		all[k] = path + "=" + values[:i+1] + strings.TrimPrefix(all[k], path+"=")
+	}
+	return all, directive
+}

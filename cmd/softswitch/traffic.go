@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"softswitch/compare"
+	"softswitch/compare/traffic"
+)
+
+func compareTrafficCommand() *cobra.Command {
+	var scenarios []string
+	var markdown string
+	var runs int
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "traffic",
+		Short: "Play the scenarios that deadlock with RDMA traffic and congestion control",
+		Long: `Play every scenario that deadlocks with its own traffic again, with its lossless flows
+as reliable connections (transport: rc), without congestion control, with DCQCN of
+three profiles, with TIMELY and with phantom queues; and, without congestion control,
+with several responses. Print in how many runs there was a deadlock; --markdown has its
+onset, pauses, slowdown and what was sent again. In each run the flows begin a few
+frames later or earlier.
+
+Exit status: 0 everything was played; 2 something could not be.`,
+		Example: `  softswitch compare traffic --runs 20 --markdown congestion-control.md
+  softswitch compare traffic --scenarios fattree-on-loop,my.yaml --json`,
+		Args: arguments(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if runs < 1 || runs > 1000 {
+				return fmt.Errorf("--runs: %d; valid: 1 to 1000", runs)
+			}
+			sources, err := compare.Scenarios("sim", scenarios)
+			if err != nil {
+				return err
+			}
+			t, err := traffic.Play(cmd.Context(), sources, runs, os.Stderr)
+			if err != nil {
+				return err
+			}
+			if markdown != "" {
+				f, err := os.Create(markdown)
+				if err != nil {
+					return err
+				}
+				if err := t.WriteMarkdown(f); err != nil {
+					f.Close()
+					return err
+				}
+				if err := f.Close(); err != nil {
+					return err
+				}
+			}
+			return printFinding(t, asJSON)
+		},
+	}
+	c.Flags().StringSliceVar(&scenarios, "scenarios", nil, "scenarios by name, such as hu-fig4, or files, such as my.yaml (default all without a prevention)")
+	c.Flags().IntVar(&runs, "runs", 5, "runs of each kind of traffic")
+	c.Flags().BoolVar(&asJSON, "json", false, "print every row as JSON")
+	c.Flags().StringVar(&markdown, "markdown", "", "file for the tables, with a text on what they say")
+	c.RegisterFlagCompletionFunc("scenarios", filesAndNames)
+	c.MarkFlagFilename("markdown", "md")
+	return c
+}
