@@ -63,8 +63,10 @@ type Case struct {
 	Dead     []string
 	FloodAll bool
 	Flows    []Flow
-	Events   []Event
-	Duration unit.Time
+	// Workloads are of mode RDMA; each becomes flows when the file is read.
+	Workloads []Workload
+	Events    []Event
+	Duration  unit.Time
 
 	// Plants are what was added to a fabric that does not deadlock; see Planted. Routes,
 	// flows and events that belong to one have its number, from 1.
@@ -221,6 +223,11 @@ func (c *Case) writeTraffic(b *strings.Builder) {
 		}
 		fmt.Fprintf(b, "%s  - {name: F%d, from: %s, to: %s, class: %d, rate: %s, %s, ttl: %d, start: %s%s}\n",
 			head, i, f.From, f.To, f.Class, rate, frames, f.TTL, span(f.Start), stop)
+		head = ""
+	}
+	head = "\nworkload:\n"
+	for i, w := range c.Workloads {
+		b.WriteString(head + w.text(fmt.Sprintf("W%d", i)))
 		head = ""
 	}
 	head = "\nevents:\n"

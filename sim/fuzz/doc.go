@@ -6,7 +6,8 @@
 //	                         ^                                       |
 //	                         '--------------- Shrink <---- a failure-'
 //
-// In mode RDMA most flows are reliable connections, and short ones come and go (rdma.go).
+// In mode RDMA most flows are reliable connections, short ones come and go (rdma.go), and a
+// third of the cases has workloads (workload.go).
 //
 // NewPlanted makes other cases: a fabric that does not deadlock until a disturbance is
 // added, which so is a cause.

@@ -13,6 +13,7 @@ import (
 	"softswitch/detect/itsypaper"
 	"softswitch/internal/testseed"
 	"softswitch/scenario"
+	"softswitch/scenario/workload"
 	"softswitch/unit"
 )
 
@@ -67,10 +68,14 @@ func TestRDMA(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	connections, ends, all, controlled := 0, 0, 0, 0
+	patterns := map[workload.Pattern]int{}
 	for i := range n {
 		c := New(seed, i, RDMA)
 		if c.Congestion.Control != "" {
 			controlled++
+		}
+		for _, w := range c.Workloads {
+			patterns[w.Pattern]++
 		}
 		for _, f := range c.Flows {
 			all++
@@ -84,6 +89,9 @@ func TestRDMA(t *testing.T) {
 	}
 	if connections*10 < all*6 || ends*10 < all*3 || controlled*10 < n*5 {
 		t.Errorf("of %d flows %d are connections, %d end by themselves; of %d cases %d have congestion control", all, connections, ends, n, controlled)
+	}
+	if len(patterns) != 6 {
+		t.Errorf("of 6 patterns of workloads these were drawn: %v", patterns)
 	}
 }
 

@@ -92,6 +92,7 @@ func New(seed uint64, index int, mode Mode) *Case {
 	m.buffers()
 	if mode == RDMA {
 		m.control()
+		m.workload()
 	}
 	slices.SortStableFunc(m.Events, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
 	m.last()

@@ -160,6 +160,9 @@ func (c *Case) slots() int {
 			shortest = min(shortest, host.AckFrame)
 		}
 	}
+	if len(c.Workloads) > 0 {
+		shortest = min(shortest, host.AckFrame)
+	}
 	return 2*len(c.Links)*((c.Threshold+c.Headroom+lossyQueue)/shortest+1)*len(c.Lossless) + 8192
 }
 

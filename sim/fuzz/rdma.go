@@ -43,12 +43,17 @@ func (m *maker) rdma() {
 
 // connect makes a flow a reliable connection.
 func (m *maker) connect(f *Flow) {
-	f.RC = RC{
-		Message: pick(m, 1, 1000, 4096, 65536, 1<<20), PathMTU: pick(m, 256, 512, 1024, 1024), Window: pick(m, 1, 2, 4, 16),
-		Timeout: m.ticks(50, 1000), Retries: pick(m, 0, 7, 1000),
-	}
+	f.RC = m.connection()
 	if m.one(3) {
 		f.Size = m.between(1, 400*full)
+	}
+}
+
+// connection draws how a connection is used.
+func (m *maker) connection() RC {
+	return RC{
+		Message: pick(m, 1, 1000, 4096, 65536, 1<<20), PathMTU: pick(m, 256, 512, 1024, 1024), Window: pick(m, 1, 2, 4, 16),
+		Timeout: m.ticks(50, 1000), Retries: pick(m, 0, 7, 1000),
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 // and returns the smallest one it found. It calls fails at most tries times. A
 // candidate may be an invalid scenario: fails must return false for it.
 //
-// It removes flows, events, switches, hosts, links, routes and dead hosts, halves
+// It removes flows, workloads, events, switches, hosts, links, routes and dead hosts, halves
 // first, then shortens the run, then rounds numbers, and starts over until nothing
 // helps.
 func Shrink(c *Case, tries int, fails func(*Case) bool) *Case {
@@ -53,6 +53,7 @@ func (c *Case) clone() *Case {
 	d := *c
 	d.Switches, d.Hosts, d.Links = slices.Clone(c.Switches), slices.Clone(c.Hosts), slices.Clone(c.Links)
 	d.Routes, d.Dead = slices.Clone(c.Routes), slices.Clone(c.Dead)
+	d.Workloads = slices.Clone(c.Workloads) // each shares its Hosts, which nobody changes
 	d.Flows, d.Events, d.Plants = slices.Clone(c.Flows), slices.Clone(c.Events), slices.Clone(c.Plants)
 	return &d
 }
@@ -60,6 +61,7 @@ func (c *Case) clone() *Case {
 // parts removes parts.
 func (s *shrinker) parts() {
 	s.remove(func(c *Case) int { return len(c.Flows) }, func(c *Case, i, j int) { c.Flows = slices.Delete(c.Flows, i, j) })
+	s.remove(func(c *Case) int { return len(c.Workloads) }, func(c *Case, i, j int) { c.Workloads = slices.Delete(c.Workloads, i, j) })
 	s.remove(func(c *Case) int { return len(c.Events) }, func(c *Case, i, j int) { c.Events = slices.Delete(c.Events, i, j) })
 	s.remove(func(c *Case) int { return len(c.Switches) }, func(c *Case, i, j int) { c.drop(slices.Clone(c.Switches[i:j])) })
 	s.remove(func(c *Case) int { return len(c.Hosts) }, func(c *Case, i, j int) { c.drop(slices.Clone(c.Hosts[i:j])) })
@@ -107,6 +109,7 @@ func (c *Case) drop(names []string) {
 	c.dropLinks(links)
 	c.Routes = slices.DeleteFunc(c.Routes, func(r Route) bool { return is(r.At) || is(r.To) || is(r.Next) })
 	c.Flows = slices.DeleteFunc(c.Flows, func(f Flow) bool { return is(f.From) || is(f.To) })
+	c.dropWorkers(is)
 	c.Events = slices.DeleteFunc(c.Events, func(e Event) bool { return is(e.Node) })
 }
 
@@ -146,6 +149,10 @@ func (c *Case) cut(end unit.Time) {
 	for i := range c.Flows {
 		c.Flows[i].Stop = min(c.Flows[i].Stop, end)
 	}
+	c.Workloads = slices.DeleteFunc(c.Workloads, func(w Workload) bool { return w.Start >= end })
+	for i := range c.Workloads {
+		c.Workloads[i].Stop = min(c.Workloads[i].Stop, end)
+	}
 	c.Events = slices.DeleteFunc(c.Events, func(e Event) bool { return e.At+e.For > end })
 }
 
@@ -171,6 +178,14 @@ func (s *shrinker) numbers() {
 		s.try(func(c *Case) bool { return set(&c.Flows[i].Size, 0) })
 		s.try(func(c *Case) bool { return set(&c.Flows[i].Start, round(c.Flows[i].Start)) })
 		s.try(func(c *Case) bool { return set(&c.Flows[i].Stop, round(c.Flows[i].Stop)) })
+	}
+	for i := range s.best.Workloads {
+		s.try(func(c *Case) bool { return set(&c.Workloads[i].RC, RC{}) })
+		s.try(func(c *Case) bool { return set(&c.Workloads[i].Chunks, 0) })
+		s.try(func(c *Case) bool { return set(&c.Workloads[i].Start, 0) })
+		s.try(func(c *Case) bool {
+			return c.Workloads[i].Off > 0 && set(&c.Workloads[i].On, 0) && set(&c.Workloads[i].Off, 0)
+		})
 	}
 	for i := range s.best.Events {
 		s.try(func(c *Case) bool { return set(&c.Events[i].At, round(c.Events[i].At)) })
