@@ -88,6 +88,35 @@ func TestHawkeye(t *testing.T) {
 	}
 }
 
+// One failed link, or none, does not stop an all-reduce. Two do, and nobody completes it.
+func TestAllReduce(t *testing.T) {
+	both := testsim.Shipped(t, "rdma/allreduce-failures", "none").Events
+	for failures := range len(both) + 1 {
+		s := testsim.Shipped(t, "rdma/allreduce-failures", "none")
+		s.Events = both[:failures]
+		seeded(t, s, 3, func(seed uint64, v *verdict.Verdict) {
+			done := v.Completion.All.Done
+			if locks := failures == 2; v.Deadlock != locks || !locks && done != len(s.Flows) || locks && done > 0 {
+				t.Errorf("%d failures, seed %d: deadlock %t, %d of %d messages arrived", failures, seed, v.Deadlock, done, len(s.Flows))
+			}
+		})
+	}
+}
+
+// The cycle of the storm carries what it has to: it takes the incasts.
+func TestStorm(t *testing.T) {
+	s := testsim.Shipped(t, "rdma/bmwg-storm", "none")
+	s.Flows = slices.DeleteFunc(s.Flows, func(f scenario.Flow) bool { return strings.HasPrefix(f.Name, "storm") })
+	if len(s.Flows) != 2 {
+		t.Fatalf("%d flows", len(s.Flows))
+	}
+	seeded(t, s, 3, func(seed uint64, v *verdict.Verdict) {
+		if v.Deadlock {
+			t.Errorf("seed %d: a deadlock without a storm", seed)
+		}
+	})
+}
+
 // unbounced is sonic-dualtor without its routes.
 func unbounced(t *testing.T) *scenario.Scenario {
 	t.Helper()
