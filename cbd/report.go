@@ -392,7 +392,7 @@ func (c *Cycle) writeText(w io.Writer, n int) {
 	fmt.Fprintln(w)
 	closed := "hosts could close it"
 	if len(c.Flows) > 0 {
-		closed = "the flows " + strings.Join(c.Flows, ", ") + " close it"
+		closed = "the flows " + some(c.Flows) + " close it"
 	}
 	kind := ""
 	if c.RoutingLoop {
@@ -425,13 +425,22 @@ func (c *Cycle) hopText(h Hop) string {
 func (t *Turn) text(flows bool) string {
 	switch {
 	case flows:
-		return strings.Join(t.Flows, ", ")
+		return some(t.Flows)
 	case t.Flooded:
 		return fmt.Sprintf("%s to %s, flooded by %s", t.From, t.To, t.Switch)
 	case t.Subnets > 1:
 		return fmt.Sprintf("such as %s to %s, of %d subnets", t.From, t.To, t.Subnets)
 	}
 	return fmt.Sprintf("such as %s to %s", t.From, t.To)
+}
+
+// some names flows: of more than a line holds, the first; JSON has all.
+func some(flows []string) string {
+	const most = 9
+	if len(flows) <= most {
+		return strings.Join(flows, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(flows[:most-1], ", "), len(flows)-most+1)
 }
 
 func inClasses(all []int) string {
