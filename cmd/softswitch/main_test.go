@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"embed"
 	"errors"
 	"flag"
 	"fmt"
@@ -75,8 +76,10 @@ func TestScripts(t *testing.T) {
 func setUpScript(env *testscript.Env) error {
 	env.Setenv(netnslab.RunDirVariable, filepath.Join(env.WorkDir, "run"))
 	env.Setenv("GORACE", "atexit_sleep_ms=0") // a race detector waits a second at each exit
-	if err := os.CopyFS(filepath.Join(env.WorkDir, "scenarios"), scenarios.FS); err != nil {
-		return err
+	for _, files := range []embed.FS{scenarios.FS, scenarios.RDMA} {
+		if err := os.CopyFS(filepath.Join(env.WorkDir, "scenarios"), files); err != nil {
+			return err
+		}
 	}
 	files := recordings()
 	files["pfc.pcap"], files["cut.pcap"], files["empty.pcap"] = pfcCapture(0), pfcCapture(10), nil
