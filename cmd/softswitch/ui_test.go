@@ -74,6 +74,23 @@ func TestDemoUI(t *testing.T) {
 	tab.Await("$('link-state').classList.contains('bad')")
 }
 
+// TestMessagesUI: the page of a lab tells of its connections.
+func TestMessagesUI(t *testing.T) {
+	b := newBed(t)
+	run := b.start(b.command("lab", "run", "testdata/rdma.yaml", "--ui", "--listen", "127.0.0.1:0", "--name", b.name))
+	tab := testbrowser.Open(t, pageOf(run), testbrowser.Look{ReducedMotion: true})
+	run.await("the page stays")
+	tab.Await("/^flows completed2 of 2messages completed32time of a messagemean /.test($('sums').textContent)")
+	if !tab.Is("/congestion notifications[1-9]/.test($('sums').textContent)") {
+		t.Errorf("no notifications: %s", tab.Text("#sums"))
+	}
+	tab.Shot("live-messages")
+	run.signal(os.Interrupt)
+	if r := run.end(); r.code != 0 {
+		t.Errorf("after Ctrl-C: exit status %d", r.code)
+	}
+}
+
 // TestLabUI follows a lab that somebody else deploys and removes.
 func TestLabUI(t *testing.T) {
 	b := newBed(t)

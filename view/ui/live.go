@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -149,7 +150,7 @@ type view struct {
 	model *model
 	truth *oracle.State
 	logs  []*logTail // by node
-	asked []bool     // by switch: an answer is outstanding
+	asked []bool     // by node: an answer is outstanding
 	reply chan reply
 	stale bool // guarded by Lab.mu: a node began a new log, all is to be read anew
 }
@@ -157,7 +158,9 @@ type view struct {
 type reply struct {
 	node int
 	at   unit.Time
+	// One of the two is the answer.
 	snap *observe.Switch
+	host *observe.Host
 	err  error
 }
 
@@ -193,7 +196,7 @@ func newView(st *netnslab.State, origin unit.Time) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &view{st: st, w: w, truth: oracle.NewState(w.fabric), asked: make([]bool, len(switches)), reply: make(chan reply, len(switches))}
+	v := &view{st: st, w: w, truth: oracle.NewState(w.fabric), asked: make([]bool, len(w.nodes)), reply: make(chan reply, len(w.nodes))}
 	v.model = newModel(w, v.truth.Stuck, origin)
 	for i, n := range w.nodes {
 		v.logs = append(v.logs, &logTail{Log: follow.Open(filepath.Join(netnslab.Dir(st.Name), n.Name, "events.jsonl")), id: w.ids[i]})
@@ -201,7 +204,7 @@ func newView(st *netnslab.State, origin unit.Time) (*view, error) {
 	return v, nil
 }
 
-// look asks all switches, reads what the logs have got, and publishes the state.
+// look asks the nodes, reads what the logs have got, and publishes the state.
 func (v *view) look(stream *Stream) error {
 	now := timer.Now()
 	v.ask()
@@ -222,11 +225,12 @@ func (v *view) look(stream *Stream) error {
 	return nil
 }
 
-// ask asks every switch that owes no answer for its counters. A switch passes its events
-// on before it answers, so the logs of those that answered are complete up to now.
+// ask asks every switch that owes no answer for its counters, and the hosts that have
+// connections. A switch passes its events on before it answers, so the logs of those that
+// answered are complete up to now.
 func (v *view) ask() {
-	for i := range v.w.switches {
-		if v.asked[i] {
+	for i := range v.w.nodes {
+		if v.asked[i] || !v.tells(i) {
 			continue
 		}
 		v.asked[i] = true
@@ -240,10 +244,23 @@ func (v *view) ask() {
 	}
 }
 
+// tells reports whether a node's counters are shown.
+func (v *view) tells(node int) bool {
+	k := node - len(v.w.switches)
+	return k < 0 || slices.ContainsFunc(v.w.hosts[k].Flows, func(f config.Flow) bool { return f.Transport == "rc" })
+}
+
 func (v *view) call(node int, path string) {
-	var snap observe.Switch
-	err := control.Call(path, "stats", nil, &snap)
-	v.reply <- reply{node, timer.Now(), &snap, err}
+	r := reply{node: node}
+	if node < len(v.w.switches) {
+		r.snap = new(observe.Switch)
+		r.err = control.Call(path, "stats", nil, r.snap)
+	} else {
+		r.host = new(observe.Host)
+		r.err = control.Call(path, "stats", nil, r.host)
+	}
+	r.at = timer.Now()
+	v.reply <- r
 }
 
 // await takes answers until that of a node has come, or its time is over.
@@ -255,7 +272,11 @@ func (v *view) await(node int) {
 		case r := <-v.reply:
 			v.asked[r.node] = false
 			v.model.silent[r.node] = r.err != nil
-			if r.err == nil {
+			switch {
+			case r.err != nil:
+			case r.host != nil:
+				v.model.sent(r.node, r.host)
+			default:
 				v.model.count(r.node, r.at, r.snap)
 				v.trust(r.node, r.snap)
 			}

@@ -37,7 +37,8 @@ type model struct {
 	silent   []bool        // by node
 	storming []int         // by node: classes that it pauses without end
 	declared *Declared
-	snaps    []snap // by switch
+	snaps    []snap    // by switch
+	sending  []Sending // by host, as it said last; without Flows it is not told
 	problem  string
 
 	tick // what happened since the last state
@@ -67,7 +68,7 @@ func newModel(w *wiring, truth func() *oracle.Stuck, origin unit.Time) *model {
 	return &model{
 		w: w, truth: truth, origin: origin, stuck: new(oracle.Stuck),
 		paused: make([]bool, len(w.far)*unit.Priorities), down: make([]bool, len(w.far)),
-		silent: make([]bool, len(w.nodes)), storming: make([]int, len(w.nodes)), snaps: make([]snap, len(w.switches)),
+		silent: make([]bool, len(w.nodes)), storming: make([]int, len(w.nodes)), snaps: make([]snap, len(w.switches)), sending: make([]Sending, len(w.hosts)),
 		tick: tick{labels: map[Label]bool{}},
 	}
 }
@@ -239,6 +240,29 @@ func (m *model) count(node int, at unit.Time, s *observe.Switch) {
 	p.at, p.now = at, s
 }
 
+// sent takes a host's counters; node is an index of nodes.
+func (m *model) sent(node int, h *observe.Host) {
+	s := Sending{Node: node}
+	for _, f := range h.Sent {
+		k := f.Messages
+		if k == nil {
+			continue
+		}
+		s.Flows++
+		if k.Failed {
+			s.GaveUp++
+		} else if k.Completion > 0 {
+			s.Done++
+		}
+		s.Messages += k.Done
+		s.Sum += ms(k.TimeSum)
+		s.Longest = max(s.Longest, ms(k.TimeMax))
+		s.Again += k.Again
+		s.CNPs += k.CNPs
+	}
+	m.sending[node-len(m.w.switches)] = s
+}
+
 // state is the fabric at a time, after all events up to it and settle. It ends the tick.
 func (m *model) state(at unit.Time) State {
 	s := State{T: ms(at - m.origin), Load: make([]int, len(m.w.far)), Pauses: m.pauses, Log: m.log, Problem: m.problem, Declared: m.declared}
@@ -264,6 +288,11 @@ func (m *model) state(at unit.Time) State {
 	}
 	for i := range m.snaps {
 		m.counted(&s, i)
+	}
+	for _, h := range m.sending {
+		if h.Flows > 0 {
+			s.Sending = append(s.Sending, h)
+		}
 	}
 	for l := range m.labels {
 		s.Labels = append(s.Labels, l)

@@ -179,6 +179,42 @@ events:
 	}
 }
 
+// TestPageMessages: messages of reliable connections are summed up for the fabric, and told
+// of for a host that is selected. Of UDP there are none.
+func TestPageMessages(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("a browser takes seconds")
+	}
+	stream := new(ui.Stream)
+	v := simulateFile(t, stream, "messages.yaml", []byte(`name: messages
+topology: {switches: [s1], hosts: [h1, h2, h3], links: [h1--s1, h2--s1, s1--h3], rate: 100Mbit/s}
+duration: 100ms
+flows:
+  - {name: a, from: h1, to: h3, transport: rc, size: 200000}
+  - {name: b, from: h2, to: h3, transport: rc}
+  - {name: c, from: h2, to: h3, rate: 1Mbit/s}
+`), "none", "none")
+	tab := testbrowser.Open(t, serve(t, stream, nil).URL(), testbrowser.Look{ReducedMotion: true})
+	tab.Await("states.length >= 600")
+	tab.Run("go(states.length - 1)")
+	all := fmt.Sprintf("flows completed1 of 2messages completed%d", v.Flows[0].Messages.Done+v.Flows[1].Messages.Done)
+	if !tab.Is(fmt.Sprintf("$('sums').textContent.startsWith(%q)", all)) {
+		t.Errorf("the page sums up %q, not %q", tab.Text("#sums"), all)
+	}
+	tab.Run("choose({kind: 'node', i: topo.nodes.findIndex((n) => n.name === 'h1')})")
+	one := fmt.Sprintf("flows completed1 of 1messages completed%dtime of a messagemean ", v.Flows[0].Messages.Done)
+	if !tab.Is(fmt.Sprintf("$('details').textContent.includes(%q)", one)) {
+		t.Errorf("of h1 the page tells %q, not %q", tab.Text("#details"), one)
+	}
+	tab.Shot("messages")
+	tab = testbrowser.Open(t, simulated(t, "pause.yaml", "itsy", "none"), testbrowser.Look{ReducedMotion: true})
+	tab.Await("states.length >= 600")
+	if !tab.Is("$('messages').hidden") {
+		t.Error("the page sums up messages that there are not")
+	}
+}
+
 // TestPageRing: the switches of a large circle do not cover one another.
 func TestPageRing(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,8 @@ import (
 
 	"softswitch/dataplane"
 	"softswitch/event"
+	"softswitch/host"
+	"softswitch/link"
 	"softswitch/oracle"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
@@ -70,6 +72,11 @@ func countAll(m *model, world *sim.World, now unit.Time) {
 	world.EachSwitch(func(s *dataplane.Switch) {
 		snap := observe.TakeSwitch(s, nil)
 		m.count(i, now, &snap)
+		i++
+	})
+	world.EachHost(func(h *host.Host) {
+		snap := observe.TakeHost(h, link.Stats{})
+		m.sent(i, &snap)
 		i++
 	})
 }

@@ -70,6 +70,8 @@ type State struct {
 	Labels   []Label   `json:"labels,omitempty"` // that travelled
 	Pauses   int       `json:"pauses"`           // that took effect, resumes not among them
 	Log      []Entry   `json:"log,omitempty"`
+	// Sending are the hosts that send on reliable connections, in the order of the nodes.
+	Sending []Sending `json:"sending,omitempty"`
 	// Lost is the lossless frames that switches dropped by accident, Dropped those that a
 	// response dropped on purpose, both since the fabric began.
 	Lost    uint64 `json:"lost"`
@@ -117,6 +119,23 @@ type Declared struct {
 	Trigger int  `json:"trigger"`
 	Port    int  `json:"port"`
 	OnLoop  bool `json:"on_loop"`
+}
+
+// Sending is what became of the messages that a host sends on reliable connections.
+type Sending struct {
+	Node int `json:"n"`
+	// Flows is how many flows it has, Done how many of them are acknowledged as a whole, and
+	// GaveUp how many never will be.
+	Flows  int `json:"flows"`
+	Done   int `json:"done"`
+	GaveUp int `json:"gave_up,omitempty"`
+	// Messages that were acknowledged as a whole, and their times in milliseconds: from when
+	// the first packet leaves to the acknowledgement of the last.
+	Messages uint64  `json:"messages"`
+	Sum      float64 `json:"sum_ms"`
+	Longest  float64 `json:"longest_ms"`
+	Again    uint64  `json:"again"` // packets sent again
+	CNPs     uint64  `json:"cnps"`
 }
 
 // Label is a detector's label that was passed on: it goes against the frames, from the

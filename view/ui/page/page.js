@@ -288,6 +288,7 @@ function draw() {
   drawTime(s);
   drawEntries();
   drawDetails(s);
+  drawMessages(s);
 }
 
 function drawLanes(s) {
@@ -507,14 +508,37 @@ function drawDetails(s) {
     const n = topo.nodes[chosen.i];
     title = `${n.kind} ${n.name}`;
     for (const d of n.ports) if (d >= 0) direction(d ^ 1);
+    rows.push(...sums((s.sending || []).filter((h) => h.n === chosen.i)));
   }
   const table = html("table");
-  for (const [k, v] of rows) {
-    const tr = html("tr");
-    tr.append(html("th", k), html("td", v));
-    table.append(tr);
-  }
+  table.append(...rows.map(tableRow));
   $("details").replaceChildren(html("b", title), table);
+}
+
+function tableRow([k, v]) {
+  const tr = html("tr");
+  tr.append(html("th", k), html("td", v));
+  return tr;
+}
+
+// drawMessages shows what became of the messages of reliable connections, of all hosts.
+function drawMessages(s) {
+  $("messages").hidden = !s.sending;
+  $("sums").replaceChildren(...sums(s.sending || []).map(tableRow));
+}
+
+// sums are the rows of a table about the messages of hosts; none for no host.
+function sums(hosts) {
+  if (!hosts.length) return [];
+  const sum = (key) => hosts.reduce((n, h) => n + (h[key] || 0), 0), n = sum("messages");
+  const rows = [
+    ["flows completed", `${sum("done")} of ${sum("flows")}` + (sum("gave_up") ? `, ${sum("gave_up")} gave up` : "")],
+    ["messages completed", `${n}`],
+    ["time of a message", n ? `mean ${(sum("sum_ms") / n).toFixed(3)} ms, longest ${Math.max(...hosts.map((h) => h.longest_ms)).toFixed(3)} ms` : "–"],
+    ["packets sent again", `${sum("again")}`],
+  ];
+  if (sum("cnps")) rows.push(["congestion notifications", `${sum("cnps")}`]);
+  return rows;
 }
 
 // ---- time
