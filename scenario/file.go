@@ -222,9 +222,6 @@ type fileFlow struct {
 	// Count is how many flows there are of this kind, which differ in their source ports,
 	// and so may go different ways. They are called Name-1, Name-2, ...
 	Count *int `yaml:"count" schema:"1..100000,default=1"`
-	// Culprit says that the flow is to blame for a deadlock: handling the trigger may
-	// cost it frames.
-	Culprit bool `yaml:"culprit" schema:",default=false"`
 }
 
 // fileEvent is something that goes wrong, or right again. Each kind has its own keys:

@@ -59,6 +59,8 @@ func TestWitnesses(t *testing.T) {
 		{"hu-case1-limit", testsim.Text(t, "hu-case1-limit"), 0, 1}, // by a flow that has no limit
 		{"guo-fig4", testsim.Text(t, "guo-fig4"), 0, 2},
 		{"shpiner-fig4-ecmp", testsim.Text(t, "shpiner-fig4-ecmp"), 0, 1},
+		{"hawkeye-inloop", testsim.Text(t, "rdma/hawkeye-inloop"), 0, 1}, // connections on paths
+		{"bmwg-storm", testsim.Text(t, "rdma/bmwg-storm"), 0, 1},         // and a workload
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if testing.Short() && c.failures > 0 {

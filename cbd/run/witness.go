@@ -77,7 +77,8 @@ func (k *Checked) Witnesses(ctx context.Context, data []byte, dir string, out io
 type search struct {
 	plan    *scenario.Plan
 	cycle   *cbd.Cycle
-	fabric  string // what of the file is kept: all that builds the fabric
+	fabric  string   // what of the file is kept: all that builds the fabric
+	routes  []string // lines of it
 	fill    unit.Time
 	options []option
 
@@ -88,28 +89,34 @@ type search struct {
 
 // option is traffic that may close the cycle, and what fails.
 type option struct {
+	own    string // lines of the scenario file: the traffic that is its own
 	flows  []scenario.Flow
 	events []string // lines of a scenario file
 	length unit.Time
 }
 
-// fabricKeys are the keys of a scenario file that a witness has as they are.
-var fabricKeys = []string{"topology", "buffer", "pfc", "trust", "routes", "dead", "flood", "prevention"}
+// fabricKeys are the keys of a scenario file that a witness has as they are, besides routes.
+var fabricKeys = []string{"topology", "buffer", "pfc", "trust", "dead", "flood", "prevention"}
+
+// trafficKeys are those of its traffic.
+var trafficKeys = []string{"flows", "workload", "congestion"}
 
 // search prepares the search for a witness of a cycle.
 func (k *Checked) search(data []byte, cy *cbd.Cycle) search {
-	s := search{plan: k.plan, cycle: cy, fabric: strictyaml.Cut(data, fabricKeys...), fill: fillTime(k.plan)}
+	s := search{plan: k.plan, cycle: cy, fabric: strictyaml.Cut(data, fabricKeys...), routes: k.routes(), fill: fillTime(k.plan)}
 	sc := k.plan.Scenario
 	down := k.failures(cy)
 	if len(cy.Flows) > 0 {
 		if k.checker.Own(cy) { // the file itself
-			s.options = append(s.options, option{sc.Flows, []string{strictyaml.Cut(data, "events")}, sc.Duration})
+			s.options = append(s.options, option{own: strictyaml.Cut(data, append(trafficKeys, "events")...), length: sc.Duration})
 		}
 		always := slices.Clone(sc.Flows) // at line rate and for ever
 		for i := range always {
 			always[i].Rate, always[i].Start, always[i].Stop = 0, s.fill, 0
 		}
-		s.options = append(s.options, option{sc.Flows, down, sc.Duration}, option{always, down, lengths * s.fill})
+		s.options = append(s.options,
+			option{own: strictyaml.Cut(data, trafficKeys...), events: down, length: sc.Duration},
+			option{flows: always, events: down, length: lengths * s.fill})
 	}
 	first := len(k.limited())
 	one, two := k.checker.Ways(cy, 1, first), k.checker.Ways(cy, 2, first)
@@ -133,7 +140,7 @@ func (k *Checked) search(data []byte, cy *cbd.Cycle) search {
 				Start: s.fill + unit.Time(i)*v.stagger,
 			})
 		}
-		o := option{flows, down, lengths * s.fill}
+		o := option{flows: flows, events: down, length: lengths * s.fill}
 		if v.slow {
 			o.events = append(slices.Clone(down), k.slow(v.ways, s.fill)...)
 		}
@@ -199,9 +206,37 @@ func (k *Checked) limited() (flows []scenario.Flow) {
 	return flows
 }
 
+// routes are the file's routes, those of its flows' paths among them, as lines of a scenario
+// file.
+func (k *Checked) routes() (lines []string) {
+	f := k.plan.Fabric
+	names := func(at int, ports unit.PortSet) string {
+		var names []string
+		for j, p := range f.Nodes[at].Ports {
+			if name := f.Nodes[p.Peer.Node].Name; ports>>j&1 != 0 && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		return "[" + strings.Join(names, ", ") + "]"
+	}
+	for _, o := range k.plan.Scenario.Routes {
+		for _, to := range o.To {
+			line := fmt.Sprintf("  - {at: %s, to: %s/%d", f.Nodes[o.At].Name, config.FormatAddr(f.Subnets[to].Addr), topo.SubnetBits)
+			if o.Ports != 0 {
+				line += ", ports: " + names(o.At, o.Ports)
+			}
+			if o.Backup != 0 || o.NoBackup {
+				line += ", backup: " + names(o.At, o.Backup)
+			}
+			lines = append(lines, line+"}\n")
+		}
+	}
+	return lines
+}
+
 // list writes a list with its key, nothing for an empty one.
 func list(b *strings.Builder, key string, lines []string) {
-	if len(lines) > 0 && !strings.HasPrefix(lines[0], key+":") {
+	if len(lines) > 0 {
 		fmt.Fprintf(b, "\n%s:\n", key)
 	}
 	for _, l := range lines {
@@ -281,6 +316,8 @@ func (s *search) text(o *option) string {
 		fmt.Fprintf(&b, "#   %s, class %d\n", h.Link, h.Class)
 	}
 	fmt.Fprintf(&b, "name: %s-witness\n\n%s", s.plan.Scenario.Name, s.fabric)
+	list(&b, "routes", s.routes)
+	b.WriteString("\n" + o.own)
 	var flows []string
 	for _, f := range o.flows {
 		flows = append(flows, s.line(f))
