@@ -5,7 +5,7 @@ BIN := bin/softswitch
 # Where go.dev's archive puts Go: sudo leaves that out of PATH.
 export PATH := $(PATH):/usr/local/go/bin
 
-.PHONY: build test race demo bench guides figures cause worlds comparison comparison-live congestion docs man install uninstall lint fuzz clean
+.PHONY: build test race demo bench guides figures cause worlds comparison comparison-live congestion docs man image install uninstall lint fuzz clean
 
 build:
 	go build -o $(BIN) ./cmd/softswitch
@@ -84,6 +84,11 @@ docs: build
 # Manual pages in build/man.
 man: build
 	$(BIN) gen man --out build/man
+
+# A container image, softswitch:latest. Needs Docker and a static busybox.
+IMAGE ?= softswitch
+image:
+	scripts/image.sh $(IMAGE)
 
 # The program, its manual pages, completion for three shells and the dissector below
 # PREFIX; LUADIR=... puts the dissector where a Wireshark looks for plugins.

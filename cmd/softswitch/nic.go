@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +20,7 @@ import (
 func nicCommand() *cobra.Command {
 	var file string
 	var h config.Host
+	var wait time.Duration
 	c := &cobra.Command{
 		Use:   "nic {-c FILE | --wire INTERFACE --address ADDRESS}",
 		Short: "Run a host's NIC for programs of its own: PFC between the kernel's stack and the wire",
@@ -45,6 +47,9 @@ that the scenario lists under "nics".`,
 		if err != nil {
 			return err
 		}
+		if err := node.Await(cmd.Context(), os.Stderr, []string{cfg.Port.Name}, wait); err != nil {
+			return err
+		}
 		return node.RunNIC(cmd.Context(), cfg)
 	}
 	f := c.Flags()
@@ -55,6 +60,7 @@ that the scenario lists under "nics".`,
 	f.StringVar(&h.Gateway, "gateway", "", "where the default route leads")
 	f.StringVar(&h.Port.Rate, "rate", "0", `rate of the wire, by which a pause is measured, "100Mbit/s"; "0" is unlimited`)
 	f.StringVar(&h.Live.Control, "control", "", "control socket to make, for show, slow and normal")
+	waitFlag(c, &wait)
 	c.MarkFlagFilename("config", "yaml", "yml")
 	return c
 }

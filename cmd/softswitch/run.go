@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +17,7 @@ import (
 
 func runCommand() *cobra.Command {
 	var file, detector, record, metricsAddr, socket string
+	var wait time.Duration
 	c := &cobra.Command{
 		Use:   "run [-c FILE] [PORT...]",
 		Short: "Run a switch on network interfaces",
@@ -41,6 +43,13 @@ off, the driver's own tool PFC; docs/lab.md says what else is to be expected.`,
 					return err
 				}
 			}
+			var ports []string
+			for _, p := range cfg.Ports {
+				ports = append(ports, p.Name)
+			}
+			if err := node.Await(cmd.Context(), os.Stderr, ports, wait); err != nil {
+				return err
+			}
 			node.Announce(os.Stderr, cfg)
 			return node.RunSwitch(cmd.Context(), cfg, record)
 		},
@@ -50,9 +59,15 @@ off, the driver's own tool PFC; docs/lab.md says what else is to be expected.`,
 	c.Flags().StringVar(&record, "record", "", "file for every call of the switch, to play back with softswitch replay")
 	c.Flags().StringVar(&metricsAddr, "metrics", "", "where to listen for Prometheus, HOST:PORT; without a host it is 127.0.0.1")
 	c.Flags().StringVar(&socket, "control", "", "control socket to make, for softswitch show, clear and pfcwd")
+	waitFlag(c, &wait)
 	c.MarkFlagFilename("config", "yaml", "yml")
 	c.MarkFlagFilename("record")
 	return c
+}
+
+// waitFlag is for who starts before its interfaces are there, as in a container.
+func waitFlag(c *cobra.Command, wait *time.Duration) {
+	c.Flags().DurationVar(wait, "wait", 0, `how long to wait for interfaces that are not there yet, "60s"`)
 }
 
 // switchConfig is the configuration of a file, or of a bridge over ports.
@@ -90,6 +105,7 @@ func switchConfig(file, detector string, ports []string) (cfg config.Switch, err
 
 func hostCommand() *cobra.Command {
 	var file, record string
+	var wait time.Duration
 	c := &cobra.Command{
 		Use:   "host -c FILE",
 		Short: "Run an end host: flows, PFC, measurement, misbehaviour",
@@ -111,12 +127,16 @@ keeps answering ping.`,
 			if cfg.Stack != "" {
 				return fmt.Errorf("%s: stack: %q is for programs, which softswitch nic serves; take it out, or run softswitch nic -c %s", file, cfg.Stack, file)
 			}
+			if err := node.Await(cmd.Context(), os.Stderr, []string{cfg.Port.Name}, wait); err != nil {
+				return err
+			}
 			return node.RunHost(cmd.Context(), cfg, record)
 		},
 	}
 	c.Flags().StringVarP(&file, "config", "c", "", "configuration file (YAML)")
 	c.MarkFlagRequired("config")
 	c.Flags().StringVar(&record, "record", "", "file for every call of the host, to play back with softswitch replay")
+	waitFlag(c, &wait)
 	c.MarkFlagFilename("config", "yaml", "yml")
 	c.MarkFlagFilename("record")
 	return c

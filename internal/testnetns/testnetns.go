@@ -95,6 +95,14 @@ func (n *Namespace) AwaitRunning(name string) {
 // SetDown sets an interface down.
 func (n *Namespace) SetDown(name string) { n.t.Helper(); n.change("set down", name, n.NL.LinkSetDown) }
 
+// Rename gives an interface another name, while it is down.
+func (n *Namespace) Rename(name, to string) {
+	n.t.Helper()
+	n.SetDown(name)
+	n.change("rename", name, func(l netlink.Link) error { return n.NL.LinkSetName(l, to) })
+	n.SetUp(to)
+}
+
 // Delete deletes an interface, and a veth's far end with it.
 func (n *Namespace) Delete(name string) { n.t.Helper(); n.change("delete", name, n.NL.LinkDel) }
 

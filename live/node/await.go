@@ -1,0 +1,61 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"softswitch/live"
+)
+
+// Await waits for at most that long until this network namespace has the interfaces of
+// these names, and says on w which it waits for. The error names those that have not come;
+// it is that of ctx if that ends first.
+func Await(ctx context.Context, w io.Writer, names []string, wait time.Duration) error {
+	if wait < 0 {
+		return fmt.Errorf("--wait: %s: write a time that is not negative, such as 60s", wait)
+	}
+	missing := absent(names)
+	if wait == 0 || len(missing) == 0 {
+		return nil // whoever opens them says what is wrong
+	}
+	fmt.Fprintf(w, "waiting for %s, at most %s\n", strings.Join(missing, ", "), wait)
+	patience, stop := context.WithTimeoutCause(ctx, wait, errNotThere)
+	defer stop()
+	err := live.Await(patience, names)
+	if err == nil || context.Cause(patience) != errNotThere {
+		return err
+	}
+	if missing = absent(names); len(missing) > 0 {
+		return fmt.Errorf("after %s there is still no interface %s; there is: %s", wait, strings.Join(missing, ", "), strings.Join(interfaces(), ", "))
+	}
+	return nil
+}
+
+// absent are those of these names that no interface has now.
+func absent(names []string) (missing []string) {
+	for _, name := range names {
+		if _, err := net.InterfaceByName(name); err != nil {
+			missing = append(missing, name)
+		}
+	}
+	return missing
+}
+
+var errNotThere = errors.New("interfaces are missing")
+
+// interfaces are the names of those that there are.
+func interfaces() (names []string) {
+	all, err := net.Interfaces()
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for _, i := range all {
+		names = append(names, i.Name)
+	}
+	return names
+}
