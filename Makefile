@@ -53,7 +53,7 @@ figures: build
 	$(BIN) cause n1-two-triggers --svg > docs/figures/n1-chronology.svg
 
 # How often the named causes of deadlocks are right, planted and random ones, the files
-# docs/figures/causes-*.txt: the same byte for byte, wherever they are made. Half an hour
+# docs/figures/causes-*.txt: the same byte for byte, wherever they are made. Twenty minutes
 # on two processors. A false alarm in a control, which ends with 1, is in them.
 CAUSES := 1122
 cause: build
