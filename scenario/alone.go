@@ -41,13 +41,14 @@ func (p *Plan) alone(i, bytes int) unit.Time {
 	seq := 0
 	var slowest unit.Time
 	for m := range shape.Messages() {
-		before := w.there[len(w.there)-1]
+		before, frames := w.there[len(w.there)-1], seq
 		host.Frames(shape.MTU, shape.Length(m), func(frame int, last bool) {
 			seq++
 			w.frame(frame, last || seq%rc.AckEvery == 0)
 		})
 		if m == aloneMessages-1 { // the last full one
 			slowest = w.there[len(w.there)-1] - before
+			seq += int(skipped) * (seq - frames) // which of the rest ask depends on those between
 		}
 	}
 	return w.acked + unit.Time(skipped)*slowest

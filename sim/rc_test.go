@@ -99,6 +99,22 @@ func TestAlone(t *testing.T) {
 	}
 }
 
+// Where messages are not followed one by one, it counts which of their packets ask for an
+// acknowledgement: the last of them delays that of the last packet.
+func TestAloneOfManyMessages(t *testing.T) {
+	rates := []string{"400Mbit/s", "1Gbit/s", "1Gbit/s"}
+	for size := 340_000; size < 360_000; size += 97 {
+		w, p := play(t, line(rates, []int{12_887, 5_321, 7_464}, fmt.Sprintf("size: %d, rc: {message: 2425, window: 64, path_mtu: 256}", size)))
+		v, err := w.Run()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := v.Flows[0].Messages.Completion, p.Alone(0); got != want {
+			t.Errorf("%d bytes took %d ns, want %d", size, got, want)
+		}
+	}
+}
+
 // Frames are lost at random on every link, from 0.01 % to 5 %, data and acknowledgements
 // alike: every message is complete once, in order, and what is delivered is what was sent.
 func TestLossyFabric(t *testing.T) {
