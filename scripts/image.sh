@@ -6,8 +6,13 @@
 # The image is called NAME:latest and NAME:VERSION (default softswitch). It needs Go, Docker
 # and a statically linked busybox (Debian: busybox-static), whose path BUSYBOX may say.
 set -eu
+usage() {
+	sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2
+	exit 2
+}
+case ${1-} in -*) usage ;; esac
+[ $# -le 1 ] || usage
 cd "$(dirname "$0")/.."
-[ $# -le 1 ] || { sed -n 's/^# usage: /usage: /p' "$0" >&2; exit 2; }
 name=${1:-softswitch}
 busybox=${BUSYBOX:-$(command -v busybox || :)}
 command -v docker >/dev/null || { echo "image: there is no docker" >&2; exit 2; }

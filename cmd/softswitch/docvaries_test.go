@@ -51,6 +51,7 @@ var (
 	messages   = masking(`\d+ control messages`, "# control messages")                   //
 	frames     = masking(`^\d+ frames written`, "# frames written")                      // of a capture
 	fields     = masking(`\b((core|agg|edge)[0-9-]+|[0-9a-f.:x_]*\d[0-9a-f.:x_]*)`, "#") // of a frame: what it says of switches and times
+	passed     = masking(`(comes home)(; has passed the initial trigger)?$`, "$1")       // not if its owner is the trigger
 	columns    = masking(`-{2,}`, "--")                                                  // as wide as what is in them
 )
 
@@ -92,7 +93,7 @@ var varying = []varies{
 	{command: typed(`python3 `), tool: "python3", simulated: true},
 	{command: typed(`wireshark install$`), tool: "tshark", simulated: true},
 	{command: typed(`# in another$`), masks: []mask{frames}},
-	{command: typed(`tshark -r lab.pcapng .* -V `), tool: "tshark", masks: []mask{fields}},
+	{command: typed(`tshark -r lab.pcapng .* -V `), tool: "tshark", masks: []mask{fields, passed}},
 	{command: typed(`tshark -r lab.pcapng .*itsy.home .* > seq$`), tool: "tshark"},
 	{command: typed(`tshark -r lab.pcapng .*itsy.seq ==`), tool: "tshark", lines: matching(`^[0-9.]+\t\S+:to-\S+\t0x0000000[12]$`)},
 }
