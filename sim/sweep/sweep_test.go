@@ -233,7 +233,9 @@ func TestSweepEnds(t *testing.T) {
 		if want := fmt.Sprintf("sweep: %d of 60 rows are written: ", len(rows)-1); !errors.Is(err, context.Canceled) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
-		if n := len(rows) - 1; n < 4 || n > 4+2*workers {
+		// One worker has at most begun the next run. Of several one may be late, and the others
+		// have played rows that wait for its.
+		if n := len(rows) - 1; n < 4 || workers == 1 && n > 6 {
 			t.Errorf("%d workers: %d rows, want 4 and those that were played just then", workers, n)
 		}
 		rest := whole
