@@ -14,7 +14,7 @@ build:
 # must not be starved of a processor by each other.
 LIVE := ./cmd/... ./internal/bench ./internal/offload ./internal/timer ./lab/... ./link/... ./live/... ./netns-lab ./view/ui
 # Packages with goroutines. The pure ones have none: make race takes them too.
-RACE := ./cbd/run ./compare ./event/follow ./internal/control ./internal/timer ./link/... ./live/... ./internal/progress ./sim/cause/runner ./sim/fuzz/runner ./sim/sweep ./view/...
+RACE := ./campaign ./cbd/run ./compare ./event/follow ./internal/control ./internal/timer ./link/... ./live/... ./internal/progress ./sim/cause/runner ./sim/fuzz/runner ./sim/sweep ./view/...
 CASES := 3000
 
 # Everything that can be checked. Tests that need root or a tool skip with their
@@ -115,7 +115,7 @@ comparison-live: build
 	$(BIN) compare --world live --markdown docs/comparison-live.md --html build/comparison-live.html
 
 lint:
-	@test -z "$$(go tool gofumpt -l .)" || { echo "not formatted; run go tool gofumpt -w on:"; go tool gofumpt -l .; exit 1; }
+	@unformatted=$$(gofmt -l .; go tool gofumpt -l .); test -z "$$unformatted" || { echo "not formatted; run gofmt -w and go tool gofumpt -w on:"; echo "$$unformatted"; exit 1; }
 	go vet ./...
 	go tool staticcheck ./...
 

@@ -1,10 +1,11 @@
 package main
 
 import (
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"softswitch/internal/testpeer"
 )
 
 // TestRDMA: on namespaces connections transfer all that they have, switches mark, receivers
@@ -23,11 +24,8 @@ func TestRDMA(t *testing.T) {
 		}
 	}
 	file := filepath.Join(pcap, "s1.pcapng")
-	if _, err := exec.LookPath("tshark"); err != nil {
-		t.Skip(err)
-	}
 	count := map[string]int{}
-	for _, line := range outputLines(t, "tshark", "-n", "-r", file, "-Y", "udp.port == 4791", "-T", "fields", "-e", "infiniband.bth.opcode", "-e", "_ws.malformed") {
+	for _, line := range testpeer.Tshark(t, file, "-Y", "udp.port == 4791", "-T", "fields", "-e", "infiniband.bth.opcode", "-e", "_ws.malformed") {
 		count[strings.TrimSpace(line)]++
 	}
 	// Write first, middle, last, acknowledge, CNP.
@@ -40,24 +38,8 @@ func TestRDMA(t *testing.T) {
 	if len(count) != 0 {
 		t.Errorf("and there are %v", count)
 	}
-	const python = "/usr/bin/python3"
-	if err := exec.Command(python, "-c", "import scapy.contrib.roce").Run(); err != nil {
-		t.Skipf("%s has no scapy (Debian package python3-scapy): %v", python, err)
-	}
-	out := outputLines(t, python, "-c", `
-import sys
-from scapy.all import PcapNgReader, raw
-from scapy.contrib.roce import BTH
-n = bad = 0
-for p in PcapNgReader(sys.argv[1]):
-    if BTH in p:
-        q = p.copy()
-        q[BTH].icrc = None
-        n, bad = n + 1, bad + (raw(q) != raw(p))
-print(n, bad)
-`, file)
-	if n, bad, _ := strings.Cut(out[len(out)-1], " "); len(n) < 4 || bad != "0" {
-		t.Errorf("scapy sees %s packets, %s with a wrong ICRC", n, bad)
+	if packets, wrong := testpeer.ICRCs(t, file); packets < 1000 || wrong != 0 {
+		t.Errorf("scapy sees %d packets, %d with a wrong ICRC", packets, wrong)
 	}
 	b.wantNothing()
 }

@@ -1,15 +1,14 @@
 package decode_test
 
 import (
-	"bytes"
 	"encoding/hex"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"softswitch/internal/decode"
+	"softswitch/internal/testpeer"
 	"softswitch/pfcframe"
 	"softswitch/unit"
 )
@@ -21,40 +20,26 @@ import (
 // a frame, tabs between.
 func tshark(t *testing.T, file, filter string, fields ...string) string {
 	t.Helper()
-	path, err := exec.LookPath("tshark")
-	if err != nil {
-		t.Skip("tshark is not installed (Debian package tshark)")
-	}
-	args := []string{"-n", "-r", file, "-Y", filter, "-T", "fields"}
+	args := []string{"-Y", filter, "-T", "fields"}
 	for _, f := range fields {
 		args = append(args, "-e", f)
 	}
-	return command(t, exec.Command(path, args...))
+	return text(testpeer.Tshark(t, file, args...))
 }
 
 // scapy runs a Python program that has scapy's MAC Control layers.
 func scapy(t *testing.T, program string, args ...string) string {
 	t.Helper()
-	const python, imports = "/usr/bin/python3", "from scapy.all import Ether, rdpcap, wrpcap\nfrom scapy.contrib.mac_control import *\nimport sys\n"
-	if _, err := os.Stat(python); err != nil {
-		t.Skipf("%s is not installed", python)
-	}
-	if err := exec.Command(python, "-c", imports).Run(); err != nil {
-		t.Skipf("%s has no scapy (Debian package python3-scapy): %v", python, err)
-	}
-	return command(t, exec.Command(python, append([]string{"-c", imports + program}, args...)...))
+	const imports = "from scapy.all import Ether, rdpcap, wrpcap\nfrom scapy.contrib.mac_control import *\nimport sys\n"
+	return text(testpeer.Scapy(t, "scapy.contrib.mac_control", imports+program, args...))
 }
 
-func command(t *testing.T, cmd *exec.Cmd) string {
-	t.Helper()
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "LC_ALL=C")
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v: %v\n%s", cmd, err, stderr.String())
+// text is lines as they were printed.
+func text(lines []string) (all string) {
+	for _, line := range lines {
+		all += line + "\n"
 	}
-	return string(out)
+	return all
 }
 
 // ours writes a capture of one frame of each kind that we send.

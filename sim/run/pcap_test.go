@@ -3,11 +3,11 @@ package run
 import (
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"softswitch/internal/testpeer"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario/load"
 )
@@ -40,32 +40,17 @@ func capture(t *testing.T, text string) string {
 func TestCaptureOfSimulation(t *testing.T) {
 	file := capture(t, rdma)
 	count := map[string]int{}
-	for line := range strings.Lines(peer(t, "tshark", "-n", "-r", file, "-T", "fields", "-e", "_ws.col.Protocol", "-e", "_ws.malformed")) {
+	for _, line := range testpeer.Tshark(t, file, "-T", "fields", "-e", "_ws.col.Protocol", "-e", "_ws.malformed") {
 		count[strings.TrimSpace(line)]++
 	}
 	// 98 packets and 49 of B over 3 links, with an acknowledgement of each message and of
 	// every 16th packet.
-	if count["RRoCE"] < 3*(98+49)+3*3 || count["MAC CTRL"] == 0 || len(count) > 3 {
+	const least = 3*(98+49) + 3*3
+	if count["RRoCE"] < least || count["MAC CTRL"] == 0 || len(count) > 3 {
 		t.Errorf("tshark sees %v", count)
 	}
-	const python = "/usr/bin/python3"
-	if err := exec.Command(python, "-c", "import scapy.contrib.roce").Run(); err != nil {
-		t.Skipf("%s has no scapy (Debian package python3-scapy): %v", python, err)
-	}
-	out := peer(t, python, "-c", `
-import sys
-from scapy.all import PcapNgReader, raw
-from scapy.contrib.roce import BTH
-n = bad = 0
-for p in PcapNgReader(sys.argv[1]):
-    if BTH in p and p[BTH].opcode in (6, 7, 8, 10, 17): # not those of the UDP flow
-        q = p.copy()
-        q[BTH].icrc = None
-        n, bad = n + 1, bad + (raw(q) != raw(p))
-print(n, bad)
-`, file)
-	if n, bad, _ := strings.Cut(strings.TrimSpace(out), " "); n == "0" || bad != "0" {
-		t.Errorf("scapy sees %s packets, %s with a wrong ICRC", n, bad)
+	if packets, wrong := testpeer.ICRCs(t, file); packets < least || wrong != 0 {
+		t.Errorf("scapy sees %d packets, %d with a wrong ICRC; want %d or more and 0", packets, wrong, least)
 	}
 }
 
@@ -81,20 +66,4 @@ func TestCaptureOnAFullDisk(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "pcap: ") {
 		t.Errorf("onto a full disk: %v", err)
 	}
-}
-
-// peer runs somebody else's program and returns what it prints.
-func peer(t *testing.T, name string, args ...string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		t.Skipf("%s is not installed", name)
-	}
-	cmd := exec.Command(path, args...)
-	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "LC_ALL=C")
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v: %v", cmd, err)
-	}
-	return string(out)
 }
