@@ -148,7 +148,8 @@ func (d *detector) Pause(now unit.Time, q detect.Queue, t itsyhdr.TLV, fresh boo
 
 // Resume forgets what the pause said. A bucket that had published it and is still
 // blocked begins anew with a label of its own: what it published is stale, and
-// stands in the way of others.
+// stands in the way of others. So does one that has declared a deadlock by this queue: it
+// may be on another loop that stays.
 func (d *detector) Resume(now unit.Time, q detect.Queue, _ bool) {
 	c := d.classes[q.Class]
 	c.out[q.Port].resumed(now)
@@ -176,6 +177,8 @@ func (d *detector) Resume(now unit.Time, q detect.Queue, _ bool) {
 			if stale.Has(i) {
 				c.freed.Add(i)
 			}
+		case c.done.Has(i) && stale.Has(i):
+			d.revive(now, c, i)
 		case c.done.Has(i):
 			d.lookAfter(now, c, i)
 		case stale.Has(i):
