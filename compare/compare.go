@@ -13,7 +13,7 @@
 //
 // Read in this order: System (systems.go), Matrix and Run (this file), Truth (truth.go),
 // Choice (choice.go), Row and Figures (row.go), Outcome (outcome.go), the worlds (world.go), the shipped scenarios
-// (shipped.go), then what shows them: columns.go, total.go, html.go with page.html,
+// (shipped.go), shards (shard.go), then what shows them: columns.go, total.go, html.go with page.html,
 // chart.go, markdown.go with text.md, text.go, files.go.
 //
 // Invariants:
@@ -44,7 +44,8 @@ import (
 
 // Source is a scenario by name.
 type Source struct {
-	Name string
+	Name   string
+	SHA256 string // of the file
 	// Parse reads the scenario anew at each call, for a run may change what it is given.
 	Parse func() (*scenario.Scenario, error)
 }

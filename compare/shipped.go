@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"io/fs"
 	"os"
@@ -59,7 +60,7 @@ func shippedScenarios(world string) (all []Source, err error) {
 
 // newSource is the scenario of data, the content of file.
 func newSource(world, name, file string, data []byte) Source {
-	return Source{Name: name, Parse: func() (*scenario.Scenario, error) {
+	return Source{Name: name, SHA256: fmt.Sprintf("%x", sha256.Sum256(data)), Parse: func() (*scenario.Scenario, error) {
 		s, err := load.Scenario(file, data)
 		if err != nil || world == "sim" {
 			return s, err

@@ -202,23 +202,25 @@ func TestInsert(t *testing.T) {
 func TestBuilderErrors(t *testing.T) {
 	of := func(_ *Fabric, err error) error { return err }
 	for want, err := range map[string]error{
-		"1 leaves: a spine joins 2 to 64":                                                                     of(LeafSpine(1, 1, 1)),
-		"65 leaves: a spine joins 2 to 64":                                                                    of(LeafSpine(65, 1, 1)),
-		"0 spines: a leaf has 1 to 63":                                                                        of(LeafSpine(2, 0, 1)),
-		"0 hosts: a leaf has 1 to 63":                                                                         of(LeafSpine(2, 1, 0)),
-		"32 spines and 33 hosts: a leaf has at most 64 ports":                                                 of(LeafSpine(2, 32, 33)),
-		"2 switches: a jellyfish has 3 to 1000":                                                               of(Jellyfish(2, 2, 1, 0)),
-		"degree 1: each of 4 switches is linked to 2 to 3 others":                                             of(Jellyfish(4, 1, 1, 0)),
-		"degree 4: each of 4 switches is linked to 2 to 3 others":                                             of(Jellyfish(4, 4, 1, 0)),
+		"1 leaves: a spine joins 2 to 64":                         of(LeafSpine(1, 1, 1)),
+		"65 leaves: a spine joins 2 to 64":                        of(LeafSpine(65, 1, 1)),
+		"0 spines: a leaf has 1 to 63":                            of(LeafSpine(2, 0, 1)),
+		"0 hosts: a leaf has 1 to 63":                             of(LeafSpine(2, 1, 0)),
+		"32 spines and 33 hosts: a leaf has at most 64 ports":     of(LeafSpine(2, 32, 33)),
+		"2 switches: a jellyfish has 3 to 1000":                   of(Jellyfish(2, 2, 1, 0)),
+		"degree 1: each of 4 switches is linked to 2 to 3 others": of(Jellyfish(4, 1, 1, 0)),
+		"degree 4: each of 4 switches is linked to 2 to 3 others": of(Jellyfish(4, 4, 1, 0)),
+
 		"5 switches of degree 3: an odd number of ports, which cannot be joined in pairs; change one of them": of(Jellyfish(5, 3, 1, 0)),
-		"60 links to others and 5 hosts: a switch has at most 64 ports":                                       of(Jellyfish(100, 60, 5, 0)),
-		"0 routers: a group has at least 1":                                                                   of(Dragonfly(2, 0, 1, 1)),
-		"0 global links: a router has 1 to 63":                                                                of(Dragonfly(2, 1, 1, 0)),
-		"4 groups: 2 routers with 1 global links each join 2 to 3":                                            of(Dragonfly(4, 2, 1, 1)),
-		"1 groups: 2 routers with 1 global links each join 2 to 3":                                            of(Dragonfly(1, 2, 1, 1)),
-		"20 hosts and 20 global links and 25 other routers in its group: a router has at most 64 ports":       of(Dragonfly(2, 26, 20, 20)),
-		"300 groups of 20 routers: 6000 routers, at most 2000":                                                of(Dragonfly(300, 20, 1, 20)),
-		"2000 routers with 40 hosts each: 82000 nodes, at most 65535":                                         of(Dragonfly(100, 20, 40, 5)),
+
+		"60 links to others and 5 hosts: a switch has at most 64 ports":                                 of(Jellyfish(100, 60, 5, 0)),
+		"0 routers: a group has at least 1":                                                             of(Dragonfly(2, 0, 1, 1)),
+		"0 global links: a router has 1 to 63":                                                          of(Dragonfly(2, 1, 1, 0)),
+		"4 groups: 2 routers with 1 global links each join 2 to 3":                                      of(Dragonfly(4, 2, 1, 1)),
+		"1 groups: 2 routers with 1 global links each join 2 to 3":                                      of(Dragonfly(1, 2, 1, 1)),
+		"20 hosts and 20 global links and 25 other routers in its group: a router has at most 64 ports": of(Dragonfly(2, 26, 20, 20)),
+		"300 groups of 20 routers: 6000 routers, at most 2000":                                          of(Dragonfly(300, 20, 1, 20)),
+		"2000 routers with 40 hosts each: 82000 nodes, at most 65535":                                   of(Dragonfly(100, 20, 40, 5)),
 	} {
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)

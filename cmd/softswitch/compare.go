@@ -1,19 +1,21 @@
 package main
 
 import (
+	"errors"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"softswitch/compare"
 	"softswitch/lab/run"
+	"softswitch/sim/shard"
 )
 
 // compareOptions are what to compare and what to make of it.
 type compareOptions struct {
 	compare.Choice
-	json           bool
-	html, markdown string
+	mergeOptions
+	part shard.Part
 }
 
 func compareCommand() *cobra.Command {
@@ -44,17 +46,21 @@ Exit status: 0 everything was played; 2 something could not be.`,
 				return err
 			}
 			m.Progress = compare.ReportTo(os.Stderr)
+			if !opt.part.Whole() {
+				if opt.html != "" || opt.markdown != "" {
+					return errors.New("compare: --shard goes with neither --html nor --markdown, which \"softswitch merge\" takes")
+				}
+				part, err := m.RunPart(cmd.Context(), opt.part)
+				if err != nil {
+					return err
+				}
+				return printFinding(part, false)
+			}
 			result, err := m.Run(cmd.Context())
 			if err != nil {
 				return err
 			}
-			if err := result.WriteFiles(opt.html, opt.markdown); err != nil {
-				return err
-			}
-			if err := printFinding(result, opt.json); err != nil {
-				return err
-			}
-			return result.Failure()
+			return printComparison(result, &opt.mergeOptions)
 		},
 	}
 	c.Flags().StringVar(&opt.World, "world", "sim", "where to play: sim or live")
@@ -62,11 +68,29 @@ Exit status: 0 everything was played; 2 something could not be.`,
 	c.Flags().StringSliceVar(&opt.Systems, "systems", nil, "systems by name, such as itsy+drop: a detector, one with a response, or a prevention (default all but variants)")
 	c.Flags().IntVar(&opt.Runs, "runs", 1, "runs of each pair")
 	c.Flags().BoolVar(&opt.json, "json", false, "print every row as JSON")
-	c.Flags().StringVar(&opt.html, "html", "", "file for the tables and plots, as one page that needs nothing else")
-	c.Flags().StringVar(&opt.markdown, "markdown", "", "file for the matrix and a text on each system")
+	comparisonFlags(c, &opt.mergeOptions)
+	shardFlag(c, &opt.part, "scenarios")
 	c.RegisterFlagCompletionFunc("scenarios", filesAndNames)
-	c.MarkFlagFilename("html", "html")
-	c.MarkFlagFilename("markdown", "md")
 	c.AddCommand(compareTrafficCommand())
 	return c
+}
+
+// comparisonFlags are the files that a comparison can be written to.
+func comparisonFlags(c *cobra.Command, opt *mergeOptions) {
+	c.Flags().StringVar(&opt.html, "html", "", "file for the tables and plots, as one page that needs nothing else")
+	c.Flags().StringVar(&opt.markdown, "markdown", "", "file for the matrix and a text on each system")
+	c.MarkFlagFilename("html", "html")
+	c.MarkFlagFilename("markdown", "md")
+}
+
+// printComparison writes the files of a comparison and prints it. The error says what of it
+// could not be played.
+func printComparison(c *compare.Comparison, opt *mergeOptions) error {
+	if err := c.WriteFiles(opt.html, opt.markdown); err != nil {
+		return err
+	}
+	if err := printFinding(c, opt.json); err != nil {
+		return err
+	}
+	return c.Failure()
 }

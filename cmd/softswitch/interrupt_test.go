@@ -29,6 +29,7 @@ func TestControlC(t *testing.T) {
 		"sim fuzz --n 1000000 --out /dev/null":  "cases",
 		"compare --runs 1000000 --scenarios shpiner-fig4 --systems no-flood,itsy": "cause",
 		"compare traffic --runs 1000 --scenarios shpiner-fig4":                    "runs",
+		"campaign run " + longCampaign(t):                                         "cases",
 		"compare --runs 60 --scenarios fattree-no-loop --systems no-flood,itsy":   "no-flood",
 	} {
 		t.Run(strings.ReplaceAll(args, "/", "_"), func(t *testing.T) {
@@ -36,6 +37,17 @@ func TestControlC(t *testing.T) {
 			typeControlC(t, strings.Fields(args), shown)
 		})
 	}
+}
+
+// longCampaign is the folder of a campaign that takes an hour.
+func longCampaign(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "campaign")
+	out, err := exec.Command("softswitch", "campaign", "init", "--shards", "2", dir, "sim", "fuzz", "--n", "1000000").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return dir
 }
 
 // endless is a scenario file that takes an hour.

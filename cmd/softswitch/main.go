@@ -6,7 +6,7 @@
 //
 // Read in this order: main.go (the exit codes), then a command: run.go (a switch, a host),
 // nic.go, lab.go with lab_run.go, lab_nodes.go and lab_look.go, sim.go, sweep.go, cause.go, compare.go,
-// show.go, clear.go, pfcwd.go, files.go (commands that read a file), check.go, import.go, bench.go,
+// merge.go, campaign.go, show.go, clear.go, pfcwd.go, files.go (commands that read a file), check.go, import.go, bench.go,
 // doctor.go. They share target.go (which nodes a command is about), plan.go (scenarios),
 // set.go (changes to them) and print.go.
 package main
@@ -112,7 +112,7 @@ Exit status: 0 done and as expected; 1 done, but not as expected; 2 not done.`,
 	c.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see `%s --help`", err, cmd.CommandPath())
 	})
-	c.AddCommand(runCommand(), hostCommand(), nicCommand(), labCommand(), simCommand(), demoCommand(), decodeCommand(), doctorCommand(), benchCommand(), replayCommand(), compareCommand(), plotCommand(), taggerCommand(), causeCommand(), sweepCommand())
+	c.AddCommand(runCommand(), hostCommand(), nicCommand(), labCommand(), simCommand(), demoCommand(), decodeCommand(), doctorCommand(), benchCommand(), replayCommand(), compareCommand(), plotCommand(), taggerCommand(), causeCommand(), sweepCommand(), mergeCommand(), campaignCommand())
 	c.AddCommand(validateCommand(), checkCommand(), importCommand(), genCommand(), rootlessInitCommand())
 	c.AddCommand(showCommand(), clearCommand(), pfcwdCommand())
 	c.AddCommand(wiresharkCommand())

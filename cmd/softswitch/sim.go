@@ -22,6 +22,7 @@ import (
 	"softswitch/sim/fuzz/runner"
 	"softswitch/sim/run"
 	"softswitch/sim/scale"
+	"softswitch/sim/shard"
 	"softswitch/sim/sweep"
 	"softswitch/unit"
 )
@@ -227,39 +228,19 @@ want of room by a response; 1 there is one; 2 it could not be played.`,
 			return nil, fmt.Errorf("--seed: %d; valid: 0 or above", seed)
 		}
 		r.Seed = uint64(seed)
-		if err := r.Check(); err != nil {
-			return nil, err
-		}
-		names := []string{detector}
-		if r.NamesCauses() {
-			names = strings.Split(detector, ",")
-		}
-		var detectors []catalog.Detector
-		for _, name := range names {
+		for _, name := range strings.Split(detector, ",") {
 			d, err := catalog.Named("--detector", name)
 			if err != nil {
 				return nil, err
 			}
-			detectors = append(detectors, d)
+			r.Detectors = append(r.Detectors, d)
 		}
-		if r.NamesCauses() {
-			report, err := r.PlayCauses(cmd.Context(), detectors)
-			if err != nil {
-				return nil, err
-			}
-			return judged(report, report.Clean())
+		var err error
+		if r.Responses, err = respond.Choose(responses); err != nil {
+			return nil, fmt.Errorf("--%w", err)
 		}
-		r.Detector = detectors[0]
-		if r.Responds() {
-			choices, err := chosen(responses)
-			if err != nil {
-				return nil, err
-			}
-			report, err := r.PlayResponses(cmd.Context(), choices)
-			if err != nil {
-				return nil, err
-			}
-			return judged(report, report.Clean())
+		if err := r.Check(); err != nil {
+			return nil, err
 		}
 		report, err := r.Play(cmd.Context())
 		if err != nil {
@@ -275,21 +256,10 @@ want of room by a response; 1 there is one; 2 it could not be played.`,
 	c.RegisterFlagCompletionFunc("response", cobra.FixedCompletions(respond.Names(), cobra.ShellCompDirectiveNoFileComp))
 	c.Flags().StringVar(&r.Out, "out", filepath.Join("build", "fuzz"), "directory for failures")
 	c.Flags().IntVar(&r.Workers, "workers", runtime.GOMAXPROCS(0), "cases played at a time")
+	shardFlag(c, &r.Part, "cases")
 	c.Flags().IntVar(&r.Shrink, "shrink", 5, "how many failures of each kind to make smaller")
 	c.MarkFlagDirname("out")
 	return c
-}
-
-// chosen are the responses of these names.
-func chosen(names []string) (choices []respond.Choice, err error) {
-	for _, name := range names {
-		p, err := respond.Parse(name)
-		if err != nil {
-			return nil, fmt.Errorf("--%w", err)
-		}
-		choices = append(choices, respond.Choice{Name: name, Policy: p})
-	}
-	return choices, nil
 }
 
 func simFigures() *cobra.Command {
@@ -312,7 +282,8 @@ files, byte for byte.`,
 }
 
 func simBoundary() *cobra.Command {
-	return printed(&cobra.Command{
+	var part shard.Part
+	c := printed(&cobra.Command{
 		Use:   "boundary",
 		Short: "Find the rate at which routing loops turn into deadlocks",
 		Long: `Simulate routing loops of 2 to 5 switches at 40 Gbit/s and find the rate of one flow
@@ -320,6 +291,11 @@ at which they turn into a deadlock, beside the boundary n B / TTL of Hu et al.,
 "Deadlocks in Datacenter Networks", Eq. 3.`,
 		Args: cobra.NoArgs,
 	}, "print JSON", func(cmd *cobra.Command, _ []string) (finding, error) {
+		if !part.Whole() {
+			return figures.BoundaryPart(cmd.Context(), os.Stderr, part)
+		}
 		return figures.MeasureBoundary(cmd.Context(), os.Stderr)
 	})
+	shardFlag(c, &part, "loops")
+	return c
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"softswitch/sim/shard"
 	"softswitch/sim/sweep"
 )
 
@@ -19,6 +21,7 @@ type sweepOptions struct {
 	from      int64
 	csv, json bool
 	out       string
+	part      shard.Part
 }
 
 func sweepCommand() *cobra.Command {
@@ -55,6 +58,7 @@ Exit status: 0 everything was played; 2 something could not be.`, columnsText())
 	c.Flags().Var((*axes)(&opt.Axes), "set", "a key and the values that it takes in turn, such as buffer.xoff=20000,40000; repeatable")
 	c.RegisterFlagCompletionFunc("set", completeAxis)
 	repeatFlags(c, &opt.Seeds, &opt.from)
+	shardFlag(c, &opt.part, "runs")
 	c.Flags().BoolVar(&opt.csv, "csv", false, "print CSV (the default)")
 	c.Flags().BoolVar(&opt.json, "json", false, "print JSON lines")
 	c.Flags().StringVar(&opt.out, "out", "", "file for the rows instead of standard output")
@@ -92,14 +96,24 @@ func (opt *sweepOptions) play(ctx context.Context, file string) (err error) {
 	if opt.json {
 		format = sweep.JSONLines
 	}
+	play := func(out io.Writer) error { return checked.Play(ctx, out, format) }
+	if !opt.part.Whole() {
+		play = func(out io.Writer) error {
+			part, err := checked.PlayPart(ctx, opt.part, format)
+			if err != nil {
+				return err
+			}
+			return part.WriteText(out)
+		}
+	}
 	if opt.out == "" {
-		return checked.Play(ctx, os.Stdout, format)
+		return play(os.Stdout)
 	}
 	f, err := os.Create(opt.out)
 	if err != nil {
 		return err
 	}
-	return errors.Join(checked.Play(ctx, f, format), f.Close())
+	return errors.Join(play(f), f.Close())
 }
 
 // axes is a flag that can be given several times.

@@ -19,9 +19,14 @@ type target struct{ socket, lab string }
 
 // flags gives c the flags f of a target; one is what is behind a socket.
 func (t *target) flags(c *cobra.Command, f *pflag.FlagSet, one string) {
+	t.socketFlag(f, one)
+	nameFlag(c, f, &t.lab, netnslab.DefaultName)
+}
+
+// socketFlag gives c the flag of one node alone.
+func (t *target) socketFlag(f *pflag.FlagSet, one string) {
 	f.StringVar(&t.socket, "socket", "", "control socket of one "+one+", instead of a lab")
 	cobra.MarkFlagFilename(f, "socket", "sock")
-	nameFlag(c, f, &t.lab, netnslab.DefaultName)
 }
 
 // nameFlag gives c the flag --name, of a lab, which is checked when it is given.

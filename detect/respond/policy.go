@@ -55,6 +55,18 @@ func Names() []string {
 	return names
 }
 
+// Choose are the policies of these names, as Parse has them.
+func Choose(names []string) (choices []Choice, err error) {
+	for _, name := range names {
+		p, err := Parse(name)
+		if err != nil {
+			return nil, err
+		}
+		choices = append(choices, Choice{Name: name, Policy: p})
+	}
+	return choices, nil
+}
+
 // Parse is the policy of a name. The error lists the valid names.
 func Parse(name string) (Policy, error) {
 	for _, c := range Choices() {

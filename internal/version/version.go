@@ -1,7 +1,15 @@
 // Package version says which build of the program this is.
 package version
 
-import "runtime/debug"
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strings"
+	"sync"
+)
 
 // Text is the module's version as the Go tool stamped it into the program: a tag, or
 // the time and hash of a commit, with "+dirty" if files were changed since. "(devel)"
@@ -13,3 +21,22 @@ func Text() string {
 	}
 	return b.Main.Version
 }
+
+// Exact is Text and, where that stands for more than one program, the first digits of the
+// SHA-256 of this one.
+var Exact = sync.OnceValue(func() string {
+	text := Text()
+	if text != "(devel)" && !strings.Contains(text, "+dirty") {
+		return text
+	}
+	f, err := os.Open("/proc/self/exe")
+	if err != nil {
+		return text
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return text
+	}
+	return fmt.Sprintf("%s sha256:%x", text, h.Sum(nil)[:8])
+})

@@ -10,11 +10,10 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"golang.org/x/sync/errgroup"
-
 	"softswitch/internal/progress"
 	"softswitch/sim/boundary"
 	"softswitch/sim/plot"
+	"softswitch/sim/shard"
 	"softswitch/unit"
 )
 
@@ -48,43 +47,90 @@ var (
 	boundaryRates    = []unit.Rate{1000, 2000, 3000, 4000, 4500, 4900, 4950, 5000, 5050, 5100, 5500, 6000, 8000, 10000, 20000, 40000}
 )
 
+// boundaryLines is how many lines the table has.
+func boundaryLines() int { return len(boundaryRates) + len(boundarySwitches)*len(boundaryTTLs) }
+
+// boundaryLine is a line of the table: one of the two.
+type boundaryLine struct {
+	Trial boundary.Trial `json:"trial"`
+	Loop  boundaryRow    `json:"loop"`
+}
+
+// BoundaryCommand is what shards of the table are of.
+const BoundaryCommand = "sim boundary"
+
 // MeasureBoundary fills the table, using all processors, until ctx ends; it reports
 // progress on show.
 func MeasureBoundary(ctx context.Context, show io.Writer) (*boundaryTable, error) {
-	t := &boundaryTable{LinkRate: boundary.Link, Sweep: make([]boundary.Trial, len(boundaryRates))}
-	for _, n := range boundarySwitches {
-		for _, ttl := range boundaryTTLs {
-			t.Loops = append(t.Loops, boundaryRow{Switches: n, TTL: ttl})
-		}
+	lines, err := measureLines(ctx, show, shard.Part{})
+	if err != nil {
+		return nil, err
 	}
-	work := progress.New(ctx, show, "routing loops", int64(len(boundaryRates)+len(t.Loops)))
-	defer work.Close()
-	watch := func(unit.Time) error { return work.Add(0) }
-	var g errgroup.Group
-	g.SetLimit(runtime.GOMAXPROCS(0))
-	for i, r := range boundaryRates {
-		g.Go(func() (err error) {
-			t.Sweep[i], err = boundary.Loop{Switches: 2, TTL: 16}.Try(r*1_000_000, watch)
-			return cmp.Or(err, work.Add(1))
-		})
-	}
-	for i := range t.Loops {
-		g.Go(func() error { return cmp.Or(t.Loops[i].measure(watch), work.Add(1)) })
-	}
-	return t, g.Wait()
+	return newBoundaryTable(lines), nil
 }
 
-func (r *boundaryRow) measure(watch func(unit.Time) error) error {
-	l := boundary.Loop{Switches: r.Switches, TTL: r.TTL}
+// BoundaryPart measures a part of the table's lines.
+func BoundaryPart(ctx context.Context, show io.Writer, part shard.Part) (*shard.File, error) {
+	lines, err := measureLines(ctx, show, part)
+	if err != nil {
+		return nil, err
+	}
+	return shard.New(BoundaryCommand, part, boundaryLines(), struct{}{}, lines, true), nil
+}
+
+// MergeBoundary is the table of all shards.
+func MergeBoundary(w *shard.Whole) (*boundaryTable, error) {
+	if err := w.Inputs(&struct{}{}); err != nil {
+		return nil, err
+	}
+	lines, err := shard.Records[boundaryLine](w)
+	if err != nil {
+		return nil, err
+	}
+	return newBoundaryTable(lines), nil
+}
+
+// measureLines measures a part of the lines: first those of the sweep, then the loops.
+func measureLines(ctx context.Context, show io.Writer, part shard.Part) ([]boundaryLine, error) {
+	lines := make([]boundaryLine, part.Count(boundaryLines()))
+	watch := func(unit.Time) error { return ctx.Err() }
+	return lines, progress.Each(ctx, show, "routing loops", len(lines), runtime.GOMAXPROCS(0), func(i int) (err error) {
+		item := part.Item(i)
+		if item < len(boundaryRates) {
+			lines[i].Trial, err = boundary.Loop{Switches: 2, TTL: 16}.Try(boundaryRates[item]*1_000_000, watch)
+			return err
+		}
+		item -= len(boundaryRates)
+		l := boundary.Loop{Switches: boundarySwitches[item/len(boundaryTTLs)], TTL: boundaryTTLs[item%len(boundaryTTLs)]}
+		lines[i].Loop, err = measure(l, watch)
+		return err
+	})
+}
+
+// newBoundaryTable is the table of all lines.
+func newBoundaryTable(lines []boundaryLine) *boundaryTable {
+	t := &boundaryTable{LinkRate: boundary.Link}
+	for i, l := range lines {
+		if i < len(boundaryRates) {
+			t.Sweep = append(t.Sweep, l.Trial)
+		} else {
+			t.Loops = append(t.Loops, l.Loop)
+		}
+	}
+	return t
+}
+
+// measure finds the boundary of a loop.
+func measure(l boundary.Loop, watch func(unit.Time) error) (boundaryRow, error) {
 	f, err := l.Flip(watch)
 	if err != nil {
-		return err
+		return boundaryRow{}, err
 	}
-	r.Eq3, r.First, r.Below, r.Above = l.Eq3(), l.First(), f.Below, f.Above
+	r := boundaryRow{Switches: l.Switches, TTL: l.TTL, Eq3: l.Eq3(), First: l.First(), Below: f.Below, Above: f.Above}
 	if r.Above > 0 {
 		r.Distance = int((r.Above - r.Eq3) * 1000 / r.Eq3)
 	}
-	return nil
+	return r, nil
 }
 
 // WriteText writes both tables for people.

@@ -3,13 +3,17 @@ package figures
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
 
 	"softswitch/sim/boundary"
+	"softswitch/sim/shard"
+	"softswitch/sim/shard/shardtest"
 )
 
 // The figures in the documentation are those that this program draws.
@@ -35,6 +39,27 @@ func TestFiguresAreCurrent(t *testing.T) {
 				t.Error("docs/figures is out of date: make figures")
 			}
 		})
+	}
+}
+
+// TestBoundaryShards: the table of all shards is that of all lines.
+func TestBoundaryShards(t *testing.T) {
+	rates, switches, ttls := boundaryRates, boundarySwitches, boundaryTTLs
+	t.Cleanup(func() { boundaryRates, boundarySwitches, boundaryTTLs = rates, switches, ttls })
+	boundaryRates, boundarySwitches, boundaryTTLs = rates[:3], switches[1:3], ttls[:2]
+	whole, err := MeasureBoundary(t.Context(), io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	merged, err := MergeBoundary(shardtest.Join(t, 3, func(p shard.Part) shardtest.Written {
+		f, err := BoundaryPart(t.Context(), io.Discard, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}))
+	if err != nil || !reflect.DeepEqual(merged, whole) || len(whole.Sweep) != 3 || len(whole.Loops) != 4 {
+		t.Errorf("%v\n%+v\nwhole\n%+v", err, merged, whole)
 	}
 }
 

@@ -3,19 +3,34 @@ package fuzz
 import (
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"slices"
 	"text/tabwriter"
 )
 
 // Report sums up the outcomes of many cases. Its JSON is the same for the same cases,
-// however many were played in parallel.
+// however many were played in parallel, and in however many parts.
 type Report struct {
 	Seed     uint64 `json:"seed"`
 	Mode     Mode   `json:"mode"`
 	Detector string `json:"detector"`
-	Cases    int    `json:"cases"`
-	Dead     int    `json:"cases_with_deadlock"`
+	Counts
+	// Latency is from a deadlock's onset to its first declaration.
+	Latency Laps `json:"latency_laps"`
+	// Declarers per detected deadlock. ControlFrames is the control frames of all cases
+	// (messages, and pauses repeated early) divided by the number of deadlocks.
+	Declarers     float64 `json:"declarers_per_deadlock"`
+	ControlFrames float64 `json:"control_frames_per_deadlock"`
+	// Failures are the files of the cases with a false positive, a premature
+	// declaration or a false negative, in the order of cases.
+	Failures []string `json:"failures"`
+}
+
+// Counts are how often what came about.
+type Counts struct {
+	Cases int `json:"cases"`
+	Dead  int `json:"cases_with_deadlock"`
 	// Deadlocks that had to be declared. Young ones, which nobody declared and which
 	// were a knot for too short a time, are not included.
 	Deadlocks      int `json:"deadlocks"`
@@ -25,26 +40,39 @@ type Report struct {
 	Premature      int `json:"premature"`
 	// Late declarations came less than 32 hops after the end of a deadlock, before any
 	// detector can know of it.
-	Late           int `json:"late"`
-	FalseNegatives int `json:"false_negatives"`
-	// Latency is from a deadlock's onset to its first declaration.
-	Latency Laps `json:"latency_laps"`
-	// Declarers per detected deadlock. ControlFrames is the control frames of all cases
-	// (messages, and pauses repeated early) divided by the number of deadlocks.
-	Declarers     float64 `json:"declarers_per_deadlock"`
-	ControlFrames float64 `json:"control_frames_per_deadlock"`
-	ByKind        Kinds   `json:"by_kind"`
-	MissedByKind  Kinds   `json:"missed_by_kind"`
-	Young         int     `json:"young"`
-	Invalid       int     `json:"invalid"`
-	FrameHops     uint64  `json:"frame_hops"`
-	// Failures are the files of the cases with a false positive, a premature
-	// declaration or a false negative, in the order of cases.
-	Failures []string `json:"failures"`
+	Late           int    `json:"late"`
+	FalseNegatives int    `json:"false_negatives"`
+	ByKind         Kinds  `json:"by_kind"`
+	MissedByKind   Kinds  `json:"missed_by_kind"`
+	Young          int    `json:"young"`
+	Invalid        int    `json:"invalid"`
+	FrameHops      uint64 `json:"frame_hops"`
+}
 
-	laps      []int64
-	declarers int
-	control   int
+func (c *Counts) plus(d *Counts) {
+	c.Cases += d.Cases
+	c.Dead += d.Dead
+	c.Deadlocks += d.Deadlocks
+	c.Detected += d.Detected
+	c.TruePositives += d.TruePositives
+	c.FalsePositives += d.FalsePositives
+	c.Premature += d.Premature
+	c.Late += d.Late
+	c.FalseNegatives += d.FalseNegatives
+	c.ByKind.plus(d.ByKind)
+	c.MissedByKind.plus(d.MissedByKind)
+	c.Young += d.Young
+	c.Invalid += d.Invalid
+	c.FrameHops += d.FrameHops
+}
+
+// Tally is what a report of some cases is made of. Tallies of different cases add up to that
+// of all of them: a latency is counted, for quantiles cannot be added.
+type Tally struct {
+	Counts
+	Laps      map[int64]int `json:"laps"` // detected deadlocks by their latency, in thousandths of a lap
+	Declarers int           `json:"declarers"`
+	Control   int           `json:"control_frames"`
 }
 
 // Laps are quantiles of a latency, in laps.
@@ -63,6 +91,12 @@ type Kinds struct {
 	Flooding int `json:"flooding"`
 }
 
+func (k *Kinds) plus(l Kinds) {
+	k.Strong += l.Strong
+	k.Split += l.Split
+	k.Flooding += l.Flooding
+}
+
 func (k *Kinds) add(of Knot) {
 	switch {
 	case of.Flooded:
@@ -74,51 +108,79 @@ func (k *Kinds) add(of Knot) {
 	}
 }
 
-// Add counts the outcome of one case. Call Finish after the last one.
-func (r *Report) Add(o *Outcome) {
-	r.Cases++
-	r.FrameHops += o.Frames
+// Add counts the outcome of one case.
+func (t *Tally) Add(o *Outcome) {
+	t.Cases++
+	t.FrameHops += o.Frames
 	if o.Invalid != "" {
-		r.Invalid++
+		t.Invalid++
 		return
 	}
-	r.TruePositives += o.True
-	r.FalsePositives += o.FalsePositives
-	r.Premature += o.Premature
-	r.Late += o.Late
-	r.control += o.Control
+	t.TruePositives += o.True
+	t.FalsePositives += o.FalsePositives
+	t.Premature += o.Premature
+	t.Late += o.Late
+	t.Control += o.Control
 	if slices.ContainsFunc(o.Knots, func(k Knot) bool { return !k.Young }) {
-		r.Dead++
+		t.Dead++
 	}
 	for _, k := range o.Knots {
 		if k.Young {
-			r.Young++
+			t.Young++
 			continue
 		}
-		r.Deadlocks++
-		r.ByKind.add(k)
+		t.Deadlocks++
+		t.ByKind.add(k)
 		if k.Missed {
-			r.FalseNegatives++
-			r.MissedByKind.add(k)
+			t.FalseNegatives++
+			t.MissedByKind.add(k)
 			continue
 		}
-		r.Detected++
-		r.declarers += k.Declarers
-		r.laps = append(r.laps, k.Latency)
+		t.Detected++
+		t.Declarers += k.Declarers
+		if t.Laps == nil {
+			t.Laps = map[int64]int{}
+		}
+		t.Laps[k.Latency]++
 	}
 }
 
-// Finish computes the ratios and quantiles.
-func (r *Report) Finish() {
-	slices.Sort(r.laps)
-	if n := len(r.laps); n > 0 {
-		at := func(percent int) float64 { return float64(r.laps[(n-1)*percent/100]) / 1000 }
-		r.Latency = Laps{at(50), at(90), at(99), at(100)}
-		r.Declarers = float64(r.declarers) / float64(n)
+// Plus adds the tally of other cases.
+func (t *Tally) Plus(o *Tally) {
+	t.plus(&o.Counts)
+	t.Declarers += o.Declarers
+	t.Control += o.Control
+	if t.Laps == nil {
+		t.Laps = map[int64]int{}
 	}
-	if r.Deadlocks > 0 {
-		r.ControlFrames = float64(r.control) / float64(r.Deadlocks)
+	for _, latency := range slices.Sorted(maps.Keys(o.Laps)) {
+		t.Laps[latency] += o.Laps[latency]
 	}
+}
+
+// Report is the report of the cases of a seed, a mode and a detector. failures are the files
+// of those that failed.
+func (t *Tally) Report(seed uint64, mode Mode, detector string, failures []string) *Report {
+	r := &Report{Seed: seed, Mode: mode, Detector: detector, Counts: t.Counts, Failures: failures}
+	if t.Detected > 0 {
+		r.Latency = Laps{t.latency(50), t.latency(90), t.latency(99), t.latency(100)}
+		r.Declarers = float64(t.Declarers) / float64(t.Detected)
+	}
+	if t.Deadlocks > 0 {
+		r.ControlFrames = float64(t.Control) / float64(t.Deadlocks)
+	}
+	return r
+}
+
+// latency is a quantile of the latencies, of which there is at least one, in laps.
+func (t *Tally) latency(percent int) float64 {
+	rank := (t.Detected - 1) * percent / 100
+	for _, l := range slices.Sorted(maps.Keys(t.Laps)) {
+		if rank -= t.Laps[l]; rank < 0 {
+			return float64(l) / 1000
+		}
+	}
+	panic("fuzz: there are fewer latencies than detected deadlocks")
 }
 
 // Clean reports whether every case could be played and the detector made no mistake.

@@ -14,6 +14,7 @@ import (
 	"softswitch/scenario"
 	"softswitch/scenario/load"
 	"softswitch/sim"
+	"softswitch/sim/shard"
 )
 
 // Sweep is a scenario, the values that its keys take, and the seeds that each combination
@@ -146,33 +147,41 @@ func (s *Sweep) called(i int) string {
 // Play plays everything and writes the rows to out. If it ends early the rows of all runs
 // that came to their end have been written, unless that is what failed.
 func (c *Checked) Play(ctx context.Context, out io.Writer, format Format) error {
-	times, n := c.Seeds.Times, len(c.lengths)*c.Seeds.Times
-	all := runs{n: n, workers: c.Seeds.Workers, run: func(i int) (*scenario.Plan, uint64, error) {
-		p, err := c.plan(i / times)
-		return p, c.Seeds.From + uint64(i%times), err
-	}}
-	for _, l := range c.lengths {
-		all.length += l * int64(times)
-	}
 	show := c.Show
 	if progress.IsTerminal(out) {
 		show = io.Discard // the rows themselves show it
 	}
-	columns := c.columns()
-	to := newRows(out, format, columns)
+	to := newRows(out, format, c.columns())
 	err := to.head()
 	if err == nil {
-		err = all.play(ctx, show, func(i int, v *verdict.Verdict) error {
-			return to.add(i, c.row(i/times, columns, v))
-		})
+		err = c.play(ctx, show, shard.Part{}, to)
 	}
 	if rest := to.rest(); err == nil {
 		err = rest
 	}
 	if err != nil {
-		return fmt.Errorf("sweep: %d of %d rows are written: %w", to.written, n, err)
+		return fmt.Errorf("sweep: %d of %d rows are written: %w", to.written, c.runs(), err)
 	}
 	return nil
+}
+
+// runs is how many there are.
+func (c *Checked) runs() int { return len(c.lengths) * c.Seeds.Times }
+
+// play plays the runs of a part.
+func (c *Checked) play(ctx context.Context, show io.Writer, part shard.Part, to *rows) error {
+	times := c.Seeds.Times
+	all := runs{n: part.Count(c.runs()), workers: c.Seeds.Workers, run: func(i int) (*scenario.Plan, uint64, error) {
+		i = part.Item(i)
+		p, err := c.plan(i / times)
+		return p, c.Seeds.From + uint64(i%times), err
+	}}
+	for i := range all.n {
+		all.length += c.lengths[part.Item(i)/times]
+	}
+	return all.play(ctx, show, func(i int, v *verdict.Verdict) error {
+		return to.add(i, c.row(part.Item(i)/times, to.columns, v))
+	})
 }
 
 // row is the cells of a run of a combination.

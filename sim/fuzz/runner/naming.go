@@ -11,8 +11,8 @@ import (
 	"softswitch/sim/fuzz/naming"
 )
 
-// NamesCauses reports whether the mode is about the causes that detectors name.
-func (r *Run) NamesCauses() bool {
+// namesCauses reports whether the mode is about the causes that detectors name.
+func (r *Run) namesCauses() bool {
 	return string(r.Mode) == naming.ModeCause || string(r.Mode) == naming.ModeRandom
 }
 
@@ -20,31 +20,45 @@ func (r *Run) NamesCauses() bool {
 // takes four runs.
 const namingTries = 150
 
-// PlayCauses plays all cases with several detectors, instead of Detector, that name
-// causes. Then it writes those in which one did not name what was planted.
-func (r *Run) PlayCauses(ctx context.Context, detectors []catalog.Detector) (*naming.Report, error) {
-	report := naming.NewReport(string(r.Mode), r.Seed, detectors)
-	outcomes := make([]naming.Outcome, r.N)
-	cases := make([]*fuzz.Case, r.N)
-	err := progress.Each(ctx, r.Progress, "cases", r.N, r.Workers, func(i int) error {
+// named is what came of a case with detectors that name causes, and the files of the
+// detectors that did not name what was planted.
+type named struct {
+	naming.Outcome
+	Files []string
+}
+
+// playCauses plays all cases of the part, and writes those in which a detector did not name
+// what was planted.
+func (r *Run) playCauses(ctx context.Context) ([]named, error) {
+	all := make([]named, r.count())
+	cases := make([]*fuzz.Case, r.count())
+	err := r.each(ctx, func(i int) error {
 		if r.Mode == fuzz.Mode(naming.ModeRandom) {
-			outcomes[i] = naming.PlayRandom(fuzz.New(r.Seed, i, fuzz.Usual), detectors)
+			all[i].Outcome = naming.PlayRandom(fuzz.New(r.Seed, r.Part.Item(i), fuzz.Usual), r.Detectors)
 			return nil
 		}
-		p := fuzz.NewPlanted(r.Seed, i)
-		outcomes[i], cases[i] = naming.Play(p, detectors), p.Case
+		p := fuzz.NewPlanted(r.Seed, r.Part.Item(i))
+		all[i].Outcome, cases[i] = naming.Play(p, r.Detectors), p.Case
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	for i := range outcomes {
-		report.Add(&outcomes[i])
-		r.tellInvalid(i, outcomes[i].Invalid)
+	for i := range all {
+		r.tellInvalid(i, all[i].Invalid)
+	}
+	return all, r.writeNamed(ctx, cases, all)
+}
+
+// causes is the report of all cases.
+func (r *Run) causes(all []named) *naming.Report {
+	report := naming.NewReport(string(r.Mode), r.Seed, r.Detectors)
+	for i := range all {
+		report.Add(&all[i].Outcome)
+		report.Failures = append(report.Failures, all[i].Files...)
 	}
 	report.Finish()
-	report.Failures, err = r.writeNamed(ctx, detectors, cases, outcomes)
-	return report, err
+	return report
 }
 
 // failure is a case in which a detector did not name what was planted.
@@ -57,31 +71,30 @@ type failure struct {
 }
 
 // writeNamed writes every failure to its file, the first ones of each planting and detector
-// made smaller, and returns the names of the files.
-func (r *Run) writeNamed(ctx context.Context, detectors []catalog.Detector, cases []*fuzz.Case, outcomes []naming.Outcome) ([]string, error) {
-	files := []string{}
-	var all []failure
+// made smaller, and notes its name.
+func (r *Run) writeNamed(ctx context.Context, cases []*fuzz.Case, all []named) error {
+	var failures []failure
 	count := map[string]int{}
-	for i := range outcomes {
-		o := &outcomes[i]
-		for k, d := range detectors {
+	for i := range all {
+		o := &all[i]
+		for k, d := range r.Detectors {
 			if !o.Locked || o.Planting == "" || o.Systems[k].Elsewhere || o.Systems[k].Found {
 				continue
 			}
 			kind := d.Name + "-" + string(o.Planting)
 			count[kind]++
 			f := failure{cases[i], o.Planting, d, filepath.Join(r.Out, cases[i].Name()+"-"+kind+".yaml"), count[kind] <= r.Shrink}
-			all, files = append(all, f), append(files, f.file)
+			failures, o.Files = append(failures, f), append(o.Files, f.file)
 		}
 	}
-	if len(files) == 0 {
-		return files, nil
+	if len(failures) == 0 {
+		return nil
 	}
 	if err := os.MkdirAll(r.Out, 0o755); err != nil {
-		return nil, err
+		return err
 	}
-	return files, progress.Each(ctx, r.Progress, "failures made smaller", len(all), r.Workers, func(i int) error {
-		f := all[i]
+	return progress.Each(ctx, r.Progress, "failures made smaller", len(failures), r.Workers, func(i int) error {
+		f := failures[i]
 		if f.small {
 			f.Case = fuzz.Shrink(f.Case, namingTries, func(c *fuzz.Case) bool { return ctx.Err() == nil && naming.Fails(c, f.detector) })
 		}

@@ -31,14 +31,15 @@ func TestPlayCauses(t *testing.T) {
 	for _, mode := range modes {
 		var reports, files [2][]byte
 		for i, workers := range []int{1, 4} {
-			r := runner.Run{N: 4, Seed: 27, Mode: fuzz.Mode(mode), Workers: workers, Out: "failed", Shrink: 0, Progress: io.Discard}
+			r := runner.Run{N: 4, Seed: 27, Mode: fuzz.Mode(mode), Detectors: []catalog.Detector{d}, Workers: workers, Out: "failed", Shrink: 0, Progress: io.Discard}
 			if err := r.Check(); err != nil {
 				t.Fatal(err)
 			}
-			report, err := r.PlayCauses(context.Background(), []catalog.Detector{d})
+			all, err := r.Play(context.Background())
 			if err != nil {
 				t.Fatal(err)
 			}
+			report := all.(*naming.Report)
 			if reports[i], err = json.Marshal(report); err != nil || report.Locked == 0 || report.Invalid > 0 {
 				t.Fatalf("%v; %d deadlocks", err, report.Locked)
 			}
@@ -75,10 +76,14 @@ func TestSmallerCause(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var size [2]int
 	for shrink := range 2 {
-		r := runner.Run{N: 1, Seed: 1, Mode: fuzz.Cause, Workers: 1, Out: "failed", Shrink: shrink, Progress: io.Discard}
-		report, err := r.PlayCauses(context.Background(), []catalog.Detector{d})
-		if err != nil || len(report.Failures) != 1 {
-			t.Fatalf("%v, failures %q", err, report.Failures)
+		r := runner.Run{N: 1, Seed: 1, Mode: fuzz.Cause, Detectors: []catalog.Detector{d}, Workers: 1, Out: "failed", Shrink: shrink, Progress: io.Discard}
+		all, err := r.Play(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		report := all.(*naming.Report)
+		if len(report.Failures) != 1 {
+			t.Fatalf("failures %q", report.Failures)
 		}
 		data, err := os.ReadFile(report.Failures[0])
 		if err != nil || !strings.Contains(string(data), "\n# planted: storm: host") || !strings.Contains(string(data), "do: storm") {

@@ -26,11 +26,12 @@ func TestPlay(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var reports, files [2][]byte
 	for i, workers := range []int{1, 3} {
-		r := runner.Run{N: 12, Seed: 3, Mode: fuzz.Usual, Detector: d, Workers: workers, Out: "failed", Shrink: 1, Progress: io.Discard}
-		report, err := r.Play(context.Background())
+		r := runner.Run{N: 12, Seed: 3, Mode: fuzz.Usual, Detectors: []catalog.Detector{d}, Workers: workers, Out: "failed", Shrink: 1, Progress: io.Discard}
+		all, err := r.Play(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
+		report := all.(*fuzz.Report)
 		if reports[i], err = json.Marshal(report); err != nil || len(report.Failures) == 0 || report.Clean() {
 			t.Fatalf("%v; %d failures, want some", err, len(report.Failures))
 		}
@@ -58,13 +59,17 @@ func TestPlayResponses(t *testing.T) {
 	}
 	var reports [2][]byte
 	for i, workers := range []int{1, 3} {
-		r := runner.Run{N: 4, Seed: 3, Mode: response.Mode, Detector: d, Workers: workers, Progress: io.Discard}
+		r := runner.Run{N: 4, Seed: 3, Mode: response.Mode, Detectors: []catalog.Detector{d}, Responses: respond.Choices()[:2], Workers: workers, Progress: io.Discard}
 		if err := r.Check(); err != nil {
 			t.Fatal(err)
 		}
-		report, err := r.PlayResponses(context.Background(), respond.Choices()[:2])
-		if err != nil || report.Locked == 0 {
-			t.Fatalf("%v, %+v", err, report)
+		all, err := r.Play(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		report := all.(*response.Report)
+		if report.Locked == 0 {
+			t.Fatalf("%+v", report)
 		}
 		if reports[i], err = json.Marshal(report); err != nil {
 			t.Fatal(err)

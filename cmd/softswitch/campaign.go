@@ -1,0 +1,227 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"softswitch/campaign"
+	"softswitch/sim/shard"
+)
+
+func campaignCommand() *cobra.Command {
+	return group(&cobra.Command{
+		Use:   "campaign",
+		Short: "Play a long run in shards, here or on a cluster, only what is missing",
+		Long: `Keep a long run of "sim fuzz", "sim boundary", "sweep" or "compare" in a folder: divided
+into shards, of which only those that are missing are played, by this machine, Slurm,
+Kubernetes or GNU parallel. Whatever ends it, at whatever moment, the next run goes on.`,
+	}, campaignInit(), campaignRun(), campaignStatus(), campaignMerge())
+}
+
+func campaignInit() *cobra.Command {
+	shards := 0
+	c := &cobra.Command{
+		Use:   "init [--shards N] DIR COMMAND...",
+		Short: "Make the folder of a campaign",
+		Long: `Make the folder of a campaign. COMMAND is a command of softswitch that has a flag
+--shard, with its flags. Nothing is played, but all that it goes by is checked. Files
+that it reads are copied into the folder under their own names; they are named relative
+to the current folder. Shards are played in DIR.
+
+Exit status: 0 the folder is there; 2 not, and nothing of it.`,
+		Example: `  softswitch campaign init --shards 64 big sim fuzz --n 1000000 --mode loss --seed 7
+  softswitch campaign init rates sweep my.yaml --set flows[0].rate=1Gbit/s,2Gbit/s --repeat 1000`,
+		Args: arguments(cobra.MinimumNArgs(2)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, command := args[0], args[1:]
+			if command[0] == "--" {
+				command = command[1:]
+			}
+			if f := cmd.Flags().Lookup("shards"); f.Changed && (shards < 1 || shards > shard.MaxParts) {
+				return fmt.Errorf("--shards: %d; valid: 1 to %d", shards, shard.MaxParts)
+			}
+			files, err := readBy(command)
+			if err != nil {
+				return fmt.Errorf("campaign: %w", err)
+			}
+			made, err := campaign.Create(dir, command, files, shards, func(c *campaign.Campaign) (int, error) {
+				return c.Items(cmd.Context(), os.Stderr)
+			})
+			if err != nil {
+				return err
+			}
+			status, err := made.Status()
+			if err != nil {
+				return err
+			}
+			return status.WriteText(os.Stdout)
+		},
+	}
+	c.Flags().SetInterspersed(false)
+	c.Flags().IntVar(&shards, "shards", 0, "into how many shards to divide it (default 16, or as many as there is to play)")
+	return c
+}
+
+// readBy are the files that a command which can be played in shards reads. The error lists
+// those commands.
+func readBy(command []string) (files []string, err error) {
+	c, rest, err := root().Find(command)
+	if err != nil || c.Flags().Lookup("shard") == nil {
+		return nil, fmt.Errorf("%q; valid: %s, with their flags", strings.Join(command, " "), strings.Join(slices.Sorted(maps.Keys(merges)), ", "))
+	}
+	if err := c.ParseFlags(rest); err != nil {
+		return nil, err
+	}
+	for flag, whose := range map[string]string{"shard": "run", "html": "merge", "markdown": "merge", "json": "merge"} {
+		f := c.Flags().Lookup(flag)
+		if f == nil || !f.Changed || flag == "json" && c.Name() == "sweep" { // whose shards have rows of one format
+			continue
+		}
+		return nil, fmt.Errorf("%s: --%s is for \"campaign %s\"", c.CommandPath(), flag, whose)
+	}
+	switch c.Name() {
+	case "sweep":
+		if f := c.Flags().Lookup("out"); f.Changed {
+			return nil, errors.New("sweep --out: \"campaign merge\" prints the rows")
+		}
+		files = c.Flags().Args()
+	case "compare":
+		names, err := c.Flags().GetStringSlice("scenarios")
+		if err != nil {
+			return nil, err
+		}
+		files = slices.DeleteFunc(names, func(name string) bool { return !strings.ContainsAny(name, "./") })
+	}
+	return files, nil
+}
+
+func campaignRun() *cobra.Command {
+	var number int
+	var engine string
+	var pods campaign.Pods
+	engines := []string{"local", "slurm", "parallel", "kubernetes"}
+	c := &cobra.Command{
+		Use:   "run DIR [-- OPTIONS OF THE ENGINE]",
+		Short: "Play the shards that are missing",
+		Long: `Play the shards of a campaign that are missing, each on all processors of this machine,
+one after the other. A shard that another process plays is waited for. --shard plays one.
+
+--engine slurm submits an array job of them, by sbatch, to which the options behind --
+go too, such as --wait or --time. --engine parallel starts GNU parallel with its options.
+Both want the folder and softswitch under the same paths on all machines. --engine
+kubernetes prints the manifest of an Indexed Job.
+
+Exit status: 0 the shards are there, or were given to the engine; 2 not. What was found
+is the exit status of "campaign merge".`,
+		Example: `  softswitch campaign run big
+  softswitch campaign run big --engine slurm -- --time=2:00:00 --cpus-per-task=4
+  softswitch campaign run big --engine parallel -- --jobs 2 --sshlogin a,b
+  softswitch campaign run big --engine kubernetes --claim campaigns --path /campaign/big | kubectl apply -f -`,
+		Args:              arguments(cobra.MinimumNArgs(1)),
+		ValidArgsFunction: upTo(1, folders),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			options := args[1:]
+			if dash := cmd.ArgsLenAtDash(); len(options) > 0 && (dash != 1 || engine == "local" || engine == "kubernetes") {
+				return fmt.Errorf("campaign run: %q; options behind -- go with --engine slurm and parallel", options)
+			}
+			c, err := campaign.Open(args[0])
+			if err != nil {
+				return err
+			}
+			one := cmd.Flags().Changed("shard")
+			switch {
+			case !slices.Contains(engines, engine):
+				return fmt.Errorf("--engine: %q; valid: %s", engine, strings.Join(engines, ", "))
+			case one && engine != "local":
+				return fmt.Errorf("campaign run: --shard goes with no --engine")
+			case engine == "kubernetes":
+				if pods.Claim == "" {
+					return errors.New("campaign run: --engine kubernetes wants --claim, the persistent volume claim that has the folder")
+				}
+				return c.Kubernetes(pods, os.Stdout)
+			case one:
+				return c.Play(cmd.Context(), number, true, os.Stderr)
+			case engine == "local":
+				return c.Run(cmd.Context(), os.Stderr)
+			}
+			submit := map[string]func(context.Context, []string) error{
+				"slurm":    func(ctx context.Context, o []string) error { return c.Slurm(ctx, o, os.Stderr) },
+				"parallel": func(ctx context.Context, o []string) error { return c.Parallel(ctx, o, os.Stderr) },
+			}
+			return submit[engine](cmd.Context(), options)
+		},
+	}
+	c.Flags().IntVar(&number, "shard", 0, "play this shard alone")
+	c.Flags().StringVar(&engine, "engine", "local", "what plays them: "+strings.Join(engines, ", "))
+	c.RegisterFlagCompletionFunc("engine", cobra.FixedCompletions(engines, cobra.ShellCompDirectiveNoFileComp))
+	c.Flags().StringVar(&pods.Image, "image", "softswitch", "of --engine kubernetes: the image, whose softswitch began the campaign")
+	c.Flags().StringVar(&pods.Claim, "claim", "", "of --engine kubernetes: the persistent volume claim that has the folder")
+	c.Flags().StringVar(&pods.Path, "path", "/campaign", "of --engine kubernetes: the folder, with the volume mounted at /campaign")
+	return c
+}
+
+// folders completes a folder.
+func folders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+func campaignStatus() *cobra.Command {
+	c := printed(&cobra.Command{
+		Use:   "status DIR",
+		Short: "Say which shards are there",
+		Long: `Say which shards of a campaign are there.
+
+Exit status: 0 all are; 1 some are missing or damaged; 2 it is no campaign.`,
+		Args:              arguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: upTo(1, folders),
+	}, "print JSON", func(_ *cobra.Command, args []string) (finding, error) {
+		c, err := campaign.Open(args[0])
+		if err != nil {
+			return nil, err
+		}
+		s, err := c.Status()
+		if err != nil {
+			return nil, err
+		}
+		return judged(s, s.Complete())
+	})
+	return c
+}
+
+func campaignMerge() *cobra.Command {
+	var opt mergeOptions
+	c := &cobra.Command{
+		Use:   "merge DIR",
+		Short: "Print what the whole run would have printed",
+		Long: `Put all shards of a campaign together, as "softswitch merge" does, and print what the
+whole run would have printed.
+
+Exit status: that of the whole run; 2 a shard is missing or damaged.`,
+		Args:              arguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: upTo(1, folders),
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, err := campaign.Open(args[0])
+			if err != nil {
+				return err
+			}
+			s, err := c.Status()
+			if err != nil {
+				return err
+			}
+			if !s.Complete() {
+				return fmt.Errorf("campaign: %d of %d shards are there, missing or damaged: %s; `softswitch campaign run %s` plays them",
+					s.Done, s.Shards, shard.Ranges(slices.Sorted(slices.Values(append(s.Missing, s.Damaged...)))), args[0])
+			}
+			return merge(c.Files(), &opt)
+		},
+	}
+	mergeFlags(c, &opt)
+	return c
+}
