@@ -26,6 +26,7 @@ type Options struct {
 	Name     string // of the lab; "" is netnslab.DefaultName
 	Program  string // absolute path of the softswitch program that the nodes run
 	PcapDir  string // absolute; "" for no captures
+	Dir      string // of sockets and logs; "" for each node's run directory
 	Instance string // distinguishes this lab from an earlier one of the same plan
 }
 
@@ -50,14 +51,14 @@ func DescribeHere(p *scenario.Plan, opt Options) (desc netnslab.Lab, err error) 
 func Describe(p *scenario.Plan, opt Options) netnslab.Lab {
 	lab := netnslab.Lab{Name: opt.Name}
 	for _, s := range p.Switches {
-		s.Live = config.Live{Control: controlName, Events: eventsName}
+		s.Live = config.Live{Control: filepath.Join(opt.Dir, controlName), Events: filepath.Join(opt.Dir, eventsName)}
 		if opt.PcapDir != "" {
 			s.Live.Pcap = filepath.Join(opt.PcapDir, s.Name+".pcapng")
 		}
 		lab.Nodes = append(lab.Nodes, node(s.Name, "switch", opt, []string{"run", "-c", configName}, s.Marshal()))
 	}
 	for i, h := range p.Hosts {
-		h.Live = config.Live{Control: controlName, Events: eventsName}
+		h.Live = config.Live{Control: filepath.Join(opt.Dir, controlName), Events: filepath.Join(opt.Dir, eventsName)}
 		if isNIC(p, len(p.Switches)+i) {
 			h.Stack = stackName
 			lab.Nodes = append(lab.Nodes, node(h.Name, "host", opt, []string{"nic", "-c", configName}, h.Marshal()))

@@ -178,7 +178,13 @@ func knownCommand(words []string) error {
 	if len(rest) > 0 && cmd.HasSubCommands() && regexp.MustCompile(`^[a-z]`).MatchString(rest[0]) {
 		return fmt.Errorf("%s has no command %q", cmd.CommandPath(), rest[0])
 	}
-	for _, w := range rest {
+	for i, w := range rest {
+		if w == "--" {
+			return nil // the rest is for another program
+		}
+		if inner, _, err := root().Find(rest[i:]); cmd.Name() == "init" && err == nil && inner.HasParent() {
+			return knownCommand(rest[i:]) // a command for a campaign to play
+		}
 		name, ok := strings.CutPrefix(strings.Trim(w, "[],.:"), "--")
 		if !ok && (cmd.Name() == "exec" || cmd.Name() == "rootless") {
 			return nil // the rest is another program's

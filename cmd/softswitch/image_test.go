@@ -1,17 +1,23 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
 
 	"softswitch/internal/testnetns"
+	"softswitch/internal/testpeer"
+	"softswitch/lab/export/clabtest"
 )
 
 // docker is an image of the bed's own, which goes with the test.
@@ -96,6 +102,163 @@ func TestContainer(t *testing.T) {
 	}
 	if out := d.docker("exec", name, "softswitch", "--version"); !strings.HasPrefix(out, "softswitch ") {
 		t.Errorf("the switch's container says %q", out)
+	}
+}
+
+// TestExportedLab: a lab that was exported for two machines, built as containerlab does, with
+// two namespaces for machines: what its README says starts the flows, pauses cross the VXLAN
+// link between the machines, and tshark sees them there as PFC.
+func TestExportedLab(t *testing.T) {
+	d := newImage(t)
+	dir := filepath.Join(t.TempDir(), "clab")
+	export := d.command("lab", "export", "../../scenarios/pause.yaml", "--name", d.image, "--containerlab", dir,
+		"--image", d.image, "--machines", "a=192.0.2.1,b=192.0.2.2", "--underlay-mtu", "1550")
+	if r := d.run(export); r.code != 0 {
+		t.Fatalf("exit status %d", r.code)
+	}
+	files, err := clabtest.Read(dir)
+	if err == nil {
+		err = clabtest.Check(files)
+	}
+	if err != nil || len(files) != 2 {
+		t.Fatalf("%d files: %v", len(files), err)
+	}
+	machines := []*testnetns.Namespace{testnetns.New(t), testnetns.New(t)}
+	machines[0].Veth("underlay", machines[1], "underlay")
+	pids := map[string]int{}
+	for i, f := range files {
+		m := machines[i]
+		under := m.Link("underlay")
+		addr, err := netlink.ParseAddr(fmt.Sprintf("192.0.2.%d/24", i+1))
+		if err == nil {
+			err = errors.Join(m.NL.LinkSetMTU(under, 1550), m.NL.AddrAdd(under, addr))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.SetUp("underlay")
+		for name, n := range f.Topology.Nodes {
+			pids[name] = d.contain(f, name, n)
+		}
+	}
+	for i, f := range files {
+		for _, l := range f.Topology.Links {
+			d.connect(machines[i], pids, l)
+		}
+	}
+	container := func(node string) string { return "clab-" + d.image + "-" + node }
+	for _, host := range []string{"h1", "h2"} {
+		d.untilTold(container(host), "softswitch", "lab", "start", "--socket", "/run/control.sock")
+	}
+	// By a veth to a container of the same machine, and by VXLAN to the other machine.
+	for _, port := range []string{"to-h1", "to-s2"} {
+		file := filepath.Join(t.TempDir(), "pauses.pcap")
+		dump := d.program("nsenter", "-t", fmt.Sprint(pids["s1"]), "-n", "tcpdump", "-n", "-i", port, "-c", "10", "-w", file, "ether proto 0x8808")
+		if r := d.run(dump); r.code != 0 {
+			t.Fatalf("tcpdump: exit status %d", r.code)
+		}
+		pauses := testpeer.Tshark(t, file, "-T", "fields", "-e", "macc.opcode", "-e", "macc.cbfc.enbv.c3", "-e", "_ws.malformed")
+		for _, line := range pauses {
+			if line != "0x0101\t1\t" && line != "0x0101\tTrue\t" {
+				t.Errorf("%s: tshark sees %q", port, line)
+			}
+		}
+		in := d.docker("run", "--rm", "--network", "none", "--volume", filepath.Dir(file)+":/captures:ro", d.image, "decode", "/captures/pauses.pcap")
+		if len(pauses) != 10 || strings.Count(in, "PFC") < 10 {
+			t.Errorf("%s: %d pauses; a container decodes\n%s", port, len(pauses), in)
+		}
+	}
+	if out := d.docker("exec", container("s1"), "softswitch", "show", "pfc", "counters", "--socket", "/run/control.sock"); !strings.Contains(out, "to-s2") {
+		t.Errorf("the switch's counters are\n%s", out)
+	}
+}
+
+// contain starts a node's container, as containerlab does, and returns its process.
+func (d *docker) contain(f *clabtest.File, name string, n clabtest.Node) int {
+	d.Helper()
+	all := f.Topology.Defaults
+	container := "clab-" + f.Name + "-" + name
+	args := []string{"run", "--detach", "--name", container, "--network", all.NetworkMode, "--restart", all.RestartPolicy, "--pull", strings.ToLower(all.ImagePullPolicy), "--cap-drop", "ALL"}
+	for _, c := range all.CapAdd {
+		args = append(args, "--cap-add", c)
+	}
+	for key, value := range all.Env {
+		args = append(args, "--env", key+"="+value)
+	}
+	for _, b := range n.Binds {
+		args = append(args, "--volume", filepath.Join(filepath.Dir(f.Path), b))
+	}
+	d.docker(append(append(args, all.Image), strings.Fields(n.Cmd)...)...)
+	d.Cleanup(func() { d.docker("rm", "--force", container) })
+	pid, err := strconv.Atoi(strings.TrimSpace(d.docker("inspect", "-f", "{{.State.Pid}}", container)))
+	if err != nil {
+		d.Fatal(err)
+	}
+	return pid
+}
+
+// connect makes a link of a machine, as containerlab does: in the machine's namespace, and
+// then its ends are moved into the containers.
+func (d *docker) connect(m *testnetns.Namespace, pids map[string]int, l clabtest.Link) {
+	d.Helper()
+	attrs := netlink.NewLinkAttrs()
+	attrs.Name, attrs.MTU = "end0", l.MTU
+	ends := l.Endpoints
+	var made netlink.Link
+	switch l.Type {
+	case "veth":
+		made = &netlink.Veth{LinkAttrs: attrs, PeerName: "end1"}
+	case "vxlan":
+		ends = []clabtest.Endpoint{l.Endpoint}
+		made = &netlink.Vxlan{
+			LinkAttrs: attrs, VxlanId: l.VNI, VtepDevIndex: m.Link("underlay").Attrs().Index, Group: net.ParseIP(l.Remote),
+			Port: l.DstPort, PortLow: l.SrcPort, PortHigh: l.SrcPort + 1, Learning: true,
+		}
+	}
+	if err := m.NL.LinkAdd(made); err != nil {
+		d.Fatal(err)
+	}
+	for i, e := range ends {
+		mac, err := net.ParseMAC(e.MAC)
+		if err != nil {
+			d.Fatal(err)
+		}
+		end := m.Link(fmt.Sprint("end", i))
+		in, err := netns.GetFromPid(pids[e.Node])
+		if err != nil {
+			d.Fatal(err)
+		}
+		defer in.Close()
+		there, err := netlink.NewHandleAt(in)
+		if err != nil {
+			d.Fatal(err)
+		}
+		defer there.Close()
+		err = errors.Join(m.NL.LinkSetHardwareAddr(end, mac), m.NL.LinkSetNsFd(end, int(in)))
+		if err != nil {
+			d.Fatal(err)
+		}
+		moved, err := there.LinkByName(end.Attrs().Name)
+		if err == nil {
+			err = errors.Join(there.LinkSetName(moved, e.Interface), there.LinkSetUp(moved))
+		}
+		if err != nil {
+			d.Fatal(err)
+		}
+	}
+}
+
+// untilTold runs a command in a container until that takes it.
+func (d *docker) untilTold(container string, command ...string) {
+	d.Helper()
+	for end := time.Now().Add(limit); ; time.Sleep(50 * time.Millisecond) {
+		r := d.run(d.program("docker", append([]string{"exec", container}, command...)...))
+		if r.code == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			d.Fatalf("%s does not answer:\n%s", container, d.docker("logs", container))
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"softswitch/lab"
+	"softswitch/lab/export"
 	netnslab "softswitch/netns-lab"
 	"softswitch/scenario/load"
 )
@@ -24,7 +25,7 @@ so that "destroy" removes exactly that, also after a crash.`,
 	name := new(string)
 	nameFlag(c, c.PersistentFlags(), name, netnslab.DefaultName)
 	return group(
-		c, labDeploy(name), labList(), labInspect(name), labExec(name),
+		c, labDeploy(name), labExport(name), labList(), labInspect(name), labExec(name),
 		labLink(name, "fail", (*netnslab.State).Fail), labLink(name, "heal", (*netnslab.State).Heal),
 		labStart(name), labStop(name), labStorm(name), labSlow(name), labNormal(name),
 		labShell(name), labGraph(name), labRootless(), labRun(name), labUI(name), labCapture(name),
@@ -71,6 +72,61 @@ file, is left as it is; another of the same name is removed with --replace only.
 	insteadFlags(c, &in)
 	c.Flags().StringVar(&pcap, "pcap", "", "directory for a pcapng of each switch")
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the steps and do nothing")
+	return c
+}
+
+func labExport(name *string) *cobra.Command {
+	var dir, machines string
+	var opt export.Options
+	var in load.Instead
+	c := &cobra.Command{
+		Use:   "export FILE --containerlab DIR",
+		Short: "Write a scenario's lab as files of containerlab",
+		Long: `Write the lab of a scenario file as a folder of files for containerlab: a container
+for each switch and host, with its configuration, and the links between them. README.md
+in the folder says how to build it, start its flows and look at it. Failures and other
+events of the scenario are not played there.
+
+With --machines the lab is divided among several machines, a folder for each: a host
+stays with its switch, and few links are cut. Those become VXLAN links, which carry
+pauses; the network between the machines needs an MTU that is 50 above the scenario's,
+over IPv6 70.
+
+The lab is called as the scenario is, or --name.
+
+Exit status: 0 the folder is there; 2 not, and nothing of it.`,
+		Example:           "  softswitch lab export scenarios/fattree-on-loop.yaml --containerlab clab\n  softswitch lab export scenarios/fattree-on-loop.yaml --containerlab clab --machines a=192.0.2.1,b=192.0.2.2 --underlay-mtu 1600",
+		Args:              arguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: upTo(1, yamlFiles),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			plan, err := readPlan(args[0], in)
+			if err != nil {
+				return err
+			}
+			if err := lab.RefuseFabric(plan.Fabric); err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			if opt.Machines, err = export.Machines(machines); err != nil {
+				return err
+			}
+			desc := lab.Describe(plan, lab.Options{Name: plan.Scenario.Name, Program: "/bin/softswitch", Dir: export.Dir})
+			if cmd.Flags().Changed("name") {
+				desc.Name = *name
+			}
+			if n := len(plan.Scenario.Events); n > 0 {
+				fmt.Fprintf(os.Stderr, "warning: %d events of the scenario, such as failures of links, are not played there\n", n)
+			}
+			return export.Write(dir, desc, opt)
+		},
+	}
+	c.Flags().StringVar(&dir, "containerlab", "", "folder to make")
+	c.MarkFlagRequired("containerlab")
+	c.MarkFlagDirname("containerlab")
+	c.Flags().StringVar(&machines, "machines", "", "machines to divide it among, NAME=ADDRESS,...")
+	c.Flags().IntVar(&opt.UnderlayMTU, "underlay-mtu", 1500, "MTU of the network between the machines")
+	c.Flags().StringVar(&opt.Image, "image", "softswitch:latest", "image of softswitch, as \"make image\" makes it")
+	insteadFlags(c, &in)
+	slowFlag(c, &in.Slow)
 	return c
 }
 

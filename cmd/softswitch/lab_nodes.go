@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"errors"
 
 	"github.com/spf13/cobra"
 
+	"softswitch/internal/control"
 	"softswitch/lab"
 	netnslab "softswitch/netns-lab"
 	"softswitch/scenario/config"
@@ -88,31 +90,40 @@ exit status is the shell's.`,
 }
 
 func labStart(name *string) *cobra.Command {
-	return &cobra.Command{
+	return toSenders(name, lab.Start, &cobra.Command{
 		Use:   "start [HOST...]",
 		Short: "Let hosts send their flows, from the beginning of the time line",
 		Long: `Let the hosts of a lab that is up, or those that are named, send the flows of its
 scenario file: their times, and those of a host's "slow" and "storm", count from now,
 so that a flow that has a stop sends until then. Failures of links and of switches are
 not played: see "lab fail" and "lab heal". After "lab stop" it begins anew.`,
-		Example:           "  sudo softswitch lab start\n  sudo softswitch lab start h0-0-0 h0-0-1",
-		ValidArgsFunction: offer(name, senderNames),
-		RunE: inLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
-			return lab.Start(cmd.Context(), st, args)
-		}),
-	}
+		Example: "  sudo softswitch lab start\n  sudo softswitch lab start h0-0-0 h0-0-1\n  docker exec clab-ring-h1 softswitch lab start --socket /run/control.sock",
+	})
 }
 
 func labStop(name *string) *cobra.Command {
-	return &cobra.Command{
-		Use:               "stop [HOST...]",
-		Short:             "Let hosts send no more until they are started again",
-		Example:           "  sudo softswitch lab stop",
-		ValidArgsFunction: offer(name, senderNames),
-		RunE: inLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
-			return lab.Stop(cmd.Context(), st, args)
-		}),
+	return toSenders(name, lab.Stop, &cobra.Command{
+		Use:     "stop [HOST...]",
+		Short:   "Let hosts send no more until they are started again",
+		Example: "  sudo softswitch lab stop",
+	})
+}
+
+// toSenders makes c tell hosts that send to do something: those of the lab that are named,
+// all, or the one behind a socket.
+func toSenders(name *string, do func(context.Context, []control.Endpoint) error, c *cobra.Command) *cobra.Command {
+	var t target
+	c.ValidArgsFunction = offer(name, senderNames)
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		t.lab = *name
+		hosts, err := t.senders(args)
+		if err != nil {
+			return err
+		}
+		return do(cmd.Context(), hosts)
 	}
+	t.socketFlag(c.Flags(), "host")
+	return c
 }
 
 func labStorm(name *string) *cobra.Command {

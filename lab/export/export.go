@@ -1,0 +1,223 @@
+// Package export writes a lab as files of containerlab (containerlab.dev), for one machine or
+// for several.
+//
+//	netnslab.Lab --Place--> which node is on which machine
+//	             --Write--> DIR/MACHINE/LAB.clab.yml    nodes as containers, and their links
+//	                        DIR/MACHINE/nodes/NODE.yaml the configuration of each
+//	                        DIR/README.md               what to do with them
+//
+// A link between two nodes of a machine is a veth. One between machines is a VXLAN device at
+// each end: it carries PFC, which a bridge takes away (IEEE 802.1Q, table 8-1). Its outer UDP
+// source port is pinned, because detectors assume links that keep the order.
+//
+// Read in this order: Options and Write (this file), Place (place.go), the files' format
+// (format.go).
+//
+// Invariants:
+//   - a host is on the machine of its switch;
+//   - the same lab gives the same files;
+//   - the folder is there with all of its files, or not at all.
+//
+// What it does not do: it starts nothing, and does not look at the machines.
+package export
+
+import (
+	"bytes"
+	_ "embed"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"text/template"
+
+	"github.com/goccy/go-yaml"
+
+	netnslab "softswitch/netns-lab"
+)
+
+// Options are what files go by besides the lab.
+type Options struct {
+	Image string // of softswitch, such as softswitch:latest
+	// Machines are those that the lab is divided among; with less than two it is on one.
+	Machines []Machine
+	// UnderlayMTU is that of the network between machines, in bytes.
+	UnderlayMTU int
+}
+
+// Machine is a machine of the lab.
+type Machine struct {
+	Name    string
+	Address netip.Addr // at which the others reach it
+}
+
+// Machines reads "a=192.0.2.1,b=192.0.2.2".
+func Machines(text string) (machines []Machine, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	for one := range strings.SplitSeq(text, ",") {
+		name, address, _ := strings.Cut(one, "=")
+		m := Machine{Name: name}
+		if m.Address, err = netip.ParseAddr(address); err != nil || !plain.MatchString(name) {
+			return nil, fmt.Errorf("--machines: %q; valid: NAME=ADDRESS,..., such as a=192.0.2.1,b=192.0.2.2", one)
+		}
+		for _, other := range machines {
+			if other.Name == name || other.Address == m.Address {
+				return nil, fmt.Errorf("--machines: %q: %s=%s is there already", one, other.Name, other.Address)
+			}
+			if other.Address.Is4() != m.Address.Is4() {
+				return nil, fmt.Errorf("--machines: %q: %s is of another version of IP", one, other.Address)
+			}
+		}
+		machines = append(machines, m)
+	}
+	if len(machines) < 2 {
+		return nil, fmt.Errorf("--machines: %q: one machine needs no name; valid: two or more", text)
+	}
+	return machines, nil
+}
+
+// plain is what containerlab and Docker take as a part of a name.
+var plain = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
+
+// control is the control socket in each container.
+const control = "/run/control.sock"
+
+// Dir is where Write expects the nodes' sockets and logs to be, for lab.Options.
+const Dir = "/run"
+
+// Ports and the first network identifier of VXLAN links. containerlab's usual port, for 4789
+// may belong to another overlay.
+const (
+	vxlanPort  = 14789
+	vxlanFirst = 1001
+)
+
+// overhead is by how much VXLAN makes a packet longer: outer IP and UDP headers, its own,
+// and the Ethernet header of the frame within.
+func overhead(a netip.Addr) int {
+	if a.Is4() {
+		return 20 + 8 + 8 + 14
+	}
+	return 40 + 8 + 8 + 14
+}
+
+// Write makes the folder dir, which must not be there, of a lab.
+func Write(dir string, l netnslab.Lab, opt Options) error {
+	if err := check(l, opt); err != nil {
+		return fmt.Errorf("lab export: %w", err)
+	}
+	files, err := files(l, opt)
+	if err != nil {
+		return fmt.Errorf("lab export: %w", err)
+	}
+	if err := put(dir, files); err != nil {
+		return fmt.Errorf("lab export: %w", err)
+	}
+	return nil
+}
+
+func check(l netnslab.Lab, opt Options) error {
+	if !plain.MatchString(l.Name) {
+		return fmt.Errorf("name %q; valid: letters, digits, _, . and -, the first no sign", l.Name)
+	}
+	for _, n := range l.Nodes {
+		if !plain.MatchString(n.Name) {
+			return fmt.Errorf("node %q; valid for a container: letters, digits, _, . and -, the first no sign", n.Name)
+		}
+		if len(n.Command) > 1 && n.Command[1] == "nic" {
+			return fmt.Errorf("node %s has a NIC for programs, which run beside it: containers of softswitch have none", n.Name)
+		}
+	}
+	if len(opt.Machines) < 2 {
+		return nil
+	}
+	for _, k := range l.Links {
+		if want := k.MTU + overhead(opt.Machines[0].Address); opt.UnderlayMTU < want {
+			return fmt.Errorf("--underlay-mtu %d: VXLAN carries packets of %d bytes in packets of %d: the network between the machines needs an MTU of %[3]d", opt.UnderlayMTU, k.MTU, want)
+		}
+	}
+	return nil
+}
+
+//go:embed README.md
+var readmeText string
+
+var readme = template.Must(template.New("README.md").Funcs(template.FuncMap{"join": strings.Join}).Parse(readmeText))
+
+// files are those of the folder, by their paths.
+func files(l netnslab.Lab, opt Options) (map[string][]byte, error) {
+	machines := opt.Machines
+	if len(machines) == 0 {
+		machines = []Machine{{}}
+	}
+	at := Place(l, len(machines))
+	for i, m := range machines {
+		if !slices.Contains(at, i) {
+			return nil, fmt.Errorf("--machines: there is no switch for %s: use fewer machines", m.Name)
+		}
+	}
+	all := map[string][]byte{}
+	type machine struct {
+		Machine
+		File, Prefix    string
+		Switches, Hosts []string
+	}
+	var said []machine
+	for i, m := range machines {
+		t := topology(l, opt, at, i)
+		text, err := yaml.Marshal(t)
+		if err != nil {
+			return nil, err
+		}
+		file := l.Name + ".clab.yml"
+		all[filepath.Join(m.Name, file)] = append([]byte("# Written by softswitch lab export.\n"), text...)
+		says := machine{Machine: m, File: filepath.Join(m.Name, file), Prefix: "clab-" + l.Name + "-"}
+		for k, n := range l.Nodes {
+			if at[k] != i {
+				continue
+			}
+			all[filepath.Join(m.Name, "nodes", n.Name+".yaml")] = n.Files[0].Data
+			if n.Kind == "switch" {
+				says.Switches = append(says.Switches, n.Name)
+			} else {
+				says.Hosts = append(says.Hosts, n.Name)
+			}
+		}
+		said = append(said, says)
+	}
+	var b bytes.Buffer
+	err := readme.Execute(&b, map[string]any{"Name": l.Name, "Image": opt.Image, "Machines": said, "Control": control, "MTU": opt.UnderlayMTU})
+	all["README.md"] = b.Bytes()
+	return all, err
+}
+
+// put makes the folder, all of it or nothing.
+func put(dir string, files map[string][]byte) (err error) {
+	if _, err := os.Lstat(dir); err == nil {
+		return fmt.Errorf("%s is there already", dir)
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return err
+	}
+	making, err := os.MkdirTemp(filepath.Dir(dir), "."+filepath.Base(dir)+"-")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.RemoveAll(making)
+		}
+	}()
+	for name, data := range files {
+		path := filepath.Join(making, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, data, 0o644)); err != nil {
+			return err
+		}
+	}
+	return errors.Join(os.Chmod(making, 0o755), os.Rename(making, dir))
+}

@@ -1,0 +1,163 @@
+package export
+
+import (
+	"softswitch/internal/splitmix"
+	netnslab "softswitch/netns-lab"
+)
+
+// starts is from how many ways to divide a lab a better one is sought.
+const starts = 200
+
+// Place divides the nodes of a lab among so many machines, and returns the machine of each.
+//
+// A switch and its hosts stay together. Machines get about as many nodes each: at most an
+// equal share and one more switch with its hosts. The switches, in the order of the lab and
+// then in others, are cut into as many runs, which are made better by moving a switch or
+// exchanging two as long as that cuts fewer links (after Kernighan and Lin, "An Efficient
+// Heuristic Procedure for Partitioning Graphs", 1970); the best of all is taken.
+func Place(l netnslab.Lab, machines int) []int {
+	p := newPlaces(l, machines)
+	order := make([]int, len(p.weight))
+	for i := range order {
+		order[i] = i
+	}
+	var best []int
+	least, random := 0, splitmix.Rand(1)
+	for range starts {
+		at := p.runs(order)
+		p.improve(at)
+		if cut := p.cut(at); best == nil || cut < least {
+			best, least = at, cut
+		}
+		for i := range order {
+			k := i + random.Below(len(order)-i)
+			order[i], order[k] = order[k], order[i]
+		}
+	}
+	at := make([]int, len(l.Nodes))
+	for i := range at {
+		at[i] = best[p.group[i]]
+	}
+	return at
+}
+
+// places is a lab as groups, of a switch and its hosts each.
+type places struct {
+	machines int
+	group    []int   // by node
+	weight   []int   // nodes, by group
+	links    [][]int // between groups
+	most     int     // nodes of a machine
+}
+
+func newPlaces(l netnslab.Lab, machines int) *places {
+	p := &places{machines: machines, group: make([]int, len(l.Nodes))}
+	number := map[string]int{}
+	for i, n := range l.Nodes {
+		number[n.Name] = i
+		p.group[i] = -1
+		if n.Kind == "switch" {
+			p.group[i] = len(p.weight)
+			p.weight = append(p.weight, 1)
+		}
+	}
+	for _, k := range l.Links {
+		a, b := number[k.A.Node], number[k.B.Node]
+		if p.group[a] < 0 {
+			a, b = b, a
+		}
+		if p.group[b] < 0 { // a host, at its first switch
+			p.group[b] = p.group[a]
+			p.weight[p.group[a]]++
+		}
+	}
+	p.links = make([][]int, len(p.weight))
+	for i := range p.links {
+		p.links[i] = make([]int, len(p.weight))
+	}
+	for _, k := range l.Links {
+		a, b := p.group[number[k.A.Node]], p.group[number[k.B.Node]]
+		p.links[a][b]++
+		p.links[b][a]++
+	}
+	heaviest, all := 0, 0
+	for _, w := range p.weight {
+		heaviest, all = max(heaviest, w), all+w
+	}
+	p.most = (all+machines-1)/machines + heaviest
+	return p
+}
+
+// runs gives each machine a run of groups of about the same weight.
+func (p *places) runs(order []int) []int {
+	all := 0
+	for _, w := range p.weight {
+		all += w
+	}
+	at := make([]int, len(p.weight))
+	before := 0
+	for _, g := range order {
+		at[g] = min((2*before+p.weight[g])*p.machines/(2*all), p.machines-1)
+		before += p.weight[g]
+	}
+	return at
+}
+
+// cut is how many links lead from a machine to another.
+func (p *places) cut(at []int) (n int) {
+	for a := range at {
+		for b := range a {
+			if at[a] != at[b] {
+				n += p.links[a][b]
+			}
+		}
+	}
+	return n
+}
+
+// improve moves and exchanges groups as long as that cuts fewer links.
+func (p *places) improve(at []int) {
+	load := make([]int, p.machines)
+	toward := make([][]int, len(at)) // links of a group to a machine
+	for g, m := range at {
+		load[m] += p.weight[g]
+		toward[g] = make([]int, p.machines)
+		for other, n := range p.links[g] {
+			if other != g {
+				toward[g][at[other]] += n
+			}
+		}
+	}
+	move := func(g, to int) {
+		from := at[g]
+		for other, n := range p.links[g] {
+			if other != g {
+				toward[other][from], toward[other][to] = toward[other][from]-n, toward[other][to]+n
+			}
+		}
+		load[from], load[to] = load[from]-p.weight[g], load[to]+p.weight[g]
+		at[g] = to
+	}
+	for better := true; better; {
+		better = false
+		for a := range at {
+			for m := range p.machines {
+				if m != at[a] && load[m]+p.weight[a] <= p.most && load[at[a]] > p.weight[a] && toward[a][m] > toward[a][at[a]] {
+					move(a, m)
+					better = true
+				}
+			}
+			for b := range a {
+				from, to, more := at[a], at[b], p.weight[b]-p.weight[a]
+				if from == to || load[from]+more > p.most || load[to]-more > p.most {
+					continue
+				}
+				if toward[a][to]+toward[b][from]-2*p.links[a][b] > toward[a][from]+toward[b][to] {
+					move(a, to)
+					move(b, from)
+					better = true
+				}
+			}
+		}
+	}
+}
