@@ -17,10 +17,15 @@ const startLead = 200 * unit.Millisecond
 
 // Start makes hosts send their flows from the start of the scenario.
 func Start(ctx context.Context, hosts []control.Endpoint) error {
-	at := struct {
-		At unit.Time `json:"at"`
-	}{timer.Now() + startLead}
-	return ask(ctx, hosts, "start", at)
+	all, err := clocks(ctx, hosts)
+	if err != nil {
+		return err
+	}
+	at := timer.Now() + startLead
+	_, _, err = control.AskAll(ctx, hosts, func(e control.Endpoint) (struct{}, error) {
+		return struct{}{}, e.Call("start", instant{at + all[e.Name].ahead}, nil)
+	})
+	return err
 }
 
 // Stop makes hosts stop sending.

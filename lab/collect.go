@@ -24,6 +24,10 @@ type Record struct {
 	Switch *observe.Switch // of a switch that answers
 	Host   *observe.Host   // of a host that answers
 	Log    event.Log
+	// Clock says whose CLOCK_MONOTONIC the log's times are of, and Start and End are the
+	// run's on it.
+	Clock      string
+	Start, End unit.Time
 }
 
 // starvedMax is the lateness above which a node counts as starved: pauses of 100 Mbit/s
@@ -34,7 +38,7 @@ const starvedMax = 100 * unit.Millisecond
 func (r *Run) collect(st *netnslab.State) {
 	for _, s := range r.Plan.Switches {
 		var snap observe.Switch
-		rec := Record{Name: s.Name}
+		rec := r.record(s.Name)
 		if r.ask(st, s.Name, &snap) {
 			rec.Switch = &snap
 			for _, p := range snap.Ports {
@@ -46,8 +50,9 @@ func (r *Run) collect(st *netnslab.State) {
 	}
 	for _, h := range r.Plan.Hosts {
 		var snap observe.Host
-		rec := Record{Name: h.Name}
+		rec := r.record(h.Name)
 		if r.ask(st, h.Name, &snap) {
+			snap.Shift(-r.clocks[h.Name].ahead)
 			rec.Host = &snap
 			r.distrust(h.Name, h.Port.Name, snap.Link)
 			r.starved(h.Name, snap.Live)
@@ -62,6 +67,12 @@ func (r *Run) collect(st *netnslab.State) {
 	}
 }
 
+// record is a Record without what is to be asked for.
+func (r *Run) record(name string) Record {
+	at := r.clocks[name]
+	return Record{Name: name, Clock: at.id, Start: r.Start + at.ahead, End: r.End + at.ahead}
+}
+
 // doubt records a reason not to trust the run.
 func (r *Run) doubt(format string, args ...any) {
 	r.Invalid = append(r.Invalid, fmt.Sprintf(format, args...))
@@ -73,7 +84,7 @@ func (r *Run) ask(st *netnslab.State, name string, snap any) bool {
 	if r.Killed[name] {
 		return false
 	}
-	err := control.Call(controlPath(st, name), "stats", instant{r.End}, snap)
+	err := control.Call(controlPath(st, name), "stats", instant{r.End + r.clocks[name].ahead}, snap)
 	if err == nil {
 		return true
 	}
@@ -192,7 +203,11 @@ func ignoredPauses(n Record) bool {
 
 // readLog reads a node's log, of the length that the node reported.
 func (r *Run) readLog(st *netnslab.State, rec Record, written int64) {
-	log := follow.Open(filepath.Join(netnslab.Dir(st.Name), rec.Name, eventsName))
+	path := filepath.Join(netnslab.Dir(st.Name), rec.Name, EventsName)
+	if st.Attached() {
+		awaitCopy(path, written)
+	}
+	log := follow.Open(path)
 	defer log.Close()
 	for more := true; more; {
 		var events []event.Event

@@ -11,10 +11,11 @@ import (
 	"softswitch/topo"
 )
 
-// Files of a node, in its run directory.
+// Files of a node, in its run directory: its control socket, its event log and its
+// configuration.
 const (
-	controlName = "control.sock"
-	eventsName  = "events.jsonl"
+	ControlName = "control.sock"
+	EventsName  = "events.jsonl"
 	configName  = "config.yaml"
 )
 
@@ -51,14 +52,14 @@ func DescribeHere(p *scenario.Plan, opt Options) (desc netnslab.Lab, err error) 
 func Describe(p *scenario.Plan, opt Options) netnslab.Lab {
 	lab := netnslab.Lab{Name: opt.Name}
 	for _, s := range p.Switches {
-		s.Live = config.Live{Control: filepath.Join(opt.Dir, controlName), Events: filepath.Join(opt.Dir, eventsName)}
+		s.Live = config.Live{Control: filepath.Join(opt.Dir, ControlName), Events: filepath.Join(opt.Dir, EventsName)}
 		if opt.PcapDir != "" {
 			s.Live.Pcap = filepath.Join(opt.PcapDir, s.Name+".pcapng")
 		}
 		lab.Nodes = append(lab.Nodes, node(s.Name, "switch", opt, []string{"run", "-c", configName}, s.Marshal()))
 	}
 	for i, h := range p.Hosts {
-		h.Live = config.Live{Control: filepath.Join(opt.Dir, controlName), Events: filepath.Join(opt.Dir, eventsName)}
+		h.Live = config.Live{Control: filepath.Join(opt.Dir, ControlName), Events: filepath.Join(opt.Dir, EventsName)}
 		if isNIC(p, len(p.Switches)+i) {
 			h.Stack = stackName
 			lab.Nodes = append(lab.Nodes, node(h.Name, "host", opt, []string{"nic", "-c", configName}, h.Marshal()))
@@ -86,7 +87,7 @@ func node(name, kind string, opt Options, args []string, cfg []byte) netnslab.No
 		// A switch that waits for a processor for longer than its headroom lasts loses
 		// lossless frames; a hardware switch never would.
 		Realtime: true,
-		Ready:    controlName,
+		Ready:    ControlName,
 	}
 	if opt.Instance != "" {
 		n.Env = append(n.Env, "SOFTSWITCH_INSTANCE="+opt.Instance)

@@ -77,7 +77,7 @@ func TestDescribedFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := (config.Live{Control: controlName, Events: eventsName, Pcap: "/tmp/pcap/" + want.Name + ".pcapng"}); got.Live != want {
+		if want := (config.Live{Control: ControlName, Events: EventsName, Pcap: "/tmp/pcap/" + want.Name + ".pcapng"}); got.Live != want {
 			t.Errorf("%s: live %+v, want %+v", got.Name, got.Live, want)
 		}
 		if got.Live = want.Live; !reflect.DeepEqual(got, want) {
@@ -89,7 +89,7 @@ func TestDescribedFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := (config.Live{Control: controlName, Events: eventsName}); got.Live != want {
+		if want := (config.Live{Control: ControlName, Events: EventsName}); got.Live != want {
 			t.Errorf("%s: live %+v, want %+v", got.Name, got.Live, want)
 		}
 		if got.Live = want.Live; !reflect.DeepEqual(got, want) {

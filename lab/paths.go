@@ -8,7 +8,7 @@ import (
 )
 
 // ControlPath is the control socket of a node of a lab.
-func ControlPath(n netnslab.NodeState) string { return filepath.Join(n.Dir, controlName) }
+func ControlPath(n netnslab.NodeState) string { return filepath.Join(n.Dir, ControlName) }
 
 // OpenEvents opens the event logs of the nodes with these names; without names, of all
 // nodes. width is that of the longest name.
@@ -25,4 +25,4 @@ func OpenEvents(st *netnslab.State, names []string) (m *follow.Merger, width int
 }
 
 // EventsPath is the event log of a node of a lab.
-func EventsPath(n netnslab.NodeState) string { return filepath.Join(n.Dir, eventsName) }
+func EventsPath(n netnslab.NodeState) string { return filepath.Join(n.Dir, EventsName) }

@@ -29,6 +29,8 @@ type Run struct {
 	Cores      float64  // average number of processors that the nodes used
 	Killed     map[string]bool
 	Stopped    map[string]bool // frozen by the scenario, for a while or permanently
+
+	clocks map[string]clock // by node of an attached lab
 }
 
 // Play plays p on a lab that is up: it starts the hosts, carries out the scheduled
@@ -37,6 +39,15 @@ type Run struct {
 func Play(ctx context.Context, p *scenario.Plan, st *netnslab.State, progress io.Writer) (*Run, error) {
 	run := &Run{Plan: p, Killed: map[string]bool{}, Stopped: map[string]bool{}}
 	defer stayAwake()()
+	if st.Attached() {
+		if err := refusePlayed(ctx, ends(st, hosts(p))); err != nil {
+			return nil, err
+		}
+		var err error
+		if run.clocks, err = clocks(ctx, ends(st, append(switches(p), hosts(p)...))); err != nil {
+			return nil, err
+		}
+	}
 	before, err := takeMeters(st)
 	if err != nil {
 		return nil, err
@@ -81,7 +92,7 @@ type instant struct {
 // snapshot: nodes can only be asked one after the other, and their flows go on.
 func (r *Run) appoint(ctx context.Context, st *netnslab.State) error {
 	_, _, err := control.AskAll(ctx, ends(st, hosts(r.Plan)), func(e control.Endpoint) (any, error) {
-		return nil, e.Call("start", instant{r.Start}, nil)
+		return nil, e.Call("start", instant{r.Start + r.clocks[e.Name].ahead}, nil)
 	})
 	if err != nil {
 		return err
@@ -91,7 +102,7 @@ func (r *Run) appoint(ctx context.Context, st *netnslab.State) error {
 	}
 	// A node that cannot be reached keeps no snapshot, and collect reports it.
 	control.AskAll(ctx, ends(st, append(switches(r.Plan), hosts(r.Plan)...)), func(e control.Endpoint) (any, error) {
-		return nil, e.Call("keep", instant{r.End}, nil)
+		return nil, e.Call("keep", instant{r.End + r.clocks[e.Name].ahead}, nil)
 	})
 	return nil
 }
@@ -160,7 +171,7 @@ func until(ctx context.Context, at unit.Time) error {
 }
 
 func controlPath(st *netnslab.State, node string) string {
-	return filepath.Join(netnslab.Dir(st.Name), node, controlName)
+	return filepath.Join(netnslab.Dir(st.Name), node, ControlName)
 }
 
 func seconds(t unit.Time) float64 { return float64(t) / float64(unit.Second) }

@@ -115,7 +115,7 @@ func (s *stage) answer(name string, stats any, req control.Request) (any, error)
 // write writes a node's event log.
 func (s *stage) write(name, log string) {
 	s.Helper()
-	if err := os.WriteFile(filepath.Join(netnslab.Dir("t"), name, eventsName), []byte(log), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(netnslab.Dir("t"), name, EventsName), []byte(log), 0o644); err != nil {
 		s.Fatal(err)
 	}
 }
@@ -218,7 +218,7 @@ func TestDoubts(t *testing.T) {
 		{"nothing", func(*stage) {}, ""},
 		{"a line that is none", func(s *stage) { s.write("s2", "not an event\n") }, "s2: event log: "},
 		{"a log that cannot be read", func(s *stage) {
-			if err := os.Mkdir(filepath.Join(netnslab.Dir("t"), "s2", eventsName), 0o700); err != nil {
+			if err := os.Mkdir(filepath.Join(netnslab.Dir("t"), "s2", EventsName), 0o700); err != nil {
 				s.Fatal(err)
 			}
 		}, "s2: event log: follow: read "},

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"time"
 
 	"github.com/vishvananda/netlink"
@@ -14,24 +15,27 @@ import (
 )
 
 // Fail sets both ends of the link down, in the order A, B.
-func (st *State) Fail(l LinkState) error { return st.setLink(l, "down", (*netlink.Handle).LinkSetDown) }
+func (st *State) Fail(l LinkState) error { return st.setLink(l, false) }
 
 // Heal sets both ends of the link up, in the order A, B.
-func (st *State) Heal(l LinkState) error { return st.setLink(l, "up", (*netlink.Handle).LinkSetUp) }
+func (st *State) Heal(l LinkState) error { return st.setLink(l, true) }
 
-func (st *State) setLink(l LinkState, to string, set func(*netlink.Handle, netlink.Link) error) error {
+func (st *State) setLink(l LinkState, up bool) error {
 	for _, e := range []End{l.A, l.B} {
-		if err := st.setEnd(e, set); err != nil {
-			return fmt.Errorf("netnslab: set %v %s: %w", e, to, err)
+		if err := st.setEnd(e, up); err != nil {
+			return fmt.Errorf("netnslab: set %v %s: %w", e, map[bool]string{true: "up", false: "down"}[up], err)
 		}
 	}
 	return nil
 }
 
-func (st *State) setEnd(e End, set func(*netlink.Handle, netlink.Link) error) error {
+func (st *State) setEnd(e End, up bool) error {
 	n, err := st.node(e.Node)
 	if err != nil {
 		return err
+	}
+	if n.Via != nil {
+		return n.ask("link", SetLink{e.Iface, up}, nil)
 	}
 	ns, err := n.open()
 	if err != nil {
@@ -47,7 +51,10 @@ func (st *State) setEnd(e End, set func(*netlink.Handle, netlink.Link) error) er
 	if err != nil {
 		return err
 	}
-	return set(nl, link)
+	if up {
+		return nl.LinkSetUp(link)
+	}
+	return nl.LinkSetDown(link)
 }
 
 // Stdio is a command's input and output; nil is none.
@@ -62,8 +69,8 @@ type Stdio struct {
 // a capture is written to its end and ping prints its summary, and is killed if it does
 // not end within two seconds.
 //
-// Only the network is the node's: /sys still shows the host's interfaces. The
-// command is not part of the lab: Down does not end it, and a namespace without a
+// Only the network is the node's: /sys still shows the host's interfaces. On an attached
+// lab the command runs wherever the node's Via takes it. The command is not part of the lab: Down does not end it, and a namespace without a
 // name lasts until the last such command has ended.
 func (st *State) Exec(ctx context.Context, node string, argv []string, stdio Stdio) (int, error) {
 	if len(argv) == 0 {
@@ -73,16 +80,22 @@ func (st *State) Exec(ctx context.Context, node string, argv []string, stdio Std
 	if err != nil {
 		return 0, err
 	}
-	ns, err := n.open()
-	if err != nil {
-		return 0, err
+	start := func(cmd *exec.Cmd) error { return cmd.Start() }
+	if n.Via != nil {
+		argv = slices.Concat(n.Via, argv)
+	} else {
+		ns, err := n.open()
+		if err != nil {
+			return 0, err
+		}
+		defer ns.Close()
+		start = func(cmd *exec.Cmd) error { return inside(ns, cmd.Start) }
 	}
-	defer ns.Close()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdio.In, stdio.Out, stdio.Err
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = grace
-	if err := inside(ns, cmd.Start); err != nil {
+	if err := start(cmd); err != nil {
 		return 0, fmt.Errorf("netnslab: exec in node %s: %w", node, err)
 	}
 	err = cmd.Wait()
@@ -110,6 +123,9 @@ func (st *State) Kill(node string) error {
 	n, err := st.node(node)
 	if err != nil {
 		return err
+	}
+	if n.Via != nil {
+		return n.ask("signal", Signal{"SIGKILL"}, nil)
 	}
 	p := n.process()
 	fd, err := p.handle()
@@ -141,6 +157,9 @@ func (st *State) signal(node string, sig unix.Signal, obeyed func(status string)
 	n, err := st.node(node)
 	if err != nil {
 		return err
+	}
+	if n.Via != nil {
+		return n.ask("signal", Signal{unix.SignalName(sig)}, nil)
 	}
 	p := n.process()
 	if err := p.signal(sig); err != nil {

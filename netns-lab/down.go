@@ -134,6 +134,9 @@ func (st *State) remove(boot string, progress io.Writer) error {
 
 // clear removes the node's namespace and run directory.
 func (n *NodeState) clear(thisBoot bool, progress io.Writer) error {
+	if n.Via != nil {
+		return os.RemoveAll(n.Dir)
+	}
 	err := n.removeNamespace(thisBoot)
 	if errors.Is(err, ErrNotOurs) {
 		fmt.Fprintf(progress, "left alone: %v\n", err)
@@ -149,6 +152,9 @@ func (n *NodeState) process() process { return process{n.PID, n.Start} }
 // start another while it ends, so it repeats until it finds none.
 func (st *State) endProcesses() error {
 	var procs []process
+	if st.Relay.PID != 0 {
+		procs = append(procs, st.Relay)
+	}
 	for i := range st.Nodes {
 		if st.Nodes[i].PID != 0 {
 			procs = append(procs, st.Nodes[i].process())

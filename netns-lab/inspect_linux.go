@@ -26,9 +26,11 @@ type Report struct {
 type NodeReport struct {
 	Name      string `json:"name"`
 	Kind      string `json:"kind"`
-	Namespace string `json:"namespace"`
-	Dir       string `json:"dir"`
-	PID       int    `json:"pid"` // 0: the node has no process
+	Namespace string `json:"namespace,omitempty"`
+	// Via is how somebody else's node is reached.
+	Via []string `json:"via,omitempty"`
+	Dir string   `json:"dir"`
+	PID int      `json:"pid"` // 0: the node has no process
 	// Process is "running", "stopped", "dead", or "none" if the node has none.
 	Process string `json:"process"`
 	// Problem is what is wrong with the namespace, or why nobody could look; empty if it is
@@ -55,14 +57,20 @@ func (st *State) Inspect() Report {
 	flags := map[string]map[string]net.Flags{} // by node, interface
 	for i := range st.Nodes {
 		n := &st.Nodes[i]
-		node := NodeReport{Name: n.Name, Kind: n.Kind, Namespace: n.Namespace, Dir: n.Dir, PID: n.PID, Process: "none"}
+		node := NodeReport{Name: n.Name, Kind: n.Kind, Namespace: n.Namespace, Via: n.Via, Dir: n.Dir, PID: n.PID, Process: "none"}
 		if len(n.Command) > 0 {
 			node.Process = "dead"
 		}
 		if boot, err := bootID(); err == nil && boot == st.Boot && n.PID != 0 {
 			node.Process = n.process().status()
 		}
-		there, err := n.interfaces()
+		var there map[string]net.Flags
+		var err error
+		if n.Via != nil {
+			node.PID, node.Process, there, err = n.look()
+		} else {
+			there, err = n.interfaces()
+		}
 		if err != nil {
 			node.Problem, node.err = err.Error(), err
 			if node.hidden() {
@@ -78,6 +86,21 @@ func (st *State) Inspect() Report {
 		r.Links = append(r.Links, LinkReport{A: l.A, B: l.B, AThere: aThere, BThere: bThere, Up: a&b&net.FlagUp != 0})
 	}
 	return r
+}
+
+// look asks the agent of an attached node what is there.
+func (n *NodeState) look() (pid int, status string, flags map[string]net.Flags, err error) {
+	var l Look
+	if err := n.ask("look", nil, &l); err != nil {
+		return 0, "dead", nil, err
+	}
+	flags = map[string]net.Flags{}
+	for name, up := range l.Interfaces {
+		if flags[name] = 0; up {
+			flags[name] = net.FlagUp
+		}
+	}
+	return l.PID, l.Process, flags, nil
 }
 
 // hidden reports whether this user may not look into the namespace.
@@ -128,11 +151,15 @@ func (st *State) problem(boot string) error {
 // WriteText writes a line for each node and each link.
 func (r Report) WriteText(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NODE\tKIND\tNAMESPACE\tPID\tPROCESS")
+	where := "NAMESPACE"
+	if len(r.Nodes) > 0 && r.Nodes[0].Via != nil {
+		where = "REACHED BY"
+	}
+	fmt.Fprintf(w, "NODE\tKIND\t%s\tPID\tPROCESS\n", where)
 	hidden := map[string]bool{}
 	for _, n := range r.Nodes {
 		hidden[n.Name] = n.hidden()
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", n.Name, n.Kind, n.Namespace, n.PID, strings.TrimSpace(n.Process+" "+n.Problem))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", n.Name, n.Kind, n.Namespace+strings.Join(n.Via, " "), n.PID, strings.TrimSpace(n.Process+" "+n.Problem))
 	}
 	fmt.Fprintln(w, "\nLINK\tSTATE")
 	for _, l := range r.Links {

@@ -56,6 +56,11 @@ type Node struct {
 	Files     []File
 	Addresses []Address
 	Routes    []Route
+	// Via is the command that runs another one beside the node, such as docker exec -i
+	// NAME, and Agent the one to be run there to reach it, for Attach alone: the lab did not
+	// make the node.
+	Via   []string `json:",omitempty"`
+	Agent []string `json:",omitempty"`
 	// Ready is the path, relative to the run directory, of the file that the process
 	// makes when it is ready: a listening unix socket (which gets one connection that
 	// closes at once) or any other file. Empty: ready as soon as it runs.
@@ -159,6 +164,9 @@ func (l Lab) check() error {
 	}
 	for _, n := range l.Nodes {
 		c.node(n, ifaces[n.Name])
+		if (n.Via == nil) != (l.Nodes[0].Via == nil) {
+			c.fault("node %s: a lab is made or attached, not some of its nodes this way and some that", n.Name)
+		}
 	}
 	return errors.Join(c.faults...)
 }

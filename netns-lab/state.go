@@ -54,9 +54,11 @@ type State struct {
 	// Owner is the program that has promised to remove the lab before it ends, if any.
 	Owner process `json:"owner,omitzero"`
 	// Complete: every step was done.
-	Complete bool        `json:"complete"`
-	Nodes    []NodeState `json:"nodes"`
-	Links    []LinkState `json:"links"`
+	Complete bool `json:"complete"`
+	// Relay is the process that reaches the nodes of an attached lab.
+	Relay process     `json:"relay,omitzero"`
+	Nodes []NodeState `json:"nodes"`
+	Links []LinkState `json:"links"`
 
 	dir string // the lab's directory
 }
@@ -65,14 +67,20 @@ type State struct {
 type NodeState struct {
 	Name      string   `json:"name"`
 	Kind      string   `json:"kind"`
-	Namespace string   `json:"namespace"`
+	Namespace string   `json:"namespace,omitempty"`
 	Inode     uint64   `json:"inode,omitempty"`  // of the namespace; 0: not yet made
 	Cookie    uint64   `json:"cookie,omitempty"` // of the namespace, SO_NETNS_COOKIE; 0: a kernel before 5.14
 	Dir       string   `json:"dir"`
 	Command   []string `json:"command,omitempty"`
 	PID       int      `json:"pid,omitempty"`   // 0: not yet started
 	Start     uint64   `json:"start,omitempty"` // its start time in clock ticks since boot
+	// Via and Agent are as in Node; the namespace and the process are then not of this lab.
+	Via   []string `json:"via,omitempty"`
+	Agent []string `json:"agent,omitempty"`
 }
+
+// LogPath is where what the node's process says is written.
+func (n NodeState) LogPath() string { return filepath.Join(n.Dir, logName) }
 
 // LinkState is the record of a link.
 type LinkState struct {
@@ -99,9 +107,12 @@ func newState(lab Lab, dir, boot string) *State {
 	}
 	for _, n := range lab.Nodes {
 		st.Nodes = append(st.Nodes, NodeState{
-			Name: n.Name, Kind: n.Kind, Namespace: namespace(lab.Name, n.Name),
-			Dir: filepath.Join(dir, n.Name), Command: n.Command,
+			Name: n.Name, Kind: n.Kind,
+			Dir: filepath.Join(dir, n.Name), Command: n.Command, Via: n.Via, Agent: n.Agent,
 		})
+		if n.Via == nil {
+			st.Nodes[len(st.Nodes)-1].Namespace = namespace(lab.Name, n.Name)
+		}
 	}
 	for _, l := range lab.Links {
 		st.Links = append(st.Links, LinkState(l))

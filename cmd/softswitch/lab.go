@@ -25,7 +25,7 @@ so that "destroy" removes exactly that, also after a crash.`,
 	name := new(string)
 	nameFlag(c, c.PersistentFlags(), name, netnslab.DefaultName)
 	return group(
-		c, labDeploy(name), labExport(name), labList(), labInspect(name), labExec(name),
+		c, labDeploy(name), labExport(name), labAttach(), labRelay(), labAgent(), labList(), labInspect(name), labExec(name),
 		labLink(name, "fail", (*netnslab.State).Fail), labLink(name, "heal", (*netnslab.State).Heal),
 		labStart(name), labStop(name), labStorm(name), labSlow(name), labNormal(name),
 		labShell(name), labGraph(name), labRootless(), labRun(name), labUI(name), labCapture(name),
@@ -84,8 +84,7 @@ func labExport(name *string) *cobra.Command {
 		Short: "Write a scenario's lab as files of containerlab",
 		Long: `Write the lab of a scenario file as a folder of files for containerlab: a container
 for each switch and host, with its configuration, and the links between them. README.md
-in the folder says how to build it, start its flows and look at it. Failures and other
-events of the scenario are not played there.
+in the folder says how to build it, and how to play the scenario there.
 
 With --machines the lab is divided among several machines, a folder for each: a host
 stays with its switch, and few links are cut. Those become VXLAN links, which carry
@@ -99,10 +98,14 @@ Exit status: 0 the folder is there; 2 not, and nothing of it.`,
 		Args:              arguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: upTo(1, yamlFiles),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			plan, err := readPlan(args[0], in)
+			if opt.Scenario, err = readPlanFile(args[0]); err != nil {
+				return err
+			}
+			plan, err := makePlan(called(args[0]), opt.Scenario, in)
 			if err != nil {
 				return err
 			}
+			opt.Instead = in
 			if err := lab.RefuseFabric(plan.Fabric); err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
@@ -112,9 +115,6 @@ Exit status: 0 the folder is there; 2 not, and nothing of it.`,
 			desc := lab.Describe(plan, lab.Options{Name: plan.Scenario.Name, Program: "/bin/softswitch", Dir: export.Dir})
 			if cmd.Flags().Changed("name") {
 				desc.Name = *name
-			}
-			if n := len(plan.Scenario.Events); n > 0 {
-				fmt.Fprintf(os.Stderr, "warning: %d events of the scenario, such as failures of links, are not played there\n", n)
 			}
 			return export.Write(dir, desc, opt)
 		},

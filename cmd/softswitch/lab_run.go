@@ -25,12 +25,13 @@ type playOptions struct {
 	run.Options
 	json, rootless bool
 	repeat         int
+	attach         string // a list of nodes
 }
 
 func labRun(name *string) *cobra.Command {
 	var opt playOptions
 	c := &cobra.Command{
-		Use:   "run FILE",
+		Use:   "run FILE|--attach FILE",
 		Short: "Build a lab, play a scenario on it, judge it, remove the lab",
 		Long: `Build a lab from a scenario file, play the scenario, and print its verdict: what
 the logs of all switches prove (was there a deadlock, since when), and what the
@@ -41,18 +42,29 @@ Scenarios whose links are faster than processes can keep up with are played slow
 "--slow 400" makes 100 Mbit/s of 40 Gbit/s and 2 s of 5 ms. A scenario that a live
 lab cannot play is refused with the reason.
 
+With --attach the scenario is played on nodes that somebody else built and has just
+started; FILE lists them, as for "lab attach". They are left as they are then.
+
 Exit status: 0 the scenario's expectation is met and the run can be trusted; 1 not;
 2 the scenario could not be played.`,
-		Example:           "  sudo softswitch lab run scenarios/fattree-on-loop.yaml\n  sudo softswitch lab run scenarios/pause.yaml --pcap /tmp/pcap --json\n  sudo softswitch lab run scenarios/hu-fig4.yaml --slow 400",
-		Args:              arguments(cobra.ExactArgs(1)),
+		Example:           "  sudo softswitch lab run scenarios/fattree-on-loop.yaml\n  sudo softswitch lab run scenarios/pause.yaml --pcap /tmp/pcap --json\n  sudo softswitch lab run scenarios/hu-fig4.yaml --slow 400\n  softswitch lab run --attach clab/nodes.yaml",
+		Args:              arguments(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: upTo(1, yamlFiles),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opt.Name = *name
+			if opt.attach != "" {
+				return opt.playAttached(cmd, args)
+			}
+			if len(args) == 0 {
+				return errors.New("lab run: want a scenario file, or --attach and a list of nodes")
+			}
 			return opt.play(cmd.Context(), func() (*scenario.Plan, error) { return readPlan(args[0], opt.Instead) })
 		},
 	}
 	opt.flags(c)
 	slowFlag(c, &opt.Slow)
+	c.Flags().StringVar(&opt.attach, "attach", "", "list of the nodes to play on, instead of a lab of its own")
+	c.MarkFlagFilename("attach", "yaml", "yml")
 	c.Flags().BoolVar(&opt.Keep, "keep", false, "leave the lab up afterwards")
 	c.Flags().IntVar(&opt.repeat, "repeat", 1, "play it so many times, each in a new lab, and sum up")
 	return c
@@ -91,6 +103,24 @@ func (opt *playOptions) play(ctx context.Context, plan func() (*scenario.Plan, e
 		return orRootless(orReplace(err))
 	}
 	return printJudged(v, v.ExitCode() == 0, opt.json)
+}
+
+// playAttached plays the scenario of a list of nodes on them.
+func (opt *playOptions) playAttached(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("lab run: both %s and --attach %s, whose scenario is played", args[0], opt.attach)
+	}
+	for _, flag := range []string{"detector", "response", "slow", "repeat", "pcap", "rootless"} {
+		if cmd.Flags().Changed(flag) {
+			return fmt.Errorf("lab run: --%s is for a lab that is built for the run, and not for --attach", flag)
+		}
+	}
+	nodes, plan, err := readNodes(cmd, opt.attach)
+	if err != nil {
+		return err
+	}
+	opt.Nodes, opt.Name = nodes, nodes.Name
+	return opt.play(cmd.Context(), func() (*scenario.Plan, error) { return plan, nil })
 }
 
 func (opt *playOptions) playOften(ctx context.Context, p *scenario.Plan) error {

@@ -119,11 +119,16 @@ func Listen(path string) (*Server, error) {
 		ln.Close()
 		return nil, fmt.Errorf("control socket: %w", err)
 	}
+	return On(ln), nil
+}
+
+// On makes a server of a listener, which the server closes.
+func On(ln net.Listener) *Server {
 	s := &Server{ln: ln, write: writeMax, jobs: make(chan func()), open: make(map[*conn]bool)}
 	s.http.ReadTimeout, s.http.IdleTimeout = askMax, askMax
 	s.http.MaxHeaderBytes = headerMax
 	s.http.ErrorLog = log.New(io.Discard, "", 0) // it only reports clients that went away
-	return s, nil
+	return s
 }
 
 // makeRoom removes a socket that nobody listens on any more.

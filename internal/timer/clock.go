@@ -3,6 +3,9 @@ package timer
 import (
 	"fmt"
 	"math"
+	"os"
+	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -45,3 +48,18 @@ func calibrate() (time.Time, unit.Time) {
 	}
 	return at, atNs
 }
+
+// Clock identifies the CLOCK_MONOTONIC of this process: processes in which it is the same
+// share it. It is of the boot of the machine and, since another may be set there, of the time
+// namespace (time_namespaces(7)); "" if that cannot be read.
+var Clock = sync.OnceValue(func() string {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	namespace, err := os.Readlink("/proc/self/ns/time") // a kernel before 5.6 has none
+	if err != nil {
+		namespace = "time"
+	}
+	return strings.TrimSpace(string(boot)) + " " + namespace
+})

@@ -4,6 +4,8 @@
 //	netnslab.Lab --Place--> which node is on which machine
 //	             --Write--> DIR/MACHINE/LAB.clab.yml    nodes as containers, and their links
 //	                        DIR/MACHINE/nodes/NODE.yaml the configuration of each
+//	                        DIR/nodes.yaml              how each is reached, for "lab attach"
+//	                        DIR/scenario.yaml           what the lab was made of
 //	                        DIR/README.md               what to do with them
 //
 // A link between two nodes of a machine is a veth. One between machines is a VXLAN device at
@@ -37,6 +39,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	netnslab "softswitch/netns-lab"
+	"softswitch/scenario/load"
 )
 
 // Options are what files go by besides the lab.
@@ -46,6 +49,10 @@ type Options struct {
 	Machines []Machine
 	// UnderlayMTU is that of the network between machines, in bytes.
 	UnderlayMTU int
+	// Scenario is the content of the file that the lab was made of, Instead what it was made
+	// with instead of what that says.
+	Scenario []byte
+	Instead  load.Instead
 }
 
 // Machine is a machine of the lab.
@@ -83,9 +90,6 @@ func Machines(text string) (machines []Machine, err error) {
 
 // plain is what containerlab and Docker take as a part of a name.
 var plain = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
-
-// control is the control socket in each container.
-const control = "/run/control.sock"
 
 // Dir is where Write expects the nodes' sockets and logs to be, for lab.Options.
 const Dir = "/run"
@@ -147,7 +151,7 @@ func check(l netnslab.Lab, opt Options) error {
 //go:embed README.md
 var readmeText string
 
-var readme = template.Must(template.New("README.md").Funcs(template.FuncMap{"join": strings.Join}).Parse(readmeText))
+var readme = template.Must(template.New("README.md").Parse(readmeText))
 
 // files are those of the folder, by their paths.
 func files(l netnslab.Lab, opt Options) (map[string][]byte, error) {
@@ -164,36 +168,51 @@ func files(l netnslab.Lab, opt Options) (map[string][]byte, error) {
 	all := map[string][]byte{}
 	type machine struct {
 		Machine
-		File, Prefix    string
-		Switches, Hosts []string
+		File string
 	}
 	var said []machine
 	for i, m := range machines {
-		t := topology(l, opt, at, i)
-		text, err := yaml.Marshal(t)
+		text, err := yaml.Marshal(topology(l, opt, at, i))
 		if err != nil {
 			return nil, err
 		}
-		file := l.Name + ".clab.yml"
-		all[filepath.Join(m.Name, file)] = append([]byte("# Written by softswitch lab export.\n"), text...)
-		says := machine{Machine: m, File: filepath.Join(m.Name, file), Prefix: "clab-" + l.Name + "-"}
+		file := filepath.Join(m.Name, l.Name+".clab.yml")
+		all[file] = append([]byte("# Written by softswitch lab export.\n"), text...)
 		for k, n := range l.Nodes {
-			if at[k] != i {
-				continue
-			}
-			all[filepath.Join(m.Name, "nodes", n.Name+".yaml")] = n.Files[0].Data
-			if n.Kind == "switch" {
-				says.Switches = append(says.Switches, n.Name)
-			} else {
-				says.Hosts = append(says.Hosts, n.Name)
+			if at[k] == i {
+				all[filepath.Join(m.Name, "nodes", n.Name+".yaml")] = n.Files[0].Data
 			}
 		}
-		said = append(said, says)
+		said = append(said, machine{m, file})
 	}
 	var b bytes.Buffer
-	err := readme.Execute(&b, map[string]any{"Name": l.Name, "Image": opt.Image, "Machines": said, "Control": control, "MTU": opt.UnderlayMTU})
-	all["README.md"] = b.Bytes()
+	err := readme.Execute(&b, map[string]any{"Name": l.Name, "Image": opt.Image, "Machines": said, "MTU": opt.UnderlayMTU})
+	all["README.md"], all["scenario.yaml"], all["nodes.yaml"] = b.Bytes(), opt.Scenario, nodes(l, opt, at)
 	return all, err
+}
+
+// nodes is the list of all nodes for "lab attach" on the first machine.
+func nodes(l netnslab.Lab, opt Options, at []int) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# Written by softswitch lab export: for lab attach, and lab run --attach.\nname: %s\nscenario: scenario.yaml\n", l.Name)
+	if opt.Instead.Detector != "" {
+		fmt.Fprintf(&b, "detector: %s\n", opt.Instead.Detector)
+	}
+	if opt.Instead.Response != "" {
+		fmt.Fprintf(&b, "response: %s\n", opt.Instead.Response)
+	}
+	if opt.Instead.Slow > 1 {
+		fmt.Fprintf(&b, "slow: %d\n", opt.Instead.Slow)
+	}
+	fmt.Fprintf(&b, "dir: %s\nnodes:\n", Dir)
+	for i, n := range l.Nodes {
+		via := fmt.Sprintf("docker exec -i clab-%s-%s", l.Name, n.Name)
+		if at[i] > 0 {
+			via = fmt.Sprintf("ssh %s %s", opt.Machines[at[i]].Address, via)
+		}
+		fmt.Fprintf(&b, "  %s: %s\n", n.Name, via)
+	}
+	return b.Bytes()
 }
 
 // put makes the folder, all of it or nothing.

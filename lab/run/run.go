@@ -23,6 +23,9 @@ type Options struct {
 	Replace bool   // removes another lab of the same name first, instead of refusing
 	Page    bool   // shows it in a browser, until ctx ends
 	Listen  string // address of the page
+	// Nodes are those to play on, which somebody else built, instead of a lab that is built
+	// for the run; nil for none. Pcap is then the nodes' own affair.
+	Nodes *lab.Nodes
 }
 
 // Play builds a lab, plays a scenario on it and removes it. A scenario that a live lab
@@ -30,10 +33,6 @@ type Options struct {
 // is up.
 func Play(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer) (v *verdict.Verdict, err error) {
 	if err := lab.Refuse(plan.Scenario); err != nil {
-		return nil, err
-	}
-	desc, err := lab.DescribeHere(plan, lab.Options{Name: opt.Name, Instance: time.Now().Format(time.RFC3339Nano), PcapDir: opt.Pcap})
-	if err != nil {
 		return nil, err
 	}
 	ctx, out = progress.WhileWatched(ctx, out)
@@ -44,9 +43,7 @@ func Play(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer) 
 		}
 		defer page.Close()
 	}
-	fmt.Fprintf(out, "building a lab of %d switches, %d hosts, %d links\n", len(plan.Switches), len(plan.Hosts), len(plan.Links))
-	desc.Replace, desc.Passing = opt.Replace, !opt.Keep
-	st, err := netnslab.Up(ctx, desc, out)
+	st, err := opt.up(ctx, plan, out)
 	if err != nil {
 		return nil, err
 	}
@@ -62,6 +59,21 @@ func Play(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer) 
 	}
 	page.AwaitEnd(ctx, out)
 	return run.Verdict()
+}
+
+// up builds the lab, or makes one of the nodes that are there.
+func (opt *Options) up(ctx context.Context, plan *scenario.Plan, out io.Writer) (*netnslab.State, error) {
+	if opt.Nodes != nil {
+		fmt.Fprintf(out, "reaching %d nodes\n", len(plan.Switches)+len(plan.Hosts))
+		return opt.Nodes.Attach(ctx, plan, !opt.Keep, opt.Replace, out)
+	}
+	desc, err := lab.DescribeHere(plan, lab.Options{Name: opt.Name, Instance: time.Now().Format(time.RFC3339Nano), PcapDir: opt.Pcap})
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(out, "building a lab of %d switches, %d hosts, %d links\n", len(plan.Switches), len(plan.Hosts), len(plan.Links))
+	desc.Replace, desc.Passing = opt.Replace, !opt.Keep
+	return netnslab.Up(ctx, desc, out)
 }
 
 // Quiet plays plans on a lab of this name without printing progress.

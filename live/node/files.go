@@ -3,6 +3,7 @@ package node
 import (
 	"fmt"
 
+	"softswitch/internal/timer"
 	"softswitch/link"
 	"softswitch/live"
 	"softswitch/view/observe"
@@ -18,7 +19,7 @@ type files struct {
 
 // live is what to report about a node apart from its machine.
 func (f *files) live(n *live.Node) observe.Live {
-	out := observe.Live{EventsLost: n.EventsLost(), Lateness: n.Lateness(), Restarts: f.restarts}
+	out := observe.Live{Clock: timer.Clock(), EventsLost: n.EventsLost(), Lateness: n.Lateness(), Restarts: f.restarts}
 	if f.log != nil {
 		size, problem := f.log.state()
 		out.LogBytes = size

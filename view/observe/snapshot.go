@@ -38,8 +38,10 @@ type Switch struct {
 // Live is data that only a live node has.
 type Live struct {
 	// At is when the snapshot was taken, by the node's clock.
-	At         unit.Time `json:"at_ns"`
-	EventsLost uint64    `json:"events_lost"` // missing from the log
+	At unit.Time `json:"at_ns"`
+	// Clock says whose CLOCK_MONOTONIC that is: nodes that say the same share it.
+	Clock      string `json:"clock,omitempty"`
+	EventsLost uint64 `json:"events_lost"` // missing from the log
 	// Lateness is the longest time by which a deadline was missed, or for which a frame
 	// waited to be read.
 	Lateness unit.Time `json:"lateness_ns"`
@@ -195,4 +197,18 @@ type Host struct {
 func TakeHost(h *host.Host, l link.Stats) Host {
 	c := h.Config()
 	return Host{Name: c.Name, ID: uint16(c.ID), Sent: h.Senders(), Received: h.Receivers(), Counters: *h.Counters(), Link: l}
+}
+
+// Shift moves all points of time in a snapshot by so much, from the host's clock to another.
+func (h *Host) Shift(by unit.Time) {
+	h.At += by
+	for i := range h.Received {
+		h.Received[i].First += by
+		h.Received[i].Last += by
+	}
+	for c := range h.Counters.PausedSince {
+		if h.Counters.PausedSince[c] > 0 {
+			h.Counters.PausedSince[c] += by
+		}
+	}
 }

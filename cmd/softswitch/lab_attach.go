@@ -1,0 +1,99 @@
+package main
+
+import (
+	"errors"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"softswitch/lab"
+	"softswitch/netns-lab/reach"
+	"softswitch/scenario"
+)
+
+func labAttach() *cobra.Command {
+	var replace bool
+	c := &cobra.Command{
+		Use:   "attach FILE",
+		Short: "Make a lab of nodes that somebody else built",
+		Long: `Make a lab of nodes that somebody else built and started: containers, pods, or
+namespaces, on this machine or others. FILE lists them, each with the command that runs
+another one beside it:
+
+  scenario: fattree-on-loop.yaml     # what they were made of; relative to FILE
+  nodes:
+    core0: docker exec -i clab-fattree-core0
+    agg0-0: ssh b docker exec -i clab-fattree-agg0-0
+    edge0-0: kubectl exec -i edge0-0 --
+    h0-0-0: ip netns exec h0-0-0
+
+and may have: name, of the lab; program, softswitch as it is called there; dir, where each
+node's control.sock and events.jsonl are (/run; {node} in it is the node's name); and
+detector, response and slow, if the nodes were made with others than the scenario's. "lab
+export" writes such a file.
+
+Then "show", "clear", "lab start", "lab fail", "lab capture", "lab ui", and all others that
+take a lab work on it. "lab run --attach FILE" plays the scenario. Nothing listens on a
+network: one command for each node stays there, and speaks through its input and output.
+"lab destroy" lets go of the nodes, and leaves them as they are.
+
+Exit status: 0 every node is reached; 2 not, and nothing stays.`,
+		Example:           "  softswitch lab export scenarios/fattree-on-loop.yaml --containerlab clab\n  softswitch lab attach clab/nodes.yaml\n  softswitch show pfc counters --name fattree-on-loop",
+		Args:              arguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: upTo(1, yamlFiles),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			nodes, plan, err := readNodes(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			_, err = nodes.Attach(cmd.Context(), plan, false, replace, os.Stderr)
+			return orReplace(err)
+		},
+	}
+	replaceFlag(c, &replace)
+	return c
+}
+
+// readNodes reads a list of nodes. The lab is called as it says, or --name.
+func readNodes(cmd *cobra.Command, file string) (*lab.Nodes, *scenario.Plan, error) {
+	data, err := readFile(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	nodes, plan, err := lab.ReadNodes(called(file), data)
+	if err == nil && cmd.Flags().Changed("name") {
+		nodes.Name = cmd.Flags().Lookup("name").Value.String()
+	}
+	return nodes, plan, err
+}
+
+// labRelay is for [lab.Nodes.Attach] alone.
+func labRelay() *cobra.Command {
+	return &cobra.Command{
+		Use:    "relay LAB",
+		Hidden: true,
+		Args:   arguments(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			st, err := lab.Load(args[0])
+			if err != nil {
+				return err
+			}
+			return reach.Relay(cmd.Context(), st, reach.Files{Control: lab.ControlName, Events: lab.EventsName}, os.Stdout)
+		},
+	}
+}
+
+// labAgent is for [reach.Relay] alone.
+func labAgent() *cobra.Command {
+	return &cobra.Command{
+		Use:    "agent SOCKET LOG",
+		Hidden: true,
+		Args:   arguments(cobra.ExactArgs(2)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if info, err := os.Stdin.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+				return errors.New("lab agent: it is started by \"lab attach\"")
+			}
+			return reach.Agent(os.Stdin, os.Stdout, args[0], args[1])
+		},
+	}
+}

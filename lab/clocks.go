@@ -1,0 +1,81 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"time"
+
+	"softswitch/host"
+	"softswitch/internal/control"
+	"softswitch/internal/filewatch"
+	"softswitch/internal/timer"
+	"softswitch/unit"
+	"softswitch/view/observe"
+)
+
+// clock is a node's clock.
+type clock struct {
+	id    string
+	ahead unit.Time // of the clock of this process, as near as an answer tells
+}
+
+// asks is how often a node is asked for the time of a clock of its own.
+const asks = 5
+
+// clocks asks nodes for their clocks.
+func clocks(ctx context.Context, ends []control.Endpoint) (map[string]clock, error) {
+	there, answers, err := control.AskAll(ctx, ends, askClock)
+	all := map[string]clock{}
+	for i, e := range there {
+		all[e.Name] = answers[i]
+	}
+	return all, err
+}
+
+// askClock asks a node for its clock. The answer that was there soonest tells the most.
+func askClock(e control.Endpoint) (c clock, err error) {
+	soonest := unit.Time(-1)
+	for range asks {
+		var now observe.Live
+		before := timer.Now()
+		if err := e.Call("stats", nil, &now); err != nil {
+			return c, err
+		}
+		if c.id = now.Clock; c.id == timer.Clock() {
+			return clock{id: c.id}, nil
+		}
+		if took := timer.Now() - before; soonest < 0 || took < soonest {
+			soonest, c.ahead = took, now.At-before-took/2
+		}
+	}
+	return c, nil
+}
+
+// refusePlayed returns an error if a host of an attached lab has sent or received: its
+// counters and its log would be of more than one run.
+func refusePlayed(ctx context.Context, hosts []control.Endpoint) error {
+	_, _, err := control.AskAll(ctx, hosts, func(e control.Endpoint) (any, error) {
+		h, err := control.Get[observe.Host](e, "stats", nil)
+		if err == nil && (len(h.Received) > 0 || slices.ContainsFunc(h.Sent, func(s host.Sent) bool { return s.Frames > 0 })) {
+			err = errPlayed
+		}
+		return nil, err
+	})
+	return err
+}
+
+var errPlayed = errors.New("it has sent or received before, and counts that too: a run wants nodes that have just been started")
+
+// copyMax is how long the copy of an event log may need until it is whole.
+const copyMax = 5 * time.Second
+
+// awaitCopy waits until the copy of a log is as long as the log was said to be. If it does
+// not become so, whoever reads it finds that out.
+func awaitCopy(path string, written int64) {
+	filewatch.Until(path, copyMax, func() bool {
+		info, err := os.Stat(path)
+		return err == nil && info.Size() >= written
+	})
+}

@@ -1,0 +1,198 @@
+package reach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/hashicorp/yamux"
+
+	"softswitch/internal/control"
+	netnslab "softswitch/netns-lab"
+)
+
+// Files are what a node's run directory has of it.
+type Files struct{ Control, Events string }
+
+// Relay reaches the nodes of an attached lab and makes their files. When all are reached it
+// closes ready; if one is not it writes why there, and ends. Otherwise it ends with ctx.
+func Relay(ctx context.Context, st *netnslab.State, files Files, ready io.WriteCloser) error {
+	ctx, end := context.WithCancel(ctx)
+	var working sync.WaitGroup
+	defer working.Wait()
+	defer end()
+	errs := make([]error, len(st.Nodes))
+	var reaching sync.WaitGroup
+	for i, n := range st.Nodes {
+		reaching.Go(func() { errs[i] = relay(ctx, n, files, &working) })
+	}
+	reaching.Wait()
+	if err := errors.Join(errs...); err != nil {
+		fmt.Fprint(ready, err)
+		return err
+	}
+	if err := ready.Close(); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// relay reaches one node, and then works until ctx ends.
+func relay(ctx context.Context, n netnslab.NodeState, files Files, working *sync.WaitGroup) error {
+	f := &far{node: n, ended: make(chan struct{})}
+	if err := f.start(ctx, working); err != nil {
+		return fmt.Errorf("node %s: %s: %w", n.Name, strings.Join(n.Via, " "), err)
+	}
+	for file, kind := range map[string]byte{files.Control: toNode, netnslab.AgentSocket: toAgent} {
+		path := filepath.Join(n.Dir, file)
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		ln, err := net.Listen("unix", path)
+		if err != nil {
+			return fmt.Errorf("node %s: %w", n.Name, err)
+		}
+		if err := os.Chmod(path, 0o600); err != nil {
+			ln.Close()
+			return err
+		}
+		working.Go(func() {
+			<-ctx.Done()
+			ln.Close()
+		})
+		working.Go(func() { f.forward(ln, kind) })
+	}
+	if err := control.Call(filepath.Join(n.Dir, netnslab.AgentSocket), "await", nil, nil); err != nil {
+		if f.session.IsClosed() {
+			err = f.how()
+		}
+		return fmt.Errorf("node %s: %s: %w", n.Name, strings.Join(n.Via, " "), err)
+	}
+	working.Go(func() { f.copyLog(filepath.Join(n.Dir, files.Events)) })
+	return nil
+}
+
+// far is a node that is reached.
+type far struct {
+	node    netnslab.NodeState
+	session *yamux.Session
+	ended   chan struct{} // closed when the agent has ended
+	err     error         // how, after that
+}
+
+// start starts the agent.
+func (f *far) start(ctx context.Context, working *sync.WaitGroup) error {
+	argv := slices.Concat(f.node.Via, f.node.Agent)
+	cmd := exec.Command(argv[0], argv[1:]...)
+	// The agent ends when its input does, and not by Ctrl-C for whoever waits for the relay.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	log, err := os.Create(f.node.LogPath())
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	cmd.Stderr = log
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if f.session, err = yamux.Client(pipe{out, in}, config()); err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	working.Go(func() {
+		<-f.session.CloseChan()
+		in.Close()
+		f.err = cmd.Wait()
+		close(f.ended)
+	})
+	working.Go(func() {
+		select {
+		case <-ctx.Done():
+			f.session.Close()
+		case <-f.ended:
+		}
+	})
+	return nil
+}
+
+// open opens a stream of a kind.
+func (f *far) open(kind byte) (stream, error) {
+	s, err := f.session.OpenStream()
+	if err == nil {
+		_, err = s.Write([]byte{kind})
+	}
+	if err != nil {
+		return stream{}, fmt.Errorf("node %s is not reached any more: %s: %w", f.node.Name, strings.Join(f.node.Via, " "), f.how())
+	}
+	return stream{s}, nil
+}
+
+// how waits until the agent has ended, and is how it did.
+func (f *far) how() error {
+	<-f.ended
+	if f.err != nil {
+		return f.err
+	}
+	return errors.New("it has ended")
+}
+
+// forward joins each connection to a listener with a stream of its own.
+func (f *far) forward(ln net.Listener, kind byte) {
+	var joined sync.WaitGroup
+	defer joined.Wait()
+	for {
+		c, err := ln.Accept()
+		if err != nil {
+			return
+		}
+		joined.Go(func() {
+			s, err := f.open(kind)
+			if err != nil {
+				refuse(c.(*net.UnixConn), err)
+				return
+			}
+			join(s, c.(*net.UnixConn))
+		})
+	}
+}
+
+// copyLog keeps a copy of the node's event log; when another takes its place the copy is
+// made anew.
+func (f *far) copyLog(path string) {
+	for {
+		s, err := f.open(ofLog)
+		if err != nil {
+			return
+		}
+		out, err := os.Create(path + ".next")
+		if err == nil {
+			err = os.Rename(path+".next", path)
+		}
+		if err == nil {
+			_, err = io.Copy(out, s)
+			out.Close()
+		}
+		s.Close()
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "reach: node %s: event log: %v\n", f.node.Name, err)
+			return
+		}
+	}
+}
