@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"softswitch/internal/strictyaml"
 	netnslab "softswitch/netns-lab"
@@ -91,7 +92,11 @@ func (n *Nodes) Attach(ctx context.Context, p *scenario.Plan, passing, replace b
 	if err != nil {
 		return nil, err
 	}
-	desc := Describe(p, Options{Name: n.Name, Program: self})
+	opt := Options{Name: n.Name, Program: self}
+	if passing { // no lab that is up is this one
+		opt.Instance = time.Now().Format(time.RFC3339Nano)
+	}
+	desc := Describe(p, opt)
 	desc.Passing, desc.Replace = passing, replace
 	for i := range desc.Nodes {
 		node := &desc.Nodes[i]

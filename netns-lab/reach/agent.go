@@ -69,6 +69,8 @@ func serve(s stream, asks *incoming, socket, log string) {
 			refuse(s, fmt.Errorf("%s: %w", socket, errors.Unwrap(err)))
 			return
 		}
+		defer s.Close()
+		defer c.Close()
 		join(s, c.(*net.UnixConn))
 	case ofLog:
 		defer s.Close()

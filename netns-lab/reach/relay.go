@@ -139,9 +139,14 @@ func (f *far) open(kind byte) (stream, error) {
 		_, err = s.Write([]byte{kind})
 	}
 	if err != nil {
-		return stream{}, fmt.Errorf("node %s is not reached any more: %s: %w", f.node.Name, strings.Join(f.node.Via, " "), f.how())
+		return stream{}, f.gone()
 	}
 	return stream{s}, nil
+}
+
+// gone is what to tell who asks a node that is not reached any more.
+func (f *far) gone() error {
+	return fmt.Errorf("node %s is not reached any more: %s: %w", f.node.Name, strings.Join(f.node.Via, " "), f.how())
 }
 
 // how waits until the agent has ended, and is how it did.
@@ -163,12 +168,18 @@ func (f *far) forward(ln net.Listener, kind byte) {
 			return
 		}
 		joined.Go(func() {
+			near := c.(*net.UnixConn)
+			defer near.Close()
 			s, err := f.open(kind)
-			if err != nil {
-				refuse(c.(*net.UnixConn), err)
-				return
+			if err == nil {
+				defer s.Close()
+				if !join(s, near) && f.session.IsClosed() {
+					err = f.gone()
+				}
 			}
-			join(s, c.(*net.UnixConn))
+			if err != nil {
+				refuse(near, err)
+			}
 		})
 	}
 }

@@ -44,21 +44,34 @@ type stream struct{ *yamux.Stream }
 func (s stream) CloseWrite() error { return s.Stream.Close() }
 
 // join copies both ways between two connections until both directions have ended, or one
-// fails, and closes them.
-func join(a, b half) {
-	defer a.Close()
-	defer b.Close()
-	ended := make(chan error, 2)
-	way := func(to, from half) {
-		_, err := io.Copy(to, from)
-		ended <- errors.Join(err, to.CloseWrite())
+// fails, and reports whether anything came from a. The caller closes both.
+func join(a, b half) (came bool) {
+	var n int64
+	fromA, fromB := make(chan error, 1), make(chan error, 1)
+	go func() {
+		var err error
+		if n, err = io.Copy(b, a); n > 0 {
+			err = errors.Join(err, b.CloseWrite())
+		}
+		fromA <- err
+	}()
+	go func() {
+		_, err := io.Copy(a, b)
+		fromB <- errors.Join(err, a.CloseWrite())
+	}()
+	select {
+	case err := <-fromB:
+		if err != nil {
+			a.Close()
+			b.Close()
+		}
+		<-fromA
+	case err := <-fromA:
+		if err == nil && n > 0 {
+			<-fromB
+		}
 	}
-	go way(a, b)
-	go way(b, a)
-	if err := <-ended; err != nil {
-		return
-	}
-	<-ended
+	return n > 0
 }
 
 // incoming is a listener of connections that come some other way.
