@@ -1,6 +1,8 @@
 package export
 
 import (
+	"slices"
+
 	"softswitch/internal/splitmix"
 	netnslab "softswitch/netns-lab"
 )
@@ -14,7 +16,10 @@ const starts = 200
 // equal share and one more switch with its hosts. The switches, in the order of the lab and
 // then in others, are cut into as many runs, which are made better by moving a switch or
 // exchanging two as long as that cuts fewer links (after Kernighan and Lin, "An Efficient
-// Heuristic Procedure for Partitioning Graphs", 1970); the best of all is taken.
+// Heuristic Procedure for Partitioning Graphs", 1970); the best of all is taken, and of several
+// that cut as few links the one whose largest part is smallest, then the one that keeps most
+// neighbours in the order of the lab together, such as a pod's. The machines are numbered in
+// that order too.
 func Place(l netnslab.Lab, machines int) []int {
 	p := newPlaces(l, machines)
 	order := make([]int, len(p.weight))
@@ -22,23 +27,41 @@ func Place(l netnslab.Lab, machines int) []int {
 		order[i] = i
 	}
 	var best []int
-	least, random := 0, splitmix.Rand(1)
+	var least [3]int
+	random := splitmix.Rand(1)
 	for range starts {
 		at := p.runs(order)
 		p.improve(at)
-		if cut := p.cut(at); best == nil || cut < least {
-			best, least = at, cut
+		costs := [3]int{p.cut(at), p.largest(at), changes(at)}
+		if best == nil || slices.Compare(costs[:], least[:]) < 0 {
+			best, least = at, costs
 		}
 		for i := range order {
 			k := i + random.Below(len(order)-i)
 			order[i], order[k] = order[k], order[i]
 		}
 	}
-	at := make([]int, len(l.Nodes))
+	number := make([]int, machines) // as met first, from 1
+	at, met := make([]int, len(l.Nodes)), 0
 	for i := range at {
-		at[i] = best[p.group[i]]
+		m := best[p.group[i]]
+		if number[m] == 0 {
+			met++
+			number[m] = met
+		}
+		at[i] = number[m] - 1
 	}
 	return at
+}
+
+// changes is how often one group is on another machine than the one before it.
+func changes(at []int) (n int) {
+	for i := range at[1:] {
+		if at[i] != at[i+1] {
+			n++
+		}
+	}
+	return n
 }
 
 // places is a lab as groups, of a switch and its hosts each.
@@ -113,6 +136,15 @@ func (p *places) cut(at []int) (n int) {
 		}
 	}
 	return n
+}
+
+// largest is the number of nodes of the machine that has most.
+func (p *places) largest(at []int) int {
+	load := make([]int, p.machines)
+	for g, m := range at {
+		load[m] += p.weight[g]
+	}
+	return slices.Max(load)
 }
 
 // improve moves and exchanges groups as long as that cuts fewer links.
