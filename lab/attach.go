@@ -68,7 +68,7 @@ func ReadNodes(file string, data []byte) (*Nodes, *scenario.Plan, error) {
 	for _, node := range p.Fabric.Nodes {
 		all = append(all, node.Name)
 		if len(strings.Fields(n.Nodes[node.Name])) == 0 {
-			d.Faultf("nodes", "%s is missing: how it is reached, such as: %[1]s: docker exec -i clab-%s-%[1]s", node.Name, p.Scenario.Name)
+			d.Faultf("nodes."+node.Name, "missing: how it is reached, such as %q", "docker exec -i clab-"+p.Scenario.Name+"-"+node.Name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(n.Nodes)) {
