@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,9 +28,10 @@ type Campaign struct {
 const described = "campaign.json"
 
 // Create makes a folder, which must not be there, of a campaign. files are copied into it
-// under their own names, which are relative: shards are played in the folder. Unless all of
-// it can be made there is no folder after it.
-func Create(dir string, arguments, files []string, shards int, items func(*Campaign) (int, error)) (c *Campaign, err error) {
+// under their own names, which are relative: shards are played in the folder. shards may be 0,
+// for as many as is usual. What the command says of its flags goes to show. Unless all of it
+// can be made there is no folder after it.
+func Create(ctx context.Context, dir string, arguments, files []string, shards int, show io.Writer) (c *Campaign, err error) {
 	if _, err := os.Lstat(dir); err == nil {
 		return nil, fmt.Errorf("campaign: %s is there already", dir)
 	}
@@ -51,7 +53,7 @@ func Create(dir string, arguments, files []string, shards int, items func(*Campa
 		}
 	}
 	c = &Campaign{dir: making, Program: version.Exact(), Arguments: arguments, Shards: shards}
-	n, err := items(c)
+	n, err := c.items(ctx, show)
 	switch {
 	case err != nil:
 		return nil, err

@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 			}
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(map[bool]int{true: 0, false: 2}[err == nil])
-		case "count", "unmet", "fail", "half", "hang":
+		case "count", "unmet", "fail", "half", "hang", "refuse":
 			os.Exit(playPart(command, os.Args[len(os.Args)-1]))
 		}
 	}
@@ -47,11 +47,11 @@ func TestMain(m *testing.M) {
 }
 
 // playPart prints a part of the items, in two goes; "unmet" is not as expected, "fail" is not
-// played, "half" has an end that nobody notices, "hang" has none. Each notes that it was
-// played.
+// played, "half" has an end that nobody notices, "hang" has none, "refuse" does not even say
+// how many items there are. Each notes that it was played.
 func playPart(command, part string) int {
 	var p shard.Part
-	if err := p.Set(part); err != nil {
+	if err := p.Set(part); err != nil || command == "refuse" {
 		return 2
 	}
 	var numbers []int
@@ -92,7 +92,7 @@ func playPart(command, part string) int {
 func begun(t *testing.T, command string, shards int) (dir string, c *campaign.Campaign) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "deep", "campaign")
-	c, err := campaign.Create(dir, []string{command}, nil, shards, func(c *campaign.Campaign) (int, error) { return c.Items(t.Context(), io.Discard) })
+	c, err := campaign.Create(t.Context(), dir, []string{command}, nil, shards, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +270,7 @@ func TestWaits(t *testing.T) {
 func TestBadShards(t *testing.T) {
 	for command, want := range map[string]string{"fail": "exit status 2", "half": "not all of one: unexpected EOF"} {
 		dir := t.TempDir() + "/c"
-		c, err := campaign.Create(dir, []string{command}, nil, 2, func(*campaign.Campaign) (int, error) { return items, nil })
+		c, err := campaign.Create(t.Context(), dir, []string{command}, nil, 2, io.Discard)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -320,7 +320,7 @@ func TestFullDisk(t *testing.T) {
 		t.Skipf("a tmpfs cannot be mounted: %v", err)
 	}
 	t.Cleanup(func() { unix.Unmount(disk, 0) })
-	c, err := campaign.Create(disk+"/c", []string{"count"}, nil, 2, func(*campaign.Campaign) (int, error) { return items, nil })
+	c, err := campaign.Create(t.Context(), disk+"/c", []string{"count"}, nil, 2, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -348,8 +348,7 @@ func TestCreate(t *testing.T) {
 	if err := errors.Join(os.MkdirAll("a/b", 0o755), os.WriteFile("a/b/c.yaml", []byte("text"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	forty := func(*campaign.Campaign) (int, error) { return items, nil }
-	if _, err := campaign.Create("here", []string{"count"}, []string{"a/b/c.yaml"}, 3, forty); err != nil {
+	if _, err := campaign.Create(t.Context(), "here", []string{"count"}, []string{"a/b/c.yaml"}, 3, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	if data, err := os.ReadFile("here/a/b/c.yaml"); err != nil || string(data) != "text" {
@@ -360,21 +359,20 @@ func TestCreate(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		dir    string
-		files  []string
-		shards int
-		items  func(*campaign.Campaign) (int, error)
-		want   string
+		dir, command string
+		files        []string
+		shards       int
+		want         string
 	}{
-		{"here", nil, 3, forty, "here is there already"},
-		{"nix", []string{"no.yaml"}, 3, forty, "open no.yaml"},
-		{"nix", []string{absolute}, 3, forty, "valid: a path below"},
-		{"nix", []string{"../x.yaml"}, 3, forty, "valid: a path below"},
-		{"nix", nil, 41, forty, "--shards 41: there are 40 items; valid: 1 to 40"},
-		{"nix", []string{"a/b/c.yaml"}, 3, func(*campaign.Campaign) (int, error) { return 0, errors.New("no such flag") }, "no such flag"},
-		{"a/b/c.yaml/d", nil, 3, forty, "not a directory"},
+		{"here", "count", nil, 3, "here is there already"},
+		{"nix", "count", []string{"no.yaml"}, 3, "open no.yaml"},
+		{"nix", "count", []string{absolute}, 3, "valid: a path below"},
+		{"nix", "count", []string{"../x.yaml"}, 3, "valid: a path below"},
+		{"nix", "count", nil, 41, "--shards 41: there are 40 items; valid: 1 to 40"},
+		{"nix", "refuse", []string{"a/b/c.yaml"}, 3, "softswitch refuse cannot be played: exit status 2"},
+		{"a/b/c.yaml/d", "count", nil, 3, "not a directory"},
 	} {
-		_, err := campaign.Create(c.dir, []string{"count"}, c.files, c.shards, c.items)
+		_, err := campaign.Create(t.Context(), c.dir, []string{c.command}, c.files, c.shards, io.Discard)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.dir, err, c.want)
 		}

@@ -158,8 +158,8 @@ func (c *Campaign) execute(ctx context.Context, p shard.Part, out *os.File, show
 	return err
 }
 
-// Items is of how many items the command is. It checks all that the command goes by.
-func (c *Campaign) Items(ctx context.Context, show io.Writer) (int, error) {
+// items is of how many items the command is. It checks all that the command goes by.
+func (c *Campaign) items(ctx context.Context, show io.Writer) (int, error) {
 	out, err := os.CreateTemp("", "campaign-")
 	if err != nil {
 		return 0, err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -51,9 +50,7 @@ Exit status: 0 the folder is there; 2 not, and nothing of it.`,
 			if err != nil {
 				return fmt.Errorf("campaign: %w", err)
 			}
-			made, err := campaign.Create(dir, command, files, shards, func(c *campaign.Campaign) (int, error) {
-				return c.Items(cmd.Context(), os.Stderr)
-			})
+			made, err := campaign.Create(cmd.Context(), dir, command, files, shards, os.Stderr)
 			if err != nil {
 				return err
 			}
@@ -79,12 +76,12 @@ func readBy(command []string) (files []string, err error) {
 	if err := c.ParseFlags(rest); err != nil {
 		return nil, err
 	}
-	for flag, whose := range map[string]string{"shard": "run", "html": "merge", "markdown": "merge", "json": "merge"} {
-		f := c.Flags().Lookup(flag)
-		if f == nil || !f.Changed || flag == "json" && c.Name() == "sweep" { // whose shards have rows of one format
+	for _, of := range []struct{ flag, whose string }{{"shard", "run"}, {"html", "merge"}, {"markdown", "merge"}, {"json", "merge"}} {
+		f := c.Flags().Lookup(of.flag)
+		if f == nil || !f.Changed || of.flag == "json" && c.Name() == "sweep" { // whose shards have rows of one format
 			continue
 		}
-		return nil, fmt.Errorf("%s: --%s is for \"campaign %s\"", c.CommandPath(), flag, whose)
+		return nil, fmt.Errorf("%s: --%s is for \"campaign %s\"", c.CommandPath(), of.flag, of.whose)
 	}
 	switch c.Name() {
 	case "sweep":
@@ -150,12 +147,11 @@ is the exit status of "campaign merge".`,
 				return c.Play(cmd.Context(), number, true, os.Stderr)
 			case engine == "local":
 				return c.Run(cmd.Context(), os.Stderr)
+			case engine == "slurm":
+				return c.Slurm(cmd.Context(), options, os.Stderr)
+			default:
+				return c.Parallel(cmd.Context(), options, os.Stderr)
 			}
-			submit := map[string]func(context.Context, []string) error{
-				"slurm":    func(ctx context.Context, o []string) error { return c.Slurm(ctx, o, os.Stderr) },
-				"parallel": func(ctx context.Context, o []string) error { return c.Parallel(ctx, o, os.Stderr) },
-			}
-			return submit[engine](cmd.Context(), options)
 		},
 	}
 	c.Flags().IntVar(&number, "shard", 0, "play this shard alone")
