@@ -91,5 +91,10 @@ func merge(files []string, opt *mergeOptions) error {
 	if print == nil {
 		return fmt.Errorf("merge: %s: command %q; valid: %s", files[0], w.Command, strings.Join(slices.Sorted(maps.Keys(merges)), ", "))
 	}
+	for _, f := range []struct{ flag, file string }{{"html", opt.html}, {"markdown", opt.markdown}} {
+		if f.file != "" && w.Command != compare.Command {
+			return fmt.Errorf("merge: --%s %s: the shards are of %q; valid with those of %q", f.flag, f.file, w.Command, compare.Command)
+		}
+	}
 	return print(w, opt)
 }
