@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -56,25 +55,16 @@ func (b *bed) records(file string) map[int]decode.Record {
 // awaitFrame waits until a capture that grows holds a frame that fits.
 func (b *bed) awaitFrame(file string, fits func(decode.Record) bool) {
 	b.Helper()
-	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
-	if err != nil {
-		b.Fatal(err)
-	}
-	changes := os.NewFile(uintptr(fd), "inotify")
-	defer changes.Close()
-	if _, err := unix.InotifyAddWatch(fd, file, unix.IN_MODIFY); err != nil {
-		b.Fatal(err)
-	}
-	changes.SetReadDeadline(time.Now().Add(limit))
-	for {
+	err := awaitChange(file, unix.IN_MODIFY, func() bool {
 		for _, rec := range b.records(file) {
 			if fits(rec) {
-				return
+				return true
 			}
 		}
-		if _, err := changes.Read(make([]byte, 4096)); err != nil {
-			b.Fatalf("%s never holds the frame that was waited for: %v", file, err)
-		}
+		return false
+	})
+	if err != nil {
+		b.Fatalf("%s never holds the frame that was waited for: %v", file, err)
 	}
 }
 
