@@ -10,10 +10,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
+	"golang.org/x/sys/unix"
 
 	"softswitch/internal/testnetns"
 	"softswitch/internal/testpeer"
@@ -148,7 +148,8 @@ func TestExportedLab(t *testing.T) {
 	}
 	container := func(node string) string { return "clab-" + d.image + "-" + node }
 	for _, host := range []string{"h1", "h2"} {
-		d.untilTold(container(host), "softswitch", "lab", "start", "--socket", "/run/control.sock")
+		d.awaitControl(container(host), pids[host])
+		d.docker("exec", container(host), "softswitch", "lab", "start", "--socket", "/run/control.sock")
 	}
 	// By a veth to a container of the same machine, and by VXLAN to the other machine.
 	for _, port := range []string{"to-h1", "to-s2"} {
@@ -224,20 +225,11 @@ func (d *docker) connect(m *testnetns.Namespace, pids map[string]int, l clabtest
 			d.Fatal(err)
 		}
 		end := m.Link(fmt.Sprint("end", i))
-		in, err := netns.GetFromPid(pids[e.Node])
+		err = errors.Join(m.NL.LinkSetHardwareAddr(end, mac), m.NL.LinkSetNsPid(end, pids[e.Node]))
 		if err != nil {
 			d.Fatal(err)
 		}
-		defer in.Close()
-		there, err := netlink.NewHandleAt(in)
-		if err != nil {
-			d.Fatal(err)
-		}
-		defer there.Close()
-		err = errors.Join(m.NL.LinkSetHardwareAddr(end, mac), m.NL.LinkSetNsFd(end, int(in)))
-		if err != nil {
-			d.Fatal(err)
-		}
+		there := linksOf(d.T, pids[e.Node])
 		moved, err := there.LinkByName(end.Attrs().Name)
 		if err == nil {
 			err = errors.Join(there.LinkSetName(moved, e.Interface), there.LinkSetUp(moved))
@@ -248,18 +240,37 @@ func (d *docker) connect(m *testnetns.Namespace, pids map[string]int, l clabtest
 	}
 }
 
-// untilTold runs a command in a container until that takes it.
-func (d *docker) untilTold(container string, command ...string) {
+// awaitControl waits until something answers at the control socket of a container's process.
+func (d *docker) awaitControl(container string, pid int) {
 	d.Helper()
-	for end := time.Now().Add(limit); ; time.Sleep(50 * time.Millisecond) {
-		r := d.run(d.program("docker", append([]string{"exec", container}, command...)...))
-		if r.code == 0 {
-			return
+	run := fmt.Sprintf("/proc/%d/root/run", pid)
+	// Rights are given to the socket when it listens.
+	err := awaitChange(run, unix.IN_ATTRIB, func() bool {
+		c, err := net.Dial("unix", filepath.Join(run, "control.sock"))
+		if err == nil {
+			c.Close()
 		}
-		if time.Now().After(end) {
-			d.Fatalf("%s does not answer:\n%s", container, d.docker("logs", container))
-		}
+		return err == nil
+	})
+	if err != nil {
+		d.Fatalf("%s does not listen: %v:\n%s", container, err, d.docker("logs", container))
 	}
+}
+
+// linksOf handles the links in the network namespace of a process.
+func linksOf(t *testing.T, pid int) *netlink.Handle {
+	t.Helper()
+	ns, err := netns.GetFromPid(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ns.Close()
+	nl, err := netlink.NewHandleAt(ns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nl.Close)
+	return nl
 }
 
 // join joins a namespace, in which the interface gets an address, with a process's.
@@ -270,16 +281,7 @@ func join(t *testing.T, n *testnetns.Namespace, address, far string, pid int) {
 	if err := n.NL.LinkAdd(&netlink.Veth{LinkAttrs: attrs, PeerName: far, PeerNamespace: netlink.NsPid(pid)}); err != nil {
 		t.Fatal(err)
 	}
-	in, err := netns.GetFromPid(pid)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	there, err := netlink.NewHandleAt(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer there.Close()
+	there := linksOf(t, pid)
 	l, err := there.LinkByName(far)
 	if err == nil {
 		err = there.LinkSetUp(l)
