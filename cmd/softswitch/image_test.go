@@ -146,27 +146,34 @@ func TestExportedLab(t *testing.T) {
 			d.connect(machines[i], pids, l)
 		}
 	}
+	// By a veth to a container of the same machine, and by VXLAN to the other machine.
+	dumps := map[string]*started{}
+	for _, port := range []string{"to-h1", "to-s2"} {
+		file := filepath.Join(t.TempDir(), port+".pcap")
+		dumps[file] = d.start(d.program("nsenter", "-t", fmt.Sprint(pids["s1"]), "-n", "tcpdump", "-n", "-i", port, "-c", "10", "-w", file, "ether proto 0x8808"))
+		dumps[file].await("listening on")
+	}
 	container := func(node string) string { return "clab-" + d.image + "-" + node }
-	for _, host := range []string{"h1", "h2"} {
+	hosts := []string{"h1", "h2"}
+	for _, host := range hosts {
 		d.awaitControl(container(host), pids[host])
+	}
+	for _, host := range hosts {
 		d.docker("exec", container(host), "softswitch", "lab", "start", "--socket", "/run/control.sock")
 	}
-	// By a veth to a container of the same machine, and by VXLAN to the other machine.
-	for _, port := range []string{"to-h1", "to-s2"} {
-		file := filepath.Join(t.TempDir(), "pauses.pcap")
-		dump := d.program("nsenter", "-t", fmt.Sprint(pids["s1"]), "-n", "tcpdump", "-n", "-i", port, "-c", "10", "-w", file, "ether proto 0x8808")
-		if r := d.run(dump); r.code != 0 {
+	for file, dump := range dumps {
+		if r := dump.end(); r.code != 0 {
 			t.Fatalf("tcpdump: exit status %d", r.code)
 		}
 		pauses := testpeer.Tshark(t, file, "-T", "fields", "-e", "macc.opcode", "-e", "macc.cbfc.enbv.c3", "-e", "_ws.malformed")
 		for _, line := range pauses {
 			if line != "0x0101\t1\t" && line != "0x0101\tTrue\t" {
-				t.Errorf("%s: tshark sees %q", port, line)
+				t.Errorf("%s: tshark sees %q", file, line)
 			}
 		}
-		in := d.docker("run", "--rm", "--network", "none", "--volume", filepath.Dir(file)+":/captures:ro", d.image, "decode", "/captures/pauses.pcap")
+		in := d.docker("run", "--rm", "--network", "none", "--volume", file+":/pauses.pcap:ro", d.image, "decode", "/pauses.pcap")
 		if len(pauses) != 10 || strings.Count(in, "PFC") < 10 {
-			t.Errorf("%s: %d pauses; a container decodes\n%s", port, len(pauses), in)
+			t.Errorf("%s: %d pauses; a container decodes\n%s", file, len(pauses), in)
 		}
 	}
 	if out := d.docker("exec", container("s1"), "softswitch", "show", "pfc", "counters", "--socket", "/run/control.sock"); !strings.Contains(out, "to-s2") {
