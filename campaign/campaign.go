@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"softswitch/internal/atomicdir"
 	"softswitch/internal/version"
 	"softswitch/sim/shard"
 )
@@ -31,59 +32,50 @@ const described = "campaign.json"
 // under their own names, which are relative: shards are played in the folder. shards may be 0,
 // for as many as is usual. What the command says of its flags goes to show. Unless all of it
 // can be made there is no folder after it.
-func Create(ctx context.Context, dir string, arguments, files []string, shards int, show io.Writer) (c *Campaign, err error) {
-	if _, err := os.Lstat(dir); err == nil {
-		return nil, fmt.Errorf("campaign: %s is there already", dir)
-	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return nil, fmt.Errorf("campaign: %w", err)
-	}
-	making, err := os.MkdirTemp(filepath.Dir(dir), "."+filepath.Base(dir)+"-")
+func Create(ctx context.Context, dir string, arguments, files []string, shards int, show io.Writer) (*Campaign, error) {
+	c := &Campaign{Program: version.Exact(), Arguments: arguments, Shards: shards}
+	err := atomicdir.Create(dir, func(making string) error {
+		c.dir = making
+		return c.fill(ctx, files, show)
+	})
 	if err != nil {
-		return nil, fmt.Errorf("campaign: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			os.RemoveAll(making)
-		}
-	}()
-	for _, name := range files {
-		if err := copyInto(making, name); err != nil {
-			return nil, err
-		}
-	}
-	c = &Campaign{dir: making, Program: version.Exact(), Arguments: arguments, Shards: shards}
-	n, err := c.items(ctx, show)
-	switch {
-	case err != nil:
-		return nil, err
-	case shards == 0:
-		c.Shards = min(n, 16)
-	case shards > n:
-		return nil, fmt.Errorf("campaign: --shards %d: there are %d items; valid: 1 to %d", shards, n, min(n, shard.MaxParts))
-	}
-	data, err := json.MarshalIndent(c, "", "  ")
-	if err != nil {
-		return nil, err
-	}
-	if err := errors.Join(os.Chmod(making, 0o755), write(filepath.Join(making, described), append(data, '\n'))); err != nil {
-		return nil, fmt.Errorf("campaign: %w", err)
-	}
-	if err := os.Rename(making, dir); err != nil {
 		return nil, fmt.Errorf("campaign: %w", err)
 	}
 	c.dir = dir
 	return c, nil
 }
 
+// fill puts into the folder what belongs there.
+func (c *Campaign) fill(ctx context.Context, files []string, show io.Writer) error {
+	for _, name := range files {
+		if err := copyInto(c.dir, name); err != nil {
+			return err
+		}
+	}
+	n, err := c.items(ctx, show)
+	switch {
+	case err != nil:
+		return err
+	case c.Shards == 0:
+		c.Shards = min(n, 16)
+	case c.Shards > n:
+		return fmt.Errorf("--shards %d: there are %d items; valid: 1 to %d", c.Shards, n, min(n, shard.MaxParts))
+	}
+	data, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return err
+	}
+	return write(filepath.Join(c.dir, described), append(data, '\n'))
+}
+
 // copyInto copies a file into a folder under its relative name.
 func copyInto(dir, name string) error {
 	if !filepath.IsLocal(name) {
-		return fmt.Errorf("campaign: %s: the folder gets a copy of it under its own name; valid: a path below the current folder", name)
+		return fmt.Errorf("%s: the folder gets a copy of it under its own name; valid: a path below the current folder", name)
 	}
 	data, err := os.ReadFile(name)
 	if err != nil {
-		return fmt.Errorf("campaign: %w", err)
+		return err
 	}
 	to := filepath.Join(dir, name)
 	return errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), write(to, data))

@@ -167,7 +167,7 @@ func (c *Campaign) items(ctx context.Context, show io.Writer) (int, error) {
 	defer os.Remove(out.Name())
 	defer out.Close()
 	if err := c.execute(ctx, shard.Part{Number: shard.MaxParts, Of: shard.MaxParts}, out, show); err != nil {
-		return 0, fmt.Errorf("campaign: %s cannot be played: %w", c.command(), err)
+		return 0, fmt.Errorf("%s cannot be played: %w", c.command(), err)
 	}
 	f, err := shard.Read(out.Name())
 	if err != nil {

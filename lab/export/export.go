@@ -38,6 +38,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"softswitch/internal/atomicdir"
 	netnslab "softswitch/netns-lab"
 	"softswitch/scenario/load"
 )
@@ -119,7 +120,7 @@ func Write(dir string, l netnslab.Lab, opt Options) error {
 	if err != nil {
 		return fmt.Errorf("lab export: %w", err)
 	}
-	if err := put(dir, files); err != nil {
+	if err := atomicdir.Create(dir, func(making string) error { return put(making, files) }); err != nil {
 		return fmt.Errorf("lab export: %w", err)
 	}
 	return nil
@@ -215,28 +216,13 @@ func nodes(l netnslab.Lab, opt Options, at []int) []byte {
 	return b.Bytes()
 }
 
-// put makes the folder, all of it or nothing.
-func put(dir string, files map[string][]byte) (err error) {
-	if _, err := os.Lstat(dir); err == nil {
-		return fmt.Errorf("%s is there already", dir)
-	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return err
-	}
-	making, err := os.MkdirTemp(filepath.Dir(dir), "."+filepath.Base(dir)+"-")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			os.RemoveAll(making)
-		}
-	}()
+// put writes files, by their paths, to a folder.
+func put(dir string, files map[string][]byte) error {
 	for name, data := range files {
-		path := filepath.Join(making, name)
+		path := filepath.Join(dir, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, data, 0o644)); err != nil {
 			return err
 		}
 	}
-	return errors.Join(os.Chmod(making, 0o755), os.Rename(making, dir))
+	return nil
 }
