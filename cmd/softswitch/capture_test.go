@@ -14,6 +14,7 @@ import (
 
 	"softswitch/internal/control"
 	"softswitch/internal/decode"
+	"softswitch/internal/filewatch"
 	"softswitch/live/node"
 )
 
@@ -55,7 +56,7 @@ func (b *bed) records(file string) map[int]decode.Record {
 // awaitFrame waits until a capture that grows holds a frame that fits.
 func (b *bed) awaitFrame(file string, fits func(decode.Record) bool) {
 	b.Helper()
-	err := awaitChange(file, unix.IN_MODIFY, func() bool {
+	err := filewatch.Until(file, limit, func() bool {
 		for _, rec := range b.records(file) {
 			if fits(rec) {
 				return true

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"softswitch/internal/filewatch"
 )
 
 // TestSlurm: Slurm plays a campaign on two nodes, one of which is killed with all that runs
@@ -192,7 +192,7 @@ func (s *slurm) kill(what string) {
 // told, and then plays them elsewhere at once.
 func (s *slurm) killNode(node, folder string) {
 	s.Helper()
-	err := awaitChange(filepath.Join(folder, "playing"), unix.IN_CREATE, func() bool {
+	err := filewatch.Until(filepath.Join(folder, "playing", "1"), limit, func() bool {
 		return slices.ContainsFunc(s.running(node), func(shard string) bool {
 			_, err := os.Stat(filepath.Join(folder, "playing", shard))
 			return err == nil

@@ -11,7 +11,6 @@
 package filewatch
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -44,25 +43,23 @@ func (w *Watch) Wait() error {
 	return err
 }
 
-// Until looks at the file, and again after each change, until is returns true or limit has
-// passed; then it returns false.
-func Until(path string, limit time.Duration, is func() bool) (bool, error) {
+// Until looks at the file, and again after each change, until is returns true. After limit the
+// error is os.ErrDeadlineExceeded.
+func Until(path string, limit time.Duration, is func() bool) error {
 	w, err := New(path)
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer w.Close()
 	if err := w.changes.SetReadDeadline(time.Now().Add(limit)); err != nil {
-		return false, err
+		return err
 	}
 	for !is() {
-		if err := w.Wait(); errors.Is(err, os.ErrDeadlineExceeded) {
-			return is(), nil
-		} else if err != nil {
-			return false, err
+		if err := w.Wait(); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	return true, nil
+	return nil
 }
 
 // Close ends a Wait.

@@ -150,15 +150,15 @@ const awaitMax = 8 * time.Second
 // await waits until a process listens on the control socket.
 func (a agent) await() error {
 	// Listen changes the mode of the socket last, which is a change too.
-	ok, err := filewatch.Until(a.socket, awaitMax, func() bool {
+	err := filewatch.Until(a.socket, awaitMax, func() bool {
 		c, err := net.Dial("unix", a.socket)
 		if err == nil {
 			c.Close()
 		}
 		return err == nil
 	})
-	if err == nil && !ok {
-		err = fmt.Errorf("nobody listens on %s after %v: is softswitch started there?", a.socket, awaitMax)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return fmt.Errorf("nobody listens on %s after %v: is softswitch started there?", a.socket, awaitMax)
 	}
 	return err
 }
