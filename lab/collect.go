@@ -61,6 +61,9 @@ func (r *Run) collect(st *netnslab.State) {
 	}
 	r.doubtLoss()
 	r.doubtLinks(st.Inspect())
+	if st.Attached() {
+		r.doubtTunnels(st)
+	}
 	// After all have answered: make sure that it was this lab that did.
 	if err := st.Replaced(); err != nil {
 		r.doubt("this run's lab is not there any more: %v", err)

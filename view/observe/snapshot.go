@@ -87,6 +87,25 @@ type Port struct {
 	Link          link.Stats              `json:"link"`
 }
 
+// Sent is how many frames left by the port, each class of a PFC frame counted as one.
+func (p Port) Sent() uint64 {
+	return total(p.TxFrames, p.TxPause, p.TxResume, p.TxRefresh) + p.Messages[1]
+}
+
+// Came is how many frames came in by the port, counted as Sent counts them.
+func (p Port) Came() uint64 {
+	return total(p.RxFrames, p.RxDropped, p.RxPause, p.RxResume) + p.Drops[dataplane.DropPoliced.String()] + p.Messages[0]
+}
+
+func total(counts ...[unit.Priorities]uint64) (n uint64) {
+	for _, byClass := range counts {
+		for _, k := range byClass {
+			n += k
+		}
+	}
+	return n
+}
+
 // Pause is the pause history of an egress queue.
 type Pause struct {
 	// Count is how often the queue was paused, Time for how long in all pauses that
