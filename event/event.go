@@ -82,8 +82,11 @@ const (
 	// whatever its buffer holds. [bucket (Port, Class)]
 	HostStorm
 	HostStormOver
+	// Refreshed: a pause came for queue (Out, OutClass) of the period that pauses it
+	// already. [Period]
+	Refreshed
 
-	lastType = HostStormOver
+	lastType = Refreshed
 )
 
 // Event is one event of one node. It contains no pointer.

@@ -107,6 +107,7 @@ var shapes = [...]shape{
 	Refused:       {"refused", keyRefusal, keyBucket | keyQueue},
 	HostStorm:     {"host_storm", keyBucket, 0},
 	HostStormOver: {"host_storm_over", keyBucket, 0},
+	Refreshed:     {"refreshed", keyQueue | keyPeriod, 0},
 }
 
 // lastStep is the last step with a name.

@@ -22,10 +22,12 @@ const (
 	Late
 	// TruePositive: it was in the core at that time.
 	TruePositive
+	// Undecided: which of these it is cannot be proved from logs of several clocks.
+	Undecided
 )
 
 func (o Outcome) String() string {
-	return [...]string{"false", "premature", "late", "true"}[o]
+	return [...]string{"false", "premature", "late", "true", "undecided"}[o]
 }
 
 // Finding is a deadlock that a switch declared, and how it was judged.
@@ -45,6 +47,11 @@ type Finding struct {
 	Deadlock int
 	// Latency is from the onset of that deadlock to At; 0 unless TruePositive.
 	Latency unit.Time
+	// AtMost and LatencyMost are, where logs of several clocks were judged, the latest time
+	// and the longest latency that are possible; At and Latency are the earliest and the
+	// shortest then. With one clock they are equal. LatencyMost is unit.Never where there is
+	// no bound.
+	AtMost, LatencyMost unit.Time
 	// Loop is a cycle in the order of waiting, the declared queue first. For a true
 	// positive it is a shortest one of the core; otherwise the path of the label, as
 	// far as the logs show it, or nil.
@@ -62,7 +69,7 @@ func (h *History) Judge(findings []Finding, late unit.Time) []Deadlock {
 	l := h.lives()
 	for i := range findings {
 		f := &findings[i]
-		f.Deadlock = -1
+		f.Deadlock, f.AtMost = -1, f.At
 		if at := h.inCore(f.Queue, f.At); at >= 0 {
 			h.judgeTrue(f, at, l)
 			continue
@@ -90,6 +97,7 @@ func (h *History) judgeTrue(f *Finding, change int, l lives) {
 	f.Outcome, f.Deadlock, f.Loop = TruePositive, l.of[change][stuck.component(f.Queue)], stuck.Cycle(f.Queue)
 	d := &l.all[f.Deadlock]
 	f.Latency = f.At - d.From
+	f.LatencyMost = f.Latency
 	if !slices.Contains(d.Declarers, f.Bucket) {
 		d.Declarers = append(d.Declarers, f.Bucket)
 	}
@@ -116,6 +124,9 @@ type Result struct {
 	Intervals []Interval
 	Deadlocks []Deadlock
 	Findings  []Finding
+	// MissedUndecided is how many deadlocks there may have been, with several clocks, of
+	// which it cannot be said that they were, or that somebody declared them.
+	MissedUndecided int
 	// Diagnoses are what detectors said of the causes of what they declared, by time.
 	Diagnoses []Diagnosis
 	// HostPauses are the pauses that hosts imposed, and Storms the times in which at
@@ -131,6 +142,8 @@ type Result struct {
 	Frames   Frames
 	Timeline []Moment
 	End      unit.Time
+	// Clocks says how well the clocks of the logs were known, nil if there was only one.
+	Clocks *ClocksKnown
 }
 
 // Measured is an action that a system took on Bucket, Queue or both; a Port of

@@ -268,6 +268,15 @@ func (r *Replay) keep(e Entry, b Bucket, q Queue) {
 // Finish ends the run, at end or at the last event, whichever is later, and judges it.
 // The Replay must not be used afterwards.
 func (r *Replay) Finish(end, late unit.Time) *Result {
+	return r.finish(end, func(res *Result) {
+		res.Intervals = res.History.Intervals()
+		res.Deadlocks = res.History.Judge(res.Findings, late)
+	})
+}
+
+// finish ends the run; judge fills in the intervals, the deadlocks and the outcomes of
+// findings, and may put another history in the place of that of the events.
+func (r *Replay) finish(end unit.Time, judge func(*Result)) *Result {
 	r.settle(max(end, r.now))
 	r.history.Settle(r.now, r.state.Stuck())
 	for i := range r.hostPauses {
@@ -276,10 +285,10 @@ func (r *Replay) Finish(end, late unit.Time) *Result {
 		}
 	}
 	res := &Result{
-		Fabric: r.fabric, History: r.history, Intervals: r.history.Intervals(), Findings: r.findings, Diagnoses: r.diagnoses, Measures: r.measures, Refusals: r.refusals,
+		Fabric: r.fabric, History: r.history, Findings: r.findings, Diagnoses: r.diagnoses, Measures: r.measures, Refusals: r.refusals,
 		HostPauses: r.hostPauses, Frames: r.frames, End: r.now,
 	}
-	res.Deadlocks = r.history.Judge(res.Findings, late)
+	judge(res)
 	for i := range res.Findings {
 		if f := &res.Findings[i]; f.Outcome != TruePositive {
 			f.Loop = r.labelLoop(f)

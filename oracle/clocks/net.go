@@ -10,6 +10,9 @@ import (
 // few tens in the long run (adjtimex(2)).
 const MaxDrift = 200
 
+// Drift is by how much a clock may be wrong about how long something took, rounded up.
+func Drift(t unit.Time) unit.Time { return t/1e6*MaxDrift + t%1e6*MaxDrift/1e6 + 1 }
+
 // relative is by how much two clocks may drift apart, in parts per million of one of them:
 // 2 x MaxDrift, and the rest for what is of second order.
 const relative = 2*MaxDrift + 1

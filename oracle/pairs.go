@@ -1,0 +1,119 @@
+package oracle
+
+import (
+	"sort"
+
+	"softswitch/event"
+	"softswitch/oracle/clocks"
+	"softswitch/unit"
+)
+
+// framePairs are the pauses and resumes of which both the sending and the coming are in the
+// logs, for logs that go by different clocks: by[i] is the clock of log i.
+//
+// A link keeps the order of its pauses and may lose some, so each that came is taken for the
+// first that fits of those sent after the last one that was found. It may be sent earlier
+// than the true one, which makes it a slower frame and loosens a bound, but never later: by
+// induction all that came before were taken for their true one or an earlier one, so the
+// true one is among those to choose from. For this the log of a sender must not lack
+// anything but its end, nor the period be taken for more than its 8 bits.
+func framePairs(f *Fabric, logs []event.Log, by []int) (pairs []clocks.Pair) {
+	sent := sentPauses(logs)
+	for i, l := range logs {
+		for k := range l.Events {
+			e := &l.Events[k]
+			if e.Type != event.Paused && e.Type != event.Refreshed && (e.Type != event.Resumed || !resumedByFrame(l.Events, k)) {
+				continue
+			}
+			at := Queue{unit.NodePort{Node: l.Node.ID, Port: e.Out}, e.OutClass}
+			from, wired := f.Down(at)
+			if !wired || sent[from] == nil || by[sent[from].log] == by[i] {
+				continue
+			}
+			if s, found := sent[from].take(e); found {
+				pairs = append(pairs, clocks.Pair{
+					Sent:     clocks.Stamp{Clock: by[sent[from].log], At: s.At},
+					Received: clocks.Stamp{Clock: by[i], At: e.At},
+				})
+			}
+		}
+	}
+	return pairs
+}
+
+// resumedByFrame reports whether it was a resume that came, by which event k of a log ended
+// a pause: not a system that acts on its switch, nor a pause of another period.
+func resumedByFrame(log []event.Event, k int) bool {
+	r := &log[k]
+	other := func(e *event.Event) bool {
+		same := e.Out == r.Out && e.OutClass == r.OutClass
+		return e.Type == event.Acted || e.Type == event.Paused && same
+	}
+	for i := k - 1; i >= 0 && log[i].At == r.At; i-- {
+		if other(&log[i]) {
+			return false
+		}
+	}
+	for i := k + 1; i < len(log) && log[i].At == r.At; i++ {
+		if other(&log[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// pausesOf are the pauses and resumes that a bucket sent, in order.
+type pausesOf struct {
+	log  int
+	all  []*event.Event
+	next int // those before were taken, or lost
+	// pauses, resumes and period are the indices in all of those, and of a period.
+	pauses, resumes []int
+	period          map[uint8][]int
+}
+
+func sentPauses(logs []event.Log) map[Bucket]*pausesOf {
+	sent := make(map[Bucket]*pausesOf)
+	for i, l := range logs {
+		for k := range l.Events {
+			e := &l.Events[k]
+			if e.Type != event.PauseSent && e.Type != event.RefreshSent && e.Type != event.ResumeSent {
+				continue
+			}
+			b := Bucket{unit.NodePort{Node: l.Node.ID, Port: e.Port}, e.Class}
+			if sent[b] == nil {
+				sent[b] = &pausesOf{log: i, period: make(map[uint8][]int)}
+			}
+			sent[b].add(e)
+		}
+	}
+	return sent
+}
+
+func (p *pausesOf) add(e *event.Event) {
+	n := len(p.all)
+	p.all = append(p.all, e)
+	if e.Type == event.ResumeSent {
+		p.resumes = append(p.resumes, n)
+		return
+	}
+	p.pauses = append(p.pauses, n)
+	p.period[e.Period] = append(p.period[e.Period], n)
+}
+
+// take is the next that can be what came.
+func (p *pausesOf) take(came *event.Event) (sent *event.Event, found bool) {
+	of := p.pauses
+	switch {
+	case came.Type == event.Resumed:
+		of = p.resumes
+	case came.HasPeriod:
+		of = p.period[came.Period]
+	}
+	i := sort.SearchInts(of, p.next)
+	if i == len(of) {
+		return nil, false
+	}
+	p.next = of[i] + 1
+	return p.all[of[i]], true
+}

@@ -1,0 +1,235 @@
+package oracle
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sort"
+
+	"softswitch/event"
+	"softswitch/oracle/clocks"
+	"softswitch/unit"
+)
+
+// Clocks says by which clock each log of a run goes.
+type Clocks struct {
+	By        []int // by log: the number of its clock, from 0
+	Reference int   // the clock of the result
+	// Ends are, by log and by its clock, when the run ends: what a node declared, did and
+	// sent later does not count, but what its log says of waiting does. Nil: nothing is later.
+	Ends []unit.Time
+}
+
+// count is how many clocks there are.
+func (c *Clocks) count() int { return 1 + max(slices.Max(c.By), c.Reference) }
+
+// place is when everything in the logs of one clock was, by the reference.
+type place struct {
+	at []unit.Time // the times of its logs
+	in []clocks.Interval
+}
+
+// beginning stands for the time before all logs.
+const beginning unit.Time = -1
+
+// when is between which times of the reference a time of the logs was.
+func (p *place) when(at unit.Time) clocks.Interval {
+	if at == beginning {
+		return clocks.Interval{}
+	}
+	i := sort.Search(len(p.at), func(i int) bool { return p.at[i] >= at })
+	return p.in[i]
+}
+
+// places are those of all clocks. Times do not go back on any clock, so what is later by
+// its own clock is later by the reference.
+func places(logs []event.Log, c *Clocks, net *clocks.Net) []place {
+	all := make([]place, c.count())
+	for i, l := range logs {
+		p := &all[c.By[i]]
+		for k := range l.Events {
+			p.at = append(p.at, l.Events[k].At)
+		}
+	}
+	for n := range all {
+		p := &all[n]
+		slices.Sort(p.at)
+		p.at = slices.Compact(p.at)
+		p.in = make([]clocks.Interval, len(p.at))
+		for i, at := range p.at {
+			p.in[i] = net.Bounds(clocks.Stamp{Clock: n, At: at}, c.Reference)
+			p.in[i].From, p.in[i].To = max(p.in[i].From, 0), max(p.in[i].To, 0)
+			if i > 0 {
+				p.in[i].From = max(p.in[i].From, p.in[i-1].From)
+			}
+		}
+		for i := len(p.in) - 2; i >= 0; i-- {
+			p.in[i].To = min(p.in[i].To, p.in[i+1].To)
+		}
+	}
+	return all
+}
+
+// factsOf are the facts of all nodes over time, each by the clock of its node.
+type factsOf struct {
+	fabric *Fabric
+	clock  map[unit.NodeID]*place
+	paused map[Queue]*steps
+	xoff   map[Bucket]*steps
+	limit  map[Bucket]*steps
+	held   map[holding]*steps
+	// waiting are the held of a bucket and those of a queue.
+	of map[Bucket][]holding
+	in map[Queue][]holding
+}
+
+// holding is the bytes of a bucket that wait in a queue.
+type holding struct {
+	bucket Bucket
+	queue  Queue
+}
+
+func newFacts(f *Fabric) *factsOf {
+	return &factsOf{
+		fabric: f, clock: map[unit.NodeID]*place{}, paused: map[Queue]*steps{}, xoff: map[Bucket]*steps{}, limit: map[Bucket]*steps{},
+		held: map[holding]*steps{}, of: map[Bucket][]holding{}, in: map[Queue][]holding{},
+	}
+}
+
+// add takes the next event of a node. It says of the facts what State.apply does.
+func (f *factsOf) add(node unit.NodeID, e *event.Event) {
+	b, q := Bucket{unit.NodePort{Node: node, Port: e.Port}, e.Class}, Queue{unit.NodePort{Node: node, Port: e.Out}, e.OutClass}
+	switch e.Type {
+	case event.XOFF:
+		stepsOf(f.xoff, b).set(e.At, int(e.Period)+1)
+		f.setLimit(b, e)
+	case event.XON:
+		stepsOf(f.xoff, b).set(e.At, noPeriod)
+		for _, h := range f.of[b] {
+			f.held[h].set(e.At, 0)
+		}
+	case event.Paused:
+		is := anyPeriod
+		if e.HasPeriod {
+			is = int(e.Period) + 1
+		}
+		stepsOf(f.paused, q).set(e.At, is)
+	case event.Resumed, event.Expired:
+		stepsOf(f.paused, q).set(e.At, noPeriod)
+		for _, h := range f.in[q] {
+			f.held[h].set(e.At, 0)
+		}
+	case event.Held:
+		f.setLimit(b, e)
+		h := holding{b, q}
+		if f.held[h] == nil {
+			f.of[b], f.in[q] = append(f.of[b], h), append(f.in[q], h)
+		}
+		stepsOf(f.held, h).set(e.At, int(e.Bytes))
+	}
+}
+
+// setLimit: until the first one is known the limit is taken to be that.
+func (f *factsOf) setLimit(b Bucket, e *event.Event) {
+	s := stepsOf(f.limit, b)
+	if len(*s) == 0 {
+		s.set(beginning, int(e.Limit))
+	}
+	if s.value(len(*s)) != int(e.Limit) {
+		s.set(e.At, int(e.Limit))
+	}
+}
+
+func stepsOf[K comparable](m map[K]*steps, key K) *steps {
+	if m[key] == nil {
+		m[key] = new(steps)
+	}
+	return m[key]
+}
+
+// fact is a change of a State, by the reference.
+type fact struct {
+	at    unit.Time
+	queue Queue // that is in the period of its bucket, or not; or in which bytes are held
+	// bucket is set if the fact is about its limit or, with a queue, about its bytes.
+	bucket Bucket
+	is     int
+}
+
+func (f *fact) apply(s *State) {
+	switch {
+	case f.bucket == Bucket{}:
+		if f.is == 1 {
+			s.SetPausedAnyPeriod(f.queue)
+		} else {
+			s.SetResumed(f.queue)
+		}
+	case f.queue == Queue{}:
+		s.SetLimit(f.bucket, f.is)
+	default:
+		s.SetHeld(f.bucket, 1<<f.queue.Port, f.queue.Class, f.is)
+	}
+}
+
+// changes are the facts as they surely are, and as they possibly are, in order of time.
+func (f *factsOf) changes() (surely, possibly []fact) {
+	put := func(to *[]fact, s steps, q Queue, b Bucket) {
+		for _, v := range s {
+			*to = append(*to, fact{v.at, q, b, v.is})
+		}
+	}
+	for _, q := range sorted(f.paused, compareQueues) {
+		down, wired := f.fabric.Down(q)
+		if !wired || f.fabric.node(down.Node).Host || f.xoff[down] == nil {
+			continue
+		}
+		sure, may := meet(*f.paused[q], *f.xoff[down], f.when(q.Node), f.when(down.Node))
+		put(&surely, sure, q, Bucket{})
+		put(&possibly, may, q, Bucket{})
+	}
+	for _, b := range sorted(f.limit, compareBuckets) {
+		put(&surely, f.limit[b].least(f.when(b.Node), -1), Queue{}, b)
+		put(&possibly, f.limit[b].least(f.when(b.Node), 1), Queue{}, b)
+	}
+	for _, h := range sorted(f.held, func(a, b holding) int {
+		return cmp.Or(compareBuckets(a.bucket, b.bucket), compareQueues(a.queue, b.queue))
+	}) {
+		put(&surely, f.held[h].least(f.when(h.bucket.Node), 1), h.queue, h.bucket)
+		put(&possibly, f.held[h].least(f.when(h.bucket.Node), -1), h.queue, h.bucket)
+	}
+	for _, all := range [...][]fact{surely, possibly} {
+		slices.SortStableFunc(all, func(a, b fact) int { return cmp.Compare(a.at, b.at) })
+	}
+	return surely, possibly
+}
+
+func (f *factsOf) when(n unit.NodeID) func(unit.Time) clocks.Interval { return f.clock[n].when }
+
+func compareBuckets(a, b Bucket) int { return compareQueues(Queue(a), Queue(b)) }
+
+func sorted[K comparable, V any](m map[K]V, compare func(a, b K) int) []K {
+	return slices.SortedFunc(maps.Keys(m), compare)
+}
+
+// history is S* over time by these facts, until the end.
+func (f *factsOf) history(changes []fact, end unit.Time) (h History) {
+	s := NewState(f.fabric)
+	for _, b := range sorted(f.xoff, compareBuckets) {
+		s.SetXOFF(b, 0, 0) // whether its queue is in its period is in changes
+	}
+	now := unit.Time(0)
+	for i := range changes {
+		c := &changes[i]
+		if c.at > end {
+			break
+		}
+		if c.at > now {
+			h.Settle(now, s.Stuck())
+			now = c.at
+		}
+		c.apply(s)
+	}
+	h.Settle(now, s.Stuck())
+	h.Settle(max(now, end), s.Stuck())
+	return h
+}

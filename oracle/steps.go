@@ -1,0 +1,168 @@
+package oracle
+
+import (
+	"cmp"
+	"slices"
+
+	"softswitch/oracle/clocks"
+	"softswitch/unit"
+)
+
+// steps is a fact of one node over time: what it is from each of these times on, by the
+// node's own clock. Before the first it is 0.
+type steps []stepTo
+
+type stepTo struct {
+	at unit.Time
+	is int
+}
+
+// set notes that the fact has a value from a time on. Of several at one time the last
+// counts.
+func (s *steps) set(at unit.Time, is int) {
+	if n := len(*s); n > 0 && (*s)[n-1].at == at {
+		(*s)[n-1].is = is
+		return
+	}
+	*s = append(*s, stepTo{at, is})
+}
+
+// turn is when a value of a fact becomes possible, or is so no longer.
+type turn struct {
+	at  unit.Time
+	add bool
+	n   int // of the fact's values, from 0 for that before the first
+}
+
+// turns are those of all values, by the reference, in order: value n is possible from the
+// earliest time at which it can have begun until the latest at which the next must have.
+func (s steps) turns(when func(unit.Time) clocks.Interval) []turn {
+	all := make([]turn, 0, 2*len(s))
+	for i, v := range s {
+		b := when(v.at)
+		all = append(all, turn{b.From, true, i + 1}, turn{b.To, false, i})
+	}
+	slices.SortStableFunc(all, func(a, b turn) int { return cmp.Compare(a.at, b.at) })
+	return all
+}
+
+// value is the fact's value number n.
+func (s steps) value(n int) int {
+	if n == 0 {
+		return 0
+	}
+	return s[n-1].is
+}
+
+// least are the steps of the least that the fact can be, by the reference; with sign -1
+// of the greatest.
+func (s steps) least(when func(unit.Time) clocks.Interval, sign int) steps {
+	window := []int{0} // the possible values that no later one is below, in order
+	var out steps
+	all := s.turns(when)
+	for i, t := range all {
+		if t.add {
+			v := sign * s.value(t.n)
+			for len(window) > 0 && sign*s.value(window[len(window)-1]) >= v {
+				window = window[:len(window)-1]
+			}
+			window = append(window, t.n)
+		} else if window[0] == t.n {
+			window = window[1:]
+		}
+		if i+1 == len(all) || all[i+1].at > t.at {
+			if now := s.value(window[0]); out.value(len(out)) != now {
+				out.set(t.at, now)
+			}
+		}
+	}
+	return out
+}
+
+// Values of the facts of which pause is in force, and in which period a bucket is XOFF:
+// none, or a period and 1.
+const (
+	noPeriod  = 0
+	anyPeriod = 257
+)
+
+// meet are the times at which a queue and the bucket that it waits for are in the same
+// period for sure, and those at which they may be: 1 from a time on, or 0.
+func meet(queue, bucket steps, queueWhen, bucketWhen func(unit.Time) clocks.Interval) (surely, possibly steps) {
+	var m meeting
+	m.add(&m.queue, &m.bucket, noPeriod, 1)
+	m.add(&m.bucket, &m.queue, noPeriod, 1)
+	q, b := queue.turns(queueWhen), bucket.turns(bucketWhen)
+	for len(q) > 0 || len(b) > 0 {
+		now := unit.Never
+		for _, of := range [...][]turn{q, b} {
+			if len(of) > 0 {
+				now = min(now, of[0].at)
+			}
+		}
+		for ; len(q) > 0 && q[0].at == now; q = q[1:] {
+			m.add(&m.queue, &m.bucket, queue.value(q[0].n), q[0].change())
+		}
+		for ; len(b) > 0 && b[0].at == now; b = b[1:] {
+			m.add(&m.bucket, &m.queue, bucket.value(b[0].n), b[0].change())
+		}
+		surely.turn(now, m.surely())
+		possibly.turn(now, m.possibly())
+	}
+	return surely, possibly
+}
+
+func (t turn) change() int {
+	if t.add {
+		return 1
+	}
+	return -1
+}
+
+// turn notes that a fact that is 0 or 1 is on or off from a time on.
+func (s *steps) turn(at unit.Time, on bool) {
+	is := 0
+	if on {
+		is = 1
+	}
+	if s.value(len(*s)) != is {
+		s.set(at, is)
+	}
+}
+
+// meeting is in which periods a queue and the bucket that it waits for may be at a time.
+type meeting struct {
+	queue, bucket values
+	common        int // periods in which both may be
+}
+
+// values counts how often a fact may have each value.
+type values struct {
+	count [anyPeriod + 1]int
+	kinds int // values that it may have
+}
+
+func (m *meeting) add(to, other *values, is, n int) {
+	was := to.count[is] > 0
+	to.count[is] += n
+	now := to.count[is] > 0
+	if was == now {
+		return
+	}
+	to.kinds += n
+	if is != noPeriod && other.count[is] > 0 {
+		m.common += n
+	}
+}
+
+func (m *meeting) possibly() bool {
+	xoff := m.bucket.kinds > 1 || m.bucket.count[noPeriod] == 0
+	return m.common > 0 || xoff && m.queue.count[anyPeriod] > 0
+}
+
+func (m *meeting) surely() bool {
+	if m.queue.kinds > 1 || m.bucket.count[noPeriod] > 0 {
+		return false
+	}
+	return m.queue.count[anyPeriod] > 0 || m.common > 0 && m.bucket.kinds == 1
+}

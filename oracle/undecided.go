@@ -1,0 +1,416 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+
+	"softswitch/event"
+	"softswitch/oracle/clocks"
+	"softswitch/unit"
+)
+
+// JudgeClocks is Judge for logs that go by several clocks. It judges what is so whatever the
+// clocks did within what is assumed of them (package clocks), and calls the rest undecided.
+// Times of the result are by the reference. end is by the reference too.
+//
+// The truth is between two histories: one in which every fact that makes a queue stuck
+// begins as late and ends as early as it can, and one in which it begins as early and ends
+// as late. S* grows with these facts (conditions 1 to 3 only become true), and so does the
+// core: an edge of G needs bytes that are held and a queue of S*, both of which only become
+// more, and a cycle of edges stays one. So at every moment
+//
+//	core surely <= core in truth <= core possibly
+//
+// Whether a component is a knot does not grow: one more edge may lead out of it. But from
+// every queue of S* the edges lead to a knot, for each queue of S* waits for one; and if no
+// edge possibly leads out of a component that is surely there, the knot is in it.
+func JudgeClocks(f *Fabric, logs []event.Log, c Clocks, end, late unit.Time) (*Result, error) {
+	if c.count() == 1 {
+		logs = slices.Clone(logs)
+		for i := range logs {
+			logs[i].Events = logs[i].Events[:c.until(i, logs[i].Events)]
+		}
+		return Judge(f, logs, end, late)
+	}
+	return judgeClocks(f, logs, c, end, late)
+}
+
+// until is how many events of log i count besides what they say of waiting.
+func (c *Clocks) until(i int, log []event.Event) int {
+	if c.Ends == nil {
+		return len(log)
+	}
+	n, _ := slices.BinarySearchFunc(log, c.Ends[i], func(e event.Event, end unit.Time) int {
+		if e.At > end {
+			return 1
+		}
+		return -1
+	})
+	return n
+}
+
+func judgeClocks(f *Fabric, logs []event.Log, c Clocks, end, late unit.Time) (*Result, error) {
+	if _, err := Merge(logs); err != nil { // two logs of a node
+		return nil, err
+	}
+	net := clocks.New(c.count(), framePairs(f, logs, c.By))
+	at := places(logs, &c, net)
+	facts := newFacts(f)
+	r := NewReplay(f)
+	var entries []Entry
+	times := map[*event.Event]clocks.Interval{} // of what was declared, by its moved event
+	for i, l := range logs {
+		p := &at[c.By[i]]
+		facts.clock[l.Node.ID] = p
+		counted := c.until(i, l.Events)
+		if c.By[i] == c.Reference && counted > 0 {
+			end = max(end, l.Events[counted-1].At)
+		}
+		for k := range l.Events {
+			e := &l.Events[k]
+			if err := f.checkOrder(l, k); err != nil {
+				return nil, err
+			}
+			facts.add(l.Node.ID, e)
+			if k < counted {
+				moved := *e
+				entries = append(entries, Entry{l.Node.ID, k, &moved})
+				times[&moved] = p.when(e.At)
+			}
+		}
+	}
+	for _, e := range entries {
+		e.At = middle(times[e.Event], end)
+	}
+	// What is judged goes by bounds. The rest, as the time line, what hosts and systems did,
+	// goes by the middle between them.
+	Sort(entries)
+	var declared []clocks.Interval
+	for _, e := range entries {
+		if err := r.Add(e); err != nil {
+			return nil, err
+		}
+		if e.Type == event.Deadlock {
+			declared = append(declared, times[e.Event])
+		}
+	}
+	surely, possibly := facts.changes()
+	j := judging{net: net, clocks: c.count(), reference: c.Reference, late: late, surely: facts.history(surely, end), possibly: facts.history(possibly, end)}
+	res := r.finish(end, func(res *Result) { j.judge(res, declared) })
+	res.Clocks = known(at, c.Reference)
+	return res, nil
+}
+
+// checkOrder returns why event k of a log can be none of the fabric or come at that place.
+func (f *Fabric) checkOrder(l event.Log, k int) error {
+	e := Entry{l.Node.ID, k, &l.Events[k]}
+	err := f.checkEntry(e)
+	if k > 0 && e.At < l.Events[k-1].At {
+		err = fmt.Errorf("before the event at %d ns: its clock went back, and CLOCK_MONOTONIC never does", l.Events[k-1].At)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: event %d (%v at %d ns): %w", f.Name(e.Node), k, e.Type, e.At, err)
+	}
+	return nil
+}
+
+// middle is a time between the bounds that stands for them, not after the end.
+func middle(in clocks.Interval, end unit.Time) unit.Time {
+	from, to := min(in.From, end), min(in.To, end)
+	return from + (to-from)/2
+}
+
+// judging holds what was declared against the two histories.
+type judging struct {
+	net               *clocks.Net
+	clocks, reference int
+	late              unit.Time
+	surely, possibly  History
+	sure, may         lives
+}
+
+func (j *judging) judge(res *Result, declared []clocks.Interval) {
+	j.sure, j.may = j.surely.lives(), j.possibly.lives()
+	res.History, res.Intervals = &j.surely, j.surely.Intervals()
+	about := make([]about, len(j.may.all))
+	for i := range res.Findings {
+		f, in := &res.Findings[i], declared[i]
+		f.At, f.AtMost, f.Deadlock = min(in.From, res.End), min(in.To, res.End), -1
+		if covers(j.surely.coreTimes(f.Queue), f.At, f.AtMost) {
+			j.judgeTrue(f, in)
+		} else {
+			f.Outcome = j.judgeUntrue(f, in)
+		}
+		for _, d := range j.mayName(f) {
+			about[d].named = true
+			about[d].truly = about[d].truly || f.Outcome == TruePositive
+		}
+	}
+	res.Deadlocks = j.sure.all
+	res.MissedUndecided = j.missed(about)
+}
+
+// about is what was declared of a deadlock that is possibly there.
+type about struct {
+	named bool // it may be what a finding means
+	truly bool // and the finding is true
+}
+
+func (h *History) coreTimes(q Queue) []Interval {
+	return h.where(func(s *Stuck) bool { return s.InCore(q) })
+}
+
+// covers reports whether one of the intervals contains all times from one to another.
+func covers(all []Interval, from, to unit.Time) bool {
+	return slices.ContainsFunc(all, func(in Interval) bool { return in.From <= from && to <= in.To })
+}
+
+// judgeTrue: the deadlock that is surely there began, at the latest, when it is surely
+// there, and at the earliest when what it is a part of possibly is.
+func (j *judging) judgeTrue(f *Finding, in clocks.Interval) {
+	change := j.surely.inCore(f.Queue, f.At)
+	stuck := j.surely.changes[change].stuck
+	f.Outcome, f.Deadlock, f.Loop = TruePositive, j.sure.of[change][stuck.component(f.Queue)], stuck.Cycle(f.Queue)
+	d := &j.sure.all[f.Deadlock]
+	if !slices.Contains(d.Declarers, f.Bucket) {
+		d.Declarers = append(d.Declarers, f.Bucket)
+	}
+	may := j.possibly.inCore(f.Queue, f.At)
+	onset := j.may.all[j.may.of[may][j.possibly.changes[may].stuck.component(f.Queue)]].From
+	latency := j.span(clocks.Interval{From: onset, To: d.From}, in)
+	f.Latency, f.LatencyMost = latency.From, latency.To
+}
+
+// judgeUntrue is the outcome of a finding that is not surely true.
+func (j *judging) judgeUntrue(f *Finding, in clocks.Interval) Outcome {
+	possibly, surely := j.possibly.coreTimes(f.Queue), j.surely.coreTimes(f.Queue)
+	var lastMay, lastSure *Interval // of those that end before it
+	later, surelyLater := false, false
+	for i := range possibly {
+		p := &possibly[i]
+		switch {
+		case p.To < f.At:
+			lastMay = p
+		case p.From > f.AtMost:
+			later = true
+		default:
+			return Undecided
+		}
+	}
+	for i := range surely {
+		if surely[i].To < f.At {
+			lastSure = &surely[i]
+		} else {
+			surelyLater = true
+		}
+	}
+	if lastMay != nil {
+		over := clocks.Interval{From: lastMay.From, To: lastMay.To}
+		if lastSure != nil {
+			over.From = max(over.From, lastSure.To)
+		}
+		switch ago := j.span(over, in); {
+		case ago.From >= j.late:
+		case ago.To < j.late && lastSure != nil && lastSure.To >= lastMay.From:
+			return Late
+		default:
+			return Undecided
+		}
+	}
+	switch {
+	case surelyLater:
+		return Premature
+	case later:
+		return Undecided
+	}
+	return FalsePositive
+}
+
+// span is between which bounds the time from one moment to another is. The reference may
+// step between them, so another clock is asked too: not both step. Either may drift.
+func (j *judging) span(from, to clocks.Interval) clocks.Interval {
+	least := func(a, b clocks.Interval) clocks.Interval {
+		d := clocks.Interval{From: 0, To: unit.Never}
+		if b.From != -unit.Never && a.To != unit.Never {
+			d.From = max(0, b.From-a.To)
+		}
+		if b.To != unit.Never && a.From != -unit.Never {
+			d.To = b.To - a.From
+		}
+		return d
+	}
+	here, other := least(from, to), clocks.Interval{From: 0, To: unit.Never}
+	for c := range j.clocks {
+		if c == j.reference {
+			continue
+		}
+		if there := least(j.by(c, from), j.by(c, to)); there.Width() < other.Width() {
+			other = there
+		}
+	}
+	all := clocks.Interval{From: min(here.From, other.From), To: max(here.To, other.To)}
+	if j.clocks == 1 {
+		return here
+	}
+	all.From = max(0, all.From-clocks.Drift(all.From))
+	if all.To != unit.Never {
+		all.To += clocks.Drift(all.To)
+	}
+	return all
+}
+
+// by is an interval of the reference by another clock.
+func (j *judging) by(clock int, in clocks.Interval) clocks.Interval {
+	out := clocks.Interval{From: -unit.Never, To: unit.Never}
+	if in.From != -unit.Never {
+		out.From = j.net.Bounds(clocks.Stamp{Clock: j.reference, At: in.From}, clock).From
+	}
+	if in.To != unit.Never {
+		out.To = j.net.Bounds(clocks.Stamp{Clock: j.reference, At: in.To}, clock).To
+	}
+	return out
+}
+
+// mayName are the deadlocks that are possibly there and that a finding may name.
+func (j *judging) mayName(f *Finding) (named []int) {
+	h := &j.possibly
+	for i := max(0, h.index(f.At)-1); i < len(h.changes) && h.changes[i].at <= f.AtMost; i++ {
+		if until, _ := h.until(i); until < f.At {
+			continue
+		}
+		if c := h.changes[i].stuck.component(f.Queue); c >= 0 {
+			named = append(named, j.may.of[i][c])
+		}
+	}
+	slices.Sort(named)
+	return slices.Compact(named)
+}
+
+// missed lets those of the deadlocks that are surely there be knots that are surely missed,
+// or were declared, and returns how many more may have been missed.
+func (j *judging) missed(about []about) (undecided int) {
+	surely := make([]int, len(about)) // by deadlock that is possibly there: one that surely is a knot, + 1
+	for i, c := range j.surely.changes {
+		to, _ := j.surely.until(i)
+		for n, comp := range c.stuck.Components {
+			k, d := j.knotAround(comp.Queues[0], c.at, to)
+			if k && surely[d] == 0 {
+				surely[d] = j.sure.of[i][n] + 1
+			}
+		}
+	}
+	for i := range j.sure.all {
+		j.sure.all[i].Knot = len(j.sure.all[i].Declarers) > 0
+	}
+	for d, a := range about {
+		switch {
+		case a.truly:
+		case !a.named && surely[d] > 0:
+			j.sure.all[surely[d]-1].Knot = true
+		default:
+			undecided++
+		}
+	}
+	return undecided
+}
+
+// knotAround is the deadlock that is possibly there around a queue that surely is in one
+// from one time to another, and whether no edge possibly leads out of it at some time then.
+func (j *judging) knotAround(q Queue, from, to unit.Time) (knot bool, deadlock int) {
+	h := &j.possibly
+	for i := h.index(from); i < len(h.changes) && (h.changes[i].at < to || h.changes[i].at == from); i++ {
+		s := h.changes[i].stuck
+		c := s.component(q)
+		deadlock = j.may.of[i][c]
+		if s.Components[c].Knot {
+			return true, deadlock
+		}
+	}
+	return false, deadlock
+}
+
+// ClocksKnown is how well the clocks of a run were known.
+type ClocksKnown struct {
+	Count int
+	// Typical and Worst are how far apart the bounds are on the time of what the logs of all
+	// clocks but the reference have: the median, and the worst. Unbounded is for how many,
+	// per mille, there is no bound; they do not count as Worst.
+	Typical, Worst unit.Time
+	Unbounded      int
+}
+
+func known(all []place, reference int) *ClocksKnown {
+	k := &ClocksKnown{Count: len(all)}
+	var widths []unit.Time
+	for i := range all {
+		if i == reference {
+			continue
+		}
+		for _, in := range all[i].in {
+			widths = append(widths, in.Width())
+		}
+	}
+	if len(widths) == 0 {
+		return k
+	}
+	slices.Sort(widths)
+	bounded, _ := slices.BinarySearch(widths, unit.Never)
+	k.Typical = widths[len(widths)/2]
+	if bounded > 0 {
+		k.Worst = widths[bounded-1]
+	}
+	k.Unbounded = (len(widths) - bounded) * 1000 / len(widths)
+	return k
+}
+
+// Reference is the clock that most switches of a fabric go by, of several the first.
+func Reference(f *Fabric, logs []event.Log, by []int) (most int) {
+	count := make([]int, 1+slices.Max(by))
+	for i, l := range logs {
+		if n := f.node(l.Node.ID); n != nil && !n.Host {
+			count[by[i]]++
+		}
+		if count[by[i]] > count[most] || count[by[i]] == count[most] && by[i] < most {
+			most = by[i]
+		}
+	}
+	return most
+}
+
+// LeastOffsets are by how much each clock is ahead of the first, as the fastest frames
+// between them say: the middle of the least in one direction and the greatest in the other.
+// It has no bounds, and is wrong as soon as clocks drift, step, or links are slower in one
+// direction; JudgeClocks does without. Known are those for which there are frames.
+func LeastOffsets(f *Fabric, logs []event.Log, by []int, n int) (ahead []unit.Time, known []bool) {
+	pairs := framePairs(f, logs, by)
+	ahead, known = make([]unit.Time, n), make([]bool, n)
+	known[0] = true
+	for work := []int{0}; len(work) > 0; work = work[1:] {
+		from := work[0]
+		for to := range n {
+			if known[to] {
+				continue
+			}
+			most, least := unit.Never, -unit.Never
+			for _, p := range pairs {
+				switch d := p.Received.At - p.Sent.At; {
+				case p.Sent.Clock == from && p.Received.Clock == to:
+					most = min(most, d)
+				case p.Sent.Clock == to && p.Received.Clock == from:
+					least = max(least, -d)
+				}
+			}
+			switch {
+			case most == unit.Never && least == -unit.Never:
+				continue
+			case most == unit.Never:
+				most = least
+			case least == -unit.Never:
+				least = most
+			}
+			ahead[to], known[to] = ahead[from]+least+(most-least)/2, true
+			work = append(work, to)
+		}
+	}
+	return ahead, known
+}

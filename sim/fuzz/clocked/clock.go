@@ -1,0 +1,72 @@
+package clocked
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sort"
+
+	"softswitch/event"
+	"softswitch/oracle/clocks"
+	"softswitch/unit"
+)
+
+// clock is what one machine's clock shows.
+type clock struct {
+	offset unit.Time
+	drift  unit.Time // parts per million
+	// From stepAt on it is ahead by step more.
+	stepAt, step unit.Time
+}
+
+const (
+	second = unit.Second
+	hours  = 10 * 3600 * second // offsets are up to this
+)
+
+// at is what the clock shows at a true time.
+func (c *clock) at(t unit.Time) unit.Time {
+	local := c.offset + t + (t*c.drift-t*c.drift%1e6)/1e6
+	if c.step != 0 && t >= c.stepAt {
+		local += c.step
+	}
+	return local
+}
+
+// draw are n clocks, of which one may step. busy are the true times of what is in the logs
+// of each.
+func draw(r *rand.Rand, n int, busy [][]unit.Time, end unit.Time) []clock {
+	all := make([]clock, n)
+	for i := range all {
+		all[i].offset = second + unit.Time(r.Int64N(int64(hours)))
+		all[i].drift = unit.Time(r.IntN(2*clocks.MaxDrift+1)) - clocks.MaxDrift
+	}
+	if r.IntN(3) > 0 {
+		return all
+	}
+	n = r.IntN(n)
+	c, of := &all[n], busy[n]
+	c.stepAt = unit.Time(r.Int64N(int64(end)))
+	c.step = unit.Microsecond << r.IntN(32) // up to 36 minutes
+	c.step += unit.Time(r.Int64N(int64(c.step)))
+	if r.IntN(2) == 0 && len(of) > 1 {
+		// A machine was suspended: its clock stood still, and nothing happened on it. It is
+		// behind by as long as that took.
+		i := 1 + sort.Search(len(of)-2, func(i int) bool { return of[i+1] > c.stepAt })
+		c.stepAt = of[i]
+		c.step = -min(c.step, (of[i]-of[i-1])*9/10)
+	}
+	return all
+}
+
+// shown are logs as the clocks of their nodes have them.
+func shown(logs []event.Log, by []int, all []clock) []event.Log {
+	out := make([]event.Log, len(logs))
+	for i, l := range logs {
+		out[i] = l
+		out[i].Events = slices.Clone(l.Events)
+		for k := range l.Events {
+			out[i].Events[k].At = all[by[i]].at(l.Events[k].At)
+		}
+	}
+	return out
+}

@@ -1,0 +1,121 @@
+package clocked
+
+import (
+	"fmt"
+	"slices"
+
+	"softswitch/event"
+	"softswitch/oracle"
+	"softswitch/unit"
+)
+
+// key is what a finding is known by, whatever the clock.
+type key struct {
+	bucket oracle.Bucket
+	queue  oracle.Queue
+	nth    int // of this bucket and queue
+}
+
+// findings are those of a result, by key.
+func findings(r *oracle.Result) map[key]*oracle.Finding {
+	all := map[key]*oracle.Finding{}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		k := key{f.Bucket, f.Queue, 0}
+		for all[k] != nil {
+			k.nth++
+		}
+		all[k] = f
+	}
+	return all
+}
+
+func (o *Outcome) wrong(format string, args ...any) {
+	if o.Why == "" {
+		o.Why = fmt.Sprintf(format, args...)
+	}
+}
+
+// compare counts where several clocks say other than one.
+func (o *Outcome) compare(truth, got *oracle.Result) {
+	theirs := findings(got)
+	if len(theirs) != len(truth.Findings) {
+		o.Wrong++
+		o.wrong("%d findings, in truth %d", len(theirs), len(truth.Findings))
+		return
+	}
+	for k, f := range findings(truth) {
+		g := theirs[k]
+		switch {
+		case g == nil:
+			o.Wrong++
+			o.wrong("no finding of %v", f.Bucket)
+		case g.Outcome == oracle.Undecided:
+			o.Undecided++
+		case g.Outcome != f.Outcome:
+			o.Wrong++
+			o.wrong("what %v declares at %d is %v, in truth %v", f.Bucket, f.At, g.Outcome, f.Outcome)
+		case f.Outcome == oracle.TruePositive && (f.Latency < g.Latency || f.Latency > g.LatencyMost):
+			o.Latencies++
+			o.wrong("what %v declares has a latency of %d to %d, in truth %d", f.Bucket, g.Latency, g.LatencyMost, f.Latency)
+		}
+	}
+	missed, found := truth.Missed(), got.Missed()
+	for _, d := range truth.Deadlocks {
+		if d.Knot {
+			o.Deadlocks++
+		}
+	}
+	o.Missed, o.MissedUndecided = len(missed), got.MissedUndecided
+	for _, d := range found {
+		if slices.ContainsFunc(missed, func(m oracle.Deadlock) bool { return share(m.Queues, d.Queues) }) {
+			o.MissedFound++
+		} else {
+			o.WrongMissed++
+			o.wrong("the deadlock of %v is missed, in truth it is not", d.Queues)
+		}
+	}
+	if o.MissedFound+o.MissedUndecided < o.Missed {
+		o.WrongMissed += o.Missed - o.MissedFound - o.MissedUndecided
+		o.wrong("%d deadlocks missed and %d possibly, in truth %d", o.MissedFound, o.MissedUndecided, o.Missed)
+	}
+}
+
+func share(a, b []oracle.Queue) bool {
+	return slices.ContainsFunc(a, func(q oracle.Queue) bool { return slices.Contains(b, q) })
+}
+
+// differ is how many findings and missed deadlocks one result has other than the truth.
+func differ(truth, got *oracle.Result) (n int) {
+	theirs := findings(got)
+	for k, f := range findings(truth) {
+		if g := theirs[k]; g == nil || g.Outcome != f.Outcome {
+			n++
+		}
+	}
+	return n + max(len(truth.Missed())-len(got.Missed()), len(got.Missed())-len(truth.Missed()))
+}
+
+// naive judges logs that are merged by constant offsets: between two clocks the middle of
+// what the fastest frames of either direction say.
+func naive(f *oracle.Fabric, logs []event.Log, by []int, n int, end, late unit.Time) (*oracle.Result, error) {
+	offset, known := oracle.LeastOffsets(f, logs, by, n)
+	out := make([]event.Log, len(logs))
+	first := unit.Never
+	for i, l := range logs {
+		out[i] = l
+		out[i].Events = slices.Clone(l.Events)
+		for k := range out[i].Events {
+			if known[by[i]] {
+				out[i].Events[k].At -= offset[by[i]]
+			}
+			first = min(first, out[i].Events[k].At)
+		}
+	}
+	for i := range out {
+		for k := range out[i].Events {
+			out[i].Events[k].At -= first
+		}
+	}
+	return oracle.Judge(f, out, 0, late)
+}

@@ -1,0 +1,129 @@
+package clocked
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"softswitch/detect/catalog"
+	"softswitch/event"
+	"softswitch/oracle"
+	"softswitch/oracle/verdict"
+	"softswitch/sim"
+	"softswitch/sim/fuzz"
+	"softswitch/unit"
+)
+
+// Mode is the name of these experiments.
+const Mode = "clocks"
+
+// Outcome is what came of a case.
+type Outcome struct {
+	// Invalid is why the case says nothing; then nothing else is set.
+	Invalid string
+	Clocks  int
+	Steps   bool // a clock stepped
+
+	// Findings are all that were declared, Undecided those of which the oracle does not know
+	// whether they are true, and Wrong those that it judges other than by one clock.
+	// Latencies are how many true ones have a latency without the bounds.
+	Findings, Undecided, Wrong, Latencies int
+	// Deadlocks are those that were a knot, and Missed those nobody declared, by one clock.
+	// MissedFound of these are found to be missed by several, and MissedUndecided possibly.
+	Deadlocks, Missed, MissedFound, MissedUndecided int
+	// WrongMissed is how many deadlocks are said to be missed that are not, or declared
+	// while they are missed.
+	WrongMissed int
+	// Typical, Worst and Unbounded are as in oracle.ClocksKnown; Hop is the longest time of a
+	// pause over a usual link of the case.
+	Typical, Worst, Hop unit.Time
+	Unbounded           int
+	// Naive is how many findings and missed deadlocks are judged wrong if clocks are taken to
+	// be apart by what the fastest frames say, and the logs merged by that.
+	Naive int
+	// Why is what is wrong, for people.
+	Why string
+}
+
+// Play plays case number i with a detector. Its logs then are put on several clocks.
+func Play(seed uint64, i int, detector catalog.Detector) (o Outcome) {
+	defer func() {
+		if r := recover(); r != nil {
+			o = Outcome{Invalid: fmt.Sprintf("panic: %v", r)}
+		}
+	}()
+	modes := fuzz.Modes
+	c := fuzz.New(seed, i, modes[i%len(modes)])
+	f, logs, end, err := run(c, detector)
+	if err != nil {
+		return Outcome{Invalid: err.Error()}
+	}
+	return judge(f, logs, end, c.Lap(1), rand.New(rand.NewPCG(seed, uint64(i))))
+}
+
+// run plays a case and returns the logs of its nodes.
+func run(c *fuzz.Case, detector catalog.Detector) (*oracle.Fabric, []event.Log, unit.Time, error) {
+	var logs []event.Log
+	of := map[unit.NodeID]int{}
+	w, plan, err := c.World(detector.Name, detector.New, sim.Options{Events: func(n event.Node, e event.Event) {
+		if n.ID == 0 {
+			return
+		}
+		k, known := of[n.ID]
+		if !known {
+			k = len(logs)
+			of[n.ID] = k
+			logs = append(logs, event.Log{Node: n})
+		}
+		logs[k].Events = append(logs[k].Events, e)
+	}})
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	if _, err := w.Play(); err != nil {
+		return nil, nil, 0, err
+	}
+	f, err := verdict.Fabric(plan.Fabric)
+	return f, logs, plan.Scenario.Duration, err
+}
+
+// lateHops is for how many hops after a deadlock a declaration is late rather than false.
+const lateHops = 32
+
+func judge(f *oracle.Fabric, logs []event.Log, end, hop unit.Time, r *rand.Rand) (o Outcome) {
+	late := lateHops * hop
+	truth, err := oracle.Judge(f, logs, end, late)
+	if err != nil {
+		return Outcome{Invalid: err.Error()}
+	}
+	n := 2 + r.IntN(3)
+	by, busy := make([]int, len(logs)), make([][]unit.Time, n)
+	for i, l := range logs {
+		by[i] = r.IntN(n)
+		for k := range l.Events {
+			busy[by[i]] = append(busy[by[i]], l.Events[k].At)
+		}
+	}
+	for i := range busy {
+		slices.Sort(busy[i])
+	}
+	all := draw(r, n, busy, end)
+	local := shown(logs, by, all)
+	cl := oracle.Clocks{By: by, Reference: oracle.Reference(f, logs, by)}
+	got, err := oracle.JudgeClocks(f, local, cl, all[cl.Reference].at(end), late)
+	if err != nil {
+		return Outcome{Invalid: err.Error()}
+	}
+	o = Outcome{Clocks: n, Hop: hop, Findings: len(truth.Findings)}
+	for i := range all {
+		o.Steps = o.Steps || all[i].step != 0
+	}
+	if k := got.Clocks; k != nil {
+		o.Typical, o.Worst, o.Unbounded = k.Typical, k.Worst, k.Unbounded
+	}
+	o.compare(truth, got)
+	if merged, err := naive(f, local, by, n, end, late); err == nil {
+		o.Naive = differ(truth, merged)
+	}
+	return o
+}
