@@ -48,6 +48,8 @@ func (s *Switch) startPause(q detect.Queue, until unit.Time, t itsyhdr.TLV, hasP
 		p.count.Pauses[q.Class]++
 		s.event(event.Event{Type: event.Paused, Out: q.Port, OutClass: q.Class, Period: t.Period, HasPeriod: hasPeriod})
 		s.eachWaiting(q, func(b detect.Bucket, held int) { s.eventHeld(b, q, held, 0) })
+	} else if hasPeriod {
+		s.event(event.Event{Type: event.Refreshed, Out: q.Port, OutClass: q.Class, Period: t.Period})
 	}
 	z.until = until
 	s.ready.Add(q.Port)

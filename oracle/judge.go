@@ -124,9 +124,9 @@ type Result struct {
 	Intervals []Interval
 	Deadlocks []Deadlock
 	Findings  []Finding
-	// MissedUndecided is how many deadlocks there may have been, with several clocks, of
-	// which it cannot be said that they were, or that somebody declared them.
-	MissedUndecided int
+	// Undecided are deadlocks that there may have been, with several clocks, of which it
+	// cannot be said that they were, or whether they were missed.
+	Undecided []Deadlock
 	// Diagnoses are what detectors said of the causes of what they declared, by time.
 	Diagnoses []Diagnosis
 	// HostPauses are the pauses that hosts imposed, and Storms the times in which at

@@ -107,7 +107,7 @@ func (p *pausesOf) take(came *event.Event) (sent *event.Event, found bool) {
 	switch {
 	case came.Type == event.Resumed:
 		of = p.resumes
-	case came.HasPeriod:
+	case came.HasPeriod || came.Type == event.Refreshed:
 		of = p.period[came.Period]
 	}
 	i := sort.SearchInts(of, p.next)

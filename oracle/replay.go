@@ -170,7 +170,7 @@ func uses(e *event.Event) (bucket, queue bool) {
 	switch e.Type {
 	case event.XON, event.PauseSent, event.ResumeSent, event.RefreshSent, event.LinkUp, event.LinkDown, event.HostStorm, event.HostStormOver:
 		return true, false
-	case event.Paused, event.Resumed, event.Expired, event.Rerouted:
+	case event.Paused, event.Refreshed, event.Resumed, event.Expired, event.Rerouted:
 		return false, true
 	case event.Trace, event.Acted, event.Refused:
 		return e.Port != unit.NoPort, e.Out != unit.NoPort

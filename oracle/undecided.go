@@ -95,7 +95,7 @@ func judgeClocks(f *Fabric, logs []event.Log, c Clocks, end, late unit.Time) (*R
 		}
 	}
 	surely, possibly := facts.changes()
-	j := judging{net: net, clocks: c.count(), reference: c.Reference, late: late, surely: facts.history(surely, end), possibly: facts.history(possibly, end)}
+	j := judging{net: net, facts: facts, clocks: c.count(), reference: c.Reference, late: late, surely: facts.history(surely, end), possibly: facts.history(possibly, end)}
 	res := r.finish(end, func(res *Result) { j.judge(res, declared) })
 	res.Clocks = known(at, c.Reference)
 	return res, nil
@@ -123,6 +123,7 @@ func middle(in clocks.Interval, end unit.Time) unit.Time {
 // judging holds what was declared against the two histories.
 type judging struct {
 	net               *clocks.Net
+	facts             *factsOf
 	clocks, reference int
 	late              unit.Time
 	surely, possibly  History
@@ -132,7 +133,7 @@ type judging struct {
 func (j *judging) judge(res *Result, declared []clocks.Interval) {
 	j.sure, j.may = j.surely.lives(), j.possibly.lives()
 	res.History, res.Intervals = &j.surely, j.surely.Intervals()
-	about := make([]about, len(j.may.all))
+	named := make([]bool, len(j.may.all)) // by deadlock that is possibly there: a finding may mean it
 	for i := range res.Findings {
 		f, in := &res.Findings[i], declared[i]
 		f.At, f.AtMost, f.Deadlock = min(in.From, res.End), min(in.To, res.End), -1
@@ -142,18 +143,11 @@ func (j *judging) judge(res *Result, declared []clocks.Interval) {
 			f.Outcome = j.judgeUntrue(f, in)
 		}
 		for _, d := range j.mayName(f) {
-			about[d].named = true
-			about[d].truly = about[d].truly || f.Outcome == TruePositive
+			named[d] = true
 		}
 	}
 	res.Deadlocks = j.sure.all
-	res.MissedUndecided = j.missed(about)
-}
-
-// about is what was declared of a deadlock that is possibly there.
-type about struct {
-	named bool // it may be what a finding means
-	truly bool // and the finding is true
+	res.Undecided = j.missed(named)
 }
 
 func (h *History) coreTimes(q Queue) []Interval {
@@ -287,28 +281,36 @@ func (j *judging) mayName(f *Finding) (named []int) {
 }
 
 // missed lets those of the deadlocks that are surely there be knots that are surely missed,
-// or were declared, and returns how many more may have been missed.
-func (j *judging) missed(about []about) (undecided int) {
-	surely := make([]int, len(about)) // by deadlock that is possibly there: one that surely is a knot, + 1
+// or were declared, and returns those that are possibly there of which it cannot be said
+// that they were, or were missed.
+func (j *judging) missed(named []bool) (undecided []Deadlock) {
+	knots := make([]int, len(named))    // by deadlock that is possibly there: one that surely is a knot, + 1
+	within := make([][]int, len(named)) // and those that surely are
 	for i, c := range j.surely.changes {
 		to, _ := j.surely.until(i)
 		for n, comp := range c.stuck.Components {
-			k, d := j.knotAround(comp.Queues[0], c.at, to)
-			if k && surely[d] == 0 {
-				surely[d] = j.sure.of[i][n] + 1
+			knot, d := j.knotAround(comp.Queues[0], c.at, to)
+			is := j.sure.of[i][n]
+			if knot && knots[d] == 0 {
+				knots[d] = is + 1
+			}
+			if !slices.Contains(within[d], is) {
+				within[d] = append(within[d], is)
 			}
 		}
 	}
 	for i := range j.sure.all {
 		j.sure.all[i].Knot = len(j.sure.all[i].Declarers) > 0
 	}
-	for d, a := range about {
-		switch {
-		case a.truly:
-		case !a.named && surely[d] > 0:
-			j.sure.all[surely[d]-1].Knot = true
-		default:
-			undecided++
+	for d := range named {
+		silent := func(i int) bool { return len(j.sure.all[i].Declarers) == 0 }
+		missed := !named[d] && knots[d] > 0
+		if missed {
+			j.sure.all[knots[d]-1].Knot = true
+		}
+		only := missed && len(within[d]) == 1 || !slices.ContainsFunc(within[d], silent)
+		if !only || !j.isSettled(d) {
+			undecided = append(undecided, j.may.all[d])
 		}
 	}
 	return undecided
@@ -347,6 +349,9 @@ func known(all []place, reference int) *ClocksKnown {
 			continue
 		}
 		for _, in := range all[i].in {
+			if in.From == 0 { // nothing is known but that it was not before the reference began
+				in.From = -unit.Never
+			}
 			widths = append(widths, in.Width())
 		}
 	}

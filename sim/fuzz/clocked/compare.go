@@ -46,17 +46,24 @@ func (o *Outcome) compare(truth, got *oracle.Result) {
 	}
 	for k, f := range findings(truth) {
 		g := theirs[k]
+		near := g != nil && g.AtMost-g.At < o.Hop
+		if near {
+			o.Near++
+		}
 		switch {
 		case g == nil:
 			o.Wrong++
 			o.wrong("no finding of %v", f.Bucket)
 		case g.Outcome == oracle.Undecided:
 			o.Undecided++
+			if near {
+				o.NearUndecided++
+			}
 		case g.Outcome != f.Outcome:
 			o.Wrong++
 			o.wrong("what %v declares at %d is %v, in truth %v", f.Bucket, f.At, g.Outcome, f.Outcome)
 		case f.Outcome == oracle.TruePositive && (f.Latency < g.Latency || f.Latency > g.LatencyMost):
-			o.Latencies++
+			o.Wrong++
 			o.wrong("what %v declares has a latency of %d to %d, in truth %d", f.Bucket, g.Latency, g.LatencyMost, f.Latency)
 		}
 	}
@@ -66,7 +73,7 @@ func (o *Outcome) compare(truth, got *oracle.Result) {
 			o.Deadlocks++
 		}
 	}
-	o.Missed, o.MissedUndecided = len(missed), got.MissedUndecided
+	o.Missed, o.MissedUndecided = len(missed), len(got.Undecided)
 	for _, d := range found {
 		if slices.ContainsFunc(missed, func(m oracle.Deadlock) bool { return share(m.Queues, d.Queues) }) {
 			o.MissedFound++
@@ -75,9 +82,12 @@ func (o *Outcome) compare(truth, got *oracle.Result) {
 			o.wrong("the deadlock of %v is missed, in truth it is not", d.Queues)
 		}
 	}
-	if o.MissedFound+o.MissedUndecided < o.Missed {
-		o.WrongMissed += o.Missed - o.MissedFound - o.MissedUndecided
-		o.wrong("%d deadlocks missed and %d possibly, in truth %d", o.MissedFound, o.MissedUndecided, o.Missed)
+	for _, d := range missed {
+		said := func(m oracle.Deadlock) bool { return share(m.Queues, d.Queues) }
+		if !slices.ContainsFunc(found, said) && !slices.ContainsFunc(got.Undecided, said) {
+			o.WrongMissed++
+			o.wrong("the deadlock of %v, from %d to %d, is missed in truth", d.Queues, d.From, d.To)
+		}
 	}
 }
 

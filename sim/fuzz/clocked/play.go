@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sort"
 
 	"softswitch/detect/catalog"
 	"softswitch/event"
@@ -24,10 +25,12 @@ type Outcome struct {
 	Clocks  int
 	Steps   bool // a clock stepped
 
-	// Findings are all that were declared, Undecided those of which the oracle does not know
-	// whether they are true, and Wrong those that it judges other than by one clock.
-	// Latencies are how many true ones have a latency without the bounds.
-	Findings, Undecided, Wrong, Latencies int
+	// Findings are all that were declared, Undecided those of which several clocks do not tell
+	// whether they are true, and Wrong those that are judged other than by one clock, or have
+	// a latency out of its bounds. Near are the findings of which the time is known to less
+	// than a hop, and NearUndecided those of them that are undecided.
+	Findings, Undecided, Wrong int
+	Near, NearUndecided        int
 	// Deadlocks are those that were a knot, and Missed those nobody declared, by one clock.
 	// MissedFound of these are found to be missed by several, and MissedUndecided possibly.
 	Deadlocks, Missed, MissedFound, MissedUndecided int
@@ -92,6 +95,9 @@ const lateHops = 32
 
 func judge(f *oracle.Fabric, logs []event.Log, end, hop unit.Time, r *rand.Rand) (o Outcome) {
 	late := lateHops * hop
+	if r.IntN(4) == 0 {
+		guess(logs, end, r)
+	}
 	truth, err := oracle.Judge(f, logs, end, late)
 	if err != nil {
 		return Outcome{Invalid: err.Error()}
@@ -126,4 +132,25 @@ func judge(f *oracle.Fabric, logs []event.Log, end, hop unit.Time, r *rand.Rand)
 		o.Naive = differ(truth, merged)
 	}
 	return o
+}
+
+// guess puts findings at random in the place of those of the detector, so that there are
+// false, late and premature ones and missed deadlocks: what the oracle says of these has to
+// be right too.
+func guess(logs []event.Log, end unit.Time, r *rand.Rand) {
+	for i := range logs {
+		l := &logs[i]
+		l.Events = slices.DeleteFunc(l.Events, func(e event.Event) bool { return e.Type == event.Deadlock })
+		held := slices.DeleteFunc(slices.Clone(l.Events), func(e event.Event) bool { return e.Type != event.Held })
+		for n := r.IntN(3); n > 0 && len(held) > 0; n-- {
+			e := held[r.IntN(len(held))]
+			at := unit.Time(r.Int64N(int64(end)))
+			if r.IntN(2) == 0 { // near something that happened
+				at = min(end, e.At+unit.Time(r.Int64N(int64(end/20+1))))
+			}
+			e = event.Event{Type: event.Deadlock, At: at, Port: e.Port, Class: e.Class, Out: e.Out, OutClass: e.OutClass}
+			k := sort.Search(len(l.Events), func(k int) bool { return l.Events[k].At > at })
+			l.Events = slices.Insert(l.Events, k, e)
+		}
+	}
 }

@@ -1,0 +1,114 @@
+package oracle
+
+import (
+	"cmp"
+	"slices"
+
+	"softswitch/oracle/clocks"
+	"softswitch/unit"
+)
+
+// A deadlock that is possibly there may, in truth, be none, one, or several after each
+// other. It is settled which, if of all facts that it hangs on none that makes queues stuck
+// may come at the same time as one that frees some. Then there are times of growth and times
+// of decay, one after the other, and moments between them at which every fact is known. In
+// growth no deadlock ends, and in decay none begins; so each passes through such a moment,
+// where the history of what is surely so shows it: what that history has is what there was.
+
+// change is between which times a fact changed, and whether it can make queues stuck or free
+// some.
+type factChange struct {
+	clocks.Interval
+	grows bool
+}
+
+// isSettled reports whether deadlock d of those that are possibly there is settled.
+func (j *judging) isSettled(d int) bool {
+	var all []factChange
+	life := j.may.all[d].Interval
+	buckets := map[Bucket]bool{}
+	for _, q := range sorted(j.hangsOn(d), compareQueues) {
+		down, _ := j.facts.fabric.Down(q)
+		all = j.facts.appendChanges(all, j.facts.paused[q], q.Node, life, switched)
+		buckets[down] = true
+	}
+	for _, b := range sorted(buckets, compareBuckets) {
+		all = j.facts.appendChanges(all, j.facts.xoff[b], b.Node, life, switched)
+		all = j.facts.appendChanges(all, j.facts.limit[b], b.Node, life, func(was, is int) (bool, bool) { return is < was, is > was })
+		for _, h := range j.facts.of[b] {
+			all = j.facts.appendChanges(all, j.facts.held[h], b.Node, life, func(was, is int) (bool, bool) { return is > was, is < was })
+		}
+	}
+	return !collide(all)
+}
+
+// switched is what a change of a period may do.
+func switched(was, is int) (grows, decays bool) { return is != noPeriod, was != noPeriod }
+
+// collide reports whether a growth and a decay may be at the same time, or in either order.
+// What is known exactly is one after the other, or at one instant and so one change.
+func collide(all []factChange) bool {
+	slices.SortFunc(all, func(a, b factChange) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+	latest := map[bool]unit.Time{true: -unit.Never, false: -unit.Never} // To of those so far, by whether they grow
+	for _, c := range all {
+		if other := latest[!c.grows]; c.From < other || c.From == other && c.From < c.To {
+			return true
+		}
+		latest[c.grows] = max(latest[c.grows], c.To)
+	}
+	return false
+}
+
+// hangsOn are the queues of deadlock d, and all that these possibly wait for.
+func (j *judging) hangsOn(d int) map[Queue]bool {
+	all := map[Queue]bool{}
+	for i, c := range j.possibly.changes {
+		var work []int32
+		seen := make([]bool, len(c.stuck.Queues))
+		for n, of := range j.may.of[i] {
+			if of != d {
+				continue
+			}
+			for _, q := range c.stuck.Components[n].Queues {
+				at := int32(c.stuck.index(q))
+				seen[at] = true
+				work = append(work, at)
+			}
+		}
+		for ; len(work) > 0; work = work[1:] {
+			all[c.stuck.Queues[work[0]]] = true
+			for _, next := range c.stuck.successors(work[0]) {
+				if !seen[next] {
+					seen[next] = true
+					work = append(work, next)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// appendChanges appends the changes of a fact of a node that may be in an interval. kind
+// says what a change from one value to another does.
+func (f *factsOf) appendChanges(all []factChange, s *steps, n unit.NodeID, life Interval, kind func(was, is int) (grows, decays bool)) []factChange {
+	if s == nil {
+		return all
+	}
+	for i, v := range *s {
+		if v.at == beginning {
+			continue
+		}
+		in := f.clock[n].when(v.at)
+		if in.To < life.From || in.From > life.To {
+			continue
+		}
+		grows, decays := kind(s.value(i), v.is)
+		if grows {
+			all = append(all, factChange{in, true})
+		}
+		if decays {
+			all = append(all, factChange{in, false})
+		}
+	}
+	return all
+}
