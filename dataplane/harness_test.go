@@ -447,6 +447,8 @@ func eventText(e event.Event) string {
 		return fmt.Sprintf("refresh sent %s%s", b, period)
 	case event.Paused:
 		return fmt.Sprintf("paused %s%s", q, period)
+	case event.Refreshed:
+		return fmt.Sprintf("refreshed %s period %d", q, e.Period)
 	case event.Resumed:
 		return fmt.Sprintf("resumed %s%s", q, period)
 	case event.Expired:

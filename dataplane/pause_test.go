@@ -235,7 +235,7 @@ func TestRefreshProlongs(t *testing.T) {
 	s.receive(1, pauseOf(3, 10, 1))
 	s.wantNothing(1)
 	s.wantNext(s.now + 512)
-	s.wantEvents("paused 1.3 period 1")
+	s.wantEvents("paused 1.3 period 1", "refreshed 1.3 period 1", "refreshed 1.3 period 1", "refreshed 1.3 period 1")
 }
 
 // A pause of another period says that the resume between was lost: the queue
@@ -289,7 +289,7 @@ func TestLabelReachesDetector(t *testing.T) {
 	itsyhdr.Put(both[34:], l)
 	s.receive(1, both)
 	s.wantCalls("Pause 1.3 again with "+l.String(), "Pause 1.4 fresh")
-	s.wantEvents("paused 1.3 period 5", "paused 1.4")
+	s.wantEvents("paused 1.3 period 5", "refreshed 1.3 period 5", "refreshed 1.3 period 5", "refreshed 1.3 period 5", "paused 1.4")
 }
 
 // What a detector sees during a call is the state after the event.

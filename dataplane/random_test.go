@@ -57,6 +57,10 @@ func (m *mirror) apply(e event.Event) error {
 			return fmt.Errorf("paused twice")
 		}
 		m.paused[q] = true
+	case event.Refreshed:
+		if !m.paused[q] {
+			return fmt.Errorf("refreshes no pause")
+		}
 	case event.Resumed, event.Expired:
 		if !m.paused[q] {
 			return fmt.Errorf("the end of no pause")

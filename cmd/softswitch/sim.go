@@ -191,7 +191,7 @@ seed, its number and the mode alone.
 Modes: "usual"; "loss" loses control frames; "expiry" stops switches for so long
 that pauses expire; "rdma" makes most flows reliable connections (transport: rc);
 "cause" and "random-cause" are about the cause that is named; "response" is about
-what responses do.
+what responses do; "clocks" is about the oracle, if logs go by several clocks.
 
 Mode "cause" plants a cause: a fabric whose flows are slowed until it does not
 deadlock, and in it one disturbance by which it does, or two, or none as a
@@ -207,6 +207,11 @@ plays them with each response of --response, with reserve to lend and with none:
 whether a deadlock comes back, and what that costs flows without which it would
 come about all the same.
 
+Mode "clocks" puts the nodes of a case on two to four clocks, which are hours apart,
+drift and may step, and holds what the oracle then says against what it says by one
+clock: what is wrong (nothing may be), and what it leaves undecided. As a control the
+logs are merged by constant offsets too.
+
 Each case with a false positive, a premature declaration or a false negative is
 written to the directory of --out as a scenario file; in mode cause each in which
 a detector does not name what was planted. The first of each kind are made
@@ -220,7 +225,8 @@ all cases together.
 
 Exit status: 0 no false positive, premature declaration, false negative or
 invalid case, nor anything declared in a control, nor a lossless frame lost for
-want of room by a response; 1 there is one; 2 it could not be played.`,
+want of room by a response, nor anything wrong by several clocks; 1 there is one;
+2 it could not be played.`,
 		Example: "  softswitch sim fuzz --n 10000 --seed 1 --detector itsypaper\n  softswitch sim fuzz --mode cause --n 1100 --detector itsy,itsypaper",
 		Args:    arguments(cobra.NoArgs),
 	}, "print the report as JSON", func(cmd *cobra.Command, _ []string) (finding, error) {

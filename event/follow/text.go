@@ -27,6 +27,8 @@ func (e Entry) Text(name func(unit.NodePort) string) string {
 			return fmt.Sprintf("queue %s paused (period %d)", queue, e.Period)
 		}
 		return fmt.Sprintf("queue %s paused", queue)
+	case event.Refreshed:
+		return fmt.Sprintf("queue %s: its pause is repeated (period %d)", queue, e.Period)
 	case event.Resumed:
 		return fmt.Sprintf("queue %s resumed", queue)
 	case event.Expired:

@@ -73,9 +73,9 @@ func (o *Outcome) compare(truth, got *oracle.Result) {
 			o.Deadlocks++
 		}
 	}
-	o.Missed, o.MissedUndecided = len(missed), len(got.Undecided)
+	o.Missed, o.UndecidedDeadlocks = len(missed), len(got.Undecided)
 	for _, d := range found {
-		if slices.ContainsFunc(missed, func(m oracle.Deadlock) bool { return share(m.Queues, d.Queues) }) {
+		if slices.ContainsFunc(missed, func(m oracle.Deadlock) bool { return meet(m.Queues, d.Queues) }) {
 			o.MissedFound++
 		} else {
 			o.WrongMissed++
@@ -83,7 +83,7 @@ func (o *Outcome) compare(truth, got *oracle.Result) {
 		}
 	}
 	for _, d := range missed {
-		said := func(m oracle.Deadlock) bool { return share(m.Queues, d.Queues) }
+		said := func(m oracle.Deadlock) bool { return meet(m.Queues, d.Queues) }
 		if !slices.ContainsFunc(found, said) && !slices.ContainsFunc(got.Undecided, said) {
 			o.WrongMissed++
 			o.wrong("the deadlock of %v, from %d to %d, is missed in truth", d.Queues, d.From, d.To)
@@ -91,7 +91,7 @@ func (o *Outcome) compare(truth, got *oracle.Result) {
 	}
 }
 
-func share(a, b []oracle.Queue) bool {
+func meet(a, b []oracle.Queue) bool {
 	return slices.ContainsFunc(a, func(q oracle.Queue) bool { return slices.Contains(b, q) })
 }
 

@@ -32,10 +32,11 @@ type Outcome struct {
 	Findings, Undecided, Wrong int
 	Near, NearUndecided        int
 	// Deadlocks are those that were a knot, and Missed those nobody declared, by one clock.
-	// MissedFound of these are found to be missed by several, and MissedUndecided possibly.
-	Deadlocks, Missed, MissedFound, MissedUndecided int
-	// WrongMissed is how many deadlocks are said to be missed that are not, or declared
-	// while they are missed.
+	// MissedFound of these are found to be missed by several. UndecidedDeadlocks are possible
+	// ones of which several clocks do not know.
+	Deadlocks, Missed, MissedFound, UndecidedDeadlocks int
+	// WrongMissed is how many deadlocks are said to be missed that are not, or not to be
+	// although they are.
 	WrongMissed int
 	// Typical, Worst and Unbounded are as in oracle.ClocksKnown; Hop is the longest time of a
 	// pause over a usual link of the case.

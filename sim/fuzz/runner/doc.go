@@ -4,7 +4,8 @@
 //	seed, number --> fuzz.New --> Play, many at a time --> fuzz.Report
 //	                                    `--> failures --> made smaller --> files
 //
-// With causes (package naming) and responses (package response) in the same way.
+// With causes (package naming), responses (package response) and several clocks (package
+// clocked) in the same way.
 //
 // Invariant: the report and the files are the same for one worker and for many.
 //

@@ -13,6 +13,7 @@ import (
 	"softswitch/detect/respond"
 	"softswitch/internal/progress"
 	"softswitch/sim/fuzz"
+	"softswitch/sim/fuzz/clocked"
 	"softswitch/sim/fuzz/naming"
 	"softswitch/sim/fuzz/response"
 	"softswitch/sim/shard"
@@ -51,7 +52,7 @@ func (r *Run) Check() error {
 		return fmt.Errorf("--workers: %d; valid: 1 to 1024", r.Workers)
 	case r.Shrink < 0:
 		return fmt.Errorf("--shrink: %d; valid: 0 or above", r.Shrink)
-	case !slices.Contains(fuzz.Modes, r.Mode) && r.Mode != fuzz.Jumbo && r.Mode != fuzz.RDMA && !r.namesCauses() && !r.responds():
+	case !slices.Contains(fuzz.Modes, r.Mode) && r.Mode != fuzz.Jumbo && r.Mode != fuzz.RDMA && !r.namesCauses() && !r.responds() && !r.byClocks():
 		return fmt.Errorf("--mode: %q; valid: %s", r.Mode, Modes())
 	case len(r.Detectors) != 1 && !r.namesCauses():
 		return fmt.Errorf("--detector: %d; valid in mode %s: one", len(r.Detectors), r.Mode)
@@ -65,7 +66,7 @@ func Modes() string {
 	for _, m := range fuzz.Modes {
 		names = append(names, string(m))
 	}
-	return strings.Join(append(names, string(fuzz.Jumbo), string(fuzz.RDMA), naming.ModeCause, naming.ModeRandom, response.Mode), ", ")
+	return strings.Join(append(names, string(fuzz.Jumbo), string(fuzz.RDMA), naming.ModeCause, naming.ModeRandom, response.Mode, clocked.Mode), ", ")
 }
 
 // shrinkTries is how often a failure is played, at most, to make it smaller.
@@ -93,6 +94,12 @@ func (r *Run) Play(ctx context.Context) (Report, error) {
 			return nil, err
 		}
 		return r.result(outcomes, r.responses(outcomes)), nil
+	case r.byClocks():
+		outcomes, err := r.playClocks(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return r.result(outcomes, r.clocks(outcomes)), nil
 	}
 	c, err := r.playCases(ctx)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
 	"softswitch/sim/fuzz"
+	"softswitch/sim/fuzz/clocked"
 	"softswitch/sim/fuzz/response"
 	"softswitch/sim/shard"
 )
@@ -73,6 +74,12 @@ func Merge(w *shard.Whole) (Report, error) {
 			return nil, err
 		}
 		return r.responses(outcomes), nil
+	case r.byClocks():
+		outcomes, err := shard.Records[clocked.Outcome](w)
+		if err != nil {
+			return nil, err
+		}
+		return r.clocks(outcomes), nil
 	}
 	parts, err := shard.Results[cases](w)
 	if err != nil {

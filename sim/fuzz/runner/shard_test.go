@@ -11,6 +11,7 @@ import (
 	"softswitch/detect/respond"
 	"softswitch/internal/testseed"
 	"softswitch/sim/fuzz"
+	"softswitch/sim/fuzz/clocked"
 	"softswitch/sim/fuzz/naming"
 	"softswitch/sim/fuzz/response"
 	"softswitch/sim/fuzz/runner"
@@ -34,6 +35,7 @@ func TestShards(t *testing.T) {
 		{fuzz.Cause, "none", 3, 2},
 		{naming.ModeRandom, "itsy", 8, 3},
 		{response.Mode, "itsy", 6, 4},
+		{clocked.Mode, "itsy", 30, 4},
 	} {
 		if testing.Short() && c.mode != fuzz.Usual { // the others play many cases for each
 			continue
