@@ -39,6 +39,9 @@ func (j *judging) isSettled(d int) bool {
 			all = j.facts.appendChanges(all, j.facts.held[h], b.Node, life, func(was, is int) (bool, bool) { return is > was, is < was })
 		}
 	}
+	if life.Open { // no growth may last beyond the end, where it would not be seen to have happened
+		all = append(all, factChange{clocks.Interval{From: life.To, To: life.To}, false})
+	}
 	return !collide(all)
 }
 

@@ -128,6 +128,7 @@ func judge(f *oracle.Fabric, logs []event.Log, end, hop unit.Time, r *rand.Rand)
 	if k := got.Clocks; k != nil {
 		o.Typical, o.Worst, o.Unbounded = k.Typical, k.Worst, k.Unbounded
 	}
+
 	o.compare(truth, got)
 	if merged, err := naive(f, local, by, n, end, late); err == nil {
 		o.Naive = differ(truth, merged)
