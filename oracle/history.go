@@ -38,6 +38,9 @@ type Deadlock struct {
 	// KnotFor is the total time it waited for nothing outside. The rest of the time it
 	// hangs on another deadlock, which has to be declared.
 	KnotFor unit.Time
+	// Undecided: logs of several clocks do not tell whether it was a knot, or whether it was
+	// declared.
+	Undecided bool
 	// Kind is what it was at any time: Strong and Flooded stay once they are true.
 	Kind
 	// Queues that were ever in its core, in order of node, port, class.

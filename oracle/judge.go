@@ -189,7 +189,7 @@ func (r *Result) Count(o Outcome) (n int) {
 // lived: the false negatives.
 func (r *Result) Missed() (missed []Deadlock) {
 	for _, d := range r.Deadlocks {
-		if d.Knot && len(d.Declarers) == 0 {
+		if d.Knot && len(d.Declarers) == 0 && !d.Undecided {
 			missed = append(missed, d)
 		}
 	}

@@ -15,15 +15,17 @@ import (
 // growth no deadlock ends, and in decay none begins; so each passes through such a moment,
 // where the history of what is surely so shows it: what that history has is what there was.
 
-// change is between which times a fact changed, and whether it can make queues stuck or free
+// factChange is between which times a fact changed, and whether it can make queues stuck or free
 // some.
 type factChange struct {
 	clocks.Interval
 	grows bool
 }
 
-// isSettled reports whether deadlock d of those that are possibly there is settled.
-func (j *judging) isSettled(d int) bool {
+// isSettled reports whether deadlock d of those that are possibly there is settled, and
+// whether all that it hangs on is known exactly: then it is as the history of what is surely
+// so has it.
+func (j *judging) isSettled(d int) (settled, exact bool) {
 	var all []factChange
 	life := j.may.all[d].Interval
 	buckets := map[Bucket]bool{}
@@ -42,7 +44,7 @@ func (j *judging) isSettled(d int) bool {
 	if life.Open { // no growth may last beyond the end, where it would not be seen to have happened
 		all = append(all, factChange{clocks.Interval{From: life.To, To: life.To}, false})
 	}
-	return !collide(all)
+	return !collide(all), !slices.ContainsFunc(all, func(c factChange) bool { return c.From < c.To })
 }
 
 // switched is what a change of a period may do.

@@ -25,14 +25,14 @@ import (
 // every queue of S* the edges lead to a knot, for each queue of S* waits for one; and if no
 // edge possibly leads out of a component that is surely there, the knot is in it.
 func JudgeClocks(f *Fabric, logs []event.Log, c Clocks, end, late unit.Time) (*Result, error) {
-	if c.count() == 1 {
+	if len(logs) == 0 || slices.Min(c.By) == c.Reference && slices.Max(c.By) == c.Reference {
 		logs = slices.Clone(logs)
 		for i := range logs {
 			logs[i].Events = logs[i].Events[:c.until(i, logs[i].Events)]
 		}
 		return Judge(f, logs, end, late)
 	}
-	return judgeClocks(f, logs, c, end, late)
+	return JudgeBounds(f, logs, c, end, late)
 }
 
 // until is how many events of log i count besides what they say of waiting.
@@ -49,7 +49,9 @@ func (c *Clocks) until(i int, log []event.Event) int {
 	return n
 }
 
-func judgeClocks(f *Fabric, logs []event.Log, c Clocks, end, late unit.Time) (*Result, error) {
+// JudgeBounds is JudgeClocks without the short way for one clock: a test holds one against the
+// other.
+func JudgeBounds(f *Fabric, logs []event.Log, c Clocks, end, late unit.Time) (*Result, error) {
 	if _, err := Merge(logs); err != nil { // two logs of a node
 		return nil, err
 	}
@@ -280,9 +282,9 @@ func (j *judging) mayName(f *Finding) (named []int) {
 	return slices.Compact(named)
 }
 
-// missed lets those of the deadlocks that are surely there be knots that are surely missed,
-// or were declared, and returns those that are possibly there of which it cannot be said
-// that they were, or were missed.
+// missed marks those of the deadlocks that are surely there of which it cannot be said
+// whether they were missed, and returns those that are possibly there of which it cannot be
+// said that they were, or were missed.
 func (j *judging) missed(named []bool) (undecided []Deadlock) {
 	knots := make([]int, len(named))    // by deadlock that is possibly there: one that surely is a knot, + 1
 	within := make([][]int, len(named)) // and those that surely are
@@ -299,17 +301,25 @@ func (j *judging) missed(named []bool) (undecided []Deadlock) {
 			}
 		}
 	}
-	for i := range j.sure.all {
-		j.sure.all[i].Knot = len(j.sure.all[i].Declarers) > 0
-	}
 	for d := range named {
-		silent := func(i int) bool { return len(j.sure.all[i].Declarers) == 0 }
-		missed := !named[d] && knots[d] > 0
-		if missed {
-			j.sure.all[knots[d]-1].Knot = true
+		settled, exact := j.isSettled(d)
+		if exact {
+			continue
 		}
-		only := missed && len(within[d]) == 1 || !slices.ContainsFunc(within[d], silent)
-		if !only || !j.isSettled(d) {
+		missed := !named[d] && knots[d] > 0
+		silent := 0
+		for _, i := range within[d] {
+			s := &j.sure.all[i]
+			switch {
+			case len(s.Declarers) > 0:
+			case missed && i == knots[d]-1:
+				s.Knot = true
+			default:
+				s.Undecided = true
+				silent++
+			}
+		}
+		if !settled || silent > 0 {
 			undecided = append(undecided, j.may.all[d])
 		}
 	}
@@ -342,12 +352,13 @@ type ClocksKnown struct {
 }
 
 func known(all []place, reference int) *ClocksKnown {
-	k := &ClocksKnown{Count: len(all)}
+	k := &ClocksKnown{Count: 1}
 	var widths []unit.Time
 	for i := range all {
-		if i == reference {
+		if i == reference || len(all[i].at) == 0 {
 			continue
 		}
+		k.Count++
 		for _, in := range all[i].in {
 			if in.From == 0 { // nothing is known but that it was not before the reference began
 				in.From = -unit.Never

@@ -6,6 +6,7 @@ import (
 
 	"softswitch/event"
 	"softswitch/oracle"
+	"softswitch/oracle/clocks"
 	"softswitch/unit"
 )
 
@@ -62,7 +63,7 @@ func (o *Outcome) compare(truth, got *oracle.Result) {
 		case g.Outcome != f.Outcome:
 			o.Wrong++
 			o.wrong("what %v declares at %d is %v, in truth %v", f.Bucket, f.At, g.Outcome, f.Outcome)
-		case f.Outcome == oracle.TruePositive && (f.Latency < g.Latency || f.Latency > g.LatencyMost):
+		case f.Outcome == oracle.TruePositive && (f.Latency < g.Latency-drift(got, f) || f.Latency > g.LatencyMost+drift(got, f)):
 			o.Wrong++
 			o.wrong("what %v declares has a latency of %d to %d, in truth %d", f.Bucket, g.Latency, g.LatencyMost, f.Latency)
 		}
@@ -93,6 +94,14 @@ func (o *Outcome) compare(truth, got *oracle.Result) {
 
 func meet(a, b []oracle.Queue) bool {
 	return slices.ContainsFunc(a, func(q oracle.Queue) bool { return slices.Contains(b, q) })
+}
+
+// drift is what may be wrong with a latency that only one clock tells: it is by that clock.
+func drift(r *oracle.Result, f *oracle.Finding) unit.Time {
+	if r.Clocks != nil {
+		return 0
+	}
+	return clocks.Drift(f.Latency)
 }
 
 // differ is how many findings and missed deadlocks one result has other than the truth.
