@@ -12,8 +12,8 @@
 //     any instant, which bucket is XOFF in which period, which queue is paused by
 //     which period, and how many bytes of a bucket that is XOFF wait in a queue
 //     that is paused;
-//   - one clock: At of all nodes comes from one clock, and never goes back within a
-//     log;
+//   - one clock: At of all nodes of a machine comes from one clock, and never goes back
+//     within a log;
 //   - one form: Decode reads what Append wrote as the same Event, and accepts nothing
 //     that Append could not have written.
 //

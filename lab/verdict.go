@@ -22,11 +22,7 @@ func (r *Run) Verdict() (*verdict.Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
-	logs := make([]event.Log, len(r.Nodes))
-	for i, n := range r.Nodes {
-		logs[i] = before(n.Log, r.End)
-	}
-	truth, err := oracle.Judge(f, logs, r.End, lateMax)
+	truth, start, err := r.judge(f)
 	if err != nil {
 		return nil, err
 	}
@@ -41,8 +37,52 @@ func (r *Run) Verdict() (*verdict.Verdict, error) {
 		}
 	}
 	return verdict.Of(verdict.Run{
-		Plan: r.Plan, World: "live", Truth: truth, Start: r.Start, Switches: switches, Hosts: hosts, Cores: r.Cores, Doubts: r.Invalid,
+		Plan: r.Plan, World: "live", Truth: truth, Start: start, Ends: r.ends(), Switches: switches, Hosts: hosts, Cores: r.Cores, Doubts: r.Invalid,
 	}), nil
+}
+
+// judge holds the logs against the truth. Times of the result are by one of the nodes' clocks,
+// start by the same.
+func (r *Run) judge(f *oracle.Fabric) (truth *oracle.Result, start unit.Time, err error) {
+	logs := make([]event.Log, len(r.Nodes))
+	if !r.severalClocks() {
+		for i, n := range r.Nodes {
+			logs[i] = before(n.Log, r.End)
+		}
+		truth, err = oracle.Judge(f, logs, r.End, lateMax)
+		return truth, r.Start, err
+	}
+	// Logs are not cut off: by its own clock one may end before the others do, and what it
+	// says of waiting after that is wanted until all have.
+	c := oracle.Clocks{By: make([]int, len(r.Nodes)), Ends: make([]unit.Time, len(r.Nodes))}
+	number := map[string]int{}
+	for i, n := range r.Nodes {
+		if _, known := number[n.Clock]; !known {
+			number[n.Clock] = len(number)
+		}
+		logs[i], c.By[i], c.Ends[i] = n.Log, number[n.Clock], n.End
+	}
+	c.Reference = oracle.Reference(f, logs, c.By)
+	start = r.Nodes[slices.Index(c.By, c.Reference)].Start
+	truth, err = oracle.JudgeClocks(f, logs, c, start+r.End-r.Start, lateMax)
+	return truth, start, err
+}
+
+// severalClocks reports whether the nodes do not all go by one clock.
+func (r *Run) severalClocks() bool {
+	return slices.ContainsFunc(r.Nodes, func(n Record) bool { return n.Clock != r.Nodes[0].Clock })
+}
+
+// ends are the scenario's end by the clocks of the nodes, nil if they have one clock.
+func (r *Run) ends() map[string]unit.Time {
+	if !r.severalClocks() {
+		return nil
+	}
+	ends := map[string]unit.Time{}
+	for _, n := range r.Nodes {
+		ends[n.Name] = n.End
+	}
+	return ends
 }
 
 // before returns a log without events after end: nodes are asked for their logs one

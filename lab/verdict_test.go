@@ -203,3 +203,31 @@ func TestDoubtLoss(t *testing.T) {
 		}
 	}
 }
+
+// TestVerdictOfSeveralMachines: the nodes' clocks are an hour apart, and times are from the
+// start of the scenario all the same.
+func TestVerdictOfSeveralMachines(t *testing.T) {
+	const hour = 3600 * unit.Second
+	one, r := judged(t, played(t)), played(t)
+	for i := range r.Nodes {
+		n := &r.Nodes[i]
+		n.Clock, n.Start, n.End = "this machine", r.Start, r.End
+		if n.Name == "s1" || n.Name == "h1" {
+			n.Clock, n.Start, n.End = "another", r.Start+hour, r.End+hour
+			for k := range n.Log.Events {
+				n.Log.Events[k].At += hour
+			}
+		}
+	}
+	after := r.Nodes[0].Log.Events[0]
+	after.At = r.Nodes[0].End + 1 // by its own clock
+	r.Nodes[0].Log.Events = append(r.Nodes[0].Log.Events, after)
+	v := judged(t, r)
+	if v.Clocks == nil || v.Clocks.Count != 2 {
+		t.Errorf("clocks %+v", v.Clocks)
+	}
+	v.Clocks = nil
+	if !reflect.DeepEqual(v, one) {
+		t.Errorf("verdict %+v\nby one clock %+v", v, one)
+	}
+}

@@ -12,7 +12,10 @@
 // Read in this order: fabric.go (the wiring), state.go (the facts), stuck.go (the
 // largest stuck set, its core and its victims), history.go (the same over time, and the
 // life of each deadlock), replay.go (logs to facts), judge.go (right, late, premature
-// or false), loop.go and timeline.go (for people).
+// or false), loop.go and timeline.go (for people). For logs of several machines, which
+// share no clock: pairs.go (frames that left by one and came by another), package clocks
+// (what that says), steps.go and several.go (facts between bounds), undecided.go and
+// settled.go (what is so whatever the clocks did).
 //
 // A queue q waits for the bucket at the far end of its link, down(q), and that
 // bucket waits for the queues that hold its bytes. A set S of queues is stuck if
@@ -34,7 +37,9 @@
 //   - live hosts: a queue that leads to a host is never stuck. A host that pauses for
 //     ever is a storm, and a storm alone is no deadlock;
 //   - end of instant: S* is taken after all events of one time, so that neither the
-//     order of the logs nor that of the nodes changes a result.
+//     order of the logs nor that of the nodes changes a result;
+//   - never wrong: with several clocks a judgement is the one that their true times would
+//     give, or it is Undecided.
 //
 // What it does not do: it reads no file and no clock, it gives detectors no
 // information, and it does not predict: a fabric that is bound to deadlock has no

@@ -99,7 +99,7 @@ func JudgeBounds(f *Fabric, logs []event.Log, c Clocks, end, late unit.Time) (*R
 	surely, possibly := facts.changes()
 	j := judging{net: net, facts: facts, clocks: c.count(), reference: c.Reference, late: late, surely: facts.history(surely, end), possibly: facts.history(possibly, end)}
 	res := r.finish(end, func(res *Result) { j.judge(res, declared) })
-	res.Clocks = known(at, c.Reference)
+	res.Clocks = known(at, &c)
 	return res, nil
 }
 
@@ -351,14 +351,15 @@ type ClocksKnown struct {
 	Unbounded      int
 }
 
-func known(all []place, reference int) *ClocksKnown {
-	k := &ClocksKnown{Count: 1}
+func known(all []place, c *Clocks) *ClocksKnown {
+	by := slices.Clone(c.By)
+	slices.Sort(by)
+	k := &ClocksKnown{Count: len(slices.Compact(by))}
 	var widths []unit.Time
 	for i := range all {
-		if i == reference || len(all[i].at) == 0 {
+		if i == c.Reference {
 			continue
 		}
-		k.Count++
 		for _, in := range all[i].in {
 			if in.From == 0 { // nothing is known but that it was not before the reference began
 				in.From = -unit.Never
@@ -381,6 +382,7 @@ func known(all []place, reference int) *ClocksKnown {
 
 // Reference is the clock that most switches of a fabric go by, of several the first.
 func Reference(f *Fabric, logs []event.Log, by []int) (most int) {
+	most = by[0]
 	count := make([]int, 1+slices.Max(by))
 	for i, l := range logs {
 		if n := f.node(l.Node.ID); n != nil && !n.Host {

@@ -209,13 +209,13 @@ func (a *auditor) declarationsAddUp() {
 			a.broke("%s declares at %s ms: true %t, and judged %q", d.Switch, ms(d.At), d.TruePositive, d.Judged)
 		}
 	}
-	if n := v.truePositives() + v.FalsePositives + v.Premature + v.Late; n != len(v.Detections) {
-		a.broke("%d declarations, of which %d true, %d false, %d premature, %d late", len(v.Detections), v.truePositives(), v.FalsePositives, v.Premature, v.Late)
+	if n := v.truePositives() + v.FalsePositives + v.Premature + v.Late + v.Undecided; n != len(v.Detections) {
+		a.broke("%d declarations, of which %d true, %d false, %d premature, %d late, %d undecided", len(v.Detections), v.truePositives(), v.FalsePositives, v.Premature, v.Late, v.Undecided)
 	}
 	for _, of := range []struct {
 		outcome oracle.Outcome
 		n       int
-	}{{oracle.FalsePositive, v.FalsePositives}, {oracle.Premature, v.Premature}, {oracle.Late, v.Late}} {
+	}{{oracle.FalsePositive, v.FalsePositives}, {oracle.Premature, v.Premature}, {oracle.Late, v.Late}, {oracle.Undecided, v.Undecided}} {
 		if judged[of.outcome.String()] != of.n {
 			a.broke("%d declarations judged %v, counted %d", judged[of.outcome.String()], of.outcome, of.n)
 		}
@@ -233,10 +233,11 @@ func (a *auditor) declarationsAreInTime() {
 			a.broke("%s declares at %s ms, after the end at %s ms", d.Switch, ms(d.At), ms(a.v.Duration))
 		case !d.TruePositive && d.Latency != 0:
 			a.broke("%s declares what is not true %s ms after its onset", d.Switch, ms(d.Latency))
-		case d.TruePositive && (d.Latency < 0 || !a.v.Deadlock || d.At-d.Latency < a.v.Onset):
-			a.broke("%s declares at %s ms, %s ms after an onset; the first was at %s ms", d.Switch, ms(d.At), ms(d.Latency), ms(a.v.Onset))
 		case d.TruePositive && len(d.Loop) == 0:
 			a.broke("%s declares truly at %s ms, and there is no loop", d.Switch, ms(d.At))
+		case a.v.Clocks != nil: // its time and the onset each have bounds of their own
+		case d.TruePositive && (d.Latency < 0 || !a.v.Deadlock || d.At-d.Latency < a.v.Onset):
+			a.broke("%s declares at %s ms, %s ms after an onset; the first was at %s ms", d.Switch, ms(d.At), ms(d.Latency), ms(a.v.Onset))
 		}
 	}
 }
@@ -361,7 +362,7 @@ func (a *auditor) pausesAddUp() {
 
 func (a *auditor) nothingIsBelowZero() {
 	v := a.v
-	least := min(v.FalsePositives, v.FalseNegatives, v.Premature, v.Late, v.LosslessLost, v.ResponseDropped, v.ResponseDroppedBytes, v.Policed,
+	least := min(v.FalsePositives, v.FalseNegatives, v.Premature, v.Late, v.Undecided, v.UndecidedDeadlocks, v.LosslessLost, v.ResponseDropped, v.ResponseDroppedBytes, v.Policed,
 		v.IncompleteARP, v.Recurrences, v.PFC.XOFF, v.PFC.XON, v.PFC.Refresh, v.ControlMessages, v.DetectorBytesPerSwitch, v.CounterBytesPerSwitch)
 	for _, f := range v.Flows {
 		least = min(least, int(min(f.Sent, f.Received, f.Lost, f.Reordered, f.Throughput, f.Final)))

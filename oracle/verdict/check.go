@@ -16,7 +16,8 @@ func (v *Verdict) check(want scenario.Wanted) {
 	if want.Detected != nil {
 		v.checkDetected(*want.Detected, miss)
 	}
-	if alarms := len(v.Detections) - v.truePositives(); want.FalseAlarm != nil && *want.FalseAlarm != (alarms > 0) {
+	v.checkDecided(want, miss)
+	if alarms := len(v.Detections) - v.truePositives() - v.Undecided; want.FalseAlarm != nil && *want.FalseAlarm != (alarms > 0) {
 		miss("false_alarm: %d declarations were not true, expected %s", alarms, map[bool]string{true: "at least one", false: "none"}[*want.FalseAlarm])
 	}
 	if want.Missed != nil && *want.Missed != (v.FalseNegatives > 0) {
@@ -47,9 +48,23 @@ func (v *Verdict) checkDetected(want bool, miss func(string, ...any)) {
 	}
 }
 
+// checkDecided: what is expected not to be has to be proved.
+func (v *Verdict) checkDecided(want scenario.Wanted, miss func(string, ...any)) {
+	none := func(b *bool) bool { return b != nil && !*b }
+	if v.Undecided > 0 && none(want.FalseAlarm) {
+		miss("false_alarm: of %d declarations it is undecided, expected none", v.Undecided)
+	}
+	if v.UndecidedDeadlocks > 0 && (none(want.Missed) || none(want.Deadlock) && !v.Deadlock || want.Detected != nil && *want.Detected) {
+		miss("deadlock: of %d possible ones it is undecided", v.UndecidedDeadlocks)
+	}
+}
+
 func (d *Detection) check(want scenario.Wanted, miss func(string, ...any)) {
 	if want.MaxLatency > 0 && d.Latency > want.MaxLatency {
 		miss("latency: %s ms at %s, expected at most %s ms", ms(d.Latency), d.Switch, ms(want.MaxLatency))
+	}
+	if want.MaxLatency > 0 && d.Latency <= want.MaxLatency && (d.LatencyMost == Unbounded || d.LatencyMost > want.MaxLatency) {
+		miss("latency: %s ms at %s, expected at most %s ms", d.latency(), d.Switch, ms(want.MaxLatency))
 	}
 	t := want.Trigger
 	if t == nil {

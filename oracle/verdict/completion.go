@@ -121,8 +121,8 @@ func completed(runs []*Verdict, from, below int64) Completed {
 }
 
 // countCompletion fills in what became of the flows that have an end. It comes after count.
-// end is that of the scenario on the clock of the hosts.
-func (v *Verdict) countCompletion(hosts []observe.Host, end unit.Time) {
+// end is that of the scenario on the clock of a host.
+func (v *Verdict) countCompletion(hosts []observe.Host, end func(host string) unit.Time) {
 	if v.Completion = completion([]*Verdict{v}); v.Completion == nil {
 		return
 	}
@@ -140,7 +140,7 @@ func (v *Verdict) countCompletion(hosts []observe.Host, end unit.Time) {
 			}
 			v.Completion.Paused += h.Counters.PausedTime[c]
 			if since := h.Counters.PausedSince[c]; since > 0 {
-				v.Completion.Paused += max(0, end-since)
+				v.Completion.Paused += max(0, end(hosts[i].Name)-since)
 			}
 		}
 	}

@@ -125,12 +125,12 @@ func TestCompletionPaused(t *testing.T) {
 	a.Counters.PausedTime = [unit.Priorities]unit.Time{3: 5 * ms, 4: 7 * ms}
 	a.Counters.PausedSince = [unit.Priorities]unit.Time{3: 98 * ms, 4: 90 * ms}
 	b.Counters.PausedTime[3] = 11 * ms
-	v.countCompletion([]observe.Host{a, b}, 100*ms)
+	v.countCompletion([]observe.Host{a, b}, func(string) unit.Time { return 100 * ms })
 	if v.Completion.Paused != 7*ms {
 		t.Errorf("paused for %d ns, want 7 ms: of host a, class 3", v.Completion.Paused)
 	}
 	a.Counters = host.Counters{PausedSince: [unit.Priorities]unit.Time{3: 101 * ms}}
-	if v.countCompletion([]observe.Host{a}, 100*ms); v.Completion.Paused != 0 {
+	if v.countCompletion([]observe.Host{a}, func(string) unit.Time { return 100 * ms }); v.Completion.Paused != 0 {
 		t.Errorf("paused for %d ns after the end", v.Completion.Paused)
 	}
 }

@@ -20,6 +20,9 @@ type Run struct {
 	// clock.
 	Truth *oracle.Result
 	Start unit.Time
+	// Ends are the scenario's end by the clocks of hosts, by name, of those that do not go by
+	// the oracle's.
+	Ends map[string]unit.Time
 	// Switches and Hosts are those that answered, as of the end.
 	Switches []observe.Switch
 	Hosts    []observe.Host
@@ -43,7 +46,12 @@ func Of(r Run) *Verdict {
 	}
 	v.judge(r.Plan, r.Truth, r.Start)
 	v.count(r.Plan, r.Switches, r.Hosts)
-	v.countCompletion(r.Hosts, r.Start+s.Duration)
+	v.countCompletion(r.Hosts, func(host string) unit.Time {
+		if end, other := r.Ends[host]; other {
+			return end
+		}
+		return r.Start + s.Duration
+	})
 	v.check(s.Wanted())
 	v.Invalid = strings.Join(slices.Concat(r.Doubts, v.audit(&r)), "; ")
 	return v
@@ -61,6 +69,10 @@ func (v *Verdict) judge(p *scenario.Plan, r *oracle.Result, start unit.Time) {
 	}
 	v.FalsePositives, v.Premature, v.Late = r.Count(oracle.FalsePositive), r.Count(oracle.Premature), r.Count(oracle.Late)
 	v.FalseNegatives = len(r.Missed())
+	v.Undecided, v.UndecidedDeadlocks, v.Clocks = r.Count(oracle.Undecided), len(r.Undecided), nil
+	if k := r.Clocks; k != nil {
+		v.Clocks = &Clocks{Count: k.Count, Typical: orUnbounded(k.Typical), Worst: k.Worst, Unbounded: k.Unbounded}
+	}
 	v.judgeMeasures(r, start)
 	for _, m := range r.Timeline {
 		v.Timeline = append(v.Timeline, Moment{m.At - start, m.What})
@@ -98,13 +110,28 @@ func (v *Verdict) judgeMeasures(r *oracle.Result, start unit.Time) {
 	}
 }
 
+// orUnbounded is a time that may have no bound.
+func orUnbounded(t unit.Time) unit.Time {
+	if t == unit.Never {
+		return Unbounded
+	}
+	return t
+}
+
 func detection(r *oracle.Result, f oracle.Finding, start unit.Time) Detection {
-	return Detection{
+	d := Detection{
 		At: f.At - start, Latency: f.Latency,
 		Switch: r.Fabric.Name(f.Queue.Node), Port: r.Fabric.Port(f.Queue.NodePort), Priority: int(f.Queue.Class),
 		Loop:    r.Fabric.LinkNames(f.Loop),
 		Trigger: FoundTrigger(r.Trigger(f)), TruePositive: f.Outcome == oracle.TruePositive, Judged: f.Outcome.String(),
 	}
+	if r.Clocks != nil {
+		d.AtMost = f.AtMost - start
+		if f.Outcome == oracle.TruePositive {
+			d.LatencyMost = orUnbounded(f.LatencyMost)
+		}
+	}
+	return d
 }
 
 // causes are the causes that were named after finding f, by names.

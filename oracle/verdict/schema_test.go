@@ -128,7 +128,7 @@ func TestDocumented(t *testing.T) {
 		"initial_trigger": reflect.TypeFor[verdict.FoundTrigger](), "causes": reflect.TypeFor[verdict.FoundCause](), "measures": reflect.TypeFor[verdict.Measure](),
 		"refusals": reflect.TypeFor[verdict.Refusal](), "flows": reflect.TypeFor[verdict.FlowResult](), "messages": reflect.TypeFor[verdict.MessageResult](),
 		"completion": reflect.TypeFor[verdict.Completion](), "all": reflect.TypeFor[verdict.Completed](), "slowdown": reflect.TypeFor[verdict.Tail[float64]](),
-		"pfc": reflect.TypeFor[verdict.PFCFrames](), "timeline": reflect.TypeFor[verdict.Moment](),
+		"pfc": reflect.TypeFor[verdict.PFCFrames](), "clocks": reflect.TypeFor[verdict.Clocks](), "timeline": reflect.TypeFor[verdict.Moment](),
 		"summary": reflect.TypeFor[verdict.Summary](), "latency_ns": reflect.TypeFor[verdict.Quantiles](),
 	} {
 		var want []string

@@ -73,6 +73,8 @@ func (v *Verdict) writeTimeline(t *table) {
 func (v *Verdict) writeTruth(t *table) {
 	t.line("")
 	switch {
+	case !v.Deadlock && v.UndecidedDeadlocks > 0:
+		t.line("deadlock    undecided")
 	case !v.Deadlock:
 		t.line("deadlock    no")
 	case v.Recovered:
@@ -80,7 +82,34 @@ func (v *Verdict) writeTruth(t *table) {
 	default:
 		t.line("deadlock    yes, from %s ms; still there at the end; %d recurrences", ms(v.Onset), v.Recurrences)
 	}
-	t.line("declared    %d: %d true, %d false, %d premature, %d late; %d deadlocks missed", len(v.Detections), v.truePositives(), v.FalsePositives, v.Premature, v.Late, v.FalseNegatives)
+	if v.Clocks == nil {
+		t.line("declared    %d: %d true, %d false, %d premature, %d late; %d deadlocks missed", len(v.Detections), v.truePositives(), v.FalsePositives, v.Premature, v.Late, v.FalseNegatives)
+		return
+	}
+	t.line("declared    %d: %d true, %d false, %d premature, %d late, %d undecided", len(v.Detections), v.truePositives(), v.FalsePositives, v.Premature, v.Late, v.Undecided)
+	t.line("            %d deadlocks missed, %d possible ones undecided", v.FalseNegatives, v.UndecidedDeadlocks)
+	t.line("clocks      %d, known to each other to %s ms, at worst %s ms; %.1f %% of the logs without a bound", v.Clocks.Count, msOr(v.Clocks.Typical, "-"), ms(v.Clocks.Worst), float64(v.Clocks.Unbounded)/10)
+}
+
+// msOr is a time in milliseconds, or what stands for Unbounded.
+func msOr(t unit.Time, unbounded string) string {
+	if t == Unbounded {
+		return unbounded
+	}
+	return ms(t)
+}
+
+// latency is a latency, or between what it is: "0.231 to 0.256".
+func (d *Detection) latency() string {
+	switch {
+	case !d.TruePositive:
+		return "-"
+	case d.LatencyMost == Unbounded:
+		return ms(d.Latency) + " or more"
+	case d.LatencyMost == 0:
+		return ms(d.Latency)
+	}
+	return ms(d.Latency) + " to " + ms(d.LatencyMost)
 }
 
 func (v *Verdict) writeDetections(t *table) {
@@ -89,11 +118,7 @@ func (v *Verdict) writeDetections(t *table) {
 	}
 	rows := [][]string{{"at ms", "latency ms", "judged", "switch", "port", "prio", "initial trigger"}}
 	for _, d := range v.Detections[:min(len(v.Detections), tableDetections)] {
-		latency := "-"
-		if d.TruePositive {
-			latency = ms(d.Latency)
-		}
-		rows = append(rows, []string{ms(d.At), latency, d.Judged, d.Switch, d.Port, strconv.Itoa(d.Priority), d.Trigger.String()})
+		rows = append(rows, []string{ms(d.At), d.latency(), d.Judged, d.Switch, d.Port, strconv.Itoa(d.Priority), d.Trigger.String()})
 	}
 	t.line("")
 	t.rows(rows, "rrlllrl", func(row int) {

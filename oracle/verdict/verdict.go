@@ -30,6 +30,13 @@ type Verdict struct {
 	FalseNegatives int `json:"false_negatives"`
 	Premature      int `json:"premature"`
 	Late           int `json:"late"`
+	// Clocks says how well the clocks of several machines are known, nil if there is one.
+	// Undecided declarations are then those of which the logs do not prove what they are,
+	// and UndecidedDeadlocks possible deadlocks of which they do not prove that they were
+	// there, or whether they were missed.
+	Clocks             *Clocks `json:"clocks,omitempty"`
+	Undecided          int     `json:"undecided,omitempty"`
+	UndecidedDeadlocks int     `json:"undecided_deadlocks,omitempty"`
 
 	// LosslessLost counts lossless frames lost for any cause but the response, which
 	// dropped ResponseDropped frames on purpose to break a deadlock. Policed frames are
@@ -86,10 +93,16 @@ type Verdict struct {
 type Detection struct {
 	At unit.Time `json:"at_ns"`
 	// Latency is from the onset of the deadlock that it names; 0 unless TruePositive.
-	Latency  unit.Time `json:"latency_ns"`
-	Switch   string    `json:"switch"`
-	Port     string    `json:"port"`
-	Priority int       `json:"priority"`
+	Latency unit.Time `json:"latency_ns"`
+	// AtMost and LatencyMost are the latest time and the longest latency that are possible, if
+	// there are several clocks; At and Latency are the earliest and the shortest then.
+	// LatencyMost may be Unbounded.
+	AtMost      unit.Time `json:"at_max_ns,omitempty"`
+	LatencyMost unit.Time `json:"latency_max_ns,omitempty"`
+
+	Switch   string `json:"switch"`
+	Port     string `json:"port"`
+	Priority int    `json:"priority"`
 	// Loop is links in the order of waiting, each in the direction of its frames, the
 	// declared queue's first; empty if the logs do not show it.
 	Loop    []string     `json:"loop"`
@@ -98,9 +111,23 @@ type Detection struct {
 	// if it did not say.
 	Causes       []FoundCause `json:"causes"`
 	TruePositive bool         `json:"true_positive"`
-	// Judged is "true", "false", "premature" or "late".
+	// Judged is "true", "false", "premature", "late" or, with several clocks, "undecided".
 	Judged string `json:"judged"`
 }
+
+// Clocks is how well the clocks of the machines of a run are known.
+type Clocks struct {
+	Count int `json:"count"`
+	// Typical is how far apart the bounds are on when something was logged, in the median of
+	// all that the clocks but one have logged; Worst of all that has bounds, and Unbounded
+	// how much has none, in thousandths.
+	Typical   unit.Time `json:"bound_typical_ns"`
+	Worst     unit.Time `json:"bound_worst_ns"`
+	Unbounded int       `json:"unbounded_permille"`
+}
+
+// Unbounded is a time that has no bound.
+const Unbounded unit.Time = -1
 
 // Measure is an action that a system took on its switch. Port is the name of the ingress
 // and Out that of the egress it concerns, "" for none; Amount is in bytes, for a policer
