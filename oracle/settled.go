@@ -28,17 +28,13 @@ type factChange struct {
 func (j *judging) isSettled(d int) (settled, exact bool) {
 	var all []factChange
 	life := j.may.all[d].Interval
-	buckets := map[Bucket]bool{}
-	for _, q := range sorted(j.hangsOn(d), compareQueues) {
-		down, _ := j.facts.fabric.Down(q)
-		all = j.facts.appendChanges(all, j.facts.paused[q], q.Node, life, switched)
-		buckets[down] = true
-	}
-	for _, b := range sorted(buckets, compareBuckets) {
-		all = j.facts.appendChanges(all, j.facts.xoff[b], b.Node, life, switched)
-		all = j.facts.appendChanges(all, j.facts.limit[b], b.Node, life, func(was, is int) (bool, bool) { return is < was, is > was })
+	for _, q := range j.hangsOn(d) {
+		b, _ := j.facts.fabric.Down(q)
+		all = j.facts.appendChanges(all, j.facts.paused.all[q], q.Node, life, switched)
+		all = j.facts.appendChanges(all, j.facts.xoff.all[b], b.Node, life, switched)
+		all = j.facts.appendChanges(all, j.facts.limit.all[b], b.Node, life, func(was, is int) (bool, bool) { return is < was, is > was })
 		for _, h := range j.facts.of[b] {
-			all = j.facts.appendChanges(all, j.facts.held[h], b.Node, life, func(was, is int) (bool, bool) { return is > was, is < was })
+			all = j.facts.appendChanges(all, j.facts.held.all[h], b.Node, life, func(was, is int) (bool, bool) { return is > was, is < was })
 		}
 	}
 	if life.Open { // no growth may last beyond the end, where it would not be seen to have happened
@@ -65,8 +61,8 @@ func collide(all []factChange) bool {
 }
 
 // hangsOn are the queues of deadlock d, and all that these possibly wait for.
-func (j *judging) hangsOn(d int) map[Queue]bool {
-	all := map[Queue]bool{}
+func (j *judging) hangsOn(d int) (all []Queue) {
+	known := map[Queue]bool{}
 	for i, c := range j.possibly.changes {
 		var work []int32
 		seen := make([]bool, len(c.stuck.Queues))
@@ -81,7 +77,10 @@ func (j *judging) hangsOn(d int) map[Queue]bool {
 			}
 		}
 		for ; len(work) > 0; work = work[1:] {
-			all[c.stuck.Queues[work[0]]] = true
+			if q := c.stuck.Queues[work[0]]; !known[q] {
+				known[q] = true
+				all = append(all, q)
+			}
 			for _, next := range c.stuck.successors(work[0]) {
 				if !seen[next] {
 					seen[next] = true

@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"sort"
 
@@ -74,13 +73,31 @@ func places(logs []event.Log, c *Clocks, net *clocks.Net) []place {
 type factsOf struct {
 	fabric *Fabric
 	clock  map[unit.NodeID]*place
-	paused map[Queue]*steps
-	xoff   map[Bucket]*steps
-	limit  map[Bucket]*steps
-	held   map[holding]*steps
-	// waiting are the held of a bucket and those of a queue.
+	paused stepsBy[Queue]
+	xoff   stepsBy[Bucket]
+	limit  stepsBy[Bucket]
+	held   stepsBy[holding]
+	// What there is of held for a bucket, and for a queue.
 	of map[Bucket][]holding
 	in map[Queue][]holding
+}
+
+// stepsBy are facts of one kind by what they are about, in the order in which they came.
+type stepsBy[K comparable] struct {
+	keys []K
+	all  map[K]*steps
+}
+
+// of is the fact about a key, which it makes if there is none.
+func (s *stepsBy[K]) of(key K) *steps {
+	if s.all[key] == nil {
+		if s.all == nil {
+			s.all = make(map[K]*steps)
+		}
+		s.all[key] = new(steps)
+		s.keys = append(s.keys, key)
+	}
+	return s.all[key]
 }
 
 // holding is the bytes of a bucket that wait in a queue.
@@ -90,10 +107,7 @@ type holding struct {
 }
 
 func newFacts(f *Fabric) *factsOf {
-	return &factsOf{
-		fabric: f, clock: map[unit.NodeID]*place{}, paused: map[Queue]*steps{}, xoff: map[Bucket]*steps{}, limit: map[Bucket]*steps{},
-		held: map[holding]*steps{}, of: map[Bucket][]holding{}, in: map[Queue][]holding{},
-	}
+	return &factsOf{fabric: f, clock: map[unit.NodeID]*place{}, of: map[Bucket][]holding{}, in: map[Queue][]holding{}}
 }
 
 // add takes the next event of a node. It says of the facts what State.apply does.
@@ -101,50 +115,43 @@ func (f *factsOf) add(node unit.NodeID, e *event.Event) {
 	b, q := Bucket{unit.NodePort{Node: node, Port: e.Port}, e.Class}, Queue{unit.NodePort{Node: node, Port: e.Out}, e.OutClass}
 	switch e.Type {
 	case event.XOFF:
-		stepsOf(f.xoff, b).set(e.At, int(e.Period)+1)
+		f.xoff.of(b).set(e.At, int(e.Period)+1)
 		f.setLimit(b, e)
 	case event.XON:
-		stepsOf(f.xoff, b).set(e.At, noPeriod)
+		f.xoff.of(b).set(e.At, noPeriod)
 		for _, h := range f.of[b] {
-			f.held[h].set(e.At, 0)
+			f.held.of(h).set(e.At, 0)
 		}
 	case event.Paused:
 		is := anyPeriod
 		if e.HasPeriod {
 			is = int(e.Period) + 1
 		}
-		stepsOf(f.paused, q).set(e.At, is)
+		f.paused.of(q).set(e.At, is)
 	case event.Resumed, event.Expired:
-		stepsOf(f.paused, q).set(e.At, noPeriod)
+		f.paused.of(q).set(e.At, noPeriod)
 		for _, h := range f.in[q] {
-			f.held[h].set(e.At, 0)
+			f.held.of(h).set(e.At, 0)
 		}
 	case event.Held:
 		f.setLimit(b, e)
 		h := holding{b, q}
-		if f.held[h] == nil {
+		if f.held.all[h] == nil {
 			f.of[b], f.in[q] = append(f.of[b], h), append(f.in[q], h)
 		}
-		stepsOf(f.held, h).set(e.At, int(e.Bytes))
+		f.held.of(h).set(e.At, int(e.Bytes))
 	}
 }
 
 // setLimit: until the first one is known the limit is taken to be that.
 func (f *factsOf) setLimit(b Bucket, e *event.Event) {
-	s := stepsOf(f.limit, b)
+	s := f.limit.of(b)
 	if len(*s) == 0 {
 		s.set(beginning, int(e.Limit))
 	}
 	if s.value(len(*s)) != int(e.Limit) {
 		s.set(e.At, int(e.Limit))
 	}
-}
-
-func stepsOf[K comparable](m map[K]*steps, key K) *steps {
-	if m[key] == nil {
-		m[key] = new(steps)
-	}
-	return m[key]
 }
 
 // fact is a change of a State, by the reference.
@@ -178,24 +185,22 @@ func (f *factsOf) changes() (surely, possibly []fact) {
 			*to = append(*to, fact{v.at, q, b, v.is})
 		}
 	}
-	for _, q := range sorted(f.paused, compareQueues) {
+	for _, q := range f.paused.keys {
 		down, wired := f.fabric.Down(q)
-		if !wired || f.fabric.node(down.Node).Host || f.xoff[down] == nil {
+		if !wired || f.fabric.node(down.Node).Host || f.xoff.all[down] == nil {
 			continue
 		}
-		sure, may := meet(*f.paused[q], *f.xoff[down], f.when(q.Node), f.when(down.Node))
+		sure, may := meet(*f.paused.of(q), *f.xoff.of(down), f.when(q.Node), f.when(down.Node))
 		put(&surely, sure, q, Bucket{})
 		put(&possibly, may, q, Bucket{})
 	}
-	for _, b := range sorted(f.limit, compareBuckets) {
-		put(&surely, f.limit[b].least(f.when(b.Node), -1), Queue{}, b)
-		put(&possibly, f.limit[b].least(f.when(b.Node), 1), Queue{}, b)
+	for _, b := range f.limit.keys {
+		put(&surely, f.limit.of(b).least(f.when(b.Node), -1), Queue{}, b)
+		put(&possibly, f.limit.of(b).least(f.when(b.Node), 1), Queue{}, b)
 	}
-	for _, h := range sorted(f.held, func(a, b holding) int {
-		return cmp.Or(compareBuckets(a.bucket, b.bucket), compareQueues(a.queue, b.queue))
-	}) {
-		put(&surely, f.held[h].least(f.when(h.bucket.Node), 1), h.queue, h.bucket)
-		put(&possibly, f.held[h].least(f.when(h.bucket.Node), -1), h.queue, h.bucket)
+	for _, h := range f.held.keys {
+		put(&surely, f.held.of(h).least(f.when(h.bucket.Node), 1), h.queue, h.bucket)
+		put(&possibly, f.held.of(h).least(f.when(h.bucket.Node), -1), h.queue, h.bucket)
 	}
 	for _, all := range [...][]fact{surely, possibly} {
 		slices.SortStableFunc(all, func(a, b fact) int { return cmp.Compare(a.at, b.at) })
@@ -205,16 +210,10 @@ func (f *factsOf) changes() (surely, possibly []fact) {
 
 func (f *factsOf) when(n unit.NodeID) func(unit.Time) clocks.Interval { return f.clock[n].when }
 
-func compareBuckets(a, b Bucket) int { return compareQueues(Queue(a), Queue(b)) }
-
-func sorted[K comparable, V any](m map[K]V, compare func(a, b K) int) []K {
-	return slices.SortedFunc(maps.Keys(m), compare)
-}
-
 // history is S* over time by these facts, until the end.
 func (f *factsOf) history(changes []fact, end unit.Time) (h History) {
 	s := NewState(f.fabric)
-	for _, b := range sorted(f.xoff, compareBuckets) {
+	for _, b := range f.xoff.keys {
 		s.SetXOFF(b, 0, 0) // whether its queue is in its period is in changes
 	}
 	now := unit.Time(0)

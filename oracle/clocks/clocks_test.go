@@ -148,8 +148,10 @@ func slow(pairs []Pair, x Stamp) Interval {
 func TestTightBounds(t *testing.T) {
 	const ahead = hour
 	net := New(2, []Pair{
-		{Stamp{0, 100 * us}, Stamp{1, ahead + 102*us}}, {Stamp{1, ahead + 104*us}, Stamp{0, 107 * us}},
-		{Stamp{0, 200 * us}, Stamp{1, ahead + 203*us}}, {Stamp{1, ahead + 204*us}, Stamp{0, 206 * us}},
+		{Stamp{0, 100 * us}, Stamp{1, ahead + 102*us}},
+		{Stamp{1, ahead + 104*us}, Stamp{0, 107 * us}},
+		{Stamp{0, 200 * us}, Stamp{1, ahead + 203*us}},
+		{Stamp{1, ahead + 204*us}, Stamp{0, 206 * us}},
 	})
 	got := net.Bounds(Stamp{1, ahead + 150*us}, 0)
 	if want := (Interval{147 * us, 153 * us}); off(got.From, want.From) > us/10 || off(got.To, want.To) > us/10 {

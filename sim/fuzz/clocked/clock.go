@@ -1,11 +1,11 @@
 package clocked
 
 import (
-	"math/rand/v2"
 	"slices"
 	"sort"
 
 	"softswitch/event"
+	"softswitch/internal/splitmix"
 	"softswitch/oracle/clocks"
 	"softswitch/unit"
 )
@@ -32,23 +32,32 @@ func (c *clock) at(t unit.Time) unit.Time {
 	return local
 }
 
+// random are the numbers of a case.
+func random(seed uint64, i int) *splitmix.Rand {
+	r := splitmix.Rand(splitmix.Mix(seed) + splitmix.Mix(uint64(i)))
+	return &r
+}
+
+// below is a time from 0 to before n, which must be positive.
+func below(r *splitmix.Rand, n unit.Time) unit.Time { return unit.Time(r.Next()>>1) % n }
+
 // draw are n clocks, of which one may step. busy are the true times of what is in the logs
 // of each.
-func draw(r *rand.Rand, n int, busy [][]unit.Time, end unit.Time) []clock {
+func draw(r *splitmix.Rand, n int, busy [][]unit.Time, end unit.Time) []clock {
 	all := make([]clock, n)
 	for i := range all {
-		all[i].offset = second + unit.Time(r.Int64N(int64(hours)))
-		all[i].drift = unit.Time(r.IntN(2*clocks.MaxDrift+1)) - clocks.MaxDrift
+		all[i].offset = second + below(r, hours)
+		all[i].drift = unit.Time(r.Below(2*clocks.MaxDrift+1)) - clocks.MaxDrift
 	}
-	if r.IntN(3) > 0 {
+	if r.Below(3) > 0 {
 		return all
 	}
-	n = r.IntN(n)
+	n = r.Below(n)
 	c, of := &all[n], busy[n]
-	c.stepAt = unit.Time(r.Int64N(int64(end)))
-	c.step = unit.Microsecond << r.IntN(32) // up to 36 minutes
-	c.step += unit.Time(r.Int64N(int64(c.step)))
-	if r.IntN(2) == 0 && len(of) > 1 {
+	c.stepAt = below(r, end)
+	c.step = unit.Microsecond << r.Below(32) // up to 36 minutes
+	c.step += below(r, c.step)
+	if r.Below(2) == 0 && len(of) > 1 {
 		// A machine was suspended: its clock stood still, and nothing happened on it. It is
 		// behind by as long as that took.
 		i := 1 + sort.Search(len(of)-2, func(i int) bool { return of[i+1] > c.stepAt })

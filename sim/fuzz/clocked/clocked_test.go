@@ -1,7 +1,6 @@
 package clocked
 
 import (
-	"math/rand/v2"
 	"reflect"
 	"slices"
 	"testing"
@@ -56,7 +55,7 @@ func TestNothingIsWrong(t *testing.T) {
 // whatever was declared.
 func TestOneClock(t *testing.T) {
 	seed, d := testseed.New(t), detectorOf(t, "itsy")
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := random(seed, 0)
 	for i := range 60 {
 		c := fuzz.New(seed, i, fuzz.Modes[i%len(fuzz.Modes)])
 		f, logs, end, err := run(c, d)
@@ -95,7 +94,7 @@ func TestCanary(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		guess(logs, end, rand.New(rand.NewPCG(1, uint64(i))))
+		guess(logs, end, random(1, i))
 		if truth, err = oracle.Judge(f, logs, end, 0); err != nil {
 			t.Fatal(err)
 		}

@@ -17,16 +17,22 @@ type key struct {
 	nth    int // of this bucket and queue
 }
 
+// keys are those of the findings of a result.
+func keys(r *oracle.Result) []key {
+	all, nth := make([]key, len(r.Findings)), map[key]int{}
+	for i, f := range r.Findings {
+		k := key{f.Bucket, f.Queue, 0}
+		all[i] = key{f.Bucket, f.Queue, nth[k]}
+		nth[k]++
+	}
+	return all
+}
+
 // findings are those of a result, by key.
 func findings(r *oracle.Result) map[key]*oracle.Finding {
 	all := map[key]*oracle.Finding{}
-	for i := range r.Findings {
-		f := &r.Findings[i]
-		k := key{f.Bucket, f.Queue, 0}
-		for all[k] != nil {
-			k.nth++
-		}
-		all[k] = f
+	for i, k := range keys(r) {
+		all[k] = &r.Findings[i]
 	}
 	return all
 }
@@ -45,8 +51,8 @@ func (o *Outcome) compare(truth, got *oracle.Result) {
 		o.wrong("%d findings, in truth %d", len(theirs), len(truth.Findings))
 		return
 	}
-	for k, f := range findings(truth) {
-		g := theirs[k]
+	for i, k := range keys(truth) {
+		f, g := &truth.Findings[i], theirs[k]
 		near := g != nil && g.AtMost-g.At < o.Hop
 		if near {
 			o.Near++
@@ -107,8 +113,8 @@ func drift(r *oracle.Result, f *oracle.Finding) unit.Time {
 // differ is how many findings and missed deadlocks one result has other than the truth.
 func differ(truth, got *oracle.Result) (n int) {
 	theirs := findings(got)
-	for k, f := range findings(truth) {
-		if g := theirs[k]; g == nil || g.Outcome != f.Outcome {
+	for i, k := range keys(truth) {
+		if g := theirs[k]; g == nil || g.Outcome != truth.Findings[i].Outcome {
 			n++
 		}
 	}

@@ -4,8 +4,8 @@
 //
 //	fuzz.New --> case --play--> logs --one clock--> truth -------------.
 //	                             |                                     v
-//	                             '--clock.go--> logs by several --> compare --> Report
-//	                                            JudgeClocks, and a naive merge
+//	                             '----------> logs by several --> compare --> Report
+//	                             (clock.go)     JudgeClocks, and a naive merge
 //
 // Read in this order: clock.go (what a clock shows), play.go (a case), compare.go (what is
 // wrong), report.go (many cases).

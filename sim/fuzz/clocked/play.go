@@ -2,12 +2,12 @@ package clocked
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"sort"
 
 	"softswitch/detect/catalog"
 	"softswitch/event"
+	"softswitch/internal/splitmix"
 	"softswitch/oracle"
 	"softswitch/oracle/verdict"
 	"softswitch/sim"
@@ -62,7 +62,7 @@ func Play(seed uint64, i int, detector catalog.Detector) (o Outcome) {
 	if err != nil {
 		return Outcome{Invalid: err.Error()}
 	}
-	return judge(f, logs, end, c.Lap(1), rand.New(rand.NewPCG(seed, uint64(i))))
+	return judge(f, logs, end, c.Lap(1), random(seed, i))
 }
 
 // run plays a case and returns the logs of its nodes.
@@ -94,19 +94,19 @@ func run(c *fuzz.Case, detector catalog.Detector) (*oracle.Fabric, []event.Log, 
 // lateHops is for how many hops after a deadlock a declaration is late rather than false.
 const lateHops = 32
 
-func judge(f *oracle.Fabric, logs []event.Log, end, hop unit.Time, r *rand.Rand) (o Outcome) {
+func judge(f *oracle.Fabric, logs []event.Log, end, hop unit.Time, r *splitmix.Rand) (o Outcome) {
 	late := lateHops * hop
-	if r.IntN(4) == 0 {
+	if r.Below(4) == 0 {
 		guess(logs, end, r)
 	}
 	truth, err := oracle.Judge(f, logs, end, late)
 	if err != nil {
 		return Outcome{Invalid: err.Error()}
 	}
-	n := 2 + r.IntN(3)
+	n := 2 + r.Below(3)
 	by, busy := make([]int, len(logs)), make([][]unit.Time, n)
 	for i, l := range logs {
-		by[i] = r.IntN(n)
+		by[i] = r.Below(n)
 		for k := range l.Events {
 			busy[by[i]] = append(busy[by[i]], l.Events[k].At)
 		}
@@ -139,16 +139,16 @@ func judge(f *oracle.Fabric, logs []event.Log, end, hop unit.Time, r *rand.Rand)
 // guess puts findings at random in the place of those of the detector, so that there are
 // false, late and premature ones and missed deadlocks: what the oracle says of these has to
 // be right too.
-func guess(logs []event.Log, end unit.Time, r *rand.Rand) {
+func guess(logs []event.Log, end unit.Time, r *splitmix.Rand) {
 	for i := range logs {
 		l := &logs[i]
 		l.Events = slices.DeleteFunc(l.Events, func(e event.Event) bool { return e.Type == event.Deadlock })
 		held := slices.DeleteFunc(slices.Clone(l.Events), func(e event.Event) bool { return e.Type != event.Held })
-		for n := r.IntN(3); n > 0 && len(held) > 0; n-- {
-			e := held[r.IntN(len(held))]
-			at := unit.Time(r.Int64N(int64(end)))
-			if r.IntN(2) == 0 { // near something that happened
-				at = min(end, e.At+unit.Time(r.Int64N(int64(end/20+1))))
+		for n := r.Below(3); n > 0 && len(held) > 0; n-- {
+			e := held[r.Below(len(held))]
+			at := below(r, end)
+			if r.Below(2) == 0 { // near something that happened
+				at = min(end, e.At+below(r, end/20+1))
 			}
 			e = event.Event{Type: event.Deadlock, At: at, Port: e.Port, Class: e.Class, Out: e.Out, OutClass: e.OutClass}
 			k := sort.Search(len(l.Events), func(k int) bool { return l.Events[k].At > at })
