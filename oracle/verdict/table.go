@@ -88,15 +88,12 @@ func (v *Verdict) writeTruth(t *table) {
 	}
 	t.line("declared    %d: %d true, %d false, %d premature, %d late, %d undecided", len(v.Detections), v.truePositives(), v.FalsePositives, v.Premature, v.Late, v.Undecided)
 	t.line("            %d deadlocks missed, %d possible ones undecided", v.FalseNegatives, v.UndecidedDeadlocks)
-	t.line("clocks      %d, known to each other to %s ms, at worst %s ms; %.1f %% of the logs without a bound", v.Clocks.Count, msOr(v.Clocks.Typical, "-"), ms(v.Clocks.Worst), float64(v.Clocks.Unbounded)/10)
-}
-
-// msOr is a time in milliseconds, or what stands for Unbounded.
-func msOr(t unit.Time, unbounded string) string {
-	if t == Unbounded {
-		return unbounded
+	c := v.Clocks
+	if c.Typical == Unbounded {
+		t.line("clocks      %d, and few frames between them: %.1f %% of the logs without a bound", c.Count, float64(c.Unbounded)/10)
+		return
 	}
-	return ms(t)
+	t.line("clocks      %d, known to each other to %s ms, at worst %s ms; %.1f %% of the logs without a bound", c.Count, ms(c.Typical), ms(c.Worst), float64(c.Unbounded)/10)
 }
 
 // latency is a latency, or between what it is: "0.231 to 0.256".
