@@ -11,12 +11,16 @@ import (
 // framePairs are the pauses and resumes of which both the sending and the coming are in the
 // logs, for logs that go by different clocks: by[i] is the clock of log i.
 //
+// A switch takes the time of a pause before it writes it, and of one that came after it has
+// read it; so what is sent is never later than what comes.
+//
 // A link keeps the order of its pauses and may lose some, so each that came is taken for the
 // first that fits of those sent after the last one that was found. It may be sent earlier
 // than the true one, which makes it a slower frame and loosens a bound, but never later: by
 // induction all that came before were taken for their true one or an earlier one, so the
 // true one is among those to choose from. For this the log of a sender must not lack
-// anything but its end, nor the period be taken for more than its 8 bits.
+// anything but its end. A period has 8 bits and comes round again; that is one more way to
+// take a pause for an earlier one.
 func framePairs(f *Fabric, logs []event.Log, by []int) (pairs []clocks.Pair) {
 	sent := sentPauses(logs)
 	for i, l := range logs {
