@@ -56,6 +56,8 @@ type Finding struct {
 	// positive it is a shortest one of the core; otherwise the path of the label, as
 	// far as the logs show it, or nil.
 	Loop []Queue
+
+	told unit.Time // when the time line tells of it
 }
 
 // Judge fills in the outcome of each finding, with the loop of the true ones, and

@@ -244,7 +244,7 @@ func (r *Replay) hostPauseEnds(q Queue, in Interval) {
 func (r *Replay) keep(e Entry, b Bucket, q Queue) {
 	switch e.Type {
 	case event.Deadlock:
-		r.findings = append(r.findings, Finding{At: e.At, Bucket: b, Queue: q, Label: e.Label, Trigger: e.Trigger, OnLoop: e.OnLoop})
+		r.findings = append(r.findings, Finding{At: e.At, told: e.At, Bucket: b, Queue: q, Label: e.Label, Trigger: e.Trigger, OnLoop: e.OnLoop})
 	case event.Trace:
 		if forwards(e.Step) && e.Port != unit.NoPort && e.Out != unit.NoPort {
 			id := labelID(e.Label)

@@ -26,6 +26,28 @@ func (c *Clocks) count() int { return 1 + max(slices.Max(c.By), c.Reference) }
 type place struct {
 	at []unit.Time // the times of its logs
 	in []clocks.Interval
+	// middle stands for in where nothing is judged: between the bounds, if there are two, and
+	// not after the end.
+	middle []unit.Time
+}
+
+// about is middle at a time of the logs.
+func (p *place) about(at unit.Time) unit.Time {
+	i, _ := slices.BinarySearch(p.at, at)
+	return p.middle[i]
+}
+
+// setMiddle fills in middle. As time does, it does not go back.
+func (p *place) setMiddle(end unit.Time) {
+	last := unit.Time(0)
+	for _, in := range p.in {
+		if in.From == 0 {
+			in.From = min(in.To, end)
+		}
+		in.To = min(in.To, max(in.From, end))
+		last = max(last, min(end, in.From+(in.To-in.From)/2))
+		p.middle = append(p.middle, last)
+	}
 }
 
 // beginning stands for the time before all logs.

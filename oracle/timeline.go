@@ -169,10 +169,10 @@ func (s *story) finish(r *Result) []Moment {
 	}
 	for i, f := range r.Findings {
 		if i == momentsOfFindings {
-			s.tell(f.At, "%d more declarations follow", len(r.Findings)-i)
+			s.tell(f.told, "%d more declarations follow", len(r.Findings)-i)
 			break
 		}
-		s.tell(f.At, "%s", s.finding(r, f))
+		s.tell(f.told, "%s", s.finding(r, f))
 	}
 	slices.SortStableFunc(s.moments, func(a, b Moment) int { return cmp.Compare(a.At, b.At) })
 	return s.moments
@@ -186,7 +186,18 @@ func (d *Deadlock) firstQueue(s *Stuck) Queue {
 func (s *story) finding(r *Result, f Finding) string {
 	text := fmt.Sprintf("%s declares %s deadlocked, priority %d: %v", s.fabric.Name(f.Queue.Node), s.fabric.LinkName(f.Queue.NodePort), f.Queue.Class, f.Outcome)
 	if f.Outcome == TruePositive {
-		text += fmt.Sprintf(", %d.%03d ms after onset", f.Latency/unit.Millisecond, f.Latency%unit.Millisecond/unit.Microsecond)
+		text += ", " + ms(f.Latency)
+		switch {
+		case f.LatencyMost == unit.Never:
+			text += " or more"
+		case f.LatencyMost != f.Latency:
+			text += " to " + ms(f.LatencyMost)
+		}
+		text += " ms after onset"
 	}
 	return text
+}
+
+func ms(t unit.Time) string {
+	return fmt.Sprintf("%d.%03d", t/unit.Millisecond, t%unit.Millisecond/unit.Microsecond)
 }

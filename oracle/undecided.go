@@ -77,12 +77,17 @@ func JudgeBounds(f *Fabric, logs []event.Log, c Clocks, end, late unit.Time) (*R
 			if k < counted {
 				moved := *e
 				entries = append(entries, Entry{l.Node.ID, k, &moved})
-				times[&moved] = p.when(e.At)
+				if e.Type == event.Deadlock {
+					times[&moved] = p.when(e.At)
+				}
 			}
 		}
 	}
+	for i := range at {
+		at[i].setMiddle(end)
+	}
 	for _, e := range entries {
-		e.At = middle(times[e.Event], end)
+		e.At = facts.clock[e.Node].about(e.At)
 	}
 	// What is judged goes by bounds. The rest, as the time line, what hosts and systems did,
 	// goes by the middle between them.
@@ -114,12 +119,6 @@ func (f *Fabric) checkOrder(l event.Log, k int) error {
 		return fmt.Errorf("%s: event %d (%v at %d ns): %w", f.Name(e.Node), k, e.Type, e.At, err)
 	}
 	return nil
-}
-
-// middle is a time between the bounds that stands for them, not after the end.
-func middle(in clocks.Interval, end unit.Time) unit.Time {
-	from, to := min(in.From, end), min(in.To, end)
-	return from + (to-from)/2
 }
 
 // judging holds what was declared against the two histories.
@@ -173,6 +172,9 @@ func (j *judging) judgeTrue(f *Finding, in clocks.Interval) {
 	}
 	may := j.possibly.inCore(f.Queue, f.At)
 	onset := j.may.all[j.may.of[may][j.possibly.changes[may].stuck.component(f.Queue)]].From
+	if onset == 0 { // it is not known since when it possibly is
+		onset = -unit.Never
+	}
 	latency := j.span(clocks.Interval{From: onset, To: d.From}, in)
 	f.Latency, f.LatencyMost = latency.From, latency.To
 }

@@ -126,7 +126,7 @@ func detection(r *oracle.Result, f oracle.Finding, start unit.Time) Detection {
 		Trigger: FoundTrigger(r.Trigger(f)), TruePositive: f.Outcome == oracle.TruePositive, Judged: f.Outcome.String(),
 	}
 	if r.Clocks != nil {
-		d.AtMost = f.AtMost - start
+		d.At, d.AtMost = max(0, f.At-start), max(0, f.AtMost-start) // a run declares nothing before it starts
 		if f.Outcome == oracle.TruePositive {
 			d.LatencyMost = orUnbounded(f.LatencyMost)
 		}
