@@ -52,7 +52,6 @@ func (r *Run) collect(st *netnslab.State) {
 		var snap observe.Host
 		rec := r.record(h.Name)
 		if r.ask(st, h.Name, &snap) {
-			snap.Shift(-r.clocks[h.Name].ahead)
 			rec.Host = &snap
 			r.distrust(h.Name, h.Port.Name, snap.Link)
 			r.starved(h.Name, snap.Live)

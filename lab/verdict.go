@@ -47,10 +47,11 @@ func (r *Run) judge(f *oracle.Fabric) (truth *oracle.Result, start unit.Time, er
 	logs := make([]event.Log, len(r.Nodes))
 	if !r.severalClocks() {
 		for i, n := range r.Nodes {
-			logs[i] = before(n.Log, r.End)
+			logs[i] = before(n.Log, n.End)
 		}
-		truth, err = oracle.Judge(f, logs, r.End, lateMax)
-		return truth, r.Start, err
+		start = r.Nodes[0].Start
+		truth, err = oracle.Judge(f, logs, start+r.End-r.Start, lateMax)
+		return truth, start, err
 	}
 	// Logs are not cut off: by its own clock one may end before the others do, and what it
 	// says of waiting after that is wanted until all have.

@@ -43,10 +43,14 @@ expect: {deadlock: false, lossless_lost: 0, pfc_xoff_min: 2}
 		{At: start + 650*unit.Millisecond, Type: event.Paused, Out: 1, OutClass: 3},
 		{At: start + 700*unit.Millisecond, Type: event.ResumeSent, Port: 0, Class: 3, Period: 1},
 	}}
-	return &Run{
+	r := &Run{
 		Plan: p, Start: start, End: start + p.Scenario.Duration, Cores: 0.5, Killed: map[string]bool{"s2": true},
 		Nodes: []Record{{Name: "s1", Switch: &s1, Log: log}, {Name: "s2", Log: event.Log{Node: event.Node{ID: p.Fabric.Nodes[1].ID, Name: "s2"}, Cut: true}}, {Name: "h1", Host: &h1}, {Name: "h2", Host: &h2}},
 	}
+	for i := range r.Nodes {
+		r.Nodes[i].Start, r.Nodes[i].End = r.Start, r.End
+	}
+	return r
 }
 
 func judged(t *testing.T, r *Run) *verdict.Verdict {

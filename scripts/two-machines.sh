@@ -81,7 +81,7 @@ in_node() {
 # begin MACHINE NODE KIND: its process, with the clock of the machine.
 begin() {
 	clock= inside=
-	[ "$1" = a ] || clock="unshare --time --monotonic $ahead --fork --kill-child"
+	[ "$1" = a ] || clock="nsenter --target $clock_of_b --time"
 	if [ $how = docker ]; then
 		inside="nsenter --target $(docker inspect -f '{{.State.Pid}}' clab-$lab-$2) --mount --pid --net"
 		program=/bin/softswitch config=/etc/softswitch.yaml
@@ -144,6 +144,10 @@ build() {
 			ip -n $lab-$node1 link set "$if1" up
 		done <"$dir/parts.$m"
 	done
+	# A process that has the clock of the second machine, for the others to enter.
+	unshare --time --monotonic $ahead --fork --kill-child sleep 1d &
+	pids="$pids $!"
+	until read -r clock_of_b </proc/$!/task/$!/children && [ -n "$clock_of_b" ]; do sleep 0.01; done
 	for m in a b; do
 		while read -r what node rest; do
 			case $what in

@@ -217,17 +217,3 @@ func TakeHost(h *host.Host, l link.Stats) Host {
 	c := h.Config()
 	return Host{Name: c.Name, ID: uint16(c.ID), Sent: h.Senders(), Received: h.Receivers(), Counters: *h.Counters(), Link: l}
 }
-
-// Shift moves all points of time in a snapshot by so much, from the host's clock to another.
-func (h *Host) Shift(by unit.Time) {
-	h.At += by
-	for i := range h.Received {
-		h.Received[i].First += by
-		h.Received[i].Last += by
-	}
-	for c := range h.Counters.PausedSince {
-		if h.Counters.PausedSince[c] > 0 {
-			h.Counters.PausedSince[c] += by
-		}
-	}
-}
