@@ -18,7 +18,7 @@ import (
 // AgentSocket is the control socket in the run directory of an attached node on which its
 // agent answers:
 //
-//	await              waits until the node answers
+//	await              waits until the node answers; the version of softswitch there
 //	look               Look
 //	link     SetLink   sets an interface of the node up or down
 //	signal   Signal    sends the node's process a signal, and waits until it has obeyed

@@ -11,13 +11,15 @@ import (
 	"sync"
 )
 
+// Unknown is the version of a program for which the Go tool knew none, as in a test.
+const Unknown = "(devel)"
+
 // Text is the module's version as the Go tool stamped it into the program: a tag, or
-// the time and hash of a commit, with "+dirty" if files were changed since. "(devel)"
-// if the tool knew none, as in a test.
+// the time and hash of a commit, with "+dirty" if files were changed since; or Unknown.
 func Text() string {
 	b, ok := debug.ReadBuildInfo()
 	if !ok || b.Main.Version == "" {
-		return "(devel)"
+		return Unknown
 	}
 	return b.Main.Version
 }
@@ -26,7 +28,7 @@ func Text() string {
 // SHA-256 of this one.
 var Exact = sync.OnceValue(func() string {
 	text := Text()
-	if text != "(devel)" && !strings.Contains(text, "+dirty") {
+	if text != Unknown && !strings.Contains(text, "+dirty") {
 		return text
 	}
 	f, err := os.Open("/proc/self/exe")

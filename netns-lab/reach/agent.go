@@ -19,6 +19,7 @@ import (
 
 	"softswitch/internal/control"
 	"softswitch/internal/filewatch"
+	"softswitch/internal/version"
 	netnslab "softswitch/netns-lab"
 )
 
@@ -133,7 +134,7 @@ type agent struct{ socket string }
 func (a agent) handle(r control.Request) (any, error) {
 	switch r.Do {
 	case "await":
-		return nil, a.await()
+		return version.Text(), a.await()
 	case "look":
 		return a.look()
 	case "link":

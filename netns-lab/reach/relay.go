@@ -17,6 +17,7 @@ import (
 	"github.com/hashicorp/yamux"
 
 	"softswitch/internal/control"
+	"softswitch/internal/version"
 	netnslab "softswitch/netns-lab"
 )
 
@@ -72,7 +73,12 @@ func relay(ctx context.Context, n netnslab.NodeState, files Files, working *sync
 		})
 		working.Go(func() { f.forward(ln, kind) })
 	}
-	if err := control.Call(filepath.Join(n.Dir, netnslab.AgentSocket), "await", nil, nil); err != nil {
+	var there string
+	err := control.Call(filepath.Join(n.Dir, netnslab.AgentSocket), "await", nil, &there)
+	if here := version.Text(); err == nil && there != here && there != version.Unknown && here != version.Unknown {
+		err = fmt.Errorf("softswitch is of version %s there, and %s here: their logs may differ", there, here)
+	}
+	if err != nil {
 		if f.session.IsClosed() {
 			err = f.how()
 		}
