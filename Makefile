@@ -12,9 +12,9 @@ build:
 
 # Packages whose tests run real processes and links: one after the other, for they
 # must not be starved of a processor by each other.
-LIVE := ./cmd/... ./internal/bench ./internal/offload ./internal/timer ./lab/... ./link/... ./live/... ./netns-lab ./view/ui
+LIVE := ./cmd/... ./internal/bench ./internal/offload ./internal/timer ./lab/... ./link/... ./live/... ./netns-lab/... ./view/ui
 # Packages with goroutines. The pure ones have none: make race takes them too.
-RACE := ./campaign ./cbd/run ./compare ./event/follow ./internal/control ./internal/timer ./link/... ./live/... ./internal/progress ./sim/cause/runner ./sim/fuzz/runner ./sim/sweep ./view/...
+RACE := ./campaign ./cbd/run ./compare ./event/follow ./internal/control ./internal/timer ./link/... ./live/... ./netns-lab/reach ./internal/progress ./sim/cause/runner ./sim/fuzz/runner ./sim/sweep ./view/...
 CASES := 3000
 
 # Everything that can be checked. Tests that need root or a tool skip with their
