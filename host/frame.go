@@ -70,6 +70,20 @@ func record(p []byte) (flow uint32, seq uint64, sent unit.Time, ok bool) {
 	return binary.BigEndian.Uint32(p[2:]), binary.BigEndian.Uint64(p[6:]), unit.Time(binary.BigEndian.Uint64(p[14:])), true
 }
 
+// shortNumber is what a packet that is too short for a record has of its number: the low 16
+// bits, as its IPv4 identification, of which a datagram that must not be fragmented has no
+// other use (RFC 6864, 4.1).
+func shortNumber(seq uint64) uint16 { return uint16(seq) }
+
+// fullNumber is the number of such a packet: the one nearest to next, which is expected.
+func fullNumber(ip []byte, next uint64) uint64 {
+	ahead := int64(int16(binary.BigEndian.Uint16(ip[4:]) - uint16(next)))
+	if ahead < 0 && uint64(-ahead) > next { // of no packet of ours
+		return next
+	}
+	return next + uint64(ahead)
+}
+
 // DSCP is the code point of a class: 8 x class, but 26 for class 3, as usual for
 // RoCEv2.
 func DSCP(c unit.Priority) uint8 {

@@ -239,6 +239,8 @@ func (h *Host) fillRC(f *buffer.Frame, s *sender) int {
 	b := h.buildPacket(f, s.To, s.SrcPort, tos, s.TTL, &hd, p.Payload)
 	if p.Payload >= payloadLen {
 		putRecord(b, s.Number, s.seq, h.now)
+	} else {
+		ether.SetID(f.Data[ether.HeaderLen:], shortNumber(s.seq))
 	}
 	h.seal(f)
 	s.seq++
@@ -329,7 +331,7 @@ func (h *Host) receiveRequest(f *buffer.Frame, number, from uint32, hd *roce.Hea
 		h.count.Other++
 		return
 	}
-	seq, sent := r.Next, h.now // of a packet too short for a record
+	seq, sent := fullNumber(f.Data[f.Info.L3:], r.Next), h.now
 	if _, n, at, ok := record(f.Data[int(f.Info.L3)+ether.IPv4Len+ether.UDPLen+hd.Opcode.Len():]); ok && payload >= payloadLen {
 		seq, sent = n, at
 	}

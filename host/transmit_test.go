@@ -456,3 +456,24 @@ func TestMAC(t *testing.T) {
 		t.Errorf("frames leave from %v, want the interface's address", src)
 	}
 }
+
+// TestShortNumber: a packet that is too short for a record is numbered by its IPv4 header, as
+// long as it comes within half of what fits there, and its checksum is right.
+func TestShortNumber(t *testing.T) {
+	seed := testseed.New(t)
+	r := rand.New(rand.NewPCG(seed, 0))
+	ip := make([]byte, ether.IPv4Len)
+	ether.PutIPv4(ip, 0, 64, ether.ProtoUDP, 60, 1, 2)
+	for range 10_000 {
+		next := r.Uint64N(1 << r.IntN(40))
+		seq := max(0, int64(next)+r.Int64N(1<<16)-1<<15)
+		ether.SetID(ip, shortNumber(uint64(seq)))
+		if got := fullNumber(ip, next); got != uint64(seq) || ether.Checksum(ip) != 0 {
+			t.Fatalf("seed %d: packet %d where %d is next: %d, checksum %04x", seed, seq, next, got, ether.Checksum(ip))
+		}
+	}
+	ether.SetID(ip, 0xffff)
+	if got := fullNumber(ip, 0); got != 0 {
+		t.Errorf("what is no packet before the first is taken for packet %d", got)
+	}
+}

@@ -188,6 +188,13 @@ func PutIPv4(p []byte, tos, ttl, proto uint8, total int, src, dst uint32) {
 	binary.BigEndian.PutUint16(p[10:], Checksum(p[:IPv4Len]))
 }
 
+// SetID sets the identification of a header that PutIPv4 wrote, and its checksum.
+func SetID(p []byte, id uint16) {
+	binary.BigEndian.PutUint16(p[4:], id)
+	p[10], p[11] = 0, 0
+	binary.BigEndian.PutUint16(p[10:], Checksum(p[:IPv4Len]))
+}
+
 // Checksum is the Internet checksum of b (RFC 1071).
 func Checksum(b []byte) uint16 {
 	var sum uint32

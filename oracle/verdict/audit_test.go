@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,6 +71,30 @@ func TestHonestRunIsValid(t *testing.T) {
 	}
 	if len(v.Detections) != 2 || v.Premature != 1 || v.Recurrences != 1 || !v.Recovered || v.ResponseDropped != 5 || v.Flows[0].InFlight != 995 {
 		t.Errorf("the run is not what the canaries take it for: %+v", v)
+	}
+}
+
+// TestShortTimeToBegin: a flow that may begin within less than other flows of its host may hold
+// it up need not be sent; also a connection, which ends what it began after its stop.
+func TestShortTimeToBegin(t *testing.T) {
+	r, _ := honestRun(t)
+	f := &r.Plan.Scenario.Flows[0]
+	f.Stop, f.RC = f.Start+patience-1, &scenario.RC{}
+	for i := range r.Hosts {
+		r.Hosts[i].Counters = host.Counters{} // no pause held it
+		for k := range r.Hosts[i].Sent {
+			if r.Hosts[i].Sent[k].Number == 0 {
+				r.Hosts[i].Sent[k].Frames = 0
+			}
+		}
+		r.Hosts[i].Received = slices.DeleteFunc(r.Hosts[i].Received, func(r host.Received) bool { return r.Number == 0 })
+	}
+	if v := Of(*r); strings.Contains(v.Invalid, "sent nothing") {
+		t.Error(v.Invalid)
+	}
+	f.Stop++
+	if v := Of(*r); !strings.Contains(v.Invalid, "flow A sent nothing in 20.000 ms") {
+		t.Errorf("a flow that was never sent: %q", v.Invalid)
 	}
 }
 
