@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,7 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vishvananda/netlink"
+
 	"softswitch/internal/filewatch"
+	"softswitch/internal/testnetns"
 )
 
 // TestSlurm: Slurm plays a campaign on two nodes, one of which is killed with all that runs
@@ -70,6 +72,7 @@ func startSlurm(t *testing.T) *slurm {
 			t.Skipf("%v (Debian packages slurm-wlm, munge)", err)
 		}
 	}
+	enterNetwork(t)
 	// The folder's path has to be short: a socket is in it.
 	dir, err := os.MkdirTemp("", "slurm-")
 	if err != nil {
@@ -85,15 +88,15 @@ func startSlurm(t *testing.T) *slurm {
 			s.kill(name)
 		}
 		exec.Command("munged", "--stop", "--socket="+at("munge")).Run()
-		if log, err := os.ReadFile(at("slurmctld.log")); t.Failed() {
-			t.Logf("%s%v", log, err)
+		if t.Failed() {
+			logs, err := exec.Command("sh", "-c", "tail -n 200 "+at("*.log")).CombinedOutput()
+			t.Logf("%s%v", logs, err)
 		}
 		os.RemoveAll(dir)
 	})
 	key := make([]byte, 1024)
 	rand.Read(key)
-	ports := freePorts(t, 3)
-	text := fmt.Sprintf(slurmConf, ports[0], dir, ports[1], ports[2], limit/time.Second)
+	text := fmt.Sprintf(slurmConf, dir, limit/time.Second)
 	err = errors.Join(os.Chmod(dir, 0o755), os.Mkdir(at("state"), 0o755),
 		os.WriteFile(at("munge.key"), key, 0o600), os.WriteFile(at("slurm.conf"), []byte(text), 0o644))
 	if err != nil {
@@ -109,19 +112,35 @@ func startSlurm(t *testing.T) *slurm {
 	return s
 }
 
+// enterNetwork takes the test to a network namespace of its own, where all ports are free.
+func enterNetwork(t *testing.T) {
+	t.Helper()
+	n := testnetns.New(t)
+	n.SetUp("lo")
+	addr, err := netlink.ParseAddr("192.0.2.1/32") // slurmd does not listen where there is only 127.0.0.1
+	if err == nil {
+		err = n.NL.AddrAdd(n.Link("lo"), addr)
+	}
+	if err == nil {
+		err = n.Enter()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 const slurmConf = `ClusterName=test
 SlurmctldHost=localhost(127.0.0.1)
-SlurmctldPort=%[1]d
 SlurmUser=root
 AuthType=auth/munge
-AuthInfo=socket=%[2]s/munge
+AuthInfo=socket=%[1]s/munge
 CredType=cred/munge
-StateSaveLocation=%[2]s/state
-SlurmdSpoolDir=%[2]s/spool.%%n
-SlurmctldPidFile=%[2]s/slurmctld.pid
-SlurmdPidFile=%[2]s/slurmd.%%n.pid
-SlurmctldLogFile=%[2]s/slurmctld.log
-SlurmdLogFile=%[2]s/slurmd.%%n.log
+StateSaveLocation=%[1]s/state
+SlurmdSpoolDir=%[1]s/spool.%%n
+SlurmctldPidFile=%[1]s/slurmctld.pid
+SlurmdPidFile=%[1]s/slurmd.%%n.pid
+SlurmctldLogFile=%[1]s/slurmctld.log
+SlurmdLogFile=%[1]s/slurmd.%%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SelectType=select/cons_tres
@@ -133,25 +152,11 @@ MpiDefault=none
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 # srun tries so long to reach a controller that does not listen yet.
-MessageTimeout=%[5]d
-NodeName=n1 NodeHostname=localhost NodeAddr=127.0.0.1 Port=%[3]d CPUs=2
-NodeName=n2 NodeHostname=localhost NodeAddr=127.0.0.1 Port=%[4]d CPUs=2
+MessageTimeout=%[2]d
+NodeName=n1 NodeHostname=localhost NodeAddr=127.0.0.1 Port=7001 CPUs=2
+NodeName=n2 NodeHostname=localhost NodeAddr=127.0.0.1 Port=7002 CPUs=2
 PartitionName=all Nodes=n1,n2 Default=YES State=UP MaxTime=INFINITE
 `
-
-// freePorts are TCP ports of the loopback that nobody has.
-func freePorts(t *testing.T, n int) (ports []int) {
-	t.Helper()
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
-	}
-	return ports
-}
 
 func (s *slurm) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(s.ctx, name, args...)
