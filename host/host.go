@@ -168,6 +168,9 @@ func New(cfg Config) (*Host, error) {
 	return h, nil
 }
 
+// Started reports whether Start was called, whatever came after.
+func (h *Host) Started() bool { return h.started }
+
 // Start starts the host's flows and acts, or starts them again; their times are
 // relative to at.
 func (h *Host) Start(at unit.Time) {

@@ -53,12 +53,12 @@ func askClock(e control.Endpoint) (c clock, err error) {
 	return c, nil
 }
 
-// refusePlayed returns an error if a host of an attached lab has sent or received: its
+// refusePlayed returns an error if a host of an attached lab was started, or has received: its
 // counters and its log would be of more than one run.
 func refusePlayed(ctx context.Context, hosts []control.Endpoint) error {
 	_, _, err := control.AskAll(ctx, hosts, func(e control.Endpoint) (any, error) {
 		h, err := control.Get[observe.Host](e, "stats", nil)
-		if err == nil && (len(h.Received) > 0 || slices.ContainsFunc(h.Sent, func(s host.Sent) bool { return s.Frames > 0 })) {
+		if err == nil && (h.Started || len(h.Received) > 0 || slices.ContainsFunc(h.Sent, func(s host.Sent) bool { return s.Frames > 0 })) {
 			err = errPlayed
 		}
 		return nil, err
@@ -66,7 +66,7 @@ func refusePlayed(ctx context.Context, hosts []control.Endpoint) error {
 	return err
 }
 
-var errPlayed = errors.New("it has sent or received before, and counts that too: a run wants nodes that have just been started")
+var errPlayed = errors.New("it was started before, and counts what it sent and received then too: a run wants nodes that have just been started")
 
 // copyMax is how long the copy of an event log may need until it is whole.
 const copyMax = 5 * time.Second

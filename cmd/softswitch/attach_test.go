@@ -85,8 +85,8 @@ func TestAttach(t *testing.T) {
 	}
 	b.must("destroy")
 	b.wantLetGo()
-	if r := b.lab("run", "--attach", list); r.code != exitError || !strings.Contains(r.stderr, "it has sent or received before") {
-		t.Errorf("a run on nodes that have sent: exit status %d", r.code)
+	if r := b.lab("run", "--attach", list); r.code != exitError || !strings.Contains(r.stderr, "it was started before") {
+		t.Errorf("a run on nodes that were started: exit status %d", r.code)
 	}
 	b.wantLetGo()
 	for _, n := range other.inspect().Nodes {

@@ -203,8 +203,10 @@ func takePause(s *dataplane.Switch, n unit.Port, c unit.Priority) Pause {
 
 // Host is a host at one instant.
 type Host struct {
-	Name     string          `json:"name"`
-	ID       uint16          `json:"id"`
+	Name string `json:"name"`
+	ID   uint16 `json:"id"`
+	// Started says that its flows were started, whatever came after.
+	Started  bool            `json:"started,omitempty"`
 	Sent     []host.Sent     `json:"sent"`
 	Received []host.Received `json:"received"`
 	Counters host.Counters   `json:"counters"`
@@ -215,5 +217,5 @@ type Host struct {
 // TakeHost takes a snapshot of h; l is the statistics of its link.
 func TakeHost(h *host.Host, l link.Stats) Host {
 	c := h.Config()
-	return Host{Name: c.Name, ID: uint16(c.ID), Sent: h.Senders(), Received: h.Receivers(), Counters: *h.Counters(), Link: l}
+	return Host{Name: c.Name, ID: uint16(c.ID), Started: h.Started(), Sent: h.Senders(), Received: h.Receivers(), Counters: *h.Counters(), Link: l}
 }
