@@ -42,10 +42,12 @@ type Signal struct {
 	Signal string `json:"signal"` // SIGSTOP, SIGCONT or SIGKILL
 }
 
+// Reached is what a relay says when it has reached all nodes.
+const Reached = "reached\n"
+
 // Attach makes a lab of nodes that somebody else has built and started. It makes a run
 // directory for each and starts a relay, by the command given, with the lab's name added,
-// which says on its output what is wrong, or nothing and closes it when all nodes are
-// reached. Down ends the relay and removes the directories; the nodes stay as they are.
+// which says on its output what is wrong, or Reached, and closes it. Down ends the relay and removes the directories; the nodes stay as they are.
 //
 // A lab of the same name is dealt with as by Up. If a node cannot be reached nothing stays.
 // progress gets a few lines of text; nil for none.
@@ -117,7 +119,9 @@ func (st *State) attach(ctx context.Context, relay []string) error {
 		return ctx.Err()
 	case err != nil:
 		return err
-	case len(wrong) > 0:
+	case len(wrong) == 0:
+		return fmt.Errorf("the relay, process %d, has ended without a word", cmd.Process.Pid)
+	case string(wrong) != Reached:
 		return st.explain(string(wrong))
 	}
 	st.Complete = true

@@ -128,7 +128,7 @@ func (b *bed) write(name, text string) {
 func TestReach(t *testing.T) {
 	b := newBed(t)
 	b.serve()
-	if said, _ := b.relay(); said != "" {
+	if said, _ := b.relay(); said != netnslab.Reached {
 		t.Fatal(said)
 	}
 	var asking sync.WaitGroup
@@ -165,7 +165,7 @@ func TestReach(t *testing.T) {
 func TestLog(t *testing.T) {
 	b := newBed(t)
 	b.serve()
-	if said, _ := b.relay(); said != "" {
+	if said, _ := b.relay(); said != netnslab.Reached {
 		t.Fatal(said)
 	}
 	b.write("events.jsonl", "one\n")
@@ -197,7 +197,7 @@ func TestAwait(t *testing.T) {
 		})
 		b.serve()
 	}()
-	if said, _ := b.relay(); said != "" {
+	if said, _ := b.relay(); said != netnslab.Reached {
 		t.Error(said)
 	}
 }
@@ -222,7 +222,7 @@ func TestNotReached(t *testing.T) {
 func TestRequests(t *testing.T) {
 	b := newBed(t)
 	b.serve()
-	if said, _ := b.relay(); said != "" {
+	if said, _ := b.relay(); said != netnslab.Reached {
 		t.Fatal(said)
 	}
 	for _, c := range []struct {

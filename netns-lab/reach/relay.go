@@ -25,7 +25,8 @@ import (
 type Files struct{ Control, Events string }
 
 // Relay reaches the nodes of an attached lab and makes their files. When all are reached it
-// closes ready; if one is not it writes why there, and ends. Otherwise it ends with ctx.
+// writes netnslab.Reached to ready and closes it; if one is not it writes why there, and ends.
+// Otherwise it ends with ctx.
 func Relay(ctx context.Context, st *netnslab.State, files Files, ready io.WriteCloser) error {
 	ctx, end := context.WithCancel(ctx)
 	var working sync.WaitGroup
@@ -41,7 +42,8 @@ func Relay(ctx context.Context, st *netnslab.State, files Files, ready io.WriteC
 		fmt.Fprint(ready, err)
 		return err
 	}
-	if err := ready.Close(); err != nil {
+	_, err := io.WriteString(ready, netnslab.Reached)
+	if err := errors.Join(err, ready.Close()); err != nil {
 		return err
 	}
 	<-ctx.Done()
