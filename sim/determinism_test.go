@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"testing"
@@ -24,7 +25,7 @@ func TestDeterminism(t *testing.T) {
 			same := func(how string, got outcome) {
 				t.Helper()
 				if got != want {
-					t.Errorf("%s: %+v, want %+v", how, got, want)
+					t.Errorf("%s: %v, want %v", how, got, want)
 				}
 			}
 			same("again", run(t, p, 7, nil))
@@ -36,6 +37,10 @@ func TestDeterminism(t *testing.T) {
 			shuffle := testseed.New(t)
 			same("another order", run(t, p, 7, rand.New(rand.NewPCG(shuffle, 0)).Perm(len(p.Fabric.Nodes))))
 			same("compiled anew", run(t, plan(t, text), 7, nil))
+			for n := 2; n <= 5; n++ {
+				same(fmt.Sprintf("%d partitions", n), partitioned(t, p, 7, n, nil))
+				same(fmt.Sprintf("%d partitions at once", n), partitioned(t, p, 7, n, atOnce))
+			}
 			jitters := p.Links[0].Jitter > 0
 			if got := run(t, p, 8, nil); (got.trace != want.trace) != jitters {
 				t.Errorf("another seed, jitter %v: the trace differs: %v", jitters, got.trace != want.trace)

@@ -9,18 +9,19 @@
 //
 // Read in this order: world.go (World, its nodes, ports and wires), run.go (the event
 // loop), wire.go, timeline.go (link failures and other scheduled events), verdict.go,
-// heap.go; sample.go and large.go when you need them.
+// heap.go; sample.go, large.go and partition.go (several processors) when you need them.
 //
 // Invariants:
 //   - one order: everything happens in the order of (time, id). Ids follow the numbers
-//     of nodes and ports, so neither the order in which nodes were added nor the
-//     machine that runs the simulation changes the result;
+//     of nodes and ports, so neither the order in which nodes were added, nor into how
+//     many partitions they are divided, nor the machine that runs the simulation changes
+//     the result;
 //   - one seed: all randomness comes from the seed, with a separate stream for each
 //     direction of each wire;
 //   - FIFO: a wire never reorders, however its delay varies, and never exceeds its
 //     rate;
 //   - no special case: a machine cannot tell a simulation from a live run.
 //
-// What it does not do: it reads no clock, starts no goroutine, and judges nothing
-// (package oracle).
+// What it does not do: it reads no clock, starts no goroutine (Options.Each may, for
+// partitions), and judges nothing (package oracle).
 package sim

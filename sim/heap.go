@@ -30,8 +30,9 @@ const none key = math.MaxInt64
 // idBits is how many bits of a key the ids of n timers need.
 func idBits(n int) uint8 { return uint8(bits.Len(uint(n))) }
 
-func newTimers(n int) timers {
-	t := timers{heap: make([]key, n+5), pos: make([]int32, n), bits: idBits(n)}
+// newTimers are timers with ids below n, at most so many of which have a deadline at a time.
+func newTimers(n, most int) timers {
+	t := timers{heap: make([]key, most+5), pos: make([]int32, n), bits: idBits(n)}
 	t.mask = 1<<t.bits - 1
 	for i := range t.pos {
 		t.pos[i] = -1

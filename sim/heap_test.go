@@ -25,7 +25,7 @@ func TestTimersAgainstTable(t *testing.T) {
 	for _, n := range []int{1, 2, 5, 17, 64, 1000} {
 		seed := testseed.New(t)
 		rng := rand.New(rand.NewPCG(seed, 0))
-		fast, slow := newTimers(n), make(slowTimers, n)
+		fast, slow := newTimers(n, n), make(slowTimers, n)
 		for i := range slow {
 			slow[i] = unit.Never
 		}
@@ -55,7 +55,7 @@ func TestTimersAgainstTable(t *testing.T) {
 
 // A deadline at or beyond the limit never fires; one just below does.
 func TestTimersLimit(t *testing.T) {
-	tm := newTimers(1000)
+	tm := newTimers(1000, 1000)
 	if year := 100 * 24 * 3600 * unit.Second; tm.limit() < year {
 		t.Errorf("1000 timers end at %d ns; want at least 100 days", tm.limit())
 	}

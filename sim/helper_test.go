@@ -52,6 +52,11 @@ type outcome struct {
 	frames, events uint64
 }
 
+// String leaves out the verdict, of which it says the sum.
+func (o outcome) String() string {
+	return fmt.Sprintf("%d lines %.8s, verdict %.4x, %d frames, %d events", o.lines, o.trace, sha256.Sum256([]byte(o.verdict)), o.frames, o.events)
+}
+
 // run plays a plan with seed; order is that in which the machines are made.
 func run(t testing.TB, p *scenario.Plan, seed uint64, order []int) outcome {
 	t.Helper()
@@ -60,6 +65,26 @@ func run(t testing.TB, p *scenario.Plan, seed uint64, order []int) outcome {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return outcomeOf(t, w, tr)
+}
+
+// partitioned plays a plan in some partitions.
+func partitioned(t testing.TB, p *scenario.Plan, seed uint64, partitions int, each func(int, func(int))) outcome {
+	t.Helper()
+	tr := newTracer()
+	w, err := New(p, Options{Seed: seed, Detectors: detectors, Events: tr.event, Partitions: partitions, Each: each})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Links[0].Delay > 0 && len(w.parts) != min(partitions, p.Fabric.Switches()) {
+		t.Fatalf("%d partitions, want %d", len(w.parts), partitions)
+	}
+	return outcomeOf(t, w, tr)
+}
+
+// outcomeOf plays a world to its end.
+func outcomeOf(t testing.TB, w *World, tr *tracer) outcome {
+	t.Helper()
 	v, err := w.Run()
 	if err != nil {
 		t.Fatal(err)

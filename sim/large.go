@@ -87,20 +87,31 @@ func (l *Large) routes(opt *Options) ([][]dataplane.Route, error) {
 		}
 	}
 	slices.Sort(dsts)
-	routes := make([][]dataplane.Route, f.Switches())
+	dsts = slices.Compact(dsts)
+	shares := make([][][]dataplane.Route, max(1, opt.Partitions)) // of the subnets; by switch
 	var err error
-	topo.EachGroup(f, slices.Compact(dsts), func(s, dst int, g topo.Group) bool {
-		if s == 0 {
-			err = opt.watch(0)
-		}
-		if out, ok := via[[2]int{s, dst}]; ok {
-			g = topo.Group{Ports: 1 << out}
-		}
-		if g.Ports != 0 {
-			routes[s] = append(routes[s], dataplane.Route{Prefix: prefixOf(f.Subnets[dst]), Ports: g.Ports, Backup: g.Backup})
-		}
-		return err == nil
+	opt.each(len(shares), func(k int) {
+		routes := make([][]dataplane.Route, f.Switches())
+		topo.EachGroup(f, dsts[len(dsts)*k/len(shares):len(dsts)*(k+1)/len(shares)], func(s, dst int, g topo.Group) bool {
+			if s == 0 && k == 0 {
+				err = opt.watch(0)
+			}
+			if out, ok := via[[2]int{s, dst}]; ok {
+				g = topo.Group{Ports: 1 << out}
+			}
+			if g.Ports != 0 {
+				routes[s] = append(routes[s], dataplane.Route{Prefix: prefixOf(f.Subnets[dst]), Ports: g.Ports, Backup: g.Backup})
+			}
+			return k > 0 || err == nil
+		})
+		shares[k] = routes
 	})
+	routes := shares[0]
+	for s := range routes {
+		for _, share := range shares[1:] {
+			routes[s] = append(routes[s], share[s]...)
+		}
+	}
 	return routes, err
 }
 

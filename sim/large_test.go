@@ -14,7 +14,7 @@ import (
 )
 
 // A fabric that is made as a large one is the fabric that a scenario makes: the
-// same flows give the same trace.
+// same flows give the same trace, in any number of partitions.
 func TestLargeIsTheSame(t *testing.T) {
 	p := plan(t, permutation("200us"))
 	want := run(t, p, 1, nil)
@@ -26,19 +26,21 @@ func TestLargeIsTheSame(t *testing.T) {
 		l.Flows = append(l.Flows, LargeFlow{From: f.From, To: f.To, Class: f.Class})
 	}
 	l.Switch.Subnets, l.Switch.Routes, l.Switch.ARP, l.Switch.MAC = nil, nil, nil, nil
-	tr := newTracer()
-	w, err := NewLarge(l, Options{Seed: 1, Detectors: detectors, Events: tr.event})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.Play(); err != nil {
-		t.Fatal(err)
-	}
-	if got := fmt.Sprintf("%x", tr.sum.Sum(nil)); got != want.trace || tr.lines < 100 {
-		t.Errorf("%d events, trace %s; want %d, %s", tr.lines, got, want.lines, want.trace)
-	}
-	if frames, events := w.Frames(); frames != want.frames || events != want.events {
-		t.Errorf("%d frame-hops, %d events; want %d, %d", frames, events, want.frames, want.events)
+	for n := 1; n < 4; n++ {
+		tr := newTracer()
+		w, err := NewLarge(l, Options{Seed: 1, Detectors: detectors, Events: tr.event, Partitions: n, Each: atOnce})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Play(); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprintf("%x", tr.sum.Sum(nil)); got != want.trace || tr.lines < 100 {
+			t.Errorf("%d partitions: %d events, trace %s; want %d, %s", n, tr.lines, got, want.lines, want.trace)
+		}
+		if frames, events := w.Frames(); frames != want.frames || events != want.events {
+			t.Errorf("%d partitions: %d frame-hops, %d events; want %d, %d", n, frames, events, want.frames, want.events)
+		}
 	}
 }
 

@@ -4,61 +4,61 @@ import "softswitch/unit"
 
 // start brings up every link and starts every host, at time 0.
 func (w *World) start() {
-	for i := range w.nodes {
-		n := &w.nodes[i]
-		for p := n.first; p < n.first+n.ports; p++ {
-			if w.ports[p].peer >= 0 {
-				w.ports[p].up = true
-				n.machine.SetLink(0, w.ports[p].n, true)
-			}
+	w.due = w.nextStep()
+	w.each(func(d *partition) {
+		for _, i := range d.mine {
+			d.key = i
+			d.start(i)
 		}
-		if n.host != nil {
-			n.host.Start(0)
+	})
+	w.windowEnds()
+}
+
+// start brings up the links of a node, and starts it if it is a host.
+func (d *partition) start(i int32) {
+	n := &d.nodes[i]
+	for p := n.first; p < n.first+n.ports; p++ {
+		if d.ports[p].peer >= 0 {
+			d.ports[p].up = true
+			n.machine.SetLink(0, d.ports[p].n, true)
 		}
-		w.work(int32(i))
 	}
-	w.timer.set(w.timelineID(), w.nextStep())
+	if n.host != nil {
+		n.host.Start(0)
+	}
+	d.work(i)
 }
 
 // watchEvents is the number of events between calls of Options.Watch: some
 // milliseconds.
 const watchEvents = 1 << 14
 
-// step handles the next event if it is due by end, and reports whether it was.
+// step handles what happens next if it is due by end, and reports whether it was. The
+// whole fabric is one partition.
 func (w *World) step(end unit.Time) bool {
-	id, at, ok := w.timer.first()
-	if at > w.now {
+	d := &w.parts[0]
+	_, at, _ := d.timer.first()
+	now := min(at, w.due)
+	if now > w.now {
 		w.settle()
 	}
-	if !ok || at > end || w.err != nil || w.over {
+	if now > end || d.err != nil || w.over || d.events >= w.watched && !w.watch(now) {
 		return false
 	}
-	w.now = at
-	if w.events%watchEvents == 0 {
-		if w.err = w.opt.watch(at); w.err != nil {
-			return false
-		}
-	}
-	w.events++
-	if id == w.timelineID() {
+	if w.now = now; w.due < at {
 		w.timeline()
-		w.timer.set(id, w.nextStep())
-		return true
-	}
-	p := id / 2
-	n := &w.nodes[w.ports[p].node]
-	switch {
-	case n.dead:
-		w.lose(id)
-	case n.stopped:
-		n.overdue = append(n.overdue, id)
-		w.timer.set(id, unit.Never)
-	case id&1 == 0:
-		w.send(p)
-	default:
-		w.receive(p)
+	} else {
+		d.step()
 	}
 	return true
+}
+
+// watch calls Options.Watch, and reports whether the run goes on.
+func (w *World) watch(now unit.Time) bool {
+	d := &w.parts[0]
+	w.watched = d.events + watchEvents
+	d.fail(w.opt.watch(now))
+	return d.err == nil
 }
 
 // settle shows Options.Settled what the present time has come to.
@@ -69,66 +69,89 @@ func (w *World) settle() {
 	}
 }
 
+// step handles the first of the partition's timers.
+func (d *partition) step() {
+	id, at, _ := d.timer.first()
+	if at > d.now {
+		d.now, d.key = at, 0
+	}
+	d.key = max(d.key, id)
+	d.events++
+	p := id / 2
+	n := &d.nodes[d.ports[p].node]
+	switch {
+	case n.dead:
+		d.lose(id)
+	case n.stopped:
+		n.overdue = append(n.overdue, id)
+		d.timer.set(id, unit.Never)
+	case id&1 == 0:
+		d.send(p)
+	default:
+		d.receive(p)
+	}
+}
+
 // receive hands the frame that has arrived to its node.
-func (w *World) receive(p int32) {
-	q := &w.ports[p]
-	n := &w.nodes[q.node]
+func (d *partition) receive(p int32) {
+	q := &d.ports[p]
+	n := &d.nodes[q.node]
 	f := q.in.pop().f
-	w.timer.set(recvID(p), max(w.now, q.in.next())) // what arrived while the node was stopped is due now
-	w.frames++
+	d.timer.set(recvID(p), max(d.now, q.in.next())) // what arrived while the node was stopped is due now
+	d.frames++
 	n.machine.Parse(f)
-	w.one[0] = f
-	n.machine.Receive(w.now, q.n, w.one[:])
-	w.work(q.node)
+	d.one[0] = f
+	n.machine.Receive(d.now, q.n, d.one[:])
+	d.work(q.node)
 }
 
 // send returns a transmitted frame to its machine and sends the next one.
-func (w *World) send(p int32) {
-	q := &w.ports[p]
-	if q.sending != nil && w.now >= q.sentAt {
-		w.one[0], q.sending = q.sending, nil
-		w.nodes[q.node].machine.Sent(w.now, q.n, w.one[:])
+func (d *partition) send(p int32) {
+	q := &d.ports[p]
+	if q.sending != nil && d.now >= q.sentAt {
+		d.one[0], q.sending = q.sending, nil
+		d.nodes[q.node].machine.Sent(d.now, q.n, d.one[:])
 	}
-	w.pump(p)
-	w.work(q.node)
+	d.pump(p)
+	d.work(q.node)
 }
 
 // pump asks a port's machine for the next frame, unless the port is still transmitting.
-func (w *World) pump(p int32) {
-	q := &w.ports[p]
-	m := w.nodes[q.node].machine
+func (d *partition) pump(p int32) {
+	q := &d.ports[p]
+	n := &d.nodes[q.node]
 	if q.sending != nil {
 		// Nothing can leave, but pauses may expire or need a refresh.
-		_, next := m.Transmit(w.now, q.n, nil)
-		w.timer.set(sendID(p), max(w.now+1, min(next, q.sentAt)))
+		_, next := n.machine.Transmit(d.now, q.n, nil)
+		d.timer.set(sendID(p), max(d.now+1, min(next, q.sentAt)))
 		return
 	}
-	n, next := m.Transmit(w.now, q.n, w.one[:])
-	if n == 0 {
-		w.timer.set(sendID(p), next)
+	sent, next := n.machine.Transmit(d.now, q.n, d.one[:])
+	if sent == 0 {
+		d.timer.set(sendID(p), next)
 		return
 	}
-	q.sending = w.one[0]
-	q.sentAt = w.now + q.rate.FrameTime(q.sending.Len)
-	if w.opt.Sent != nil {
-		w.opt.Sent(w.now, w.nodes[q.node].name, q.n, q.sending)
+	q.sending = d.one[0]
+	q.sentAt = d.now + q.rate.FrameTime(q.sending.Len)
+	if d.w.opt.Sent != nil {
+		d.w.opt.Sent(d.now, n.name, q.n, q.sending)
 	}
-	w.carry(q, q.sending, q.sentAt)
-	w.timer.set(sendID(p), min(max(next, w.now), q.sentAt))
+	d.carry(q, q.sending, q.sentAt)
+	d.timer.set(sendID(p), min(max(next, d.now), q.sentAt))
 }
 
 // work transmits on the ports of a node that have become ready, in port order, and
 // passes on the node's events.
-func (w *World) work(i int32) {
-	n := &w.nodes[i]
+func (d *partition) work(i int32) {
+	n := &d.nodes[i]
 	for {
-		ready, ev := n.machine.Work(w.log.buf[:0])
-		w.log.buf = ev
-		w.log.add(w, i, ev)
+		ready, ev := n.machine.Work(d.buf[:0])
+		d.buf = ev
+		d.record(i, ev)
 		pumped := false
 		for ; ready != 0; ready &= ready - 1 {
-			if q := n.first + int32(ready.First()); w.ports[q].sending == nil {
-				w.pump(q)
+			if q := n.first + int32(ready.First()); d.ports[q].sending == nil {
+				d.pump(q)
 				pumped = true
 			}
 		}

@@ -14,6 +14,10 @@ func (w *World) play(end unit.Time) {
 			w.opt.Sample(at, w)
 		}
 	}
+	if len(w.parts) > 1 {
+		w.windows(end)
+		return
+	}
 	for w.step(end) {
 	}
 }

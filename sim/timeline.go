@@ -19,6 +19,11 @@ func (w *World) nextStep() unit.Time {
 func (w *World) timeline() {
 	e := w.plan.Events[w.steps]
 	w.steps++
+	w.due = w.nextStep()
+	w.parts[0].events++
+	for i := range w.parts {
+		w.parts[i].now = w.now
+	}
 	switch e.Do {
 	case scenario.Fail:
 		w.setLink(e.Link, false)
@@ -32,8 +37,8 @@ func (w *World) timeline() {
 	case scenario.Continue:
 		w.resume(e.Node)
 	case scenario.Lose:
-		far := &w.ports[w.ports[w.endOf(e)].peer]
-		far.losses = append(far.losses, far.control+e.Nth)
+		p := &w.ports[w.endOf(e)]
+		p.losses = append(p.losses, p.control+e.Nth)
 	case scenario.Forge:
 		w.forge(&w.ports[w.endOf(e)], e.Frame)
 	default:
@@ -47,7 +52,7 @@ func (w *World) forge(p *port, frame []byte) {
 		return
 	}
 	head, took := frame[:min(len(frame), w.keep)], p.rate.FrameTime(len(frame))
-	w.put(p.peer, head, len(frame), w.now+took+p.delay, took)
+	w.partOf(p).put(p, head, len(frame), w.now+took+p.delay, took)
 }
 
 // endOf is the port at which the event's node is attached to the event's link.
@@ -65,7 +70,7 @@ func (w *World) setLink(link int, up bool) {
 	ends := [2]int32{w.portOf(l.A), w.portOf(l.B)}
 	for _, e := range ends {
 		w.ports[e].up = up
-		w.cut(e)
+		w.partOf(&w.ports[e]).cut(e)
 	}
 	for _, e := range ends { // cut both before telling either: what the first sends at once must survive
 		w.tellLink(e)
@@ -78,7 +83,7 @@ func (w *World) tellLink(p int32) {
 	q := &w.ports[p]
 	if n := &w.nodes[q.node]; !n.stopped && !n.dead {
 		n.machine.SetLink(w.now, q.n, q.up)
-		w.work(q.node)
+		n.part.work(q.node)
 	}
 }
 
@@ -97,18 +102,18 @@ func (w *World) resume(i int) {
 		if id&1 != 0 {
 			at = max(at, w.ports[id/2].in.next()) // the wire may have been cut in the meantime
 		}
-		w.timer.set(id, at)
+		n.part.timer.set(id, at)
 	}
 	n.overdue = n.overdue[:0]
 }
 
 // lose handles a timer of a dead node: nothing is sent, and arriving frames are lost.
-func (w *World) lose(id int32) {
-	q := &w.ports[id/2]
+func (d *partition) lose(id int32) {
+	q := &d.ports[id/2]
 	if id&1 == 0 {
-		w.timer.set(id, unit.Never)
+		d.timer.set(id, unit.Never)
 		return
 	}
-	w.pool.Put(q.in.pop().f)
-	w.timer.set(id, max(w.now, q.in.next()))
+	d.pool.Put(q.in.pop().f)
+	d.timer.set(id, max(d.now, q.in.next()))
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	"softswitch/dataplane"
-	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/host"
 	"softswitch/link"
@@ -23,9 +22,7 @@ const lateHops = 32
 type recorder struct {
 	replay *oracle.Replay
 	result *oracle.Result
-	holds  []dataplane.Holds
 	sink   func(event.Node, event.Event)
-	buf    []event.Event
 	seq    int
 	err    error
 }
@@ -41,29 +38,25 @@ func (r *recorder) add(w *World, node int32, events []event.Event) {
 			r.err = r.replay.Add(oracle.Entry{Node: w.nodes[node].name.ID, Seq: r.seq, Event: e})
 		}
 	}
-	if sw := w.nodes[node].sw; sw != nil && sw.HasFlooded() && r.err == nil {
-		r.countOnce(sw, events)
-	}
 }
 
-// countOnce corrects the byte counts of buckets as the events give them: events count a
-// flooded frame once in every queue that it waits in.
-func (r *recorder) countOnce(sw *dataplane.Switch, events []event.Event) {
-	id := sw.Config().ID
-	for i := range events {
-		e := &events[i]
-		b := detect.Bucket{Port: e.Port, Class: e.Class}
-		if on, _ := sw.MMU().XOFF(b.Port, b.Class); e.Type != event.Held || !on {
-			continue
+// countOnce corrects the byte counts of these buckets as the events give them: events
+// count a flooded frame once in every queue that it waits in.
+func (r *recorder) countOnce(f *flooded, from, to int) {
+	if r.err != nil {
+		return
+	}
+	for i := from; i < to; i++ {
+		of, first := f.buckets[i], 0
+		if i > 0 {
+			first = f.buckets[i-1].holds
 		}
-		of := oracle.Bucket{NodePort: unit.NodePort{Node: id, Port: b.Port}, Class: b.Class}
-		facts := r.replay.Exact(of)
-		r.holds = sw.AppendHolds(r.holds[:0], b)
-		for _, h := range r.holds {
+		facts := r.replay.Exact(of.Bucket)
+		for _, h := range f.holds[first:of.holds] {
 			if h.Flooded {
-				facts.SetFlooded(of, h.Ports, h.Class, h.Bytes)
+				facts.SetFlooded(of.Bucket, h.Ports, h.Class, h.Bytes)
 			} else {
-				facts.SetHeld(of, h.Ports, h.Class, h.Bytes)
+				facts.SetHeld(of.Bucket, h.Ports, h.Class, h.Bytes)
 			}
 		}
 	}
@@ -93,7 +86,7 @@ func (w *World) Play() (*oracle.Result, error) {
 
 // finish ends the oracle's replay and returns its result.
 func (w *World) finish() (*oracle.Result, error) {
-	if err := cmp.Or(w.err, w.log.err); err != nil {
+	if err := cmp.Or(w.failed(), w.log.err); err != nil {
 		return nil, err
 	}
 	end := w.plan.Scenario.Duration
@@ -158,4 +151,10 @@ func (w *World) snapshots() (switches []observe.Switch, hosts []observe.Host) {
 
 // Frames returns the number of frame-hops so far (frames that arrived at a node), and
 // the number of events handled.
-func (w *World) Frames() (frames, events uint64) { return w.frames, w.events }
+func (w *World) Frames() (frames, events uint64) {
+	for i := range w.parts {
+		frames += w.parts[i].frames
+		events += w.parts[i].events
+	}
+	return frames, events
+}

@@ -53,20 +53,19 @@ func (q *fifo) next() unit.Time {
 
 // carry copies a frame that leaves port p and is fully sent at sentAt onto the wire;
 // the sender keeps the original.
-func (w *World) carry(p *port, f *buffer.Frame, sentAt unit.Time) {
+func (d *partition) carry(p *port, f *buffer.Frame, sentAt unit.Time) {
 	if p.peer < 0 || !p.up {
 		return
 	}
-	far := &w.ports[p.peer]
 	if isControl(f.Data) {
-		far.control++
-		if w.loses(far, far.control) {
+		p.control++
+		if d.w.loses(p, p.control) {
 			return
 		}
-	} else if n := far.faults.DataLoss; n > 0 && w.draw(far).IntN(10_000) < n {
+	} else if n := p.faults.DataLoss; n > 0 && d.w.draw(p).IntN(10_000) < n {
 		return
 	}
-	w.put(p.peer, f.Data, f.Len, sentAt+p.delay, sentAt-w.now)
+	d.put(p, f.Data, f.Len, sentAt+p.delay, sentAt-d.now)
 }
 
 // ringFrames is how many frames a port buffers for a stopped node, as the receive ring
@@ -77,37 +76,47 @@ const ringFrames = 1024
 // the world is out of slots: a switch's reserve is smaller.
 const slotsMargin = 4 * unit.MaxPorts
 
-// put schedules the arrival at a port of a frame of n bytes, of which data is kept: at
-// the given time, or as soon after it as the frames ahead allow. took is its time on
-// the wire.
-func (w *World) put(to int32, data []byte, n int, at, took unit.Time) {
-	far := &w.ports[to]
-	if w.nodes[far.node].stopped && far.in.n >= ringFrames {
-		return
+// put schedules the arrival at the far end of p of a frame of n bytes, of which data is
+// kept: at the given time, later by the wire's jitter, or as soon after that as the frames
+// ahead allow. took is its time on the wire.
+func (d *partition) put(p *port, data []byte, n int, at, took unit.Time) {
+	if j := p.faults.Jitter; j > 0 {
+		at += unit.Time(d.w.draw(p).Int64N(int64(j) + 1))
 	}
-	if w.pool.Free() <= slotsMargin {
-		w.err = fmt.Errorf("sim: at %d ns there are more frames in buffers and on wires than %d slots hold", w.now, w.opt.Slots)
-		return
-	}
-	f := w.pool.Get()
-	f.Data, f.Len = append(f.Data[:0], data...), n
-	if j := far.faults.Jitter; j > 0 {
-		at += unit.Time(w.draw(far).Int64N(int64(j) + 1))
-	}
-	far.in.push(max(at, far.in.last+took), f)
-	if far.in.n == 1 {
-		w.timer.set(recvID(to), far.in.next())
+	x := crossing{to: p.peer, n: int32(n), at: at, took: took}
+	if there := d.nodes[d.ports[p.peer].node].part; there != d {
+		d.cross(there, x, data)
+	} else {
+		d.arrive(x, data)
 	}
 }
 
-// cut loses the frames on the wire towards a port.
-func (w *World) cut(to int32) {
-	far := &w.ports[to]
+// arrive puts a frame on the wire towards a port of this partition.
+func (d *partition) arrive(x crossing, data []byte) {
+	far := &d.ports[x.to]
+	if d.nodes[far.node].stopped && far.in.n >= ringFrames {
+		return
+	}
+	if d.pool.Free() <= slotsMargin {
+		d.fail(fmt.Errorf("sim: at %d ns there are more frames in buffers and on wires than %d slots hold", d.now, d.w.opt.Slots))
+		return
+	}
+	f := d.pool.Get()
+	f.Data, f.Len = append(f.Data[:0], data...), int(x.n)
+	far.in.push(max(x.at, far.in.last+x.took), f)
+	if far.in.n == 1 {
+		d.timer.set(recvID(x.to), far.in.next())
+	}
+}
+
+// cut loses the frames on the wire towards a port of this partition.
+func (d *partition) cut(to int32) {
+	far := &d.ports[to]
 	for far.in.n > 0 {
-		w.pool.Put(far.in.pop().f)
+		d.pool.Put(far.in.pop().f)
 	}
 	far.in.last = 0
-	w.timer.set(recvID(to), unit.Never)
+	d.timer.set(recvID(to), unit.Never)
 }
 
 // isControl reports whether a frame is a PFC frame or an ITSY message.

@@ -31,7 +31,7 @@ type Options struct {
 	Seed uint64
 	// Detectors by name; the scenario selects one of them.
 	Detectors map[string]detect.Factory
-	// Slots bounds the number of frames in the fabric at once, in buffers and on wires;
+	// Slots bounds the number of frames in each partition at once, in buffers and on wires;
 	// 0 means 4194304. Memory is only used for frames that exist.
 	Slots int
 	// Events, unless nil, is called with every event in order.
@@ -52,6 +52,13 @@ type Options struct {
 	// Watch, unless nil, is called at the start and then now and then, with the virtual
 	// time. If it fails, the run ends with its error. NewLarge calls it too, with time 0.
 	Watch func(now unit.Time) error
+	// Partitions is into how many parts, for as many processors, the nodes are divided; 0
+	// means 1. There is one part whatever it says with Sample, Settled, Dropped or Sent, and
+	// where a link has no delay. The result is the same for any number.
+	Partitions int
+	// Each calls do for each i below n, at once or one after the other, and returns when all
+	// are done. Nil means one after the other.
+	Each func(n int, do func(i int))
 }
 
 func (o *Options) watch(now unit.Time) error {
@@ -61,31 +68,41 @@ func (o *Options) watch(now unit.Time) error {
 	return o.Watch(now)
 }
 
+func (o *Options) each(n int, do func(i int)) {
+	if o.Each != nil && n > 1 {
+		o.Each(n, do)
+		return
+	}
+	for i := range n {
+		do(i)
+	}
+}
+
 // World is a fabric in virtual time. New makes one, Run runs it once.
 type World struct {
 	plan  *scenario.Plan
 	opt   Options
 	now   unit.Time
-	pool  *buffer.Pool
 	keep  int // bytes of a frame
 	nodes []node
-	ports []port // of all nodes, in node order
-	timer timers
-	delay unit.Time // the longest of any wire between switches
-	steps int       // scheduled events that are done
+	ports []port      // of all nodes, in node order
+	parts []partition // of the nodes
+	alone bool        // no two partitions are played at once now
+	ahead unit.Time   // no frame is sooner than this in another partition
+	delay unit.Time   // the longest of any wire between switches
+	steps int         // scheduled events that are done
+	due   unit.Time   // when the next one is, unit.Never if there is none
 	log   recorder
-	one   [1]*buffer.Frame // a batch of one, for calls of a machine
-	err   error            // ends the run
-	over  bool             // Options.Settled has ended the run
+	over  bool // Options.Settled has ended the run
 
 	settled unit.Time // the last time that Options.Settled was told of, -1 at first
-
-	frames uint64 // that arrived at a node
-	events uint64 // timers that fired
+	watched uint64    // events of partition 0 at which Options.Watch is called next
+	set     int       // which of partition.out is written to
 }
 
 // node is a switch or a host.
 type node struct {
+	part    *partition
 	machine dataplane.Machine
 	sw      *dataplane.Switch // nil for a host
 	host    *host.Host        // nil for a switch
@@ -110,9 +127,9 @@ type port struct {
 	sentAt  unit.Time
 	in      fifo       // frames on their way to this port
 	wire    *rand.Rand // see World.draw; nil until it is needed
-	control int        // control frames that the far end has sent so far
+	control int        // control frames sent so far
 	losses  []int      // which of those get lost
-	faults  WireFaults
+	faults  WireFaults // of the wire from this port
 }
 
 // WireFaults are what a wire does to frames besides delaying them, in both directions.
@@ -124,15 +141,12 @@ type WireFaults struct {
 	ControlLoss, DataLoss int
 }
 
-// Each port has two timers, one for sending and one for arrivals; the last timer is for
-// scheduled events.
+// Each port has two timers, one for sending and one for arrivals.
 func sendID(p int32) int32 { return 2 * p }
 func recvID(p int32) int32 { return 2*p + 1 }
 
-func (w *World) timelineID() int32 { return int32(2 * len(w.ports)) }
-
-// timersOf is the number of timers of a fabric with this many ports.
-func timersOf(ports int) int { return 2*ports + 1 }
+// timersOf is the number of timers of this many ports.
+func timersOf(ports int) int { return 2 * ports }
 
 // Refuse returns why a plan cannot be played in virtual time, nil if it can.
 func Refuse(plan *scenario.Plan) error {
@@ -168,8 +182,8 @@ func planned(plan *scenario.Plan) parts {
 type parts struct {
 	sw      func(i int, f detect.Factory) dataplane.Config
 	host    func(i int) host.Config
-	order   []int // order in which to make the machines; nil is that of the fabric
-	watched bool  // call Options.Watch for each machine
+	order   []int // in which to make the machines of one partition; nil is that of the fabric
+	watched bool  // call Options.Watch for each machine, or for some at a time
 }
 
 // assemble builds the world of a plan from these parts; it does not change the plan.
@@ -190,7 +204,7 @@ func assemble(plan *scenario.Plan, opt Options, of parts) (*World, error) {
 	if opt.Slots == 0 {
 		opt.Slots = 4 << 20
 	}
-	w := &World{plan: plan, opt: opt, settled: -1}
+	w := &World{plan: plan, opt: opt, settled: -1, due: unit.Never}
 	for _, l := range plan.Links {
 		if nodes := plan.Fabric.Nodes; nodes[l.A.Node].Kind == topo.Switch && nodes[l.B.Node].Kind == topo.Switch {
 			w.delay = max(w.delay, l.Delay+l.Jitter)
@@ -200,31 +214,14 @@ func assemble(plan *scenario.Plan, opt Options, of parts) (*World, error) {
 	if slices.ContainsFunc(s.Flows, func(f scenario.Flow) bool { return f.RC != nil }) {
 		w.keep = keepRC
 	}
-	w.pool = buffer.NewGrowingPool(opt.Slots, opt.Slots, w.keep)
 	w.layOut()
-	for i := range w.nodes {
-		if of.order != nil {
-			i = of.order[i]
-		}
-		if of.watched {
-			if err := opt.watch(0); err != nil {
-				return nil, err
-			}
-		}
-		var err error
-		if plan.Fabric.Nodes[i].Kind == topo.Switch {
-			err = w.addSwitch(i, of.sw(i, factory))
-		} else {
-			err = w.addHost(i, of.host(i))
-		}
-		if err != nil {
-			return nil, err
-		}
+	w.divide()
+	if err := w.addNodes(factory, of); err != nil {
+		return nil, err
 	}
 	for i, l := range plan.Fabric.Links {
 		w.addLink(i, l)
 	}
-	w.timer = newTimers(timersOf(len(w.ports)))
 	return w, nil
 }
 
@@ -240,8 +237,43 @@ func (w *World) layOut() {
 	}
 }
 
+// addNodes makes the machines, those of each partition in its order.
+func (w *World) addNodes(factory detect.Factory, of parts) error {
+	chunk := 1 // nodes of a partition between two calls of Options.Watch
+	if len(w.parts) > 1 {
+		chunk = 64
+	}
+	for done, more := 0, true; more; done += chunk {
+		if of.watched {
+			if err := w.opt.watch(0); err != nil {
+				return err
+			}
+		}
+		w.each(func(d *partition) {
+			for _, i := range d.mine[min(done, len(d.mine)):min(done+chunk, len(d.mine))] {
+				if of.order != nil {
+					i = int32(of.order[i])
+				}
+				if w.plan.Fabric.Nodes[i].Kind == topo.Switch {
+					d.fail(w.addSwitch(int(i), of.sw(int(i), factory)))
+				} else {
+					d.fail(w.addHost(int(i), of.host(int(i))))
+				}
+			}
+		})
+		more = false
+		for i := range w.parts {
+			more = more || done+chunk < len(w.parts[i].mine)
+		}
+		if err := w.failed(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (w *World) addSwitch(i int, cfg dataplane.Config) error {
-	cfg.Pool, cfg.Delay, cfg.Dropped = w.pool, w.delay, w.opt.Dropped
+	cfg.Pool, cfg.Delay, cfg.Dropped = w.nodes[i].part.pool, w.delay, w.opt.Dropped
 	cfg.ECN.Seed = splitmix.Mix(cfg.ECN.Seed + w.opt.Seed)
 	sw, err := dataplane.NewSwitch(cfg)
 	if err != nil {
@@ -252,7 +284,7 @@ func (w *World) addSwitch(i int, cfg dataplane.Config) error {
 }
 
 func (w *World) addHost(i int, cfg host.Config) error {
-	cfg.Pool, cfg.Keep = w.pool, w.keep
+	cfg.Pool, cfg.Keep = w.nodes[i].part.pool, w.keep
 	h, err := host.New(cfg)
 	if err != nil {
 		return fmt.Errorf("sim: %w", err)
@@ -280,7 +312,7 @@ func (w *World) SetWire(link int, f WireFaults) {
 	w.ports[w.portOf(l.B)].faults = f
 }
 
-// loses reports whether the n-th control frame towards p gets lost.
+// loses reports whether the n-th control frame that p sends gets lost.
 func (w *World) loses(p *port, n int) bool {
 	if i := slices.Index(p.losses, n); i >= 0 {
 		p.losses = slices.Delete(p.losses, i, i+1)
@@ -289,11 +321,12 @@ func (w *World) loses(p *port, n int) bool {
 	return p.faults.ControlLoss > 0 && w.draw(p).IntN(1000) < p.faults.ControlLoss
 }
 
-// draw returns the random stream of the wire towards p; each direction of each wire has
-// its own.
+// draw returns the random stream of the wire from p; each direction of each wire has its
+// own, named after the end to which it goes.
 func (w *World) draw(p *port) *rand.Rand {
 	if p.wire == nil {
-		p.wire = rand.New(rand.NewPCG(w.opt.Seed, uint64(p.node+1)<<8|uint64(p.n)))
+		far := &w.ports[p.peer]
+		p.wire = rand.New(rand.NewPCG(w.opt.Seed, uint64(far.node+1)<<8|uint64(far.n)))
 	}
 	return p.wire
 }

@@ -1,7 +1,7 @@
 // Package scale measures how large and how fast the simulator goes: deadlocks planted in
 // fabrics of thousands of switches, and frame-hops a second.
 //
-//	plant --> sim.Large --> run --> Result: detected, latency, time, memory
+//	plant --> sim.Large --> run, a partition a processor --> Result: detected, latency, time, memory
 //	a fat-tree under load --> Bench --> Speed
 //
 // Read in this order: scale.go, plant.go (the fabrics and their deadlocks), bench.go,

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
+	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -99,6 +101,15 @@ func (r *Result) WriteText(w io.Writer) error {
 	return err
 }
 
+// each calls do for each i below n, all at once.
+func each(n int, do func(i int)) {
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() { do(i) })
+	}
+	all.Wait()
+}
+
 // planter makes a fabric with some deadlocks planted in it.
 type planter func() (l *sim.Large, planted int, err error)
 
@@ -114,7 +125,10 @@ func run(ctx context.Context, plant planter, detector string, show io.Writer) (*
 	work := progress.New(ctx, show, l.Name, int64(l.Duration))
 	defer work.Close()
 	watch := func(now unit.Time) error { return work.Set(int64(now)) }
-	w, err := sim.NewLarge(*l, sim.Options{Seed: 1, Detectors: catalog.Factories(), Watch: watch})
+	w, err := sim.NewLarge(*l, sim.Options{
+		Seed: 1, Detectors: catalog.Factories(), Watch: watch,
+		Partitions: runtime.GOMAXPROCS(0), Each: each,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,78 @@
+package fuzz
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"slices"
+	"sync"
+	"testing"
+
+	"softswitch/detect/itsy"
+	"softswitch/event"
+	"softswitch/internal/testseed"
+	"softswitch/sim"
+)
+
+// A case says the same, to the byte, in one partition and in several that are played at
+// once.
+func TestPartitionsAreTheSame(t *testing.T) {
+	seed, n := testseed.New(t), 60
+	if testing.Short() {
+		n = 10
+	}
+	modes := append(slices.Clone(Modes), Jumbo, RDMA)
+	lines, flooding := 0, 0
+	for i := range n {
+		c := New(seed, i, modes[i%len(modes)])
+		want, said, kinds := playPartitions(t, c, 1)
+		lines, flooding = lines+said, flooding+kinds
+		for _, p := range []int{2, 3, 7} {
+			if got, _, _ := playPartitions(t, c, p); got != want {
+				t.Errorf("case %d, mode %s: %d partitions give another trace or verdict", i, c.Mode, p)
+			}
+		}
+	}
+	if lines < 100*n || flooding == 0 {
+		t.Errorf("%d events and %d deadlocks of flooding in %d cases: this proves little", lines, flooding, n)
+	}
+}
+
+// playPartitions returns the sum of the trace and the verdict of a case, how many events
+// the trace has, and how many deadlocks of flooding there were.
+func playPartitions(t *testing.T, c *Case, partitions int) (sum [sha256.Size]byte, lines, flooding int) {
+	t.Helper()
+	h, line := sha256.New(), []byte(nil)
+	w, _, err := c.World("itsy", itsy.New, sim.Options{
+		Partitions: partitions,
+		Each: func(n int, do func(i int)) {
+			var all sync.WaitGroup
+			for i := range n {
+				all.Go(func() { do(i) })
+			}
+			all.Wait()
+		},
+		Events: func(n event.Node, e event.Event) {
+			line = n.Append(line[:0], e)
+			h.Write(line)
+			lines++
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := w.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Write(text)
+	for _, d := range w.Result().Deadlocks {
+		if d.Flooded {
+			flooding++
+		}
+	}
+	return [sha256.Size]byte(h.Sum(nil)), lines, flooding
+}
