@@ -59,25 +59,14 @@ func Attach(ctx context.Context, lab Lab, relay []string, progress io.Writer) (*
 	if err := lab.check(); err != nil {
 		return nil, err
 	}
-	boot, err := bootID()
-	if err != nil {
-		return nil, err
-	}
-	unlock, err := lock(progress)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	if st, err := keep(lab, boot, progress); st != nil || err != nil {
-		return st, err
-	}
-	began := time.Now()
-	st := newState(lab, Dir(lab.Name), boot)
-	if err := st.attach(ctx, relay); err != nil {
-		return nil, fmt.Errorf("netnslab: lab %s: %w", lab.Name, errors.Join(err, st.remove(boot, progress)))
-	}
-	fmt.Fprintf(progress, "lab %s: %d nodes reached in %v\n", st.Name, len(st.Nodes), time.Since(began).Round(time.Millisecond))
-	return st, nil
+	return unlessThere(lab, progress, func(st *State) (*State, error) {
+		began := time.Now()
+		if err := st.attach(ctx, relay); err != nil {
+			return nil, fmt.Errorf("netnslab: lab %s: %w", lab.Name, errors.Join(err, st.remove(st.Boot, progress)))
+		}
+		fmt.Fprintf(progress, "lab %s: %d nodes reached in %v\n", st.Name, len(st.Nodes), time.Since(began).Round(time.Millisecond))
+		return st, nil
+	})
 }
 
 // attach makes the directories and the relay.

@@ -60,11 +60,21 @@ func Up(ctx context.Context, lab Lab, progress io.Writer) (*State, error) {
 		progress = io.Discard
 	}
 	lab = lab.withDefaults()
-	dir := Dir(lab.Name)
-	steps, err := Plan(lab, dir)
+	steps, err := Plan(lab, Dir(lab.Name))
 	if err != nil {
 		return nil, err
 	}
+	return unlessThere(lab, progress, func(st *State) (*State, error) {
+		if err := begin(st); err != nil {
+			return nil, err
+		}
+		return build(ctx, st, steps, progress)
+	})
+}
+
+// unlessThere makes a lab, or returns the state of one that is as the input wants it. No
+// other process changes labs meanwhile.
+func unlessThere(lab Lab, progress io.Writer, create func(*State) (*State, error)) (*State, error) {
 	boot, err := bootID()
 	if err != nil {
 		return nil, err
@@ -77,11 +87,7 @@ func Up(ctx context.Context, lab Lab, progress io.Writer) (*State, error) {
 	if st, err := keep(lab, boot, progress); st != nil || err != nil {
 		return st, err
 	}
-	st := newState(lab, dir, boot)
-	if err := begin(st); err != nil {
-		return nil, err
-	}
-	return build(ctx, st, steps, progress)
+	return create(newState(lab, Dir(lab.Name), boot))
 }
 
 // keep returns the state of an existing lab that is as the input wants it. If it is
