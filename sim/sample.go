@@ -1,6 +1,9 @@
 package sim
 
 import (
+	"iter"
+	"slices"
+
 	"softswitch/dataplane"
 	"softswitch/unit"
 )
@@ -8,7 +11,7 @@ import (
 // play runs the world up to end, and calls Options.Sample at the times it asked for.
 func (w *World) play(end unit.Time) {
 	if w.opt.Sample != nil {
-		for at := w.opt.SampleEvery; at > 0 && at <= end; at += w.opt.SampleEvery {
+		for at := range w.opt.samples(end) {
 			for w.step(at) {
 			}
 			w.opt.Sample(at, w)
@@ -19,6 +22,17 @@ func (w *World) play(end unit.Time) {
 		return
 	}
 	for w.step(end) {
+	}
+}
+
+// samples are the times of samples up to end.
+func (o *Options) samples(end unit.Time) iter.Seq[unit.Time] {
+	if o.SampleEvery == 0 {
+		return slices.Values(o.SampleAt)
+	}
+	return func(yield func(unit.Time) bool) {
+		for at := o.SampleEvery; at <= end && yield(at); at += o.SampleEvery {
+		}
 	}
 }
 

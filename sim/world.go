@@ -37,9 +37,11 @@ type Options struct {
 	// Events, unless nil, is called with every event in order.
 	Events func(node event.Node, e event.Event)
 	// Sample, unless nil, is called with the world after everything that happens up to
-	// each multiple of SampleEvery (above 0). It must only read.
+	// each multiple of SampleEvery, if that is above 0, or else up to each time of SampleAt,
+	// which ascend. It must only read.
 	Sample      func(now unit.Time, w *World)
 	SampleEvery unit.Time
+	SampleAt    []unit.Time
 	// Settled, unless nil, is called with S* after everything that happens at one time,
 	// for each such time in order. Once it returns false the run is over.
 	Settled func(at unit.Time, stuck *oracle.Stuck) bool

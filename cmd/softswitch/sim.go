@@ -46,7 +46,8 @@ func simRun() *cobra.Command {
 		Use:   "run FILE",
 		Short: "Play a scenario in virtual time and judge it",
 		Long: `Play a scenario in virtual time and print its verdict, as "lab run" does. With --ui a
-browser then plays it, at any speed, back and forth, until Ctrl-C.
+browser then plays it, at any speed, back and forth, until Ctrl-C. --html FILE writes the
+same page as one file, which needs neither softswitch nor a network: to keep, or to send.
 
 --set KEY=VALUE reads a value instead of what the file has at that key, which is written
 as faults name it: buffer.xoff, flows[0].rate, topology.ring.switches. The value is YAML;
@@ -92,6 +93,8 @@ played.`,
 	c.MarkFlagFilename("trace")
 	c.Flags().StringVar(&opt.Pcap, "pcap", "", "file for every frame as it leaves a port, for Wireshark")
 	c.MarkFlagFilename("pcap", "pcapng")
+	c.Flags().StringVar(&opt.HTML, "html", "", "file that plays the run in a browser, by itself")
+	c.MarkFlagFilename("html")
 	return c
 }
 
@@ -104,8 +107,8 @@ func repeatFlags(c *cobra.Command, seeds *sweep.Seeds, from *int64) {
 
 // repeat plays a scenario with several seeds and prints what came of all.
 func repeat(ctx context.Context, file string, in load.Instead, opt run.Options, seeds sweep.Seeds, asJSON bool) error {
-	if opt.Page || opt.Trace != "" || opt.Pcap != "" {
-		return errors.New("sim run: --repeat goes with none of --ui, --trace, --pcap")
+	if opt.Page || opt.Trace != "" || opt.Pcap != "" || opt.HTML != "" {
+		return errors.New("sim run: --repeat goes with none of --ui, --trace, --pcap, --html")
 	}
 	data, err := readPlanFile(file)
 	if err != nil {

@@ -141,6 +141,12 @@ func (b *Tab) Is(expr string) bool {
 	return value(b, chromedp.Evaluate[bool]("!!("+expr+")"))
 }
 
+// Value is the value of a JavaScript expression, which is a string.
+func (b *Tab) Value(expr string) string {
+	b.t.Helper()
+	return value(b, chromedp.Evaluate[string](expr))
+}
+
 // Click clicks on the middle of the first element of a selector, as a mouse does.
 func (b *Tab) Click(selector string) {
 	b.t.Helper()

@@ -4,9 +4,10 @@
 //	scenario.Plan --Play--> sim.World or ui.Simulate --> verdict.Verdict
 //	                               |
 //	                               |--> events, as the lines of a live node's log --> file
-//	                               '--> frames --> pcapng
+//	                               |--> frames --> pcapng
+//	                               '--> states of the page --> HTML
 //
-// Read in this order: run.go, trace.go, pcap.go.
+// Read in this order: run.go, trace.go, pcap.go, html.go.
 //
 // What it does not do: it reads no file, and prints no verdict.
 package run

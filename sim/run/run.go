@@ -19,6 +19,7 @@ type Options struct {
 	Seed   uint64
 	Trace  string // file for every event; "" for none
 	Pcap   string // file for every frame; "" for none
+	HTML   string // file that plays the run in a browser; "" for none
 	Page   bool   // shows it in a browser, until ctx ends
 	Listen string // address of the page
 }
@@ -40,20 +41,26 @@ func Play(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer, 
 	if err != nil {
 		return errors.Join(err, closeTrace())
 	}
+	stream := new(ui.Stream)
+	closeHTML, err := htmlTo(opt.HTML, stream)
+	if err != nil {
+		return errors.Join(err, closeTrace(), closePcap())
+	}
 	var page *ui.Page
-	play := simulate
 	if opt.Page {
-		stream := new(ui.Stream)
 		if page, err = ui.Open(ctx, opt.Listen, stream, nil, out); err != nil {
-			return err
+			return errors.Join(err, closeTrace(), closePcap(), closeHTML(false))
 		}
 		defer page.Close()
+	}
+	play := simulate
+	if opt.Page || opt.HTML != "" {
 		play = func(plan *scenario.Plan, opt sim.Options) (*verdict.Verdict, error) {
 			return ui.Simulate(plan, opt, stream)
 		}
 	}
 	v, err := play(plan, s)
-	if cerr := errors.Join(closeTrace(), closePcap()); err == nil {
+	if cerr := errors.Join(closeTrace(), closePcap(), closeHTML(err == nil)); err == nil {
 		err = cerr
 	}
 	if err != nil {

@@ -40,6 +40,9 @@ type model struct {
 	snaps    []snap    // by switch
 	sending  []Sending // by host, as it said last; without Flows it is not told
 	problem  string
+	// window is over how long, at least, the load of a direction is taken; 0: since the state
+	// before.
+	window unit.Time
 
 	tick // what happened since the last state
 }
@@ -47,6 +50,7 @@ type model struct {
 type tick struct {
 	labels map[Label]bool
 	pauses int
+	moves  int // queues that were let go
 	log    []Entry
 	acts   int // entries of measures, those that found no room included
 	left   int // entries that found no room
@@ -56,10 +60,11 @@ type tick struct {
 // that a response breaks are over before anybody has seen them.
 const lingers = 10
 
-// snap is a switch's counters, and what they were before.
+// snap is a switch's counters now, at the beginning of the present window, and at that of
+// the window before, with which they are compared.
 type snap struct {
-	at, before unit.Time
-	now, old   *observe.Switch
+	at, mark, before unit.Time
+	now, marked, old *observe.Switch
 }
 
 // newModel is a model of a fabric in which nothing happened yet; states count their time
@@ -109,6 +114,7 @@ func (m *model) add(e oracle.Entry) {
 	case event.Resumed, event.Expired:
 		if d, ok := out(); ok {
 			m.paused[d*unit.Priorities+int(e.OutClass)] = false
+			m.moves++
 		}
 	case event.LinkUp, event.LinkDown:
 		m.link(e)
@@ -236,7 +242,10 @@ func (m *model) tell(at unit.Time, kind, format string, args ...any) {
 // count takes a switch's counters, as they were at a time.
 func (m *model) count(node int, at unit.Time, s *observe.Switch) {
 	p := &m.snaps[node]
-	p.before, p.old = p.at, p.now
+	if p.marked == nil || at-p.mark >= m.window {
+		p.before, p.old = p.mark, p.marked
+		p.mark, p.marked = at, s
+	}
 	p.at, p.now = at, s
 }
 

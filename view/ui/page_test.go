@@ -1,8 +1,12 @@
 package ui_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
@@ -91,16 +95,17 @@ func TestPageTimeLine(t *testing.T) {
 	tab := testbrowser.Open(t, simulated(t, "fattree-on-loop.yaml", "itsy", "none"), testbrowser.Look{ReducedMotion: true})
 	tab.Await("states.length >= 600")
 	tab.Run("go(0)")
-	tab.Run("states = states.slice(states.findIndex((s) => s.deadlock) - 2).slice(0, 12); go(0)") // cells that are wide
+	tab.Run("const i = states.findIndex((s) => s.deadlock); span = { from: states[i - 2].t, to: states[i + 9].t }; go(i)")
 	tab.Run(`ink = (x, y, high) => {
 		const c = $("strip"), r = devicePixelRatio || 1;
 		const d = c.getContext("2d").getImageData(Math.round(x * r), y * r, 1, high * r).data;
 		return d.some((v, k) => k % 4 === 3 && v > 0);
 	}`)
+	tab.Run("onset = deadlocks()[0][0]")
 	for what, expr := range map[string]string{
-		"a band without gaps from the deadlock's begin": "[...Array(Math.floor(cell(11) - cell(3))).keys()].every((k) => ink(cell(3) + k, 16, 10))",
-		"nothing before it":                             "!ink(cell(1) - 20, 16, 10)",
-		"bars without gaps while queues are paused":     "[...Array(Math.floor(cell(11) - cell(3))).keys()].every((k) => ink(cell(3) + k, 41, 3))",
+		"a band without gaps from the deadlock's begin": "[...Array(Math.floor(timeX(span.to) - timeX(onset)) - 4).keys()].every((k) => ink(timeX(onset) + 2 + k, 16, 10))",
+		"nothing before it":                             "[...Array(Math.floor(timeX(onset)) - 2).keys()].every((x) => !ink(x, 16, 10))",
+		"bars without gaps while queues are paused":     "[...Array(Math.floor(timeX(span.to) - timeX(onset)) - 4).keys()].every((k) => ink(timeX(onset) + 2 + k, 41, 3))",
 		"an axis": "ticks().length > 1 && ticks().every((t) => ink(timeX(t), 45, 3))",
 	} {
 		if !tab.Is(expr) {
@@ -262,6 +267,55 @@ func TestPageEnds(t *testing.T) {
 	if text := tab.Text("#link-state"); text != "the run has ended" {
 		t.Errorf("the page says %q", text)
 	}
+}
+
+// TestPageFile: the file that a run is written to shows, without a server, what the page
+// shows, at fifty instants; and it asks nobody for anything.
+func TestPageFile(t *testing.T) {
+	t.Parallel()
+	stream := new(ui.Stream)
+	if err := stream.WriteHTML(io.Discard); err == nil {
+		t.Error("a file is written of a run that was not played")
+	}
+	simulate(t, stream, "fattree-on-loop.yaml", "itsy", "drop+trigger")
+	var page bytes.Buffer
+	if err := stream.WriteHTML(&page); err != nil {
+		t.Fatal(err)
+	}
+	const most = 2 << 20
+	if page.Len() > most {
+		t.Errorf("%d bytes, want %d or less", page.Len(), most)
+	}
+	file := filepath.Join(t.TempDir(), "run.html")
+	if err := os.WriteFile(file, page.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	look := testbrowser.Look{ReducedMotion: true}
+	tabs := [2]*testbrowser.Tab{testbrowser.Open(t, serve(t, stream, nil).URL(), look), testbrowser.Open(t, "file://"+file, look)}
+	for _, tab := range tabs {
+		tab.Await("states.length >= 600")
+		tab.Run(`picture = (k) => {
+			go(Math.floor((k * (states.length - 1)) / 49));
+			return ["stage", "entries", "clock", "pace"].map((id) => $(id).outerHTML).join("\n");
+		}`)
+	}
+	seen := map[string]bool{}
+	for k := range 50 {
+		expr := fmt.Sprintf("picture(%d)", k)
+		want, got := tabs[0].Value(expr), tabs[1].Value(expr)
+		if got != want {
+			t.Errorf("instant %d of 50: the file and the page differ", k)
+		}
+		seen[want] = true
+	}
+	if len(seen) < 40 {
+		t.Errorf("only %d of 50 pictures differ from each other", len(seen))
+	}
+	if n := tabs[1].Value("String(performance.getEntriesByType('resource').length)"); n != "0" {
+		t.Errorf("the file asks for %s resources", n)
+	}
+	tabs[1].Run("go(states.findIndex((s) => s.deadlock))")
+	tabs[1].Shot("file-deadlock")
 }
 
 // simulated is the address of a page that shows a scenario.

@@ -15,24 +15,41 @@ import (
 	"softswitch/view/observe"
 )
 
-// samples is how many states a simulated run is shown in: a minute at ten a second.
-const samples = 600
-
 // Simulate plays a plan in virtual time and publishes it as a whole; opt.Sample is not to
-// be set.
+// be set. It plays it twice: the first run tells when something happens.
 func Simulate(plan *scenario.Plan, opt sim.Options, stream *Stream) (*verdict.Verdict, error) {
 	w, err := planWiring(plan)
 	if err != nil {
 		return nil, err
 	}
-	every := max(1, plan.Scenario.Duration/samples)
 	s := plan.Scenario
+	first, opt := both(opt, s.Duration)
+	at, err := instants(plan, first, w)
+	if err != nil {
+		return nil, err
+	}
 	stream.Begin(Topology{
 		Title: s.Name, Description: s.Description, World: "simulation", Detector: s.Detector, Response: s.Response,
-		Shape: w.layOut(), Nodes: w.nodes, Links: w.links, Interval: ms(every),
+		Shape: w.layOut(), Nodes: w.nodes, Links: w.links, Interval: ms(s.Duration / evenStates),
 	})
+	return publish(plan, opt, w, at, stream)
+}
+
+// both makes the two runs of a simulation one for whoever watches it.
+func both(opt sim.Options, duration unit.Time) (first, second sim.Options) {
+	first, second = sim.Options{Seed: opt.Seed, Detectors: opt.Detectors, Slots: opt.Slots}, opt
+	if watch := opt.Watch; watch != nil {
+		first.Watch = func(now unit.Time) error { return watch(now / 2) }
+		second.Watch = func(now unit.Time) error { return watch((duration + now) / 2) }
+	}
+	return first, second
+}
+
+// publish plays a plan and publishes its state at each of these instants.
+func publish(plan *scenario.Plan, opt sim.Options, w *wiring, at []unit.Time, stream *Stream) (*verdict.Verdict, error) {
 	var world *sim.World
 	m := newModel(w, func() *oracle.Stuck { return world.Stuck() }, 0)
+	m.window = plan.Scenario.Duration / evenStates
 	also := opt.Events
 	opt.Events = func(n event.Node, e event.Event) {
 		if also != nil {
@@ -43,12 +60,13 @@ func Simulate(plan *scenario.Plan, opt sim.Options, stream *Stream) (*verdict.Ve
 		}
 		m.add(oracle.Entry{Node: n.ID, Event: &e})
 	}
-	opt.SampleEvery = every
+	opt.SampleAt = at
 	opt.Sample = func(now unit.Time, world *sim.World) {
 		m.settle()
 		countAll(m, world, now)
 		stream.Publish(m.state(now))
 	}
+	var err error
 	if world, err = sim.New(plan, opt); err != nil {
 		return nil, err
 	}

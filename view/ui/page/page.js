@@ -34,6 +34,7 @@ const token = new URLSearchParams(location.hash.slice(1)).get("token") || "";
 // ---- stream
 
 function connect() {
+  if ($("recorded")) return void recorded();
   const source = new EventSource("stream");
   source.onopen = () => linkState("connected");
   source.addEventListener("topology", (e) => begin(JSON.parse(e.data)));
@@ -49,6 +50,16 @@ function connect() {
     why().then((text) => linkState(text, true));
     setTimeout(connect, 3000);
   };
+}
+
+// recorded plays what a file of a run holds: the topology and all states, packed.
+async function recorded() {
+  const packed = Uint8Array.from(atob($("recorded").textContent), (c) => c.charCodeAt(0));
+  const text = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  const run = JSON.parse(text);
+  linkState("recorded");
+  begin(run.topology);
+  take(run.states);
 }
 
 // why asks why the stream was refused: an EventSource does not tell.
@@ -77,6 +88,7 @@ function begin(t) {
   follow = t.world === "live";
   playing = !follow && !calm.matches;
   lastStatus = "";
+  span = null;
   build();
 }
 
@@ -430,7 +442,10 @@ function say(status, verdict, words) {
 
 // ---- panels
 
-const clock = (t) => (topo.world === "live" ? `${(t / 1000).toFixed(1)} s` : t < 10 ? `${(t * 1000).toFixed(0)} µs` : `${t.toFixed(1)} ms`);
+const clock = (t) => (topo.world === "live" ? `${(t / 1000).toFixed(1)} s` : t < 10 ? `${(t * 1000).toFixed(0)} µs` : `${t.toFixed(3)} ms`);
+
+// round is a time of the axis, and a span: no more digits than it has.
+const round = (t) => (t >= 1000 ? `${+(t / 1000).toFixed(3)} s` : t >= 1 ? `${+t.toFixed(3)} ms` : `${+(1000 * t).toFixed(3)} µs`);
 
 let drawnEntries = "";
 
@@ -544,37 +559,72 @@ function sums(hosts) {
 // ---- time
 
 function drawTime(s) {
-  const scrub = $("scrub");
-  scrub.max = states.length - 1;
-  scrub.value = at;
+  keepSeen(s.t);
+  const scrub = $("scrub"), { from, to } = seen();
+  scrub.min = from;
+  scrub.max = to;
+  scrub.value = s.t;
   scrub.setAttribute("aria-valuetext", `${clock(s.t)}: ${$("verdict").textContent}`);
   $("clock").textContent = clock(s.t);
+  $("pace").textContent = pace();
+  $("whole").disabled = !span;
   $("play").textContent = follow || playing ? "Pause" : "Play";
   $("live").disabled = follow;
   drawStrip();
 }
 
-// The time line: each state has a cell of the strip, and cells touch. cell is the middle of
-// one; timeX is where a time is, between the states around it.
+// The time line: time runs evenly along it, over the span that is seen, and a state is
+// drawn until the next one. A run that is played goes from state to state, so that it takes
+// long where there are many: its pace is shown.
 const STRIP = { edge: 8, marks: 12, band: 16, high: 10, bars: 44, height: 60 };
 
-function cell(i) {
-  const wide = $("strip").clientWidth - 2 * STRIP.edge;
-  return STRIP.edge + (wide * i) / Math.max(1, states.length - 1);
+let span = null; // what is seen, {from, to}; null: all that there is
+const SPAN = 0.01; // the shortest span: 10 µs
+
+function whole() {
+  const from = states[0].t;
+  return { from, to: Math.max(states[states.length - 1].t, from + SPAN) };
 }
 
-const cellWidth = () => cell(1) - cell(0);
+const seen = () => span || whole();
 
 function timeX(t) {
+  const { from, to } = seen();
+  return STRIP.edge + (($("strip").clientWidth - 2 * STRIP.edge) * (t - from)) / (to - from);
+}
+
+// zoom makes the span that is seen longer or shorter, about the state that is drawn.
+function zoom(factor) {
+  const all = whole(), now = seen(), t = states[at].t, long = Math.max(SPAN, (now.to - now.from) * factor);
+  const from = Math.max(all.from, Math.min(t - ((t - now.from) / (now.to - now.from)) * long, all.to - long));
+  span = long >= all.to - all.from ? null : { from, to: from + long };
+  draw();
+}
+
+// keepSeen moves the span to a time that is not in it.
+function keepSeen(t) {
+  if (!span || (t >= span.from && t <= span.to)) return;
+  const all = whole(), long = span.to - span.from;
+  const from = Math.max(all.from, Math.min(t - long / 2, all.to - long));
+  span = { from, to: from + long };
+}
+
+// stateAt is the last state that is not after a time.
+function stateAt(t) {
   let low = 0, high = states.length - 1;
   while (low < high) {
-    const mid = (low + high) >> 1;
-    if (states[mid].t < t) low = mid + 1;
-    else high = mid;
+    const mid = (low + high + 1) >> 1;
+    if (states[mid].t <= t) low = mid;
+    else high = mid - 1;
   }
-  if (low === 0 || states[low].t <= t) return cell(low);
-  const before = states[low - 1].t;
-  return cell(low - 1) + (cellWidth() * (t - before)) / (states[low].t - before);
+  return low;
+}
+
+// pace is how much of the fabric's time a second shows from here on.
+function pace() {
+  if (topo.world === "live") return "";
+  const next = states[Math.min(states.length - 1, at + Number($("speed").value))];
+  return next === states[at] ? "" : `1 s shows ${round(+(next.t - states[at].t).toPrecision(2))}`;
 }
 
 // deadlocks are from when to when there was one, by the events and, where there was no
@@ -613,11 +663,11 @@ function drawStrip() {
   g.clearRect(0, 0, w, h);
   drawBand(g, colour);
   g.fillStyle = colour("--pause");
-  const most = Math.max(1, ...states.map(pausedIn)), wide = Math.max(1, cellWidth());
+  const most = Math.max(1, ...states.map(pausedIn));
   states.forEach((s, i) => {
-    const tall = (17 * pausedIn(s)) / most;
-    const left = Math.round(cell(i) - wide / 2), right = Math.round(cell(i) + wide / 2);
-    if (tall > 0) g.fillRect(left, STRIP.bars - Math.max(3, tall), Math.max(1, right - left), Math.max(3, tall));
+    const tall = (17 * pausedIn(s)) / most, until = states[Math.min(i + 1, states.length - 1)].t;
+    const left = Math.round(timeX(s.t)), right = Math.round(timeX(until));
+    if (tall > 0 && right >= 0 && left <= w) g.fillRect(left, STRIP.bars - Math.max(3, tall), Math.max(1, right - left), Math.max(3, tall));
   });
   g.fillStyle = colour("--ink");
   g.font = "12px system-ui, sans-serif";
@@ -627,8 +677,8 @@ function drawStrip() {
   g.strokeStyle = colour("--ink");
   g.lineWidth = 2;
   g.beginPath();
-  g.moveTo(cell(at), 0);
-  g.lineTo(cell(at), STRIP.bars);
+  g.moveTo(timeX(states[at].t), 0);
+  g.lineTo(timeX(states[at].t), STRIP.bars);
   g.stroke();
 }
 
@@ -658,8 +708,7 @@ function drawMarks(g) {
 
 // ticks are round times, at most one for 90 pixels.
 function ticks() {
-  if (states.length < 2) return [];
-  const from = states[0].t, to = states[states.length - 1].t, least = (90 * (to - from)) / ($("strip").clientWidth - 2 * STRIP.edge);
+  const { from, to } = seen(), least = (90 * (to - from)) / ($("strip").clientWidth - 2 * STRIP.edge);
   const ten = 10 ** Math.floor(Math.log10(least)), step = [1, 2, 5, 10].map((k) => k * ten).find((k) => k >= least);
   const out = [];
   for (let k = Math.ceil(from / step); k * step <= to; k++) out.push(k * step);
@@ -672,7 +721,7 @@ function drawAxis(g, colour, w) {
   g.font = "11px system-ui, sans-serif";
   g.lineWidth = 1;
   for (const t of ticks()) {
-    const x = timeX(t), text = clock(t), half = g.measureText(text).width / 2;
+    const x = timeX(t), text = round(t), half = g.measureText(text).width / 2;
     g.beginPath();
     g.moveTo(x, STRIP.bars);
     g.lineTo(x, STRIP.bars + 4);
@@ -702,14 +751,21 @@ function live() {
   draw();
 }
 
-// isEvent: something was told, or queues came to be paused or were let go.
-function isEvent(i) {
-  const queues = (s) => (s.paused || []).map((q) => `${q.d} ${q.c}`).join();
-  return (states[i].log || []).length > 0 || (i > 0 && queues(states[i]) !== queues(states[i - 1]));
-}
+// An event is that something was told, that queues came to be paused or were let go, or that
+// a label moved; a measure is one that is told.
+const isEvent = {
+  told: (i) => (states[i].log || []).length > 0,
+  measure: (i) => (states[i].log || []).some((e) => e.k === "act"),
+  pause: (i) => {
+    const queues = (s) => (s.paused || []).map((q) => `${q.d} ${q.c}`).join();
+    return i > 0 && queues(states[i]) !== queues(states[i - 1]);
+  },
+  label: (i) => (states[i].labels || []).length > 0,
+  any: (i) => isEvent.told(i) || isEvent.pause(i) || isEvent.label(i),
+};
 
 function toEvent(way) {
-  for (let i = at + way; i >= 0 && i < states.length; i += way) if (isEvent(i)) return go(i);
+  for (let i = at + way; i >= 0 && i < states.length; i += way) if (isEvent[$("by").value](i)) return go(i);
 }
 
 let stepped = 0;
@@ -746,7 +802,26 @@ $("play").addEventListener("click", toggle);
 $("live").addEventListener("click", live);
 $("previous").addEventListener("click", () => toEvent(-1));
 $("next").addEventListener("click", () => toEvent(1));
-$("scrub").addEventListener("input", () => go(Number($("scrub").value)));
+$("scrub").addEventListener("input", () => go(stateAt(Number($("scrub").value))));
+$("scrub").addEventListener("keydown", (e) => {
+  const way = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[e.key];
+  if (way) go(at + way), e.preventDefault();
+});
+$("in").addEventListener("click", () => zoom(1 / 4));
+$("out").addEventListener("click", () => zoom(4));
+$("whole").addEventListener("click", () => zoom(Infinity));
+$("strip").addEventListener("pointerdown", (e) => {
+  $("strip").setPointerCapture(e.pointerId);
+  drag(e);
+});
+$("strip").addEventListener("pointermove", (e) => e.buttons && drag(e));
+
+// drag goes to the time under the pointer.
+function drag(e) {
+  if (!states.length) return;
+  const { from, to } = seen(), x = e.clientX - $("strip").getBoundingClientRect().left - STRIP.edge;
+  go(stateAt(Math.max(from, Math.min(to, from + ((to - from) * x) / ($("strip").clientWidth - 2 * STRIP.edge)))));
+}
 $("pick").addEventListener("change", () => {
   const [kind, i] = $("pick").value.split(" ");
   choose(kind ? { kind, i: Number(i) } : null);
@@ -756,6 +831,8 @@ addEventListener("keydown", (e) => {
   if (["INPUT", "SELECT", "BUTTON", "TEXTAREA"].includes(e.target.tagName)) return;
   if (e.key === " ") toggle(), e.preventDefault();
   if (e.key === "l" || e.key === "L") live();
+  if (e.key === "+" && states.length) zoom(1 / 4);
+  if (e.key === "-" && states.length) zoom(4);
 });
 requestAnimationFrame(step);
 connect();

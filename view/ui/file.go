@@ -1,0 +1,58 @@
+package ui
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// WriteHTML writes the page as one file, which plays the states that the stream holds and
+// needs nothing else: no server and no network. It fails if there is nothing to play.
+func (s *Stream) WriteHTML(w io.Writer) error {
+	s.mu.Lock()
+	run := struct {
+		Topology json.RawMessage   `json:"topology"`
+		States   []json.RawMessage `json:"states"`
+	}{s.topology, slices.Clone(s.states)}
+	s.mu.Unlock()
+	if len(run.States) == 0 {
+		return errors.New("page: there is no run to write")
+	}
+	var packed bytes.Buffer
+	zip, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(json.NewEncoder(zip).Encode(run), zip.Close()); err != nil {
+		return err
+	}
+	data := `<script type="text/plain" id="recorded">` + base64.StdEncoding.EncodeToString(packed.Bytes()) + "</script>\n"
+	page := pageFile("index.html")
+	for _, part := range [][2]string{
+		{`<link rel="stylesheet" href="page.css">`, "<style>\n" + pageFile("page.css") + "</style>"},
+		{`<script src="page.js" defer></script>` + "\n", ""},
+		{"</body>", data + "<script>\n" + pageFile("page.js") + "</script>\n</body>"},
+	} {
+		if strings.Count(page, part[0]) != 1 {
+			return fmt.Errorf("page: index.html has not one %q", part[0])
+		}
+		page = strings.Replace(page, part[0], part[1], 1)
+	}
+	_, err = io.WriteString(w, page)
+	return err
+}
+
+// pageFile is a file that the page is made of.
+func pageFile(name string) string {
+	data, err := files.ReadFile("page/" + name)
+	if err != nil {
+		panic(err) // it is in the program
+	}
+	return string(data)
+}

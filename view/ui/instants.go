@@ -1,0 +1,97 @@
+package ui
+
+import (
+	"cmp"
+	"slices"
+
+	"softswitch/event"
+	"softswitch/oracle"
+	"softswitch/scenario"
+	"softswitch/sim"
+	"softswitch/unit"
+)
+
+// Bounds of how many states a simulated run is shown in: so many evenly spaced ones, and
+// at most so many in all.
+const (
+	evenStates = 600
+	statesMax  = 1800
+)
+
+// instants plays a plan and returns when its states are to be taken, in order: at even
+// distances, whenever something is told, and when a pause or a label moves, of these those
+// that are nearest to what is told. So time goes fast where nothing happens, and slowly
+// where a deadlock forms, labels travel and a response acts.
+func instants(plan *scenario.Plan, opt sim.Options, w *wiring) ([]unit.Time, error) {
+	var told, moved []unit.Time
+	var world *sim.World
+	m := newModel(w, func() *oracle.Stuck { return world.Stuck() }, 0)
+	note := func() {
+		if len(m.log) > 0 {
+			told = append(told, m.now)
+		}
+		if m.pauses > 0 || m.moves > 0 || len(m.labels) > 0 {
+			moved = append(moved, m.now)
+		}
+		m.tick = tick{labels: m.labels}
+		clear(m.labels)
+	}
+	opt.Events = func(n event.Node, e event.Event) {
+		if e.At > m.now {
+			m.settle()
+			note()
+		}
+		m.add(oracle.Entry{Node: n.ID, Event: &e})
+	}
+	var err error
+	if world, err = sim.New(plan, opt); err != nil {
+		return nil, err
+	}
+	if _, err := world.Play(); err != nil {
+		return nil, err
+	}
+	m.settle()
+	note()
+	return choose(told, moved, plan.Scenario.Duration), nil
+}
+
+// choose is the instants of a run that lasts so long, in order.
+func choose(told, moved []unit.Time, duration unit.Time) []unit.Time {
+	at := thin(told, (statesMax-evenStates)/2)
+	for i := range unit.Time(evenStates) {
+		at = append(at, duration*(i+1)/evenStates)
+	}
+	if room := statesMax - len(at); len(moved) > room {
+		far := make(map[unit.Time]unit.Time, len(moved))
+		for _, t := range moved {
+			far[t] = distance(told, t)
+		}
+		moved = slices.Clone(moved)
+		slices.SortStableFunc(moved, func(a, b unit.Time) int { return cmp.Compare(far[a], far[b]) })
+		moved = moved[:room]
+	}
+	at = append(at, moved...)
+	slices.Sort(at)
+	return slices.Compact(at)
+}
+
+// thin is at most n of some times, evenly chosen.
+func thin(times []unit.Time, n int) (some []unit.Time) {
+	for i := range min(n, len(times)) {
+		some = append(some, times[i*len(times)/min(n, len(times))])
+	}
+	return some
+}
+
+// distance is how far a time is from the nearest of some that are in order.
+func distance(times []unit.Time, t unit.Time) unit.Time {
+	i, _ := slices.BinarySearch(times, t)
+	least := unit.Never
+	if i < len(times) {
+		least = times[i] - t
+	}
+	if i > 0 {
+		least = min(least, t-times[i-1])
+	}
+	return least
+}
