@@ -47,7 +47,8 @@ const Reached = "reached\n"
 
 // Attach makes a lab of nodes that somebody else has built and started. It makes a run
 // directory for each and starts a relay, by the command given, with the lab's name added,
-// which says on its output what is wrong, or Reached, and closes it. Down ends the relay and removes the directories; the nodes stay as they are.
+// which says on its output what is wrong, or Reached, and closes it. Down ends the relay and
+// removes the directories; the nodes stay as they are.
 //
 // A lab of the same name is dealt with as by Up. If a node cannot be reached nothing stays.
 // progress gets a few lines of text; nil for none.

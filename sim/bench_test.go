@@ -48,13 +48,13 @@ func TestFramesAllocateNothing(t *testing.T) {
 			w.start()
 			end := 4 * unit.Millisecond
 			w.play(end)
-			before := w.parts[0].frames
+			before := w.partitions[0].frames
 			allocs := testing.AllocsPerRun(4, func() {
 				end += unit.Millisecond / 2
 				w.play(end)
 			})
 			// What is left is the record of pauses, that grows.
-			if frames := float64(w.parts[0].frames-before) / 5; frames < 10_000 || allocs > frames/1000 {
+			if frames := float64(w.partitions[0].frames-before) / 5; frames < 10_000 || allocs > frames/1000 {
 				t.Errorf("%.0f allocations for %.0f frames", allocs, frames)
 			}
 		})

@@ -169,7 +169,7 @@ func (c *checker) checkSlots() {
 			}
 		}
 	}
-	if got := c.w.parts[0].pool.Slots() - c.w.parts[0].pool.Free(); got != len(used) {
+	if got := c.w.partitions[0].pool.Slots() - c.w.partitions[0].pool.Free(); got != len(used) {
 		c.t.Errorf("%d slots are in use, %d frames exist", got, len(used))
 	}
 }

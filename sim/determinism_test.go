@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"testing"
 
+	"softswitch/internal/progress"
 	"softswitch/internal/testseed"
 	"softswitch/scenario"
 	"softswitch/scenarios"
@@ -39,7 +40,7 @@ func TestDeterminism(t *testing.T) {
 			same("compiled anew", run(t, plan(t, text), 7, nil))
 			for n := 2; n <= 5; n++ {
 				same(fmt.Sprintf("%d partitions", n), partitioned(t, p, 7, n, nil))
-				same(fmt.Sprintf("%d partitions at once", n), partitioned(t, p, 7, n, atOnce))
+				same(fmt.Sprintf("%d partitions at once", n), partitioned(t, p, 7, n, progress.AtOnce))
 			}
 			jitters := p.Links[0].Jitter > 0
 			if got := run(t, p, 8, nil); (got.trace != want.trace) != jitters {

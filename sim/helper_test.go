@@ -76,8 +76,8 @@ func partitioned(t testing.TB, p *scenario.Plan, seed uint64, partitions int, ea
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Links[0].Delay > 0 && len(w.parts) != min(partitions, p.Fabric.Switches()) {
-		t.Fatalf("%d partitions, want %d", len(w.parts), partitions)
+	if p.Links[0].Delay > 0 && len(w.partitions) != min(partitions, p.Fabric.Switches()) {
+		t.Fatalf("%d partitions, want %d", len(w.partitions), partitions)
 	}
 	return outcomeOf(t, w, tr)
 }

@@ -93,7 +93,7 @@ func (l *Large) routes(opt *Options) ([][]dataplane.Route, error) {
 	opt.each(len(shares), func(k int) {
 		routes := make([][]dataplane.Route, f.Switches())
 		topo.EachGroup(f, dsts[len(dsts)*k/len(shares):len(dsts)*(k+1)/len(shares)], func(s, dst int, g topo.Group) bool {
-			if s == 0 && k == 0 {
+			if s == 0 && k == 0 { // one watches for all
 				err = opt.watch(0)
 			}
 			if out, ok := via[[2]int{s, dst}]; ok {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"softswitch/detect"
+	"softswitch/internal/progress"
 	"softswitch/scenario"
 	"softswitch/scenario/config"
 	"softswitch/topo"
@@ -28,7 +29,7 @@ func TestLargeIsTheSame(t *testing.T) {
 	l.Switch.Subnets, l.Switch.Routes, l.Switch.ARP, l.Switch.MAC = nil, nil, nil, nil
 	for n := 1; n < 4; n++ {
 		tr := newTracer()
-		w, err := NewLarge(l, Options{Seed: 1, Detectors: detectors, Events: tr.event, Partitions: n, Each: atOnce})
+		w, err := NewLarge(l, Options{Seed: 1, Detectors: detectors, Events: tr.event, Partitions: n, Each: progress.AtOnce})
 		if err != nil {
 			t.Fatal(err)
 		}

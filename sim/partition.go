@@ -33,16 +33,16 @@ type partition struct {
 	timer timers
 	one   [1]*buffer.Frame // a batch of one, for calls of a machine
 	buf   []event.Event
-	held  flooded
 
 	frames uint64 // that arrived at a node
 	events uint64 // timers that fired, and scheduled events in partition 0
 	err    error
 
+	log log
+
 	// Only where there are several:
 	out     [2][]mailbox // by World.set and partition: frames of this window, and of the one before
 	soonest unit.Time    // arrival, at the soonest, of the frames in this window's mailboxes
-	log     log
 }
 
 // crossing is a frame that goes to another partition.
@@ -99,20 +99,20 @@ func (w *World) divide() {
 	if w.ahead == 0 {
 		count = 1
 	}
-	w.parts, w.alone = make([]partition, count), count == 1
+	w.partitions, w.alone = make([]partition, count), count == 1
 	ports := make([]int, count)
 	for i := range w.nodes {
 		f, s := &w.plan.Fabric.Nodes[i], i
 		if f.Kind == topo.Host && len(f.Ports) > 0 {
 			s = f.Ports[0].Peer.Node
 		}
-		d := &w.parts[s%count]
+		d := &w.partitions[s%count]
 		d.mine = append(d.mine, int32(i))
 		w.nodes[i].part = d
 		ports[s%count] += len(f.Ports)
 	}
-	for i := range w.parts {
-		d := &w.parts[i]
+	for i := range w.partitions {
+		d := &w.partitions[i]
 		d.w, d.n, d.nodes, d.ports = w, i, w.nodes, w.ports
 		d.pool = buffer.NewGrowingPool(w.opt.Slots, w.opt.Slots, w.keep)
 		d.timer = newTimers(timersOf(len(w.ports)), timersOf(ports[i]))
@@ -126,7 +126,7 @@ func (w *World) partOf(p *port) *partition { return w.nodes[p.node].part }
 
 // each calls do for every partition, at once if it may.
 func (w *World) each(do func(d *partition)) {
-	w.opt.each(len(w.parts), func(i int) { do(&w.parts[i]) })
+	w.opt.each(len(w.partitions), func(i int) { do(&w.partitions[i]) })
 }
 
 // fail notes the first error of a partition, which ends the run.
@@ -134,8 +134,8 @@ func (d *partition) fail(err error) { d.err = cmp.Or(d.err, err) }
 
 // failed is the error of the first partition that has one.
 func (w *World) failed() error {
-	for i := range w.parts {
-		if err := w.parts[i].err; err != nil {
+	for i := range w.partitions {
+		if err := w.partitions[i].err; err != nil {
 			return err
 		}
 	}
@@ -146,8 +146,8 @@ func (w *World) failed() error {
 func (w *World) windows(end unit.Time) {
 	for {
 		at := unit.Never
-		for i := range w.parts {
-			d := &w.parts[i]
+		for i := range w.partitions {
+			d := &w.partitions[i]
 			_, first, _ := d.timer.first()
 			at = min(at, first, d.soonest)
 		}
@@ -157,8 +157,8 @@ func (w *World) windows(end unit.Time) {
 		}
 		w.now = now
 		if w.due < at {
-			for i := range w.parts { // a link that fails loses what is on its way
-				w.parts[i].collect()
+			for i := range w.partitions { // a link that fails loses what is on its way
+				w.partitions[i].collect()
 			}
 			w.alone = true
 			w.timeline()
@@ -193,8 +193,8 @@ func (d *partition) cross(there *partition, x crossing, data []byte) {
 
 // collect takes over what the other partitions sent in the window before.
 func (d *partition) collect() {
-	for i := range d.w.parts {
-		box := &d.w.parts[i].out[1-d.w.set][d.n]
+	for i := range d.w.partitions {
+		box := &d.w.partitions[i].out[1-d.w.set][d.n]
 		data := box.bytes
 		for _, x := range box.crossings {
 			d.arrive(x, data[:x.kept])
@@ -216,8 +216,8 @@ func (w *World) windowEnds() {
 	w.set = 1 - w.set
 	for {
 		var next *log
-		for i := range w.parts {
-			l := &w.parts[i].log
+		for i := range w.partitions {
+			l := &w.partitions[i].log
 			if l.read < len(l.records) && (next == nil || l.records[l.read].before(&next.records[next.read])) {
 				next = l
 			}
@@ -227,8 +227,8 @@ func (w *World) windowEnds() {
 		}
 		w.log.next(w, next)
 	}
-	for i := range w.parts {
-		l := &w.parts[i].log
+	for i := range w.partitions {
+		l := &w.partitions[i].log
 		*l = log{records: l.records[:0], events: l.events[:0], held: l.held.empty()}
 	}
 }
@@ -242,8 +242,8 @@ func (r *recorder) next(w *World, l *log) {
 		from = l.records[l.read-1]
 	}
 	to := l.records[l.read]
-	r.add(w, to.node, l.events[from.events:to.events])
-	r.countOnce(&l.held, from.held, to.held)
+	held := flooded{l.held.buckets[:to.held], l.held.holds}
+	r.add(w, to.node, l.events[from.events:to.events], &held, from.held)
 	l.read++
 }
 
@@ -253,14 +253,13 @@ func (d *partition) record(node int32, events []event.Event) {
 	if len(events) == 0 {
 		return
 	}
+	l := &d.log
 	if d.w.alone {
-		d.w.log.add(d.w, node, events)
-		d.held = d.held.empty()
-		d.held.add(d.nodes[node].sw, events)
-		d.w.log.countOnce(&d.held, 0, len(d.held.buckets))
+		l.held = l.held.empty()
+		l.held.add(d.nodes[node].sw, events)
+		d.w.log.add(d.w, node, events, &l.held, 0)
 		return
 	}
-	l := &d.log
 	l.events = append(l.events, events...)
 	l.held.add(d.nodes[node].sw, events)
 	l.records = append(l.records, record{d.now, d.key, node, len(l.events), len(l.held.buckets)})

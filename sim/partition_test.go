@@ -4,20 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 
+	"softswitch/internal/progress"
 	"softswitch/unit"
 )
-
-// atOnce is an Options.Each with a goroutine for each call.
-func atOnce(n int, do func(i int)) {
-	var all sync.WaitGroup
-	for i := range n {
-		all.Go(func() { do(i) })
-	}
-	all.Wait()
-}
 
 // Windows longer than the links' delay would be another simulation: the test of the traces
 // sees it.
@@ -41,39 +32,38 @@ func TestWindowsThatAreTooLong(t *testing.T) {
 // What reads the whole fabric while it is played, and links without a delay, need one
 // partition.
 func TestOnePartition(t *testing.T) {
-	for name, opt := range map[string]Options{
-		"sample": {Sample: func(unit.Time, *World) {}, SampleEvery: unit.Millisecond},
-		"no":     {},
+	for _, c := range []struct {
+		delay  string
+		sample func(unit.Time, *World)
+		want   int
+	}{
+		{"10us", nil, 2},
+		{"10us", func(unit.Time, *World) {}, 1},
+		{"0us", nil, 1},
 	} {
-		text := pair("")
-		if name == "no" {
-			text = strings.Replace(text, "  delay: 10us\n", "  delay: 0us\n", 1)
-		}
-		opt.Detectors, opt.Partitions = detectors, 2
-		w, err := New(plan(t, text), opt)
+		p := plan(t, strings.Replace(pair(""), "delay: 10us", "delay: "+c.delay, 1))
+		w, err := New(p, Options{Detectors: detectors, Partitions: 3, Sample: c.sample, SampleAt: Every(unit.Millisecond)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(w.parts) != 1 {
-			t.Errorf("%s delay: %d partitions", name, len(w.parts))
+		if got := len(w.partitions); got != c.want {
+			t.Errorf("delay %s, sampled %v: %d partitions, want %d", c.delay, c.sample != nil, got, c.want)
 		}
 	}
 }
 
 // An error in a partition, or of whoever watches, ends the run with it.
 func TestPartitionFails(t *testing.T) {
-	enough, calls := errors.New("enough"), 0
-	for want, opt := range map[string]Options{
-		"than 50 slots hold": {Slots: 50 + slotsMargin},
-		enough.Error(): {Watch: func(unit.Time) error {
-			if calls++; calls < 100 {
-				return nil
-			}
-			return enough
-		}},
-	} {
-		want = strings.Replace(want, "50", fmt.Sprint(50+slotsMargin), 1)
-		opt.Detectors, opt.Partitions, opt.Each = detectors, 4, atOnce
+	calls := 0
+	watch := func(unit.Time) error {
+		if calls++; calls < 100 {
+			return nil
+		}
+		return errors.New("seen enough")
+	}
+	const few = slotsMargin + 50
+	for want, opt := range map[string]Options{fmt.Sprintf("than %d slots hold", few): {Slots: few}, "seen enough": {Watch: watch}} {
+		opt.Detectors, opt.Partitions, opt.Each = detectors, 4, progress.AtOnce
 		w, err := New(plan(t, ring), opt)
 		if err != nil {
 			t.Fatal(err)

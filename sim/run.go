@@ -36,7 +36,7 @@ const watchEvents = 1 << 14
 // step handles what happens next if it is due by end, and reports whether it was. The
 // whole fabric is one partition.
 func (w *World) step(end unit.Time) bool {
-	d := &w.parts[0]
+	d := &w.partitions[0]
 	_, at, _ := d.timer.first()
 	now := min(at, w.due)
 	if now > w.now {
@@ -55,7 +55,7 @@ func (w *World) step(end unit.Time) bool {
 
 // watch calls Options.Watch, and reports whether the run goes on.
 func (w *World) watch(now unit.Time) bool {
-	d := &w.parts[0]
+	d := &w.partitions[0]
 	w.watched = d.events + watchEvents
 	d.fail(w.opt.watch(now))
 	return d.err == nil

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"iter"
-	"slices"
 
 	"softswitch/dataplane"
 	"softswitch/unit"
@@ -11,13 +10,16 @@ import (
 // play runs the world up to end, and calls Options.Sample at the times it asked for.
 func (w *World) play(end unit.Time) {
 	if w.opt.Sample != nil {
-		for at := range w.opt.samples(end) {
+		for at := range w.opt.SampleAt {
+			if at > end {
+				break
+			}
 			for w.step(at) {
 			}
 			w.opt.Sample(at, w)
 		}
 	}
-	if len(w.parts) > 1 {
+	if len(w.partitions) > 1 {
 		w.windows(end)
 		return
 	}
@@ -25,13 +27,10 @@ func (w *World) play(end unit.Time) {
 	}
 }
 
-// samples are the times of samples up to end.
-func (o *Options) samples(end unit.Time) iter.Seq[unit.Time] {
-	if o.SampleEvery == 0 {
-		return slices.Values(o.SampleAt)
-	}
+// Every is the multiples of d, which is above 0.
+func Every(d unit.Time) iter.Seq[unit.Time] {
 	return func(yield func(unit.Time) bool) {
-		for at := o.SampleEvery; at <= end && yield(at); at += o.SampleEvery {
+		for at := d; yield(at); at += d {
 		}
 	}
 }

@@ -20,9 +20,9 @@ func (w *World) timeline() {
 	e := w.plan.Events[w.steps]
 	w.steps++
 	w.due = w.nextStep()
-	w.parts[0].events++
-	for i := range w.parts {
-		w.parts[i].now = w.now
+	w.partitions[0].events++
+	for i := range w.partitions {
+		w.partitions[i].now = w.now
 	}
 	switch e.Do {
 	case scenario.Fail:

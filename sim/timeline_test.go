@@ -148,7 +148,7 @@ func TestFlap(t *testing.T) {
 func TestStopAndContinue(t *testing.T) {
 	p := plan(t, pair("events: [{at: 5ms, do: stop, switch: s2}, {at: 6ms, do: continue, switch: s2}]\n"))
 	var arrivals []unit.Time
-	w, err := New(p, Options{Seed: 1, Detectors: detectors, SampleEvery: ms, Sample: func(at unit.Time, w *World) {
+	w, err := New(p, Options{Seed: 1, Detectors: detectors, SampleAt: Every(ms), Sample: func(at unit.Time, w *World) {
 		arrivals = append(arrivals, unit.Time(w.nodes[3].host.Receivers()[0].Frames))
 	}})
 	if err != nil {
@@ -284,7 +284,7 @@ func TestJitter(t *testing.T) {
 		frame := make([]byte, 60)
 		for n := range 4000 { // far apart: none waits for the one before
 			sent := unit.Time(n) * 100_000
-			w.parts[0].put(q, frame, 60, sent+q.delay, 1)
+			w.partitions[0].put(q, frame, 60, sent+q.delay, 1)
 			delays = append(delays, w.ports[q.peer].in.last-sent)
 		}
 		return delays
@@ -318,7 +318,7 @@ func TestControlLoss(t *testing.T) {
 		q := &w.ports[1]
 		q.up = true
 		far := &w.ports[q.peer]
-		f := w.parts[0].pool.Get()
+		f := w.partitions[0].pool.Get()
 		control := append([]byte("\x01\x80\xc2\x00\x00\x01"), make([]byte, 54)...)
 		for n := range 8000 {
 			f.Data, f.Len = append(f.Data[:0], control...), 60
@@ -326,7 +326,7 @@ func TestControlLoss(t *testing.T) {
 				f.Data[0] = 0x02
 			}
 			had := far.in.n
-			w.parts[0].carry(q, f, unit.Time(n)*1000)
+			w.partitions[0].carry(q, f, unit.Time(n)*1000)
 			switch gone := far.in.n == had; {
 			case n%2 == 0:
 				pattern = append(pattern, gone)
@@ -387,8 +387,8 @@ func TestWatch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.Run(); !errors.Is(err, enough) || calls != most || w.parts[0].events != uint64(most-1)*watchEvents {
-			t.Errorf("%v after %d calls and %d events; want %v after %d calls", err, calls, w.parts[0].events, enough, most)
+		if _, err := w.Run(); !errors.Is(err, enough) || calls != most || w.partitions[0].events != uint64(most-1)*watchEvents {
+			t.Errorf("%v after %d calls and %d events; want %v after %d calls", err, calls, w.partitions[0].events, enough, most)
 		}
 	}
 }

@@ -27,7 +27,8 @@ type recorder struct {
 	err    error
 }
 
-func (r *recorder) add(w *World, node int32, events []event.Event) {
+// add passes on events of a node, and what the buckets of f, from the given one on, hold.
+func (r *recorder) add(w *World, node int32, events []event.Event, f *flooded, from int) {
 	for i := range events {
 		e := &events[i]
 		if r.sink != nil {
@@ -38,15 +39,15 @@ func (r *recorder) add(w *World, node int32, events []event.Event) {
 			r.err = r.replay.Add(oracle.Entry{Node: w.nodes[node].name.ID, Seq: r.seq, Event: e})
 		}
 	}
+	if r.err == nil {
+		r.countOnce(f, from)
+	}
 }
 
 // countOnce corrects the byte counts of these buckets as the events give them: events
 // count a flooded frame once in every queue that it waits in.
-func (r *recorder) countOnce(f *flooded, from, to int) {
-	if r.err != nil {
-		return
-	}
-	for i := from; i < to; i++ {
+func (r *recorder) countOnce(f *flooded, from int) {
+	for i := from; i < len(f.buckets); i++ {
 		of, first := f.buckets[i], 0
 		if i > 0 {
 			first = f.buckets[i-1].holds
@@ -152,9 +153,9 @@ func (w *World) snapshots() (switches []observe.Switch, hosts []observe.Host) {
 // Frames returns the number of frame-hops so far (frames that arrived at a node), and
 // the number of events handled.
 func (w *World) Frames() (frames, events uint64) {
-	for i := range w.parts {
-		frames += w.parts[i].frames
-		events += w.parts[i].events
+	for i := range w.partitions {
+		frames += w.partitions[i].frames
+		events += w.partitions[i].events
 	}
 	return frames, events
 }

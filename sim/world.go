@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"slices"
 
@@ -37,11 +38,9 @@ type Options struct {
 	// Events, unless nil, is called with every event in order.
 	Events func(node event.Node, e event.Event)
 	// Sample, unless nil, is called with the world after everything that happens up to
-	// each multiple of SampleEvery, if that is above 0, or else up to each time of SampleAt,
-	// which ascend. It must only read.
-	Sample      func(now unit.Time, w *World)
-	SampleEvery unit.Time
-	SampleAt    []unit.Time
+	// each time of SampleAt, which ascend: Every(d), for instance. It must only read.
+	Sample   func(now unit.Time, w *World)
+	SampleAt iter.Seq[unit.Time]
 	// Settled, unless nil, is called with S* after everything that happens at one time,
 	// for each such time in order. Once it returns false the run is over.
 	Settled func(at unit.Time, stuck *oracle.Stuck) bool
@@ -82,20 +81,20 @@ func (o *Options) each(n int, do func(i int)) {
 
 // World is a fabric in virtual time. New makes one, Run runs it once.
 type World struct {
-	plan  *scenario.Plan
-	opt   Options
-	now   unit.Time
-	keep  int // bytes of a frame
-	nodes []node
-	ports []port      // of all nodes, in node order
-	parts []partition // of the nodes
-	alone bool        // no two partitions are played at once now
-	ahead unit.Time   // no frame is sooner than this in another partition
-	delay unit.Time   // the longest of any wire between switches
-	steps int         // scheduled events that are done
-	due   unit.Time   // when the next one is, unit.Never if there is none
-	log   recorder
-	over  bool // Options.Settled has ended the run
+	plan       *scenario.Plan
+	opt        Options
+	now        unit.Time
+	keep       int // bytes of a frame
+	nodes      []node
+	ports      []port // of all nodes, in node order
+	partitions []partition
+	alone      bool      // no two partitions are played at once now
+	ahead      unit.Time // no frame is sooner than this in another partition
+	delay      unit.Time // the longest of any wire between switches
+	steps      int       // scheduled events that are done
+	due        unit.Time // when the next one is, unit.Never if there is none
+	log        recorder
+	over       bool // Options.Settled has ended the run
 
 	settled unit.Time // the last time that Options.Settled was told of, -1 at first
 	watched uint64    // events of partition 0 at which Options.Watch is called next
@@ -242,7 +241,7 @@ func (w *World) layOut() {
 // addNodes makes the machines, those of each partition in its order.
 func (w *World) addNodes(factory detect.Factory, of parts) error {
 	chunk := 1 // nodes of a partition between two calls of Options.Watch
-	if len(w.parts) > 1 {
+	if len(w.partitions) > 1 {
 		chunk = 64
 	}
 	for done, more := 0, true; more; done += chunk {
@@ -264,8 +263,8 @@ func (w *World) addNodes(factory detect.Factory, of parts) error {
 			}
 		})
 		more = false
-		for i := range w.parts {
-			more = more || done+chunk < len(w.parts[i].mine)
+		for i := range w.partitions {
+			more = more || done+chunk < len(w.partitions[i].mine)
 		}
 		if err := w.failed(); err != nil {
 			return err

@@ -338,7 +338,7 @@ func (s *search) play(ctx context.Context, plan *scenario.Plan) (onset unit.Time
 		queues = append(queues, oracle.Queue{NodePort: h.Queue, Class: unit.Priority(h.Class)})
 	}
 	w, err := sim.New(plan, sim.Options{
-		Seed: 1, Detectors: map[string]detect.Factory{"none": detect.NewNone}, SampleEvery: max(s.fill/4, 1),
+		Seed: 1, Detectors: map[string]detect.Factory{"none": detect.NewNone}, SampleAt: sim.Every(max(s.fill/4, 1)),
 		Sample: func(now unit.Time, w *sim.World) {
 			if !ok && allStuck(w.Stuck(), queues) {
 				onset, ok = now, true

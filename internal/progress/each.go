@@ -16,21 +16,26 @@ func Each(ctx context.Context, out io.Writer, what string, n, workers int, do fu
 	work := New(ctx, out, what, int64(n))
 	defer work.Close()
 	var next atomic.Int64
-	var group sync.WaitGroup
-	for range min(workers, n) {
-		group.Go(func() {
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				if err := do(i); err != nil {
-					cancel(err)
-				}
-				work.Add(1)
+	AtOnce(min(workers, n), func(int) {
+		for ctx.Err() == nil {
+			i := int(next.Add(1)) - 1
+			if i >= n {
+				return
 			}
-		})
+			if err := do(i); err != nil {
+				cancel(err)
+			}
+			work.Add(1)
+		}
+	})
+	return context.Cause(ctx)
+}
+
+// AtOnce calls do for 0 to n-1, each on a goroutine of its own, and returns when all are done.
+func AtOnce(n int, do func(i int)) {
+	var group sync.WaitGroup
+	for i := range n {
+		group.Go(func() { do(i) })
 	}
 	group.Wait()
-	return context.Cause(ctx)
 }

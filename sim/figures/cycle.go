@@ -89,7 +89,7 @@ func (r *cycleFigure) draw(watch func(unit.Time) error) (*plot.Figure, error) {
 	plan.Scenario.Duration = min(plan.Scenario.Duration, r.to)
 	pauses := newPauses(r)
 	lines := make([]plot.Line, len(r.flows))
-	_, err = play(plan, sim.Options{Seed: 1, Watch: watch, Events: pauses.add, SampleEvery: sampleEvery, Sample: func(now unit.Time, w *sim.World) {
+	_, err = play(plan, sim.Options{Seed: 1, Watch: watch, Events: pauses.add, SampleAt: sim.Every(sampleEvery), Sample: func(now unit.Time, w *sim.World) {
 		for i, q := range r.flows {
 			if now >= r.from {
 				lines[i].Points = append(lines[i].Points, plot.Point{X: millis(now), Y: float64(q.bytes(plan, w)) / 1024})

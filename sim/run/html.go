@@ -1,32 +1,47 @@
 package run
 
 import (
-	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"softswitch/view/ui"
 )
 
-// htmlTo makes the file that is to play a stream, unless path is empty. end writes it, if
-// the run was played, and else removes it.
+// htmlTo makes sure that a file can be written that is to play a stream, unless path is
+// empty. end writes it, if the run was played; else what was there before stays.
 func htmlTo(path string, stream *ui.Stream) (end func(played bool) error, err error) {
 	if path == "" {
 		return func(bool) error { return nil }, nil
 	}
-	f, err := os.Create(path)
+	_, err = os.Stat(path)
+	isNew := errors.Is(err, fs.ErrNotExist)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, fmt.Errorf("html: %w", err)
 	}
-	return func(played bool) error {
-		if !played {
-			return errors.Join(f.Close(), os.Remove(path))
+	if err := f.Close(); err != nil {
+		return nil, fmt.Errorf("html: %w", err)
+	}
+	write := func() error {
+		var page bytes.Buffer
+		if err := stream.WriteHTML(&page); err != nil {
+			return err
 		}
-		out := bufio.NewWriter(f)
-		if err := errors.Join(stream.WriteHTML(out), out.Flush(), f.Close()); err != nil {
-			return fmt.Errorf("html: %w", err)
+		return os.WriteFile(path, page.Bytes(), 0o666)
+	}
+	return func(played bool) (err error) {
+		if played {
+			if err = write(); err == nil {
+				return nil
+			}
+			err = fmt.Errorf("html: %w", err)
 		}
-		return nil
+		if isNew {
+			err = errors.Join(err, os.Remove(path))
+		}
+		return err
 	}, nil
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"runtime"
 	"slices"
-	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -21,6 +20,7 @@ import (
 // Result is the outcome for the large fabrics.
 type Result struct {
 	Detector   string   `json:"detector"`
+	Processors int      `json:"processors"` // that each was played on
 	Fabrics    []Fabric `json:"fabrics"`
 	Wall       float64  `json:"wall_seconds"` // of all fabrics, one after the other
 	PeakMemory int64    `json:"peak_memory_bytes"`
@@ -59,7 +59,7 @@ func Measure(ctx context.Context, detector string, show io.Writer) (*Result, err
 	if _, err := catalog.Named("--detector", detector); err != nil {
 		return nil, err
 	}
-	res := &Result{Detector: detector}
+	res := &Result{Detector: detector, Processors: runtime.GOMAXPROCS(0)}
 	start := time.Now()
 	for _, plant := range []planter{
 		func() (*sim.Large, int, error) { return plantFatTree(64) },
@@ -97,17 +97,8 @@ func (r *Result) WriteText(w io.Writer) error {
 		fmt.Fprintf(t, "  detector\t%d B a switch, %d B a switch and class; the buffer manager's accounts %d B\n", f.DetectorBytes, f.DetectorBytesPerClass, f.CounterBytes)
 		t.Flush()
 	}
-	_, err := fmt.Fprintf(w, "in all %.1f s, %.2f GiB at most\n", r.Wall, float64(r.PeakMemory)/(1<<30))
+	_, err := fmt.Fprintf(w, "in all %.1f s on %d processors, %.2f GiB at most\n", r.Wall, r.Processors, float64(r.PeakMemory)/(1<<30))
 	return err
-}
-
-// each calls do for each i below n, all at once.
-func each(n int, do func(i int)) {
-	var all sync.WaitGroup
-	for i := range n {
-		all.Go(func() { do(i) })
-	}
-	all.Wait()
 }
 
 // planter makes a fabric with some deadlocks planted in it.
@@ -127,7 +118,7 @@ func run(ctx context.Context, plant planter, detector string, show io.Writer) (*
 	watch := func(now unit.Time) error { return work.Set(int64(now)) }
 	w, err := sim.NewLarge(*l, sim.Options{
 		Seed: 1, Detectors: catalog.Factories(), Watch: watch,
-		Partitions: runtime.GOMAXPROCS(0), Each: each,
+		Partitions: runtime.GOMAXPROCS(0), Each: progress.AtOnce,
 	})
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 
 	"softswitch/dataplane"
 	"softswitch/event"
@@ -60,7 +61,7 @@ func publish(plan *scenario.Plan, opt sim.Options, w *wiring, at []unit.Time, st
 		}
 		m.add(oracle.Entry{Node: n.ID, Event: &e})
 	}
-	opt.SampleAt = at
+	opt.SampleAt = slices.Values(at)
 	opt.Sample = func(now unit.Time, world *sim.World) {
 		m.settle()
 		countAll(m, world, now)

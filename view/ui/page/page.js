@@ -595,6 +595,7 @@ function timeX(t) {
 
 // zoom makes the span that is seen longer or shorter, about the state that is drawn.
 function zoom(factor) {
+  if (!states.length) return;
   const all = whole(), now = seen(), t = states[at].t, long = Math.max(SPAN, (now.to - now.from) * factor);
   const from = Math.max(all.from, Math.min(t - ((t - now.from) / (now.to - now.from)) * long, all.to - long));
   span = long >= all.to - all.from ? null : { from, to: from + long };
@@ -809,7 +810,10 @@ $("scrub").addEventListener("keydown", (e) => {
 });
 $("in").addEventListener("click", () => zoom(1 / 4));
 $("out").addEventListener("click", () => zoom(4));
-$("whole").addEventListener("click", () => zoom(Infinity));
+$("whole").addEventListener("click", () => {
+  span = null;
+  draw();
+});
 $("strip").addEventListener("pointerdown", (e) => {
   $("strip").setPointerCapture(e.pointerId);
   drag(e);
@@ -831,8 +835,8 @@ addEventListener("keydown", (e) => {
   if (["INPUT", "SELECT", "BUTTON", "TEXTAREA"].includes(e.target.tagName)) return;
   if (e.key === " ") toggle(), e.preventDefault();
   if (e.key === "l" || e.key === "L") live();
-  if (e.key === "+" && states.length) zoom(1 / 4);
-  if (e.key === "-" && states.length) zoom(4);
+  if (e.key === "+") zoom(1 / 4);
+  if (e.key === "-") zoom(4);
 });
 requestAnimationFrame(step);
 connect();
