@@ -8,9 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 )
+
+// scriptTag is how index.html names a script.
+var scriptTag = regexp.MustCompile(`<script src="([a-z]+\.js)" defer></script>\n`)
 
 // WriteHTML writes the page as one file, which plays the states that the stream holds and
 // needs nothing else: no server and no network. It fails if there is nothing to play.
@@ -32,12 +36,15 @@ func (s *Stream) WriteHTML(w io.Writer) error {
 	if err := errors.Join(json.NewEncoder(zip).Encode(run), zip.Close()); err != nil {
 		return err
 	}
-	data := `<script type="text/plain" id="recorded">` + base64.StdEncoding.EncodeToString(packed.Bytes()) + "</script>\n"
 	page := pageFile("index.html")
+	scripts := `<script type="text/plain" id="recorded">` + base64.StdEncoding.EncodeToString(packed.Bytes()) + "</script>\n"
+	page = scriptTag.ReplaceAllStringFunc(page, func(tag string) string {
+		scripts += "<script>\n" + pageFile(scriptTag.FindStringSubmatch(tag)[1]) + "</script>\n"
+		return ""
+	})
 	for _, part := range [][2]string{
 		{`<link rel="stylesheet" href="page.css">`, "<style>\n" + pageFile("page.css") + "</style>"},
-		{`<script src="page.js" defer></script>` + "\n", ""},
-		{"</body>", data + "<script>\n" + pageFile("page.js") + "</script>\n</body>"},
+		{"</body>", scripts + "</body>"},
 	} {
 		if strings.Count(page, part[0]) != 1 {
 			return fmt.Errorf("page: index.html has not one %q", part[0])

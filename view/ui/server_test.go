@@ -308,7 +308,7 @@ func TestOrders(t *testing.T) {
 // TestPageIsWhole: the page needs nothing from elsewhere.
 func TestPageIsWhole(t *testing.T) {
 	s := newServer(t, 1)
-	for _, path := range []string{"", "page.js", "page.css"} {
+	for _, path := range []string{"", "state.js", "main.js", "page.css"} {
 		resp, err := http.Get(s.base + path)
 		if err != nil {
 			t.Fatal(err)

@@ -1,0 +1,159 @@
+"use strict";
+// One state, drawn.
+
+let lastStatus = "";
+
+function draw() {
+  const s = states[at];
+  if (!topo || !s) {
+    if (gone) say("gone", "NO LAB", gone);
+    return;
+  }
+  drawLanes(s);
+  drawNodes(s);
+  drawBadges(s);
+  drawTags(s);
+  drawLabels(s);
+  drawWords(s);
+  drawTime(s);
+  drawEntries();
+  drawDetails(s);
+  drawMessages(s);
+}
+
+function drawLanes(s) {
+  const cls = lanes.map((_, d) => {
+    const load = s.load[d];
+    return load === 0 ? "lane" : load < 25 ? "lane load1" : load < 50 ? "lane load2" : load < 80 ? "lane load3" : "lane load4";
+  });
+  for (const q of s.paused || []) cls[q.d] = "lane paused";
+  if (s.deadlock) {
+    const over = s.deadlock.over ? " over" : "";
+    if (!over) for (const q of s.deadlock.victims || []) cls[q.d] = "lane victim";
+    for (const q of s.deadlock.core) cls[q.d] = "lane core" + over;
+  }
+  const down = new Set(s.down || []);
+  lanes.forEach((l, d) => {
+    const c = down.has(d >> 1) ? "lane down" : cls[d];
+    if (l.cls !== c) l.line.setAttribute("class", (l.cls = c));
+  });
+  crosses.forEach((c, i) => c.setAttribute("visibility", down.has(i) ? "visible" : "hidden"));
+}
+
+function drawNodes(s) {
+  const loop = new Set(), silent = new Set(s.silent || []);
+  for (const q of s.deadlock ? s.deadlock.core : []) loop.add(sender(q.d));
+  nodes.forEach((n, i) => {
+    n.g.classList.toggle("in-loop", loop.has(i));
+    n.g.classList.toggle("silent", silent.has(i));
+    n.g.classList.toggle("is-trigger", !!s.declared && s.declared.trigger === i);
+    n.g.classList.toggle("on", !!chosen && chosen.kind === "node" && chosen.i === i);
+    for (const slot of n.slots) slot.used = 0;
+  });
+  for (const l of lanes) if (l.hit) l.hit.classList.remove("on");
+  if (chosen && chosen.kind === "link") lanes[2 * chosen.i].hit.classList.add("on");
+  for (const g of s.groups || []) {
+    const node = sender(g.d ^ 1), slot = nodes[node].slots[topo.nodes[node].ports.indexOf(g.d ^ 1)];
+    if (slot && slot.used < TWO) drawBar(slot, g);
+  }
+  for (const n of nodes) for (const slot of n.slots) slot.bars.slice(slot.used).forEach((b) => b.setAttribute("height", 0));
+}
+
+function drawBar(slot, g) {
+  const bar = slot.bars[slot.used++], high = Math.max(1, BAR * Math.min(1, g.b / g.m)), bottom = BAR - 3;
+  bar.setAttribute("y", bottom - high);
+  bar.setAttribute("height", high);
+  bar.setAttribute("class", g.off ? "fill off" : "fill");
+  const y = bottom - BAR * Math.min(1, g.x / g.m);
+  slot.limit.setAttribute("d", `M${slot.x - 1} ${y}h${slot.width + 2}`);
+}
+
+const sender = (d) => (d & 1 ? topo.links[d >> 1].b : topo.links[d >> 1].a);
+const receiver = (d) => sender(d ^ 1);
+const arrow = (d) => `${topo.nodes[sender(d)].name} → ${topo.nodes[receiver(d)].name}`;
+
+function drawBadges(s) {
+  for (const old of $("badges").querySelectorAll(".temporary")) old.remove();
+  const classes = new Map();
+  for (const q of s.paused || []) classes.set(q.d, [...(classes.get(q.d) || []), q.c]);
+  const taken = [];
+  for (const loop of s.deadlock ? s.deadlock.loops : []) {
+    loop.forEach((q, i) => {
+      const p = free(lanes[q.d], [0.6, 0.68, 0.52, 0.75], taken);
+      $("badges").append(el("g", { class: "temporary", transform: `translate(${p.x} ${p.y})` }, el("circle", { class: "step", r: 12 }), el("text", { class: "step-text", y: 5 }, String(i + 1))));
+    });
+  }
+  for (const [d, list] of classes) {
+    const p = free(lanes[d], [0.27, 0.17, 0.37, 0.45, 0.1], taken), text = "‖" + list.join(","), w = 14 + 7 * text.length;
+    $("badges").append(el("g", { class: "temporary", transform: `translate(${p.x} ${p.y})`, "data-paused": d },
+      el("title", {}, `${arrow(d)} is paused, class ${list.join(", ")}`),
+      el("rect", { class: "pause-badge", x: -w / 2, y: -9, width: w, height: 18, rx: 4 }), el("text", { class: "pause-text", y: 4.5 }, text)));
+  }
+}
+
+// free is the first of these places along a lane that is far enough from all that are taken,
+// and takes it; the first of all if none is.
+function free(lane, places, taken) {
+  const clear = (p) => taken.every((t) => Math.hypot(t.x - p.x, t.y - p.y) > 32);
+  const p = places.map(lane.point).find(clear) || lane.point(places[0]);
+  taken.push(p);
+  return p;
+}
+
+function drawTags(s) {
+  $("tags").replaceChildren();
+  for (const i of s.storms || []) tag(i, "‖∞ STORM", "storm", 92, 1).setAttribute("data-storm", topo.nodes[i].name);
+  const d = s.declared;
+  if (!d) return;
+  if (d.trigger >= 0) {
+    const t = tag(d.trigger, "★ INITIAL TRIGGER", "trigger", 172, -1);
+    t.setAttribute("data-trigger", topo.nodes[d.trigger].name);
+  }
+  tag(d.node, d.true ? "declared it" : "declared, not true", "finder", d.true ? 92 : 140, 1);
+}
+
+// tag writes under or over a node.
+function tag(i, text, cls, width, side) {
+  const n = nodes[i], h = 24;
+  const y = n.p.y + side * (n.s.h + h / 2 + 5);
+  const x = Math.min(W - width / 2 - 4, Math.max(width / 2 + 4, n.p.x));
+  const g = el("g", { class: "tag " + cls, transform: `translate(${x} ${Math.min(H - h / 2 - 2, Math.max(h / 2 + 2, y))})` },
+    el("rect", { x: -width / 2, y: -h / 2, width, height: h }), el("text", { y: 5 }, text));
+  $("tags").append(g);
+  return g;
+}
+
+// drawLabels lets labels travel upstream; where motion is not wanted, or time stands still,
+// they stand half way.
+function drawLabels(s) {
+  $("travel").replaceChildren();
+  const moving = (follow || playing) && !calm.matches;
+  for (const l of (s.labels || []).slice(0, 80)) {
+    const p = lanes[l.d].point(0.92), q = lanes[l.d].point(0.12);
+    const mark = el("path", { class: "label", d: "M0-8L8 0 0 8-8 0z" }, el("title", {}, `a label of ${topo.nodes[l.o].name}`));
+    const spot = (v) => `translate(${v.x}px, ${v.y}px)`;
+    mark.style.transform = spot(lanes[l.d].point(0.7));
+    $("travel").append(mark);
+    if (moving) mark.animate([{ transform: spot(p) }, { transform: spot(q) }], { duration: 450, fill: "forwards", easing: "ease-in-out" });
+  }
+}
+
+function drawWords(s) {
+  const dead = s.deadlock;
+  if (gone && at === states.length - 1) return say("gone", "ENDED", gone);
+  const problem = s.problem ? " Not to be trusted: " + s.problem : "";
+  const silent = (s.silent || []).length ? ` No answer from ${s.silent.map((i) => topo.nodes[i].name).join(", ")}.` : "";
+  const words = s.words + silent + problem;
+  if (dead && !dead.over) say("deadlock", "⟲ DEADLOCK", words);
+  else if (dead) say("resolved", "⟲ RESOLVED", words);
+  else if ((s.paused || []).length) say("paused", "‖ PAUSES", words);
+  else say("ok", "✓ FLOWING", words);
+}
+
+function say(status, verdict, words) {
+  document.body.dataset.status = status;
+  $("verdict").textContent = verdict;
+  $("words").textContent = words;
+  if (status !== lastStatus && (status === "deadlock" || lastStatus === "deadlock" || status === "gone")) $("announce").textContent = words;
+  lastStatus = status;
+}

@@ -1,0 +1,116 @@
+"use strict";
+// One state, in words: the list of events, what is selected, messages.
+
+const clock = (t) => (topo.world === "live" ? `${(t / 1000).toFixed(1)} s` : t < 10 ? `${(t * 1000).toFixed(0)} µs` : `${t.toFixed(3)} ms`);
+
+// round is a time of the axis, and a span: no more digits than it has.
+const round = (t) => (t >= 1000 ? `${+(t / 1000).toFixed(3)} s` : t >= 1 ? `${+t.toFixed(3)} ms` : `${+(1000 * t).toFixed(3)} µs`);
+
+let drawnEntries = "";
+
+function drawEntries() {
+  const list = [];
+  for (let i = at; i >= 0 && list.length < 60; i--) {
+    const log = states[i].log || [];
+    for (let k = log.length - 1; k >= 0; k--) list.push([i, log[k]]);
+  }
+  const key = list.length ? `${list[0][1].t} ${list[0][1].text} ${list.length}` : "";
+  if (key === drawnEntries && $("entries").childElementCount === list.length) return;
+  drawnEntries = key;
+  $("entries").replaceChildren(...list.map(([i, e]) => {
+    const li = html("li", "", e.k);
+    li.append(html("time", clock(e.t)), html("span", e.text));
+    li.addEventListener("click", () => go(i));
+    return li;
+  }));
+}
+
+function choose(what) {
+  chosen = what;
+  $("pick").value = what ? `${what.kind} ${what.i}` : "";
+  buildDo();
+  draw();
+}
+
+function buildDo() {
+  $("do").replaceChildren();
+  if (!chosen || !topo.choices || token === "") return;
+  const button = (text, order) => {
+    const b = html("button", text);
+    b.dataset.order = order().do;
+    b.addEventListener("click", () => send(order()));
+    $("do").append(b);
+    return b;
+  };
+  if (chosen.kind === "link") {
+    const link = topo.links[chosen.i].name;
+    button("Fail", () => ({ do: "fail", link }));
+    button("Heal", () => ({ do: "heal", link }));
+    return;
+  }
+  const n = topo.nodes[chosen.i];
+  if (n.kind !== "host") return;
+  const cls = field("class", "3", 3), rate = field("rate", "1Mbit/s", 9);
+  button("Storm", () => ({ do: "storm", host: n.name, class: Number(cls.value) || 0 }));
+  $("do").append(cls.parentNode);
+  button("Slow", () => ({ do: "slow", host: n.name, rate: rate.value }));
+  $("do").append(rate.parentNode);
+  button("Normal", () => ({ do: "normal", host: n.name }));
+}
+
+function field(name, value, size) {
+  const label = html("label", name + " "), input = document.createElement("input");
+  Object.assign(input, { type: "text", value, size });
+  label.append(input);
+  return input;
+}
+
+function drawDetails(s) {
+  if (!chosen) return;
+  const rows = [];
+  const direction = (d) => {
+    const paused = (s.paused || []).filter((q) => q.d === d).map((q) => q.c);
+    rows.push([arrow(d), `${s.load[d]} %` + (paused.length ? `, paused: class ${paused.join(", ")}` : "")]);
+    for (const g of (s.groups || []).filter((g) => g.d === d)) rows.push([`— buffer at ${topo.nodes[receiver(d)].name}`, `class ${g.c}: ${g.b} of ${g.x} B${g.off ? ", XOFF" : ""}`]);
+  };
+  let title;
+  if (chosen.kind === "link") {
+    title = `link ${topo.links[chosen.i].name}` + ((s.down || []).includes(chosen.i) ? ", down" : "");
+    direction(2 * chosen.i);
+    direction(2 * chosen.i + 1);
+  } else {
+    const n = topo.nodes[chosen.i];
+    title = `${n.kind} ${n.name}`;
+    for (const d of n.ports) if (d >= 0) direction(d ^ 1);
+    rows.push(...sums((s.sending || []).filter((h) => h.n === chosen.i)));
+  }
+  const table = html("table");
+  table.append(...rows.map(tableRow));
+  $("details").replaceChildren(html("b", title), table);
+}
+
+function tableRow([k, v]) {
+  const tr = html("tr");
+  tr.append(html("th", k), html("td", v));
+  return tr;
+}
+
+// drawMessages shows what became of the messages of reliable connections, of all hosts.
+function drawMessages(s) {
+  $("messages").hidden = !s.sending;
+  $("sums").replaceChildren(...sums(s.sending || []).map(tableRow));
+}
+
+// sums are the rows of a table about the messages of hosts; none for no host.
+function sums(hosts) {
+  if (!hosts.length) return [];
+  const sum = (key) => hosts.reduce((n, h) => n + (h[key] || 0), 0), n = sum("messages");
+  const rows = [
+    ["flows completed", `${sum("done")} of ${sum("flows")}` + (sum("gave_up") ? `, ${sum("gave_up")} gave up` : "")],
+    ["messages completed", `${n}`],
+    ["time of a message", n ? `mean ${(sum("sum_ms") / n).toFixed(3)} ms, longest ${Math.max(...hosts.map((h) => h.longest_ms)).toFixed(3)} ms` : "–"],
+    ["packets sent again", `${sum("again")}`],
+  ];
+  if (sum("cnps")) rows.push(["congestion notifications", `${sum("cnps")}`]);
+  return rows;
+}

@@ -1,0 +1,30 @@
+"use strict";
+// What the page is made of, and what it knows. States come from the server and are kept; one
+// of them, the newest or one that was gone to, is drawn. Nothing here knows what a deadlock is:
+// the server says. The files share their names; read them in the order of index.html.
+
+const $ = (id) => document.getElementById(id);
+const NS = "http://www.w3.org/2000/svg";
+const el = (name, attrs = {}, ...kids) => {
+  const e = document.createElementNS(NS, name);
+  for (const [k, v] of Object.entries(attrs)) e.setAttribute(k, v);
+  e.append(...kids);
+  return e;
+};
+const html = (name, text = "", cls = "") => {
+  const e = document.createElement(name);
+  e.textContent = text;
+  if (cls) e.className = cls;
+  return e;
+};
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const HISTORY = 3000;
+
+let topo = null;      // the topology
+let states = [];      // all that are kept, oldest first
+let at = -1;          // index of the one that is drawn
+let follow = true;    // draw the newest
+let playing = false;  // go on by itself, from a state that is not the newest
+let gone = "";        // why no more states come
+let chosen = null;    // {kind: "node" | "link", i}
+const token = new URLSearchParams(location.hash.slice(1)).get("token") || "";

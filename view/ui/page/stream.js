@@ -1,0 +1,74 @@
+"use strict";
+// Where states come from: server-sent events, or the file itself.
+
+function connect() {
+  if ($("recorded")) return void recorded();
+  const source = new EventSource("stream");
+  source.onopen = () => linkState("connected");
+  source.addEventListener("topology", (e) => begin(JSON.parse(e.data)));
+  source.addEventListener("states", (e) => take(JSON.parse(e.data)));
+  source.addEventListener("gone", (e) => { gone = JSON.parse(e.data); draw(); });
+  source.addEventListener("ended", () => {
+    source.close();
+    linkState("the run has ended", true);
+  });
+  source.onerror = () => {
+    linkState("connection lost: trying again", true);
+    if (source.readyState !== EventSource.CLOSED) return; // it tries by itself
+    why().then((text) => linkState(text, true));
+    setTimeout(connect, 3000);
+  };
+}
+
+// recorded plays what a file of a run holds: the topology and all states, packed.
+async function recorded() {
+  const packed = Uint8Array.from(atob($("recorded").textContent), (c) => c.charCodeAt(0));
+  const text = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  const run = JSON.parse(text);
+  linkState("recorded");
+  begin(run.topology);
+  take(run.states);
+}
+
+// why asks why the stream was refused: an EventSource does not tell.
+async function why() {
+  const stop = new AbortController();
+  try {
+    const r = await fetch("stream", { signal: stop.signal });
+    const text = r.ok ? "connection lost: trying again" : (await r.text()).trim();
+    stop.abort();
+    return text;
+  } catch {
+    return "the command that served this page has ended";
+  }
+}
+
+function linkState(text, bad = false) {
+  $("link-state").textContent = text;
+  $("link-state").classList.toggle("bad", bad);
+}
+
+function begin(t) {
+  topo = t;
+  states = [];
+  at = -1;
+  gone = "";
+  follow = t.world === "live";
+  playing = !follow && !calm.matches;
+  lastStatus = "";
+  span = null;
+  build();
+}
+
+function take(more) {
+  gone = "";
+  states.push(...more);
+  const left = states.length - HISTORY;
+  if (left > 0) {
+    states.splice(0, left);
+    at = Math.max(0, at - left);
+  }
+  if (follow) at = states.length - 1;
+  else if (at < 0) at = 0;
+  draw();
+}
