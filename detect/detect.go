@@ -174,10 +174,11 @@ const (
 	StepFail                    // a temporal check that came to q failed
 	StepMiddle                  // a middle switch took over as initiator
 	StepVerify                  // the initiator began to verify that b is stuck; StepFail if it is not
+	StepAsk                     // a check of b's label is sent out of q, downstream
 )
 
 func (s Step) String() string {
-	return [...]string{"", "mint", "forward", "drop", "loop", "check", "fail", "middle", "verify"}[s]
+	return [...]string{"", "mint", "forward", "drop", "loop", "check", "fail", "middle", "verify", "ask"}[s]
 }
 
 // Trace is a step of a detector.

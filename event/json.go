@@ -111,7 +111,7 @@ var shapes = [...]shape{
 }
 
 // lastStep is the last step with a name.
-const lastStep = detect.StepVerify
+const lastStep = detect.StepAsk
 
 var kindNames = [...]string{
 	itsyhdr.KindPeriod:        "period",

@@ -76,6 +76,8 @@ func (opt *playOptions) flags(c *cobra.Command) {
 	pageFlags(c, &opt.Page, &opt.Listen)
 	c.Flags().StringVar(&opt.Pcap, "pcap", "", "directory for a pcapng of each switch, with a comment on each ITSY frame")
 	c.Flags().BoolVar(&opt.json, "json", false, "print the verdict as JSON")
+	c.Flags().StringVar(&opt.HTML, "html", "", "file that plays the run in a browser, by itself")
+	c.MarkFlagFilename("html")
 	replaceFlag(c, &opt.Replace)
 	c.Flags().BoolVar(&opt.rootless, "rootless", false, "play it in a user namespace, without root")
 }
@@ -124,8 +126,8 @@ func (opt *playOptions) playAttached(cmd *cobra.Command, args []string) error {
 }
 
 func (opt *playOptions) playOften(ctx context.Context, p *scenario.Plan) error {
-	if opt.Keep || opt.Pcap != "" || opt.Page {
-		return errors.New("lab run: --repeat goes with none of --keep, --pcap, --ui")
+	if opt.Keep || opt.Pcap != "" || opt.Page || opt.HTML != "" {
+		return errors.New("lab run: --repeat goes with none of --keep, --pcap, --html, --ui")
 	}
 	sum, err := run.Repeat(ctx, p, opt.Options, opt.repeat, os.Stderr)
 	if err != nil {

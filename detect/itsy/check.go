@@ -1,6 +1,7 @@
 package itsy
 
 import (
+	"softswitch/detect"
 	"softswitch/itsyhdr"
 	"softswitch/unit"
 )
@@ -19,7 +20,7 @@ func (d *detector) sendCheck(now unit.Time, c *class, i unit.Port) bool {
 	if !d.checked || p == unit.NoPort {
 		return false
 	}
-	d.act.Send(p, itsyhdr.TLV{Kind: itsyhdr.KindTemporalCheck, Class: c.id, Initiator: d.at(i), Seq: c.lab[p].rank()})
+	d.sendOn(c, i, p, c.lab[p].id())
 	c.suspect.Add(i)
 	d.wait(now, c, i, checkHops)
 	return true
@@ -44,8 +45,14 @@ func (d *detector) check(now unit.Time, c *class, i unit.Port, id label) {
 		return
 	}
 	if p := d.strong(c, i, c.having(id, flagProof)); p != unit.NoPort {
-		d.act.Send(p, itsyhdr.TLV{Kind: itsyhdr.KindTemporalCheck, Class: c.id, Initiator: id.owner(), Seq: id.rank()})
+		d.sendOn(c, i, p, id)
 	}
+}
+
+// sendOn sends a check of the label id from bucket i to the next.
+func (d *detector) sendOn(c *class, i, p unit.Port, id label) {
+	d.trace(detect.StepAsk, c, p, i, id)
+	d.act.Send(p, itsyhdr.TLV{Kind: itsyhdr.KindTemporalCheck, Class: c.id, Initiator: id.owner(), Seq: id.rank()})
 }
 
 // strong is the first of the queues in that has more than XON bytes of bucket i by

@@ -141,6 +141,7 @@ func (d *detector) Pause(now unit.Time, q detect.Queue, t itsyhdr.TLV, fresh boo
 			d.mint(c, i, unit.NoPort)
 		} else {
 			d.waits(now, c, i, q.Port, was, fresh)
+			d.absorbs(c, i, q.Port, l)
 		}
 	}
 	c.lab[q.Port] = l
@@ -209,6 +210,14 @@ func (d *detector) waits(now unit.Time, c *class, i, p unit.Port, was label, fre
 		d.act.Repause(c.bucket(i))
 	}
 	d.home(now, c, i, p)
+}
+
+// absorbs logs that bucket i does not pass on the label l, which came to queue p: it has a
+// greater one.
+func (d *detector) absorbs(c *class, i, p unit.Port, l label) {
+	if c.blocked.Has(i) && !l.isNone() && l.owner() != d.at(i) && d.published(c, i).id() != l.id() {
+		d.trace(detect.StepDrop, c, p, i, l)
+	}
 }
 
 // isStale reports whether bucket i goes on publishing the label old although the queue

@@ -23,6 +23,7 @@ type Options struct {
 	Replace bool   // removes another lab of the same name first, instead of refusing
 	Page    bool   // shows it in a browser, until ctx ends
 	Listen  string // address of the page
+	HTML    string // file that plays the run in a browser; "" for none
 	// Nodes are those to play on, which somebody else built, instead of a lab that is built
 	// for the run; nil for none. Pcap is then the nodes' own affair.
 	Nodes *lab.Nodes
@@ -36,13 +37,16 @@ func Play(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer) 
 		return nil, err
 	}
 	ctx, out = progress.WhileWatched(ctx, out)
-	var page *ui.Page
-	if opt.Page {
-		if page, err = ui.OpenLab(ctx, opt.Name, opt.Listen, out); err != nil {
-			return nil, err
-		}
-		defer page.Close()
+	page, save, err := opt.page(ctx, out)
+	if err != nil {
+		return nil, err
 	}
+	defer page.Close()
+	defer func() {
+		if v == nil {
+			err = errors.Join(err, save(false))
+		}
+	}()
 	st, err := opt.up(ctx, plan, out)
 	if err != nil {
 		return nil, err
@@ -50,15 +54,45 @@ func Play(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer) 
 	if !opt.Keep {
 		defer func() { err = errors.Join(err, st.Remove(out)) }()
 	}
-	if err := page.AwaitViewer(ctx, out); err != nil {
-		return nil, err
+	if opt.Page {
+		if err := page.AwaitViewer(ctx, out); err != nil {
+			return nil, err
+		}
 	}
 	run, err := lab.Play(ctx, plan, st, out)
 	if err != nil {
 		return nil, err
 	}
-	page.AwaitEnd(ctx, out)
-	return run.Verdict()
+	if v, err = run.Verdict(); err != nil {
+		return nil, err
+	}
+	truth := "the run is over; deadlock: " + v.Truth()
+	page.Judged(truth)
+	if err := save(true); err != nil {
+		return nil, err
+	}
+	if opt.Page {
+		fmt.Fprintln(out, truth)
+		page.AwaitEnd(ctx, out)
+	}
+	return v, nil
+}
+
+// page is the page of the lab, nil if none was asked for, and save ends its file.
+func (opt *Options) page(ctx context.Context, out io.Writer) (page *ui.Page, save func(played bool) error, err error) {
+	switch {
+	case opt.Page:
+		page, err = ui.OpenLab(ctx, opt.Name, opt.Listen, out)
+	case opt.HTML != "":
+		page = ui.FollowLab(ctx, opt.Name)
+	}
+	if err != nil || page == nil {
+		return nil, func(bool) error { return nil }, err
+	}
+	if save, err = page.SaveTo(opt.HTML); err != nil {
+		return nil, nil, errors.Join(err, page.Close())
+	}
+	return page, save, nil
 }
 
 // up builds the lab, or makes one of the nodes that are there.

@@ -70,18 +70,22 @@ func (v *Verdict) writeTimeline(t *table) {
 	}
 }
 
-func (v *Verdict) writeTruth(t *table) {
-	t.line("")
+// Truth says whether there was a deadlock, and from when to when: "yes, from 400.030 ms; ...".
+func (v *Verdict) Truth() string {
 	switch {
 	case !v.Deadlock && v.UndecidedDeadlocks > 0:
-		t.line("deadlock    undecided")
+		return "undecided"
 	case !v.Deadlock:
-		t.line("deadlock    no")
+		return "no"
 	case v.Recovered:
-		t.line("deadlock    yes, from %s ms; gone after %s ms for the rest of the run, %s ms; %d recurrences", ms(v.Onset), ms(v.Recovery), ms(v.Quiet), v.Recurrences)
-	default:
-		t.line("deadlock    yes, from %s ms; still there at the end; %d recurrences", ms(v.Onset), v.Recurrences)
+		return fmt.Sprintf("yes, from %s ms; gone after %s ms for the rest of the run, %s ms; %d recurrences", ms(v.Onset), ms(v.Recovery), ms(v.Quiet), v.Recurrences)
 	}
+	return fmt.Sprintf("yes, from %s ms; still there at the end; %d recurrences", ms(v.Onset), v.Recurrences)
+}
+
+func (v *Verdict) writeTruth(t *table) {
+	t.line("")
+	t.line("deadlock    %s", v.Truth())
 	if v.Clocks == nil {
 		t.line("declared    %d: %d true, %d false, %d premature, %d late; %d deadlocks missed", len(v.Detections), v.truePositives(), v.FalsePositives, v.Premature, v.Late, v.FalseNegatives)
 		return

@@ -27,10 +27,11 @@ func instants(plan *scenario.Plan, opt sim.Options, w *wiring) ([]unit.Time, err
 	var world *sim.World
 	m := newModel(w, func() *oracle.Stuck { return world.Stuck() }, 0)
 	note := func() {
-		if len(m.log) > 0 {
+		isTold, isMoved := m.happened()
+		if isTold {
 			told = append(told, m.now)
 		}
-		if m.pauses > 0 || m.moves > 0 || len(m.labels) > 0 {
+		if isMoved {
 			moved = append(moved, m.now)
 		}
 		m.tick = tick{labels: m.labels}

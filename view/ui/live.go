@@ -37,10 +37,11 @@ type Lab struct {
 	stream  *Stream
 
 	mu      sync.Mutex
-	view    *view     // of the lab that is up; nil for none
-	token   string    // of the last lab
-	origin  unit.Time // when it was seen first
-	restart *Order    // the last restart of its switches
+	view    *view      // of the lab that is up; nil for none
+	token   string     // of the last lab
+	origin  unit.Time  // when it was seen first
+	restart *Order     // the last restart of its switches
+	looking sync.Mutex // held while the lab is looked at
 }
 
 // NewLab is a Lab that tells its states to stream. choices are what its switches can be
@@ -65,10 +66,16 @@ func (l *Lab) Run(ctx context.Context) {
 	}
 }
 
-// look publishes the state of now, or says why there is none.
-func (l *Lab) look() {
+// judged looks at the lab once more and tells what became of the run.
+func (l *Lab) judged(text string) { l.look(Entry{Kind: "verdict", Text: text}) }
+
+// look publishes the state of now, with these entries, or says why there is none.
+func (l *Lab) look(also ...Entry) {
+	l.looking.Lock()
+	defer l.looking.Unlock()
 	v, err := l.attached()
 	if err == nil {
+		v.also = also
 		err = v.look(l.stream)
 	}
 	if errors.Is(err, follow.ErrAnew) {
@@ -152,6 +159,9 @@ type view struct {
 	logs  []*logTail // by node
 	asked []bool     // by node: an answer is outstanding
 	reply chan reply
+	came  []reply // answers that the model has not taken yet
+	also  []Entry // to tell with the next state
+	shown slowMotion
 	stale bool // guarded by Lab.mu: a node began a new log, all is to be read anew
 }
 
@@ -204,13 +214,15 @@ func newView(st *netnslab.State, origin unit.Time) (*view, error) {
 	return v, nil
 }
 
-// look asks the nodes, reads what the logs have got, and publishes the state.
+// look asks the nodes, reads what the logs have got, and publishes the state, and before it
+// those of the instants since the last one that matter.
 func (v *view) look(stream *Stream) error {
 	now := timer.Now()
 	v.ask()
+	v.shown.begin()
 	entries, more, err := v.read(now)
 	for err == nil && more { // the log of a lab that has run for long comes in pieces
-		v.apply(entries)
+		v.apply(entries, stream)
 		entries, more, err = v.read(now)
 	}
 	if errors.Is(err, follow.ErrAnew) {
@@ -219,9 +231,13 @@ func (v *view) look(stream *Stream) error {
 	if err != nil {
 		v.model.problem = err.Error()
 	}
-	v.apply(entries)
+	v.apply(entries, stream)
 	v.model.settle()
-	stream.Publish(v.model.state(now))
+	v.count()
+	for _, e := range v.also {
+		v.model.tell(now, e.Kind, "%s", e.Text)
+	}
+	stream.Publish(v.shown.end(v.model.state(now)))
 	return nil
 }
 
@@ -272,18 +288,26 @@ func (v *view) await(node int) {
 		case r := <-v.reply:
 			v.asked[r.node] = false
 			v.model.silent[r.node] = r.err != nil
-			switch {
-			case r.err != nil:
-			case r.host != nil:
-				v.model.sent(r.node, r.host)
-			default:
-				v.model.count(r.node, r.at, r.snap)
-				v.trust(r.node, r.snap)
-			}
+			v.came = append(v.came, r)
 		case <-late.C:
 			return
 		}
 	}
+}
+
+// count takes the answers that came: what they say holds after the events that were read.
+func (v *view) count() {
+	for _, r := range v.came {
+		switch {
+		case r.err != nil:
+		case r.host != nil:
+			v.model.sent(r.node, r.host)
+		default:
+			v.model.count(r.node, r.at, r.snap)
+			v.trust(r.node, r.snap)
+		}
+	}
+	v.came = v.came[:0]
 }
 
 // trust notes what makes the truth doubtful.
@@ -293,13 +317,15 @@ func (v *view) trust(node int, s *observe.Switch) {
 	}
 }
 
-// apply passes events on, in their order.
-func (v *view) apply(entries []oracle.Entry) {
+// apply passes events on, in their order, and publishes the states of the instants that
+// matter.
+func (v *view) apply(entries []oracle.Entry, stream *Stream) {
 	for _, e := range entries {
 		// The log of a node that froze may come late; its events count as of now.
 		e.At = max(e.At, v.model.now)
 		if e.At > v.model.now {
 			v.model.settle()
+			v.shown.instant(v.model, stream.Publish)
 		}
 		if err := v.truth.Apply(e); err != nil {
 			v.model.problem = err.Error()

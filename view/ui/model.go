@@ -1,7 +1,9 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -31,11 +33,14 @@ type model struct {
 	since    unit.Time     // the onset of stuck, if it is not empty
 	last     *oracle.Stuck // the last that was not empty, of a deadlock that is over
 	lastFor  unit.Time     // how long that lasted
-	linger   int           // states that still tell of it
+	lastAt   unit.Time     // when it was over
+	lingers  unit.Time     // how long that is still told of
 	paused   []bool        // by direction and class
 	down     []bool        // by direction: the port that it leaves is down
 	silent   []bool        // by node
 	storming []int         // by node: classes that it pauses without end
+	buckets  []bucket      // by direction and class: the bucket at its far end, by its events
+	waits    map[edge]hold // what waits where
 	declared *Declared
 	snaps    []snap    // by switch
 	sending  []Sending // by host, as it said last; without Flows it is not told
@@ -49,6 +54,8 @@ type model struct {
 
 type tick struct {
 	labels map[Label]bool
+	steps  []Step
+	more   int // steps that found no room
 	pauses int
 	moves  int // queues that were let go
 	log    []Entry
@@ -56,9 +63,24 @@ type tick struct {
 	left   int // entries that found no room
 }
 
-// lingers is how many states tell of a deadlock that is over: two seconds of a lab. Most
-// that a response breaks are over before anybody has seen them.
-const lingers = 10
+// lingers is how long a lab's states tell of a deadlock that is over: most that a response
+// breaks are over before anybody has seen them.
+const lingers = 2 * unit.Second
+
+// bucket is what the events of a bucket say: it is or is not XOFF since a time, at which it
+// held so many bytes.
+type bucket struct {
+	at    unit.Time
+	bytes int
+	xoff  bool
+}
+
+// edge is that a bucket that is XOFF holds bytes in a paused queue, both by direction and
+// class, the bucket by those of the queue upstream.
+type edge struct{ from, to At }
+
+// hold is how many, and the bucket's XON.
+type hold struct{ bytes, xon int }
 
 // snap is a switch's counters now, at the beginning of the present window, and at that of
 // the window before, with which they are compared.
@@ -71,7 +93,8 @@ type snap struct {
 // from origin.
 func newModel(w *wiring, truth func() *oracle.Stuck, origin unit.Time) *model {
 	return &model{
-		w: w, truth: truth, origin: origin, stuck: new(oracle.Stuck),
+		w: w, truth: truth, origin: origin, stuck: new(oracle.Stuck), lingers: lingers,
+		buckets: make([]bucket, len(w.far)*unit.Priorities), waits: map[edge]hold{},
 		paused: make([]bool, len(w.far)*unit.Priorities), down: make([]bool, len(w.far)),
 		silent: make([]bool, len(w.nodes)), storming: make([]int, len(w.nodes)), snaps: make([]snap, len(w.switches)), sending: make([]Sending, len(w.hosts)),
 		tick: tick{labels: map[Label]bool{}},
@@ -93,7 +116,7 @@ func (m *model) settle() {
 		m.tell(m.now, "deadlock", "deadlock: %s wait for one another", m.loopText(m.loops(s)))
 	case !was.Empty() && s.Empty():
 		m.tell(m.now, "over", "the deadlock is over, after %s", span(m.now-m.since))
-		m.last, m.lastFor, m.linger = was, m.now-m.since, lingers
+		m.last, m.lastFor, m.lastAt = was, m.now-m.since, m.now
 	}
 }
 
@@ -115,7 +138,12 @@ func (m *model) add(e oracle.Entry) {
 		if d, ok := out(); ok {
 			m.paused[d*unit.Priorities+int(e.OutClass)] = false
 			m.moves++
+			maps.DeleteFunc(m.waits, func(w edge, _ hold) bool { return w.to == At{d, int(e.OutClass)} })
 		}
+	case event.XOFF, event.XON:
+		m.crossed(e)
+	case event.Held:
+		m.held(e)
 	case event.LinkUp, event.LinkDown:
 		m.link(e)
 	case event.Rerouted:
@@ -130,6 +158,7 @@ func (m *model) add(e oracle.Entry) {
 		m.tell(e.At, "storm", "the storm of %s in class %d is over", m.name(e.Node), e.Class)
 	case event.Trace:
 		m.label(e)
+		m.step(e)
 	case event.Deadlock:
 		m.declare(e)
 	case event.Acted, event.Refused:
@@ -154,9 +183,47 @@ func (m *model) link(e oracle.Entry) {
 	}
 }
 
-// label notes that a label went on: by a pause of the bucket, to its upstream.
+// upstream is a bucket as the page has it: the queue that transmits to it.
+func (m *model) upstream(e oracle.Entry) (at At, ok bool) {
+	d, ok := m.w.ports[unit.NodePort{Node: e.Node, Port: e.Port}]
+	return At{d ^ 1, int(e.Class)}, ok
+}
+
+// crossed notes that a bucket went XOFF or XON.
+func (m *model) crossed(e oracle.Entry) {
+	at, ok := m.upstream(e)
+	if !ok {
+		return
+	}
+	m.buckets[at.Dir*unit.Priorities+at.Class] = bucket{e.At, int(e.Bytes), e.Type == event.XOFF}
+	if e.Type == event.XON {
+		maps.DeleteFunc(m.waits, func(w edge, _ hold) bool { return w.from == at })
+	}
+}
+
+// held notes how many bytes of a bucket wait in a paused queue.
+func (m *model) held(e oracle.Entry) {
+	from, wired := m.upstream(e)
+	d, ok := m.w.ports[unit.NodePort{Node: e.Node, Port: e.Out}]
+	if !wired || !ok {
+		return
+	}
+	if w := (edge{from, At{d, int(e.OutClass)}}); e.Bytes > 0 {
+		m.waits[w] = hold{int(e.Bytes), int(e.Limit)}
+	} else {
+		delete(m.waits, w)
+	}
+}
+
+// label notes that a label went on: by a pause of the bucket, to its upstream, or by a
+// message to whoever the queue transmits to.
 func (m *model) label(e oracle.Entry) {
 	switch e.Step {
+	case detect.StepAsk:
+		if d, ok := m.w.ports[unit.NodePort{Node: e.Node, Port: e.Out}]; ok {
+			m.labels[Label{Dir: d, Origin: m.origins(e), Down: true}] = true
+		}
+		return
 	case detect.StepMint, detect.StepForward, detect.StepCheck, detect.StepMiddle:
 	default:
 		return
@@ -165,11 +232,15 @@ func (m *model) label(e oracle.Entry) {
 	if e.Port == unit.NoPort || !wired {
 		return
 	}
-	origin, known := m.w.index[e.Label.Initiator.Node]
-	if !known {
-		origin = m.w.index[e.Node]
+	m.labels[Label{Dir: m.w.ports[far], Origin: m.origins(e), New: e.Step == detect.StepMint}] = true
+}
+
+// origins is the node that made an event's label, by index.
+func (m *model) origins(e oracle.Entry) int {
+	if i, known := m.w.index[e.Label.Initiator.Node]; known {
+		return i
 	}
-	m.labels[Label{Dir: m.w.ports[far], Origin: origin, New: e.Step == detect.StepMint}] = true
+	return m.w.index[e.Node]
 }
 
 func (m *model) declare(e oracle.Entry) {
@@ -272,6 +343,12 @@ func (m *model) sent(node int, h *observe.Host) {
 	m.sending[node-len(m.w.switches)] = s
 }
 
+// happened reports whether something was told since the last state, and whether a pause or
+// a label moved.
+func (m *model) happened() (told, moved bool) {
+	return len(m.log) > 0, m.pauses > 0 || m.moves > 0 || len(m.labels) > 0 || len(m.steps) > 0
+}
+
 // state is the fabric at a time, after all events up to it and settle. It ends the tick.
 func (m *model) state(at unit.Time) State {
 	s := State{T: ms(at - m.origin), Load: make([]int, len(m.w.far)), Pauses: m.pauses, Log: m.log, Problem: m.problem, Declared: m.declared}
@@ -303,10 +380,9 @@ func (m *model) state(at unit.Time) State {
 			s.Sending = append(s.Sending, h)
 		}
 	}
-	for l := range m.labels {
-		s.Labels = append(s.Labels, l)
-	}
-	slices.SortFunc(s.Labels, func(a, b Label) int { return a.Dir - b.Dir })
+	s.Labels = slices.SortedFunc(maps.Keys(m.labels), Label.compare)
+	s.Waits = m.waiting()
+	s.Steps, s.StepsLeft = m.steps, m.more
 	if s.Deadlock = m.deadlock(at); s.Deadlock == nil {
 		if s.Declared != nil && s.Declared.True { // of the deadlock that was told of before
 			s.Declared = nil
@@ -358,14 +434,29 @@ func (m *model) counted(s *State, node int) {
 	}
 }
 
+// groups adds what the buckets of a port hold: by the switch's counters, or by the events
+// since these were read.
 func (m *model) groups(s *State, node, i int, port *observe.Port, shared int) {
 	in := m.w.nodes[node].Ports[i] ^ 1
 	for c := range port.Group {
-		if g := port.Group[c]; g.Bytes > 0 {
-			limit, most := m.w.limits(node, unit.Port(i), shared)
-			s.Groups = append(s.Groups, Group{At: At{in, c}, Bytes: g.Bytes, Limit: limit, Most: most, XOFF: port.XOFF[c]})
+		g := Group{At: At{in, c}, Bytes: port.Group[c].Bytes, XOFF: port.XOFF[c]}
+		if b := m.buckets[in*unit.Priorities+c]; b.at > m.snaps[node].at {
+			g.Bytes, g.XOFF = b.bytes, b.xoff
+		}
+		if g.Bytes > 0 {
+			g.Limit, g.Most = m.w.limits(node, unit.Port(i), shared)
+			s.Groups = append(s.Groups, g)
 		}
 	}
+}
+
+// waiting is what waits where, in order.
+func (m *model) waiting() (all []Wait) {
+	for w, h := range m.waits {
+		all = append(all, Wait{w.from, w.to, h.bytes, h.xon})
+	}
+	slices.SortFunc(all, func(a, b Wait) int { return cmp.Or(a.From.compare(b.From), a.To.compare(b.To)) })
+	return all
 }
 
 // carried is what frames occupied on the wire between two counts, in bytes.
@@ -390,12 +481,11 @@ func percent(bytes int64, rate unit.Rate, took unit.Time) int {
 func (m *model) deadlock(at unit.Time) *Deadlock {
 	s, lasted := m.stuck, at-m.since
 	over := s.Empty()
-	if over && m.linger == 0 {
-		return nil
-	}
 	if over {
+		if m.last == nil || at-m.lastAt > m.lingers {
+			return nil
+		}
 		s, lasted = m.last, m.lastFor
-		m.linger--
 	}
 	d := &Deadlock{Loops: m.loops(s), Victims: m.w.queues(s.Victims()), For: ms(lasted), Over: over}
 	for _, c := range s.Components {

@@ -2,12 +2,15 @@ package ui
 
 import (
 	"encoding/json"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"softswitch/detect"
 	"softswitch/detect/itsy"
 	"softswitch/event"
+	"softswitch/internal/testseed"
+	"softswitch/itsyhdr"
 	"softswitch/oracle"
 	"softswitch/oracle/verdict"
 	"softswitch/sim"
@@ -217,10 +220,12 @@ func TestModel(t *testing.T) {
 	if st.Deadlock == nil || !st.Deadlock.Over || !strings.Contains(st.Words, "is resolved") {
 		t.Fatalf("the loop is open again: %+v", st)
 	}
-	for range lingers {
-		st = s.state()
+	s.at += lingers
+	if st = s.state(); st.Deadlock == nil || !st.Deadlock.Over {
+		t.Errorf("what was over lately is not told of: %+v", st)
 	}
-	if st.Deadlock != nil || st.Declared != nil {
+	s.at++
+	if st = s.state(); st.Deadlock != nil || st.Declared != nil {
 		t.Errorf("long after: %+v", st)
 	}
 }
@@ -248,5 +253,106 @@ func TestModelBoundsLog(t *testing.T) {
 	st := s.state()
 	if n := len(st.Log); n != actsMax+1 || st.Log[n-1].Text != "and 992 more events" {
 		t.Errorf("%d entries, the last %+v", n, st.Log[n-1])
+	}
+}
+
+// TestModelWaits: what a bucket holds in a paused queue is told until the bucket goes XON or
+// the queue is let go, and so is what the bucket held when it crossed a threshold.
+func TestModelWaits(t *testing.T) {
+	s := newScript(t)
+	loop := s.loop(s.ring()...)
+	s.block(loop[0], loop[1])
+	st := s.state()
+	from, _ := s.m.w.queue(loop[0])
+	to, _ := s.m.w.queue(loop[1])
+	if want := (Wait{from, to, 30000, 1000}); len(st.Waits) != 1 || st.Waits[0] != want {
+		t.Errorf("waits: %+v, want %+v", st.Waits, want)
+	}
+	b, _ := s.m.w.fabric.Down(loop[0])
+	s.add(b.Node, event.Event{Type: event.XON, Port: b.Port, Class: 3, Bytes: 900})
+	if st = s.state(); len(st.Waits) != 0 {
+		t.Errorf("after XON: %+v", st.Waits)
+	}
+	s.block(loop[0], loop[1])
+	s.add(loop[1].Node, event.Event{Type: event.Resumed, Out: loop[1].Port, OutClass: 3})
+	if st = s.state(); len(st.Waits) != 0 {
+		t.Errorf("after the queue was let go: %+v", st.Waits)
+	}
+}
+
+// TestModelSteps: each step of a detector is told in words, and names whom it is about.
+func TestModelSteps(t *testing.T) {
+	s := newScript(t)
+	loop := s.loop(s.ring()...)
+	b, _ := s.m.w.fabric.Down(loop[0])
+	self, peer, next := s.m.w.fabric.Name(b.Node), s.m.w.fabric.Name(loop[0].Node), s.m.w.fabric.Name(loop[2].Node)
+	label := itsyhdr.TLV{Kind: itsyhdr.KindLabel, Class: 3, Initiator: unit.NodePort{Node: b.Node, Port: b.Port}, Seq: 7}
+	for step, want := range map[detect.Step]string{
+		detect.StepMint:    self + " makes label " + self + "#7 for what comes from " + peer + ", and pauses it with that: it began to wait for " + self + " → " + next,
+		detect.StepForward: self + ": label " + self + "#7 came from " + next + " and goes on to " + peer + ", which waits for " + self + " → " + next,
+		detect.StepDrop:    self + ": label " + self + "#7 came from " + next + " and goes no further: what comes from " + peer + " has a newer one",
+		detect.StepLoop:    self + ": label " + self + "#7 is home again, by " + self + " → " + next + ": a loop",
+		detect.StepCheck:   self + ": the check of label " + self + "#7 came from " + next + " and goes on to " + peer,
+		detect.StepAsk:     self + " asks " + next + ": does all still wait that label " + self + "#7 went by?",
+		detect.StepFail:    self + ": the check of label " + self + "#7 failed",
+		detect.StepMiddle:  self + " takes label " + self + "#7 over as a middle switch, and pauses " + peer + " with that",
+		detect.StepVerify:  self + " begins to verify that what comes from " + peer + " is stuck",
+	} {
+		s.add(b.Node, event.Event{Type: event.Trace, Step: step, Port: b.Port, Class: 3, Out: loop[1].Port, OutClass: 3, Label: label})
+		st := s.state()
+		if len(st.Steps) != 1 || st.Steps[0].Text != want || st.Steps[0].Queue == nil || st.Steps[0].Bucket == nil {
+			t.Errorf("%v: %+v, want %s", step, st.Steps, want)
+		}
+	}
+	for range stepsMax + 5 {
+		s.add(b.Node, event.Event{Type: event.Trace, Step: detect.StepFail, Port: unit.NoPort, Out: unit.NoPort, Label: label})
+	}
+	if st := s.state(); len(st.Steps) != stepsMax || st.StepsLeft != 5 || st.Steps[0].Queue != nil || st.Steps[0].Bucket != nil {
+		t.Errorf("%d steps and %d more; the first %+v", len(st.Steps), st.StepsLeft, st.Steps[0])
+	}
+}
+
+// TestSlowMotion: of what happens between two looks each instant at which something is told
+// has a state of its own, with the moves around it, and nothing that happened is lost.
+func TestSlowMotion(t *testing.T) {
+	r := rand.New(rand.NewPCG(testseed.New(t), 0))
+	for range 50 {
+		s := newScript(t)
+		q := s.loop(s.ring()...)[0]
+		var shown slowMotion
+		var states []State
+		pauses, told := 0, map[float64]bool{}
+		for range 5 {
+			shown.begin()
+			before := len(states)
+			for range r.IntN(800) {
+				if pauses++; r.IntN(100) == 0 {
+					s.add(q.Node, event.Event{Type: event.HostStorm, Class: unit.Priority(len(told) % unit.Priorities)})
+					told[ms(s.at)] = true
+				}
+				s.add(q.Node, event.Event{Type: event.Paused, Out: q.Port, OutClass: 3, Period: uint8(pauses), HasPeriod: true})
+				s.m.settle()
+				shown.instant(s.m, func(st State) { states = append(states, st) })
+			}
+			if n := len(states) - before; n > slowMax {
+				t.Fatalf("%d states in one look", n)
+			}
+			s.at++
+			s.m.settle()
+			states = append(states, shown.end(s.m.state(s.at)))
+		}
+		sum, most := 0, 0
+		for i, st := range states {
+			if i > 0 && st.T < states[i-1].T {
+				t.Fatalf("state %d is at %v ms, after one at %v ms", i, st.T, states[i-1].T)
+			}
+			sum, most = sum+st.Pauses, max(most, len(st.Log))
+			for _, e := range st.Log {
+				delete(told, e.T)
+			}
+		}
+		if sum != pauses || len(told) > 0 {
+			t.Errorf("%d pauses in %d states, want %d; %d entries are missing", sum, len(states), pauses, len(told))
+		}
 	}
 }

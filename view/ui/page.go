@@ -13,6 +13,7 @@ import (
 // Page is a page that is being served.
 type Page struct {
 	stream *Stream
+	lab    *Lab // nil for a simulation
 	stop   context.CancelFunc
 	work   sync.WaitGroup
 	err    error // of the server, once work is done
@@ -33,20 +34,51 @@ func Open(ctx context.Context, listen string, stream *Stream, act func(context.C
 
 // OpenLab serves the page of the lab of a name, which need not be up yet.
 func OpenLab(ctx context.Context, name, listen string, out io.Writer) (*Page, error) {
-	stream := new(Stream)
-	lab := NewLab(name, Choices{Detectors: catalog.Names(), Responses: respond.Names()}, stream)
-	p, err := Open(ctx, listen, stream, lab.Act, out)
+	lab := newLab(name)
+	p, err := Open(ctx, listen, lab.stream, lab.Act, out)
 	if err != nil {
 		return nil, err
 	}
+	p.follow(ctx, lab)
+	return p, nil
+}
+
+// FollowLab is a page that nobody sees, of the lab of a name, for [Page.SaveTo].
+func FollowLab(ctx context.Context, name string) *Page {
+	lab := newLab(name)
+	p := &Page{stream: lab.stream, stop: func() {}}
+	p.follow(ctx, lab)
+	return p
+}
+
+func newLab(name string) *Lab {
+	return NewLab(name, Choices{Detectors: catalog.Names(), Responses: respond.Names()}, new(Stream))
+}
+
+func (p *Page) follow(ctx context.Context, lab *Lab) {
 	ctx, stop := context.WithCancel(ctx)
 	serve := p.stop
-	p.stop = func() {
+	p.lab, p.stop = lab, func() {
 		stop()
 		serve()
 	}
 	p.work.Go(func() { lab.Run(ctx) })
-	return p, nil
+}
+
+// SaveTo has the lab looked at from now on whether a browser has the page open or not, and
+// is [SaveTo] of what is seen; path may be empty.
+func (p *Page) SaveTo(path string) (end func(played bool) error, err error) {
+	if path != "" {
+		p.stream.record()
+	}
+	return SaveTo(path, p.stream)
+}
+
+// Judged tells the page what became of the run, after a last look at the lab.
+func (p *Page) Judged(text string) {
+	if p != nil {
+		p.lab.judged(text)
+	}
 }
 
 // ServeLab is OpenLab until ctx ends.

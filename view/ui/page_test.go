@@ -106,7 +106,7 @@ func TestPageTimeLine(t *testing.T) {
 		"a band without gaps from the deadlock's begin": "[...Array(Math.floor(timeX(span.to) - timeX(onset)) - 4).keys()].every((k) => ink(timeX(onset) + 2 + k, 16, 10))",
 		"nothing before it":                             "[...Array(Math.floor(timeX(onset)) - 2).keys()].every((x) => !ink(x, 16, 10))",
 		"bars without gaps while queues are paused":     "[...Array(Math.floor(timeX(span.to) - timeX(onset)) - 4).keys()].every((k) => ink(timeX(onset) + 2 + k, 41, 3))",
-		"an axis": "ticks().length > 1 && ticks().every((t) => ink(timeX(t), 45, 3))",
+		"an axis": "ticks().length > 1 && ticks().every((t) => ink(timeX(t) - 0.5, 45, 3) || ink(timeX(t) + 0.5, 45, 3))",
 	} {
 		if !tab.Is(expr) {
 			t.Errorf("the time line does not show %s", what)

@@ -62,6 +62,7 @@ func Listen(addr string, stream *Stream, act func(context.Context, Order) error)
 	}
 	mux.Handle("GET /", http.FileServerFS(page))
 	mux.HandleFunc("GET /stream", s.serveStream)
+	mux.HandleFunc("GET /run.html", s.serveFile)
 	mux.HandleFunc("POST /act", s.serveAct)
 	s.http = &http.Server{
 		Handler: s.guard(mux), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
@@ -208,6 +209,18 @@ func (o *sender) send(text string) {
 	if _, o.err = o.w.Write([]byte(text)); o.err == nil {
 		o.err = o.control.Flush()
 	}
+}
+
+// serveFile sends what was seen so far as a file, to keep or to send.
+func (s *Server) serveFile(w http.ResponseWriter, _ *http.Request) {
+	var page bytes.Buffer
+	if err := s.stream.WriteHTML(&page); err != nil {
+		http.Error(w, err.Error(), http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="run.html"`)
+	w.Write(page.Bytes())
 }
 
 // serveAct does what a page orders, if it has the token.

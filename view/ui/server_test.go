@@ -161,10 +161,10 @@ func TestReconnect(t *testing.T) {
 
 // TestHistoryBounded publishes more states than are kept.
 func TestHistoryBounded(t *testing.T) {
-	s := newServer(t, 3500)
+	s := newServer(t, 6500)
 	p := s.open("")
 	p.wantTopology()
-	p.wantStates(500, 3499)
+	p.wantStates(500, 6499)
 }
 
 // TestManyPages opens a thousand: as many as may be get the stream, the others are told

@@ -51,6 +51,7 @@ func publish(plan *scenario.Plan, opt sim.Options, w *wiring, at []unit.Time, st
 	var world *sim.World
 	m := newModel(w, func() *oracle.Stuck { return world.Stuck() }, 0)
 	m.window = plan.Scenario.Duration / evenStates
+	m.lingers = 10 * m.window
 	also := opt.Events
 	opt.Events = func(n event.Node, e event.Event) {
 		if also != nil {

@@ -1,5 +1,10 @@
 package ui
 
+import (
+	"cmp"
+	"slices"
+)
+
 // Topology is what does not change while a stream lasts.
 type Topology struct {
 	Title       string `json:"title"`
@@ -68,8 +73,17 @@ type State struct {
 	// Declared is the last declaration for the present deadlock.
 	Declared *Declared `json:"declared,omitempty"`
 	Labels   []Label   `json:"labels,omitempty"` // that travelled
-	Pauses   int       `json:"pauses"`           // that took effect, resumes not among them
-	Log      []Entry   `json:"log,omitempty"`
+	// Steps are what the detectors did, in order, and StepsLeft how many more of these there
+	// were.
+	Steps     []Step `json:"steps,omitempty"`
+	StepsLeft int    `json:"steps_left,omitempty"`
+	// Waits say which bucket waits for which queue.
+	Waits []Wait `json:"waits,omitempty"`
+	// Slow: the state is one of an instant at which something happened, and not of the next
+	// regular time.
+	Slow   bool    `json:"slow,omitempty"`
+	Pauses int     `json:"pauses"` // that took effect, resumes not among them
+	Log    []Entry `json:"log,omitempty"`
 	// Sending are the hosts that send on reliable connections, in the order of the nodes.
 	Sending []Sending `json:"sending,omitempty"`
 	// Lost is the lossless frames that switches dropped by accident, Dropped those that a
@@ -80,6 +94,20 @@ type State struct {
 	Words string `json:"words"`
 	// Problem is why this state is not to be trusted; "" if it is.
 	Problem string `json:"problem,omitempty"`
+}
+
+// add takes over what happened up to a state before, which is not shown.
+func (s *State) add(before *State) {
+	s.Pauses += before.Pauses
+	s.Labels = append(before.Labels, s.Labels...)
+	slices.SortFunc(s.Labels, Label.compare)
+	s.Labels = slices.Compact(s.Labels)
+	s.Log = append(before.Log, s.Log...)
+	s.Steps = append(before.Steps, s.Steps...)
+	s.StepsLeft += before.StepsLeft
+	if n := len(s.Steps) - stepsMax; n > 0 {
+		s.Steps, s.StepsLeft = s.Steps[:stepsMax], s.StepsLeft+n
+	}
 }
 
 // Group is an ingress priority group: the bucket at the far end of a direction.
@@ -138,6 +166,30 @@ type Sending struct {
 	CNPs     uint64  `json:"cnps"`
 }
 
+// compare orders queues by direction and class.
+func (q At) compare(r At) int { return cmp.Or(q.Dir-r.Dir, q.Class-r.Class) }
+
+// Wait is that a bucket that is XOFF, at the far end of the queue From, holds bytes in the
+// paused queue To: From waits for To. It does so for good, as far as To is concerned, while
+// these are more than XON.
+type Wait struct {
+	From  At  `json:"from"`
+	To    At  `json:"to"`
+	Bytes int `json:"b"`
+	XON   int `json:"x"` // bytes
+}
+
+// Step is one of a detector's.
+type Step struct {
+	T float64 `json:"t"` // as State.T
+	// Kind is that of detect.Step.
+	Kind   string `json:"k"`
+	Node   int    `json:"n"`
+	Queue  *At    `json:"q,omitempty"` // that it is about
+	Bucket *At    `json:"b,omitempty"` // by the queue upstream
+	Text   string `json:"text"`
+}
+
 // Label is a detector's label that was passed on: it goes against the frames, from the
 // far end of a direction to its near end.
 type Label struct {
@@ -145,12 +197,25 @@ type Label struct {
 	// Origin is the node that made it.
 	Origin int  `json:"o"`
 	New    bool `json:"new,omitempty"` // it was made here
+	// Down: it is a question about a label, which goes with the frames.
+	Down bool `json:"down,omitempty"`
+}
+
+func (l Label) compare(m Label) int {
+	flag := func(b bool) int {
+		if b {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(l.Dir-m.Dir, l.Origin-m.Origin, flag(l.New)-flag(m.New), flag(l.Down)-flag(m.Down))
 }
 
 // Entry is a line of the page's list of events.
 type Entry struct {
 	T float64 `json:"t"` // as State.T
-	// Kind is "link", "deadlock", "over", "declared", "false", "act", "node" or "note".
+	// Kind is "link", "storm", "deadlock", "over", "declared", "false", "act", "verdict" or
+	// "note".
 	Kind string `json:"k"`
 	Text string `json:"text"`
 }

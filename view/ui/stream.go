@@ -7,9 +7,10 @@ import (
 	"sync"
 )
 
-// Bounds of the history: ten minutes of a lab at five states a second.
+// Bounds of the history: ten minutes of a lab at five states a second, and as many states
+// of instants at which something happened.
 const (
-	historyMax   = 3000
+	historyMax   = 6000
 	historyBytes = 32 << 20
 	batchMax     = 200 // states in one message
 )
@@ -26,6 +27,7 @@ type Stream struct {
 	gone     string // why no more states come; "" if they do
 	changed  chan struct{}
 	pages    int
+	recorded bool // is to be looked at though no page is open
 }
 
 // Begin begins a new stream: what was before is forgotten.
@@ -69,7 +71,7 @@ func (s *Stream) Gone(why string) {
 func (s *Stream) Watched() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.pages > 0
+	return s.pages > 0 || s.recorded
 }
 
 // AwaitPage returns when a page is open, or with ctx's error.
@@ -105,6 +107,13 @@ func (s *Stream) join(most int) bool {
 	s.pages++
 	s.wake()
 	return true
+}
+
+// record counts as a page that is open.
+func (s *Stream) record() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.recorded = true
 }
 
 func (s *Stream) leave() {

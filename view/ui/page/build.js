@@ -16,7 +16,8 @@ function build() {
   buildNodes();
   buildPick();
   buildControl();
-  $("live").hidden = topo.world !== "live";
+  $("live").hidden = !isLive();
+  $("save").hidden = !!$("recorded");
   $("details").replaceChildren(html("p", topo.description || "A click on the drawing, or this list, selects a switch, a host or a link."));
   $("do").replaceChildren();
 }

@@ -14,9 +14,11 @@ function draw() {
   drawBadges(s);
   drawTags(s);
   drawLabels(s);
+  drawWaits(s);
   drawWords(s);
   drawTime(s);
   drawEntries();
+  drawSteps(s);
   drawDetails(s);
   drawMessages(s);
 }
@@ -129,14 +131,30 @@ function drawLabels(s) {
   $("travel").replaceChildren();
   const moving = (follow || playing) && !calm.matches;
   for (const l of (s.labels || []).slice(0, 80)) {
-    const p = lanes[l.d].point(0.92), q = lanes[l.d].point(0.12);
-    const mark = el("path", { class: "label", d: "M0-8L8 0 0 8-8 0z" }, el("title", {}, `a label of ${topo.nodes[l.o].name}`));
+    const [from, to] = l.down ? [0.12, 0.92] : [0.92, 0.12], p = lanes[l.d].point(from), q = lanes[l.d].point(to);
+    const shape = l.down ? { class: "label asks", r: 7 } : { class: "label", d: "M0-8L8 0 0 8-8 0z" };
+    const mark = el(l.down ? "circle" : "path", shape, el("title", {}, `${l.down ? "asks about" : ""} a label of ${topo.nodes[l.o].name}`));
     const spot = (v) => `translate(${v.x}px, ${v.y}px)`;
-    mark.style.transform = spot(lanes[l.d].point(0.7));
+    mark.style.transform = spot(lanes[l.d].point(l.down ? 0.3 : 0.7));
     $("travel").append(mark);
     if (moving) mark.animate([{ transform: spot(p) }, { transform: spot(q) }], { duration: 450, fill: "forwards", easing: "ease-in-out" });
   }
 }
+
+// drawWaits draws what waits for what: from the bucket at the far end of a queue to the
+// queue that its bytes are in. All of it, or what hangs together with what is selected.
+function drawWaits(s) {
+  $("waits").replaceChildren();
+  if (!$("show-waits").checked) return;
+  for (const w of s.waits || []) {
+    const a = lanes[w.from.d], b = lanes[w.to.d], p = a.point(0.86), q = b.point(0.14), n = nodes[receiver(w.from.d)].p;
+    const path = el("path", { class: w.b > w.x ? "wait for-good" : "wait", d: `M${p.x} ${p.y}Q${n.x} ${n.y} ${q.x} ${q.y}`, "data-wait": `${w.from.d} ${w.to.d}` },
+      el("title", {}, waitText(w)));
+    $("waits").append(path);
+  }
+}
+
+const waitText = (w) => `${arrow(w.from.d)} waits for ${arrow(w.to.d)}: ${w.b} B of class ${w.from.c} are there, XON is at ${w.x} B`;
 
 function drawWords(s) {
   const dead = s.deadlock;

@@ -44,6 +44,7 @@ function drag(e) {
   const { from, to } = seen(), x = e.clientX - $("strip").getBoundingClientRect().left - STRIP.edge;
   go(stateAt(Math.max(from, Math.min(to, from + ((to - from) * x) / ($("strip").clientWidth - 2 * STRIP.edge)))));
 }
+$("show-waits").addEventListener("change", draw);
 $("pick").addEventListener("change", () => {
   const [kind, i] = $("pick").value.split(" ");
   choose(kind ? { kind, i: Number(i) } : null);
@@ -52,7 +53,8 @@ addEventListener("resize", () => states.length && drawStrip());
 addEventListener("keydown", (e) => {
   if (["INPUT", "SELECT", "BUTTON", "TEXTAREA"].includes(e.target.tagName)) return;
   if (e.key === " ") toggle(), e.preventDefault();
-  if (e.key === "l" || e.key === "L") live();
+  if ((e.key === "l" || e.key === "L") && topo && isLive()) live();
+  if (e.key === "w" || e.key === "W") $("show-waits").click();
   if (e.key === "+") zoom(1 / 4);
   if (e.key === "-") zoom(4);
 });

@@ -1,7 +1,7 @@
 "use strict";
 // One state, in words: the list of events, what is selected, messages.
 
-const clock = (t) => (topo.world === "live" ? `${(t / 1000).toFixed(1)} s` : t < 10 ? `${(t * 1000).toFixed(0)} µs` : `${t.toFixed(3)} ms`);
+const clock = (t) => (topo.world === "live" ? `${(t / 1000).toFixed(6)} s` : t < 10 ? `${(t * 1000).toFixed(0)} µs` : `${t.toFixed(3)} ms`);
 
 // round is a time of the axis, and a span: no more digits than it has.
 const round = (t) => (t >= 1000 ? `${+(t / 1000).toFixed(3)} s` : t >= 1 ? `${+t.toFixed(3)} ms` : `${+(1000 * t).toFixed(3)} µs`);
@@ -19,6 +19,28 @@ function drawEntries() {
   drawnEntries = key;
   $("entries").replaceChildren(...list.map(([i, e]) => {
     const li = html("li", "", e.k);
+    li.append(html("time", clock(e.t)), html("span", e.text));
+    li.addEventListener("click", () => go(i));
+    return li;
+  }));
+}
+
+let drawnSteps = "";
+
+// drawSteps lists what the detectors did up to now, the newest first; those of the state
+// that is drawn are marked.
+function drawSteps(s) {
+  const list = [];
+  for (let i = at; i >= 0 && list.length < 40; i--) {
+    const steps = states[i].steps || [];
+    if (states[i].steps_left) list.push([i, { t: states[i].t, k: "note", text: `and ${states[i].steps_left} more steps` }]);
+    for (let k = steps.length - 1; k >= 0; k--) list.push([i, steps[k]]);
+  }
+  const key = list.length ? `${at} ${list[0][1].t} ${list.length}` : "";
+  if (key === drawnSteps && $("steps").childElementCount === list.length) return;
+  drawnSteps = key;
+  $("steps").replaceChildren(...list.map(([i, e]) => {
+    const li = html("li", "", e.k + (i === at ? " now" : ""));
     li.append(html("time", clock(e.t)), html("span", e.text));
     li.addEventListener("click", () => go(i));
     return li;
@@ -72,6 +94,7 @@ function drawDetails(s) {
     const paused = (s.paused || []).filter((q) => q.d === d).map((q) => q.c);
     rows.push([arrow(d), `${s.load[d]} %` + (paused.length ? `, paused: class ${paused.join(", ")}` : "")]);
     for (const g of (s.groups || []).filter((g) => g.d === d)) rows.push([`— buffer at ${topo.nodes[receiver(d)].name}`, `class ${g.c}: ${g.b} of ${g.x} B${g.off ? ", XOFF" : ""}`]);
+    for (const w of (s.waits || []).filter((w) => w.from.d === d)) rows.push([`— waits for ${arrow(w.to.d)}`, `class ${w.from.c}: ${w.b} B there, XON at ${w.x} B`]);
   };
   let title;
   if (chosen.kind === "link") {

@@ -9,7 +9,7 @@ function go(i) {
 
 function toggle() {
   if (follow || playing) return go(at);
-  if (topo && topo.world === "live" && at === states.length - 1) return live();
+  if (topo && isLive() && at === states.length - 1) return live();
   if (at >= states.length - 1) at = 0;
   playing = true;
   draw();
@@ -32,6 +32,7 @@ const isEvent = {
     return i > 0 && queues(states[i]) !== queues(states[i - 1]);
   },
   label: (i) => (states[i].labels || []).length > 0,
+  step: (i) => (states[i].steps || []).length > 0,
   any: (i) => isEvent.told(i) || isEvent.pause(i) || isEvent.label(i),
 };
 
@@ -40,13 +41,22 @@ function toEvent(way) {
 }
 
 let stepped = 0;
+const BEHIND = 8; // seconds: what is followed is never shown later than so
+
+// step goes on, if it is time to. What is followed goes from regular state to regular
+// state at once, and slowly where there are those of instants at which something happened.
 function step(now) {
   requestAnimationFrame(step);
-  if (!playing || now - stepped < 1000 / Number($("speed").value)) return;
+  const last = states.length - 1;
+  if (!(playing || follow) || at >= last) return;
+  const rate = Math.max(Number($("speed").value), follow ? (last - at) / BEHIND : 0);
+  if ((playing || states[at + 1].slow) && now - stepped < 1000 / rate) return;
   stepped = now;
-  if (at < states.length - 1) {
-    at++;
-    if (at === states.length - 1) topo.world === "live" ? (playing = false, follow = true) : (playing = false);
-    draw();
+  at++;
+  while (follow && at < last && !states[at].slow && !states[at + 1].slow) at++;
+  if (playing && at === last) {
+    playing = false;
+    follow = isLive();
   }
+  draw();
 }

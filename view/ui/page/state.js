@@ -18,9 +18,10 @@ const html = (name, text = "", cls = "") => {
   return e;
 };
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
-const HISTORY = 3000;
+const HISTORY = 6000;
 
 let topo = null;      // the topology
+const isLive = () => topo.world === "live" && !$("recorded"); // there is more to come
 let states = [];      // all that are kept, oldest first
 let at = -1;          // index of the one that is drawn
 let follow = true;    // draw the newest

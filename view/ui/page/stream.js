@@ -26,6 +26,7 @@ async function recorded() {
   const text = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
   const run = JSON.parse(text);
   linkState("recorded");
+  delete run.topology.choices;
   begin(run.topology);
   take(run.states);
 }
@@ -53,7 +54,7 @@ function begin(t) {
   states = [];
   at = -1;
   gone = "";
-  follow = t.world === "live";
+  follow = isLive();
   playing = !follow && !calm.matches;
   lastStatus = "";
   span = null;
@@ -68,7 +69,7 @@ function take(more) {
     states.splice(0, left);
     at = Math.max(0, at - left);
   }
-  if (follow) at = states.length - 1;
+  if (follow && (at < 0 || calm.matches || document.hidden)) at = states.length - 1;
   else if (at < 0) at = 0;
   draw();
 }

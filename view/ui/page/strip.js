@@ -12,7 +12,7 @@ function drawTime(s) {
   $("pace").textContent = pace();
   $("whole").disabled = !span;
   $("play").textContent = follow || playing ? "Pause" : "Play";
-  $("live").disabled = follow;
+  $("live").disabled = follow && at === states.length - 1;
   drawStrip();
 }
 
@@ -66,7 +66,9 @@ function stateAt(t) {
 
 // pace is how much of the fabric's time a second shows from here on.
 function pace() {
-  if (topo.world === "live") return "";
+  const behind = states[states.length - 1].t - states[at].t;
+  if (follow && behind > 0) return `slow motion, ${round(+behind.toPrecision(2))} behind`;
+  if (isLive() && !states[Math.min(states.length - 1, at + 1)].slow) return "";
   const next = states[Math.min(states.length - 1, at + Number($("speed").value))];
   return next === states[at] ? "" : `1 s shows ${round(+(next.t - states[at].t).toPrecision(2))}`;
 }

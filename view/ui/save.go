@@ -1,4 +1,4 @@
-package run
+package ui
 
 import (
 	"bytes"
@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-
-	"softswitch/view/ui"
 )
 
-// htmlTo makes sure that a file can be written that is to play a stream, unless path is
+// SaveTo makes sure that a file can be written that is to play a stream, unless path is
 // empty. end writes it, if the run was played; else what was there before stays.
-func htmlTo(path string, stream *ui.Stream) (end func(played bool) error, err error) {
+func SaveTo(path string, stream *Stream) (end func(played bool) error, err error) {
 	if path == "" {
 		return func(bool) error { return nil }, nil
 	}
