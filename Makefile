@@ -5,7 +5,7 @@ BIN := bin/softswitch
 # Where go.dev's archive puts Go: sudo leaves that out of PATH.
 export PATH := $(PATH):/usr/local/go/bin
 
-.PHONY: build test race demo bench guides figures cause worlds comparison comparison-live clocks congestion docs man image install uninstall lint fuzz clean
+.PHONY: build test race demo bench guides figures show-acts cause worlds comparison comparison-live clocks congestion docs man image install uninstall lint fuzz clean
 
 build:
 	go build -o $(BIN) ./cmd/softswitch
@@ -52,6 +52,12 @@ guides:
 figures: build
 	$(BIN) sim figures --out docs/figures
 	$(BIN) cause n1-two-triggers --svg > docs/figures/n1-chronology.svg
+
+# The page docs/show-acts.md and its pictures, from the show of simulated runs. Needs Chromium
+# and ImageMagick.
+show-acts:
+	go test -count=1 ./lab/run -run TestShow$$ -rewrite
+	for n in 1 2 3 4 5 6 7 8 9; do convert build/screenshots/act-$$n.png -colors 64 -strip docs/show-acts/act-$$n.png || exit 1; done
 
 # How often the named causes of deadlocks are right, planted and random ones, the files
 # docs/figures/causes-*.txt: the same byte for byte, wherever they are made. Twenty minutes

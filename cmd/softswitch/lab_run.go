@@ -138,6 +138,7 @@ func (opt *playOptions) playOften(ctx context.Context, p *scenario.Plan) error {
 
 func demoCommand() *cobra.Command {
 	var opt playOptions
+	var show bool
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Make a PFC deadlock on a k=4 fat-tree and detect it",
@@ -146,11 +147,18 @@ a ring of pauses, and show how the deadlock forms and is detected; then remove a
 of it. It is the scenario fattree-on-loop, which is built in. A lab of the same name
 that is up already is removed with --replace only.
 
+With --show it is played three times, without a response, with "drop" and with
+"drop+trigger", and a page tells of it in acts: the space bar goes on, P makes it fit for
+the back of a room, B shows the first and the last run side by side, Home begins anew.
+
 Exit status: 0 the deadlock formed and was detected; 1 not, or the machine was too
 busy to tell; 2 it could not be played.`,
-		Example: "  sudo softswitch demo\n  sudo softswitch demo --json 2>/dev/null\n  sudo softswitch demo --ui\n  softswitch demo --rootless",
+		Example: "  sudo softswitch demo\n  sudo softswitch demo --json 2>/dev/null\n  sudo softswitch demo --ui\n  sudo softswitch demo --show\n  softswitch demo --rootless",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if show {
+				return opt.show(cmd)
+			}
 			return opt.play(cmd.Context(), func() (*scenario.Plan, error) {
 				data, err := scenarios.FS.ReadFile("fattree-on-loop.yaml")
 				if err != nil {
@@ -161,8 +169,31 @@ busy to tell; 2 it could not be played.`,
 		},
 	}
 	opt.flags(c)
+	c.Flags().BoolVar(&show, "show", false, "tell of it in acts, in a browser")
 	nameFlag(c, c.Flags(), &opt.Name, netnslab.DefaultName)
 	return c
+}
+
+// show records the runs of a show and serves it, or writes it to a file.
+func (opt *playOptions) show(cmd *cobra.Command) error {
+	for _, flag := range []string{"ui", "json", "pcap", "response"} {
+		if cmd.Flags().Changed(flag) {
+			return fmt.Errorf("demo: --show goes with none of --json, --pcap, --response, --ui")
+		}
+	}
+	if opt.rootless {
+		return errStays
+	}
+	var plans [3]*scenario.Plan
+	for i, response := range run.Responses {
+		instead := opt.Instead
+		instead.Response = response
+		var err error
+		if plans[i], err = makePlan("show.yaml", run.ShowFile, instead); err != nil {
+			return err
+		}
+	}
+	return orReplace(run.Show(cmd.Context(), plans, opt.Options, os.Stderr))
 }
 
 func labWorlds(name *string) *cobra.Command {

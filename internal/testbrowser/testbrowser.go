@@ -6,6 +6,7 @@
 package testbrowser
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -29,12 +30,11 @@ const limit = 60 * time.Second
 // pollEvery is how often Await looks.
 const pollEvery = 50 * time.Millisecond
 
-// The size of the window in pixels.
-const width, height = 1600, 1000
-
 // Look is how a page is looked at.
 type Look struct {
 	Dark, ReducedMotion bool
+	Grey                bool // without colour
+	Width, Height       int  // of the window, in pixels; 0: 1600 and 1000
 }
 
 // Tab is a page that is open. Its methods end the test if they fail.
@@ -49,6 +49,7 @@ func Open(t *testing.T, url string, look Look) *Tab {
 	if testing.Short() {
 		t.Skip("a browser takes seconds")
 	}
+	width, height := cmp.Or(look.Width, 1600), cmp.Or(look.Height, 1000)
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(find(t)), chromedp.NoSandbox, chromedp.WindowSize(width, height), chromedp.Flag("hide-scrollbars", true))
 	ctx, stop := chromedp.NewExecAllocator(context.Background(), opts...)
 	t.Cleanup(stop)
@@ -67,8 +68,12 @@ func Open(t *testing.T, url string, look Look) *Tab {
 	tab := &Tab{t, ctx}
 	tab.do(chromedp.Func(func(ctx context.Context, to *chromedp.Target) error {
 		_, err := cdp.Call(ctx, to, emulation.SetEmulatedMedia, look.media())
+		if err != nil || !look.Grey {
+			return err
+		}
+		_, err = cdp.Call(ctx, to, emulation.SetEmulatedVisionDeficiency, emulation.SetEmulatedVisionDeficiencyParams{Type: "achromatopsia"})
 		return err
-	}), chromedp.EmulateViewport(width, height), chromedp.Navigate(url))
+	}), chromedp.EmulateViewport(int64(width), int64(height)), chromedp.Navigate(url))
 	return tab
 }
 

@@ -27,6 +27,8 @@ type Options struct {
 	// Nodes are those to play on, which somebody else built, instead of a lab that is built
 	// for the run; nil for none. Pcap is then the nodes' own affair.
 	Nodes *lab.Nodes
+
+	seen *ui.Recording // where what a page would show is left; nil for nowhere
 }
 
 // Play builds a lab, plays a scenario on it and removes it. A scenario that a live lab
@@ -71,6 +73,11 @@ func Play(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer) 
 	if err := save(true); err != nil {
 		return nil, err
 	}
+	if opt.seen != nil {
+		if *opt.seen, err = page.Recording(); err != nil {
+			return nil, err
+		}
+	}
 	if opt.Page {
 		fmt.Fprintln(out, truth)
 		page.AwaitEnd(ctx, out)
@@ -83,7 +90,7 @@ func (opt *Options) page(ctx context.Context, out io.Writer) (page *ui.Page, sav
 	switch {
 	case opt.Page:
 		page, err = ui.OpenLab(ctx, opt.Name, opt.Listen, out)
-	case opt.HTML != "":
+	case opt.HTML != "" || opt.seen != nil:
 		page = ui.FollowLab(ctx, opt.Name)
 	}
 	if err != nil || page == nil {

@@ -42,7 +42,7 @@ func Play(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer, 
 		return errors.Join(err, closeTrace())
 	}
 	stream := new(ui.Stream)
-	closeHTML, err := ui.SaveTo(opt.HTML, stream)
+	closeHTML, err := ui.SaveTo(opt.HTML, stream.WriteHTML)
 	if err != nil {
 		return errors.Join(err, closeTrace(), closePcap())
 	}

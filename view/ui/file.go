@@ -26,14 +26,24 @@ func (s *Stream) WriteHTML(w io.Writer) error {
 	}{s.topology, slices.Clone(s.states)}
 	s.mu.Unlock()
 	if len(run.States) == 0 {
-		return errors.New("page: there is no run to write")
+		return errNothing
 	}
+	return writeHTML(w, encode(run))
+}
+
+var errNothing = errors.New("page: there is no run to write")
+
+// writeHTML writes the page with what it is to play.
+func writeHTML(w io.Writer, run json.RawMessage) error {
 	var packed bytes.Buffer
 	zip, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(json.NewEncoder(zip).Encode(run), zip.Close()); err != nil {
+	if _, err := zip.Write(run); err != nil {
+		return err
+	}
+	if err := zip.Close(); err != nil {
 		return err
 	}
 	page := pageFile("index.html")

@@ -25,11 +25,17 @@ func Open(ctx context.Context, listen string, stream *Stream, act func(context.C
 	if err != nil {
 		return nil, err
 	}
+	p := serve(ctx, srv, out)
+	p.stream = stream
+	return p, nil
+}
+
+func serve(ctx context.Context, srv *Server, out io.Writer) *Page {
 	ctx, stop := context.WithCancel(ctx)
-	p := &Page{stream: stream, stop: stop}
+	p := &Page{stop: stop}
 	p.work.Go(func() { p.err = srv.Serve(ctx) })
 	fmt.Fprintf(out, "page: %s\n", srv.URL())
-	return p, nil
+	return p
 }
 
 // OpenLab serves the page of the lab of a name, which need not be up yet.
@@ -46,9 +52,22 @@ func OpenLab(ctx context.Context, name, listen string, out io.Writer) (*Page, er
 // FollowLab is a page that nobody sees, of the lab of a name, for [Page.SaveTo].
 func FollowLab(ctx context.Context, name string) *Page {
 	lab := newLab(name)
+	lab.stream.record()
 	p := &Page{stream: lab.stream, stop: func() {}}
 	p.follow(ctx, lab)
 	return p
+}
+
+// Recording is what the page has shown so far.
+func (p *Page) Recording() (Recording, error) { return p.stream.Recording() }
+
+// OpenShow serves a show, and says where.
+func OpenShow(ctx context.Context, listen string, show *Show, out io.Writer) (*Page, error) {
+	srv, err := ListenShow(listen, show)
+	if err != nil {
+		return nil, err
+	}
+	return serve(ctx, srv, out), nil
 }
 
 func newLab(name string) *Lab {
@@ -71,7 +90,7 @@ func (p *Page) SaveTo(path string) (end func(played bool) error, err error) {
 	if path != "" {
 		p.stream.record()
 	}
-	return SaveTo(path, p.stream)
+	return SaveTo(path, p.stream.WriteHTML)
 }
 
 // Judged tells the page what became of the run, after a last look at the lab.

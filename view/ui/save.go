@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 )
 
-// SaveTo makes sure that a file can be written that is to play a stream, unless path is
-// empty. end writes it, if the run was played; else what was there before stays.
-func SaveTo(path string, stream *Stream) (end func(played bool) error, err error) {
+// SaveTo makes sure that a file can be written, unless path is empty. end writes it with
+// writeHTML, if what it is to play was played; else what was there before stays.
+func SaveTo(path string, writeHTML func(io.Writer) error) (end func(played bool) error, err error) {
 	if path == "" {
 		return func(bool) error { return nil }, nil
 	}
@@ -25,7 +26,7 @@ func SaveTo(path string, stream *Stream) (end func(played bool) error, err error
 	}
 	write := func() error {
 		var page bytes.Buffer
-		if err := stream.WriteHTML(&page); err != nil {
+		if err := writeHTML(&page); err != nil {
 			return err
 		}
 		return os.WriteFile(path, page.Bytes(), 0o666)

@@ -37,7 +37,8 @@ var files embed.FS
 
 // Server serves the page of one stream.
 type Server struct {
-	stream *Stream
+	stream *Stream // nil: there is a show
+	show   *Show
 	act    func(context.Context, Order) error
 	token  string
 	ln     net.Listener
@@ -47,6 +48,13 @@ type Server struct {
 // Listen listens at an address. act does what a page orders; nil if nothing can be
 // ordered. The error says so if the port is in use.
 func Listen(addr string, stream *Stream, act func(context.Context, Order) error) (*Server, error) {
+	return listen(addr, &Server{stream: stream, act: act, token: rand.Text()})
+}
+
+// ListenShow is Listen for a show.
+func ListenShow(addr string, show *Show) (*Server, error) { return listen(addr, &Server{show: show}) }
+
+func listen(addr string, s *Server) (*Server, error) {
 	ln, err := net.Listen("tcp", addr)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
@@ -54,21 +62,30 @@ func Listen(addr string, stream *Stream, act func(context.Context, Order) error)
 	case err != nil:
 		return nil, fmt.Errorf("page: %w", err)
 	}
-	s := &Server{stream: stream, act: act, token: rand.Text(), ln: ln}
+	s.ln = ln
+	s.http = &http.Server{
+		Handler: s.guard(s.paths()), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
+		IdleTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10,
+	}
+	return s, nil
+}
+
+// paths are what can be asked for.
+func (s *Server) paths() *http.ServeMux {
 	mux := http.NewServeMux()
 	page, err := fs.Sub(files, "page")
 	if err != nil {
 		panic(err) // the folder is in the program
 	}
 	mux.Handle("GET /", http.FileServerFS(page))
-	mux.HandleFunc("GET /stream", s.serveStream)
 	mux.HandleFunc("GET /run.html", s.serveFile)
-	mux.HandleFunc("POST /act", s.serveAct)
-	s.http = &http.Server{
-		Handler: s.guard(mux), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
-		IdleTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10,
+	if s.show != nil {
+		mux.HandleFunc("GET /show.json", s.serveShow)
+		return mux
 	}
-	return s, nil
+	mux.HandleFunc("GET /stream", s.serveStream)
+	mux.HandleFunc("POST /act", s.serveAct)
+	return mux
 }
 
 // URL is the address of the page. Its fragment, which a browser sends to nobody, is the
@@ -79,6 +96,9 @@ func (s *Server) URL() string {
 		if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
 			addr = net.JoinHostPort("localhost", port)
 		}
+	}
+	if s.show != nil {
+		return "http://" + addr + "/#show"
 	}
 	return "http://" + addr + "/#token=" + s.token
 }
@@ -118,7 +138,11 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			return
 		}
 		h := w.Header()
-		h.Set("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
+		ancestors := "'none'"
+		if s.show != nil { // which has two of itself side by side
+			ancestors = "'self'"
+		}
+		h.Set("Content-Security-Policy", "default-src 'self'; frame-ancestors "+ancestors+"; base-uri 'none'; form-action 'none'")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-store")
@@ -214,13 +238,23 @@ func (o *sender) send(text string) {
 // serveFile sends what was seen so far as a file, to keep or to send.
 func (s *Server) serveFile(w http.ResponseWriter, _ *http.Request) {
 	var page bytes.Buffer
-	if err := s.stream.WriteHTML(&page); err != nil {
+	write := s.stream.WriteHTML
+	if s.show != nil {
+		write = s.show.WriteHTML
+	}
+	if err := write(&page); err != nil {
 		http.Error(w, err.Error(), http.StatusNotFound)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="run.html"`)
 	w.Write(page.Bytes())
+}
+
+// serveShow sends the show.
+func (s *Server) serveShow(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	json.NewEncoder(w).Encode(s.show)
 }
 
 // serveAct does what a page orders, if it has the token.

@@ -52,7 +52,7 @@ function buildNodes() {
     const g = el("g", { class: "node " + n.kind, transform: `translate(${p.x} ${p.y}) scale(${scale})`, tabindex: i === 0 ? 0 : -1, role: "button", "aria-label": `${n.kind} ${n.name}`, "data-node": n.name });
     g.append(el("rect", { class: "box", x: -s.w, y: -s.h, width: 2 * s.w, height: 2 * s.h, rx: n.kind === "host" ? 12 : 6 }));
     const name = el("text", { y: n.kind === "host" ? 5 : -13 }, n.name);
-    if (n.name.length * 8.5 > 2 * s.w) name.setAttribute("textLength", 2 * s.w - 6), name.setAttribute("lengthAdjust", "spacingAndGlyphs");
+    if (n.name.length * letter() > 2 * s.w) name.setAttribute("textLength", 2 * s.w - 6), name.setAttribute("lengthAdjust", "spacingAndGlyphs");
     g.append(name);
     const node = { g, p, s: drawn, slots: [] };
     if (n.kind === "switch") buildSlots(n, node, s.w);
@@ -62,6 +62,9 @@ function buildNodes() {
     return node;
   });
 }
+
+// letter is the width of one, in units of the drawing.
+const letter = () => (document.body.classList.contains("present") ? 14.5 : 8.5);
 
 const BAR = 28; // height of a bar that is full
 const TWO = 2;  // classes that a port's slot has room for

@@ -116,7 +116,8 @@ function drawTags(s) {
 
 // tag writes under or over a node.
 function tag(i, text, cls, width, side) {
-  const n = nodes[i], h = 24;
+  const n = nodes[i], big = document.body.classList.contains("present") ? 1.25 : 1, h = 24 * big;
+  width *= big;
   const y = n.p.y + side * (n.s.h + h / 2 + 5);
   const x = Math.min(W - width / 2 - 4, Math.max(width / 2 + 4, n.p.x));
   const g = el("g", { class: "tag " + cls, transform: `translate(${x} ${Math.min(H - h / 2 - 2, Math.max(h / 2 + 2, y))})` },

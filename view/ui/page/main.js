@@ -44,6 +44,10 @@ function drag(e) {
   const { from, to } = seen(), x = e.clientX - $("strip").getBoundingClientRect().left - STRIP.edge;
   go(stateAt(Math.max(from, Math.min(to, from + ((to - from) * x) / ($("strip").clientWidth - 2 * STRIP.edge)))));
 }
+$("act-before").addEventListener("click", () => goAct(act - 1));
+$("act-next").addEventListener("click", onward);
+$("act-sides").addEventListener("click", compareRuns);
+$("presents").addEventListener("click", () => present(!document.body.classList.contains("present")));
 $("show-waits").addEventListener("change", draw);
 $("pick").addEventListener("change", () => {
   const [kind, i] = $("pick").value.split(" ");
@@ -51,8 +55,13 @@ $("pick").addEventListener("change", () => {
 });
 addEventListener("resize", () => states.length && drawStrip());
 addEventListener("keydown", (e) => {
+  if (show && (e.key === "b" || e.key === "B")) return compareRuns();
   if (["INPUT", "SELECT", "BUTTON", "TEXTAREA"].includes(e.target.tagName)) return;
-  if (e.key === " ") toggle(), e.preventDefault();
+  if (e.key === " ") show ? onward() : toggle(), e.preventDefault();
+  if (show && ["PageDown", "ArrowRight"].includes(e.key) && e.target === document.body) onward();
+  if (show && ["PageUp", "ArrowLeft"].includes(e.key) && e.target === document.body) goAct(act - 1);
+  if (show && e.key === "Home") goAct(0);
+  if (e.key === "p" || e.key === "P") present(!document.body.classList.contains("present"));
   if ((e.key === "l" || e.key === "L") && topo && isLive()) live();
   if (e.key === "w" || e.key === "W") $("show-waits").click();
   if (e.key === "+") zoom(1 / 4);

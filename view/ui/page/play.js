@@ -1,6 +1,8 @@
 "use strict";
 // Which state is drawn, and when the next one is.
 
+let until = Infinity; // the state at which an act ends
+
 function go(i) {
   follow = playing = false;
   at = Math.max(0, Math.min(states.length - 1, i));
@@ -47,9 +49,9 @@ const BEHIND = 8; // seconds: what is followed is never shown later than so
 // state at once, and slowly where there are those of instants at which something happened.
 function step(now) {
   requestAnimationFrame(step);
-  const last = states.length - 1;
+  const last = Math.min(until, states.length - 1);
   if (!(playing || follow) || at >= last) return;
-  const rate = Math.max(Number($("speed").value), follow ? (last - at) / BEHIND : 0);
+  const rate = Math.max(Number($("speed").value), follow ? (last - at) / BEHIND : show ? actRate() : 0);
   if ((playing || states[at + 1].slow) && now - stepped < 1000 / rate) return;
   stepped = now;
   at++;

@@ -21,11 +21,12 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const HISTORY = 6000;
 
 let topo = null;      // the topology
-const isLive = () => topo.world === "live" && !$("recorded"); // there is more to come
+const isLive = () => topo.world === "live" && !$("recorded") && !show; // there is more to come
 let states = [];      // all that are kept, oldest first
 let at = -1;          // index of the one that is drawn
 let follow = true;    // draw the newest
 let playing = false;  // go on by itself, from a state that is not the newest
 let gone = "";        // why no more states come
+let show = null;       // {runs, acts}
 let chosen = null;    // {kind: "node" | "link", i}
 const token = new URLSearchParams(location.hash.slice(1)).get("token") || "";

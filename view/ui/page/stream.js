@@ -3,6 +3,7 @@
 
 function connect() {
   if ($("recorded")) return void recorded();
+  if (location.hash.startsWith("#show")) return void fetch("show.json").then((r) => r.json()).then(playShow);
   const source = new EventSource("stream");
   source.onopen = () => linkState("connected");
   source.addEventListener("topology", (e) => begin(JSON.parse(e.data)));
@@ -25,6 +26,7 @@ async function recorded() {
   const packed = Uint8Array.from(atob($("recorded").textContent), (c) => c.charCodeAt(0));
   const text = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
   const run = JSON.parse(text);
+  if (run.acts) return playShow(run);
   linkState("recorded");
   delete run.topology.choices;
   begin(run.topology);

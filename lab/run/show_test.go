@@ -1,0 +1,201 @@
+package run_test
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"softswitch/detect/catalog"
+	"softswitch/internal/testbrowser"
+	"softswitch/lab/run"
+	"softswitch/scenario"
+	"softswitch/scenario/load"
+	"softswitch/sim"
+	"softswitch/view/ui"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write docs/show-acts.md and its pictures")
+
+const actsPage = "../../docs/show-acts.md"
+
+// TestShow gives the show, of simulated runs, from start to end by the space bar, and holds
+// the page of the documentation against it.
+func TestShow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser takes seconds")
+	}
+	show := simulatedShow(t)
+	titles := []string{"Traffic", "A link fails", "Another link fails", "Pauses spread", "Deadlock", "Detection", "Without a response it stays", "The break alone", "The trigger handled"}
+	if len(show.Acts) != len(titles) {
+		t.Fatalf("%d acts: %+v", len(show.Acts), show.Acts)
+	}
+	tab := testbrowser.Open(t, serve(t, show), testbrowser.Look{Width: 1366, Height: 768})
+	tab.Await("show && states.length > 0")
+	tab.Press("p")
+	tab.Await("document.body.classList.contains('present')")
+	for i, want := range titles {
+		tab.Await(fmt.Sprintf("act === %d", i))
+		a := show.Acts[i]
+		if a.Title != want || tab.Text("#act-title") != want || tab.Text("#act-text") != a.Text {
+			t.Errorf("act %d is %q, and the page says %q: %q; want %q", i+1, a.Title, tab.Text("#act-title"), tab.Text("#act-text"), want)
+		}
+		if a.To > a.From && !tab.Is(fmt.Sprintf("playing && at < %d && until === %d", a.To, a.To)) {
+			t.Errorf("act %d is not played: state %s of %d to %d", i+1, tab.Value("String(at)"), a.From, a.To)
+		}
+		tab.Press(" ")
+		tab.Await(fmt.Sprintf("!playing && at === %d", a.To))
+		if small := tab.Value(`JSON.stringify([...document.querySelectorAll(".node text")].map((e) => e.getBoundingClientRect().height).filter((h) => h < 18))`); small != "[]" {
+			t.Errorf("names are less than 18 pixels high: %s", small)
+		}
+		tab.Shot(fmt.Sprintf("act-%d", i+1))
+		tab.Press(" ")
+	}
+	tab.Await("act === 0")
+	for i, status := range map[int]string{4: "deadlock", 6: "deadlock", 8: "ok"} {
+		tab.Run(fmt.Sprintf("goAct(%d); go(until)", i))
+		if got := tab.Value("document.body.dataset.status"); got != status && !(status == "ok" && got == "paused") {
+			t.Errorf("act %d ends %s, want %s", i+1, got, status)
+		}
+	}
+	tab.Press("b")
+	tab.Await(`[...document.querySelectorAll("#sides iframe")].map((f) => f.contentDocument.querySelector("#act-title")?.textContent && f.contentDocument.querySelector("#play")?.textContent === "Play").every((s) => s)`)
+	if both := tab.Value(`[...document.querySelectorAll("#sides iframe")].map((f) => f.contentDocument.body.dataset.status).join()`); !strings.HasPrefix(both, "deadlock,") || strings.HasSuffix(both, "deadlock") {
+		t.Errorf("side by side: %s", both)
+	}
+	tab.Shot("act-sides")
+	holdPage(t, show)
+}
+
+// TestShowFile: the show needs no server.
+func TestShowFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser takes seconds")
+	}
+	show := simulatedShow(t)
+	var page bytes.Buffer
+	if err := show.WriteHTML(&page); err != nil {
+		t.Fatal(err)
+	}
+	if page.Len() > 2<<20 {
+		t.Errorf("%d bytes", page.Len())
+	}
+	file := filepath.Join(t.TempDir(), "show.html")
+	if err := os.WriteFile(file, page.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tab := testbrowser.Open(t, "file://"+file, testbrowser.Look{ReducedMotion: true})
+	for i, a := range show.Acts {
+		tab.Await(fmt.Sprintf("show && act === %d && at === %d", i, a.To))
+		if got := tab.Text("#act-text"); got != a.Text {
+			t.Errorf("act %d: %q, want %q", i+1, got, a.Text)
+		}
+		tab.Press(" ")
+	}
+}
+
+// TestShowNeedsRuns: runs that cannot be told in acts are refused with the reason.
+func TestShowNeedsRuns(t *testing.T) {
+	show := simulatedShow(t)
+	none, drop, both := show.Runs[0], show.Runs[1], show.Runs[2]
+	cut := none
+	cut.States = none.States[:show.Acts[1].From]
+	for want, runs := range map[string][3]ui.Recording{
+		"no link fails":                      {cut, drop, both},
+		"the deadlock goes away by itself":   {both, drop, both},
+		"the response none breaks no deadl":  {none, none, both},
+		"the response drop+trigger breaks n": {none, drop, {Topology: both.Topology, States: cut.States}},
+	} {
+		if _, err := ui.NewShow(runs[0], runs[1], runs[2]); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+// simulatedShow is the show of the shipped scenario, simulated.
+func simulatedShow(t *testing.T) *ui.Show {
+	t.Helper()
+	var runs [3]ui.Recording
+	for i, response := range run.Responses {
+		plan, err := load.Plan("show.yaml", run.ShowFile, load.Instead{Response: response})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if runs[i], err = simulate(plan); err != nil {
+			t.Fatal(err)
+		}
+	}
+	show, err := ui.NewShow(runs[0], runs[1], runs[2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return show
+}
+
+func simulate(plan *scenario.Plan) (ui.Recording, error) {
+	stream := new(ui.Stream)
+	if _, err := ui.Simulate(plan, sim.Options{Seed: 1, Detectors: catalog.Factories()}, stream); err != nil {
+		return ui.Recording{}, err
+	}
+	return stream.Recording()
+}
+
+func serve(t *testing.T, show *ui.Show) string {
+	t.Helper()
+	srv, err := ui.ListenShow("127.0.0.1:0", show)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- srv.Serve(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Errorf("the server ended with: %v", err)
+		}
+	})
+	return srv.URL()
+}
+
+// holdPage holds docs/show-acts.md against the acts, or writes it.
+func holdPage(t *testing.T, show *ui.Show) {
+	t.Helper()
+	var page strings.Builder
+	page.WriteString(actsHead)
+	for i, a := range show.Acts {
+		fmt.Fprintf(&page, "\n## %d. %s\n\n%s\n\n![%s](show-acts/act-%d.png)\n", i+1, a.Title, a.Text, a.Title, i+1)
+	}
+	if *rewrite {
+		if err := os.WriteFile(actsPage, []byte(page.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(actsPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != page.String() {
+		t.Errorf("docs/show-acts.md is not what the show says; make show-acts")
+	}
+}
+
+const actsHead = `# The show, act by act
+
+` + "`sudo softswitch demo --show`" + ` plays its scenario three times on a lab, without a response, with
+` + "`drop`" + ` and with ` + "`drop+trigger`" + `, and then tells of it in a browser. Below are its acts as the
+simulation plays them, in the view for the back of a room; times differ a little live. ` + "`make\nshow-acts`" + ` makes this page again.
+
+| key | does |
+|---|---|
+| space | ends the act that is being told, or begins the next; after the last the first |
+| ← → | the act before, the next |
+| Home | the first act |
+| P | the view for the back of a room, and back |
+| B | without a response and with the trigger handled, side by side, and back |
+| W | what waits for what |
+`
