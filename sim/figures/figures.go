@@ -23,6 +23,9 @@ func drawings() (all []drawing) {
 	for _, f := range cycleFigures {
 		all = append(all, drawing{f.name, f.draw})
 	}
+	for _, f := range loopFigures {
+		all = append(all, drawing{f.name, f.draw})
+	}
 	return append(all, drawing{brokenAlone, drawTrigger}, drawing{convergence, drawConvergence})
 }
 
