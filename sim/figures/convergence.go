@@ -34,11 +34,7 @@ func drawConvergence(watch func(unit.Time) error) (*plot.Figure, error) {
 		}
 		p := plot.Panel{Title: fmt.Sprintf("%s: Jain's index at the end %.3f, %d pauses", name, jain(v), v.PFC.XOFF), Y: "Gbit/s", Top: 42}
 		for i, f := range v.Flows {
-			line := plot.Line{Name: f.Name, Group: i}
-			for b, r := range f.OverTime {
-				line.Points = append(line.Points, plot.Point{X: (float64(b) + 0.5) * float64(v.Duration) / float64(len(f.OverTime)) / float64(unit.Millisecond), Y: float64(r) / 1e9})
-			}
-			p.Lines = append(p.Lines, line)
+			p.Lines = append(p.Lines, plot.Line{Name: f.Name, Group: i, Points: overTime(v, i, 1e9)})
 		}
 		fig.Panels = append(fig.Panels, p)
 	}

@@ -111,15 +111,18 @@ func play(plan *scenario.Plan, opt sim.Options) (*verdict.Verdict, error) {
 func (r *cycleFigure) panels(plan *scenario.Plan, p *pauses, lines []plot.Line) []plot.Panel {
 	const top = 60 // KB
 	panels := []plot.Panel{{Title: "links that are paused", Bars: p.bars()}}
-	b := plan.Scenario.Buffer
-	xoff := b.Size + *b.StaticTh
+	levels := thresholds(plan)
 	for i, q := range r.flows {
-		panels = append(panels, plot.Panel{
-			Title: q.title, Y: "KB", Lines: lines[i : i+1], Top: top,
-			Levels: []plot.Level{{Name: "XOFF", Y: float64(xoff) / 1024}, {Name: "XON", Y: float64(max(*b.XON, xoff-*b.XONOffset)) / 1024}},
-		})
+		panels = append(panels, plot.Panel{Title: q.title, Y: "KB", Lines: lines[i : i+1], Top: top, Levels: levels})
 	}
 	return panels
+}
+
+// thresholds are those of a bucket in KB.
+func thresholds(plan *scenario.Plan) []plot.Level {
+	b := plan.Scenario.Buffer
+	xoff := b.Size + *b.StaticTh
+	return []plot.Level{{Name: "XOFF", Y: float64(xoff) / 1024}, {Name: "XON", Y: float64(max(*b.XON, xoff-*b.XONOffset)) / 1024}}
 }
 
 func (q waiting) bytes(plan *scenario.Plan, w *sim.World) int {

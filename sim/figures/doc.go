@@ -4,7 +4,8 @@
 //	scenarios --> sim --> samples, pauses, verdicts --> sim/plot --> SVG, Markdown
 //
 // Read in this order: figures.go (all of them), cycle.go (Hu et al.: buckets and pauses of
-// the four-switch cycle), boundary.go (routing loops), throughput.go (flows, from verdicts).
+// the four-switch cycle), loops.go (Shpiner et al.: buckets and throughput of credit loops,
+// with what breaks them), boundary.go (routing loops), throughput.go (flows, from verdicts).
 //
 // Invariant: the same program draws the same files, byte for byte.
 //

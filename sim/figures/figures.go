@@ -8,8 +8,26 @@ import (
 	"path/filepath"
 
 	"softswitch/internal/progress"
+	"softswitch/sim/plot"
 	"softswitch/unit"
 )
+
+// drawing is a figure that a few runs give.
+type drawing struct {
+	name string
+	draw func(watch func(unit.Time) error) (*plot.Figure, error)
+}
+
+// drawings are all of them; the boundary, which takes many runs, has its own.
+func drawings() (all []drawing) {
+	for _, f := range cycleFigures {
+		all = append(all, drawing{f.name, f.draw})
+	}
+	for _, f := range loopFigures {
+		all = append(all, drawing{f.name, f.draw})
+	}
+	return append(all, drawing{brokenAlone, drawTrigger}, drawing{convergence, drawConvergence})
+}
 
 // DrawAll draws every figure of the documentation into the folder out, which it
 // creates, until ctx ends; it reports progress on show.
@@ -17,31 +35,19 @@ func DrawAll(ctx context.Context, out string, show io.Writer) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
-	work := progress.New(ctx, show, "figures", int64(len(cycleFigures)+1))
+	all := drawings()
+	work := progress.New(ctx, show, "figures", int64(len(all)))
 	defer work.Close()
 	watch := func(unit.Time) error { return work.Add(0) }
-	for _, f := range cycleFigures {
-		fig, err := f.draw(watch)
+	for _, d := range all {
+		fig, err := d.draw(watch)
 		if err != nil {
-			return fmt.Errorf("%s: %w", f.name, err)
+			return fmt.Errorf("%s: %w", d.name, err)
 		}
-		if err := writeFigure(filepath.Join(out, f.name+".svg"), fig); err != nil {
+		if err := writeFigure(filepath.Join(out, d.name+".svg"), fig); err != nil {
 			return err
 		}
 		work.Add(1) // if ctx has ended, the next figure says so
-	}
-	fig, err := drawTrigger(watch)
-	if err != nil {
-		return err
-	}
-	if err := writeFigure(filepath.Join(out, brokenAlone+".svg"), fig); err != nil {
-		return err
-	}
-	if fig, err = drawConvergence(watch); err != nil {
-		return err
-	}
-	if err := writeFigure(filepath.Join(out, convergence+".svg"), fig); err != nil {
-		return err
 	}
 	return boundaryFiles(ctx, out, show)
 }

@@ -21,7 +21,7 @@ func TestFiguresAreCurrent(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("coordinates are rounded as on amd64")
 	}
-	for _, f := range cycleFigures {
+	for _, f := range drawings() {
 		t.Run(f.name, func(t *testing.T) {
 			want, err := os.ReadFile(filepath.Join("../../docs/figures", f.name+".svg"))
 			if err != nil {

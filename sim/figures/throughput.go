@@ -57,18 +57,23 @@ func throughputFigure(all []*verdict.Verdict) *plot.Figure {
 	for _, v := range all {
 		p := plot.Panel{Title: fmt.Sprintf("%s: %s, response %s: %d recurrences", v.World, v.Detector, v.Response, v.Recurrences), Y: "normalised", Top: 1.05}
 		for i, f := range v.Flows {
-			line := plot.Line{Name: f.Name, Group: i}
-			for b, r := range f.OverTime {
-				line.Points = append(line.Points, plot.Point{
-					X: (float64(b) + 0.5) * float64(v.Duration) / float64(len(f.OverTime)) / float64(unit.Millisecond),
-					Y: float64(r) / float64(max(1, most[f.Name])),
-				})
-			}
-			p.Lines = append(p.Lines, line)
+			p.Lines = append(p.Lines, plot.Line{Name: f.Name, Group: i, Points: overTime(v, i, float64(max(1, most[f.Name])))})
 		}
 		fig.Panels = append(fig.Panels, p)
 	}
 	return fig
+}
+
+// overTime is what flow i receives, in ms and in units of one.
+func overTime(v *verdict.Verdict, i int, one float64) (points []plot.Point) {
+	f := &v.Flows[i]
+	for b, r := range f.OverTime {
+		points = append(points, plot.Point{
+			X: (float64(b) + 0.5) * float64(v.Duration) / float64(len(f.OverTime)) / float64(unit.Millisecond),
+			Y: float64(r) / one,
+		})
+	}
+	return points
 }
 
 // brokenAlone is the scenario of the figure on why the deadlock's trigger must be

@@ -90,6 +90,9 @@ func (f *Figure) panel(p Panel) (*plot.Plot, error) {
 	q.Title.Text, q.Title.TextStyle.Font.Size = p.Title, 9
 	q.Y.Label.Text = p.Y
 	q.Legend.Left, q.Legend.TextStyle.Font.Size, q.Legend.Padding = true, 8, vg.Millimeter
+	if p.LegendRight {
+		q.Legend.Left, q.Legend.Top = false, true
+	}
 	for _, a := range []*plot.Axis{&q.X, &q.Y} {
 		a.Label.TextStyle.Font.Size, a.Tick.Label.Font.Size = 9, 8
 		if f.LogLog {

@@ -33,6 +33,8 @@ type Panel struct {
 	// Top is the end of the y axis, which then begins at 0. With Top 0 the axis fits
 	// the data.
 	Top float64
+	// LegendRight puts the legend into the upper right corner instead of the lower left.
+	LegendRight bool
 	// Bars are rows of bars, the first at the bottom.
 	Bars []Bars
 }

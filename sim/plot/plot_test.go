@@ -57,6 +57,10 @@ func TestFigure(t *testing.T) {
 	if svg(t, other) == got {
 		t.Error("another value gives the same bytes")
 	}
+	other = figure()
+	if other.Panels[0].LegendRight = true; svg(t, other) == got {
+		t.Error("the legend is where it was")
+	}
 }
 
 func TestLogarithmic(t *testing.T) {
