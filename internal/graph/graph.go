@@ -1,9 +1,10 @@
 // Package graph draws a topology: for Graphviz, for Mermaid, and as SVG.
 //
-//	nodes, links --> levels: hosts below, switches by their distance from them --> DOT, Mermaid, SVG
+//	nodes, links --> levels: hosts below, switches by their distance from them --> DOT, Mermaid
+//	             --> layout.Graph.Place, as on the live page                   --> SVG
 //
 // Read in this order: Graph (this file), text.go (DOT and Mermaid, which place the
-// nodes themselves), svg.go (which places them in rows).
+// nodes themselves), svg.go (which draws them where package layout places them).
 //
 // Invariant: the same graph gives the same text.
 //
@@ -32,29 +33,39 @@ type Link struct {
 	Note string // written beside it: "fails at 200ms"
 }
 
-// levels are the levels of the nodes: 0 of hosts, 1 of switches with hosts, one more
-// with each link from there. Switches from which no host can be reached have 1.
-func (g *Graph) levels() []int {
-	var order []int // switches before hosts, as the layout numbers them
-	number, switches := make([]int, len(g.Nodes)), 0
+// layout is the graph as package layout has it, switches before hosts, and the number that
+// each node has there.
+func (g *Graph) layout() (drawn *layout.Graph, number []int) {
+	number = make([]int, len(g.Nodes))
+	switches, nodes := 0, 0
 	for _, host := range []bool{false, true} {
 		for i, n := range g.Nodes {
 			if n.Host == host {
-				number[i] = len(order)
-				order = append(order, i)
+				number[i] = nodes
+				nodes++
 			}
 		}
 		if !host {
-			switches = len(order)
+			switches = nodes
 		}
 	}
 	var pairs [][2]int
 	for _, l := range g.Links {
 		pairs = append(pairs, [2]int{number[l.A], number[l.B]})
 	}
+	return layout.New(switches, nodes, pairs), number
+}
+
+// levels are the levels of the nodes: 0 of hosts, 1 of switches with hosts, one more
+// with each link from there. Switches from which no host can be reached have 1.
+func (g *Graph) levels() []int {
+	drawn, number := g.layout()
+	of := drawn.Levels()
 	levels := make([]int, len(g.Nodes))
-	for i, l := range layout.New(switches, len(order), pairs).Levels() {
-		levels[order[i]] = max(1, l)
+	for i, n := range g.Nodes {
+		if !n.Host {
+			levels[i] = max(1, of[number[i]])
+		}
 	}
 	return levels
 }

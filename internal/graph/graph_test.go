@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -110,35 +111,55 @@ func TestSVG(t *testing.T) {
 	}
 }
 
-// TestRing: the link that closes a row of switches goes over those between.
-func TestRing(t *testing.T) {
-	g := &Graph{Name: `a<b & "c"`}
-	for i := range 4 {
-		g.Nodes = append(g.Nodes, Node{fmt.Sprint("s", i), false}, Node{fmt.Sprint("h", i), true})
-		g.Links = append(g.Links, Link{A: 2 * i, B: 2*i + 1}, Link{A: 2 * i, B: (2*i + 2) % 8})
-	}
+// TestAgain: the same graph gives the same picture, and names are escaped.
+func TestAgain(t *testing.T) {
+	g := ring(4)
+	g.Name, g.Nodes[0].Name = `a<b & "c"`, "a<b"
 	svg := g.SVG()
-	d := parse(t, svg)
-	if want := "M294 64 Q168 -42 42 64"; !slices.Contains(d.paths, want) {
-		t.Errorf("no arc %q in %q", want, d.paths)
+	if d := parse(t, svg); d.texts[0] != "a<b" || len(d.paths) != len(g.Links) {
+		t.Errorf("words %q, links %q", d.texts, d.paths)
 	}
 	if svg != g.SVG() {
 		t.Error("drawn again it is another picture")
 	}
 }
 
-// TestHighArc: the link that closes a long row is in the picture too.
-func TestHighArc(t *testing.T) {
-	g := &Graph{Name: "row"}
-	for i := range 40 {
-		g.Nodes = append(g.Nodes, Node{Name: fmt.Sprint("s", i)})
-		g.Links = append(g.Links, Link{A: i, B: (i + 1) % 40, Note: "note"})
+// ring is n switches in a ring, with a host each and a note at every link.
+func ring(n int) *Graph {
+	g := &Graph{Name: "ring"}
+	for i := range n {
+		g.Nodes = append(g.Nodes, Node{fmt.Sprint("switch", i), false}, Node{fmt.Sprint("host-of-switch", i), true})
+		g.Links = append(g.Links, Link{A: 2 * i, B: 2*i + 1, Note: "note"}, Link{A: 2 * i, B: (2*i + 2) % (2 * n), Note: "note"})
 	}
-	p := picture{g: g, levels: g.levels()}
-	p.place()
-	for i, l := range g.Links {
-		if _, y := p.middle(i); y < noteSize || y > p.height {
-			t.Errorf("link %+v goes through y = %d of %d", l, y, p.height)
+	return g
+}
+
+// TestFits: names fit into their boxes, boxes and notes into the picture, and no box touches
+// another.
+func TestFits(t *testing.T) {
+	for _, n := range []int{3, 40, 200} {
+		p := ring(n).place()
+		for i, node := range p.g.Nodes {
+			x, y := p.pixels(p.At[p.number[i]])
+			w, h := p.pixels(size(p.box(i)))
+			if name := charWidth * float64(len(node.Name)); name > 2*w || fontSize > 2*h {
+				t.Fatalf("%d: %q of %.1f pixels is in a box of %.1f x %.1f", n, node.Name, name, 2*w, 2*h)
+			}
+			if x < w || y < h || x+w > float64(p.width) || y+h > float64(p.height) {
+				t.Fatalf("%d: %s is off the picture", n, node.Name)
+			}
+			for j := range i {
+				x2, y2 := p.pixels(p.At[p.number[j]])
+				w2, h2 := p.pixels(size(p.box(j)))
+				if math.Abs(x-x2) <= w+w2 && math.Abs(y-y2) <= h+h2 {
+					t.Fatalf("%d: %s and %s touch", n, node.Name, p.g.Nodes[j].Name)
+				}
+			}
+		}
+		for i, e := range p.Ends {
+			if _, y := p.pixels(e[0]); y < 0 || y > float64(p.height) {
+				t.Fatalf("%d: link %d is off the picture", n, i)
+			}
 		}
 	}
 }

@@ -2,28 +2,26 @@ package graph
 
 import (
 	"fmt"
-	"slices"
+	"math"
 	"strings"
+
+	"softswitch/topo/layout"
 )
 
-// Sizes in the picture.
+// Sizes in the picture, in pixels.
 const (
-	cellWidth   = 84 // of the longest row; others spread over the same width
-	rowHeight   = 120
-	boxHeight   = 26
-	charWidth   = 7.2 // of a letter at fontSize
-	fontSize    = 12
-	noteSize    = 11
-	arcPerCell  = 9 // how high a link between two nodes of a row goes over those between
-	arcMost     = 160
-	parallelGap = 12 // between two links of the same two nodes
+	charWidth = 7.2 // of a letter at fontSize
+	fontSize  = 12
+	noteSize  = 11
+	boxHeight = 22    // at least
+	leastSide = 240.0 // of the picture
 )
 
-// SVG draws the graph in rows, the highest level on top. It is self-contained: no
-// external fonts, links or scripts. Colours never carry meaning alone.
+// SVG draws the graph as package layout places it, large enough for the names to fit into
+// their boxes. It is self-contained: no external fonts, links or scripts. Colours never
+// carry meaning alone.
 func (g *Graph) SVG() string {
-	p := picture{g: g, levels: g.levels()}
-	p.place()
+	p := g.place()
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" font-family="sans-serif" font-size="%d">`+"\n",
 		p.width, p.height, p.width, p.height, fontSize)
@@ -41,77 +39,50 @@ func (g *Graph) SVG() string {
 	return b.String()
 }
 
+// picture is a drawing and its size in pixels.
 type picture struct {
-	g             *Graph
-	levels        []int
-	x, y          []int // middles of the nodes
-	column        []int // their place in their row
-	parallel      []int // by link: how many before it join the same two nodes
+	g *Graph
+	*layout.Drawing
+	number        []int // of each node in the drawing
 	width, height int
 }
 
-func (p *picture) place() {
-	n := len(p.g.Nodes)
-	p.x, p.y, p.column = make([]int, n), make([]int, n), make([]int, n)
-	rows := p.g.rows()
-	for _, row := range rows {
-		p.width = max(p.width, cellWidth*len(row))
+func (g *Graph) place() *picture {
+	drawn, number := g.layout()
+	p := &picture{g: g, Drawing: drawn.Place(), number: number}
+	width, height := leastSide, leastSide
+	for i, n := range g.Nodes {
+		b := p.box(i)
+		width = max(width, (charWidth*float64(len(n.Name))+12)/(2*b.W))
+		height = max(height, boxHeight/(2*b.H))
 	}
-	for k, row := range slices.Backward(rows) {
-		for j, i := range row {
-			p.x[i] = p.width * (2*j + 1) / (2 * len(row))
-			p.y[i] = rowHeight*(len(rows)-1-k) + rowHeight/2
-			p.column[i] = j
-		}
-	}
-	p.height = rowHeight * len(rows)
-	seen := map[[2]int]int{}
-	for _, l := range p.g.Links {
-		pair := [2]int{min(l.A, l.B), max(l.A, l.B)}
-		p.parallel = append(p.parallel, seen[pair])
-		seen[pair]++
-	}
-	p.shiftDown()
+	p.width, p.height = int(math.Ceil(width)), int(math.Ceil(height))
+	return p
 }
 
-// shiftDown makes room for links that go over the highest row.
-func (p *picture) shiftDown() {
-	top := noteSize
-	for i := range p.g.Links {
-		_, y := p.middle(i)
-		top = min(top, y)
+func (p *picture) box(node int) layout.Box {
+	if p.g.Nodes[node].Host {
+		return p.Host
 	}
-	for i := range p.y {
-		p.y[i] += noteSize - top
-	}
-	p.height += noteSize - top
+	return p.Switch
 }
 
-// middle is where link i is furthest from its ends: between them; above, if they are of
-// one row and others stand between; and beside it if another link has that place.
-func (p *picture) middle(i int) (x, y int) {
-	l := p.g.Links[i]
-	x, y = (p.x[l.A]+p.x[l.B])/2, (p.y[l.A]+p.y[l.B])/2
-	if p.levels[l.A] != p.levels[l.B] {
-		return x + parallelGap*p.parallel[i], y
-	}
-	if gap := p.column[l.A] - p.column[l.B]; max(gap, -gap) > 1 {
-		y -= min(boxHeight+arcPerCell*max(gap, -gap), arcMost)
-	}
-	return x, y - parallelGap*p.parallel[i]
+// size is the box as a distance.
+func size(b layout.Box) layout.Point { return layout.Point{X: b.W, Y: b.H} }
+
+// pixels is a place in the picture.
+func (p *picture) pixels(at layout.Point) (x, y float64) {
+	return at.X * float64(p.width), at.Y * float64(p.height)
 }
 
 func (p *picture) link(b *strings.Builder, i int) {
-	l := p.g.Links[i]
-	mx, my := p.middle(i)
-	x1, y1, x2, y2 := p.x[l.A], p.y[l.A], p.x[l.B], p.y[l.B]
 	style := `stroke="#555"`
-	if l.Down {
+	if p.g.Links[i].Down {
 		style = `stroke="#b00" stroke-dasharray="6 4"`
 	}
-	// A quadratic curve passes half way between its control point and the middle of its
-	// ends.
-	fmt.Fprintf(b, `<path d="M%d %d Q%d %d %d %d" fill="none" %s/>`+"\n", x1, y1, 2*mx-(x1+x2)/2, 2*my-(y1+y2)/2, x2, y2, style)
+	x1, y1 := p.pixels(p.Ends[i][0])
+	x2, y2 := p.pixels(p.Ends[i][1])
+	fmt.Fprintf(b, `<path d="M%.1f %.1f L%.1f %.1f" %s/>`+"\n", x1, y1, x2, y2, style)
 }
 
 func (p *picture) note(b *strings.Builder, i int) {
@@ -119,19 +90,21 @@ func (p *picture) note(b *strings.Builder, i int) {
 	if note == "" {
 		return
 	}
-	x, y := p.middle(i)
-	fmt.Fprintf(b, `<text x="%d" y="%d" text-anchor="middle" font-size="%d" fill="#b00" stroke="#fff" stroke-width="3" paint-order="stroke">%s</text>`+"\n", x, y, noteSize, escape(note))
+	x1, y1 := p.pixels(p.Ends[i][0])
+	x2, y2 := p.pixels(p.Ends[i][1])
+	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" text-anchor="middle" font-size="%d" fill="#b00" stroke="#fff" stroke-width="3" paint-order="stroke">%s</text>`+"\n", (x1+x2)/2, (y1+y2)/2, noteSize, escape(note))
 }
 
 func (p *picture) node(b *strings.Builder, i int) {
-	n := p.g.Nodes[i]
-	width := int(charWidth*float64(len(n.Name))) + 12
-	round, fill := 3, "#dde8f5"
+	n, box := p.g.Nodes[i], p.box(i)
+	x, y := p.pixels(p.At[p.number[i]])
+	w, h := p.pixels(size(box))
+	round, fill := 3.0, "#dde8f5"
 	if n.Host {
-		round, fill = boxHeight/2, "#fff"
+		round, fill = h, "#fff"
 	}
-	fmt.Fprintf(b, `<rect x="%d" y="%d" width="%d" height="%d" rx="%d" fill="%s" stroke="#234"/>`, p.x[i]-width/2, p.y[i]-boxHeight/2, width, boxHeight, round, fill)
-	fmt.Fprintf(b, `<text x="%d" y="%d" text-anchor="middle">%s</text>`+"\n", p.x[i], p.y[i]+fontSize/3, escape(n.Name))
+	fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="%.1f" fill="%s" stroke="#234"/>`, x-w, y-h, 2*w, 2*h, round, fill)
+	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" text-anchor="middle">%s</text>`+"\n", x, y+fontSize/3, escape(n.Name))
 }
 
 func escape(s string) string {

@@ -1,62 +1,97 @@
 package layout
 
-import (
-	"cmp"
-	"math"
-	"slices"
-)
+import "slices"
 
 // Point is a position in the drawing: 0 to 1 from left to right and from top to bottom.
 type Point struct{ X, Y float64 }
 
+// Box is how large a node is drawn: half its width and half its height, as fractions of
+// the drawing's width and height.
+type Box struct{ W, H float64 }
+
+// Drawing is where all is drawn, and how large. No two boxes touch.
+type Drawing struct {
+	Shape        string     // how the switches are arranged: see Place
+	At           []Point    // by node: the middle of its box
+	Ends         [][2]Point // by link: where it meets the boxes of its two nodes
+	Switch, Host Box        // of every switch and of every host
+}
+
 // Graph is switches and their hosts. Nodes are numbered, switches before hosts.
 type Graph struct {
-	switches int
-	next     [][]int // by switch: its neighbouring switches, each once
-	hosts    [][]int // by switch
-	at       []Point // by node
+	switches, nodes int
+	links           [][2]int
+	next            [][]int // by switch: its neighbouring switches, each once
+	hosts           [][]int // by switch: those that are linked to it and to none before it
+	loose           []int   // hosts that are linked to no switch
 }
 
 // New makes the graph of this many nodes, the first of which are switches, and the
-// links between them. Links between two hosts are ignored.
+// links between them.
 func New(switches, nodes int, links [][2]int) *Graph {
-	g := &Graph{switches: switches, next: make([][]int, switches), hosts: make([][]int, switches), at: make([]Point, nodes)}
+	g := &Graph{switches: switches, nodes: nodes, links: links, next: make([][]int, switches), hosts: make([][]int, switches)}
+	placed := make([]bool, nodes)
 	for _, l := range links {
 		for _, e := range [2][2]int{{l[0], l[1]}, {l[1], l[0]}} {
 			switch {
-			case e[0] >= switches:
-			case e[1] >= switches:
+			case e[0] >= switches || e[0] == e[1]:
+			case e[1] < switches:
+				if !slices.Contains(g.next[e[0]], e[1]) {
+					g.next[e[0]] = append(g.next[e[0]], e[1])
+				}
+			case !placed[e[1]]:
+				placed[e[1]] = true
 				g.hosts[e[0]] = append(g.hosts[e[0]], e[1])
-			case !slices.Contains(g.next[e[0]], e[1]):
-				g.next[e[0]] = append(g.next[e[0]], e[1])
 			}
+		}
+	}
+	for h := switches; h < nodes; h++ {
+		if !placed[h] {
+			g.loose = append(g.loose, h)
 		}
 	}
 	return g
 }
 
-// Place returns where each node is drawn, and the shape that it chose:
+// Place draws the graph, in the first of these shapes that suits it:
 //
-//	line    the switches form a path: from left to right, hosts above and below
-//	ring    switches joined to others of their own level: on a circle, hosts outside
-//	layers  else: in rows by level, the highest on top, hosts at the bottom
-func (g *Graph) Place() (at []Point, shape string) {
+//	line    the switches form a path: from left to right, hosts above and below; a long
+//	        one is folded, so that every second row goes from right to left
+//	layers  no link joins two switches of a level, and there is room for legible boxes: in
+//	        rows by level, the highest on top, hosts below their switches
+//	ring    on an ellipse, hosts outside, if there is room for legible boxes there; a
+//	        ring that is longer is folded as a line is
+//	mesh    else: in cells of a grid, each switch with its hosts, so that few links
+//	        pass behind a node that they do not join
+func (g *Graph) Place() *Drawing {
 	levels := g.Levels()
-	switch order := g.path(); {
+	order := g.path()
+	var s *sheet
+	shape := ""
+	switch {
 	case order != nil:
-		shape = "line"
-		g.line(order)
+		shape, s = "line", g.fold(order, false)
 	case g.flat(levels):
-		shape = "layers"
-		g.layered(levels)
+		shape, s = "layers", g.layers(levels)
+		if !s.legible() { // too many levels, perhaps
+			if m := g.mesh(g.around()); m.fit() > s.fit() {
+				shape, s = "mesh", m
+			}
+		}
 	default:
-		shape = "ring"
-		g.ring(g.around())
+		order := g.around()
+		shape, s = "ring", g.ellipse(order)
+		switch closed := g.cycle(order); {
+		case closed && s.fit() < enough:
+			s = g.fold(order, true)
+		case !closed && !s.legible():
+			shape, s = "mesh", g.mesh(order)
+		}
 	}
-	return g.at, shape
+	return s.drawing(shape)
 }
 
-// path returns the switches in order if they form a path, else nil.
+// path returns the switches in order if they form a path and no host is loose, else nil.
 func (g *Graph) path() []int {
 	start, ends := 0, 0
 	for i, next := range g.next {
@@ -69,7 +104,7 @@ func (g *Graph) path() []int {
 			}
 		}
 	}
-	if g.switches == 0 || ends == 0 {
+	if ends == 0 || len(g.loose) > 0 {
 		return nil
 	}
 	if order := g.walk(start); len(order) == g.switches {
@@ -93,14 +128,30 @@ func (g *Graph) walk(start int) []int {
 	}
 }
 
+// cycle reports whether the switches form a cycle in this order, and no host is loose.
+func (g *Graph) cycle(order []int) bool {
+	for k, i := range order {
+		if i >= g.switches || len(g.next[i]) != 2 || !slices.Contains(g.next[i], order[(k+1)%len(order)]) {
+			return false
+		}
+	}
+	return len(order) > 2
+}
+
 // Levels is each switch's distance from the nearest host, in links: 1 for a switch that
 // has one, 0 for a switch that cannot reach any.
 func (g *Graph) Levels() []int {
 	levels := make([]int, g.switches)
 	var work []int
-	for i := range levels {
-		if len(g.hosts[i]) > 0 {
-			levels[i] = 1
+	for _, l := range g.links {
+		for _, e := range [2][2]int{{l[0], l[1]}, {l[1], l[0]}} {
+			if e[0] < g.switches && e[1] >= g.switches && levels[e[0]] == 0 {
+				levels[e[0]] = 1
+			}
+		}
+	}
+	for i, l := range levels {
+		if l == 1 {
 			work = append(work, i)
 		}
 	}
@@ -128,7 +179,7 @@ func (g *Graph) flat(levels []int) bool {
 }
 
 // around returns all switches in an order in which neighbours are next to each other
-// where possible: the longest walk found, then the switches it left out.
+// where possible: the longest walk found, then the switches it left out, then loose hosts.
 func (g *Graph) around() []int {
 	var best []int
 	for i := range g.switches {
@@ -141,84 +192,5 @@ func (g *Graph) around() []int {
 			best = append(best, i)
 		}
 	}
-	return best
-}
-
-func (g *Graph) line(order []int) {
-	for k, i := range order {
-		x := (float64(k) + 0.5) / float64(len(order))
-		g.at[i].X, g.at[i].Y = x, 0.5
-		for j, h := range g.hosts[i] {
-			half := (len(g.hosts[i]) + 1) / 2
-			y, col, cols := 0.75, j, half
-			if j >= half {
-				y, col, cols = 0.25, j-half, len(g.hosts[i])-half
-			}
-			g.at[h].X = x + (float64(col)-float64(cols-1)/2)*0.8/float64(len(order)*max(1, cols))
-			g.at[h].Y = y
-		}
-	}
-}
-
-func (g *Graph) ring(order []int) {
-	for k, i := range order {
-		angle := 2*math.Pi*float64(k)/float64(len(order)) - math.Pi/2
-		g.at[i].X, g.at[i].Y = 0.5+0.27*math.Cos(angle), 0.5+0.30*math.Sin(angle)
-		share := 2 * math.Pi / float64(len(order))
-		for j, h := range g.hosts[i] {
-			a := angle + share*0.7*(float64(j)-float64(len(g.hosts[i])-1)/2)/float64(len(g.hosts[i]))
-			g.at[h].X, g.at[h].Y = 0.5+0.45*math.Cos(a), 0.5+0.47*math.Sin(a)
-		}
-	}
-}
-
-// layered places hosts in the order of their switches, and each switch above the middle
-// of its neighbours below.
-func (g *Graph) layered(layer []int) {
-	top := slices.Max(append([]int{1}, layer...))
-	rows := make([][]int, top+1)
-	for i, l := range layer {
-		rows[l] = append(rows[l], i)
-	}
-	row := func(l int) float64 { return 0.93 - 0.86*float64(l)/float64(top) }
-	g.hostRow(rows[1], row(0))
-	for l := 1; l <= top; l++ {
-		if l > 1 {
-			g.sortByMiddle(rows[l], layer)
-		}
-		for k, i := range rows[l] {
-			g.at[i].Y = row(l)
-			g.at[i].X = (float64(k) + 0.5) / float64(len(rows[l]))
-		}
-	}
-	for k, i := range rows[0] { // switches that cannot reach a host
-		g.at[i].X, g.at[i].Y = (float64(k)+0.5)/float64(len(rows[0])), 0.03
-	}
-}
-
-// hostRow places hosts under their switches; each switch gets as much room as it has
-// hosts, and at least that of one.
-func (g *Graph) hostRow(edges []int, y float64) {
-	for k, i := range edges {
-		for j, h := range g.hosts[i] {
-			g.at[h].X = (float64(k) + (float64(j)+0.5)/float64(len(g.hosts[i]))) / float64(len(edges))
-			g.at[h].Y = y
-		}
-	}
-}
-
-// sortByMiddle orders a row by the mean position of the neighbours in the row below;
-// ties keep their order.
-func (g *Graph) sortByMiddle(row, layer []int) {
-	middle := func(i int) float64 {
-		sum, n := 0.0, 0
-		for _, b := range g.next[i] {
-			if layer[b] == layer[i]-1 {
-				sum += g.at[b].X
-				n++
-			}
-		}
-		return math.Round(1e6*sum/float64(max(1, n))) / 1e6
-	}
-	slices.SortStableFunc(row, func(a, b int) int { return cmp.Compare(middle(a), middle(b)) })
+	return append(best, g.loose...)
 }

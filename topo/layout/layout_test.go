@@ -29,7 +29,8 @@ func TestShapes(t *testing.T) {
 		if got := g.Levels(); !slices.Equal(got, c.levels) {
 			t.Errorf("%s: levels %v, want %v", c.shape, got, c.levels)
 		}
-		at, shape := g.Place()
+		d := g.Place()
+		at, shape := d.At, d.Shape
 		if shape != c.shape || len(at) != nodes {
 			t.Errorf("%v: %s of %d nodes, want %s of %d", c.links, shape, len(at), c.shape, nodes)
 		}
@@ -48,7 +49,7 @@ func TestShapes(t *testing.T) {
 // all is no fault.
 func TestApart(t *testing.T) {
 	for n := range 4 {
-		at, _ := layout.New(n, n, nil).Place()
+		at := layout.New(n, n, nil).Place().At
 		for i, p := range at {
 			if !(p.X > 0 && p.X < 1 && p.Y > 0 && p.Y < 1) || slices.Index(at, p) != i {
 				t.Errorf("%d switches: %v", n, at)

@@ -2,13 +2,17 @@ package ui
 
 import "softswitch/topo/layout"
 
-// layOut places the nodes and returns the shape: see layout.Graph.Place.
-func (w *wiring) layOut() (shape string) {
-	at, shape := layout.New(len(w.switches), len(w.nodes), w.pairs()).Place()
-	for i, p := range at {
+// layOut places the nodes and the ends of the links: see layout.Graph.Place.
+func (w *wiring) layOut() Layout {
+	d := layout.New(len(w.switches), len(w.nodes), w.pairs()).Place()
+	for i, p := range d.At {
 		w.nodes[i].X, w.nodes[i].Y = p.X, p.Y
 	}
-	return shape
+	for i, e := range d.Ends {
+		l := &w.links[i]
+		l.X1, l.Y1, l.X2, l.Y2 = e[0].X, e[0].Y, e[1].X, e[1].Y
+	}
+	return Layout{d.Shape, Box(d.Switch), Box(d.Host)}
 }
 
 // pairs are the ends of the links.

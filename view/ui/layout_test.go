@@ -9,8 +9,8 @@ import (
 	"softswitch/scenarios"
 )
 
-// TestLayOut lays out every scenario that is shipped: all nodes are on the page, and no two
-// are so near that one hides the other.
+// TestLayOut lays out every scenario that is shipped: all nodes are on the page, no two
+// touch, and no two links meet a box at the same place.
 func TestLayOut(t *testing.T) {
 	files, err := scenarios.FS.ReadDir(".")
 	if err != nil {
@@ -19,17 +19,26 @@ func TestLayOut(t *testing.T) {
 	shapes := map[string]int{}
 	for _, f := range files {
 		w := wired(t, f.Name())
-		shape := w.layOut()
-		shapes[shape]++
+		l := w.layOut()
+		shapes[l.Shape]++
+		box := map[string]Box{"switch": l.SwitchBox, "host": l.HostBox}
 		for i, n := range w.nodes {
-			if n.X < 0 || n.X > 1 || n.Y < 0 || n.Y > 1 {
+			b := box[n.Kind]
+			if n.X < b.W || n.X > 1-b.W || n.Y < b.H || n.Y > 1-b.H {
 				t.Errorf("%s: %s is at %.2f %.2f, off the page", f.Name(), n.Name, n.X, n.Y)
 			}
 			for _, m := range w.nodes[:i] {
-				if d := math.Hypot(n.X-m.X, n.Y-m.Y); d < 0.02 {
-					t.Errorf("%s: %s and %s are %.3f apart", f.Name(), n.Name, m.Name, d)
+				if c := box[m.Kind]; math.Abs(n.X-m.X) <= b.W+c.W && math.Abs(n.Y-m.Y) <= b.H+c.H {
+					t.Errorf("%s: %s and %s touch", f.Name(), n.Name, m.Name)
 				}
 			}
+		}
+		at := map[[2]float64]bool{}
+		for _, l := range w.links {
+			at[[2]float64{l.X1, l.Y1}], at[[2]float64{l.X2, l.Y2}] = true, true
+		}
+		if len(at) != 2*len(w.links) {
+			t.Errorf("%s: %d links have %d ends", f.Name(), len(w.links), len(at))
 		}
 	}
 	for _, shape := range []string{"line", "ring", "layers"} {
@@ -41,7 +50,7 @@ func TestLayOut(t *testing.T) {
 
 func TestLayOutFatTree(t *testing.T) {
 	w := wired(t, "fattree-on-loop.yaml")
-	if shape := w.layOut(); shape != "layers" {
+	if shape := w.layOut().Shape; shape != "layers" {
 		t.Fatalf("a fat-tree is laid out as %s", shape)
 	}
 	at := map[string]Node{}

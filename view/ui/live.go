@@ -137,7 +137,7 @@ func (l *Lab) leave() {
 
 func (l *Lab) topology(v *view) Topology {
 	t := Topology{
-		Title: "lab " + l.name, World: "live", Interval: float64(interval.Milliseconds()), Shape: v.w.layOut(),
+		Title: "lab " + l.name, World: "live", Interval: float64(interval.Milliseconds()), Layout: v.w.layOut(),
 		Nodes: v.w.nodes, Links: v.w.links, Choices: &l.choices,
 	}
 	if len(v.w.switches) > 0 {

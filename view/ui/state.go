@@ -15,8 +15,7 @@ type Topology struct {
 	Response string `json:"response"`
 	Nodes    []Node `json:"nodes"` // switches first
 	Links    []Link `json:"links"`
-	// Shape is "layers", "ring" or "line": how the switches are arranged.
-	Shape string `json:"shape"`
+	Layout
 	// Interval is the time between two states, in milliseconds of the fabric's time.
 	Interval float64 `json:"interval_ms"`
 	// Choices are what can be changed; nil if nothing can.
@@ -29,7 +28,23 @@ type Choices struct {
 	Responses []string `json:"responses"`
 }
 
-// Node is a switch or a host, and where it is drawn: X and Y from 0 to 1, Y downwards.
+// Layout is how nodes are drawn. In boxes of these sizes none touches another.
+type Layout struct {
+	// Shape is "line", "layers", "ring" or "mesh": how the switches are arranged.
+	Shape     string `json:"shape"`
+	SwitchBox Box    `json:"switch_box"` // of every switch
+	HostBox   Box    `json:"host_box"`   // of every host
+}
+
+// Box is half the width and half the height of a node, as fractions of the drawing's width
+// and height.
+type Box struct {
+	W float64 `json:"w"`
+	H float64 `json:"h"`
+}
+
+// Node is a switch or a host, and where its middle is drawn: X and Y from 0 to 1, fractions
+// of the drawing's width and height, Y downwards.
 type Node struct {
 	Name string  `json:"name"`
 	Kind string  `json:"kind"` // "switch" or "host"
@@ -46,6 +61,13 @@ type Link struct {
 	A    int    `json:"a"`
 	B    int    `json:"b"`
 	Rate int64  `json:"rate"` // bit/s; 0: unlimited
+	// X1 and Y1 are where it meets the box of A, X2 and Y2 that of B, in the same fractions
+	// as those of a node. Links of a side of a box meet it at different places, so that two
+	// links between the same two nodes are not drawn on each other.
+	X1 float64 `json:"x1"`
+	Y1 float64 `json:"y1"`
+	X2 float64 `json:"x2"`
+	Y2 float64 `json:"y2"`
 }
 
 // At is a direction and a class: the queue that transmits there, or the bucket at its far
