@@ -7,7 +7,7 @@
 //	                               |--> frames --> pcapng
 //	                               '--> states of the page --> HTML
 //
-// Read in this order: run.go, trace.go, pcap.go, html.go.
+// Read in this order: run.go, trace.go, pcap.go.
 //
 // What it does not do: it reads no file, and prints no verdict.
 package run

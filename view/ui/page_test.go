@@ -220,25 +220,62 @@ flows:
 	}
 }
 
-// TestPageRing: the switches of a large circle do not cover one another.
-func TestPageRing(t *testing.T) {
+// TestPageShapes: in no fabric does a box cover another.
+func TestPageShapes(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("a browser takes seconds")
 	}
-	for _, n := range []int{4, 20, 40} {
+	for name, shape := range map[string]string{
+		"circle-4":      "{ring: {switches: 4, hosts_per_switch: 1}, ",
+		"circle-40":     "{ring: {switches: 40, hosts_per_switch: 1}, ",
+		"circle-187":    "{ring: {switches: 187, hosts_per_switch: 1}, ",
+		"fattree-8":     "{fattree: {k: 8}, ",
+		"leafspine":     "{leafspine: {leaves: 16, spines: 4, hosts_per_leaf: 4}, ",
+		"jellyfish-50":  "{jellyfish: {switches: 50, degree: 4, hosts_per_switch: 1}, ",
+		"jellyfish-200": "{jellyfish: {switches: 200, degree: 4, hosts_per_switch: 1}, ",
+	} {
 		stream := new(ui.Stream)
-		file := fmt.Sprintf("name: circle\ntopology: {ring: {switches: %d, hosts_per_switch: 1}, rate: 100Mbit/s}\nduration: 10ms\nflows: [{name: a, from: h1-0, to: h2-0}]\n", n)
-		simulateFile(t, stream, "circle.yaml", []byte(file), "none", "none")
+		simulateFile(t, stream, name, []byte("name: shape\ntopology: "+shape+"rate: 100Mbit/s}\nduration: 1ms\nworkload: [{name: w, pattern: ring-allreduce, size: 10000}]\n"), "none", "none")
 		tab := testbrowser.Open(t, serve(t, stream, nil).URL(), testbrowser.Look{ReducedMotion: true})
 		tab.Await("states.length >= 600")
-		if !tab.Is(`(() => {
+		if covered := tab.Value(`(() => {
 			const boxes = [...document.querySelectorAll(".node .box")].map((e) => e.getBoundingClientRect());
-			return boxes.every((a, i) => boxes.slice(0, i).every((b) => a.right < b.left || b.right < a.left || a.bottom < b.top || b.bottom < a.top));
-		})()`) {
-			t.Errorf("%d switches in a circle cover one another", n)
+			return String(boxes.filter((a, i) => boxes.slice(0, i).some((b) => a.right > b.left && b.right > a.left && a.bottom > b.top && b.bottom > a.top)).length);
+		})()`); covered != "0" {
+			t.Errorf("%s: %s boxes cover others", name, covered)
 		}
-		tab.Shot(fmt.Sprintf("circle-%d", n))
+		tab.Shot("shape-" + name)
+	}
+}
+
+// TestPageLooks: at every size, in light, dark and without colour, all that matters is in
+// sight; the pictures are there to be looked at.
+func TestPageLooks(t *testing.T) {
+	t.Parallel()
+	url := simulated(t, "fattree-on-loop.yaml", "itsy", "drop+trigger")
+	for name, look := range map[string]testbrowser.Look{
+		"1366": {Width: 1366, Height: 768}, "1366-dark": {Width: 1366, Height: 768, Dark: true}, "1366-grey": {Width: 1366, Height: 768, Grey: true},
+		"1920": {Width: 1920, Height: 1080}, "1920-dark": {Width: 1920, Height: 1080, Dark: true}, "1920-grey": {Width: 1920, Height: 1080, Grey: true},
+		"390": {Width: 390, Height: 844}, "390-dark": {Width: 390, Height: 844, Dark: true}, "390-grey": {Width: 390, Height: 844, Grey: true},
+	} {
+		look.ReducedMotion = true
+		tab := testbrowser.Open(t, url, look)
+		tab.Await("states.length >= 600")
+		tab.Run("go(states.findIndex((s) => s.declared)); zoom(1 / 256)")
+		for what, expr := range map[string]string{
+			"the verdict, in the window":   "(() => { const r = $('verdict').getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight && r.left >= 0 && r.right <= innerWidth && $('verdict').contains(document.elementFromPoint((r.left + r.right) / 2, (r.top + r.bottom) / 2)); })()",
+			"no page wider than it is":     "document.documentElement.scrollWidth <= innerWidth",
+			"a map that can be read":       "$('map').getBoundingClientRect().height >= 300",
+			"names of 9 pixels or more":    "[...document.querySelectorAll('.node text')].every((e) => e.getBoundingClientRect().height >= 9)",
+			"the sentence, as a whole":     "$('words').scrollHeight <= $('words').clientHeight + 1",
+			"the time line, in the window": "$('strip').getBoundingClientRect().bottom <= innerHeight",
+		} {
+			if !tab.Is(expr) {
+				t.Errorf("%s: the page does not have %s", name, what)
+			}
+		}
+		tab.Shot("look-" + name)
 	}
 }
 
@@ -373,4 +410,27 @@ func serve(t *testing.T, stream *ui.Stream, act func(context.Context, ui.Order) 
 		}
 	})
 	return srv
+}
+
+// TestPageAccessible: what a program can check of accessibility has no fault, in light and in
+// dark, in each view.
+func TestPageAccessible(t *testing.T) {
+	t.Parallel()
+	url := simulated(t, "fattree-on-loop.yaml", "itsy", "drop+trigger")
+	for _, look := range []testbrowser.Look{{}, {Dark: true}, {Width: 390, Height: 844}} {
+		look.ReducedMotion = true
+		tab := testbrowser.Open(t, url, look)
+		tab.Await("states.length >= 600")
+		for _, view := range [][2]string{
+			{"flowing", "go(0)"},
+			{"deadlock", "go(states.findIndex((s) => s.declared)); choose({ kind: 'node', i: 0 }); $('show-waits').click()"},
+			{"resolved", "go(states.findIndex((s) => s.deadlock && s.deadlock.over))"},
+			{"for a back row", "present(true)"},
+		} {
+			tab.Run(view[1])
+			for _, fault := range tab.Audit() {
+				t.Errorf("%+v, %s: %s", look, view[0], fault)
+			}
+		}
+	}
 }

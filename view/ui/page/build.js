@@ -48,11 +48,12 @@ function buildLanes() {
 
 function buildNodes() {
   nodes = topo.nodes.map((n, i) => {
-    const p = place(n), drawn = size[n.kind], s = { w: drawn.w / scale, h: drawn.h / scale };
-    const g = el("g", { class: "node " + n.kind, transform: `translate(${p.x} ${p.y}) scale(${scale})`, tabindex: i === 0 ? 0 : -1, role: "button", "aria-label": `${n.kind} ${n.name}`, "data-node": n.name });
+    const p = place(n), drawn = size[n.kind], k = scale[n.kind], s = { w: drawn.w / k, h: drawn.h / k };
+    const g = el("g", { class: "node " + n.kind, transform: `translate(${p.x} ${p.y}) scale(${k})`, tabindex: i === 0 ? 0 : -1, role: "button", "aria-label": `${n.kind} ${n.name}`, "data-node": n.name });
     g.append(el("rect", { class: "box", x: -s.w, y: -s.h, width: 2 * s.w, height: 2 * s.h, rx: n.kind === "host" ? 12 : 6 }));
     const name = el("text", { y: n.kind === "host" ? 5 : -13 }, n.name);
-    if (n.name.length * letter() > 2 * s.w) name.setAttribute("textLength", 2 * s.w - 6), name.setAttribute("lengthAdjust", "spacingAndGlyphs");
+    if (k < 0.6) name.style.fontSize = `${9 / k}px`;
+    if (n.name.length * letter(k) > 2 * s.w) name.setAttribute("textLength", 2 * s.w - 6), name.setAttribute("lengthAdjust", "spacingAndGlyphs");
     g.append(name);
     const node = { g, p, s: drawn, slots: [] };
     if (n.kind === "switch") buildSlots(n, node, s.w);
@@ -63,14 +64,14 @@ function buildNodes() {
   });
 }
 
-// letter is the width of one, in units of the drawing.
-const letter = () => (document.body.classList.contains("present") ? 14.5 : 8.5);
+// letter is the width of one, in units of a box that is scaled so.
+const letter = (k) => (document.body.classList.contains("present") ? 14.5 : k < 0.6 ? 5.4 / k : 8.5);
 
 const BAR = 28; // height of a bar that is full
 const TWO = 2;  // classes that a port's slot has room for
 
 function buildSlots(n, node, half) {
-  const step = (2 * half - 10) / Math.max(1, n.ports.length), width = Math.min(20, step - 2);
+  const step = (2 * half - 10) / Math.max(1, n.ports.length), width = Math.max(1, Math.min(20, step - 2));
   n.ports.forEach((_, k) => {
     const x = -half + 5 + step * (k + 0.5) - width / 2;
     node.g.append(el("rect", { class: "slot", x, y: -3, width, height: BAR }));
