@@ -19,6 +19,7 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 type page struct {
 	World       string
 	Runs        int
+	Result      result
 	Systems     []System
 	Notes       []string
 	Innocent    string // who is
@@ -67,7 +68,7 @@ type scenarioRow struct {
 // sentences on how it was played.
 func (c *Comparison) WriteHTML(w io.Writer, notes []string) error {
 	p := page{
-		World: c.World, Systems: c.described(), Notes: notes, Innocent: innocentNote, Touched: touchedNote, Outcomes: outcomes, TotalHeads: totalHeads,
+		World: c.World, Result: c.result(), Systems: c.described(), Notes: notes, Innocent: innocentNote, Touched: touchedNote, Outcomes: outcomes, TotalHeads: totalHeads,
 		Deadlocking: len(c.deadlocking()), Charts: c.charts(), Columns: columnsOf(c.connected()...),
 	}
 	for i := range c.Rows {
