@@ -26,6 +26,8 @@ type page struct {
 	Touched     string // and what is said of them
 	Outcomes    any
 	Matrix      []matrixRow
+	Replays     bool     // there are some, or reasons why not
+	NotReplayed []string // why, and what
 	TotalHeads  []string
 	Totals      [][]string
 	Deadlocking int
@@ -42,6 +44,7 @@ type matrixRow struct {
 type matrixCell struct {
 	Outcome Outcome
 	AtEnd   string
+	Replay  replay
 }
 
 // group is the heading above columns that belong together.
@@ -76,17 +79,19 @@ func (c *Comparison) WriteHTML(w io.Writer, notes []string) error {
 			p.Runs = max(p.Runs, f.Runs)
 		}
 	}
+	p.Replays, p.NotReplayed = c.replays != nil, c.notReplayed()
 	totals := c.totals()
 	for i := range totals {
 		p.Totals = append(p.Totals, totals[i].cells())
 	}
+	replays := c.replaysByRow()
 	for _, s := range c.scenarios() {
 		rows := c.of(s)
 		m, t := matrixRow{Scenario: s}, scenarioTable{Scenario: s, Columns: columnsOf(rows...)}
 		t.Groups = groups(t.Columns)
 		for _, r := range rows {
 			outcome, atEnd := r.brief()
-			m.Cells = append(m.Cells, matrixCell{outcome, atEnd})
+			m.Cells = append(m.Cells, matrixCell{outcome, atEnd, replays[r]})
 			t.Rows = append(t.Rows, tableRow(r, t.Columns))
 		}
 		p.Matrix, p.Tables = append(p.Matrix, m), append(p.Tables, t)
