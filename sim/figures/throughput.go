@@ -66,9 +66,22 @@ func throughputFigure(all []*verdict.Verdict) *plot.Figure {
 			}
 			p.Lines = append(p.Lines, line)
 		}
+		p.Marks = deadlockMarks(v)
 		fig.Panels = append(fig.Panels, p)
 	}
 	return fig
+}
+
+// deadlockMarks are when the first deadlock came about and, if none was left at the end, when
+// the last was gone.
+func deadlockMarks(v *verdict.Verdict) (marks []plot.Mark) {
+	if v.Deadlock {
+		marks = append(marks, plot.Mark{Name: "first deadlock", X: millis(v.Onset), Kind: plot.Begins})
+	}
+	if v.Recovered {
+		marks = append(marks, plot.Mark{Name: "last one gone", X: millis(v.Onset + v.Recovery), Kind: plot.Ends})
+	}
+	return marks
 }
 
 // brokenAlone is the scenario of the figure on why the deadlock's trigger must be
