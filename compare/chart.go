@@ -18,6 +18,7 @@ type chart struct {
 	Ticks         []tick
 	Lines         []line
 	Keys          []key
+	Zeros         bool // there is a strip for them
 }
 
 type tick struct {
@@ -45,20 +46,21 @@ type key struct{ Shape, Meaning string }
 func (k key) Mark() mark { return mark{X: "7", Y: "7", Shape: k.Shape} }
 
 // Where the texts of a chart stand.
-func (c chart) TickY() int   { return c.Bottom + 14 }
-func (c chart) AxisY() int   { return c.Bottom + 30 }
+func (c chart) TickY() int   { return c.Bottom + 18 }
+func (c chart) AxisY() int   { return c.Bottom + 38 }
 func (c chart) LabelX() int  { return c.Left - 8 }
 func (c chart) TextX() int   { return c.Right + 10 }
 func (c chart) MiddleX() int { return (c.Left + c.Right) / 2 }
-func (l line) TextY() int    { return l.Y + 4 }
+func (l line) TextY() int    { return l.Y + 5 }
 
-// Sizes of a chart.
+// Sizes of a chart, for texts of 14 units. The page shows no chart narrower than chartWidth
+// pixels, so no text is smaller than 14 px.
 const (
-	chartWidth = 860
-	fieldLeft  = 150
-	fieldRight = 570
+	chartWidth = 980
+	fieldLeft  = 190
+	fieldRight = 620
 	fieldTop   = 12
-	lineHeight = 20
+	lineHeight = 24
 	zeroWidth  = 30 // of the strip for zeros, left of a logarithmic axis
 	quarter    = 25 // per cent from one tick to the next
 )
@@ -143,14 +145,14 @@ func logAxis(lines [][]value) axis {
 func draw(title, label string, systems []string, lines [][]value, texts []string, a axis) chart {
 	c := chart{
 		Title: title, Axis: label, Width: chartWidth, Left: fieldLeft, Right: fieldRight,
-		Bottom: fieldTop + lineHeight*len(systems), Ticks: a.ticks(),
+		Bottom: fieldTop + lineHeight*len(systems), Ticks: a.ticks(), Zeros: a.zeroFrom,
 	}
-	c.Height = c.Bottom + 40
+	c.Height = c.Bottom + 48
 	for i, s := range systems {
 		l := line{Y: fieldTop + lineHeight*i + lineHeight/2, System: s, Text: texts[i]}
 		for k, v := range lines[i] {
 			// Marks in the same place are told apart by a small shift.
-			y := float64(l.Y) + float64(k%5-2)*1.6
+			y := float64(l.Y) + float64(k%5-2)*2
 			l.Marks = append(l.Marks, mark{coordinate(a.x(v.v)), coordinate(y), v.shape, v.title})
 		}
 		c.Lines = append(c.Lines, l)
@@ -193,8 +195,8 @@ func (c *Comparison) charts() []chart {
 		return all
 	}
 
-	latency := byScenario(func(r *Row) []value { return times(r, r.Latency.Samples, r.Latency.P50) })
-	recovery := byScenario(func(r *Row) []value { return times(r, r.Recovery.Samples, r.Recovery.P50) })
+	latency := byScenario(func(r *Row) []value { return times(r, "circle", r.Latency.Samples, r.Latency.P50) })
+	recovery := byScenario(func(r *Row) []value { return times(r, "square", r.Recovery.Samples, r.Recovery.P50) })
 	loss := byScenario(func(r *Row) []value {
 		per := func(what, shape string, n int) value {
 			v := float64(n) / float64(r.Runs)
@@ -221,13 +223,13 @@ func (c *Comparison) charts() []chart {
 	}
 
 	all := []chart{
-		draw("From a deadlock to its declaration", "milliseconds, median of the runs of a scenario", systems, latency, texts(func(t *Total) string {
+		draw("From a deadlock to its declaration", "milliseconds after the deadlock came about, median of the runs of a scenario", systems, latency, texts(func(t *Total) string {
 			if t.Latency.Samples == 0 {
 				return never(t, "never declared")
 			}
 			return fmt.Sprintf("median %s, n = %d", quantile(t.Latency, t.Latency.P50), t.Latency.Samples)
 		}), logAxis(latency)),
-		draw("From a deadlock until none was left", "milliseconds, median of the runs of a scenario", systems, recovery, texts(func(t *Total) string {
+		draw("From a deadlock until none was left", "milliseconds after the deadlock came about, median of the runs of a scenario", systems, recovery, texts(func(t *Total) string {
 			if t.Recovery.Samples == 0 {
 				return never(t, "never recovered")
 			}
@@ -243,15 +245,17 @@ func (c *Comparison) charts() []chart {
 			return fmt.Sprintf("mean %.0f %%, n = %d", t.Goodput, t.Shared)
 		}), axis{high: highest}),
 	}
+	all[0].Keys = []key{{"circle", "the deadlock is declared"}}
+	all[1].Keys = []key{{"square", "the deadlock is broken, and none is left"}}
 	all[2].Keys = []key{{"cross", "lost for no purpose"}, {"circle", "dropped to break a deadlock"}, {"square", "policed to contain its trigger"}}
 	return all
 }
 
-// times is one mark for t of r, unless there were no samples.
-func times(r *Row, samples int, t unit.Time) []value {
+// times is one mark of a shape for t of r, unless there were no samples.
+func times(r *Row, shape string, samples int, t unit.Time) []value {
 	if samples == 0 {
 		return nil
 	}
 	ms := float64(t) / float64(unit.Millisecond)
-	return []value{{ms, "circle", fmt.Sprintf("%s: %.3f ms", r.Scenario, ms)}}
+	return []value{{ms, shape, fmt.Sprintf("%s: %.3f ms", r.Scenario, ms)}}
 }

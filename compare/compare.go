@@ -5,15 +5,16 @@
 //	     |                                     v
 //	scenarios x systems --Run----------> a row each --.--> JSON        the rows
 //	     |                                     ^      |--> WriteHTML   tables and plots, one file
-//	     '-- World.Play, once a seed ----------'      |--> WriteMarkdown  the matrix and a text on each system
-//	          (sim or live)                           '--> WriteText   a line a row
+//	     |-- World.Play, once a seed ----------'      |--> WriteMarkdown  the matrix and a text on each system
+//	     |    (sim or live)                           '--> WriteText   a line a row
+//	     '-- Show, seed 1 --> a page for each pair, to which the matrix of WriteHTML leads
 //
 // A system is a detector, a response to what it declares, or a configuration that
 // keeps deadlocks from forming: a row of the table in systems.go.
 //
 // Read in this order: System (systems.go), Matrix and Run (this file), Truth (truth.go),
-// Choice (choice.go), Row and Figures (row.go), Outcome (outcome.go), the worlds (world.go), the shipped scenarios
-// (shipped.go), shards (shard.go), then what shows them: columns.go, total.go, html.go with page.html,
+// Choice (choice.go), Row and Figures (row.go, median.go), Outcome (outcome.go), the worlds (world.go), replays
+// (replay.go), the shipped scenarios (shipped.go), shards (shard.go), then what shows them: columns.go, total.go, result.go, html.go with page.html,
 // chart.go, markdown.go with text.md, text.go, files.go.
 //
 // Invariants:
@@ -25,8 +26,8 @@
 //   - the same rows whatever ran at the same time: rows stand in the order of
 //     scenarios, then systems, and runs in the order of their seeds.
 //
-// What it does not do: it builds no lab, for which it is given a function, and it judges
-// nothing: whether there was a deadlock is the oracle's word, in the verdict.
+// What it does not do: it builds no lab and no page of a run, for which it is given
+// functions, and it judges nothing: whether there was a deadlock is the oracle's word, in the verdict.
 package compare
 
 import (
@@ -90,6 +91,8 @@ type Matrix struct {
 type Comparison struct {
 	World string `json:"world"`
 	Rows  []Row  `json:"rows"`
+	// replays are by row; nil if none were asked for.
+	replays []replay
 }
 
 // Run plays every pair of a scenario and a system. A pair that fails is a row that
@@ -98,18 +101,18 @@ func (m *Matrix) Run(outer context.Context) (*Comparison, error) {
 	truths := make([]found, len(m.Scenarios)*m.Runs)
 	rows := make([]Row, len(m.Scenarios)*len(m.Systems))
 	all := len(truths) + len(rows)
-	err := m.each(outer, len(truths), 0, all, func(ctx context.Context, i int) string {
+	err := m.each(outer, len(truths), 0, all, func(ctx context.Context, i int) (string, error) {
 		src, seed := &m.Scenarios[i/m.Runs], uint64(i%m.Runs)+1
 		truths[i] = m.truth(ctx, src, seed)
-		return fmt.Sprintf("%s  seed %d  %s", src.Name, seed, truths[i])
+		return fmt.Sprintf("%s  seed %d  %s", src.Name, seed, truths[i]), nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	err = m.each(outer, len(rows), len(truths), all, func(ctx context.Context, i int) string {
+	err = m.each(outer, len(rows), len(truths), all, func(ctx context.Context, i int) (string, error) {
 		at := i / len(m.Systems)
 		rows[i] = m.row(ctx, &m.Scenarios[at], m.Systems[i%len(m.Systems)], truths[at*m.Runs:][:m.Runs])
-		return rows[i].progress()
+		return rows[i].progress(), nil
 	})
 	if err != nil {
 		return nil, err
@@ -117,9 +120,9 @@ func (m *Matrix) Run(outer context.Context) (*Comparison, error) {
 	return &Comparison{World: m.World.Name, Rows: rows}, nil
 }
 
-// each calls do for 0 to n-1, as many at once as the world allows, and reports what each
-// returns; before is how many were done before, of all.
-func (m *Matrix) each(outer context.Context, n, before, all int, do func(ctx context.Context, i int) string) error {
+// each calls do for 0 to n-1, as many at once as the world allows, until one fails, and
+// reports what each returns; before is how many were done before, of all.
+func (m *Matrix) each(outer context.Context, n, before, all int, do func(ctx context.Context, i int) (string, error)) error {
 	finished := make(chan string)
 	g, ctx := errgroup.WithContext(outer)
 	g.SetLimit(m.World.Parallel + 1) // one of them reports
@@ -141,8 +144,12 @@ func (m *Matrix) each(outer context.Context, n, before, all int, do func(ctx con
 			if err := ctx.Err(); err != nil {
 				return err
 			}
+			what, err := do(ctx, i)
+			if err != nil {
+				return err
+			}
 			select {
-			case finished <- do(ctx, i):
+			case finished <- what:
 				return nil
 			case <-ctx.Done():
 				return ctx.Err()
@@ -174,16 +181,11 @@ func (m *Matrix) row(ctx context.Context, src *Source, sys System, truths []foun
 
 func (m *Matrix) play(ctx context.Context, src *Source, sys System) (s *scenario.Scenario, runs []*Played, err error) {
 	for seed := range m.Runs {
-		if s, err = src.Parse(); err != nil {
-			return nil, nil, err
-		}
-		if err := sys.put(s); err != nil {
-			return nil, nil, err
-		}
-		plan, err := scenario.Compile(s)
+		plan, err := planOf(src, sys)
 		if err != nil {
 			return nil, nil, err
 		}
+		s = plan.Scenario
 		v, err := m.World.Play(ctx, plan, uint64(seed)+1)
 		if err != nil {
 			return nil, nil, fmt.Errorf("run %d: %w", seed+1, err)
@@ -191,6 +193,18 @@ func (m *Matrix) play(ctx context.Context, src *Source, sys System) (s *scenario
 		runs = append(runs, v)
 	}
 	return s, runs, nil
+}
+
+// planOf is the plan of a scenario with a system.
+func planOf(src *Source, sys System) (*scenario.Plan, error) {
+	s, err := src.Parse()
+	if err != nil {
+		return nil, err
+	}
+	if err := sys.put(s); err != nil {
+		return nil, err
+	}
+	return scenario.Compile(s)
 }
 
 // progress is a row in a few words.

@@ -19,12 +19,15 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 type page struct {
 	World       string
 	Runs        int
+	Result      result
 	Systems     []System
 	Notes       []string
 	Innocent    string // who is
 	Touched     string // and what is said of them
 	Outcomes    any
 	Matrix      []matrixRow
+	Replays     bool     // there are some, or reasons why not
+	NotReplayed []string // why, and what
 	TotalHeads  []string
 	Totals      [][]string
 	Deadlocking int
@@ -41,6 +44,7 @@ type matrixRow struct {
 type matrixCell struct {
 	Outcome Outcome
 	AtEnd   string
+	Replay  replay
 }
 
 // group is the heading above columns that belong together.
@@ -67,7 +71,7 @@ type scenarioRow struct {
 // sentences on how it was played.
 func (c *Comparison) WriteHTML(w io.Writer, notes []string) error {
 	p := page{
-		World: c.World, Systems: c.described(), Notes: notes, Innocent: innocentNote, Touched: touchedNote, Outcomes: outcomes, TotalHeads: totalHeads,
+		World: c.World, Result: c.result(), Systems: c.described(), Notes: notes, Innocent: innocentNote, Touched: touchedNote, Outcomes: outcomes, TotalHeads: totalHeads,
 		Deadlocking: len(c.deadlocking()), Charts: c.charts(), Columns: columnsOf(c.connected()...),
 	}
 	for i := range c.Rows {
@@ -75,17 +79,19 @@ func (c *Comparison) WriteHTML(w io.Writer, notes []string) error {
 			p.Runs = max(p.Runs, f.Runs)
 		}
 	}
+	p.Replays, p.NotReplayed = c.replays != nil, c.notReplayed()
 	totals := c.totals()
 	for i := range totals {
 		p.Totals = append(p.Totals, totals[i].cells())
 	}
+	replays := c.replaysByRow()
 	for _, s := range c.scenarios() {
 		rows := c.of(s)
 		m, t := matrixRow{Scenario: s}, scenarioTable{Scenario: s, Columns: columnsOf(rows...)}
 		t.Groups = groups(t.Columns)
 		for _, r := range rows {
 			outcome, atEnd := r.brief()
-			m.Cells = append(m.Cells, matrixCell{outcome, atEnd})
+			m.Cells = append(m.Cells, matrixCell{outcome, atEnd, replays[r]})
 			t.Rows = append(t.Rows, tableRow(r, t.Columns))
 		}
 		p.Matrix, p.Tables = append(p.Matrix, m), append(p.Tables, t)

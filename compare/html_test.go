@@ -363,6 +363,37 @@ func TestCharts(t *testing.T) {
 	}
 }
 
+// TestChartsAreReadable: no text of a chart is smaller than 14 px on a screen, and what marks
+// stand for is told by their shapes.
+func TestChartsAreReadable(t *testing.T) {
+	doc := document(t, played(t, 2))
+	style := text(all(doc, "style")[0])
+	for _, want := range []string{"svg text { font: 14px ", fmt.Sprintf("svg.chart { width: 100%%; min-width: %dpx; }", chartWidth)} {
+		if !strings.Contains(style, want) {
+			t.Errorf("no %q in the style sheet", want)
+		}
+	}
+	shapes := [][]string{{"circle"}, {"rect"}, {"path", "circle"}, {"circle"}}
+	charts := 0
+	for _, svg := range all(doc, "svg") {
+		if attribute(svg, "class") != "chart" {
+			continue
+		}
+		if box := attribute(svg, "viewbox") + attribute(svg, "viewBox"); !strings.HasPrefix(box, fmt.Sprintf("0 0 %d ", chartWidth)) {
+			t.Errorf("chart %d: %q; a unit is to be a pixel or more", charts, box)
+		}
+		for _, shape := range shapes[charts] {
+			if len(all(svg, shape)) == 0 {
+				t.Errorf("chart %d has no %s", charts, shape)
+			}
+		}
+		charts++
+	}
+	if charts != len(shapes) {
+		t.Errorf("%d charts, want %d", charts, len(shapes))
+	}
+}
+
 // What a logarithmic axis shows lies in its field, and in order; zeros have a place
 // of their own.
 func TestLogAxis(t *testing.T) {

@@ -131,7 +131,7 @@ func aggregate(s *scenario.Scenario, runs []*Played, truths []found) Figures {
 	sum := verdict.Summarize(verdicts)
 	f := Figures{
 		Runs: len(runs), Invalid: sum.Invalid,
-		Deadlocks: sum.Deadlocks, Detected: sum.Detected, Latency: sum.Latency,
+		Deadlocks: sum.Deadlocks, Detected: sum.Detected,
 		FalsePositives: sum.FalsePositives, Premature: sum.Premature, FalseNegatives: sum.FalseNegatives,
 		LosslessLost: sum.LosslessLost,
 		AllFlows:     goodput(s, verdicts, func(_, _ int) bool { return true }),
@@ -139,9 +139,12 @@ func aggregate(s *scenario.Scenario, runs []*Played, truths []found) Figures {
 		Measures:     []Count{}, Refusals: []Count{},
 		Connections: connections(&sum),
 	}
-	var recoveries []unit.Time
+	var latencies, recoveries []unit.Time
 	var shares []float64
 	for i, v := range runs {
+		if first := slices.IndexFunc(v.Detections, func(d verdict.Detection) bool { return d.TruePositive }); first >= 0 {
+			latencies = append(latencies, v.Detections[first].Latency)
+		}
 		if n, known := truths[i].touched(v); known {
 			f.Touched = addTo(f.Touched, n)
 		}
@@ -170,7 +173,7 @@ func aggregate(s *scenario.Scenario, runs []*Played, truths []found) Figures {
 			f.Refusals = add(f.Refusals, r.Why)
 		}
 	}
-	f.Recovery = verdict.QuantilesOf(recoveries)
+	f.Latency, f.Recovery = quantilesOf(latencies), quantilesOf(recoveries)
 	f.OfTreated = median(shares)
 	return f
 }
@@ -181,15 +184,6 @@ func addTo(sum *int, n int) *int {
 		n += *sum
 	}
 	return &n
-}
-
-// median of x, the lower one of two; nil if there is none.
-func median(x []float64) *float64 {
-	if len(x) == 0 {
-		return nil
-	}
-	sorted := slices.Sorted(slices.Values(x))
-	return &sorted[(len(sorted)-1)/2]
 }
 
 // add counts what, in counts that are in order of their names.

@@ -7,9 +7,17 @@ import (
 	"text/tabwriter"
 )
 
-// WriteText writes a line a row, then one a system, and then one a row with connections, for
-// people.
+// WriteText writes the result in words, then a line a row, one a system, and one a row with
+// connections, for people.
 func (c *Comparison) WriteText(w io.Writer) error {
+	result := c.result()
+	said := result.First + "\n"
+	for _, s := range result.Statements {
+		said += "\n" + s.What + ":\n  " + s.List() + "\n"
+	}
+	if _, err := io.WriteString(w, said+"\n"); err != nil {
+		return err
+	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "scenario\tsystem\toutcome\tlatency ms\trecovery ms\tagain\tlost\tdropped\tpoliced\tinnocent at end, or why not")
 	for i := range c.Rows {

@@ -78,7 +78,7 @@ func (c *Comparison) totals() (all []Total) {
 				shares = append(shares, *r.OfTreated)
 			}
 		}
-		t.Latency, t.Recovery = verdict.QuantilesOf(latencies), verdict.QuantilesOf(recoveries)
+		t.Latency, t.Recovery = quantilesOf(latencies), quantilesOf(recoveries)
 		t.OfTreated = median(shares)
 		if t.Shared > 0 {
 			t.Goodput /= float64(t.Shared)

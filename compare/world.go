@@ -34,18 +34,25 @@ func NewWorld(name string, play func(context.Context, *scenario.Plan) (*verdict.
 
 // playSim plays a plan in virtual time.
 func playSim(ctx context.Context, p *scenario.Plan, seed uint64) (*Played, error) {
-	known := catalog.Factories()
-	dog, juniper, dldr := simTimers(p.Scenario)
-	known[watchdog.Name], known[watchdog.NameJuniper], known[saidldr.Name] = dog.Factory(), juniper.Factory(), dldr.Factory()
-	dog.Action = watchdog.Forward
-	known[watchdog.NameForward] = dog.Factory()
+	opt := simOptions(ctx, p.Scenario, seed)
 	drops, count := counter(p)
-	w, err := sim.New(p, sim.Options{Seed: seed, Detectors: known, Dropped: count, Watch: func(unit.Time) error { return ctx.Err() }})
+	opt.Dropped = count
+	w, err := sim.New(p, opt)
 	if err != nil {
 		return nil, NotApplicable("cannot be simulated: " + err.Error())
 	}
 	v, err := w.Run()
 	return &Played{Verdict: v, Drops: drops}, err
+}
+
+// simOptions are how s is simulated.
+func simOptions(ctx context.Context, s *scenario.Scenario, seed uint64) sim.Options {
+	known := catalog.Factories()
+	dog, juniper, dldr := simTimers(s)
+	known[watchdog.Name], known[watchdog.NameJuniper], known[saidldr.Name] = dog.Factory(), juniper.Factory(), dldr.Factory()
+	dog.Action = watchdog.Forward
+	known[watchdog.NameForward] = dog.Factory()
+	return sim.Options{Seed: seed, Detectors: known, Watch: func(unit.Time) error { return ctx.Err() }}
 }
 
 // playLive plays a plan on namespaces, by play; a run that is not valid again, a few

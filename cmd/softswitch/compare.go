@@ -1,21 +1,28 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"softswitch/compare"
 	"softswitch/lab/run"
+	"softswitch/oracle/verdict"
+	"softswitch/scenario"
+	"softswitch/sim"
 	"softswitch/sim/shard"
+	"softswitch/view/ui"
 )
 
 // compareOptions are what to compare and what to make of it.
 type compareOptions struct {
 	compare.Choice
 	mergeOptions
-	part shard.Part
+	part    shard.Part
+	replays bool
 }
 
 func compareCommand() *cobra.Command {
@@ -32,10 +39,17 @@ A pair is played with the seeds 1 to N. Before that each scenario is played with
 system, and the cause of its deadlock is sought, to know which flows are innocent of it. Simulations run on all processors; live labs
 run one after another and need root.
 
+--replays makes each outcome on the page of --html a link to a replay of that run, as
+"sim run --html" writes it: a file of 50 to 300 kB for each pair, in a folder beside the
+page (comparison.html: comparison-replays), which takes the place of an older one. For
+that it plays the run with seed 1 twice more. A fabric that is too large for such a page
+has none, and the page says so. Only simulations are replayed.
+
 ` + compare.WatchdogNote + `
 
 Exit status: 0 everything was played; 2 something could not be.`,
 		Example: `  softswitch compare --html comparison.html
+  softswitch compare --html comparison.html --replays
   softswitch compare --scenarios hu-fig4,shpiner-fig4 --systems none,itsy+drop,watchdog --runs 10
   softswitch compare --scenarios my.yaml --systems itsy,itsy+cure
   sudo softswitch compare --world live --systems itsy+bubble+trigger --json`,
@@ -47,6 +61,9 @@ Exit status: 0 everything was played; 2 something could not be.`,
 			}
 			m.Progress = compare.ReportTo(os.Stderr)
 			if !opt.part.Whole() {
+				if opt.replays {
+					return errors.New("compare: --shard does not go with --replays, which plays all of them on this machine")
+				}
 				if opt.html != "" || opt.markdown != "" {
 					return errors.New("compare: --shard goes with neither --html nor --markdown, which \"softswitch merge\" takes")
 				}
@@ -56,7 +73,13 @@ Exit status: 0 everything was played; 2 something could not be.`,
 				}
 				return printFinding(part, false)
 			}
-			result, err := m.Run(cmd.Context())
+			play := m.Run
+			if opt.replays {
+				play = func(ctx context.Context) (*compare.Comparison, error) {
+					return m.RunAndShow(ctx, opt.html, showRun)
+				}
+			}
+			result, err := play(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -69,10 +92,21 @@ Exit status: 0 everything was played; 2 something could not be.`,
 	c.Flags().IntVar(&opt.Runs, "runs", 1, "runs of each pair")
 	c.Flags().BoolVar(&opt.json, "json", false, "print every row as JSON")
 	comparisonFlags(c, &opt.mergeOptions)
+	c.Flags().BoolVar(&opt.replays, "replays", false, "write a replay of each pair too, to which the page of --html leads")
 	shardFlag(c, &opt.part, "scenarios")
 	c.RegisterFlagCompletionFunc("scenarios", filesAndNames)
 	c.AddCommand(compareTrafficCommand())
 	return c
+}
+
+// showRun plays a plan in virtual time and writes a page that plays it in a browser.
+func showRun(plan *scenario.Plan, opt sim.Options, page io.Writer) (*verdict.Verdict, error) {
+	var stream ui.Stream
+	v, err := ui.Simulate(plan, opt, &stream)
+	if err != nil {
+		return nil, err
+	}
+	return v, stream.WriteHTML(page)
 }
 
 // comparisonFlags are the files that a comparison can be written to.

@@ -156,7 +156,8 @@ func plotCommand() *cobra.Command {
 		Short: "Draw the throughput of flows over time, from verdicts",
 		Long: `Draw the throughput of each flow over time, in one panel for each verdict: what
 "lab run --json" and "sim run --json" print. Throughputs are normalised: 1 is the
-most that the flow has in any of the verdicts.`,
+most that the flow has in any of the verdicts. Marks show when the first deadlock came
+about and, if none was left at the end, when the last was gone.`,
 		Example: `  softswitch sim run scenarios/itsy-fig5.yaml --response drop --json > drop.json
   softswitch sim run scenarios/itsy-fig5.yaml --response drop+trigger --json > trigger.json
   softswitch plot drop.json trigger.json --out fig5.svg`,

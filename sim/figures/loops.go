@@ -137,16 +137,16 @@ func (r *loopRun) about() string {
 }
 
 func (r *loopRun) bucketPanels() []plot.Panel {
-	return []plot.Panel{{Title: r.about(), Y: "KB", Lines: r.buckets, LegendRight: true, Top: 100, Levels: r.xoff}}
+	return []plot.Panel{{Title: r.about(), Y: "KB", Lines: r.buckets, Top: 100, Levels: r.xoff}}
 }
 
 func (r *loopRun) linkPanels() []plot.Panel {
-	return []plot.Panel{{Title: r.about(), Y: "Gbit/s", Lines: r.links, LegendRight: true, Top: 42}}
+	return []plot.Panel{{Title: r.about(), Y: "Gbit/s", Lines: r.links, Top: 42}}
 }
 
 // flowPanels show the flows that form the loop, and what its buckets hold together.
 func (r *loopRun) flowPanels() []plot.Panel {
-	flows := plot.Panel{Title: "the flows of the loop. " + r.about(), Y: "Gbit/s", LegendRight: true, Top: 18}
+	flows := plot.Panel{Title: "the flows of the loop. " + r.about(), Y: "Gbit/s", Top: 18}
 	for i, f := range r.verdict.Flows {
 		if strings.HasPrefix(f.Name, "loop") {
 			flows.Lines = append(flows.Lines, plot.Line{Name: f.From + " to " + f.To, Group: i, Points: overTime(r.verdict, i, 1e9)})

@@ -59,6 +59,7 @@ func throughputFigure(all []*verdict.Verdict) *plot.Figure {
 		for i, f := range v.Flows {
 			p.Lines = append(p.Lines, plot.Line{Name: f.Name, Group: i, Points: overTime(v, i, float64(max(1, most[f.Name])))})
 		}
+		p.Marks = deadlockMarks(v)
 		fig.Panels = append(fig.Panels, p)
 	}
 	return fig
@@ -74,6 +75,18 @@ func overTime(v *verdict.Verdict, i int, one float64) (points []plot.Point) {
 		})
 	}
 	return points
+}
+
+// deadlockMarks are when the first deadlock came about and, if none was left at the end, when
+// the last was gone.
+func deadlockMarks(v *verdict.Verdict) (marks []plot.Mark) {
+	if v.Deadlock {
+		marks = append(marks, plot.Mark{Name: "first deadlock", X: millis(v.Onset), Kind: plot.Begins})
+	}
+	if v.Recovered {
+		marks = append(marks, plot.Mark{Name: "last one gone", X: millis(v.Onset + v.Recovery), Kind: plot.Ends})
+	}
+	return marks
 }
 
 // brokenAlone is the scenario of the figure on why the deadlock's trigger must be

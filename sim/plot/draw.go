@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image/color"
 	"io"
+	"math"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -12,19 +13,32 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Sizes of a figure.
+// Sizes of a figure. A point is 4/3 px.
 const (
-	width       = 17 * vg.Centimeter
-	panelHeight = 4.5 * vg.Centimeter
-	plainHeight = 10 * vg.Centimeter // of a figure with one panel
-	titleHeight = 0.9 * vg.Centimeter
+	width       = 20 * vg.Centimeter
+	panelHeight = 5.5 * vg.Centimeter
+	plainHeight = 12 * vg.Centimeter // of a figure with one panel
+	titleHeight = 1.1 * vg.Centimeter
 	barsShare   = 0.7 // the share of a row's height that its bar takes
+
+	textSize  = 11.0 // points, the smallest
+	titleSize = 14.0 // of the figure
+
+	legendGap  = 3 * vg.Millimeter // between a panel and its legend
+	markRadius = 4                 // points
 )
 
 // palette suits color-blind readers too (Okabe and Ito).
 var palette = []color.RGBA{
 	{0x00, 0x72, 0xb2, 0xff}, {0xd5, 0x5e, 0x00, 0xff}, {0x00, 0x9e, 0x73, 0xff}, {0xcc, 0x79, 0xa7, 0xff}, {0xe6, 0x9f, 0x00, 0xff}, {0x56, 0xb4, 0xe9, 0xff},
 }
+
+// dashes tell lines apart where colors do not; nil is solid. They are not as many as the
+// colors, so that more lines differ than there are of either.
+var dashes = [][]vg.Length{nil, {6, 3}, {1.5, 2}, {9, 3, 1.5, 3}, {12, 3}}
+
+// shapes do so for dots.
+var shapes = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.RingGlyph{}, draw.CrossGlyph{}}
 
 var gray = color.RGBA{0x80, 0x80, 0x80, 0xff}
 
@@ -45,28 +59,50 @@ func (f *Figure) draw(w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("figure %q: %w", f.Title, err)
 	}
-	page = draw.Crop(page, 0, -4*vg.Millimeter, 0, -titleHeight)
-	tiles := draw.Tiles{Rows: len(plots), Cols: 1, PadY: 2 * vg.Millimeter}
-	grid := make([][]*plot.Plot, len(plots))
-	for i, p := range plots {
-		grid[i] = []*plot.Plot{p}
-	}
-	for i, row := range plot.Align(grid, tiles, page) {
-		plots[i].Draw(row[0])
-	}
+	page = draw.Crop(page, vg.Millimeter, -4*vg.Millimeter, 0, -titleHeight)
+	drawPanels(page, plots)
 	_, err = canvas.WriteTo(w)
 	return err
 }
 
+// drawn is a panel with its legend, which stands at its right.
+type drawn struct {
+	*plot.Plot
+	legend plot.Legend
+}
+
+// drawPanels draws the panels above one another, all of them as wide as the widest legend
+// allows.
+func drawPanels(page draw.Canvas, panels []drawn) {
+	beside := vg.Length(0)
+	for _, p := range panels {
+		if r := p.legend.Rectangle(page); r.Max.X > r.Min.X {
+			beside = max(beside, r.Max.X-r.Min.X+legendGap)
+		}
+	}
+	grid := make([][]*plot.Plot, len(panels))
+	for i, p := range panels {
+		grid[i] = []*plot.Plot{p.Plot}
+	}
+	tiles := draw.Tiles{Rows: len(panels), Cols: 1, PadY: 2 * vg.Millimeter}
+	for i, row := range plot.Align(grid, tiles, draw.Crop(page, 0, -beside, 0, 0)) {
+		panels[i].Draw(row[0])
+		legend := row[0]
+		legend.Min.X, legend.Max.X = page.Max.X-beside+legendGap, page.Max.X
+		legend.Max.Y -= 2 * textSize // below the title
+		panels[i].legend.Draw(legend)
+	}
+}
+
 func (f *Figure) drawTitle(page draw.Canvas) {
 	style := plot.New().Title.TextStyle
-	style.Font.Size, style.XAlign, style.YAlign = 12, draw.XCenter, draw.YTop
+	style.Font.Size, style.XAlign, style.YAlign = titleSize, draw.XCenter, draw.YTop
 	page.FillText(style, vg.Point{X: page.Center().X, Y: page.Max.Y - 2*vg.Millimeter}, f.Title)
 }
 
 // plots makes the panels; the x axes show the same range.
-func (f *Figure) plots() ([]*plot.Plot, error) {
-	var all []*plot.Plot
+func (f *Figure) plots() ([]drawn, error) {
+	var all []drawn
 	for _, p := range f.Panels {
 		q, err := f.panel(p)
 		if err != nil {
@@ -85,34 +121,36 @@ func (f *Figure) plots() ([]*plot.Plot, error) {
 	return all, nil
 }
 
-func (f *Figure) panel(p Panel) (*plot.Plot, error) {
-	q := plot.New()
-	q.Title.Text, q.Title.TextStyle.Font.Size = p.Title, 9
+func (f *Figure) panel(p Panel) (drawn, error) {
+	q := drawn{plot.New(), plot.NewLegend()}
+	q.Title.Text, q.Title.TextStyle.Font.Size = p.Title, textSize
 	q.Y.Label.Text = p.Y
-	q.Legend.Left, q.Legend.TextStyle.Font.Size, q.Legend.Padding = true, 8, vg.Millimeter
-	if p.LegendRight {
-		q.Legend.Left, q.Legend.Top = false, true
-	}
+	q.legend.Top, q.legend.Left, q.legend.TextStyle.Font.Size, q.legend.Padding = true, true, textSize, vg.Millimeter
+	q.legend.ThumbnailWidth = 30 // for the longest dashes to be seen
 	for _, a := range []*plot.Axis{&q.X, &q.Y} {
-		a.Label.TextStyle.Font.Size, a.Tick.Label.Font.Size = 9, 8
+		a.Label.TextStyle.Font.Size, a.Tick.Label.Font.Size = textSize, textSize
 		if f.LogLog {
 			a.Scale, a.Tick.Marker = plot.LogScale{}, twos{}
 		}
 	}
 	for _, l := range p.Lines {
-		if err := addLine(q, l); err != nil {
-			return nil, err
+		if err := addLine(&q, l); err != nil {
+			return drawn{}, err
 		}
 	}
-	addLevels(q, p)
-	addBars(q, p.Bars)
+	addLevels(q.Plot, p)
+	addBars(q.Plot, p.Bars)
+	for _, m := range p.Marks {
+		q.Add(m)
+		q.legend.Add(m.Name, m)
+	}
 	if p.Top > 0 {
 		q.Y.Min, q.Y.Max = 0, p.Top
 	}
 	return q, nil
 }
 
-func addLine(q *plot.Plot, l Line) error {
+func addLine(q *drawn, l Line) error {
 	xy := make(plotter.XYs, len(l.Points))
 	for i, p := range l.Points {
 		xy[i] = plotter.XY{X: p.X, Y: p.Y}
@@ -123,10 +161,10 @@ func addLine(q *plot.Plot, l Line) error {
 		if err != nil {
 			return err
 		}
-		s.GlyphStyle = draw.GlyphStyle{Color: c, Radius: vg.Points(2.5), Shape: draw.CircleGlyph{}}
+		s.GlyphStyle = draw.GlyphStyle{Color: c, Radius: vg.Points(3), Shape: shapes[l.Group%len(shapes)]}
 		q.Add(s)
 		if l.Name != "" {
-			q.Legend.Add(l.Name, s)
+			q.legend.Add(l.Name, s)
 		}
 		return nil
 	}
@@ -134,10 +172,10 @@ func addLine(q *plot.Plot, l Line) error {
 	if err != nil {
 		return err
 	}
-	s.Color, s.Width = c, vg.Points(0.8)
+	s.Color, s.Width, s.Dashes = c, vg.Points(1.2), dashes[l.Group%len(dashes)]
 	q.Add(s)
 	if l.Name != "" {
-		q.Legend.Add(l.Name, s)
+		q.legend.Add(l.Name, s)
 	}
 	return nil
 }
@@ -155,6 +193,46 @@ func addLevels(q *plot.Plot, p Panel) {
 		ticks = append(ticks, plot.Tick{Value: l.Y, Label: fmt.Sprintf("%s %v", l.Name, l.Y)})
 	}
 	q.Y.Tick.Marker = plot.ConstantTicks(ticks)
+}
+
+// line and sign are how a mark looks.
+func (m Mark) line() draw.LineStyle {
+	style := draw.LineStyle{Color: color.Black, Width: vg.Points(1)}
+	if m.Kind == Ends {
+		style.Dashes = []vg.Length{1, 2}
+	}
+	return style
+}
+
+func (m Mark) sign() draw.GlyphStyle {
+	style := draw.GlyphStyle{Color: color.Black, Radius: markRadius, Shape: draw.PyramidGlyph{}}
+	if m.Kind == Ends {
+		style.Shape = draw.RingGlyph{}
+	}
+	return style
+}
+
+// Plot draws the mark over the whole height.
+func (m Mark) Plot(c draw.Canvas, q *plot.Plot) {
+	toX, _ := q.Transforms(&c)
+	x := toX(m.X)
+	c.StrokeLine2(m.line(), x, c.Min.Y, x, c.Max.Y)
+	top := c.Max.Y - markRadius
+	if m.Kind == Ends { // below one that begins at the same time
+		top -= 3 * markRadius
+	}
+	c.DrawGlyph(m.sign(), vg.Point{X: x, Y: top})
+}
+
+// DataRange makes room for the mark, at no height of its own.
+func (m Mark) DataRange() (xmin, xmax, ymin, ymax float64) {
+	return m.X, m.X, math.Inf(1), math.Inf(-1)
+}
+
+// Thumbnail draws the mark in the legend.
+func (m Mark) Thumbnail(c *draw.Canvas) {
+	c.StrokeLine2(m.line(), c.Center().X, c.Min.Y, c.Center().X, c.Max.Y)
+	c.DrawGlyph(m.sign(), c.Center())
 }
 
 // addBars draws row i around y = i + 1, with its name as the tick.

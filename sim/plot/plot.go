@@ -5,6 +5,9 @@
 //	| panel: Bars, one row for each name |
 //	'----- common x axis ----------------'
 //
+// It can be read from a screen at the end of a room, and by who sees no colors: no text is
+// smaller than 14 px, and lines, dots and marks differ in dashes and shapes too.
+//
 // Read in this order: Figure, Panel, and draw.go for how.
 //
 // Invariant: the same figure gives the same bytes.
@@ -30,11 +33,11 @@ type Panel struct {
 	Lines []Line
 	// Levels are horizontal lines, named at the y axis.
 	Levels []Level
+	// Marks are instants of what is drawn, named in the legend.
+	Marks []Mark
 	// Top is the end of the y axis, which then begins at 0. With Top 0 the axis fits
 	// the data.
 	Top float64
-	// LegendRight puts the legend into the upper right corner instead of the lower left.
-	LegendRight bool
 	// Bars are rows of bars, the first at the bottom.
 	Bars []Bars
 }
@@ -42,7 +45,8 @@ type Panel struct {
 // Point is a point of a panel, in the units of the axes.
 type Point struct{ X, Y float64 }
 
-// Line joins its points, or with Dots marks them. Lines of one Group share a color.
+// Line joins its points, or with Dots marks them. Lines of one Group share a color, and
+// dashes or the shape of dots.
 type Line struct {
 	Name   string // in the legend; may be empty
 	Points []Point
@@ -55,6 +59,22 @@ type Level struct {
 	Name string
 	Y    float64
 }
+
+// Mark is a vertical line at X with a sign at its top, of the Kind.
+type Mark struct {
+	Name string
+	X    float64
+	Kind Kind
+}
+
+// Kind is what a mark stands for.
+type Kind int
+
+// Kinds of marks.
+const (
+	Begins Kind = iota // a filled triangle, on a solid line
+	Ends               // a ring, on a dotted line
+)
 
 // Bars is a row of bars.
 type Bars struct {

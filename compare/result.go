@@ -1,0 +1,105 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"softswitch/detect/catalog"
+)
+
+// result is what a comparison comes to, in words: what is said first of all, and then what is
+// true of which systems.
+type result struct {
+	First      string
+	Statements []statement
+}
+
+// statement is something that is true of some systems, each with its counts in brackets.
+type statement struct {
+	What    string
+	Systems []string
+}
+
+func (s statement) List() string { return strings.Join(s.Systems, ", ") }
+
+// result is made of the totals and of the rows alone.
+func (c *Comparison) result() result {
+	without := "without a system"
+	if !slices.Contains(c.systems(), catalog.None) {
+		without = "with any of the systems"
+	}
+	r := result{First: fmt.Sprintf("Scenarios that deadlock %s: %d of %d. A system is counted where it could be played.", without, len(c.deadlocking()), len(c.scenarios()))}
+	if failed := len(c.Failed()); failed > 0 {
+		r.First += fmt.Sprintf(" Pairs that could not be played though they should have been: %d of %d.", failed, len(c.Rows))
+	}
+	never := statement{What: "No deadlock came about (scenarios)"}
+	gone := statement{What: "Every deadlock was gone at the end, and none came back (scenarios)"}
+	left := statement{What: "A deadlock was left at the end, or came back (scenarios)"}
+	declared := statement{What: "Every deadlock was declared while it lived (runs with one)"}
+	missed := statement{What: "A deadlock was not declared while it lived (runs, of those with a deadlock)"}
+	silent := statement{What: "No alarm was false or early, in any scenario"}
+	alarms := statement{What: "Alarms were false or early, in any scenario (how many)"}
+	cost := statement{What: "Frames of those that ended them or kept them from coming, beside those of no system (lost, dropped to break a deadlock, policed)"}
+	add := func(s *statement, system, format string, counts ...any) {
+		s.Systems = append(s.Systems, system+" ("+fmt.Sprintf(format, counts...)+")")
+	}
+	totals := c.totals()
+	for i := range totals {
+		t := &totals[i]
+		ended := t.Outcomes[Clear] + t.Outcomes[Alarm] + t.Outcomes[Gone]
+		switch {
+		case t.Scenarios == 0:
+		case t.quiet():
+			add(&never, t.System, "%d of %d", ended, t.Scenarios)
+		case ended == t.Scenarios:
+			add(&gone, t.System, "%d of %d", ended, t.Scenarios)
+		default:
+			add(&left, t.System, "%d of %d", t.Scenarios-ended, t.Scenarios)
+		}
+		if t.Scenarios > 0 && (ended == t.Scenarios || t.System == catalog.None) {
+			add(&cost, t.System, "%d, %d, %d", t.Lost, t.Dropped, t.Policed)
+		}
+		if !c.declares(t.System) {
+			continue
+		}
+		deadlocks, unseen := c.declared(t.System)
+		switch {
+		case deadlocks == 0:
+		case unseen == 0:
+			add(&declared, t.System, "%d of %d", deadlocks, deadlocks)
+		default:
+			add(&missed, t.System, "%d of %d", unseen, deadlocks)
+		}
+		if t.Alarms == 0 {
+			silent.Systems = append(silent.Systems, t.System)
+		} else {
+			add(&alarms, t.System, "%d", t.Alarms)
+		}
+	}
+	for _, s := range []statement{gone, never, left, declared, missed, silent, alarms, cost} {
+		if len(s.Systems) > 0 {
+			r.Statements = append(r.Statements, s)
+		}
+	}
+	return r
+}
+
+// declares reports whether a system has a detector and was played.
+func (c *Comparison) declares(system string) bool {
+	i := slices.IndexFunc(Systems(), func(s System) bool { return s.Name == system })
+	return i >= 0 && Systems()[i].Detector != "" && Systems()[i].Detector != catalog.None &&
+		slices.ContainsFunc(c.Rows, func(r Row) bool { return r.System == system && r.Figures != nil })
+}
+
+// declared is in how many runs with a system there was a deadlock, and in how many of those
+// one that it did not declare while it lived.
+func (c *Comparison) declared(system string) (deadlocks, unseen int) {
+	for i := range c.Rows {
+		if r := &c.Rows[i]; r.System == system && r.Figures != nil {
+			deadlocks += r.Deadlocks
+			unseen += r.FalseNegatives
+		}
+	}
+	return deadlocks, unseen
+}
