@@ -8,41 +8,6 @@ import (
 	"softswitch/unit"
 )
 
-// TestMedian: of an even number it lies in the middle of two, of an odd one it is one of them.
-func TestMedian(t *testing.T) {
-	for _, c := range []struct {
-		of   []float64
-		want float64
-	}{
-		{[]float64{7}, 7},
-		{[]float64{3, 1}, 2},
-		{[]float64{9, 1, 2}, 2},
-		{[]float64{8, 1, 2, 3}, 2.5},
-	} {
-		given := slices.Clone(c.of)
-		if got := median(c.of); got == nil || *got != c.want {
-			t.Errorf("median of %v: %v, want %g", c.of, got, c.want)
-		}
-		if !slices.Equal(c.of, given) {
-			t.Errorf("%v was made %v", given, c.of)
-		}
-	}
-	if got := median[float64](nil); got != nil {
-		t.Errorf("median of nothing: %g", *got)
-	}
-}
-
-// TestQuantiles: those of times go by the same median.
-func TestQuantiles(t *testing.T) {
-	want := verdict.Quantiles{Samples: 4, P50: 25, P90: 80, Min: 10, Max: 80}
-	if got := quantilesOf([]unit.Time{80, 10, 20, 30}); got != want {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
-	if got := quantilesOf([]unit.Time(nil)); got != (verdict.Quantiles{}) {
-		t.Errorf("of nothing: %+v", got)
-	}
-}
-
 // TestMediansOfRowsAndTotals: those of two runs, and of two scenarios, are in the middle.
 func TestMediansOfRowsAndTotals(t *testing.T) {
 	row := func(scenario string, latencies ...unit.Time) Row {

@@ -173,8 +173,8 @@ func aggregate(s *scenario.Scenario, runs []*Played, truths []found) Figures {
 			f.Refusals = add(f.Refusals, r.Why)
 		}
 	}
-	f.Latency, f.Recovery = quantilesOf(latencies), quantilesOf(recoveries)
-	f.OfTreated = median(shares)
+	f.Latency, f.Recovery = verdict.QuantilesOf(latencies), verdict.QuantilesOf(recoveries)
+	f.OfTreated = verdict.Median(shares)
 	return f
 }
 

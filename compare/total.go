@@ -78,8 +78,8 @@ func (c *Comparison) totals() (all []Total) {
 				shares = append(shares, *r.OfTreated)
 			}
 		}
-		t.Latency, t.Recovery = quantilesOf(latencies), quantilesOf(recoveries)
-		t.OfTreated = median(shares)
+		t.Latency, t.Recovery = verdict.QuantilesOf(latencies), verdict.QuantilesOf(recoveries)
+		t.OfTreated = verdict.Median(shares)
 		if t.Shared > 0 {
 			t.Goodput /= float64(t.Shared)
 		}

@@ -48,7 +48,7 @@ type Completed struct {
 	CNPs       int64 `json:"cnps"`
 }
 
-// Tail is the median of some samples and their upper end, by nearest rank; all 0 if there are
+// Tail is the median of some samples, and their upper end by nearest rank; all 0 if there are
 // no samples.
 type Tail[T unit.Time | float64] struct {
 	P50 T `json:"p50"`
@@ -63,7 +63,7 @@ func TailOf[T unit.Time | float64](t []T) Tail[T] {
 		return Tail[T]{}
 	}
 	slices.Sort(t)
-	return Tail[T]{P50: nearestRank(t, 50), P95: nearestRank(t, 95), P99: nearestRank(t, 99), Max: t[len(t)-1]}
+	return Tail[T]{P50: *Median(t), P95: nearestRank(t, 95), P99: nearestRank(t, 99), Max: t[len(t)-1]}
 }
 
 // completion is that of all runs together, nil if no flow has an end.

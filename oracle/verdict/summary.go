@@ -95,13 +95,26 @@ func Summarize(runs []*Verdict) Summary {
 	return s
 }
 
-// QuantilesOf computes the quantiles of t, which it sorts.
+// QuantilesOf computes the quantiles of t, which it sorts: P50 is the median, P90 by nearest
+// rank.
 func QuantilesOf[T int | unit.Time](t []T) Spread[T] {
 	if len(t) == 0 {
 		return Spread[T]{}
 	}
 	slices.Sort(t)
-	return Spread[T]{Samples: len(t), P50: nearestRank(t, 50), P90: nearestRank(t, 90), Min: t[0], Max: t[len(t)-1]}
+	return Spread[T]{Samples: len(t), P50: *Median(t), P90: nearestRank(t, 90), Min: t[0], Max: t[len(t)-1]}
+}
+
+// Median of x, of an even number the mean of the two in the middle, whole numbers rounded
+// towards the lower one; nil if there is none.
+func Median[T int | unit.Time | float64](x []T) *T {
+	if len(x) == 0 {
+		return nil
+	}
+	sorted := slices.Sorted(slices.Values(x))
+	low, high := sorted[(len(x)-1)/2], sorted[len(x)/2]
+	m := low + (high-low)/2
+	return &m
 }
 
 // nearestRank is the least of t, which is sorted and not empty, that so many percent of t do

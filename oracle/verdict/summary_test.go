@@ -14,8 +14,32 @@ import (
 
 const us = unit.Microsecond
 
+// TestMedian: of an even number it lies in the middle of two, of an odd one it is one of them.
+func TestMedian(t *testing.T) {
+	for _, c := range []struct {
+		of   []float64
+		want float64
+	}{
+		{[]float64{7}, 7},
+		{[]float64{3, 1}, 2},
+		{[]float64{9, 1, 2}, 2},
+		{[]float64{8, 1, 2, 3}, 2.5},
+	} {
+		given := slices.Clone(c.of)
+		if got := Median(c.of); got == nil || *got != c.want {
+			t.Errorf("median of %v: %v, want %g", c.of, got, c.want)
+		}
+		if !slices.Equal(c.of, given) {
+			t.Errorf("%v was made %v", given, c.of)
+		}
+	}
+	if got := Median[float64](nil); got != nil {
+		t.Errorf("median of nothing: %g", *got)
+	}
+}
+
 // TestQuantiles: the nearest rank is the least sample that p percent of the
-// samples do not exceed.
+// samples do not exceed; the median of two in the middle lies between these.
 func TestQuantiles(t *testing.T) {
 	for _, c := range []struct {
 		samples []unit.Time
@@ -23,7 +47,7 @@ func TestQuantiles(t *testing.T) {
 	}{
 		{nil, Quantiles{}},
 		{[]unit.Time{7}, Quantiles{1, 7, 7, 7, 7}},
-		{[]unit.Time{9, 1}, Quantiles{2, 1, 9, 1, 9}},
+		{[]unit.Time{9, 1}, Quantiles{2, 5, 9, 1, 9}},
 		{[]unit.Time{3, 1, 2}, Quantiles{3, 2, 3, 1, 3}},
 		{[]unit.Time{10, 9, 8, 7, 6, 5, 4, 3, 2, 1}, Quantiles{10, 5, 9, 1, 10}},
 		{[]unit.Time{11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1}, Quantiles{11, 6, 10, 1, 11}},
@@ -54,7 +78,18 @@ func TestQuantilesByCounting(t *testing.T) {
 				}
 			}
 		}
-		want := Quantiles{len(samples), slow(50), slow(90), slices.Min(samples), slices.Max(samples)}
+		other := func(percent int) unit.Time { // the greatest that so many percent reach
+			for value := unit.Time(29); ; value-- {
+				above := 0
+				for _, s := range samples {
+					above += count(s >= value)
+				}
+				if above*100 >= percent*len(samples) {
+					return value
+				}
+			}
+		}
+		want := Quantiles{len(samples), (slow(50) + other(50)) / 2, slow(90), slices.Min(samples), slices.Max(samples)}
 		if got := QuantilesOf(slices.Clone(samples)); got != want {
 			t.Fatalf("quantiles of %v: %+v, want %+v", samples, got, want)
 		}
@@ -96,10 +131,10 @@ func TestSummarize(t *testing.T) {
 		Deadlocks: 3, Detected: 2, FalseNegatives: 1, FalsePositives: 2, Premature: 1, Late: 2, LosslessLost: 7,
 		ResponseDropped: 5, Policed: 6, Recovered: 1, Recurrences: 3, Met: 3, Invalid: 1,
 		// The first true detection of a run counts, the others do not.
-		Latency:  Quantiles{Samples: 2, P50: 236 * us, P90: 1500 * us, Min: 236 * us, Max: 1500 * us},
+		Latency:  Quantiles{Samples: 2, P50: 868 * us, P90: 1500 * us, Min: 236 * us, Max: 1500 * us},
 		Onset:    Quantiles{Samples: 3, P50: 570_000 * us, P90: 600_000 * us, Min: 565_866 * us, Max: 600_000 * us},
 		Recovery: Quantiles{Samples: 1, P50: 9 * us, P90: 9 * us, Min: 9 * us, Max: 9 * us},
-		Pauses:   Spread[int]{Samples: 4, P50: 20, P90: 40, Min: 10, Max: 40},
+		Pauses:   Spread[int]{Samples: 4, P50: 25, P90: 40, Min: 10, Max: 40},
 	}
 	a, err1 := json.Marshal(got)
 	b, err2 := json.Marshal(want)
@@ -118,12 +153,12 @@ const wantSummary = `fattree-on-loop: live, detector itsypaper, 4 runs
 
 deadlocks   in 3 of 4 runs; 2 detected, 1 missed
 onset       median 570.000 ms, p90 600.000 ms, from 565.866 to 600.000 ms
-latency     median 0.236 ms, p90 1.500 ms, from 0.236 to 1.500 ms
+latency     median 0.868 ms, p90 1.500 ms, from 0.236 to 1.500 ms
 recovery    median 0.009 ms, p90 0.009 ms, from 0.009 to 0.009 ms
 recovered   1 runs; 3 recurrences
 alarms      2 false, 1 premature, 2 late
 lossless    7 frames lost; dropped to break a deadlock 5, to handle its trigger 6
-pauses      median 20 XOFF, p90 40, from 10 to 40
+pauses      median 25 XOFF, p90 40, from 10 to 40
 expectation met in 3 runs; 1 runs not valid
 `
 

@@ -166,7 +166,7 @@ func TestRowOfConnections(t *testing.T) {
 		a, b = b, a
 	}
 	all := v.Completion.All
-	want := fmt.Sprint([]any{2, 2, a.Slowdown, b.Slowdown, b.Slowdown, int64(a.Completion), int64(b.Completion), int64(b.Completion), all.Goodput, int64(v.Completion.Paused), a.Again + b.Again, a.Timeouts + b.Timeouts, a.Marked + b.Marked, a.CNPs + b.CNPs})
+	want := fmt.Sprint([]any{2, 2, a.Slowdown + (b.Slowdown-a.Slowdown)/2, b.Slowdown, b.Slowdown, int64(a.Completion + (b.Completion-a.Completion)/2), int64(b.Completion), int64(b.Completion), all.Goodput, int64(v.Completion.Paused), a.Again + b.Again, a.Timeouts + b.Timeouts, a.Marked + b.Marked, a.CNPs + b.CNPs})
 	if got := fmt.Sprint(cells(rows[1])); got != want || a.Marked == 0 || v.Completion.Paused == 0 {
 		t.Errorf("both done: %s\nwant %s", got, want)
 	}
