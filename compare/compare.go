@@ -13,7 +13,7 @@
 // keeps deadlocks from forming: a row of the table in systems.go.
 //
 // Read in this order: System (systems.go), Matrix and Run (this file), Truth (truth.go),
-// Choice (choice.go), Row and Figures (row.go, median.go), Outcome (outcome.go), the worlds (world.go), replays
+// Choice (choice.go), Row and Figures (row.go), Outcome (outcome.go), the worlds (world.go), replays
 // (replay.go), the shipped scenarios (shipped.go), shards (shard.go), then what shows them: columns.go, total.go, result.go, html.go with page.html,
 // chart.go, markdown.go with text.md, text.go, files.go.
 //

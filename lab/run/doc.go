@@ -4,7 +4,7 @@
 //	                          |
 //	                          '--> live page, captures, if asked for
 //
-// Read in this order: run.go.
+// Read in this order: run.go, show.go (three runs, told in acts).
 //
 // Invariants: the lab is removed however a run ends, unless it is to be kept; a run
 // whose progress nobody reads any more ends in order.

@@ -30,17 +30,18 @@ type model struct {
 	now    unit.Time // of the last event
 
 	stuck    *oracle.Stuck
-	since    unit.Time     // the onset of stuck, if it is not empty
-	last     *oracle.Stuck // the last that was not empty, of a deadlock that is over
-	lastFor  unit.Time     // how long that lasted
-	lastAt   unit.Time     // when it was over
-	lingers  unit.Time     // how long that is still told of
-	paused   []bool        // by direction and class
-	down     []bool        // by direction: the port that it leaves is down
-	silent   []bool        // by node
-	storming []int         // by node: classes that it pauses without end
-	buckets  []bucket      // by direction and class: the bucket at its far end, by its events
-	waits    map[edge]hold // what waits where
+	since    unit.Time        // the onset of stuck, if it is not empty
+	last     *oracle.Stuck    // the last that was not empty, of a deadlock that is over
+	lastFor  unit.Time        // how long that lasted
+	lastAt   unit.Time        // when it was over
+	lingers  unit.Time        // how long that is still told of
+	paused   []bool           // by direction and class
+	down     []bool           // by direction: the port that it leaves is down
+	silent   []bool           // by node
+	storming []int            // by node: classes that it pauses without end
+	buckets  []bucket         // by direction and class: the bucket at its far end, by its events
+	waits    map[edge]hold    // what waits where
+	measures map[Measure]bool // in force
 	declared *Declared
 	snaps    []snap    // by switch
 	sending  []Sending // by host, as it said last; without Flows it is not told
@@ -94,7 +95,7 @@ type snap struct {
 func newModel(w *wiring, truth func() *oracle.Stuck, origin unit.Time) *model {
 	return &model{
 		w: w, truth: truth, origin: origin, stuck: new(oracle.Stuck), lingers: lingers,
-		buckets: make([]bucket, len(w.far)*unit.Priorities), waits: map[edge]hold{},
+		buckets: make([]bucket, len(w.far)*unit.Priorities), waits: map[edge]hold{}, measures: map[Measure]bool{},
 		paused: make([]bool, len(w.far)*unit.Priorities), down: make([]bool, len(w.far)),
 		silent: make([]bool, len(w.nodes)), storming: make([]int, len(w.nodes)), snaps: make([]snap, len(w.switches)), sending: make([]Sending, len(w.hosts)),
 		tick: tick{labels: map[Label]bool{}},
@@ -273,8 +274,42 @@ func (m *model) declare(e oracle.Entry) {
 	}
 }
 
+// begins and ends are the measures that actions begin, and those that they end.
+var (
+	begins = map[detect.Action]string{
+		detect.ActionRestrict: "restricted", detect.ActionPolice: "policed", detect.ActionIgnore: "ignores pauses",
+		detect.ActionLossy: "lossy", detect.ActionLossyTurn: "lossy", detect.ActionDiscard: "discards", detect.ActionFlush: "discards",
+	}
+	ends = map[detect.Action][]string{
+		detect.ActionFree: {"restricted"}, detect.ActionUnpolice: {"policed"}, detect.ActionHonour: {"ignores pauses", "lossy"},
+		detect.ActionLosslessTurn: {"lossy"}, detect.ActionAdmit: {"discards"},
+	}
+)
+
+// measure notes that a measure begins or ends: at a queue, or for what comes in by a
+// bucket's port.
+func (m *model) measure(e oracle.Entry) {
+	d, ok := m.w.ports[unit.NodePort{Node: e.Node, Port: e.Out}]
+	at := At{d, int(e.OutClass)}
+	if e.Action == detect.ActionPolice || e.Action == detect.ActionUnpolice {
+		at, ok = m.upstream(e)
+	}
+	if !ok {
+		return
+	}
+	if what := begins[e.Action]; what != "" {
+		m.measures[Measure{at, what}] = true
+	}
+	for _, what := range ends[e.Action] {
+		delete(m.measures, Measure{at, what})
+	}
+}
+
 // act tells what a system does to its switch, or why it does not.
 func (m *model) act(e oracle.Entry) {
+	if e.Type == event.Acted {
+		m.measure(e)
+	}
 	text := "refuses: " + e.Refusal.String()
 	if e.Type == event.Acted {
 		if text = e.Action.String(); e.Bytes > 0 {
@@ -382,6 +417,7 @@ func (m *model) state(at unit.Time) State {
 	}
 	s.Labels = slices.SortedFunc(maps.Keys(m.labels), Label.compare)
 	s.Waits = m.waiting()
+	s.Measures = slices.SortedFunc(maps.Keys(m.measures), Measure.compare)
 	s.Steps, s.StepsLeft = m.steps, m.more
 	if s.Deadlock = m.deadlock(at); s.Deadlock == nil {
 		if s.Declared != nil && s.Declared.True { // of the deadlock that was told of before

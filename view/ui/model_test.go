@@ -3,6 +3,7 @@ package ui
 import (
 	"encoding/json"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -353,6 +354,38 @@ func TestSlowMotion(t *testing.T) {
 		}
 		if sum != pauses || len(told) > 0 {
 			t.Errorf("%d pauses in %d states, want %d; %d entries are missing", sum, len(states), pauses, len(told))
+		}
+	}
+}
+
+// TestModelMeasures: a measure of a response is told of from when it is taken until it is
+// taken back.
+func TestModelMeasures(t *testing.T) {
+	s := newScript(t)
+	q := s.loop(s.ring()...)[0]
+	at, _ := s.m.w.queue(q)
+	for _, c := range []struct {
+		begins, ends detect.Action
+		what         string
+		at           At
+	}{
+		{detect.ActionRestrict, detect.ActionFree, "restricted", at},
+		{detect.ActionPolice, detect.ActionUnpolice, "policed", At{at.Dir ^ 1, 3}},
+		{detect.ActionIgnore, detect.ActionHonour, "ignores pauses", at},
+		{detect.ActionLossy, detect.ActionHonour, "lossy", at},
+		{detect.ActionLossyTurn, detect.ActionLosslessTurn, "lossy", at},
+		{detect.ActionDiscard, detect.ActionAdmit, "discards", at},
+		{detect.ActionFlush, detect.ActionAdmit, "discards", at},
+	} {
+		acts := func(a detect.Action) []Measure {
+			s.add(q.Node, event.Event{Type: event.Acted, Action: a, Port: q.Port, Class: 3, Out: q.Port, OutClass: 3})
+			return s.state().Measures
+		}
+		if got, want := acts(c.begins), []Measure{{c.at, c.what}}; !slices.Equal(got, want) {
+			t.Errorf("%v: %+v, want %+v", c.begins, got, want)
+		}
+		if got := acts(c.ends); len(got) > 0 {
+			t.Errorf("%v: %+v is left", c.ends, got)
 		}
 	}
 }

@@ -101,6 +101,8 @@ type State struct {
 	StepsLeft int    `json:"steps_left,omitempty"`
 	// Waits say which bucket waits for which queue.
 	Waits []Wait `json:"waits,omitempty"`
+	// Measures are what responses have done and not undone yet.
+	Measures []Measure `json:"measures,omitempty"`
 	// Slow: the state is one of an instant at which something happened, and not of the next
 	// regular time.
 	Slow   bool    `json:"slow,omitempty"`
@@ -199,6 +201,17 @@ type Wait struct {
 	To    At  `json:"to"`
 	Bytes int `json:"b"`
 	XON   int `json:"x"` // bytes
+}
+
+// Measure is one of a response, in force at a queue, or at what a queue transmits.
+type Measure struct {
+	At
+	// What is "restricted", "policed", "ignores pauses", "lossy" or "discards".
+	What string `json:"w"`
+}
+
+func (m Measure) compare(n Measure) int {
+	return cmp.Or(m.At.compare(n.At), cmp.Compare(m.What, n.What))
 }
 
 // Step is one of a detector's.

@@ -12,6 +12,7 @@ function draw() {
   drawLanes(s);
   drawNodes(s);
   drawBadges(s);
+  drawMeasures(s);
   drawTags(s);
   drawLabels(s);
   drawWaits(s);
@@ -90,6 +91,16 @@ function drawBadges(s) {
     $("badges").append(el("g", { class: "temporary", transform: `translate(${p.x} ${p.y})`, "data-paused": d },
       el("title", {}, `${arrow(d)} is paused, class ${list.join(", ")}`),
       el("rect", { class: "pause-badge", x: -w / 2, y: -9, width: w, height: 18, rx: 4 }), el("text", { class: "pause-text", y: 4.5 }, text)));
+  }
+}
+
+// drawMeasures writes what responses do to a queue at its sender.
+function drawMeasures(s) {
+  for (const m of s.measures || []) {
+    const p = lanes[m.d].point(0.5), w = 12 + 6.6 * m.w.length;
+    $("badges").append(el("g", { class: "temporary", transform: `translate(${p.x} ${p.y})`, "data-measure": m.w },
+      el("title", {}, `${arrow(m.d)}, class ${m.c}: ${m.w}, by a response`),
+      el("rect", { class: "measure-badge", x: -w / 2, y: -9, width: w, height: 18, rx: 9 }), el("text", { class: "measure-text", y: 4 }, m.w)));
   }
 }
 
