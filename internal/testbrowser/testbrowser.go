@@ -39,12 +39,12 @@ type Look struct {
 
 // Tab is a page that is open. Its methods end the test if they fail.
 type Tab struct {
-	t   *testing.T
+	t   testing.TB
 	ctx context.Context
 }
 
 // Open starts a browser and opens a page in it. The test fails if the page's scripts do.
-func Open(t *testing.T, url string, look Look) *Tab {
+func Open(t testing.TB, url string, look Look) *Tab {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("a browser takes seconds")
@@ -90,7 +90,7 @@ func (l Look) media() emulation.SetEmulatedMediaParams {
 	}}
 }
 
-func find(t *testing.T) string {
+func find(t testing.TB) string {
 	t.Helper()
 	for _, name := range names {
 		if path, err := exec.LookPath(name); err == nil {
@@ -186,7 +186,7 @@ func (b *Tab) Shot(name string) {
 }
 
 // root is the module's folder, above the one that the test runs in.
-func root(t *testing.T) string {
+func root(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
 	if err != nil {

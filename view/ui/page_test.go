@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
@@ -356,7 +357,7 @@ func TestPageFile(t *testing.T) {
 }
 
 // simulated is the address of a page that shows a scenario.
-func simulated(t *testing.T, file, detector, response string) string {
+func simulated(t testing.TB, file, detector, response string) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("a browser takes seconds")
@@ -366,7 +367,7 @@ func simulated(t *testing.T, file, detector, response string) string {
 	return serve(t, stream, nil).URL()
 }
 
-func simulate(t *testing.T, stream *ui.Stream, file, detector, response string) *verdict.Verdict {
+func simulate(t testing.TB, stream *ui.Stream, file, detector, response string) *verdict.Verdict {
 	t.Helper()
 	data, err := scenarios.FS.ReadFile(file)
 	if err != nil {
@@ -375,7 +376,7 @@ func simulate(t *testing.T, stream *ui.Stream, file, detector, response string) 
 	return simulateFile(t, stream, file, data, detector, response)
 }
 
-func simulateFile(t *testing.T, stream *ui.Stream, file string, data []byte, detector, response string) *verdict.Verdict {
+func simulateFile(t testing.TB, stream *ui.Stream, file string, data []byte, detector, response string) *verdict.Verdict {
 	t.Helper()
 	s, err := scenario.Parse(file, data, scenario.Known{Detectors: []string{"itsy", "itsypaper"}, Responses: respond.Names()[1:]})
 	if err != nil {
@@ -394,7 +395,7 @@ func simulateFile(t *testing.T, stream *ui.Stream, file string, data []byte, det
 }
 
 // serve serves a stream until the test ends.
-func serve(t *testing.T, stream *ui.Stream, act func(context.Context, ui.Order) error) *ui.Server {
+func serve(t testing.TB, stream *ui.Stream, act func(context.Context, ui.Order) error) *ui.Server {
 	t.Helper()
 	srv, err := ui.Listen("127.0.0.1:0", stream, act)
 	if err != nil {
@@ -433,4 +434,29 @@ func TestPageAccessible(t *testing.T) {
 			}
 		}
 	}
+}
+
+// BenchmarkFrames plays a busy fabric of 80 switches and 128 hosts as fast as the page can
+// draw it: the times between two frames, and what one costs the page's own thread.
+func BenchmarkFrames(b *testing.B) {
+	stream := new(ui.Stream)
+	simulateFile(b, stream, "frames", []byte("name: frames\ntopology: {fattree: {k: 8}, rate: 1Gbit/s}\nduration: 20ms\nworkload: [{name: w, pattern: random, load: 0.9, size: 100000}]\n"), "none", "none")
+	tab := testbrowser.Open(b, serve(b, stream, nil).URL(), testbrowser.Look{})
+	tab.Await("states.length >= 600")
+	for b.Loop() {
+		tab.Run(`frames = []; go(300); $("speed").append(new Option("60", "60")); $("speed").value = "60"; playing = true;
+			(function next(now) { frames.push(now); if (playing && at < 500) requestAnimationFrame(next); })(performance.now())`)
+		tab.Await("at >= 500")
+	}
+	report := func(expr, unit string) {
+		v, err := strconv.ParseFloat(tab.Value("String("+expr+")"), 64)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(v, unit)
+	}
+	tab.Run("gaps = frames.slice(1).map((x, i) => x - frames[i]).sort((a, b) => a - b)")
+	report("gaps[gaps.length >> 1]", "ms/frame-median")
+	report("gaps[Math.floor(gaps.length * 0.95)]", "ms/frame-p95")
+	report("(() => { const t = performance.now(); for (let i = 300; i < 500; i++) { go(i); document.body.offsetHeight; } return (performance.now() - t) / 200; })()", "ms/draw")
 }

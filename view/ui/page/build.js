@@ -39,8 +39,7 @@ function buildLanes() {
     $("lanes").append(hit);
     const m = lanes[2 * i].mid;
     const text = el("text", { class: "down-text", y: -12 }, "down");
-    const cross = el("g", { transform: `translate(${m.x} ${m.y})`, visibility: "hidden" }, el("path", { class: "cross big", d: "M-8-8L8 8M8-8L-8 8" }), text);
-    $("badges").append(cross);
+    const cross = el("g", { transform: `translate(${m.x} ${m.y})` }, el("path", { class: "cross big", d: "M-8-8L8 8M8-8L-8 8" }), text);
     crosses.push(cross);
     lanes[2 * i].hit = hit;
   });

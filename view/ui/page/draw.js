@@ -40,7 +40,9 @@ function drawLanes(s) {
     const c = down.has(d >> 1) ? "lane down" : cls[d];
     if (l.cls !== c) l.line.setAttribute("class", (l.cls = c));
   });
-  crosses.forEach((c, i) => c.setAttribute("visibility", down.has(i) ? "visible" : "hidden"));
+  crosses.forEach((c, i) => { // one that is not seen is not there: text that is laid out costs
+    if (down.has(i) !== c.isConnected) down.has(i) ? $("badges").append(c) : c.remove();
+  });
 }
 
 function drawNodes(s) {
@@ -59,16 +61,14 @@ function drawNodes(s) {
     const node = sender(g.d ^ 1), slot = nodes[node].slots[topo.nodes[node].ports.indexOf(g.d ^ 1)];
     if (slot && slot.used < TWO) drawBar(slot, g);
   }
-  for (const n of nodes) for (const slot of n.slots) slot.bars.slice(slot.used).forEach((b) => b.setAttribute("height", 0));
+  for (const n of nodes) for (const slot of n.slots) slot.bars.slice(slot.used).forEach((b) => put(b, { height: 0 }));
 }
 
 function drawBar(slot, g) {
   const bar = slot.bars[slot.used++], high = Math.max(1, BAR * Math.min(1, g.b / g.m)), bottom = BAR - 3;
-  bar.setAttribute("y", bottom - high);
-  bar.setAttribute("height", high);
-  bar.setAttribute("class", g.off ? "fill off" : "fill");
+  put(bar, { y: (bottom - high).toFixed(1), height: high.toFixed(1), class: g.off ? "fill off" : "fill" });
   const y = bottom - BAR * Math.min(1, g.x / g.m);
-  slot.limit.setAttribute("d", `M${slot.x - 1} ${y}h${slot.width + 2}`);
+  put(slot.limit, { d: `M${slot.x - 1} ${y.toFixed(1)}h${slot.width + 2}` });
 }
 
 const sender = (d) => (d & 1 ? topo.links[d >> 1].b : topo.links[d >> 1].a);
@@ -180,10 +180,15 @@ function drawWords(s) {
   else say("ok", "✓ FLOWING", words);
 }
 
+let said = 0; // when the sentence was written last
+const READ = 100; // ms that it stays while states go by: nobody reads faster, and it costs a frame
+
 function say(status, verdict, words) {
-  document.body.dataset.status = status;
-  $("verdict").textContent = verdict;
-  $("words").textContent = words;
+  if ((playing || follow) && at < states.length - 1 && status === lastStatus && performance.now() - said < READ) return;
+  said = performance.now();
+  if (document.body.dataset.status !== status) document.body.dataset.status = status;
+  if ($("verdict").textContent !== verdict) $("verdict").textContent = verdict;
+  if ($("words").textContent !== words) $("words").textContent = words;
   if (status !== lastStatus && (status === "deadlock" || lastStatus === "deadlock" || status === "gone")) $("announce").textContent = words;
   lastStatus = status;
 }

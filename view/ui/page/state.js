@@ -11,6 +11,10 @@ const el = (name, attrs = {}, ...kids) => {
   e.append(...kids);
   return e;
 };
+// put sets attributes that have another value: what is set is laid out anew.
+const put = (e, attrs) => {
+  for (const [k, v] of Object.entries(attrs)) if (e.getAttribute(k) !== String(v)) e.setAttribute(k, v);
+};
 const html = (name, text = "", cls = "") => {
   const e = document.createElement(name);
   e.textContent = text;

@@ -99,14 +99,36 @@ function deadlocks() {
 // before and none is left.
 const pausedIn = (s) => (s.paused || []).length || Math.min(1, s.pauses);
 
+const still = document.createElement("canvas"); // the strip without the cursor
+let stillOf = ""; // what it was drawn of
+
 // drawStrip draws all states at once: paused queues as bars, deadlocks as a hatched band,
-// marks, and an axis.
+// marks, an axis, and the cursor.
 function drawStrip() {
-  const c = $("strip"), ratio = devicePixelRatio || 1, w = c.clientWidth, h = STRIP.height;
-  if (c.width !== Math.round(w * ratio) || c.height !== Math.round(h * ratio)) (c.width = Math.round(w * ratio)), (c.height = Math.round(h * ratio));
-  const g = c.getContext("2d"), css = getComputedStyle(document.documentElement), colour = (n) => css.getPropertyValue(n).trim();
+  const c = $("strip"), ratio = devicePixelRatio || 1, w = c.clientWidth, wide = Math.round(w * ratio), high = Math.round(STRIP.height * ratio);
+  if (!wide) return; // it is not shown
+  const css = getComputedStyle(document.documentElement), colour = (n) => css.getPropertyValue(n).trim(), { from, to } = seen();
+  const key = [topo.title, topo.response, states.length, states[0].t, from, to, wide, colour("--ground")].join(" ");
+  if (key !== stillOf || c.width !== wide || c.height !== high) {
+    stillOf = key;
+    for (const e of [c, still]) (e.width = wide), (e.height = high);
+    drawStill(still.getContext("2d"), ratio, colour, w);
+  }
+  const g = c.getContext("2d");
+  g.setTransform(1, 0, 0, 1, 0, 0);
+  g.clearRect(0, 0, wide, high);
+  g.drawImage(still, 0, 0);
   g.setTransform(ratio, 0, 0, ratio, 0, 0);
-  g.clearRect(0, 0, w, h);
+  g.strokeStyle = colour("--ink");
+  g.lineWidth = 2;
+  g.beginPath();
+  g.moveTo(timeX(states[at].t), 0);
+  g.lineTo(timeX(states[at].t), STRIP.bars);
+  g.stroke();
+}
+
+function drawStill(g, ratio, colour, w) {
+  g.setTransform(ratio, 0, 0, ratio, 0, 0);
   drawBand(g, colour);
   g.fillStyle = colour("--pause");
   const most = Math.max(1, ...states.map(pausedIn));
@@ -120,12 +142,6 @@ function drawStrip() {
   g.textAlign = "center";
   drawMarks(g);
   drawAxis(g, colour, w);
-  g.strokeStyle = colour("--ink");
-  g.lineWidth = 2;
-  g.beginPath();
-  g.moveTo(timeX(states[at].t), 0);
-  g.lineTo(timeX(states[at].t), STRIP.bars);
-  g.stroke();
 }
 
 // drawBand draws each deadlock as long as it was, or two pixels if that is less.
