@@ -85,8 +85,12 @@ const (
 	// Refreshed: a pause came for queue (Out, OutClass) of the period that pauses it
 	// already. [Period]
 	Refreshed
+	// HostSlow: a host drains what it is sent no faster than Bytes kbit/s from now on;
+	// HostSlowOver: it is as fast as its link again. [Port]
+	HostSlow
+	HostSlowOver
 
-	lastType = Refreshed
+	lastType = HostSlowOver
 )
 
 // Event is one event of one node. It contains no pointer.

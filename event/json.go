@@ -108,6 +108,8 @@ var shapes = [...]shape{
 	HostStorm:     {"host_storm", keyBucket, 0},
 	HostStormOver: {"host_storm_over", keyBucket, 0},
 	Refreshed:     {"refreshed", keyQueue | keyPeriod, 0},
+	HostSlow:      {"host_slow", keyPort | keyAmount, 0},
+	HostSlowOver:  {"host_slow_over", keyPort, 0},
 }
 
 // lastStep is the last step with a name.

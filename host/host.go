@@ -320,6 +320,7 @@ func (h *Host) act(a Act) {
 	switch a.Do {
 	case Slow:
 		h.drain = a.Rate
+		h.event(event.Event{Type: event.HostSlow, Bytes: int32(min(a.Rate/1000, math.MaxInt32))})
 	case Storm:
 		if !h.storming.Has(a.Class) {
 			h.event(event.Event{Type: event.HostStorm, Class: a.Class})
@@ -327,6 +328,9 @@ func (h *Host) act(a Act) {
 		h.storming.Add(a.Class)
 		h.toSend.Add(a.Class)
 	case Normal:
+		if h.drain > 0 {
+			h.event(event.Event{Type: event.HostSlowOver})
+		}
 		h.drain = 0
 		for c := range unit.Priority(unit.Priorities) {
 			if h.storming.Has(c) {

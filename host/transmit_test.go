@@ -477,3 +477,13 @@ func TestShortNumber(t *testing.T) {
 		t.Errorf("what is no packet before the first is taken for packet %d", got)
 	}
 }
+
+// TestActsAreTold: a host says when it begins to drain slowly and when it ends, once.
+func TestActsAreTold(t *testing.T) {
+	c := testConfig()
+	c.Acts = []Act{{At: ms, Do: Normal}, {At: 2 * ms, Do: Slow, Rate: 4_000_000}, {At: 3 * ms, Do: Normal}, {At: 4 * ms, Do: Normal}}
+	h := startHost(t, c)
+	h.run(5 * ms)
+	wantTimes(t, "slow", h.events(event.HostSlow, 0), []unit.Time{2 * ms})
+	wantTimes(t, "slow no more", h.events(event.HostSlowOver, 0), []unit.Time{3 * ms})
+}

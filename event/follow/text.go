@@ -41,6 +41,10 @@ func (e Entry) Text(name func(unit.NodePort) string) string {
 		return fmt.Sprintf("storm: pauses for %s without end", bucket)
 	case event.HostStormOver:
 		return fmt.Sprintf("the storm of pauses for %s is over", bucket)
+	case event.HostSlow:
+		return fmt.Sprintf("slow: drains %d kbit/s", e.Bytes)
+	case event.HostSlowOver:
+		return "slow no more"
 	case event.LinkUp:
 		return fmt.Sprintf("link %s up", e.name(e.Port))
 	case event.LinkDown:

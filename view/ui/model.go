@@ -39,6 +39,7 @@ type model struct {
 	down     []bool           // by direction: the port that it leaves is down
 	silent   []bool           // by node
 	storming []int            // by node: classes that it pauses without end
+	slow     []bool           // by node: a host that drains slowly
 	buckets  []bucket         // by direction and class: the bucket at its far end, by its events
 	waits    map[edge]hold    // what waits where
 	measures map[Measure]bool // in force
@@ -97,7 +98,7 @@ func newModel(w *wiring, truth func() *oracle.Stuck, origin unit.Time) *model {
 		w: w, truth: truth, origin: origin, stuck: new(oracle.Stuck), lingers: lingers,
 		buckets: make([]bucket, len(w.far)*unit.Priorities), waits: map[edge]hold{}, measures: map[Measure]bool{},
 		paused: make([]bool, len(w.far)*unit.Priorities), down: make([]bool, len(w.far)),
-		silent: make([]bool, len(w.nodes)), storming: make([]int, len(w.nodes)), snaps: make([]snap, len(w.switches)), sending: make([]Sending, len(w.hosts)),
+		silent: make([]bool, len(w.nodes)), storming: make([]int, len(w.nodes)), slow: make([]bool, len(w.nodes)), snaps: make([]snap, len(w.switches)), sending: make([]Sending, len(w.hosts)),
 		tick: tick{labels: map[Label]bool{}},
 	}
 }
@@ -157,6 +158,12 @@ func (m *model) add(e oracle.Entry) {
 	case event.HostStormOver:
 		m.storming[m.w.index[e.Node]]--
 		m.tell(e.At, "storm", "the storm of %s in class %d is over", m.name(e.Node), e.Class)
+	case event.HostSlow:
+		m.slow[m.w.index[e.Node]] = true
+		m.tell(e.At, "storm", "%s is slow: it drains %d kbit/s", m.name(e.Node), e.Bytes)
+	case event.HostSlowOver:
+		m.slow[m.w.index[e.Node]] = false
+		m.tell(e.At, "storm", "%s is slow no more", m.name(e.Node))
 	case event.Trace:
 		m.label(e)
 		m.step(e)
@@ -400,6 +407,11 @@ func (m *model) state(at unit.Time) State {
 	for i, n := range m.storming {
 		if n > 0 {
 			s.Storms = append(s.Storms, i)
+		}
+	}
+	for i, slow := range m.slow {
+		if slow {
+			s.SlowHosts = append(s.SlowHosts, i)
 		}
 	}
 	for i, on := range m.paused {

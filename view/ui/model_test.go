@@ -389,3 +389,18 @@ func TestModelMeasures(t *testing.T) {
 		}
 	}
 }
+
+// TestModelSlowHost: a host that drains slowly is told of until it is as fast as before.
+func TestModelSlowHost(t *testing.T) {
+	s := newScript(t)
+	host := s.m.w.ids[len(s.m.w.switches)]
+	s.add(host, event.Event{Type: event.HostSlow, Bytes: 4000})
+	st := s.state()
+	if !slices.Equal(st.SlowHosts, []int{len(s.m.w.switches)}) || !strings.Contains(st.Words, " is slow.") || !strings.HasSuffix(st.Log[0].Text, "is slow: it drains 4000 kbit/s") {
+		t.Errorf("%+v", st)
+	}
+	s.add(host, event.Event{Type: event.HostSlowOver})
+	if st = s.state(); len(st.SlowHosts) > 0 || !strings.HasSuffix(st.Log[0].Text, "is slow no more") {
+		t.Errorf("%+v", st)
+	}
+}

@@ -164,6 +164,8 @@ flows: [{name: a, from: h1, to: h2}]
 events:
   - {at: 20ms, do: storm, host: h2}
   - {at: 60ms, do: normal, host: h2}
+  - {at: 70ms, do: slow, host: h2, rate: 4Mbit/s}
+  - {at: 90ms, do: normal, host: h2}
 `), "none", "none")
 	tab := testbrowser.Open(t, serve(t, stream, nil).URL(), testbrowser.Look{ReducedMotion: true})
 	tab.Await("states.length >= 600")
@@ -182,6 +184,10 @@ events:
 	tab.Run("go(states.length - 1)")
 	if tab.Is("document.querySelector('[data-storm]')") || !tab.Is("/the storm of h2 in class 3 is over/.test($('entries').textContent)") {
 		t.Error("the storm does not end")
+	}
+	tab.Run("go(stateAt(80))")
+	if !tab.Is("document.querySelector('[data-slow]').dataset.slow === 'h2' && /h2 is slow: it drains 4000 kbit.s/.test($('entries').textContent)") {
+		t.Error("a slow host has no mark or no event")
 	}
 }
 

@@ -35,6 +35,9 @@ func (m *model) words(s *State) string {
 	for _, i := range s.Storms {
 		parts = append(parts, fmt.Sprintf("%s storms: it pauses without end.", m.w.nodes[i].Name))
 	}
+	for _, i := range s.SlowHosts {
+		parts = append(parts, fmt.Sprintf("%s is slow.", m.w.nodes[i].Name))
+	}
 	if len(s.Down) > 0 {
 		var names []string
 		for _, l := range s.Down {

@@ -116,6 +116,7 @@ function free(lane, places, taken) {
 function drawTags(s) {
   $("tags").replaceChildren();
   for (const i of s.storms || []) tag(i, "‖∞ STORM", "storm", 92, 1).setAttribute("data-storm", topo.nodes[i].name);
+  for (const i of s.slow_hosts || []) tag(i, "SLOW", "storm", 56, 1).setAttribute("data-slow", topo.nodes[i].name);
   const d = s.declared;
   if (!d) return;
   if (d.trigger >= 0) {
