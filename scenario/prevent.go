@@ -428,12 +428,12 @@ func (p *Plan) prevent(c *config.Switch, i int) {
 	}
 }
 
-// share makes the tags share links evenly: with strict priorities, frames that turned
-// up would starve those that go straight.
+// share makes the tags, and the class of frames without one, share links evenly: with
+// strict priorities, frames that turned up would starve those that go straight.
 func (p *Plan) share(c *config.Switch) {
 	c.Sched = map[int]config.Sched{}
-	for _, tag := range p.Tagging.Tags {
-		c.Sched[int(tag)] = config.Sched{Type: "dwrr", Weight: 1}
+	for _, class := range append(slices.Clone(p.Tagging.Tags), p.Tagging.Lossy) {
+		c.Sched[int(class)] = config.Sched{Type: "dwrr", Weight: 1}
 	}
 }
 

@@ -162,7 +162,9 @@ type view struct {
 	came  []reply // answers that the model has not taken yet
 	also  []Entry // to tell with the next state
 	shown slowMotion
-	stale bool // guarded by Lab.mu: a node began a new log, all is to be read anew
+	// impatience is how long logs are read before the page is told how far.
+	impatience unit.Time
+	stale      bool // guarded by Lab.mu: a node began a new log, all is to be read anew
 }
 
 type reply struct {
@@ -206,7 +208,7 @@ func newView(st *netnslab.State, origin unit.Time) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &view{st: st, w: w, truth: oracle.NewState(w.fabric), asked: make([]bool, len(w.nodes)), reply: make(chan reply, len(w.nodes))}
+	v := &view{st: st, w: w, truth: oracle.NewState(w.fabric), asked: make([]bool, len(w.nodes)), reply: make(chan reply, len(w.nodes)), impatience: unit.Second}
 	v.model = newModel(w, v.truth.Stuck, origin)
 	for i, n := range w.nodes {
 		v.logs = append(v.logs, &logTail{Log: follow.Open(filepath.Join(netnslab.Dir(st.Name), n.Name, "events.jsonl")), id: w.ids[i]})
@@ -220,18 +222,13 @@ func (v *view) look(stream *Stream) error {
 	now := timer.Now()
 	v.ask()
 	v.shown.begin()
-	entries, more, err := v.read(now)
-	for err == nil && more { // the log of a lab that has run for long comes in pieces
-		v.apply(entries, stream)
-		entries, more, err = v.read(now)
-	}
+	err := v.catchUp(now, stream.Publish)
 	if errors.Is(err, follow.ErrAnew) {
 		return fmt.Errorf("lab %s: a node began a new log: %w", v.st.Name, follow.ErrAnew)
 	}
 	if err != nil {
 		v.model.problem = err.Error()
 	}
-	v.apply(entries, stream)
 	v.model.settle()
 	v.count()
 	for _, e := range v.also {
@@ -239,6 +236,25 @@ func (v *view) look(stream *Stream) error {
 	}
 	stream.Publish(v.shown.end(v.model.state(now)))
 	return nil
+}
+
+// catchUp reads the logs up to now. Those of a lab that has run for long come in pieces, and
+// meanwhile the state at which it is reading is published from time to time.
+func (v *view) catchUp(now unit.Time, publish func(State)) error {
+	told := timer.Now()
+	for {
+		entries, more, err := v.read(now)
+		v.apply(entries, publish)
+		if !more || err != nil {
+			return err
+		}
+		if t := timer.Now(); t-told >= v.impatience {
+			told = t
+			st := v.shown.end(v.model.state(v.model.now))
+			st.Problem = fmt.Sprintf("the logs are being read: this was %s ago", span(now-v.model.now))
+			publish(st)
+		}
+	}
 }
 
 // ask asks every switch that owes no answer for its counters, and the hosts that have
@@ -319,13 +335,13 @@ func (v *view) trust(node int, s *observe.Switch) {
 
 // apply passes events on, in their order, and publishes the states of the instants that
 // matter.
-func (v *view) apply(entries []oracle.Entry, stream *Stream) {
+func (v *view) apply(entries []oracle.Entry, publish func(State)) {
 	for _, e := range entries {
 		// The log of a node that froze may come late; its events count as of now.
 		e.At = max(e.At, v.model.now)
 		if e.At > v.model.now {
 			v.model.settle()
-			v.shown.instant(v.model, stream.Publish)
+			v.shown.instant(v.model, publish)
 		}
 		if err := v.truth.Apply(e); err != nil {
 			v.model.problem = err.Error()

@@ -229,7 +229,7 @@ func (m *model) label(e oracle.Entry) {
 	switch e.Step {
 	case detect.StepAsk:
 		if d, ok := m.w.ports[unit.NodePort{Node: e.Node, Port: e.Out}]; ok {
-			m.labels[Label{Dir: d, Origin: m.origins(e), Down: true}] = true
+			m.labels[Label{Dir: d, Origin: m.origins(e), Seq: int(e.Label.Seq), Down: true}] = true
 		}
 		return
 	case detect.StepMint, detect.StepForward, detect.StepCheck, detect.StepMiddle:
@@ -240,7 +240,7 @@ func (m *model) label(e oracle.Entry) {
 	if e.Port == unit.NoPort || !wired {
 		return
 	}
-	m.labels[Label{Dir: m.w.ports[far], Origin: m.origins(e), New: e.Step == detect.StepMint}] = true
+	m.labels[Label{Dir: m.w.ports[far], Origin: m.origins(e), Seq: int(e.Label.Seq), New: e.Step == detect.StepMint}] = true
 }
 
 // origins is the node that made an event's label, by index.

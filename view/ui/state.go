@@ -232,6 +232,7 @@ type Label struct {
 	Dir int `json:"d"`
 	// Origin is the node that made it.
 	Origin int  `json:"o"`
+	Seq    int  `json:"seq"`           // its number among those of that node
 	New    bool `json:"new,omitempty"` // it was made here
 	// Down: it is a question about a label, which goes with the frames.
 	Down bool `json:"down,omitempty"`
@@ -244,7 +245,7 @@ func (l Label) compare(m Label) int {
 		}
 		return 0
 	}
-	return cmp.Or(l.Dir-m.Dir, l.Origin-m.Origin, flag(l.New)-flag(m.New), flag(l.Down)-flag(m.Down))
+	return cmp.Or(l.Dir-m.Dir, l.Origin-m.Origin, l.Seq-m.Seq, flag(l.New)-flag(m.New), flag(l.Down)-flag(m.Down))
 }
 
 // Entry is a line of the page's list of events.

@@ -132,3 +132,42 @@ func TestTailRejects(t *testing.T) {
 	l.write(0, 10)
 	l.want(tail, 100, 10)
 }
+
+// TestLongLogs: logs that come in many pieces are read to their end, the page is told how far
+// from time to time, and what it keeps is bounded.
+func TestLongLogs(t *testing.T) {
+	w := wired(t, "hu-fig3.yaml")
+	a := newLog(t)
+	a.node = event.Node{ID: w.ids[0], Name: w.nodes[0].Name}
+	const events = 400_000
+	var data []byte
+	for i := range events {
+		e := event.Event{At: unit.Time(i+1) * unit.Microsecond, Type: event.Paused, Out: 0, OutClass: 3, Period: uint8(i / 2), HasPeriod: true}
+		if i%2 == 1 {
+			e = event.Event{At: e.At, Type: event.Resumed, Out: 0, OutClass: 3}
+		}
+		data = a.node.Append(data, e)
+	}
+	a.append(data)
+	v := &view{w: w, truth: oracle.NewState(w.fabric), logs: []*logTail{{Log: follow.Open(a.path), id: w.ids[0]}}}
+	v.model = newModel(w, v.truth.Stuck, 0)
+	v.shown.begin()
+	var states []State
+	if err := v.catchUp(unit.Second, func(s State) { states = append(states, s) }); err != nil {
+		t.Fatal(err)
+	}
+	last := v.shown.end(v.model.state(unit.Second))
+	pauses, problems := last.Pauses, 0
+	for i, s := range states {
+		pauses += s.Pauses
+		if s.Problem != "" {
+			problems++
+		}
+		if i > 0 && s.T < states[i-1].T {
+			t.Fatalf("state %d is at %v ms, after one at %v ms", i, s.T, states[i-1].T)
+		}
+	}
+	if pauses != events/2 || problems < 2 || len(states) > problems+slowMax || last.Problem != "" {
+		t.Errorf("%d bytes in %d states, %d of which say how far: %d pauses, want %d", len(data), len(states), problems, pauses, events/2)
+	}
+}

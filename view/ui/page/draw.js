@@ -146,13 +146,16 @@ function drawLabels(s) {
   for (const l of (s.labels || []).slice(0, 80)) {
     const [from, to] = l.down ? [0.12, 0.92] : [0.92, 0.12], p = lanes[l.d].point(from), q = lanes[l.d].point(to);
     const shape = l.down ? { class: "label asks", r: 7 } : { class: "label", d: "M0-8L8 0 0 8-8 0z" };
-    const mark = el(l.down ? "circle" : "path", shape, el("title", {}, `${l.down ? "asks about" : ""} a label of ${topo.nodes[l.o].name}`));
+    const mark = el(l.down ? "circle" : "path", shape, el("title", {}, labelText(l)));
+    mark.addEventListener("click", () => choose({ kind: "link", i: l.d >> 1 }));
     const spot = (v) => `translate(${v.x}px, ${v.y}px)`;
     mark.style.transform = spot(lanes[l.d].point(l.down ? 0.3 : 0.7));
     $("travel").append(mark);
     if (moving) mark.animate([{ transform: spot(p) }, { transform: spot(q) }], { duration: 450, fill: "forwards", easing: "ease-in-out" });
   }
 }
+
+const labelText = (l) => `${l.down ? "a question about " : ""}label ${topo.nodes[l.o].name}#${l.seq}`;
 
 // drawWaits draws what waits for what: from the bucket at the far end of a queue to the
 // queue that its bytes are in. All of it, or what hangs together with what is selected.
