@@ -52,6 +52,12 @@ func TestShow(t *testing.T) {
 		if small := tab.Value(`JSON.stringify([...document.querySelectorAll(".node text")].map((e) => e.getBoundingClientRect().height).filter((h) => h < 18))`); small != "[]" {
 			t.Errorf("names are less than 18 pixels high: %s", small)
 		}
+		if hidden := tab.Value(`JSON.stringify([...document.querySelectorAll(".node")].filter((n) => {
+			const r = n.querySelector(".box").getBoundingClientRect(), e = document.elementFromPoint(r.left + r.width / 2, r.top + 4);
+			return !e || !e.closest("#map");
+		}).map((n) => n.dataset.node))`); hidden != "[]" {
+			t.Errorf("act %d does not show %s", i+1, hidden)
+		}
 		tab.Shot(fmt.Sprintf("act-%d", i+1))
 		tab.Press(" ")
 	}
@@ -66,6 +72,12 @@ func TestShow(t *testing.T) {
 	tab.Await(`[...document.querySelectorAll("#sides iframe")].map((f) => f.contentDocument.querySelector("#act-title")?.textContent && f.contentDocument.querySelector("#play")?.textContent === "Play").every((s) => s)`)
 	if both := tab.Value(`[...document.querySelectorAll("#sides iframe")].map((f) => f.contentDocument.body.dataset.status).join()`); !strings.HasPrefix(both, "deadlock,") || strings.HasSuffix(both, "deadlock") {
 		t.Errorf("side by side: %s", both)
+	}
+	if !tab.Is(`[...document.querySelectorAll("#sides iframe")].every((f) => [...f.contentDocument.querySelectorAll(".node")].every((n) => {
+		const r = n.querySelector(".box").getBoundingClientRect(), e = f.contentDocument.elementFromPoint(r.left + r.width / 2, r.top + 2);
+		return e && e.closest("#map");
+	}))`) {
+		t.Error("side by side, not all of the fabric is seen")
 	}
 	tab.Shot("act-sides")
 	holdPage(t, show)

@@ -143,7 +143,7 @@ func TestPageEvents(t *testing.T) {
 	t.Parallel()
 	tab := testbrowser.Open(t, simulated(t, "pause.yaml", "itsy", "none"), testbrowser.Look{ReducedMotion: true})
 	tab.Await("states.length >= 600")
-	tab.Run("go(0)")
+	tab.Run("go(0); $('by').value = 'pause'")
 	tab.Click("#next")
 	if !tab.Is("states[at].paused.length > 0 && !(states[at - 1].paused || []).length") {
 		t.Errorf("the first event is not the first pause, it is state %s", tab.Text("#clock"))
