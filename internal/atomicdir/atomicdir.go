@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"softswitch/internal/safefile"
 )
 
 // Create makes the folder dir, which must not be there, and those above it. fill writes what
@@ -19,7 +21,7 @@ func Create(dir string, fill func(making string) error) (err error) {
 	if _, err := os.Lstat(dir); err == nil {
 		return fmt.Errorf("%s is there already", dir)
 	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+	if err := safefile.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return err
 	}
 	making, err := os.MkdirTemp(filepath.Dir(dir), "."+filepath.Base(dir)+"-")

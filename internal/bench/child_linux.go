@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"softswitch/internal/safefile"
 )
 
 // grace is how long a process has to end after SIGTERM, before SIGKILL.
@@ -45,7 +47,7 @@ type launch struct {
 // start starts a process. Its log takes its output.
 func start(l launch) (*child, error) {
 	c := &child{name: l.name, log: filepath.Join(l.dir, l.name+".log"), ended: make(chan struct{})}
-	log, err := os.Create(c.log)
+	log, err := safefile.Create(c.log)
 	if err != nil {
 		return nil, err
 	}

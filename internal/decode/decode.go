@@ -23,12 +23,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+
+	"softswitch/linkauth"
 )
 
 // Options of Decode. The zero value prints lines for people.
 type Options struct {
 	// JSON prints one Record a line instead, and no summary.
 	JSON bool
+	// Keys, unless nil, are those by which the tags of frames are judged.
+	Keys linkauth.Keys
 }
 
 // Decode reads a pcap or pcapng capture of Ethernet frames from r and writes a line
@@ -49,6 +53,9 @@ func Decode(r io.Reader, w io.Writer, opt Options) error {
 		return err
 	}
 	p := printer{w: w, json: opt.JSON}
+	if opt.Keys != nil {
+		p.witness = linkauth.NewWitness(opt.Keys)
+	}
 	err = p.printAll(src)
 	if opt.JSON || p.broken {
 		return err
@@ -65,6 +72,8 @@ type printer struct {
 	json   bool
 	broken bool // writing to w has failed
 	count  counts
+
+	witness *linkauth.Witness // nil without keys
 }
 
 func (p *printer) printAll(src source) error {
@@ -81,6 +90,10 @@ func (p *printer) printAll(src source) error {
 		if !ok {
 			p.count.other++
 			continue
+		}
+		if p.witness != nil && rec.Kind != KindMalformed && len(rec.VLAN) == 0 {
+			v, link := p.witness.Judge(f.data)
+			rec.Auth = &Auth{Verdict: v.String(), Link: link}
 		}
 		rec.Frame = p.count.frames
 		p.count.add(rec)

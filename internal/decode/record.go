@@ -41,9 +41,16 @@ type Record struct {
 	Diagnosis *Diagnosis `json:"diagnosis,omitempty"` // KindDiagnosis
 	Padding   string     `json:"padding,omitempty"`   // KindPFC: why its padding, not all zero, is no TLV
 	Reason    string     `json:"reason,omitempty"`    // KindMalformed: what is wrong
+	Auth      *Auth      `json:"auth,omitempty"`      // with Options.Keys
 
 	tlv     itsyhdr.TLV
 	message itsy.Message
+}
+
+// Auth is what a frame's tag is worth.
+type Auth struct {
+	Verdict string `json:"verdict"`        // a linkauth.Verdict
+	Link    string `json:"link,omitempty"` // by which it was sent, as far as the capture has told
 }
 
 // Tag is an 802.1Q tag.

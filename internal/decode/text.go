@@ -23,7 +23,11 @@ func (rec Record) String() string {
 	for _, tag := range rec.VLAN {
 		parts = append(parts, fmt.Sprintf("vlan %d prio %d", tag.ID, tag.Priority))
 	}
-	return strings.Join(append(parts, rec.content()), " ")
+	parts = append(parts, rec.content())
+	if a := rec.Auth; a != nil {
+		parts = append(parts, "["+strings.TrimSpace("auth "+a.Verdict+" "+printable(a.Link))+"]")
+	}
+	return strings.Join(parts, " ")
 }
 
 func timeOfDay(t string) string {

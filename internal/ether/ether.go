@@ -9,7 +9,10 @@
 // neither PFC nor ITSY.
 package ether
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // EtherTypes.
 const (
@@ -196,18 +199,39 @@ func SetID(p []byte, id uint16) {
 }
 
 // Checksum is the Internet checksum of b (RFC 1071).
-func Checksum(b []byte) uint16 {
-	var sum uint32
+func Checksum(b []byte) uint16 { return ^Fold(Sum(0, b)) }
+
+// Sum adds the 16-bit words of b, for the Internet checksum. It may begin with the sum of
+// what is before b, if that has an even number of bytes.
+func Sum(sum uint64, b []byte) uint64 {
+	// A word of 64 bits counts as the sum of its four: 2^16 is 1 in this arithmetic. So
+	// is 2^64, which is why the carry comes back.
+	var carry uint64
+	for ; len(b) >= 32; b = b[32:] {
+		sum, carry = bits.Add64(sum, binary.BigEndian.Uint64(b), 0)
+		sum, carry = bits.Add64(sum, binary.BigEndian.Uint64(b[8:]), carry)
+		sum, carry = bits.Add64(sum, binary.BigEndian.Uint64(b[16:]), carry)
+		sum, carry = bits.Add64(sum, binary.BigEndian.Uint64(b[24:]), carry)
+		sum, carry = bits.Add64(sum, 0, carry)
+		sum += carry
+	}
 	for ; len(b) >= 2; b = b[2:] {
-		sum += uint32(binary.BigEndian.Uint16(b))
+		sum, carry = bits.Add64(sum, uint64(binary.BigEndian.Uint16(b)), 0)
+		sum += carry
 	}
 	if len(b) == 1 {
-		sum += uint32(b[0]) << 8
+		sum, carry = bits.Add64(sum, uint64(b[0])<<8, 0)
+		sum += carry
 	}
+	return sum
+}
+
+// Fold brings a sum down to 16 bits. The checksum is its complement.
+func Fold(sum uint64) uint16 {
 	for sum>>16 != 0 {
 		sum = sum&0xffff + sum>>16
 	}
-	return ^uint16(sum)
+	return uint16(sum)
 }
 
 // ARP operations.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"softswitch/internal/safefile"
 	"softswitch/internal/schema"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
@@ -65,10 +66,10 @@ func Write(source string) error {
 	}
 	for _, f := range files {
 		path := filepath.Join(source, f.Path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		if err := safefile.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
-		if err := os.WriteFile(path, f.Text, 0o644); err != nil {
+		if err := safefile.WriteFile(path, f.Text, 0o644); err != nil {
 			return err
 		}
 	}

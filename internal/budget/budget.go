@@ -1,0 +1,44 @@
+// Package budget keeps what a node does for clients below a quarter of a processor, however many
+// there are and whatever they send. A node forwards frames beside it, often on the same processor:
+// what its clients take without bound, frames are lost for.
+//
+//	clients --> Listener, one in RestMin --> a request, read --> its answer, and then Rest
+//
+// Read in this order: Rest, Listener.
+//
+// What it does not do: it counts no processor time. Whoever uses it makes one answer at a time, and
+// has a connection be for one request, or rests after each.
+package budget
+
+import (
+	"net"
+	"time"
+)
+
+// After an answer there is a rest of restTimes the time it took, at least RestMin, which is also
+// for what net/http does to read a request, and at most RestMax, so that the next client does not
+// wait for long.
+const (
+	restTimes = 3
+	RestMin   = time.Millisecond
+	RestMax   = 50 * time.Millisecond
+)
+
+// Rest is how long to do nothing for clients after an answer that took so long.
+func Rest(took time.Duration) time.Duration { return min(max(restTimes*took, RestMin), RestMax) }
+
+// Listener returns a listener that is ln, and lets clients in RestMin apart. Its Accept is for one
+// goroutine.
+func Listener(ln net.Listener) net.Listener { return &listener{Listener: ln} }
+
+type listener struct {
+	net.Listener
+	next time.Time // when to let the next one in
+}
+
+func (l *listener) Accept() (net.Conn, error) {
+	time.Sleep(time.Until(l.next))
+	c, err := l.Listener.Accept()
+	l.next = time.Now().Add(RestMin)
+	return c, err
+}
