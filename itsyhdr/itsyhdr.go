@@ -62,6 +62,8 @@ const (
 	KindReserve Kind = 11 // to the next hop: have room for so many frames
 	KindTrigger Kind = 12 // to all switches: whoever has the initial trigger, handle it
 	KindFound   Kind = 13 // back to who sent the trigger: it is here
+	// Of package linkauth, which fills in what such a message is followed by.
+	KindHello Kind = 14 // to the next switch: the counter of what I send
 )
 
 // kindNames has a name for each kind that Parse accepts.
@@ -80,6 +82,7 @@ var kindNames = [...]string{
 	KindReserve:       "reserve",
 	KindTrigger:       "trigger",
 	KindFound:         "found",
+	KindHello:         "hello",
 }
 
 // String is the kind's name, "kind(15)" if it has none.

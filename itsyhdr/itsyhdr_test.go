@@ -138,7 +138,6 @@ func TestRefused(t *testing.T) {
 		{"subtype 2", set(5, 2), itsyhdr.ErrSubtype},
 		{"version 0", set(6, 0x03), itsyhdr.ErrVersion},
 		{"version 2", set(6, 0x23), itsyhdr.ErrVersion},
-		{"kind 14", set(6, 0x1e), itsyhdr.ErrKind},
 		{"kind 15", set(6, 0x1f), itsyhdr.ErrKind},
 		{"initiator's port 64", set(10, 64), itsyhdr.ErrPort},
 		{"trigger's port 255", set(15, 255), itsyhdr.ErrPort},
@@ -211,7 +210,7 @@ func TestPutPanics(t *testing.T) {
 		{"message into 59 bytes", func() { itsyhdr.PutMessage(make([]byte, 59, 99), src, example) }, "59 bytes"},
 		{"class 8", func() { put(itsyhdr.TLV{Class: 8}) }, "Class:8"},
 		{"flags 32", func() { put(itsyhdr.TLV{Flags: 32}) }, "Flags:32"},
-		{"kind 14", func() { put(itsyhdr.TLV{Kind: 14}) }, "kind(14)"},
+		{"kind 15", func() { put(itsyhdr.TLV{Kind: 15}) }, "kind(15)"},
 		{"no port", func() { put(itsyhdr.TLV{Trigger: unit.NodePort{Node: 1, Port: unit.NoPort}}) }, "Trigger:1.255"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -237,7 +236,7 @@ func TestString(t *testing.T) {
 		{example, "label class 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12 flags 0x01"},
 		{authentic, "label class 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12 flags 0x01 auth 0000000000000abc"},
 		{itsyhdr.TLV{Kind: itsyhdr.KindChecking, Initiator: unit.NodePort{Node: 1}}, "checking class 0 from 1.0 seq 0 hops 0 period 0"},
-		{itsyhdr.TLV{Kind: 14}, "kind(14) class 0 from 0.0 seq 0 hops 0 period 0"},
+		{itsyhdr.TLV{Kind: 15}, "kind(15) class 0 from 0.0 seq 0 hops 0 period 0"},
 	} {
 		if got := tt.tlv.String(); got != tt.want {
 			t.Errorf("String() = %q, want %q", got, tt.want)
@@ -261,7 +260,7 @@ func slowPut(t itsyhdr.TLV) []byte {
 
 func randomTLV(r *rand.Rand) itsyhdr.TLV {
 	return itsyhdr.TLV{
-		Kind: itsyhdr.Kind(r.IntN(14)), Class: unit.Priority(r.IntN(8)), Flags: uint8(r.IntN(32)),
+		Kind: itsyhdr.Kind(r.IntN(15)), Class: unit.Priority(r.IntN(8)), Flags: uint8(r.IntN(32)),
 		Initiator: unit.NodePort{Node: unit.NodeID(r.Uint32()), Port: unit.Port(r.IntN(64))}, Seq: uint16(r.Uint32()),
 		Trigger: unit.NodePort{Node: unit.NodeID(r.Uint32()), Port: unit.Port(r.IntN(64))}, Hops: uint8(r.Uint32()),
 		Period: uint8(r.Uint32()), Auth: r.Uint64(),

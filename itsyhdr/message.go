@@ -23,6 +23,13 @@ const (
 	MessageEtherType = 0x88b5
 )
 
+// MessageTLV is where in a message frame its TLV begins, MessagePad where that ends and the
+// padding begins.
+const (
+	MessageTLV = offMsgTLV
+	MessagePad = offMsgTLV + Len
+)
+
 const (
 	offMsgSrc  = 6
 	offMsgType = 12

@@ -33,6 +33,9 @@ const (
 	offAuth      = 18
 )
 
+// AuthOffset is where in a TLV its authentication tag begins, of 8 octets.
+const AuthOffset = offAuth
+
 const (
 	maxClass = 1<<3 - 1
 	maxFlags = 1<<5 - 1
@@ -58,7 +61,7 @@ var (
 	// ErrVersion: another version of the format.
 	ErrVersion = errors.New("itsyhdr: unknown version; want 1")
 	// ErrKind: no Kind of this version.
-	ErrKind = errors.New("itsyhdr: unknown kind; want 0 (period), 1 (checking), 2 (temporal check), 3 (label), 4 (query), 5 (grant), 6 (walk), 7 (ack), 8 (claim), 9 (seal), 10 (bubble), 11 (reserve), 12 (trigger) or 13 (found)")
+	ErrKind = errors.New("itsyhdr: unknown kind; want 0 (period), 1 (checking), 2 (temporal check), 3 (label), 4 (query), 5 (grant), 6 (walk), 7 (ack), 8 (claim), 9 (seal), 10 (bubble), 11 (reserve), 12 (trigger), 13 (found) or 14 (hello)")
 	// ErrPort: the initiator's or the trigger's port is none a switch can have.
 	ErrPort = errors.New("itsyhdr: port out of range; want 0 to 63")
 )
