@@ -30,8 +30,10 @@ type Config struct {
 	// RxBuffer is the receive buffer of each class in bytes. XOFF is at three quarters,
 	// XON at half of it.
 	RxBuffer int
-	Flows    []Flow
-	Peers    []Peer
+	// RxSlack is what it holds besides, for what arrives while a driver is late.
+	RxSlack int
+	Flows   []Flow
+	Peers   []Peer
 	// Congestion, unless nil, is what reliable connections do about congestion.
 	Congestion *Congestion
 	Acts       []Act // in order of time

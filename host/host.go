@@ -49,7 +49,7 @@ type Host struct {
 	notify     list                  // of peers to send a CNP
 
 	receivers map[uint32]int32
-	received  []Received
+	received  []receiver
 
 	now    unit.Time
 	ready  bool
@@ -117,11 +117,13 @@ type Received struct {
 	Frames uint64 `json:"frames"`
 	Bytes  uint64 `json:"bytes"`
 	// Next is the sequence number expected next. Lost is how many below it have not
-	// arrived, Reordered how many arrived after a later one. A duplicate, which no wire
-	// makes, would be taken for a lost frame that arrived late.
-	Next      uint64 `json:"next"`
-	Lost      uint64 `json:"lost"`
-	Reordered uint64 `json:"reordered"`
+	// arrived, Reordered how many arrived after a later one. Duplicates came before, and
+	// count nowhere else: known are those of the last 64 numbers; of older ones, a duplicate
+	// is taken for a lost frame that arrived late.
+	Next       uint64 `json:"next"`
+	Lost       uint64 `json:"lost"`
+	Reordered  uint64 `json:"reordered"`
+	Duplicates uint64 `json:"duplicates,omitempty"`
 	// First and Last are times of arrival.
 	First      unit.Time `json:"first_ns"`
 	Last       unit.Time `json:"last_ns"`
@@ -139,6 +141,12 @@ type Received struct {
 	CNPs   uint64 `json:"cnps,omitempty"`
 }
 
+// A receiver is what a host keeps of a flow that it receives.
+type receiver struct {
+	Received
+	seen uint64 // bit i: Next-1-i has arrived
+}
+
 // New makes a host. The error says what is invalid in cfg.
 func New(cfg Config) (*Host, error) {
 	if err := cfg.check(); err != nil {
@@ -148,7 +156,7 @@ func New(cfg Config) (*Host, error) {
 	if h.pool = cfg.Pool; h.pool == nil {
 		h.pool = buffer.NewPool(4*cfg.Batch+unit.Priorities, 0, cfg.SlotBytes)
 	}
-	h.wire.AtOnce = buffer.UsualPortion
+	h.wire.AtOnce = buffer.UsualAtOnce
 	for i, f := range cfg.Flows {
 		s := sender{Flow: f}
 		if f.RC != nil {
@@ -214,7 +222,14 @@ func (h *Host) Lend(_ unit.Port, dst []*buffer.Frame) {
 }
 
 // Portion is half of what the receive buffer holds above XOFF: the pause leaves after it.
-func (h *Host) Portion(unit.Port) int { return h.cfg.RxBuffer / 4 / 2 }
+func (h *Host) Portion(_ unit.Port, fs []*buffer.Frame) (n int) {
+	for bytes := 0; n < len(fs); n++ {
+		if bytes += fs[n].Len; bytes > h.cfg.RxBuffer/4/2 && n > 0 {
+			break
+		}
+	}
+	return n
+}
 
 // Sent takes back the frames from Transmit.
 func (h *Host) Sent(now unit.Time, _ unit.Port, fs []*buffer.Frame) {
@@ -279,8 +294,9 @@ func (h *Host) Senders() []Sent {
 
 // Receivers reports what arrived, by flow, in the order of first arrival.
 func (h *Host) Receivers() []Received {
-	out := slices.Clone(h.received)
+	out := make([]Received, len(h.received))
 	for i := range out {
+		out[i] = h.received[i].Received
 		if k, ok := h.responders[out[i].Number]; ok {
 			count := h.peers[k].resp.Count
 			out[i].Packets, out[i].Marked, out[i].CNPs = &count, h.peers[k].marked, h.peers[k].cnps

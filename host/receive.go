@@ -127,12 +127,18 @@ func (h *Host) receiveFlow(f *buffer.Frame) {
 		h.count.Other++
 		return
 	}
-	r.arrived(h.now, seq, sent)
-	h.took(r, f.Len)
+	if r.arrived(h.now, seq, sent) {
+		h.took(r, f.Len)
+	}
 }
 
-// arrived counts a frame with this number of a flow, that left at sent.
-func (r *Received) arrived(now unit.Time, seq uint64, sent unit.Time) {
+// arrived counts a frame with this number of a flow, that left at sent; false if it is a
+// duplicate.
+func (r *receiver) arrived(now unit.Time, seq uint64, sent unit.Time) bool {
+	if r.repeats(seq) {
+		r.Duplicates++
+		return false
+	}
 	r.Frames++
 	r.Last = now
 	r.LatencyMax = max(r.LatencyMax, now-sent)
@@ -144,10 +150,25 @@ func (r *Received) arrived(now unit.Time, seq uint64, sent unit.Time) {
 		r.Lost--
 		r.Reordered++
 	}
+	return true
+}
+
+// repeats reports whether a frame with this number has arrived before, and notes that it
+// has arrived now.
+func (r *receiver) repeats(seq uint64) bool {
+	if seq >= r.Next {
+		r.seen = r.seen<<(seq+1-r.Next) | 1 // a shift by 64 or more leaves nothing
+		return false
+	}
+	age := r.Next - 1 - seq
+	bit := uint64(1) << age
+	again := r.seen&bit != 0
+	r.seen |= bit
+	return again
 }
 
 // took counts the bytes of a frame that its flow has use for.
-func (h *Host) took(r *Received, n int) {
+func (h *Host) took(r *receiver, n int) {
 	r.Bytes += uint64(n)
 	if h.cfg.Bin > 0 && h.started && h.now >= h.start {
 		if bin := (h.now - h.start) / h.cfg.Bin; bin < Bins {
@@ -156,7 +177,7 @@ func (h *Host) took(r *Received, n int) {
 	}
 }
 
-func (h *Host) receiver(number uint32, c unit.Priority) *Received {
+func (h *Host) receiver(number uint32, c unit.Priority) *receiver {
 	if i, ok := h.receivers[number]; ok {
 		return &h.received[i]
 	}
@@ -164,7 +185,7 @@ func (h *Host) receiver(number uint32, c unit.Priority) *Received {
 		return nil
 	}
 	h.receivers[number] = int32(len(h.received))
-	h.received = append(h.received, Received{Number: number, First: h.now, Class: c})
+	h.received = append(h.received, receiver{Received: Received{Number: number, First: h.now, Class: c}})
 	return &h.received[len(h.received)-1]
 }
 
@@ -175,7 +196,7 @@ func (h *Host) store(c unit.Priority, n int) bool {
 	}
 	h.drained(c)
 	b := &h.rx[c]
-	size, add := h.level(1, 1), int64(n)*8*bit
+	size, add := int64(h.cfg.RxBuffer+h.cfg.RxSlack)*8*bit, int64(n)*8*bit
 	if b.fill+add > size {
 		return false
 	}

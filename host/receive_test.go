@@ -115,6 +115,27 @@ func TestSlowReceiverOverflows(t *testing.T) {
 	}
 }
 
+// TestSlowReceiverWithSlack: what a full buffer would have dropped is taken, and the pause is
+// sent where it was.
+func TestSlowReceiverWithSlack(t *testing.T) {
+	c := testConfig()
+	c.RxSlack = 3000
+	h := startHost(t, c)
+	h.Do(h.now, Act{Do: Slow, Rate: 1})
+	for seq := range uint64(20) {
+		h.receive(arrival(3, 1, seq, 1000))
+		if want := uint64(0); seq == 10 && h.Counters().TxPause[3] != want {
+			t.Errorf("after %d frames %d pauses, want %d", seq+1, h.Counters().TxPause[3], want)
+		}
+		if want := uint64(1); seq == 11 && h.Counters().TxPause[3] != want {
+			t.Errorf("after %d frames %d pauses, want %d", seq+1, h.Counters().TxPause[3], want)
+		}
+	}
+	if k := h.Counters(); k.Overflow != 1 {
+		t.Errorf("20 frames of 1000 bytes into 16,000 and 3000: %d lost, want 1", k.Overflow)
+	}
+}
+
 func TestSlowReceiverOfLossyClassSendsNoPause(t *testing.T) {
 	h := startHost(t, testConfig())
 	h.Do(h.now, Act{Do: Slow, Rate: 1})
@@ -274,10 +295,18 @@ func TestLossAndReorderAccounting(t *testing.T) {
 			j := min(len(frames)-1, i+r.IntN(5))
 			frames[i], frames[j] = frames[j], frames[i]
 		}
+		for range len(frames) / 8 { // some come again
+			i := r.IntN(len(frames))
+			frames = slices.Insert(frames, min(len(frames), i+r.IntN(5)), frames[i])
+		}
 		arrived := map[uint64]bool{}
-		var next, reordered uint64
+		var next, reordered, duplicates uint64
 		for _, seq := range frames {
 			h.receive(arrival(3, 7, seq, 100))
+			if arrived[seq] {
+				duplicates++
+				continue
+			}
 			arrived[seq] = true
 			if seq < next {
 				reordered++
@@ -289,8 +318,9 @@ func TestLossAndReorderAccounting(t *testing.T) {
 		}
 		lost := next - uint64(len(arrived))
 		got := h.Receivers()[0]
-		if got.Next != next || got.Lost != lost || got.Reordered != reordered || got.Frames != uint64(len(frames)) {
-			t.Fatalf("seed %d: after %v: next %d, lost %d, reordered %d; want %d, %d, %d", seed, frames, got.Next, got.Lost, got.Reordered, next, lost, reordered)
+		if got.Next != next || got.Lost != lost || got.Reordered != reordered || got.Duplicates != duplicates || got.Frames != uint64(len(arrived)) {
+			t.Fatalf("seed %d: after %v: next %d, lost %d, reordered %d, duplicates %d; want %d, %d, %d, %d",
+				seed, frames, got.Next, got.Lost, got.Reordered, got.Duplicates, next, lost, reordered, duplicates)
 		}
 	}
 }

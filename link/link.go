@@ -17,8 +17,8 @@
 //
 // Read in this order: link.go (the contract), packet_linux.go (opening an
 // interface), read_linux.go (the receive ring), write_linux.go, down_linux.go
-// (interfaces that go down, come back or vanish), stack_linux.go (a TAP device: the
-// kernel's stack instead of a wire), pipe.go (a wire in memory), tap.go (seeing the frames of a link), taps.go (of a node's links) and capture.go
+// (interfaces that go down, come back or vanish), far_linux.go (the far end of a veth),
+// stack_linux.go (a TAP device: the kernel's stack instead of a wire), pipe.go (a wire in memory), tap.go (seeing the frames of a link), taps.go (of a node's links) and capture.go
 // (writing them to a file); the folder pcapng has the file format, the folder merge
 // makes one capture of many.
 //
@@ -28,7 +28,9 @@
 //     counted as truncated and never delivered in part.
 //   - no-echo: a link does not deliver what it sent itself.
 //   - counted: a frame that the kernel or the link lost on receive is counted in Stats.
-//   - no-allocation: Read and Write of Packet allocate nothing.
+//   - as on a wire: what Read delivers and Write takes are frames of a wire, however many
+//     the kernel is handed, or hands over, as one (internal/gso).
+//   - no-allocation: Read and Write of Packet and Stack allocate nothing.
 //
 // It does not retry, pace, reconnect or watch carriers: the caller keeps a refused
 // frame, reopens a vanished interface and follows link states by netlink.
@@ -74,6 +76,15 @@ type Link interface {
 
 	// Close ends a Read that blocks and frees the link. Closing twice is fine.
 	Close() error
+}
+
+// A Poller is a Link whose frames come by Poll. Its Read delivers none, and returns when
+// the link has ended.
+type Poller interface {
+	Link
+	// Poll takes the frames that are there, as Read does, and does not wait. One goroutine
+	// at a time may call it, and not while Close is called or after that.
+	Poll(bufs [][]byte) (n int)
 }
 
 // Stats counts a link's frames, from its opening on.

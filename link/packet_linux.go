@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"unsafe"
 
 	"github.com/mdlayher/packet"
 	"golang.org/x/net/bpf"
@@ -37,6 +39,9 @@ type Options struct {
 	Filter []bpf.RawInstruction
 	// MTU is the least MTU in bytes of an interface that may be opened; 0 means any.
 	MTU int
+	// Polled says that frames are taken with Poll. A Read then waits for the end of the link,
+	// and nobody is woken by a frame.
+	Polled bool
 }
 
 // Packet is a Link on a network interface: a packet socket that receives through
@@ -51,6 +56,7 @@ type Packet struct {
 	rc     syscall.RawConn // of conn
 	sender *os.File
 	sc     syscall.RawConn // of sender
+	polled *os.File        // the socket of the ring, if that is not conn; not registered with the netpoller
 
 	rx   receiver
 	tx   transmitter
@@ -92,7 +98,11 @@ func open(ifname string, opt Options) (*Packet, error) {
 	if ifi.MTU < opt.MTU {
 		return nil, fmt.Errorf("its MTU is %d, and frames for one of %d are to pass; raise it with `ip link set dev %s mtu %d`", ifi.MTU, opt.MTU, ifname, opt.MTU)
 	}
-	conn, err := packet.Listen(ifi, packet.Raw, unix.ETH_P_ALL, &packet.Config{Filter: opt.Filter})
+	protocol, filter := unix.ETH_P_ALL, opt.Filter
+	if opt.Polled {
+		protocol, filter = unix.ETH_P_LOOPBACK, []bpf.RawInstruction{{Op: unix.BPF_RET | unix.BPF_K}} // hears of the interface only
+	}
+	conn, err := packet.Listen(ifi, packet.Raw, protocol, &packet.Config{Filter: filter})
 	if errors.Is(err, os.ErrPermission) {
 		return nil, fmt.Errorf("a packet socket needs CAP_NET_RAW, run with sudo: %w", err)
 	}
@@ -114,6 +124,9 @@ func open(ifname string, opt Options) (*Packet, error) {
 // frames, including pauses, reorder or drop them. A veth has none unless someone
 // configured one, so there nothing is bypassed, and a tcpdump sees frames that are sent
 // as well as those received. On other interfaces it does not see those sent.
+//
+// Where the kernel cuts what is joined before anyone looks, TCP is handed to it joined. The
+// bypass would drop it instead.
 func (p *Packet) openSender(ifi *net.Interface) error {
 	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -124,13 +137,48 @@ func (p *Packet) openSender(ifi *net.Interface) error {
 	if err := unix.Bind(fd, &unix.SockaddrLinklayer{Ifindex: ifi.Index}); err != nil {
 		return os.NewSyscallError("bind", err)
 	}
-	if driver(fd, ifi.Name) != "veth" {
+	switch {
+	case driver(fd, ifi.Name) != "veth":
 		if err := unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_QDISC_BYPASS, 1); err != nil {
 			return fmt.Errorf("setsockopt PACKET_QDISC_BYPASS to 1: %w", err)
 		}
+	case isPlain(fd, ifi.Name) && unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_VNET_HDR, 1) == nil:
+		p.tx.joinTCP(ifi.MTU + headerBytes)
 	}
 	p.sc, err = p.sender.SyscallConn()
 	return err
+}
+
+// isPlain reports whether an interface carries only frames that are whole, with checksums
+// of their own, as a wire does: what is handed to the kernel to be cut is cut before the
+// interface and anyone who looks there. A veth offloads unless that is switched off.
+func isPlain(fd int, ifname string) bool {
+	for _, offload := range []uint32{unix.ETHTOOL_GTSO, unix.ETHTOOL_GTXCSUM} {
+		if on, err := ethtool(fd, ifname, offload); err != nil || on != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// ethtool asks for a value of an interface, by a command of linux/ethtool.h.
+func ethtool(fd int, ifname string, command uint32) (uint32, error) {
+	value := &struct{ command, data uint32 }{command: command} // ethtool_value
+	request := &struct {                                       // ifreq
+		name [unix.IFNAMSIZ]byte
+		data unsafe.Pointer
+		_    [24 - unsafe.Sizeof(uintptr(0))]byte
+	}{data: unsafe.Pointer(value)}
+	copy(request.name[:unix.IFNAMSIZ-1], ifname)
+	// A pointer that only the kernel follows does not keep memory where it is.
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	pin.Pin(value)
+	pin.Pin(request)
+	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCETHTOOL, uintptr(unsafe.Pointer(request))); errno != 0 {
+		return 0, errno
+	}
+	return value.data, nil
 }
 
 // driver is the name of an interface's driver, "" if unknown.
@@ -166,13 +214,10 @@ func (p *Packet) setUp(ifi *net.Interface, opt Options) error {
 	}
 	var optErr error
 	if err := p.rc.Control(func(fd uintptr) {
-		if optErr = requireEthernet(int(fd)); optErr != nil {
+		if optErr = requireEthernet(int(fd)); optErr != nil || opt.Polled {
 			return
 		}
-		if optErr = setOptions(int(fd)); optErr != nil {
-			return
-		}
-		p.rx.ring, optErr = mapRing(int(fd), slotBytes(ifi.MTU), opt.RingBytes)
+		optErr = p.receiveBy(int(fd), ifi, opt)
 	}); err != nil {
 		return err
 	}
@@ -181,9 +226,36 @@ func (p *Packet) setUp(ifi *net.Interface, opt Options) error {
 	}
 	p.rx.readable, p.rx.stamps = p.readable, newStamps()
 	p.tx.init(p.send)
+	if opt.Polled {
+		return p.openPolled(ifi, opt)
+	}
 	// Discard what was counted before the ring took over.
 	_, err = p.conn.Stats()
 	return err
+}
+
+// receiveBy makes fd the socket with the ring.
+func (p *Packet) receiveBy(fd int, ifi *net.Interface, opt Options) (err error) {
+	if err := setOptions(fd); err != nil {
+		return err
+	}
+	p.rx.ring, err = mapRing(fd, slotBytes(ifi.MTU), opt.RingBytes)
+	return err
+}
+
+// openPolled opens the socket of the ring of a link that is polled. The netpoller does not
+// know it: the kernel would wake a thread for each frame.
+func (p *Packet) openPolled(ifi *net.Interface, opt Options) error {
+	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return os.NewSyscallError("socket", err)
+	}
+	p.polled = os.NewFile(uintptr(fd), p.name)
+	if err := p.receiveBy(fd, ifi, opt); err != nil {
+		return err
+	}
+	const all = unix.ETH_P_ALL>>8 | unix.ETH_P_ALL&0xff<<8 // in the order of the network
+	return os.NewSyscallError("bind", unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: all, Ifindex: ifi.Index}))
 }
 
 // requireEthernet refuses interfaces whose frames have no Ethernet header.
@@ -242,6 +314,18 @@ func (p *Packet) Stats() Stats {
 // collectDrops adds the kernel's drop counter to ours. After Close the last value
 // stays.
 func (p *Packet) collectDrops() {
+	if p.polled != nil {
+		rc, err := p.polled.SyscallConn()
+		if err != nil {
+			return
+		}
+		rc.Control(func(fd uintptr) {
+			if s, err := unix.GetsockoptTpacketStats(int(fd), unix.SOL_PACKET, unix.PACKET_STATISTICS); err == nil {
+				p.drops.Add(uint64(s.Drops))
+			}
+		})
+		return
+	}
 	if s, err := p.conn.Stats(); err == nil {
 		p.drops.Add(uint64(s.Drops))
 	}
@@ -255,6 +339,9 @@ func (p *Packet) Close() error {
 		// Close wakes a blocked Read and waits until no call uses the descriptor any
 		// more; from then on nobody touches the ring.
 		p.closeErr = errors.Join(p.conn.Close(), p.rx.ring.unmap(), p.sender.Close())
+		if p.polled != nil {
+			p.closeErr = errors.Join(p.closeErr, p.polled.Close())
+		}
 	})
 	return p.closeErr
 }

@@ -32,6 +32,13 @@ type pipeEnd struct{ in, out *lane }
 func (e *pipeEnd) Read(bufs [][]byte) (int, error)    { return e.in.read(bufs) }
 func (e *pipeEnd) Write(frames [][]byte) (int, error) { return e.out.write(frames) }
 
+// Poll is that of a Poller, whose Read would deliver nothing, though.
+func (e *pipeEnd) Poll(bufs [][]byte) int {
+	e.in.mu.Lock()
+	defer e.in.mu.Unlock()
+	return e.in.takeLocked(bufs)
+}
+
 func (e *pipeEnd) Stats() Stats {
 	received, _ := e.in.stats()
 	_, sent := e.out.stats()

@@ -63,20 +63,36 @@ func (p *Packet) Read(bufs [][]byte) (int, error) {
 // while the descriptor is held, so Close cannot unmap the ring in the meantime.
 func (p *Packet) readable(fd uintptr) bool {
 	rx := &p.rx
-	since, ready := rx.ring.since()
-	if ready {
-		rx.waited.Store(max(rx.waited.Load(), int64(rx.stamps.ago(since))))
-	}
-	var truncated uint64
-	rx.n, truncated = rx.ring.take(rx.bufs)
-	if truncated > 0 {
-		rx.truncated.Add(truncated)
-	}
-	if rx.n > 0 {
-		return true
+	if p.polled == nil {
+		if rx.n = rx.take(rx.bufs); rx.n > 0 {
+			return true
+		}
 	}
 	rx.errno = socketError(fd)
 	return rx.errno != nil
+}
+
+// take is the frames that are in the ring, as for Read.
+func (rx *receiver) take(bufs [][]byte) int {
+	since, ready := rx.ring.since()
+	if !ready {
+		return 0
+	}
+	rx.waited.Store(max(rx.waited.Load(), int64(rx.stamps.ago(since))))
+	n, truncated := rx.ring.take(bufs)
+	if truncated > 0 {
+		rx.truncated.Add(truncated)
+	}
+	return n
+}
+
+// Poll implements Poller. The link has to have been opened to be polled.
+func (p *Packet) Poll(bufs [][]byte) int {
+	n := p.rx.take(bufs)
+	if n > 0 {
+		p.rx.received.Add(uint64(n))
+	}
+	return n
 }
 
 // socketError fetches and clears a socket's pending error. It runs each time a ring is
@@ -157,14 +173,21 @@ func mapRing(fd, slot, bytes int) (ring, error) {
 	if err := unix.SetsockoptTpacketReq(fd, unix.SOL_PACKET, unix.PACKET_RX_RING, &req); err != nil {
 		return ring{}, fmt.Errorf("receive ring of %d bytes: setsockopt PACKET_RX_RING: %w", blocks*blockBytes, err)
 	}
-	mem, err := unix.Mmap(fd, 0, blocks*blockBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_POPULATE)
+	// Not unix.Mmap and unix.Munmap, which hold a lock of the process meanwhile: with the
+	// ring goes the socket, for which the kernel waits for tens of milliseconds.
+	mem, err := unix.MmapPtr(fd, 0, nil, uintptr(blocks*blockBytes), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_POPULATE)
 	if err != nil {
 		return ring{}, fmt.Errorf("receive ring of %d bytes: mmap: %w", blocks*blockBytes, err)
 	}
-	return ring{mem: mem, slot: slot, slots: slots}, nil
+	return ring{mem: unsafe.Slice((*byte)(mem), blocks*blockBytes), slot: slot, slots: slots}, nil
 }
 
-func (r *ring) unmap() error { return os.NewSyscallError("munmap", unix.Munmap(r.mem)) }
+func (r *ring) unmap() error {
+	if r.mem == nil {
+		return nil
+	}
+	return os.NewSyscallError("munmap", unix.MunmapPtr(unsafe.Pointer(&r.mem[0]), uintptr(len(r.mem))))
+}
 
 // since is when the kernel put the first frame that take will find into the ring; ok is
 // false if there is none. It is wall-clock time.

@@ -8,14 +8,22 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"unsafe"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"softswitch/internal/gso"
 )
 
 // Stack is a Link to the kernel's network stack: a TAP device, which the stack sees as
 // an Ethernet interface. Read returns what the stack sends, Write passes frames to the
 // stack. The device exists as long as the link is open.
+//
+// The device offloads what a NIC does (IFF_VNET_HDR): the stack hands over TCP in up to 64
+// KiB at once, which Read cuts into frames, and leaves checksums to Read; frames of one
+// connection that follow one another in a Write are handed to the stack as one. So frames
+// of a Stack are always as a wire has them, and a system call moves many of them.
 //
 // The kernel queues frames that have not been read (1000, the device's txqueuelen). It
 // does not make programs that send datagrams wait: when the queue is full they are
@@ -25,6 +33,7 @@ type Stack struct {
 	index int
 	file  *os.File
 	rc    syscall.RawConn
+	plain error // why the device offloads nothing; nil if it does
 
 	mu sync.Mutex
 	nl *netlink.Handle // guarded by mu: in the device's namespace; nil once closed
@@ -38,6 +47,11 @@ type Stack struct {
 	frames   [][]byte
 	wrote    int
 	writeErr error
+
+	in   []byte // what the stack handed over last, behind its header
+	cut  gso.Cutter
+	join gso.Joiner
+	out  [1 + maxJoin]unix.Iovec
 
 	received, sent, truncated, drops atomic.Uint64
 
@@ -53,26 +67,45 @@ var _ Link = (*Stack)(nil)
 // kernel.
 //
 // It needs CAP_NET_ADMIN. It fails if an interface of that name exists already, if the
-// right is missing, or if the kernel has no TAP devices.
-func OpenStack(ifname string) (*Stack, error) {
-	s, err := openStack(ifname)
+// right is missing, or if the kernel has no TAP devices. Where the kernel refuses offloads
+// it does without: see Plain.
+func OpenStack(ifname string) (*Stack, error) { return openStackWith(ifname, offloads) }
+
+// offloads are what the device does for the stack: checksums, and to cut TCP.
+const offloads = unix.TUN_F_CSUM | unix.TUN_F_TSO4 | unix.TUN_F_TSO6
+
+// maxJoin limits how many frames are handed to the stack as one: those of a batch.
+const maxJoin = 64
+
+// errRefused says that the kernel refuses offloads.
+var errRefused = errors.New("the kernel refuses its offloads")
+
+// openStackWith is OpenStack with other offloads.
+func openStackWith(ifname string, offloads int) (*Stack, error) {
+	s, err := openStack(ifname, offloads)
+	if errors.Is(err, errRefused) {
+		why := err
+		if s, err = openStack(ifname, 0); err == nil {
+			s.plain = why
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("link: TAP device %q: %w", ifname, err)
 	}
 	return s, nil
 }
 
-func openStack(ifname string) (*Stack, error) {
+func openStack(ifname string, offloads int) (*Stack, error) {
 	fd, err := unix.Open("/dev/net/tun", unix.O_RDWR|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: "/dev/net/tun", Err: err}
 	}
-	if err := attach(fd, ifname); err != nil {
+	if err := attach(fd, ifname, offloads); err != nil {
 		unix.Close(fd)
 		return nil, err
 	}
 	// The netpoller registers the descriptor here, so it must be a device's by now.
-	s := &Stack{name: ifname, file: os.NewFile(uintptr(fd), ifname)}
+	s := &Stack{name: ifname, file: os.NewFile(uintptr(fd), ifname), in: make([]byte, gso.HeaderLen+gso.MaxFrame)}
 	s.readable, s.writable = s.read, s.write
 	if err := s.setUp(); err != nil {
 		s.Close()
@@ -81,13 +114,22 @@ func openStack(ifname string) (*Stack, error) {
 	return s, nil
 }
 
-// attach creates the device and attaches fd to it.
-func attach(fd int, ifname string) error {
+// attach creates the device and attaches fd to it. With offloads, what is read and written
+// has a header before it; the error is errRefused if the kernel does not have that.
+func attach(fd int, ifname string, offloads int) error {
 	req, err := unix.NewIfreq(ifname)
 	if err != nil {
 		return fmt.Errorf("its name: want 1 to 15 characters: %w", err)
 	}
-	req.SetUint16(unix.IFF_TAP | unix.IFF_NO_PI | unix.IFF_TUN_EXCL)
+	flags := uint16(unix.IFF_TAP | unix.IFF_NO_PI | unix.IFF_TUN_EXCL)
+	if offloads != 0 {
+		has, err := unix.IoctlGetInt(fd, unix.TUNGETFEATURES)
+		if err != nil || has&unix.IFF_VNET_HDR == 0 {
+			return fmt.Errorf("%w: ioctl TUNGETFEATURES: no IFF_VNET_HDR in %#x, %v", errRefused, has, err)
+		}
+		flags |= unix.IFF_VNET_HDR
+	}
+	req.SetUint16(flags)
 	switch err := unix.IoctlIfreq(fd, unix.TUNSETIFF, req); {
 	case errors.Is(err, unix.EBUSY), errors.Is(err, unix.EINVAL), errors.Is(err, unix.EEXIST):
 		return fmt.Errorf("an interface of that name exists already, or none can have it: %w", err)
@@ -95,6 +137,11 @@ func attach(fd int, ifname string) error {
 		return fmt.Errorf("it needs CAP_NET_ADMIN, run with sudo: %w", err)
 	case err != nil:
 		return os.NewSyscallError("ioctl TUNSETIFF", err)
+	}
+	if offloads != 0 {
+		if err := unix.IoctlSetInt(fd, unix.TUNSETOFFLOAD, offloads); err != nil {
+			return fmt.Errorf("%w: ioctl TUNSETOFFLOAD: %w", errRefused, err)
+		}
 	}
 	return nil
 }
@@ -118,6 +165,10 @@ func (s *Stack) setUp() (err error) {
 
 // Name is the device's name at the time of opening.
 func (s *Stack) Name() string { return s.name }
+
+// Plain is why the device offloads nothing: each frame from or to the stack is then a
+// system call of its own. It is nil if it does.
+func (s *Stack) Plain() error { return s.plain }
 
 // Read implements Link. A device that is down sends nothing; Read does not report it.
 func (s *Stack) Read(bufs [][]byte) (int, error) {
@@ -144,23 +195,43 @@ func (s *Stack) Read(bufs [][]byte) (int, error) {
 // read takes the frames that are there; false if there are none yet.
 func (s *Stack) read(fd uintptr) bool {
 	for s.n < len(s.bufs) {
-		buf := s.bufs[s.n][:cap(s.bufs[s.n])]
-		n, err := unix.Read(int(fd), buf)
-		switch {
-		case err == unix.EINTR:
-		case err == unix.EAGAIN:
-			return s.n > 0
-		case err != nil:
-			s.readErr = err
-			return true
-		case n == len(buf): // the kernel cuts a longer frame without saying so
-			s.truncated.Add(1)
-		default:
-			s.bufs[s.n] = buf[:n]
+		if s.cut.More() {
+			frame, whole := s.cut.Next(s.bufs[s.n])
+			if !whole {
+				s.truncated.Add(1)
+				continue
+			}
+			s.bufs[s.n] = frame
 			s.n++
+			continue
+		}
+		switch n, errno := s.readOne(fd); errno {
+		case 0:
+			if s.cut.Start(s.in[:n]) != nil {
+				s.truncated.Add(1)
+			}
+		case unix.EINTR:
+		case unix.EAGAIN:
+			return s.n > 0
+		default:
+			s.readErr = errno
+			return true
 		}
 	}
 	return true
+}
+
+// readOne reads what the stack has handed over, behind its header, into s.in.
+func (s *Stack) readOne(fd uintptr) (n int, errno unix.Errno) {
+	skip := 0
+	if s.plain != nil {
+		skip = gso.HeaderLen // the header stays zero: nothing is left to do
+	}
+	// As in transmitter.sendmmsg: the descriptor does not block, so the call need not be
+	// announced to the scheduler.
+	b := s.in[skip:]
+	r, _, errno := unix.RawSyscall(unix.SYS_READ, fd, uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
+	return skip + int(r), errno
 }
 
 // Write implements Link.
@@ -192,16 +263,39 @@ func (s *Stack) Write(frames [][]byte) (int, error) {
 // write hands the frames to the stack until one is refused.
 func (s *Stack) write(fd uintptr) {
 	for s.wrote < len(s.frames) {
-		_, err := unix.Write(int(fd), s.frames[s.wrote])
-		switch {
-		case err == unix.EINTR:
-		case err != nil:
-			s.writeErr = err
-			return
+		n, errno := s.writeSome(fd, s.frames[s.wrote:])
+		switch errno {
+		case 0:
+			s.wrote += n
+		case unix.EINTR:
 		default:
-			s.wrote++
+			s.writeErr = errno
+			return
 		}
 	}
+}
+
+// writeSome hands the first frames to the stack, as many as can be one.
+func (s *Stack) writeSome(fd uintptr, frames [][]byte) (n int, errno unix.Errno) {
+	vec := s.out[:0]
+	skip := 0
+	if n = 1; s.plain == nil {
+		var head []byte
+		n, head, skip = s.join.Join(frames[:min(len(frames), maxJoin)])
+		vec = append(vec, iovec(head))
+	}
+	for _, f := range frames[:n] {
+		vec = append(vec, iovec(f[skip:]))
+	}
+	_, _, errno = unix.RawSyscall(unix.SYS_WRITEV, fd, uintptr(unsafe.Pointer(&vec[0])), uintptr(len(vec)))
+	return n, errno
+}
+
+// iovec is b for the kernel. Base is typed as a pointer, and keeps b alive.
+func iovec(b []byte) (v unix.Iovec) {
+	v.Base = unsafe.SliceData(b)
+	v.SetLen(len(b))
+	return v
 }
 
 // attributes are the kernel's attributes of the device; nil if it is gone.

@@ -38,6 +38,15 @@ func (t *tap) Read(bufs [][]byte) (int, error) {
 	return n, err
 }
 
+// Poll implements Poller if the link that is tapped does.
+func (t *tap) Poll(bufs [][]byte) int {
+	n := t.Link.(Poller).Poll(bufs)
+	if n > 0 && t.on() {
+		t.sink(In, time.Now(), bufs[:n])
+	}
+	return n
+}
+
 func (t *tap) Write(frames [][]byte) (int, error) {
 	if !t.on() {
 		return t.Link.Write(frames)

@@ -7,9 +7,11 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"softswitch/internal/gso"
 )
 
-// maxSend is the number of frames per sendmmsg call. It limits how long the call keeps
+// maxSend is the most frames of a sendmmsg call. It limits how long the call keeps
 // its processor from the Go scheduler: 64 frames take about 60 us.
 const maxSend = 64
 
@@ -24,8 +26,15 @@ type mmsghdr struct {
 // counters.
 type transmitter struct {
 	msgs [maxSend]mmsghdr
-	iovs [maxSend]unix.Iovec
+	iovs [2 * maxSend]unix.Iovec
 	send func(fd uintptr) // Packet.send, bound once: binding allocates
+
+	// Where the kernel can cut TCP, frames of one connection that follow one another are
+	// one message, behind a header that says where to cut: see joinTCP.
+	headed  bool                // each message has a header
+	join    [maxSend]gso.Joiner // by message
+	carries [maxSend]int        // by message: how many frames it is
+	alone   bool                // the kernel refused a message of several frames: no more of them
 
 	// State of the Write in progress.
 	frames [][]byte
@@ -41,14 +50,17 @@ type transmitter struct {
 	busy atomic.Uint64
 }
 
-// init points each message at its one vector. The transmitter must not move afterwards;
-// it is part of a Packet on the heap.
-func (tx *transmitter) init(send func(fd uintptr)) {
-	for i := range tx.msgs {
-		tx.msgs[i].hdr.Iov = &tx.iovs[i]
-		tx.msgs[i].hdr.SetIovlen(1)
+// init binds send. The transmitter must not move afterwards, since its messages point at
+// its vectors; it is part of a Packet on the heap.
+func (tx *transmitter) init(send func(fd uintptr)) { tx.send = send }
+
+// joinTCP has TCP frames of up to longest bytes joined, on a socket whose messages have a
+// header.
+func (tx *transmitter) joinTCP(longest int) {
+	tx.headed = true
+	for i := range tx.join {
+		tx.join[i] = gso.Joiner{Exact: true, Longest: longest}
 	}
-	tx.send = send
 }
 
 // Write implements Link.
@@ -85,23 +97,54 @@ func (p *Packet) send(fd uintptr) {
 }
 
 // sendmmsg sends up to maxSend frames with one system call. The kernel stops at the
-// first frame that it refuses and reports the error only if that is the first of a
+// first message that it refuses and reports the error only if that is the first of a
 // call.
-func (tx *transmitter) sendmmsg(fd uintptr, frames [][]byte) (int, unix.Errno) {
-	k := min(len(frames), maxSend)
-	for i, f := range frames[:k] {
-		tx.iovs[i].Base = unsafe.SliceData(f) // typed as a pointer: keeps f alive
-		tx.iovs[i].SetLen(len(f))
-	}
+func (tx *transmitter) sendmmsg(fd uintptr, frames [][]byte) (sent int, errno unix.Errno) {
+	k := tx.fill(frames[:min(len(frames), maxSend)])
 	// RawSyscall6 does not announce the call to the scheduler, which would otherwise
 	// give this goroutine's processor to another thread and then look for a new one;
 	// with MSG_DONTWAIT the call cannot block. The conversion is in the argument list,
 	// so msgs stays put for the call; it holds the only other pointers.
 	n, _, errno := unix.RawSyscall6(unix.SYS_SENDMMSG, fd, uintptr(unsafe.Pointer(&tx.msgs[0])), uintptr(k), unix.MSG_DONTWAIT, 0, 0)
-	if errno != 0 {
+	switch {
+	case errno == 0:
+	case tx.carries[0] > 1 && (errno == unix.EINVAL || errno == unix.EMSGSIZE || errno == unix.EOPNOTSUPP):
+		tx.alone = true
+		return 0, unix.EINTR // once more, frame by frame
+	default:
 		return 0, errno
 	}
-	return int(n), 0
+	for _, frames := range tx.carries[:n] {
+		sent += frames
+	}
+	return sent, 0
+}
+
+// fill makes messages of the frames, and returns how many.
+func (tx *transmitter) fill(frames [][]byte) (msgs int) {
+	v := 0
+	for ; len(frames) > 0; msgs++ {
+		first, n, skip := v, 1, 0
+		if tx.headed {
+			most := len(frames)
+			if tx.alone {
+				most = 1
+			}
+			var head []byte
+			n, head, skip = tx.join[msgs].Join(frames[:most])
+			tx.iovs[v] = iovec(head)
+			v++
+		}
+		for _, f := range frames[:n] {
+			tx.iovs[v] = iovec(f[skip:])
+			v++
+		}
+		tx.carries[msgs] = n
+		tx.msgs[msgs].hdr.Iov = &tx.iovs[first]
+		tx.msgs[msgs].hdr.SetIovlen(v - first)
+		frames = frames[n:]
+	}
+	return msgs
 }
 
 // whyUnsent turns the reason why frames[tx.n] was not sent into the error of Write.

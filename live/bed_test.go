@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"flag"
 	"fmt"
+	"net"
 	"os"
 	"sync"
 	"testing"
@@ -33,6 +35,15 @@ func TestMain(m *testing.M) {
 // removeAtEnd are folders that the tests leave to TestMain.
 var removeAtEnd []string
 
+var withPoller = flag.Bool("polled", false, "have a Poller fetch the frames of nodes on links in memory")
+
+// notPolled skips a test that says nothing of nodes with a Poller.
+func notPolled(t *testing.T, why string) {
+	if *withPoller {
+		t.Skip(why)
+	}
+}
+
 // patience bounds what a test waits for that must happen. A goroutine that is
 // woken needs some ten microseconds; the rest is for a machine with other work.
 const patience = 30 * time.Second
@@ -46,6 +57,7 @@ type bed struct {
 	sw      *dataplane.Switch
 	updates chan linkUpdate
 	cancel  context.CancelFunc
+	poller  *Poller       // nil unless with -polled
 	done    chan error    // what Run returned; closed then
 	news    chan struct{} // one slot: something was logged
 
@@ -86,6 +98,10 @@ func newBed(t testing.TB, n int, o opts) *bed {
 	c.Batch, c.Granularity, c.Slots = Batch, Granularity, 4096
 	b := &bed{t: t, updates: make(chan linkUpdate), done: make(chan error, 1), news: make(chan struct{}, 1), far: make([]link.Link, n)}
 	opt := Options{Open: b.openPipe(o.wrap), Watch: b.watch, Log: b.log, Warn: b.warn}
+	if *withPoller {
+		b.poller = new(Poller)
+		opt.Poller = b.poller
+	}
 	if o.log != nil {
 		opt.Log = o.log
 	}
@@ -134,8 +150,18 @@ func startBed(t testing.TB, n int, o opts) *bed {
 func (b *bed) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	b.cancel = cancel
+	polling, end := context.WithCancel(context.Background())
+	polled := make(chan struct{})
+	go func() {
+		if b.poller != nil {
+			b.poller.Run(polling)
+		}
+		close(polled)
+	}()
 	go func() {
 		b.done <- b.Run(ctx)
+		end()
+		<-polled
 		close(b.done)
 	}()
 	b.t.Cleanup(b.stop)
@@ -171,8 +197,12 @@ func (b *bed) stop() {
 func (b *bed) openPipe(wrap func(Port, link.Link) link.Link) func(Port) (link.Link, error) {
 	return func(p Port) (link.Link, error) {
 		near, far := link.Pipe()
+		end := near
 		if wrap != nil {
 			near = wrap(p, near)
+		}
+		if p.Polled {
+			near = &polledPipe{near, end.(link.Poller), make(chan struct{}), sync.Once{}}
 		}
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -187,6 +217,29 @@ func (b *bed) openPipe(wrap func(Port, link.Link) link.Link) func(Port) (link.Li
 		b.opened = append(b.opened, near)
 		return near, nil
 	}
+}
+
+// polledPipe is a link whose frames come by Poll alone, from the end of a pipe.
+type polledPipe struct {
+	link.Link
+	end    link.Poller
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (l *polledPipe) Poll(bufs [][]byte) int { return l.end.Poll(bufs) }
+
+func (l *polledPipe) Read(bufs [][]byte) (int, error) {
+	if d, ok := l.Link.(*deaf); ok {
+		return d.Read(bufs)
+	}
+	<-l.closed
+	return 0, net.ErrClosed
+}
+
+func (l *polledPipe) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return l.Link.Close()
 }
 
 // watch is the node's Watch: the script's.

@@ -16,14 +16,20 @@
 //     lock of 3; drain takes the lock for what Transmit lends, and writes that to the link.
 //     Frames that a busy link does not take are offered again a little later, and what it
 //     will never take is counted as lost;
+//     A wire that is impaired keeps frames first (impair.go), and the port's timer is also
+//     set to when the next of them comes to its end;
 //   - the next Transmit begins with Sent, which gives the slots back.
+//
+// Where many nodes share a process, a Poller may be in place of both loops of every port
+// (poller.go): it looks at rings and deadlines in turn, and has ports send.
 //
 // So a frame goes from Read to Write without a switch of goroutines. If another goroutine
 // is sending on port 3 already, it is told to look once more. What has to wait, behind a
 // pause or for its rate, leaves by txLoop: Transmit says when to ask again.
 //
-// Read in this order: node.go (the node and its life), rx.go, tx.go, wire.go (a port's
-// link: opened, read, closed, opened anew), watch_linux.go (interfaces that go, come and
+// Read in this order: node.go (the node and its life), rx.go, tx.go, impair.go (what
+// wires do besides carrying frames), poller.go, wire.go (a port's link: opened, read, closed, opened
+// anew), watch_linux.go (interfaces that go, come and
 // vanish), log.go. The folder record has a machine that writes down what another one is
 // told, the folder node a process that runs a node and answers requests.
 //
@@ -36,7 +42,10 @@
 //   - no lost wake-up: a port that becomes ready is drained after that. Whoever has
 //     the news sets tx.again before it tries the port lock, and whoever held the lock
 //     looks at tx.again after letting go of it; so kick alone may take that lock;
-//   - counted: a frame that Transmit handed out was sent, or is in Stats.Lost.
+//   - turns: a port that is always busy lets the others read, and their deadlines pass,
+//     about every millisecond, on a single processor too (turn_linux.go);
+//   - counted: a frame that Transmit handed out was sent, is in Stats.Lost, or was lost by
+//     its wire or is on it (Wire).
 //
 // What it does not do: it decides nothing about frames, knows no configuration, and opens
 // no namespace: it runs where its process runs.

@@ -64,7 +64,7 @@ func (l *logger) wake() {
 func (l *logger) stop() { close(l.close) }
 
 func (l *logger) loop(n *Node) func() {
-	var batch []event.Event
+	batch := make([]event.Event, 0, eventsFirst)
 	pass := func() {
 		n.mu.Lock()
 		batch, n.pending = n.pending, batch[:0]

@@ -10,6 +10,7 @@ import (
 	"softswitch/buffer"
 	"softswitch/dataplane"
 	"softswitch/event"
+	"softswitch/impair"
 	"softswitch/internal/ether"
 	"softswitch/internal/timer"
 	"softswitch/link"
@@ -37,8 +38,14 @@ type Options struct {
 	Ports []Port
 	// Open opens an interface; nil means AF_PACKET in this namespace.
 	Open func(p Port) (link.Link, error)
+	// Within runs fn on a thread in the network namespace of the interfaces, where Open and
+	// Watch find them; nil means that this process is there.
+	Within func(fn func() error) error
+	// Poller, unless nil, fetches the node's frames and keeps its deadlines; Open has to
+	// return links that are a link.Poller.
+	Poller *Poller
 	// Watch reports link states, from one goroutine, until ctx ends; it returns then,
-	// or on a fatal error. nil means netlink in this namespace.
+	// or on a fatal error. nil means netlink in the namespace.
 	Watch func(ctx context.Context, names []string, update func(LinkState)) error
 	// Log receives the events, in order, in batches that it must not keep; nil drops
 	// them.
@@ -54,9 +61,19 @@ type Port struct {
 	KeepMAC bool
 	// FacesHost says that the far end is a host, whose pauses no loop goes through.
 	FacesHost bool
+	// RingBytes is the size of its receive ring; 0 means the usual one.
+	RingBytes int
 	// MTU is what the interface has to have at least, in bytes; 0 means 1500, which is not
 	// asked for.
 	MTU int
+	// Wire is what the wire from the port does to frames; Seed, and Stream among wires of
+	// one seed, name its random numbers.
+	Wire         impair.Faults
+	Seed, Stream uint64
+	// Crowded says that the process has the ports of many nodes.
+	Crowded bool
+	// Polled says that a Poller fetches the frames.
+	Polled bool
 }
 
 // LinkState is the state of an interface.
@@ -86,6 +103,10 @@ type Node struct {
 	// which may find it outdated.
 	urgent atomic.Uint64
 
+	// ready are ports that have something to send, for opt.Poller.
+	ready  atomic.Uint64
+	frozen bool // guarded by opt.Poller.mu, unless that is nil: the Poller leaves the node alone
+
 	loops sync.WaitGroup // the goroutines of rxLoop and txLoop
 	ended chan struct{}  // closed when the links are about to be closed at the end
 }
@@ -109,8 +130,9 @@ type port struct {
 	counting link.Link     // guarded by linkMu: the link whose statistics are not in total yet; nil for none
 	total    link.Stats    // guarded by linkMu: of closed links
 
-	rx rx
-	tx tx
+	rx     rx
+	tx     tx
+	polled polled // guarded by opt.Poller.mu of the node
 }
 
 // New makes a node. It does not open anything.
@@ -121,29 +143,50 @@ func New(opt Options) (*Node, error) {
 	if opt.Open == nil {
 		opt.Open = OpenPacket
 	}
+	if opt.Within == nil {
+		opt.Within = here
+	}
 	if opt.Watch == nil {
-		opt.Watch = watchNetlink
+		opt.Watch = watchWithin(opt.Within)
 	}
 	if opt.Warn == nil {
 		opt.Warn = func(string, ...any) {}
 	}
 	n := &Node{opt: opt, machine: opt.Machine, due: unit.Never, ended: make(chan struct{})}
 	n.log.init(opt.Log)
+	n.pending = make([]event.Event, 0, eventsFirst)
 	for i, po := range opt.Ports {
-		t, err := timer.New()
-		if err != nil {
+		po.Polled = opt.Poller != nil
+		p := &port{node: n, n: unit.Port(i), opt: po}
+		if err := p.init(); err != nil {
 			n.close()
 			return nil, err
 		}
-		p := &port{node: n, n: unit.Port(i), opt: po}
-		p.rx.init(opt.Machine.Portion(p.n))
-		p.tx.init(t)
 		n.ports = append(n.ports, p)
 		if !po.FacesHost {
 			n.inner.Add(p.n)
 		}
 	}
 	return n, nil
+}
+
+func (p *port) init() error {
+	var t *timer.Timer
+	var u *turn
+	if !p.opt.Polled {
+		var err error
+		if t, err = timer.New(); err != nil {
+			return err
+		}
+		if u, err = newTurn(); err != nil {
+			t.Close()
+			return err
+		}
+	}
+	p.rx.init(u)
+	p.tx.init(t)
+	p.tx.stage.init(p.opt)
+	return nil
 }
 
 // Open opens every interface. If one fails, it returns the error and leaves none open.
@@ -164,8 +207,10 @@ func (n *Node) Open() error {
 // has ended and every event has been logged.
 func (n *Node) Run(ctx context.Context) error {
 	var log sync.WaitGroup
-	for _, p := range n.ports {
-		n.loops.Go(p.txLoop)
+	if n.opt.Poller == nil {
+		for _, p := range n.ports {
+			n.loops.Go(p.txLoop)
+		}
 	}
 	log.Go(n.log.loop(n))
 	// Watch reopens links that came back. It ends before the links are closed, so that
@@ -275,6 +320,9 @@ func (n *Node) names() []string {
 	return names
 }
 
+// eventsFirst is for how many events there is room from the beginning.
+const eventsFirst = 256
+
 // eventsMax limits the events waiting for the logger.
 const eventsMax = 1 << 18
 
@@ -292,8 +340,10 @@ func (n *Node) work(now unit.Time) unit.PortSet {
 	case len(n.pending) == 0:
 	case had == 0:
 		n.since = now
-		n.log.idle.Reset(logIdle)
-	case now-n.since >= logDelay:
+		if n.opt.Poller == nil {
+			n.log.idle.Reset(logIdle)
+		}
+	case now-n.since >= logDelay && n.opt.Poller == nil:
 		n.since = now
 		n.log.wake()
 	}
@@ -302,12 +352,19 @@ func (n *Node) work(now unit.Time) unit.PortSet {
 
 func (n *Node) close() {
 	close(n.ended)
+	var closing sync.WaitGroup // side by side: the kernel takes tens of milliseconds for a link
 	for _, p := range n.ports {
-		p.change.Lock()
-		p.closeLink()
-		p.change.Unlock()
-		p.tx.timer.Close()
+		closing.Go(func() {
+			p.change.Lock()
+			p.closeLink()
+			p.change.Unlock()
+			if !p.opt.Polled {
+				p.tx.timer.Close()
+				p.rx.turn.close()
+			}
+		})
 	}
+	closing.Wait()
 }
 
 // sleep waits for d or until the node ends.
@@ -335,6 +392,10 @@ const handOver = 8
 
 // kickAll sends what the ports of ready, and those that become ready by it, have to send.
 func (n *Node) kickAll(ready unit.PortSet) {
+	if l := n.opt.Poller; l != nil {
+		n.ready.Or(uint64(ready))
+		return
+	}
 	for budget := handOver; ready != 0; {
 		p := n.first(ready)
 		ready.Remove(p)

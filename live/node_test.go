@@ -6,6 +6,8 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"net"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -439,6 +441,7 @@ func TestPacedPortKeepsItsRate(t *testing.T) {
 // A goroutine that reads must get back to its link: it sends a bounded number of
 // batches for others, and leaves the rest to the port's txLoop.
 func TestSendingIsHandedOver(t *testing.T) {
+	notPolled(t, "kicks leave sending to a Poller")
 	var writes atomic.Int64
 	b := newBed(t, 2, opts{wrap: moodAt(1, func([][]byte) (int, error) {
 		writes.Add(1)
@@ -494,6 +497,7 @@ func (f *firstAsked) Transmit(now unit.Time, out unit.Port, fs []*buffer.Frame) 
 // Pauses go first, and of these the ones to switches, wherever hosts have their ports; of
 // these the last port's.
 func TestPausesToSwitchesGoFirst(t *testing.T) {
+	notPolled(t, "kicks leave sending to a Poller")
 	for _, tt := range []struct {
 		hosts unit.PortSet
 		want  string
@@ -565,6 +569,7 @@ func (h *handed) Receive(now unit.Time, in unit.Port, fs []*buffer.Frame) {
 // Whatever the profile holds, a batch that arrives at once neither pauses its sender nor
 // is lost where nothing is congested, and is handed on in portions as large as they may be.
 func TestBatchIsHandedOnInPortions(t *testing.T) {
+	notPolled(t, "a Poller fetches less at once")
 	const frames = 60
 	for _, profile := range []buffer.Profile{
 		buffer.DefaultProfile,
@@ -590,10 +595,73 @@ func TestBatchIsHandedOnInPortions(t *testing.T) {
 			if c := b.sw.Counters(0); c.TxPause[3] > 0 || c.LosslessLost > 0 {
 				t.Errorf("%+v: %d pauses sent, %d frames lost", profile, c.TxPause[3], c.LosslessLost)
 			}
-			if most := min(b.sw.Portion(0)/1000, frames) * 1000; slices.Max(m.bytes) != max(most, 1000) {
+			if most := min((profile.Threshold()-1)/1000, frames) * 1000; slices.Max(m.bytes) != max(most, 1000) {
 				t.Errorf("%+v: %d bytes handed on at once, want %d", profile, m.bytes, most)
 			}
 		})
+	}
+}
+
+// always is a link of which a batch can be read at any time. It tells of each.
+type always struct {
+	link.Link
+	frame   []byte
+	batches int64
+	read    func(batches int64)
+	ended   atomic.Bool
+}
+
+func (a *always) Read(bufs [][]byte) (int, error) {
+	if a.ended.Load() {
+		return 0, net.ErrClosed
+	}
+	a.batches++
+	a.read(a.batches)
+	for i := range bufs {
+		bufs[i] = append(bufs[i][:0], a.frame...)
+	}
+	return len(bufs), nil
+}
+
+func (a *always) Close() error {
+	a.ended.Store(true)
+	return a.Link.Close()
+}
+
+// On one processor, a port that never waits does not keep others waiting for more than a
+// turn of its own and one after that: by itself the runtime looks for what is ready every
+// 10 ms, in which a thousand batches are read.
+func TestBusyPortTakesTurns(t *testing.T) {
+	notPolled(t, "a Poller goes from port to port by itself")
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	deadline, err := timer.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer deadline.Close()
+	var now, passed atomic.Int64 // batches: that were read, and when the deadline passed
+	var waiting atomic.Bool
+	startBed(t, 2, opts{wrap: func(p Port, l link.Link) link.Link {
+		if p.Name != portName(0) {
+			return l
+		}
+		return &always{Link: l, frame: frame(0, 1, 1, false), read: func(batches int64) {
+			now.Store(batches)
+			if batches%97 == 0 && waiting.CompareAndSwap(true, false) {
+				passed.Store(batches)
+				deadline.Arm(1)
+			}
+		}}
+	}})
+	const most = 2*turnFrames/Batch + 1
+	for range 20 {
+		waiting.Store(true)
+		if err := deadline.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		if n := now.Load() - passed.Load(); n > most {
+			t.Errorf("after a deadline had passed %d batches were read until it was kept, want at most %d", n, most)
+		}
 	}
 }
 
@@ -780,6 +848,7 @@ func (f *frail) Read(bufs [][]byte) (int, error) {
 
 // A link that cannot be read any more is opened anew at once, and the port stays up.
 func TestLinkThatFailsIsOpenedAnew(t *testing.T) {
+	notPolled(t, "the link fails after a Read, which a Poller does without")
 	const again = 3
 	opened := make(chan struct{}, again+1)
 	b := startBed(t, 2, opts{wrap: func(p Port, l link.Link) link.Link {
@@ -870,6 +939,7 @@ func TestFailedLinkGoesAndComes(t *testing.T) {
 
 // A timer that the kernel does not serve is told of, and the port goes on.
 func TestTimerThatFailsIsWarnedOf(t *testing.T) {
+	notPolled(t, "a Poller needs no timers")
 	b := newBed(t, 1, opts{})
 	wait := b.ports[0].tx.wait
 	failed := false

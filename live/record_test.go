@@ -103,7 +103,7 @@ func TestRecordAndReplay(t *testing.T) {
 
 func play(t *testing.T, file []byte) *replay.Result {
 	t.Helper()
-	res, err := replay.Play(bytes.NewReader(file), recordedDetectors)
+	res, err := replay.Play(bytes.NewReader(file), recordedDetectors, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -205,6 +205,22 @@ func TestRunRefusesAPortInUse(t *testing.T) {
 	p.awaitStats("the first switch to run on", func(s observe.Switch) bool { return s.Ports[1].Up })
 }
 
+// A far end in another namespace, with an MTU below the port's, would lose frames.
+func TestRunRefusesAShorterFarEnd(t *testing.T) {
+	l := newLab(t)
+	if err := l.out.NL.LinkSetMTU(l.out.Link("f1"), 1400); err != nil {
+		t.Fatal(err)
+	}
+	code, said := l.run("run", "p0", "p1").exit()
+	if code != 2 || !strings.Contains(said, "port p1: its far end, f1, has an MTU of 1400 and would lose frames for one of 1500") {
+		t.Errorf("exit status %d, said %q; want 2 and the reason", code, said)
+	}
+	if err := l.in.NL.LinkSetMTU(l.in.Link("p1"), 1400); err != nil {
+		t.Fatal(err)
+	}
+	l.runSwitch("") // neither end sends longer ones
+}
+
 func TestRunNamesAnUnknownInterface(t *testing.T) {
 	l := newLab(t)
 	code, said := l.run("run", "p0", "nothing").exit()
@@ -238,7 +254,7 @@ func (l *lab) watch(names ...string) (next func() LinkState) {
 			ended <- err
 			return
 		}
-		ended <- watchNetlink(ctx, names, func(s LinkState) {
+		ended <- watchNetlink(ctx, here, names, func(s LinkState) {
 			select {
 			case states <- s:
 			case <-ctx.Done():

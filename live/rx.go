@@ -12,26 +12,25 @@ import (
 // slot is lost; one rxLoop at a time uses it.
 type rx struct {
 	lend
-	portion int // bytes; the machine's
+	turn *turn
 }
 
-func (r *rx) init(portion int) {
-	r.portion = portion
+func (r *rx) init(t *turn) {
+	r.turn = t
 	r.frames, r.bytes = make([]*buffer.Frame, Batch), make([][]byte, Batch)
 }
 
 // rxLoop reads batches from l and hands them to the machine until l is closed or
 // its interface is gone, or says why it cannot read any more.
 func (p *port) rxLoop(l link.Link) error {
-	n := p.node
-	n.mu.Lock()
-	n.machine.Lend(p.n, p.rx.frames)
-	n.mu.Unlock()
-	for {
-		for i, f := range p.rx.frames {
-			p.rx.bytes[i] = f.Data[:0]
-		}
-		got, err := l.Read(p.rx.bytes)
+	bufs := p.rx.bytes
+	if p.node.opt.Poller != nil {
+		bufs = make([][]byte, 1) // no frame comes by Read
+	} else {
+		p.borrow()
+	}
+	for since := 0; ; {
+		got, err := l.Read(bufs)
 		if err != nil {
 			switch {
 			case errors.Is(err, link.ErrDown):
@@ -41,39 +40,53 @@ func (p *port) rxLoop(l link.Link) error {
 			}
 			return err
 		}
-		fs := p.rx.frames[:got]
-		for i, f := range fs {
-			f.Data, f.Len = p.rx.bytes[i], len(p.rx.bytes[i])
-			n.opt.Machine.Parse(f)
-		}
-		for len(fs) > 0 {
-			k := p.rx.next(fs)
-			p.receive(fs[:k])
-			fs = fs[k:]
+		p.handle(got)
+		if since += got; since >= turnFrames {
+			since = 0
+			p.rx.turn.pass()
 		}
 	}
 }
 
-// next is how many of the frames, at least one, are handed to the machine at once.
-func (r *rx) next(fs []*buffer.Frame) (n int) {
-	bytes := 0
-	for n < len(fs) && (n == 0 || bytes+len(fs[n].Data) <= r.portion) {
-		bytes += len(fs[n].Data)
-		n++
+// borrow gets the slots to read into.
+func (p *port) borrow() {
+	n := p.node
+	n.mu.Lock()
+	n.machine.Lend(p.n, p.rx.frames)
+	n.mu.Unlock()
+	for i, f := range p.rx.frames {
+		p.rx.bytes[i] = f.Data[:0]
 	}
-	return n
 }
 
-// receive hands frames to the machine, replaces them by empty slots, and sends what
-// became ready.
-func (p *port) receive(fs []*buffer.Frame) {
+// handle hands the first got frames that were read to the machine, and readies the slots
+// for the next.
+func (p *port) handle(got int) {
+	fs := p.rx.frames[:got]
+	for i, f := range fs {
+		f.Data, f.Len = p.rx.bytes[i], len(p.rx.bytes[i])
+		p.node.opt.Machine.Parse(f)
+	}
+	for len(fs) > 0 {
+		fs = fs[p.receive(fs):]
+	}
+	for i, f := range p.rx.frames[:got] {
+		p.rx.bytes[i] = f.Data[:0]
+	}
+}
+
+// receive hands frames to the machine, as many at once as it takes, replaces them by empty
+// slots, and sends what became ready. It returns how many they were.
+func (p *port) receive(fs []*buffer.Frame) int {
 	n := p.node
 	n.mu.Lock()
 	now := n.clock()
+	fs = fs[:n.machine.Portion(p.n, fs)]
 	n.machine.Receive(now, p.n, fs)
 	clear(fs)
 	n.machine.Lend(p.n, fs)
 	ready := n.work(now)
 	n.mu.Unlock()
 	n.kickAll(ready)
+	return len(fs)
 }

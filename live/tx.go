@@ -23,8 +23,9 @@ type tx struct {
 	again atomic.Bool   // the port is to be drained, once more if someone is at it
 	late  atomic.Int64  // ns: the most that a deadline was missed by
 	lost  atomic.Uint64 // frames that no link took
-	timer *timer.Timer
-	wait  func() error // of timer
+	timer *timer.Timer  // nil if a Poller looks at due
+	wait  func() error  // of timer
+	due   atomic.Int64  // ns: armed, for the Poller
 
 	// mu is taken by kick alone, which looks at again after it has let go of it: a
 	// kick that finds it taken leaves its news to whoever holds it.
@@ -32,6 +33,7 @@ type tx struct {
 	lend  lend      // guarded by mu: what Transmit lent; [0, n) is not yet Sent
 	n     int       // guarded by mu
 	wrote int       // guarded by mu: of those, how many the link took
+	stage stage     // of the wire
 	armed unit.Time // guarded by mu: the timer's deadline
 	// Of frames that were lost for a reason that nobody else tells of:
 	untold int       // guarded by mu: since the last warning
@@ -39,7 +41,11 @@ type tx struct {
 }
 
 func (t *tx) init(tm *timer.Timer) {
-	t.timer, t.wait, t.armed = tm, tm.Wait, unit.Never
+	if tm != nil {
+		t.timer, t.wait = tm, tm.Wait
+	}
+	t.armed = unit.Never
+	t.due.Store(int64(unit.Never))
 	t.lend.frames, t.lend.bytes = make([]*buffer.Frame, Batch), make([][]byte, Batch)
 }
 
@@ -77,6 +83,10 @@ func (p *port) kick(budget *int) (others unit.PortSet) {
 // that became ready by it. Preconditions: p.tx.mu is held.
 func (p *port) drain(budget *int) (others unit.PortSet) {
 	t, n := &p.tx, p.node
+	t.stage.obey()
+	if t.stage.on {
+		p.deliver(timer.Now())
+	}
 	for {
 		if t.wrote < t.n {
 			if *budget == 0 {
@@ -109,28 +119,46 @@ func (p *port) drain(budget *int) (others unit.PortSet) {
 	}
 }
 
-// write offers the frames that were lent to the link; false if it is busy. What
-// has no link to leave by, or cannot leave, is lost as on a cut wire.
+// write offers the frames that were lent to the link, or to its wire if that is impaired;
+// false if the link is busy.
 func (p *port) write() bool {
 	t := &p.tx
+	if t.stage.on {
+		now := timer.Now()
+		t.stage.send(now, t.lend.bytes[t.wrote:t.n])
+		t.wrote = t.n
+		p.deliver(now)
+		return true
+	}
+	n, busy := p.offer(t.lend.bytes[t.wrote:t.n])
+	t.wrote += n
+	return !busy
+}
+
+// offer offers frames to the link, which has taken n when it is busy, else all. What has no
+// link to leave by, or cannot leave, is lost as on a cut wire, and counts as taken.
+func (p *port) offer(frames [][]byte) (n int, busy bool) {
 	l := p.current()
 	if l == nil {
-		p.lose(t.n-t.wrote, link.ErrGone)
+		p.lose(len(frames), link.ErrGone)
+		return len(frames), false
 	}
-	for t.wrote < t.n {
-		k, err := l.Write(t.lend.bytes[t.wrote:t.n])
-		t.wrote += k
+	for n < len(frames) {
+		k, err := l.Write(frames[n:])
+		n += k
 		switch {
 		case err == nil:
 		case errors.Is(err, link.ErrBusy):
-			return false
+			return n, true
 		case isFrameError(err):
 			p.lose(1, err)
+			n++
 		default:
-			p.lose(t.n-t.wrote, err)
+			p.lose(len(frames)-n, err)
+			return len(frames), false
 		}
 	}
-	return true
+	return n, false
 }
 
 func isFrameError(err error) bool {
@@ -138,12 +166,11 @@ func isFrameError(err error) bool {
 	return errors.As(err, &frame)
 }
 
-// lose takes the next n of the frames that were lent for lost. It warns of it at most
-// once a second, and not of a link that is down or gone, which the machine says.
-// Preconditions: p.tx.mu is held.
+// lose counts n frames that the link did not take. It warns of it at most once a second,
+// and not of a link that is down or gone, which the machine says. Preconditions: p.tx.mu is
+// held.
 func (p *port) lose(n int, err error) {
 	t := &p.tx
-	t.wrote += n
 	t.lost.Add(uint64(n))
 	if errors.Is(err, link.ErrDown) || errors.Is(err, link.ErrGone) || errors.Is(err, net.ErrClosed) {
 		return
@@ -160,16 +187,20 @@ func (p *port) lose(n int, err error) {
 	}
 }
 
-// arm sets the port's timer, unless it fires before anyway. Preconditions:
-// p.tx.mu is held.
+// arm sets the port's timer to at, or to when a frame comes to the end of the wire, unless
+// it fires before anyway. Preconditions: p.tx.mu is held.
 func (p *port) arm(at unit.Time) {
 	t := &p.tx
+	at = min(at, t.stage.next())
 	if now := timer.Now(); t.armed <= now {
 		t.late.Store(max(t.late.Load(), int64(now-t.armed)))
 		t.armed = unit.Never // it has fired
 	}
 	if at < t.armed {
-		t.timer.Arm(at)
 		t.armed = at
+		if t.timer != nil {
+			t.timer.Arm(at)
+		}
 	}
+	t.due.Store(int64(t.armed))
 }

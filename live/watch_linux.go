@@ -16,10 +16,13 @@ import (
 )
 
 // ringBytes is the size of a port's receive ring: 1024 frames of any length with an MTU
-// of 1500. With jumboRingBytes they are 448 with one of 9216.
+// of 1500. With jumboRingBytes they are 448 with one of 9216. One in a crowd has a quarter:
+// the memory is the kernel's, and to get and to return it takes most of the time in which a
+// large fabric comes up and goes.
 const (
 	ringBytes      = 2 << 20
 	jumboRingBytes = 4 << 20
+	crowdedShare   = 4
 )
 
 // usualMTU is the MTU that an interface has unless somebody sets another.
@@ -28,9 +31,15 @@ const usualMTU = 1500
 // OpenPacket opens an interface of this namespace with AF_PACKET. An interface whose MTU
 // is below that of a port of jumbo frames is refused.
 func OpenPacket(p Port) (link.Link, error) {
-	opt := link.Options{RingBytes: ringBytes}
+	opt := link.Options{RingBytes: ringBytes, Polled: p.Polled}
 	if p.MTU > usualMTU {
 		opt.RingBytes, opt.MTU = jumboRingBytes, p.MTU
+	}
+	if p.Crowded {
+		opt.RingBytes /= crowdedShare
+	}
+	if p.RingBytes > 0 {
+		opt.RingBytes = p.RingBytes
 	}
 	return link.Open(p.Name, opt)
 }
@@ -42,11 +51,21 @@ const watchRetry = 20 * time.Millisecond
 // while they were being listed.
 var errMissed = errors.New("netlink: link messages were missed")
 
+// here runs fn in the namespace of this process.
+func here(fn func() error) error { return fn() }
+
+// watchWithin is watchNetlink in the namespace where within runs functions.
+func watchWithin(within func(fn func() error) error) func(context.Context, []string, func(LinkState)) error {
+	return func(ctx context.Context, names []string, update func(LinkState)) error {
+		return watchNetlink(ctx, within, names, update)
+	}
+}
+
 // watchNetlink reports the state of each named interface to update, now and whenever it
 // changes, until ctx ends. If netlink loses messages it starts over.
-func watchNetlink(ctx context.Context, names []string, update func(LinkState)) error {
+func watchNetlink(ctx context.Context, within func(fn func() error) error, names []string, update func(LinkState)) error {
 	for {
-		err := watchOnce(ctx, names, update)
+		err := watchOnce(ctx, within, names, update)
 		if !errors.Is(err, errMissed) {
 			return err
 		}
@@ -59,33 +78,42 @@ func watchNetlink(ctx context.Context, names []string, update func(LinkState)) e
 }
 
 // watchOnce is watchNetlink up to the first lost message.
-func watchOnce(ctx context.Context, names []string, update func(LinkState)) error {
+func watchOnce(ctx context.Context, within func(fn func() error) error, names []string, update func(LinkState)) error {
 	updates := make(chan netlink.LinkUpdate, 64)
 	failed := make(chan error, 1)
 	done := make(chan struct{})
-	err := netlink.LinkSubscribeWithOptions(updates, done, netlink.LinkSubscribeOptions{
-		ListExisting: true,
-		ErrorCallback: func(err error) {
-			select {
-			case failed <- err:
-			default: // one is enough
+	var missing []string // the list does not mention them
+	err := within(func() error {
+		err := netlink.LinkSubscribeWithOptions(updates, done, netlink.LinkSubscribeOptions{
+			ListExisting: true,
+			ErrorCallback: func(err error) {
+				select {
+				case failed <- err:
+				default: // one is enough
+				}
+			},
+		})
+		if err != nil {
+			return fmt.Errorf("netlink: watch links: %w", err)
+		}
+		for _, name := range names {
+			var gone netlink.LinkNotFoundError
+			if _, err := netlink.LinkByName(name); errors.As(err, &gone) {
+				missing = append(missing, name)
 			}
-		},
+		}
+		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("netlink: watch links: %w", err)
+		return err
 	}
 	defer func() {
 		close(done)
 		for range updates { // wait until the subscription's goroutine has ended
 		}
 	}()
-	// The list does not mention missing interfaces.
-	for _, name := range names {
-		var gone netlink.LinkNotFoundError
-		if _, err := netlink.LinkByName(name); errors.As(err, &gone) {
-			update(LinkState{Name: name})
-		}
+	for _, name := range missing {
+		update(LinkState{Name: name})
 	}
 	for {
 		select {

@@ -32,6 +32,9 @@ func (p *port) setLink(s LinkState) {
 	}
 	up := s.Running && s.Index != 0
 	p.running = up
+	if !up {
+		p.cutWire()
+	}
 	if up && (stale || missing) {
 		if err := p.open(s.Index); err != nil {
 			p.node.opt.Warn("port %s: %v", p.opt.Name, err)
@@ -49,7 +52,11 @@ func (p *port) setLink(s LinkState) {
 // open opens the port's interface and starts reading from it. Preconditions: p.change
 // is held.
 func (p *port) open(index int) error {
-	l, err := p.node.opt.Open(p.opt)
+	var l link.Link
+	err := p.node.opt.Within(func() (err error) {
+		l, err = p.node.opt.Open(p.opt)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -65,6 +72,9 @@ func (p *port) open(index int) error {
 			p.reopen(l, err)
 		}
 	})
+	if p.opt.Polled {
+		p.node.opt.Poller.add(p, l.(link.Poller))
+	}
 	return nil
 }
 
@@ -118,6 +128,9 @@ func (p *port) closeLink() {
 	p.linkMu.Unlock()
 	if l == nil {
 		return
+	}
+	if p.opt.Polled {
+		p.node.opt.Poller.drop(p)
 	}
 	l.Close()
 	<-done

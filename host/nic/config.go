@@ -35,6 +35,8 @@ type Config struct {
 	// RxBuffer is the receive buffer of each class in bytes. XOFF is at three quarters,
 	// XON at half of it, as in host.Config.
 	RxBuffer int
+	// RxSlack is what it holds besides, for what arrives while a driver is late.
+	RxSlack int
 	// MaxFrame is the longest frame that passes, without FCS and 802.1Q tag.
 	MaxFrame int
 	// Granularity is how precisely the driver keeps Transmit's times, Batch the most
@@ -60,7 +62,7 @@ func (c Config) build() (dataplane.Config, error) {
 	headroom, pause := c.RxBuffer/4, c.RxBuffer/4*3
 	d.Buffer.Lossless = c.Lossless
 	d.Buffer.LossyQueue = SendQueue
-	d.Buffer.Profile = buffer.Profile{StaticTh: pause, XOFF: headroom}
+	d.Buffer.Profile = buffer.Profile{StaticTh: pause, XOFF: headroom, Slack: c.RxSlack}
 	d.Buffer.Thresholds = []buffer.Threshold{
 		Wire: {StaticTh: pause, XONOffset: c.RxBuffer / 4},
 		// The stack cannot be paused, so the whole send queue is below XOFF.

@@ -18,7 +18,7 @@
 //
 // Invariants:
 //   - lossless receive: a lossless frame that came by the wire is dropped only if the
-//     far end sends more than the headroom, a quarter of RxBuffer, after the pause;
+//     far end sends more than the headroom, a quarter of RxBuffer and RxSlack, after the pause;
 //   - a frame lost on its way out is counted at port Stack, one that the fabric
 //     delivered and the NIC lost at port Wire;
 //   - events: it logs what a host logs, so a reader of the log need not know that there

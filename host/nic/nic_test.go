@@ -37,11 +37,14 @@ type testNIC struct {
 
 // newTestNIC makes a NIC at a wire of 100 Mbit/s, whose receive buffer of 40,000 bytes
 // pauses at 30,000 and resumes at 20,000. Its links are up.
-func newTestNIC(t testing.TB) *testNIC {
+func newTestNIC(t testing.TB) *testNIC { return newSlackNIC(t, 0) }
+
+// newSlackNIC is a NIC with this slack.
+func newSlackNIC(t testing.TB, slack int) *testNIC {
 	t.Helper()
 	m, err := New(Config{
 		ID: 5, Name: "h5", MAC: 0x020000000005, Rate: 100 * mbit, Lossless: 1<<3 | 1<<4,
-		Quanta: 65535, Refresh: 10 * ms, RxBuffer: 40_000, MaxFrame: 1514, Batch: 8,
+		Quanta: 65535, Refresh: 10 * ms, RxBuffer: 40_000, RxSlack: slack, MaxFrame: 1514, Batch: 8,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -287,15 +290,18 @@ func TestSlowStack(t *testing.T) {
 	}
 }
 
-// A sender that does not stop loses frames, and they are counted where they were lost.
+// A sender that does not stop loses frames, and they are counted where they were lost; slack
+// takes some of them.
 func TestOverrun(t *testing.T) {
-	n := newTestNIC(t)
-	n.do(host.Act{Do: host.Slow, Rate: 1 * mbit})
-	n.far(3, 1)
-	n.run(0)
-	n.far(3, 45)
-	if c := n.HostCounters(); c.Overflow != 5 || n.Counters(Wire).LosslessLost != 5 || n.Counters(Stack).Drops != [dataplane.Reasons]uint64{} {
-		t.Errorf("%d frames lost, want 5; at the stack %v", c.Overflow, n.Counters(Stack).Drops)
+	for slack, want := range map[int]uint64{0: 5, 3000: 2} {
+		n := newSlackNIC(t, slack)
+		n.do(host.Act{Do: host.Slow, Rate: 1 * mbit})
+		n.far(3, 1)
+		n.run(0)
+		n.far(3, 45)
+		if c := n.HostCounters(); c.Overflow != want || n.Counters(Wire).LosslessLost != want || n.Counters(Stack).Drops != [dataplane.Reasons]uint64{} {
+			t.Errorf("slack of %d: %d frames lost, want %d; at the stack %v", slack, c.Overflow, want, n.Counters(Stack).Drops)
+		}
 	}
 }
 

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"sync/atomic"
 
 	"softswitch/internal/control"
 	"softswitch/internal/decode"
+	"softswitch/internal/safefile"
 	"softswitch/link"
 	"softswitch/link/pcapng"
 	"softswitch/live"
@@ -34,7 +34,7 @@ type CaptureArgs struct {
 
 // captureToFile captures all frames to a file until the node ends.
 func (r *runner) captureToFile(path string) error {
-	f, err := os.Create(path)
+	f, err := safefile.Create(path)
 	if err != nil {
 		return fmt.Errorf("capture: %w", err)
 	}
@@ -46,7 +46,7 @@ func (r *runner) captureToFile(path string) error {
 	r.files.capture = c
 	r.closeAtEnd("capture", func() error {
 		if missed := c.Stats().Missed; missed > 0 {
-			fmt.Fprintf(os.Stderr, "%s: capture: %d frames missed\n", r.name, missed)
+			fmt.Fprintf(r.at.says(), "%s: capture: %d frames missed\n", r.name, missed)
 		}
 		return errors.Join(c.Close(), f.Close())
 	})

@@ -70,6 +70,9 @@ func openStack(cfg config.Host) (link.Link, error) {
 	if err != nil {
 		return nil, err
 	}
+	if why := s.Plain(); why != nil {
+		fmt.Fprintf(os.Stderr, "%s: stack %s: %v; each frame is a system call of its own\n", cfg.Name, cfg.Stack, why)
+	}
 	if err := setUpStack(cfg); err != nil {
 		s.Close()
 		return nil, fmt.Errorf("stack %s: %w", cfg.Stack, err)

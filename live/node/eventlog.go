@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"softswitch/event"
+	"softswitch/internal/safefile"
 	"softswitch/unit"
 )
 
@@ -32,7 +33,7 @@ type eventLog struct {
 }
 
 func newEventLog(path string, node event.Node, hosts unit.PortSet) (*eventLog, error) {
-	f, err := os.Create(path)
+	f, err := safefile.Create(path)
 	if err != nil {
 		return nil, fmt.Errorf("event log: %w", err)
 	}

@@ -2,6 +2,8 @@ package node
 
 import (
 	"fmt"
+	"runtime"
+	"runtime/metrics"
 
 	"softswitch/internal/timer"
 	"softswitch/link"
@@ -15,11 +17,13 @@ type files struct {
 	log      *eventLog     // nil for none
 	capture  *link.Capture // nil for none
 	restarts int           // of the machine in this process
+	ports    []live.Port   // of which to tell what their wires do
 }
 
 // live is what to report about a node apart from its machine.
 func (f *files) live(n *live.Node) observe.Live {
-	out := observe.Live{Clock: timer.Clock(), EventsLost: n.EventsLost(), Lateness: n.Lateness(), Restarts: f.restarts}
+	out := observe.Live{Clock: timer.Clock(), EventsLost: n.EventsLost(), Lateness: n.Lateness(), Restarts: f.restarts, Impaired: impaired(n, f.ports)}
+	out.Goroutines, out.HeapBytes = usage()
 	if f.log != nil {
 		size, problem := f.log.state()
 		out.LogBytes = size
@@ -33,6 +37,14 @@ func (f *files) live(n *live.Node) observe.Live {
 		}
 	}
 	return out
+}
+
+// usage is how many goroutines this process has, and how many bytes of its heap were in use after
+// the last garbage collection.
+func usage() (goroutines int, heap uint64) {
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(live)
+	return runtime.NumGoroutine(), live[0].Value.Uint64()
 }
 
 // flush returns when what was captured before the call is in its file, or could not be

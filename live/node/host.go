@@ -19,21 +19,30 @@ import (
 	"softswitch/view/observe"
 )
 
-func RunHost(ctx context.Context, cfg config.Host, record string) error {
+// RunHost runs a host at a place until ctx ends.
+func RunHost(ctx context.Context, cfg config.Host, record string, at Place) error {
 	h, err := host.New(cfg.Build(live.Batch, live.Granularity))
 	if err != nil {
 		return err
 	}
-	silent, err := silentPort()
+	var silent int
+	err = at.within(func() (err error) {
+		silent, err = silentPort()
+		return err
+	})
 	if err != nil {
 		return err
 	}
 	defer unix.Close(silent)
+	port, err := wired(live.Port{Name: cfg.Port.Name, KeepMAC: cfg.Port.MAC != "", MTU: cfg.MTU}, cfg.Port.Wire)
+	if err != nil {
+		return err
+	}
 	var end keeper[observe.Host]
 	var r runner
 	r = runner{
-		name: cfg.Name, id: unit.NodeID(cfg.ID), live: cfg.Live, machine: h,
-		ports:  []live.Port{{Name: cfg.Port.Name, KeepMAC: cfg.Port.MAC != "", MTU: cfg.MTU}},
+		at: at, name: cfg.Name, id: unit.NodeID(cfg.ID), live: cfg.Live, machine: h,
+		ports:  []live.Port{port},
 		record: record, header: replay.Header{Kind: replay.Host, Config: string(cfg.Marshal())},
 		sample: func(n *live.Node) metrics.Sample { return metrics.Sample{Hosts: []observe.Host{r.takeHost(n, h)}} },
 	}
@@ -59,7 +68,7 @@ func (r *runner) hostRequest(n *live.Node, h *host.Host, end *keeper[observe.Hos
 		})
 		return nil, err
 	}
-	return nil, control.Unknown(req.Do, "stats", "keep", "start", "stop", "act", "capture")
+	return nil, control.Unknown(req.Do, "stats", "keep", "start", "stop", "act", "capture", "wires", "impair", "lose", "forge")
 }
 
 func (r *runner) takeHost(n *live.Node, h *host.Host) (out observe.Host) {

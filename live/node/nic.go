@@ -15,6 +15,10 @@ import (
 	"softswitch/view/observe"
 )
 
+// wireRing is the wire's receive ring: a window of TCP, which a far end without a rate sends
+// at once.
+const wireRing = link.DefaultRingBytes
+
 func RunNIC(ctx context.Context, cfg config.Host) error {
 	n, err := nic.New(cfg.BuildNIC(live.Batch, live.Granularity))
 	if err != nil {
@@ -29,9 +33,14 @@ func RunNIC(ctx context.Context, cfg config.Host) error {
 		return err
 	}
 	defer restore()
+	port, err := wired(live.Port{Name: cfg.Port.Name, KeepMAC: cfg.Port.MAC != "", MTU: cfg.MTU}, cfg.Port.Wire)
+	if err != nil {
+		return err
+	}
+	port.RingBytes = wireRing
 	r := runner{
 		name: cfg.Name, id: unit.NodeID(cfg.ID), live: cfg.Live, machine: n,
-		ports:  []live.Port{{Name: cfg.Port.Name, KeepMAC: cfg.Port.MAC != "", MTU: cfg.MTU}, {Name: cfg.Stack}},
+		ports:  []live.Port{port, {Name: cfg.Stack}},
 		header: replay.Header{Kind: "nic"},
 		openPort: func(p live.Port) (link.Link, error) {
 			if p.Name == cfg.Stack {
@@ -80,5 +89,5 @@ func nicRequest(node *live.Node, n *nic.NIC, cfg config.Host, req control.Reques
 		node.Do(func(now unit.Time) { err = n.Do(now, a.Build()) })
 		return err
 	}
-	return control.Unknown(req.Do, "stats", "keep", "start", "stop", "act", "capture")
+	return control.Unknown(req.Do, "stats", "keep", "start", "stop", "act", "capture", "wires", "impair", "lose", "forge")
 }

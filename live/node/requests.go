@@ -12,6 +12,7 @@ import (
 	"softswitch/dataplane"
 	"softswitch/internal/control"
 	"softswitch/internal/version"
+	"softswitch/linkauth"
 	"softswitch/live"
 	"softswitch/unit"
 	"softswitch/view/metrics"
@@ -27,6 +28,7 @@ type switchNode struct {
 	fixed    string // why the detector cannot be replaced, "" if it can
 	response string
 	again    func(restart)
+	loadKeys func() (linkauth.Keys, error)
 
 	end   keeper[observe.Switch]
 	files *files
@@ -45,7 +47,7 @@ func newSwitchNode(sw *dataplane.Switch, fixed string) *switchNode {
 }
 
 // changes are the requests, of all kinds of node, that change something.
-var changes = []string{"act", "clear", "keep", "pfcwd_start", "pfcwd_stop", "restart", "start", "stop"}
+var changes = []string{"act", "clear", "forge", "impair", "keep", "keys", "lose", "pfcwd_start", "pfcwd_stop", "restart", "start", "stop", "tape"}
 
 // checkMethod rejects GET for requests that change something: a client may repeat or
 // prefetch a GET.
@@ -71,6 +73,7 @@ var switchRequests = map[string]func(*switchNode, *live.Node, json.RawMessage) (
 	"pfcwd_start": (*switchNode).pfcwdStart,
 	"pfcwd_stop":  (*switchNode).pfcwdStop,
 	"restart":     (*switchNode).restart,
+	"keys":        (*switchNode).keys,
 }
 
 func (s *switchNode) handle(n *live.Node, req control.Request) (any, error) {

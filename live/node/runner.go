@@ -1,18 +1,18 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
-	"os"
-	"runtime"
 	"sync"
 	"syscall"
 
 	"softswitch/event"
 	"softswitch/event/replay"
 	"softswitch/internal/control"
+	"softswitch/internal/safefile"
 	"softswitch/link"
 	"softswitch/live"
 	"softswitch/live/record"
@@ -25,6 +25,7 @@ import (
 // runner runs a machine in this process, with its control socket, event log and
 // capture.
 type runner struct {
+	at      Place
 	name    string
 	id      unit.NodeID
 	live    config.Live
@@ -46,11 +47,6 @@ type runner struct {
 	capturing capturing
 }
 
-// processorsMin is the lowest GOMAXPROCS of a node unless the user sets it. With one, a
-// port that is always busy keeps the runtime from polling the others: frames and
-// deadlines there were measured to wait for tens of milliseconds.
-const processorsMin = 2
-
 // run runs the node until ctx ends. handle answers control requests.
 func (r *runner) run(ctx context.Context, handle func(*live.Node, control.Request) (any, error)) (err error) {
 	defer func() {
@@ -59,14 +55,18 @@ func (r *runner) run(ctx context.Context, handle func(*live.Node, control.Reques
 		}
 		err = errors.Join(err, r.unwritten)
 	}()
-	if os.Getenv("GOMAXPROCS") == "" {
-		runtime.GOMAXPROCS(max(processorsMin, runtime.GOMAXPROCS(0)))
+	r.live.Control, r.live.Events = r.at.path(r.live.Control), r.at.path(r.live.Events)
+	for i := range r.ports {
+		r.ports[i].Crowded = r.at.Crowded
 	}
 	opt := live.Options{
-		Machine: r.machine, Ports: r.ports, Open: r.open,
-		Warn: func(format string, args ...any) { fmt.Fprintf(os.Stderr, r.name+": "+format+"\n", args...) },
+		Machine: r.machine, Ports: r.ports, Open: r.open, Within: r.at.within, Poller: r.at.Poller,
+		Warn: func(format string, args ...any) { fmt.Fprintf(r.at.says(), r.name+": "+format+"\n", args...) },
 	}
-	if err := r.claimPorts(); err != nil {
+	if err := r.at.within(r.claimPorts); err != nil {
+		return err
+	}
+	if err := r.at.within(r.checkFarEnds); err != nil {
 		return err
 	}
 	if opt.Log, err = r.openLog(); err != nil {
@@ -84,6 +84,7 @@ func (r *runner) run(ctx context.Context, handle func(*live.Node, control.Reques
 	if err != nil {
 		return err
 	}
+	r.files.ports = r.ports
 	if err := n.Open(); err != nil {
 		return err
 	}
@@ -99,6 +100,9 @@ func (r *runner) run(ctx context.Context, handle func(*live.Node, control.Reques
 			if req.Do == "capture" {
 				return r.capturing.request(req.Args)
 			}
+			if out, ok, err := r.wireRequest(n, req); ok {
+				return out, err
+			}
 			return handle(n, req)
 		})
 		r.undo = append(r.undo, srv.Close)
@@ -106,6 +110,8 @@ func (r *runner) run(ctx context.Context, handle func(*live.Node, control.Reques
 	if err := r.serveMetrics(ctx, n); err != nil {
 		return err
 	}
+	r.at.Life.begin(n)
+	defer r.at.Life.done()
 	return n.Run(ctx)
 }
 
@@ -115,7 +121,11 @@ func (r *runner) serveMetrics(ctx context.Context, n *live.Node) error {
 	if r.live.Metrics == "" {
 		return nil
 	}
-	ln, err := metrics.Listen(r.live.Metrics)
+	var ln *metrics.Listener
+	err := r.at.within(func() (err error) {
+		ln, err = metrics.Listen(r.live.Metrics)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -123,7 +133,7 @@ func (r *runner) serveMetrics(ctx context.Context, n *live.Node) error {
 	var served sync.WaitGroup
 	served.Go(func() {
 		if err := metrics.Serve(ctx, ln, metrics.Handler("", func() metrics.Sample { return r.sample(n) })); err != nil {
-			fmt.Fprintf(os.Stderr, "%s: %v\n", r.name, err)
+			fmt.Fprintf(r.at.says(), "%s: %v\n", r.name, err)
 		}
 	})
 	r.undo = append(r.undo, func() {
@@ -137,14 +147,46 @@ func (r *runner) serveMetrics(ctx context.Context, n *live.Node) error {
 // sockets: they belong to the network namespace and disappear with the process.
 func (r *runner) claimPorts() error {
 	for _, p := range r.ports {
-		ln, err := net.Listen("unix", "@softswitch/port/"+p.Name)
+		claim := "@softswitch/port/" + p.Name
+		ln, err := net.Listen("unix", claim)
 		if errors.Is(err, syscall.EADDRINUSE) {
-			return fmt.Errorf("port %s: another softswitch runs on this interface", p.Name)
+			return fmt.Errorf("port %s: %w", p.Name, claimed(claim))
 		}
 		if err != nil {
 			return fmt.Errorf("port %s: %w", p.Name, err)
 		}
 		r.undo = append(r.undo, func() { ln.Close() })
+	}
+	return nil
+}
+
+// claimed says who has a claim: any user can take such a name.
+func claimed(claim string) error {
+	if c, err := net.Dial("unix", claim); err == nil {
+		defer c.Close()
+		if who, err := control.Peer(c.(*net.UnixConn)); err == nil && !safefile.Believed(who.Uid) {
+			return fmt.Errorf("process %d of user %d keeps softswitch from this interface: it holds %s, without being a switch of this user or of root; end it", who.Pid, who.Uid, claim)
+		}
+	}
+	return errors.New("another softswitch runs on this interface")
+}
+
+// checkFarEnds refuses a port whose far end takes only shorter frames than the port sends,
+// as far as the kernel knows it: it would lose the longer ones and tell nobody. A port that
+// is not there yet is left to what opens it.
+func (r *runner) checkFarEnds() error {
+	for _, p := range r.ports {
+		near, err := net.InterfaceByName(p.Name)
+		if err != nil {
+			continue
+		}
+		far, known, err := link.FarEnd(p.Name)
+		if err != nil {
+			return fmt.Errorf("port %s: %w", p.Name, err)
+		}
+		if want := min(near.MTU, cmp.Or(p.MTU, config.DefaultMTU)); known && far.MTU < want {
+			return fmt.Errorf("port %s: its far end, %s, has an MTU of %d and would lose frames for one of %d; raise it there with `ip link set dev %s mtu %d`, or lower that of %s", p.Name, far.Name, far.MTU, want, far.Name, want, p.Name)
+		}
 	}
 	return nil
 }
@@ -195,7 +237,7 @@ func (r *runner) recorded() (live.Machine, error) {
 	if r.record == "" {
 		return r.machine, nil
 	}
-	f, err := os.Create(r.record)
+	f, err := safefile.Create(r.record)
 	if err != nil {
 		return nil, fmt.Errorf("recording: %w", err)
 	}

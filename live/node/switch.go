@@ -3,21 +3,23 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"softswitch/dataplane"
 	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
 	"softswitch/event/replay"
+	"softswitch/linkauth"
 	"softswitch/live"
 	"softswitch/scenario/config"
 	"softswitch/unit"
 )
 
-// RunSwitch runs a switch until ctx ends. When asked to restart, it runs another in its
+// RunSwitch runs a switch at a place until ctx ends. When asked to restart, it runs another in its
 // place, with empty buffers and zero counters.
-func RunSwitch(ctx context.Context, cfg config.Switch, record string) error {
+func RunSwitch(ctx context.Context, cfg config.Switch, record string, at Place) error {
 	for restarts := 0; ; restarts++ {
-		next, err := runOnce(ctx, cfg, record, restarts)
+		next, err := runOnce(ctx, cfg, record, at, restarts)
 		if next == nil || err != nil {
 			return err
 		}
@@ -27,7 +29,7 @@ func RunSwitch(ctx context.Context, cfg config.Switch, record string) error {
 
 // runOnce runs a switch until ctx ends, or until it is asked to restart: then next says
 // how.
-func runOnce(ctx context.Context, cfg config.Switch, record string, restarts int) (next *restart, err error) {
+func runOnce(ctx context.Context, cfg config.Switch, record string, at Place, restarts int) (next *restart, err error) {
 	d, err := catalog.Named("detector", cfg.Detector)
 	if err != nil {
 		return nil, err
@@ -37,25 +39,34 @@ func runOnce(ctx context.Context, cfg config.Switch, record string, restarts int
 		return nil, err
 	}
 	built := cfg.Build(respond.New(d.New, policy), live.Batch, live.Granularity)
+	first, err := setKeys(&built, cfg, at)
+	if err != nil {
+		return nil, fmt.Errorf("switch %s: %w", cfg.Name, err)
+	}
 	sw, err := dataplane.NewSwitch(built)
 	if err != nil {
 		return nil, err
 	}
 	var ports []live.Port
 	for _, p := range cfg.Ports {
-		ports = append(ports, live.Port{Name: p.Name, KeepMAC: p.MAC != "", FacesHost: p.Peer == "host", MTU: cfg.MTU})
+		port, err := wired(live.Port{Name: p.Name, KeepMAC: p.MAC != "", FacesHost: p.Peer == "host", MTU: cfg.MTU}, p.Wire)
+		if err != nil {
+			return nil, err
+		}
+		ports = append(ports, port)
 	}
 	node := newSwitchNode(sw, "")
 	node.response = policy.String()
+	node.loadKeys = func() (linkauth.Keys, error) { return LoadKeys(at.path(cfg.Live.Keys)) }
 	if record != "" {
-		node.fixed = "the switch is recorded, and its recording cannot tell of another detector; run it without --record"
+		node.fixed = "the switch is recorded, and its recording cannot tell of another detector, or of other keys; run it without --record"
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	node.again = func(r restart) { stop(&r) }
 	r := runner{
-		name: cfg.Name, id: unit.NodeID(cfg.ID), live: cfg.Live, machine: sw, ports: ports,
-		record: record, header: replay.Header{Kind: replay.Switch, Config: string(cfg.Marshal()), Delay: built.Delay},
+		at: at, name: cfg.Name, id: unit.NodeID(cfg.ID), live: cfg.Live, machine: sw, ports: ports,
+		record: record, header: replay.Header{Kind: replay.Switch, Config: string(cfg.Marshal()), Delay: built.Delay, FirstCounter: first},
 		journal: node.journal, sample: node.metrics,
 	}
 	for i, p := range cfg.Ports {

@@ -77,7 +77,7 @@ func forward(t *testing.T, r *Recorder, n int) {
 
 func play(t *testing.T, file []byte) *replay.Result {
 	t.Helper()
-	res, err := replay.Play(bytes.NewReader(file), map[string]detect.Factory{"none": detect.NewNone})
+	res, err := replay.Play(bytes.NewReader(file), map[string]detect.Factory{"none": detect.NewNone}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,237 @@
+package hosting
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"softswitch/internal/control"
+	"softswitch/internal/safefile"
+	"softswitch/live"
+	"softswitch/live/node"
+	netnslab "softswitch/netns-lab"
+	"softswitch/scenario/config"
+	"softswitch/unit"
+)
+
+// Run runs the nodes of a list until ctx ends, with poll by a Poller. The control socket is
+// made in the list's directory when all of them answer.
+func Run(ctx context.Context, list string, poll bool) error {
+	text, err := os.ReadFile(list)
+	if err != nil {
+		return err
+	}
+	var nodes []netnslab.Hosted
+	if err := json.Unmarshal(text, &nodes); err != nil {
+		return fmt.Errorf("%s: %w", list, err)
+	}
+	if err := allowFiles(len(nodes)); err != nil {
+		return err
+	}
+	ctx, end := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer end()
+	var poller *live.Poller
+	if poll {
+		if err := giveUpRealtime(); err != nil {
+			return err
+		}
+		poller = new(live.Poller)
+		running.Go(func() { poller.Run(ctx) })
+	}
+	members := map[string]*member{}
+	up, failed := make(chan struct{}, len(nodes)), make(chan error, len(nodes))
+	for _, n := range nodes {
+		m := &member{Hosted: n, done: make(chan struct{})}
+		m.life.Up = sync.OnceFunc(func() { up <- struct{}{} })
+		members[n.Name] = m
+		running.Go(func() {
+			defer close(m.done)
+			if err := m.run(ctx, poller); err != nil {
+				failed <- fmt.Errorf("node %s: %w", m.Name, err)
+			}
+		})
+	}
+	for range nodes {
+		select {
+		case <-up:
+		case err := <-failed:
+			return err
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	srv, err := control.Listen(filepath.Join(filepath.Dir(list), netnslab.HostingSocket))
+	if err != nil {
+		return err
+	}
+	defer context.AfterFunc(ctx, srv.Close)()
+	srv.Serve(func(req control.Request) (any, error) { return handle(members, req) })
+	return nil
+}
+
+// giveUpRealtime has the process run with the highest ordinary priority that it may have. With a
+// real-time one a poller would stop for 50 ms at a time (docs/decisions/polling.md).
+func giveUpRealtime() error {
+	threads, err := os.ReadDir("/proc/self/task") // those to come do as these
+	if err != nil {
+		return err
+	}
+	for _, t := range threads {
+		id, err := strconv.Atoi(t.Name())
+		if err != nil {
+			return err
+		}
+		for _, nice := range []int32{-20, 0} { // the first asks for a right
+			attr := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_NORMAL, Nice: nice}
+			if err = unix.SchedSetAttr(id, &attr, 0); err == nil || errors.Is(err, unix.ESRCH) {
+				err = nil // or the thread has ended
+				break
+			}
+		}
+		if err != nil {
+			return os.NewSyscallError("sched_setattr", err)
+		}
+	}
+	return nil
+}
+
+// filesOf is how many files a node with all ports may have open, with room to spare: two
+// sockets and a timer for each port, and its logs and sockets.
+const filesOf = 3*int(unit.MaxPorts) + 16
+
+// allowFiles raises the limit of open files to what so many nodes may need, as far as
+// that is permitted; whoever meets the limit says so.
+func allowFiles(nodes int) error {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return os.NewSyscallError("getrlimit", err)
+	}
+	if most := uint64(nodes * filesOf); limit.Cur < most {
+		if unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: most, Max: max(most, limit.Max)}) != nil {
+			unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: min(most, limit.Max), Max: limit.Max})
+		}
+	}
+	return nil
+}
+
+// handle answers what the process is asked about its nodes.
+func handle(members map[string]*member, req control.Request) (any, error) {
+	switch req.Do {
+	case "look":
+		status := map[string]string{}
+		for name, m := range members {
+			status[name] = m.life.Status()
+		}
+		return status, nil
+	case "signal":
+		var s netnslab.HostedSignal
+		if err := json.Unmarshal(req.Args, &s); err != nil {
+			return nil, fmt.Errorf("signal: %w", err)
+		}
+		m := members[s.Node]
+		if m == nil {
+			return nil, fmt.Errorf("signal: this process runs no node %q", s.Node)
+		}
+		was := m.life.Status()
+		return was, m.signal(s.Signal)
+	}
+	return nil, control.Unknown(req.Do, "look", "signal")
+}
+
+// member is one of the nodes.
+type member struct {
+	netnslab.Hosted
+	life node.Life
+	done chan struct{} // closed when it has ended
+}
+
+// signal does what a signal does to a process; nothing to a node that has ended.
+func (m *member) signal(name string) error {
+	do := map[string]func() error{"SIGSTOP": m.life.Stop, "SIGCONT": m.life.Continue, "SIGKILL": m.life.Kill}[name]
+	if do == nil {
+		return fmt.Errorf("signal: %q; valid: SIGSTOP, SIGCONT, SIGKILL", name)
+	}
+	if do() == nil && name == "SIGKILL" {
+		<-m.done
+	}
+	return nil
+}
+
+// addressMax is how long the path of a unix socket may be, in bytes.
+const addressMax = 107
+
+// run runs the node to its end. What goes wrong is in its log, too.
+func (m *member) run(ctx context.Context, poller *live.Poller) error {
+	log, err := safefile.OpenFile(filepath.Join(m.Dir, netnslab.LogName), os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	ns, err := netnslab.OpenNamespace(m.Namespace)
+	if err != nil {
+		return err
+	}
+	defer ns.Close()
+	err = m.life.Run(ctx, func(ctx context.Context) error {
+		return m.play(ctx, node.Place{Within: ns.Within, Dir: m.Dir, Says: log, Crowded: true, Poller: poller, Life: &m.life})
+	})
+	if err != nil {
+		fmt.Fprintln(log, "softswitch:", err)
+	}
+	return err
+}
+
+// play is the node's command.
+func (m *member) play(ctx context.Context, at node.Place) error {
+	if len(m.Command) != 4 || m.Command[2] != "-c" {
+		return fmt.Errorf("command %q: want PROGRAM run|host -c FILE", m.Command)
+	}
+	data, err := os.ReadFile(filepath.Join(m.Dir, m.Command[3]))
+	if err != nil {
+		return err
+	}
+	switch m.Command[1] {
+	case "run":
+		cfg, warnings, err := config.LoadSwitch(m.Command[3], data)
+		if err != nil {
+			return err
+		}
+		for _, w := range warnings {
+			fmt.Fprintln(at.Says, "warning:", w)
+		}
+		if err := m.fits(cfg.Live); err != nil {
+			return err
+		}
+		at.Within(func() error { node.Announce(at.Says, cfg); return nil })
+		return node.RunSwitch(ctx, cfg, "", at)
+	case "host":
+		cfg, err := config.LoadHost(m.Command[3], data)
+		if err != nil {
+			return err
+		}
+		if err := m.fits(cfg.Live); err != nil {
+			return err
+		}
+		return node.RunHost(ctx, cfg, "", at)
+	}
+	return fmt.Errorf("command %q: only switches (run) and hosts (host) share a process", m.Command)
+}
+
+// fits is an error if the path of the control socket is too long: the process is not in
+// the node's directory.
+func (m *member) fits(l config.Live) error {
+	if path := filepath.Join(m.Dir, l.Control); len(path) > addressMax {
+		return fmt.Errorf("control socket %s: a path of %d bytes; a unix socket has at most %d: give the lab a shorter name or %s a shorter path",
+			path, len(path), addressMax, netnslab.RunDirVariable)
+	}
+	return nil
+}
