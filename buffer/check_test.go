@@ -20,6 +20,7 @@ func TestCheckNamesEveryFault(t *testing.T) {
 		{"negative xon", func(c *Config) { c.Profile.XON = -4 }, []string{"xon: -4 bytes"}},
 		{"negative xon_offset", func(c *Config) { c.Profile.XONOffset = -5 }, []string{"xon_offset: -5 bytes"}},
 		{"negative xoff", func(c *Config) { c.Profile.XOFF = -6 }, []string{"xoff: -6 bytes"}},
+		{"negative slack", func(c *Config) { c.Profile.Slack = -8 }, []string{"slack: -8 bytes"}},
 		{"negative lossy_queue", func(c *Config) { c.LossyQueue = -7 }, []string{"lossy_queue: -7 bytes"}},
 		{"dynamic_th too small", func(c *Config) { c.Profile.Dynamic, c.Profile.DynamicTh = true, -8 }, []string{"dynamic_th: -8; valid: -7 to 3"}},
 		{"dynamic_th too large", func(c *Config) { c.Profile.Dynamic, c.Profile.DynamicTh = true, 4 }, []string{"dynamic_th: 4; valid: -7 to 3"}},

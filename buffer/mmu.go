@@ -22,6 +22,10 @@ type Profile struct {
 	// XOFF is the headroom above the XOFF threshold: what may still arrive until the
 	// pause takes effect. Less than that on the way, and lossless frames are lost.
 	XOFF int
+	// Slack is more headroom, for what arrives while a driver is late, which no wire lets
+	// arrive. Only what XOFF would have lost is in it: neither Room nor Unique reckons
+	// with it.
+	Slack int
 }
 
 // Threshold is the number of bytes at which a group with a static threshold goes
@@ -43,9 +47,9 @@ func (p Profile) Unique() bool {
 // resumes at 36864 and has 30720 of headroom; it is Unique: 73728 >= 71680.
 var DefaultProfile = Profile{Size: 4096, StaticTh: 36864, XONOffset: 4096, XOFF: 30720}
 
-// UsualPortion is the Portion of DefaultProfile in bytes: that of a far end of which
+// UsualAtOnce is the AtOnce of DefaultProfile in bytes: that of a far end of which
 // nobody knows more.
-var UsualPortion = min(DefaultProfile.Threshold(), DefaultProfile.XOFF) / 2
+var UsualAtOnce = min(DefaultProfile.Threshold(), DefaultProfile.XOFF) / 2
 
 // Threshold is where a port's priority groups go XOFF and XON, in bytes; both are as
 // in Profile.
@@ -77,7 +81,7 @@ func (c Config) Check() error {
 	for _, f := range []struct {
 		name string
 		v    int
-	}{{"pool", c.Shared}, {"size", p.Size}, {"static_th", p.StaticTh}, {"xon", p.XON}, {"xon_offset", p.XONOffset}, {"xoff", p.XOFF}, {"lossy_queue", c.LossyQueue}} {
+	}{{"pool", c.Shared}, {"size", p.Size}, {"static_th", p.StaticTh}, {"xon", p.XON}, {"xon_offset", p.XONOffset}, {"xoff", p.XOFF}, {"slack", p.Slack}, {"lossy_queue", c.LossyQueue}} {
 		if f.v < 0 || f.v > 1<<30 {
 			bad("%s: %d bytes; valid: 0 to %d", f.name, f.v, 1<<30)
 		}
@@ -191,7 +195,7 @@ func (m *MMU) Admit(in unit.Port, class unit.Priority, n int) (v Verdict, xoff b
 	switch {
 	case after <= limit && m.shared+after-before <= m.cfg.Shared:
 		m.shared += after - before
-	case int(g.headroom)+n <= m.cfg.Profile.XOFF:
+	case int(g.headroom)+n <= m.cfg.Profile.XOFF+m.cfg.Profile.Slack:
 		v = InHeadroom
 		g.headroom += int32(n)
 		g.headroomMax = max(g.headroomMax, g.headroom)
@@ -271,18 +275,37 @@ func (m *MMU) SetExtra(in unit.Port, class unit.Priority, n int) (xon, ok bool) 
 // Extra is by how much the thresholds of the bucket are raised, in bytes.
 func (m *MMU) Extra(in unit.Port, class unit.Priority) int { return int(m.group(in, class).extra) }
 
-// Portion is how many bytes a driver may put into the buckets of a port at once, before it
-// lets any of them leave. It is half of the smaller of
+// Room is how many bytes, in frames of any length, the bucket (in, class) takes for sure
+// before its state changes: before it goes XOFF, or, while it is, before its headroom is
+// full. What other buckets take of the shared pool counts too.
+func (m *MMU) Room(in unit.Port, class unit.Priority) int {
+	g, p := m.group(in, class), m.cfg.Profile
+	usual := int(g.bytes - g.headroom)
+	room := p.Size + m.limitOf(g) - usual
+	switch {
+	case !p.Dynamic:
+	case p.DynamicTh >= 0: // each byte lowers the limit by alpha bytes
+		room /= 1 + 1<<p.DynamicTh
+	default:
+		room = room << -p.DynamicTh / (1 + 1<<-p.DynamicTh)
+	}
+	pool := m.cfg.Shared - m.shared + max(0, p.Size-usual)
+	if g.xoff {
+		return max(min(room, pool), p.XOFF-int(g.headroom))
+	}
+	return max(0, min(room-1, pool))
+}
+
+// AtOnce is how many bytes a far end like this one may send to a port at once. It is half
+// of the smaller of
 //
 //   - what a bucket takes before it goes XOFF if those of all other ports hold as much:
-//     a portion leaves while the next one comes, and where nothing is congested nothing
+//     one burst leaves while the next one comes, and where nothing is congested nothing
 //     pauses;
-//   - the headroom: the pause leaves after the portion that made the bucket XOFF, all of
-//     which may be headroom, and the other half is for what still arrives until the pause
-//     takes effect.
+//   - the headroom: the other half is for what still arrives until the pause takes effect.
 //
 // With DefaultProfile it is 30720 / 2 = 15360 bytes: ten frames of 1514.
-func (m *MMU) Portion(in unit.Port) int {
+func (m *MMU) AtOnce(in unit.Port) int {
 	return min(m.cfg.Profile.Size+m.share(in), m.cfg.Profile.XOFF) / 2
 }
 

@@ -33,6 +33,7 @@ var profiles = []struct {
 	{"pool for one bucket", func(c *Config) { c.Shared = 170 }},
 	{"no headroom", func(c *Config) { c.Profile.XOFF = 0 }},
 	{"headroom below a frame", func(c *Config) { c.Profile.XOFF = 30 }},
+	{"headroom and slack", func(c *Config) { c.Profile.Slack = 110 }},
 	{"no hysteresis", func(c *Config) { c.Profile.XONOffset = 0 }},
 	{"xon above the offset", func(c *Config) { c.Profile.XON, c.Profile.XONOffset = 90, 190 }},
 	{"xon at zero", func(c *Config) { c.Profile.XONOffset = 1000 }},
@@ -165,7 +166,7 @@ func (w *pair) check() {
 		if bytes != sum[b] {
 			w.fatalf("conservation: bucket %v holds %d bytes, its frames are %d", b, bytes, sum[b])
 		}
-		if bound := w.threshold(b) + p.XOFF; !p.Dynamic && bytes > bound && !w.extras || headroom > p.XOFF {
+		if bound := w.threshold(b) + p.XOFF + p.Slack; !p.Dynamic && bytes > bound && !w.extras || headroom > p.XOFF+p.Slack {
 			w.fatalf("bound: bucket %v holds %d bytes, %d in headroom; bound %d", b, bytes, headroom, bound)
 		}
 		w.checkHysteresis(b, bytes)
@@ -589,20 +590,17 @@ func TestMMUAllocatesNothing(t *testing.T) {
 	}
 }
 
-// A portion in a bucket of each port makes none XOFF, and a portion that comes where a
-// bucket is about to be XOFF takes no more than half of its headroom.
-func TestPortion(t *testing.T) {
+// What a far end sends at once makes no bucket XOFF, also if those of all ports hold as
+// much, and takes no more than half of the headroom of one that is about to be.
+func TestAtOnce(t *testing.T) {
 	for _, tt := range profiles {
 		t.Run(tt.name, func(t *testing.T) {
 			c := small(tt.change)
-			class := unit.Priority(7)
-			for !c.Lossless.Has(class) {
-				class--
-			}
+			class := losslessOf(c)
 			m := mustMMU(t, c)
 			for in := range unit.Port(c.Ports) {
-				if v, xoff := m.Admit(in, class, m.Portion(in)); m.Portion(in) > 0 && (v != Accepted || xoff) {
-					t.Errorf("port %d: a portion of %d: verdict %d, XOFF %v", in, m.Portion(in), v, xoff)
+				if v, xoff := m.Admit(in, class, m.AtOnce(in)); m.AtOnce(in) > 0 && (v != Accepted || xoff) {
+					t.Errorf("port %d: %d at once: verdict %d, XOFF %v", in, m.AtOnce(in), v, xoff)
 				}
 			}
 			for in := range unit.Port(c.Ports) {
@@ -610,23 +608,72 @@ func TestPortion(t *testing.T) {
 				for xoff := false; !xoff && c.Profile.XOFF > 0; {
 					_, xoff = m.Admit(in, class, 1)
 				}
-				v, _ := m.Admit(in, class, m.Portion(in))
-				if _, headroom := m.Bytes(in, class); v == HeadroomFull && m.Portion(in) > 0 || headroom > c.Profile.XOFF/2+1 {
-					t.Errorf("port %d: a portion of %d into a bucket that is XOFF: verdict %d, %d of the headroom", in, m.Portion(in), v, headroom)
+				v, _ := m.Admit(in, class, m.AtOnce(in))
+				if _, headroom := m.Bytes(in, class); v == HeadroomFull && m.AtOnce(in) > 0 || headroom > c.Profile.XOFF/2+1 {
+					t.Errorf("port %d: %d at once into a bucket that is XOFF: verdict %d, %d of the headroom", in, m.AtOnce(in), v, headroom)
 				}
 			}
 		})
 	}
 }
 
-func TestPortionOfProfiles(t *testing.T) {
+// losslessOf is a class that is lossless in c.
+func losslessOf(c Config) unit.Priority {
+	class := unit.Priority(7)
+	for !c.Lossless.Has(class) {
+		class--
+	}
+	return class
+}
+
+// Whatever buckets hold, what has room changes the state of none: it makes none XOFF, and
+// is not dropped where it is. With a static threshold a byte more does, so room is all
+// that there is.
+func TestRoom(t *testing.T) {
+	for _, tt := range profiles {
+		t.Run(tt.name, func(t *testing.T) {
+			seed := testseed.New(t)
+			r := rand.New(rand.NewPCG(seed, 0))
+			c := small(tt.change)
+			class := losslessOf(c)
+			for range 300 {
+				m, like := mustMMU(t, c), mustMMU(t, c)
+				for range r.IntN(30) {
+					p, n := unit.Port(r.IntN(c.Ports)), r.IntN(100)
+					if v, _ := m.Admit(p, class, n); v != HeadroomFull {
+						like.Admit(p, class, n)
+						if r.IntN(3) == 0 {
+							m.Release(p, class, n)
+							like.Release(p, class, n)
+						}
+					}
+				}
+				in := unit.Port(r.IntN(c.Ports))
+				was, _ := m.XOFF(in, class)
+				room := m.Room(in, class)
+				for left := room; left > 0; {
+					n := 1 + r.IntN(left)
+					if v, xoff := m.Admit(in, class, n); v == HeadroomFull || xoff {
+						t.Fatalf("seed %d: room for %d, XOFF %v, and with %d left %d bytes: verdict %d, XOFF %v", seed, room, was, left, n, v, xoff)
+					}
+					left -= n
+				}
+				if v, xoff := like.Admit(in, class, room+1); !c.Profile.Dynamic && !was && v == Accepted && !xoff {
+					t.Fatalf("seed %d: room for %d only, and a byte more is accepted without XOFF", seed, room)
+				}
+			}
+		})
+	}
+}
+
+func TestAtOnceOfProfiles(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		change func(c *Config)
 		want   int
 	}{
-		{"default", func(*Config) {}, UsualPortion},
-		{"default, 64 ports", func(c *Config) { c.Ports = 64 }, UsualPortion},
+		{"default", func(*Config) {}, UsualAtOnce},
+		{"default, 64 ports", func(c *Config) { c.Ports = 64 }, UsualAtOnce},
 		{"headroom of 8000", func(c *Config) { c.Profile.XOFF = 8000 }, 4000},
 		{"XOFF at 8000", func(c *Config) { c.Profile.StaticTh = 8000 - c.Profile.Size }, 4000},
 		{"a pool of 8000 for four ports", func(c *Config) { c.Shared = 8000 }, (4096 + 2000) / 2},
@@ -635,15 +682,46 @@ func TestPortionOfProfiles(t *testing.T) {
 		{"dynamic, alpha 2", func(c *Config) { c.Profile.Dynamic, c.Profile.DynamicTh, c.Shared = true, 1, 20_000 }, (4096 + 4444) / 2},
 		{"dynamic, alpha 1/2", func(c *Config) { c.Profile.Dynamic, c.Profile.DynamicTh, c.Shared = true, -1, 21_000 }, (4096 + 3500) / 2},
 		{"no headroom", func(c *Config) { c.Profile.XOFF = 0 }, 0},
+		{"slack", func(c *Config) { c.Profile.Slack = 1 << 20 }, UsualAtOnce},
 	} {
 		c := Config{Ports: 4, Lossless: 1 << 3, Shared: 2 << 20, Profile: DefaultProfile}
 		tt.change(&c)
-		if got := mustMMU(t, c).Portion(0); got != tt.want {
+		if got := mustMMU(t, c).AtOnce(0); got != tt.want {
 			t.Errorf("%s: %d bytes, want %d", tt.name, got, tt.want)
 		}
 	}
-	if UsualPortion != 15_360 {
-		t.Errorf("the usual portion is %d bytes", UsualPortion)
+	if UsualAtOnce != 15_360 {
+		t.Errorf("usual at once are %d bytes", UsualAtOnce)
+	}
+}
+
+// TestSlack: with slack everything is as without, but what would have been dropped is taken,
+// until headroom and slack are full.
+func TestSlack(t *testing.T) {
+	with, without := mustMMU(t, small(func(c *Config) { c.Profile.Slack = 50 })), mustMMU(t, small(func(*Config) {}))
+	const in, class, n = 0, 3, 10
+	for {
+		v, xoff := with.Admit(in, class, n)
+		w, also := without.Admit(in, class, n)
+		if w == HeadroomFull {
+			if v != InHeadroom {
+				t.Errorf("where the headroom is full: verdict %d, want %d", v, InHeadroom)
+			}
+			break
+		}
+		if v != w || xoff != also {
+			t.Fatalf("verdict %d, XOFF %v; without slack %d, %v", v, xoff, w, also)
+		}
+	}
+	for v := InHeadroom; v != HeadroomFull; {
+		v, _ = with.Admit(in, class, n)
+	}
+	_, got := with.Bytes(in, class)
+	if _, headroom := without.Bytes(in, class); got != headroom+50 {
+		t.Errorf("%d bytes of headroom are full, without slack %d; want 50 more", got, headroom)
+	}
+	if with.XON(in, class) != without.XON(in, class) || with.Shared() != without.Shared() || with.AtOnce(in) != without.AtOnce(in) {
+		t.Errorf("XON %d, %d shared, %d at once; without slack %d, %d, %d", with.XON(in, class), with.Shared(), with.AtOnce(in), without.XON(in, class), without.Shared(), without.AtOnce(in))
 	}
 }
 

@@ -123,7 +123,7 @@ func (s *slowMMU) admit(b slowBucket, n int) (v Verdict, xoff bool) {
 	}
 	if g.count("S") > limit || s.shared() > s.cfg.Shared {
 		g.letters, v = was, InHeadroom
-		if g.count("H")+n > s.cfg.Profile.XOFF {
+		if g.count("H")+n > s.cfg.Profile.XOFF+s.cfg.Profile.Slack {
 			return HeadroomFull, false
 		}
 		g.letters = append(g.letters, bytes.Repeat([]byte("H"), n)...)

@@ -14,6 +14,7 @@ import (
 // acted is what actions have changed of a port.
 type acted struct {
 	ignore, lossy   unit.ClassSet
+	contained       unit.ClassSet // see storm.go
 	flush, discard  unit.ClassSet
 	restrict, force unit.ClassSet
 	only            [unit.Priorities]detect.Bucket // of a restricted queue
@@ -24,7 +25,11 @@ type acted struct {
 }
 
 // ignoring is the classes in which pauses are not honoured.
-func (m *acted) ignoring() unit.ClassSet { return m.ignore | m.dropping() | m.lossy }
+func (m *acted) ignoring() unit.ClassSet { return m.ignore | m.dropping() | m.unheeded() }
+
+// unheeded is the classes whose queue is lossy: pauses are not honoured, and its frames are
+// charged to nobody.
+func (m *acted) unheeded() unit.ClassSet { return m.lossy | m.contained }
 
 // dropping is the classes in which all that is for the queue is dropped.
 func (m *acted) dropping() unit.ClassSet { return m.flush | m.discard }

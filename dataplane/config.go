@@ -7,6 +7,7 @@ import (
 	"softswitch/buffer"
 	"softswitch/detect"
 	"softswitch/internal/ether"
+	"softswitch/linkauth"
 	"softswitch/pfcframe"
 	"softswitch/unit"
 )
@@ -26,7 +27,10 @@ type Config struct {
 	// Quanta of a pause frame, and how often a pause is repeated.
 	Quanta  uint16
 	Refresh unit.Time
-	Buffer  buffer.Config
+	// StormBudget is for how long a host may pause a class before it is contained; 0 is for
+	// ever. See storm.go.
+	StormBudget unit.Time
+	Buffer      buffer.Config
 	// Weights of the classes that share what strict priority leaves, by deficit round
 	// robin, in units of 1600 bytes; 0 is strict.
 	Weights [unit.Priorities]int
@@ -78,6 +82,9 @@ type PortConfig struct {
 	// nor sends pauses: of what it sends, frames that find no room are dropped.
 	FacesStack bool
 	Rate       unit.Rate // 0: unlimited
+	// Auth, unless nil, authenticates what goes to and fro on a link to another switch. Its
+	// Self and Gap are the switch's to fill in.
+	Auth *linkauth.Config
 }
 
 // Subnet is a connected subnet, bridged among Ports.
@@ -156,6 +163,11 @@ func (c *Config) check() error {
 		return fmt.Errorf("slots of %d bytes; valid: %d or more for frames of %d and a tag", c.SlotBytes, c.longest(), c.MaxFrame)
 	case c.Refresh <= 0:
 		return fmt.Errorf("refresh: %d ns; valid: above 0", c.Refresh)
+	}
+	for _, p := range c.Ports {
+		if a := p.Auth; a != nil && a.Mode != linkauth.Off && !p.FacesHost && (len(a.Keys) == 0 || len(a.Keys) > linkauth.KeysMax) {
+			return fmt.Errorf("port %s: auth %s, and %d keys for link %s; valid: 1, or 2 while they are changed", p.Name, a.Mode, len(a.Keys), a.Link)
+		}
 	}
 	return c.ECN.check()
 }

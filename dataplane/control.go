@@ -6,6 +6,7 @@ import (
 	"softswitch/event"
 	"softswitch/internal/ether"
 	"softswitch/itsyhdr"
+	"softswitch/linkauth"
 	"softswitch/pfcframe"
 	"softswitch/unit"
 )
@@ -30,6 +31,14 @@ func (s *Switch) receivePause(in unit.Port, f *buffer.Frame) {
 	if err != nil && err != itsyhdr.ErrNone {
 		p.count.Drops[OddTLV]++
 	}
+	if carries && p.cfg.FacesHost {
+		p.count.Drops[OddHostLabel]++
+		carries = false
+	}
+	if !s.believed(in, f, pauseTag(carries)) {
+		return
+	}
+	t.Auth = 0
 	for set := pf.Enable; set != 0; set &= set - 1 {
 		c := first(set)
 		if !s.lossless.Has(c) {
@@ -61,20 +70,37 @@ func (s *Switch) receivePause(in unit.Port, f *buffer.Frame) {
 
 // receiveMessage hands a one-hop message to the detector.
 func (s *Switch) receiveMessage(in unit.Port, f *buffer.Frame) {
-	_, t, err := itsyhdr.ParseMessage(f.Data)
-	if err != nil {
-		s.receiveFrame(in, f)
+	p := &s.ports[in]
+	if p.cfg.FacesHost {
+		s.drop(f, DropHostMessage)
 		return
 	}
-	s.ports[in].count.RxMessages++
-	s.free(f)
-	s.detector.Message(s.now, in, t)
+	_, t, err := itsyhdr.ParseMessage(f.Data)
+	switch {
+	case err != nil:
+		s.receiveFrame(in, f)
+	case t.Kind == itsyhdr.KindHello:
+		s.receiveHello(in, f, t)
+	case s.believed(in, f, messageTag):
+		p.count.RxMessages++
+		s.free(f)
+		t.Auth = 0
+		s.detector.Message(s.now, in, t)
+	}
 }
 
 // receiveFrame hands a message that is no ITSY TLV to a detector that has messages of
 // its own.
 func (s *Switch) receiveFrame(in unit.Port, f *buffer.Frame) {
-	if s.peer == nil || len(f.Data) < ether.HeaderLen || !s.peer.Frame(s.now, in, f.Data[ether.HeaderLen:]) {
+	payload, tag := s.ports[in].splitPayload(f.Data)
+	if s.peer == nil || payload == nil {
+		s.drop(f, DropMessage)
+		return
+	}
+	if !s.believed(in, f, tag) {
+		return
+	}
+	if !s.peer.Frame(s.now, in, payload) {
 		s.drop(f, DropMessage)
 		return
 	}
@@ -89,25 +115,42 @@ func (s *Switch) buildControl(out unit.Port, f *buffer.Frame) {
 	it := p.control.pop()
 	f.Control, f.Data = true, f.Data[:pfcframe.Len]
 	f.Len = pfcframe.Len
-	if it.payload != "" {
-		f.Data = append(f.Data[:0], itsyhdr.MessageAddress...)
-		mac := p.cfg.MAC.Bytes()
-		f.Data = append(f.Data, mac[:]...)
-		f.Data = append(f.Data, itsyhdr.MessageEtherType>>8, itsyhdr.MessageEtherType&0xff)
-		f.Data = append(f.Data, it.payload...)
-		for len(f.Data) < ether.MinLen {
-			f.Data = append(f.Data, 0)
-		}
-		f.Len = len(f.Data)
-		p.count.TxMessages++
+	switch {
+	case it.isPause:
+		s.buildPause(out, f, it.msg.Class)
 		return
-	}
-	if !it.isPause {
+	case it.isHello:
+		p.auth.PutHello(f.Data, unit.NodePort{Node: s.cfg.ID, Port: out}, it.hello)
+	case it.payload != "":
+		s.buildPayload(p, f, it.payload)
+	default:
 		itsyhdr.PutMessage(f.Data, p.cfg.MAC.Bytes(), it.msg)
-		p.count.TxMessages++
-		return
+		p.sign(f, messageTag)
 	}
-	c := it.msg.Class
+	p.count.TxMessages++
+}
+
+// buildPayload fills f with a message whose payload is a detector's own.
+func (s *Switch) buildPayload(p *port, f *buffer.Frame, payload string) {
+	f.Data = append(f.Data[:0], itsyhdr.MessageAddress...)
+	mac := p.cfg.MAC.Bytes()
+	f.Data = append(f.Data, mac[:]...)
+	f.Data = append(f.Data, itsyhdr.MessageEtherType>>8, itsyhdr.MessageEtherType&0xff)
+	f.Data = append(f.Data, payload...)
+	n := len(f.Data)
+	if p.auth != nil {
+		n += linkauth.TagLen
+	}
+	for len(f.Data) < max(n, ether.MinLen) {
+		f.Data = append(f.Data, 0)
+	}
+	f.Len = len(f.Data)
+	p.sign(f, f.Len-linkauth.TagLen)
+}
+
+// buildPause fills f with a pause or resume of class, from the state of this moment.
+func (s *Switch) buildPause(out unit.Port, f *buffer.Frame, c unit.Priority) {
+	p := &s.ports[out]
 	pf := pfcframe.Frame{Src: p.cfg.MAC.Bytes(), Enable: 1 << c}
 	on, period := s.mmu.XOFF(out, c)
 	t := itsyhdr.TLV{}
@@ -118,6 +161,7 @@ func (s *Switch) buildControl(out unit.Port, f *buffer.Frame) {
 	t.Class, t.Period = c, period
 	if pad := pfcframe.Put(f.Data, pf); !s.cfg.Plain {
 		itsyhdr.Put(pad, t)
+		p.sign(f, pauseTag(true))
 	}
 	s.announce(out, c, on, period)
 	p.announced[c].label = t

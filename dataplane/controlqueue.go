@@ -2,6 +2,7 @@ package dataplane
 
 import (
 	"softswitch/itsyhdr"
+	"softswitch/linkauth"
 	"softswitch/unit"
 )
 
@@ -17,8 +18,10 @@ type controlQueue struct {
 // controlItem is a message, or the reminder of a pause for msg.Class.
 type controlItem struct {
 	isPause bool
+	isHello bool
 	msg     itsyhdr.TLV
-	payload string // of a message that is no TLV; "" otherwise
+	payload string         // of a message that is no TLV; "" otherwise
+	hello   linkauth.Hello // if isHello
 }
 
 // clear empties the queue.

@@ -19,6 +19,13 @@ const (
 	DropPFCReserved
 	DropPause8023
 	DropMessage
+	DropControlBudget // a control frame too many; see budget.go
+	DropHostMessage   // a message by a host: it has nothing to say but pauses
+	DropUntagged      // control frames that are not authenticated; see auth.go
+	DropUnknown       // no counter of the far end is known yet
+	DropWrongTag      //
+	DropReplayed      //
+	DropReflected     //
 	DropReservedGroup
 	DropNotForUs
 	DropNoRoute
@@ -38,6 +45,7 @@ const (
 	OddNoCopy       // a flood reached fewer ports
 	OddMessageQueue // a message of the detector's did not go out
 	OddTLV
+	OddHostLabel // a TLV on a pause of a host
 	OddPFCClass
 	OddMACTable
 	OddARPTable
@@ -46,9 +54,9 @@ const (
 
 var reasonNames = [Reasons]string{
 	"none", "short", "too_long", "malformed_ip", "malformed_arp", "pfc_short", "pfc_long", "pfc_address", "pfc_opcode",
-	"pfc_reserved_bits", "pause_8023", "message_malformed", "reserved_group", "not_for_us", "no_route", "no_port", "ttl_expired", "arp_unresolved", "incomplete_arp", "response", "policed", "lossy_port_full", "lossy_turn_full", "stack_queue_full",
+	"pfc_reserved_bits", "pause_8023", "message_malformed", "control_budget", "host_message", "auth_missing", "auth_unknown", "auth_wrong", "auth_replayed", "auth_reflected", "reserved_group", "not_for_us", "no_route", "no_port", "ttl_expired", "arp_unresolved", "incomplete_arp", "response", "policed", "lossy_port_full", "lossy_turn_full", "stack_queue_full",
 	"headroom_full", "lossy_queue_full", "no_slot", "link_down", "no_copy", "message_queue_full",
-	"tlv_malformed", "pfc_class_not_lossless", "mac_table_full", "arp_table_full",
+	"tlv_malformed", "host_label", "pfc_class_not_lossless", "mac_table_full", "arp_table_full",
 }
 
 func (r Reason) String() string { return reasonNames[r] }

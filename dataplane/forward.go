@@ -239,7 +239,7 @@ func (s *Switch) pushLossy(f *buffer.Frame, out unit.Port) {
 // NoReason if it does. t is the lossy turn that it takes, nil if it takes none.
 func (s *Switch) noRoom(f *buffer.Frame, p *port, t *turn) Reason {
 	switch {
-	case t != nil && !p.acted.lossy.Has(f.OutClass):
+	case t != nil && !p.acted.unheeded().Has(f.OutClass):
 		if !s.press(t, f.Len) {
 			return DropLossyTurn
 		}

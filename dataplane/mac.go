@@ -15,6 +15,7 @@ const (
 // and are taken out as new stations come: a full table costs no more than another.
 type macTable struct {
 	index   map[ether.MAC]int32
+	recent  [16]int32 // by the last bits of an address: where in entries it was found last
 	entries []macEntry
 	learned shares
 	hand    int // the entry whose age is looked at next
@@ -40,7 +41,7 @@ func newMACTable(static []Station) macTable {
 // learn notes that mac was seen at in; false if there is no room for it. Groups are
 // never learned, static entries never moved.
 func (t *macTable) learn(now unit.Time, mac ether.MAC, in unit.Port) bool {
-	if i, ok := t.index[mac]; ok {
+	if i, ok := t.find(mac); ok {
 		if e := &t.entries[i]; !e.static {
 			if e.port != in {
 				t.learned.move(e.port, in)
@@ -59,6 +60,19 @@ func (t *macTable) learn(now unit.Time, mac ether.MAC, in unit.Port) bool {
 	t.learned[in]++
 	t.add(macEntry{mac: mac, seen: now, port: in})
 	return true
+}
+
+// find is the entry of a station. Frames of a batch are of few stations: most are where the
+// last one was found.
+func (t *macTable) find(mac ether.MAC) (i int32, ok bool) {
+	last := &t.recent[mac%16]
+	if i = *last; int(i) < len(t.entries) && t.entries[i].mac == mac {
+		return i, true
+	}
+	if i, ok = t.index[mac]; ok {
+		*last = i
+	}
+	return i, ok
 }
 
 func (t *macTable) add(e macEntry) {
@@ -101,7 +115,7 @@ func (t *macTable) forget(p unit.Port) {
 
 // lookup finds the port of a station that was seen within macAge.
 func (t *macTable) lookup(now unit.Time, mac ether.MAC) (unit.Port, bool) {
-	i, ok := t.index[mac]
+	i, ok := t.find(mac)
 	if !ok || t.entries[i].aged(now) {
 		return 0, false
 	}

@@ -18,10 +18,10 @@ type Machine interface {
 	Ports() int
 	// Lend replaces every nil in dst by an empty slot to read into; it always can.
 	Lend(in unit.Port, dst []*buffer.Frame)
-	// Portion is how many bytes that arrived at in the driver may pass to Receive before it
-	// lets leave what has become ready: more could pause the far end, or overrun the headroom,
-	// without congestion. A frame that is longer goes alone. It never changes.
-	Portion(in unit.Port) int
+	// Portion is how many of the frames that arrived at in, parsed and at least one, the
+	// driver may pass to Receive now, before it lets leave what has become ready: more could
+	// pause the far end, or overrun the headroom, without congestion.
+	Portion(in unit.Port, fs []*buffer.Frame) int
 	// Receive takes the frames fs that arrived at in, with Data and Len filled in and
 	// parsed, and owns them.
 	Receive(now unit.Time, in unit.Port, fs []*buffer.Frame)

@@ -15,11 +15,12 @@ import (
 
 // Kinds of frame, in buffer.Info.Kind.
 const (
-	kindBad     uint8 = iota // drop for Info.Reason
-	kindData                 // anything to forward
-	kindARP                  // a valid ARP packet
-	kindPFC                  // a valid PFC frame
-	kindMessage              // an ITSY message frame, not yet decoded
+	kindBad  uint8 = iota // drop for Info.Reason
+	kindData              // anything to forward
+	// What follows is control frames: see budget.go.
+	kindARP     // a valid ARP packet
+	kindPFC     // a valid PFC frame
+	kindMessage // an ITSY message frame, not yet decoded
 )
 
 // reservedGroups are the sixteen group addresses 01-80-C2-00-00-0X, which no bridge

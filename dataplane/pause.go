@@ -34,6 +34,9 @@ func (s *Switch) resumeBucket(in unit.Port, class unit.Priority) {
 // another period means that the resume between them was lost: it counts as one.
 func (s *Switch) startPause(q detect.Queue, until unit.Time, t itsyhdr.TLV, hasPeriod bool) {
 	p := &s.ports[q.Port]
+	if p.acted.contained.Has(q.Class) {
+		p.storms[q.Class].heard = s.now
+	}
 	if p.acted.ignoring().Has(q.Class) {
 		return
 	}
@@ -44,6 +47,7 @@ func (s *Switch) startPause(q detect.Queue, until unit.Time, t itsyhdr.TLV, hasP
 	fresh := !p.paused.Has(q.Class)
 	if fresh {
 		*z = pause{since: s.now, period: t.Period, hasPeriod: hasPeriod}
+		p.storms[q.Class].begins(s.now)
 		p.paused.Add(q.Class)
 		p.count.Pauses[q.Class]++
 		s.event(event.Event{Type: event.Paused, Out: q.Port, OutClass: q.Class, Period: t.Period, HasPeriod: hasPeriod})
@@ -68,6 +72,7 @@ func (s *Switch) endPause(out unit.Port, class unit.Priority, how event.Type) {
 	p.paused &^= 1 << class
 	p.acted.force &^= 1 << class // it was for this pause
 	lasted := s.now - p.pauses[class].since
+	p.storms[class].ends(s.now, lasted)
 	p.count.PausedTime[class] += lasted
 	p.count.LastPause[class] = LastPause{Start: p.pauses[class].since, Time: lasted}
 	s.event(event.Event{Type: how, Out: out, OutClass: class, Period: p.pauses[class].period, HasPeriod: p.pauses[class].hasPeriod})

@@ -18,6 +18,8 @@ func (s *Switch) Receive(now unit.Time, in unit.Port, fs []*buffer.Frame) {
 			s.drop(f, Reason(f.Info.Reason))
 		case !p.up:
 			s.drop(f, DropLinkDown)
+		case s.overBudget(p, f):
+			s.drop(f, DropControlBudget)
 		case f.Info.Kind == kindPFC:
 			s.receivePause(in, f)
 		case f.Info.Kind == kindMessage:

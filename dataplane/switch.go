@@ -9,6 +9,7 @@ import (
 	"softswitch/internal/ether"
 	"softswitch/internal/pacer"
 	"softswitch/itsyhdr"
+	"softswitch/linkauth"
 	"softswitch/unit"
 )
 
@@ -61,6 +62,12 @@ type port struct {
 	wire pacer.Wire // of the egress
 
 	policers []policer // of what comes in
+
+	budget budget                 // of control frames that come in
+	storms [unit.Priorities]storm // of a port to a host
+
+	auth     *linkauth.End // of the link to another switch; nil if nothing is authenticated
+	distrust distrust
 
 	// What this port has to tell its far end, pauses for its ingress and messages, and
 	// what its last pause or resume frame announced.
@@ -126,7 +133,9 @@ func NewSwitch(cfg Config) (*Switch, error) {
 	for i := range s.ports {
 		p := &s.ports[i]
 		p.cfg, p.subnet = cfg.Ports[i], s.fib.subnetOf(unit.Port(i))
-		p.wire.AtOnce = min(mmu.Portion(unit.Port(i)), buffer.UsualPortion) // a far end as this one, or the usual one
+		p.setAuth(cfg.Refresh)
+		p.budget = newBudget(p.cfg.Rate, p.cfg.FacesHost, cfg.Granularity)
+		p.wire.AtOnce = min(mmu.AtOnce(unit.Port(i)), buffer.UsualAtOnce) // a far end as this one, or the usual one
 	}
 	s.setLimits(cfg.Limits)
 	s.detector = detect.None{}
@@ -160,8 +169,28 @@ func (s *Switch) Lend(_ unit.Port, dst []*buffer.Frame) {
 	}
 }
 
-// Portion is as the MMU has it.
-func (s *Switch) Portion(in unit.Port) int { return s.mmu.Portion(in) }
+// Portion ends before a frame by which a bucket would go XOFF or be out of headroom: what
+// is ready may leave before that, and with it the reason for a pause or a loss. So a pause
+// also leaves right behind the frame that asked for it. Frames of a lossy class may fill
+// half of a queue.
+func (s *Switch) Portion(in unit.Port, fs []*buffer.Frame) (n int) {
+	var room [unit.Priorities]int
+	var known unit.ClassSet
+	for bytes := 0; n < len(fs); n++ {
+		f := fs[n]
+		c := f.Info.Class
+		if !known.Has(c) {
+			known.Add(c)
+			if room[c] = s.cfg.Buffer.LossyQueue / 2; s.lossless.Has(c) {
+				room[c] = s.mmu.Room(in, c)
+			}
+		}
+		if bytes += f.Len; bytes > room[c] && n > 0 {
+			break
+		}
+	}
+	return n
+}
 
 // Work returns and clears the ready ports and appends the events since the last
 // call to ev.
@@ -191,6 +220,9 @@ func (s *Switch) SetLink(now unit.Time, n unit.Port, up bool) {
 	if up {
 		s.up.Add(n)
 		s.event(event.Event{Type: event.LinkUp, Port: n})
+		if p.auth != nil {
+			p.auth.Up(now)
+		}
 		for c := range unit.Priority(unit.Priorities) {
 			if on, _ := s.mmu.XOFF(n, c); on {
 				s.sendPause(n, c)
@@ -200,6 +232,9 @@ func (s *Switch) SetLink(now unit.Time, n unit.Port, up bool) {
 		s.up.Remove(n)
 		p.downAt = now
 		s.event(event.Event{Type: event.LinkDown, Port: n})
+		if p.auth != nil {
+			p.auth.Down()
+		}
 		s.flush(n)
 	}
 	s.fib.setLinks(s.up, func(route int, out unit.Port) {
@@ -297,9 +332,15 @@ func (s *Switch) SetRate(now unit.Time, n unit.Port, r unit.Rate) {
 	s.now = now
 	p := &s.ports[n]
 	p.cfg.Rate = r
+	p.budget = newBudget(r, p.cfg.FacesHost, s.cfg.Granularity)
 	p.wire.Reset(now)
 	s.ready.Add(n)
 }
 
 // SetMAC sets the address of a port that its configuration left to the interface.
-func (s *Switch) SetMAC(p unit.Port, m ether.MAC) { s.ports[p].cfg.MAC = m }
+func (s *Switch) SetMAC(p unit.Port, m ether.MAC) {
+	s.ports[p].cfg.MAC = m
+	if e := s.ports[p].auth; e != nil {
+		e.SetSelf(m)
+	}
+}

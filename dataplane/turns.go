@@ -72,5 +72,5 @@ func (s *Switch) press(t *turn, n int) (ok bool) {
 // isLossy reports whether a frame that came in to bucket b is charged to nobody if it
 // leaves by q, which is of a lossless class: the queue is lossy, or the turn.
 func (s *Switch) isLossy(b detect.Bucket, q detect.Queue) bool {
-	return s.ports[q.Port].acted.lossy.Has(q.Class) || s.turnOf(b, q) != nil
+	return s.ports[q.Port].acted.unheeded().Has(q.Class) || s.turnOf(b, q) != nil
 }

@@ -1,0 +1,189 @@
+package dataplane
+
+import (
+	"softswitch/buffer"
+	"softswitch/event"
+	"softswitch/internal/ether"
+	"softswitch/itsyhdr"
+	"softswitch/linkauth"
+	"softswitch/pfcframe"
+	"softswitch/unit"
+)
+
+// This file is what a port believes of its far end: package linkauth judges a frame, here it
+// is counted, told, and what follows from it is done.
+
+// messageTag is where a message frame with an ITSY TLV has its tag.
+const messageTag = itsyhdr.MessageTLV + itsyhdr.AuthOffset
+
+// noTag is the place of the tag of a frame that has none.
+const noTag = -1
+
+// pauseTag is where a PFC frame has its tag.
+func pauseTag(carries bool) int {
+	if !carries {
+		return noTag
+	}
+	return pfcframe.PadOffset + itsyhdr.AuthOffset
+}
+
+// splitPayload takes a message frame with a payload of a detector's own apart: the payload,
+// with what it may be padded with, and where the tag is, which is the end of the frame on a
+// port that authenticates.
+func (p *port) splitPayload(frame []byte) (payload []byte, tag int) {
+	tag = len(frame) - linkauth.TagLen
+	switch {
+	case len(frame) < ether.MinLen:
+		return nil, noTag
+	case p.auth == nil:
+		return frame[ether.HeaderLen:], noTag
+	}
+	return frame[ether.HeaderLen:tag], tag
+}
+
+// challengesPerRefresh is how often a challenge may be sent until a pause is repeated: so the
+// ends agree again before that, also if some are lost.
+const challengesPerRefresh = 8
+
+// setAuth makes the port's end of an authenticated link, if it is one.
+func (p *port) setAuth(refresh unit.Time) {
+	if p.cfg.Auth == nil || p.cfg.Auth.Mode == linkauth.Off || p.cfg.FacesHost {
+		return
+	}
+	c := *p.cfg.Auth
+	c.Self, c.Gap = p.cfg.MAC, max(refresh/challengesPerRefresh, 1)
+	p.auth = linkauth.New(c)
+}
+
+// sign writes the tag of a frame that leaves.
+func (p *port) sign(f *buffer.Frame, tag int) {
+	if p.auth != nil {
+		p.auth.Sign(f.Data, tag)
+	}
+}
+
+// believed judges a control frame that came by in. One that is not believed is dropped.
+func (s *Switch) believed(in unit.Port, f *buffer.Frame, tag int) bool {
+	p := &s.ports[in]
+	if p.auth == nil {
+		return true
+	}
+	v := p.auth.Open(s.now, f.Data, tag)
+	switch {
+	case !p.auth.Believes(v):
+		s.refuse(in, f, v)
+	case !p.budget.take(s.now):
+		s.drop(f, DropControlBudget)
+	default:
+		return true
+	}
+	return false
+}
+
+// Auth is how a port authenticates its far end.
+type Auth struct {
+	Mode   linkauth.Mode
+	Link   string
+	Agreed bool // the far end has answered
+	// Behind is how often its counter was behind what the far end had believed.
+	Behind int
+}
+
+// Auth is how port p authenticates its far end; the zero value if it does not.
+func (s *Switch) Auth(p unit.Port) Auth {
+	e := s.ports[p].auth
+	if e == nil {
+		return Auth{}
+	}
+	return Auth{Mode: e.Mode(), Link: e.Link(), Agreed: e.Known(), Behind: s.ports[p].distrust.behind}
+}
+
+// SetKeys puts other keys in the place of those of port p, which authenticates its far end: one,
+// or two of which the first signs.
+func (s *Switch) SetKeys(p unit.Port, keys []linkauth.Key) { s.ports[p].auth.SetKeys(keys) }
+
+// DropOf is the reason for which a frame of a verdict is dropped.
+func DropOf(v linkauth.Verdict) Reason { return dropOf[v] }
+
+// distrust is what was not believed at a port, and when that was told.
+type distrust struct {
+	refused uint64
+	behind  int                     // how often a clock had gone back
+	told    [linkauth.Verdicts]bool // since the ends agreed
+	when    unit.Time               // when it was told last
+}
+
+// toldEvery is how often it is told that frames are refused.
+const toldEvery = unit.Second
+
+// dropOf are the reasons for which a frame of a verdict is dropped.
+var dropOf = [linkauth.Verdicts]Reason{
+	linkauth.Missing: DropUntagged, linkauth.Unknown: DropUnknown, linkauth.Wrong: DropWrongTag,
+	linkauth.Replayed: DropReplayed, linkauth.Reflected: DropReflected,
+}
+
+// refuse drops a frame that is not believed.
+func (s *Switch) refuse(in unit.Port, f *buffer.Frame, v linkauth.Verdict) {
+	d := &s.ports[in].distrust
+	d.refused++
+	if !d.told[v] || s.now-d.when >= toldEvery {
+		d.told[v], d.when = true, s.now
+		s.event(event.Event{Type: event.AuthRefused, Port: in, Why: v, Bytes: int32(min(d.refused, 1<<31-1))})
+	}
+	s.ready.Add(in) // there may be a challenge to send
+	s.drop(f, dropOf[v])
+}
+
+// receiveHello takes what the far end tells of its counter. A port that authenticates nothing
+// ignores it.
+func (s *Switch) receiveHello(in unit.Port, f *buffer.Frame, t itsyhdr.TLV) {
+	p := &s.ports[in]
+	if p.auth == nil {
+		p.count.RxMessages++
+		s.free(f)
+		return
+	}
+	known := p.auth.Known()
+	h := p.auth.Hear(s.now, f.Data, t)
+	s.ready.Add(in) // there may be a challenge to send
+	if h.Replies {
+		s.send(in, controlItem{isHello: true, hello: h.Reply})
+	}
+	if h.Announce {
+		s.announceAll(in)
+	}
+	if h.Behind {
+		p.distrust.behind++
+		s.event(event.Event{Type: event.AuthBehind, Port: in})
+	}
+	if h.Verdict != linkauth.Believed {
+		s.refuse(in, f, h.Verdict)
+		return
+	}
+	p.count.RxMessages++
+	if !known && p.auth.Known() {
+		p.distrust.told = [linkauth.Verdicts]bool{}
+		s.event(event.Event{Type: event.AuthAgreed, Port: in})
+	}
+	s.free(f)
+}
+
+// announceAll says anew of each class whether it is paused: the far end has not believed, or
+// not heard, what was said of it.
+func (s *Switch) announceAll(in unit.Port) {
+	for set := s.lossless; set != 0; set &= set - 1 {
+		s.sendPause(in, first(set))
+	}
+}
+
+// sendChallenge asks the far end for its counter if that is due, and returns when it is next.
+func (s *Switch) sendChallenge(out unit.Port) (next unit.Time) {
+	e := s.ports[out].auth
+	if e == nil {
+		return unit.Never
+	}
+	if e.Due() <= s.now {
+		s.send(out, controlItem{isHello: true, hello: e.Challenge(s.now)})
+	}
+	return e.Due()
+}

@@ -1,0 +1,64 @@
+package dataplane
+
+import (
+	"softswitch/buffer"
+	"softswitch/internal/ether"
+	"softswitch/unit"
+)
+
+// Control frames (PFC, messages, ARP) are worked on before data, and each costs more than a
+// frame of data that passes. So that a flood of them takes the switch from nobody else, a port
+// has a budget: as many as fill a share of its line, and a burst. What is over it is dropped
+// before it is read. An honest far end is far below: a host pauses at most twice for the time in
+// which its buffer fills and drains; a switch a class twice for each frame, with the least buffer
+// that there is.
+
+// How many shortest frames' times pass for each control frame of the budget, and the burst, in
+// frames.
+const (
+	hostBudget   = 16
+	switchBudget = 2
+	hostBurst    = 256
+	switchBurst  = 1024
+)
+
+// budget is what a port may receive of control frames: the generic cell rate algorithm (ITU-T
+// I.371, annex A).
+type budget struct {
+	each  unit.Time // for a frame
+	burst unit.Time // how far due may be ahead
+	due   unit.Time // when the next frame would come at that rate
+}
+
+// newBudget is that of a port of a rate.
+func newBudget(rate unit.Rate, facesHost bool, late unit.Time) budget {
+	if rate == 0 {
+		rate = unit.NominalRate
+	}
+	n, burst := unit.Time(switchBudget), unit.Time(switchBurst)
+	if facesHost {
+		n, burst = hostBudget, hostBurst
+	}
+	each := max(rate.FrameTime(ether.MinLen)*n, 1)
+	return budget{each: each, burst: each*burst + late}
+}
+
+// take reports whether a frame that came now is within the budget.
+func (b *budget) take(now unit.Time) bool {
+	if b.due > now+b.burst {
+		return false
+	}
+	b.due = max(b.due, now) + b.each
+	return true
+}
+
+// overBudget reports whether a frame that came in at p is a control frame beyond the port's
+// budget. Where a link is authenticated, frames that are not believed do not count: a stranger
+// would use up what the far end may say.
+func (s *Switch) overBudget(p *port, f *buffer.Frame) bool {
+	switch {
+	case f.Info.Kind < kindARP, f.Info.Kind > kindARP && p.auth != nil:
+		return false
+	}
+	return !p.budget.take(s.now)
+}

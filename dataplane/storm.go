@@ -1,0 +1,66 @@
+package dataplane
+
+import (
+	"softswitch/detect"
+	"softswitch/unit"
+)
+
+// A host that pauses a class without end (a storm) stops all that is for it, and in time
+// everybody whose frames wait behind that. So what a host may pause is bounded: of each class
+// for Config.StormBudget, which refills stormShare times as fast as it is used while the queue
+// may send. A slow receiver, which lets go of its queue a hundredth of the time, stays within
+// it. Beyond it the host is contained: its pauses are not heeded, and its queue is lossy, until it
+// has sent no pause for as long as the budget lasts.
+
+// stormShare is how much longer a host may pause than not, for ever.
+const stormShare = 99
+
+// storm is what a host has used of its budget for a class.
+type storm struct {
+	used  unit.Time // when the pause in force began, or the last one ended
+	free  unit.Time // since when the queue is not paused
+	heard unit.Time // when the last pause came, of a host that is contained
+}
+
+// begins: a pause is in force from now on.
+func (b *storm) begins(now unit.Time) {
+	b.used = max(0, b.used-min(b.used, (now-b.free)*stormShare))
+}
+
+// ends: the pause in force ended, which lasted so long.
+func (b *storm) ends(now, lasted unit.Time) { b.used, b.free = b.used+lasted, now }
+
+// contain contains the host at port out in the classes in which it is over its budget, lets go
+// of it where it has been quiet, and returns when to look again.
+func (s *Switch) contain(out unit.Port) (next unit.Time) {
+	p := &s.ports[out]
+	next = unit.Never
+	if !p.cfg.FacesHost || s.cfg.StormBudget == 0 {
+		return next
+	}
+	for set := p.paused; set != 0; set &= set - 1 {
+		c := first(set)
+		at := p.pauses[c].since + max(0, s.cfg.StormBudget-p.storms[c].used)
+		if at > s.now {
+			next = min(next, at)
+			continue
+		}
+		q := detect.Queue{Port: out, Class: c}
+		p.acted.contained.Add(c)
+		p.storms[c].heard = s.now
+		s.note(detect.ActionContain, noBucket, q, 0)
+		s.unpause(q)
+		next = min(next, s.now+s.cfg.StormBudget)
+	}
+	for set := p.acted.contained; set != 0; set &= set - 1 {
+		c := first(set)
+		if quiet := p.storms[c].heard + s.cfg.StormBudget; quiet > s.now {
+			next = min(next, quiet)
+			continue
+		}
+		p.acted.contained &^= 1 << c
+		p.storms[c] = storm{free: s.now}
+		s.note(detect.ActionRelease, noBucket, detect.Queue{Port: out, Class: c}, 0)
+	}
+	return next
+}
