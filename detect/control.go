@@ -92,10 +92,14 @@ const (
 	ActionLossyTurn                      //
 	ActionLosslessTurn                   // LossyTurn ended
 	ActionFlush                          // [bytes dropped at once]
+	// Of the switch itself, without a system that asks for it: what a host says or sends is
+	// bounded.
+	ActionContain // the queue to a host that pauses without end is lossy
+	ActionRelease // ActionContain ended
 )
 
 var actionNames = [...]string{
-	"", "drop", "force", "ignore", "honour", "discard", "admit", "restrict", "free", "lend", "return", "avoid", "allow", "police", "unpolice", "lossy", "lossy-turn", "lossless-turn", "flush",
+	"", "drop", "force", "ignore", "honour", "discard", "admit", "restrict", "free", "lend", "return", "avoid", "allow", "police", "unpolice", "lossy", "lossy-turn", "lossless-turn", "flush", "contain", "release",
 }
 
 // String is the action's name in a log.

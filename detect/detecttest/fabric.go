@@ -58,6 +58,9 @@ type Fabric struct {
 	Refusals []Refused
 	// Pool is how many bytes of extra threshold a switch has in all; New sets 1,000,000.
 	Pool int
+	// Liar, unless it is 0, is a switch that may lie: Stuck takes each pause of it that is in
+	// force for one that lasts for ever, whatever its buckets hold.
+	Liar unit.NodeID
 	// Lost, unless it is nil, says which messages are lost on the way.
 	Lost func(from unit.NodeID, t itsyhdr.TLV) bool
 

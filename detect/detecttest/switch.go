@@ -171,6 +171,18 @@ func (s *Switch) Deliver(p unit.Port, t itsyhdr.TLV) {
 	s.flush()
 }
 
+// DeliverPause lets a pause frame that carries t, of the XOFF period that t says, arrive at port
+// p, as from a forger.
+func (s *Switch) DeliverPause(p unit.Port, t itsyhdr.TLV) { s.pause(p, t.Period, t) }
+
+// Peer is the port at the far end of p; zero for a host or nothing.
+func (s *Switch) Peer(p unit.Port) unit.NodePort {
+	if s.ports[p].peer == nil {
+		return unit.NodePort{}
+	}
+	return unit.NodePort{Node: s.ports[p].peer.id, Port: s.ports[p].peerPort}
+}
+
 // Paused reports whether a pause is in force at queue out.
 func (s *Switch) Paused(out unit.Port) bool { return s.ports[out].paused }
 

@@ -573,11 +573,17 @@ func TestStaleCheck(t *testing.T) {
 	sc.Lost = func(unit.NodeID, itsyhdr.TLV) bool { return true }
 	sc.To(190 * us)
 	own := sc.class(1).in[b].own
-	check := itsyhdr.TLV{Kind: itsyhdr.KindTemporalCheck, Class: detecttest.Class, Initiator: unit.NodePort{Node: 1, Port: b}}
+	check := itsyhdr.TLV{Kind: itsyhdr.KindTemporalCheck, Class: detecttest.Class, Initiator: unit.NodePort{Node: 1, Port: b}, Hops: uint8(p)}
 	check.Seq = own - 1
 	sc.S[1].Deliver(b, check)
 	sc.WantSilence()
 	check.Seq = own
+	for _, by := range []unit.Port{x, unit.MaxPorts, 255} { // a queue by which it did not leave, or none
+		wrong := check
+		wrong.Hops = uint8(by)
+		sc.S[1].Deliver(b, wrong)
+	}
+	sc.WantSilence()
 	sc.S[1].Deliver(b, check)
 	sc.WantFinding(190*us, 1)
 }

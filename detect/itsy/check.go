@@ -20,7 +20,7 @@ func (d *detector) sendCheck(now unit.Time, c *class, i unit.Port) bool {
 	if !d.checked || p == unit.NoPort {
 		return false
 	}
-	d.sendOn(c, i, p, c.lab[p].id())
+	d.sendOn(c, i, p, p, c.lab[p].id())
 	c.suspect.Add(i)
 	d.wait(now, c, i, checkHops)
 	return true
@@ -28,31 +28,32 @@ func (d *detector) sendCheck(now unit.Time, c *class, i unit.Port) bool {
 
 // check takes a check of the label id, which asks bucket i. A bucket that publishes id with
 // F has had no new wait since it saw id: that would have got a greater label of its own.
-// A check that is not handed on is lost, and its owner checks again or verifies. One that
-// comes home speaks of its own label only, not of another that is home by now.
-func (d *detector) check(now unit.Time, c *class, i unit.Port, id label) {
+// A check that is not handed on is lost, and its owner checks again or verifies. via is the
+// owner's queue by which it left: one that comes home speaks of that queue and its own label
+// only, not of another that is home by now.
+func (d *detector) check(now unit.Time, c *class, i, via unit.Port, id label) {
 	if !c.blocked.Has(i) || c.done.Has(i) || d.view.Lapsed(c.bucket(i)) {
 		return
 	}
 	if id.owner() == d.at(i) {
 		proved, _ := d.homes(c, i)
-		if p := d.strong(c, i, proved&c.having(id, flagProof)); p != unit.NoPort {
-			d.declare(now, c, i, p, c.lab[p])
+		if via < unit.MaxPorts && d.strong(c, i, proved&c.having(id, flagProof)&(1<<via)) == via {
+			d.declare(now, c, i, via, c.lab[via])
 		}
 		return
 	}
 	if l := d.published(c, i); l.id() != id || l&flagProof == 0 {
 		return
 	}
-	if p := d.strong(c, i, c.having(id, flagProof)); p != unit.NoPort {
-		d.sendOn(c, i, p, id)
+	if p := d.strong(c, i, c.having(id, flagProof)); p != unit.NoPort && c.in[i].mayCheck(id.rank(), d.hops(now)) {
+		d.sendOn(c, i, p, via, id)
 	}
 }
 
-// sendOn sends a check of the label id from bucket i to the next.
-func (d *detector) sendOn(c *class, i, p unit.Port, id label) {
+// sendOn sends a check of the label id, which left its owner by via, from bucket i to the next.
+func (d *detector) sendOn(c *class, i, p, via unit.Port, id label) {
 	d.trace(detect.StepAsk, c, p, i, id)
-	d.act.Send(p, itsyhdr.TLV{Kind: itsyhdr.KindTemporalCheck, Class: c.id, Initiator: id.owner(), Seq: id.rank()})
+	d.act.Send(p, itsyhdr.TLV{Kind: itsyhdr.KindTemporalCheck, Class: c.id, Initiator: id.owner(), Seq: id.rank(), Hops: uint8(via)})
 }
 
 // strong is the first of the queues in that has more than XON bytes of bucket i by

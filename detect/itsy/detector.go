@@ -149,8 +149,8 @@ func (d *detector) Pause(now unit.Time, q detect.Queue, t itsyhdr.TLV, fresh boo
 
 // Resume forgets what the pause said. A bucket that had published it and is still
 // blocked begins anew with a label of its own: what it published is stale, and
-// stands in the way of others. So does one that has declared a deadlock by this queue: it
-// may be on another loop that stays.
+// stands in the way of others. So does one that has declared a deadlock by this queue, or got
+// its label home by it: it may be on another loop that stays.
 func (d *detector) Resume(now unit.Time, q detect.Queue, _ bool) {
 	c := d.classes[q.Class]
 	c.out[q.Port].resumed(now)
@@ -175,10 +175,8 @@ func (d *detector) Resume(now unit.Time, q detect.Queue, _ bool) {
 		d.block(now, c, i)
 		switch {
 		case !c.blocked.Has(i):
-			if stale.Has(i) {
-				c.freed.Add(i)
-			}
-		case c.done.Has(i) && stale.Has(i):
+			c.freed.Add(i)
+		case c.done.Has(i) && (stale.Has(i) || c.in[i].declared == q.Port):
 			d.revive(now, c, i)
 		case c.done.Has(i):
 			d.lookAfter(now, c, i)
@@ -191,7 +189,7 @@ func (d *detector) Resume(now unit.Time, q detect.Queue, _ bool) {
 // waits acts on a wait of bucket i for the paused queue p that is new, or has grown, or
 // for a p with another label. was is what i published before. A new wait gets a new
 // label, unless it is for a deadlock that was declared and i is not known to have been
-// freed from one since.
+// freed since it went XOFF.
 func (d *detector) waits(now unit.Time, c *class, i, p unit.Port, was label, fresh bool) {
 	became := d.block(now, c, i)
 	switch {

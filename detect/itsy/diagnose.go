@@ -20,7 +20,7 @@ const (
 // diagnose sends a lap round the loop of bucket i, which has been declared at queue p.
 func (d *detector) diagnose(now unit.Time, c *class, i, p unit.Port) {
 	n := &c.in[i]
-	n.lap, n.declared = n.own, p
+	n.lap = n.own
 	if c.asking == i {
 		c.asking = unit.NoPort
 	}

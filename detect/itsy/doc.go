@@ -61,6 +61,18 @@
 // ends this state, unless that is declared too: labels are minted only when something
 // changes, and a loop that was opened and closed again is another deadlock.
 //
+// Lies. A switch that lies to its neighbours can at worst have declared what is a deadlock if
+// its own pauses last for ever: the check, and what a verification asks, go from bucket to
+// bucket, and each looks for itself. And it can hide deadlocks of which it is part. What it
+// says does not outlive it: a label whose owner does not exist goes round a loop like any
+// other, and flag D on it keeps all quiet; so whoever waits for what was declared verifies
+// too, late and ever less often (trusting), and what is found is declared under a label that
+// is greater (declare). One that is there is found at the bucket that declared it, which
+// counts as free. A bucket whose verification has not ended begins the next one with one queue
+// alone, if that keeps it XOFF (unanswered): a neighbour that answers nothing hides no loop that
+// stands without it. What a neighbour can set going without end is counted: verifications that
+// it begins (mayAsk), checks of a label (mayCheck).
+//
 // Diagnosis. When a bucket goes XOFF it finds its initial trigger: a host, a bucket that
 // others wait for, or itself; pauses hand it on beside the label. After a declaration a lap
 // goes round the loop, downstream, and collects who holds it: hosts, flooded frames, flows
@@ -74,6 +86,8 @@
 // (the initial trigger), newcomer.go (the flows that came last), lap.go (what a lap collects),
 // quest.go (where newcomers meet), diagnose.go (both messages on their way, and the causes that
 // are named), message.go (the two for readers of captures). docs/detection.md has the figures.
+// Package model, below, goes through every interleaving of a few switches that run this
+// detector (proof_test.go).
 //
 // Invariants:
 //   - own facts: a declaration needs that the bucket is XOFF now, and holds more than
@@ -86,6 +100,8 @@
 //     in a verification, and no bucket counts that the walk has not checked;
 //   - silence proves nothing: lost messages leave a verification without an end, and
 //     nothing is declared by it;
+//   - nobody is believed for ever: a blocked bucket that has not declared verifies again and
+//     again, whatever it is told;
 //   - no decision depends on a diagnosis: triggers, laps and quests are not read by what
 //     declares.
 //

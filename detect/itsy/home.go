@@ -82,18 +82,13 @@ func (d *detector) isOutdone(c *class, i unit.Port) bool {
 	return false
 }
 
-// standDown makes bucket i, which is done, an ordinary one without a word if what it
-// waits for was declared by another with a greater label, and reports whether it was.
-func (d *detector) standDown(now unit.Time, c *class, i unit.Port) bool {
+// isBehind reports whether bucket i, which is done, waits for what was declared by another
+// with a greater label too.
+func (d *detector) isBehind(c *class, i unit.Port) bool {
 	c.done.Remove(i)
-	if d.published(c, i)&flagDone == 0 {
-		c.done.Add(i)
-		return false
-	}
-	c.undo(i)
-	d.act.Repause(c.bucket(i))
-	d.wait(now, c, i, holdHops)
-	return true
+	l := d.published(c, i)
+	c.done.Add(i)
+	return l&flagDone != 0
 }
 
 // revive makes bucket i, which was declared, live as a blocked one again.
@@ -115,11 +110,16 @@ func (d *detector) declare(now unit.Time, c *class, i, p unit.Port, l label) {
 		Bucket: c.bucket(i), Queue: c.queue(p), Label: t, Trigger: trigger.at(),
 		OnLoop: trigger == d.own(i) || m&flagTrigger != 0 && m.trigger() == trigger,
 	})
+	if d.published(c, i)&flagDone != 0 { // what outranks it says that it was declared, and may be nobody's
+		d.mint(c, i, p)
+	}
 	c.done.Add(i)
+	c.in[i].declared = p
 	if !c.settled.Has(i) {
 		d.act.Repause(c.bucket(i))
 	}
 	c.suspect.Remove(i)
+	c.unanswered.Remove(i)
 	c.disengage(i)
 	d.abandon(c, i)
 	d.wait(now, c, i, holdHops)

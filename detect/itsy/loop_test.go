@@ -21,7 +21,7 @@ func TestTriggerOnLoop(t *testing.T) {
 	sc.WantStuck(false)
 	sc.To(105 * us)
 	sc.WantStuck(true)
-	sc.To(100_000 * us)
+	sc.To(longHops * sc.Hop)
 	f := sc.WantFinding(185*us, 1)
 	sc.WantTrigger(f, unit.NodePort{Node: 1, Port: b}, true)
 	if f.Bucket.Port != b || f.Queue.Port != p {
@@ -32,6 +32,49 @@ func TestTriggerOnLoop(t *testing.T) {
 	if sc.Messages != 0 || sc.Pauses > 4+12 {
 		t.Errorf("%d messages and %d pauses, want none and at most 16", sc.Messages, sc.Pauses)
 		sc.LogTraces()
+	}
+	// Then the other three verify it now and then, with eight messages each time, and find
+	// S1, which has declared it.
+	for _, c := range []struct{ hops, messages int }{{10 * longHops, 3 * 2 * 8}, {160 * longHops, 3 * 8 * 8}} {
+		sc.To(unit.Time(c.hops) * sc.Hop)
+		if sc.Messages == 0 || sc.Messages > c.messages || sc.Pauses > 4+12 {
+			t.Errorf("after %d hops %d messages and %d pauses, want some, at most %d, and at most 16", c.hops, sc.Messages, sc.Pauses, c.messages)
+		}
+	}
+	sc.WantFinding(185*us, 1)
+}
+
+// A label that says that a deadlock was declared, and whose owner does not exist, goes round a
+// dead ring and hides it, until somebody verifies all the same. It is declared once, and the
+// label is gone.
+func TestNobodysLabel(t *testing.T) {
+	for n := range 20 {
+		sc := newRing(t, 4, hop)
+		sc.Close(10*us, 1)
+		sc.Close(35*us, 4)
+		sc.Close(60*us, 3)
+		sc.Close(85*us, 2)
+		sc.To(unit.Time(100+5*n) * us)
+		sc.S[4].DeliverPause(p, itsyhdr.TLV{ // S1 pauses it
+			Kind: itsyhdr.KindLabel, Class: detecttest.Class, Initiator: unit.NodePort{Node: 60000}, Seq: 30000, Flags: wireProof | wireDone, Period: 1,
+		})
+		sc.WantStuck(n > 0)
+		sc.To(10 * longHops * sc.Hop)
+		sc.wantAllStuck()
+		if len(sc.Findings) != 1 || sc.Findings[0].At > (4*longHops+100)*sc.Hop {
+			t.Errorf("forged at %d us: declared %+v, want one within %d hops", 100+5*n, sc.Findings, 4*longHops+100)
+		}
+		for range 4 { // a pause is repeated
+			for k := unit.NodeID(1); k <= 4; k++ {
+				sc.S[k].Refresh(b)
+			}
+			sc.To(sc.Now() + sc.Hop)
+		}
+		for k := unit.NodeID(1); k <= 4; k++ {
+			if l := sc.class(k).lab[p]; l.owner().Node > 4 {
+				t.Errorf("forged at %d us: S%d still has label %x", 100+5*n, k, l)
+			}
+		}
 	}
 }
 
@@ -197,7 +240,7 @@ func TestLabelPassesTheTrigger(t *testing.T) {
 }
 
 // A bucket that has declared a deadlock, and sees a greater label where its own came
-// home, begins anew after a while; but if that label is declared, it leaves it at that.
+// home, begins anew after a while; but if that label is declared, it stays as it is.
 func TestGreaterLabelAfterDeclaration(t *testing.T) {
 	for _, declared := range []bool{false, true} {
 		pt := newPart(t)
@@ -225,11 +268,105 @@ func TestGreaterLabelAfterDeclaration(t *testing.T) {
 			pt.d.Tick(pt.now)
 		}
 		l := parseLabel(pt.d.Label(pt.now, b0))
-		if declared && l.id() != other.id() || !declared && (l.owner() != own.Initiator || !other.less(l)) || l&flagDone != 0 != declared {
+		if l.owner() != own.Initiator || declared != l.less(other) || declared != (l&flagDone != 0) {
 			t.Errorf("label %x after %d hops with other declared %v", l, pt.now/pt.Hop(), declared)
 		}
 		if pt.reports != 1 {
 			t.Errorf("%d reports, want still 1", pt.reports)
+		}
+	}
+}
+
+// A check of a label that goes round a loop, and whose owner does not exist, goes on with it: each
+// bucket hands it on now and then at most, however many there are.
+func TestChecksOfNobodysLabel(t *testing.T) {
+	for _, n := range []int{4, 12} {
+		sc := newRing(t, n, hop)
+		nobodys := itsyhdr.TLV{Kind: itsyhdr.KindLabel, Class: detecttest.Class, Initiator: unit.NodePort{Node: 60000}, Seq: 30000, Flags: wireProof | wireDone, Period: 1}
+		for k := n; k >= 1; k-- {
+			sc.Close(sc.Now()+25*us, unit.NodeID(k))
+		}
+		sc.To(sc.Now() + 20*us)
+		sc.S[unit.NodeID(n)].DeliverPause(p, nobodys)
+		sc.To(sc.Now() + 2*unit.Time(n)*sc.Hop)
+		if l := sc.class(2).lab[p]; l.owner().Node != 60000 {
+			t.Fatalf("%d switches: label %x, want the forged one", n, l)
+		}
+		sc.Messages = 0
+		for range 100 {
+			nobodys.Kind = itsyhdr.KindTemporalCheck
+			sc.S[1].Deliver(b, nobodys)
+			sc.To(sc.Now() + sc.Hop/10)
+		}
+		sc.To(sc.Now() + 100*sc.Hop)
+		if most := n * 110 / (checkHops / 2); sc.Messages == 0 || sc.Messages > most {
+			t.Errorf("%d switches: %d messages in 110 hops, want some, at most %d", n, sc.Messages, most)
+		}
+	}
+}
+
+// A bucket that has declared a deadlock begins anew when the queue is resumed for which it
+// waited, although a greater label has come there since, if other queues keep it blocked.
+func TestDeclaredQueueResumes(t *testing.T) {
+	pt := newPart(t)
+	q3 := detect.Queue{Port: 3, Class: 3}
+	pt.d.Pause(0, q3, itsyhdr.TLV{}, true)
+	own := pt.d.Label(0, detect.Bucket{Port: 0, Class: 3})
+	for q := unit.Port(1); q <= 2; q++ {
+		pt.d.Pause(0, detect.Queue{Port: q, Class: 3}, own, false)
+	}
+	if pt.reports != 1 {
+		t.Fatalf("%d reports, want 1", pt.reports)
+	}
+	other := newLabel(500, unit.NodePort{Node: 9, Port: 5}) | flagProof | flagDone
+	for q := unit.Port(1); q <= 3; q++ {
+		pt.d.Pause(0, detect.Queue{Port: q, Class: 3}, other.tlv(), false)
+	}
+	pt.d.Resume(0, detect.Queue{Port: 2, Class: 3}, false) // whose label was the last to come home
+	if l := parseLabel(pt.d.Label(0, detect.Bucket{Port: 0, Class: 3})); l.owner() != own.Initiator || !other.less(l) || l&flagDone != 0 {
+		t.Errorf("label %x, want one of its own that is greater than all", l)
+	}
+}
+
+// A neighbour that pauses a bucket of a dead ring, says each time that a greater deadlock was
+// declared, and answers nothing: the bucket that it pauses asks without it, whichever of its
+// queues comes first.
+func TestSilentNeighbour(t *testing.T) {
+	for _, on := range []unit.Port{p, x} { // S2's port to S3
+		aside := p + x - on
+		sc := newScript(t)
+		for k := unit.NodeID(1); k <= 4; k++ {
+			sc.Add(k, int(detecttest.RingPorts))
+		}
+		to := func(k unit.NodeID) unit.Port {
+			if k == 2 {
+				return on
+			}
+			return p
+		}
+		for k := unit.NodeID(1); k <= 4; k++ {
+			sc.Link(sc.S[k], to(k), sc.S[k%4+1], b, hop)
+		}
+		says := func(rank uint16) {
+			sc.S[2].DeliverPause(aside, itsyhdr.TLV{
+				Kind: itsyhdr.KindLabel, Class: detecttest.Class, Initiator: unit.NodePort{Node: 9}, Seq: rank, Flags: wireProof | wireDone,
+			})
+		}
+		sc.Fill(2, b, aside, 40)
+		for n, k := range []unit.NodeID{1, 4, 3, 2} {
+			sc.To(unit.Time(10+25*n) * us)
+			sc.Fill(k, b, to(k), 60)
+			sc.S[k].XOFF(b, to(k))
+		}
+		says(1000)
+		for n := range uint16(20) {
+			sc.To(sc.Now() + longHops*sc.Hop)
+			says(1001 + n)
+		}
+		sc.WantStuck(true)
+		sc.wantAllStuck()
+		if len(sc.Findings) == 0 || sc.Findings[0].Switch != 2 || sc.Findings[0].Queue.Port != on {
+			t.Errorf("the ring goes on by port %d: declared %+v, want that S2 waits for the ring", on, sc.Findings)
 		}
 	}
 }

@@ -111,6 +111,7 @@ func (d *detector) Label(now unit.Time, b detect.Bucket) itsyhdr.TLV {
 	}
 	if c.announced.Has(i) && d.view.Lapsed(b) {
 		c.forget(i)
+		c.freed.Add(i)
 		c.disengage(i)
 		if d.block(now, c, i) {
 			d.mint(c, i, unit.NoPort)

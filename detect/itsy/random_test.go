@@ -27,6 +27,7 @@ type world struct {
 const (
 	worldXOFF = 40 * kilo
 	worldStep = 7 * us
+	worldLink = 33 * us // the longest that a message takes to the next switch, and one microsecond
 )
 
 // newWorld wires n switches in a ring, with a few more links across.

@@ -130,7 +130,8 @@ func (d *detector) send(c *class, s *slot, p unit.Port, t itsyhdr.TLV) {
 func (d *detector) close(now unit.Time, c *class, s *slot, i unit.Port, hops int) {
 	d.trace(detect.StepFail, c, unit.NoPort, i, s.id)
 	s.id = 0
-	if _, home := d.homes(c, i); home == 0 {
+	c.unanswered.Remove(i)
+	if _, home := d.homes(c, i); home == 0 || c.trusting.Has(i) {
 		hops = longHops
 	}
 	d.waitLonger(now, c, i, hops)

@@ -30,18 +30,21 @@ type fixed struct {
 	blocked   unit.PortSet // XOFF, with more than XON bytes in paused queues that lead to switches
 	done      unit.PortSet // blocked, and has declared a deadlock: counts as free for all others
 	outdone   unit.PortSet // of those, which have seen a greater label since
-	freed     unit.PortSet // XOFF, and published another's label until the pause that brought it ended
+	freed     unit.PortSet // XOFF, and was blocked until a pause ended, or its own may have lapsed
 	suspect   unit.PortSet // its label came home: verifies when it is due, or checks again
+	trusting  unit.PortSet // blocked, and has put off what it would do for a deadlock that others declared
+
+	unanswered unit.PortSet // blocked, and its last verification has not ended
 
 	undiagnosed unit.PortSet // declared, and not diagnosed yet
-	asking      unit.Port    // the bucket that asks about the trigger that its lap named
-	askUntil    unit.Time    // for how long nobody else asks
+	askUntil    unit.Time    // for how long no other bucket asks
 	found       lap          // the lap that it has from its loop
 
 	slots [slotCount]slot
 
-	clock uint16 // the highest rank seen
-	id    unit.Priority
+	clock  uint16    // the highest rank seen
+	asking unit.Port // the bucket that asks about the trigger that its lap named
+	id     unit.Priority
 }
 
 // ingress is what is remembered of a bucket.
@@ -55,11 +58,20 @@ type ingress struct {
 	due   uint16
 	tries uint8 // how often it has done so in vain
 	blame
-	burst trigger   // who is to blame for what comes in since it was released, back to back
-	next  unit.Time // when the next frame of the burst has to be there
+	burst trigger // who is to blame for what comes in since it was released, back to back
 
+	// checked is the rank of the label whose check the bucket handed on last, and when that
+	// was, in hops.
+	checked, checkedAt uint16
+
+	next unit.Time // when the next frame of the burst has to be there
+
+	declared unit.Port // the queue at which it declared a deadlock last
 	lap      uint16    // the rank that the lap about its declaration has
-	declared unit.Port // the queue that it was declared at
+	// asks are the verifications that came in by the port and do not lie back a hop each, as
+	// of asked, in hops.
+	asks  uint8
+	asked uint16
 }
 
 func newClass(id unit.Priority, ports int) *class {
@@ -78,6 +90,29 @@ func (c *class) queue(p unit.Port) detect.Queue   { return detect.Queue{Port: p,
 // has reports whether rank is that of a label that the bucket minted in this XOFF.
 func (n *ingress) has(rank uint16) bool {
 	return n.min != 0 && !before(rank, n.min) && !before(n.own, rank)
+}
+
+// mayAsk reports whether another verification may begin here that comes in by the port: asksMax
+// at once, and one each hop after that. A neighbour that begins them without end is not passed
+// on without end.
+func (n *ingress) mayAsk(hops uint16) bool {
+	n.asks -= uint8(min(uint16(n.asks), hops-n.asked))
+	n.asked = hops
+	if n.asks == asksMax {
+		return false
+	}
+	n.asks++
+	return true
+}
+
+// mayCheck reports whether a check of the label of this rank may be handed on: not if one was
+// a moment ago. A check of a label that goes round a loop would go on with it for as long.
+func (n *ingress) mayCheck(rank, hops uint16) bool {
+	if n.checked == rank && hops-n.checkedAt < checkHops/2 {
+		return false
+	}
+	n.checked, n.checkedAt = rank, hops
+	return true
 }
 
 // see keeps the clock above every rank that comes in.
@@ -103,6 +138,8 @@ func (c *class) unblock(i unit.Port) {
 	c.blocked.Remove(i)
 	c.undo(i)
 	c.suspect.Remove(i)
+	c.trusting.Remove(i)
+	c.unanswered.Remove(i)
 }
 
 // undo: what bucket i has declared is over.

@@ -19,6 +19,7 @@ type stub struct {
 	record bool // keep what is sent
 	sent   []sent
 
+	lapsed  bool // the pauses of its buckets may have run out
 	reports int
 }
 
@@ -36,7 +37,7 @@ func (s *stub) XOFF(detect.Bucket) (bool, uint8)                     { return tr
 func (s *stub) Paused(detect.Queue) bool                             { return true }
 func (s *stub) Held(detect.Bucket, detect.Queue) int                 { return 1000 }
 func (s *stub) XON(detect.Bucket) int                                { return 1500 }
-func (s *stub) Lapsed(detect.Bucket) bool                            { return false }
+func (s *stub) Lapsed(detect.Bucket) bool                            { return s.lapsed }
 func (s *stub) Hop() unit.Time                                       { return unit.Microsecond }
 func (s *stub) Repause(detect.Bucket)                                {}
 func (s *stub) Report(detect.Finding)                                { s.reports++ }
@@ -61,7 +62,7 @@ func (s *stub) Send(p unit.Port, t itsyhdr.TLV) bool {
 
 func (s *stub) HeldIn(_ detect.Bucket, out unit.PortSet) int { return 1000 * out.Len() }
 
-// The state of a class is less than 18.2 KB with 64 ports.
+// The state of a class is at most 18.2 KB with 64 ports.
 func TestStateBytes(t *testing.T) {
 	for _, c := range []struct{ ports, max int }{{4, 1880}, {64, 18200}} {
 		s := &stub{id: 1, ports: c.ports}

@@ -33,6 +33,17 @@ func (d *detector) waitLonger(now unit.Time, c *class, i unit.Port, hops int) {
 	n.tries = min(n.tries+1, maxTries)
 }
 
+// waitAgain sets when bucket i verifies after a verification that did not begin, or if it
+// never ends: after so many hops to twice that. There is no hurry if what it waits for was
+// declared.
+func (d *detector) waitAgain(now unit.Time, c *class, i unit.Port, hops int) {
+	if c.trusting.Has(i) {
+		d.waitLonger(now, c, i, longHops)
+		return
+	}
+	d.wait(now, c, i, hops+d.random.Below(hops))
+}
+
 // waitLong sets when bucket i verifies without suspicion.
 func (d *detector) waitLong(now unit.Time, c *class, i unit.Port) {
 	d.wait(now, c, i, longHops+d.random.Below(longHops))
@@ -62,14 +73,23 @@ func (d *detector) Tick(now unit.Time) {
 // fire lets bucket i, which is blocked, act by itself. What it suspects it verifies, or
 // checks again if a label proves it: either may be lost.
 // If it has been blocked for long it verifies without suspicion: its label may have
-// been outranked all the time by those of live buckets. There is no need if what it
-// waits for was declared.
+// been outranked all the time by those of live buckets. It puts that off once if what it
+// waits for was declared, and then verifies all the same: a label that goes round a loop may
+// be nobody's, and then its flag D hides the loop.
 func (d *detector) fire(now unit.Time, c *class, i unit.Port) {
+	declared := !c.done.Has(i) && d.published(c, i)&flagDone != 0
+	if !declared {
+		c.trusting.Remove(i)
+	}
 	switch {
 	case c.done.Has(i):
 		d.fireDone(now, c, i)
-	case d.published(c, i)&flagDone != 0:
-		d.wait(now, c, i, holdHops)
+	case declared && !c.trusting.Has(i):
+		c.trusting.Add(i)
+		c.in[i].tries = 0
+		d.waitLong(now, c, i)
+	case declared:
+		d.verify(now, c, i)
 	case c.suspect.Has(i) && d.random.Below(2) == 0 || !d.sendCheck(now, c, i):
 		d.verify(now, c, i)
 	}
@@ -78,11 +98,10 @@ func (d *detector) fire(now unit.Time, c *class, i unit.Port) {
 // fireDone is fire for a bucket that has declared a deadlock.
 func (d *detector) fireDone(now unit.Time, c *class, i unit.Port) {
 	d.diagnosisDue(now, c, i)
-	switch {
-	case d.standDown(now, c, i):
-	case c.outdone.Has(i):
+	if c.outdone.Has(i) && !d.isBehind(c, i) {
 		d.revive(now, c, i)
-	default:
-		d.wait(now, c, i, holdHops)
+		return
 	}
+	c.outdone.Remove(i)
+	d.wait(now, c, i, holdHops)
 }

@@ -6,10 +6,14 @@ import (
 	"softswitch/unit"
 )
 
+// asksMax is how many verifications a neighbour may begin at once.
+const asksMax = 16
+
 // wireFailed is the flag of an acknowledgement below which a walk failed.
 const wireFailed = 1
 
-// verify starts a verification of bucket i, unless another one is passing.
+// verify starts a verification of bucket i, unless another one is passing. If the last one never
+// ended, somebody may not answer: then only one queue counts, if that is enough.
 func (d *detector) verify(now unit.Time, c *class, i unit.Port) {
 	for k := range c.slots {
 		s := &c.slots[k]
@@ -17,24 +21,45 @@ func (d *detector) verify(now unit.Time, c *class, i unit.Port) {
 		case s.id.owner() == d.at(i):
 			s.id = 0 // one that never ended
 		case s.engaged.Has(i) && !d.isIdle(now, s):
-			d.wait(now, c, i, liveHops+d.random.Below(liveHops))
+			d.waitAgain(now, c, i, liveHops)
 			return
 		}
 	}
 	c.clock = later(c.clock)
 	s := d.takeSlot(now, c, newLabel(c.clock, d.at(i)))
 	if s == nil {
-		d.wait(now, c, i, liveHops+d.random.Below(liveHops))
+		d.waitAgain(now, c, i, liveHops)
 		return
 	}
 	d.trace(detect.StepVerify, c, unit.NoPort, i, s.id)
 	c.suspect.Remove(i)
-	d.wait(now, c, i, retryHops+d.random.Below(retryHops)) // if it never ends
+	d.waitAgain(now, c, i, retryHops) // if it never ends
 	s.parent = root
+	if c.unanswered.Has(i) {
+		s.free = d.allButStrong(c, i)
+	}
+	c.unanswered.Add(i)
 	if d.isStuck(c, s, i, c.paused) {
 		d.engage(c, s, i)
 	}
 	d.settle(now, c, s)
+}
+
+// allButStrong is all paused queues but one that keeps bucket i XOFF by itself, any of these;
+// none if there is none.
+func (d *detector) allButStrong(c *class, i unit.Port) (all unit.PortSet) {
+	n := 0
+	for set := c.paused; set != 0; set &= set - 1 {
+		p := set.First()
+		if d.view.Held(c.bucket(i), c.queue(p)) <= d.view.XON(c.bucket(i)) {
+			continue
+		}
+		if n++; d.random.Below(n) == 0 {
+			all = c.paused
+			all.Remove(p)
+		}
+	}
+	return all
 }
 
 // Message takes a message of a verification. The first one that comes to a switch
@@ -48,11 +73,11 @@ func (d *detector) Message(now unit.Time, p unit.Port, t itsyhdr.TLV) {
 	}
 	id := newLabel(t.Seq, t.Initiator)
 	if t.Kind == itsyhdr.KindTemporalCheck {
-		d.check(now, c, p, id)
+		d.check(now, c, p, unit.Port(t.Hops), id)
 		return
 	}
 	s := c.find(id)
-	if s == nil && t.Kind == itsyhdr.KindQuery && t.Initiator.Node != d.self {
+	if s == nil && t.Kind == itsyhdr.KindQuery && t.Initiator.Node != d.self && c.in[p].mayAsk(d.hops(now)) {
 		s = d.takeSlot(now, c, id)
 	}
 	if s == nil {

@@ -15,8 +15,15 @@ import (
 type part struct {
 	*testing.T
 	*stub
-	d   detect.Detector
-	now unit.Time
+	d    detect.Detector
+	now  unit.Time
+	rank uint16
+}
+
+// next is a greater rank each time.
+func (pt *part) next() uint16 {
+	pt.rank++
+	return pt.rank
 }
 
 func newPart(t *testing.T) *part {
@@ -168,4 +175,38 @@ func TestUnknownVerification(t *testing.T) {
 	pt.now += (idleHops + 2) * pt.Hop()
 	pt.take(0, itsyhdr.KindQuery, 1)
 	pt.want("query 1, query 2")
+}
+
+// A neighbour that begins verifications without end makes a switch take part in so many at once,
+// and in one each hop after that.
+func TestQueryFlood(t *testing.T) {
+	pt := newPart(t)
+	queries := func(n int) (passed int) {
+		for range n {
+			pt.sent = nil
+			pt.d.Message(pt.now, 0, itsyhdr.TLV{Kind: itsyhdr.KindQuery, Class: 3, Seq: pt.next(), Initiator: unit.NodePort{Node: 9, Port: 5}})
+			if len(pt.sent) > 0 {
+				passed++
+			}
+		}
+		return passed
+	}
+	if n := queries(1000); n != asksMax {
+		t.Errorf("%d of 1000 queries at once were passed on, want %d", n, asksMax)
+	}
+	passed := 0
+	for range 100 {
+		pt.now += pt.Hop()
+		passed += queries(10)
+	}
+	if passed != 100 {
+		t.Errorf("%d queries were passed on in 100 hops, want one each", passed)
+	}
+	pt.now += 1000 * pt.Hop()
+	if n := queries(100); n != asksMax {
+		t.Errorf("%d of 100 queries at once were passed on after a pause, want %d", n, asksMax)
+	}
+	pt.sent = nil
+	pt.take(3, itsyhdr.KindQuery, pt.next()) // another neighbour is heard
+	pt.want("grant 3")
 }

@@ -1,0 +1,190 @@
+package itsy
+
+import (
+	"encoding/binary"
+	"fmt"
+	"reflect"
+	"testing"
+
+	"softswitch/detect"
+	"softswitch/detect/itsy/model"
+	"softswitch/internal/splitmix"
+	"softswitch/unit"
+)
+
+// machine is a detector that package model puts into states in which it was. Times are in no
+// state, nor is what only the diagnosis reads.
+//
+// The blame of a bucket is its own in every state, since nothing is put down to pauses where no
+// time passes.
+type machine struct{ *detector }
+
+func newMachine(v detect.View, a detect.Actions) model.Detector {
+	return machine{newDetector(v, a, true)}
+}
+
+func newUncheckedMachine(v detect.View, a detect.Actions) model.Detector {
+	return machine{newDetector(v, a, false)}
+}
+
+func (m machine) class() *class { return m.classes[model.Class] }
+
+func (m machine) State(b []byte) []byte {
+	k := coder{b: b, writes: true}
+	k.class(m.class())
+	return k.b
+}
+
+func (m machine) SetState(b []byte) {
+	c := newClass(model.Class, m.view.Ports())
+	k := coder{b: b}
+	k.class(c)
+	for i := range c.in {
+		c.in[i].due = m.hops(notYet)
+		if i := unit.Port(i); c.xoff.Has(i) {
+			c.in[i].trigger = m.own(i)
+		}
+	}
+	m.classes[model.Class], m.deadline = c, unit.Never
+}
+
+// Times beside the model's, which stands still: timers that are not due, and messages that came
+// long ago.
+const (
+	notYet  = model.Now + 1000*model.Hop
+	longAgo = model.Now - 1000*model.Hop
+)
+
+func (m machine) Due(b detect.Bucket) bool { return m.class().blocked.Has(b.Port) }
+
+// Fire lets the bucket alone be due.
+func (m machine) Fire(b detect.Bucket, chance int) {
+	for i := range m.class().in {
+		m.class().in[i].due = m.hops(notYet)
+	}
+	m.class().in[b.Port].due = m.hops(model.Now)
+	m.random = chances[chance]
+	m.Tick(model.Now)
+}
+
+// chances are generators. What a bucket leaves to chance that decides anything is whether it checks
+// or verifies, the first number that it draws, below 2; and which of two queues counts, the third or
+// the fourth.
+var chances = func() (all [model.Chances]splitmix.Rand) {
+	found := map[int]bool{}
+	for seed := splitmix.Rand(0); len(found) < model.Chances; seed++ {
+		r := seed
+		first, _, third, fourth := r.Below(2), r.Below(2), r.Below(2), r.Below(2)
+		if k := first + 2*third; third == fourth && !found[k] {
+			found[k], all[k] = true, seed
+		}
+	}
+	return all
+}()
+
+func (m machine) Age() {
+	for k := range m.class().slots {
+		m.class().slots[k].seen = m.hops(longAgo)
+	}
+}
+
+// coder writes the fields of a class to b, or reads them from it.
+type coder struct {
+	b      []byte
+	writes bool
+}
+
+func code[T ~uint8 | ~uint16 | ~uint64](k *coder, v *T) {
+	if k.writes {
+		k.b = binary.AppendUvarint(k.b, uint64(*v))
+		return
+	}
+	is, n := binary.Uvarint(k.b)
+	*v, k.b = T(is), k.b[n:]
+}
+
+func (k *coder) class(c *class) {
+	for p := range c.lab {
+		code(k, &c.lab[p])
+		code(k, &c.in[p].own)
+		code(k, &c.in[p].min)
+		code(k, &c.in[p].declared)
+	}
+	for _, set := range [...]*unit.PortSet{
+		&c.paused, &c.stopped, &c.xoff, &c.announced, &c.proved, &c.settled, &c.blocked, &c.done, &c.outdone, &c.freed, &c.suspect,
+		&c.trusting, &c.unanswered,
+	} {
+		code(k, set)
+	}
+	for i := range c.slots {
+		k.slot(&c.slots[i])
+	}
+	code(k, &c.clock)
+}
+
+func (k *coder) slot(s *slot) {
+	code(k, &s.id)
+	if s.id == 0 {
+		*s = slot{}
+		return
+	}
+	for _, set := range [...]*unit.PortSet{&s.asked, &s.free, &s.engaged, &s.walked} {
+		code(k, set)
+	}
+	code(k, &s.deficit)
+	code(k, &s.seen)
+	code(k, &s.parent)
+	code(k, &s.via)
+	code(k, &s.flags)
+}
+
+// stateless are the fields that are in no state, with the reason.
+var stateless = map[string]string{
+	"ingress.checked": "a budget, new at each time", "ingress.checkedAt": "time", "ingress.asks": "a budget", "ingress.asked": "time",
+	"ingress.due": "time", "ingress.tries": "how long to wait", "fixed.id": "constant",
+	"ingress.blame": "diagnosis", "ingress.burst": "diagnosis", "ingress.next": "diagnosis", "ingress.lap": "diagnosis", "class.out": "diagnosis",
+	"fixed.undiagnosed": "diagnosis", "fixed.asking": "diagnosis", "fixed.askUntil": "diagnosis", "fixed.found": "diagnosis",
+}
+
+// Every field of a class is in its state, but for those that are left out with a reason: each has
+// its value again in another detector that is put into that state.
+func TestMachineKeepsAll(t *testing.T) {
+	from, to := newMachine(&stub{id: 1, ports: 4}, nil).(machine), newMachine(&stub{id: 1, ports: 4}, nil).(machine)
+	var want, got []string
+	n := uint64(0)
+	eachField(reflect.ValueOf(from.class()).Elem(), "", func(path string, v reflect.Value) {
+		n = n%60 + 1
+		v.SetUint(n)
+		want = append(want, fmt.Sprint(path, " ", n))
+	})
+	to.SetState(from.State(nil))
+	eachField(reflect.ValueOf(to.class()).Elem(), "", func(path string, v reflect.Value) {
+		got = append(got, fmt.Sprint(path, " ", v.Uint()))
+	})
+	if len(want) < 60 {
+		t.Errorf("only %d fields: %q", len(want), want)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("%s came back as %s: put it into the state, or among the stateless with a reason", want[i], got[i])
+		}
+	}
+}
+
+// eachField calls do for every number in v that is in a state.
+func eachField(v reflect.Value, path string, do func(path string, v reflect.Value)) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); stateless[v.Type().Name()+"."+f.Name] == "" {
+				eachField(v.Field(i), path+"."+f.Name, do)
+			}
+		}
+	case reflect.Array, reflect.Slice:
+		for i := range v.Len() {
+			eachField(v.Index(i), fmt.Sprintf("%s[%d]", path, i), do)
+		}
+	default:
+		do(path, reflect.NewAt(v.Type(), v.Addr().UnsafePointer()).Elem()) // the fields are not exported
+	}
+}
