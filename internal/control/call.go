@@ -48,7 +48,12 @@ func CallWithin(limit time.Duration, path, do string, args, result any) error {
 	if result == nil || resp.StatusCode == http.StatusNoContent {
 		return nil
 	}
-	if err := json.NewDecoder(resp.Body).Decode(result); err != nil {
+	answer := io.LimitedReader{R: resp.Body, N: answerMax}
+	err = json.NewDecoder(&answer).Decode(result)
+	switch {
+	case err != nil && answer.N == 0:
+		return fmt.Errorf("control: %s: an answer of more than %d bytes", do, answerMax)
+	case err != nil:
 		return fmt.Errorf("control: %s: %w", do, err)
 	}
 	return nil
@@ -64,7 +69,7 @@ func post(ctx context.Context, path, do string, body io.Reader) (*http.Response,
 	transport := &http.Transport{
 		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return (&net.Dialer{Timeout: dialMax}).DialContext(ctx, "unix", path)
+			return Dial(ctx, path)
 		},
 	}
 	resp, err := transport.RoundTrip(req)
@@ -111,7 +116,7 @@ func Open(path, do string, args any) (*Conn, error) {
 		return nil, fmt.Errorf("control: %s: %w", do, err)
 	}
 	req.Close = true
-	conn, err := net.DialTimeout("unix", path, dialMax)
+	conn, err := Dial(context.Background(), path)
 	if err != nil {
 		return nil, fmt.Errorf("control: %w", err)
 	}

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"softswitch/internal/budget"
 )
 
 // serveBriefly serves handle with little patience for clients that do not read.
@@ -202,15 +204,16 @@ func TestSlowAnswer(t *testing.T) {
 }
 
 // However much is asked, making answers takes a quarter of the time, but a slow answer does
-// not hold up the next for long.
+// not hold up the next for long, and one that takes no time does not come at once.
 func TestRestAfterAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := make(chan func())
-		defer close(jobs)
-		go work(jobs)
+		var working sync.WaitGroup
+		working.Go(func() { work(jobs) })
 		for _, tt := range []struct{ takes, each time.Duration }{
+			{0, budget.RestMin},
 			{time.Millisecond, 4 * time.Millisecond},
-			{time.Second, time.Second + restMax},
+			{time.Second, time.Second + budget.RestMax},
 		} {
 			jobs <- func() {}
 			begun := time.Now()
@@ -219,11 +222,110 @@ func TestRestAfterAnswers(t *testing.T) {
 				jobs <- func() { time.Sleep(tt.takes) } // of the bubble's time: a job that takes so long
 			}
 			jobs <- func() {}
-			if got := time.Since(begun); got != n*tt.each {
-				t.Errorf("%d answers of %v took %v, want %v", n, tt.takes, got, n*tt.each)
+			if got := time.Since(begun); got != budget.RestMin+n*tt.each { // the first had nothing to do
+				t.Errorf("%d answers of %v took %v, want %v", n, tt.takes, got, budget.RestMin+n*tt.each)
 			}
 		}
+		close(jobs)
+		working.Wait()
 	})
+}
+
+// pipes is a listener of connections in memory, whose time is that of the test.
+type pipes struct {
+	conns chan net.Conn
+	once  sync.Once
+	done  chan struct{}
+}
+
+func (l *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *pipes) Close() error   { l.once.Do(func() { close(l.done) }); return nil }
+func (l *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "unix"} }
+
+// A hundred and twenty clients send as fast as they can, and whatever becomes of the answers: of
+// each kind of request, good or bad, and of what is none, the server takes in no more than one in
+// budget.RestMin. So what it takes from forwarding is bounded by that, and not by the clients.
+func TestEveryRequestTakesItsTurn(t *testing.T) {
+	const head = " HTTP/1.1\r\nHost: x\r\n"
+	long := strings.Repeat(" ", requestMax-2)
+	for _, tt := range []struct{ name, request string }{
+		{"good", "GET /nothing" + head + "\r\n"},
+		{"unknown", "GET /nosuch" + head + "\r\n"},
+		{"a wrong method", "DELETE /nothing" + head + "\r\n"},
+		{"a query that is none", "GET /nothing?%zz" + head + "\r\n"},
+		{"long arguments", "POST /nothing" + head + fmt.Sprintf("Content-Length: %d\r\n\r\n", len(long)+2) + "[" + long + "]"},
+		{"arguments that are no JSON", "POST /nothing" + head + fmt.Sprintf("Content-Length: %d\r\n\r\n", len(long)) + long},
+		{"arguments that are too long", "POST /nothing" + head + fmt.Sprintf("Content-Length: %d\r\n\r\n", len(long)+3) + long + "   "},
+		{"a header that is too long", "GET /nothing HTTP/1.1\r\nX: " + strings.Repeat("x", 3*headerMax) + "\r\n\r\n"},
+		{"no HTTP", "hello\r\n\r\n"},
+		{"nothing", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { countTurns(t, tt.request) })
+		})
+	}
+}
+
+// countTurns has clients send a request again and again, on a new connection once the server has
+// closed theirs, until so many were taken.
+func countTurns(t *testing.T, request string) {
+	const clients, requests = 120, 1000
+	l := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
+	s := On(l)
+	var serving, sending, reading sync.WaitGroup
+	serving.Go(func() { s.Serve(calculator) })
+	begun := time.Now()
+	var mu sync.Mutex
+	taken, waiting := 0, make(chan struct{})
+	one := func() { // the last ends it
+		mu.Lock()
+		defer mu.Unlock()
+		if taken++; taken == requests {
+			close(waiting)
+		}
+	}
+	for range clients {
+		sending.Go(func() {
+			for {
+				here, there := net.Pipe()
+				select {
+				case l.conns <- there:
+				case <-l.done:
+					return
+				}
+				reading.Go(func() { io.Copy(io.Discard, here) }) // as a socket's buffer does
+				for first := true; ; first = false {
+					_, err := io.WriteString(here, request)
+					if err == nil || first {
+						one()
+					}
+					if err != nil || request == "" {
+						break
+					}
+				}
+				here.Close()
+			}
+		})
+	}
+	<-waiting
+	took := time.Since(begun)
+	s.Close()
+	sending.Wait()
+	reading.Wait()
+	serving.Wait()
+	time.Sleep(time.Second) // of the bubble's time: net/http lingers over what it has hung up on
+	// What was sent last need not have been looked at: a request of each connection that is open.
+	if least := (requests - 2*clientsMax) * budget.RestMin; took < least {
+		t.Errorf("%d requests were taken in %v, want at least %v", requests, took, least)
+	}
 }
 
 func TestCallWithin(t *testing.T) {

@@ -8,21 +8,26 @@
 //	arguments as JSON       4xx or 5xx, a sentence that says why not
 //	or in the query         200, and what a Stream writes until it ends
 //
-// Read in this order: Request, Serve (control.go, the node's side), stream.go (streamed
-// answers), Call (call.go, the client's side), AskAll (ask.go).
+// Read in this order: Request, Serve (control.go, the node's side), socket.go (whose socket
+// it is), stream.go (streamed answers), Call (call.go, the client's side), AskAll (ask.go).
 //
 // Invariants:
+//   - own-socket: a socket is made, with the mode 0600 from its first moment, only where no
+//     other user can put another in its place, and nothing of another user is removed for it;
+//     a client tells nothing to a process of another user, root's apart;
 //   - one-server: a socket on which a process listens is never taken over;
 //   - one-at-a-time: however many clients ask, one answer is made at a time, with a
 //     rest after each, so that requests take at most a quarter of a processor from
-//     forwarding;
-//   - bounded: a request takes at most headerMax and requestMax bytes of memory, and
-//     there are at most clientsMax clients; the next one waits for a place. A client
-//     that does not send its request within askMax, or read its answer within writeMax,
-//     is disconnected.
+//     forwarding (package budget). What is refused takes its turn too, arguments are read in
+//     it, and clients are let in one after the other;
+//   - bounded: a request takes at most headerMax and requestMax bytes of memory, an answer
+//     answerMax of its reader's, and
+//     there are at most clientsMax clients; the next one waits for a place. A connection
+//     is for one request. A client that does not send it within askMax, or read its answer
+//     within writeMax, is disconnected.
 //
 // What it does not do: it has no notion of nodes; a handler gives every request its
-// meaning. The socket's file mode, 0600, decides who may connect.
+// meaning. In a process that runs many nodes, each of them has a quarter of a processor.
 package control
 
 import (
@@ -33,20 +38,21 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"golang.org/x/net/netutil"
+
+	"softswitch/internal/budget"
 )
 
-// Limits of a request, in bytes.
+// Limits of a request and of an answer, in bytes. The longest arguments are those of "forge": a
+// frame, of which JSON has four bytes for three.
 const (
-	requestMax = 1 << 20
+	requestMax = 64 << 10
 	headerMax  = 16 << 10
+	answerMax  = 64 << 20
 )
 
 // Limits of clients. A client that asks repeatedly, as Call does, connects each time.
@@ -54,12 +60,6 @@ const (
 	clientsMax = 32
 	askMax     = 5 * time.Second
 	writeMax   = 5 * time.Second
-)
-
-// After an answer there is a rest of restTimes the time it took, at most restMax.
-const (
-	restTimes = 3
-	restMax   = 50 * time.Millisecond
 )
 
 // Request is a request to a node. The meaning of Args depends on Do; nil for none.
@@ -102,22 +102,11 @@ type Server struct {
 	done bool           // guarded by mu
 }
 
-// Listen creates the socket path. It replaces a socket file on which nobody listens any
-// more; if somebody listens, that is an error.
+// Listen creates the socket path, as ListenUnix does.
 func Listen(path string) (*Server, error) {
-	if err := makeRoom(path); err != nil {
-		return nil, fmt.Errorf("control socket %s: %w", path, err)
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, fmt.Errorf("control socket: %w", err)
-	}
-	ln, err := net.Listen("unix", path)
+	ln, err := ListenUnix(path)
 	if err != nil {
-		return nil, fmt.Errorf("control socket %s: %w", path, err)
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		ln.Close()
-		return nil, fmt.Errorf("control socket: %w", err)
+		return nil, err
 	}
 	return On(ln), nil
 }
@@ -125,34 +114,11 @@ func Listen(path string) (*Server, error) {
 // On makes a server of a listener, which the server closes.
 func On(ln net.Listener) *Server {
 	s := &Server{ln: ln, write: writeMax, jobs: make(chan func()), open: make(map[*conn]bool)}
-	s.http.ReadTimeout, s.http.IdleTimeout = askMax, askMax
+	s.http.ReadTimeout = askMax
 	s.http.MaxHeaderBytes = headerMax
+	s.http.SetKeepAlivesEnabled(false)           // or who asks without end keeps a place
 	s.http.ErrorLog = log.New(io.Discard, "", 0) // it only reports clients that went away
 	return s
-}
-
-// makeRoom removes a socket that nobody listens on any more.
-func makeRoom(path string) error {
-	fi, err := os.Lstat(path)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return nil
-	case err != nil:
-		return err
-	case fi.Mode()&os.ModeSocket == 0:
-		return errors.New("a file is there that is no socket")
-	}
-	c, err := net.Dial("unix", path)
-	switch {
-	case err == nil:
-		c.Close()
-		return errors.New("another process listens there")
-	case errors.Is(err, syscall.EAGAIN): // its queue of clients is full
-		return errors.New("another process listens there, and is busy")
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return os.Remove(path)
-	}
-	return err
 }
 
 // Serve answers requests by handle until Close, and returns when the last handler has;
@@ -168,7 +134,7 @@ func (s *Server) Serve(handle func(Request) (any, error)) {
 	})
 	var working sync.WaitGroup
 	working.Go(func() { work(s.jobs) })
-	s.http.Serve(netutil.LimitListener(s.ln, clientsMax))
+	s.http.Serve(netutil.LimitListener(budget.Listener(s.ln), clientsMax))
 	s.mu.Lock()
 	s.done = true
 	s.mu.Unlock()
@@ -183,7 +149,7 @@ func work(jobs <-chan func()) {
 	for job := range jobs {
 		begun := time.Now()
 		job()
-		time.Sleep(min(restTimes*time.Since(begun), restMax))
+		time.Sleep(budget.Rest(time.Since(begun)))
 	}
 }
 
@@ -199,20 +165,24 @@ func (s *Server) begin() bool {
 
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, handle func(Request) (any, error)) {
 	out := http.NewResponseController(w)
-	req, err := read(r)
+	args, err := read(r)
 	var result any
 	var body []byte
-	if err == nil {
-		done := make(chan struct{})
-		select {
-		case s.jobs <- func() {
-			defer close(done)
-			result, body, err = ask(handle, req)
-		}:
-			<-done
-		case <-r.Context().Done(): // the client is gone
-			panic(http.ErrAbortHandler)
+	done := make(chan struct{})
+	select {
+	case s.jobs <- func() {
+		defer close(done)
+		var req Request
+		if err == nil {
+			req, err = parse(r, args)
 		}
+		if err == nil {
+			result, body, err = ask(handle, req)
+		}
+	}:
+		<-done
+	case <-r.Context().Done(): // the client is gone
+		panic(http.ErrAbortHandler)
 	}
 	if run, ok := result.(Stream); ok {
 		s.stream(w, r, run)
@@ -226,23 +196,32 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, handle func(Requ
 	}
 }
 
-// read reads a request. Arguments are in the query or in the body; a body of unknown
-// length is left for a Stream to read.
-func read(r *http.Request) (req Request, err error) {
+// read reads a request's body, the arguments; a body of unknown length is left for a Stream to
+// read. It waits for the client, and costs next to nothing.
+func read(r *http.Request) (args []byte, err error) {
+	switch {
+	case r.ContentLength <= 0:
+		return nil, nil
+	case r.ContentLength > requestMax:
+		return nil, &Refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("arguments of more than %d bytes", requestMax)}
+	}
+	args = make([]byte, r.ContentLength)
+	_, err = io.ReadFull(r.Body, args)
+	return args, err
+}
+
+// parse makes a request of what was read. Arguments are in the query or in the body.
+func parse(r *http.Request, args []byte) (req Request, err error) {
 	req.Do, req.Get = strings.TrimPrefix(r.URL.Path, "/"), r.Method == http.MethodGet
 	switch {
 	case !req.Get && r.Method != http.MethodPost:
-		return req, &Refusal{http.StatusMethodNotAllowed, fmt.Sprintf("method %s: want GET or POST", r.Method)}
+		err = &Refusal{http.StatusMethodNotAllowed, fmt.Sprintf("method %s: want GET or POST", r.Method)}
 	case r.URL.RawQuery != "":
 		req.Args, err = fromQuery(r.URL.RawQuery)
-		return req, err
-	case r.ContentLength <= 0:
-		return req, nil
-	case r.ContentLength > requestMax:
-		return req, &Refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("arguments of more than %d bytes", requestMax)}
-	}
-	if req.Args, err = io.ReadAll(r.Body); err == nil && !json.Valid(req.Args) {
-		err = fmt.Errorf("arguments %.40q: want JSON", req.Args)
+	case args != nil && !json.Valid(args):
+		err = fmt.Errorf("arguments %.40q: want JSON", args)
+	default:
+		req.Args = args
 	}
 	return req, err
 }

@@ -85,6 +85,8 @@ func (out sink) sample(s *observe.Sample) {
 func (out sink) live(node string, l observe.Live) {
 	out.count(eventsLost, l.EventsLost, node)
 	out.put(lateness, seconds(l.Lateness), node)
+	out.put(goroutines, float64(l.Goroutines), node)
+	out.put(heapBytes, float64(l.HeapBytes), node)
 }
 
 func (out sink) port(w *observe.Switch, p *observe.Port) {

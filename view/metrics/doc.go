@@ -10,8 +10,11 @@
 // Invariants:
 //   - counters only grow while a node lives: they are the node's own, not those that a
 //     user can clear;
-//   - bounded: at most scrapesMax scrapes at a time and connectionsMax connections; a
-//     client that does not read is disconnected;
+//   - bounded: at most scrapesMax scrapes at a time and connectionsMax connections, of which
+//     each is for one request; one answer is made at a time, with a rest after it, so that
+//     scrapes take at most a quarter of a processor from forwarding (package budget); a
+//     client that does not ask in time, or does not read, is disconnected;
+//   - not-for-pages: a browser gets nothing for another site's page (package guard);
 //   - a node that does not answer shows as softswitch_up 0, and does not fail the
 //     scrape;
 //   - it listens beyond this machine's loopback only if an address was given.

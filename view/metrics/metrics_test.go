@@ -16,12 +16,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	"go.uber.org/goleak"
 
 	"softswitch/host"
+	"softswitch/internal/budget"
 	"softswitch/roce/rc"
 	"softswitch/unit"
 	"softswitch/view/observe"
@@ -407,6 +409,51 @@ func TestLoopback(t *testing.T) {
 	}
 }
 
+// A page of somebody else, in a browser on this machine, learns nothing: neither by a name that
+// leads here nor by a request of its own. What is too long, or does not come, is not waited for.
+func TestRefused(t *testing.T) {
+	s := serve(t, fabric)
+	addr := strings.TrimSuffix(strings.TrimPrefix(s.url, "http://"), "/metrics")
+	_, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const get = "GET /metrics HTTP/1.1\r\nConnection: close\r\n"
+	for _, tt := range []struct{ name, request, want string }{
+		{"an address", get + "Host: " + addr + "\r\n\r\n", "HTTP/1.1 200 "},
+		{"localhost", get + "Host: localhost:" + port + "\r\n\r\n", "HTTP/1.1 200 "},
+		{"a foreign name", get + "Host: evil.example:" + port + "\r\n\r\n", "HTTP/1.1 403 "},
+		{"no name", "GET /metrics HTTP/1.0\r\n\r\n", "HTTP/1.0 403 "},
+		{"a foreign origin", get + "Host: " + addr + "\r\nOrigin: http://evil.example\r\n\r\n", "HTTP/1.1 403 "},
+		{"a long header", get + "Host: " + addr + "\r\nX: " + strings.Repeat("x", 30<<10) + "\r\n\r\n", "HTTP/1.1 431 "},
+	} {
+		c, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		go io.WriteString(c, tt.request) // the server may hang up before it has read all
+		got, _ := io.ReadAll(c)          // and reset the connection
+		c.Close()
+		if !strings.HasPrefix(string(got), tt.want) || strings.HasPrefix(tt.want, "HTTP/1.1 4") && strings.Contains(string(got), "softswitch_") {
+			t.Errorf("%s: %.200q, want %q", tt.name, got, tt.want)
+		}
+	}
+	s.stop()
+	s.wantEnd()
+}
+
+// The name that it was told to listen on is right.
+func TestNamed(t *testing.T) {
+	ln, err := Listen("localhost:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	if ln.host != "localhost" {
+		t.Errorf("it is served as %q", ln.host)
+	}
+}
+
 func TestBadAddresses(t *testing.T) {
 	ln, err := Listen(":0")
 	if err != nil {
@@ -529,6 +576,73 @@ func TestScrapesAreBounded(t *testing.T) {
 			t.Errorf("status %d, want 200", code)
 		}
 	}
+}
+
+// However often it is asked, scrapes take a quarter of the time, and the next one does not wait
+// for a client that reads slowly.
+func TestScrapesRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const takes, n = 2 * time.Millisecond, 100
+		h := Handler("", func() Sample {
+			time.Sleep(takes) // of the bubble's time
+			return Sample{}
+		})
+		ask := func() { h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/metrics", nil)) }
+		begun := time.Now()
+		var clients sync.WaitGroup
+		for range 2 {
+			clients.Go(func() {
+				for range n / 2 {
+					ask()
+				}
+			})
+		}
+		clients.Wait()
+		if got, want := time.Since(begun), n*takes+(n-1)*budget.Rest(takes); got != want {
+			t.Errorf("%d scrapes took %v, want %v", n, got, want)
+		}
+		slow, read := &slowly{ResponseRecorder: httptest.NewRecorder(), begun: make(chan struct{})}, make(chan struct{})
+		go func() {
+			defer close(read)
+			h.ServeHTTP(slow, httptest.NewRequest("GET", "/metrics", nil))
+		}()
+		<-slow.begun
+		begun = time.Now()
+		ask()
+		if got, want := time.Since(begun), budget.Rest(takes)+takes; got != want {
+			t.Errorf("beside a client that reads slowly a scrape took %v, want %v", got, want)
+		}
+		<-read
+	})
+}
+
+// slowly takes an hour to read its answer.
+type slowly struct {
+	*httptest.ResponseRecorder
+	begun chan struct{}
+}
+
+func (s *slowly) Write(b []byte) (int, error) {
+	close(s.begun)
+	time.Sleep(time.Hour)
+	return s.ResponseRecorder.Write(b)
+}
+
+// A connection is for one request, be it for nothing that there is.
+func TestOneRequest(t *testing.T) {
+	s := serve(t, fabric)
+	c, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(s.url, "http://"), "/metrics"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	go io.WriteString(c, strings.Repeat("GET /nosuch HTTP/1.1\r\nHost: localhost\r\n\r\n", 100))
+	got, _ := io.ReadAll(c) // the connection may be reset
+	if n := strings.Count(string(got), "HTTP/1.1 404"); n != 1 {
+		t.Errorf("%d answers, want one: %.300q", n, got)
+	}
+	s.stop()
+	s.wantEnd()
 }
 
 // Nothing else is served than metrics and a page that leads there.

@@ -39,6 +39,8 @@ var (
 	up           = gauge("softswitch_up", "1 if the node answered, 0 if it did not.", "node", "kind")
 	eventsLost   = counter("softswitch_events_lost_total", "Events that the log was too slow for.", "node")
 	lateness     = gauge("softswitch_lateness_seconds", "By how much the node missed a deadline, or how long a frame waited to be read, at worst: how long it was starved of a processor.", "node")
+	goroutines   = gauge("softswitch_goroutines", "Goroutines of the node's process, which may run other nodes too.", "node")
+	heapBytes    = gauge("softswitch_heap_bytes", "Bytes of the heap of the node's process that were in use after its last garbage collection.", "node")
 	ringDrops    = counter("softswitch_link_dropped_packets_total", "Frames that the kernel dropped because the node was too slow to read them.", "node", "port")
 	linkBusy     = counter("softswitch_link_busy_total", "Times that the kernel refused to send.", "node", "port")
 	linkLost     = counter("softswitch_link_lost_packets_total", "Frames that were on their way out when the link was down or gone, or that it refused.", "node", "port")

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"sync"
 	"syscall"
 	"time"
 
@@ -14,16 +13,18 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"golang.org/x/net/netutil"
 
+	"softswitch/internal/budget"
 	"softswitch/scenario/config"
+	"softswitch/view/guard"
 )
 
 // Limits of the HTTP server.
 const (
 	scrapesMax     = 4
 	connectionsMax = 64
-	readMax        = 5 * time.Second  // for a request's header
+	headerMax      = 16 << 10         // bytes
+	readMax        = 5 * time.Second  // for a request
 	writeMax       = 10 * time.Second // for a scrape and its answer
-	idleMax        = 60 * time.Second // above Prometheus's usual interval of 15 s
 	shutdownMax    = time.Second      // for the scrapes that are under way
 )
 
@@ -34,29 +35,74 @@ const labLabel = "lab"
 const path = "/metrics"
 
 // Handler answers a GET of /metrics with a sample from take, which is called once per
-// scrape, for one scrape at a time. Every metric has the label lab, unless that is "".
+// scrape, for one scrape at a time, with a rest after each. Every metric has the label lab,
+// unless that is "".
 func Handler(lab string, take func() Sample) http.Handler {
-	var one sync.Mutex
 	registry := prometheus.NewPedanticRegistry()
 	labels := prometheus.Labels{}
 	if lab != "" {
 		labels[labLabel] = lab
 	}
-	prometheus.WrapRegistererWith(labels, registry).MustRegister(collector{func() Sample {
-		one.Lock()
-		defer one.Unlock()
-		return take()
-	}})
+	prometheus.WrapRegistererWith(labels, registry).MustRegister(collector{take})
 	mux := http.NewServeMux()
-	mux.Handle("GET "+path, promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: scrapesMax}))
+	mux.Handle("GET "+path, inTurn(promhttp.HandlerFor(registry, promhttp.HandlerOpts{})))
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, "<!doctype html><title>softswitch</title><a href=%q>metrics</a>\n", path)
 	})
 	return mux
 }
 
+// inTurn makes one answer at a time by next, and rests after it, whoever asks how often. More than
+// scrapesMax that wait are told to come again. A client that reads slowly holds up nobody: its
+// answer is sent when it is made.
+func inTurn(next http.Handler) http.Handler {
+	places := make(chan struct{}, scrapesMax)
+	turn := make(chan time.Time, 1) // when the rest is over; empty while an answer is made
+	turn <- time.Time{}
+	ask := func(made *answer, r *http.Request) {
+		defer func() { <-places }()
+		time.Sleep(time.Until(<-turn))
+		begun := time.Now()
+		defer func() { turn <- time.Now().Add(budget.Rest(time.Since(begun))) }()
+		next.ServeHTTP(made, r)
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case places <- struct{}{}:
+		default:
+			http.Error(w, fmt.Sprintf("%d scrapes are waiting, which is the most; try again", scrapesMax), http.StatusServiceUnavailable)
+			return
+		}
+		made := answer{header: w.Header(), status: http.StatusOK}
+		ask(&made, r)
+		w.WriteHeader(made.status)
+		w.Write(made.body)
+	})
+}
+
+// answer is an answer that is made and not sent yet.
+type answer struct {
+	header http.Header
+	status int
+	body   []byte
+}
+
+func (a *answer) Header() http.Header    { return a.header }
+func (a *answer) WriteHeader(status int) { a.status = status }
+
+func (a *answer) Write(b []byte) (int, error) {
+	a.body = append(a.body, b...)
+	return len(b), nil
+}
+
+// Listener is where metrics are served.
+type Listener struct {
+	net.Listener
+	host string // that was asked to be served, a name or an address
+}
+
 // Listen listens on addr, "host:port"; without a host, only on this machine's loopback.
-func Listen(addr string) (net.Listener, error) {
+func Listen(addr string) (*Listener, error) {
 	host, port, err := config.ParseListen(addr)
 	if err != nil {
 		return nil, fmt.Errorf("metrics: %w", err)
@@ -68,12 +114,14 @@ func Listen(addr string) (net.Listener, error) {
 	case err != nil:
 		return nil, fmt.Errorf("metrics: %w", err)
 	}
-	return netutil.LimitListener(ln, connectionsMax), nil
+	return &Listener{netutil.LimitListener(budget.Listener(ln), connectionsMax), host}, nil
 }
 
-// Serve serves h on ln until ctx ends. Scrapes in progress then get a moment to finish.
-func Serve(ctx context.Context, ln net.Listener, h http.Handler) error {
-	srv := &http.Server{Handler: h, ReadHeaderTimeout: readMax, ReadTimeout: readMax, WriteTimeout: writeMax, IdleTimeout: idleMax, MaxHeaderBytes: 1 << 16}
+// Serve serves h on ln until ctx ends. A connection is for one request. Scrapes in progress then
+// get a moment to finish.
+func Serve(ctx context.Context, ln *Listener, h http.Handler) error {
+	srv := &http.Server{Handler: guard.Handler(h, ln.host), ReadHeaderTimeout: readMax, ReadTimeout: readMax, WriteTimeout: writeMax, MaxHeaderBytes: headerMax}
+	srv.SetKeepAlivesEnabled(false)
 	ended := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(ended)

@@ -15,7 +15,9 @@ package observe
 import (
 	"softswitch/dataplane"
 	"softswitch/host"
+	"softswitch/impair"
 	"softswitch/link"
+	"softswitch/linkauth"
 	"softswitch/unit"
 )
 
@@ -45,6 +47,10 @@ type Live struct {
 	// Lateness is the longest time by which a deadline was missed, or for which a frame
 	// waited to be read.
 	Lateness unit.Time `json:"lateness_ns"`
+	// Goroutines and HeapBytes are those of the node's process, which may run other nodes too.
+	// HeapBytes are of what was in use after its last garbage collection.
+	Goroutines int    `json:"goroutines"`
+	HeapBytes  uint64 `json:"heap_bytes"`
 	// LogBytes is the length of the node's event log, 0 if it has none.
 	LogBytes int64 `json:"log_bytes,omitempty"`
 	// Problems say which files are incomplete, and why: "event log: it is full ...".
@@ -52,6 +58,14 @@ type Live struct {
 	// Restarts is how often the machine was restarted in its process. What it held at
 	// those times is counted nowhere.
 	Restarts int `json:"restarts,omitempty"`
+	// Impaired are the ports whose wires do something else than at the start.
+	Impaired []string `json:"impaired,omitempty"`
+}
+
+// PortWire is the wire from a port.
+type PortWire struct {
+	Port string `json:"port"`
+	impair.State
 }
 
 // Port is a port at one instant. Arrays are indexed by class.
@@ -85,6 +99,38 @@ type Port struct {
 	RxDropped     [unit.Priorities]uint64 `json:"rx_dropped"`
 	ResponseBytes uint64                  `json:"response_bytes"`
 	Link          link.Stats              `json:"link"`
+	// Auth is how it authenticates its far end, nil if it does not.
+	Auth *Auth `json:"auth,omitempty"`
+}
+
+// Auth is one end of an authenticated link.
+type Auth struct {
+	Mode   string `json:"mode"`
+	Link   string `json:"link"`
+	Agreed bool   `json:"agreed"` // the far end has answered
+	// Behind is how often its counter was behind what the far end had believed: its clock went
+	// back.
+	Behind int `json:"behind,omitempty"`
+}
+
+// RefusedBy is how many control frames that came in by the port were not believed, by the
+// verdict on them (linkauth.Verdict).
+func (p Port) RefusedBy() map[string]uint64 {
+	by := map[string]uint64{}
+	for v := linkauth.Missing; v < linkauth.Verdicts; v++ {
+		if n := p.Drops[dataplane.DropOf(v).String()]; n > 0 {
+			by[v.String()] = n
+		}
+	}
+	return by
+}
+
+// refused is how many those are in all.
+func (p Port) refused() (n uint64) {
+	for _, k := range p.RefusedBy() {
+		n += k
+	}
+	return n
 }
 
 // Sent is how many frames left by the port, each class of a PFC frame counted as one.
@@ -94,7 +140,7 @@ func (p Port) Sent() uint64 {
 
 // Came is how many frames came in by the port, counted as Sent counts them.
 func (p Port) Came() uint64 {
-	return total(p.RxFrames, p.RxDropped, p.RxPause, p.RxResume) + p.Drops[dataplane.DropPoliced.String()] + p.Messages[0]
+	return total(p.RxFrames, p.RxDropped, p.RxPause, p.RxResume) + p.Drops[dataplane.DropPoliced.String()] + p.Messages[0] + p.refused()
 }
 
 func total(counts ...[unit.Priorities]uint64) (n uint64) {
@@ -176,6 +222,9 @@ func takePort(s *dataplane.Switch, n unit.Port) Port {
 		g := &p.Group[c]
 		g.Bytes, g.Headroom = s.MMU().Bytes(n, c)
 		g.Watermark, g.HeadroomWatermark = s.MMU().Watermark(n, c)
+	}
+	if a := s.Auth(n); a.Mode != linkauth.Off {
+		p.Auth = &Auth{a.Mode.String(), a.Link, a.Agreed, a.Behind}
 	}
 	for r := range dataplane.Reasons {
 		switch {

@@ -212,6 +212,45 @@ func Stations() View[[]observe.MACEntry] {
 	}
 }
 
+// authentication is a port that authenticates its far end.
+type authentication struct {
+	Port string `json:"port"`
+	observe.Auth
+	Refused map[string]uint64 `json:"refused"`
+}
+
+// Authentication shows the ports that authenticate their far ends.
+func Authentication() View[[]authentication] {
+	return View[[]authentication]{
+		Merge: true, Empty: "no link is authenticated",
+		Fetch: func(e control.Endpoint) ([]authentication, error) {
+			s, err := control.Get[observe.Switch](e, "stats", nil)
+			all := []authentication{}
+			for _, p := range s.Ports {
+				if p.Auth != nil {
+					all = append(all, authentication{p.Name, *p.Auth, p.RefusedBy()})
+				}
+			}
+			return all, err
+		},
+		Tables: func(all []authentication) []table {
+			t := table{header: []string{"Port", "Link", "Mode", "Far end", "Refused", "Reasons"}}
+			for _, a := range all {
+				far := "no answer"
+				if a.Agreed {
+					far = "agreed"
+				}
+				n := uint64(0)
+				for _, k := range a.Refused {
+					n += k
+				}
+				t.add(a.Port, a.Link, a.Mode, far, Thousands(n), reasons(a.Refused))
+			}
+			return []table{t}
+		},
+	}
+}
+
 // Neighbours shows the IP neighbours and their MAC addresses.
 func Neighbours() View[[]observe.ARPEntry] {
 	return View[[]observe.ARPEntry]{

@@ -20,20 +20,22 @@ import (
 
 // Order is what a page wants done to a lab.
 type Order struct {
-	// Do is "fail" or "heal" (Link); "storm" (Host, Class), "slow" (Host, Rate) or
+	// Do is "fail" or "heal" (Link); "impair", which is for both directions of a link (Link,
+	// Wire, where an empty one carries frames at once again); "storm" (Host, Class), "slow" (Host, Rate) or
 	// "normal" (Host); "start" or "stop", the flows of all hosts; "restart", all switches,
 	// with Detector and Response.
-	Do       string `json:"do"`
-	Link     string `json:"link,omitempty"`
-	Host     string `json:"host,omitempty"`
-	Class    int    `json:"class,omitempty"`
-	Rate     string `json:"rate,omitempty"`
-	Detector string `json:"detector,omitempty"`
-	Response string `json:"response,omitempty"`
+	Do       string      `json:"do"`
+	Link     string      `json:"link,omitempty"`
+	Host     string      `json:"host,omitempty"`
+	Class    int         `json:"class,omitempty"`
+	Rate     string      `json:"rate,omitempty"`
+	Detector string      `json:"detector,omitempty"`
+	Response string      `json:"response,omitempty"`
+	Wire     config.Wire `json:"wire,omitzero"`
 }
 
 // orders are all values of Order.Do.
-var orders = []string{"fail", "heal", "storm", "slow", "normal", "start", "stop", "restart"}
+var orders = []string{"fail", "heal", "impair", "storm", "slow", "normal", "start", "stop", "restart"}
 
 // orderError is an order that makes no sense; other errors are the lab's.
 type orderError struct{ text string }
@@ -58,7 +60,7 @@ func (l *Lab) Act(ctx context.Context, o Order) error {
 		return fmt.Errorf("lab %s is not up", l.name)
 	}
 	switch o.Do {
-	case "fail", "heal":
+	case "fail", "heal", "impair":
 		return l.setLink(o)
 	case "storm", "slow", "normal":
 		return l.behave(o)
@@ -81,12 +83,30 @@ func (l *Lab) setLink(o Order) error {
 			names = append(names, link.Name)
 			continue
 		}
-		if o.Do == "fail" {
-			return l.view.st.Fail(l.view.st.Links[i])
+		switch at := l.view.st.Links[i]; o.Do {
+		case "fail":
+			return l.view.st.Fail(at)
+		case "heal":
+			return l.view.st.Heal(at)
+		default:
+			return l.impair(at, o.Wire)
 		}
-		return l.view.st.Heal(l.view.st.Links[i])
 	}
 	return senseless("no link %q%s", o.Link, strictyaml.DidYouMean(o.Link, names))
+}
+
+// impair has both directions of a link do this to frames.
+func (l *Lab) impair(at netnslab.LinkState, w config.Wire) error {
+	if _, err := w.Build(); err != nil {
+		return senseless("%v", err)
+	}
+	var errs []error
+	for _, e := range []netnslab.End{at.A, at.B} {
+		if err := control.Call(l.socket(e.Node), "impair", config.WireRequest{Port: e.Iface, Wire: w}, nil); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", e.Node, err))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // behave makes a host misbehave, or behave.

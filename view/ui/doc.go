@@ -21,9 +21,11 @@
 // both named by that direction and a class.
 //
 // Invariants:
-//   - bounded: the history holds at most historyMax states and historyBytes bytes, and a
-//     page that does not read holds nothing but its connection, for at most writeTimeout;
-//   - read-only without the token: nothing but POST /act changes a lab;
+//   - bounded: the history holds at most historyMax states and historyBytes bytes, a
+//     page that does not read holds nothing but its connection, for at most writeTimeout,
+//     and filesMax files are made at once;
+//   - read-only without the token: nothing but POST /act changes a lab, and no other site's page
+//     reaches it (package guard);
 //   - quiet: while no page is open, no node is asked anything;
 //   - the truth is the oracle's: the loop is lit whether a detector speaks or not.
 //

@@ -285,11 +285,11 @@ func (m *model) declare(e oracle.Entry) {
 var (
 	begins = map[detect.Action]string{
 		detect.ActionRestrict: "restricted", detect.ActionPolice: "policed", detect.ActionIgnore: "ignores pauses",
-		detect.ActionLossy: "lossy", detect.ActionLossyTurn: "lossy", detect.ActionDiscard: "discards", detect.ActionFlush: "discards",
+		detect.ActionLossy: "lossy", detect.ActionLossyTurn: "lossy", detect.ActionContain: "contained", detect.ActionDiscard: "discards", detect.ActionFlush: "discards",
 	}
 	ends = map[detect.Action][]string{
 		detect.ActionFree: {"restricted"}, detect.ActionUnpolice: {"policed"}, detect.ActionHonour: {"ignores pauses", "lossy"},
-		detect.ActionLosslessTurn: {"lossy"}, detect.ActionAdmit: {"discards"},
+		detect.ActionLosslessTurn: {"lossy"}, detect.ActionAdmit: {"discards"}, detect.ActionRelease: {"contained"},
 	}
 )
 

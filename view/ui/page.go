@@ -25,12 +25,13 @@ func Open(ctx context.Context, listen string, stream *Stream, act func(context.C
 	if err != nil {
 		return nil, err
 	}
-	p := serve(ctx, srv, out)
+	p := Serve(ctx, srv, out)
 	p.stream = stream
 	return p, nil
 }
 
-func serve(ctx context.Context, srv *Server, out io.Writer) *Page {
+// Serve has srv serve until ctx ends or the page is closed, and says where.
+func Serve(ctx context.Context, srv *Server, out io.Writer) *Page {
 	ctx, stop := context.WithCancel(ctx)
 	p := &Page{stop: stop}
 	p.work.Go(func() { p.err = srv.Serve(ctx) })
@@ -60,15 +61,6 @@ func FollowLab(ctx context.Context, name string) *Page {
 
 // Recording is what the page has shown so far.
 func (p *Page) Recording() (Recording, error) { return p.stream.Recording() }
-
-// OpenShow serves a show, and says where.
-func OpenShow(ctx context.Context, listen string, show *Show, out io.Writer) (*Page, error) {
-	srv, err := ListenShow(listen, show)
-	if err != nil {
-		return nil, err
-	}
-	return serve(ctx, srv, out), nil
-}
 
 func newLab(name string) *Lab {
 	return NewLab(name, Choices{Detectors: catalog.Names(), Responses: respond.Names()}, new(Stream))

@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"softswitch/internal/safefile"
 )
 
 // SaveTo makes sure that a file can be written, unless path is empty. end writes it with
@@ -17,7 +19,7 @@ func SaveTo(path string, writeHTML func(io.Writer) error) (end func(played bool)
 	}
 	_, err = os.Stat(path)
 	isNew := errors.Is(err, fs.ErrNotExist)
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o666)
+	f, err := safefile.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, fmt.Errorf("html: %w", err)
 	}
@@ -29,7 +31,7 @@ func SaveTo(path string, writeHTML func(io.Writer) error) (end func(played bool)
 		if err := writeHTML(&page); err != nil {
 			return err
 		}
-		return os.WriteFile(path, page.Bytes(), 0o666)
+		return safefile.WriteFile(path, page.Bytes(), 0o666)
 	}
 	return func(played bool) (err error) {
 		if played {
@@ -39,7 +41,7 @@ func SaveTo(path string, writeHTML func(io.Writer) error) (end func(played bool)
 			err = fmt.Errorf("html: %w", err)
 		}
 		if isNew {
-			err = errors.Join(err, os.Remove(path))
+			err = errors.Join(err, safefile.Remove(path))
 		}
 		return err
 	}, nil

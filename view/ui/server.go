@@ -12,20 +12,23 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/net/netutil"
+
+	"softswitch/view/guard"
 )
 
 // Bounds of the server.
 const (
 	pagesMax     = 64  // pages at once
+	filesMax     = 2   // runs that are made files of at once: each takes a processor, and some 100 MB
 	connsMax     = 512 // connections at once; more wait for one to end
 	orderMax     = 4096
 	writeTimeout = 10 * time.Second
+	pieceMax     = 64 << 10    // bytes that a client is sent in one go
 	shutdownMax  = time.Second // for a last word to the pages
 	// keepAlive is how often a page that has nothing to hear hears something, so that a
 	// connection that is dead is noticed.
@@ -41,6 +44,7 @@ type Server struct {
 	show   *Show
 	act    func(context.Context, Order) error
 	token  string
+	files  chan struct{} // has an element for each run that is being made a file of
 	ln     net.Listener
 	http   *http.Server
 }
@@ -51,7 +55,7 @@ func Listen(addr string, stream *Stream, act func(context.Context, Order) error)
 	return listen(addr, &Server{stream: stream, act: act, token: rand.Text()})
 }
 
-// ListenShow is Listen for a show.
+// ListenShow is Listen for a show, which is not looked at before Serve is called.
 func ListenShow(addr string, show *Show) (*Server, error) { return listen(addr, &Server{show: show}) }
 
 func listen(addr string, s *Server) (*Server, error) {
@@ -62,9 +66,13 @@ func listen(addr string, s *Server) (*Server, error) {
 	case err != nil:
 		return nil, fmt.Errorf("page: %w", err)
 	}
-	s.ln = ln
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, fmt.Errorf("page: %w", errors.Join(err, ln.Close()))
+	}
+	s.ln, s.files = ln, make(chan struct{}, filesMax)
 	s.http = &http.Server{
-		Handler: s.guard(s.paths()), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
+		Handler: inPieces(guard.Handler(s.headers(s.paths()), host)), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
 		IdleTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10,
 	}
 	return s, nil
@@ -87,6 +95,9 @@ func (s *Server) paths() *http.ServeMux {
 	mux.HandleFunc("POST /act", s.serveAct)
 	return mux
 }
+
+// Close gives up the address of a server that does not serve yet.
+func (s *Server) Close() error { return s.ln.Close() }
 
 // URL is the address of the page. Its fragment, which a browser sends to nobody, is the
 // token, without which the page can only look on.
@@ -125,18 +136,9 @@ func (s *Server) Serve(ctx context.Context) error {
 	return err
 }
 
-// guard refuses what a page of this server does not send: a foreign Host, by which a name
-// that was made to point here would reach it (DNS rebinding), and a foreign Origin.
-func (s *Server) guard(next http.Handler) http.Handler {
+// headers tells browsers what they are to keep pages from.
+func (s *Server) headers(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !ours(r.Host) {
-			http.Error(w, fmt.Sprintf("host %q: open the page by an IP address or as localhost", r.Host), http.StatusForbidden)
-			return
-		}
-		if o := r.Header.Get("Origin"); o != "" && o != "http://"+r.Host {
-			http.Error(w, fmt.Sprintf("origin %q: not this page", o), http.StatusForbidden)
-			return
-		}
 		h := w.Header()
 		ancestors := "'none'"
 		if s.show != nil { // which has two of itself side by side
@@ -150,14 +152,38 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	})
 }
 
-// ours reports whether a Host header is an address or localhost, not a name that anybody
-// can point anywhere.
-func ours(hostport string) bool {
-	u, err := url.Parse("http://" + hostport)
-	if err != nil {
-		return false
+// inPieces sends answers piece by piece, and gives each its time: a client that is slow gets
+// all of a long one, and one that takes nothing holds its connection no longer than writeTimeout.
+func inPieces(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(&pieces{w, http.NewResponseController(w)}, r)
+	})
+}
+
+type pieces struct {
+	http.ResponseWriter
+	control *http.ResponseController
+}
+
+// Unwrap is for http.ResponseController.
+func (p *pieces) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+
+func (p *pieces) WriteHeader(status int) {
+	p.begin()
+	p.ResponseWriter.WriteHeader(status)
+}
+
+func (p *pieces) begin() { p.control.SetWriteDeadline(time.Now().Add(writeTimeout)) }
+
+func (p *pieces) Write(b []byte) (n int, err error) {
+	for {
+		p.begin()
+		m, err := p.ResponseWriter.Write(b[:min(len(b), pieceMax)])
+		n, b = n+m, b[m:]
+		if err != nil || len(b) == 0 {
+			return n, err
+		}
 	}
-	return u.Hostname() == "localhost" || net.ParseIP(u.Hostname()) != nil
 }
 
 // serveStream sends the topology and all states as server-sent events, then each state as
@@ -224,12 +250,11 @@ func (o *sender) news(n news, at place) {
 	o.send(o.buf.String())
 }
 
-// send writes at once. A page that takes nothing for writeTimeout is dropped.
+// send writes at once. A page that takes nothing for writeTimeout is dropped (pieces).
 func (o *sender) send(text string) {
 	if o.err != nil {
 		return
 	}
-	o.control.SetWriteDeadline(time.Now().Add(writeTimeout))
 	if _, o.err = o.w.Write([]byte(text)); o.err == nil {
 		o.err = o.control.Flush()
 	}
@@ -237,6 +262,14 @@ func (o *sender) send(text string) {
 
 // serveFile sends what was seen so far as a file, to keep or to send.
 func (s *Server) serveFile(w http.ResponseWriter, _ *http.Request) {
+	select {
+	case s.files <- struct{}{}:
+		defer func() { <-s.files }()
+	default:
+		w.Header().Set("Retry-After", "5")
+		http.Error(w, fmt.Sprintf("%d files are being made, which is the most; try again", filesMax), http.StatusServiceUnavailable)
+		return
+	}
 	var page bytes.Buffer
 	write := s.stream.WriteHTML
 	if s.show != nil {

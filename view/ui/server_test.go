@@ -3,10 +3,12 @@ package ui_test
 import (
 	"bufio"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"strings"
@@ -241,6 +243,55 @@ func TestNeverReads(t *testing.T) {
 	s.awaitNoPage("a page that never reads is still there")
 }
 
+// TestFilesNeverRead: clients that ask for the run as a file, or for the page, and take nothing
+// keep a few connections for some time. Only so many files are made at once; the others are told.
+func TestFilesNeverRead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a client is given ten seconds")
+	}
+	t.Parallel() // it waits most of the time
+	s := newServer(t, 1)
+	noise := make([]byte, 6<<20)
+	rand.NewChaCha8([32]byte{}).Read(noise)
+	s.stream.Publish(ui.State{Words: base64.StdEncoding.EncodeToString(noise)}) // which does not get shorter
+	ask := func() net.Conn {
+		c, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(s.base, "http://"), "/"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		c.(*net.TCPConn).SetReadBuffer(4096)
+		fmt.Fprintf(c, "GET /run.html HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+		return c
+	}
+	status := func() int {
+		resp, err := http.Get(s.base + "run.html")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if resp.StatusCode == http.StatusServiceUnavailable && !strings.Contains(string(text), "2 files are being made") {
+			t.Errorf("%s: want why", text)
+		}
+		return resp.StatusCode
+	}
+	for range 2 {
+		ask()
+	}
+	late := time.Now().Add(time.Minute)
+	for _, want := range []int{http.StatusServiceUnavailable, http.StatusOK} { // both are being made; they are hung up on
+		for got := status(); got != want; got = status() {
+			if time.Now().After(late) {
+				t.Fatalf("status %d after a minute, want %d", got, want)
+			}
+		}
+	}
+}
+
 // order sends an order with these headers.
 func (s *server) order(body string, headers ...string) (status int, text string) {
 	s.Helper()
@@ -284,10 +335,11 @@ func TestOrders(t *testing.T) {
 		{"part of the token", heal, []string{"Authorization", "Bearer " + s.token[:5]}, 403, "wrong token"},
 		{"not a bearer", heal, []string{"Authorization", s.token}, 403, "wrong token"},
 		{"foreign page", heal, with("Origin", "http://evil.example"), 403, "not this page"},
-		{"foreign name", heal, with("Host", "evil.example"), 403, "open the page by an IP address"},
-		{"foreign name that begins well", heal, with("Host", "127.0.0.1.evil.example"), 403, "open the page by"},
+		{"foreign name", heal, with("Host", "evil.example"), 403, "open it by an IP address"},
+		{"foreign name that begins well", heal, with("Host", "127.0.0.1.evil.example"), 403, "open it by"},
 		{"this page", heal, with("Origin", origin), 204, ""},
 		{"localhost", heal, with("Host", "localhost:8080"), 204, ""},
+		{"the origin of another port", heal, with("Origin", "http://127.0.0.1:1"), 403, "not this page"},
 		{"no JSON", "heal", good, 400, "not an order"},
 		{"unknown key", `{"do":"heal","lnk":"x"}`, good, 400, "lnk"},
 		{"too long", `{"do":"` + strings.Repeat("x", 5000) + `"}`, good, 400, "too large"},

@@ -207,7 +207,7 @@ type Wait struct {
 // Measure is one of a response, in force at a queue, or at what a queue transmits.
 type Measure struct {
 	At
-	// What is "restricted", "policed", "ignores pauses", "lossy" or "discards".
+	// What is "restricted", "policed", "ignores pauses", "lossy", "contained" or "discards".
 	What string `json:"w"`
 }
 

@@ -139,7 +139,10 @@ func TestLongLogs(t *testing.T) {
 	w := wired(t, "hu-fig3.yaml")
 	a := newLog(t)
 	a.node = event.Node{ID: w.ids[0], Name: w.nodes[0].Name}
-	const events = 400_000
+	events := 400_000
+	if testing.Short() {
+		events = 150_000
+	}
 	var data []byte
 	for i := range events {
 		e := event.Event{At: unit.Time(i+1) * unit.Microsecond, Type: event.Paused, Out: 0, OutClass: 3, Period: uint8(i / 2), HasPeriod: true}

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"softswitch/internal/safefile"
 )
 
 // folderPatience is the timeout for tshark, which answers within a second.
@@ -49,7 +51,7 @@ func Install(ctx context.Context, dir string, out io.Writer) (err error) {
 		fmt.Fprintf(out, "%s is there already\n", path)
 		return nil
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := safefile.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("wireshark install: %w", err)
 	}
 	if err := replaceFile(path, Plugin); err != nil {

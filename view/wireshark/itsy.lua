@@ -15,6 +15,8 @@
 local TLV_LEN = 26      -- octets of an ITSY TLV
 local PFC_PADDING = 20  -- offset in MAC Control, behind opcode, class-enable vector and timers
 local PFC_OPCODE = 0x0101
+local PFC_TAG, MESSAGE_TAG = 52, 32 -- where a frame has its tag
+local PFC_TYPE, MESSAGE_TYPE = 0x8808, 0x88b5
 local MESSAGE_LEN = 46  -- octets behind the EtherType of an ITSY message
 local NEAREST_BRIDGE = "0180c200000e"
 local OUI = 0x024954
@@ -24,9 +26,9 @@ local ORGANISATION, SUBTYPE_ITSY, SUBTYPE_CLCM, SUBTYPE_DIAGNOSIS = 127, 1, 2, 3
 
 local KINDS = {
   [0] = "period", "checking", "temporal-check", "label", "query", "grant", "walk", "ack",
-  "claim", "seal", "bubble", "reserve", "trigger", "found",
+  "claim", "seal", "bubble", "reserve", "trigger", "found", "hello",
 }
-local LABEL, WALK, CLAIM, BUBBLE, RESERVE = 3, 6, 8, 10, 11
+local LABEL, WALK, CLAIM, BUBBLE, RESERVE, HELLO = 3, 6, 8, 10, 11, 14
 
 -- What a flag says, by kind.
 local FLAGS = {
@@ -35,6 +37,7 @@ local FLAGS = {
   [8] = { [1] = "back upstream: no way round here" },
   [10] = { [1] = "back upstream: a bucket has no reserve", [2] = "the loop moves already: lend what there is" },
   [11] = { [1] = "the answer: room for so many" },
+  [14] = { [1] = "the answer to a challenge", [2] = "the last counter that was believed" },
 }
 local DECLARED, HOST = 4, 8 -- of a label
 
@@ -71,6 +74,10 @@ local f = {
   hops = ProtoField.uint8("itsy.hops", "Hops"),
   period = ProtoField.uint8("itsy.period", "XOFF period"),
   auth = ProtoField.uint64("itsy.auth", "Authentication tag", base.HEX),
+  hello_counter = ProtoField.uint64("itsy.hello.counter", "Counter"),
+  hello_value = ProtoField.uint64("itsy.hello.value", "Nonce, or counter"),
+  verdict = ProtoField.string("itsy.auth.verdict", "The tag is"),
+  link = ProtoField.string("itsy.auth.link", "Link"),
 }
 
 local g = {
@@ -103,6 +110,7 @@ local cut = ProtoExpert.new("itsy.cut", "The capture has not kept all of the fra
 local unpaused = ProtoExpert.new("itsy.class.not_enabled", "The frame does not speak of the TLV's class", expert.group.PROTOCOL, expert.severity.WARN)
 local home = ProtoExpert.new("itsy.home", "A label came home", expert.group.SEQUENCE, expert.severity.NOTE)
 local declared = ProtoExpert.new("itsy.declared", "The label's owner has declared a deadlock", expert.group.SEQUENCE, expert.severity.NOTE)
+local forged = ProtoExpert.new("itsy.auth.wrong", "The authentication tag is wrong", expert.group.SECURITY, expert.severity.WARN)
 local clcm_bad = ProtoExpert.new("clcm.malformed", "Malformed", expert.group.MALFORMED, expert.severity.ERROR)
 
 local function values(...)
@@ -115,10 +123,12 @@ end
 
 itsy.fields = values(head, f, g)
 clcm.fields = values(c)
-itsy.experts = { bad, foreign, cut, unpaused, home, declared }
+itsy.experts = { bad, foreign, cut, unpaused, home, declared, forged }
+itsy.prefs.keys = Pref.string("File of keys", "", "Keys of authenticated links, by which tags are judged: a line with the name of a link and its key, or two")
 clcm.experts = { clcm_bad }
 
 local eth_dst = Field.new("eth.dst")
+local eth_src = Field.new("eth.src")
 local description = Field.new("frame.interface_description")
 local direction = Field.new("frame.packet_flags_direction")
 local INBOUND = 1
@@ -233,6 +243,230 @@ local function refuse(tree, pinfo, info, reason)
   pinfo.cols.info:append(" [" .. reason .. "]")
 end
 
+-- AES-128 and its CMAC (RFC 4493) on lists of octets, for captures whose frames have tags:
+-- Wireshark has no such thing for Lua, and no Lua of Wireshark's versions has the same operators
+-- on bits. xor[a * 256 + b] is what it says.
+local xor, sbox
+
+local function make_tables()
+  local nibble = {}
+  for a = 0, 15 do
+    for b = 0, 15 do
+      local n = 0
+      for i = 0, 3 do
+        if math.floor(a / 2 ^ i) % 2 ~= math.floor(b / 2 ^ i) % 2 then n = n + 2 ^ i end
+      end
+      nibble[a * 16 + b] = n
+    end
+  end
+  xor = {}
+  for a = 0, 255 do
+    for b = 0, 255 do
+      xor[a * 256 + b] = nibble[math.floor(a / 16) * 16 + math.floor(b / 16)] * 16 + nibble[a % 16 * 16 + b % 16]
+    end
+  end
+  -- The S-box: p goes through the powers of 3 in GF(2^8), q through those of its inverse.
+  sbox = { [0] = 0x63 }
+  local power = {} -- power[i] is 3^i
+  local p = 1
+  for i = 0, 254 do
+    power[i] = p
+    local double = p * 2 % 256
+    if p >= 128 then double = xor[double * 256 + 0x1b] end
+    p = xor[p * 256 + double]
+  end
+  for i = 0, 254 do
+    local q, s = power[(255 - i) % 255], 0x63
+    for turn = 0, 4 do
+      s = xor[s * 256 + (q * 2 ^ turn % 256 + math.floor(q / 2 ^ (8 - turn)))]
+    end
+    sbox[power[i]] = s
+  end
+end
+
+local function double(v)
+  local d = v * 2 % 256
+  return v >= 128 and xor[d * 256 + 0x1b] or d
+end
+
+-- expand makes the 176 octets of the round keys, from 0.
+local function expand(key)
+  local w, rcon = {}, 1
+  for i = 0, 15 do w[i] = key[i + 1] end
+  for i = 16, 175, 4 do
+    local t = { w[i - 4], w[i - 3], w[i - 2], w[i - 1] }
+    if i % 16 == 0 then
+      t = { xor[sbox[t[2]] * 256 + rcon], sbox[t[3]], sbox[t[4]], sbox[t[1]] }
+      rcon = double(rcon)
+    end
+    for k = 0, 3 do w[i + k] = xor[w[i - 16 + k] * 256 + t[k + 1]] end
+  end
+  return w
+end
+
+-- encrypt is AES-128 of a block of 16 octets, from 1, with round keys w.
+local function encrypt(w, block)
+  local s = {}
+  for i = 0, 15 do s[i] = xor[block[i + 1] * 256 + w[i]] end
+  for round = 1, 10 do
+    local t = {}
+    for i = 0, 15 do t[i] = sbox[s[(i + 4 * (i % 4)) % 16]] end
+    if round < 10 then
+      for c = 0, 12, 4 do
+        local a, b, d, e = t[c], t[c + 1], t[c + 2], t[c + 3]
+        local all = xor[xor[a * 256 + b] * 256 + xor[d * 256 + e]]
+        local function mix(x, y) return xor[xor[x * 256 + all] * 256 + double(xor[x * 256 + y])] end
+        t[c], t[c + 1], t[c + 2], t[c + 3] = mix(a, b), mix(b, d), mix(d, e), mix(e, a)
+      end
+    end
+    for i = 0, 15 do s[i] = xor[t[i] * 256 + w[16 * round + i]] end
+  end
+  local out = {}
+  for i = 0, 15 do out[i + 1] = s[i] end
+  return out
+end
+
+local function subkey(k)
+  local d = {}
+  for i = 1, 16 do d[i] = k[i] * 2 % 256 + (i < 16 and math.floor(k[i + 1] / 128) or 0) end
+  if k[1] >= 128 then d[16] = xor[d[16] * 256 + 0x87] end
+  return d
+end
+
+-- new_mac makes ready to compute codes with a key of 16 octets.
+local function new_mac(key)
+  local w, zero = expand(key), {}
+  for i = 1, 16 do zero[i] = 0 end
+  local k1 = subkey(encrypt(w, zero))
+  return { w = w, whole = k1, part = subkey(k1) }
+end
+
+-- code is the CMAC of a list of octets.
+local function code(mac, text)
+  local x, n = {}, math.max(1, math.ceil(#text / 16))
+  for i = 1, 16 do x[i] = 0 end
+  for block = 1, n do
+    local last, whole = block == n, block * 16 <= #text
+    for i = 1, 16 do
+      local at = (block - 1) * 16 + i
+      local v = text[at] or (at == #text + 1 and 0x80 or 0)
+      if last then v = xor[v * 256 + (whole and mac.whole or mac.part)[i]] end
+      x[i] = xor[x[i] * 256 + v]
+    end
+    x = encrypt(mac.w, x)
+  end
+  return x
+end
+
+-- The keys of the file in the preferences, by link: lists of what new_mac makes. What is no line
+-- of a link is left out: softswitch says what is wrong with it.
+local keys, keys_of = {}, nil
+
+local function load_keys()
+  if keys_of == itsy.prefs.keys then return end
+  keys, keys_of = {}, itsy.prefs.keys
+  local file = keys_of ~= "" and io.open(keys_of)
+  if not file then return end
+  if not xor then make_tables() end
+  for line in file:lines() do
+    local words = {}
+    for word in line:gsub("#.*", ""):gmatch("%S+") do words[#words + 1] = word end
+    for i = 2, #words do
+      local key = {}
+      for octet in words[i]:gmatch("%x%x") do key[#key + 1] = tonumber(octet, 16) end
+      if #key == 16 and words[1] ~= "*" then
+        local name = { ("softswitch link " .. words[1]):byte(1, -1) }
+        keys[words[1]] = keys[words[1]] or {}
+        table.insert(keys[words[1]], new_mac(code(new_mac(key), name)))
+      end
+    end
+  end
+  file:close()
+end
+
+-- What is known of those who send, by address: link, and the counter as two numbers, its upper
+-- 48 bits and its lower 16. judged are the verdicts, by the number of the frame.
+local senders, judged = {}, {}
+
+function itsy.init()
+  senders, judged, keys_of = {}, {}, nil
+end
+
+-- frame_octets are those of a frame whose octets behind the EtherType are tvb.
+local function frame_octets(tvb, ethertype)
+  local all = {}
+  local function add(bytes)
+    for i = 0, bytes:len() - 1 do all[#all + 1] = bytes:get_index(i) end
+  end
+  add(eth_dst().range:bytes())
+  add(eth_src().range:bytes())
+  all[13], all[14] = math.floor(ethertype / 256), ethertype % 256
+  add(tvb:bytes())
+  return all
+end
+
+-- is_right reports whether one of these keys makes the code of a frame whose tag is at octet at.
+local function is_right(macs, frame, at, upper, lower)
+  local text = {}
+  for i = 1, 6 do text[i] = math.floor(upper / 256 ^ (6 - i)) % 256 end
+  text[7], text[8] = math.floor(lower / 256), lower % 256
+  for i = 9, 16 do text[i] = 0 end
+  for i, v in ipairs(frame) do text[16 + i] = (i > at and i <= at + 8) and 0 or v end
+  for _, mac in ipairs(macs) do
+    local c, same = code(mac, text), true
+    for i = 1, 6 do same = same and c[i] == frame[at + 2 + i] end
+    if same then return true end
+  end
+  return false
+end
+
+local function judge_tag(frame, at, hello)
+  local src = tostring(eth_src().value)
+  local lower = frame[at + 1] * 256 + frame[at + 2]
+  if hello then
+    local upper = 0
+    for i = 41, 46 do upper = upper * 256 + frame[i] end
+    for link, macs in pairs(keys) do
+      if frame[47] * 256 + frame[48] == lower and is_right(macs, frame, at, upper, lower) then
+        senders[src] = { link = link, upper = upper, lower = lower }
+        return "believed", link
+      end
+    end
+    return "wrong"
+  end
+  local s = senders[src]
+  if not s then return "unknown" end
+  local ahead = (lower - s.lower) % 65536
+  local upper = s.upper
+  if ahead < 32768 and lower < s.lower then upper = upper + 1 end
+  if ahead >= 32768 and lower > s.lower then upper = upper - 1 end
+  if not is_right(keys[s.link], frame, at, upper, lower) then return "wrong", s.link end
+  if ahead < 32768 then s.upper, s.lower = upper, lower end
+  return "believed", s.link
+end
+
+-- add_verdict adds what the tag of a frame is worth, if there are keys: at is where it begins in
+-- the frame.
+local function add_verdict(frame_tvb, ethertype, at, hello, pinfo, tree)
+  load_keys()
+  if not next(keys) or frame_tvb:len() < frame_tvb:reported_len() then return end
+  local known = judged[pinfo.number]
+  if not known then
+    local frame = frame_octets(frame_tvb, ethertype)
+    local none = true
+    for i = at + 1, at + 8 do none = none and frame[i] == 0 end
+    known = { "missing" }
+    if not none then known = { judge_tag(frame, at, hello) } end
+    judged[pinfo.number] = known
+  end
+  tree:add(f.verdict, known[1]):set_generated()
+  if known[2] then tree:add(f.link, known[2]):set_generated() end
+  if known[1] == "wrong" then
+    tree:add_proto_expert_info(forged)
+    pinfo.cols.info:append(" [wrong tag]")
+  end
+end
+
 -- dissect_itsy adds the TLV of tvb, which begins with it, and returns its tree if it is
 -- whole. in_message: it is not padding. lost: the capture has not kept the frame's end.
 local function dissect_itsy(tvb, pinfo, root, in_message, lost)
@@ -337,6 +571,11 @@ local function judge_clcm(tvb, tree)
   return judge(tvb, tree)
 end
 
+-- add_long_verdict is add_verdict for a message that is no ITSY TLV: its tag is the end of the frame.
+local function add_long_verdict(tvb, pinfo, tree)
+  if tvb:len() > MESSAGE_LEN then add_verdict(tvb, MESSAGE_TYPE, 14 + tvb:len() - 8, false, pinfo, tree) end
+end
+
 -- dissect_as puts a message into the tree as judge reads it, and summary into the columns;
 -- malformed is what it is called if judge refuses it.
 local function dissect_as(tvb, pinfo, tree, judge, summary, malformed)
@@ -352,7 +591,9 @@ end
 
 local function dissect_clcm(tvb, pinfo, root)
   pinfo.cols.protocol = "CLCM"
-  dissect_as(tvb, pinfo, root:add(clcm, tvb(0)), judge_clcm, clcm_summary, clcm_bad)
+  local tree = root:add(clcm, tvb(0))
+  dissect_as(tvb, pinfo, tree, judge_clcm, clcm_summary, clcm_bad)
+  add_long_verdict(tvb, pinfo, tree)
 end
 
 -- is_subtype tells a message by its OUI and subtype, whatever else is wrong with it.
@@ -409,15 +650,19 @@ end
 
 local function dissect_diagnosis(tvb, pinfo, root)
   pinfo.cols.protocol = "ITSY"
-  dissect_as(tvb, pinfo, root:add(itsy, tvb(0)), judge_diagnosis, diagnosis_summary, bad)
+  local tree = root:add(itsy, tvb(0))
+  dissect_as(tvb, pinfo, tree, judge_diagnosis, diagnosis_summary, bad)
+  add_long_verdict(tvb, pinfo, tree)
 end
 
 -- pfc is the PFC frame for whose padding chain calls itsy, nil if it is called for a message:
--- the class-enable vector, and whether the capture has lost the frame's end.
+-- the class-enable vector, whether the capture has lost the frame's end, and what is behind its
+-- EtherType.
 local pfc
 
 local function dissect_padding(tvb, pinfo, root, of)
   local tree = dissect_itsy(tvb, pinfo, root, false, of.cut)
+  if tree then add_verdict(of.frame, PFC_TYPE, PFC_TAG, false, pinfo, tree) end
   if tree and math.floor(of.enabled / 2 ^ tvb(7, 1):bitfield(0, 3)) % 2 == 0 then
     tree:add_proto_expert_info(unpaused)
   end
@@ -439,6 +684,13 @@ local function dissect_message(tvb, pinfo, root)
   if tree and tvb:reported_len() ~= MESSAGE_LEN then
     local long = tvb:reported_len() > MESSAGE_LEN
     refuse(tree, pinfo, bad, "message frame " .. (long and "longer" or "shorter") .. " than 60 bytes")
+  elseif tree then
+    local hello = tvb(6, 1):bitfield(4, 4) == HELLO
+    if hello then
+      tree:add(f.hello_counter, tvb(26, 8))
+      tree:add(f.hello_value, tvb(34, 8))
+    end
+    add_verdict(tvb, MESSAGE_TYPE, MESSAGE_TAG, hello, pinfo, tree)
   end
   return tvb:len()
 end
@@ -457,7 +709,7 @@ local mac_control = ethertypes:get_dissector(0x8808)
 function chain.dissector(tvb, pinfo, root)
   pcall(mac_control.call, mac_control, tvb, pinfo, root) -- of a frame that is cut it says so itself
   if tvb:len() > PFC_PADDING and tvb(0, 2):uint() == PFC_OPCODE and not is_zero(tvb(PFC_PADDING)) then
-    pfc = { enabled = tvb(3, 1):uint(), cut = tvb:len() < tvb:reported_len() }
+    pfc = { enabled = tvb(3, 1):uint(), cut = tvb:len() < tvb:reported_len(), frame = tvb }
     Dissector.get("itsy"):call(tvb(PFC_PADDING):tvb(), pinfo, root)
   end
   return tvb:len()

@@ -17,6 +17,7 @@ import (
 	"softswitch/internal/testseed"
 	"softswitch/itsyhdr"
 	"softswitch/link/pcapng"
+	"softswitch/linkauth"
 	"softswitch/pfcframe"
 	"softswitch/unit"
 )
@@ -53,7 +54,8 @@ func writeCapture(t *testing.T, frames []frame) (file string) {
 }
 
 // tshark prints fields of every frame of file, as the dissector makes them: a line a
-// frame, tabs between the fields and commas between values of one.
+// frame, tabs between the fields and commas between values of one. A field that begins with
+// "-o " is a preference.
 func tshark(t *testing.T, file string, fields ...string) []string {
 	t.Helper()
 	path, err := exec.LookPath("tshark")
@@ -62,6 +64,10 @@ func tshark(t *testing.T, file string, fields ...string) []string {
 	}
 	args := []string{"-n", "-X", "lua_script:itsy.lua", "-r", file, "-T", "fields"}
 	for _, f := range fields {
+		if option, ok := strings.CutPrefix(f, "-o "); ok {
+			args = append(args, "-o", option)
+			continue
+		}
 		args = append(args, "-e", f)
 	}
 	cmd := exec.Command(path, args...)
@@ -159,7 +165,7 @@ const pauseInfo = "Class Based Flow Control [CBFC] Pause; "
 func reason(err error) string {
 	_, text, _ := strings.Cut(err.Error(), ": ")
 	if err == itsyhdr.ErrKind {
-		return fmt.Sprintf("unknown kind; want 0 (period) to %d (%v)", uint8(itsyhdr.KindFound), itsyhdr.KindFound)
+		return fmt.Sprintf("unknown kind; want 0 (period) to %d (%v)", uint8(itsyhdr.KindHello), itsyhdr.KindHello)
 	}
 	return text
 }
@@ -466,5 +472,66 @@ func TestSnapLength(t *testing.T) {
 	got := tshark(t, short, "itsy.malformed", "itsy.cut")
 	if want := "\t" + got[0][1:]; len(got) != 2 || got[0] != want || got[1] != want || want == "\t" {
 		t.Errorf("malformed, cut: %q; want both frames cut and none malformed", got)
+	}
+}
+
+// With the file of keys tags are judged, as softswitch decode judges them.
+func TestAuthentication(t *testing.T) {
+	const file = "# links\nother--link 000102030405060708090a0b0c0d0e0f\ns1--s2 ffeeddccbbaa99887766554433221100 2b7e151628aed2a6abf7158809cf4f3c # the old one, the new one\n"
+	keys := filepath.Join(t.TempDir(), "keys")
+	if err := os.WriteFile(keys, []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all, err := linkauth.ParseKeys("keys", []byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Its counter's lower bits wrap with the third frame.
+	far := linkauth.New(linkauth.Config{Mode: linkauth.Strict, Link: "s1--s2", Keys: all["s1--s2"][1:], Self: 0x020000000005, First: 0x18f009f53022fffe})
+	var frames []frame
+	add := func(b []byte, want string) {
+		frames = append(frames, frame{pcapng.Packet{Time: 1, Data: b}, want})
+	}
+	pause := func() []byte {
+		b := pfc(8, tlv(itsyhdr.TLV{Class: 3, Period: 7}))
+		far.Sign(b, 52)
+		return b
+	}
+	hello := func() []byte {
+		b := make([]byte, itsyhdr.MessageLen)
+		far.PutHello(b, unit.NodePort{Node: 5, Port: 2}, linkauth.Hello{Value: 77})
+		return b
+	}
+	changed := func(b []byte, at int) []byte {
+		b[at] ^= 1
+		return b
+	}
+	lap := make([]byte, 417+8)
+	copy(lap, []byte{0xff, 0x9f, 2, 0x49, 0x54, 3, 0x11, 0x60, 0, 5, 2, 0, 9})
+	long := message(lap)
+	old := pause()
+	add(old, "unknown\t\t")
+	add(hello(), fmt.Sprint("believed\ts1--s2\t", uint64(0x18f009f53022ffff)))
+	add(pause(), "believed\ts1--s2\t")
+	add(old, "believed\ts1--s2\t")
+	add(changed(pause(), 24), "wrong\ts1--s2\t")
+	add(changed(hello(), 50), fmt.Sprint("wrong\t\t", uint64(0x18f009f530230002)))
+	add(pfc(8, tlv(itsyhdr.TLV{Class: 3, Period: 7})), "missing\t\t")
+	far.Sign(long, len(long)-8)
+	add(long, "believed\ts1--s2\t")
+	add(changed(bytes.Clone(long), 300), "wrong\ts1--s2\t")
+	got := tshark(t, writeCapture(t, frames), "-o itsy.keys:"+keys, "itsy.auth.verdict", "itsy.auth.link", "itsy.hello.counter")
+	wantLines(t, got, frames)
+	for i := range frames {
+		frames[i].want = ""
+	}
+	wantLines(t, tshark(t, writeCapture(t, frames), "itsy.auth.verdict"), frames)
+
+	w := linkauth.NewWitness(all)
+	for i, f := range frames {
+		v, _ := w.Judge(f.Data)
+		if want, _, _ := strings.Cut(got[i], "\t"); v.String() != want {
+			t.Errorf("frame %d: softswitch decode says %v, tshark %s", i+1, v, want)
+		}
 	}
 }

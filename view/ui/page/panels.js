@@ -68,6 +68,10 @@ function buildDo() {
     const link = topo.links[chosen.i].name;
     button("Fail", () => ({ do: "fail", link }));
     button("Heal", () => ({ do: "heal", link }));
+    const delay = field("delay", "5ms", 6), loss = field("loss", "1%", 5), control = field("control loss", "0%", 5);
+    button("Impair", () => ({ do: "impair", link, wire: { delay: delay.value, loss: loss.value, control_loss: control.value } }));
+    $("do").append(delay.parentNode, loss.parentNode, control.parentNode);
+    button("Carry at once", () => ({ do: "impair", link, wire: {} }));
     return;
   }
   const n = topo.nodes[chosen.i];

@@ -3,7 +3,10 @@
 
 function connect() {
   if ($("recorded")) return void recorded();
-  if (location.hash.startsWith("#show")) return void fetch("show.json").then((r) => r.json()).then(playShow);
+  if (location.hash.startsWith("#show")) {
+    fetch("show.json").then((r) => r.json()).then(playShow, () => linkState("the command that served this page has ended", true));
+    return;
+  }
   const source = new EventSource("stream");
   source.onopen = () => linkState("connected");
   source.addEventListener("topology", (e) => begin(JSON.parse(e.data)));

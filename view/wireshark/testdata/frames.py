@@ -77,7 +77,7 @@ def pfc(cls, payload):
 
 def random_itsy():
     return ITSY(
-        kind=rnd.randrange(14), prio=rnd.randrange(8), flags=rnd.randrange(32), ini_node=rnd.randrange(1 << 16),
+        kind=rnd.randrange(15), prio=rnd.randrange(8), flags=rnd.randrange(32), ini_node=rnd.randrange(1 << 16),
         ini_port=rnd.randrange(64), seq=rnd.randrange(1 << 16), tri_node=rnd.randrange(1 << 16), tri_port=rnd.randrange(64),
         hops=rnd.randrange(256), period=rnd.randrange(256), auth=rnd.choice([0, rnd.randrange(1 << 64)]),
     )
@@ -106,7 +106,7 @@ for cls in range(8):
     expect("MAC CTRL")
 
 # One thing wrong.
-for wrong in [dict(length=23), dict(length=0x118), dict(subtype=3), dict(version=0), dict(version=2), dict(kind=14),
+for wrong in [dict(length=23), dict(length=0x118), dict(subtype=3), dict(version=0), dict(version=2),
               dict(kind=15), dict(ini_port=64), dict(tri_port=255)]:
     for wrap, protocol in [(message, "ITSY"), (lambda t: pfc(t.prio, t), "PFC+ITSY")]:
         t = random_itsy()
