@@ -157,6 +157,9 @@ func (r *Run) starved(name string, l observe.Live) {
 	if l.Restarts > 0 {
 		r.restarted(name, l.Restarts)
 	}
+	for _, p := range l.Impaired {
+		r.doubt("%s %s: its wire was impaired, and not by the scenario", name, p)
+	}
 	for _, p := range l.Problems {
 		r.doubt("%s: %s", name, p)
 	}
@@ -186,7 +189,11 @@ func (r *Run) doubtLoss() {
 		return
 	}
 	spare := func(l scenario.Link) unit.Time {
-		return l.Rate.FrameTime(*r.Plan.Switches[0].Buffer.XOFF) - live.Granularity - late[l.A.Name] - late[l.B.Name]
+		room := l.Rate.FrameTime(Headroom(r.Plan)) - roundTrip(l)
+		if room < 0 {
+			return unit.Never // that it does not last for the wire is the scenario's doing
+		}
+		return room - live.Granularity - late[l.A.Name] - late[l.B.Name]
 	}
 	worst := slices.MinFunc(r.Plan.Links, func(a, b scenario.Link) int { return cmp.Compare(spare(a), spare(b)) })
 	if spare(worst) < 0 {
@@ -195,12 +202,14 @@ func (r *Run) doubtLoss() {
 			a, b = b, a
 		}
 		r.doubt("%d lossless frames were dropped where headroom lasts %.1f ms, and %s and %s were starved: %.1f and %.1f ms late",
-			lost, float64(worst.Rate.FrameTime(*r.Plan.Switches[0].Buffer.XOFF))/1e6, a, b, float64(late[a])/1e6, float64(late[b])/1e6)
+			lost, float64(worst.Rate.FrameTime(Headroom(r.Plan)))/1e6, a, b, float64(late[a])/1e6, float64(late[b])/1e6)
 	}
 }
 
 func ignoredPauses(n Record) bool {
-	return slices.ContainsFunc(n.Log.Events, func(e event.Event) bool { return e.Type == event.Acted && e.Action == detect.ActionIgnore })
+	return slices.ContainsFunc(n.Log.Events, func(e event.Event) bool {
+		return e.Type == event.Acted && (e.Action == detect.ActionIgnore || e.Action == detect.ActionContain)
+	})
 }
 
 // readLog reads a node's log, of the length that the node reported.

@@ -1,14 +1,24 @@
 package lab
 
 import (
+	"cmp"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 
+	"softswitch/impair"
+	"softswitch/internal/ether"
+	"softswitch/internal/safefile"
+	"softswitch/linkauth"
 	netnslab "softswitch/netns-lab"
 	"softswitch/scenario"
 	"softswitch/scenario/config"
 	"softswitch/topo"
+	"softswitch/unit"
 )
 
 // Files of a node, in its run directory: its control socket, its event log and its
@@ -17,10 +27,14 @@ const (
 	ControlName = "control.sock"
 	EventsName  = "events.jsonl"
 	configName  = "config.yaml"
+	keysName    = "keys.txt"
 )
 
 // stackName is the interface for programs of a host with a NIC.
 const stackName = "nic0"
+
+// nicCommand is the command of a host with a NIC.
+const nicCommand = "nic"
 
 // Options of a lab.
 type Options struct {
@@ -28,7 +42,9 @@ type Options struct {
 	Program  string // absolute path of the softswitch program that the nodes run
 	PcapDir  string // absolute; "" for no captures
 	Dir      string // of sockets and logs; "" for each node's run directory
+	KeysPath string // of a switch's file of keys; "" for one in its run directory
 	Instance string // distinguishes this lab from an earlier one of the same plan
+	Sharing
 }
 
 // DescribeHere is Describe for the program that calls it, which the nodes run. It makes the
@@ -41,7 +57,7 @@ func DescribeHere(p *scenario.Plan, opt Options) (desc netnslab.Lab, err error) 
 		if opt.PcapDir, err = filepath.Abs(opt.PcapDir); err != nil {
 			return desc, err
 		}
-		if err := os.MkdirAll(opt.PcapDir, 0o755); err != nil {
+		if err := safefile.MkdirAll(opt.PcapDir, 0o755); err != nil {
 			return desc, err
 		}
 	}
@@ -51,18 +67,29 @@ func DescribeHere(p *scenario.Plan, opt Options) (desc netnslab.Lab, err error) 
 // Describe turns a plan into namespaces, links and processes.
 func Describe(p *scenario.Plan, opt Options) netnslab.Lab {
 	lab := netnslab.Lab{Name: opt.Name}
-	for _, s := range p.Switches {
+	keys := newKeys(p)
+	for i, s := range p.Switches {
+		s.Ports, s.Delay = wires(p, i, s.Ports), delay(p)
 		s.Live = config.Live{Control: filepath.Join(opt.Dir, ControlName), Events: filepath.Join(opt.Dir, EventsName)}
 		if opt.PcapDir != "" {
 			s.Live.Pcap = filepath.Join(opt.PcapDir, s.Name+".pcapng")
 		}
-		lab.Nodes = append(lab.Nodes, node(s.Name, "switch", opt, []string{"run", "-c", configName}, s.Marshal()))
+		own := keys.of(s)
+		if own != nil {
+			s.Live.Keys = cmp.Or(opt.KeysPath, keysName)
+		}
+		n := node(s.Name, "switch", opt, []string{"run", "-c", configName}, s.Marshal())
+		if own != nil {
+			n.Files = append(n.Files, netnslab.File{Path: keysName, Data: own, Secret: true})
+		}
+		lab.Nodes = append(lab.Nodes, n)
 	}
 	for i, h := range p.Hosts {
+		h.Port = wires(p, len(p.Switches)+i, []config.Port{h.Port})[0]
 		h.Live = config.Live{Control: filepath.Join(opt.Dir, ControlName), Events: filepath.Join(opt.Dir, EventsName)}
 		if isNIC(p, len(p.Switches)+i) {
 			h.Stack = stackName
-			lab.Nodes = append(lab.Nodes, node(h.Name, "host", opt, []string{"nic", "-c", configName}, h.Marshal()))
+			lab.Nodes = append(lab.Nodes, node(h.Name, "host", opt, []string{nicCommand, "-c", configName}, h.Marshal()))
 			continue
 		}
 		n := node(h.Name, "host", opt, []string{"host", "-c", configName}, h.Marshal())
@@ -70,10 +97,39 @@ func Describe(p *scenario.Plan, opt Options) netnslab.Lab {
 		n.Routes = []netnslab.Route{{Dst: "default", Via: h.Gateway}}
 		lab.Nodes = append(lab.Nodes, n)
 	}
+	share(&lab, opt)
 	for _, l := range p.Links {
 		lab.Links = append(lab.Links, netnslab.Link{A: end(p, l.A), B: end(p, l.B), MTU: p.Scenario.MTU})
 	}
 	return lab
+}
+
+// linkKeys are the keys of the links that are authenticated, in hexadecimal digits: new ones for
+// each lab.
+type linkKeys map[string]string
+
+func newKeys(p *scenario.Plan) linkKeys {
+	keys := linkKeys{}
+	for _, s := range p.Switches {
+		for _, port := range s.Ports {
+			if port.Link != "" && keys[port.Link] == "" {
+				var k linkauth.Key
+				rand.Read(k[:])
+				keys[port.Link] = hex.EncodeToString(k[:])
+			}
+		}
+	}
+	return keys
+}
+
+// of is the file of keys of a switch, nil if it needs none.
+func (k linkKeys) of(s config.Switch) (file []byte) {
+	for _, port := range s.Ports {
+		if port.Link != "" {
+			file = fmt.Appendf(file, "%s %s\n", port.Link, k[port.Link])
+		}
+	}
+	return file
 }
 
 func node(name, kind string, opt Options, args []string, cfg []byte) netnslab.Node {
@@ -89,10 +145,76 @@ func node(name, kind string, opt Options, args []string, cfg []byte) netnslab.No
 		Realtime: true,
 		Ready:    ControlName,
 	}
-	if opt.Instance != "" {
-		n.Env = append(n.Env, "SOFTSWITCH_INSTANCE="+opt.Instance)
-	}
+	n.Env = append(n.Env, instance(opt)...)
 	return n
+}
+
+// share lets nodes share processes. A NIC has its own: it serves programs in its namespace.
+func share(lab *netnslab.Lab, opt Options) {
+	if opt.PerProcess < 2 {
+		return
+	}
+	var nodes []*netnslab.Node
+	for i := range lab.Nodes {
+		if n := &lab.Nodes[i]; n.Command[1] != nicCommand {
+			nodes = append(nodes, n)
+		}
+	}
+	cores := runtime.GOMAXPROCS(0)
+	for some := range slices.Chunk(nodes, opt.PerProcess) {
+		command := []string{opt.Program, "lab", "nodes"}
+		if opt.Poll {
+			command = append(command, "--poll")
+		}
+		lab.Hosting = append(lab.Hosting, netnslab.Hosting{Command: command, Env: instance(opt), Realtime: true})
+		for _, n := range some {
+			n.Hosting = len(lab.Hosting)
+		}
+	}
+	for i := range lab.Hosting {
+		// The cores are shared out, but with one processor a port that is always busy would
+		// keep the Go runtime from looking at the others.
+		lab.Hosting[i].Env = append(lab.Hosting[i].Env, fmt.Sprintf("GOMAXPROCS=%d", max(2, cores/len(lab.Hosting))))
+	}
+}
+
+// seed is that of the wires' random numbers, as it is of a simulation that names none.
+const seed = 1
+
+// wires is a node's ports, with what of their links is played.
+func wires(p *scenario.Plan, node int, ports []config.Port) []config.Port {
+	ports = slices.Clone(ports)
+	for j, port := range p.Fabric.Nodes[node].Ports {
+		if f := p.Scenario.Links[port.Link].Live(); f.Any() {
+			w := config.WireOf(f)
+			w.Seed, w.Stream = seed, uint32(impair.Stream(port.Peer.Node, unit.Port(port.Peer.Port)))
+			ports[j].Wire = &w
+		}
+	}
+	return ports
+}
+
+// delay is the longest of any link between switches that is played, "" if none is.
+func delay(p *scenario.Plan) string {
+	var longest unit.Time
+	for _, l := range p.Links {
+		if nodes := p.Fabric.Nodes; nodes[l.A.Node].Kind == topo.Switch && nodes[l.B.Node].Kind == topo.Switch {
+			f := l.Live()
+			longest = max(longest, f.Delay+f.Jitter)
+		}
+	}
+	if longest == 0 {
+		return ""
+	}
+	return config.FormatTime(longest)
+}
+
+// instance is the environment that distinguishes labs of the same plan.
+func instance(opt Options) []string {
+	if opt.Instance == "" {
+		return nil
+	}
+	return []string{"SOFTSWITCH_INSTANCE=" + opt.Instance}
 }
 
 // isNIC reports whether node is a host with a NIC for programs.
@@ -113,6 +235,9 @@ func end(p *scenario.Plan, e scenario.LinkEnd) netnslab.End {
 	}
 	return netnslab.End{Node: e.Name, Iface: e.Iface, MAC: mac}
 }
+
+// PortMAC is the address of a switch's port, whose interface has the other one.
+func PortMAC(iface ether.MAC) ether.MAC { return iface ^ besidePort }
 
 // besidePort is the bit in which the addresses of a port and its interface differ.
 const besidePort = 0x04 << 40

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -130,5 +131,65 @@ func TestDescribePlain(t *testing.T) {
 		if len(n.Env) != 1 || strings.Contains(string(n.Files[0].Data), "pcap") {
 			t.Errorf("%s: environment %v, file:\n%s", n.Name, n.Env, n.Files[0].Data)
 		}
+	}
+}
+
+// Nodes share processes as they are told to, except for NICs.
+func TestDescribeShared(t *testing.T) {
+	p := plan(t, "flows:\n  - {name: A, from: h1, to: h2, rate: line}\n")
+	p.Scenario.NICs = []int{len(p.Switches)} // the first host
+	nodes := len(p.Fabric.Nodes)
+	for per, want := range map[int]int{0: 0, 1: 0, 2: nodes / 2, nodes: 1} {
+		lab := Describe(p, Options{Program: "/opt/softswitch", Sharing: Sharing{PerProcess: per}, Instance: "7"})
+		if len(lab.Hosting) != want {
+			t.Errorf("%d nodes, %d in a process: %d processes, want %d", nodes, per, len(lab.Hosting), want)
+		}
+		shared := map[int]int{}
+		for _, n := range lab.Nodes {
+			shared[n.Hosting]++
+			if own := n.Hosting == 0; own != (per < 2 || n.Command[1] == nicCommand) {
+				t.Errorf("%d in a process: node %s of %q has process %d", per, n.Name, n.Command, n.Hosting)
+			}
+		}
+		for _, h := range lab.Hosting {
+			if !slices.Contains(h.Env, "SOFTSWITCH_INSTANCE=7") || !h.Realtime {
+				t.Errorf("process %+v", h)
+			}
+		}
+		if per == nodes && shared[1] != nodes-1 {
+			t.Errorf("%d nodes share the process, want %d", shared[1], nodes-1)
+		}
+	}
+}
+
+// A small fabric has a process for each node, a large one or one that polls a process.
+func TestSharing(t *testing.T) {
+	p := plan(t, "flows:\n  - {name: A, from: h1, to: h2, rate: line}\n")
+	nodes := len(p.Fabric.Nodes)
+	for _, c := range []struct {
+		say        Sharing
+		processors int
+		want       Sharing
+		err        string
+	}{
+		{say: Sharing{}, processors: 1, want: Sharing{PerProcess: 1}},
+		{say: Sharing{}, processors: 0, want: Sharing{PerProcess: nodes}},
+		{say: Sharing{PerProcess: 3}, processors: 1, want: Sharing{PerProcess: 3}},
+		{say: Sharing{PerProcess: -1}, processors: 1, err: "--nodes-per-process: -1; valid: 1 or more"},
+		{say: Sharing{Poll: true}, processors: 2, want: Sharing{PerProcess: nodes, Poll: true}},
+		{say: Sharing{Poll: true}, processors: 1, err: "--poll: a process that polls keeps a processor busy, and one has to be left; here are 1 for 1 of them"},
+		{say: Sharing{Poll: true, PerProcess: 1}, processors: 64, err: "--poll: for nodes that share a process; give --nodes-per-process 2 or more, or leave it out"},
+		{say: Sharing{Poll: true, PerProcess: 2}, processors: 2, err: fmt.Sprintf("here are 2 for %d of them", (nodes+1)/2)},
+	} {
+		switch got, err := c.say.on(c.processors, p); {
+		case c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)):
+			t.Errorf("%+v with %d processors: error %v, want %s", c.say, c.processors, err, c.err)
+		case c.err == "" && (err != nil || got != c.want):
+			t.Errorf("%+v with %d processors: %+v, %v, want %+v", c.say, c.processors, got, err, c.want)
+		}
+	}
+	p.Scenario.NICs = []int{len(p.Switches)}
+	if _, err := (Sharing{Poll: true, PerProcess: nodes - 1}).on(2, p); err != nil {
+		t.Errorf("a NIC counts as a node that polls: %v", err)
 	}
 }

@@ -7,8 +7,8 @@
 //	                                                             v
 //	verdict.Verdict <--judge-- oracle <--event logs, counters--Collect
 //
-// Read in this order: describe.go, play.go, collect.go, verdict.go; then what is done to a lab by
-// hand: nodes.go, ask.go, shell.go.
+// Read in this order: describe.go, headroom.go, play.go, collect.go, verdict.go; then what is done
+// to a lab by hand: nodes.go, ask.go, shell.go.
 //
 // What it does not do: it makes no namespaces (package netnslab) and judges no deadlock
 // (package oracle).

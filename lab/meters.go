@@ -20,8 +20,12 @@ func takeMeters(st *netnslab.State) (m meters, err error) {
 	if m.softnet, err = netnslab.Softnet(); err != nil {
 		return m, err
 	}
+	seen := map[int]bool{} // nodes may share a process
 	for _, n := range st.Nodes {
-		m.ticks += processTicks(n.PID)
+		if !seen[n.PID] {
+			m.ticks += processTicks(n.PID)
+		}
+		seen[n.PID] = true
 	}
 	return m, nil
 }

@@ -69,7 +69,7 @@ func Load(name string) (*netnslab.State, error) {
 }
 
 // runsNIC reports whether a node's process is softswitch nic.
-func runsNIC(n netnslab.NodeState) bool { return len(n.Command) > 1 && n.Command[1] == "nic" }
+func runsNIC(n netnslab.NodeState) bool { return len(n.Command) > 1 && n.Command[1] == nicCommand }
 
 // NICs are the names of the hosts whose process is softswitch nic.
 func NICs(st *netnslab.State) (names []string) {

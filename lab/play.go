@@ -16,9 +16,13 @@ import (
 	"softswitch/unit"
 )
 
-// lead is the time between the order to start and the start of the scenario, so that
-// every host has the order by then.
-const lead = 200 * unit.Millisecond
+// The time between the order to start and the start of the scenario, so that every host has
+// the order by then: leadTimes as long as a question to all of them takes, which is long on a
+// machine that is busy, and leadMin at least.
+const (
+	leadMin   = 200 * unit.Millisecond
+	leadTimes = 5
+)
 
 // Run is the data left by playing a scenario.
 type Run struct {
@@ -27,8 +31,11 @@ type Run struct {
 	Nodes      []Record // switches first, in the order of the plan
 	Invalid    []string // reasons why the run cannot be trusted
 	Cores      float64  // average number of processors that the nodes used
+	PerProcess int      // nodes in the process with the most; 0 on an attached lab
+	Polled     bool     // processes that nodes share poll
 	Killed     map[string]bool
 	Stopped    map[string]bool // frozen by the scenario, for a while or permanently
+	Lateness   unit.Time       // how late the machine was before the run, as ScaleHeadroom measured it; 0 if it did not
 
 	clocks map[string]clock // by node of an attached lab
 }
@@ -39,6 +46,9 @@ type Run struct {
 func Play(ctx context.Context, p *scenario.Plan, st *netnslab.State, progress io.Writer) (*Run, error) {
 	run := &Run{Plan: p, Killed: map[string]bool{}, Stopped: map[string]bool{}}
 	defer stayAwake()()
+	if !st.Attached() {
+		run.PerProcess = st.PerProcess()
+	}
 	if st.Attached() {
 		if err := refusePlayed(ctx, ends(st, hosts(p))); err != nil {
 			return nil, err
@@ -48,11 +58,14 @@ func Play(ctx context.Context, p *scenario.Plan, st *netnslab.State, progress io
 			return nil, err
 		}
 	}
+	if err := tape(p, st); err != nil {
+		return nil, err
+	}
 	before, err := takeMeters(st)
 	if err != nil {
 		return nil, err
 	}
-	run.Start = timer.Now() + lead
+	run.Start = timer.Now() + lead(ctx, ends(st, hosts(p)))
 	run.End = run.Start + p.Scenario.Duration
 	if err := run.appoint(ctx, st); err != nil {
 		return nil, err
@@ -81,6 +94,14 @@ func Play(ctx context.Context, p *scenario.Plan, st *netnslab.State, progress io
 	fmt.Fprintf(progress, "%9.3f s  collecting\n", seconds(timer.Now()-run.Start))
 	run.collect(st)
 	return run, nil
+}
+
+// lead is how long before the start hosts are to be told of it.
+func lead(ctx context.Context, hosts []control.Endpoint) unit.Time {
+	asked := timer.Now()
+	// Who does not answer is reported when it is to start.
+	control.AskAll(ctx, hosts, func(e control.Endpoint) (any, error) { return nil, e.Call("stats", nil, nil) })
+	return max(leadMin, leadTimes*(timer.Now()-asked))
 }
 
 // instant is the argument of requests about a point of CLOCK_MONOTONIC.
@@ -146,14 +167,65 @@ func (r *Run) do(p *scenario.Plan, st *netnslab.State, e scenario.Event) error {
 		return st.Stop(name)
 	case scenario.Continue:
 		return st.Continue(name)
+	case scenario.Lose:
+		return control.Call(controlPath(st, name), "lose", config.WireRequest{Port: iface(p, e), Nth: e.Nth}, nil)
+	case scenario.Forge:
+		return control.Call(controlPath(st, name), "forge", config.WireRequest{Port: iface(p, e), Frame: e.Frame}, nil)
+	case scenario.Replay:
+		return replay(p, st, e)
 	}
 	return fmt.Errorf("lab: event %q at %s cannot be played", e.Do, config.FormatTime(e.At))
+}
+
+// replay puts a control frame that the event's node has sent on the wire once more, or on the
+// one back. Nothing happens if it has sent none.
+func replay(p *scenario.Plan, st *netnslab.State, e scenario.Event) error {
+	var frame []byte
+	at := config.WireRequest{Port: iface(p, e), Nth: e.Nth, Flip: e.Flip}
+	if err := control.Call(controlPath(st, p.Fabric.Nodes[e.Node].Name), "taped", at, &frame); err != nil || frame == nil {
+		return err
+	}
+	if e.Back {
+		l := p.Links[e.Link]
+		e.Node = l.A.Node + l.B.Node - e.Node
+	}
+	return control.Call(controlPath(st, p.Fabric.Nodes[e.Node].Name), "forge", config.WireRequest{Port: iface(p, e), Frame: frame}, nil)
+}
+
+// tape has the nodes keep the control frames of which some are to be replayed.
+func tape(p *scenario.Plan, st *netnslab.State) error {
+	type end struct{ node, link int }
+	taped := map[end]bool{}
+	for _, e := range p.Events {
+		if e.Do != scenario.Replay || taped[end{e.Node, e.Link}] {
+			continue
+		}
+		taped[end{e.Node, e.Link}] = true
+		if err := control.Call(controlPath(st, p.Fabric.Nodes[e.Node].Name), "tape", config.WireRequest{Port: iface(p, e)}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// iface is the interface of the event's node on the event's link.
+func iface(p *scenario.Plan, e scenario.Event) string {
+	if l := p.Links[e.Link]; l.A.Node == e.Node {
+		return l.A.Iface
+	}
+	return p.Links[e.Link].B.Iface
 }
 
 func describe(p *scenario.Plan, e scenario.Event) string {
 	switch e.Do {
 	case scenario.Fail, scenario.Heal:
 		return fmt.Sprintf("%s %s", e.Do, p.Links[e.Link].Name)
+	case scenario.Lose:
+		return fmt.Sprintf("lose control frame %d from %s on %s", e.Nth, p.Fabric.Nodes[e.Node].Name, p.Links[e.Link].Name)
+	case scenario.Forge:
+		return fmt.Sprintf("forge a frame from %s on %s", p.Fabric.Nodes[e.Node].Name, p.Links[e.Link].Name)
+	case scenario.Replay:
+		return fmt.Sprintf("replay control frame %d before now, from %s on %s", e.Nth, p.Fabric.Nodes[e.Node].Name, p.Links[e.Link].Name)
 	}
 	return fmt.Sprintf("%s %s", e.Do, p.Fabric.Nodes[e.Node].Name)
 }

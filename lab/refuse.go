@@ -22,13 +22,13 @@ const usualRate unit.Rate = 100_000_000
 // headroom lasts 1.2 ms, lose some.
 const late = 2 * live.Granularity
 
-// maxNodes limits a lab: each node is a process of ten megabytes or more.
-const maxNodes = 1000
+// MaxNodes limits a lab: each node is a process of ten megabytes or more.
+const MaxNodes = 1000
 
 // RefuseFabric returns why a fabric cannot be built of namespaces, nil if it can.
 func RefuseFabric(f *topo.Fabric) error {
-	if n := len(f.Nodes); n > maxNodes {
-		return fmt.Errorf("%d switches and hosts: a live lab has at most %d, each a process", n, maxNodes)
+	if n := len(f.Nodes); n > MaxNodes {
+		return fmt.Errorf("%d switches and hosts: a live lab has at most %d, each a process", n, MaxNodes)
 	}
 	for _, n := range f.Nodes {
 		if err := netnslab.CheckNode(n.Name); err != nil {
@@ -46,12 +46,6 @@ func Refuse(s *scenario.Scenario) error {
 	if err := RefuseFabric(s.Fabric); err != nil {
 		return fmt.Errorf("scenario %s: %w", s.Name, err)
 	}
-	for _, e := range s.Events {
-		switch e.Do {
-		case scenario.Lose, scenario.Forge:
-			return fmt.Errorf("scenario %s: event %q at %v: a live lab cannot play it; it can play fail, heal, flap, kill, stop, continue, storm, slow and normal", s.Name, e.Do, config.FormatTime(e.At))
-		}
-	}
 	if err := tooFast(s); err != nil {
 		return err
 	}
@@ -59,13 +53,9 @@ func Refuse(s *scenario.Scenario) error {
 		return err
 	}
 	for i, l := range s.Links {
-		name := s.Fabric.Links[i].Name
-		if l.ControlLoss > 0 {
-			return fmt.Errorf("scenario %s: link %s: control_loss_per_mille %d: links of a live lab lose nothing", s.Name, name, l.ControlLoss)
-		}
-		if d := l.Delay + l.Jitter; d > late {
-			return fmt.Errorf("scenario %s: link %s: a delay of %s: links of a live lab have none, and its nodes keep time to %s",
-				s.Name, name, config.FormatTime(d), config.FormatTime(live.Granularity))
+		if d := max(l.Delay, l.Jitter); d > config.WireDelayMax {
+			return fmt.Errorf("scenario %s: link %s: a delay of %s; a link of a live lab has at most %s",
+				s.Name, s.Fabric.Links[i].Name, config.FormatTime(d), config.FormatTime(config.WireDelayMax))
 		}
 	}
 	return nil
@@ -121,14 +111,16 @@ func tooFast(s *scenario.Scenario) error {
 // hopDelay is how long a frame takes from one process to the next over a veth.
 const hopDelay = 50 * unit.Microsecond
 
-// Timing is s with the timing of a live lab: links have the delay of a veth, and each
-// frame can be as late as a node can. A live lab may show any result that a simulation
+// Timing is s with the timing of a live lab: links have the delay of a veth besides what of
+// theirs is played, and each frame can be as late as a node can. A live lab may show any result that a simulation
 // of it shows; a result that is the same for all seeds does not depend on timing.
 func Timing(s *scenario.Scenario) *scenario.Scenario {
 	t := *s
 	t.Links = make([]scenario.LinkSpeed, len(s.Links))
 	for i, l := range s.Links {
-		l.Delay, l.Jitter = hopDelay, live.Granularity
+		l.Faults = l.Faults.Live()
+		l.Delay += hopDelay
+		l.Jitter += live.Granularity
 		t.Links[i] = l
 	}
 	return &t

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"softswitch/internal/safefile"
 	netnslab "softswitch/netns-lab"
 )
 
@@ -27,7 +28,7 @@ func Shell(st *netnslab.State, name string) (argv []string, err error) {
 	}
 	start := filepath.Join(node.Dir, "bashrc")
 	text := fmt.Sprintf("[ -r ~/.bashrc ] && . ~/.bashrc\nPS1='%s\\w\\$ '\n", prompt)
-	if err := os.WriteFile(start, []byte(text), 0o644); err != nil {
+	if err := safefile.WriteFile(start, []byte(text), 0o644); err != nil {
 		return nil, err
 	}
 	return append(env, path, "--rcfile", start), nil

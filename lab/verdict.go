@@ -37,7 +37,7 @@ func (r *Run) Verdict() (*verdict.Verdict, error) {
 		}
 	}
 	return verdict.Of(verdict.Run{
-		Plan: r.Plan, World: "live", Truth: truth, Start: start, Ends: r.ends(), Switches: switches, Hosts: hosts, Cores: r.Cores, Doubts: r.Invalid,
+		Plan: r.Plan, World: "live", Truth: truth, Start: start, Ends: r.ends(), Switches: switches, Hosts: hosts, Cores: r.Cores, Headroom: r.headroom(switches), PerProcess: r.PerProcess, Polled: r.Polled, Doubts: r.Invalid,
 	}), nil
 }
 

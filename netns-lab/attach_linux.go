@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"softswitch/internal/control"
+	"softswitch/internal/safefile"
 )
 
 // AgentSocket is the control socket in the run directory of an attached node on which its
@@ -73,7 +74,7 @@ func Attach(ctx context.Context, lab Lab, relay []string, progress io.Writer) (*
 // attach makes the directories and the relay.
 func (st *State) attach(ctx context.Context, relay []string) error {
 	for _, n := range st.Nodes {
-		if err := os.MkdirAll(n.Dir, 0o755); err != nil {
+		if err := safefile.MkdirAll(n.Dir, 0o755); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"softswitch/internal/safefile"
 )
 
 // backlogPath is the host's setting, and backlogHome the directory in which all labs of
@@ -34,12 +36,16 @@ type backlogRecord struct {
 
 func backlogRecordPath() string { return filepath.Join(backlogHome, "backlog.json") }
 
-// lockBacklog locks the record. The lock file stays.
+// lockBacklog locks the record. The lock file stays; nobody else can open it, or put another in
+// its place.
 func lockBacklog() (unlock func(), err error) {
-	if err := os.MkdirAll(backlogHome, 0o755); err != nil {
+	if err := safefile.MkdirAll(backlogHome, 0o755); err != nil {
 		return nil, fmt.Errorf("netnslab: %w", err)
 	}
-	f, err := os.OpenFile(filepath.Join(backlogHome, "backlog.lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err := safefile.CheckDir(backlogHome); err != nil {
+		return nil, fmt.Errorf("netnslab: %w", err)
+	}
+	f, err := safefile.OpenFile(filepath.Join(backlogHome, "backlog.lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("netnslab: %w", err)
 	}
@@ -127,7 +133,7 @@ func (rec backlogRecord) save() error {
 
 // loadBacklog reads the record. It ignores one of an earlier boot.
 func loadBacklog(boot string) (rec backlogRecord, err error) {
-	text, err := os.ReadFile(backlogRecordPath())
+	text, err := safefile.Read(backlogRecordPath(), stateMax)
 	if err != nil {
 		return rec, fmt.Errorf("netnslab: %w", err)
 	}

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -118,7 +120,7 @@ func (st *State) Continue(node string) error {
 }
 
 // Kill ends the node's process at once (SIGKILL) and waits until it has ended. The
-// namespace and its links stay.
+// namespace and its links stay. A node that shares its process ends alone.
 func (st *State) Kill(node string) error {
 	n, err := st.node(node)
 	if err != nil {
@@ -127,8 +129,11 @@ func (st *State) Kill(node string) error {
 	if n.Via != nil {
 		return n.ask("signal", Signal{"SIGKILL"}, nil)
 	}
+	if n.Hosting != 0 {
+		return st.signalHosted(n, unix.SIGKILL)
+	}
 	p := n.process()
-	fd, err := p.handle()
+	fd, err := p.handleOf(st.Token)
 	if err != nil {
 		return n.signalError(unix.SIGKILL, err)
 	}
@@ -150,6 +155,71 @@ func (st *State) Kill(node string) error {
 	return nil
 }
 
+// Restart ends the node's process, if it is alive, and starts it again in its namespace and its run
+// directory: like a machine that was switched off, it begins anew. Restart returns when the process
+// is ready. If it fails, it may be called again. A node that shares its process, or that somebody
+// else built, cannot be restarted.
+func (st *State) Restart(ctx context.Context, node string) error {
+	unlock, err := lock(st.Name, io.Discard)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	now, err := loadDir(st.dir)
+	if err != nil {
+		return err
+	}
+	if now.Token != st.Token {
+		return fmt.Errorf("netnslab: lab %s was made anew meanwhile", st.Name)
+	}
+	n, err := now.node(node)
+	switch {
+	case err != nil:
+		return err
+	case n.Via != nil:
+		return fmt.Errorf("netnslab: node %s was built by somebody else, who alone can restart it", node)
+	case n.Hosting != 0:
+		return fmt.Errorf("netnslab: node %s shares its process with %d others; valid: a node with a process of its own (--nodes-per-process 1)", node, now.beside(n))
+	}
+	if err := now.Kill(node); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	err = now.start(ctx, n)
+	*st = *now
+	if err != nil {
+		return fmt.Errorf("netnslab: restart of node %s: %w", node, err)
+	}
+	return nil
+}
+
+// start starts the process of a node that has none.
+func (st *State) start(ctx context.Context, n *NodeState) error {
+	if n.Ready != "" { // the file of the process that has ended
+		if err := os.Remove(filepath.Join(n.Dir, n.Ready)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	ns, err := n.open()
+	if err != nil {
+		return err
+	}
+	b := &builder{st: st, seats: map[string]*seat{}, kids: map[int]process{}}
+	defer b.close()
+	home, err := newSeat(ns)
+	if err != nil {
+		return err
+	}
+	b.seats[n.Name] = home
+	at := place{Node: n.Name, Namespace: n.Namespace, Dir: n.Dir}
+	if err := (start{place: at, Command: n.Command, Env: n.Env, Realtime: n.Realtime}).do(ctx, b); err != nil {
+		return err
+	}
+	if n.Ready == "" {
+		return nil
+	}
+	return b.explain((await{place: at, Ready: n.Ready, Limit: readyTimeout}).do(ctx, b))
+}
+
 // signal sends a signal to the node's process, never to another that has taken its pid
 // since, and waits until its status is as wanted: the kernel acts a moment after it
 // accepts the signal. The error is os.ErrProcessDone if the process has ended.
@@ -161,8 +231,16 @@ func (st *State) signal(node string, sig unix.Signal, obeyed func(status string)
 	if n.Via != nil {
 		return n.ask("signal", Signal{unix.SignalName(sig)}, nil)
 	}
+	if n.Hosting != 0 {
+		return st.signalHosted(n, sig)
+	}
 	p := n.process()
-	if err := p.signal(sig); err != nil {
+	fd, err := p.handleOf(st.Token)
+	if err != nil {
+		return n.signalError(sig, err)
+	}
+	defer unix.Close(fd)
+	if err := send(fd, sig); err != nil {
 		return n.signalError(sig, err)
 	}
 	deadline := time.Now().Add(grace)

@@ -42,6 +42,38 @@ func TestFailAndHeal(t *testing.T) {
 	}
 }
 
+// TestRestart: a node begins anew in its namespace, whether it was alive or not, and the lab is as
+// complete as before.
+func TestRestart(t *testing.T) {
+	b := newBench(t)
+	st := b.up(b.lab())
+	pid := func() int { n, _ := st.node("s0"); return n.PID }
+	for _, alive := range []bool{true, false} {
+		was := pid()
+		if !alive {
+			if err := st.Kill("s0"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := st.Restart(t.Context(), "s0"); err != nil {
+			t.Fatal(err)
+		}
+		if now := pid(); now == was || st.Problem() != nil {
+			t.Errorf("process %d, before %d; %v", now, was, st.Problem())
+		}
+		if there := b.up(b.lab()); there.Token != st.Token {
+			t.Error("a lab with a node that was restarted was made anew")
+		}
+	}
+	if err := st.Restart(t.Context(), "s9"); err == nil || !strings.Contains(err.Error(), `no node "s9"`) {
+		t.Errorf("error %v, want one that lists the nodes", err)
+	}
+	b.down()
+	if err := st.Restart(t.Context(), "s0"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("error %v, want one that the lab is gone", err)
+	}
+}
+
 func TestNamesOfLinks(t *testing.T) {
 	link := func(a, ai, b, bi string) LinkState { return LinkState{A: End{a, ai, ""}, B: End{b, bi, ""}} }
 	st := &State{Name: "x", Links: []LinkState{link("a", "p0", "b", "p0"), link("b", "p1", "a", "p1"), link("b", "p2", "c", "p0")}}

@@ -20,7 +20,8 @@
 //   - namespace_linux.go, process_linux.go, backlog.go: the three kinds of thing
 //     that can outlive the program, each with its proof of ownership
 //   - control_linux.go, inspect_linux.go, list.go: a lab that runs, all labs
-//   - doctor_linux.go, softnet.go: what the machine lacks, and frames it lost
+//   - doctor_linux.go, softnet.go, lateness_linux.go: what the machine lacks, frames it lost,
+//     and how late its processes are
 //
 // # Invariants
 //
@@ -32,11 +33,15 @@
 //     environment is recorded before the first process. So a kill -9 at any
 //     instant loses nothing.
 //   - Own-only: a namespace is removed only if name, inode and cookie are the
-//     recorded ones, a process is signalled only if its start time is the recorded
-//     one or it carries the lab's token, a sysctl is put back only if it still has
-//     the value that was set here. A record of an earlier boot removes files only. When
-//     the record is lost, a namespace is ours if the alias of its lo names the lab's
-//     directory, a process if it was started there with a lab's token.
+//     recorded ones, a process is signalled only if it carries the lab's token and is of
+//     this user, and a recorded one if it has the recorded start time too; a sysctl is put
+//     back only if it still has the value that was set here. A record of an earlier boot
+//     removes files only. When the record is lost, a namespace is ours if the alias of its
+//     lo names the lab's directory, a process if it was started there with a lab's token.
+//   - Nobody-else's: a run directory in which another user can change something is not
+//     used, a record that he can have written is not believed, and what one says of places
+//     outside of its lab is refused, by every command and before anything is done. The
+//     lock is a file that nobody else can open.
 //   - Home-or-die: a thread that cannot return from a namespace ends with its goroutine
 //     and never runs other code.
 //

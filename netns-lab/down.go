@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/vishvananda/netlink"
@@ -21,7 +22,8 @@ const grace = 2 * time.Second
 // of that is gone. If the lab does not exist there is nothing to do.
 //
 // It removes what is in the state and proves to be the lab's: another namespace that
-// now has the name, or another process that has the pid, is left alone. If something
+// now has the name, or another process that has the pid, is left alone. A state, or a
+// directory, that somebody else could have made is not believed: the error says why. If something
 // could not be removed, the state stays, so that Down can be tried again; the error
 // lists everything that failed. A lab whose state is gone or unreadable is left as it
 // is, and the error says what exists of it: see [DownLost]. progress gets a few lines;
@@ -60,7 +62,7 @@ func down(name string, wanted *State, progress io.Writer) error {
 	if _, err := os.Stat(RunDir()); errors.Is(err, fs.ErrNotExist) {
 		return noRecord(name, err, progress)
 	}
-	unlock, err := lock(progress)
+	unlock, err := lock(name, progress)
 	if err != nil {
 		return err
 	}
@@ -108,16 +110,29 @@ func sweep(dir string) {
 func (st *State) remove(boot string, progress io.Writer) error {
 	var errs []error
 	if st.Boot == boot {
-		if err := st.endProcesses(); err != nil {
+		if err := st.endProcesses(progress); err != nil {
 			return err // files and links stay for the processes that still use them
 		}
 		checkpoint()
 		errs = append(errs, st.deleteLinks())
 		checkpoint()
 	}
-	for i := range st.Nodes {
-		errs = append(errs, st.Nodes[i].clear(st.Boot == boot, progress))
-		checkpoint()
+	alone := make([]error, len(st.Nodes)) // why namespaces are left alone
+	errs = append(errs, beside(len(st.Nodes), func(i int) error {
+		err := st.Nodes[i].clear(st.Boot == boot)
+		if errors.Is(err, ErrNotOurs) {
+			alone[i], err = err, nil
+		}
+		return errors.Join(err, os.RemoveAll(st.Nodes[i].Dir))
+	}))
+	for _, why := range alone {
+		if why != nil {
+			fmt.Fprintf(progress, "left alone: %v\n", why)
+		}
+	}
+	checkpoint()
+	for _, dir := range st.hostingDirs() {
+		errs = append(errs, os.RemoveAll(dir))
 	}
 	errs = append(errs, restoreBacklog(st.dir, boot, progress))
 	checkpoint()
@@ -132,32 +147,32 @@ func (st *State) remove(boot string, progress io.Writer) error {
 	return nil
 }
 
-// clear removes the node's namespace and run directory.
-func (n *NodeState) clear(thisBoot bool, progress io.Writer) error {
+// clear removes the node's namespace, if the lab made it.
+func (n *NodeState) clear(thisBoot bool) error {
 	if n.Via != nil {
-		return os.RemoveAll(n.Dir)
+		return nil
 	}
-	err := n.removeNamespace(thisBoot)
-	if errors.Is(err, ErrNotOurs) {
-		fmt.Fprintf(progress, "left alone: %v\n", err)
-		err = nil
-	}
-	return errors.Join(err, os.RemoveAll(n.Dir))
+	return n.removeNamespace(thisBoot)
 }
 
 // process is the node's recorded process.
 func (n *NodeState) process() process { return process{n.PID, n.Start} }
 
-// endProcesses ends the recorded processes and all that carry the token. A process may
-// start another while it ends, so it repeats until it finds none.
-func (st *State) endProcesses() error {
-	var procs []process
-	if st.Relay.PID != 0 {
-		procs = append(procs, st.Relay)
-	}
+// endProcesses ends the recorded processes, if they carry the token, and all others that do. A
+// process may start another while it ends, so it repeats until it finds none.
+func (st *State) endProcesses(progress io.Writer) error {
+	recorded := []process{st.Relay}
 	for i := range st.Nodes {
-		if st.Nodes[i].PID != 0 {
-			procs = append(procs, st.Nodes[i].process())
+		recorded = append(recorded, st.Nodes[i].process())
+	}
+	var procs []process
+	for _, p := range recorded {
+		switch {
+		case p.PID == 0 || slices.Contains(procs, p) || p.status() == "dead":
+		case !p.carries(st.Token):
+			fmt.Fprintf(progress, "left alone: process %d is on record: %v\n", p.PID, errNoToken)
+		default:
+			procs = append(procs, p)
 		}
 	}
 	for range 10 {
@@ -176,18 +191,17 @@ func (st *State) endProcesses() error {
 // other end disappears with it, at once. Deleting a namespace's name alone would delete
 // its links only when the kernel gets to it.
 func (st *State) deleteLinks() error {
-	var errs []error
 	byNode := map[string][]LinkState{}
 	for _, l := range st.Links {
 		byNode[l.A.Node] = append(byNode[l.A.Node], l)
 		byNode[l.B.Node] = append(byNode[l.B.Node], l)
 	}
-	for i := range st.Nodes {
+	return beside(len(st.Nodes), func(i int) error {
 		if n := &st.Nodes[i]; n.Inode != 0 {
-			errs = append(errs, n.deleteLinks(byNode[n.Name]))
+			return n.deleteLinks(byNode[n.Name])
 		}
-	}
-	return errors.Join(errs...)
+		return nil
+	})
 }
 
 // deleteLinks deletes the links that have an end in the node.

@@ -1,6 +1,7 @@
 package netnslab
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -33,6 +34,8 @@ type NodeReport struct {
 	PID int      `json:"pid"` // 0: the node has no process
 	// Process is "running", "stopped", "dead", or "none" if the node has none.
 	Process string `json:"process"`
+	// Beside is how many other nodes the process runs.
+	Beside int `json:"beside,omitempty"`
 	// Problem is what is wrong with the namespace, or why nobody could look; empty if it is
 	// the lab's.
 	Problem string `json:"problem,omitempty"`
@@ -55,22 +58,27 @@ type LinkReport struct {
 func (st *State) Inspect() Report {
 	r := Report{Name: st.Name, Dir: st.dir, Complete: st.Complete}
 	flags := map[string]map[string]net.Flags{} // by node, interface
+	shared := statuses{}
 	for i := range st.Nodes {
 		n := &st.Nodes[i]
-		node := NodeReport{Name: n.Name, Kind: n.Kind, Namespace: n.Namespace, Via: n.Via, Dir: n.Dir, PID: n.PID, Process: "none"}
+		node := NodeReport{Name: n.Name, Kind: n.Kind, Namespace: n.Namespace, Via: n.Via, Dir: n.Dir, PID: n.PID, Process: "none", Beside: st.beside(n)}
 		if len(n.Command) > 0 {
 			node.Process = "dead"
 		}
+		var there map[string]net.Flags
+		var err, unasked error
 		if boot, err := bootID(); err == nil && boot == st.Boot && n.PID != 0 {
 			node.Process = n.process().status()
+			if n.Hosting != 0 {
+				node.Process, unasked = shared.of(st, n)
+			}
 		}
-		var there map[string]net.Flags
-		var err error
 		if n.Via != nil {
 			node.PID, node.Process, there, err = n.look()
 		} else {
 			there, err = n.interfaces()
 		}
+		err = cmp.Or(err, unasked)
 		if err != nil {
 			node.Problem, node.err = err.Error(), err
 			if node.hidden() {
@@ -103,6 +111,14 @@ func (n *NodeState) look() (pid int, status string, flags map[string]net.Flags, 
 	return l.PID, l.Process, flags, nil
 }
 
+// with says how many nodes share the node's process.
+func (n *NodeReport) with() string {
+	if n.Beside == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (one of %d in the process)", n.Beside+1)
+}
+
 // hidden reports whether this user may not look into the namespace.
 func (n *NodeReport) hidden() bool { return errors.Is(n.err, fs.ErrPermission) }
 
@@ -131,6 +147,10 @@ func (st *State) problem(boot string) error {
 		switch {
 		case n.err != nil && !n.hidden():
 			return fmt.Errorf("node %s: %w", n.Name, n.err)
+		case n.Process == "dead" && n.Beside > 0 && st.Nodes[i].process().status() == "dead":
+			return fmt.Errorf("the process %d of node %s and %d others is dead", n.PID, n.Name, n.Beside)
+		case n.Process == "dead" && n.Beside > 0:
+			return fmt.Errorf("node %s is dead; process %d, which ran it, lives", n.Name, n.PID)
 		case n.Process == "dead":
 			return fmt.Errorf("the process %d of node %s is dead", n.PID, n.Name)
 		case n.hidden():
@@ -159,7 +179,7 @@ func (r Report) WriteText(out io.Writer) error {
 	hidden := map[string]bool{}
 	for _, n := range r.Nodes {
 		hidden[n.Name] = n.hidden()
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", n.Name, n.Kind, n.Namespace+strings.Join(n.Via, " "), n.PID, strings.TrimSpace(n.Process+" "+n.Problem))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", n.Name, n.Kind, n.Namespace+strings.Join(n.Via, " "), n.PID, strings.TrimSpace(n.Process+n.with()+" "+n.Problem))
 	}
 	fmt.Fprintln(w, "\nLINK\tSTATE")
 	for _, l := range r.Links {

@@ -26,6 +26,8 @@ type Lab struct {
 	Name  string
 	Nodes []Node
 	Links []Link
+	// Hosting are the processes that run several nodes each; see Node.Hosting.
+	Hosting []Hosting `json:",omitempty"`
 	// Replace lets Up remove another lab of that name.
 	Replace bool `json:"-"`
 	// Passing is for a lab whose maker removes it before it ends: Up removes an
@@ -65,12 +67,18 @@ type Node struct {
 	// makes when it is ready: a listening unix socket (which gets one connection that
 	// closes at once) or any other file. Empty: ready as soon as it runs.
 	Ready string
+	// Hosting is the number, from 1, of the one of Lab.Hosting that runs the node: Command
+	// is then told to it, instead of a process that it makes, and it says when the node is
+	// ready. 0: the node has a process of its own.
+	Hosting int `json:",omitempty"`
 }
 
 // File is a file of a node.
 type File struct {
 	Path string // relative to the node's run directory
 	Data []byte
+	// Secret: nobody but its owner may read it.
+	Secret bool
 }
 
 // Address is an address of an interface of a node.
@@ -149,6 +157,13 @@ func (l Lab) check() error {
 	if err := CheckName(l.Name); err != nil {
 		c.faults = append(c.faults, err)
 	}
+	for _, h := range l.Hosting {
+		if len(h.Command) == 0 {
+			c.fault("a process for several nodes without a command")
+			continue
+		}
+		c.process("a process for several nodes", h.Command, h.Env)
+	}
 	if l.Backlog < 0 {
 		c.fault("backlog %d: want a number of frames, or 0 for %d", l.Backlog, DefaultBacklog)
 	}
@@ -164,6 +179,9 @@ func (l Lab) check() error {
 	}
 	for _, n := range l.Nodes {
 		c.node(n, ifaces[n.Name])
+		if n.Hosting < 0 || n.Hosting > len(l.Hosting) || n.Hosting > 0 && len(n.Command) == 0 {
+			c.fault("node %s: process %d of the lab, command %q: want 0 for one of its own, or one of the lab's %d, which needs a command", n.Name, n.Hosting, n.Command, len(l.Hosting))
+		}
 		if (n.Via == nil) != (l.Nodes[0].Via == nil) {
 			c.fault("node %s: a lab is made or attached, not some of its nodes this way and some that", n.Name)
 		}
@@ -200,6 +218,18 @@ func (c *checker) link(i int, l Link, ifaces map[string][]string) {
 	}
 }
 
+// process checks a command and its environment.
+func (c *checker) process(whose string, command, env []string) {
+	if len(command) > 0 && strings.Contains(command[0], "/") && !filepath.IsAbs(command[0]) {
+		c.fault("%s: command %q: want an absolute path or a name to look up in PATH", whose, command[0])
+	}
+	for _, e := range env {
+		if !strings.Contains(e, "=") || strings.HasPrefix(e, markVariable+"=") {
+			c.fault("%s: environment %q: want NAME=value, and not %s", whose, e, markVariable)
+		}
+	}
+}
+
 func (c *checker) node(n Node, ifaces []string) {
 	if err := CheckNode(n.Name); err != nil {
 		c.faults = append(c.faults, err)
@@ -207,20 +237,13 @@ func (c *checker) node(n Node, ifaces []string) {
 	if n.Kind != "switch" && n.Kind != "host" {
 		c.fault("node %s: kind %q: want switch or host", n.Name, n.Kind)
 	}
-	if len(n.Command) > 0 && strings.Contains(n.Command[0], "/") && !filepath.IsAbs(n.Command[0]) {
-		c.fault("node %s: command %q: want an absolute path or a name to look up in PATH", n.Name, n.Command[0])
-	}
+	c.process("node "+n.Name, n.Command, n.Env)
 	if n.Ready != "" && (!filepath.IsLocal(n.Ready) || len(n.Command) == 0) {
 		c.fault("node %s: ready %q: want a path inside the run directory, of a node with a command", n.Name, n.Ready)
 	}
-	for _, e := range n.Env {
-		if !strings.Contains(e, "=") || strings.HasPrefix(e, markVariable+"=") {
-			c.fault("node %s: environment %q: want NAME=value, and not %s", n.Name, e, markVariable)
-		}
-	}
 	for _, f := range n.Files {
-		if !filepath.IsLocal(f.Path) || f.Path == logName {
-			c.fault("node %s: file %q: want a path inside the run directory, and not %q", n.Name, f.Path, logName)
+		if !filepath.IsLocal(f.Path) || f.Path == LogName {
+			c.fault("node %s: file %q: want a path inside the run directory, and not %q", n.Name, f.Path, LogName)
 		}
 	}
 	for _, a := range n.Addresses {

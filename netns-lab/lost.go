@@ -66,8 +66,8 @@ func hasMark(path, mark string) bool {
 	return err == nil && lo.Attrs().Alias == mark
 }
 
-// findProcesses finds the processes with a token that were started in the lab's directory,
-// and those with the same token anywhere.
+// findProcesses finds the processes of this user with a token that were started in the lab's
+// directory, and those with the same token anywhere.
 func (l *lost) findProcesses() error {
 	all, err := filepath.Glob("/proc/[0-9]*/cwd")
 	if err != nil {
@@ -79,7 +79,12 @@ func (l *lost) findProcesses() error {
 		if err != nil || filepath.Dir(strings.TrimSuffix(at, " (deleted)")) != l.dir {
 			continue
 		}
-		if token := tokenOf(filepath.Dir(path)); token != "" && !slices.Contains(tokens, token) {
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		if err != nil {
+			continue
+		}
+		token := tokenOf(filepath.Dir(path))
+		if token != "" && !slices.Contains(tokens, token) && (process{PID: pid}).carries(token) {
 			tokens = append(tokens, token)
 		}
 	}
@@ -152,7 +157,7 @@ func DownLost(name string, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
-	unlock, err := lock(progress)
+	unlock, err := lock(name, progress)
 	if err != nil {
 		return err
 	}
@@ -175,6 +180,9 @@ func (l lost) remove(boot string, progress io.Writer) error {
 	var errs []error
 	for i, path := range l.namespaces {
 		errs = append(errs, removeMarked(path), os.RemoveAll(filepath.Join(l.dir, l.nodes[i])))
+	}
+	for _, dir := range glob(l.dir, hostingPrefix+"*") {
+		errs = append(errs, os.RemoveAll(dir))
 	}
 	if err := os.Remove(filepath.Join(l.dir, stateName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		errs = append(errs, err)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -12,11 +13,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 
 	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
 )
 
@@ -29,6 +32,12 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case "node":
 		actAsNode()
+	case "lateness":
+		tellLateness()
+	case "lock":
+		actAsLocker(os.Args[1])
+	case "looker":
+		looker()
 	case "up":
 		actAsLab(func(lab Lab) error { _, err := Up(context.Background(), lab, os.Stderr); return err })
 	case "down":
@@ -69,7 +78,10 @@ func actAsLab(act func(Lab) error) {
 	for _, v := range []string{roleVariable, labVariable, backlogVariable, dieVariable} {
 		os.Unsetenv(v)
 	}
+	var one sync.Mutex // the nodes' steps are side by side
 	checkpoint = func() {
+		one.Lock()
+		defer one.Unlock()
 		if die--; die < 0 {
 			syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
@@ -79,6 +91,15 @@ func actAsLab(act func(Lab) error) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+// createNamespace makes a namespace of that name, which is told to record before.
+func createNamespace(name string, record func(inode, cookie uint64) error) (netns.NsHandle, error) {
+	ns, inode, cookie, err := newNamespace()
+	if err == nil {
+		err = errors.Join(record(inode, cookie), nameNamespace(ns, name))
+	}
+	return ns, err
 }
 
 // needRoot skips a test that needs rights that this program lacks.
@@ -143,7 +164,7 @@ func (b *bench) lab() Lab {
 	node := func(name, kind string) Node {
 		return Node{
 			Name: name, Kind: kind, Command: []string{self(b.T)}, Env: []string{roleVariable + "=node", "GORACE=atexit_sleep_ms=0"},
-			Files: []File{{"etc/node.yaml", []byte("name: " + name + "\n")}}, Ready: "control.sock",
+			Files: []File{{Path: "etc/node.yaml", Data: []byte("name: " + name + "\n")}}, Ready: "control.sock",
 		}
 	}
 	host := func(name, address string) Node {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
+
+	"softswitch/internal/safefile"
 )
 
 // NamespaceDir is where named network namespaces are, for `ip netns` as for us.
@@ -55,6 +57,26 @@ func inside(ns netns.NsHandle, fn func() error) error {
 	return within(func() error { return netns.Set(ns) }, fn)
 }
 
+// Namespace is an open network namespace.
+type Namespace struct{ ns netns.NsHandle }
+
+// OpenNamespace opens the namespace at a path, such as one in NamespaceDir. The caller
+// closes it.
+func OpenNamespace(path string) (Namespace, error) {
+	ns, err := netns.GetFromPath(path)
+	if err != nil {
+		return Namespace{}, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	return Namespace{ns}, nil
+}
+
+// Within runs fn on a thread in the namespace. Sockets that fn opens stay there, whatever
+// thread uses them; goroutines that it starts do not.
+func (n Namespace) Within(fn func() error) error { return inside(n.ns, fn) }
+
+// Close closes the namespace. What is in it stays.
+func (n Namespace) Close() { n.ns.Close() }
+
 // identify returns what distinguishes the calling thread's namespace from all others of
 // this boot. The cookie alone would do: unlike inodes, the kernel never reuses one. It
 // is 0 on kernels without cookies (before 5.14).
@@ -75,33 +97,25 @@ func identify(ns netns.NsHandle) (inode, cookie uint64, err error) {
 	return stat.Ino, cookie, err
 }
 
-// createNamespace makes a namespace of that name. It calls record when the namespace
-// has an identity but no name yet: until record returns, nothing outlives the program.
-// The caller closes the handle.
-func createNamespace(name string, record func(inode, cookie uint64) error) (ns netns.NsHandle, err error) {
+// newNamespace makes a namespace without a name, which ends with its handle or with this
+// program. The caller closes the handle.
+func newNamespace() (ns netns.NsHandle, inode, cookie uint64, err error) {
 	ns = netns.None()
 	err = within(func() error { return unix.Unshare(unix.CLONE_NEWNET) }, func() error {
 		var err error
-		if ns, err = netns.Get(); err != nil {
-			return err
+		if ns, err = netns.Get(); err == nil {
+			inode, cookie, err = identify(ns)
 		}
-		inode, cookie, err := identify(ns)
-		if err != nil {
-			return err
-		}
-		if err := record(inode, cookie); err != nil {
-			return err
-		}
-		return nameNamespace(name)
+		return err
 	})
 	if err != nil && ns.IsOpen() {
 		ns.Close()
 	}
-	return ns, err
+	return ns, inode, cookie, err
 }
 
-// nameNamespace gives the calling thread's namespace a name.
-func nameNamespace(name string) error {
+// nameNamespace gives a namespace a name.
+func nameNamespace(ns netns.NsHandle, name string) error {
 	path := filepath.Join(NamespaceDir, name)
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDONLY, 0o444)
 	if err != nil {
@@ -109,7 +123,7 @@ func nameNamespace(name string) error {
 	}
 	f.Close()
 	checkpoint()
-	if err := unix.Mount("/proc/thread-self/ns/net", path, "", unix.MS_BIND, ""); err != nil {
+	if err := unix.Mount(fmt.Sprintf("/proc/self/fd/%d", ns), path, "", unix.MS_BIND, ""); err != nil {
 		return errors.Join(&fs.PathError{Op: "mount", Path: path, Err: err}, os.Remove(path))
 	}
 	return nil
@@ -119,7 +133,7 @@ func nameNamespace(name string) error {
 // copies in other mount namespaces, as `ip netns add` does. Otherwise a namespace
 // removed here would live on there.
 func prepareNamespaceDir() error {
-	if err := os.MkdirAll(NamespaceDir, 0o755); err != nil {
+	if err := safefile.MkdirAll(NamespaceDir, 0o755); err != nil {
 		return err
 	}
 	err := unix.Mount("", NamespaceDir, "", unix.MS_SHARED|unix.MS_REC, "")

@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 )
 
 // Step is one piece of work. Its String is a shell line of equal effect.
@@ -18,8 +21,12 @@ type Step interface {
 	do(ctx context.Context, b *builder) error
 }
 
-// logName is the lab's own file in a node's run directory.
-const logName = "log"
+// namespacePhase is the phase of the steps that make a node's namespace: addNamespace, and
+// what follows it of the same phase.
+const namespacePhase = "namespaces"
+
+// LogName is the lab's own file in a node's run directory: what its process says.
+const LogName = "log"
 
 // WritePlan writes the steps that Up would take, a line each.
 func WritePlan(w io.Writer, l Lab) error {
@@ -79,19 +86,28 @@ func Plan(lab Lab, dir string) ([]Step, error) {
 			steps = append(steps, writeFile{at[n.Name], f})
 		}
 	}
-	return append(steps, processes(lab, at)...), nil
+	for i := range lab.Hosting {
+		p := hostingPlace(dir, i+1)
+		steps = append(steps, makeDir{p}, writeFile{p, listFile(hosted(lab, at, i+1))})
+	}
+	return append(steps, processes(lab, dir, at)...), nil
 }
 
 // processes returns the steps that start all processes and then wait for each.
-func processes(lab Lab, at map[string]place) []Step {
+func processes(lab Lab, dir string, at map[string]place) []Step {
 	var starts, waits []Step
+	for i, h := range lab.Hosting {
+		p, nodes := hostingPlace(dir, i+1), len(hosted(lab, at, i+1))
+		starts = append(starts, start{p, append(slices.Clone(h.Command), hostingList), h.Env, h.Realtime})
+		waits = append(waits, await{p, HostingSocket, readyTimeout + time.Duration(nodes)*readyMore})
+	}
 	for _, n := range lab.Nodes {
-		if len(n.Command) == 0 {
+		if len(n.Command) == 0 || n.Hosting != 0 {
 			continue
 		}
 		starts = append(starts, start{at[n.Name], n.Command, n.Env, n.Realtime})
 		if n.Ready != "" {
-			waits = append(waits, await{at[n.Name], n.Ready})
+			waits = append(waits, await{at[n.Name], n.Ready, readyTimeout})
 		}
 	}
 	return append(starts, waits...)
@@ -100,7 +116,7 @@ func processes(lab Lab, at map[string]place) []Step {
 // place is where a node is on this machine.
 type place struct {
 	Node      string
-	Namespace string // name in NamespaceDir
+	Namespace string // name in NamespaceDir; "" for that of whoever makes the lab
 	Dir       string // run directory
 }
 
@@ -113,13 +129,13 @@ func (s raiseBacklog) String() string {
 
 type addNamespace struct{ place }
 
-func (s addNamespace) phase() string  { return "namespaces" }
+func (s addNamespace) phase() string  { return namespacePhase }
 func (s addNamespace) String() string { return "ip netns add " + s.Namespace }
 
 // disableIPv6 keeps router solicitations and MLD reports off the links.
 type disableIPv6 struct{ place }
 
-func (s disableIPv6) phase() string { return "namespaces" }
+func (s disableIPv6) phase() string { return namespacePhase }
 func (s disableIPv6) String() string {
 	return "ip netns exec " + s.Namespace + " sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1"
 }
@@ -127,7 +143,7 @@ func (s disableIPv6) String() string {
 // upLoopback sets lo up and marks the namespace as the lab's.
 type upLoopback struct{ place }
 
-func (s upLoopback) phase() string { return "namespaces" }
+func (s upLoopback) phase() string { return namespacePhase }
 func (s upLoopback) String() string {
 	return fmt.Sprintf("ip -n %s link set dev lo alias %s up", s.Namespace, quote(markOf(s.Dir)))
 }
@@ -200,8 +216,15 @@ type writeFile struct {
 }
 
 func (s writeFile) phase() string { return "files" }
+func (s writeFile) mode() os.FileMode {
+	if s.Secret {
+		return 0o600
+	}
+	return 0o644
+}
+
 func (s writeFile) String() string {
-	return fmt.Sprintf("install -D -m 644 %s %s # %d bytes",
+	return fmt.Sprintf("install -D -m %o %s %s # %d bytes", s.mode(),
 		quote(filepath.Join(s.Node, s.Path)), quote(filepath.Join(s.Dir, s.Path)), len(s.Data))
 }
 
@@ -213,25 +236,30 @@ type start struct {
 
 func (s start) phase() string { return "processes" }
 func (s start) String() string {
-	words := []string{"ip netns exec", s.Namespace, "setsid env -C", quote(s.Dir)}
-	if s.Realtime {
-		words[1] += " chrt --rr 1"
+	var words []string
+	if s.Namespace != "" {
+		words = append(words, "ip netns exec", s.Namespace)
 	}
+	if s.Realtime {
+		words = append(words, "chrt --rr 1")
+	}
+	words = append(words, "setsid env -C", quote(s.Dir))
 	for _, w := range append(append([]string{}, s.Env...), s.Command...) {
 		words = append(words, quote(w))
 	}
-	return strings.Join(words, " ") + " </dev/null >" + quote(filepath.Join(s.Dir, logName)) + " 2>&1 &"
+	return strings.Join(words, " ") + " </dev/null >" + quote(filepath.Join(s.Dir, LogName)) + " 2>&1 &"
 }
 
 type await struct {
 	place
 	Ready string
+	Limit time.Duration
 }
 
 func (s await) phase() string { return "ready" }
 func (s await) String() string {
 	return fmt.Sprintf("timeout %d sh -c 'until test -e \"$0\"; do sleep 0.01; done' %s",
-		int(readyTimeout.Seconds()), quote(filepath.Join(s.Dir, s.Ready)))
+		int(s.Limit.Seconds()), quote(filepath.Join(s.Dir, s.Ready)))
 }
 
 // quote quotes the word for sh.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -60,10 +61,10 @@ func fatTree(name string, command []string) Lab {
 		n := &lab.Nodes[i]
 		var pod, e, h int
 		if k, _ := fmt.Sscanf(n.Name, "h%d-%d-%d", &pod, &e, &h); k != 3 {
-			n.Files = []File{{"switch.yaml", []byte("name: " + n.Name + "\n")}}
+			n.Files = []File{{Path: "switch.yaml", Data: []byte("name: " + n.Name + "\n")}}
 			continue
 		}
-		n.Files = []File{{"host.yaml", []byte("name: " + n.Name + "\n")}}
+		n.Files = []File{{Path: "host.yaml", Data: []byte("name: " + n.Name + "\n")}}
 		n.Addresses = []Address{{fmt.Sprintf("to-edge%d-%d", pod, e), fmt.Sprintf("10.%d.%d.%d/24", pod, e, 2+h)}}
 		n.Routes = []Route{{"default", fmt.Sprintf("10.%d.%d.1", pod, e)}}
 	}
@@ -191,4 +192,46 @@ func FuzzQuote(f *testing.F) {
 			t.Errorf("sh reads %s as %q (%v), want %q", quote(word), got, err, word)
 		}
 	})
+}
+
+// Nodes that share a process are in its list, and it is started in their stead.
+func TestPlanOfSharedProcess(t *testing.T) {
+	lab := Lab{Name: "t", Hosting: []Hosting{{Command: []string{"many"}, Env: []string{"A=1"}, Realtime: true}}}
+	for _, name := range []string{"s1", "s2"} {
+		lab.Nodes = append(lab.Nodes, Node{Name: name, Kind: "switch", Command: []string{"one", name}, Hosting: 1})
+	}
+	lab.Nodes = append(lab.Nodes, Node{Name: "s3", Kind: "switch", Command: []string{"one", "s3"}})
+	steps, err := Plan(lab, "/run/t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var starts []string
+	for _, s := range steps {
+		switch s := s.(type) {
+		case start, await:
+			starts = append(starts, s.String())
+		case writeFile:
+			for _, want := range []string{`"s1"`, `"/run/netns/t-s2"`, `"/run/t/s2"`} {
+				if !strings.Contains(string(s.Data), want) || strings.Contains(string(s.Data), "s3") {
+					t.Errorf("list %s, want %s and no s3", s.Data, want)
+				}
+			}
+		}
+	}
+	want := []string{
+		"chrt --rr 1 setsid env -C /run/t/.process1 A=1 many nodes.json </dev/null >/run/t/.process1/log 2>&1 &",
+		"ip netns exec t-s3 setsid env -C /run/t/s3 one s3 </dev/null >/run/t/s3/log 2>&1 &",
+		`timeout 10 sh -c 'until test -e "$0"; do sleep 0.01; done' /run/t/.process1/control.sock`,
+	}
+	if !slices.Equal(starts, want) {
+		t.Errorf("processes:\n%s\nwant:\n%s", strings.Join(starts, "\n"), strings.Join(want, "\n"))
+	}
+
+	lab.Nodes[0].Hosting, lab.Nodes[1].Command, lab.Hosting[0].Env = 2, nil, []string{"A"}
+	_, err = Plan(lab, "/run/t")
+	for _, want := range []string{"node s1: process 2 of the lab", "node s2: process 1 of the lab", `environment "A"`} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
 }

@@ -19,6 +19,8 @@ import (
 	"github.com/prometheus/procfs"
 	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
+
+	"softswitch/internal/safefile"
 )
 
 // markVariable names the environment variable that carries the lab's token in every
@@ -29,7 +31,10 @@ const markVariable = "SOFTSWITCH_LAB"
 // readyTimeout is how long a process may take to be ready.
 const readyTimeout = 10 * time.Second
 
-// spawn starts the command of a node in the namespace and returns its pid and a
+// readyMore is how much longer, for each of its nodes, a process that runs several may take.
+const readyMore = 50 * time.Millisecond
+
+// spawn starts the command of a node in the namespace, or in this program's, and returns its pid and a
 // handle (pidfd) that the caller closes.
 func spawn(ns netns.NsHandle, s start, token string) (pid, handle int, err error) {
 	path, err := exec.LookPath(s.Command[0])
@@ -41,7 +46,7 @@ func spawn(ns netns.NsHandle, s start, token string) (pid, handle int, err error
 		return 0, -1, err
 	}
 	defer null.Close()
-	log, err := os.OpenFile(filepath.Join(s.Dir, logName), os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND, 0o644)
+	log, err := safefile.OpenFile(filepath.Join(s.Dir, LogName), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return 0, -1, err
 	}
@@ -52,7 +57,11 @@ func spawn(ns netns.NsHandle, s start, token string) (pid, handle int, err error
 		Files: []uintptr{null.Fd(), log.Fd(), log.Fd()},
 		Sys:   &syscall.SysProcAttr{Setsid: true, PidFD: &handle},
 	}
-	err = inside(ns, func() error {
+	enter := func() error { return nil }
+	if ns.IsOpen() {
+		enter = func() error { return netns.Set(ns) }
+	}
+	err = within(enter, func() error {
 		run := func() (err error) {
 			pid, err = syscall.ForkExec(path, s.Command, attr)
 			return err
@@ -159,14 +168,32 @@ func (p process) handle() (int, error) {
 	return fd, nil
 }
 
-// signal sends the process a signal; os.ErrProcessDone if it is not there.
-func (p process) signal(sig unix.Signal) error {
-	fd, err := p.handle()
+// errNoToken is the error for a process that is not the lab's, whatever its record says.
+var errNoToken = errors.New("it does not carry the lab's token, or is not of this user")
+
+// carries reports whether the process is of this user and carries the token. Anybody can start
+// a process with any environment: a token alone proves nothing.
+func (p process) carries(token string) bool {
+	proc, err := procfs.NewProc(p.PID)
 	if err != nil {
-		return err
+		return false
 	}
-	defer unix.Close(fd)
-	return send(fd, sig)
+	is, err := proc.NewStatus()
+	if err != nil || is.UIDs[0] != uint64(os.Getuid()) { // the real one: whoever started it
+		return false
+	}
+	env, err := proc.Environ()
+	return err == nil && slices.Contains(env, markVariable+"="+token)
+}
+
+// handleOf is handle of a process that carries the token.
+func (p process) handleOf(token string) (int, error) {
+	fd, err := p.handle()
+	if err == nil && !p.carries(token) {
+		unix.Close(fd)
+		return -1, errNoToken
+	}
+	return fd, err
 }
 
 func send(handle int, sig unix.Signal) error {
@@ -177,24 +204,19 @@ func send(handle int, sig unix.Signal) error {
 	return os.NewSyscallError("pidfd_send_signal", err)
 }
 
-// marked returns all processes that carry the token.
+// marked returns all processes of this user that carry the token.
 func marked(token string) ([]process, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil, err
 	}
-	mark := []byte(markVariable + "=" + token)
 	var found []process
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
+		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-		if err != nil || !slices.ContainsFunc(bytes.Split(env, []byte{0}), func(v []byte) bool { return bytes.Equal(v, mark) }) {
-			continue
-		}
-		if s, err := readStat(pid); err == nil && s.State != 'Z' && pid != os.Getpid() {
+		if s, err := readStat(pid); err == nil && s.State != 'Z' && (process{pid, s.Start}).carries(token) {
 			found = append(found, process{pid, s.Start})
 		}
 	}
@@ -335,7 +357,7 @@ func notReady(path string) error {
 // tail returns the last lines of a node's log, at most 2000 bytes.
 func tail(dir string) string {
 	const most = 2000
-	text, err := os.ReadFile(filepath.Join(dir, logName))
+	text, err := os.ReadFile(filepath.Join(dir, LogName))
 	if err != nil {
 		return err.Error()
 	}

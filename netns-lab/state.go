@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"softswitch/internal/safefile"
 )
 
 // RunDirVariable names the environment variable that replaces [DefaultRunDir].
@@ -72,15 +74,21 @@ type NodeState struct {
 	Cookie    uint64   `json:"cookie,omitempty"` // of the namespace, SO_NETNS_COOKIE; 0: a kernel before 5.14
 	Dir       string   `json:"dir"`
 	Command   []string `json:"command,omitempty"`
-	PID       int      `json:"pid,omitempty"`   // 0: not yet started
-	Start     uint64   `json:"start,omitempty"` // its start time in clock ticks since boot
+	// Env, Realtime and Ready are as in Node, for Restart.
+	Env      []string `json:"env,omitempty"`
+	Realtime bool     `json:"realtime,omitempty"`
+	Ready    string   `json:"ready,omitempty"`
+	PID      int      `json:"pid,omitempty"`   // 0: not yet started
+	Start    uint64   `json:"start,omitempty"` // its start time in clock ticks since boot
+	// Hosting is as in Node: PID is then that of a process that runs other nodes too.
+	Hosting int `json:"hosting,omitempty"`
 	// Via and Agent are as in Node; the namespace and the process are then not of this lab.
 	Via   []string `json:"via,omitempty"`
 	Agent []string `json:"agent,omitempty"`
 }
 
 // LogPath is where what the node's process says is written.
-func (n NodeState) LogPath() string { return filepath.Join(n.Dir, logName) }
+func (n NodeState) LogPath() string { return filepath.Join(n.Dir, LogName) }
 
 // LinkState is the record of a link.
 type LinkState struct {
@@ -108,7 +116,7 @@ func newState(lab Lab, dir, boot string) *State {
 	for _, n := range lab.Nodes {
 		st.Nodes = append(st.Nodes, NodeState{
 			Name: n.Name, Kind: n.Kind,
-			Dir: filepath.Join(dir, n.Name), Command: n.Command, Via: n.Via, Agent: n.Agent,
+			Dir: filepath.Join(dir, n.Name), Command: n.Command, Env: n.Env, Realtime: n.Realtime, Ready: n.Ready, Via: n.Via, Agent: n.Agent, Hosting: n.Hosting,
 		})
 		if n.Via == nil {
 			st.Nodes[len(st.Nodes)-1].Namespace = namespace(lab.Name, n.Name)
@@ -139,9 +147,14 @@ func Load(name string) (*State, error) {
 	return loadDir(Dir(name))
 }
 
+// stateMax limits a state, in bytes: some 100,000 nodes.
+const stateMax = 64 << 20
+
+// loadDir reads a state that nobody but root or this user can have written, and that says
+// nothing of what is outside of the lab's directory.
 func loadDir(dir string) (*State, error) {
 	path := filepath.Join(dir, stateName)
-	text, err := os.ReadFile(path)
+	text, err := safefile.Read(path, stateMax)
 	if err != nil {
 		return nil, fmt.Errorf("netnslab: %w", err)
 	}
@@ -152,7 +165,53 @@ func loadDir(dir string) (*State, error) {
 	if st.Version != stateVersion {
 		return nil, fmt.Errorf("netnslab: %s: version %d: want %d; remove the lab with the program that made it", path, st.Version, stateVersion)
 	}
+	if err := st.check(); err != nil {
+		return nil, fmt.Errorf("netnslab: %s: %w", path, err)
+	}
 	return st, nil
+}
+
+// check returns what of a state cannot be of a lab with its directory. What identifies
+// namespaces and processes is checked when something is done with them.
+func (st *State) check() error {
+	if want := filepath.Base(st.dir); st.Name != want {
+		return fmt.Errorf("name %q: want %q, as its directory is called", st.Name, want)
+	}
+	for i := range st.Nodes {
+		if err := st.Nodes[i].check(st); err != nil {
+			return fmt.Errorf("node %q: %w", st.Nodes[i].Name, err)
+		}
+	}
+	return nil
+}
+
+func (n *NodeState) check(st *State) error {
+	if err := CheckNode(n.Name); err != nil {
+		return err
+	}
+	dir := filepath.Join(st.dir, n.Name)
+	if !isSamePath(n.Dir, dir) {
+		return fmt.Errorf("directory %q: want %q", n.Dir, dir)
+	}
+	n.Dir = dir
+	want := namespace(st.Name, n.Name)
+	if n.Via != nil {
+		want = ""
+	}
+	if n.Namespace != want {
+		return fmt.Errorf("namespace %q: want %q", n.Namespace, want)
+	}
+	if n.Hosting < 0 {
+		return fmt.Errorf("process %d of the lab: want 0 or more", n.Hosting)
+	}
+	return nil
+}
+
+// isSamePath reports whether two paths are the same text, as seen from the root.
+func isSamePath(a, b string) bool {
+	a, errA := filepath.Abs(a)
+	b, errB := filepath.Abs(b)
+	return a == b && errA == nil && errB == nil
 }
 
 // Replaced returns an error if the lab of this name is gone or is not st any more; nil
@@ -195,7 +254,8 @@ func (st *State) save() error {
 // not of the machine: after a boot there is nothing to remember.
 func replaceFile(path string, text []byte) error {
 	next := path + ".next"
-	if err := os.WriteFile(next, text, 0o644); err != nil {
+	if err := safefile.WriteFile(next, text, 0o644); err != nil {
+		os.Remove(next) // a part of it may be there
 		return fmt.Errorf("netnslab: %w", err)
 	}
 	if err := os.Rename(next, path); err != nil {
@@ -256,32 +316,70 @@ func bootID() (string, error) {
 // ever takes.
 const lockTimeout = time.Minute
 
-// lock takes the right to change labs in this run directory, and reports on progress if
-// it has to wait. It locks the directory itself, so it leaves nothing behind; the
-// kernel releases it with the program.
-func lock(progress io.Writer) (unlock func(), err error) {
-	if err := os.MkdirAll(RunDir(), 0o755); err != nil {
+// lockName is the file in the run directory that is locked. No lab is called so.
+const lockName = ".lock"
+
+// lock takes the right to change the lab of that name, and all others in this run directory,
+// and reports on progress if it has to wait. It refuses directories in which others could
+// change something. Whoever can open a file can lock it, so the lock is of a file that nobody
+// else can open. Unlocking removes it; the kernel releases the lock with the program.
+func lock(name string, progress io.Writer) (unlock func(), err error) {
+	if err := safefile.MkdirAll(RunDir(), 0o755); err != nil {
 		return nil, fmt.Errorf("netnslab: %w", err)
 	}
-	dir, err := os.Open(RunDir())
-	if err != nil {
-		return nil, fmt.Errorf("netnslab: %w", err)
+	for _, dir := range []string{RunDir(), Dir(name)} {
+		if err := safefile.CheckDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("netnslab: run directory: %w", err)
+		}
 	}
+	path := filepath.Join(RunDir(), lockName)
 	deadline := time.Now().Add(lockTimeout)
 	for first := true; ; first = false {
-		err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		f, err := tryLock(path)
 		if err == nil {
-			return func() { dir.Close() }, nil
+			return func() {
+				os.Remove(path)
+				f.Close()
+			}, nil
 		}
-		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) || time.Now().After(deadline) {
-			dir.Close()
-			return nil, fmt.Errorf("netnslab: lock %s (is another lab command at work?): %w", RunDir(), err)
+		switch busy := errors.Is(err, syscall.EWOULDBLOCK); {
+		case busy && time.Now().After(deadline):
+			return nil, fmt.Errorf("netnslab: another lab command has held %s for %v: %w", path, lockTimeout, err)
+		case !busy && !errors.Is(err, syscall.EINTR):
+			return nil, fmt.Errorf("netnslab: %w", err)
 		}
 		if first {
 			fmt.Fprintf(progress, "waiting for another lab command that holds %s\n", RunDir())
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
+}
+
+// tryLock makes and locks the file at path. The error is EWOULDBLOCK if somebody else has it.
+func tryLock(path string) (*os.File, error) {
+	f, err := safefile.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if err == nil && !isAt(f, path) {
+		err = syscall.EWOULDBLOCK // whoever had it has just removed it
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// isAt reports whether path is that of the open file.
+func isAt(f *os.File, path string) bool {
+	has, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	is, err := os.Lstat(path)
+	return err == nil && os.SameFile(has, is)
 }
 
 // exists reports whether there is a file of any kind at path.

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"softswitch/internal/offload"
+	"softswitch/internal/safefile"
 )
 
 // builder carries out steps. It belongs to one goroutine.
@@ -64,23 +65,29 @@ func (s raiseBacklog) do(_ context.Context, b *builder) error {
 	return raiseTo(s.Least, b.st.dir, b.st.Boot, b.progress)
 }
 
-func (s addNamespace) do(_ context.Context, b *builder) error {
-	n, err := b.st.node(s.Node)
-	if err != nil {
+// makeNamespaces makes the namespaces of all nodes, still without names, and records them.
+func (b *builder) makeNamespaces() error {
+	nodes := b.st.Nodes
+	seats := make([]*seat, len(nodes))
+	err := beside(len(nodes), func(i int) error {
+		ns, inode, cookie, err := newNamespace()
+		if err != nil {
+			return err
+		}
+		nodes[i].Inode, nodes[i].Cookie = inode, cookie
+		seats[i], err = newSeat(ns)
 		return err
-	}
-	ns, err := createNamespace(s.Namespace, func(inode, cookie uint64) error {
-		n.Inode, n.Cookie = inode, cookie
-		return b.st.save()
 	})
-	if err != nil {
-		return err
+	for i, s := range seats {
+		if s != nil {
+			b.seats[nodes[i].Name] = s
+		}
 	}
-	b.seats[s.Node], err = newSeat(ns)
-	if err != nil {
-		delete(b.seats, s.Node)
-	}
-	return err
+	return errors.Join(err, b.st.save())
+}
+
+func (s addNamespace) do(_ context.Context, b *builder) error {
+	return nameNamespace(b.seats[s.Node].ns, s.Namespace)
 }
 
 func (s disableIPv6) do(_ context.Context, b *builder) error {
@@ -166,22 +173,22 @@ func (s addRoute) do(_ context.Context, b *builder) error {
 	return b.seats[s.Node].nl.RouteAdd(route)
 }
 
-func (s makeDir) do(context.Context, *builder) error { return os.MkdirAll(s.Dir, 0o755) }
+func (s makeDir) do(context.Context, *builder) error { return safefile.MkdirAll(s.Dir, 0o755) }
 
 func (s writeFile) do(context.Context, *builder) error {
 	path := filepath.Join(s.Dir, s.Path)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := safefile.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(path, s.Data, 0o644)
+	return safefile.WriteFile(path, s.Data, s.mode())
 }
 
 func (s start) do(_ context.Context, b *builder) error {
-	n, err := b.st.node(s.Node)
-	if err != nil {
-		return err
+	ns := netns.None()
+	if seat := b.seats[s.Node]; seat != nil {
+		ns = seat.ns
 	}
-	pid, handle, err := spawn(b.seats[s.Node].ns, s, b.st.Token)
+	pid, handle, err := spawn(ns, s, b.st.Token)
 	if err != nil {
 		return err
 	}
@@ -192,12 +199,16 @@ func (s start) do(_ context.Context, b *builder) error {
 		return fmt.Errorf("process %s: %w", strings.Join(s.Command, " "), err)
 	}
 	b.kids[handle] = process{pid, stat.Start}
-	n.PID, n.Start = pid, stat.Start
+	for i := range b.st.Nodes {
+		if n := &b.st.Nodes[i]; n.Name == s.Node || n.Hosting != 0 && hostingPlace(b.st.dir, n.Hosting).Node == s.Node {
+			n.PID, n.Start = pid, stat.Start
+		}
+	}
 	return b.st.save()
 }
 
 func (s await) do(ctx context.Context, b *builder) error {
-	return awaitReady(ctx, filepath.Join(s.Dir, s.Ready), b.kids, readyTimeout)
+	return awaitReady(ctx, filepath.Join(s.Dir, s.Ready), b.kids, s.Limit)
 }
 
 // allRun returns a *deadError if a process has ended.

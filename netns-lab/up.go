@@ -8,8 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
+
+	"softswitch/internal/safefile"
 )
 
 // StepError says at which step making a lab failed. The lab was then rolled back;
@@ -79,7 +82,7 @@ func unlessThere(lab Lab, progress io.Writer, create func(*State) (*State, error
 	if err != nil {
 		return nil, err
 	}
-	unlock, err := lock(progress)
+	unlock, err := lock(lab.Name, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -145,11 +148,15 @@ func begin(st *State) error {
 	if len(taken) > 0 {
 		return fmt.Errorf("netnslab: lab %s: not ours and in the way: %s; give the lab another name or remove them with `ip netns del`", st.Name, strings.Join(taken, ", "))
 	}
-	if err := os.MkdirAll(st.dir, 0o755); err != nil {
+	if err := safefile.MkdirAll(st.dir, 0o755); err != nil {
 		return fmt.Errorf("netnslab: %w", err)
 	}
 	checkpoint()
-	return st.save()
+	if err := st.save(); err != nil {
+		os.Remove(st.dir) // nothing is in it, unless it was there before
+		return err
+	}
+	return nil
 }
 
 // build carries out the steps and, if one fails, rolls back.
@@ -175,21 +182,57 @@ func build(ctx context.Context, st *State, steps []Step, progress io.Writer) (*S
 // walk carries out the steps. It returns the index of the step that failed.
 func (b *builder) walk(ctx context.Context, steps []Step) (int, error) {
 	phase, began := "", time.Now()
-	for i, s := range steps {
+	for i := 0; i < len(steps); {
 		if err := ctx.Err(); err != nil {
 			return i, err
 		}
-		if s.phase() != phase {
+		if steps[i].phase() != phase {
 			b.note(phase, began)
-			phase, began = s.phase(), time.Now()
+			phase, began = steps[i].phase(), time.Now()
 		}
-		if err := s.do(ctx, b); err != nil {
+		var err error
+		if phase == namespacePhase {
+			i, err = b.namespaces(ctx, steps, i)
+		} else if err = steps[i].do(ctx, b); err == nil {
+			checkpoint()
+			i++
+		}
+		if err != nil {
 			return i, b.explain(err)
 		}
-		checkpoint()
 	}
 	b.note(phase, began)
 	return len(steps), b.explain(b.allRun())
+}
+
+// namespaces carries out the steps from the first on that make namespaces, those of the
+// nodes side by side: for most of the time that it takes, the kernel makes them wait. It
+// returns the index of the step after them, or of one that failed.
+func (b *builder) namespaces(ctx context.Context, steps []Step, first int) (int, error) {
+	var nodes [][]int // indices of steps
+	next := first
+	for ; next < len(steps) && steps[next].phase() == namespacePhase; next++ {
+		if _, begins := steps[next].(addNamespace); begins {
+			nodes = append(nodes, nil)
+		}
+		nodes[len(nodes)-1] = append(nodes[len(nodes)-1], next)
+	}
+	if err := b.makeNamespaces(); err != nil {
+		return first, err
+	}
+	failed := make([]int, len(nodes))
+	err := beside(len(nodes), func(n int) error {
+		for _, i := range nodes[n] {
+			failed[n] = i
+			if err := errors.Join(ctx.Err(), steps[i].do(ctx, b)); err != nil {
+				return err
+			}
+			checkpoint()
+		}
+		failed[n] = next
+		return nil
+	})
+	return slices.Min(failed), err
 }
 
 func (b *builder) note(phase string, began time.Time) {
@@ -205,7 +248,11 @@ func (b *builder) explain(err error) error {
 		return err
 	}
 	for _, n := range b.st.Nodes {
-		if n.PID == dead.PID {
+		switch {
+		case n.PID != dead.PID:
+		case n.Hosting != 0:
+			return fmt.Errorf("%w, which runs %s and %d other nodes; the end of its log:\n%s", err, n.Name, b.st.beside(&n), tail(hostingPlace(b.st.dir, n.Hosting).Dir))
+		default:
 			return fmt.Errorf("node %s: %w; the end of its log:\n%s", n.Name, err, tail(n.Dir))
 		}
 	}

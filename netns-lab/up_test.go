@@ -353,6 +353,31 @@ func TestFailingStepRollsBack(t *testing.T) {
 	b.wantNothing()
 }
 
+// TestFullDisk: when there is no room for the record, there is no lab, and nothing of one.
+func TestFullDisk(t *testing.T) {
+	b := newBench(t)
+	dir := RunDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=256k"); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	}()
+	rest := filepath.Join(dir, "rest")
+	if err := os.WriteFile(rest, make([]byte, 1<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("the disk is not full: %v", err)
+	}
+	if _, err := Up(t.Context(), b.lab(), nil); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("error %v, want one of the full disk", err)
+	}
+	if err := os.Remove(rest); err != nil {
+		t.Fatal(err)
+	}
+	b.wantNothing()
+}
+
 func TestCancelRollsBack(t *testing.T) {
 	b := newBench(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -615,7 +640,7 @@ func TestLabsOfTwoRunDirectoriesShareTheBacklog(t *testing.T) {
 
 func TestOneAtATime(t *testing.T) {
 	b := newBench(t)
-	unlock, err := lock(nil)
+	unlock, err := lock(b.name, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

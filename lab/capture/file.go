@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"softswitch/internal/safefile"
 )
 
 // captureFile is the destination of a capture. Each write is whole blocks: if one
@@ -22,7 +24,7 @@ func openCapture(file string) (*captureFile, error) {
 		signal.Ignore(syscall.SIGPIPE)
 		return &captureFile{f: os.Stdout}, nil
 	}
-	f, err := os.Create(file)
+	f, err := safefile.Create(file)
 	if err != nil {
 		return nil, fmt.Errorf("lab capture: %w", err)
 	}

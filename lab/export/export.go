@@ -29,7 +29,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -39,6 +38,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"softswitch/internal/atomicdir"
+	"softswitch/internal/safefile"
 	netnslab "softswitch/netns-lab"
 	"softswitch/scenario/load"
 )
@@ -94,6 +94,12 @@ var plain = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 
 // Dir is where Write expects the nodes' sockets and logs to be, for lab.Options.
 const Dir = "/run"
+
+// Keys is where a container has its file of keys, for lab.Options.
+const Keys = "/etc/softswitch.keys"
+
+// secret is the end of the names of files of keys.
+const secret = ".keys"
 
 // Ports and the first network identifier of VXLAN links. containerlab's usual port, for 4789
 // may belong to another overlay.
@@ -182,6 +188,9 @@ func files(l netnslab.Lab, opt Options) (map[string][]byte, error) {
 		for k, n := range l.Nodes {
 			if at[k] == i {
 				all[filepath.Join(m.Name, "nodes", n.Name+".yaml")] = n.Files[0].Data
+				if len(n.Files) > 1 {
+					all[filepath.Join(m.Name, "nodes", n.Name+secret)] = n.Files[1].Data
+				}
 			}
 		}
 		said = append(said, machine{m, file})
@@ -220,7 +229,7 @@ func nodes(l netnslab.Lab, opt Options, at []int) []byte {
 func put(dir string, files map[string][]byte) error {
 	for name, data := range files {
 		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, data, 0o644)); err != nil {
+		if err := errors.Join(safefile.MkdirAll(filepath.Dir(path), 0o755), safefile.WriteFile(path, data, 0o644)); err != nil {
 			return err
 		}
 	}

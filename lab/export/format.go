@@ -87,6 +87,9 @@ func topology(l netnslab.Lab, opt Options, at []int, machine int) document {
 			Cmd:   strings.Join([]string{n.Command[1], "-c", configured, "--wait", wait}, " "),
 			Binds: []string{fmt.Sprintf("nodes/%s.yaml:%s:ro", n.Name, configured)},
 		}
+		if len(n.Files) > 1 {
+			c.Binds = append(c.Binds, fmt.Sprintf("nodes/%s%s:%s:ro", n.Name, secret, Keys))
+		}
 		for _, a := range n.Addresses {
 			c.Exec = append(c.Exec, fmt.Sprintf("ip address add %s dev %s", a.CIDR, a.Iface))
 		}

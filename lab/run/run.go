@@ -12,14 +12,17 @@ import (
 	netnslab "softswitch/netns-lab"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
+	"softswitch/unit"
 	"softswitch/view/ui"
 )
 
 // Options configure a run.
 type Options struct {
-	Name    string // of the lab
-	Pcap    string // directory for a capture of each switch; "" for none
-	Keep    bool   // leaves the lab up
+	Name string // of the lab
+	Pcap string // directory for a capture of each switch; "" for none
+	Keep bool   // leaves the lab up
+	// Sharing is how nodes share processes, as far as somebody says.
+	lab.Sharing
 	Replace bool   // removes another lab of the same name first, instead of refusing
 	Page    bool   // shows it in a browser, until ctx ends
 	Listen  string // address of the page
@@ -38,6 +41,9 @@ func Play(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer) 
 	if err := lab.Refuse(plan.Scenario); err != nil {
 		return nil, err
 	}
+	if opt.Sharing, err = opt.Sharing.Of(plan); err != nil {
+		return nil, err
+	}
 	ctx, out = progress.WhileWatched(ctx, out)
 	page, save, err := opt.page(ctx, out)
 	if err != nil {
@@ -49,6 +55,12 @@ func Play(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer) 
 			err = errors.Join(err, save(false))
 		}
 	}()
+	late := unit.Time(0)
+	if opt.Nodes == nil {
+		if plan, late, err = lab.ScaleHeadroom(ctx, plan, out); err != nil {
+			return nil, err
+		}
+	}
 	st, err := opt.up(ctx, plan, out)
 	if err != nil {
 		return nil, err
@@ -65,6 +77,7 @@ func Play(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer) 
 	if err != nil {
 		return nil, err
 	}
+	run.Lateness, run.Polled = late, opt.Poll
 	if v, err = run.Verdict(); err != nil {
 		return nil, err
 	}
@@ -108,7 +121,10 @@ func (opt *Options) up(ctx context.Context, plan *scenario.Plan, out io.Writer) 
 		fmt.Fprintf(out, "reaching %d nodes\n", len(plan.Switches)+len(plan.Hosts))
 		return opt.Nodes.Attach(ctx, plan, !opt.Keep, opt.Replace, out)
 	}
-	desc, err := lab.DescribeHere(plan, lab.Options{Name: opt.Name, Instance: time.Now().Format(time.RFC3339Nano), PcapDir: opt.Pcap})
+	desc, err := lab.DescribeHere(plan, lab.Options{
+		Name: opt.Name, Instance: time.Now().Format(time.RFC3339Nano), PcapDir: opt.Pcap,
+		Sharing: opt.Sharing,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -65,24 +65,35 @@ func record(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer
 // Show records a show, as Record does, and serves it until ctx ends, or writes it to the
 // file opt.HTML, if there is one.
 func Show(ctx context.Context, plans [3]*scenario.Plan, opt Options, out io.Writer) error {
+	if opt.HTML != "" {
+		return saveShow(ctx, plans, opt, out)
+	}
+	show := new(ui.Show)
+	srv, err := ui.ListenShow(opt.Listen, show)
+	if err != nil {
+		return err
+	}
+	recorded, err := Record(ctx, plans, opt, out)
+	if err != nil {
+		return errors.Join(err, srv.Close())
+	}
+	*show = *recorded
+	page := ui.Serve(ctx, srv, out)
+	fmt.Fprintln(out, "the space bar goes on; Ctrl-C ends the show")
+	<-ctx.Done()
+	return page.Close()
+}
+
+// saveShow records a show and writes it to opt.HTML.
+func saveShow(ctx context.Context, plans [3]*scenario.Plan, opt Options, out io.Writer) error {
 	var show *ui.Show
 	save, err := ui.SaveTo(opt.HTML, func(w io.Writer) error { return show.WriteHTML(w) })
 	if err != nil {
 		return err
 	}
-	file := opt.HTML
 	opt.HTML = ""
 	if show, err = Record(ctx, plans, opt, out); err != nil {
 		return errors.Join(err, save(false))
 	}
-	if file != "" {
-		return save(true)
-	}
-	page, err := ui.OpenShow(ctx, opt.Listen, show, out)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintln(out, "the space bar goes on; Ctrl-C ends the show")
-	<-ctx.Done()
-	return page.Close()
+	return save(true)
 }

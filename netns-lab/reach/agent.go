@@ -2,10 +2,12 @@ package reach
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"slices"
@@ -19,6 +21,7 @@ import (
 
 	"softswitch/internal/control"
 	"softswitch/internal/filewatch"
+	"softswitch/internal/safefile"
 	"softswitch/internal/version"
 	netnslab "softswitch/netns-lab"
 )
@@ -65,14 +68,18 @@ func serve(s stream, asks *incoming, socket, log string) {
 			s.Close()
 		}
 	case toNode:
-		c, err := net.Dial("unix", socket)
+		c, err := control.Dial(context.Background(), socket)
+		var dial *net.OpError
+		if errors.As(err, &dial) {
+			err = fmt.Errorf("%s: %w", socket, dial.Err)
+		}
 		if err != nil {
-			refuse(s, fmt.Errorf("%s: %w", socket, errors.Unwrap(err)))
+			refuse(s, err)
 			return
 		}
 		defer s.Close()
 		defer c.Close()
-		join(s, c.(*net.UnixConn))
+		join(s, c)
 	case ofLog:
 		defer s.Close()
 		copyLog(s, log)
@@ -95,8 +102,10 @@ func copyLog(s stream, path string) error {
 	var f *os.File
 	for {
 		if f == nil {
-			if f, err = os.Open(path); err == nil {
+			if f, err = safefile.OpenFile(path, os.O_RDONLY, 0); err == nil {
 				defer f.Close()
+			} else if !errors.Is(err, fs.ErrNotExist) {
+				fmt.Fprintln(os.Stderr, "event log:", err) // it may become another
 			}
 		}
 		if f != nil {
@@ -150,7 +159,7 @@ const awaitMax = 8 * time.Second
 
 // await waits until a process listens on the control socket.
 func (a agent) await() error {
-	// Listen changes the mode of the socket last, which is a change too.
+	// Listen sets the mode of the socket last, which is a change too.
 	err := filewatch.Until(a.socket, awaitMax, func() bool {
 		c, err := net.Dial("unix", a.socket)
 		if err == nil {
@@ -183,18 +192,17 @@ func (a agent) look() (l netnslab.Look, err error) {
 
 // process is the one that listens on the control socket.
 func (a agent) process() (p procfs.Proc, err error) {
-	c, err := net.Dial("unix", a.socket)
-	if err != nil {
+	c, err := control.Dial(context.Background(), a.socket)
+	var dial *net.OpError
+	if errors.As(err, &dial) {
 		return p, fmt.Errorf("no process listens on %s", a.socket)
 	}
-	defer c.Close()
-	raw, err := c.(*net.UnixConn).SyscallConn()
 	if err != nil {
 		return p, err
 	}
-	var peer *unix.Ucred
-	controlled := raw.Control(func(fd uintptr) { peer, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
-	if err := errors.Join(controlled, err); err != nil {
+	defer c.Close()
+	peer, err := control.Peer(c)
+	if err != nil {
 		return p, err
 	}
 	if peer.Pid == 0 {

@@ -3,11 +3,13 @@ package reach_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -42,7 +44,7 @@ type bed struct {
 
 func newBed(t *testing.T) *bed { return &bed{T: t, near: t.TempDir(), far: t.TempDir()} }
 
-// serve lets the node answer requests with what it was asked, and streams with what comes.
+// serve lets the node answer requests with what it was asked, eight times, and streams with what comes.
 func (b *bed) serve() {
 	b.Helper()
 	s, err := control.Listen(filepath.Join(b.far, "control.sock"))
@@ -59,7 +61,7 @@ func (b *bed) serve() {
 			case "refuse":
 				return nil, errors.New("not today")
 			}
-			return r.Args, nil
+			return slices.Repeat([]json.RawMessage{r.Args}, 8), nil
 		})
 	}()
 	b.Cleanup(func() {
@@ -134,10 +136,11 @@ func TestReach(t *testing.T) {
 	var asking sync.WaitGroup
 	for i := range 20 {
 		asking.Go(func() {
-			text := strings.Repeat(fmt.Sprint(i), 10_000*i)
-			var got string
-			if err := control.Call(b.control(), "echo", text, &got); err != nil || got != text {
-				t.Errorf("%d: %v, %d bytes of %d", i, err, len(got), len(text))
+			text := strings.Repeat(fmt.Sprint(i), 1_700*i)
+			var got []string
+			err := control.Call(b.control(), "echo", text, &got)
+			if want := slices.Repeat([]string{text}, 8); err != nil || !slices.Equal(got, want) {
+				t.Errorf("%d: %v, %d texts, want %d of %d bytes", i, err, len(got), len(want), len(text))
 			}
 		})
 	}
@@ -184,6 +187,40 @@ func TestLog(t *testing.T) {
 	}
 	b.write("events.jsonl", "x\n")
 	b.wantCopy("x\n")
+}
+
+// TestPlantedLog: a log that another user has made a link, in a folder that he can write in, is not
+// copied, and the log of the agent says why; what comes in its place is.
+func TestPlantedLog(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("lays down a link of another user: needs root")
+	}
+	b := newBed(t)
+	b.serve()
+	secret, log := filepath.Join(t.TempDir(), "secret"), filepath.Join(b.far, "events.jsonl")
+	if err := errors.Join(os.WriteFile(secret, []byte("secret"), 0o600), os.Symlink(secret, log), os.Lchown(log, 65534, 65534)); err != nil {
+		t.Fatal(err)
+	}
+	if said, _ := b.relay(); said != netnslab.Reached {
+		t.Fatal(said)
+	}
+	name := filepath.Join(b.near, netnslab.LogName)
+	var said []byte
+	err := filewatch.Until(name, limit, func() bool {
+		said, _ = os.ReadFile(name)
+		return strings.Contains(string(said), "is a link that user 65534 made")
+	})
+	if err != nil {
+		t.Errorf("%v: the agent says %q", err, said)
+	}
+	if copied, _ := os.ReadFile(filepath.Join(b.near, "events.jsonl")); len(copied) > 0 {
+		t.Errorf("what the link leads to was copied: %q", copied)
+	}
+	if err := os.Remove(log); err != nil {
+		t.Fatal(err)
+	}
+	b.write("events.jsonl", "true\n")
+	b.wantCopy("true\n")
 }
 
 // TestAwait: a node that answers later is waited for.

@@ -17,6 +17,7 @@ import (
 	"github.com/hashicorp/yamux"
 
 	"softswitch/internal/control"
+	"softswitch/internal/safefile"
 	"softswitch/internal/version"
 	netnslab "softswitch/netns-lab"
 )
@@ -57,17 +58,9 @@ func relay(ctx context.Context, n netnslab.NodeState, files Files, working *sync
 		return fmt.Errorf("node %s: %s: %w", n.Name, strings.Join(n.Via, " "), err)
 	}
 	for file, kind := range map[string]byte{files.Control: toNode, netnslab.AgentSocket: toAgent} {
-		path := filepath.Join(n.Dir, file)
-		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-		ln, err := net.Listen("unix", path)
+		ln, err := control.ListenUnix(filepath.Join(n.Dir, file))
 		if err != nil {
 			return fmt.Errorf("node %s: %w", n.Name, err)
-		}
-		if err := os.Chmod(path, 0o600); err != nil {
-			ln.Close()
-			return err
 		}
 		working.Go(func() {
 			<-ctx.Done()
@@ -104,7 +97,7 @@ func (f *far) start(ctx context.Context, working *sync.WaitGroup) error {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	// The agent ends when its input does, and not by Ctrl-C for whoever waits for the relay.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	log, err := os.Create(f.node.LogPath())
+	log, err := safefile.Create(f.node.LogPath())
 	if err != nil {
 		return err
 	}
@@ -200,7 +193,7 @@ func (f *far) copyLog(path string) {
 		if err != nil {
 			return
 		}
-		out, err := os.Create(path + ".next")
+		out, err := safefile.Create(path + ".next")
 		if err == nil {
 			err = os.Rename(path+".next", path)
 		}

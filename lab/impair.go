@@ -1,0 +1,116 @@
+package lab
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"softswitch/internal/control"
+	netnslab "softswitch/netns-lab"
+	"softswitch/scenario/config"
+	"softswitch/view/observe"
+)
+
+// WireState is one direction of a link of a lab.
+type WireState struct {
+	From string `json:"from"` // node
+	To   string `json:"to"`
+	Port string `json:"port"` // of From
+	config.Wire
+	Lost       uint64 `json:"lost"`
+	Duplicated uint64 `json:"duplicated"`
+	Overtaken  uint64 `json:"overtaken"`
+	Held       int64  `json:"held"` // frames on their way
+}
+
+// WireStates are wires of a lab.
+type WireStates []WireState
+
+// WriteText writes a line for each wire that does, or has done, anything to frames.
+func (all WireStates) WriteText(out io.Writer) error {
+	rows := [][]string{{"from", "to", "delay", "jitter", "control loss", "loss", "duplicate", "reorder", "lost", "twice", "overtaken", "on the way"}}
+	for _, w := range all {
+		if w.Wire == (config.Wire{}) && w.Lost+w.Duplicated+w.Overtaken == 0 {
+			continue
+		}
+		rows = append(rows, []string{
+			w.From + ":" + w.Port, w.To, cmp.Or(w.Delay, "-"), cmp.Or(w.Jitter, "-"), cmp.Or(w.ControlLoss, "-"), cmp.Or(w.Loss, "-"), cmp.Or(w.Duplicate, "-"), cmp.Or(w.Reorder, "-"),
+			strconv.FormatUint(w.Lost, 10), strconv.FormatUint(w.Duplicated, 10), strconv.FormatUint(w.Overtaken, 10), strconv.FormatInt(w.Held, 10),
+		})
+	}
+	if len(rows) == 1 {
+		_, err := fmt.Fprintln(out, "no link is impaired")
+		return err
+	}
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, r := range rows {
+		fmt.Fprintln(t, strings.Join(r, "\t"))
+	}
+	return t.Flush()
+}
+
+// Impair has the links between two nodes, in both directions, do this to frames from now on.
+// All is checked before anything changes.
+func Impair(ctx context.Context, st *netnslab.State, a, b string, w config.Wire) error {
+	if _, err := w.Build(); err != nil {
+		return err
+	}
+	links, err := between(st, a, b)
+	if err != nil {
+		return err
+	}
+	var ends []control.Endpoint
+	ports := map[string][]string{} // by node
+	for _, l := range links {
+		for _, e := range []netnslab.End{l.A, l.B} {
+			if ports[e.Node] == nil {
+				ends = append(ends, control.Endpoint{Name: e.Node, Path: controlPath(st, e.Node)})
+			}
+			ports[e.Node] = append(ports[e.Node], e.Iface)
+		}
+	}
+	_, _, err = control.AskAll(ctx, ends, func(e control.Endpoint) (struct{}, error) {
+		for _, p := range ports[e.Name] {
+			if err := e.Call("impair", config.WireRequest{Port: p, Wire: w}, nil); err != nil {
+				return struct{}{}, err
+			}
+		}
+		return struct{}{}, nil
+	})
+	return err
+}
+
+// Wires are the wires of a lab, each direction of a link, in the order of the links. Nodes
+// that do not answer are in the error; the others' wires are returned all the same.
+func Wires(ctx context.Context, st *netnslab.State) (all WireStates, err error) {
+	nodes, err := Pick(st, nil, "")
+	if err != nil {
+		return nil, err
+	}
+	all = WireStates{}
+	there, answers, err := control.AskAll(ctx, Endpoints(nodes), func(e control.Endpoint) (out []observe.PortWire, err error) {
+		return out, e.Call("wires", nil, &out)
+	})
+	byNode := map[string][]observe.PortWire{}
+	for i, e := range there {
+		byNode[e.Name] = answers[i]
+	}
+	for _, l := range st.Links {
+		for _, e := range [][2]netnslab.End{{l.A, l.B}, {l.B, l.A}} {
+			wires := byNode[e[0].Node]
+			if i := slices.IndexFunc(wires, func(w observe.PortWire) bool { return w.Port == e[0].Iface }); i >= 0 {
+				w := wires[i]
+				all = append(all, WireState{
+					From: e[0].Node, To: e[1].Node, Port: w.Port, Wire: config.WireOf(w.Faults),
+					Lost: w.Lost, Duplicated: w.Duplicated, Overtaken: w.Overtaken, Held: w.Held,
+				})
+			}
+		}
+	}
+	return all, err
+}
