@@ -84,6 +84,9 @@ func (n Node) Append(dst []byte, e Event) []byte {
 	if has&keyIn != 0 {
 		dst = appendInt(append(dst, ','), "in", int64(e.In))
 	}
+	if has&keyWhy != 0 {
+		dst = appendText(dst, `,"why":`, e.Why.String())
+	}
 	return append(dst, "}\n"...)
 }
 

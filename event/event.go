@@ -23,6 +23,7 @@ package event
 import (
 	"softswitch/detect"
 	"softswitch/itsyhdr"
+	"softswitch/linkauth"
 	"softswitch/unit"
 )
 
@@ -89,8 +90,18 @@ const (
 	// HostSlowOver: it is as fast as its link again. [Port]
 	HostSlow
 	HostSlowOver
+	// AuthAgreed: the two ends of the link of Port know each other's counter, so that what
+	// comes by it can be authenticated. [Port]
+	AuthAgreed
+	// AuthRefused: control frames that came by Port were not believed. It is logged for the
+	// first one of each reason, and then at most once a second. [Port, Why; Bytes: how many
+	// frames so far]
+	AuthRefused
+	// AuthBehind: the counter of Port was behind what the far end had believed, since a clock
+	// went back; now it is ahead. [Port]
+	AuthBehind
 
-	lastType = HostSlowOver
+	lastType = AuthBehind
 )
 
 // Event is one event of one node. It contains no pointer.
@@ -101,8 +112,9 @@ type Event struct {
 	Action          detect.Action
 	Refusal         detect.Refusal
 	Cause           detect.CauseType
-	Rank            uint8 // of Cause, from 1
-	Confidence      uint8 // of Cause, in per cent
+	Why             linkauth.Verdict // of AuthRefused
+	Rank            uint8            // of Cause, from 1
+	Confidence      uint8            // of Cause, in per cent
 	HasPeriod       bool
 	OnLoop          bool
 	Port, Out       unit.Port

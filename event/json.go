@@ -57,6 +57,7 @@ const (
 	keyRank
 	keyConfidence
 	keyIn
+	keyWhy
 
 	keyHead   = keyTS | keyNode | keyID | keyType
 	keyBucket = keyPort | keyPriority
@@ -67,7 +68,7 @@ const (
 var keyNames = [...]string{
 	"ts", "node", "id", "type", "port", "port_name", "priority", "out", "out_name", "out_priority",
 	"period", "bytes", "limit", "route", "step", "label", "trigger", "on_loop",
-	"measure", "amount", "refusal", "flow", "cause", "rank", "confidence", "in",
+	"measure", "amount", "refusal", "flow", "cause", "rank", "confidence", "in", "why",
 }
 
 func (k key) String() string {
@@ -110,6 +111,9 @@ var shapes = [...]shape{
 	Refreshed:     {"refreshed", keyQueue | keyPeriod, 0},
 	HostSlow:      {"host_slow", keyPort | keyAmount, 0},
 	HostSlowOver:  {"host_slow_over", keyPort, 0},
+	AuthAgreed:    {"auth_agreed", keyPort, 0},
+	AuthRefused:   {"auth_refused", keyPort | keyWhy | keyAmount, 0},
+	AuthBehind:    {"auth_behind", keyPort, 0},
 }
 
 // lastStep is the last step with a name.

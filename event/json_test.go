@@ -11,6 +11,7 @@ import (
 	"softswitch/detect"
 	"softswitch/internal/testseed"
 	"softswitch/itsyhdr"
+	"softswitch/linkauth"
 	"softswitch/unit"
 )
 
@@ -105,7 +106,7 @@ func randomEvent(r *rand.Rand, ty Type, at unit.Time) Event {
 		e.OnLoop = r.IntN(2) == 0
 	}
 	if has&keyAction != 0 {
-		e.Action = detect.ActionDrop + detect.Action(r.IntN(int(detect.ActionLosslessTurn)))
+		e.Action = detect.ActionDrop + detect.Action(r.IntN(int(detect.ActionRelease)))
 	}
 	if has&keyFlow != 0 {
 		e.Flow = 1 + detect.FlowID(r.Uint32N(1<<32-1))
@@ -117,6 +118,9 @@ func randomEvent(r *rand.Rand, ty Type, at unit.Time) Event {
 			e.In = unit.Port(r.IntN(unit.MaxPorts))
 		}
 		e.Rank, e.Confidence = uint8(1+r.IntN(detect.CausesMax)), uint8(r.IntN(101))
+	}
+	if has&keyWhy != 0 {
+		e.Why = linkauth.Missing + linkauth.Verdict(r.IntN(int(linkauth.Verdicts-1)))
 	}
 	if has&keyRefusal != 0 {
 		e.Refusal = detect.RefusedNoAlternative + detect.Refusal(r.IntN(int(detect.RefusedPathFull)))

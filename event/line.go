@@ -12,6 +12,7 @@ import (
 
 	"softswitch/detect"
 	"softswitch/itsyhdr"
+	"softswitch/linkauth"
 	"softswitch/unit"
 )
 
@@ -43,6 +44,7 @@ type line struct {
 	Rank        number    `json:"rank"`
 	Confidence  number    `json:"confidence"`
 	In          number    `json:"in"`
+	Why         string    `json:"why"`
 }
 
 type label struct {
@@ -132,7 +134,8 @@ func (l *line) event() (e Event, who whose, err error) {
 	choose(&r, keyCause, l.Cause, detect.CauseHost, detect.CauseSeveral, &e.Cause)
 	choose(&r, keyType, l.Type, XOFF, lastType, &e.Type)
 	choose(&r, keyStep, l.Step, detect.StepMint, lastStep, &e.Step)
-	choose(&r, keyAction, l.Action, detect.ActionDrop, detect.ActionFlush, &e.Action)
+	choose(&r, keyAction, l.Action, detect.ActionDrop, detect.ActionRelease, &e.Action)
+	choose(&r, keyWhy, l.Why, linkauth.Missing, linkauth.Verdicts-1, &e.Why)
 	choose(&r, keyRefusal, l.Refusal, detect.RefusedNoAlternative, detect.RefusedPathFull, &e.Refusal)
 	if l.OnLoop != nil {
 		r.has |= keyOnLoop

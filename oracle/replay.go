@@ -168,7 +168,8 @@ func (f *Fabric) checkEntry(e Entry) error {
 // about a queue or an egress port.
 func uses(e *event.Event) (bucket, queue bool) {
 	switch e.Type {
-	case event.XON, event.PauseSent, event.ResumeSent, event.RefreshSent, event.LinkUp, event.LinkDown, event.HostStorm, event.HostStormOver, event.HostSlow, event.HostSlowOver:
+	case event.XON, event.PauseSent, event.ResumeSent, event.RefreshSent, event.LinkUp, event.LinkDown, event.HostStorm, event.HostStormOver, event.HostSlow, event.HostSlowOver,
+		event.AuthAgreed, event.AuthRefused, event.AuthBehind:
 		return true, false
 	case event.Paused, event.Refreshed, event.Resumed, event.Expired, event.Rerouted:
 		return false, true

@@ -10,6 +10,7 @@ import (
 
 	"softswitch/internal/ether"
 	"softswitch/internal/strictyaml"
+	"softswitch/linkauth"
 	"softswitch/scenario/config"
 	"softswitch/topo"
 	"softswitch/topo/tagger"
@@ -296,6 +297,14 @@ func (p *Plan) port(i, j int) config.Port {
 		Name: port.Name, MAC: config.FormatMAC(port.MAC), Peer: peer.Kind.String(),
 		Rate: config.FormatRate(p.Scenario.Links[port.Link].Rate),
 	}
+	link := p.Fabric.Links[port.Link]
+	mode := p.Scenario.auth(port.Link).A
+	if link.A.Node != i {
+		mode = p.Scenario.auth(port.Link).B
+	}
+	if mode != linkauth.Off {
+		c.Link, c.Auth = link.Name, mode.String()
+	}
 	if peer.Kind == topo.Switch {
 		c.PeerMAC = config.FormatMAC(peer.Ports[port.Peer.Port].MAC)
 	}
@@ -365,6 +374,9 @@ func (p *Plan) hostConfig(i int) config.Host {
 	if k := p.Scenario.Congestion; k != nil && k.Control != "none" && (len(h.Peers) > 0 || slices.ContainsFunc(h.Flows, func(f config.Flow) bool { return f.RC != nil })) {
 		class := int(k.CNPClass)
 		h.Congestion = &config.Congestion{Control: k.Control, Profile: k.Profile, CNPClass: &class, TimesSlower: k.TimesSlower}
+	}
+	if n := p.Scenario.Buffer.Slack; n != nil {
+		h.RxSlack = *n
 	}
 	h.Acts = p.acts(i)
 	if bin := p.Scenario.Bin(); bin > 0 {
@@ -448,4 +460,18 @@ func (p *Plan) timeLine() {
 		}
 	}
 	slices.SortStableFunc(p.Events, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
+}
+
+// WithSlack is p with so many bytes of slack in every switch and host, see config.Buffer. The
+// scenario stays as it is, and what is not changed is shared with p.
+func (p *Plan) WithSlack(n int) *Plan {
+	q := *p
+	q.Switches, q.Hosts = slices.Clone(p.Switches), slices.Clone(p.Hosts)
+	for i := range q.Switches {
+		q.Switches[i].Buffer.Slack = &n
+	}
+	for i := range q.Hosts {
+		q.Hosts[i].RxSlack = n
+	}
+	return &q
 }

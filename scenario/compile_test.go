@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"softswitch/impair"
 	"softswitch/scenario/config"
 	"softswitch/unit"
 )
@@ -139,7 +140,7 @@ func TestCompile(t *testing.T) {
 		t.Errorf("link 3 is %+v", l)
 	}
 	want := Link{
-		Name: "s3--s1", LinkSpeed: LinkSpeed{Rate: 1e9, Delay: 5 * unit.Microsecond},
+		Name: "s3--s1", LinkSpeed: LinkSpeed{Rate: 1e9, Faults: impair.Faults{Delay: 5 * unit.Microsecond}},
 		A: LinkEnd{Node: 2, Name: "s3", Iface: "to-s1", MAC: "02:00:00:03:00:02"},
 		B: LinkEnd{Node: 0, Name: "s1", Iface: "to-s3", MAC: "02:00:00:01:00:02"},
 	}
@@ -170,7 +171,7 @@ func TestCompile(t *testing.T) {
 	if got := fmt.Sprint(s1.Subnets, s1.ARP, s1.MAC); got != "[{10.100.0.0/24 10.100.0.1 [0] []}] [{10.100.0.2 02:00:00:04:00:00}] [{02:00:00:04:00:00 0}]" {
 		t.Errorf("s1: %s", got)
 	}
-	if got := fmt.Sprint(s1.Ports[1]); got != "{to-s2 02:00:00:01:00:01 02:00:00:02:00:01 switch 10Mbit/s <nil> <nil>}" {
+	if got := fmt.Sprint(s1.Ports[1]); got != "{to-s2 02:00:00:01:00:01 02:00:00:02:00:01 switch 10Mbit/s <nil> <nil>   <nil>}" {
 		t.Errorf("s1 port 1: %s", got)
 	}
 	e := p.Scenario.Expect

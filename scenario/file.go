@@ -27,6 +27,9 @@ type file struct {
 	PFC config.PFC `yaml:"pfc"`
 	// Trust is the field that gives a frame its class.
 	Trust string `yaml:"trust" schema:"dscp|pcp,default=dscp"`
+	// Auth is how switches authenticate what they say to each other on a link: pauses, labels
+	// and messages (docs/format/auth.md).
+	Auth string `yaml:"auth" schema:"off|accept|strict,default=off"`
 	// Routes replace computed ones: shortest paths, and for each its backup.
 	Routes []fileRoute `yaml:"routes"`
 	// Dead are hosts of which their switch knows the IP address but not the port: it
@@ -99,8 +102,8 @@ type fileTopology struct {
 	// Rate of every link that Overrides does not name; "0" is unlimited. The next keys
 	// are per link too.
 	Rate string `yaml:"rate" schema:"rate,required"`
-	// Delay of a link, at most 1s. Delay, Jitter and ControlLoss only take effect in a
-	// simulation.
+	// Delay of a link, at most 1s. A live lab keeps time to a millisecond, and plays no
+	// delay or jitter below that.
 	Delay string `yaml:"delay" schema:"time,default=0s"`
 	// Jitter is the largest random extra delay, evenly from 0, at most 1s; frames keep
 	// their order.
@@ -108,6 +111,13 @@ type fileTopology struct {
 	// ControlLoss is how many of 1000 control frames (PFC, messages of detectors) are
 	// lost.
 	ControlLoss *int `yaml:"control_loss_per_mille" schema:"0..1000,default=0"`
+	// Loss is the share of other frames that are lost.
+	Loss string `yaml:"loss" schema:"percent,default=0%"`
+	// Duplicate is the share of frames, of any kind, that come twice.
+	Duplicate string `yaml:"duplicate" schema:"percent,default=0%"`
+	// Reorder is the share of frames, of any kind, that take twice the delay: others
+	// overtake them.
+	Reorder string `yaml:"reorder" schema:"percent,default=0%"`
 	// Overrides are links with properties of their own.
 	Overrides []fileOverride `yaml:"overrides"`
 }
@@ -171,6 +181,12 @@ type fileOverride struct {
 	Delay       string `yaml:"delay" schema:"time"`
 	Jitter      string `yaml:"jitter" schema:"time"`
 	ControlLoss *int   `yaml:"control_loss_per_mille" schema:"0..1000"`
+	Loss        string `yaml:"loss" schema:"percent"`
+	Duplicate   string `yaml:"duplicate" schema:"percent"`
+	Reorder     string `yaml:"reorder" schema:"percent"`
+	// Auth of a link between switches; a list of two is of its ends, in the order of their
+	// names in the link's own.
+	Auth strictyaml.Some[string] `yaml:"auth" schema:"off|accept|strict"`
 }
 
 // fileRoute is other ports by which a switch reaches some hosts, instead of the computed
@@ -242,8 +258,13 @@ type fileEvent struct {
 	Rate string `yaml:"rate" schema:"rate"`
 	// For is how long it lasts; permanently if missing.
 	For string `yaml:"for" schema:"time"`
-	// Nth control frame from then on gets lost.
+	// Nth control frame from then on that gets lost; of replay, the nth last one before, of the
+	// last 64.
 	Nth int `yaml:"nth" schema:"1..1000000"`
+	// Back lets a frame that is replayed come back to who sent it.
+	Back bool `yaml:"back" schema:",default=false"`
+	// Flip is a bit of a frame that is replayed, which is inverted, from 1; 0 is none.
+	Flip int `yaml:"flip" schema:"0..4096,default=0"`
 	// Frame is a whole Ethernet frame without FCS in hex, of 14 bytes to the mtu + 14;
 	// spaces and colons may stand between the bytes.
 	Frame string `yaml:"frame" schema:"hex"`
@@ -322,6 +343,9 @@ func ParseSet(name string, data []byte, known Known, settings ...strictyaml.Sett
 	p.choice("response", s.Response, append([]string{"none"}, known.Responses...))
 	s.Duration = p.duration(f.Duration)
 	s.Fabric, s.Links = p.topology(f.Topology)
+	if s.Fabric != nil {
+		s.Auth = p.auth(f.Auth, f.Topology.Overrides)
+	}
 	s.MTU = config.CheckMTU(p.Doc, "topology.mtu", or(f.Topology.MTU, config.DefaultMTU))
 	p.profile(s)
 	p.end, p.lossless, p.mtu = s.Duration, s.PFC.Lossless, s.MTU

@@ -39,8 +39,9 @@ var eventTexts = map[Do]string{
 	Storm:    "The host pauses the class without end, whatever its buffer holds.",
 	Slow:     "The host's receiver drains at `rate`.",
 	Normal:   "The host behaves again.",
-	Lose:     "A control frame (PFC, a message of a detector) is lost on the link. Only a simulation plays it.",
-	Forge:    "A frame appears on the link as if that node had sent it. Only a simulation plays it.",
+	Lose:     "The nth control frame (PFC, a message of a detector) from then on is lost on the link.",
+	Forge:    "A frame appears on the link as if that node had sent it.",
+	Replay:   "A control frame that the node sent into the link before, one of the last 64, appears there again, or comes back to it.",
 }
 
 func eventKinds() (kinds []string) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"softswitch/impair"
 	"softswitch/internal/ether"
 	"softswitch/scenario/config"
 	"softswitch/unit"
@@ -29,6 +30,7 @@ var eventKeys = []struct {
 	{Normal, []string{"host"}, nil},
 	{Lose, []string{"link", "from", "nth"}, nil},
 	{Forge, []string{"link", "from", "frame"}, nil},
+	{Replay, []string{"link", "from", "nth"}, []string{"back", "flip"}},
 }
 
 func (p *parser) events(events []fileEvent) (out []Event) {
@@ -45,10 +47,35 @@ func (p *parser) events(events []fileEvent) (out []Event) {
 		}
 		ev := p.event(path, e)
 		ev.At, ev.Do = at, k.do
+		if p.Faulty(path) || p.fabric == nil {
+			continue
+		}
+		p.alive(path, ev, out)
 		out = append(out, ev)
 	}
 	slices.SortStableFunc(out, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
 	return out
+}
+
+// alive checks that an event asks nothing of a switch that another event, which may stand before or
+// after it in the file, has killed by then.
+func (p *parser) alive(path string, ev Event, before []Event) {
+	for _, b := range before {
+		switch {
+		case b.Node != ev.Node || !b.asks() || !ev.asks():
+		case b.Do == Kill && b.At <= ev.At:
+			p.Faultf(path, "%s is dead by then: it is killed at %s", p.fabric.Nodes[ev.Node].Name, config.FormatTime(b.At))
+			return
+		case ev.Do == Kill && ev.At < b.At:
+			p.Faultf(path, "%s dies at %s, before it has to do something at %s", p.fabric.Nodes[ev.Node].Name, config.FormatTime(ev.At), config.FormatTime(b.At))
+			return
+		}
+	}
+}
+
+// asks reports whether Node, a live one, has to do something for the event.
+func (e *Event) asks() bool {
+	return slices.Contains([]Do{Kill, Stop, Continue, Lose, Forge, Replay}, e.Do)
 }
 
 // keys checks that an event has the keys that it must have and no unknown ones.
@@ -60,7 +87,7 @@ func (p *parser) keys(path, do string, must, may []string) bool {
 			ok = false
 		}
 	}
-	for _, key := range []string{"link", "switch", "host", "from", "class", "rate", "for", "nth", "frame"} {
+	for _, key := range []string{"link", "switch", "host", "from", "class", "rate", "for", "nth", "frame", "back", "flip"} {
 		if p.Has(path+"."+key) && !slices.Contains(must, key) && !slices.Contains(may, key) {
 			p.Faultf(path+"."+key, "%s has no such key; its keys are %s", do, strings.Join(append(append([]string{"at", "do"}, must...), may...), ", "))
 			ok = false
@@ -97,7 +124,15 @@ func (p *parser) event(path string, e fileEvent) (ev Event) {
 		}
 	}
 	if p.Has(path + ".nth") {
-		ev.Nth = p.within(path+".nth", e.Nth, 1, 1_000_000)
+		most := 1_000_000
+		if Do(e.Do) == Replay {
+			most = impair.TapeMax
+		}
+		ev.Nth = p.within(path+".nth", e.Nth, 1, most)
+	}
+	ev.Back = e.Back
+	if p.Has(path + ".flip") {
+		ev.Flip = p.within(path+".flip", e.Flip, 0, 4096)
 	}
 	if p.Has(path + ".frame") {
 		ev.Frame = p.frame(path+".frame", e.Frame)

@@ -1,10 +1,12 @@
 package scenario
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
 
+	"softswitch/linkauth"
 	"softswitch/scenario/config"
 	"softswitch/topo"
 	"softswitch/unit"
@@ -15,7 +17,7 @@ const maxK = 48
 
 // topology builds the fabric, nil if it cannot, and the speeds of its links.
 func (p *parser) topology(t fileTopology) (*topo.Fabric, []LinkSpeed) {
-	def := p.speed("topology", fileOverride{Rate: t.Rate, Delay: t.Delay, Jitter: t.Jitter, ControlLoss: t.ControlLoss}, LinkSpeed{})
+	def := p.speed("topology", fileOverride{Rate: t.Rate, Delay: t.Delay, Jitter: t.Jitter, ControlLoss: t.ControlLoss, Loss: t.Loss, Duplicate: t.Duplicate, Reorder: t.Reorder}, LinkSpeed{})
 	if t.Rate == "" {
 		p.Faultf("topology.rate", `missing: write a rate such as "100Mbit/s", or "0" for unlimited`)
 	}
@@ -39,6 +41,43 @@ func (p *parser) topology(t fileTopology) (*topo.Fabric, []LinkSpeed) {
 		}
 	}
 	return f, links
+}
+
+// auth is how each link is authenticated.
+func (p *parser) auth(all string, overrides []fileOverride) []AuthModes {
+	def := p.mode("auth", cmp.Or(all, "off"))
+	modes := make([]AuthModes, len(p.fabric.Links))
+	isHost := func(l topo.Link) bool {
+		return p.fabric.Nodes[l.A.Node].Kind != topo.Switch || p.fabric.Nodes[l.B.Node].Kind != topo.Switch
+	}
+	for i, l := range p.fabric.Links {
+		if !isHost(l) {
+			modes[i] = AuthModes{def, def}
+		}
+	}
+	for i, o := range overrides {
+		path := fmt.Sprintf("topology.overrides[%d].auth", i)
+		l, ok := p.fabric.Link(o.Link)
+		switch {
+		case len(o.Auth) == 0 || !ok:
+		case isHost(p.fabric.Links[l]):
+			p.Faultf(path, "link %s leads to a host, which says nothing but pauses; links between switches have auth", o.Link)
+		case len(o.Auth) > 2:
+			p.Faultf(path, "%d modes; write one, or one for each end", len(o.Auth))
+		default:
+			modes[l].A = p.mode(path, o.Auth[0])
+			modes[l].B = p.mode(path, o.Auth[len(o.Auth)-1])
+		}
+	}
+	return modes
+}
+
+func (p *parser) mode(path, name string) linkauth.Mode {
+	m, err := linkauth.ParseMode(name)
+	if err != nil {
+		p.Faultf(path, "%v", err)
+	}
+	return m
 }
 
 // speed is def overridden by o.
@@ -67,6 +106,21 @@ func (p *parser) speed(path string, o fileOverride, def LinkSpeed) LinkSpeed {
 		if def.ControlLoss = *o.ControlLoss; def.ControlLoss < 0 || def.ControlLoss > 1000 {
 			p.Faultf(path+".control_loss_per_mille", "%d: valid: 0 to 1000", def.ControlLoss)
 		}
+	}
+	for _, s := range []struct {
+		key, text string
+		to        *int
+	}{{".loss", o.Loss, &def.Loss}, {".duplicate", o.Duplicate, &def.Duplicate}, {".reorder", o.Reorder, &def.Reorder}} {
+		if s.text == "" {
+			continue
+		}
+		var err error
+		if *s.to, err = config.ParsePercent(s.text); err != nil {
+			p.Faultf(path+s.key, "%v", err)
+		}
+	}
+	if def.Reorder > 0 && def.Delay == 0 {
+		p.Faultf(path+".reorder", "%s of the frames take twice the delay, which is 0; give the link a delay", config.FormatPercent(def.Reorder))
 	}
 	return def
 }

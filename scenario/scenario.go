@@ -25,7 +25,9 @@ import (
 	"fmt"
 	"slices"
 
+	"softswitch/impair"
 	"softswitch/internal/strictyaml"
+	"softswitch/linkauth"
 	"softswitch/scenario/config"
 	"softswitch/topo"
 	"softswitch/unit"
@@ -37,6 +39,7 @@ type Scenario struct {
 	Name, Description string
 	Fabric            *topo.Fabric
 	Links             []LinkSpeed // by link of Fabric
+	Auth              []AuthModes // by link of Fabric, of one to a host both are off; empty: all are
 	MTU               int         // bytes of the longest IP packet
 	Buffer            config.Buffer
 	PFC               config.PFC
@@ -70,16 +73,14 @@ type Scenario struct {
 	doc *strictyaml.Doc // where faults found later are reported; nil if it comes from no file
 }
 
-// LinkSpeed is the properties of a link, the same in both directions. Only a simulation
-// applies Delay, Jitter and ControlLoss; namespaces have the delay that they have.
+// LinkSpeed is the properties of a link, the same in both directions.
 type LinkSpeed struct {
-	Rate  unit.Rate // 0: unlimited
-	Delay unit.Time
-	// Jitter is the largest random extra delay, evenly from 0; frames keep their order.
-	Jitter unit.Time
-	// ControlLoss is how many of 1000 control frames (PFC, ITSY messages) are lost.
-	ControlLoss int
+	Rate unit.Rate // 0: unlimited
+	impair.Faults
 }
+
+// AuthModes is how the two ends of a link, A and B, authenticate each other.
+type AuthModes struct{ A, B linkauth.Mode }
 
 // Override replaces part of the computed routes of switch At to the subnets To.
 type Override struct {
@@ -126,6 +127,14 @@ const MaxFlows = 100_000
 // key is that of flow i in the file.
 func (s *Scenario) key(i int) string { return cmp.Or(s.Flows[i].at, fmt.Sprintf("flows[%d]", i)) }
 
+// auth is how the ends of a link authenticate each other.
+func (s *Scenario) auth(link int) AuthModes {
+	if len(s.Auth) == 0 {
+		return AuthModes{}
+	}
+	return s.Auth[link]
+}
+
 // Misbehaves reports whether host node storms or is slow at some time.
 func (s *Scenario) Misbehaves(node int) bool {
 	return slices.ContainsFunc(s.Events, func(e Event) bool { return (e.Do == Storm || e.Do == Slow) && e.Node == node })
@@ -153,6 +162,9 @@ const (
 	Normal   Do = "normal"   // the host behaves again [Node]
 	Lose     Do = "lose"     // the Nth control frame from now on that Node sends into Link is lost [Link, Node, Nth]
 	Forge    Do = "forge"    // Frame appears in Link as if Node had sent it [Link, Node, Frame]
+	// The Nth last control frame that Node sent into Link appears there again, or if Back as if
+	// the other end had sent it [Link, Node, Nth, Back, Flip]
+	Replay Do = "replay"
 )
 
 // Event is a scheduled event.
@@ -168,6 +180,8 @@ type Event struct {
 	Nth int
 	// Frame is a whole Ethernet frame without FCS, of 14 bytes to MTU + 14.
 	Frame []byte
+	Back  bool
+	Flip  int // the bit of the frame that is inverted, from 1; 0: none
 }
 
 // Expect is what a scenario's verdict is checked against. A nil or zero field expects

@@ -150,4 +150,14 @@ func (x *slower) pfc(p *config.PFC) {
 	}
 	x.time("pfc.refresh", &refresh)
 	p.Refresh = config.FormatTime(refresh)
+	storm, err := config.ParseTime(p.StormBudget)
+	if err != nil {
+		x.fail("pfc.storm_budget: %v", err)
+		return
+	}
+	if storm > longest/unit.Time(x.n) {
+		storm = 0 // no scenario lasts as long as that
+	}
+	x.time("pfc.storm_budget", &storm)
+	p.StormBudget = config.FormatTime(storm)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"softswitch/impair"
 	"softswitch/unit"
 )
 
@@ -54,8 +55,8 @@ func TestSlow(t *testing.T) {
 	}{
 		{"name", s.Name, "quick (slow 400)"},
 		{"duration", s.Duration, 2000 * ms},
-		{"link", s.Links[1], LinkSpeed{Rate: 100_000_000, Delay: 400 * us, Jitter: 8 * us}},
-		{"override", s.Links[2], LinkSpeed{Rate: 25_000_000, Delay: 1200 * us, Jitter: 8 * us}},
+		{"link", s.Links[1], LinkSpeed{Rate: 100_000_000, Faults: impair.Faults{Delay: 400 * us, Jitter: 8 * us}}},
+		{"override", s.Links[2], LinkSpeed{Rate: 25_000_000, Faults: impair.Faults{Delay: 1200 * us, Jitter: 8 * us}}},
 		{"rate of A", s.Flows[0].Rate, unit.Rate(12_625_000)},
 		{"start of A", s.Flows[0].Start, 4 * ms},
 		{"stop of A", s.Flows[0].Stop, 800 * ms},

@@ -8,6 +8,7 @@ import (
 	"softswitch/buffer"
 	"softswitch/event"
 	"softswitch/internal/ether"
+	"softswitch/itsyhdr"
 	"softswitch/unit"
 )
 
@@ -17,7 +18,8 @@ const Version = 1
 const magic = "SSWREC\r\n"
 
 // Keep is how many bytes of a received frame a recording has: more than the longest
-// headers, with a tag and IPv4 options, and the payload of a host's frame.
+// headers, with a tag and IPv4 options, and the payload of a host's frame. A message of a
+// detector it has whole.
 const Keep = 128
 
 // Kinds of entry.
@@ -49,6 +51,9 @@ type Header struct {
 	Batch       int       `json:"batch"`
 	Granularity unit.Time `json:"granularity_ns"`
 	Delay       unit.Time `json:"delay_ns"` // of a switch
+	// FirstCounter is the first counter of a switch's authenticated links. Their keys are in no
+	// recording.
+	FirstCounter uint64 `json:"first_counter,omitempty"`
 }
 
 // AppendHeader appends the beginning of a recording to b.
@@ -87,7 +92,10 @@ func (e *Encoder) Receive(b []byte, now unit.Time, in unit.Port, fs []*buffer.Fr
 	b = append(e.begin(b, entryReceive, now), byte(in))
 	b = binary.AppendUvarint(b, uint64(len(fs)))
 	for _, f := range fs {
-		kept := f.Data[:min(len(f.Data), Keep)]
+		kept := f.Data
+		if len(kept) > Keep && !itsyhdr.IsMessage(kept) {
+			kept = kept[:Keep]
+		}
 		b = binary.AppendUvarint(b, uint64(f.Len))
 		b = binary.AppendUvarint(b, uint64(len(kept)))
 		b = append(b, kept...)

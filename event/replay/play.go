@@ -14,6 +14,7 @@ import (
 	"softswitch/event"
 	"softswitch/host"
 	"softswitch/internal/ether"
+	"softswitch/linkauth"
 	"softswitch/scenario/config"
 	"softswitch/unit"
 )
@@ -69,13 +70,14 @@ type player struct {
 // Play repeats a recording on a machine made from its header and compares the results.
 // The error says why it could not start: not a recording, another version, an invalid
 // configuration, or an unknown detector.
-func Play(r io.Reader, detectors map[string]detect.Factory) (*Result, error) {
+// Keys are those of a switch's authenticated links.
+func Play(r io.Reader, detectors map[string]detect.Factory, keys linkauth.Keys) (*Result, error) {
 	p := player{decoder: newDecoder(r)}
 	h := p.header()
 	if p.err != nil {
 		return nil, p.err
 	}
-	if err := p.build(h, detectors); err != nil {
+	if err := p.build(h, detectors, keys); err != nil {
 		return nil, err
 	}
 	p.res.Kind, p.res.Name = h.Kind, h.Name
@@ -92,7 +94,7 @@ func Play(r io.Reader, detectors map[string]detect.Factory) (*Result, error) {
 	return &p.res, nil
 }
 
-func (p *player) build(h Header, detectors map[string]detect.Factory) error {
+func (p *player) build(h Header, detectors map[string]detect.Factory, keys linkauth.Keys) error {
 	p.node = event.Node{Name: h.Name}
 	switch h.Kind {
 	case Switch:
@@ -109,6 +111,15 @@ func (p *player) build(h Header, detectors map[string]detect.Factory) error {
 		}
 		built := cfg.Build(respond.New(detectors[cfg.Detector], policy), h.Batch, h.Granularity)
 		built.Delay = h.Delay
+		for _, port := range built.Ports {
+			a := port.Auth
+			if a == nil {
+				continue
+			}
+			if a.Keys, a.First = keys.Of(a.Link), h.FirstCounter; a.Keys == nil {
+				return fmt.Errorf("link %s of the recorded switch is authenticated, and no recording has keys: give it", a.Link)
+			}
+		}
 		sw, err := dataplane.NewSwitch(built)
 		if err != nil {
 			return err
@@ -213,7 +224,7 @@ func (p *player) receive() {
 			return
 		}
 		n := p.number("length of a frame", frameMax)
-		kept := p.bytes(p.number("bytes kept", min(n, Keep)))
+		kept := p.bytes(p.number("bytes kept", n))
 		if p.err != nil {
 			return
 		}

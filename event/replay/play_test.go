@@ -17,6 +17,7 @@ import (
 	"softswitch/internal/ether"
 	"softswitch/internal/testseed"
 	"softswitch/itsyhdr"
+	"softswitch/linkauth"
 	"softswitch/pfcframe"
 	"softswitch/scenario/config"
 	"softswitch/unit"
@@ -166,9 +167,109 @@ func switchTape(t *testing.T, seed uint64, calls int) *tape {
 	return tp
 }
 
+// A switch with authenticated links, a far end of which answers, signs, and is forged.
+// Messages that are longer than Keep are among what it sends.
+func TestAuthenticatedSwitch(t *testing.T) {
+	seed := testseed.New(t)
+	hears := map[string]detect.Factory{"none": newLong}
+	keys := linkauth.Keys{"l": {linkauth.Key{1, 2, 3}}}
+	cfg := config.Switch{Name: "s1", ID: 1, Detector: "none"}
+	for _, name := range []string{"a", "b"} {
+		cfg.Ports = append(cfg.Ports, config.Port{Name: name, Rate: "1Gbit/s", Auth: "strict", Link: "l"})
+	}
+	cfg.Fill()
+	built := cfg.Build(newLong, batch, 1000)
+	for _, p := range built.Ports {
+		p.Auth.Keys, p.Auth.First = keys.Of("l"), 1000
+	}
+	sw, err := dataplane.NewSwitch(built)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := Header{Kind: Switch, Name: "s1", Config: string(cfg.Marshal()), Batch: batch, Granularity: 1000, FirstCounter: 1000}
+	tp := newTape(sw, h, event.Node{ID: 1, Name: "s1", Ports: []string{"a", "b"}}, seed)
+	for p := range unit.Port(2) {
+		tp.setLink(p, true)
+	}
+	far := linkauth.New(linkauth.Config{Mode: linkauth.Strict, Link: "l", Keys: keys.Of("l"), Self: 0x020000000099, First: 1 << 40})
+	tp.chaos(3000, func() []byte { return tp.fromFarEnd(far) })
+
+	file := tp.enc.End(tp.file, false)
+	res, err := Play(bytes.NewReader(file), hears, keys)
+	if err != nil || !res.Same || res.Fault != "" || res.Events != tp.events {
+		t.Errorf("seed %d: %+v, %v; want the same in %d events", seed, res, err, tp.events)
+	}
+	agreed, refused := bytes.Count(file, []byte(`"auth_agreed"`)), bytes.Count(file, []byte(`"auth_refused"`))
+	heard := sw.Counters(0).RxMessages + sw.Counters(1).RxMessages
+	if agreed == 0 || refused == 0 || heard < 100 {
+		t.Errorf("seed %d: agreed %d times, refused %d, %d messages heard: this proves little", seed, agreed, refused, heard)
+	}
+	if bytes.Contains(file, keys["l"][0][:3]) {
+		t.Error("the recording has the key")
+	}
+	if _, err := Play(bytes.NewReader(file), hears, nil); err == nil || !strings.Contains(err.Error(), "link l of the recorded switch is authenticated") {
+		t.Errorf("without keys: %v", err)
+	}
+	res, err = Play(bytes.NewReader(file), hears, linkauth.Keys{linkauth.AllLinks: {{9}}})
+	if err != nil || res.Same {
+		t.Errorf("with other keys: %+v, %v; want a difference", res, err)
+	}
+}
+
+// fromFarEnd is a frame of the far end: the answer to a challenge, a pause, a long message;
+// some are forged.
+func (t *tape) fromFarEnd(far *linkauth.End) (f []byte) {
+	switch k := t.rng.IntN(10); {
+	case k < 1:
+		return data(t.rng)
+	case k < 3:
+		f = make([]byte, itsyhdr.MessageLen)
+		var nonce uint64
+		for _, p := range t.tx {
+			for _, sent := range p {
+				if _, tlv, err := itsyhdr.ParseMessage(sent.Data); err == nil && tlv.Kind == itsyhdr.KindHello && tlv.Flags == 0 {
+					nonce = binary.BigEndian.Uint64(sent.Data[itsyhdr.MessagePad+8:])
+				}
+			}
+		}
+		far.PutHello(f, unit.NodePort{Node: 9}, linkauth.Hello{Flags: linkauth.FlagAnswer, Value: nonce})
+	case k < 7:
+		f = pause(t.rng)
+		ether.SetAddresses(f, ether.Dst(f), 0x020000000099)
+		far.Sign(f, pfcframe.PadOffset+itsyhdr.AuthOffset)
+	default:
+		f = make([]byte, 431)
+		copy(f, itsyhdr.MessageAddress)
+		ether.SetAddresses(f, ether.Dst(f), 0x020000000099)
+		binary.BigEndian.PutUint16(f[12:], itsyhdr.MessageEtherType)
+		f[400] = byte(t.rng.IntN(2))
+		far.Sign(f, len(f)-linkauth.TagLen)
+	}
+	if t.rng.IntN(10) == 0 {
+		f[40] ^= 1
+	}
+	return f
+}
+
+// long is a detector that logs what the end of a long message says.
+type long struct {
+	detect.None
+	detect.Actions
+}
+
+func newLong(_ detect.View, a detect.Actions) detect.Detector { return &long{Actions: a} }
+
+func (d *long) Frame(_ unit.Time, p unit.Port, payload []byte) bool {
+	if len(payload) < 400 {
+		return false
+	}
+	d.Report(detect.Finding{Bucket: detect.Bucket{Port: p}, Label: itsyhdr.TLV{Flags: payload[400-14]}})
+	return true
+}
+
 func play(t *testing.T, file []byte) *Result {
 	t.Helper()
-	res, err := Play(bytes.NewReader(file), detectors)
+	res, err := Play(bytes.NewReader(file), detectors, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,7 +411,7 @@ func TestRefused(t *testing.T) {
 		{"a host's", with(func(h *Header) { h.Kind = Host }), "ports"},
 		{"another detector", with(func(h *Header) { h.Config = strings.Replace(h.Config, "itsypaper", "crystal-ball", 1) }), `"crystal-ball"`},
 	} {
-		res, err := Play(bytes.NewReader(tc.file), detectors)
+		res, err := Play(bytes.NewReader(tc.file), detectors, nil)
 		if err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %+v, %v; want %q", tc.name, res, err, tc.want)
 		}
@@ -349,11 +450,11 @@ func FuzzPlay(f *testing.F) {
 	f.Add([]byte{entryTransmit, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x3f, 0, 1, 1, 0})
 	f.Fuzz(func(t *testing.T, entries []byte) {
 		file := append(bytes.Clone(head), entries...)
-		first, err := Play(bytes.NewReader(file), detectors)
+		first, err := Play(bytes.NewReader(file), detectors, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, _ := Play(bytes.NewReader(file), detectors)
+		again, _ := Play(bytes.NewReader(file), detectors, nil)
 		if a, b := asJSON(t, first), asJSON(t, again); a != b {
 			t.Errorf("%s, then %s", a, b)
 		}

@@ -186,8 +186,9 @@ const patience = 20 * unit.Millisecond
 // arrive.
 func (a *auditor) lossIsOfWhatWasSent() {
 	s := a.r.Plan.Scenario
-	if len(s.Dead) > 0 || len(s.NICs) > 0 || slices.ContainsFunc(s.Flows, func(f scenario.Flow) bool { return f.RC != nil }) {
-		return // a flooded frame is lost once per copy; programs and acknowledgements are not counted as flows
+	twice := slices.ContainsFunc(s.Links, func(l scenario.LinkSpeed) bool { return l.Duplicate > 0 })
+	if twice || len(s.Dead) > 0 || len(s.NICs) > 0 || slices.ContainsFunc(s.Flows, func(f scenario.Flow) bool { return f.RC != nil }) {
+		return // a frame that comes twice, or is flooded, is lost once per copy; programs and acknowledgements are not counted as flows
 	}
 	missing := int64(0)
 	for i := range a.v.Flows {

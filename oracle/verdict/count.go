@@ -56,7 +56,7 @@ func (v *Verdict) count(p *scenario.Plan, switches []observe.Switch, hosts []obs
 func (v *Verdict) unheard(s *scenario.Scenario) map[string]bool {
 	ignored := map[string]bool{}
 	for _, m := range v.Measures {
-		if m.Measure != detect.ActionLossy.String() && m.Measure != detect.ActionIgnore.String() {
+		if m.Measure != detect.ActionLossy.String() && m.Measure != detect.ActionIgnore.String() && m.Measure != detect.ActionContain.String() {
 			continue
 		}
 		at := slices.IndexFunc(s.Fabric.Nodes, func(n topo.Node) bool { return n.Name == m.Switch })

@@ -27,6 +27,10 @@ type Run struct {
 	Switches []observe.Switch
 	Hosts    []observe.Host
 	Cores    float64
+	Headroom *Headroom
+	// PerProcess is how many nodes the process with the most ran; 0 in a simulation.
+	PerProcess int
+	Polled     bool // such processes poll
 	// Doubts are reasons not to trust the run.
 	Doubts []string
 }
@@ -37,7 +41,10 @@ func Of(r Run) *Verdict {
 	s := r.Plan.Scenario
 	v := &Verdict{
 		Scenario: s.Name, World: r.World, Detector: s.Detector, Response: s.Response, Seed: r.Seed, Duration: s.Duration,
-		Cores: r.Cores,
+		Cores: r.Cores, Headroom: r.Headroom,
+	}
+	if r.PerProcess > 1 {
+		v.NodesPerProcess, v.Polled = r.PerProcess, r.Polled
 	}
 	for _, e := range r.Plan.Events {
 		if e.Do == scenario.Kill {
@@ -46,6 +53,7 @@ func Of(r Run) *Verdict {
 	}
 	v.judge(r.Plan, r.Truth, r.Start)
 	v.count(r.Plan, r.Switches, r.Hosts)
+	v.countAuth(r.Switches)
 	v.countCompletion(r.Hosts, func(host string) unit.Time {
 		if end, other := r.Ends[host]; other {
 			return end

@@ -3,6 +3,7 @@ package verdict_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"reflect"
 	"regexp"
@@ -107,6 +108,58 @@ func TestSchemaOfCompletion(t *testing.T) {
 	}
 }
 
+// linked is two switches whose ends of their link are authenticated so; h2 pauses.
+const linked = `
+name: linked
+topology:
+  switches: [s1, s2]
+  hosts: [h1, h2]
+  links: [h1--s1, s1--s2, s2--h2]
+  rate: 1Gbit/s
+  delay: 1us
+  overrides:
+    - {link: s1--s2, auth: [%s]}
+flows:
+  - {name: f, from: h1, to: h2}
+events:
+  - {at: 1ms, do: slow, host: h2, rate: 100Mbit/s}
+%s
+duration: 10ms
+`
+
+// TestLinksThatDoNotAgree: a verdict lists the ends of authenticated links that did not agree, or
+// refused what came, with the reason.
+func TestLinksThatDoNotAgree(t *testing.T) {
+	valid := compileSchema(t)
+	const forged = "  - {at: 5ms, do: replay, link: s1--s2, from: s2, nth: 1}"
+	for _, c := range []struct{ auth, events, want string }{
+		{"strict", "", ""},
+		{"accept", "", ""},
+		{"strict, accept", "", ""},
+		{"off", "", ""},
+		{"strict, off", "", "s1--s2: s1 and its far end do not agree; refused 1 control frames: 1 without a tag"},
+		{"accept, off", "", "s1--s2: s1 has had no answer from its far end, which has auth off, or is not there"},
+		{"strict", forged, "s1--s2: s1 has refused 1 control frames: 1 a tag that was there before"},
+	} {
+		s := testsim.Parse(t, "linked.yaml", fmt.Sprintf(linked, c.auth, c.events), "itsy")
+		v, _ := testsim.Run(t, s, sim.Options{Seed: 1, Detectors: map[string]detect.Factory{"itsy": itsy.New}})
+		var said []string
+		for _, f := range v.Auth {
+			said = append(said, f.String())
+		}
+		if got := strings.Join(said, "\n"); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%s %s: %q, want %q", c.auth, c.events, got, c.want)
+		}
+		text, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := valid(text); err != nil {
+			t.Errorf("%s: %v", c.auth, err)
+		}
+	}
+}
+
 // TestDocumented: docs/verdict.md has a row for each field, under a heading for each type,
 // in their order.
 func TestDocumented(t *testing.T) {
@@ -128,7 +181,7 @@ func TestDocumented(t *testing.T) {
 		"initial_trigger": reflect.TypeFor[verdict.FoundTrigger](), "causes": reflect.TypeFor[verdict.FoundCause](), "measures": reflect.TypeFor[verdict.Measure](),
 		"refusals": reflect.TypeFor[verdict.Refusal](), "flows": reflect.TypeFor[verdict.FlowResult](), "messages": reflect.TypeFor[verdict.MessageResult](),
 		"completion": reflect.TypeFor[verdict.Completion](), "all": reflect.TypeFor[verdict.Completed](), "slowdown": reflect.TypeFor[verdict.Tail[float64]](),
-		"pfc": reflect.TypeFor[verdict.PFCFrames](), "clocks": reflect.TypeFor[verdict.Clocks](), "timeline": reflect.TypeFor[verdict.Moment](),
+		"pfc": reflect.TypeFor[verdict.PFCFrames](), "clocks": reflect.TypeFor[verdict.Clocks](), "headroom": reflect.TypeFor[verdict.Headroom](), "timeline": reflect.TypeFor[verdict.Moment](), "auth": reflect.TypeFor[verdict.AuthFault](),
 		"summary": reflect.TypeFor[verdict.Summary](), "latency_ns": reflect.TypeFor[verdict.Quantiles](),
 	} {
 		var want []string

@@ -128,6 +128,19 @@ func count(b bool) int {
 	return 0
 }
 
+// writeMachine writes how late the machine of live runs was.
+func (s *Summary) writeMachine(t *table) {
+	var most Headroom
+	for _, v := range s.Runs {
+		if h := v.Headroom; h != nil {
+			most = Headroom{Slack: max(most.Slack, h.Slack), Used: max(most.Used, h.Used), Late: max(most.Late, h.Late)}
+		}
+	}
+	if s.World == "live" {
+		t.line("machine     up to %s ms late in a run; up to %d bytes of slack, %d of it used", ms(most.Late), most.Slack, most.Used)
+	}
+}
+
 // AllMet reports whether every run met its expectation and can be trusted.
 func (s *Summary) AllMet() bool { return s.Met == len(s.Runs) && s.Invalid == 0 }
 
@@ -188,6 +201,7 @@ func (s *Summary) WriteText(w io.Writer) error {
 	if s.Completion != nil {
 		s.Completion.writeLine(&t)
 	}
+	s.writeMachine(&t)
 	if s.Runs[0].Expected {
 		t.line("expectation met in %d runs; %d runs not valid", s.Met, s.Invalid)
 	} else {

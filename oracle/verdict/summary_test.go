@@ -117,6 +117,7 @@ func fourRuns() []*Verdict {
 	detected.Recovered, detected.Recovery, detected.Recurrences, detected.Late = true, 9*us, 3, 2
 	detected.ResponseDropped, missed.Policed = 5, 6
 	detected.PFC.XOFF, missed.PFC.XOFF, quiet.PFC.XOFF, invalid.PFC.XOFF = 20, 40, 10, 30
+	detected.Headroom, missed.Headroom = &Headroom{Slack: 900, Late: 2000 * us}, &Headroom{Slack: 500, Used: 7, Late: 1000 * us}
 	return []*Verdict{&detected, &missed, &quiet, &invalid}
 }
 
@@ -159,8 +160,26 @@ recovered   1 runs; 3 recurrences
 alarms      2 false, 1 premature, 2 late
 lossless    7 frames lost; dropped to break a deadlock 5, to handle its trigger 6
 pauses      median 25 XOFF, p90 40, from 10 to 40
+machine     up to 2.000 ms late in a run; up to 900 bytes of slack, 7 of it used
 expectation met in 3 runs; 1 runs not valid
 `
+
+// TestMachineTable: how late the machine was, and whose slack there was.
+func TestMachineTable(t *testing.T) {
+	h := Headroom{Bytes: 30720, Slack: 606780, Used: 12, Scaled: true, Lasts: 51_002 * us, Lateness: 503 * us, Late: 1200 * us}
+	for want, h := range map[string]*Headroom{
+		"": nil,
+		"machine     0.13 processors used; up to 0.503 ms late before the run, 1.200 ms late in it\n" +
+			"headroom    30720 bytes and 606780 of slack, 12 of it used; both last 51.002 ms\n": &h,
+		"machine     0.13 processors used; up to 2.000 ms late in it\n" +
+			"headroom    30720 bytes and 0 of slack, as the scenario says; both last 2.460 ms\n": {Bytes: 30720, Lasts: 2460 * us, Late: 2000 * us},
+	} {
+		var got table
+		if (&Verdict{Cores: 0.13, Headroom: h}).writeMachine(&got); got.String() != want {
+			t.Errorf("%q, want %q", got.String(), want)
+		}
+	}
+}
 
 func TestSummaryTable(t *testing.T) {
 	var got strings.Builder

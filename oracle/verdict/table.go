@@ -46,9 +46,8 @@ func (v *Verdict) WriteText(w io.Writer) error {
 	}
 	t.line("pfc         %d XOFF, %d XON, %d refreshes", v.PFC.XOFF, v.PFC.XON, v.PFC.Refresh)
 	t.line("detector    %d control messages, %d bytes of state in a switch (buffer manager: %d)", v.ControlMessages, v.DetectorBytesPerSwitch, v.CounterBytesPerSwitch)
-	if v.Cores > 0 {
-		t.line("machine     %.2f processors used", v.Cores)
-	}
+	v.writeAuth(&t)
+	v.writeMachine(&t)
 	t.line("")
 	v.writeConclusion(&t)
 	_, err := io.WriteString(w, t.String())
@@ -169,6 +168,20 @@ func (c FoundCause) String() string {
 		what += ": flows " + strings.Join(c.Flows, ", ")
 	}
 	return fmt.Sprintf("%s (%d %%)", what, c.Confidence)
+}
+
+// writeMachine writes what a live run took of its machine, and how late that was.
+func (v *Verdict) writeMachine(t *table) {
+	h := v.Headroom
+	if h == nil {
+		return
+	}
+	before, whose := "", ", as the scenario says"
+	if h.Scaled {
+		before, whose = fmt.Sprintf("%s ms late before the run, ", ms(h.Lateness)), fmt.Sprintf(", %d of it used", h.Used)
+	}
+	t.wrap("machine     ", fmt.Sprintf("%.2f processors used%s; up to %s%s ms late in it", v.Cores, v.shared(), before, ms(h.Late)))
+	t.wrap("headroom    ", fmt.Sprintf("%d bytes and %d of slack%s; both last %s ms", h.Bytes, h.Slack, whose, ms(h.Lasts)))
 }
 
 func (v *Verdict) writeFlows(t *table) {
@@ -314,4 +327,16 @@ func orNone(s string) string {
 		return "none"
 	}
 	return s
+}
+
+// shared says how many nodes had one process.
+func (v *Verdict) shared() string {
+	if v.NodesPerProcess == 0 {
+		return ""
+	}
+	how := ""
+	if v.Polled {
+		how = ", which polls"
+	}
+	return fmt.Sprintf("; hosted: up to %d nodes in a process%s", v.NodesPerProcess, how)
 }

@@ -73,6 +73,18 @@ type Verdict struct {
 
 	// Cores is how many processors a live run used on average; 0 in a simulation.
 	Cores float64 `json:"cores,omitempty"`
+	// NodesPerProcess is how many nodes of a live run shared a process, at most; absent if
+	// each had its own.
+	NodesPerProcess int `json:"nodes_per_process,omitempty"`
+	// Polled says that such a process polls (--poll).
+	Polled bool `json:"polled,omitempty"`
+
+	// Headroom is what the switches of a live run had, nil in a simulation.
+	Headroom *Headroom `json:"headroom,omitempty"`
+
+	// Auth are the ends of authenticated links that did not agree with their far ends, or
+	// refused what came; absent if there are none.
+	Auth []AuthFault `json:"auth,omitempty"`
 
 	// Killed are the switches that the scenario killed. Frames they held, or that
 	// reached them afterwards, are counted nowhere.
@@ -128,6 +140,20 @@ type Clocks struct {
 
 // Unbounded is a time that has no bound.
 const Unbounded unit.Time = -1
+
+// AuthFault is an end of an authenticated link at which something is wrong.
+type AuthFault struct {
+	Link   string `json:"link"`
+	Switch string `json:"switch"`
+	Mode   string `json:"mode"`
+	// Agreed: the far end has answered, so what it says can be told from what others say.
+	Agreed bool `json:"agreed"`
+	// Refused are the control frames that were not believed, by reason: see
+	// linkauth.Verdict.
+	Refused map[string]uint64 `json:"refused"`
+	// Behind is how often its counter was behind what the far end had believed.
+	Behind int `json:"behind,omitempty"`
+}
 
 // Measure is an action that a system took on its switch. Port is the name of the ingress
 // and Out that of the egress it concerns, "" for none; Amount is in bytes, for a policer
@@ -226,6 +252,23 @@ type MessageResult struct {
 	// notifications the sender got.
 	Marked int64 `json:"marked"`
 	CNPs   int64 `json:"cnps"`
+}
+
+// Headroom is that of the priority groups of a live run's switches.
+type Headroom struct {
+	Bytes int `json:"bytes"` // as the scenario has it
+	// Slack is more of it, for what arrives while processes wait for a processor: as much as
+	// the scenario says, or, if Scaled, as Lateness asks for. Used is the most of it that a
+	// group held.
+	Slack  int  `json:"slack_bytes"`
+	Used   int  `json:"slack_used_bytes"`
+	Scaled bool `json:"scaled"`
+	// Lasts is how long the fastest link takes to fill both.
+	Lasts unit.Time `json:"lasts_ns"`
+	// Lateness is how late a process was woken before the run, 0 unless Scaled, and Late how
+	// late a node was in it, at worst.
+	Lateness unit.Time `json:"lateness_before_ns"`
+	Late     unit.Time `json:"late_ns"`
 }
 
 // PFCFrames counts the PFC frames that switches sent, per class.

@@ -15,12 +15,14 @@ import (
 	"softswitch/host/nic"
 	"softswitch/internal/ether"
 	"softswitch/internal/strictyaml"
+	"softswitch/linkauth"
 	"softswitch/roce/rc"
 	"softswitch/unit"
 )
 
 // Build turns a checked configuration into the machine's; batch and granularity are the
-// driver's. It panics on a value that Check rejects.
+// driver's, and so are the keys of links that are authenticated. It panics on a value that
+// Check rejects.
 func (s Switch) Build(detector detect.Factory, batch int, granularity unit.Time) dataplane.Config {
 	c := dataplane.Defaults()
 	c.ID, c.Name, c.HashSeed = unit.NodeID(s.ID), s.Name, s.HashSeed
@@ -38,15 +40,26 @@ func (s Switch) Build(detector detect.Factory, batch int, granularity unit.Time)
 		}
 	}
 	for _, p := range s.Ports {
-		c.Ports = append(c.Ports, dataplane.PortConfig{
+		port := dataplane.PortConfig{
 			Name: p.Name, MAC: optionalMAC(p.MAC), PeerMAC: optionalMAC(p.PeerMAC), FacesHost: p.Peer == "host", Rate: must(ParseRate(p.Rate)),
-		})
+		}
+		if mode := must(linkauth.ParseMode(cmp.Or(p.Auth, "off"))); mode != linkauth.Off {
+			port.Auth = &linkauth.Config{Mode: mode, Link: p.Link}
+		}
+		c.Ports = append(c.Ports, port)
 	}
 	c.Quanta, c.Refresh = uint16(s.PFC.Quanta), must(ParseTime(s.PFC.Refresh))
+	c.StormBudget = must(ParseTime(s.PFC.StormBudget))
+	if s.Delay != "" {
+		c.Delay = must(ParseTime(s.Delay))
+	}
 	c.Buffer.Lossless = classSet(s.PFC.Lossless)
 	c.Buffer.Shared, c.Buffer.LossyQueue = s.Buffer.Pool, *s.Buffer.LossyQueue
 	p := &c.Buffer.Profile
 	p.Size, p.XON, p.XONOffset, p.XOFF = s.Buffer.Size, *s.Buffer.XON, *s.Buffer.XONOffset, *s.Buffer.XOFF
+	if s.Buffer.Slack != nil {
+		p.Slack = *s.Buffer.Slack
+	}
 	if s.Buffer.DynamicTh != nil {
 		p.Dynamic, p.DynamicTh, p.StaticTh = true, *s.Buffer.DynamicTh, 0
 	} else {
@@ -74,7 +87,7 @@ func (h Host) Build(batch int, granularity unit.Time) host.Config {
 	c := host.Config{
 		ID: unit.NodeID(h.ID), Name: h.Name, MAC: optionalMAC(h.Port.MAC), GatewayMAC: optionalMAC(h.GatewayMAC),
 		Rate: must(ParseRate(h.Port.Rate)), Lossless: classSet(h.PFC.Lossless), Quanta: uint16(h.PFC.Quanta), Refresh: must(ParseTime(h.PFC.Refresh)),
-		RxBuffer: h.RxBuffer, Granularity: granularity, Batch: batch,
+		RxBuffer: h.RxBuffer, RxSlack: h.RxSlack, Granularity: granularity, Batch: batch,
 		MaxFrame: MaxFrame(h.MTU), SlotBytes: slotBytes(h.MTU),
 	}
 	ip, _, err := ParseInterface(h.Address)
@@ -135,7 +148,7 @@ func (h Host) BuildNIC(batch int, granularity unit.Time) nic.Config {
 	return nic.Config{
 		ID: unit.NodeID(h.ID), Name: h.Name, MAC: optionalMAC(h.Port.MAC), Rate: must(ParseRate(h.Port.Rate)),
 		Lossless: classSet(h.PFC.Lossless), Quanta: uint16(h.PFC.Quanta), Refresh: must(ParseTime(h.PFC.Refresh)),
-		RxBuffer: h.RxBuffer, MaxFrame: MaxFrame(h.MTU), Granularity: granularity, Batch: batch,
+		RxBuffer: h.RxBuffer, RxSlack: h.RxSlack, MaxFrame: MaxFrame(h.MTU), Granularity: granularity, Batch: batch,
 	}
 }
 

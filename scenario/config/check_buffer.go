@@ -20,6 +20,9 @@ func checkBuffer(d *strictyaml.Doc, b *Buffer, mtu int) (warnings []string) {
 	ok = within(d, "buffer.xon", *b.XON, 0, most) && ok
 	ok = within(d, "buffer.xon_offset", *b.XONOffset, 0, most) && ok
 	ok = within(d, "buffer.xoff", *b.XOFF, 0, most) && ok
+	if b.Slack != nil {
+		ok = within(d, "buffer.slack", *b.Slack, 0, most-min(*b.XOFF, most)) && ok
+	}
 	ok = within(d, "buffer.lossy_queue", *b.LossyQueue, 0, most) && ok
 	switch {
 	case b.StaticTh != nil && b.DynamicTh != nil:

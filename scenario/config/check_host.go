@@ -24,12 +24,19 @@ func checkHost(d *strictyaml.Doc, h *Host) {
 	checkNode(d, h.Name, h.ID)
 	checkLive(d, h.Live)
 	checkPort(d, "port", h.Port)
+	if h.Port.Auth != "" || h.Port.Link != "" {
+		d.Faultf("port", "auth and link are of a switch's port to another switch")
+	}
+	if h.Live.Keys != "" {
+		d.Faultf("live.keys", "a host has no keys: it says nothing but pauses")
+	}
 	if h.Port.StaticTh != nil || h.Port.XONOffset != nil {
 		d.Faultf("port", "static_th and xon_offset are of a switch's port; a host has rx_buffer")
 	}
 	checkPFC(d, h.PFC, []Port{h.Port})
 	mtu := CheckMTU(d, "mtu", h.MTU)
 	checkRxBuffer(d, h.RxBuffer, mtu)
+	within(d, "rx_slack", h.RxSlack, 0, 1<<30-min(h.RxBuffer, 1<<30))
 	own, bits, err := ParseInterface(h.Address)
 	fault(d, "address", err)
 	if h.Gateway != "" || h.Stack == "" {

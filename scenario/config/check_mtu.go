@@ -5,8 +5,8 @@ import (
 	"softswitch/internal/strictyaml"
 )
 
-// maxMTU is the longest IP packet of jumbo frames, in bytes.
-const maxMTU = 9216
+// MaxMTU is the longest IP packet of jumbo frames, in bytes.
+const MaxMTU = 9216
 
 // MaxFrame is the longest frame for an MTU, in bytes without FCS and 802.1Q tag: 1514
 // for 1500, 9230 for 9216.
@@ -15,7 +15,7 @@ func MaxFrame(mtu int) int { return mtu + ether.HeaderLen }
 // CheckMTU adds to d the fault of an MTU, at d's key path. It returns the MTU by which to
 // judge the other keys: the default in the place of a wrong one.
 func CheckMTU(d *strictyaml.Doc, path string, mtu int) int {
-	if !within(d, path, mtu, DefaultMTU, maxMTU) {
+	if !within(d, path, mtu, DefaultMTU, MaxMTU) {
 		return DefaultMTU
 	}
 	return mtu

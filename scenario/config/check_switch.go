@@ -1,12 +1,14 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"softswitch/internal/strictyaml"
+	"softswitch/linkauth"
 	"softswitch/unit"
 )
 
@@ -14,11 +16,15 @@ import (
 func checkSwitch(d *strictyaml.Doc, s *Switch) (warnings []string) {
 	checkNode(d, s.Name, s.ID)
 	checkPorts(d, s.Ports)
+	checkAuth(d, s.Ports)
 	choice(d, "trust", s.Trust, "dscp", "pcp")
 	for _, dscp := range slices.Sorted(maps.Keys(s.DSCPMap)) {
 		path := fmt.Sprintf("dscp_map.%d", dscp)
 		within(d, path, dscp, 0, 63)
 		within(d, path, s.DSCPMap[dscp], 0, unit.Priorities-1)
+	}
+	if s.Delay != "" {
+		value(d, "delay", s.Delay, ParseTime)
 	}
 	checkPFC(d, s.PFC, s.Ports)
 	warnings = checkBuffer(d, &s.Buffer, CheckMTU(d, "mtu", s.MTU))
@@ -39,6 +45,25 @@ func checkSwitch(d *strictyaml.Doc, s *Switch) (warnings []string) {
 	}
 	checkLive(d, s.Live)
 	return warnings
+}
+
+// checkAuth checks which ports authenticate their far end.
+func checkAuth(d *strictyaml.Doc, ports []Port) {
+	for i, p := range ports {
+		path := fmt.Sprintf("ports[%d]", i)
+		mode, err := linkauth.ParseMode(cmp.Or(p.Auth, "off"))
+		fault(d, path+".auth", err)
+		switch {
+		case err != nil:
+		case mode == linkauth.Off && p.Link != "":
+			d.Faultf(path+".link", "%q names keys, and auth is off; take it away, or write auth: strict", p.Link)
+		case mode == linkauth.Off:
+		case p.Peer == "host":
+			d.Faultf(path+".auth", "%q, and its peer is a host, which says nothing but pauses; use off", p.Auth)
+		case p.Link == "" || strings.ContainsAny(p.Link, " \t\r\n#"):
+			d.Faultf(path+".link", "%q is no name of a link; write one that both ends have, such as \"s1--s2\", without blanks and #", p.Link)
+		}
+	}
 }
 
 func checkLive(d *strictyaml.Doc, l Live) {
@@ -86,6 +111,7 @@ func checkPort(d *strictyaml.Doc, path string, p Port) {
 	}
 	choice(d, path+".peer", p.Peer, "switch", "host")
 	value(d, path+".rate", p.Rate, ParseRate)
+	checkWire(d, path+".wire", p.Wire)
 }
 
 func checkInterface(d *strictyaml.Doc, path, name string) {
@@ -98,6 +124,7 @@ func checkPFC(d *strictyaml.Doc, p PFC, ports []Port) {
 	checkClasses(d, "pfc.lossless", p.Lossless)
 	quanta := within(d, "pfc.quanta", p.Quanta, 1, 65535)
 	refresh, ok := value(d, "pfc.refresh", p.Refresh, ParseTime)
+	value(d, "pfc.storm_budget", p.StormBudget, ParseTime)
 	if !quanta || !ok {
 		return
 	}

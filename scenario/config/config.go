@@ -53,6 +53,9 @@ type Switch struct {
 	ECN *ECN `yaml:"ecn,omitempty"`
 	// HashSeed is mixed into the ECMP hash, and gives ECN its chance; default the ID.
 	HashSeed uint32 `yaml:"hash_seed,omitempty" schema:"0..4294967295"`
+	// Delay is the longest of any link between switches of the fabric, by which a detector
+	// reckons how long a message takes.
+	Delay string `yaml:"delay,omitempty" schema:"time,default=0s"`
 	// Detector of deadlocks; default "none".
 	Detector string `yaml:"detector,omitempty" schema:"detector,default=none"`
 	// Response is what the switch does about a declared deadlock; default "none".
@@ -76,6 +79,33 @@ type Port struct {
 	// priority groups of this port.
 	StaticTh  *int `yaml:"static_th,omitempty" schema:"0..1073741824"`
 	XONOffset *int `yaml:"xon_offset,omitempty" schema:"0..1073741824"`
+	// Auth is whether the far end, a switch, has to prove that pauses, labels and messages
+	// are its own: off, accept (what comes with a tag has to be right) or strict (all has to
+	// come with one); docs/format/auth.md. The keys are in the file live.keys.
+	Auth string `yaml:"auth,omitempty" schema:"off|accept|strict,default=off"`
+	// Link is the name of the link in the file of keys, the same at both ends.
+	Link string `yaml:"link,omitempty" schema:"text"`
+	// Wire is what the wire from this port does to frames; default nothing.
+	Wire *Wire `yaml:"wire,omitempty"`
+}
+
+// Wire is what a live wire does to the frames that a port sends into it.
+type Wire struct {
+	// Delay, 0s or 1ms to 10s, and Jitter, the largest random extra delay: evenly from 0,
+	// and frames keep their order.
+	Delay  string `yaml:"delay,omitempty" schema:"time,default=0s" json:"delay,omitempty"`
+	Jitter string `yaml:"jitter,omitempty" schema:"time,default=0s" json:"jitter,omitempty"`
+	// ControlLoss is the share of control frames (PFC, messages of detectors) that are lost,
+	// Loss that of others.
+	ControlLoss string `yaml:"control_loss,omitempty" schema:"percent,default=0%" json:"control_loss,omitempty"`
+	Loss        string `yaml:"loss,omitempty" schema:"percent,default=0%" json:"loss,omitempty"`
+	// Duplicate is the share of frames that come twice, Reorder that of frames that take
+	// twice the delay.
+	Duplicate string `yaml:"duplicate,omitempty" schema:"percent,default=0%" json:"duplicate,omitempty"`
+	Reorder   string `yaml:"reorder,omitempty" schema:"percent,default=0%" json:"reorder,omitempty"`
+	// Seed and Stream name its random numbers.
+	Seed   uint32 `yaml:"seed,omitempty" schema:"0..4294967295,default=0" json:"-"`
+	Stream uint32 `yaml:"stream,omitempty" schema:"0..4294967295,default=0" json:"-"`
 }
 
 // PFC is how the node pauses.
@@ -87,6 +117,11 @@ type PFC struct {
 	// Refresh is the interval at which a pause is repeated; default the smaller
 	// of a third of the pause time and 10ms.
 	Refresh string `yaml:"refresh,omitempty" schema:"time"`
+	// StormBudget is for how long a host may pause a priority of a switch, all pauses together,
+	// before it is contained: its pauses are not heeded, and its queue is lossy, until it has sent
+	// none for as long. While the queue may send the budget refills 99 times as fast. 0s is no
+	// bound.
+	StormBudget string `yaml:"storm_budget,omitempty" schema:"time,default=500ms"`
 }
 
 // Buffer is the MMU's profile. All sizes in bytes.
@@ -109,6 +144,10 @@ type Buffer struct {
 	// XOFF is the headroom above the XOFF threshold; default 30720. With an mtu above 1500
 	// it is at least 1514 and a frame of the mtu: 10744 for 9216.
 	XOFF *int `yaml:"xoff,omitempty" schema:"0..1073741824,default=30720"`
+	// Slack is more headroom, for what arrives while processes wait for a processor. A
+	// simulation, and a switch, have none by default; a live run takes as much as the machine
+	// needs, and its verdict says so (docs/verdict.md). 0 is none in a live run too.
+	Slack *int `yaml:"slack,omitempty" schema:"0..1073741824"`
 	// LossyQueue bounds a lossy egress queue; default 262144.
 	LossyQueue *int `yaml:"lossy_queue,omitempty" schema:"0..1073741824,default=262144"`
 }
@@ -163,6 +202,9 @@ type Live struct {
 	// Metrics is where to serve metrics for Prometheus, "host:port"; the host defaults
 	// to 127.0.0.1. Default: nowhere.
 	Metrics string `yaml:"metrics,omitempty" schema:"listen"`
+	// Keys is the path of a switch's file of keys, which nobody else may read (mode 0600);
+	// default: the keys are in the environment, in SOFTSWITCH_KEYS.
+	Keys string `yaml:"keys,omitempty" schema:"path"`
 }
 
 // Host is the configuration of one end host: a NIC that honours and sends PFC.
@@ -181,6 +223,9 @@ type Host struct {
 	// it is three quarters full and a resume when it is half empty. It holds at least
 	// four of the longest frames.
 	RxBuffer int `yaml:"rx_buffer,omitempty" schema:"8192..1073741824,default=131072"`
+	// RxSlack is what a receive buffer holds besides, for what arrives while processes wait
+	// for a processor; it changes neither threshold.
+	RxSlack int `yaml:"rx_slack,omitempty" schema:"0..1073741824,default=0"`
 	// Stack is the network interface for programs, for softswitch nic only: the NIC
 	// creates it, assigns it the address, and takes what the kernel sends there into
 	// its queues. Such a host has neither flows nor acts, and gateway and gateway_mac

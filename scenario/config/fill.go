@@ -26,6 +26,8 @@ const (
 	DefaultFrame      = 1000
 	DefaultMTU        = 1500
 	DefaultTTL        = 64
+
+	DefaultStormBudget = "500ms"
 )
 
 // Fill sets every unset field to its default. It is idempotent.
@@ -78,6 +80,7 @@ func (p *PFC) Fill(ports []Port) {
 		p.Lossless = []int{3, 4}
 	}
 	p.Quanta = cmp.Or(p.Quanta, DefaultQuanta)
+	p.StormBudget = cmp.Or(p.StormBudget, DefaultStormBudget)
 	if p.Refresh == "" {
 		p.Refresh = FormatTime(min(DefaultRefresh, shortestPause(p.Quanta, ports)/3))
 	}

@@ -79,7 +79,7 @@ func TestDefaults(t *testing.T) {
 		Name: "s1", ID: 7, MTU: 1500, Trust: "dscp", HashSeed: 7, Detector: "none", Response: "none",
 		Ports: []Port{{Name: "a", Peer: "switch", Rate: "100Mbit/s"}, {Name: "b", Peer: "switch", Rate: "0"}},
 		// An unlimited port counts quanta at 10 Gbit/s: 65535 last 3.355392 ms.
-		PFC:    PFC{Lossless: []int{3, 4}, Quanta: 65535, Refresh: "1.118464ms"},
+		PFC:    PFC{Lossless: []int{3, 4}, Quanta: 65535, Refresh: "1.118464ms", StormBudget: "500ms"},
 		Buffer: Buffer{Pool: 2 << 20, Size: 4096, StaticTh: &th, XON: &zero, XONOffset: &off, XOFF: &xoff, LossyQueue: &lossy},
 	}
 	if !reflect.DeepEqual(s, want) {

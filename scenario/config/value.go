@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"softswitch/impair"
 	"softswitch/unit"
 )
 
@@ -169,4 +170,30 @@ func ParseListen(s string) (host, port string, err error) {
 		return "", "", fmt.Errorf("%q: port %q; valid: host:port with a port of 0 to 65535, such as 127.0.0.1:9100", s, port)
 	}
 	return cmp.Or(host, "127.0.0.1"), port, nil
+}
+
+// ParsePercent parses a share such as "1%" or "0.05%", with at most two digits after the
+// point, into parts of [impair.Whole].
+func ParsePercent(s string) (int, error) {
+	number, ok := strings.CutSuffix(s, "%")
+	n, scalable := scaledOrZero(number)
+	if !ok || !scalable || n > impair.Whole {
+		return 0, fmt.Errorf(`%q is not a share: write 0%% to 100%%, with at most two digits after the point, such as "0.5%%"`, s)
+	}
+	return n, nil
+}
+
+// scaledOrZero is the decimal number x 100, if that is whole.
+func scaledOrZero(number string) (int, bool) {
+	whole, fraction, point := strings.Cut(number, ".")
+	if whole == "" || point && fraction == "" || len(fraction) > 2 {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(whole+fraction+strings.Repeat("0", 2-len(fraction)), 10, 31)
+	return int(n), err == nil
+}
+
+// FormatPercent writes parts of [impair.Whole] so that ParsePercent reads them back.
+func FormatPercent(n int) string {
+	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%d.%02d", n/100, n%100), "0"), ".") + "%"
 }

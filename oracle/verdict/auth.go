@@ -1,0 +1,76 @@
+package verdict
+
+import (
+	"fmt"
+	"strings"
+
+	"softswitch/linkauth"
+	"softswitch/view/observe"
+)
+
+// countAuth fills in what is wrong with authenticated links. That frames were refused before
+// the ends had agreed is not: a link begins so.
+func (v *Verdict) countAuth(switches []observe.Switch) {
+	v.Auth = nil
+	for _, s := range switches {
+		for _, port := range s.Ports {
+			if port.Auth == nil {
+				continue
+			}
+			fault := AuthFault{
+				Link: port.Auth.Link, Switch: s.Name, Mode: port.Auth.Mode,
+				Agreed: port.Auth.Agreed, Behind: port.Auth.Behind, Refused: port.RefusedBy(),
+			}
+			wrong := port.Up && !fault.Agreed || fault.Behind > 0
+			for why := linkauth.Missing; why < linkauth.Verdicts; why++ {
+				wrong = wrong || why != linkauth.Unknown && fault.Refused[why.String()] > 0
+			}
+			if wrong {
+				v.Auth = append(v.Auth, fault)
+			}
+		}
+	}
+}
+
+// String is the fault for people: "core0--agg1-0: agg1-0 has refused 3 control frames: 3 with
+// ...".
+func (f AuthFault) String() string {
+	var parts []string
+	n := uint64(0)
+	for why := linkauth.Missing; why < linkauth.Verdicts; why++ {
+		if k := f.Refused[why.String()]; k > 0 {
+			n += k
+			parts = append(parts, fmt.Sprintf("%d %s", k, why.Says()))
+		}
+	}
+	text := fmt.Sprintf("%s: %s has refused %d control frames", f.Link, f.Switch, n)
+	if n == 0 {
+		text = fmt.Sprintf("%s: %s has had no answer from its far end, which has auth off, or is not there", f.Link, f.Switch)
+	}
+	if !f.Agreed && n > 0 {
+		text = fmt.Sprintf("%s: %s and its far end do not agree; refused %d control frames", f.Link, f.Switch, n)
+	}
+	if f.Behind > 0 {
+		parts = append(parts, "its clock went back: its far end had believed a greater counter")
+	}
+	if len(parts) > 0 {
+		text += ": " + strings.Join(parts, "; ")
+	}
+	return text
+}
+
+// tableAuth is how many faults of authenticated links the table has.
+const tableAuth = 8
+
+func (v *Verdict) writeAuth(t *table) {
+	for i, f := range v.Auth[:min(len(v.Auth), tableAuth)] {
+		head := "auth        "
+		if i > 0 {
+			head = "            "
+		}
+		t.wrap(head, f.String())
+	}
+	if more := len(v.Auth) - tableAuth; more > 0 {
+		t.line("            and %d more ends of links", more)
+	}
+}
