@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"softswitch/internal/atomicdir"
+	"softswitch/internal/safefile"
 	"softswitch/internal/version"
 	"softswitch/sim/shard"
 )
@@ -78,12 +79,12 @@ func copyInto(dir, name string) error {
 		return err
 	}
 	to := filepath.Join(dir, name)
-	return errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), write(to, data))
+	return errors.Join(safefile.MkdirAll(filepath.Dir(to), 0o755), write(to, data))
 }
 
 // write writes a file and waits until it is on the disk.
 func write(name string, data []byte) error {
-	f, err := os.Create(name)
+	f, err := safefile.Create(name)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -244,6 +245,31 @@ func TestTogether(t *testing.T) {
 		}
 	}
 	wantWhole(t, dir, once)
+}
+
+// Nobody else can lock a shard, and so keep it from being played for ever.
+func TestOthersCannotLock(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("acts as another user: needs root")
+	}
+	dir, c := begun(t, "count", 2)
+	if err := os.Chmod(filepath.Dir(filepath.Dir(filepath.Dir(dir))), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Run(t.Context(), io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "playing", "1")
+	if err := os.WriteFile(file, nil, 0o644); err != nil { // as while it is played
+		t.Fatal(err)
+	}
+	for what, name := range map[string]string{"a shard": file, "the folder": filepath.Dir(file)} {
+		cmd := exec.Command("sh", "-c", `exec 9<"$0" && echo opened`, name)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		if said, err := cmd.CombinedOutput(); err == nil || strings.Contains(string(said), "opened") {
+			t.Errorf("another user opens %s: %v, %s", what, err, said)
+		}
+	}
 }
 
 // TestWaits: who is told to play a shard that another plays waits until that is over.

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"softswitch/internal/safefile"
 	"softswitch/internal/version"
 	"softswitch/sim/shard"
 )
@@ -59,14 +60,15 @@ func (c *Campaign) Play(ctx context.Context, number int, wait bool, show io.Writ
 	if now := version.Exact(); now != c.Program {
 		return fmt.Errorf("campaign: %s was begun by softswitch %s, and this is %s: results may differ", c.dir, c.Program, now)
 	}
-	for _, dir := range []string{"playing", "shards"} {
-		if err := os.MkdirAll(filepath.Join(c.dir, dir), 0o755); err != nil {
+	// Whoever can open a file can lock it, and keep a shard from being played.
+	for dir, mode := range map[string]os.FileMode{"playing": 0o700, "shards": 0o755} {
+		if err := safefile.MkdirAll(filepath.Join(c.dir, dir), mode); err != nil {
 			return fmt.Errorf("campaign: %w", err)
 		}
 	}
 	// Whoever has the lock of this file writes it. It is not emptied before, because it may
 	// be a finished shard, under its old name.
-	out, err := os.OpenFile(filepath.Join(c.dir, "playing", fmt.Sprint(number)), os.O_RDWR|os.O_CREATE, 0o644)
+	out, err := safefile.OpenFile(filepath.Join(c.dir, "playing", fmt.Sprint(number)), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return fmt.Errorf("campaign: %w", err)
 	}

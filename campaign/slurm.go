@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"softswitch/internal/safefile"
 	"softswitch/sim/shard"
 )
 
@@ -34,7 +35,7 @@ func (c *Campaign) Slurm(ctx context.Context, options []string, show io.Writer) 
 		return err
 	}
 	logs := filepath.Join(dir, "logs")
-	if err := os.MkdirAll(logs, 0o755); err != nil {
+	if err := safefile.MkdirAll(logs, 0o755); err != nil {
 		return fmt.Errorf("campaign: %w", err)
 	}
 	arguments := append([]string{

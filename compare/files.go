@@ -3,9 +3,10 @@ package compare
 import (
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"softswitch/internal/safefile"
 )
 
 // WriteFiles writes the page and the Markdown to these files, unless their names are empty.
@@ -29,10 +30,10 @@ func (c *Comparison) WriteFiles(html, markdown string) error {
 }
 
 func writeFile(path string, write func(io.Writer) error) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := safefile.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	f, err := os.Create(path)
+	f, err := safefile.Create(path)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"softswitch/internal/safefile"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/sim"
@@ -80,7 +81,7 @@ func (m *Matrix) replay(ctx context.Context, c *Comparison, dir *replayDir, show
 			return what + "  none: " + r.Why, nil
 		}
 		file := files[at] + "--" + sys.Name + ".html"
-		if err := os.WriteFile(filepath.Join(dir.made, file), page, 0o644); err != nil {
+		if err := safefile.WriteFile(filepath.Join(dir.made, file), page, 0o644); err != nil {
 			return "", fmt.Errorf("--replays: %w", err)
 		}
 		r.Link, r.Outcome = dir.link(file), outcomeOf(v)
@@ -175,7 +176,7 @@ func newReplayDir(html string) (*replayDir, error) {
 	if err := d.check(); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Dir(d.path), 0o755); err != nil {
+	if err := safefile.MkdirAll(filepath.Dir(d.path), 0o755); err != nil {
 		return nil, err
 	}
 	var err error

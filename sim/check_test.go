@@ -6,6 +6,7 @@ import (
 
 	"softswitch/buffer"
 	"softswitch/event"
+	"softswitch/impair"
 	"softswitch/oracle"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
@@ -119,7 +120,7 @@ func (c *checker) checkPaused(q *port, n *node, f *buffer.Frame) {
 	switch {
 	case n.sw != nil && !f.Control && n.sw.QueuePaused(q.n, f.OutClass):
 		c.t.Errorf("%s sends a frame of class %d by port %d, which is paused", n.name.Name, f.OutClass, q.n)
-	case n.host != nil && !isControl(f.Data) && c.paused[q.node].Has(unit.Priority(f.Data[15]>>5)):
+	case n.host != nil && !impair.IsControl(f.Data) && c.paused[q.node].Has(unit.Priority(f.Data[15]>>5)):
 		c.t.Errorf("%s sends a frame of DSCP %d, which is paused", n.name.Name, f.Data[15]>>2)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"softswitch/detect"
+	"softswitch/impair"
 	"softswitch/internal/progress"
 	"softswitch/scenario"
 	"softswitch/scenario/config"
@@ -21,7 +22,7 @@ func TestLargeIsTheSame(t *testing.T) {
 	want := run(t, p, 1, nil)
 	l := Large{
 		Name: "permutation", Fabric: p.Fabric, Detector: p.Scenario.Detector, Duration: p.Scenario.Duration,
-		Link: scenario.LinkSpeed{Rate: 40e9, Delay: unit.Microsecond}, Switch: p.Switches[0].Build(detect.NewNone, 1, 0),
+		Link: scenario.LinkSpeed{Rate: 40e9, Faults: impair.Faults{Delay: unit.Microsecond}}, Switch: p.Switches[0].Build(detect.NewNone, 1, 0),
 	}
 	for _, f := range p.Scenario.Flows {
 		l.Flows = append(l.Flows, LargeFlow{From: f.From, To: f.To, Class: f.Class})
@@ -55,7 +56,7 @@ func TestLargeIsWatched(t *testing.T) {
 	c.Fill()
 	l := Large{
 		Name: "ring", Fabric: f, Detector: "none", Duration: unit.Millisecond,
-		Link: scenario.LinkSpeed{Rate: 1e9, Delay: unit.Microsecond}, Switch: c.Build(detect.NewNone, 1, 0),
+		Link: scenario.LinkSpeed{Rate: 1e9, Faults: impair.Faults{Delay: unit.Microsecond}}, Switch: c.Build(detect.NewNone, 1, 0),
 		Flows: []LargeFlow{{From: 5, To: 7, Class: 3}, {From: 6, To: 8, Class: 3}},
 	}
 	ended := errors.New("ended")
@@ -94,7 +95,7 @@ func TestLargeVia(t *testing.T) {
 	c.Fill()
 	l := Large{
 		Name: "ring", Fabric: f, Detector: "none", Duration: unit.Millisecond,
-		Link: scenario.LinkSpeed{Rate: 1e9, Delay: unit.Microsecond}, Switch: c.Build(detect.NewNone, 1, 0),
+		Link: scenario.LinkSpeed{Rate: 1e9, Faults: impair.Faults{Delay: unit.Microsecond}}, Switch: c.Build(detect.NewNone, 1, 0),
 		Flows: []LargeFlow{{From: node("h1-0"), To: node("h2-0"), Class: 3, Via: []int{node("s1"), node("s5"), node("s4"), node("s3"), node("s2")}}},
 	}
 	w, err := NewLarge(l, Options{Detectors: detectors})

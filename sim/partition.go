@@ -47,10 +47,11 @@ type partition struct {
 
 // crossing is a frame that goes to another partition.
 type crossing struct {
-	to       int32 // port
-	n        int32 // its length
-	kept     int32 // how many bytes of it are in the mailbox
-	at, took unit.Time
+	to        int32 // port
+	n         int32 // its length
+	kept      int32 // how many bytes of it are in the mailbox
+	at, took  unit.Time
+	overtaken bool // see impair.Fate
 }
 
 // mailbox is what one partition sent to another in a window.

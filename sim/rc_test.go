@@ -128,18 +128,16 @@ func TestLossyFabric(t *testing.T) {
 		message := 1 + r.IntN(30_000)
 		most := min(200_000, 1000*message) // as the run is long enough for
 		sizes := [2]int{1 + r.IntN(most), 1 + r.IntN(most)}
-		w, p := play(t, fmt.Sprintf(`
+		loss := []string{"0.01%", "0.1%", "1%", "5%"}[r.IntN(4)]
+		share := func() string { return []string{"0.01%", "0.1%", "1%", "5%"}[r.IntN(4)] }
+		w, _ := play(t, fmt.Sprintf(`
 name: lossy
-topology: {switches: [s1, s2], hosts: [a, b, c], links: [a--s1, b--s1, s1--s2, s2--c], rate: 10Gbit/s, delay: 1us}
+topology: {switches: [s1, s2], hosts: [a, b, c], links: [a--s1, b--s1, s1--s2, s2--c], rate: 10Gbit/s, delay: 1us, loss: %s, duplicate: %s, reorder: %s}
 flows:
   - {name: A, from: a, to: c, transport: rc, size: %d, rc: {message: %d, window: %d, timeout: 200us, retries: 1000000}}
   - {name: B, from: b, to: c, transport: rc, size: %d, rc: {message: %d, path_mtu: 256, timeout: 200us, retries: 1000000}}
 duration: 500ms
-`, sizes[0], message, 1+r.IntN(8), sizes[1], message))
-		loss := []int{1, 10, 100, 500}[r.IntN(4)]
-		for l := range p.Links {
-			w.SetWire(l, WireFaults{DataLoss: loss})
-		}
+`, loss, share(), share(), sizes[0], message, 1+r.IntN(8), sizes[1], message))
 		v, err := w.Run()
 		if err != nil || v.Invalid != "" {
 			t.Fatal(err, v.Invalid)
@@ -153,9 +151,9 @@ duration: 500ms
 		for k, size := range sizes {
 			m, messages := v.Flows[k].Messages, (size+message-1)/message
 			if m.Done != int64(messages) || m.Bytes != int64(size) || taken[uint32(k)] != uint64(size) || m.Completion == 0 {
-				t.Errorf("run %d, loss %d of 10,000: flow %d of %d bytes in messages of %d: %+v, taken %d bytes", i, loss, k, size, message, m, taken[uint32(k)])
+				t.Errorf("run %d, loss %s: flow %d of %d bytes in messages of %d: %+v, taken %d bytes", i, loss, k, size, message, m, taken[uint32(k)])
 			}
-			if loss == 500 && size > 100_000 && m.Again == 0 {
+			if loss == "5%" && size > 100_000 && m.Again == 0 {
 				t.Errorf("run %d: 5 %% lost, and nothing of %d bytes was sent again", i, size)
 			}
 		}

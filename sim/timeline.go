@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 
+	"softswitch/impair"
 	"softswitch/scenario"
 	"softswitch/unit"
 )
@@ -38,9 +39,18 @@ func (w *World) timeline() {
 		w.resume(e.Node)
 	case scenario.Lose:
 		p := &w.ports[w.endOf(e)]
-		p.losses = append(p.losses, p.control+e.Nth)
+		p.wire.Lose(e.Nth)
 	case scenario.Forge:
 		w.forge(&w.ports[w.endOf(e)], e.Frame)
+	case scenario.Replay:
+		p := &w.ports[w.endOf(e)]
+		frame := p.tape.Last(e.Nth, e.Flip)
+		if e.Back {
+			p = &w.ports[p.peer]
+		}
+		if frame != nil {
+			w.forge(p, frame)
+		}
 	default:
 		panic(fmt.Sprintf("sim: the time line holds an event %q", e.Do))
 	}
@@ -51,8 +61,11 @@ func (w *World) forge(p *port, frame []byte) {
 	if !p.up {
 		return
 	}
-	head, took := frame[:min(len(frame), w.keep)], p.rate.FrameTime(len(frame))
-	w.partOf(p).put(p, head, len(frame), w.now+took+p.delay, took)
+	head, took := frame, p.rate.FrameTime(len(frame))
+	if !impair.IsControl(frame) {
+		head = frame[:min(len(frame), w.keep)]
+	}
+	w.partOf(p).put(p, head, len(frame), w.now+took+p.delay, took, p.wire.Carry(w.opt.Seed, w.stream(p)))
 }
 
 // endOf is the port at which the event's node is attached to the event's link.

@@ -4,8 +4,7 @@ import (
 	"fmt"
 
 	"softswitch/buffer"
-	"softswitch/itsyhdr"
-	"softswitch/pfcframe"
+	"softswitch/impair"
 	"softswitch/unit"
 )
 
@@ -15,7 +14,7 @@ type fifo struct {
 	ring []flight // its length is a power of two, or 0
 	head int
 	n    int
-	last unit.Time // arrival of the youngest frame: nothing overtakes it
+	last unit.Time // arrival of the youngest frame that keeps its place
 }
 
 type flight struct {
@@ -23,7 +22,8 @@ type flight struct {
 	f  *buffer.Frame
 }
 
-func (q *fifo) push(at unit.Time, f *buffer.Frame) {
+// push puts a frame behind those that arrive no later; true if it is the first.
+func (q *fifo) push(at unit.Time, f *buffer.Frame) (first bool) {
 	if q.n == len(q.ring) {
 		ring := make([]flight, max(8, 2*len(q.ring)))
 		for i := range q.n {
@@ -31,10 +31,16 @@ func (q *fifo) push(at unit.Time, f *buffer.Frame) {
 		}
 		q.ring, q.head = ring, 0
 	}
-	q.ring[(q.head+q.n)&(len(q.ring)-1)] = flight{at, f}
-	q.n++
-	q.last = at
+	i := q.n
+	for q.n++; i > 0 && q.at(i-1).at > at; i-- {
+		*q.at(i) = *q.at(i - 1)
+	}
+	*q.at(i) = flight{at, f}
+	return i == 0
 }
+
+// at is the i-th flight, 0 the next to arrive.
+func (q *fifo) at(i int) *flight { return &q.ring[(q.head+i)&(len(q.ring)-1)] }
 
 func (q *fifo) pop() flight {
 	x := q.ring[q.head]
@@ -57,15 +63,14 @@ func (d *partition) carry(p *port, f *buffer.Frame, sentAt unit.Time) {
 	if p.peer < 0 || !p.up {
 		return
 	}
-	if isControl(f.Data) {
-		p.control++
-		if d.w.loses(p, p.control) {
-			return
-		}
-	} else if n := p.faults.DataLoss; n > 0 && d.w.draw(p).IntN(10_000) < n {
-		return
+	if p.tape != nil {
+		p.tape.See(f.Data)
 	}
-	d.put(p, f.Data, f.Len, sentAt+p.delay, sentAt-d.now)
+	fate := impair.Fate{Copies: 1}
+	if !p.wire.Faultless() {
+		fate = p.wire.Send(f.Data, d.w.opt.Seed, d.w.stream(p))
+	}
+	d.put(p, f.Data, f.Len, sentAt+p.delay, sentAt-d.now, fate)
 }
 
 // ringFrames is how many frames a port buffers for a stopped node, as the receive ring
@@ -77,17 +82,18 @@ const ringFrames = 1024
 const slotsMargin = 4 * unit.MaxPorts
 
 // put schedules the arrival at the far end of p of a frame of n bytes, of which data is
-// kept: at the given time, later by the wire's jitter, or as soon after that as the frames
+// kept: as its fate has it, at the given time or later, or as soon after that as the frames
 // ahead allow. took is its time on the wire.
-func (d *partition) put(p *port, data []byte, n int, at, took unit.Time) {
-	if j := p.faults.Jitter; j > 0 {
-		at += unit.Time(d.w.draw(p).Int64N(int64(j) + 1))
-	}
-	x := crossing{to: p.peer, n: int32(n), at: at, took: took}
-	if there := d.nodes[d.ports[p.peer].node].part; there != d {
-		d.cross(there, x, data)
-	} else {
-		d.arrive(x, data)
+func (d *partition) put(p *port, data []byte, n int, at, took unit.Time, fate impair.Fate) {
+	x := crossing{to: p.peer, n: int32(n), at: at + fate.Extra, took: took, overtaken: fate.Overtaken}
+	there := d.nodes[d.ports[p.peer].node].part
+	for range fate.Copies {
+		if there != d {
+			d.cross(there, x, data)
+		} else {
+			d.arrive(x, data)
+		}
+		x.took = 0 // another copy comes at once, or a full wire would fall behind for good
 	}
 }
 
@@ -103,8 +109,12 @@ func (d *partition) arrive(x crossing, data []byte) {
 	}
 	f := d.pool.Get()
 	f.Data, f.Len = append(f.Data[:0], data...), int(x.n)
-	far.in.push(max(x.at, far.in.last+x.took), f)
-	if far.in.n == 1 {
+	at := x.at
+	if !x.overtaken {
+		at = max(at, far.in.last+x.took)
+		far.in.last = at
+	}
+	if far.in.push(at, f) {
 		d.timer.set(recvID(x.to), far.in.next())
 	}
 }
@@ -118,6 +128,3 @@ func (d *partition) cut(to int32) {
 	far.in.last = 0
 	d.timer.set(recvID(to), unit.Never)
 }
-
-// isControl reports whether a frame is a PFC frame or an ITSY message.
-func isControl(b []byte) bool { return pfcframe.IsMACControl(b) || itsyhdr.IsMessage(b) }

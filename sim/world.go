@@ -3,7 +3,6 @@ package sim
 import (
 	"fmt"
 	"iter"
-	"math/rand/v2"
 	"slices"
 
 	"softswitch/buffer"
@@ -12,7 +11,9 @@ import (
 	"softswitch/detect/respond"
 	"softswitch/event"
 	"softswitch/host"
+	"softswitch/impair"
 	"softswitch/internal/splitmix"
+	"softswitch/linkauth"
 	"softswitch/oracle"
 	"softswitch/scenario"
 	"softswitch/scenario/config"
@@ -126,20 +127,9 @@ type port struct {
 
 	sending *buffer.Frame // the frame being transmitted, until sentAt
 	sentAt  unit.Time
-	in      fifo       // frames on their way to this port
-	wire    *rand.Rand // see World.draw; nil until it is needed
-	control int        // control frames sent so far
-	losses  []int      // which of those get lost
-	faults  WireFaults // of the wire from this port
-}
-
-// WireFaults are what a wire does to frames besides delaying them, in both directions.
-type WireFaults struct {
-	// Jitter is the largest random extra delay, drawn evenly from 0.
-	Jitter unit.Time
-	// ControlLoss is how many of 1000 control frames are lost, DataLoss how many of 10,000
-	// others.
-	ControlLoss, DataLoss int
+	in      fifo         // frames on their way to this port
+	wire    impair.Wire  // from this port
+	tape    *impair.Tape // of it, if something is replayed
 }
 
 // Each port has two timers, one for sending and one for arrivals.
@@ -223,6 +213,11 @@ func assemble(plan *scenario.Plan, opt Options, of parts) (*World, error) {
 	for i, l := range plan.Fabric.Links {
 		w.addLink(i, l)
 	}
+	for _, e := range plan.Events {
+		if e.Do == scenario.Replay {
+			w.ports[w.endOf(e)].tape = &impair.Tape{}
+		}
+	}
 	return w, nil
 }
 
@@ -276,12 +271,29 @@ func (w *World) addNodes(factory detect.Factory, of parts) error {
 func (w *World) addSwitch(i int, cfg dataplane.Config) error {
 	cfg.Pool, cfg.Delay, cfg.Dropped = w.nodes[i].part.pool, w.delay, w.opt.Dropped
 	cfg.ECN.Seed = splitmix.Mix(cfg.ECN.Seed + w.opt.Seed)
+	for p := range cfg.Ports {
+		if a := cfg.Ports[p].Auth; a != nil {
+			a.Keys, a.First = []linkauth.Key{keyOfWorld(w.opt.Seed)}, firstCounter
+		}
+	}
 	sw, err := dataplane.NewSwitch(cfg)
 	if err != nil {
 		return fmt.Errorf("sim: %w", err)
 	}
 	w.nodes[i].sw, w.nodes[i].machine = sw, sw
 	return nil
+}
+
+// firstCounter is that of each end of an authenticated link: some time of a clock.
+const firstCounter = 1_700_000_000 * uint64(unit.Second)
+
+// keyOfWorld is the key of all links of a simulation.
+func keyOfWorld(seed uint64) (k linkauth.Key) {
+	r := splitmix.Rand(seed)
+	for i := range k {
+		k[i] = byte(r.Below(256))
+	}
+	return k
 }
 
 func (w *World) addHost(i int, cfg host.Config) error {
@@ -300,34 +312,14 @@ func (w *World) addLink(i int, l topo.Link) {
 	for _, ends := range [2][2]int32{{a, b}, {b, a}} {
 		p := &w.ports[ends[0]]
 		p.peer, p.rate, p.delay = ends[1], speed.Rate, speed.Delay
-		p.faults = WireFaults{Jitter: speed.Jitter, ControlLoss: speed.ControlLoss}
+		p.wire.Faults = speed.Faults
 	}
 }
 
 func (w *World) portOf(e topo.End) int32 { return w.nodes[e.Node].first + int32(e.Port) }
 
-// SetWire changes the faults of a wire from now on.
-func (w *World) SetWire(link int, f WireFaults) {
-	l := w.plan.Fabric.Links[link]
-	w.ports[w.portOf(l.A)].faults = f
-	w.ports[w.portOf(l.B)].faults = f
-}
-
-// loses reports whether the n-th control frame that p sends gets lost.
-func (w *World) loses(p *port, n int) bool {
-	if i := slices.Index(p.losses, n); i >= 0 {
-		p.losses = slices.Delete(p.losses, i, i+1)
-		return true
-	}
-	return p.faults.ControlLoss > 0 && w.draw(p).IntN(1000) < p.faults.ControlLoss
-}
-
-// draw returns the random stream of the wire from p; each direction of each wire has its
-// own, named after the end to which it goes.
-func (w *World) draw(p *port) *rand.Rand {
-	if p.wire == nil {
-		far := &w.ports[p.peer]
-		p.wire = rand.New(rand.NewPCG(w.opt.Seed, uint64(far.node+1)<<8|uint64(far.n)))
-	}
-	return p.wire
+// stream names the random numbers of the wire from p after the end to which it goes.
+func (w *World) stream(p *port) uint64 {
+	far := &w.ports[p.peer]
+	return impair.Stream(int(far.node), far.n)
 }

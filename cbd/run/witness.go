@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"softswitch/cbd"
 	"softswitch/detect"
 	"softswitch/internal/progress"
+	"softswitch/internal/safefile"
 	"softswitch/internal/strictyaml"
 	"softswitch/oracle"
 	"softswitch/scenario"
@@ -33,7 +33,7 @@ const MaxWitnesses = 20
 // writes those that it finds into the folder dir, and draws a progress bar on out. data is
 // the content of the scenario file.
 func (k *Checked) Witnesses(ctx context.Context, data []byte, dir string, out io.Writer) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := safefile.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	cycles := k.Report.Cycles[:min(len(k.Report.Cycles), MaxWitnesses)]
@@ -65,7 +65,7 @@ func (k *Checked) Witnesses(ctx context.Context, data []byte, dir string, out io
 		cycles[i].Witness = w
 		if text := searches[i].found; text != "" {
 			w.File, w.Onset = filepath.Join(dir, fmt.Sprintf("%s-cycle%d.yaml", k.Report.Scenario, i+1)), searches[i].onset
-			if err := os.WriteFile(w.File, []byte(text), 0o644); err != nil {
+			if err := safefile.WriteFile(w.File, []byte(text), 0o644); err != nil {
 				return err
 			}
 		}

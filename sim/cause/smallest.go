@@ -111,6 +111,16 @@ func (c *Case) Smallest(each Each, singles []Trial) (Smallest, error) {
 	return smallest([]Trial{*set}, set.Size() == tried+1, false), nil
 }
 
+// Least is a causal set from which nothing can be left out: the single one that leaves most goodput,
+// or, if there is none, the one that Smallest finds by leaving out. It is nil if not even all hosts
+// and flows prevent the deadlock.
+func (c *Case) Least(each Each, singles []Trial) (*Trial, error) {
+	if one := causal(singles); len(one) > 0 {
+		return &one[smallest(one, true, true).LeastHarm], nil
+	}
+	return c.reduced(each, singles)
+}
+
 func causal(all []Trial) (some []Trial) {
 	return slices.DeleteFunc(slices.Clone(all), func(t Trial) bool { return !t.Causal })
 }

@@ -6,11 +6,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime"
 
 	"softswitch/internal/progress"
+	"softswitch/internal/safefile"
 	"softswitch/sim/boundary"
 	"softswitch/sim/plot"
 	"softswitch/sim/shard"
@@ -233,7 +233,7 @@ func boundaryFiles(ctx context.Context, out string, show io.Writer) error {
 	fmt.Fprint(&b, "# The boundary of a routing loop\n\nWritten by `softswitch sim figures`; [papers.md](../papers.md) says what it means. Rates in Gbit/s.\n\n")
 	return cmp.Or(
 		t.write(&b, "| ", " | ", "---:"),
-		os.WriteFile(filepath.Join(out, "boundary.md"), b.Bytes(), 0o644),
+		safefile.WriteFile(filepath.Join(out, "boundary.md"), b.Bytes(), 0o644),
 		writeFigure(filepath.Join(out, "boundary.svg"), fig),
 	)
 }

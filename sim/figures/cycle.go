@@ -3,10 +3,10 @@ package figures
 import (
 	"bytes"
 	"fmt"
-	"os"
 
 	"softswitch/detect/catalog"
 	"softswitch/event"
+	"softswitch/internal/safefile"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/scenario/load"
@@ -21,7 +21,7 @@ func writeFigure(path string, f *plot.Figure) error {
 	if err := f.WriteSVG(&b); err != nil {
 		return err
 	}
-	return os.WriteFile(path, b.Bytes(), 0o644)
+	return safefile.WriteFile(path, b.Bytes(), 0o644)
 }
 
 // cycleFigure is a figure of the four-switch cycle of Hu et al.: when its four links

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"softswitch/internal/progress"
+	"softswitch/internal/safefile"
 	"softswitch/sim/plot"
 	"softswitch/unit"
 )
@@ -32,7 +32,7 @@ func drawings() (all []drawing) {
 // DrawAll draws every figure of the documentation into the folder out, which it
 // creates, until ctx ends; it reports progress on show.
 func DrawAll(ctx context.Context, out string, show io.Writer) error {
-	if err := os.MkdirAll(out, 0o755); err != nil {
+	if err := safefile.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
 	all := drawings()

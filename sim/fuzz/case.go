@@ -29,6 +29,10 @@ const Cause Mode = "cause"
 // wrong in them. Its random numbers are its own, so the cases of Modes are as ever.
 const Jumbo Mode = "jumbo"
 
+// Attack is the mode of cases in which strangers on links, and hosts, put control frames on
+// wires: forged, replayed, reflected and mutated ones (attack.go).
+const Attack Mode = "attack"
+
 // jumboMTU is the MTU of jumbo cases.
 const jumboMTU = 9216
 
@@ -58,6 +62,7 @@ type Case struct {
 	Refresh   unit.Time
 
 	Congestion Congestion // of mode RDMA
+	Auth       string     // how links are authenticated, as the scenario's key has it; "" is off
 
 	Routes   []Route
 	Dead     []string
@@ -113,6 +118,10 @@ type Event struct {
 	For   unit.Time
 	Nth   int
 	Plant int
+
+	Frame []byte // of forge
+	Back  bool   // of replay
+	Flip  int    // of replay
 }
 
 // full is the largest frame in bytes.
@@ -136,7 +145,11 @@ func (c *Case) Text(detector, comment string) []byte {
 	for i := range c.Plants {
 		fmt.Fprintf(&b, "# planted: %s\n", c.plantText(i+1))
 	}
-	fmt.Fprintf(&b, "name: %s\ndetector: %s\n\n", c.Name(), detector)
+	fmt.Fprintf(&b, "name: %s\ndetector: %s\n", c.Name(), detector)
+	if c.Auth != "" {
+		fmt.Fprintf(&b, "auth: %s\n", c.Auth)
+	}
+	b.WriteString("\n")
 	c.writeTopology(&b)
 	pool, size := 1<<30, c.reserved()
 	if c.Poor {
@@ -248,6 +261,17 @@ func (e Event) keys() string {
 		return fmt.Sprintf(", link: %s, from: %s, nth: %d", e.Link, e.Node, e.Nth)
 	case "normal":
 		return ", host: " + e.Node
+	case "forge":
+		return fmt.Sprintf(", link: %s, from: %s, frame: \"%x\"", e.Link, e.Node, e.Frame)
+	case "replay":
+		s := fmt.Sprintf(", link: %s, from: %s, nth: %d", e.Link, e.Node, e.Nth)
+		if e.Back {
+			s += ", back: true"
+		}
+		if e.Flip > 0 {
+			s += fmt.Sprintf(", flip: %d", e.Flip)
+		}
+		return s
 	}
 	s := ", host: " + e.Node
 	if e.Do == "storm" {

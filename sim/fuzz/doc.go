@@ -7,7 +7,8 @@
 //	                         '--------------- Shrink <---- a failure-'
 //
 // In mode RDMA most flows are reliable connections, short ones come and go (rdma.go), and a
-// third of the cases has workloads (workload.go).
+// third of the cases has workloads (workload.go). In mode Attack there are control frames of
+// strangers and of hosts on the wires (attack.go).
 //
 // NewPlanted makes other cases: a fabric that does not deadlock until a disturbance is
 // added, which so is a cause.

@@ -78,6 +78,8 @@ func New(seed uint64, index int, mode Mode) *Case {
 		c.MTU, stream = jumboMTU, jumboStream+uint64(index)
 	case RDMA:
 		stream = rdmaStream + uint64(index)
+	case Attack:
+		stream = attackStream + uint64(index)
 	}
 	m := newMaker(c, stream)
 	m.shape(shapes)
@@ -93,6 +95,9 @@ func New(seed uint64, index int, mode Mode) *Case {
 	if mode == RDMA {
 		m.control()
 		m.workload()
+	}
+	if mode == Attack {
+		m.attack()
 	}
 	slices.SortStableFunc(m.Events, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
 	m.last()
@@ -236,7 +241,7 @@ func (m *maker) timers() {
 	}
 	quanta := func(ticks int) int { return int(int64(ticks) * int64(m.full()) / 64 * int64(fastest/m.rate)) }
 	switch m.Mode {
-	case Usual, Cause, Jumbo, RDMA:
+	case Usual, Cause, Jumbo, RDMA, Attack:
 		m.Quanta = pick(m, 65535, 16384, 4096)
 		m.Refresh = fastest.QuantaTime(uint16(m.Quanta)) / 3
 	case Loss:

@@ -255,7 +255,7 @@ func (c *Case) plantText(n int) string {
 	first, last := Event{}, Event{}
 	for _, e := range c.Events {
 		if e.Plant == n {
-			if first == (Event{}) {
+			if first.Do == "" {
 				first = e
 			}
 			last = e

@@ -108,15 +108,21 @@ func (c *Case) Play(name string, detector detect.Factory) (o Outcome) {
 		return Outcome{Invalid: err.Error()}
 	}
 	o.Frames, _ = w.Frames()
-	if o.Invalid = cmp.Or(v.Invalid, Lost(w)); o.Invalid != "" {
+	if o.Invalid = cmp.Or(v.Invalid, Lost(w), overBudget(w)); o.Invalid != "" {
 		return o
 	}
-	r := w.Result()
-	o.True, o.FalsePositives = r.Count(oracle.TruePositive), r.Count(oracle.FalsePositive)
-	o.Premature, o.Late = r.Count(oracle.Premature), r.Count(oracle.Late)
-	o.Control = sent.early + v.ControlMessages
-	o.Knots = c.knots(r)
+	frames := o.Frames
+	o = c.Judge(w.Result())
+	o.Frames, o.Control = frames, sent.early+v.ControlMessages
 	return o
+}
+
+// Judge is the judgement of what was declared in a run of the case.
+func (c *Case) Judge(r *oracle.Result) Outcome {
+	return Outcome{
+		True: r.Count(oracle.TruePositive), FalsePositives: r.Count(oracle.FalsePositive),
+		Premature: r.Count(oracle.Premature), Late: r.Count(oracle.Late), Knots: c.knots(r),
+	}
 }
 
 // world builds the simulation of the case, and counts what the detector costs.
@@ -188,6 +194,19 @@ func (r *repeats) see(n event.Node, e event.Event) {
 		r.early++
 	}
 	r.last[b] = e.At
+}
+
+// overBudget is which switch has dropped control frames as too many, "" if none: of its own
+// no case has too many.
+func overBudget(w *sim.World) (why string) {
+	w.EachSwitch(func(s *dataplane.Switch) {
+		for p := range unit.Port(s.Ports()) {
+			if n := s.Counters(p).Drops[dataplane.DropControlBudget]; n > 0 && why == "" {
+				why = fmt.Sprintf("%s dropped %d control frames of port %d: %v", s.Config().Name, n, p, dataplane.DropControlBudget)
+			}
+		}
+	})
+	return why
 }
 
 // NoRoom are the reasons for which a lossless frame is lost for lack of buffer.

@@ -87,7 +87,9 @@ func (m *maker) trouble() {
 	case Expiry:
 		m.stops()
 		if m.one(15) {
-			m.Events = append(m.Events, Event{At: m.ticks(50, 400), Do: "kill", Node: pick(m, m.Switches...)})
+			at, dead := m.ticks(50, 400), pick(m, m.Switches...)
+			m.Events = slices.DeleteFunc(m.Events, func(e Event) bool { return e.Node == dead && e.At >= at })
+			m.Events = append(m.Events, Event{At: at, Do: "kill", Node: dead})
 		}
 	}
 }

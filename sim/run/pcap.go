@@ -4,11 +4,11 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"os"
 
 	"softswitch/buffer"
 	"softswitch/event"
 	"softswitch/internal/ether"
+	"softswitch/internal/safefile"
 	"softswitch/link/pcapng"
 	"softswitch/roce"
 	"softswitch/sim"
@@ -23,7 +23,7 @@ func captureTo(path string, opt *sim.Options) (end func() error, err error) {
 	if path == "" {
 		return func() error { return nil }, nil
 	}
-	f, err := os.Create(path)
+	f, err := safefile.Create(path)
 	if err != nil {
 		return nil, fmt.Errorf("pcap: %w", err)
 	}

@@ -4,9 +4,9 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"os"
 
 	"softswitch/event"
+	"softswitch/internal/safefile"
 	"softswitch/sim"
 )
 
@@ -16,7 +16,7 @@ func traceTo(path string, opt *sim.Options) (end func() error, err error) {
 	if path == "" {
 		return func() error { return nil }, nil
 	}
-	f, err := os.Create(path)
+	f, err := safefile.Create(path)
 	if err != nil {
 		return nil, fmt.Errorf("trace: %w", err)
 	}

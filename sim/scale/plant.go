@@ -7,6 +7,7 @@ import (
 
 	"softswitch/dataplane"
 	"softswitch/detect"
+	"softswitch/impair"
 	"softswitch/scenario"
 	"softswitch/scenario/config"
 	"softswitch/sim"
@@ -25,7 +26,7 @@ func scaleSwitch(link scenario.LinkSpeed) dataplane.Config {
 	return built
 }
 
-var scaleLink = scenario.LinkSpeed{Rate: 40e9, Delay: unit.Microsecond}
+var scaleLink = scenario.LinkSpeed{Rate: 40e9, Faults: impair.Faults{Delay: unit.Microsecond}}
 
 const scaleDuration = unit.Millisecond
 

@@ -50,11 +50,15 @@ type Answer struct {
 	Host   string   // of detect.CauseHost
 	Flows  []string // of other types
 	OnLoop bool
-	Turn   *cause.Turn // what is named is this turn of the loop; Flows wait there
+	Turn   *cause.Turn      // what is named is this turn of the loop; Flows wait there
+	Set    *cause.Treatment // what is named is all of this; Host or Flows are of it
 }
 
 // treatment handles what the answer names.
 func (a *Answer) treatment() cause.Treatment {
+	if a.Set != nil {
+		return *a.Set
+	}
 	if a.Host != "" {
 		return cause.Treatment{Hosts: []string{a.Host}}
 	}

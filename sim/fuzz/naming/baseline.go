@@ -8,29 +8,63 @@ import (
 )
 
 // Baselines are answers that need no detector: what somebody would say who looks at the
-// pauses up to the deadlock.
+// pauses up to the deadlock; and, as what nobody can do better than, who has played the same run
+// again with each suspect treated.
 const (
 	FirstPause  = "first pause"         // the first bucket that went XOFF, or host that paused
 	LongestHost = "longest-paused host" // the host that had paused its switch for longest
 	Victim      = "victim only"         // the flows in the loop's queue that was paused last
 	Earliest    = "earliest source"     // the oldest source of the chronology; then the others
+	Tried       = "by trying"           // a set that prevents it and from which nothing can be left out; nothing if none does
 )
 
 // Baselines are all of them.
-var Baselines = []string{FirstPause, LongestHost, Victim, Earliest}
+var Baselines = []string{FirstPause, LongestHost, Victim, Earliest, Tried}
 
 // baseline is the answer of one; h and r are of a run without a detector up to the
-// deadlock of c.
-func (h *watch) baseline(name string, r *oracle.Result, c *cause.Case) []Answer {
+// deadlock that is judged.
+func (h *watch) baseline(name string, r *oracle.Result, j *judge) ([]Answer, error) {
 	switch name {
 	case FirstPause:
-		return h.firstPause(r)
+		return h.firstPause(r), nil
 	case LongestHost:
-		return h.longestHost(r)
+		return h.longestHost(r), nil
 	case Victim:
-		return h.victim(r)
+		return h.victim(r), nil
+	case Earliest:
+		return h.sources(r, j.cause), nil
 	}
-	return h.sources(r, c)
+	return h.tried(r, j)
+}
+
+// tried is the set, then each of its hosts, and its flows.
+func (h *watch) tried(r *oracle.Result, j *judge) (all []Answer, err error) {
+	singles, err := j.singles()
+	if err != nil {
+		return nil, err
+	}
+	least, err := j.cause.Least(cause.InTurn, singles)
+	if least == nil || err != nil {
+		return nil, err
+	}
+	for _, name := range least.Hosts {
+		i, _ := h.plan.Fabric.Node(name)
+		all = append(all, hostAnswer(r, h.home(i)))
+	}
+	if len(least.Flows) > 0 {
+		all = append(all, Answer{Type: Switch, Flows: least.Flows})
+	}
+	all[0].Set = &least.Treatment
+	if least.Size() > 1 {
+		all[0].Type = detect.CauseSeveral.String()
+	}
+	return all, nil
+}
+
+// home is the port of the switch that a host is at.
+func (h *watch) home(host int) unit.NodePort {
+	far := h.plan.Fabric.Nodes[host].Ports[0].Peer
+	return unit.NodePort{Node: h.plan.Fabric.Nodes[far.Node].ID, Port: unit.Port(far.Port)}
 }
 
 func hostAnswer(r *oracle.Result, at unit.NodePort) Answer {

@@ -130,7 +130,11 @@ func (o Outcome) of(c *fuzz.Case, detectors []catalog.Detector) Outcome {
 		o.Systems = append(o.Systems, j)
 	}
 	for _, name := range Baselines {
-		j, err := judge.answers(h.baseline(name, r, judge.cause))
+		said, err := h.baseline(name, r, judge)
+		if err != nil {
+			return Outcome{Invalid: err.Error()}
+		}
+		j, err := judge.answers(said)
 		if err != nil {
 			return Outcome{Invalid: err.Error()}
 		}
@@ -246,14 +250,22 @@ func (j *judge) try(t cause.Treatment) (cause.Effect, error) {
 	return e, err
 }
 
+// singles tries each host and flow alone.
+func (j *judge) singles() (all []cause.Trial, err error) {
+	for _, t := range j.cause.Singles() {
+		e, err := j.try(t)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, cause.Trial{Treatment: t, Effect: e})
+	}
+	return all, nil
+}
+
 // single reports whether one host or flow alone prevents the deadlock.
 func (j *judge) single() (bool, error) {
-	for _, t := range j.cause.Singles() {
-		if e, err := j.try(t); err != nil || e.Causal {
-			return e.Causal, err
-		}
-	}
-	return false, nil
+	all, err := j.singles()
+	return slices.ContainsFunc(all, func(t cause.Trial) bool { return t.Causal }), err
 }
 
 // Fails reports whether a planted case is one still (fuzz.Case.Sound), and detector d

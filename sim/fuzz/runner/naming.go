@@ -2,11 +2,11 @@ package runner
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 
 	"softswitch/detect/catalog"
 	"softswitch/internal/progress"
+	"softswitch/internal/safefile"
 	"softswitch/sim/fuzz"
 	"softswitch/sim/fuzz/naming"
 )
@@ -90,7 +90,7 @@ func (r *Run) writeNamed(ctx context.Context, cases []*fuzz.Case, all []named) e
 	if len(failures) == 0 {
 		return nil
 	}
-	if err := os.MkdirAll(r.Out, 0o755); err != nil {
+	if err := safefile.MkdirAll(r.Out, 0o755); err != nil {
 		return err
 	}
 	return progress.Each(ctx, r.Progress, "failures made smaller", len(failures), r.Workers, func(i int) error {
@@ -98,6 +98,6 @@ func (r *Run) writeNamed(ctx context.Context, cases []*fuzz.Case, all []named) e
 		if f.small {
 			f.Case = fuzz.Shrink(f.Case, namingTries, func(c *fuzz.Case) bool { return ctx.Err() == nil && naming.Fails(c, f.detector) })
 		}
-		return os.WriteFile(f.file, f.Text(f.detector.Name, naming.Comment(f.Case, f.detector, f.small)), 0o644)
+		return safefile.WriteFile(f.file, f.Text(f.detector.Name, naming.Comment(f.Case, f.detector, f.small)), 0o644)
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
 	"softswitch/internal/progress"
+	"softswitch/internal/safefile"
 	"softswitch/sim/fuzz"
 	"softswitch/sim/fuzz/clocked"
 	"softswitch/sim/fuzz/naming"
@@ -52,7 +52,7 @@ func (r *Run) Check() error {
 		return fmt.Errorf("--workers: %d; valid: 1 to 1024", r.Workers)
 	case r.Shrink < 0:
 		return fmt.Errorf("--shrink: %d; valid: 0 or above", r.Shrink)
-	case !slices.Contains(fuzz.Modes, r.Mode) && r.Mode != fuzz.Jumbo && r.Mode != fuzz.RDMA && !r.namesCauses() && !r.responds() && !r.byClocks():
+	case !slices.Contains(fuzz.Modes, r.Mode) && r.Mode != fuzz.Jumbo && r.Mode != fuzz.RDMA && !r.namesCauses() && !r.responds() && !r.byClocks() && !r.attacks():
 		return fmt.Errorf("--mode: %q; valid: %s", r.Mode, Modes())
 	case len(r.Detectors) != 1 && !r.namesCauses():
 		return fmt.Errorf("--detector: %d; valid in mode %s: one", len(r.Detectors), r.Mode)
@@ -66,7 +66,7 @@ func Modes() string {
 	for _, m := range fuzz.Modes {
 		names = append(names, string(m))
 	}
-	return strings.Join(append(names, string(fuzz.Jumbo), string(fuzz.RDMA), naming.ModeCause, naming.ModeRandom, response.Mode, clocked.Mode), ", ")
+	return strings.Join(append(names, string(fuzz.Jumbo), string(fuzz.RDMA), naming.ModeCause, naming.ModeRandom, response.Mode, clocked.Mode, string(fuzz.Attack)), ", ")
 }
 
 // shrinkTries is how often a failure is played, at most, to make it smaller.
@@ -100,6 +100,12 @@ func (r *Run) Play(ctx context.Context) (Report, error) {
 			return nil, err
 		}
 		return r.result(outcomes, r.clocks(outcomes)), nil
+	case r.attacks():
+		outcomes, err := r.playAttacks(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return r.result(outcomes, r.attackReport(outcomes)), nil
 	}
 	c, err := r.playCases(ctx)
 	if err != nil {
@@ -187,7 +193,7 @@ func (r *Run) write(ctx context.Context, outcomes []fuzz.Outcome) ([]failed, err
 	if len(files) == 0 {
 		return files, nil
 	}
-	if err := os.MkdirAll(r.Out, 0o755); err != nil {
+	if err := safefile.MkdirAll(r.Out, 0o755); err != nil {
 		return nil, err
 	}
 	return files, progress.Each(ctx, r.Progress, "failures made smaller", len(files), r.Workers, func(n int) error {
@@ -196,7 +202,7 @@ func (r *Run) write(ctx context.Context, outcomes []fuzz.Outcome) ([]failed, err
 		if small[n] {
 			c, o = r.smaller(ctx, c, o)
 		}
-		return os.WriteFile(files[n].File, c.Text(r.detector().Name, c.Comment(r.detector().Name, o, small[n])), 0o644)
+		return safefile.WriteFile(files[n].File, c.Text(r.detector().Name, c.Comment(r.detector().Name, o, small[n])), 0o644)
 	})
 }
 

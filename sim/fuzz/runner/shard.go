@@ -7,6 +7,7 @@ import (
 	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
 	"softswitch/sim/fuzz"
+	"softswitch/sim/fuzz/attack"
 	"softswitch/sim/fuzz/clocked"
 	"softswitch/sim/fuzz/response"
 	"softswitch/sim/shard"
@@ -80,6 +81,12 @@ func Merge(w *shard.Whole) (Report, error) {
 			return nil, err
 		}
 		return r.clocks(outcomes), nil
+	case r.attacks():
+		outcomes, err := shard.Records[attack.Outcome](w)
+		if err != nil {
+			return nil, err
+		}
+		return r.attackReport(outcomes), nil
 	}
 	parts, err := shard.Results[cases](w)
 	if err != nil {

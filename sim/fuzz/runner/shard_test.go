@@ -36,6 +36,7 @@ func TestShards(t *testing.T) {
 		{naming.ModeRandom, "itsy", 8, 3},
 		{response.Mode, "itsy", 6, 4},
 		{clocked.Mode, "itsy", 30, 4},
+		{fuzz.Attack, "itsy", 6, 4},
 	} {
 		if testing.Short() && c.mode != fuzz.Usual { // the others play many cases for each
 			continue
