@@ -32,7 +32,7 @@ userspace datapath, a relay that only reads and writes, and DPDK's testpmd over
 packet sockets. They take turns in every round; ratios are taken within a round.
 Peers that are not installed are named as absent. Progress goes to standard error.`,
 		Args: cobra.NoArgs,
-	}, "print JSON", func(cmd *cobra.Command, _ []string) (finding, error) {
+	}, "print JSON", func(cmd *cobra.Command, _ []string) (Finding, error) {
 		opt.Duration = time.Duration(seconds * float64(time.Second))
 		return bench.Forward(cmd.Context(), opt)
 	})
@@ -52,7 +52,7 @@ namespaces, each of which only reads and writes: the least time in which a label
 gets from a switch back to itself. Once with idle time between the laps, and once
 lap after lap.`,
 		Args: cobra.NoArgs,
-	}, "print JSON", func(cmd *cobra.Command, _ []string) (finding, error) {
+	}, "print JSON", func(cmd *cobra.Command, _ []string) (Finding, error) {
 		return bench.Floor(cmd.Context(), opt)
 	})
 	c.Flags().IntVar(&opt.Laps, "laps", 2000, "laps of each kind")

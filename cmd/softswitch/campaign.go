@@ -132,6 +132,9 @@ is the exit status of "campaign merge".`,
 			if err != nil {
 				return err
 			}
+			if _, err := readBy(c.Arguments); err != nil { // the folder may be somebody else's
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
 			one := cmd.Flags().Changed("shard")
 			switch {
 			case !slices.Contains(engines, engine):
@@ -177,7 +180,7 @@ func campaignStatus() *cobra.Command {
 Exit status: 0 all are; 1 some are missing or damaged; 2 it is no campaign.`,
 		Args:              arguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: upTo(1, folders),
-	}, "print JSON", func(_ *cobra.Command, args []string) (finding, error) {
+	}, "print JSON", func(_ *cobra.Command, args []string) (Finding, error) {
 		c, err := campaign.Open(args[0])
 		if err != nil {
 			return nil, err

@@ -40,7 +40,7 @@ Exit status: 0 there is an answer; 1 there is no deadlock; 2 it could not be pla
   softswitch cause shpiner-fig6 --svg > chronology.svg`,
 		Args:              arguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: upTo(1, filesAndNames),
-	}, "print JSON", func(cmd *cobra.Command, args []string) (finding, error) {
+	}, "print JSON", func(cmd *cobra.Command, args []string) (Finding, error) {
 		if seed < 0 {
 			return nil, fmt.Errorf("--seed: %d; valid: 0 or above", seed)
 		}

@@ -38,7 +38,7 @@ Exit status: 0 there is no such cycle; 1 there is one; 2 it could not be checked
 		Example:           "  softswitch check scenarios/fattree-on-loop.yaml\n  softswitch check scenarios/fattree-on-loop.yaml --witness /tmp/witness\n  softswitch check --failures 1 --json fabric.yaml",
 		Args:              arguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: upTo(1, yamlFiles),
-	}, "print JSON", func(cmd *cobra.Command, args []string) (finding, error) {
+	}, "print JSON", func(cmd *cobra.Command, args []string) (Finding, error) {
 		if err := opt.Valid(); err != nil {
 			return nil, err
 		}

@@ -1,38 +1,100 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"softswitch/lab/rates"
 	netnslab "softswitch/netns-lab"
+	"softswitch/scenario/config"
+	"softswitch/unit"
 )
 
 func doctorCommand() *cobra.Command {
+	var fabric string
+	var seconds int
 	var asJSON bool
+	var opt rates.Options
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what this machine lacks",
+		Short: "Say what this machine lacks, and what rate a lab holds on it",
 		Long: `Check what the switch and the lab need of this machine, and say what to do about
-what is missing. Nothing is changed. Exit status 1 if something needed is missing.`,
-		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			checks := netnslab.Doctor()
-			write := checks.WriteText
-			if asJSON {
-				write = func(w io.Writer) error { return json.NewEncoder(w).Encode(checks) }
+what is missing. Nothing is changed. Exit status 1 if something needed is missing.
+
+With --lab it finds the highest rate of links that a fat-tree holds here, by playing
+it: labs of its own are built and removed, in which a host of every other pod sends to
+one of the first, and to one of the last, at line rate; with k=4 these are the flows of
+the scenario fattree-no-loop. A rate is held if --runs runs at it are valid by the rules of
+any run, lose no lossless frame, and bring the receivers what their links carry. Exit
+status 1 if no rate is held.`,
+		Example: "  softswitch doctor\n  sudo softswitch doctor --lab k=4\n  sudo softswitch doctor --lab k=4 --mtu 9000 --runs 10 --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if fabric != "" {
+				return findRate(cmd.Context(), fabric, seconds, opt, asJSON)
 			}
-			if err := write(os.Stdout); err != nil {
-				return err
+			for _, flag := range []string{"mtu", "runs", "seconds"} {
+				if cmd.Flags().Changed(flag) {
+					return fmt.Errorf("doctor: --%s is for --lab", flag)
+				}
 			}
-			if checks.Lacking() {
-				return errUnmet
-			}
-			return nil
+			return examine(asJSON)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().StringVar(&fabric, "lab", "", `find the highest rate of links that a fat-tree holds, "k=4"`)
+	c.Flags().IntVar(&opt.MTU, "mtu", config.DefaultMTU, "with --lab: the longest IP packet, and the length of frames, in bytes")
+	c.Flags().IntVar(&opt.Runs, "runs", 3, "with --lab: how many runs have to be good at the rate that is found")
+	c.Flags().IntVar(&seconds, "seconds", 2, "with --lab: for how long hosts send in a run")
+	c.RegisterFlagCompletionFunc("lab", cobra.FixedCompletions([]string{"k=2", "k=4", "k=6", "k=8"}, cobra.ShellCompDirectiveNoFileComp))
 	return c
+}
+
+// examine says what the machine lacks.
+func examine(asJSON bool) error {
+	checks := netnslab.Doctor()
+	write := checks.WriteText
+	if asJSON {
+		write = func(w io.Writer) error { return json.NewEncoder(w).Encode(checks) }
+	}
+	if err := write(os.Stdout); err != nil {
+		return err
+	}
+	if checks.Lacking() {
+		return errUnmet
+	}
+	return nil
+}
+
+// findRate finds the highest rate that a lab of the fabric holds.
+func findRate(ctx context.Context, fabric string, seconds int, opt rates.Options, asJSON bool) error {
+	f, err := rates.ParseFabric(fabric)
+	if err != nil {
+		return fmt.Errorf("doctor: --lab: %w", err)
+	}
+	f.MTU, f.Sends = opt.MTU, unit.Time(seconds)*unit.Second
+	for _, n := range []struct {
+		flag          string
+		value, lo, hi int
+	}{{"mtu", f.MTU, config.DefaultMTU, config.MaxMTU}, {"runs", opt.Runs, 1, 1000}, {"seconds", seconds, 1, 3600}} {
+		if n.value < n.lo || n.value > n.hi {
+			return fmt.Errorf("doctor: --%s: %d; use %d to %d", n.flag, n.value, n.lo, n.hi)
+		}
+	}
+	for _, c := range netnslab.Doctor() {
+		if c.Needed && !c.OK {
+			return fmt.Errorf("doctor: --lab: %s: %s; %s", c.Name, c.Detail, c.Remedy)
+		}
+	}
+	opt.Fabric, opt.Name = f, fmt.Sprintf("doctor%d", os.Getpid())
+	found, err := rates.Find(ctx, opt, os.Stderr)
+	if err != nil {
+		return err
+	}
+	return printJudged(found, found.Held > 0, asJSON)
 }

@@ -45,23 +45,33 @@ var (
 	pageToken  = masking(`token=[A-Z2-7]+`, "token=#")                                                 //
 	flowFrames = masking(`^( +\w+ +\S+ +\S+ +[0-7]) +\d+ +\d+ +0 +\d+ +0 +[0-9.]+$`, "$1 # # 0 # 0 #") // sent, received, in flight, Mbit/s
 	pfcFrames  = masking(`^(pfc +)\d+ XOFF, \d+ XON, \d+ refreshes$`, "$1# XOFF, # XON, # refreshes")
+	onWire     = masking(`^ *[1-9]\d*  (frames of type 0x88e5, )`, "# $1")             // of MACsec
+	paused     = masking(`^ *[1-9]\d* +\d+  (s\d)  (s\d)$`, "# # $1 $2")               // pauses and messages of a link
+	messaged   = masking(`^ *0 +[1-9]\d*  (s\d)  (s\d)$`, "0 # $1 $2")                 // messages alone
 	pfcCounts  = masking(`^( *to-\S+ +0 +0 +0) +[1-9][\d,]*( +0 +0 +0 +0)$`, "$1 #$2") // of class 3
 	processors = masking(`[0-9.]+ processors used`, "# processors used")               //
+	slack      = masking(`and \d+ of slack, \d+ of it used`, "and # of slack, # of it used")
+	look       = masking(`^(processes wake up to) \S+ (late: headroom of \d+ bytes and) \d+ of slack$`, "$1 # $2 # of slack")
 	onPurpose  = masking(`lost \d+; dropped to break a deadlock \d+ \(\d+ bytes\), to handle its trigger \d+`, "lost #; dropped #")
 	messages   = masking(`\d+ control messages`, "# control messages")                   //
-	frames     = masking(`^\d+ frames written`, "# frames written")                      // of a capture
+	written    = masking(`^\d+ frames written`, "# frames written")                      // of a capture
 	fields     = masking(`\b((core|agg|edge)[0-9-]+|[0-9a-f.:x_]*\d[0-9a-f.:x_]*)`, "#") // of a frame: what it says of switches and times
 	passed     = masking(`(comes home)(; has passed the initial trigger)?$`, "$1")       // not if its owner is the trigger
 	columns    = masking(`-{2,}`, "--")                                                  // as wide as what is in them
 )
 
 // figuresOfRun are those of a scenario that is played live.
-var figuresOfRun = []mask{wallTime, runTime, eventTime, latency, flowFrames, pfcFrames, messages, processors}
+var figuresOfRun = []mask{wallTime, runTime, eventTime, latency, flowFrames, pfcFrames, messages, processors, slack, look}
 
 // varying says of commands what differs from run to run: the first that matches holds.
 // Of all others everything is compared.
 var varying = []varies{
 	{command: typed(`softswitch doctor$`), lines: matching(`^note `, `->`, `^ok +(kernel|backlog|cores|memory|labs|namespace directory|rootless|ip|tcpdump|tshark|ovs-vswitchd) `)},
+
+	{command: typed(`macsec.sh frames$`), tool: "linux.uml"},
+	{command: typed(`macsec.sh lab `), tool: "linux.uml", masks: append(slices.Clip(figuresOfRun), onWire, paused, messaged), lines: matching(
+		` declares `, ` of type 0x88e5, (167|463) octets$`,
+	)},
 
 	{command: typed(`lab run .*ring.yaml --pcap`), masks: figuresOfRun, lines: matching(`first (pause|resume):`, ` declares `, `  true  `, `^ +loop  `, `^ +cause `)},
 	{command: typed(`lab run .*ring.yaml --response`), masks: append(slices.Clip(figuresOfRun), onPurpose), lines: matching(
@@ -92,7 +102,7 @@ var varying = []varies{
 
 	{command: typed(`python3 `), tool: "python3", simulated: true},
 	{command: typed(`wireshark install$`), tool: "tshark", simulated: true},
-	{command: typed(`# in another$`), masks: []mask{frames}},
+	{command: typed(`# in another$`), masks: []mask{written}},
 	{command: typed(`tshark -r lab.pcapng .* -V `), tool: "tshark", masks: []mask{fields, passed}},
 	{command: typed(`tshark -r lab.pcapng .*itsy.home .* > seq$`), tool: "tshark"},
 	{command: typed(`tshark -r lab.pcapng .*itsy.seq ==`), tool: "tshark", lines: matching(`^[0-9.]+\t\S+:to-\S+\t0x0000000[12]$`)},

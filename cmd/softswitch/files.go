@@ -12,6 +12,8 @@ import (
 	"softswitch/internal/decode"
 	"softswitch/internal/strictyaml"
 	"softswitch/lab/validate"
+	"softswitch/linkauth"
+	"softswitch/live/node"
 	"softswitch/scenario/load"
 	"softswitch/sim/figures"
 )
@@ -36,7 +38,7 @@ Exit status: 0 all files are good; 1 one of them is not; 2 one could not be read
 		Example:           "  softswitch validate scenarios/*.yaml\n  softswitch validate --json switch.yaml",
 		Args:              arguments(cobra.MinimumNArgs(1)),
 		ValidArgsFunction: yamlFiles,
-	}, "print a list of files with their faults as JSON", func(_ *cobra.Command, args []string) (finding, error) {
+	}, "print a list of files with their faults as JSON", func(_ *cobra.Command, args []string) (Finding, error) {
 		var all validate.Files
 		for _, file := range args {
 			data, err := readFile(file)
@@ -66,7 +68,7 @@ not be made, such as for a topology without levels.`,
 		Example:           "  softswitch tagger scenarios/fattree-on-loop.yaml\n  softswitch tagger scenarios/fattree-on-loop.yaml --tags 1\n  softswitch tagger scenarios/fattree-on-loop.yaml --without agg0-0",
 		Args:              arguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: upTo(1, yamlFiles),
-	}, "print JSON", func(cmd *cobra.Command, args []string) (finding, error) {
+	}, "print JSON", func(cmd *cobra.Command, args []string) (Finding, error) {
 		data, err := readFile(args[0])
 		if err != nil {
 			return nil, err
@@ -92,15 +94,24 @@ not be made, such as for a topology without levels.`,
 
 func decodeCommand() *cobra.Command {
 	var opt decode.Options
+	var keysFile string
 	c := &cobra.Command{
 		Use:   "decode FILE|-",
 		Short: "Print the PFC and ITSY frames of a pcap or pcapng",
 		Long: `Print the PFC, 802.3x PAUSE and ITSY message frames of a capture, a line each,
-and count the others. "-" reads standard input, also while it grows.`,
+and count the others. "-" reads standard input, also while it grows.
+
+With --keys each line ends with what its tag is worth: believed, wrong, missing, or
+unknown, before a hello has told the sender's counter.`,
 		Example: `  softswitch decode core0.pcapng
   sudo ip netns exec ss-core0 tcpdump -U -i to-agg0-0 -w - | softswitch decode -`,
 		Args: arguments(cobra.ExactArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) (err error) {
+			if keysFile != "" {
+				if opt.Keys, err = node.LoadKeys(keysFile); err != nil {
+					return err
+				}
+			}
 			var in io.Reader = os.Stdin
 			if args[0] != "-" {
 				f, err := os.Open(args[0])
@@ -117,11 +128,14 @@ and count the others. "-" reads standard input, also while it grows.`,
 		},
 	}
 	c.Flags().BoolVar(&opt.JSON, "json", false, "print JSON lines")
+	c.Flags().StringVar(&keysFile, "keys", "", "file of the keys of authenticated links, to judge the tags")
+	c.MarkFlagFilename("keys")
 	return c
 }
 
 func replayCommand() *cobra.Command {
-	return printed(&cobra.Command{
+	var keysFile string
+	c := printed(&cobra.Command{
 		Use:   "replay FILE",
 		Short: "Repeat a recorded node, call by call, and compare",
 		Long: `Repeat what "softswitch run --record FILE" or "softswitch host --record FILE"
@@ -129,24 +143,34 @@ recorded: every call of the node's machine, on a machine made anew, without
 interfaces and without waiting. It has to give the same events.
 
 A recording that is cut short, as that of a node that was killed, is compared as
-far as it goes.
+far as it goes. No recording has keys: that of a switch with authenticated links
+takes the file of them.
 
 Exit status: 0 the same; 1 not, or not whole: the first difference, or the fault,
 is printed; 2 no recording, or one of another version.`,
 		Example: "  softswitch replay s1.rec",
 		Args:    arguments(cobra.ExactArgs(1)),
-	}, "print JSON", func(_ *cobra.Command, args []string) (finding, error) {
+	}, "print JSON", func(_ *cobra.Command, args []string) (Finding, error) {
 		f, err := os.Open(args[0])
 		if err != nil {
 			return nil, err
 		}
 		defer f.Close()
-		res, err := replay.Play(f, catalog.Factories())
+		var keys linkauth.Keys
+		if keysFile != "" {
+			if keys, err = node.LoadKeys(keysFile); err != nil {
+				return nil, err
+			}
+		}
+		res, err := replay.Play(f, catalog.Factories(), keys)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", args[0], err)
 		}
 		return judged(res, res.Same && res.Fault == "")
 	})
+	c.Flags().StringVar(&keysFile, "keys", "", "file of the keys of authenticated links")
+	c.MarkFlagFilename("keys")
+	return c
 }
 
 func plotCommand() *cobra.Command {

@@ -1,12 +1,11 @@
 package main
 
 import (
-	"os"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
 	"softswitch/internal/reference"
+	"softswitch/internal/safefile"
 )
 
 func genCommand() *cobra.Command {
@@ -36,7 +35,7 @@ func genMan() *cobra.Command {
 		Short: "Write a manual page for every command",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := os.MkdirAll(out, 0o755); err != nil {
+			if err := safefile.MkdirAll(out, 0o755); err != nil {
 				return err
 			}
 			root := cmd.Root()

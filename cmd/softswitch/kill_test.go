@@ -12,9 +12,9 @@ import (
 )
 
 // playing starts `lab run` and waits until it says text.
-func (b *bed) playing(file, text string) *started {
+func (b *bed) playing(file, text string, args ...string) *started {
 	b.Helper()
-	s := b.start(b.command("lab", "run", "--name", b.name, filepath.Join("../../scenarios", file)))
+	s := b.start(b.command(append([]string{"lab", "run", "--name", b.name, filepath.Join("../../scenarios", file)}, args...)...))
 	s.await(text)
 	return s
 }

@@ -9,6 +9,7 @@ import (
 
 	"softswitch/lab"
 	"softswitch/lab/export"
+	"softswitch/live/hosting"
 	netnslab "softswitch/netns-lab"
 	"softswitch/scenario/load"
 )
@@ -25,8 +26,8 @@ so that "destroy" removes exactly that, also after a crash.`,
 	name := new(string)
 	nameFlag(c, c.PersistentFlags(), name, netnslab.DefaultName)
 	return group(
-		c, labDeploy(name), labExport(name), labAttach(), labRelay(), labAgent(), labList(), labInspect(name), labExec(name),
-		labLink(name, "fail", (*netnslab.State).Fail), labLink(name, "heal", (*netnslab.State).Heal),
+		c, labDeploy(name), labExport(name), labAttach(), labRelay(), labAgent(), labNodes(), labList(), labInspect(name), labExec(name),
+		labLink(name, "fail", (*netnslab.State).Fail), labLink(name, "heal", (*netnslab.State).Heal), labImpair(name), labKill(name), labRestart(name),
 		labStart(name), labStop(name), labStorm(name), labSlow(name), labNormal(name),
 		labShell(name), labGraph(name), labRootless(), labRun(name), labUI(name), labCapture(name),
 		labEvents(name), labMetrics(name), labWorlds(name), labDestroy(name),
@@ -37,6 +38,7 @@ func labDeploy(name *string) *cobra.Command {
 	var file, pcap string
 	var in load.Instead
 	var dryRun, replace bool
+	var share lab.Sharing
 	c := &cobra.Command{
 		Use:   "deploy -t FILE",
 		Short: "Build the topology of a scenario file and start its nodes",
@@ -53,7 +55,10 @@ file, is left as it is; another of the same name is removed with --replace only.
 			if err := lab.RefuseFabric(plan.Fabric); err != nil {
 				return fmt.Errorf("%s: %w", file, err)
 			}
-			desc, err := lab.DescribeHere(plan, lab.Options{Name: *name, PcapDir: pcap})
+			if share, err = share.Of(plan); err != nil {
+				return err
+			}
+			desc, err := lab.DescribeHere(lab.GiveSlack(plan), lab.Options{Name: *name, PcapDir: pcap, Sharing: share})
 			if err != nil {
 				return err
 			}
@@ -66,10 +71,12 @@ file, is left as it is; another of the same name is removed with --replace only.
 		},
 	}
 	replaceFlag(c, &replace)
+	shareFlags(c, &share)
 	c.Flags().StringVarP(&file, "topology", "t", "", "scenario file whose topology to build")
 	c.MarkFlagRequired("topology")
 	c.MarkFlagFilename("topology", "yaml", "yml")
 	insteadFlags(c, &in)
+	setFlag(c, &in.Set)
 	c.Flags().StringVar(&pcap, "pcap", "", "directory for a pcapng of each switch")
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the steps and do nothing")
 	return c
@@ -112,7 +119,7 @@ Exit status: 0 the folder is there; 2 not, and nothing of it.`,
 			if opt.Machines, err = export.Machines(machines); err != nil {
 				return err
 			}
-			desc := lab.Describe(plan, lab.Options{Name: plan.Scenario.Name, Program: "/bin/softswitch", Dir: export.Dir})
+			desc := lab.Describe(plan, lab.Options{Name: plan.Scenario.Name, Program: "/bin/softswitch", Dir: export.Dir, KeysPath: export.Keys})
 			if cmd.Flags().Changed("name") {
 				desc.Name = *name
 			}
@@ -133,6 +140,25 @@ Exit status: 0 the folder is there; 2 not, and nothing of it.`,
 // replaceFlag is the flag of commands that build a lab.
 func replaceFlag(c *cobra.Command, replace *bool) {
 	c.Flags().BoolVar(replace, "replace", false, "remove another lab of the same name first, instead of refusing")
+}
+
+// shareFlags are flags of commands that build a lab.
+func shareFlags(c *cobra.Command, s *lab.Sharing) {
+	c.Flags().IntVar(&s.PerProcess, "nodes-per-process", 0, "how many nodes share a process, 1 for a process each (default: 1; all in a large fabric, or with --poll)")
+	c.Flags().BoolVar(&s.Poll, "poll", false, "have a process that nodes share look for frames all the time, instead of being woken: faster, and a processor each")
+}
+
+// labNodes is for [netnslab.Up] alone.
+func labNodes() *cobra.Command {
+	var poll bool
+	c := &cobra.Command{
+		Use:    "nodes FILE",
+		Hidden: true,
+		Args:   arguments(cobra.ExactArgs(1)),
+		RunE:   func(cmd *cobra.Command, args []string) error { return hosting.Run(cmd.Context(), args[0], poll) },
+	}
+	c.Flags().BoolVar(&poll, "poll", false, "")
+	return c
 }
 
 // orReplace adds to the error of a command with the flag --replace that there is one.

@@ -68,6 +68,98 @@ func labLink(name *string, verb string, set func(*netnslab.State, netnslab.LinkS
 	}
 }
 
+// labProcess makes the commands that end the processes of nodes, for good or to begin anew.
+func labProcess(name *string, c *cobra.Command, do func(ctx context.Context, st *netnslab.State, node string) error) *cobra.Command {
+	c.Args = arguments(cobra.MinimumNArgs(1))
+	c.ValidArgsFunction = offer(name, nodeNames)
+	c.RunE = inLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
+		if _, err := lab.Pick(st, args, ""); err != nil {
+			return err
+		}
+		for _, node := range args {
+			if err := do(cmd.Context(), st, node); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return c
+}
+
+func labKill(name *string) *cobra.Command {
+	return labProcess(name, &cobra.Command{
+		Use:   "kill NODE...",
+		Short: "End the processes of nodes, as a crash does",
+		Long: `End the processes of nodes at once (SIGKILL), as a crash does. Their namespaces and links
+stay, and their links stay up: what is sent to a dead switch is lost. A node that shares its
+process ends alone. "lab restart" starts it again.`,
+		Example: "  sudo softswitch lab kill core0",
+	}, func(_ context.Context, st *netnslab.State, node string) error { return st.Kill(node) })
+}
+
+func labRestart(name *string) *cobra.Command {
+	return labProcess(name, &cobra.Command{
+		Use:   "restart NODE...",
+		Short: "Start the processes of nodes anew, also of dead ones",
+		Long: `End the processes of nodes, if they are alive, and start them again, one after the other:
+with empty buffers, counters of zero and an event log that begins anew; a host sends when it
+is started (lab start). A run in which a node is restarted is not valid.
+
+Nodes that share a process cannot be restarted: give --nodes-per-process 1 to "lab deploy".`,
+		Example: "  sudo softswitch lab restart core0 agg1-0",
+	}, func(ctx context.Context, st *netnslab.State, node string) error { return st.Restart(ctx, node) })
+}
+
+func labImpair(name *string) *cobra.Command {
+	var w config.Wire
+	var clear, asJSON bool
+	c := &cobra.Command{
+		Use:   "impair [NODE NODE]",
+		Short: "Delay, lose, repeat or reorder the frames on a link; show what links do",
+		Long: `Have the link between two nodes, in both directions, delay, lose, repeat or reorder
+frames from now on. What no flag says, the link does not do; --clear ends it all. Without
+nodes, show what the links of the lab do, and how many frames they did it to.
+
+A link keeps time to a millisecond. A run in which a link is impaired by hand is not valid:
+what belongs to an experiment is written in its scenario file (delay, jitter and so on of
+topology, and of its overrides).`,
+		Example: `  sudo softswitch lab impair core0 agg1-0 --delay 5ms --loss 1%
+  sudo softswitch lab impair core0 agg1-0 --clear
+  sudo softswitch lab impair`,
+		Args: arguments(func(_ *cobra.Command, args []string) error {
+			if len(args) != 0 && len(args) != 2 {
+				return errors.New("want two nodes, or none")
+			}
+			return nil
+		}),
+		ValidArgsFunction: upTo(2, offer(name, linkEnds)),
+		RunE: inLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
+			switch given := w != (config.Wire{}); {
+			case len(args) == 0 && (given || clear):
+				return errors.New("lab impair: which link? give the two nodes that it joins")
+			case len(args) == 0:
+				all, err := lab.Wires(cmd.Context(), st)
+				return errors.Join(printFinding(all, asJSON), err)
+			case given == clear:
+				return errors.New("lab impair: give --clear, or what the link is to do: --delay, --jitter, --control-loss, --loss, --duplicate, --reorder")
+			case asJSON:
+				return errors.New("lab impair: --json goes without nodes, where there is something to show")
+			}
+			return lab.Impair(cmd.Context(), st, args[0], args[1], w)
+		}),
+	}
+	f := c.Flags()
+	f.StringVar(&w.Delay, "delay", "", "how long a frame takes, 1ms to 10s")
+	f.StringVar(&w.Jitter, "jitter", "", "largest random extra delay, evenly from 0; frames keep their order")
+	f.StringVar(&w.ControlLoss, "control-loss", "", "share of control frames (PFC, messages of detectors) that are lost, such as 0.5%")
+	f.StringVar(&w.Loss, "loss", "", "share of other frames that are lost")
+	f.StringVar(&w.Duplicate, "duplicate", "", "share of frames that come twice")
+	f.StringVar(&w.Reorder, "reorder", "", "share of frames that take twice the delay, so that others overtake them")
+	f.BoolVar(&clear, "clear", false, "have the link carry frames as it did before anything was done to it: at once, all, in order")
+	f.BoolVar(&asJSON, "json", false, "print all links as JSON")
+	return c
+}
+
 func labShell(name *string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "shell NODE",

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/lab"
 	"softswitch/lab/run"
 	"softswitch/lab/worlds"
 	netnslab "softswitch/netns-lab"
@@ -38,6 +39,10 @@ the logs of all switches prove (was there a deadlock, since when), and what the
 detector declared. The lab is then removed. A lab of the same name that is up already
 is removed with --replace only; what a run that died left is removed in any case.
 
+First it looks for 0.2 s at how late processes of this machine wake up, and gives every
+priority group slack besides its headroom, so that frames are not lost for that. The
+verdict says how much; "buffer: {slack: 0}" in the file is none.
+
 Scenarios whose links are faster than processes can keep up with are played slower:
 "--slow 400" makes 100 Mbit/s of 40 Gbit/s and 2 s of 5 ms. A scenario that a live
 lab cannot play is refused with the reason.
@@ -47,7 +52,7 @@ started; FILE lists them, as for "lab attach". They are left as they are then.
 
 Exit status: 0 the scenario's expectation is met and the run can be trusted; 1 not;
 2 the scenario could not be played.`,
-		Example:           "  sudo softswitch lab run scenarios/fattree-on-loop.yaml\n  sudo softswitch lab run scenarios/pause.yaml --pcap /tmp/pcap --json\n  sudo softswitch lab run scenarios/hu-fig4.yaml --slow 400\n  softswitch lab run --attach clab/nodes.yaml",
+		Example:           "  sudo softswitch lab run scenarios/fattree-on-loop.yaml\n  sudo softswitch lab run scenarios/pause.yaml --pcap captures --json\n  sudo softswitch lab run scenarios/hu-fig4.yaml --slow 400\n  softswitch lab run --attach clab/nodes.yaml",
 		Args:              arguments(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: upTo(1, yamlFiles),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -63,6 +68,7 @@ Exit status: 0 the scenario's expectation is met and the run can be trusted; 1 n
 	}
 	opt.flags(c)
 	slowFlag(c, &opt.Slow)
+	setFlag(c, &opt.Set)
 	c.Flags().StringVar(&opt.attach, "attach", "", "list of the nodes to play on, instead of a lab of its own")
 	c.MarkFlagFilename("attach", "yaml", "yml")
 	c.Flags().BoolVar(&opt.Keep, "keep", false, "leave the lab up afterwards")
@@ -79,6 +85,7 @@ func (opt *playOptions) flags(c *cobra.Command) {
 	c.Flags().StringVar(&opt.HTML, "html", "", "file that plays the run in a browser, by itself")
 	c.MarkFlagFilename("html")
 	replaceFlag(c, &opt.Replace)
+	shareFlags(c, &opt.Sharing)
 	c.Flags().BoolVar(&opt.rootless, "rootless", false, "play it in a user namespace, without root")
 }
 
@@ -112,7 +119,7 @@ func (opt *playOptions) playAttached(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return fmt.Errorf("lab run: both %s and --attach %s, whose scenario is played", args[0], opt.attach)
 	}
-	for _, flag := range []string{"detector", "response", "slow", "repeat", "pcap", "rootless"} {
+	for _, flag := range []string{"detector", "response", "slow", "set", "repeat", "pcap", "rootless", "nodes-per-process", "poll"} {
 		if cmd.Flags().Changed(flag) {
 			return fmt.Errorf("lab run: --%s is for a lab that is built for the run, and not for --attach", flag)
 		}
@@ -210,7 +217,7 @@ of some scenario was valid; 2 a scenario could not be played.`,
 		Example:           "  sudo softswitch lab worlds scenarios/*.yaml",
 		Args:              arguments(cobra.MinimumNArgs(1)),
 		ValidArgsFunction: yamlFiles,
-	}, "print JSON", func(cmd *cobra.Command, args []string) (finding, error) {
+	}, "print JSON", func(cmd *cobra.Command, args []string) (Finding, error) {
 		w := worlds.Worlds{Runs: runs, Progress: os.Stderr, Read: readFile, Live: run.Quiet(*name)}
 		t, err := w.Compare(cmd.Context(), args)
 		if err != nil {
@@ -273,7 +280,17 @@ func runRootless(ctx context.Context, argv []string) error {
 }
 
 // errStays is for options that need a lab which outlives the command.
-var errStays = errors.New("--rootless goes with neither --keep nor --ui: its lab ends with the command, and nobody outside reaches it; for a session: softswitch lab rootless")
+var errStays = errors.New("--rootless goes with none of --keep, --show, --ui: its lab ends with the command, and nobody outside reaches it; for a session: softswitch lab rootless")
+
+// latenessCommand is for [lab.ScaleHeadroom] alone.
+func latenessCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    lab.LatenessCommand,
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE:   func(*cobra.Command, []string) error { return lab.TellLateness(os.Stdout) },
+	}
+}
 
 // rootlessInitCommand is for [netnslab.Rootless] alone.
 func rootlessInitCommand() *cobra.Command {

@@ -25,6 +25,30 @@ func pids(r netnslab.Report) (pids []int) {
 	return pids
 }
 
+// TestKillAndRestart: a switch that was killed forwards again when it is started again.
+func TestKillAndRestart(t *testing.T) {
+	b := newBed(t)
+	b.must("deploy", "-t", "../../scenarios/pause.yaml")
+	addr := b.address("h2")
+	b.must("kill", "s1")
+	b.wantNodes("dead", "s1")
+	if b.lab("exec", "h1", "ping", "-c", "1", "-W", "1", addr).code == 0 {
+		t.Error("a killed switch forwards")
+	}
+	b.must("restart", "s1", "s2")
+	b.wantNodes("")
+	b.wantPing("h1", addr)
+	if r := b.lab("restart", "s1", "s9"); r.code != exitError || !strings.Contains(r.stderr, `no node "s9"`) {
+		t.Errorf("a restart of a node that is not there: exit status %d", r.code)
+	}
+	b.must("destroy")
+	b.must("deploy", "-t", "../../scenarios/pause.yaml", "--nodes-per-process", "4")
+	if r := b.lab("restart", "s1"); r.code != exitError || !strings.Contains(r.stderr, "node s1 shares its process with 3 others") {
+		t.Errorf("a restart of a node that shares its process: exit status %d", r.code)
+	}
+	b.wantNodes("")
+}
+
 // TestFatTree uses a k=4 fat-tree as a user would: inspect, ping through it, watch
 // a switch's port, take a link away.
 func TestFatTree(t *testing.T) {

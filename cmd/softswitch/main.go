@@ -113,8 +113,8 @@ Exit status: 0 done and as expected; 1 done, but not as expected; 2 not done.`,
 		return fmt.Errorf("%w; see `%s --help`", err, cmd.CommandPath())
 	})
 	c.AddCommand(runCommand(), hostCommand(), nicCommand(), labCommand(), simCommand(), demoCommand(), decodeCommand(), doctorCommand(), benchCommand(), replayCommand(), compareCommand(), plotCommand(), taggerCommand(), causeCommand(), sweepCommand(), mergeCommand(), campaignCommand())
-	c.AddCommand(validateCommand(), checkCommand(), importCommand(), genCommand(), rootlessInitCommand())
-	c.AddCommand(showCommand(), clearCommand(), pfcwdCommand())
+	c.AddCommand(validateCommand(), checkCommand(), importCommand(), genCommand(), rootlessInitCommand(), latenessCommand())
+	c.AddCommand(showCommand(), clearCommand(), pfcwdCommand(), authCommand(), attackCommand())
 	c.AddCommand(wiresharkCommand())
 	return c
 }

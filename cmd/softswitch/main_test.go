@@ -88,7 +88,7 @@ func setUpScript(env *testscript.Env) error {
 			return err
 		}
 	}
-	return os.Chmod(env.WorkDir, 0o777)
+	return os.Chmod(env.WorkDir, 0o777|os.ModeSticky)
 }
 
 // exits runs a command that has to end with a status: exits STATUS COMMAND [ARG...]

@@ -184,7 +184,7 @@ Exit status: 0 the pauses reached the sender's NIC and no frame was lost in the 
 not so, or the machine was too busy to tell; 2 it could not be played.`,
 		Example: "  sudo softswitch nic demo\n  sudo softswitch nic demo --json 2>/dev/null",
 		Args:    arguments(cobra.NoArgs),
-	}, "print the result as JSON", func(cmd *cobra.Command, _ []string) (finding, error) {
+	}, "print the result as JSON", func(cmd *cobra.Command, _ []string) (Finding, error) {
 		d, err := nicdemo.Play(cmd.Context(), name, os.Stderr)
 		if err != nil {
 			return nil, err

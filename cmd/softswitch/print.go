@@ -9,12 +9,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// finding is what a command found out, in words; its JSON is for programs.
-type finding interface{ WriteText(io.Writer) error }
+// Finding is what a command found out, in words; its JSON is for programs.
+type Finding interface{ WriteText(io.Writer) error }
 
 // printed makes c print what find finds, as JSON with the flag --json. If find returns
 // errUnmet besides, that is c's exit status.
-func printed(c *cobra.Command, usage string, find func(*cobra.Command, []string) (finding, error)) *cobra.Command {
+func printed(c *cobra.Command, usage string, find func(*cobra.Command, []string) (Finding, error)) *cobra.Command {
 	asJSON := false
 	c.Flags().BoolVar(&asJSON, "json", false, usage)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
@@ -28,7 +28,7 @@ func printed(c *cobra.Command, usage string, find func(*cobra.Command, []string)
 }
 
 // judged are f and, unless it is good, errUnmet.
-func judged(f finding, good bool) (finding, error) {
+func judged(f Finding, good bool) (Finding, error) {
 	if !good {
 		return f, errUnmet
 	}
@@ -36,7 +36,7 @@ func judged(f finding, good bool) (finding, error) {
 }
 
 // printJudged is printFinding of what is good or not.
-func printJudged(f finding, good, asJSON bool) error {
+func printJudged(f Finding, good, asJSON bool) error {
 	if err := printFinding(f, asJSON); err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func printJudged(f finding, good, asJSON bool) error {
 	return nil
 }
 
-func printFinding(f finding, asJSON bool) error {
+func printFinding(f Finding, asJSON bool) error {
 	if !asJSON {
 		return f.WriteText(os.Stdout)
 	}

@@ -129,8 +129,9 @@ func TestRootlessRefused(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"lab", "run", "--rootless", "--keep", "pause.yaml"}, "--rootless goes with neither --keep nor --ui"},
-		{[]string{"demo", "--rootless", "--ui"}, "--rootless goes with neither --keep nor --ui"},
+		{[]string{"lab", "run", "--rootless", "--keep", "pause.yaml"}, "--rootless goes with none of --keep, --show, --ui"},
+		{[]string{"demo", "--rootless", "--show"}, "--rootless goes with none of --keep, --show, --ui"},
+		{[]string{"demo", "--rootless", "--ui"}, "--rootless goes with none of --keep, --show, --ui"},
 		{[]string{"lab", "rootless", "no-such-program"}, `"no-such-program": executable file not found`},
 		{[]string{"lab", "run", "--rootless", "missing.yaml"}, "open missing.yaml: no such file"},
 		{[]string{"rootless-init", "true"}, "not the first process of a namespace"},

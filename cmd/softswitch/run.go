@@ -51,7 +51,7 @@ off, the driver's own tool PFC; docs/lab.md says what else is to be expected.`,
 				return err
 			}
 			node.Announce(os.Stderr, cfg)
-			return node.RunSwitch(cmd.Context(), cfg, record)
+			return node.RunSwitch(cmd.Context(), cfg, record, node.Place{})
 		},
 	}
 	c.Flags().StringVarP(&file, "config", "c", "", "configuration file (YAML)")
@@ -130,7 +130,7 @@ keeps answering ping.`,
 			if err := node.Await(cmd.Context(), os.Stderr, []string{cfg.Port.Name}, wait); err != nil {
 				return err
 			}
-			return node.RunHost(cmd.Context(), cfg, record)
+			return node.RunHost(cmd.Context(), cfg, record, node.Place{})
 		},
 	}
 	c.Flags().StringVarP(&file, "config", "c", "", "configuration file (YAML)")

@@ -31,7 +31,7 @@ control socket (run --control).`,
 	return group(
 		c, s.pfc(), s.pfcwd(), s.priorityGroup(), s.queue(),
 		below("buffer", "The buffer's configuration", leaf(s, "configuration", "Pools and profiles, in bytes", "", show.BufferConfiguration())),
-		s.deadlock(), s.itsy(), s.interfaces(),
+		s.deadlock(), s.itsy(), leaf(s, "auth", "Links that are authenticated, and what was refused on them", "", show.Authentication()), s.interfaces(),
 		leaf(s, "route", "Routes, which of their ports are in use, and their backups", "", show.Routes()),
 		leaf(s, "mac", "Stations and the ports by which they are reached", "", show.Stations()),
 		leaf(s, "arp", "Neighbours and their addresses", "", show.Neighbours()), s.connections(),

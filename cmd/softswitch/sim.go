@@ -18,6 +18,7 @@ import (
 	"softswitch/scenario"
 	"softswitch/scenario/load"
 	"softswitch/sim/figures"
+	"softswitch/sim/frames"
 	"softswitch/sim/fuzz"
 	"softswitch/sim/fuzz/runner"
 	"softswitch/sim/run"
@@ -33,7 +34,7 @@ func simCommand() *cobra.Command {
 		Short: "Play scenarios in virtual time",
 		Long: `Play scenarios in virtual time, with the same switches and hosts as on namespaces:
 exact, repeatable by its seed, and without root.`,
-	}, simRun(), simBench(), simScale(), simFuzz(), simBoundary(), simFigures())
+	}, simRun(), simBench(), simScale(), simFuzz(), simFrames(), simBoundary(), simFigures())
 }
 
 func simRun() *cobra.Command {
@@ -141,7 +142,7 @@ reliable connections that keep to DCQCN (transport: rc, congestion: {}).
 A frame-hop is a frame that arrives at a node. The simulator uses one processor.`,
 		Example: "  softswitch sim bench --json",
 		Args:    arguments(cobra.NoArgs),
-	}, "print JSON", func(cmd *cobra.Command, _ []string) (finding, error) {
+	}, "print JSON", func(cmd *cobra.Command, _ []string) (Finding, error) {
 		return scale.Bench(cmd.Context(), os.Stderr, detector, unit.Time(duration), runs)
 	})
 	detectorFlag(c, &detector, catalog.Default, "deadlock detector: %s")
@@ -168,7 +169,7 @@ Switches have routes to those subnets alone that flows go to.
 
 Exit status: 0 all deadlocks were detected and there was no false alarm; 1 not.`,
 		Args: arguments(cobra.NoArgs),
-	}, "print JSON", func(cmd *cobra.Command, _ []string) (finding, error) {
+	}, "print JSON", func(cmd *cobra.Command, _ []string) (Finding, error) {
 		r, err := scale.Measure(cmd.Context(), detector, os.Stderr)
 		if err != nil {
 			return nil, err
@@ -194,7 +195,8 @@ seed, its number and the mode alone.
 Modes: "usual"; "loss" loses control frames; "expiry" stops switches for so long
 that pauses expire; "rdma" makes most flows reliable connections (transport: rc);
 "cause" and "random-cause" are about the cause that is named; "response" is about
-what responses do; "clocks" is about the oracle, if logs go by several clocks.
+what responses do; "clocks" is about the oracle, if logs go by several clocks;
+"attack" puts forged, replayed, reflected and mutated control frames on wires.
 
 Mode "cause" plants a cause: a fabric whose flows are slowed until it does not
 deadlock, and in it one disturbance by which it does, or two, or none as a
@@ -215,6 +217,13 @@ drift and may step, and holds what the oracle then says against what it says by 
 clock: what is wrong (nothing may be), and what it leaves undecided. As a control the
 logs are merged by constant offsets too.
 
+Mode "attack" plays each case twice, with the response cure: on links that are
+authenticated (auth: strict), and on links that are not. Strangers put control frames
+on links between switches, and hosts say what switches say. What is declared falsely,
+an action before a deadlock was declared rightly, a deadlock that nobody declares, a
+lossless frame without room: on strict links each is a failure, on the others it is
+counted.
+
 Each case with a false positive, a premature declaration or a false negative is
 written to the directory of --out as a scenario file; in mode cause each in which
 a detector does not name what was planted. The first of each kind are made
@@ -228,11 +237,11 @@ all cases together.
 
 Exit status: 0 no false positive, premature declaration, false negative or
 invalid case, nor anything declared in a control, nor a lossless frame lost for
-want of room by a response, nor anything wrong by several clocks; 1 there is one;
-2 it could not be played.`,
+want of room by a response, nor anything wrong by several clocks or on strict links;
+1 there is one; 2 it could not be played.`,
 		Example: "  softswitch sim fuzz --n 10000 --seed 1 --detector itsypaper\n  softswitch sim fuzz --mode cause --n 1100 --detector itsy,itsypaper",
 		Args:    arguments(cobra.NoArgs),
-	}, "print the report as JSON", func(cmd *cobra.Command, _ []string) (finding, error) {
+	}, "print the report as JSON", func(cmd *cobra.Command, _ []string) (Finding, error) {
 		if seed < 0 {
 			return nil, fmt.Errorf("--seed: %d; valid: 0 or above", seed)
 		}
@@ -271,6 +280,43 @@ want of room by a response, nor anything wrong by several clocks; 1 there is one
 	return c
 }
 
+func simFrames() *cobra.Command {
+	r := frames.Run{Progress: os.Stderr}
+	var seed int64
+	c := printed(&cobra.Command{
+		Use:   "frames",
+		Short: "Feed switches frames without end, well-formed and damaged",
+		Long: `Feed switches in memory frames of all kinds, well-formed and damaged: data, ARP, pauses,
+messages, replays, what a group is for, noise. A switch is fed a million frames, then
+another one takes its place: its thresholds, rates, detector, response, routes and which of
+its links are authenticated follow from the seed and the epoch, its number.
+
+After each frame it is checked that the frame was counted once (as data, as a message, as
+a pause, or as dropped for a reason), that nothing leaves a paused queue, that no bucket
+uses more headroom than it has; and at the end of each epoch, when all links are down, that
+every slot and every byte is back. A panic is a finding too.
+
+Exit status: 0 all held; 1 something did not; 2 it could not be played.`,
+		Example: "  softswitch sim frames --n 1000000000\n  softswitch sim frames --n 1000000 --seed 7 --first-epoch 41",
+		Args:    arguments(cobra.NoArgs),
+	}, "print the report as JSON", func(cmd *cobra.Command, _ []string) (Finding, error) {
+		if seed < 0 {
+			return nil, fmt.Errorf("--seed: %d; valid: 0 or above", seed)
+		}
+		r.Seed = uint64(seed)
+		report, err := r.Play(cmd.Context())
+		if err != nil {
+			return nil, err
+		}
+		return judged(report, report.Clean())
+	})
+	c.Flags().Uint64Var(&r.N, "n", 10*frames.EpochFrames, "number of frames")
+	c.Flags().Int64Var(&seed, "seed", 1, "seed of all randomness, 0 or above")
+	c.Flags().Uint64Var(&r.First, "first-epoch", 0, "the first epoch")
+	c.Flags().IntVar(&r.Workers, "workers", runtime.GOMAXPROCS(0), "switches fed at a time")
+	return c
+}
+
 func simFigures() *cobra.Command {
 	var out string
 	c := &cobra.Command{
@@ -299,7 +345,7 @@ func simBoundary() *cobra.Command {
 at which they turn into a deadlock, beside the boundary n B / TTL of Hu et al.,
 "Deadlocks in Datacenter Networks", Eq. 3.`,
 		Args: cobra.NoArgs,
-	}, "print JSON", func(cmd *cobra.Command, _ []string) (finding, error) {
+	}, "print JSON", func(cmd *cobra.Command, _ []string) (Finding, error) {
 		if !part.Whole() {
 			return figures.BoundaryPart(cmd.Context(), os.Stderr, part)
 		}

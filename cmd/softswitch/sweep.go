@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/internal/safefile"
 	"softswitch/sim/shard"
 	"softswitch/sim/sweep"
 )
@@ -109,7 +110,7 @@ func (opt *sweepOptions) play(ctx context.Context, file string) (err error) {
 	if opt.out == "" {
 		return play(os.Stdout)
 	}
-	f, err := os.Create(opt.out)
+	f, err := safefile.Create(opt.out)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"softswitch/compare"
 	"softswitch/compare/traffic"
+	"softswitch/internal/safefile"
 )
 
 func compareTrafficCommand() *cobra.Command {
@@ -42,7 +43,7 @@ Exit status: 0 everything was played; 2 something could not be.`,
 				return err
 			}
 			if markdown != "" {
-				f, err := os.Create(markdown)
+				f, err := safefile.Create(markdown)
 				if err != nil {
 					return err
 				}

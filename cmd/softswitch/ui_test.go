@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -123,6 +124,30 @@ func TestSlowMotionUI(t *testing.T) {
 	}
 }
 
+// TestDemoShow records the show on a lab, and gives it from its file.
+func TestDemoShow(t *testing.T) {
+	b := newBed(t)
+	file := filepath.Join(t.TempDir(), "show.html")
+	if r := b.run(b.command("demo", "--show", "--name", b.name, "--html", file)); r.code != 0 {
+		t.Fatalf("exit status %d: %s", r.code, r.stderr)
+	}
+	tab := testbrowser.Open(t, "file://"+file, testbrowser.Look{ReducedMotion: true})
+	tab.Await("show && topo.world === 'live'")
+	var titles []string
+	for n := 1; ; n++ {
+		tab.Await(fmt.Sprintf("act === %d && at === until", n-1))
+		titles = append(titles, tab.Text("#act-title"))
+		if tab.Is("act === show.acts.length - 1") {
+			break
+		}
+		tab.Press(" ")
+	}
+	want := []string{"Traffic", "A link fails", "Another link fails", "Pauses spread", "Deadlock", "Detection", "Without a response it stays", "The break alone", "The trigger handled"}
+	if !slices.Equal(titles, want) {
+		t.Errorf("acts %q, want %q", titles, want)
+	}
+}
+
 // TestMessagesUI: the page of a lab tells of its connections.
 func TestMessagesUI(t *testing.T) {
 	b := newBed(t)
@@ -161,6 +186,15 @@ func TestLabUI(t *testing.T) {
 	tab.Shot("live-slow-host")
 	tab.Click("[data-order=normal]")
 	tab.Await("/done: normal/.test($('answer').textContent)")
+	b.choose(tab, "link s1--s2")
+	tab.Click("[data-order=impair]")
+	tab.Await("/done: impair/.test($('answer').textContent)")
+	if r := b.must("impair"); !strings.Contains(r.stdout, "s1:to-s2  s2  5ms    -       -             1%") {
+		t.Errorf("after a click on Impair links do\n%s", r.stdout)
+	}
+	tab.Run("send({do: 'impair', link: 's1--s2', wire: {delay: '1us'}})")
+	tab.Await("/a live wire keeps time to 1ms/.test($('answer').textContent)")
+	tab.Run("send({do: 'impair', link: 's1--s2', wire: {}})")
 	tab.Run("send({do: 'fail', link: 's1-s2'})")
 	tab.Await(`/no link "s1-s2" \(did you mean "s1--s2"\?\)/.test($('answer').textContent)`)
 	tab.Run("send({do: 'restart', detector: 'itzy', response: 'none'})")

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"softswitch/lab"
+	"softswitch/lab/attack"
+	netnslab "softswitch/netns-lab"
+)
+
+func attackCommand() *cobra.Command {
+	var name, host string
+	var seed int64
+	o := attack.Options{}
+	c := printed(&cobra.Command{
+		Use:   "attack [NODE NODE]",
+		Short: "Put forged control frames on a link of a lab, and see what its switches believe",
+		Long: `Put control frames on a link of a lab, with a raw socket: as a stranger at the link
+between two switches would, or a host (--host). They seem to come from the first
+node. Then say what the switches did: what they refused, declared, did and lost.
+
+The kinds:
+  ` + strings.Join(attack.KindsAbout(), "\n  ") + `
+
+Run it beside "softswitch lab run" to have the oracle judge what is declared.
+
+Exit status: 0 nothing got through: no deadlock was declared, no action taken and
+no lossless frame lost meanwhile; 1 something did; 2 there was no attack.`,
+		Example: `  sudo softswitch lab deploy -t scenarios/fattree-on-loop.yaml --set auth=strict
+  sudo softswitch attack core0 agg0-0 --for 5s
+  sudo softswitch attack --host h0-0-0 --kinds forge --rate 100000`,
+		Args:              arguments(cobra.MatchAll(cobra.MaximumNArgs(2), func(_ *cobra.Command, args []string) error { return evenArgs(args) })),
+		ValidArgsFunction: upTo(2, offer(&name, linkEnds)),
+	}, "print JSON", func(cmd *cobra.Command, args []string) (Finding, error) {
+		st, err := lab.Load(name)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case host != "" && len(args) > 0:
+			return nil, errors.New("both --host and a link: attack one of the two")
+		case host != "":
+			if _, err := lab.Pick(st, []string{host}, "host"); err != nil {
+				return nil, err
+			}
+			o.Link = [2]string{host, lab.Neighbours(st, host)[0]}
+		case len(args) == 2:
+			o.Link = [2]string{args[0], args[1]}
+		default:
+			return nil, fmt.Errorf("which link? Give two nodes, or --host; there is: %s", strings.Join(lab.Names(st, ""), ", "))
+		}
+		if seed < 0 {
+			return nil, fmt.Errorf("--seed: %d; valid: 0 or above", seed)
+		}
+		o.Seed = uint64(seed)
+		if err := o.Check(); err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(os.Stderr, "attacking %s, as %s, for %v\n", o.Link[1], o.Link[0], o.For)
+		r, err := attack.Run(cmd.Context(), st, o)
+		if err != nil {
+			return nil, err
+		}
+		return judged(r, r.Held())
+	})
+	nameFlag(c, c.Flags(), &name, netnslab.DefaultName)
+	c.Flags().StringVar(&host, "host", "", "host that attacks, by its own link")
+	c.RegisterFlagCompletionFunc("host", offer(&name, hostNames))
+	c.Flags().StringSliceVar(&o.Kinds, "kinds", attack.KindNames(), "what is sent")
+	c.Flags().IntVar(&o.Rate, "rate", 1000, "frames a second")
+	c.Flags().DurationVar(&o.For, "for", 10*time.Second, "how long")
+	c.Flags().Int64Var(&seed, "seed", 1, "seed of what is sent, 0 or above")
+	return c
+}
+
+func evenArgs(args []string) error {
+	if len(args) == 1 {
+		return errors.New("want two nodes, the ends of a link, or --host")
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"softswitch/internal/control"
+	"softswitch/lab"
+	netnslab "softswitch/netns-lab"
+)
+
+func authCommand() *cobra.Command {
+	return group(&cobra.Command{
+		Use:   "auth",
+		Short: "Change the keys of authenticated links",
+		Long: `Change the keys by which switches tell that pauses, labels and messages are their
+neighbour's own (scenario key auth, or a switch's file: ports[].auth and live.keys).
+"softswitch show auth" shows the links, and what was refused on them.`,
+	}, authReloadCommand(), authRotateCommand())
+}
+
+func authReloadCommand() *cobra.Command {
+	t := &target{}
+	c := &cobra.Command{
+		Use:   "reload [SWITCH...]",
+		Short: "Have switches read their files of keys again",
+		Long: `Have switches read their files of keys again. To change a key without a frame that
+is refused, give both ends the new one behind the old one and reload, then put it
+first and reload, then take the old one away and reload: "softswitch auth rotate"
+does that for all links of a lab.
+
+Exit status: 0 done; 2 not, on one switch at least, which keeps the keys it had.`,
+		Example:           "  sudo softswitch auth reload core0 agg0-0\n  sudo softswitch auth reload --socket /run/s1.sock",
+		ValidArgsFunction: t.complete(switchNames),
+		RunE: func(cmd *cobra.Command, names []string) error {
+			return t.order(cmd, names, func(e control.Endpoint) error { return e.Call("keys", nil, nil) })
+		},
+	}
+	t.flags(c, c.Flags(), "switch")
+	return c
+}
+
+func authRotateCommand() *cobra.Command {
+	var name string
+	c := &cobra.Command{
+		Use:   "rotate [LAB]",
+		Short: "Give all authenticated links of a lab new keys, while it runs",
+		Long: `Give all authenticated links of a lab new keys, while it runs: all switches believe
+the new key too, then all sign with it, then all believe it alone. No frame is
+refused meanwhile.
+
+Exit status: 0 done; 2 not: the links go on with the keys that they have.`,
+		Example: "  sudo softswitch auth rotate",
+		Args:    arguments(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := takeName(cmd, &name, args); err != nil {
+				return err
+			}
+			return inLab(&name, func(cmd *cobra.Command, st *netnslab.State, _ []string) error {
+				n, err := lab.RotateKeys(cmd.Context(), st)
+				if err != nil {
+					return fmt.Errorf("auth rotate: %w", err)
+				}
+				fmt.Fprintf(cmd.ErrOrStderr(), "%d links have new keys\n", n)
+				return nil
+			})(cmd, args)
+		},
+	}
+	nameFlag(c, c.Flags(), &name, netnslab.DefaultName)
+	return c
+}
