@@ -5,7 +5,7 @@ BIN := bin/softswitch
 # Where go.dev's archive puts Go: sudo leaves that out of PATH.
 export PATH := $(PATH):/usr/local/go/bin
 
-.PHONY: build test race demo bench guides figures show-acts cause worlds comparison comparison-live clocks congestion docs man image install uninstall lint fuzz clean
+.PHONY: build test race demo busy bench big guides figures show-acts cause prove worlds comparison comparison-live clocks congestion docs man image install uninstall lint fuzz fuzz-frames clean
 
 build:
 	go build -o $(BIN) ./cmd/softswitch
@@ -15,7 +15,7 @@ build:
 # five minutes, and more than eight on a slow machine.
 LIVE := ./cmd/... ./internal/bench ./internal/offload ./internal/timer ./lab/... ./link/... ./live/... ./netns-lab/... ./view/ui
 # Packages with goroutines. The pure ones have none: make race takes them too.
-RACE := ./campaign ./cbd/run ./compare ./event/follow ./internal/control ./internal/timer ./link/... ./live/... ./netns-lab/reach ./internal/progress ./sim/cause/runner ./sim/fuzz/runner ./sim/sweep ./view/...
+RACE := ./campaign ./cbd/run ./compare ./event/follow ./internal/control ./internal/timer ./link/... ./live/... ./netns-lab/reach ./internal/progress ./sim/cause/runner ./sim/frames ./sim/fuzz/runner ./sim/sweep ./view/...
 CASES := 3000
 
 # Everything that can be checked. Tests that need root or a tool skip with their
@@ -26,6 +26,7 @@ test: build lint
 	$(BIN) sim fuzz --n $(CASES) --seed 1 --detector itsy
 	go test -timeout 15m -p 1 $(LIVE)
 	go test -timeout 5m -p 1 -race -short $(RACE)
+	go test -timeout 5m -race -short ./live -polled
 
 # The race detector on every package: ten minutes.
 race:
@@ -36,11 +37,24 @@ race:
 demo: build
 	$(BIN) demo $(if $(NAME),--name $(NAME))
 
+# fattree-on-loop RUNS times with a compiler beside it: how many runs are valid. Needs root, and ten
+# minutes for a hundred.
+RUNS := 100
+busy: build
+	@while :; do GOMAXPROCS=1 go build -a -p 1 -o /dev/null ./cmd/softswitch; done & beside=$$!; \
+	trap 'kill $$beside' EXIT; trap exit INT TERM; \
+	$(BIN) lab run scenarios/fattree-on-loop.yaml --repeat $(RUNS) --name busy
+
 # Speed beside Open vSwitch and others, the floor of a lap, and micro-benchmarks.
 bench: build
 	$(BIN) bench forward
 	$(BIN) bench floor
 	go test -run '^$$' -bench . -benchmem ./pfcframe ./itsyhdr ./buffer ./dataplane ./internal/timer
+
+# A k=8 fabric in which ten switches die while traffic flows, with a process for each node
+# and with one for all. Needs root.
+big: build
+	go test -count=1 -v ./cmd/softswitch -run TestKillsInAFabric -big
 
 # What README.md and the pages of docs show of commands, from those commands: only what
 # no longer fits is replaced. Without root, what is simulated only.
@@ -66,6 +80,12 @@ CAUSES := 1122
 cause: build
 	$(BIN) sim fuzz --mode cause --n $(CAUSES) --seed 2103 --detector itsy,itsypaper --shrink 0 --out build/causes > docs/figures/causes-planted.txt || test $$? = 1
 	$(BIN) sim fuzz --mode random-cause --n 2200 --seed 2104 --detector itsy,itsypaper > docs/figures/causes-random.txt
+
+# Every interleaving of small fabrics that run the exact detector, the table
+# docs/figures/proof.md, and all faults that are put into it on purpose: ten minutes on two
+# processors that do nothing else, and 9 GB.
+prove:
+	go test -count=1 -v -timeout 2h -parallel 2 -run 'TestProof|TestMutants' ./detect/itsy -prove
 
 # What the oracle says of logs by several clocks against what it says by one, the file
 # docs/figures/clocks.txt: the same byte for byte, wherever it is made. Five minutes on two
@@ -139,6 +159,11 @@ fuzz:
 	  for f in $$(go test -list '^Fuzz' $$p | grep '^Fuzz'); do \
 	    echo "== $$p $$f"; go test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
 	  done; done
+
+# A billion frames, on the processors of the machine.
+FRAMES ?= 1000000000
+fuzz-frames: build
+	$(BIN) sim frames --n $(FRAMES) --seed 1
 
 clean:
 	rm -rf bin build

@@ -89,6 +89,9 @@ func TestAlarm(t *testing.T) {
 		{"strangers the other way", "itsyhdr", `var f pfcframe.Frame`, "not to know each other"},
 		{"test package", "live", `var r = testseed.New`, "which is for tests"},
 		{"test package of a folder", "live", `var s detecttest.Switch`, "which is for tests"},
+		{"a file", "lab", `func f() { os.Create("x") }`, "use safefile.Create"},
+		{"a file as a value", "live/node", `var write = os.WriteFile`, "use safefile.WriteFile"},
+		{"another's exception to files", "live/node", `func f() { os.OpenFile("x", 0, 0) }`, "use safefile.OpenFile"},
 		{"no layer", "nowhere", `var n int`, "nowhere is in no layer"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
@@ -103,7 +106,7 @@ func TestAlarm(t *testing.T) {
 // usable are the packages that canaries use, by the name in them.
 var usable = map[string]string{
 	"testing": "testing", "maps": "maps", "slices": "slices", "reflect": "reflect", "time": "time", "sync": "sync", "atomic": "sync/atomic",
-	"rand": "math/rand/v2", "http": "net/http", "unsafe": "unsafe", "netip": "net/netip", "dataplane": module + "/dataplane",
+	"rand": "math/rand/v2", "os": "os", "http": "net/http", "unsafe": "unsafe", "netip": "net/netip", "dataplane": module + "/dataplane",
 	"respond": module + "/detect/respond", "pfcframe": module + "/pfcframe", "testseed": module + "/internal/testseed",
 	"detecttest": module + "/detect/detecttest", "unit": module + "/unit", "scenario": module + "/scenario",
 }
@@ -139,7 +142,9 @@ func TestNoFalseAlarm(t *testing.T) {
 		{"buffer", `var a netip.Addr; var d time.Duration; var n unsafe.Pointer`},
 		{"detect/itsy", `var s unit.PortSet; var n unsafe.Pointer`},
 		{"live", `func f(m map[int]int) { for range m { go f(m) } }`},
-		{"sim", `var n = rand.New(nil); var s scenario.Scenario`},
+		{"impair", `var n = rand.New(nil)`},
+		{"sim", `var s scenario.Scenario`},
+		{"lab", `func f() { os.Open("x"); os.OpenFile("x", 0, 0) }`},
 	} {
 		if faults := rules.check(world.compile(t, c.dir, "canary.go", withImports(c.text))); len(faults) > 0 {
 			t.Errorf("%s: %s\nfaults %q, want none", c.dir, c.text, faults)

@@ -43,6 +43,9 @@ func (k checker) check(p source) (faults []string) {
 		if own >= 0 && k.layers[own].pure {
 			checkPure(p, f, bad)
 		}
+		if !forTests(p.dir) {
+			checkFiles(p, f, bad)
+		}
 	}
 	return faults
 }
@@ -99,6 +102,20 @@ func checkPure(p source, f *ast.File, bad func(n ast.Node, format string, args .
 			pkg, short, _ := strings.Cut(name, ".")
 			if slices.Contains(bannedNames[pkg], short) && !(n == sorted && name == "maps.Keys") {
 				bad(n, "%s in a pure package", name)
+			}
+		}
+		return true
+	})
+}
+
+// checkFiles has files made and opened for writing by package safefile alone.
+func checkFiles(p source, f *ast.File, bad func(n ast.Node, format string, args ...any)) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		if sel, ok := n.(*ast.SelectorExpr); ok {
+			name := used(p.info, sel)
+			pkg, short, _ := strings.Cut(name, ".")
+			if pkg == "os" && slices.Contains(fileFunctions, short) && allowedFiles[p.dir+" "+name] == "" {
+				bad(n, "%s: another user of the machine may say where that leads; use safefile.%s", name, short)
 			}
 		}
 		return true
