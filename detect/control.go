@@ -119,10 +119,12 @@ const (
 	RefusedHeld                             // another action for the same loop was taken shortly before
 	RefusedNoFlow                           // no flow waits where the trigger is
 	RefusedPathFull                         // the loop is longer than a message can tell
+	RefusedUnfounded                        // the switch that is to handle the trigger has seen nothing of it
+	RefusedTooMany                          // as many searches for triggers came by a link as a switch passes on at once
 )
 
 var refusalNames = [...]string{
-	"", "no alternative path", "no reserve to lend", "no policer left", "trigger out of reach", "port down", "loop not confirmed", "held down", "no flow at the trigger", "path too long for a message",
+	"", "no alternative path", "no reserve to lend", "no policer left", "trigger out of reach", "port down", "loop not confirmed", "held down", "no flow at the trigger", "path too long for a message", "nothing seen of the trigger", "too many searches",
 }
 
 // String is the refusal for people.

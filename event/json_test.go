@@ -123,7 +123,7 @@ func randomEvent(r *rand.Rand, ty Type, at unit.Time) Event {
 		e.Why = linkauth.Missing + linkauth.Verdict(r.IntN(int(linkauth.Verdicts-1)))
 	}
 	if has&keyRefusal != 0 {
-		e.Refusal = detect.RefusedNoAlternative + detect.Refusal(r.IntN(int(detect.RefusedPathFull)))
+		e.Refusal = detect.RefusedNoAlternative + detect.Refusal(r.IntN(int(detect.RefusedTooMany)))
 	}
 	return e
 }

@@ -136,7 +136,7 @@ func (l *line) event() (e Event, who whose, err error) {
 	choose(&r, keyStep, l.Step, detect.StepMint, lastStep, &e.Step)
 	choose(&r, keyAction, l.Action, detect.ActionDrop, detect.ActionRelease, &e.Action)
 	choose(&r, keyWhy, l.Why, linkauth.Missing, linkauth.Verdicts-1, &e.Why)
-	choose(&r, keyRefusal, l.Refusal, detect.RefusedNoAlternative, detect.RefusedPathFull, &e.Refusal)
+	choose(&r, keyRefusal, l.Refusal, detect.RefusedNoAlternative, detect.RefusedTooMany, &e.Refusal)
 	if l.OnLoop != nil {
 		r.has |= keyOnLoop
 		e.OnLoop = *l.OnLoop

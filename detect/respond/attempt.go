@@ -17,6 +17,7 @@ const (
 	isolatingHops = 2 * 64 // round the loop
 	isolationHops = 2 * 64 // the longest that a loop is isolated, or has extra thresholds
 	roundsMax     = 8      // of making a loop move that stays closed
+	toldMax       = 16     // times isolationHops that it takes to leave a bucket alone again; see passSeal
 	holdHops      = 64     // the hold-down, if that is less than holdMax
 	holdMax       = 10 * unit.Millisecond
 )

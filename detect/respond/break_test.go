@@ -153,7 +153,7 @@ func TestLoopStaysOpen(t *testing.T) {
 func TestNoReserveToStayOpen(t *testing.T) {
 	sc := newRing(t, 4, "drop+trigger")
 	sc.Pool = kilo
-	sc.trigger(9, 3).HostPause(1)
+	sc.spread(sc.trigger(9, 3))
 	sc.declare(1, unit.NodePort{Node: 9, Port: 1})
 	sc.after(long)
 	sc.wantStuck(false)

@@ -30,6 +30,7 @@ func (c claimID) less(d claimID) bool {
 type pass struct {
 	id    claimID
 	open  bool // the bucket has gone XON since: the claim is over
+	vain  bool // it found no way home from here, and is in nobody's way
 	until unit.Time
 	via   unit.Port     // the queue by which it left last
 	tried unit.PortSet  // the queues by which it has left
@@ -38,11 +39,13 @@ type pass struct {
 	need  uint8         // what the bucket that has most above XON has there, in frames
 }
 
-// isLive reports whether the claim may still come home by this bucket.
-func (s *pass) isLive(now unit.Time) bool { return s.until > now && !s.open }
+// isKnown reports whether the claim has been here, and isLive whether it may still come home
+// by this bucket.
+func (s *pass) isKnown(now unit.Time) bool { return s.until > now && !s.open }
+func (s *pass) isLive(now unit.Time) bool  { return s.isKnown(now) && !s.vain }
 
 // isWayOf reports whether the claim of id went this way lately.
-func (s *pass) isWayOf(id claimID, now unit.Time) bool { return s.until > now && s.id == id }
+func (s *pass) isWayOf(id claimID, now unit.Time) bool { return s.until > now && s.id == id && !s.vain }
 
 func (r *responder) ownID(i unit.Port, seq uint16) claimID {
 	return claimID{unit.NodePort{Node: r.self, Port: i}, seq}
@@ -148,7 +151,7 @@ func (r *responder) claim(now unit.Time, c *class, i unit.Port, t itsyhdr.TLV) {
 	switch {
 	case a.phase > claiming:
 		return // this switch acts
-	case s.isLive(now) && s.id == id:
+	case s.isKnown(now) && s.id == id:
 		r.sendBack(c, i, id, t.Trigger)
 		return
 	case s.isLive(now) && id.less(s.id):
@@ -162,6 +165,7 @@ func (r *responder) claim(now unit.Time, c *class, i unit.Port, t itsyhdr.TLV) {
 	on, _ := r.view.XOFF(c.bucket(i))
 	*s = pass{id: id, until: r.hops(now, passHops), hops: int(t.Hops), from: t.Trigger, need: max(t.Period, r.excessFrames(c, i))}
 	if !on || !r.goOn(c, i) {
+		s.vain = true
 		r.sendBack(c, i, id, t.Trigger)
 	}
 }
@@ -182,6 +186,7 @@ func (r *responder) claimBack(now unit.Time, c *class, p unit.Port, t itsyhdr.TL
 	case !s.isLive(now) || s.id != id || s.via != p:
 	case r.goOn(c, i):
 	case id.owner != r.ownID(i, 0).owner:
+		s.vain = true
 		r.sendBack(c, i, id, s.from)
 	case c.in[i].attempt.phase == claiming:
 		r.claimFailed(now, c, i)

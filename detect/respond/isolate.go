@@ -20,6 +20,7 @@ type isolation struct {
 	until    unit.Time // when it ends in any case
 	settled  unit.Time // when the extra threshold may end, if nothing is isolated
 	quiet    unit.Time // for how long it is kept after that
+	told     unit.Time // until when it has to be left alone to have been isolated half of the time, on the word of others
 }
 
 // next is when there is something to do about it.
@@ -42,7 +43,7 @@ func (r *responder) isolate(now unit.Time, c *class, i unit.Port, id claimID) bo
 	}
 	*l = isolation{
 		id: id, active: true, isolated: true, bytes: l.bytes, xon: l.xon, via: via,
-		due: r.hops(now, 1), until: r.hops(now, isolationHops), quiet: l.quiet,
+		due: r.hops(now, 1), until: r.hops(now, isolationHops), quiet: l.quiet, told: l.told,
 	}
 	if r.policy.Trigger {
 		l.quiet = max(flowQuiet, min(2*l.quiet, quietMax*flowQuiet))
@@ -140,7 +141,10 @@ func (r *responder) sendOn(c *class, i unit.Port, kind itsyhdr.Kind, n int, flag
 	})
 }
 
-// passSeal takes the seal of a loop, which comes to bucket i, and sends it on.
+// passSeal takes the seal of a loop, which comes to bucket i, and sends it on. The bucket has to
+// wait itself as the claim found it; and on the word of others it is isolated for half of the
+// time at most, but for some times in a row, so that seals of a loop that is not there cost one
+// queue that much.
 func (r *responder) passSeal(now unit.Time, c *class, i unit.Port, t itsyhdr.TLV) {
 	id := claimOf(t)
 	if id.owner == r.ownID(i, 0).owner {
@@ -149,8 +153,18 @@ func (r *responder) passSeal(now unit.Time, c *class, i unit.Port, t itsyhdr.TLV
 		}
 		return
 	}
-	if !c.in[i].pass.isWayOf(id, now) || !r.isolate(now, c, i, id) {
+	l := &c.in[i].isolation
+	switch {
+	case !c.in[i].pass.isWayOf(id, now) || !r.waits(now, c, i):
 		return
+	case l.isolated || l.told < r.hops(now, toldMax*isolationHops):
+		began := !l.isolated
+		if !r.isolate(now, c, i, id) {
+			return
+		}
+		if began {
+			l.told = r.hops(max(now, l.told), 2*isolationHops)
+		}
 	}
 	r.sendOn(c, i, itsyhdr.KindSeal, int(t.Hops), 0)
 }

@@ -74,11 +74,12 @@ type bucket struct {
 	attempt   attempt // to break a deadlock that was declared here
 	pass      pass    // the claim that went by last
 	isolation isolation
+	spread    unit.Time // until when this port counts as one that made the switch pause another
 	cause     unit.Port // where the frame was queued by which it went XOFF last
 }
 
 func newResponder(v detect.View, a detect.Actions, p Policy) *responder {
-	r := &responder{view: v, act: a, policy: p, self: v.Self(), hop: v.Hop(), deadline: unit.Never}
+	r := &responder{view: v, act: a, policy: p, self: v.Self(), hop: v.Hop(), deadline: unit.Never, searches: searches{}}
 	for set := v.Lossless(); set != 0; set &= set - 1 {
 		id := unit.Priority(bits.TrailingZeros8(uint8(set)))
 		r.classes[id] = &class{id: id, look: unit.Never, in: make([]bucket, v.Ports())}
@@ -108,6 +109,7 @@ func (r *responder) report(f detect.Finding) {
 func (r *responder) XOFF(now unit.Time, b detect.Bucket, cause detect.Queue) {
 	c := r.classes[b.Class]
 	c.in[b.Port].cause = cause.Port
+	r.sees(now, b)
 	r.lookAt(now, c)
 	r.Detector.XOFF(now, b, cause)
 }
@@ -123,6 +125,7 @@ func (r *responder) Pause(now unit.Time, q detect.Queue, t itsyhdr.TLV, fresh bo
 func (r *responder) XON(now unit.Time, b detect.Bucket) {
 	in := &r.classes[b.Class].in[b.Port]
 	in.pass.open = true
+	r.sees(now, b)
 	if in.attempt.phase == asking {
 		in.attempt.due, r.deadline = now, now
 	}

@@ -6,29 +6,47 @@ import (
 	"softswitch/unit"
 )
 
-// searches remembers the searches for a trigger that went by lately, and the ports by
-// which they came; the oldest is forgotten first.
-type searches struct {
-	seen [searchesMax]struct {
-		id   claimID
-		from unit.Port // unit.NoPort: this switch began it
+// searches remembers the searches for a trigger that may still be under way, by the ports
+// by which they came; those that this switch began are at port unit.NoPort. A port has
+// places for searchesMax. What comes when they are taken is not passed on: a search that was
+// forgotten would come back from the fabric as a new one, and multiply.
+type searches map[unit.Port][]search
+
+type search struct {
+	id    claimID
+	until unit.Time
+}
+
+// searchesMax is how many searches of a port may be under way at once, and searchHops how
+// long one may be: there, and its answer back.
+const (
+	searchesMax = 32
+	searchHops  = 2 * hopsMax
+)
+
+// add remembers a search that came by from. It reports false if there is no place.
+func (s searches) add(now unit.Time, id claimID, from unit.Port, until unit.Time) bool {
+	of := s[from]
+	for i := range of {
+		if of[i].until <= now {
+			of[i] = search{id, until}
+			return true
+		}
 	}
-	n int
+	if len(of) == searchesMax {
+		return false
+	}
+	s[from] = append(of, search{id, until})
+	return true
 }
 
-// searchesMax is how many searches may be under way at a switch at once.
-const searchesMax = 32
-
-func (s *searches) add(id claimID, from unit.Port) {
-	at := &s.seen[s.n%searchesMax]
-	at.id, at.from = id, from
-	s.n++
-}
-
-func (s *searches) find(id claimID) (from unit.Port, ok bool) {
-	for i := range min(s.n, searchesMax) {
-		if s.seen[i].id == id {
-			return s.seen[i].from, true
+// find is the port by which a search came that may still be under way.
+func (s searches) find(now unit.Time, id claimID) (from unit.Port, ok bool) {
+	for p, of := range s {
+		for i := range of {
+			if of[i].id == id && of[i].until > now {
+				return p, true
+			}
 		}
 	}
 	return unit.NoPort, false
@@ -52,7 +70,10 @@ func (r *responder) seek(now unit.Time, c *class, i unit.Port) {
 	a.tries++
 	a.due = r.hops(now, seekHops)
 	id := r.ownID(i, r.newSeq())
-	r.searches.add(id, unit.NoPort)
+	if !r.searches.add(now, id, unit.NoPort, r.hops(now, searchHops)) {
+		r.refuse(detect.RefusedTooMany, c, i)
+		return
+	}
 	r.flood(unit.NoPort, itsyhdr.TLV{Kind: itsyhdr.KindTrigger, Class: c.id, Initiator: id.owner, Seq: id.seq, Trigger: trigger})
 }
 
@@ -69,13 +90,16 @@ func (r *responder) flood(from unit.Port, t itsyhdr.TLV) {
 // search takes a search that came in by p, once.
 func (r *responder) search(now unit.Time, c *class, p unit.Port, t itsyhdr.TLV) {
 	id := claimOf(t)
-	if _, ok := r.searches.find(id); ok || id.owner.Node == r.self {
+	if _, ok := r.searches.find(now, id); ok || id.owner.Node == r.self {
 		return
 	}
-	r.searches.add(id, p)
+	if !r.searches.add(now, id, p, r.hops(now, searchHops)) {
+		r.refuseCure(detect.RefusedTooMany, c, p)
+		return
+	}
 	switch {
 	case t.Trigger.Node == r.self:
-		r.cure(now, c, t.Trigger.Port)
+		r.cureOnWord(now, c, t.Trigger.Port)
 		r.send(c, p, itsyhdr.KindFound, id, 0, 0)
 	case t.Hops < hopsMax:
 		r.flood(p, t)
@@ -86,7 +110,7 @@ func (r *responder) search(now unit.Time, c *class, p unit.Port, t itsyhdr.TLV) 
 // the search came.
 func (r *responder) found(now unit.Time, c *class, t itsyhdr.TLV) {
 	id := claimOf(t)
-	from, ok := r.searches.find(id)
+	from, ok := r.searches.find(now, id)
 	switch {
 	case !ok:
 	case from != unit.NoPort:
@@ -95,6 +119,52 @@ func (r *responder) found(now unit.Time, c *class, t itsyhdr.TLV) {
 		r.breakIt(now, c, id.owner.Port)
 	}
 }
+
+// cureOnWord handles the trigger at port p on the word of another switch, if this one has seen
+// of it itself.
+func (r *responder) cureOnWord(now unit.Time, c *class, p unit.Port) {
+	if int(p) < len(c.in) && r.view.LinkUp(p) && (r.view.FacesHost(p) || !r.policy.Turns) && !r.hasSeen(now, c, p) {
+		r.refuseCure(detect.RefusedUnfounded, c, p)
+		return
+	}
+	r.cure(now, c, p)
+}
+
+// hasSeen reports whether this switch itself has seen of the trigger at port p what makes it
+// one: it pauses, or has lately paused, another switch for what waits there. Of a host that is
+// a bucket of a switch that holds frames for it, of a congested queue the bucket of p.
+func (r *responder) hasSeen(now unit.Time, c *class, p unit.Port) bool {
+	if c.in[p].spread > now {
+		return true
+	}
+	for n := range c.in {
+		i := unit.Port(n)
+		if r.view.FacesHost(i) || !r.view.FacesHost(p) && i != p {
+			continue
+		}
+		if on, _ := r.view.XOFF(c.bucket(i)); on && (i == p || r.view.Held(c.bucket(i), c.queue(p)) > 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// sees notes what hasSeen asks for: bucket b of a switch is going XOFF, or has resumed.
+func (r *responder) sees(now unit.Time, b detect.Bucket) {
+	if !r.policy.Trigger || r.view.FacesHost(b.Port) {
+		return
+	}
+	c := r.classes[b.Class]
+	for n := range c.in {
+		p := unit.Port(n)
+		if p == b.Port || r.view.FacesHost(p) && (p == c.in[b.Port].cause || r.view.Held(b, c.queue(p)) > 0) {
+			c.in[n].spread = r.hops(now, seenHops)
+		}
+	}
+}
+
+// seenHops is how long a switch remembers that it paused another one.
+const seenHops = 8 * 64
 
 // refuseCure logs why nothing is done about the trigger at port p.
 func (r *responder) refuseCure(why detect.Refusal, c *class, p unit.Port) {

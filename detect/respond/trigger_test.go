@@ -17,7 +17,7 @@ import (
 func TestHostTrigger(t *testing.T) {
 	sc := newRing(t, 4, "drop+trigger")
 	at := sc.trigger(9, 3)
-	at.HostPause(1)
+	sc.spread(at)
 	sc.declare(1, unit.NodePort{Node: 9, Port: 1})
 	sc.after(long)
 	sc.wantStuck(false)
@@ -41,8 +41,8 @@ func TestHostTrigger(t *testing.T) {
 func TestHostTriggerAgain(t *testing.T) {
 	sc := newRing(t, 4, "trigger")
 	at := sc.trigger(9, 3)
-	at.HostPause(1)
 	for n := range 3 {
+		sc.spread(at)
 		sc.declare(1, unit.NodePort{Node: 9, Port: 1})
 		from := sc.Now()
 		sc.after(10 * unit.Second)
@@ -53,6 +53,16 @@ func TestHostTriggerAgain(t *testing.T) {
 		}
 	}
 	sc.wantStuck(true) // nobody breaks it
+}
+
+// spread lets the host of a switch out of the ring pause it, and what waits for the host pause
+// the ring for a moment.
+func (sc script) spread(at *detecttest.Switch) {
+	at.HostPause(1)
+	at.Enqueue(0, 1, 40*kilo)
+	at.XOFF(0, 1)
+	at.Leave(0, 1, 40*kilo)
+	at.XON(0)
 }
 
 // flows are what waits at a switch out of the ring: flow 1 and 2 from a host, 3 from
@@ -68,6 +78,7 @@ func TestFlowsArePoliced(t *testing.T) {
 	sc := newRing(t, 4, "bubble+trigger")
 	at := sc.trigger(9, 3)
 	sc.flows(at)
+	at.XOFF(0, 2)
 	sc.declare(1, unit.NodePort{Node: 9, Port: 0})
 	sc.after(long)
 	sc.wantRefused()
@@ -114,7 +125,7 @@ func TestNoFlow(t *testing.T) {
 		sc.trigger(9, 3)
 		sc.declare(1, unit.NodePort{Node: 9, Port: port})
 		sc.after(long)
-		sc.wantRefused(detect.RefusedNoFlow)
+		sc.wantRefused(detect.RefusedUnfounded)
 		sc.wantStuck(false)
 		sc.after(flowQuiet)
 		sc.wantClean()
@@ -125,6 +136,7 @@ func TestNoPolicer(t *testing.T) {
 	sc := newRing(t, 4, "trigger")
 	at := sc.trigger(9, 3)
 	at.Enqueue(0, 2, 40*kilo)
+	at.XOFF(0, 2)
 	var flows []detect.Flow
 	for id := range detect.FlowID(6) {
 		flows = append(flows, detect.Flow{ID: id, In: 1, Bytes: 10 * kilo})
@@ -167,7 +179,7 @@ func TestTriggerOutOfReach(t *testing.T) {
 func TestLostSearch(t *testing.T) {
 	for _, kind := range []itsyhdr.Kind{itsyhdr.KindTrigger, itsyhdr.KindFound} {
 		sc := newRing(t, 4, "drop+trigger")
-		sc.trigger(9, 3).HostPause(1)
+		sc.spread(sc.trigger(9, 3))
 		n := 0
 		sc.Lost = func(_ unit.NodeID, m itsyhdr.TLV) bool {
 			if m.Kind == kind {

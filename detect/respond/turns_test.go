@@ -167,7 +167,7 @@ func TestCureOfTriggers(t *testing.T) {
 	for port, want := range map[unit.Port]int{1: 1, 0: 0} {
 		sc := newRing(t, 4, "cure")
 		at := sc.trigger(9, 3)
-		at.HostPause(1)
+		sc.spread(at)
 		sc.flows(at)
 		sc.declare(1, unit.NodePort{Node: 9, Port: port})
 		sc.after(long)
