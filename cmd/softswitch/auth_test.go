@@ -81,7 +81,7 @@ func TestStranger(t *testing.T) {
 // are given while the lab runs; one end with another key is told.
 func TestKeysOfALab(t *testing.T) {
 	b := newBed(t)
-	b.must("deploy", "-t", "../../scenarios/pause.yaml", "--set", "auth=strict")
+	b.must("deploy", "-t", "../../scenarios/pause.yaml", "--set", "auth=strict", "--set", "pfc.storm_budget=0s")
 	dir := b.dir()
 	old := b.keys("s1", "s2")
 	b.wantAuth(true)
