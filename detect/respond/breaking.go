@@ -96,17 +96,18 @@ func (r *responder) excess(c *class, i unit.Port) int {
 }
 
 // makeRoom gives bucket i enough to take what any bucket of its loop has above its XON
-// threshold, but not more than needMax times what it has itself, for that is what others say; if
-// there is less, enough for what it has itself. It reports whether one of them was given.
+// threshold, but no more than needMax times what it had itself when the claim came, for the rest
+// is what others say; if there is less, enough for what it has itself. It reports whether one of
+// them was given.
 func (r *responder) makeRoom(c *class, i unit.Port) bool {
 	own := c.in[i].isolation.bytes + r.excess(c, i) + r.view.MTU()
-	need := min(int(c.in[i].pass.need), needMax*int(r.excessFrames(c, i)))
+	need := min(int(c.in[i].pass.need), needMax*int(c.in[i].pass.own))
 	loop := c.in[i].isolation.bytes + (need+1)*r.view.MTU()
 	return loop > own && r.give(c, i, loop) || r.give(c, i, own)
 }
 
 // needMax: the buckets of a loop are alike. docs/security.md has what a switch that lies gets by it.
-const needMax = 4
+const needMax = 8
 
 // framesMax is the most frames that a message can ask room for.
 const framesMax = 255

@@ -37,6 +37,7 @@ type pass struct {
 	hops  int           // that it had come
 	from  unit.NodePort // the bucket that sent it here
 	need  uint8         // what the bucket that has most above XON has there, in frames
+	own   uint8         // what this bucket had there when the claim came
 }
 
 // isKnown reports whether the claim has been here, and isLive whether it may still come home
@@ -62,7 +63,7 @@ func (r *responder) startClaim(now unit.Time, c *class, i unit.Port) {
 	a.tries++
 	a.seq = r.newSeq()
 	a.phase, a.due = claiming, r.hops(now, lapHops)
-	c.in[i].pass = pass{id: r.ownID(i, a.seq), until: r.hops(now, passHops), need: r.excessFrames(c, i)}
+	c.in[i].pass = pass{id: r.ownID(i, a.seq), until: r.hops(now, passHops), need: r.excessFrames(c, i), own: r.excessFrames(c, i)}
 	if on, _ := r.view.XOFF(c.bucket(i)); !on || !r.goOn(c, i) {
 		r.claimFailed(now, c, i)
 	}
@@ -163,7 +164,8 @@ func (r *responder) claim(now unit.Time, c *class, i unit.Port, t itsyhdr.TLV) {
 		r.withdraw(now, c, i)
 	}
 	on, _ := r.view.XOFF(c.bucket(i))
-	*s = pass{id: id, until: r.hops(now, passHops), hops: int(t.Hops), from: t.Trigger, need: max(t.Period, r.excessFrames(c, i))}
+	own := r.excessFrames(c, i)
+	*s = pass{id: id, until: r.hops(now, passHops), hops: int(t.Hops), from: t.Trigger, need: max(t.Period, own), own: own}
 	if !on || !r.goOn(c, i) {
 		s.vain = true
 		r.sendBack(c, i, id, t.Trigger)
