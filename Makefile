@@ -5,7 +5,7 @@ BIN := bin/softswitch
 # Where go.dev's archive puts Go: sudo leaves that out of PATH.
 export PATH := $(PATH):/usr/local/go/bin
 
-.PHONY: build test race demo busy bench big guides figures show-acts cause prove worlds comparison comparison-live clocks congestion docs man image install uninstall lint fuzz fuzz-frames clean
+.PHONY: build test race demo busy bench big soak harms guides figures show-acts cause prove worlds comparison comparison-live clocks congestion docs man image install uninstall lint fuzz fuzz-frames clean
 
 build:
 	go build -o $(BIN) ./cmd/softswitch
@@ -49,12 +49,24 @@ busy: build
 bench: build
 	$(BIN) bench forward
 	$(BIN) bench floor
-	go test -run '^$$' -bench . -benchmem ./pfcframe ./itsyhdr ./buffer ./dataplane ./internal/timer
+	go test -run '^$$' -bench . -benchmem ./pfcframe ./itsyhdr ./buffer ./dataplane ./internal/timer ./linkauth ./internal/cmac
 
 # A k=8 fabric in which ten switches die while traffic flows, with a process for each node
 # and with one for all. Needs root.
 big: build
 	go test -count=1 -v ./cmd/softswitch -run TestKillsInAFabric -big
+
+# A lab with random failures, kills, storms and captures, round after round for TIME: what it takes of
+# the machine stays the same, and no frame is missing. Needs root and a machine that does nothing else.
+TIME := 2h
+soak: build
+	go test -count=1 -v -timeout 24h ./cmd/softswitch -run 'TestSoak$$' -soak $(TIME)
+
+# Runs to which something happens at a random moment, HARMS of them: nothing is left behind. Needs
+# root, and a quarter of an hour for two hundred.
+HARMS := 200
+harms: build
+	go test -count=1 -v -timeout 24h ./cmd/softswitch -run 'TestHarmAtAnyMoment$$' -harms $(HARMS)
 
 # What README.md and the pages of docs show of commands, from those commands: only what
 # no longer fits is replaced. Without root, what is simulated only.

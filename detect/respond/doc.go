@@ -15,7 +15,8 @@
 //	claim     an election probe. It goes downstream, from q round the loop and home to b:
 //	          everyone still waits, and no other switch is to act. Where a bucket waits in several
 //	          queues it tries the fullest first, and comes back if it finds no way home.
-//	trigger   is flooded to the switch that has the initial trigger. A host that
+//	trigger   is flooded to the switch that has the initial trigger, which acts if it has
+//	          itself paused another one for it. A host that
 //	          pauses is not listened to any more, and its queue is made lossy; where
 //	          a switch is congested, the flows that came in from hosts there are
 //	          policed. Both end after a quiet time. The answer, found, comes back.
@@ -57,6 +58,8 @@
 //     lossy turn each have a time at which they end;
 //   - not inside the detector: a finding is noted, and acted on at the next Tick;
 //   - nothing that a host sends is believed;
+//   - a second fact: what is isolated, lent, policed or made lossy because of a message rests on what
+//     this switch sees of its own queues as well;
 //   - every action that was wanted and not taken is refused with its reason.
 //
 // What it does not do: it detects nothing, and changes no route. A lap is a check of

@@ -1,0 +1,70 @@
+package scenarios_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"softswitch/internal/testsim"
+	"softswitch/oracle/verdict"
+	"softswitch/scenario"
+	"softswitch/sim"
+)
+
+// played is what comes of an attack, with the lies and without.
+func played(t *testing.T, path, response string, lies bool) *verdict.Verdict {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := testsim.Parse(t, path, string(text), "itsy")
+	if s.Name != strings.TrimSuffix(filepath.Base(path), ".yaml") {
+		t.Errorf("its name is %q", s.Name)
+	}
+	if !lies {
+		s.Events = slices.DeleteFunc(s.Events, func(e scenario.Event) bool { return e.Do == scenario.Forge })
+	}
+	s.Response = response
+	v, _ := testsim.Run(t, s, sim.Options{Seed: 1, Detectors: detectors})
+	return v
+}
+
+// TestAttacks: what a switch that lies does to others is at most what docs/security.md says: nothing
+// is declared, no flow loses more than half of its rate, and messages do not multiply.
+func TestAttacks(t *testing.T) {
+	const forgedMost, hopsMost = 80, 3
+	files, err := filepath.Glob("attacks/*.yaml")
+	if err != nil || len(files) < 13 {
+		t.Fatalf("%d files, %v; want 13 or more", len(files), err)
+	}
+	for _, path := range files {
+		for _, response := range []string{"cure", "drop+trigger", "force+trigger", "bubble+trigger"} {
+			t.Run(path+"/"+response, func(t *testing.T) {
+				t.Parallel()
+				with, without := played(t, path, response, true), played(t, path, response, false)
+				if !with.ExpectedMet || !without.ExpectedMet {
+					t.Errorf("not met: %s%s", strings.Join(with.Reasons, "; "), strings.Join(without.Reasons, "; "))
+				}
+				if n := with.ControlMessages - without.ControlMessages; n > hopsMost*forgedMost {
+					t.Errorf("%d messages of %d forged ones", n, forgedMost)
+				}
+				for i, f := range with.Flows {
+					if honest := without.Flows[i]; 2*f.Received < honest.Received {
+						t.Errorf("%s: %d frames arrive instead of %d", f.Name, f.Received, honest.Received)
+					}
+				}
+			})
+		}
+	}
+}
+
+// What an attack may do is seen: the lies about a loop slow a flow down.
+func TestAttacksAlarm(t *testing.T) {
+	with, without := played(t, "attacks/bubble.yaml", "bubble+trigger", true), played(t, "attacks/bubble.yaml", "bubble+trigger", false)
+	if with.Flows[0].Received >= without.Flows[0].Received {
+		t.Errorf("%d frames of %s arrive, and %d without lies: the attack does nothing", with.Flows[0].Received, with.Flows[0].Name, without.Flows[0].Received)
+	}
+}
