@@ -7,10 +7,10 @@ import (
 )
 
 // searches remembers the searches for a trigger that may still be under way, by the ports
-// by which they came; those that this switch began are at port unit.NoPort. A port has
+// by which they came; after them those that this switch began. A port has
 // places for searchesMax. What comes when they are taken is not passed on: a search that was
 // forgotten would come back from the fabric as a new one, and multiply.
-type searches map[unit.Port][]search
+type searches [][]search
 
 type search struct {
 	id    claimID
@@ -24,9 +24,11 @@ const (
 	searchHops  = 2 * hopsMax
 )
 
-// add remembers a search that came by from. It reports false if there is no place.
+// add remembers a search that came by from, unit.NoPort if this switch begins it. It reports
+// false if there is no place.
 func (s searches) add(now unit.Time, id claimID, from unit.Port, until unit.Time) bool {
-	of := s[from]
+	at := min(int(from), len(s)-1)
+	of := s[at]
 	for i := range of {
 		if of[i].until <= now {
 			of[i] = search{id, until}
@@ -36,16 +38,20 @@ func (s searches) add(now unit.Time, id claimID, from unit.Port, until unit.Time
 	if len(of) == searchesMax {
 		return false
 	}
-	s[from] = append(of, search{id, until})
+	s[at] = append(of, search{id, until})
 	return true
 }
 
-// find is the port by which a search came that may still be under way.
+// find is the port by which a search came that may still be under way, unit.NoPort if this
+// switch began it.
 func (s searches) find(now unit.Time, id claimID) (from unit.Port, ok bool) {
 	for p, of := range s {
 		for i := range of {
 			if of[i].id == id && of[i].until > now {
-				return p, true
+				if p == len(s)-1 {
+					return unit.NoPort, true
+				}
+				return unit.Port(p), true
 			}
 		}
 	}
