@@ -14,8 +14,10 @@ build:
 # must not be starved of a processor by each other. Their limit is for what hangs: cmd takes
 # five minutes, and more than eight on a slow machine.
 LIVE := ./cmd/... ./internal/bench ./internal/offload ./internal/timer ./lab/... ./link/... ./live/... ./netns-lab/... ./view/ui
-# Packages with goroutines. The pure ones have none: make race takes them too.
-RACE := ./campaign ./cbd/run ./compare ./event/follow ./internal/control ./internal/timer ./link/... ./live/... ./netns-lab/reach ./internal/progress ./sim/cause/runner ./sim/frames ./sim/fuzz/runner ./sim/sweep ./view/...
+# Packages with goroutines, and those of them that run real links. The pure ones have none: make
+# race takes them too.
+RACE := ./campaign ./cbd/run ./compare ./event/follow ./internal/control ./netns-lab/reach ./internal/progress ./sim/cause/runner ./sim/frames ./sim/fuzz/runner ./sim/sweep
+RACELIVE := ./internal/timer ./link/... ./live/... ./view/...
 CASES := 3000
 
 # Everything that can be checked. Tests that need root or a tool skip with their
@@ -25,7 +27,8 @@ test: build lint
 	cd examples/detector && go vet ./... && go test ./...
 	$(BIN) sim fuzz --n $(CASES) --seed 1 --detector itsy
 	go test -timeout 15m -p 1 $(LIVE)
-	go test -timeout 5m -p 1 -race -short $(RACE)
+	go test -timeout 5m -race -short $(RACE)
+	go test -timeout 5m -p 1 -race -short $(RACELIVE)
 	go test -timeout 5m -race -short ./live -polled
 
 # The race detector on every package: ten minutes.

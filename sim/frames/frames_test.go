@@ -15,6 +15,9 @@ import (
 // many reasons.
 func TestFrames(t *testing.T) {
 	r := Run{N: 3_000_000, Seed: 1, Workers: 2, Progress: io.Discard}
+	if testing.Short() { // with the race detector: it is for the goroutines
+		r.N = 300_000
+	}
 	report, err := r.Play(context.Background())
 	if err != nil {
 		t.Fatal(err)
