@@ -47,8 +47,6 @@ func (k *cure) next() unit.Time {
 // cure handles the initial trigger of a deadlock at port p of this switch.
 func (r *responder) cure(now unit.Time, c *class, p unit.Port) {
 	switch {
-	case int(p) >= len(c.in):
-		r.refuseCure(detect.RefusedUnreachable, c, p)
 	case !r.view.LinkUp(p):
 		r.refuseCure(detect.RefusedPortDown, c, p)
 	case r.view.FacesHost(p):

@@ -167,6 +167,11 @@ func (sc script) wantRefused(want ...detect.Refusal) {
 // wantClean checks that nothing is left of what was done.
 func (sc script) wantClean() {
 	sc.Helper()
+	for _, m := range sc.Refusals {
+		if ports := sc.s[m.Switch].Facts().Ports(); int(m.Bucket.Port) >= ports || int(m.Queue.Port) >= ports {
+			sc.Errorf("%+v names a port that is not there", m)
+		}
+	}
 	for k := range unit.NodeID(100) {
 		if s := sc.s[k]; s != nil && s.InForce() {
 			sc.Errorf("S%d: an action is still in force", k)

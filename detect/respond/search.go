@@ -64,6 +64,10 @@ func (r *responder) seek(now unit.Time, c *class, i unit.Port) {
 	a := &c.in[i].attempt
 	trigger := a.finding.Trigger
 	switch {
+	case trigger.Node == r.self && int(trigger.Port) >= len(c.in):
+		r.refuse(detect.RefusedUnreachable, c, i)
+		r.breakIt(now, c, i)
+		return
 	case trigger.Node == r.self:
 		r.cure(now, c, trigger.Port)
 		r.breakIt(now, c, i)
@@ -105,7 +109,7 @@ func (r *responder) search(now unit.Time, c *class, p unit.Port, t itsyhdr.TLV) 
 	}
 	switch {
 	case t.Trigger.Node == r.self:
-		r.cureOnWord(now, c, t.Trigger.Port)
+		r.cureOnWord(now, c, p, t.Trigger.Port)
 		r.send(c, p, itsyhdr.KindFound, id, 0, 0)
 	case t.Hops < hopsMax:
 		r.flood(p, t)
@@ -126,14 +130,17 @@ func (r *responder) found(now unit.Time, c *class, t itsyhdr.TLV) {
 	}
 }
 
-// cureOnWord handles the trigger at port p on the word of another switch, if this one has seen
-// of it itself.
-func (r *responder) cureOnWord(now unit.Time, c *class, p unit.Port) {
-	if int(p) < len(c.in) && r.view.LinkUp(p) && (r.view.FacesHost(p) || !r.policy.Turns) && !r.hasSeen(now, c, p) {
+// cureOnWord handles the trigger at port p on the word of another switch, which came by from, if
+// this one has seen of it itself.
+func (r *responder) cureOnWord(now unit.Time, c *class, from, p unit.Port) {
+	switch {
+	case int(p) >= len(c.in):
+		r.refuseCure(detect.RefusedUnreachable, c, from)
+	case r.view.LinkUp(p) && (r.view.FacesHost(p) || !r.policy.Turns) && !r.hasSeen(now, c, p):
 		r.refuseCure(detect.RefusedUnfounded, c, p)
-		return
+	default:
+		r.cure(now, c, p)
 	}
-	r.cure(now, c, p)
 }
 
 // hasSeen reports whether this switch itself has seen of the trigger at port p what makes it

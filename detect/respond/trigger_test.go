@@ -159,6 +159,7 @@ func TestTriggerOutOfReach(t *testing.T) {
 	}{
 		{unit.NodePort{Node: 99}, false, detect.RefusedUnreachable},
 		{unit.NodePort{Node: 9, Port: 60}, false, detect.RefusedUnreachable},
+		{unit.NodePort{Node: 1, Port: 60}, false, detect.RefusedUnreachable},
 		{unit.NodePort{Node: 9, Port: 1}, true, detect.RefusedPortDown},
 	} {
 		sc := newRing(t, 4, "drop+trigger")

@@ -1,7 +1,6 @@
 package attack
 
 import (
-	"cmp"
 	"fmt"
 
 	"softswitch/dataplane"
@@ -96,7 +95,10 @@ func PlayWith(c *fuzz.Case, auth linkauth.Mode, d catalog.Detector, response res
 		return r, err
 	}
 	v, err := w.Run()
-	if err = cmp.Or(err, invalid(v.Invalid)); err != nil {
+	if err != nil {
+		return r, err
+	}
+	if err := invalid(v.Invalid); err != nil {
 		return r, err
 	}
 	r.Frames, _ = w.Frames()
