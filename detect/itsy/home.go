@@ -110,7 +110,7 @@ func (d *detector) declare(now unit.Time, c *class, i, p unit.Port, l label) {
 		Bucket: c.bucket(i), Queue: c.queue(p), Label: t, Trigger: trigger.at(),
 		OnLoop: trigger == d.own(i) || m&flagTrigger != 0 && m.trigger() == trigger,
 	})
-	if d.published(c, i)&flagDone != 0 { // what outranks it says that it was declared, and may be nobody's
+	if c.trusting.Has(i) && d.published(c, i)&flagDone != 0 { // what outranks it says that it was declared, and is nobody's
 		d.mint(c, i, p)
 	}
 	c.done.Add(i)
