@@ -335,13 +335,12 @@ func (s *soak) stopForAWhile() {
 func (s *soak) capture() {
 	file := filepath.Join(s.TempDir(), "lab.pcapng")
 	cmd := s.command("lab", "capture", "--name", s.name, "-w", file, "--node", s.node().Name, "--node", "core0", "--node", "agg0-0")
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
-	s.noError(cmd.Start())
+	c := s.start(cmd)
+	c.await("capturing on")
 	time.Sleep(time.Second)
-	s.noError(cmd.Process.Signal(os.Interrupt))
-	if code := s.status(cmd.Wait()); code != 0 {
-		s.wrong("a capture ends with %d: %s", code, &errs)
+	c.signal(os.Interrupt)
+	if r := c.end(); r.code != 0 {
+		s.wrong("a capture ends with %d: %s", r.code, r.stdout)
 	}
 	if info, err := os.Stat(file); err != nil || info.Size() == 0 {
 		s.wrong("a capture of nothing (%v)", err)
@@ -411,11 +410,18 @@ func (s *soak) judge() {
 	s.noError(err)
 	args := []string{"lab", "run", file, "--name", s.name + "j", "--json", "--detector", "itsy", "--response", []string{"none", "cure"}[s.rng.IntN(2)]}
 	at := len(plan.Events)
+	dead := map[string]bool{} // or is to be stopped
+	for _, e := range plan.Events {
+		if e.Do == scenario.Stop || e.Do == scenario.Kill {
+			dead[plan.Fabric.Nodes[e.Node].Name] = true
+		}
+	}
 	for range s.rng.IntN(4) {
 		when := time.Duration(100+s.rng.IntN(1500)) * time.Millisecond
 		event := fmt.Sprintf("{at: %v, do: fail, link: %s}", when, plan.Links[s.rng.IntN(len(plan.Links))].Name)
-		if s.rng.IntN(2) == 0 {
-			event = fmt.Sprintf("{at: %v, do: kill, switch: %s}", when, plan.Switches[s.rng.IntN(len(plan.Switches))].Name)
+		if victim := plan.Switches[s.rng.IntN(len(plan.Switches))].Name; s.rng.IntN(2) == 0 && !dead[victim] {
+			event = fmt.Sprintf("{at: %v, do: kill, switch: %s}", when, victim)
+			dead[victim] = true
 		}
 		args = append(args, "--set", fmt.Sprintf("events[%d]=%s", at, event))
 		at++
