@@ -17,7 +17,7 @@ import (
 func TestTruthIsTheOracles(t *testing.T) {
 	r := rand.New(rand.NewPCG(testseed.New(t), 0))
 	stuck, parts := 0, 0
-	for range 20_000 {
+	for range 40_000 {
 		all := [...]Fabric{Ring(2), Ring(4), Eight(2, 3), Branch(3), Victim(2), Shortcut(3), Flooded(3)}
 		pl := newPlan(all[r.IntN(len(all))])
 		at := randomFacts(r, pl)
