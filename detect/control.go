@@ -120,7 +120,7 @@ const (
 	RefusedNoFlow                           // no flow waits where the trigger is
 	RefusedPathFull                         // the loop is longer than a message can tell
 	RefusedUnfounded                        // the switch that is to handle the trigger has seen nothing of it
-	RefusedTooMany                          // as many searches for triggers came by a link as a switch passes on at once
+	RefusedTooMany                          // as many searches for triggers of one link, or of its own, as a switch has under way at once
 )
 
 var refusalNames = [...]string{

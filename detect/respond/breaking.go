@@ -96,17 +96,26 @@ func (r *responder) excess(c *class, i unit.Port) int {
 }
 
 // makeRoom gives bucket i enough to take what any bucket of its loop has above its XON
-// threshold, but no more than needMax times what it had itself when the claim came, for the rest
-// is what others say; if there is less, enough for what it has itself. It reports whether one of
-// them was given.
+// threshold; if there is less, enough for what it has itself. It reports whether it has one of
+// them.
 func (r *responder) makeRoom(c *class, i unit.Port) bool {
-	own := c.in[i].isolation.bytes + r.excess(c, i) + r.view.MTU()
-	need := min(int(c.in[i].pass.need), needMax*int(c.in[i].pass.own))
-	loop := c.in[i].isolation.bytes + (need+1)*r.view.MTU()
+	l, s, most := &c.in[i].isolation, &c.in[i].pass, r.most(c, i)
+	if l.bytes > s.had && r.excess(c, i) == 0 {
+		return true
+	}
+	own := min(l.bytes+r.excess(c, i)+r.view.MTU(), most)
+	loop := min(s.had+(int(s.need)+1)*r.view.MTU(), most)
 	return loop > own && r.give(c, i, loop) || r.give(c, i, own)
 }
 
-// needMax: the buckets of a loop are alike. docs/security.md has what a switch that lies gets by it.
+// most is the greatest extra threshold that bucket i gets for a claim: needMax times what it had
+// above XON when the claim came, for the buckets of a loop are alike, and whatever more is asked
+// for is the word of others. docs/security.md has what a switch that lies gets by it.
+func (r *responder) most(c *class, i unit.Port) int {
+	s := &c.in[i].pass
+	return s.had + (needMax*int(s.own)+1)*r.view.MTU()
+}
+
 const needMax = 8
 
 // framesMax is the most frames that a message can ask room for.
@@ -150,7 +159,8 @@ func (r *responder) reserve(now unit.Time, c *class, i unit.Port, t itsyhdr.TLV)
 	if n := (r.excess(c, i) - 1) / r.view.MTU(); n >= 2 {
 		frames = min(frames, n)
 	}
-	if !r.give(c, i, l.bytes+frames*r.view.MTU()) {
+	frames = max(0, min(frames, (r.most(c, i)-l.bytes)/r.view.MTU()))
+	if frames > 0 && !r.give(c, i, l.bytes+frames*r.view.MTU()) {
 		r.takeBack(now, c, i)
 		frames = 0
 	}

@@ -38,6 +38,7 @@ type pass struct {
 	from  unit.NodePort // the bucket that sent it here
 	need  uint8         // what the bucket that has most above XON has there, in frames
 	own   uint8         // what this bucket had there when the claim came
+	had   int           // its extra threshold then, in bytes
 }
 
 // isKnown reports whether the claim has been here, and isLive whether it may still come home
@@ -63,7 +64,8 @@ func (r *responder) startClaim(now unit.Time, c *class, i unit.Port) {
 	a.tries++
 	a.seq = r.newSeq()
 	a.phase, a.due = claiming, r.hops(now, lapHops)
-	c.in[i].pass = pass{id: r.ownID(i, a.seq), until: r.hops(now, passHops), need: r.excessFrames(c, i), own: r.excessFrames(c, i)}
+	own := r.excessFrames(c, i)
+	c.in[i].pass = pass{id: r.ownID(i, a.seq), until: r.hops(now, passHops), need: own, own: own, had: c.in[i].isolation.bytes}
 	if on, _ := r.view.XOFF(c.bucket(i)); !on || !r.goOn(c, i) {
 		r.claimFailed(now, c, i)
 	}
@@ -165,7 +167,7 @@ func (r *responder) claim(now unit.Time, c *class, i unit.Port, t itsyhdr.TLV) {
 	}
 	on, _ := r.view.XOFF(c.bucket(i))
 	own := r.excessFrames(c, i)
-	*s = pass{id: id, until: r.hops(now, passHops), hops: int(t.Hops), from: t.Trigger, need: max(t.Period, own), own: own}
+	*s = pass{id: id, until: r.hops(now, passHops), hops: int(t.Hops), from: t.Trigger, need: max(t.Period, own), own: own, had: c.in[i].isolation.bytes}
 	if !on || !r.goOn(c, i) {
 		s.vain = true
 		r.sendBack(c, i, id, t.Trigger)

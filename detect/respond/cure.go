@@ -44,14 +44,17 @@ func (k *cure) next() unit.Time {
 	return k.due
 }
 
-// cure handles the initial trigger of a deadlock at port p of this switch.
-func (r *responder) cure(now unit.Time, c *class, p unit.Port) {
+// cure handles the initial trigger of a deadlock at port p of this switch. If another switch has
+// told so, this one has to have seen of it itself.
+func (r *responder) cure(now unit.Time, c *class, p unit.Port, told bool) {
 	switch {
 	case !r.view.LinkUp(p):
 		r.refuseCure(detect.RefusedPortDown, c, p)
+	case r.policy.Turns && !r.view.FacesHost(p): // that is done without a search
+	case told && !r.hasSeen(now, c, p):
+		r.refuseCure(detect.RefusedUnfounded, c, p)
 	case r.view.FacesHost(p):
 		r.cureHost(now, c, p)
-	case r.policy.Turns: // that is done without a search
 	default:
 		r.cureFlows(now, c, p)
 	}

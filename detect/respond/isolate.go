@@ -165,6 +165,8 @@ func (r *responder) passSeal(now unit.Time, c *class, i unit.Port, t itsyhdr.TLV
 		if began {
 			l.told = r.hops(max(now, l.told), 2*isolationHops)
 		}
+	default: // the seal goes on all the same
+		r.act.Refuse(detect.RefusedHeld, c.bucket(i), c.queue(c.in[i].pass.via))
 	}
 	r.sendOn(c, i, itsyhdr.KindSeal, int(t.Hops), 0)
 }

@@ -162,18 +162,43 @@ func TestSealOfNoLoop(t *testing.T) {
 
 func hopTime(sc script) unit.Time { return sc.s[2].Facts().Hop() }
 
-// Bubbles of a loop that is not there lend a bucket no more than it could use.
+// Bubbles of a loop that is not there lend a bucket no more than it could use, and requests for room
+// no more either, however many there are.
+func TestRoomForNoLoop(t *testing.T) {
+	for kind, hops := range map[itsyhdr.Kind]uint8{itsyhdr.KindBubble: 1, itsyhdr.KindReserve: framesMax} { // of a reserve they are frames
+		sc := newRow(t, true)
+		for seq := range uint16(3) {
+			for _, k := range []itsyhdr.Kind{itsyhdr.KindClaim, itsyhdr.KindSeal} {
+				sc.lie(2, b, itsyhdr.TLV{Kind: k, Seq: seq + 1, Hops: 1, Period: framesMax, Trigger: unit.NodePort{Node: 1, Port: b}})
+			}
+			for range 50 {
+				sc.lie(2, b, itsyhdr.TLV{Kind: kind, Seq: seq + 1, Hops: hops, Period: framesMax, Trigger: unit.NodePort{Node: 1, Port: b}})
+				sc.after(us)
+			}
+			sc.after(400 * hopTime(sc))
+		}
+		sc.wantLent(kind)
+	}
+}
+
 func TestBubbleOfNoLoop(t *testing.T) {
 	sc := newRow(t, true)
 	sc.seals(50, 8*hopTime(sc))
+	sc.wantLent(itsyhdr.KindBubble)
+}
+
+// wantLent checks that something was lent to a bucket that has 24 KB above XON, and at most so
+// often as much.
+func (sc script) wantLent(kind itsyhdr.Kind) {
+	sc.Helper()
 	most := 0
 	for _, m := range sc.Acts {
 		if m.Action == detect.ActionExtra {
 			most = max(most, m.Bytes)
 		}
 	}
-	if at := sc.s[2].Facts(); most == 0 || most > 8*(60*kilo-36*kilo)+8*at.MTU() {
-		t.Errorf("%d bytes lent to a bucket with 24 KB above XON", most)
+	if at := sc.s[2].Facts(); most == 0 || most > needMax*(60*kilo-36*kilo+at.MTU())+at.MTU() {
+		sc.Errorf("%v: %d bytes lent to a bucket with 24 KB above XON", kind, most)
 	}
 }
 

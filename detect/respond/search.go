@@ -69,7 +69,7 @@ func (r *responder) seek(now unit.Time, c *class, i unit.Port) {
 		r.breakIt(now, c, i)
 		return
 	case trigger.Node == r.self:
-		r.cure(now, c, trigger.Port)
+		r.cure(now, c, trigger.Port, false)
 		r.breakIt(now, c, i)
 		return
 	case a.tries == triesMax:
@@ -107,16 +107,20 @@ func (r *responder) search(now unit.Time, c *class, p unit.Port, t itsyhdr.TLV) 
 		r.refuseCure(detect.RefusedTooMany, c, p)
 		return
 	}
-	switch {
+	switch at := t.Trigger.Port; {
 	case t.Trigger.Node == r.self:
-		r.cureOnWord(now, c, p, t.Trigger.Port)
+		if int(at) < len(c.in) {
+			r.cure(now, c, at, true)
+		} else {
+			r.refuseCure(detect.RefusedUnreachable, c, p)
+		}
 		r.send(c, p, itsyhdr.KindFound, id, 0, 0)
 	case t.Hops < hopsMax:
 		r.flood(p, t)
 	}
 }
 
-// found: the trigger of a search is being handled. The word goes back by the way that
+// found: the switch of a trigger has the search, and has done what it does. The word goes back by the way that
 // the search came.
 func (r *responder) found(now unit.Time, c *class, t itsyhdr.TLV) {
 	id := claimOf(t)
@@ -127,19 +131,6 @@ func (r *responder) found(now unit.Time, c *class, t itsyhdr.TLV) {
 		r.send(c, from, itsyhdr.KindFound, id, 0, 0)
 	case int(id.owner.Port) < len(c.in) && c.in[id.owner.Port].attempt.phase == seeking:
 		r.breakIt(now, c, id.owner.Port)
-	}
-}
-
-// cureOnWord handles the trigger at port p on the word of another switch, which came by from, if
-// this one has seen of it itself.
-func (r *responder) cureOnWord(now unit.Time, c *class, from, p unit.Port) {
-	switch {
-	case int(p) >= len(c.in):
-		r.refuseCure(detect.RefusedUnreachable, c, from)
-	case r.view.LinkUp(p) && (r.view.FacesHost(p) || !r.policy.Turns) && !r.hasSeen(now, c, p):
-		r.refuseCure(detect.RefusedUnfounded, c, p)
-	default:
-		r.cure(now, c, p)
 	}
 }
 
