@@ -86,14 +86,6 @@ func (a *account) waits() string {
 	return ""
 }
 
-// sent is how many frames the hosts' links have carried, in both directions.
-func (a *account) sent() (n uint64) {
-	for _, h := range a.hosts {
-		n += h.Link.Sent + h.Link.Received
-	}
-	return n
-}
-
 // port is the counters of a switch's port.
 func (a *account) port(e netnslab.End) (observe.Port, bool) {
 	for _, p := range a.switches[e.Node].Ports {

@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -210,7 +212,7 @@ func isSwitch(n topo.Node) bool { return n.Kind == topo.Switch }
 // play is a round: traffic and disturbances, calm, the reckoning.
 func (s *soak) play() {
 	s.changed, s.anew = map[int]bool{}, map[string]bool{}
-	before := s.reckon()
+	before, calm := s.quiet()
 	s.onLab("lab", "start")
 	length := 20 * time.Second
 	if *soakTime == 0 {
@@ -221,8 +223,8 @@ func (s *soak) play() {
 		time.Sleep(time.Duration(100+s.rng.IntN(1500)) * time.Millisecond) // traffic goes on
 	}
 	s.calm()
-	if s.drained() {
-		s.balance(before, s.reckon())
+	if after, ok := s.quiet(); ok && calm {
+		s.balance(before, after)
 	}
 	s.lookAtProcesses()
 	if *soakTime > 0 {
@@ -386,20 +388,19 @@ func (s *soak) calm() {
 	}
 }
 
-// drained waits until nothing waits in any switch and no host sends, and reports whether it came
-// to that.
-func (s *soak) drained() bool {
+// quiet waits until nothing waits in any switch and no frame is on its way, and returns the account
+// of that time: two in a row are the same, or ok is false.
+func (s *soak) quiet() (now account, ok bool) {
 	const patience = 30 * time.Second
-	last, waits := account{}, ""
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
-		now := s.reckon()
-		if waits = now.waits(); waits == "" && now.sent() == last.sent() {
-			return true
+	last, why := s.reckon(), ""
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); last = now {
+		if now = s.reckon(); now.waits() == "" && maps.Equal(now.kernel, last.kernel) {
+			return now, true
 		}
-		last = now
+		why = cmp.Or(now.waits(), "frames are on their way")
 	}
-	s.wrong("%v after all traffic has ended, %s", patience, waits)
-	return false
+	s.wrong("%v after all traffic has ended, %s", patience, why)
+	return now, false
 }
 
 // judge plays a scenario with random failures on a lab of its own: what the oracle says of it must

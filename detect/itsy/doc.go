@@ -70,7 +70,7 @@
 // is greater (declare). One that is there is found at the bucket that declared it, which
 // counts as free. A bucket whose verification has not ended begins the next one with one queue
 // alone, if that keeps it XOFF (unanswered): a neighbour that answers nothing hides no loop that
-// stands without it. What a neighbour can set going without end is counted: verifications that
+// stands without it, but one that passes the owner's switch twice. What a neighbour can set going without end is counted: verifications that
 // it begins (mayAsk), checks of a label (mayCheck).
 //
 // Diagnosis. When a bucket goes XOFF it finds its initial trigger: a host, a bucket that

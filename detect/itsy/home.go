@@ -113,6 +113,7 @@ func (d *detector) declare(now unit.Time, c *class, i, p unit.Port, l label) {
 	if c.trusting.Has(i) && d.published(c, i)&flagDone != 0 { // what outranks it says that it was declared, and is nobody's
 		d.mint(c, i, p)
 	}
+	c.trusting.Remove(i)
 	c.done.Add(i)
 	c.in[i].declared = p
 	if !c.settled.Has(i) {

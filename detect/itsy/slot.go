@@ -14,7 +14,7 @@ type slot struct {
 	id label // the owner, and a rank of its own; 0: the slot is free
 
 	asked   unit.PortSet // queues that were asked about
-	free    unit.PortSet // queues that do not count: granted, or resumed since
+	free    unit.PortSet // queues that do not count: granted, resumed since, or left out by an owner that asks with one alone
 	engaged unit.PortSet // buckets that are stuck as far as is known
 	walked  unit.PortSet // of those, which the walk found unchanged
 
@@ -131,6 +131,7 @@ func (d *detector) close(now unit.Time, c *class, s *slot, i unit.Port, hops int
 	d.trace(detect.StepFail, c, unit.NoPort, i, s.id)
 	s.id = 0
 	c.unanswered.Remove(i)
+	// Who trusts waits four times as long each time: verify has doubled the wait too.
 	if _, home := d.homes(c, i); home == 0 || c.trusting.Has(i) {
 		hops = longHops
 	}

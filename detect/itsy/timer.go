@@ -12,7 +12,7 @@ const (
 	idleHops   = 8   // a verification that was quiet for so long is given up for another
 	longHops   = 400 // a blocked bucket that suspects nothing verifies all the same
 	graceHops  = 16  // a declared bucket that is outdone waits for another declaration
-	holdHops   = 128 // one that waits for a declared deadlock, or has declared it, looks again
+	holdHops   = 128 // one that has declared a deadlock looks again
 	maxTries   = 5   // doublings of those waits that grow
 )
 

@@ -191,6 +191,7 @@ func (d *detector) yield(c *class, i unit.Port, id label) {
 	for k := range c.slots {
 		if s := &c.slots[k]; s.id.owner() == d.at(i) && s.id.less(id) {
 			s.id = 0
+			c.unanswered.Remove(i)
 		}
 	}
 }

@@ -43,12 +43,14 @@ func (f AuthFault) String() string {
 			parts = append(parts, fmt.Sprintf("%d %s", k, why.Says()))
 		}
 	}
-	text := fmt.Sprintf("%s: %s has refused %d control frames", f.Link, f.Switch, n)
-	if n == 0 {
-		text = fmt.Sprintf("%s: %s has had no answer from its far end, which has auth off, or is not there", f.Link, f.Switch)
-	}
-	if !f.Agreed && n > 0 {
-		text = fmt.Sprintf("%s: %s and its far end do not agree; refused %d control frames", f.Link, f.Switch, n)
+	text := fmt.Sprintf("%s: %s", f.Link, f.Switch)
+	switch {
+	case !f.Agreed && n == 0:
+		text += " has had no answer from its far end, which has auth off, or is not there"
+	case !f.Agreed:
+		text += fmt.Sprintf(" and its far end do not agree; refused %d control frames", n)
+	case n > 0:
+		text += fmt.Sprintf(" has refused %d control frames", n)
 	}
 	if f.Behind > 0 {
 		parts = append(parts, "its clock went back: its far end had believed a greater counter")

@@ -49,12 +49,18 @@ func ParseRate(s string) (unit.Rate, error) {
 // scaled is the decimal number x 10^power if that is whole, above zero and at most
 // maxRate.
 func scaled(number string, power int) (int64, bool) {
+	n, ok := decimal(number, power)
+	return n, ok && n > 0 && n <= maxRate
+}
+
+// decimal is the decimal number x 10^power if that is whole and fits.
+func decimal(number string, power int) (int64, bool) {
 	whole, fraction, point := strings.Cut(number, ".")
 	if whole == "" || point && fraction == "" || len(fraction) > power {
 		return 0, false
 	}
 	n, err := strconv.ParseUint(whole+fraction+strings.Repeat("0", power-len(fraction)), 10, 63)
-	return int64(n), err == nil && n > 0 && n <= maxRate
+	return int64(n), err == nil
 }
 
 // FormatRate writes r in the largest unit that does not exceed it, exactly:
@@ -176,21 +182,11 @@ func ParseListen(s string) (host, port string, err error) {
 // point, into parts of [impair.Whole].
 func ParsePercent(s string) (int, error) {
 	number, ok := strings.CutSuffix(s, "%")
-	n, scalable := scaledOrZero(number)
+	n, scalable := decimal(number, 2)
 	if !ok || !scalable || n > impair.Whole {
 		return 0, fmt.Errorf(`%q is not a share: write 0%% to 100%%, with at most two digits after the point, such as "0.5%%"`, s)
 	}
-	return n, nil
-}
-
-// scaledOrZero is the decimal number x 100, if that is whole.
-func scaledOrZero(number string) (int, bool) {
-	whole, fraction, point := strings.Cut(number, ".")
-	if whole == "" || point && fraction == "" || len(fraction) > 2 {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(whole+fraction+strings.Repeat("0", 2-len(fraction)), 10, 31)
-	return int(n), err == nil
+	return int(n), nil
 }
 
 // FormatPercent writes parts of [impair.Whole] so that ParsePercent reads them back.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 
+	"softswitch/impair"
 	"softswitch/internal/ether"
 	"softswitch/internal/forge"
 	"softswitch/itsyhdr"
@@ -64,7 +65,7 @@ func (g *generator) frame(in unit.Port, buf []byte) []byte {
 	if len(f) > cap(buf) {
 		f = f[:cap(buf)]
 	}
-	if len(f) >= itsyhdr.MessageLen && r.IntN(50) == 0 {
+	if impair.IsControl(f) && r.IntN(10) == 0 {
 		g.last = append(g.last[:0], f...)
 	}
 	return f

@@ -1,9 +1,11 @@
 package frames
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"text/tabwriter"
 	"time"
@@ -84,6 +86,7 @@ func (r *Run) Play(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	slices.SortFunc(report.Findings, func(a, b Finding) int { return cmp.Compare(a.Epoch, b.Epoch) })
 	report.Seconds = time.Since(begun).Seconds()
 	report.Frames, report.Data, report.Messages, report.Pauses, report.Sent = all.Frames, all.Data, all.Messages, all.Pauses, all.Sent
 	report.Rate = float64(all.Frames) / report.Seconds

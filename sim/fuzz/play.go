@@ -196,28 +196,22 @@ func (r *repeats) see(n event.Node, e event.Event) {
 	r.last[b] = e.At
 }
 
-// overBudget is which switch has dropped control frames as too many, "" if none: of its own
-// no case has too many.
-func overBudget(w *sim.World) (why string) {
-	w.EachSwitch(func(s *dataplane.Switch) {
-		for p := range unit.Port(s.Ports()) {
-			if n := s.Counters(p).Drops[dataplane.DropControlBudget]; n > 0 && why == "" {
-				why = fmt.Sprintf("%s dropped %d control frames of port %d: %v", s.Config().Name, n, p, dataplane.DropControlBudget)
-			}
-		}
-	})
-	return why
-}
-
 // NoRoom are the reasons for which a lossless frame is lost for lack of buffer.
 var NoRoom = []dataplane.Reason{dataplane.DropHeadroom, dataplane.DropNoSlot, dataplane.OddNoCopy}
 
 // Lost returns which switch had no room for a lossless frame, "" if none. Losses on
 // failed links do not count.
-func Lost(w *sim.World) (why string) {
+func Lost(w *sim.World) (why string) { return dropped(w, NoRoom...) }
+
+// overBudget is which switch has dropped control frames as too many, "" if none: of its own
+// no case has too many.
+func overBudget(w *sim.World) (why string) { return dropped(w, dataplane.DropControlBudget) }
+
+// dropped is which switch has dropped frames for one of these reasons, "" if none.
+func dropped(w *sim.World, reasons ...dataplane.Reason) (why string) {
 	w.EachSwitch(func(s *dataplane.Switch) {
 		for p := range unit.Port(s.Ports()) {
-			for _, r := range NoRoom {
+			for _, r := range reasons {
 				if n := s.Counters(p).Drops[r]; n > 0 && why == "" {
 					why = fmt.Sprintf("%s dropped %d frames of port %d: %v", s.Config().Name, n, p, r)
 				}

@@ -1,6 +1,10 @@
 package model
 
-import "softswitch/internal/splitmix"
+import (
+	"slices"
+
+	"softswitch/internal/splitmix"
+)
 
 // state is the state of a fabric: the numbers of the states of its switches and of the sequences
 // on its wires, the marks, and what is spent of the bounds.
@@ -49,7 +53,7 @@ func (t *store) add(s state, before uint32) {
 func (t *store) find(s state, h uint32) (at int, known bool) {
 	mask := len(t.table) - 1
 	for at = int(h) & mask; t.table[at] != 0; at = (at + 1) & mask {
-		if e := t.table[at]; uint32(e>>32) == h && equal(t.at(uint32(e)-1), s) {
+		if e := t.table[at]; uint32(e>>32) == h && slices.Equal(t.at(uint32(e)-1), s) {
 			return at, true
 		}
 	}
@@ -78,13 +82,4 @@ func hash(s state) uint32 {
 		h = splitmix.Mix(h ^ uint64(v))
 	}
 	return uint32(h)
-}
-
-func equal(a, b state) bool {
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }

@@ -34,7 +34,7 @@ func (e *explorer) story(i uint32, moves []move) (lines []string) {
 func (e *explorer) moveTo(s, to state) move {
 	is, next := e.truth(s), make(state, e.width)
 	for _, m := range e.moves(s, nil) {
-		if what := e.move(s, next, &m, is); what == "" && equal(next, to) {
+		if what := e.move(s, next, &m, is); what == "" && slices.Equal(next, to) {
 			return m
 		}
 	}

@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"errors"
 	"fmt"
 
 	"softswitch/dataplane"
@@ -98,8 +99,8 @@ func PlayWith(c *fuzz.Case, auth linkauth.Mode, d catalog.Detector, response res
 	if err != nil {
 		return r, err
 	}
-	if err := invalid(v.Invalid); err != nil {
-		return r, err
+	if v.Invalid != "" {
+		return r, errors.New(v.Invalid)
 	}
 	r.Frames, _ = w.Frames()
 	result := w.Result()
@@ -116,13 +117,6 @@ func PlayWith(c *fuzz.Case, auth linkauth.Mode, d catalog.Detector, response res
 	r.Unfounded = unfounded(result)
 	w.EachSwitch(func(s *dataplane.Switch) { r.count(s) })
 	return r, nil
-}
-
-func invalid(why string) error {
-	if why == "" {
-		return nil
-	}
-	return fmt.Errorf("%s", why)
 }
 
 // unfounded is how many actions were taken before a deadlock was declared rightly. That a host is
