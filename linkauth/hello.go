@@ -107,7 +107,11 @@ func (e *End) Hear(now unit.Time, frame []byte, t itsyhdr.TLV) (h Heard) {
 // another one cannot tell a challenge from a replayed one.
 func (e *End) challenged(now unit.Time, counter, nonce uint64) Heard {
 	if e.known && counter <= e.last {
-		return Heard{Verdict: Replayed, Replies: true, Reply: Hello{FlagNotice, e.last}}
+		h := Heard{Verdict: Replayed}
+		if now >= e.told+e.gap { // an honest end asks no sooner again, and one that replays makes no work
+			e.told, h.Replies, h.Reply = now, true, Hello{FlagNotice, e.last}
+		}
+		return h
 	}
 	if e.known {
 		e.last = counter

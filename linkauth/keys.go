@@ -72,24 +72,24 @@ func ParseKeys(file string, data []byte) (Keys, error) {
 	return keys, nil
 }
 
-// add adds the keys of a link.
+// add adds the keys of a link. Errors do not name it: what stands first may be a key.
 func (k Keys) add(link string, texts []string) error {
 	switch _, twice := k[link]; {
 	case twice:
-		return fmt.Errorf("link %s: it has a line already", link)
+		return errors.New("the link has a line already")
 	case len(texts) == 0 || len(texts) > KeysMax:
-		return fmt.Errorf("link %s: %d keys; write one, or two while they are changed", link, len(texts))
+		return fmt.Errorf("%d keys; write a link's name, and one key, or two while they are changed", len(texts))
 	}
 	var all []Key
 	for i, text := range texts {
 		b, err := hex.DecodeString(text)
 		switch {
 		case err != nil && len(text) == hex.EncodedLen(len(Key{})):
-			return fmt.Errorf("link %s: key %d is not hexadecimal", link, i+1)
+			return fmt.Errorf("key %d is not hexadecimal", i+1)
 		case err != nil || len(b) != len(Key{}):
-			return fmt.Errorf("link %s: key %d has %d digits; write 32 hexadecimal ones", link, i+1, len(text))
+			return fmt.Errorf("key %d has %d digits; write 32 hexadecimal ones", i+1, len(text))
 		case slices.Contains(all, Key(b)):
-			return fmt.Errorf("link %s: its two keys are the same", link)
+			return errors.New("the two keys are the same")
 		}
 		all = append(all, Key(b))
 	}

@@ -115,13 +115,14 @@ type End struct {
 	nonce uint64    // of the challenge that is not answered yet; 0 is none
 	due   unit.Time // when to send a challenge
 	sent  unit.Time // when the last one was sent
+	told  unit.Time // when the far end was told last that its challenge was an old one
 	gap   unit.Time
 	wait  unit.Time // until the challenge after the next one
 }
 
 // New is an end of a link. It panics as SetKeys does.
 func New(c Config) *End {
-	e := &End{mode: c.Mode, link: c.Link, self: c.Self, counter: max(c.First, 1) - 1, due: unit.Never, sent: -unit.Never, gap: c.Gap, wait: c.Gap}
+	e := &End{mode: c.Mode, link: c.Link, self: c.Self, counter: max(c.First, 1) - 1, due: unit.Never, sent: -unit.Never, told: -unit.Never, gap: c.Gap, wait: c.Gap}
 	e.SetKeys(c.Keys)
 	return e
 }

@@ -518,13 +518,15 @@ func TestParseKeysRefuses(t *testing.T) {
 	const good = "000102030405060708090a0b0c0d0e0f"
 	for text, want := range map[string]string{
 		"":                             "keys: no key",
-		"a--b":                         "keys:1: link a--b: 0 keys",
-		"a--b " + good[2:]:             "keys:1: link a--b: key 1 has 30 digits; write 32",
-		"\na--b " + good + " x":        "keys:2: link a--b: key 2 has 1 digits; write 32",
-		"a--b " + good[:31] + "x":      "keys:1: link a--b: key 1 is not hexadecimal",
-		"a--b " + good + " " + good:    "keys:1: link a--b: its two keys are the same",
-		"a " + good + "\na " + good:    "keys:2: link a: it has a line already",
-		strings.Repeat("a 1 1 1\n", 1): "keys:1: link a: 3 keys",
+		"a--b":                         "keys:1: 0 keys",
+		good:                           "keys:1: 0 keys",
+		good + " a--b":                 "keys:1: key 1 has 4 digits",
+		"a--b " + good[2:]:             "keys:1: key 1 has 30 digits; write 32",
+		"\na--b " + good + " x":        "keys:2: key 2 has 1 digits; write 32",
+		"a--b " + good[:31] + "x":      "keys:1: key 1 is not hexadecimal",
+		"a--b " + good + " " + good:    "keys:1: the two keys are the same",
+		"a " + good + "\na " + good:    "keys:2: the link has a line already",
+		strings.Repeat("a 1 1 1\n", 1): "keys:1: 3 keys",
 	} {
 		_, err := ParseKeys("keys", []byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -613,5 +615,29 @@ func BenchmarkSignOpen(b *testing.B) {
 		if p.b.Open(0, f, pauseTag) != Believed {
 			b.Fatal("not believed")
 		}
+	}
+}
+
+// A challenge that is replayed is answered once each gap, however often it comes.
+func TestReplayedChallenge(t *testing.T) {
+	p := agreed(t)
+	old := p.a.hello(p.a.Challenge(p.a.Due()))
+	p.want(p.b, p.a.pause(), Believed)
+	_, tlv, err := itsyhdr.ParseMessage(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	replies := 0
+	for n := range 1000 { // in ten gaps
+		h := p.b.Hear(unit.Second+unit.Time(n)*gap/100, old, tlv)
+		if h.Verdict != Replayed {
+			t.Fatalf("replay %d: %+v", n, h)
+		}
+		if h.Replies {
+			replies++
+		}
+	}
+	if replies != 10 {
+		t.Errorf("%d answers to 1000 replays in ten gaps, want 10", replies)
 	}
 }
