@@ -24,7 +24,11 @@ type storm struct {
 
 // begins: a pause is in force from now on.
 func (b *storm) begins(now unit.Time) {
-	b.used = max(0, b.used-min(b.used, (now-b.free)*stormShare))
+	if idle := now - b.free; idle < b.used/stormShare {
+		b.used -= idle * stormShare
+	} else {
+		b.used = 0
+	}
 }
 
 // ends: the pause in force ended, which lasted so long.

@@ -173,3 +173,17 @@ func TestNoStormBudget(t *testing.T) {
 	s.pausedBy(100 * stormBudget)
 	s.wantContained(false)
 }
+
+// A budget is full after any time in which the host was quiet, of years too.
+func TestStormBudgetRefills(t *testing.T) {
+	for _, idle := range []unit.Time{stormBudget, unit.Second, 100_000_000 * unit.Second} {
+		b := storm{used: stormBudget}
+		if b.begins(idle); b.used != 0 {
+			t.Errorf("after %d s: %d ns used", idle/unit.Second, b.used)
+		}
+	}
+	b := storm{used: stormBudget}
+	if b.begins(stormBudget / stormShare / 2); b.used < stormBudget*2/5 || b.used > stormBudget*3/5 {
+		t.Errorf("after half of the time that it takes: %d of %d ns used", b.used, stormBudget)
+	}
+}
