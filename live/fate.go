@@ -39,14 +39,16 @@ func (n *Node) Crash() {
 	n.mu.Unlock()
 	var closing sync.WaitGroup // the kernel takes milliseconds for each
 	for _, p := range n.ports {
-		if l := p.current(); l != nil {
-			closing.Go(func() {
+		closing.Go(func() {
+			p.change.Lock() // a link that is being opened is known to the poller by then
+			defer p.change.Unlock()
+			if l := p.current(); l != nil {
 				if p.opt.Polled {
 					p.node.opt.Poller.drop(p)
 				}
 				l.Close()
-			})
-		}
+			}
+		})
 	}
 	closing.Wait()
 }

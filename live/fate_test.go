@@ -49,6 +49,11 @@ func TestFrozenNode(t *testing.T) {
 		}
 		close(answered)
 	})
+	select {
+	case <-answered:
+		t.Error("a frozen node has answered")
+	case <-time.After(20 * time.Millisecond): // that nothing comes is no event
+	}
 	h.held.Store(false)
 	b.Thaw()
 	wantNumbers(t, "after", b.read(1, 1), 2)

@@ -143,12 +143,10 @@ func (s *stage) obey() {
 	s.on = s.n > 0 || s.wire.Faults.Any() || s.wire.Losing() || s.tape != nil
 }
 
-// cut loses the frames on the wire. It returns how many. Preconditions: as obey.
-func (s *stage) cut() (n int) {
-	n = s.n
+// cut takes all frames off the wire. Preconditions: as obey.
+func (s *stage) cut() {
 	s.head, s.n, s.bytes, s.last = 0, 0, 0, 0
 	s.held.Store(0)
-	return n
 }
 
 // send puts frames on the wire. Preconditions: as obey.
@@ -249,6 +247,7 @@ func (p *port) deliver(now unit.Time) {
 
 // cutWire loses the frames on the wire from a port whose link went down.
 func (p *port) cutWire() {
-	p.tx.stage.order(func() { p.lose(p.tx.stage.cut(), link.ErrDown) }, nil)
+	s := &p.tx.stage
+	s.order(func() { p.lose(s.n, link.ErrDown); s.cut() }, nil)
 	p.node.kickAll(1 << p.n)
 }

@@ -104,9 +104,9 @@ func giveUpRealtime() error {
 	return nil
 }
 
-// filesOf is how many files a node with all ports may have open, with room to spare: two
-// sockets and a timer for each port, and its logs and sockets.
-const filesOf = 3*int(unit.MaxPorts) + 16
+// filesOf is how many files a node with all ports may have open, with room to spare: a claim, two
+// sockets, a timer and an eventfd for each port, and its logs and sockets.
+const filesOf = 5*int(unit.MaxPorts) + 16
 
 // allowFiles raises the limit of open files to what so many nodes may need, as far as
 // that is permitted; whoever meets the limit says so.

@@ -68,7 +68,7 @@ func (r *runner) hostRequest(n *live.Node, h *host.Host, end *keeper[observe.Hos
 		})
 		return nil, err
 	}
-	return nil, control.Unknown(req.Do, "stats", "keep", "start", "stop", "act", "capture", "wires", "impair", "lose", "forge")
+	return nil, unknown(req.Do, "stats", "keep", "start", "stop", "act")
 }
 
 func (r *runner) takeHost(n *live.Node, h *host.Host) (out observe.Host) {

@@ -89,5 +89,5 @@ func nicRequest(node *live.Node, n *nic.NIC, cfg config.Host, req control.Reques
 		node.Do(func(now unit.Time) { err = n.Do(now, a.Build()) })
 		return err
 	}
-	return control.Unknown(req.Do, "stats", "keep", "start", "stop", "act", "capture", "wires", "impair", "lose", "forge")
+	return unknown(req.Do, "stats", "keep", "start", "stop", "act")
 }

@@ -69,6 +69,7 @@ func (l *Life) Run(ctx context.Context, run func(context.Context) error) error {
 	l.mu.Lock()
 	l.end = end
 	l.mu.Unlock()
+	defer context.AfterFunc(ctx, func() { l.Continue() })() // one that is stopped could not end
 	err := run(ctx)
 	l.mu.Lock()
 	defer l.mu.Unlock()

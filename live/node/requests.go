@@ -3,6 +3,7 @@ package node
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -79,12 +80,7 @@ var switchRequests = map[string]func(*switchNode, *live.Node, json.RawMessage) (
 func (s *switchNode) handle(n *live.Node, req control.Request) (any, error) {
 	do := switchRequests[req.Do]
 	if do == nil {
-		var names []string
-		for name := range switchRequests {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		return nil, control.Unknown(req.Do, names...)
+		return nil, unknown(req.Do, slices.Collect(maps.Keys(switchRequests))...)
 	}
 	s.one.Lock()
 	defer s.one.Unlock()

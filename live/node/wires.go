@@ -3,6 +3,8 @@ package node
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"softswitch/internal/control"
@@ -54,6 +56,13 @@ var wireRequests = map[string]func(*live.Node, unit.Port, config.WireRequest) (a
 	"taped": func(n *live.Node, p unit.Port, a config.WireRequest) (any, error) {
 		return n.Taped(p, a.Nth, a.Flip), nil
 	},
+}
+
+// unknown is the error of a request that a node has not, beside what every node has.
+func unknown(do string, own ...string) error {
+	names := slices.AppendSeq(append(own, "capture", "wires"), maps.Keys(wireRequests))
+	slices.Sort(names)
+	return control.Unknown(do, names...)
 }
 
 // wireRequest answers a request about the wire from a port, or the state of all; ok is
