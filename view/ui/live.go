@@ -282,14 +282,18 @@ func (v *view) tells(node int) bool {
 	return k < 0 || slices.ContainsFunc(v.w.hosts[k].Flows, func(f config.Flow) bool { return f.Transport == "rc" })
 }
 
+// unanswered is when a question is given up: a node that is stopped answers none, and each view
+// asks again.
+const unanswered = 2 * time.Second
+
 func (v *view) call(node int, path string) {
 	r := reply{node: node}
 	if node < len(v.w.switches) {
 		r.snap = new(observe.Switch)
-		r.err = control.Call(path, "stats", nil, r.snap)
+		r.err = control.CallWithin(unanswered, path, "stats", nil, r.snap)
 	} else {
 		r.host = new(observe.Host)
-		r.err = control.Call(path, "stats", nil, r.host)
+		r.err = control.CallWithin(unanswered, path, "stats", nil, r.host)
 	}
 	r.at = timer.Now()
 	v.reply <- r

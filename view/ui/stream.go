@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -175,7 +176,7 @@ func (s *Stream) after(p place) (n news, next place, more <-chan struct{}) {
 	}
 	p.next = max(p.next, s.first)
 	if at := p.next - s.first; at < len(s.states) {
-		n.states = s.states[at:min(len(s.states), at+batchMax)]
+		n.states = slices.Clone(s.states[at:min(len(s.states), at+batchMax)]) // the history moves on
 		p.next += len(n.states)
 	}
 	if p.gone != s.gone && p.next == s.first+len(s.states) {

@@ -18,12 +18,17 @@ type logTail struct {
 	*follow.Log
 	id      unit.NodeID
 	pending []event.Event
+	behind  bool // there may be more than has been read
 	seq     int
 }
 
 // grow reads what the log has got, at most piecesMax pieces; more reports whether there may
-// be more.
+// be more. While other logs are behind what has been read of this one it reads no further.
 func (t *logTail) grow() (more bool, err error) {
+	if t.behind && len(t.pending) > 0 {
+		return true, nil
+	}
+	defer func() { t.behind = more }()
 	more = true
 	for n := 0; more && err == nil && n < piecesMax; n++ {
 		var events []event.Event
@@ -42,7 +47,9 @@ func (t *logTail) until(at unit.Time, dst []oracle.Entry) []oracle.Entry {
 		t.seq++
 		n++
 	}
-	t.pending = slices.Delete(t.pending, 0, n)
+	if t.pending = slices.Delete(t.pending, 0, n); len(t.pending) == 0 {
+		t.pending = nil // it may have been long
+	}
 	return dst
 }
 
