@@ -60,7 +60,7 @@ func Impair(ctx context.Context, st *netnslab.State, a, b string, w config.Wire)
 	if _, err := w.Build(); err != nil {
 		return err
 	}
-	links, err := between(st, a, b)
+	links, err := Between(st, a, b)
 	if err != nil {
 		return err
 	}

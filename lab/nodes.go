@@ -26,7 +26,7 @@ func Neighbours(st *netnslab.State, node string) (names []string) {
 
 // SetLinks sets the links between two nodes, by State.Fail or State.Heal.
 func SetLinks(st *netnslab.State, a, b string, set func(*netnslab.State, netnslab.LinkState) error) error {
-	links, err := between(st, a, b)
+	links, err := Between(st, a, b)
 	if err != nil {
 		return err
 	}
@@ -38,8 +38,8 @@ func SetLinks(st *netnslab.State, a, b string, set func(*netnslab.State, netnsla
 	return nil
 }
 
-// between are the links between two nodes. The error says to what there are links.
-func between(st *netnslab.State, a, b string) (links []netnslab.LinkState, err error) {
+// Between are the links between two nodes. The error says to what there are links.
+func Between(st *netnslab.State, a, b string) (links []netnslab.LinkState, err error) {
 	if _, err := Pick(st, []string{a, b}, ""); err != nil {
 		return nil, err
 	}

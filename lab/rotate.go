@@ -25,7 +25,8 @@ func RotateKeys(ctx context.Context, st *netnslab.State) (links int, err error) 
 	if err != nil {
 		return 0, err
 	}
-	files, new := map[string]linkauth.Keys{}, map[string]linkauth.Key{}
+	files := map[string]linkauth.Keys{}
+	pairs, next := map[string][]linkauth.Key{}, map[string]linkauth.Key{} // by link: of a rotation that was cut short
 	for _, n := range nodes {
 		path := filepath.Join(n.Dir, keysName)
 		text, err := os.ReadFile(path)
@@ -38,46 +39,60 @@ func RotateKeys(ctx context.Context, st *netnslab.State) (links int, err error) 
 		if files[path], err = linkauth.ParseKeys(path, text); err != nil {
 			return 0, err
 		}
-		for link := range files[path] {
-			if _, ok := new[link]; !ok {
+		for link, keys := range files[path] {
+			if len(keys) > 1 && pairs[link] == nil {
+				pairs[link] = keys
+			}
+			if _, ok := next[link]; !ok {
 				var k linkauth.Key
 				rand.Read(k[:])
-				new[link] = k
+				next[link] = k
 			}
 		}
 	}
-	if len(new) == 0 {
+	if len(next) == 0 {
 		return 0, errors.New("none of its links is authenticated: deploy it with `--set auth=strict`")
 	}
-	for _, step := range []struct {
-		does string
-		keys func(old, new linkauth.Key) []linkauth.Key
-	}{
-		{"believe the new keys too", func(old, new linkauth.Key) []linkauth.Key { return []linkauth.Key{old, new} }},
-		{"sign with them", func(old, new linkauth.Key) []linkauth.Key { return []linkauth.Key{new, old} }},
-		{"believe them alone", func(_, new linkauth.Key) []linkauth.Key { return []linkauth.Key{new} }},
-	} {
-		for path, old := range files {
-			keys := linkauth.Keys{}
-			for link, k := range old {
-				keys[link] = step.keys(k[0], new[link])
+	step := func(does string, of func(link string, now []linkauth.Key) []linkauth.Key) error {
+		for path, keys := range files {
+			for link, now := range keys {
+				keys[link] = of(link, now)
 			}
-			if err := replaceSecret(path, keys.File()); err != nil {
-				return 0, fmt.Errorf("to %s: %w", step.does, err)
+			if err := safefile.Replace(path, keys.File(), 0o600); err != nil {
+				return fmt.Errorf("to %s: %w", does, err)
 			}
 		}
 		if err := ask(ctx, Endpoints(nodes), "keys", nil); err != nil {
-			return 0, fmt.Errorf("to %s: %w", step.does, err)
+			return fmt.Errorf("to %s: %w", does, err)
+		}
+		return nil
+	}
+	// One that was cut short is ended first: the two ends of a link may have its keys in another order.
+	both := func(link string, now []linkauth.Key) []linkauth.Key {
+		if pairs[link] != nil {
+			return pairs[link]
+		}
+		return now
+	}
+	first := func(_ string, now []linkauth.Key) []linkauth.Key { return now[:1] }
+	if len(pairs) > 0 {
+		for _, of := range []func(string, []linkauth.Key) []linkauth.Key{both, first} {
+			if err := step("end the last rotation", of); err != nil {
+				return 0, err
+			}
 		}
 	}
-	return len(new), nil
-}
-
-// replaceSecret replaces a file that nobody but its owner may read.
-func replaceSecret(path string, text []byte) error {
-	next := path + ".next"
-	if err := safefile.WriteFile(next, text, 0o600); err != nil {
-		return err
+	for _, s := range []struct {
+		does string
+		of   func(link string, now []linkauth.Key) []linkauth.Key
+	}{
+		{"believe the new keys too", func(link string, now []linkauth.Key) []linkauth.Key { return []linkauth.Key{now[0], next[link]} }},
+		{"sign with them", func(_ string, now []linkauth.Key) []linkauth.Key { return []linkauth.Key{now[1], now[0]} }},
+		{"believe them alone", first},
+	} {
+		if err := step(s.does, s.of); err != nil {
+			return 0, err
+		}
 	}
-	return os.Rename(next, path)
+	return len(next), nil
 }

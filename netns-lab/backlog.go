@@ -128,7 +128,10 @@ func (rec backlogRecord) save() error {
 	if err != nil {
 		return fmt.Errorf("netnslab: %w", err)
 	}
-	return replaceFile(backlogRecordPath(), text)
+	if err := safefile.Replace(backlogRecordPath(), text, 0o644); err != nil {
+		return fmt.Errorf("netnslab: %w", err)
+	}
+	return nil
 }
 
 // loadBacklog reads the record. It ignores one of an earlier boot.

@@ -247,18 +247,7 @@ func (st *State) save() error {
 		return fmt.Errorf("netnslab: state of %s: %w", st.Name, err)
 	}
 	defer checkpoint()
-	return replaceFile(filepath.Join(st.dir, stateName), text)
-}
-
-// replaceFile replaces the file's contents. It survives the death of the program, but
-// not of the machine: after a boot there is nothing to remember.
-func replaceFile(path string, text []byte) error {
-	next := path + ".next"
-	if err := safefile.WriteFile(next, text, 0o644); err != nil {
-		os.Remove(next) // a part of it may be there
-		return fmt.Errorf("netnslab: %w", err)
-	}
-	if err := os.Rename(next, path); err != nil {
+	if err := safefile.Replace(filepath.Join(st.dir, stateName), text, 0o644); err != nil {
 		return fmt.Errorf("netnslab: %w", err)
 	}
 	return nil

@@ -95,6 +95,18 @@ func (b believed) opens(s *spot) error {
 	return nil
 }
 
+// Replace replaces the contents of the file name, or makes it, with the mode perm: who reads it sees the
+// old ones or the new. It survives the death of the program, but not of the machine.
+func Replace(name string, data []byte, perm os.FileMode) error {
+	next := name + ".next"
+	Remove(next) // of one that did not come to its end, with a mode of its own
+	if err := WriteFile(next, data, perm); err != nil {
+		Remove(next) // a part of it may be there
+		return err
+	}
+	return os.Rename(next, name)
+}
+
 // MkdirAll is os.MkdirAll.
 func MkdirAll(name string, perm os.FileMode) error {
 	if name == "" {

@@ -20,7 +20,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -106,17 +105,14 @@ func Run(ctx context.Context, st *netnslab.State, o Options) (*Report, error) {
 
 // endOf is the end of the link between two nodes at the first of them.
 func endOf(st *netnslab.State, a, b string) (netnslab.End, error) {
-	if _, err := lab.Pick(st, []string{a, b}, ""); err != nil {
+	links, err := lab.Between(st, a, b)
+	if err != nil {
 		return netnslab.End{}, err
 	}
-	for _, l := range st.Links {
-		for _, ends := range [][2]netnslab.End{{l.A, l.B}, {l.B, l.A}} {
-			if ends[0].Node == a && ends[1].Node == b {
-				return ends[0], nil
-			}
-		}
+	if links[0].A.Node == a {
+		return links[0].A, nil
 	}
-	return netnslab.End{}, fmt.Errorf("lab %s: no link between %q and %q; beside %s there is: %s", st.Name, a, b, a, strings.Join(lab.Neighbours(st, a), ", "))
+	return links[0].B, nil
 }
 
 // attacker is an attack that runs.
@@ -174,9 +170,6 @@ func (a *attacker) listen() {
 		if err != nil {
 			return
 		}
-		if !impair.IsControl(buf[:n]) {
-			continue
-		}
 		a.mu.Lock()
 		if ether.Src(buf[:n]) == a.src {
 			a.own.See(buf[:n])
@@ -230,9 +223,6 @@ func (a *attacker) sendOne(kind string) {
 		a.report.Failed++
 		if a.report.Failure == "" {
 			a.report.Failure = err.Error()
-		}
-		if errors.Is(err, os.ErrClosed) {
-			return
 		}
 		return
 	}

@@ -49,14 +49,22 @@ var malformed = []dataplane.Reason{
 	dataplane.DropPFCReserved, dataplane.DropPause8023, dataplane.DropMessage, dataplane.DropReservedGroup,
 }
 
+// grown is by how much a counter has grown. One that is smaller than before is of a switch that began anew.
+func grown(now, was uint64) uint64 {
+	if now < was {
+		return now
+	}
+	return now - was
+}
+
 // compare fills in what has changed.
 func (r *Report) compare(before, after switches) {
 	for name, now := range after {
 		was := before[name]
-		r.Declared += now.History.Deadlocks - was.History.Deadlocks
-		r.LosslessLost += now.Switch.LosslessLost - was.Switch.LosslessLost
+		r.Declared += grown(now.History.Deadlocks, was.History.Deadlocks)
+		r.LosslessLost += grown(now.Switch.LosslessLost, was.Switch.LosslessLost)
 		for action, n := range now.History.Measures {
-			switch n -= was.History.Measures[action]; {
+			switch n = grown(n, was.History.Measures[action]); {
 			case n == 0:
 			case action == detect.ActionContain.String():
 				r.Contained += n
@@ -66,11 +74,11 @@ func (r *Report) compare(before, after switches) {
 		}
 		for i, p := range now.Switch.Ports {
 			since := func(of map[string]uint64, before map[string]uint64, why dataplane.Reason) uint64 {
-				return of[why.String()] - before[why.String()]
+				return grown(of[why.String()], before[why.String()])
 			}
 			w := was.Switch.Ports[i]
 			for reason, n := range p.RefusedBy() {
-				if n -= w.RefusedBy()[reason]; n > 0 {
+				if n = grown(n, w.RefusedBy()[reason]); n > 0 {
 					r.Refused[reason] += n
 				}
 			}

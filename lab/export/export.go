@@ -29,6 +29,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -196,7 +197,11 @@ func files(l netnslab.Lab, opt Options) (map[string][]byte, error) {
 		said = append(said, machine{m, file})
 	}
 	var b bytes.Buffer
-	err := readme.Execute(&b, map[string]any{"Name": l.Name, "Image": opt.Image, "Machines": said, "MTU": opt.UnderlayMTU})
+	keys := ""
+	if slices.ContainsFunc(l.Nodes, func(n netnslab.Node) bool { return len(n.Files) > 1 }) {
+		keys = secret
+	}
+	err := readme.Execute(&b, map[string]any{"Keys": keys, "Name": l.Name, "Image": opt.Image, "Machines": said, "MTU": opt.UnderlayMTU})
 	all["README.md"], all["scenario.yaml"], all["nodes.yaml"] = b.Bytes(), opt.Scenario, nodes(l, opt, at)
 	return all, err
 }
@@ -225,11 +230,14 @@ func nodes(l netnslab.Lab, opt Options, at []int) []byte {
 	return b.Bytes()
 }
 
-// put writes files, by their paths, to a folder.
+// put writes files, by their paths, to a folder. Nobody else may read the keys.
 func put(dir string, files map[string][]byte) error {
 	for name, data := range files {
-		path := filepath.Join(dir, name)
-		if err := errors.Join(safefile.MkdirAll(filepath.Dir(path), 0o755), safefile.WriteFile(path, data, 0o644)); err != nil {
+		path, mode := filepath.Join(dir, name), os.FileMode(0o644)
+		if strings.HasSuffix(name, secret) {
+			mode = 0o600
+		}
+		if err := errors.Join(safefile.MkdirAll(filepath.Dir(path), 0o755), safefile.WriteFile(path, data, mode)); err != nil {
 			return err
 		}
 	}

@@ -30,6 +30,11 @@ func described(t *testing.T, name string) netnslab.Lab {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return describedText(t, name, data)
+}
+
+func describedText(t *testing.T, name string, data []byte) netnslab.Lab {
+	t.Helper()
 	s, err := load.Scenario(name, data)
 	if err != nil {
 		t.Fatal(err)
@@ -90,6 +95,25 @@ func TestRules(t *testing.T) {
 				t.Errorf("%v\n%s", err, readme)
 			}
 		}
+	}
+}
+
+// TestKeys: nobody but its owner may read a file of keys, or its node would not start; and the README
+// says for whom they are.
+func TestKeys(t *testing.T) {
+	data, err := scenarios.FS.ReadFile("pause.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := written(t, describedText(t, "pause", append([]byte("auth: strict\n"), data...)), nil)
+	for _, name := range []string{"s1", "s2"} {
+		info, err := os.Stat(filepath.Join(dir, "nodes", name+".keys"))
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v; want the mode 0600", name, info, err)
+		}
+	}
+	if readme, err := os.ReadFile(filepath.Join(dir, "README.md")); err != nil || !bytes.Contains(readme, []byte("`sudo chown root nodes/*.keys`")) {
+		t.Errorf("%v\n%s", err, readme)
 	}
 }
 
