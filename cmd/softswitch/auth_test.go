@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -103,12 +104,39 @@ func TestKeysOfALab(t *testing.T) {
 	if r := s.end(); r.code != 0 {
 		t.Errorf("lab capture: exit status %d", r.code)
 	}
-	if r := b.run(b.command("show", "auth", "--name", b.name, "--json")); strings.Contains(r.stdout, `"refused": {"`) {
-		t.Errorf("with new keys frames are refused: %s", r.stdout)
+	for name, ends := range b.auth() {
+		for _, e := range ends {
+			if len(e.Refused) > 0 || !e.Agreed {
+				t.Errorf("%s with new keys: agreed %v, refused %v", name, e.Agreed, e.Refused)
+			}
+		}
+	}
+
+	// A rotation that was cut short while the switches began to sign: one has the keys the other way round.
+	for i, s := range []string{"s1", "s2"} {
+		pair := []string{digitsOf(t, old), digitsOf(t, now)}
+		b.noError(os.WriteFile(filepath.Join(dir, s, "keys.txt"), fmt.Appendf(nil, "s1--s2 %s %s\n", pair[i], pair[1-i]), 0o600))
+	}
+	if r := b.run(b.command("auth", "reload", "--name", b.name)); r.code != 0 {
+		t.Fatal("auth reload failed")
+	}
+	if r := b.run(b.command("auth", "rotate", "--name", b.name)); r.code != 0 {
+		t.Fatalf("auth rotate after one that was cut short: exit status %d", r.code)
+	}
+	last := b.keys("s1", "s2")
+	if last == old || last == now {
+		t.Error("the keys are those of before")
+	}
+	for name, ends := range b.auth() {
+		for _, e := range ends {
+			if len(e.Refused) > 0 || !e.Agreed {
+				t.Errorf("%s after a rotation that was cut short: agreed %v, refused %v", name, e.Agreed, e.Refused)
+			}
+		}
 	}
 
 	// Nothing that anybody else could read has a key.
-	secrets := map[string]string{"old": digitsOf(t, old), "new": digitsOf(t, now)}
+	secrets := map[string]string{"old": digitsOf(t, old), "new": digitsOf(t, now), "last": digitsOf(t, last)}
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() || d.Name() == "keys.txt" {
 			return err
@@ -198,17 +226,25 @@ func digitsOf(t *testing.T, text string) string {
 	return digits
 }
 
+// end is an end of an authenticated link, as `show auth` has it.
+type end struct {
+	Link    string
+	Refused map[string]uint64
+	observe.Auth
+}
+
+// auth is the ends of authenticated links, by their switches.
+func (b *bed) auth() (all map[string][]end) {
+	b.Helper()
+	r := b.run(b.command("show", "auth", "--name", b.name, "--json"))
+	b.noError(json.Unmarshal([]byte(r.stdout), &all))
+	return all
+}
+
 // wantAuth wants that both ends of the link agree, or that they do not.
 func (b *bed) wantAuth(agreed bool) {
 	b.Helper()
-	r := b.run(b.command("show", "auth", "--name", b.name, "--json"))
-	var all map[string][]struct {
-		Link string
-		observe.Auth
-	}
-	if err := json.Unmarshal([]byte(r.stdout), &all); err != nil {
-		b.Fatal(err)
-	}
+	all := b.auth()
 	for _, s := range []string{"s1", "s2"} {
 		if len(all[s]) != 1 || all[s][0].Agreed != agreed {
 			b.Errorf("%s: %+v; want one end of a link that agrees: %v", s, all[s], agreed)

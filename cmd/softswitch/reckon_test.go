@@ -207,6 +207,9 @@ func (s *soak) balanceFlows(before, after *account) {
 		s.wrong("no frame arrived at any host")
 	}
 	clean := len(s.changed)+len(s.anew) == 0
+	if clean {
+		s.whole++
+	}
 	if counted := after.lost() - before.lost(); clean && (received > sent || sent-received > counted) {
 		s.wrong("hosts sent %d frames and received %d, and %d are counted as lost", sent, received, counted)
 	}
