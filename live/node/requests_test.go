@@ -1,6 +1,7 @@
 package node
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -10,10 +11,9 @@ import (
 
 // Every request that a switch answers, and no other, is told to who asks for nothing.
 func TestRequestNames(t *testing.T) {
-	var names []string
-	for name := range switchRequests {
-		names = append(names, name)
-	}
+	names := []string{"capture", "wires"} // which a host answers too
+	names = slices.AppendSeq(names, maps.Keys(switchRequests))
+	names = slices.AppendSeq(names, maps.Keys(wireRequests))
 	slices.Sort(names)
 	_, err := (&switchNode{}).handle(nil, control.Request{Do: "?"})
 	if want := `unknown request "?"; valid: ` + strings.Join(names, ", "); err == nil || err.Error() != want {
