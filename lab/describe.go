@@ -160,21 +160,21 @@ func share(lab *netnslab.Lab, opt Options) {
 			nodes = append(nodes, n)
 		}
 	}
-	cores := runtime.GOMAXPROCS(0)
 	for some := range slices.Chunk(nodes, opt.PerProcess) {
 		command := []string{opt.Program, "lab", "nodes"}
 		if opt.Poll {
 			command = append(command, "--poll")
 		}
-		lab.Hosting = append(lab.Hosting, netnslab.Hosting{Command: command, Env: instance(opt), Realtime: true})
+		lab.Hosting = append(lab.Hosting, netnslab.Hosting{Command: command, Env: instance(opt), Realtime: !opt.Poll})
 		for _, n := range some {
 			n.Hosting = len(lab.Hosting)
 		}
 	}
+	// With one processor a port that is always busy would keep the Go runtime from looking at
+	// the others.
 	for i := range lab.Hosting {
-		// The cores are shared out, but with one processor a port that is always busy would
-		// keep the Go runtime from looking at the others.
-		lab.Hosting[i].Env = append(lab.Hosting[i].Env, fmt.Sprintf("GOMAXPROCS=%d", max(2, cores/len(lab.Hosting))))
+		cores := max(2, runtime.GOMAXPROCS(0)/len(lab.Hosting))
+		lab.Hosting[i].Env = append(lab.Hosting[i].Env, fmt.Sprintf("GOMAXPROCS=%d", cores))
 	}
 }
 

@@ -5,17 +5,16 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
-	"unsafe"
 
 	"github.com/mdlayher/packet"
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
 
+	"softswitch/internal/offload"
 	"softswitch/unit"
 )
 
@@ -142,43 +141,11 @@ func (p *Packet) openSender(ifi *net.Interface) error {
 		if err := unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_QDISC_BYPASS, 1); err != nil {
 			return fmt.Errorf("setsockopt PACKET_QDISC_BYPASS to 1: %w", err)
 		}
-	case isPlain(fd, ifi.Name) && unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_VNET_HDR, 1) == nil:
+	case offload.IsOff(ifi.Name) && unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_VNET_HDR, 1) == nil:
 		p.tx.joinTCP(ifi.MTU + headerBytes)
 	}
 	p.sc, err = p.sender.SyscallConn()
 	return err
-}
-
-// isPlain reports whether an interface carries only frames that are whole, with checksums
-// of their own, as a wire does: what is handed to the kernel to be cut is cut before the
-// interface and anyone who looks there. A veth offloads unless that is switched off.
-func isPlain(fd int, ifname string) bool {
-	for _, offload := range []uint32{unix.ETHTOOL_GTSO, unix.ETHTOOL_GTXCSUM} {
-		if on, err := ethtool(fd, ifname, offload); err != nil || on != 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// ethtool asks for a value of an interface, by a command of linux/ethtool.h.
-func ethtool(fd int, ifname string, command uint32) (uint32, error) {
-	value := &struct{ command, data uint32 }{command: command} // ethtool_value
-	request := &struct {                                       // ifreq
-		name [unix.IFNAMSIZ]byte
-		data unsafe.Pointer
-		_    [24 - unsafe.Sizeof(uintptr(0))]byte
-	}{data: unsafe.Pointer(value)}
-	copy(request.name[:unix.IFNAMSIZ-1], ifname)
-	// A pointer that only the kernel follows does not keep memory where it is.
-	var pin runtime.Pinner
-	defer pin.Unpin()
-	pin.Pin(value)
-	pin.Pin(request)
-	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCETHTOOL, uintptr(unsafe.Pointer(request))); errno != 0 {
-		return 0, errno
-	}
-	return value.data, nil
 }
 
 // driver is the name of an interface's driver, "" if unknown.

@@ -17,8 +17,8 @@ const (
 	pollBatch = 16
 	// followMax is the most hops that a Poller follows a pause before it looks at other ports.
 	followMax = 16
-	// sweeps is how many a Poller makes before it looks at what can wait: a few milliseconds.
-	sweeps = 1 << 12
+	// logEvery is how often a Poller looks at what can wait.
+	logEvery = 5 * unit.Millisecond
 )
 
 // Poller fetches the frames and keeps the deadlines of all ports of the nodes of a process,
@@ -43,23 +43,25 @@ type polled struct {
 // Run sweeps until ctx ends. A thread that never sleeps had better not have a real-time priority:
 // see docs/decisions/polling.md.
 func (l *Poller) Run(ctx context.Context) {
+	var logged unit.Time
 	for ctx.Err() == nil {
-		for range sweeps {
-			l.sweep()
+		now := timer.Now()
+		l.sweep(now)
+		if now-logged >= logEvery {
+			l.log()
+			logged = now
 		}
-		l.log()
 	}
 }
 
 // sweep looks at every port once, and has one of those that are ready send. Whoever got a
 // pause that it has to pass on does so before anyone else is looked at, and whom that goes to
 // is looked at next: so a label goes its way while data and other pauses wait.
-func (l *Poller) sweep() {
+func (l *Poller) sweep(now unit.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := int64(timer.Now())
 	for _, p := range l.ports {
-		if p.tx.due.Load() <= now {
+		if p.tx.due.Load() <= int64(now) {
 			p.node.ready.Or(1 << p.n)
 		}
 		l.follow(l.fetch(p))

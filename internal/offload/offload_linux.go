@@ -1,6 +1,6 @@
-// Package offload switches off the offloads of an interface, so that every frame on it
-// is as a wire would carry it: at most an MTU long, with valid checksums. A veth
-// offloads by default, and a reader then sees frames of up to 64 KiB.
+// Package offload switches off the offloads of an interface, or tells whether they are off, so
+// that every frame on it is as a wire would carry it: at most an MTU long, with valid checksums.
+// A veth offloads by default, and a reader then sees frames of up to 64 KiB.
 //
 // It uses the kernel's SIOCETHTOOL, which every kernel has, and handles no other
 // features.
@@ -8,6 +8,7 @@ package offload
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -21,15 +22,39 @@ import (
 // thread's network namespace. What the interface cannot change stays as it is. The error
 // names the interface.
 func Off(iface string) error {
+	if err := with(iface, port.off); err != nil {
+		return fmt.Errorf("switch off what %s offloads: %w", iface, err)
+	}
+	return nil
+}
+
+// IsOff reports whether an interface of the calling thread's network namespace carries only
+// frames that are whole, with checksums of their own, as after Off: what is handed to the kernel
+// to be cut is cut before the interface and anyone who looks there. It is false if the kernel
+// does not say.
+func IsOff(iface string) bool {
+	return with(iface, func(p port) error {
+		for _, command := range []uint32{unix.ETHTOOL_GTSO, unix.ETHTOOL_GTXCSUM} {
+			value := message(8, command) // ethtool_value
+			if err := p.ioctl(value); err != nil {
+				return err
+			}
+			if binary.NativeEndian.Uint32(value[4:]) != 0 {
+				return errors.New("it offloads")
+			}
+		}
+		return nil
+	}) == nil
+}
+
+// with does something with an interface.
+func with(iface string, do func(port) error) error {
 	s, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return os.NewSyscallError("socket", err)
 	}
 	defer unix.Close(s)
-	if err := (port{s, iface}).off(); err != nil {
-		return fmt.Errorf("switch off what %s offloads: %w", iface, err)
-	}
-	return nil
+	return do(port{s, iface})
 }
 
 // isOffload reports whether the kernel's feature of that name belongs to gro, gso, tso

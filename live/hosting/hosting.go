@@ -41,7 +41,7 @@ func Run(ctx context.Context, list string, poll bool) error {
 	defer end()
 	var poller *live.Poller
 	if poll {
-		if err := giveUpRealtime(); err != nil {
+		if err := hurry(); err != nil {
 			return err
 		}
 		poller = new(live.Poller)
@@ -78,9 +78,9 @@ func Run(ctx context.Context, list string, poll bool) error {
 	return nil
 }
 
-// giveUpRealtime has the process run with the highest ordinary priority that it may have. With a
-// real-time one a poller would stop for 50 ms at a time (docs/decisions/polling.md).
-func giveUpRealtime() error {
+// hurry gives the process the highest ordinary priority, if it may have that. With a real-time one a
+// poller would stop for 50 ms at a time (docs/decisions/polling.md).
+func hurry() error {
 	threads, err := os.ReadDir("/proc/self/task") // those to come do as these
 	if err != nil {
 		return err
@@ -90,15 +90,12 @@ func giveUpRealtime() error {
 		if err != nil {
 			return err
 		}
-		for _, nice := range []int32{-20, 0} { // the first asks for a right
-			attr := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_NORMAL, Nice: nice}
-			if err = unix.SchedSetAttr(id, &attr, 0); err == nil || errors.Is(err, unix.ESRCH) {
-				err = nil // or the thread has ended
-				break
-			}
-		}
-		if err != nil {
-			return os.NewSyscallError("sched_setattr", err)
+		switch err := unix.Setpriority(unix.PRIO_PROCESS, id, -20); {
+		case err == nil, errors.Is(err, unix.ESRCH): // it has ended
+		case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
+			return nil
+		default:
+			return os.NewSyscallError("setpriority", err)
 		}
 	}
 	return nil
