@@ -263,11 +263,22 @@ func TestOthersCannotLock(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil { // as while it is played
 		t.Fatal(err)
 	}
-	for what, name := range map[string]string{"a shard": file, "the folder": filepath.Dir(file)} {
+	opened := func(uid uint32, name string) (bool, string) {
 		cmd := exec.Command("sh", "-c", `exec 9<"$0" && echo opened`, name)
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-		if said, err := cmd.CombinedOutput(); err == nil || strings.Contains(string(said), "opened") {
-			t.Errorf("another user opens %s: %v, %s", what, err, said)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
+		said, err := cmd.CombinedOutput()
+		return err == nil && string(said) == "opened\n", string(said)
+	}
+	const nobody = 65534
+	if ok, said := opened(nobody, filepath.Dir(dir)); !ok { // they come that far
+		t.Fatalf("another user cannot open what is around the campaign: %s", said)
+	}
+	for what, name := range map[string]string{"a shard": file, "the folder": filepath.Dir(file)} {
+		if ok, said := opened(0, name); !ok {
+			t.Errorf("its owner cannot open %s: %s", what, said)
+		}
+		if ok, said := opened(nobody, name); ok || !strings.Contains(said, "ermission denied") {
+			t.Errorf("another user opens %s: %s", what, said)
 		}
 	}
 }

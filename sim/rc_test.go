@@ -128,8 +128,8 @@ func TestLossyFabric(t *testing.T) {
 		message := 1 + r.IntN(30_000)
 		most := min(200_000, 1000*message) // as the run is long enough for
 		sizes := [2]int{1 + r.IntN(most), 1 + r.IntN(most)}
-		loss := []string{"0.01%", "0.1%", "1%", "5%"}[r.IntN(4)]
 		share := func() string { return []string{"0.01%", "0.1%", "1%", "5%"}[r.IntN(4)] }
+		loss := share()
 		w, _ := play(t, fmt.Sprintf(`
 name: lossy
 topology: {switches: [s1, s2], hosts: [a, b, c], links: [a--s1, b--s1, s1--s2, s2--c], rate: 10Gbit/s, delay: 1us, loss: %s, duplicate: %s, reorder: %s}

@@ -13,9 +13,6 @@ const maxInterfaceName = 15
 // host is "eth0". A port of a switch is called "to-" and its peer if that is short
 // enough for a network interface and no other port of the switch leads there, else "p"
 // and its number.
-//
-// The MAC addresses are locally administered: 02, the node's number in three
-// bytes, 00, the port. Port 3 of node 18 has 02:00:00:12:00:03.
 func (f *Fabric) namePorts(i int) {
 	n := &f.Nodes[i]
 	parallel := map[int]int{}
@@ -24,7 +21,7 @@ func (f *Fabric) namePorts(i int) {
 	}
 	for j := range n.Ports {
 		p := &n.Ports[j]
-		p.MAC = 0x02<<40 | uint64(i+1)<<16 | uint64(j)
+		p.MAC = PortMAC(i, j)
 		p.Name = "to-" + f.Nodes[p.Peer.Node].Name
 		if n.Kind == Host {
 			p.Name = fmt.Sprintf("eth%d", j)
@@ -33,6 +30,10 @@ func (f *Fabric) namePorts(i int) {
 		}
 	}
 }
+
+// PortMAC is the address of a port of a node, numbers from 0. It is locally administered: 02, the
+// node's number from 1 in three bytes, 00, the port. Port 3 of node 17 has 02:00:00:12:00:03.
+func PortMAC(node, port int) uint64 { return 0x02<<40 | uint64(node+1)<<16 | uint64(port) }
 
 // address assigns each switch with hosts its subnet, and the hosts their addresses.
 func (f *Fabric) address(subnet func(i, n int) uint32) {

@@ -1,6 +1,7 @@
 package itsy
 
 import (
+	"slices"
 	"testing"
 
 	"softswitch/detect"
@@ -56,15 +57,9 @@ func (sc script) wantQueues(want ...unit.Port) {
 		}
 		got = append(got, f.Queue.Port)
 	}
-	if len(got) != len(want) {
+	if !slices.Equal(got, want) {
 		sc.LogTraces()
 		sc.Fatalf("declared queues %v, want %v", got, want)
-	}
-	for i := range want {
-		if got[i] != want[i] {
-			sc.LogTraces()
-			sc.Fatalf("declared queues %v, want %v", got, want)
-		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"softswitch/internal/ether"
 	"softswitch/internal/forge"
 	"softswitch/itsyhdr"
+	"softswitch/topo"
 )
 
 // attackStream is where the random numbers of cases of mode Attack begin: see jumboStream.
@@ -78,11 +79,11 @@ func (m *maker) ends(node string) (links []Link) {
 	return links
 }
 
-// address is that of a port of a node, as topo gives it.
+// address is that of a port of a node.
 func (m *maker) address(node string) ether.MAC {
 	n := slices.Index(m.Switches, node)
 	if n < 0 {
 		n = len(m.Switches) + slices.Index(m.Hosts, node)
 	}
-	return ether.MAC(0x02<<40 | uint64(n+1)<<16 | uint64(m.rng.IntN(max(1, len(m.ends(node))))))
+	return ether.MAC(topo.PortMAC(n, m.rng.IntN(max(1, len(m.ends(node))))))
 }

@@ -38,7 +38,7 @@ func folder(ctx context.Context) (string, error) {
 	return "", fmt.Errorf("wireshark install: `tshark -G folders` has no line %q: is it a Wireshark without Lua? Name the folder with --dir", key)
 }
 
-// Install writes the plugin into dir, or the user's folder for "", atomically, and reports it.
+// Install writes the plugin into dir, or the user's folder for "", and reports it.
 func Install(ctx context.Context, dir string, out io.Writer) (err error) {
 	if dir == "" {
 		if dir, err = folder(ctx); err != nil {
@@ -54,7 +54,7 @@ func Install(ctx context.Context, dir string, out io.Writer) (err error) {
 	if err := safefile.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("wireshark install: %w", err)
 	}
-	if err := replaceFile(path, Plugin); err != nil {
+	if err := safefile.Replace(path, Plugin, 0o644); err != nil {
 		return fmt.Errorf("wireshark install: %w", err)
 	}
 	fmt.Fprintf(out, "installed %s\nWireshark loads it at its next start, or by Analyze > Reload Lua Plugins; try: tshark -G protocols | grep itsy\n", path)
@@ -62,22 +62,4 @@ func Install(ctx context.Context, dir string, out io.Writer) (err error) {
 		fmt.Fprintf(out, "note: this is root's; for %s, run it again without sudo\n", user)
 	}
 	return nil
-}
-
-// replaceFile atomically replaces the file path: readers see the old or the new one.
-func replaceFile(path string, data []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.new")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(f.Name())
-		}
-	}()
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }
