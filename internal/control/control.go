@@ -264,7 +264,7 @@ func (s *Server) Close() {
 	s.mu.Lock()
 	s.done = true
 	for c := range s.open {
-		c.out.SetReadDeadline(time.Now()) // the stream does the rest
+		c.close()
 	}
 	s.mu.Unlock()
 	s.ln.Close()

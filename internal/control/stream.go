@@ -7,15 +7,16 @@ import (
 	"time"
 )
 
-// drainMax is how long a stream may go on writing once the server is closing.
+// drainMax is how long a stream may go on writing once the server is closing, and how long a
+// client that wants no more may take to read what one Write wrote.
 const drainMax = time.Second
 
 // Stream is a handler's result that continues: what it writes is the answer; each Write
 // is sent at once and without a deadline. Read reads the request's body, in which a
 // client may send more while it reads the answer. Read fails when the client wants no
 // more or the server is closing: at the end of the body, or, if there is none, when the
-// client hangs up. The stream then writes what it still has, within drainMax, and
-// returns. A stream is called even if the client is gone by then.
+// client hangs up. The stream then writes what it still has and returns: drainMax is for
+// all of it if the server is closing, and else for each Write. A stream is called even if the client is gone by then.
 type Stream func(c io.ReadWriter)
 
 // stream answers a request with a stream.
@@ -25,7 +26,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, run Stream) {
 	s.mu.Lock()
 	c.out.SetWriteDeadline(time.Time{})
 	if c.out.SetReadDeadline(time.Time{}); s.done {
-		c.out.SetReadDeadline(time.Now())
+		c.close()
 	}
 	s.open[c] = true
 	s.streams.Add(1)
@@ -45,14 +46,32 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, run Stream) {
 
 // conn is the connection of a stream.
 type conn struct {
-	out  *http.ResponseController
-	w    http.ResponseWriter
-	r    *http.Request
-	once sync.Once
+	out *http.ResponseController
+	w   http.ResponseWriter
+	r   *http.Request
+
+	mu       sync.Mutex
+	draining bool // guarded by mu: Read has failed
+	closing  bool // guarded by mu: so is the server
 }
 
-// Read limits further writing to drainMax once it has failed, so that a client that
-// stops reading does not block the stream for ever.
+// close ends the stream: it may write for drainMax.
+func (c *conn) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.limit()
+	c.closing = true
+	c.out.SetReadDeadline(time.Now()) // the stream does the rest
+}
+
+// limit limits writing from now on, so that a client that stops reading does not block the
+// stream for ever.
+func (c *conn) limit() {
+	if !c.closing {
+		c.out.SetWriteDeadline(time.Now().Add(drainMax))
+	}
+}
+
 func (c *conn) Read(b []byte) (n int, err error) {
 	if c.r.ContentLength != 0 {
 		n, err = c.r.Body.Read(b)
@@ -61,12 +80,20 @@ func (c *conn) Read(b []byte) (n int, err error) {
 		err = io.EOF
 	}
 	if err != nil {
-		c.once.Do(func() { c.out.SetWriteDeadline(time.Now().Add(drainMax)) })
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.limit()
+		c.draining = true
 	}
 	return n, err
 }
 
 func (c *conn) Write(b []byte) (int, error) {
+	c.mu.Lock()
+	if c.draining {
+		c.limit()
+	}
+	c.mu.Unlock()
 	n, err := c.w.Write(b)
 	if err == nil {
 		err = c.out.Flush()

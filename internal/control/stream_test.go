@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // served is a server of streams, and its end.
@@ -133,5 +134,33 @@ func TestCloseEndsStreamThatNobodyReads(t *testing.T) {
 	await(t, s.done, "Serve to return")
 	if err := <-ended; !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("the stream ended by %v", err)
+	}
+}
+
+// TestSlowReaderHasAll: a client that wants no more may take longer than drainMax for what there
+// still is, as long as it reads.
+func TestSlowReaderHasAll(t *testing.T) {
+	t.Parallel()
+	const writes, size = 12, 512 << 10 // more than a socket holds
+	s := serveStreams(t, func(c io.ReadWriter) {
+		io.Copy(io.Discard, c)
+		for range writes {
+			if _, err := c.Write(make([]byte, size)); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	c := s.open(t)
+	c.CloseWrite()
+	got := 0
+	for buf := make([]byte, size); ; time.Sleep(drainMax / 5) {
+		n, err := io.ReadFull(c, buf)
+		if got += n; err != nil {
+			break
+		}
+	}
+	if got != writes*size {
+		t.Errorf("read %d octets of %d", got, writes*size)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -121,21 +122,34 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// outputPatience is how long writing the rest of the output may take after the user has
-// ended the capture: it does not wait for a program that does not read its pipe.
+// outputPatience is how long a write of the output may take after the user has ended the
+// capture: it does not wait for a program that does not read its pipe.
 const outputPatience = 4 * time.Second
 
 var errUnread = errors.New("the reader of the capture has stopped reading; the unread part is lost")
 
-// mergeUntil is merge.Run, but after the end of ctx it gives w only outputPatience.
+// timed is a writer that tells when the write began that is under way.
+type timed struct {
+	io.Writer
+	begun atomic.Int64 // in UnixNano, 0: none is
+}
+
+func (t *timed) Write(b []byte) (int, error) {
+	t.begun.Store(time.Now().UnixNano())
+	defer t.begun.Store(0)
+	return t.Writer.Write(b)
+}
+
+// mergeUntil is merge.Run, but after the end of ctx it gives a write to w only outputPatience.
 func mergeUntil(ctx context.Context, w io.Writer, sources []merge.Source, opt merge.Options) (merge.Result, error) {
 	type outcome struct {
 		merge.Result
 		err error
 	}
 	done := make(chan outcome, 1)
+	out := &timed{Writer: w}
 	go func() {
-		r, err := merge.Run(ctx, w, sources, opt)
+		r, err := merge.Run(ctx, out, sources, opt)
 		done <- outcome{r, err}
 	}()
 	select {
@@ -143,10 +157,16 @@ func mergeUntil(ctx context.Context, w io.Writer, sources []merge.Source, opt me
 		return o.Result, o.err
 	case <-ctx.Done():
 	}
-	select {
-	case o := <-done:
-		return o.Result, o.err
-	case <-time.After(outputPatience):
-		return merge.Result{}, errUnread
+	tick := time.NewTicker(outputPatience / 10)
+	defer tick.Stop()
+	for {
+		select {
+		case o := <-done:
+			return o.Result, o.err
+		case now := <-tick.C:
+			if begun := out.begun.Load(); begun != 0 && now.UnixNano()-begun > int64(outputPatience) {
+				return merge.Result{}, errUnread
+			}
+		}
 	}
 }

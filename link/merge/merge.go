@@ -43,7 +43,7 @@ const (
 	// sendingMax is how long a link may take to send a batch: frames get their time
 	// stamps before, and are captured after.
 	sendingMax = 5 * time.Millisecond
-	// endingMax is how long the nodes may take to write their last frames.
+	// endingMax is how long all nodes may say nothing while they have last frames to write.
 	endingMax = 2 * time.Second
 )
 
@@ -146,6 +146,9 @@ func (m *merger) run(ctx context.Context, sources []Source) error {
 		case it := <-m.items:
 			if it.ended {
 				live--
+			}
+			if m.ending {
+				deadline = time.After(endingMax)
 			}
 			if err := m.take(it); err != nil {
 				return err
