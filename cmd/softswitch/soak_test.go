@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"softswitch/internal/control"
+	"softswitch/internal/strictyaml"
 	"softswitch/internal/testseed"
 	"softswitch/lab"
 	netnslab "softswitch/netns-lab"
@@ -467,25 +468,9 @@ func (s *soak) quiet() (now account, ok bool) {
 // not be that a declaration was wrong, or that one is missing.
 func (s *soak) judge() {
 	file := s.files[s.rng.IntN(len(s.files))]
-	plan, err := planOf(file)
-	s.noError(err)
 	args := []string{"lab", "run", file, "--name", s.name + "j", "--json", "--detector", "itsy", "--response", []string{"none", "cure"}[s.rng.IntN(2)]}
-	at := len(plan.Events)
-	dead := map[string]bool{} // or is to be stopped
-	for _, e := range plan.Events {
-		if e.Do == scenario.Stop || e.Do == scenario.Kill {
-			dead[plan.Fabric.Nodes[e.Node].Name] = true
-		}
-	}
-	for range s.rng.IntN(4) {
-		when := time.Duration(100+s.rng.IntN(1500)) * time.Millisecond
-		event := fmt.Sprintf("{at: %v, do: fail, link: %s}", when, plan.Links[s.rng.IntN(len(plan.Links))].Name)
-		if victim := plan.Switches[s.rng.IntN(len(plan.Switches))].Name; s.rng.IntN(2) == 0 && !dead[victim] {
-			event = fmt.Sprintf("{at: %v, do: kill, switch: %s}", when, victim)
-			dead[victim] = true
-		}
-		args = append(args, "--set", fmt.Sprintf("events[%d]=%s", at, event))
-		at++
+	for _, m := range s.mishaps(file) {
+		args = append(args, "--set", m.Path+"="+m.Text)
 	}
 	if s.rng.IntN(3) == 0 {
 		args = append(args, "--pcap", filepath.Join(s.TempDir(), "pcap"))
@@ -506,6 +491,31 @@ func (s *soak) judge() {
 		s.wrong("%v: %d false, %d premature, %d missed", args, v.FalsePositives, v.Premature, v.FalseNegatives)
 	case v.Deadlock:
 		s.deadlocks++
+	}
+}
+
+// mishaps are failures and kills, at random, with which the scenario can be played.
+func (s *soak) mishaps(file string) []strictyaml.Setting {
+	text, err := os.ReadFile(file)
+	s.noError(err)
+	plan, err := load.Plan(file, text, load.Instead{})
+	s.noError(err)
+	for {
+		var all []strictyaml.Setting
+		for range s.rng.IntN(4) {
+			event := fmt.Sprintf("do: fail, link: %s", plan.Links[s.rng.IntN(len(plan.Links))].Name)
+			if s.rng.IntN(2) == 0 {
+				event = "do: kill, switch: " + plan.Switches[s.rng.IntN(len(plan.Switches))].Name
+			}
+			all = append(all, strictyaml.Setting{
+				Path: fmt.Sprintf("events[%d]", len(plan.Events)+len(all)),
+				Text: fmt.Sprintf("{at: %dms, %s}", 100+s.rng.IntN(2500), event),
+			})
+		}
+		// Nothing may be asked of a switch that is dead, and each flow needs its way.
+		if _, err := load.Plan(file, text, load.Instead{Set: all}); err == nil {
+			return all
+		}
 	}
 }
 
