@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/decode"
 	"softswitch/oracle/verdict"
 )
@@ -80,12 +81,12 @@ func TestAttach(t *testing.T) {
 	if r := b.must("events"); !strings.Contains(r.stdout, "s2") {
 		t.Error("the logs have nothing of s2")
 	}
-	if r := b.lab("run", "--attach", list); r.code != exitError || !strings.Contains(r.stderr, "a lab of that name is up") {
+	if r := b.lab("run", "--attach", list); r.code != cli.ExitError || !strings.Contains(r.stderr, "a lab of that name is up") {
 		t.Errorf("a run on nodes that a lab has: exit status %d", r.code)
 	}
 	b.must("destroy")
 	b.wantLetGo()
-	if r := b.lab("run", "--attach", list); r.code != exitError || !strings.Contains(r.stderr, "it was started before") {
+	if r := b.lab("run", "--attach", list); r.code != cli.ExitError || !strings.Contains(r.stderr, "it was started before") {
 		t.Errorf("a run on nodes that were started: exit status %d", r.code)
 	}
 	b.wantLetGo()
@@ -116,7 +117,7 @@ func TestAttachedNodeIsGone(t *testing.T) {
 	if r := b.run(b.command("show", "pfc", "counters", "--name", b.name)); r.code == 0 || !strings.Contains(r.stderr, want) {
 		t.Errorf("exit status %d", r.code)
 	}
-	if r := b.lab("fail", "s1", "s2"); r.code != exitError || !strings.Contains(r.stderr, want) {
+	if r := b.lab("fail", "s1", "s2"); r.code != cli.ExitError || !strings.Contains(r.stderr, want) {
 		t.Errorf("exit status %d", r.code)
 	}
 	if r := b.run(b.command("lab", "list")); !strings.Contains(r.stdout, "broken: node s1") {

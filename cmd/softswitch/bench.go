@@ -7,11 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/bench"
 )
 
 func benchCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return cli.Group(&cobra.Command{
 		Use:   "bench",
 		Short: "Measure speed beside other forwarders",
 		Long: `Measure this machine: how many frames a switch forwards beside other forwarders,
@@ -23,7 +24,7 @@ and processes that it makes end with it; no setting of the machine is changed.`,
 func benchForwardCommand() *cobra.Command {
 	opt := bench.ForwardOptions{Progress: os.Stderr}
 	var seconds float64
-	c := printed(&cobra.Command{
+	c := cli.Printed(&cobra.Command{
 		Use:   "forward",
 		Short: "Measure forwarding beside Open vSwitch, a bare relay and DPDK's testpmd",
 		Long: `Measure how many frames a second a device forwards from one veth to another, with
@@ -32,7 +33,7 @@ userspace datapath, a relay that only reads and writes, and DPDK's testpmd over
 packet sockets. They take turns in every round; ratios are taken within a round.
 Peers that are not installed are named as absent. Progress goes to standard error.`,
 		Args: cobra.NoArgs,
-	}, "print JSON", func(cmd *cobra.Command, _ []string) (Finding, error) {
+	}, "print JSON", func(cmd *cobra.Command, _ []string) (cli.Finding, error) {
 		opt.Duration = time.Duration(seconds * float64(time.Second))
 		return bench.Forward(cmd.Context(), opt)
 	})
@@ -44,7 +45,7 @@ Peers that are not installed are named as absent. Progress goes to standard erro
 
 func benchFloorCommand() *cobra.Command {
 	opt := bench.FloorOptions{Progress: os.Stderr}
-	c := printed(&cobra.Command{
+	c := cli.Printed(&cobra.Command{
 		Use:   "floor",
 		Short: "Measure a frame's way round a ring of four bare relays",
 		Long: `Measure how long a 60-byte frame takes round a ring of four processes in four
@@ -52,7 +53,7 @@ namespaces, each of which only reads and writes: the least time in which a label
 gets from a switch back to itself. Once with idle time between the laps, and once
 lap after lap.`,
 		Args: cobra.NoArgs,
-	}, "print JSON", func(cmd *cobra.Command, _ []string) (Finding, error) {
+	}, "print JSON", func(cmd *cobra.Command, _ []string) (cli.Finding, error) {
 		return bench.Floor(cmd.Context(), opt)
 	})
 	c.Flags().IntVar(&opt.Laps, "laps", 2000, "laps of each kind")

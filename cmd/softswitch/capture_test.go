@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/control"
 	"softswitch/internal/decode"
 	"softswitch/internal/filewatch"
@@ -126,14 +127,14 @@ func (b *bed) wantBothEnds(file string) {
 func TestLabCaptureEnds(t *testing.T) {
 	b := newBed(t)
 	missing := b.lab("capture", "-w", filepath.Join(b.runDir, "no.pcapng"))
-	if missing.code != exitError || !strings.Contains(missing.stderr, "is not up") {
+	if missing.code != cli.ExitError || !strings.Contains(missing.stderr, "is not up") {
 		t.Errorf("without a lab: exit status %d", missing.code)
 	}
 	b.must("deploy", "-t", "../../scenarios/pause.yaml")
-	if r := b.lab("capture", "--node", "s11"); r.code != exitError || !strings.Contains(r.stderr, `no node "s11" (did you mean "s1"`) {
+	if r := b.lab("capture", "--node", "s11"); r.code != cli.ExitError || !strings.Contains(r.stderr, `no node "s11" (did you mean "s1"`) {
 		t.Errorf("a wrong name: exit status %d", r.code)
 	}
-	if r := b.lab("capture", "-w", filepath.Join(b.runDir, "no", "folder")); r.code != exitError || !strings.Contains(r.stderr, "no such file or directory") {
+	if r := b.lab("capture", "-w", filepath.Join(b.runDir, "no", "folder")); r.code != cli.ExitError || !strings.Contains(r.stderr, "no such file or directory") {
 		t.Errorf("a folder that is not there: exit status %d", r.code)
 	}
 	b.act("h2", "storm") // frames without end
@@ -151,7 +152,7 @@ func TestLabCaptureEnds(t *testing.T) {
 	}
 	s.await("h1: the capture is cut short: it ended without its end: the node's process is gone")
 	b.must("destroy")
-	if r := s.end(); r.code != exitUnmet || !strings.Contains(r.stdout, "ended meanwhile: ") {
+	if r := s.end(); r.code != cli.ExitUnmet || !strings.Contains(r.stdout, "ended meanwhile: ") {
 		t.Errorf("after a node's death: exit status %d", r.code)
 	}
 	if len(b.records(file)) == 0 {
@@ -170,7 +171,7 @@ func (b *bed) wantFullDisk() {
 	b.Cleanup(func() { unix.Unmount(disk, 0) })
 	file := filepath.Join(disk, "full.pcapng")
 	r := b.lab("capture", "-w", file)
-	if r.code != exitError || !strings.Contains(r.stderr, "no space left on device; the capture ends before that") {
+	if r.code != cli.ExitError || !strings.Contains(r.stderr, "no space left on device; the capture ends before that") {
 		b.Errorf("a full disk: exit status %d", r.code)
 	}
 	if d := b.run(b.command("decode", file)); d.code != 0 || !strings.Contains(d.stdout, "PFC 3:65535") {
@@ -213,7 +214,7 @@ func TestCapturesThatNobodyReads(t *testing.T) {
 		defer c.Close()
 	}
 	want := fmt.Sprintf("%d captures are running; that is the limit", node.CapturesMax)
-	if r := b.lab("capture", "--node", "s1", "-w", filepath.Join(t.TempDir(), "x")); r.code != exitError || !strings.Contains(r.stderr, want) {
+	if r := b.lab("capture", "--node", "s1", "-w", filepath.Join(t.TempDir(), "x")); r.code != cli.ExitError || !strings.Contains(r.stderr, want) {
 		t.Errorf("one capture too many: exit status %d", r.code)
 	}
 	addr := b.address("h2")

@@ -9,6 +9,7 @@ import (
 
 	"softswitch/cbd"
 	"softswitch/cbd/run"
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/scenario"
 	"softswitch/scenario/load"
 )
@@ -17,7 +18,7 @@ func checkCommand() *cobra.Command {
 	opt := run.Options{Workers: runtime.GOMAXPROCS(0)}
 	var witness string
 	var cure bool
-	c := printed(&cobra.Command{
+	c := cli.Printed(&cobra.Command{
 		Use:   "check FILE",
 		Short: "Find what could lock a scenario's fabric, before it happens",
 		Long: fmt.Sprintf(`Find the cycles of buffers that could come to wait for one another (cyclic buffer
@@ -36,17 +37,17 @@ change, the fewest for up to %d, else found step by step; Tagger's rules; no flo
 
 Exit status: 0 there is no such cycle; 1 there is one; 2 it could not be checked.`, run.MaxExact),
 		Example:           "  softswitch check scenarios/fattree-on-loop.yaml\n  softswitch check scenarios/fattree-on-loop.yaml --witness /tmp/witness\n  softswitch check --failures 1 --json fabric.yaml",
-		Args:              arguments(cobra.ExactArgs(1)),
-		ValidArgsFunction: upTo(1, yamlFiles),
-	}, "print JSON", func(cmd *cobra.Command, args []string) (Finding, error) {
+		Args:              cli.Arguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: cli.UpTo(1, cli.YAMLFiles),
+	}, "print JSON", func(cmd *cobra.Command, args []string) (cli.Finding, error) {
 		if err := opt.Valid(); err != nil {
 			return nil, err
 		}
-		data, err := readFile(args[0])
+		data, err := cli.ReadFile(args[0])
 		if err != nil {
 			return nil, err
 		}
-		plan, err := planToCheck(called(args[0]), data)
+		plan, err := planToCheck(cli.Called(args[0]), data)
 		if err != nil {
 			return nil, err
 		}
@@ -60,11 +61,11 @@ Exit status: 0 there is no such cycle; 1 there is one; 2 it could not be checked
 			}
 		}
 		if cure {
-			if err := k.Cures(cmd.Context(), func() (*scenario.Scenario, error) { return load.Scenario(called(args[0]), data) }, os.Stderr); err != nil {
+			if err := k.Cures(cmd.Context(), func() (*scenario.Scenario, error) { return load.Scenario(cli.Called(args[0]), data) }, os.Stderr); err != nil {
 				return nil, err
 			}
 		}
-		return judged(k.Report, k.Report.Clean())
+		return cli.Judged(k.Report, k.Report.Clean())
 	})
 	c.Flags().IntVar(&opt.Failures, "failures", 2, "links that fail at once, at most: 0, 1 or 2")
 	c.Flags().StringVar(&witness, "witness", "", fmt.Sprintf("folder for a scenario file for each of the first %d cycles, in which it deadlocks", run.MaxWitnesses))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/lab/rates"
 	netnslab "softswitch/netns-lab"
 	"softswitch/scenario/config"
@@ -66,7 +67,7 @@ func examine(asJSON bool) error {
 		return err
 	}
 	if checks.Lacking() {
-		return errUnmet
+		return cli.ErrUnmet
 	}
 	return nil
 }
@@ -96,5 +97,5 @@ func findRate(ctx context.Context, fabric string, seconds int, opt rates.Options
 	if err != nil {
 		return err
 	}
-	return printJudged(found, found.Held > 0, asJSON)
+	return cli.PrintJudged(found, found.Held > 0, asJSON)
 }

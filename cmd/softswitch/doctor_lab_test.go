@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/lab/rates"
 	netnslab "softswitch/netns-lab"
 )
@@ -43,7 +44,7 @@ func TestDoctorLabInterrupted(t *testing.T) {
 	s := b.start(b.command("doctor", "--lab", "k=2", "--runs", "100", "--seconds", "1"))
 	s.await("% arrived")
 	s.signal(os.Interrupt)
-	if r := s.end(); r.code != exitError || !strings.Contains(r.stdout, "interrupted") {
+	if r := s.end(); r.code != cli.ExitError || !strings.Contains(r.stdout, "interrupted") {
 		t.Errorf("exit status %d", r.code)
 	}
 	b.wantNothingOf(fmt.Sprintf("doctor%d", s.cmd.Process.Pid))

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"softswitch/cmd/softswitch/cli"
 	netnslab "softswitch/netns-lab"
 )
 
@@ -62,8 +63,8 @@ func sickDoctor(t *testing.T) (checks []netnslab.Check) {
 	cmd.Env = []string{"PATH=/nowhere", netnslab.RunDirVariable + "=" + dir}
 	out, err := cmd.Output()
 	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != exitUnmet {
-		t.Fatalf("doctor: %v, want exit status %d", err, exitUnmet)
+	if !errors.As(err, &exit) || exit.ExitCode() != cli.ExitUnmet {
+		t.Fatalf("doctor: %v, want exit status %d", err, cli.ExitUnmet)
 	}
 	if err := json.Unmarshal(out, &checks); err != nil {
 		t.Fatal(err)

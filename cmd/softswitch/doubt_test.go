@@ -7,13 +7,15 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"softswitch/cmd/softswitch/cli"
 )
 
 // wantDoubt wants a run that says why it is not valid, by its last line and its status.
 func (b *bed) wantDoubt(r result, why ...string) {
 	b.Helper()
-	if r.code != exitUnmet {
-		b.Errorf("exit status %d, want %d", r.code, exitUnmet)
+	if r.code != cli.ExitUnmet {
+		b.Errorf("exit status %d, want %d", r.code, cli.ExitUnmet)
 	}
 	_, doubts, _ := strings.Cut(r.stdout, "run not valid: ")
 	for _, w := range why {

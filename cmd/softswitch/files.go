@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/detect/catalog"
 	"softswitch/event/replay"
 	"softswitch/internal/decode"
@@ -20,7 +21,7 @@ import (
 
 func validateCommand() *cobra.Command {
 	var set []strictyaml.Setting
-	c := printed(&cobra.Command{
+	c := cli.Printed(&cobra.Command{
 		Use:   "validate FILE...",
 		Short: "Check scenario files and configurations of switches and hosts",
 		Long: `Check scenario files and configurations of switches and hosts, which it tells apart
@@ -36,27 +37,27 @@ An editor that knows JSON Schema checks files while they are written: docs/schem
 
 Exit status: 0 all files are good; 1 one of them is not; 2 one could not be read.`,
 		Example:           "  softswitch validate scenarios/*.yaml\n  softswitch validate --json switch.yaml",
-		Args:              arguments(cobra.MinimumNArgs(1)),
-		ValidArgsFunction: yamlFiles,
-	}, "print a list of files with their faults as JSON", func(_ *cobra.Command, args []string) (Finding, error) {
+		Args:              cli.Arguments(cobra.MinimumNArgs(1)),
+		ValidArgsFunction: cli.YAMLFiles,
+	}, "print a list of files with their faults as JSON", func(_ *cobra.Command, args []string) (cli.Finding, error) {
 		var all validate.Files
 		for _, file := range args {
-			data, err := readFile(file)
+			data, err := cli.ReadFile(file)
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, validate.Check(called(file), data, set...))
+			all = append(all, validate.Check(cli.Called(file), data, set...))
 		}
-		return judged(all, all.OK())
+		return cli.Judged(all, all.OK())
 	})
-	setFlag(c, &set)
+	cli.SetFlag(c, &set)
 	return c
 }
 
 func taggerCommand() *cobra.Command {
 	var tags int
 	var without []string
-	c := printed(&cobra.Command{
+	c := cli.Printed(&cobra.Command{
 		Use:   "tagger FILE",
 		Short: "Show Tagger's rules for a scenario and prove that no deadlock can form",
 		Long: `Compute Tagger's rules for the topology of a scenario file, and look for a cycle of
@@ -66,18 +67,18 @@ class in which each flow leaves each switch on its way.
 Exit status: 0 there is no cycle; 1 there is one, which is shown; 2 the rules could
 not be made, such as for a topology without levels.`,
 		Example:           "  softswitch tagger scenarios/fattree-on-loop.yaml\n  softswitch tagger scenarios/fattree-on-loop.yaml --tags 1\n  softswitch tagger scenarios/fattree-on-loop.yaml --without agg0-0",
-		Args:              arguments(cobra.ExactArgs(1)),
-		ValidArgsFunction: upTo(1, yamlFiles),
-	}, "print JSON", func(cmd *cobra.Command, args []string) (Finding, error) {
-		data, err := readFile(args[0])
+		Args:              cli.Arguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: cli.UpTo(1, cli.YAMLFiles),
+	}, "print JSON", func(cmd *cobra.Command, args []string) (cli.Finding, error) {
+		data, err := cli.ReadFile(args[0])
 		if err != nil {
 			return nil, err
 		}
-		s, err := load.Scenario(called(args[0]), data)
+		s, err := load.Scenario(cli.Called(args[0]), data)
 		if err != nil {
 			return nil, err
 		}
-		plan, err := s.WithTagger(called(args[0]), tags, cmd.Flags().Changed("tags"))
+		plan, err := s.WithTagger(cli.Called(args[0]), tags, cmd.Flags().Changed("tags"))
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +86,7 @@ not be made, such as for a topology without levels.`,
 			return nil, err
 		}
 		r := plan.ReportTagging()
-		return judged(r, r.Cycle == "")
+		return cli.Judged(r, r.Cycle == "")
 	})
 	c.Flags().IntVar(&tags, "tags", 0, "lossless tags (default: the file's, or as many as its flows need, at least 2)")
 	c.Flags().StringSliceVar(&without, "without", nil, "switches whose rules to take out")
@@ -105,7 +106,7 @@ With --keys each line ends with what its tag is worth: believed, wrong, missing,
 unknown, before a hello has told the sender's counter.`,
 		Example: `  softswitch decode core0.pcapng
   sudo ip netns exec ss-core0 tcpdump -U -i to-agg0-0 -w - | softswitch decode -`,
-		Args: arguments(cobra.ExactArgs(1)),
+		Args: cli.Arguments(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) (err error) {
 			if keysFile != "" {
 				if opt.Keys, err = node.LoadKeys(keysFile); err != nil {
@@ -135,7 +136,7 @@ unknown, before a hello has told the sender's counter.`,
 
 func replayCommand() *cobra.Command {
 	var keysFile string
-	c := printed(&cobra.Command{
+	c := cli.Printed(&cobra.Command{
 		Use:   "replay FILE",
 		Short: "Repeat a recorded node, call by call, and compare",
 		Long: `Repeat what "softswitch run --record FILE" or "softswitch host --record FILE"
@@ -149,8 +150,8 @@ takes the file of them.
 Exit status: 0 the same; 1 not, or not whole: the first difference, or the fault,
 is printed; 2 no recording, or one of another version.`,
 		Example: "  softswitch replay s1.rec",
-		Args:    arguments(cobra.ExactArgs(1)),
-	}, "print JSON", func(_ *cobra.Command, args []string) (Finding, error) {
+		Args:    cli.Arguments(cobra.ExactArgs(1)),
+	}, "print JSON", func(_ *cobra.Command, args []string) (cli.Finding, error) {
 		f, err := os.Open(args[0])
 		if err != nil {
 			return nil, err
@@ -166,7 +167,7 @@ is printed; 2 no recording, or one of another version.`,
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", args[0], err)
 		}
-		return judged(res, res.Same && res.Fault == "")
+		return cli.Judged(res, res.Same && res.Fault == "")
 	})
 	c.Flags().StringVar(&keysFile, "keys", "", "file of the keys of authenticated links")
 	c.MarkFlagFilename("keys")

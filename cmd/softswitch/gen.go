@@ -4,12 +4,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/reference"
 	"softswitch/internal/safefile"
 )
 
 func genCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return cli.Group(&cobra.Command{
 		Use:    "gen",
 		Short:  "Write what is generated: schemas, references, manual pages",
 		Hidden: true, // for make, in the repository

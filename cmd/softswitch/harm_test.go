@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/testseed"
 )
 
@@ -168,7 +169,7 @@ func (h *harmed) harmed(kind harm, at time.Duration) bool {
 	}
 	switch {
 	case kind.dies && r.code == -1:
-	case r.code != 0 && r.code != exitUnmet && r.code != exitError:
+	case r.code != 0 && r.code != cli.ExitUnmet && r.code != cli.ExitError:
 		h.Errorf("exit status %d", r.code)
 	case r.code != 0 && !strings.Contains(r.stdout, "run not valid") && !strings.Contains(r.stdout, `"invalid": "`) && !strings.Contains(r.stdout, "softswitch: "):
 		h.Errorf("exit status %d, and no word of why: %s", r.code, r.stdout)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"softswitch/cmd/softswitch/cli"
 	netnslab "softswitch/netns-lab"
 	"softswitch/oracle/verdict"
 	"softswitch/topo"
@@ -67,7 +68,7 @@ func TestHosted(t *testing.T) {
 	b.must("fail", "edge0-0", "agg0-0")
 	b.wantPing("h0-0-0", addr)
 	b.must("heal", "edge0-0", "agg0-0")
-	if r := b.lab("exec", "edge0-0", "softswitch", "run", "to-h0-0-0"); r.code != exitError || !strings.Contains(r.stderr, "another softswitch runs on this interface") {
+	if r := b.lab("exec", "edge0-0", "softswitch", "run", "to-h0-0-0"); r.code != cli.ExitError || !strings.Contains(r.stderr, "another softswitch runs on this interface") {
 		t.Errorf("a second switch on an interface: exit status %d", r.code)
 	}
 
@@ -106,7 +107,7 @@ func TestHosted(t *testing.T) {
 	}
 	// The record is lost: marks find what is left.
 	b.noError(os.Remove(filepath.Join(b.runDir, b.name, "state.json")))
-	if r := b.lab("destroy"); r.code != exitError || !strings.Contains(r.stderr, fmt.Sprintf("%d (", all[35])) {
+	if r := b.lab("destroy"); r.code != cli.ExitError || !strings.Contains(r.stderr, fmt.Sprintf("%d (", all[35])) {
 		t.Errorf("lab destroy without a record: exit status %d, want the process that lives", r.code)
 	}
 	b.must("destroy", "--lost")
@@ -120,7 +121,7 @@ func TestHostedThatCannotStart(t *testing.T) {
 	long := b.command("lab", "deploy", "--name", b.name, "-t", file, "--nodes-per-process", "4")
 	deep := filepath.Join(b.runDir, strings.Repeat("deep/", 15))
 	long.Env = append(long.Env, netnslab.RunDirVariable+"="+deep)
-	if r := b.run(long); r.code != exitError || !strings.Contains(r.stderr, "control.sock: a path of") {
+	if r := b.run(long); r.code != cli.ExitError || !strings.Contains(r.stderr, "control.sock: a path of") {
 		t.Errorf("a run directory with a long path: exit status %d", r.code)
 	}
 	if left, err := os.ReadDir(deep); err != nil || len(left) > 0 {
@@ -128,7 +129,7 @@ func TestHostedThatCannotStart(t *testing.T) {
 	}
 	b.noError(os.RemoveAll(filepath.Join(b.runDir, "deep")))
 	for _, args := range [][]string{{"deploy", "-t", file}, {"run", file}} {
-		if r := b.lab(args[0], append(args[1:], "--nodes-per-process", "-1")...); r.code != exitError || !strings.Contains(r.stderr, "--nodes-per-process: -1; valid: 1 or more") {
+		if r := b.lab(args[0], append(args[1:], "--nodes-per-process", "-1")...); r.code != cli.ExitError || !strings.Contains(r.stderr, "--nodes-per-process: -1; valid: 1 or more") {
 			t.Errorf("lab %v: exit status %d", args, r.code)
 		}
 	}
@@ -174,7 +175,7 @@ func TestPolled(t *testing.T) {
 		{"1", "--poll: for nodes that share a process; give --nodes-per-process 2 or more, or leave it out"},
 		{"2", "--poll: a process that polls keeps a processor busy, and one has to be left; here are "},
 	} {
-		if r := b.lab("deploy", "-t", "../../scenarios/fattree-on-loop.yaml", "--poll", "--nodes-per-process", c.flag); r.code != exitError || !strings.Contains(r.stderr, c.want) {
+		if r := b.lab("deploy", "-t", "../../scenarios/fattree-on-loop.yaml", "--poll", "--nodes-per-process", c.flag); r.code != cli.ExitError || !strings.Contains(r.stderr, c.want) {
 			t.Errorf("--poll --nodes-per-process %s: exit status %d, %s", c.flag, r.code, r.stderr)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/scenario/config"
 	"softswitch/scenario/containerlab"
 	"softswitch/scenario/graphml"
@@ -18,7 +19,7 @@ import (
 )
 
 func importCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return cli.Group(&cobra.Command{
 		Use:   "import",
 		Short: "Make a scenario file of the files of other switches and simulators",
 		Long:  `Make a scenario file of the files of other switches and simulators.`,
@@ -38,7 +39,7 @@ scenario cannot say is told in comments at the head of the file.
 
 Exit status: 0 done; 2 what is wrong is told, all of it.`,
 		Example: "  softswitch import sonic configs/ > fabric.yaml && softswitch check fabric.yaml",
-		Args:    arguments(cobra.ExactArgs(1)),
+		Args:    cli.Arguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		},
@@ -73,7 +74,7 @@ long as the links of the hosts need for all that is sent.
 
 Exit status: 0 done; 2 what is wrong is told.`,
 		Example: "  softswitch import hpcc mix/topology.txt mix/flow.txt > hpcc.yaml && softswitch sim run hpcc.yaml",
-		Args:    arguments(cobra.RangeArgs(1, 2)),
+		Args:    cli.Arguments(cobra.RangeArgs(1, 2)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			var files []hpcc.File
 			for _, path := range args {
@@ -110,7 +111,7 @@ What is supposed is told in comments at the head of the file.
 
 Exit status: 0 done; 2 what is wrong is told.`,
 		Example: "  softswitch import graphml Geant2012.graphml --rate 10Gbit/s > geant.yaml && softswitch check geant.yaml",
-		Args:    arguments(cobra.ExactArgs(1)),
+		Args:    cli.Arguments(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			r, err := config.ParseRate(rate)
 			if err != nil {
@@ -146,7 +147,7 @@ What is supposed and what is left out is told in comments at the head of the fil
 
 Exit status: 0 done; 2 what is wrong is told.`,
 		Example: "  softswitch import containerlab clos.clab.yml --rate 100Gbit/s > clos.yaml && softswitch check clos.yaml",
-		Args:    arguments(cobra.ExactArgs(1)),
+		Args:    cli.Arguments(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			r, err := config.ParseRate(rate)
 			if err != nil {

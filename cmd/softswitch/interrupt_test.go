@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"softswitch/cmd/softswitch/cli"
 )
 
 // TestControlC types Ctrl-C at the terminal of every long command, once it shows how far
@@ -69,7 +71,7 @@ func endless(t *testing.T, file string) string {
 }
 
 // typeControlC starts softswitch at a terminal, waits until that shows a text, types
-// Ctrl-C, and wants the command to say so and to exit with exitError.
+// Ctrl-C, and wants the command to say so and to exit with cli.ExitError.
 func typeControlC(t *testing.T, args []string, shown string) {
 	t.Helper()
 	keyboard, screen := openTerminal(t)
@@ -98,8 +100,8 @@ func typeControlC(t *testing.T, args []string, shown string) {
 		}
 	}
 	cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitError || !strings.Contains(seen.String(), "interrupted") {
-		t.Errorf("exit status %d, want %d; the terminal shows:\n%q", code, exitError, seen.String())
+	if code := cmd.ProcessState.ExitCode(); code != cli.ExitError || !strings.Contains(seen.String(), "interrupted") {
+		t.Errorf("exit status %d, want %d; the terminal shows:\n%q", code, cli.ExitError, seen.String())
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"softswitch/cmd/softswitch/cli"
 )
 
 // playing starts `lab run` and waits until it says text.
@@ -42,7 +44,7 @@ func TestKilledRun(t *testing.T) {
 		t.Errorf("the next run said nothing of what was left: %s", &s.said)
 	}
 	// While it plays, its lab is not to be taken.
-	if r := b.lab("run", "../../scenarios/pause.yaml"); r.code != exitError || !strings.Contains(r.stderr, fmt.Sprintf("process %d plays on a lab of that name", s.cmd.Process.Pid)) {
+	if r := b.lab("run", "../../scenarios/pause.yaml"); r.code != cli.ExitError || !strings.Contains(r.stderr, fmt.Sprintf("process %d plays on a lab of that name", s.cmd.Process.Pid)) {
 		t.Errorf("a second run of the same name: exit status %d", r.code)
 	}
 	s.signal(os.Kill)
@@ -74,8 +76,8 @@ func TestInterrupt(t *testing.T) {
 			s := b.playing(c.file, c.text)
 			s.signal(c.signal)
 			r := s.end()
-			if r.code != exitError || !strings.Contains(r.stdout, "softswitch: interrupted: ") {
-				t.Errorf("exit status %d, want %d and a word of the interrupt", r.code, exitError)
+			if r.code != cli.ExitError || !strings.Contains(r.stdout, "softswitch: interrupted: ") {
+				t.Errorf("exit status %d, want %d and a word of the interrupt", r.code, cli.ExitError)
 			}
 			b.wantNothing()
 		})
@@ -121,8 +123,8 @@ func TestUnread(t *testing.T) {
 				}
 			}
 			read.Close()
-			if code := b.status(cmd.Wait()); code != exitError {
-				t.Errorf("exit status %d, want %d", code, exitError)
+			if code := b.status(cmd.Wait()); code != cli.ExitError {
+				t.Errorf("exit status %d, want %d", code, cli.ExitError)
 			}
 			b.wantNothing()
 		})

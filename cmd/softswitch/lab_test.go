@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/control"
 	netnslab "softswitch/netns-lab"
 	"softswitch/view/observe"
@@ -38,12 +39,12 @@ func TestKillAndRestart(t *testing.T) {
 	b.must("restart", "s1", "s2")
 	b.wantNodes("")
 	b.wantPing("h1", addr)
-	if r := b.lab("restart", "s1", "s9"); r.code != exitError || !strings.Contains(r.stderr, `no node "s9"`) {
+	if r := b.lab("restart", "s1", "s9"); r.code != cli.ExitError || !strings.Contains(r.stderr, `no node "s9"`) {
 		t.Errorf("a restart of a node that is not there: exit status %d", r.code)
 	}
 	b.must("destroy")
 	b.must("deploy", "-t", "../../scenarios/pause.yaml", "--nodes-per-process", "4")
-	if r := b.lab("restart", "s1"); r.code != exitError || !strings.Contains(r.stderr, "node s1 shares its process with 3 others") {
+	if r := b.lab("restart", "s1"); r.code != cli.ExitError || !strings.Contains(r.stderr, "node s1 shares its process with 3 others") {
 		t.Errorf("a restart of a node that shares its process: exit status %d", r.code)
 	}
 	b.wantNodes("")
@@ -158,15 +159,15 @@ func (b *bed) wantRefused(file string) {
 		code int
 		want string
 	}{
-		{[]string{"exec", "edge0-0", "softswitch", "run", "to-h0-0-0"}, exitError, "port to-h0-0-0: another softswitch runs on this interface"},
-		{[]string{"exec", "edge0-0", "softswitch", "run", "nosuch0"}, exitError, `"nosuch0"`},
-		{[]string{"exec", "edge9-9", "true"}, exitError, `no node "edge9-9" (did you mean "edge0-0" or "edge0-1" or "edge1-0"?); there is: core0, core1`},
-		{[]string{"exec", "edge0-0", "no-such-program"}, exitError, `"no-such-program": executable file not found`},
+		{[]string{"exec", "edge0-0", "softswitch", "run", "to-h0-0-0"}, cli.ExitError, "port to-h0-0-0: another softswitch runs on this interface"},
+		{[]string{"exec", "edge0-0", "softswitch", "run", "nosuch0"}, cli.ExitError, `"nosuch0"`},
+		{[]string{"exec", "edge9-9", "true"}, cli.ExitError, `no node "edge9-9" (did you mean "edge0-0" or "edge0-1" or "edge1-0"?); there is: core0, core1`},
+		{[]string{"exec", "edge0-0", "no-such-program"}, cli.ExitError, `"no-such-program": executable file not found`},
 		{[]string{"exec", "edge0-0", "sh", "-c", "exit 7"}, 7, ""},
 		{[]string{"exec", "edge0-0", "--", "sh", "-c", "exit 7"}, 7, ""},
-		{[]string{"deploy", "-t", "../../scenarios/pause.yaml"}, exitError, "a lab of that name is up, made from another description: give this one another name (--name), or remove that one with: softswitch lab destroy " + b.name + "; or give --replace"},
-		{[]string{"run", "../../scenarios/pause.yaml"}, exitError, "or give --replace"},
-		{[]string{"fail", "core0", "h0-0-0"}, exitError, `no link between "core0" and "h0-0-0"; beside core0 there is: agg0-0, agg1-0, agg2-0, agg3-0`},
+		{[]string{"deploy", "-t", "../../scenarios/pause.yaml"}, cli.ExitError, "a lab of that name is up, made from another description: give this one another name (--name), or remove that one with: softswitch lab destroy " + b.name + "; or give --replace"},
+		{[]string{"run", "../../scenarios/pause.yaml"}, cli.ExitError, "or give --replace"},
+		{[]string{"fail", "core0", "h0-0-0"}, cli.ExitError, `no link between "core0" and "h0-0-0"; beside core0 there is: agg0-0, agg1-0, agg2-0, agg3-0`},
 	} {
 		if r := b.lab(c.args[0], c.args[1:]...); r.code != c.code || !strings.Contains(r.stderr, c.want) {
 			b.Errorf("lab %v: exit status %d, want %d and %q", c.args, r.code, c.code, c.want)
@@ -175,7 +176,7 @@ func (b *bed) wantRefused(file string) {
 	// A lab of another run directory has the same names for its namespaces.
 	other := b.command("lab", "deploy", "--name", b.name, "-t", file)
 	other.Env = append(other.Env, netnslab.RunDirVariable+"="+b.TempDir())
-	if r := b.run(other); r.code != exitError || !strings.Contains(r.stderr, "not ours and in the way") {
+	if r := b.run(other); r.code != cli.ExitError || !strings.Contains(r.stderr, "not ours and in the way") {
 		b.Errorf("a lab over another one: exit status %d", r.code)
 		remove := b.command("lab", "destroy", "--name", b.name)
 		remove.Env = other.Env
@@ -224,8 +225,8 @@ func TestHostsOnCommand(t *testing.T) {
 		{[]string{"slow", "h2", "fast"}, `rate: "fast"`},
 		{[]string{"storm", "h2", "--class", "5"}, "class"},
 	} {
-		if r := b.lab(c.args[0], c.args[1:]...); r.code != exitError || !strings.Contains(r.stderr, c.want) {
-			t.Errorf("lab %v: exit status %d, want %d and %q", c.args, r.code, exitError, c.want)
+		if r := b.lab(c.args[0], c.args[1:]...); r.code != cli.ExitError || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("lab %v: exit status %d, want %d and %q", c.args, r.code, cli.ExitError, c.want)
 		}
 	}
 }
@@ -279,8 +280,8 @@ func TestWatchdogBesideADetector(t *testing.T) {
 	const file = "../../scenarios/pause.yaml"
 	start := func() result { return b.run(b.command("pfcwd", "start", "--name", b.name, "all", "200")) }
 	b.must("deploy", "-t", file)
-	if r := start(); r.code != exitError || !strings.Contains(r.stderr, "the switch runs detector itsy, and a switch has one; give lab deploy, lab run or run the flag --detector none") {
-		t.Errorf("exit status %d, want %d and what to do", r.code, exitError)
+	if r := start(); r.code != cli.ExitError || !strings.Contains(r.stderr, "the switch runs detector itsy, and a switch has one; give lab deploy, lab run or run the flag --detector none") {
+		t.Errorf("exit status %d, want %d and what to do", r.code, cli.ExitError)
 	}
 	b.must("deploy", "-t", file, "--detector", "none", "--replace")
 	if r := start(); r.code != 0 {
@@ -318,7 +319,7 @@ func TestLostNamespace(t *testing.T) {
 		}
 	}
 	removeNamespace()
-	if r := b.lab("exec", "s2", "true"); r.code != exitError || !strings.Contains(r.stderr, "node s2: open /run/netns/"+b.name+"-s2: no such file or directory") {
+	if r := b.lab("exec", "s2", "true"); r.code != cli.ExitError || !strings.Contains(r.stderr, "node s2: open /run/netns/"+b.name+"-s2: no such file or directory") {
 		t.Errorf("exec without the namespace: exit status %d", r.code)
 	}
 	if lab := b.inspect(); lab.Nodes[1].Name != "s2" || lab.Nodes[1].Problem == "" {

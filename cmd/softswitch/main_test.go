@@ -20,6 +20,7 @@ import (
 	"github.com/google/gopacket/pcapgo"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/itsyhdr"
 	netnslab "softswitch/netns-lab"
 	"softswitch/pfcframe"
@@ -154,8 +155,8 @@ func TestShellScripts(t *testing.T) {
 		}
 		out, err := exec.Command("sh", filepath.Join(tree, "scripts", name), "-h").CombinedOutput()
 		var exit *exec.ExitError
-		if !errors.As(err, &exit) || exit.ExitCode() != exitError || !bytes.Contains(out, []byte("usage: scripts/"+name)) {
-			t.Errorf("%s -h: %v: %s; want the usage and exit status %d", name, err, out, exitError)
+		if !errors.As(err, &exit) || exit.ExitCode() != cli.ExitError || !bytes.Contains(out, []byte("usage: scripts/"+name)) {
+			t.Errorf("%s -h: %v: %s; want the usage and exit status %d", name, err, out, cli.ExitError)
 		}
 		if info, err := os.Stat(file); err != nil || info.Mode()&0o111 == 0 {
 			t.Errorf("%s cannot be executed: %v, %v", name, info.Mode(), err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/control"
 	"softswitch/lab/nicdemo"
 	"softswitch/view/observe"
@@ -58,8 +59,8 @@ func TestNICDemoInterrupt(t *testing.T) {
 	})
 	s.signal(os.Interrupt)
 	r := s.end()
-	if r.code != exitError || !strings.Contains(r.stdout, "softswitch: interrupted: ") || strings.Contains(r.stdout, "iperf3 -c") {
-		t.Errorf("exit status %d, want %d and a word of the interrupt alone", r.code, exitError)
+	if r.code != cli.ExitError || !strings.Contains(r.stdout, "softswitch: interrupted: ") || strings.Contains(r.stdout, "iperf3 -c") {
+		t.Errorf("exit status %d, want %d and a word of the interrupt alone", r.code, cli.ExitError)
 	}
 	b.wantNothing()
 }
@@ -103,8 +104,8 @@ func TestNICLab(t *testing.T) {
 		{[]string{"slow", "h1", "0"}, `RATE: "0"`},
 		{[]string{"normal"}, "no host"},
 	} {
-		if r := nicIn(c.args...); r.code != exitError || !strings.Contains(r.stderr, c.want) {
-			t.Errorf("nic %v: exit status %d, want %d and %q", c.args, r.code, exitError, c.want)
+		if r := nicIn(c.args...); r.code != cli.ExitError || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("nic %v: exit status %d, want %d and %q", c.args, r.code, cli.ExitError, c.want)
 		}
 	}
 	// The interfaces are another's.
@@ -117,8 +118,8 @@ func TestNICLab(t *testing.T) {
 		{[]string{"--wire", "nic0", "--stack", "nic1", "--address", "10.100.0.9/24"}, "has the address 10.100.0.2/24"},
 	} {
 		args := append([]string{"lab", "exec", "--name", b.name, "h1", "softswitch", "nic"}, c.args...)
-		if r := b.run(b.command(args...)); r.code != exitError || !strings.Contains(r.stderr, c.want) {
-			t.Errorf("nic %v: exit status %d, want %d and %q", c.args, r.code, exitError, c.want)
+		if r := b.run(b.command(args...)); r.code != cli.ExitError || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("nic %v: exit status %d, want %d and %q", c.args, r.code, cli.ExitError, c.want)
 		}
 	}
 	b.must("exec", "h1", "ping", "-q", "-c", "1", "10.100.1.2")

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/decode"
 	"softswitch/oracle/verdict"
 	"softswitch/unit"
@@ -185,7 +186,7 @@ func wantTrueDetection(t *testing.T, v verdict.Verdict, d verdict.Detection) {
 // wantExit: the exit status says what the verdict says.
 func wantExit(t *testing.T, v verdict.Verdict, r result) {
 	t.Helper()
-	if v.ExpectedMet != (len(v.Reasons) == 0) || v.ExpectedMet != (r.code == 0) || r.code > exitUnmet {
+	if v.ExpectedMet != (len(v.Reasons) == 0) || v.ExpectedMet != (r.code == 0) || r.code > cli.ExitUnmet {
 		t.Errorf("exit status %d, expectation met %t, reasons %q", r.code, v.ExpectedMet, v.Reasons)
 	}
 }
@@ -195,7 +196,7 @@ func wantExit(t *testing.T, v verdict.Verdict, r result) {
 func TestOnLoopUndetected(t *testing.T) {
 	b := newBed(t)
 	v, r := b.play("../../scenarios/fattree-on-loop.yaml", "--detector", "none")
-	if !v.Deadlock || v.FalseNegatives != 1 || len(v.Detections) != 0 || v.Detector != "none" || r.code != exitUnmet {
+	if !v.Deadlock || v.FalseNegatives != 1 || len(v.Detections) != 0 || v.Detector != "none" || r.code != cli.ExitUnmet {
 		t.Errorf("exit status %d, verdict %s", r.code, r.stdout)
 	}
 	if want := []string{"detected: 1 deadlocks were not declared"}; !slices.Equal(v.Reasons, want) {

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"softswitch/cmd/softswitch/cli"
 	netnslab "softswitch/netns-lab"
 	"softswitch/oracle/verdict"
 )
@@ -136,8 +137,8 @@ func TestRootlessRefused(t *testing.T) {
 		{[]string{"lab", "run", "--rootless", "missing.yaml"}, "open missing.yaml: no such file"},
 		{[]string{"rootless-init", "true"}, "not the first process of a namespace"},
 	} {
-		if r := u.run(u.command(c.args...)); r.code != exitError || !strings.Contains(r.stderr, c.want) {
-			t.Errorf("%v: exit status %d, want %d and %q", c.args, r.code, exitError, c.want)
+		if r := u.run(u.command(c.args...)); r.code != cli.ExitError || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("%v: exit status %d, want %d and %q", c.args, r.code, cli.ExitError, c.want)
 		}
 	}
 }

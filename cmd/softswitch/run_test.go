@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/testnetns"
 )
 
@@ -43,7 +44,7 @@ func TestWait(t *testing.T) {
 		"0":   "p2",
 	} {
 		do(func() {
-			if r := b.run(command(wait)); r.code != exitError || !strings.Contains(r.stderr, want) {
+			if r := b.run(command(wait)); r.code != cli.ExitError || !strings.Contains(r.stderr, want) {
 				t.Errorf("--wait %s: exit status %d, %s", wait, r.code, r.stderr)
 			}
 		})
@@ -51,7 +52,7 @@ func TestWait(t *testing.T) {
 	do(func() { s = b.start(command("1m")) })
 	s.await("waiting for p2, at most 1m0s")
 	s.signal(os.Interrupt)
-	if r := s.end(); r.code != exitError {
+	if r := s.end(); r.code != cli.ExitError {
 		t.Errorf("interrupted while it waits: exit status %d", r.code)
 	}
 }

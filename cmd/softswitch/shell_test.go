@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"softswitch/cmd/softswitch/cli"
 )
 
 // TestComfort: what a shell in a node sees and says, what completion offers of a lab
@@ -22,7 +24,7 @@ func TestComfort(t *testing.T) {
 	for _, sh := range []string{"/bin/bash", "/bin/sh"} {
 		b.wantPrompt(sh)
 	}
-	if r := b.lab("shell", "s3"); r.code != exitError || !strings.Contains(r.stderr, `no node "s3" (did you mean "s1" or "s2"?)`) {
+	if r := b.lab("shell", "s3"); r.code != cli.ExitError || !strings.Contains(r.stderr, `no node "s3" (did you mean "s1" or "s2"?)`) {
 		t.Errorf("a shell in a node that is not there: exit status %d", r.code)
 	}
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/view/show"
 )
 
@@ -79,8 +80,8 @@ func (b *bed) wantDeadlockShown() {
 	text := b.show("deadlock")
 	b.wantMatch(text, `^Switch +Declared at +Queue +Priority group +Trigger +On loop +State`)
 	b.wantMatch(text, `^(core|agg)\S+ .* to-\S+:3 +to-\S+:3 +(core|agg)\S+ to-\S+ +(yes|no) +lasts +\d+ of (core|agg)\S+ to-`)
-	if r := b.try("show", "deadlock", "--check-deadlock"); r.code != exitUnmet {
-		b.Errorf("--check-deadlock: exit status %d, want %d", r.code, exitUnmet)
+	if r := b.try("show", "deadlock", "--check-deadlock"); r.code != cli.ExitUnmet {
+		b.Errorf("--check-deadlock: exit status %d, want %d", r.code, cli.ExitUnmet)
 	}
 	if r := b.try("show", "deadlock", "--check-deadlock", "edge3-1"); r.code != 0 || r.stdout != "No deadlock has been declared.\n" {
 		b.Errorf("--check-deadlock of a switch off the loop: exit status %d, %q", r.code, r.stdout)
@@ -153,7 +154,7 @@ func (b *bed) wantMetrics() {
 	if was, is := paused(text), paused(b.fetch(url)); is <= was {
 		b.Errorf("the paused queue was paused %v s, and then %v s", was, is)
 	}
-	if r := b.try("lab", "metrics", "--listen", strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/metrics")); r.code != exitError || !strings.Contains(r.stderr, "another program listens there") {
+	if r := b.try("lab", "metrics", "--listen", strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/metrics")); r.code != cli.ExitError || !strings.Contains(r.stderr, "another program listens there") {
 		b.Errorf("a second server: exit status %d", r.code)
 	}
 	for _, n := range b.inspect().Nodes {
@@ -164,7 +165,7 @@ func (b *bed) wantMetrics() {
 	if text := b.fetch(url); !strings.Contains(text, `softswitch_up{kind="switch",`+lab+`,node="core3"} 0`+"\n") {
 		b.Error("the node that was killed is not told to be down")
 	}
-	if r := b.try("show", "mac", "core3", "core2"); r.code != exitError || !strings.Contains(r.stderr, "core3: control: dial unix") || !strings.Contains(r.stdout, "core2:\n") {
+	if r := b.try("show", "mac", "core3", "core2"); r.code != cli.ExitError || !strings.Contains(r.stderr, "core3: control: dial unix") || !strings.Contains(r.stdout, "core2:\n") {
 		b.Errorf("show of a node that was killed and one that lives: exit status %d", r.code)
 	}
 	m.signal(os.Interrupt)
@@ -263,8 +264,8 @@ func TestWatchdogAtRunTime(t *testing.T) {
 		{"pfcwd start all 200 -r 200 --action shout", `action "shout"; valid: drop, forward, alert`},
 		{"pfcwd start --switch s1 to-h2 200", `s1: no port "to-h2" (did you mean "to-h1" or "to-s2"?); there is: to-h1, to-s2`},
 	} {
-		if r := b.try(strings.Fields(c.args)...); r.code != exitError || !strings.Contains(r.stderr, c.want) {
-			t.Errorf("%s: exit status %d, want %d and %q", c.args, r.code, exitError, c.want)
+		if r := b.try(strings.Fields(c.args)...); r.code != cli.ExitError || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("%s: exit status %d, want %d and %q", c.args, r.code, cli.ExitError, c.want)
 		}
 	}
 	b.wantWatched()

@@ -16,6 +16,7 @@ import (
 
 	"github.com/vishvananda/netlink"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/filewatch"
 	"softswitch/internal/testnetns"
 )
@@ -41,11 +42,11 @@ func TestSlurm(t *testing.T) {
 	whole.Dir = folder
 	want, err := whole.Output()
 	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != exitUnmet {
+	if !errors.As(err, &exit) || exit.ExitCode() != cli.ExitUnmet {
 		t.Fatal(err)
 	}
 	got, err := exec.Command("softswitch", "campaign", "merge", folder, "--json").Output()
-	if !errors.As(err, &exit) || exit.ExitCode() != exitUnmet || string(got) != string(want) {
+	if !errors.As(err, &exit) || exit.ExitCode() != cli.ExitUnmet || string(got) != string(want) {
 		t.Errorf("%v\nmerged\n%s\nwhole\n%s", err, got, want)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/control"
 	"softswitch/internal/strictyaml"
 	"softswitch/internal/testseed"
@@ -436,7 +437,7 @@ func (s *soak) attack() {
 	}
 	s.changed[s.link(l.Name)] = true
 	s.anew[l.A.Name], s.anew[l.B.Name] = true, true
-	s.quietly([]string{"attack", l.A.Name, l.B.Name, "--name", s.name, "--for", "1s"}, 0, exitUnmet)
+	s.quietly([]string{"attack", l.A.Name, l.B.Name, "--name", s.name, "--for", "1s"}, 0, cli.ExitUnmet)
 }
 
 // calm ends traffic and all disturbances.
@@ -475,7 +476,7 @@ func (s *soak) judge() {
 	if s.rng.IntN(3) == 0 {
 		args = append(args, "--pcap", filepath.Join(s.TempDir(), "pcap"))
 	}
-	out := s.quietly(args, 0, exitUnmet)
+	out := s.quietly(args, 0, cli.ExitUnmet)
 	var v verdict.Verdict
 	if err := json.Unmarshal([]byte(out), &v); err != nil {
 		s.wrong("%v: no verdict: %v", args, err)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/testnetns"
 )
 
@@ -105,8 +106,8 @@ func runThere(t *testing.T, ns *testnetns.Namespace, args []string) string {
 	if args[0] == "run" {
 		start = func() (err error) { return ns.Do(cmd.Run) }
 	}
-	if err := start(); b.status(err) != exitError {
-		t.Errorf("%v: exit status %d, want %d", args, b.status(err), exitError)
+	if err := start(); b.status(err) != cli.ExitError {
+		t.Errorf("%v: exit status %d, want %d", args, b.status(err), cli.ExitError)
 	}
 	return said.String()
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/testbrowser"
 )
 
@@ -69,7 +70,7 @@ func TestDemoUI(t *testing.T) {
 	}
 
 	demo.signal(os.Interrupt)
-	if r := demo.end(); r.code != 0 && r.code != exitUnmet {
+	if r := demo.end(); r.code != 0 && r.code != cli.ExitUnmet {
 		t.Errorf("after Ctrl-C: exit status %d", r.code)
 	}
 	tab.Await("$('link-state').classList.contains('bad')")
@@ -168,7 +169,7 @@ func TestMessagesUI(t *testing.T) {
 // TestLabUI follows a lab that somebody else deploys and removes.
 func TestLabUI(t *testing.T) {
 	b := newBed(t)
-	if r := b.lab("ui"); r.code != exitError || !strings.Contains(r.stderr, "is not up") {
+	if r := b.lab("ui"); r.code != cli.ExitError || !strings.Contains(r.stderr, "is not up") {
 		t.Errorf("without a lab: exit status %d, %q", r.code, r.stderr)
 	}
 	file := b.endless()
@@ -267,7 +268,7 @@ func (b *bed) refusesTakenPort() {
 	}
 	defer ln.Close()
 	addr := ln.Addr().String()
-	if r := b.lab("ui", "--listen", addr); r.code != exitError || !strings.Contains(r.stderr, addr+" is in use") {
+	if r := b.lab("ui", "--listen", addr); r.code != cli.ExitError || !strings.Contains(r.stderr, addr+" is in use") {
 		b.Errorf("port in use: exit status %d, %q", r.code, r.stderr)
 	}
 }

@@ -5,11 +5,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/view/wireshark"
 )
 
 func wiresharkCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return cli.Group(&cobra.Command{
 		Use:   "wireshark",
 		Short: "Make Wireshark and tshark show deadlock detection",
 		Long: `Make Wireshark and tshark show what deadlock detection puts on the wire: the ITSY TLV in
@@ -27,7 +28,7 @@ plugin folder, which tshark is asked for. Wireshark loads it at its next start, 
 Analyze > Reload Lua Plugins. Another version of it that is there is replaced.`,
 		Example: `  softswitch wireshark install
   softswitch wireshark install --dir /usr/lib/x86_64-linux-gnu/wireshark/plugins`,
-		Args: arguments(cobra.NoArgs),
+		Args: cli.Arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return wireshark.Install(cmd.Context(), dir, os.Stdout)
 		},

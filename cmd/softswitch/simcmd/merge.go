@@ -1,4 +1,4 @@
-package main
+package simcmd
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/compare"
 	"softswitch/sim/figures"
 	"softswitch/sim/fuzz/runner"
@@ -35,14 +36,14 @@ var merges = map[string]func(*shard.Whole, *mergeOptions) error{
 		if err != nil {
 			return err
 		}
-		return printJudged(r, r.Clean(), opt.json)
+		return cli.PrintJudged(r, r.Clean(), opt.json)
 	},
 	figures.BoundaryCommand: func(w *shard.Whole, opt *mergeOptions) error {
 		t, err := figures.MergeBoundary(w)
 		if err != nil {
 			return err
 		}
-		return printFinding(t, opt.json)
+		return cli.PrintFinding(t, opt.json)
 	},
 	sweep.Command: func(w *shard.Whole, _ *mergeOptions) error { return sweep.Merge(w, os.Stdout) },
 	compare.Command: func(w *shard.Whole, opt *mergeOptions) error {
@@ -69,7 +70,7 @@ are missing, there twice, not whole or of another run.
 Exit status: that of the whole run; 2 if the shards are not all of one run.`,
 		Example: `  for i in 1 2 3; do softswitch sim fuzz --n 3000 --shard $i/3 > $i.json; done
   softswitch merge *.json`,
-		Args: arguments(cobra.MinimumNArgs(1)),
+		Args: cli.Arguments(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, files []string) error { return merge(files, &opt) },
 	}
 	mergeFlags(c, &opt)

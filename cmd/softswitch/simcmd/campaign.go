@@ -1,4 +1,4 @@
-package main
+package simcmd
 
 import (
 	"errors"
@@ -11,11 +11,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"softswitch/campaign"
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/sim/shard"
 )
 
 func campaignCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return cli.Group(&cobra.Command{
 		Use:   "campaign",
 		Short: "Play a long run in shards, here or on a cluster, only what is missing",
 		Long: `Keep a long run of "sim fuzz", "sim boundary", "sweep" or "compare" in a folder: divided
@@ -37,7 +38,7 @@ to the current folder. Shards are played in DIR.
 Exit status: 0 the folder is there; 2 not, and nothing of it.`,
 		Example: `  softswitch campaign init --shards 64 big sim fuzz --n 1000000 --mode loss --seed 7
   softswitch campaign init rates sweep my.yaml --set flows[0].rate=1Gbit/s,2Gbit/s --repeat 1000`,
-		Args: arguments(cobra.MinimumNArgs(2)),
+		Args: cli.Arguments(cobra.MinimumNArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, command := args[0], args[1:]
 			if command[0] == "--" {
@@ -46,7 +47,7 @@ Exit status: 0 the folder is there; 2 not, and nothing of it.`,
 			if f := cmd.Flags().Lookup("shards"); f.Changed && (shards < 1 || shards > shard.MaxParts) {
 				return fmt.Errorf("--shards: %d; valid: 1 to %d", shards, shard.MaxParts)
 			}
-			files, err := readBy(command)
+			files, err := readBy(cmd.Root(), command)
 			if err != nil {
 				return fmt.Errorf("campaign: %w", err)
 			}
@@ -66,10 +67,10 @@ Exit status: 0 the folder is there; 2 not, and nothing of it.`,
 	return c
 }
 
-// readBy are the files that a command which can be played in shards reads. The error lists
-// those commands.
-func readBy(command []string) (files []string, err error) {
-	c, rest, err := root().Find(command)
+// readBy are the files that a command of root which can be played in shards reads. The error
+// lists those commands.
+func readBy(root *cobra.Command, command []string) (files []string, err error) {
+	c, rest, err := root.Find(command)
 	if err != nil || c.Flags().Lookup("shard") == nil {
 		return nil, fmt.Errorf("%q; valid: %s, with their flags", strings.Join(command, " "), strings.Join(slices.Sorted(maps.Keys(merges)), ", "))
 	}
@@ -121,8 +122,8 @@ is the exit status of "campaign merge".`,
   softswitch campaign run big --engine slurm -- --time=2:00:00 --cpus-per-task=4
   softswitch campaign run big --engine parallel -- --jobs 2 --sshlogin a,b
   softswitch campaign run big --engine kubernetes --claim campaigns --path /campaign/big | kubectl apply -f -`,
-		Args:              arguments(cobra.MinimumNArgs(1)),
-		ValidArgsFunction: upTo(1, folders),
+		Args:              cli.Arguments(cobra.MinimumNArgs(1)),
+		ValidArgsFunction: cli.UpTo(1, folders),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options := args[1:]
 			if dash := cmd.ArgsLenAtDash(); len(options) > 0 && (dash != 1 || engine == "local" || engine == "kubernetes") {
@@ -132,7 +133,7 @@ is the exit status of "campaign merge".`,
 			if err != nil {
 				return err
 			}
-			if _, err := readBy(c.Arguments); err != nil { // the folder may be somebody else's
+			if _, err := readBy(cmd.Root(), c.Arguments); err != nil { // the folder may be somebody else's
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			one := cmd.Flags().Changed("shard")
@@ -172,15 +173,15 @@ func folders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirecti
 }
 
 func campaignStatus() *cobra.Command {
-	c := printed(&cobra.Command{
+	c := cli.Printed(&cobra.Command{
 		Use:   "status DIR",
 		Short: "Say which shards are there",
 		Long: `Say which shards of a campaign are there.
 
 Exit status: 0 all are; 1 some are missing or damaged; 2 it is no campaign.`,
-		Args:              arguments(cobra.ExactArgs(1)),
-		ValidArgsFunction: upTo(1, folders),
-	}, "print JSON", func(_ *cobra.Command, args []string) (Finding, error) {
+		Args:              cli.Arguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: cli.UpTo(1, folders),
+	}, "print JSON", func(_ *cobra.Command, args []string) (cli.Finding, error) {
 		c, err := campaign.Open(args[0])
 		if err != nil {
 			return nil, err
@@ -189,7 +190,7 @@ Exit status: 0 all are; 1 some are missing or damaged; 2 it is no campaign.`,
 		if err != nil {
 			return nil, err
 		}
-		return judged(s, s.Complete())
+		return cli.Judged(s, s.Complete())
 	})
 	return c
 }
@@ -203,8 +204,8 @@ func campaignMerge() *cobra.Command {
 whole run would have printed.
 
 Exit status: that of the whole run; 2 a shard is missing or damaged.`,
-		Args:              arguments(cobra.ExactArgs(1)),
-		ValidArgsFunction: upTo(1, folders),
+		Args:              cli.Arguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: cli.UpTo(1, folders),
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, err := campaign.Open(args[0])
 			if err != nil {

@@ -1,18 +1,16 @@
-package main
+package simcmd
 
 import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"runtime"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/scenario/load"
-	"softswitch/scenarios"
 	"softswitch/sim/cause"
 	"softswitch/sim/cause/runner"
 )
@@ -20,7 +18,7 @@ import (
 func causeCommand() *cobra.Command {
 	var seed int64
 	var dot, svg bool
-	c := printed(&cobra.Command{
+	c := cli.Printed(&cobra.Command{
 		Use:   "cause FILE|NAME",
 		Short: "Find what caused the deadlock of a scenario, and prove it",
 		Long: `Find what caused the first deadlock of a scenario: a file, or one that comes with
@@ -38,17 +36,17 @@ Exit status: 0 there is an answer; 1 there is no deadlock; 2 it could not be pla
 		Example: `  softswitch cause itsy-fig5
   softswitch cause scenarios/fattree-out-of-loop.yaml --seed 7 --json
   softswitch cause shpiner-fig6 --svg > chronology.svg`,
-		Args:              arguments(cobra.ExactArgs(1)),
-		ValidArgsFunction: upTo(1, filesAndNames),
-	}, "print JSON", func(cmd *cobra.Command, args []string) (Finding, error) {
+		Args:              cli.Arguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: cli.UpTo(1, cli.FilesAndNames),
+	}, "print JSON", func(cmd *cobra.Command, args []string) (cli.Finding, error) {
 		if seed < 0 {
 			return nil, fmt.Errorf("--seed: %d; valid: 0 or above", seed)
 		}
-		data, err := readScenario(args[0])
+		data, err := cli.ReadScenario(args[0])
 		if err != nil {
 			return nil, err
 		}
-		s, err := load.Scenario(called(args[0]), data)
+		s, err := load.Scenario(cli.Called(args[0]), data)
 		if err != nil {
 			return nil, err
 		}
@@ -56,7 +54,7 @@ Exit status: 0 there is an answer; 1 there is no deadlock; 2 it could not be pla
 		switch {
 		case errors.Is(err, cause.ErrNoDeadlock):
 			fmt.Fprintln(os.Stderr, "softswitch:", err)
-			return nil, exitCode(exitUnmet)
+			return nil, cli.ExitCode(cli.ExitUnmet)
 		case err != nil:
 			return nil, err
 		case dot:
@@ -80,22 +78,4 @@ type drawing string
 func (d drawing) WriteText(w io.Writer) error {
 	_, err := io.WriteString(w, string(d))
 	return err
-}
-
-// readScenario reads a scenario file, or the one of that name that comes with
-// softswitch.
-func readScenario(name string) ([]byte, error) {
-	data, err := readFile(name)
-	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, "./") {
-		if shipped, ferr := scenarios.FS.ReadFile(name + ".yaml"); ferr == nil {
-			return shipped, nil
-		}
-		return nil, fmt.Errorf("%w, nor is it a scenario that comes with softswitch; those are %s", err, strings.Join(scenarios.Names(), ", "))
-	}
-	return data, err
-}
-
-// filesAndNames completes the names of scenarios that come with softswitch, and files.
-func filesAndNames(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return scenarios.Names(), cobra.ShellCompDirectiveDefault
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -20,22 +20,22 @@ import (
 	"softswitch/scenarios"
 )
 
-// insteadFlags are those that choose something instead of a scenario file's detector and
+// InsteadFlags are those that choose something instead of a scenario file's detector and
 // response.
-func insteadFlags(c *cobra.Command, in *load.Instead) {
-	detectorFlag(c, &in.Detector, "", "deadlock detector instead of the file's: %s")
+func InsteadFlags(c *cobra.Command, in *load.Instead) {
+	DetectorFlag(c, &in.Detector, "", "deadlock detector instead of the file's: %s")
 	c.Flags().StringVar(&in.Response, "response", "", "what a declared deadlock leads to, instead of the file's: "+strings.Join(respond.Names(), ", "))
 	c.RegisterFlagCompletionFunc("response", cobra.FixedCompletions(respond.Names(), cobra.ShellCompDirectiveNoFileComp))
 }
 
-// detectorFlag is the flag of commands that run a detector; usage has a %s for their names.
-func detectorFlag(c *cobra.Command, detector *string, value, usage string) {
+// DetectorFlag is the flag of commands that run a detector; usage has a %s for their names.
+func DetectorFlag(c *cobra.Command, detector *string, value, usage string) {
 	c.Flags().StringVar(detector, "detector", value, fmt.Sprintf(usage, strings.Join(catalog.Names(), ", ")))
 	c.RegisterFlagCompletionFunc("detector", cobra.FixedCompletions(catalog.Names(), cobra.ShellCompDirectiveNoFileComp))
 }
 
-// slowFlag is the flag of commands that play a scenario.
-func slowFlag(c *cobra.Command, slow *int) {
+// SlowFlag is the flag of commands that play a scenario.
+func SlowFlag(c *cobra.Command, slow *int) {
 	*slow = 1
 	c.Flags().Var((*slowness)(slow), "slow", "divide every rate by so much and multiply every time by it: the same experiment, slower")
 }
@@ -55,26 +55,26 @@ func (s *slowness) Set(text string) error {
 	return nil
 }
 
-// readPlan reads a scenario file and makes a plan of it.
-func readPlan(file string, in load.Instead) (*scenario.Plan, error) {
-	data, err := readPlanFile(file)
+// ReadPlan reads a scenario file and makes a plan of it.
+func ReadPlan(file string, in load.Instead) (*scenario.Plan, error) {
+	data, err := ReadPlanFile(file)
 	if err != nil {
 		return nil, err
 	}
-	return makePlan(called(file), data, in)
+	return MakePlan(Called(file), data, in)
 }
 
-// readPlanFile reads the scenario file that a plan is made of.
-func readPlanFile(file string) ([]byte, error) {
-	data, err := readFile(file)
+// ReadPlanFile reads the scenario file that a plan is made of.
+func ReadPlanFile(file string) ([]byte, error) {
+	data, err := ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) && slices.Contains(scenarios.Names(), file) {
 		err = fmt.Errorf("%w; a file is wanted here, such as scenarios/%s.yaml", err, file)
 	}
 	return data, err
 }
 
-// makePlan makes a plan of data, the content of the scenario file called file.
-func makePlan(file string, data []byte, in load.Instead) (*scenario.Plan, error) {
+// MakePlan makes a plan of data, the content of the scenario file called file.
+func MakePlan(file string, data []byte, in load.Instead) (*scenario.Plan, error) {
 	p, err := load.Plan(file, data, in)
 	if err != nil {
 		return nil, err
@@ -85,17 +85,17 @@ func makePlan(file string, data []byte, in load.Instead) (*scenario.Plan, error)
 	return p, nil
 }
 
-// called is what messages call a file that readFile reads: "<stdin>" if its name is "-".
-func called(file string) string {
+// Called is what messages call a file that ReadFile reads: "<stdin>" if its name is "-".
+func Called(file string) string {
 	if file == "-" {
 		return "<stdin>"
 	}
 	return file
 }
 
-// readFile reads a YAML file, or standard input if its name is "-". Of one that is
+// ReadFile reads a YAML file, or standard input if its name is "-". Of one that is
 // larger than a file may be it reads just enough for strictyaml to refuse it.
-func readFile(name string) ([]byte, error) {
+func ReadFile(name string) ([]byte, error) {
 	f := os.Stdin
 	if name != "-" {
 		var err error
@@ -105,4 +105,22 @@ func readFile(name string) ([]byte, error) {
 		defer f.Close()
 	}
 	return io.ReadAll(io.LimitReader(f, strictyaml.MaxBytes+1))
+}
+
+// ReadScenario reads a scenario file, or the one of that name that comes with
+// softswitch.
+func ReadScenario(name string) ([]byte, error) {
+	data, err := ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, "./") {
+		if shipped, ferr := scenarios.FS.ReadFile(name + ".yaml"); ferr == nil {
+			return shipped, nil
+		}
+		return nil, fmt.Errorf("%w, nor is it a scenario that comes with softswitch; those are %s", err, strings.Join(scenarios.Names(), ", "))
+	}
+	return data, err
+}
+
+// FilesAndNames completes the names of scenarios that come with softswitch, and files.
+func FilesAndNames(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return scenarios.Names(), cobra.ShellCompDirectiveDefault
 }

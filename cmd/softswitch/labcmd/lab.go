@@ -1,4 +1,4 @@
-package main
+package labcmd
 
 import (
 	"errors"
@@ -7,12 +7,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/lab"
 	"softswitch/lab/export"
 	"softswitch/live/hosting"
 	netnslab "softswitch/netns-lab"
 	"softswitch/scenario/load"
 )
+
+// Commands are those that build and use a lab.
+func Commands() []*cobra.Command {
+	return []*cobra.Command{labCommand(), demoCommand(), rootlessInitCommand(), latenessCommand()}
+}
 
 func labCommand() *cobra.Command {
 	c := &cobra.Command{
@@ -24,8 +30,8 @@ ss-core0. What a lab made is on record in /run/softswitch (or SOFTSWITCH_RUN_DIR
 so that "destroy" removes exactly that, also after a crash.`,
 	}
 	name := new(string)
-	nameFlag(c, c.PersistentFlags(), name, netnslab.DefaultName)
-	return group(
+	cli.NameFlag(c, c.PersistentFlags(), name, netnslab.DefaultName)
+	return cli.Group(
 		c, labDeploy(name), labExport(name), labAttach(), labRelay(), labAgent(), labNodes(), labList(), labInspect(name), labExec(name),
 		labLink(name, "fail", (*netnslab.State).Fail), labLink(name, "heal", (*netnslab.State).Heal), labImpair(name), labKill(name), labRestart(name),
 		labStart(name), labStop(name), labStorm(name), labSlow(name), labNormal(name),
@@ -48,7 +54,7 @@ file, is left as it is; another of the same name is removed with --replace only.
 		Example: "  sudo softswitch lab deploy -t scenarios/fattree-on-loop.yaml\n  softswitch lab deploy -t scenarios/pause.yaml --dry-run",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			plan, err := readPlan(file, in)
+			plan, err := cli.ReadPlan(file, in)
 			if err != nil {
 				return err
 			}
@@ -75,8 +81,8 @@ file, is left as it is; another of the same name is removed with --replace only.
 	c.Flags().StringVarP(&file, "topology", "t", "", "scenario file whose topology to build")
 	c.MarkFlagRequired("topology")
 	c.MarkFlagFilename("topology", "yaml", "yml")
-	insteadFlags(c, &in)
-	setFlag(c, &in.Set)
+	cli.InsteadFlags(c, &in)
+	cli.SetFlag(c, &in.Set)
 	c.Flags().StringVar(&pcap, "pcap", "", "directory for a pcapng of each switch")
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the steps and do nothing")
 	return c
@@ -102,13 +108,13 @@ The lab is called as the scenario is, or --name.
 
 Exit status: 0 the folder is there; 2 not, and nothing of it.`,
 		Example:           "  softswitch lab export scenarios/fattree-on-loop.yaml --containerlab clab\n  softswitch lab export scenarios/fattree-on-loop.yaml --containerlab clab --machines a=192.0.2.1,b=192.0.2.2 --underlay-mtu 1600",
-		Args:              arguments(cobra.ExactArgs(1)),
-		ValidArgsFunction: upTo(1, yamlFiles),
+		Args:              cli.Arguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: cli.UpTo(1, cli.YAMLFiles),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if opt.Scenario, err = readPlanFile(args[0]); err != nil {
+			if opt.Scenario, err = cli.ReadPlanFile(args[0]); err != nil {
 				return err
 			}
-			plan, err := makePlan(called(args[0]), opt.Scenario, in)
+			plan, err := cli.MakePlan(cli.Called(args[0]), opt.Scenario, in)
 			if err != nil {
 				return err
 			}
@@ -132,8 +138,8 @@ Exit status: 0 the folder is there; 2 not, and nothing of it.`,
 	c.Flags().StringVar(&machines, "machines", "", "machines to divide it among, NAME=ADDRESS,...")
 	c.Flags().IntVar(&opt.UnderlayMTU, "underlay-mtu", 1500, "MTU of the network between the machines")
 	c.Flags().StringVar(&opt.Image, "image", "softswitch:latest", "image of softswitch, as \"make image\" makes it")
-	insteadFlags(c, &in)
-	slowFlag(c, &in.Slow)
+	cli.InsteadFlags(c, &in)
+	cli.SlowFlag(c, &in.Slow)
 	return c
 }
 
@@ -154,7 +160,7 @@ func labNodes() *cobra.Command {
 	c := &cobra.Command{
 		Use:    "nodes FILE",
 		Hidden: true,
-		Args:   arguments(cobra.ExactArgs(1)),
+		Args:   cli.Arguments(cobra.ExactArgs(1)),
 		RunE:   func(cmd *cobra.Command, args []string) error { return hosting.Run(cmd.Context(), args[0], poll) },
 	}
 	c.Flags().BoolVar(&poll, "poll", false, "")
@@ -177,10 +183,10 @@ func labInspect(name *string) *cobra.Command {
 		Use:               "inspect [LAB]",
 		Short:             "Show the nodes and links of a lab",
 		Example:           "  sudo softswitch lab inspect\n  sudo softswitch lab inspect ss --json",
-		Args:              arguments(cobra.MaximumNArgs(1)),
-		ValidArgsFunction: upTo(1, labs),
+		Args:              cli.Arguments(cobra.MaximumNArgs(1)),
+		ValidArgsFunction: cli.UpTo(1, cli.LabNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := takeName(cmd, name, args); err != nil {
+			if err := cli.TakeName(cmd, name, args); err != nil {
 				return err
 			}
 			if asJSON {
@@ -193,7 +199,7 @@ func labInspect(name *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printFinding(st.Inspect(), format == "json")
+			return cli.PrintFinding(st.Inspect(), format == "json")
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -214,7 +220,7 @@ A lab whose record is gone or cannot be read is refused, with what is left of it
 processes that were started there with the token of a lab. What bears no mark is named
 and left alone.`,
 		Example:           "  sudo softswitch lab destroy\n  sudo softswitch lab destroy one two\n  sudo softswitch lab destroy --all",
-		ValidArgsFunction: labs,
+		ValidArgsFunction: cli.LabNames,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			names, err := toDestroy(cmd, *name, names, all)
 			if err != nil {
@@ -258,7 +264,7 @@ func labList() *cobra.Command {
 ("broken": "lab inspect" says what), those that only root may look into ("unknown", for
 another user) and those whose record cannot be read.`,
 		Example: "  softswitch lab list\n  softswitch lab list --json",
-		Args:    arguments(cobra.NoArgs),
+		Args:    cli.Arguments(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			all, err := netnslab.List()
 			if err == nil && len(all) == 0 && !asJSON {
@@ -268,7 +274,7 @@ another user) and those whose record cannot be read.`,
 			if err != nil {
 				return err
 			}
-			return printFinding(all, asJSON)
+			return cli.PrintFinding(all, asJSON)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")

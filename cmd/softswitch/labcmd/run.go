@@ -1,4 +1,4 @@
-package main
+package labcmd
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/lab"
 	"softswitch/lab/run"
 	"softswitch/lab/worlds"
@@ -53,8 +54,8 @@ started; FILE lists them, as for "lab attach". They are left as they are then.
 Exit status: 0 the scenario's expectation is met and the run can be trusted; 1 not;
 2 the scenario could not be played.`,
 		Example:           "  sudo softswitch lab run scenarios/fattree-on-loop.yaml\n  sudo softswitch lab run scenarios/pause.yaml --pcap captures --json\n  sudo softswitch lab run scenarios/hu-fig4.yaml --slow 400\n  softswitch lab run --attach clab/nodes.yaml",
-		Args:              arguments(cobra.MaximumNArgs(1)),
-		ValidArgsFunction: upTo(1, yamlFiles),
+		Args:              cli.Arguments(cobra.MaximumNArgs(1)),
+		ValidArgsFunction: cli.UpTo(1, cli.YAMLFiles),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opt.Name = *name
 			if opt.attach != "" {
@@ -63,12 +64,12 @@ Exit status: 0 the scenario's expectation is met and the run can be trusted; 1 n
 			if len(args) == 0 {
 				return errors.New("lab run: want a scenario file, or --attach and a list of nodes")
 			}
-			return opt.play(cmd.Context(), func() (*scenario.Plan, error) { return readPlan(args[0], opt.Instead) })
+			return opt.play(cmd.Context(), func() (*scenario.Plan, error) { return cli.ReadPlan(args[0], opt.Instead) })
 		},
 	}
 	opt.flags(c)
-	slowFlag(c, &opt.Slow)
-	setFlag(c, &opt.Set)
+	cli.SlowFlag(c, &opt.Slow)
+	cli.SetFlag(c, &opt.Set)
 	c.Flags().StringVar(&opt.attach, "attach", "", "list of the nodes to play on, instead of a lab of its own")
 	c.MarkFlagFilename("attach", "yaml", "yml")
 	c.Flags().BoolVar(&opt.Keep, "keep", false, "leave the lab up afterwards")
@@ -78,8 +79,8 @@ Exit status: 0 the scenario's expectation is met and the run can be trusted; 1 n
 
 func (opt *playOptions) flags(c *cobra.Command) {
 	opt.repeat = 1
-	insteadFlags(c, &opt.Instead)
-	pageFlags(c, &opt.Page, &opt.Listen)
+	cli.InsteadFlags(c, &opt.Instead)
+	cli.PageFlags(c, &opt.Page, &opt.Listen)
 	c.Flags().StringVar(&opt.Pcap, "pcap", "", "directory for a pcapng of each switch, with a comment on each ITSY frame")
 	c.Flags().BoolVar(&opt.json, "json", false, "print the verdict as JSON")
 	c.Flags().StringVar(&opt.HTML, "html", "", "file that plays the run in a browser, by itself")
@@ -111,7 +112,7 @@ func (opt *playOptions) play(ctx context.Context, plan func() (*scenario.Plan, e
 	if err != nil {
 		return orRootless(orReplace(err))
 	}
-	return printJudged(v, v.ExitCode() == 0, opt.json)
+	return cli.PrintJudged(v, v.ExitCode() == 0, opt.json)
 }
 
 // playAttached plays the scenario of a list of nodes on them.
@@ -140,7 +141,7 @@ func (opt *playOptions) playOften(ctx context.Context, p *scenario.Plan) error {
 	if err != nil {
 		return orReplace(err)
 	}
-	return printJudged(sum, sum.AllMet(), opt.json)
+	return cli.PrintJudged(sum, sum.AllMet(), opt.json)
 }
 
 func demoCommand() *cobra.Command {
@@ -171,13 +172,13 @@ busy to tell; 2 it could not be played.`,
 				if err != nil {
 					return nil, err
 				}
-				return makePlan("scenarios/fattree-on-loop.yaml", data, opt.Instead)
+				return cli.MakePlan("scenarios/fattree-on-loop.yaml", data, opt.Instead)
 			})
 		},
 	}
 	opt.flags(c)
 	c.Flags().BoolVar(&show, "show", false, "tell of it in acts, in a browser")
-	nameFlag(c, c.Flags(), &opt.Name, netnslab.DefaultName)
+	cli.NameFlag(c, c.Flags(), &opt.Name, netnslab.DefaultName)
 	return c
 }
 
@@ -196,7 +197,7 @@ func (opt *playOptions) show(cmd *cobra.Command) error {
 		instead := opt.Instead
 		instead.Response = response
 		var err error
-		if plans[i], err = makePlan("show.yaml", run.ShowFile, instead); err != nil {
+		if plans[i], err = cli.MakePlan("show.yaml", run.ShowFile, instead); err != nil {
 			return err
 		}
 	}
@@ -205,7 +206,7 @@ func (opt *playOptions) show(cmd *cobra.Command) error {
 
 func labWorlds(name *string) *cobra.Command {
 	var runs int
-	c := printed(&cobra.Command{
+	c := cli.Printed(&cobra.Command{
 		Use:   "worlds FILE...",
 		Short: "Play scenarios simulated and live, and compare what came of them",
 		Long: `Play scenario files in both worlds, with itsy and with itsypaper, and print a table
@@ -215,15 +216,15 @@ what live labs say, which play the scenario as much slower as they need to.
 Exit status: 0 both worlds say the same wherever a live lab can play; 1 not, or no run
 of some scenario was valid; 2 a scenario could not be played.`,
 		Example:           "  sudo softswitch lab worlds scenarios/*.yaml",
-		Args:              arguments(cobra.MinimumNArgs(1)),
-		ValidArgsFunction: yamlFiles,
-	}, "print JSON", func(cmd *cobra.Command, args []string) (Finding, error) {
-		w := worlds.Worlds{Runs: runs, Progress: os.Stderr, Read: readFile, Live: run.Quiet(*name)}
+		Args:              cli.Arguments(cobra.MinimumNArgs(1)),
+		ValidArgsFunction: cli.YAMLFiles,
+	}, "print JSON", func(cmd *cobra.Command, args []string) (cli.Finding, error) {
+		w := worlds.Worlds{Runs: runs, Progress: os.Stderr, Read: cli.ReadFile, Live: run.Quiet(*name)}
 		t, err := w.Compare(cmd.Context(), args)
 		if err != nil {
 			return nil, err
 		}
-		return judged(t, t.Same())
+		return cli.Judged(t, t.Same())
 	})
 	c.Flags().IntVar(&runs, "runs", 3, "live runs of each scenario and detector")
 	return c
@@ -276,7 +277,7 @@ func again(ctx context.Context) (err error) {
 }
 
 func runRootless(ctx context.Context, argv []string) error {
-	return passOn(netnslab.Rootless(ctx, []string{rootlessInit}, argv, stdio))
+	return cli.PassOn(netnslab.Rootless(ctx, []string{rootlessInit}, argv, cli.Stdio))
 }
 
 // errStays is for options that need a lab which outlives the command.
@@ -298,6 +299,6 @@ func rootlessInitCommand() *cobra.Command {
 		Use:                rootlessInit,
 		Hidden:             true,
 		DisableFlagParsing: true,
-		RunE:               func(_ *cobra.Command, args []string) error { return passOn(netnslab.RootlessInit(args)) },
+		RunE:               func(_ *cobra.Command, args []string) error { return cli.PassOn(netnslab.RootlessInit(args)) },
 	}
 }

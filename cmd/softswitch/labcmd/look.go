@@ -1,4 +1,4 @@
-package main
+package labcmd
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/event/follow"
 	"softswitch/internal/graph"
 	"softswitch/internal/progress"
@@ -31,8 +32,8 @@ With --follow it goes on until it is interrupted or the lab is removed. Events t
 come a tenth of a second late, so that they come in order; those of a node that was
 starved of a processor for longer come when they come.`,
 		Example:           "  sudo softswitch lab events --follow | grep -e DEADLOCK -e measure\n  sudo softswitch lab events --json core0 core1",
-		ValidArgsFunction: offer(name, nodeNames),
-		RunE: inLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
+		ValidArgsFunction: cli.Offer(name, cli.NodeNames),
+		RunE: cli.InLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
 			m, width, err := lab.OpenEvents(st, args)
 			if err != nil {
 				return err
@@ -76,7 +77,7 @@ Exit status: 0 it ended so; 1 a node died meanwhile, and its last frames are mis
 		Example: `  sudo softswitch lab capture -w lab.pcapng
   sudo softswitch lab capture --node core0 --node core1 | softswitch decode -
   sudo softswitch lab capture | wireshark -k -i -`,
-		Args: arguments(cobra.NoArgs),
+		Args: cli.Arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if file == "-" && progress.IsTerminal(os.Stdout) {
 				return errors.New("lab capture: a capture is no text for a terminal; give a file with -w FILE, or a pipe: lab capture | wireshark -k -i -")
@@ -84,7 +85,7 @@ Exit status: 0 it ended so; 1 a node died meanwhile, and its last frames are mis
 			c := capture.Capture{Name: *name, Nodes: nodes, File: file, Log: os.Stderr}
 			whole, err := c.Run(cmd.Context())
 			if err == nil && !whole {
-				err = errUnmet
+				err = cli.ErrUnmet
 			}
 			return err
 		},
@@ -92,7 +93,7 @@ Exit status: 0 it ended so; 1 a node died meanwhile, and its last frames are mis
 	c.Flags().StringArrayVar(&nodes, "node", nil, "node to capture on; give it again for more (default all)")
 	c.Flags().StringVarP(&file, "write", "w", "-", `file for the capture; "-" is standard output`)
 	c.MarkFlagFilename("write", "pcapng")
-	c.RegisterFlagCompletionFunc("node", offer(name, nodeNames))
+	c.RegisterFlagCompletionFunc("node", cli.Offer(name, cli.NodeNames))
 	return c
 }
 
@@ -107,16 +108,13 @@ interrupted. Each scrape asks every node; one that does not answer has softswitc
 be served.`,
 		Example: "  sudo softswitch lab metrics\n  curl -s localhost:9470/metrics | grep pause_seconds",
 		Args:    cobra.NoArgs,
-		RunE: inLab(name, func(cmd *cobra.Command, st *netnslab.State, _ []string) error {
+		RunE: cli.InLab(name, func(cmd *cobra.Command, st *netnslab.State, _ []string) error {
 			return scrape.Serve(cmd.Context(), st, listen, os.Stderr)
 		}),
 	}
 	c.Flags().StringVar(&listen, "listen", "127.0.0.1:9470", "where to listen, HOST:PORT; without a host it is 127.0.0.1")
 	return c
 }
-
-// pageAddress is where the live page listens unless it is told otherwise.
-const pageAddress = "127.0.0.1:8080"
 
 func labUI(name *string) *cobra.Command {
 	var listen string
@@ -134,18 +132,12 @@ any other machine. It rests while no browser has it open. Ctrl-C ends it and lea
 lab as it is.`,
 		Example: "  sudo softswitch lab deploy -t scenarios/fattree-on-loop.yaml\n  sudo softswitch lab ui\n  sudo softswitch lab ui --listen 0.0.0.0:9000",
 		Args:    cobra.NoArgs,
-		RunE: inLab(name, func(cmd *cobra.Command, _ *netnslab.State, _ []string) error {
+		RunE: cli.InLab(name, func(cmd *cobra.Command, _ *netnslab.State, _ []string) error {
 			return ui.ServeLab(cmd.Context(), *name, listen, os.Stdout)
 		}),
 	}
-	c.Flags().StringVar(&listen, "listen", pageAddress, "address of the page; port 0 is any that is free")
+	c.Flags().StringVar(&listen, "listen", cli.PageAddress, "address of the page; port 0 is any that is free")
 	return c
-}
-
-// pageFlags are those of commands that play something and can show it.
-func pageFlags(c *cobra.Command, show *bool, listen *string) {
-	c.Flags().BoolVar(show, "ui", false, "show it in a browser, until Ctrl-C")
-	c.Flags().StringVar(listen, "listen", pageAddress, "with --ui: address of the page; port 0 is any that is free")
 }
 
 func labGraph(name *string) *cobra.Command {
@@ -160,12 +152,12 @@ down are dashed: in a lab now, in a file those that its events take down.`,
 		Example: "  softswitch lab graph scenarios/fattree-on-loop.yaml --svg > fabric.svg\n" +
 			"  softswitch lab graph scenarios/pause.yaml --dot | dot -Tpdf > fabric.pdf\n" +
 			"  softswitch lab graph --name ss --mermaid",
-		Args:              arguments(cobra.MaximumNArgs(1)),
-		ValidArgsFunction: upTo(1, yamlFiles),
+		Args:              cli.Arguments(cobra.MaximumNArgs(1)),
+		ValidArgsFunction: cli.UpTo(1, cli.YAMLFiles),
 		RunE: func(_ *cobra.Command, args []string) error {
 			var g *graph.Graph
 			if len(args) > 0 {
-				plan, err := readPlan(args[0], load.Instead{})
+				plan, err := cli.ReadPlan(args[0], load.Instead{})
 				if err != nil {
 					return err
 				}

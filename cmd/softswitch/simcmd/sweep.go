@@ -1,4 +1,4 @@
-package main
+package simcmd
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/safefile"
 	"softswitch/sim/shard"
 	"softswitch/sim/sweep"
@@ -52,8 +53,8 @@ Exit status: 0 everything was played; 2 something could not be.`, columnsText())
 		Example: `  softswitch sweep scenarios/hu-fig4.yaml --set flows[2].rate=2Gbit/s,3Gbit/s,line --repeat 10 > rows.csv
   softswitch sweep my.yaml --set detector=itsy,watchdog --set buffer.xon_offset=8192,16384,32768 --json --out rows.jsonl
   softswitch sweep my.yaml --set topology='{fattree: {k: 4}, rate: 10Gbit/s},{ring: {switches: 4, hosts_per_switch: 4}, rate: 10Gbit/s}'`,
-		Args:              arguments(cobra.ExactArgs(1)),
-		ValidArgsFunction: upTo(1, yamlFiles),
+		Args:              cli.Arguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: cli.UpTo(1, cli.YAMLFiles),
 		RunE:              func(cmd *cobra.Command, args []string) error { return opt.play(cmd.Context(), args[0]) },
 	}
 	c.Flags().Var((*axes)(&opt.Axes), "set", "a key and the values that it takes in turn, such as buffer.xoff=20000,40000; repeatable")
@@ -82,10 +83,10 @@ func (opt *sweepOptions) play(ctx context.Context, file string) (err error) {
 		return fmt.Errorf("--seed-from: %d; valid: 0 or above", opt.from)
 	}
 	opt.Seeds.From = uint64(opt.from)
-	if opt.Data, err = readPlanFile(file); err != nil {
+	if opt.Data, err = cli.ReadPlanFile(file); err != nil {
 		return err
 	}
-	opt.File = called(file)
+	opt.File = cli.Called(file)
 	checked, err := opt.Check(ctx)
 	if err != nil {
 		return err
@@ -136,9 +137,9 @@ func completeAxis(c *cobra.Command, args []string, begun string) ([]string, cobr
 	path, values, _ := strings.Cut(begun, "=")
 	i := strings.LastIndexByte(values, ',')
 	if i < 0 {
-		return completeSetting(c, args, begun)
+		return cli.CompleteSetting(c, args, begun)
 	}
-	all, directive := completeSetting(c, args, path+"="+values[i+1:])
+	all, directive := cli.CompleteSetting(c, args, path+"="+values[i+1:])
 	for k := range all {
 		all[k] = path + "=" + values[:i+1] + strings.TrimPrefix(all[k], path+"=")
 	}

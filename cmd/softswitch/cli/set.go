@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"github.com/spf13/cobra"
@@ -9,10 +9,10 @@ import (
 	"softswitch/scenario/load"
 )
 
-// setFlag is the flag of commands that read a scenario file with a change.
-func setFlag(c *cobra.Command, all *[]strictyaml.Setting) {
+// SetFlag is the flag of commands that read a scenario file with a change.
+func SetFlag(c *cobra.Command, all *[]strictyaml.Setting) {
 	c.Flags().Var((*settings)(all), "set", "read this instead of what the file says, such as buffer.xoff=40960 or flows[0].rate=line; repeatable")
-	c.RegisterFlagCompletionFunc("set", completeSetting)
+	c.RegisterFlagCompletionFunc("set", CompleteSetting)
 }
 
 // settings is a flag that can be given several times.
@@ -29,8 +29,8 @@ func (s *settings) Set(text string) error {
 	return err
 }
 
-// completeSetting completes keys of a scenario file, and their values.
-func completeSetting(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+// CompleteSetting completes keys of a scenario file, and their values.
+func CompleteSetting(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 	all := schema.Read(scenario.Format(load.Known()), nil).Complete(begun)
 	return all, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 }

@@ -1,4 +1,4 @@
-package main
+package labcmd
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/lab"
 	"softswitch/netns-lab/reach"
 	"softswitch/scenario"
@@ -39,8 +40,8 @@ network: one command for each node stays there, and speaks through its input and
 
 Exit status: 0 every node is reached; 2 not, and nothing stays.`,
 		Example:           "  softswitch lab export scenarios/fattree-on-loop.yaml --containerlab clab\n  softswitch lab attach clab/nodes.yaml\n  softswitch show pfc counters --name fattree-on-loop",
-		Args:              arguments(cobra.ExactArgs(1)),
-		ValidArgsFunction: upTo(1, yamlFiles),
+		Args:              cli.Arguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: cli.UpTo(1, cli.YAMLFiles),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			nodes, plan, err := readNodes(cmd, args[0])
 			if err != nil {
@@ -56,11 +57,11 @@ Exit status: 0 every node is reached; 2 not, and nothing stays.`,
 
 // readNodes reads a list of nodes. The lab is called as it says, or --name.
 func readNodes(cmd *cobra.Command, file string) (*lab.Nodes, *scenario.Plan, error) {
-	data, err := readFile(file)
+	data, err := cli.ReadFile(file)
 	if err != nil {
 		return nil, nil, err
 	}
-	nodes, plan, err := lab.ReadNodes(called(file), data)
+	nodes, plan, err := lab.ReadNodes(cli.Called(file), data)
 	if err == nil && cmd.Flags().Changed("name") {
 		nodes.Name = cmd.Flags().Lookup("name").Value.String()
 	}
@@ -72,7 +73,7 @@ func labRelay() *cobra.Command {
 	return &cobra.Command{
 		Use:    "relay LAB",
 		Hidden: true,
-		Args:   arguments(cobra.ExactArgs(1)),
+		Args:   cli.Arguments(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			st, err := lab.Load(args[0])
 			if err != nil {
@@ -88,7 +89,7 @@ func labAgent() *cobra.Command {
 	return &cobra.Command{
 		Use:    "agent SOCKET LOG",
 		Hidden: true,
-		Args:   arguments(cobra.ExactArgs(2)),
+		Args:   cli.Arguments(cobra.ExactArgs(2)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if info, err := os.Stdin.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
 				return errors.New("lab agent: it is started by \"lab attach\"")

@@ -1,4 +1,4 @@
-package main
+package simcmd
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
 	"softswitch/oracle/verdict"
@@ -28,8 +29,13 @@ import (
 	"softswitch/unit"
 )
 
+// Commands are those that play scenarios in virtual time.
+func Commands() []*cobra.Command {
+	return []*cobra.Command{simCommand(), compareCommand(), causeCommand(), sweepCommand(), mergeCommand(), campaignCommand()}
+}
+
 func simCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return cli.Group(&cobra.Command{
 		Use:   "sim",
 		Short: "Play scenarios in virtual time",
 		Long: `Play scenarios in virtual time, with the same switches and hosts as on namespaces:
@@ -61,8 +67,8 @@ sums up as "lab run --repeat" does. For several values of a key: "softswitch swe
 Exit status: 0 the scenario's expectation is met, in every run; 1 not; 2 it could not be
 played.`,
 		Example:           "  softswitch sim run scenarios/fattree-on-loop.yaml --seed 7 --detector itsypaper\n  softswitch sim run scenarios/hu-fig4.yaml --set topology.rate=10Gbit/s --set flows[0].rate=5Gbit/s\n  softswitch sim run scenarios/itsy-fig2.yaml --detector itsy --ui",
-		Args:              arguments(cobra.ExactArgs(1)),
-		ValidArgsFunction: upTo(1, yamlFiles),
+		Args:              cli.Arguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: cli.UpTo(1, cli.YAMLFiles),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if seed < 0 {
 				flag := "--seed"
@@ -75,20 +81,20 @@ played.`,
 			if seeds.Times != 1 {
 				return repeat(cmd.Context(), args[0], in, opt, seeds, asJSON)
 			}
-			plan, err := readPlan(args[0], in)
+			plan, err := cli.ReadPlan(args[0], in)
 			if err != nil {
 				return err
 			}
-			return run.Play(cmd.Context(), plan, opt, os.Stderr, func(v *verdict.Verdict) error { return printJudged(v, v.ExitCode() == 0, asJSON) })
+			return run.Play(cmd.Context(), plan, opt, os.Stderr, func(v *verdict.Verdict) error { return cli.PrintJudged(v, v.ExitCode() == 0, asJSON) })
 		},
 	}
 	c.Flags().Int64Var(&seed, "seed", 1, "seed of all randomness, 0 or above")
 	repeatFlags(c, &seeds, &seed)
 	c.MarkFlagsMutuallyExclusive("seed", "seed-from")
-	insteadFlags(c, &in)
-	pageFlags(c, &opt.Page, &opt.Listen)
-	slowFlag(c, &in.Slow)
-	setFlag(c, &in.Set)
+	cli.InsteadFlags(c, &in)
+	cli.PageFlags(c, &opt.Page, &opt.Listen)
+	cli.SlowFlag(c, &in.Slow)
+	cli.SetFlag(c, &in.Set)
 	c.Flags().StringVar(&opt.Trace, "trace", "", "file for every event of every node, as JSON lines")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the verdict as JSON")
 	c.MarkFlagFilename("trace")
@@ -111,26 +117,26 @@ func repeat(ctx context.Context, file string, in load.Instead, opt run.Options, 
 	if opt.Page || opt.Trace != "" || opt.Pcap != "" || opt.HTML != "" {
 		return errors.New("sim run: --repeat goes with none of --ui, --trace, --pcap, --html")
 	}
-	data, err := readPlanFile(file)
+	data, err := cli.ReadPlanFile(file)
 	if err != nil {
 		return err
 	}
-	first, err := makePlan(called(file), data, in)
+	first, err := cli.MakePlan(cli.Called(file), data, in)
 	if err != nil {
 		return err
 	}
-	sum, err := sweep.Repeat(ctx, first.Scenario.Duration, seeds, os.Stderr, func() (*scenario.Plan, error) { return load.Plan(called(file), data, in) })
+	sum, err := sweep.Repeat(ctx, first.Scenario.Duration, seeds, os.Stderr, func() (*scenario.Plan, error) { return load.Plan(cli.Called(file), data, in) })
 	if err != nil {
 		return err
 	}
-	return printJudged(sum, sum.AllMet(), asJSON)
+	return cli.PrintJudged(sum, sum.AllMet(), asJSON)
 }
 
 func simBench() *cobra.Command {
 	var detector string
 	var duration time.Duration
 	var runs int
-	c := printed(&cobra.Command{
+	c := cli.Printed(&cobra.Command{
 		Use:   "bench",
 		Short: "Measure the simulator: frame-hops a second",
 		Long: `Measure how fast the simulator is: a fat-tree of k = 4 at 40 Gbit/s whose 16
@@ -141,11 +147,11 @@ reliable connections that keep to DCQCN (transport: rc, congestion: {}).
 
 A frame-hop is a frame that arrives at a node. The simulator uses one processor.`,
 		Example: "  softswitch sim bench --json",
-		Args:    arguments(cobra.NoArgs),
-	}, "print JSON", func(cmd *cobra.Command, _ []string) (Finding, error) {
+		Args:    cli.Arguments(cobra.NoArgs),
+	}, "print JSON", func(cmd *cobra.Command, _ []string) (cli.Finding, error) {
 		return scale.Bench(cmd.Context(), os.Stderr, detector, unit.Time(duration), runs)
 	})
-	detectorFlag(c, &detector, catalog.Default, "deadlock detector: %s")
+	cli.DetectorFlag(c, &detector, catalog.Default, "deadlock detector: %s")
 	c.Flags().DurationVar(&duration, "duration", 20*time.Millisecond, "virtual time of a run")
 	c.Flags().IntVar(&runs, "runs", 5, "how often each load is measured")
 	return c
@@ -153,7 +159,7 @@ A frame-hop is a frame that arrives at a node. The simulator uses one processor.
 
 func simScale() *cobra.Command {
 	var detector string
-	c := printed(&cobra.Command{
+	c := cli.Printed(&cobra.Command{
 		Use:   "scale",
 		Short: "Detect planted deadlocks in fabrics of thousands of switches",
 		Long: `Build two fabrics of 64-port switches, plant deadlocks in them, and see whether
@@ -168,15 +174,15 @@ switches round which flows are sent by way of a route for their destinations.
 Switches have routes to those subnets alone that flows go to.
 
 Exit status: 0 all deadlocks were detected and there was no false alarm; 1 not.`,
-		Args: arguments(cobra.NoArgs),
-	}, "print JSON", func(cmd *cobra.Command, _ []string) (Finding, error) {
+		Args: cli.Arguments(cobra.NoArgs),
+	}, "print JSON", func(cmd *cobra.Command, _ []string) (cli.Finding, error) {
 		r, err := scale.Measure(cmd.Context(), detector, os.Stderr)
 		if err != nil {
 			return nil, err
 		}
-		return judged(r, r.Clean())
+		return cli.Judged(r, r.Clean())
 	})
-	detectorFlag(c, &detector, catalog.Default, "deadlock detector: %s")
+	cli.DetectorFlag(c, &detector, catalog.Default, "deadlock detector: %s")
 	return c
 }
 
@@ -185,7 +191,7 @@ func simFuzz() *cobra.Command {
 	var seed int64
 	var detector string
 	var responses []string
-	c := printed(&cobra.Command{
+	c := cli.Printed(&cobra.Command{
 		Use:   "fuzz",
 		Short: "Hold a detector against the oracle on random fabrics",
 		Long: `Play random scenarios in virtual time, most of them built so that they deadlock,
@@ -240,8 +246,8 @@ invalid case, nor anything declared in a control, nor a lossless frame lost for
 want of room by a response, nor anything wrong by several clocks or on strict links;
 1 there is one; 2 it could not be played.`,
 		Example: "  softswitch sim fuzz --n 10000 --seed 1 --detector itsypaper\n  softswitch sim fuzz --mode cause --n 1100 --detector itsy,itsypaper",
-		Args:    arguments(cobra.NoArgs),
-	}, "print the report as JSON", func(cmd *cobra.Command, _ []string) (Finding, error) {
+		Args:    cli.Arguments(cobra.NoArgs),
+	}, "print the report as JSON", func(cmd *cobra.Command, _ []string) (cli.Finding, error) {
 		if seed < 0 {
 			return nil, fmt.Errorf("--seed: %d; valid: 0 or above", seed)
 		}
@@ -264,11 +270,11 @@ want of room by a response, nor anything wrong by several clocks or on strict li
 		if err != nil {
 			return nil, err
 		}
-		return judged(report, report.Clean())
+		return cli.Judged(report, report.Clean())
 	})
 	c.Flags().IntVar(&r.N, "n", 1000, "number of cases")
 	c.Flags().Int64Var(&seed, "seed", 1, "seed of all randomness, 0 or above")
-	detectorFlag(c, &detector, catalog.Default, "deadlock detector: %s")
+	cli.DetectorFlag(c, &detector, catalog.Default, "deadlock detector: %s")
 	c.Flags().StringVar((*string)(&r.Mode), "mode", string(fuzz.Usual), "what is tried: "+runner.Modes())
 	c.Flags().StringSliceVar(&responses, "response", []string{"cure", "drop+trigger", "drop", "none"}, "what mode response compares: "+strings.Join(respond.Names(), ", "))
 	c.RegisterFlagCompletionFunc("response", cobra.FixedCompletions(respond.Names(), cobra.ShellCompDirectiveNoFileComp))
@@ -283,7 +289,7 @@ want of room by a response, nor anything wrong by several clocks or on strict li
 func simFrames() *cobra.Command {
 	r := frames.Run{Progress: os.Stderr}
 	var seed int64
-	c := printed(&cobra.Command{
+	c := cli.Printed(&cobra.Command{
 		Use:   "frames",
 		Short: "Feed switches frames without end, well-formed and damaged",
 		Long: `Feed switches in memory frames of all kinds, well-formed and damaged: data, ARP, pauses,
@@ -298,8 +304,8 @@ every slot and every byte is back. A panic is a finding too.
 
 Exit status: 0 all held; 1 something did not; 2 it could not be played.`,
 		Example: "  softswitch sim frames --n 1000000000\n  softswitch sim frames --n 1000000 --seed 7 --first-epoch 41",
-		Args:    arguments(cobra.NoArgs),
-	}, "print the report as JSON", func(cmd *cobra.Command, _ []string) (Finding, error) {
+		Args:    cli.Arguments(cobra.NoArgs),
+	}, "print the report as JSON", func(cmd *cobra.Command, _ []string) (cli.Finding, error) {
 		if seed < 0 {
 			return nil, fmt.Errorf("--seed: %d; valid: 0 or above", seed)
 		}
@@ -308,7 +314,7 @@ Exit status: 0 all held; 1 something did not; 2 it could not be played.`,
 		if err != nil {
 			return nil, err
 		}
-		return judged(report, report.Clean())
+		return cli.Judged(report, report.Clean())
 	})
 	c.Flags().Uint64Var(&r.N, "n", 10*frames.EpochFrames, "number of frames")
 	c.Flags().Int64Var(&seed, "seed", 1, "seed of all randomness, 0 or above")
@@ -338,14 +344,14 @@ files, byte for byte.`,
 
 func simBoundary() *cobra.Command {
 	var part shard.Part
-	c := printed(&cobra.Command{
+	c := cli.Printed(&cobra.Command{
 		Use:   "boundary",
 		Short: "Find the rate at which routing loops turn into deadlocks",
 		Long: `Simulate routing loops of 2 to 5 switches at 40 Gbit/s and find the rate of one flow
 at which they turn into a deadlock, beside the boundary n B / TTL of Hu et al.,
 "Deadlocks in Datacenter Networks", Eq. 3.`,
 		Args: cobra.NoArgs,
-	}, "print JSON", func(cmd *cobra.Command, _ []string) (Finding, error) {
+	}, "print JSON", func(cmd *cobra.Command, _ []string) (cli.Finding, error) {
 		if !part.Whole() {
 			return figures.BoundaryPart(cmd.Context(), os.Stderr, part)
 		}

@@ -1,4 +1,4 @@
-package main
+package nodecmd
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/control"
 	"softswitch/lab/nicdemo"
 	"softswitch/live/node"
@@ -38,7 +39,7 @@ that the scenario lists under "nics".`,
   sudo softswitch nic show
   sudo softswitch nic slow h2 20Mbit/s`,
 	}
-	group(c, nicShow(), nicSlow(), nicNormal(), nicDemo())
+	cli.Group(c, nicShow(), nicSlow(), nicNormal(), nicDemo())
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			return fmt.Errorf("unknown command %q for %q; valid: show, slow, normal, demo", args[0], cmd.CommandPath())
@@ -84,11 +85,11 @@ func nicConfig(file string, flags config.Host) (config.Host, error) {
 		}
 		return flags, flags.Check("flags")
 	}
-	data, err := readFile(file)
+	data, err := cli.ReadFile(file)
 	if err != nil {
 		return flags, err
 	}
-	return config.LoadNIC(called(file), data)
+	return config.LoadNIC(cli.Called(file), data)
 }
 
 func nicSlow() *cobra.Command {
@@ -99,13 +100,13 @@ func nicSlow() *cobra.Command {
 receive buffer of a lossless class is three quarters full, the NIC pauses it, and
 resumes it when it is half empty.`,
 		Example: "  sudo softswitch nic slow h2 20Mbit/s",
-		Args:    arguments(cobra.RangeArgs(1, 2)),
-	}, func(t *target, args []string) error {
+		Args:    cli.Arguments(cobra.RangeArgs(1, 2)),
+	}, func(t *cli.Target, args []string) error {
 		last := len(args) - 1
 		if r, err := config.ParseRate(args[last]); err != nil || r == 0 {
 			return fmt.Errorf("RATE: %q; give one above zero such as 10Mbit/s, as the last argument", args[last])
 		}
-		return t.act(args[:last], config.Act{Do: "slow", Rate: args[last]})
+		return t.Act(args[:last], config.Act{Do: "slow", Rate: args[last]})
 	})
 }
 
@@ -114,29 +115,17 @@ func nicNormal() *cobra.Command {
 		Use:     "normal [HOST]",
 		Short:   "Let the stack of a host take frames at once again",
 		Example: "  sudo softswitch nic normal h2",
-		Args:    arguments(cobra.MaximumNArgs(1)),
-	}, func(t *target, args []string) error { return t.act(args, config.Act{Do: "normal"}) })
+		Args:    cli.Arguments(cobra.MaximumNArgs(1)),
+	}, func(t *cli.Target, args []string) error { return t.Act(args, config.Act{Do: "normal"}) })
 }
 
 // nicAct makes c do something to NICs.
-func nicAct(c *cobra.Command, do func(t *target, args []string) error) *cobra.Command {
-	t := &target{}
-	t.flags(c, c.Flags(), "NIC")
-	c.ValidArgsFunction = t.complete(nicNames)
+func nicAct(c *cobra.Command, do func(t *cli.Target, args []string) error) *cobra.Command {
+	t := &cli.Target{}
+	t.Flags(c, c.Flags(), "NIC")
+	c.ValidArgsFunction = t.Complete(cli.NICNames)
 	c.RunE = func(_ *cobra.Command, args []string) error { return do(t, args) }
 	return c
-}
-
-// act makes the NIC of a host, or the one behind the socket, behave so.
-func (t *target) act(host []string, a config.Act) error {
-	if len(host) == 0 && t.socket == "" {
-		return errors.New("no host; give its name, or the NIC's control socket with --socket")
-	}
-	ends, err := t.nics(host)
-	if err != nil {
-		return err
-	}
-	return ends[0].Call("act", a, nil)
 }
 
 func nicShow() *cobra.Command {
@@ -152,15 +141,15 @@ and where frames were lost: in the hosts, apart from that in the fabric.
   Sockets       the buffer of the socket that a datagram was for was full
   On arrival    the NIC lost what the fabric had delivered`,
 		Example:           "  sudo softswitch nic show\n  sudo softswitch nic show h1 --watch=1s",
-		ValidArgsFunction: s.target.complete(nicNames),
+		ValidArgsFunction: s.target.Complete(cli.NICNames),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			ends, err := s.target.nics(names)
+			ends, err := s.target.Nics(names)
 			if err != nil {
 				return err
 			}
 			var switches []control.Endpoint // none without a lab
-			if s.target.socket == "" {
-				switches, _ = s.target.switches(nil)
+			if s.target.Socket == "" {
+				switches, _ = s.target.Switches(nil)
 			}
 			return s.repeat(cmd.Context(), func(w io.Writer) error {
 				return show.ShowNICs(cmd.Context(), w, ends, switches, s.format())
@@ -173,7 +162,7 @@ and where frames were lost: in the hosts, apart from that in the fabric.
 
 func nicDemo() *cobra.Command {
 	var name string
-	c := printed(&cobra.Command{
+	c := cli.Printed(&cobra.Command{
 		Use:   "demo",
 		Short: "Run iperf3 and ping through two switches to a slow receiver, and show that the fabric loses nothing",
 		Long: `Build a lab of two switches and two hosts with NICs, slow the receiver's down to half of
@@ -183,14 +172,14 @@ and show who was paused and where frames were lost; then remove all of it.
 Exit status: 0 the pauses reached the sender's NIC and no frame was lost in the fabric; 1
 not so, or the machine was too busy to tell; 2 it could not be played.`,
 		Example: "  sudo softswitch nic demo\n  sudo softswitch nic demo --json 2>/dev/null",
-		Args:    arguments(cobra.NoArgs),
-	}, "print the result as JSON", func(cmd *cobra.Command, _ []string) (Finding, error) {
+		Args:    cli.Arguments(cobra.NoArgs),
+	}, "print the result as JSON", func(cmd *cobra.Command, _ []string) (cli.Finding, error) {
 		d, err := nicdemo.Play(cmd.Context(), name, os.Stderr)
 		if err != nil {
 			return nil, err
 		}
-		return judged(d, d.Result.OK)
+		return cli.Judged(d, d.Result.OK)
 	})
-	nameFlag(c, c.Flags(), &name, "nic")
+	cli.NameFlag(c, c.Flags(), &name, "nic")
 	return c
 }

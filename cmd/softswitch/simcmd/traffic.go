@@ -1,4 +1,4 @@
-package main
+package simcmd
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/compare"
 	"softswitch/compare/traffic"
 	"softswitch/internal/safefile"
@@ -29,7 +30,7 @@ frames later or earlier.
 Exit status: 0 everything was played; 2 something could not be.`,
 		Example: `  softswitch compare traffic --runs 20 --markdown congestion-control.md
   softswitch compare traffic --scenarios fattree-on-loop,my.yaml --json`,
-		Args: arguments(cobra.NoArgs),
+		Args: cli.Arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if runs < 1 || runs > 1000 {
 				return fmt.Errorf("--runs: %d; valid: 1 to 1000", runs)
@@ -55,14 +56,14 @@ Exit status: 0 everything was played; 2 something could not be.`,
 					return err
 				}
 			}
-			return printFinding(t, asJSON)
+			return cli.PrintFinding(t, asJSON)
 		},
 	}
 	c.Flags().StringSliceVar(&scenarios, "scenarios", nil, "scenarios by name, such as hu-fig4, or files, such as my.yaml (default all without a prevention)")
 	c.Flags().IntVar(&runs, "runs", 5, "runs of each kind of traffic")
 	c.Flags().BoolVar(&asJSON, "json", false, "print every row as JSON")
 	c.Flags().StringVar(&markdown, "markdown", "", "file for the tables, with a text on what they say")
-	c.RegisterFlagCompletionFunc("scenarios", filesAndNames)
+	c.RegisterFlagCompletionFunc("scenarios", cli.FilesAndNames)
 	c.MarkFlagFilename("markdown", "md")
 	return c
 }

@@ -1,4 +1,4 @@
-package main
+package labcmd
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/control"
 	"softswitch/lab"
 	netnslab "softswitch/netns-lab"
@@ -20,19 +21,19 @@ func labExec(name *string) *cobra.Command {
 exec itself, such as --name, stand before NODE; "--" may stand before COMMAND. The exit
 status is the command's. No name server answers there: tcpdump needs -n.`,
 		Example:               "  sudo softswitch lab exec h0-0-0 ping -c 3 10.1.0.2\n  sudo softswitch lab exec core0 tcpdump -n -i to-agg0-0",
-		Args:                  arguments(nodeAndCommand),
+		Args:                  cli.Arguments(nodeAndCommand),
 		DisableFlagsInUseLine: true,
 		ValidArgsFunction: func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveDefault
 			}
-			return offer(name, nodeNames)(c, args, begun)
+			return cli.Offer(name, cli.NodeNames)(c, args, begun)
 		},
-		RunE: inLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
+		RunE: cli.InLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
 			if _, err := lab.Pick(st, args[:1], ""); err != nil {
 				return err
 			}
-			return passOn(st.Exec(cmd.Context(), args[0], commandOf(args), stdio))
+			return cli.PassOn(st.Exec(cmd.Context(), args[0], commandOf(args), cli.Stdio))
 		}),
 	}
 	c.Flags().SetInterspersed(false) // what follows NODE is the command's
@@ -60,9 +61,9 @@ func labLink(name *string, verb string, set func(*netnslab.State, netnslab.LinkS
 		Use:               verb + " NODE NODE",
 		Short:             map[string]string{"fail": "Set the link between two nodes down", "heal": "Set the link between two nodes up"}[verb],
 		Example:           "  sudo softswitch lab " + verb + " core0 agg1-0",
-		Args:              arguments(cobra.ExactArgs(2)),
-		ValidArgsFunction: upTo(2, offer(name, linkEnds)),
-		RunE: inLab(name, func(_ *cobra.Command, st *netnslab.State, args []string) error {
+		Args:              cli.Arguments(cobra.ExactArgs(2)),
+		ValidArgsFunction: cli.UpTo(2, cli.Offer(name, cli.LinkEnds)),
+		RunE: cli.InLab(name, func(_ *cobra.Command, st *netnslab.State, args []string) error {
 			return lab.SetLinks(st, args[0], args[1], set)
 		}),
 	}
@@ -70,9 +71,9 @@ func labLink(name *string, verb string, set func(*netnslab.State, netnslab.LinkS
 
 // labProcess makes the commands that end the processes of nodes, for good or to begin anew.
 func labProcess(name *string, c *cobra.Command, do func(ctx context.Context, st *netnslab.State, node string) error) *cobra.Command {
-	c.Args = arguments(cobra.MinimumNArgs(1))
-	c.ValidArgsFunction = offer(name, nodeNames)
-	c.RunE = inLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
+	c.Args = cli.Arguments(cobra.MinimumNArgs(1))
+	c.ValidArgsFunction = cli.Offer(name, cli.NodeNames)
+	c.RunE = cli.InLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
 		if _, err := lab.Pick(st, args, ""); err != nil {
 			return err
 		}
@@ -126,20 +127,20 @@ topology, and of its overrides).`,
 		Example: `  sudo softswitch lab impair core0 agg1-0 --delay 5ms --loss 1%
   sudo softswitch lab impair core0 agg1-0 --clear
   sudo softswitch lab impair`,
-		Args: arguments(func(_ *cobra.Command, args []string) error {
+		Args: cli.Arguments(func(_ *cobra.Command, args []string) error {
 			if len(args) != 0 && len(args) != 2 {
 				return errors.New("want two nodes, or none")
 			}
 			return nil
 		}),
-		ValidArgsFunction: upTo(2, offer(name, linkEnds)),
-		RunE: inLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
+		ValidArgsFunction: cli.UpTo(2, cli.Offer(name, cli.LinkEnds)),
+		RunE: cli.InLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
 			switch given := w != (config.Wire{}); {
 			case len(args) == 0 && (given || clear):
 				return errors.New("lab impair: which link? give the two nodes that it joins")
 			case len(args) == 0:
 				all, err := lab.Wires(cmd.Context(), st)
-				return errors.Join(printFinding(all, asJSON), err)
+				return errors.Join(cli.PrintFinding(all, asJSON), err)
 			case given == clear:
 				return errors.New("lab impair: give --clear, or what the link is to do: --delay, --jitter, --control-loss, --loss, --duplicate, --reorder")
 			case asJSON:
@@ -169,14 +170,14 @@ interfaces. The prompt says which node it is; in the shell, SOFTSWITCH_LAB and
 SOFTSWITCH_NODE do. It is the shell of $SHELL, with its own start files, or sh. The
 exit status is the shell's.`,
 		Example:           "  sudo softswitch lab shell core0\n  echo 'ip -s link' | sudo softswitch lab shell core0",
-		Args:              arguments(cobra.ExactArgs(1)),
-		ValidArgsFunction: upTo(1, offer(name, nodeNames)),
-		RunE: inLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
+		Args:              cli.Arguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: cli.UpTo(1, cli.Offer(name, cli.NodeNames)),
+		RunE: cli.InLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
 			argv, err := lab.Shell(st, args[0])
 			if err != nil {
 				return err
 			}
-			return passOn(st.Exec(cmd.Context(), args[0], argv, stdio))
+			return cli.PassOn(st.Exec(cmd.Context(), args[0], argv, cli.Stdio))
 		}),
 	}
 }
@@ -204,17 +205,17 @@ func labStop(name *string) *cobra.Command {
 // toSenders makes c tell hosts that send to do something: those of the lab that are named,
 // all, or the one behind a socket.
 func toSenders(name *string, do func(context.Context, []control.Endpoint) error, c *cobra.Command) *cobra.Command {
-	var t target
-	c.ValidArgsFunction = offer(name, senderNames)
+	var t cli.Target
+	c.ValidArgsFunction = cli.Offer(name, cli.SenderNames)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		t.lab = *name
-		hosts, err := t.senders(args)
+		t.Lab = *name
+		hosts, err := t.Senders(args)
 		if err != nil {
 			return err
 		}
 		return do(cmd.Context(), hosts)
 	}
-	t.socketFlag(c.Flags(), "host")
+	t.SocketFlag(c.Flags(), "host")
 	return c
 }
 
@@ -226,9 +227,9 @@ func labStorm(name *string) *cobra.Command {
 		Long: `Let hosts send pauses of a class without end, whatever they receive, as broken NICs
 do; "lab normal" ends it. The class has to be one of the host's lossless ones.`,
 		Example:           "  sudo softswitch lab storm h1\n  sudo softswitch lab storm h1 --class 4",
-		Args:              arguments(cobra.MinimumNArgs(1)),
-		ValidArgsFunction: offer(name, hostNames),
-		RunE: inLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
+		Args:              cli.Arguments(cobra.MinimumNArgs(1)),
+		ValidArgsFunction: cli.Offer(name, cli.HostNames),
+		RunE: cli.InLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
 			return lab.Act(cmd.Context(), st, args, config.Act{Do: "storm", Class: class})
 		}),
 	}
@@ -243,9 +244,9 @@ func labSlow(name *string) *cobra.Command {
 		Long: `Let a host take no more than RATE, such as 20Mbit/s, out of its receive buffers: they
 fill, and it pauses its switch; "lab normal" ends it.`,
 		Example:           "  sudo softswitch lab slow h2 20Mbit/s",
-		Args:              arguments(cobra.ExactArgs(2)),
-		ValidArgsFunction: offer(name, hostNames),
-		RunE: inLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
+		Args:              cli.Arguments(cobra.ExactArgs(2)),
+		ValidArgsFunction: cli.Offer(name, cli.HostNames),
+		RunE: cli.InLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
 			return lab.Act(cmd.Context(), st, args[:1], config.Act{Do: "slow", Rate: args[1]})
 		}),
 	}
@@ -256,9 +257,9 @@ func labNormal(name *string) *cobra.Command {
 		Use:               "normal HOST...",
 		Short:             "Let hosts take what they are sent again, and end their storms",
 		Example:           "  sudo softswitch lab normal h2",
-		Args:              arguments(cobra.MinimumNArgs(1)),
-		ValidArgsFunction: offer(name, hostNames),
-		RunE: inLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
+		Args:              cli.Arguments(cobra.MinimumNArgs(1)),
+		ValidArgsFunction: cli.Offer(name, cli.HostNames),
+		RunE: cli.InLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
 			return lab.Act(cmd.Context(), st, args, config.Act{Do: "normal"})
 		}),
 	}

@@ -1,4 +1,4 @@
-package main
+package nodecmd
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/control"
 	netnslab "softswitch/netns-lab"
 	"softswitch/view/show"
@@ -28,7 +29,7 @@ control socket (run --control).`,
 	}
 	s := &shower{}
 	s.flags(c, c.PersistentFlags(), "switch", "switch")
-	return group(
+	return cli.Group(
 		c, s.pfc(), s.pfcwd(), s.priorityGroup(), s.queue(),
 		below("buffer", "The buffer's configuration", leaf(s, "configuration", "Pools and profiles, in bytes", "", show.BufferConfiguration())),
 		s.deadlock(), s.itsy(), leaf(s, "auth", "Links that are authenticated, and what was refused on them", "", show.Authentication()), s.interfaces(),
@@ -40,14 +41,14 @@ control socket (run --control).`,
 
 // shower is how things are shown.
 type shower struct {
-	target target
+	target cli.Target
 	json   bool
 	watch  time.Duration
 }
 
 // flags gives c the flags f; one is what is behind a socket, node what answers.
 func (s *shower) flags(c *cobra.Command, f *pflag.FlagSet, one, node string) {
-	s.target.flags(c, f, one)
+	s.target.Flags(c, f, one)
 	f.BoolVar(&s.json, "json", false, "print JSON: an object by "+node)
 	f.DurationVar(&s.watch, "watch", 0, "show it again and again, at this interval (--watch alone: 2s)")
 	f.Lookup("watch").NoOptDefVal = "2s"
@@ -55,19 +56,19 @@ func (s *shower) flags(c *cobra.Command, f *pflag.FlagSet, one, node string) {
 
 // below makes a command that holds others.
 func below(use, short string, commands ...*cobra.Command) *cobra.Command {
-	return group(&cobra.Command{Use: use, Short: short}, commands...)
+	return cli.Group(&cobra.Command{Use: use, Short: short}, commands...)
 }
 
 // leaf is the command that shows v of switches.
 func leaf[T any](s *shower, use, short, long string, v show.View[T]) *cobra.Command {
-	return leafOf(s, use+" [SWITCH...]", short, long, v, switchNames, s.target.switches)
+	return leafOf(s, use+" [SWITCH...]", short, long, v, cli.SwitchNames, s.target.Switches)
 }
 
 // leafOf is the command that shows v of the nodes that find finds, which of completes.
 func leafOf[T any](s *shower, use, short, long string, v show.View[T], of func(*netnslab.State, []string) []string, find func([]string) ([]control.Endpoint, error)) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Long: long,
-		ValidArgsFunction: s.target.complete(of),
+		ValidArgsFunction: s.target.Complete(of),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			ends, err := find(names)
 			if err != nil {
@@ -80,7 +81,7 @@ func leafOf[T any](s *shower, use, short, long string, v show.View[T], of func(*
 
 // repeat calls once, or with --watch again and again until ctx ends or it fails.
 func (s *shower) repeat(ctx context.Context, once func(io.Writer) error) error {
-	return show.Repeat(ctx, os.Stdout, s.watch, s.format(), errUnmet, once)
+	return show.Repeat(ctx, os.Stdout, s.watch, s.format(), cli.ErrUnmet, once)
 }
 
 // format is one line for each showing of many.
@@ -148,7 +149,7 @@ func (s *shower) deadlock() *cobra.Command {
 	v := show.Deadlocks()
 	v.Check = func(all []show.Declared) error {
 		if check && show.Lasts(all) {
-			return errUnmet
+			return cli.ErrUnmet
 		}
 		return nil
 	}
@@ -173,5 +174,5 @@ func (s *shower) connections() *cobra.Command {
 	return leafOf(s, "connections [HOST...]", "Reliable connections of hosts, and what became of their messages", `Flows of "transport: rc" of the hosts of a lab: messages that were acknowledged as a
 whole, their completion times, the rate that congestion control allows now, packets that
 were sent again and why, and congestion notifications that came. A connection is open,
-done when all its messages are acknowledged, or has given up.`, show.HostConnections(), senderNames, s.target.senders)
+done when all its messages are acknowledged, or has given up.`, show.HostConnections(), cli.SenderNames, s.target.Senders)
 }

@@ -1,4 +1,4 @@
-package main
+package nodecmd
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/lab"
 	"softswitch/lab/attack"
 	netnslab "softswitch/netns-lab"
@@ -18,7 +19,7 @@ func attackCommand() *cobra.Command {
 	var name, host string
 	var seed int64
 	o := attack.Options{}
-	c := printed(&cobra.Command{
+	c := cli.Printed(&cobra.Command{
 		Use:   "attack [NODE NODE]",
 		Short: "Put forged control frames on a link of a lab, and see what its switches believe",
 		Long: `Put control frames on a link of a lab, with a raw socket: as a stranger at the link
@@ -35,9 +36,9 @@ no lossless frame lost meanwhile; 1 something did; 2 there was no attack.`,
 		Example: `  sudo softswitch lab deploy -t scenarios/fattree-on-loop.yaml --set auth=strict
   sudo softswitch attack core0 agg0-0 --for 5s
   sudo softswitch attack --host h0-0-0 --kinds forge --rate 100000`,
-		Args:              arguments(cobra.MatchAll(cobra.MaximumNArgs(2), func(_ *cobra.Command, args []string) error { return evenArgs(args) })),
-		ValidArgsFunction: upTo(2, offer(&name, linkEnds)),
-	}, "print JSON", func(cmd *cobra.Command, args []string) (Finding, error) {
+		Args:              cli.Arguments(cobra.MatchAll(cobra.MaximumNArgs(2), func(_ *cobra.Command, args []string) error { return evenArgs(args) })),
+		ValidArgsFunction: cli.UpTo(2, cli.Offer(&name, cli.LinkEnds)),
+	}, "print JSON", func(cmd *cobra.Command, args []string) (cli.Finding, error) {
 		st, err := lab.Load(name)
 		if err != nil {
 			return nil, err
@@ -67,11 +68,11 @@ no lossless frame lost meanwhile; 1 something did; 2 there was no attack.`,
 		if err != nil {
 			return nil, err
 		}
-		return judged(r, r.Held())
+		return cli.Judged(r, r.Held())
 	})
-	nameFlag(c, c.Flags(), &name, netnslab.DefaultName)
+	cli.NameFlag(c, c.Flags(), &name, netnslab.DefaultName)
 	c.Flags().StringVar(&host, "host", "", "host that attacks, by its own link")
-	c.RegisterFlagCompletionFunc("host", offer(&name, hostNames))
+	c.RegisterFlagCompletionFunc("host", cli.Offer(&name, cli.HostNames))
 	c.Flags().StringSliceVar(&o.Kinds, "kinds", attack.KindNames(), "what is sent")
 	c.Flags().IntVar(&o.Rate, "rate", 1000, "frames a second")
 	c.Flags().DurationVar(&o.For, "for", 10*time.Second, "how long")

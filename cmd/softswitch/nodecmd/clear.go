@@ -1,10 +1,9 @@
-package main
+package nodecmd
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/control"
 	"softswitch/live/node"
 )
@@ -18,9 +17,9 @@ at them: the switch keeps a copy of its counters, and "softswitch show" shows th
 difference. Metrics are not affected.`,
 		Example: "  sudo softswitch clear pfc counters\n  sudo softswitch clear watermarks core0 core1",
 	}
-	t := &target{}
-	t.flags(c, c.PersistentFlags(), "switch")
-	return group(
+	t := &cli.Target{}
+	t.Flags(c, c.PersistentFlags(), "switch")
+	return cli.Group(
 		c,
 		below("pfc", "PFC counters", clearLeaf(t, "counters", "PFC counters and their history", node.ClearPFC)),
 		below("queue", "Egress queues", clearLeaf(t, "counters", "Queue counters", node.ClearQueue), clearLeaf(t, "watermark", "Queue watermarks", node.ClearQueueMarks)),
@@ -31,12 +30,12 @@ difference. Metrics are not affected.`,
 }
 
 // clearLeaf is the command that clears things, whose names are those of requests.
-func clearLeaf(t *target, use, short string, things ...string) *cobra.Command {
+func clearLeaf(t *cli.Target, use, short string, things ...string) *cobra.Command {
 	return &cobra.Command{
 		Use: use + " [SWITCH...]", Short: short,
-		ValidArgsFunction: t.complete(switchNames),
+		ValidArgsFunction: t.Complete(cli.SwitchNames),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			return t.order(cmd, names, func(e control.Endpoint) error {
+			return t.Order(cmd, names, func(e control.Endpoint) error {
 				for _, thing := range things {
 					if err := e.Call("clear", node.CounterArgs{What: thing}, nil); err != nil {
 						return err
@@ -46,17 +45,4 @@ func clearLeaf(t *target, use, short string, things ...string) *cobra.Command {
 			})
 		},
 	}
-}
-
-// order has every switch of these names do something, and says how many did.
-func (t *target) order(cmd *cobra.Command, names []string, do func(control.Endpoint) error) error {
-	ends, err := t.switches(names)
-	if err != nil {
-		return err
-	}
-	there, _, err := control.AskAll(cmd.Context(), ends, func(e control.Endpoint) (struct{}, error) { return struct{}{}, do(e) })
-	if t.socket == "" && len(there) > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "done on %d of %d switches\n", len(there), len(ends))
-	}
-	return err
 }

@@ -1,17 +1,18 @@
-package main
+package nodecmd
 
 import (
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/control"
 	"softswitch/lab"
 	netnslab "softswitch/netns-lab"
 )
 
 func authCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return cli.Group(&cobra.Command{
 		Use:   "auth",
 		Short: "Change the keys of authenticated links",
 		Long: `Change the keys by which switches tell that pauses, labels and messages are their
@@ -21,7 +22,7 @@ neighbour's own (scenario key auth, or a switch's file: ports[].auth and live.ke
 }
 
 func authReloadCommand() *cobra.Command {
-	t := &target{}
+	t := &cli.Target{}
 	c := &cobra.Command{
 		Use:   "reload [SWITCH...]",
 		Short: "Have switches read their files of keys again",
@@ -32,12 +33,12 @@ does that for all links of a lab.
 
 Exit status: 0 done; 2 not, on one switch at least, which keeps the keys it had.`,
 		Example:           "  sudo softswitch auth reload core0 agg0-0\n  sudo softswitch auth reload --socket /run/s1.sock",
-		ValidArgsFunction: t.complete(switchNames),
+		ValidArgsFunction: t.Complete(cli.SwitchNames),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			return t.order(cmd, names, func(e control.Endpoint) error { return e.Call("keys", nil, nil) })
+			return t.Order(cmd, names, func(e control.Endpoint) error { return e.Call("keys", nil, nil) })
 		},
 	}
-	t.flags(c, c.Flags(), "switch")
+	t.Flags(c, c.Flags(), "switch")
 	return c
 }
 
@@ -52,12 +53,12 @@ refused meanwhile.
 
 Exit status: 0 done; 2 not: the links go on with the keys that they have.`,
 		Example: "  sudo softswitch auth rotate",
-		Args:    arguments(cobra.MaximumNArgs(1)),
+		Args:    cli.Arguments(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := takeName(cmd, &name, args); err != nil {
+			if err := cli.TakeName(cmd, &name, args); err != nil {
 				return err
 			}
-			return inLab(&name, func(cmd *cobra.Command, st *netnslab.State, _ []string) error {
+			return cli.InLab(&name, func(cmd *cobra.Command, st *netnslab.State, _ []string) error {
 				n, err := lab.RotateKeys(cmd.Context(), st)
 				if err != nil {
 					return fmt.Errorf("auth rotate: %w", err)
@@ -67,6 +68,6 @@ Exit status: 0 done; 2 not: the links go on with the keys that they have.`,
 			})(cmd, args)
 		},
 	}
-	nameFlag(c, c.Flags(), &name, netnslab.DefaultName)
+	cli.NameFlag(c, c.Flags(), &name, netnslab.DefaultName)
 	return c
 }

@@ -1,4 +1,4 @@
-package main
+package nodecmd
 
 import (
 	"cmp"
@@ -10,10 +10,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/detect/catalog"
 	"softswitch/live/node"
 	"softswitch/scenario/config"
 )
+
+// Commands are those that run a node, and those that speak to running ones.
+func Commands() []*cobra.Command {
+	return []*cobra.Command{runCommand(), hostCommand(), nicCommand(), showCommand(), clearCommand(), pfcwdCommand(), authCommand(), attackCommand()}
+}
 
 func runCommand() *cobra.Command {
 	var file, detector, record, metricsAddr, socket string
@@ -55,7 +61,7 @@ off, the driver's own tool PFC; docs/lab.md says what else is to be expected.`,
 		},
 	}
 	c.Flags().StringVarP(&file, "config", "c", "", "configuration file (YAML)")
-	detectorFlag(c, &detector, "", "deadlock detector: %s (default: the file's, or none)")
+	cli.DetectorFlag(c, &detector, "", "deadlock detector: %s (default: the file's, or none)")
 	c.Flags().StringVar(&record, "record", "", "file for every call of the switch, to play back with softswitch replay")
 	c.Flags().StringVar(&metricsAddr, "metrics", "", "where to listen for Prometheus, HOST:PORT; without a host it is 127.0.0.1")
 	c.Flags().StringVar(&socket, "control", "", "control socket to make, for softswitch show, clear and pfcwd")
@@ -77,11 +83,11 @@ func switchConfig(file, detector string, ports []string) (cfg config.Switch, err
 	case file != "" && len(ports) > 0:
 		return cfg, errors.New("run: give the interfaces in the file or as arguments, not both")
 	case file != "":
-		data, err := readFile(file)
+		data, err := cli.ReadFile(file)
 		if err != nil {
 			return cfg, err
 		}
-		if cfg, warnings, err = config.LoadSwitch(called(file), data); err != nil {
+		if cfg, warnings, err = config.LoadSwitch(cli.Called(file), data); err != nil {
 			return cfg, err
 		}
 	case len(ports) == 0:
@@ -116,11 +122,11 @@ keeps answering ping.`,
 		Example: "  sudo softswitch host -c host.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			data, err := readFile(file)
+			data, err := cli.ReadFile(file)
 			if err != nil {
 				return err
 			}
-			cfg, err := config.LoadHost(called(file), data)
+			cfg, err := config.LoadHost(cli.Called(file), data)
 			if err != nil {
 				return err
 			}

@@ -1,4 +1,4 @@
-package main
+package simcmd
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/compare"
 	"softswitch/lab/run"
 	"softswitch/oracle/verdict"
@@ -53,7 +54,7 @@ Exit status: 0 everything was played; 2 something could not be.`,
   softswitch compare --scenarios hu-fig4,shpiner-fig4 --systems none,itsy+drop,watchdog --runs 10
   softswitch compare --scenarios my.yaml --systems itsy,itsy+cure
   sudo softswitch compare --world live --systems itsy+bubble+trigger --json`,
-		Args: arguments(cobra.NoArgs),
+		Args: cli.Arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			m, err := opt.Matrix(run.Quiet("compare"))
 			if err != nil {
@@ -71,7 +72,7 @@ Exit status: 0 everything was played; 2 something could not be.`,
 				if err != nil {
 					return err
 				}
-				return printFinding(part, false)
+				return cli.PrintFinding(part, false)
 			}
 			play := m.Run
 			if opt.replays {
@@ -94,7 +95,7 @@ Exit status: 0 everything was played; 2 something could not be.`,
 	comparisonFlags(c, &opt.mergeOptions)
 	c.Flags().BoolVar(&opt.replays, "replays", false, "write a replay of each pair too, to which the page of --html leads")
 	shardFlag(c, &opt.part, "scenarios")
-	c.RegisterFlagCompletionFunc("scenarios", filesAndNames)
+	c.RegisterFlagCompletionFunc("scenarios", cli.FilesAndNames)
 	c.AddCommand(compareTrafficCommand())
 	return c
 }
@@ -123,7 +124,7 @@ func printComparison(c *compare.Comparison, opt *mergeOptions) error {
 	if err := c.WriteFiles(opt.html, opt.markdown); err != nil {
 		return err
 	}
-	if err := printFinding(c, opt.json); err != nil {
+	if err := cli.PrintFinding(c, opt.json); err != nil {
 		return err
 	}
 	return c.Failure()

@@ -1,4 +1,4 @@
-package main
+package nodecmd
 
 import (
 	"os"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/control"
 	"softswitch/live/node"
 )
@@ -20,16 +21,16 @@ func pfcwdCommand() *cobra.Command {
 that --switch names, or of the one behind a control socket. A switch has one detector:
 a watchdog can be started on a switch that runs none, or another watchdog.`,
 	}
-	s.target.flags(c, c.PersistentFlags(), "switch")
+	s.target.Flags(c, c.PersistentFlags(), "switch")
 	order := func(cmd *cobra.Command, do string, args node.WatchdogArgs) error {
-		return s.target.order(cmd, chosen, func(e control.Endpoint) error { return e.Call(do, args, nil) })
+		return s.target.Order(cmd, chosen, func(e control.Endpoint) error { return e.Call(do, args, nil) })
 	}
 	start, stop := pfcwdStart(order), pfcwdStop(order)
 	for _, sub := range []*cobra.Command{start, stop} {
 		sub.Flags().StringSliceVar(&chosen, "switch", nil, "switches of the lab (default: all)")
-		sub.RegisterFlagCompletionFunc("switch", s.target.complete(switchNames))
+		sub.RegisterFlagCompletionFunc("switch", s.target.Complete(cli.SwitchNames))
 	}
-	return group(c, start, stop, below("show", "Show configuration and storms", s.pfcwdConfig(), s.pfcwdStats()))
+	return cli.Group(c, start, stop, below("show", "Show configuration and storms", s.pfcwdConfig(), s.pfcwdStats()))
 }
 
 // pfcwdOrder has the switches do something about their watchdogs.
@@ -46,7 +47,7 @@ before. DETECTION_MS is how long a queue is paused and stands still until that i
 called a storm. The restoration time, how long no pause has come when a storm is over,
 is twice that unless it is given.`,
 		Example: "  sudo softswitch pfcwd start --action drop all 400 --restoration-time 400\n  sudo softswitch pfcwd start --switch core0 to-agg0-0 200",
-		Args:    arguments(cobra.MinimumNArgs(2)),
+		Args:    cli.Arguments(cobra.MinimumNArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			last, given := len(args)-1, &restoration
 			if !cmd.Flags().Changed("restoration-time") {

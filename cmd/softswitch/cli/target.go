@@ -1,0 +1,194 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"softswitch/internal/control"
+	"softswitch/lab"
+	netnslab "softswitch/netns-lab"
+	"softswitch/scenario/config"
+)
+
+// Target is which running nodes a command is about: the one behind a control socket, or
+// those of a lab.
+type Target struct{ Socket, Lab string }
+
+// Flags gives c the flags f of a target; one is what is behind a socket.
+func (t *Target) Flags(c *cobra.Command, f *pflag.FlagSet, one string) {
+	t.SocketFlag(f, one)
+	NameFlag(c, f, &t.Lab, netnslab.DefaultName)
+}
+
+// SocketFlag gives c the flag of one node alone.
+func (t *Target) SocketFlag(f *pflag.FlagSet, one string) {
+	f.StringVar(&t.Socket, "socket", "", "control socket of one "+one+", instead of a lab")
+	cobra.MarkFlagFilename(f, "socket", "sock")
+}
+
+// NameFlag gives c the flag --name, of a lab, which is checked when it is given.
+func NameFlag(c *cobra.Command, f *pflag.FlagSet, name *string, usual string) {
+	*name = usual
+	f.Var((*labName)(name), "name", "name of the lab")
+	c.RegisterFlagCompletionFunc("name", LabNames)
+}
+
+// labName is the value of --name.
+type labName string
+
+func (n *labName) String() string { return string(*n) }
+
+// Type is what help says of the value.
+func (n *labName) Type() string { return "string" }
+
+func (n *labName) Set(text string) error {
+	*n = labName(text)
+	return netnslab.CheckName(text)
+}
+
+// TakeName takes the lab's name from the arguments, if it is there.
+func TakeName(cmd *cobra.Command, name *string, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if cmd.Flags().Changed("name") && *name != args[0] {
+		return fmt.Errorf("%s: both --name %s and %q: name one lab", cmd.CommandPath(), *name, args[0])
+	}
+	return (*labName)(name).Set(args[0])
+}
+
+// Complete completes arguments by names of the lab.
+func (t *Target) Complete(of func(*netnslab.State, []string) []string) Completion {
+	return func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		if t.Socket != "" {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return Offer(&t.Lab, of)(c, args, begun)
+	}
+}
+
+// Switches are the switches of these names, all if there are none.
+func (t *Target) Switches(names []string) ([]control.Endpoint, error) {
+	return t.find(names, "one switch; %q names nodes of a lab", lab.PickSwitches)
+}
+
+// Senders are the hosts of these names, all with flows if there are none.
+func (t *Target) Senders(names []string) ([]control.Endpoint, error) {
+	return t.find(names, "one host; %q names hosts of a lab", lab.PickSenders)
+}
+
+// Nics are the NICs of these hosts, all if there are none.
+func (t *Target) Nics(names []string) ([]control.Endpoint, error) {
+	return t.find(names, "one NIC; %q names hosts of a lab", lab.PickNICs)
+}
+
+// find is the node behind the socket, which names must not name besides, or those that
+// pick finds in the lab.
+func (t *Target) find(names []string, both string, pick func(*netnslab.State, []string) ([]netnslab.NodeState, error)) ([]control.Endpoint, error) {
+	if t.Socket != "" {
+		if len(names) > 0 {
+			return nil, fmt.Errorf("--socket is "+both, strings.Join(names, " "))
+		}
+		return []control.Endpoint{{Path: t.Socket}}, nil
+	}
+	st, err := lab.Load(t.Lab)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := pick(st, names)
+	if err != nil {
+		return nil, err
+	}
+	return lab.Endpoints(nodes), nil
+}
+
+// InLab gives do the lab that is up.
+func InLab(name *string, do func(cmd *cobra.Command, st *netnslab.State, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		st, err := lab.Load(*name)
+		if err != nil {
+			return err
+		}
+		return do(cmd, st, args)
+	}
+}
+
+// Completion is what cobra asks for the words that may come next.
+type Completion = func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective)
+
+// YAMLFiles completes the names of YAML files.
+func YAMLFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
+}
+
+// UpTo completes the first most arguments by then.
+func UpTo(most int, then Completion) Completion {
+	return func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		if len(args) >= most {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return then(c, args, begun)
+	}
+}
+
+// Offer completes arguments with those of the lab that is up, less those that are there.
+func Offer(lab *string, of func(st *netnslab.State, args []string) []string) Completion {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		st, err := netnslab.Load(*lab)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return slices.DeleteFunc(of(st, args), func(n string) bool { return slices.Contains(args, n) }), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// NodeNames and those below are names of a lab's nodes, for Offer and Complete.
+func NodeNames(st *netnslab.State, _ []string) []string   { return lab.Names(st, "") }
+func SwitchNames(st *netnslab.State, _ []string) []string { return lab.Names(st, "switch") }
+func HostNames(st *netnslab.State, _ []string) []string   { return lab.Names(st, "host") }
+func SenderNames(st *netnslab.State, _ []string) []string { return lab.Senders(st) }
+func NICNames(st *netnslab.State, _ []string) []string    { return lab.NICs(st) }
+
+// LinkEnds are all nodes, then those that the first has a link to.
+func LinkEnds(st *netnslab.State, args []string) []string {
+	if len(args) == 0 {
+		return lab.Names(st, "")
+	}
+	return lab.Neighbours(st, args[0])
+}
+
+// LabNames completes the names of labs.
+func LabNames(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	all, _ := netnslab.Labs()
+	return all, cobra.ShellCompDirectiveNoFileComp
+}
+
+// Order has every switch of these names do something, and says how many did.
+func (t *Target) Order(cmd *cobra.Command, names []string, do func(control.Endpoint) error) error {
+	ends, err := t.Switches(names)
+	if err != nil {
+		return err
+	}
+	there, _, err := control.AskAll(cmd.Context(), ends, func(e control.Endpoint) (struct{}, error) { return struct{}{}, do(e) })
+	if t.Socket == "" && len(there) > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "done on %d of %d switches\n", len(there), len(ends))
+	}
+	return err
+}
+
+// Act makes the NIC of a host, or the one behind the socket, behave so.
+func (t *Target) Act(host []string, a config.Act) error {
+	if len(host) == 0 && t.Socket == "" {
+		return errors.New("no host; give its name, or the NIC's control socket with --socket")
+	}
+	ends, err := t.Nics(host)
+	if err != nil {
+		return err
+	}
+	return ends[0].Call("act", a, nil)
+}
