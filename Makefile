@@ -23,7 +23,7 @@ CASES := 3000
 # Everything that can be checked. Tests that need root or a tool skip with their
 # reason where it is missing; run as root to miss none.
 test: build lint
-	go test -timeout 5m $$(go list ./... | grep -vxF "$$(go list $(LIVE))")
+	go test -timeout 15m $$(go list ./... | grep -vxF "$$(go list $(LIVE))")
 	cd examples/detector && go vet ./... && go test ./...
 	$(BIN) sim fuzz --n $(CASES) --seed 1 --detector itsy
 	go test -timeout 15m -p 1 $(LIVE)
