@@ -7,16 +7,20 @@ import (
 	"time"
 )
 
-// drainMax is how long a stream may go on writing once the server is closing, and how long a
-// client that wants no more may take to read what one Write wrote.
-const drainMax = time.Second
+const (
+	// drainMax is how long a stream may go on writing once the server is closing.
+	drainMax = time.Second
+	// unreadMax is how long a client that wants no more may read nothing. Nodes have a real-time
+	// priority, and leave their clients little of a machine that is too busy.
+	unreadMax = 10 * time.Second
+)
 
 // Stream is a handler's result that continues: what it writes is the answer; each Write
 // is sent at once and without a deadline. Read reads the request's body, in which a
 // client may send more while it reads the answer. Read fails when the client wants no
 // more or the server is closing: at the end of the body, or, if there is none, when the
-// client hangs up. The stream then writes what it still has and returns: drainMax is for
-// all of it if the server is closing, and else for each Write. A stream is called even if the client is gone by then.
+// client hangs up. The stream then writes what it still has and returns: within drainMax if
+// the server is closing, else as long as the client reads. A stream is called even if the client is gone by then.
 type Stream func(c io.ReadWriter)
 
 // stream answers a request with a stream.
@@ -59,7 +63,7 @@ type conn struct {
 func (c *conn) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.limit()
+	c.out.SetWriteDeadline(time.Now().Add(drainMax))
 	c.closing = true
 	c.out.SetReadDeadline(time.Now()) // the stream does the rest
 }
@@ -68,7 +72,7 @@ func (c *conn) close() {
 // stream for ever.
 func (c *conn) limit() {
 	if !c.closing {
-		c.out.SetWriteDeadline(time.Now().Add(drainMax))
+		c.out.SetWriteDeadline(time.Now().Add(unreadMax))
 	}
 }
 

@@ -137,8 +137,8 @@ func TestCloseEndsStreamThatNobodyReads(t *testing.T) {
 	}
 }
 
-// TestSlowReaderHasAll: a client that wants no more may take longer than drainMax for what there
-// still is, as long as it reads.
+// TestSlowReaderHasAll: a client that wants no more may take longer than a server that is closing
+// gives it, as long as it reads.
 func TestSlowReaderHasAll(t *testing.T) {
 	t.Parallel()
 	const writes, size = 12, 512 << 10 // more than a socket holds
