@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"softswitch/cmd/softswitch/cli"
+	"softswitch/internal/control"
+	"softswitch/lab"
+	"softswitch/view/observe"
 )
 
 // wantDoubt wants a run that says why it is not valid, by its last line and its status.
@@ -46,6 +49,47 @@ func TestFullRunDirectory(t *testing.T) {
 	if err := os.Remove(rest); err != nil {
 		t.Fatal(err)
 	}
+	b.wantNothing()
+}
+
+// TestRestartWithFullDisk: a switch whose event log could not be written restarts in its process,
+// with a log anew.
+func TestRestartWithFullDisk(t *testing.T) {
+	b := newBed(t)
+	if err := syscall.Mount("tmpfs", b.runDir, "tmpfs", 0, "size=1M"); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := syscall.Unmount(b.runDir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	}()
+	b.must("deploy", "-t", "../../scenarios/pause.yaml")
+	rest := filepath.Join(b.runDir, "rest")
+	if err := os.WriteFile(rest, make([]byte, 2<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("the disk is not full: %v", err)
+	}
+	stats := func() (s observe.Switch, err error) {
+		err = control.Call(filepath.Join(b.runDir, b.name, "s1", lab.ControlName), "stats", nil, &s)
+		return s, err
+	}
+	b.must("slow", "h2", "1Mbit/s") // pauses are events
+	b.must("start")
+	b.await("an event is missing", func() bool {
+		s, err := stats()
+		return err == nil && len(s.Live.Problems) > 0
+	})
+	if err := os.Remove(rest); err != nil {
+		t.Fatal(err)
+	}
+	if err := control.Call(filepath.Join(b.runDir, b.name, "s1", lab.ControlName), "restart", map[string]string{"detector": "itsy", "response": "none"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	b.await("the switch has restarted", func() bool {
+		s, err := stats()
+		return err == nil && s.Live.Restarts == 1 && len(s.Live.Problems) == 0
+	})
+	b.must("destroy")
 	b.wantNothing()
 }
 

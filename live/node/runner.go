@@ -49,12 +49,7 @@ type runner struct {
 
 // run runs the node until ctx ends. handle answers control requests.
 func (r *runner) run(ctx context.Context, handle func(*live.Node, control.Request) (any, error)) (err error) {
-	defer func() {
-		for i := len(r.undo) - 1; i >= 0; i-- {
-			r.undo[i]()
-		}
-		err = errors.Join(err, r.unwritten)
-	}()
+	defer func() { err = r.end(ctx, err) }()
 	r.live.Control, r.live.Events = r.at.path(r.live.Control), r.at.path(r.live.Events)
 	for i := range r.ports {
 		r.ports[i].Crowded = r.at.Crowded
@@ -113,6 +108,19 @@ func (r *runner) run(ctx context.Context, handle func(*live.Node, control.Reques
 	r.at.Life.begin(n)
 	defer r.at.Life.done()
 	return n.Run(ctx)
+}
+
+// end closes what the run has opened, and returns how it ended. That a file is incomplete fails
+// the run, unless the switch restarts: then the file begins anew.
+func (r *runner) end(ctx context.Context, err error) error {
+	for i := len(r.undo) - 1; i >= 0; i-- {
+		r.undo[i]()
+	}
+	if next := new(restart); r.unwritten != nil && errors.As(context.Cause(ctx), &next) {
+		fmt.Fprintf(r.at.says(), "%s: before it restarts: %v\n", r.name, r.unwritten)
+		return err
+	}
+	return errors.Join(err, r.unwritten)
 }
 
 // serveMetrics serves the node's metrics, if configured, until ctx ends. A scrape in
@@ -214,7 +222,7 @@ func (r *runner) openLog() (func([]event.Event), error) {
 	}, nil
 }
 
-// closeAtEnd closes a file when the run ends; the run fails if the file is incomplete.
+// closeAtEnd closes a file when the run ends, and notes if it is incomplete.
 func (r *runner) closeAtEnd(what string, end func() error) {
 	r.undo = append(r.undo, func() {
 		if err := end(); err != nil {
