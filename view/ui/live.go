@@ -56,7 +56,7 @@ func (l *Lab) Run(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		if l.stream.Watched() {
-			l.look()
+			l.look(ctx)
 		}
 		select {
 		case <-tick.C:
@@ -67,16 +67,16 @@ func (l *Lab) Run(ctx context.Context) {
 }
 
 // judged looks at the lab once more and tells what became of the run.
-func (l *Lab) judged(text string) { l.look(Entry{Kind: "verdict", Text: text}) }
+func (l *Lab) judged(text string) { l.look(context.Background(), Entry{Kind: "verdict", Text: text}) }
 
 // look publishes the state of now, with these entries, or says why there is none.
-func (l *Lab) look(also ...Entry) {
+func (l *Lab) look(ctx context.Context, also ...Entry) {
 	l.looking.Lock()
 	defer l.looking.Unlock()
 	v, err := l.attached()
 	if err == nil {
 		v.also = also
-		err = v.look(l.stream)
+		err = v.look(ctx, l.stream)
 	}
 	if errors.Is(err, follow.ErrAnew) {
 		l.mu.Lock()
@@ -218,11 +218,11 @@ func newView(st *netnslab.State, origin unit.Time) (*view, error) {
 
 // look asks the nodes, reads what the logs have got, and publishes the state, and before it
 // those of the instants since the last one that matter.
-func (v *view) look(stream *Stream) error {
+func (v *view) look(ctx context.Context, stream *Stream) error {
 	now := timer.Now()
 	v.ask()
 	v.shown.begin()
-	err := v.catchUp(now, stream.Publish)
+	err := v.catchUp(ctx, now, stream.Publish)
 	if errors.Is(err, follow.ErrAnew) {
 		return fmt.Errorf("lab %s: a node began a new log: %w", v.st.Name, follow.ErrAnew)
 	}
@@ -238,14 +238,14 @@ func (v *view) look(stream *Stream) error {
 	return nil
 }
 
-// catchUp reads the logs up to now. Those of a lab that has run for long come in pieces, and
-// meanwhile the state at which it is reading is published from time to time.
-func (v *view) catchUp(now unit.Time, publish func(State)) error {
+// catchUp reads the logs up to now, or until ctx ends. Those of a lab that has run for long come in
+// pieces, and meanwhile the state at which it is reading is published from time to time.
+func (v *view) catchUp(ctx context.Context, now unit.Time, publish func(State)) error {
 	told := timer.Now()
 	for {
 		entries, more, err := v.read(now)
 		v.apply(entries, publish)
-		if !more || err != nil {
+		if !more || err != nil || ctx.Err() != nil {
 			return err
 		}
 		if t := timer.Now(); t-told >= v.impatience {

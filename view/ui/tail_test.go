@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -134,7 +135,7 @@ func TestTailRejects(t *testing.T) {
 }
 
 // TestLongLogs: logs that come in many pieces are read to their end, the page is told how far
-// from time to time, and what it keeps is bounded.
+// from time to time, and what it keeps is bounded. Whoever closes the page does not wait for that.
 func TestLongLogs(t *testing.T) {
 	w := wired(t, "hu-fig3.yaml")
 	a := newLog(t)
@@ -156,7 +157,12 @@ func TestLongLogs(t *testing.T) {
 	v.model = newModel(w, v.truth.Stuck, 0)
 	v.shown.begin()
 	var states []State
-	if err := v.catchUp(unit.Second, func(s State) { states = append(states, s) }); err != nil {
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := v.catchUp(ended, unit.Second, func(State) {}); err != nil || !v.logs[0].behind {
+		t.Errorf("a page that is closed reads the logs to their end (%v)", err)
+	}
+	if err := v.catchUp(t.Context(), unit.Second, func(s State) { states = append(states, s) }); err != nil {
 		t.Fatal(err)
 	}
 	last := v.shown.end(v.model.state(unit.Second))
