@@ -166,6 +166,20 @@ func (s shout) XOFF(_ unit.Time, b detect.Bucket, cause detect.Queue) {
 	s.a.Report(detect.Finding{Bucket: b, Queue: cause})
 }
 
+// TestControlLocks: a control that deadlocks with the detector's own frames is no false alarm.
+func TestControlLocks(t *testing.T) {
+	d, err := catalog.Named("test", "itsy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := NewReport(ModeCause, 2621, []catalog.Detector{d})
+	o := Play(fuzz.NewPlanted(2621, 538), []catalog.Detector{d})
+	r.Add(&o)
+	if s := r.Systems[0]; r.Controls != 1 || s.FalseAlarms != 0 || s.Elsewhere != 1 || !r.Clean() {
+		t.Errorf("%d controls, %d false alarms, %d deadlocks of its own", r.Controls, s.FalseAlarms, s.Elsewhere)
+	}
+}
+
 // looping is two switches that send what is for a third one to each other: F0 goes
 // round, F1 does not.
 func looping() *fuzz.Case {

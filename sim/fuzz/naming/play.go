@@ -90,14 +90,15 @@ func recovered(o *Outcome) {
 	}
 }
 
-// control plays a case without a deadlock: nothing is to be declared.
+// control plays a case without a deadlock: nothing is to be declared, unless there is one with the
+// detector's own frames.
 func (o Outcome) control(c *fuzz.Case, detectors []catalog.Detector) Outcome {
 	for _, d := range detectors {
 		h, r, err := play(c, d.Name, d.New, false)
 		if err != nil {
 			return Outcome{Invalid: err.Error()}
 		}
-		j := Judged{Type: NoAnswer, Declared: len(r.Findings) > 0}
+		j := Judged{Type: NoAnswer, Declared: len(r.Findings) > 0, Elsewhere: h.onset > 0}
 		if j.Declared {
 			if all := h.named(r, r.Findings[0]); len(all) > 0 {
 				j.Type = all[0].Type

@@ -46,9 +46,9 @@ type System struct {
 	Name     string `json:"name"`
 	Baseline bool   `json:"baseline"`
 	// Elsewhere are cases in which its run has no deadlock at the place of the run
-	// without a detector. They are in nothing else.
+	// without a detector, or one in a control. They are in nothing else.
 	Elsewhere int `json:"elsewhere"`
-	// FalseAlarms are controls in which it declared something.
+	// FalseAlarms are controls in which it declared something and no deadlock came.
 	FalseAlarms int `json:"false_alarms"`
 	// Declared, Answered, Found, Among3 and TypeRight are of all locked cases, Chance is
 	// of the controls of answers.
@@ -163,6 +163,10 @@ func (r *Report) Add(o *Outcome) {
 
 func (s *System) add(r *Report, o *Outcome, j *Judged) {
 	column := slices.Index(r.Types, j.Type)
+	if j.Elsewhere {
+		s.Elsewhere++
+		return
+	}
 	if !o.Locked {
 		if j.Declared {
 			s.FalseAlarms++
@@ -170,10 +174,6 @@ func (s *System) add(r *Report, o *Outcome, j *Judged) {
 		row := s.row(o.Planting)
 		row.Cases++
 		row.Types[column]++
-		return
-	}
-	if j.Elsewhere {
-		s.Elsewhere++
 		return
 	}
 	answered := j.Type != NoAnswer
