@@ -153,15 +153,20 @@ func TestLongLogs(t *testing.T) {
 		data = a.node.Append(data, e)
 	}
 	a.append(data)
-	v := &view{w: w, truth: oracle.NewState(w.fabric), logs: []*logTail{{Log: follow.Open(a.path), id: w.ids[0]}}}
-	v.model = newModel(w, v.truth.Stuck, 0)
-	v.shown.begin()
-	var states []State
+	opened := func() *view {
+		v := &view{w: w, truth: oracle.NewState(w.fabric), logs: []*logTail{{Log: follow.Open(a.path), id: w.ids[0]}}}
+		v.model = newModel(w, v.truth.Stuck, 0)
+		v.shown.begin()
+		return v
+	}
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if err := v.catchUp(ended, unit.Second, func(State) {}); err != nil || !v.logs[0].behind {
+	closed := opened()
+	if err := closed.catchUp(ended, unit.Second, func(State) {}); err != nil || !closed.logs[0].behind {
 		t.Errorf("a page that is closed reads the logs to their end (%v)", err)
 	}
+	v := opened()
+	var states []State
 	if err := v.catchUp(t.Context(), unit.Second, func(s State) { states = append(states, s) }); err != nil {
 		t.Fatal(err)
 	}
