@@ -28,23 +28,30 @@ func (b *bed) wantDoubt(r result, why ...string) {
 	}
 }
 
+// smallRunDir gives the run directory a file system of one megabyte until the test ends.
+func (b *bed) smallRunDir() {
+	b.Helper()
+	b.noError(syscall.Mount("tmpfs", b.runDir, "tmpfs", 0, "size=1M"))
+	b.Cleanup(func() { b.noError(syscall.Unmount(b.runDir, syscall.MNT_DETACH)) })
+}
+
+// fill fills it, by the file that it returns.
+func (b *bed) fill() (rest string) {
+	b.Helper()
+	rest = filepath.Join(b.runDir, "rest")
+	if err := os.WriteFile(rest, make([]byte, 2<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+		b.Fatalf("the disk is not full: %v", err)
+	}
+	return rest
+}
+
 // TestFullRunDirectory: when the file system of the run directory is full, the logs are
 // not whole, and the run says so.
 func TestFullRunDirectory(t *testing.T) {
 	b := newBed(t)
-	if err := syscall.Mount("tmpfs", b.runDir, "tmpfs", 0, "size=1M"); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := syscall.Unmount(b.runDir, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	}()
+	b.smallRunDir()
 	s := b.playing("pause.yaml", "running until")
-	rest := filepath.Join(b.runDir, "rest")
-	if err := os.WriteFile(rest, make([]byte, 2<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
-		t.Fatalf("the disk is not full: %v", err)
-	}
+	rest := b.fill()
 	b.wantDoubt(s.end(), "s1: event log: write ", "no space left on device", "events are missing")
 	if err := os.Remove(rest); err != nil {
 		t.Fatal(err)
@@ -56,19 +63,9 @@ func TestFullRunDirectory(t *testing.T) {
 // with a log anew.
 func TestRestartWithFullDisk(t *testing.T) {
 	b := newBed(t)
-	if err := syscall.Mount("tmpfs", b.runDir, "tmpfs", 0, "size=1M"); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := syscall.Unmount(b.runDir, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	}()
+	b.smallRunDir()
 	b.must("deploy", "-t", "../../scenarios/pause.yaml")
-	rest := filepath.Join(b.runDir, "rest")
-	if err := os.WriteFile(rest, make([]byte, 2<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
-		t.Fatalf("the disk is not full: %v", err)
-	}
+	rest := b.fill()
 	stats := func() (s observe.Switch, err error) {
 		err = control.Call(filepath.Join(b.runDir, b.name, "s1", lab.ControlName), "stats", nil, &s)
 		return s, err

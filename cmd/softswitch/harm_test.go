@@ -51,7 +51,7 @@ var allHarms = []harm{
 		pid := h.run.cmd.Process.Pid
 		defer kill(pid, syscall.SIGCONT)
 		was := kill(pid, syscall.SIGSTOP)
-		time.Sleep(time.Second)
+		time.Sleep(time.Second) // this long is the harm; no event ends it
 		return was
 	}, false},
 	{"the disk is full", (*harmed).fillDisk, false},
@@ -84,7 +84,7 @@ func (h *harmed) stopAll() bool {
 	for _, pid := range pids {
 		kill(pid, syscall.SIGSTOP)
 	}
-	time.Sleep(700 * time.Millisecond)
+	time.Sleep(700 * time.Millisecond) // this long is the harm; no event ends it
 	for _, pid := range pids {
 		kill(pid, syscall.SIGCONT)
 	}
@@ -161,7 +161,7 @@ func (h *harmed) harmed(kind harm, at time.Duration) bool {
 		args = append(args, "--pcap", filepath.Join(h.runDir, "pcap"))
 	}
 	h.run = h.start(h.command(args...))
-	time.Sleep(at) // the moment
+	time.Sleep(at) // the moment is random: it is at no event
 	done := kind.do(h)
 	r := h.run.end()
 	for _, name := range []string{"rest", "pcap"} {

@@ -261,7 +261,7 @@ func (s *soak) play() {
 	}
 	for end := time.Now().Add(length); time.Now().Before(end); {
 		s.disturb(gentle)
-		time.Sleep(time.Duration(100+s.rng.IntN(1500)) * time.Millisecond) // traffic goes on
+		time.Sleep(time.Duration(100+s.rng.IntN(1500)) * time.Millisecond) // traffic goes on for a random time: no event ends it
 	}
 	s.calm()
 	if after, ok := s.quiet(); ok && calm {
@@ -317,7 +317,7 @@ func (s *soak) link(name string) int {
 func (s *soak) lock() {
 	s.did["deadlocks are left to come"]++
 	s.detour()
-	time.Sleep(2 * time.Second) // the buffers fill
+	time.Sleep(2 * time.Second) // as long as it is left alone: a deadlock may come, or not
 }
 
 func (s *soak) detour() {
