@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -528,6 +529,77 @@ func TestShutdownWhileScrapeHangs(t *testing.T) {
 		t.Error("the scrape that hung was answered")
 	}
 	close(leave)
+}
+
+// pipeListener accepts one connection, whose other end is the client of a bubble.
+type pipeListener struct {
+	conns chan net.Conn
+	once  sync.Once
+}
+
+func (l *pipeListener) Accept() (net.Conn, error) {
+	if c, ok := <-l.conns; ok {
+		return c, nil
+	}
+	return nil, net.ErrClosed
+}
+
+func (l *pipeListener) Close() error {
+	l.once.Do(func() { close(l.conns) })
+	return nil
+}
+
+func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "unix"} }
+
+// onPipe asks a server for its metrics, of which a sample takes so long, in a bubble, and hands
+// the client's end to then.
+func onPipe(t *testing.T, takes time.Duration, then func(client net.Conn)) {
+	synctest.Test(t, func(t *testing.T) {
+		client, server := net.Pipe()
+		defer client.Close()
+		ln := &pipeListener{conns: make(chan net.Conn, 1)}
+		ln.conns <- server
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() {
+			ended <- Serve(ctx, &Listener{ln, "localhost"}, Handler("", func() Sample {
+				time.Sleep(takes)
+				return fabric()
+			}))
+		}()
+		if _, err := io.WriteString(client, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		then(client)
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// An answer that takes longer to make than it may take to be sent comes all the same.
+func TestLateAnswer(t *testing.T) {
+	onPipe(t, writeMax+time.Second, func(client net.Conn) {
+		resp, err := http.ReadResponse(bufio.NewReader(client), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(resp.Body)
+		if err != nil || resp.StatusCode != http.StatusOK || !strings.Contains(string(text), "softswitch_up") {
+			t.Errorf("%s, %d octets (%v)", resp.Status, len(text), err)
+		}
+	})
+}
+
+// A client that takes nothing of its answer is hung up on.
+func TestAnswerThatNobodyReads(t *testing.T) {
+	onPipe(t, 0, func(client net.Conn) {
+		time.Sleep(writeMax + time.Second)
+		if n, err := client.Read(make([]byte, 1)); err != io.EOF {
+			t.Errorf("%d octets after %v (%v), want the end", n, writeMax+time.Second, err)
+		}
+	})
 }
 
 // A thousand clients that connect and say nothing are refused nothing, and the server's

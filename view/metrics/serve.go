@@ -24,7 +24,7 @@ const (
 	connectionsMax = 64
 	headerMax      = 16 << 10         // bytes
 	readMax        = 5 * time.Second  // for a request
-	writeMax       = 10 * time.Second // for a scrape and its answer
+	writeMax       = 10 * time.Second // for an answer, from when it is made
 	shutdownMax    = time.Second      // for the scrapes that are under way
 )
 
@@ -54,7 +54,9 @@ func Handler(lab string, take func() Sample) http.Handler {
 
 // inTurn makes one answer at a time by next, and rests after it, whoever asks how often. More than
 // scrapesMax that wait are told to come again. A client that reads slowly holds up nobody: its
-// answer is sent when it is made.
+// answer is sent when it is made. The time to send it begins then, and not with the request (as
+// http.Server.WriteTimeout has it): with the rest before it, the answer of a lab of which a node
+// is stopped can be made 10 s after it was asked for.
 func inTurn(next http.Handler) http.Handler {
 	places := make(chan struct{}, scrapesMax)
 	turn := make(chan time.Time, 1) // when the rest is over; empty while an answer is made
@@ -75,6 +77,7 @@ func inTurn(next http.Handler) http.Handler {
 		}
 		made := answer{header: w.Header(), status: http.StatusOK}
 		ask(&made, r)
+		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeMax))
 		w.WriteHeader(made.status)
 		w.Write(made.body)
 	})
@@ -120,7 +123,7 @@ func Listen(addr string) (*Listener, error) {
 // Serve serves h on ln until ctx ends. A connection is for one request. Scrapes in progress then
 // get a moment to finish.
 func Serve(ctx context.Context, ln *Listener, h http.Handler) error {
-	srv := &http.Server{Handler: guard.Handler(h, ln.host), ReadHeaderTimeout: readMax, ReadTimeout: readMax, WriteTimeout: writeMax, MaxHeaderBytes: headerMax}
+	srv := &http.Server{Handler: guard.Handler(h, ln.host), ReadHeaderTimeout: readMax, ReadTimeout: readMax, MaxHeaderBytes: headerMax}
 	srv.SetKeepAlivesEnabled(false)
 	ended := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
