@@ -119,7 +119,8 @@ type Received struct {
 	// Next is the sequence number expected next. Lost is how many below it have not
 	// arrived, Reordered how many arrived after a later one. Duplicates came before, and
 	// count nowhere else: known are those of the last 64 numbers; of older ones, a duplicate
-	// is taken for a lost frame that arrived late.
+	// is taken for a lost frame that arrived late. A sender that begins anew counts from 0:
+	// Next is of its present life, the others are of all.
 	Next       uint64 `json:"next"`
 	Lost       uint64 `json:"lost"`
 	Reordered  uint64 `json:"reordered"`
@@ -144,7 +145,8 @@ type Received struct {
 // A receiver is what a host keeps of a flow that it receives.
 type receiver struct {
 	Received
-	seen uint64 // bit i: Next-1-i has arrived
+	seen   uint64    // bit i: Next-1-i has arrived
+	newest unit.Time // when the last of the frames that arrived was sent, by the sender's clock
 }
 
 // New makes a host. The error says what is invalid in cfg.

@@ -127,9 +127,19 @@ func (h *Host) receiveFlow(f *buffer.Frame) {
 		h.count.Other++
 		return
 	}
+	r.renumber(seq, sent)
 	if r.arrived(h.now, seq, sent) {
 		h.took(r, f.Len)
 	}
+}
+
+// renumber forgets the numbers of a sender that has begun anew, and so with number 0: its frame was
+// sent later than all that came before, and has a lower number.
+func (r *receiver) renumber(seq uint64, sent unit.Time) {
+	if seq < r.Next && sent > r.newest {
+		r.Next, r.seen = 0, 0
+	}
+	r.newest = max(r.newest, sent)
 }
 
 // arrived counts a frame with this number of a flow, that left at sent; false if it is a

@@ -325,6 +325,30 @@ func TestLossAndReorderAccounting(t *testing.T) {
 	}
 }
 
+// A sender that was killed and restarted counts its frames from 0 again: none is a duplicate, none
+// came late, and what is missing of both its lives is lost.
+func TestSenderBeginsAnew(t *testing.T) {
+	h, sender := startHost(t, testConfig()), unit.Second
+	life := func(numbers ...uint64) {
+		for _, seq := range numbers {
+			sender += ms
+			h.receive(slowFrame(gatewayMAC, ownMAC, peerIP, ownIP, 3, 60, 50_000, 100, 7, seq, sender))
+		}
+	}
+	upTo := func(n uint64) (all []uint64) {
+		for i := range n {
+			all = append(all, i)
+		}
+		return all
+	}
+	life(upTo(100)...)
+	life(upTo(200)...)
+	life(1, 2, 5)
+	if got := h.Receivers()[0]; got.Frames != 303 || got.Next != 6 || got.Lost != 3 || got.Reordered+got.Duplicates != 0 {
+		t.Errorf("%+v, want 303 frames, 6 next, 3 lost", got)
+	}
+}
+
 func TestReceivers(t *testing.T) {
 	h := startHost(t, testConfig())
 	h.run(ms)
