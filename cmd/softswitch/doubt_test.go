@@ -2,15 +2,17 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/control"
-	"softswitch/lab"
+	netnslab "softswitch/netns-lab"
 	"softswitch/view/observe"
 )
 
@@ -66,10 +68,7 @@ func TestRestartWithFullDisk(t *testing.T) {
 	b.smallRunDir()
 	b.must("deploy", "-t", "../../scenarios/pause.yaml")
 	rest := b.fill()
-	stats := func() (s observe.Switch, err error) {
-		err = control.Call(filepath.Join(b.runDir, b.name, "s1", lab.ControlName), "stats", nil, &s)
-		return s, err
-	}
+	stats := func() (observe.Switch, error) { return b.stats("s1") }
 	b.must("slow", "h2", "1Mbit/s") // pauses are events
 	b.must("start")
 	b.await("an event is missing", func() bool {
@@ -79,15 +78,61 @@ func TestRestartWithFullDisk(t *testing.T) {
 	if err := os.Remove(rest); err != nil {
 		t.Fatal(err)
 	}
-	if err := control.Call(filepath.Join(b.runDir, b.name, "s1", lab.ControlName), "restart", map[string]string{"detector": "itsy", "response": "none"}, nil); err != nil {
-		t.Fatal(err)
+	if s := b.restart("s1", "none"); len(s.Live.Problems) > 0 {
+		t.Errorf("after it has restarted: %q", s.Live.Problems)
 	}
-	b.await("the switch has restarted", func() bool {
-		s, err := stats()
-		return err == nil && s.Live.Restarts == 1 && len(s.Live.Problems) == 0
-	})
 	b.must("destroy")
 	b.wantNothing()
+}
+
+// TestRestartTakesNoMore: a switch that has restarted ten times uses as much memory as one that has
+// twice.
+func TestRestartTakesNoMore(t *testing.T) {
+	b := newBed(t)
+	b.must("deploy", "-t", "../../scenarios/pause.yaml", "--nodes-per-process", "1")
+	nodes := b.inspect().Nodes
+	pid := nodes[slices.IndexFunc(nodes, func(n netnslab.NodeReport) bool { return n.Name == "s1" })].PID
+	used := func() (rss int) {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(string(text), "VmRSS:")
+		if _, err := fmt.Sscan(rest, &rss); err != nil {
+			t.Fatal(err)
+		}
+		return rss
+	}
+	b.restart("s1", "none")
+	b.restart("s1", "none")
+	twice := used()
+	for range 8 {
+		b.restart("s1", "none")
+	}
+	if is := used(); is > twice*5/4 {
+		t.Errorf("%d kB in use, %d after two restarts", is, twice)
+	}
+	b.must("destroy")
+	b.wantNothing()
+}
+
+// stats asks a switch for its counters.
+func (b *bed) stats(node string) (s observe.Switch, err error) {
+	err = control.Call(b.socket(node), "stats", nil, &s)
+	return s, err
+}
+
+// restart has a switch begin anew in its process, and waits until it has.
+func (b *bed) restart(node, response string) (is observe.Switch) {
+	b.Helper()
+	was, err := b.stats(node)
+	b.noError(err)
+	b.noError(control.Call(b.socket(node), "restart", map[string]string{"detector": "itsy", "response": response}, nil))
+	b.await(node+" has restarted", func() bool { // the one that ends may answer, too
+		is, err = b.stats(node)
+		return err == nil && is.Restarts > was.Restarts
+	})
+	return is
 }
 
 // TestLinkIsGone: when a host's interface is deleted in the middle of a run, the run says

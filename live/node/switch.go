@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 
 	"softswitch/dataplane"
 	"softswitch/detect/catalog"
@@ -24,6 +25,7 @@ func RunSwitch(ctx context.Context, cfg config.Switch, record string, at Place) 
 			return err
 		}
 		cfg.Detector, cfg.Response = next.Detector, next.Response
+		runtime.GC() // the next one's buffer takes the memory of this one's
 	}
 }
 
