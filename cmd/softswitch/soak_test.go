@@ -373,8 +373,7 @@ func (s *soak) impair() {
 func (s *soak) beginAnew() {
 	n := s.nodeThat(isSwitch)
 	s.anew[n.Name] = true
-	s.noError(control.Call(s.path(n.Name), "restart", map[string]string{"detector": "itsy", "response": "cure"}, nil))
-	s.await(n.Name+" is back", func() bool { return control.Call(s.path(n.Name), "stats", nil, nil) == nil })
+	s.restart(n.Name, "cure")
 	s.declare[n.Name] = 0
 }
 
