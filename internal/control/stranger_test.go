@@ -209,9 +209,9 @@ func TestModeFromTheBeginning(t *testing.T) {
 
 // An answer without end does not take all memory.
 func TestLongAnswer(t *testing.T) {
-	path := serve(t, func(Request) (any, error) { return strings.Repeat("x", answerMax), nil })
+	_, path := serveBriefly(t, patience, func(Request) (any, error) { return strings.Repeat("x", answerMax), nil })
 	var got string
-	if err := Call(path, "long", nil, &got); err == nil || err.Error() != "control: long: an answer of more than 67108864 bytes" {
+	if err := CallWithin(patience, path, "long", nil, &got); err == nil || err.Error() != "control: long: an answer of more than 67108864 bytes" {
 		t.Errorf("%v, %d bytes", err, len(got))
 	}
 }
