@@ -43,8 +43,10 @@ const (
 	// sendingMax is how long a link may take to send a batch: frames get their time
 	// stamps before, and are captured after.
 	sendingMax = 5 * time.Millisecond
-	// endingMax is how long all nodes may say nothing while they have last frames to write.
-	endingMax = 2 * time.Second
+	// silentMax is how often all nodes may have said nothing since the last look while they have
+	// last frames to write: 2 s. It is counted in looks, not in time, for a machine that is too
+	// busy may leave this process none, and what came meanwhile unread.
+	silentMax = int(2 * time.Second / askEvery)
 )
 
 // heapMax limits the frames waiting for their turn, in bytes.
@@ -140,16 +142,14 @@ func (m *merger) run(ctx context.Context, sources []Source) error {
 	tick := time.NewTicker(askEvery)
 	defer tick.Stop()
 	stop := ctx.Done()
-	var deadline <-chan time.Time
+	silent := 0 // looks since something came, or the end was asked for
 	for live := len(m.nodes); live > 0; {
 		select {
 		case it := <-m.items:
 			if it.ended {
 				live--
 			}
-			if m.ending {
-				deadline = time.After(endingMax)
-			}
+			silent = 0
 			if err := m.take(it); err != nil {
 				return err
 			}
@@ -157,14 +157,14 @@ func (m *merger) run(ctx context.Context, sources []Source) error {
 			if err := m.writeOld(); err != nil {
 				return err
 			}
+			if silent++; m.ending && silent > silentMax {
+				live = 0
+			}
 		case <-stop:
-			stop, m.ending = nil, true
-			deadline = time.After(endingMax)
+			stop, m.ending, silent = nil, true, 0
 			for _, s := range sources {
 				s.Conn.CloseWrite()
 			}
-		case <-deadline:
-			live = 0
 		}
 	}
 	return m.end()
