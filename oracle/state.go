@@ -142,6 +142,17 @@ func (s *State) ForgetQueue(q Queue) {
 	}
 }
 
+// ForgetNode discards all facts about the buckets and queues of a node, as one that began anew
+// has none.
+func (s *State) ForgetNode(id unit.NodeID) {
+	for i := range s.node(id).buckets {
+		np, class := unit.NodePort{Node: id, Port: unit.Port(i / unit.Priorities)}, unit.Priority(i%unit.Priorities)
+		s.SetXON(Bucket{np, class})
+		s.ForgetBucket(Bucket{np, class})
+		s.SetResumed(Queue{np, class})
+	}
+}
+
 // forget removes q from the holds, and adds up holds that have become equal.
 func (f *bucketFacts) forget(q Queue) {
 	kept := f.held[:0]

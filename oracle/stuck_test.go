@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -508,7 +509,7 @@ func (w *world) change(r *rand.Rand, s *State) {
 	q := w.queues[r.IntN(len(w.queues))]
 	b, _ := w.f.Down(q)
 	period := uint8(min(1, r.IntN(8)))
-	switch n := r.IntN(24); {
+	switch n := r.IntN(25); {
 	case n == 0:
 		delete(w.xoff, b)
 		s.SetXON(b)
@@ -527,11 +528,21 @@ func (w *world) change(r *rand.Rand, s *State) {
 		s.SetLimit(b, w.xon[b])
 	case n < 23:
 		w.setFrames(b, unit.PortSet(1+r.IntN(1<<len(w.f.node(b.Node).Ports)-1)), r.IntN(10), s)
+	case n == 23:
+		s.ForgetNode(q.Node)
+		w.forgetNode(q.Node)
 	default:
 		s.ForgetQueue(q)
 		s.ForgetBucket(b)
 		w.forget(q, b)
 	}
+}
+
+func (w *world) forgetNode(id unit.NodeID) {
+	maps.DeleteFunc(w.xoff, func(b Bucket, _ uint8) bool { return b.Node == id })
+	maps.DeleteFunc(w.paused, func(q Queue, _ uint8) bool { return q.Node == id })
+	maps.DeleteFunc(w.anyPer, func(q Queue, _ bool) bool { return q.Node == id })
+	w.frames = slices.DeleteFunc(w.frames, func(f frames) bool { return f.b.Node == id })
 }
 
 func (w *world) setFrames(b Bucket, ports unit.PortSet, bytes int, s *State) {

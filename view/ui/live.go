@@ -78,11 +78,6 @@ func (l *Lab) look(ctx context.Context, also ...Entry) {
 		v.also = also
 		err = v.look(ctx, l.stream)
 	}
-	if errors.Is(err, follow.ErrAnew) {
-		l.mu.Lock()
-		v.stale = true
-		l.mu.Unlock()
-	}
 	if err != nil {
 		l.stream.Gone(err.Error())
 	}
@@ -164,7 +159,7 @@ type view struct {
 	shown slowMotion
 	// impatience is how long logs are read before the page is told how far.
 	impatience unit.Time
-	stale      bool // guarded by Lab.mu: a node began a new log, all is to be read anew
+	stale      bool // guarded by Lab.mu: the switches were restarted by order, all is to be read anew
 }
 
 type reply struct {
@@ -223,9 +218,6 @@ func (v *view) look(ctx context.Context, stream *Stream) error {
 	v.ask()
 	v.shown.begin()
 	err := v.catchUp(ctx, now, stream.Publish)
-	if errors.Is(err, follow.ErrAnew) {
-		return fmt.Errorf("lab %s: a node began a new log: %w", v.st.Name, follow.ErrAnew)
-	}
 	if err != nil {
 		v.model.problem = err.Error()
 	}
@@ -346,6 +338,11 @@ func (v *view) apply(entries []oracle.Entry, publish func(State)) {
 		if e.At > v.model.now {
 			v.model.settle()
 			v.shown.instant(v.model, publish)
+		}
+		if e.Type == beganAnew {
+			v.truth.ForgetNode(e.Node)
+			v.model.forget(e)
+			continue
 		}
 		if err := v.truth.Apply(e); err != nil {
 			v.model.problem = err.Error()

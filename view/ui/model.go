@@ -174,6 +174,34 @@ func (m *model) add(e oracle.Entry) {
 	}
 }
 
+// forget takes it that a node began anew: its buckets are empty, its queues not paused, and no
+// measure is in force at it.
+func (m *model) forget(e oracle.Entry) {
+	m.now = e.At
+	node := m.w.index[e.Node]
+	m.storming[node], m.slow[node] = 0, false
+	var away []int // directions that leave it
+	for _, d := range m.w.nodes[node].Ports {
+		if d < 0 {
+			continue
+		}
+		away = append(away, d)
+		m.down[d] = false
+		clear(m.paused[d*unit.Priorities : (d+1)*unit.Priorities])
+		clear(m.buckets[(d^1)*unit.Priorities : ((d^1)+1)*unit.Priorities])
+	}
+	maps.DeleteFunc(m.waits, func(w edge, _ hold) bool {
+		return slices.Contains(away, w.from.Dir^1) || slices.Contains(away, w.to.Dir)
+	})
+	maps.DeleteFunc(m.measures, func(k Measure, _ bool) bool {
+		if k.What == "policed" { // what comes in
+			return slices.Contains(away, k.Dir^1)
+		}
+		return slices.Contains(away, k.Dir)
+	})
+	m.tell(e.At, "note", "%s began anew", m.name(e.Node))
+}
+
 func (m *model) name(id unit.NodeID) string { return m.w.fabric.Name(id) }
 
 func (m *model) link(e oracle.Entry) {

@@ -231,6 +231,46 @@ func TestModel(t *testing.T) {
 	}
 }
 
+// TestModelAnew: of a switch that began anew, nothing is told of what it held before; of the others
+// all is.
+func TestModelAnew(t *testing.T) {
+	s := newScript(t)
+	loop := s.loop(s.ring()...)
+	for i, q := range loop {
+		s.block(q, loop[(i+1)%len(loop)])
+	}
+	police := event.Event{Type: event.Acted, Action: detect.ActionPolice, Port: loop[1].Port, Class: 3, Out: loop[1].Port, OutClass: 3, Bytes: 5}
+	for _, q := range loop[1:3] {
+		e := police
+		b, _ := s.m.w.fabric.Down(loop[slices.Index(loop, q)-1])
+		e.Port, e.Out = b.Port, q.Port
+		s.add(q.Node, e)
+	}
+	was := s.state()
+	v := &view{w: s.m.w, truth: s.stuck, model: s.m}
+	v.apply([]oracle.Entry{{Node: loop[1].Node, Event: &event.Event{At: s.at, Type: beganAnew}}}, nil)
+	is := s.state()
+	if was.Deadlock == nil || was.Deadlock.Over || is.Deadlock == nil || !is.Deadlock.Over {
+		t.Errorf("deadlock before %+v, then %+v", was.Deadlock, is.Deadlock)
+	}
+	if len(was.Paused) != len(loop) || len(is.Paused) != len(loop)-1 {
+		t.Errorf("%d queues paused, then %d; want %d and one less", len(was.Paused), len(is.Paused), len(loop))
+	}
+	// What it held waits no more, and nothing waits in its queue: both are one wait here.
+	if len(was.Waits) != len(loop) || len(is.Waits) != len(loop)-1 || len(was.Measures) != 2 || len(is.Measures) != 1 {
+		t.Errorf("%d waits and %d measures, then %d and %d", len(was.Waits), len(was.Measures), len(is.Waits), len(is.Measures))
+	}
+	if len(is.Log) == 0 || !slices.ContainsFunc(is.Log, func(e Entry) bool { return strings.HasSuffix(e.Text, " began anew") }) {
+		t.Errorf("%v: want that it began anew", is.Log)
+	}
+	names := s.ring()
+	s.block(loop[0], loop[1])
+	s.block(loop[1], loop[2])
+	if st := s.state(); st.Deadlock == nil || st.Deadlock.Over || len(st.Deadlock.Core) != len(names) {
+		t.Errorf("the loop is closed again: %+v", st.Deadlock)
+	}
+}
+
 // TestModelFalseAlarm: what is declared and not true is not shown as true.
 func TestModelFalseAlarm(t *testing.T) {
 	s := newScript(t)

@@ -13,12 +13,17 @@ import (
 // piecesMax is how many pieces of a log are read before the next log has its turn.
 const piecesMax = 16
 
+// beganAnew is no event of a log: it comes between the events of a log and those of the one that
+// replaced it.
+const beganAnew event.Type = 0
+
 // logTail reads an event log as it grows.
 type logTail struct {
 	*follow.Log
 	id      unit.NodeID
 	pending []event.Event
-	behind  bool // there may be more than has been read
+	last    unit.Time // of what was read
+	behind  bool      // there may be more than has been read
 	seq     int
 }
 
@@ -33,7 +38,13 @@ func (t *logTail) grow() (more bool, err error) {
 	for n := 0; more && err == nil && n < piecesMax; n++ {
 		var events []event.Event
 		events, more, err = t.Read()
-		t.pending = append(t.pending, events...)
+		if errors.Is(err, follow.ErrAnew) {
+			events, more, err = []event.Event{{At: t.last, Type: beganAnew}}, true, nil
+		}
+		if len(events) > 0 {
+			t.pending = append(t.pending, events...)
+			t.last = events[len(events)-1].At
+		}
 	}
 	return more && err == nil, err
 }

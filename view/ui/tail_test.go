@@ -2,7 +2,6 @@ package ui
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -82,17 +81,26 @@ func TestTail(t *testing.T) {
 	l.want(tail, 100)
 }
 
-// TestTailAnew: a node that began a new log is noticed.
+// TestTailAnew: a node that began a new log is noticed, between the events of the two.
 func TestTailAnew(t *testing.T) {
 	l := newLog(t)
 	tail := &logTail{Log: follow.Open(l.path), id: 7}
 	l.write(0, 10, 20)
-	l.want(tail, 100, 10, 20)
+	l.want(tail, 15, 10)
 	if err := os.Truncate(l.path, 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tail.grow(); !errors.Is(err, follow.ErrAnew) {
-		t.Errorf("the log began anew: %v, want %v", err, follow.ErrAnew)
+	if more, err := tail.grow(); more || err != nil {
+		t.Fatalf("grow: more %v, %v", more, err)
+	}
+	l.write(0, 30)
+	if more, err := tail.grow(); more || err != nil {
+		t.Fatalf("grow: more %v, %v", more, err)
+	}
+	got := tail.until(100, nil)
+	oracle.Sort(got)
+	if len(got) != 3 || got[0].At != 20 || got[0].Type != event.LinkUp || got[1].Type != beganAnew || got[2].At != 30 {
+		t.Errorf("%d events: want that of 20, that the log began anew, and that of 30", len(got))
 	}
 }
 
