@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -161,34 +162,48 @@ func (l *Lab) restartSwitches(ctx context.Context, o Order) error {
 		Detector string `json:"detector"`
 		Response string `json:"response"`
 	}{o.Detector, o.Response}
-	for _, s := range l.view.w.switches {
-		if err := control.Call(l.socket(s.Name), "restart", args, nil); err != nil {
+	before := make([]int, len(l.view.w.switches))
+	for i, s := range l.view.w.switches {
+		restarts, err := l.restarts(s.Name)
+		if err == nil {
+			err = control.Call(l.socket(s.Name), "restart", args, nil)
+		}
+		if err != nil {
 			return fmt.Errorf("switch %s: %w", s.Name, err)
 		}
+		before[i] = restarts
 	}
-	l.restart, l.view.stale = &o, true
-	for _, s := range l.view.w.switches {
-		if err := l.awaitSwitch(ctx, s.Name); err != nil {
+	l.restart = &o
+	defer func() { l.view.stale = true }() // when the logs of before are gone
+	for i, s := range l.view.w.switches {
+		if err := l.awaitRestart(ctx, s.Name, before[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// awaitSwitch waits until a switch answers.
-func (l *Lab) awaitSwitch(ctx context.Context, name string) error {
+// restarts is how often a switch has begun anew.
+func (l *Lab) restarts(name string) (int, error) {
+	var snap observe.Switch
+	err := control.Call(l.socket(name), "stats", nil, &snap)
+	return snap.Restarts, err
+}
+
+// awaitRestart waits until a switch answers that has begun anew more often than before: the one
+// that ends may answer, too.
+func (l *Lab) awaitRestart(ctx context.Context, name string, before int) error {
 	ctx, cancel := context.WithTimeout(ctx, restartPatience)
 	defer cancel()
 	for {
-		var snap observe.Switch
-		err := control.Call(l.socket(name), "stats", nil, &snap)
-		if err == nil {
+		restarts, err := l.restarts(name)
+		if err == nil && restarts > before {
 			return nil
 		}
 		select {
 		case <-time.After(10 * time.Millisecond):
 		case <-ctx.Done():
-			return fmt.Errorf("switch %s does not come back: %w", name, err)
+			return fmt.Errorf("switch %s does not come back: %w", name, cmp.Or(err, ctx.Err()))
 		}
 	}
 }
