@@ -10,7 +10,7 @@ import (
 	"softswitch/unit"
 )
 
-// piecesMax is how many pieces of a log are read before the next log has its turn.
+// piecesMax is how many pieces of all logs are read at once, but for one of each log.
 const piecesMax = 16
 
 // beganAnew is no event of a log: it comes between the events of a log and those of the one that
@@ -27,15 +27,15 @@ type logTail struct {
 	seq     int
 }
 
-// grow reads what the log has got, at most piecesMax pieces; more reports whether there may
+// grow reads what the log has got, at most so many pieces; more reports whether there may
 // be more. While other logs are behind what has been read of this one it reads no further.
-func (t *logTail) grow() (more bool, err error) {
+func (t *logTail) grow(pieces int) (more bool, err error) {
 	if t.behind && len(t.pending) > 0 {
 		return true, nil
 	}
 	defer func() { t.behind = more }()
 	more = true
-	for n := 0; more && err == nil && n < piecesMax; n++ {
+	for n := 0; more && err == nil && n < pieces; n++ {
 		var events []event.Event
 		events, more, err = t.Read()
 		if errors.Is(err, follow.ErrAnew) {
@@ -68,11 +68,12 @@ func (t *logTail) until(at unit.Time, dst []oracle.Entry) []oracle.Entry {
 // to which all of them were read; more reports whether that is before the time to.
 func (v *view) read(to unit.Time) (entries []oracle.Entry, more bool, err error) {
 	var faults []error
+	pieces := max(1, piecesMax/len(v.logs))
 	for _, t := range v.logs {
-		behind, err := t.grow()
-		if behind && len(t.pending) > 0 {
-			more = true
-			to = min(to, t.pending[len(t.pending)-1].At)
+		behind, err := t.grow(pieces)
+		// One that grows while it is read is never read to its end: it is behind only before to.
+		if n := len(t.pending); behind && n > 0 && t.pending[n-1].At < to {
+			more, to = true, t.pending[n-1].At
 		}
 		if err != nil {
 			faults = append(faults, err)

@@ -50,7 +50,7 @@ func (l *logFile) append(data []byte) {
 func (l *logFile) want(tail *logTail, to unit.Time, times ...unit.Time) {
 	l.Helper()
 	l.Cleanup(tail.Close)
-	if more, err := tail.grow(); more || err != nil {
+	if more, err := tail.grow(piecesMax); more || err != nil {
 		l.Fatalf("grow: more %v, %v", more, err)
 	}
 	got := tail.until(to, nil)
@@ -90,11 +90,11 @@ func TestTailAnew(t *testing.T) {
 	if err := os.Truncate(l.path, 0); err != nil {
 		t.Fatal(err)
 	}
-	if more, err := tail.grow(); more || err != nil {
+	if more, err := tail.grow(piecesMax); more || err != nil {
 		t.Fatalf("grow: more %v, %v", more, err)
 	}
 	l.write(0, 30)
-	if more, err := tail.grow(); more || err != nil {
+	if more, err := tail.grow(piecesMax); more || err != nil {
 		t.Fatalf("grow: more %v, %v", more, err)
 	}
 	got := tail.until(100, nil)
@@ -135,7 +135,7 @@ func TestTailRejects(t *testing.T) {
 	l := newLog(t)
 	tail := &logTail{Log: follow.Open(l.path), id: 7}
 	l.append([]byte("this is no event\n"))
-	if _, err := tail.grow(); err == nil {
+	if _, err := tail.grow(piecesMax); err == nil {
 		t.Error("a line that is no event was taken")
 	}
 	l.write(0, 10)
@@ -172,6 +172,11 @@ func TestLongLogs(t *testing.T) {
 	closed := opened()
 	if err := closed.catchUp(ended, unit.Second, func(State) {}); err != nil || !closed.logs[0].behind {
 		t.Errorf("a page that is closed reads the logs to their end (%v)", err)
+	}
+	growing := opened() // while it is read: there is always more, but all that was asked for is there
+	defer growing.logs[0].Close()
+	if entries, more, err := growing.read(5 * unit.Millisecond); len(entries) != 5000 || more || err != nil {
+		t.Errorf("up to 5 ms: %d events, more %v, %v; want 5000 and no more", len(entries), more, err)
 	}
 	v := opened()
 	var states []State
