@@ -286,6 +286,19 @@ func TestPageLooks(t *testing.T) {
 	}
 }
 
+// TestPageFollows: a browser that draws four states a second follows a lab all the same: half of
+// what it is behind is made up for in six seconds.
+func TestPageFollows(t *testing.T) {
+	t.Parallel()
+	tab := testbrowser.Open(t, simulated(t, "pause.yaml", "itsy", "none"), testbrowser.Look{})
+	tab.Await("states.length >= 600")
+	tab.Run(`drawn = draw;
+		draw = () => { for (const from = performance.now(); performance.now() - from < 250;); drawn(); };
+		states.forEach((s) => { s.slow = true; });
+		topo.world = 'live'; playing = false; follow = true; at = 0;`)
+	tab.Await("follow && at > 0 && at > states.length / 2")
+}
+
 // TestPageEnds: a page whose server ends says so, and does not try again.
 func TestPageEnds(t *testing.T) {
 	t.Parallel()

@@ -42,19 +42,28 @@ function toEvent(way) {
   for (let i = at + way; i >= 0 && i < states.length; i += way) if (isEvent[$("by").value](i)) return go(i);
 }
 
+// isStory: something is told there, or a label moves in a deadlock.
+const isStory = (s) => (s.log || []).length > 0 || (s.deadlock && !s.deadlock.over && (s.labels || []).length > 0);
+
 let stepped = 0;
 const BEHIND = 8; // seconds: what is followed is never shown later than so
 
 // step goes on, if it is time to. What is followed goes from regular state to regular
-// state at once, and slowly where there are those of instants at which something happened.
+// state at once, and slowly where there are those of instants at which something happened; a
+// browser that draws too few a second to keep up leaves out what is no part of the story.
 function step(now) {
   requestAnimationFrame(step);
   const last = Math.min(until, states.length - 1);
-  if (!(playing || follow) || at >= last) return;
-  const rate = Math.max(Number($("speed").value), follow ? (last - at) / BEHIND : show ? actRate() : 0);
+  if (!(playing || follow) || at >= last) {
+    stepped = now;
+    return;
+  }
+  const catchUp = follow ? (last - at) / BEHIND : 0; // states a second
+  const rate = Math.max(Number($("speed").value), catchUp, show ? actRate() : 0);
   if ((playing || states[at + 1].slow) && now - stepped < 1000 / rate) return;
+  let steps = Math.floor((now - stepped) / 1000 * catchUp);
   stepped = now;
-  at++;
+  do at++; while (--steps > 0 && at < last && !isStory(states[at]));
   while (follow && at < last && !states[at].slow && !states[at + 1].slow) at++;
   if (playing && at === last) {
     playing = false;
