@@ -15,6 +15,10 @@ import (
 	"softswitch/internal/testbrowser"
 )
 
+// besideALab is a window that a browser without a graphics card can draw often enough while a lab
+// takes most of the machine.
+var besideALab = testbrowser.Look{Width: 1024, Height: 700}
+
 // TestDemoUI plays the demo in a browser: a deadlock is seen to form and to be declared;
 // the switches are restarted with a response, by clicks, and it is seen to be resolved; a
 // click fails a link of the running lab, and another heals it.
@@ -23,7 +27,7 @@ func TestDemoUI(t *testing.T) {
 	demo := b.start(b.command("demo", "--ui", "--listen", "127.0.0.1:0", "--name", b.name, "--detector", "itsy"))
 	url := pageOf(demo)
 	demo.await("begins when a browser")
-	tab := testbrowser.Open(t, url, testbrowser.Look{})
+	tab := testbrowser.Open(t, url, besideALab)
 	demo.await("the page stays")
 
 	tab.Await("document.body.dataset.status === 'deadlock' && states[at].declared && states[at].declared.true")
@@ -85,7 +89,7 @@ func TestSlowMotionUI(t *testing.T) {
 	demo := b.start(b.command("demo", "--ui", "--listen", "127.0.0.1:0", "--name", b.name, "--response", "drop+trigger", "--html", file))
 	url := pageOf(demo)
 	demo.await("begins when a browser")
-	tab := testbrowser.Open(t, url, testbrowser.Look{})
+	tab := testbrowser.Open(t, url, besideALab)
 	tab.Run(`watched = [];
 		new MutationObserver(() => watched.push({ at, status: document.body.dataset.status, now: performance.now(), labels: document.querySelectorAll("#travel .label").length }))
 			.observe($("words"), { childList: true });`)
