@@ -10,7 +10,8 @@ import (
 	"softswitch/unit"
 )
 
-// piecesMax is how many pieces of all logs are read at once, but for one of each log.
+// piecesMax is how many pieces of all logs are read at once, but for two of each log: the second
+// shows where it ends.
 const piecesMax = 16
 
 // beganAnew is no event of a log: it comes between the events of a log and those of the one that
@@ -68,7 +69,7 @@ func (t *logTail) until(at unit.Time, dst []oracle.Entry) []oracle.Entry {
 // to which all of them were read; more reports whether that is before the time to.
 func (v *view) read(to unit.Time) (entries []oracle.Entry, more bool, err error) {
 	var faults []error
-	pieces := max(1, piecesMax/len(v.logs))
+	pieces := max(2, piecesMax/len(v.logs))
 	for _, t := range v.logs {
 		behind, err := t.grow(pieces)
 		// One that grows while it is read is never read to its end: it is behind only before to.

@@ -130,6 +130,22 @@ func TestReadMerges(t *testing.T) {
 	}
 }
 
+// TestReadManyLogs: of however many logs, one that was read to its end is not taken to be behind.
+func TestReadManyLogs(t *testing.T) {
+	v := new(view)
+	for i := range 2 * piecesMax {
+		l := newLog(t)
+		l.write(0, unit.Time(i+1))
+		v.logs = append(v.logs, &logTail{Log: follow.Open(l.path), id: unit.NodeID(i + 1)})
+	}
+	if entries, more, err := v.read(100); len(entries) != len(v.logs) || more || err != nil {
+		t.Errorf("%d events of %d, more %v, %v", len(entries), len(v.logs), more, err)
+	}
+	for _, log := range v.logs {
+		log.Close()
+	}
+}
+
 // TestTailRejects: what is no event is told of, and does not end the reading.
 func TestTailRejects(t *testing.T) {
 	l := newLog(t)
