@@ -9,8 +9,8 @@
 //	                                      (the truth)            '-- fail, storm, restart ...
 //
 // Read in this order: state.go (what a page is told), wiring.go and layout.go (the fabric
-// and where it is drawn), model.go (events and counters to states), steps.go (what detectors
-// do), words.go (a state in one sentence), live.go, slow.go, tail.go and act.go (a running lab,
+// and where it is drawn), model.go (events and counters to states), measures.go (what responses
+// do), steps.go (what detectors do), words.go (a state in one sentence), live.go, slow.go, tail.go and act.go (a running lab,
 // and which of its instants are shown), simulate.go and instants.go (a simulated run, and when
 // it is looked at), stream.go (history and pages), server.go (HTTP), page.go (a page that a
 // command serves), file.go and save.go (a page that needs no server), show.go (runs told in
@@ -23,7 +23,8 @@
 // Invariants:
 //   - bounded: the history holds at most historyMax states and historyBytes bytes, a
 //     page that does not read holds nothing but its connection, for at most writeTimeout,
-//     and filesMax files are made at once;
+//     filesMax files are made at once, and of the logs piecesMax pieces, or two of each, are
+//     read ahead;
 //   - read-only without the token: nothing but POST /act changes a lab, and no other site's page
 //     reaches it (package guard);
 //   - quiet: while no page is open, no node is asked anything;

@@ -1,0 +1,62 @@
+package ui
+
+import (
+	"fmt"
+
+	"softswitch/detect"
+	"softswitch/event"
+	"softswitch/oracle"
+	"softswitch/unit"
+)
+
+// begins and ends are the measures that actions begin, and those that they end.
+var (
+	begins = map[detect.Action]string{
+		detect.ActionRestrict: "restricted", detect.ActionPolice: "policed", detect.ActionIgnore: "ignores pauses",
+		detect.ActionLossy: "lossy", detect.ActionLossyTurn: "lossy", detect.ActionContain: "contained", detect.ActionDiscard: "discards", detect.ActionFlush: "discards",
+	}
+	ends = map[detect.Action][]string{
+		detect.ActionFree: {"restricted"}, detect.ActionUnpolice: {"policed"}, detect.ActionHonour: {"ignores pauses", "lossy"},
+		detect.ActionLosslessTurn: {"lossy"}, detect.ActionAdmit: {"discards"}, detect.ActionRelease: {"contained"},
+	}
+)
+
+// measure notes that a measure begins or ends: at a queue, or for what comes in by a
+// bucket's port.
+func (m *model) measure(e oracle.Entry) {
+	d, ok := m.w.ports[unit.NodePort{Node: e.Node, Port: e.Out}]
+	at := At{d, int(e.OutClass)}
+	if e.Action == detect.ActionPolice || e.Action == detect.ActionUnpolice {
+		at, ok = m.upstream(e)
+	}
+	if !ok {
+		return
+	}
+	if what := begins[e.Action]; what != "" {
+		m.measures[Measure{at, what}] = true
+	}
+	for _, what := range ends[e.Action] {
+		delete(m.measures, Measure{at, what})
+	}
+}
+
+// act tells what a system does to its switch, or why it does not.
+func (m *model) act(e oracle.Entry) {
+	if e.Type == event.Acted {
+		m.measure(e)
+	}
+	text := "refuses: " + e.Refusal.String()
+	if e.Type == event.Acted {
+		if text = e.Action.String(); e.Bytes > 0 {
+			unitName := "bytes"
+			if e.Action == detect.ActionPolice {
+				unitName = "kbit/s"
+			}
+			text += fmt.Sprintf(" %d %s", e.Bytes, unitName)
+		}
+	}
+	if d, ok := m.w.ports[unit.NodePort{Node: e.Node, Port: e.Out}]; ok && e.Out != unit.NoPort {
+		text += " at " + m.w.arrow(d)
+	}
+	m.tell(e.At, "act", "%s: %s", m.name(e.Node), text)
+}
