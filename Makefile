@@ -176,9 +176,9 @@ fuzz:
 	  done; done
 
 # A billion frames, on the processors of the machine.
-FRAMES ?= 1000000000
+N ?= 1e9
 fuzz-frames: build
-	$(BIN) sim frames --n $(FRAMES) --seed 1
+	$(BIN) sim frames --n $$(printf %.0f $(N)) --seed 1
 
 clean:
 	rm -rf bin build

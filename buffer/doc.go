@@ -19,7 +19,7 @@
 //   - conservation: the bytes of a bucket are the bytes of the frames charged to
 //     it; the shared use is the sum of what each bucket has above its reserved
 //     minimum and below its headroom;
-//   - bound: a bucket holds at most reserved + threshold + headroom bytes;
+//   - bound: a bucket holds at most its XOFF threshold (reserved + shared share) + headroom + slack bytes;
 //   - hysteresis: XOFF and XON of a bucket alternate;
 //   - held: M(b, q) counts what waits in q, without frames that have begun to leave.
 //

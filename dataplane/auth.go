@@ -146,6 +146,14 @@ func (s *Switch) receiveHello(in unit.Port, f *buffer.Frame, t itsyhdr.TLV) {
 	known := p.auth.Known()
 	h := p.auth.Hear(s.now, f.Data, t)
 	s.ready.Add(in) // there may be a challenge to send
+	if !known && p.auth.Known() {
+		p.distrust.told = [linkauth.Verdicts]bool{}
+		s.event(event.Event{Type: event.AuthAgreed, Port: in})
+	}
+	if h.Verdict == linkauth.Believed && !p.budget.take(s.now) {
+		s.drop(f, DropControlBudget) // what it says of the counter counts all the same
+		return
+	}
 	if h.Replies {
 		s.send(in, controlItem{isHello: true, hello: h.Reply})
 	}
@@ -161,10 +169,6 @@ func (s *Switch) receiveHello(in unit.Port, f *buffer.Frame, t itsyhdr.TLV) {
 		return
 	}
 	p.count.RxMessages++
-	if !known && p.auth.Known() {
-		p.distrust.told = [linkauth.Verdicts]bool{}
-		s.event(event.Event{Type: event.AuthAgreed, Port: in})
-	}
 	s.free(f)
 }
 

@@ -74,6 +74,21 @@ func TestHonestNeighbourIsWithinItsBudget(t *testing.T) {
 	s.wantNoDrops()
 }
 
+// A far end that has the key and asks for ever is answered within its budget.
+func TestFloodOfChallenges(t *testing.T) {
+	c := newCable(t, linkauth.Strict, linkauth.Strict)
+	const n = 50_000
+	for range n {
+		c.b.send(end, controlItem{isHello: true, hello: linkauth.Hello{Value: 7}})
+		c.a.receive(end, c.b.drain(end)...)
+		c.a.drain(end)
+	}
+	tx, d := c.a.Counters(end).TxMessages, c.a.Counters(end).Drops[DropControlBudget]
+	if d < n-switchBurst-16 || tx > switchBurst+16 {
+		t.Errorf("%d challenges: %d over the budget, %d messages sent", n, d, tx)
+	}
+}
+
 // A stranger on an authenticated link does not use up what the far end may say.
 func TestStrangersFloodAnAuthenticatedLink(t *testing.T) {
 	c := newCable(t, linkauth.Strict, linkauth.Strict)

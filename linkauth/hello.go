@@ -95,7 +95,7 @@ func (e *End) Hear(now unit.Time, frame []byte, t itsyhdr.TLV) (h Heard) {
 	}
 	switch t.Flags {
 	case FlagAnswer:
-		return e.answered(counter, value)
+		return e.answered(now, counter, value)
 	case FlagNotice:
 		return e.noticed(now, value)
 	}
@@ -104,39 +104,56 @@ func (e *End) Hear(now unit.Time, frame []byte, t itsyhdr.TLV) (h Heard) {
 
 // challenged: the far end asks for this end's counter. What it has sent before is over, so its
 // counter is believed if it is above the last; but only by an end that knows it already:
-// another one cannot tell a challenge from a replayed one.
+// another one cannot tell a challenge from a replayed one. Such an end answers each challenge that is
+// later than those before at once, since the far end's own is, and any other once in Gap, since the
+// far end's clock may have gone back.
 func (e *End) challenged(now unit.Time, counter, nonce uint64) Heard {
-	if e.known && counter <= e.last {
-		h := Heard{Verdict: Replayed}
-		if now >= e.told+e.gap { // an honest end asks no sooner again, and one that replays makes no work
-			e.told, h.Replies, h.Reply = now, true, Hello{FlagNotice, e.last}
-		}
-		return h
-	}
-	if e.known {
+	answer := Heard{Replies: true, Reply: Hello{FlagAnswer, nonce}, Announce: true}
+	switch {
+	case e.known && counter <= e.last:
+		return e.notice(now)
+	case e.known:
 		e.last = counter
-	} else {
-		e.ask(now)
+		return answer
 	}
-	return Heard{Replies: true, Reply: Hello{FlagAnswer, nonce}, Announce: true}
+	e.ask(now)
+	if counter <= e.asked && !e.repeats(now) {
+		return Heard{Verdict: Replayed}
+	}
+	e.asked = max(e.asked, counter)
+	return answer
+}
+
+// notice tells the far end, whose counter is an old one, of the last that was believed.
+func (e *End) notice(now unit.Time) Heard {
+	if !e.repeats(now) {
+		return Heard{Verdict: Replayed}
+	}
+	return Heard{Verdict: Replayed, Replies: true, Reply: Hello{FlagNotice, e.last}}
+}
+
+// repeats reports, once in Gap, that a hello may be heeded that could be replayed: an honest end asks no
+// sooner again, and one that replays makes no work.
+func (e *End) repeats(now unit.Time) bool {
+	if now < e.told+e.gap {
+		return false
+	}
+	e.told = now
+	return true
 }
 
 // answered: the far end has had the nonce, so it sent this after it was asked. Without a nonce
 // of now it is the answer to a challenge that was repeated, and a frame like others.
-func (e *End) answered(counter, nonce uint64) Heard {
-	now := e.nonce != 0 && nonce == e.nonce
+func (e *End) answered(now unit.Time, counter, nonce uint64) Heard {
+	asked := e.nonce != 0 && nonce == e.nonce
 	switch {
-	case e.known && counter <= e.last:
-		h := Heard{Verdict: Replayed}
-		if now { // its clock went back
-			h.Replies, h.Reply = true, Hello{FlagNotice, e.last}
-		}
-		return h
-	case !e.known && !now:
+	case e.known && counter <= e.last && asked: // its clock went back
+		return e.notice(now)
+	case e.known && counter <= e.last, !e.known && !asked:
 		return Heard{Verdict: Replayed}
 	}
 	e.known, e.last = true, counter
-	if now {
+	if asked {
 		e.nonce, e.due = 0, unit.Never
 	}
 	return Heard{}

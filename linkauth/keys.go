@@ -57,7 +57,7 @@ func ParseKeys(file string, data []byte) (Keys, error) {
 			continue
 		}
 		if err := keys.add(fields[0], fields[1:]); err != nil {
-			faults = append(faults, fmt.Errorf("%s:%d: %w", file, n, err))
+			faults = append(faults, fmt.Errorf("%s:%d: %s%w", file, n, named(fields[0]), err))
 		}
 	}
 	if err := lines.Err(); err != nil {
@@ -72,7 +72,16 @@ func ParseKeys(file string, data []byte) (Keys, error) {
 	return keys, nil
 }
 
-// add adds the keys of a link. Errors do not name it: what stands first may be a key.
+// named is the beginning of what is said of a link: its name, unless that could be a key, which a
+// line without a name begins with.
+func named(link string) string {
+	if strings.Contains(link, "--") || link == AllLinks {
+		return "link " + link + ": "
+	}
+	return ""
+}
+
+// add adds the keys of a link.
 func (k Keys) add(link string, texts []string) error {
 	switch _, twice := k[link]; {
 	case twice:

@@ -115,7 +115,8 @@ type End struct {
 	nonce uint64    // of the challenge that is not answered yet; 0 is none
 	due   unit.Time // when to send a challenge
 	sent  unit.Time // when the last one was sent
-	told  unit.Time // when the far end was told last that its challenge was an old one
+	told  unit.Time // when a hello was heeded last that could be a replayed one
+	asked uint64    // the greatest counter of a challenge, while the far end is not known
 	gap   unit.Time
 	wait  unit.Time // until the challenge after the next one
 }

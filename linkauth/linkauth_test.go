@@ -518,13 +518,13 @@ func TestParseKeysRefuses(t *testing.T) {
 	const good = "000102030405060708090a0b0c0d0e0f"
 	for text, want := range map[string]string{
 		"":                             "keys: no key",
-		"a--b":                         "keys:1: 0 keys",
+		"a--b":                         "keys:1: link a--b: 0 keys",
 		good:                           "keys:1: 0 keys",
 		good + " a--b":                 "keys:1: key 1 has 4 digits",
-		"a--b " + good[2:]:             "keys:1: key 1 has 30 digits; write 32",
-		"\na--b " + good + " x":        "keys:2: key 2 has 1 digits; write 32",
-		"a--b " + good[:31] + "x":      "keys:1: key 1 is not hexadecimal",
-		"a--b " + good + " " + good:    "keys:1: the two keys are the same",
+		"a--b " + good[2:]:             "keys:1: link a--b: key 1 has 30 digits; write 32",
+		"\na--b " + good + " x":        "keys:2: link a--b: key 2 has 1 digits; write 32",
+		"a--b " + good[:31] + "x":      "keys:1: link a--b: key 1 is not hexadecimal",
+		"* " + good + " " + good:       "keys:1: link *: the two keys are the same",
 		"a " + good + "\na " + good:    "keys:2: the link has a line already",
 		strings.Repeat("a 1 1 1\n", 1): "keys:1: 3 keys",
 	} {
@@ -640,4 +640,40 @@ func TestReplayedChallenge(t *testing.T) {
 	if replies != 10 {
 		t.Errorf("%d answers to 1000 replays in ten gaps, want 10", replies)
 	}
+}
+
+// An end that does not know the far end cannot tell a challenge from a replayed one: each that was
+// recorded makes one answer, and all of them together one more in each gap.
+func TestReplayedChallengesOfARestartedEnd(t *testing.T) {
+	p := agreed(t)
+	var recorded [][]byte
+	for range 3 {
+		p.now += gap
+		recorded = append(recorded, p.a.hello(p.a.Challenge(p.now)))
+	}
+	p.restart(p.b, 1<<40)
+	answers := 0
+	for n := range 3000 { // in ten gaps
+		f := recorded[n%len(recorded)]
+		_, tlv, err := itsyhdr.ParseMessage(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := p.b.Hear(p.now+unit.Time(n)*gap/300, f, tlv)
+		if h.Replies != h.Announce || h.Replies != (h.Verdict == Believed) {
+			t.Fatalf("replay %d: %+v", n, h)
+		}
+		if h.Replies {
+			answers++
+		}
+	}
+	if want := len(recorded) + 10; answers != want {
+		t.Errorf("%d answers to 3000 replays in ten gaps, want %d", answers, want)
+	}
+	p.now += 10 * gap
+	if h := p.a.deliver(p.now, p.a.hello(p.a.Challenge(p.now))); h.Verdict != Believed || !h.Replies {
+		t.Errorf("the far end's own challenge after them: %+v, want an answer", h)
+	}
+	p.greet()
+	p.wantKnown(true, true)
 }

@@ -18,8 +18,8 @@
 //     the result;
 //   - one seed: all randomness comes from the seed, with a separate stream for each
 //     direction of each wire;
-//   - FIFO: a wire never reorders, however its delay varies, and never exceeds its
-//     rate;
+//   - FIFO: a wire never exceeds its rate, and does not reorder, however its delay
+//     varies; only a frame that the fault reorder chose is overtaken;
 //   - no special case: a machine cannot tell a simulation from a live run.
 //
 // What it does not do: it reads no clock, starts no goroutine (Options.Each may, for

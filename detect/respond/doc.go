@@ -10,7 +10,7 @@
 //	   '----------- Report, Repause, Send, Trace -------'
 //
 // A finding says that bucket b waits for queue q and that the wait comes round. The steps
-// for one deadlock, by the names of their messages:
+// for one deadlock; claim, trigger, found, seal, bubble and reserve are messages:
 //
 //	claim     an election probe. It goes downstream, from q round the loop and home to b:
 //	          everyone still waits, and no other switch is to act. Where a bucket waits in several

@@ -2,6 +2,8 @@ package config
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/goccy/go-yaml"
 
@@ -17,9 +19,27 @@ func Bridge(ports ...string) (s Switch, warnings []string, err error) {
 	for _, p := range ports {
 		s.Ports = append(s.Ports, Port{Name: p})
 	}
+	trusting := warnPeers(strictyaml.NewDoc("arguments"), s.Ports)
 	s.Fill()
 	warnings, err = s.Check("arguments")
-	return s, warnings, err
+	return s, append(warnings, trusting...), err
+}
+
+// warnPeers warns of ports, not filled in yet, of which nothing says what they lead to: a host
+// there would be believed as a switch is.
+func warnPeers(d *strictyaml.Doc, ports []Port) (warnings []string) {
+	first, names := 0, []string(nil)
+	for i, p := range slices.Backward(ports) {
+		if p.Peer == "" && p.Name != "" {
+			first, names = i, append(names, p.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	slices.Reverse(names)
+	return []string{d.At(fmt.Sprintf("ports[%d].peer", first), fmt.Sprintf("not said of %s: taken to lead to a switch, whose labels and messages are believed; a file can say \"peer: host\" where a host is",
+		strings.Join(names, ", "))).String()}
 }
 
 // LoadSwitch reads the configuration of a switch from data, the content of the
@@ -29,11 +49,15 @@ func Bridge(ports ...string) (s Switch, warnings []string, err error) {
 // the file says.
 func LoadSwitch(name string, data []byte, settings ...strictyaml.Setting) (s Switch, warnings []string, err error) {
 	d := strictyaml.Read(name, data, &s, settings...)
+	trusting := warnPeers(d, s.Ports)
 	s.Fill()
 	warnings = checkSwitch(d, &s)
 	choice(d, "detector", s.Detector, catalog.Names()...)
 	choice(d, "response", s.Response, respond.Names()...)
-	return s, warnings, d.Err()
+	if err = d.Err(); err == nil {
+		warnings = append(warnings, trusting...)
+	}
+	return s, warnings, err
 }
 
 // LoadNIC is LoadHost of a host with a NIC for programs.

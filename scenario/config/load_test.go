@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"flag"
 	"os"
 	"path/filepath"
@@ -65,9 +66,39 @@ const smallSwitch = `
 name: s1
 id: 7
 ports:
-  - {name: a, rate: 100Mbit/s}
-  - {name: b}
+  - {name: a, peer: switch, rate: 100Mbit/s}
+  - {name: b, peer: switch}
 `
+
+// What a port leads to is believed by what the file says; of a port for which it says nothing there
+// is a warning, for a host there would be believed as a switch is.
+func TestPeerIsNotSaid(t *testing.T) {
+	of := func(s Switch, warnings []string, err error) string {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range s.Ports {
+			if want := map[string]string{"h": "host"}[p.Name]; p.Peer != cmp.Or(want, "switch") {
+				t.Errorf("port %s leads to a %s", p.Name, p.Peer)
+			}
+		}
+		return strings.Join(warnings, "\n")
+	}
+	const said = `taken to lead to a switch, whose labels and messages are believed; a file can say "peer: host" where a host is`
+	got := of(LoadSwitch("s.yaml", []byte("name: s\nid: 1\nports:\n- {name: h, peer: host}\n- {name: a}\n- {name: b, peer: switch}\n- {name: c}\n")))
+	if want := "s.yaml:5: ports[1].peer: not said of a, c: " + said; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	got = of(LoadSwitch("s.yaml", []byte(smallSwitch)))
+	if got != "" {
+		t.Errorf("where all is said: %q", got)
+	}
+	got = of(Bridge("a", "b"))
+	if want := "arguments: ports[0].peer: not said of a, b: " + said; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
 
 func TestDefaults(t *testing.T) {
 	s, warnings, err := LoadSwitch("s1.yaml", []byte(smallSwitch))

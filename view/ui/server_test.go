@@ -218,6 +218,53 @@ func (s *server) awaitNoPage(fault string) {
 	}
 }
 
+// TestLongHeaders: a request whose headers are longer than any page's is refused.
+func TestLongHeaders(t *testing.T) {
+	s := newServer(t, 1)
+	for size, want := range map[int]string{100: "HTTP/1.1 200 ", 30 << 10: "HTTP/1.1 431 "} {
+		c := s.dial()
+		go fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nX: %s\r\n\r\n", strings.Repeat("x", size))
+		got, _ := io.ReadAll(c) // the server may hang up before it has read all
+		if !strings.HasPrefix(string(got), want) {
+			t.Errorf("a header of %d octets: %.60q, want %q", size, got, want)
+		}
+	}
+}
+
+// TestSlowRequests: who begins a request and does not go on is hung up on, and others are served
+// meanwhile.
+func TestSlowRequests(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a request is given five seconds")
+	}
+	t.Parallel() // it waits most of the time
+	s := newServer(t, 1)
+	var slow []net.Conn
+	for range 100 {
+		c := s.dial()
+		fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n")
+		slow = append(slow, c)
+	}
+	s.open("").wantTopology()
+	for i, c := range slow {
+		c.SetReadDeadline(time.Now().Add(30 * time.Second))
+		if got, err := io.ReadAll(c); err != nil || strings.Contains(string(got), " 200 ") {
+			t.Fatalf("slow request %d: %.60q, %v; want that the server hangs up", i, got, err)
+		}
+	}
+}
+
+// dial is a connection to the server, until the test ends.
+func (s *server) dial() net.Conn {
+	s.Helper()
+	c, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(s.base, "http://"), "/"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(func() { c.Close() })
+	return c
+}
+
 // TestNeverReads opens a page that takes nothing: the stream goes on, others get all of it,
 // and the page is dropped.
 func TestNeverReads(t *testing.T) {
@@ -226,11 +273,7 @@ func TestNeverReads(t *testing.T) {
 	}
 	t.Parallel() // it waits most of the time
 	s := newServer(t, 1)
-	c, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(s.base, "http://"), "/"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	c := s.dial()
 	c.(*net.TCPConn).SetReadBuffer(4096)
 	fmt.Fprintf(c, "GET /stream HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
 	if err := s.stream.AwaitPage(t.Context()); err != nil {
