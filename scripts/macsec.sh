@@ -159,7 +159,7 @@ frames() {
 	echo "+ ip netns exec s1 softswitch run --control s1.sock to-s2"
 	ip netns exec s1 "$softswitch" run --control "$dir/s1.sock" to-s2 >"$dir/log" 2>&1 &
 	pids="$pids $!"
-	await "word of the switch at s1" test -s "$dir/log"
+	await "word of the switch at s1" grep -q '^switch: detector' "$dir/log"
 	cat "$dir/log"
 	capture s1 wire "$dir/wire" "ether src 02:00:00:00:00:02"
 	capture s1 to-s2 "$dir/to-s2" "ether src 02:00:00:00:00:02"
