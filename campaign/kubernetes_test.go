@@ -1,3 +1,7 @@
+// A manifest has no races, and the packages that know it take long to build for the race detector.
+
+//go:build !race
+
 package campaign_test
 
 import (
