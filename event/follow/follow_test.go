@@ -245,6 +245,10 @@ func TestText(t *testing.T) {
 		{event.Event{Type: event.StrongRemoved, Class: 3, Out: 1, OutClass: 3, Bytes: 9, Limit: 8}, "wait ends: priority group a:3, queue b:3, 9 bytes (XON 8)"},
 		{event.Event{Type: event.Trace, Step: detect.StepMint, Port: 0, Class: 3, Out: unit.NoPort, Label: label}, "detector: mint, priority group a:3, label class 3 from 5.2 seq 9 hops 0 period 0"},
 		{event.Event{Type: event.Deadlock, Class: 3, Out: 1, OutClass: 3, Trigger: unit.NodePort{Node: 7, Port: 1}, OnLoop: true}, "DEADLOCK declared, queue b:3, priority group a:3, initial trigger c to-d on the loop"},
+		{
+			event.Event{Type: event.Cause, Class: 3, Out: 1, OutClass: 3, Cause: detect.CauseContention, Rank: 2, Confidence: 70, Trigger: unit.NodePort{Node: 7, Port: 1}, Flow: 0xab},
+			"cause 2, 70 %: contention at c to-d off the loop, flow 000000ab, queue b:3, priority group a:3",
+		},
 		{event.Event{Type: event.LinkUp, Port: 1}, "link b up"},
 		{event.Event{Type: event.LinkDown, Port: 2}, "link port 2 down"},
 		{event.Event{Type: event.Rerouted, Out: 1, Bytes: 4}, "route 4 rerouted to backup port b"},

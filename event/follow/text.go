@@ -2,6 +2,7 @@ package follow
 
 import (
 	"fmt"
+	"strings"
 
 	"softswitch/event"
 	"softswitch/unit"
@@ -83,12 +84,30 @@ func (e Entry) detectorText(bucket, queue string, name func(unit.NodePort) strin
 			}
 		}
 		return "DEADLOCK declared" + where + trigger
+	case event.Cause:
+		return e.causeText(name) + where
 	case event.Acted:
 		return fmt.Sprintf("action: %s %d%s", e.Action, e.Bytes, where)
 	case event.Refused:
 		return fmt.Sprintf("action not taken: %s%s", e.Refusal, where)
 	}
 	return e.Type.String() + where
+}
+
+// causeText is the beginning of Text for a cause.
+func (e Entry) causeText(name func(unit.NodePort) string) string {
+	text := fmt.Sprintf("cause %d, %d %%: %s", e.Rank, e.Confidence, strings.ReplaceAll(e.Cause.String(), "-", " "))
+	switch {
+	case e.Trigger.IsZero():
+	case e.OnLoop:
+		text += " at " + name(e.Trigger) + " on the loop"
+	default:
+		text += " at " + name(e.Trigger) + " off the loop"
+	}
+	if e.Flow != 0 {
+		text += fmt.Sprintf(", flow %08x", uint32(e.Flow))
+	}
+	return text
 }
 
 func (e Entry) place(p unit.Port, c unit.Priority) string { return fmt.Sprintf("%s:%d", e.name(p), c) }

@@ -64,6 +64,19 @@ func (r *reader) fabric() (links []link) {
 	return links
 }
 
+// known finds the ports that a table's keys name and PORT does not have. A key is ports with commas
+// between, and may go on after "|"; "global" is the switch.
+func (r *reader) known(c *config, table string, keys []string) {
+	for _, key := range keys {
+		ports, _, _ := strings.Cut(key, "|")
+		for _, port := range strings.Split(ports, ",") {
+			if port != "global" && c.Port[port] == nil {
+				r.faultf(c, table+"|"+key, "PORT has no %s; it has %s", port, span(c.Port.keys()))
+			}
+		}
+	}
+}
+
 // nameHosts gives a host with several links a name for each: a host of a scenario has one.
 func (r *reader) nameHosts(links []link, count map[string]int) {
 	nth := map[string]int{}

@@ -102,6 +102,10 @@ func Scenario(name string, files []File) ([]byte, error) {
 		r.byName[c.name] = c
 	}
 	slices.SortFunc(r.configs, func(a, b *config) int { return compareNames(a.name, b.name) })
+	for _, c := range r.configs {
+		r.known(c, "PORT_QOS_MAP", c.QOS.keys())
+		r.known(c, "BUFFER_PG", c.PG.keys())
+	}
 	fabric := r.fabric()
 	qos := r.qos(fabric)
 	if err := errors.Join(r.faults...); err != nil {

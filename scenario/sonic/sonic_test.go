@@ -120,6 +120,12 @@ func TestFaults(t *testing.T) {
 			"leaf0.json: DEVICE_NEIGHBOR|Ethernet40: PORT has no Ethernet40; it has Ethernet0, Ethernet4, Ethernet8, Ethernet12, Ethernet16",
 			"spine0.json: DEVICE_NEIGHBOR|Ethernet0: it leads to leaf0 Ethernet0, and leaf0.json has no DEVICE_NEIGHBOR|Ethernet0",
 		}},
+		{[]string{"leaf0", `"Ethernet0|3-4": {`, `"Ethernet0,Ethernet40|3-4": {`}, []string{
+			"leaf0.json: BUFFER_PG|Ethernet0,Ethernet40|3-4: PORT has no Ethernet40; it has Ethernet0, Ethernet4, Ethernet8, Ethernet12, Ethernet16",
+		}},
+		{[]string{"leaf0", `"PORT_QOS_MAP": {`, `"PORT_QOS_MAP": {"Ethernet41": {},`}, []string{
+			"leaf0.json: PORT_QOS_MAP|Ethernet41: PORT has no Ethernet41; it has Ethernet0, Ethernet4, Ethernet8, Ethernet12, Ethernet16",
+		}},
 		{[]string{"spine0", `"speed": "100000"`, `"speed": "40000"`}, []string{`leaf0.json: PORT|Ethernet0: speed is "100000", and that of spine0 Ethernet0, to which it leads, "40000"`}},
 		{[]string{"leaf0", `"speed": "100000"`, `"speed": "fast"`}, []string{`leaf0.json: PORT|Ethernet0: speed is "fast"; want Mbit/s, such as "100000"`}},
 		{[]string{"leaf0", "\"name\": \"srv1\"", "\"name\": \"spine9\"", "leaf0", "\"srv1\": {\n            \"hwsku\": \"Server\",\n            \"lo_addr\": \"10.0.0.1\",\n            \"type\": \"Server\"", "\"spine9\": {\n            \"type\": \"LeafRouter\""}, []string{
