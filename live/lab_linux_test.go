@@ -99,7 +99,7 @@ func (l *lab) runSwitch(more string) *program {
 	socket, file := filepath.Join(l.dir, "control.sock"), filepath.Join(l.dir, "switch.yaml")
 	text := fmt.Sprintf("name: s\nid: 1\nlive: {control: %s}\n%s\n", socket, more)
 	if !strings.Contains(more, "ports:") {
-		text += "ports: [{name: p0}, {name: p1}]\n"
+		text += "ports: [{name: p0, peer: switch}, {name: p1, peer: switch}]\n"
 	}
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		l.t.Fatal(err)

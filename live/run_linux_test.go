@@ -83,7 +83,7 @@ func TestRunKeepsTheVLANTag(t *testing.T) {
 
 func TestRunHonoursPause(t *testing.T) {
 	l := newLab(t)
-	p := l.runSwitch("ports: [{name: p0}, {name: p1, rate: 1Mbit/s}]") // a pause of 65535 quanta is 33 s
+	p := l.runSwitch("ports: [{name: p0, peer: switch}, {name: p1, peer: switch, rate: 1Mbit/s}]") // a pause of 65535 quanta is 33 s
 	fars := [2]link.Link{l.openFar(0), l.openFar(1)}
 	write := func(far int, f []byte) {
 		t.Helper()
@@ -109,7 +109,7 @@ func TestRunHonoursPause(t *testing.T) {
 
 func TestRunPausesItsSender(t *testing.T) {
 	l := newLab(t)
-	p := l.runSwitch("ports: [{name: p0}, {name: p1, rate: 1Mbit/s}]\nbuffer: {static_th: 4000, size: 1000, xon_offset: 2000, xoff: 20000, pool: 100000}")
+	p := l.runSwitch("ports: [{name: p0, peer: switch}, {name: p1, peer: switch, rate: 1Mbit/s}]\nbuffer: {static_th: 4000, size: 1000, xon_offset: 2000, xoff: 20000, pool: 100000}")
 	fars := [2]link.Link{l.openFar(0), l.openFar(1)}
 	for n := range uint64(100) { // 8000 bytes
 		if _, err := fars[0].Write([][]byte{frame(0, 1, n, true)}); err != nil {
@@ -333,7 +333,7 @@ func TestWatchIsNotMisledByBridges(t *testing.T) {
 // The switch takes its ports' addresses from their interfaces.
 func TestWatchTellsTheAddress(t *testing.T) {
 	l := newLab(t)
-	p := l.runSwitch("ports: [{name: p0}, {name: p1, rate: 1Mbit/s}]\nbuffer: {static_th: 4000, size: 1000, xon_offset: 2000, xoff: 20000, pool: 100000}")
+	p := l.runSwitch("ports: [{name: p0, peer: switch}, {name: p1, peer: switch, rate: 1Mbit/s}]\nbuffer: {static_th: 4000, size: 1000, xon_offset: 2000, xoff: 20000, pool: 100000}")
 	p0 := l.in.Link("p0")
 	far := l.openFar(0)
 	p.awaitStats("an answer", func(observe.Switch) bool { return true })
