@@ -11,8 +11,8 @@ import (
 	"softswitch/sim"
 )
 
-// causesOf is the first detection of a run with itsy.
-func causesOf(t *testing.T, s *scenario.Scenario, seed uint64) verdict.Detection {
+// declared is what itsy declares first in a run.
+func declared(t *testing.T, s *scenario.Scenario, seed uint64) verdict.Detection {
 	t.Helper()
 	v, _ := testsim.Run(t, s, sim.Options{Seed: seed, Detectors: detectors})
 	if len(v.Detections) == 0 {
@@ -41,7 +41,7 @@ func TestNamedCauses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := causesOf(t, testsim.Parse(t, file, string(text), "itsy"), c.seed)
+		d := declared(t, testsim.Parse(t, file, string(text), "itsy"), c.seed)
 		switch {
 		case c.want == "":
 			if d.Trigger.Node != "h-leaf2-0" || len(d.Causes) != 0 {
@@ -52,7 +52,7 @@ func TestNamedCauses(t *testing.T) {
 		}
 	}
 	for seed := range uint64(8) {
-		d := causesOf(t, testsim.Shipped(t, "n1-two-triggers", "itsy"), seed+1)
+		d := declared(t, testsim.Shipped(t, "n1-two-triggers", "itsy"), seed+1)
 		if len(d.Causes) == 0 || d.Causes[0].Type != "host" || d.Causes[0].Node != "h10" {
 			t.Errorf("n1-two-triggers, seed %d: causes %v, want the host h10 first", seed+1, d.Causes)
 		}

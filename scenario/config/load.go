@@ -28,16 +28,17 @@ func Bridge(ports ...string) (s Switch, warnings []string, err error) {
 // warnPeers warns of ports, not filled in yet, of which nothing says what they lead to: a host
 // there would be believed as a switch is.
 func warnPeers(d *strictyaml.Doc, ports []Port) (warnings []string) {
-	first, names := 0, []string(nil)
-	for i, p := range slices.Backward(ports) {
-		if p.Peer == "" && p.Name != "" {
-			first, names = i, append(names, p.Name)
-		}
-	}
-	if len(names) == 0 {
+	unsaid := func(p Port) bool { return p.Peer == "" }
+	first := slices.IndexFunc(ports, unsaid)
+	if first < 0 {
 		return nil
 	}
-	slices.Reverse(names)
+	var names []string
+	for _, p := range ports {
+		if unsaid(p) {
+			names = append(names, p.Name)
+		}
+	}
 	return []string{d.At(fmt.Sprintf("ports[%d].peer", first), fmt.Sprintf("not said of %s: taken to lead to a switch, whose labels and messages are believed; a file can say \"peer: host\" where a host is",
 		strings.Join(names, ", "))).String()}
 }

@@ -298,11 +298,7 @@ func TestFilesNeverRead(t *testing.T) {
 	rand.NewChaCha8([32]byte{}).Read(noise)
 	s.stream.Publish(ui.State{Words: base64.StdEncoding.EncodeToString(noise)}) // which does not get shorter
 	ask := func() {
-		c, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(s.base, "http://"), "/"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { c.Close() })
+		c := s.dial()
 		c.(*net.TCPConn).SetReadBuffer(4096)
 		fmt.Fprintf(c, "GET /run.html HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
 		start := make([]byte, len("HTTP/1.1 200"))
