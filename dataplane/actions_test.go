@@ -7,6 +7,7 @@ import (
 
 	"softswitch/buffer"
 	"softswitch/detect"
+	"softswitch/event"
 	"softswitch/internal/ether"
 	"softswitch/itsyhdr"
 	"softswitch/unit"
@@ -158,6 +159,25 @@ func TestRestrict(t *testing.T) {
 	s.Restrict(bucket2, queue1, false)
 	s.work()
 	s.wantData(1, of0...)
+}
+
+// A link that goes down ends the restriction of its queues, and that is logged once.
+func TestRestrictUntilLinkDown(t *testing.T) {
+	s, _, _ := stuck(t, 3, 3)
+	s.Restrict(bucket2, queue1, true)
+	s.log = nil
+	s.link(1, false)
+	s.Restrict(bucket2, queue1, false)
+	s.work()
+	ends := 0
+	for _, e := range s.log {
+		if e.Type == event.Acted && e.Action == detect.ActionFree && e.Out == queue1.Port && e.OutClass == queue1.Class {
+			ends++
+		}
+	}
+	if ends != 1 {
+		t.Errorf("the end of the restriction is logged %d times, want once", ends)
+	}
 }
 
 // An extra threshold makes a bucket resume, and XOFF at the higher threshold; taken back, the

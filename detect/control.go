@@ -1,6 +1,10 @@
 package detect
 
-import "softswitch/unit"
+import (
+	"slices"
+
+	"softswitch/unit"
+)
 
 // Control is what a system that does more than detect may do to its switch. Each
 // call that changes something is logged by the switch, as an Action, with the time;
@@ -100,6 +104,57 @@ const (
 
 var actionNames = [...]string{
 	"", "drop", "force", "ignore", "honour", "discard", "admit", "restrict", "free", "lend", "return", "avoid", "allow", "police", "unpolice", "lossy", "lossy-turn", "lossless-turn", "flush", "contain", "release",
+}
+
+// begun is by what an action that ends something was begun.
+var begun = [...][]Action{
+	ActionHonour: {ActionIgnore, ActionLossy}, ActionAdmit: {ActionDiscard, ActionFlush}, ActionFree: {ActionRestrict},
+	ActionExtraOver: {ActionExtra}, ActionAllow: {ActionAvoid}, ActionUnpolice: {ActionPolice},
+	ActionLosslessTurn: {ActionLossyTurn}, ActionRelease: {ActionContain},
+}
+
+// Ends are the actions that a ends, where it is about the same queue, bucket and flow, as
+// far as a names them; none if it ends nothing.
+func (a Action) Ends() []Action {
+	if int(a) >= len(begun) {
+		return nil
+	}
+	return begun[a]
+}
+
+// Lasts reports whether a is in force until another action ends it.
+func (a Action) Lasts() bool {
+	return slices.ContainsFunc(begun[:], func(ended []Action) bool { return slices.Contains(ended, a) })
+}
+
+// reasons are what an action that lasts is for, and what ends it.
+var reasons = [...]struct{ why, until string }{
+	ActionIgnore:    {"what waits there is sent in spite of pauses", "no pause comes for a time"},
+	ActionDiscard:   {"what waits there would hold others up", "no pause comes for a time"},
+	ActionRestrict:  {"only frames of the loop leave, until it moves", "the loop has moved on"},
+	ActionExtra:     {"room for what the loop has too much", "its time is over"},
+	ActionAvoid:     {"the turn closes a loop", "never"},
+	ActionPolice:    {"its frames wait at the initial trigger", "its time is over"},
+	ActionLossy:     {"the host behind it is the initial trigger", "the host has not paused for a time"},
+	ActionLossyTurn: {"the turn holds a loop, or would", "for a time it would have held nobody up"},
+	ActionFlush:     {"what waits there would hold others up", "the queue is taken for recovered"},
+	ActionContain:   {"the host behind it pauses without end", "the host has not paused for a time"},
+}
+
+// Why says what an action that lasts is for, "" of another one.
+func (a Action) Why() string {
+	if int(a) >= len(reasons) {
+		return ""
+	}
+	return reasons[a].why
+}
+
+// Until says what ends an action that lasts, "" of another one.
+func (a Action) Until() string {
+	if int(a) >= len(reasons) {
+		return ""
+	}
+	return reasons[a].until
 }
 
 // String is the action's name in a log.

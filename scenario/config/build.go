@@ -82,6 +82,12 @@ func (s Switch) Build(detector detect.Factory, batch int, granularity unit.Time)
 	return c
 }
 
+// FlowID is how switches tell the flow f of a checked h from others.
+func (h Host) FlowID(f Flow) detect.FlowID {
+	from, _, err := ParseInterface(h.Address)
+	return detect.FlowID(ether.FlowHash(must(from, err), must(ParseAddr(f.To)), ether.ProtoUDP, f.SrcPort, host.Port))
+}
+
 // Build turns a checked configuration into the machine's, as Switch.Build does.
 func (h Host) Build(batch int, granularity unit.Time) host.Config {
 	c := host.Config{

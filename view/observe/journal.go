@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -14,6 +15,8 @@ import (
 type Deadlocks struct {
 	Declared uint64    `json:"declared"` // since the switch started
 	Findings []Finding `json:"findings"` // the latest, oldest first
+	// Measures are in force, oldest first.
+	Measures []Measure `json:"measures"`
 }
 
 // Finding is a declared deadlock. Its label does not include an initial trigger: the
@@ -28,6 +31,32 @@ type Finding struct {
 	// Over is when the bucket resumed or the pause of the queue ended; 0 while neither
 	// has happened: then the deadlock lasts.
 	Over unit.Time `json:"over_ns"`
+	// Causes are why it came to be according to the detector, the likeliest first.
+	Causes []Cause `json:"causes"`
+}
+
+// Cause is a detect.Cause.
+type Cause struct {
+	Type string `json:"type"`
+	// At is "node.port" of the egress port that tells it, and In that of the ingress port of
+	// the turn; "" for none.
+	At         string   `json:"at"`
+	In         string   `json:"in"`
+	OnLoop     bool     `json:"on_loop"`
+	Confidence int      `json:"confidence"` // in per cent
+	Flows      []string `json:"flows"`      // hashes, as in event logs
+}
+
+// Measure is an action that is in force: it was begun and has not been ended.
+type Measure struct {
+	Since  unit.Time `json:"since_ns"`
+	Action string    `json:"action"`
+	Why    string    `json:"why"`
+	Until  string    `json:"until"`
+	Bucket *Place    `json:"bucket"` // what comes in there; nil for all
+	Queue  *Place    `json:"queue"`  // what leaves there; nil for all
+	Flow   string    `json:"flow"`   // hash, "" for all
+	Bytes  int       `json:"bytes"`  // bytes, of "police" kbit/s; 0 for none
 }
 
 // Place is a queue or a bucket.
@@ -36,8 +65,12 @@ type Place struct {
 	Class int    `json:"priority"`
 }
 
-// findingsMax limits the findings that a Journal keeps: ended ones are dropped first.
-const findingsMax = 64
+// Bounds of what a Journal keeps: of findings ended ones are dropped first, of measures in
+// force the oldest.
+const (
+	findingsMax = 64
+	measuresMax = 1024
+)
 
 // DetectionBounds are the upper bounds of the buckets of History.Detection, in
 // seconds.
@@ -70,6 +103,7 @@ type Journal struct {
 
 	mu       sync.Mutex
 	findings []finding                   // guarded by mu
+	measures []event.Event               // guarded by mu: those that began what is in force, oldest first
 	history  History                     // guarded by mu
 	xoff     map[detect.Bucket]unit.Time // guarded by mu: since when buckets are XOFF
 }
@@ -77,8 +111,9 @@ type Journal struct {
 // finding is a Finding and its place.
 type finding struct {
 	Finding
-	bucket detect.Bucket
-	queue  detect.Queue
+	bucket    detect.Bucket
+	queue     detect.Queue
+	diagnosed unit.Time // the time of Causes
 }
 
 // NewJournal makes the journal of a switch with these port names.
@@ -110,8 +145,11 @@ func (j *Journal) read(e *event.Event) {
 		j.over(e.At, func(f *finding) bool { return f.queue == q })
 	case event.Deadlock:
 		j.declared(e, b, q)
+	case event.Cause:
+		j.caused(e, b, q)
 	case event.Acted:
 		j.history.Measures[e.Action.String()]++
+		j.acted(e)
 	case event.Refused:
 		j.history.Refusals[e.Refusal.String()]++
 	case event.LinkDown:
@@ -150,6 +188,56 @@ func (j *Journal) declared(e *event.Event, b detect.Bucket, q detect.Queue) {
 	j.findings = append(j.findings, f)
 }
 
+// caused adds a cause, or one more flow of the last one, to the finding that it is about.
+func (j *Journal) caused(e *event.Event, b detect.Bucket, q detect.Queue) {
+	for i := len(j.findings) - 1; i >= 0; i-- {
+		f := &j.findings[i]
+		if f.bucket != b || f.queue != q {
+			continue
+		}
+		switch rank := int(e.Rank); {
+		case rank == 1 && (len(f.Causes) != 1 || f.diagnosed != e.At): // another diagnosis
+			f.Causes, f.diagnosed = nil, e.At
+			fallthrough
+		case rank == len(f.Causes)+1:
+			c := Cause{Type: e.Cause.String(), At: nodePort(e.Trigger), OnLoop: e.OnLoop, Confidence: int(e.Confidence), Flows: []string{}}
+			if e.In != unit.NoPort {
+				c.In = nodePort(unit.NodePort{Node: e.Trigger.Node, Port: e.In})
+			}
+			f.Causes = append(f.Causes, c)
+		}
+		if n := len(f.Causes); n > 0 && e.Flow != 0 {
+			c := &f.Causes[n-1]
+			c.Flows = append(c.Flows, flowHash(e.Flow))
+		}
+		return
+	}
+}
+
+func flowHash(f detect.FlowID) string { return fmt.Sprintf("%08x", uint32(f)) }
+
+// acted begins and ends measures.
+func (j *Journal) acted(e *event.Event) {
+	anyBucket := e.Port == unit.NoPort || e.Action == detect.ActionRestrict // a queue is restricted to one
+	end := func(a detect.Action) {
+		j.measures = slices.DeleteFunc(j.measures, func(m event.Event) bool {
+			return m.Action == a && (e.Out == unit.NoPort || m.Out == e.Out && m.OutClass == e.OutClass) &&
+				(anyBucket || m.Port == e.Port && m.Class == e.Class) && (e.Flow == 0 || m.Flow == e.Flow)
+		})
+	}
+	for _, a := range e.Action.Ends() {
+		end(a)
+	}
+	if !e.Action.Lasts() {
+		return
+	}
+	end(e.Action) // it is begun anew
+	if len(j.measures) == measuresMax {
+		j.measures = slices.Delete(j.measures, 0, 1)
+	}
+	j.measures = append(j.measures, *e)
+}
+
 func (h *Histogram) add(v float64) {
 	i := 0
 	for i < len(DetectionBounds) && v > DetectionBounds[i] {
@@ -163,11 +251,33 @@ func (h *Histogram) add(v float64) {
 func (j *Journal) Deadlocks() Deadlocks {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	d := Deadlocks{Declared: j.history.Deadlocks, Findings: []Finding{}}
+	d := Deadlocks{Declared: j.history.Deadlocks, Findings: []Finding{}, Measures: []Measure{}}
 	for _, f := range j.findings {
+		f.Causes = append([]Cause{}, f.Causes...)
+		for i := range f.Causes {
+			f.Causes[i].Flows = slices.Clone(f.Causes[i].Flows)
+		}
 		d.Findings = append(d.Findings, f.Finding)
 	}
+	for i := range j.measures {
+		e := &j.measures[i]
+		m := Measure{
+			Since: e.At, Action: e.Action.String(), Why: e.Action.Why(), Until: e.Action.Until(), Bytes: int(e.Bytes),
+			Bucket: j.place(e.Port, e.Class), Queue: j.place(e.Out, e.OutClass),
+		}
+		if e.Flow != 0 {
+			m.Flow = flowHash(e.Flow)
+		}
+		d.Measures = append(d.Measures, m)
+	}
 	return d
+}
+
+func (j *Journal) place(p unit.Port, c unit.Priority) *Place {
+	if p == unit.NoPort {
+		return nil
+	}
+	return &Place{j.ports[p], int(c)}
 }
 
 // History returns a copy of the totals so far.

@@ -141,10 +141,10 @@ func (j journal) wantOver(want ...unit.Time) {
 
 func TestJournalOfDeadlock(t *testing.T) {
 	j := newJournal(t)
-	wantJSON(t, j.Deadlocks(), `{"declared":0,"findings":[]}`)
+	wantJSON(t, j.Deadlocks(), `{"declared":0,"findings":[],"measures":[]}`)
 	j.declare(1000, 3_000_000)
 	wantJSON(t, j.Deadlocks(), `{"declared":1,"findings":[{"at_ns":3000000,"bucket":{"port":"a","priority":3},"queue":{"port":"b","priority":3},`+
-		`"label":{"kind":"label","initiator":"","seq":4,"trigger":"","hops":0,"period":0,"flags":0},"trigger":"7.1","on_loop":true,"over_ns":0}]}`)
+		`"label":{"kind":"label","initiator":"","seq":4,"trigger":"","hops":0,"period":0,"flags":0},"trigger":"7.1","on_loop":true,"over_ns":0,"causes":[]}],"measures":[]}`)
 	j.Read([]event.Event{{At: 4e6, Type: event.Resumed, Out: 1, OutClass: 4}, {At: 4e6, Type: event.XON, Port: 1, Class: 3}})
 	j.wantOver(0) // another queue, another bucket
 	j.Read([]event.Event{{At: 5e6, Type: event.Expired, Out: 1, OutClass: 3}})
@@ -204,6 +204,98 @@ func TestOneTrigger(t *testing.T) {
 	}})
 	if f := j.Deadlocks().Findings[0]; f.Trigger != "7.1" || f.Label.Trigger != "" {
 		t.Errorf("trigger %q, the label's %q; want 7.1 and none", f.Trigger, f.Label.Trigger)
+	}
+}
+
+// TestCauses: a finding has the causes that were named for it, each with its flows; of two
+// diagnoses the last.
+func TestCauses(t *testing.T) {
+	j := newJournal(t)
+	j.declare(1000, 2000)
+	name := func(at unit.Time, rank uint8, kind detect.CauseType, flow detect.FlowID, in unit.Port) {
+		j.Read([]event.Event{{
+			At: at, Type: event.Cause, Port: 0, Class: 3, Out: 1, OutClass: 3, Cause: kind, Rank: rank, Confidence: 70 + rank,
+			Flow: flow, Trigger: unit.NodePort{Node: 7, Port: 1}, In: in, OnLoop: rank == 1,
+		}})
+	}
+	name(2500, 1, detect.CauseHost, 0, unit.NoPort)
+	name(3000, 1, detect.CauseContention, 0xa, 4)
+	name(3000, 1, detect.CauseContention, 0xb, 4)
+	name(3000, 2, detect.CauseHost, 0, unit.NoPort)
+	wantJSON(t, j.Deadlocks().Findings[0].Causes, `[{"type":"contention","at":"7.1","in":"7.4","on_loop":true,"confidence":71,"flows":["0000000a","0000000b"]},`+
+		`{"type":"host","at":"7.1","in":"","on_loop":false,"confidence":72,"flows":[]}]`)
+	j.Read([]event.Event{{At: 4000, Type: event.Cause, Port: 1, Class: 3, Out: 0, OutClass: 3, Cause: detect.CauseHost, Rank: 1}}) // of no finding
+	if n := len(j.Deadlocks().Findings[0].Causes); n != 2 {
+		t.Errorf("%d causes after one of another finding, want 2", n)
+	}
+}
+
+// TestMeasuresInForce: a measure is there from the action that begins it to the one that ends
+// it, and once however often it is begun; what ends at once is none.
+func TestMeasuresInForce(t *testing.T) {
+	j := newJournal(t)
+	all := func() (names []string) {
+		for _, m := range j.Deadlocks().Measures {
+			names = append(names, m.Action)
+		}
+		return names
+	}
+	act := func(a detect.Action, in, out unit.Port, flow detect.FlowID, bytes int32) {
+		j.Read([]event.Event{{At: 5, Type: event.Acted, Action: a, Port: in, Class: 3, Out: out, OutClass: 3, Flow: flow, Bytes: bytes}})
+	}
+	for _, c := range []struct {
+		begin, end detect.Action
+		in, out    unit.Port // of what begins
+		inEnd      unit.Port // of what ends, which has the same queue
+		flow       detect.FlowID
+	}{
+		{detect.ActionIgnore, detect.ActionHonour, unit.NoPort, 1, unit.NoPort, 0},
+		{detect.ActionLossy, detect.ActionHonour, unit.NoPort, 1, unit.NoPort, 0},
+		{detect.ActionDiscard, detect.ActionAdmit, unit.NoPort, 1, unit.NoPort, 0},
+		{detect.ActionFlush, detect.ActionAdmit, unit.NoPort, 1, unit.NoPort, 0},
+		{detect.ActionRestrict, detect.ActionFree, 0, 1, unit.NoPort, 0},
+		{detect.ActionExtra, detect.ActionExtraOver, 0, unit.NoPort, 0, 0},
+		{detect.ActionAvoid, detect.ActionAllow, 0, 1, 0, 0},
+		{detect.ActionPolice, detect.ActionUnpolice, 0, unit.NoPort, 0, 0xf},
+		{detect.ActionLossyTurn, detect.ActionLosslessTurn, 0, 1, 0, 0},
+		{detect.ActionContain, detect.ActionRelease, unit.NoPort, 1, unit.NoPort, 0},
+	} {
+		act(c.begin, c.in, c.out, c.flow, 1)
+		act(c.begin, c.in, c.out, c.flow, 2)
+		if m := j.Deadlocks().Measures; len(m) != 1 || m[0].Bytes != 2 || m[0].Why == "" || m[0].Until == "" {
+			t.Errorf("%v, begun twice: in force are %+v", c.begin, m)
+		}
+		other := c.flow
+		if other != 0 {
+			other++
+		}
+		switch { // what is about something else ends nothing
+		case c.flow != 0:
+			act(c.end, c.inEnd, c.out, other, 0)
+		case c.out != unit.NoPort:
+			act(c.end, c.inEnd, 0, 0, 0)
+		default:
+			act(c.end, 1, c.out, 0, 0)
+		}
+		if n := len(all()); n != 1 {
+			t.Errorf("%v of something else left %v", c.end, all())
+		}
+		act(c.end, c.inEnd, c.out, c.flow, 0)
+		if n := len(all()); n != 0 {
+			t.Errorf("%v left %v", c.end, all())
+		}
+	}
+	act(detect.ActionDrop, 0, 1, 0, 9)
+	act(detect.ActionForce, 0, 1, 0, 9)
+	act(detect.ActionRestrict, 0, 1, 0, 0)
+	act(detect.ActionRestrict, 1, 1, 0, 0) // the same queue, to another group
+	wantJSON(t, j.Deadlocks().Measures, `[{"since_ns":5,"action":"restrict","why":"only frames of the loop leave, until it moves","until":"the loop has moved on",`+
+		`"bucket":{"port":"b","priority":3},"queue":{"port":"b","priority":3},"flow":"","bytes":0}]`)
+	for i := range measuresMax + 5 {
+		act(detect.ActionPolice, 0, unit.NoPort, detect.FlowID(i+1), 1)
+	}
+	if n := len(all()); n != measuresMax {
+		t.Errorf("%d measures are kept, want %d", n, measuresMax)
 	}
 }
 

@@ -1,12 +1,14 @@
 package show
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"softswitch/detect"
 	"softswitch/internal/control"
 	"softswitch/view/observe"
 )
@@ -35,6 +37,20 @@ type finding struct {
 	Label   *label  `json:"label"`   // null if the detector has no labels
 	Lasts   bool    `json:"lasts"`
 	Over    *string `json:"over"` // RFC 3339, null while it lasts
+	Causes  []cause `json:"causes"`
+}
+
+// cause is an observe.Cause with names.
+type cause struct {
+	observe.Cause
+	At *port `json:"at"`
+	In *port `json:"in"` // null if it is no turn
+}
+
+// measure is an observe.Measure for programs, with the time by the wall clock too.
+type measure struct {
+	Since *string `json:"since"` // RFC 3339
+	observe.Measure
 }
 
 // port is a port in a label, "switch.port" by numbers, with its names if its switch
@@ -58,12 +74,20 @@ func (d Declared) MarshalJSON() ([]byte, error) {
 		Detector string    `json:"detector"`
 		Declared uint64    `json:"declared"`
 		Findings []finding `json:"findings"`
-	}{d.setup.Detector, d.Deadlocks.Declared, []finding{}}
+		Measures []measure `json:"measures"`
+	}{d.setup.Detector, d.Deadlocks.Declared, []finding{}, []measure{}}
 	for _, f := range d.Findings {
-		out.Findings = append(out.Findings, finding{
+		one := finding{
 			At: rfc3339(f.At), Finding: f, Trigger: d.names.port(f.Trigger), Label: d.names.jsonLabel(f.Label),
-			Lasts: f.Over == 0, Over: rfc3339(f.Over),
-		})
+			Lasts: f.Over == 0, Over: rfc3339(f.Over), Causes: []cause{},
+		}
+		for _, c := range f.Causes {
+			one.Causes = append(one.Causes, cause{c, d.names.port(c.At), d.names.port(c.In)})
+		}
+		out.Findings = append(out.Findings, one)
+	}
+	for _, m := range d.Measures {
+		out.Measures = append(out.Measures, measure{rfc3339(m.Since), m})
 	}
 	return json.Marshal(out)
 }
@@ -172,6 +196,14 @@ func (names switchPorts) of(at string) string {
 	}
 }
 
+// in is the name of the port at "node.port" without its switch, "-" for no port.
+func (names switchPorts) in(at string) string {
+	if p := names.port(at); p != nil && p.Port != "" {
+		return p.Port
+	}
+	return names.of(at)
+}
+
 func (names switchPorts) jsonLabel(l *observe.Label) *label {
 	if l == nil {
 		return nil
@@ -220,6 +252,56 @@ func Deadlocks() View[Declared] {
 			return []table{t}
 		},
 	}
+}
+
+// Causes shows why declared deadlocks came to be, as the detectors diagnosed it.
+func Causes() View[Declared] {
+	v := Deadlocks()
+	v.Empty = "No cause of a deadlock has been named."
+	v.Tables = func(d Declared) []table {
+		t := table{header: []string{"Declared at", "Cause", "At", "From", "On loop", "Flows", "Confidence"}, left: 6}
+		for _, f := range d.Findings {
+			for i, c := range f.Causes {
+				t.add(clock(f.At), fmt.Sprintf("%d: %s", i+1, c.Type), d.names.of(c.At), d.names.in(c.In), yesNo(c.OnLoop),
+					cmp.Or(strings.Join(c.Flows, " "), "-"), fmt.Sprintf("%d %%", c.Confidence))
+			}
+		}
+		return []table{t}
+	}
+	return v
+}
+
+// Measures shows what responses have done and not ended yet.
+func Measures() View[Declared] {
+	return View[Declared]{
+		Fetch: fetchDeadlocks,
+		Merge: true, Empty: "No measure is in force.",
+		Tables: func(d Declared) []table {
+			t := table{header: []string{"Since", "Measure", "Priority group", "Queue", "Flow", "Why", "Until"}, left: 7}
+			for _, m := range d.Measures {
+				t.add(clock(m.Since), amount(m), orAll(m.Bucket), orAll(m.Queue), cmp.Or(m.Flow, "-"), m.Why, m.Until)
+			}
+			return []table{t}
+		},
+	}
+}
+
+// amount is a measure and the number that goes with it.
+func amount(m observe.Measure) string {
+	switch {
+	case m.Bytes == 0:
+		return m.Action
+	case m.Action == detect.ActionPolice.String():
+		return fmt.Sprintf("%s %d kbit/s", m.Action, m.Bytes)
+	}
+	return fmt.Sprintf("%s %d B", m.Action, m.Bytes)
+}
+
+func orAll(p *observe.Place) string {
+	if p == nil {
+		return "-"
+	}
+	return place(*p)
 }
 
 // Labels shows the labels that pause frames carry now, in and out.

@@ -2,6 +2,7 @@ package show
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -89,7 +90,16 @@ func deadlocked(second string) []Declared {
 	a.Findings = []observe.Finding{{
 		At: unit.Second, Bucket: observe.Place{Port: "to-h", Class: 3}, Queue: observe.Place{Port: "to-s2", Class: 3},
 		Trigger: "1.1", Label: &observe.Label{Kind: "label", Initiator: "0.0", Seq: 7},
+		Causes: []observe.Cause{
+			{Type: "contention", At: "0.0", In: "0.0", OnLoop: true, Confidence: 70, Flows: []string{"0000000a", "0000000b"}},
+			{Type: "host", At: "1.1", Confidence: 95},
+		},
 	}}
+	a.Measures = []observe.Measure{
+		{Since: unit.Second, Action: "lossy-turn", Why: "w", Until: "u", Bucket: &observe.Place{Port: "to-h", Class: 3}, Queue: &observe.Place{Port: "to-s2", Class: 3}},
+		{Since: unit.Second, Action: "police", Why: "w", Until: "u", Bucket: &observe.Place{Port: "to-h", Class: 0}, Flow: "0000000a", Bytes: 500},
+		{Since: unit.Second, Action: "lend", Why: "w", Until: "u", Bucket: &observe.Place{Port: "to-h", Class: 3}, Bytes: 4096},
+	}
 	b.Findings = []observe.Finding{}
 	return []Declared{a, b}
 }
@@ -152,5 +162,35 @@ func TestDeadlockJSON(t *testing.T) {
 	}
 	if d := all["s2"].Detector; d != "itsy" {
 		t.Errorf("detector of s2 %q", d)
+	}
+}
+
+// TestCausesAndMeasures: causes with the names of their ports, measures with their numbers.
+func TestCausesAndMeasures(t *testing.T) {
+	ends := []control.Endpoint{{Name: "s1"}, {Name: "s2"}}
+	at := regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}`)
+	for _, c := range []struct {
+		view View[Declared]
+		want string
+	}{
+		{Causes(), `Switch  Declared at              Cause          At        From   On loop  Flows              Confidence
+------  -----------------------  -------------  --------  -----  -------  -----------------  ----------
+s1      T  1: contention  s1 to-s2  to-s2  yes      0000000a 0000000b        70 %
+s1      T  2: host        s2 to-h   -      no       -                        95 %
+`},
+		{Measures(), `Switch  Since                    Measure            Priority group  Queue    Flow      Why  Until
+------  -----------------------  -----------------  --------------  -------  --------  ---  -----
+s1      T  lossy-turn         to-h:3          to-s2:3  -         w    u
+s1      T  police 500 kbit/s  to-h:0          -        0000000a  w    u
+s1      T  lend 4096 B        to-h:3          -        -         w    u
+`},
+	} {
+		var got strings.Builder
+		if err := c.view.Write(&got, ends, deadlocked("itsy")); err != nil {
+			t.Fatal(err)
+		}
+		if got := at.ReplaceAllString(got.String(), "T"); got != c.want {
+			t.Errorf("got\n%swant\n%s", got, c.want)
+		}
 	}
 }

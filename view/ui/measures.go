@@ -9,17 +9,11 @@ import (
 	"softswitch/unit"
 )
 
-// begins and ends are the measures that actions begin, and those that they end.
-var (
-	begins = map[detect.Action]string{
-		detect.ActionRestrict: "restricted", detect.ActionPolice: "policed", detect.ActionIgnore: "ignores pauses",
-		detect.ActionLossy: "lossy", detect.ActionLossyTurn: "lossy", detect.ActionContain: "contained", detect.ActionDiscard: "discards", detect.ActionFlush: "discards",
-	}
-	ends = map[detect.Action][]string{
-		detect.ActionFree: {"restricted"}, detect.ActionUnpolice: {"policed"}, detect.ActionHonour: {"ignores pauses", "lossy"},
-		detect.ActionLosslessTurn: {"lossy"}, detect.ActionAdmit: {"discards"}, detect.ActionRelease: {"contained"},
-	}
-)
+// begins are the measures that actions begin.
+var begins = map[detect.Action]string{
+	detect.ActionRestrict: "restricted", detect.ActionPolice: "policed", detect.ActionIgnore: "ignores pauses",
+	detect.ActionLossy: "lossy", detect.ActionLossyTurn: "lossy", detect.ActionContain: "contained", detect.ActionDiscard: "discards", detect.ActionFlush: "discards",
+}
 
 // measure notes that a measure begins or ends: at a queue, or for what comes in by a
 // bucket's port.
@@ -35,8 +29,8 @@ func (m *model) measure(e oracle.Entry) {
 	if what := begins[e.Action]; what != "" {
 		m.measures[Measure{at, what}] = true
 	}
-	for _, what := range ends[e.Action] {
-		delete(m.measures, Measure{at, what})
+	for _, ended := range e.Action.Ends() {
+		delete(m.measures, Measure{at, begins[ended]})
 	}
 }
 
@@ -57,6 +51,9 @@ func (m *model) act(e oracle.Entry) {
 	}
 	if d, ok := m.w.ports[unit.NodePort{Node: e.Node, Port: e.Out}]; ok && e.Out != unit.NoPort {
 		text += " at " + m.w.arrow(d)
+	}
+	if e.Type == event.Acted && e.Action.Lasts() {
+		text += fmt.Sprintf(" (%s; until: %s)", e.Action.Why(), e.Action.Until())
 	}
 	m.tell(e.At, "act", "%s: %s", m.name(e.Node), text)
 }

@@ -29,24 +29,25 @@ type model struct {
 	origin unit.Time // of State.T
 	now    unit.Time // of the last event
 
-	stuck    *oracle.Stuck
-	since    unit.Time        // the onset of stuck, if it is not empty
-	last     *oracle.Stuck    // the last that was not empty, of a deadlock that is over
-	lastFor  unit.Time        // how long that lasted
-	lastAt   unit.Time        // when it was over
-	lingers  unit.Time        // how long that is still told of
-	paused   []bool           // by direction and class
-	down     []bool           // by direction: the port that it leaves is down
-	silent   []bool           // by node
-	storming []int            // by node: classes that it pauses without end
-	slow     []bool           // by node: a host that drains slowly
-	buckets  []bucket         // by direction and class: the bucket at its far end, by its events
-	waits    map[edge]hold    // what waits where
-	measures map[Measure]bool // in force
-	declared *Declared
-	snaps    []snap    // by switch
-	sending  []Sending // by host, as it said last; without Flows it is not told
-	problem  string
+	stuck     *oracle.Stuck
+	since     unit.Time        // the onset of stuck, if it is not empty
+	last      *oracle.Stuck    // the last that was not empty, of a deadlock that is over
+	lastFor   unit.Time        // how long that lasted
+	lastAt    unit.Time        // when it was over
+	lingers   unit.Time        // how long that is still told of
+	paused    []bool           // by direction and class
+	down      []bool           // by direction: the port that it leaves is down
+	silent    []bool           // by node
+	storming  []int            // by node: classes that it pauses without end
+	slow      []bool           // by node: a host that drains slowly
+	buckets   []bucket         // by direction and class: the bucket at its far end, by its events
+	waits     map[edge]hold    // what waits where
+	measures  map[Measure]bool // in force
+	declared  *Declared
+	diagnosis diagnosis // the last
+	snaps     []snap    // by switch
+	sending   []Sending // by host, as it said last; without Flows it is not told
+	problem   string
 	// window is over how long, at least, the load of a direction is taken; 0: since the state
 	// before.
 	window unit.Time
@@ -169,6 +170,8 @@ func (m *model) add(e oracle.Entry) {
 		m.step(e)
 	case event.Deadlock:
 		m.declare(e)
+	case event.Cause:
+		m.cause(e)
 	case event.Acted, event.Refused:
 		m.act(e)
 	}

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -58,6 +59,7 @@ func checkStates(t *testing.T, states []State, v *verdict.Verdict) {
 	}
 	onset, busy := -1.0, 0
 	declared := 0
+	causes := map[string]string{} // by the switch that named them
 	for _, s := range states {
 		if s.Deadlock != nil && onset < 0 {
 			onset = s.T - s.Deadlock.For
@@ -66,8 +68,12 @@ func checkStates(t *testing.T, states []State, v *verdict.Verdict) {
 			t.Fatalf("at %v ms the words and the truth differ: %s", s.T, s.Words)
 		}
 		for _, e := range s.Log {
-			if e.Kind == "declared" {
+			switch e.Kind {
+			case "declared":
 				declared++
+			case "cause":
+				by, text, _ := strings.Cut(e.Text, " names the cause: ")
+				causes[by] += text + "\n"
 			}
 		}
 		for d, load := range s.Load {
@@ -93,6 +99,15 @@ func checkStates(t *testing.T, states []State, v *verdict.Verdict) {
 	}
 	if (len(v.Detections) > 0) != (declared > 0) {
 		t.Errorf("the verdict has %d detections, the states %d", len(v.Detections), declared)
+	}
+	for _, d := range v.Detections {
+		if len(d.Causes) == 0 {
+			continue
+		}
+		c := d.Causes[0]
+		if told := causes[d.Switch]; !strings.Contains(told, strings.Join(c.Flows, ", ")) || !strings.Contains(told, fmt.Sprintf("(%d %%)", c.Confidence)) || c.Type == "host" && !strings.Contains(told, "host "+c.Node+",") {
+			t.Errorf("the verdict's likeliest cause by %s is %+v, the states tell %q", d.Switch, c, told)
+		}
 	}
 	if last := states[len(states)-1]; int(last.Lost) != 0 {
 		t.Errorf("%d lossless frames were lost", last.Lost)
@@ -147,6 +162,12 @@ func (s *script) add(node unit.NodeID, e event.Event) {
 		s.Fatal(err)
 	}
 	s.m.add(entry)
+}
+
+// now is an event of the present instant, which changes no truth.
+func (s *script) now(e event.Event) *event.Event {
+	e.At = s.at
+	return &e
 }
 
 // block makes q wait for the bucket behind it, which holds bytes in next.
@@ -215,6 +236,28 @@ func TestModel(t *testing.T) {
 	}
 	if want := "the initial trigger is switch " + s.m.w.fabric.Name(trigger.Node) + ", on the loop"; !strings.Contains(st.Words, want) {
 		t.Errorf("words: %s; want: %s", st.Words, want)
+	}
+	cause := event.Event{
+		Type: event.Cause, Cause: detect.CauseContention, Rank: 1, Confidence: 70, Trigger: loop[1].NodePort, In: b.Port, OnLoop: true,
+		Port: b.Port, Class: 3, Out: loop[1].Port, OutClass: 3,
+	}
+	for flow, name := range s.m.w.flows {
+		if cause.Flow = flow; name == s.m.w.hosts[0].Flows[0].Name {
+			break
+		}
+	}
+	s.m.add(oracle.Entry{Node: loop[1].Node, Event: s.now(cause)})
+	cause.Flow = 0xabcdef01 // of the same cause
+	s.m.add(oracle.Entry{Node: loop[1].Node, Event: s.now(cause)})
+	cause.Rank, cause.Cause, cause.Flow = 2, detect.CauseHost, 0 // less likely
+	s.m.add(oracle.Entry{Node: loop[1].Node, Event: s.now(cause)})
+	st = s.state()
+	want := fmt.Sprintf("contention at %s, flows %s, abcdef01, on the loop (70 %%)", s.m.w.arrow(s.m.w.ports[loop[1].NodePort]), s.m.w.hosts[0].Flows[0].Name)
+	if last := st.Log[len(st.Log)-1]; len(st.Log) != 1 || last.Kind != "cause" || !strings.HasSuffix(last.Text, " names the cause: "+want) {
+		t.Errorf("the cause is told as %+v, want %s", st.Log, want)
+	}
+	if !strings.Contains(st.Words, "The cause, by its diagnosis: "+want) || d.Cause != "" {
+		t.Errorf("words: %s; want: %s; the state before has the cause %q", st.Words, want, d.Cause)
 	}
 	s.add(loop[0].Node, event.Event{Type: event.Resumed, Out: loop[0].Port, OutClass: 3})
 	st = s.state()

@@ -172,6 +172,8 @@ type Declared struct {
 	Trigger int  `json:"trigger"`
 	Port    int  `json:"port"`
 	OnLoop  bool `json:"on_loop"`
+	// Cause is the likeliest cause of its diagnosis, in words; "" before there is one.
+	Cause string `json:"cause,omitempty"`
 }
 
 // Sending is what became of the messages that a host sends on reliable connections.
@@ -251,7 +253,7 @@ func (l Label) compare(m Label) int {
 // Entry is a line of the page's list of events.
 type Entry struct {
 	T float64 `json:"t"` // as State.T
-	// Kind is "link", "storm", "deadlock", "over", "declared", "false", "act", "verdict" or
+	// Kind is "link", "storm", "deadlock", "over", "declared", "false", "cause", "act", "verdict" or
 	// "note".
 	Kind string `json:"k"`
 	Text string `json:"text"`

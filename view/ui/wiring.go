@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 
+	"softswitch/detect"
 	"softswitch/oracle"
 	"softswitch/scenario/config"
 	"softswitch/unit"
@@ -28,6 +29,7 @@ type wiring struct {
 	ports    map[unit.NodePort]int // the direction that leaves a port
 	far      []unit.NodePort       // by direction: the port that it ends at
 	rates    []unit.Rate           // by direction
+	flows    map[detect.FlowID]string
 }
 
 // newWiring wires nodes. The error names a node without a number or a link whose end is not
@@ -36,7 +38,7 @@ func newWiring(switches []config.Switch, hosts []config.Host, wires []wire) (*wi
 	if n := len(switches) + len(hosts); n > nodesMax {
 		return nil, fmt.Errorf("ui: %d nodes: the page draws at most %d", n, nodesMax)
 	}
-	w := &wiring{switches: switches, hosts: hosts, index: map[unit.NodeID]int{}, ports: map[unit.NodePort]int{}}
+	w := &wiring{switches: switches, hosts: hosts, index: map[unit.NodeID]int{}, ports: map[unit.NodePort]int{}, flows: map[detect.FlowID]string{}}
 	var nodes []oracle.Node
 	byName := map[string]unit.NodePort{} // "node iface"
 	add := func(name, kind string, id uint16, ports []config.Port) {
@@ -55,6 +57,9 @@ func newWiring(switches []config.Switch, hosts []config.Host, wires []wire) (*wi
 	}
 	for _, h := range hosts {
 		add(h.Name, "host", h.ID, []config.Port{h.Port})
+		for _, f := range h.Flows {
+			w.flows[h.FlowID(f)] = f.Name
+		}
 	}
 	var links []oracle.Link
 	for _, x := range wires {

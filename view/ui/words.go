@@ -58,7 +58,11 @@ func (m *model) declaredText(d *Declared) string {
 	case !d.True:
 		return fmt.Sprintf("%s declared %s, which is not on the loop.", m.w.nodes[d.Node].Name, m.w.arrow(d.Queue.Dir))
 	}
-	return fmt.Sprintf("%s declared it %s after it formed%s.", m.w.nodes[d.Node].Name, spanMS(d.After), m.triggerText(d))
+	text := fmt.Sprintf("%s declared it %s after it formed%s.", m.w.nodes[d.Node].Name, spanMS(d.After), m.triggerText(d))
+	if d.Cause != "" {
+		text += fmt.Sprintf(" The cause, by its diagnosis: %s.", d.Cause)
+	}
+	return text
 }
 
 func (m *model) triggerText(d *Declared) string {

@@ -32,7 +32,7 @@ control socket (run --control).`,
 	return cli.Group(
 		c, s.pfc(), s.pfcwd(), s.priorityGroup(), s.queue(),
 		below("buffer", "The buffer's configuration", leaf(s, "configuration", "Pools and profiles, in bytes", "", show.BufferConfiguration())),
-		s.deadlock(), s.itsy(), leaf(s, "auth", "Links that are authenticated, and what was refused on them", "", show.Authentication()), s.interfaces(),
+		s.deadlock(), s.causes(), s.measures(), s.itsy(), leaf(s, "auth", "Links that are authenticated, and what was refused on them", "", show.Authentication()), s.interfaces(),
 		leaf(s, "route", "Routes, which of their ports are in use, and their backups", "", show.Routes()),
 		leaf(s, "mac", "Stations and the ports by which they are reached", "", show.Stations()),
 		leaf(s, "arp", "Neighbours and their addresses", "", show.Neighbours()), s.connections(),
@@ -161,6 +161,18 @@ goes on.
 With --check-deadlock the exit status is 1 if one lasts, else 0.`, v)
 	c.Flags().BoolVar(&check, "check-deadlock", false, "exit with 1 if a deadlock lasts")
 	return c
+}
+
+func (s *shower) causes() *cobra.Command {
+	return leaf(s, "causes", "Why declared deadlocks came to be, as the detectors diagnosed it", `The causes of declared deadlocks that the detectors have named, the likeliest first:
+what kind of cause, the egress port that tells it (of a host the port that faces it),
+the ingress port by which its flows come, whether that is on the loop, the flows by
+their hashes, and how often such an answer was right in simulations.`, show.Causes())
+}
+
+func (s *shower) measures() *cobra.Command {
+	return leaf(s, "measures", "What responses have done and not ended yet", `Measures of responses and of the switch itself that are in force: since when, to
+which priority group, queue and flow, what for, and what ends each.`, show.Measures())
 }
 
 func (s *shower) itsy() *cobra.Command {

@@ -24,8 +24,8 @@ func (r *Report) WriteText(w io.Writer) error {
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	r.writeSystems(t)
 	for _, s := range r.Systems {
+		r.writeMatrix(t, s)
 		if !s.Baseline {
-			r.writeMatrix(t, s)
 			r.writeNamed(t, s)
 		}
 	}

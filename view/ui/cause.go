@@ -1,0 +1,90 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	"softswitch/detect"
+	"softswitch/oracle"
+	"softswitch/unit"
+)
+
+// diagnosis is the likeliest cause that a detector named, as far as its events have told it.
+type diagnosis struct {
+	at    unit.Time
+	node  unit.NodeID
+	cause detect.Cause
+}
+
+// cause notes the likeliest cause that a detector names; an event tells one flow of it.
+func (m *model) cause(e oracle.Entry) {
+	if e.Rank != 1 {
+		return
+	}
+	d := &m.diagnosis
+	if d.at != e.At || d.node != e.Node {
+		*d = diagnosis{e.At, e.Node, detect.Cause{Type: e.Cause, At: e.Trigger, In: e.In, OnLoop: e.OnLoop, Confidence: e.Confidence}}
+	}
+	d.cause.Flows.Add(e.Flow)
+	text, said := m.causeText(&d.cause), m.name(e.Node)+" names the cause: "
+	if n := len(m.log); n > 0 && d.cause.Flows.Len() > 1 && strings.HasPrefix(m.log[n-1].Text, said) {
+		m.log = m.log[:n-1] // that without this flow
+	}
+	m.tell(e.At, "cause", "%s", said+text)
+	if m.declared != nil && m.declared.Node == m.w.index[e.Node] {
+		declared := *m.declared // states have the one without
+		declared.Cause = text
+		m.declared = &declared
+	}
+}
+
+// causeText is a cause in words, with its confidence.
+func (m *model) causeText(c *detect.Cause) string {
+	named := (&oracle.Result{Fabric: m.w.fabric}).Trigger(oracle.Finding{Trigger: c.At, OnLoop: c.OnLoop})
+	at := ""
+	if d, ok := m.w.ports[c.At]; ok {
+		at = " at " + m.w.arrow(d)
+	}
+	var what string
+	switch c.Type {
+	case detect.CauseHost:
+		what = "host " + named.Node
+	case detect.CauseContention:
+		what = "contention" + at
+	case detect.CauseRouting:
+		what = "a loop in the routes" + at
+	case detect.CauseFlooding:
+		what = "flooded frames" + at
+	case detect.CauseLink:
+		what = "a link that went down" + at
+	default:
+		what = "no single one, flows that are there together" + at
+	}
+	if flows := m.flowNames(c); flows != "" {
+		what += ", " + flows
+	}
+	where := "off the loop"
+	if c.OnLoop {
+		where = "on the loop"
+	}
+	return fmt.Sprintf("%s, %s (%d %%)", what, where, c.Confidence)
+}
+
+// flowNames are the flows of a cause, "" for none.
+func (m *model) flowNames(c *detect.Cause) string {
+	var names []string
+	for _, f := range c.Flows[:c.Flows.Len()] {
+		if name, known := m.w.flows[f]; known {
+			names = append(names, name)
+		} else {
+			names = append(names, fmt.Sprintf("%08x", uint32(f)))
+		}
+	}
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return "flow " + names[0]
+	}
+	return "flows " + strings.Join(names, ", ")
+}
