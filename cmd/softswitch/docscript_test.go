@@ -105,13 +105,27 @@ func guidePages(t *testing.T) map[string][]string {
 
 func isConsole(b block) bool { return b.info == "console" }
 
-// TestGuides plays every page that shows commands and what they print.
+// TestGuides plays every page that shows commands and what they print: those that need a
+// lab one after the other, the rest side by side when these are done.
 func TestGuides(t *testing.T) {
 	for path, page := range guidePages(t) {
-		if slices.ContainsFunc(readBlocks(t, path, page), isConsole) {
-			t.Run(filepath.Base(path), func(t *testing.T) { newGuide(t, path, page).play() })
+		blocks := readBlocks(t, path, page)
+		if !slices.ContainsFunc(blocks, isConsole) {
+			continue
 		}
+		live := slices.ContainsFunc(blocks, needsLab)
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			if !live {
+				t.Parallel()
+			}
+			newGuide(t, path, page, live && !testing.Short()).play()
+		})
 	}
+}
+
+// needsLab reports whether a command of the block does.
+func needsLab(b block) bool {
+	return isConsole(b) && slices.ContainsFunc(b.commands, func(c shown) bool { return !variesOf(c.command).simulated })
 }
 
 // guide is a page of docs that is played in a tree of its own.
@@ -125,10 +139,10 @@ type guide struct {
 	change []func() // to the page, first line first
 }
 
-func newGuide(t *testing.T, path string, page []string) *guide {
-	g := &guide{path: path, page: page, live: !testing.Short()}
+func newGuide(t *testing.T, path string, page []string, live bool) *guide {
+	g := &guide{path: path, page: page, live: live}
 	for _, c := range netnslab.Doctor() {
-		if c.Needed && !c.OK {
+		if g.live && c.Needed && !c.OK {
 			t.Logf("what is live is not played: a lab needs more than there is: %s: %s", c.Name, c.Detail)
 			g.live = false
 		}

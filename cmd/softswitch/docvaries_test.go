@@ -89,6 +89,7 @@ var varying = []varies{
 	{command: typed(`lab ui$`), until: "page:", masks: []mask{pageToken}},
 
 	{command: typed(`show deadlock$`), masks: []mask{timeOfDay, columns}, lines: matching(` to-\S+:3 `)},
+	{command: typed(`show causes$`), masks: []mask{timeOfDay, columns}, lines: matching(` [1-4]: (contention|no-single-cause|routing-loop|link) `)},
 	{command: typed(`show pfc counters --history`), masks: []mask{columns}, lines: matching(`^ *to-.* PFC3 `)},
 	{command: typed(`show pfc counters `), masks: []mask{pfcCounts}},
 
