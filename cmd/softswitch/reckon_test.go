@@ -292,6 +292,7 @@ func (s *soak) processWear(pid int) wear {
 func (s *soak) wantFlat() {
 	fifth := len(s.wear) / 5
 	if fifth < 2 {
+		s.Logf("%d rounds: too few to tell whether what the processes use stays the same", len(s.wear))
 		return
 	}
 	early, late := s.wear[fifth:2*fifth], s.wear[len(s.wear)-fifth:]
@@ -312,12 +313,20 @@ func (s *soak) wantFlat() {
 			over := func(rounds []map[string]wear) int {
 				var all []int
 				for _, w := range rounds {
-					all = append(all, m.of(w[name]))
+					if n := m.of(w[name]); n != 0 { // it is told
+						all = append(all, n)
+					}
+				}
+				if all == nil {
+					return 0
 				}
 				slices.Sort(all)
 				return m.stands(all)
 			}
 			was, is := over(early), over(late)
+			if was == 0 {
+				continue // of a process that did not tell it, or had collected nothing yet
+			}
 			s.Logf("%-10s %d %s, after warming up %d", name, is, m.what, was)
 			if is > was+m.spare(was) {
 				s.wrong("%s uses %d %s, after warming up %d", name, is, m.what, was)

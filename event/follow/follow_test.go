@@ -253,6 +253,10 @@ func TestText(t *testing.T) {
 		{event.Event{Type: event.LinkDown, Port: 2}, "link port 2 down"},
 		{event.Event{Type: event.Rerouted, Out: 1, Bytes: 4}, "route 4 rerouted to backup port b"},
 		{event.Event{Type: event.Acted, Action: detect.ActionDrop, Class: 3, Out: 1, OutClass: 3, Bytes: 5}, "action: drop 5, queue b:3, priority group a:3"},
+		{
+			event.Event{Type: event.Acted, Action: detect.ActionLossy, Port: unit.NoPort, Out: 1, OutClass: 3},
+			"action: lossy 0, queue b:3 (the host behind it is the initial trigger; until: the host has not paused for a time)",
+		},
 		{event.Event{Type: event.Refused, Refusal: detect.RefusedPortDown, Port: unit.NoPort, Out: 1, OutClass: 3}, "action not taken: port down, queue b:3"},
 	} {
 		e := Entry{node, tt.event}

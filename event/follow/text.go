@@ -87,7 +87,11 @@ func (e Entry) detectorText(bucket, queue string, name func(unit.NodePort) strin
 	case event.Cause:
 		return e.causeText(name) + where
 	case event.Acted:
-		return fmt.Sprintf("action: %s %d%s", e.Action, e.Bytes, where)
+		text := fmt.Sprintf("action: %s %d%s", e.Action, e.Bytes, where)
+		if e.Action.Lasts() {
+			text += fmt.Sprintf(" (%s; until: %s)", e.Action.Why(), e.Action.Until())
+		}
+		return text
 	case event.Refused:
 		return fmt.Sprintf("action not taken: %s%s", e.Refusal, where)
 	}

@@ -111,7 +111,7 @@ func (v *Verdict) judgeMeasures(r *oracle.Result, start unit.Time) {
 		if m.Queue.Port == unit.NoPort {
 			priority = m.Bucket.Class
 		}
-		v.Measures = append(v.Measures, Measure{m.At - start, r.Fabric.Name(m.Bucket.Node), m.Measure.String(), port(m.Bucket.NodePort), port(m.Queue.NodePort), int(priority), m.Amount, uint32(m.Flow)})
+		v.Measures = append(v.Measures, Measure{m.At - start, r.Fabric.Name(m.Bucket.Node), m.Measure.String(), port(m.Bucket.NodePort), port(m.Queue.NodePort), int(priority), m.Amount, uint32(m.Flow), m.Measure.Why(), m.Measure.Until()})
 	}
 	for _, f := range r.Refusals {
 		v.Refusals = append(v.Refusals, Refusal{f.At - start, r.Fabric.Name(f.Bucket.Node), f.Why.String()})

@@ -168,6 +168,9 @@ type Measure struct {
 	Amount   int       `json:"amount"`
 	// Flow is the hash of the flow's addresses and ports, 0 for none.
 	Flow uint32 `json:"flow,omitempty"`
+	// Why is what a measure that lasts is for, and Until what ends it; "" of another one.
+	Why   string `json:"why,omitempty"`
+	Until string `json:"until,omitempty"`
 }
 
 // Refusal is an action that was not taken, and why.

@@ -258,7 +258,10 @@ func TestVerdictOfMeasures(t *testing.T) {
 	v := r.verdict(2 * unit.Second) // which counts from the first event
 	want := []Measure{
 		{At: 0, Switch: "agg0-0", Measure: "drop", Port: "to-core1", Out: "to-core0", Priority: 3, Amount: 4500},
-		{At: 5, Switch: "agg0-0", Measure: "police", Port: "to-edge0-1", Out: "", Amount: 3000},
+		{
+			At: 5, Switch: "agg0-0", Measure: "police", Port: "to-edge0-1", Out: "", Amount: 3000,
+			Why: "its frames wait at the initial trigger", Until: "its time is over",
+		},
 	}
 	if !reflect.DeepEqual(v.Measures, want) {
 		t.Errorf("measures %+v\nwant %+v", v.Measures, want)
