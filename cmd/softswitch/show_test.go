@@ -86,6 +86,7 @@ func (b *bed) wantDeadlockShown() {
 	if r := b.try("show", "deadlock", "--check-deadlock", "edge3-1"); r.code != 0 || r.stdout != "No deadlock has been declared.\n" {
 		b.Errorf("--check-deadlock of a switch off the loop: exit status %d, %q", r.code, r.stdout)
 	}
+	b.wantMatch(b.show("causes"), `^(core|agg)\S+ .* 1: (contention|no-single-cause) +(core|agg)\S+ to-\S+ +to-\S+ +(yes|no) .* [0-9a-f]{8} +\d+ %$`)
 	b.wantMatch(b.show("itsy", "labels", "agg0-0"), `^agg0-0 +to-core0 +3 +yes +\d+ of .* trigger .* no +-$`)
 }
 
@@ -351,10 +352,11 @@ func TestMeasureOfWatchdog(t *testing.T) {
 		t.Errorf("--check-deadlock without detectors: exit status %d", r.code)
 	}
 	f := b.start(b.command("lab", "events", "--follow", "--name", b.name))
-	b.ok("pfcwd", "start", "all", "200", "--restoration-time", "200")
+	b.ok("pfcwd", "start", "all", "200", "--restoration-time", "30000")
 	f.await("DEADLOCK declared")
 	f.await("action: discard")
-	b.wantMatch(b.show("pfcwd", "stats"), `^(core|agg|edge)\S+ +to-\S+:3 +(stormed|operational) +1/[01]`)
+	b.wantMatch(b.show("pfcwd", "stats"), `^(core|agg|edge)\S+ +to-\S+:3 +stormed +1/0`)
+	b.wantMatch(b.show("measures"), `^(core|agg|edge)\S+ .* discard \d+ B +- +to-\S+:3 +- +what waits there would hold others up +no pause comes for a time$`)
 	b.ok("pfcwd", "stop")
 	f.await("action: admit")
 	f.signal(os.Interrupt)
