@@ -244,14 +244,15 @@ func list(b *strings.Builder, key string, lines []string) {
 	}
 }
 
-// line is a flow as a scenario file has it.
-func (s *search) line(f scenario.Flow) string {
+// line is a flow as a scenario file of this length has it. What is later than that is at its
+// end.
+func (s *search) line(f scenario.Flow, length unit.Time) string {
 	name := func(node int) string { return s.plan.Fabric.Nodes[node].Name }
 	rate, more := "line", ""
 	if f.Rate > 0 {
 		rate = config.FormatRate(f.Rate)
 	}
-	if f.Stop > 0 {
+	if f.Stop > 0 && f.Stop < length {
 		more += ", stop: " + span(f.Stop)
 	}
 	if len(f.Via) > 0 {
@@ -262,7 +263,7 @@ func (s *search) line(f scenario.Flow) string {
 		more += ", via: [" + strings.Join(via, ", ") + "]"
 	}
 	return fmt.Sprintf("  - {name: %q, from: %s, to: %s, class: %d, rate: %s, frame: %d, ttl: %d, start: %s%s}\n",
-		f.Name, name(f.From), name(f.To), f.Class, rate, f.Frame, f.TTL, span(f.Start), more)
+		f.Name, name(f.From), name(f.To), f.Class, rate, f.Frame, f.TTL, span(min(f.Start, length-1)), more)
 }
 
 func span(t unit.Time) string { return strings.ReplaceAll(config.FormatTime(t), "µ", "u") }
@@ -320,7 +321,7 @@ func (s *search) text(o *option) string {
 	b.WriteString("\n" + o.own)
 	var flows []string
 	for _, f := range o.flows {
-		flows = append(flows, s.line(f))
+		flows = append(flows, s.line(f, o.length))
 	}
 	list(&b, "flows", flows)
 	list(&b, "events", o.events)
