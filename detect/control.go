@@ -131,7 +131,7 @@ func (a Action) Lasts() bool {
 var reasons = [...]struct{ why, until string }{
 	ActionIgnore:    {"what waits there is sent in spite of pauses", "no pause comes for a time"},
 	ActionDiscard:   {"what waits there would hold others up", "no pause comes for a time"},
-	ActionRestrict:  {"only frames of the loop leave, until it moves", "the loop has moved on"},
+	ActionRestrict:  {"frames of the loop alone leave", "the loop has moved on"},
 	ActionExtra:     {"room for what the loop has too much", "its time is over"},
 	ActionAvoid:     {"the turn closes a loop", "never"},
 	ActionPolice:    {"its frames wait at the initial trigger", "its time is over"},

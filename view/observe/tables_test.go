@@ -289,7 +289,7 @@ func TestMeasuresInForce(t *testing.T) {
 	act(detect.ActionForce, 0, 1, 0, 9)
 	act(detect.ActionRestrict, 0, 1, 0, 0)
 	act(detect.ActionRestrict, 1, 1, 0, 0) // the same queue, to another group
-	wantJSON(t, j.Deadlocks().Measures, `[{"since_ns":5,"action":"restrict","why":"only frames of the loop leave, until it moves","until":"the loop has moved on",`+
+	wantJSON(t, j.Deadlocks().Measures, `[{"since_ns":5,"action":"restrict","why":"frames of the loop alone leave","until":"the loop has moved on",`+
 		`"bucket":{"port":"b","priority":3},"queue":{"port":"b","priority":3},"flow":"","bytes":0}]`)
 	for i := range measuresMax + 5 {
 		act(detect.ActionPolice, 0, unit.NoPort, detect.FlowID(i+1), 1)
