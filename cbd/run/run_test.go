@@ -74,6 +74,9 @@ func TestWitnesses(t *testing.T) {
 // TestWitnessesOfScenarios: so it is with every shipped scenario, and each that has a cycle
 // has a witness.
 func TestWitnessesOfScenarios(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes minutes with the race detector")
+	}
 	names := append(shipped(t, scenarios.FS, "*.yaml"), shipped(t, scenarios.RDMA, "rdma/*.yaml")...)
 	witnesses := 0
 	for _, name := range names {
