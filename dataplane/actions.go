@@ -34,8 +34,12 @@ func (m *acted) unheeded() unit.ClassSet { return m.lossy | m.contained }
 // dropping is the classes in which all that is for the queue is dropped.
 func (m *acted) dropping() unit.ClassSet { return m.flush | m.discard }
 
-// linkDown ends the actions that are about frames that wait here.
-func (m *acted) linkDown() { m.restrict, m.force = 0, 0 }
+// linkDown ends the actions that are about frames that wait here, and returns the classes whose
+// queue was restricted.
+func (m *acted) linkDown() (restricted unit.ClassSet) {
+	restricted, m.restrict, m.force = m.restrict, 0, 0
+	return restricted
+}
 
 // spend takes a frame that left off the credit of a forced queue, if it left in spite
 // of a pause.

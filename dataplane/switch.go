@@ -247,13 +247,11 @@ func (s *Switch) SetLink(now unit.Time, n unit.Port, up bool) {
 // forgets the stations that were reached by it.
 func (s *Switch) flush(n unit.Port) {
 	p := &s.ports[n]
+	restricted := p.acted.linkDown()
 	for c := range unit.Priority(unit.Priorities) {
-		if p.acted.restrict.Has(c) {
+		if restricted.Has(c) {
 			s.note(detect.ActionFree, noBucket, detect.Queue{Port: n, Class: c}, 0)
 		}
-	}
-	p.acted.linkDown()
-	for c := range unit.Priority(unit.Priorities) {
 		p.announced[c] = announcement{}
 		if p.paused.Has(c) {
 			s.endPause(n, c, event.Expired)

@@ -1,10 +1,6 @@
 package detect
 
-import (
-	"slices"
-
-	"softswitch/unit"
-)
+import "softswitch/unit"
 
 // Control is what a system that does more than detect may do to its switch. Each
 // call that changes something is logged by the switch, as an Action, with the time;
@@ -107,7 +103,7 @@ var actionNames = [...]string{
 }
 
 // begun is by what an action that ends something was begun.
-var begun = [...][]Action{
+var begun = [len(actionNames)][]Action{
 	ActionHonour: {ActionIgnore, ActionLossy}, ActionAdmit: {ActionDiscard, ActionFlush}, ActionFree: {ActionRestrict},
 	ActionExtraOver: {ActionExtra}, ActionAllow: {ActionAvoid}, ActionUnpolice: {ActionPolice},
 	ActionLosslessTurn: {ActionLossyTurn}, ActionRelease: {ActionContain},
@@ -115,20 +111,10 @@ var begun = [...][]Action{
 
 // Ends are the actions that a ends, where it is about the same queue, bucket and flow, as
 // far as a names them; none if it ends nothing.
-func (a Action) Ends() []Action {
-	if int(a) >= len(begun) {
-		return nil
-	}
-	return begun[a]
-}
-
-// Lasts reports whether a is in force until another action ends it.
-func (a Action) Lasts() bool {
-	return slices.ContainsFunc(begun[:], func(ended []Action) bool { return slices.Contains(ended, a) })
-}
+func (a Action) Ends() []Action { return begun[a] }
 
 // reasons are what an action that lasts is for, and what ends it.
-var reasons = [...]struct{ why, until string }{
+var reasons = [len(actionNames)]struct{ why, until string }{
 	ActionIgnore:    {"what waits there is sent in spite of pauses", "no pause comes for a time"},
 	ActionDiscard:   {"what waits there would hold others up", "no pause comes for a time"},
 	ActionRestrict:  {"frames of the loop alone leave", "the loop has moved on"},
@@ -141,21 +127,14 @@ var reasons = [...]struct{ why, until string }{
 	ActionContain:   {"the host behind it pauses without end", "the host has not paused for a time"},
 }
 
+// Lasts reports whether a is in force until another action ends it.
+func (a Action) Lasts() bool { return reasons[a].why != "" }
+
 // Why says what an action that lasts is for, "" of another one.
-func (a Action) Why() string {
-	if int(a) >= len(reasons) {
-		return ""
-	}
-	return reasons[a].why
-}
+func (a Action) Why() string { return reasons[a].why }
 
 // Until says what ends an action that lasts, "" of another one.
-func (a Action) Until() string {
-	if int(a) >= len(reasons) {
-		return ""
-	}
-	return reasons[a].until
-}
+func (a Action) Until() string { return reasons[a].until }
 
 // String is the action's name in a log.
 func (a Action) String() string { return actionNames[a] }

@@ -21,6 +21,7 @@ import (
 
 // TestSimulate holds what the page is told of simulated runs against their verdicts.
 func TestSimulate(t *testing.T) {
+	named := 0
 	for _, file := range []string{"fattree-on-loop.yaml", "fattree-no-loop.yaml", "itsy-fig2.yaml", "itsy-fig3.yaml", "guo-fig4.yaml", "pause.yaml", "w20-dynamic-threshold.yaml"} {
 		t.Run(file, func(t *testing.T) {
 			plan := planned(t, file)
@@ -30,8 +31,11 @@ func TestSimulate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkStates(t, statesOf(t, stream), v)
+			named += checkStates(t, statesOf(t, stream), v)
 		})
+	}
+	if named == 0 {
+		t.Error("no run named a cause")
 	}
 }
 
@@ -47,7 +51,8 @@ func statesOf(t *testing.T, s *Stream) (states []State) {
 	return states
 }
 
-func checkStates(t *testing.T, states []State, v *verdict.Verdict) {
+// checkStates returns how many named causes it held against the verdict.
+func checkStates(t *testing.T, states []State, v *verdict.Verdict) (named int) {
 	t.Helper()
 	if n := len(states); n < evenStates || n > statesMax {
 		t.Errorf("%d states, want %d to %d", n, evenStates, statesMax)
@@ -105,6 +110,7 @@ func checkStates(t *testing.T, states []State, v *verdict.Verdict) {
 			continue
 		}
 		c := d.Causes[0]
+		named++
 		if told := causes[d.Switch]; !strings.Contains(told, strings.Join(c.Flows, ", ")) || !strings.Contains(told, fmt.Sprintf("(%d %%)", c.Confidence)) || c.Type == "host" && !strings.Contains(told, "host "+c.Node+",") {
 			t.Errorf("the verdict's likeliest cause by %s is %+v, the states tell %q", d.Switch, c, told)
 		}
@@ -112,6 +118,7 @@ func checkStates(t *testing.T, states []State, v *verdict.Verdict) {
 	if last := states[len(states)-1]; int(last.Lost) != 0 {
 		t.Errorf("%d lossless frames were lost", last.Lost)
 	}
+	return named
 }
 
 // script is a model of a ring of three switches whose truth the test sets.
