@@ -1,6 +1,10 @@
 package detect
 
-import "softswitch/unit"
+import (
+	"fmt"
+
+	"softswitch/unit"
+)
 
 // Control is what a system that does more than detect may do to its switch. Each
 // call that changes something is logged by the switch, as an Action, with the time;
@@ -60,6 +64,9 @@ type Control interface {
 // in a queue have the same one with a probability of 2^-32. A frame that is not IP is of
 // no flow.
 type FlowID uint32
+
+// String is the flow in logs and tables.
+func (f FlowID) String() string { return fmt.Sprintf("%08x", uint32(f)) }
 
 // Flow is a flow's share of a queue.
 type Flow struct {

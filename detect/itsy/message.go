@@ -56,7 +56,7 @@ func ParseMessage(payload []byte) (Message, error) {
 func (m Message) String() string {
 	s := fmt.Sprintf("%s class %d from %v rank %d", m.Kind, m.Class, m.Owner, m.Rank)
 	if m.Kind == kindNames[kindQuest] {
-		s += fmt.Sprintf(" about flow %08x", uint32(m.About))
+		s += fmt.Sprintf(" about flow %v", m.About)
 	}
 	s += fmt.Sprintf(" hops %d", m.Hops)
 	if m.Answered {

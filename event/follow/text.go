@@ -109,7 +109,7 @@ func (e Entry) causeText(name func(unit.NodePort) string) string {
 		text += " at " + name(e.Trigger) + " off the loop"
 	}
 	if e.Flow != 0 {
-		text += fmt.Sprintf(", flow %08x", uint32(e.Flow))
+		text += fmt.Sprintf(", flow %v", e.Flow)
 	}
 	return text
 }

@@ -1,7 +1,6 @@
 package observe
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -208,13 +207,11 @@ func (j *Journal) caused(e *event.Event, b detect.Bucket, q detect.Queue) {
 		}
 		if n := len(f.Causes); n > 0 && e.Flow != 0 {
 			c := &f.Causes[n-1]
-			c.Flows = append(c.Flows, flowHash(e.Flow))
+			c.Flows = append(c.Flows, e.Flow.String())
 		}
 		return
 	}
 }
-
-func flowHash(f detect.FlowID) string { return fmt.Sprintf("%08x", uint32(f)) }
 
 // acted begins and ends measures.
 func (j *Journal) acted(e *event.Event) {
@@ -266,7 +263,7 @@ func (j *Journal) Deadlocks() Deadlocks {
 			Bucket: j.place(e.Port, e.Class), Queue: j.place(e.Out, e.OutClass),
 		}
 		if e.Flow != 0 {
-			m.Flow = flowHash(e.Flow)
+			m.Flow = e.Flow.String()
 		}
 		d.Measures = append(d.Measures, m)
 	}

@@ -77,7 +77,7 @@ func (m *model) flowNames(c *detect.Cause) string {
 		if name, known := m.w.flows[f]; known {
 			names = append(names, name)
 		} else {
-			names = append(names, fmt.Sprintf("%08x", uint32(f)))
+			names = append(names, f.String())
 		}
 	}
 	switch len(names) {
