@@ -94,9 +94,9 @@ show-acts:
 # with 1, is in them.
 CAUSES := 1144
 cause: build
-	$(BIN) sim fuzz --mode cause --n $(CAUSES) --seed 3101 --detector itsy,itsypaper --shrink 0 --out build/causes > docs/figures/causes-planted.txt || test $$? = 1
-	$(BIN) sim fuzz --mode random-cause --n 2200 --seed 3102 --detector itsy,itsypaper > docs/figures/causes-random.txt
-	$(BIN) sim fuzz --mode response --n 2150 --seed 3103 --response cure,drop+trigger > docs/figures/responses.txt
+	$(BIN) sim fuzz --mode cause --n $(CAUSES) --seed 3301 --detector itsy,itsypaper --shrink 0 --out build/causes > docs/figures/causes-planted.txt || test $$? = 1
+	$(BIN) sim fuzz --mode random-cause --n 2200 --seed 3302 --detector itsy,itsypaper > docs/figures/causes-random.txt
+	$(BIN) sim fuzz --mode response --n 2150 --seed 3303 --response cure,drop+trigger > docs/figures/responses.txt
 
 # Every interleaving of small fabrics that run the exact detector, the table
 # docs/figures/proof.md, and all faults that are put into it on purpose: ten minutes on two

@@ -59,7 +59,7 @@ func (a actions) Diagnose(b detect.Bucket, q detect.Queue, causes []detect.Cause
 	for i, c := range causes {
 		e := event.Event{
 			Type: event.Cause, Port: b.Port, Class: b.Class, Out: q.Port, OutClass: q.Class,
-			Cause: c.Type, Rank: uint8(i + 1), Confidence: c.Confidence, Trigger: c.At, In: c.In, OnLoop: c.OnLoop,
+			Cause: c.Type, Rank: uint8(i + 1), Confidence: c.Confidence, Trigger: c.At, In: c.In, OnLoop: c.OnLoop, Together: c.Together,
 		}
 		for k := 0; k == 0 || k < len(c.Flows) && c.Flows[k] != 0; k++ {
 			e.Flow = c.Flows[k]

@@ -53,6 +53,9 @@ type Cause struct {
 	// queue at At is one of the loop's, of a link whether the way round it is, and of contention
 	// whether the queue is where Flows meet.
 	OnLoop bool
+	// Together: it is named together with the one before it. Either may be the cause, or it
+	// takes both, and only handling both surely prevents the deadlock.
+	Together bool
 	// Confidence is how often such an answer was right in simulations, in per cent.
 	Confidence uint8
 	// Flows are those that are named, the likeliest first. Of a host there are none: its

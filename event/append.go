@@ -84,6 +84,9 @@ func (n Node) Append(dst []byte, e Event) []byte {
 	if has&keyIn != 0 {
 		dst = appendInt(append(dst, ','), "in", int64(e.In))
 	}
+	if has&keyTogether != 0 {
+		dst = strconv.AppendBool(append(dst, `,"together":`...), e.Together)
+	}
 	if has&keyWhy != 0 {
 		dst = appendText(dst, `,"why":`, e.Why.String())
 	}
@@ -100,6 +103,9 @@ func present(e Event) (has key) {
 	}
 	if e.In != unit.NoPort {
 		has |= keyIn
+	}
+	if e.Together {
+		has |= keyTogether
 	}
 	if e.Port != unit.NoPort {
 		has |= keyBucket

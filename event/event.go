@@ -66,7 +66,8 @@ const (
 	Deadlock
 	// Cause: the detector named a cause of the deadlock that it declared at bucket (Port,
 	// Class) and queue (Out, OutClass). [Cause, Rank: 1 for the likeliest, Confidence,
-	// Trigger: where it is, In: the ingress port there, unit.NoPort for none, OnLoop; Flow: one of the flows named, an event for each]
+	// Trigger: where it is, In: the ingress port there, unit.NoPort for none, OnLoop; Together: with the one of the rank
+	// before it; Flow: one of the flows named, an event for each]
 	Cause
 	// LinkUp, LinkDown: of Port.
 	LinkUp
@@ -117,6 +118,7 @@ type Event struct {
 	Confidence      uint8            // of Cause, in per cent
 	HasPeriod       bool
 	OnLoop          bool
+	Together        bool // of Cause
 	Port, Out       unit.Port
 	In              unit.Port // of Cause
 	Class, OutClass unit.Priority

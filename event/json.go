@@ -57,6 +57,7 @@ const (
 	keyRank
 	keyConfidence
 	keyIn
+	keyTogether
 	keyWhy
 
 	keyHead   = keyTS | keyNode | keyID | keyType
@@ -68,7 +69,7 @@ const (
 var keyNames = [...]string{
 	"ts", "node", "id", "type", "port", "port_name", "priority", "out", "out_name", "out_priority",
 	"period", "bytes", "limit", "route", "step", "label", "trigger", "on_loop",
-	"measure", "amount", "refusal", "flow", "cause", "rank", "confidence", "in", "why",
+	"measure", "amount", "refusal", "flow", "cause", "rank", "confidence", "in", "together", "why",
 }
 
 func (k key) String() string {
@@ -100,7 +101,7 @@ var shapes = [...]shape{
 	StrongRemoved: {"strong_removed", keyBucket | keyQueue | keyBytes | keyLimit, 0},
 	Trace:         {"trace", keyStep | keyLabel, keyBucket | keyQueue},
 	Deadlock:      {"deadlock", keyBucket | keyQueue | keyLabel | keyTrigger | keyOnLoop, 0},
-	Cause:         {"cause", keyBucket | keyQueue | keyCause | keyRank | keyConfidence | keyTrigger | keyOnLoop, keyFlow | keyIn},
+	Cause:         {"cause", keyBucket | keyQueue | keyCause | keyRank | keyConfidence | keyTrigger | keyOnLoop, keyFlow | keyIn | keyTogether},
 	LinkUp:        {"link_up", keyPort, 0},
 	LinkDown:      {"link_down", keyPort, 0},
 	Rerouted:      {"rerouted", keyOut | keyRoute, 0},

@@ -117,6 +117,7 @@ func randomEvent(r *rand.Rand, ty Type, at unit.Time) Event {
 		if has&keyIn != 0 {
 			e.In = unit.Port(r.IntN(unit.MaxPorts))
 		}
+		e.Together = has&keyTogether != 0
 		e.Rank, e.Confidence = uint8(1+r.IntN(detect.CausesMax)), uint8(r.IntN(101))
 	}
 	if has&keyWhy != 0 {

@@ -44,6 +44,7 @@ type line struct {
 	Rank        number    `json:"rank"`
 	Confidence  number    `json:"confidence"`
 	In          number    `json:"in"`
+	Together    *bool     `json:"together"`
 	Why         string    `json:"why"`
 }
 
@@ -140,6 +141,10 @@ func (l *line) event() (e Event, who whose, err error) {
 	if l.OnLoop != nil {
 		r.has |= keyOnLoop
 		e.OnLoop = *l.OnLoop
+	}
+	if l.Together != nil {
+		r.has |= keyTogether
+		e.Together = *l.Together
 	}
 	if l.Trigger != nil {
 		r.has |= keyTrigger

@@ -24,7 +24,7 @@ func (r *Replay) diagnose(e Entry, b Bucket, q Queue) {
 	}
 	d := &r.diagnoses[n-1]
 	if len(d.Causes) < int(e.Rank) {
-		d.Causes = append(d.Causes, detect.Cause{Type: e.Cause, At: e.Trigger, In: e.In, OnLoop: e.OnLoop, Confidence: e.Confidence})
+		d.Causes = append(d.Causes, detect.Cause{Type: e.Cause, At: e.Trigger, In: e.In, OnLoop: e.OnLoop, Together: e.Together, Confidence: e.Confidence})
 	}
 	flows := &d.Causes[len(d.Causes)-1].Flows
 	for i := range flows {

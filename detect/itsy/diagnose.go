@@ -226,7 +226,8 @@ const laterConfidence = 10
 // the answer to where its newcomers meet, nil if there is none. First what is seen where it
 // is: a host, flooded frames, a loop in the routes. Then what came last, if that stands out.
 // Else a flow that holds a turn of the loop alone; and where several flows hold every turn,
-// no single one is the cause.
+// no single one is the cause, but those of the turn that most take, together with those of the
+// turn that fewest take.
 func (d *detector) explain(c *class, i unit.Port, l *lap, q *quest) {
 	c.undiagnosed.Remove(i)
 	if c.asking == i {
@@ -243,6 +244,9 @@ func (d *detector) explain(c *class, i unit.Port, l *lap, q *quest) {
 	}
 	if all.n == 0 {
 		all.add(l.most.cause(detect.CauseSeveral))
+		if l.least.at != l.most.at || l.least.in != l.most.in {
+			all.add(l.least.cause(detect.CauseSeveral))
+		}
 	}
 	if last.Type != 0 && !stands {
 		all.add(last)
@@ -314,9 +318,20 @@ type answers struct {
 	n      int
 }
 
+// add adds a cause. It is together with the one before it as long as there are only such as
+// need somebody else: a host's pauses and flooded frames come to a loop that flows hold, and
+// several flows meet at more than one turn.
 func (a *answers) add(k detect.Cause) {
 	if a.n == len(a.causes) {
 		return
+	}
+	if a.n > 0 {
+		switch before := a.causes[a.n-1]; before.Type {
+		case detect.CauseHost, detect.CauseFlooding:
+			k.Together = a.n == 1 || before.Together
+		case detect.CauseSeveral:
+			k.Together = k.Type == detect.CauseSeveral
+		}
 	}
 	k.Confidence = confidence[k.Type]
 	if a.n > 0 {

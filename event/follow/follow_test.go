@@ -249,6 +249,10 @@ func TestText(t *testing.T) {
 			event.Event{Type: event.Cause, Class: 3, Out: 1, OutClass: 3, Cause: detect.CauseContention, Rank: 2, Confidence: 70, Trigger: unit.NodePort{Node: 7, Port: 1}, Flow: 0xab},
 			"cause 2, 70 %: contention at c to-d off the loop, flow 000000ab, queue b:3, priority group a:3",
 		},
+		{
+			event.Event{Type: event.Cause, Class: 3, Out: 1, OutClass: 3, Cause: detect.CauseFlooding, Rank: 2, Confidence: 10, Together: true},
+			"cause 2, 10 %, together with 1: flooding, queue b:3, priority group a:3",
+		},
 		{event.Event{Type: event.LinkUp, Port: 1}, "link b up"},
 		{event.Event{Type: event.LinkDown, Port: 2}, "link port 2 down"},
 		{event.Event{Type: event.Rerouted, Out: 1, Bytes: 4}, "route 4 rerouted to backup port b"},

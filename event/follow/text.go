@@ -100,7 +100,11 @@ func (e Entry) detectorText(bucket, queue string, name func(unit.NodePort) strin
 
 // causeText is the beginning of Text for a cause.
 func (e Entry) causeText(name func(unit.NodePort) string) string {
-	text := fmt.Sprintf("cause %d, %d %%: %s", e.Rank, e.Confidence, strings.ReplaceAll(e.Cause.String(), "-", " "))
+	with := ""
+	if e.Together {
+		with = fmt.Sprintf(", together with %d", e.Rank-1)
+	}
+	text := fmt.Sprintf("cause %d, %d %%%s: %s", e.Rank, e.Confidence, with, strings.ReplaceAll(e.Cause.String(), "-", " "))
 	switch {
 	case e.Trigger.IsZero():
 	case e.OnLoop:

@@ -150,7 +150,7 @@ func causes(p *scenario.Plan, r *oracle.Result, f oracle.Finding) (found []Found
 	}
 	for _, c := range d.Causes {
 		at := r.Trigger(oracle.Finding{Trigger: c.At, OnLoop: c.OnLoop})
-		one := FoundCause{Type: c.Type.String(), Node: at.Node, Port: at.Port, OnLoop: c.OnLoop, Confidence: int(c.Confidence)}
+		one := FoundCause{Type: c.Type.String(), Node: at.Node, Port: at.Port, OnLoop: c.OnLoop, Together: c.Together, Confidence: int(c.Confidence)}
 		if c.In != unit.NoPort {
 			one.In = r.Fabric.Port(unit.NodePort{Node: c.At.Node, Port: c.In})
 		}

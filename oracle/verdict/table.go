@@ -150,7 +150,7 @@ func (f FoundTrigger) String() string {
 }
 
 // String is the cause for people: "contention at agg0-0 to-core1, off the loop: flows A, B
-// (80 %)".
+// (80 %)", after "and " if it is named together with the one before it.
 func (c FoundCause) String() string {
 	where := "off the loop"
 	if c.OnLoop {
@@ -166,6 +166,9 @@ func (c FoundCause) String() string {
 	}
 	if len(c.Flows) > 0 {
 		what += ": flows " + strings.Join(c.Flows, ", ")
+	}
+	if c.Together {
+		what = "and " + what
 	}
 	return fmt.Sprintf("%s (%d %%)", what, c.Confidence)
 }

@@ -192,12 +192,15 @@ type FoundTrigger struct {
 // FoundCause is a cause according to the detector. Node and Port are a host and its port
 // if Type is "host", else a switch and its egress port. Flows are the scenario's flows
 // that are named, the heaviest first; one that the scenario does not have is left out.
+// Together says that it is named together with the one before it: either may be the cause, or
+// it takes both.
 type FoundCause struct {
 	Type       string   `json:"type"`
 	Node       string   `json:"node"`
 	Port       string   `json:"port"`
 	In         string   `json:"in"` // the ingress port, if it is a turn; else ""
 	OnLoop     bool     `json:"on_loop"`
+	Together   bool     `json:"together"`
 	Confidence int      `json:"confidence_percent"`
 	Flows      []string `json:"flows"`
 }

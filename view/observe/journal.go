@@ -42,6 +42,7 @@ type Cause struct {
 	At         string   `json:"at"`
 	In         string   `json:"in"`
 	OnLoop     bool     `json:"on_loop"`
+	Together   bool     `json:"together"`   // with the one before it
 	Confidence int      `json:"confidence"` // in per cent
 	Flows      []string `json:"flows"`      // hashes, as in event logs
 }
@@ -199,7 +200,7 @@ func (j *Journal) caused(e *event.Event, b detect.Bucket, q detect.Queue) {
 			f.Causes, f.diagnosed = nil, e.At
 			fallthrough
 		case rank == len(f.Causes)+1:
-			c := Cause{Type: e.Cause.String(), At: nodePort(e.Trigger), OnLoop: e.OnLoop, Confidence: int(e.Confidence), Flows: []string{}}
+			c := Cause{Type: e.Cause.String(), At: nodePort(e.Trigger), OnLoop: e.OnLoop, Together: e.Together, Confidence: int(e.Confidence), Flows: []string{}}
 			if e.In != unit.NoPort {
 				c.In = nodePort(unit.NodePort{Node: e.Trigger.Node, Port: e.In})
 			}

@@ -215,15 +215,15 @@ func TestCauses(t *testing.T) {
 	name := func(at unit.Time, rank uint8, kind detect.CauseType, flow detect.FlowID, in unit.Port) {
 		j.Read([]event.Event{{
 			At: at, Type: event.Cause, Port: 0, Class: 3, Out: 1, OutClass: 3, Cause: kind, Rank: rank, Confidence: 70 + rank,
-			Flow: flow, Trigger: unit.NodePort{Node: 7, Port: 1}, In: in, OnLoop: rank == 1,
+			Flow: flow, Trigger: unit.NodePort{Node: 7, Port: 1}, In: in, OnLoop: rank == 1, Together: rank == 2,
 		}})
 	}
 	name(2500, 1, detect.CauseHost, 0, unit.NoPort)
 	name(3000, 1, detect.CauseContention, 0xa, 4)
 	name(3000, 1, detect.CauseContention, 0xb, 4)
 	name(3000, 2, detect.CauseHost, 0, unit.NoPort)
-	wantJSON(t, j.Deadlocks().Findings[0].Causes, `[{"type":"contention","at":"7.1","in":"7.4","on_loop":true,"confidence":71,"flows":["0000000a","0000000b"]},`+
-		`{"type":"host","at":"7.1","in":"","on_loop":false,"confidence":72,"flows":[]}]`)
+	wantJSON(t, j.Deadlocks().Findings[0].Causes, `[{"type":"contention","at":"7.1","in":"7.4","on_loop":true,"together":false,"confidence":71,"flows":["0000000a","0000000b"]},`+
+		`{"type":"host","at":"7.1","in":"","on_loop":false,"together":true,"confidence":72,"flows":[]}]`)
 	j.Read([]event.Event{{At: 4000, Type: event.Cause, Port: 1, Class: 3, Out: 0, OutClass: 3, Cause: detect.CauseHost, Rank: 1}}) // of no finding
 	if n := len(j.Deadlocks().Findings[0].Causes); n != 2 {
 		t.Errorf("%d causes after one of another finding, want 2", n)

@@ -262,7 +262,11 @@ func Causes() View[Declared] {
 		t := table{header: []string{"Declared at", "Cause", "At", "From", "On loop", "Flows", "Confidence"}, left: 6}
 		for _, f := range d.Findings {
 			for i, c := range f.Causes {
-				t.add(clock(f.At), fmt.Sprintf("%d: %s", i+1, c.Type), d.names.of(c.At), d.names.in(c.In), yesNo(c.OnLoop),
+				what := fmt.Sprintf("%d: %s", i+1, c.Type)
+				if c.Together {
+					what = fmt.Sprintf("%d: and %s", i+1, c.Type)
+				}
+				t.add(clock(f.At), what, d.names.of(c.At), d.names.in(c.In), yesNo(c.OnLoop),
 					cmp.Or(strings.Join(c.Flows, " "), "-"), fmt.Sprintf("%d %%", c.Confidence))
 			}
 		}

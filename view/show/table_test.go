@@ -92,7 +92,7 @@ func deadlocked(second string) []Declared {
 		Trigger: "1.1", Label: &observe.Label{Kind: "label", Initiator: "0.0", Seq: 7},
 		Causes: []observe.Cause{
 			{Type: "contention", At: "0.0", In: "0.0", OnLoop: true, Confidence: 70, Flows: []string{"0000000a", "0000000b"}},
-			{Type: "host", At: "1.1", Confidence: 95},
+			{Type: "host", At: "1.1", Together: true, Confidence: 95},
 		},
 	}}
 	a.Measures = []observe.Measure{
@@ -176,7 +176,7 @@ func TestCausesAndMeasures(t *testing.T) {
 		{Causes(), `Switch  Declared at              Cause          At        From   On loop  Flows              Confidence
 ------  -----------------------  -------------  --------  -----  -------  -----------------  ----------
 s1      T  1: contention  s1 to-s2  to-s2  yes      0000000a 0000000b        70 %
-s1      T  2: host        s2 to-h   -      no       -                        95 %
+s1      T  2: and host    s2 to-h   -      no       -                        95 %
 `},
 		{Measures(), `Switch  Since                    Measure            Priority group  Queue    Flow      Why  Until
 ------  -----------------------  -----------------  --------------  -------  --------  ---  -----

@@ -9,26 +9,36 @@ import (
 	"softswitch/unit"
 )
 
-// diagnosis is the likeliest cause that a detector named, as far as its events have told it.
+// diagnosis is the likeliest cause that a detector named, and those that are named together
+// with it, as far as its events have told them.
 type diagnosis struct {
-	at    unit.Time
-	node  unit.NodeID
-	cause detect.Cause
+	at     unit.Time
+	node   unit.NodeID
+	causes []detect.Cause
 }
 
-// cause notes the likeliest cause that a detector names; an event tells one flow of it.
+// cause notes the likeliest cause that a detector names, and what it names together with that;
+// an event tells one flow of one.
 func (m *model) cause(e oracle.Entry) {
-	if e.Rank != 1 {
-		return
-	}
 	d := &m.diagnosis
-	if d.at != e.At || d.node != e.Node {
-		*d = diagnosis{e.At, e.Node, detect.Cause{Type: e.Cause, At: e.Trigger, In: e.In, OnLoop: e.OnLoop, Confidence: e.Confidence}}
+	more := d.at == e.At && d.node == e.Node
+	switch {
+	case e.Rank > 1 && !(more && e.Together && int(e.Rank) <= len(d.causes)+1):
+		return
+	case !more:
+		*d = diagnosis{at: e.At, node: e.Node}
 	}
-	d.cause.Flows.Add(e.Flow)
-	text, said := m.causeText(&d.cause), m.name(e.Node)+" names the cause: "
-	if n := len(m.log); n > 0 && d.cause.Flows.Len() > 1 && strings.HasPrefix(m.log[n-1].Text, said) {
-		m.log = m.log[:n-1] // that without this flow
+	if int(e.Rank) > len(d.causes) {
+		d.causes = append(d.causes, detect.Cause{Type: e.Cause, At: e.Trigger, In: e.In, OnLoop: e.OnLoop, Confidence: e.Confidence})
+	}
+	d.causes[len(d.causes)-1].Flows.Add(e.Flow)
+	var texts []string
+	for i := range d.causes {
+		texts = append(texts, m.causeText(&d.causes[i]))
+	}
+	text, said := strings.Join(texts, "; and "), m.name(e.Node)+" names the cause: "
+	if n := len(m.log); n > 0 && more && strings.HasPrefix(m.log[n-1].Text, said) {
+		m.log = m.log[:n-1] // that without this
 	}
 	m.tell(e.At, "cause", "%s", said+text)
 	if m.declared != nil && m.declared.Node == m.w.index[e.Node] {

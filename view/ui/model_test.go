@@ -256,10 +256,13 @@ func TestModel(t *testing.T) {
 	s.m.add(oracle.Entry{Node: loop[1].Node, Event: s.now(cause)})
 	cause.Flow = 0xabcdef01 // of the same cause
 	s.m.add(oracle.Entry{Node: loop[1].Node, Event: s.now(cause)})
-	cause.Rank, cause.Cause, cause.Flow = 2, detect.CauseHost, 0 // less likely
+	cause.Rank, cause.Together = 2, true
+	s.m.add(oracle.Entry{Node: loop[1].Node, Event: s.now(cause)})
+	cause.Rank, cause.Together, cause.Cause, cause.Flow = 3, false, detect.CauseHost, 0 // less likely
 	s.m.add(oracle.Entry{Node: loop[1].Node, Event: s.now(cause)})
 	st = s.state()
-	want := fmt.Sprintf("contention at %s, flows %s, abcdef01, on the loop (70 %%)", s.m.w.arrow(s.m.w.ports[loop[1].NodePort]), s.m.w.hosts[0].Flows[0].Name)
+	at := s.m.w.arrow(s.m.w.ports[loop[1].NodePort])
+	want := fmt.Sprintf("contention at %s, flows %s, abcdef01, on the loop (70 %%); and contention at %s, flow abcdef01, on the loop (70 %%)", at, s.m.w.hosts[0].Flows[0].Name, at)
 	if last := st.Log[len(st.Log)-1]; len(st.Log) != 1 || last.Kind != "cause" || !strings.HasSuffix(last.Text, " names the cause: "+want) {
 		t.Errorf("the cause is told as %+v, want %s", st.Log, want)
 	}

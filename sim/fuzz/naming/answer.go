@@ -52,6 +52,34 @@ type Answer struct {
 	OnLoop bool
 	Turn   *cause.Turn      // what is named is this turn of the loop; Flows wait there
 	Set    *cause.Treatment // what is named is all of this; Host or Flows are of it
+	// Together: it is named together with the one before it.
+	Together bool
+}
+
+// named is the likeliest of answers, and those that are named together with it: their flows,
+// and what handles them all.
+func named(answers []Answer) (flows []string, all cause.Treatment) {
+	for i, a := range answers {
+		if i > 0 && !a.Together {
+			break
+		}
+		flows = withAll(flows, a.Flows)
+		t := a.treatment()
+		all.Hosts = withAll(all.Hosts, t.Hosts)
+		all.Flows = withAll(all.Flows, t.Flows)
+		all.Turns = withAll(all.Turns, t.Turns)
+	}
+	return flows, all
+}
+
+// withAll is all with those of more that it does not have.
+func withAll[T comparable](all, more []T) []T {
+	for _, x := range more {
+		if !slices.Contains(all, x) {
+			all = append(all, x)
+		}
+	}
+	return all
 }
 
 // treatment handles what the answer names.
@@ -86,7 +114,7 @@ func (a *Answer) text(p *scenario.Plan) string {
 func (h *watch) named(r *oracle.Result, f oracle.Finding) (all []Answer) {
 	if d := r.Diagnosis(f); d != nil {
 		for _, c := range d.Causes {
-			a := Answer{Type: c.Type.String(), At: c.At, OnLoop: c.OnLoop}
+			a := Answer{Type: c.Type.String(), At: c.At, OnLoop: c.OnLoop, Together: c.Together}
 			if c.Type == detect.CauseHost {
 				a.Host = hostAt(r.Fabric, c.At)
 			} else {

@@ -14,12 +14,13 @@ const (
 	FirstPause  = "first pause"         // the first bucket that went XOFF, or host that paused
 	LongestHost = "longest-paused host" // the host that had paused its switch for longest
 	Victim      = "victim only"         // the flows in the loop's queue that was paused last
+	Whole       = "all in the loop"     // the flows in all its queues
 	Earliest    = "earliest source"     // the oldest source of the chronology; then the others
 	Tried       = "by trying"           // a set that prevents it and from which nothing can be left out; nothing if none does
 )
 
 // Baselines are all of them.
-var Baselines = []string{FirstPause, LongestHost, Victim, Earliest, Tried}
+var Baselines = []string{FirstPause, LongestHost, Victim, Whole, Earliest, Tried}
 
 // baseline is the answer of one; h and r are of a run without a detector up to the
 // deadlock that is judged.
@@ -31,6 +32,8 @@ func (h *watch) baseline(name string, r *oracle.Result, j *judge) ([]Answer, err
 		return h.longestHost(r), nil
 	case Victim:
 		return h.victim(r), nil
+	case Whole:
+		return h.wholeLoop(r), nil
 	case Earliest:
 		return h.sources(r, j.cause), nil
 	}
@@ -108,9 +111,21 @@ func (h *watch) victim(r *oracle.Result) []Answer {
 			last = q
 		}
 	}
-	sw := h.world.Switch(r.Fabric.Name(last.Node))
-	flows := sw.View().Flows(nil, detect.Queue{Port: last.Port, Class: last.Class})
-	return []Answer{{Type: Switch, At: last.NodePort, Flows: h.flowNames(flowIDs(flows)), OnLoop: true}}
+	return []Answer{{Type: Switch, At: last.NodePort, Flows: h.flowNames(h.flowsIn(r, last)), OnLoop: true}}
+}
+
+func (h *watch) wholeLoop(r *oracle.Result) []Answer {
+	var flows []detect.FlowID
+	for _, q := range h.loop {
+		flows = withAll(flows, h.flowsIn(r, q))
+	}
+	return []Answer{{Type: Switch, At: h.loop[0].NodePort, Flows: h.flowNames(flows), OnLoop: true}}
+}
+
+// flowsIn are the flows that wait in a queue now.
+func (h *watch) flowsIn(r *oracle.Result, q oracle.Queue) []detect.FlowID {
+	sw := h.world.Switch(r.Fabric.Name(q.Node))
+	return flowIDs(sw.View().Flows(nil, detect.Queue{Port: q.Port, Class: q.Class}))
 }
 
 // sources are the sources of the chronology, oldest first.

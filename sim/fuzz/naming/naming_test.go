@@ -220,7 +220,7 @@ func TestNamedFlows(t *testing.T) {
 	if on, known := truth.onLoop(); !on || !known {
 		t.Error("the routing loop is not on the deadlock's loop")
 	}
-	if wrong := (Answer{Type: "contention", At: a.At, Flows: []string{"F1"}}); truth.found(wrong) || truth.innocents(wrong) != 1 {
+	if wrong := (Answer{Type: "contention", At: a.At, Flows: []string{"F1"}}); truth.found(wrong) || truth.innocents(wrong.Flows) != 1 {
 		t.Error("a flow that does not go round counts as found")
 	}
 	if host := (Answer{Type: "host", At: a.At, Host: "h-c"}); truth.found(host) {
@@ -239,6 +239,9 @@ func TestBaselines(t *testing.T) {
 	}
 	if j := o.Systems[slices.Index(Baselines, Victim)]; j.Type != Switch || j.Flows == 0 || !j.Said {
 		t.Errorf("%s: %+v", Victim, j)
+	}
+	if j := o.Systems[slices.Index(Baselines, Whole)]; j.Flows <= o.Systems[slices.Index(Baselines, Victim)].Flows || !j.Causal {
+		t.Errorf("%s: %+v, want more flows than those of one queue, and that they are causal", Whole, j)
 	}
 }
 

@@ -46,13 +46,15 @@ type Judged struct {
 	Two, Both bool
 	Answers   int
 	TypeRight bool
+	// Effect is that of all that is named: of the likeliest answer, with what it names
+	// together with that.
 	cause.Effect
 	// Control is what naming as many others, drawn at random, comes to, and Turn what
 	// treating the declared turn alone does.
 	Control, Turn Try
 	// OnLoop is what is true, Said what the answer says. Known: the former is.
 	OnLoop, Said, Known bool
-	// Flows are how many the answer names, Innocents those of them that have no part in
+	// Flows are how many are named, Innocents those of them that have no part in
 	// what was planted.
 	Flows, Innocents int
 	// Hops are from the switch that is named to the nearest one of what was planted.
@@ -215,18 +217,19 @@ func (j *judge) answers(all []Answer) (what Judged, err error) {
 		return Judged{Type: NoAnswer, Hops: -1}, nil
 	}
 	a := all[0]
+	flows, treated := named(all)
 	what = Judged{
 		Type: a.Type, Found: j.truth.found(a), Answers: len(all), TypeRight: j.truth.typeRight(a),
-		Said: a.OnLoop, Flows: len(a.Flows), Innocents: j.truth.innocents(a), Hops: j.truth.hops(a),
+		Said: a.OnLoop, Flows: len(flows), Innocents: j.truth.innocents(flows), Hops: j.truth.hops(a),
 	}
 	first := all[:min(3, len(all))]
 	what.Among3 = slices.ContainsFunc(first, j.truth.found)
 	what.Two, what.Both = len(j.truth.plants) == 2, j.truth.foundAll(first)
 	what.OnLoop, what.Known = j.truth.onLoop()
-	if what.Effect, err = j.try(a.treatment()); err != nil {
+	if what.Effect, err = j.try(treated); err != nil {
 		return what, err
 	}
-	if t, ok := j.cause.Control(a.treatment(), j.c.Wires); ok && t.Size() > 0 {
+	if t, ok := j.cause.Control(treated, j.c.Wires); ok && t.Size() > 0 {
 		e, err := j.try(t)
 		if err != nil {
 			return what, err

@@ -174,9 +174,9 @@ func (t *truth) onLoop() (on, known bool) {
 	return on, len(t.plants) > 0
 }
 
-// innocents are the flows of an answer that have no part in what was planted.
-func (t *truth) innocents(a Answer) (n int) {
-	for _, f := range a.Flows {
+// innocents is how many of flows have no part in what was planted.
+func (t *truth) innocents(flows []string) (n int) {
+	for _, f := range flows {
 		if !slices.ContainsFunc(t.plants, func(p planted) bool { return slices.Contains(p.flows, f) }) {
 			n++
 		}
