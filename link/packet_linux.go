@@ -97,7 +97,7 @@ func open(ifname string, opt Options) (*Packet, error) {
 	if ifi.MTU < opt.MTU {
 		return nil, fmt.Errorf("its MTU is %d, and frames for one of %d are to pass; raise it with `ip link set dev %s mtu %d`", ifi.MTU, opt.MTU, ifname, opt.MTU)
 	}
-	protocol, filter := unix.ETH_P_ALL, opt.Filter
+	protocol, filter := 0, opt.Filter // receiveBy binds it to all frames
 	if opt.Polled {
 		protocol, filter = unix.ETH_P_LOOPBACK, []bpf.RawInstruction{{Op: unix.BPF_RET | unix.BPF_K}} // hears of the interface only
 	}
@@ -196,18 +196,23 @@ func (p *Packet) setUp(ifi *net.Interface, opt Options) error {
 	if opt.Polled {
 		return p.openPolled(ifi, opt)
 	}
-	// Discard what was counted before the ring took over.
-	_, err = p.conn.Stats()
-	return err
+	return nil
 }
 
-// receiveBy makes fd the socket with the ring.
+// receiveBy makes fd, which is bound to no protocol, the socket with the ring, and binds it to
+// all frames.
+//
+// The ring comes first: a socket that the kernel is giving one misses that its interface comes
+// up, and receives nothing from then on.
 func (p *Packet) receiveBy(fd int, ifi *net.Interface, opt Options) (err error) {
 	if err := setOptions(fd); err != nil {
 		return err
 	}
-	p.rx.ring, err = mapRing(fd, slotBytes(ifi.MTU), opt.RingBytes)
-	return err
+	if p.rx.ring, err = mapRing(fd, slotBytes(ifi.MTU), opt.RingBytes); err != nil {
+		return err
+	}
+	const all = unix.ETH_P_ALL>>8 | unix.ETH_P_ALL&0xff<<8 // in the order of the network
+	return os.NewSyscallError("bind", unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: all, Ifindex: ifi.Index}))
 }
 
 // openPolled opens the socket of the ring of a link that is polled. The netpoller does not
@@ -218,11 +223,7 @@ func (p *Packet) openPolled(ifi *net.Interface, opt Options) error {
 		return os.NewSyscallError("socket", err)
 	}
 	p.polled = os.NewFile(uintptr(fd), p.name)
-	if err := p.receiveBy(fd, ifi, opt); err != nil {
-		return err
-	}
-	const all = unix.ETH_P_ALL>>8 | unix.ETH_P_ALL&0xff<<8 // in the order of the network
-	return os.NewSyscallError("bind", unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: all, Ifindex: ifi.Index}))
+	return p.receiveBy(fd, ifi, opt)
 }
 
 // requireEthernet refuses interfaces whose frames have no Ethernet header.

@@ -469,6 +469,49 @@ func TestOpenedWhileDown(t *testing.T) {
 	wantFrames(t, receive(t, right, 1), [][]byte{numbered(1, 60)})
 }
 
+// TestOpenedWhileComingUp: an interface that comes up at any moment of its opening is heard, as
+// one that somebody moves into a container in which a switch waits for it.
+func TestOpenedWhileComingUp(t *testing.T) {
+	w := newWire(t)
+	left := w.openLeft(Options{})
+	for i := range 50 {
+		w.b.SetDown("right")
+		up := make(chan struct{})
+		go func() {
+			defer close(up)
+			time.Sleep(time.Duration(i) * time.Millisecond / 2) // opening takes up to 20 ms: another moment of it each time
+			w.b.SetUp("right")
+		}()
+		var right *Packet
+		if err := w.b.Do(func() (err error) { right, err = Open("right", Options{}); return err }); err != nil {
+			t.Fatal(err)
+		}
+		<-up
+		w.a.AwaitRunning("left")
+		send(t, left, numbered(i, 60))
+		heard := make(chan error, 1)
+		go func() {
+			bufs := frameBuffers(1, 2048)
+			for {
+				n, err := right.Read(bufs)
+				if n > 0 || err != nil && !errors.Is(err, ErrDown) {
+					heard <- err
+					return
+				}
+			}
+		}()
+		select {
+		case err := <-heard:
+			if err != nil {
+				t.Fatal(err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Errorf("up %d half milliseconds after the opening began: nothing is heard", i)
+		}
+		right.Close()
+	}
+}
+
 func TestCloseWhileDown(t *testing.T) {
 	w := newWire(t)
 	p := w.openLeft(Options{})
