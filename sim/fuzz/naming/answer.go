@@ -56,9 +56,9 @@ type Answer struct {
 	Together bool
 }
 
-// named is the likeliest of answers, and those that are named together with it: their flows,
-// and what handles them all.
-func named(answers []Answer) (flows []string, all cause.Treatment) {
+// together is the likeliest of answers, and those that are named together with it: their
+// flows, and what handles them all.
+func together(answers []Answer) (flows []string, all cause.Treatment) {
 	for i, a := range answers {
 		if i > 0 && !a.Together {
 			break

@@ -292,6 +292,33 @@ func TestRandomCases(t *testing.T) {
 	}
 }
 
+// What is named together with the likeliest answer is handled with it, each once; what is not
+// together, and what comes after that, is not.
+func TestNamedTogether(t *testing.T) {
+	turn := func(at string, flows ...string) Answer {
+		return Answer{Type: "contention", Flows: flows, Turn: &cause.Turn{Switch: at, Class: 3}}
+	}
+	with := func(a Answer) Answer { a.Together = true; return a }
+	host := Answer{Type: "host", Host: "h1"}
+	for _, c := range []struct {
+		answers []Answer
+		flows   string
+		treated string
+	}{
+		{[]Answer{host}, "", "host h1"},
+		{[]Answer{host, turn("a", "F1")}, "", "host h1"},
+		{[]Answer{host, with(turn("a", "F1", "F2")), turn("b", "F3")}, "F1 F2", "host h1 + turn a  > , class 3"},
+		{[]Answer{turn("a", "F1", "F2"), with(turn("b", "F2", "F3")), with(turn("a", "F4"))}, "F1 F2 F3 F4", "turn a  > , class 3 + turn b  > , class 3"},
+		{[]Answer{host, turn("a", "F1"), with(turn("b", "F2"))}, "", "host h1"},
+		{[]Answer{{Type: "link", Flows: []string{"F1"}}, with(host)}, "F1", "host h1 + flow F1"},
+	} {
+		flows, all := together(c.answers)
+		if strings.Join(flows, " ") != c.flows || all.String() != c.treated {
+			t.Errorf("%+v: flows %v, treated %v; want %s and %s", c.answers, flows, all, c.flows, c.treated)
+		}
+	}
+}
+
 // Of two plants both have to be named, by whichever answers.
 func TestBothOfTwo(t *testing.T) {
 	two := truth{plants: []planted{{Plant: fuzz.Plant{Kind: fuzz.Storm, Host: "h1"}}, {Plant: fuzz.Plant{Kind: fuzz.Hog}, flows: []string{"F7"}}}}

@@ -217,7 +217,7 @@ func (j *judge) answers(all []Answer) (what Judged, err error) {
 		return Judged{Type: NoAnswer, Hops: -1}, nil
 	}
 	a := all[0]
-	flows, treated := named(all)
+	flows, treated := together(all)
 	what = Judged{
 		Type: a.Type, Found: j.truth.found(a), Answers: len(all), TypeRight: j.truth.typeRight(a),
 		Said: a.OnLoop, Flows: len(flows), Innocents: j.truth.innocents(flows), Hops: j.truth.hops(a),
