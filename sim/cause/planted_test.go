@@ -10,7 +10,7 @@ import (
 // TestPlanted: a fabric that does not deadlock does once a host misbehaves. To treat that
 // host is to play the fabric as it was: there is no deadlock, so it is sufficient alone.
 func TestPlanted(t *testing.T) {
-	const seed, rounds = 4, 2
+	const seed, rounds = 18, 2
 	hosts := 0
 	for round := range rounds {
 		for i, what := range fuzz.Plantings {

@@ -48,7 +48,7 @@ func without(c *Case) *Case {
 // TestPlanted: one case of each planting. Its file deadlocks, without what was planted
 // it does not, and the file says what that is.
 func TestPlanted(t *testing.T) {
-	const seed = 3
+	const seed = 18
 	for i, want := range Plantings {
 		p := NewPlanted(seed, i)
 		text := p.Text("none", "")
