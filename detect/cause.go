@@ -54,7 +54,7 @@ type Cause struct {
 	// whether the queue is where Flows meet.
 	OnLoop bool
 	// Together: it is named together with the one before it. Either may be the cause, or it
-	// takes both, and only handling both surely prevents the deadlock.
+	// takes both.
 	Together bool
 	// Confidence is how often such an answer was right in simulations, in per cent.
 	Confidence uint8

@@ -66,8 +66,9 @@ const (
 	Deadlock
 	// Cause: the detector named a cause of the deadlock that it declared at bucket (Port,
 	// Class) and queue (Out, OutClass). [Cause, Rank: 1 for the likeliest, Confidence,
-	// Trigger: where it is, In: the ingress port there, unit.NoPort for none, OnLoop; Together: with the one of the rank
-	// before it; Flow: one of the flows named, an event for each]
+	// Trigger: where it is, In: the ingress port there, unit.NoPort for none, OnLoop,
+	// Together: with the one of the rank before it; Flow: one of the flows named, an event
+	// for each]
 	Cause
 	// LinkUp, LinkDown: of Port.
 	LinkUp
