@@ -1,7 +1,6 @@
 package respond_test
 
 import (
-	"flag"
 	"slices"
 	"strings"
 	"testing"
@@ -97,8 +96,6 @@ func TestHardScenarios(t *testing.T) {
 	}
 }
 
-var scenarioSeeds = flag.Uint64("seeds", 4, "how many seeds TestScenarios plays of cure and drop+trigger")
-
 // Every deadlock is broken, and none comes back.
 func TestScenarios(t *testing.T) {
 	if testing.Short() {
@@ -109,7 +106,7 @@ func TestScenarios(t *testing.T) {
 		if name == "w6-late-edge" { // a hop takes 100 us there
 			text = strings.Replace(text, "duration: 1ms", "duration: 3ms", 1)
 		}
-		for response, seeds := range map[string]uint64{"cure": *scenarioSeeds, "drop+trigger": *scenarioSeeds, "force+trigger": 2, "bubble+trigger": 2} {
+		for response, seeds := range map[string]uint64{"cure": 10, "drop+trigger": 10, "force+trigger": 2, "bubble+trigger": 2} {
 			t.Run(name+"/"+response, func(t *testing.T) {
 				t.Parallel()
 				locked := uint64(0)
