@@ -476,38 +476,29 @@ func TestOpenedWhileComingUp(t *testing.T) {
 	left := w.openLeft(Options{})
 	for i := range 50 {
 		w.b.SetDown("right")
-		up := make(chan struct{})
-		go func() {
-			defer close(up)
-			time.Sleep(time.Duration(i) * time.Millisecond / 2) // opening takes up to 20 ms: another moment of it each time
-			w.b.SetUp("right")
-		}()
 		var right *Packet
-		if err := w.b.Do(func() (err error) { right, err = Open("right", Options{}); return err }); err != nil {
+		opened := make(chan error, 1)
+		go func() {
+			opened <- w.b.Do(func() (err error) { right, err = Open("right", Options{}); return err })
+		}()
+		time.Sleep(time.Duration(i) * time.Millisecond / 2) // opening takes up to 20 ms: another moment of it each time
+		w.b.SetUp("right")
+		if err := <-opened; err != nil {
 			t.Fatal(err)
 		}
-		<-up
 		w.a.AwaitRunning("left")
 		send(t, left, numbered(i, 60))
-		heard := make(chan error, 1)
-		go func() {
+		deaf := time.AfterFunc(10*time.Second, func() { right.Close() })
+		for heard := false; !heard; {
 			bufs := frameBuffers(1, 2048)
-			for {
-				n, err := right.Read(bufs)
-				if n > 0 || err != nil && !errors.Is(err, ErrDown) {
-					heard <- err
-					return
-				}
+			n, err := right.Read(bufs)
+			if err != nil && !errors.Is(err, ErrDown) {
+				t.Errorf("up %d half milliseconds after the opening began, and nothing is heard: %v", i, err)
+				break
 			}
-		}()
-		select {
-		case err := <-heard:
-			if err != nil {
-				t.Fatal(err)
-			}
-		case <-time.After(10 * time.Second):
-			t.Errorf("up %d half milliseconds after the opening began: nothing is heard", i)
+			heard = n == 1 && bytes.Equal(bufs[0], numbered(i, 60))
 		}
+		deaf.Stop()
 		right.Close()
 	}
 }
