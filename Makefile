@@ -5,7 +5,7 @@ BIN := bin/softswitch
 # Where go.dev's archive puts Go: sudo leaves that out of PATH.
 export PATH := $(PATH):/usr/local/go/bin
 
-.PHONY: build test race demo busy bench big soak harms guides figures show-acts cause prove worlds comparison comparison-live clocks congestion docs man image install uninstall lint fuzz fuzz-frames clean
+.PHONY: build test long race demo busy bench big soak harms guides figures show-acts cause prove worlds comparison comparison-live clocks congestion docs man image install uninstall lint fuzz fuzz-frames clean
 
 build:
 	go build -o $(BIN) ./cmd/softswitch
@@ -18,7 +18,7 @@ LIVE := ./cmd/... ./internal/bench ./internal/offload ./internal/timer ./lab/...
 # race takes them too.
 RACE := ./campaign ./cbd/run ./compare ./event/follow ./internal/control ./netns-lab/reach ./internal/progress ./sim/cause/runner ./sim/frames ./sim/fuzz/runner ./sim/sweep
 RACELIVE := ./internal/timer ./link/... ./live/... ./view/guard ./view/metrics ./view/observe ./view/ui
-CASES := 3000
+CASES := 1000
 
 # Everything that can be checked. Tests that need root or a tool skip with their
 # reason where it is missing; run as root to miss none. lint has vetted all.
@@ -30,6 +30,12 @@ test: build lint
 	go test -vet=off -timeout 5m -race -short $(RACE)
 	go test -vet=off -timeout 5m -p 1 -race -short $(RACELIVE)
 	go test -vet=off -timeout 5m -race -short ./live -polled
+
+# What make test plays a part of, as a whole: all cases, seeds, looks and blocks of guides.
+# MINUTES minutes on two processors; as root, to miss none.
+long: build
+	LONG=1 go test -count=1 -vet=off -timeout 1h -p 1 $$(grep -rlF '"softswitch/internal/testlong"' --include='*_test.go' . | xargs -n 1 dirname | sort -u)
+	$(BIN) sim fuzz --n 10000 --seed 1 --detector itsy
 
 # The race detector on every package: ten minutes.
 race:

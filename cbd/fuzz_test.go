@@ -5,13 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"softswitch/internal/testlong"
 	"softswitch/internal/testseed"
 	"softswitch/internal/testsim"
 	"softswitch/sim/fuzz"
 )
 
 // randomDeadlocks is how many random scenarios are played.
-const randomDeadlocks = 300
+var randomDeadlocks = testlong.Of(100, 300)
 
 // TestRandomDeadlocks: each turn of each loop that locks in random scenarios is one that a
 // flow takes, while the links are up or down as the file says at some time. A loop may have

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"softswitch/internal/testlong"
 	"softswitch/internal/testseed"
 	"softswitch/scenario"
 	"softswitch/scenario/load"
@@ -16,7 +17,7 @@ import (
 )
 
 // fabrics is how many random fabrics are held against the reference.
-const fabrics = 1000
+var fabrics = testlong.Of(400, 1000)
 
 // TestReference: the checker, which walks little of a case anew and looks for shortest
 // cycles, finds in random fabrics what a plain recomputation of every case does, which

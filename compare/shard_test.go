@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"softswitch/internal/testlong"
 	"softswitch/sim/shard"
 	"softswitch/sim/shard/shardtest"
 )
@@ -13,9 +14,9 @@ import (
 // TestShards: all shards merged are the whole comparison, in words, as JSON and as a page.
 func TestShards(t *testing.T) {
 	choice := Choice{World: "sim", Scenarios: []string{"shpiner-fig4", "hu-fig4", "itsy-fig2"}, Systems: []string{"none", "itsy+drop", "tagger"}, Runs: 2}
-	parts := []int{2, 5}
+	parts := testlong.Of([]int{5}, []int{2, 5})
 	if testing.Short() { // with the race detector: it is for the goroutines, of which one scenario has all
-		choice.Scenarios, parts = choice.Scenarios[:1], parts[1:]
+		choice.Scenarios, choice.Runs, parts = choice.Scenarios[:1], 1, parts[len(parts)-1:]
 	}
 	matrix := func() *Matrix {
 		m, err := choice.Matrix(nil)

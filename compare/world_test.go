@@ -67,6 +67,9 @@ func TestSimTimers(t *testing.T) {
 // What switches drop on purpose is told by flow: with a system that polices, the sum is
 // that of the verdict; without one there is none.
 func TestDropsByFlow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds of simulation")
+	}
 	for system, want := range map[string]bool{"none": false, "watchdog": true, "itsy+drop+trigger": true} {
 		sys, err := PickSystems([]string{system})
 		if err != nil {

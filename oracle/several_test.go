@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"softswitch/event"
+	"softswitch/internal/testlong"
 	"softswitch/internal/testseed"
 	"softswitch/oracle/clocks"
 	"softswitch/unit"
@@ -107,7 +108,7 @@ func TestMeet(t *testing.T) {
 func TestTruthIsBetween(t *testing.T) {
 	r := rand.New(rand.NewPCG(testseed.New(t), 0))
 	dead, tight := 0, 0
-	for range 20_000 { // of which few are ever stuck
+	for range testlong.Of(6000, 20_000) { // of which few are ever stuck
 		fabric := ring4(t)
 		truth, facts := NewReplay(fabric), newFacts(fabric)
 		logs := randomRing(r)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"softswitch/host"
+	"softswitch/internal/testlong"
 	"softswitch/internal/testseed"
 	"softswitch/scenario"
 )
@@ -119,7 +120,7 @@ func TestAloneOfManyMessages(t *testing.T) {
 // alike: every message is complete once, in order, and what is delivered is what was sent.
 func TestLossyFabric(t *testing.T) {
 	seed := testseed.New(t)
-	runs := 1000
+	runs := testlong.Of(300, 1000)
 	if testing.Short() {
 		runs = 100
 	}

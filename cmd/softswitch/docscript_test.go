@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"softswitch/internal/testlong"
 	netnslab "softswitch/netns-lab"
 )
 
@@ -22,6 +23,7 @@ import (
 //	```console             commands behind "$ ", each with what it prints; "..." stands
 //	                       for any lines
 //	<!-- exit: 1 -->       before a block: exit status of its last command
+//	<!-- long -->          before a block: played by make long and make guides alone
 //
 // What is simulated comes out the same each time, and is compared byte for byte. What
 // differs from run to run of a live command is named in varying, and only there.
@@ -34,6 +36,7 @@ type block struct {
 	info     string // "console", "yaml ring.yaml"
 	lines    []string
 	exit     int
+	long     bool
 	commands []shown
 }
 
@@ -54,6 +57,9 @@ func readBlocks(t *testing.T, path string, page []string) (blocks []block) {
 			if _, err := fmt.Sscan(m[1], &next.exit); err != nil {
 				t.Fatalf("%s:%d: %s: %v", path, i+1, page[i], err)
 			}
+		}
+		if page[i] == "<!-- long -->" {
+			next.long = true
 		}
 		info, ok := strings.CutPrefix(page[i], "```")
 		if !ok {
@@ -163,7 +169,7 @@ func (g *guide) play() {
 				g.Fatal(err)
 			}
 		}
-		if isConsole(b) {
+		if isConsole(b) && (!b.long || testlong.Of(false, true) || *rewrite) {
 			g.playBlock(b)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"softswitch/compare"
+	"softswitch/internal/testlong"
 )
 
 // sources are a scenario with a deadlock, which congestion control prevents, and one
@@ -24,7 +25,7 @@ func sources(t *testing.T) []compare.Source {
 
 // A scenario that deadlocks is played with every kind, one that does not is left out.
 func TestPlay(t *testing.T) {
-	const runs = 2
+	runs := testlong.Of(1, 2)
 	table, err := Play(t.Context(), sources(t), runs, io.Discard)
 	if err != nil {
 		t.Fatal(err)

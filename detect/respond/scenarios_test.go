@@ -7,6 +7,7 @@ import (
 
 	"softswitch/detect"
 	"softswitch/detect/itsy"
+	"softswitch/internal/testlong"
 	"softswitch/internal/testsim"
 	"softswitch/oracle/verdict"
 	"softswitch/sim"
@@ -106,7 +107,7 @@ func TestScenarios(t *testing.T) {
 		if name == "w6-late-edge" { // a hop takes 100 us there
 			text = strings.Replace(text, "duration: 1ms", "duration: 3ms", 1)
 		}
-		for response, seeds := range map[string]uint64{"cure": 10, "drop+trigger": 10, "force+trigger": 2, "bubble+trigger": 2} {
+		for response, seeds := range testlong.Of(map[string]uint64{"cure": 2, "drop+trigger": 2, "force+trigger": 1, "bubble+trigger": 1}, map[string]uint64{"cure": 10, "drop+trigger": 10, "force+trigger": 2, "bubble+trigger": 2}) {
 			t.Run(name+"/"+response, func(t *testing.T) {
 				t.Parallel()
 				locked := uint64(0)

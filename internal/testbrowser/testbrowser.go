@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -43,19 +44,54 @@ type Tab struct {
 	ctx context.Context
 }
 
-// Open starts a browser and opens a page in it. The test fails if the page's scripts do.
+// browser is the one in which tests that go on at the same time open their pages: it takes
+// longer to start than most of them take.
+var browser struct {
+	sync.Mutex
+	tabs int // that are open
+	ctx  context.Context
+	stop func()
+}
+
+// start has the browser run until end.
+func start(t testing.TB) (ctx context.Context, end func()) {
+	t.Helper()
+	b := &browser
+	b.Lock()
+	defer b.Unlock()
+	if b.tabs == 0 {
+		opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(find(t)), chromedp.NoSandbox, chromedp.Flag("hide-scrollbars", true))
+		all, stopAll := chromedp.NewExecAllocator(context.Background(), opts...)
+		ctx, stop := chromedp.NewContext(all)
+		if err := chromedp.Do(ctx); err != nil { // starts it
+			stopAll()
+			t.Fatalf("Chromium: %v", err)
+		}
+		b.ctx, b.stop = ctx, func() { stop(); stopAll() }
+	}
+	b.tabs++
+	return b.ctx, func() {
+		b.Lock()
+		defer b.Unlock()
+		if b.tabs--; b.tabs == 0 {
+			b.stop()
+		}
+	}
+}
+
+// Open opens a page in a browser, with nothing that another page has left there. The test
+// fails if the page's scripts do.
 func Open(t testing.TB, url string, look Look) *Tab {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("a browser takes seconds")
 	}
 	width, height := cmp.Or(look.Width, 1600), cmp.Or(look.Height, 1000)
-	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(find(t)), chromedp.NoSandbox, chromedp.WindowSize(width, height), chromedp.Flag("hide-scrollbars", true))
-	ctx, stop := chromedp.NewExecAllocator(context.Background(), opts...)
+	all, end := start(t)
+	t.Cleanup(end)
+	ctx, stop := chromedp.NewContext(all, chromedp.WithNewBrowserContext())
 	t.Cleanup(stop)
-	ctx, stop = chromedp.NewContext(ctx)
-	t.Cleanup(stop)
-	if err := chromedp.Do(ctx); err != nil { // starts the browser, which ends with this context
+	if err := chromedp.Do(ctx); err != nil { // opens the tab, which ends with this context
 		t.Fatalf("Chromium: %v", err)
 	}
 	if err := chromedp.Listen(ctx, func(e any) {

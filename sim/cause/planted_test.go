@@ -3,6 +3,7 @@ package cause
 import (
 	"testing"
 
+	"softswitch/internal/testlong"
 	"softswitch/internal/testsim"
 	"softswitch/sim/fuzz"
 )
@@ -10,8 +11,8 @@ import (
 // TestPlanted: a fabric that does not deadlock does once a host misbehaves. To treat that
 // host is to play the fabric as it was: there is no deadlock, so it is sufficient alone.
 func TestPlanted(t *testing.T) {
-	const seed, rounds = 18, 2
-	hosts := 0
+	const seed = 18
+	rounds, hosts := testlong.Of(1, 2), 0
 	for round := range rounds {
 		for i, what := range fuzz.Plantings {
 			if !fuzz.Disturbance(what).OfHost() {

@@ -11,6 +11,7 @@ import (
 	"softswitch/detect"
 	"softswitch/detect/itsy"
 	"softswitch/detect/itsypaper"
+	"softswitch/internal/testlong"
 	"softswitch/internal/testseed"
 	"softswitch/scenario"
 	"softswitch/scenario/workload"
@@ -44,7 +45,7 @@ func play(t *testing.T, seed uint64, n int, mode Mode, workers int, name string,
 // have one, and there are some of every kind.
 func TestSilentMissesAll(t *testing.T) {
 	for _, mode := range Modes {
-		const n = 100
+		n := testlong.Of(40, 100)
 		r := play(t, 1, n, mode, 2, "none", detect.NewNone)
 		if r.FalseNegatives != r.Deadlocks || r.Detected+r.TruePositives+r.FalsePositives+r.Premature+r.Late != 0 || r.MissedByKind != r.ByKind {
 			t.Errorf("mode %s: %+v", mode, r)
@@ -60,7 +61,7 @@ func TestSilentMissesAll(t *testing.T) {
 
 // Connections deadlock as flows do, and itsy makes no mistake.
 func TestRDMA(t *testing.T) {
-	const n = 150
+	n := testlong.Of(50, 150)
 	seed := testseed.New(t)
 	r := play(t, seed, n, RDMA, 2, "itsy", itsy.New)
 	if r.Dead*10 < n*2 || r.Detected != r.Deadlocks || !r.Clean() {
@@ -124,7 +125,7 @@ func TestPaperFails(t *testing.T) {
 // The exact detector says nothing that is not true.
 func TestExactIsNeverWrong(t *testing.T) {
 	for _, mode := range append(slices.Clone(Modes), Jumbo) {
-		r := play(t, 3, 80, mode, 2, "itsy", itsy.New)
+		r := play(t, 3, testlong.Of(30, 80), mode, 2, "itsy", itsy.New)
 		if r.FalsePositives+r.Premature != 0 {
 			t.Errorf("mode %s: %+v", mode, r)
 		}

@@ -9,6 +9,7 @@ import (
 	"softswitch/detect/itsy"
 	"softswitch/event"
 	"softswitch/internal/progress"
+	"softswitch/internal/testlong"
 	"softswitch/internal/testseed"
 	"softswitch/sim"
 )
@@ -16,7 +17,7 @@ import (
 // A case says the same, to the byte, in one partition and in several that are played at
 // once.
 func TestPartitionsAreTheSame(t *testing.T) {
-	seed, n, most := testseed.New(t), 60, 1000
+	seed, n, most := testseed.New(t), testlong.Of(20, 60), 1000
 	if testing.Short() {
 		n = 10
 	}

@@ -5,8 +5,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -16,6 +18,7 @@ import (
 	"softswitch/detect/itsy"
 	"softswitch/detect/respond"
 	"softswitch/internal/testbrowser"
+	"softswitch/internal/testlong"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/scenarios"
@@ -233,7 +236,7 @@ func TestPageShapes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a browser takes seconds")
 	}
-	for name, shape := range map[string]string{
+	shapes := map[string]string{
 		"circle-4":      "{ring: {switches: 4, hosts_per_switch: 1}, ",
 		"circle-40":     "{ring: {switches: 40, hosts_per_switch: 1}, ",
 		"circle-187":    "{ring: {switches: 187, hosts_per_switch: 1}, ",
@@ -241,19 +244,24 @@ func TestPageShapes(t *testing.T) {
 		"leafspine":     "{leafspine: {leaves: 16, spines: 4, hosts_per_leaf: 4}, ",
 		"jellyfish-50":  "{jellyfish: {switches: 50, degree: 4, hosts_per_switch: 1}, ",
 		"jellyfish-200": "{jellyfish: {switches: 200, degree: 4, hosts_per_switch: 1}, ",
-	} {
-		stream := new(ui.Stream)
-		simulateFile(t, stream, name, []byte("name: shape\ntopology: "+shape+"rate: 100Mbit/s}\nduration: 1ms\nworkload: [{name: w, pattern: ring-allreduce, size: 10000}]\n"), "none", "none")
-		tab := testbrowser.Open(t, serve(t, stream, nil).URL(), testbrowser.Look{ReducedMotion: true})
-		tab.Await("states.length >= 600")
-		if covered := tab.Value(`(() => {
-			const boxes = [...document.querySelectorAll(".node .box")].map((e) => e.getBoundingClientRect());
-			return String(boxes.filter((a, i) => boxes.slice(0, i).some((b) => a.right > b.left && b.right > a.left && a.bottom > b.top && b.bottom > a.top)).length);
-		})()`); covered != "0" {
-			t.Errorf("%s: %s boxes cover others", name, covered)
-		}
-		tab.Shot("shape-" + name)
 	}
+	for _, name := range testlong.Of([]string{"circle-40", "fattree-8", "leafspine", "jellyfish-50"}, slices.Sorted(maps.Keys(shapes))) {
+		t.Run(name, func(t *testing.T) { wantApart(t, name, shapes[name]) })
+	}
+}
+
+func wantApart(t *testing.T, name, shape string) {
+	stream := new(ui.Stream)
+	simulateFile(t, stream, name, []byte("name: shape\ntopology: "+shape+"rate: 100Mbit/s}\nduration: 1ms\nworkload: [{name: w, pattern: ring-allreduce, size: 10000}]\n"), "none", "none")
+	tab := testbrowser.Open(t, serve(t, stream, nil).URL(), testbrowser.Look{ReducedMotion: true})
+	tab.Await("states.length >= 600")
+	if covered := tab.Value(`(() => {
+		const boxes = [...document.querySelectorAll(".node .box")].map((e) => e.getBoundingClientRect());
+		return String(boxes.filter((a, i) => boxes.slice(0, i).some((b) => a.right > b.left && b.right > a.left && a.bottom > b.top && b.bottom > a.top)).length);
+	})()`); covered != "0" {
+		t.Errorf("%s: %s boxes cover others", name, covered)
+	}
+	tab.Shot("shape-" + name)
 }
 
 // TestPageLooks: at every size, in light, dark and without colour, all that matters is in
@@ -261,29 +269,34 @@ func TestPageShapes(t *testing.T) {
 func TestPageLooks(t *testing.T) {
 	t.Parallel()
 	url := simulated(t, "fattree-on-loop.yaml", "itsy", "drop+trigger")
-	for name, look := range map[string]testbrowser.Look{
+	looks := map[string]testbrowser.Look{
 		"1366": {Width: 1366, Height: 768}, "1366-dark": {Width: 1366, Height: 768, Dark: true}, "1366-grey": {Width: 1366, Height: 768, Grey: true},
 		"1920": {Width: 1920, Height: 1080}, "1920-dark": {Width: 1920, Height: 1080, Dark: true}, "1920-grey": {Width: 1920, Height: 1080, Grey: true},
 		"390": {Width: 390, Height: 844}, "390-dark": {Width: 390, Height: 844, Dark: true}, "390-grey": {Width: 390, Height: 844, Grey: true},
-	} {
-		look.ReducedMotion = true
-		tab := testbrowser.Open(t, url, look)
-		tab.Await("states.length >= 600")
-		tab.Run("go(states.findIndex((s) => s.declared)); zoom(1 / 256)")
-		for what, expr := range map[string]string{
-			"the verdict, in the window":   "(() => { const r = $('verdict').getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight && r.left >= 0 && r.right <= innerWidth && $('verdict').contains(document.elementFromPoint((r.left + r.right) / 2, (r.top + r.bottom) / 2)); })()",
-			"no page wider than it is":     "document.documentElement.scrollWidth <= innerWidth",
-			"a map that can be read":       "$('map').getBoundingClientRect().height >= 300",
-			"names of 9 pixels or more":    "[...document.querySelectorAll('.node text')].every((e) => e.getBoundingClientRect().height >= 9)",
-			"the sentence, as a whole":     "$('words').scrollHeight <= $('words').clientHeight + 1",
-			"the time line, in the window": "$('strip').getBoundingClientRect().bottom <= innerHeight",
-		} {
-			if !tab.Is(expr) {
-				t.Errorf("%s: the page does not have %s", name, what)
-			}
-		}
-		tab.Shot("look-" + name)
 	}
+	for _, name := range testlong.Of([]string{"1366", "1920-dark", "390-grey"}, slices.Sorted(maps.Keys(looks))) {
+		t.Run(name, func(t *testing.T) { wantInSight(t, name, url, looks[name]) })
+	}
+}
+
+func wantInSight(t *testing.T, name, url string, look testbrowser.Look) {
+	look.ReducedMotion = true
+	tab := testbrowser.Open(t, url, look)
+	tab.Await("states.length >= 600")
+	tab.Run("go(states.findIndex((s) => s.declared)); zoom(1 / 256)")
+	for what, expr := range map[string]string{
+		"the verdict, in the window":   "(() => { const r = $('verdict').getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight && r.left >= 0 && r.right <= innerWidth && $('verdict').contains(document.elementFromPoint((r.left + r.right) / 2, (r.top + r.bottom) / 2)); })()",
+		"no page wider than it is":     "document.documentElement.scrollWidth <= innerWidth",
+		"a map that can be read":       "$('map').getBoundingClientRect().height >= 300",
+		"names of 9 pixels or more":    "[...document.querySelectorAll('.node text')].every((e) => e.getBoundingClientRect().height >= 9)",
+		"the sentence, as a whole":     "$('words').scrollHeight <= $('words').clientHeight + 1",
+		"the time line, in the window": "$('strip').getBoundingClientRect().bottom <= innerHeight",
+	} {
+		if !tab.Is(expr) {
+			t.Errorf("%s: the page does not have %s", name, what)
+		}
+	}
+	tab.Shot("look-" + name)
 }
 
 // TestPageFollows: a browser that draws four states a second follows a lab all the same: half of

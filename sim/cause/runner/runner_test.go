@@ -8,6 +8,7 @@ import (
 	"io"
 	"testing"
 
+	"softswitch/internal/testlong"
 	"softswitch/internal/testsim"
 	"softswitch/sim/cause"
 )
@@ -15,7 +16,7 @@ import (
 // TestExplain: one worker and three come to the same report, and so does a second try.
 func TestExplain(t *testing.T) {
 	var reports [][]byte
-	for _, workers := range []int{1, 3, 3} {
+	for _, workers := range testlong.Of([]int{1, 3}, []int{1, 3, 3}) {
 		r, err := Explain(context.Background(), testsim.Shipped(t, "w4-transient-trigger", "itsy"), 1, workers, io.Discard)
 		if err != nil {
 			t.Fatal(err)
@@ -29,8 +30,10 @@ func TestExplain(t *testing.T) {
 			t.Errorf("smallest sets: %+v, want that host h7 does it with the least harm", s)
 		}
 	}
-	if !bytes.Equal(reports[0], reports[1]) || !bytes.Equal(reports[1], reports[2]) {
-		t.Errorf("three reports:\n%s\n%s\n%s", reports[0], reports[1], reports[2])
+	for _, other := range reports[1:] {
+		if !bytes.Equal(other, reports[0]) {
+			t.Errorf("not the same reports:\n%s\n%s", reports[0], other)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
+	"softswitch/internal/testlong"
 	"softswitch/internal/testseed"
 	"softswitch/linkauth"
 )
@@ -31,7 +32,7 @@ func policy(t *testing.T) respond.Policy {
 // TestStrictLinks: with strict links nothing that strangers and hosts put on wires makes a
 // detector or a response err. Without authentication it does: the attacks bite.
 func TestStrictLinks(t *testing.T) {
-	n := 150
+	n := testlong.Of(50, 150)
 	if testing.Short() {
 		n = 50
 	}

@@ -7,6 +7,7 @@ import (
 
 	"softswitch/detect/catalog"
 	"softswitch/event"
+	"softswitch/internal/testlong"
 	"softswitch/internal/testseed"
 	"softswitch/oracle"
 	"softswitch/sim/fuzz"
@@ -26,7 +27,7 @@ func detectorOf(t *testing.T, name string) catalog.Detector {
 // TestNothingIsWrong: whatever the clocks do, several never say other than one, and they
 // leave little undecided. A merge by constant offsets is wrong, so what is wrong shows.
 func TestNothingIsWrong(t *testing.T) {
-	n := 300
+	n := testlong.Of(120, 300)
 	if testing.Short() {
 		n = 100
 	}

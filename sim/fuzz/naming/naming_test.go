@@ -11,6 +11,7 @@ import (
 	"softswitch/detect/itsy"
 	"softswitch/internal/share"
 	"softswitch/internal/splitmix"
+	"softswitch/internal/testlong"
 	"softswitch/sim/cause"
 	"softswitch/sim/fuzz"
 	"softswitch/unit"
@@ -263,7 +264,7 @@ func TestRandomCases(t *testing.T) {
 		return unit.NodePort{}, []detect.Cause{{Type: detect.CauseSeveral, At: unit.NodePort{Node: 1}}}
 	})
 	r := NewReport(ModeRandom, 1, []catalog.Detector{several})
-	for i := range 30 {
+	for i := range testlong.Of(12, 30) {
 		c := fuzz.New(1, i, fuzz.Usual)
 		o := PlayRandom(c, []catalog.Detector{several})
 		r.Add(&o)

@@ -24,14 +24,14 @@ func TestPlayCauses(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir())
-	modes := []string{naming.ModeRandom, naming.ModeCause}
+	n, modes := 4, []string{naming.ModeRandom, naming.ModeCause}
 	if testing.Short() { // planting plays many cases
-		modes = modes[:1]
+		n, modes = 2, modes[:1]
 	}
 	for _, mode := range modes {
 		var reports, files [2][]byte
 		for i, workers := range []int{1, 4} {
-			r := runner.Run{N: 4, Seed: 18, Mode: fuzz.Mode(mode), Detectors: []catalog.Detector{d}, Workers: workers, Out: "failed", Shrink: 0, Progress: io.Discard}
+			r := runner.Run{N: n, Seed: 18, Mode: fuzz.Mode(mode), Detectors: []catalog.Detector{d}, Workers: workers, Out: "failed", Shrink: 0, Progress: io.Discard}
 			if err := r.Check(); err != nil {
 				t.Fatal(err)
 			}
