@@ -22,7 +22,11 @@ import (
 // TestSimulate holds what the page is told of simulated runs against their verdicts.
 func TestSimulate(t *testing.T) {
 	named := 0
-	for _, file := range []string{"fattree-on-loop.yaml", "fattree-no-loop.yaml", "itsy-fig2.yaml", "itsy-fig3.yaml", "guo-fig4.yaml", "pause.yaml", "w20-dynamic-threshold.yaml"} {
+	files := []string{"fattree-on-loop.yaml", "fattree-no-loop.yaml", "itsy-fig2.yaml", "itsy-fig3.yaml", "guo-fig4.yaml", "pause.yaml", "w20-dynamic-threshold.yaml"}
+	if testing.Short() { // with the race detector: each plays in one goroutine
+		files = files[:1]
+	}
+	for _, file := range files {
 		t.Run(file, func(t *testing.T) {
 			plan := planned(t, file)
 			plan.Scenario.Detector = "itsy"
