@@ -32,7 +32,7 @@ test: build lint
 	go test -vet=off -timeout 5m -race -short ./live -polled
 
 # What make test plays a part of, as a whole: all cases, seeds, looks and blocks of guides.
-# MINUTES minutes on two processors; as root, to miss none.
+# Half an hour on two processors; as root, to miss none.
 long: build
 	LONG=1 go test -count=1 -vet=off -timeout 1h -p 1 $$(grep -rlF '"softswitch/internal/testlong"' --include='*_test.go' . | xargs -n 1 dirname | sort -u)
 	$(BIN) sim fuzz --n 10000 --seed 1 --detector itsy

@@ -26,7 +26,7 @@ func TestPlayCauses(t *testing.T) {
 	t.Chdir(t.TempDir())
 	n, modes := 4, []string{naming.ModeRandom, naming.ModeCause}
 	if testing.Short() { // planting plays many cases
-		n, modes = 2, modes[:1]
+		n, modes = 3, modes[:1]
 	}
 	for _, mode := range modes {
 		var reports, files [2][]byte
