@@ -60,14 +60,26 @@ func start(t testing.TB) (ctx context.Context, end func()) {
 	b.Lock()
 	defer b.Unlock()
 	if b.tabs == 0 {
-		opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(find(t)), chromedp.NoSandbox, chromedp.Flag("hide-scrollbars", true))
+		path := find(t)
+		temp, err := os.MkdirTemp("", "testbrowser") // it leaves a folder in TMPDIR when it ends
+		if err != nil {
+			t.Fatal(err)
+		}
+		opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("hide-scrollbars", true), chromedp.Env("TMPDIR="+temp))
 		all, stopAll := chromedp.NewExecAllocator(context.Background(), opts...)
 		ctx, stop := chromedp.NewContext(all)
 		if err := chromedp.Do(ctx); err != nil { // starts it
 			stopAll()
+			os.RemoveAll(temp)
 			t.Fatalf("Chromium: %v", err)
 		}
-		b.ctx, b.stop = ctx, func() { stop(); stopAll() }
+		b.ctx, b.stop = ctx, func() {
+			stop()
+			stopAll()
+			if err := os.RemoveAll(temp); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+			}
+		}
 	}
 	b.tabs++
 	return b.ctx, func() {
