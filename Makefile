@@ -5,14 +5,15 @@ BIN := bin/softswitch
 # Where go.dev's archive puts Go: sudo leaves that out of PATH.
 export PATH := $(PATH):/usr/local/go/bin
 
-.PHONY: build test long race demo busy bench big soak harms guides figures show-acts cause prove worlds comparison comparison-live clocks congestion docs man image install uninstall lint fuzz fuzz-frames clean
+.PHONY: build test test-pure test-live long race demo busy bench big soak harms guides figures show-acts cause prove worlds comparison comparison-live clocks congestion docs man image install uninstall lint fuzz fuzz-frames clean
 
 build:
 	go build -o $(BIN) ./cmd/softswitch
 
-# Packages whose tests run real processes and links: one after the other, for they
-# must not be starved of a processor by each other. Their limit is for what hangs: cmd takes
-# five minutes, and fifteen on a slow machine.
+# Packages whose tests run real processes and links: one after the other, for they must not starve
+# each other of a processor. They wait most of the time, so make test plays the others beside them,
+# on half of the processors. Their limit is for what hangs: cmd takes six minutes, and fifteen on a
+# slow machine.
 LIVE := ./cmd/... ./internal/bench ./internal/offload ./internal/timer ./lab/... ./link/... ./live/... ./netns-lab/... ./view/ui
 # Packages with goroutines, and those of them that run real links. The pure ones have none: make
 # race takes them too.
@@ -23,11 +24,17 @@ CASES := 1000
 # Everything that can be checked. Tests that need root or a tool skip with their
 # reason where it is missing; run as root to miss none. lint has vetted all.
 test: build lint
-	go test -vet=off -timeout 15m $$(go list ./... | grep -vxF "$$(go list $(LIVE))")
+	$(MAKE) --no-print-directory -j 2 test-pure test-live
+
+HALF := $(shell echo $$((($$(nproc) + 1) / 2)))
+test-pure:
+	GOMAXPROCS=$(HALF) go test -vet=off -timeout 15m $$(go list ./... | grep -vxF "$$(go list $(LIVE))")
 	cd examples/detector && go vet ./... && go test ./...
-	$(BIN) sim fuzz --n $(CASES) --seed 1 --detector itsy
+	GOMAXPROCS=$(HALF) $(BIN) sim fuzz --n $(CASES) --seed 1 --detector itsy
+	go test -vet=off -timeout 5m -p $(HALF) -race -short $(RACE)
+
+test-live:
 	go test -vet=off -timeout 25m -p 1 $(LIVE)
-	go test -vet=off -timeout 5m -race -short $(RACE)
 	go test -vet=off -timeout 5m -p 1 -race -short $(RACELIVE)
 	go test -vet=off -timeout 5m -race -short ./live -polled
 
