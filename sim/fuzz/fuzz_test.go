@@ -61,7 +61,8 @@ func TestSilentMissesAll(t *testing.T) {
 
 // Connections deadlock as flows do, and itsy makes no mistake.
 func TestRDMA(t *testing.T) {
-	n := testlong.Of(50, 150)
+	const drawn = 150
+	n := testlong.Of(60, drawn)
 	seed := testseed.New(t)
 	r := play(t, seed, n, RDMA, 2, "itsy", itsy.New)
 	if r.Dead*10 < n*2 || r.Detected != r.Deadlocks || !r.Clean() {
@@ -69,7 +70,7 @@ func TestRDMA(t *testing.T) {
 	}
 	connections, ends, all, controlled := 0, 0, 0, 0
 	patterns := map[workload.Pattern]int{}
-	for i := range n {
+	for i := range drawn {
 		c := New(seed, i, RDMA)
 		if c.Congestion.Control != "" {
 			controlled++
@@ -87,8 +88,8 @@ func TestRDMA(t *testing.T) {
 			}
 		}
 	}
-	if connections*10 < all*6 || ends*10 < all*3 || controlled*10 < n*5 {
-		t.Errorf("of %d flows %d are connections, %d end by themselves; of %d cases %d have congestion control", all, connections, ends, n, controlled)
+	if connections*10 < all*6 || ends*10 < all*3 || controlled*10 < drawn*5 {
+		t.Errorf("of %d flows %d are connections, %d end by themselves; of %d cases %d have congestion control", all, connections, ends, drawn, controlled)
 	}
 	if len(patterns) != 6 {
 		t.Errorf("of 6 patterns of workloads these were drawn: %v", patterns)
