@@ -26,6 +26,7 @@ CASES := 1000
 test: build lint
 	$(MAKE) --no-print-directory -j 2 test-pure test-live
 
+# The two halves of make test, after build: what needs no link, and what does.
 HALF := $(shell echo $$((($$(nproc) + 1) / 2)))
 test-pure:
 	GOMAXPROCS=$(HALF) go test -vet=off -timeout 15m $$(go list ./... | grep -vxF "$$(go list $(LIVE))")

@@ -27,7 +27,7 @@ func cases(t *testing.T) (names []string) {
 	return names
 }
 
-// seeded plays a scenario with the seeds from 1 on, and asks of each verdict.
+// seeded plays a scenario with so many seeds from 1 on, a third of them in make test, and asks of each verdict.
 func seeded(t *testing.T, s *scenario.Scenario, seeds uint64, ask func(seed uint64, v *verdict.Verdict)) {
 	t.Helper()
 	for seed := uint64(1); seed <= testlong.Of((seeds+1)/3, seeds); seed++ {

@@ -102,12 +102,13 @@ func TestScenarios(t *testing.T) {
 	if testing.Short() {
 		t.Skip("half a minute of simulation")
 	}
+	most := testlong.Of[uint64](2, 10)
 	for _, name := range dead {
 		text := testsim.Text(t, name)
 		if name == "w6-late-edge" { // a hop takes 100 us there
 			text = strings.Replace(text, "duration: 1ms", "duration: 3ms", 1)
 		}
-		for response, seeds := range testlong.Of(map[string]uint64{"cure": 2, "drop+trigger": 2, "force+trigger": 1, "bubble+trigger": 1}, map[string]uint64{"cure": 10, "drop+trigger": 10, "force+trigger": 2, "bubble+trigger": 2}) {
+		for response, seeds := range map[string]uint64{"cure": most, "drop+trigger": most, "force+trigger": 2, "bubble+trigger": 2} {
 			t.Run(name+"/"+response, func(t *testing.T) {
 				t.Parallel()
 				locked := uint64(0)
