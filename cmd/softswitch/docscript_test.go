@@ -16,8 +16,8 @@ import (
 	netnslab "softswitch/netns-lab"
 )
 
-// The guides are scripts: TestGuides does what README.md and docs say, one command after
-// the other, and holds what they show against what comes.
+// The guides are scripts: TestGuides and TestGuidesLive do what README.md and docs say, one
+// command after the other, and hold what they show against what comes.
 //
 //	```yaml ring.yaml      a file to be written
 //	```console             commands behind "$ ", each with what it prints; "..." stands
@@ -111,15 +111,24 @@ func guidePages(t *testing.T) map[string][]string {
 
 func isConsole(b block) bool { return b.info == "console" }
 
-// TestGuides plays every page that shows commands and what they print: those that need a
-// lab one after the other, the rest side by side when these are done.
+// TestGuides plays the pages whose commands need no lab, side by side.
 func TestGuides(t *testing.T) {
+	playGuides(t, false)
+}
+
+// TestGuidesLive plays the pages with commands that need a lab, one after the other.
+func TestGuidesLive(t *testing.T) {
+	playGuides(t, true)
+}
+
+// playGuides plays the pages that show commands and what they print, those with a command
+// that needs a lab or the others.
+func playGuides(t *testing.T, live bool) {
 	for path, page := range guidePages(t) {
 		blocks := readBlocks(t, path, page)
-		if !slices.ContainsFunc(blocks, isConsole) {
+		if !slices.ContainsFunc(blocks, isConsole) || slices.ContainsFunc(blocks, needsLab) != live {
 			continue
 		}
-		live := slices.ContainsFunc(blocks, needsLab)
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			if !live {
 				t.Parallel()
