@@ -10,17 +10,18 @@ export PATH := $(PATH):/usr/local/go/bin
 build:
 	go build -o $(BIN) ./cmd/softswitch
 
-# Packages whose tests run real processes and links: one after the other, for they must not starve
-# each other of a processor. They wait most of the time, so make test plays the others beside them,
-# on half of the processors. Their limit is for what hangs: cmd takes six minutes, and fifteen on a
-# slow machine.
-LIVE := ./cmd/... ./internal/bench ./internal/offload ./internal/timer ./lab/... ./link/... ./live/... ./netns-lab/... ./view/ui
+# Packages whose tests run links, one after the other, for they must not starve each other of a
+# processor. They wait most of the time, so make test plays the others beside them, on half of the
+# processors. Their limit is for what hangs: cmd takes six minutes, and fifteen on a slow machine.
+LIVE := ./cmd/... ./internal/bench ./internal/offload ./internal/timer ./link/... ./live/... ./netns-lab/...
 # Tests in cmd that need no link and no process that goes on.
 NOLINK := ^(TestScripts|TestGuides|TestControlC|TestDocsCurrent)$$
-# Packages with goroutines, and those of them that run real links. The pure ones have none: make
-# race takes them too.
-RACE := ./campaign ./cbd/run ./compare ./event/follow ./internal/control ./netns-lab/reach ./internal/progress ./sim/cause/runner ./sim/frames ./sim/fuzz/runner ./sim/sweep
-RACELIVE := ./internal/timer ./link/... ./live/... ./view/guard ./view/metrics ./view/observe ./view/ui
+# Packages whose tests start a browser.
+PAGES := ./lab/run ./view/ui
+# Packages with goroutines, and those of them that run links. The pure ones have none: make race takes
+# them too.
+RACE := ./campaign ./cbd/run ./compare ./event/follow ./internal/control ./netns-lab/reach ./internal/progress ./sim/cause/runner ./sim/frames ./sim/fuzz/runner ./sim/sweep ./view/guard ./view/metrics ./view/observe ./view/ui
+RACELIVE := ./internal/timer ./link/... ./live/...
 CASES := 1000
 
 # Everything that can be checked. Tests that need root or a tool skip with their
@@ -29,13 +30,14 @@ test: build lint
 	$(MAKE) --no-print-directory -j 2 test-pure test-live
 
 # The two halves of make test, after build: what needs no link, and what does. What a link or a
-# process does is no function of the source, so Go's cache of results has no say in it.
+# browser does is no function of the source, so Go's cache of results has no say in it.
 HALF := $(shell echo $$((($$(nproc) + 1) / 2)))
 test-pure:
-	GOMAXPROCS=$(HALF) go test -vet=off -timeout 15m $$(go list ./... | grep -vxF "$$(go list $(LIVE))")
+	GOMAXPROCS=$(HALF) go test -vet=off -timeout 15m $$(go list ./... | grep -vxF "$$(go list $(LIVE) $(PAGES))")
 	GOMAXPROCS=$(HALF) go test -vet=off -timeout 15m -run '$(NOLINK)' ./cmd/softswitch
 	cd examples/detector && go vet ./... && go test ./...
 	GOMAXPROCS=$(HALF) $(BIN) sim fuzz --n $(CASES) --seed 1 --detector itsy
+	GOMAXPROCS=$(HALF) go test -count=1 -vet=off -timeout 15m $(PAGES)
 	go test -vet=off -timeout 5m -p $(HALF) -race -short $(RACE)
 
 test-live:

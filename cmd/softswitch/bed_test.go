@@ -16,8 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	netnslab "softswitch/netns-lab"
 	"softswitch/oracle/verdict"
 )
@@ -219,8 +217,7 @@ func (s *started) signal(sig os.Signal) {
 
 // untilValid plays a run, which returns why it was not valid, until it is. A run that
 // is not proves nothing of softswitch: a node had no processor when it needed one. A
-// virtual machine may be without any for 30 ms, now and then in every second run, and
-// no wait for a quiet machine helps against that, but another try does.
+// virtual machine may be without any for 30 ms, now and then in every second run.
 func (b *bed) untilValid(run func() (invalid string)) {
 	b.Helper()
 	const tries = 12
@@ -230,7 +227,6 @@ func (b *bed) untilValid(run func() (invalid string)) {
 			return
 		}
 		b.Logf("the run is not valid: %s", invalid)
-		b.awaitQuiet()
 	}
 	b.Fatalf("%d runs were not valid, the machine is too busy", tries)
 }
@@ -248,34 +244,6 @@ func (b *bed) play(file string, args ...string) (v verdict.Verdict, r result) {
 		return v.Invalid
 	})
 	return v, r
-}
-
-// awaitQuiet waits until for two seconds hardly anything has waited for a processor, at
-// most half a minute: tests of other packages may run beside this one. One program that
-// never rests is enough to spoil a run, because the kernel keeps 50 ms of every second
-// for it and the nodes of the lab wait meanwhile. The kernel tells of waiting
-// (Documentation/accounting/psi.rst); where it cannot, nothing is waited for.
-func (b *bed) awaitQuiet() {
-	b.Helper()
-	f, err := os.OpenFile("/proc/pressure/cpu", os.O_RDWR, 0)
-	if err != nil {
-		b.Logf("not waiting for a quiet machine: %v", err)
-		return
-	}
-	defer f.Close()
-	if _, err := f.WriteString("some 200000 2000000\x00"); err != nil { // 200 ms in 2 s, in us
-		b.Fatalf("a trigger on %s: %v", f.Name(), err)
-	}
-	fds := []unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLPRI}}
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); {
-		n, err := unix.Poll(fds, 2000)
-		switch {
-		case n == 0 && err == nil:
-			return
-		case fds[0].Revents&unix.POLLERR != 0:
-			b.Fatalf("%s: the trigger is gone", f.Name())
-		}
-	}
 }
 
 // wantNothing checks, by other means than softswitch, that nothing of the bed's
