@@ -65,6 +65,12 @@ func RootlessInit(argv []string) (int, error) {
 	if os.Getpid() != 1 || len(argv) == 0 {
 		return 0, errors.New("netnslab: not the first process of a namespace with a command to run")
 	}
+	// Asked for before the command starts: a signal that the first process of a namespace has
+	// not asked for is dropped.
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGHUP) // a terminal sends SIGINT to all processes anyway
+	defer close(signals)
+	defer signal.Stop(signals)
 	for _, m := range []struct {
 		what, where string
 		flags       uintptr
@@ -87,11 +93,11 @@ func RootlessInit(argv []string) (int, error) {
 	if err := os.Unsetenv(RunDirVariable); err != nil { // it would outlive the labs
 		return 0, fmt.Errorf("netnslab: %w", err)
 	}
-	return reap(argv)
+	return reap(argv, signals)
 }
 
 // reap runs argv and reaps processes until it ends. It forwards signals to it.
-func reap(argv []string) (int, error) {
+func reap(argv []string, signals <-chan os.Signal) (int, error) {
 	path, err := exec.LookPath(argv[0])
 	if err != nil {
 		return 0, fmt.Errorf("netnslab: %w", err)
@@ -100,10 +106,6 @@ func reap(argv []string) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("netnslab: %s: %w", path, err)
 	}
-	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGHUP) // a terminal sends SIGINT to all processes anyway
-	defer close(signals)
-	defer signal.Stop(signals)
 	go func() {
 		for sig := range signals {
 			syscall.Kill(pid, sig.(syscall.Signal))

@@ -121,6 +121,13 @@ exit 6
 	if r := told.end(); r.code != 9 || !strings.Contains(r.stdout, "told") {
 		t.Errorf("a session that is told to end: exit status %d", r.code)
 	}
+
+	for range 10 { // told as soon as it runs anything, by what it runs
+		r := u.run(u.command("lab", "rootless", "sh", "-c", "trap 'exit 9' TERM; kill -TERM 1; sleep 1; sleep 1"))
+		if r.code != 9 {
+			t.Errorf("a session that is told to end at once: exit status %d", r.code)
+		}
+	}
 }
 
 // TestRootlessRefused: what cannot be done, and what is said of it.
