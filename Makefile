@@ -5,15 +5,17 @@ BIN := bin/softswitch
 # Where go.dev's archive puts Go: sudo leaves that out of PATH.
 export PATH := $(PATH):/usr/local/go/bin
 
-.PHONY: build test test-pure test-live long race demo busy bench big soak harms guides figures show-acts cause prove worlds comparison comparison-live clocks congestion docs man image install uninstall lint fuzz fuzz-frames clean
+.PHONY: build test test-pure test-labs test-links long race demo busy bench big soak harms guides figures show-acts cause prove worlds comparison comparison-live clocks congestion docs man image install uninstall lint fuzz fuzz-frames clean
 
 build:
 	go build -o $(BIN) ./cmd/softswitch
 
-# Packages whose tests run links, one after the other, for they must not starve each other of a
-# processor. They wait most of the time, so make test plays the others beside them, on half of the
-# processors. Their limit is for what hangs: cmd takes six minutes, and fifteen on a slow machine.
-LIVE := ./cmd/... ./internal/bench ./internal/offload ./internal/timer ./link/... ./live/... ./netns-lab/...
+# Packages whose tests make labs, and those whose tests run links, one after the other in each group,
+# for they must not starve each other of a processor. They wait most of the time, so make test plays
+# the groups beside each other, and all others beside them on half of the processors. The limits are
+# for what hangs: cmd takes six minutes, and fifteen on a slow machine.
+LABS := ./cmd/... ./netns-lab/...
+LINKS := ./internal/bench ./internal/offload ./internal/timer ./link/... ./live/...
 # Tests in cmd that need no link and no process that goes on.
 NOLINK := ^(TestScripts|TestGuides|TestControlC|TestDocsCurrent)$$
 # Packages whose tests start a browser.
@@ -27,21 +29,24 @@ CASES := 1000
 # Everything that can be checked. Tests that need root or a tool skip with their
 # reason where it is missing; run as root to miss none. lint has vetted all.
 test: build lint
-	$(MAKE) --no-print-directory -j 2 test-pure test-live
+	$(MAKE) --no-print-directory -j 3 test-pure test-labs test-links
 
-# The two halves of make test, after build: what needs no link, and what does. What a link or a
-# browser does is no function of the source, so Go's cache of results has no say in it.
+# The parts of make test, after build. What a link or a browser does is no function of the source, so
+# Go's cache of results has no say in it.
 HALF := $(shell echo $$((($$(nproc) + 1) / 2)))
 test-pure:
-	GOMAXPROCS=$(HALF) go test -vet=off -timeout 15m $$(go list ./... | grep -vxF "$$(go list $(LIVE) $(PAGES))")
+	GOMAXPROCS=$(HALF) go test -vet=off -timeout 15m $$(go list ./... | grep -vxF "$$(go list $(LABS) $(LINKS) $(PAGES))")
 	GOMAXPROCS=$(HALF) go test -vet=off -timeout 15m -run '$(NOLINK)' ./cmd/softswitch
 	cd examples/detector && go vet ./... && go test ./...
 	GOMAXPROCS=$(HALF) $(BIN) sim fuzz --n $(CASES) --seed 1 --detector itsy
 	GOMAXPROCS=$(HALF) go test -count=1 -vet=off -timeout 15m $(PAGES)
 	go test -vet=off -timeout 5m -p $(HALF) -race -short $(RACE)
 
-test-live:
-	go test -count=1 -vet=off -timeout 25m -p 1 -skip '$(NOLINK)' $(LIVE)
+test-labs:
+	go test -count=1 -vet=off -timeout 25m -p 1 -skip '$(NOLINK)' $(LABS)
+
+test-links:
+	go test -count=1 -vet=off -timeout 10m -p 1 $(LINKS)
 	go test -count=1 -vet=off -timeout 5m -p 1 -race -short $(RACELIVE)
 	go test -count=1 -vet=off -timeout 5m -race -short ./live -polled
 
