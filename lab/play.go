@@ -24,6 +24,10 @@ const (
 	leadTimes = 5
 )
 
+// eventLateMax is how late an event may be done: where nothing else runs it takes up to 5 ms, with
+// those that are due before it. What is later may come after what it was to come before.
+const eventLateMax = 10 * unit.Millisecond
+
 // Run is the data left by playing a scenario.
 type Run struct {
 	Plan       *scenario.Plan
@@ -77,6 +81,9 @@ func Play(ctx context.Context, p *scenario.Plan, st *netnslab.State, progress io
 		fmt.Fprintf(progress, "%9.3f s  %s\n", seconds(timer.Now()-run.Start), describe(p, e))
 		if err := run.do(p, st, e); err != nil {
 			return nil, err
+		}
+		if late := timer.Now() - run.Start - e.At; late > eventLateMax {
+			run.doubt("%s: done %.0f ms late", describe(p, e), float64(late)/1e6)
 		}
 	}
 	fmt.Fprintf(progress, "%9.3f s  running until %.1f s\n", seconds(timer.Now()-run.Start), seconds(p.Scenario.Duration))

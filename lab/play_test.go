@@ -35,6 +35,7 @@ type stage struct {
 
 	stats   map[string]any // what nodes tell, unless what serve was given
 	forgets string         // a node that has kept nothing
+	loses   unit.Time      // when, in the run, a node does lose
 }
 
 func newStage(t *testing.T, p *scenario.Plan) *stage {
@@ -86,6 +87,11 @@ func (s *stage) serve(name string, stats any) {
 
 func (s *stage) answer(name string, stats any, req control.Request) (any, error) {
 	switch req.Do {
+	case "lose":
+		s.mu.Lock()
+		start := s.started["h1"]
+		s.mu.Unlock()
+		return nil, until(s.Context(), start+s.loses)
 	case "stats", "start", "keep":
 		var args instant
 		if err := json.Unmarshal(req.Args, &args); err != nil && req.Args != nil {
@@ -249,6 +255,21 @@ func TestDoubts(t *testing.T) {
 				t.Errorf("invalid %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// TestLateEvent: an event that is done later than the scenario says makes the run not valid.
+func TestLateEvent(t *testing.T) {
+	p := plan(t, "events:\n  - {at: 1ms, do: lose, link: s1--s2, from: s1, nth: 1}\n")
+	p.Scenario.Duration = 2 * unit.Millisecond
+	s := newStage(t, p)
+	s.loses = unit.Millisecond + eventLateMax
+	r, err := Play(t.Context(), p, s.st, &bytes.Buffer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(r.Invalid, "; "); !strings.HasPrefix(got, "lose control frame 1 from s1 on s1--s2: done ") || !strings.HasSuffix(got, " ms late") {
+		t.Errorf("invalid %q, want that the event was late", got)
 	}
 }
 
