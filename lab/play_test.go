@@ -258,18 +258,25 @@ func TestDoubts(t *testing.T) {
 	}
 }
 
-// TestLateEvent: an event that is done later than the scenario says makes the run not valid.
+// TestLateEvent: an event that is done after what it was to come before makes the run not valid.
 func TestLateEvent(t *testing.T) {
-	p := plan(t, "events:\n  - {at: 1ms, do: lose, link: s1--s2, from: s1, nth: 1}\n")
-	p.Scenario.Duration = 2 * unit.Millisecond
-	s := newStage(t, p)
-	s.loses = unit.Millisecond + eventLateMax
-	r, err := Play(t.Context(), p, s.st, &bytes.Buffer{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := strings.Join(r.Invalid, "; "); !strings.HasPrefix(got, "lose control frame 1 from s1 on s1--s2: done ") || !strings.HasSuffix(got, " ms late") {
-		t.Errorf("invalid %q, want that the event was late", got)
+	for _, c := range []struct{ hosts, want string }{
+		{"flows:\n  - {name: A, from: h1, to: h2, start: 5ms}\nevents:\n", " ms late, after what hosts were to do after it"},
+		{"flows:\n  - {name: A, from: h1, to: h2, stop: 5ms}\nevents:\n", " ms late, after what hosts were to do after it"},
+		{"events:\n  - {at: 5ms, do: slow, host: h2, rate: 1Mbit/s}\n", " ms late, after what hosts were to do after it"},
+		{"flows:\n  - {name: A, from: h1, to: h2, start: 1ms, stop: 1s}\nevents:\n", ""},
+	} {
+		p := plan(t, c.hosts+"  - {at: 1ms, do: lose, link: s1--s2, from: s1, nth: 1}\n")
+		p.Scenario.Duration = 2 * unit.Millisecond
+		s := newStage(t, p)
+		s.loses = unit.Millisecond + eventLateMax
+		r, err := Play(t.Context(), p, s.st, &bytes.Buffer{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(r.Invalid, "; "); (c.want == "") != (got == "") || !strings.HasSuffix(got, c.want) {
+			t.Errorf("with\n%sinvalid %q, want %q", c.hosts, got, c.want)
+		}
 	}
 }
 
