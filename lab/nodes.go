@@ -1,14 +1,18 @@
 package lab
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
+	"time"
 
 	"softswitch/internal/control"
 	"softswitch/internal/strictyaml"
 	netnslab "softswitch/netns-lab"
+	"softswitch/view/observe"
 )
 
 // Neighbours are the nodes linked to node.
@@ -24,18 +28,59 @@ func Neighbours(st *netnslab.State, node string) (names []string) {
 	return names
 }
 
-// SetLinks sets the links between two nodes, by State.Fail or State.Heal.
-func SetLinks(st *netnslab.State, a, b string, set func(*netnslab.State, netnslab.LinkState) error) error {
+// SetLinks sets the links between two nodes up or down. When it returns the switches at their ends
+// have noticed, if they answer: the kernel tells them of it, some milliseconds later.
+func SetLinks(ctx context.Context, st *netnslab.State, a, b string, up bool) error {
 	links, err := Between(st, a, b)
 	if err != nil {
 		return err
+	}
+	set := (*netnslab.State).Fail
+	if up {
+		set = (*netnslab.State).Heal
 	}
 	for _, l := range links {
 		if err := set(st, l); err != nil {
 			return err
 		}
 	}
+	for _, l := range links {
+		for _, e := range []netnslab.End{l.A, l.B} {
+			if err := awaitNotice(ctx, st, e, up); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
+}
+
+// noticeMax is how long a switch may take to notice that a link went up or down.
+const noticeMax = 10 * time.Second
+
+// awaitNotice waits until the switch at the end of a link has noticed that it is up or down. Nobody is
+// waited for who does not answer.
+func awaitNotice(ctx context.Context, st *netnslab.State, e netnslab.End, up bool) error {
+	if !slices.Contains(Names(st, "switch"), e.Node) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, noticeMax, fmt.Errorf("%s does not notice that %s is %s", e.Node, e.Iface, map[bool]string{true: "up", false: "down"}[up]))
+	defer cancel()
+	again := time.NewTicker(2 * time.Millisecond)
+	defer again.Stop()
+	for {
+		var snap observe.Switch
+		if err := control.CallWithin(time.Second, controlPath(st, e.Node), "stats", nil, &snap); err != nil {
+			return nil
+		}
+		if slices.ContainsFunc(snap.Ports, func(p observe.Port) bool { return p.Name == e.Iface && p.Up == up }) {
+			return nil
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 }
 
 // Between are the links between two nodes. The error says to what there are links.

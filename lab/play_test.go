@@ -34,6 +34,7 @@ type stage struct {
 	kept    map[string]unit.Time // guarded by mu: the instant that each node was told to keep
 
 	stats   map[string]any // what nodes tell, unless what serve was given
+	later   map[string]any // what nodes tell from the second time on that they are asked
 	forgets string         // a node that has kept nothing
 	loses   unit.Time      // when, in the run, a node does lose
 }
@@ -109,6 +110,9 @@ func (s *stage) answer(name string, stats any, req control.Request) (any, error)
 				return nil, fmt.Errorf("stats of %d, kept are those of %d", args.At, s.kept[name])
 			}
 			if now := s.stats[name]; now != nil {
+				if later := s.later[name]; later != nil {
+					s.stats[name] = later
+				}
 				return now, nil
 			}
 			return stats, nil
@@ -310,6 +314,31 @@ func TestDoubtLinks(t *testing.T) {
 		if r.doubtLinks(netnslab.Report{Links: links}); strings.Join(r.Invalid, "; ") != c.want {
 			t.Errorf("invalid %q, want %q", r.Invalid, c.want)
 		}
+	}
+}
+
+// TestNotice: who waits for a switch to notice that a link is down asks until it says so, or until
+// the context ends; nobody is waited for who does not answer.
+func TestNotice(t *testing.T) {
+	s := newStage(t, plan(t, ""))
+	for _, name := range []string{"s1", "s2", "dead"} {
+		s.st.Nodes = append(s.st.Nodes, netnslab.NodeState{Name: name, Kind: "switch"})
+	}
+	port := func(up bool) observe.Switch { return observe.Switch{Ports: []observe.Port{{Name: "to-s2", Up: up}}} }
+	s.stats["s1"], s.later = port(true), map[string]any{"s1": port(false)}
+	if err := awaitNotice(t.Context(), s.st, netnslab.End{Node: "s1", Iface: "to-s2"}, false); err != nil {
+		t.Error(err)
+	}
+	if now := s.stats["s1"].(observe.Switch); now.Ports[0].Up {
+		t.Error("s1 was asked once, and said that its port is up")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := awaitNotice(ctx, s.st, netnslab.End{Node: "s1", Iface: "to-s2"}, true); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+	if err := awaitNotice(t.Context(), s.st, netnslab.End{Node: "dead", Iface: "to-s2"}, false); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -33,7 +33,7 @@ so that "destroy" removes exactly that, also after a crash.`,
 	cli.NameFlag(c, c.PersistentFlags(), name, netnslab.DefaultName)
 	return cli.Group(
 		c, labDeploy(name), labExport(name), labAttach(), labRelay(), labAgent(), labNodes(), labList(), labInspect(name), labExec(name),
-		labLink(name, "fail", (*netnslab.State).Fail), labLink(name, "heal", (*netnslab.State).Heal), labImpair(name), labKill(name), labRestart(name),
+		labLink(name, "fail", false), labLink(name, "heal", true), labImpair(name), labKill(name), labRestart(name),
 		labStart(name), labStop(name), labStorm(name), labSlow(name), labNormal(name),
 		labShell(name), labGraph(name), labRootless(), labRun(name), labUI(name), labCapture(name),
 		labEvents(name), labMetrics(name), labWorlds(name), labDestroy(name),

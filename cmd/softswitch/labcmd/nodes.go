@@ -56,15 +56,15 @@ func nodeAndCommand(_ *cobra.Command, args []string) error {
 }
 
 // labLink makes the commands that set a link down or up.
-func labLink(name *string, verb string, set func(*netnslab.State, netnslab.LinkState) error) *cobra.Command {
+func labLink(name *string, verb string, up bool) *cobra.Command {
 	return &cobra.Command{
 		Use:               verb + " NODE NODE",
 		Short:             map[string]string{"fail": "Set the link between two nodes down", "heal": "Set the link between two nodes up"}[verb],
 		Example:           "  sudo softswitch lab " + verb + " core0 agg1-0",
 		Args:              cli.Arguments(cobra.ExactArgs(2)),
 		ValidArgsFunction: cli.UpTo(2, cli.Offer(name, cli.LinkEnds)),
-		RunE: cli.InLab(name, func(_ *cobra.Command, st *netnslab.State, args []string) error {
-			return lab.SetLinks(st, args[0], args[1], set)
+		RunE: cli.InLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
+			return lab.SetLinks(cmd.Context(), st, args[0], args[1], up)
 		}),
 	}
 }
