@@ -42,7 +42,7 @@ func watched(d dut, into *[]*child) dut {
 func newForward(t *testing.T) *forward {
 	t.Helper()
 	testnetns.NeedRoot(t)
-	f := &forward{opt: ForwardOptions{Duration: 100 * time.Millisecond}}
+	f := &forward{opt: ForwardOptions{Duration: time.Second}}
 	var err error
 	if f.dutCPU, f.senderCPU, err = twoCPUs(); err != nil {
 		t.Skip(err)
