@@ -181,11 +181,9 @@ func (s *Switch) announceAll(in unit.Port) {
 }
 
 // sendChallenge asks the far end for its counter if that is due, and returns when it is next.
+// Preconditions: the link is authenticated.
 func (s *Switch) sendChallenge(out unit.Port) (next unit.Time) {
 	e := s.ports[out].auth
-	if e == nil {
-		return unit.Never
-	}
 	if e.Due() <= s.now {
 		s.send(out, controlItem{isHello: true, hello: e.Challenge(s.now)})
 	}

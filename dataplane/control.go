@@ -175,7 +175,7 @@ func (s *Switch) announce(out unit.Port, class unit.Priority, on bool, period ui
 	switch {
 	case !on:
 		p.count.TxResume[class]++
-	case was.paused && was.period == period:
+	case p.told.Has(class) && was.period == period:
 		e.Type = event.RefreshSent
 		p.count.TxRefresh[class]++
 	default:
@@ -183,5 +183,9 @@ func (s *Switch) announce(out unit.Port, class unit.Priority, on bool, period ui
 		p.count.TxPause[class]++
 	}
 	s.event(e)
-	p.announced[class] = announcement{paused: on, period: period, refresh: s.now + s.cfg.Refresh}
+	p.told &^= 1 << class
+	if on {
+		p.told.Add(class)
+	}
+	p.announced[class] = announcement{period: period, refresh: s.now + s.cfg.Refresh}
 }

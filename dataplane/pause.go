@@ -99,8 +99,8 @@ func (s *Switch) expire(out unit.Port) (next unit.Time) {
 // sendRefreshes lets the port repeat the pauses that are due.
 func (s *Switch) sendRefreshes(in unit.Port) {
 	p := &s.ports[in]
-	for set := s.lossless; set != 0; set &= set - 1 {
-		if c := first(set); p.announced[c].paused && p.announced[c].refresh <= s.now {
+	for set := p.told; set != 0; set &= set - 1 {
+		if c := first(set); p.announced[c].refresh <= s.now {
 			s.sendPause(in, c)
 		}
 	}
@@ -111,8 +111,8 @@ func (s *Switch) sendRefreshes(in unit.Port) {
 func (s *Switch) nextRefresh(in unit.Port) unit.Time {
 	p := &s.ports[in]
 	next := unit.Never
-	for set := s.lossless; set != 0; set &= set - 1 {
-		if t := &p.announced[first(set)]; t.paused && t.refresh > s.now {
+	for set := p.told; set != 0; set &= set - 1 {
+		if t := &p.announced[first(set)]; t.refresh > s.now {
 			next = min(next, t.refresh)
 		}
 	}

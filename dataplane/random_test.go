@@ -413,9 +413,9 @@ func (c *chaos) checkAnnounced() {
 		p := &c.ports[i]
 		for cl := range unit.Priority(unit.Priorities) {
 			on, period := c.MMU().XOFF(unit.Port(i), cl)
-			known := p.announced[cl]
-			if p.up && !p.control.pauses.Has(cl) && (known.paused != on || on && known.period != period) {
-				c.t.Fatalf("%s: bucket %d.%d is XOFF %v period %d, the far end knows %v %d and no frame waits", c.where, i, cl, on, period, known.paused, known.period)
+			told, known := p.told.Has(cl), p.announced[cl].period
+			if p.up && !p.control.pauses.Has(cl) && (told != on || on && known != period) {
+				c.t.Fatalf("%s: bucket %d.%d is XOFF %v period %d, the far end knows %v %d and no frame waits", c.where, i, cl, on, period, told, known)
 			}
 		}
 	}

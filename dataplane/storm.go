@@ -35,13 +35,11 @@ func (b *storm) begins(now unit.Time) {
 func (b *storm) ends(now, lasted unit.Time) { b.used, b.free = b.used+lasted, now }
 
 // contain contains the host at port out in the classes in which it is over its budget, lets go
-// of it where it has been quiet, and returns when to look again.
+// of it where it has been quiet, and returns when to look again. Preconditions: there is a
+// budget.
 func (s *Switch) contain(out unit.Port) (next unit.Time) {
 	p := &s.ports[out]
 	next = unit.Never
-	if !p.cfg.FacesHost || s.cfg.StormBudget == 0 {
-		return next
-	}
 	for set := p.paused; set != 0; set &= set - 1 {
 		c := first(set)
 		at := p.pauses[c].since + max(0, s.cfg.StormBudget-p.storms[c].used)

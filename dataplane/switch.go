@@ -44,29 +44,34 @@ type Switch struct {
 
 // port is one port, both directions.
 type port struct {
-	cfg    PortConfig
-	up     bool
-	downAt unit.Time // when it last went down
-	subnet int       // index of the connected subnet that the port is in, -1 for none
+	cfg PortConfig
 
-	// Egress: the queues, which of them hold frames, and the pauses in force there.
-	queues  [unit.Priorities]buffer.Queue
+	// What each Transmit looks at, in as few cache lines as it takes. Of the queues: which hold
+	// frames, in which a pause is in force, and the class whose turn the deficit round robin is
+	// at. Of the ingress: the classes of which the far end was told last that they are paused.
+	up      bool
 	backlog unit.ClassSet
 	paused  unit.ClassSet
-	pauses  [unit.Priorities]pause
-	deficit [unit.Priorities]int
-	turn    unit.Priority // the class whose turn the deficit round robin is at
+	turn    unit.Priority
+	told    unit.ClassSet
+	auth    *linkauth.End // of the link to another switch; nil if nothing is authenticated
+	wire    pacer.Wire    // of the egress
 
 	acted acted // what actions have changed; see actions.go
 
-	wire pacer.Wire // of the egress
+	downAt unit.Time // when it last went down
+	subnet int       // index of the connected subnet that the port is in, -1 for none
+
+	// Egress: the queues, and the pauses in force there.
+	queues  [unit.Priorities]buffer.Queue
+	pauses  [unit.Priorities]pause
+	deficit [unit.Priorities]int
 
 	policers []policer // of what comes in
 
 	budget budget                 // of control frames that come in
 	storms [unit.Priorities]storm // of a port to a host
 
-	auth     *linkauth.End // of the link to another switch; nil if nothing is authenticated
 	distrust distrust
 
 	// What this port has to tell its far end, pauses for its ingress and messages, and
@@ -85,9 +90,8 @@ type pause struct {
 	label        itsyhdr.TLV // that the latest pause frame carried
 }
 
-// announcement is the state of an ingress class that the far end knows.
+// announcement is what the far end knows of an ingress class besides whether it is paused.
 type announcement struct {
-	paused  bool
 	period  uint8
 	refresh unit.Time // when to repeat the pause
 	label   itsyhdr.TLV
@@ -252,6 +256,7 @@ func (s *Switch) flush(n unit.Port) {
 		if restricted.Has(c) {
 			s.note(detect.ActionFree, noBucket, detect.Queue{Port: n, Class: c}, 0)
 		}
+		p.told &^= 1 << c
 		p.announced[c] = announcement{}
 		if p.paused.Has(c) {
 			s.endPause(n, c, event.Expired)

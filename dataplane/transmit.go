@@ -18,9 +18,14 @@ func (s *Switch) Transmit(now unit.Time, out unit.Port, fs []*buffer.Frame) (n i
 	if out == s.timerPort() && s.detector.Deadline() <= now {
 		s.detector.Tick(now)
 	}
-	next = min(s.expire(out), s.contain(out))
+	next = s.expire(out)
+	if s.cfg.StormBudget > 0 && p.cfg.FacesHost {
+		next = min(next, s.contain(out))
+	}
 	s.sendRefreshes(out)
-	next = min(next, s.sendChallenge(out))
+	if p.auth != nil {
+		next = min(next, s.sendChallenge(out))
+	}
 	p.wire.Begin(now, p.cfg.Rate, s.cfg.Granularity)
 	n = s.transmitControl(out, fs)
 	n += s.transmitData(out, fs[n:])

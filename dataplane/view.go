@@ -79,7 +79,7 @@ func (v view) Lapsed(b detect.Bucket) bool {
 	p := &s.ports[b.Port]
 	t := &p.announced[b.Class]
 	lasts := p.cfg.Rate.QuantaTime(s.cfg.Quanta)
-	return !t.paused || s.now-(t.refresh-s.cfg.Refresh) > lasts-lasts/8
+	return !p.told.Has(b.Class) || s.now-(t.refresh-s.cfg.Refresh) > lasts-lasts/8
 }
 
 // Charged is A(b) in bytes.

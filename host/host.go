@@ -31,6 +31,7 @@ type Host struct {
 	active []int32                  // flows that have begun and are not over, by index
 	begins [unit.Priorities][]int32 // all flows in the order in which they begin
 	begun  [unit.Priorities]int     // how many of those have
+	coming unit.ClassSet            // classes with flows that have not begun
 	turn   int                      // index of the flow whose turn it is
 	tendAt unit.Time                // until then tend need not look at the active flows
 	wire   pacer.Wire
@@ -46,6 +47,7 @@ type Host struct {
 	responders map[uint32]int32 // and of peers
 	peers      []responder
 	owing      [unit.Priorities]list // of peers to answer
+	owed       unit.ClassSet         // classes of which owing has some
 	notify     list                  // of peers to send a CNP
 
 	receivers map[uint32]int32
@@ -186,6 +188,11 @@ func (h *Host) Started() bool { return h.started }
 func (h *Host) Start(at unit.Time) {
 	h.started, h.stopped, h.start, h.acts, h.ready = true, false, at, 0, true
 	h.active, h.begun, h.tendAt = h.active[:0], [unit.Priorities]int{}, at
+	for c, b := range h.begins {
+		if len(b) > 0 {
+			h.coming.Add(unit.Priority(c))
+		}
+	}
 	for i := range h.flows {
 		s := &h.flows[i]
 		s.due, s.end = at+s.Flow.Start, math.MaxUint64

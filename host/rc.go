@@ -1,6 +1,7 @@
 package host
 
 import (
+	"math/bits"
 	"net/netip"
 
 	"softswitch/buffer"
@@ -341,6 +342,7 @@ func (h *Host) receiveRequest(f *buffer.Frame, number, from uint32, hd *roce.Hea
 	}
 	if p.resp.Owes() {
 		h.push(&h.owing[p.Class], inOwing, k)
+		h.owed.Add(p.Class)
 	}
 	if f.Data[f.Info.L3+1]&3 == congestionExperienced {
 		p.marked++
@@ -395,15 +397,7 @@ func (h *Host) receiveAnswer(number, from uint32, hd *roce.Header) {
 
 // owes reports whether there is an answer that may leave.
 func (h *Host) owes() bool {
-	if h.notify.head != 0 {
-		return true
-	}
-	for c := range h.owing {
-		if h.owing[c].head != 0 && !h.paused.Has(unit.Priority(c)) {
-			return true
-		}
-	}
-	return false
+	return h.notify.head != 0 || h.owed&^h.paused != 0
 }
 
 // transmitAnswers returns what answers packets: CNPs, then acknowledgements, those of the
@@ -420,19 +414,21 @@ func (h *Host) transmitAnswers(fs []*buffer.Frame) (n int) {
 		fs[n] = f
 		n++
 	}
-	for c := len(h.owing) - 1; c >= 0; c-- {
-		q := &h.owing[c]
-		for n < len(fs) && q.head != 0 && !h.paused.Has(unit.Priority(c)) && h.wire.Ready(h.now) {
-			f := h.pool.Get()
-			if f == nil {
-				return n
-			}
-			p := h.shift(q, inOwing)
-			hd := p.resp.Answer()
-			h.answer(f, p, p.Class, &hd)
-			fs[n] = f
-			n++
+	for set := h.owed &^ h.paused; set != 0 && n < len(fs) && h.wire.Ready(h.now); {
+		c := unit.Priority(bits.Len8(uint8(set)) - 1)
+		f := h.pool.Get()
+		if f == nil {
+			return n
 		}
+		p := h.shift(&h.owing[c], inOwing)
+		if h.owing[c].head == 0 {
+			set &^= 1 << c
+			h.owed &^= 1 << c
+		}
+		hd := p.resp.Answer()
+		h.answer(f, p, p.Class, &hd)
+		fs[n] = f
+		n++
 	}
 	return n
 }

@@ -83,10 +83,9 @@ func (h *Host) nextFrame(full bool) unit.Time {
 		due = h.now
 	}
 	if h.started && !h.stopped {
-		for c, b := range h.begins {
-			if k := h.begun[c]; k < len(b) && !h.paused.Has(unit.Priority(c)) {
-				due = min(due, h.flows[b[k]].due)
-			}
+		for set := h.coming &^ h.paused; set != 0; set &= set - 1 {
+			c := first(set)
+			due = min(due, h.flows[h.begins[c][h.begun[c]]].due)
 		}
 		for _, i := range h.active {
 			if s := &h.flows[i]; s.due < due && !h.paused.Has(s.Class) && h.mayStill(s) {
@@ -149,12 +148,17 @@ func (h *Host) tend() (next unit.Time) {
 	if !h.started || h.stopped {
 		return unit.Never
 	}
-	for c, b := range h.begins {
+	for set := h.coming; set != 0; set &= set - 1 {
+		c := first(set)
+		b := h.begins[c]
 		for ; h.begun[c] < len(b) && h.flows[b[h.begun[c]]].due <= h.now; h.begun[c]++ {
 			i := b[h.begun[c]]
 			at, _ := slices.BinarySearch(h.active, i)
 			h.active = slices.Insert(h.active, at, i)
 			h.tendAt = h.now
+		}
+		if h.begun[c] == len(b) {
+			h.coming &^= 1 << c
 		}
 	}
 	if h.tendAt > h.now {
@@ -200,7 +204,7 @@ func (h *Host) until(s *sender) unit.Time {
 // TLV.
 func (h *Host) transmitPauses(fs []*buffer.Frame) (n int) {
 	for n < len(fs) && h.toSend != 0 && h.wire.Ready(h.now+h.cfg.Granularity) {
-		c := unit.Priority(bits.TrailingZeros8(uint8(h.toSend)))
+		c := first(h.toSend)
 		f := h.pool.Get()
 		if f == nil {
 			return n
@@ -234,12 +238,20 @@ func (h *Host) transmitPauses(fs []*buffer.Frame) (n int) {
 	return n
 }
 
+// first is the lowest class of a set that is not empty.
+func first(set unit.ClassSet) unit.Priority {
+	return unit.Priority(bits.TrailingZeros8(uint8(set)))
+}
+
 // pauseDeadlines requests the refreshes that are due, drains the receive buffers, and
 // returns when it has to be called next.
 func (h *Host) pauseDeadlines() unit.Time {
 	next := unit.Never
 	for c := range unit.Priority(unit.Priorities) {
 		b := &h.rx[c]
+		if b.fill == 0 && !b.xoff && !b.announced {
+			continue
+		}
 		h.drained(c)
 		if b.xoff && h.drain > 0 {
 			over, drain := b.fill-h.level(1, 2), int64(h.drain)
@@ -260,7 +272,7 @@ func (h *Host) pauseDeadlines() unit.Time {
 func (h *Host) expire() unit.Time {
 	next := unit.Never
 	for set := h.paused; set != 0; set &= set - 1 {
-		c := unit.Priority(bits.TrailingZeros8(uint8(set)))
+		c := first(set)
 		if h.pausedUntil[c] <= h.now {
 			h.endPause(c, event.Expired)
 			continue

@@ -177,10 +177,11 @@ func (d *partition) window(last unit.Time) {
 	d.collect()
 	d.key = 0
 	for d.err == nil {
-		if _, at, _ := d.timer.first(); at > last {
+		id, at, _ := d.timer.first()
+		if at > last {
 			return
 		}
-		d.step()
+		d.step(id, at)
 	}
 }
 

@@ -37,7 +37,7 @@ const watchEvents = 1 << 14
 // whole fabric is one partition.
 func (w *World) step(end unit.Time) bool {
 	d := &w.partitions[0]
-	_, at, _ := d.timer.first()
+	id, at, _ := d.timer.first()
 	now := min(at, w.due)
 	if now > w.now {
 		w.settle()
@@ -48,7 +48,7 @@ func (w *World) step(end unit.Time) bool {
 	if w.now = now; w.due < at {
 		w.timeline()
 	} else {
-		d.step()
+		d.step(id, at)
 	}
 	return true
 }
@@ -69,9 +69,8 @@ func (w *World) settle() {
 	}
 }
 
-// step handles the first of the partition's timers.
-func (d *partition) step() {
-	id, at, _ := d.timer.first()
+// step handles the first of the partition's timers, id, which fires at the time at.
+func (d *partition) step(id int32, at unit.Time) {
 	if at > d.now {
 		d.now, d.key = at, 0
 	}
