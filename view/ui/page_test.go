@@ -312,6 +312,22 @@ func TestPageFollows(t *testing.T) {
 	tab.Await("follow && at > 0 && at > states.length / 2")
 }
 
+// TestPageFollowsNothingLate: of what came long ago nothing is drawn but the end, whatever was told
+// there: a browser that draws hardly anything shows what a lab does now.
+func TestPageFollowsNothingLate(t *testing.T) {
+	t.Parallel()
+	tab := testbrowser.Open(t, simulated(t, "pause.yaml", "itsy", "none"), testbrowser.Look{})
+	tab.Await("states.length >= 600")
+	tab.Run(`drawn = draw, draws = 0;
+		draw = () => { draws++; drawn(); };
+		states.forEach((s) => { s.slow = true; s.log = [states.find((s) => s.log).log[0]]; s.came = -1e6; });
+		topo.world = 'live'; playing = false; follow = true; at = 0;`)
+	tab.Await("at === states.length - 1")
+	if n := tab.Value("String(draws)"); n != "1" {
+		t.Errorf("it is drawn %s times, want once", n)
+	}
+}
+
 // TestPageEnds: a page whose server ends says so, and does not try again.
 func TestPageEnds(t *testing.T) {
 	t.Parallel()

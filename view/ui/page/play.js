@@ -46,11 +46,13 @@ function toEvent(way) {
 const isStory = (s) => (s.log || []).length > 0 || (s.deadlock && !s.deadlock.over && (s.labels || []).length > 0);
 
 let stepped = 0;
-const BEHIND = 8; // seconds: what is followed is never shown later than so
+const BEHIND = 8; // seconds: the longer what is followed waits, the faster it goes by; 1/e of it is left after so long
+const LATE = 30;  // seconds: what came so long ago is not drawn any more
 
 // step goes on, if it is time to. What is followed goes from regular state to regular
 // state at once, and slowly where there are those of instants at which something happened; a
-// browser that draws too few a second to keep up leaves out what is no part of the story.
+// browser that draws too few a second to keep up leaves out what is no part of the story, and
+// of the story what is late.
 function step(now) {
   requestAnimationFrame(step);
   const last = Math.min(until, states.length - 1);
@@ -63,7 +65,8 @@ function step(now) {
   if ((playing || states[at + 1].slow) && now - stepped < 1000 / rate) return;
   let steps = Math.floor((now - stepped) / 1000 * catchUp);
   stepped = now;
-  do at++; while (--steps > 0 && at < last && !isStory(states[at]));
+  const late = follow ? now - 1000 * LATE : -Infinity;
+  do at++; while (at < last && (states[at].came < late || (--steps > 0 && !isStory(states[at]))));
   while (follow && at < last && !states[at].slow && !states[at + 1].slow) at++;
   if (playing && at === last) {
     playing = false;

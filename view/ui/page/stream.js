@@ -68,6 +68,8 @@ function begin(t) {
 
 function take(more) {
   gone = "";
+  const now = performance.now();
+  for (const s of more) s.came = now;
   states.push(...more);
   const left = states.length - HISTORY;
   if (left > 0) {
