@@ -51,6 +51,8 @@ func TestRecordAndReplay(t *testing.T) {
 	var rec *record.Recorder
 	b := recordedBed(t, &rec, &file)
 	seed := testseed.New(t)
+	b.write(1, pfc(65535)) // class 3 towards port 1 piles up, and port 0 is paused
+	b.awaitEvents(event.Paused, 1)
 	var streams sync.WaitGroup
 	for p := range unit.Port(2) {
 		streams.Go(func() {
@@ -59,8 +61,8 @@ func TestRecordAndReplay(t *testing.T) {
 			}
 		})
 	}
-	b.write(1, pfc(2000)) // 20 ms at 50 Mbit/s: class 3 towards port 1 piles up, and port 0 is paused
 	b.awaitEvents(event.XOFF, 1)
+	b.write(1, pfc(2000)) // 20 ms at 50 Mbit/s
 	b.awaitEvents(event.Expired, 1)
 	b.write(1, pfc(65535))
 	b.write(1, pfc(0))
