@@ -25,9 +25,8 @@ import (
 // names are those that Chromium goes by.
 var names = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "headless-shell"}
 
-// limit ends a step that hangs. No step is judged by how long it takes: without a graphics card a
-// browser beside a lab and two compilers falls more than a minute behind.
-const limit = 5 * time.Minute
+// limit bounds each step: several times what the longest takes on a busy machine.
+const limit = 60 * time.Second
 
 // pollEvery is how often Await looks.
 const pollEvery = 50 * time.Millisecond
