@@ -176,7 +176,7 @@ func (s *Switch) receiveHello(in unit.Port, f *buffer.Frame, t itsyhdr.TLV) {
 // not heard, what was said of it.
 func (s *Switch) announceAll(in unit.Port) {
 	for set := s.lossless; set != 0; set &= set - 1 {
-		s.sendPause(in, first(set))
+		s.sendPause(in, set.First())
 	}
 }
 

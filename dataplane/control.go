@@ -40,7 +40,7 @@ func (s *Switch) receivePause(in unit.Port, f *buffer.Frame) {
 	}
 	t.Auth = 0
 	for set := pf.Enable; set != 0; set &= set - 1 {
-		c := first(set)
+		c := set.First()
 		if !s.lossless.Has(c) {
 			p.count.Drops[OddPFCClass]++
 			continue

@@ -15,7 +15,7 @@ import (
 func (s *Switch) eachHeld(b detect.Bucket, fn func(q detect.Queue, held int)) {
 	for out := range s.ports {
 		for set := s.ports[out].paused; set != 0; set &= set - 1 {
-			q := detect.Queue{Port: unit.Port(out), Class: first(set)}
+			q := detect.Queue{Port: unit.Port(out), Class: set.First()}
 			if held := s.mmu.Held(b.Port, b.Class, q.Port, q.Class); held > 0 {
 				fn(q, held)
 			}
@@ -27,7 +27,7 @@ func (s *Switch) eachHeld(b detect.Bucket, fn func(q detect.Queue, held int)) {
 func (s *Switch) eachWaiting(q detect.Queue, fn func(b detect.Bucket, held int)) {
 	for in := range s.ports {
 		for set := s.lossless; set != 0; set &= set - 1 {
-			b := detect.Bucket{Port: unit.Port(in), Class: first(set)}
+			b := detect.Bucket{Port: unit.Port(in), Class: set.First()}
 			if on, _ := s.mmu.XOFF(b.Port, b.Class); !on {
 				continue
 			}

@@ -1,8 +1,6 @@
 package dataplane
 
 import (
-	"math/bits"
-
 	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/itsyhdr"
@@ -85,7 +83,7 @@ func (s *Switch) expire(out unit.Port) (next unit.Time) {
 	p := &s.ports[out]
 	next = unit.Never
 	for set := p.paused; set != 0; set &= set - 1 {
-		c := first(set)
+		c := set.First()
 		if p.pauses[c].until <= s.now {
 			p.count.Expired[c]++
 			s.endPause(out, c, event.Expired)
@@ -100,7 +98,7 @@ func (s *Switch) expire(out unit.Port) (next unit.Time) {
 func (s *Switch) sendRefreshes(in unit.Port) {
 	p := &s.ports[in]
 	for set := p.told; set != 0; set &= set - 1 {
-		if c := first(set); p.announced[c].refresh <= s.now {
+		if c := set.First(); p.announced[c].refresh <= s.now {
 			s.sendPause(in, c)
 		}
 	}
@@ -112,7 +110,7 @@ func (s *Switch) nextRefresh(in unit.Port) unit.Time {
 	p := &s.ports[in]
 	next := unit.Never
 	for set := p.told; set != 0; set &= set - 1 {
-		if t := &p.announced[first(set)]; t.refresh > s.now {
+		if t := &p.announced[set.First()]; t.refresh > s.now {
 			next = min(next, t.refresh)
 		}
 	}
@@ -129,9 +127,4 @@ func (s *Switch) sendPause(in unit.Port, class unit.Priority) {
 	p.control.pause(class)
 	s.urgent.Add(in)
 	s.ready.Add(in)
-}
-
-// first is the lowest class of a set that is not empty.
-func first(set unit.ClassSet) unit.Priority {
-	return unit.Priority(bits.TrailingZeros8(uint8(set)))
 }

@@ -58,7 +58,7 @@ func (p *port) sendable() unit.ClassSet {
 	m := &p.acted
 	set := p.backlog &^ (p.paused &^ m.force)
 	for odd := set & (m.restrict | m.force); odd != 0; odd &= odd - 1 {
-		if c := first(odd); p.next(c) == nil {
+		if c := odd.First(); p.next(c) == nil {
 			set &^= 1 << c
 		}
 	}

@@ -41,7 +41,7 @@ func (s *Switch) contain(out unit.Port) (next unit.Time) {
 	p := &s.ports[out]
 	next = unit.Never
 	for set := p.paused; set != 0; set &= set - 1 {
-		c := first(set)
+		c := set.First()
 		at := p.pauses[c].since + max(0, s.cfg.StormBudget-p.storms[c].used)
 		if at > s.now {
 			next = min(next, at)
@@ -55,7 +55,7 @@ func (s *Switch) contain(out unit.Port) (next unit.Time) {
 		next = min(next, s.now+s.cfg.StormBudget)
 	}
 	for set := p.acted.contained; set != 0; set &= set - 1 {
-		c := first(set)
+		c := set.First()
 		if quiet := p.storms[c].heard + s.cfg.StormBudget; quiet > s.now {
 			next = min(next, quiet)
 			continue

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"math/bits"
 	"slices"
 
 	"softswitch/buffer"
@@ -84,7 +83,7 @@ func (h *Host) nextFrame(full bool) unit.Time {
 	}
 	if h.started && !h.stopped {
 		for set := h.coming &^ h.paused; set != 0; set &= set - 1 {
-			c := first(set)
+			c := set.First()
 			due = min(due, h.flows[h.begins[c][h.begun[c]]].due)
 		}
 		for _, i := range h.active {
@@ -149,7 +148,7 @@ func (h *Host) tend() (next unit.Time) {
 		return unit.Never
 	}
 	for set := h.coming; set != 0; set &= set - 1 {
-		c := first(set)
+		c := set.First()
 		b := h.begins[c]
 		for ; h.begun[c] < len(b) && h.flows[b[h.begun[c]]].due <= h.now; h.begun[c]++ {
 			i := b[h.begun[c]]
@@ -204,7 +203,7 @@ func (h *Host) until(s *sender) unit.Time {
 // TLV.
 func (h *Host) transmitPauses(fs []*buffer.Frame) (n int) {
 	for n < len(fs) && h.toSend != 0 && h.wire.Ready(h.now+h.cfg.Granularity) {
-		c := first(h.toSend)
+		c := h.toSend.First()
 		f := h.pool.Get()
 		if f == nil {
 			return n
@@ -238,11 +237,6 @@ func (h *Host) transmitPauses(fs []*buffer.Frame) (n int) {
 	return n
 }
 
-// first is the lowest class of a set that is not empty.
-func first(set unit.ClassSet) unit.Priority {
-	return unit.Priority(bits.TrailingZeros8(uint8(set)))
-}
-
 // pauseDeadlines requests the refreshes that are due, drains the receive buffers, and
 // returns when it has to be called next.
 func (h *Host) pauseDeadlines() unit.Time {
@@ -272,7 +266,7 @@ func (h *Host) pauseDeadlines() unit.Time {
 func (h *Host) expire() unit.Time {
 	next := unit.Never
 	for set := h.paused; set != 0; set &= set - 1 {
-		c := first(set)
+		c := set.First()
 		if h.pausedUntil[c] <= h.now {
 			h.endPause(c, event.Expired)
 			continue

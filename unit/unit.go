@@ -139,5 +139,8 @@ func (s ClassSet) Has(c Priority) bool { return s>>(c&7)&1 != 0 }
 // Add puts c into the set.
 func (s *ClassSet) Add(c Priority) { *s |= 1 << (c & 7) }
 
+// First is the lowest class of the set, which is not empty.
+func (s ClassSet) First() Priority { return Priority(bits.TrailingZeros8(uint8(s))) }
+
 // Len is the number of classes in the set.
 func (s ClassSet) Len() int { return bits.OnesCount8(uint8(s)) }

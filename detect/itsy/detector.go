@@ -2,7 +2,6 @@ package itsy
 
 import (
 	"fmt"
-	"math/bits"
 
 	"softswitch/detect"
 	"softswitch/internal/splitmix"
@@ -50,7 +49,7 @@ func newDetector(v detect.View, a detect.Actions, checked bool) *detector {
 		deadline: unit.Never, random: splitmix.Rand(v.Self()), stray: splitmix.Rand(v.Self()),
 	}
 	for set := v.Lossless(); set != 0; set &= set - 1 {
-		id := unit.Priority(bits.TrailingZeros8(uint8(set)))
+		id := set.First()
 		d.classes[id] = newClass(id, v.Ports())
 	}
 	return d

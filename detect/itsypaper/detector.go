@@ -2,7 +2,6 @@ package itsypaper
 
 import (
 	"fmt"
-	"math/bits"
 
 	"softswitch/detect"
 	"softswitch/itsyhdr"
@@ -60,7 +59,7 @@ func (d *detector) otherClassWaits(q detect.Queue) bool {
 	classes := d.view.Lossless()
 	others := classes &^ (1 << q.Class)
 	for ; others != 0; others &= others - 1 {
-		if d.waits(detect.Queue{Port: q.Port, Class: first(others)}, classes) {
+		if d.waits(detect.Queue{Port: q.Port, Class: others.First()}, classes) {
 			return true
 		}
 	}
@@ -71,16 +70,13 @@ func (d *detector) otherClassWaits(q detect.Queue) bool {
 func (d *detector) waits(q detect.Queue, classes unit.ClassSet) bool {
 	for xi := d.traffic(q.Port); xi != 0; xi &= xi - 1 {
 		for c := classes; c != 0; c &= c - 1 {
-			if d.view.Held(detect.Bucket{Port: xi.First(), Class: first(c)}, q) > 0 {
+			if d.view.Held(detect.Bucket{Port: xi.First(), Class: c.First()}, q) > 0 {
 				return true
 			}
 		}
 	}
 	return false
 }
-
-// first is the lowest class of s, which is not empty.
-func first(s unit.ClassSet) unit.Priority { return unit.Priority(bits.TrailingZeros8(uint8(s))) }
 
 // XON ends the pausing of b's port, unless another class of it still pauses.
 func (d *detector) XON(_ unit.Time, b detect.Bucket) {
@@ -144,7 +140,7 @@ func (d *detector) delta(p unit.Port) unit.PortSet {
 // paused reports whether a pause of any lossless class is in force at egress p.
 func (d *detector) paused(p unit.Port) bool {
 	for c := d.view.Lossless(); c != 0; c &= c - 1 {
-		if d.view.Paused(detect.Queue{Port: p, Class: first(c)}) {
+		if d.view.Paused(detect.Queue{Port: p, Class: c.First()}) {
 			return true
 		}
 	}
@@ -158,8 +154,8 @@ func (d *detector) pausingClass(i unit.Port, want unit.Priority) (unit.Priority,
 		return want, true
 	}
 	for c := d.view.Lossless(); c != 0; c &= c - 1 {
-		if on, _ := d.view.XOFF(detect.Bucket{Port: i, Class: first(c)}); on {
-			return first(c), true
+		if on, _ := d.view.XOFF(detect.Bucket{Port: i, Class: c.First()}); on {
+			return c.First(), true
 		}
 	}
 	return want, false

@@ -1,8 +1,6 @@
 package respond
 
 import (
-	"math/bits"
-
 	"softswitch/detect"
 	"softswitch/itsyhdr"
 	"softswitch/unit"
@@ -81,7 +79,7 @@ type bucket struct {
 func newResponder(v detect.View, a detect.Actions, p Policy) *responder {
 	r := &responder{view: v, act: a, policy: p, self: v.Self(), hop: v.Hop(), deadline: unit.Never, searches: make(searches, v.Ports()+1)}
 	for set := v.Lossless(); set != 0; set &= set - 1 {
-		id := unit.Priority(bits.TrailingZeros8(uint8(set)))
+		id := set.First()
 		r.classes[id] = &class{id: id, look: unit.Never, in: make([]bucket, v.Ports())}
 		for i := range r.classes[id].in {
 			r.classes[id].in[i].cause = unit.NoPort

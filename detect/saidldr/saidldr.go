@@ -2,7 +2,6 @@ package saidldr
 
 import (
 	"fmt"
-	"math/bits"
 	"unsafe"
 
 	"softswitch/detect"
@@ -59,7 +58,7 @@ func newDLDR(c Config, v detect.View, a detect.Actions) *dldr {
 		for p := range of {
 			of[p].timer = unit.Never
 		}
-		d.queues[bits.TrailingZeros8(uint8(set))] = of
+		d.queues[set.First()] = of
 	}
 	return d
 }

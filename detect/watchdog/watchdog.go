@@ -2,7 +2,6 @@ package watchdog
 
 import (
 	"fmt"
-	"math/bits"
 	"unsafe"
 
 	"softswitch/detect"
@@ -67,7 +66,7 @@ func newWatchdog(c Config, v detect.View, a detect.Actions) *Watchdog {
 		for p := range of {
 			of[p].left = w.cfg.Detection
 		}
-		w.queues[bits.TrailingZeros8(uint8(set))] = of
+		w.queues[set.First()] = of
 	}
 	return w
 }

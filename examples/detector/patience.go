@@ -7,7 +7,6 @@
 package patience
 
 import (
-	"math/bits"
 	"slices"
 	"softswitch/detect"
 	"softswitch/itsyhdr"
@@ -47,7 +46,7 @@ func (d *detector) Resume(_ unit.Time, q detect.Queue, _ bool) {
 func (d *detector) Deadline() unit.Time {
 	next := unit.Never
 	for set := d.view.Lossless(); set != 0; set &= set - 1 {
-		next = min(next, slices.Min(d.due[bits.TrailingZeros8(uint8(set))]))
+		next = min(next, slices.Min(d.due[set.First()]))
 	}
 	return next
 }

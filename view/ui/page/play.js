@@ -46,7 +46,7 @@ function toEvent(way) {
 const isStory = (s) => (s.log || []).length > 0 || (s.deadlock && !s.deadlock.over && (s.labels || []).length > 0);
 
 let stepped = 0;
-const BEHIND = 8; // seconds: the longer what is followed waits, the faster it goes by; 1/e of it is left after so long
+const BEHIND = 8; // seconds in which all that waits would go by, were the pace to stay: it is slower the less there is
 const LATE = 30;  // seconds: what came so long ago is not drawn any more
 
 // step goes on, if it is time to. What is followed goes from regular state to regular
