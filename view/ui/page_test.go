@@ -328,6 +328,26 @@ func TestPageFollowsNothingLate(t *testing.T) {
 	}
 }
 
+// TestPageDrawsOnceAFrame: states that come in many messages between two frames are drawn once, so
+// a browser that draws seldom has no more to do than one that draws often.
+func TestPageDrawsOnceAFrame(t *testing.T) {
+	t.Parallel()
+	tab := testbrowser.Open(t, simulated(t, "pause.yaml", "itsy", "none"), testbrowser.Look{})
+	tab.Await("states.length >= 600")
+	tab.Run(`drawn = draw, draws = 0;
+		topo.world = 'live'; playing = false; follow = true; at = states.length - 1;
+		requestAnimationFrame(() => {
+			draw = () => { draws++; drawn(); };
+			for (let i = 0; i < 100; i++) take([{ ...states[0], slow: false, t: states.at(-1).t + 1 }]);
+			requestAnimationFrame(() => requestAnimationFrame(() => (ended = true)));
+		});
+		ended = false;`)
+	tab.Await("ended && at === states.length - 1")
+	if n := tab.Value("String(draws)"); n != "1" {
+		t.Errorf("the page is drawn %s times, want once", n)
+	}
+}
+
 // TestPageEnds: a page whose server ends says so, and does not try again.
 func TestPageEnds(t *testing.T) {
 	t.Parallel()

@@ -49,20 +49,25 @@ let stepped = 0;
 const BEHIND = 8; // seconds in which all that waits would go by, were the pace to stay: it is slower the less there is
 const LATE = 30;  // seconds: what came so long ago is not drawn any more
 
-// step goes on, if it is time to. What is followed goes from regular state to regular
-// state at once, and slowly where there are those of instants at which something happened; a
-// browser that draws too few a second to keep up leaves out what is no part of the story, and
-// of the story what is late.
+// step draws, if there is anything new to be seen.
 function step(now) {
   requestAnimationFrame(step);
+  if (goOn(now) || dated) draw();
+}
+
+// goOn goes on, if it is time to, and reports whether it did. What is followed goes from regular
+// state to regular state at once, and slowly where there are those of instants at which something
+// happened; a browser that draws too few a second to keep up leaves out what is no part of the
+// story, and of the story what is late.
+function goOn(now) {
   const last = Math.min(until, states.length - 1);
   if (!(playing || follow) || at >= last) {
     stepped = now;
-    return;
+    return false;
   }
   const catchUp = follow ? (last - at) / BEHIND : 0; // states a second
   const rate = Math.max(Number($("speed").value), catchUp, show ? actRate() : 0);
-  if ((playing || states[at + 1].slow) && now - stepped < 1000 / rate) return;
+  if ((playing || states[at + 1].slow) && now - stepped < 1000 / rate) return false;
   let steps = Math.floor((now - stepped) / 1000 * catchUp);
   stepped = now;
   const late = follow ? now - 1000 * LATE : -Infinity;
@@ -72,5 +77,5 @@ function step(now) {
     playing = false;
     follow = isLive();
   }
-  draw();
+  return true;
 }

@@ -30,6 +30,7 @@ let states = [];      // all that are kept, oldest first
 let at = -1;          // index of the one that is drawn
 let follow = true;    // draw the newest
 let playing = false;  // go on by itself, from a state that is not the newest
+let dated = false;    // states have come since the page was drawn
 let gone = "";        // why no more states come
 let show = null;       // {runs, acts}
 let chosen = null;    // {kind: "node" | "link", i}

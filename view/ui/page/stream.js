@@ -66,6 +66,8 @@ function begin(t) {
   build();
 }
 
+// take takes states that have come. They are seen with the next frame, however many messages come
+// before it: a browser that has no time to draw would have less with each.
 function take(more) {
   gone = "";
   const now = performance.now();
@@ -78,5 +80,5 @@ function take(more) {
   }
   if (follow && (at < 0 || calm.matches || document.hidden)) at = states.length - 1;
   else if (at < 0) at = 0;
-  draw();
+  dated = true;
 }
