@@ -26,7 +26,7 @@ root=build/image/root
 rm -rf build/image
 mkdir -p $root/bin $root/etc $root/run $root/scenarios $root/share/softswitch
 mkdir -m 1777 $root/tmp
-CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $root/bin/softswitch ./cmd/softswitch
+CGO_ENABLED=0 go build -ldflags '-s -w' -o $root/bin/softswitch ./cmd/softswitch
 cp "$busybox" $root/bin/busybox
 for applet in $($root/bin/busybox --list); do
 	[ "$applet" = busybox ] || ln -s busybox "$root/bin/$applet"
