@@ -348,6 +348,30 @@ func TestPageDrawsOnceAFrame(t *testing.T) {
 	}
 }
 
+// TestPageButtonsStay: what is told of a link has more lines and fewer from state to state, the pace
+// changes and an order is answered, while the buttons stay under the mouse.
+func TestPageButtonsStay(t *testing.T) {
+	t.Parallel()
+	tab := testbrowser.Open(t, simulated(t, "pause.yaml", "itsy", "none"), testbrowser.Look{ReducedMotion: true})
+	tab.Await("states.length >= 600")
+	tab.Run(`topo.choices = { detectors: [], responses: [] };
+		buildControl();
+		choose({ kind: "link", i: topo.links.findIndex((l) => l.name === "s1--s2") });
+		places = new Set(), heights = new Set();
+		states.forEach((_, i) => {
+			go(i);
+			$("answer").textContent = i % 2 ? "done: fail s1--s2" : "";
+			places.add([document.querySelector("[data-order=impair]"), $("in")].map((b) => b.getBoundingClientRect()).map((r) => r.left + " " + r.top).join());
+			heights.add($("details").getBoundingClientRect().height);
+		});`)
+	if !tab.Is("heights.size > 1") {
+		t.Errorf("what is told is always as high: %s", tab.Value("JSON.stringify([...heights])"))
+	}
+	if !tab.Is("places.size === 1") {
+		t.Errorf("the buttons Impair and Zoom in are at %s", tab.Value("JSON.stringify([...places])"))
+	}
+}
+
 // TestPageEnds: a page whose server ends says so, and does not try again.
 func TestPageEnds(t *testing.T) {
 	t.Parallel()
