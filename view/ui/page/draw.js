@@ -4,7 +4,7 @@
 let lastStatus = "";
 
 function draw() {
-  dated = false;
+  stale = false;
   const s = states[at];
   if (!topo || !s) {
     if (gone) say("gone", "NO LAB", gone);

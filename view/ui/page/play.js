@@ -52,7 +52,7 @@ const LATE = 30;  // seconds: what came so long ago is not drawn any more
 // step draws, if there is anything new to be seen.
 function step(now) {
   requestAnimationFrame(step);
-  if (goOn(now) || dated) draw();
+  if (goOn(now) || stale) draw();
 }
 
 // goOn goes on, if it is time to, and reports whether it did. What is followed goes from regular

@@ -80,5 +80,5 @@ function take(more) {
   }
   if (follow && (at < 0 || calm.matches || document.hidden)) at = states.length - 1;
   else if (at < 0) at = 0;
-  dated = true;
+  stale = true;
 }
