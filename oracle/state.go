@@ -20,11 +20,10 @@ type State struct {
 	nodes  []*facts // by slot; nil before the first fact
 	// closed are the queues that meet conditions 1 and 2 of a stuck set and do not lead
 	// to a host, in no particular order.
-	closed []Queue
-	// last is Stuck's last result, nil if a relevant fact has changed since.
-	last    *Stuck
-	changed bool
-	graph   graph // scratch
+	closed  []Queue
+	last    *Stuck // Stuck's last result
+	changed bool   // since then, so that the result may be another
+	graph   graph  // scratch
 }
 
 // facts are those of one node, by port x unit.Priorities + class.
@@ -131,12 +130,16 @@ func (s *State) setHeld(b Bucket, now hold) {
 func (s *State) ForgetBucket(b Bucket) {
 	f := s.bucket(b)
 	f.held = f.held[:0]
-	s.touch(b)
+	if q, wired := s.fabric.Up(b); wired && s.queue(q).closed != 0 {
+		s.freed()
+	}
 }
 
 // ForgetQueue discards all facts about the bytes in q.
 func (s *State) ForgetQueue(q Queue) {
-	s.changed = s.changed || s.queue(q).closed != 0
+	if s.queue(q).closed != 0 {
+		s.freed()
+	}
 	for i := range s.node(q.Node).buckets {
 		s.node(q.Node).buckets[i].forget(q)
 	}
@@ -194,7 +197,7 @@ func (s *State) update(q Queue) {
 		s.closed = append(s.closed, q)
 		f.closed = int32(len(s.closed))
 	case !now && f.closed != 0:
-		s.changed = true
+		s.freed()
 		last := s.closed[len(s.closed)-1]
 		s.closed[f.closed-1] = last
 		s.queue(last).closed = f.closed
@@ -210,6 +213,10 @@ func (s *State) touch(b Bucket) {
 		s.changed = true
 	}
 }
+
+// freed notes that a queue is closed no more or holds less. That makes no other queue
+// stuck, so as long as none was there is nothing to compute.
+func (s *State) freed() { s.changed = s.changed || !s.last.Empty() }
 
 // isClosed reports conditions 1 and 2 of a stuck set, and that q leads to a switch.
 func (s *State) isClosed(q Queue) bool {

@@ -21,11 +21,12 @@ func (s slowTimers) first() (id int32, at unit.Time, ok bool) {
 	return id, at, ok
 }
 
+// Every third id has deadlines, as a partition has those of its own ports.
 func TestTimersAgainstTable(t *testing.T) {
 	for _, n := range []int{1, 2, 5, 17, 64, 1000} {
 		seed := testseed.New(t)
 		rng := rand.New(rand.NewPCG(seed, 0))
-		fast, slow := newTimers(n, n), make(slowTimers, n)
+		fast, slow := newTimers(3*n, n), make(slowTimers, 3*n)
 		for i := range slow {
 			slow[i] = unit.Never
 		}
@@ -36,13 +37,13 @@ func TestTimersAgainstTable(t *testing.T) {
 		for step := range 30_000 {
 			switch k := rng.IntN(10); {
 			case k < 2:
-				set(int32(rng.IntN(n)), unit.Never)
+				set(3*int32(rng.IntN(n)), unit.Never)
 			case k < 4: // as a simulation does: what fires is set anew
 				if id, at, ok := slow.first(); ok {
 					set(id, at+unit.Time(rng.IntN(20)))
 				}
 			default:
-				set(int32(rng.IntN(n)), unit.Time(rng.IntN(50)))
+				set(3*int32(rng.IntN(n)), unit.Time(rng.IntN(50)))
 			}
 			id, at, ok := fast.first()
 			wantID, wantAt, wantOK := slow.first()
