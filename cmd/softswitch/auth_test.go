@@ -78,25 +78,11 @@ func TestStranger(t *testing.T) {
 	}
 }
 
-// endlessFlow is two switches and a flow that goes on for as long as a test may take.
-const endlessFlow = `name: endless-flow
-topology:
-  switches: [s1, s2]
-  hosts: [h1, h2]
-  links: [h1--s1, s1--s2, s2--h2]
-  rate: 100Mbit/s
-flows:
-  - {name: f, from: h1, to: h2}
-duration: 1h
-`
-
 // TestKeysOfALab: the keys are in files that nobody else can read, and nowhere else; new ones
 // are given while the lab runs; one end with another key is told.
 func TestKeysOfALab(t *testing.T) {
 	b := newBed(t)
-	scenario := filepath.Join(t.TempDir(), "endless-flow.yaml")
-	b.noError(os.WriteFile(scenario, []byte(endlessFlow), 0o600))
-	b.must("deploy", "-t", scenario, "--set", "auth=strict", "--set", "pfc.storm_budget=0s")
+	b.must("deploy", "-t", b.endless(), "--set", "auth=strict", "--set", "pfc.storm_budget=0s")
 	dir := b.dir()
 	old := b.keys("s1", "s2")
 	b.wantAuth(true)

@@ -234,8 +234,8 @@ func TestEveryLabelIsShown(t *testing.T) {
 		t.Skip("tshark is not installed (Debian package tshark)")
 	}
 	b := newBed(t)
-	play := b.start(b.command("lab", "run", "--name", b.name, "../../scenarios/fattree-on-loop.yaml", "--detector", "itsy"))
-	play.await("running until")
+	late := edited(t, "fattree-on-loop.yaml", "at: 200ms", "at: 5200ms", "start: 500ms", "start: 5500ms", "duration: 3s", "duration: 8s") // the capture runs by then
+	play := b.playing(late, "running until", "--detector", "itsy")
 	file := filepath.Join(t.TempDir(), "lab.pcapng")
 	capture := b.capture("-w", file)
 	play.end()

@@ -30,6 +30,12 @@ func (b *bed) wantDoubt(r result, why ...string) {
 	}
 }
 
+// lasting is pause.yaml at three times its length: time for what happens while it plays.
+func (b *bed) lasting() string {
+	b.Helper()
+	return edited(b.T, "pause.yaml", "stop: 2s", "stop: 8s", "for: 1s", "for: 7s", "duration: 3s", "duration: 10s")
+}
+
 // smallRunDir gives the run directory a file system of one megabyte until the test ends.
 func (b *bed) smallRunDir() {
 	b.Helper()
@@ -52,7 +58,7 @@ func (b *bed) fill() (rest string) {
 func TestFullRunDirectory(t *testing.T) {
 	b := newBed(t)
 	b.smallRunDir()
-	s := b.playing("pause.yaml", "running until")
+	s := b.playing(b.lasting(), "running until")
 	rest := b.fill()
 	b.wantDoubt(s.end(), "s1: event log: write ", "no space left on device", "events are missing")
 	if err := os.Remove(rest); err != nil {
@@ -139,7 +145,7 @@ func (b *bed) restart(node, response string) (is observe.Switch) {
 // so.
 func TestLinkIsGone(t *testing.T) {
 	b := newBed(t)
-	s := b.playing("pause.yaml", "running until")
+	s := b.playing(b.lasting(), "running until")
 	b.must("exec", "h1", "ip", "link", "del", "eth0")
 	b.wantDoubt(s.end(), "interface h1:eth0 is gone", "interface s1:to-h1 is gone")
 	b.wantNothing()
@@ -149,9 +155,9 @@ func TestLinkIsGone(t *testing.T) {
 // other's lab alone.
 func TestTwoRunsOfOneName(t *testing.T) {
 	b := newBed(t)
-	one := b.playing("pause.yaml", "running until")
-	two := b.start(b.command("lab", "run", "--name", b.name, "--replace", "../../scenarios/pause.yaml"))
-	two.await("running until")
+	file := b.lasting()
+	one := b.playing(file, "running until")
+	two := b.playing(file, "running until", "--replace")
 	b.wantDoubt(one.end(), "another has its name now")
 	if r := two.end(); strings.Contains(r.stdout, "not there any more") || strings.Contains(r.stdout, "does not answer") || strings.Contains(r.stdout, " is gone") {
 		t.Errorf("the second run was disturbed by the first")

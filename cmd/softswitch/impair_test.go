@@ -61,7 +61,7 @@ func (b *bed) ping(from, addr string) (least time.Duration) {
 // count.
 func TestImpairedRun(t *testing.T) {
 	b := newBed(t)
-	s := b.playing("pause.yaml", "running until")
+	s := b.playing(b.lasting(), "running until")
 	b.must("impair", "s1", "s2", "--duplicate", "1%")
 	b.wantDoubt(s.end(), "s1 to-s2: its wire was impaired, and not by the scenario", "s2 to-s1: its wire was impaired")
 }

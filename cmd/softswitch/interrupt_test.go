@@ -55,16 +55,24 @@ func longCampaign(t *testing.T) string {
 // endless is a scenario file that takes an hour.
 func endless(t *testing.T, file string) string {
 	t.Helper()
+	return edited(t, file, "\nduration: ", "\nduration: 1h # ")
+}
+
+// edited is a scenario file in which other texts are in the place of some, each behind the one
+// that it replaces.
+func edited(t *testing.T, file string, oldNew ...string) string {
+	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../../scenarios", file))
 	if err != nil {
 		t.Fatal(err)
 	}
-	long := bytes.Replace(text, []byte("\nduration: "), []byte("\nduration: 1h # "), 1)
-	if bytes.Equal(long, text) {
-		t.Fatal("the scenario has no duration to make longer")
+	for i := 0; i < len(oldNew); i += 2 {
+		if !bytes.Contains(text, []byte(oldNew[i])) {
+			t.Fatalf("%s has no %q to replace", file, oldNew[i])
+		}
 	}
 	path := filepath.Join(t.TempDir(), file)
-	if err := os.WriteFile(path, long, 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(strings.NewReplacer(oldNew...).Replace(string(text))), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	return path

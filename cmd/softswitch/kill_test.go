@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,7 +15,7 @@ import (
 // playing starts `lab run` and waits until it says text.
 func (b *bed) playing(file, text string, args ...string) *started {
 	b.Helper()
-	s := b.start(b.command(append([]string{"lab", "run", "--name", b.name, filepath.Join("../../scenarios", file)}, args...)...))
+	s := b.start(b.command(append([]string{"lab", "run", "--name", b.name, file}, args...)...))
 	s.await(text)
 	return s
 }
@@ -25,7 +24,7 @@ func (b *bed) playing(file, text string, args ...string) *started {
 // nothing that `lab destroy` does not find.
 func TestKilledRun(t *testing.T) {
 	b := newBed(t)
-	s := b.playing("fattree-on-loop.yaml", "running until")
+	s := b.playing(endless(t, "fattree-on-loop.yaml"), "running until")
 	s.signal(os.Kill)
 	s.end()
 	if n := len(b.namespaces()); n != 36 {
@@ -39,7 +38,7 @@ func TestKilledRun(t *testing.T) {
 		}
 	}
 	// Another run takes what nobody uses any more, without being asked to.
-	s = b.playing("pause.yaml", "running until")
+	s = b.playing(endless(t, "pause.yaml"), "running until")
 	if !strings.Contains(s.said.String(), "removing it first") {
 		t.Errorf("the next run said nothing of what was left: %s", &s.said)
 	}
@@ -73,7 +72,7 @@ func TestInterrupt(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBed(t)
-			s := b.playing(c.file, c.text)
+			s := b.playing(endless(t, c.file), c.text)
 			s.signal(c.signal)
 			r := s.end()
 			if r.code != cli.ExitError || !strings.Contains(r.stdout, "softswitch: interrupted: ") {
