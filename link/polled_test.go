@@ -14,7 +14,7 @@ import (
 func poll(t testing.TB, p *Packet, n int) [][]byte {
 	t.Helper()
 	var got [][]byte
-	for late := time.Now().Add(10 * time.Second); len(got) < n; {
+	for late := time.Now().Add(patience); len(got) < n; {
 		bufs := frameBuffers(min(32, n-len(got)), 9280)
 		got = append(got, bufs[:p.Poll(bufs)]...)
 		if time.Now().After(late) {
@@ -101,7 +101,7 @@ func TestPolledInterfaceGoes(t *testing.T) {
 	}
 	w.b.SetUp("right")
 	gone := reading(right)
-	for late := time.Now().Add(10 * time.Second); ; { // the kernel says that there is no carrier for a moment
+	for late := time.Now().Add(patience); ; { // the kernel says that there is no carrier for a moment
 		if _, err := left.Write([][]byte{numbered(1, 60)}); err == nil && right.Poll(frameBuffers(1, 2048)) == 1 {
 			break
 		}

@@ -146,7 +146,7 @@ func TestStackReadEnds(t *testing.T) {
 				if !errors.Is(err, c.want) {
 					t.Errorf("Read: %v, want %v", err, c.want)
 				}
-			case <-time.After(5 * time.Second):
+			case <-time.After(patience):
 				t.Fatal("Read goes on")
 			}
 			if _, err := k.s.Write([][]byte{numbered(1, 60)}); !errors.Is(err, c.want) {
@@ -409,7 +409,7 @@ func TestStackCompletesChecksums(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := make([]byte, 100)
-	to.SetReadDeadline(time.Now().Add(10 * time.Second))
+	to.SetReadDeadline(time.Now().Add(patience))
 	n, _, err := to.ReadFrom(got)
 	if err != nil || !bytes.Equal(got[:n], want) {
 		t.Errorf("received %q, %v", got[:n], err)

@@ -163,7 +163,7 @@ func isNumber(s string) bool { _, err := strconv.Atoi(s); return err == nil }
 // awaitNone waits until list returns nothing.
 func awaitNone(t *testing.T, list func() []string) {
 	t.Helper()
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(readyTimeout)
 	for len(list()) > 0 {
 		if time.Now().After(deadline) {
 			t.Fatalf("still there: %v", list())
