@@ -17,7 +17,7 @@ build:
 # Packages whose tests make labs, and those whose tests run links, one after the other in each group,
 # for they must not starve each other of a processor. They wait most of the time, so make test plays
 # the groups beside each other, and all others beside them on half of the processors. The limits are
-# for what hangs: cmd takes six minutes, and fifteen on a slow machine.
+# for what hangs: cmd takes six minutes, and twenty where a busy machine compiles all of it first.
 LABS := ./cmd/... ./netns-lab/...
 LINKS := ./internal/bench ./internal/offload ./internal/timer ./link/... ./live/...
 # Tests in cmd that need no link and no process that goes on.
@@ -43,16 +43,16 @@ test-pure:
 	GOMAXPROCS=$(HALF) go test -vet=off -timeout 15m -run '$(NOLINK)' ./cmd/softswitch
 	cd examples/detector && go vet ./... && go test ./...
 	GOMAXPROCS=$(HALF) $(BIN) sim fuzz --n $(CASES) --seed 1 --detector itsy
-	GOMAXPROCS=$(HALF) go test -count=1 -vet=off -timeout 15m $(PAGES)
-	CGO_ENABLED=1 go test -vet=off -timeout 5m -p $(HALF) -race -short $(RACE)
+	GOMAXPROCS=$(HALF) go test -count=1 -vet=off -timeout 20m $(PAGES)
+	CGO_ENABLED=1 go test -vet=off -timeout 20m -p $(HALF) -race -short $(RACE)
 
 test-labs:
-	go test -count=1 -vet=off -timeout 25m -p 1 -skip '$(NOLINK)' $(LABS)
+	go test -count=1 -vet=off -timeout 40m -p 1 -skip '$(NOLINK)' $(LABS)
 
 test-links:
-	go test -count=1 -vet=off -timeout 10m -p 1 $(LINKS)
-	CGO_ENABLED=1 go test -count=1 -vet=off -timeout 5m -p 1 -race -short $(RACELIVE)
-	CGO_ENABLED=1 go test -count=1 -vet=off -timeout 5m -race -short ./live -polled
+	go test -count=1 -vet=off -timeout 20m -p 1 $(LINKS)
+	CGO_ENABLED=1 go test -count=1 -vet=off -timeout 20m -p 1 -race -short $(RACELIVE)
+	CGO_ENABLED=1 go test -count=1 -vet=off -timeout 20m -race -short ./live -polled
 
 # What make test plays a part of, as a whole: all cases, seeds, looks and blocks of guides.
 # Half an hour on two processors; as root, to miss none.
