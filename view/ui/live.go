@@ -76,7 +76,7 @@ func (l *Lab) look(ctx context.Context, also ...Entry) {
 	v, err := l.attached()
 	if err == nil {
 		v.also = also
-		err = v.look(ctx, l.stream)
+		err = v.look(ctx, l.stream.Publish)
 	}
 	if err != nil {
 		l.stream.Gone(err.Error())
@@ -151,8 +151,10 @@ type view struct {
 	w     *wiring
 	model *model
 	truth *oracle.State
-	logs  []*logTail // by node
-	asked []bool     // by node: an answer is outstanding
+	logs  []*logTail  // by node
+	asked []bool      // by node: an answer is outstanding
+	gone  []bool      // by node: its last question was not answered
+	whole []unit.Time // by node: its log is whole up to then, 0 before its first answer
 	reply chan reply
 	came  []reply // answers that the model has not taken yet
 	also  []Entry // to tell with the next state
@@ -163,8 +165,8 @@ type view struct {
 }
 
 type reply struct {
-	node int
-	at   unit.Time
+	node      int
+	asked, at unit.Time
 	// One of the two is the answer.
 	snap *observe.Switch
 	host *observe.Host
@@ -203,30 +205,34 @@ func newView(st *netnslab.State, origin unit.Time) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &view{st: st, w: w, truth: oracle.NewState(w.fabric), asked: make([]bool, len(w.nodes)), reply: make(chan reply, len(w.nodes)), impatience: unit.Second}
+	v := &view{st: st, w: w, truth: oracle.NewState(w.fabric), reply: make(chan reply, len(w.nodes)), impatience: unit.Second}
 	v.model = newModel(w, v.truth.Stuck, origin)
+	v.asked, v.gone, v.whole = make([]bool, len(w.nodes)), make([]bool, len(w.nodes)), make([]unit.Time, len(w.nodes))
 	for i, n := range w.nodes {
 		v.logs = append(v.logs, &logTail{Log: follow.Open(filepath.Join(netnslab.Dir(st.Name), n.Name, "events.jsonl")), id: w.ids[i]})
 	}
 	return v, nil
 }
 
-// look asks the nodes, reads what the logs have got, and publishes the state, and before it
-// those of the instants since the last one that matter.
-func (v *view) look(ctx context.Context, stream *Stream) error {
-	now := timer.Now()
+// look asks the nodes, reads the logs as far as they are whole, and publishes the state there, and
+// before it those of the instants since the last one that matter.
+func (v *view) look(ctx context.Context, publish func(State)) error {
+	to := timer.Now()
 	v.ask()
+	if len(v.also) == 0 { // or the run is over, and has collected the logs
+		to = v.wholeUpTo(to)
+	}
 	v.shown.begin()
-	err := v.catchUp(ctx, now, stream.Publish)
+	err := v.catchUp(ctx, to, publish)
 	if err != nil {
 		v.model.problem = err.Error()
 	}
 	v.model.settle()
 	v.count()
 	for _, e := range v.also {
-		v.model.tell(now, e.Kind, "%s", e.Text)
+		v.model.tell(to, e.Kind, "%s", e.Text)
 	}
-	stream.Publish(v.shown.end(v.model.state(now)))
+	publish(v.shown.end(v.model.state(to)))
 	return nil
 }
 
@@ -250,9 +256,10 @@ func (v *view) catchUp(ctx context.Context, now unit.Time, publish func(State)) 
 }
 
 // ask asks every switch that owes no answer for its counters, and the hosts that have
-// connections. A switch passes its events on before it answers, so the logs of those that
-// answered are complete up to now.
+// connections. A switch passes its events on before it answers, so its log is whole up to the
+// question.
 func (v *view) ask() {
+	v.takeAnswers()
 	for i := range v.w.nodes {
 		if v.asked[i] || !v.tells(i) {
 			continue
@@ -268,6 +275,17 @@ func (v *view) ask() {
 	}
 }
 
+// wholeUpTo is up to when all logs are whole, now if no answer is outstanding. A node that has left a
+// question unanswered is not waited for.
+func (v *view) wholeUpTo(now unit.Time) unit.Time {
+	for i, asked := range v.asked {
+		if asked && !v.gone[i] {
+			now = min(now, v.whole[i])
+		}
+	}
+	return max(now, v.model.origin, v.model.now)
+}
+
 // tells reports whether a node's counters are shown.
 func (v *view) tells(node int) bool {
 	k := node - len(v.w.switches)
@@ -279,7 +297,7 @@ func (v *view) tells(node int) bool {
 const unanswered = 2 * time.Second
 
 func (v *view) call(node int, path string) {
-	r := reply{node: node}
+	r := reply{node: node, asked: timer.Now()}
 	if node < len(v.w.switches) {
 		r.snap = new(observe.Switch)
 		r.err = control.CallWithin(unanswered, path, "stats", nil, r.snap)
@@ -298,13 +316,33 @@ func (v *view) await(node int) {
 	for v.asked[node] {
 		select {
 		case r := <-v.reply:
-			v.asked[r.node] = false
-			v.model.silent[r.node] = r.err != nil
-			v.came = append(v.came, r)
+			v.answered(r)
 		case <-late.C:
 			return
 		}
 	}
+}
+
+// takeAnswers takes those that came since the last look.
+func (v *view) takeAnswers() {
+	for {
+		select {
+		case r := <-v.reply:
+			v.answered(r)
+		default:
+			return
+		}
+	}
+}
+
+func (v *view) answered(r reply) {
+	v.asked[r.node] = false
+	v.gone[r.node] = r.err != nil
+	v.model.silent[r.node] = r.err != nil
+	if r.err == nil {
+		v.whole[r.node] = r.asked
+	}
+	v.came = append(v.came, r)
 }
 
 // count takes the answers that came: what they say holds after the events that were read.

@@ -8,8 +8,11 @@ import (
 
 	"softswitch/event"
 	"softswitch/event/follow"
+	"softswitch/internal/timer"
+	netnslab "softswitch/netns-lab"
 	"softswitch/oracle"
 	"softswitch/unit"
+	"softswitch/view/observe"
 )
 
 // logFile is an event log that a test writes.
@@ -213,4 +216,64 @@ func TestLongLogs(t *testing.T) {
 	if pauses != events/2 || problems < 2 || len(states) > problems+slowMax || last.Problem != "" {
 		t.Errorf("%d bytes in %d states, %d of which say how far: %d pauses, want %d", len(data), len(states), problems, pauses, events/2)
 	}
+}
+
+// lateView is a view of two switches whose answers are outstanding, and which have two logs.
+func lateView(t *testing.T) (v *view, logs [2]*logFile) {
+	w := wired(t, "pause.yaml")
+	n := len(w.nodes)
+	v = &view{
+		st: &netnslab.State{Name: "none"}, w: w, truth: oracle.NewState(w.fabric), impatience: unit.Second,
+		asked: make([]bool, n), gone: make([]bool, n), whole: make([]unit.Time, n), reply: make(chan reply, n),
+	}
+	for i := range w.switches {
+		v.asked[i] = true
+	}
+	v.model = newModel(w, v.truth.Stuck, timer.Now()-unit.Second)
+	for i := range logs {
+		logs[i] = newLog(t)
+		tail := &logTail{Log: follow.Open(logs[i].path), id: w.ids[i]}
+		t.Cleanup(tail.Close)
+		v.logs = append(v.logs, tail)
+	}
+	return v, logs
+}
+
+// Answers that came when no other was waited for are taken by the next look.
+func TestLateAnswersAreTaken(t *testing.T) {
+	v, _ := lateView(t)
+	for i := range v.w.switches {
+		v.reply <- reply{node: i, snap: new(observe.Switch)}
+	}
+	v.ask()
+	if len(v.came) < 2 || v.came[0].snap == nil || v.came[1].snap == nil {
+		t.Errorf("%d answers were taken, want both", len(v.came))
+	}
+}
+
+// A state is that of the time up to which all logs are whole. Who does not answer is not waited for.
+func TestStatesOfWholeLogs(t *testing.T) {
+	v, logs := lateView(t)
+	begin := v.model.origin
+	for i, at := range []unit.Time{10 * unit.Millisecond, 30 * unit.Millisecond} {
+		logs[i].append(logs[i].node.Append(nil, event.Event{At: begin + at, Type: event.Paused, OutClass: 3, HasPeriod: true}))
+	}
+	v.whole[0], v.whole[1] = begin+20*unit.Millisecond, begin+25*unit.Millisecond
+	want := func(pauses int, t0, t1 float64) {
+		t.Helper()
+		var last State
+		if err := v.look(t.Context(), func(s State) { pauses, last = pauses-s.Pauses, s }); err != nil {
+			t.Fatal(err)
+		}
+		if pauses != 0 || last.T < t0 || last.T > t1 {
+			t.Errorf("%d pauses too few, at %v ms; want %v to %v", pauses, last.T, t0, t1)
+		}
+	}
+	want(1, 20, 20)
+	v.whole[0] = begin + 40*unit.Millisecond
+	want(0, 25, 25)
+	v.whole[1] = begin + 50*unit.Millisecond
+	want(1, 40, 40)
+	v.gone[0], v.gone[1] = true, true
+	want(0, 1000, ms(timer.Now()+unit.Second-begin))
 }
