@@ -1242,16 +1242,20 @@ func TestDeadlinesAreKept(t *testing.T) {
 	})
 	b.kickAll(1)
 	var last unit.Time
+	early := 0
 	for i := range 20 {
 		select {
 		case at := <-c.asked:
 			if i > 0 && at < last+2*unit.Millisecond {
-				t.Errorf("asked %d ns after the last time, want at least 2 ms", at-last)
+				early++
 			}
 			last = at
 		case <-time.After(patience):
 			t.Fatal("a deadline was missed")
 		}
+	}
+	if early > 1 { // beside the kick, the link that has come up may have it asked
+		t.Errorf("asked %d times less than 2 ms after the last time, want once at most", early)
 	}
 }
 
