@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
@@ -106,6 +107,13 @@ func (l *lost) findProcesses() error {
 // "" if it has none.
 func tokenOf(proc string) string {
 	env, err := os.ReadFile(filepath.Join(proc, "environ"))
+	late := time.Now().Add(execMax)
+	for without := 0; err == nil && len(env) == 0 && without < 3 && time.Now().Before(late); {
+		if !execs(proc) {
+			without++ // unless it began or ended between the two looks
+		}
+		env, err = os.ReadFile(filepath.Join(proc, "environ"))
+	}
 	if err != nil {
 		return ""
 	}
@@ -115,6 +123,17 @@ func tokenOf(proc string) string {
 		}
 	}
 	return ""
+}
+
+// execMax is how long a process is waited for that is about to run another program.
+const execMax = time.Second
+
+// execs reports whether a process has neither environment nor arguments, as in the middle of
+// execve(2). One that has ended, or is the kernel's, runs no file.
+func execs(proc string) bool {
+	_, err := os.Readlink(filepath.Join(proc, "exe"))
+	args, _ := os.ReadFile(filepath.Join(proc, "cmdline"))
+	return err == nil && len(args) == 0
 }
 
 func (l lost) empty() bool { return len(l.namespaces)+len(l.processes) == 0 }
