@@ -155,6 +155,7 @@ type view struct {
 	asked []bool      // by node: an answer is outstanding
 	gone  []bool      // by node: its last question was not answered
 	whole []unit.Time // by node: its log is whole up to then, 0 before its first answer
+	upTo  unit.Time   // of the last state: time does not go back
 	reply chan reply
 	came  []reply // answers that the model has not taken yet
 	also  []Entry // to tell with the next state
@@ -208,6 +209,7 @@ func newView(st *netnslab.State, origin unit.Time) (*view, error) {
 	v := &view{st: st, w: w, truth: oracle.NewState(w.fabric), reply: make(chan reply, len(w.nodes)), impatience: unit.Second}
 	v.model = newModel(w, v.truth.Stuck, origin)
 	v.asked, v.gone, v.whole = make([]bool, len(w.nodes)), make([]bool, len(w.nodes)), make([]unit.Time, len(w.nodes))
+	v.upTo = origin
 	for i, n := range w.nodes {
 		v.logs = append(v.logs, &logTail{Log: follow.Open(filepath.Join(netnslab.Dir(st.Name), n.Name, "events.jsonl")), id: w.ids[i]})
 	}
@@ -222,6 +224,7 @@ func (v *view) look(ctx context.Context, publish func(State)) error {
 	if len(v.also) == 0 { // or the run is over, and has collected the logs
 		to = v.wholeUpTo(to)
 	}
+	v.upTo = to
 	v.shown.begin()
 	err := v.catchUp(ctx, to, publish)
 	if err != nil {
@@ -283,7 +286,7 @@ func (v *view) wholeUpTo(now unit.Time) unit.Time {
 			now = min(now, v.whole[i])
 		}
 	}
-	return max(now, v.model.origin, v.model.now)
+	return max(now, v.upTo)
 }
 
 // tells reports whether a node's counters are shown.

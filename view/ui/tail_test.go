@@ -276,4 +276,7 @@ func TestStatesOfWholeLogs(t *testing.T) {
 	want(1, 40, 40)
 	v.gone[0], v.gone[1] = true, true
 	want(0, 1000, ms(timer.Now()+unit.Second-begin))
+	v.gone[0], v.gone[1] = false, false // they have answered late, and are late again
+	was := ms(v.upTo - begin)
+	want(0, was, was)
 }
