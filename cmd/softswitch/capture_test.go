@@ -234,11 +234,15 @@ func TestEveryLabelIsShown(t *testing.T) {
 		t.Skip("tshark is not installed (Debian package tshark)")
 	}
 	b := newBed(t)
-	late := edited(t, "fattree-on-loop.yaml", "at: 200ms", "at: 5200ms", "start: 500ms", "start: 5500ms", "duration: 3s", "duration: 8s") // the capture runs by then
-	play := b.playing(late, "running until", "--detector", "itsy")
+	b.must("deploy", "-t", "../../scenarios/fattree-on-loop.yaml", "--detector", "itsy")
 	file := filepath.Join(t.TempDir(), "lab.pcapng")
 	capture := b.capture("-w", file)
-	play.end()
+	b.must("fail", "core0", "agg1-0")
+	b.must("fail", "core1", "agg3-0")
+	b.must("start")
+	b.awaitFrame(file, func(r decode.Record) bool { return r.Kind == decode.KindDiagnosis })
+	b.awaitFrame(file, func(r decode.Record) bool { return r.Frame > 100 })
+	b.must("destroy")
 	if r := capture.end(); r.code != 0 || !strings.Contains(r.stdout, "all nodes have ended") {
 		t.Errorf("lab capture: exit status %d", r.code)
 	}
