@@ -47,8 +47,9 @@ type Run struct {
 
 // Play plays p on a lab that is up: it starts the hosts, carries out the scheduled
 // events, and collects every node's counters and logs. progress gets a line for each
-// event.
-func Play(ctx context.Context, p *scenario.Plan, st *netnslab.State, progress io.Writer) (*Run, error) {
+// event. begins is called before the hosts are started, with the end of the run, a point of
+// CLOCK_MONOTONIC.
+func Play(ctx context.Context, p *scenario.Plan, st *netnslab.State, progress io.Writer, begins func(end unit.Time)) (*Run, error) {
 	run := &Run{Plan: p, Killed: map[string]bool{}, Stopped: map[string]bool{}}
 	defer stayAwake()()
 	if !st.Attached() {
@@ -72,6 +73,7 @@ func Play(ctx context.Context, p *scenario.Plan, st *netnslab.State, progress io
 	}
 	run.Start = timer.Now() + lead(ctx, ends(st, hosts(p)))
 	run.End = run.Start + p.Scenario.Duration
+	begins(run.End)
 	if err := run.appoint(ctx, st); err != nil {
 		return nil, err
 	}

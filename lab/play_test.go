@@ -32,6 +32,7 @@ type stage struct {
 	mu      sync.Mutex
 	started map[string]unit.Time // guarded by mu: when each host was told to start
 	kept    map[string]unit.Time // guarded by mu: the instant that each node was told to keep
+	end     unit.Time            // guarded by mu: of the run, as it was told before any host was started
 
 	stats   map[string]any // what nodes tell, unless what serve was given
 	later   map[string]any // what nodes tell from the second time on that they are asked
@@ -51,6 +52,15 @@ func newStage(t *testing.T, p *scenario.Plan) *stage {
 		s.serve(h.Name, observe.Host{Name: h.Name, Sent: []host.Sent{{Name: "from " + h.Name}}})
 	}
 	return s
+}
+
+// begins takes the end of the run, if it is told in time.
+func (s *stage) begins(end unit.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.started) == 0 {
+		s.end = end
+	}
 }
 
 // record makes st the lab of its name.
@@ -139,12 +149,15 @@ func TestPlay(t *testing.T) {
 	line := event.Node{ID: 1, Name: "s1", Ports: []string{"to-h1"}}.Append(nil, event.Event{At: 5, Type: event.LinkUp})
 	s.write("s1", string(line)+`{"ts":6,"no`) // it is being written
 	var progress bytes.Buffer
-	r, err := Play(t.Context(), p, s.st, &progress)
+	r, err := Play(t.Context(), p, s.st, &progress, s.begins)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if r.End != r.Start+50*unit.Millisecond || timer.Now() < r.End {
 		t.Errorf("the run is from %d to %d, and it is %d", r.Start, r.End, timer.Now())
+	}
+	if s.end != r.End {
+		t.Errorf("told before the hosts were started: the end %d, want %d", s.end, r.End)
 	}
 	if s.started["h1"] != r.Start || s.started["h2"] != r.Start || len(s.started) != 2 {
 		t.Errorf("hosts start at %v, want %d", s.started, r.Start)
@@ -185,7 +198,7 @@ func TestPlayWithoutNode(t *testing.T) {
 		}
 	}
 	remove("s2")
-	r, err := Play(t.Context(), p, s.st, &bytes.Buffer{})
+	r, err := Play(t.Context(), p, s.st, &bytes.Buffer{}, s.begins)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +211,7 @@ func TestPlayWithoutNode(t *testing.T) {
 		t.Errorf("s2 was killed: invalid %q", killed.Invalid)
 	}
 	remove("h2")
-	if _, err := Play(t.Context(), p, s.st, &bytes.Buffer{}); err == nil || !strings.HasPrefix(err.Error(), "h2: ") {
+	if _, err := Play(t.Context(), p, s.st, &bytes.Buffer{}, s.begins); err == nil || !strings.HasPrefix(err.Error(), "h2: ") {
 		t.Errorf("error %v, want one of host h2", err)
 	}
 }
@@ -211,7 +224,7 @@ func doubts(t *testing.T, change func(*stage)) string {
 	p.Scenario.Duration = unit.Millisecond
 	s := newStage(t, p)
 	change(s)
-	r, err := Play(t.Context(), p, s.st, &bytes.Buffer{})
+	r, err := Play(t.Context(), p, s.st, &bytes.Buffer{}, s.begins)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +287,7 @@ func TestLateEvent(t *testing.T) {
 		p.Scenario.Duration = 2 * unit.Millisecond
 		s := newStage(t, p)
 		s.loses = unit.Millisecond + eventLateMax
-		r, err := Play(t.Context(), p, s.st, &bytes.Buffer{})
+		r, err := Play(t.Context(), p, s.st, &bytes.Buffer{}, s.begins)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -349,7 +362,7 @@ func TestPlayCancelled(t *testing.T) {
 	s := newStage(t, p)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	if _, err := Play(ctx, p, s.st, cancelOn{"running until", cancel}); !errors.Is(err, context.Canceled) {
+	if _, err := Play(ctx, p, s.st, cancelOn{"running until", cancel}, s.begins); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
 }

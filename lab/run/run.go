@@ -73,7 +73,7 @@ func Play(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer) 
 			return nil, err
 		}
 	}
-	run, err := lab.Play(ctx, plan, st, out)
+	run, err := lab.Play(ctx, plan, st, out, page.Until)
 	if err != nil {
 		return nil, err
 	}

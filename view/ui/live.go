@@ -40,6 +40,7 @@ type Lab struct {
 	view    *view      // of the lab that is up; nil for none
 	token   string     // of the last lab
 	origin  unit.Time  // when it was seen first
+	end     unit.Time  // no look goes beyond it; unit.Never for none
 	restart *Order     // the last restart of its switches
 	looking sync.Mutex // held while the lab is looked at
 }
@@ -47,7 +48,22 @@ type Lab struct {
 // NewLab is a Lab that tells its states to stream. choices are what its switches can be
 // restarted with.
 func NewLab(name string, choices Choices, stream *Stream) *Lab {
-	return &Lab{name: name, choices: choices, stream: stream}
+	return &Lab{name: name, choices: choices, stream: stream, end: unit.Never}
+}
+
+// until says that no look is to go beyond a time: the end of a run, whose recording is to hold
+// nothing of what came after it; unit.Never for none.
+func (l *Lab) until(end unit.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.end = end
+}
+
+// present is up to when the lab may be looked at.
+func (l *Lab) present() unit.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return min(timer.Now(), l.end)
 }
 
 // Run follows the lab until ctx ends. While no page is open it rests.
@@ -66,7 +82,7 @@ func (l *Lab) Run(ctx context.Context) {
 	}
 }
 
-// judged looks at the lab once more and tells what became of the run.
+// judged looks at the lab once more, as it was at the end of the run, and tells what became of that.
 func (l *Lab) judged(text string) { l.look(context.Background(), Entry{Kind: "verdict", Text: text}) }
 
 // look publishes the state of now, with these entries, or says why there is none.
@@ -76,7 +92,7 @@ func (l *Lab) look(ctx context.Context, also ...Entry) {
 	v, err := l.attached()
 	if err == nil {
 		v.also = also
-		err = v.look(ctx, l.stream.Publish)
+		err = v.look(ctx, l.present(), l.stream.Publish)
 	}
 	if err != nil {
 		l.stream.Gone(err.Error())
@@ -216,10 +232,9 @@ func newView(st *netnslab.State, origin unit.Time) (*view, error) {
 	return v, nil
 }
 
-// look asks the nodes, reads the logs as far as they are whole, and publishes the state there, and
-// before it those of the instants since the last one that matter.
-func (v *view) look(ctx context.Context, publish func(State)) error {
-	to := timer.Now()
+// look asks the nodes, reads the logs up to a time, or as far as they are whole, and publishes the
+// state there, and before it those of the instants since the last one that matter.
+func (v *view) look(ctx context.Context, to unit.Time, publish func(State)) error {
 	v.ask()
 	if len(v.also) == 0 { // or the run is over, and has collected the logs
 		to = v.wholeUpTo(to)

@@ -8,6 +8,7 @@ import (
 
 	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
+	"softswitch/unit"
 )
 
 // Page is a page that is being served.
@@ -85,7 +86,14 @@ func (p *Page) SaveTo(path string) (end func(played bool) error, err error) {
 	return SaveTo(path, p.stream.WriteHTML)
 }
 
-// Judged tells the page what became of the run, after a last look at the lab.
+// Until says when the run ends: what the page shows, and its recording, stop there until AwaitEnd.
+func (p *Page) Until(end unit.Time) {
+	if p != nil {
+		p.lab.until(end)
+	}
+}
+
+// Judged tells the page what became of the run, after a last look at the lab as it was at the end.
 func (p *Page) Judged(text string) {
 	if p != nil {
 		p.lab.judged(text)
@@ -121,11 +129,12 @@ func (p *Page) AwaitViewer(ctx context.Context, progress io.Writer) error {
 	return p.stream.AwaitPage(ctx)
 }
 
-// AwaitEnd waits until the user has seen enough.
+// AwaitEnd shows what goes on in the lab after the run, until the user has seen enough.
 func (p *Page) AwaitEnd(ctx context.Context, progress io.Writer) {
 	if p == nil {
 		return
 	}
+	p.Until(unit.Never)
 	fmt.Fprintln(progress, "played; the page stays as it is until Ctrl-C")
 	<-ctx.Done()
 }

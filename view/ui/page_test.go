@@ -116,6 +116,9 @@ func TestPageTimeLine(t *testing.T) {
 			t.Errorf("the time line does not show %s", what)
 		}
 	}
+	if !tab.Is("(() => { const all = states; states = all.slice(all.findIndex((s) => s.deadlock) + 1); const from = deadlocks()[0][0]; states = all; return Math.abs(from - onset) < 0.002; })()") {
+		t.Error("the band of a deadlock that was there before the first state does not begin when that formed")
+	}
 	tab.Shot("time-line")
 }
 

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -262,7 +263,7 @@ func TestStatesOfWholeLogs(t *testing.T) {
 	want := func(pauses int, t0, t1 float64) {
 		t.Helper()
 		var last State
-		if err := v.look(t.Context(), func(s State) { pauses, last = pauses-s.Pauses, s }); err != nil {
+		if err := v.look(t.Context(), timer.Now(), func(s State) { pauses, last = pauses-s.Pauses, s }); err != nil {
 			t.Fatal(err)
 		}
 		if pauses != 0 || last.T < t0 || last.T > t1 {
@@ -279,4 +280,52 @@ func TestStatesOfWholeLogs(t *testing.T) {
 	v.gone[0], v.gone[1] = false, false // they have answered late, and are late again
 	was := ms(v.upTo - begin)
 	want(0, was, was)
+}
+
+// A recording ends with its run, at whatever time the lab is looked at; the page goes on.
+func TestRecordingEndsWithItsRun(t *testing.T) {
+	t.Setenv(netnslab.RunDirVariable, t.TempDir())
+	v, logs := lateView(t)
+	v.gone[0], v.gone[1] = true, true
+	state := filepath.Join(netnslab.Dir("none"), "state.json")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(state), 0o755), os.WriteFile(state, nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.made = info.ModTime()
+	stream := new(Stream)
+	l := NewLab("none", Choices{}, stream)
+	l.view = v
+	stream.Begin(l.topology(v))
+	begin := v.model.origin
+	for i, at := range []unit.Time{10 * unit.Millisecond, 30 * unit.Millisecond} {
+		logs[i].append(logs[i].node.Append(nil, event.Event{At: begin + at, Type: event.Paused, OutClass: 3, HasPeriod: true}))
+	}
+
+	l.until(begin + 20*unit.Millisecond)
+	l.look(t.Context())
+	l.judged("over")
+	want := func(pauses int, t0, t1 float64) (last State) {
+		t.Helper()
+		r, err := stream.Recording()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range r.States {
+			pauses, last = pauses-s.Pauses, s
+		}
+		if pauses != 0 || last.T < t0 || last.T > t1 {
+			t.Errorf("%d pauses too few, at %v ms; want %v to %v", pauses, last.T, t0, t1)
+		}
+		return last
+	}
+	if last := want(1, 20, 20); len(last.Log) != 1 || last.Log[0].Kind != "verdict" {
+		t.Errorf("the recording ends with %v, want the verdict", last.Log)
+	}
+	l.until(unit.Never)
+	l.look(t.Context())
+	want(2, 1000, ms(timer.Now()-begin))
 }

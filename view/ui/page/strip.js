@@ -88,7 +88,7 @@ function deadlocks() {
       else if (e.k === "over") end(e.t);
     }
     const lasts = s.deadlock && !s.deadlock.over;
-    if (lasts && from === null) from = s.t - s.deadlock.for;
+    if (lasts && from === null) from = s.t - s.deadlock.for_ms;
     if (!lasts && from !== null) end(s.t);
   }
   if (from !== null) end(states[states.length - 1].t);
