@@ -30,6 +30,7 @@
 //   - quiet: while no page is open, no node is asked anything;
 //   - whole: the state of a lab is that of a time up to which the logs of all switches are whole,
 //     but of those that leave a question unanswered;
+//   - a run is a run: its recording holds nothing of what the lab did after its end;
 //   - the truth is the oracle's: the loop is lit whether a detector speaks or not.
 //
 // What it does not do: it decides nothing, it needs no other host than the one that it
