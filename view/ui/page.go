@@ -86,9 +86,10 @@ func (p *Page) SaveTo(path string) (end func(played bool) error, err error) {
 	return SaveTo(path, p.stream.WriteHTML)
 }
 
-// Until says when the run ends: what the page shows, and its recording, stop there until AwaitEnd.
+// Until says when the run ends: what the page of a lab shows, and its recording, stop there until
+// AwaitEnd.
 func (p *Page) Until(end unit.Time) {
-	if p != nil {
+	if p != nil && p.lab != nil {
 		p.lab.until(end)
 	}
 }
