@@ -25,8 +25,9 @@ import (
 // names are those that Chromium goes by.
 var names = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "headless-shell"}
 
-// limit bounds each step: several times what the longest takes on a busy machine.
-const limit = 60 * time.Second
+// limit bounds each step, for what hangs: several times what the longest takes on a busy machine,
+// on which a browser was seen to take a minute to start.
+const limit = 4 * time.Minute
 
 // pollEvery is how often Await looks.
 const pollEvery = 50 * time.Millisecond
