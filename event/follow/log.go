@@ -47,9 +47,14 @@ func (l *Log) Read() (events []event.Event, more bool, err error) {
 			return nil, false, fmt.Errorf("follow: %w", err)
 		}
 	}
-	buf := make([]byte, len(l.rest), len(l.rest)+chunk)
+	info, err := l.file.Stat()
+	if err != nil {
+		return nil, false, fmt.Errorf("follow: %w", err)
+	}
+	had := len(l.rest)
+	buf := make([]byte, had+int(max(0, min(chunk, info.Size()-l.at)))) // no more than is there: most reads find little
 	copy(buf, l.rest)
-	n, err := l.file.ReadAt(buf[len(buf):cap(buf)], l.at)
+	n, err := l.file.ReadAt(buf[had:], l.at)
 	if err != nil && err != io.EOF {
 		return nil, false, fmt.Errorf("follow: %w", err)
 	}
@@ -58,7 +63,7 @@ func (l *Log) Read() (events []event.Event, more bool, err error) {
 		return nil, false, err
 	}
 	l.at += int64(n)
-	buf = buf[:len(buf)+n]
+	buf = buf[:had+n]
 	end := bytes.LastIndexByte(buf, '\n') + 1
 	l.rest = buf[end:]
 	events, err = l.decode(buf[:end], false)
