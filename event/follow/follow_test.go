@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -396,5 +397,27 @@ func TestLogWithABadLine(t *testing.T) {
 	b.log(0, 3)
 	if got, err := readAll(l); err != nil || len(got) != 1 || got[0] != 3 {
 		t.Errorf("then %v, %v", got, err)
+	}
+}
+
+// TestReadTakesLittleRoom: who follows a log that does not grow, or by a line at a time, takes little
+// memory for it.
+func TestReadTakesLittleRoom(t *testing.T) {
+	b := newBed(t, "a")
+	l := Open(b.paths[0])
+	defer l.Close()
+	const reads = 100
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for i := range reads {
+		if i%10 == 0 {
+			b.log(0, unit.Time(i))
+		}
+		_, _, err := l.Read()
+		b.check(err)
+	}
+	runtime.ReadMemStats(&after)
+	if took := (after.TotalAlloc - before.TotalAlloc) / reads; took > chunk/16 {
+		t.Errorf("%d bytes a read", took)
 	}
 }
