@@ -136,6 +136,6 @@ func (p *Page) AwaitEnd(ctx context.Context, progress io.Writer) {
 		return
 	}
 	p.Until(unit.Never)
-	fmt.Fprintln(progress, "played; the page stays as it is until Ctrl-C")
+	fmt.Fprintln(progress, "played; the page stays until Ctrl-C")
 	<-ctx.Done()
 }
