@@ -2,11 +2,15 @@ package live
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
+	"softswitch/buffer"
+	"softswitch/dataplane"
 	"softswitch/impair"
 	"softswitch/internal/testseed"
 	"softswitch/internal/timer"
@@ -22,11 +26,10 @@ func (b *bed) crossing(n int) {
 	}
 }
 
+// wantWire waits for a state: a frame is taken off the wire only behind the write to the link.
 func (b *bed) wantWire(p unit.Port, want impair.State) {
 	b.t.Helper()
-	if got := b.Wire(p); got != want {
-		b.t.Errorf("wire of port %d: %+v, want %+v", p, got, want)
-	}
+	b.await(func() bool { return b.Wire(p) == want }, fmt.Sprintf("the wire of port %d to be %+v", p, want))
 }
 
 func TestWireDelays(t *testing.T) {
@@ -65,6 +68,30 @@ func TestWireLoses(t *testing.T) {
 	wantNumbers(t, "port 1", b.read(1, 1), 7)
 }
 
+// late is a machine to which something happens when a frame for port 1 is about to leave it.
+type late struct {
+	*dataplane.Switch
+	happens func()
+}
+
+func (l *late) Transmit(now unit.Time, out unit.Port, fs []*buffer.Frame) (int, unit.Time) {
+	if out == 1 && l.Queue(1, 3).Bytes() > 0 {
+		l.happens()
+	}
+	return l.Switch.Transmit(now, out, fs)
+}
+
+// An order holds for the next frame, also if the port is being drained when it comes.
+func TestWireObeysAtOnce(t *testing.T) {
+	var b *bed
+	all, once := impair.Faults{Loss: impair.Whole}, sync.Once{}
+	b = startBed(t, 2, opts{machine: func(s *dataplane.Switch) Machine {
+		return &late{s, func() { once.Do(func() { b.Impair(1, all) }) }}
+	}})
+	b.crossing(1)
+	b.wantWire(1, impair.State{Faults: all, Lost: 1, Changed: true})
+}
+
 func TestWireDuplicates(t *testing.T) {
 	b := startBed(t, 2, opts{})
 	b.Impair(1, impair.Faults{Duplicate: impair.Whole})
@@ -95,9 +122,7 @@ func TestWireReorders(t *testing.T) {
 	b.Impair(1, impair.Faults{Delay: ms})
 	b.write(0, frame(0, 1, 1, true))
 	wantNumbers(t, "port 1", b.read(1, 1), 1)
-	if w := b.Wire(1); w.Held != 1 {
-		t.Errorf("%d frames on the wire, want the one that was overtaken", w.Held)
-	}
+	b.wantWire(1, impair.State{Faults: impair.Faults{Delay: ms}, Overtaken: 2, Held: 1, Changed: true})
 }
 
 func TestWireForges(t *testing.T) {

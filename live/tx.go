@@ -123,6 +123,7 @@ func (p *port) drain(budget *int) (others unit.PortSet) {
 // false if the link is busy.
 func (p *port) write() bool {
 	t := &p.tx
+	t.stage.obey() // an order may have come before these frames did
 	if t.stage.on {
 		now := timer.Now()
 		t.stage.send(now, t.lend.bytes[t.wrote:t.n])
