@@ -2,10 +2,21 @@ package netnslab
 
 import (
 	"bufio"
-	"fmt"
 	"os/exec"
 	"testing"
 )
+
+// TestNoToken: a record without a token names no process, least of all those without a mark.
+func TestNoToken(t *testing.T) {
+	sleep := exec.Command("sleep", "infinity")
+	sleep.Env = []string{"A=B"}
+	must(t, sleep.Start())
+	defer sleep.Wait()
+	defer sleep.Process.Kill()
+	if p := (process{PID: sleep.Process.Pid}); p.carries("") {
+		t.Error("a process without a mark carries an empty token")
+	}
+}
 
 // TestTokenDuringExec: a process that runs one program after another bears its mark at any moment.
 func TestTokenDuringExec(t *testing.T) {
@@ -29,9 +40,9 @@ func TestTokenDuringExec(t *testing.T) {
 		bufio.NewReader(out).ReadString('\n')
 	}()
 	looks := 0
-	for proc := fmt.Sprintf("/proc/%d", cmd.Process.Pid); ; looks++ {
-		if got := tokenOf(proc); got != "mark" {
-			t.Fatalf("look %d: token %q", looks, got)
+	for p := (process{PID: cmd.Process.Pid}); ; looks++ {
+		if !p.carries("mark") {
+			t.Fatalf("look %d: it does not", looks)
 		}
 		select {
 		case <-done:

@@ -182,8 +182,7 @@ func (p process) carries(token string) bool {
 	if err != nil || is.UIDs[0] != uint64(os.Getuid()) { // the real one: whoever started it
 		return false
 	}
-	env, err := proc.Environ()
-	return err == nil && slices.Contains(env, markVariable+"="+token)
+	return token != "" && tokenOf(filepath.Join("/proc", strconv.Itoa(p.PID))) == token
 }
 
 // handleOf is handle of a process that carries the token.
