@@ -169,5 +169,8 @@ func (l *Life) done() {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.frozen && l.node != nil && !l.over {
+		l.node.Thaw() // it has ended: nothing but its requests can go on
+	}
 	l.node = nil
 }

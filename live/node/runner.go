@@ -88,19 +88,25 @@ func (r *runner) run(ctx context.Context, handle func(*live.Node, control.Reques
 		if err != nil {
 			return err
 		}
-		go srv.Serve(func(req control.Request) (any, error) {
-			if err := checkMethod(req); err != nil {
-				return nil, err
-			}
-			if req.Do == "capture" {
-				return r.capturing.request(req.Args)
-			}
-			if out, ok, err := r.wireRequest(n, req); ok {
-				return out, err
-			}
-			return handle(n, req)
+		var serving sync.WaitGroup
+		serving.Go(func() {
+			srv.Serve(func(req control.Request) (any, error) {
+				if err := checkMethod(req); err != nil {
+					return nil, err
+				}
+				if req.Do == "capture" {
+					return r.capturing.request(req.Args)
+				}
+				if out, ok, err := r.wireRequest(n, req); ok {
+					return out, err
+				}
+				return handle(n, req)
+			})
 		})
-		r.undo = append(r.undo, srv.Close)
+		r.undo = append(r.undo, func() {
+			srv.Close()
+			serving.Wait() // a request in progress has the node's buffer
+		})
 	}
 	if err := r.serveMetrics(ctx, n); err != nil {
 		return err

@@ -1,0 +1,97 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"softswitch/dataplane"
+	"softswitch/internal/control"
+	"softswitch/link"
+	"softswitch/live"
+	"softswitch/scenario/config"
+	"softswitch/unit"
+)
+
+// A request that is in progress when the run ends has the machine, and with it the buffer: a
+// switch that restarts must not make a second one beside it.
+func TestRunWaitsForRequests(t *testing.T) {
+	built := dataplane.Defaults()
+	built.ID, built.Name, built.Slots, built.Batch, built.Refresh = 1, "s1", 256, live.Batch, unit.Millisecond
+	built.Ports = []dataplane.PortConfig{{Name: "p0"}}
+	sw, err := dataplane.NewSwitch(built)
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket := filepath.Join(t.TempDir(), "control.sock")
+	ctx, end := context.WithCancel(context.Background())
+	defer end()
+	entered, returned, answered := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	r := runner{
+		name: "s1", machine: sw, ports: []live.Port{{Name: "p0"}}, live: config.Live{Control: socket},
+		openPort: func(live.Port) (link.Link, error) { near, _ := link.Pipe(); return near, nil },
+	}
+	go func() {
+		defer close(returned)
+		if err := r.run(ctx, func(*live.Node, control.Request) (any, error) {
+			close(entered)
+			for { // until the server is closed, and then some
+				if _, err := os.Stat(socket); errors.Is(err, fs.ErrNotExist) {
+					break
+				}
+				time.Sleep(time.Millisecond)
+			}
+			select {
+			case <-returned:
+			case <-time.After(100 * time.Millisecond):
+			}
+			close(answered)
+			return nil, nil
+		}); err != nil {
+			t.Error(err)
+		}
+	}()
+	go func() {
+		for ctx.Err() == nil { // there is no server at first, and then the end hangs up
+			control.Call(socket, "stats", nil, nil)
+		}
+	}()
+	select {
+	case <-entered:
+	case <-returned:
+		t.FailNow()
+	}
+	end()
+	<-returned
+	select {
+	case <-answered:
+	default:
+		t.Error("the run is over while a request has its switch")
+	}
+}
+
+// A node that is stopped at its last moment cannot be continued: its requests would wait for ever.
+func TestEndedNodeIsNotFrozen(t *testing.T) {
+	from, _ := twoHosts(t)
+	l := new(Life)
+	l.begin(from.n)
+	if err := l.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	l.done()
+	asked := make(chan struct{})
+	go func() {
+		defer close(asked)
+		from.n.Do(func(unit.Time) {})
+	}()
+	select {
+	case <-asked:
+	case <-time.After(20 * time.Second):
+		t.Error("the node is still frozen")
+		from.n.Thaw()
+	}
+}
