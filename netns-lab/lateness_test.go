@@ -110,11 +110,12 @@ func TestLatenessIsSeen(t *testing.T) {
 	}
 	one.Set(cpu)
 	const takes = 20 * unit.Millisecond
-	done, stop := make(chan error, 1), make(chan struct{})
+	taking, done, stop := make(chan struct{}), make(chan error, 1), make(chan struct{})
 	go func() {
 		runtime.LockOSThread() // and never unlocked
 		fifo := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 2}
 		err := errors.Join(unix.SchedSetaffinity(0, &one), unix.SchedSetAttr(0, &fifo, 0))
+		close(taking)
 		for err == nil {
 			for until := timer.Now() + takes; timer.Now() < until; {
 			}
@@ -128,6 +129,7 @@ func TestLatenessIsSeen(t *testing.T) {
 		}
 		done <- err
 	}()
+	<-taking // before that it may have to wait for a processor longer than the look takes
 	late, err := lateness(t, t.Context())
 	close(stop)
 	if err := errors.Join(err, <-done); err != nil {
