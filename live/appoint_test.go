@@ -71,7 +71,7 @@ func TestAppointedForAnInstant(t *testing.T) {
 // An instant that is past is refused, and what was appointed before stays.
 func TestAppointedForThePast(t *testing.T) {
 	b := startBed(t, 1, opts{})
-	at, kept := timer.Now()+unit.Second, make(chan struct{})
+	at, kept := timer.Now()+3600*unit.Second, make(chan struct{})
 	if !b.Appoint(at, func() { close(kept) }) {
 		t.Fatal("an instant to come was refused")
 	}

@@ -49,7 +49,7 @@ func (l *lab) openFar(p int) link.Link {
 	l.t.Helper()
 	var far *link.Packet
 	if err := l.out.Do(func() (err error) {
-		far, err = link.Open(fmt.Sprintf("f%d", p), link.Options{RingBytes: 1 << 20})
+		far, err = link.Open(fmt.Sprintf("f%d", p), link.Options{RingBytes: 4 << 20})
 		return err
 	}); err != nil {
 		l.t.Fatal(err)

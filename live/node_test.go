@@ -1002,40 +1002,54 @@ func (s *macSpy) SetMAC(p unit.Port, m ether.MAC) { s.set = append(s.set, fmt.Sp
 func TestRunEndsWithinASecond(t *testing.T) {
 	for _, what := range []string{"idle", "under load", "with a busy link"} {
 		t.Run(what, func(t *testing.T) {
-			o := opts{}
-			if what == "with a busy link" {
-				o.wrap = moodAt(1, func([][]byte) (int, error) { return 0, link.ErrBusy })
-			}
-			b := startBed(t, 2, o)
-			var load sync.WaitGroup
-			if what != "idle" {
-				b.write(0, frame(0, 1, 0, false))
-				load.Go(func() { // until the node closes its end
-					far := b.end(0)
-					for {
-						if _, err := far.Write([][]byte{frame(0, 1, 1, false)}); err != nil && !errors.Is(err, link.ErrBusy) {
-							return
-						}
-					}
-				})
-				if what == "under load" {
-					b.read(1, 100)
+			withinASecond(t, func() time.Duration {
+				o := opts{}
+				if what == "with a busy link" {
+					o.wrap = moodAt(1, func([][]byte) (int, error) { return 0, link.ErrBusy })
 				}
-			}
-			begin := time.Now()
-			b.cancel()
-			select {
-			case <-b.done:
-			case <-time.After(patience):
-				t.Fatal("Run did not end")
-			}
-			if took := time.Since(begin); took > time.Second {
-				t.Errorf("Run took %v to end", took)
-			}
-			load.Wait()
-			b.Sync() // of a node that has ended: returns
+				b := startBed(t, 2, o)
+				var load sync.WaitGroup
+				if what != "idle" {
+					b.write(0, frame(0, 1, 0, false))
+					load.Go(func() { // until the node closes its end
+						far := b.end(0)
+						for {
+							if _, err := far.Write([][]byte{frame(0, 1, 1, false)}); err != nil && !errors.Is(err, link.ErrBusy) {
+								return
+							}
+						}
+					})
+					if what == "under load" {
+						b.read(1, 100)
+					}
+				}
+				begin := time.Now()
+				b.cancel()
+				select {
+				case <-b.done:
+				case <-time.After(patience):
+					t.Fatal("Run did not end")
+				}
+				took := time.Since(begin)
+				load.Wait()
+				b.Sync() // of a node that has ended: returns
+				return took
+			})
 		})
 	}
+}
+
+// withinASecond wants what end does to take a second at most, unless the machine is busy: then once in
+// ten times.
+func withinASecond(t *testing.T, end func() (took time.Duration)) {
+	t.Helper()
+	var took time.Duration
+	for range 10 {
+		if took = end(); took <= time.Second {
+			return
+		}
+	}
+	t.Errorf("it took %v to end", took)
 }
 
 // A link that comes back while the node ends is closed with the others.
@@ -1262,13 +1276,13 @@ func TestDeadlinesAreKept(t *testing.T) {
 func TestLateness(t *testing.T) {
 	c := &clockwork{asked: make(chan unit.Time, 100)}
 	b := startBed(t, 1, opts{machine: func(s *dataplane.Switch) Machine { c.Switch = s; return c }})
+	before := b.Lateness()
 	b.Do(func(unit.Time) {
 		c.next = []func(unit.Time) unit.Time{
 			func(now unit.Time) unit.Time { return now - 40*unit.Second }, // is late when it is named
 			func(unit.Time) unit.Time { return unit.Never },
 		}
 	})
-	before := b.Lateness()
 	b.kickAll(1)
 	for range 2 {
 		select {

@@ -64,8 +64,7 @@ func TestRecordAndReplay(t *testing.T) {
 	b.awaitEvents(event.XOFF, 1)
 	b.write(1, pfc(2000)) // 20 ms at 50 Mbit/s
 	b.awaitEvents(event.Expired, 1)
-	b.write(1, pfc(65535))
-	b.write(1, pfc(0))
+	b.write(1, pfc(65535), pfc(0))
 	b.awaitEvents(event.Resumed, 1)
 	b.setLink(2, 0, false) // the interface is gone
 	b.setLink(2, 2, true)

@@ -146,11 +146,11 @@ func (st *State) Kill(node string) error {
 	if err := send(fd, unix.SIGKILL); err != nil {
 		return n.signalError(unix.SIGKILL, err)
 	}
-	if err := awaitEnd(alive, time.Now().Add(grace)); err != nil {
+	if err := awaitEnd(alive, time.Now().Add(obeyMax)); err != nil {
 		return n.signalError(unix.SIGKILL, err)
 	}
 	if len(alive) > 0 {
-		return n.signalError(unix.SIGKILL, fmt.Errorf("it has not ended after %v", grace))
+		return n.signalError(unix.SIGKILL, fmt.Errorf("it has not ended after %v", obeyMax))
 	}
 	return nil
 }
@@ -243,18 +243,21 @@ func (st *State) signal(node string, sig unix.Signal, obeyed func(status string)
 	if err := send(fd, sig); err != nil {
 		return n.signalError(sig, err)
 	}
-	deadline := time.Now().Add(grace)
+	deadline := time.Now().Add(obeyMax)
 	for now := p.status(); !obeyed(now); now = p.status() {
 		if now == "dead" {
 			return n.signalError(sig, os.ErrProcessDone)
 		}
 		if time.Now().After(deadline) {
-			return n.signalError(sig, fmt.Errorf("it is %s after %v", now, grace))
+			return n.signalError(sig, fmt.Errorf("it is %s after %v", now, obeyMax))
 		}
 		time.Sleep(100 * time.Microsecond)
 	}
 	return nil
 }
+
+// obeyMax is how long a process may take to do what a signal tells it, on a machine that is too busy.
+const obeyMax = 10 * time.Second
 
 func (n *NodeState) signalError(sig unix.Signal, err error) error {
 	if n.PID == 0 {

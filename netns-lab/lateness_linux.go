@@ -37,7 +37,7 @@ func Lateness(ctx context.Context, argv []string) (worst unit.Time, err error) {
 		started <- realtime(cmd.Start)
 	}()
 	if err := <-started; err != nil {
-		return 0, err
+		return 0, errors.Join(context.Cause(ctx), err)
 	}
 	if err := cmd.Wait(); err != nil {
 		return 0, errors.Join(context.Cause(ctx), fmt.Errorf("%s: %w: %s", cmd, err, &problem))

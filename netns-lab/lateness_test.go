@@ -84,7 +84,12 @@ func TestLookEndsWithItsMaker(t *testing.T) {
 	defer unix.Close(look)
 	cmd.Process.Kill()
 	cmd.Wait()
-	if n, err := unix.Poll([]unix.PollFd{{Fd: int32(look), Events: unix.POLLIN}}, 5000); n != 1 {
+	ended := []unix.PollFd{{Fd: int32(look), Events: unix.POLLIN}}
+	n, err := unix.Poll(ended, 20_000)
+	for errors.Is(err, unix.EINTR) {
+		n, err = unix.Poll(ended, 20_000)
+	}
+	if n != 1 {
 		t.Errorf("process %d has not ended: %v", pid, err)
 	}
 }

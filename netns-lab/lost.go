@@ -108,10 +108,11 @@ func (l *lost) findProcesses() error {
 func tokenOf(proc string) string {
 	env, err := os.ReadFile(filepath.Join(proc, "environ"))
 	late := time.Now().Add(execMax)
-	for without := 0; err == nil && len(env) == 0 && without < 3 && time.Now().Before(late); {
+	for without, soon := 0, true; err == nil && len(env) == 0 && without < 3 && soon; {
 		if !execs(proc) {
 			without++ // unless it began or ended between the two looks
 		}
+		soon = time.Now().Before(late) // if not, the last look is behind that, however late this process is
 		env, err = os.ReadFile(filepath.Join(proc, "environ"))
 	}
 	if err != nil {
@@ -126,7 +127,7 @@ func tokenOf(proc string) string {
 }
 
 // execMax is how long a process is waited for that is about to run another program.
-const execMax = time.Second
+const execMax = 5 * time.Second
 
 // execs reports whether a process has neither environment nor arguments, as in the middle of
 // execve(2). One that has ended, or is the kernel's, runs no file.

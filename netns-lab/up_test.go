@@ -106,6 +106,7 @@ func TestPrintedPlanMakesTheSameLab(t *testing.T) {
 	needTools(t, "sh", "ip", "ethtool", "sysctl", "setsid", "env", "install", "timeout")
 	lab := b.lab()
 	look := func(node string) []string {
+		awaitState(t, b.name+"-"+node)
 		var words []string
 		for _, command := range []string{"ip -o -d link", "ip -o -4 addr", "ip route", "ethtool -k eth0", "ethtool -k to-h0", "sysctl net.ipv6.conf.all.disable_ipv6"} {
 			out, err := exec.Command("ip", strings.Fields("netns exec "+b.name+"-"+node+" "+command)...).CombinedOutput()
@@ -683,5 +684,20 @@ func TestFatTreeIsUpInUnderTenSeconds(t *testing.T) {
 	t.Logf("down in %v", time.Since(began))
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("down in %v, want under 10 s", took)
+	}
+}
+
+// awaitState waits until the kernel has told of all veths of a namespace that they are up: a worker
+// of its own does, sometime after the other end has come.
+func awaitState(t *testing.T, namespace string) {
+	t.Helper()
+	for begin := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		out, err := exec.Command("ip", "-n", namespace, "-o", "link", "show", "type", "veth").CombinedOutput()
+		if err == nil && strings.Count(string(out), "\n") == strings.Count(string(out), " state UP ") {
+			return
+		}
+		if time.Since(begin) > 20*time.Second {
+			t.Fatalf("%v: not all are up:\n%s", err, out)
+		}
 	}
 }

@@ -85,7 +85,7 @@ func TestKeysOfALab(t *testing.T) {
 	b.must("deploy", "-t", b.endless(), "--set", "auth=strict", "--set", "pfc.storm_budget=0s")
 	dir := b.dir()
 	old := b.keys("s1", "s2")
-	b.wantAuth(true)
+	b.awaitAuth()
 	file := filepath.Join(t.TempDir(), "lab.pcapng")
 	s := b.capture("-w", file)
 	b.act("h2", "storm")
@@ -241,13 +241,11 @@ func (b *bed) auth() (all map[string][]end) {
 	return all
 }
 
-// wantAuth wants that both ends of the link agree, or that they do not.
-func (b *bed) wantAuth(agreed bool) {
+// awaitAuth waits until both ends of the link agree: they do when their ports are up.
+func (b *bed) awaitAuth() {
 	b.Helper()
-	all := b.auth()
-	for _, s := range []string{"s1", "s2"} {
-		if len(all[s]) != 1 || all[s][0].Agreed != agreed {
-			b.Errorf("%s: %+v; want one end of a link that agrees: %v", s, all[s], agreed)
-		}
-	}
+	b.await("both ends of the link agree", func() bool {
+		all := b.auth()
+		return len(all["s1"]) == 1 && all["s1"][0].Agreed && len(all["s2"]) == 1 && all["s2"][0].Agreed
+	})
 }

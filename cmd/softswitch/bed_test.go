@@ -72,7 +72,7 @@ func (b *bed) program(name string, args ...string) *exec.Cmd {
 	b.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = append(os.Environ(), netnslab.RunDirVariable+"="+b.runDir, "LAB="+b.name)
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = 20 * time.Second
 	return cmd
 }
 

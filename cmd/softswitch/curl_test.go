@@ -21,7 +21,7 @@ func TestCurl(t *testing.T) {
 	b := newBed(t)
 	b.must("deploy", "-t", "../../scenarios/pause.yaml")
 	dir := t.TempDir()
-	replace := strings.NewReplacer("/run/softswitch/ss/core0", filepath.Join(b.runDir, b.name, "s1"), "-m 5", "-m 1")
+	replace := strings.NewReplacer("/run/softswitch/ss/core0", filepath.Join(b.runDir, b.name, "s1"), "-m 5", "-m 3")
 	asked := 0
 	for line := range strings.Lines(string(doc)) {
 		line, ok := strings.CutPrefix(line, "$ sudo curl")

@@ -188,7 +188,7 @@ func (b *bed) wantRefused(file string) {
 // storm, as on the page.
 func TestHostsOnCommand(t *testing.T) {
 	b := newBed(t)
-	b.must("deploy", "-t", "../../scenarios/pause.yaml")
+	b.must("deploy", "-t", b.endless())
 	sent := func() uint64 { return b.host("h1").Sent[0].Frames }
 	if n := sent(); n != 0 {
 		t.Errorf("%d frames before the start", n)

@@ -102,7 +102,7 @@ func TestRootlessSession(t *testing.T) {
 	session := u.command("lab", "rootless")
 	session.Stdin = strings.NewReader(`
 softswitch lab deploy -t pause.yaml 2>/dev/null &&
-softswitch lab exec h1 ping -q -c 1 -W 2 10.100.1.2 | grep received
+until softswitch lab exec h1 ping -q -c 1 -W 2 10.100.1.2 | grep " 1 received"; do :; done
 softswitch lab exec h1 sleep 1000 &
 exit 6
 `)

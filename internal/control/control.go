@@ -93,6 +93,7 @@ type Server struct {
 	http     http.Server
 	ln       net.Listener
 	write    time.Duration // writeMax
+	drain    time.Duration // drainMax
 	jobs     chan func()   // carried out one after the other
 	handlers sync.WaitGroup
 	streams  sync.WaitGroup
@@ -113,7 +114,7 @@ func Listen(path string) (*Server, error) {
 
 // On makes a server of a listener, which the server closes.
 func On(ln net.Listener) *Server {
-	s := &Server{ln: ln, write: writeMax, jobs: make(chan func()), open: make(map[*conn]bool)}
+	s := &Server{ln: ln, write: writeMax, drain: drainMax, jobs: make(chan func()), open: make(map[*conn]bool)}
 	s.http.ReadTimeout = askMax
 	s.http.MaxHeaderBytes = headerMax
 	s.http.SetKeepAlivesEnabled(false)           // or who asks without end keeps a place
@@ -264,7 +265,7 @@ func (s *Server) Close() {
 	s.mu.Lock()
 	s.done = true
 	for c := range s.open {
-		c.close()
+		c.close(s.drain)
 	}
 	s.mu.Unlock()
 	s.ln.Close()

@@ -30,7 +30,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, run Stream) {
 	s.mu.Lock()
 	c.out.SetWriteDeadline(time.Time{})
 	if c.out.SetReadDeadline(time.Time{}); s.done {
-		c.close()
+		c.close(s.drain)
 	}
 	s.open[c] = true
 	s.streams.Add(1)
@@ -59,11 +59,11 @@ type conn struct {
 	closing  bool // guarded by mu: so is the server
 }
 
-// close ends the stream: it may write for drainMax.
-func (c *conn) close() {
+// close ends the stream: it may write for so long.
+func (c *conn) close(drain time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.out.SetWriteDeadline(time.Now().Add(drainMax))
+	c.out.SetWriteDeadline(time.Now().Add(drain))
 	c.closing = true
 	c.out.SetReadDeadline(time.Now()) // the stream does the rest
 }

@@ -24,6 +24,7 @@ func serveStreams(t *testing.T, run Stream) *served {
 	if err != nil {
 		t.Fatal(err)
 	}
+	srv.drain = patience
 	s := &served{srv, path, make(chan struct{})}
 	go func() {
 		defer close(s.done)
@@ -129,6 +130,7 @@ func TestCloseEndsStreamThatNobodyReads(t *testing.T) {
 		io.Copy(io.Discard, c)
 		ended <- <-written
 	})
+	s.drain = 100 * time.Millisecond
 	s.open(t)
 	s.Close()
 	await(t, s.done, "Serve to return")

@@ -38,6 +38,7 @@ func TestShow(t *testing.T) {
 	tab.Await("show && states.length > 0")
 	tab.Press("p")
 	tab.Await("document.body.classList.contains('present')")
+	tab.Run("went = goOn; goOn = () => false; goAct(0)") // an act goes on while it is looked at
 	for i, want := range titles {
 		tab.Await(fmt.Sprintf("act === %d", i))
 		a := show.Acts[i]
@@ -62,6 +63,8 @@ func TestShow(t *testing.T) {
 		tab.Press(" ")
 	}
 	tab.Await("act === 0")
+	tab.Run("goOn = went; goAct(4)")
+	tab.Await("act === 4 && !playing && at === until")
 	for i, status := range map[int]string{4: "deadlock", 6: "deadlock", 8: "ok"} {
 		tab.Run(fmt.Sprintf("goAct(%d); go(until)", i))
 		if got := tab.Value("document.body.dataset.status"); got != status && !(status == "ok" && got == "paused") {

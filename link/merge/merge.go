@@ -38,8 +38,6 @@ const (
 	// askEvery is how often a node is asked how far it is. The output lags behind by
 	// this.
 	askEvery = 50 * time.Millisecond
-	// patience is how long a silent node holds up the others.
-	patience = time.Second
 	// sendingMax is how long a link may take to send a batch: frames get their time
 	// stamps before, and are captured after.
 	sendingMax = 5 * time.Millisecond
@@ -242,6 +240,9 @@ func (m *merger) describe() error {
 	}
 	return nil
 }
+
+// patience is how long a silent node holds up the others. Tests replace it.
+var patience = time.Second
 
 // past is the time before which all nodes that are waited for have written everything.
 func (m *merger) past() int64 {

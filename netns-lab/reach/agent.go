@@ -239,7 +239,7 @@ func setLink(args json.RawMessage) error {
 }
 
 // obeyMax is how long a process may take to do what a signal tells it.
-const obeyMax = 2 * time.Second
+const obeyMax = 10 * time.Second
 
 // signals are those that a scenario sends, and the status after each.
 var signals = map[string]struct {
