@@ -26,7 +26,7 @@ const (
 )
 
 // eventLateMax is how late an event is where nothing else runs, with those that are due before it, and
-// as much again. What is later must not come after what it was to come before.
+// as much again. What is later must not come after what it was to come before, which the end is, too.
 const eventLateMax = 10 * unit.Millisecond
 
 // Run is the data left by playing a scenario.
@@ -85,8 +85,12 @@ func Play(ctx context.Context, p *scenario.Plan, st *netnslab.State, progress io
 		if err := run.do(p, st, e); err != nil {
 			return nil, err
 		}
-		if done := timer.Now() - run.Start; done > e.At+eventLateMax && hostsAct(p.Scenario, e.At, done) {
+		switch done := timer.Now() - run.Start; {
+		case done <= e.At+eventLateMax:
+		case hostsAct(p.Scenario, e.At, done):
 			run.doubt("%s: done %.0f ms late, after what hosts were to do after it", describe(p, e), float64(done-e.At)/1e6)
+		case done > p.Scenario.Duration:
+			run.doubt("%s: done %.0f ms late, after the end of the run", describe(p, e), float64(done-e.At)/1e6)
 		}
 	}
 	fmt.Fprintf(progress, "%9.3f s  running until %.1f s\n", seconds(timer.Now()-run.Start), seconds(p.Scenario.Duration))

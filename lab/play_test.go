@@ -284,14 +284,20 @@ func TestDoubts(t *testing.T) {
 
 // TestLateEvent: an event that is done after what it was to come before makes the run not valid.
 func TestLateEvent(t *testing.T) {
-	for _, c := range []struct{ hosts, want string }{
-		{"flows:\n  - {name: A, from: h1, to: h2, start: 5ms}\nevents:\n", " ms late, after what hosts were to do after it"},
-		{"flows:\n  - {name: A, from: h1, to: h2, stop: 5ms}\nevents:\n", " ms late, after what hosts were to do after it"},
-		{"events:\n  - {at: 5ms, do: slow, host: h2, rate: 1Mbit/s}\n", " ms late, after what hosts were to do after it"},
-		{"flows:\n  - {name: A, from: h1, to: h2, start: 1ms, stop: 2s}\nevents:\n", ""},
+	const short = 2 * unit.Millisecond
+	for _, c := range []struct {
+		hosts string
+		lasts unit.Time
+		want  string
+	}{
+		{"flows:\n  - {name: A, from: h1, to: h2, start: 5ms}\nevents:\n", short, " ms late, after what hosts were to do after it"},
+		{"flows:\n  - {name: A, from: h1, to: h2, stop: 5ms}\nevents:\n", short, " ms late, after what hosts were to do after it"},
+		{"events:\n  - {at: 5ms, do: slow, host: h2, rate: 1Mbit/s}\n", short, " ms late, after what hosts were to do after it"},
+		{"flows:\n  - {name: A, from: h1, to: h2, start: 1ms, stop: 2s}\nevents:\n", 2 * unit.Second, ""},
+		{"events:\n", short, " ms late, after the end of the run"},
 	} {
 		p := plan(t, c.hosts+"  - {at: 1ms, do: lose, link: s1--s2, from: s1, nth: 1}\n")
-		p.Scenario.Duration = 2 * unit.Millisecond
+		p.Scenario.Duration = c.lasts
 		s := newStage(t, p)
 		s.loses = unit.Millisecond + eventLateMax
 		r, err := Play(t.Context(), p, s.st, &bytes.Buffer{}, s.begins)

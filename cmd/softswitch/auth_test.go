@@ -35,6 +35,7 @@ topology:
 AUTH
 flows:
   - {name: f, from: h1, to: h2}
+  - {name: behind, from: h2, to: h1, start: 311ms, size: 1000}   # a run in which the pause is late is not valid
 events:
   - {at: 300ms, do: forge, link: s1--s2, from: s2, frame: FRAME}
 duration: 700ms
