@@ -17,9 +17,9 @@ import (
 	"softswitch/unit"
 )
 
-// A request that is in progress when the run ends has the machine, and with it the buffer: a
-// switch that restarts must not make a second one beside it.
-func TestRunWaitsForRequests(t *testing.T) {
+// onePort is a switch s1 with one port.
+func onePort(t *testing.T) *dataplane.Switch {
+	t.Helper()
 	built := dataplane.Defaults()
 	built.ID, built.Name, built.Slots, built.Batch, built.Refresh = 1, "s1", 256, live.Batch, unit.Millisecond
 	built.Ports = []dataplane.PortConfig{{Name: "p0"}}
@@ -27,12 +27,18 @@ func TestRunWaitsForRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return sw
+}
+
+// A request that is in progress when the run ends has the machine, and with it the buffer: a
+// switch that restarts must not make a second one beside it.
+func TestRunWaitsForRequests(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "control.sock")
 	ctx, end := context.WithCancel(context.Background())
 	defer end()
 	entered, returned, answered := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	r := runner{
-		name: "s1", machine: sw, ports: []live.Port{{Name: "p0"}}, live: config.Live{Control: socket},
+		name: "s1", machine: onePort(t), ports: []live.Port{{Name: "p0"}}, live: config.Live{Control: socket},
 		openPort: func(live.Port) (link.Link, error) { near, _ := link.Pipe(); return near, nil },
 	}
 	go func() {

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"softswitch/dataplane"
 	"softswitch/host"
 	"softswitch/host/nic"
 	"softswitch/internal/testlink"
@@ -16,13 +15,7 @@ import (
 
 // While a snapshot waits for what the kernel has counted on a link, the machine runs.
 func TestSnapshotAsksTheKernelWithoutTheLock(t *testing.T) {
-	config := dataplane.Defaults()
-	config.ID, config.Name, config.Slots, config.Batch, config.Refresh = 1, "s1", 256, live.Batch, unit.Millisecond
-	config.Ports = []dataplane.PortConfig{{Name: "p0"}}
-	sw, err := dataplane.NewSwitch(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sw := onePort(t)
 	h, err := host.New(host.Config{
 		ID: 2, Name: "h1", Address: netip.MustParseAddr("10.0.0.1"), Rate: 100_000_000, Quanta: 65535,
 		Refresh: unit.Millisecond, RxBuffer: 16_000, Batch: live.Batch, MaxFrame: 1514, SlotBytes: 2048,
