@@ -8,6 +8,8 @@
 # The command is root there, in the same directory. It sees the files of the machine, but can
 # write only below /run, which is empty when it begins and gone when it ends. Its input is
 # empty. The exit status is the command's, or 2 if the kernel could not be run.
+#
+# Where a processor has AMX it takes a C compiler too: scripts/uml-xstate.c says why.
 set -eu
 . "$(dirname "$0")/common.sh"
 case ${1-} in '' | -*) usage ;; esac
@@ -18,6 +20,13 @@ dir=$(mktemp -d) kernel=
 # The kernel ends by SIGTERM, and its processes with it.
 trap '[ -z "$kernel" ] || kill "$kernel" 2>/dev/null || :; wait; rm -rf "$dir"' EXIT
 trap 'exit 2' INT TERM HUP
+
+xstate=
+if grep -qw amx_tile /proc/cpuinfo; then
+	command -v cc >/dev/null || { echo "$0: there is no cc, which a processor with AMX takes (on Debian: apt install gcc libc6-dev)" >&2; exit 2; }
+	xstate=$dir/xstate.so
+	cc -O2 -Wall -Werror -shared -fPIC -o "$xstate" "$(dirname "$0")/uml-xstate.c" -ldl || exit 2
+fi
 
 # quoted prints words as a shell reads them.
 quoted() {
@@ -60,7 +69,7 @@ mkfifo "$dir/out"
 cat "$dir/out" &
 # The kernel and its processes take turns at every system call, which on one processor of the
 # machine costs half of what it does on two.
-taskset -c "$(taskset -cp $$ | sed 's/.*[^0-9]//')" linux.uml mem=512M uml_dir="$dir" umid=uml quiet root=/dev/root rootfstype=hostfs rootflags=/ ro \
+taskset -c "$(taskset -cp $$ | sed 's/.*[^0-9]//')" env ${xstate:+LD_PRELOAD="$xstate"} linux.uml mem=512M uml_dir="$dir" umid=uml quiet root=/dev/root rootfstype=hostfs rootflags=/ ro \
 	init="$dir/init" con=null con0=null,fd:2 con1=null,fd:1 </dev/null >"$dir/out" 2>"$dir/log" &
 kernel=$!
 # Some kernels abort when they halt, of which the shell would tell; what they ran has its status by then.
