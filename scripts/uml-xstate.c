@@ -3,8 +3,9 @@
  * User Mode Linux 6.1 keeps 2696 octets of a process's registers (XSAVE): those of AVX-512 and
  * all before. Linux takes a register set at its full length only, and with the tiles of AMX that
  * is 11,008. So each is refused (EFAULT), and the kernel in the process gives up. This stands
- * before libc's ptrace and fills up with nothing, which means that the tiles are empty; who runs
- * in there must not use them. scripts/uml.sh builds it where a processor has AMX.
+ * before libc's ptrace and fills up with zeros. Nobody in there has tiles: a process has to ask
+ * Linux for them, and the kernel in the process does not pass that on. scripts/uml.sh builds it
+ * where a processor has AMX.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -14,10 +15,6 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
-
-/* What of XSTATE_BV is kept: components 0 (x87) to 9 (PKRU), which end at octet 2696. */
-#define KEPT 0x3ff
-#define XSTATE_BV 512
 
 /* A kernel of one processor runs in one thread. Its stacks have no room for these. */
 static unsigned char full[1 << 16];
@@ -49,10 +46,6 @@ long ptrace(enum __ptrace_request request, ...)
 		return next(request, pid, addr, data);
 	memset(full, 0, full_len);
 	memcpy(full, given->iov_base, given->iov_len);
-	uint64_t components;
-	memcpy(&components, full + XSTATE_BV, sizeof components);
-	components &= KEPT;
-	memcpy(full + XSTATE_BV, &components, sizeof components);
 	whole.iov_len = full_len;
 	return next(request, pid, addr, &whole);
 }
