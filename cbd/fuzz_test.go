@@ -74,7 +74,7 @@ func (c *Checker) flowTurns(k Case) map[string]bool {
 			if c.alike {
 				class = c.flows[i].class
 			}
-			return hops([]string{c.linkName(n)}, []int{int(class)})
+			return testsim.Hops([]string{c.linkName(n)}, []int{int(class)})
 		}
 		for _, e := range edges {
 			turns[name(c.tail(e))+" > "+name(c.head(e))] = true
