@@ -4,9 +4,8 @@
 //	file, detector -> play -> run (log, verdict, truth) -> checks -> faults
 //
 // Read in this order: files_test.go (what is played), checks_test.go (what is said of
-// every file), claims_test.go (what single files say, and the publications
-// that they are of). The others change a file and play what came of it: prevention_test.go,
-// rdma_test.go, causes_test.go, attacks_test.go.
+// every file), claims_test.go (what single files say, and the publications that they are
+// of). Folder changed has tests that change a file before they play it.
 package scenarios_test
 
 import (

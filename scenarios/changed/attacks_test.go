@@ -1,4 +1,4 @@
-package scenarios_test
+package changed
 
 import (
 	"os"
@@ -38,13 +38,13 @@ func played(t *testing.T, path, response string, lies bool) (v *verdict.Verdict,
 // is declared, no flow loses more than half of its rate, and messages do not multiply.
 func TestAttacks(t *testing.T) {
 	const most = 6 // messages for each one that is forged
-	files, err := filepath.Glob("attacks/*.yaml")
+	files, err := filepath.Glob("../attacks/*.yaml")
 	if err != nil || len(files) < 16 {
 		t.Fatalf("%d files, %v; want 16 or more", len(files), err)
 	}
 	for _, path := range files {
 		for _, response := range []string{"cure", "drop+trigger", "force+trigger", "bubble+trigger"} {
-			t.Run(path+"/"+response, func(t *testing.T) {
+			t.Run(strings.TrimPrefix(path, "../")+"/"+response, func(t *testing.T) {
 				t.Parallel()
 				with, forged := played(t, path, response, true)
 				without, _ := played(t, path, response, false)
@@ -66,8 +66,8 @@ func TestAttacks(t *testing.T) {
 
 // What an attack may do is seen: the lies about a loop slow a flow down.
 func TestAttacksAlarm(t *testing.T) {
-	with, _ := played(t, "attacks/bubble.yaml", "bubble+trigger", true)
-	without, _ := played(t, "attacks/bubble.yaml", "bubble+trigger", false)
+	with, _ := played(t, "../attacks/bubble.yaml", "bubble+trigger", true)
+	without, _ := played(t, "../attacks/bubble.yaml", "bubble+trigger", false)
 	if with.Flows[0].Received >= without.Flows[0].Received {
 		t.Errorf("%d frames of %s arrive, and %d without lies: the attack does nothing", with.Flows[0].Received, with.Flows[0].Name, without.Flows[0].Received)
 	}

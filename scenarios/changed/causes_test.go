@@ -1,4 +1,4 @@
-package scenarios_test
+package changed
 
 import (
 	"os"
@@ -36,7 +36,7 @@ func TestNamedCauses(t *testing.T) {
 		"two-rings":                 {936586168, "routing loop at s0 to-s1 to-s1, on the loop: flows F1 (95 %)"},
 		"ended-storm":               {857491355, ""},
 	} {
-		file := filepath.Join("../sim/cause/testdata", name+".yaml")
+		file := filepath.Join("../../sim/cause/testdata", name+".yaml")
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

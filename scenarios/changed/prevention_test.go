@@ -1,31 +1,15 @@
-package scenarios_test
+package changed
 
 import (
 	"strings"
 	"testing"
 
 	"softswitch/internal/testlong"
-	"softswitch/internal/testsim"
-	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/scenarios"
-	"softswitch/sim"
 	"softswitch/topo/tagger"
 	"softswitch/unit"
 )
-
-// parse reads a scenario file, for no detector.
-func parse(t *testing.T, name string) *scenario.Scenario {
-	t.Helper()
-	return testsim.Shipped(t, name, "none")
-}
-
-// simulate plays what became of a scenario.
-func simulate(t *testing.T, s *scenario.Scenario) *verdict.Verdict {
-	t.Helper()
-	v, _ := testsim.Run(t, s, sim.Options{Seed: 1, Detectors: detectors})
-	return v
-}
 
 // Wherever Tagger applies, its rules leave no cycle, there is no deadlock, and nothing
 // lossless is lost; elsewhere it says that there are no levels. Of what locks without it,
