@@ -35,8 +35,8 @@ type seen struct {
 // checkedMax is how many events of a run are checked.
 const checkedMax = 50_000
 
-// runChecked plays a scenario with all checks in its beginning and returns its verdict.
-func runChecked(t *testing.T, p *scenario.Plan, seed uint64, every int) (*World, *verdict.Verdict) {
+// begun is a scenario of which nothing but the start was played yet.
+func begun(t *testing.T, p *scenario.Plan, seed uint64, every int) *checker {
 	t.Helper()
 	c := &checker{t: t, every: every, paused: make(map[int32]unit.ClassSet)}
 	w, err := New(p, Options{Seed: seed, Detectors: detectors, Events: c.event})
@@ -51,18 +51,30 @@ func runChecked(t *testing.T, p *scenario.Plan, seed uint64, every int) (*World,
 	w.log = recorder{replay: oracle.NewReplay(f), sink: c.event}
 	w.start()
 	c.check()
-	for w.step(p.Scenario.Duration) {
-		if c.steps++; c.steps > checkedMax {
-			continue
-		}
-		if c.check(); t.Failed() {
-			t.Fatalf("%s, seed %d: after event %d at %d ns", p.Scenario.Name, seed, c.steps, w.now)
+	return c
+}
+
+// play plays up to checkedMax events, with all checks after each.
+func (c *checker) play() {
+	c.t.Helper()
+	s := c.w.plan.Scenario
+	for c.steps < checkedMax && c.w.step(s.Duration) {
+		c.steps++
+		if c.check(); c.t.Failed() {
+			c.t.Fatalf("%s, seed %d: after event %d at %d ns", s.Name, c.w.opt.Seed, c.steps, c.w.now)
 		}
 	}
-	if _, err := w.finish(); err != nil {
-		t.Fatal(err)
+}
+
+// verdict plays the rest, and judges all.
+func (c *checker) verdict() *verdict.Verdict {
+	c.t.Helper()
+	for c.w.step(c.w.plan.Scenario.Duration) {
 	}
-	return w, w.verdict()
+	if _, err := c.w.finish(); err != nil {
+		c.t.Fatal(err)
+	}
+	return c.w.verdict()
 }
 
 // event follows which classes of the hosts are paused.
