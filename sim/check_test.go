@@ -7,6 +7,7 @@ import (
 	"softswitch/buffer"
 	"softswitch/event"
 	"softswitch/impair"
+	"softswitch/internal/testlong"
 	"softswitch/oracle"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
@@ -22,6 +23,7 @@ type checker struct {
 
 	paused map[int32]unit.ClassSet // by node that is a host, from its events
 	ports  []seen
+	spare  []*buffer.Frame // room for the next wire
 	steps  int
 }
 
@@ -33,7 +35,7 @@ type seen struct {
 }
 
 // checkedMax is how many events of a run are checked.
-const checkedMax = 50_000
+var checkedMax = testlong.Of(25_000, 50_000)
 
 // begun is a scenario of which nothing but the start was played yet.
 func begun(t *testing.T, p *scenario.Plan, seed uint64, every int) *checker {
@@ -141,7 +143,7 @@ func (c *checker) checkPaused(q *port, n *node, f *buffer.Frame) {
 // has arrived, unless the link was cut.
 func (c *checker) checkWire(p int32) {
 	q, was := &c.w.ports[p], &c.ports[p]
-	var now []*buffer.Frame
+	now := c.spare[:0]
 	last := unit.Time(0)
 	for i := range q.in.n {
 		x := q.in.ring[(q.in.head+i)%len(q.in.ring)]
@@ -159,7 +161,7 @@ func (c *checker) checkWire(p int32) {
 			c.t.Errorf("port %d: frames on the wire have changed places", p)
 		}
 	}
-	was.wire = now
+	was.wire, c.spare = now, was.wire
 }
 
 // checkSlots: every slot that is not free holds a frame in a queue, with a driver

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"softswitch/detect/catalog"
+	"softswitch/internal/testlong"
 	"softswitch/internal/testseed"
 	"softswitch/internal/testsim"
 	"softswitch/sim"
@@ -16,8 +17,8 @@ import (
 func TestImpairedWires(t *testing.T) {
 	seed := testseed.New(t)
 	r := rand.New(rand.NewPCG(seed, 4))
-	deadlocks := 0
-	for i := range uint64(150) {
+	deadlocks, runs := 0, testlong.Of[uint64](30, 150)
+	for i := range runs {
 		name := []string{"shpiner-fig4", "hu-fig4", "fattree-on-loop", "w8-chattering-trigger"}[r.IntN(4)]
 		s := testsim.Shipped(t, name, "itsy")
 		for l := range s.Links {
@@ -40,6 +41,6 @@ func TestImpairedWires(t *testing.T) {
 		}
 	}
 	if deadlocks == 0 {
-		t.Error("no deadlock in 150 runs: the test proves little")
+		t.Errorf("no deadlock in %d runs: the test proves little", runs)
 	}
 }

@@ -104,7 +104,7 @@ func TestAlone(t *testing.T) {
 // acknowledgement: the last of them delays that of the last packet.
 func TestAloneOfManyMessages(t *testing.T) {
 	rates := []string{"400Mbit/s", "1Gbit/s", "1Gbit/s"}
-	for size := 340_000; size < 360_000; size += 97 {
+	for size := 340_000; size < 360_000; size += testlong.Of(3*97, 97) {
 		w, p := play(t, line(rates, []int{12_887, 5_321, 7_464}, fmt.Sprintf("size: %d, rc: {message: 2425, window: 64, path_mtu: 256}", size)))
 		v, err := w.Run()
 		if err != nil {
@@ -120,10 +120,7 @@ func TestAloneOfManyMessages(t *testing.T) {
 // alike: every message is complete once, in order, and what is delivered is what was sent.
 func TestLossyFabric(t *testing.T) {
 	seed := testseed.New(t)
-	runs := testlong.Of(300, 1000)
-	if testing.Short() {
-		runs = 100
-	}
+	runs := testlong.Of(100, 1000)
 	for i := range uint64(runs) {
 		r := rand.New(rand.NewPCG(seed, i))
 		message := 1 + r.IntN(30_000)
