@@ -31,6 +31,7 @@
 package control
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -96,11 +97,11 @@ type Server struct {
 	drain    time.Duration // drainMax
 	jobs     chan func()   // carried out one after the other
 	handlers sync.WaitGroup
-	streams  sync.WaitGroup
 
 	mu   sync.Mutex
-	open map[*conn]bool // guarded by mu: streams
-	done bool           // guarded by mu
+	open map[net.Conn]*conn // guarded by mu: streams, until their connections are closed
+	over sync.Cond          // of mu: one of them is
+	done bool               // guarded by mu
 }
 
 // Listen creates the socket path, as ListenUnix does.
@@ -114,17 +115,24 @@ func Listen(path string) (*Server, error) {
 
 // On makes a server of a listener, which the server closes.
 func On(ln net.Listener) *Server {
-	s := &Server{ln: ln, write: writeMax, drain: drainMax, jobs: make(chan func()), open: make(map[*conn]bool)}
+	s := &Server{ln: ln, write: writeMax, drain: drainMax, jobs: make(chan func()), open: make(map[net.Conn]*conn)}
+	s.over.L = &s.mu
 	s.http.ReadTimeout = askMax
 	s.http.MaxHeaderBytes = headerMax
 	s.http.SetKeepAlivesEnabled(false)           // or who asks without end keeps a place
 	s.http.ErrorLog = log.New(io.Discard, "", 0) // it only reports clients that went away
+	s.http.ConnContext = func(ctx context.Context, at net.Conn) context.Context { return context.WithValue(ctx, connKey{}, at) }
+	s.http.ConnState = func(at net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			s.forget(at)
+		}
+	}
 	return s
 }
 
-// Serve answers requests by handle until Close, and returns when the last handler has;
-// handle is called for one request at a time. Its result is written as JSON, except for
-// nil, a Then and a Stream.
+// Serve answers requests by handle until Close, and returns when the last handler has and what
+// streams wrote is sent; handle is called for one request at a time. Its result is written as JSON,
+// except for nil, a Then and a Stream.
 func (s *Server) Serve(handle func(Request) (any, error)) {
 	s.http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.begin() {
@@ -140,6 +148,7 @@ func (s *Server) Serve(handle func(Request) (any, error)) {
 	s.done = true
 	s.mu.Unlock()
 	s.handlers.Wait()
+	s.awaitStreams()
 	close(s.jobs)
 	working.Wait()
 }
@@ -259,16 +268,16 @@ func reply(w http.ResponseWriter, body []byte, err error) {
 	}
 }
 
-// Close ends Serve and removes the socket. It waits, at most drainMax, until streams
-// have written what they have.
+// Close ends Serve and removes the socket. It waits, at most drainMax, until what streams
+// have to say is sent to its end.
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.done = true
-	for c := range s.open {
+	for _, c := range s.open {
 		c.close(s.drain)
 	}
 	s.mu.Unlock()
 	s.ln.Close()
-	s.streams.Wait()
+	s.awaitStreams()
 	s.http.Close()
 }

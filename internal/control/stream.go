@@ -2,6 +2,7 @@ package control
 
 import (
 	"io"
+	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -20,36 +21,54 @@ const (
 // client may send more while it reads the answer. Read fails when the client wants no
 // more or the server is closing: at the end of the body, or, if there is none, when the
 // client hangs up. The stream then writes what it still has and returns: within drainMax if
-// the server is closing, else as long as the client reads. A stream is called even if the client is gone by then.
+// the server is closing, else as long as the client reads. A stream is called even if the client is
+// gone by then.
 type Stream func(c io.ReadWriter)
 
 // stream answers a request with a stream.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, run Stream) {
-	c := &conn{out: http.NewResponseController(w), w: w, r: r}
+	c := &conn{at: r.Context().Value(connKey{}).(net.Conn), out: http.NewResponseController(w), w: w, r: r}
 	c.out.EnableFullDuplex()
 	s.mu.Lock()
-	c.out.SetWriteDeadline(time.Time{})
-	if c.out.SetReadDeadline(time.Time{}); s.done {
+	if c.at.SetDeadline(time.Time{}); s.done {
 		c.close(s.drain)
 	}
-	s.open[c] = true
-	s.streams.Add(1)
+	s.open[c.at] = c
 	s.mu.Unlock()
-	defer s.streams.Done()
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.WriteHeader(http.StatusOK)
 	c.out.Flush() // if that fails, so does the stream
 	var running sync.WaitGroup
 	running.Go(func() { run(c) }) // net/http must not recover from a panic
 	running.Wait()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.open, c)
-	c.out.SetReadDeadline(time.Now()) // do not wait for more from the client
+	c.finish()
 }
 
-// conn is the connection of a stream.
+// connKey is the key of a request's connection in its context.
+type connKey struct{}
+
+// forget is told of each connection that is closed. Only then is a stream over: net/http writes the
+// end of an answer when its handler has returned, and whoever hangs up before cuts it short.
+func (s *Server) forget(at net.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, at)
+	s.over.Broadcast()
+}
+
+// awaitStreams waits until no stream is open.
+func (s *Server) awaitStreams() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.open) > 0 {
+		s.over.Wait()
+	}
+}
+
+// conn is the connection of a stream. Its time limits are the connection's own, because they are set
+// after the handler has returned, too.
 type conn struct {
+	at  net.Conn
 	out *http.ResponseController
 	w   http.ResponseWriter
 	r   *http.Request
@@ -63,17 +82,25 @@ type conn struct {
 func (c *conn) close(drain time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.out.SetWriteDeadline(time.Now().Add(drain))
+	c.at.SetWriteDeadline(time.Now().Add(drain))
 	c.closing = true
-	c.out.SetReadDeadline(time.Now()) // the stream does the rest
+	c.at.SetReadDeadline(time.Now()) // the stream does the rest
 }
 
 // limit limits writing from now on, so that a client that stops reading does not block the
 // stream for ever.
 func (c *conn) limit() {
 	if !c.closing {
-		c.out.SetWriteDeadline(time.Now().Add(unreadMax))
+		c.at.SetWriteDeadline(time.Now().Add(unreadMax))
 	}
+}
+
+// finish leaves the end of the answer to net/http, which is not to wait for more from the client.
+func (c *conn) finish() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.limit()
+	c.at.SetReadDeadline(time.Now())
 }
 
 func (c *conn) Read(b []byte) (n int, err error) {

@@ -1,12 +1,19 @@
 package control
 
 import (
+	"bufio"
+	"bytes"
 	"errors"
 	"io"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -110,6 +117,65 @@ func TestLastWordsInSpiteOfWrites(t *testing.T) {
 	if got, err := io.ReadAll(c); string(got) != last || err != nil {
 		t.Errorf("read %d octets of %d, %v", len(got), len(last), err)
 	}
+}
+
+// lastly is a listener whose connections do what is due before they write the end of an answer.
+type lastly struct {
+	net.Listener
+	do func()
+}
+
+func (l *lastly) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	return &lastlyConn{c, l.do}, err
+}
+
+type lastlyConn struct {
+	net.Conn
+	do func()
+}
+
+func (c *lastlyConn) Write(b []byte) (int, error) {
+	if bytes.HasSuffix(b, []byte("\r\n0\r\n\r\n")) || bytes.Equal(b, []byte("0\r\n\r\n")) {
+		c.do()
+	}
+	return c.Conn.Write(b)
+}
+
+// TestCloseAwaitsTheEnd: however late net/http writes the end of a stream, the server does not hang
+// up before it has.
+func TestCloseAwaitsTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
+		var ended atomic.Bool
+		s := On(&lastly{l, func() {
+			time.Sleep(drainMax / 2) // of the bubble's time: whoever hangs up too early has by then
+			ended.Store(true)
+		}})
+		var serving sync.WaitGroup
+		serving.Go(func() {
+			s.Serve(func(Request) (any, error) { return Stream(echo), nil })
+			if !ended.Load() {
+				t.Error("Serve has returned before the end is written")
+			}
+		})
+		here, there := net.Pipe()
+		defer here.Close()
+		l.conns <- there
+		io.WriteString(here, "GET /stream HTTP/1.1\r\nHost: x\r\n\r\n")
+		resp, err := http.ReadResponse(bufio.NewReader(here), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var closing sync.WaitGroup
+		closing.Go(s.Close)
+		if got, err := io.ReadAll(resp.Body); string(got) != "hello goodbye" || err != nil {
+			t.Errorf("read %q, %v", got, err)
+		}
+		closing.Wait()
+		serving.Wait()
+		time.Sleep(drainMax) // of the bubble's time: an end that is too late comes by then
+	})
 }
 
 // TestCloseEndsStreamThatNobodyReads: a stream that fills its socket is not waited for
