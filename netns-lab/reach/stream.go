@@ -44,13 +44,18 @@ type stream struct{ *yamux.Stream }
 func (s stream) CloseWrite() error { return s.Stream.Close() }
 
 // join copies both ways between two connections until both directions have ended, or one
-// fails, and reports whether anything came from a. The caller closes both.
+// fails, and reports whether anything came from a. If b takes no more, what it has said before is
+// still copied. The caller closes both.
 func join(a, b half) (came bool) {
 	var n int64
 	fromA, fromB := make(chan error, 1), make(chan error, 1)
+	var gone bool // b takes no more
 	go func() {
 		var err error
-		if n, err = io.Copy(b, a); n > 0 {
+		switch n, err = io.Copy(&noting{b, &gone}, a); {
+		case gone:
+			err = nil
+		case n > 0:
 			err = errors.Join(err, b.CloseWrite())
 		}
 		fromA <- err
@@ -67,11 +72,23 @@ func join(a, b half) (came bool) {
 		}
 		<-fromA
 	case err := <-fromA:
-		if err == nil && n > 0 {
+		if err == nil && (n > 0 || gone) {
 			<-fromB
 		}
 	}
-	return n > 0
+	return n > 0 || gone
+}
+
+// noting is a writer that notes when a write has failed.
+type noting struct {
+	io.Writer
+	failed *bool
+}
+
+func (w *noting) Write(p []byte) (n int, err error) {
+	n, err = w.Writer.Write(p)
+	*w.failed = err != nil
+	return n, err
 }
 
 // incoming is a listener of connections that come some other way.
