@@ -31,6 +31,11 @@ func Call(path, do string, args, result any) error {
 
 // CallWithin is Call, and waits at most limit for the answer.
 func CallWithin(limit time.Duration, path, do string, args, result any) error {
+	return call(limit, answerMax, path, do, args, result)
+}
+
+// call is CallWithin for answers of at most so many bytes.
+func call(limit time.Duration, most int64, path, do string, args, result any) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	body := []byte{}
@@ -48,11 +53,11 @@ func CallWithin(limit time.Duration, path, do string, args, result any) error {
 	if result == nil || resp.StatusCode == http.StatusNoContent {
 		return nil
 	}
-	answer := io.LimitedReader{R: resp.Body, N: answerMax}
+	answer := io.LimitedReader{R: resp.Body, N: most}
 	err = json.NewDecoder(&answer).Decode(result)
 	switch {
 	case err != nil && answer.N == 0:
-		return fmt.Errorf("control: %s: an answer of more than %d bytes", do, answerMax)
+		return fmt.Errorf("control: %s: an answer of more than %d bytes", do, most)
 	case err != nil:
 		return fmt.Errorf("control: %s: %w", do, err)
 	}

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"softswitch/internal/testlong"
 )
 
 // stranger is another user of the machine, without rights.
@@ -207,11 +209,16 @@ func TestModeFromTheBeginning(t *testing.T) {
 	}
 }
 
-// An answer without end does not take all memory.
+// An answer without end does not take all memory. What the limit of a call is plays no part in that.
 func TestLongAnswer(t *testing.T) {
-	_, path := serveBriefly(t, patience, func(Request) (any, error) { return strings.Repeat("x", answerMax), nil })
+	most := testlong.Of[int64](1<<20, answerMax)
+	_, path := serveBriefly(t, patience, func(Request) (any, error) { return strings.Repeat("x", int(most)), nil })
 	var got string
-	if err := CallWithin(patience, path, "long", nil, &got); err == nil || err.Error() != "control: long: an answer of more than 67108864 bytes" {
-		t.Errorf("%v, %d bytes", err, len(got))
+	want := fmt.Sprintf("control: long: an answer of more than %d bytes", most)
+	if err := call(patience, most, path, "long", nil, &got); err == nil || err.Error() != want {
+		t.Errorf("%v, %d bytes; want %s", err, len(got), want)
+	}
+	if err := call(patience, most+3, path, "long", nil, &got); err != nil || len(got) != int(most) { // quotes and a newline
+		t.Errorf("%v, %d bytes; want %d", err, len(got), most)
 	}
 }
