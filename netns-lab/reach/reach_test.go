@@ -226,14 +226,16 @@ func TestPlantedLog(t *testing.T) {
 // TestAwait: a node that answers later is waited for.
 func TestAwait(t *testing.T) {
 	b := newBed(t)
-	go func() {
+	var serving sync.WaitGroup
+	defer serving.Wait()
+	serving.Go(func() {
 		// The relay's agent is there when its end is; the node's socket comes after.
 		filewatch.Until(filepath.Join(b.near, "agent.sock"), limit, func() bool {
 			_, err := os.Stat(filepath.Join(b.near, "agent.sock"))
 			return err == nil
 		})
 		b.serve()
-	}()
+	})
 	if said, _ := b.relay(); said != netnslab.Reached {
 		t.Error(said)
 	}
