@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"softswitch/sim/shard"
@@ -15,7 +16,8 @@ import (
 // Written is a shard as a command's package returns it.
 type Written interface{ WriteText(io.Writer) error }
 
-// Join writes all parts of a run, as play plays them, to files, and joins those.
+// Join writes all parts of a run, as play plays them, to files, and joins those, the last one
+// first: their order does not matter.
 func Join(t *testing.T, of int, play func(shard.Part) Written) *shard.Whole {
 	t.Helper()
 	dir := t.TempDir()
@@ -30,6 +32,7 @@ func Join(t *testing.T, of int, play func(shard.Part) Written) *shard.Whole {
 			t.Fatal(err)
 		}
 	}
+	slices.Reverse(files)
 	w, err := shard.Join(files)
 	if err != nil {
 		t.Fatal(err)
