@@ -1,9 +1,14 @@
 package figures
 
-import "testing"
+import (
+	"testing"
 
-// With DCQCN four connections come to equal shares, and nobody pauses them.
+	"softswitch/internal/testlong"
+)
+
+// With DCQCN four connections come to equal shares, and nobody pauses them: what the figure shows.
 func TestConvergence(t *testing.T) {
+	testlong.Docs(t)
 	v, err := playControl("dcqcn", nil)
 	if err != nil {
 		t.Fatal(err)
