@@ -103,12 +103,21 @@ func knows(t *testing.T, p *fuzz.Planted) catalog.Detector {
 
 const canarySeed = 18
 
+// soonSeeds are seeds with which those cases are found soon that take longest with canarySeed.
+var soonSeeds = map[fuzz.Planting]uint64{
+	fuzz.Planting(fuzz.Slow): 7, fuzz.Planting(fuzz.Chatter): 16, fuzz.Planting(fuzz.EndedStorm): 7, fuzz.Planting(fuzz.Incast): 14,
+}
+
 // TestCanaries: who names nothing has no answer, who knows is right, and who guesses is
 // wrong mostly, about as often as the control.
 func TestCanaries(t *testing.T) {
 	r := NewReport(ModeCause, canarySeed, []catalog.Detector{{Name: "mute"}, {Name: "knows"}, {Name: "guess"}})
-	for i := range fuzz.Plantings {
-		p := fuzz.NewPlanted(canarySeed, i)
+	for i, planting := range fuzz.Plantings {
+		seed := uint64(canarySeed)
+		if soon := soonSeeds[planting]; soon > 0 && !testlong.All() {
+			seed = soon
+		}
+		p := fuzz.NewPlanted(seed, i)
 		o := Play(p, []catalog.Detector{mute, knows(t, p), guess})
 		if o.Invalid != "" || !o.Locked && p.Planting != fuzz.Control {
 			t.Fatalf("case %d: %s, locked %t", i, o.Invalid, o.Locked)
@@ -263,9 +272,10 @@ func TestRandomCases(t *testing.T) {
 	several := speaks(func(_ detect.View, f detect.Finding) (unit.NodePort, []detect.Cause) {
 		return unit.NodePort{}, []detect.Cause{{Type: detect.CauseSeveral, At: unit.NodePort{Node: 1}}}
 	})
-	r := NewReport(ModeRandom, 1, []catalog.Detector{several})
-	for i := range testlong.Of(12, 30) {
-		c := fuzz.New(1, i, fuzz.Usual)
+	seed := testlong.Of[uint64](36, 1) // of the first of seed 36 some have a single cause and some do not
+	r := NewReport(ModeRandom, seed, []catalog.Detector{several})
+	for i := range testlong.Of(5, 30) {
+		c := fuzz.New(seed, i, fuzz.Usual)
 		o := PlayRandom(c, []catalog.Detector{several})
 		r.Add(&o)
 		if !o.Locked {
