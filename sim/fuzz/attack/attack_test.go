@@ -29,14 +29,25 @@ func policy(t *testing.T) respond.Policy {
 	return p
 }
 
+// knownSeed is one of whose first cases some deadlock, and in some of which attacks do harm on open
+// links: the first that was tried.
+const knownSeed = 1
+
 // TestStrictLinks: with strict links nothing that strangers and hosts put on wires makes a
 // detector or a response err. Without authentication it does: the attacks bite.
 func TestStrictLinks(t *testing.T) {
-	n := testlong.Of(50, 150)
-	if testing.Short() {
-		n = 50
-	}
-	seed, d, p := testseed.New(t), detector(t), policy(t)
+	t.Run("known", func(t *testing.T) { strictLinks(t, knownSeed, 6, true) })
+	t.Run("random", func(t *testing.T) {
+		n := testlong.Of(10, 150)
+		strictLinks(t, testseed.New(t), n, n >= 50)
+	})
+}
+
+// strictLinks plays so many cases of a seed; it wants every kind of thing to happen in them, if they
+// are known or many.
+func strictLinks(t *testing.T, seed uint64, n int, all bool) {
+	t.Helper()
+	d, p := detector(t), policy(t)
 	r := NewReport(seed, d.Name, "cure")
 	for i := range n {
 		o := Play(seed, i, d, p)
@@ -48,10 +59,13 @@ func TestStrictLinks(t *testing.T) {
 		}
 		r.Add(&o)
 	}
-	if !r.Clean() || r.Strict.Deadlocks < n/10 || r.Strict.Refused < 10*n || r.Strict.OfHosts < n {
+	if !r.Clean() || r.Open.Refused > 0 {
 		t.Errorf("seed %d: %+v", seed, r)
 	}
-	if r.Open.Refused > 0 || r.Open.Lost+r.Open.Unfounded+r.Open.Suppressed+r.Open.False == 0 {
+	if all && (r.Strict.Deadlocks < n/10 || r.Strict.Refused < 10*n || r.Strict.OfHosts < n) {
+		t.Errorf("seed %d: %+v", seed, r)
+	}
+	if all && r.Open.Lost+r.Open.Unfounded+r.Open.Suppressed+r.Open.False == 0 {
 		t.Errorf("seed %d: without authentication nothing happens, so the attacks prove nothing: %+v", seed, r.Open)
 	}
 }
@@ -103,8 +117,12 @@ func TestItsypaperWithoutAuth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	open := 0
+	var all []int
 	for i := range 150 {
+		all = append(all, i)
+	}
+	open := 0
+	for _, i := range testlong.Of([]int{20, 25, 44, 78}, all) { // of these it believes some
 		r, err := PlayWith(New(1, i), linkauth.Off, d, respond.Policy{})
 		if err != nil {
 			t.Fatal(err)

@@ -24,14 +24,25 @@ func detectorOf(t *testing.T, name string) catalog.Detector {
 	return d
 }
 
+// knownSeed is one of whose first cases a few are judged otherwise after a merge by constant
+// offsets, and a few have clocks that step: the first that was tried.
+const knownSeed = 1
+
 // TestNothingIsWrong: whatever the clocks do, several never say other than one, and they
 // leave little undecided. A merge by constant offsets is wrong, so what is wrong shows.
 func TestNothingIsWrong(t *testing.T) {
-	n := testlong.Of(120, 300)
-	if testing.Short() {
-		n = 100
-	}
-	seed, d := testseed.New(t), detectorOf(t, "itsy")
+	t.Run("known", func(t *testing.T) { nothingIsWrong(t, knownSeed, 20, true) })
+	t.Run("random", func(t *testing.T) {
+		n := testlong.Of(20, 300)
+		nothingIsWrong(t, testseed.New(t), n, n >= 100)
+	})
+}
+
+// nothingIsWrong plays so many cases of a seed; it wants every kind of thing to happen in them, if
+// they are known or many.
+func nothingIsWrong(t *testing.T, seed uint64, n int, all bool) {
+	t.Helper()
+	d := detectorOf(t, "itsy")
 	r := NewReport(seed, d.Name)
 	for i := range n {
 		o := Play(seed, i, d)
@@ -44,7 +55,7 @@ func TestNothingIsWrong(t *testing.T) {
 	for _, why := range r.Wrongs {
 		t.Error(why)
 	}
-	if !r.Clean() || r.Findings < n/2 || r.Naive == 0 || r.Steps == 0 {
+	if !r.Clean() || all && (r.Findings < n/2 || r.Naive == 0 || r.Steps == 0) {
 		t.Errorf("%+v", r)
 	}
 	if low, _ := r.NearUndecided.Interval(); low > 0.05 {
@@ -57,7 +68,7 @@ func TestNothingIsWrong(t *testing.T) {
 func TestOneClock(t *testing.T) {
 	seed, d := testseed.New(t), detectorOf(t, "itsy")
 	r := random(seed, 0)
-	for i := range 60 {
+	for i := range testlong.Of(20, 60) {
 		c := fuzz.New(seed, i, fuzz.Modes[i%len(fuzz.Modes)])
 		f, logs, end, err := run(c, d)
 		if err != nil {

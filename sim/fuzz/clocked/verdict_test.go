@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"softswitch/internal/testlong"
 	"softswitch/internal/testseed"
 	"softswitch/oracle"
 	"softswitch/oracle/verdict"
@@ -16,7 +17,7 @@ import (
 func TestVerdict(t *testing.T) {
 	seed, d := testseed.New(t), detectorOf(t, "itsy")
 	r := random(seed, 0)
-	for i := range 60 {
+	for i := range testlong.Of(20, 60) {
 		c := fuzz.New(seed, i, fuzz.Modes[i%len(fuzz.Modes)])
 		f, logs, end, err := run(c, d)
 		if err != nil {
