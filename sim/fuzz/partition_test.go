@@ -17,19 +17,20 @@ import (
 // A case says the same, to the byte, in one partition and in several that are played at
 // once.
 func TestPartitionsAreTheSame(t *testing.T) {
-	seed, n, most := testseed.New(t), testlong.Of(20, 60), 1000
-	if testing.Short() {
-		n = 10
-	}
+	seed, n := testseed.New(t), testlong.Of(8, 60)
 	modes := append(slices.Clone(Modes), Jumbo, RDMA)
+	// The first deadlocks by flooding, as few do: found by playing the cases of seed 1 in turn.
+	cases := []*Case{New(1, 1, Loss)}
+	for i := range n {
+		cases = append(cases, New(seed, i, modes[i%len(modes)]))
+	}
 	lines, flooding := 0, 0
-	for i := 0; i < n || flooding == 0 && i < most; i++ {
-		c := New(seed, i, modes[i%len(modes)])
+	for _, c := range cases {
 		want, said, kinds := playPartitions(t, c, 1)
 		lines, flooding = lines+said, flooding+kinds
 		for _, p := range []int{2, 3, 7} {
 			if got, _, _ := playPartitions(t, c, p); got != want {
-				t.Errorf("case %d, mode %s: %d partitions give another trace or verdict", i, c.Mode, p)
+				t.Errorf("seed %d, case %d, mode %s: %d partitions give another trace or verdict", c.Seed, c.Index, c.Mode, p)
 			}
 		}
 	}
