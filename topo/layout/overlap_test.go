@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"testing"
 
+	"softswitch/internal/testlong"
 	"softswitch/internal/testseed"
 	"softswitch/topo"
 	"softswitch/topo/layout"
@@ -307,10 +308,7 @@ func random(rnd *rand.Rand) *fabric {
 // TestRandom: no boxes touch, whatever the fabric, and it is always drawn alike.
 func TestRandom(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(testseed.New(t), 0))
-	runs, shapes := 300, map[string]int{}
-	if testing.Short() {
-		runs = 60
-	}
+	runs, shapes := testlong.Of(80, 300), map[string]int{}
 	for range runs {
 		f := random(rnd)
 		p := f.place()
@@ -324,7 +322,7 @@ func TestRandom(t *testing.T) {
 	}
 	t.Log(shapes)
 	for _, shape := range []string{"line", "ring", "layers", "mesh"} {
-		if !testing.Short() && shapes[shape] == 0 {
+		if testlong.All() && shapes[shape] == 0 { // of few, one may lack; TestTable has all
 			t.Errorf("no %s among them", shape)
 		}
 	}
