@@ -20,6 +20,7 @@ import (
 	"softswitch/detect/respond"
 	"softswitch/host"
 	"softswitch/host/nic"
+	"softswitch/internal/testlong"
 	"softswitch/internal/testseed"
 	"softswitch/lab"
 	"softswitch/lab/validate"
@@ -32,7 +33,7 @@ import (
 	"softswitch/sim/fuzz"
 )
 
-var mutants = flag.Int("mutants", 300, "how many files TestAgrees looks at")
+var mutants = flag.Int("mutants", testlong.Of(120, 300), "how many files TestAgrees looks at")
 
 // bigFabric is the number of nodes above which the machines of a mutant are not built.
 const bigFabric = 1500
