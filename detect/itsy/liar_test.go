@@ -6,6 +6,7 @@ import (
 
 	"softswitch/detect"
 	"softswitch/detect/detecttest"
+	"softswitch/internal/testlong"
 	"softswitch/internal/testseed"
 	"softswitch/itsyhdr"
 	"softswitch/unit"
@@ -160,7 +161,7 @@ func TestLiarLiesAboutItselfAlone(t *testing.T) {
 		name   string
 		make   detect.Factory
 		worlds uint64 // twice
-	}{{Name, New, 50}, {NameUnchecked, NewUnchecked, 10}} {
+	}{{Name, New, testlong.Of[uint64](20, 50)}, {NameUnchecked, NewUnchecked, 10}} {
 		t.Run(c.name, func(t *testing.T) {
 			findings, wrong := 0, 0
 			for _, first := range []uint64{1, testseed.New(t)} {

@@ -225,6 +225,9 @@ func buildMutants(t *testing.T) (program string) {
 	}
 	var overlay struct{ Replace map[string]string }
 	overlay.Replace = map[string]string{}
+	for _, name := range simulating(t) { // without them no simulator is built on the mutants
+		overlay.Replace[name] = ""
+	}
 	for name, text := range texts {
 		here, err := filepath.Abs(name)
 		if err != nil {
@@ -247,6 +250,29 @@ func buildMutants(t *testing.T) (program string) {
 		t.Fatalf("%v\n%s", err, said)
 	}
 	return program
+}
+
+// simulating are the files of the tests of package itsy_test, which simulate scenarios.
+func simulating(t *testing.T) (files []string) {
+	t.Helper()
+	names, err := filepath.Glob("*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		here, err := filepath.Abs(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains("\n"+string(text), "\npackage itsy_test\n") {
+			files = append(files, here)
+		}
+	}
+	return files
 }
 
 // put is text with the mutant in it.

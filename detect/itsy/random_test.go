@@ -170,8 +170,9 @@ func TestRandomWorlds(t *testing.T) {
 }
 
 func randomWorlds(t *testing.T, f detect.Factory) {
-	seeds := []uint64{1000, 2000, 3000, testseed.New(t)}
-	each, deadlocks := testlong.Of(80, 250), 0
+	random := testseed.New(t)
+	seeds := testlong.Of([]uint64{1000, random}, []uint64{1000, 2000, 3000, random})
+	each, deadlocks := testlong.Of(40, 250), 0
 	for _, first := range seeds {
 		for n := range uint64(each) {
 			seed := first + n
