@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"softswitch/internal/testlong"
 	"softswitch/internal/testseed"
 	"softswitch/unit"
 )
@@ -222,7 +223,7 @@ func TestRandomExtras(t *testing.T) {
 			bucket := func() slowBucket {
 				return slowBucket{unit.Port(rng.IntN(w.m.cfg.Ports)), w.m.class(rng.IntN(w.m.lossless))}
 			}
-			for step := range 4000 {
+			for step := range testlong.Of(1600, 4000) {
 				w.where = fmt.Sprintf("seed %d, step %d", seed, step)
 				switch k := rng.IntN(100); {
 				case k < 10:

@@ -11,12 +11,17 @@ import (
 // TestPlanted: a fabric that does not deadlock does once a host misbehaves. To treat that
 // host is to play the fabric as it was: there is no deadlock, so it is sufficient alone.
 func TestPlanted(t *testing.T) {
-	const seed = 18
+	// Seeds with which those are found soon that take longest with seed 18.
+	soon := map[fuzz.Planting]uint64{fuzz.Planting(fuzz.Slow): 7, fuzz.Planting(fuzz.Chatter): 16, fuzz.Planting(fuzz.EndedStorm): 7}
 	rounds, hosts := testlong.Of(1, 2), 0
 	for round := range rounds {
 		for i, what := range fuzz.Plantings {
 			if !fuzz.Disturbance(what).OfHost() {
 				continue
+			}
+			seed := uint64(18)
+			if s := soon[what]; s > 0 && !testlong.All() {
+				seed = s
 			}
 			k := fuzz.NewPlanted(seed, round*len(fuzz.Plantings)+i)
 			if !k.Locked {
