@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"softswitch/campaign"
+	"softswitch/internal/testneed"
 	"softswitch/internal/testseed"
 	"softswitch/sim/shard"
 )
@@ -252,6 +253,7 @@ func TestOthersCannotLock(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("acts as another user: needs root")
 	}
+	testneed.Need(t, "sh")
 	dir, c := begun(t, "count", 2)
 	if err := os.Chmod(filepath.Dir(filepath.Dir(filepath.Dir(dir))), 0o755); err != nil {
 		t.Fatal(err)

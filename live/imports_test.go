@@ -5,10 +5,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"softswitch/internal/testneed"
 )
 
 // A node is the switch, links and a clock: no files, no responses, nothing that plays.
 func TestImports(t *testing.T) {
+	testneed.Need(t, "go")
 	out, err := exec.Command("go", "list", "-deps", ".").Output()
 	if err != nil {
 		t.Fatal(err)

@@ -4,11 +4,14 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"softswitch/internal/testneed"
 )
 
 // TestRelayThatFails: whatever becomes of a relay that has not reached all nodes, it is an
 // error that says so, and nothing stays.
 func TestRelayThatFails(t *testing.T) {
+	testneed.Need(t, "sh", "true")
 	t.Setenv(RunDirVariable, t.TempDir())
 	lab := Lab{Name: "x", Nodes: []Node{{Name: "s1", Kind: "switch", Via: []string{"env"}, Agent: []string{"true"}}}}
 	for want, relay := range map[string][]string{

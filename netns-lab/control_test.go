@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"softswitch/internal/testneed"
 )
 
 func TestFailAndHeal(t *testing.T) {
@@ -97,6 +99,7 @@ func TestNamesOfLinks(t *testing.T) {
 }
 
 func TestExec(t *testing.T) {
+	testneed.Need(t, "sh")
 	b := newBench(t)
 	st := b.up(b.lab())
 	for _, c := range []struct {
@@ -130,6 +133,7 @@ func TestExec(t *testing.T) {
 // TestExecInterrupted: a command may finish its work when the context ends, and is
 // killed if it does not end.
 func TestExecInterrupted(t *testing.T) {
+	testneed.Need(t, "sh")
 	b := newBench(t)
 	st := b.up(b.lab())
 	for _, c := range []struct {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/vishvananda/netns"
+
+	"softswitch/internal/testneed"
 )
 
 // TestLostRecord: whatever became of the record, the lab is found by its marks and removed,
@@ -55,6 +57,7 @@ func TestLostRecord(t *testing.T) {
 // directory's neighbour, a file.
 func TestLostRecordLeavesOthersAlone(t *testing.T) {
 	b := newBench(t)
+	testneed.Need(t, "sleep")
 	home := RunDir()
 	other := t.TempDir()
 	t.Setenv(RunDirVariable, other)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"softswitch/detect/itsy/model"
+	"softswitch/internal/testneed"
 )
 
 // mutant is a fault that is put into the detector on purpose: a statement of a method is
@@ -159,6 +160,7 @@ func TestMutants(t *testing.T) {
 		playMutant(alive)
 		return
 	}
+	testneed.Need(t, "go")
 	program := buildMutants(t)
 	for _, m := range mutants {
 		if m.want == "" || m.long && !*prove {

@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"golang.org/x/tools/go/packages"
+
+	"softswitch/internal/testneed"
 )
 
 const module = "softswitch"
@@ -31,6 +33,7 @@ var load = sync.OnceValues(func() ([]*packages.Package, error) {
 
 func loaded(t *testing.T) []*packages.Package {
 	t.Helper()
+	testneed.Need(t, "go")
 	pkgs, err := load()
 	if err != nil {
 		t.Fatal(err)

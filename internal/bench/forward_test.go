@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"softswitch/internal/testneed"
 	"softswitch/internal/testnetns"
 )
 
@@ -137,6 +138,7 @@ func TestInterruptedTurn(t *testing.T) {
 // TestForward runs the whole of it with the real program.
 func TestForward(t *testing.T) {
 	newForward(t)
+	testneed.Need(t, "go")
 	program := filepath.Join(t.TempDir(), "softswitch")
 	if said, err := exec.Command("go", "build", "-o", program, "softswitch/cmd/softswitch").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v: %s", err, said)
