@@ -180,7 +180,7 @@ func restoreBacklog(dir, boot string, progress io.Writer) error {
 // relies reports whether the directory has a lab of this boot; one whose state cannot
 // be read counts.
 func relies(dir, boot string) bool {
-	st, err := loadDir(dir)
+	st, err := LoadDir(dir)
 	if err != nil {
 		return !errors.Is(err, fs.ErrNotExist)
 	}

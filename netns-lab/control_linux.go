@@ -165,7 +165,7 @@ func (st *State) Restart(ctx context.Context, node string) error {
 		return err
 	}
 	defer unlock()
-	now, err := loadDir(st.dir)
+	now, err := LoadDir(st.dir)
 	if err != nil {
 		return err
 	}

@@ -170,7 +170,7 @@ func DownLost(name string, progress io.Writer) error {
 	if err := CheckName(name); err != nil {
 		return err
 	}
-	if _, err := loadDir(Dir(name)); err == nil {
+	if _, err := LoadDir(Dir(name)); err == nil {
 		return Down(name, progress)
 	}
 	boot, err := bootID()

@@ -144,15 +144,15 @@ func Load(name string) (*State, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
 	}
-	return loadDir(Dir(name))
+	return LoadDir(Dir(name))
 }
 
 // stateMax limits a state, in bytes: some 100,000 nodes.
 const stateMax = 64 << 20
 
-// loadDir reads a state that nobody but root or this user can have written, and that says
-// nothing of what is outside of the lab's directory.
-func loadDir(dir string) (*State, error) {
+// LoadDir reads the state of the lab of that directory. Nobody but root or this user can
+// have written it, and it says nothing of what is outside of the directory.
+func LoadDir(dir string) (*State, error) {
 	path := filepath.Join(dir, stateName)
 	text, err := safefile.Read(path, stateMax)
 	if err != nil {

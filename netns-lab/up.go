@@ -96,7 +96,7 @@ func unlessThere(lab Lab, progress io.Writer, create func(*State) (*State, error
 // keep returns the state of an existing lab that is as the input wants it. If it is
 // not, keep removes it and returns nil.
 func keep(lab Lab, boot string, progress io.Writer) (*State, error) {
-	st, err := loadDir(Dir(lab.Name))
+	st, err := LoadDir(Dir(lab.Name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
