@@ -46,7 +46,7 @@ func (b *bed) wantLetGo() {
 // TestAttach: what works on a lab works on one that somebody else built, and letting go of it
 // leaves it as it is.
 func TestAttach(t *testing.T) {
-	b, other := newBed(t), newBed(t)
+	b, other := newBed(t, "ip", "ping"), makeBed(t)
 	other.must("deploy", "-t", "../../scenarios/pause.yaml")
 	list := other.list("../../scenarios/pause.yaml")
 	b.must("attach", list)
@@ -99,7 +99,7 @@ func TestAttach(t *testing.T) {
 
 // TestAttachedNodeIsGone: who asks a node that is not reached any more is told so.
 func TestAttachedNodeIsGone(t *testing.T) {
-	b, other := newBed(t), newBed(t)
+	b, other := newBed(t, "ip"), makeBed(t)
 	other.must("deploy", "-t", "../../scenarios/pause.yaml")
 	b.must("attach", other.list("../../scenarios/pause.yaml"))
 	agent := slices.IndexFunc(b.processes(), func(environ string) bool {
@@ -143,9 +143,9 @@ func TestAttachedRun(t *testing.T) {
 	if err := os.WriteFile(scenario, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	b := newBed(t)
+	b := newBed(t, "ip")
 	b.untilValid(func() (invalid string) {
-		other := newBed(t)
+		other := makeBed(t)
 		other.must("deploy", "-t", scenario)
 		list := other.list(scenario)
 		r := b.lab("run", "--attach", list, "--json")

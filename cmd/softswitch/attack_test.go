@@ -35,7 +35,7 @@ func (b *bed) verdictOf(r result) (v verdict.Verdict) {
 // TestAttackedFabric: strangers on two links and a host attack a fabric whose links are strict
 // while it deadlocks and is cured. The oracle's verdict is as without them.
 func TestAttackedFabric(t *testing.T) {
-	b := newBed(t)
+	b := newBigBed(t)
 	b.untilValid(func() string {
 		s := b.playing("../../scenarios/fattree-on-loop.yaml", "running until", "--set", "auth=strict", "--set", "duration=12s", "--response", "cure", "--json")
 		for _, at := range [][]string{{"core0", "agg0-0"}, {"agg2-0", "core1"}, {"--host", "h3-1-1", "--kinds", "forge"}} {

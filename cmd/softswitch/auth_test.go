@@ -19,7 +19,7 @@ import (
 
 // TestAuthenticatedFabric: with authenticated links a deadlock is detected as without.
 func TestAuthenticatedFabric(t *testing.T) {
-	v, _ := newBed(t).play("../../scenarios/fattree-on-loop.yaml", "--set", "auth=strict")
+	v, _ := newBigBed(t).play("../../scenarios/fattree-on-loop.yaml", "--set", "auth=strict")
 	if !v.ExpectedMet || len(v.Auth) > 0 {
 		t.Errorf("%q, %+v", v.Reasons, v.Auth)
 	}
@@ -47,6 +47,7 @@ const strangersPause = "0180c200000102000000000a88080101000800000000 0000ffff000
 // TestStranger: a pause that somebody puts on a link is heeded, unless the link is
 // authenticated: then it is refused, and the verdict names the link.
 func TestStranger(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		auth, says string
 		heeded     bool

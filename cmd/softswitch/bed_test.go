@@ -10,12 +10,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
+	"softswitch/internal/testneed"
 	netnslab "softswitch/netns-lab"
 	"softswitch/oracle/verdict"
 )
@@ -28,24 +33,90 @@ const limit = 4 * time.Minute
 // by a failure, the lab is removed, and it is checked that nothing of it is left.
 type bed struct {
 	*testing.T
-	name, runDir, backlog string
+	name, runDir string
+	backlog      int // of the host, when no lab is up
+	links        []string
 }
 
 var beds atomic.Int32
 
-// newBed skips the test where no lab can be made.
-func newBed(t *testing.T) *bed {
+// Labs are up side by side, as many as have seats: on two processors four small ones, or two of 36
+// nodes. They wait most of the time.
+const (
+	smallLab = 1
+	bigLab   = 2
+)
+
+var (
+	allSeats = max(4, 2*runtime.NumCPU())
+	seats    = semaphore.NewWeighted(int64(allSeats))
+)
+
+// newBed is for labs of a few nodes. Its test is parallel. It is skipped where no lab can be made, or
+// one of the programs is missing.
+func newBed(t *testing.T, programs ...string) *bed {
+	t.Helper()
+	needLab(t, programs)
+	besideLabs(t, smallLab)
+	return makeBed(t)
+}
+
+// newBigBed is newBed for labs of up to 36 nodes, or with a browser beside.
+func newBigBed(t *testing.T, programs ...string) *bed {
+	t.Helper()
+	needLab(t, programs)
+	besideLabs(t, bigLab)
+	return makeBed(t)
+}
+
+// newLoneBed is newBed for a test that measures, or whose lab takes a processor: the test is not
+// parallel, so no other goes on beside it.
+func newLoneBed(t *testing.T, programs ...string) *bed {
+	t.Helper()
+	needLab(t, programs)
+	return makeBed(t)
+}
+
+func needLab(t *testing.T, programs []string) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("a lab takes seconds")
 	}
+	testneed.Need(t, programs...)
+	if what := lacking(); what != "" {
+		t.Skipf("a lab needs more than there is: %s", what)
+	}
+}
+
+// lacking is what keeps labs from being made here.
+var lacking = sync.OnceValue(func() string {
 	for _, c := range netnslab.Doctor() {
 		if c.Needed && !c.OK {
-			t.Skipf("a lab needs more than there is: %s: %s", c.Name, c.Detail)
+			return c.Name + ": " + c.Detail
 		}
 	}
+	return ""
+})
+
+// besideLabs has the test go on beside others, as soon as there are seats.
+func besideLabs(t *testing.T, size int64) {
+	t.Helper()
+	t.Parallel()
+	if err := seats.Acquire(t.Context(), size); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { seats.Release(size) }) // the last: what the test leaves is gone by then
+}
+
+// makeBed is a bed that takes no seat: one more of a test that has one.
+func makeBed(t *testing.T) *bed {
+	t.Helper()
 	b := &bed{T: t, name: fmt.Sprintf("e%d-%d", os.Getpid(), beds.Add(1)), runDir: t.TempDir()}
-	b.backlog = b.readBacklog()
+	var err error
+	if b.backlog, err = theBacklog.before(); err != nil {
+		t.Fatal(err)
+	}
+	b.links = labLinks()
 	t.Cleanup(func() {
 		if r := b.lab("destroy"); r.code != 0 {
 			b.Errorf("lab destroy: exit status %d: %s", r.code, r.stderr)
@@ -257,20 +328,29 @@ func (b *bed) wantNothing() {
 	if procs := b.processes(); len(procs) > 0 {
 		b.Errorf("left behind: processes %v", procs)
 	}
-	out, err := exec.Command("ip", "-o", "link", "show", "type", "veth").Output()
-	if err != nil {
-		b.Error(err)
-	}
-	if bytes.Contains(out, []byte("<->")) {
-		b.Errorf("left behind: links in the host's namespace: %s", out)
+	for _, l := range labLinks() {
+		if !slices.Contains(b.links, l) {
+			b.Errorf("left behind: link in the host's namespace: %s", l)
+		}
 	}
 	files, err := os.ReadDir(b.runDir)
 	if err != nil || len(files) > 0 {
 		b.Errorf("left behind in the run directory: %v (%v)", files, err)
 	}
-	if now := b.readBacklog(); now != b.backlog {
-		b.Errorf("net.core.netdev_max_backlog is %s, was %s (or was another lab made meanwhile?)", now, b.backlog)
+	if err := theBacklog.leaked(b.backlog, b.dir()); err != nil {
+		b.Error(err)
 	}
+}
+
+// labLinks are the ends of links of labs in the host's namespace, where none should be.
+func labLinks() (found []string) {
+	aliases, _ := filepath.Glob("/sys/class/net/*/ifalias")
+	for _, path := range aliases {
+		if text, err := os.ReadFile(path); err == nil && bytes.Contains(text, []byte("<->")) {
+			found = append(found, filepath.Base(filepath.Dir(path))+" "+strings.TrimSpace(string(text)))
+		}
+	}
+	return found
 }
 
 func (b *bed) namespaces() []string {
@@ -294,13 +374,4 @@ func (b *bed) processes() []string {
 		env, err := os.ReadFile(path)
 		return err != nil || !slices.Contains(strings.Split(string(env), "\x00"), mark)
 	})
-}
-
-func (b *bed) readBacklog() string {
-	b.Helper()
-	text, err := os.ReadFile("/proc/sys/net/core/netdev_max_backlog")
-	if err != nil {
-		b.Fatal(err)
-	}
-	return strings.TrimSpace(string(text))
 }

@@ -73,7 +73,7 @@ func (b *bed) awaitFrame(file string, fits func(decode.Record) bool) {
 // TestLabCapture captures two switches: what one sends the other receives, a little
 // later, and the capture can be read while it grows.
 func TestLabCapture(t *testing.T) {
-	b := newBed(t)
+	b := newBed(t, "ip", "ping")
 	b.must("deploy", "-t", "../../scenarios/pause.yaml")
 	file := filepath.Join(t.TempDir(), "two.pcapng")
 	s := b.capture("--node", "s1", "--node", "s2", "-w", file)
@@ -204,7 +204,7 @@ func (b *bed) wantBrokenPipe() {
 // TestCapturesThatNobodyReads: clients that ask for captures and read none cost frames of
 // theirs, not of the switch; there are only so many; and they keep no lab alive.
 func TestCapturesThatNobodyReads(t *testing.T) {
-	b := newBed(t)
+	b := newBed(t, "ip", "ping")
 	b.must("deploy", "-t", "../../scenarios/pause.yaml")
 	for range node.CapturesMax {
 		c, err := control.Open(b.socket("s1"), "capture", node.CaptureArgs{})
@@ -230,10 +230,7 @@ func TestCapturesThatNobodyReads(t *testing.T) {
 // dissector, shows the fields of every frame that carries them, as softswitch reads them,
 // calls none malformed, and sees the label come home and the messages of the diagnosis.
 func TestEveryLabelIsShown(t *testing.T) {
-	if _, err := exec.LookPath("tshark"); err != nil {
-		t.Skip("tshark is not installed (Debian package tshark)")
-	}
-	b := newBed(t)
+	b := newBigBed(t, "tshark")
 	b.must("deploy", "-t", "../../scenarios/fattree-on-loop.yaml", "--detector", "itsy")
 	file := filepath.Join(t.TempDir(), "lab.pcapng")
 	capture := b.capture("-w", file)

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,14 +10,11 @@ import (
 
 // TestCurl runs the lines of docs/show.md that ask a switch with curl.
 func TestCurl(t *testing.T) {
-	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("curl is not installed (Debian package curl)")
-	}
 	doc, err := os.ReadFile("../../docs/show.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := newBed(t)
+	b := newBed(t, "curl", "sh")
 	b.must("deploy", "-t", "../../scenarios/pause.yaml")
 	dir := t.TempDir()
 	replace := strings.NewReplacer("/run/softswitch/ss/core0", filepath.Join(b.runDir, b.name, "s1"), "-m 5", "-m 3")

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"softswitch/internal/testlong"
-	netnslab "softswitch/netns-lab"
+	"softswitch/internal/testneed"
 )
 
 // The guides are scripts: TestGuides and TestGuidesLive do what README.md and docs say, one
@@ -116,8 +116,9 @@ func TestGuides(t *testing.T) {
 	playGuides(t, false)
 }
 
-// TestGuidesLive plays the pages with commands that need a lab, one after the other.
+// TestGuidesLive plays the pages with commands that need a lab, beside other labs.
 func TestGuidesLive(t *testing.T) {
+	t.Parallel()
 	playGuides(t, true)
 }
 
@@ -130,10 +131,11 @@ func playGuides(t *testing.T, live bool) {
 			continue
 		}
 		t.Run(filepath.Base(path), func(t *testing.T) {
+			live := live && !testing.Short()
 			if !live {
 				t.Parallel()
 			}
-			newGuide(t, path, page, live && !testing.Short()).play()
+			newGuide(t, path, page, live).play()
 		})
 	}
 }
@@ -155,15 +157,14 @@ type guide struct {
 }
 
 func newGuide(t *testing.T, path string, page []string, live bool) *guide {
+	testneed.Need(t, "sh", "awk", "basename", "cat", "cut", "diff", "grep", "head", "ls", "sed", "tail")
 	g := &guide{path: path, page: page, live: live}
-	for _, c := range netnslab.Doctor() {
-		if g.live && c.Needed && !c.OK {
-			t.Logf("what is live is not played: a lab needs more than there is: %s: %s", c.Name, c.Detail)
-			g.live = false
-		}
+	if what := lacking(); g.live && what != "" {
+		t.Logf("what is live is not played: a lab needs more than there is: %s", what)
+		g.live = false
 	}
 	if g.live {
-		g.bed = newBed(t)
+		g.bed = newBigBed(t)
 	} else {
 		g.bed = &bed{T: t, name: "ss", runDir: t.TempDir()}
 	}
@@ -217,7 +218,7 @@ func (g *guide) playBlock(b block) {
 }
 
 // docTree is a directory that looks like the repository, with a softswitch that uses
-// the bed's lab, and a sudo that does nothing.
+// the bed's lab and ports that are free, and a sudo that does nothing.
 func (b *bed) docTree() string {
 	b.Helper()
 	tree := b.TempDir()
@@ -241,6 +242,9 @@ func (b *bed) docTree() string {
 	}
 	for name, script := range map[string]string{
 		"bin/softswitch": `#!/bin/sh
+case "$1 $2" in
+lab\ metrics | lab\ ui) verb=$2; shift 2; exec ` + program + ` lab "$verb" --name ` + b.name + ` --listen 127.0.0.1:0 "$@";;
+esac
 case $1 in
 lab | nic) of=$1; verb=$2; shift 2; exec ` + program + ` "$of" "$verb" --name ` + b.name + ` "$@";;
 show | demo | clear | pfcwd) verb=$1; shift; exec ` + program + ` "$verb" --name ` + b.name + ` "$@";;

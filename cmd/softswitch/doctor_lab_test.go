@@ -17,7 +17,7 @@ import (
 // TestDoctorLab: the doctor finds a rate that a small lab holds, by runs at it, and leaves
 // nothing behind.
 func TestDoctorLab(t *testing.T) {
-	b := newBed(t)
+	b := newLoneBed(t)
 	var cmd *exec.Cmd
 	var r result
 	var f rates.Finding

@@ -43,6 +43,7 @@ var (
 	pingTimes  = masking(`(, time \d+ms|^rtt .*)$`, " time #")                                         //
 	pid        = masking(`\d+  running$`, "# running")                                                 //
 	pageToken  = masking(`token=[A-Z2-7]+`, "token=#")                                                 //
+	port       = masking(`127\.0\.0\.1:\d+`, "127.0.0.1:#")                                            // of a server
 	flowFrames = masking(`^( +\w+ +\S+ +\S+ +[0-7]) +\d+ +\d+ +0 +\d+ +0 +[0-9.]+$`, "$1 # # 0 # 0 #") // sent, received, in flight, Mbit/s
 	pfcFrames  = masking(`^(pfc +)\d+ XOFF, \d+ XON, \d+ refreshes$`, "$1# XOFF, # XON, # refreshes")
 	onWire     = masking(`^ *[1-9]\d*  (frames of type 0x88e5, )`, "# $1")             // of MACsec
@@ -77,16 +78,17 @@ var varying = []varies{
 	{command: typed(`lab run .*ring.yaml --response`), masks: append(slices.Clip(figuresOfRun), onPurpose), lines: matching(
 		`first (pause|resume):`, ` declares `, `  true  `, `^ +loop  `, `^ +cause `, `: (restrict|drop|lend|free|lossy-turn|lossless-turn) `, `deadlock is over`, `^  [a-d]  .*[0-9]$`,
 	)},
-	{command: typed(`lab rootless `), masks: []mask{pingTimes}},
+	{command: typed(`lab rootless `), tool: "ping", masks: []mask{pingTimes}},
 	{command: typed(`# in one terminal$`), beside: "links up in"},
 	{command: typed(`lab (run|deploy|destroy) `), masks: figuresOfRun},
 	{command: typed(`lab destroy$`), masks: figuresOfRun},
+	{command: typed(`ip -br link`), tool: "ip"},
 	{command: typed(`lab inspect$`), masks: []mask{pid, columns}},
-	{command: typed(` ping `), masks: []mask{pingTimes}},
+	{command: typed(` ping `), tool: "ping", masks: []mask{pingTimes}},
 	{command: typed(`lab events h1 `), masks: []mask{timeOfDay}},
 	{command: typed(`lab events `), lines: matching(` DEADLOCK declared, `, `(?i) (queue|priority group|pause|resume|route|wait|detector|measure)`)},
-	{command: typed(`lab metrics$`), until: "serving"},
-	{command: typed(`lab ui$`), until: "page:", masks: []mask{pageToken}},
+	{command: typed(`lab metrics$`), until: "serving", masks: []mask{port}},
+	{command: typed(`lab ui$`), until: "page:", masks: []mask{pageToken, port}},
 
 	{command: typed(`show deadlock$`), masks: []mask{timeOfDay, columns}, lines: matching(` to-\S+:3 `)},
 	{command: typed(`show causes$`), masks: []mask{timeOfDay, columns}, lines: matching(` [1-4]: (contention|no-single-cause|routing-loop|link) `)},

@@ -94,7 +94,7 @@ func TestRestartWithFullDisk(t *testing.T) {
 // TestRestartTakesNoMore: a switch that has restarted ten times uses as much memory as one that has
 // twice.
 func TestRestartTakesNoMore(t *testing.T) {
-	b := newBed(t)
+	b := newLoneBed(t)
 	b.must("deploy", "-t", "../../scenarios/pause.yaml", "--nodes-per-process", "1")
 	nodes := b.inspect().Nodes
 	pid := nodes[slices.IndexFunc(nodes, func(n netnslab.NodeReport) bool { return n.Name == "s1" })].PID
@@ -144,7 +144,7 @@ func (b *bed) restart(node, response string) (is observe.Switch) {
 // TestLinkIsGone: when a host's interface is deleted in the middle of a run, the run says
 // so.
 func TestLinkIsGone(t *testing.T) {
-	b := newBed(t)
+	b := newBed(t, "ip")
 	s := b.playing(b.lasting(), "running until")
 	b.must("exec", "h1", "ip", "link", "del", "eth0")
 	b.wantDoubt(s.end(), "interface h1:eth0 is gone", "interface s1:to-h1 is gone")

@@ -125,7 +125,7 @@ func (h *harmed) fillDisk() bool {
 // what `lab destroy` removes, the run says what has happened, and another lab that is up is not
 // touched.
 func TestHarmAtAnyMoment(t *testing.T) {
-	other := newBed(t)
+	other := newBed(t, "ip")
 	other.must("deploy", "-t", "../../scenarios/pause.yaml")
 	before := other.inspect()
 	seed := testseed.New(t)
@@ -136,7 +136,7 @@ func TestHarmAtAnyMoment(t *testing.T) {
 		at := time.Duration(rng.IntN(4000)) * time.Millisecond
 		name := fmt.Sprintf("%d: after %v %s", n, at, kind.name)
 		ok := t.Run(name, func(t *testing.T) {
-			h := &harmed{bed: newBed(t), rng: rng}
+			h := &harmed{bed: makeBed(t), rng: rng}
 			if h.harmed(kind, at) {
 				did[kind.name]++
 			}

@@ -22,11 +22,8 @@ var big = flag.Bool("big", false, "play fabrics of 208 nodes, which takes minute
 // state is the lab's record.
 func (b *bed) state() *netnslab.State {
 	b.Helper()
-	b.Setenv(netnslab.RunDirVariable, b.runDir)
-	st, err := netnslab.Load(b.name)
-	if err != nil {
-		b.Fatal(err)
-	}
+	st, err := netnslab.LoadDir(b.dir())
+	b.noError(err)
 	return st
 }
 
@@ -55,7 +52,7 @@ func (b *bed) wantNodes(process string, names ...string) {
 // TestHosted uses a fabric whose nodes share two processes as one whose nodes have their
 // own; stops, kills one node, and then a process.
 func TestHosted(t *testing.T) {
-	b := newBed(t)
+	b := newBigBed(t, "ip", "ping")
 	b.must("deploy", "-t", "../../scenarios/fattree-on-loop.yaml", "--nodes-per-process", "20")
 	lab := b.inspect()
 	b.wantUp(lab, 36, 48)
@@ -139,7 +136,7 @@ func TestHostedThatCannotStart(t *testing.T) {
 // TestPolled uses a fabric whose nodes share a process that polls: a node of it can be
 // stopped and killed, and a wire impaired, as where each is woken by its frames.
 func TestPolled(t *testing.T) {
-	b := newBed(t)
+	b := newLoneBed(t, "ip", "ping")
 	b.must("deploy", "-t", "../../scenarios/fattree-on-loop.yaml", "--poll")
 	b.wantUp(b.inspect(), 36, 48)
 	addr := b.address("h1-0-0")
@@ -203,7 +200,11 @@ func TestKillsInAFabric(t *testing.T) {
 		polled     bool
 	}{{"a process each", "--nodes-per-process=1", 0, false}, {"hosted", "--nodes-per-process=1000", nodes, false}, {"polled", "--poll", nodes, true}} {
 		t.Run(mode.name, func(t *testing.T) {
-			b := newBed(t)
+			make := newBigBed
+			if mode.polled {
+				make = newLoneBed
+			}
+			b := make(t)
 			v, r := b.play(file, mode.flag)
 			if v.NodesPerProcess != mode.shared || v.Polled != mode.polled {
 				t.Errorf("%d nodes shared a process, polled %t, want %d, %t", v.NodesPerProcess, v.Polled, mode.shared, mode.polled)

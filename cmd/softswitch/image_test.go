@@ -29,12 +29,9 @@ type docker struct {
 }
 
 func newImage(t *testing.T) *docker {
-	b := newBed(t)
+	b := newBigBed(t, "docker", "busybox", "go")
 	if out, err := exec.Command("docker", "version").CombinedOutput(); err != nil {
 		t.Skipf("docker version: %v: %s", err, out)
-	}
-	if _, err := exec.LookPath("busybox"); err != nil {
-		t.Skip("there is no busybox (Debian: busybox-static)")
 	}
 	d := &docker{b, "softswitch-test-" + b.name}
 	script := b.program("../../scripts/image.sh", d.image)
@@ -59,29 +56,40 @@ func (d *docker) docker(args ...string) string {
 	return r.stdout
 }
 
-// TestImage: what is simulated in a container is what is simulated beside it, there is a
-// shell, and the image says what it is.
+// TestImage builds an image and uses it.
 func TestImage(t *testing.T) {
 	d := newImage(t)
+	for name, use := range map[string]func(*docker){"simulation": (*docker).simulates, "switch": (*docker).switches, "exported lab": (*docker).playsExported} {
+		t.Run(name, func(t *testing.T) {
+			part := *d.bed
+			part.T = t
+			use(&docker{&part, d.image})
+		})
+	}
+}
+
+// simulates: what is simulated in a container is what is simulated beside it, there is a
+// shell, and the image says what it is.
+func (d *docker) simulates() {
 	const file = "scenarios/fattree-on-loop.yaml"
 	in := d.docker("run", "--rm", "--network", "none", d.image, "sim", "run", file, "--json")
 	sim := d.command("sim", "run", file, "--json")
 	sim.Dir = filepath.Join("..", "..")
 	if out := d.run(sim).stdout; in != out || in == "" {
-		t.Errorf("in the container: %s\nbeside it: %s", in, out)
+		d.Errorf("in the container: %s\nbeside it: %s", in, out)
 	}
 	if out := d.docker("run", "--rm", "--network", "none", "--entrypoint", "sh", d.image, "-c", "ls /share/softswitch | grep itsy; ls /scenarios/rdma | wc -l"); out != "itsy.lua\n6\n" {
-		t.Errorf("a shell finds %q", out)
+		d.Errorf("a shell finds %q", out)
 	}
 	if label := d.docker("image", "inspect", "-f", `{{index .Config.Labels "org.opencontainers.image.version"}}`, d.image); strings.TrimSpace(label) == "" {
-		t.Error("the image does not tell its version")
+		d.Error("the image does not tell its version")
 	}
 }
 
-// TestContainer: a switch in a container without a network of its own gets its ports after it
+// switches: a switch in a container without a network of its own gets its ports after it
 // has started, and programs on both sides of it reach each other.
-func TestContainer(t *testing.T) {
-	d := newImage(t)
+func (d *docker) switches() {
+	t := d.T
 	name := d.image + "-s"
 	d.docker("run", "--detach", "--name", name, "--network", "none",
 		"--cap-drop", "ALL", "--cap-add", "NET_ADMIN", "--cap-add", "NET_RAW",
@@ -107,11 +115,11 @@ func TestContainer(t *testing.T) {
 	}
 }
 
-// TestExportedLab: a lab that was exported for two machines, built as containerlab does, with
+// playsExported: a lab that was exported for two machines, built as containerlab does, with
 // two namespaces for machines: its list of nodes plays the scenario, pauses cross the VXLAN
 // link between the machines, and tshark sees them there as PFC.
-func TestExportedLab(t *testing.T) {
-	d := newImage(t)
+func (d *docker) playsExported() {
+	t := d.T
 	dir := filepath.Join(t.TempDir(), "clab")
 	export := d.command("lab", "export", "../../scenarios/pause.yaml", "--name", d.image, "--containerlab", dir,
 		"--image", d.image, "--machines", "a=192.0.2.1,b=192.0.2.2", "--underlay-mtu", "1550")

@@ -8,7 +8,7 @@ import (
 
 // TestImpair delays a link of a lab by hand, looks at it, and ends it.
 func TestImpair(t *testing.T) {
-	b := newBed(t)
+	b := newBed(t, "ip", "ping")
 	b.must("deploy", "-t", "../../scenarios/pause.yaml")
 	addr := b.address("h2")
 	b.must("impair", "s1", "s2", "--delay", "40ms")
@@ -68,6 +68,7 @@ func TestImpairedRun(t *testing.T) {
 
 // TestWireScenarios: what only a simulation could play before.
 func TestWireScenarios(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ file, slow string }{
 		{"wan/two-sites", "1"}, {"w6-late-edge", "400"}, {"w13-lost-label", "400"}, {"w22-forged-label", "400"},
 	} {

@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"softswitch/internal/testneed"
 )
 
 // TestInstall installs into a folder of its own: what a user looks for is there, and
@@ -14,6 +16,8 @@ func TestInstall(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")
 	}
+	testneed.Need(t, "make", "go", "install", "rm")
+	besideLabs(t, smallLab)
 	dest := t.TempDir()
 	run := func(target string) {
 		t.Helper()

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -34,10 +33,7 @@ duration: 5s
 // the link between, as the switches write them down and as the host counts them; and so
 // do packets of programs, up to the fabric's MTU.
 func TestJumboFrames(t *testing.T) {
-	b := newBed(t)
-	if _, err := exec.LookPath("tcpdump"); err != nil {
-		t.Skipf("tcpdump is not installed (Debian package tcpdump): %v", err)
-	}
+	b := newBed(t, "tcpdump", "ip", "ping")
 	dir := t.TempDir()
 	file := filepath.Join(dir, "jumbo.yaml")
 	if err := os.WriteFile(file, []byte(jumboLab), 0o644); err != nil {

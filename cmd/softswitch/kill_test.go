@@ -23,7 +23,7 @@ func (b *bed) playing(file, text string, args ...string) *started {
 // TestKilledRun: kill -9 of `lab run` midway, and of some of its switches, leaves
 // nothing that `lab destroy` does not find.
 func TestKilledRun(t *testing.T) {
-	b := newBed(t)
+	b := newBigBed(t)
 	s := b.playing(endless(t, "fattree-on-loop.yaml"), "running until")
 	s.signal(os.Kill)
 	s.end()
@@ -60,7 +60,8 @@ func TestKilledRun(t *testing.T) {
 func TestInterrupt(t *testing.T) {
 	hears := make(chan os.Signal, 1) // below nohup too, where a child would ignore SIGHUP
 	signal.Notify(hears, syscall.SIGHUP)
-	defer signal.Stop(hears)
+	t.Cleanup(func() { signal.Stop(hears) })
+	t.Parallel()
 	for _, c := range []struct {
 		name, file, text string
 		signal           os.Signal
@@ -71,7 +72,7 @@ func TestInterrupt(t *testing.T) {
 		{"by SIGHUP while it runs", "pause.yaml", "running until", syscall.SIGHUP},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := newBed(t)
+			b := newBigBed(t)
 			s := b.playing(endless(t, c.file), c.text)
 			s.signal(c.signal)
 			r := s.end()
@@ -85,7 +86,7 @@ func TestInterrupt(t *testing.T) {
 
 // TestNohup: what was started to outlive its terminal does.
 func TestNohup(t *testing.T) {
-	b := newBed(t)
+	b := newBed(t, "nohup")
 	s := b.start(b.program("nohup", "softswitch", "lab", "run", "--name", b.name, "../../scenarios/pause.yaml"))
 	s.await("running until")
 	s.signal(syscall.SIGHUP)
@@ -97,18 +98,22 @@ func TestNohup(t *testing.T) {
 
 // TestUnread: a run whose words nobody reads any more ends and removes its lab.
 func TestUnread(t *testing.T) {
-	for name, args := range map[string][]string{
-		"lab run":  {"lab", "run", endless(t, "fattree-on-loop.yaml")}, // at once, and not when it has played
-		"demo":     {"demo"},
-		"nic demo": {"nic", "demo"},
+	t.Parallel()
+	for _, c := range []struct {
+		args  []string
+		needs []string
+	}{
+		{args: []string{"lab", "run", endless(t, "fattree-on-loop.yaml")}}, // at once, and not when it has played
+		{args: []string{"demo"}},
+		{[]string{"nic", "demo"}, []string{"iperf3", "ping"}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			b := newBed(t)
+		t.Run(c.args[0], func(t *testing.T) {
+			b := newBigBed(t, c.needs...)
 			read, write, err := os.Pipe()
 			if err != nil {
 				t.Fatal(err)
 			}
-			cmd := b.command(append(args, "--name", b.name)...)
+			cmd := b.command(append(c.args, "--name", b.name)...)
 			cmd.Stdout, cmd.Stderr = write, write
 			err = cmd.Start()
 			write.Close()

@@ -21,6 +21,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"softswitch/cmd/softswitch/cli"
+	"softswitch/internal/testneed"
 	"softswitch/itsyhdr"
 	netnslab "softswitch/netns-lab"
 	"softswitch/pfcframe"
@@ -36,10 +37,26 @@ const nobody = 65534
 // TestMain makes the test binary serve as softswitch, in PATH, and as one without
 // rights.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(sideBySide{m}, map[string]func(){
 		"softswitch":              main,
 		"softswitch-unprivileged": unprivileged,
 	})
+}
+
+// sideBySide lets as many tests be at work as there are seats for labs, which wait most of the time:
+// go test counts processors.
+type sideBySide struct{ *testing.M }
+
+func (m sideBySide) Run() int {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		if err := flag.Set("test.parallel", strconv.Itoa(allSeats)); err != nil {
+			panic(err)
+		}
+	}
+	return m.M.Run()
 }
 
 func unprivileged() {
@@ -140,6 +157,7 @@ func pfcCapture(cut int) []byte {
 // TestShellScripts checks the syntax of scripts/, and that each says how it is
 // used.
 func TestShellScripts(t *testing.T) {
+	testneed.Need(t, "sh", "sed", "dirname")
 	files, err := filepath.Glob("../../scripts/*.sh")
 	if err != nil || len(files) < 7 {
 		t.Fatalf("scripts: %v (%v)", files, err)

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -17,10 +16,7 @@ import (
 // receiver. Pauses reach the sender's NIC, the fabric loses nothing, and what iperf3 does
 // not get back was lost in the hosts.
 func TestNICDemo(t *testing.T) {
-	b := newBed(t)
-	if _, err := exec.LookPath("iperf3"); err != nil {
-		t.Skip(err)
-	}
+	b := newLoneBed(t, "iperf3", "ping")
 	var v nicdemo.Result
 	b.untilValid(func() string {
 		r := b.run(b.command("nic", "demo", "--name", b.name, "--json"))
@@ -47,10 +43,7 @@ func TestNICDemo(t *testing.T) {
 
 // TestNICDemoInterrupt: Ctrl-C removes the lab, and what the programs say to it is left out.
 func TestNICDemoInterrupt(t *testing.T) {
-	b := newBed(t)
-	if _, err := exec.LookPath("iperf3"); err != nil {
-		t.Skip(err)
-	}
+	b := newBed(t, "iperf3", "ping")
 	s := b.start(b.command("nic", "demo", "--name", b.name))
 	s.await("ping runs in class 0")
 	b.await("iperf3 sends", func() bool {
@@ -67,7 +60,7 @@ func TestNICDemoInterrupt(t *testing.T) {
 
 // TestNICLab: a lab with NICs by hand.
 func TestNICLab(t *testing.T) {
-	b := newBed(t)
+	b := newBed(t, "ping")
 	b.must("deploy", "-t", "../../scenarios/nic/two-switches.yaml")
 	b.must("exec", "h1", "ping", "-q", "-c", "2", "-i", "0.2", "-Q", "104", "10.100.1.2") // DSCP 26: class 3
 

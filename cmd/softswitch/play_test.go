@@ -130,7 +130,7 @@ func outputLines(t *testing.T, name string, args ...string) []string {
 // TestOnLoop: the deadlock forms. Whether the detector declares it is its own
 // affair; what it declares has to be told consistently.
 func TestOnLoop(t *testing.T) {
-	b := newBed(t)
+	b := newBigBed(t)
 	v, r := b.play("../../scenarios/fattree-on-loop.yaml")
 	if !v.Deadlock || v.Onset <= 500*unit.Millisecond { // the flows start then
 		t.Errorf("deadlock %t, onset %d ns; want one after the flows' start", v.Deadlock, v.Onset)
@@ -194,7 +194,7 @@ func wantExit(t *testing.T, v verdict.Verdict, r result) {
 // TestOnLoopUndetected: with no detector the same deadlock is missed, and the exit
 // status tells. This proves that a miss would be noticed.
 func TestOnLoopUndetected(t *testing.T) {
-	b := newBed(t)
+	b := newBigBed(t)
 	v, r := b.play("../../scenarios/fattree-on-loop.yaml", "--detector", "none")
 	if !v.Deadlock || v.FalseNegatives != 1 || len(v.Detections) != 0 || v.Detector != "none" || r.code != cli.ExitUnmet {
 		t.Errorf("exit status %d, verdict %s", r.code, r.stdout)
@@ -207,7 +207,7 @@ func TestOnLoopUndetected(t *testing.T) {
 
 // TestNoLoop: pauses without a loop, and nobody cries.
 func TestNoLoop(t *testing.T) {
-	b := newBed(t)
+	b := newBigBed(t)
 	v, r := b.play("../../scenarios/fattree-no-loop.yaml")
 	if v.Deadlock || len(v.Detections) != 0 || v.LosslessLost != 0 || v.PFC.XOFF == 0 {
 		t.Errorf("verdict %s", r.stdout)
@@ -218,9 +218,10 @@ func TestNoLoop(t *testing.T) {
 // TestWorlds: scenarios at 40 Gbit/s come out live, slowed down, as they do in a
 // simulation. `make worlds` plays all of them.
 func TestWorlds(t *testing.T) {
-	b := newBed(t)
+	t.Parallel()
 	for _, name := range []string{"shpiner-fig4", "guo-fig4", "guo-fig4-contained", "w3-crossing-frame", "w15-two-classes"} {
 		t.Run(name, func(t *testing.T) {
+			b := newBed(t)
 			file := "../../scenarios/" + name + ".yaml"
 			var sim verdict.Verdict
 			if err := json.Unmarshal([]byte(b.run(b.command("sim", "run", "--json", file)).stdout), &sim); err != nil {

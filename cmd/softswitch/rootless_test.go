@@ -23,7 +23,7 @@ type asNobody struct {
 
 // newNobody skips the test where users cannot make user namespaces.
 func newNobody(t *testing.T) *asNobody {
-	b := newBed(t) // its checks find what is left behind
+	b := newBed(t, "sh", "ping") // its checks find what is left behind
 	for _, c := range netnslab.Doctor() {
 		if c.Name == "rootless" && !c.OK {
 			t.Skipf("no user namespaces: %s", c.Detail)

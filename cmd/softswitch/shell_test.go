@@ -12,7 +12,7 @@ import (
 // TestComfort: what a shell in a node sees and says, what completion offers of a lab
 // that is up, and the lab drawn with a link down.
 func TestComfort(t *testing.T) {
-	b := newBed(t)
+	b := newBed(t, "sh", "ls", "grep", "sort")
 	b.must("deploy", "-t", "../../scenarios/pause.yaml")
 
 	typed := b.command("lab", "shell", "--name", b.name, "s1")

@@ -62,7 +62,7 @@ func (b *bed) wantMatch(text, rule string) {
 
 // TestShowDeadlock looks at a fabric that is deadlocked by every way that there is.
 func TestShowDeadlock(t *testing.T) {
-	b := newBed(t)
+	b := newBigBed(t)
 	v, _ := b.play("../../scenarios/fattree-on-loop.yaml", "--detector", "itsy", "--keep")
 	if !v.Deadlock || len(v.Detections) == 0 {
 		t.Fatalf("deadlock %v, declared %d; want both", v.Deadlock, len(v.Detections))
@@ -351,7 +351,7 @@ func (b *bed) wantStrangers() {
 
 // TestMeasureOfWatchdog lets a watchdog that is started at run time break a deadlock.
 func TestMeasureOfWatchdog(t *testing.T) {
-	b := newBed(t)
+	b := newBigBed(t)
 	b.play("../../scenarios/fattree-on-loop.yaml", "--detector", "none", "--keep")
 	if r := b.try("show", "deadlock", "--check-deadlock"); r.code != 0 || !strings.Contains(r.stdout, "No detector runs") {
 		t.Errorf("--check-deadlock without detectors: exit status %d", r.code)

@@ -19,6 +19,7 @@ import (
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/filewatch"
 	"softswitch/internal/testlong"
+	"softswitch/internal/testneed"
 	"softswitch/internal/testnetns"
 )
 
@@ -66,14 +67,11 @@ func startSlurm(t *testing.T) *slurm {
 	if testing.Short() {
 		t.Skip("a cluster takes seconds")
 	}
+	testneed.Need(t, "munged", "slurmctld", "slurmd", "sbatch", "unshare", "true")
 	if out, err := exec.Command("unshare", "--pid", "--fork", "--mount-proc", "true").CombinedOutput(); err != nil {
 		t.Skipf("slurmd in a pid namespace needs root: %v: %s", err, out)
 	}
-	for _, name := range []string{"munged", "slurmctld", "slurmd", "sbatch"} {
-		if _, err := exec.LookPath(name); err != nil {
-			t.Skipf("%v (Debian packages slurm-wlm, munge)", err)
-		}
-	}
+	besideLabs(t, bigLab)
 	enterNetwork(t)
 	// The folder's path has to be short: a socket is in it.
 	dir, err := os.MkdirTemp("", "slurm-")

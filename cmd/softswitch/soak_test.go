@@ -93,12 +93,13 @@ func TestSoak(t *testing.T) {
 }
 
 func newSoak(t *testing.T) *soak {
-	s := &soak{bed: newBed(t), seed: testseed.New(t), did: map[string]int{}, long: map[string]*started{}, declare: map[string]uint64{}}
+	s := &soak{bed: newLoneBed(t), seed: testseed.New(t), did: map[string]int{}, long: map[string]*started{}, declare: map[string]uint64{}}
 	s.rng = rand.New(rand.NewPCG(s.seed, 0))
 	plan, err := planOf("testdata/soak.yaml")
 	s.noError(err)
 	s.plan = plan
 	s.must("deploy", "-t", "testdata/soak.yaml", "--nodes-per-process", "1")
+	s.Setenv(netnslab.RunDirVariable, s.runDir) // lab.Impair goes by it
 	s.st = s.state()
 	s.files = judgeable(t)
 	for name, args := range map[string][]string{
@@ -228,7 +229,7 @@ func (s *soak) onLab(args ...string) string {
 }
 
 func (s *soak) path(node string) string {
-	return filepath.Join(netnslab.Dir(s.name), node, lab.ControlName)
+	return filepath.Join(s.dir(), node, lab.ControlName)
 }
 
 func (s *soak) node() topo.Node {

@@ -32,6 +32,7 @@ func TestPlantedLinks(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("lays down links of another user: needs root")
 	}
+	t.Parallel()
 	const scenario, ring = "../../scenarios/pause.yaml", "../../scenarios/itsy-fig2.yaml"
 	ns := testnetns.New(t)
 	ns.Veth("a", ns, "b")
@@ -116,7 +117,7 @@ func runThere(t *testing.T, ns *testnetns.Namespace, args []string) string {
 // as it takes, all the time, and read no answer. The switch forwards small frames at line rate
 // meanwhile, 72,000 a second, and loses none of them.
 func TestClientsThatNeverRead(t *testing.T) {
-	b := newBed(t)
+	b := newLoneBed(t)
 	file := filepath.Join(t.TempDir(), "small.yaml")
 	err := os.WriteFile(file, []byte(`name: small
 description: small frames at line rate

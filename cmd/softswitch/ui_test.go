@@ -23,7 +23,8 @@ var besideALab = testbrowser.Look{Width: 1024, Height: 700}
 // the switches are restarted with a response, by clicks, and it is seen to be resolved; a
 // click fails a link of the running lab, and another heals it.
 func TestDemoUI(t *testing.T) {
-	b := newBed(t)
+	testbrowser.Need(t)
+	b := newLoneBed(t) // a browser beside 36 nodes
 	demo := b.start(b.command("demo", "--ui", "--listen", "127.0.0.1:0", "--name", b.name, "--detector", "itsy"))
 	url := pageOf(demo)
 	demo.await("begins when a browser")
@@ -84,7 +85,8 @@ func TestDemoUI(t *testing.T) {
 // millisecond: who follows the page sees it, and each hop of the label that finds it; so
 // does who opens the file of the run.
 func TestSlowMotionUI(t *testing.T) {
-	b := newBed(t)
+	testbrowser.Need(t)
+	b := newLoneBed(t)
 	b.untilValid(func() (invalid string) {
 		var wrong []string
 		file := filepath.Join(t.TempDir(), "run.html")
@@ -142,7 +144,8 @@ func TestSlowMotionUI(t *testing.T) {
 
 // TestDemoShow records the show on a lab, and gives it from its file.
 func TestDemoShow(t *testing.T) {
-	b := newBed(t)
+	testbrowser.Need(t)
+	b := newLoneBed(t)
 	file := filepath.Join(t.TempDir(), "show.html")
 	if r := b.run(b.command("demo", "--show", "--name", b.name, "--html", file)); r.code != 0 {
 		t.Fatalf("exit status %d: %s", r.code, r.stderr)
@@ -166,7 +169,8 @@ func TestDemoShow(t *testing.T) {
 
 // TestMessagesUI: the page of a lab tells of its connections.
 func TestMessagesUI(t *testing.T) {
-	b := newBed(t)
+	testbrowser.Need(t)
+	b := newBigBed(t)
 	run := b.start(b.command("lab", "run", "testdata/rdma.yaml", "--ui", "--listen", "127.0.0.1:0", "--name", b.name))
 	tab := testbrowser.Open(t, pageOf(run), testbrowser.Look{ReducedMotion: true})
 	run.await("the page stays")
@@ -183,7 +187,8 @@ func TestMessagesUI(t *testing.T) {
 
 // TestLabUI follows a lab that somebody else deploys and removes.
 func TestLabUI(t *testing.T) {
-	b := newBed(t)
+	testbrowser.Need(t)
+	b := newBigBed(t)
 	if r := b.lab("ui"); r.code != cli.ExitError || !strings.Contains(r.stderr, "is not up") {
 		t.Errorf("without a lab: exit status %d, %q", r.code, r.stderr)
 	}
