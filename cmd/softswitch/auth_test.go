@@ -19,7 +19,7 @@ import (
 
 // TestAuthenticatedFabric: with authenticated links a deadlock is detected as without.
 func TestAuthenticatedFabric(t *testing.T) {
-	v, _ := newBigBed(t).play("../../scenarios/fattree-on-loop.yaml", "--set", "auth=strict")
+	v, _ := newBigBed(t).play("../../scenarios/fattree-on-loop.yaml", "--set", decided, "--set", "auth=strict")
 	if !v.ExpectedMet || len(v.Auth) > 0 {
 		t.Errorf("%q, %+v", v.Reasons, v.Auth)
 	}

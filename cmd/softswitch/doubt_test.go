@@ -30,10 +30,10 @@ func (b *bed) wantDoubt(r result, why ...string) {
 	}
 }
 
-// lasting is pause.yaml at three times its length: time for what happens while it plays.
+// lasting is pause.yaml at twice its length: time for what happens while it plays.
 func (b *bed) lasting() string {
 	b.Helper()
-	return edited(b.T, "pause.yaml", "stop: 2s", "stop: 8s", "for: 1s", "for: 7s", "duration: 3s", "duration: 10s")
+	return edited(b.T, "pause.yaml", "stop: 2s", "stop: 5s", "for: 1s", "for: 4s", "duration: 3s", "duration: 6s")
 }
 
 // smallRunDir gives the run directory a file system of one megabyte until the test ends.

@@ -205,7 +205,7 @@ func TestKillsInAFabric(t *testing.T) {
 				make = newLoneBed
 			}
 			b := make(t)
-			v, r := b.play(file, mode.flag)
+			v, r := b.play(file, mode.flag, "--set", "duration=2s")
 			if v.NodesPerProcess != mode.shared || v.Polled != mode.polled {
 				t.Errorf("%d nodes shared a process, polled %t, want %d, %t", v.NodesPerProcess, v.Polled, mode.shared, mode.polled)
 			}

@@ -87,7 +87,7 @@ func TestInterrupt(t *testing.T) {
 // TestNohup: what was started to outlive its terminal does.
 func TestNohup(t *testing.T) {
 	b := newBed(t, "nohup")
-	s := b.start(b.program("nohup", "softswitch", "lab", "run", "--name", b.name, "../../scenarios/pause.yaml"))
+	s := b.start(b.program("nohup", "softswitch", "lab", "run", "--name", b.name, "../../scenarios/pause.yaml", "--set", "duration=1s", "--set", "flows[0].stop=900ms"))
 	s.await("running until")
 	s.signal(syscall.SIGHUP)
 	if r := s.end(); !strings.Contains(r.stdout, "time line") {

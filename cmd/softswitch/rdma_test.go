@@ -13,7 +13,7 @@ import (
 func TestRDMA(t *testing.T) {
 	b := newBed(t)
 	pcap := t.TempDir()
-	v, r := b.play("testdata/rdma.yaml", "--pcap", pcap)
+	v, r := b.play("testdata/rdma.yaml", "--set", "duration=1500ms", "--pcap", pcap)
 	if r.code != 0 || !v.ExpectedMet {
 		t.Fatalf("exit status %d, verdict %s", r.code, r.stdout)
 	}
