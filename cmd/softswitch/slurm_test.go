@@ -28,7 +28,7 @@ import (
 func TestSlurm(t *testing.T) {
 	s := startSlurm(t)
 	dir := t.TempDir()
-	command := []string{"sim", "fuzz", "--n", testlong.Of("400", "1000"), "--seed", "20", "--detector", "itsypaper", "--shrink", "0"}
+	command := []string{"sim", "fuzz", "--n", testlong.Of("200", "1000"), "--seed", "20", "--detector", "itsypaper", "--shrink", "0"}
 	folder := filepath.Join(dir, "campaign")
 	s.must("softswitch", append([]string{"campaign", "init", "--shards", "16", folder}, command...)...)
 	if err := os.Mkdir(filepath.Join(folder, "playing"), 0o755); err != nil { // killNode watches it
