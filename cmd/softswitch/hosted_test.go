@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -136,6 +137,7 @@ func TestHostedThatCannotStart(t *testing.T) {
 // TestPolled uses a fabric whose nodes share a process that polls: a node of it can be
 // stopped and killed, and a wire impaired, as where each is woken by its frames.
 func TestPolled(t *testing.T) {
+	needTwoProcessors(t)
 	b := newLoneBed(t, "ip", "ping")
 	b.must("deploy", "-t", "../../scenarios/fattree-on-loop.yaml", "--poll")
 	b.wantUp(b.inspect(), 36, 48)
@@ -182,6 +184,14 @@ func TestPolled(t *testing.T) {
 	b.wantNothing()
 }
 
+// needTwoProcessors skips a test in which a process keeps one of them busy.
+func needTwoProcessors(t *testing.T) {
+	t.Helper()
+	if n := runtime.GOMAXPROCS(0); n < 2 {
+		t.Skipf("--poll needs two processors, here is %d", n)
+	}
+}
+
 // TestKillsInAFabric kills ten switches (eight without -big), drawn at random, while traffic flows. What the
 // scenario expects comes true all the same, for they are not on the paths of its flows;
 // nothing stays; and so with nodes that share a process, woken or polled, as with a process each.
@@ -202,6 +212,7 @@ func TestKillsInAFabric(t *testing.T) {
 		t.Run(mode.name, func(t *testing.T) {
 			make := newBigBed
 			if mode.polled {
+				needTwoProcessors(t)
 				make = newLoneBed
 			}
 			b := make(t)

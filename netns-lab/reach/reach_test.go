@@ -17,6 +17,7 @@ import (
 
 	"softswitch/internal/control"
 	"softswitch/internal/filewatch"
+	"softswitch/internal/testneed"
 	netnslab "softswitch/netns-lab"
 	"softswitch/netns-lab/reach"
 )
@@ -42,7 +43,11 @@ type bed struct {
 	via       []string
 }
 
-func newBed(t *testing.T) *bed { return &bed{T: t, near: t.TempDir(), far: t.TempDir()} }
+func newBed(t *testing.T) *bed {
+	t.Helper()
+	testneed.Need(t, "env")
+	return &bed{T: t, near: t.TempDir(), far: t.TempDir()}
+}
 
 // serve lets the node answer requests with what it was asked, eight times, and streams with what comes.
 func (b *bed) serve() {
