@@ -19,7 +19,7 @@ build:
 # the groups beside each other, and all others beside them on half of the processors. The limits are
 # for what hangs: cmd takes six minutes, and twenty where a busy machine compiles all of it first.
 LABS := ./cmd/... ./netns-lab/...
-LINKS := ./internal/bench ./internal/offload ./internal/timer ./link/... ./live/...
+LINKS := ./internal/bench ./link/offload ./internal/timer ./link/... ./live/...
 # Tests in cmd that need no link and no process that goes on.
 NOLINK := ^(TestScripts|TestGuides|TestControlC|TestDocsCurrent)$$
 # Packages whose tests start a browser.
@@ -81,7 +81,7 @@ busy: build
 bench: build
 	$(BIN) bench forward
 	$(BIN) bench floor
-	go test -run '^$$' -bench . -benchmem ./pfcframe ./itsyhdr ./buffer ./dataplane ./internal/timer ./linkauth ./internal/cmac
+	go test -run '^$$' -bench . -benchmem ./pfcframe ./itsyhdr ./buffer ./dataplane ./internal/timer ./link/auth ./link/cmac
 
 # A k=8 fabric in which ten switches die while traffic flows, with a process for each node
 # and with one for all. Needs root.

@@ -5,7 +5,7 @@ import (
 	"softswitch/event"
 	"softswitch/internal/ether"
 	"softswitch/itsyhdr"
-	"softswitch/linkauth"
+	"softswitch/link/auth"
 	"softswitch/pfcframe"
 	"softswitch/unit"
 )
@@ -31,7 +31,7 @@ func pauseTag(carries bool) int {
 // with what it may be padded with, and where the tag is, which is the end of the frame on a
 // port that authenticates.
 func (p *port) splitPayload(frame []byte) (payload []byte, tag int) {
-	tag = len(frame) - linkauth.TagLen
+	tag = len(frame) - auth.TagLen
 	switch {
 	case len(frame) < ether.MinLen:
 		return nil, noTag
@@ -47,12 +47,12 @@ const challengesPerRefresh = 8
 
 // setAuth makes the port's end of an authenticated link, if it is one.
 func (p *port) setAuth(refresh unit.Time) {
-	if p.cfg.Auth == nil || p.cfg.Auth.Mode == linkauth.Off || p.cfg.FacesHost {
+	if p.cfg.Auth == nil || p.cfg.Auth.Mode == auth.Off || p.cfg.FacesHost {
 		return
 	}
 	c := *p.cfg.Auth
 	c.Self, c.Gap = p.cfg.MAC, max(refresh/challengesPerRefresh, 1)
-	p.auth = linkauth.New(c)
+	p.auth = auth.New(c)
 }
 
 // sign writes the tag of a frame that leaves.
@@ -82,7 +82,7 @@ func (s *Switch) believed(in unit.Port, f *buffer.Frame, tag int) bool {
 
 // Auth is how a port authenticates its far end.
 type Auth struct {
-	Mode   linkauth.Mode
+	Mode   auth.Mode
 	Link   string
 	Agreed bool // the far end has answered
 	// Behind is how often its counter was behind what the far end had believed.
@@ -100,30 +100,30 @@ func (s *Switch) Auth(p unit.Port) Auth {
 
 // SetKeys puts other keys in the place of those of port p, which authenticates its far end: one,
 // or two of which the first signs.
-func (s *Switch) SetKeys(p unit.Port, keys []linkauth.Key) { s.ports[p].auth.SetKeys(keys) }
+func (s *Switch) SetKeys(p unit.Port, keys []auth.Key) { s.ports[p].auth.SetKeys(keys) }
 
 // DropOf is the reason for which a frame of a verdict is dropped.
-func DropOf(v linkauth.Verdict) Reason { return dropOf[v] }
+func DropOf(v auth.Verdict) Reason { return dropOf[v] }
 
 // distrust is what was not believed at a port, and when that was told.
 type distrust struct {
 	refused uint64
-	behind  int                     // how often a clock had gone back
-	told    [linkauth.Verdicts]bool // since the ends agreed
-	when    unit.Time               // when it was told last
+	behind  int                 // how often a clock had gone back
+	told    [auth.Verdicts]bool // since the ends agreed
+	when    unit.Time           // when it was told last
 }
 
 // toldEvery is how often it is told that frames are refused.
 const toldEvery = unit.Second
 
 // dropOf are the reasons for which a frame of a verdict is dropped.
-var dropOf = [linkauth.Verdicts]Reason{
-	linkauth.Missing: DropUntagged, linkauth.Unknown: DropUnknown, linkauth.Wrong: DropWrongTag,
-	linkauth.Replayed: DropReplayed, linkauth.Reflected: DropReflected,
+var dropOf = [auth.Verdicts]Reason{
+	auth.Missing: DropUntagged, auth.Unknown: DropUnknown, auth.Wrong: DropWrongTag,
+	auth.Replayed: DropReplayed, auth.Reflected: DropReflected,
 }
 
 // refuse drops a frame that is not believed.
-func (s *Switch) refuse(in unit.Port, f *buffer.Frame, v linkauth.Verdict) {
+func (s *Switch) refuse(in unit.Port, f *buffer.Frame, v auth.Verdict) {
 	d := &s.ports[in].distrust
 	d.refused++
 	if !d.told[v] || s.now-d.when >= toldEvery {
@@ -147,10 +147,10 @@ func (s *Switch) receiveHello(in unit.Port, f *buffer.Frame, t itsyhdr.TLV) {
 	h := p.auth.Hear(s.now, f.Data, t)
 	s.ready.Add(in) // there may be a challenge to send
 	if !known && p.auth.Known() {
-		p.distrust.told = [linkauth.Verdicts]bool{}
+		p.distrust.told = [auth.Verdicts]bool{}
 		s.event(event.Event{Type: event.AuthAgreed, Port: in})
 	}
-	if h.Verdict == linkauth.Believed && !p.budget.take(s.now) {
+	if h.Verdict == auth.Believed && !p.budget.take(s.now) {
 		s.drop(f, DropControlBudget) // what it says of the counter counts all the same
 		return
 	}
@@ -164,7 +164,7 @@ func (s *Switch) receiveHello(in unit.Port, f *buffer.Frame, t itsyhdr.TLV) {
 		p.distrust.behind++
 		s.event(event.Event{Type: event.AuthBehind, Port: in})
 	}
-	if h.Verdict != linkauth.Believed {
+	if h.Verdict != auth.Believed {
 		s.refuse(in, f, h.Verdict)
 		return
 	}

@@ -10,11 +10,11 @@ import (
 	"softswitch/event"
 	"softswitch/internal/ether"
 	"softswitch/itsyhdr"
-	"softswitch/linkauth"
+	"softswitch/link/auth"
 	"softswitch/unit"
 )
 
-var linkKey = linkauth.Key{1, 2, 3}
+var linkKey = auth.Key{1, 2, 3}
 
 // cable is two switches of three ports whose ports 2 are the two ends of a link.
 type cable struct {
@@ -23,7 +23,7 @@ type cable struct {
 
 const end unit.Port = 2
 
-func newCable(t testing.TB, a, b linkauth.Mode) *cable {
+func newCable(t testing.TB, a, b auth.Mode) *cable {
 	t.Helper()
 	c := &cable{a: newAuthSwitch(t, 1, a, linkKey, 1000), b: newAuthSwitch(t, 2, b, linkKey, 2000)}
 	c.settle()
@@ -31,14 +31,14 @@ func newCable(t testing.TB, a, b linkauth.Mode) *cable {
 }
 
 // newAuthSwitch is switch n, whose port 2 has a link with a key; first is its first counter.
-func newAuthSwitch(t testing.TB, n unit.NodeID, mode linkauth.Mode, key linkauth.Key, first uint64) *testSwitch {
+func newAuthSwitch(t testing.TB, n unit.NodeID, mode auth.Mode, key auth.Key, first uint64) *testSwitch {
 	t.Helper()
 	s := newTestSwitch(t, 3, func(c *Config) {
 		c.ID = n
 		for p := range c.Ports {
 			c.Ports[p].MAC = 0x02cc00000000 + ether.MAC(n)<<8 + ether.MAC(p)
 		}
-		c.Ports[end].Auth = &linkauth.Config{Mode: mode, Link: "a--b", Keys: []linkauth.Key{key}, First: first}
+		c.Ports[end].Auth = &auth.Config{Mode: mode, Link: "a--b", Keys: []auth.Key{key}, First: first}
 	})
 	t.Cleanup(func() { s.link(end, false) }) // it may be asking still
 	return s
@@ -95,7 +95,7 @@ func (s *testSwitch) wantPaused(want bool) {
 }
 
 func TestAuthAgrees(t *testing.T) {
-	c := newCable(t, linkauth.Strict, linkauth.Strict)
+	c := newCable(t, auth.Strict, auth.Strict)
 	c.a.wantTold("auth_agreed 2")
 	c.b.wantTold("auth_agreed 2")
 	c.a.det.label = func(detect.Bucket) itsyhdr.TLV { return label(1) }
@@ -115,7 +115,7 @@ func TestAuthAgrees(t *testing.T) {
 
 // Messages arrive as they were, and what a detector makes of its own too.
 func TestAuthOfMessages(t *testing.T) {
-	c := newCable(t, linkauth.Strict, linkauth.Strict)
+	c := newCable(t, auth.Strict, auth.Strict)
 	var heard []byte
 	c.b.Exchange(func(detect.View, detect.Actions) detect.Detector {
 		return &peer{hear: func(b []byte) bool { heard = slices.Clone(b); return true }}
@@ -145,15 +145,15 @@ func TestAuthOfMessages(t *testing.T) {
 // before, by its mode.
 func TestWhatIsBelieved(t *testing.T) {
 	for _, tc := range []struct {
-		mode              linkauth.Mode
+		mode              auth.Mode
 		plain, forged, by bool
 	}{
-		{mode: linkauth.Off, plain: true, forged: true, by: true},
-		{mode: linkauth.Accept, plain: true},
-		{mode: linkauth.Strict},
+		{mode: auth.Off, plain: true, forged: true, by: true},
+		{mode: auth.Accept, plain: true},
+		{mode: auth.Strict},
 	} {
 		t.Run(tc.mode.String(), func(t *testing.T) {
-			c := newCable(t, linkauth.Strict, tc.mode)
+			c := newCable(t, auth.Strict, tc.mode)
 			c.a.fillBucket()
 			genuine := c.a.drain(end)[0]
 			forged := edit(genuine, 50, 0) // another period
@@ -184,7 +184,7 @@ func TestWhatIsBelieved(t *testing.T) {
 
 // It is told once that frames of a reason are refused, and then at most once a second.
 func TestRefusedFramesAreTold(t *testing.T) {
-	c := newCable(t, linkauth.Strict, linkauth.Strict)
+	c := newCable(t, auth.Strict, auth.Strict)
 	c.b.wantTold("auth_agreed 2")
 	for range 5 {
 		c.b.receive(end, pauseOf(3, 1000, 1))
@@ -207,7 +207,7 @@ func TestRefusedFramesAreTold(t *testing.T) {
 
 // Ends that cannot agree say why: the far end has auth off, or another key.
 func TestEndsThatDoNotAgree(t *testing.T) {
-	off := newCable(t, linkauth.Strict, linkauth.Off)
+	off := newCable(t, auth.Strict, auth.Off)
 	off.a.wantTold()
 	off.b.fillBucket()
 	off.settle()
@@ -217,7 +217,7 @@ func TestEndsThatDoNotAgree(t *testing.T) {
 	off.settle()
 	off.b.wantPaused(true)
 
-	other := &cable{a: newAuthSwitch(t, 1, linkauth.Strict, linkKey, 1), b: newAuthSwitch(t, 2, linkauth.Strict, linkauth.Key{9}, 1)}
+	other := &cable{a: newAuthSwitch(t, 1, auth.Strict, linkKey, 1), b: newAuthSwitch(t, 2, auth.Strict, auth.Key{9}, 1)}
 	other.settle()
 	other.a.wantTold("auth_refused 2: wrong, 1 so far")
 	other.b.wantTold("auth_refused 2: wrong, 1 so far")
@@ -228,12 +228,12 @@ func TestEndsThatDoNotAgree(t *testing.T) {
 
 // A switch that restarts is told at once what its far end had said, and is believed.
 func TestRestartOfASwitch(t *testing.T) {
-	c := newCable(t, linkauth.Strict, linkauth.Strict)
+	c := newCable(t, auth.Strict, auth.Strict)
 	c.a.fillBucket()
 	c.settle()
 	c.b.wantPaused(true)
 	c.a.det.calls = nil
-	c.b = newAuthSwitch(t, 2, linkauth.Strict, linkKey, 1_000_000)
+	c.b = newAuthSwitch(t, 2, auth.Strict, linkKey, 1_000_000)
 	c.b.now = c.a.now
 	c.settle()
 	c.b.wantPaused(true)
@@ -246,10 +246,10 @@ func TestRestartOfASwitch(t *testing.T) {
 // The word that goes out of a restarted switch is lost; it is agreed again before the
 // next refresh, and so is a resume that was lost with it.
 func TestLostHello(t *testing.T) {
-	c := newCable(t, linkauth.Strict, linkauth.Strict)
+	c := newCable(t, auth.Strict, auth.Strict)
 	c.a.fillBucket()
 	c.settle()
-	c.b = newAuthSwitch(t, 2, linkauth.Strict, linkKey, 1_000_000)
+	c.b = newAuthSwitch(t, 2, auth.Strict, linkKey, 1_000_000)
 	c.b.now = c.a.now
 	c.lose()
 	c.advance(c.a.cfg.Refresh / challengesPerRefresh)
@@ -271,7 +271,7 @@ func (c *cable) wantPausedWithinRefresh() {
 // After more frames were lost than the counter's window, one refresh is refused, and the next
 // word is believed: no later than a refresh.
 func TestLossOfManyFrames(t *testing.T) {
-	c := newCable(t, linkauth.Strict, linkauth.Strict)
+	c := newCable(t, auth.Strict, auth.Strict)
 	for range 1<<15 + 5 {
 		c.a.Send(end, label(1))
 		c.a.drain(end)
@@ -283,8 +283,8 @@ func TestLossOfManyFrames(t *testing.T) {
 }
 
 func TestClockThatWentBack(t *testing.T) {
-	c := newCable(t, linkauth.Strict, linkauth.Strict)
-	c.b = newAuthSwitch(t, 2, linkauth.Strict, linkKey, 5)
+	c := newCable(t, auth.Strict, auth.Strict)
+	c.b = newAuthSwitch(t, 2, auth.Strict, linkKey, 5)
 	c.b.now = c.a.now
 	c.settle()
 	c.b.wantTold("auth_behind 2", "auth_agreed 2")
@@ -298,7 +298,7 @@ func TestClockThatWentBack(t *testing.T) {
 func TestHostsSayNothing(t *testing.T) {
 	s := newTestSwitch(t, 3, func(c *Config) {
 		c.Ports[end].FacesHost = true
-		c.Ports[end].Auth = &linkauth.Config{Mode: linkauth.Strict, Link: "a--b"}
+		c.Ports[end].Auth = &auth.Config{Mode: auth.Strict, Link: "a--b"}
 	})
 	for _, f := range [][]byte{message(label(1)), make([]byte, 200)} {
 		copy(f, message(label(1))[:14])
@@ -316,7 +316,7 @@ func TestHostsSayNothing(t *testing.T) {
 
 func TestAuthWithoutKey(t *testing.T) {
 	c := testConfig(3)
-	c.Ports[1].Auth = &linkauth.Config{Mode: linkauth.Strict, Link: "a--b"}
+	c.Ports[1].Auth = &auth.Config{Mode: auth.Strict, Link: "a--b"}
 	_, err := NewSwitch(c)
 	if want := "switch sw7: port p1: auth strict, and 0 keys for link a--b; valid: 1, or 2 while they are changed"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
@@ -324,7 +324,7 @@ func TestAuthWithoutKey(t *testing.T) {
 }
 
 func TestAuthAllocatesNothing(t *testing.T) {
-	c := newCable(t, linkauth.Strict, linkauth.Strict)
+	c := newCable(t, auth.Strict, auth.Strict)
 	c.a.det.label = func(detect.Bucket) itsyhdr.TLV { return label(1) }
 	c.a.fillBucket()
 	c.settle()

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"softswitch/internal/ether"
-	"softswitch/linkauth"
+	"softswitch/link/auth"
 	"softswitch/unit"
 )
 
@@ -76,10 +76,10 @@ func TestHonestNeighbourIsWithinItsBudget(t *testing.T) {
 
 // A far end that has the key and asks for ever is answered within its budget.
 func TestFloodOfChallenges(t *testing.T) {
-	c := newCable(t, linkauth.Strict, linkauth.Strict)
+	c := newCable(t, auth.Strict, auth.Strict)
 	const n = 50_000
 	for range n {
-		c.b.send(end, controlItem{isHello: true, hello: linkauth.Hello{Value: 7}})
+		c.b.send(end, controlItem{isHello: true, hello: auth.Hello{Value: 7}})
 		c.a.receive(end, c.b.drain(end)...)
 		c.a.drain(end)
 	}
@@ -91,7 +91,7 @@ func TestFloodOfChallenges(t *testing.T) {
 
 // A stranger on an authenticated link does not use up what the far end may say.
 func TestStrangersFloodAnAuthenticatedLink(t *testing.T) {
-	c := newCable(t, linkauth.Strict, linkauth.Strict)
+	c := newCable(t, auth.Strict, auth.Strict)
 	for range 5000 {
 		c.b.receive(end, pauseOf(3, 1000, 1))
 	}

@@ -7,7 +7,7 @@ import (
 	"softswitch/buffer"
 	"softswitch/detect"
 	"softswitch/internal/ether"
-	"softswitch/linkauth"
+	"softswitch/link/auth"
 	"softswitch/pfcframe"
 	"softswitch/unit"
 )
@@ -84,7 +84,7 @@ type PortConfig struct {
 	Rate       unit.Rate // 0: unlimited
 	// Auth, unless nil, authenticates what goes to and fro on a link to another switch. Its
 	// Self and Gap are the switch's to fill in.
-	Auth *linkauth.Config
+	Auth *auth.Config
 }
 
 // Subnet is a connected subnet, bridged among Ports.
@@ -165,7 +165,7 @@ func (c *Config) check() error {
 		return fmt.Errorf("refresh: %d ns; valid: above 0", c.Refresh)
 	}
 	for _, p := range c.Ports {
-		if a := p.Auth; a != nil && a.Mode != linkauth.Off && !p.FacesHost && (len(a.Keys) == 0 || len(a.Keys) > linkauth.KeysMax) {
+		if a := p.Auth; a != nil && a.Mode != auth.Off && !p.FacesHost && (len(a.Keys) == 0 || len(a.Keys) > auth.KeysMax) {
 			return fmt.Errorf("port %s: auth %s, and %d keys for link %s; valid: 1, or 2 while they are changed", p.Name, a.Mode, len(a.Keys), a.Link)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"softswitch/event"
 	"softswitch/internal/ether"
 	"softswitch/itsyhdr"
-	"softswitch/linkauth"
+	"softswitch/link/auth"
 	"softswitch/pfcframe"
 	"softswitch/unit"
 )
@@ -139,13 +139,13 @@ func (s *Switch) buildPayload(p *port, f *buffer.Frame, payload string) {
 	f.Data = append(f.Data, payload...)
 	n := len(f.Data)
 	if p.auth != nil {
-		n += linkauth.TagLen
+		n += auth.TagLen
 	}
 	for len(f.Data) < max(n, ether.MinLen) {
 		f.Data = append(f.Data, 0)
 	}
 	f.Len = len(f.Data)
-	p.sign(f, f.Len-linkauth.TagLen)
+	p.sign(f, f.Len-auth.TagLen)
 }
 
 // buildPause fills f with a pause or resume of class, from the state of this moment.

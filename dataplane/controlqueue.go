@@ -2,7 +2,7 @@ package dataplane
 
 import (
 	"softswitch/itsyhdr"
-	"softswitch/linkauth"
+	"softswitch/link/auth"
 	"softswitch/unit"
 )
 
@@ -20,8 +20,8 @@ type controlItem struct {
 	isPause bool
 	isHello bool
 	msg     itsyhdr.TLV
-	payload string         // of a message that is no TLV; "" otherwise
-	hello   linkauth.Hello // if isHello
+	payload string     // of a message that is no TLV; "" otherwise
+	hello   auth.Hello // if isHello
 }
 
 // clear empties the queue.

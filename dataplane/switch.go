@@ -9,7 +9,7 @@ import (
 	"softswitch/internal/ether"
 	"softswitch/internal/pacer"
 	"softswitch/itsyhdr"
-	"softswitch/linkauth"
+	"softswitch/link/auth"
 	"softswitch/unit"
 )
 
@@ -54,8 +54,8 @@ type port struct {
 	paused  unit.ClassSet
 	turn    unit.Priority
 	told    unit.ClassSet
-	auth    *linkauth.End // of the link to another switch; nil if nothing is authenticated
-	wire    pacer.Wire    // of the egress
+	auth    *auth.End  // of the link to another switch; nil if nothing is authenticated
+	wire    pacer.Wire // of the egress
 
 	acted acted // what actions have changed; see actions.go
 

@@ -23,7 +23,7 @@ package event
 import (
 	"softswitch/detect"
 	"softswitch/itsyhdr"
-	"softswitch/linkauth"
+	"softswitch/link/auth"
 	"softswitch/unit"
 )
 
@@ -114,9 +114,9 @@ type Event struct {
 	Action          detect.Action
 	Refusal         detect.Refusal
 	Cause           detect.CauseType
-	Why             linkauth.Verdict // of AuthRefused
-	Rank            uint8            // of Cause, from 1
-	Confidence      uint8            // of Cause, in per cent
+	Why             auth.Verdict // of AuthRefused
+	Rank            uint8        // of Cause, from 1
+	Confidence      uint8        // of Cause, in per cent
 	HasPeriod       bool
 	OnLoop          bool
 	Together        bool // of Cause

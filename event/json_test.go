@@ -11,7 +11,7 @@ import (
 	"softswitch/detect"
 	"softswitch/internal/testseed"
 	"softswitch/itsyhdr"
-	"softswitch/linkauth"
+	"softswitch/link/auth"
 	"softswitch/unit"
 )
 
@@ -121,7 +121,7 @@ func randomEvent(r *rand.Rand, ty Type, at unit.Time) Event {
 		e.Rank, e.Confidence = uint8(1+r.IntN(detect.CausesMax)), uint8(r.IntN(101))
 	}
 	if has&keyWhy != 0 {
-		e.Why = linkauth.Missing + linkauth.Verdict(r.IntN(int(linkauth.Verdicts-1)))
+		e.Why = auth.Missing + auth.Verdict(r.IntN(int(auth.Verdicts-1)))
 	}
 	if has&keyRefusal != 0 {
 		e.Refusal = detect.RefusedNoAlternative + detect.Refusal(r.IntN(int(detect.RefusedTooMany)))

@@ -12,7 +12,7 @@ import (
 
 	"softswitch/detect"
 	"softswitch/itsyhdr"
-	"softswitch/linkauth"
+	"softswitch/link/auth"
 	"softswitch/unit"
 )
 
@@ -136,7 +136,7 @@ func (l *line) event() (e Event, who whose, err error) {
 	choose(&r, keyType, l.Type, XOFF, lastType, &e.Type)
 	choose(&r, keyStep, l.Step, detect.StepMint, lastStep, &e.Step)
 	choose(&r, keyAction, l.Action, detect.ActionDrop, detect.ActionRelease, &e.Action)
-	choose(&r, keyWhy, l.Why, linkauth.Missing, linkauth.Verdicts-1, &e.Why)
+	choose(&r, keyWhy, l.Why, auth.Missing, auth.Verdicts-1, &e.Why)
 	choose(&r, keyRefusal, l.Refusal, detect.RefusedNoAlternative, detect.RefusedTooMany, &e.Refusal)
 	if l.OnLoop != nil {
 		r.has |= keyOnLoop

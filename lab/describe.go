@@ -10,10 +10,10 @@ import (
 	"runtime"
 	"slices"
 
-	"softswitch/impair"
 	"softswitch/internal/ether"
 	"softswitch/internal/safefile"
-	"softswitch/linkauth"
+	"softswitch/link/auth"
+	"softswitch/link/impair"
 	netnslab "softswitch/netns-lab"
 	"softswitch/scenario"
 	"softswitch/scenario/config"
@@ -113,7 +113,7 @@ func newKeys(p *scenario.Plan) linkKeys {
 	for _, s := range p.Switches {
 		for _, port := range s.Ports {
 			if port.Link != "" && keys[port.Link] == "" {
-				var k linkauth.Key
+				var k auth.Key
 				rand.Read(k[:])
 				keys[port.Link] = hex.EncodeToString(k[:])
 			}

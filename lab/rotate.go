@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"softswitch/internal/safefile"
-	"softswitch/linkauth"
+	"softswitch/link/auth"
 	netnslab "softswitch/netns-lab"
 )
 
@@ -25,8 +25,8 @@ func RotateKeys(ctx context.Context, st *netnslab.State) (links int, err error) 
 	if err != nil {
 		return 0, err
 	}
-	files := map[string]linkauth.Keys{}
-	pairs, next := map[string][]linkauth.Key{}, map[string]linkauth.Key{} // by link: of a rotation that was cut short
+	files := map[string]auth.Keys{}
+	pairs, next := map[string][]auth.Key{}, map[string]auth.Key{} // by link: of a rotation that was cut short
 	for _, n := range nodes {
 		path := filepath.Join(n.Dir, keysName)
 		text, err := os.ReadFile(path)
@@ -36,7 +36,7 @@ func RotateKeys(ctx context.Context, st *netnslab.State) (links int, err error) 
 		if err != nil {
 			return 0, err
 		}
-		if files[path], err = linkauth.ParseKeys(path, text); err != nil {
+		if files[path], err = auth.ParseKeys(path, text); err != nil {
 			return 0, err
 		}
 		for link, keys := range files[path] {
@@ -44,7 +44,7 @@ func RotateKeys(ctx context.Context, st *netnslab.State) (links int, err error) 
 				pairs[link] = keys
 			}
 			if _, ok := next[link]; !ok {
-				var k linkauth.Key
+				var k auth.Key
 				rand.Read(k[:])
 				next[link] = k
 			}
@@ -53,7 +53,7 @@ func RotateKeys(ctx context.Context, st *netnslab.State) (links int, err error) 
 	if len(next) == 0 {
 		return 0, errors.New("none of its links is authenticated: deploy it with `--set auth=strict`")
 	}
-	step := func(does string, of func(link string, now []linkauth.Key) []linkauth.Key) error {
+	step := func(does string, of func(link string, now []auth.Key) []auth.Key) error {
 		for path, keys := range files {
 			for link, now := range keys {
 				keys[link] = of(link, now)
@@ -68,15 +68,15 @@ func RotateKeys(ctx context.Context, st *netnslab.State) (links int, err error) 
 		return nil
 	}
 	// One that was cut short is ended first: the two ends of a link may have its keys in another order.
-	both := func(link string, now []linkauth.Key) []linkauth.Key {
+	both := func(link string, now []auth.Key) []auth.Key {
 		if pairs[link] != nil {
 			return pairs[link]
 		}
 		return now
 	}
-	first := func(_ string, now []linkauth.Key) []linkauth.Key { return now[:1] }
+	first := func(_ string, now []auth.Key) []auth.Key { return now[:1] }
 	if len(pairs) > 0 {
-		for _, of := range []func(string, []linkauth.Key) []linkauth.Key{both, first} {
+		for _, of := range []func(string, []auth.Key) []auth.Key{both, first} {
 			if err := step("end the last rotation", of); err != nil {
 				return 0, err
 			}
@@ -84,10 +84,10 @@ func RotateKeys(ctx context.Context, st *netnslab.State) (links int, err error) 
 	}
 	for _, s := range []struct {
 		does string
-		of   func(link string, now []linkauth.Key) []linkauth.Key
+		of   func(link string, now []auth.Key) []auth.Key
 	}{
-		{"believe the new keys too", func(link string, now []linkauth.Key) []linkauth.Key { return []linkauth.Key{now[0], next[link]} }},
-		{"sign with them", func(_ string, now []linkauth.Key) []linkauth.Key { return []linkauth.Key{now[1], now[0]} }},
+		{"believe the new keys too", func(link string, now []auth.Key) []auth.Key { return []auth.Key{now[0], next[link]} }},
+		{"sign with them", func(_ string, now []auth.Key) []auth.Key { return []auth.Key{now[1], now[0]} }},
 		{"believe them alone", first},
 	} {
 		if err := step(s.does, s.of); err != nil {

@@ -29,7 +29,7 @@
 //   - no-echo: a link does not deliver what it sent itself.
 //   - counted: a frame that the kernel or the link lost on receive is counted in Stats.
 //   - as on a wire: what Read delivers and Write takes are frames of a wire, however many
-//     the kernel is handed, or hands over, as one (internal/gso).
+//     the kernel is handed, or hands over, as one (link/gso).
 //   - no-allocation: Read and Write of Packet and Stack allocate nothing.
 //
 // It does not retry, pace, reconnect or watch carriers: the caller keeps a refused

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
 
-	"softswitch/internal/offload"
+	"softswitch/link/offload"
 	"softswitch/unit"
 )
 

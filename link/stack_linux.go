@@ -13,7 +13,7 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
-	"softswitch/internal/gso"
+	"softswitch/link/gso"
 )
 
 // Stack is a Link to the kernel's network stack: a TAP device, which the stack sees as

@@ -19,9 +19,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"softswitch/internal/ether"
-	"softswitch/internal/gso"
-	"softswitch/internal/offload"
 	"softswitch/internal/testnetns"
+	"softswitch/link/gso"
+	"softswitch/link/offload"
 )
 
 // stack is a TAP device in a namespace of its own, which ends with the test, and the

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"softswitch/internal/gso"
+	"softswitch/link/gso"
 )
 
 // maxSend is the most frames of a sendmmsg call. It limits how long the call keeps

@@ -4,9 +4,9 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"softswitch/impair"
 	"softswitch/internal/timer"
 	"softswitch/link"
+	"softswitch/link/impair"
 	"softswitch/unit"
 )
 

@@ -11,9 +11,9 @@ import (
 
 	"softswitch/buffer"
 	"softswitch/dataplane"
-	"softswitch/impair"
 	"softswitch/internal/testseed"
 	"softswitch/internal/timer"
+	"softswitch/link/impair"
 	"softswitch/unit"
 )
 

@@ -10,10 +10,10 @@ import (
 	"softswitch/buffer"
 	"softswitch/dataplane"
 	"softswitch/event"
-	"softswitch/impair"
 	"softswitch/internal/ether"
 	"softswitch/internal/timer"
 	"softswitch/link"
+	"softswitch/link/impair"
 	"softswitch/unit"
 )
 

@@ -15,8 +15,8 @@ import (
 	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
 
-	"softswitch/internal/offload"
 	"softswitch/internal/safefile"
+	"softswitch/link/offload"
 )
 
 // builder carries out steps. It belongs to one goroutine.

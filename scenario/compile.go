@@ -10,7 +10,7 @@ import (
 
 	"softswitch/internal/ether"
 	"softswitch/internal/strictyaml"
-	"softswitch/linkauth"
+	"softswitch/link/auth"
 	"softswitch/scenario/config"
 	"softswitch/topo"
 	"softswitch/topo/tagger"
@@ -302,7 +302,7 @@ func (p *Plan) port(i, j int) config.Port {
 	if link.A.Node != i {
 		mode = p.Scenario.auth(port.Link).B
 	}
-	if mode != linkauth.Off {
+	if mode != auth.Off {
 		c.Link, c.Auth = link.Name, mode.String()
 	}
 	if peer.Kind == topo.Switch {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/impair"
+	"softswitch/link/impair"
 	"softswitch/scenario/config"
 	"softswitch/unit"
 )

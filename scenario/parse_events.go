@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"softswitch/impair"
 	"softswitch/internal/ether"
+	"softswitch/link/impair"
 	"softswitch/scenario/config"
 	"softswitch/unit"
 )

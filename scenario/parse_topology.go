@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"softswitch/linkauth"
+	"softswitch/link/auth"
 	"softswitch/scenario/config"
 	"softswitch/topo"
 	"softswitch/unit"
@@ -72,8 +72,8 @@ func (p *parser) auth(all string, overrides []fileOverride) []AuthModes {
 	return modes
 }
 
-func (p *parser) mode(path, name string) linkauth.Mode {
-	m, err := linkauth.ParseMode(name)
+func (p *parser) mode(path, name string) auth.Mode {
+	m, err := auth.ParseMode(name)
 	if err != nil {
 		p.Faultf(path, "%v", err)
 	}

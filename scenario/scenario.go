@@ -25,9 +25,9 @@ import (
 	"fmt"
 	"slices"
 
-	"softswitch/impair"
 	"softswitch/internal/strictyaml"
-	"softswitch/linkauth"
+	"softswitch/link/auth"
+	"softswitch/link/impair"
 	"softswitch/scenario/config"
 	"softswitch/topo"
 	"softswitch/unit"
@@ -80,7 +80,7 @@ type LinkSpeed struct {
 }
 
 // AuthModes is how the two ends of a link, A and B, authenticate each other.
-type AuthModes struct{ A, B linkauth.Mode }
+type AuthModes struct{ A, B auth.Mode }
 
 // Override replaces part of the computed routes of switch At to the subnets To.
 type Override struct {

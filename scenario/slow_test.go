@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/impair"
+	"softswitch/link/impair"
 	"softswitch/unit"
 )
 

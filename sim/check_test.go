@@ -6,8 +6,8 @@ import (
 
 	"softswitch/buffer"
 	"softswitch/event"
-	"softswitch/impair"
 	"softswitch/internal/testlong"
+	"softswitch/link/impair"
 	"softswitch/oracle"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"softswitch/detect"
-	"softswitch/impair"
 	"softswitch/internal/progress"
+	"softswitch/link/impair"
 	"softswitch/scenario"
 	"softswitch/scenario/config"
 	"softswitch/topo"

@@ -3,7 +3,7 @@ package sim
 import (
 	"fmt"
 
-	"softswitch/impair"
+	"softswitch/link/impair"
 	"softswitch/scenario"
 	"softswitch/unit"
 )

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"softswitch/buffer"
-	"softswitch/impair"
+	"softswitch/link/impair"
 	"softswitch/unit"
 )
 

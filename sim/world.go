@@ -11,9 +11,9 @@ import (
 	"softswitch/detect/respond"
 	"softswitch/event"
 	"softswitch/host"
-	"softswitch/impair"
 	"softswitch/internal/splitmix"
-	"softswitch/linkauth"
+	"softswitch/link/auth"
+	"softswitch/link/impair"
 	"softswitch/oracle"
 	"softswitch/scenario"
 	"softswitch/scenario/config"
@@ -273,7 +273,7 @@ func (w *World) addSwitch(i int, cfg dataplane.Config) error {
 	cfg.ECN.Seed = splitmix.Mix(cfg.ECN.Seed + w.opt.Seed)
 	for p := range cfg.Ports {
 		if a := cfg.Ports[p].Auth; a != nil {
-			a.Keys, a.First = []linkauth.Key{keyOfWorld(w.opt.Seed)}, firstCounter
+			a.Keys, a.First = []auth.Key{keyOfWorld(w.opt.Seed)}, firstCounter
 		}
 	}
 	sw, err := dataplane.NewSwitch(cfg)
@@ -288,7 +288,7 @@ func (w *World) addSwitch(i int, cfg dataplane.Config) error {
 const firstCounter = 1_700_000_000 * uint64(unit.Second)
 
 // keyOfWorld is the key of all links of a simulation.
-func keyOfWorld(seed uint64) (k linkauth.Key) {
+func keyOfWorld(seed uint64) (k auth.Key) {
 	r := splitmix.Rand(seed)
 	for i := range k {
 		k[i] = byte(r.Below(256))

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"softswitch/cmd/softswitch/cli"
-	"softswitch/internal/decode"
+	"softswitch/link/decode"
 	"softswitch/oracle/verdict"
 )
 

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/decode"
 	"softswitch/internal/filewatch"
 	"softswitch/lab"
-	"softswitch/linkauth"
+	"softswitch/link/auth"
+	"softswitch/link/decode"
 	"softswitch/view/observe"
 )
 
@@ -220,7 +220,7 @@ func (b *bed) awaitRefused(node, why string) {
 
 func digitsOf(t *testing.T, text string) string {
 	t.Helper()
-	k, err := linkauth.ParseKeys("keys", []byte(text))
+	k, err := auth.ParseKeys("keys", []byte(text))
 	if err != nil || len(k.Of("s1--s2")) != 1 {
 		t.Fatalf("keys: %v", err)
 	}

@@ -14,8 +14,8 @@ import (
 
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/control"
-	"softswitch/internal/decode"
 	"softswitch/internal/filewatch"
+	"softswitch/link/decode"
 	"softswitch/live/node"
 )
 

@@ -10,10 +10,10 @@ import (
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/detect/catalog"
 	"softswitch/event/replay"
-	"softswitch/internal/decode"
 	"softswitch/internal/strictyaml"
 	"softswitch/lab/validate"
-	"softswitch/linkauth"
+	"softswitch/link/auth"
+	"softswitch/link/decode"
 	"softswitch/live/node"
 	"softswitch/scenario/load"
 	"softswitch/sim/figures"
@@ -157,7 +157,7 @@ is printed; 2 no recording, or one of another version.`,
 			return nil, err
 		}
 		defer f.Close()
-		var keys linkauth.Keys
+		var keys auth.Keys
 		if keysFile != "" {
 			if keys, err = node.LoadKeys(keysFile); err != nil {
 				return nil, err

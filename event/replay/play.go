@@ -14,7 +14,7 @@ import (
 	"softswitch/event"
 	"softswitch/host"
 	"softswitch/internal/ether"
-	"softswitch/linkauth"
+	"softswitch/link/auth"
 	"softswitch/scenario/config"
 	"softswitch/unit"
 )
@@ -71,7 +71,7 @@ type player struct {
 // The error says why it could not start: not a recording, another version, an invalid
 // configuration, or an unknown detector.
 // Keys are those of a switch's authenticated links.
-func Play(r io.Reader, detectors map[string]detect.Factory, keys linkauth.Keys) (*Result, error) {
+func Play(r io.Reader, detectors map[string]detect.Factory, keys auth.Keys) (*Result, error) {
 	p := player{decoder: newDecoder(r)}
 	h := p.header()
 	if p.err != nil {
@@ -94,7 +94,7 @@ func Play(r io.Reader, detectors map[string]detect.Factory, keys linkauth.Keys) 
 	return &p.res, nil
 }
 
-func (p *player) build(h Header, detectors map[string]detect.Factory, keys linkauth.Keys) error {
+func (p *player) build(h Header, detectors map[string]detect.Factory, keys auth.Keys) error {
 	p.node = event.Node{Name: h.Name}
 	switch h.Kind {
 	case Switch:

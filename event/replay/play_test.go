@@ -18,7 +18,7 @@ import (
 	"softswitch/internal/ether"
 	"softswitch/internal/testseed"
 	"softswitch/itsyhdr"
-	"softswitch/linkauth"
+	"softswitch/link/auth"
 	"softswitch/pfcframe"
 	"softswitch/scenario/config"
 	"softswitch/unit"
@@ -173,7 +173,7 @@ func switchTape(t *testing.T, seed uint64, calls int) *tape {
 func TestAuthenticatedSwitch(t *testing.T) {
 	seed := testseed.New(t)
 	hears := map[string]detect.Factory{"none": newLong}
-	keys := linkauth.Keys{"l": {linkauth.Key([]byte("0123456789abcdef"))}}
+	keys := auth.Keys{"l": {auth.Key([]byte("0123456789abcdef"))}}
 	cfg := config.Switch{Name: "s1", ID: 1, Detector: "none"}
 	for _, name := range []string{"a", "b"} {
 		cfg.Ports = append(cfg.Ports, config.Port{Name: name, Rate: "1Gbit/s", Auth: "strict", Link: "l"})
@@ -192,7 +192,7 @@ func TestAuthenticatedSwitch(t *testing.T) {
 	for p := range unit.Port(2) {
 		tp.setLink(p, true)
 	}
-	far := linkauth.New(linkauth.Config{Mode: linkauth.Strict, Link: "l", Keys: keys.Of("l"), Self: 0x020000000099, First: 1 << 40})
+	far := auth.New(auth.Config{Mode: auth.Strict, Link: "l", Keys: keys.Of("l"), Self: 0x020000000099, First: 1 << 40})
 	tp.chaos(3000, func() []byte { return tp.fromFarEnd(far) })
 
 	file := tp.enc.End(tp.file, false)
@@ -212,7 +212,7 @@ func TestAuthenticatedSwitch(t *testing.T) {
 	if _, err := Play(bytes.NewReader(file), hears, nil); err == nil || !strings.Contains(err.Error(), "link l of the recorded switch is authenticated") {
 		t.Errorf("without keys: %v", err)
 	}
-	res, err = Play(bytes.NewReader(file), hears, linkauth.Keys{linkauth.AllLinks: {{9}}})
+	res, err = Play(bytes.NewReader(file), hears, auth.Keys{auth.AllLinks: {{9}}})
 	if err != nil || res.Same {
 		t.Errorf("with other keys: %+v, %v; want a difference", res, err)
 	}
@@ -220,7 +220,7 @@ func TestAuthenticatedSwitch(t *testing.T) {
 
 // fromFarEnd is a frame of the far end: the answer to a challenge, a pause, a long message;
 // some are forged.
-func (t *tape) fromFarEnd(far *linkauth.End) (f []byte) {
+func (t *tape) fromFarEnd(far *auth.End) (f []byte) {
 	switch k := t.rng.IntN(10); {
 	case k < 1:
 		return data(t.rng)
@@ -234,7 +234,7 @@ func (t *tape) fromFarEnd(far *linkauth.End) (f []byte) {
 				}
 			}
 		}
-		far.PutHello(f, unit.NodePort{Node: 9}, linkauth.Hello{Flags: linkauth.FlagAnswer, Value: nonce})
+		far.PutHello(f, unit.NodePort{Node: 9}, auth.Hello{Flags: auth.FlagAnswer, Value: nonce})
 	case k < 7:
 		f = pause(t.rng)
 		ether.SetAddresses(f, ether.Dst(f), 0x020000000099)
@@ -245,7 +245,7 @@ func (t *tape) fromFarEnd(far *linkauth.End) (f []byte) {
 		ether.SetAddresses(f, ether.Dst(f), 0x020000000099)
 		binary.BigEndian.PutUint16(f[12:], itsyhdr.MessageEtherType)
 		f[400] = byte(t.rng.IntN(2))
-		far.Sign(f, len(f)-linkauth.TagLen)
+		far.Sign(f, len(f)-auth.TagLen)
 	}
 	if t.rng.IntN(10) == 0 {
 		f[40] ^= 1

@@ -142,7 +142,7 @@ func TestNoFalseAlarm(t *testing.T) {
 		{"buffer", `var a netip.Addr; var d time.Duration; var n unsafe.Pointer`},
 		{"detect/itsy", `var s unit.PortSet; var n unsafe.Pointer`},
 		{"live", `func f(m map[int]int) { for range m { go f(m) } }`},
-		{"impair", `var n = rand.New(nil)`},
+		{"link/impair", `var n = rand.New(nil)`},
 		{"sim", `var s scenario.Scenario`},
 		{"lab", `func f() { os.Open("x"); os.OpenFile("x", 0, 0) }`},
 	} {

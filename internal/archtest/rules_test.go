@@ -28,8 +28,8 @@ var allowedImports = map[string]string{
 	"detect/stall unsafe":           "size of a structure",
 	"detect/watchdog unsafe":        "size of a structure",
 
-	"impair math/rand/v2":   "streams made from the seed",
-	"sim/fuzz math/rand/v2": "cases made from the seed",
+	"link/impair math/rand/v2": "streams made from the seed",
+	"sim/fuzz math/rand/v2":    "cases made from the seed",
 }
 
 // fileFunctions of package os make or open files. Package safefile has the same ones, which do

@@ -9,7 +9,7 @@ import (
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
 
-	"softswitch/internal/offload"
+	"softswitch/link/offload"
 )
 
 // room is a network namespace without a name, with a netlink socket in it. It ends

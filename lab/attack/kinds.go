@@ -1,6 +1,6 @@
 package attack
 
-import "softswitch/internal/forge"
+import "softswitch/link/forge"
 
 // kinds are the kinds of attack: what each sends next, nil if it has nothing to send yet.
 var kinds = []struct {

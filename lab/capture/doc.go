@@ -11,6 +11,6 @@
 //     and counted;
 //   - a file ends with a whole block, even if the disk is full.
 //
-// What it does not do: package link/merge puts the frames in order, internal/decode
+// What it does not do: package link/merge puts the frames in order, link/decode
 // explains them.
 package capture

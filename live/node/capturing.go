@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 
 	"softswitch/internal/control"
-	"softswitch/internal/decode"
 	"softswitch/internal/safefile"
 	"softswitch/link"
+	"softswitch/link/decode"
 	"softswitch/link/pcapng"
 	"softswitch/live"
 )

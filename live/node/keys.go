@@ -11,7 +11,7 @@ import (
 
 	"softswitch/dataplane"
 	"softswitch/internal/safefile"
-	"softswitch/linkauth"
+	"softswitch/link/auth"
 	"softswitch/live"
 	"softswitch/scenario/config"
 	"softswitch/unit"
@@ -27,7 +27,7 @@ const keysMax = 1 << 20
 // setKeys gives the ports of c that authenticate their far end their keys, and a first counter,
 // which is above those of all lives before, unless the clock went back since.
 func setKeys(c *dataplane.Config, cfg config.Switch, at Place) (first uint64, err error) {
-	var keys linkauth.Keys
+	var keys auth.Keys
 	first = uint64(time.Now().UnixNano())
 	for i := range c.Ports {
 		a := c.Ports[i].Auth
@@ -40,7 +40,7 @@ func setKeys(c *dataplane.Config, cfg config.Switch, at Place) (first uint64, er
 			}
 		}
 		if a.Keys = keys.Of(a.Link); a.Keys == nil {
-			return 0, fmt.Errorf("port %s: auth %s: there is no key for link %s: add a line for it, or for all links, %q", c.Ports[i].Name, a.Mode, a.Link, linkauth.AllLinks)
+			return 0, fmt.Errorf("port %s: auth %s: there is no key for link %s: add a line for it, or for all links, %q", c.Ports[i].Name, a.Mode, a.Link, auth.AllLinks)
 		}
 		a.First = first
 	}
@@ -49,13 +49,13 @@ func setKeys(c *dataplane.Config, cfg config.Switch, at Place) (first uint64, er
 
 // LoadKeys reads a file of keys, or without a path the environment variable KeysVariable. It
 // refuses a file that another user may read or change. No error shows a key.
-func LoadKeys(path string) (linkauth.Keys, error) {
+func LoadKeys(path string) (auth.Keys, error) {
 	if path == "" {
 		text := os.Getenv(KeysVariable)
 		if text == "" {
 			return nil, fmt.Errorf("no keys: live.keys names no file, and %s is not set", KeysVariable)
 		}
-		return linkauth.ParseKeys(KeysVariable, []byte(text))
+		return auth.ParseKeys(KeysVariable, []byte(text))
 	}
 	f, err := safefile.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe holds up nobody
 	if err != nil {
@@ -81,7 +81,7 @@ func LoadKeys(path string) (linkauth.Keys, error) {
 	if err != nil {
 		return nil, fmt.Errorf("keys: %w", err)
 	}
-	return linkauth.ParseKeys(path, text)
+	return auth.ParseKeys(path, text)
 }
 
 // keys reads the file of keys again. If a key of a link is missing, all stay as they are.
@@ -93,9 +93,9 @@ func (s *switchNode) keys(n *live.Node, _ json.RawMessage) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	of := map[unit.Port][]linkauth.Key{}
+	of := map[unit.Port][]auth.Key{}
 	for i, p := range s.sw.Config().Ports {
-		if p.Auth == nil || p.Auth.Mode == linkauth.Off {
+		if p.Auth == nil || p.Auth.Mode == auth.Off {
 			continue
 		}
 		if of[unit.Port(i)] = keys.Of(p.Auth.Link); of[unit.Port(i)] == nil {

@@ -13,7 +13,7 @@ import (
 	"softswitch/dataplane"
 	"softswitch/internal/control"
 	"softswitch/internal/version"
-	"softswitch/linkauth"
+	"softswitch/link/auth"
 	"softswitch/live"
 	"softswitch/unit"
 	"softswitch/view/metrics"
@@ -29,7 +29,7 @@ type switchNode struct {
 	fixed    string // why the detector cannot be replaced, "" if it can
 	response string
 	again    func(restart)
-	loadKeys func() (linkauth.Keys, error)
+	loadKeys func() (auth.Keys, error)
 
 	end   keeper[observe.Switch]
 	files *files

@@ -10,7 +10,7 @@ import (
 	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
 	"softswitch/event/replay"
-	"softswitch/linkauth"
+	"softswitch/link/auth"
 	"softswitch/live"
 	"softswitch/scenario/config"
 	"softswitch/unit"
@@ -59,7 +59,7 @@ func runOnce(ctx context.Context, cfg config.Switch, record string, at Place, re
 	}
 	node := newSwitchNode(sw, "")
 	node.response = policy.String()
-	node.loadKeys = func() (linkauth.Keys, error) { return LoadKeys(at.path(cfg.Live.Keys)) }
+	node.loadKeys = func() (auth.Keys, error) { return LoadKeys(at.path(cfg.Live.Keys)) }
 	if record != "" {
 		node.fixed = "the switch is recorded, and its recording cannot tell of another detector, or of other keys; run it without --record"
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"softswitch/linkauth"
+	"softswitch/link/auth"
 	"softswitch/view/observe"
 )
 
@@ -22,8 +22,8 @@ func (v *Verdict) countAuth(switches []observe.Switch) {
 				Agreed: port.Auth.Agreed, Behind: port.Auth.Behind, Refused: port.RefusedBy(),
 			}
 			wrong := port.Up && !fault.Agreed || fault.Behind > 0
-			for why := linkauth.Missing; why < linkauth.Verdicts; why++ {
-				wrong = wrong || why != linkauth.Unknown && fault.Refused[why.String()] > 0
+			for why := auth.Missing; why < auth.Verdicts; why++ {
+				wrong = wrong || why != auth.Unknown && fault.Refused[why.String()] > 0
 			}
 			if wrong {
 				v.Auth = append(v.Auth, fault)
@@ -37,7 +37,7 @@ func (v *Verdict) countAuth(switches []observe.Switch) {
 func (f AuthFault) String() string {
 	var parts []string
 	n := uint64(0)
-	for why := linkauth.Missing; why < linkauth.Verdicts; why++ {
+	for why := auth.Missing; why < auth.Verdicts; why++ {
 		if k := f.Refused[why.String()]; k > 0 {
 			n += k
 			parts = append(parts, fmt.Sprintf("%d %s", k, why.Says()))

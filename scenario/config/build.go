@@ -15,7 +15,7 @@ import (
 	"softswitch/host/nic"
 	"softswitch/internal/ether"
 	"softswitch/internal/strictyaml"
-	"softswitch/linkauth"
+	"softswitch/link/auth"
 	"softswitch/roce/rc"
 	"softswitch/unit"
 )
@@ -43,8 +43,8 @@ func (s Switch) Build(detector detect.Factory, batch int, granularity unit.Time)
 		port := dataplane.PortConfig{
 			Name: p.Name, MAC: optionalMAC(p.MAC), PeerMAC: optionalMAC(p.PeerMAC), FacesHost: p.Peer == "host", Rate: must(ParseRate(p.Rate)),
 		}
-		if mode := must(linkauth.ParseMode(cmp.Or(p.Auth, "off"))); mode != linkauth.Off {
-			port.Auth = &linkauth.Config{Mode: mode, Link: p.Link}
+		if mode := must(auth.ParseMode(cmp.Or(p.Auth, "off"))); mode != auth.Off {
+			port.Auth = &auth.Config{Mode: mode, Link: p.Link}
 		}
 		c.Ports = append(c.Ports, port)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"softswitch/internal/strictyaml"
-	"softswitch/linkauth"
+	"softswitch/link/auth"
 	"softswitch/unit"
 )
 
@@ -51,13 +51,13 @@ func checkSwitch(d *strictyaml.Doc, s *Switch) (warnings []string) {
 func checkAuth(d *strictyaml.Doc, ports []Port) {
 	for i, p := range ports {
 		path := fmt.Sprintf("ports[%d]", i)
-		mode, err := linkauth.ParseMode(cmp.Or(p.Auth, "off"))
+		mode, err := auth.ParseMode(cmp.Or(p.Auth, "off"))
 		fault(d, path+".auth", err)
 		switch {
 		case err != nil:
-		case mode == linkauth.Off && p.Link != "":
+		case mode == auth.Off && p.Link != "":
 			d.Faultf(path+".link", "%q names keys, and auth is off; take it away, or write auth: strict", p.Link)
-		case mode == linkauth.Off:
+		case mode == auth.Off:
 		case p.Peer == "host":
 			d.Faultf(path+".auth", "%q, and its peer is a host, which says nothing but pauses; use off", p.Auth)
 		case p.Link == "" || strings.ContainsAny(p.Link, " \t\r\n#"):

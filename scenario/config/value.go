@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"softswitch/impair"
+	"softswitch/link/impair"
 	"softswitch/unit"
 )
 

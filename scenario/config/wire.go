@@ -3,8 +3,8 @@ package config
 import (
 	"fmt"
 
-	"softswitch/impair"
 	"softswitch/internal/strictyaml"
+	"softswitch/link/impair"
 	"softswitch/unit"
 )
 

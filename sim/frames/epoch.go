@@ -12,9 +12,9 @@ import (
 	"softswitch/detect/respond"
 	"softswitch/event"
 	"softswitch/internal/ether"
-	"softswitch/internal/forge"
 	"softswitch/itsyhdr"
-	"softswitch/linkauth"
+	"softswitch/link/auth"
+	"softswitch/link/forge"
 	"softswitch/pfcframe"
 	"softswitch/unit"
 )
@@ -59,7 +59,7 @@ func (c *Counts) add(d *Counts) {
 }
 
 // key is that of authenticated links.
-var key = linkauth.Key{7}
+var key = auth.Key{7}
 
 // newEpoch is the switch of an epoch, of random configuration.
 func newEpoch(seed, number uint64) (*epoch, error) {
@@ -78,14 +78,14 @@ func newEpoch(seed, number uint64) (*epoch, error) {
 	}
 	rate := [...]unit.Rate{0, 1_000_000_000, 10_000_000_000}[r.IntN(3)]
 	gen := generator{
-		rng: r, ports: ports, far: make([]*linkauth.End, ports), nonce: make([]uint64, ports),
+		rng: r, ports: ports, far: make([]*auth.End, ports), nonce: make([]uint64, ports),
 		fabric: forge.Fabric{Ports: []int{ports, 3, 8}, Lossless: []int{3, 4}, Quanta: c.Quanta},
 	}
 	for p := range unit.Port(ports) {
 		port := dataplane.PortConfig{Name: fmt.Sprint("p", p), MAC: gatewayMAC(p), PeerMAC: farMAC(p), FacesHost: p == ports-1, Rate: rate}
-		if mode := linkauth.Mode(r.IntN(3)); mode != linkauth.Off && !port.FacesHost {
-			port.Auth = &linkauth.Config{Mode: mode, Link: port.Name, Keys: []linkauth.Key{key}, First: 1000}
-			gen.far[p] = linkauth.New(linkauth.Config{Mode: linkauth.Strict, Link: port.Name, Keys: []linkauth.Key{key}, Self: farMAC(p), First: 1 << 40})
+		if mode := auth.Mode(r.IntN(3)); mode != auth.Off && !port.FacesHost {
+			port.Auth = &auth.Config{Mode: mode, Link: port.Name, Keys: []auth.Key{key}, First: 1000}
+			gen.far[p] = auth.New(auth.Config{Mode: auth.Strict, Link: port.Name, Keys: []auth.Key{key}, Self: farMAC(p), First: 1 << 40})
 		}
 		c.Ports = append(c.Ports, port)
 	}

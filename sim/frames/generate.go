@@ -4,11 +4,11 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 
-	"softswitch/impair"
 	"softswitch/internal/ether"
-	"softswitch/internal/forge"
 	"softswitch/itsyhdr"
-	"softswitch/linkauth"
+	"softswitch/link/auth"
+	"softswitch/link/forge"
+	"softswitch/link/impair"
 	"softswitch/pfcframe"
 	"softswitch/unit"
 )
@@ -28,9 +28,9 @@ type generator struct {
 	rng    *rand.Rand
 	ports  int
 	fabric forge.Fabric
-	far    []*linkauth.End // by port: an honest far end of an authenticated link; nil
-	nonce  []uint64        // by port: of the last challenge that the switch sent
-	last   []byte          // the last control frame, for replays
+	far    []*auth.End // by port: an honest far end of an authenticated link; nil
+	nonce  []uint64    // by port: of the last challenge that the switch sent
+	last   []byte      // the last control frame, for replays
 }
 
 // frame makes the frame that comes next to port in, in buf, which has room for the longest.
@@ -120,11 +120,11 @@ func (g *generator) honest(in unit.Port, buf []byte) []byte {
 	far := g.far[in]
 	if g.rng.IntN(4) == 0 {
 		f := buf[:itsyhdr.MessageLen]
-		far.PutHello(f, unit.NodePort{Node: 9, Port: in}, linkauth.Hello{Flags: linkauth.FlagAnswer, Value: g.nonce[in]})
+		far.PutHello(f, unit.NodePort{Node: 9, Port: in}, auth.Hello{Flags: auth.FlagAnswer, Value: g.nonce[in]})
 		return f
 	}
 	f := append(buf[:0], g.fabric.Frame(g.rng, farMAC(in))...)
-	at := len(f) - linkauth.TagLen
+	at := len(f) - auth.TagLen
 	switch {
 	case pfcframe.IsMACControl(f):
 		at = pfcframe.PadOffset + itsyhdr.AuthOffset

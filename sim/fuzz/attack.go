@@ -3,10 +3,10 @@ package fuzz
 import (
 	"slices"
 
-	"softswitch/impair"
 	"softswitch/internal/ether"
-	"softswitch/internal/forge"
 	"softswitch/itsyhdr"
+	"softswitch/link/forge"
+	"softswitch/link/impair"
 	"softswitch/topo"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"softswitch/dataplane"
 	"softswitch/detect"
-	"softswitch/impair"
+	"softswitch/link/impair"
 	"softswitch/scenario"
 	"softswitch/scenario/config"
 	"softswitch/sim"

@@ -15,9 +15,9 @@ package observe
 import (
 	"softswitch/dataplane"
 	"softswitch/host"
-	"softswitch/impair"
 	"softswitch/link"
-	"softswitch/linkauth"
+	"softswitch/link/auth"
+	"softswitch/link/impair"
 	"softswitch/unit"
 )
 
@@ -117,7 +117,7 @@ type Auth struct {
 // verdict on them (linkauth.Verdict).
 func (p Port) RefusedBy() map[string]uint64 {
 	by := map[string]uint64{}
-	for v := linkauth.Missing; v < linkauth.Verdicts; v++ {
+	for v := auth.Missing; v < auth.Verdicts; v++ {
 		if n := p.Drops[dataplane.DropOf(v).String()]; n > 0 {
 			by[v.String()] = n
 		}
@@ -223,7 +223,7 @@ func takePort(s *dataplane.Switch, n unit.Port) Port {
 		g.Bytes, g.Headroom = s.MMU().Bytes(n, c)
 		g.Watermark, g.HeadroomWatermark = s.MMU().Watermark(n, c)
 	}
-	if a := s.Auth(n); a.Mode != linkauth.Off {
+	if a := s.Auth(n); a.Mode != auth.Off {
 		p.Auth = &Auth{a.Mode.String(), a.Link, a.Agreed, a.Behind}
 	}
 	for r := range dataplane.Reasons {

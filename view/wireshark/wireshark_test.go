@@ -16,8 +16,8 @@ import (
 	"softswitch/detect/itsy"
 	"softswitch/internal/testseed"
 	"softswitch/itsyhdr"
+	"softswitch/link/auth"
 	"softswitch/link/pcapng"
-	"softswitch/linkauth"
 	"softswitch/pfcframe"
 	"softswitch/unit"
 )
@@ -482,12 +482,12 @@ func TestAuthentication(t *testing.T) {
 	if err := os.WriteFile(keys, []byte(file), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	all, err := linkauth.ParseKeys("keys", []byte(file))
+	all, err := auth.ParseKeys("keys", []byte(file))
 	if err != nil {
 		t.Fatal(err)
 	}
 	// Its counter's lower bits wrap with the third frame.
-	far := linkauth.New(linkauth.Config{Mode: linkauth.Strict, Link: "s1--s2", Keys: all["s1--s2"][1:], Self: 0x020000000005, First: 0x18f009f53022fffe})
+	far := auth.New(auth.Config{Mode: auth.Strict, Link: "s1--s2", Keys: all["s1--s2"][1:], Self: 0x020000000005, First: 0x18f009f53022fffe})
 	var frames []frame
 	add := func(b []byte, want string) {
 		frames = append(frames, frame{pcapng.Packet{Time: 1, Data: b}, want})
@@ -499,7 +499,7 @@ func TestAuthentication(t *testing.T) {
 	}
 	hello := func() []byte {
 		b := make([]byte, itsyhdr.MessageLen)
-		far.PutHello(b, unit.NodePort{Node: 5, Port: 2}, linkauth.Hello{Value: 77})
+		far.PutHello(b, unit.NodePort{Node: 5, Port: 2}, auth.Hello{Value: 77})
 		return b
 	}
 	changed := func(b []byte, at int) []byte {
@@ -527,7 +527,7 @@ func TestAuthentication(t *testing.T) {
 	}
 	wantLines(t, tshark(t, writeCapture(t, frames), "itsy.auth.verdict"), frames)
 
-	w := linkauth.NewWitness(all)
+	w := auth.NewWitness(all)
 	for i, f := range frames {
 		v, _ := w.Judge(f.Data)
 		if want, _, _ := strings.Cut(got[i], "\t"); v.String() != want {

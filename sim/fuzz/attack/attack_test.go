@@ -8,7 +8,7 @@ import (
 	"softswitch/detect/respond"
 	"softswitch/internal/testlong"
 	"softswitch/internal/testseed"
-	"softswitch/linkauth"
+	"softswitch/link/auth"
 )
 
 func detector(t *testing.T) catalog.Detector {
@@ -78,11 +78,11 @@ func TestSameCase(t *testing.T) {
 		t.Errorf("seed %d: not the same case, or without attacks:\n%s", seed, x)
 	}
 	d, p := detector(t), policy(t)
-	one, err := PlayWith(a, linkauth.Strict, d, p)
+	one, err := PlayWith(a, auth.Strict, d, p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := PlayWith(b, linkauth.Strict, d, p)
+	two, err := PlayWith(b, auth.Strict, d, p)
 	if err != nil || one != two {
 		t.Errorf("seed %d: %+v and %+v, %v", seed, one, two, err)
 	}
@@ -123,7 +123,7 @@ func TestItsypaperWithoutAuth(t *testing.T) {
 	}
 	open := 0
 	for _, i := range testlong.Of([]int{20, 25, 44, 78}, all) { // of these it believes some
-		r, err := PlayWith(New(1, i), linkauth.Off, d, respond.Policy{})
+		r, err := PlayWith(New(1, i), auth.Off, d, respond.Policy{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 	"softswitch/detect"
 	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
-	"softswitch/linkauth"
+	"softswitch/link/auth"
 	"softswitch/oracle"
 	"softswitch/sim"
 	"softswitch/sim/fuzz"
@@ -71,9 +71,9 @@ func Play(seed uint64, index int, d catalog.Detector, response respond.Policy) (
 		}
 	}
 	for _, side := range []struct {
-		auth linkauth.Mode
+		auth auth.Mode
 		run  *Run
-	}{{linkauth.Strict, &o.Strict}, {linkauth.Off, &o.Open}} {
+	}{{auth.Strict, &o.Strict}, {auth.Off, &o.Open}} {
 		var err error
 		if *side.run, err = PlayWith(c, side.auth, d, response); err != nil {
 			return Outcome{Invalid: err.Error()}
@@ -83,7 +83,7 @@ func Play(seed uint64, index int, d catalog.Detector, response respond.Policy) (
 }
 
 // PlayWith plays a case with links of a mode.
-func PlayWith(c *fuzz.Case, auth linkauth.Mode, d catalog.Detector, response respond.Policy) (r Run, err error) {
+func PlayWith(c *fuzz.Case, auth auth.Mode, d catalog.Detector, response respond.Policy) (r Run, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
@@ -143,7 +143,7 @@ func (r *Run) count(s *dataplane.Switch) {
 		for _, why := range fuzz.NoRoom {
 			r.Lost += int(drops[why])
 		}
-		for v := linkauth.Missing; v < linkauth.Verdicts; v++ {
+		for v := auth.Missing; v < auth.Verdicts; v++ {
 			r.Refused += int(drops[dataplane.DropOf(v)])
 		}
 		r.OfHosts += int(drops[dataplane.DropHostMessage] + drops[dataplane.OddHostLabel])

@@ -8,7 +8,7 @@ import (
 	"softswitch/detect/respond"
 	"softswitch/internal/progress"
 	"softswitch/internal/safefile"
-	"softswitch/linkauth"
+	"softswitch/link/auth"
 	"softswitch/sim/fuzz"
 	"softswitch/sim/fuzz/attack"
 )
@@ -83,11 +83,11 @@ func (r *Run) writeAttacks(ctx context.Context, outcomes []attack.Outcome) error
 				if ctx.Err() != nil {
 					return false
 				}
-				run, err := attack.PlayWith(c, linkauth.Strict, r.detector(), attackPolicy())
+				run, err := attack.PlayWith(c, auth.Strict, r.detector(), attackPolicy())
 				return err == nil && run.Faults() == fault
 			})
 		}
-		c.Auth = linkauth.Strict.String()
+		c.Auth = auth.Strict.String()
 		comment := fmt.Sprintf("%s: with strict links, seed %d of the wires and response %s, %s.\n", c.Name(), c.Wires, attackResponse, fault)
 		return safefile.WriteFile(r.attackFile(i), c.Text(r.detector().Name, comment), 0o644)
 	})

@@ -1,11 +1,11 @@
-package linkauth
+package auth
 
 import (
 	"fmt"
 	"strings"
 
-	"softswitch/internal/cmac"
 	"softswitch/internal/ether"
+	"softswitch/link/cmac"
 	"softswitch/unit"
 )
 

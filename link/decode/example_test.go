@@ -10,7 +10,7 @@ import (
 	"github.com/google/gopacket/layers"
 	"github.com/google/gopacket/pcapgo"
 
-	"softswitch/internal/decode"
+	"softswitch/link/decode"
 	"softswitch/pfcframe"
 )
 

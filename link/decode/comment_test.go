@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"softswitch/detect/clcm"
-	"softswitch/internal/decode"
+	"softswitch/link/decode"
 )
 
 // credit is a message frame with a Credit Loop Control Message.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/decode"
 	"softswitch/internal/testpeer"
+	"softswitch/link/decode"
 	"softswitch/pfcframe"
 	"softswitch/unit"
 )

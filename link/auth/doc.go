@@ -28,4 +28,4 @@
 //
 // It encrypts nothing, and protects no data frame: that is MACsec's (docs/macsec.md). What an end
 // that has the key says is believed: docs/security.md has what lies can do.
-package linkauth
+package auth

@@ -24,7 +24,7 @@ import (
 	"fmt"
 	"io"
 
-	"softswitch/linkauth"
+	"softswitch/link/auth"
 )
 
 // Options of Decode. The zero value prints lines for people.
@@ -32,7 +32,7 @@ type Options struct {
 	// JSON prints one Record a line instead, and no summary.
 	JSON bool
 	// Keys, unless nil, are those by which the tags of frames are judged.
-	Keys linkauth.Keys
+	Keys auth.Keys
 }
 
 // Decode reads a pcap or pcapng capture of Ethernet frames from r and writes a line
@@ -54,7 +54,7 @@ func Decode(r io.Reader, w io.Writer, opt Options) error {
 	}
 	p := printer{w: w, json: opt.JSON}
 	if opt.Keys != nil {
-		p.witness = linkauth.NewWitness(opt.Keys)
+		p.witness = auth.NewWitness(opt.Keys)
 	}
 	err = p.printAll(src)
 	if opt.JSON || p.broken {
@@ -73,7 +73,7 @@ type printer struct {
 	broken bool // writing to w has failed
 	count  counts
 
-	witness *linkauth.Witness // nil without keys
+	witness *auth.Witness // nil without keys
 }
 
 func (p *printer) printAll(src source) error {

@@ -1,4 +1,4 @@
-package linkauth
+package auth
 
 import (
 	"bufio"

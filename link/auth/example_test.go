@@ -1,4 +1,4 @@
-package linkauth
+package auth
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 // examples are the frames of docs/format/auth.md, by the words of their blocks.
 func examples(t *testing.T) map[string][]byte {
 	t.Helper()
-	text, err := os.ReadFile("../docs/format/auth.md")
+	text, err := os.ReadFile("../../docs/format/auth.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/google/gopacket/layers"
 	"github.com/google/gopacket/pcapgo"
 
-	"softswitch/internal/decode"
 	"softswitch/itsyhdr"
+	"softswitch/link/decode"
 	"softswitch/pfcframe"
 	"softswitch/unit"
 )

@@ -1,13 +1,13 @@
-package linkauth
+package auth
 
 import (
 	"encoding/binary"
 	"maps"
 	"slices"
 
-	"softswitch/internal/cmac"
 	"softswitch/internal/ether"
 	"softswitch/itsyhdr"
+	"softswitch/link/cmac"
 	"softswitch/pfcframe"
 )
 

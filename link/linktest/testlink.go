@@ -1,5 +1,5 @@
 // Package testlink has links that misbehave, for tests.
-package testlink
+package linktest
 
 import "softswitch/link"
 

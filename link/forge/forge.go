@@ -17,7 +17,7 @@ import (
 
 	"softswitch/internal/ether"
 	"softswitch/itsyhdr"
-	"softswitch/linkauth"
+	"softswitch/link/auth"
 	"softswitch/pfcframe"
 	"softswitch/unit"
 )
@@ -103,7 +103,7 @@ func (f *Fabric) long(r *rand.Rand, src ether.MAC) []byte {
 		frame = append(frame, b)
 	}
 	if one(r, 2) { // room for a tag
-		frame = append(frame, make([]byte, linkauth.TagLen)...)
+		frame = append(frame, make([]byte, auth.TagLen)...)
 	}
 	return frame
 }

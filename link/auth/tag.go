@@ -1,11 +1,11 @@
-package linkauth
+package auth
 
 import (
 	"crypto/subtle"
 	"encoding/binary"
 
-	"softswitch/internal/cmac"
 	"softswitch/internal/ether"
+	"softswitch/link/cmac"
 	"softswitch/unit"
 )
 
