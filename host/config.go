@@ -5,11 +5,11 @@ import (
 	"net/netip"
 
 	"softswitch/buffer"
-	"softswitch/congestion"
+	"softswitch/host/congestion"
+	"softswitch/host/rc"
+	"softswitch/host/roce"
 	"softswitch/internal/ether"
 	"softswitch/pfcframe"
-	"softswitch/roce"
-	"softswitch/roce/rc"
 	"softswitch/unit"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"softswitch/buffer"
 	"softswitch/event"
+	"softswitch/host/rc"
 	"softswitch/internal/ether"
 	"softswitch/internal/pacer"
-	"softswitch/roce/rc"
 	"softswitch/unit"
 )
 

@@ -5,10 +5,10 @@ import (
 	"net/netip"
 
 	"softswitch/buffer"
-	"softswitch/congestion"
+	"softswitch/host/congestion"
+	"softswitch/host/rc"
+	"softswitch/host/roce"
 	"softswitch/internal/ether"
-	"softswitch/roce"
-	"softswitch/roce/rc"
 	"softswitch/unit"
 )
 

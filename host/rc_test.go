@@ -10,11 +10,11 @@ import (
 	"testing"
 
 	"softswitch/buffer"
-	"softswitch/congestion"
+	"softswitch/host/congestion"
+	"softswitch/host/rc"
+	"softswitch/host/roce"
 	"softswitch/internal/ether"
 	"softswitch/internal/testseed"
-	"softswitch/roce"
-	"softswitch/roce/rc"
 	"softswitch/unit"
 )
 

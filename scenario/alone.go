@@ -2,7 +2,7 @@ package scenario
 
 import (
 	"softswitch/host"
-	"softswitch/roce/rc"
+	"softswitch/host/rc"
 	"softswitch/unit"
 )
 

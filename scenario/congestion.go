@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"softswitch/congestion"
+	"softswitch/host/congestion"
 	"softswitch/scenario/config"
 	"softswitch/unit"
 )

@@ -8,15 +8,15 @@ import (
 	"slices"
 
 	"softswitch/buffer"
-	"softswitch/congestion"
 	"softswitch/dataplane"
 	"softswitch/detect"
 	"softswitch/host"
+	"softswitch/host/congestion"
 	"softswitch/host/nic"
+	"softswitch/host/rc"
 	"softswitch/internal/ether"
 	"softswitch/internal/strictyaml"
 	"softswitch/link/auth"
-	"softswitch/roce/rc"
 	"softswitch/unit"
 )
 

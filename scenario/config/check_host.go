@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"softswitch/congestion"
 	"softswitch/host"
+	"softswitch/host/congestion"
 	"softswitch/host/nic"
 	"softswitch/internal/ether"
 	"softswitch/internal/strictyaml"

@@ -3,7 +3,7 @@ package config
 import (
 	"testing"
 
-	"softswitch/congestion"
+	"softswitch/host/congestion"
 	"softswitch/unit"
 )
 

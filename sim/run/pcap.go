@@ -7,10 +7,10 @@ import (
 
 	"softswitch/buffer"
 	"softswitch/event"
+	"softswitch/host/roce"
 	"softswitch/internal/ether"
 	"softswitch/internal/safefile"
 	"softswitch/link/pcapng"
-	"softswitch/roce"
 	"softswitch/sim"
 	"softswitch/unit"
 )

@@ -24,8 +24,8 @@ import (
 	"go.uber.org/goleak"
 
 	"softswitch/host"
+	"softswitch/host/rc"
 	"softswitch/internal/budget"
-	"softswitch/roce/rc"
 	"softswitch/unit"
 	"softswitch/view/observe"
 )

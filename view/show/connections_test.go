@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"softswitch/host"
+	"softswitch/host/rc"
 	"softswitch/internal/control"
-	"softswitch/roce/rc"
 	"softswitch/unit"
 	"softswitch/view/observe"
 )

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"softswitch/host/roce"
 	"softswitch/internal/testseed"
-	"softswitch/roce"
 	"softswitch/unit"
 )
 

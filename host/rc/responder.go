@@ -1,6 +1,6 @@
 package rc
 
-import "softswitch/roce"
+import "softswitch/host/roce"
 
 // Responder is the receiving side of a connection. The zero value has received nothing.
 type Responder struct {

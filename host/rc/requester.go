@@ -1,7 +1,7 @@
 package rc
 
 import (
-	"softswitch/roce"
+	"softswitch/host/roce"
 	"softswitch/unit"
 )
 
