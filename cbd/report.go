@@ -7,7 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 	"softswitch/unit"
 )
 

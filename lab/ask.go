@@ -7,7 +7,7 @@ import (
 	"softswitch/internal/control"
 	"softswitch/internal/timer"
 	netnslab "softswitch/netns-lab"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 	"softswitch/unit"
 )
 

@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/config"
 	"softswitch/scenario"
-	"softswitch/scenario/config"
 )
 
 // Check returns all reasons why a plan that can be simulated cannot become a lab: names

@@ -11,8 +11,8 @@ import (
 	"softswitch/internal/control"
 	"softswitch/internal/filewatch"
 	"softswitch/internal/timer"
+	"softswitch/node/observe"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 // clock is a node's clock.

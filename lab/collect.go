@@ -13,9 +13,9 @@ import (
 	"softswitch/link"
 	"softswitch/live"
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/observe"
 	"softswitch/scenario"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 // Record is what one node reports after a run.

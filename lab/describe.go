@@ -15,8 +15,8 @@ import (
 	"softswitch/link/auth"
 	"softswitch/link/impair"
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/config"
 	"softswitch/scenario"
-	"softswitch/scenario/config"
 	"softswitch/topo"
 	"softswitch/unit"
 )

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/config"
 	"softswitch/scenario"
-	"softswitch/scenario/config"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew")

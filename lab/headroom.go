@@ -9,10 +9,10 @@ import (
 
 	"softswitch/live"
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/observe"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 // LatenessCommand is the command of softswitch that runs as a node for a moment and prints

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"softswitch/node/observe"
 	"softswitch/scenario"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 // TestMain makes the test binary the program that ScaleHeadroom asks.

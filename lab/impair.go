@@ -12,8 +12,8 @@ import (
 
 	"softswitch/internal/control"
 	netnslab "softswitch/netns-lab"
-	"softswitch/scenario/config"
-	"softswitch/view/observe"
+	"softswitch/node/config"
+	"softswitch/node/observe"
 )
 
 // WireState is one direction of a link of a lab.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	netnslab "softswitch/netns-lab"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 )
 
 // A host of nics runs softswitch nic. Its address is that of the interface for programs,

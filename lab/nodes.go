@@ -12,7 +12,7 @@ import (
 	"softswitch/internal/control"
 	"softswitch/internal/strictyaml"
 	netnslab "softswitch/netns-lab"
-	"softswitch/view/observe"
+	"softswitch/node/observe"
 )
 
 // Neighbours are the nodes linked to node.

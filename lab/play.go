@@ -12,8 +12,8 @@ import (
 	"softswitch/internal/control"
 	"softswitch/internal/timer"
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/config"
 	"softswitch/scenario"
-	"softswitch/scenario/config"
 	"softswitch/unit"
 )
 

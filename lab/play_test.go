@@ -18,9 +18,9 @@ import (
 	"softswitch/internal/control"
 	"softswitch/internal/timer"
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/observe"
 	"softswitch/scenario"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 // stage is a lab without namespaces: for each node of a plan a control socket that

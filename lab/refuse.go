@@ -6,8 +6,8 @@ import (
 	"softswitch/internal/strictyaml"
 	"softswitch/live"
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/config"
 	"softswitch/scenario"
-	"softswitch/scenario/config"
 	"softswitch/topo"
 	"softswitch/unit"
 )

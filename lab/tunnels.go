@@ -3,9 +3,9 @@ package lab
 import (
 	"softswitch/internal/control"
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/observe"
 	"softswitch/scenario"
 	"softswitch/topo"
-	"softswitch/view/observe"
 )
 
 // countings is how often both ends of a link are counted, at most, until nothing is sent

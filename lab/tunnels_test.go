@@ -8,8 +8,8 @@ import (
 
 	"softswitch/internal/control"
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/observe"
 	"softswitch/scenario"
-	"softswitch/view/observe"
 )
 
 // answering serves the counters of a switch's one port, port, as they are at that moment.

@@ -5,10 +5,10 @@ import (
 	"slices"
 
 	"softswitch/event"
+	"softswitch/node/observe"
 	"softswitch/oracle"
 	"softswitch/oracle/verdict"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 // lateMax is how long after the end of a deadlock a declaration is late rather than

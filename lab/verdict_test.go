@@ -10,10 +10,10 @@ import (
 	"softswitch/event"
 	"softswitch/host"
 	"softswitch/link"
+	"softswitch/node/observe"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 const start = 100 * unit.Second

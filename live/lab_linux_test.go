@@ -16,8 +16,8 @@ import (
 	"softswitch/internal/control"
 	"softswitch/internal/testnetns"
 	"softswitch/link"
+	"softswitch/node/observe"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 // lab is a fresh namespace for a switch, with two veths whose far ends the test

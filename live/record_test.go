@@ -14,7 +14,7 @@ import (
 	"softswitch/event/replay"
 	"softswitch/internal/testseed"
 	"softswitch/live/record"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 	"softswitch/unit"
 )
 

@@ -16,8 +16,8 @@ import (
 
 	"softswitch/internal/ether"
 	"softswitch/link"
+	"softswitch/node/observe"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 // These tests run the program itself, `softswitch run`, on veths.

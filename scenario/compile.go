@@ -11,7 +11,7 @@ import (
 	"softswitch/internal/ether"
 	"softswitch/internal/strictyaml"
 	"softswitch/link/auth"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 	"softswitch/topo"
 	"softswitch/topo/tagger"
 	"softswitch/unit"

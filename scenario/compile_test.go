@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"softswitch/link/impair"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 	"softswitch/unit"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"softswitch/host/congestion"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 	"softswitch/unit"
 )
 

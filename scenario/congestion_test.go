@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 )
 
 // controlled is a scenario with a flow of transport rc and this key, and other lines.

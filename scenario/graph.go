@@ -2,7 +2,7 @@ package scenario
 
 import (
 	"softswitch/internal/graph"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 	"softswitch/topo"
 )
 

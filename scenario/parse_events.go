@@ -9,7 +9,7 @@ import (
 
 	"softswitch/internal/ether"
 	"softswitch/link/impair"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 	"softswitch/unit"
 )
 

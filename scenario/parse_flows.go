@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"softswitch/host"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 	"softswitch/unit"
 )
 

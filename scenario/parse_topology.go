@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"softswitch/link/auth"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 	"softswitch/topo"
 	"softswitch/unit"
 )

@@ -28,7 +28,7 @@ import (
 	"softswitch/internal/strictyaml"
 	"softswitch/link/auth"
 	"softswitch/link/impair"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 	"softswitch/topo"
 	"softswitch/unit"
 )

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 	"softswitch/unit"
 )
 

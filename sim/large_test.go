@@ -9,8 +9,8 @@ import (
 	"softswitch/detect"
 	"softswitch/internal/progress"
 	"softswitch/link/impair"
+	"softswitch/node/config"
 	"softswitch/scenario"
-	"softswitch/scenario/config"
 	"softswitch/topo"
 	"softswitch/unit"
 )

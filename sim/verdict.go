@@ -7,11 +7,11 @@ import (
 	"softswitch/event"
 	"softswitch/host"
 	"softswitch/link"
+	"softswitch/node/config"
+	"softswitch/node/observe"
 	"softswitch/oracle"
 	"softswitch/oracle/verdict"
-	"softswitch/scenario/config"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 // lateHops is for how many hops after a deadlock has ended a declaration is late rather

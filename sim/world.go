@@ -14,9 +14,9 @@ import (
 	"softswitch/internal/splitmix"
 	"softswitch/link/auth"
 	"softswitch/link/impair"
+	"softswitch/node/config"
 	"softswitch/oracle"
 	"softswitch/scenario"
-	"softswitch/scenario/config"
 	"softswitch/topo"
 	"softswitch/unit"
 )

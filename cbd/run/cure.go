@@ -10,8 +10,8 @@ import (
 
 	"softswitch/cbd"
 	"softswitch/internal/progress"
+	"softswitch/node/config"
 	"softswitch/scenario"
-	"softswitch/scenario/config"
 	"softswitch/topo"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"softswitch/internal/control"
 	"softswitch/lab/attack"
+	"softswitch/node/observe"
 	"softswitch/oracle/verdict"
-	"softswitch/view/observe"
 )
 
 // attack attacks the lab, and reads the report.

@@ -14,7 +14,7 @@ import (
 	"softswitch/lab"
 	"softswitch/link/auth"
 	"softswitch/link/decode"
-	"softswitch/view/observe"
+	"softswitch/node/observe"
 )
 
 // TestAuthenticatedFabric: with authenticated links a deadlock is detected as without.

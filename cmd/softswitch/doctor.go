@@ -12,7 +12,7 @@ import (
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/lab/rates"
 	netnslab "softswitch/netns-lab"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 	"softswitch/unit"
 )
 

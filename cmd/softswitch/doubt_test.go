@@ -13,7 +13,7 @@ import (
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/control"
 	netnslab "softswitch/netns-lab"
-	"softswitch/view/observe"
+	"softswitch/node/observe"
 )
 
 // wantDoubt wants a run that says why it is not valid, by its last line and its status.

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"softswitch/cmd/softswitch/cli"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 	"softswitch/scenario/containerlab"
 	"softswitch/scenario/graphml"
 	"softswitch/scenario/hpcc"

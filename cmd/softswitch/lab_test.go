@@ -16,7 +16,7 @@ import (
 	"softswitch/internal/control"
 	"softswitch/internal/testneed"
 	netnslab "softswitch/netns-lab"
-	"softswitch/view/observe"
+	"softswitch/node/observe"
 )
 
 // pids are the nodes' processes, in the order of the nodes.

@@ -9,7 +9,7 @@ import (
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/control"
 	"softswitch/lab/nicdemo"
-	"softswitch/view/observe"
+	"softswitch/node/observe"
 )
 
 // TestNICDemo: iperf3 over UDP in a lossless class through two switches to a slow

@@ -17,8 +17,8 @@ import (
 	"softswitch/internal/control"
 	"softswitch/link"
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/observe"
 	"softswitch/topo"
-	"softswitch/view/observe"
 )
 
 // account is what all counters of a lab say at one time: those of the nodes, and those of the

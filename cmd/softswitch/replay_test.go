@@ -5,7 +5,7 @@ import (
 	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/event/replay"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 	"softswitch/unit"
 )
 

@@ -25,13 +25,13 @@ import (
 	"softswitch/internal/testseed"
 	"softswitch/lab"
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/config"
+	"softswitch/node/observe"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
-	"softswitch/scenario/config"
 	"softswitch/scenario/load"
 	"softswitch/topo"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 var soakTime = flag.Duration("soak", 0, "wear a lab down for so long")

@@ -5,8 +5,8 @@ import (
 
 	"softswitch/host"
 	"softswitch/internal/splitmix"
+	"softswitch/node/config"
 	"softswitch/scenario"
-	"softswitch/scenario/config"
 	"softswitch/unit"
 )
 

@@ -8,7 +8,7 @@ import (
 	"softswitch/dataplane"
 	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 )
 
 // TestDetectors: every name is there once, has a line about it, and a factory that makes a

@@ -15,7 +15,7 @@ import (
 	"softswitch/host"
 	"softswitch/internal/ether"
 	"softswitch/link/auth"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 	"softswitch/unit"
 )
 

@@ -19,8 +19,8 @@ import (
 	"softswitch/internal/testseed"
 	"softswitch/itsyhdr"
 	"softswitch/link/auth"
+	"softswitch/node/config"
 	"softswitch/pfcframe"
-	"softswitch/scenario/config"
 	"softswitch/unit"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"softswitch/host"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 	"softswitch/unit"
 )
 

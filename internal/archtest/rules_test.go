@@ -7,7 +7,7 @@ import (
 )
 
 // strangers must not know each other, whatever their layers.
-var strangers = [][2]string{{"pfcframe", "itsyhdr"}, {"link", "buffer"}, {"oracle", "dataplane"}, {"view/observe", "scenario"}, {"view/metrics", "scenario"}}
+var strangers = [][2]string{{"pfcframe", "itsyhdr"}, {"link", "buffer"}, {"oracle", "dataplane"}, {"node/observe", "scenario"}, {"node/metrics", "scenario"}}
 
 // bannedImports of pure packages, with everything below them.
 var bannedImports = []string{

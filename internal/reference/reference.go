@@ -8,9 +8,9 @@ import (
 
 	"softswitch/internal/safefile"
 	"softswitch/internal/schema"
+	"softswitch/node/config"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
-	"softswitch/scenario/config"
 	"softswitch/scenario/load"
 )
 
@@ -24,7 +24,7 @@ type File struct {
 // have it. Of the references, what stands above generatedMark is written by hand and
 // stays.
 func Files(source string) ([]File, error) {
-	comments, err := schema.ReadComments(os.DirFS(source), "scenario/config", "scenario")
+	comments, err := schema.ReadComments(os.DirFS(source), "node/config", "scenario")
 	if err != nil {
 		return nil, err
 	}

@@ -36,8 +36,8 @@ import (
 	"softswitch/link/forge"
 	"softswitch/link/impair"
 	netnslab "softswitch/netns-lab"
-	"softswitch/scenario/config"
-	"softswitch/view/observe"
+	"softswitch/node/config"
+	"softswitch/node/observe"
 )
 
 // Options of an attack.

@@ -22,12 +22,12 @@ import (
 	"softswitch/lab"
 	"softswitch/live"
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/config"
+	"softswitch/node/observe"
 	"softswitch/scenario"
-	"softswitch/scenario/config"
 	"softswitch/scenario/load"
 	"softswitch/scenarios"
 	"softswitch/unit"
-	"softswitch/view/observe"
 	"softswitch/view/show"
 )
 

@@ -5,10 +5,10 @@ import (
 	"testing"
 
 	"softswitch/internal/control"
+	"softswitch/node/observe"
 	"softswitch/scenario/load"
 	"softswitch/scenarios"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 func TestParseIperf(t *testing.T) {

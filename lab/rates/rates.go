@@ -9,9 +9,9 @@ import (
 
 	"softswitch/internal/timer"
 	"softswitch/lab/run"
+	"softswitch/node/config"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
-	"softswitch/scenario/config"
 	"softswitch/unit"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"softswitch/lab"
+	"softswitch/node/config"
 	"softswitch/scenario"
-	"softswitch/scenario/config"
 	"softswitch/scenario/load"
 	"softswitch/unit"
 )

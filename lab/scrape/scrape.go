@@ -1,13 +1,13 @@
 // Package scrape asks the nodes of a lab for their counters, for metrics.
 //
-//	collector --> view/metrics --> a scrape --control sockets--> nodes
+//	collector --> node/metrics --> a scrape --control sockets--> nodes
 //	                  ^                                            |
 //	                  '---------------- metrics.Sample <-----------'
 //
 // Invariants: a scrape waits for slow nodes only for a limited time; a node that does
 // not answer is reported as down, and so are all nodes of a lab that is gone.
 //
-// What it does not do: it defines no metric (package view/metrics does).
+// What it does not do: it defines no metric (package node/metrics does).
 package scrape
 
 import (
@@ -22,8 +22,8 @@ import (
 	"softswitch/internal/control"
 	"softswitch/lab"
 	netnslab "softswitch/netns-lab"
-	"softswitch/view/metrics"
-	"softswitch/view/observe"
+	"softswitch/node/metrics"
+	"softswitch/node/observe"
 )
 
 // Limits of a scrape: the time for a node to answer, and the nodes asked at once.

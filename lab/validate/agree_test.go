@@ -26,8 +26,8 @@ import (
 	"softswitch/lab/validate"
 	"softswitch/live"
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/config"
 	"softswitch/scenario"
-	"softswitch/scenario/config"
 	"softswitch/scenario/load"
 	"softswitch/sim"
 	"softswitch/sim/fuzz"
@@ -249,7 +249,7 @@ func buildHost(data []byte) error {
 // their nodes.
 func corpus(t *testing.T) (files [][]byte) {
 	t.Helper()
-	for _, pattern := range []string{"../../scenarios/*.yaml", "../../scenarios/nic/*.yaml", "../../scenarios/rdma/*.yaml", "../../scenario/testdata/*.yaml", "../../scenario/config/testdata/*.yaml"} {
+	for _, pattern := range []string{"../../scenarios/*.yaml", "../../scenarios/nic/*.yaml", "../../scenarios/rdma/*.yaml", "../../scenario/testdata/*.yaml", "../../node/config/testdata/*.yaml"} {
 		names, err := filepath.Glob(pattern)
 		if err != nil || len(names) == 0 {
 			t.Fatalf("%s: %d files, %v", pattern, len(names), err)

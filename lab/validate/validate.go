@@ -9,8 +9,8 @@ import (
 
 	"softswitch/internal/strictyaml"
 	"softswitch/lab"
+	"softswitch/node/config"
 	"softswitch/scenario"
-	"softswitch/scenario/config"
 	"softswitch/scenario/load"
 	"softswitch/sim"
 )

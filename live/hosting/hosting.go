@@ -17,7 +17,7 @@ import (
 	"softswitch/live"
 	"softswitch/live/node"
 	netnslab "softswitch/netns-lab"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 	"softswitch/unit"
 )
 

@@ -7,7 +7,7 @@ import (
 	"net"
 	"strings"
 
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 )
 
 // Announce says what switch is about to run, and which of its ports are down; an interface

@@ -6,7 +6,7 @@ import (
 	"net"
 	"testing"
 
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 )
 
 func TestAnnounce(t *testing.T) {

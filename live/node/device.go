@@ -14,7 +14,7 @@ import (
 
 	"softswitch/internal/strictyaml"
 	"softswitch/link"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 )
 
 // claimWire keeps the kernel's stack off the wire's interface. It refuses an interface

@@ -8,7 +8,7 @@ import (
 	"softswitch/internal/timer"
 	"softswitch/link"
 	"softswitch/live"
-	"softswitch/view/observe"
+	"softswitch/node/observe"
 )
 
 // files is what a node writes, and what went wrong with it. The zero value writes

@@ -13,10 +13,10 @@ import (
 	"softswitch/internal/control"
 	"softswitch/link"
 	"softswitch/live"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
+	"softswitch/node/metrics"
+	"softswitch/node/observe"
 	"softswitch/unit"
-	"softswitch/view/metrics"
-	"softswitch/view/observe"
 )
 
 // RunHost runs a host at a place until ctx ends.

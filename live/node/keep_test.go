@@ -13,9 +13,9 @@ import (
 	"softswitch/internal/timer"
 	"softswitch/link"
 	"softswitch/live"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
+	"softswitch/node/observe"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 // asked is a host that runs and can be asked, as on its control socket.

@@ -13,7 +13,7 @@ import (
 	"softswitch/internal/safefile"
 	"softswitch/link/auth"
 	"softswitch/live"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 	"softswitch/unit"
 )
 

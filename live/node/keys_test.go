@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"softswitch/dataplane"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 )
 
 const (

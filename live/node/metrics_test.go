@@ -14,8 +14,8 @@ import (
 	"softswitch/detect/itsy"
 	"softswitch/link"
 	"softswitch/live"
-	"softswitch/scenario/config"
-	"softswitch/view/metrics"
+	"softswitch/node/config"
+	"softswitch/node/metrics"
 )
 
 // pipedNode is a switch of two ports on pipes, which runs until ctx ends.

@@ -10,9 +10,9 @@ import (
 	"softswitch/internal/control"
 	"softswitch/link"
 	"softswitch/live"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
+	"softswitch/node/observe"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 // wireRing is the wire's receive ring: a window of TCP, which a far end without a rate sends

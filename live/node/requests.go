@@ -15,9 +15,9 @@ import (
 	"softswitch/internal/version"
 	"softswitch/link/auth"
 	"softswitch/live"
+	"softswitch/node/metrics"
+	"softswitch/node/observe"
 	"softswitch/unit"
-	"softswitch/view/metrics"
-	"softswitch/view/observe"
 )
 
 // switchNode answers control requests about the switch of this process. The switch is

@@ -16,10 +16,10 @@ import (
 	"softswitch/link"
 	"softswitch/live"
 	"softswitch/live/record"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
+	"softswitch/node/metrics"
+	"softswitch/node/observe"
 	"softswitch/unit"
-	"softswitch/view/metrics"
-	"softswitch/view/observe"
 )
 
 // runner runs a machine in this process, with its control socket, event log and

@@ -13,7 +13,7 @@ import (
 	"softswitch/internal/control"
 	"softswitch/link"
 	"softswitch/live"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 	"softswitch/unit"
 )
 

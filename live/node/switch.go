@@ -12,7 +12,7 @@ import (
 	"softswitch/event/replay"
 	"softswitch/link/auth"
 	"softswitch/live"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 	"softswitch/unit"
 )
 

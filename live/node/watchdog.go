@@ -14,9 +14,9 @@ import (
 	"softswitch/detect/watchdog"
 	"softswitch/internal/strictyaml"
 	"softswitch/live"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
+	"softswitch/node/observe"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 // watched is a switch as seen by a watchdog of some ports: the other ports never seem

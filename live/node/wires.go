@@ -10,9 +10,9 @@ import (
 	"softswitch/internal/control"
 	"softswitch/internal/ether"
 	"softswitch/live"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
+	"softswitch/node/observe"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 // wired is a port with a wire that does this; nil is a wire that does nothing.

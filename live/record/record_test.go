@@ -17,7 +17,7 @@ import (
 	"softswitch/event"
 	"softswitch/event/replay"
 	"softswitch/internal/ether"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 	"softswitch/unit"
 )
 

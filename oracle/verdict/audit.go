@@ -7,11 +7,11 @@ import (
 
 	"softswitch/host"
 	"softswitch/internal/ether"
+	"softswitch/node/config"
+	"softswitch/node/observe"
 	"softswitch/oracle"
 	"softswitch/scenario"
-	"softswitch/scenario/config"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 // A verdict states much twice: what a flow sent and what became of it; when a deadlock

@@ -8,10 +8,10 @@ import (
 	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/host"
+	"softswitch/node/observe"
 	"softswitch/oracle"
 	"softswitch/scenario"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 // honestRun is a run of 2 s whose ring locks twice, is opened once by a drop and once by

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"softswitch/link/auth"
-	"softswitch/view/observe"
+	"softswitch/node/observe"
 )
 
 // countAuth fills in what is wrong with authenticated links. That frames were refused before

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
+	"softswitch/node/observe"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 // sizeBounds are where one range of flow sizes ends and the next begins, in bytes: those by

@@ -9,8 +9,8 @@ import (
 
 	"softswitch/host"
 	"softswitch/internal/testseed"
+	"softswitch/node/observe"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 // connection is a flow of so many bytes that took so long, 0 if it did not come to its end,

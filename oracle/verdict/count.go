@@ -8,10 +8,10 @@ import (
 	"softswitch/dataplane"
 	"softswitch/detect"
 	"softswitch/host"
+	"softswitch/node/observe"
 	"softswitch/scenario"
 	"softswitch/topo"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 // count fills in what the nodes' counters say: flows, lost frames, messages, sizes. It

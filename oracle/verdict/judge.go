@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	"softswitch/detect"
+	"softswitch/node/observe"
 	"softswitch/oracle"
 	"softswitch/scenario"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 // Run is a scenario that was played, and the data its world collected.

@@ -25,7 +25,7 @@ import (
 	"strings"
 
 	"softswitch/internal/strictyaml"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 	"softswitch/topo"
 	"softswitch/unit"
 )

@@ -22,7 +22,7 @@ import (
 	"slices"
 	"strings"
 
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 	"softswitch/topo"
 	"softswitch/unit"
 )

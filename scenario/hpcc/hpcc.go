@@ -24,7 +24,7 @@ import (
 	"slices"
 	"strings"
 
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 	"softswitch/unit"
 )
 

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"softswitch/internal/testsim"
+	"softswitch/node/config"
 	"softswitch/scenario"
-	"softswitch/scenario/config"
 	"softswitch/unit"
 )
 

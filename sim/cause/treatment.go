@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"softswitch/internal/strictyaml"
+	"softswitch/node/config"
 	"softswitch/scenario"
-	"softswitch/scenario/config"
 	"softswitch/topo"
 	"softswitch/unit"
 )

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 	"softswitch/unit"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"softswitch/detect"
+	"softswitch/node/config"
 	"softswitch/oracle"
-	"softswitch/scenario/config"
 	"softswitch/sim"
 	"softswitch/unit"
 )

@@ -6,8 +6,8 @@ import (
 
 	"softswitch/internal/control"
 	"softswitch/live/node"
+	"softswitch/node/observe"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 // Watermarks are bytes by port and class; nil for a class without one.

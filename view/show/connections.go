@@ -7,8 +7,8 @@ import (
 
 	"softswitch/host"
 	"softswitch/internal/control"
+	"softswitch/node/observe"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 // Connections are the reliable connections that a host sends on.

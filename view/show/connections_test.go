@@ -8,8 +8,8 @@ import (
 	"softswitch/host"
 	"softswitch/host/rc"
 	"softswitch/internal/control"
+	"softswitch/node/observe"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 // TestConnections: the connections of two hosts, in each state; UDP flows are not among them.

@@ -10,7 +10,7 @@ import (
 
 	"softswitch/detect"
 	"softswitch/internal/control"
-	"softswitch/view/observe"
+	"softswitch/node/observe"
 )
 
 // Declared is what a switch's detector has declared, and the switch's name.

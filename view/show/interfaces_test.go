@@ -8,8 +8,8 @@ import (
 	"softswitch/dataplane"
 	"softswitch/internal/ether"
 	"softswitch/link"
+	"softswitch/node/observe"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 // RX_DRP counts what was dropped, and not what went on although its address was not

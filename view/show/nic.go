@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"softswitch/internal/control"
-	"softswitch/scenario/config"
-	"softswitch/view/observe"
+	"softswitch/node/config"
+	"softswitch/node/observe"
 )
 
 // ShowNICs asks NICs, and switches, and shows what they answer. The error tells of those

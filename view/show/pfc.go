@@ -7,8 +7,8 @@ import (
 
 	"softswitch/internal/control"
 	"softswitch/live/node"
+	"softswitch/node/observe"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 // classes are numbers by class.

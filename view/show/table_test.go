@@ -9,8 +9,8 @@ import (
 
 	"softswitch/internal/control"
 	"softswitch/internal/timer"
+	"softswitch/node/observe"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 // TestTable compares tables with those of SONiC's tabulate.

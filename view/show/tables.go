@@ -8,9 +8,9 @@ import (
 
 	"softswitch/internal/control"
 	"softswitch/live/node"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
+	"softswitch/node/observe"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 func speed(bps int64) string {

@@ -14,9 +14,9 @@ import (
 	"softswitch/internal/strictyaml"
 	"softswitch/internal/timer"
 	netnslab "softswitch/netns-lab"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
+	"softswitch/node/observe"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 // Order is what a page wants done to a lab.

@@ -15,10 +15,10 @@ import (
 	"softswitch/internal/control"
 	"softswitch/internal/timer"
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/config"
+	"softswitch/node/observe"
 	"softswitch/oracle"
-	"softswitch/scenario/config"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 const (

@@ -9,9 +9,9 @@ import (
 
 	"softswitch/detect"
 	"softswitch/event"
+	"softswitch/node/observe"
 	"softswitch/oracle"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 // Bounds of what one state tells of events, the last ones, and of measures, the first ones:

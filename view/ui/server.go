@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/net/netutil"
 
-	"softswitch/view/guard"
+	"softswitch/node/guard"
 )
 
 // Bounds of the server.

@@ -8,12 +8,12 @@ import (
 	"softswitch/event"
 	"softswitch/host"
 	"softswitch/link"
+	"softswitch/node/observe"
 	"softswitch/oracle"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/sim"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 // Simulate plays a plan in virtual time and publishes it as a whole; opt.Sample is not to

@@ -11,9 +11,9 @@ import (
 	"softswitch/event/follow"
 	"softswitch/internal/timer"
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/observe"
 	"softswitch/oracle"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 // logFile is an event log that a test writes.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"softswitch/detect"
+	"softswitch/node/config"
 	"softswitch/oracle"
-	"softswitch/scenario/config"
 	"softswitch/unit"
 )
 

@@ -12,7 +12,7 @@ import (
 	"softswitch/internal/control"
 	"softswitch/lab"
 	netnslab "softswitch/netns-lab"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 )
 
 // Target is which running nodes a command is about: the one behind a control socket, or

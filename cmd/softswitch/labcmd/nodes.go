@@ -10,7 +10,7 @@ import (
 	"softswitch/internal/control"
 	"softswitch/lab"
 	netnslab "softswitch/netns-lab"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 )
 
 func labExec(name *string) *cobra.Command {

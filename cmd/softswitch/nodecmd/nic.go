@@ -14,7 +14,7 @@ import (
 	"softswitch/internal/control"
 	"softswitch/lab/nicdemo"
 	"softswitch/live/node"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 	"softswitch/view/show"
 )
 

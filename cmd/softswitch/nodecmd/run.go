@@ -13,7 +13,7 @@ import (
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/detect/catalog"
 	"softswitch/live/node"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 )
 
 // Commands are those that run a node, and those that speak to running ones.

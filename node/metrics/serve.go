@@ -14,8 +14,8 @@ import (
 	"golang.org/x/net/netutil"
 
 	"softswitch/internal/budget"
-	"softswitch/scenario/config"
-	"softswitch/view/guard"
+	"softswitch/node/config"
+	"softswitch/node/guard"
 )
 
 // Limits of the HTTP server.

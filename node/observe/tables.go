@@ -4,7 +4,7 @@ import (
 	"softswitch/buffer"
 	"softswitch/dataplane"
 	"softswitch/itsyhdr"
-	"softswitch/scenario/config"
+	"softswitch/node/config"
 	"softswitch/unit"
 )
 

@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"softswitch/host"
+	"softswitch/node/observe"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 // Sample is the answers of nodes at one time.

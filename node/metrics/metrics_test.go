@@ -26,8 +26,8 @@ import (
 	"softswitch/host"
 	"softswitch/host/rc"
 	"softswitch/internal/budget"
+	"softswitch/node/observe"
 	"softswitch/unit"
-	"softswitch/view/observe"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
