@@ -11,9 +11,9 @@ import (
 	"softswitch/detect"
 	"softswitch/detect/itsypaper"
 	"softswitch/event"
-	"softswitch/event/replay"
 	"softswitch/internal/testseed"
 	"softswitch/live/record"
+	"softswitch/live/replay"
 	"softswitch/node/config"
 	"softswitch/unit"
 )

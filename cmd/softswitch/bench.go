@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"softswitch/cmd/softswitch/cli"
-	"softswitch/internal/bench"
+	"softswitch/live/bench"
 )
 
 func benchCommand() *cobra.Command {

@@ -9,12 +9,12 @@ import (
 
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/detect/catalog"
-	"softswitch/event/replay"
 	"softswitch/internal/strictyaml"
 	"softswitch/lab/validate"
 	"softswitch/link/auth"
 	"softswitch/link/decode"
 	"softswitch/live/node"
+	"softswitch/live/replay"
 	"softswitch/scenario/load"
 	"softswitch/sim/figures"
 )

@@ -4,7 +4,7 @@ import (
 	"softswitch/dataplane"
 	"softswitch/detect"
 	"softswitch/event"
-	"softswitch/event/replay"
+	"softswitch/live/replay"
 	"softswitch/node/config"
 	"softswitch/unit"
 )

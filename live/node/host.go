@@ -8,11 +8,11 @@ import (
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
 
-	"softswitch/event/replay"
 	"softswitch/host"
 	"softswitch/internal/control"
 	"softswitch/link"
 	"softswitch/live"
+	"softswitch/live/replay"
 	"softswitch/node/config"
 	"softswitch/node/metrics"
 	"softswitch/node/observe"

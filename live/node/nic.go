@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"softswitch/event/replay"
 	"softswitch/host/nic"
 	"softswitch/internal/control"
 	"softswitch/link"
 	"softswitch/live"
+	"softswitch/live/replay"
 	"softswitch/node/config"
 	"softswitch/node/observe"
 	"softswitch/unit"

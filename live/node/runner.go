@@ -10,12 +10,12 @@ import (
 	"syscall"
 
 	"softswitch/event"
-	"softswitch/event/replay"
 	"softswitch/internal/control"
 	"softswitch/internal/safefile"
 	"softswitch/link"
 	"softswitch/live"
 	"softswitch/live/record"
+	"softswitch/live/replay"
 	"softswitch/node/config"
 	"softswitch/node/metrics"
 	"softswitch/node/observe"

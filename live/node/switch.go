@@ -9,9 +9,9 @@ import (
 	"softswitch/dataplane"
 	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
-	"softswitch/event/replay"
 	"softswitch/link/auth"
 	"softswitch/live"
+	"softswitch/live/replay"
 	"softswitch/node/config"
 	"softswitch/unit"
 )

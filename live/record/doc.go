@@ -1,5 +1,5 @@
 // Package record records the calls of a live node's machine, so that package
-// event/replay can play them again.
+// live/replay can play them again.
 //
 //	live.Node --calls--> Recorder --calls--> the machine
 //	                        '--entries--> buffer --one goroutine--> writer
@@ -13,5 +13,5 @@
 //     written is bounded; a recording that reaches the bound ends there, and says so.
 //
 // What it does not do: it opens no file, has nothing to do with links, and judges
-// nothing. Package event/replay defines the format. Package live does not depend on it.
+// nothing. Package live/replay defines the format. Package live does not depend on it.
 package record

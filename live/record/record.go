@@ -8,8 +8,8 @@ import (
 	"softswitch/buffer"
 	"softswitch/dataplane"
 	"softswitch/event"
-	"softswitch/event/replay"
 	"softswitch/internal/ether"
+	"softswitch/live/replay"
 	"softswitch/unit"
 )
 

@@ -15,8 +15,8 @@ import (
 	"softswitch/dataplane"
 	"softswitch/detect"
 	"softswitch/event"
-	"softswitch/event/replay"
 	"softswitch/internal/ether"
+	"softswitch/live/replay"
 	"softswitch/node/config"
 	"softswitch/unit"
 )
