@@ -7,8 +7,8 @@ import (
 
 	"softswitch/internal/testlong"
 	"softswitch/internal/testseed"
-	"softswitch/internal/testsim"
 	"softswitch/sim/fuzz"
+	"softswitch/sim/simtest"
 )
 
 // randomDeadlocks is how many random scenarios are played.
@@ -22,12 +22,12 @@ func TestRandomDeadlocks(t *testing.T) {
 	locked, mixed := 0, 0
 	for i := range randomDeadlocks {
 		text := string(fuzz.New(seed, i, fuzz.Usual).Text("none", ""))
-		want := played(t, testsim.Parse(t, "random.yaml", text, "none"))
+		want := played(t, simtest.Parse(t, "random.yaml", text, "none"))
 		if len(want) == 0 {
 			continue
 		}
 		locked++
-		c := checker(t, testsim.Parse(t, "random.yaml", text, "none"))
+		c := checker(t, simtest.Parse(t, "random.yaml", text, "none"))
 		var states []map[string]bool
 		for k := range c.Cases(0) {
 			states = append(states, c.flowTurns(c.Case(k)))
@@ -74,7 +74,7 @@ func (c *Checker) flowTurns(k Case) map[string]bool {
 			if c.alike {
 				class = c.flows[i].class
 			}
-			return testsim.Hops([]string{c.linkName(n)}, []int{int(class)})
+			return simtest.Hops([]string{c.linkName(n)}, []int{int(class)})
 		}
 		for _, e := range edges {
 			turns[name(c.tail(e))+" > "+name(c.head(e))] = true

@@ -4,15 +4,15 @@ import (
 	"testing"
 
 	"softswitch/detect"
-	"softswitch/internal/testsim"
 	"softswitch/scenario"
 	"softswitch/sim"
+	"softswitch/sim/simtest"
 )
 
 // checker is a checker of the plan of a scenario.
 func checker(t testing.TB, s *scenario.Scenario) *Checker {
 	t.Helper()
-	c, err := New(testsim.Compile(t, s), nil)
+	c, err := New(simtest.Compile(t, s), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,13 +40,13 @@ func resultsOf(c *Checker, failures int) (all []*Result) {
 // parse reads a scenario of a fabric that is written in a test.
 func parse(t testing.TB, text string) *scenario.Scenario {
 	t.Helper()
-	return testsim.Parse(t, "test.yaml", "name: test\nduration: 1s\n"+text, "none")
+	return simtest.Parse(t, "test.yaml", "name: test\nduration: 1s\n"+text, "none")
 }
 
 // played simulates a scenario without a detector and returns its loops.
 func played(t testing.TB, s *scenario.Scenario) []string {
 	t.Helper()
 	s.Detector, s.Response = "none", "none"
-	_, r := testsim.Run(t, s, sim.Options{Seed: 1, Detectors: map[string]detect.Factory{"none": detect.NewNone}})
-	return testsim.Loops(r)
+	_, r := simtest.Run(t, s, sim.Options{Seed: 1, Detectors: map[string]detect.Factory{"none": detect.NewNone}})
+	return simtest.Loops(r)
 }

@@ -12,11 +12,11 @@ import (
 	"softswitch/detect/itsypaper"
 	"softswitch/internal/strictyaml"
 	"softswitch/internal/testlong"
-	"softswitch/internal/testsim"
 	"softswitch/link/impair"
 	"softswitch/scenario"
 	"softswitch/scenarios"
 	"softswitch/sim"
+	"softswitch/sim/simtest"
 	"softswitch/topo"
 	"softswitch/unit"
 )
@@ -162,7 +162,7 @@ func TestTiming(t *testing.T) {
 // readSlow reads a scenario file, slow enough for a live lab.
 func readSlow(t *testing.T, file, detector string) *scenario.Scenario {
 	t.Helper()
-	s := testsim.Shipped(t, strings.TrimSuffix(file, ".yaml"), detector)
+	s := simtest.Shipped(t, strings.TrimSuffix(file, ".yaml"), detector)
 	s, err := s.Slow(Slowness(s))
 	if err != nil {
 		t.Fatal(err)
@@ -174,13 +174,13 @@ func readSlow(t *testing.T, file, detector string) *scenario.Scenario {
 // expectation is not met, and why; 0 if there is none.
 func unmet(t *testing.T, s *scenario.Scenario, seeds uint64) (seed uint64, why string) {
 	t.Helper()
-	p := testsim.Compile(t, s)
+	p := simtest.Compile(t, s)
 	for seed := uint64(1); seed <= seeds; seed++ {
 		w, err := sim.New(p, sim.Options{Seed: seed, Detectors: map[string]detect.Factory{"itsy": itsy.New, "itsypaper": itsypaper.New}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, _ := testsim.RunWorld(t, w)
+		v, _ := simtest.RunWorld(t, w)
 		if !v.ExpectedMet {
 			return seed, strings.Join(v.Reasons, "; ")
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"softswitch/cbd"
-	"softswitch/internal/testsim"
+	"softswitch/sim/simtest"
 )
 
 // check is something that has to be true of runs.
@@ -62,7 +62,7 @@ var general = []check{
 		name: "cycles",
 		of:   everything,
 		fault: func(r *run) string {
-			loops := testsim.Loops(r.truth)
+			loops := simtest.Loops(r.truth)
 			if r.verdict.Deadlock != (len(loops) > 0) {
 				return fmt.Sprintf("deadlock %v, and %d loops", r.verdict.Deadlock, len(loops))
 			}
@@ -75,7 +75,7 @@ var general = []check{
 		},
 		spoil: []func(*run){func(r *run) {
 			if r.verdict.Deadlock {
-				r.cycles = slices.DeleteFunc(slices.Clone(r.cycles), func(c string) bool { return slices.Contains(testsim.Loops(r.truth), c) })
+				r.cycles = slices.DeleteFunc(slices.Clone(r.cycles), func(c string) bool { return slices.Contains(simtest.Loops(r.truth), c) })
 			} else {
 				r.verdict.Deadlock = true
 			}
@@ -105,7 +105,7 @@ var general = []check{
 // its classes if a cycle has hops of one.
 func cyclesOf(t *testing.T, name string) (all []string) {
 	t.Helper()
-	c, err := cbd.New(testsim.Compile(t, testsim.Shipped(t, name, "none")), nil)
+	c, err := cbd.New(simtest.Compile(t, simtest.Shipped(t, name, "none")), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,10 +131,10 @@ func hopsOf(c *cbd.Cycle) (all []string) {
 		links, own = append(links, h.Link), append(own, h.Class)
 	}
 	if slices.Min(own) != slices.Max(own) {
-		return []string{testsim.Hops(links, own)}
+		return []string{simtest.Hops(links, own)}
 	}
 	for _, class := range c.Classes {
-		all = append(all, testsim.Hops(links, slices.Repeat([]int{class}, len(links))))
+		all = append(all, simtest.Hops(links, slices.Repeat([]int{class}, len(links))))
 	}
 	return all
 }

@@ -20,12 +20,12 @@ import (
 	"softswitch/detect/itsypaper"
 	"softswitch/event"
 	"softswitch/internal/testlong"
-	"softswitch/internal/testsim"
 	"softswitch/oracle"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/scenarios"
 	"softswitch/sim"
+	"softswitch/sim/simtest"
 )
 
 var detectors = map[string]detect.Factory{"none": detect.NewNone, "itsypaper": itsypaper.New, "itsy": itsy.New}
@@ -92,12 +92,12 @@ type line struct {
 // play simulates a file with a detector.
 func play(t *testing.T, name, detector string, seed uint64) *run {
 	t.Helper()
-	s := testsim.Shipped(t, name, detector)
+	s := simtest.Shipped(t, name, detector)
 	if detector == "none" { // what is expected of detectors is not expected of none
 		s.Expect.Detected, s.Expect.Missed = nil, nil
 	}
 	r := &run{of: name + "/" + detector, scenario: s}
-	r.verdict, r.truth = testsim.Run(t, s, sim.Options{Seed: seed, Detectors: detectors, Events: func(n event.Node, e event.Event) {
+	r.verdict, r.truth = simtest.Run(t, s, sim.Options{Seed: seed, Detectors: detectors, Events: func(n event.Node, e event.Event) {
 		r.log = append(r.log, line{n, e})
 	}})
 	return r
@@ -177,7 +177,7 @@ func TestChecksLook(t *testing.T) {
 func TestText(t *testing.T) {
 	locks := 0
 	for _, f := range files(t) {
-		s := testsim.Shipped(t, f.name, "itsy")
+		s := simtest.Shipped(t, f.name, "itsy")
 		for _, w := range s.Warnings {
 			t.Error(w)
 		}

@@ -7,8 +7,8 @@ import (
 	"softswitch/detect/catalog"
 	"softswitch/internal/testlong"
 	"softswitch/internal/testseed"
-	"softswitch/internal/testsim"
 	"softswitch/sim"
+	"softswitch/sim/simtest"
 	"softswitch/unit"
 )
 
@@ -20,14 +20,14 @@ func TestImpairedWires(t *testing.T) {
 	deadlocks, runs := 0, testlong.Of[uint64](30, 150)
 	for i := range runs {
 		name := []string{"shpiner-fig4", "hu-fig4", "fattree-on-loop", "w8-chattering-trigger"}[r.IntN(4)]
-		s := testsim.Shipped(t, name, "itsy")
+		s := simtest.Shipped(t, name, "itsy")
 		for l := range s.Links {
 			f := &s.Links[l].Faults
 			f.Delay = max(f.Delay, unit.Microsecond)
 			f.Loss, f.Duplicate, f.Reorder = r.IntN(100), r.IntN(1000), r.IntN(1000)
 		}
-		v, _ := testsim.Run(t, s, sim.Options{Seed: i + 1, Detectors: catalog.Factories()})
-		two, _ := testsim.Run(t, s, sim.Options{Seed: i + 1, Partitions: 2, Detectors: catalog.Factories()})
+		v, _ := simtest.Run(t, s, sim.Options{Seed: i + 1, Detectors: catalog.Factories()})
+		two, _ := simtest.Run(t, s, sim.Options{Seed: i + 1, Partitions: 2, Detectors: catalog.Factories()})
 		switch {
 		case v.Invalid != "":
 			t.Errorf("seed %d: case %d, %s: %s", seed, i, name, v.Invalid)

@@ -11,10 +11,10 @@ import (
 
 	"softswitch/cbd"
 	"softswitch/internal/testlong"
-	"softswitch/internal/testsim"
 	"softswitch/scenario"
 	"softswitch/scenario/load"
 	"softswitch/scenarios"
+	"softswitch/sim/simtest"
 	"softswitch/topo"
 	"softswitch/unit"
 )
@@ -65,11 +65,11 @@ func TestRoutes(t *testing.T) {
 		failures   int
 		exact      int // routes, if no fewer do
 	}{
-		{"hu-case1-above", testsim.Text(t, "hu-case1-above"), 2, 1},
-		{"shpiner-fig4", testsim.Text(t, "shpiner-fig4"), 0, 1},
-		{"hu-fig4", testsim.Text(t, "hu-fig4"), 0, 2},
-		{"guo-fig4", testsim.Text(t, "guo-fig4"), 0, 2},
-		{"fattree-on-loop", testsim.Text(t, "fattree-on-loop"), 0, 2},
+		{"hu-case1-above", simtest.Text(t, "hu-case1-above"), 2, 1},
+		{"shpiner-fig4", simtest.Text(t, "shpiner-fig4"), 0, 1},
+		{"hu-fig4", simtest.Text(t, "hu-fig4"), 0, 2},
+		{"guo-fig4", simtest.Text(t, "guo-fig4"), 0, 2},
+		{"fattree-on-loop", simtest.Text(t, "fattree-on-loop"), 0, 2},
 		{"fat-tree", "name: k4\nduration: 1s\ntopology: {fattree: {k: 4}, rate: 1Gbit/s}\n", testlong.Of(1, 2), 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -111,7 +111,7 @@ func (k *Checked) wantNoSingle(t *testing.T) {
 					sc.Flows = append([]scenario.Flow{}, sc.Flows...)
 					sc.Flows[i].Via = nil
 				}
-				left, err := Check(c.ctx, testsim.Compile(t, &sc), Options{Failures: k.Report.Failures, Workers: 1}, io.Discard)
+				left, err := Check(c.ctx, simtest.Compile(t, &sc), Options{Failures: k.Report.Failures, Workers: 1}, io.Discard)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -139,13 +139,13 @@ func TestTagger(t *testing.T) {
 	}
 	applied, cyclic, failures := 0, 0, testlong.Of(1, 2)
 	for _, file := range files {
-		text := testsim.Text(t, strings.TrimSuffix(file, ".yaml"))
-		s := testsim.Parse(t, file, text, "none")
+		text := simtest.Text(t, strings.TrimSuffix(file, ".yaml"))
+		s := simtest.Parse(t, file, text, "none")
 		if s.Prevent("tagger") != nil {
 			continue
 		}
 		applied++
-		k, err := Check(context.Background(), testsim.Compile(t, s), Options{Failures: failures, Workers: 2}, io.Discard)
+		k, err := Check(context.Background(), simtest.Compile(t, s), Options{Failures: failures, Workers: 2}, io.Discard)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,7 +164,7 @@ func TestTagger(t *testing.T) {
 // TestPreventions: no flooding takes away what comes of flooding alone, and a prevention
 // that does not apply says why.
 func TestPreventions(t *testing.T) {
-	guo := testsim.Text(t, "guo-fig4")
+	guo := simtest.Text(t, "guo-fig4")
 	if c := cured(t, guo, 0).cure(t, "no-flood"); c.Left != 0 || c.Why != "" {
 		t.Errorf("no flooding: %+v", c)
 	}
@@ -174,7 +174,7 @@ func TestPreventions(t *testing.T) {
 	if c := cured(t, ring, 0).cure(t, "tagger"); !strings.HasPrefix(c.Why, "topology without levels") {
 		t.Errorf("Tagger on a ring: %+v", c)
 	}
-	if cures := cured(t, testsim.Text(t, "pause"), 2).Report.Cures; cures != nil {
+	if cures := cured(t, simtest.Text(t, "pause"), 2).Report.Cures; cures != nil {
 		t.Errorf("cures of what has no cycle: %+v", cures)
 	}
 }

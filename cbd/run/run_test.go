@@ -15,17 +15,17 @@ import (
 	"softswitch/cbd"
 	"softswitch/detect"
 	"softswitch/internal/testlong"
-	"softswitch/internal/testsim"
 	"softswitch/oracle"
 	"softswitch/scenarios"
 	"softswitch/sim"
+	"softswitch/sim/simtest"
 	"softswitch/unit"
 )
 
 // checked checks a scenario file, with a number of workers.
 func checked(t *testing.T, text string, failures, workers int) *Checked {
 	t.Helper()
-	plan := testsim.Compile(t, testsim.Parse(t, "test.yaml", text, "none"))
+	plan := simtest.Compile(t, simtest.Parse(t, "test.yaml", text, "none"))
 	k, err := Check(context.Background(), plan, Options{Failures: failures, Workers: workers}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestWitnesses(t *testing.T) {
 		{"ring", ring, 0, 2},
 		{"leaf-spine", leafSpine, 2, 15},
 		{"fat-tree", "name: k4\nduration: 1s\ntopology: {fattree: {k: 4}, rate: 1Gbit/s}\n", 2, 16}, // routing loops
-		{"flows that begin late", strings.ReplaceAll(testsim.Text(t, "hu-fig4-limit"), "start: 10us, stop: 10ms", "start: 9ms"), 0, 1},
+		{"flows that begin late", strings.ReplaceAll(simtest.Text(t, "hu-fig4-limit"), "start: 10us, stop: 10ms", "start: 9ms"), 0, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if testing.Short() && c.failures > 0 {
@@ -91,7 +91,7 @@ func TestWitnessesOfScenarios(t *testing.T) {
 		if testlong.Of(slices.Contains(slow, name), false) {
 			continue
 		}
-		found, cycles := playWitnesses(t, testsim.Text(t, name), 0)
+		found, cycles := playWitnesses(t, simtest.Text(t, name), 0)
 		if witnesses += found; cycles > 0 && found == 0 {
 			t.Errorf("%s: no witness of %d cycles", name, cycles)
 		}
@@ -140,8 +140,8 @@ func playWitness(t *testing.T, cy *cbd.Cycle) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := testsim.Parse(t, cy.Witness.File, string(text), "none")
-	v, r := testsim.Run(t, s, sim.Options{Seed: 1, Detectors: map[string]detect.Factory{"none": detect.NewNone}})
+	s := simtest.Parse(t, cy.Witness.File, string(text), "none")
+	v, r := simtest.Run(t, s, sim.Options{Seed: 1, Detectors: map[string]detect.Factory{"none": detect.NewNone}})
 	if !v.ExpectedMet || !v.Deadlock {
 		t.Errorf("%s: %v", cy.Witness.File, v.Reasons)
 	}
@@ -172,7 +172,7 @@ func TestWorkers(t *testing.T) {
 
 // TestEnds: a check and a search end with their context.
 func TestEnds(t *testing.T) {
-	plan := testsim.Compile(t, testsim.Parse(t, "test.yaml", leafSpine, "none"))
+	plan := simtest.Compile(t, simtest.Parse(t, "test.yaml", leafSpine, "none"))
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := Check(ctx, plan, Options{Failures: 2, Workers: 2}, io.Discard); !errors.Is(err, context.Canceled) {
@@ -188,7 +188,7 @@ func TestEnds(t *testing.T) {
 func TestTooMany(t *testing.T) {
 	defer func(was int) { maxCases = was }(maxCases)
 	maxCases = 40
-	plan := testsim.Compile(t, testsim.Parse(t, "test.yaml", leafSpine, "none"))
+	plan := simtest.Compile(t, simtest.Parse(t, "test.yaml", leafSpine, "none"))
 	_, err := Check(context.Background(), plan, Options{Failures: 2, Workers: 1}, io.Discard)
 	if want := "43 cases of up to 2 failures; at most 40 can be checked: use --failures 1"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)

@@ -5,19 +5,19 @@ import (
 
 	"softswitch/detect"
 	"softswitch/detect/deadlockbreaker"
-	"softswitch/internal/testsim"
 	"softswitch/oracle"
 	"softswitch/oracle/verdict"
 	"softswitch/sim"
+	"softswitch/sim/simtest"
 	"softswitch/unit"
 )
 
 // play simulates the first part of a scenario with a detector.
 func play(t *testing.T, name, detector string, seed uint64, duration unit.Time) (*verdict.Verdict, *oracle.Result) {
 	t.Helper()
-	s := testsim.Shipped(t, name, detector)
+	s := simtest.Shipped(t, name, detector)
 	s.Duration = duration
-	return testsim.Run(t, s, sim.Options{Seed: seed, Detectors: map[string]detect.Factory{"none": detect.NewNone, deadlockbreaker.Name: deadlockbreaker.New}})
+	return simtest.Run(t, s, sim.Options{Seed: seed, Detectors: map[string]detect.Factory{"none": detect.NewNone, deadlockbreaker.Name: deadlockbreaker.New}})
 }
 
 // count is how often each action was taken.

@@ -10,12 +10,12 @@ import (
 	"softswitch/detect/itsy"
 	"softswitch/event"
 	"softswitch/internal/testlong"
-	"softswitch/internal/testsim"
 	"softswitch/itsyhdr"
 	"softswitch/oracle/verdict"
 	"softswitch/pfcframe"
 	"softswitch/scenario"
 	"softswitch/sim"
+	"softswitch/sim/simtest"
 	"softswitch/unit"
 )
 
@@ -39,7 +39,7 @@ func TestForgedLabelHidesNothing(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := testsim.Shipped(t, c.name, itsy.Name)
+			s := simtest.Shipped(t, c.name, itsy.Name)
 			s.Duration = c.duration
 			periods := map[string][]period{}
 			quiet := simulate(t, s, func(n event.Node, e event.Event) {
@@ -97,14 +97,14 @@ func periodAt(all []period, at unit.Time) (number uint8) {
 
 func simulate(t *testing.T, s *scenario.Scenario, events func(event.Node, event.Event)) *verdict.Verdict {
 	t.Helper()
-	v, _ := testsim.Run(t, s, sim.Options{Seed: 1, Detectors: map[string]detect.Factory{itsy.Name: itsy.New}, Events: events})
+	v, _ := simtest.Run(t, s, sim.Options{Seed: 1, Detectors: map[string]detect.Factory{itsy.Name: itsy.New}, Events: events})
 	return v
 }
 
 // lie is s with a forged pause by the switch to to the switch from at a time.
 func lie(t *testing.T, s *scenario.Scenario, at unit.Time, from, to string, period uint8) *scenario.Scenario {
 	t.Helper()
-	f := testsim.Compile(t, s).Fabric
+	f := simtest.Compile(t, s).Fabric
 	e := scenario.Event{At: at, Do: scenario.Forge, Link: -1, Frame: forgedPause(period)}
 	for i, l := range f.Links {
 		a, b := f.Nodes[l.A.Node].Name, f.Nodes[l.B.Node].Name

@@ -6,18 +6,18 @@ import (
 
 	"softswitch/detect"
 	"softswitch/detect/loopbreaker"
-	"softswitch/internal/testsim"
 	"softswitch/oracle"
 	"softswitch/oracle/verdict"
 	"softswitch/sim"
+	"softswitch/sim/simtest"
 	"softswitch/unit"
 )
 
 // play simulates a scenario with a detector.
 func play(t *testing.T, name, detector string, seed uint64) (*verdict.Verdict, *oracle.Result) {
 	t.Helper()
-	s := testsim.Shipped(t, name, detector)
-	return testsim.Run(t, s, sim.Options{Seed: seed, Detectors: map[string]detect.Factory{"none": detect.NewNone, loopbreaker.Name: loopbreaker.New}})
+	s := simtest.Shipped(t, name, detector)
+	return simtest.Run(t, s, sim.Options{Seed: seed, Detectors: map[string]detect.Factory{"none": detect.NewNone, loopbreaker.Name: loopbreaker.New}})
 }
 
 // masters are the switches that rerouted flows, and pushed is what they let out in

@@ -9,17 +9,17 @@ import (
 	"softswitch/detect"
 	"softswitch/detect/itsy"
 	"softswitch/internal/testlong"
-	"softswitch/internal/testsim"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/sim"
+	"softswitch/sim/simtest"
 	"softswitch/unit"
 )
 
 // play simulates a scenario with the exact detector and a response.
 func play(t *testing.T, name, response string, seed uint64) *verdict.Verdict {
 	t.Helper()
-	return simulate(t, testsim.Shipped(t, name, itsy.Name), response, seed)
+	return simulate(t, simtest.Shipped(t, name, itsy.Name), response, seed)
 }
 
 // simulate is play of what became of a scenario. Flows that stop before the last quarter
@@ -27,7 +27,7 @@ func play(t *testing.T, name, response string, seed uint64) *verdict.Verdict {
 func simulate(t *testing.T, s *scenario.Scenario, response string, seed uint64) *verdict.Verdict {
 	t.Helper()
 	s.Response = response
-	v, _ := testsim.Run(t, s, sim.Options{Seed: seed, Detectors: map[string]detect.Factory{itsy.Name: itsy.New}})
+	v, _ := simtest.Run(t, s, sim.Options{Seed: seed, Detectors: map[string]detect.Factory{itsy.Name: itsy.New}})
 	last := v.Flows[:0]
 	for i, f := range s.Flows {
 		if f.Stop == 0 || f.Stop > s.Duration*3/4 {
@@ -125,7 +125,7 @@ func TestScenarios(t *testing.T) {
 				t.Parallel()
 				locked, seeds := 0, seedsOf(name, response)
 				for _, seed := range seeds {
-					s := testsim.Shipped(t, name, itsy.Name)
+					s := simtest.Shipped(t, name, itsy.Name)
 					if name == "w6-late-edge" { // a hop takes 100 us there
 						s.Duration = 3 * ms
 					}
@@ -147,12 +147,12 @@ func TestScenarios(t *testing.T) {
 
 // What keeps a loop open is what it was given: a pool that has nothing to give shows it.
 func TestLoopClosesWithoutReserve(t *testing.T) {
-	text := testsim.Text(t, "w3-crossing-frame")
+	text := simtest.Text(t, "w3-crossing-frame")
 	poor := strings.Replace(text, "buffer: {", "buffer: {pool: 60000, ", 1)
 	if poor == text {
 		t.Fatal("the scenario has no buffer key to change")
 	}
-	parse := func() *scenario.Scenario { return testsim.Parse(t, "w3-crossing-frame.yaml", poor, itsy.Name) }
+	parse := func() *scenario.Scenario { return simtest.Parse(t, "w3-crossing-frame.yaml", poor, itsy.Name) }
 	if v := simulate(t, parse(), "drop+trigger", 1); v.Recurrences == 0 {
 		t.Errorf("the deadlock did not come back: %+v", v.Measures)
 	}

@@ -6,9 +6,9 @@ import (
 
 	"softswitch/detect"
 	"softswitch/detect/saidldr"
-	"softswitch/internal/testsim"
 	"softswitch/oracle/verdict"
 	"softswitch/sim"
+	"softswitch/sim/simtest"
 	"softswitch/unit"
 )
 
@@ -17,13 +17,13 @@ const ms = unit.Millisecond
 // play simulates a scenario file, with old replaced by text.
 func play(t *testing.T, name, old, text string) *verdict.Verdict {
 	t.Helper()
-	file := testsim.Text(t, name)
+	file := simtest.Text(t, name)
 	if !strings.Contains(file, old) {
 		t.Fatalf("%s.yaml has no %q", name, old)
 	}
-	s := testsim.Parse(t, name, strings.Replace(file, old, text, 1), saidldr.Name)
-	w := testsim.World(t, s, sim.Options{Seed: 1, Detectors: map[string]detect.Factory{saidldr.Name: saidldr.New}})
-	v, _ := testsim.RunWorld(t, w)
+	s := simtest.Parse(t, name, strings.Replace(file, old, text, 1), saidldr.Name)
+	w := simtest.World(t, s, sim.Options{Seed: 1, Detectors: map[string]detect.Factory{saidldr.Name: saidldr.New}})
+	v, _ := simtest.RunWorld(t, w)
 	return v
 }
 

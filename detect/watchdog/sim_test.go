@@ -8,9 +8,9 @@ import (
 	"softswitch/detect"
 	"softswitch/detect/watchdog"
 	"softswitch/event"
-	"softswitch/internal/testsim"
 	"softswitch/oracle/verdict"
 	"softswitch/sim"
+	"softswitch/sim/simtest"
 	"softswitch/unit"
 )
 
@@ -31,15 +31,15 @@ type game struct {
 // play simulates a scenario file, with old replaced by text.
 func play(t *testing.T, name string, f detect.Factory, old, text string) game {
 	t.Helper()
-	before := testsim.Text(t, name)
+	before := simtest.Text(t, name)
 	if !strings.Contains(before, old) {
 		t.Fatalf("%s.yaml has no %q", name, old)
 	}
 	const detector = "under test"
-	s := testsim.Parse(t, name, strings.Replace(before, old, text, 1), detector)
+	s := simtest.Parse(t, name, strings.Replace(before, old, text, 1), detector)
 	g := game{T: t, actions: map[detect.Action]int{}}
 	var dogs []*watchdog.Watchdog
-	w := testsim.World(t, s, sim.Options{
+	w := simtest.World(t, s, sim.Options{
 		Seed: 1,
 		Detectors: map[string]detect.Factory{detector: func(v detect.View, a detect.Actions) detect.Detector {
 			d := f(v, a).(*watchdog.Watchdog)
@@ -52,7 +52,7 @@ func play(t *testing.T, name string, f detect.Factory, old, text string) game {
 			}
 		},
 	})
-	g.Verdict, _ = testsim.RunWorld(t, w)
+	g.Verdict, _ = simtest.RunWorld(t, w)
 	w.EachSwitch(func(sw *dataplane.Switch) {
 		for p := range unit.Port(sw.Ports()) {
 			g.lost += sw.Counters(p).LosslessLost

@@ -15,9 +15,9 @@ import (
 
 	"softswitch/detect"
 	"softswitch/detect/itsy"
-	"softswitch/internal/testsim"
 	"softswitch/oracle/verdict"
 	"softswitch/sim"
+	"softswitch/sim/simtest"
 )
 
 // compileSchema is what tells whether a verdict is as the schema says.
@@ -46,9 +46,9 @@ func TestSchema(t *testing.T) {
 	valid := compileSchema(t)
 	for _, name := range []string{"pause", "itsy-fig2", "hu-case1-above"} {
 		for _, response := range []string{"none", "drop+trigger"} {
-			s := testsim.Shipped(t, name, "itsy")
+			s := simtest.Shipped(t, name, "itsy")
 			s.Response = response
-			v, _ := testsim.Run(t, s, sim.Options{Seed: 1, Detectors: map[string]detect.Factory{"itsy": itsy.New}})
+			v, _ := simtest.Run(t, s, sim.Options{Seed: 1, Detectors: map[string]detect.Factory{"itsy": itsy.New}})
 			text, err := json.Marshal(v)
 			if err != nil {
 				t.Fatal(err)
@@ -81,8 +81,8 @@ duration: 5ms
 // not.
 func TestSchemaOfCompletion(t *testing.T) {
 	valid := compileSchema(t)
-	s := testsim.Parse(t, "rdma.yaml", rdma, "itsy")
-	v, _ := testsim.Run(t, s, sim.Options{Seed: 1, Detectors: map[string]detect.Factory{"itsy": itsy.New}})
+	s := simtest.Parse(t, "rdma.yaml", rdma, "itsy")
+	v, _ := simtest.Run(t, s, sim.Options{Seed: 1, Detectors: map[string]detect.Factory{"itsy": itsy.New}})
 	text, err := json.Marshal(v)
 	if err != nil {
 		t.Fatal(err)
@@ -101,8 +101,8 @@ func TestSchemaOfCompletion(t *testing.T) {
 	if valid(bytes.Replace(text, []byte(`"by_size":`), []byte(`"sizes":`), 1)) == nil {
 		t.Error("by_size by another name is valid")
 	}
-	s = testsim.Shipped(t, "pause", "itsy")
-	v, _ = testsim.Run(t, s, sim.Options{Seed: 1, Detectors: map[string]detect.Factory{"itsy": itsy.New}})
+	s = simtest.Shipped(t, "pause", "itsy")
+	v, _ = simtest.Run(t, s, sim.Options{Seed: 1, Detectors: map[string]detect.Factory{"itsy": itsy.New}})
 	if v.Completion != nil {
 		t.Errorf("of UDP flows: %+v", v.Completion)
 	}
@@ -141,8 +141,8 @@ func TestLinksThatDoNotAgree(t *testing.T) {
 		{"accept, off", "", "s1--s2: s1 has had no answer from its far end, which has auth off, or is not there"},
 		{"strict", forged, "s1--s2: s1 has refused 1 control frames: 1 a tag that was there before"},
 	} {
-		s := testsim.Parse(t, "linked.yaml", fmt.Sprintf(linked, c.auth, c.events), "itsy")
-		v, _ := testsim.Run(t, s, sim.Options{Seed: 1, Detectors: map[string]detect.Factory{"itsy": itsy.New}})
+		s := simtest.Parse(t, "linked.yaml", fmt.Sprintf(linked, c.auth, c.events), "itsy")
+		v, _ := simtest.Run(t, s, sim.Options{Seed: 1, Detectors: map[string]detect.Factory{"itsy": itsy.New}})
 		var said []string
 		for _, f := range v.Auth {
 			said = append(said, f.String())

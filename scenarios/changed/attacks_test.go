@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/testsim"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/sim"
+	"softswitch/sim/simtest"
 )
 
 // played is what comes of an attack, with the lies and without, and how many lies there are.
@@ -20,7 +20,7 @@ func played(t *testing.T, path, response string, lies bool) (v *verdict.Verdict,
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := testsim.Parse(t, path, string(text), "itsy")
+	s := simtest.Parse(t, path, string(text), "itsy")
 	if s.Name != strings.TrimSuffix(filepath.Base(path), ".yaml") {
 		t.Errorf("its name is %q", s.Name)
 	}
@@ -30,7 +30,7 @@ func played(t *testing.T, path, response string, lies bool) (v *verdict.Verdict,
 		s.Events = honest
 	}
 	s.Response = response
-	v, _ = testsim.Run(t, s, sim.Options{Seed: 1, Detectors: detectors})
+	v, _ = simtest.Run(t, s, sim.Options{Seed: 1, Detectors: detectors})
 	return v, all - len(honest)
 }
 

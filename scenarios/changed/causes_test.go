@@ -5,16 +5,16 @@ import (
 	"path/filepath"
 	"testing"
 
-	"softswitch/internal/testsim"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/sim"
+	"softswitch/sim/simtest"
 )
 
 // declared is what itsy declares first in a run.
 func declared(t *testing.T, s *scenario.Scenario, seed uint64) verdict.Detection {
 	t.Helper()
-	v, _ := testsim.Run(t, s, sim.Options{Seed: seed, Detectors: detectors})
+	v, _ := simtest.Run(t, s, sim.Options{Seed: seed, Detectors: detectors})
 	if len(v.Detections) == 0 {
 		t.Fatalf("seed %d: nothing is declared", seed)
 	}
@@ -41,7 +41,7 @@ func TestNamedCauses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := declared(t, testsim.Parse(t, file, string(text), "itsy"), c.seed)
+		d := declared(t, simtest.Parse(t, file, string(text), "itsy"), c.seed)
 		switch {
 		case c.want == "":
 			if d.Trigger.Node != "h-leaf2-0" || len(d.Causes) != 0 {
@@ -52,7 +52,7 @@ func TestNamedCauses(t *testing.T) {
 		}
 	}
 	for seed := range uint64(8) {
-		d := declared(t, testsim.Shipped(t, "n1-two-triggers", "itsy"), seed+1)
+		d := declared(t, simtest.Shipped(t, "n1-two-triggers", "itsy"), seed+1)
 		if len(d.Causes) == 0 || d.Causes[0].Type != "host" || d.Causes[0].Node != "h10" {
 			t.Errorf("n1-two-triggers, seed %d: causes %v, want the host h10 first", seed+1, d.Causes)
 		}

@@ -12,10 +12,10 @@ import (
 
 	"softswitch/detect"
 	"softswitch/detect/itsy"
-	"softswitch/internal/testsim"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/sim"
+	"softswitch/sim/simtest"
 )
 
 var detectors = map[string]detect.Factory{"none": detect.NewNone, "itsy": itsy.New}
@@ -23,12 +23,12 @@ var detectors = map[string]detect.Factory{"none": detect.NewNone, "itsy": itsy.N
 // parse reads a scenario file, for no detector.
 func parse(t *testing.T, name string) *scenario.Scenario {
 	t.Helper()
-	return testsim.Shipped(t, name, "none")
+	return simtest.Shipped(t, name, "none")
 }
 
 // simulate plays what became of a scenario.
 func simulate(t *testing.T, s *scenario.Scenario) *verdict.Verdict {
 	t.Helper()
-	v, _ := testsim.Run(t, s, sim.Options{Seed: 1, Detectors: detectors})
+	v, _ := simtest.Run(t, s, sim.Options{Seed: 1, Detectors: detectors})
 	return v
 }

@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"softswitch/internal/testlong"
-	"softswitch/internal/testsim"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/sim"
+	"softswitch/sim/simtest"
 	"softswitch/unit"
 )
 
@@ -17,7 +17,7 @@ import (
 func seeded(t *testing.T, s *scenario.Scenario, seeds uint64, ask func(seed uint64, v *verdict.Verdict)) {
 	t.Helper()
 	for seed := uint64(1); seed <= testlong.Of(1, seeds); seed++ {
-		v, _ := testsim.Run(t, s, sim.Options{Seed: seed, Detectors: detectors})
+		v, _ := simtest.Run(t, s, sim.Options{Seed: seed, Detectors: detectors})
 		ask(seed, v)
 	}
 }
@@ -34,7 +34,7 @@ func TestDualToR(t *testing.T) {
 // Hawkeye's loop carries what it has to: it takes the bursts, in the loop or out of it.
 func TestHawkeye(t *testing.T) {
 	for _, name := range []string{"rdma/hawkeye-inloop", "rdma/hawkeye-outofloop"} {
-		s := testsim.Shipped(t, name, "none")
+		s := simtest.Shipped(t, name, "none")
 		s.Flows = slices.DeleteFunc(s.Flows, func(f scenario.Flow) bool { return strings.HasPrefix(f.Name, "burst") })
 		seeded(t, s, 3, func(seed uint64, v *verdict.Verdict) {
 			if v.Deadlock {
@@ -47,10 +47,10 @@ func TestHawkeye(t *testing.T) {
 // One failed link, or none, does not stop an all-reduce. Two do. In make test it is one of
 // half the size, with one failure and with two.
 func TestAllReduce(t *testing.T) {
-	text := testsim.Text(t, "rdma/allreduce-failures")
+	text := simtest.Text(t, "rdma/allreduce-failures")
 	text = strings.ReplaceAll(text, "size: 8000000", testlong.Of("size: 4000000", "size: 8000000"))
 	for failures := testlong.Of(1, 0); failures <= 2; failures++ {
-		s := testsim.Parse(t, "allreduce.yaml", text, "none")
+		s := simtest.Parse(t, "allreduce.yaml", text, "none")
 		s.Events = s.Events[:failures]
 		seeded(t, s, 3, func(seed uint64, v *verdict.Verdict) {
 			done := v.Completion.All.Done
@@ -63,7 +63,7 @@ func TestAllReduce(t *testing.T) {
 
 // The cycle of the storm carries what it has to: it takes the incasts.
 func TestStorm(t *testing.T) {
-	s := testsim.Shipped(t, "rdma/bmwg-storm", "none")
+	s := simtest.Shipped(t, "rdma/bmwg-storm", "none")
 	s.Flows = slices.DeleteFunc(s.Flows, func(f scenario.Flow) bool { return strings.HasPrefix(f.Name, "storm") })
 	if len(s.Flows) != 2 {
 		t.Fatalf("%d flows", len(s.Flows))
@@ -79,11 +79,11 @@ func TestStorm(t *testing.T) {
 // unbounced is sonic-dualtor without its routes.
 func unbounced(t *testing.T) *scenario.Scenario {
 	t.Helper()
-	text := testsim.Text(t, "rdma/sonic-dualtor")
+	text := simtest.Text(t, "rdma/sonic-dualtor")
 	before, after, _ := strings.Cut(text, "routes:\n")
 	_, after, ok := strings.Cut(after, "flows:\n")
 	if !ok {
 		t.Fatal("no routes before the flows")
 	}
-	return testsim.Parse(t, "unbounced.yaml", before+"flows:\n"+after, "none")
+	return simtest.Parse(t, "unbounced.yaml", before+"flows:\n"+after, "none")
 }

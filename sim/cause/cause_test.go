@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/testsim"
 	"softswitch/node/config"
 	"softswitch/scenario"
+	"softswitch/sim/simtest"
 	"softswitch/unit"
 )
 
@@ -39,7 +39,7 @@ func known(t testing.TB, name string) *scenario.Scenario {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return testsim.Parse(t, name+".yaml", string(text), "itsy")
+	return simtest.Parse(t, name+".yaml", string(text), "itsy")
 }
 
 func newCase(t testing.TB, s *scenario.Scenario, seed uint64) *Case {
@@ -125,7 +125,7 @@ duration: 4ms
 
 // TestRing: any of the three flows prevents it, and the lossy one is no candidate.
 func TestRing(t *testing.T) {
-	c := newCase(t, testsim.Parse(t, "ring.yaml", ring(roundTheRing), "itsy"), 1)
+	c := newCase(t, simtest.Parse(t, "ring.yaml", ring(roundTheRing), "itsy"), 1)
 	singles, s := smallestOf(t, c)
 	want := []string{"flow A", "flow B", "flow C"}
 	if got := texts(s.Sets); !slices.Equal(got, want) || len(singles) != 3 {
@@ -152,11 +152,11 @@ func TestPlantedStorm(t *testing.T) {
 	}
 	const rest = "duration: 20ms\n"
 	storm := "events: [{at: 1ms, do: storm, host: h1-0, for: 2ms}, {at: 1ms, do: slow, host: h2-1, rate: 900Mbit/s}]\n"
-	calm := testsim.Parse(t, "calm.yaml", ring(flows+rest), "itsy")
+	calm := simtest.Parse(t, "calm.yaml", ring(flows+rest), "itsy")
 	if _, err := New(calm, 1, nil); !errors.Is(err, ErrNoDeadlock) {
 		t.Fatalf("without the storm: %v, want %v", err, ErrNoDeadlock)
 	}
-	c := newCase(t, testsim.Parse(t, "storm.yaml", ring(flows+storm+rest), "itsy"), 1)
+	c := newCase(t, simtest.Parse(t, "storm.yaml", ring(flows+storm+rest), "itsy"), 1)
 	singles, s := smallestOf(t, c)
 	if got := texts(s.Sets); !slices.Equal(got, []string{"host h1-0"}) {
 		t.Errorf("of %d, %q prevent it, want host h1-0 only", len(singles), got)
@@ -169,7 +169,7 @@ func TestPlantedStorm(t *testing.T) {
 // TestNoSingleCause: two flows on each link, one of which would do, and no host
 // misbehaves: the smallest sets have two flows.
 func TestNoSingleCause(t *testing.T) {
-	s := testsim.Parse(t, "ring.yaml", ring(`
+	s := simtest.Parse(t, "ring.yaml", ring(`
 flows:
   - {name: A1, from: h1-0, to: h3-0}
   - {name: A2, from: h1-1, to: h3-1}
@@ -201,7 +201,7 @@ duration: 4ms
 // TestThreeTogether: three flows on each link, one of which would do. All pairs are
 // tried in vain, so that the three flows that are found are as few as can be.
 func TestThreeTogether(t *testing.T) {
-	s := testsim.Parse(t, "ring.yaml", ring(`
+	s := simtest.Parse(t, "ring.yaml", ring(`
 flows:
   - {name: A1, from: h1-0, to: h3-0}
   - {name: A2, from: h1-1, to: h3-1}
@@ -229,14 +229,14 @@ duration: 2ms
 // TestApply: the scenario stays, and so does all of the plan that is not named.
 func TestApply(t *testing.T) {
 	s := known(t, "slow-host")
-	before := testsim.Compile(t, known(t, "slow-host"))
+	before := simtest.Compile(t, known(t, "slow-host"))
 	c := newCase(t, s, 789222455)
 	turn := c.Deadlock.Turns[0]
 	plan, err := Apply(s, Treatment{Hosts: []string{"h-edge2-0"}, Flows: []string{"F0", "F2"}, Turns: []Turn{turn}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := testsim.Compile(t, s); !reflect.DeepEqual(got.Hosts, before.Hosts) || !reflect.DeepEqual(got.Switches, before.Switches) {
+	if got := simtest.Compile(t, s); !reflect.DeepEqual(got.Hosts, before.Hosts) || !reflect.DeepEqual(got.Switches, before.Switches) {
 		t.Error("the scenario has changed")
 	}
 	if plan.Scenario.Detector != "none" || plan.Scenario.Response != "none" || s.Detector != "itsy" {
@@ -270,8 +270,8 @@ func TestApply(t *testing.T) {
 // TestApplyToTagger: a turn for which Tagger has a rule is lossy, all others follow the
 // rule.
 func TestApplyToTagger(t *testing.T) {
-	s := testsim.Shipped(t, "fattree-on-loop-tagger", "none")
-	before := testsim.Compile(t, s)
+	s := simtest.Shipped(t, "fattree-on-loop-tagger", "none")
+	before := simtest.Compile(t, s)
 	at := slices.IndexFunc(before.Switches, func(sw config.Switch) bool { return len(sw.Rewrite) > 0 })
 	rule := before.Switches[at].Rewrite[0]
 	ports := before.Switches[at].Ports
@@ -327,7 +327,7 @@ func TestUnknown(t *testing.T) {
 			t.Errorf("%v: %v, want %q", c.t, err, c.want)
 		}
 	}
-	bands := testsim.Shipped(t, "hu-case1-ttl-bands", "none")
+	bands := simtest.Shipped(t, "hu-case1-ttl-bands", "none")
 	n := bands.Fabric.Nodes[0]
 	impossible := turn(n.Name, n.Ports[0].Name, n.Ports[1].Name, bands.PFC.Lossless[0])
 	if _, err := Apply(bands, impossible); err == nil || !strings.Contains(err.Error(), "class of their TTL") {
@@ -364,13 +364,13 @@ func TestFirst(t *testing.T) {
 	for _, k := range cases {
 		s := known(t, k.name)
 		c := newCase(t, s, k.seed)
-		d, ok, err := First(testsim.Compile(t, s), k.seed)
+		d, ok, err := First(simtest.Compile(t, s), k.seed)
 		if err != nil || !ok || !reflect.DeepEqual(d, c.Deadlock) {
 			t.Errorf("%s: %+v, %v, %v, want %+v", k.name, d, ok, err, c.Deadlock)
 		}
 	}
-	calm := testsim.Shipped(t, "pause", "none")
-	if d, ok, err := First(testsim.Compile(t, calm), 1); ok || err != nil {
+	calm := simtest.Shipped(t, "pause", "none")
+	if d, ok, err := First(simtest.Compile(t, calm), 1); ok || err != nil {
 		t.Errorf("pause: %+v, %v, want none", d, err)
 	}
 }
@@ -378,7 +378,7 @@ func TestFirst(t *testing.T) {
 // TestStopped: watch ends a run, and its error comes back.
 func TestStopped(t *testing.T) {
 	stop := errors.New("stop")
-	s := testsim.Parse(t, "busy.yaml", ring("flows: [{name: A, from: h1-0, to: h2-0, frame: 64}]\nduration: 20ms\n"), "itsy")
+	s := simtest.Parse(t, "busy.yaml", ring("flows: [{name: A, from: h1-0, to: h2-0, frame: 64}]\nduration: 20ms\n"), "itsy")
 	if _, err := New(s, 1, func(unit.Time) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("%v, want %v", err, stop)
 	}
@@ -388,7 +388,7 @@ func TestStopped(t *testing.T) {
 // of it flaps. What prevents the first deadlock is causal; only what prevents both is
 // sufficient.
 func TestSufficient(t *testing.T) {
-	c := newCase(t, testsim.Parse(t, "two.yaml", ring(`
+	c := newCase(t, simtest.Parse(t, "two.yaml", ring(`
 flows:
   - {name: A, from: h1-0, to: h3-0, stop: 4ms}
   - {name: B, from: h2-0, to: h1-0, stop: 4ms}

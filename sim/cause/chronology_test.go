@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"softswitch/event"
-	"softswitch/internal/testsim"
 	"softswitch/oracle"
 	"softswitch/scenario"
 	"softswitch/sim/fuzz"
+	"softswitch/sim/simtest"
 	"softswitch/unit"
 )
 
@@ -167,8 +167,8 @@ func TestChronology(t *testing.T) {
 		if len(k.Dead) > 0 {
 			continue
 		}
-		s := testsim.Parse(t, k.Name(), string(k.Text("none", "")), "none")
-		log, d := slowly(t, testsim.Compile(t, s), k.Wires)
+		s := simtest.Parse(t, k.Name(), string(k.Text("none", "")), "none")
+		log, d := slowly(t, simtest.Compile(t, s), k.Wires)
 		if d == nil {
 			continue
 		}

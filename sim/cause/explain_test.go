@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/testsim"
+	"softswitch/sim/simtest"
 )
 
 func explain(t testing.TB, c *Case) *Report {
@@ -71,7 +71,7 @@ func asJSON(t testing.TB, r *Report) []byte {
 
 // TestNoOther: a single flow has no other for a control.
 func TestNoOther(t *testing.T) {
-	r := explain(t, newCase(t, testsim.Shipped(t, "hu-case1-above", "none"), 1))
+	r := explain(t, newCase(t, simtest.Shipped(t, "hu-case1-above", "none"), 1))
 	if x := r.Candidates[0]; x.Treatment.String() != "flow loop" || x.Control != nil {
 		t.Errorf("%+v, want flow loop without a control", x)
 	}
@@ -112,7 +112,7 @@ least harm: flow F1; 13562.8 Mbit/s arrive instead of 11027.7
 // TestLongText: of many periods those are shown that are sources or on the loop, and the
 // rest is counted.
 func TestLongText(t *testing.T) {
-	c := newCase(t, testsim.Shipped(t, "shpiner-fig6", "none"), 1)
+	c := newCase(t, simtest.Shipped(t, "shpiner-fig6", "none"), 1)
 	r := &Report{Deadlock: c.Deadlock, Chronology: c.Chronology}
 	got := text(t, r)
 	hidden := 0
@@ -194,7 +194,7 @@ func TestFigureIsCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newCase(t, testsim.Shipped(t, "n1-two-triggers", "none"), 1)
+	c := newCase(t, simtest.Shipped(t, "n1-two-triggers", "none"), 1)
 	r := &Report{Scenario: c.Scenario.Name, Seed: c.Seed, Deadlock: c.Deadlock, Chronology: c.Chronology}
 	if r.SVG() != string(want) {
 		t.Error("docs/figures is out of date: make figures")

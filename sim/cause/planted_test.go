@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"softswitch/internal/testlong"
-	"softswitch/internal/testsim"
 	"softswitch/sim/fuzz"
+	"softswitch/sim/simtest"
 )
 
 // TestPlanted: a fabric that does not deadlock does once a host misbehaves. To treat that
@@ -28,7 +28,7 @@ func TestPlanted(t *testing.T) {
 				continue
 			}
 			hosts++
-			c := newCase(t, testsim.Parse(t, k.Name(), string(k.Text("none", "")), "none"), k.Wires)
+			c := newCase(t, simtest.Parse(t, k.Name(), string(k.Text("none", "")), "none"), k.Wires)
 			if c.Deadlock.At != k.Onset {
 				t.Errorf("%s: a deadlock at %d ns, want %d ns", k.Name(), c.Deadlock.At, k.Onset)
 			}

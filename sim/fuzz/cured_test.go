@@ -9,9 +9,9 @@ import (
 
 	"softswitch/detect"
 	"softswitch/detect/itsy"
-	"softswitch/internal/testsim"
 	"softswitch/oracle"
 	"softswitch/sim"
+	"softswitch/sim/simtest"
 )
 
 var seedOf = regexp.MustCompile(`--seed (\d+)`)
@@ -36,8 +36,8 @@ func TestCured(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := testsim.Parse(t, file, string(data), itsy.Name)
-		_, r := testsim.Run(t, s, sim.Options{Seed: seed, Detectors: map[string]detect.Factory{itsy.Name: itsy.New}})
+		s := simtest.Parse(t, file, string(data), itsy.Name)
+		_, r := simtest.Run(t, s, sim.Options{Seed: seed, Detectors: map[string]detect.Factory{itsy.Name: itsy.New}})
 		if n := r.Count(oracle.FalsePositive); n > 0 {
 			t.Errorf("%s: %d declared wrongly", file, n)
 		}

@@ -9,15 +9,15 @@ import (
 	"testing"
 
 	"softswitch/internal/testlong"
-	"softswitch/internal/testsim"
 	"softswitch/sim/cause"
+	"softswitch/sim/simtest"
 )
 
 // TestExplain: one worker and three come to the same report, and so does a second try.
 func TestExplain(t *testing.T) {
 	var reports [][]byte
 	for _, workers := range testlong.Of([]int{1, 3}, []int{1, 3, 3}) {
-		r, err := Explain(context.Background(), testsim.Shipped(t, "w4-transient-trigger", "itsy"), 1, workers, io.Discard)
+		r, err := Explain(context.Background(), simtest.Shipped(t, "w4-transient-trigger", "itsy"), 1, workers, io.Discard)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,12 +39,12 @@ func TestExplain(t *testing.T) {
 
 // TestErrors: without a deadlock there is no report, nor once the context has ended.
 func TestErrors(t *testing.T) {
-	if _, err := Explain(context.Background(), testsim.Shipped(t, "pause", "itsy"), 1, 2, io.Discard); !errors.Is(err, cause.ErrNoDeadlock) {
+	if _, err := Explain(context.Background(), simtest.Shipped(t, "pause", "itsy"), 1, 2, io.Discard); !errors.Is(err, cause.ErrNoDeadlock) {
 		t.Errorf("%v, want %v", err, cause.ErrNoDeadlock)
 	}
 	ended, end := context.WithCancel(context.Background())
 	end()
-	if _, err := Explain(ended, testsim.Shipped(t, "w4-transient-trigger", "itsy"), 1, 2, io.Discard); !errors.Is(err, context.Canceled) {
+	if _, err := Explain(ended, simtest.Shipped(t, "w4-transient-trigger", "itsy"), 1, 2, io.Discard); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want %v", err, context.Canceled)
 	}
 }

@@ -1,4 +1,4 @@
-package testsim
+package simtest
 
 import (
 	"fmt"

@@ -3,7 +3,7 @@
 //	Text --> Parse --> Run
 //
 // It judges nothing.
-package testsim
+package simtest
 
 import (
 	"strings"
