@@ -3,8 +3,8 @@ package lab
 import (
 	"fmt"
 
-	"softswitch/internal/graph"
 	netnslab "softswitch/netns-lab"
+	"softswitch/view/graph"
 )
 
 // Graph is the topology of a lab, with the present state of its links.

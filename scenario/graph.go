@@ -1,9 +1,9 @@
 package scenario
 
 import (
-	"softswitch/internal/graph"
 	"softswitch/node/config"
 	"softswitch/topo"
+	"softswitch/view/graph"
 )
 
 // Graph is the topology of a plan, with the link events marked.

@@ -12,9 +12,9 @@ import (
 	"softswitch/internal/progress"
 	"softswitch/internal/safefile"
 	"softswitch/sim/boundary"
-	"softswitch/sim/plot"
 	"softswitch/sim/shard"
 	"softswitch/unit"
+	"softswitch/view/plot"
 )
 
 // boundaryTable is what `sim boundary` prints.

@@ -9,8 +9,8 @@ import (
 	"softswitch/scenario"
 	"softswitch/scenario/load"
 	"softswitch/sim"
-	"softswitch/sim/plot"
 	"softswitch/unit"
+	"softswitch/view/plot"
 )
 
 // convergence is the name of the figure on how fast congestion control comes to equal shares,

@@ -12,8 +12,8 @@ import (
 	"softswitch/scenario/load"
 	"softswitch/scenarios"
 	"softswitch/sim"
-	"softswitch/sim/plot"
 	"softswitch/unit"
+	"softswitch/view/plot"
 )
 
 func writeFigure(path string, f *plot.Figure) error {

@@ -1,7 +1,7 @@
 // Package figures draws the figures of the documentation: the results of the papers'
 // cases in the simulator, over time and over rates.
 //
-//	scenarios --> sim --> samples, pauses, verdicts --> sim/plot --> SVG, Markdown
+//	scenarios --> sim --> samples, pauses, verdicts --> view/plot --> SVG, Markdown
 //
 // Read in this order: figures.go (all of them), cycle.go (Hu et al.: buckets and pauses of
 // the four-switch cycle), loops.go (Shpiner et al.: buckets and throughput of credit loops,
@@ -9,6 +9,6 @@
 //
 // Invariant: the same program draws the same files, byte for byte.
 //
-// What it does not do: it judges nothing; package sim/plot decides what a mark looks
+// What it does not do: it judges nothing; package view/plot decides what a mark looks
 // like.
 package figures

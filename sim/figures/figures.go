@@ -8,8 +8,8 @@ import (
 
 	"softswitch/internal/progress"
 	"softswitch/internal/safefile"
-	"softswitch/sim/plot"
 	"softswitch/unit"
+	"softswitch/view/plot"
 )
 
 // drawing is a figure that a few runs give.

@@ -12,8 +12,8 @@ import (
 	"softswitch/scenario/load"
 	"softswitch/scenarios"
 	"softswitch/sim"
-	"softswitch/sim/plot"
 	"softswitch/unit"
+	"softswitch/view/plot"
 )
 
 // loopFigure is a figure of a credit loop of Shpiner et al.: buckets or throughput over

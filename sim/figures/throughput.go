@@ -10,8 +10,8 @@ import (
 	"softswitch/scenario/load"
 	"softswitch/scenarios"
 	"softswitch/sim"
-	"softswitch/sim/plot"
 	"softswitch/unit"
+	"softswitch/view/plot"
 )
 
 // Throughput reads verdicts from files and draws the throughput of their flows into the

@@ -1,6 +1,6 @@
 package ui
 
-import "softswitch/topo/layout"
+import layout "softswitch/view/drawing"
 
 // layOut places the nodes and the ends of the links: see layout.Graph.Place.
 func (w *wiring) layOut() Layout {

@@ -10,13 +10,13 @@ import (
 
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/event/follow"
-	"softswitch/internal/graph"
 	"softswitch/internal/progress"
 	"softswitch/lab"
 	"softswitch/lab/capture"
 	"softswitch/lab/scrape"
 	netnslab "softswitch/netns-lab"
 	"softswitch/scenario/load"
+	"softswitch/view/graph"
 	"softswitch/view/ui"
 )
 

@@ -10,7 +10,7 @@ import (
 	"softswitch/internal/testlong"
 	"softswitch/internal/testseed"
 	"softswitch/topo"
-	"softswitch/topo/layout"
+	layout "softswitch/view/drawing"
 )
 
 // fabric is the input of a layout.

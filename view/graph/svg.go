@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"softswitch/topo/layout"
+	layout "softswitch/view/drawing"
 )
 
 // Sizes in the picture, in pixels.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"softswitch/topo/layout"
+	layout "softswitch/view/drawing"
 )
 
 // TestShapes: what is joined in a row is drawn as a line, rows of levels as layers, all

@@ -11,7 +11,7 @@
 // What it does not do: it has no notion of labs and scenarios, and it shows one moment.
 package graph
 
-import "softswitch/topo/layout"
+import layout "softswitch/view/drawing"
 
 // Graph is the topology to draw.
 type Graph struct {
