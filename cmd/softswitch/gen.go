@@ -4,8 +4,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
+	"softswitch/cmd/reference"
 	"softswitch/cmd/softswitch/cli"
-	"softswitch/internal/reference"
 	"softswitch/internal/safefile"
 )
 

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"softswitch/internal/reference"
+	"softswitch/cmd/reference"
 )
 
 // TestDocsCurrent: schemas and references in docs are those of the types.
