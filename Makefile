@@ -23,7 +23,7 @@ LINKS := ./live/bench ./link/offload ./internal/timer ./link/... ./live/...
 # Tests in cmd that need no link and no process that goes on.
 NOLINK := ^(TestScripts|TestGuides|TestControlC|TestDocsCurrent)$$
 # Packages whose tests start a browser.
-PAGES := ./lab/run ./view/ui
+PAGES := ./play/live ./view/ui
 # Packages with goroutines, and those of them that run links. The pure ones have none: make race takes
 # them too.
 RACE := ./campaign ./cbd/run ./compare ./event/follow ./internal/control ./netns-lab/reach ./internal/progress ./sim/cause/runner ./sim/frames ./sim/fuzz/runner ./sim/sweep ./node/guard ./node/metrics ./node/observe ./view/ui
@@ -114,7 +114,7 @@ figures: build
 # The page docs/show-acts.md and its pictures, from the show of simulated runs. Needs Chromium
 # and ImageMagick.
 show-acts:
-	go test -count=1 ./lab/run -run TestShow$$ -rewrite
+	go test -count=1 ./play/live -run TestShow$$ -rewrite
 	for n in 1 2 3 4 5 6 7 8 9; do convert build/screenshots/act-$$n.png -colors 64 -strip docs/show-acts/act-$$n.png || exit 1; done
 
 # How often the named causes of deadlocks are right, planted and random ones, and what curing

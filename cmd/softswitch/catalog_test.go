@@ -12,7 +12,7 @@ import (
 
 	"softswitch/compare"
 	"softswitch/detect/catalog"
-	"softswitch/lab/validate"
+	"softswitch/play/validate"
 	"softswitch/scenario/load"
 	"softswitch/scenarios"
 )

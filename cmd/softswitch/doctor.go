@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"softswitch/cmd/softswitch/cli"
-	"softswitch/lab/rates"
 	netnslab "softswitch/netns-lab"
 	"softswitch/node/config"
+	"softswitch/play/rates"
 	"softswitch/unit"
 )
 

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"softswitch/cmd/softswitch/cli"
-	"softswitch/lab/rates"
 	netnslab "softswitch/netns-lab"
+	"softswitch/play/rates"
 )
 
 // TestDoctorLab: the doctor finds a rate that a small lab holds, by runs at it, and leaves

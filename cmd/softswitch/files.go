@@ -10,11 +10,11 @@ import (
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/detect/catalog"
 	"softswitch/internal/strictyaml"
-	"softswitch/lab/validate"
 	"softswitch/link/auth"
 	"softswitch/link/decode"
 	"softswitch/live/node"
 	"softswitch/live/replay"
+	"softswitch/play/validate"
 	"softswitch/scenario/load"
 	"softswitch/sim/figures"
 )

@@ -8,8 +8,8 @@ import (
 
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/control"
-	"softswitch/lab/nicdemo"
 	"softswitch/node/observe"
+	"softswitch/play/nicdemo"
 )
 
 // TestNICDemo: iperf3 over UDP in a lossless class through two switches to a slow

@@ -13,9 +13,9 @@ import (
 
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/lab"
-	"softswitch/lab/run"
-	"softswitch/lab/worlds"
 	netnslab "softswitch/netns-lab"
+	run "softswitch/play/live"
+	"softswitch/play/worlds"
 	"softswitch/scenario"
 	"softswitch/scenario/load"
 	"softswitch/scenarios"

@@ -12,9 +12,9 @@ import (
 
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/control"
-	"softswitch/lab/nicdemo"
 	"softswitch/live/node"
 	"softswitch/node/config"
+	"softswitch/play/nicdemo"
 	"softswitch/view/show"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/compare"
-	"softswitch/lab/run"
 	"softswitch/oracle/verdict"
+	run "softswitch/play/live"
 	"softswitch/scenario"
 	"softswitch/sim"
 	"softswitch/sim/shard"

@@ -12,7 +12,7 @@ import (
 
 	"softswitch/detect/catalog"
 	"softswitch/internal/testbrowser"
-	"softswitch/lab/run"
+	run "softswitch/play/live"
 	"softswitch/scenario"
 	"softswitch/scenario/load"
 	"softswitch/sim"

@@ -8,9 +8,9 @@ import (
 	"text/tabwriter"
 
 	"softswitch/internal/timer"
-	"softswitch/lab/run"
 	"softswitch/node/config"
 	"softswitch/oracle/verdict"
+	run "softswitch/play/live"
 	"softswitch/scenario"
 	"softswitch/unit"
 )
