@@ -26,7 +26,7 @@ NOLINK := ^(TestScripts|TestGuides|TestControlC|TestDocsCurrent)$$
 PAGES := ./play/live ./view/ui
 # Packages with goroutines, and those of them that run links. The pure ones have none: make race takes
 # them too.
-RACE := ./campaign ./cbd/run ./compare ./event/follow ./internal/control ./netns-lab/reach ./internal/progress ./sim/cause/runner ./sim/frames ./sim/fuzz/runner ./sim/sweep ./node/guard ./node/metrics ./node/observe ./view/ui
+RACE := ./study/campaign ./study/check/run ./study/compare ./event/follow ./internal/control ./netns-lab/reach ./internal/progress ./study/cause/runner ./study/frames ./study/fuzz/runner ./study/sweep ./node/guard ./node/metrics ./node/observe ./view/ui
 RACELIVE := ./internal/timer ./link/... ./live/...
 CASES := 1000
 

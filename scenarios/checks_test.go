@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/cbd"
 	"softswitch/sim/simtest"
+	"softswitch/study/check"
 )
 
 // check is something that has to be true of runs.
-type check struct {
+type fileCheck struct {
 	name  string
 	of    []string            // runs, by patterns such as "*/itsy"
 	fault func(r *run) string // "" if it is true
@@ -22,7 +22,7 @@ type check struct {
 }
 
 // about reports whether a check is about a run.
-func (c *check) about(of string) bool {
+func (c *fileCheck) about(of string) bool {
 	return slices.ContainsFunc(c.of, func(pattern string) bool {
 		match, err := path.Match(pattern, of)
 		if err != nil {
@@ -35,7 +35,7 @@ func (c *check) about(of string) bool {
 var everything = []string{"*/*", "rdma/*/*"}
 
 // general are the checks of what is true of many files.
-var general = []check{
+var general = []fileCheck{
 	{
 		// It comes out as the file expects.
 		name: "expectation",
@@ -105,11 +105,11 @@ var general = []check{
 // its classes if a cycle has hops of one.
 func cyclesOf(t *testing.T, name string) (all []string) {
 	t.Helper()
-	c, err := cbd.New(simtest.Compile(t, simtest.Shipped(t, name, "none")), nil)
+	c, err := check.New(simtest.Compile(t, simtest.Shipped(t, name, "none")), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var results []*cbd.Result
+	var results []*check.Result
 	for _, end := range c.Phases(0) {
 		for i := len(results); i < end; i++ {
 			results = append(results, c.Check(i))
@@ -124,7 +124,7 @@ func cyclesOf(t *testing.T, name string) (all []string) {
 	return all
 }
 
-func hopsOf(c *cbd.Cycle) (all []string) {
+func hopsOf(c *check.Cycle) (all []string) {
 	var links []string
 	var own []int
 	for _, h := range c.Hops {

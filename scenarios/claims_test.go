@@ -13,7 +13,7 @@ import (
 
 // claims are what single files say of themselves, of ITSY's text and of the publications
 // that they are of.
-var claims = []check{
+var claims = []fileCheck{
 	{
 		// Hu et al., Fig. 3(c): L2 and L4 are paused all the time, L1 and L3 never.
 		name: "two links are paused", of: []string{"hu-fig3/none"},

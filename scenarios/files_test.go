@@ -49,7 +49,7 @@ func files(t *testing.T) (all []file) {
 		f := file{name: name, seeds: seeds}
 		for _, detector := range detectors {
 			of := name + "/" + detector
-			claimed := func(c check) bool { return c.about(of) }
+			claimed := func(c fileCheck) bool { return c.about(of) }
 			left := slices.Contains(slow, of) || detector == "none" && !slices.ContainsFunc(claims, claimed)
 			if testlong.Of(!left, true) {
 				f.detectors = append(f.detectors, detector)
@@ -162,7 +162,7 @@ func TestChecksLook(t *testing.T) {
 	}
 	for _, c := range slices.Concat(general, claims) {
 		for _, of := range c.of {
-			if one := (check{of: []string{of}}); !slices.ContainsFunc(runs, one.about) {
+			if one := (fileCheck{of: []string{of}}); !slices.ContainsFunc(runs, one.about) {
 				t.Errorf("%s is about %s, of which there is none", c.name, of)
 			}
 		}

@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"softswitch/compare"
 	"softswitch/detect/catalog"
 	"softswitch/play/validate"
 	"softswitch/scenario/load"
 	"softswitch/scenarios"
+	"softswitch/study/compare"
 )
 
 // TestDetectorsEverywhere: a detector of the catalogue is in help and completion of every

@@ -7,11 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"softswitch/cbd"
-	"softswitch/cbd/run"
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/scenario"
 	"softswitch/scenario/load"
+	"softswitch/study/check"
+	"softswitch/study/check/run"
 )
 
 func checkCommand() *cobra.Command {
@@ -80,7 +80,7 @@ func planToCheck(file string, data []byte) (*scenario.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := cbd.Refuse(s); err != nil {
+	if err := check.Refuse(s); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return scenario.Compile(s)

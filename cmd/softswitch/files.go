@@ -16,7 +16,7 @@ import (
 	"softswitch/live/replay"
 	"softswitch/play/validate"
 	"softswitch/scenario/load"
-	"softswitch/sim/figures"
+	"softswitch/study/figures"
 )
 
 func validateCommand() *cobra.Command {

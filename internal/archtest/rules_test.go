@@ -29,7 +29,7 @@ var allowedImports = map[string]string{
 	"detect/watchdog unsafe":        "size of a structure",
 
 	"link/impair math/rand/v2": "streams made from the seed",
-	"sim/fuzz math/rand/v2":    "cases made from the seed",
+	"study/fuzz math/rand/v2":  "cases made from the seed",
 }
 
 // fileFunctions of package os make or open files. Package safefile has the same ones, which do
@@ -38,11 +38,11 @@ var fileFunctions = []string{"Create", "Mkdir", "MkdirAll", "OpenFile", "WriteFi
 
 // allowedFiles are exceptions with their reasons.
 var allowedFiles = map[string]string{
-	"lab os.OpenFile":         "a device",
-	"netns-lab os.OpenFile":   "the name of a namespace, which must not be there, in a folder of root",
-	"netns-lab os.WriteFile":  "settings of the kernel",
-	"live/bench os.WriteFile": "settings of the kernel",
-	"sim/scale os.WriteFile":  "settings of the kernel",
+	"lab os.OpenFile":                  "a device",
+	"netns-lab os.OpenFile":            "the name of a namespace, which must not be there, in a folder of root",
+	"netns-lab os.WriteFile":           "settings of the kernel",
+	"live/bench os.WriteFile":          "settings of the kernel",
+	"study/figures/scale os.WriteFile": "settings of the kernel",
 }
 
 // bannedNames of pure packages: what reads a clock, starts a timer or a goroutine, or

@@ -30,7 +30,7 @@ import (
 	"softswitch/scenario"
 	"softswitch/scenario/load"
 	"softswitch/sim"
-	"softswitch/sim/fuzz"
+	"softswitch/study/fuzz"
 )
 
 var mutants = flag.Int("mutants", testlong.Of(120, 300), "how many files TestAgrees looks at")

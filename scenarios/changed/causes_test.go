@@ -22,7 +22,7 @@ func declared(t *testing.T, s *scenario.Scenario, seed uint64) verdict.Detection
 }
 
 // TestNamedCauses: what itsy names first is what is known to have caused these deadlocks (package
-// sim/cause has the proof). The run of ended-storm is over before its diagnosis: there the initial
+// study/cause has the proof). The run of ended-storm is over before its diagnosis: there the initial
 // trigger is the host.
 func TestNamedCauses(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -36,7 +36,7 @@ func TestNamedCauses(t *testing.T) {
 		"two-rings":                 {936586168, "routing loop at s0 to-s1 to-s1, on the loop: flows F1 (95 %)"},
 		"ended-storm":               {857491355, ""},
 	} {
-		file := filepath.Join("../../sim/cause/testdata", name+".yaml")
+		file := filepath.Join("../../study/cause/testdata", name+".yaml")
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

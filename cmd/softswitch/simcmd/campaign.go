@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"softswitch/campaign"
 	"softswitch/cmd/softswitch/cli"
-	"softswitch/sim/shard"
+	"softswitch/study/campaign"
+	"softswitch/study/shard"
 )
 
 func campaignCommand() *cobra.Command {

@@ -11,8 +11,8 @@ import (
 
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/scenario/load"
-	"softswitch/sim/cause"
-	"softswitch/sim/cause/runner"
+	"softswitch/study/cause"
+	"softswitch/study/cause/runner"
 )
 
 func causeCommand() *cobra.Command {

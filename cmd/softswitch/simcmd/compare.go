@@ -9,12 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"softswitch/cmd/softswitch/cli"
-	"softswitch/compare"
 	"softswitch/oracle/verdict"
 	run "softswitch/play/live"
 	"softswitch/scenario"
 	"softswitch/sim"
-	"softswitch/sim/shard"
+	"softswitch/study/compare"
+	"softswitch/study/shard"
 	"softswitch/view/ui"
 )
 

@@ -10,10 +10,10 @@ import (
 	"regexp"
 	"testing"
 
-	"softswitch/compare"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/sim"
+	"softswitch/study/compare"
 )
 
 // TestReplayIsTheRunOfTheCell: what is replayed came to what the cell says, also with the

@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"softswitch/cmd/softswitch/cli"
-	"softswitch/compare"
-	"softswitch/sim/figures"
-	"softswitch/sim/fuzz/runner"
-	"softswitch/sim/shard"
-	"softswitch/sim/sweep"
+	"softswitch/study/compare"
+	"softswitch/study/figures"
+	"softswitch/study/fuzz/runner"
+	"softswitch/study/shard"
+	"softswitch/study/sweep"
 )
 
 // shardFlag is the flag of commands that can play a part of their items, called what.

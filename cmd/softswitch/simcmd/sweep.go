@@ -13,8 +13,8 @@ import (
 
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/safefile"
-	"softswitch/sim/shard"
-	"softswitch/sim/sweep"
+	"softswitch/study/shard"
+	"softswitch/study/sweep"
 )
 
 // sweepOptions are a sweep and what to make of it.

@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"softswitch/cmd/softswitch/cli"
-	"softswitch/compare"
-	"softswitch/compare/traffic"
 	"softswitch/internal/safefile"
+	"softswitch/study/compare"
+	"softswitch/study/compare/traffic"
 )
 
 func compareTrafficCommand() *cobra.Command {

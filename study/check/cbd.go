@@ -1,0 +1,327 @@
+// Package cbd finds the cyclic buffer dependencies (CBD) of a scenario: what could lock
+// its fabric, before it happens (Hu et al., "Deadlocks in Datacenter Networks", section 2).
+//
+// The buffers are hops: the frames of one class on one direction of a link between two
+// switches. What a switch receives by it is charged to one priority group, and the pauses
+// of that group stop the one queue that sends into it; so a hop is both. It waits for
+// another if a frame can come by the one and leave by the other. A cycle of hops that wait
+// for one another can fill and then never empty.
+//
+//	             routes, backups,      every host to every subnet,
+//	plan ------> flooding, classes --> or the flows of the file   --> edges between hops
+//	  |          (dataplane.Ways)                                          |
+//	  '--> cases: no failure, the file's own, every link, every            v
+//	       switch, every pair of links                     strongly connected components,
+//	                                                       shortest cycle through each edge
+//	                                                                       |
+//	             Report <-- which flows or hosts close it <-- cycles by the fewest failures
+//
+// Read in this order: Checker (this file), walk.go (where frames can go), cases.go (what
+// fails), check.go (one case, and how little of it is computed anew), graph.go (components
+// and shortest cycles), merge.go (the cycles of all cases), report.go; then ways.go (how a
+// cycle could be closed) and cure.go (which routes make it).
+//
+// Invariants:
+//   - the switch's own word: by which ports and in which class a frame leaves is asked of
+//     a dataplane.Switch with the plan's configuration, links down as in the case;
+//   - only what can be: an edge is one that frames of some host that may send, for some
+//     subnet, take on their way; of a flow of the file, those that its hash chooses;
+//   - one answer: the same plan has the same report, however many cases are checked at
+//     once.
+//
+// What it does not do: it plays nothing (package study/check/run plays witnesses); it does not say
+// whether there is enough traffic to fill a cycle; it does not look at the moments in which
+// frames of the routes before a failure meet those of the routes after it.
+package check
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"softswitch/buffer"
+	"softswitch/dataplane"
+	"softswitch/event"
+	"softswitch/scenario"
+	"softswitch/unit"
+)
+
+// usualTTL is the TTL of what hosts send, unless a flow of the file has a greater one.
+const usualTTL = 64
+
+// Checker holds a plan's switches and what frames can do in them. It is changed by
+// checking; Clone makes one for another goroutine.
+type Checker struct {
+	plan     *scenario.Plan
+	switches []*dataplane.Switch
+	events   []event.Event // of switches, for nobody
+
+	// classes are the lossless classes that are told apart. If no switch changes the class
+	// of a frame they are all alike, and the first one stands for all.
+	classes  []unit.Priority
+	alike    bool
+	lossless []unit.Priority
+	index    [unit.Priorities]int8 // in classes, -1 for a lossy class
+	bands    bool                  // the class of a frame follows its TTL
+	ttl      int
+
+	first []int32 // by switch: the number of its port 0
+	ports []port
+	width int // the most ports of a switch
+	dests []dest
+	from  [][]unit.Port // by switch: its ports to hosts that may send
+	links []int         // between switches, by index in the fabric
+	file  [][]int       // links that are down together by the file's events
+
+	base   [][]edge // by destination: the edges while nothing fails
+	counts []int32  // by edge: by how many destinations there is one
+	flows  []flow
+
+	known known
+
+	walker walker
+	g      graph
+	redo   []bool // by destination: it has to be walked anew in this case
+	alone  []bool // by destination: its edges of this case are its own, not those of base
+	undo   []edge // that were counted for this case
+	marked []bool // by edge, of a walk that is looked at
+}
+
+// port is a port of a switch, among those of all.
+type port struct {
+	sw   int32
+	n    unit.Port
+	peer int32 // number of the far end, -1 for a host
+	link int32
+}
+
+// dest is a subnet that frames are for.
+type dest struct {
+	owner int32
+	addr  uint32 // of a host there
+	dead  uint32 // of a host there whose frames are flooded, 0 for none
+}
+
+// flow is a flow of the file.
+type flow struct {
+	class unit.Priority
+	hash  uint32
+	edges []edge // while nothing fails
+	hops  []int32
+}
+
+// node is a hop: the port that it comes in by, and its class.
+type node = int32
+
+// edge is a hop and the port and class in which its frames may go on.
+type edge int32
+
+// limits of what is checked.
+const (
+	maxWalk = 40_000_000 // ports times classes times subnets
+	maxEdge = 1 << 27
+)
+
+// Refuse says why a scenario is too large to check, before its routes are computed; nil
+// if it is not.
+func Refuse(s *scenario.Scenario) error {
+	f := s.Fabric
+	if len(f.Subnets) == 0 {
+		return errors.New("no hosts: nobody can send")
+	}
+	ports, width := 0, 0
+	for i := range f.Switches() {
+		ports += len(f.Nodes[i].Ports)
+		width = max(width, len(f.Nodes[i].Ports))
+	}
+	classes := 1
+	if tellsClasses(s) {
+		classes = len(s.PFC.Lossless)
+	}
+	if n := ports * classes * len(f.Subnets); n > maxWalk {
+		return fmt.Errorf("%d switches with %d ports, %d subnets: %d ports times lossless classes that differ times subnets; at most %d can be checked",
+			f.Switches(), ports, len(f.Subnets), n, maxWalk)
+	}
+	if n := ports * classes * classes * width; n > maxEdge {
+		return fmt.Errorf("%d switches with %d ports: %d turns; at most %d can be checked", f.Switches(), ports, n, maxEdge)
+	}
+	return nil
+}
+
+func tellsClasses(s *scenario.Scenario) bool {
+	return s.Prevention != nil && (s.Prevention.Tags > 0 || s.Prevention.TTLBand > 0)
+}
+
+// New prepares a plan that Refuse does not refuse. The plan is not changed. step, unless it
+// is nil, is called for each subnet of the fabric; its error ends the work.
+func New(plan *scenario.Plan, step func() error) (*Checker, error) {
+	s := plan.Scenario
+	c := &Checker{plan: plan, alike: !tellsClasses(s), ttl: usualTTL, bands: s.Prevention != nil && s.Prevention.TTLBand > 0}
+	for _, f := range s.Flows {
+		c.ttl = max(c.ttl, f.TTL)
+	}
+	c.number()
+	for i := range c.index {
+		c.index[i] = -1
+	}
+	for _, p := range s.PFC.Lossless {
+		c.lossless = append(c.lossless, unit.Priority(p))
+		if c.alike {
+			c.index[p] = 0
+			c.classes = c.lossless[:1]
+			continue
+		}
+		c.index[p] = int8(len(c.classes))
+		c.classes = append(c.classes, unit.Priority(p))
+	}
+	if err := c.makeSwitches(); err != nil {
+		return nil, err
+	}
+	c.file = fileFailures(plan)
+	if err := c.prepare(step); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// number numbers the ports of switches, and finds out who may send where to.
+func (c *Checker) number() {
+	f := c.plan.Fabric
+	n := f.Switches()
+	dead := make([]bool, len(f.Nodes))
+	for _, h := range c.plan.Scenario.Dead {
+		dead[h] = true
+	}
+	c.first, c.from = make([]int32, n), make([][]unit.Port, n)
+	for s := range n {
+		c.first[s] = int32(len(c.ports))
+		c.width = max(c.width, len(f.Nodes[s].Ports))
+		for j, p := range f.Nodes[s].Ports {
+			c.ports = append(c.ports, port{sw: int32(s), n: unit.Port(j), peer: -1, link: int32(p.Link)})
+			if p.Peer.Node >= n && !dead[p.Peer.Node] {
+				c.from[s] = append(c.from[s], unit.Port(j))
+			}
+		}
+	}
+	for l, link := range f.Links {
+		if link.A.Node < n && link.B.Node < n {
+			a, b := c.portNumber(link.A.Node, link.A.Port), c.portNumber(link.B.Node, link.B.Port)
+			c.ports[a].peer, c.ports[b].peer = b, a
+			c.links = append(c.links, l)
+		}
+	}
+	for _, sub := range f.Subnets {
+		d := dest{owner: int32(sub.Switch), addr: sub.Gateway + 1}
+		for ports := sub.Ports; ports != 0; ports &= ports - 1 {
+			if h := f.Nodes[sub.Switch].Ports[ports.First()].Peer.Node; dead[h] {
+				d.dead = f.Nodes[h].Addr
+			}
+		}
+		c.dests = append(c.dests, d)
+	}
+}
+
+func (c *Checker) portNumber(sw int, p unit.Port) int32 { return c.first[sw] + int32(p) }
+
+// makeSwitches makes the switches of the plan, with all links up. They forward nothing
+// and share an empty pool.
+func (c *Checker) makeSwitches() error {
+	pool := buffer.NewGrowingPool(1, 1, 64)
+	c.switches = make([]*dataplane.Switch, len(c.plan.Switches))
+	for i := range c.plan.Switches {
+		cfg := c.plan.Switches[i].Build(nil, 1, 0)
+		cfg.Pool = pool
+		sw, err := dataplane.NewSwitch(cfg)
+		if err != nil {
+			return err
+		}
+		c.switches[i] = sw
+		for p := range cfg.Ports {
+			sw.SetLink(0, unit.Port(p), true)
+		}
+		_, c.events = sw.Work(c.events[:0])
+	}
+	return nil
+}
+
+// prepare computes the edges while nothing fails.
+func (c *Checker) prepare(step func() error) error {
+	nodes := len(c.ports) * len(c.classes)
+	c.walker = newWalker(nodes)
+	c.counts = make([]int32, nodes*c.width*len(c.classes))
+	c.marked = make([]bool, len(c.counts))
+	c.g.init(nodes)
+	c.redo, c.alone = make([]bool, len(c.dests)), make([]bool, len(c.dests))
+	c.base = make([][]edge, len(c.dests))
+	if len(c.classes) == 0 {
+		return nil
+	}
+	for d := range c.dests {
+		c.undo = c.walk(d, c.undo[:0])
+		c.base[d] = slices.Clone(c.undo)
+		for _, e := range c.base[d] {
+			c.counts[e]++
+		}
+		if step == nil {
+			continue
+		}
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	c.undo = c.undo[:0]
+	for i := range c.plan.Scenario.Flows {
+		f := flow{class: c.plan.Scenario.Flows[i].Class, hash: c.plan.Hash(i)}
+		if c.plan.Scenario.Trust == "pcp" {
+			f.class = 0 // hosts send frames without a tag
+		}
+		c.flows = append(c.flows, f)
+		c.flows[i].edges, c.flows[i].hops = c.follow(i)
+	}
+	return nil
+}
+
+// Clone is a checker of the same plan that knows what c knows.
+func (c *Checker) Clone() (*Checker, error) {
+	d := *c
+	nodes := len(c.ports) * len(c.classes)
+	d.walker, d.g, d.events, d.undo = newWalker(nodes), graph{}, nil, nil
+	d.g.init(nodes)
+	d.counts, d.marked = append([]int32(nil), c.counts...), make([]bool, len(c.counts))
+	d.redo, d.alone = make([]bool, len(c.dests)), make([]bool, len(c.dests))
+	return &d, d.makeSwitches()
+}
+
+// setLinks sets links up or down at both ends.
+func (c *Checker) setLinks(links []int, up bool) {
+	for _, l := range links {
+		link := c.plan.Fabric.Links[l]
+		for _, end := range [2]struct {
+			node int
+			port unit.Port
+		}{{link.A.Node, link.A.Port}, {link.B.Node, link.B.Port}} {
+			if end.node < len(c.switches) {
+				c.switches[end.node].SetLink(0, end.port, up)
+				_, c.events = c.switches[end.node].Work(c.events[:0])
+			}
+		}
+	}
+}
+
+func (c *Checker) node(port int32, class int) node { return port*int32(len(c.classes)) + int32(class) }
+
+func (c *Checker) portOf(n node) *port { return &c.ports[n/int32(len(c.classes))] }
+
+func (c *Checker) classOf(n node) int { return int(n) % len(c.classes) }
+
+func (c *Checker) edge(n node, out unit.Port, class int) edge {
+	return edge((int(n)*c.width+int(out))*len(c.classes) + class)
+}
+
+func (c *Checker) tail(e edge) node { return node(int(e) / (c.width * len(c.classes))) }
+
+func (c *Checker) head(e edge) node {
+	at := c.portOf(c.tail(e))
+	out := int32(int(e) / len(c.classes) % c.width)
+	return c.node(c.ports[c.first[at.sw]+out].peer, int(e)%len(c.classes))
+}

@@ -1,0 +1,314 @@
+package check
+
+import (
+	"slices"
+
+	"softswitch/unit"
+)
+
+// Bounds of a case: how many nodes of its components cycles are looked for from, and how
+// many cycles are kept.
+const (
+	maxRoots  = 2000
+	maxOfCase = 1000
+)
+
+// Result is what a case allows.
+type Result struct {
+	cycles  []found
+	edges   bitset // all edges of the case: of no failure, and of a single link if it has a cycle
+	flows   map[string]bool
+	Cyclic  bool // some cycle, whether of fewer failures too or not
+	Bounded bool // not all were looked at
+}
+
+// found is a cycle, turned so that it begins with its least edge.
+type found struct {
+	edges   []edge
+	classes unit.ClassSet // of the flows that close it; empty if hosts could
+}
+
+// known is what cases of fewer failures have told, for those of more.
+type known struct {
+	none  *Result
+	links []*Result // by index in links
+}
+
+// bitset is a set of edges.
+type bitset []uint64
+
+func (b bitset) has(e edge) bool { return b[e/64]>>(e%64)&1 != 0 }
+
+// Phases are the numbers at which to stop and to Know before more cases are checked.
+func (c *Checker) Phases(failures int) (ends []int) {
+	last := c.Cases(failures)
+	for _, end := range []int{1, c.singleOf(len(c.links)), c.Singles(), last} {
+		if end < last {
+			ends = append(ends, end)
+		}
+	}
+	return append(ends, last)
+}
+
+// Know takes note of the results of the first cases, in their order, so that their cycles
+// are not found again where more fails.
+func (c *Checker) Know(first []*Result) {
+	c.known.none = first[0]
+	if from := c.singleOf(0); len(first) >= from+len(c.links) {
+		c.known.links = first[from:][:len(c.links)]
+	}
+}
+
+// Check checks case i. The cycles in its result are those that no case of fewer failures
+// has, as far as they are known, and those that the flows of the file close.
+func (c *Checker) Check(i int) *Result {
+	k := c.Case(i)
+	r := &Result{}
+	if len(c.classes) == 0 {
+		r.edges = make(bitset, len(c.counts)/64+1)
+		return r
+	}
+	exact := k.Kind == NoFailure
+	c.setLinks(k.Links, false)
+	c.walkWhatGrows(k, exact)
+	edges := c.edgesUp(k)
+	c.g.build(c, edges)
+	if !exact && c.g.comps > 0 { // it may come of edges that the failure takes away
+		c.walkRest()
+		edges = c.edgesUp(k)
+		c.g.build(c, edges)
+	}
+	if k.Kind == NoFailure || k.Kind == LinkFailure && c.g.comps > 0 {
+		r.edges = make(bitset, len(c.counts)/64+1)
+		for _, e := range edges {
+			r.edges[e/64] |= 1 << (e % 64)
+		}
+	}
+	if c.g.comps > 0 {
+		r.Cyclic = true
+		c.hostCycles(k, r)
+		c.flowCycles(k, r)
+	}
+	c.restore()
+	c.setLinks(k.Links, true)
+	return r
+}
+
+// walkWhatGrows walks anew the destinations for which the failure opens a way that there
+// was not, as a backup is; or all. Of the others the edges can only become fewer.
+func (c *Checker) walkWhatGrows(k Case, all bool) {
+	clear(c.redo)
+	for d := range c.dests {
+		c.redo[d] = all || c.grows(k, d)
+	}
+	c.walkAnew()
+}
+
+// walkRest walks all other destinations.
+func (c *Checker) walkRest() {
+	for d := range c.dests {
+		c.redo[d] = !c.redo[d]
+	}
+	c.walkAnew()
+}
+
+// grows reports whether a switch beside a failed link has a way for d that it had not.
+// What it had is in base, of the hops that were met; of others it is asked.
+func (c *Checker) grows(k Case, d int) bool {
+	to := c.dests[d]
+	for _, l := range k.Links {
+		link := c.plan.Fabric.Links[l]
+		for _, s := range [2]int{link.A.Node, link.B.Node} {
+			if s >= len(c.switches) || int32(s) == to.owner {
+				continue // at the owner, what is flooded only becomes less
+			}
+			was := c.plan.Table.Group(s, d).Ports
+			for in := range c.plan.Fabric.Nodes[s].Ports {
+				now, _ := c.switches[s].Ways(unit.Port(in), to.addr, c.classes[0])
+				before := was
+				if before.Len() > 1 {
+					before.Remove(unit.Port(in))
+				}
+				if now&^before != 0 {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// walkAnew replaces the edges of the destinations in redo.
+func (c *Checker) walkAnew() {
+	for d, redo := range c.redo {
+		if !redo {
+			continue
+		}
+		c.alone[d] = true
+		for _, e := range c.base[d] {
+			c.counts[e]--
+		}
+		from := len(c.undo)
+		c.undo = c.walk(d, c.undo)
+		for _, e := range c.undo[from:] {
+			c.counts[e]++
+		}
+	}
+}
+
+// restore undoes what walkAnew did.
+func (c *Checker) restore() {
+	for _, e := range c.undo {
+		c.counts[e]--
+	}
+	c.undo = c.undo[:0]
+	for d, alone := range c.alone {
+		if !alone {
+			continue
+		}
+		c.alone[d] = false
+		for _, e := range c.base[d] {
+			c.counts[e]++
+		}
+	}
+}
+
+// edgesUp are the edges that there are, but for those of links that are down.
+func (c *Checker) edgesUp(k Case) (edges []edge) {
+	per := c.width * len(c.classes)
+	for n := range len(c.ports) * len(c.classes) {
+		at := c.portOf(node(n))
+		if at.peer < 0 || slices.Contains(k.Links, int(at.link)) {
+			continue
+		}
+		of := edge(n * per)
+		ports := len(c.plan.Fabric.Nodes[at.sw].Ports) * len(c.classes)
+		for j, count := range c.counts[of:][:ports] {
+			if count > 0 && !slices.Contains(k.Links, int(c.portOf(c.head(of+edge(j))).link)) {
+				edges = append(edges, of+edge(j))
+			}
+		}
+	}
+	return edges
+}
+
+// hostCycles adds the cycles of the graph that is built.
+func (c *Checker) hostCycles(k Case, r *Result) {
+	seen := map[string]bool{}
+	whole := c.g.cycles(maxRoots, func(cycle []edge) {
+		if c.isKnown(k, cycle) {
+			return
+		}
+		cycle = turned(cycle)
+		if key := key(cycle); !seen[key] {
+			seen[key] = true
+			if len(r.cycles) < maxOfCase {
+				r.cycles = append(r.cycles, found{edges: cycle})
+			} else {
+				r.Bounded = true
+			}
+		}
+	})
+	r.Bounded = r.Bounded || !whole
+}
+
+// isKnown reports whether a cycle is one of a case of fewer failures.
+func (c *Checker) isKnown(k Case, cycle []edge) bool {
+	in := func(r *Result) bool {
+		return r != nil && r.edges != nil && !slices.ContainsFunc(cycle, func(e edge) bool { return !r.edges.has(e) })
+	}
+	if k.Kind == NoFailure {
+		return false
+	}
+	if in(c.known.none) {
+		return true
+	}
+	if k.Kind == PairFailure || k.Kind == SwitchFailure {
+		for _, l := range k.Links {
+			if i, ok := slices.BinarySearch(c.links, l); ok && c.known.links != nil && in(c.known.links[i]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// flowCycles adds the cycles that the flows of the file close.
+func (c *Checker) flowCycles(k Case, r *Result) {
+	var all []edge
+	var of []int // by index of all: the flow
+	for i := range c.flows {
+		edges := c.flows[i].edges
+		if c.passes(i, k) {
+			edges, _ = c.follow(i)
+		}
+		for _, e := range edges {
+			all, of = append(all, e), append(of, i)
+		}
+	}
+	r.flows = map[string]bool{}
+	for _, class := range c.flowClasses() {
+		var edges []edge
+		for j, e := range all {
+			if !c.alike || c.flows[of[j]].class == class {
+				edges = append(edges, e)
+			}
+		}
+		slices.Sort(edges)
+		c.g.build(c, slices.Compact(edges))
+		c.g.cycles(maxRoots, func(cycle []edge) { c.addFlowCycle(k, r, turned(cycle), class) })
+	}
+}
+
+// flowClasses are the classes to be looked at apart: all lossless ones where they are
+// alike, and else one for all, since frames change theirs.
+func (c *Checker) flowClasses() []unit.Priority {
+	if c.alike {
+		return c.lossless
+	}
+	return c.lossless[:1]
+}
+
+func (c *Checker) addFlowCycle(k Case, r *Result, cycle []edge, class unit.Priority) {
+	key := string(rune('0'+class)) + key(cycle)
+	if r.flows[key] {
+		return
+	}
+	r.flows[key] = true
+	if k.Kind != NoFailure && c.known.none != nil && c.known.none.flows[key] {
+		return
+	}
+	for _, l := range k.Links {
+		if i, ok := slices.BinarySearch(c.links, l); ok && len(k.Links) > 1 && k.Kind != FileFailure && c.known.links != nil && c.known.links[i].flows[key] {
+			return
+		}
+	}
+	for i := range r.cycles {
+		if f := &r.cycles[i]; f.classes != 0 && slices.Equal(f.edges, cycle) {
+			f.classes.Add(class)
+			return
+		}
+	}
+	r.cycles = append(r.cycles, found{edges: cycle, classes: 1 << class})
+}
+
+// passes reports whether a flow passes a switch beside a failed link while nothing fails.
+func (c *Checker) passes(i int, k Case) bool {
+	for _, l := range k.Links {
+		link := c.plan.Fabric.Links[l]
+		if link.A.Node >= len(c.switches) || link.B.Node >= len(c.switches) ||
+			slices.Contains(c.flows[i].hops, int32(link.A.Node)) || slices.Contains(c.flows[i].hops, int32(link.B.Node)) {
+			return true
+		}
+	}
+	return false
+}
+
+// key is a cycle as a key of maps.
+func key(cycle []edge) string {
+	b := make([]byte, 0, 4*len(cycle))
+	for _, e := range cycle {
+		b = append(b, byte(e), byte(e>>8), byte(e>>16), byte(e>>24))
+	}
+	return string(b)
+}

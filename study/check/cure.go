@@ -1,0 +1,163 @@
+package check
+
+import (
+	"slices"
+
+	"softswitch/scenario"
+	"softswitch/topo"
+	"softswitch/unit"
+)
+
+// Removal takes the port Out from the route of switch At to the subnet To, from its ports
+// and its backup.
+type Removal struct {
+	At, To int
+	Out    unit.Port
+}
+
+// Cuts are, for each turn of a cycle of this checker's report, removals that together take
+// the turn away, in the first of its failures: of each route by which frames take it, or of
+// the one by which they come to the switch, so that no frames are lost while nothing fails,
+// if one of the two can be spared.
+func (c *Checker) Cuts(cy *Cycle) [][]Removal {
+	edges := cy.merged.edges
+	cuts := make([][]Removal, len(edges))
+	c.eachWalk(cy, func(d int, all []edge) {
+		for j, e := range edges {
+			if !slices.Contains(all, e) {
+				continue
+			}
+			n := c.tail(e)
+			from := c.ports[c.portOf(n).peer]
+			r := Removal{At: int(from.sw), To: d, Out: from.n}
+			if own := c.removal(d, e); c.portOf(n).sw != c.dests[d].owner && (c.Spare(own) || !c.Spare(r)) {
+				r = own
+			}
+			cuts[j] = append(cuts[j], r)
+		}
+	})
+	return cuts
+}
+
+// Spare reports whether a removal is of a backup's port.
+func (c *Checker) Spare(r Removal) bool { return c.plan.Table.Group(r.At, r.To).Backup.Has(r.Out) }
+
+// Steps are removals of which every set that breaks a cycle has one: of the steps of one
+// way to each of its turns.
+func (c *Checker) Steps(cy *Cycle) (steps []Removal) {
+	edges := cy.merged.edges
+	done := make([]bool, len(edges))
+	add := func(r Removal) {
+		outs := unit.PortSet(1) << r.Out
+		if g := c.plan.Table.Group(r.At, r.To); g.Backup.Has(r.Out) {
+			outs |= g.Ports // other ports may be up where these are not
+		}
+		for ; outs != 0; outs &= outs - 1 {
+			if r.Out = outs.First(); !slices.Contains(steps, r) {
+				steps = append(steps, r)
+			}
+		}
+	}
+	c.eachWalk(cy, func(d int, all []edge) {
+		for j, e := range edges {
+			if done[j] || !slices.Contains(all, e) {
+				continue
+			}
+			done[j] = true
+			if c.portOf(c.tail(e)).sw != c.dests[d].owner {
+				add(c.removal(d, e))
+			}
+			n := c.tail(e)
+			for ; c.walker.start[n] < 0; n = c.tail(c.walker.via[n]) {
+				add(c.removal(d, c.walker.via[n]))
+			}
+			first := c.ports[c.portOf(n).peer]
+			add(Removal{At: int(first.sw), To: d, Out: first.n})
+		}
+	})
+	return steps
+}
+
+// eachWalk walks every destination in the first failures of a cycle.
+func (c *Checker) eachWalk(cy *Cycle, fn func(d int, all []edge)) {
+	k := c.Case(cy.merged.cases[0])
+	c.setLinks(k.Links, false)
+	for d := range c.dests {
+		fn(d, c.walk(d, nil))
+	}
+	c.setLinks(k.Links, true)
+}
+
+// removal takes edge e from the routes to destination d.
+func (c *Checker) removal(d int, e edge) Removal {
+	return Removal{At: int(c.portOf(c.tail(e)).sw), To: d, Out: unit.Port(int(e) / len(c.classes) % c.width)}
+}
+
+// Overrides are the routes of a plan after removals, in the order of switches and subnets.
+// A route that loses its last port is as it would be without the file's routes, or else
+// uses its backup. ok is false if one is left without a port.
+func Overrides(plan *scenario.Plan, computed *topo.Table, removals []Removal) (all []scenario.Override, ok bool) {
+	sorted := slices.Clone(removals)
+	slices.SortFunc(sorted, func(a, b Removal) int {
+		if a.At != b.At {
+			return a.At - b.At
+		}
+		return a.To - b.To
+	})
+	for i := 0; i < len(sorted); {
+		at, to := sorted[i].At, sorted[i].To
+		var out unit.PortSet
+		for ; i < len(sorted) && sorted[i].At == at && sorted[i].To == to; i++ {
+			out.Add(sorted[i].Out)
+		}
+		g := plan.Table.Group(at, to)
+		o := scenario.Override{At: at, To: []int{to}, Ports: g.Ports &^ out, Backup: g.Backup &^ out}
+		if o.Ports == 0 {
+			o.Ports = computed.Group(at, to).Ports &^ out
+		}
+		if o.Ports == 0 {
+			o.Ports = o.Backup
+		}
+		o.Backup &^= o.Ports
+		o.NoBackup = o.Backup == 0
+		if o.Ports == 0 {
+			return nil, false
+		}
+		all = append(all, o)
+	}
+	return all, true
+}
+
+// Delivers reports, by subnet, whether frames for it arrive while nothing fails, from
+// every host that may send.
+func (c *Checker) Delivers() []bool {
+	all := make([]bool, len(c.dests))
+	for d, to := range c.dests {
+		all[d] = c.delivers(d, to)
+	}
+	return all
+}
+
+func (c *Checker) delivers(d int, to dest) bool {
+	if len(c.classes) == 0 {
+		return true
+	}
+	edges := c.walk(d, nil)
+	for s, ports := range c.from {
+		for _, in := range ports {
+			if outs, _ := c.switches[s].Ways(in, to.addr, c.classes[0]); int32(s) != to.owner && outs == 0 {
+				return false
+			}
+		}
+	}
+	for _, n := range c.walker.queue {
+		at := c.portOf(n)
+		if outs, _ := c.switches[at.sw].Ways(at.n, to.addr, c.classes[c.classOf(n)]); at.sw != to.owner && outs == 0 {
+			return false
+		}
+	}
+	edges = slices.DeleteFunc(edges, func(e edge) bool { return c.portOf(c.tail(e)).sw == to.owner })
+	slices.Sort(edges)
+	c.g.build(c, edges)
+	return c.g.comps == 0
+}

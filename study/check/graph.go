@@ -1,0 +1,187 @@
+package check
+
+import "slices"
+
+// graph is a directed graph of nodes and the edges between them, with the strongly
+// connected components in which there is a cycle.
+type graph struct {
+	nodes []node  // those with an edge, ascending
+	at    []int32 // by index of nodes: its edges are edges[at[i]:at[i+1]]
+	edges []edge
+	to    []int32 // by index of edges: index in nodes of the head, -1 for a node without edges
+
+	index []int32 // by node: index in nodes, valid if nodes has it there
+	comp  []int32 // by index of nodes: its component from 1, 0 for none with a cycle
+	comps int
+
+	order, low, next []int32 // of Tarjan's algorithm
+	stack, path      []int32
+	before           []int32 // of searches: index of the edge by which a node was met, + 1
+	queue            []int32
+}
+
+func (g *graph) init(nodes int) { g.index = make([]int32, nodes) }
+
+// build makes the graph of edges, which are ascending and so in the order of their tails.
+func (g *graph) build(c *Checker, edges []edge) {
+	g.nodes, g.at, g.to, g.edges = g.nodes[:0], g.at[:0], g.to[:0], edges
+	for i, e := range edges {
+		if n := c.tail(e); len(g.nodes) == 0 || g.nodes[len(g.nodes)-1] != n {
+			g.index[n] = int32(len(g.nodes))
+			g.nodes = append(g.nodes, n)
+			g.at = append(g.at, int32(i))
+		}
+	}
+	g.at = append(g.at, int32(len(edges)))
+	for _, e := range edges {
+		n := c.head(e)
+		i := g.index[n]
+		if int(i) >= len(g.nodes) || g.nodes[i] != n {
+			i = -1
+		}
+		g.to = append(g.to, i)
+	}
+	g.components()
+}
+
+// components is Tarjan's algorithm (SIAM J. Comput. 1972) without recursion.
+func (g *graph) components() {
+	n := len(g.nodes)
+	g.order, g.low, g.next = zero(g.order, n), zero(g.low, n), zero(g.next, n)
+	g.comp = zero(g.comp, n)
+	g.comps = 0
+	clock := int32(0)
+	for root := range int32(n) {
+		if g.order[root] != 0 {
+			continue
+		}
+		g.path = append(g.path[:0], root)
+		for len(g.path) > 0 {
+			at := g.path[len(g.path)-1]
+			if g.order[at] == 0 {
+				clock++
+				g.order[at], g.low[at] = clock, clock
+				g.stack = append(g.stack, at)
+			}
+			if i := g.at[at] + g.next[at]; i < g.at[at+1] {
+				g.next[at]++
+				switch to := g.to[i]; {
+				case to < 0:
+				case g.order[to] == 0:
+					g.path = append(g.path, to)
+				case g.comp[to] == 0:
+					g.low[at] = min(g.low[at], g.order[to])
+				}
+				continue
+			}
+			g.leave(at)
+		}
+	}
+	for i, k := range g.comp {
+		g.comp[i] = max(k, 0)
+	}
+}
+
+// leave ends the search below node at. A component of one node has no cycle: no hop
+// leads to itself.
+func (g *graph) leave(at int32) {
+	g.path = g.path[:len(g.path)-1]
+	if len(g.path) > 0 {
+		up := g.path[len(g.path)-1]
+		g.low[up] = min(g.low[up], g.low[at])
+	}
+	if g.low[at] != g.order[at] {
+		return
+	}
+	k := int32(-1)
+	if g.stack[len(g.stack)-1] != at {
+		g.comps++
+		k = int32(g.comps)
+	}
+	for {
+		top := g.stack[len(g.stack)-1]
+		g.stack = g.stack[:len(g.stack)-1]
+		g.comp[top] = k
+		if top == at {
+			return
+		}
+	}
+}
+
+func zero(s []int32, n int) []int32 {
+	if cap(s) < n {
+		return make([]int32, n)
+	}
+	s = s[:n]
+	clear(s)
+	return s
+}
+
+// cycles calls fn with a shortest cycle through each edge of the components, the same one
+// once or more. The edges are in the order of waiting and fn must not keep them. Only so
+// many nodes are begun from; it returns false if there are more.
+func (g *graph) cycles(bound int, fn func(cycle []edge)) bool {
+	var cycle []edge
+	for root := range int32(len(g.nodes)) {
+		if g.comp[root] == 0 {
+			continue
+		}
+		if bound == 0 {
+			return false
+		}
+		bound--
+		g.search(root)
+		for _, from := range g.queue { // every node from which an edge leads back to root
+			for i := g.at[from]; i < g.at[from+1]; i++ {
+				if g.to[i] != root {
+					continue
+				}
+				cycle = append(cycle[:0], g.edges[i])
+				for at := from; at != root; {
+					by := g.before[at] - 1
+					cycle = append(cycle, g.edges[by])
+					at = g.tailOf(by)
+				}
+				slices.Reverse(cycle)
+				fn(cycle)
+			}
+		}
+	}
+	return true
+}
+
+// search meets all nodes of root's component, nearest first, and leaves them in queue.
+func (g *graph) search(root int32) {
+	g.before = zero(g.before, len(g.nodes))
+	g.queue = append(g.queue[:0], root)
+	for i := 0; i < len(g.queue); i++ {
+		at := g.queue[i]
+		for j := g.at[at]; j < g.at[at+1]; j++ {
+			to := g.to[j]
+			if to >= 0 && to != root && g.comp[to] == g.comp[root] && g.before[to] == 0 {
+				g.before[to] = j + 1
+				g.queue = append(g.queue, to)
+			}
+		}
+	}
+}
+
+// tailOf is the node that edge i leaves.
+func (g *graph) tailOf(i int32) int32 {
+	at, found := slices.BinarySearch(g.at, i)
+	if !found {
+		at--
+	}
+	return int32(at)
+}
+
+// turned turns a cycle so that it begins with its least edge.
+func turned(cycle []edge) []edge {
+	least := 0
+	for i, e := range cycle {
+		if e < cycle[least] {
+			least = i
+		}
+	}
+	return append(slices.Clone(cycle[least:]), cycle[:least]...)
+}

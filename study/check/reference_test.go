@@ -1,0 +1,548 @@
+package check
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"softswitch/internal/testlong"
+	"softswitch/internal/testseed"
+	"softswitch/scenario"
+	"softswitch/scenario/load"
+	"softswitch/topo"
+	"softswitch/unit"
+)
+
+// fabrics is how many random fabrics are held against the reference.
+var fabrics = testlong.Of(400, 1000)
+
+// TestReference: the checker, which walks little of a case anew and looks for shortest
+// cycles, finds in random fabrics what a plain recomputation of every case does, which
+// lists every simple cycle: the same cases have cycles; every cycle found is one, and of
+// no case of fewer failures; every edge of a new cycle that is a shortest one through it
+// has one of that length; and the same for the flows.
+func TestReference(t *testing.T) {
+	seed := testseed.New(t)
+	with, cycles, cases, flows, hidden := 0, 0, 0, 0, 0
+	for i := range fabrics {
+		text := randomFabric(rand.New(rand.NewPCG(seed, uint64(i))))
+		s, err := load.Scenario("random.yaml", []byte(text))
+		if err != nil {
+			t.Fatalf("fabric %d: %v\n%s", i, err, text)
+		}
+		plan, err := scenario.Compile(s)
+		if err != nil {
+			continue // a route that leaves a backup only
+		}
+		c, err := New(plan, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := &held{c: c, ref: newReference(plan, c.classes), results: resultsOf(c, 2)}
+		h.check()
+		if h.fault != "" {
+			t.Fatalf("fabric %d: %s\n%s", i, h.fault, text)
+		}
+		cases += len(h.results)
+		cycles += h.cycles
+		flows += h.flows
+		hidden += h.hidden
+		if h.cycles > 0 {
+			with++
+		}
+	}
+	t.Logf("%d cases; %d fabrics with %d cycles; %d closed by flows; %d cases in which a longer cycle is new and no shortest one", cases, with, cycles, flows, hidden)
+	if with < fabrics/4 || flows < fabrics/10 {
+		t.Errorf("%d fabrics with a cycle, %d cycles of flows: too few to tell", with, flows)
+	}
+}
+
+// held holds results against the reference.
+type held struct {
+	c                     *Checker
+	ref                   *reference
+	results               []*Result
+	fault                 string
+	cycles, flows, hidden int
+}
+
+func (h *held) faultf(format string, args ...any) {
+	if h.fault == "" {
+		h.fault = fmt.Sprintf(format, args...)
+	}
+}
+
+func (h *held) check() {
+	for i, r := range h.results {
+		k := h.c.Case(i)
+		name := fmt.Sprintf("%v %v", k.Kind, h.c.Name(k))
+		h.hosts(name, k, r)
+		for _, class := range h.c.flowClasses() {
+			h.ofFlows(name, k, r, class)
+		}
+	}
+}
+
+// hosts compares what hosts could close.
+func (h *held) hosts(name string, k Case, r *Result) {
+	edges := h.ref.hostEdges(k.Links)
+	all := simpleCycles(edges)
+	if r.Cyclic != (len(all) > 0) {
+		h.faultf("%s: cyclic %v, and the reference has %d cycles: %v", name, r.Cyclic, len(all), all)
+		return
+	}
+	old := func(cycle []hop) bool {
+		return slices.ContainsFunc(h.fewer(k), func(e edgeSet) bool { return e.has(cycle) })
+	}
+	var got [][]hop
+	for _, f := range r.cycles {
+		if f.classes != 0 {
+			continue
+		}
+		cycle := h.hopsOf(f.edges, h.c.classes)
+		got = append(got, cycle)
+		if !edges.has(cycle) || !isSimple(cycle) || old(cycle) {
+			h.faultf("%s: %v is no new cycle", name, cycle)
+		}
+	}
+	h.cycles += len(got)
+	h.compare(name, all, got, old)
+	if len(got) == 0 && slices.ContainsFunc(all, func(c []hop) bool { return !old(c) }) {
+		h.hidden++
+	}
+}
+
+// compare requires, for each edge on a cycle all of whose shortest ones are new, one of
+// them in got.
+func (h *held) compare(name string, all, got [][]hop, old func([]hop) bool) {
+	shortest := map[turn][][]hop{}
+	for _, cycle := range all {
+		for i, a := range cycle {
+			e := turn{a, cycle[(i+1)%len(cycle)]}
+			switch best := shortest[e]; {
+			case best == nil || len(cycle) < len(best[0]):
+				shortest[e] = [][]hop{cycle}
+			case len(cycle) == len(best[0]):
+				shortest[e] = append(best, cycle)
+			}
+		}
+	}
+	for e, best := range shortest {
+		if slices.ContainsFunc(best, old) {
+			continue
+		}
+		if !slices.ContainsFunc(got, func(c []hop) bool { return len(c) == len(best[0]) && turns(c)[e] }) {
+			h.faultf("%s: no cycle of %d hops through %v: %v, of %v", name, len(best[0]), e, got, best)
+		}
+	}
+}
+
+// ofFlows compares what the flows close in a class.
+func (h *held) ofFlows(name string, k Case, r *Result, class unit.Priority) {
+	closed := func(links []int) edgeSet { return h.ref.flowEdges(links, class, h.c.alike) }
+	edges := closed(k.Links)
+	all := simpleCycles(edges)
+	var fewer []edgeSet
+	for _, links := range subsets(k) {
+		fewer = append(fewer, closed(links))
+	}
+	old := func(cycle []hop) bool {
+		return slices.ContainsFunc(fewer, func(e edgeSet) bool { return e.has(cycle) })
+	}
+	classes := h.c.classes
+	if h.c.alike {
+		classes = []unit.Priority{class}
+	}
+	var got [][]hop
+	for _, f := range r.cycles {
+		if f.classes == 0 || h.c.alike && !f.classes.Has(class) {
+			continue
+		}
+		cycle := h.hopsOf(f.edges, classes)
+		got = append(got, cycle)
+		if !edges.has(cycle) || !isSimple(cycle) {
+			h.faultf("%s: the flows of class %d do not close %v", name, class, cycle)
+		}
+	}
+	h.flows += len(got)
+	h.compare(name+", flows", all, got, old)
+}
+
+// fewer are the edges of the cases of fewer failures.
+func (h *held) fewer(k Case) (all []edgeSet) {
+	for _, links := range subsets(k) {
+		all = append(all, h.ref.hostEdges(links))
+	}
+	return all
+}
+
+// subsets are what fails in the cases that count as fewer failures than k.
+func subsets(k Case) [][]int {
+	switch k.Kind {
+	case NoFailure:
+		return nil
+	case LinkFailure, FileFailure:
+		return [][]int{{}}
+	}
+	all := [][]int{{}}
+	for _, l := range k.Links {
+		all = append(all, []int{l})
+	}
+	return all
+}
+
+// hopsOf are the hops of a cycle of edges.
+func (h *held) hopsOf(edges []edge, classes []unit.Priority) (cycle []hop) {
+	for _, e := range edges {
+		n := h.c.tail(e)
+		cycle = append(cycle, hop{h.c.linkName(n), classes[h.c.classOf(n)]})
+	}
+	return cycle
+}
+
+// hop is a hop by its name.
+type hop struct {
+	link  string
+	class unit.Priority
+}
+
+type turn struct{ from, to hop }
+
+// edgeSet is a set of edges.
+type edgeSet map[turn]bool
+
+func (e edgeSet) has(cycle []hop) bool {
+	for t := range turns(cycle) {
+		if !e[t] {
+			return false
+		}
+	}
+	return true
+}
+
+// turns are the edges of a cycle.
+func turns(cycle []hop) map[turn]bool {
+	all := map[turn]bool{}
+	for i, a := range cycle {
+		all[turn{a, cycle[(i+1)%len(cycle)]}] = true
+	}
+	return all
+}
+
+func isSimple(cycle []hop) bool { return len(turns(cycle)) == len(cycle) && len(cycle) > 1 }
+
+// simpleCycles are all of them, by depth-first search from their least hop.
+func simpleCycles(edges edgeSet) (all [][]hop) {
+	next := map[hop][]hop{}
+	for e := range edges {
+		next[e.from] = append(next[e.from], e.to)
+	}
+	less := func(a, b hop) int {
+		return strings.Compare(fmt.Sprint(a.link, " ", a.class), fmt.Sprint(b.link, " ", b.class))
+	}
+	var path []hop
+	var visit func(root, at hop)
+	visit = func(root, at hop) {
+		path = append(path, at)
+		for _, to := range next[at] {
+			switch {
+			case to == root:
+				all = append(all, slices.Clone(path))
+			case less(to, root) > 0 && !slices.Contains(path, to):
+				visit(root, to)
+			}
+		}
+		path = path[:len(path)-1]
+	}
+	for root := range next {
+		visit(root, root)
+	}
+	return all
+}
+
+// reference recomputes a case from the plan's table of routes and rules, for each pair of
+// hosts, class and TTL.
+type reference struct {
+	plan    *scenario.Plan
+	classes []unit.Priority // that hosts send in
+	ttl     int
+	dead    map[int]bool
+	memo    map[string]edgeSet
+}
+
+func newReference(plan *scenario.Plan, classes []unit.Priority) *reference {
+	r := &reference{plan: plan, classes: classes, ttl: 64, dead: map[int]bool{}, memo: map[string]edgeSet{}}
+	for _, f := range plan.Scenario.Flows {
+		r.ttl = max(r.ttl, f.TTL)
+	}
+	for _, h := range plan.Scenario.Dead {
+		r.dead[h] = true
+	}
+	return r
+}
+
+// class is the class in which a frame leaves switch s with a TTL.
+func (r *reference) class(s int, c unit.Priority, in, out unit.Port, ttl int) unit.Priority {
+	v := r.plan.Scenario.Prevention
+	lossless := r.plan.Scenario.PFC.Lossless
+	switch {
+	case v == nil || !slices.Contains(lossless, int(c)):
+		return c
+	case v.TTLBand > 0:
+		for i := len(lossless) - 1; i > 0; i-- {
+			if ttl <= v.TTLBand*(len(lossless)-i) {
+				return unit.Priority(lossless[i])
+			}
+		}
+		return unit.Priority(lossless[0])
+	case v.Tags > 0:
+		return r.plan.Tagging.Rules[s].Class(c, in, out)
+	}
+	return c
+}
+
+// at is where a frame is: it came to a switch by a port, in a class and with a TTL.
+type at struct {
+	s     int
+	in    unit.Port
+	class unit.Priority
+	ttl   int
+}
+
+// hostEdges are the edges of all pairs of hosts with these links down.
+func (r *reference) hostEdges(down []int) edgeSet {
+	key := fmt.Sprint(down)
+	if e := r.memo[key]; e != nil {
+		return e
+	}
+	f := r.plan.Fabric
+	edges := edgeSet{}
+	for dst := f.Switches(); dst < len(f.Nodes); dst++ {
+		seen := map[at]bool{}
+		for src := f.Switches(); src < len(f.Nodes); src++ {
+			up := f.Nodes[src].Ports[0]
+			if src == dst || r.dead[src] || slices.Contains(down, up.Link) {
+				continue
+			}
+			for _, c := range r.classes {
+				for ttl := r.ttl; ttl > 0; ttl-- {
+					r.walk(at{up.Peer.Node, up.Peer.Port, c, ttl}, dst, down, seen, edges)
+					if v := r.plan.Scenario.Prevention; v == nil || v.TTLBand == 0 {
+						break
+					}
+				}
+			}
+		}
+	}
+	r.memo[key] = edges
+	return edges
+}
+
+func (r *reference) walk(x at, dst int, down []int, seen map[at]bool, edges edgeSet) {
+	if seen[x] || x.ttl <= 1 {
+		return
+	}
+	seen[x] = true
+	f := r.plan.Fabric
+	outs, flooded := r.ways(x, dst, down)
+	for ; outs != 0; outs &= outs - 1 {
+		out := outs.First()
+		class := r.class(x.s, x.class, x.in, out, x.ttl-1)
+		if !r.turn(x, out, class, edges) {
+			continue
+		}
+		if p := f.Nodes[x.s].Ports[out].Peer; !flooded {
+			r.walk(at{p.Node, p.Port, class, x.ttl - 1}, dst, down, seen, edges)
+		}
+	}
+}
+
+// turn adds the edge of a frame that leaves by out in class, and reports whether it goes
+// on to a switch in a lossless class.
+func (r *reference) turn(x at, out unit.Port, class unit.Priority, edges edgeSet) bool {
+	f := r.plan.Fabric
+	if f.Nodes[x.s].Ports[out].Peer.Node >= f.Switches() || !slices.Contains(r.plan.Scenario.PFC.Lossless, int(class)) {
+		return false
+	}
+	if from := f.Nodes[x.s].Ports[x.in].Peer; from.Node < f.Switches() {
+		edges[turn{hop{r.name(from), x.class}, hop{r.name(topo.End{Node: x.s, Port: out}), class}}] = true
+	}
+	return true
+}
+
+// name is the link by which a node sends out of a port.
+func (r *reference) name(e topo.End) string {
+	f := r.plan.Fabric
+	l := f.Links[f.Nodes[e.Node].Ports[e.Port].Link]
+	if l.A == e {
+		return l.Name
+	}
+	a, b, _ := strings.Cut(l.Name, "--")
+	b, nth, twice := strings.Cut(b, "#")
+	if twice {
+		nth = "#" + nth
+	}
+	return b + "--" + a + nth
+}
+
+func (r *reference) ways(x at, dst int, down []int) (outs unit.PortSet, flooded bool) {
+	f := r.plan.Fabric
+	up := func(set unit.PortSet) (left unit.PortSet) {
+		for j, p := range f.Nodes[x.s].Ports {
+			if set.Has(unit.Port(j)) && !slices.Contains(down, p.Link) {
+				left.Add(unit.Port(j))
+			}
+		}
+		return left
+	}
+	if sub := f.Subnets[f.SubnetOf(dst)]; sub.Switch == x.s {
+		v := r.plan.Scenario.Prevention
+		if !r.dead[dst] || v != nil && v.NoFlood {
+			return 0, false
+		}
+		outs = sub.Ports
+		if r.plan.Scenario.FloodAll {
+			outs = 1<<len(f.Nodes[x.s].Ports) - 1
+		}
+		outs = up(outs)
+		outs.Remove(x.in)
+		return outs, true
+	}
+	g := r.plan.Table.Group(x.s, f.SubnetOf(dst))
+	if outs = up(g.Ports); outs == 0 {
+		outs = up(g.Backup)
+	}
+	if outs.Has(x.in) && outs.Len() > 1 {
+		outs.Remove(x.in)
+	}
+	return outs, false
+}
+
+// flowEdges are the edges of the flows with these links down: those of a class, unless
+// classes are not alike.
+func (r *reference) flowEdges(down []int, class unit.Priority, alike bool) edgeSet {
+	edges := edgeSet{}
+	f := r.plan.Fabric
+	for i, flow := range r.plan.Scenario.Flows {
+		if !slices.Contains(r.plan.Scenario.PFC.Lossless, int(flow.Class)) || alike && flow.Class != class {
+			continue
+		}
+		hops, _ := r.plan.Table.Path(flow.From, flow.To, r.plan.Hash(i), flow.TTL, func(l int) bool { return slices.Contains(down, l) })
+		c := flow.Class
+		for j, h := range hops {
+			x := at{h.Node, h.In, c, flow.TTL - j}
+			if h.Node == f.Subnets[f.SubnetOf(flow.To)].Switch {
+				outs, _ := r.ways(x, flow.To, down)
+				for ; outs != 0; outs &= outs - 1 {
+					r.turn(x, outs.First(), r.class(h.Node, c, h.In, outs.First(), x.ttl-1), edges)
+				}
+				break
+			}
+			if h.Out == unit.NoPort {
+				break
+			}
+			c = r.class(h.Node, c, h.In, h.Out, x.ttl-1)
+			if !r.turn(x, h.Out, c, edges) {
+				break
+			}
+		}
+	}
+	return edges
+}
+
+// randomFabric is a scenario file: a few switches, with routes of their own, dead hosts,
+// flows, failures and preventions.
+func randomFabric(rng *rand.Rand) string {
+	var b strings.Builder
+	one := func(of int) bool { return rng.IntN(of) == 0 }
+	levels := one(4)
+	var names, links, hosts []string
+	near := map[string][]string{}
+	link := func(x, y string) {
+		links = append(links, x+"--"+y)
+		near[x], near[y] = append(near[x], y), append(near[y], x)
+	}
+	if levels {
+		leaves := 2 + rng.IntN(3)
+		for i := range leaves + 2 {
+			names = append(names, fmt.Sprintf("s%d", i))
+		}
+		for i := range leaves {
+			for _, spine := range names[leaves:] {
+				link(names[i], spine)
+			}
+		}
+		for i := range leaves {
+			hosts = append(hosts, fmt.Sprintf("h%d", i))
+			links = append(links, fmt.Sprintf("h%d--s%d", i, i))
+		}
+	} else {
+		for i := range 3 + rng.IntN(3) {
+			names = append(names, fmt.Sprintf("s%d", i))
+			if i > 0 {
+				link(names[i], names[rng.IntN(i)])
+			}
+		}
+		for range 1 + rng.IntN(4) {
+			if x, y := names[rng.IntN(len(names))], names[rng.IntN(len(names))]; x != y {
+				link(x, y)
+			}
+		}
+		for i, s := range names {
+			for range rng.IntN(3) {
+				h := fmt.Sprintf("h%d-%d", i, len(hosts))
+				hosts = append(hosts, h)
+				links = append(links, h+"--"+s)
+			}
+		}
+		for len(hosts) < 2 {
+			h := fmt.Sprintf("x%d", len(hosts))
+			hosts = append(hosts, h)
+			links = append(links, h+"--"+names[len(hosts)])
+		}
+	}
+	fmt.Fprintf(&b, "name: random\nduration: 1s\ntopology:\n  switches: [%s]\n  hosts: [%s]\n  links: [%s]\n  rate: 1Gbit/s\n",
+		strings.Join(names, ", "), strings.Join(hosts, ", "), strings.Join(links, ", "))
+	head := "routes:\n"
+	for range rng.IntN(6) {
+		at := names[rng.IntN(len(names))]
+		to := hosts[rng.IntN(len(hosts))]
+		next := near[at][rng.IntN(len(near[at]))]
+		if slices.Contains(links, to+"--"+at) {
+			continue
+		}
+		fmt.Fprintf(&b, "%s  - {at: %s, to: %s, %s: [%s]}\n", head, at, to, []string{"ports", "ports", "backup"}[rng.IntN(3)], next)
+		head = ""
+	}
+	dead := map[string]bool{}
+	if one(4) {
+		dead[hosts[rng.IntN(len(hosts))]] = true
+		fmt.Fprintf(&b, "dead: [%s]\nflood: %s\n", slices.Collect(maps.Keys(dead))[0], []string{"all", "hosts"}[rng.IntN(2)])
+	}
+	head = "flows:\n"
+	for i := range rng.IntN(7) {
+		from, to := hosts[rng.IntN(len(hosts))], hosts[rng.IntN(len(hosts))]
+		if from == to || dead[from] {
+			continue
+		}
+		fmt.Fprintf(&b, "%s  - {name: F%d, from: %s, to: %s, class: %d, ttl: %d}\n", head, i, from, to, []int{3, 3, 3, 4, 0}[rng.IntN(5)], []int{64, 64, 3, 5}[rng.IntN(4)])
+		head = ""
+	}
+	head = "events:\n"
+	for i := range rng.IntN(3) {
+		fmt.Fprintf(&b, "%s  - {at: %dms, do: fail, link: %s}\n", head, i, links[rng.IntN(len(links))])
+		head = ""
+	}
+	switch {
+	case one(3) && levels:
+		fmt.Fprintf(&b, "prevention: {tagger: {lossless: %d}}\n", 1+rng.IntN(2))
+	case one(8):
+		fmt.Fprintf(&b, "prevention: {ttl_band: %d}\n", 2+rng.IntN(30))
+	case one(8):
+		fmt.Fprintf(&b, "prevention: {no_flood: true}\n")
+	}
+	return b.String()
+}

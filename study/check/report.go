@@ -1,0 +1,459 @@
+package check
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"softswitch/node/config"
+	"softswitch/unit"
+)
+
+// Report is the cyclic buffer dependencies of a scenario.
+type Report struct {
+	Scenario string `json:"scenario"`
+	Switches int    `json:"switches"`
+	Hosts    int    `json:"hosts"`   // that may send
+	Links    int    `json:"links"`   // between switches
+	Subnets  int    `json:"subnets"` // that frames are for
+	// Failures is how many links fail at once, at most, besides those that the file has
+	// fail, and Cases how many cases that makes. Cyclic is how many of them have a cycle.
+	Failures int `json:"failures"`
+	Cases    int `json:"cases"`
+	Cyclic   int `json:"cases_with_cycle"`
+	// Cycles are the likeliest first: those of no failure or the file's own, of one and of
+	// two; among these those that the file's flows close; and short ones before long ones.
+	// More is how many there are besides.
+	Cycles []Cycle `json:"cycles"`
+	More   int     `json:"more"`
+	// Bounds are those that were reached, so that there may be other cycles than these.
+	Bounds []string `json:"bounds"`
+	// Cures are what takes all cycles away, if that was asked for.
+	Cures []Cure `json:"cures,omitempty"`
+}
+
+// Cure is what takes all cycles away, in the cases that were checked.
+type Cure struct {
+	// Name is "routes", or the name of a prevention: "tagger", "no-flood".
+	Name string `json:"name"`
+	Why  string `json:"why"`  // there is none, "" if there is
+	Left int    `json:"left"` // cycles that are left: 0 of a cure
+	// Routes are those to change; Exact says that no fewer would do.
+	Routes []Route `json:"routes"`
+	Exact  bool    `json:"exact"`
+	// Classes are those of Tagger's tags, and the lossy one behind them.
+	Classes []int `json:"classes"`
+}
+
+// Route is one of a scenario file's routes.
+type Route struct {
+	At     string   `json:"at"`
+	To     string   `json:"to"`
+	Ports  []string `json:"ports"`
+	Backup []string `json:"backup"`
+}
+
+// Cycle is hops that can come to wait for one another, the last for the first.
+type Cycle struct {
+	// When is what has to be down: "no failure", "the file's failures", "one failure" or
+	// "two failures". Failures are examples, at most three, each the links that are down;
+	// Cases is how many there are.
+	When     string     `json:"when"`
+	Failures [][]string `json:"failures"`
+	Cases    int        `json:"cases"`
+	// Flows are those of the file that close it, Classes the classes in which it can close.
+	// Without flows hosts could close it: see Turns.
+	Flows   []string `json:"flows"`
+	Classes []int    `json:"classes"`
+	// RoutingLoop: frames for one subnet go round it until their TTL ends.
+	RoutingLoop bool   `json:"routing_loop"`
+	Hops        []Hop  `json:"hops"`
+	Turns       []Turn `json:"turns"` // from each hop to the next, in the first of Failures
+	// Witness is what came of the search for a scenario in which it deadlocks, nil if there
+	// was none.
+	Witness *Witness `json:"witness,omitempty"`
+
+	merged *merged
+}
+
+// Hop is the frames of a class on a link, in the direction of its name: "agg2-0--core1".
+type Hop struct {
+	Link  string `json:"link"`
+	Class int    `json:"class"`
+
+	Queue unit.NodePort `json:"-"` // the port that sends into the link
+}
+
+// Turn is why a hop waits for the next one.
+type Turn struct {
+	Switch string   `json:"switch"`
+	Flows  []string `json:"flows"` // of the file that take it
+	// From and To are hosts of which one could send to the other; Subnets is for how many
+	// subnets frames take the turn, and Flooded that they are flooded.
+	From    string `json:"from"`
+	To      string `json:"to"`
+	Subnets int    `json:"subnets"`
+	Flooded bool   `json:"flooded"`
+}
+
+// Witness is a scenario that deadlocks in a cycle, or that none was found.
+type Witness struct {
+	File  string    `json:"file"`     // "" if none was found
+	Tries int       `json:"tries"`    // scenarios that were played
+	Onset unit.Time `json:"onset_ns"` // of the deadlock, from the start of the scenario
+}
+
+// Clean reports whether no cycle was found.
+func (r *Report) Clean() bool { return len(r.Cycles) == 0 }
+
+// Report makes the report of the results of all cases up to so many failures.
+func (c *Checker) Report(results []*Result, failures int) *Report {
+	r := &Report{
+		Scenario: c.plan.Scenario.Name, Switches: len(c.switches), Links: len(c.links), Subnets: len(c.dests),
+		Failures: failures, Cases: len(results), Cycles: []Cycle{}, Bounds: []string{},
+	}
+	for _, ports := range c.from {
+		r.Hosts += len(ports)
+	}
+	bounded := 0
+	for _, res := range results {
+		if res.Cyclic {
+			r.Cyclic++
+		}
+		if res.Bounded {
+			bounded++
+		}
+	}
+	if bounded > 0 {
+		r.Bounds = append(r.Bounds, fmt.Sprintf("in %d cases only the shortest cycles through %d hops, and %d cycles, were looked at", bounded, maxRoots, maxOfCase))
+	}
+	all := c.merge(results)
+	if len(all) > maxCycles {
+		r.Bounds = append(r.Bounds, fmt.Sprintf("only the likeliest %d of %d cycles are listed", maxCycles, len(all)))
+		r.More = len(all) - maxCycles
+		all = all[:maxCycles]
+	}
+	for _, m := range all {
+		r.Cycles = append(r.Cycles, c.describe(m))
+	}
+	c.explain(r.Cycles)
+	return r
+}
+
+// describe puts a cycle in words.
+func (c *Checker) describe(m *merged) Cycle {
+	out := Cycle{Cases: m.count, Flows: []string{}, Classes: []int{}, Hops: []Hop{}, Turns: make([]Turn, len(m.edges)), merged: m}
+	for _, i := range m.cases {
+		out.Failures = append(out.Failures, c.Name(c.Case(i)))
+	}
+	first := c.Case(m.cases[0])
+	out.When = [...]string{"no failure", "one failure", "two failures"}[m.rank]
+	if first.Kind == FileFailure {
+		out.When = first.Kind.String()
+	}
+	for _, e := range m.edges {
+		n := c.tail(e)
+		from := c.ports[c.portOf(n).peer]
+		out.Hops = append(out.Hops, Hop{
+			Link: c.linkName(n), Class: int(c.classes[c.classOf(n)]),
+			Queue: unit.NodePort{Node: c.plan.Fabric.Nodes[from.sw].ID, Port: from.n},
+		})
+	}
+	switch {
+	case c.alike && m.classes != 0:
+		for _, p := range c.lossless {
+			if m.classes.Has(p) {
+				out.Classes = append(out.Classes, int(p))
+			}
+		}
+		for i := range out.Hops {
+			out.Hops[i].Class = out.Classes[0]
+		}
+	case c.alike:
+		for _, p := range c.lossless {
+			out.Classes = append(out.Classes, int(p))
+		}
+	default:
+		for _, h := range out.Hops {
+			if !slices.Contains(out.Classes, h.Class) {
+				out.Classes = append(out.Classes, h.Class)
+			}
+		}
+		slices.Sort(out.Classes)
+	}
+	return out
+}
+
+// linkName is the link of a hop in the direction of its frames.
+func (c *Checker) linkName(n node) string {
+	f, at := c.plan.Fabric, c.portOf(n)
+	l := f.Links[at.link]
+	a, b := f.Nodes[l.A.Node].Name, f.Nodes[l.B.Node].Name
+	if l.B.Node == int(at.sw) && l.B.Port == at.n {
+		return l.Name
+	}
+	return b + "--" + a + strings.TrimPrefix(l.Name, a+"--"+b)
+}
+
+// explain fills in the turns of cycles, each as they are in the first of its cases, one
+// case after the other.
+func (c *Checker) explain(cycles []Cycle) {
+	by := make([]int, len(cycles))
+	for i := range by {
+		by[i] = i
+	}
+	caseOf := func(i int) int { return cycles[i].merged.cases[0] }
+	slices.SortStableFunc(by, func(a, b int) int { return caseOf(a) - caseOf(b) })
+	for len(by) > 0 {
+		n := 1
+		for n < len(by) && caseOf(by[n]) == caseOf(by[0]) {
+			n++
+		}
+		var same []*Cycle
+		for _, i := range by[:n] {
+			same = append(same, &cycles[i])
+		}
+		k := c.Case(caseOf(by[0]))
+		c.setLinks(k.Links, false)
+		c.explainHosts(same)
+		c.explainFlows(same)
+		c.setLinks(k.Links, true)
+		by = by[n:]
+	}
+}
+
+// explainHosts tells which hosts could take the turns, with the links as they are.
+func (c *Checker) explainHosts(cycles []*Cycle) {
+	takes := make([]int, len(cycles)) // turns of a cycle that frames for a destination take
+	for d, to := range c.dests {
+		from := len(c.undo)
+		c.undo = c.walk(d, c.undo)
+		for _, e := range c.undo[from:] {
+			c.marked[e] = true
+		}
+		clear(takes)
+		for i, cy := range cycles {
+			for j, e := range cy.merged.edges {
+				if !c.marked[e] {
+					continue
+				}
+				takes[i]++
+				t := &cy.Turns[j]
+				if t.Subnets++; t.Subnets == 1 {
+					t.Flooded = c.portOf(c.tail(e)).sw == to.owner
+					t.From, t.To = c.sender(c.tail(e)), c.receiver(d, t.Flooded)
+				}
+			}
+			cy.RoutingLoop = cy.RoutingLoop || takes[i] == len(cy.merged.edges)
+		}
+		for _, e := range c.undo[from:] {
+			c.marked[e] = false
+		}
+		c.undo = c.undo[:from]
+	}
+}
+
+// explainFlows tells which flows take the turns, with the links as they are.
+func (c *Checker) explainFlows(cycles []*Cycle) {
+	ways := make([][]edge, len(c.flows))
+	for i := range c.flows {
+		ways[i], _ = c.follow(i)
+	}
+	for _, cy := range cycles {
+		closes := make([]bool, len(c.flows))
+		for j, e := range cy.merged.edges {
+			t := &cy.Turns[j]
+			t.Switch, t.Flows = c.plan.Fabric.Nodes[c.portOf(c.tail(e)).sw].Name, []string{}
+			for i, way := range ways {
+				ofClass := !c.alike || cy.merged.classes == 0 || cy.merged.classes.Has(c.flows[i].class)
+				if ofClass && slices.Contains(way, e) {
+					t.Flows = append(t.Flows, c.plan.Scenario.Flows[i].Name)
+					closes[i] = cy.merged.classes != 0
+				}
+			}
+		}
+		for i, does := range closes {
+			if does {
+				cy.Flows = append(cy.Flows, c.plan.Scenario.Flows[i].Name)
+			}
+		}
+	}
+}
+
+// sender is a host whose frames take hop n, by the walk that was just made.
+func (c *Checker) sender(n node) string {
+	for c.walker.start[n] < 0 {
+		n = c.tail(c.walker.via[n])
+	}
+	p := c.ports[c.walker.start[n]]
+	return c.hostAt(p.sw, p.n)
+}
+
+// receiver is a host of destination d, one whose frames are flooded if flooded.
+func (c *Checker) receiver(d int, flooded bool) string {
+	sub := c.plan.Fabric.Subnets[d]
+	for ports := sub.Ports; ports != 0; ports &= ports - 1 {
+		h := c.plan.Fabric.Nodes[sub.Switch].Ports[ports.First()].Peer.Node
+		if !flooded || c.plan.Fabric.Nodes[h].Addr == c.dests[d].dead {
+			return c.plan.Fabric.Nodes[h].Name
+		}
+	}
+	return ""
+}
+
+func (c *Checker) hostAt(sw int32, p unit.Port) string {
+	f := c.plan.Fabric
+	return f.Nodes[f.Nodes[sw].Ports[p].Peer.Node].Name
+}
+
+// shown is how many cycles WriteText shows.
+const shown = 20
+
+// WriteText writes the report for people.
+func (r *Report) WriteText(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "fabric\t%d switches, %d links between them, %d hosts that may send, %d subnets\n", r.Switches, r.Links, r.Hosts, r.Subnets)
+	fmt.Fprintf(w, "cases\t%d: %s; %d of them with a cycle\n", r.Cases, r.span(), r.Cyclic)
+	if r.Clean() {
+		fmt.Fprintf(w, "cycles\tnone: no buffer can come to wait for itself\n")
+		return w.Flush()
+	}
+	fmt.Fprintf(w, "cycles\t%d\n", len(r.Cycles)+r.More)
+	for _, b := range r.Bounds {
+		fmt.Fprintf(w, "bound\t%s\n", b)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for i, c := range r.Cycles[:min(len(r.Cycles), shown)] {
+		c.writeText(w, i+1)
+	}
+	if n := len(r.Cycles) - shown; n > 0 {
+		fmt.Fprintf(w, "\n%d more; --json has them all\n", n)
+	}
+	for i, c := range r.Cures {
+		if i == 0 {
+			fmt.Fprint(w, "\ncures\n")
+		}
+		c.writeText(w)
+	}
+	return w.Flush()
+}
+
+// routesShown is how many routes to change WriteText shows.
+const routesShown = 20
+
+func (c *Cure) writeText(w io.Writer) {
+	switch {
+	case c.Why != "":
+		fmt.Fprintf(w, "  %s\tno: %s\n", c.Name, c.Why)
+	case c.Left > 0:
+		fmt.Fprintf(w, "  %s\tno: %d cycles are left\n", c.Name, c.Left)
+	case c.Name == "routes":
+		how := "found step by step; fewer may do"
+		if c.Exact {
+			how = "no fewer do"
+		}
+		fmt.Fprintf(w, "  %s\t%d to change; %s; checked: no cycle is left\n", c.Name, len(c.Routes), how)
+		for _, r := range c.Routes[:min(len(c.Routes), routesShown)] {
+			fmt.Fprintf(w, "\t  - {at: %s, to: %s, ports: [%s], backup: [%s]}\n", r.At, r.To, strings.Join(r.Ports, ", "), strings.Join(r.Backup, ", "))
+		}
+		if n := len(c.Routes) - routesShown; n > 0 {
+			fmt.Fprintf(w, "\t  %d more; --json has them all\n", n)
+		}
+	case c.Name == "tagger":
+		last := len(c.Classes) - 1
+		fmt.Fprintf(w, "  %s\tclasses %s, then %d, which is lossy; checked: no cycle is left\n", c.Name, classes(c.Classes[:last]), c.Classes[last])
+	default:
+		fmt.Fprintf(w, "  %s\tchecked: no cycle is left\n", c.Name)
+	}
+}
+
+func (r *Report) span() string {
+	return [...]string{
+		"no failure, and the file's own",
+		"no failure, the file's own, every link and every switch",
+		"no failure, the file's own, every link, every switch and every pair of links",
+	}[r.Failures]
+}
+
+func (c *Cycle) writeText(w io.Writer, n int) {
+	fmt.Fprintf(w, "\n%d\t%s", n, c.When)
+	if down := c.Failures[0]; len(down) > 0 {
+		fmt.Fprintf(w, ": %s", strings.Join(down, " and "))
+	}
+	if c.Cases == 2 {
+		fmt.Fprint(w, "; 1 other case")
+	} else if c.Cases > 2 {
+		fmt.Fprintf(w, "; %d other cases", c.Cases-1)
+	}
+	fmt.Fprintln(w)
+	closed := "hosts could close it"
+	if len(c.Flows) > 0 {
+		closed = "the flows " + some(c.Flows) + " close it"
+	}
+	kind := ""
+	if c.RoutingLoop {
+		kind = "; a routing loop"
+	}
+	fmt.Fprintf(w, "\t%s, in %s%s\n", closed, inClasses(c.Classes), kind)
+	if c.Witness != nil {
+		fmt.Fprintf(w, "\t%s\n", c.Witness.text())
+	}
+	for i, h := range c.Hops {
+		fmt.Fprintf(w, "\t  %s\t%s\n", c.hopText(h), c.Turns[i].text(len(c.Flows) > 0))
+	}
+}
+
+func (w *Witness) text() string {
+	if w.File == "" {
+		return fmt.Sprintf("no witness found in %d tries", w.Tries)
+	}
+	return fmt.Sprintf("witness: %s deadlocks at %s", w.File, config.FormatTime(w.Onset))
+}
+
+// hopText names a hop, with its class where the cycle has several.
+func (c *Cycle) hopText(h Hop) string {
+	if slices.ContainsFunc(c.Hops, func(o Hop) bool { return o.Class != h.Class }) {
+		return fmt.Sprintf("%s class %d", h.Link, h.Class)
+	}
+	return h.Link
+}
+
+func (t *Turn) text(flows bool) string {
+	switch {
+	case flows:
+		return some(t.Flows)
+	case t.Flooded:
+		return fmt.Sprintf("%s to %s, flooded by %s", t.From, t.To, t.Switch)
+	case t.Subnets > 1:
+		return fmt.Sprintf("such as %s to %s, of %d subnets", t.From, t.To, t.Subnets)
+	}
+	return fmt.Sprintf("such as %s to %s", t.From, t.To)
+}
+
+// some names flows: of more than a line holds, the first; JSON has all.
+func some(flows []string) string {
+	const most = 9
+	if len(flows) <= most {
+		return strings.Join(flows, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(flows[:most-1], ", "), len(flows)-most+1)
+}
+
+func inClasses(all []int) string {
+	if len(all) == 1 {
+		return fmt.Sprintf("class %d", all[0])
+	}
+	return "classes " + classes(all)
+}
+
+func classes(all []int) string {
+	var s []string
+	for _, c := range all {
+		s = append(s, fmt.Sprint(c))
+	}
+	return strings.Join(s, ", ")
+}

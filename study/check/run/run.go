@@ -1,0 +1,118 @@
+// Package run checks a scenario for cyclic buffer dependencies on all processors, and plays
+// witnesses of what was found.
+//
+//	scenario.Plan --Check--> a cbd.Checker for each worker --> results by case --> cbd.Report
+//	                                                                                   |
+//	scenario files that deadlock  <-- sim ----------- flows that close it <---- cycles +
+//	routes to change, preventions <-- checked again - what breaks them    <---- cycles '
+//
+// Read in this order: run.go, witness.go, cure.go.
+//
+// What it does not do: it finds no cycle itself; package cbd does.
+package run
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"softswitch/internal/progress"
+	"softswitch/scenario"
+	"softswitch/study/check"
+)
+
+// maxCases limits the cases of a check.
+var maxCases = 5_000_000
+
+// Options configure a check.
+type Options struct {
+	Failures int // of links at once, besides the file's: 0, 1 or 2
+	Workers  int // cases checked at a time, 1 or more
+}
+
+// Valid says what of opt is out of range, by the flags of "softswitch check".
+func (opt *Options) Valid() error {
+	if opt.Failures < 0 || opt.Failures > 2 {
+		return fmt.Errorf("--failures: %d; valid: 0, 1 or 2", opt.Failures)
+	}
+	return nil
+}
+
+// Checked is a plan that has been checked.
+type Checked struct {
+	Report *check.Report
+
+	plan    *scenario.Plan
+	checker *check.Checker
+	workers int
+}
+
+// Check checks all cases of a plan. It draws a progress bar on out.
+func Check(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer) (*Checked, error) {
+	begun := progress.New(ctx, out, "subnets", int64(len(plan.Fabric.Subnets)))
+	c, err := check.New(plan, func() error { return begun.Add(1) })
+	begun.Close()
+	if err != nil {
+		return nil, err
+	}
+	n := c.Cases(opt.Failures)
+	if n > maxCases {
+		return nil, fmt.Errorf("%d cases of up to %d failures; at most %d can be checked: use --failures %d", n, opt.Failures, maxCases, opt.Failures-1)
+	}
+	workers := []*check.Checker{c}
+	for len(workers) < min(opt.Workers, n) {
+		w, err := c.Clone()
+		if err != nil {
+			return nil, err
+		}
+		workers = append(workers, w)
+	}
+	work := progress.New(ctx, out, "cases", int64(n))
+	defer work.Close()
+	results := make([]*check.Result, n)
+	from := 0
+	for _, end := range c.Phases(opt.Failures) {
+		if from > 0 {
+			for _, w := range workers {
+				w.Know(results[:from])
+			}
+		}
+		if err := each(workers, from, end, func(w *check.Checker, i int) error {
+			results[i] = w.Check(i)
+			return work.Add(1)
+		}); err != nil {
+			return nil, err
+		}
+		from = end
+	}
+	return &Checked{Report: c.Report(results, opt.Failures), plan: plan, checker: c, workers: opt.Workers}, nil
+}
+
+// each calls do for from to end-1, with one call at a time for each worker, and returns
+// its first error.
+func each(workers []*check.Checker, from, end int, do func(w *check.Checker, i int) error) error {
+	var next atomic.Int64
+	next.Store(int64(from))
+	errs := make([]error, len(workers))
+	var group sync.WaitGroup
+	for n, w := range workers {
+		group.Go(func() {
+			for errs[n] == nil {
+				i := int(next.Add(1)) - 1
+				if i >= end {
+					return
+				}
+				errs[n] = do(w, i)
+			}
+		})
+	}
+	group.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,371 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"softswitch/detect"
+	"softswitch/internal/progress"
+	"softswitch/internal/safefile"
+	"softswitch/internal/strictyaml"
+	"softswitch/node/config"
+	"softswitch/oracle"
+	"softswitch/scenario"
+	"softswitch/scenario/load"
+	"softswitch/sim"
+	"softswitch/study/check"
+	"softswitch/topo"
+	"softswitch/unit"
+)
+
+// MaxWitnesses is for how many cycles of a report, the likeliest, witnesses are looked for.
+const MaxWitnesses = 20
+
+// Witnesses looks for a witness of each of the first cycles of a report: a scenario of the
+// same fabric, with other flows if need be, in which it deadlocks when it is played. It
+// writes those that it finds into the folder dir, and draws a progress bar on out. data is
+// the content of the scenario file.
+func (k *Checked) Witnesses(ctx context.Context, data []byte, dir string, out io.Writer) error {
+	if err := safefile.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	cycles := k.Report.Cycles[:min(len(k.Report.Cycles), MaxWitnesses)]
+	searches := make([]search, len(cycles))
+	for i := range cycles {
+		searches[i] = k.search(data, &cycles[i])
+	}
+	work := progress.New(ctx, out, "witnesses", int64(len(cycles)))
+	defer work.Close()
+	errs := make([]error, len(cycles))
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(k.workers, len(cycles)) {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(cycles); i = int(next.Add(1)) - 1 {
+				if errs[i] = searches[i].run(ctx); errs[i] != nil {
+					return
+				}
+				work.Add(1)
+			}
+		})
+	}
+	group.Wait()
+	for i := range cycles {
+		if errs[i] != nil {
+			return errs[i]
+		}
+		w := &check.Witness{Tries: searches[i].tries}
+		cycles[i].Witness = w
+		if text := searches[i].found; text != "" {
+			w.File, w.Onset = filepath.Join(dir, fmt.Sprintf("%s-cycle%d.yaml", k.Report.Scenario, i+1)), searches[i].onset
+			if err := safefile.WriteFile(w.File, []byte(text), 0o644); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// search is the search for a witness.
+type search struct {
+	plan    *scenario.Plan
+	cycle   *check.Cycle
+	fabric  string   // what of the file is kept: all that builds the fabric
+	routes  []string // lines of it
+	fill    unit.Time
+	options []option
+
+	tries int
+	found string // text of the witness
+	onset unit.Time
+}
+
+// option is traffic that may close the cycle, and what fails.
+type option struct {
+	own    string // lines of the scenario file: the traffic that is its own
+	flows  []scenario.Flow
+	events []string // lines of a scenario file
+	length unit.Time
+}
+
+// fabricKeys are the keys of a scenario file that a witness has as they are, besides routes.
+var fabricKeys = []string{"topology", "buffer", "pfc", "trust", "dead", "flood", "prevention"}
+
+// trafficKeys are those of its traffic.
+var trafficKeys = []string{"flows", "workload", "congestion"}
+
+// search prepares the search for a witness of a cycle.
+func (k *Checked) search(data []byte, cy *check.Cycle) search {
+	s := search{plan: k.plan, cycle: cy, fabric: strictyaml.Cut(data, fabricKeys...), routes: k.routes(), fill: fillTime(k.plan)}
+	sc := k.plan.Scenario
+	down := k.failures(cy)
+	if len(cy.Flows) > 0 {
+		if k.checker.Own(cy) { // the file itself
+			s.options = append(s.options, option{own: strictyaml.Cut(data, append(trafficKeys, "events")...), length: sc.Duration})
+		}
+		always := slices.Clone(sc.Flows) // at line rate and for ever
+		for i := range always {
+			always[i].Rate, always[i].Start, always[i].Stop = 0, s.fill, 0
+		}
+		s.options = append(s.options,
+			option{own: strictyaml.Cut(data, trafficKeys...), events: down, length: sc.Duration},
+			option{flows: always, events: down, length: lengths * s.fill})
+	}
+	first := len(k.limited())
+	one, two := k.checker.Ways(cy, 1, first), k.checker.Ways(cy, 2, first)
+	for _, v := range []struct {
+		ways    []check.Way
+		frame   int
+		stagger unit.Time
+		slow    bool
+	}{
+		{ways: one, frame: 1000},
+		{ways: one, frame: 1500, stagger: s.fill},
+		{ways: two, frame: 1000},
+		{ways: two, frame: 500, stagger: s.fill / 3},
+		{ways: one, frame: 1000, slow: true},
+		{ways: two, frame: 1500, slow: true},
+	} {
+		flows := k.limited()
+		for i, w := range v.ways {
+			flows = append(flows, scenario.Flow{
+				Name: fmt.Sprintf("witness%d", i+1), From: w.From, To: w.To, Class: w.Class, Frame: v.frame, TTL: w.TTL, Via: w.Via,
+				Start: s.fill + unit.Time(i)*v.stagger,
+			})
+		}
+		o := option{flows: flows, events: down, length: lengths * s.fill}
+		if v.slow {
+			o.events = append(slices.Clone(down), k.slow(v.ways, s.fill)...)
+		}
+		s.options = append(s.options, o)
+	}
+	return s
+}
+
+// lengths is how long a witness is played, in times that it takes to fill a buffer.
+const lengths = 200
+
+// fillTime is how long the slowest link between switches takes to fill a priority group,
+// and a pause to take effect.
+func fillTime(p *scenario.Plan) (worst unit.Time) {
+	bytes := p.Scenario.Buffer.Size + *p.Scenario.Buffer.XOFF
+	if p.Scenario.Buffer.StaticTh != nil {
+		bytes += *p.Scenario.Buffer.StaticTh
+	} else {
+		bytes += p.Scenario.Buffer.Pool / 8
+	}
+	for i, l := range p.Fabric.Links {
+		if s := p.Links[i]; p.Fabric.Nodes[l.A.Node].Kind == topo.Switch && p.Fabric.Nodes[l.B.Node].Kind == topo.Switch {
+			worst = max(worst, s.Rate.FrameTime(bytes)+4*(s.Delay+s.Jitter))
+		}
+	}
+	return max(worst, unit.Microsecond)
+}
+
+// failures are the events that make fail what a cycle takes, at once.
+func (k *Checked) failures(cy *check.Cycle) (events []string) {
+	for _, l := range k.checker.Down(cy) {
+		events = append(events, fmt.Sprintf("  - {at: 0s, do: fail, link: %q}\n", k.plan.Fabric.Links[l].Name))
+	}
+	return events
+}
+
+// slow are the events by which the receivers take little, for some time.
+func (k *Checked) slow(ways []check.Way, fill unit.Time) (events []string) {
+	done := map[int]bool{}
+	for _, w := range ways {
+		if done[w.To] {
+			continue
+		}
+		done[w.To] = true
+		h := k.plan.Fabric.Nodes[w.To]
+		rate := max(k.plan.Links[h.Ports[0].Link].Rate/10, 1)
+		events = append(events, fmt.Sprintf("  - {at: %s, do: slow, host: %s, rate: %s, for: %s}\n", span(2*fill), h.Name, config.FormatRate(rate), span(20*fill)))
+	}
+	return events
+}
+
+// limited are the flows that the file's prevention names, so that it can be kept.
+func (k *Checked) limited() (flows []scenario.Flow) {
+	if v := k.plan.Scenario.Prevention; v != nil {
+		done := map[int]bool{}
+		for _, l := range v.Limits {
+			if l.Flow != scenario.AnyFlow && !done[l.Flow] {
+				done[l.Flow] = true
+				flows = append(flows, k.plan.Scenario.Flows[l.Flow])
+			}
+		}
+	}
+	return flows
+}
+
+// routes are the file's routes, those of its flows' paths among them, as lines of a scenario
+// file.
+func (k *Checked) routes() (lines []string) {
+	f := k.plan.Fabric
+	names := func(at int, ports unit.PortSet) string {
+		var names []string
+		for j, p := range f.Nodes[at].Ports {
+			if name := f.Nodes[p.Peer.Node].Name; ports>>j&1 != 0 && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		return "[" + strings.Join(names, ", ") + "]"
+	}
+	for _, o := range k.plan.Scenario.Routes {
+		for _, to := range o.To {
+			line := fmt.Sprintf("  - {at: %s, to: %s/%d", f.Nodes[o.At].Name, config.FormatAddr(f.Subnets[to].Addr), topo.SubnetBits)
+			if o.Ports != 0 {
+				line += ", ports: " + names(o.At, o.Ports)
+			}
+			if o.Backup != 0 || o.NoBackup {
+				line += ", backup: " + names(o.At, o.Backup)
+			}
+			lines = append(lines, line+"}\n")
+		}
+	}
+	return lines
+}
+
+// list writes a list with its key, nothing for an empty one.
+func list(b *strings.Builder, key string, lines []string) {
+	if len(lines) > 0 {
+		fmt.Fprintf(b, "\n%s:\n", key)
+	}
+	for _, l := range lines {
+		b.WriteString(l)
+	}
+}
+
+// line is a flow as a scenario file of this length has it. What is later than that is at its
+// end.
+func (s *search) line(f scenario.Flow, length unit.Time) string {
+	name := func(node int) string { return s.plan.Fabric.Nodes[node].Name }
+	rate, more := "line", ""
+	if f.Rate > 0 {
+		rate = config.FormatRate(f.Rate)
+	}
+	if f.Stop > 0 && f.Stop < length {
+		more += ", stop: " + span(f.Stop)
+	}
+	if len(f.Via) > 0 {
+		var via []string
+		for _, v := range f.Via {
+			via = append(via, name(v))
+		}
+		more += ", via: [" + strings.Join(via, ", ") + "]"
+	}
+	return fmt.Sprintf("  - {name: %q, from: %s, to: %s, class: %d, rate: %s, frame: %d, ttl: %d, start: %s%s}\n",
+		f.Name, name(f.From), name(f.To), f.Class, rate, f.Frame, f.TTL, span(min(f.Start, length-1)), more)
+}
+
+func span(t unit.Time) string { return strings.ReplaceAll(config.FormatTime(t), "µ", "u") }
+
+// run plays one option after the other until one deadlocks in the cycle.
+func (s *search) run(ctx context.Context) error {
+	for _, o := range s.options {
+		plan, err := s.compile(&o)
+		if err != nil {
+			return fmt.Errorf("a witness of %s: %w", s.plan.Scenario.Name, err)
+		}
+		s.tries++
+		onset, ok, err := s.play(ctx, plan)
+		if err != nil {
+			return fmt.Errorf("a witness of %s: %w", s.plan.Scenario.Name, err)
+		}
+		if ok {
+			if o.length == lengths*s.fill { // leave time for detectors to find it, and for responses
+				o.length = min(o.length, onset+lengths/2*s.fill)
+			}
+			s.found, s.onset = s.text(&o), onset
+			return nil
+		}
+	}
+	return nil
+}
+
+// compile makes a plan of an option. Flows that cannot go the way they should go where
+// they go.
+func (s *search) compile(o *option) (*scenario.Plan, error) {
+	plan, err := s.compileAsIs(o)
+	if err == nil {
+		return plan, nil
+	}
+	o.flows = slices.Clone(o.flows)
+	for i := range o.flows {
+		o.flows[i].Via = nil
+	}
+	return s.compileAsIs(o)
+}
+
+func (s *search) compileAsIs(o *option) (*scenario.Plan, error) {
+	return load.Plan("witness", []byte(s.text(o)), load.Instead{Detector: "none"})
+}
+
+// text is the scenario file of an option.
+func (s *search) text(o *option) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# A deadlock that the fabric of %s allows:\n#\n", s.plan.Scenario.Name)
+	for _, h := range s.cycle.Hops {
+		fmt.Fprintf(&b, "#   %s, class %d\n", h.Link, h.Class)
+	}
+	fmt.Fprintf(&b, "name: %s-witness\n\n%s", s.plan.Scenario.Name, s.fabric)
+	list(&b, "routes", s.routes)
+	b.WriteString("\n" + o.own)
+	var flows []string
+	for _, f := range o.flows {
+		flows = append(flows, s.line(f, o.length))
+	}
+	list(&b, "flows", flows)
+	list(&b, "events", o.events)
+	fmt.Fprintf(&b, "\nduration: %s\n\nexpect:\n  deadlock: true\n", span(o.length))
+	return b.String()
+}
+
+// errOnset ends a simulation that has deadlocked.
+var errOnset = errors.New("the cycle is stuck")
+
+// play simulates a plan until the cycle is stuck, or to its end.
+func (s *search) play(ctx context.Context, plan *scenario.Plan) (onset unit.Time, ok bool, err error) {
+	var queues []oracle.Queue
+	for _, h := range s.cycle.Hops {
+		queues = append(queues, oracle.Queue{NodePort: h.Queue, Class: unit.Priority(h.Class)})
+	}
+	w, err := sim.New(plan, sim.Options{
+		Seed: 1, Detectors: map[string]detect.Factory{"none": detect.NewNone}, SampleAt: sim.Every(max(s.fill/4, 1)),
+		Sample: func(now unit.Time, w *sim.World) {
+			if !ok && allStuck(w.Stuck(), queues) {
+				onset, ok = now, true
+			}
+		},
+		Watch: func(unit.Time) error {
+			if ok {
+				return errOnset
+			}
+			return ctx.Err()
+		},
+	})
+	if err != nil {
+		return 0, false, err
+	}
+	if _, err = w.Run(); err != nil && !errors.Is(err, errOnset) {
+		return 0, false, err
+	}
+	return onset, ok, nil
+}
+
+func allStuck(s *oracle.Stuck, queues []oracle.Queue) bool {
+	for _, q := range queues {
+		if !s.InCore(q) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,189 @@
+package check
+
+import (
+	"softswitch/scenario"
+	"softswitch/unit"
+)
+
+// walker walks the hops that frames for one destination can take, breadth first: so it
+// meets each with the most TTL that is left.
+type walker struct {
+	seen  []int32 // by node: the walk that last met it
+	walk  int32
+	queue []node
+	level []int32 // by index of queue: switches that the frames have passed
+	via   []edge  // by node: how it was first met, if it was not from a host
+	start []int32 // by node: the port of the host it was first met from, -1
+}
+
+func newWalker(nodes int) walker {
+	return walker{seen: make([]int32, nodes), via: make([]edge, nodes), start: make([]int32, nodes)}
+}
+
+// meet notes that frames can take hop n.
+func (w *walker) meet(n node, level int32, via edge, start int32) {
+	if w.seen[n] == w.walk {
+		return
+	}
+	w.seen[n] = w.walk
+	w.via[n], w.start[n] = via, start
+	w.queue = append(w.queue, n)
+	w.level = append(w.level, level)
+}
+
+// walk appends to edges those that frames for destination d can take, from every host
+// that may send, in every lossless class, whatever the hash of their flow.
+func (c *Checker) walk(d int, edges []edge) []edge {
+	w := &c.walker
+	w.walk++
+	w.queue, w.level = w.queue[:0], w.level[:0]
+	to := c.dests[d]
+	for s, ports := range c.from {
+		if int32(s) == to.owner {
+			continue
+		}
+		for _, in := range ports {
+			if !c.switches[s].LinkUp(in) {
+				continue
+			}
+			for i := range c.classes {
+				c.enter(s, in, i, to.addr)
+			}
+			if c.alike {
+				break // what comes by another port to a host leaves as this does
+			}
+		}
+	}
+	for i := 0; i < len(w.queue); i++ {
+		edges = c.leave(w.queue[i], w.level[i], to, edges)
+	}
+	return edges
+}
+
+// enter walks the first hops of frames that a host sends to switch s. One switch has
+// lowered their TTL at the next one.
+func (c *Checker) enter(s int, in unit.Port, class int, dst uint32) {
+	sw := c.switches[s]
+	outs, _ := sw.Ways(in, dst, c.classes[class])
+	for ; outs != 0; outs &= outs - 1 {
+		out := outs.First()
+		for ttl := c.ttl - 1; ttl > 0; ttl-- {
+			to := c.index[sw.ClassOut(c.classes[class], in, out, uint8(ttl))]
+			if far := c.ports[c.first[s]+int32(out)].peer; far >= 0 && to >= 0 {
+				c.walker.meet(c.node(far, int(to)), 1, -1, c.portNumber(s, in))
+			}
+			if !c.bands {
+				break
+			}
+		}
+	}
+}
+
+// leave appends the edges of hop n, whose frames have passed level switches, and walks
+// on. A flooded frame goes no further: the next switch drops it.
+func (c *Checker) leave(n node, level int32, to dest, edges []edge) []edge {
+	most := c.ttl - int(level) // the TTL with which frames come
+	if most < 2 {
+		return edges
+	}
+	at, class := c.portOf(n), c.classOf(n)
+	sw := c.switches[at.sw]
+	if at.sw == to.owner {
+		if to.dead == 0 {
+			return edges
+		}
+		outs, flooded := sw.Ways(at.n, to.dead, c.classes[class])
+		if !flooded {
+			return edges
+		}
+		for ; outs != 0; outs &= outs - 1 {
+			edges = c.turn(n, outs.First(), most, -1, edges)
+		}
+		return edges
+	}
+	outs, _ := sw.Ways(at.n, to.addr, c.classes[class])
+	for ; outs != 0; outs &= outs - 1 {
+		edges = c.turn(n, outs.First(), most, level+1, edges)
+	}
+	return edges
+}
+
+// turn appends the edges from hop n, to which frames come with a TTL of up to most, to
+// the one by out, and meets that one at the given level unless it is -1.
+func (c *Checker) turn(n node, out unit.Port, most int, level int32, edges []edge) []edge {
+	at, class := c.portOf(n), c.classOf(n)
+	far := c.ports[c.first[at.sw]+int32(out)].peer
+	if far < 0 {
+		return edges
+	}
+	sw := c.switches[at.sw]
+	var done unit.ClassSet
+	for ttl := most; ttl > 1; ttl-- {
+		if c.bands && !c.comesIn(sw.ClassOut(c.classes[class], at.n, out, uint8(ttl)), class) {
+			continue
+		}
+		to := sw.ClassOut(c.classes[class], at.n, out, uint8(ttl-1))
+		if i := c.index[to]; i >= 0 && !done.Has(to) {
+			done.Add(to)
+			e := c.edge(n, out, int(i))
+			edges = append(edges, e)
+			if level >= 0 {
+				c.walker.meet(c.node(far, int(i)), level, e, -1)
+			}
+		}
+		if !c.bands {
+			break
+		}
+	}
+	return edges
+}
+
+// comesIn reports whether the band of frames is the class of a hop: a frame has the class
+// of the TTL with which it left the switch before, which is the one with which it comes.
+func (c *Checker) comesIn(band unit.Priority, class int) bool { return band == c.classes[class] }
+
+// follow is the way of flow i: its edges, and the switches it passes.
+func (c *Checker) follow(i int) (edges []edge, hops []int32) {
+	f := c.plan.Scenario.Flows[i]
+	f.Class = c.flows[i].class
+	return c.followAs(f, c.flows[i].hash)
+}
+
+// followAs is the way of a flow with a hash.
+func (c *Checker) followAs(f scenario.Flow, hash uint32) (edges []edge, hops []int32) {
+	first := c.plan.Fabric.Nodes[f.From].Ports[0].Peer
+	dst, class := c.plan.Fabric.Nodes[f.To].Addr, f.Class
+	if c.index[class] < 0 || !c.switches[first.Node].LinkUp(first.Port) {
+		return nil, nil
+	}
+	at, in, from := int32(first.Node), first.Port, node(-1)
+	for ttl := f.TTL; ttl > 1; ttl-- {
+		hops = append(hops, at)
+		sw := c.switches[at]
+		outs, flooded := sw.Ways(in, dst, class)
+		if !flooded && outs != 0 {
+			outs = 1 << sw.Way(in, dst, class, hash)
+		}
+		next := node(-1)
+		for ; outs != 0; outs &= outs - 1 {
+			out := outs.First()
+			to := sw.ClassOut(class, in, out, uint8(ttl-1))
+			far := c.ports[c.first[at]+int32(out)].peer
+			if far < 0 || c.index[to] < 0 {
+				continue
+			}
+			if from >= 0 {
+				edges = append(edges, c.edge(from, out, int(c.index[to])))
+			}
+			if !flooded {
+				next, class = c.node(far, int(c.index[to])), to
+			}
+		}
+		if next < 0 {
+			break
+		}
+		from = next
+		at, in = c.portOf(next).sw, c.portOf(next).n
+	}
+	return edges, hops
+}

@@ -1,0 +1,72 @@
+package compare
+
+import (
+	"context"
+	"errors"
+
+	"softswitch/study/shard"
+)
+
+// Command is what shards of comparisons are of.
+const Command = "compare"
+
+// inputs is all that the rows go by.
+type inputs struct {
+	Scenarios []scenarioFile `json:"scenarios"`
+	Systems   []string       `json:"systems"`
+	Runs      int            `json:"runs"`
+}
+
+// scenarioFile is a scenario by its name and what is in it.
+type scenarioFile struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
+}
+
+// RunPart plays a part of the scenarios with all systems, in virtual time.
+func (m *Matrix) RunPart(ctx context.Context, part shard.Part) (*shard.File, error) {
+	if m.World.Name != "sim" {
+		return nil, errors.New("--shard: live, a machine plays all; valid: --world sim")
+	}
+	in := inputs{Runs: m.Runs}
+	for _, s := range m.Scenarios {
+		in.Scenarios = append(in.Scenarios, scenarioFile{s.Name, s.SHA256})
+	}
+	for _, s := range m.Systems {
+		in.Systems = append(in.Systems, s.Name)
+	}
+	ours := *m
+	ours.Scenarios = make([]Source, part.Count(len(m.Scenarios)))
+	for i := range ours.Scenarios {
+		ours.Scenarios[i] = m.Scenarios[part.Item(i)]
+	}
+	c, err := ours.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Failure(); err != nil {
+		return nil, err
+	}
+	rows := make([][]Row, len(ours.Scenarios))
+	for i := range rows {
+		rows[i] = c.Rows[i*len(m.Systems):][:len(m.Systems)]
+	}
+	return shard.New(Command, part, len(m.Scenarios), in, rows, true), nil
+}
+
+// Merge is the comparison of all scenarios.
+func Merge(w *shard.Whole) (*Comparison, error) {
+	var in inputs
+	if err := w.Inputs(&in); err != nil {
+		return nil, err
+	}
+	scenarios, err := shard.Records[[]Row](w)
+	if err != nil {
+		return nil, err
+	}
+	c := &Comparison{World: "sim"}
+	for _, rows := range scenarios {
+		c.Rows = append(c.Rows, rows...)
+	}
+	return c, nil
+}

@@ -1,0 +1,112 @@
+package traffic
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"softswitch/internal/testlong"
+	"softswitch/study/compare"
+)
+
+// sources are a scenario with a deadlock, which congestion control prevents, and one
+// without.
+func sources(t *testing.T) []compare.Source {
+	t.Helper()
+	all, err := compare.Scenarios("sim", []string{"shpiner-fig6", "fattree-no-loop"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// A scenario that deadlocks is played with every kind, one that does not is left out.
+func TestPlay(t *testing.T) {
+	runs := testlong.Of(1, 2)
+	table, err := Play(t.Context(), sources(t), runs, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := len(Traffic()) + len(Responses()); len(table.Rows) != want {
+		t.Fatalf("%d rows, want %d", len(table.Rows), want)
+	}
+	for _, r := range table.Rows {
+		if r.Scenario != "shpiner-fig6" {
+			t.Errorf("a row of %s", r.Scenario)
+		}
+	}
+	udp, rc, dcqcn := table.row("shpiner-fig6", UDP, false), table.row("shpiner-fig6", "rc", false), table.row("shpiner-fig6", "rc+dcqcn", false)
+	if udp.Deadlocks != runs || udp.Onset.Samples != runs || udp.Slowdown50 != 0 || udp.Marked != 0 {
+		t.Errorf("UDP: %+v", udp)
+	}
+	if rc.Deadlocks != runs || rc.Marked != 0 || rc.Slowdown50 < 1 {
+		t.Errorf("without congestion control: %+v", rc)
+	}
+	if dcqcn.Deadlocks != 0 || dcqcn.Marked == 0 || dcqcn.XOFF*10 > rc.XOFF || dcqcn.Slowdown50 < 1 || dcqcn.Slowdown99 < dcqcn.Slowdown50 {
+		t.Errorf("with DCQCN: %+v", dcqcn)
+	}
+	if none, drop := table.row("shpiner-fig6", "none", true), table.row("shpiner-fig6", "drop", true); none.Last != runs || drop.Last != 0 || drop.SentAgain == 0 {
+		t.Errorf("without a response: %+v\nwith drop: %+v", none, drop)
+	}
+	var page, out bytes.Buffer
+	if err := table.WriteMarkdown(&page); err != nil {
+		t.Fatal(err)
+	}
+	if err := table.WriteText(&out); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(page.String(), "\n| shpiner-fig6 |"); n != 4 || !strings.Contains(out.String(), "shpiner-fig6") {
+		t.Errorf("%d tables in\n%s\n%s", n, &page, &out)
+	}
+	if text, err := json.Marshal(table); err != nil || !json.Valid(text) {
+		t.Error(err)
+	}
+}
+
+// The page in docs has the text of today; its tables are made by hand (make congestion).
+func TestPageIsCurrent(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/congestion-control.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasSuffix(string(page), text) {
+		t.Error("docs/congestion-control.md is out of date: make congestion")
+	}
+	for _, k := range append(Traffic(), Responses()...) {
+		if !strings.Contains(string(page), "- **"+k.Name+"**: "+k.About+".") {
+			t.Errorf("docs/congestion-control.md does not have %s as it is: make congestion", k.Name)
+		}
+	}
+}
+
+// A seed moves all kinds by the same times, and each seed by others.
+func TestMove(t *testing.T) {
+	src := sources(t)[0]
+	starts := func(seed uint64) (all []int64) {
+		s, err := src.Parse()
+		if err != nil {
+			t.Fatal(err)
+		}
+		move(s, seed)
+		for _, f := range s.Flows {
+			all = append(all, int64(f.Start))
+		}
+		return all
+	}
+	same := 0
+	first, again, other := starts(1), starts(1), starts(2)
+	for i := range first {
+		if first[i] != again[i] {
+			t.Errorf("flow %d begins at %d and at %d with the same seed", i, first[i], again[i])
+		}
+		if first[i] == other[i] {
+			same++
+		}
+	}
+	if same == len(first) {
+		t.Error("another seed moves nothing")
+	}
+}

@@ -1,0 +1,272 @@
+package naming
+
+import (
+	"slices"
+
+	"softswitch/detect"
+	"softswitch/detect/catalog"
+	"softswitch/internal/share"
+	"softswitch/study/fuzz"
+)
+
+// Report sums up the outcomes of many cases. Its JSON is the same for the same cases,
+// however many were played in parallel.
+type Report struct {
+	Seed  uint64 `json:"seed"`
+	Mode  string `json:"mode"`
+	Cases int    `json:"cases"`
+	// Locked cases have a deadlock without a detector; all else is about them, but for
+	// Controls, in which nothing was planted and nothing is to be declared.
+	Locked   int `json:"locked"`
+	Controls int `json:"controls"`
+	Invalid  int `json:"invalid"`
+	// Single: one host or flow alone prevents the deadlock; of random cases.
+	Single share.Share `json:"single_cause"`
+	// Yields are how many fabrics and plants it took.
+	Yields []Yield `json:"yields"`
+	// Types are the columns of System.Planted.
+	Types   []string  `json:"types"`
+	Systems []*System `json:"systems"`
+	// Failures are the files of the cases in which a detector did not name what was
+	// planted, in the order of cases.
+	Failures []string `json:"failures"`
+}
+
+// Yield is how many fabrics and plants were tried for the cases of a planting.
+type Yield struct {
+	Planting fuzz.Planting `json:"planted"`
+	Cases    int           `json:"cases"`
+	Locked   int           `json:"locked"`
+	Fabrics  int           `json:"fabrics"`
+	Tries    int           `json:"tries"`
+}
+
+// System is what a detector or a baseline named, and what was true of it.
+type System struct {
+	Name     string `json:"name"`
+	Baseline bool   `json:"baseline"`
+	// Elsewhere are cases in which its run has no deadlock at the place of the run
+	// without a detector, or one in a control. They are in nothing else.
+	Elsewhere int `json:"elsewhere"`
+	// FalseAlarms are controls in which it declared something and no deadlock came.
+	FalseAlarms int `json:"false_alarms"`
+	// Declared, Answered, Found, Among3 and TypeRight are of all locked cases, Chance is
+	// of the controls of answers.
+	Declared  share.Share `json:"declared"`
+	Answered  share.Share `json:"answered"`
+	Found     share.Share `json:"found"`
+	Among3    share.Share `json:"found_among_3"`
+	Both      share.Share `json:"both_of_two_among_3"` // of those with two plants that are both needed
+	Chance    share.Share `json:"control_found"`
+	Answers   float64     `json:"answers_mean"`
+	TypeRight share.Share `json:"type_right"`
+	// Causal and Sufficient are of the answers, and what is beside them, and Chance, of
+	// their controls: there is none where there are not as many other flows.
+	Causal            share.Share `json:"causal"`
+	Control           share.Share `json:"control_causal"`
+	Sufficient        share.Share `json:"sufficient"`
+	ControlSufficient share.Share `json:"control_sufficient"`
+	// Turn is how often the declared turn alone is causal.
+	Turn share.Share `json:"declared_turn_causal"`
+	// OnLoop and OffLoop are how often it says so, of those where it is so.
+	OnLoop  share.Share `json:"on_loop_right"`
+	OffLoop share.Share `json:"off_loop_right"`
+	// Innocent are answers with a flow that has no part in what was planted; Flows and
+	// Innocents are the means of what an answer names.
+	Innocent  share.Share `json:"with_innocents"`
+	Flows     float64     `json:"flows_mean"`
+	Innocents float64     `json:"innocents_mean"`
+	// Hops are the mean distance of wrong answers from what was planted.
+	Hops float64 `json:"hops_off_mean"`
+	// Several: it says that there is no single cause where none prevents the deadlock;
+	// NotSeveral: it does not say so where one does. Of the answers in random cases.
+	Several    share.Share `json:"no_single_cause_said"`
+	NotSeveral share.Share `json:"single_cause_not_denied"`
+	// Planted is by what was planted, Named by what the system said.
+	Planted []Row `json:"planted"`
+	Named   []Row `json:"named"`
+
+	flows, innocents, wrong, hops, answers int
+}
+
+// Row is a part of the cases.
+type Row struct {
+	Name      string      `json:"name"`
+	Cases     int         `json:"cases"`
+	Types     []int       `json:"types,omitempty"` // answers by Report.Types, of Planted
+	Found     share.Share `json:"found"`
+	TypeRight share.Share `json:"type_right"`
+	Causal    share.Share `json:"causal"`
+	Control   share.Share `json:"control_causal"`
+}
+
+// Modes of reports.
+const (
+	ModeCause  = string(fuzz.Cause)
+	ModeRandom = "random-cause"
+)
+
+// NewReport is the report of no case.
+func NewReport(mode string, seed uint64, detectors []catalog.Detector) *Report {
+	r := &Report{Seed: seed, Mode: mode, Types: Types(), Failures: []string{}, Yields: []Yield{}}
+	var names []string
+	for _, d := range detectors {
+		names = append(names, d.Name)
+	}
+	for i, name := range append(names, Baselines...) {
+		s := &System{Name: name, Baseline: i >= len(detectors), Planted: []Row{}, Named: []Row{}}
+		if mode == ModeCause {
+			for _, p := range fuzz.Plantings {
+				s.Planted = append(s.Planted, Row{Name: string(p), Types: make([]int, len(r.Types))})
+			}
+		}
+		for _, t := range r.Types {
+			s.Named = append(s.Named, Row{Name: t})
+		}
+		r.Systems = append(r.Systems, s)
+	}
+	if mode == ModeCause {
+		for _, p := range fuzz.Plantings {
+			r.Yields = append(r.Yields, Yield{Planting: p})
+		}
+	}
+	return r
+}
+
+// Add counts the outcome of a case. Call Finish after the last one.
+func (r *Report) Add(o *Outcome) {
+	r.Cases++
+	if o.Invalid != "" {
+		r.Invalid++
+		return
+	}
+	if i := slices.Index(fuzz.Plantings, o.Planting); i >= 0 {
+		y := &r.Yields[i]
+		y.Cases, y.Fabrics, y.Tries = y.Cases+1, y.Fabrics+o.Fabrics, y.Tries+o.Tries
+		if o.Locked {
+			y.Locked++
+		}
+	}
+	switch {
+	case o.Locked:
+		r.Locked++
+		if o.Planting == "" {
+			r.Single.Add(o.Single)
+		}
+	case o.Planting == fuzz.Control:
+		r.Controls++
+	}
+	for i := range o.Systems {
+		r.Systems[i].add(r, o, &o.Systems[i])
+	}
+}
+
+func (s *System) add(r *Report, o *Outcome, j *Judged) {
+	column := slices.Index(r.Types, j.Type)
+	if j.Elsewhere {
+		s.Elsewhere++
+		return
+	}
+	if !o.Locked {
+		if j.Declared {
+			s.FalseAlarms++
+		}
+		row := s.row(o.Planting)
+		row.Cases++
+		row.Types[column]++
+		return
+	}
+	answered := j.Type != NoAnswer
+	s.Declared.Add(j.Declared)
+	s.Answered.Add(answered)
+	rows := []*Row{&s.Named[column]}
+	if o.Planting != "" {
+		s.Found.Add(j.Found)
+		s.Among3.Add(j.Among3)
+		if j.Two {
+			s.Both.Add(j.Both)
+		}
+		s.TypeRight.Add(j.TypeRight)
+		row := s.row(o.Planting)
+		row.Types[column]++
+		rows = append(rows, row)
+	}
+	for _, row := range rows {
+		row.add(o, j)
+	}
+	if !answered {
+		return
+	}
+	s.Causal.Add(j.Causal)
+	s.Sufficient.Add(j.Sufficient)
+	if j.Control.Done {
+		s.Control.Add(j.Control.Causal)
+		s.ControlSufficient.Add(j.Control.Sufficient)
+		if o.Planting != "" {
+			s.Chance.Add(j.Control.Found)
+		}
+	}
+	if j.Turn.Done {
+		s.Turn.Add(j.Turn.Causal)
+	}
+	s.answers += j.Answers
+	s.flows += j.Flows
+	if o.Planting == "" {
+		said := j.Type == detect.CauseSeveral.String()
+		if o.Single {
+			s.NotSeveral.Add(!said)
+		} else {
+			s.Several.Add(said)
+		}
+		return
+	}
+	s.Innocent.Add(j.Innocents > 0)
+	s.innocents += j.Innocents
+	switch {
+	case j.Known && j.OnLoop:
+		s.OnLoop.Add(j.Said)
+	case j.Known:
+		s.OffLoop.Add(!j.Said)
+	}
+	if !j.Found && j.Hops >= 0 {
+		s.wrong++
+		s.hops += j.Hops
+	}
+}
+
+func (s *System) row(p fuzz.Planting) *Row { return &s.Planted[slices.Index(fuzz.Plantings, p)] }
+
+func (r *Row) add(o *Outcome, j *Judged) {
+	r.Cases++
+	if o.Planting != "" {
+		r.Found.Add(j.Found)
+		r.TypeRight.Add(j.TypeRight)
+	}
+	if j.Type == NoAnswer {
+		return
+	}
+	r.Causal.Add(j.Causal)
+	if j.Control.Done {
+		r.Control.Add(j.Control.Causal)
+	}
+}
+
+// Finish computes the means.
+func (r *Report) Finish() {
+	for _, s := range r.Systems {
+		n := float64(max(1, s.Answered.N))
+		s.Answers, s.Flows, s.Innocents = float64(s.answers)/n, float64(s.flows)/n, float64(s.innocents)/n
+		s.Hops = float64(s.hops) / float64(max(1, s.wrong))
+	}
+}
+
+// Clean reports whether every case could be played and no detector declared anything in
+// a control. That causes are named wrongly is no fault of the run.
+func (r *Report) Clean() bool {
+	for _, s := range r.Systems {
+		if s.FalseAlarms > 0 {
+			return false
+		}
+	}
+	return r.Invalid == 0
+}

@@ -1,0 +1,197 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"softswitch/internal/progress"
+	"softswitch/internal/strictyaml"
+	"softswitch/oracle/verdict"
+	"softswitch/scenario"
+	"softswitch/scenario/load"
+	"softswitch/sim"
+	"softswitch/study/shard"
+)
+
+// Sweep is a scenario, the values that its keys take, and the seeds that each combination
+// of them is played with.
+type Sweep struct {
+	File  string // name of the scenario file, for messages
+	Data  []byte // its content
+	Axes  []Axis
+	Seeds Seeds
+	Show  io.Writer // where it is shown how far it is
+}
+
+// Checked is a sweep of which every combination can be played.
+type Checked struct {
+	*Sweep
+	Warnings []string // of all combinations, each once
+	flows    []string // names of those of any combination, in the order of their first
+	lengths  []int64  // by combination, in steps
+}
+
+// Check reads every combination as if it stood in the file. The error says which cannot be
+// played, and what is wrong with the first of them.
+func (s *Sweep) Check(ctx context.Context) (*Checked, error) {
+	if err := errors.Join(s.Seeds.Check(), checkAxes(s.Axes)); err != nil {
+		return nil, err
+	}
+	n := s.Seeds.Times
+	for _, a := range s.Axes {
+		if n *= len(a.Values); n > MaxRuns {
+			return nil, fmt.Errorf("sweep: more than %d runs: --set %s has %d values", MaxRuns, a.Path, len(a.Values))
+		}
+	}
+	n /= s.Seeds.Times
+	plans, faults := make([]outline, n), make([]error, n)
+	err := progress.Each(ctx, s.Show, "combinations", n, s.Seeds.Workers, func(i int) error {
+		plans[i], faults[i] = s.outline(i)
+		return nil
+	})
+	if err == nil {
+		err = s.fault(faults)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c := &Checked{Sweep: s}
+	flows, warnings := map[string]bool{}, map[string]bool{}
+	for _, p := range plans {
+		c.lengths = append(c.lengths, p.length)
+		c.flows = appendNew(c.flows, flows, p.flows)
+		c.Warnings = appendNew(c.Warnings, warnings, p.warnings)
+	}
+	return c, nil
+}
+
+// appendNew appends those that are not known yet.
+func appendNew(all []string, known map[string]bool, more []string) []string {
+	for _, m := range more {
+		if !known[m] {
+			known[m] = true
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// outline is what is to be known of a combination before anything is played.
+type outline struct {
+	length          int64 // in steps
+	flows, warnings []string
+}
+
+func (s *Sweep) outline(i int) (outline, error) {
+	p, err := s.plan(i)
+	if err == nil {
+		err = sim.Refuse(p)
+	}
+	if err != nil {
+		return outline{}, err
+	}
+	o := outline{length: steps(p.Scenario.Duration), warnings: p.Scenario.Warnings}
+	for _, f := range p.Scenario.Flows {
+		o.flows = append(o.flows, f.Name)
+	}
+	return o, nil
+}
+
+// plan is a new plan of combination i.
+func (s *Sweep) plan(i int) (*scenario.Plan, error) {
+	return load.Plan(s.File, s.Data, load.Instead{Set: s.combination(i)})
+}
+
+// combination is the settings of combination i, in the order of the axes: the value of the
+// last one is another in each.
+func (s *Sweep) combination(i int) []strictyaml.Setting {
+	settings := make([]strictyaml.Setting, len(s.Axes))
+	for k, a := range slices.Backward(s.Axes) {
+		settings[k] = strictyaml.Setting{Path: a.Path, Text: a.Values[i%len(a.Values)]}
+		i /= len(a.Values)
+	}
+	return settings
+}
+
+// fault is what is wrong with the combinations, nil if nothing is.
+func (s *Sweep) fault(faults []error) error {
+	bad := 0
+	for _, err := range faults {
+		if err != nil {
+			bad++
+		}
+	}
+	if bad == 0 {
+		return nil
+	}
+	first := slices.IndexFunc(faults, func(err error) bool { return err != nil })
+	if len(s.Axes) == 0 {
+		return faults[first]
+	}
+	return fmt.Errorf("sweep: %d of %d combinations cannot be played, the first with %s:\n%w", bad, len(faults), s.called(first), faults[first])
+}
+
+// called is combination i as flags.
+func (s *Sweep) called(i int) string {
+	var flags []string
+	for _, set := range s.combination(i) {
+		flags = append(flags, fmt.Sprintf("--set %s=%s", set.Path, set.Text))
+	}
+	return strings.Join(flags, " ")
+}
+
+// Play plays everything and writes the rows to out. If it ends early the rows of all runs
+// that came to their end have been written, unless that is what failed.
+func (c *Checked) Play(ctx context.Context, out io.Writer, format Format) error {
+	show := c.Show
+	if progress.IsTerminal(out) {
+		show = io.Discard // the rows themselves show it
+	}
+	to := newRows(out, format, c.columns())
+	err := to.head()
+	if err == nil {
+		err = c.play(ctx, show, shard.Part{}, to)
+	}
+	if rest := to.rest(); err == nil {
+		err = rest
+	}
+	if err != nil {
+		return fmt.Errorf("sweep: %d of %d rows are written: %w", to.written, c.runs(), err)
+	}
+	return nil
+}
+
+// runs is how many there are.
+func (c *Checked) runs() int { return len(c.lengths) * c.Seeds.Times }
+
+// play plays the runs of a part.
+func (c *Checked) play(ctx context.Context, show io.Writer, part shard.Part, to *rows) error {
+	times := c.Seeds.Times
+	all := runs{n: part.Count(c.runs()), workers: c.Seeds.Workers, run: func(i int) (*scenario.Plan, uint64, error) {
+		i = part.Item(i)
+		p, err := c.plan(i / times)
+		return p, c.Seeds.From + uint64(i%times), err
+	}}
+	for i := range all.n {
+		all.length += c.lengths[part.Item(i)/times]
+	}
+	return all.play(ctx, show, func(i int, v *verdict.Verdict) error {
+		return to.add(i, c.row(part.Item(i)/times, to.columns, v))
+	})
+}
+
+// row is the cells of a run of a combination.
+func (c *Checked) row(combination int, columns []Column, v *verdict.Verdict) []any {
+	var cells []any
+	for _, s := range c.combination(combination) {
+		cells = append(cells, s.Text)
+	}
+	for _, col := range columns[len(c.Axes):] {
+		cells = append(cells, col.of(v))
+	}
+	return cells
+}
