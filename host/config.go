@@ -6,7 +6,6 @@ import (
 
 	"softswitch/buffer"
 	"softswitch/host/congestion"
-	"softswitch/host/rc"
 	"softswitch/host/roce"
 	"softswitch/internal/ether"
 	"softswitch/pfcframe"
@@ -69,7 +68,7 @@ type Flow struct {
 	Stop  unit.Time // unit.Never: does not stop
 	// RC, unless nil, makes it a reliable connection: Bytes is then those of its messages,
 	// after Stop no message begins, and Frame does not count.
-	RC *rc.Config
+	RC *roce.ConnectionConfig
 }
 
 // Congestion is how the connections of a host keep to what a fabric carries: by DCQCN or by

@@ -10,7 +10,7 @@ import (
 
 	"softswitch/buffer"
 	"softswitch/event"
-	"softswitch/host/rc"
+	"softswitch/host/roce"
 	"softswitch/internal/ether"
 	"softswitch/internal/pacer"
 	"softswitch/unit"
@@ -137,7 +137,7 @@ type Received struct {
 	Class unit.Priority `json:"class"`
 	// Packets of a reliable connection, nil of a UDP flow. Frames and Bytes above count
 	// what was taken in order, Lost what was lost on the way, sent again or not.
-	Packets *rc.Received `json:"packets,omitempty"`
+	Packets *roce.Received `json:"packets,omitempty"`
 	// Marked is how many of those came with Congestion Experienced, CNPs how many
 	// notifications were sent for them.
 	Marked uint64 `json:"marked,omitempty"`

@@ -6,7 +6,6 @@ import (
 
 	"softswitch/buffer"
 	"softswitch/host/congestion"
-	"softswitch/host/rc"
 	"softswitch/host/roce"
 	"softswitch/internal/ether"
 	"softswitch/unit"
@@ -14,8 +13,8 @@ import (
 
 // requester is the sending side of a flow that is a reliable connection.
 type requester struct {
-	rc.Config
-	req   rc.Requester
+	roce.ConnectionConfig
+	req   roce.Requester
 	from  unit.Time   // when it began last
 	began []unit.Time // of message m at m modulo the window: when its first packet left
 	count Messages
@@ -69,13 +68,13 @@ type Messages struct {
 	// CNPs that came, and the rate that congestion control allows now, 0 without it.
 	CNPs uint64    `json:"cnps"`
 	Rate unit.Rate `json:"rate_bps"`
-	rc.Counters
+	roce.RequesterCounters
 }
 
 // responder is the receiving side of a connection.
 type responder struct {
 	Peer
-	resp   rc.Responder
+	resp   roce.Responder
 	notes  congestion.Notification
 	marked uint64   // packets that came with Congestion Experienced
 	cnps   uint64   // CNPs sent
@@ -150,7 +149,7 @@ const (
 const remoteAddress = 1 << 32
 
 func (h *Host) newRequester(f *Flow) *requester {
-	r := &requester{Config: *f.RC, began: make([]unit.Time, f.RC.Window)}
+	r := &requester{ConnectionConfig: *f.RC, began: make([]unit.Time, f.RC.Window)}
 	r.Total = f.Bytes
 	switch k := h.cfg.Congestion; {
 	case k == nil:
@@ -186,7 +185,7 @@ func (r *requester) allowed(now unit.Time, k *Congestion) unit.Rate {
 // begin begins the messages of a flow that starts at so and so.
 func (r *requester) begin(at unit.Time) {
 	r.from, r.count.Completion = at, 0
-	r.req.Begin(&r.Config)
+	r.req.Begin(&r.ConnectionConfig)
 }
 
 // report is what became of the messages, nil of a UDP flow.
@@ -198,7 +197,7 @@ func (r *requester) report(now unit.Time, k *Congestion) *Messages {
 	if k != nil {
 		m.Rate = r.allowed(now, k)
 	}
-	m.Counters, m.Failed = r.req.Count, r.req.Failed()
+	m.RequesterCounters, m.Failed = r.req.Count, r.req.Failed()
 	return &m
 }
 
@@ -208,17 +207,17 @@ func (h *Host) tendRC(s *sender) unit.Time {
 	r := s.rc
 	stop := h.until(s)
 	if h.now >= stop {
-		r.req.Close(&r.Config)
+		r.req.Close(&r.ConnectionConfig)
 		stop = unit.Never
 	}
-	r.req.Expire(h.now, &r.Config)
-	return min(r.req.Deadline(&r.Config), stop)
+	r.req.Expire(h.now, &r.ConnectionConfig)
+	return min(r.req.Deadline(&r.ConnectionConfig), stop)
 }
 
 // fillRC builds the next packet of a connection into f and returns its frame's length.
 func (h *Host) fillRC(f *buffer.Frame, s *sender) int {
 	r := s.rc
-	p := r.req.Next(h.now, &r.Config)
+	p := r.req.Next(h.now, &r.ConnectionConfig)
 	if p.First && !p.Again {
 		r.began[p.Message%uint64(len(r.began))] = h.now
 	}
@@ -245,7 +244,7 @@ func (h *Host) fillRC(f *buffer.Frame, s *sender) int {
 	}
 	h.seal(f)
 	s.seq++
-	h.tendAt = min(h.tendAt, r.req.Deadline(&r.Config))
+	h.tendAt = min(h.tendAt, r.req.Deadline(&r.ConnectionConfig))
 	if k := h.cfg.Congestion; k != nil && k.DCQCN != nil {
 		r.reaction.Sent(h.now, f.Len)
 	}
@@ -369,7 +368,7 @@ func (h *Host) receiveAnswer(number, from uint32, hd *roce.Header) {
 		}
 		return
 	}
-	was := r.req.Done(&r.Config)
+	was := r.req.Done(&r.ConnectionConfig)
 	news := r.req.Answer(h.now, hd)
 	if h.over(&h.flows[i]) {
 		h.tendAt = h.now
@@ -382,7 +381,7 @@ func (h *Host) receiveAnswer(number, from uint32, hd *roce.Header) {
 			r.timely.Acked(h.now, h.now-at)
 		}
 	}
-	done := r.req.Done(&r.Config)
+	done := r.req.Done(&r.ConnectionConfig)
 	for m := was; m < done; m++ {
 		took := h.now - r.began[m%uint64(len(r.began))]
 		r.count.Done++

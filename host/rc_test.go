@@ -11,7 +11,6 @@ import (
 
 	"softswitch/buffer"
 	"softswitch/host/congestion"
-	"softswitch/host/rc"
 	"softswitch/host/roce"
 	"softswitch/internal/ether"
 	"softswitch/internal/testseed"
@@ -40,7 +39,7 @@ type flight struct {
 func connection(n uint32, message int, bytes uint64) Flow {
 	f := flow(n, 3, 0)
 	f.Bytes = bytes
-	f.RC = &rc.Config{Shape: rc.Shape{MTU: 1024, Message: message}, Window: 4, Timeout: ms, Retries: 7, AckEvery: rc.AckEvery}
+	f.RC = &roce.ConnectionConfig{Shape: roce.Shape{MTU: 1024, Message: message}, Window: 4, Timeout: ms, Retries: 7, AckEvery: roce.AckEvery}
 	return f
 }
 

@@ -117,7 +117,7 @@ func (h *Host) nextFrame(full bool) unit.Time {
 // due.
 func (h *Host) mayStill(s *sender) bool {
 	if s.rc != nil {
-		return s.rc.req.Ready(&s.rc.Config)
+		return s.rc.req.Ready(&s.rc.ConnectionConfig)
 	}
 	return s.sent < s.end && max(s.due, h.now) < h.until(s)
 }
@@ -181,7 +181,7 @@ func (h *Host) tend() (next unit.Time) {
 // over reports whether a flow will send no frame until the next Start.
 func (h *Host) over(s *sender) bool {
 	if s.rc != nil {
-		return s.rc.req.Failed() || s.rc.req.Finished(&s.rc.Config)
+		return s.rc.req.Failed() || s.rc.req.Finished(&s.rc.ConnectionConfig)
 	}
 	return s.sent >= s.end || h.now >= h.until(s)
 }

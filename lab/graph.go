@@ -4,20 +4,20 @@ import (
 	"fmt"
 
 	netnslab "softswitch/netns-lab"
-	"softswitch/view/graph"
+	"softswitch/view/drawing"
 )
 
 // Graph is the topology of a lab, with the present state of its links.
-func Graph(st *netnslab.State) *graph.Graph {
+func Graph(st *netnslab.State) *drawing.Graph {
 	r := st.Inspect()
-	g := &graph.Graph{Name: fmt.Sprintf("lab %s", r.Name)}
+	g := &drawing.Graph{Name: fmt.Sprintf("lab %s", r.Name)}
 	index := map[string]int{}
 	for i, n := range r.Nodes {
 		index[n.Name] = i
-		g.Nodes = append(g.Nodes, graph.Node{Name: n.Name, Host: n.Kind == "host"})
+		g.Nodes = append(g.Nodes, drawing.Node{Name: n.Name, Host: n.Kind == "host"})
 	}
 	for _, l := range r.Links {
-		link := graph.Link{A: index[l.A.Node], B: index[l.B.Node], Down: !l.Up}
+		link := drawing.Link{A: index[l.A.Node], B: index[l.B.Node], Down: !l.Up}
 		if link.Down {
 			link.Note = "down"
 		}

@@ -2,7 +2,7 @@ package scenario
 
 import (
 	"softswitch/host"
-	"softswitch/host/rc"
+	"softswitch/host/roce"
 	"softswitch/unit"
 )
 
@@ -32,7 +32,7 @@ func (p *Plan) alone(i, bytes int) unit.Time {
 	}
 	w := passage{links: p.way(i), rate: f.Rate}
 	w.there, w.back = make([]unit.Time, len(w.links)), make([]unit.Time, len(w.links))
-	shape := rc.Shape{MTU: f.RC.PathMTU, Message: f.RC.Message, Total: uint64(bytes)}
+	shape := roce.Shape{MTU: f.RC.PathMTU, Message: f.RC.Message, Total: uint64(bytes)}
 	skipped := uint64(0)
 	if n := shape.Total / uint64(shape.Message); n > aloneMessages {
 		skipped = n - aloneMessages
@@ -44,7 +44,7 @@ func (p *Plan) alone(i, bytes int) unit.Time {
 		before, frames := w.there[len(w.there)-1], seq
 		host.Frames(shape.MTU, shape.Length(m), func(frame int, last bool) {
 			seq++
-			w.frame(frame, last || seq%rc.AckEvery == 0)
+			w.frame(frame, last || seq%roce.AckEvery == 0)
 		})
 		if m == aloneMessages-1 { // the last full one
 			slowest = w.there[len(w.there)-1] - before

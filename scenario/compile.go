@@ -83,8 +83,8 @@ const (
 
 // udp and roce are the IP protocol and destination port of every flow.
 const (
-	udp  = 17
-	roce = 4791
+	udp      = 17
+	rocePort = 4791
 )
 
 // Compile computes the Plan of s. The error, a strictyaml.Faults, names the flows whose
@@ -225,17 +225,17 @@ func (p *Plan) path(number uint32, f Flow, failed func(int) bool) (Path, error) 
 // Hash is the hash of flow i's addresses and ports, by which switches identify it.
 func (p *Plan) Hash(i int) uint32 {
 	f := p.Scenario.Flows[i]
-	return ether.FlowHash(p.Fabric.Nodes[f.From].Addr, p.Fabric.Nodes[f.To].Addr, udp, p.Flows[i].SrcPort, roce)
+	return ether.FlowHash(p.Fabric.Nodes[f.From].Addr, p.Fabric.Nodes[f.To].Addr, udp, p.Flows[i].SrcPort, rocePort)
 }
 
 // HashAs is the hash of a flow without Via, if it has this number in a scenario.
 func (p *Plan) HashAs(f Flow, number int) uint32 {
 	const ports = lastSrcPort - firstSrcPort + 1
-	return ether.FlowHash(p.Fabric.Nodes[f.From].Addr, p.Fabric.Nodes[f.To].Addr, udp, uint16(firstSrcPort+number%ports), roce)
+	return ether.FlowHash(p.Fabric.Nodes[f.From].Addr, p.Fabric.Nodes[f.To].Addr, udp, uint16(firstSrcPort+number%ports), rocePort)
 }
 
 func (p *Plan) route(f Flow, srcPort uint16, failed func(int) bool) Path {
-	hash := ether.FlowHash(p.Fabric.Nodes[f.From].Addr, p.Fabric.Nodes[f.To].Addr, udp, srcPort, roce)
+	hash := ether.FlowHash(p.Fabric.Nodes[f.From].Addr, p.Fabric.Nodes[f.To].Addr, udp, srcPort, rocePort)
 	hops, err := p.Table.Path(f.From, f.To, hash, f.TTL, failed)
 	return Path{SrcPort: srcPort, Hops: hops, Err: err}
 }

@@ -3,17 +3,17 @@ package scenario
 import (
 	"softswitch/node/config"
 	"softswitch/topo"
-	"softswitch/view/graph"
+	"softswitch/view/drawing"
 )
 
 // Graph is the topology of a plan, with the link events marked.
-func (p *Plan) Graph() *graph.Graph {
-	g := &graph.Graph{Name: p.Scenario.Name}
+func (p *Plan) Graph() *drawing.Graph {
+	g := &drawing.Graph{Name: p.Scenario.Name}
 	for _, n := range p.Fabric.Nodes {
-		g.Nodes = append(g.Nodes, graph.Node{Name: n.Name, Host: n.Kind == topo.Host})
+		g.Nodes = append(g.Nodes, drawing.Node{Name: n.Name, Host: n.Kind == topo.Host})
 	}
 	for _, l := range p.Fabric.Links {
-		g.Links = append(g.Links, graph.Link{A: l.A.Node, B: l.B.Node})
+		g.Links = append(g.Links, drawing.Link{A: l.A.Node, B: l.B.Node})
 	}
 	for _, e := range p.Events {
 		verb := map[Do]string{Fail: "fails at ", Heal: "heals at "}[e.Do]

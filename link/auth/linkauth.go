@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"softswitch/internal/ether"
-	"softswitch/link/cmac"
 	"softswitch/unit"
 )
 
@@ -38,7 +37,7 @@ func ParseMode(name string) (Mode, error) {
 }
 
 // Key is a key of AES-128.
-type Key [cmac.KeyLen]byte
+type Key [macKeyLen]byte
 
 // String hides the key.
 func (Key) String() string { return "(a key)" }
@@ -104,7 +103,7 @@ type End struct {
 	mode Mode
 	link string
 	self ether.MAC
-	keys []*cmac.MAC
+	keys []*cmac
 	by   int // the key that was right last
 
 	counter uint64 // of the last frame that was sent
@@ -144,8 +143,8 @@ func (e *End) SetKeys(keys []Key) {
 func (e *End) Link() string { return e.link }
 
 // keyOf is the key of a link, from one that many links may share.
-func keyOf(k Key, link string) *cmac.MAC {
-	return cmac.New(cmac.New(k).SumOf([]byte("softswitch link " + link)))
+func keyOf(k Key, link string) *cmac {
+	return newMAC(newMAC(k).SumOf([]byte("softswitch link " + link)))
 }
 
 // SetSelf sets the address of the port.

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 
 	"softswitch/internal/ether"
-	"softswitch/link/cmac"
 	"softswitch/unit"
 )
 
@@ -32,7 +31,7 @@ func (e *End) Sign(frame []byte, at int) {
 }
 
 // head is what stands before a frame in what is authenticated: a block with the whole counter.
-func head(counter uint64) (b [cmac.Len]byte) {
+func head(counter uint64) (b [macLen]byte) {
 	binary.BigEndian.PutUint64(b[:], counter)
 	return b
 }

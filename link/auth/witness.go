@@ -7,7 +7,6 @@ import (
 
 	"softswitch/internal/ether"
 	"softswitch/itsyhdr"
-	"softswitch/link/cmac"
 	"softswitch/pfcframe"
 )
 
@@ -17,7 +16,7 @@ import (
 // witness calls nothing Replayed.
 type Witness struct {
 	links   []string
-	macs    map[string][]*cmac.MAC
+	macs    map[string][]*cmac
 	senders map[ether.MAC]*sender
 }
 
@@ -29,7 +28,7 @@ type sender struct {
 // NewWitness is a witness with the keys of links, by their names: what AllLinks has is of no
 // use to it.
 func NewWitness(keys Keys) *Witness {
-	w := &Witness{macs: map[string][]*cmac.MAC{}, senders: map[ether.MAC]*sender{}}
+	w := &Witness{macs: map[string][]*cmac{}, senders: map[ether.MAC]*sender{}}
 	for _, link := range slices.Sorted(maps.Keys(keys)) {
 		if link == AllLinks {
 			continue
@@ -81,7 +80,7 @@ func (w *Witness) right(link string, frame []byte, at int, counter uint64) bool 
 	tag := [TagLen]byte(frame[at:])
 	frame = slices.Clone(frame)
 	clear(frame[at : at+TagLen])
-	return slices.ContainsFunc(w.macs[link], func(m *cmac.MAC) bool {
+	return slices.ContainsFunc(w.macs[link], func(m *cmac) bool {
 		code := m.Sum(head(counter), frame)
 		return string(code[:codeLen]) == string(tag[lowLen:])
 	})

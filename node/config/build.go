@@ -13,7 +13,7 @@ import (
 	"softswitch/host"
 	"softswitch/host/congestion"
 	"softswitch/host/nic"
-	"softswitch/host/rc"
+	"softswitch/host/roce"
 	"softswitch/internal/ether"
 	"softswitch/internal/strictyaml"
 	"softswitch/link/auth"
@@ -112,9 +112,9 @@ func (h Host) Build(batch int, granularity unit.Time) host.Config {
 			Frame: f.Frame, Bytes: uint64(f.Size), TTL: uint8(f.TTL), Start: must(ParseTime(f.Start)), Stop: stop,
 		}
 		if r := f.RC; f.Transport == "rc" {
-			flow.RC = &rc.Config{
-				Shape: rc.Shape{MTU: r.PathMTU, Message: r.Message}, Window: r.Window,
-				Timeout: must(ParseTime(r.Timeout)), Retries: *r.Retries, AckEvery: rc.AckEvery,
+			flow.RC = &roce.ConnectionConfig{
+				Shape: roce.Shape{MTU: r.PathMTU, Message: r.Message}, Window: r.Window,
+				Timeout: must(ParseTime(r.Timeout)), Retries: *r.Retries, AckEvery: roce.AckEvery,
 			}
 		}
 		c.Flows = append(c.Flows, flow)

@@ -24,7 +24,7 @@ import (
 	"go.uber.org/goleak"
 
 	"softswitch/host"
-	"softswitch/host/rc"
+	"softswitch/host/roce"
 	"softswitch/internal/budget"
 	"softswitch/node/observe"
 	"softswitch/unit"
@@ -59,9 +59,9 @@ func fabric() Sample {
 	h.Counters.RC = host.BadPackets{Malformed: 1, ICRC: 2, UnknownQP: 3}
 	for i := range uint64(2) {
 		h.Sent = append(h.Sent, host.Sent{Name: fmt.Sprint("rc", i), Messages: &host.Messages{
-			Done: 20 + i, TimeSum: unit.Time(i+1) * unit.Second, CNPs: 30 + i, Counters: rc.Counters{Again: 40 + i, Naks: 50 + i, Timeouts: 60 + i},
+			Done: 20 + i, TimeSum: unit.Time(i+1) * unit.Second, CNPs: 30 + i, RequesterCounters: roce.RequesterCounters{Again: 40 + i, Naks: 50 + i, Timeouts: 60 + i},
 		}})
-		h.Received = append(h.Received, host.Received{Number: uint32(5 + i), Packets: &rc.Received{}, Marked: 70 + i, CNPs: 80 + i})
+		h.Received = append(h.Received, host.Received{Number: uint32(5 + i), Packets: &roce.Received{}, Marked: 70 + i, CNPs: 80 + i})
 	}
 	return Sample{
 		Switches: []observe.Sample{{
@@ -141,7 +141,7 @@ func TestValues(t *testing.T) {
 // A host that only receives connections tells of them, and one with UDP flows alone does not.
 func TestConnections(t *testing.T) {
 	receives, bad, udp := observe.Host{Name: "receives"}, observe.Host{Name: "bad"}, observe.Host{Name: "udp"}
-	receives.Received = []host.Received{{Packets: &rc.Received{}}}
+	receives.Received = []host.Received{{Packets: &roce.Received{}}}
 	bad.Counters.RC.ICRC = 1
 	udp.Sent, udp.Received = []host.Sent{{Name: "f", Frames: 1}}, []host.Received{{Frames: 1}}
 	text := scrape(t, Sample{Hosts: []observe.Host{receives, bad, udp}})

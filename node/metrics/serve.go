@@ -15,7 +15,6 @@ import (
 
 	"softswitch/internal/budget"
 	"softswitch/node/config"
-	"softswitch/node/guard"
 )
 
 // Limits of the HTTP server.
@@ -123,7 +122,7 @@ func Listen(addr string) (*Listener, error) {
 // Serve serves h on ln until ctx ends. A connection is for one request. Scrapes in progress then
 // get a moment to finish.
 func Serve(ctx context.Context, ln *Listener, h http.Handler) error {
-	srv := &http.Server{Handler: guard.Handler(h, ln.host), ReadHeaderTimeout: readMax, ReadTimeout: readMax, MaxHeaderBytes: headerMax}
+	srv := &http.Server{Handler: Guard(h, ln.host), ReadHeaderTimeout: readMax, ReadTimeout: readMax, MaxHeaderBytes: headerMax}
 	srv.SetKeepAlivesEnabled(false)
 	ended := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {

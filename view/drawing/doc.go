@@ -22,4 +22,4 @@
 // results on other processors.
 //
 // What it does not do: it draws nothing and handles no names.
-package layout
+package drawing

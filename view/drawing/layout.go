@@ -1,4 +1,4 @@
-package layout
+package drawing
 
 import "slices"
 
@@ -18,7 +18,7 @@ type Drawing struct {
 }
 
 // Graph is switches and their hosts. Nodes are numbered, switches before hosts.
-type Graph struct {
+type Placement struct {
 	switches, nodes int
 	links           [][2]int
 	next            [][]int // by switch: its neighbouring switches, each once
@@ -28,8 +28,8 @@ type Graph struct {
 
 // New makes the graph of this many nodes, the first of which are switches, and the
 // links between them.
-func New(switches, nodes int, links [][2]int) *Graph {
-	g := &Graph{switches: switches, nodes: nodes, links: links, next: make([][]int, switches), hosts: make([][]int, switches)}
+func NewPlacement(switches, nodes int, links [][2]int) *Placement {
+	g := &Placement{switches: switches, nodes: nodes, links: links, next: make([][]int, switches), hosts: make([][]int, switches)}
 	placed := make([]bool, nodes)
 	for _, l := range links {
 		for _, e := range [2][2]int{{l[0], l[1]}, {l[1], l[0]}} {
@@ -63,7 +63,7 @@ func New(switches, nodes int, links [][2]int) *Graph {
 //	        ring that is longer is folded as a line is
 //	mesh    else: in cells of a grid, each switch with its hosts, so that few links
 //	        pass behind a node that they do not join
-func (g *Graph) Place() *Drawing {
+func (g *Placement) Place() *Drawing {
 	levels := g.Levels()
 	order := g.path()
 	var s *sheet
@@ -92,7 +92,7 @@ func (g *Graph) Place() *Drawing {
 }
 
 // path returns the switches in order if they form a path and no host is loose, else nil.
-func (g *Graph) path() []int {
+func (g *Placement) path() []int {
 	start, ends := 0, 0
 	for i, next := range g.next {
 		switch {
@@ -114,7 +114,7 @@ func (g *Graph) path() []int {
 }
 
 // walk goes from switch to switch, always to the first unvisited neighbour.
-func (g *Graph) walk(start int) []int {
+func (g *Placement) walk(start int) []int {
 	seen := make([]bool, g.switches)
 	order := []int{start}
 	for seen[start] = true; ; {
@@ -129,7 +129,7 @@ func (g *Graph) walk(start int) []int {
 }
 
 // cycle reports whether the switches form a cycle in this order, and no host is loose.
-func (g *Graph) cycle(order []int) bool {
+func (g *Placement) cycle(order []int) bool {
 	for k, i := range order {
 		if i >= g.switches || len(g.next[i]) != 2 || !slices.Contains(g.next[i], order[(k+1)%len(order)]) {
 			return false
@@ -140,7 +140,7 @@ func (g *Graph) cycle(order []int) bool {
 
 // Levels is each switch's distance from the nearest host, in links: 1 for a switch that
 // has one, 0 for a switch that cannot reach any.
-func (g *Graph) Levels() []int {
+func (g *Placement) Levels() []int {
 	levels := make([]int, g.switches)
 	var work []int
 	for _, l := range g.links {
@@ -167,7 +167,7 @@ func (g *Graph) Levels() []int {
 }
 
 // flat reports whether no link joins two switches of the same level.
-func (g *Graph) flat(levels []int) bool {
+func (g *Placement) flat(levels []int) bool {
 	for i, next := range g.next {
 		for _, n := range next {
 			if levels[n] == levels[i] {
@@ -180,7 +180,7 @@ func (g *Graph) flat(levels []int) bool {
 
 // around returns all switches in an order in which neighbours are next to each other
 // where possible: the longest walk found, then the switches it left out, then loose hosts.
-func (g *Graph) around() []int {
+func (g *Placement) around() []int {
 	var best []int
 	for i := range g.switches {
 		if order := g.walk(i); len(order) > len(best) {

@@ -1,10 +1,10 @@
-package layout_test
+package drawing_test
 
 import (
 	"slices"
 	"testing"
 
-	layout "softswitch/view/drawing"
+	"softswitch/view/drawing"
 )
 
 // TestShapes: what is joined in a row is drawn as a line, rows of levels as layers, all
@@ -25,7 +25,7 @@ func TestShapes(t *testing.T) {
 		for _, l := range c.links {
 			nodes = max(nodes, l[0]+1, l[1]+1)
 		}
-		g := layout.New(c.switches, nodes, c.links)
+		g := drawing.NewPlacement(c.switches, nodes, c.links)
 		if got := g.Levels(); !slices.Equal(got, c.levels) {
 			t.Errorf("%s: levels %v, want %v", c.shape, got, c.levels)
 		}
@@ -49,7 +49,7 @@ func TestShapes(t *testing.T) {
 // all is no fault.
 func TestApart(t *testing.T) {
 	for n := range 4 {
-		at := layout.New(n, n, nil).Place().At
+		at := drawing.NewPlacement(n, n, nil).Place().At
 		for i, p := range at {
 			if !(p.X > 0 && p.X < 1 && p.Y > 0 && p.Y < 1) || slices.Index(at, p) != i {
 				t.Errorf("%d switches: %v", n, at)

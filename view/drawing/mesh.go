@@ -1,4 +1,4 @@
-package layout
+package drawing
 
 import (
 	"math"
@@ -10,7 +10,7 @@ import (
 const meshMost = 0.6
 
 // mesh places nodes in the cells of a grid.
-func (g *Graph) mesh(order []int) *sheet {
+func (g *Placement) mesh(order []int) *sheet {
 	var best *sheet
 	for n := 1; n <= len(order); n++ {
 		rows := slices.Repeat([]row{{}}, n)

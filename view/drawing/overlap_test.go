@@ -1,4 +1,4 @@
-package layout_test
+package drawing_test
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"softswitch/internal/testlong"
 	"softswitch/internal/testseed"
 	"softswitch/topo"
-	layout "softswitch/view/drawing"
+	"softswitch/view/drawing"
 )
 
 // fabric is the input of a layout.
@@ -75,12 +75,12 @@ func built(t testing.TB, from *topo.Fabric, err error) *fabric {
 // pixels is the drawing in the pixels of the page.
 type pixels struct {
 	*fabric
-	*layout.Drawing
+	*drawing.Drawing
 }
 
 func (f *fabric) place() pixels {
-	d := layout.New(f.switches, f.nodes, f.links).Place()
-	scale := func(p *layout.Point) { p.X, p.Y = p.X*1460, p.Y*790 }
+	d := drawing.NewPlacement(f.switches, f.nodes, f.links).Place()
+	scale := func(p *drawing.Point) { p.X, p.Y = p.X*1460, p.Y*790 }
 	for i := range d.At {
 		scale(&d.At[i])
 	}
@@ -88,13 +88,13 @@ func (f *fabric) place() pixels {
 		scale(&d.Ends[i][0])
 		scale(&d.Ends[i][1])
 	}
-	for _, b := range []*layout.Box{&d.Switch, &d.Host} {
+	for _, b := range []*drawing.Box{&d.Switch, &d.Host} {
 		b.W, b.H = b.W*1460, b.H*790
 	}
 	return pixels{f, d}
 }
 
-func (p pixels) box(node int) layout.Box {
+func (p pixels) box(node int) drawing.Box {
 	if node < p.switches {
 		return p.Switch
 	}
@@ -153,7 +153,7 @@ func (p pixels) behind() (own, others int) {
 }
 
 // crosses reports whether a point of the line from p to q is inside the box around m.
-func crosses(p, q, m layout.Point, b layout.Box) bool {
+func crosses(p, q, m drawing.Point, b drawing.Box) bool {
 	from, to := 0.0, 1.0
 	clip := func(at, step, low, high float64) {
 		if step == 0 {
@@ -336,7 +336,7 @@ func TestFault(t *testing.T) {
 		"wider hosts":         func(p pixels) { p.Host.W *= 4 },
 		"a node off the page": func(p pixels) { p.At[0].X = -1 },
 		"a link's end floats": func(p pixels) { p.Ends[5][1].Y += 3 },
-		"boxes of no size":    func(p pixels) { p.Host = layout.Box{} },
+		"boxes of no size":    func(p pixels) { p.Host = drawing.Box{} },
 	} {
 		f, err := topo.FatTree(6)
 		p := built(t, f, err).place()
@@ -348,8 +348,8 @@ func TestFault(t *testing.T) {
 		}
 	}
 	p := of(3, 0, [2]int{0, 2}).place() // 1 is apart
-	p.At = []layout.Point{{X: 100, Y: 100}, {X: 300, Y: 100}, {X: 500, Y: 100}}
-	p.Ends = [][2]layout.Point{{{X: 158, Y: 100}, {X: 442, Y: 100}}}
+	p.At = []drawing.Point{{X: 100, Y: 100}, {X: 300, Y: 100}, {X: 500, Y: 100}}
+	p.Ends = [][2]drawing.Point{{{X: 158, Y: 100}, {X: 442, Y: 100}}}
 	if own, others := p.behind(); own != 0 || others != 1 {
 		t.Errorf("a link behind a switch counts as behind %d hosts and %d others", own, others)
 	}

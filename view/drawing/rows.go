@@ -1,4 +1,4 @@
-package layout
+package drawing
 
 import "math"
 
@@ -54,7 +54,7 @@ type cell struct {
 
 // rows draws rows of switches, the highest first, with this gap between the switches of a
 // row.
-func (g *Graph) rows(rows []row, gap float64, where func(node int) part) *sheet {
+func (g *Placement) rows(rows []row, gap float64, where func(node int) part) *sheet {
 	s := g.sheet()
 	s.steep = true
 	lines := make([]line, len(rows))
@@ -71,7 +71,7 @@ func (g *Graph) rows(rows []row, gap float64, where func(node int) part) *sheet 
 }
 
 // weight is the width of a switch's cell: 1, or more if it has more hosts than others.
-func (g *Graph) weight(node int) float64 {
+func (g *Placement) weight(node int) float64 {
 	if node >= g.switches {
 		return 1
 	}
@@ -83,7 +83,7 @@ func (g *Graph) weight(node int) float64 {
 	return math.Max(1, math.Sqrt(float64(len(g.hosts[node])*with)/float64(max(1, hosts))))
 }
 
-func (g *Graph) cells(r row, where func(node int) part) (cells []cell) {
+func (g *Placement) cells(r row, where func(node int) part) (cells []cell) {
 	total := r.left + r.right
 	for _, n := range r.nodes {
 		total += g.weight(n)
@@ -131,7 +131,7 @@ type line struct {
 }
 
 // spread places lines one below the other, with boxes as high as there is room for.
-func (g *Graph) spread(s *sheet, lines []line) {
+func (g *Placement) spread(s *sheet, lines []line) {
 	boxes, near := 2*gapEdge, 0 // what does not grow; gaps between switches and hosts
 	for _, l := range lines {
 		boxes += 2 * switchH

@@ -1,4 +1,4 @@
-package layout
+package drawing
 
 import (
 	"cmp"
@@ -13,7 +13,7 @@ const enough = 0.75
 // fold places switches that form a line or, closed, a ring: from left to right, then back
 // in the next row, and so on. Hosts are on the side of their switch where no link leads to
 // another row. The link that closes a ring has the left edge for itself.
-func (g *Graph) fold(order []int, closed bool) *sheet {
+func (g *Placement) fold(order []int, closed bool) *sheet {
 	var best *sheet
 	step := 1 // rows
 	if closed {
@@ -77,7 +77,7 @@ func folded(order []int, n int, closed bool) (rows []row, where map[int]part) {
 // layers places switches in a row by level, or in several rows if their boxes would be too
 // narrow in one; those of levels above the first above the middle of their neighbours
 // below; and those that cannot reach a host on top, with loose hosts.
-func (g *Graph) layers(levels []int) *sheet {
+func (g *Placement) layers(levels []int) *sheet {
 	order := g.byLevel(levels)
 	longest := 1
 	for _, level := range order {
@@ -102,7 +102,7 @@ func (g *Graph) layers(levels []int) *sheet {
 
 // byLevel is the switches by level, the highest first, in the order in which they are
 // drawn from left to right.
-func (g *Graph) byLevel(levels []int) (order [][]int) {
+func (g *Placement) byLevel(levels []int) (order [][]int) {
 	rows := make([][]int, slices.Max(append([]int{1}, levels...))+1)
 	for i, l := range levels {
 		rows[l] = append(rows[l], i)
@@ -126,7 +126,7 @@ func (g *Graph) byLevel(levels []int) (order [][]int) {
 
 // sortByMiddle orders a row by the mean position x of the neighbours in the row below;
 // ties keep their order.
-func (g *Graph) sortByMiddle(row, levels []int, x []float64) {
+func (g *Placement) sortByMiddle(row, levels []int, x []float64) {
 	middle := func(i int) float64 {
 		sum, n := 0.0, 0
 		for _, b := range g.next[i] {
@@ -156,7 +156,7 @@ func split(nodes []int, n int) []row {
 
 // ellipse places nodes around an ellipse in this order, hosts outside, in boxes as large as
 // there is room for.
-func (g *Graph) ellipse(order []int) *sheet {
+func (g *Placement) ellipse(order []int) *sheet {
 	s := g.sheet()
 	s.ellipse = order
 	inner := 0.34

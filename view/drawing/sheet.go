@@ -1,4 +1,4 @@
-package layout
+package drawing
 
 import "math"
 
@@ -17,14 +17,14 @@ const (
 
 // sheet is a drawing in units.
 type sheet struct {
-	g        *Graph
+	g        *Placement
 	at       []Point
 	sw, host Box   // half width and half height
 	steep    bool  // links between rows leave boxes by their upper and lower sides
 	ellipse  []int // nodes on an ellipse, in order
 }
 
-func (g *Graph) sheet() *sheet {
+func (g *Placement) sheet() *sheet {
 	return &sheet{g: g, at: make([]Point, g.nodes), sw: Box{switchW, switchH}, host: Box{hostW, hostH}}
 }
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"softswitch/host"
-	"softswitch/host/rc"
+	"softswitch/host/roce"
 	"softswitch/internal/control"
 	"softswitch/node/observe"
 	"softswitch/unit"
@@ -16,12 +16,12 @@ import (
 func TestConnections(t *testing.T) {
 	h1, h2 := observe.Host{Name: "h1"}, observe.Host{Name: "h2"}
 	h1.Sent = []host.Sent{
-		{Name: "open", Messages: &host.Messages{Done: 2, Bytes: 131072, TimeSum: 3 * unit.Millisecond, TimeMax: 2 * unit.Millisecond, CNPs: 7, Rate: 9_500_000_000, Counters: rc.Counters{Again: 1234, Naks: 3, Timeouts: 4}}},
+		{Name: "open", Messages: &host.Messages{Done: 2, Bytes: 131072, TimeSum: 3 * unit.Millisecond, TimeMax: 2 * unit.Millisecond, CNPs: 7, Rate: 9_500_000_000, RequesterCounters: roce.RequesterCounters{Again: 1234, Naks: 3, Timeouts: 4}}},
 		{Name: "udp"},
 		{Name: "over", Messages: &host.Messages{Done: 1, Bytes: 10, TimeSum: 1500, TimeMax: 1500, Completion: 1500}},
 	}
 	h1.Counters.RC = host.BadPackets{Malformed: 1, ICRC: 2, UnknownQP: 3000}
-	h2.Sent = []host.Sent{{Name: "lost", Messages: &host.Messages{Failed: true, Counters: rc.Counters{Timeouts: 8}}}}
+	h2.Sent = []host.Sent{{Name: "lost", Messages: &host.Messages{Failed: true, RequesterCounters: roce.RequesterCounters{Timeouts: 8}}}}
 	ends := []control.Endpoint{{Name: "h1"}, {Name: "h2"}}
 	var out strings.Builder
 	if err := HostConnections().Write(&out, ends, []Connections{connectionsOf(&h1), connectionsOf(&h2)}); err != nil {

@@ -1,10 +1,10 @@
 package ui
 
-import layout "softswitch/view/drawing"
+import "softswitch/view/drawing"
 
 // layOut places the nodes and the ends of the links: see layout.Graph.Place.
 func (w *wiring) layOut() Layout {
-	d := layout.New(len(w.switches), len(w.nodes), w.pairs()).Place()
+	d := drawing.NewPlacement(len(w.switches), len(w.nodes), w.pairs()).Place()
 	for i, p := range d.At {
 		w.nodes[i].X, w.nodes[i].Y = p.X, p.Y
 	}

@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/net/netutil"
 
-	"softswitch/node/guard"
+	"softswitch/node/metrics"
 )
 
 // Bounds of the server.
@@ -72,7 +72,7 @@ func listen(addr string, s *Server) (*Server, error) {
 	}
 	s.ln, s.files = ln, make(chan struct{}, filesMax)
 	s.http = &http.Server{
-		Handler: inPieces(guard.Handler(s.headers(s.paths()), host)), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
+		Handler: inPieces(metrics.Guard(s.headers(s.paths()), host)), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
 		IdleTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10,
 	}
 	return s, nil

@@ -13,10 +13,9 @@ import (
 	"softswitch/internal/progress"
 	"softswitch/lab"
 	"softswitch/lab/capture"
-	"softswitch/lab/scrape"
 	netnslab "softswitch/netns-lab"
 	"softswitch/scenario/load"
-	"softswitch/view/graph"
+	"softswitch/view/drawing"
 	"softswitch/view/ui"
 )
 
@@ -109,7 +108,7 @@ be served.`,
 		Example: "  sudo softswitch lab metrics\n  curl -s localhost:9470/metrics | grep pause_seconds",
 		Args:    cobra.NoArgs,
 		RunE: cli.InLab(name, func(cmd *cobra.Command, st *netnslab.State, _ []string) error {
-			return scrape.Serve(cmd.Context(), st, listen, os.Stderr)
+			return lab.ServeMetrics(cmd.Context(), st, listen, os.Stderr)
 		}),
 	}
 	c.Flags().StringVar(&listen, "listen", "127.0.0.1:9470", "where to listen, HOST:PORT; without a host it is 127.0.0.1")
@@ -155,7 +154,7 @@ down are dashed: in a lab now, in a file those that its events take down.`,
 		Args:              cli.Arguments(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: cli.UpTo(1, cli.YAMLFiles),
 		RunE: func(_ *cobra.Command, args []string) error {
-			var g *graph.Graph
+			var g *drawing.Graph
 			if len(args) > 0 {
 				plan, err := cli.ReadPlan(args[0], load.Instead{})
 				if err != nil {

@@ -15,7 +15,7 @@
 //
 // What it does not do: it knows no users. Whoever can connect, as every user of this machine can
 // to loopback, gets an answer.
-package guard
+package metrics
 
 import (
 	"fmt"
@@ -27,7 +27,7 @@ import (
 
 // Handler refuses foreign requests, and gives next the others. served is the host that was asked
 // to be served, a name or an address; "" for none.
-func Handler(next http.Handler, served string) http.Handler {
+func Guard(next http.Handler, served string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !ours(r.Host, served) {
 			http.Error(w, fmt.Sprintf("host %q: open it by an IP address, as localhost, or by the name that it was told to listen on", r.Host), http.StatusForbidden)

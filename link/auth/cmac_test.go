@@ -1,4 +1,4 @@
-package cmac
+package auth
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ func unhex(t testing.TB, s string) []byte {
 
 // TestRFC4493 has the vectors of section 4.
 func TestRFC4493(t *testing.T) {
-	m := New([KeyLen]byte(unhex(t, "2b7e151628aed2a6abf7158809cf4f3c")))
+	m := newMAC([macKeyLen]byte(unhex(t, "2b7e151628aed2a6abf7158809cf4f3c")))
 	if got, want := m.k1[:], unhex(t, "fbeed618357133667c85e08f7236a8de"); !bytes.Equal(got, want) {
 		t.Errorf("K1 = %x, want %x", got, want)
 	}
@@ -39,8 +39,8 @@ func TestRFC4493(t *testing.T) {
 		if got := m.SumOf(message[:n]); !bytes.Equal(got[:], unhex(t, want)) {
 			t.Errorf("%d octets: %x, want %s", n, got, want)
 		}
-		if n >= Len {
-			if got := m.Sum([Len]byte(message), message[Len:n]); !bytes.Equal(got[:], unhex(t, want)) {
+		if n >= macLen {
+			if got := m.Sum([macLen]byte(message), message[macLen:n]); !bytes.Equal(got[:], unhex(t, want)) {
 				t.Errorf("%d octets, the first block apart: %x, want %s", n, got, want)
 			}
 		}
@@ -48,12 +48,12 @@ func TestRFC4493(t *testing.T) {
 }
 
 // slow is CMAC by the letter of section 2.4, with big numbers for the subkeys.
-func slow(key [KeyLen]byte, message []byte) []byte {
+func slow(key [macKeyLen]byte, message []byte) []byte {
 	block, err := aes.NewCipher(key[:])
 	if err != nil {
 		panic(err)
 	}
-	subkey := make([]byte, Len)
+	subkey := make([]byte, macLen)
 	block.Encrypt(subkey, subkey)
 	shift := func(b []byte) []byte {
 		n := new(big.Int).SetBytes(b)
@@ -62,21 +62,21 @@ func slow(key [KeyLen]byte, message []byte) []byte {
 			n.SetBit(n, 128, 0)
 			n.Xor(n, big.NewInt(0x87))
 		}
-		return n.FillBytes(make([]byte, Len))
+		return n.FillBytes(make([]byte, macLen))
 	}
 	subkey = shift(subkey)
-	if len(message) == 0 || len(message)%Len != 0 {
+	if len(message) == 0 || len(message)%macLen != 0 {
 		subkey = shift(subkey)
 		message = append(bytes.Clone(message), 0x80)
-		for len(message)%Len != 0 {
+		for len(message)%macLen != 0 {
 			message = append(message, 0)
 		}
 	}
-	x := make([]byte, Len)
-	for i := 0; i < len(message); i += Len {
-		for k := range Len {
+	x := make([]byte, macLen)
+	for i := 0; i < len(message); i += macLen {
+		for k := range macLen {
 			x[k] ^= message[i+k]
-			if i+Len == len(message) {
+			if i+macLen == len(message) {
 				x[k] ^= subkey[k]
 			}
 		}
@@ -85,7 +85,7 @@ func slow(key [KeyLen]byte, message []byte) []byte {
 	return x
 }
 
-func TestAgainstReference(t *testing.T) {
+func TestMACAgainstReference(t *testing.T) {
 	seed := testseed.New(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	random := func(b []byte) []byte {
@@ -95,17 +95,17 @@ func TestAgainstReference(t *testing.T) {
 		return b
 	}
 	for range 2000 {
-		key := [KeyLen]byte(random(make([]byte, KeyLen)))
+		key := [macKeyLen]byte(random(make([]byte, macKeyLen)))
 		message := random(make([]byte, r.IntN(100)))
-		m := New(key)
+		m := newMAC(key)
 		for range 2 { // a code does not depend on the one before
 			if got, want := m.SumOf(message), slow(key, message); !bytes.Equal(got[:], want) {
 				t.Fatalf("seed %d: key %x, message %x: %x, want %x", seed, key, message, got, want)
 			}
-			if len(message) < Len {
+			if len(message) < macLen {
 				continue
 			}
-			if got, want := m.Sum([Len]byte(message), message[Len:]), slow(key, message); !bytes.Equal(got[:], want) {
+			if got, want := m.Sum([macLen]byte(message), message[macLen:]), slow(key, message); !bytes.Equal(got[:], want) {
 				t.Fatalf("seed %d: key %x, message %x, the first block apart: %x, want %x", seed, key, message, got, want)
 			}
 		}
@@ -113,16 +113,16 @@ func TestAgainstReference(t *testing.T) {
 }
 
 func TestSumAllocatesNothing(t *testing.T) {
-	m, frame := New([KeyLen]byte{1}), make([]byte, 60)
-	if n := testing.AllocsPerRun(100, func() { m.Sum([Len]byte{2}, frame) }); n != 0 {
+	m, frame := newMAC([macKeyLen]byte{1}), make([]byte, 60)
+	if n := testing.AllocsPerRun(100, func() { m.Sum([macLen]byte{2}, frame) }); n != 0 {
 		t.Errorf("%v allocations, want none", n)
 	}
 }
 
 func BenchmarkSum(b *testing.B) {
-	m, frame := New([KeyLen]byte{1}), make([]byte, 60)
+	m, frame := newMAC([macKeyLen]byte{1}), make([]byte, 60)
 	b.ReportAllocs()
 	for b.Loop() {
-		m.Sum([Len]byte{2}, frame)
+		m.Sum([macLen]byte{2}, frame)
 	}
 }

@@ -11,7 +11,7 @@
 //   - no allocation in Sum: what AES writes to is part of the MAC.
 //
 // It compares nothing: whoever checks a code has to do so in constant time.
-package cmac
+package auth
 
 import (
 	"crypto/aes"
@@ -22,24 +22,24 @@ import (
 
 // KeyLen and Len are the length of a key and of a code in octets.
 const (
-	KeyLen = 16
-	Len    = 16
+	macKeyLen = 16
+	macLen    = 16
 )
 
 // MAC makes codes with one key. It must not be copied, and its calls must not overlap.
-type MAC struct {
+type cmac struct {
 	block  cipher.Block
-	k1, k2 [Len]byte // subkeys, for a last block that is whole, and one that is not
-	x      [Len]byte
+	k1, k2 [macLen]byte // subkeys, for a last block that is whole, and one that is not
+	x      [macLen]byte
 }
 
 // New is the MAC of a key.
-func New(key [KeyLen]byte) *MAC {
+func newMAC(key [macKeyLen]byte) *cmac {
 	block, err := aes.NewCipher(key[:])
 	if err != nil {
 		panic(fmt.Sprintf("cmac: %v", err)) // only of a wrong length
 	}
-	m := &MAC{block: block}
+	m := &cmac{block: block}
 	block.Encrypt(m.x[:], m.x[:])
 	m.k1 = double(m.x)
 	m.k2 = double(m.k1)
@@ -47,19 +47,19 @@ func New(key [KeyLen]byte) *MAC {
 }
 
 // double is a subkey's next one: a shift by a bit in GF(2^128) (RFC 4493, section 2.3).
-func double(b [Len]byte) (d [Len]byte) {
+func double(b [macLen]byte) (d [macLen]byte) {
 	for i := range b {
 		d[i] = b[i] << 1
-		if i+1 < Len {
+		if i+1 < macLen {
 			d[i] |= b[i+1] >> 7
 		}
 	}
-	d[Len-1] ^= 0x87 * (b[0] >> 7)
+	d[macLen-1] ^= 0x87 * (b[0] >> 7)
 	return d
 }
 
 // Sum is the code of head followed by message; head is a whole block.
-func (m *MAC) Sum(head [Len]byte, message []byte) [Len]byte {
+func (m *cmac) Sum(head [macLen]byte, message []byte) [macLen]byte {
 	m.x = head
 	if len(message) == 0 {
 		subtle.XORBytes(m.x[:], m.x[:], m.k1[:])
@@ -71,20 +71,20 @@ func (m *MAC) Sum(head [Len]byte, message []byte) [Len]byte {
 }
 
 // SumOf is the code of a message of any length.
-func (m *MAC) SumOf(message []byte) [Len]byte {
-	m.x = [Len]byte{}
+func (m *cmac) SumOf(message []byte) [macLen]byte {
+	m.x = [macLen]byte{}
 	return m.finish(message)
 }
 
 // finish chains all of message, the last block with its subkey.
-func (m *MAC) finish(message []byte) [Len]byte {
-	for len(message) > Len {
-		subtle.XORBytes(m.x[:], m.x[:], message[:Len])
+func (m *cmac) finish(message []byte) [macLen]byte {
+	for len(message) > macLen {
+		subtle.XORBytes(m.x[:], m.x[:], message[:macLen])
 		m.block.Encrypt(m.x[:], m.x[:])
-		message = message[Len:]
+		message = message[macLen:]
 	}
 	subkey := &m.k1
-	if len(message) < Len {
+	if len(message) < macLen {
 		subkey = &m.k2
 		m.x[len(message)] ^= 0x80
 	}

@@ -1,4 +1,4 @@
-package guard
+package metrics
 
 import (
 	"net/http"
@@ -40,7 +40,7 @@ func TestHandler(t *testing.T) {
 		{"127.0.0.1", evil, "http://" + evil, 403, "host"},
 	} {
 		called := false
-		h := Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called = true }), tt.served)
+		h := Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called = true }), tt.served)
 		r := httptest.NewRequest("GET", "http://x/", nil)
 		r.Host = tt.host
 		if tt.origin != "" {

@@ -17,4 +17,4 @@
 // What it does not do: it builds no bytes (package roce does), keeps no rate (package
 // congestion does) and takes no time from a clock; no reads, no atomics, no RNR, no
 // selective retransmission.
-package rc
+package roce

@@ -9,9 +9,7 @@
 // Invariant: the same graph gives the same text.
 //
 // What it does not do: it has no notion of labs and scenarios, and it shows one moment.
-package graph
-
-import layout "softswitch/view/drawing"
+package drawing
 
 // Graph is the topology to draw.
 type Graph struct {
@@ -35,7 +33,7 @@ type Link struct {
 
 // layout is the graph as package layout has it, switches before hosts, and the number that
 // each node has there.
-func (g *Graph) layout() (drawn *layout.Graph, number []int) {
+func (g *Graph) layout() (drawn *Placement, number []int) {
 	number = make([]int, len(g.Nodes))
 	switches, nodes := 0, 0
 	for _, host := range []bool{false, true} {
@@ -53,7 +51,7 @@ func (g *Graph) layout() (drawn *layout.Graph, number []int) {
 	for _, l := range g.Links {
 		pairs = append(pairs, [2]int{number[l.A], number[l.B]})
 	}
-	return layout.New(switches, nodes, pairs), number
+	return NewPlacement(switches, nodes, pairs), number
 }
 
 // levels are the levels of the nodes: 0 of hosts, 1 of switches with hosts, one more

@@ -8,7 +8,7 @@
 // not answer is reported as down, and so are all nodes of a lab that is gone.
 //
 // What it does not do: it defines no metric (package node/metrics does).
-package scrape
+package lab
 
 import (
 	"context"
@@ -20,7 +20,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"softswitch/internal/control"
-	"softswitch/lab"
 	netnslab "softswitch/netns-lab"
 	"softswitch/node/metrics"
 	"softswitch/node/observe"
@@ -34,7 +33,7 @@ const (
 
 // Serve serves the metrics of the lab st, and of later labs of the same name, until ctx
 // ends; listen is as for metrics.Listen. It prints the address to out.
-func Serve(ctx context.Context, st *netnslab.State, listen string, out io.Writer) error {
+func ServeMetrics(ctx context.Context, st *netnslab.State, listen string, out io.Writer) error {
 	ln, err := metrics.Listen(listen)
 	if err != nil {
 		return err
@@ -83,7 +82,7 @@ func askNode(ctx context.Context, n netnslab.NodeState) (w *observe.Sample, h *o
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	path := lab.ControlPath(n)
+	path := ControlPath(n)
 	if n.Kind == "host" {
 		h = new(observe.Host)
 		return nil, h, control.CallWithin(scrapeMax, path, "stats", nil, h)

@@ -1,7 +1,6 @@
-package rc
+package roce
 
 import (
-	"softswitch/host/roce"
 	"softswitch/unit"
 )
 
@@ -65,7 +64,7 @@ func (s *Shape) packet(seq uint64) Packet {
 }
 
 // Config is how a requester behaves.
-type Config struct {
+type ConnectionConfig struct {
 	Shape
 	// Window is how many messages may be outstanding, at least 1.
 	Window int
@@ -98,11 +97,11 @@ type Requester struct {
 	waits  unit.Time
 	tries  int // timeouts in a row
 	failed bool
-	Count  Counters
+	Count  RequesterCounters
 }
 
 // Counters count since the connection began.
-type Counters struct {
+type RequesterCounters struct {
 	Packets      uint64 `json:"packets"`     // sent, those sent again among them
 	Again        uint64 `json:"again"`       // packets sent again
 	AgainBytes   uint64 `json:"again_bytes"` // their payload
@@ -113,7 +112,7 @@ type Counters struct {
 
 // Begin begins with the first message again, once all are acknowledged; else it goes on
 // with what is not, also after it had given up or was closed.
-func (r *Requester) Begin(c *Config) {
+func (r *Requester) Begin(c *ConnectionConfig) {
 	if !r.closed && r.Finished(c) {
 		r.base = r.acked
 	}
@@ -124,14 +123,14 @@ func (r *Requester) Begin(c *Config) {
 }
 
 // Close lets no further message begin.
-func (r *Requester) Close(c *Config) {
+func (r *Requester) Close(c *ConnectionConfig) {
 	n := c.Packets()
 	r.limit = min(r.end(c), r.base+(r.sent-r.base+n-1)/n*n)
 	r.closed = true
 }
 
 // end is the sequence number behind the last packet.
-func (r *Requester) end(c *Config) uint64 {
+func (r *Requester) end(c *ConnectionConfig) uint64 {
 	if r.closed {
 		return r.limit
 	}
@@ -145,7 +144,7 @@ func (r *Requester) end(c *Config) uint64 {
 func (r *Requester) Acked() uint64 { return r.acked }
 
 // Done is how many messages since Begin are acknowledged as a whole.
-func (r *Requester) Done(c *Config) uint64 {
+func (r *Requester) Done(c *ConnectionConfig) uint64 {
 	if c.Total != 0 && r.acked-r.base == c.end() {
 		return c.Messages()
 	}
@@ -156,10 +155,10 @@ func (r *Requester) Done(c *Config) uint64 {
 func (r *Requester) Failed() bool { return r.failed }
 
 // Finished says that all is acknowledged.
-func (r *Requester) Finished(c *Config) bool { return r.acked == r.end(c) }
+func (r *Requester) Finished(c *ConnectionConfig) bool { return r.acked == r.end(c) }
 
 // Ready reports whether there is a packet to send.
-func (r *Requester) Ready(c *Config) bool {
+func (r *Requester) Ready(c *ConnectionConfig) bool {
 	if r.failed || r.next == r.end(c) || r.next-r.acked >= outstanding {
 		return false
 	}
@@ -167,7 +166,7 @@ func (r *Requester) Ready(c *Config) bool {
 }
 
 // Peek is the packet that Next would give.
-func (r *Requester) Peek(c *Config) Packet {
+func (r *Requester) Peek(c *ConnectionConfig) Packet {
 	p := c.packet(r.next - r.base)
 	p.Seq = r.next
 	p.Again = r.next < r.sent
@@ -176,7 +175,7 @@ func (r *Requester) Peek(c *Config) Packet {
 }
 
 // Next takes the packet to send now; Ready says whether there is one.
-func (r *Requester) Next(now unit.Time, c *Config) Packet {
+func (r *Requester) Next(now unit.Time, c *ConnectionConfig) Packet {
 	p := r.Peek(c)
 	r.next++
 	if p.AckReq {
@@ -196,7 +195,7 @@ func (r *Requester) Next(now unit.Time, c *Config) Packet {
 
 // Deadline is when Expire is due, unit.Never if no acknowledgement is waited for. The time
 // begins when one is asked for, and again with each that comes (9.7.6.1.3).
-func (r *Requester) Deadline(c *Config) unit.Time {
+func (r *Requester) Deadline(c *ConnectionConfig) unit.Time {
 	if r.failed || !r.timing {
 		return unit.Never
 	}
@@ -205,7 +204,7 @@ func (r *Requester) Deadline(c *Config) unit.Time {
 
 // Expire begins again where the acknowledgements end, if the deadline has come; after
 // Config.Retries times in a row it gives up.
-func (r *Requester) Expire(now unit.Time, c *Config) {
+func (r *Requester) Expire(now unit.Time, c *ConnectionConfig) {
 	if r.Deadline(c) > now {
 		return
 	}
@@ -222,11 +221,11 @@ func (r *Requester) Expire(now unit.Time, c *Config) {
 func (r *Requester) goBack(seq uint64) { r.next, r.asked, r.timing = seq, seq, false }
 
 // Answer takes an acknowledgement, and reports whether packets were acknowledged by it.
-func (r *Requester) Answer(now unit.Time, h *roce.Header) bool {
+func (r *Requester) Answer(now unit.Time, h *Header) bool {
 	// The sequence number whose lower bits are h.PSN and that is next to acked.
 	ahead := int32((h.PSN-uint32(r.acked))<<8) >> 8
 	seq := r.acked + uint64(int64(ahead))
-	nak := h.Syndrome.Kind() != roce.Acked
+	nak := h.Syndrome.Kind() != Acked
 	if !nak {
 		ahead++ // all up to seq are acknowledged; a NAK acknowledges those before it
 		seq++
@@ -246,7 +245,7 @@ func (r *Requester) Answer(now unit.Time, h *roce.Header) bool {
 	}
 	if nak {
 		switch h.Syndrome {
-		case roce.SequenceError:
+		case SequenceError:
 			r.Count.Naks++
 			r.goBack(seq)
 		default:

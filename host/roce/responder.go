@@ -1,6 +1,4 @@
-package rc
-
-import "softswitch/host/roce"
+package roce
 
 // Responder is the receiving side of a connection. The zero value has received nothing.
 type Responder struct {
@@ -28,7 +26,7 @@ func (r *Responder) Messages() uint64 { return r.messages }
 
 // Receive takes a data packet with so many octets of payload. took says that it was the
 // one expected: its payload is the next of its message.
-func (r *Responder) Receive(h *roce.Header, payload int) (took bool) {
+func (r *Responder) Receive(h *Header, payload int) (took bool) {
 	ahead := int32((h.PSN-uint32(r.expected))<<8) >> 8
 	switch {
 	case ahead > outstanding || ahead < -outstanding:
@@ -66,12 +64,12 @@ func (r *Responder) Owes() bool { return r.ack || r.nak }
 
 // Answer takes the answer to send now: PSN, syndrome and MSN of an acknowledgement. It
 // speaks of all that was received until now.
-func (r *Responder) Answer() roce.Header {
-	h := roce.Header{Opcode: roce.Acknowledge, Syndrome: roce.Acked, PSN: uint32(r.expected-1) & roce.PSNMask, MSN: uint32(r.messages) & roce.PSNMask}
+func (r *Responder) Answer() Header {
+	h := Header{Opcode: Acknowledge, Syndrome: Acked, PSN: uint32(r.expected-1) & PSNMask, MSN: uint32(r.messages) & PSNMask}
 	if r.nak {
-		h.Syndrome, h.PSN = roce.SequenceError, uint32(r.expected)&roce.PSNMask
+		h.Syndrome, h.PSN = SequenceError, uint32(r.expected)&PSNMask
 		if r.invalid {
-			h.Syndrome = roce.InvalidError
+			h.Syndrome = InvalidError
 		}
 	}
 	r.ack, r.nak, r.invalid = false, false, false

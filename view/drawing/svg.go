@@ -1,11 +1,9 @@
-package graph
+package drawing
 
 import (
 	"fmt"
 	"math"
 	"strings"
-
-	layout "softswitch/view/drawing"
 )
 
 // Sizes in the picture, in pixels.
@@ -42,7 +40,7 @@ func (g *Graph) SVG() string {
 // picture is a drawing and its size in pixels.
 type picture struct {
 	g *Graph
-	*layout.Drawing
+	*Drawing
 	number        []int // of each node in the drawing
 	width, height int
 }
@@ -60,7 +58,7 @@ func (g *Graph) place() *picture {
 	return p
 }
 
-func (p *picture) box(node int) layout.Box {
+func (p *picture) box(node int) Box {
 	if p.g.Nodes[node].Host {
 		return p.Host
 	}
@@ -68,10 +66,10 @@ func (p *picture) box(node int) layout.Box {
 }
 
 // size is the box as a distance.
-func size(b layout.Box) layout.Point { return layout.Point{X: b.W, Y: b.H} }
+func size(b Box) Point { return Point{X: b.W, Y: b.H} }
 
 // pixels is a place in the picture.
-func (p *picture) pixels(at layout.Point) (x, y float64) {
+func (p *picture) pixels(at Point) (x, y float64) {
 	return at.X * float64(p.width), at.Y * float64(p.height)
 }
 

@@ -1,11 +1,10 @@
-package rc
+package roce
 
 import (
 	"math/rand/v2"
 	"slices"
 	"testing"
 
-	"softswitch/host/roce"
 	"softswitch/internal/testseed"
 	"softswitch/unit"
 )
@@ -15,7 +14,7 @@ import (
 // whole number, and a sender that keeps the set of those that are not acknowledged.
 type link struct {
 	*testing.T
-	c    Config
+	c    ConnectionConfig
 	req  Requester
 	resp Responder
 	now  unit.Time
@@ -33,12 +32,12 @@ type link struct {
 type flying struct {
 	at unit.Time
 	p  Packet
-	h  roce.Header
+	h  Header
 }
 
 const delay = 10 * unit.Microsecond
 
-func newLink(t *testing.T, c Config, base uint64, lose func() bool) *link {
+func newLink(t *testing.T, c ConnectionConfig, base uint64, lose func() bool) *link {
 	l := &link{T: t, c: c, lose: lose, base: base, wanted: base, unacked: map[uint64]bool{}, first: map[uint64]bool{}}
 	l.req.acked, l.req.next, l.req.sent = base, base, base // as if all before were done
 	l.resp.expected, l.resp.messages = base, base/c.Packets()
@@ -92,7 +91,7 @@ func (l *link) send() {
 	if l.lose() {
 		return
 	}
-	h := roce.Header{Opcode: roce.Write(p.First, p.Last), AckReq: p.AckReq, PSN: uint32(p.Seq) & roce.PSNMask}
+	h := Header{Opcode: Write(p.First, p.Last), AckReq: p.AckReq, PSN: uint32(p.Seq) & PSNMask}
 	l.there = append(l.there, flying{l.now + delay, p, h})
 }
 
@@ -124,7 +123,7 @@ func (l *link) arrive(f flying) {
 	l.back = append(l.back, flying{l.now + delay, f.p, h})
 }
 
-func (l *link) answered(h roce.Header) {
+func (l *link) answered(h Header) {
 	before := l.req.Acked()
 	l.req.Answer(l.now, &h)
 	for seq := before; seq < l.req.Acked(); seq++ {
@@ -151,8 +150,8 @@ func (l *link) wantAll() {
 
 func never() bool { return false }
 
-func config(mtu, message int, total uint64, window int) Config {
-	return Config{Shape: Shape{mtu, message, total}, Window: window, Timeout: 300 * unit.Microsecond, Retries: 1 << 30, AckEvery: AckEvery}
+func config(mtu, message int, total uint64, window int) ConnectionConfig {
+	return ConnectionConfig{Shape: Shape{mtu, message, total}, Window: window, Timeout: 300 * unit.Microsecond, Retries: 1 << 30, AckEvery: AckEvery}
 }
 
 // Whatever is lost, data and answers alike, every message is complete once, in order; also
@@ -233,7 +232,7 @@ func TestDeadline(t *testing.T) {
 		if got := r.Deadline(&c); got != want {
 			t.Errorf("after %d acknowledgements the deadline is %d, want %d", i, got, want)
 		}
-		r.Answer(unit.Time(100*(i+1)), &roce.Header{PSN: uint32(i), Syndrome: roce.Acked})
+		r.Answer(unit.Time(100*(i+1)), &Header{PSN: uint32(i), Syndrome: Acked})
 	}
 }
 
@@ -247,7 +246,7 @@ func TestWindow(t *testing.T) {
 		if r.Count.Packets != uint64(3*window) {
 			t.Errorf("window %d: %d packets leave, want %d", window, r.Count.Packets, 3*window)
 		}
-		r.Answer(0, &roce.Header{PSN: 2, Syndrome: roce.Acked})
+		r.Answer(0, &Header{PSN: 2, Syndrome: Acked})
 		if n := r.Next(0, &c).Message; n != uint64(window) || r.Done(&c) != 1 {
 			t.Errorf("window %d: message %d leaves after the first is acknowledged, %d done", window, n, r.Done(&c))
 		}
@@ -281,47 +280,47 @@ func TestBadAnswers(t *testing.T) {
 	for range 5 {
 		r.Next(0, &c)
 	}
-	r.Answer(0, &roce.Header{PSN: 1, Syndrome: roce.Acked})
+	r.Answer(0, &Header{PSN: 1, Syndrome: Acked})
 	before := r
-	for _, h := range []roce.Header{
-		{PSN: 5, Syndrome: roce.Acked},         // never sent
-		{PSN: 5, Syndrome: roce.SequenceError}, // nothing came behind it
-		{PSN: 1 << 22, Syndrome: roce.Acked},
+	for _, h := range []Header{
+		{PSN: 5, Syndrome: Acked},         // never sent
+		{PSN: 5, Syndrome: SequenceError}, // nothing came behind it
+		{PSN: 1 << 22, Syndrome: Acked},
 	} {
 		before.Count.OutsideRange++
 		if r.Answer(1, &h) || r != before {
 			t.Errorf("%+v: %+v; want %+v", h, r, before)
 		}
 	}
-	for _, h := range []roce.Header{
-		{PSN: 0, Syndrome: roce.Acked},
-		{PSN: roce.PSNMask, Syndrome: roce.Acked},
-		{PSN: 1, Syndrome: roce.SequenceError},
+	for _, h := range []Header{
+		{PSN: 0, Syndrome: Acked},
+		{PSN: PSNMask, Syndrome: Acked},
+		{PSN: 1, Syndrome: SequenceError},
 	} {
 		if r.Answer(1, &h) || r != before {
 			t.Errorf("%+v, of what is acknowledged: %+v; want %+v", h, r, before)
 		}
 	}
-	if r.Answer(1, &roce.Header{PSN: 3, Syndrome: roce.InvalidError}); !r.Failed() {
+	if r.Answer(1, &Header{PSN: 3, Syndrome: InvalidError}); !r.Failed() {
 		t.Error("the request was refused, and the requester goes on")
 	}
 }
 
 func TestBadRequests(t *testing.T) {
 	var r Responder
-	take := func(op roce.Opcode, psn uint32) bool {
-		return r.Receive(&roce.Header{Opcode: op, PSN: psn, AckReq: true}, 100)
+	take := func(op Opcode, psn uint32) bool {
+		return r.Receive(&Header{Opcode: op, PSN: psn, AckReq: true}, 100)
 	}
-	if !take(roce.WriteFirst, 0) || take(roce.WriteFirst, 1) || r.Count.Invalid != 1 {
+	if !take(WriteFirst, 0) || take(WriteFirst, 1) || r.Count.Invalid != 1 {
 		t.Errorf("a message begins within another: %+v", r)
 	}
-	if h := r.Answer(); h.Syndrome != roce.InvalidError || h.PSN != 1 || r.Owes() {
+	if h := r.Answer(); h.Syndrome != InvalidError || h.PSN != 1 || r.Owes() {
 		t.Errorf("the answer is %+v", h)
 	}
-	if take(roce.WriteOnly, 1<<23) || r.Count.Outside != 1 || r.Owes() {
+	if take(WriteOnly, 1<<23) || r.Count.Outside != 1 || r.Owes() {
 		t.Errorf("a PSN from far away: %+v", r)
 	}
-	if !take(roce.WriteLast, 1) || take(roce.WriteMiddle, 2) || r.Count.Invalid != 2 {
+	if !take(WriteLast, 1) || take(WriteMiddle, 2) || r.Count.Invalid != 2 {
 		t.Errorf("a message goes on that has not begun: %+v", r)
 	}
 	if got := r.Messages(); got != 1 {
