@@ -19,14 +19,11 @@ var harmlessImports = []string{"io", "io/fs", "net/netip"}
 
 // allowedImports are exceptions with their reasons.
 var allowedImports = map[string]string{
-	"buffer unsafe":                 "size of a structure",
-	"detect/deadlockbreaker unsafe": "size of a structure",
-	"detect/itsy unsafe":            "size of a structure",
-	"detect/itsypaper unsafe":       "size of a structure",
-	"detect/loopbreaker unsafe":     "size of a structure",
-	"detect/saidldr unsafe":         "size of a structure",
-	"detect/stall unsafe":           "size of a structure",
-	"detect/watchdog unsafe":        "size of a structure",
+	"buffer unsafe":           "size of a structure",
+	"detect/itsy unsafe":      "size of a structure",
+	"detect/itsypaper unsafe": "size of a structure",
+	"detect/shpiner unsafe":   "size of a structure",
+	"detect/watchdog unsafe":  "size of a structure",
 
 	"link/impair math/rand/v2": "streams made from the seed",
 	"study/fuzz math/rand/v2":  "cases made from the seed",

@@ -3,7 +3,7 @@ package decode
 import (
 	"fmt"
 
-	"softswitch/detect/clcm"
+	"softswitch/detect/shpiner"
 	"softswitch/unit"
 )
 
@@ -25,26 +25,26 @@ type Hop struct {
 
 // isCLCM reports whether a message frame carries a CLCM, be it damaged.
 func isCLCM(b []byte) bool {
-	return len(b) > offPayload+6 && b[offPayload]>>1 == clcm.Type &&
-		string(b[offPayload+2:offPayload+5]) == clcm.OUI && b[offPayload+5] == clcm.Subtype
+	return len(b) > offPayload+6 && b[offPayload]>>1 == shpiner.Type &&
+		string(b[offPayload+2:offPayload+5]) == shpiner.OUI && b[offPayload+5] == shpiner.Subtype
 }
 
 // parseCLCM reads the CLCM of a message frame.
 func parseCLCM(b []byte) (*CLCM, error) {
 	payload := b[offPayload:]
-	e, err := clcm.ParseElection(payload)
+	e, err := shpiner.ParseElection(payload)
 	if err == nil {
 		return &CLCM{Kind: "election", Class: e.Class, SPUID: fmt.Sprintf("%08x", e.SPUID)}, nil
 	}
-	if err != clcm.ErrKind {
+	if err != shpiner.ErrKind {
 		return nil, err
 	}
-	p, err := clcm.ParsePath(payload, nil)
+	p, err := shpiner.ParsePath(payload, nil)
 	if err != nil {
 		return nil, err
 	}
 	m := &CLCM{Kind: "detection", Class: p.Class, Nonce: fmt.Sprintf("%08x", p.Nonce), Index: p.Index}
-	if p.Phase == clcm.Release {
+	if p.Phase == shpiner.Release {
 		m.Kind = "release"
 	}
 	for _, h := range p.Hops {

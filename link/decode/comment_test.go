@@ -3,7 +3,7 @@ package decode_test
 import (
 	"testing"
 
-	"softswitch/detect/clcm"
+	"softswitch/detect/shpiner"
 	"softswitch/link/decode"
 )
 
@@ -15,12 +15,12 @@ func credit(payload []byte) []byte {
 }
 
 var (
-	election = clcm.AppendElection(nil, clcm.Election{Class: 3, SPUID: 0xdeadbeef})
-	release  = clcm.AppendPath(nil, clcm.Path{
-		Phase: clcm.Release, Class: 3, Nonce: 0x01020304, Index: 1,
-		Hops: []clcm.Hop{{SPUID: 0x0a0b0c0d, Egress: 2}, {SPUID: 7, Egress: 63}},
+	election = shpiner.AppendElection(nil, shpiner.Election{Class: 3, SPUID: 0xdeadbeef})
+	release  = shpiner.AppendPath(nil, shpiner.Path{
+		Phase: shpiner.Release, Class: 3, Nonce: 0x01020304, Index: 1,
+		Hops: []shpiner.Hop{{SPUID: 0x0a0b0c0d, Egress: 2}, {SPUID: 7, Egress: 63}},
 	})
-	detection = clcm.AppendPath(nil, clcm.Path{Class: 5, Nonce: 9, Index: 1, Hops: []clcm.Hop{{SPUID: 1}}})
+	detection = shpiner.AppendPath(nil, shpiner.Path{Class: 5, Nonce: 9, Index: 1, Hops: []shpiner.Hop{{SPUID: 1}}})
 )
 
 func TestComment(t *testing.T) {

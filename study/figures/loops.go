@@ -5,8 +5,7 @@ import (
 	"strings"
 
 	"softswitch/detect/catalog"
-	"softswitch/detect/deadlockbreaker"
-	"softswitch/detect/loopbreaker"
+	"softswitch/detect/shpiner"
 	"softswitch/internal/strictyaml"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario/load"
@@ -34,12 +33,12 @@ var (
 var loopFigures = []loopFigure{
 	{
 		"shpiner-fig5a", "Buffers of a credit loop (Shpiner et al., Fig. 5a)", "shpiner-fig4-ecmp", "300us", ring,
-		[]string{catalog.None, loopbreaker.Name},
+		[]string{catalog.None, shpiner.LoopBreakerName},
 		(*loopRun).bucketPanels,
 	},
 	{
 		"shpiner-fig5b", "Throughput of its links (Shpiner et al., Fig. 5b)", "shpiner-fig4-ecmp", "300us", ring,
-		[]string{catalog.None, loopbreaker.Name},
+		[]string{catalog.None, shpiner.LoopBreakerName},
 		(*loopRun).linkPanels,
 	},
 	{
@@ -49,7 +48,7 @@ var loopFigures = []loopFigure{
 	},
 	{
 		"shpiner-fig7b", "Deadlock Breaker lets it go on (Shpiner et al., Fig. 7b)", "shpiner-fig6", "5ms", miswired,
-		[]string{deadlockbreaker.Name},
+		[]string{shpiner.DeadlockBreakerName},
 		(*loopRun).flowPanels,
 	},
 }

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/detect/clcm"
 	"softswitch/detect/itsy"
+	"softswitch/detect/shpiner"
 	"softswitch/internal/testseed"
 	"softswitch/itsyhdr"
 	"softswitch/link/auth"
@@ -184,7 +184,7 @@ func TestAsTheSwitchReadsIt(t *testing.T) {
 		if r.IntN(2) == 0 {
 			f.Data, before = pfc(0xff, padding), pauseInfo
 		}
-		if err == itsyhdr.ErrSubtype && (padding[5] == clcm.Subtype || itsy.IsMessage(padding)) {
+		if err == itsyhdr.ErrSubtype && (padding[5] == shpiner.Subtype || itsy.IsMessage(padding)) {
 			continue // TestCLCM, TestDiagnosis
 		}
 		f.want = fieldsOf(got, before, note(got))
@@ -243,7 +243,7 @@ func TestColumns(t *testing.T) {
 		{pcapng.Packet{Data: pfc(8, tlv(period))}, "PFC+ITSY\t" + pauseInfo + period.String()},
 		{pcapng.Packet{Data: message(tlv(label))}, "ITSY\t" + label.String()},
 		{pcapng.Packet{Data: cut}, "ITSY\t [truncated; want 26 octets, there are 16]"},
-		{pcapng.Packet{Data: message(clcm.AppendElection(nil, clcm.Election{Class: 3, SPUID: 0xdeadbeef}))}, "CLCM\telection class 3 SPUID deadbeef"},
+		{pcapng.Packet{Data: message(shpiner.AppendElection(nil, shpiner.Election{Class: 3, SPUID: 0xdeadbeef}))}, "CLCM\telection class 3 SPUID deadbeef"},
 		{pcapng.Packet{Data: message(lap(3, 3, 5, 2, 9))}, "ITSY\tlap class 3 from 5.2 rank 9 hops 3"},
 		{pcapng.Packet{Data: message(quest(3, 2, 5, 2, 9, 0x0a0b0c0d, 2))}, "ITSY\tquest class 3 from 5.2 rank 9 about flow 0a0b0c0d hops 2, answered"},
 		{pcapng.Packet{Data: message(lap(3, 3, 5, 2, 9))[:100]}, "ITSY\t [truncated; want 417 octets, there are 86]"},
@@ -290,13 +290,13 @@ var clcmFields = []string{"clcm.kind", "clcm.class", "clcm.phase", "clcm.spuid",
 
 func clcmWant(payload []byte) (want string, ok bool) {
 	if payload[6]&0xf == 1 {
-		m, err := clcm.ParseElection(payload)
+		m, err := shpiner.ParseElection(payload)
 		if err != nil {
 			return clcmReason(err), false
 		}
 		return fmt.Sprintf("1\t%d\t0\t0x%08x\t\t\t\t\t", m.Class, m.SPUID), true
 	}
-	m, err := clcm.ParsePath(payload, nil)
+	m, err := shpiner.ParsePath(payload, nil)
 	if err != nil {
 		return clcmReason(err), false
 	}
@@ -313,7 +313,7 @@ func clcmReason(err error) string {
 	return strings.Replace(what, "wrong kind", "unknown kind", 1)
 }
 
-// TestCLCM: the same for Credit Loop Control Messages and package clcm.
+// TestCLCM: the same for Credit Loop Control Messages and detect/shpiner.
 func TestCLCM(t *testing.T) {
 	seed := testseed.New(t)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -429,23 +429,23 @@ func diagnosisWant(m itsy.Message) string {
 }
 
 func isCLCM(b []byte) bool {
-	return b[0] >= 0xfe && string(b[2:5]) == clcm.OUI && b[5] == clcm.Subtype
+	return b[0] >= 0xfe && string(b[2:5]) == shpiner.OUI && b[5] == shpiner.Subtype
 }
 
 func randomCLCM(r *rand.Rand) []byte {
 	class := unit.Priority(r.IntN(8))
 	if r.IntN(3) == 0 {
-		return damage(r, clcm.AppendElection(nil, clcm.Election{Class: class, SPUID: 1 + r.Uint32N(1<<32-1)}))
+		return damage(r, shpiner.AppendElection(nil, shpiner.Election{Class: class, SPUID: 1 + r.Uint32N(1<<32-1)}))
 	}
-	m := clcm.Path{Phase: clcm.Phase(r.IntN(2)), Class: class, Nonce: r.Uint32()}
+	m := shpiner.Path{Phase: shpiner.Phase(r.IntN(2)), Class: class, Nonce: r.Uint32()}
 	for range 1 + r.IntN(6) {
-		m.Hops = append(m.Hops, clcm.Hop{SPUID: 1 + r.Uint32N(1<<32-1), Egress: unit.Port(r.IntN(unit.MaxPorts))})
+		m.Hops = append(m.Hops, shpiner.Hop{SPUID: 1 + r.Uint32N(1<<32-1), Egress: unit.Port(r.IntN(unit.MaxPorts))})
 	}
 	m.Index = len(m.Hops)
-	if m.Phase == clcm.Release {
+	if m.Phase == shpiner.Release {
 		m.Index = r.IntN(len(m.Hops))
 	}
-	b := clcm.AppendPath(nil, m)
+	b := shpiner.AppendPath(nil, m)
 	switch r.IntN(8) {
 	case 0: // a hop that is none
 		at := 14 + 5*r.IntN(len(m.Hops))

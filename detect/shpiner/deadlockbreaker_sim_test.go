@@ -1,10 +1,10 @@
-package deadlockbreaker_test
+package shpiner_test
 
 import (
 	"testing"
 
 	"softswitch/detect"
-	"softswitch/detect/deadlockbreaker"
+	"softswitch/detect/shpiner"
 	"softswitch/oracle"
 	"softswitch/oracle/verdict"
 	"softswitch/sim"
@@ -12,12 +12,19 @@ import (
 	"softswitch/unit"
 )
 
-// play simulates the first part of a scenario with a detector.
+// systems are the ones of the paper, and none.
+var systems = map[string]detect.Factory{
+	"none": detect.NewNone, shpiner.LoopBreakerName: shpiner.NewLoopBreaker, shpiner.DeadlockBreakerName: shpiner.NewDeadlockBreaker,
+}
+
+// play simulates a scenario with a detector, or the first part of it unless duration is 0.
 func play(t *testing.T, name, detector string, seed uint64, duration unit.Time) (*verdict.Verdict, *oracle.Result) {
 	t.Helper()
 	s := simtest.Shipped(t, name, detector)
-	s.Duration = duration
-	return simtest.Run(t, s, sim.Options{Seed: seed, Detectors: map[string]detect.Factory{"none": detect.NewNone, deadlockbreaker.Name: deadlockbreaker.New}})
+	if duration > 0 {
+		s.Duration = duration
+	}
+	return simtest.Run(t, s, sim.Options{Seed: seed, Detectors: systems})
 }
 
 // count is how often each action was taken.
@@ -77,7 +84,7 @@ func TestProgress(t *testing.T) {
 	for name := range loopFlows {
 		for seed := range uint64(5) {
 			none, _ := play(t, name, "none", seed, 10*ms)
-			v, r := play(t, name, deadlockbreaker.Name, seed, 10*ms)
+			v, r := play(t, name, shpiner.DeadlockBreakerName, seed, 10*ms)
 			if v.LosslessLost != 0 || v.ResponseDropped != 0 {
 				t.Errorf("%s, seed %d: %d frames lost, %d dropped; want none", name, seed, v.LosslessLost, v.ResponseDropped)
 			}
@@ -100,7 +107,7 @@ func TestProgress(t *testing.T) {
 // Whatever is restricted is freed, and extra thresholds end. The last release may be in
 // force when the run ends.
 func TestActionsEnd(t *testing.T) {
-	_, r := play(t, "shpiner-fig4", deadlockbreaker.Name, 1, 10*ms)
+	_, r := play(t, "shpiner-fig4", shpiner.DeadlockBreakerName, 1, 10*ms)
 	n := count(r)
 	open := n[detect.ActionRestrict] - n[detect.ActionFree]
 	if n[detect.ActionExtra] < 8 || n[detect.ActionExtra] != n[detect.ActionRestrict] || open < 0 || open > 4 ||

@@ -1,16 +1,15 @@
-package loopbreaker
+package shpiner
 
 import (
 	"slices"
 
 	"softswitch/detect"
-	"softswitch/detect/clcm"
 	"softswitch/unit"
 )
 
 // send is what a suspected queue sends in every period. One without an SPUID draws one
 // if its switch could resolve a loop there.
-func (s *system) send(k *class, q detect.Queue) {
+func (s *loopBreaker) send(k *lbClass, q detect.Queue) {
 	e := &k.queues[q.Port]
 	e.passed = 0
 	if e.spuid == 0 && s.hasAlternative(e, q) {
@@ -21,14 +20,14 @@ func (s *system) send(k *class, q detect.Queue) {
 	}
 }
 
-func (s *system) sendElection(q detect.Queue, spuid uint32) {
-	s.act.SendFrame(q.Port, clcm.AppendElection(s.frame[:0], clcm.Election{Class: q.Class, SPUID: spuid}))
+func (s *loopBreaker) sendElection(q detect.Queue, spuid uint32) {
+	s.act.SendFrame(q.Port, AppendElection(s.frame[:0], Election{Class: q.Class, SPUID: spuid}))
 }
 
 // hasAlternative reports whether whatever in q came from another switch could leave by
 // another port, and there is some: then the loop's flows, whose ingress is not known
 // yet, are among it. What cannot is logged, once in a suspicion.
-func (s *system) hasAlternative(e *queue, q detect.Queue) (some bool) {
+func (s *loopBreaker) hasAlternative(e *lbQueue, q detect.Queue) (some bool) {
 	for in := range unit.Port(s.view.Ports()) {
 		b := detect.Bucket{Port: in, Class: q.Class}
 		if s.view.FacesHost(in) || s.view.Held(b, q) == 0 {
@@ -47,8 +46,8 @@ func (s *system) hasAlternative(e *queue, q detect.Queue) (some bool) {
 }
 
 // Frame: an SPUID came in at in. A host does not send any.
-func (s *system) Frame(now unit.Time, in unit.Port, payload []byte) (ok bool) {
-	m, err := clcm.ParseElection(payload)
+func (s *loopBreaker) Frame(now unit.Time, in unit.Port, payload []byte) (ok bool) {
+	m, err := ParseElection(payload)
 	if err != nil || s.view.FacesHost(in) || slices.Contains(s.over[:], m.SPUID) {
 		return false
 	}
@@ -71,7 +70,7 @@ func (s *system) Frame(now unit.Time, in unit.Port, payload []byte) (ok bool) {
 
 // receive lets q, which is suspected, adopt or pass on an SPUID that is none of the
 // switch's own. What is greater than its own it ignores.
-func (s *system) receive(e *queue, q detect.Queue, spuid uint32) {
+func (s *loopBreaker) receive(e *lbQueue, q detect.Queue, spuid uint32) {
 	switch {
 	case e.spuid != 0 && spuid < e.spuid:
 		s.retire(e)

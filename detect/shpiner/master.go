@@ -1,4 +1,4 @@
-package loopbreaker
+package shpiner
 
 import (
 	"softswitch/detect"
@@ -8,7 +8,7 @@ import (
 
 // resolve: q's own SPUID came home at in, so the switch is the master of the loop that
 // goes through in and q.
-func (s *system) resolve(now unit.Time, e *queue, in unit.Port, q detect.Queue) {
+func (s *loopBreaker) resolve(now unit.Time, e *lbQueue, in unit.Port, q detect.Queue) {
 	b := detect.Bucket{Port: in, Class: q.Class}
 	if !e.from.Has(in) {
 		e.from.Add(in)
@@ -23,7 +23,7 @@ func (s *system) resolve(now unit.Time, e *queue, in unit.Port, q detect.Queue) 
 
 // label is the master and its SPUID in the form in which findings are told. The
 // switch and its port name the queue; of the SPUID there is room for the lower half.
-func (s *system) label(e *queue, q detect.Queue) itsyhdr.TLV {
+func (s *loopBreaker) label(e *lbQueue, q detect.Queue) itsyhdr.TLV {
 	return itsyhdr.TLV{
 		Kind: itsyhdr.KindLabel, Class: q.Class,
 		Initiator: unit.NodePort{Node: s.view.Self(), Port: q.Port}, Seq: uint16(e.spuid),
@@ -32,7 +32,7 @@ func (s *system) label(e *queue, q detect.Queue) itsyhdr.TLV {
 
 // reroute keeps the loop's flows from q from now on. If they have no other way, nothing
 // is pushed either: the loop would lock again.
-func (s *system) reroute(e *queue, b detect.Bucket, q detect.Queue) {
+func (s *loopBreaker) reroute(e *lbQueue, b detect.Bucket, q detect.Queue) {
 	if !s.view.Reroutable(b.Port, q) {
 		e.stuck.Add(b.Port)
 		s.act.Refuse(detect.RefusedNoAlternative, b, q)
@@ -43,7 +43,7 @@ func (s *system) reroute(e *queue, b detect.Bucket, q detect.Queue) {
 
 // push lets frames of b out of q in spite of the pause, an MTU more each time. They do
 // not end the suspicion of q; the last one may go over the allowance.
-func (s *system) push(e *queue, b detect.Bucket, q detect.Queue) {
+func (s *loopBreaker) push(e *lbQueue, b detect.Bucket, q detect.Queue) {
 	e.steps++
 	bytes := e.steps * s.view.MTU()
 	s.act.Force(b, q, bytes)

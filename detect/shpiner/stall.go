@@ -1,4 +1,4 @@
-// Package stall is what both systems of "Unlocking Credit Loop Deadlocks" (Shpiner
+// What both systems of "Unlocking Credit Loop Deadlocks" (Shpiner
 // et al.) begin with: which egress queues are suspected of a deadlock (section 3.2.1).
 //
 //	every period:  bytes left, backlog  -->  Monitor  -->  suspects of each class
@@ -17,7 +17,8 @@
 //
 // What it does not do: it samples no queue that leads to a host or whose link is down.
 // No credit loop passes these, and no message would come back from there.
-package stall
+
+package shpiner
 
 import (
 	"unsafe"
@@ -39,17 +40,17 @@ type Monitor struct {
 	view    detect.View
 	period  unit.Time
 	due     unit.Time
-	classes [unit.Priorities]*class
+	classes [unit.Priorities]*stallClass
 }
 
 // class is what is remembered of a lossless class.
-type class struct {
-	queues   []queue // by port
+type stallClass struct {
+	queues   []stallQueue // by port
 	suspects unit.PortSet
 }
 
 // queue is what is remembered of an egress queue.
-type queue struct {
+type stallQueue struct {
 	left   uint64 // at the last sample that found it moving
 	pushed uint64 // bytes that may have left since and prove nothing
 	stuck  int    // samples in a row that found it stuck
@@ -60,7 +61,7 @@ func NewMonitor(v detect.View) *Monitor {
 	m := &Monitor{view: v, period: PeriodHops * v.Hop(), due: unit.Never}
 	for c := range unit.Priority(unit.Priorities) {
 		if v.Lossless().Has(c) {
-			m.classes[c] = &class{queues: make([]queue, v.Ports())}
+			m.classes[c] = &stallClass{queues: make([]stallQueue, v.Ports())}
 		}
 	}
 	return m
@@ -101,10 +102,10 @@ func (m *Monitor) Sample(now unit.Time) {
 	}
 }
 
-func (k *queue) sample(v detect.View, q detect.Queue) {
+func (k *stallQueue) sample(v detect.View, q detect.Queue) {
 	left := v.Left(q)
 	if left > k.left+k.pushed || v.Backlog(q) == 0 || v.FacesHost(q.Port) || !v.LinkUp(q.Port) {
-		*k = queue{left: left}
+		*k = stallQueue{left: left}
 		return
 	}
 	k.stuck = min(k.stuck+1, samples)
@@ -129,7 +130,7 @@ func (m *Monitor) Discount(q detect.Queue, bytes int) {
 func (m *Monitor) StateBytes() (n int) {
 	for _, k := range m.classes {
 		if k != nil {
-			n += int(unsafe.Sizeof(*k)) + len(k.queues)*int(unsafe.Sizeof(queue{}))
+			n += int(unsafe.Sizeof(*k)) + len(k.queues)*int(unsafe.Sizeof(stallQueue{}))
 		}
 	}
 	return n

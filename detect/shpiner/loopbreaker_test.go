@@ -1,36 +1,25 @@
-package loopbreaker
+package shpiner
 
 import (
 	"fmt"
 	"slices"
 	"testing"
 
-	"softswitch/detect/clcm"
-	"softswitch/detect/stall/stalltest"
 	"softswitch/unit"
 )
 
-// Ports of a switch of a loop: b comes from the switch before, p and p2 lead to the
-// next ones, h to a host.
-const b, p, p2, h = stalltest.In, stalltest.Out, stalltest.Out2, stalltest.Host
-
-const (
-	period = stalltest.Period
-	whole  = stalltest.Whole
-)
-
 // script is a switch with Loop Breaker, whose messages are SPUIDs.
-type script = stalltest.Script[uint32]
+type lbScript = Script[uint32]
 
-func newScript(t *testing.T) *script { return stalltest.NewScript(t, New, message, parse) }
+func newLBScript(t *testing.T) *lbScript { return NewScript(t, NewLoopBreaker, lbMessage, lbParse) }
 
-func message(spuid uint32) []byte {
-	return clcm.AppendElection(nil, clcm.Election{Class: stalltest.Class, SPUID: spuid})
+func lbMessage(spuid uint32) []byte {
+	return AppendElection(nil, Election{Class: Class, SPUID: spuid})
 }
 
-func parse(payload []byte) (uint32, error) {
-	m, err := clcm.ParseElection(payload)
-	if err == nil && m.Class != stalltest.Class {
+func lbParse(payload []byte) (uint32, error) {
+	m, err := ParseElection(payload)
+	if err == nil && m.Class != Class {
 		err = fmt.Errorf("class %d", m.Class)
 	}
 	return m.SPUID, err
@@ -38,8 +27,8 @@ func parse(payload []byte) (uint32, error) {
 
 // suspected is a switch whose queue p holds frames of b and is suspected; alternative
 // says whether they have another way.
-func suspected(t *testing.T, alternative bool) *script {
-	sc := newScript(t)
+func lbSuspected(t *testing.T, alternative bool) *lbScript {
+	sc := newLBScript(t)
 	if alternative {
 		sc.Ways.Add(b)
 	}
@@ -50,7 +39,7 @@ func suspected(t *testing.T, alternative bool) *script {
 
 // 3.2.1: while a port is suspected it sends its SPUID periodically, and no longer.
 func TestSuspectSendsPeriodically(t *testing.T) {
-	sc := suspected(t, true)
+	sc := lbSuspected(t, true)
 	own := sc.TakeOne()
 	sc.Pass(3 * period)
 	sc.WantSent(own, own, own)
@@ -61,7 +50,7 @@ func TestSuspectSendsPeriodically(t *testing.T) {
 
 // A new suspicion has a new SPUID.
 func TestEverySuspicionDrawsAnew(t *testing.T) {
-	sc := suspected(t, true)
+	sc := lbSuspected(t, true)
 	first := sc.TakeOne()
 	sc.Leave(b, p, 1)
 	sc.Pass(whole + period)
@@ -72,7 +61,7 @@ func TestEverySuspicionDrawsAnew(t *testing.T) {
 
 // Several suspected ports send different SPUIDs.
 func TestPortsHaveTheirOwn(t *testing.T) {
-	sc := newScript(t)
+	sc := newLBScript(t)
 	sc.Ways.Add(b)
 	sc.Hold(b, p, 50_000)
 	sc.Hold(b, p2, 50_000)
@@ -85,7 +74,7 @@ func TestPortsHaveTheirOwn(t *testing.T) {
 
 // Rule 1: a switch that sends nothing ignores what comes.
 func TestNotSuspectedIgnores(t *testing.T) {
-	sc := newScript(t)
+	sc := newLBScript(t)
 	sc.Ways.Add(b)
 	sc.Hold(b, p, 50_000)
 	sc.Receive(b, 1)
@@ -99,7 +88,7 @@ func TestNotSuspectedIgnores(t *testing.T) {
 
 // Rule 2: a greater SPUID is ignored.
 func TestGreaterIsIgnored(t *testing.T) {
-	sc := suspected(t, true)
+	sc := lbSuspected(t, true)
 	own := sc.TakeOne()
 	sc.Receive(b, own+1)
 	sc.WantSent()
@@ -109,7 +98,7 @@ func TestGreaterIsIgnored(t *testing.T) {
 
 // Rule 3: a smaller one replaces those that are greater, and those alone.
 func TestSmallerReplacesGreater(t *testing.T) {
-	sc := newScript(t)
+	sc := newLBScript(t)
 	sc.Ways.Add(b)
 	sc.Hold(b, p, 50_000)
 	sc.Hold(b, p2, 50_000)
@@ -130,14 +119,14 @@ func TestSmallerReplacesGreater(t *testing.T) {
 // Rule 4: the own SPUID makes the switch a master, and the port by which it came is
 // the loop's ingress.
 func TestOwnSPUIDHome(t *testing.T) {
-	sc := suspected(t, true)
+	sc := lbSuspected(t, true)
 	sc.Receive(b, sc.TakeOne())
 	sc.WantDone("report 0>1", "avoid 0>1 true", "force 0>1 1518")
 }
 
 // An SPUID that was replaced makes nobody a master any more.
 func TestReplacedSPUIDHome(t *testing.T) {
-	sc := suspected(t, true)
+	sc := lbSuspected(t, true)
 	own := sc.TakeOne()
 	sc.Receive(b, own-1)
 	sc.Receive(b, own)
@@ -146,7 +135,7 @@ func TestReplacedSPUIDHome(t *testing.T) {
 
 // 3.2.2: a switch without another path originates nothing and passes on what comes.
 func TestWithoutAlternativePassesOn(t *testing.T) {
-	sc := suspected(t, false)
+	sc := lbSuspected(t, false)
 	sc.Pass(3 * period)
 	sc.WantSent()
 	sc.Receive(b, 700)
@@ -161,7 +150,7 @@ func TestWithoutAlternativePassesOn(t *testing.T) {
 // What circulates among switches that only pass on dies out: in a period a queue
 // passes on falling SPUIDs only.
 func TestPassedOnOnceAPeriod(t *testing.T) {
-	sc := suspected(t, false)
+	sc := lbSuspected(t, false)
 	for _, spuid := range []uint32{700, 700, 800, 600, 700, 600} {
 		sc.Receive(b, spuid)
 	}
@@ -170,7 +159,7 @@ func TestPassedOnOnceAPeriod(t *testing.T) {
 
 // Frames of one switch without another way are enough: they may be the loop's.
 func TestOneIngressWithoutAlternative(t *testing.T) {
-	sc := newScript(t)
+	sc := newLBScript(t)
 	sc.Ways.Add(b)
 	sc.Hold(b, p, 50_000)
 	sc.Hold(p2, p, 1000)
@@ -180,7 +169,7 @@ func TestOneIngressWithoutAlternative(t *testing.T) {
 
 // A host's frames are on no loop.
 func TestHostsNeedNoAlternative(t *testing.T) {
-	sc := newScript(t)
+	sc := newLBScript(t)
 	sc.Ways.Add(b)
 	sc.Hold(b, p, 50_000)
 	sc.Hold(h, p, 1000)
@@ -190,7 +179,7 @@ func TestHostsNeedNoAlternative(t *testing.T) {
 
 // 3.2.3: traffic is released gradually, while the queue does not move by itself.
 func TestGradualRelease(t *testing.T) {
-	sc := suspected(t, true)
+	sc := lbSuspected(t, true)
 	own := sc.TakeOne()
 	sc.Receive(b, own)
 	sc.Receive(b, own) // in the same period
@@ -210,7 +199,7 @@ func TestGradualRelease(t *testing.T) {
 
 // The flows of the loop's ingress have no other way after all.
 func TestNothingToReroute(t *testing.T) {
-	sc := suspected(t, true)
+	sc := lbSuspected(t, true)
 	own := sc.TakeOne()
 	sc.Ways = 0
 	sc.Receive(b, own)
@@ -221,44 +210,44 @@ func TestNothingToReroute(t *testing.T) {
 
 // The weak point of 3.2.1, kept: nothing asks whether the ingress feeds the queue.
 func TestFalseMaster(t *testing.T) {
-	sc := suspected(t, true)
+	sc := lbSuspected(t, true)
 	sc.Receive(p2, sc.TakeOne())
 	sc.WantDone("report 2>1", "refuse 2>1 no alternative path")
 }
 
 // An SPUID by which the switch was master is a replay after that.
-func TestReplay(t *testing.T) {
-	sc := suspected(t, true)
+func TestLoopBreakerReplay(t *testing.T) {
+	sc := lbSuspected(t, true)
 	own := sc.TakeOne()
 	sc.Receive(b, own)
 	sc.Leave(b, p, 30_000)
 	sc.Pass(whole + period)
 	sc.Done = nil
 	sc.TakeOne() // suspected again
-	sc.Refuse(b, message(own))
+	sc.Refuse(b, lbMessage(own))
 	sc.WantSent()
 	sc.WantDone()
 }
 
 // Bad input is refused, and nothing comes of it.
-func TestRefused(t *testing.T) {
-	sc := suspected(t, true)
+func TestLoopBreakerRefused(t *testing.T) {
+	sc := lbSuspected(t, true)
 	own := sc.TakeOne()
 	for _, payload := range [][]byte{
 		nil,
-		message(own)[:11],
-		clcm.AppendElection(nil, clcm.Election{Class: stalltest.Class + 1, SPUID: own}),
-		clcm.AppendPath(nil, clcm.Path{Class: stalltest.Class, Index: 1, Hops: []clcm.Hop{{SPUID: own, Egress: p}}}),
+		lbMessage(own)[:11],
+		AppendElection(nil, Election{Class: Class + 1, SPUID: own}),
+		AppendPath(nil, Path{Class: Class, Index: 1, Hops: []Hop{{SPUID: own, Egress: p}}}),
 	} {
 		sc.Refuse(b, payload)
 	}
-	sc.Refuse(h, message(own))
+	sc.Refuse(h, lbMessage(own))
 	sc.WantSent()
 	sc.WantDone()
 }
 
-func TestStateBytes(t *testing.T) {
-	small, large := stalltest.New(New, 1, 2), stalltest.New(New, 1, 64)
+func TestLoopBreakerStateBytes(t *testing.T) {
+	small, large := NewSwitch(NewLoopBreaker, 1, 2), NewSwitch(NewLoopBreaker, 1, 64)
 	if a, z := small.System().StateBytes(), large.System().StateBytes(); a <= 0 || z <= 8*a || z > 64*150 {
 		t.Errorf("2 ports take %d bytes, 64 take %d; want more by port, up to 150 a port", a, z)
 	}

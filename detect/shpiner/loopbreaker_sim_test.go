@@ -1,24 +1,15 @@
-package loopbreaker_test
+package shpiner_test
 
 import (
 	"slices"
 	"testing"
 
 	"softswitch/detect"
-	"softswitch/detect/loopbreaker"
+	"softswitch/detect/shpiner"
 	"softswitch/oracle"
 	"softswitch/oracle/verdict"
-	"softswitch/sim"
-	"softswitch/sim/simtest"
 	"softswitch/unit"
 )
-
-// play simulates a scenario with a detector.
-func play(t *testing.T, name, detector string, seed uint64) (*verdict.Verdict, *oracle.Result) {
-	t.Helper()
-	s := simtest.Shipped(t, name, detector)
-	return simtest.Run(t, s, sim.Options{Seed: seed, Detectors: map[string]detect.Factory{"none": detect.NewNone, loopbreaker.Name: loopbreaker.New}})
-}
 
 // masters are the switches that rerouted flows, and pushed is what they let out in
 // spite of pauses, in bytes at most.
@@ -48,7 +39,7 @@ func starved(v *verdict.Verdict) (names []string) {
 // The paper's simulation locks at 80 us and is resolved at 120 us.
 func TestRing(t *testing.T) {
 	for seed := range uint64(10) {
-		v, r := play(t, "shpiner-fig4-ecmp", loopbreaker.Name, seed)
+		v, r := play(t, "shpiner-fig4-ecmp", shpiner.LoopBreakerName, seed, 0)
 		all, pushed := masters(r)
 		if !v.Deadlock || !v.Recovered || v.Recurrences != 0 || len(all) != 1 || len(v.Detections) != 1 || !v.Detections[0].TruePositive {
 			t.Errorf("seed %d: deadlock %v, recovered %v, %d recurrences, masters %v, detections %+v; want one deadlock, resolved by one master",
@@ -65,7 +56,7 @@ func TestRing(t *testing.T) {
 
 // Without Loop Breaker the same ring locks for good.
 func TestRingStaysLocked(t *testing.T) {
-	v, _ := play(t, "shpiner-fig4-ecmp", "none", 1)
+	v, _ := play(t, "shpiner-fig4-ecmp", "none", 1, 0)
 	if names := starved(v); !v.Deadlock || v.Recovered || len(names) != 5 {
 		t.Errorf("deadlock %v, recovered %v, flows %v stand; want a deadlock that stays and stops all five", v.Deadlock, v.Recovered, names)
 	}
@@ -74,7 +65,7 @@ func TestRingStaysLocked(t *testing.T) {
 // A ring in which no flow has another path is beyond it: nobody originates a message,
 // and each switch says why.
 func TestRingWithoutAlternatives(t *testing.T) {
-	v, r := play(t, "shpiner-fig4", loopbreaker.Name, 1)
+	v, r := play(t, "shpiner-fig4", shpiner.LoopBreakerName, 1, 0)
 	if !v.Deadlock || v.Recovered || v.ControlMessages != 0 || len(r.Measures) != 0 {
 		t.Errorf("deadlock %v, recovered %v, %d messages, actions %+v; want a deadlock that stays, and silence", v.Deadlock, v.Recovered, v.ControlMessages, r.Measures)
 	}
@@ -94,7 +85,7 @@ func TestFatTree(t *testing.T) {
 	const frame = 1000
 	lost := 0
 	for seed := range uint64(5) {
-		v, r := play(t, "shpiner-fig6", loopbreaker.Name, seed)
+		v, r := play(t, "shpiner-fig6", shpiner.LoopBreakerName, seed, 0)
 		all, pushed := masters(r)
 		t.Logf("seed %d: deadlock %v, resolved %v after %d us, masters %d, detections %d, up to %d bytes pushed, %d lost, %d recurrences",
 			seed, v.Deadlock, v.Recovered, v.Recovery/unit.Microsecond, len(all), len(v.Detections), pushed, v.LosslessLost, v.Recurrences)

@@ -1,4 +1,4 @@
-package stalltest
+package shpiner
 
 import (
 	"reflect"
@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"softswitch/detect"
-	"softswitch/detect/stall"
 	"softswitch/unit"
 )
 
@@ -19,11 +18,11 @@ const (
 	Ports                  // how many there are
 )
 
-// Period is how often package stall samples, and Whole how long a queue has to stand
+// Period is how often a Monitor samples, and Whole how long a queue has to stand
 // until it is suspected.
 const (
-	Period = stall.PeriodHops * Hop
-	Whole  = stall.SuspectHops * Hop
+	Period = PeriodHops * HopTime
+	Whole  = SuspectHops * HopTime
 )
 
 // Script is a switch of a loop in a test, with checks. Its system's messages are M.
@@ -37,7 +36,7 @@ type Script[M any] struct {
 // NewScript is a script with a system made by f. build makes a message's payload, and
 // parse reads that of one which the system sent.
 func NewScript[M any](t *testing.T, f detect.Factory, build func(M) []byte, parse func([]byte) (M, error)) *Script[M] {
-	sc := &Script[M]{t, New(f, 5, int(Ports)), build, parse}
+	sc := &Script[M]{t, NewSwitch(f, 5, int(Ports)), build, parse}
 	sc.Hosts.Add(Host)
 	return sc
 }

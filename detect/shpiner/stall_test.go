@@ -1,24 +1,23 @@
-package stall_test
+package shpiner_test
 
 import (
 	"testing"
 
 	"softswitch/detect"
-	"softswitch/detect/stall"
-	"softswitch/detect/stall/stalltest"
+	"softswitch/detect/shpiner"
 	"softswitch/unit"
 )
 
 const (
-	class  = stalltest.Class
-	period = stall.PeriodHops * stalltest.Hop
-	whole  = stall.SuspectHops * stalltest.Hop
+	stallClass = shpiner.Class
+	period     = shpiner.PeriodHops * shpiner.HopTime
+	whole      = shpiner.SuspectHops * shpiner.HopTime
 )
 
 // alone is a Monitor as a system that does nothing but sample.
 type alone struct {
 	detect.None
-	*stall.Monitor
+	*shpiner.Monitor
 }
 
 func (a alone) Enqueue(now unit.Time, _ detect.Bucket, _ detect.Queue, _ detect.FlowID, _ int) {
@@ -30,14 +29,14 @@ func (a alone) StateBytes() int     { return a.Monitor.StateBytes() }
 
 type script struct {
 	*testing.T
-	*stalltest.Switch
-	*stall.Monitor
+	*shpiner.Switch
+	*shpiner.Monitor
 }
 
 func newScript(t *testing.T) script {
-	var m *stall.Monitor
-	s := stalltest.New(func(v detect.View, _ detect.Actions) detect.Detector {
-		m = stall.NewMonitor(v)
+	var m *shpiner.Monitor
+	s := shpiner.NewSwitch(func(v detect.View, _ detect.Actions) detect.Detector {
+		m = shpiner.NewMonitor(v)
 		return alone{Monitor: m}
 	}, 1, 4)
 	return script{t, s, m}
@@ -50,7 +49,7 @@ func (sc script) want(at unit.Time, ports ...unit.Port) {
 	for _, p := range ports {
 		want.Add(p)
 	}
-	if got := sc.Suspects(class); got != want {
+	if got := sc.Suspects(stallClass); got != want {
 		sc.Errorf("at %d us ports %b are suspected, want %b", at/unit.Microsecond, got, want)
 	}
 }
@@ -102,7 +101,7 @@ func TestDiscount(t *testing.T) {
 	sc := newScript(t)
 	sc.Hold(0, 1, 10_000)
 	sc.want(whole, 1)
-	sc.Discount(detect.Queue{Port: 1, Class: class}, 3000)
+	sc.Discount(detect.Queue{Port: 1, Class: stallClass}, 3000)
 	sc.Leave(0, 1, 3000)
 	sc.want(whole+period, 1)
 	sc.Leave(0, 1, 1)
@@ -128,7 +127,7 @@ func TestOtherClassesHaveNoSuspects(t *testing.T) {
 	sc.Hold(0, 1, 1000)
 	sc.want(whole, 1)
 	for c := range unit.Priority(unit.Priorities) {
-		if got := sc.Suspects(c); c != class && got != 0 {
+		if got := sc.Suspects(c); c != stallClass && got != 0 {
 			t.Errorf("class %d: %b, want none", c, got)
 		}
 	}

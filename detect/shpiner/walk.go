@@ -1,27 +1,26 @@
-package deadlockbreaker
+package shpiner
 
 import (
 	"slices"
 
 	"softswitch/detect"
-	"softswitch/detect/clcm"
 	"softswitch/itsyhdr"
 	"softswitch/unit"
 )
 
 // begin sends a path that begins with q.
-func (s *system) begin(k *class, q detect.Queue) {
-	s.hops[0] = clcm.Hop{SPUID: k.queues[q.Port].spuid, Egress: q.Port}
-	s.send(q.Port, clcm.Path{Phase: clcm.Detection, Class: q.Class, Nonce: s.random.ID(), Index: 1, Hops: s.hops[:1]})
+func (s *deadlockBreaker) begin(k *dbClass, q detect.Queue) {
+	s.hops[0] = Hop{SPUID: k.queues[q.Port].spuid, Egress: q.Port}
+	s.send(q.Port, Path{Phase: Detection, Class: q.Class, Nonce: s.random.ID(), Index: 1, Hops: s.hops[:1]})
 }
 
-func (s *system) send(out unit.Port, m clcm.Path) {
-	s.act.SendFrame(out, clcm.AppendPath(s.frame[:0], m))
+func (s *deadlockBreaker) send(out unit.Port, m Path) {
+	s.act.SendFrame(out, AppendPath(s.frame[:0], m))
 }
 
 // Frame: a path came in at in. A host does not send any.
-func (s *system) Frame(now unit.Time, in unit.Port, payload []byte) (ok bool) {
-	m, err := clcm.ParsePath(payload, s.hops[:0])
+func (s *deadlockBreaker) Frame(now unit.Time, in unit.Port, payload []byte) (ok bool) {
+	m, err := ParsePath(payload, s.hops[:0])
 	if err != nil || s.view.FacesHost(in) {
 		return false
 	}
@@ -29,7 +28,7 @@ func (s *system) Frame(now unit.Time, in unit.Port, payload []byte) (ok bool) {
 	switch {
 	case k == nil:
 		return false
-	case m.Phase == clcm.Release:
+	case m.Phase == Release:
 		return s.release(now, k, in, m)
 	}
 	if at := slices.IndexFunc(m.Hops, k.owns); at >= 0 {
@@ -40,13 +39,13 @@ func (s *system) Frame(now unit.Time, in unit.Port, payload []byte) (ok bool) {
 }
 
 // owns reports whether h is a queue of the switch, by the SPUID of its last suspicion.
-func (k *class) owns(h clcm.Hop) bool {
+func (k *dbClass) owns(h Hop) bool {
 	return int(h.Egress) < len(k.queues) && k.queues[h.Egress].spuid == h.SPUID
 }
 
 // extend adds one of the suspected queues that hold frames of the port by which the
 // path came, and sends it on. If there is none, the path ends.
-func (s *system) extend(k *class, in unit.Port, m clcm.Path) {
+func (s *deadlockBreaker) extend(k *dbClass, in unit.Port, m Path) {
 	b := detect.Bucket{Port: in, Class: m.Class}
 	ways := k.suspects
 	for set := ways; set != 0; set &= set - 1 {
@@ -58,11 +57,11 @@ func (s *system) extend(k *class, in unit.Port, m clcm.Path) {
 		return
 	}
 	out := ways.Nth(s.random.Below(ways.Len()))
-	if len(m.Hops) == clcm.MaxHops {
+	if len(m.Hops) == MaxHops {
 		s.act.Refuse(detect.RefusedPathFull, b, detect.Queue{Port: out, Class: m.Class})
 		return
 	}
-	m.Hops = append(m.Hops, clcm.Hop{SPUID: k.queues[out].spuid, Egress: out})
+	m.Hops = append(m.Hops, Hop{SPUID: k.queues[out].spuid, Egress: out})
 	m.Index = len(m.Hops)
 	s.send(out, m)
 }
@@ -71,7 +70,7 @@ func (s *system) extend(k *class, in unit.Port, m clcm.Path) {
 // closed here too, which needs frames of in in that queue, and the queue is suspected,
 // the second lap begins; unless another switch of the loop was faster, and its lap has
 // been here.
-func (s *system) found(now unit.Time, k *class, in unit.Port, m clcm.Path, at int) (ok bool) {
+func (s *deadlockBreaker) found(now unit.Time, k *dbClass, in unit.Port, m Path, at int) (ok bool) {
 	b, q := detect.Bucket{Port: in, Class: m.Class}, detect.Queue{Port: m.Hops[at].Egress, Class: m.Class}
 	if !k.suspects.Has(q.Port) || s.view.Held(b, q) == 0 || k.has(b, q) {
 		return true
@@ -80,13 +79,13 @@ func (s *system) found(now unit.Time, k *class, in unit.Port, m clcm.Path, at in
 		e.reported = true
 		s.act.Report(detect.Finding{Bucket: b, Queue: q, Label: s.label(q, e.spuid)})
 	}
-	m.Phase, m.Index = clcm.Release, at
+	m.Phase, m.Index = Release, at
 	return s.release(now, k, in, m)
 }
 
 // label is the queue and its SPUID in the form in which findings are told. Of the
 // SPUID there is room for the lower half.
-func (s *system) label(q detect.Queue, spuid uint32) itsyhdr.TLV {
+func (s *deadlockBreaker) label(q detect.Queue, spuid uint32) itsyhdr.TLV {
 	return itsyhdr.TLV{
 		Kind: itsyhdr.KindLabel, Class: q.Class,
 		Initiator: unit.NodePort{Node: s.view.Self(), Port: q.Port}, Seq: uint16(spuid),

@@ -1,22 +1,21 @@
-package deadlockbreaker
+package shpiner
 
 import (
 	"slices"
 
 	"softswitch/detect"
-	"softswitch/detect/clcm"
 	"softswitch/unit"
 )
 
 // release does what the hop at m.Index is to do for frames that come in at in, and
 // sends m on to the next hop. ok is false if m was seen before, or that hop is not
 // here.
-func (s *system) release(now unit.Time, k *class, in unit.Port, m clcm.Path) (ok bool) {
+func (s *deadlockBreaker) release(now unit.Time, k *dbClass, in unit.Port, m Path) (ok bool) {
 	if h := m.Hops[m.Index]; slices.Contains(s.seen[:], m.Nonce) || !k.owns(h) {
 		return false
 	}
 	s.seen[s.seenNext] = m.Nonce
-	s.seenNext = (s.seenNext + 1) % replaysMax
+	s.seenNext = (s.seenNext + 1) % dbReplaysMax
 
 	b, q := detect.Bucket{Port: in, Class: m.Class}, detect.Queue{Port: m.Hops[m.Index].Egress, Class: m.Class}
 	if !s.makeRoom(now, k, b, q) {
@@ -31,7 +30,7 @@ func (s *system) release(now unit.Time, k *class, in unit.Port, m clcm.Path) (ok
 // makeRoom lets frames of b, and of nobody else, out of q, and gives b room for one
 // more than makes it resume. It reports whether the loop through b and q has its release
 // now, by this call or another before.
-func (s *system) makeRoom(now unit.Time, k *class, b detect.Bucket, q detect.Queue) bool {
+func (s *deadlockBreaker) makeRoom(now unit.Time, k *dbClass, b detect.Bucket, q detect.Queue) bool {
 	switch {
 	case k.has(b, q):
 		return true
@@ -55,12 +54,12 @@ func (s *system) makeRoom(now unit.Time, k *class, b detect.Bucket, q detect.Que
 }
 
 // has reports whether a release is in force for frames of b in q.
-func (k *class) has(b detect.Bucket, q detect.Queue) bool {
+func (k *dbClass) has(b detect.Bucket, q detect.Queue) bool {
 	return k.released.Has(q.Port) && k.queues[q.Port].ingress == b.Port
 }
 
 // endReleases takes back what has been in force for its time.
-func (s *system) endReleases(now unit.Time) {
+func (s *deadlockBreaker) endReleases(now unit.Time) {
 	s.ends = unit.Never
 	for c, k := range s.classes {
 		if k == nil {

@@ -1,5 +1,4 @@
-// Package stalltest is one switch of a script, for the systems that begin with
-// package stall: the script says what waits and what leaves, and looks at what the
+// A script is one switch, for the systems that begin with a Monitor: the script says what waits and what leaves, and looks at what the
 // system sent and did.
 //
 //	script: Hold, Leave, To, Deliver  -->  system  -->  Done, Sent
@@ -7,7 +6,8 @@
 // All is in one class, Class. It has no neighbours: a message that the system sends is
 // recorded, and one that comes to it is delivered by the script. Script is such a switch
 // in a test, with checks.
-package stalltest
+
+package shpiner
 
 import (
 	"fmt"
@@ -21,9 +21,9 @@ const Class unit.Priority = 3
 
 // Facts that are the same in all scripts.
 const (
-	Hop = 10 * unit.Microsecond
-	XON = 36_000
-	MTU = 1518
+	HopTime = 10 * unit.Microsecond
+	XON     = 36_000
+	MTU     = 1518
 )
 
 // Switch is the switch. Port i is at once the ingress port of bucket i and the egress
@@ -50,7 +50,7 @@ type Sent struct {
 }
 
 // New is switch id with a system made by f, all of whose ports lead to switches.
-func New(f detect.Factory, id unit.NodeID, ports int) *Switch {
+func NewSwitch(f detect.Factory, id unit.NodeID, ports int) *Switch {
 	s := &Switch{left: make([]uint64, ports), held: make([][]int, ports), Reserve: 1 << 20}
 	for i := range s.held {
 		s.held[i] = make([]int, ports)
@@ -111,7 +111,7 @@ func (v view) Ports() int                               { return len(v.s.left) }
 func (v view) Lossless() unit.ClassSet                  { return 1 << Class }
 func (v view) FacesHost(p unit.Port) bool               { return v.s.Hosts.Has(p) }
 func (v view) LinkUp(p unit.Port) bool                  { return !v.s.Down.Has(p) }
-func (v view) Hop() unit.Time                           { return Hop }
+func (v view) Hop() unit.Time                           { return HopTime }
 func (v view) MTU() int                                 { return MTU }
 func (v view) XON(detect.Bucket) int                    { return XON }
 func (v view) Left(q detect.Queue) uint64               { return v.s.left[q.Port] }

@@ -1,61 +1,59 @@
-package deadlockbreaker
+package shpiner
 
 import (
 	"slices"
 	"testing"
 
-	"softswitch/detect/clcm"
-	"softswitch/detect/stall/stalltest"
 	"softswitch/unit"
 )
 
 // Ports of a switch of a loop: b comes from the switch before, p and p2 lead to the
 // next ones, h to a host.
-const b, p, p2, h = stalltest.In, stalltest.Out, stalltest.Out2, stalltest.Host
+const b, p, p2, h = In, Out, Out2, Host
 
 const (
-	period = stalltest.Period
-	whole  = stalltest.Whole
-	active = releaseHops * stalltest.Hop
+	period = Period
+	whole  = Whole
+	active = releaseHops * HopTime
 )
 
 // other is a hop of another switch.
-var other = clcm.Hop{SPUID: 0xaaaa, Egress: 9}
+var other = Hop{SPUID: 0xaaaa, Egress: 9}
 
 // script is a switch with Deadlock Breaker, whose messages are paths.
-type script = stalltest.Script[clcm.Path]
+type dbScript = Script[Path]
 
-func newScript(t *testing.T) *script { return stalltest.NewScript(t, New, message, parse) }
+func newDBScript(t *testing.T) *dbScript { return NewScript(t, NewDeadlockBreaker, dbMessage, dbParse) }
 
-func message(m clcm.Path) []byte { return clcm.AppendPath(nil, m) }
+func dbMessage(m Path) []byte { return AppendPath(nil, m) }
 
-func parse(payload []byte) (clcm.Path, error) { return clcm.ParsePath(payload, nil) }
+func dbParse(payload []byte) (Path, error) { return ParsePath(payload, nil) }
 
 // suspected is a switch whose queue p holds 50,000 bytes of b and is suspected; own is
 // that queue as a hop.
-func suspected(t *testing.T) (sc *script, own clcm.Hop) {
-	sc = newScript(t)
+func dbSuspected(t *testing.T) (sc *dbScript, own Hop) {
+	sc = newDBScript(t)
 	sc.Hold(b, p, 50_000)
 	sc.Pass(whole)
 	return sc, sc.TakeOne().Hops[0]
 }
 
-func detection(nonce uint32, hops ...clcm.Hop) clcm.Path {
-	return clcm.Path{Class: stalltest.Class, Nonce: nonce, Index: len(hops), Hops: hops}
+func detection(nonce uint32, hops ...Hop) Path {
+	return Path{Class: Class, Nonce: nonce, Index: len(hops), Hops: hops}
 }
 
-func release(nonce uint32, index int, hops ...clcm.Hop) clcm.Path {
-	return clcm.Path{Phase: clcm.Release, Class: stalltest.Class, Nonce: nonce, Index: index, Hops: hops}
+func release(nonce uint32, index int, hops ...Hop) Path {
+	return Path{Phase: Release, Class: Class, Nonce: nonce, Index: index, Hops: hops}
 }
 
 // A suspected queue sends a path that begins with itself, in every period, each with a
 // nonce of its own.
 func TestSuspectBegins(t *testing.T) {
-	sc := newScript(t)
+	sc := newDBScript(t)
 	sc.Hold(b, p, 50_000)
 	sc.Pass(whole)
 	first := sc.TakeOne()
-	if first.Phase != clcm.Detection || first.Index != 1 || len(first.Hops) != 1 || first.Hops[0].Egress != p {
+	if first.Phase != Detection || first.Index != 1 || len(first.Hops) != 1 || first.Hops[0].Egress != p {
 		t.Errorf("sent %+v, want a detection whose only hop leaves by %d", first, p)
 	}
 	sc.Pass(period)
@@ -73,7 +71,7 @@ func TestSuspectBegins(t *testing.T) {
 
 // Detection: the egress is stored, the index advanced.
 func TestExtend(t *testing.T) {
-	sc, own := suspected(t)
+	sc, own := dbSuspected(t)
 	sc.Receive(b, detection(7, other))
 	sc.WantSent(detection(7, other, own))
 	sc.WantDone()
@@ -81,14 +79,14 @@ func TestExtend(t *testing.T) {
 
 // The ingress has to have traffic to the egress.
 func TestIngressWithoutTraffic(t *testing.T) {
-	sc, _ := suspected(t)
+	sc, _ := dbSuspected(t)
 	sc.Receive(p2, detection(7, other))
 	sc.WantSent()
 }
 
 // A queue that moves ends a path.
 func TestEgressNotSuspected(t *testing.T) {
-	sc := newScript(t)
+	sc := newDBScript(t)
 	sc.Hold(b, p, 50_000)
 	sc.Receive(b, detection(7, other))
 	sc.WantSent()
@@ -96,7 +94,7 @@ func TestEgressNotSuspected(t *testing.T) {
 
 // Of several egresses a random one is taken: each in its turn, one a message.
 func TestExtendChooses(t *testing.T) {
-	sc := newScript(t)
+	sc := newDBScript(t)
 	sc.Hold(b, p, 50_000)
 	sc.Hold(b, p2, 50_000)
 	sc.Pass(whole)
@@ -116,8 +114,8 @@ func TestExtendChooses(t *testing.T) {
 }
 
 func TestPathFull(t *testing.T) {
-	sc, own := suspected(t)
-	full := make([]clcm.Hop, clcm.MaxHops)
+	sc, own := dbSuspected(t)
+	full := make([]Hop, MaxHops)
 	for i := range full {
 		full[i] = other
 	}
@@ -131,8 +129,8 @@ func TestPathFull(t *testing.T) {
 // A deadlock is found: the phase changes, the index is that of the own hop, and what
 // lies before it is no part of the loop.
 func TestFound(t *testing.T) {
-	sc, own := suspected(t)
-	tail, next := clcm.Hop{SPUID: 3, Egress: 1}, clcm.Hop{SPUID: 4, Egress: 2}
+	sc, own := dbSuspected(t)
+	tail, next := Hop{SPUID: 3, Egress: 1}, Hop{SPUID: 4, Egress: 2}
 	sc.Receive(b, detection(7, tail, own, next))
 	sc.WantDone("report 0>1", "restrict 0>1 true", "extra 0 15518") // 50,000 - XON 36,000 + MTU 1,518
 	sc.WantSent(release(7, 2, tail, own, next))
@@ -143,7 +141,7 @@ func TestFound(t *testing.T) {
 
 // The loop has to be closed where it was found.
 func TestFoundWithoutTraffic(t *testing.T) {
-	sc, own := suspected(t)
+	sc, own := dbSuspected(t)
 	sc.Receive(p2, detection(7, own, other))
 	sc.WantDone()
 	sc.WantSent()
@@ -151,12 +149,12 @@ func TestFoundWithoutTraffic(t *testing.T) {
 
 // Release at a hop in between, and at the last one, which drops the message.
 func TestReleaseHops(t *testing.T) {
-	sc, own := suspected(t)
+	sc, own := dbSuspected(t)
 	sc.Receive(b, release(7, 1, other, own, other))
 	sc.WantDone("restrict 0>1 true", "extra 0 15518")
 	sc.WantSent(release(7, 2, other, own, other))
 
-	sc, own = suspected(t)
+	sc, own = dbSuspected(t)
 	sc.Receive(b, release(7, 1, other, own))
 	sc.WantDone("restrict 0>1 true", "extra 0 15518")
 	sc.WantSent()
@@ -164,7 +162,7 @@ func TestReleaseHops(t *testing.T) {
 
 // When the time is over, both actions end, and once more a release is possible.
 func TestReleaseEnds(t *testing.T) {
-	sc, own := suspected(t)
+	sc, own := dbSuspected(t)
 	sc.Receive(b, release(7, 0, own, other))
 	sc.Done = nil
 	sc.Pass(active - 1)
@@ -177,7 +175,7 @@ func TestReleaseEnds(t *testing.T) {
 
 // A bucket that is far below XON is given an MTU.
 func TestLeastExtra(t *testing.T) {
-	sc := newScript(t)
+	sc := newDBScript(t)
 	sc.Hold(b, p, 1000)
 	sc.Pass(whole)
 	sc.Receive(b, release(7, 0, sc.TakeOne().Hops[0], other))
@@ -186,7 +184,7 @@ func TestLeastExtra(t *testing.T) {
 
 // Without reserve nothing is left behind.
 func TestNoReserve(t *testing.T) {
-	sc, own := suspected(t)
+	sc, own := dbSuspected(t)
 	sc.Reserve = 15_517
 	sc.Receive(b, release(7, 0, own, other))
 	sc.WantDone("restrict 0>1 true", "restrict 0>1 false", "refuse 0>1 no reserve to lend")
@@ -196,20 +194,20 @@ func TestNoReserve(t *testing.T) {
 }
 
 // A release that was seen before does nothing, even after its time.
-func TestReplay(t *testing.T) {
-	sc, own := suspected(t)
+func TestDeadlockBreakerReplay(t *testing.T) {
+	sc, own := dbSuspected(t)
 	sc.Receive(b, release(7, 0, own, other))
 	sc.Pass(2 * active)
 	sc.TakeMessages()
 	sc.Done = nil
-	sc.Refuse(b, message(release(7, 0, own, other)))
+	sc.Refuse(b, dbMessage(release(7, 0, own, other)))
 	sc.WantDone()
 	sc.WantSent()
 }
 
 // Another loop through the same queue, or the same bucket, has to wait.
 func TestOneReleaseAtATime(t *testing.T) {
-	sc := newScript(t)
+	sc := newDBScript(t)
 	for _, in := range []unit.Port{b, p2} {
 		sc.Hold(in, p, 50_000)
 	}
@@ -229,9 +227,9 @@ func TestOneReleaseAtATime(t *testing.T) {
 }
 
 // Bad input is refused, and nothing comes of it.
-func TestRefused(t *testing.T) {
-	sc, own := suspected(t)
-	good := message(release(7, 0, own, other))
+func TestDeadlockBreakerRefused(t *testing.T) {
+	sc, own := dbSuspected(t)
+	good := dbMessage(release(7, 0, own, other))
 	elsewhere := release(7, 0, own, other)
 	elsewhere.Class++
 	for name, payload := range map[string][]byte{
@@ -239,12 +237,12 @@ func TestRefused(t *testing.T) {
 		"truncated":             good[:len(good)-1],
 		"path beyond the TLV":   slices.Concat(good[:13], []byte{9}, good[14:]),
 		"index beyond":          slices.Concat(good[:12], []byte{2}, good[13:]),
-		"an election":           clcm.AppendElection(nil, clcm.Election{Class: stalltest.Class, SPUID: own.SPUID}),
-		"another class":         message(elsewhere),
-		"another's hop":         message(release(7, 1, own, other)),
-		"a stale SPUID":         message(release(7, 0, clcm.Hop{SPUID: own.SPUID + 1, Egress: p})),
-		"a queue not suspected": message(release(7, 0, clcm.Hop{SPUID: 1, Egress: p2})),
-		"a port it has not":     message(release(7, 0, clcm.Hop{SPUID: own.SPUID, Egress: 63})),
+		"an election":           AppendElection(nil, Election{Class: Class, SPUID: own.SPUID}),
+		"another class":         dbMessage(elsewhere),
+		"another's hop":         dbMessage(release(7, 1, own, other)),
+		"a stale SPUID":         dbMessage(release(7, 0, Hop{SPUID: own.SPUID + 1, Egress: p})),
+		"a queue not suspected": dbMessage(release(7, 0, Hop{SPUID: 1, Egress: p2})),
+		"a port it has not":     dbMessage(release(7, 0, Hop{SPUID: own.SPUID, Egress: 63})),
 	} {
 		t.Log(name)
 		sc.Refuse(b, payload)
@@ -256,8 +254,8 @@ func TestRefused(t *testing.T) {
 	sc.WantDone("restrict 0>1 true", "extra 0 15518")
 }
 
-func TestStateBytes(t *testing.T) {
-	small, large := stalltest.New(New, 1, 2), stalltest.New(New, 1, 64)
+func TestDeadlockBreakerStateBytes(t *testing.T) {
+	small, large := NewSwitch(NewDeadlockBreaker, 1, 2), NewSwitch(NewDeadlockBreaker, 1, 64)
 	if a, z := small.System().StateBytes(), large.System().StateBytes(); a <= 0 || z <= 3*a || z > 64*100 {
 		t.Errorf("2 ports take %d bytes, 64 take %d; want more by port, up to 100 a port", a, z)
 	}

@@ -1,4 +1,4 @@
-package clcm
+package shpiner
 
 import "encoding/binary"
 

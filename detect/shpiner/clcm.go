@@ -1,4 +1,4 @@
-// Package clcm is the Credit Loop Control Messages, bytes to values and back: what
+// The Credit Loop Control Messages, bytes to values and back: what
 // the switches of a suspected credit loop say to the next one downstream, as the
 // payload of a one-hop message frame. They are those of "Unlocking Credit Loop
 // Deadlocks" (Shpiner, Zahavi, Zdornov, Anker, Kadosh), Fig. 3.
@@ -34,7 +34,8 @@
 //
 // What it does not do: it knows no frame and no address, and remembers nothing: that
 // a message came before is for its receiver to see.
-package clcm
+
+package shpiner
 
 import (
 	"errors"

@@ -1,0 +1,155 @@
+// Deadlock Breaker, of "Unlocking Credit Loop Deadlocks"
+// (Shpiner, Zahavi, Zdornov, Anker, Kadosh), section 3.3: a message walks round a
+// suspected loop and back to its start, and then once more, and on that second lap
+// every switch makes room for the loop's frames, and for these alone, for some time.
+//
+//	     upstream                      this switch                      downstream
+//
+//	detection: path --> in    add (SPUID, out); out suspected,    out --> detection: path
+//	                          and holds frames of in
+//
+//	with an own SPUID:        Report; from here on: release
+//
+//	release: path  --> in     Restrict(in, out), Extra(in)        out --> release: path
+//	                          until the time is over                      index + 1
+//
+// Detection. A queue that a Monitor suspects sends, at once and in every period,
+// a path that begins with itself. Whoever gets a path adds one of its suspected queues
+// that hold frames of the port by which it came, a random one if there are several. A
+// switch that finds itself in the path has found a loop: from its own hop on. What lies
+// before is a way that leads into the loop.
+//
+// Release. The switch that found the loop is the first hop of the second lap. At each
+// hop the egress lets only frames of the loop's ingress out, and the ingress bucket is
+// given as much extra threshold as makes it resume, and an MTU more: Charged - XON + MTU. So no frame is lost
+// and none is pushed: the pauses end, hop by hop. The paper leaves the time to the
+// operator; here it is 32 hops (detect.View.Hop). Then both are taken back, and if the
+// loop locks again, all of this begins again.
+//
+// Read in this order: this file (the state and the events), walk.go (the first lap),
+// release.go (the second lap, and its end).
+//
+// Invariants:
+//   - lossless: an action is room in the shared pool or an order among frames;
+//     where the pool has too little, nothing is done;
+//   - one release a bucket and queue: while one is in force, others change nothing;
+//   - each ends: what was restricted is freed and extra thresholds end when their time is over;
+//   - a nonce is released once: a release that was seen before is dropped, and counted by
+//     the switch.
+//
+// What it does not do, as the paper does not. It does not remove the loop, which locks
+// again while the flows last; it moves it on. It handles one loop through a bucket or a
+// queue at a time. Every switch of a loop finds it by its own messages: those that do
+// at nearly the same time all report it, though the release of the first has ended the
+// deadlock when the others do. And the second lap trusts the first: a loop that was
+// false, because what was seen hop by hop was never true at once, is released as well.
+
+package shpiner
+
+import (
+	"unsafe"
+
+	"softswitch/detect"
+	"softswitch/internal/splitmix"
+	"softswitch/unit"
+)
+
+// Name is the system's name in scenario files and verdicts.
+const DeadlockBreakerName = "deadlockbreaker"
+
+// releaseHops is how long a release is in force, in hops.
+const releaseHops = 32
+
+// replaysMax is how many releases are remembered by their nonces.
+const dbReplaysMax = 64
+
+// system is Deadlock Breaker at one switch.
+type deadlockBreaker struct {
+	detect.None // what it has no use for: pauses, labels, ITSY's messages
+	view        detect.View
+	act         detect.Actions
+	monitor     *Monitor
+	random      splitmix.Rand
+	classes     [unit.Priorities]*dbClass
+	ends        unit.Time            // when the next release ends; Never if none is in force
+	seen        [dbReplaysMax]uint32 // nonces of releases; a ring
+	seenNext    int
+	frame       [detect.PayloadMax]byte // a message that is being built
+	hops        [MaxHops]Hop            // of a message that is being read
+}
+
+// class is what is remembered of a lossless class.
+type dbClass struct {
+	queues    []dbQueue    // by port
+	suspects  unit.PortSet // at the last sample
+	released  unit.PortSet // queues at which a release is in force
+	borrowers unit.PortSet // buckets of which one is in force
+}
+
+// queue is what is remembered of an egress queue.
+type dbQueue struct {
+	spuid    uint32    // of its last suspicion, 0 for none yet
+	reported bool      // a loop through it was found in this suspicion
+	ingress  unit.Port // of the release in force
+	until    unit.Time // its end
+}
+
+// New is the Factory of Deadlock Breaker.
+func NewDeadlockBreaker(v detect.View, a detect.Actions) detect.Detector {
+	s := &deadlockBreaker{view: v, act: a, monitor: NewMonitor(v), random: splitmix.Rand(v.Self()) << 32, ends: unit.Never}
+	for c := range unit.Priority(unit.Priorities) {
+		if v.Lossless().Has(c) {
+			s.classes[c] = &dbClass{queues: make([]dbQueue, v.Ports())}
+		}
+	}
+	return s
+}
+
+func (s *deadlockBreaker) Name() string { return DeadlockBreakerName }
+
+// Enqueue: there is something to sample.
+func (s *deadlockBreaker) Enqueue(now unit.Time, _ detect.Bucket, _ detect.Queue, _ detect.FlowID, _ int) {
+	s.monitor.Queued(now)
+}
+
+func (s *deadlockBreaker) Deadline() unit.Time { return min(s.monitor.Due(), s.ends) }
+
+// Tick is the end of a release, or of a period.
+func (s *deadlockBreaker) Tick(now unit.Time) {
+	if s.ends <= now {
+		s.endReleases(now)
+	}
+	if s.monitor.Due() <= now {
+		s.sample(now)
+	}
+}
+
+// sample lets whoever is suspected send, with a new SPUID if it was not before.
+func (s *deadlockBreaker) sample(now unit.Time) {
+	s.monitor.Sample(now)
+	for c, k := range s.classes {
+		if k == nil {
+			continue
+		}
+		before := k.suspects
+		k.suspects = s.monitor.Suspects(unit.Priority(c))
+		for set := k.suspects; set != 0; set &= set - 1 {
+			p := set.First()
+			if !before.Has(p) {
+				k.queues[p].spuid, k.queues[p].reported = s.random.ID(), false
+			}
+			s.begin(k, detect.Queue{Port: p, Class: unit.Priority(c)})
+		}
+	}
+}
+
+// StateBytes is the size of all that the system remembers.
+func (s *deadlockBreaker) StateBytes() int {
+	n := s.monitor.StateBytes() + int(unsafe.Sizeof(s.seen)+unsafe.Sizeof(s.random))
+	for _, k := range s.classes {
+		if k != nil {
+			n += int(unsafe.Sizeof(*k)) + len(k.queues)*int(unsafe.Sizeof(dbQueue{}))
+		}
+	}
+	return n
+}
