@@ -8,7 +8,6 @@ import (
 	"softswitch/detect/itsy"
 	"softswitch/detect/itsypaper"
 	"softswitch/detect/respond"
-	"softswitch/detect/saidldr"
 	"softswitch/detect/shpiner"
 	"softswitch/detect/watchdog"
 )
@@ -42,7 +41,7 @@ func Detectors() []Detector {
 		{Name: watchdog.NameForward, About: "SONiC's PFC watchdog, action forward", New: watchdog.NewForward},
 		{Name: watchdog.NameAlert, About: "SONiC's PFC watchdog, action alert: detects, and does nothing else", New: watchdog.NewAlert, Variant: true},
 		{Name: watchdog.NameJuniper, About: "the PFC watchdog of Juniper's Junos: empties the queue, for a fixed time", New: watchdog.NewJuniper},
-		{Name: saidldr.Name, About: "SAI's PFC deadlock detection and recovery in hardware: a timer for each paused queue", New: saidldr.New},
+		{Name: watchdog.DLDRName, About: "SAI's PFC deadlock detection and recovery in hardware: a timer for each paused queue", New: watchdog.NewDLDR},
 		{Name: shpiner.LoopBreakerName, About: "Shpiner et al.: finds the loop, reroutes its flows", New: shpiner.NewLoopBreaker},
 		{Name: shpiner.DeadlockBreakerName, About: "Shpiner et al.: finds the loop, lends buffer to it for a while", New: shpiner.NewDeadlockBreaker},
 	}

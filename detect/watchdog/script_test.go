@@ -15,7 +15,7 @@ const (
 	class = unit.Priority(3)
 )
 
-// q is the queue of the scripts, w the watchdog's switch. in holds its bytes.
+// q is the queue of the scripts; in is the port whose bytes wait in it.
 var q = detect.Queue{Port: 1, Class: class}
 
 const in = unit.Port(2)

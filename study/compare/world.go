@@ -5,7 +5,6 @@ import (
 	"runtime"
 
 	"softswitch/detect/catalog"
-	"softswitch/detect/saidldr"
 	"softswitch/detect/watchdog"
 	"softswitch/lab"
 	"softswitch/oracle/verdict"
@@ -49,7 +48,7 @@ func playSim(ctx context.Context, p *scenario.Plan, seed uint64) (*Played, error
 func simOptions(ctx context.Context, s *scenario.Scenario, seed uint64) sim.Options {
 	known := catalog.Factories()
 	dog, juniper, dldr := simTimers(s)
-	known[watchdog.Name], known[watchdog.NameJuniper], known[saidldr.Name] = dog.Factory(), juniper.Factory(), dldr.Factory()
+	known[watchdog.Name], known[watchdog.NameJuniper], known[watchdog.DLDRName] = dog.Factory(), juniper.Factory(), dldr.Factory()
 	dog.Action = watchdog.Forward
 	known[watchdog.NameForward] = dog.Factory()
 	return sim.Options{Seed: seed, Detectors: known, Watch: func(unit.Time) error { return ctx.Err() }}
@@ -80,12 +79,12 @@ detection time and Juniper's twice. Live all times are the defaults.`
 
 // simTimers are the detectors that go by such times, for a simulation of s; the watchdogs
 // with action drop.
-func simTimers(s *scenario.Scenario) (dog, juniper watchdog.Config, dldr saidldr.Config) {
+func simTimers(s *scenario.Scenario) (dog, juniper watchdog.Config, dldr watchdog.DLDRConfig) {
 	var pause unit.Time
 	for _, l := range s.Links {
 		pause = max(pause, l.Rate.QuantaTime(uint16(s.PFC.Quanta)))
 	}
-	dog, juniper, dldr = watchdog.Default(), watchdog.Juniper(), saidldr.Default()
+	dog, juniper, dldr = watchdog.Default(), watchdog.Juniper(), watchdog.DefaultDLDR()
 	detection, restoration := s.Duration/10, max(pause, s.Duration/10)
 	dog.Detection, dog.Poll, dog.Restoration = min(dog.Detection, detection), min(dog.Poll, detection), min(dog.Restoration, restoration)
 	juniper.Detection, juniper.Poll, juniper.Restoration = min(juniper.Detection, detection), min(juniper.Poll, detection/2), min(juniper.Restoration, restoration)

@@ -3,7 +3,6 @@ package compare
 import (
 	"testing"
 
-	"softswitch/detect/saidldr"
 	"softswitch/detect/watchdog"
 	"softswitch/scenario"
 	"softswitch/unit"
@@ -58,7 +57,7 @@ func TestSimTimers(t *testing.T) {
 		if want := (watchdog.Config{Detection: c.detection, Restoration: c.restoration, Poll: c.poll, Juniper: true}); juniper != want {
 			t.Errorf("%s: %+v, want %+v", c.scenario, juniper, want)
 		}
-		if want := (saidldr.Config{Detection: c.detection, Recovery: c.restoration}); dldr != want {
+		if want := (watchdog.DLDRConfig{Detection: c.detection, Recovery: c.restoration}); dldr != want {
 			t.Errorf("%s: %+v, want %+v", c.scenario, dldr, want)
 		}
 	}

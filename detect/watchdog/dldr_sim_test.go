@@ -1,28 +1,25 @@
-package saidldr_test
+package watchdog_test
 
 import (
 	"strings"
 	"testing"
 
 	"softswitch/detect"
-	"softswitch/detect/saidldr"
+	"softswitch/detect/watchdog"
 	"softswitch/oracle/verdict"
 	"softswitch/sim"
 	"softswitch/sim/simtest"
-	"softswitch/unit"
 )
 
-const ms = unit.Millisecond
-
-// play simulates a scenario file, with old replaced by text.
-func play(t *testing.T, name, old, text string) *verdict.Verdict {
+// playDLDR simulates a scenario file, with old replaced by text.
+func playDLDR(t *testing.T, name, old, text string) *verdict.Verdict {
 	t.Helper()
 	file := simtest.Text(t, name)
 	if !strings.Contains(file, old) {
 		t.Fatalf("%s.yaml has no %q", name, old)
 	}
-	s := simtest.Parse(t, name, strings.Replace(file, old, text, 1), saidldr.Name)
-	w := simtest.World(t, s, sim.Options{Seed: 1, Detectors: map[string]detect.Factory{saidldr.Name: saidldr.New}})
+	s := simtest.Parse(t, name, strings.Replace(file, old, text, 1), watchdog.DLDRName)
+	w := simtest.World(t, s, sim.Options{Seed: 1, Detectors: map[string]detect.Factory{watchdog.DLDRName: watchdog.NewDLDR}})
 	v, _ := simtest.RunWorld(t, w)
 	return v
 }
@@ -30,7 +27,7 @@ func play(t *testing.T, name, old, text string) *verdict.Verdict {
 // The deadlock is broken by what is dropped of its queues. Victims time out as its queues
 // do, and one of these after it is over: they are flushed too. Nothing is lost besides.
 func TestBreaksDeadlock(t *testing.T) {
-	v := play(t, "fattree-on-loop", "", "")
+	v := playDLDR(t, "fattree-on-loop", "", "")
 	if len(v.Detections) == 0 || !v.Detections[0].TruePositive || v.Detections[0].Latency > 200*ms {
 		t.Fatalf("detections %+v; want the first one true, and at most 200 ms after the deadlock", v.Detections)
 	}
@@ -44,7 +41,7 @@ func TestBreaksDeadlock(t *testing.T) {
 
 // A host that pauses without end is a deadlock to it, though none is there.
 func TestSlowReceiverIsAssumedDeadlocked(t *testing.T) {
-	v := play(t, "pause", "rate: 20Mbit/s", "rate: 12kbit/s")
+	v := playDLDR(t, "pause", "rate: 20Mbit/s", "rate: 12kbit/s")
 	if v.Deadlock || v.FalsePositives == 0 || v.ResponseDropped == 0 {
 		t.Errorf("deadlock %v, %d false declarations, %d frames dropped; want false, some, some", v.Deadlock, v.FalsePositives, v.ResponseDropped)
 	}

@@ -1,4 +1,4 @@
-package saidldr
+package watchdog
 
 import (
 	"fmt"
@@ -11,59 +11,49 @@ import (
 	"softswitch/unit"
 )
 
-const (
-	ms    = unit.Millisecond
-	class = unit.Priority(3)
-)
-
-// q is the queue of the scripts, in the port whose bytes wait in it.
-var q = detect.Queue{Port: 1, Class: class}
-
-const in = unit.Port(2)
-
-// script is a detector on a switch whose queue q the script pauses and resumes.
-type script struct {
+// dldrScript is a detector on a switch whose queue q the script pauses and resumes.
+type dldrScript struct {
 	*testing.T
 	dldr *dldr
 	now  unit.Time
-	stub
+	dldrStub
 }
 
 // stub is the switch, and what was asked of it.
-type stub struct {
+type dldrStub struct {
 	detect.View
 	detect.Actions
 	ports int
 	asked []string
 }
 
-func (s *stub) Ports() int              { return s.ports }
-func (s *stub) Lossless() unit.ClassSet { return 1<<class | 1<<4 }
+func (s *dldrStub) Ports() int              { return s.ports }
+func (s *dldrStub) Lossless() unit.ClassSet { return 1<<class | 1<<4 }
 
-func (s *stub) Held(b detect.Bucket, at detect.Queue) int {
+func (s *dldrStub) Held(b detect.Bucket, at detect.Queue) int {
 	if at != q || b.Port != in {
 		return 0
 	}
 	return 1500
 }
 
-func (s *stub) Report(f detect.Finding) {
+func (s *dldrStub) Report(f detect.Finding) {
 	s.asked = append(s.asked, fmt.Sprintf("report %d.%d > %d.%d", f.Bucket.Port, f.Bucket.Class, f.Queue.Port, f.Queue.Class))
 }
 
-func (s *stub) Flush(at detect.Queue, on bool) {
+func (s *dldrStub) Flush(at detect.Queue, on bool) {
 	s.asked = append(s.asked, fmt.Sprintf("flush %d.%d %v", at.Port, at.Class, on))
 }
 
-func start(t *testing.T, c Config) *script {
-	sc := &script{T: t, stub: stub{ports: 4}}
-	sc.dldr = c.Factory()(&sc.stub, &sc.stub).(*dldr)
+func startDLDR(t *testing.T, c DLDRConfig) *dldrScript {
+	sc := &dldrScript{T: t, dldrStub: dldrStub{ports: 4}}
+	sc.dldr = c.Factory()(&sc.dldrStub, &sc.dldrStub).(*dldr)
 	return sc
 }
 
 // until lets time pass, with every timer when it runs out. The switch ends the pause of
 // a queue that begins to be flushed.
-func (sc *script) until(at unit.Time) {
+func (sc *dldrScript) until(at unit.Time) {
 	for sc.dldr.Deadline() <= at {
 		sc.now = sc.dldr.Deadline()
 		before := len(sc.asked)
@@ -75,10 +65,10 @@ func (sc *script) until(at unit.Time) {
 	sc.now = at
 }
 
-func (sc *script) pause(fresh bool) { sc.dldr.Pause(sc.now, q, itsyhdr.TLV{}, fresh) }
-func (sc *script) resume()          { sc.dldr.Resume(sc.now, q, false) }
+func (sc *dldrScript) pause(fresh bool) { sc.dldr.Pause(sc.now, q, itsyhdr.TLV{}, fresh) }
+func (sc *dldrScript) resume()          { sc.dldr.Resume(sc.now, q, false) }
 
-func (sc *script) wantAsked(want ...string) {
+func (sc *dldrScript) wantAsked(want ...string) {
 	sc.Helper()
 	if !slices.Equal(sc.asked, want) {
 		sc.Errorf("at %d ms: asked for %s; want %s", sc.now/ms, strings.Join(sc.asked, ", "), strings.Join(want, ", "))
@@ -91,7 +81,7 @@ var detected = []string{"report 2.3 > 1.3", "flush 1.3 true"}
 // A queue that is XOFF for the detection interval is flushed for the recovery interval,
 // and again if it is paused again. Pauses that are refreshed do not start the timer anew.
 func TestDetectionAndRecovery(t *testing.T) {
-	sc := start(t, Config{Detection: 200 * ms, Recovery: 300 * ms})
+	sc := startDLDR(t, DLDRConfig{Detection: 200 * ms, Recovery: 300 * ms})
 	sc.until(50 * ms)
 	sc.pause(true)
 	for at := 60 * ms; at < 250*ms; at += 10 * ms {
@@ -118,7 +108,7 @@ func TestDetectionAndRecovery(t *testing.T) {
 
 // A pause that ends, however shortly, starts the timer anew.
 func TestFlickerIsNoDeadlock(t *testing.T) {
-	sc := start(t, Default())
+	sc := startDLDR(t, DefaultDLDR())
 	for at := unit.Time(0); at < 3000*ms; at += 199 * ms {
 		sc.until(at)
 		sc.pause(true)
@@ -134,7 +124,7 @@ func TestFlickerIsNoDeadlock(t *testing.T) {
 
 // Each queue has a timer of its own.
 func TestManyQueues(t *testing.T) {
-	sc := start(t, Default())
+	sc := startDLDR(t, DefaultDLDR())
 	other := detect.Queue{Port: 3, Class: 4}
 	sc.pause(true)
 	sc.until(100 * ms)
@@ -150,13 +140,13 @@ func TestManyQueues(t *testing.T) {
 }
 
 func TestStateBytes(t *testing.T) {
-	if n := start(t, Default()).dldr.StateBytes(); n < 2*4*9 || n > 2*4*16 {
+	if n := startDLDR(t, DefaultDLDR()).dldr.StateBytes(); n < 2*4*9 || n > 2*4*16 {
 		t.Errorf("the state of 8 queues takes %d bytes, want a time and a bit each", n)
 	}
 }
 
-func TestBadConfig(t *testing.T) {
-	for _, c := range []Config{{}, {Detection: 1}, {Recovery: 1}, {Detection: 1, Recovery: -1}} {
+func TestBadDLDRConfig(t *testing.T) {
+	for _, c := range []DLDRConfig{{}, {Detection: 1}, {Recovery: 1}, {Detection: 1, Recovery: -1}} {
 		func() {
 			defer func() {
 				if r := recover(); r == nil || !strings.Contains(fmt.Sprint(r), "want above 0") {
@@ -169,8 +159,8 @@ func TestBadConfig(t *testing.T) {
 }
 
 // A tick allocates nothing.
-func TestNoAllocs(t *testing.T) {
-	sc := start(t, Default())
+func TestDLDRNoAllocs(t *testing.T) {
+	sc := startDLDR(t, DefaultDLDR())
 	sc.asked = make([]string, 0, 1<<16)
 	if n := testing.AllocsPerRun(100, func() { sc.dldr.Tick(sc.now) }); n > 0 {
 		t.Errorf("%v allocations a tick", n)
