@@ -9,7 +9,6 @@ import (
 
 	"softswitch/host"
 	"softswitch/internal/control"
-	"softswitch/internal/filewatch"
 	"softswitch/internal/timer"
 	"softswitch/node/observe"
 	"softswitch/unit"
@@ -74,7 +73,7 @@ const copyMax = 5 * time.Second
 // awaitCopy waits until the copy of a log is as long as the log was said to be. If it does
 // not become so, whoever reads it finds that out.
 func awaitCopy(path string, written int64) {
-	filewatch.Until(path, copyMax, func() bool {
+	timer.UntilFile(path, copyMax, func() bool {
 		info, err := os.Stat(path)
 		return err == nil && info.Size() >= written
 	})

@@ -31,7 +31,7 @@ const (
 	scrapeAtOnce = 32
 )
 
-// Serve serves the metrics of the lab st, and of later labs of the same name, until ctx
+// ServeMetrics serves the metrics of the lab st, and of later labs of the same name, until ctx
 // ends; listen is as for metrics.Listen. It prints the address to out.
 func ServeMetrics(ctx context.Context, st *netnslab.State, listen string, out io.Writer) error {
 	ln, err := metrics.Listen(listen)

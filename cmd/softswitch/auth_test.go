@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/filewatch"
+	"softswitch/internal/timer"
 	"softswitch/lab"
 	"softswitch/link/auth"
 	"softswitch/link/decode"
@@ -210,7 +210,7 @@ func (b *bed) keys(switches ...string) (text string) {
 func (b *bed) awaitRefused(node, why string) {
 	b.Helper()
 	file := filepath.Join(b.dir(), node, lab.EventsName)
-	if err := filewatch.Until(file, limit, func() bool {
+	if err := timer.UntilFile(file, limit, func() bool {
 		text, err := os.ReadFile(file)
 		return err == nil && strings.Contains(string(text), `"type":"auth_refused"`) && strings.Contains(string(text), `"why":"`+why+`"`)
 	}); err != nil {

@@ -14,7 +14,7 @@ import (
 
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/control"
-	"softswitch/internal/filewatch"
+	"softswitch/internal/timer"
 	"softswitch/link/decode"
 	"softswitch/live/node"
 )
@@ -57,7 +57,7 @@ func (b *bed) records(file string) map[int]decode.Record {
 // awaitFrame waits until a capture that grows holds a frame that fits.
 func (b *bed) awaitFrame(file string, fits func(decode.Record) bool) {
 	b.Helper()
-	err := filewatch.Until(file, limit, func() bool {
+	err := timer.UntilFile(file, limit, func() bool {
 		for _, rec := range b.records(file) {
 			if fits(rec) {
 				return true

@@ -11,11 +11,8 @@ import (
 
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/node/config"
-	"softswitch/scenario/containerlab"
-	"softswitch/scenario/graphml"
-	"softswitch/scenario/hpcc"
+	"softswitch/scenario/importer"
 	"softswitch/scenario/load"
-	"softswitch/scenario/sonic"
 )
 
 func importCommand() *cobra.Command {
@@ -52,7 +49,7 @@ Exit status: 0 done; 2 what is wrong is told, all of it.`,
 			if err != nil {
 				return err
 			}
-			text, err := sonic.Scenario(filepath.Base(name), files)
+			text, err := importer.SONiC(filepath.Base(name), files)
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
@@ -76,19 +73,19 @@ Exit status: 0 done; 2 what is wrong is told.`,
 		Example: "  softswitch import hpcc mix/topology.txt mix/flow.txt > hpcc.yaml && softswitch sim run hpcc.yaml",
 		Args:    cli.Arguments(cobra.RangeArgs(1, 2)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			var files []hpcc.File
+			var files []importer.HPCCFile
 			for _, path := range args {
-				data, err := readAtMost(path, hpcc.MaxFile)
+				data, err := readAtMost(path, importer.MaxHPCCFile)
 				if err != nil {
 					return err
 				}
-				files = append(files, hpcc.File{Name: path, Data: data})
+				files = append(files, importer.HPCCFile{Name: path, Data: data})
 			}
-			var flows *hpcc.File
+			var flows *importer.HPCCFile
 			if len(files) > 1 {
 				flows = &files[1]
 			}
-			text, err := hpcc.Scenario(stem(args[0]), files[0], flows)
+			text, err := importer.HPCC(stem(args[0]), files[0], flows)
 			if err != nil {
 				return err
 			}
@@ -117,11 +114,11 @@ Exit status: 0 done; 2 what is wrong is told.`,
 			if err != nil {
 				return fmt.Errorf("--rate: %w", err)
 			}
-			data, err := readAtMost(args[0], graphml.MaxFile)
+			data, err := readAtMost(args[0], importer.MaxGraphMLFile)
 			if err != nil {
 				return err
 			}
-			text, err := graphml.Scenario(stem(args[0]), args[0], data, r)
+			text, err := importer.GraphML(stem(args[0]), args[0], data, r)
 			if err != nil {
 				return err
 			}
@@ -153,11 +150,11 @@ Exit status: 0 done; 2 what is wrong is told.`,
 			if err != nil {
 				return fmt.Errorf("--rate: %w", err)
 			}
-			data, err := readAtMost(args[0], containerlab.MaxFile)
+			data, err := readAtMost(args[0], importer.MaxContainerlabFile)
 			if err != nil {
 				return err
 			}
-			text, err := containerlab.Scenario(strings.TrimSuffix(stem(args[0]), ".clab"), args[0], data, r)
+			text, err := importer.Containerlab(strings.TrimSuffix(stem(args[0]), ".clab"), args[0], data, r)
 			if err != nil {
 				return err
 			}
@@ -182,7 +179,7 @@ func printImported(from string, text []byte) error {
 }
 
 // readSONiC reads the configurations in a folder.
-func readSONiC(dir string) (files []sonic.File, err error) {
+func readSONiC(dir string) (files []importer.SONiCFile, err error) {
 	paths, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
@@ -192,11 +189,11 @@ func readSONiC(dir string) (files []sonic.File, err error) {
 		if !ok {
 			continue
 		}
-		data, err := readAtMost(filepath.Join(dir, p.Name()), sonic.MaxFile)
+		data, err := readAtMost(filepath.Join(dir, p.Name()), importer.MaxSONiCFile)
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, sonic.File{Switch: name, Data: data})
+		files = append(files, importer.SONiCFile{Switch: name, Data: data})
 	}
 	if len(files) == 0 {
 		return nil, fmt.Errorf("%s: no NAME.json in it; want the config_db.json of each switch", dir)

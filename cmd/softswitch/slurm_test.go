@@ -17,10 +17,10 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"softswitch/cmd/softswitch/cli"
-	"softswitch/internal/filewatch"
 	"softswitch/internal/testlong"
 	"softswitch/internal/testneed"
 	"softswitch/internal/testnetns"
+	"softswitch/internal/timer"
 )
 
 // TestSlurm: Slurm plays a campaign on two nodes, one of which is killed with all that runs
@@ -197,7 +197,7 @@ func (s *slurm) kill(what string) {
 // told, and then plays them elsewhere at once.
 func (s *slurm) killNode(node, folder string) {
 	s.Helper()
-	err := filewatch.Until(filepath.Join(folder, "playing", "1"), limit, func() bool {
+	err := timer.UntilFile(filepath.Join(folder, "playing", "1"), limit, func() bool {
 		return slices.ContainsFunc(s.running(node), func(shard string) bool {
 			_, err := os.Stat(filepath.Join(folder, "playing", shard))
 			return err == nil

@@ -54,16 +54,16 @@ import (
 	"softswitch/unit"
 )
 
-// Name is the system's name in scenario files and verdicts.
+// DeadlockBreakerName is the system's name in scenario files and verdicts.
 const DeadlockBreakerName = "deadlockbreaker"
 
 // releaseHops is how long a release is in force, in hops.
 const releaseHops = 32
 
-// replaysMax is how many releases are remembered by their nonces.
+// dbReplaysMax is how many releases are remembered by their nonces.
 const dbReplaysMax = 64
 
-// system is Deadlock Breaker at one switch.
+// deadlockBreaker is Deadlock Breaker at one switch.
 type deadlockBreaker struct {
 	detect.None // what it has no use for: pauses, labels, ITSY's messages
 	view        detect.View
@@ -78,7 +78,7 @@ type deadlockBreaker struct {
 	hops        [MaxHops]Hop            // of a message that is being read
 }
 
-// class is what is remembered of a lossless class.
+// dbClass is what is remembered of a lossless class.
 type dbClass struct {
 	queues    []dbQueue    // by port
 	suspects  unit.PortSet // at the last sample
@@ -86,7 +86,7 @@ type dbClass struct {
 	borrowers unit.PortSet // buckets of which one is in force
 }
 
-// queue is what is remembered of an egress queue.
+// dbQueue is what is remembered of an egress queue.
 type dbQueue struct {
 	spuid    uint32    // of its last suspicion, 0 for none yet
 	reported bool      // a loop through it was found in this suspicion
@@ -94,7 +94,7 @@ type dbQueue struct {
 	until    unit.Time // its end
 }
 
-// New is the Factory of Deadlock Breaker.
+// NewDeadlockBreaker is the Factory of Deadlock Breaker.
 func NewDeadlockBreaker(v detect.View, a detect.Actions) detect.Detector {
 	s := &deadlockBreaker{view: v, act: a, monitor: NewMonitor(v), random: splitmix.Rand(v.Self()) << 32, ends: unit.Never}
 	for c := range unit.Priority(unit.Priorities) {

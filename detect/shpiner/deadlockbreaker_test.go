@@ -20,7 +20,7 @@ const (
 // other is a hop of another switch.
 var other = Hop{SPUID: 0xaaaa, Egress: 9}
 
-// script is a switch with Deadlock Breaker, whose messages are paths.
+// dbScript is a switch with Deadlock Breaker, whose messages are paths.
 type dbScript = Script[Path]
 
 func newDBScript(t *testing.T) *dbScript { return NewScript(t, NewDeadlockBreaker, dbMessage, dbParse) }
@@ -29,7 +29,7 @@ func dbMessage(m Path) []byte { return AppendPath(nil, m) }
 
 func dbParse(payload []byte) (Path, error) { return ParsePath(payload, nil) }
 
-// suspected is a switch whose queue p holds 50,000 bytes of b and is suspected; own is
+// dbSuspected is a switch whose queue p holds 50,000 bytes of b and is suspected; own is
 // that queue as a hop.
 func dbSuspected(t *testing.T) (sc *dbScript, own Hop) {
 	sc = newDBScript(t)

@@ -58,13 +58,13 @@ import (
 	"softswitch/unit"
 )
 
-// Name is the system's name in scenario files and verdicts.
+// LoopBreakerName is the system's name in scenario files and verdicts.
 const LoopBreakerName = "loopbreaker"
 
-// replaysMax is how many SPUIDs are remembered by which the switch was master.
+// lbReplaysMax is how many SPUIDs are remembered by which the switch was master.
 const lbReplaysMax = 16
 
-// system is Loop Breaker at one switch.
+// loopBreaker is Loop Breaker at one switch.
 type loopBreaker struct {
 	detect.None // what it has no use for: pauses, labels, ITSY's messages
 	view        detect.View
@@ -77,13 +77,13 @@ type loopBreaker struct {
 	frame       [ElectionLen]byte // a message that is being built
 }
 
-// class is what is remembered of a lossless class.
+// lbClass is what is remembered of a lossless class.
 type lbClass struct {
 	queues   []lbQueue    // by port
 	suspects unit.PortSet // that have state in queues
 }
 
-// queue is what is remembered of an egress queue while it is suspected.
+// lbQueue is what is remembered of an egress queue while it is suspected.
 type lbQueue struct {
 	spuid   uint32       // that it sends; 0: it passes on what comes
 	passed  uint32       // the smallest that it has passed on in this period, 0 for none
@@ -95,7 +95,7 @@ type lbQueue struct {
 	next    unit.Time    // when to push again at the earliest
 }
 
-// New is the Factory of Loop Breaker.
+// NewLoopBreaker is the Factory of Loop Breaker.
 func NewLoopBreaker(v detect.View, a detect.Actions) detect.Detector {
 	s := &loopBreaker{view: v, act: a, monitor: NewMonitor(v), random: splitmix.Rand(v.Self()) << 32}
 	for c := range unit.Priority(unit.Priorities) {

@@ -8,7 +8,7 @@ import (
 	"softswitch/unit"
 )
 
-// script is a switch with Loop Breaker, whose messages are SPUIDs.
+// lbScript is a switch with Loop Breaker, whose messages are SPUIDs.
 type lbScript = Script[uint32]
 
 func newLBScript(t *testing.T) *lbScript { return NewScript(t, NewLoopBreaker, lbMessage, lbParse) }
@@ -25,7 +25,7 @@ func lbParse(payload []byte) (uint32, error) {
 	return m.SPUID, err
 }
 
-// suspected is a switch whose queue p holds frames of b and is suspected; alternative
+// lbSuspected is a switch whose queue p holds frames of b and is suspected; alternative
 // says whether they have another way.
 func lbSuspected(t *testing.T, alternative bool) *lbScript {
 	sc := newLBScript(t)

@@ -43,13 +43,13 @@ type Monitor struct {
 	classes [unit.Priorities]*stallClass
 }
 
-// class is what is remembered of a lossless class.
+// stallClass is what is remembered of a lossless class.
 type stallClass struct {
 	queues   []stallQueue // by port
 	suspects unit.PortSet
 }
 
-// queue is what is remembered of an egress queue.
+// stallQueue is what is remembered of an egress queue.
 type stallQueue struct {
 	left   uint64 // at the last sample that found it moving
 	pushed uint64 // bytes that may have left since and prove nothing

@@ -49,7 +49,7 @@ type Sent struct {
 	Payload string
 }
 
-// New is switch id with a system made by f, all of whose ports lead to switches.
+// NewSwitch is switch id with a system made by f, all of whose ports lead to switches.
 func NewSwitch(f detect.Factory, id unit.NodeID, ports int) *Switch {
 	s := &Switch{left: make([]uint64, ports), held: make([][]int, ports), Reserve: 1 << 20}
 	for i := range s.held {

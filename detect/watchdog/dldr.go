@@ -49,22 +49,22 @@ import (
 	"softswitch/unit"
 )
 
-// Name in scenario files and verdicts.
+// DLDRName in scenario files and verdicts.
 const DLDRName = "sai-dldr"
 
-// Config is the two intervals, which SAI has in milliseconds and by traffic class. Here
+// DLDRConfig is the two intervals, which SAI has in milliseconds and by traffic class. Here
 // they are the same for all classes.
 type DLDRConfig struct {
 	Detection unit.Time // SAI_SWITCH_ATTR_PFC_TC_DLD_INTERVAL
 	Recovery  unit.Time // SAI_SWITCH_ATTR_PFC_TC_DLR_INTERVAL
 }
 
-// Default is 200 ms each.
+// DefaultDLDR is 200 ms each.
 func DefaultDLDR() DLDRConfig {
 	return DLDRConfig{Detection: 200 * unit.Millisecond, Recovery: 200 * unit.Millisecond}
 }
 
-// New makes the detector with the default intervals; it is a detect.Factory.
+// NewDLDR makes the detector with the default intervals; it is a detect.Factory.
 func NewDLDR(v detect.View, a detect.Actions) detect.Detector { return newDLDR(DefaultDLDR(), v, a) }
 
 // Factory makes detectors with these intervals. It panics if one is not above 0.
@@ -84,7 +84,7 @@ type dldr struct {
 	queues [unit.Priorities][]dldrQueue // by class and port; nil for a lossy class
 }
 
-// queue is what is known of one queue.
+// dldrQueue is what is known of one queue.
 type dldrQueue struct {
 	timer      unit.Time // when it is detected or, in recovery, restored; unit.Never if it is not paused
 	recovering bool

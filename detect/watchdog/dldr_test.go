@@ -19,7 +19,7 @@ type dldrScript struct {
 	dldrStub
 }
 
-// stub is the switch, and what was asked of it.
+// dldrStub is the switch, and what was asked of it.
 type dldrStub struct {
 	detect.View
 	detect.Actions

@@ -60,5 +60,8 @@
 //   - with action forward the switch goes on to send pauses of its own;
 //   - the samples after a storm begin with a new baseline.
 //
+// SAI's DLDR (dldr.go) is the third: the timer of a switch chip, which looks at nothing but the
+// pause.
+//
 // What it does not do: it sends nothing and hears no labels.
 package watchdog

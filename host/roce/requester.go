@@ -63,7 +63,7 @@ func (s *Shape) packet(seq uint64) Packet {
 	return p
 }
 
-// Config is how a requester behaves.
+// ConnectionConfig is how a requester behaves.
 type ConnectionConfig struct {
 	Shape
 	// Window is how many messages may be outstanding, at least 1.
@@ -100,7 +100,7 @@ type Requester struct {
 	Count  RequesterCounters
 }
 
-// Counters count since the connection began.
+// RequesterCounters count since the connection began.
 type RequesterCounters struct {
 	Packets      uint64 `json:"packets"`     // sent, those sent again among them
 	Again        uint64 `json:"again"`       // packets sent again

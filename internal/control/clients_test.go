@@ -12,7 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"softswitch/internal/budget"
 	"softswitch/internal/testlong"
 )
 
@@ -237,9 +236,9 @@ func TestRestAfterAnswers(t *testing.T) {
 		var working sync.WaitGroup
 		working.Go(func() { work(jobs) })
 		for _, tt := range []struct{ takes, each time.Duration }{
-			{0, budget.RestMin},
+			{0, RestMin},
 			{time.Millisecond, 4 * time.Millisecond},
-			{time.Second, time.Second + budget.RestMax},
+			{time.Second, time.Second + RestMax},
 		} {
 			jobs <- func() {}
 			begun := time.Now()
@@ -248,8 +247,8 @@ func TestRestAfterAnswers(t *testing.T) {
 				jobs <- func() { time.Sleep(tt.takes) } // of the bubble's time: a job that takes so long
 			}
 			jobs <- func() {}
-			if got := time.Since(begun); got != budget.RestMin+n*tt.each { // the first had nothing to do
-				t.Errorf("%d answers of %v took %v, want %v", n, tt.takes, got, budget.RestMin+n*tt.each)
+			if got := time.Since(begun); got != RestMin+n*tt.each { // the first had nothing to do
+				t.Errorf("%d answers of %v took %v, want %v", n, tt.takes, got, RestMin+n*tt.each)
 			}
 		}
 		close(jobs)
@@ -353,7 +352,7 @@ func countTurns(t *testing.T, request string) {
 	serving.Wait()
 	time.Sleep(time.Second) // of the bubble's time: net/http lingers over what it has hung up on
 	// What was sent last need not have been looked at: a request of each connection that is open.
-	if least := time.Duration(requests-2*clientsMax) * budget.RestMin; took < least {
+	if least := time.Duration(requests-2*clientsMax) * RestMin; took < least {
 		t.Errorf("%d requests were taken in %v, want at least %v", requests, took, least)
 	}
 }

@@ -44,8 +44,6 @@ import (
 	"time"
 
 	"golang.org/x/net/netutil"
-
-	"softswitch/internal/budget"
 )
 
 // Limits of a request and of an answer, in bytes. The longest arguments are those of "forge": a
@@ -143,7 +141,7 @@ func (s *Server) Serve(handle func(Request) (any, error)) {
 	})
 	var working sync.WaitGroup
 	working.Go(func() { work(s.jobs) })
-	s.http.Serve(netutil.LimitListener(budget.Listener(s.ln), clientsMax))
+	s.http.Serve(netutil.LimitListener(Budgeted(s.ln), clientsMax))
 	s.mu.Lock()
 	s.done = true
 	s.mu.Unlock()
@@ -159,7 +157,7 @@ func work(jobs <-chan func()) {
 	for job := range jobs {
 		begun := time.Now()
 		job()
-		time.Sleep(budget.Rest(time.Since(begun)))
+		time.Sleep(Rest(time.Since(begun)))
 	}
 }
 

@@ -10,7 +10,9 @@
 //
 //	Arm(at) ──timerfd_settime──▶ timerfd ──readable──▶ netpoller ──▶ Wait returns
 //
-// Read in this order: clock.go (Now), timer.go (Timer).
+// FileWatch wakes a goroutine when a file changes (inotify).
+//
+// Read in this order: clock.go (Now), timer.go (Timer), filewatch.go (FileWatch).
 //
 // Invariants:
 //   - one-deadline: a Timer has at most one deadline; the last Arm counts.

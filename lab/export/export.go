@@ -38,7 +38,6 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"softswitch/internal/atomicdir"
 	"softswitch/internal/safefile"
 	netnslab "softswitch/netns-lab"
 	"softswitch/scenario/load"
@@ -127,7 +126,7 @@ func Write(dir string, l netnslab.Lab, opt Options) error {
 	if err != nil {
 		return fmt.Errorf("lab export: %w", err)
 	}
-	if err := atomicdir.Create(dir, func(making string) error { return put(making, files) }); err != nil {
+	if err := safefile.CreateDir(dir, func(making string) error { return put(making, files) }); err != nil {
 		return fmt.Errorf("lab export: %w", err)
 	}
 	return nil

@@ -18,7 +18,7 @@ import (
 	netnslab "softswitch/netns-lab"
 	"softswitch/node/config"
 	"softswitch/scenario"
-	"softswitch/scenario/containerlab"
+	"softswitch/scenario/importer"
 	"softswitch/scenario/load"
 	"softswitch/scenarios"
 )
@@ -149,7 +149,7 @@ func TestComesBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := containerlab.Scenario("back", file, data, 100_000_000)
+	text, err := importer.Containerlab("back", file, data, 100_000_000)
 	if err != nil {
 		t.Fatal(err)
 	}

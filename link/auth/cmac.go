@@ -26,14 +26,14 @@ const (
 	macLen    = 16
 )
 
-// MAC makes codes with one key. It must not be copied, and its calls must not overlap.
+// cmac makes codes with one key. It must not be copied, and its calls must not overlap.
 type cmac struct {
 	block  cipher.Block
 	k1, k2 [macLen]byte // subkeys, for a last block that is whole, and one that is not
 	x      [macLen]byte
 }
 
-// New is the MAC of a key.
+// newMAC is the MAC of a key.
 func newMAC(key [macKeyLen]byte) *cmac {
 	block, err := aes.NewCipher(key[:])
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"softswitch/internal/control"
-	"softswitch/internal/filewatch"
 	"softswitch/internal/safefile"
+	"softswitch/internal/timer"
 	"softswitch/internal/version"
 	netnslab "softswitch/netns-lab"
 )
@@ -90,7 +90,7 @@ func serve(s stream, asks *incoming, socket, log string) {
 
 // copyLog copies a log that grows, from its beginning, until another takes its place.
 func copyLog(s stream, path string) error {
-	w, err := filewatch.New(path)
+	w, err := timer.Watch(path)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ const awaitMax = 8 * time.Second
 // await waits until a process listens on the control socket.
 func (a agent) await() error {
 	// Listen sets the mode of the socket last, which is a change too.
-	err := filewatch.Until(a.socket, awaitMax, func() bool {
+	err := timer.UntilFile(a.socket, awaitMax, func() bool {
 		c, err := net.Dial("unix", a.socket)
 		if err == nil {
 			c.Close()

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"softswitch/internal/control"
-	"softswitch/internal/filewatch"
 	"softswitch/internal/testneed"
+	"softswitch/internal/timer"
 	netnslab "softswitch/netns-lab"
 	"softswitch/netns-lab/reach"
 )
@@ -109,7 +109,7 @@ func (b *bed) wantCopy(want string) {
 	b.Helper()
 	name := filepath.Join(b.near, "events.jsonl")
 	var got []byte
-	err := filewatch.Until(name, limit, func() bool {
+	err := timer.UntilFile(name, limit, func() bool {
 		got, _ = os.ReadFile(name)
 		return string(got) == want
 	})
@@ -211,7 +211,7 @@ func TestPlantedLog(t *testing.T) {
 	}
 	name := filepath.Join(b.near, netnslab.LogName)
 	var said []byte
-	err := filewatch.Until(name, limit, func() bool {
+	err := timer.UntilFile(name, limit, func() bool {
 		said, _ = os.ReadFile(name)
 		return strings.Contains(string(said), "is a link that user 65534 made")
 	})
@@ -235,7 +235,7 @@ func TestAwait(t *testing.T) {
 	defer serving.Wait()
 	serving.Go(func() {
 		// The relay's agent is there when its end is; the node's socket comes after.
-		filewatch.Until(filepath.Join(b.near, "agent.sock"), limit, func() bool {
+		timer.UntilFile(filepath.Join(b.near, "agent.sock"), limit, func() bool {
 			_, err := os.Stat(filepath.Join(b.near, "agent.sock"))
 			return err == nil
 		})

@@ -25,7 +25,7 @@ import (
 	"strings"
 )
 
-// Handler refuses foreign requests, and gives next the others. served is the host that was asked
+// Guard refuses foreign requests, and gives next the others. served is the host that was asked
 // to be served, a name or an address; "" for none.
 func Guard(next http.Handler, served string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

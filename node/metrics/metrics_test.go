@@ -25,7 +25,7 @@ import (
 
 	"softswitch/host"
 	"softswitch/host/roce"
-	"softswitch/internal/budget"
+	"softswitch/internal/control"
 	"softswitch/node/observe"
 	"softswitch/unit"
 )
@@ -670,7 +670,7 @@ func TestScrapesRest(t *testing.T) {
 			})
 		}
 		clients.Wait()
-		if got, want := time.Since(begun), n*takes+(n-1)*budget.Rest(takes); got != want {
+		if got, want := time.Since(begun), n*takes+(n-1)*control.Rest(takes); got != want {
 			t.Errorf("%d scrapes took %v, want %v", n, got, want)
 		}
 		slow, read := &slowly{ResponseRecorder: httptest.NewRecorder(), begun: make(chan struct{})}, make(chan struct{})
@@ -681,7 +681,7 @@ func TestScrapesRest(t *testing.T) {
 		<-slow.begun
 		begun = time.Now()
 		ask()
-		if got, want := time.Since(begun), budget.Rest(takes)+takes; got != want {
+		if got, want := time.Since(begun), control.Rest(takes)+takes; got != want {
 			t.Errorf("beside a client that reads slowly a scrape took %v, want %v", got, want)
 		}
 		<-read

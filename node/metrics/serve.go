@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"golang.org/x/net/netutil"
 
-	"softswitch/internal/budget"
+	"softswitch/internal/control"
 	"softswitch/node/config"
 )
 
@@ -64,7 +64,7 @@ func inTurn(next http.Handler) http.Handler {
 		defer func() { <-places }()
 		time.Sleep(time.Until(<-turn))
 		begun := time.Now()
-		defer func() { turn <- time.Now().Add(budget.Rest(time.Since(begun))) }()
+		defer func() { turn <- time.Now().Add(control.Rest(time.Since(begun))) }()
 		next.ServeHTTP(made, r)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -116,7 +116,7 @@ func Listen(addr string) (*Listener, error) {
 	case err != nil:
 		return nil, fmt.Errorf("metrics: %w", err)
 	}
-	return &Listener{netutil.LimitListener(budget.Listener(ln), connectionsMax), host}, nil
+	return &Listener{netutil.LimitListener(control.Budgeted(ln), connectionsMax), host}, nil
 }
 
 // Serve serves h on ln until ctx ends. A connection is for one request. Scrapes in progress then

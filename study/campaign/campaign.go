@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"softswitch/internal/atomicdir"
 	"softswitch/internal/safefile"
 	"softswitch/internal/version"
 	"softswitch/study/shard"
@@ -35,7 +34,7 @@ const described = "campaign.json"
 // can be made there is no folder after it.
 func Create(ctx context.Context, dir string, arguments, files []string, shards int, show io.Writer) (*Campaign, error) {
 	c := &Campaign{Program: version.Exact(), Arguments: arguments, Shards: shards}
-	err := atomicdir.Create(dir, func(making string) error {
+	err := safefile.CreateDir(dir, func(making string) error {
 		c.dir = making
 		return c.fill(ctx, files, show)
 	})

@@ -17,7 +17,7 @@ type Drawing struct {
 	Switch, Host Box        // of every switch and of every host
 }
 
-// Graph is switches and their hosts. Nodes are numbered, switches before hosts.
+// Placement is switches and their hosts. Nodes are numbered, switches before hosts.
 type Placement struct {
 	switches, nodes int
 	links           [][2]int
@@ -26,7 +26,7 @@ type Placement struct {
 	loose           []int   // hosts that are linked to no switch
 }
 
-// New makes the graph of this many nodes, the first of which are switches, and the
+// NewPlacement makes the graph of this many nodes, the first of which are switches, and the
 // links between them.
 func NewPlacement(switches, nodes int, links [][2]int) *Placement {
 	g := &Placement{switches: switches, nodes: nodes, links: links, next: make([][]int, switches), hosts: make([][]int, switches)}

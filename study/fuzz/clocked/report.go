@@ -6,7 +6,7 @@ import (
 	"slices"
 	"text/tabwriter"
 
-	"softswitch/internal/share"
+	"softswitch/internal/stat"
 	"softswitch/unit"
 )
 
@@ -24,20 +24,20 @@ type Report struct {
 	Wrong       int `json:"wrong"`
 	WrongMissed int `json:"wrong_missed"`
 	// Undecided of all findings, and of those whose time is known to less than a hop.
-	Undecided     share.Share `json:"undecided"`
-	NearUndecided share.Share `json:"undecided_below_a_hop"`
+	Undecided     stat.Share `json:"undecided"`
+	NearUndecided stat.Share `json:"undecided_below_a_hop"`
 	// Of the deadlocks that are missed those that are found to be; UndecidedDeadlocks are how
 	// many possible ones there are of which it is not known, missed or not.
-	Deadlocks          int         `json:"deadlocks"`
-	MissedFound        share.Share `json:"missed_found"`
-	UndecidedDeadlocks int         `json:"undecided_deadlocks"`
+	Deadlocks          int        `json:"deadlocks"`
+	MissedFound        stat.Share `json:"missed_found"`
+	UndecidedDeadlocks int        `json:"undecided_deadlocks"`
 	// Naive is how many findings and missed deadlocks are wrong if logs are merged by
 	// constant offsets.
 	Naive int `json:"naive_wrong"`
 	// BelowHop are the cases in which the bounds of what is logged are, in the median, apart
 	// by less than a hop; Bounds are the medians of all cases that have one, in hops.
-	BelowHop share.Share `json:"bound_below_a_hop"`
-	Bounds   Quantiles   `json:"bound_hops"`
+	BelowHop stat.Share `json:"bound_below_a_hop"`
+	Bounds   Quantiles  `json:"bound_hops"`
 	// Wrongs say what is wrong, case by case.
 	Wrongs []string `json:"wrongs"`
 
@@ -85,7 +85,7 @@ func (r *Report) Add(i int, o *Outcome) {
 	}
 }
 
-func addShare(s *share.Share, n, of int) {
+func addShare(s *stat.Share, n, of int) {
 	for i := range of {
 		s.Add(i < n)
 	}
@@ -104,7 +104,7 @@ func (r *Report) Finish() {
 func (r *Report) Clean() bool { return r.Invalid+r.Wrong+r.WrongMissed == 0 }
 
 // percent is a share and how far it is known.
-func percent(s share.Share) string {
+func percent(s stat.Share) string {
 	if s.Of == 0 {
 		return "-"
 	}

@@ -9,8 +9,8 @@ import (
 	"softswitch/detect"
 	"softswitch/detect/catalog"
 	"softswitch/detect/itsy"
-	"softswitch/internal/share"
 	"softswitch/internal/splitmix"
+	"softswitch/internal/stat"
 	"softswitch/internal/testlong"
 	"softswitch/study/cause"
 	"softswitch/study/fuzz"
@@ -129,7 +129,7 @@ func TestCanaries(t *testing.T) {
 	}
 	r.Finish()
 	mute, knows, guess := r.Systems[0], r.Systems[1], r.Systems[2]
-	all := func(s share.Share) bool { return s.N == s.Of && s.Of > 0 }
+	all := func(s stat.Share) bool { return s.N == s.Of && s.Of > 0 }
 	if !all(mute.Declared) || mute.Answered.N != 0 || mute.Found.N != 0 || mute.TypeRight.N != 0 || mute.Causal.Of != 0 {
 		t.Errorf("who names nothing: %+v", mute)
 	}
@@ -370,7 +370,7 @@ func TestReport(t *testing.T) {
 	}
 	r.Finish()
 	s := r.Systems[0]
-	for what, got := range map[string][2]share.Share{
+	for what, got := range map[string][2]stat.Share{
 		"declared": {s.Declared, {N: 2, Of: 3}}, "answered": {s.Answered, {N: 2, Of: 3}}, "found": {s.Found, {N: 1, Of: 3}}, "both": {s.Both, {N: 1, Of: 2}},
 		"type": {s.TypeRight, {N: 1, Of: 3}}, "causal": {s.Causal, {N: 1, Of: 2}}, "control": {s.Control, {N: 1, Of: 2}},
 		"turn": {s.Turn, {N: 1, Of: 2}}, "chance": {s.Chance, {N: 1, Of: 2}}, "control sufficient": {s.ControlSufficient, {Of: 2}}, "off": {s.OffLoop, {N: 1, Of: 2}}, "on": {s.OnLoop, {}}, "innocent": {s.Innocent, {N: 1, Of: 2}},

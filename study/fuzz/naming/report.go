@@ -5,7 +5,7 @@ import (
 
 	"softswitch/detect"
 	"softswitch/detect/catalog"
-	"softswitch/internal/share"
+	"softswitch/internal/stat"
 	"softswitch/study/fuzz"
 )
 
@@ -21,7 +21,7 @@ type Report struct {
 	Controls int `json:"controls"`
 	Invalid  int `json:"invalid"`
 	// Single: one host or flow alone prevents the deadlock; of random cases.
-	Single share.Share `json:"single_cause"`
+	Single stat.Share `json:"single_cause"`
 	// Yields are how many fabrics and plants it took.
 	Yields []Yield `json:"yields"`
 	// Types are the columns of System.Planted.
@@ -52,36 +52,36 @@ type System struct {
 	FalseAlarms int `json:"false_alarms"`
 	// Declared, Answered, Found, Among3 and TypeRight are of all locked cases, Chance is
 	// of the controls of answers.
-	Declared  share.Share `json:"declared"`
-	Answered  share.Share `json:"answered"`
-	Found     share.Share `json:"found"`
-	Among3    share.Share `json:"found_among_3"`
-	Both      share.Share `json:"both_of_two_among_3"` // of those with two plants that are both needed
-	Chance    share.Share `json:"control_found"`
-	Answers   float64     `json:"answers_mean"`
-	TypeRight share.Share `json:"type_right"`
+	Declared  stat.Share `json:"declared"`
+	Answered  stat.Share `json:"answered"`
+	Found     stat.Share `json:"found"`
+	Among3    stat.Share `json:"found_among_3"`
+	Both      stat.Share `json:"both_of_two_among_3"` // of those with two plants that are both needed
+	Chance    stat.Share `json:"control_found"`
+	Answers   float64    `json:"answers_mean"`
+	TypeRight stat.Share `json:"type_right"`
 	// Causal and Sufficient are of the answers, and what is beside them, and Chance, of
 	// their controls: there is none where there are not as many other flows.
-	Causal            share.Share `json:"causal"`
-	Control           share.Share `json:"control_causal"`
-	Sufficient        share.Share `json:"sufficient"`
-	ControlSufficient share.Share `json:"control_sufficient"`
+	Causal            stat.Share `json:"causal"`
+	Control           stat.Share `json:"control_causal"`
+	Sufficient        stat.Share `json:"sufficient"`
+	ControlSufficient stat.Share `json:"control_sufficient"`
 	// Turn is how often the declared turn alone is causal.
-	Turn share.Share `json:"declared_turn_causal"`
+	Turn stat.Share `json:"declared_turn_causal"`
 	// OnLoop and OffLoop are how often it says so, of those where it is so.
-	OnLoop  share.Share `json:"on_loop_right"`
-	OffLoop share.Share `json:"off_loop_right"`
+	OnLoop  stat.Share `json:"on_loop_right"`
+	OffLoop stat.Share `json:"off_loop_right"`
 	// Innocent are answers with a flow that has no part in what was planted; Flows and
 	// Innocents are the means of what an answer names.
-	Innocent  share.Share `json:"with_innocents"`
-	Flows     float64     `json:"flows_mean"`
-	Innocents float64     `json:"innocents_mean"`
+	Innocent  stat.Share `json:"with_innocents"`
+	Flows     float64    `json:"flows_mean"`
+	Innocents float64    `json:"innocents_mean"`
 	// Hops are the mean distance of wrong answers from what was planted.
 	Hops float64 `json:"hops_off_mean"`
 	// Several: it says that there is no single cause where none prevents the deadlock;
 	// NotSeveral: it does not say so where one does. Of the answers in random cases.
-	Several    share.Share `json:"no_single_cause_said"`
-	NotSeveral share.Share `json:"single_cause_not_denied"`
+	Several    stat.Share `json:"no_single_cause_said"`
+	NotSeveral stat.Share `json:"single_cause_not_denied"`
 	// Planted is by what was planted, Named by what the system said.
 	Planted []Row `json:"planted"`
 	Named   []Row `json:"named"`
@@ -91,13 +91,13 @@ type System struct {
 
 // Row is a part of the cases.
 type Row struct {
-	Name      string      `json:"name"`
-	Cases     int         `json:"cases"`
-	Types     []int       `json:"types,omitempty"` // answers by Report.Types, of Planted
-	Found     share.Share `json:"found"`
-	TypeRight share.Share `json:"type_right"`
-	Causal    share.Share `json:"causal"`
-	Control   share.Share `json:"control_causal"`
+	Name      string     `json:"name"`
+	Cases     int        `json:"cases"`
+	Types     []int      `json:"types,omitempty"` // answers by Report.Types, of Planted
+	Found     stat.Share `json:"found"`
+	TypeRight stat.Share `json:"type_right"`
+	Causal    stat.Share `json:"causal"`
+	Control   stat.Share `json:"control_causal"`
 }
 
 // Modes of reports.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"softswitch/internal/share"
+	"softswitch/internal/stat"
 	"softswitch/study/fuzz"
 )
 
@@ -55,35 +55,35 @@ func (r *Report) writeSystems(t io.Writer) {
 		}
 		fmt.Fprintln(t)
 	}
-	of := func(name string, of func(s *System) share.Share) {
+	of := func(name string, of func(s *System) stat.Share) {
 		row(name, func(s *System) string { return of(s).String() })
 	}
 	fmt.Fprintln(t)
 	row("", func(s *System) string { return s.Name })
-	of("answers", func(s *System) share.Share { return s.Answered })
+	of("answers", func(s *System) stat.Share { return s.Answered })
 	if r.Mode == ModeCause {
-		of("found", func(s *System) share.Share { return s.Found })
-		of("  control", func(s *System) share.Share { return s.Chance })
-		of("found among 3", func(s *System) share.Share { return s.Among3 })
-		of("both of two among 3", func(s *System) share.Share { return s.Both })
-		of("type right", func(s *System) share.Share { return s.TypeRight })
+		of("found", func(s *System) stat.Share { return s.Found })
+		of("  control", func(s *System) stat.Share { return s.Chance })
+		of("found among 3", func(s *System) stat.Share { return s.Among3 })
+		of("both of two among 3", func(s *System) stat.Share { return s.Both })
+		of("type right", func(s *System) stat.Share { return s.TypeRight })
 	}
-	of("causal, of answers", func(s *System) share.Share { return s.Causal })
-	of("  control", func(s *System) share.Share { return s.Control })
-	of("sufficient", func(s *System) share.Share { return s.Sufficient })
-	of("  control", func(s *System) share.Share { return s.ControlSufficient })
-	of("declared turn causal", func(s *System) share.Share { return s.Turn })
+	of("causal, of answers", func(s *System) stat.Share { return s.Causal })
+	of("  control", func(s *System) stat.Share { return s.Control })
+	of("sufficient", func(s *System) stat.Share { return s.Sufficient })
+	of("  control", func(s *System) stat.Share { return s.ControlSufficient })
+	of("declared turn causal", func(s *System) stat.Share { return s.Turn })
 	row("flows named", func(s *System) string { return fmt.Sprintf("%.1f", s.Flows) })
 	if r.Mode == ModeCause {
 		row("  innocent", func(s *System) string { return fmt.Sprintf("%.1f", s.Innocents) })
-		of("answers with innocents", func(s *System) share.Share { return s.Innocent })
-		of("on the loop, said so", func(s *System) share.Share { return s.OnLoop })
-		of("off the loop, said so", func(s *System) share.Share { return s.OffLoop })
+		of("answers with innocents", func(s *System) stat.Share { return s.Innocent })
+		of("on the loop, said so", func(s *System) stat.Share { return s.OnLoop })
+		of("off the loop, said so", func(s *System) stat.Share { return s.OffLoop })
 		row("hops off when wrong", func(s *System) string { return fmt.Sprintf("%.1f", s.Hops) })
 		row("false alarms", func(s *System) string { return fmt.Sprint(s.FalseAlarms) })
 	} else {
-		of("no single cause, said so", func(s *System) share.Share { return s.Several })
-		of("single cause, not denied", func(s *System) share.Share { return s.NotSeveral })
+		of("no single cause, said so", func(s *System) stat.Share { return s.Several })
+		of("single cause, not denied", func(s *System) stat.Share { return s.NotSeveral })
 	}
 	row("another deadlock", func(s *System) string { return fmt.Sprint(s.Elsewhere) })
 }

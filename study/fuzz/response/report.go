@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"softswitch/detect/respond"
-	"softswitch/internal/share"
+	"softswitch/internal/stat"
 )
 
 // Mode is what these measurements are called among the modes of package fuzz.
@@ -21,9 +21,9 @@ type Report struct {
 	Invalid int `json:"invalid"`
 	// Found: of the cases in which the smallest cause was sought, those in which there is
 	// one. Single: of these, one host or flow is enough.
-	Found     share.Share `json:"cause_found"`
-	Single    share.Share `json:"single_cause"`
-	Responses []*Row      `json:"responses"`
+	Found     stat.Share `json:"cause_found"`
+	Single    stat.Share `json:"single_cause"`
+	Responses []*Row     `json:"responses"`
 }
 
 // Row is a response, with or without reserve.
@@ -31,21 +31,21 @@ type Row struct {
 	Response string `json:"response"`
 	Reserve  bool   `json:"reserve"`
 	// Cured: no deadlock came back, and none is there at the end.
-	Cured       share.Share `json:"cured"`
-	Recurrences float64     `json:"recurrences_mean"`
-	Turns       float64     `json:"lossy_turns_mean"`
-	Policed     float64     `json:"flows_policed_mean"`
+	Cured       stat.Share `json:"cured"`
+	Recurrences float64    `json:"recurrences_mean"`
+	Turns       float64    `json:"lossy_turns_mean"`
+	Policed     float64    `json:"flows_policed_mean"`
 	// Innocents are the mean of innocent flows that are policed, and WithInnocents cases
 	// that have one, of those with a known cause.
-	Innocents     float64     `json:"innocents_policed_mean"`
-	WithInnocents share.Share `json:"with_innocents_policed"`
+	Innocents     float64    `json:"innocents_policed_mean"`
+	WithInnocents stat.Share `json:"with_innocents_policed"`
 	// Goodput of innocents as a share of what they get when the cause is handled from the
 	// start; SingleGoodput of the cases with a single cause.
 	Goodput       Quantiles `json:"innocents_goodput"`
 	SingleGoodput Quantiles `json:"innocents_goodput_single_cause"`
 	// Lost are lossless frames for which there was no room, LostIn the cases with one.
-	Lost   int         `json:"lossless_lost"`
-	LostIn share.Share `json:"with_lossless_lost"`
+	Lost   int        `json:"lossless_lost"`
+	LostIn stat.Share `json:"with_lossless_lost"`
 	// Dropped is frames dropped on purpose, as a share of those and what arrived.
 	Dropped float64 `json:"dropped_share"`
 

@@ -1,27 +1,20 @@
-// Package atomicdir makes folders that are there with all that belongs into them, or not at
-// all, whatever ends the program.
-//
-// What it does not do: it waits for no disk; who needs that has fill sync its files. A program
-// that is killed leaves what it had filled beside it, in a hidden folder.
-package atomicdir
+package safefile
 
 import (
 	"fmt"
 	"os"
 	"path/filepath"
-
-	"softswitch/internal/safefile"
 )
 
-// Create makes the folder dir, which must not be there, and those above it. fill writes what
+// CreateDir makes the folder dir, which must not be there, and those above it. fill writes what
 // belongs into it into another folder beside it, which then gets its name. If fill fails, that
 // is removed.
-func Create(dir string, fill func(making string) error) (err error) {
+func CreateDir(dir string, fill func(making string) error) (err error) {
 	dir = filepath.Clean(dir)
 	if _, err := os.Lstat(dir); err == nil {
 		return fmt.Errorf("%s is there already", dir)
 	}
-	if err := safefile.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+	if err := MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return err
 	}
 	making, err := os.MkdirTemp(filepath.Dir(dir), "."+filepath.Base(dir)+"-")

@@ -1,4 +1,4 @@
-package sonic
+package importer
 
 import (
 	"fmt"
@@ -9,14 +9,14 @@ import (
 
 // end is a port of a switch.
 type end struct {
-	at   *config
+	at   *configDB
 	port string
 }
 
 func (e end) String() string { return e.at.name + " " + e.port }
 
-// link is a link between two switches, or between a switch and a host.
-type link struct {
+// sonicLink is a link between two switches, or between a switch and a host.
+type sonicLink struct {
 	a, b  end // b.at is nil for a host
 	host  string
 	speed int // in Mbit/s
@@ -26,21 +26,21 @@ type link struct {
 var switches = []string{"ToRRouter", "LeafRouter", "SpineRouter", "UpperSpineRouter", "LowerSpineRouter", "UpperRegionalHub", "FabricSpineRouter", "RegionalHub", "AZNGHub", "CoreRouter", "BackEndToRRouter", "BackEndLeafRouter", "MiniPop", "BmcMgmtToRRouter", "MgmtToRRouter"}
 
 // fabric finds the links that both ends agree about, and the hosts.
-func (r *reader) fabric() (links []link) {
+func (r *sonicReader) fabric() (links []sonicLink) {
 	hosts := map[string]int{} // links, by name
 	for _, c := range r.configs {
 		for _, port := range c.Neigh.keys() {
 			far := c.Neigh.field(port, "name")
 			place := "DEVICE_NEIGHBOR|" + port
 			if c.Port[port] == nil {
-				r.faultf(c, place, "PORT has no %s; it has %s", port, span(c.Port.keys()))
+				r.faultf(c, place, "PORT has no %s; it has %s", port, sonicSpan(c.Port.keys()))
 				continue
 			}
 			if !plain(far) || !plain(port) {
 				r.faultf(c, place, "name is %q; want 1 to 32 letters, digits, \"-\", \"_\" and \".\", as in the port", far)
 				continue
 			}
-			l := link{a: end{c, port}, speed: r.speed(c, port)}
+			l := sonicLink{a: end{c, port}, speed: r.speed(c, port)}
 			if c.Port.field(port, "admin_status") == "down" {
 				r.notef("%s %s is down by its admin_status: its link to %s is left out", c.name, port, far)
 				continue
@@ -66,19 +66,19 @@ func (r *reader) fabric() (links []link) {
 
 // known finds the ports that a table's keys name and PORT does not have. A key is ports with commas
 // between, and may go on after "|"; "global" is the switch.
-func (r *reader) known(c *config, table string, keys []string) {
+func (r *sonicReader) known(c *configDB, table string, keys []string) {
 	for _, key := range keys {
 		ports, _, _ := strings.Cut(key, "|")
 		for _, port := range strings.Split(ports, ",") {
 			if port != "global" && c.Port[port] == nil {
-				r.faultf(c, table+"|"+key, "PORT has no %s; it has %s", port, span(c.Port.keys()))
+				r.faultf(c, table+"|"+key, "PORT has no %s; it has %s", port, sonicSpan(c.Port.keys()))
 			}
 		}
 	}
 }
 
 // nameHosts gives a host with several links a name for each: a host of a scenario has one.
-func (r *reader) nameHosts(links []link, count map[string]int) {
+func (r *sonicReader) nameHosts(links []sonicLink, count map[string]int) {
 	nth := map[string]int{}
 	for i := range links {
 		l := &links[i]
@@ -94,7 +94,7 @@ func (r *reader) nameHosts(links []link, count map[string]int) {
 }
 
 // speed is a port's speed in Mbit/s.
-func (r *reader) speed(c *config, port string) int {
+func (r *sonicReader) speed(c *configDB, port string) int {
 	text := c.Port.field(port, "speed")
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > 10_000_000 {
@@ -104,7 +104,7 @@ func (r *reader) speed(c *config, port string) int {
 }
 
 // agree finds the far end of l at another switch, which has to say the same of it.
-func (r *reader) agree(l *link, other *config, place string) bool {
+func (r *sonicReader) agree(l *sonicLink, other *configDB, place string) bool {
 	c, port := l.a.at, l.a.port
 	theirs := c.Neigh.field(port, "port")
 	far := end{other, theirs}
@@ -113,7 +113,7 @@ func (r *reader) agree(l *link, other *config, place string) bool {
 	case theirs == "":
 		r.faultf(c, place, "it leads to %s and has no port", other.name)
 	case other.Port[theirs] == nil:
-		r.faultf(c, place, "it leads to %s, whose PORT has no %s; it has %s", far, theirs, span(other.Port.keys()))
+		r.faultf(c, place, "it leads to %s, whose PORT has no %s; it has %s", far, theirs, sonicSpan(other.Port.keys()))
 	case other.Neigh[theirs] == nil:
 		r.faultf(c, place, "it leads to %s, and %s.json has no DEVICE_NEIGHBOR|%s", far, other.name, theirs)
 	case back.at != c || back.port != port:
@@ -133,8 +133,8 @@ func (r *reader) agree(l *link, other *config, place string) bool {
 	return false
 }
 
-// span lists names, in full up to eight.
-func span(names []string) string {
+// sonicSpan lists names, in full up to eight.
+func sonicSpan(names []string) string {
 	switch n := len(names); {
 	case n == 0:
 		return "nothing"

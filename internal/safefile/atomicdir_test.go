@@ -1,4 +1,4 @@
-package atomicdir
+package safefile
 
 import (
 	"errors"
@@ -29,7 +29,7 @@ func TestCreate(t *testing.T) {
 	for _, name := range []string{"a", "b/c", "d/", "e/f//"} {
 		top := t.TempDir()
 		dir := top + "/" + name
-		err := Create(dir, func(making string) error {
+		err := CreateDir(dir, func(making string) error {
 			if _, err := os.Lstat(dir); err == nil {
 				t.Errorf("%s is there before it is filled", name)
 			}
@@ -51,7 +51,7 @@ func TestCreateFails(t *testing.T) {
 	top := t.TempDir()
 	dir := filepath.Join(top, "new")
 	full := errors.New("no room")
-	if err := Create(dir, func(making string) error {
+	if err := CreateDir(dir, func(making string) error {
 		return errors.Join(os.WriteFile(filepath.Join(making, "file"), nil, 0o644), full)
 	}); !errors.Is(err, full) {
 		t.Errorf("%v", err)
@@ -67,7 +67,7 @@ func TestCreateFails(t *testing.T) {
 		if err := put(path); err != nil {
 			t.Fatal(err)
 		}
-		if err := Create(path, never); err == nil || err.Error() != path+" is there already" {
+		if err := CreateDir(path, never); err == nil || err.Error() != path+" is there already" {
 			t.Errorf("%s: %v", name, err)
 		}
 		wantNames(t, filepath.Dir(path), name)

@@ -1,4 +1,4 @@
-package hpcc
+package importer
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ type words struct {
 	err   error
 }
 
-func newWords(f File) *words {
+func newWords(f HPCCFile) *words {
 	return &words{file: f.Name, lines: strings.Split(string(f.Data), "\n")}
 }
 

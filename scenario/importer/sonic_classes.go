@@ -1,4 +1,4 @@
-package sonic
+package importer
 
 import (
 	"cmp"
@@ -23,7 +23,7 @@ type profile struct {
 }
 
 // qos finds out what all ports between switches have in common.
-func (r *reader) qos(links []link) (q qos) {
+func (r *sonicReader) qos(links []sonicLink) (q qos) {
 	var first end
 	var ends []end
 	for _, l := range links {
@@ -48,7 +48,7 @@ func (r *reader) qos(links []link) (q qos) {
 }
 
 // pfc is the classes that a port pauses, ascending.
-func (r *reader) pfc(e end) (classes []int) {
+func (r *sonicReader) pfc(e end) (classes []int) {
 	text := e.at.QOS.of(e.port)["pfc_enable"]
 	for _, s := range strings.Split(text, ",") {
 		if s = strings.TrimSpace(s); s == "" {
@@ -87,10 +87,10 @@ func named(ref string) string {
 }
 
 // dscp is the code points of each lossless class. Switches have to agree about them.
-func (r *reader) dscp(ends []end, lossless []int) map[int][]int {
-	var first *config
+func (r *sonicReader) dscp(ends []end, lossless []int) map[int][]int {
+	var first *configDB
 	var have map[int]int // by code point, of lossless classes
-	var done []*config
+	var done []*configDB
 	for _, e := range ends {
 		ref := named(cmp.Or(e.at.QOS.of(e.port)["dscp_to_tc_map"], e.at.QOS.field("global", "dscp_to_tc_map")))
 		if ref == "" || slices.Contains(done, e.at) {
@@ -98,7 +98,7 @@ func (r *reader) dscp(ends []end, lossless []int) map[int][]int {
 		}
 		done = append(done, e.at)
 		if e.at.DSCP[ref] == nil {
-			r.faultf(e.at, "PORT_QOS_MAP|"+e.port, "dscp_to_tc_map is %q; DSCP_TO_TC_MAP has %s", ref, span(e.at.DSCP.keys()))
+			r.faultf(e.at, "PORT_QOS_MAP|"+e.port, "dscp_to_tc_map is %q; DSCP_TO_TC_MAP has %s", ref, sonicSpan(e.at.DSCP.keys()))
 			continue
 		}
 		m := r.codePoints(e.at, ref, lossless)
@@ -132,7 +132,7 @@ func class(c int, lossless bool) string {
 }
 
 // codePoints are those of a map that lead to a lossless class.
-func (r *reader) codePoints(c *config, ref string, lossless []int) map[int]int {
+func (r *sonicReader) codePoints(c *configDB, ref string, lossless []int) map[int]int {
 	m := map[int]int{}
 	for _, key := range c.DSCP.keysOf(ref) {
 		dscp, err1 := strconv.Atoi(key)
@@ -156,7 +156,7 @@ func (t table) keysOf(key string) []string {
 }
 
 // profile is the one that most ports have for their lossless classes.
-func (r *reader) profile(ends []end, lossless []int) profile {
+func (r *sonicReader) profile(ends []end, lossless []int) profile {
 	var all []profile
 	var at [][]end
 	for _, e := range ends {
@@ -194,7 +194,7 @@ func (r *reader) profile(ends []end, lossless []int) profile {
 }
 
 // profileOf is the profile of a port for a class; false if it has none of its own.
-func (r *reader) profileOf(e end, class int) (p profile, ok bool) {
+func (r *sonicReader) profileOf(e end, class int) (p profile, ok bool) {
 	for _, key := range e.at.PG.keys() {
 		ports, classes, found := strings.Cut(key, "|")
 		if !found || !slices.Contains(strings.Split(ports, ","), e.port) || !inRange(classes, class) {
@@ -205,7 +205,7 @@ func (r *reader) profileOf(e end, class int) (p profile, ok bool) {
 			return p, false
 		}
 		if e.at.Profile[name] == nil {
-			r.faultf(e.at, "BUFFER_PG|"+key, "profile is %q; BUFFER_PROFILE has %s", name, span(e.at.Profile.keys()))
+			r.faultf(e.at, "BUFFER_PG|"+key, "profile is %q; BUFFER_PROFILE has %s", name, sonicSpan(e.at.Profile.keys()))
 			return p, false
 		}
 		field := func(of string) string {

@@ -1,4 +1,4 @@
-package sonic
+package importer
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 )
 
 // text is the scenario file.
-func (r *reader) text(name string, links []link, q qos) []byte {
+func (r *sonicReader) text(name string, links []sonicLink, q qos) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Made of the configurations of %d SONiC switches. Routes are shortest paths, those\n# that fail fall back as routes of a scenario do.\n", len(r.configs))
 	for _, class := range q.lossless {
@@ -56,7 +56,7 @@ func (r *reader) text(name string, links []link, q qos) []byte {
 }
 
 // names is a link as a scenario names it.
-func (l *link) names() string {
+func (l *sonicLink) names() string {
 	if l.host != "" {
 		return l.a.at.name + "--" + l.host
 	}

@@ -1,15 +1,15 @@
-// Package hpcc makes a scenario of the files of the simulator of HPCC (Li et al., SIGCOMM
+// HPCC makes a scenario of the files of the simulator of HPCC (Li et al., SIGCOMM
 // 2019; github.com/alibaba-edu/High-Precision-Congestion-Control) and of those that came of
 // it, such as SimAI:
 //
-//	topology.txt, flow.txt --Scenario--> scenario file
+//	topology.txt, flow.txt -->  scenario file
 //
 // Both are words between spaces and line ends. A topology is the number of nodes, of
 // switches and of links, the number of each switch, and for each link its two nodes, rate,
 // delay and error rate. Flows are their number, and for each its two hosts, priority group,
 // destination port, size in bytes and start in seconds. What stands behind is a comment.
 //
-// Read in this order: hpcc.go (what comes of the files), words.go (reading them).
+// Read in this order: this file (what comes of the files), hpcc_words.go (reading them).
 //
 // Invariants:
 //   - place: a fault names the file and the line;
@@ -17,7 +17,8 @@
 //
 // What it does not do: it reads no config.txt: buffers and congestion control are those of
 // a scenario.
-package hpcc
+
+package importer
 
 import (
 	"fmt"
@@ -30,18 +31,18 @@ import (
 
 // MaxFile limits a file, in bytes; maxNodes a topology.
 const (
-	MaxFile  = 16 << 20
-	maxNodes = 30_000
+	MaxHPCCFile  = 16 << 20
+	hpccMaxNodes = 30_000
 )
 
-// File is a file with its name, which faults carry.
-type File struct {
+// HPCCFile is a file with its name, which faults carry.
+type HPCCFile struct {
 	Name string
 	Data []byte
 }
 
-// link is a link between two nodes.
-type link struct {
+// hpccLink is a link between two nodes.
+type hpccLink struct {
 	a, b  int
 	rate  unit.Rate
 	delay unit.Time
@@ -57,12 +58,12 @@ type flow struct {
 // fabric is a topology.
 type fabric struct {
 	isSwitch []bool // by node
-	links    []link
+	links    []hpccLink
 	of       [][]int // by node: its links
 }
 
-// Scenario is a scenario file called name. flows may be nil. The error is the first fault.
-func Scenario(name string, topology File, flows *File) ([]byte, error) {
+// HPCC is a scenario file called name. flows may be nil. The error is the first fault.
+func HPCC(name string, topology HPCCFile, flows *HPCCFile) ([]byte, error) {
 	f, err := readTopology(topology)
 	if err != nil {
 		return nil, err
@@ -76,10 +77,10 @@ func Scenario(name string, topology File, flows *File) ([]byte, error) {
 	return text(name, f, list), nil
 }
 
-func readTopology(file File) (*fabric, error) {
+func readTopology(file HPCCFile) (*fabric, error) {
 	w := newWords(file)
-	nodes, switches := w.number("the number of nodes", 2, maxNodes), w.number("the number of switches", 1, maxNodes)
-	links := w.number("the number of links", 1, 64*maxNodes)
+	nodes, switches := w.number("the number of nodes", 2, hpccMaxNodes), w.number("the number of switches", 1, hpccMaxNodes)
+	links := w.number("the number of links", 1, 64*hpccMaxNodes)
 	if w.err != nil {
 		return nil, w.err
 	}
@@ -95,7 +96,7 @@ func readTopology(file File) (*fabric, error) {
 		f.isSwitch[i] = true
 	}
 	for range links {
-		l := link{a: w.number("a node of a link", 0, nodes-1), b: w.number("a node of a link", 0, nodes-1)}
+		l := hpccLink{a: w.number("a node of a link", 0, nodes-1), b: w.number("a node of a link", 0, nodes-1)}
 		l.rate, l.delay, l.lossy = w.rate(), w.delay(), w.real("an error rate", 1) > 0
 		for _, i := range []int{l.a, l.b} {
 			if w.err == nil && !f.isSwitch[i] && len(f.of[i]) > 0 {
@@ -121,7 +122,7 @@ func readTopology(file File) (*fabric, error) {
 	return f, nil
 }
 
-func readFlows(file File, f *fabric) (flows []flow, err error) {
+func readFlows(file HPCCFile, f *fabric) (flows []flow, err error) {
 	w := newWords(file)
 	n := w.number("the number of flows", 0, 1<<24)
 	for range n {
@@ -159,10 +160,10 @@ func (f *fabric) name(i int) string {
 func text(name string, f *fabric, flows []flow) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Made of files of HPCC's simulator: switch N is sN, host N is hN. Routes are shortest paths.\n")
-	if slices.ContainsFunc(f.links, func(l link) bool { return l.lossy }) {
+	if slices.ContainsFunc(f.links, func(l hpccLink) bool { return l.lossy }) {
 		b.WriteString("# Links have error rates there, which a scenario has not.\n")
 	}
-	first, end := span(f, flows)
+	first, end := hpccSpan(f, flows)
 	if first > 0 {
 		fmt.Fprintf(&b, "# Flows begin %s earlier than there.\n", config.FormatTime(first))
 	}
@@ -223,10 +224,10 @@ func writeClasses(b *strings.Builder, flows []flow) {
 }
 
 // usual is the rate and delay that most links have.
-func (f *fabric) usual() (most link) {
-	count, best := map[link]int{}, 0
+func (f *fabric) usual() (most hpccLink) {
+	count, best := map[hpccLink]int{}, 0
 	for _, l := range f.links {
-		key := link{rate: l.rate, delay: l.delay}
+		key := hpccLink{rate: l.rate, delay: l.delay}
 		if count[key]++; count[key] > best {
 			best, most = count[key], key
 		}
@@ -234,10 +235,10 @@ func (f *fabric) usual() (most link) {
 	return most
 }
 
-// span is when the first flow begins, and how long a scenario takes in which each host has
+// hpccSpan is when the first flow begins, and how long a scenario takes in which each host has
 // twice the time that its link needs for all that it sends or gets, after the last flow
 // has begun: at least 1 ms, at most a day.
-func span(f *fabric, flows []flow) (first, end unit.Time) {
+func hpccSpan(f *fabric, flows []flow) (first, end unit.Time) {
 	if len(flows) == 0 {
 		return 0, unit.Second
 	}

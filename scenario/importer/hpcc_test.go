@@ -1,11 +1,11 @@
-package hpcc_test
+package importer_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
-	"softswitch/scenario/hpcc"
+	"softswitch/scenario/importer"
 	"softswitch/scenario/load"
 	"softswitch/unit"
 )
@@ -28,8 +28,8 @@ const flows = `2
 First line: # of flows
 `
 
-// imported is the scenario of two files; the pairs of edits replace a text of one.
-func imported(edits ...string) (string, error) {
+// hpccImported is the scenario of two files; the pairs of edits replace a text of one.
+func hpccImported(edits ...string) (string, error) {
 	t, f := topology, flows
 	for i := 0; i < len(edits); i += 2 {
 		if !strings.Contains(t+f, edits[i]) {
@@ -37,12 +37,12 @@ func imported(edits ...string) (string, error) {
 		}
 		t, f = strings.Replace(t, edits[i], edits[i+1], 1), strings.Replace(f, edits[i], edits[i+1], 1)
 	}
-	text, err := hpcc.Scenario("x", hpcc.File{Name: "t.txt", Data: []byte(t)}, &hpcc.File{Name: "f.txt", Data: []byte(f)})
+	text, err := importer.HPCC("x", importer.HPCCFile{Name: "t.txt", Data: []byte(t)}, &importer.HPCCFile{Name: "f.txt", Data: []byte(f)})
 	return string(text), err
 }
 
-func TestScenario(t *testing.T) {
-	text, err := imported()
+func TestHPCC(t *testing.T) {
+	text, err := hpccImported()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestScenario(t *testing.T) {
 	}
 }
 
-func TestFaults(t *testing.T) {
+func TestHPCCFaults(t *testing.T) {
 	for want, edit := range map[string][]string{
 		`t.txt:1: "x" is not the number of nodes: write 2 to 30000`:                          {"5 2 5", "x 2 5"},
 		`t.txt:2: "5" is not the number of a switch: write 0 to 4`:                           {"0 4\n", "0 5\n"},
@@ -88,20 +88,20 @@ func TestFaults(t *testing.T) {
 		`f.txt:2: "-2" is not a start in seconds: write 0 to 86400`:                          {"200000 2", "200000 -2"},
 		"f.txt:2: the file ends where the number of flows should be":                         {flows, "\n"},
 	} {
-		if _, err := imported(edit...); err == nil || err.Error() != want {
+		if _, err := hpccImported(edit...); err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 	}
 }
 
-// FuzzScenario: what comes of two files is a scenario, or it is told what is wrong with
+// FuzzHPCC: what comes of two files is a scenario, or it is told what is wrong with
 // them; a fabric in pieces is found when the scenario is read.
-func FuzzScenario(f *testing.F) {
+func FuzzHPCC(f *testing.F) {
 	f.Add(topology, flows)
 	f.Add("2 1 1\n0\n0 1 1bps 0ns 0\n", "0")
 	f.Add("4 2 2 0 2 0 1 10Gbps 1us 0 2 3 10Gbps 1us 0", "1 1 3 7 0 999 1e5")
 	f.Fuzz(func(t *testing.T, topology, flows string) {
-		text, err := hpcc.Scenario("x", hpcc.File{Name: "t", Data: []byte(topology)}, &hpcc.File{Name: "f", Data: []byte(flows)})
+		text, err := importer.HPCC("x", importer.HPCCFile{Name: "t", Data: []byte(topology)}, &importer.HPCCFile{Name: "f", Data: []byte(flows)})
 		if err != nil || len(text) > 100_000 {
 			return
 		}

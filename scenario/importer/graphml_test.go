@@ -1,11 +1,11 @@
-package graphml_test
+package importer_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
-	"softswitch/scenario/graphml"
+	"softswitch/scenario/importer"
 	"softswitch/scenario/load"
 )
 
@@ -26,9 +26,9 @@ const zoo = `<?xml version="1.0" encoding="utf-8"?>
 </graphml>
 `
 
-func imported(t *testing.T, text string) string {
+func graphmlImported(t *testing.T, text string) string {
 	t.Helper()
-	out, err := graphml.Scenario("zoo", "zoo.graphml", []byte(text), 100e9)
+	out, err := importer.GraphML("zoo", "zoo.graphml", []byte(text), 100e9)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func imported(t *testing.T, text string) string {
 	return strings.Join(append(links, head...), "; ")
 }
 
-func TestScenario(t *testing.T) {
+func TestGraphML(t *testing.T) {
 	hosts := strings.NewReplacer(`id="2" />`, `id="c"><data key="d33">Server</data></node>`, `"0"`, `"a"`, `"1"`, `"b"`, `"2"`, `"c"`)
 	one := strings.Replace(zoo, `    <edge source="2" target="1"><data key="d35">1e10</data></edge>`+"\n", "", 1)
 	for text, want := range map[string]string{
@@ -60,13 +60,13 @@ func TestScenario(t *testing.T) {
 			`s0 is "Global \"Crossing\"".; s1 is "Bern".; s2 is "2".; 1 of 2 links have no rate in it: 100Gbit/s is supposed.; It has no hosts: each switch has one.`,
 		hosts.Replace(one): `a--b 2.5; b--c 100; a is "Global \"Crossing\"".; b is "Bern".; 1 of 2 links have no rate in it: 100Gbit/s is supposed.`,
 	} {
-		if got := imported(t, text); got != want {
+		if got := graphmlImported(t, text); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
 }
 
-func TestFaults(t *testing.T) {
+func TestGraphMLFaults(t *testing.T) {
 	for want, edit := range map[string][2]string{
 		"zoo.graphml:1: <html> where <graphml> should be":                                             {zoo, "<html/>"},
 		"zoo.graphml:1: not XML: XML syntax error on line 1: unexpected EOF":                          {zoo, "<graphml>"},
@@ -80,20 +80,20 @@ func TestFaults(t *testing.T) {
 		"zoo.graphml:12: a host gets a second link: it has one":                                       {`<node id="2" />`, `<node id="2"><data key="d33">host</data></node>`},
 		`zoo.graphml:1: not XML: xml: opening charset "latin1": encoding "latin1": write it as UTF-8`: {"utf-8", "latin1"},
 	} {
-		_, err := graphml.Scenario("zoo", "zoo.graphml", []byte(strings.Replace(zoo, edit[0], edit[1], 1)), 100e9)
+		_, err := importer.GraphML("zoo", "zoo.graphml", []byte(strings.Replace(zoo, edit[0], edit[1], 1)), 100e9)
 		if err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 	}
 }
 
-// FuzzScenario: what comes of a graph is a scenario, or it is told what is wrong with it; a
+// FuzzGraphML: what comes of a graph is a scenario, or it is told what is wrong with it; a
 // graph in pieces is found when the scenario is read.
-func FuzzScenario(f *testing.F) {
+func FuzzGraphML(f *testing.F) {
 	f.Add(zoo)
 	f.Add(`<graphml><graph edgedefault="directed"><node id="a"/><node id="host0"/><edge source="a" target="host0"/><edge source="host0" target="a"/></graph></graphml>`)
 	f.Fuzz(func(t *testing.T, text string) {
-		out, err := graphml.Scenario("x", "x", []byte(text), 100e9)
+		out, err := importer.GraphML("x", "x", []byte(text), 100e9)
 		if err != nil || len(out) > 100_000 {
 			return
 		}

@@ -1,21 +1,22 @@
-// Package graphml makes a scenario of a graph in GraphML (graphml.graphdrawing.org), such as
+// GraphML makes a scenario of a graph in GraphML (graphml.graphdrawing.org), such as
 // those of the Internet Topology Zoo (Knight et al., JSAC 2011):
 //
-//	GraphML --read--> graph --Scenario--> scenario file
+//	GraphML --read--> graph -->  scenario file
 //
 // GraphML says which nodes there are and which are joined; what else it tells is in data
 // elements, which are known by the attr.name of their key. Read are of a node label, and
 // type, kind or role, where "host" or "server" make a host of it; of an edge LinkSpeedRaw,
 // in bit/s, as the zoo has it.
 //
-// Read in this order: read.go (the graph), graphml.go (what comes of it).
+// Read in this order: graphml_read.go (the graph), this file (what comes of it).
 //
 // Invariants:
 //   - place: a fault names the file and the line;
 //   - what is supposed is a comment at the head of the scenario.
 //
 // What it does not do: it reads no nested graphs, hyperedges or ports, and not GML.
-package graphml
+
+package importer
 
 import (
 	"fmt"
@@ -29,16 +30,16 @@ import (
 
 // Limits of a file, in bytes, and of its graph.
 const (
-	MaxFile  = 16 << 20
-	maxNodes = 10_000
-	maxEdges = 100_000
+	MaxGraphMLFile  = 16 << 20
+	graphmlMaxNodes = 10_000
+	maxEdges        = 100_000
 )
 
-// Scenario is a scenario file called name, of the graph in data, the content of file.
+// GraphML is a scenario file called name, of the graph in data, the content of file.
 // Links without a rate have this one. If no node is a host, each gets one. The error is the
 // first fault.
-func Scenario(name, file string, data []byte, rate unit.Rate) ([]byte, error) {
-	g, err := read(file, data)
+func GraphML(name, file string, data []byte, rate unit.Rate) ([]byte, error) {
+	g, err := readGraphML(file, data)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +113,7 @@ func Scenario(name, file string, data []byte, rate unit.Rate) ([]byte, error) {
 // names are those of nodes in the scenario: their ids if all of these can be names, else
 // s0, s1, ... and h0, h1, ..., in the order of the file.
 func (g *graph) names() (names []string) {
-	own := !slices.ContainsFunc(g.nodes, func(n node) bool { return !topo.ValidName(n.id) })
+	own := !slices.ContainsFunc(g.nodes, func(n graphmlNode) bool { return !topo.ValidName(n.id) })
 	for i, n := range g.nodes {
 		switch {
 		case own:
@@ -127,7 +128,7 @@ func (g *graph) names() (names []string) {
 }
 
 // what is how the graph calls a node.
-func (n *node) what() string {
+func (n *graphmlNode) what() string {
 	if n.label != "" {
 		return n.label
 	}

@@ -1,4 +1,4 @@
-package containerlab
+package importer
 
 import (
 	"cmp"
@@ -14,13 +14,13 @@ import (
 // lab is what is read of a file.
 type lab struct {
 	name  string // "" if it has none
-	nodes []node
-	links []link
+	nodes []clabNode
+	links []clabLink
 	out   []outside
 }
 
-// node is a container. host tells why it is a host, "" if it is a switch.
-type node struct {
+// clabNode is a container. host tells why it is a host, "" if it is a switch.
+type clabNode struct {
 	name, host string
 	about
 	line, links int
@@ -29,8 +29,8 @@ type node struct {
 // about is what a node says of itself, or groups, kinds and defaults of many.
 type about struct{ kind, group, icon string }
 
-// link joins two nodes, by their index.
-type link struct {
+// clabLink joins two nodes, by their index.
+type clabLink struct {
 	ends [2]int
 	line int
 }
@@ -46,7 +46,7 @@ const inside = "veth"
 
 var leaving = []string{"host", "mgmt-net", "macvlan", "vxlan", "vxlan-stitch", "dummy"}
 
-func read(file string, data []byte) (*lab, error) {
+func readContainerlab(file string, data []byte) (*lab, error) {
 	r, err := newReader(file, data)
 	if err != nil {
 		return nil, err
@@ -68,12 +68,12 @@ func read(file string, data []byte) (*lab, error) {
 	return &l, r.err
 }
 
-func (r *reader) about(n ast.Node) about {
+func (r *clabReader) about(n ast.Node) about {
 	m := r.mapping(n)
 	return about{r.text(m.value("kind")), r.text(m.value("group")), r.text(r.mapping(m.value("labels")).value("graph-icon"))}
 }
 
-func (r *reader) abouts(n ast.Node) map[string]about {
+func (r *clabReader) abouts(n ast.Node) map[string]about {
 	of := map[string]about{}
 	for _, e := range r.mapping(n) {
 		of[e.key] = r.about(e.value)
@@ -83,11 +83,11 @@ func (r *reader) abouts(n ast.Node) map[string]about {
 
 // nodes reads the nodes, with what they have from others: a group's comes before a kind's,
 // and that before the defaults.
-func (r *reader) nodes(l *lab, t mapping, index map[string]int) {
+func (r *clabReader) nodes(l *lab, t mapping, index map[string]int) {
 	defaults, kinds, groups := r.about(t.value("defaults")), r.abouts(t.value("kinds")), r.abouts(t.value("groups"))
 	for _, e := range r.mapping(t.value("nodes")) {
-		if len(l.nodes) == maxNodes {
-			r.faultf(e.at, "more than %d nodes", maxNodes)
+		if len(l.nodes) == containerlabMaxNodes {
+			r.faultf(e.at, "more than %d nodes", containerlabMaxNodes)
 			return
 		}
 		a := r.about(e.value)
@@ -95,11 +95,11 @@ func (r *reader) nodes(l *lab, t mapping, index map[string]int) {
 		a.group = cmp.Or(a.group, kinds[a.kind].group, defaults.group)
 		a.icon = cmp.Or(a.icon, groups[a.group].icon, kinds[a.kind].icon, defaults.icon)
 		index[e.key] = len(l.nodes)
-		l.nodes = append(l.nodes, node{name: e.key, about: a, line: line(e.at)})
+		l.nodes = append(l.nodes, clabNode{name: e.key, about: a, line: line(e.at)})
 	}
 }
 
-func (r *reader) links(l *lab, n ast.Node, index map[string]int) {
+func (r *clabReader) links(l *lab, n ast.Node, index map[string]int) {
 	used := map[[2]string]int{} // lines of links, by node and interface
 	for _, n := range r.list(n) {
 		m := r.mapping(n)
@@ -120,7 +120,7 @@ func (r *reader) links(l *lab, n ast.Node, index map[string]int) {
 			return
 		}
 		a, z := r.endpoint(ends[0]), r.endpoint(ends[1])
-		k := link{line: line(n)}
+		k := clabLink{line: line(n)}
 		if to := slices.IndexFunc([]string{a[0], z[0]}, func(s string) bool { return slices.Contains(leaving, s) }); to >= 0 {
 			l.out = append(l.out, outside{[]string{a[0], z[0]}[to], k.line})
 			continue
@@ -149,7 +149,7 @@ func (r *reader) links(l *lab, n ast.Node, index map[string]int) {
 }
 
 // endpoint reads a node and its interface.
-func (r *reader) endpoint(n ast.Node) (end [2]string) {
+func (r *clabReader) endpoint(n ast.Node) (end [2]string) {
 	if s, ok := scalar(r.value(n)); ok {
 		end[0], end[1], _ = strings.Cut(s, ":")
 	} else {
@@ -163,7 +163,7 @@ func (r *reader) endpoint(n ast.Node) (end [2]string) {
 }
 
 // roles tells hosts from switches, and checks that both have as many links as they can.
-func (r *reader) roles(l *lab) {
+func (r *clabReader) roles(l *lab) {
 	for _, k := range l.links {
 		l.nodes[k.ends[0]].links++
 		l.nodes[k.ends[1]].links++

@@ -1,9 +1,9 @@
-// Package share counts how many of a number of cases something is true of, and says
+// Package stat counts how many of a number of cases something is true of, and says
 // how far that is known: Wilson's interval (E. B. Wilson, "Probable inference, the law
 // of succession, and statistical inference", 1927).
 //
 // What it does not do: the cases must be independent; it cannot see whether they are.
-package share
+package stat
 
 import (
 	"encoding/json"

@@ -1,15 +1,15 @@
-package containerlab_test
+package importer_test
 
 import (
 	"strings"
 	"testing"
 
-	"softswitch/scenario/containerlab"
+	"softswitch/scenario/importer"
 	"softswitch/scenario/load"
 )
 
-// clos is a lab with what the format offers to write it shorter.
-const clos = `name: clos
+// containerlabClos is a lab with what the format offers to write it shorter.
+const containerlabClos = `name: clos
 prefix: ""
 x-leaf: &leaf {kind: nokia_srlinux, image: srl, labels: {rack: 7}}
 mgmt: {network: custom}
@@ -46,10 +46,10 @@ topology:
     - {type: host, endpoint: {node: leaf2, interface: e1-9}, host-interface: l2}
 `
 
-// imported is the plan that comes of a lab, and what its head says of it.
-func imported(t *testing.T, text string) string {
+// containerlabImported is the plan that comes of a lab, and what its head says of it.
+func containerlabImported(t *testing.T, text string) string {
 	t.Helper()
-	out, err := containerlab.Scenario("file", "clos.clab.yml", []byte(text), 100e9)
+	out, err := importer.Containerlab("file", "clos.clab.yml", []byte(text), 100e9)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,9 +72,9 @@ func imported(t *testing.T, text string) string {
 	return strings.Join(lines[1:], "\n")
 }
 
-func TestScenario(t *testing.T) {
+func TestContainerlab(t *testing.T) {
 	for text, want := range map[string]string{
-		clos: `It has no rates: 100Gbit/s is supposed.
+		containerlabClos: `It has no rates: 100Gbit/s is supposed.
 The link of line 33 is left out: mgmt-net is outside of the lab.
 The link of line 34 is left out: macvlan is outside of the lab.
 The link of line 35 is left out: host is outside of the lab.
@@ -114,19 +114,19 @@ a--b
 a--c
 a--d`,
 	} {
-		if got := imported(t, text); got != want {
+		if got := containerlabImported(t, text); got != want {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}
 	}
 }
 
-func TestFaults(t *testing.T) {
+func TestContainerlabFaults(t *testing.T) {
 	for want, edit := range map[string][2]string{
-		"clos.clab.yml: empty: want a topology of containerlab, with nodes and links":                                           {clos, "# nothing"},
-		`clos.clab.yml:1: "hello" where keys and values should be`:                                                              {clos, "hello"},
-		"clos.clab.yml:1: no links between nodes: a fabric has some":                                                            {clos, "name: a"},
-		`clos.clab.yml:1: "[" where keys and values should be`:                                                                  {clos, "topology: {nodes: [a, b]}"},
-		`clos.clab.yml:1: "a" where a list should be`:                                                                           {clos, "topology: {links: a}"},
+		"clos.clab.yml: empty: want a topology of containerlab, with nodes and links":                                           {containerlabClos, "# nothing"},
+		`clos.clab.yml:1: "hello" where keys and values should be`:                                                              {containerlabClos, "hello"},
+		"clos.clab.yml:1: no links between nodes: a fabric has some":                                                            {containerlabClos, "name: a"},
+		`clos.clab.yml:1: "[" where keys and values should be`:                                                                  {containerlabClos, "topology: {nodes: [a, b]}"},
+		`clos.clab.yml:1: "a" where a list should be`:                                                                           {containerlabClos, "topology: {links: a}"},
 		`clos.clab.yml:11: "[" where a word should be`:                                                                          {"{kind: arista_ceos}\n  nodes:", "{}\n  nodes: {a: {kind: [b]}}\n  other:"},
 		`clos.clab.yml:16: "leaf1": a key is a plain word, and is there once`:                                                   {"leaf2: {", "leaf1: {"},
 		"clos.clab.yml:15: *loaf: no anchor has this name":                                                                      {"leaf1: *leaf", "leaf1: *loaf"},
@@ -145,10 +145,10 @@ func TestFaults(t *testing.T) {
 			"c2, interface: e1-2}\n        - node: c1\n          interface: eth1",
 		},
 	} {
-		if !strings.Contains(clos, edit[0]) {
+		if !strings.Contains(containerlabClos, edit[0]) {
 			t.Fatalf("the lab has no %q", edit[0])
 		}
-		_, err := containerlab.Scenario("clos", "clos.clab.yml", []byte(strings.Replace(clos, edit[0], edit[1], 1)), 100e9)
+		_, err := importer.Containerlab("clos", "clos.clab.yml", []byte(strings.Replace(containerlabClos, edit[0], edit[1], 1)), 100e9)
 		if err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
@@ -162,20 +162,20 @@ func TestGrowth(t *testing.T) {
 		a, z := string(rune('0'+i)), string(rune('1'+i))
 		text += "a" + z + ": &a" + z + " {<<: [" + strings.Repeat("*a"+a+", ", 9) + "*a" + a + "]}\n"
 	}
-	_, err := containerlab.Scenario("x", "x", []byte(text+"topology: *a9\n"), 100e9)
+	_, err := importer.Containerlab("x", "x", []byte(text+"topology: *a9\n"), 100e9)
 	if err == nil || !strings.HasSuffix(err.Error(), "more than 1000000 keys, with those of aliases") {
 		t.Error(err)
 	}
 }
 
-// FuzzScenario: what comes of a lab is a scenario, or it is told what is wrong with it; a lab
+// FuzzContainerlab: what comes of a lab is a scenario, or it is told what is wrong with it; a lab
 // in pieces is found when the scenario is read.
-func FuzzScenario(f *testing.F) {
-	f.Add(clos)
+func FuzzContainerlab(f *testing.F) {
+	f.Add(containerlabClos)
 	f.Add(`topology: {nodes: {a: , host0: {kind: k}}, links: [{endpoints: ["a:1", "host0:1"]}, {type: dummy}]}`)
 	f.Add("a: &a {<<: *a}\ntopology: *a\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		out, err := containerlab.Scenario("x", "x", []byte(text), 100e9)
+		out, err := importer.Containerlab("x", "x", []byte(text), 100e9)
 		if err != nil || len(out) > 100_000 {
 			return
 		}

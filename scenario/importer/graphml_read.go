@@ -1,4 +1,4 @@
-package graphml
+package importer
 
 import (
 	"bytes"
@@ -15,12 +15,12 @@ import (
 
 // graph is what is read of a file.
 type graph struct {
-	nodes []node
+	nodes []graphmlNode
 	edges []edge
 }
 
-// node is a node; label is "" if it has none.
-type node struct {
+// graphmlNode is a node; label is "" if it has none.
+type graphmlNode struct {
 	id, label string
 	host      bool
 }
@@ -32,8 +32,8 @@ type edge struct {
 	line int
 }
 
-// reader reads a file element by element.
-type reader struct {
+// graphmlReader reads a file element by element.
+type graphmlReader struct {
 	file     string
 	d        *xml.Decoder
 	keys     map[string]string // attr.name by id
@@ -44,13 +44,13 @@ type reader struct {
 	g        graph
 }
 
-func (r *reader) faultf(format string, args ...any) error {
+func (r *graphmlReader) faultf(format string, args ...any) error {
 	line, _ := r.d.InputPos()
 	return fmt.Errorf("%s:%d: %s", r.file, line, fmt.Sprintf(format, args...))
 }
 
-func read(file string, data []byte) (*graph, error) {
-	r := reader{file: file, d: xml.NewDecoder(bytes.NewReader(data)), keys: map[string]string{}, index: map[string]int{}, back: map[[2]int]int{}}
+func readGraphML(file string, data []byte) (*graph, error) {
+	r := graphmlReader{file: file, d: xml.NewDecoder(bytes.NewReader(data)), keys: map[string]string{}, index: map[string]int{}, back: map[[2]int]int{}}
 	r.d.CharsetReader = func(label string, _ io.Reader) (io.Reader, error) {
 		return nil, fmt.Errorf("encoding %q: write it as UTF-8", label)
 	}
@@ -90,7 +90,7 @@ func read(file string, data []byte) (*graph, error) {
 }
 
 // start reads the start of an element that is no data.
-func (r *reader) start(t xml.StartElement) error {
+func (r *graphmlReader) start(t xml.StartElement) error {
 	switch t.Name.Local {
 	case "key":
 		r.keys[attr(t, "id")] = attr(t, "attr.name")
@@ -104,11 +104,11 @@ func (r *reader) start(t xml.StartElement) error {
 		if _, twice := r.index[id]; id == "" || twice {
 			return r.faultf("node %q: an id of its own is missing", id)
 		}
-		if len(r.g.nodes) == maxNodes {
-			return r.faultf("more than %d nodes", maxNodes)
+		if len(r.g.nodes) == graphmlMaxNodes {
+			return r.faultf("more than %d nodes", graphmlMaxNodes)
 		}
 		r.index[id] = len(r.g.nodes)
-		r.g.nodes = append(r.g.nodes, node{id: id})
+		r.g.nodes = append(r.g.nodes, graphmlNode{id: id})
 	case "edge":
 		return r.edge(t)
 	case "hyperedge", "port":
@@ -118,7 +118,7 @@ func (r *reader) start(t xml.StartElement) error {
 }
 
 // edge reads an edge. In a directed graph, an edge and its reverse are one link.
-func (r *reader) edge(t xml.StartElement) error {
+func (r *graphmlReader) edge(t xml.StartElement) error {
 	var ends [2]int
 	for i, key := range []string{"source", "target"} {
 		n, ok := r.index[attr(t, key)]
@@ -152,7 +152,7 @@ func (r *reader) edge(t xml.StartElement) error {
 }
 
 // data reads a data element of what is open last.
-func (r *reader) data(in []string, t xml.StartElement) error {
+func (r *graphmlReader) data(in []string, t xml.StartElement) error {
 	var text struct {
 		Text string `xml:",chardata"`
 	}
@@ -181,7 +181,7 @@ func (r *reader) data(in []string, t xml.StartElement) error {
 
 // degrees takes out the reverses of edges, and checks that hosts and switches have as many
 // links as they can.
-func (r *reader) degrees() error {
+func (r *graphmlReader) degrees() error {
 	var edges []edge
 	degree := make([]int, len(r.g.nodes))
 	for _, e := range r.g.edges {

@@ -1,4 +1,4 @@
-package sonic_test
+package importer_test
 
 import (
 	"os"
@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"softswitch/scenario"
+	"softswitch/scenario/importer"
 	"softswitch/scenario/load"
-	"softswitch/scenario/sonic"
 	"softswitch/unit"
 )
 
-// clos are the files of a small Clos fabric; each pair of edits replaces a text of one of
+// sonicClos are the files of a small Clos fabric; each pair of edits replaces a text of one of
 // them by another: "leaf0", "old", "new".
-func clos(t testing.TB, edits ...string) (files []sonic.File) {
+func sonicClos(t testing.TB, edits ...string) (files []importer.SONiCFile) {
 	t.Helper()
 	paths, err := filepath.Glob("testdata/clos/*.json")
 	if err != nil || len(paths) != 4 {
@@ -36,14 +36,14 @@ func clos(t testing.TB, edits ...string) (files []sonic.File) {
 			}
 			text = strings.Replace(text, edits[i+1], edits[i+2], 1)
 		}
-		files = append(files, sonic.File{Switch: name, Data: []byte(text)})
+		files = append(files, importer.SONiCFile{Switch: name, Data: []byte(text)})
 	}
 	return files
 }
 
-func imported(t *testing.T, files []sonic.File) (string, *scenario.Plan) {
+func sonicImported(t *testing.T, files []importer.SONiCFile) (string, *scenario.Plan) {
 	t.Helper()
-	text, err := sonic.Scenario("clos", files)
+	text, err := importer.SONiC("clos", files)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func imported(t *testing.T, files []sonic.File) (string, *scenario.Plan) {
 // TestClos: four switches, one of an older release, come out as a known file, and its plan
 // has the links, speeds, classes and buffers.
 func TestClos(t *testing.T) {
-	text, plan := imported(t, clos(t))
+	text, plan := sonicImported(t, sonicClos(t))
 	want, err := os.ReadFile("testdata/clos.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -90,15 +90,15 @@ func TestSays(t *testing.T) {
 		{[]string{"leaf0", "pg_lossless_100000_5m_profile\"\n        },\n        \"Ethernet4|0", "pg_lossless_25000_5m_profile\"\n        },\n        \"Ethernet4|0"}, `# "pg_lossless_25000_5m_profile" at leaf0 Ethernet0 and 1 more: a scenario has one profile, here "pg_lossless_100000_5m_profile".`},
 		{[]string{"leaf0", `"pfc_enable": "3,4"`, `"pfc_enable": " 4, 3"`}, "pfc: {lossless: [3, 4]}"},
 	} {
-		if text, _ := imported(t, clos(t, c.edits...)); !strings.Contains(text, c.want) {
+		if text, _ := sonicImported(t, sonicClos(t, c.edits...)); !strings.Contains(text, c.want) {
 			t.Errorf("%q: no %q in\n%s", c.edits, c.want, text)
 		}
 	}
 }
 
-// TestFaults: each fault names the file, the table and key, the value and what it should
+// TestSONiCFaults: each fault names the file, the table and key, the value and what it should
 // be; several are told at once.
-func TestFaults(t *testing.T) {
+func TestSONiCFaults(t *testing.T) {
 	spine1Port := "\"spine1\",\n            \"port\": \"Ethernet0\""
 	for _, c := range []struct {
 		edits []string
@@ -142,7 +142,7 @@ func TestFaults(t *testing.T) {
 		{[]string{"spine0", `"xoff": "165568"`, `"xoff": "much"`}, []string{`spine0.json: BUFFER_PROFILE|pg_lossless_100000_5m_profile: xoff is "much"; want a whole number`}},
 		{[]string{"spine0", `"size": "13945824"`, `"size": "13 MB"`}, []string{`spine0.json: BUFFER_POOL|ingress_lossless_pool: size is "13 MB"; want a whole number`}},
 	} {
-		_, err := sonic.Scenario("clos", clos(t, c.edits...))
+		_, err := importer.SONiC("clos", sonicClos(t, c.edits...))
 		if err == nil {
 			t.Errorf("%q: no error", c.edits)
 			continue
@@ -153,21 +153,21 @@ func TestFaults(t *testing.T) {
 			}
 		}
 	}
-	if _, err := sonic.Scenario("none", nil); err == nil || !strings.Contains(err.Error(), "no file") {
+	if _, err := importer.SONiC("none", nil); err == nil || !strings.Contains(err.Error(), "no file") {
 		t.Errorf("no file: %v", err)
 	}
 }
 
-// FuzzScenario: whatever the files of two switches are, they are refused or make a text
+// FuzzSONiC: whatever the files of two switches are, they are refused or make a text
 // that can be read line by line, and never a panic.
-func FuzzScenario(f *testing.F) {
-	files := clos(f)
+func FuzzSONiC(f *testing.F) {
+	files := sonicClos(f)
 	f.Add(files[0].Data, files[2].Data)
 	f.Add([]byte(`{"PORT": {"e": {"speed": "1"}}, "DEVICE_NEIGHBOR": {"e": {"name": "b", "port": "e"}}}`), []byte(`{"PORT": {"e": {"speed": "1"}}, "DEVICE_NEIGHBOR": {"e": {"name": "a", "port": "e"}}}`))
 	f.Add([]byte(`{"PORT": {"e": {"speed": "1"}, "f": {"speed": "1"}}, "DEVICE_NEIGHBOR": {"e": {"name": "a", "port": "f"}, "f": {"name": "a", "port": "e"}}}`), []byte(`{}`))
 	f.Add([]byte(`{"PORT": {"e": {"speed": "1"}}, "DEVICE_NEIGHBOR": {"e": {"name": "h"}}, "PORT_QOS_MAP": {"e": {"pfc_enable": "3"}}, "BUFFER_PG": {"e|3": {"profile": "p"}}, "BUFFER_PROFILE": {"p": {"xoff": "1"}}}`), []byte(`null`))
 	f.Fuzz(func(t *testing.T, a, b []byte) {
-		text, err := sonic.Scenario("fuzz", []sonic.File{{Switch: "a", Data: a}, {Switch: "b", Data: b}})
+		text, err := importer.SONiC("fuzz", []importer.SONiCFile{{Switch: "a", Data: a}, {Switch: "b", Data: b}})
 		if err != nil {
 			if len(err.Error()) == 0 {
 				t.Error("an error without words")

@@ -1,14 +1,15 @@
-// Package budget keeps what a node does for clients below a quarter of a processor, however many
+// The budget keeps what a node does for clients below a quarter of a processor, however many
 // there are and whatever they send. A node forwards frames beside it, often on the same processor:
 // what its clients take without bound, frames are lost for.
 //
-//	clients --> Listener, one in RestMin --> a request, read --> its answer, and then Rest
+//	clients --> Budgeted, one in RestMin --> a request, read --> its answer, and then Rest
 //
-// Read in this order: Rest, Listener.
+// Read in this order: Rest, Budgeted.
 //
 // What it does not do: it counts no processor time. Whoever uses it makes one answer at a time, and
 // has a connection be for one request, or rests after each.
-package budget
+
+package control
 
 import (
 	"net"
@@ -27,9 +28,9 @@ const (
 // Rest is how long to do nothing for clients after an answer that took so long.
 func Rest(took time.Duration) time.Duration { return min(max(restTimes*took, RestMin), RestMax) }
 
-// Listener returns a listener that is ln, and lets clients in RestMin apart. Its Accept is for one
+// Budgeted returns a listener that is ln, and lets clients in RestMin apart. Its Accept is for one
 // goroutine.
-func Listener(ln net.Listener) net.Listener { return &listener{Listener: ln} }
+func Budgeted(ln net.Listener) net.Listener { return &listener{Listener: ln} }
 
 type listener struct {
 	net.Listener

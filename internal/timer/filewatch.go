@@ -1,14 +1,4 @@
-// Package filewatch waits for changes of a file that is there or not (inotify(7)).
-//
-//	New --> Wait --> look at the file --> Wait --> ...
-//
-// Read in this order: Watch.
-//
-// Invariants: nothing is missed: a change after New, or after a Wait that returned, makes
-// the next Wait return.
-//
-// What it does not do: it does not say what has changed.
-package filewatch
+package timer
 
 import (
 	"fmt"
@@ -19,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Watch waits for changes of a file. Wait is for one goroutine at a time, Close for any.
-type Watch struct{ changes *os.File }
+// FileWatch waits for changes of a file. Wait is for one goroutine at a time, Close for any.
+type FileWatch struct{ changes *os.File }
 
-// New watches the file at path, whose folder has to be there.
-func New(path string) (*Watch, error) {
+// Watch watches the file at path, whose folder has to be there.
+func Watch(path string) (*FileWatch, error) {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
 		return nil, fmt.Errorf("filewatch: %w", err)
@@ -33,20 +23,20 @@ func New(path string) (*Watch, error) {
 		unix.Close(fd)
 		return nil, fmt.Errorf("filewatch: %s: %w", dir, err)
 	}
-	return &Watch{os.NewFile(uintptr(fd), "inotify")}, nil
+	return &FileWatch{os.NewFile(uintptr(fd), "inotify")}, nil
 }
 
 // Wait waits for changes in the file's folder, of which some may be of other files. It
 // fails after Close with os.ErrClosed.
-func (w *Watch) Wait() error {
+func (w *FileWatch) Wait() error {
 	_, err := w.changes.Read(make([]byte, 4096))
 	return err
 }
 
-// Until looks at the file, and again after each change, until is returns true. After limit the
+// UntilFile looks at the file, and again after each change, until is returns true. After limit the
 // error is os.ErrDeadlineExceeded.
-func Until(path string, limit time.Duration, is func() bool) error {
-	w, err := New(path)
+func UntilFile(path string, limit time.Duration, is func() bool) error {
+	w, err := Watch(path)
 	if err != nil {
 		return err
 	}
@@ -63,4 +53,4 @@ func Until(path string, limit time.Duration, is func() bool) error {
 }
 
 // Close ends a Wait.
-func (w *Watch) Close() error { return w.changes.Close() }
+func (w *FileWatch) Close() error { return w.changes.Close() }

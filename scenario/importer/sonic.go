@@ -1,4 +1,4 @@
-// Package sonic makes a scenario of the configurations of a fabric of SONiC switches.
+// SONiC makes a scenario of the configurations of a fabric of SONiC switches.
 //
 //	NAME.json, a config_db.json of each switch --> links, speeds, classes, profile --> scenario file
 //
@@ -8,8 +8,8 @@
 // sonic-port, sonic-device_neighbor, sonic-buffer-pg). A neighbour of which there is no file
 // is a host, unless its metadata says that it is a switch.
 //
-// Read in this order: sonic.go (files, and what comes of them), fabric.go (links),
-// classes.go (lossless classes and buffers), text.go.
+// Read in this order: this file (the files, and what comes of them), sonic_fabric.go (links),
+// sonic_classes.go (lossless classes and buffers), sonic_text.go.
 //
 // Invariants:
 //   - all faults: everything that is wrong is told at once, with file, table and key;
@@ -18,7 +18,8 @@
 //
 // What it does not do: it reads no routes, which are shortest paths in a scenario, no VLANs
 // and no port channels.
-package sonic
+
+package importer
 
 import (
 	"errors"
@@ -29,14 +30,14 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// File is a switch's config_db.json.
-type File struct {
+// SONiCFile is a switch's config_db.json.
+type SONiCFile struct {
 	Switch string // its name
 	Data   []byte
 }
 
-// MaxFile limits a file, in bytes.
-const MaxFile = 16 << 20
+// MaxSONiCFile limits a file, in bytes.
+const MaxSONiCFile = 16 << 20
 
 // maxSwitches limits the files of a fabric.
 const maxSwitches = 10_000
@@ -44,8 +45,8 @@ const maxSwitches = 10_000
 // table is a table of a config_db.json: fields by key.
 type table map[string]map[string]any
 
-// config is what is read of a config_db.json.
-type config struct {
+// configDB is what is read of a config_db.json.
+type configDB struct {
 	name     string
 	Metadata table `json:"DEVICE_METADATA"`
 	Port     table `json:"PORT"`
@@ -58,34 +59,34 @@ type config struct {
 	Pool     table `json:"BUFFER_POOL"`
 }
 
-// reader collects what the files say, and the faults.
-type reader struct {
-	configs []*config
-	byName  map[string]*config
+// sonicReader collects what the files say, and the faults.
+type sonicReader struct {
+	configs []*configDB
+	byName  map[string]*configDB
 	faults  []error
 	notes   []string // for the head of the scenario
 }
 
-func (r *reader) faultf(c *config, place, format string, args ...any) {
+func (r *sonicReader) faultf(c *configDB, place, format string, args ...any) {
 	r.faults = append(r.faults, fmt.Errorf("%s.json: %s: %s", c.name, place, fmt.Sprintf(format, args...)))
 }
 
-func (r *reader) notef(format string, args ...any) {
+func (r *sonicReader) notef(format string, args ...any) {
 	r.notes = append(r.notes, fmt.Sprintf(format, args...))
 }
 
-// Scenario is a scenario file called name, of the fabric of these switches. The error has
+// SONiC is a scenario file called name, of the fabric of these switches. The error has
 // a line for each fault.
-func Scenario(name string, files []File) ([]byte, error) {
+func SONiC(name string, files []SONiCFile) ([]byte, error) {
 	if len(files) == 0 {
 		return nil, errors.New("no file: want a NAME.json for each switch")
 	}
 	if len(files) > maxSwitches {
 		return nil, fmt.Errorf("%d files: at most %d switches", len(files), maxSwitches)
 	}
-	r := reader{byName: map[string]*config{}}
+	r := sonicReader{byName: map[string]*configDB{}}
 	for _, f := range files {
-		c := new(config)
+		c := new(configDB)
 		if !plain(f.Switch) {
 			r.faults = append(r.faults, fmt.Errorf("%q.json: a switch's name has 1 to 32 letters, digits, \"-\", \"_\" and \".\"", f.Switch))
 			continue
@@ -101,7 +102,7 @@ func Scenario(name string, files []File) ([]byte, error) {
 		r.configs = append(r.configs, c)
 		r.byName[c.name] = c
 	}
-	slices.SortFunc(r.configs, func(a, b *config) int { return compareNames(a.name, b.name) })
+	slices.SortFunc(r.configs, func(a, b *configDB) int { return compareNames(a.name, b.name) })
 	for _, c := range r.configs {
 		r.known(c, "PORT_QOS_MAP", c.QOS.keys())
 		r.known(c, "BUFFER_PG", c.PG.keys())

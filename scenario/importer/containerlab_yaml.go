@@ -1,4 +1,4 @@
-package containerlab
+package importer
 
 import (
 	"fmt"
@@ -11,9 +11,9 @@ import (
 // maxNested is how many aliases or merge keys can lead from one to the next.
 const maxNested = 16
 
-// reader reads values, with the aliases in them. err is the first fault; behind it
+// clabReader reads values, with the aliases in them. err is the first fault; behind it
 // everything is empty.
-type reader struct {
+type clabReader struct {
 	file    string
 	root    ast.Node
 	anchors map[string]ast.Node
@@ -30,7 +30,7 @@ type entry struct {
 	at, value ast.Node
 }
 
-func newReader(file string, data []byte) (*reader, error) {
+func newReader(file string, data []byte) (*clabReader, error) {
 	root, err := strictyaml.Parse(file, data)
 	if err != nil {
 		return nil, err
@@ -38,13 +38,13 @@ func newReader(file string, data []byte) (*reader, error) {
 	if root == nil {
 		return nil, fmt.Errorf("%s: empty: want a topology of containerlab, with nodes and links", file)
 	}
-	r := &reader{file: file, root: root, anchors: map[string]ast.Node{}}
+	r := &clabReader{file: file, root: root, anchors: map[string]ast.Node{}}
 	ast.Walk(r, root)
 	return r, r.err
 }
 
 // Visit implements ast.Visitor: it notes anchors.
-func (r *reader) Visit(n ast.Node) ast.Visitor {
+func (r *clabReader) Visit(n ast.Node) ast.Visitor {
 	if a, ok := n.(*ast.AnchorNode); ok {
 		name := a.Name.GetToken().Value
 		if _, twice := r.anchors[name]; twice {
@@ -55,11 +55,11 @@ func (r *reader) Visit(n ast.Node) ast.Visitor {
 	return r
 }
 
-func (r *reader) faultf(n ast.Node, format string, args ...any) {
+func (r *clabReader) faultf(n ast.Node, format string, args ...any) {
 	r.faultAt(line(n), format, args...)
 }
 
-func (r *reader) faultAt(line int, format string, args ...any) {
+func (r *clabReader) faultAt(line int, format string, args ...any) {
 	if r.err == nil {
 		r.err = fmt.Errorf("%s:%d: %s", r.file, line, fmt.Sprintf(format, args...))
 	}
@@ -73,7 +73,7 @@ func line(n ast.Node) int {
 }
 
 // value is what n stands for: an alias for what its anchor is at.
-func (r *reader) value(n ast.Node) ast.Node {
+func (r *clabReader) value(n ast.Node) ast.Node {
 	at := n
 	for range maxNested {
 		switch t := n.(type) {
@@ -99,7 +99,7 @@ func (r *reader) value(n ast.Node) ast.Node {
 
 // mapping reads n, which has keys and values or is empty. Its own keys come before those
 // that are merged into it ("<<"), and hide them.
-func (r *reader) mapping(n ast.Node) (m mapping) {
+func (r *clabReader) mapping(n ast.Node) (m mapping) {
 	r.merge(n, &m, map[string]bool{}, 0)
 	if r.err != nil {
 		return nil
@@ -107,7 +107,7 @@ func (r *reader) mapping(n ast.Node) (m mapping) {
 	return m
 }
 
-func (r *reader) merge(n ast.Node, m *mapping, has map[string]bool, nested int) {
+func (r *clabReader) merge(n ast.Node, m *mapping, has map[string]bool, nested int) {
 	at := n
 	var pairs []*ast.MappingValueNode
 	switch t := r.value(n).(type) {
@@ -170,7 +170,7 @@ func (m mapping) value(key string) ast.Node {
 }
 
 // list reads n, which is a list or empty.
-func (r *reader) list(n ast.Node) []ast.Node {
+func (r *clabReader) list(n ast.Node) []ast.Node {
 	switch t := r.value(n).(type) {
 	case nil, *ast.NullNode:
 	case *ast.SequenceNode:
@@ -182,7 +182,7 @@ func (r *reader) list(n ast.Node) []ast.Node {
 }
 
 // text reads n, which is a word or empty.
-func (r *reader) text(n ast.Node) string {
+func (r *clabReader) text(n ast.Node) string {
 	t := r.value(n)
 	if t == nil || t.Type() == ast.NullType {
 		return ""

@@ -1,4 +1,4 @@
-package budget
+package control
 
 import (
 	"errors"
@@ -30,7 +30,7 @@ func (always) Accept() (net.Conn, error) { return nil, errEvery }
 // later is let in at once.
 func TestListener(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ln := Listener(always{})
+		ln := Budgeted(always{})
 		for _, wait := range []time.Duration{0, time.Hour} {
 			time.Sleep(wait)
 			begun := time.Now()

@@ -1,13 +1,13 @@
-// Package containerlab makes a scenario of a topology of containerlab (containerlab.dev,
+// Containerlab makes a scenario of a topology of containerlab (containerlab.dev,
 // "Topology definition"), which is a lab of containers and links between them:
 //
-//	.clab.yml --read--> lab --Scenario--> scenario file
+//	.clab.yml --read--> lab -->  scenario file
 //
 // Read of a node are kind, group and the label graph-icon, which it can also have from
 // groups, kinds and defaults; of a link its endpoints, short ("leaf1:eth1") or as node and
 // interface. Every other key is the lab's own affair.
 //
-// Read in this order: read.go (the lab), yaml.go (mappings, anchors), containerlab.go (what
+// Read in this order: containerlab_read.go (the lab), containerlab_yaml.go (mappings, anchors), this file (what
 // comes of it).
 //
 // Invariants:
@@ -17,7 +17,8 @@
 //
 // What it does not do: it reads no Go templates, and not what a container configures, such
 // as a bridge or the rate of an interface.
-package containerlab
+
+package importer
 
 import (
 	"fmt"
@@ -30,21 +31,21 @@ import (
 	"softswitch/unit"
 )
 
-// MaxFile is the length of the longest file in bytes.
-const MaxFile = strictyaml.MaxBytes
+// MaxContainerlabFile is the length of the longest file in bytes.
+const MaxContainerlabFile = strictyaml.MaxBytes
 
 // Limits of a lab.
 const (
-	maxNodes = 10_000
-	maxLinks = 100_000
-	maxKeys  = 1_000_000 // of mappings, with those that come of aliases
+	containerlabMaxNodes = 10_000
+	maxLinks             = 100_000
+	maxKeys              = 1_000_000 // of mappings, with those that come of aliases
 )
 
-// Scenario is a scenario file of the topology in data, the content of file, whose links have
+// Containerlab is a scenario file of the topology in data, the content of file, whose links have
 // this rate. It is called as the lab is, or name if that has no name. If no node is a host,
 // each gets one. The error is the first fault.
-func Scenario(name, file string, data []byte, rate unit.Rate) ([]byte, error) {
-	l, err := read(file, data)
+func Containerlab(name, file string, data []byte, rate unit.Rate) ([]byte, error) {
+	l, err := readContainerlab(file, data)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +106,7 @@ func Scenario(name, file string, data []byte, rate unit.Rate) ([]byte, error) {
 // names are those of nodes in the scenario: their own if all of these can be names, else s0,
 // s1, ... and h0, h1, ..., in the order of the file.
 func (l *lab) names() (names []string) {
-	own := !slices.ContainsFunc(l.nodes, func(n node) bool { return n.links > 0 && !topo.ValidName(n.name) })
+	own := !slices.ContainsFunc(l.nodes, func(n clabNode) bool { return n.links > 0 && !topo.ValidName(n.name) })
 	for i, n := range l.nodes {
 		switch {
 		case own:
