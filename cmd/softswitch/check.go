@@ -11,11 +11,10 @@ import (
 	"softswitch/scenario"
 	"softswitch/scenario/load"
 	"softswitch/study/check"
-	"softswitch/study/check/run"
 )
 
 func checkCommand() *cobra.Command {
-	opt := run.Options{Workers: runtime.GOMAXPROCS(0)}
+	opt := check.Options{Workers: runtime.GOMAXPROCS(0)}
 	var witness string
 	var cure bool
 	c := cli.Printed(&cobra.Command{
@@ -35,7 +34,7 @@ virtual time.
 --cure looks for what breaks all cycles, and checks that it does: routes of the file to add or
 change, the fewest for up to %d, else found step by step; Tagger's rules; no flooding.
 
-Exit status: 0 there is no such cycle; 1 there is one; 2 it could not be checked.`, run.MaxExact),
+Exit status: 0 there is no such cycle; 1 there is one; 2 it could not be checked.`, check.MaxExact),
 		Example:           "  softswitch check scenarios/fattree-on-loop.yaml\n  softswitch check scenarios/fattree-on-loop.yaml --witness /tmp/witness\n  softswitch check --failures 1 --json fabric.yaml",
 		Args:              cli.Arguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: cli.UpTo(1, cli.YAMLFiles),
@@ -51,7 +50,7 @@ Exit status: 0 there is no such cycle; 1 there is one; 2 it could not be checked
 		if err != nil {
 			return nil, err
 		}
-		k, err := run.Check(cmd.Context(), plan, opt, os.Stderr)
+		k, err := check.CheckAll(cmd.Context(), plan, opt, os.Stderr)
 		if err != nil {
 			return nil, err
 		}
@@ -68,7 +67,7 @@ Exit status: 0 there is no such cycle; 1 there is one; 2 it could not be checked
 		return cli.Judged(k.Report, k.Report.Clean())
 	})
 	c.Flags().IntVar(&opt.Failures, "failures", 2, "links that fail at once, at most: 0, 1 or 2")
-	c.Flags().StringVar(&witness, "witness", "", fmt.Sprintf("folder for a scenario file for each of the first %d cycles, in which it deadlocks", run.MaxWitnesses))
+	c.Flags().StringVar(&witness, "witness", "", fmt.Sprintf("folder for a scenario file for each of the first %d cycles, in which it deadlocks", check.MaxWitnesses))
 	c.Flags().BoolVar(&cure, "cure", false, "find what breaks all cycles: routes to change, and preventions")
 	c.MarkFlagDirname("witness")
 	return c

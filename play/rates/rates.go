@@ -10,7 +10,7 @@ import (
 	"softswitch/internal/timer"
 	"softswitch/node/config"
 	"softswitch/oracle/verdict"
-	run "softswitch/play/live"
+	"softswitch/play"
 	"softswitch/scenario"
 	"softswitch/unit"
 )
@@ -149,7 +149,7 @@ func (opt Options) play(ctx context.Context, r unit.Rate) (one Run, err error) {
 	if err != nil {
 		return one, err
 	}
-	v, err := run.Play(ctx, plan, run.Options{Name: opt.Name}, io.Discard)
+	v, err := play.Lab(ctx, plan, play.LabOptions{Name: opt.Name}, io.Discard)
 	if err != nil {
 		return one, err
 	}

@@ -1,4 +1,4 @@
-// Package cbd finds the cyclic buffer dependencies (CBD) of a scenario: what could lock
+// Package check finds the cyclic buffer dependencies (CBD) of a scenario: what could lock
 // its fabric, before it happens (Hu et al., "Deadlocks in Datacenter Networks", section 2).
 //
 // The buffers are hops: the frames of one class on one direction of a link between two
@@ -19,7 +19,8 @@
 // Read in this order: Checker (this file), walk.go (where frames can go), cases.go (what
 // fails), check.go (one case, and how little of it is computed anew), graph.go (components
 // and shortest cycles), merge.go (the cycles of all cases), report.go; then ways.go (how a
-// cycle could be closed) and cure.go (which routes make it).
+// cycle could be closed) and cure.go (which routes make it); last run.go, witness.go and cures.go,
+// which check on all processors, play what was found, and try what breaks it.
 //
 // Invariants:
 //   - the switch's own word: by which ports and in which class a frame leaves is asked of
@@ -29,7 +30,7 @@
 //   - one answer: the same plan has the same report, however many cases are checked at
 //     once.
 //
-// What it does not do: it plays nothing (package study/check/run plays witnesses); it does not say
+// What it does not do: it does not say
 // whether there is enough traffic to fill a cycle; it does not look at the moments in which
 // frames of the routes before a failure meet those of the routes after it.
 package check

@@ -15,7 +15,8 @@
 // Read in this order: System (systems.go), Matrix and Run (this file), Truth (truth.go),
 // Choice (choice.go), Row and Figures (row.go), Outcome (outcome.go), the worlds (world.go), replays
 // (replay.go), the shipped scenarios (shipped.go), shards (shard.go), then what shows them: columns.go, total.go, result.go, html.go with page.html,
-// chart.go, markdown.go with text.md, text.go, files.go.
+// chart.go, markdown.go with text.md, text.go, files.go. Beside it traffic.go compares congestion
+// controls.
 //
 // Invariants:
 //   - no empty cell: a row has figures, or says why the system does not apply to the

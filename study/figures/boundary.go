@@ -11,7 +11,6 @@ import (
 
 	"softswitch/internal/progress"
 	"softswitch/internal/safefile"
-	"softswitch/study/figures/boundary"
 	"softswitch/study/shard"
 	"softswitch/unit"
 	"softswitch/view/plot"
@@ -23,8 +22,8 @@ type boundaryTable struct {
 	LinkRate unit.Rate `json:"link_rate_bps"`
 	// Sweep is the loop of the paper's testbed, two switches and TTL 16, over a range
 	// of rates.
-	Sweep []boundary.Trial `json:"sweep"`
-	Loops []boundaryRow    `json:"boundary"`
+	Sweep []Trial       `json:"sweep"`
+	Loops []boundaryRow `json:"boundary"`
 }
 
 // boundaryRow is the boundary of one loop. A rate of 0 means that the boundary is above
@@ -52,8 +51,8 @@ func boundaryLines() int { return len(boundaryRates) + len(boundarySwitches)*len
 
 // boundaryLine is a line of the table: one of the two.
 type boundaryLine struct {
-	Trial boundary.Trial `json:"trial"`
-	Loop  boundaryRow    `json:"loop"`
+	Trial Trial       `json:"trial"`
+	Loop  boundaryRow `json:"loop"`
 }
 
 // BoundaryCommand is what shards of the table are of.
@@ -97,11 +96,11 @@ func measureLines(ctx context.Context, show io.Writer, part shard.Part) ([]bound
 	return lines, progress.Each(ctx, show, "routing loops", len(lines), runtime.GOMAXPROCS(0), func(i int) (err error) {
 		item := part.Item(i)
 		if item < len(boundaryRates) {
-			lines[i].Trial, err = boundary.Loop{Switches: 2, TTL: 16}.Try(boundaryRates[item]*1_000_000, watch)
+			lines[i].Trial, err = Loop{Switches: 2, TTL: 16}.Try(boundaryRates[item]*1_000_000, watch)
 			return err
 		}
 		item -= len(boundaryRates)
-		l := boundary.Loop{Switches: boundarySwitches[item/len(boundaryTTLs)], TTL: boundaryTTLs[item%len(boundaryTTLs)]}
+		l := Loop{Switches: boundarySwitches[item/len(boundaryTTLs)], TTL: boundaryTTLs[item%len(boundaryTTLs)]}
 		lines[i].Loop, err = measure(l, watch)
 		return err
 	})
@@ -109,7 +108,7 @@ func measureLines(ctx context.Context, show io.Writer, part shard.Part) ([]bound
 
 // newBoundaryTable is the table of all lines.
 func newBoundaryTable(lines []boundaryLine) *boundaryTable {
-	t := &boundaryTable{LinkRate: boundary.Link}
+	t := &boundaryTable{LinkRate: Link}
 	for i, l := range lines {
 		if i < len(boundaryRates) {
 			t.Sweep = append(t.Sweep, l.Trial)
@@ -121,7 +120,7 @@ func newBoundaryTable(lines []boundaryLine) *boundaryTable {
 }
 
 // measure finds the boundary of a loop.
-func measure(l boundary.Loop, watch func(unit.Time) error) (boundaryRow, error) {
+func measure(l Loop, watch func(unit.Time) error) (boundaryRow, error) {
 	f, err := l.Flip(watch)
 	if err != nil {
 		return boundaryRow{}, err

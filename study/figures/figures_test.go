@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"softswitch/internal/testlong"
-	"softswitch/study/figures/boundary"
 	"softswitch/study/shard"
 	"softswitch/study/shard/shardtest"
 )
@@ -69,8 +68,8 @@ func TestBoundaryShards(t *testing.T) {
 
 func TestBoundaryTable(t *testing.T) {
 	table := boundaryTable{
-		LinkRate: boundary.Link,
-		Sweep:    []boundary.Trial{{Rate: 4_950_000_000}, {Rate: 5_050_000_000, Deadlock: true, Onset: 5_788_000}},
+		LinkRate: Link,
+		Sweep:    []Trial{{Rate: 4_950_000_000}, {Rate: 5_050_000_000, Deadlock: true, Onset: 5_788_000}},
 		Loops: []boundaryRow{
 			{Switches: 2, TTL: 4, Eq3: 20_000_000_000, First: 20_000_000_000},
 			{Switches: 3, TTL: 8, Eq3: 15_000_000_000, First: 13_333_333_333, Below: 13_320_000_000, Above: 13_340_000_000, Distance: -110},

@@ -14,8 +14,7 @@ import (
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/lab"
 	netnslab "softswitch/netns-lab"
-	run "softswitch/play/live"
-	"softswitch/play/worlds"
+	"softswitch/play"
 	"softswitch/scenario"
 	"softswitch/scenario/load"
 	"softswitch/scenarios"
@@ -24,7 +23,7 @@ import (
 // playOptions are how a scenario is to be played on a lab.
 type playOptions struct {
 	load.Instead
-	run.Options
+	play.LabOptions
 	json, rootless bool
 	repeat         int
 	attach         string // a list of nodes
@@ -108,7 +107,7 @@ func (opt *playOptions) play(ctx context.Context, plan func() (*scenario.Plan, e
 	if opt.repeat > 1 {
 		return opt.playOften(ctx, p)
 	}
-	v, err := run.Play(ctx, p, opt.Options, os.Stderr)
+	v, err := play.Lab(ctx, p, opt.LabOptions, os.Stderr)
 	if err != nil {
 		return orRootless(orReplace(err))
 	}
@@ -137,7 +136,7 @@ func (opt *playOptions) playOften(ctx context.Context, p *scenario.Plan) error {
 	if opt.Keep || opt.Pcap != "" || opt.Page || opt.HTML != "" {
 		return errors.New("lab run: --repeat goes with none of --keep, --pcap, --html, --ui")
 	}
-	sum, err := run.Repeat(ctx, p, opt.Options, opt.repeat, os.Stderr)
+	sum, err := play.RepeatLab(ctx, p, opt.LabOptions, opt.repeat, os.Stderr)
 	if err != nil {
 		return orReplace(err)
 	}
@@ -193,15 +192,15 @@ func (opt *playOptions) show(cmd *cobra.Command) error {
 		return errStays
 	}
 	var plans [3]*scenario.Plan
-	for i, response := range run.Responses {
+	for i, response := range play.Responses {
 		instead := opt.Instead
 		instead.Response = response
 		var err error
-		if plans[i], err = cli.MakePlan("show.yaml", run.ShowFile, instead); err != nil {
+		if plans[i], err = cli.MakePlan("show.yaml", play.ShowFile, instead); err != nil {
 			return err
 		}
 	}
-	return orReplace(run.Show(cmd.Context(), plans, opt.Options, os.Stderr))
+	return orReplace(play.Show(cmd.Context(), plans, opt.LabOptions, os.Stderr))
 }
 
 func labWorlds(name *string) *cobra.Command {
@@ -219,7 +218,7 @@ of some scenario was valid; 2 a scenario could not be played.`,
 		Args:              cli.Arguments(cobra.MinimumNArgs(1)),
 		ValidArgsFunction: cli.YAMLFiles,
 	}, "print JSON", func(cmd *cobra.Command, args []string) (cli.Finding, error) {
-		w := worlds.Worlds{Runs: runs, Progress: os.Stderr, Read: cli.ReadFile, Live: run.Quiet(*name)}
+		w := play.Worlds{Runs: runs, Progress: os.Stderr, Read: cli.ReadFile, Live: play.QuietLab(*name)}
 		t, err := w.Compare(cmd.Context(), args)
 		if err != nil {
 			return nil, err

@@ -10,7 +10,7 @@ import (
 
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/oracle/verdict"
-	run "softswitch/play/live"
+	"softswitch/play"
 	"softswitch/scenario"
 	"softswitch/sim"
 	"softswitch/study/compare"
@@ -56,7 +56,7 @@ Exit status: 0 everything was played; 2 something could not be.`,
   sudo softswitch compare --world live --systems itsy+bubble+trigger --json`,
 		Args: cli.Arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			m, err := opt.Matrix(run.Quiet("compare"))
+			m, err := opt.Matrix(play.QuietLab("compare"))
 			if err != nil {
 				return err
 			}

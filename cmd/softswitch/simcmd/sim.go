@@ -16,11 +16,10 @@ import (
 	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
 	"softswitch/oracle/verdict"
-	run "softswitch/play/sim"
+	"softswitch/play"
 	"softswitch/scenario"
 	"softswitch/scenario/load"
 	"softswitch/study/figures"
-	"softswitch/study/figures/scale"
 	"softswitch/study/frames"
 	"softswitch/study/fuzz"
 	"softswitch/study/fuzz/runner"
@@ -44,7 +43,7 @@ exact, repeatable by its seed, and without root.`,
 }
 
 func simRun() *cobra.Command {
-	var opt run.Options
+	var opt play.SimOptions
 	var in load.Instead
 	seeds := sweep.Seeds{Times: 1, Workers: runtime.GOMAXPROCS(0)}
 	var seed int64
@@ -85,7 +84,7 @@ played.`,
 			if err != nil {
 				return err
 			}
-			return run.Play(cmd.Context(), plan, opt, os.Stderr, func(v *verdict.Verdict) error { return cli.PrintJudged(v, v.ExitCode() == 0, asJSON) })
+			return play.Sim(cmd.Context(), plan, opt, os.Stderr, func(v *verdict.Verdict) error { return cli.PrintJudged(v, v.ExitCode() == 0, asJSON) })
 		},
 	}
 	c.Flags().Int64Var(&seed, "seed", 1, "seed of all randomness, 0 or above")
@@ -113,7 +112,7 @@ func repeatFlags(c *cobra.Command, seeds *sweep.Seeds, from *int64) {
 }
 
 // repeat plays a scenario with several seeds and prints what came of all.
-func repeat(ctx context.Context, file string, in load.Instead, opt run.Options, seeds sweep.Seeds, asJSON bool) error {
+func repeat(ctx context.Context, file string, in load.Instead, opt play.SimOptions, seeds sweep.Seeds, asJSON bool) error {
 	if opt.Page || opt.Trace != "" || opt.Pcap != "" || opt.HTML != "" {
 		return errors.New("sim run: --repeat goes with none of --ui, --trace, --pcap, --html")
 	}
@@ -149,7 +148,7 @@ A frame-hop is a frame that arrives at a node. The simulator uses one processor.
 		Example: "  softswitch sim bench --json",
 		Args:    cli.Arguments(cobra.NoArgs),
 	}, "print JSON", func(cmd *cobra.Command, _ []string) (cli.Finding, error) {
-		return scale.Bench(cmd.Context(), os.Stderr, detector, unit.Time(duration), runs)
+		return figures.Bench(cmd.Context(), os.Stderr, detector, unit.Time(duration), runs)
 	})
 	cli.DetectorFlag(c, &detector, catalog.Default, "deadlock detector: %s")
 	c.Flags().DurationVar(&duration, "duration", 20*time.Millisecond, "virtual time of a run")
@@ -176,7 +175,7 @@ Switches have routes to those subnets alone that flows go to.
 Exit status: 0 all deadlocks were detected and there was no false alarm; 1 not.`,
 		Args: cli.Arguments(cobra.NoArgs),
 	}, "print JSON", func(cmd *cobra.Command, _ []string) (cli.Finding, error) {
-		r, err := scale.Measure(cmd.Context(), detector, os.Stderr)
+		r, err := figures.Measure(cmd.Context(), detector, os.Stderr)
 		if err != nil {
 			return nil, err
 		}

@@ -9,7 +9,6 @@ import (
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/safefile"
 	"softswitch/study/compare"
-	"softswitch/study/compare/traffic"
 )
 
 func compareTrafficCommand() *cobra.Command {
@@ -39,7 +38,7 @@ Exit status: 0 everything was played; 2 something could not be.`,
 			if err != nil {
 				return err
 			}
-			t, err := traffic.Play(cmd.Context(), sources, runs, os.Stderr)
+			t, err := compare.Play(cmd.Context(), sources, runs, os.Stderr)
 			if err != nil {
 				return err
 			}

@@ -1,4 +1,4 @@
-package scale
+package figures
 
 import (
 	"cmp"
@@ -71,8 +71,8 @@ func (r *Speed) WriteText(w io.Writer) error {
 
 func millions(n int64) float64 { return float64(n) / 1e6 }
 
-// load is what is measured, and the runs of it so far.
-type load struct {
+// benchLoad is what is measured, and the runs of it so far.
+type benchLoad struct {
 	scenario     *scenario.Scenario
 	hops, events uint64
 	xoff, lost   int
@@ -80,7 +80,7 @@ type load struct {
 }
 
 // newLoad is 16 flows on a fat-tree, UDP at line rate or reliable connections with DCQCN.
-func newLoad(detector string, duration unit.Time, connections bool) (*load, error) {
+func newLoad(detector string, duration unit.Time, connections bool) (*benchLoad, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "name: bench\ntopology: {fattree: {k: 4}, rate: 40Gbit/s, delay: 1us}\nduration: %dns\n", duration)
 	flow := "rate: line, frame: 1514"
@@ -98,7 +98,7 @@ func newLoad(detector string, duration unit.Time, connections bool) (*load, erro
 		return nil, err
 	}
 	s.Detector = detector
-	return &load{scenario: s}, nil
+	return &benchLoad{scenario: s}, nil
 }
 
 // Bench measures runs of the fabric with a detector, until ctx ends; it reports
@@ -124,7 +124,7 @@ func Bench(ctx context.Context, show io.Writer, detector string, duration unit.T
 	work := progress.New(ctx, show, "runs", int64(2*runs))
 	defer work.Close()
 	for range runs {
-		for _, l := range []*load{udp, rc} {
+		for _, l := range []*benchLoad{udp, rc} {
 			if err := l.run(func(unit.Time) error { return work.Add(0) }); err != nil {
 				return nil, err
 			}
@@ -145,7 +145,7 @@ func Bench(ctx context.Context, show io.Writer, detector string, duration unit.T
 }
 
 // run plays the load once and measures it.
-func (l *load) run(watch func(unit.Time) error) error {
+func (l *benchLoad) run(watch func(unit.Time) error) error {
 	plan, err := scenario.Compile(l.scenario)
 	if err != nil {
 		return err
@@ -166,10 +166,10 @@ func (l *load) run(watch func(unit.Time) error) error {
 }
 
 // rate is the frame-hops of a run per second of d.
-func (l *load) rate(d time.Duration) int64 { return int64(float64(l.hops) / d.Seconds()) }
+func (l *benchLoad) rate(d time.Duration) int64 { return int64(float64(l.hops) / d.Seconds()) }
 
 // beside is the speed of l beside that of udp, which took turns with it.
-func (l *load) beside(udp *load) RCSpeed {
+func (l *benchLoad) beside(udp *benchLoad) RCSpeed {
 	var ratios []float64
 	for i, cpu := range l.cpus {
 		ratios = append(ratios, cpu.Seconds()/float64(l.hops)/(udp.cpus[i].Seconds()/float64(udp.hops)))

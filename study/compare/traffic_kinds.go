@@ -1,4 +1,4 @@
-package traffic
+package compare
 
 import (
 	"slices"
@@ -23,7 +23,7 @@ const UDP = "udp"
 func Traffic() []Kind {
 	return []Kind{
 		{UDP, "as the file has it: frames at a rate, whatever becomes of them", func(*scenario.Scenario) {}},
-		{"rc", "reliable connections without congestion control", connections},
+		{"rc", "reliable connections without congestion control", trafficConnections},
 		{"rc+dcqcn", "with DCQCN, the parameters of its paper", controlled("dcqcn", "paper", false)},
 		{"rc+dcqcn-hpcc", "with those of HPCC's simulator", controlled("dcqcn", "hpcc", false)},
 		{"rc+dcqcn-nvidia", "with those of NVIDIA's NICs", controlled("dcqcn", "nvidia", false)},
@@ -67,8 +67,8 @@ func slower(s *scenario.Scenario) int {
 	return max(1, int(usualRate/fastest))
 }
 
-// connections makes every lossless flow of s a reliable connection.
-func connections(s *scenario.Scenario) {
+// trafficConnections makes every lossless flow of s a reliable connection.
+func trafficConnections(s *scenario.Scenario) {
 	n := slower(s)
 	for i := range s.Flows {
 		f := &s.Flows[i]
@@ -82,7 +82,7 @@ func connections(s *scenario.Scenario) {
 // controlled is connections with congestion control.
 func controlled(control, profile string, phantom bool) func(*scenario.Scenario) {
 	return func(s *scenario.Scenario) {
-		connections(s)
+		trafficConnections(s)
 		c := &scenario.Congestion{Control: control, Profile: profile, CNPClass: cnpClass(s), TimesSlower: slower(s)}
 		if phantom {
 			c.Phantom = &config.Phantom{}
@@ -108,7 +108,7 @@ func cnpClass(s *scenario.Scenario) unit.Priority {
 // system is connections with a detector and a response.
 func system(detector, response string) func(*scenario.Scenario) {
 	return func(s *scenario.Scenario) {
-		connections(s)
+		trafficConnections(s)
 		s.Detector, s.Response = detector, response
 	}
 }

@@ -1,4 +1,4 @@
-package run
+package check
 
 import (
 	"context"
@@ -20,7 +20,6 @@ import (
 	"softswitch/scenario"
 	"softswitch/scenario/load"
 	"softswitch/sim"
-	"softswitch/study/check"
 	"softswitch/topo"
 	"softswitch/unit"
 )
@@ -61,7 +60,7 @@ func (k *Checked) Witnesses(ctx context.Context, data []byte, dir string, out io
 		if errs[i] != nil {
 			return errs[i]
 		}
-		w := &check.Witness{Tries: searches[i].tries}
+		w := &Witness{Tries: searches[i].tries}
 		cycles[i].Witness = w
 		if text := searches[i].found; text != "" {
 			w.File, w.Onset = filepath.Join(dir, fmt.Sprintf("%s-cycle%d.yaml", k.Report.Scenario, i+1)), searches[i].onset
@@ -76,7 +75,7 @@ func (k *Checked) Witnesses(ctx context.Context, data []byte, dir string, out io
 // search is the search for a witness.
 type search struct {
 	plan    *scenario.Plan
-	cycle   *check.Cycle
+	cycle   *Cycle
 	fabric  string   // what of the file is kept: all that builds the fabric
 	routes  []string // lines of it
 	fill    unit.Time
@@ -102,7 +101,7 @@ var fabricKeys = []string{"topology", "buffer", "pfc", "trust", "dead", "flood",
 var trafficKeys = []string{"flows", "workload", "congestion"}
 
 // search prepares the search for a witness of a cycle.
-func (k *Checked) search(data []byte, cy *check.Cycle) search {
+func (k *Checked) search(data []byte, cy *Cycle) search {
 	s := search{plan: k.plan, cycle: cy, fabric: strictyaml.Cut(data, fabricKeys...), routes: k.routes(), fill: fillTime(k.plan)}
 	sc := k.plan.Scenario
 	down := k.failures(cy)
@@ -121,7 +120,7 @@ func (k *Checked) search(data []byte, cy *check.Cycle) search {
 	first := len(k.limited())
 	one, two := k.checker.Ways(cy, 1, first), k.checker.Ways(cy, 2, first)
 	for _, v := range []struct {
-		ways    []check.Way
+		ways    []Way
 		frame   int
 		stagger unit.Time
 		slow    bool
@@ -170,7 +169,7 @@ func fillTime(p *scenario.Plan) (worst unit.Time) {
 }
 
 // failures are the events that make fail what a cycle takes, at once.
-func (k *Checked) failures(cy *check.Cycle) (events []string) {
+func (k *Checked) failures(cy *Cycle) (events []string) {
 	for _, l := range k.checker.Down(cy) {
 		events = append(events, fmt.Sprintf("  - {at: 0s, do: fail, link: %q}\n", k.plan.Fabric.Links[l].Name))
 	}
@@ -178,7 +177,7 @@ func (k *Checked) failures(cy *check.Cycle) (events []string) {
 }
 
 // slow are the events by which the receivers take little, for some time.
-func (k *Checked) slow(ways []check.Way, fill unit.Time) (events []string) {
+func (k *Checked) slow(ways []Way, fill unit.Time) (events []string) {
 	done := map[int]bool{}
 	for _, w := range ways {
 		if done[w.To] {

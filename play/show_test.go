@@ -1,4 +1,4 @@
-package run_test
+package play_test
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 
 	"softswitch/detect/catalog"
 	"softswitch/internal/testbrowser"
-	run "softswitch/play/live"
+	"softswitch/play"
 	"softswitch/scenario"
 	"softswitch/scenario/load"
 	"softswitch/sim"
@@ -135,8 +135,8 @@ func TestShowNeedsRuns(t *testing.T) {
 func simulatedShow(t *testing.T) *ui.Show {
 	t.Helper()
 	var runs [3]ui.Recording
-	for i, response := range run.Responses {
-		plan, err := load.Plan("show.yaml", run.ShowFile, load.Instead{Response: response})
+	for i, response := range play.Responses {
+		plan, err := load.Plan("show.yaml", play.ShowFile, load.Instead{Response: response})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-// Package boundary finds, by simulation, the rate at which a routing loop turns into a
+// A Loop finds, by simulation, the rate at which a routing loop turns into a
 // deadlock, and compares it with theory.
 //
 //	          .---- one flow at rate r, initial TTL
@@ -26,7 +26,8 @@
 // overhead, of links and flow alike.
 //
 // What it does not do: it runs nothing in parallel. The caller may.
-package boundary
+
+package figures
 
 import (
 	"fmt"

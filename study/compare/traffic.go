@@ -1,4 +1,19 @@
-package traffic
+// The comparison of traffic plays scenarios with other traffic than theirs: every lossless UDP flow as a
+// reliable connection, with one congestion control after another, and with one response
+// after another. So it shows which deadlocks congestion control keeps from forming, and what
+// a response's losses cost an application that goes back to them (go-back-N).
+//
+//	scenario --Kind--> scenario --x seeds, starts moved--> sim --> Row --> Markdown, JSON
+//
+// Read in this order: traffic_kinds.go (what is changed), this file (runs and rows), traffic_markdown.go.
+//
+// Invariants:
+//   - the same rows for any number of workers;
+//   - a seed moves the flows' starts by the same times for every kind.
+//
+// What it does not do: it plays no lab, and judges no detector.
+
+package compare
 
 import (
 	"context"
@@ -11,18 +26,17 @@ import (
 	"softswitch/internal/progress"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
-	"softswitch/study/compare"
 	"softswitch/unit"
 )
 
 // Table is what came of scenarios with every kind of traffic, and with every response.
 type Table struct {
-	Runs int   `json:"runs"` // of each row, with the seeds 1, 2, ...
-	Rows []Row `json:"rows"`
+	Runs int          `json:"runs"` // of each row, with the seeds 1, 2, ...
+	Rows []TrafficRow `json:"rows"`
 }
 
-// Row is the runs of a scenario with one kind.
-type Row struct {
+// TrafficRow is the runs of a scenario with one kind.
+type TrafficRow struct {
 	Scenario string `json:"scenario"`
 	Kind     string `json:"kind"`
 	Response bool   `json:"response"` // Kind is one of Responses
@@ -59,15 +73,15 @@ func (s Slowdown) MarshalJSON() ([]byte, error) {
 
 // Play plays every scenario that deadlocks with its own traffic, so many times with each
 // kind; others are left out. It shows at show how far it is.
-func Play(ctx context.Context, sources []compare.Source, runs int, show io.Writer) (*Table, error) {
+func Play(ctx context.Context, sources []Source, runs int, show io.Writer) (*Table, error) {
 	own, err := play(ctx, sources, Traffic()[:1], false, runs, show)
 	if err != nil {
 		return nil, err
 	}
-	locks := slices.DeleteFunc(slices.Clone(sources), func(src compare.Source) bool {
-		return slices.IndexFunc(own, func(r Row) bool { return r.Scenario == src.Name && r.Deadlocks > 0 }) < 0
+	locks := slices.DeleteFunc(slices.Clone(sources), func(src Source) bool {
+		return slices.IndexFunc(own, func(r TrafficRow) bool { return r.Scenario == src.Name && r.Deadlocks > 0 }) < 0
 	})
-	own = slices.DeleteFunc(own, func(r Row) bool { return r.Deadlocks == 0 })
+	own = slices.DeleteFunc(own, func(r TrafficRow) bool { return r.Deadlocks == 0 })
 	traffic, err := play(ctx, locks, Traffic()[1:], false, runs, show)
 	if err != nil {
 		return nil, err
@@ -80,7 +94,7 @@ func Play(ctx context.Context, sources []compare.Source, runs int, show io.Write
 }
 
 // play plays every source with every kind.
-func play(ctx context.Context, sources []compare.Source, kinds []Kind, response bool, runs int, show io.Writer) ([]Row, error) {
+func play(ctx context.Context, sources []Source, kinds []Kind, response bool, runs int, show io.Writer) ([]TrafficRow, error) {
 	played := make([]outcome, len(sources)*len(kinds)*runs)
 	err := progress.Each(ctx, show, "runs", len(played), runtime.GOMAXPROCS(0), func(i int) (err error) {
 		src, k := &sources[i/runs/len(kinds)], &kinds[i/runs%len(kinds)]
@@ -93,7 +107,7 @@ func play(ctx context.Context, sources []compare.Source, kinds []Kind, response 
 	if err != nil {
 		return nil, err
 	}
-	var rows []Row
+	var rows []TrafficRow
 	for i := range sources {
 		for j := range kinds {
 			at := (i*len(kinds) + j) * runs
@@ -110,7 +124,7 @@ type outcome struct {
 }
 
 // playOne plays a source with a kind and a seed.
-func playOne(ctx context.Context, src *compare.Source, k *Kind, seed uint64) (outcome, error) {
+func playOne(ctx context.Context, src *Source, k *Kind, seed uint64) (outcome, error) {
 	s, err := src.Parse()
 	if err != nil {
 		return outcome{}, err
@@ -122,7 +136,7 @@ func playOne(ctx context.Context, src *compare.Source, k *Kind, seed uint64) (ou
 	if err != nil {
 		return outcome{}, err
 	}
-	world, _ := compare.NewWorld("sim", nil)
+	world, _ := NewWorld("sim", nil)
 	played, err := world.Play(ctx, plan, seed)
 	if err != nil {
 		return outcome{}, err
@@ -144,8 +158,8 @@ func playOne(ctx context.Context, src *compare.Source, k *Kind, seed uint64) (ou
 }
 
 // sum is the row of some runs.
-func sum(name, kind string, response bool, runs []outcome) Row {
-	r := Row{Scenario: name, Kind: kind, Response: response}
+func sum(name, kind string, response bool, runs []outcome) TrafficRow {
+	r := TrafficRow{Scenario: name, Kind: kind, Response: response}
 	var onsets []unit.Time
 	var xoff []int
 	var slow []float64

@@ -1,4 +1,4 @@
-package run
+package check
 
 import (
 	"cmp"
@@ -11,7 +11,6 @@ import (
 	"softswitch/internal/progress"
 	"softswitch/node/config"
 	"softswitch/scenario"
-	"softswitch/study/check"
 	"softswitch/topo"
 )
 
@@ -66,8 +65,8 @@ func (k *Checked) Cures(ctx context.Context, parse func() (*scenario.Scenario, e
 }
 
 // prevention checks the scenario with a prevention.
-func (c *cures) prevention(name string) (check.Cure, error) {
-	cure := check.Cure{Name: name, Routes: []check.Route{}, Classes: []int{}}
+func (c *cures) prevention(name string) (Cure, error) {
+	cure := Cure{Name: name, Routes: []Route{}, Classes: []int{}}
 	s, err := c.parse()
 	if err != nil {
 		return cure, err
@@ -81,7 +80,7 @@ func (c *cures) prevention(name string) (check.Cure, error) {
 		cure.Why = err.Error()
 		return cure, nil
 	}
-	k, err := Check(c.ctx, plan, Options{Failures: c.k.Report.Failures, Workers: c.k.workers}, c.out)
+	k, err := CheckAll(c.ctx, plan, Options{Failures: c.k.Report.Failures, Workers: c.k.workers}, c.out)
 	if err != nil {
 		return cure, err
 	}
@@ -96,8 +95,8 @@ func (c *cures) prevention(name string) (check.Cure, error) {
 }
 
 // routes finds a set of routes to change.
-func (c *cures) routes() (check.Cure, error) {
-	cure := check.Cure{Name: "routes", Routes: []check.Route{}, Classes: []int{}}
+func (c *cures) routes() (Cure, error) {
+	cure := Cure{Name: "routes", Routes: []Route{}, Classes: []int{}}
 	some, err := c.greedy()
 	if err != nil {
 		return cure, err
@@ -116,7 +115,7 @@ func (c *cures) routes() (check.Cure, error) {
 		return cure, nil
 	}
 	cure.Exact = exact
-	overrides, _ := check.Overrides(c.k.plan, c.computed, least)
+	overrides, _ := Overrides(c.k.plan, c.computed, least)
 	for _, o := range overrides {
 		cure.Routes = append(cure.Routes, c.route(o))
 	}
@@ -124,10 +123,10 @@ func (c *cures) routes() (check.Cure, error) {
 }
 
 // route names an override.
-func (c *cures) route(o scenario.Override) check.Route {
+func (c *cures) route(o scenario.Override) Route {
 	f := c.k.plan.Fabric
 	sub := f.Subnets[o.To[0]]
-	r := check.Route{At: f.Nodes[o.At].Name, To: fmt.Sprintf("%s/%d", config.FormatAddr(sub.Addr), topo.SubnetBits), Ports: []string{}, Backup: []string{}}
+	r := Route{At: f.Nodes[o.At].Name, To: fmt.Sprintf("%s/%d", config.FormatAddr(sub.Addr), topo.SubnetBits), Ports: []string{}, Backup: []string{}}
 	for j, p := range f.Nodes[o.At].Ports {
 		name := f.Nodes[p.Peer.Node].Name
 		switch {
@@ -142,8 +141,8 @@ func (c *cures) route(o scenario.Override) check.Route {
 
 // greedy breaks the cycles that there are by the removals that break most for their number
 // of routes, and looks again, until none is left. It is nil if that leads nowhere.
-func (c *cures) greedy() ([]check.Removal, error) {
-	var chosen []check.Removal
+func (c *cures) greedy() ([]Removal, error) {
+	var chosen []Removal
 	k := c.k
 	for range maxRounds {
 		more, ok, err := c.cover(k, chosen)
@@ -163,8 +162,8 @@ func (c *cures) greedy() ([]check.Removal, error) {
 
 // cover adds to chosen removals by which each cycle of a report loses a turn; ok is false
 // if that would leave a route without a port.
-func (c *cures) cover(k *Checked, chosen []check.Removal) (more []check.Removal, ok bool, err error) {
-	cuts, keys := make([][][]check.Removal, len(k.Report.Cycles)), make([][]string, len(k.Report.Cycles))
+func (c *cures) cover(k *Checked, chosen []Removal) (more []Removal, ok bool, err error) {
+	cuts, keys := make([][][]Removal, len(k.Report.Cycles)), make([][]string, len(k.Report.Cycles))
 	work := progress.New(c.ctx, c.out, "cycles", int64(len(cuts)))
 	defer work.Close()
 	for i := range cuts {
@@ -176,7 +175,7 @@ func (c *cures) cover(k *Checked, chosen []check.Removal) (more []check.Removal,
 			return nil, false, err
 		}
 	}
-	have := map[check.Removal]bool{}
+	have := map[Removal]bool{}
 	for _, r := range chosen {
 		have[r] = true
 	}
@@ -198,7 +197,7 @@ func (c *cures) cover(k *Checked, chosen []check.Removal) (more []check.Removal,
 
 // best adds to chosen the first of cuts in order that leaves every route a port; nil if
 // none does.
-func (c *cures) best(order []*weight, cuts [][][]check.Removal, have map[check.Removal]bool, chosen []check.Removal) []check.Removal {
+func (c *cures) best(order []*weight, cuts [][][]Removal, have map[Removal]bool, chosen []Removal) []Removal {
 	for _, w := range order {
 		more := slices.Clone(chosen)
 		for _, r := range cuts[w.cycle][w.turn] {
@@ -206,7 +205,7 @@ func (c *cures) best(order []*weight, cuts [][][]check.Removal, have map[check.R
 				more = append(more, r)
 			}
 		}
-		if _, ok := check.Overrides(c.k.plan, c.computed, more); ok {
+		if _, ok := Overrides(c.k.plan, c.computed, more); ok {
 			return more
 		}
 	}
@@ -218,7 +217,7 @@ type weight struct{ cycle, turn, cost, cycles int }
 
 // weigh weighs the turns of the cycles that are not broken, and notes which are. The best
 // come first.
-func (c *cures) weigh(cuts [][][]check.Removal, keys [][]string, have map[check.Removal]bool, broken []bool) (order []*weight) {
+func (c *cures) weigh(cuts [][][]Removal, keys [][]string, have map[Removal]bool, broken []bool) (order []*weight) {
 	by := map[string]*weight{} // by the key of the cut
 	for i, turns := range cuts {
 		for j, cut := range turns {
@@ -249,7 +248,7 @@ func (c *cures) weigh(cuts [][][]check.Removal, keys [][]string, have map[check.
 }
 
 // spare takes from a set, which breaks every cycle, the removals that it can do without.
-func (c *cures) spare(set []check.Removal) ([]check.Removal, error) {
+func (c *cures) spare(set []Removal) ([]Removal, error) {
 	if len(set)*c.k.Report.Cases > maxSpared {
 		return set, nil
 	}
@@ -270,7 +269,7 @@ func (c *cures) spare(set []check.Removal) ([]check.Removal, error) {
 
 // least finds a smallest set of removals, one that is smaller than some or some itself.
 // exact says that there is none smaller.
-func (c *cures) least(some []check.Removal) (set []check.Removal, exact bool, err error) {
+func (c *cures) least(some []Removal) (set []Removal, exact bool, err error) {
 	fewer := len(routesOf(some)) - 1
 	if some == nil {
 		fewer = MaxExact
@@ -291,7 +290,7 @@ func (c *cures) least(some []check.Removal) (set []check.Removal, exact bool, er
 
 // within finds a set of removals from up to so many routes that has these; whole says that
 // all were tried.
-func (c *cures) within(has []check.Removal, size int, seen map[string]bool) (set []check.Removal, whole bool, err error) {
+func (c *cures) within(has []Removal, size int, seen map[string]bool) (set []Removal, whole bool, err error) {
 	key := keyOf(has)
 	if seen[key] {
 		return nil, true, nil
@@ -328,7 +327,7 @@ func (c *cures) within(has []check.Removal, size int, seen map[string]bool) (set
 }
 
 // routesOf are the routes, by switch and subnet, that removals change.
-func routesOf(set []check.Removal) map[[2]int]bool {
+func routesOf(set []Removal) map[[2]int]bool {
 	routes := map[[2]int]bool{}
 	for _, r := range set {
 		routes[[2]int{r.At, r.To}] = true
@@ -336,7 +335,7 @@ func routesOf(set []check.Removal) map[[2]int]bool {
 	return routes
 }
 
-func keyOf(set []check.Removal) string {
+func keyOf(set []Removal) string {
 	all := make([]string, 0, len(set))
 	for _, r := range set {
 		all = append(all, fmt.Sprint(r.At, " ", r.To, " ", r.Out))
@@ -348,8 +347,8 @@ func keyOf(set []check.Removal) string {
 // try checks the plan with removals: all of it, or, to know whether there is a cycle, up to
 // the first case that has one. It is nil if a route is left without a port, or frames
 // arrive no longer.
-func (c *cures) try(removals []check.Removal, first bool) (*Checked, error) {
-	overrides, ok := check.Overrides(c.k.plan, c.computed, removals)
+func (c *cures) try(removals []Removal, first bool) (*Checked, error) {
+	overrides, ok := Overrides(c.k.plan, c.computed, removals)
 	if !ok {
 		return nil, nil
 	}
@@ -382,14 +381,14 @@ const perPlan = 10
 func (c *cures) check(plan *scenario.Plan, first bool) (*Checked, error) {
 	failures := c.k.Report.Failures
 	if !first {
-		return Check(c.ctx, plan, Options{Failures: failures, Workers: c.k.workers}, c.out)
+		return CheckAll(c.ctx, plan, Options{Failures: failures, Workers: c.k.workers}, c.out)
 	}
-	ch, err := check.New(plan, nil)
+	ch, err := New(plan, nil)
 	if err != nil {
 		return nil, err
 	}
 	c.tried += perPlan
-	var results []*check.Result
+	var results []*Result
 	for i := range ch.Cases(failures) {
 		if slices.Contains(ch.Phases(failures), i) {
 			ch.Know(results)

@@ -1,4 +1,4 @@
-package run
+package play
 
 import (
 	"context"
@@ -16,8 +16,8 @@ import (
 	"softswitch/view/ui"
 )
 
-// Options configure a run.
-type Options struct {
+// LabOptions configure a run.
+type LabOptions struct {
 	Name string // of the lab
 	Pcap string // directory for a capture of each switch; "" for none
 	Keep bool   // leaves the lab up
@@ -34,10 +34,10 @@ type Options struct {
 	seen *ui.Recording // where what a page would show is left; nil for nowhere
 }
 
-// Play builds a lab, plays a scenario on it and removes it. A scenario that a live lab
+// Lab builds a lab, plays a scenario on it and removes it. A scenario that a live lab
 // cannot play is refused. The error is a [netnslab.ExistsError] if another lab of the name
 // is up.
-func Play(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer) (v *verdict.Verdict, err error) {
+func Lab(ctx context.Context, plan *scenario.Plan, opt LabOptions, out io.Writer) (v *verdict.Verdict, err error) {
 	if err := lab.Refuse(plan.Scenario); err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func Play(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer) 
 }
 
 // page is the page of the lab, nil if none was asked for, and save ends its file.
-func (opt *Options) page(ctx context.Context, out io.Writer) (page *ui.Page, save func(played bool) error, err error) {
+func (opt *LabOptions) page(ctx context.Context, out io.Writer) (page *ui.Page, save func(played bool) error, err error) {
 	switch {
 	case opt.Page:
 		page, err = ui.OpenLab(ctx, opt.Name, opt.Listen, out)
@@ -116,7 +116,7 @@ func (opt *Options) page(ctx context.Context, out io.Writer) (page *ui.Page, sav
 }
 
 // up builds the lab, or makes one of the nodes that are there.
-func (opt *Options) up(ctx context.Context, plan *scenario.Plan, out io.Writer) (*netnslab.State, error) {
+func (opt *LabOptions) up(ctx context.Context, plan *scenario.Plan, out io.Writer) (*netnslab.State, error) {
 	if opt.Nodes != nil {
 		fmt.Fprintf(out, "reaching %d nodes\n", len(plan.Switches)+len(plan.Hosts))
 		return opt.Nodes.Attach(ctx, plan, !opt.Keep, opt.Replace, out)
@@ -133,19 +133,19 @@ func (opt *Options) up(ctx context.Context, plan *scenario.Plan, out io.Writer) 
 	return netnslab.Up(ctx, desc, out)
 }
 
-// Quiet plays plans on a lab of this name without printing progress.
-func Quiet(name string) func(context.Context, *scenario.Plan) (*verdict.Verdict, error) {
+// QuietLab plays plans on a lab of this name without printing progress.
+func QuietLab(name string) func(context.Context, *scenario.Plan) (*verdict.Verdict, error) {
 	return func(ctx context.Context, plan *scenario.Plan) (*verdict.Verdict, error) {
-		return Play(ctx, plan, Options{Name: name}, io.Discard)
+		return Lab(ctx, plan, LabOptions{Name: name}, io.Discard)
 	}
 }
 
-// Repeat plays a scenario this many times, each in a new lab, and sums up.
-func Repeat(ctx context.Context, plan *scenario.Plan, opt Options, times int, out io.Writer) (*verdict.Summary, error) {
+// RepeatLab plays a scenario this many times, each in a new lab, and sums up.
+func RepeatLab(ctx context.Context, plan *scenario.Plan, opt LabOptions, times int, out io.Writer) (*verdict.Summary, error) {
 	var runs []*verdict.Verdict
 	for i := range times {
 		fmt.Fprintf(out, "run %d of %d\n", i+1, times)
-		v, err := Play(ctx, plan, opt, io.Discard)
+		v, err := Lab(ctx, plan, opt, io.Discard)
 		if err != nil {
 			return nil, err
 		}

@@ -1,4 +1,4 @@
-package run
+package play
 
 import (
 	"bufio"

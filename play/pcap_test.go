@@ -1,4 +1,4 @@
-package run
+package play
 
 import (
 	"io"
@@ -30,7 +30,7 @@ func capture(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "sim.pcapng")
-	if err := Play(t.Context(), plan, Options{Seed: 1, Pcap: file}, io.Discard, func(*verdict.Verdict) error { return nil }); err != nil {
+	if err := Sim(t.Context(), plan, SimOptions{Seed: 1, Pcap: file}, io.Discard, func(*verdict.Verdict) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return file
@@ -62,7 +62,7 @@ func TestCaptureOnAFullDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = Play(t.Context(), plan, Options{Seed: 1, Pcap: "/dev/full"}, io.Discard, func(*verdict.Verdict) error { return nil })
+	err = Sim(t.Context(), plan, SimOptions{Seed: 1, Pcap: "/dev/full"}, io.Discard, func(*verdict.Verdict) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), "pcap: ") {
 		t.Errorf("onto a full disk: %v", err)
 	}

@@ -1,4 +1,4 @@
-package traffic
+package compare
 
 import (
 	_ "embed"
@@ -10,10 +10,10 @@ import (
 	"softswitch/unit"
 )
 
-//go:embed text.md
-var text string
+//go:embed traffic.md
+var trafficText string
 
-// WriteMarkdown writes the table as a page, with text.md below it.
+// WriteMarkdown writes the table as a page, with traffic.md below it.
 func (t *Table) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Congestion control and deadlocks\n\n")
@@ -22,33 +22,33 @@ func (t *Table) WriteMarkdown(w io.Writer) error {
 		fmt.Fprintf(&b, "- **%s**: %s.\n", k.Name, k.About)
 	}
 	b.WriteString("\n## Runs with a deadlock, and its onset\n\nIn ms from the scenario's start, the median.\n\n")
-	t.matrix(&b, false, Traffic(), func(r *Row) string {
+	t.matrix(&b, false, Traffic(), func(r *TrafficRow) string {
 		if r.Deadlocks == 0 {
 			return "–"
 		}
 		return fmt.Sprintf("%d at %s", r.Deadlocks, milliseconds(r.Onset.P50))
 	})
-	t.sum(&b, false, Traffic(), func(r *Row) int { return r.Deadlocks })
+	t.sum(&b, false, Traffic(), func(r *TrafficRow) int { return r.Deadlocks })
 	b.WriteString("\n## Pauses\n\nXOFF frames of a run, the median.\n\n")
-	t.matrix(&b, false, Traffic(), func(r *Row) string { return fmt.Sprint(r.XOFF) })
+	t.matrix(&b, false, Traffic(), func(r *TrafficRow) string { return fmt.Sprint(r.XOFF) })
 	b.WriteString("\n## Slowdown\n\nOf flows to hosts that do not misbehave: the mean time of a message by the time that it takes alone,\nat the median and at the 99th percentile of the flows of all runs. ∞: no message was ever complete.\n\n")
-	t.matrix(&b, false, Traffic()[1:], func(r *Row) string { return fmt.Sprintf("%s / %s", r.Slowdown50, r.Slowdown99) })
+	t.matrix(&b, false, Traffic()[1:], func(r *TrafficRow) string { return fmt.Sprintf("%s / %s", r.Slowdown50, r.Slowdown99) })
 	b.WriteString("\n## What a response costs go-back-N\n\nWith rc: runs that end in a deadlock, packets that were sent again (of 1000), connections that gave\nup in all runs, and the slowdown as above.\n\n")
 	for _, k := range Responses() {
 		fmt.Fprintf(&b, "- **%s**: %s.\n", k.Name, k.About)
 	}
 	b.WriteString("\n")
-	t.matrix(&b, true, Responses(), func(r *Row) string {
+	t.matrix(&b, true, Responses(), func(r *TrafficRow) string {
 		return fmt.Sprintf("%d, %d ‰, %d, %s / %s", r.Last, r.SentAgain, r.Failed, r.Slowdown50, r.Slowdown99)
 	})
-	t.sum(&b, true, Responses(), func(r *Row) int { return r.Last })
-	b.WriteString("\n" + text)
+	t.sum(&b, true, Responses(), func(r *TrafficRow) int { return r.Last })
+	b.WriteString("\n" + trafficText)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
 // sum adds to a matrix a line for all scenarios: in how many of all runs.
-func (t *Table) sum(b *strings.Builder, response bool, kinds []Kind, count func(*Row) int) {
+func (t *Table) sum(b *strings.Builder, response bool, kinds []Kind, count func(*TrafficRow) int) {
 	b.WriteString("| **all** |")
 	for _, k := range kinds {
 		n, all := 0, 0
@@ -63,7 +63,7 @@ func (t *Table) sum(b *strings.Builder, response bool, kinds []Kind, count func(
 }
 
 // matrix writes a line for each scenario and a column for each kind.
-func (t *Table) matrix(b *strings.Builder, response bool, kinds []Kind, cell func(*Row) string) {
+func (t *Table) matrix(b *strings.Builder, response bool, kinds []Kind, cell func(*TrafficRow) string) {
 	b.WriteString("| scenario |")
 	for _, k := range kinds {
 		fmt.Fprintf(b, " %s |", k.Name)
@@ -87,7 +87,7 @@ func (t *Table) scenarios() (names []string) {
 	return names
 }
 
-func (t *Table) row(scenario, kind string, response bool) *Row {
+func (t *Table) row(scenario, kind string, response bool) *TrafficRow {
 	for i := range t.Rows {
 		if r := &t.Rows[i]; r.Scenario == scenario && r.Kind == kind && r.Response == response {
 			return r

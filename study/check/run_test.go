@@ -1,4 +1,4 @@
-package run
+package check
 
 import (
 	"bytes"
@@ -18,15 +18,14 @@ import (
 	"softswitch/scenarios"
 	"softswitch/sim"
 	"softswitch/sim/simtest"
-	"softswitch/study/check"
 	"softswitch/unit"
 )
 
-// checked checks a scenario file, with a number of workers.
-func checked(t *testing.T, text string, failures, workers int) *Checked {
+// checkedFile checks a scenario file, with a number of workers.
+func checkedFile(t *testing.T, text string, failures, workers int) *Checked {
 	t.Helper()
 	plan := simtest.Compile(t, simtest.Parse(t, "test.yaml", text, "none"))
-	k, err := Check(context.Background(), plan, Options{Failures: failures, Workers: workers}, io.Discard)
+	k, err := CheckAll(context.Background(), plan, Options{Failures: failures, Workers: workers}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +117,7 @@ func shipped(t *testing.T, from fs.FS, pattern string) (names []string) {
 // how many cycles.
 func playWitnesses(t *testing.T, text string, failures int) (found, cycles int) {
 	t.Helper()
-	k := checked(t, text, failures, 2)
+	k := checkedFile(t, text, failures, 2)
 	if err := k.Witnesses(context.Background(), []byte(text), t.TempDir(), io.Discard); err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +133,7 @@ func playWitnesses(t *testing.T, text string, failures int) (found, cycles int) 
 }
 
 // playWitness plays the witness of a cycle and requires that it is stuck at the end.
-func playWitness(t *testing.T, cy *check.Cycle) {
+func playWitness(t *testing.T, cy *Cycle) {
 	t.Helper()
 	text, err := os.ReadFile(cy.Witness.File)
 	if err != nil {
@@ -157,7 +156,7 @@ func playWitness(t *testing.T, cy *check.Cycle) {
 func TestWorkers(t *testing.T) {
 	var want []byte
 	for _, workers := range []int{1, 2, 5} {
-		got, err := json.Marshal(checked(t, leafSpine, 2, workers).Report)
+		got, err := json.Marshal(checkedFile(t, leafSpine, 2, workers).Report)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,10 +174,10 @@ func TestEnds(t *testing.T) {
 	plan := simtest.Compile(t, simtest.Parse(t, "test.yaml", leafSpine, "none"))
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Check(ctx, plan, Options{Failures: 2, Workers: 2}, io.Discard); !errors.Is(err, context.Canceled) {
+	if _, err := CheckAll(ctx, plan, Options{Failures: 2, Workers: 2}, io.Discard); !errors.Is(err, context.Canceled) {
 		t.Errorf("check: %v", err)
 	}
-	k := checked(t, leafSpine, 2, 2)
+	k := checkedFile(t, leafSpine, 2, 2)
 	if err := k.Witnesses(ctx, []byte(leafSpine), t.TempDir(), io.Discard); !errors.Is(err, context.Canceled) {
 		t.Errorf("witnesses: %v", err)
 	}
@@ -189,7 +188,7 @@ func TestTooMany(t *testing.T) {
 	defer func(was int) { maxCases = was }(maxCases)
 	maxCases = 40
 	plan := simtest.Compile(t, simtest.Parse(t, "test.yaml", leafSpine, "none"))
-	_, err := Check(context.Background(), plan, Options{Failures: 2, Workers: 1}, io.Discard)
+	_, err := CheckAll(context.Background(), plan, Options{Failures: 2, Workers: 1}, io.Discard)
 	if want := "43 cases of up to 2 failures; at most 40 can be checked: use --failures 1"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

@@ -1,4 +1,4 @@
-package run
+package play
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"softswitch/view/ui"
 )
 
-// Options configure a run.
-type Options struct {
+// SimOptions configure a run.
+type SimOptions struct {
 	Seed   uint64
 	Trace  string // file for every event; "" for none
 	Pcap   string // file for every frame; "" for none
@@ -24,9 +24,9 @@ type Options struct {
 	Listen string // address of the page
 }
 
-// Play plays a scenario and calls tell with its verdict, then shows it until ctx ends
+// Sim plays a scenario and calls tell with its verdict, then shows it until ctx ends
 // if the page was asked for. It also returns tell's error.
-func Play(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer, tell func(*verdict.Verdict) error) (err error) {
+func Sim(ctx context.Context, plan *scenario.Plan, opt SimOptions, out io.Writer, tell func(*verdict.Verdict) error) (err error) {
 	work := progress.New(ctx, out, "simulated ns", int64(plan.Scenario.Duration))
 	defer work.Close()
 	s := sim.Options{

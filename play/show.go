@@ -1,4 +1,4 @@
-package run
+package play
 
 import (
 	"context"
@@ -26,7 +26,7 @@ const attempts = 4
 
 // Record plays plans that differ in the response alone, those of Responses, and makes a
 // show of what was seen.
-func Record(ctx context.Context, plans [3]*scenario.Plan, opt Options, out io.Writer) (*ui.Show, error) {
+func Record(ctx context.Context, plans [3]*scenario.Plan, opt LabOptions, out io.Writer) (*ui.Show, error) {
 	var runs [3]ui.Recording
 	for i, plan := range plans {
 		fmt.Fprintf(out, "recording run %d of %d, response %s\n", i+1, len(plans), plan.Scenario.Response)
@@ -40,11 +40,11 @@ func Record(ctx context.Context, plans [3]*scenario.Plan, opt Options, out io.Wr
 
 // record plays a plan until the run is valid and has a deadlock. The last attempt need not be
 // valid: it is shown all the same, and the progress says so.
-func record(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer) (seen ui.Recording, err error) {
+func record(ctx context.Context, plan *scenario.Plan, opt LabOptions, out io.Writer) (seen ui.Recording, err error) {
 	opt.seen = &seen
 	for n := range attempts {
 		var v *verdict.Verdict
-		if v, err = Play(ctx, plan, opt, io.Discard); err != nil {
+		if v, err = Lab(ctx, plan, opt, io.Discard); err != nil {
 			return seen, err
 		}
 		doubt := v.Invalid
@@ -64,7 +64,7 @@ func record(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer
 
 // Show records a show, as Record does, and serves it until ctx ends, or writes it to the
 // file opt.HTML, if there is one.
-func Show(ctx context.Context, plans [3]*scenario.Plan, opt Options, out io.Writer) error {
+func Show(ctx context.Context, plans [3]*scenario.Plan, opt LabOptions, out io.Writer) error {
 	if opt.HTML != "" {
 		return saveShow(ctx, plans, opt, out)
 	}
@@ -85,7 +85,7 @@ func Show(ctx context.Context, plans [3]*scenario.Plan, opt Options, out io.Writ
 }
 
 // saveShow records a show and writes it to opt.HTML.
-func saveShow(ctx context.Context, plans [3]*scenario.Plan, opt Options, out io.Writer) error {
+func saveShow(ctx context.Context, plans [3]*scenario.Plan, opt LabOptions, out io.Writer) error {
 	var show *ui.Show
 	save, err := ui.SaveTo(opt.HTML, func(w io.Writer) error { return show.WriteHTML(w) })
 	if err != nil {

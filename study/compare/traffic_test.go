@@ -1,4 +1,4 @@
-package traffic
+package compare
 
 import (
 	"bytes"
@@ -9,14 +9,13 @@ import (
 	"testing"
 
 	"softswitch/internal/testlong"
-	"softswitch/study/compare"
 )
 
 // sources are a scenario with a deadlock, which congestion control prevents, and one
 // without.
-func sources(t *testing.T) []compare.Source {
+func sources(t *testing.T) []Source {
 	t.Helper()
-	all, err := compare.Scenarios("sim", []string{"shpiner-fig6", "fattree-no-loop"})
+	all, err := Scenarios("sim", []string{"shpiner-fig6", "fattree-no-loop"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +71,7 @@ func TestPageIsCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasSuffix(string(page), text) {
+	if !strings.HasSuffix(string(page), trafficText) {
 		t.Error("docs/congestion-control.md is out of date: make congestion")
 	}
 	for _, k := range append(Traffic(), Responses()...) {

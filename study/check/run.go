@@ -1,26 +1,23 @@
-// Package run checks a scenario for cyclic buffer dependencies on all processors, and plays
-// witnesses of what was found.
+// CheckAll checks a scenario for cyclic buffer dependencies on all processors; Witnesses and Cures
+// play witnesses of what was found.
 //
-//	scenario.Plan --Check--> a cbd.Checker for each worker --> results by case --> cbd.Report
+//	scenario.Plan --CheckAll--> a Checker for each worker --> results by case --> Report
 //	                                                                                   |
 //	scenario files that deadlock  <-- sim ----------- flows that close it <---- cycles +
 //	routes to change, preventions <-- checked again - what breaks them    <---- cycles '
 //
-// Read in this order: run.go, witness.go, cure.go.
-//
-// What it does not do: it finds no cycle itself; package cbd does.
-package run
+// Read in this order: this file, witness.go, cures.go.
+
+package check
 
 import (
 	"context"
 	"fmt"
 	"io"
-	"sync"
 	"sync/atomic"
 
 	"softswitch/internal/progress"
 	"softswitch/scenario"
-	"softswitch/study/check"
 )
 
 // maxCases limits the cases of a check.
@@ -42,17 +39,17 @@ func (opt *Options) Valid() error {
 
 // Checked is a plan that has been checked.
 type Checked struct {
-	Report *check.Report
+	Report *Report
 
 	plan    *scenario.Plan
-	checker *check.Checker
+	checker *Checker
 	workers int
 }
 
-// Check checks all cases of a plan. It draws a progress bar on out.
-func Check(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer) (*Checked, error) {
+// CheckAll checks all cases of a plan. It draws a progress bar on out.
+func CheckAll(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer) (*Checked, error) {
 	begun := progress.New(ctx, out, "subnets", int64(len(plan.Fabric.Subnets)))
-	c, err := check.New(plan, func() error { return begun.Add(1) })
+	c, err := New(plan, func() error { return begun.Add(1) })
 	begun.Close()
 	if err != nil {
 		return nil, err
@@ -61,7 +58,7 @@ func Check(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer)
 	if n > maxCases {
 		return nil, fmt.Errorf("%d cases of up to %d failures; at most %d can be checked: use --failures %d", n, opt.Failures, maxCases, opt.Failures-1)
 	}
-	workers := []*check.Checker{c}
+	workers := []*Checker{c}
 	for len(workers) < min(opt.Workers, n) {
 		w, err := c.Clone()
 		if err != nil {
@@ -71,7 +68,7 @@ func Check(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer)
 	}
 	work := progress.New(ctx, out, "cases", int64(n))
 	defer work.Close()
-	results := make([]*check.Result, n)
+	results := make([]*Result, n)
 	from := 0
 	for _, end := range c.Phases(opt.Failures) {
 		if from > 0 {
@@ -79,7 +76,7 @@ func Check(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer)
 				w.Know(results[:from])
 			}
 		}
-		if err := each(workers, from, end, func(w *check.Checker, i int) error {
+		if err := each(workers, from, end, func(w *Checker, i int) error {
 			results[i] = w.Check(i)
 			return work.Add(1)
 		}); err != nil {
@@ -92,23 +89,19 @@ func Check(ctx context.Context, plan *scenario.Plan, opt Options, out io.Writer)
 
 // each calls do for from to end-1, with one call at a time for each worker, and returns
 // its first error.
-func each(workers []*check.Checker, from, end int, do func(w *check.Checker, i int) error) error {
+func each(workers []*Checker, from, end int, do func(w *Checker, i int) error) error {
 	var next atomic.Int64
 	next.Store(int64(from))
 	errs := make([]error, len(workers))
-	var group sync.WaitGroup
-	for n, w := range workers {
-		group.Go(func() {
-			for errs[n] == nil {
-				i := int(next.Add(1)) - 1
-				if i >= end {
-					return
-				}
-				errs[n] = do(w, i)
+	progress.AtOnce(len(workers), func(n int) {
+		for errs[n] == nil {
+			i := int(next.Add(1)) - 1
+			if i >= end {
+				return
 			}
-		})
-	}
-	group.Wait()
+			errs[n] = do(workers[n], i)
+		}
+	})
 	for _, err := range errs {
 		if err != nil {
 			return err

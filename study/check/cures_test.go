@@ -1,4 +1,4 @@
-package run
+package check
 
 import (
 	"context"
@@ -14,7 +14,6 @@ import (
 	"softswitch/scenario/load"
 	"softswitch/scenarios"
 	"softswitch/sim/simtest"
-	"softswitch/study/check"
 	"softswitch/topo"
 	"softswitch/unit"
 )
@@ -22,7 +21,7 @@ import (
 // cured is checked with its cures.
 func cured(t *testing.T, text string, failures int) *Checked {
 	t.Helper()
-	k := checked(t, text, failures, 2)
+	k := checkedFile(t, text, failures, 2)
 	parse := func() (*scenario.Scenario, error) { return load.Scenario("test.yaml", []byte(text)) }
 	if err := k.Cures(context.Background(), parse, io.Discard); err != nil {
 		t.Fatal(err)
@@ -31,7 +30,7 @@ func cured(t *testing.T, text string, failures int) *Checked {
 }
 
 // cure is the cure of a name.
-func (k *Checked) cure(t *testing.T, name string) check.Cure {
+func (k *Checked) cure(t *testing.T, name string) Cure {
 	t.Helper()
 	for _, c := range k.Report.Cures {
 		if c.Name == name {
@@ -39,11 +38,11 @@ func (k *Checked) cure(t *testing.T, name string) check.Cure {
 		}
 	}
 	t.Fatalf("no cure is called %s: %+v", name, k.Report.Cures)
-	return check.Cure{}
+	return Cure{}
 }
 
 // withRoutes is a scenario file with further routes.
-func withRoutes(text string, routes []check.Route) string {
+func withRoutes(text string, routes []Route) string {
 	var b strings.Builder
 	for _, r := range routes {
 		fmt.Fprintf(&b, "  - {at: %s, to: %s, ports: [%s], backup: [%s]}\n", r.At, r.To, strings.Join(r.Ports, ", "), strings.Join(r.Backup, ", "))
@@ -81,7 +80,7 @@ func TestRoutes(t *testing.T) {
 			if cure.Why != "" || cure.Exact != (c.exact > 0) || c.exact > 0 && len(cure.Routes) != c.exact {
 				t.Fatalf("%+v, want %d exactly", cure, c.exact)
 			}
-			if left := checked(t, via.ReplaceAllString(withRoutes(c.text, cure.Routes), ""), c.failures, 2).Report; !left.Clean() {
+			if left := checkedFile(t, via.ReplaceAllString(withRoutes(c.text, cure.Routes), ""), c.failures, 2).Report; !left.Clean() {
 				t.Errorf("%d cycles are left, such as %+v", len(left.Cycles), left.Cycles[0])
 			}
 			if c.exact == 2 && !testing.Short() && (c.name != "fattree-on-loop" || testlong.All()) { // which has most routes to try
@@ -101,7 +100,7 @@ func (k *Checked) wantNoSingle(t *testing.T) {
 			g := k.plan.Table.Group(s, d)
 			all := g.Ports | g.Backup
 			for out := all; out != 0; out = (out - 1) & all {
-				overrides, ok := check.Overrides(k.plan, c.computed, removals(s, d, out))
+				overrides, ok := Overrides(k.plan, c.computed, removals(s, d, out))
 				if !ok {
 					continue
 				}
@@ -111,7 +110,7 @@ func (k *Checked) wantNoSingle(t *testing.T) {
 					sc.Flows = append([]scenario.Flow{}, sc.Flows...)
 					sc.Flows[i].Via = nil
 				}
-				left, err := Check(c.ctx, simtest.Compile(t, &sc), Options{Failures: k.Report.Failures, Workers: 1}, io.Discard)
+				left, err := CheckAll(c.ctx, simtest.Compile(t, &sc), Options{Failures: k.Report.Failures, Workers: 1}, io.Discard)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -123,9 +122,9 @@ func (k *Checked) wantNoSingle(t *testing.T) {
 	}
 }
 
-func removals(s, d int, out unit.PortSet) (all []check.Removal) {
+func removals(s, d int, out unit.PortSet) (all []Removal) {
 	for ; out != 0; out &= out - 1 {
-		all = append(all, check.Removal{At: s, To: d, Out: out.First()})
+		all = append(all, Removal{At: s, To: d, Out: out.First()})
 	}
 	return all
 }
@@ -145,14 +144,14 @@ func TestTagger(t *testing.T) {
 			continue
 		}
 		applied++
-		k, err := Check(context.Background(), simtest.Compile(t, s), Options{Failures: failures, Workers: 2}, io.Discard)
+		k, err := CheckAll(context.Background(), simtest.Compile(t, s), Options{Failures: failures, Workers: 2}, io.Discard)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !k.Report.Clean() {
 			t.Errorf("%s: %+v", file, k.Report.Cycles[0])
 		}
-		if !checked(t, text, failures, 2).Report.Clean() {
+		if !checkedFile(t, text, failures, 2).Report.Clean() {
 			cyclic++
 		}
 	}
