@@ -1,4 +1,4 @@
-package cause
+package cause_test
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"softswitch/oracle"
 	"softswitch/scenario"
 	"softswitch/sim/simtest"
+	"softswitch/study/cause"
 	"softswitch/study/fuzz"
 	"softswitch/unit"
 )
@@ -29,7 +30,7 @@ func (e *entry) bucket() oracle.Bucket {
 
 // slowChronology goes back through the log of a run for everything that it wants to know.
 type slowChronology struct {
-	run *run
+	run *cause.Run
 	log []entry
 }
 
@@ -45,10 +46,10 @@ func (s *slowChronology) pausedBy(q oracle.Queue, i int) int {
 		if e.Type != event.Paused {
 			return -1
 		}
-		if s.run.fabric.FacesHost(q.NodePort) {
+		if s.run.Fabric().FacesHost(q.NodePort) {
 			return i
 		}
-		b, _ := s.run.fabric.Down(q)
+		b, _ := s.run.Fabric().Down(q)
 		for k := i - 1; k >= 0; k-- {
 			if x := &s.log[k]; x.Type == event.XOFF && x.bucket() == b && x.Period == e.Period {
 				return k
@@ -80,7 +81,7 @@ func (s *slowChronology) causes(i int) (causes []int) {
 }
 
 // text is every period that led to d, with its causes.
-func (s *slowChronology) text(d *Deadlock) (lines []string) {
+func (s *slowChronology) text(d *cause.Deadlock) (lines []string) {
 	var work []int
 	seen := map[int]bool{}
 	for _, q := range d.Queues {
@@ -109,15 +110,15 @@ func (s *slowChronology) name(i int) string {
 	at := e.bucket().NodePort
 	class := e.Class
 	if e.Type == event.Paused {
-		far, _ := s.run.fabric.Far(e.queue().NodePort)
+		far, _ := s.run.Fabric().Far(e.queue().NodePort)
 		at, class = far, e.OutClass
 	}
-	return fmt.Sprintf("%s/%d@%d", s.run.fabric.PortName(at), class, e.At)
+	return fmt.Sprintf("%s/%d@%d", s.run.Fabric().PortName(at), class, e.At)
 }
 
 // textOf is the same of a Chronology.
-func textOf(c *Chronology) (lines []string) {
-	name := func(p Period) string { return fmt.Sprintf("%s:%s/%d@%d", p.Node, p.Port, p.Class, p.From) }
+func textOf(c *cause.Chronology) (lines []string) {
+	name := func(p cause.Period) string { return fmt.Sprintf("%s:%s/%d@%d", p.Node, p.Port, p.Class, p.From) }
 	for _, p := range c.Periods {
 		line := name(p) + " <-"
 		for _, by := range p.CausedBy {
@@ -130,18 +131,18 @@ func textOf(c *Chronology) (lines []string) {
 }
 
 // slowly is the log up to the first deadlock, and the deadlock.
-func slowly(t *testing.T, plan *scenario.Plan, seed uint64) (*slowChronology, *Deadlock) {
+func slowly(t *testing.T, plan *scenario.Plan, seed uint64) (*slowChronology, *cause.Deadlock) {
 	t.Helper()
-	r, err := newRun(plan, seed)
+	r, err := cause.NewRun(plan, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &slowChronology{run: r}
-	r.events = func(n event.Node, e event.Event) { s.log = append(s.log, entry{e, n}) }
-	var d *Deadlock
-	err = r.play(func(at unit.Time, stuck *oracle.Stuck) bool {
+	r.OnEvents(func(n event.Node, e event.Event) { s.log = append(s.log, entry{e, n}) })
+	var d *cause.Deadlock
+	err = r.Play(func(at unit.Time, stuck *oracle.Stuck) bool {
 		if !stuck.Empty() {
-			d = r.deadlock(at, stuck)
+			d = r.DeadlockAt(at, stuck)
 		}
 		return d == nil
 	})
@@ -173,7 +174,7 @@ func TestChronology(t *testing.T) {
 			continue
 		}
 		deadlocks++
-		c := newCase(t, s, k.Wires)
+		c := drawnCase(t, s, k.Wires)
 		got, want := textOf(c.Chronology), log.text(d)
 		if !slices.Equal(got, want) {
 			t.Fatalf("seed %d, case %d:\ngot  %q\nwant %q", seed, i, got, want)
@@ -194,4 +195,14 @@ func TestChronology(t *testing.T) {
 	if deadlocks < 40 || caused < deadlocks || fromHosts < 3 {
 		t.Errorf("of %d deadlocks only %d periods are caused, and %d those of hosts", deadlocks, caused, fromHosts)
 	}
+}
+
+// drawnCase is a scenario with its first deadlock, which there has to be.
+func drawnCase(t *testing.T, s *scenario.Scenario, seed uint64) *cause.Case {
+	t.Helper()
+	c, err := cause.New(s, seed, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }

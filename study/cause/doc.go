@@ -12,7 +12,8 @@
 //
 // Read in this order: treatment.go (what can be taken away), deadlock.go (the first
 // deadlock), case.go (an effect), chronology.go, smallest.go, control.go; explain.go
-// (all of it), innocent.go (who had no part in it), text.go and draw.go (for people).
+// (all of it), run.go (on many processors), innocent.go (who had no part in it), text.go and
+// draw.go (for people).
 //
 // Invariants:
 //   - one change: a treated run differs from the untreated one in what its Treatment
@@ -21,7 +22,6 @@
 //     says what a deadlock is;
 //   - the same in every run: a scenario and a seed determine everything.
 //
-// What it does not do: it runs nothing in parallel (package runner does) and writes no
-// file. It does not say
-// what a detector should have named at the time: a cause is known afterwards.
+// What it does not do: it writes no file, and does not say what a detector should have named at
+// the time: a cause is known afterwards.
 package cause

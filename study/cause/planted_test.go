@@ -1,10 +1,11 @@
-package cause
+package cause_test
 
 import (
 	"testing"
 
 	"softswitch/internal/testlong"
 	"softswitch/sim/simtest"
+	"softswitch/study/cause"
 	"softswitch/study/fuzz"
 )
 
@@ -28,11 +29,11 @@ func TestPlanted(t *testing.T) {
 				continue
 			}
 			hosts++
-			c := newCase(t, simtest.Parse(t, k.Name(), string(k.Text("none", "")), "none"), k.Wires)
+			c := drawnCase(t, simtest.Parse(t, k.Name(), string(k.Text("none", "")), "none"), k.Wires)
 			if c.Deadlock.At != k.Onset {
 				t.Errorf("%s: a deadlock at %d ns, want %d ns", k.Name(), c.Deadlock.At, k.Onset)
 			}
-			of := Treatment{Hosts: []string{k.Plants[0].Host}}
+			of := cause.Treatment{Hosts: []string{k.Plants[0].Host}}
 			if e, err := c.Try(of); err != nil || !e.Causal || !e.Sufficient {
 				t.Errorf("%s: %s of %v: %+v, %v, want it sufficient", k.Name(), what, of, e, err)
 			}

@@ -8,35 +8,33 @@ import (
 	"softswitch/unit"
 )
 
-// Mode is what may go wrong with control frames.
+// Mode is what the cases of a run are, and what is asked of them. modes.go has what plays them.
 type Mode string
 
-// Modes.
+// Modes in which a detector is held against the oracle. They differ in what may go wrong with
+// control frames, and in the traffic.
 const (
-	Usual  Mode = "usual"  // nothing
+	Usual  Mode = "usual"  // nothing goes wrong
 	Loss   Mode = "loss"   // some are lost, but so few, and with so many refreshes, that no pause expires
 	Expiry Mode = "expiry" // switches stop for long enough that pauses expire
+	Jumbo  Mode = "jumbo"  // as Usual, with an MTU of 9216 and frames that long
+	RDMA   Mode = "rdma"   // as Usual, most flows reliable connections
 )
 
-// RDMA is the mode of cases in which nothing goes wrong either, and most flows are reliable
-// connections.
-const RDMA Mode = "rdma"
-
-// Cause is the mode of cases that have a planted cause (Planted).
-const Cause Mode = "cause"
-
-// Jumbo is the mode of cases with an MTU of 9216, and frames that long; else nothing goes
-// wrong in them. Its random numbers are its own, so the cases of Modes are as ever.
-const Jumbo Mode = "jumbo"
-
-// Attack is the mode of cases in which strangers on links, and hosts, put control frames on
-// wires: forged, replayed, reflected and mutated ones (attack.go).
-const Attack Mode = "attack"
+// Other modes.
+const (
+	Cause       Mode = "cause"        // cases with a planted cause (Planted): what is named as the cause
+	RandomCause Mode = "random-cause" // the same of the deadlocks of Usual
+	Response    Mode = "response"     // what responses do about the deadlocks of Usual
+	Clocks      Mode = "clocks"       // what the oracle says of logs by several clocks
+	Attack      Mode = "attack"       // strangers on links, and hosts, put control frames on wires (attack.go)
+)
 
 // jumboMTU is the MTU of jumbo cases.
 const jumboMTU = 9216
 
-// Modes are the modes of New besides Jumbo and RDMA.
+// Modes are those of New whose cases share a stream of random numbers. The other modes have
+// streams of their own, so these cases are as ever.
 var Modes = []Mode{Usual, Loss, Expiry}
 
 // Case is a generated scenario. It shares no memory with other cases: Shrink changes

@@ -15,7 +15,9 @@
 //
 // Read in this order: case.go (a case, and its text), new.go (the random choices), the
 // shapes: loops.go, fabrics.go, traffic.go; then play.go (judge a case), report.go
-// (many cases), shrink.go; for planted cases plant.go, disturb.go and press.go.
+// (many cases), shrink.go; for planted cases plant.go, disturb.go and press.go; then modes.go
+// (what else is asked of cases, a line each) with a file or more for each mode, runner.go (many
+// cases at a time, and the files of those that failed) and shard.go.
 //
 // Invariants:
 //   - one case, one key: (seed, index, mode) determine a case, whatever else runs;
@@ -28,11 +30,12 @@
 //   - time to detect: the flows stop (or do not), and the run lasts until every
 //     deadlock they may have left behind is many laps old. A deadlock that was a knot
 //     for less than graceLaps, because it ended, came to hang on another one, or the
-//     run ended, counts as neither detected nor missed unless it was declared.
+//     run ended, counts as neither detected nor missed unless it was declared;
+//   - any order: the report and the files are the same for one worker and for many, and for
+//     all shards put together.
 //
 // A lap is the longest time that a full frame, and a pause behind it, take to go round
 // a loop: the sum over its links.
 //
-// What it does not do: it runs nothing in parallel and writes no file; package runner
-// does.
+// What it does not do: it judges nothing by itself; the oracle does.
 package fuzz

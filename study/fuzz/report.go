@@ -9,9 +9,9 @@ import (
 	"text/tabwriter"
 )
 
-// Report sums up the outcomes of many cases. Its JSON is the same for the same cases,
+// DetectionReport sums up the outcomes of many cases. Its JSON is the same for the same cases,
 // however many were played in parallel, and in however many parts.
-type Report struct {
+type DetectionReport struct {
 	Seed     uint64 `json:"seed"`
 	Mode     Mode   `json:"mode"`
 	Detector string `json:"detector"`
@@ -160,8 +160,8 @@ func (t *Tally) Plus(o *Tally) {
 
 // Report is the report of the cases of a seed, a mode and a detector. failures are the files
 // of those that failed.
-func (t *Tally) Report(seed uint64, mode Mode, detector string, failures []string) *Report {
-	r := &Report{Seed: seed, Mode: mode, Detector: detector, Counts: t.Counts, Failures: failures}
+func (t *Tally) Report(seed uint64, mode Mode, detector string, failures []string) *DetectionReport {
+	r := &DetectionReport{Seed: seed, Mode: mode, Detector: detector, Counts: t.Counts, Failures: failures}
 	if t.Detected > 0 {
 		r.Latency = Laps{t.latency(50), t.latency(90), t.latency(99), t.latency(100)}
 		r.Declarers = float64(t.Declarers) / float64(t.Detected)
@@ -184,12 +184,12 @@ func (t *Tally) latency(percent int) float64 {
 }
 
 // Clean reports whether every case could be played and the detector made no mistake.
-func (r *Report) Clean() bool {
+func (r *DetectionReport) Clean() bool {
 	return r.FalsePositives+r.Premature+r.FalseNegatives+r.Invalid == 0
 }
 
 // WriteText writes the report for people.
-func (r *Report) WriteText(w io.Writer) error {
+func (r *DetectionReport) WriteText(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "detector %s, mode %s, seed %d, %d frame-hops\n\n", r.Detector, r.Mode, r.Seed, r.FrameHops)
 	fmt.Fprintf(t, "cases\t%d\t%d with a deadlock, %d invalid\n", r.Cases, r.Dead, r.Invalid)

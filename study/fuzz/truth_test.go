@@ -17,9 +17,9 @@ import (
 	"softswitch/unit"
 )
 
-// truth takes the facts of the whole fabric out of the switches, at every event,
+// heldTruth takes the facts of the whole fabric out of the switches, at every event,
 // and computes the stuck set from nothing.
-type truth struct {
+type heldTruth struct {
 	world   *sim.World
 	fabric  *oracle.Fabric
 	periods map[oracle.Queue]event.Event // the last pause of each queue
@@ -28,7 +28,7 @@ type truth struct {
 	stuck   [][]oracle.Queue
 }
 
-func (x *truth) see(n event.Node, e event.Event) {
+func (x *heldTruth) see(n event.Node, e event.Event) {
 	q := oracle.Queue{NodePort: unit.NodePort{Node: n.ID, Port: e.Out}, Class: e.OutClass}
 	switch host := len(n.Ports) == 1 && n.Ports[0] == "eth0"; {
 	case e.Type == event.Paused && host:
@@ -50,7 +50,7 @@ func (x *truth) see(n event.Node, e event.Event) {
 }
 
 // tell sets the facts of one switch.
-func (x *truth) tell(s *oracle.State, sw *dataplane.Switch) {
+func (x *heldTruth) tell(s *oracle.State, sw *dataplane.Switch) {
 	at := func(p unit.Port) unit.NodePort { return unit.NodePort{Node: sw.Config().ID, Port: p} }
 	frames := map[*buffer.Frame]unit.PortSet{}
 	var order []*buffer.Frame
@@ -115,7 +115,7 @@ func TestFloodedTruth(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := &truth{fabric: fabric, periods: map[oracle.Queue]event.Event{}}
+		x := &heldTruth{fabric: fabric, periods: map[oracle.Queue]event.Event{}}
 		x.world, err = sim.New(plan, sim.Options{
 			Seed: c.Wires, Slots: c.slots(), Events: x.see, Detectors: map[string]detect.Factory{"none": detect.NewNone},
 		})

@@ -12,7 +12,6 @@ import (
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/scenario/load"
 	"softswitch/study/cause"
-	"softswitch/study/cause/runner"
 )
 
 func causeCommand() *cobra.Command {
@@ -50,7 +49,7 @@ Exit status: 0 there is an answer; 1 there is no deadlock; 2 it could not be pla
 		if err != nil {
 			return nil, err
 		}
-		report, err := runner.Explain(cmd.Context(), s, uint64(seed), runtime.GOMAXPROCS(0), os.Stderr)
+		report, err := cause.ExplainScenario(cmd.Context(), s, uint64(seed), runtime.GOMAXPROCS(0), os.Stderr)
 		switch {
 		case errors.Is(err, cause.ErrNoDeadlock):
 			fmt.Fprintln(os.Stderr, "softswitch:", err)

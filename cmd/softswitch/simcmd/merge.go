@@ -12,7 +12,7 @@ import (
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/study/compare"
 	"softswitch/study/figures"
-	"softswitch/study/fuzz/runner"
+	"softswitch/study/fuzz"
 	"softswitch/study/shard"
 	"softswitch/study/sweep"
 )
@@ -31,8 +31,8 @@ type mergeOptions struct {
 
 // merges are what prints the whole run, by the command that played its shards.
 var merges = map[string]func(*shard.Whole, *mergeOptions) error{
-	runner.Command: func(w *shard.Whole, opt *mergeOptions) error {
-		r, err := runner.Merge(w)
+	fuzz.Command: func(w *shard.Whole, opt *mergeOptions) error {
+		r, err := fuzz.Merge(w)
 		if err != nil {
 			return err
 		}

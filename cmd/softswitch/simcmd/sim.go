@@ -22,7 +22,6 @@ import (
 	"softswitch/study/figures"
 	"softswitch/study/frames"
 	"softswitch/study/fuzz"
-	"softswitch/study/fuzz/runner"
 	"softswitch/study/shard"
 	"softswitch/study/sweep"
 	"softswitch/unit"
@@ -186,7 +185,7 @@ Exit status: 0 all deadlocks were detected and there was no false alarm; 1 not.`
 }
 
 func simFuzz() *cobra.Command {
-	r := runner.Run{Progress: os.Stderr}
+	r := fuzz.Run{Progress: os.Stderr}
 	var seed int64
 	var detector string
 	var responses []string
@@ -274,7 +273,7 @@ want of room by a response, nor anything wrong by several clocks or on strict li
 	c.Flags().IntVar(&r.N, "n", 1000, "number of cases")
 	c.Flags().Int64Var(&seed, "seed", 1, "seed of all randomness, 0 or above")
 	cli.DetectorFlag(c, &detector, catalog.Default, "deadlock detector: %s")
-	c.Flags().StringVar((*string)(&r.Mode), "mode", string(fuzz.Usual), "what is tried: "+runner.Modes())
+	c.Flags().StringVar((*string)(&r.Mode), "mode", string(fuzz.Usual), "what is tried: "+fuzz.ModeNames())
 	c.Flags().StringSliceVar(&responses, "response", []string{"cure", "drop+trigger", "drop", "none"}, "what mode response compares: "+strings.Join(respond.Names(), ", "))
 	c.RegisterFlagCompletionFunc("response", cobra.FixedCompletions(respond.Names(), cobra.ShellCompDirectiveNoFileComp))
 	c.Flags().StringVar(&r.Out, "out", filepath.Join("build", "fuzz"), "directory for failures")

@@ -1,0 +1,122 @@
+package fuzz
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+)
+
+// AttackReport sums up the outcomes of many cases. Its JSON is the same for the same cases, however
+// many were played in parallel.
+type AttackReport struct {
+	Seed     uint64    `json:"seed"`
+	Detector string    `json:"detector"`
+	Response string    `json:"response"`
+	Cases    int       `json:"cases"`
+	Invalid  int       `json:"invalid"`
+	Attacks  int       `json:"attacks"`
+	Strict   AttackSum `json:"strict"`
+	Open     AttackSum `json:"without_authentication"`
+	// Failures are the files of the cases in which something went wrong on strict links.
+	Failures []string `json:"failures"`
+}
+
+// AttackSum is that of all runs with links of a mode. The counts of cases are of those in which it
+// happened at least once.
+type AttackSum struct {
+	FrameHops  uint64 `json:"frame_hops"`
+	Deadlocks  int    `json:"deadlocks"`
+	Suppressed int    `json:"suppressed"`
+	True       int    `json:"true_positives"`
+	Late       int    `json:"late"`
+	False      int    `json:"false_positives"`
+	Premature  int    `json:"premature"`
+	Unfounded  int    `json:"unfounded_actions"`
+	Acted      int    `json:"cases_with_unfounded_actions"`
+	Lost       int    `json:"lossless_lost"`
+	Losing     int    `json:"cases_with_lossless_lost"`
+	Refused    int    `json:"refused"`
+	OfHosts    int    `json:"of_hosts_ignored"`
+	OverBudget int    `json:"over_budget"`
+}
+
+func (s *AttackSum) add(r *AttackRun) {
+	s.FrameHops += r.Frames
+	s.Deadlocks += r.Deadlocks
+	s.Suppressed += r.Suppressed
+	s.True += r.True
+	s.Late += r.Late
+	s.False += r.False
+	s.Premature += r.Premature
+	s.Unfounded += r.Unfounded
+	s.Lost += r.Lost
+	s.Refused += r.Refused
+	s.OfHosts += r.OfHosts
+	s.OverBudget += r.OverBudget
+	if r.Unfounded > 0 {
+		s.Acted++
+	}
+	if r.Lost > 0 {
+		s.Losing++
+	}
+}
+
+// NewAttackReport is the report of no case.
+func NewAttackReport(seed uint64, detector, response string) *AttackReport {
+	return &AttackReport{Seed: seed, Detector: detector, Response: response, Failures: []string{}}
+}
+
+// Add counts the outcome of a case.
+func (r *AttackReport) Add(o *AttackOutcome) {
+	r.Cases++
+	if o.Invalid != "" {
+		r.Invalid++
+		return
+	}
+	r.Attacks += o.Attacks
+	r.Strict.add(&o.Strict)
+	r.Open.add(&o.Open)
+}
+
+// Clean reports whether every case could be played and nothing went wrong on strict links.
+func (r *AttackReport) Clean() bool {
+	s := &r.Strict
+	return r.Invalid+s.Suppressed+s.False+s.Premature+s.Unfounded+s.Lost == 0
+}
+
+// WriteText writes the report for people.
+func (r *AttackReport) WriteText(w io.Writer) error {
+	fmt.Fprintf(w, "mode %s, detector %s, response %s, seed %d, %d cases, %d attacks; %d invalid\n\n", Attack, r.Detector, r.Response, r.Seed, r.Cases, r.Attacks, r.Invalid)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	a, b := &r.Strict, &r.Open
+	fmt.Fprintf(t, "\tstrict links\twithout authentication\t\n")
+	for _, row := range []struct {
+		name     string
+		strict   int
+		open     int
+		comments string
+	}{
+		{"deadlocks", a.Deadlocks, b.Deadlocks, "that had to be declared"},
+		{"suppressed", a.Suppressed, b.Suppressed, "of those, that nobody declared"},
+		{"true positives", a.True, b.True, ""},
+		{"late", a.Late, b.Late, "over for less than 32 hops"},
+		{"false positives", a.False, b.False, "never true"},
+		{"premature", a.Premature, b.Premature, "true later"},
+		{"unfounded actions", a.Unfounded, b.Unfounded, fmt.Sprintf("before a deadlock was declared rightly: in %d and %d cases", a.Acted, b.Acted)},
+		{"lossless lost", a.Lost, b.Lost, fmt.Sprintf("frames for which there was no room: in %d and %d cases", a.Losing, b.Losing)},
+		{"refused", a.Refused, b.Refused, "control frames that were not believed"},
+		{"of hosts, ignored", a.OfHosts, b.OfHosts, "messages and labels"},
+		{"over the budget", a.OverBudget, b.OverBudget, "control frames"},
+	} {
+		fmt.Fprintf(t, "%s\t%d\t%d\t%s\n", row.name, row.strict, row.open, row.comments)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, f := range r.Failures {
+		if _, err := fmt.Fprintln(w, "failed on strict links:", f); err != nil {
+			return err
+		}
+	}
+	return nil
+}

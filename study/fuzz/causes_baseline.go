@@ -1,0 +1,165 @@
+package fuzz
+
+import (
+	"softswitch/detect"
+	"softswitch/oracle"
+	"softswitch/study/cause"
+	"softswitch/unit"
+)
+
+// Baselines are answers that need no detector: what somebody would say who looks at the
+// pauses up to the deadlock; and, as what nobody can do better than, who has played the same run
+// again with each suspect treated.
+const (
+	FirstPause  = "first pause"         // the first bucket that went XOFF, or host that paused
+	LongestHost = "longest-paused host" // the host that had paused its switch for longest
+	Victim      = "victim only"         // the flows in the loop's queue that was paused last
+	Whole       = "all in the loop"     // the flows in all its queues
+	Earliest    = "earliest source"     // the oldest source of the chronology; then the others
+	Tried       = "by trying"           // a set that prevents it and from which nothing can be left out; nothing if none does
+)
+
+// Baselines are all of them.
+var Baselines = []string{FirstPause, LongestHost, Victim, Whole, Earliest, Tried}
+
+// baseline is the answer of one; h and r are of a run without a detector up to the
+// deadlock that is judged.
+func (h *watch) baseline(name string, r *oracle.Result, j *judgeNamed) ([]Answer, error) {
+	switch name {
+	case FirstPause:
+		return h.firstPause(r), nil
+	case LongestHost:
+		return h.longestHost(r), nil
+	case Victim:
+		return h.victim(r), nil
+	case Whole:
+		return h.wholeLoop(r), nil
+	case Earliest:
+		return h.sources(r, j.cause), nil
+	}
+	return h.tried(r, j)
+}
+
+// tried is the set, then each of its hosts, and its flows.
+func (h *watch) tried(r *oracle.Result, j *judgeNamed) (all []Answer, err error) {
+	singles, err := j.singles()
+	if err != nil {
+		return nil, err
+	}
+	least, err := j.cause.Least(cause.InTurn, singles)
+	if least == nil || err != nil {
+		return nil, err
+	}
+	for _, name := range least.Hosts {
+		i, _ := h.plan.Fabric.Node(name)
+		all = append(all, hostAnswer(r, h.home(i)))
+	}
+	if len(least.Flows) > 0 {
+		all = append(all, Answer{Type: Switch, Flows: least.Flows})
+	}
+	all[0].Set = &least.Treatment
+	if least.Size() > 1 {
+		all[0].Type = detect.CauseSeveral.String()
+	}
+	return all, nil
+}
+
+// home is the port of the switch that a host is at.
+func (h *watch) home(host int) unit.NodePort {
+	far := h.plan.Fabric.Nodes[host].Ports[0].Peer
+	return unit.NodePort{Node: h.plan.Fabric.Nodes[far.Node].ID, Port: unit.Port(far.Port)}
+}
+
+func hostAnswer(r *oracle.Result, at unit.NodePort) Answer {
+	return Answer{Type: detect.CauseHost.String(), At: at, Host: hostAt(r.Fabric, at)}
+}
+
+func (h *watch) bucketAnswer(x xoff) Answer {
+	return Answer{Type: Switch, At: x.bucket.NodePort, Flows: h.flowNames(x.flows)}
+}
+
+func (h *watch) firstPause(r *oracle.Result) []Answer {
+	switch {
+	case len(r.HostPauses) > 0 && (len(h.xoffs) == 0 || r.HostPauses[0].From < h.xoffs[0].at):
+		return []Answer{hostAnswer(r, r.HostPauses[0].Queue.NodePort)}
+	case len(h.xoffs) > 0:
+		return []Answer{h.bucketAnswer(h.xoffs[0])}
+	}
+	return nil
+}
+
+func (h *watch) longestHost(r *oracle.Result) []Answer {
+	total := map[unit.NodePort]unit.Time{}
+	var longest unit.NodePort
+	for _, p := range r.HostPauses {
+		at := p.Queue.NodePort
+		total[at] += p.To - p.From
+		if longest.IsZero() || total[at] > total[longest] {
+			longest = at
+		}
+	}
+	if longest.IsZero() {
+		return nil
+	}
+	return []Answer{hostAnswer(r, longest)}
+}
+
+func (h *watch) victim(r *oracle.Result) []Answer {
+	last := h.loop[0]
+	for _, q := range h.loop {
+		if h.paused[q] > h.paused[last] {
+			last = q
+		}
+	}
+	return []Answer{{Type: Switch, At: last.NodePort, Flows: h.flowNames(h.flowsIn(r, last)), OnLoop: true}}
+}
+
+func (h *watch) wholeLoop(r *oracle.Result) []Answer {
+	var flows []detect.FlowID
+	for _, q := range h.loop {
+		flows = withAll(flows, h.flowsIn(r, q))
+	}
+	return []Answer{{Type: Switch, At: h.loop[0].NodePort, Flows: h.flowNames(flows), OnLoop: true}}
+}
+
+// flowsIn are the flows that wait in a queue now.
+func (h *watch) flowsIn(r *oracle.Result, q oracle.Queue) []detect.FlowID {
+	sw := h.world.Switch(r.Fabric.Name(q.Node))
+	return flowIDs(sw.View().Flows(nil, detect.Queue{Port: q.Port, Class: q.Class}))
+}
+
+// sources are the sources of the chronology, oldest first.
+func (h *watch) sources(r *oracle.Result, c *cause.Case) (all []Answer) {
+	for _, i := range c.Chronology.Sources {
+		p := c.Chronology.Periods[i]
+		at := h.port(p.Node, p.Port)
+		if p.Host {
+			far, _ := r.Fabric.Far(at)
+			all = append(all, hostAnswer(r, far))
+			continue
+		}
+		for _, x := range h.xoffs {
+			if x.at == p.From && x.bucket == (oracle.Bucket{NodePort: at, Class: p.Class}) {
+				a := h.bucketAnswer(x)
+				a.OnLoop = p.OnLoop
+				all = append(all, a)
+				break
+			}
+		}
+	}
+	return all
+}
+
+// port finds a port by the names of its node and itself.
+func (h *watch) port(node, port string) unit.NodePort {
+	i, ok := h.plan.Fabric.Node(node)
+	if !ok {
+		return unit.NodePort{}
+	}
+	for p, x := range h.plan.Fabric.Nodes[i].Ports {
+		if x.Name == port {
+			return unit.NodePort{Node: h.plan.Fabric.Nodes[i].ID, Port: unit.Port(p)}
+		}
+	}
+	return unit.NodePort{}
+}

@@ -1,0 +1,232 @@
+package fuzz
+
+import (
+	"slices"
+
+	"softswitch/oracle"
+	"softswitch/scenario"
+	"softswitch/topo"
+	"softswitch/unit"
+)
+
+// causesTruth is what was planted in a case, for those plants that count.
+type causesTruth struct {
+	plan   *scenario.Plan
+	plants []planted
+	far    map[string]map[string]int // hops between switches
+}
+
+// planted is one disturbance, in words in which answers speak.
+type planted struct {
+	Plant
+	flows    []string // that were added, or that it misleads
+	switches []string // where it is
+	onLoop   *bool    // one of the queues where it is belongs to the loop; nil if it is in no one place
+}
+
+// truthOf is the truth of a case that deadlocked as h saw; r is of that run.
+func truthOf(c *Case, h *watch, r *oracle.Result) (*causesTruth, error) {
+	t := &causesTruth{plan: h.plan, far: distances(h.plan.Fabric)}
+	for i, p := range c.Plants {
+		if p.Idle {
+			continue
+		}
+		x := planted{Plant: p, switches: t.switchesOf(p)}
+		x.onLoop = h.plantOnLoop(c, p, r)
+		for k, f := range c.Flows {
+			name := h.plan.Scenario.Flows[k].Name
+			switch {
+			case p.Kind == Incast || p.Kind == Hog:
+				if f.Plant == i+1 {
+					x.flows = append(x.flows, name)
+				}
+			case p.Kind == RoutingLoop:
+				if t.homeOf(f.To) == p.To && t.visits(k, p.Switches[:]) {
+					x.flows = append(x.flows, name)
+				}
+			case p.Kind != LinkFailure && f.To == p.Host:
+				x.flows = append(x.flows, name)
+			}
+		}
+		switch p.Kind {
+		case LinkFailure:
+			before, err := c.Without(i + 1).Plan("none")
+			if err != nil {
+				return nil, err
+			}
+			x.flows = rerouted(before, h.plan)
+		case Hog:
+			for k, f := range c.Flows {
+				if f.Plant == i+1 {
+					x.switches = t.path(k)
+				}
+			}
+		}
+		t.plants = append(t.plants, x)
+	}
+	return t, nil
+}
+
+// rerouted are the flows that go another way in one plan than in another.
+func rerouted(before, after *scenario.Plan) (names []string) {
+	for i, f := range after.Scenario.Flows {
+		if !slices.Equal(before.Flows[i].Hops, after.Flows[i].Hops) {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// switchesOf are the switches where a plant is.
+func (t *causesTruth) switchesOf(p Plant) []string {
+	if p.Switches[0] != "" {
+		return p.Switches[:]
+	}
+	return []string{t.homeOf(p.Host)}
+}
+
+// homeOf is the switch of a host.
+func (t *causesTruth) homeOf(host string) string {
+	i, ok := t.plan.Fabric.Node(host)
+	if !ok {
+		return ""
+	}
+	return t.plan.Fabric.Nodes[t.plan.Fabric.Nodes[i].Ports[0].Peer.Node].Name
+}
+
+// path is the switches on the way of flow i.
+func (t *causesTruth) path(i int) (names []string) {
+	for _, hop := range t.plan.Flows[i].Hops {
+		names = append(names, t.plan.Fabric.Nodes[hop.Node].Name)
+	}
+	return names
+}
+
+func (t *causesTruth) visits(flow int, switches []string) bool {
+	return slices.ContainsFunc(t.path(flow), func(s string) bool { return slices.Contains(switches, s) })
+}
+
+// plantOnLoop reports whether the loop has a queue of the port that the plant is at: the
+// one that faces a host, that of a routing loop between its two switches, the one that
+// is used instead of a link that fails. Flooded frames are on the loop if they hold it.
+// A hog has no one port.
+func (h *watch) plantOnLoop(c *Case, p Plant, r *oracle.Result) *bool {
+	links := r.Fabric.LinkNames(h.loop)
+	on := false
+	switch p.Kind {
+	case Hog:
+		return nil
+	case RoutingLoop:
+		on = slices.Contains(links, p.Switches[0]+"--"+p.Switches[1]) || slices.Contains(links, p.Switches[1]+"--"+p.Switches[0])
+	case LinkFailure:
+		for _, b := range c.Routes {
+			on = on || b.Backup && slices.Contains(p.Switches[:], b.At) && slices.Contains(links, b.At+"--"+b.Next)
+		}
+	case Flooding:
+		on = h.flooded
+	}
+	return &on
+}
+
+// found reports whether an answer names what was planted.
+func (t *causesTruth) found(a Answer) bool {
+	return slices.ContainsFunc(t.plants, func(p planted) bool { return p.named(a, t.plan) })
+}
+
+// foundAll reports whether each of what was planted is named by one of the answers.
+func (t *causesTruth) foundAll(answers []Answer) bool {
+	for _, p := range t.plants {
+		if !slices.ContainsFunc(answers, func(a Answer) bool { return p.named(a, t.plan) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *planted) named(a Answer, plan *scenario.Plan) bool {
+	if p.Kind.OfHost() {
+		return a.Host == p.Host
+	}
+	if a.Host != "" {
+		return false
+	}
+	atPlant := a.Type == typeOf(p.Kind) && p.Switches[0] != "" && slices.Contains(p.Switches[:], nodeName(plan.Fabric, a.At.Node))
+	return atPlant || slices.ContainsFunc(a.Flows, func(f string) bool { return slices.Contains(p.flows, f) })
+}
+
+// typeRight reports whether an answer has the type of what was planted.
+func (t *causesTruth) typeRight(a Answer) bool {
+	return slices.ContainsFunc(t.plants, func(p planted) bool { return a.Type == typeOf(p.Kind) })
+}
+
+// onLoop is whether what was planted is on the loop; known is false if that is not one
+// thing.
+func (t *causesTruth) onLoop() (on, known bool) {
+	for i, p := range t.plants {
+		switch {
+		case p.onLoop == nil || i > 0 && *p.onLoop != on:
+			return false, false
+		default:
+			on = *p.onLoop
+		}
+	}
+	return on, len(t.plants) > 0
+}
+
+// innocents is how many of flows have no part in what was planted.
+func (t *causesTruth) innocents(flows []string) (n int) {
+	for _, f := range flows {
+		if !slices.ContainsFunc(t.plants, func(p planted) bool { return slices.Contains(p.flows, f) }) {
+			n++
+		}
+	}
+	return n
+}
+
+// hops is how many links lie between the switch that an answer names and the nearest one
+// of what was planted.
+func (t *causesTruth) hops(a Answer) int {
+	at, nearest := nodeName(t.plan.Fabric, a.At.Node), -1
+	for _, p := range t.plants {
+		for _, s := range p.switches {
+			if n, ok := t.far[at][s]; ok && (nearest < 0 || n < nearest) {
+				nearest = n
+			}
+		}
+	}
+	return nearest
+}
+
+func nodeName(f *topo.Fabric, id unit.NodeID) string {
+	for _, n := range f.Nodes {
+		if n.ID == id {
+			return n.Name
+		}
+	}
+	return ""
+}
+
+// distances are the numbers of links between all switches.
+func distances(f *topo.Fabric) map[string]map[string]int {
+	all := map[string]map[string]int{}
+	for i := range f.Switches() {
+		far := map[int]int{i: 0}
+		for work := []int{i}; len(work) > 0; work = work[1:] {
+			for _, p := range f.Nodes[work[0]].Ports {
+				to := p.Peer.Node
+				if _, seen := far[to]; !seen && f.Nodes[to].Kind == topo.Switch {
+					far[to] = far[work[0]] + 1
+					work = append(work, to)
+				}
+			}
+		}
+		names := map[string]int{}
+		for j := range f.Switches() {
+			if n, ok := far[j]; ok {
+				names[f.Nodes[j].Name] = n
+			}
+		}
+		all[f.Nodes[i].Name] = names
+	}
+	return all
+}

@@ -1,0 +1,152 @@
+package fuzz
+
+import (
+	"errors"
+	"slices"
+
+	"softswitch/detect"
+	"softswitch/event"
+	"softswitch/oracle"
+	"softswitch/scenario"
+	"softswitch/sim"
+	"softswitch/unit"
+)
+
+// watch sees what happens in a run up to its first deadlock and the declaration of it.
+type watch struct {
+	c     *Case
+	plan  *scenario.Plan
+	world *sim.World
+
+	xoffs []xoff
+	// paused is when each queue was last paused.
+	paused map[oracle.Queue]unit.Time
+
+	onset    unit.Time // of the first deadlock, 0 if there is none yet
+	loop     []oracle.Queue
+	flooded  bool
+	declared unit.Time // when a detector first declared it, 0 if none has yet
+	declarer oracle.Bucket
+	answered bool // the declarer has said why
+}
+
+// xoff is a bucket that went XOFF, and the flows that waited in the queue in which it
+// had most bytes then.
+type xoff struct {
+	at     unit.Time
+	bucket oracle.Bucket
+	flows  []detect.FlowID
+}
+
+// patience is how many laps a run goes on with a deadlock that nobody declares, and
+// afterwards how many after a declaration for which nobody says why.
+const (
+	patience   = 20
+	afterwards = 8
+)
+
+// playNamed plays a case with a detector until its first deadlock has been declared, and
+// explained. With onlyOnset it ends with that deadlock's onset.
+func playNamed(c *Case, name string, detector detect.Factory, onlyOnset bool) (*watch, *oracle.Result, error) {
+	h := &watch{c: c, paused: map[oracle.Queue]unit.Time{}}
+	var err error
+	h.world, h.plan, err = c.World(name, detector, sim.Options{Events: h.see, Settled: func(at unit.Time, s *oracle.Stuck) bool {
+		return h.settled(at, s, onlyOnset)
+	}})
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := h.world.Play()
+	if why := Lost(h.world); err == nil && why != "" {
+		err = errors.New(why)
+	}
+	return h, r, err
+}
+
+func (h *watch) settled(at unit.Time, s *oracle.Stuck, onlyOnset bool) bool {
+	if h.onset == 0 {
+		if s.Empty() {
+			return true
+		}
+		h.onset = at
+		for _, c := range s.Components {
+			if c.Knot {
+				h.loop = append(h.loop, c.Queues...)
+				h.flooded = h.flooded || c.Flooded
+			}
+		}
+	}
+	lap := h.c.Lap(len(h.loop))
+	switch {
+	case onlyOnset:
+		return false
+	case h.declared > 0:
+		return at < h.declared+afterwards*lap && !h.answered
+	}
+	return at < h.onset+patience*lap
+}
+
+func (h *watch) see(n event.Node, e event.Event) {
+	bucket := oracle.Bucket{NodePort: unit.NodePort{Node: n.ID, Port: e.Port}, Class: e.Class}
+	queue := oracle.Queue{NodePort: unit.NodePort{Node: n.ID, Port: e.Out}, Class: e.OutClass}
+	switch e.Type {
+	case event.XOFF:
+		h.xoffs = append(h.xoffs, xoff{e.At, bucket, h.behind(n.Name, detect.Bucket{Port: e.Port, Class: e.Class}, e.Out)})
+	case event.Paused:
+		h.paused[queue] = e.At
+	case event.Deadlock:
+		if h.declared == 0 && h.inLoop(queue) {
+			h.declared, h.declarer = e.At, bucket
+		}
+	case event.Cause:
+		h.answered = h.answered || h.declared > 0 && bucket == h.declarer
+	}
+}
+
+// inLoop reports whether q is on a cycle of the first deadlock as it is now: of a
+// component that has a queue of it.
+func (h *watch) inLoop(q oracle.Queue) bool {
+	return slices.ContainsFunc(h.world.Stuck().Components, func(c oracle.Component) bool {
+		return slices.Contains(c.Queues, q) && slices.ContainsFunc(c.Queues, func(x oracle.Queue) bool { return slices.Contains(h.loop, x) })
+	})
+}
+
+// behind are the flows in the queue in which a bucket has most bytes, out if it has none.
+func (h *watch) behind(name string, b detect.Bucket, out unit.Port) (ids []detect.FlowID) {
+	sw := h.world.Switch(name)
+	view, most := sw.View(), 0
+	for p := range unit.Port(sw.Ports()) {
+		if held := view.Held(b, detect.Queue{Port: p, Class: b.Class}); held > most {
+			most, out = held, p
+		}
+	}
+	return flowIDs(view.Flows(nil, detect.Queue{Port: out, Class: b.Class}))
+}
+
+func flowIDs(flows []detect.Flow) (ids []detect.FlowID) {
+	for _, f := range flows {
+		ids = append(ids, f.ID)
+	}
+	return ids
+}
+
+// waiting are the flows of the last XOFF of a bucket up to at.
+func (h *watch) waiting(b oracle.Bucket, at unit.Time) []string {
+	for _, x := range slices.Backward(h.xoffs) {
+		if x.bucket == b && x.at <= at {
+			return h.flowNames(x.flows)
+		}
+	}
+	return nil
+}
+
+// finding is the first declaration of the first deadlock, nil if there is none.
+func (h *watch) finding(r *oracle.Result) *oracle.Finding {
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if f.Outcome == oracle.TruePositive && slices.ContainsFunc(r.Deadlocks[f.Deadlock].Queues, func(q oracle.Queue) bool { return slices.Contains(h.loop, q) }) {
+			return f
+		}
+	}
+	return nil
+}

@@ -1,0 +1,176 @@
+// Mode Clocks measures what the oracle says of logs that go by several clocks: each node of a random case is put on one of two to four clocks, and what comes of that is held
+// against the same logs by one clock.
+//
+//	New --> case --play--> logs --one clock--> truth -------------.
+//	                             |                                     v
+//	                             '----------> logs by several --> compare --> ClocksReport
+//	                             (clocks_clock.go)    JudgeClocks, and a naive merge
+//
+// Read in this order: clocks_clock.go (what a clock shows), this file (a case),
+// clocks_compare.go (what is wrong), clocks_report.go (many cases).
+//
+// The clocks are apart by up to ten hours, drift by up to what is assumed of clocks, and in
+// a third of the cases one steps: forward by up to an hour, or back as after the machine
+// was suspended. In a quarter of the cases findings at random take the place of those of the
+// detector, so that all outcomes come about.
+//
+// Words: *wrong* is a finding or a deadlock of which several clocks say other than one;
+// *undecided* is one of which several clocks say that they do not know. *Near* is a finding
+// whose time is known to less than a hop.
+//
+// Invariant: the same case gives the same outcome, whatever else runs.
+
+package fuzz
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+
+	"softswitch/detect/catalog"
+	"softswitch/event"
+	"softswitch/internal/splitmix"
+	"softswitch/oracle"
+	"softswitch/oracle/verdict"
+	"softswitch/sim"
+	"softswitch/unit"
+)
+
+// ClocksOutcome is what came of a case.
+type ClocksOutcome struct {
+	// Invalid is why the case says nothing; then nothing else is set.
+	Invalid string
+	Clocks  int
+	Steps   bool // a clock stepped
+
+	// Findings are all that were declared, Undecided those of which several clocks do not tell
+	// whether they are true, and Wrong those that are judged other than by one clock, or have
+	// a latency out of its bounds. Near are the findings of which the time is known to less
+	// than a hop, and NearUndecided those of them that are undecided.
+	Findings, Undecided, Wrong int
+	Near, NearUndecided        int
+	// Deadlocks are those that were a knot, and Missed those nobody declared, by one clock.
+	// MissedFound of these are found to be missed by several. UndecidedDeadlocks are possible
+	// ones of which several clocks do not know.
+	Deadlocks, Missed, MissedFound, UndecidedDeadlocks int
+	// WrongMissed is how many deadlocks are said to be missed that are not, or not to be
+	// although they are.
+	WrongMissed int
+	// Typical, Worst and Unbounded are as in oracle.ClocksKnown; Hop is the longest time of a
+	// pause over a usual link of the case.
+	Typical, Worst, Hop unit.Time
+	Unbounded           int
+	// Naive is how many findings and missed deadlocks are judged wrong if clocks are taken to
+	// be apart by what the fastest frames say, and the logs merged by that.
+	Naive int
+	// Why is what is wrong, for people.
+	Why string
+}
+
+// PlayClocks plays case number i with a detector. Its logs then are put on several clocks.
+func PlayClocks(seed uint64, i int, detector catalog.Detector) (o ClocksOutcome) {
+	defer func() {
+		if r := recover(); r != nil {
+			o = ClocksOutcome{Invalid: fmt.Sprintf("panic: %v", r)}
+		}
+	}()
+	modes := Modes
+	c := New(seed, i, modes[i%len(modes)])
+	f, logs, end, err := run(c, detector)
+	if err != nil {
+		return ClocksOutcome{Invalid: err.Error()}
+	}
+	return judgeClocks(f, logs, end, c.Lap(1), random(seed, i))
+}
+
+// run plays a case and returns the logs of its nodes.
+func run(c *Case, detector catalog.Detector) (*oracle.Fabric, []event.Log, unit.Time, error) {
+	var logs []event.Log
+	of := map[unit.NodeID]int{}
+	w, plan, err := c.World(detector.Name, detector.New, sim.Options{Events: func(n event.Node, e event.Event) {
+		if n.ID == 0 {
+			return
+		}
+		k, known := of[n.ID]
+		if !known {
+			k = len(logs)
+			of[n.ID] = k
+			logs = append(logs, event.Log{Node: n})
+		}
+		logs[k].Events = append(logs[k].Events, e)
+	}})
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	if _, err := w.Play(); err != nil {
+		return nil, nil, 0, err
+	}
+	f, err := verdict.Fabric(plan.Fabric)
+	return f, logs, plan.Scenario.Duration, err
+}
+
+// lateHops is for how many hops after a deadlock a declaration is late rather than false.
+const lateHops = 32
+
+func judgeClocks(f *oracle.Fabric, logs []event.Log, end, hop unit.Time, r *splitmix.Rand) (o ClocksOutcome) {
+	late := lateHops * hop
+	if r.Below(4) == 0 {
+		guessFindings(logs, end, r)
+	}
+	truth, err := oracle.Judge(f, logs, end, late)
+	if err != nil {
+		return ClocksOutcome{Invalid: err.Error()}
+	}
+	n := 2 + r.Below(3)
+	by, busy := make([]int, len(logs)), make([][]unit.Time, n)
+	for i, l := range logs {
+		by[i] = r.Below(n)
+		for k := range l.Events {
+			busy[by[i]] = append(busy[by[i]], l.Events[k].At)
+		}
+	}
+	for i := range busy {
+		slices.Sort(busy[i])
+	}
+	all := draw(r, n, busy, end)
+	local := shown(logs, by, all)
+	cl := oracle.Clocks{By: by, Reference: oracle.Reference(f, logs, by)}
+	got, err := oracle.JudgeClocks(f, local, cl, all[cl.Reference].at(end), late)
+	if err != nil {
+		return ClocksOutcome{Invalid: err.Error()}
+	}
+	o = ClocksOutcome{Clocks: n, Hop: hop, Findings: len(truth.Findings)}
+	for i := range all {
+		o.Steps = o.Steps || all[i].step != 0
+	}
+	if k := got.Clocks; k != nil {
+		o.Typical, o.Worst, o.Unbounded = k.Typical, k.Worst, k.Unbounded
+	}
+
+	o.compare(truth, got)
+	if merged, err := naive(f, local, by, n, end, late); err == nil {
+		o.Naive = differ(truth, merged)
+	}
+	return o
+}
+
+// guessFindings puts findings at random in the place of those of the detector, so that there are
+// false, late and premature ones and missed deadlocks: what the oracle says of these has to
+// be right too.
+func guessFindings(logs []event.Log, end unit.Time, r *splitmix.Rand) {
+	for i := range logs {
+		l := &logs[i]
+		l.Events = slices.DeleteFunc(l.Events, func(e event.Event) bool { return e.Type == event.Deadlock })
+		held := slices.DeleteFunc(slices.Clone(l.Events), func(e event.Event) bool { return e.Type != event.Held })
+		for n := r.Below(3); n > 0 && len(held) > 0; n-- {
+			e := held[r.Below(len(held))]
+			at := below(r, end)
+			if r.Below(2) == 0 { // near something that happened
+				at = min(end, e.At+below(r, end/20+1))
+			}
+			e = event.Event{Type: event.Deadlock, At: at, Port: e.Port, Class: e.Class, Out: e.Out, OutClass: e.OutClass}
+			k := sort.Search(len(l.Events), func(k int) bool { return l.Events[k].At > at })
+			l.Events = slices.Insert(l.Events, k, e)
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package fuzz
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"softswitch/detect"
+	"softswitch/detect/catalog"
+	"softswitch/detect/itsy"
+	"softswitch/detect/respond"
+	"softswitch/internal/testlong"
+)
+
+var responseDetector = catalog.Detector{Name: itsy.Name, New: itsy.New, NamesLoops: true}
+
+func chosen(t *testing.T, names ...string) (all []respond.Choice) {
+	t.Helper()
+	for _, name := range names {
+		p, err := respond.Parse(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, respond.Choice{Name: name, Policy: p})
+	}
+	return all
+}
+
+// played is a report of cases.
+func played(t *testing.T, seed uint64, n int, responses ...string) *ResponsesReport {
+	t.Helper()
+	all := chosen(t, responses...)
+	r := NewResponsesReport(seed, itsy.Name, all)
+	for i := range n {
+		o := PlayResponses(seed, i, responseDetector, all)
+		if o.Invalid != "" {
+			t.Errorf("seed %d, case %d is invalid: %s", seed, i, o.Invalid)
+		}
+		r.Add(&o)
+	}
+	r.Finish()
+	return r
+}
+
+// Doing nothing cures nothing, breaking alone little, and cure most, without a flow that is
+// policed or a frame that is lost.
+func TestPlay(t *testing.T) {
+	r := played(t, 5, testlong.Of(8, 12), "none", "drop", "cure")
+	if r.Locked < 4 || r.Found.N == 0 || !r.Clean() {
+		t.Fatalf("%d deadlocks, cause found in %v, clean %v", r.Locked, r.Found, r.Clean())
+	}
+	for i, reserve := range []bool{true, false} {
+		none, drop, cure := r.Responses[3*i], r.Responses[3*i+1], r.Responses[3*i+2]
+		if cure.Reserve != reserve || none.Cured.N != 0 || 2*drop.Cured.N > r.Locked || 4*cure.Cured.N < 3*r.Locked {
+			t.Errorf("reserve %v: of %d, cured: none %v, drop %v, cure %v", reserve, r.Locked, none.Cured, drop.Cured, cure.Cured)
+		}
+		if cure.Policed != 0 || cure.Turns == 0 || cure.Lost != 0 || none.Dropped != 0 || cure.Goodput.P50 <= none.Goodput.P50 {
+			t.Errorf("cure %+v, none %+v", cure, none)
+		}
+	}
+}
+
+// A poor case has the same thresholds, and lends nothing.
+func TestPoor(t *testing.T) {
+	lent := map[bool]int{}
+	for i := range testlong.Of(3, 6) {
+		for _, poor := range []bool{false, true} {
+			_, v, err := playResponse(newCase(5, i, poor), itsy.Name, respond.New(itsy.New, chosen(t, "cure")[0].Policy))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range v.Measures {
+				if m.Measure == detect.ActionExtra.String() {
+					lent[poor]++
+				}
+			}
+		}
+		_, rich, err := playResponse(newCase(5, i, false), catalog.None, detect.NewNone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, poor, err := playResponse(newCase(5, i, true), catalog.None, detect.NewNone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(rich.Flows, poor.Flows) || rich.Onset != poor.Onset {
+			t.Errorf("case %d is another one without reserve", i)
+		}
+	}
+	if lent[false] == 0 || lent[true] > 0 {
+		t.Errorf("lent %d times with reserve, %d without", lent[false], lent[true])
+	}
+}
+
+// What is policed is told apart from the cause.
+func TestInnocents(t *testing.T) {
+	r := played(t, 5, testlong.Of(4, 12), "drop+trigger")
+	if s := r.Responses[0]; s.Policed == 0 || s.Innocents > s.Policed || s.WithInnocents.Of != r.Found.N {
+		t.Errorf("%+v", s)
+	}
+}
+
+// Every case is the same again, flows never stop, and the report counts each once.
+func TestResponsesReport(t *testing.T) {
+	for _, f := range newCase(5, 0, false).Flows {
+		if f.Stop != 0 {
+			t.Errorf("flow %+v stops", f)
+		}
+	}
+	all := chosen(t, "cure")
+	if a, b := PlayResponses(5, 0, responseDetector, all), PlayResponses(5, 0, responseDetector, all); !reflect.DeepEqual(a, b) {
+		t.Errorf("once %+v\nagain %+v", a, b)
+	}
+	r := NewResponsesReport(5, itsy.Name, all)
+	cured, back := ResponsesRun{Gone: true, Goodput: .5, Received: 90, Dropped: 10}, ResponsesRun{Gone: true, Recurrences: 3, Policed: 2, Innocents: 1, Lost: 4, Goodput: 1}
+	there := ResponsesRun{Goodput: -1}
+	for _, o := range []ResponsesOutcome{
+		{},
+		{Invalid: "no room", Locked: true, Runs: []ResponsesRun{cured, cured}},
+		{Locked: true, Sought: true, Found: true, Single: true, Runs: []ResponsesRun{cured, back}},
+		{Locked: true, Sought: true, Found: true, Runs: []ResponsesRun{cured, back}},
+		{Locked: true, Sought: true, Runs: []ResponsesRun{there, there}},
+	} {
+		r.Add(&o)
+	}
+	r.Finish()
+	b, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`"cases":5,"locked":3,"invalid":1,"cause_found":{"n":2,"of":3,`, `"single_cause":{"n":1,"of":2,`,
+		`{"response":"cure","reserve":true,"cured":{"n":2,"of":3,`, `"innocents_goodput":{"n":2,"p25":0.5,"p50":0.5,"p75":0.5},"innocents_goodput_single_cause":{"n":1,`, `"dropped_share":0.1}`,
+		`{"response":"cure","reserve":false,"cured":{"n":0,"of":3,`, `"recurrences_mean":2,`, `"innocents_policed_mean":1,"with_innocents_policed":{"n":2,"of":2,`, `"lossless_lost":8,"with_lossless_lost":{"n":2,"of":3,`,
+	} {
+		if !strings.Contains(string(b), want) {
+			t.Errorf("no %s in\n%s", want, b)
+		}
+	}
+	if r.Clean() {
+		t.Error("a report with lost frames is called clean")
+	}
+	var text strings.Builder
+	if err := r.WriteText(&text); err != nil || !strings.Contains(text.String(), "\ncure      yes      67 (") {
+		t.Errorf("%v\n%s", err, text.String())
+	}
+}

@@ -1,0 +1,99 @@
+package fuzz
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"softswitch/detect/catalog"
+	"softswitch/detect/respond"
+	"softswitch/internal/progress"
+	"softswitch/study/shard"
+)
+
+// Run is a set of cases to play, and what to do with those that fail.
+type Run struct {
+	N    int
+	Seed uint64
+	Mode Mode
+	// Detectors is one, or several that name causes.
+	Detectors []catalog.Detector
+	Responses []respond.Choice // that mode response compares
+	Part      shard.Part       // the cases to play, of all N
+	Workers   int              // cases played in parallel
+	Out       string           // folder for failures, created if there are any
+	Shrink    int              // failures of each kind to make smaller
+	Progress  io.Writer
+}
+
+// MaxCases is how many cases a run has at most, and MaxAtOnce how many of them are played
+// by one program.
+const (
+	MaxCases  = 1_000_000_000
+	MaxAtOnce = 10_000_000
+)
+
+// Check says what of a run is out of range, by the flags of "softswitch sim fuzz".
+func (r *Run) Check() error {
+	i := r.mode()
+	switch {
+	case r.N < 1 || r.N > MaxCases:
+		return fmt.Errorf("--n: %d; valid: 1 to %d", r.N, MaxCases)
+	case r.count() > MaxAtOnce:
+		return fmt.Errorf("--n: %d; valid: 1 to %d at once, and more with --shard", r.N, MaxAtOnce)
+	case r.Workers < 1 || r.Workers > 1024:
+		return fmt.Errorf("--workers: %d; valid: 1 to 1024", r.Workers)
+	case r.Shrink < 0:
+		return fmt.Errorf("--shrink: %d; valid: 0 or above", r.Shrink)
+	case i < 0:
+		return fmt.Errorf("--mode: %q; valid: %s", r.Mode, ModeNames())
+	case len(r.Detectors) != 1 && !modes[i].several:
+		return fmt.Errorf("--detector: %d; valid in mode %s: one", len(r.Detectors), r.Mode)
+	}
+	return nil
+}
+
+// mode is the index of the run's mode in modes, -1 if there is no such mode.
+func (r *Run) mode() int {
+	for i, m := range modes {
+		if m.mode == r.Mode {
+			return i
+		}
+	}
+	return -1
+}
+
+// Report is what a run prints.
+type Report interface {
+	WriteText(io.Writer) error
+	Clean() bool // nothing went wrong: exit status 0
+}
+
+// Play plays all cases of the part and writes those that failed. It returns the report of
+// the mode or, of a part, its shard. Check has to have passed.
+func (r *Run) Play(ctx context.Context) (Report, error) {
+	result, report, err := modes[r.mode()].kind.play(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return r.result(result, report), nil
+}
+
+// detector is the one of modes that have one.
+func (r *Run) detector() catalog.Detector { return r.Detectors[0] }
+
+// count is how many cases are played. Those are numbered from 0; fuzz knows them by
+// r.Part.Item.
+func (r *Run) count() int { return r.Part.Count(r.N) }
+
+// each calls do for every case that is played, many at a time.
+func (r *Run) each(ctx context.Context, do func(i int) error) error {
+	return progress.Each(ctx, r.Progress, "cases", r.count(), r.Workers, do)
+}
+
+// tellInvalid says why a case says nothing, if it does not.
+func (r *Run) tellInvalid(i int, why string) {
+	if why != "" {
+		fmt.Fprintf(r.Progress, "case %d is invalid: %s\n", r.Part.Item(i), why)
+	}
+}
