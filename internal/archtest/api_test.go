@@ -14,7 +14,6 @@ var public = []string{"detect", "itsyhdr", "unit", "scenario", "sim", "oracle", 
 
 // forUs are exported names that only this module has a use for.
 var forUs = map[string]string{
-	"scenario.Compile":  "its Plan draws itself for the views",
 	"scenario.Format":   "the reference of the file, for gen docs",
 	"scenario.ParseSet": "--set of the commands",
 }

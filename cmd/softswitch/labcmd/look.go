@@ -160,7 +160,7 @@ down are dashed: in a lab now, in a file those that its events take down.`,
 				if err != nil {
 					return err
 				}
-				g = plan.Graph()
+				g = drawing.OfPlan(plan)
 			} else {
 				st, err := lab.Load(*name)
 				if err != nil {
