@@ -10,7 +10,7 @@ import (
 	"softswitch/unit"
 )
 
-// This file is what a port believes of its far end: package linkauth judges a frame, here it
+// This file is what a port believes of its far end: package link/auth judges a frame, here it
 // is counted, told, and what follows from it is done.
 
 // messageTag is where a message frame with an ITSY TLV has its tag.

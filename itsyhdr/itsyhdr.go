@@ -62,7 +62,7 @@ const (
 	KindReserve Kind = 11 // to the next hop: have room for so many frames
 	KindTrigger Kind = 12 // to all switches: whoever has the initial trigger, handle it
 	KindFound   Kind = 13 // back to who sent the trigger: it is here
-	// Of package linkauth, which fills in what such a message is followed by.
+	// Of package link/auth, which fills in what such a message is followed by.
 	KindHello Kind = 14 // to the next switch: the counter of what I send
 )
 

@@ -1,13 +1,3 @@
-// Package scrape asks the nodes of a lab for their counters, for metrics.
-//
-//	collector --> node/metrics --> a scrape --control sockets--> nodes
-//	                  ^                                            |
-//	                  '---------------- metrics.Sample <-----------'
-//
-// Invariants: a scrape waits for slow nodes only for a limited time; a node that does
-// not answer is reported as down, and so are all nodes of a lab that is gone.
-//
-// What it does not do: it defines no metric (package node/metrics does).
 package lab
 
 import (

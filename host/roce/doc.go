@@ -12,6 +12,7 @@
 //   - invariant: InvariantCRC is the same at both ends, whatever switches between do to
 //     TTL, DSCP and ECN.
 //
-// What it does not do: it knows no queue pair and no state (package rc does), and no
-// transport but the reliable connection.
+// A reliable connection's two ends are in requester.go and responder.go.
+//
+// What it does not do: it knows no queue pair, and no transport but the reliable connection.
 package roce

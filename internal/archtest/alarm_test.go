@@ -83,8 +83,10 @@ func TestAlarm(t *testing.T) {
 		{"random number", "detect/itsy", `var n = rand.Int()`, "import of math/rand/v2"},
 		{"below a banned import", "host", `var c http.Client`, "import of net/http"},
 		{"another's exception", "pfcframe", `var n unsafe.Pointer`, "import of unsafe"},
-		{"higher layer", "buffer", `var s dataplane.Switch`, "buffer imports dataplane: layer"},
-		{"same layer", "event", `var r respond.Policy`, "event imports detect/respond: layer"},
+		{"higher row", "buffer", `var s dataplane.Switch`, "buffer imports dataplane: row"},
+		{"same row", "detect", `var f topo.Fabric`, "detect imports topo: row"},
+		{"higher row, from deep below", "link/gso", `var p respond.Policy; var s scenario.Scenario`, "link/gso imports scenario: row"},
+		{"a pure package of a room that is not", "link/auth", `var m sync.Mutex`, "import of sync"},
 		{"strangers", "oracle", `var s dataplane.Switch`, "not to know each other"},
 		{"strangers the other way", "itsyhdr", `var f pfcframe.Frame`, "not to know each other"},
 		{"test package", "live", `var r = testseed.New`, "which is for tests"},
@@ -92,7 +94,7 @@ func TestAlarm(t *testing.T) {
 		{"a file", "lab", `func f() { os.Create("x") }`, "use safefile.Create"},
 		{"a file as a value", "live/node", `var write = os.WriteFile`, "use safefile.WriteFile"},
 		{"another's exception to files", "live/node", `func f() { os.OpenFile("x", 0, 0) }`, "use safefile.OpenFile"},
-		{"no layer", "nowhere", `var n int`, "nowhere is in no layer"},
+		{"no room", "nowhere/below", `var n int`, "add nowhere to the table"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			faults := rules.check(world.compile(t, c.dir, "canary.go", withImports(c.text)))
@@ -108,7 +110,7 @@ var usable = map[string]string{
 	"testing": "testing", "maps": "maps", "slices": "slices", "reflect": "reflect", "time": "time", "sync": "sync", "atomic": "sync/atomic",
 	"rand": "math/rand/v2", "os": "os", "http": "net/http", "unsafe": "unsafe", "netip": "net/netip", "dataplane": module + "/dataplane",
 	"respond": module + "/detect/respond", "pfcframe": module + "/pfcframe", "testseed": module + "/internal/testseed",
-	"detecttest": module + "/detect/detecttest", "unit": module + "/unit", "scenario": module + "/scenario",
+	"detecttest": module + "/detect/detecttest", "unit": module + "/unit", "scenario": module + "/scenario", "topo": module + "/topo",
 }
 
 // withImports is a file with the declarations text, which imports what it uses.
@@ -144,6 +146,8 @@ func TestNoFalseAlarm(t *testing.T) {
 		{"live", `func f(m map[int]int) { for range m { go f(m) } }`},
 		{"link/impair", `var n = rand.New(nil)`},
 		{"sim", `var s scenario.Scenario`},
+		{"link", `var m sync.Mutex`},
+		{"event/follow", `func f() { go f() }`},
 		{"lab", `func f() { os.Open("x"); os.OpenFile("x", 0, 0) }`},
 	} {
 		if faults := rules.check(world.compile(t, c.dir, "canary.go", withImports(c.text))); len(faults) > 0 {

@@ -1,12 +1,12 @@
 // Package archtest holds the house rules that a compiler does not check, as tests:
 // which package may import which, and what the pure packages must not do.
 //
-//	ARCHITECTURE.md -> layers --.
+//	ARCHITECTURE.md -> rooms ---.
 //	rules_test.go --------------+-> check (one package) -> faults
 //	all packages of the module -'
 //
-// Read in this order: rules_test.go (the rules), layers_test.go (the layers, which are
-// the table in ARCHITECTURE.md), check_test.go (one package against the rules),
+// Read in this order: rules_test.go (the rules), rooms_test.go (the rooms, which are the
+// table in ARCHITECTURE.md), check_test.go (one package against the rules),
 // alarm_test.go (a bad package for each rule), pages_test.go (the files that a page
 // names), api_test.go (what another module imports).
 package archtest

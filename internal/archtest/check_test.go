@@ -20,16 +20,15 @@ type source struct {
 }
 
 // checker holds packages against the rules.
-type checker struct{ layers []layer }
+type checker struct{ rows []row }
 
 // check lists what is wrong with p.
 func (k checker) check(p source) (faults []string) {
 	bad := func(n ast.Node, format string, args ...any) {
 		faults = append(faults, fmt.Sprintf("%s: ", p.fset.Position(n.Pos()))+fmt.Sprintf(format, args...))
 	}
-	own, _ := k.layerOf(p.dir)
-	if own < 0 && !strings.HasPrefix(p.dir, "internal/arch") && !forTests(p.dir) {
-		return []string{"package " + p.dir + " is in no layer: add it to the table in ARCHITECTURE.md"}
+	if k.rowOf(p.dir) == 0 {
+		return []string{"package " + p.dir + " is in no room: add " + room(p.dir) + " to the table in ARCHITECTURE.md"}
 	}
 	for _, f := range p.files {
 		for _, imp := range f.Imports {
@@ -40,7 +39,7 @@ func (k checker) check(p source) (faults []string) {
 				}
 			}
 		}
-		if own >= 0 && k.layers[own].pure {
+		if k.pure(p.dir) {
 			checkPure(p, f, bad)
 		}
 		if !forTests(p.dir) {
@@ -58,10 +57,8 @@ func (k checker) checkImport(from, to string) string {
 	if slices.Contains(strangers, [2]string{from, to}) || slices.Contains(strangers, [2]string{to, from}) {
 		return ": they are not to know each other"
 	}
-	own, folder := k.layerOf(from)
-	l, f := k.layerOf(to)
-	if own >= 0 && f != folder && l >= own {
-		return fmt.Sprintf(": layer %d imports layer %d", own, l)
+	if a, b := k.rowOf(from), k.rowOf(to); room(from) != room(to) && b <= a && !forTests(from) {
+		return fmt.Sprintf(": row %d imports row %d", a, b)
 	}
 	return ""
 }

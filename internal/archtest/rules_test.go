@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// strangers must not know each other, whatever their layers.
+// strangers must not know each other, whatever their rooms.
 var strangers = [][2]string{{"pfcframe", "itsyhdr"}, {"link", "buffer"}, {"oracle", "dataplane"}, {"node/observe", "scenario"}, {"node/metrics", "scenario"}}
 
 // bannedImports of pure packages, with everything below them.
@@ -26,6 +26,10 @@ var allowedImports = map[string]string{
 	"detect/watchdog unsafe":  "size of a structure",
 
 	"link/impair math/rand/v2": "streams made from the seed",
+	"study/cause context":      "a study ends when its caller says",
+	"study/check context":      "a study ends when its caller says",
+	"study/fuzz context":       "a study ends when its caller says",
+	"study/check sync/atomic":  "the number of the next case, for several workers",
 	"study/fuzz math/rand/v2":  "cases made from the seed",
 }
 
@@ -35,11 +39,11 @@ var fileFunctions = []string{"Create", "Mkdir", "MkdirAll", "OpenFile", "WriteFi
 
 // allowedFiles are exceptions with their reasons.
 var allowedFiles = map[string]string{
-	"lab os.OpenFile":                  "a device",
-	"netns-lab os.OpenFile":            "the name of a namespace, which must not be there, in a folder of root",
-	"netns-lab os.WriteFile":           "settings of the kernel",
-	"live/bench os.WriteFile":          "settings of the kernel",
-	"study/figures/scale os.WriteFile": "settings of the kernel",
+	"lab os.OpenFile":            "a device",
+	"netns-lab os.OpenFile":      "the name of a namespace, which must not be there, in a folder of root",
+	"netns-lab os.WriteFile":     "settings of the kernel",
+	"live/bench os.WriteFile":    "settings of the kernel",
+	"study/figures os.WriteFile": "settings of the kernel",
 }
 
 // bannedNames of pure packages: what reads a clock, starts a timer or a goroutine, or

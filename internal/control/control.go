@@ -18,7 +18,7 @@
 //   - one-server: a socket on which a process listens is never taken over;
 //   - one-at-a-time: however many clients ask, one answer is made at a time, with a
 //     rest after each, so that requests take at most a quarter of a processor from
-//     forwarding (package budget). What is refused takes its turn too, arguments are read in
+//     forwarding (budget.go). What is refused takes its turn too, arguments are read in
 //     it, and clients are let in one after the other;
 //   - bounded: a request takes at most headerMax and requestMax bytes of memory, an answer
 //     answerMax of its reader's, and

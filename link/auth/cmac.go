@@ -1,16 +1,3 @@
-// Package cmac is AES-CMAC, the message authentication code of RFC 4493 (NIST SP 800-38B with
-// AES-128), without allocation.
-//
-//	key ──New──▶ MAC ──Sum(message)──▶ 16 octets
-//
-// Go's library has it for itself alone (crypto/internal), and the modules that offer it
-// allocate for each message.
-//
-// Invariants:
-//   - the same octets as RFC 4493, section 4, says: its vectors are a test;
-//   - no allocation in Sum: what AES writes to is part of the MAC.
-//
-// It compares nothing: whoever checks a code has to do so in constant time.
 package auth
 
 import (
@@ -20,13 +7,15 @@ import (
 	"fmt"
 )
 
-// KeyLen and Len are the length of a key and of a code in octets.
+// macKeyLen and macLen are the length of a key and of a code in octets.
 const (
 	macKeyLen = 16
 	macLen    = 16
 )
 
-// cmac makes codes with one key. It must not be copied, and its calls must not overlap.
+// cmac makes codes of AES-CMAC, the message authentication code of RFC 4493 (NIST SP 800-38B with
+// AES-128), with one key and without allocation. Go's library has it for itself alone
+// (crypto/internal), and the modules that offer it allocate for each message. It must not be copied, and its calls must not overlap.
 type cmac struct {
 	block  cipher.Block
 	k1, k2 [macLen]byte // subkeys, for a last block that is whole, and one that is not

@@ -1,4 +1,4 @@
-// Package linkauth authenticates what two switches say to each other on a link: pauses, the
+// Package auth authenticates what two switches say to each other on a link: pauses, the
 // labels on them, and messages. Each control frame carries a tag of 8 octets: the low 16 bits
 // of a counter, and 48 bits of an AES-CMAC over the frame, the whole counter and a key of the
 // link. A receiver believes a frame if the code is right and its counter above the last.
@@ -12,8 +12,8 @@
 // The split of the tag is that of AUTOSAR SecOC (a truncated freshness value beside a truncated
 // code); the code is that of RFC 4493. docs/format/auth.md has the octets and a worked example.
 //
-// Read in this order: Mode, Config and Verdict (linkauth.go), Sign and Open (tag.go), hello.go
-// (how the ends come to know each other's counter), keys.go (the file of keys), witness.go (who
+// Read in this order: Mode, Config and Verdict (auth.go), Sign and Open (tag.go), hello.go
+// (how the ends come to know each other's counter), keys.go (the file of keys), cmac.go (the code), witness.go (who
 // judges captures).
 //
 // Invariants:

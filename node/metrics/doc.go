@@ -5,16 +5,17 @@
 //	lab:  control sockets ------+--> Sample --collector--> GET /metrics --> Prometheus
 //
 // Read in this order: Sample, collector.go (from a sample to metrics), names.go (every
-// metric, its labels and what it means), serve.go (HTTP).
+// metric, its labels and what it means), serve.go (HTTP), guard.go (which requests of
+// browsers are refused).
 //
 // Invariants:
 //   - counters only grow while a node lives: they are the node's own, not those that a
 //     user can clear;
 //   - bounded: at most scrapesMax scrapes at a time and connectionsMax connections, of which
 //     each is for one request; one answer is made at a time, with a rest after it, so that
-//     scrapes take at most a quarter of a processor from forwarding (package budget); a
+//     scrapes take at most a quarter of a processor from forwarding (control.Budgeted); a
 //     client that does not ask in time, or does not read, is disconnected;
-//   - not-for-pages: a browser gets nothing for another site's page (package guard);
+//   - not-for-pages: a browser gets nothing for another site's page (Guard);
 //   - a node that does not answer shows as softswitch_up 0, and does not fail the
 //     scrape;
 //   - it listens beyond this machine's loopback only if an address was given.

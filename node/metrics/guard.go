@@ -1,4 +1,4 @@
-// Package guard refuses requests that a browser sends for a page of somebody else: it is what
+// Guard refuses requests that a browser sends for a page of somebody else: it is what
 // the live page and the metrics have in common against the web.
 //
 //	request --> Host is ours? --> Origin is ours? --> handler
@@ -15,6 +15,7 @@
 //
 // What it does not do: it knows no users. Whoever can connect, as every user of this machine can
 // to loopback, gets an answer.
+
 package metrics
 
 import (

@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"softswitch/detect"
 	"softswitch/internal/progress"
@@ -40,26 +38,11 @@ func (k *Checked) Witnesses(ctx context.Context, data []byte, dir string, out io
 	for i := range cycles {
 		searches[i] = k.search(data, &cycles[i])
 	}
-	work := progress.New(ctx, out, "witnesses", int64(len(cycles)))
-	defer work.Close()
-	errs := make([]error, len(cycles))
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range min(k.workers, len(cycles)) {
-		group.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(cycles); i = int(next.Add(1)) - 1 {
-				if errs[i] = searches[i].run(ctx); errs[i] != nil {
-					return
-				}
-				work.Add(1)
-			}
-		})
+	err := progress.Each(ctx, out, "witnesses", len(cycles), k.workers, func(i int) error { return searches[i].run(ctx) })
+	if err != nil {
+		return err
 	}
-	group.Wait()
 	for i := range cycles {
-		if errs[i] != nil {
-			return errs[i]
-		}
 		w := &Witness{Tries: searches[i].tries}
 		cycles[i].Witness = w
 		if text := searches[i].found; text != "" {

@@ -1,16 +1,17 @@
-// Package layout decides where the nodes of a fabric are drawn, how large, and where links
-// meet their boxes.
+// Package drawing draws topologies: for Graphviz, for Mermaid, and as SVG. It decides where the
+// nodes of a fabric are drawn, how large, and where links meet their boxes.
 //
-//	switches, hosts, links --> Levels --> line, layers, ring or mesh --> a Drawing
+//	switches, hosts, links --> Levels --> line, layers, ring or mesh --> a Drawing --> SVG, the live page
 //
 // The live page and `lab graph --svg` draw the result of Place; Graphviz and Mermaid, which
 // place nodes themselves, are told only Levels.
 //
-// Read in this order: layout.go (the graph, and which shape it gets), sheet.go (sizes),
+// Read in this order: graph.go and plan.go (what is to be drawn), graphviz.go (DOT and Mermaid),
+// svg.go; layout.go (the placement, and which shape it gets), sheet.go (sizes),
 // shapes.go (which switch stands where), rows.go (rows of switches with their hosts),
 // mesh.go (graphs without a pattern), ends.go (where links meet boxes).
 //
-// Invariants: the same graph always gets the same layout; no two boxes touch.
+// Invariants: the same graph always gets the same text and the same layout; no two boxes touch.
 //
 // Where no link joins two switches of a level, links pass behind no switch as long as each
 // level fits into a row. In a mesh some do: straight links between 200 boxes cannot all
@@ -21,5 +22,5 @@
 // determinism: forces are summed in the order of maps, and their tests expect other
 // results on other processors.
 //
-// What it does not do: it draws nothing and handles no names.
+// What it does not do: it shows one moment of a topology; the live page moves.
 package drawing

@@ -1,14 +1,3 @@
-// Package graph draws a topology: for Graphviz, for Mermaid, and as SVG.
-//
-//	nodes, links --> levels: hosts below, switches by their distance from them --> DOT, Mermaid
-//	             --> layout.Graph.Place, as on the live page                   --> SVG
-//
-// Read in this order: Graph (this file), text.go (DOT and Mermaid, which place the
-// nodes themselves), svg.go (which draws them where package layout places them).
-//
-// Invariant: the same graph gives the same text.
-//
-// What it does not do: it has no notion of labs and scenarios, and it shows one moment.
 package drawing
 
 // Graph is the topology to draw.
@@ -31,7 +20,7 @@ type Link struct {
 	Note string // written beside it: "fails at 200ms"
 }
 
-// layout is the graph as package layout has it, switches before hosts, and the number that
+// layout is the graph as a Placement, switches before hosts, and the number that
 // each node has there.
 func (g *Graph) layout() (drawn *Placement, number []int) {
 	number = make([]int, len(g.Nodes))

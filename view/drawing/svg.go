@@ -15,7 +15,7 @@ const (
 	leastSide = 240.0 // of the picture
 )
 
-// SVG draws the graph as package layout places it, large enough for the names to fit into
+// SVG draws the graph as Place places it, large enough for the names to fit into
 // their boxes. It is self-contained: no external fonts, links or scripts. Colours never
 // carry meaning alone.
 func (g *Graph) SVG() string {

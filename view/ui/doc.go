@@ -26,7 +26,7 @@
 //     filesMax files are made at once, and of the logs piecesMax pieces, or two of each, are
 //     read ahead;
 //   - read-only without the token: nothing but POST /act changes a lab, and no other site's page
-//     reaches it (package guard);
+//     reaches it (metrics.Guard);
 //   - quiet: while no page is open, no node is asked anything;
 //   - whole: the state of a lab is that of a time up to which the logs of all switches are whole,
 //     but of those that leave a question unanswered;
