@@ -87,7 +87,6 @@ func startSlurm(t *testing.T) *slurm {
 		for name := range s.daemons {
 			s.kill(name)
 		}
-		exec.Command("munged", "--stop", "--socket="+at("munge")).Run()
 		if t.Failed() {
 			logs, err := exec.Command("sh", "-c", "tail -n 200 "+at("*.log")).CombinedOutput()
 			t.Logf("%s%v", logs, err)
@@ -102,9 +101,13 @@ func startSlurm(t *testing.T) *slurm {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// It goes into the background when it answers.
-	s.must("munged", "--force", "--socket="+at("munge"), "--key-file="+at("munge.key"),
+	s.start("munged", "munged", "--foreground", "--force", "--socket="+at("munge"), "--key-file="+at("munge.key"),
 		"--pid-file="+at("munged.pid"), "--seed-file="+at("munged.seed"), "--log-file="+at("munged.log"))
+	if err := filewatch.Until(at("munge"), limit, func() bool {
+		return s.command("munge", "--no-input", "--socket="+at("munge")).Run() == nil
+	}); err != nil {
+		t.Fatal("munged does not answer: ", err)
+	}
 	s.start("slurmctld", "slurmctld", "-D")
 	s.start("n1", "slurmd", "-D", "-N", "n1")
 	s.start("n2", "slurmd", "-D", "-N", "n2")
@@ -158,9 +161,11 @@ NodeName=n2 NodeHostname=localhost NodeAddr=127.0.0.1 Port=7002 CPUs=2
 PartitionName=all Nodes=n1,n2 Default=YES State=UP MaxTime=INFINITE
 `
 
+// command is a command that ends with the test, also where that is killed.
 func (s *slurm) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(s.ctx, name, args...)
 	cmd.Env = s.env
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // the test keeps its thread: it is in a namespace
 	return cmd
 }
 
@@ -179,7 +184,7 @@ func (s *slurm) must(name string, args ...string) string {
 func (s *slurm) start(what, name string, args ...string) {
 	s.Helper()
 	cmd := s.command("unshare", append([]string{"--mount-proc", name}, args...)...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}
+	cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWPID
 	if err := cmd.Start(); err != nil {
 		s.Fatal(err)
 	}
