@@ -69,7 +69,7 @@ func TestRDMA(t *testing.T) {
 	for _, c := range []struct {
 		seed uint64
 		n    int
-	}{{known, 10}, {seed, testlong.Of(15, drawn)}} {
+	}{{known, 6}, {seed, testlong.Of(8, drawn)}} {
 		r := playText(t, c.seed, c.n, RDMA, 2, "itsy", itsy.New)
 		if few := r.Dead*10 < c.n*2; few && (c.seed == known || c.n == drawn) || r.Detected != r.Deadlocks || !r.Clean() {
 			t.Errorf("%+v", r)
@@ -133,7 +133,7 @@ func TestPaperFails(t *testing.T) {
 // The exact detector says nothing that is not true.
 func TestExactIsNeverWrong(t *testing.T) {
 	for _, mode := range append(slices.Clone(Modes), Jumbo) {
-		r := playText(t, 3, testlong.Of(10, 80), mode, 2, "itsy", itsy.New)
+		r := playText(t, 3, testlong.Of(7, 80), mode, 2, "itsy", itsy.New)
 		if r.FalsePositives+r.Premature != 0 {
 			t.Errorf("mode %s: %+v", mode, r)
 		}

@@ -98,7 +98,7 @@ func TestPlanted(t *testing.T) {
 // not. Otherwise both count.
 func TestTwoPlants(t *testing.T) {
 	idle := 0
-	for _, i := range testlong.Of([]int{9, 42, 53}, []int{9, 20, 31, 42, 53, 64}) { // of 42 none is idle
+	for _, i := range testlong.Of([]int{42, 53}, []int{9, 20, 31, 42, 53, 64}) { // of 42 none is idle
 		p := NewPlanted(4, i)
 		if p.Planting != Two {
 			t.Fatalf("case %d is planted with %s", i, p.Planting)
