@@ -163,7 +163,7 @@ var builders = []string{
 
 // workloads are one of each pattern.
 var workloads = []string{
-	"{name: a, pattern: random, hosts: all, sizes: hadoop, load: 0.5, on: 10us, off: 20us, start: 1us, stop: 900us, seed: 3, class: 4, frame: 500, ttl: 9}",
+	"{name: a, pattern: random, hosts: all, sizes: hadoop, load: 0.5, on: 10us, off: 20us, start: 1us, stop: 90us, seed: 3, class: 4, frame: 500, ttl: 9}",
 	"{name: a, pattern: permutation, size: 1000, load: 1, transport: rc, rc: {message: 500}}",
 	"{name: a, pattern: incast, cdf: \"10 100\", fan_in: 3, period: 50us, hosts: [h0-0-0, h0-0-1, h1-0-0, h1-0-1]}",
 	"[{name: a, pattern: alltoall, size: 1000}, {name: b, pattern: ring-allreduce, size: 1000, chunks: 2}, {name: c, pattern: tree-allreduce, size: 9, period: 1us}]",
@@ -208,7 +208,7 @@ func TestSchemaSound(t *testing.T) {
 	}
 	refused += f.wantSound("flows", []byte(severalFlows), seen)
 	for _, workload := range workloads {
-		refused += f.wantSound(workload, []byte("name: x\ntopology: {fattree: {k: 4}, rate: 1Gbit/s}\nworkload: "+workload+"\nduration: 1ms\n"), seen)
+		refused += f.wantSound(workload, []byte("name: x\ntopology: {fattree: {k: 4}, rate: 1Gbit/s}\nworkload: "+workload+"\nduration: 100us\n"), seen)
 	}
 	if refused < 3*len(seen) {
 		t.Errorf("the schema refuses %d changes at %d places; want 3 at each", refused, len(seen))

@@ -64,7 +64,7 @@ func TestSilentMissesAll(t *testing.T) {
 // Connections deadlock as flows do, and itsy makes no mistake.
 func TestRDMA(t *testing.T) {
 	const drawn = 150
-	const known = 777 // a seed like any other: of so few cases of a random one too few may deadlock
+	const known = 12 // of so few cases of a random seed too few may deadlock
 	seed := testseed.New(t)
 	for _, c := range []struct {
 		seed uint64
@@ -133,7 +133,7 @@ func TestPaperFails(t *testing.T) {
 // The exact detector says nothing that is not true.
 func TestExactIsNeverWrong(t *testing.T) {
 	for _, mode := range append(slices.Clone(Modes), Jumbo) {
-		r := playText(t, 3, testlong.Of(7, 80), mode, 2, "itsy", itsy.New)
+		r := playText(t, 3, testlong.Of(6, 80), mode, 2, "itsy", itsy.New)
 		if r.FalsePositives+r.Premature != 0 {
 			t.Errorf("mode %s: %+v", mode, r)
 		}
@@ -144,7 +144,7 @@ func TestExactIsNeverWrong(t *testing.T) {
 // seed gives another.
 func TestSameSeedSameReport(t *testing.T) {
 	text := func(seed uint64, workers int) string {
-		b, err := json.Marshal(playText(t, seed, testlong.Of(6, 40), Loss, workers, "itsypaper", itsypaper.New))
+		b, err := json.Marshal( playText(t, seed, testlong.Of(4, 40), Loss, workers, "itsypaper", itsypaper.New))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +163,7 @@ func TestSameSeedSameReport(t *testing.T) {
 // them, and no two are alike.
 func TestCasesAreScenarios(t *testing.T) {
 	texts, seen, longest := map[string]bool{}, map[string]bool{}, map[Mode]int{}
-	for i := range testlong.Of(60, 300) {
+	for i := range testlong.Of(40, 300) {
 		for _, mode := range append(slices.Clone(Modes), Jumbo) {
 			c := New(7, i, mode)
 			text := c.Text("none", "a comment\n\nof two parts")

@@ -25,10 +25,14 @@ func TestPartitionsAreTheSame(t *testing.T) {
 		cases = append(cases, New(seed, i, modes[i%len(modes)]))
 	}
 	lines, flooding := 0, 0
-	for _, c := range cases {
+	for i, c := range cases {
 		want, said, kinds := playPartitions(t, c, 1)
 		lines, flooding = lines+said, flooding+kinds
-		for _, p := range []int{2, 3, 7} {
+		partitions := []int{2, 3, 7}
+		if i > 0 && !testlong.All() { // one of them in turn
+			partitions = partitions[i%3 : i%3+1]
+		}
+		for _, p := range partitions {
 			if got, _, _ := playPartitions(t, c, p); got != want {
 				t.Errorf("seed %d, case %d, mode %s: %d partitions give another trace or verdict", c.Seed, c.Index, c.Mode, p)
 			}
