@@ -6,27 +6,28 @@ package testneed
 
 import (
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
 
 // packages are the Debian packages of programs that are not called as theirs.
 var packages = map[string]string{
-	"busybox":   "busybox-static",
-	"editcap":   "wireshark-common",
-	"go":        "golang-go",
-	"ip":        "iproute2",
-	"munged":    "munge",
-	"nohup":     "coreutils",
-	"ping":      "iputils-ping",
-	"promtool":  "prometheus",
-	"sbatch":    "slurm-wlm",
-	"sh":        "dash",
-	"sleep":     "coreutils",
-	"slurmctld": "slurm-wlm",
-	"slurmd":    "slurm-wlm",
-	"true":      "coreutils",
-	"unshare":   "util-linux",
+	"coreutils":        "basename cat cut dirname env head install ls mkfifo mktemp nohup rm sleep sort tail timeout touch true",
+	"util-linux":       "setsid unshare",
+	"busybox-static":   "busybox",
+	"dash":             "sh",
+	"diffutils":        "diff",
+	"docker.io":        "docker",
+	"golang-go":        "go",
+	"iproute2":         "ip",
+	"iputils-ping":     "ping",
+	"mawk":             "awk",
+	"munge":            "munged",
+	"procps":           "sysctl",
+	"prometheus":       "promtool",
+	"slurm-wlm":        "sbatch slurmctld slurmd",
+	"wireshark-common": "editcap",
 }
 
 // Need skips the test, with the reason, unless all of these programs are installed.
@@ -44,8 +45,10 @@ func Need(t testing.TB, programs ...string) {
 }
 
 func packageOf(program string) string {
-	if name, ok := packages[program]; ok {
-		return name
+	for name, programs := range packages {
+		if slices.Contains(strings.Fields(programs), program) {
+			return name
+		}
 	}
 	return program
 }

@@ -22,8 +22,8 @@ func TestNeed(t *testing.T) {
 	if s.why != "" {
 		t.Errorf("a test that needs nothing is skipped: %s", s.why)
 	}
-	Need(s, "ping", "tshark")
-	for _, want := range []string{"ping (Debian package iputils-ping)", "tshark (Debian package tshark)"} {
+	Need(s, "ping", "tshark", "ls")
+	for _, want := range []string{"ping (Debian package iputils-ping)", "tshark (Debian package tshark)", "ls (Debian package coreutils)"} {
 		if !strings.Contains(s.why, want) {
 			t.Errorf("skipped for %q, without %q", s.why, want)
 		}
