@@ -103,7 +103,7 @@ func startSlurm(t *testing.T) *slurm {
 	}
 	s.start("munged", "munged", "--foreground", "--force", "--socket="+at("munge"), "--key-file="+at("munge.key"),
 		"--pid-file="+at("munged.pid"), "--seed-file="+at("munged.seed"), "--log-file="+at("munged.log"))
-	if err := filewatch.Until(at("munge"), limit, func() bool {
+	if err := timer.UntilFile(at("munge"), limit, func() bool {
 		return s.command("munge", "--no-input", "--socket="+at("munge")).Run() == nil
 	}); err != nil {
 		t.Fatal("munged does not answer: ", err)

@@ -18,8 +18,8 @@ import (
 	"softswitch/unit"
 )
 
-// playText plays n cases with a number of workers.
-func playText(t *testing.T, seed uint64, n int, mode Mode, workers int, name string, f detect.Factory) *DetectionReport {
+// playMany plays n cases with a number of workers.
+func playMany(t *testing.T, seed uint64, n int, mode Mode, workers int, name string, f detect.Factory) *DetectionReport {
 	t.Helper()
 	outcomes := make([]Outcome, n)
 	var group sync.WaitGroup
@@ -48,7 +48,7 @@ func TestSilentMissesAll(t *testing.T) {
 	// Seeds of which the first few cases have every kind: found by trying those from 5 on.
 	few := map[Mode]uint64{Usual: 35, Loss: 38, Expiry: 31}
 	for _, mode := range Modes {
-		r := playText(t, testlong.Of(few[mode], 1), n, mode, 2, "none", detect.NewNone)
+		r := playMany(t, testlong.Of(few[mode], 1), n, mode, 2, "none", detect.NewNone)
 		if r.FalseNegatives != r.Deadlocks || r.Detected+r.TruePositives+r.FalsePositives+r.Premature+r.Late != 0 || r.MissedByKind != r.ByKind {
 			t.Errorf("mode %s: %+v", mode, r)
 		}
@@ -70,7 +70,7 @@ func TestRDMA(t *testing.T) {
 		seed uint64
 		n    int
 	}{{known, 6}, {seed, testlong.Of(8, drawn)}} {
-		r := playText(t, c.seed, c.n, RDMA, 2, "itsy", itsy.New)
+		r := playMany(t, c.seed, c.n, RDMA, 2, "itsy", itsy.New)
 		if few := r.Dead*10 < c.n*2; few && (c.seed == known || c.n == drawn) || r.Detected != r.Deadlocks || !r.Clean() {
 			t.Errorf("%+v", r)
 		}
@@ -115,7 +115,7 @@ func (l loud) XOFF(_ unit.Time, b detect.Bucket, cause detect.Queue) {
 
 // A detector that always speaks is wrong most of the time.
 func TestLoudIsWrong(t *testing.T) {
-	r := playText(t, 1, testlong.Of(15, 60), Usual, 2, "loud", func(_ detect.View, a detect.Actions) detect.Detector { return loud{a: a} })
+	r := playMany(t, 1, testlong.Of(15, 60), Usual, 2, "loud", func(_ detect.View, a detect.Actions) detect.Detector { return loud{a: a} })
 	if r.FalsePositives == 0 || r.Premature == 0 || r.Clean() {
 		t.Errorf("%+v", r)
 	}
@@ -124,7 +124,7 @@ func TestLoudIsWrong(t *testing.T) {
 // The detector of the paper misses deadlocks and declares some that are none: this
 // is known of it, so a run that does not find it is broken.
 func TestPaperFails(t *testing.T) {
-	r := playText(t, 1, testlong.Of(20, 150), Usual, 2, "itsypaper", itsypaper.New)
+	r := playMany(t, 1, testlong.Of(20, 150), Usual, 2, "itsypaper", itsypaper.New)
 	if r.FalseNegatives == 0 || r.Premature == 0 || r.FalsePositives == 0 || r.Detected == 0 {
 		t.Errorf("%+v", r)
 	}
@@ -133,7 +133,7 @@ func TestPaperFails(t *testing.T) {
 // The exact detector says nothing that is not true.
 func TestExactIsNeverWrong(t *testing.T) {
 	for _, mode := range append(slices.Clone(Modes), Jumbo) {
-		r := playText(t, 3, testlong.Of(6, 80), mode, 2, "itsy", itsy.New)
+		r := playMany(t, 3, testlong.Of(6, 80), mode, 2, "itsy", itsy.New)
 		if r.FalsePositives+r.Premature != 0 {
 			t.Errorf("mode %s: %+v", mode, r)
 		}
@@ -144,7 +144,7 @@ func TestExactIsNeverWrong(t *testing.T) {
 // seed gives another.
 func TestSameSeedSameReport(t *testing.T) {
 	text := func(seed uint64, workers int) string {
-		b, err := json.Marshal( playText(t, seed, testlong.Of(4, 40), Loss, workers, "itsypaper", itsypaper.New))
+		b, err := json.Marshal( playMany(t, seed, testlong.Of(4, 40), Loss, workers, "itsypaper", itsypaper.New))
 		if err != nil {
 			t.Fatal(err)
 		}
