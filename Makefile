@@ -9,53 +9,65 @@ export PATH := $(PATH):/usr/local/go/bin
 # an image is compiled once. The race detector needs C.
 export CGO_ENABLED := 0
 
-.PHONY: build test test-pure test-labs test-links long race demo busy bench big soak harms guides figures show-acts cause prove worlds comparison comparison-live clocks congestion docs man image install uninstall lint fuzz fuzz-frames clean
+.PHONY: build test test-pure test-labs test-links test-wires docs-check long race demo busy bench big soak harms guides figures show-acts cause prove worlds comparison comparison-live clocks congestion docs man image install uninstall lint fuzz fuzz-frames clean
 
 build:
 	go build -o $(BIN) ./cmd/softswitch
 
 # Packages whose tests make labs, and those whose tests run links, one after the other in each group,
-# for they must not starve each other of a processor. They wait most of the time, so make test plays
-# the groups beside each other, and all others beside them on half of the processors. The limits are
-# for what hangs: cmd takes six minutes, and twenty where a busy machine compiles all of it first.
+# for they must not starve each other of a processor; cmd has its labs up side by side. They wait most
+# of the time, so make test plays the groups beside each other, and all others beside them on half of
+# the processors. The limits are for what hangs: cmd takes three minutes, and twenty where a busy
+# machine compiles all of it first.
 LABS := ./cmd/... ./netns-lab/...
-LINKS := ./live/bench ./link/offload ./internal/timer ./link/... ./live/...
+LINKS := ./internal/timer ./link/... ./live/...
 # Tests in cmd that need no link and no process that goes on.
 NOLINK := ^(TestScripts|TestGuides|TestControlC|TestDocsCurrent)$$
 # Packages whose tests start a browser.
-PAGES := ./play/live ./view/ui
-# Packages with goroutines, and those of them that run links. The pure ones have none: make race takes
-# them too.
-RACE := ./study/campaign ./study/check/run ./study/compare ./event/follow ./internal/control ./netns-lab/reach ./internal/progress ./study/cause/runner ./study/frames ./study/fuzz/runner ./study/sweep ./node/guard ./node/metrics ./node/observe ./view/ui
+PAGES := ./play ./view/ui
+# What serves many at once, or runs links: make race takes every package.
+RACE := ./event/follow ./internal/control ./internal/progress
 RACELIVE := ./internal/timer ./link/... ./live/...
 CASES := 1000
 
-# Everything that can be checked. Tests that need root or a tool skip with their
-# reason where it is missing; run as root to miss none. lint has vetted all.
-test: build lint
-	$(MAKE) --no-print-directory -j 3 test-pure test-labs test-links
+# Symbols for debuggers are left out of test binaries: linking takes half the time without them.
+GOTEST = go test -vet=off -ldflags=-s -exec $(CURDIR)/internal/testkit/cpu-time.sh
+export CPU_LOG := $(CURDIR)/build/cpu-time.tsv
 
-# The parts of make test, after build. What a link or a browser does is no function of the source, so
-# Go's cache of results has no say in it.
+# Everything that can be checked in minutes. Tests that need root or a tool skip with their reason where
+# it is missing; run as root to miss none. No package may take more processor time than
+# internal/testkit/cpu-time.sh says.
+test: build
+	@mkdir -p build && rm -f $(CPU_LOG)
+	$(MAKE) --no-print-directory -j 3 test-pure test-labs test-links
+	internal/testkit/cpu-time.sh --check $(CPU_LOG)
+
+# The parts of make test, after build.
 HALF := $(shell echo $$((($$(nproc) + 1) / 2)))
 test-pure:
-	GOMAXPROCS=$(HALF) go test -vet=off -timeout 15m $$(go list ./... | grep -vxF "$$(go list $(LABS) $(LINKS) $(PAGES))")
-	GOMAXPROCS=$(HALF) go test -vet=off -timeout 15m -run '$(NOLINK)' ./cmd/softswitch
+	GOMAXPROCS=$(HALF) $(GOTEST) -timeout 15m $$(go list ./... | grep -vxF "$$(go list $(LABS) $(LINKS) $(PAGES))")
+	GOMAXPROCS=$(HALF) $(GOTEST) -timeout 15m -run '$(NOLINK)' ./cmd/softswitch
 	cd examples/detector && go vet ./... && go test ./...
 	GOMAXPROCS=$(HALF) $(BIN) sim fuzz --n $(CASES) --seed 1 --detector itsy
-	GOMAXPROCS=$(HALF) go test -count=1 -vet=off -timeout 20m $(PAGES)
-	CGO_ENABLED=1 go test -vet=off -timeout 20m -p $(HALF) -race -short $(RACE)
+	GOMAXPROCS=$(HALF) $(GOTEST) -timeout 20m $(PAGES)
 
 test-labs:
-	go test -count=1 -vet=off -timeout 40m -p 1 -skip '$(NOLINK)' $(LABS)
+	$(GOTEST) -timeout 40m -p 1 -skip '$(NOLINK)' $(LABS)
 
-test-links:
-	go test -count=1 -vet=off -timeout 20m -p 1 $(LINKS)
-	CGO_ENABLED=1 go test -count=1 -vet=off -timeout 20m -p 1 -race -short $(RACELIVE)
-	CGO_ENABLED=1 go test -count=1 -vet=off -timeout 20m -race -short ./live -polled
+test-links: test-wires lint
 
-# What make test plays a part of, as a whole: all cases, seeds, looks and blocks of guides.
-# Half an hour on two processors; as root, to miss none.
+test-wires:
+	$(GOTEST) -timeout 20m -p 1 $(LINKS)
+	CGO_ENABLED=1 $(GOTEST) -timeout 20m -p 1 -race -short $(RACE) $(RACELIVE)
+	CGO_ENABLED=1 $(GOTEST) -timeout 20m -race -short ./live -polled
+
+# What documents and drawings show against what the programs print.
+docs-check: build
+	DOCS=1 go test -count=1 -vet=off ./study/figures
+	go test -count=1 -vet=off -run 'TestGuides|TestDocsCurrent' ./cmd/softswitch
+
+# What make test plays a part of, as a whole: all cases, seeds, sizes, looks, documents and blocks of
+# guides. Half an hour on two processors; as root, to miss none.
 long: build
 	LONG=1 go test -count=1 -vet=off -timeout 1h -p 1 $$(grep -rlF '"softswitch/internal/testlong"' --include='*_test.go' . | xargs -n 1 dirname | sort -u)
 	$(BIN) sim fuzz --n 10000 --seed 1 --detector itsy

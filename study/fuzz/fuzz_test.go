@@ -144,7 +144,7 @@ func TestExactIsNeverWrong(t *testing.T) {
 // seed gives another.
 func TestSameSeedSameReport(t *testing.T) {
 	text := func(seed uint64, workers int) string {
-		b, err := json.Marshal( playMany(t, seed, testlong.Of(4, 40), Loss, workers, "itsypaper", itsypaper.New))
+		b, err := json.Marshal(playMany(t, seed, testlong.Of(4, 40), Loss, workers, "itsypaper", itsypaper.New))
 		if err != nil {
 			t.Fatal(err)
 		}
