@@ -69,7 +69,7 @@ docs-check: build
 # What make test plays a part of, as a whole: all cases, seeds, sizes, looks, documents and blocks of
 # guides. Half an hour on two processors; as root, to miss none.
 long: build
-	LONG=1 go test -count=1 -vet=off -timeout 1h -p 1 $$(grep -rlF '"softswitch/internal/testlong"' --include='*_test.go' . | xargs -n 1 dirname | sort -u)
+	LONG=1 go test -count=1 -vet=off -timeout 1h -p 1 $$(grep -rlE 'testkit\.(Sized|Long|Docs)\(' --include='*_test.go' . | xargs -n 1 dirname | sort -u)
 	$(BIN) sim fuzz --n 10000 --seed 1 --detector itsy
 
 # The race detector on every package: ten minutes.

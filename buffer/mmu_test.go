@@ -7,8 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/testlong"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/unit"
 )
 
@@ -217,13 +216,13 @@ func (w *pair) setExtra(b slowBucket, n int) {
 func TestRandomExtras(t *testing.T) {
 	for _, tc := range profiles {
 		t.Run(tc.name, func(t *testing.T) {
-			seed := testseed.New(t)
+			seed := testkit.Seed(t)
 			rng := rand.New(rand.NewPCG(seed, 0))
 			w := newPair(t, small(tc.change))
 			bucket := func() slowBucket {
 				return slowBucket{unit.Port(rng.IntN(w.m.cfg.Ports)), w.m.class(rng.IntN(w.m.lossless))}
 			}
-			for step := range testlong.Of(1600, 4000) {
+			for step := range testkit.Sized(1600, 4000) {
 				w.where = fmt.Sprintf("seed %d, step %d", seed, step)
 				switch k := rng.IntN(100); {
 				case k < 10:
@@ -253,7 +252,7 @@ func TestRandomExtras(t *testing.T) {
 func TestRandomOperations(t *testing.T) {
 	for _, tc := range profiles {
 		t.Run(tc.name, func(t *testing.T) {
-			seed := testseed.New(t)
+			seed := testkit.Seed(t)
 			rng := rand.New(rand.NewPCG(seed, 0))
 			w := newPair(t, small(tc.change))
 			for step := range 4000 {
@@ -633,7 +632,7 @@ func losslessOf(c Config) unit.Priority {
 func TestRoom(t *testing.T) {
 	for _, tt := range profiles {
 		t.Run(tt.name, func(t *testing.T) {
-			seed := testseed.New(t)
+			seed := testkit.Seed(t)
 			r := rand.New(rand.NewPCG(seed, 0))
 			c := small(tt.change)
 			class := losslessOf(c)

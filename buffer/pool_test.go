@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 )
 
 // lentFrame is the model's view of a frame that the pool lent: which slot's bytes
@@ -19,7 +19,7 @@ type lentFrame struct {
 // list of lent frames: a slot is free if none of them shares it.
 func TestPoolAgainstModel(t *testing.T) {
 	const slots, copies, slotBytes = 5, 7, 64
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	p := NewPool(slots, copies, slotBytes)
 	var lent []lentFrame
@@ -171,7 +171,7 @@ func TestPoolAllocatesNothing(t *testing.T) {
 
 // TestQueueAgainstModel compares a queue with a slice.
 func TestQueueAgainstModel(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	p := NewPool(20, 0, 64)
 	var (

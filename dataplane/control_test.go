@@ -9,7 +9,7 @@ import (
 	"softswitch/buffer"
 	"softswitch/detect"
 	"softswitch/internal/ether"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/itsyhdr"
 	"softswitch/unit"
 )
@@ -246,7 +246,7 @@ func TestMessageQueueBound(t *testing.T) {
 
 // TestControlQueueAgainstModel compares the ring with a slice.
 func TestControlQueueAgainstModel(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var o controlQueue
 	var model []controlItem

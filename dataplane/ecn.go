@@ -6,7 +6,7 @@ import (
 
 	"softswitch/buffer"
 	"softswitch/internal/ether"
-	"softswitch/internal/splitmix"
+	"softswitch/internal/stat"
 	"softswitch/unit"
 )
 
@@ -56,12 +56,12 @@ const maxQueue = 1 << 30
 // marker is the state of marking.
 type marker struct {
 	ECN
-	coin   splitmix.Rand
+	coin   stat.Rand
 	queues []phantomQueue // by port and class; nil without a phantom queue
 }
 
 func newMarker(e ECN, ports int) marker {
-	m := marker{ECN: e, coin: splitmix.Rand(e.Seed)}
+	m := marker{ECN: e, coin: stat.Rand(e.Seed)}
 	if e.Classes != 0 && e.Phantom.Drain > 0 {
 		m.queues = make([]phantomQueue, ports*unit.Priorities)
 	}

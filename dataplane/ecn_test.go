@@ -14,8 +14,8 @@ import (
 
 	"softswitch/buffer"
 	"softswitch/internal/ether"
-	"softswitch/internal/splitmix"
-	"softswitch/internal/testseed"
+	"softswitch/internal/stat"
+	"softswitch/internal/testkit"
 	"softswitch/unit"
 )
 
@@ -23,7 +23,7 @@ import (
 // phantom queues as fractions.
 type slowMarker struct {
 	ECN
-	coin    splitmix.Rand // draws what the switch's draws
+	coin    stat.Rand // draws what the switch's draws
 	phantom map[[2]int]*slowPhantom
 	draws   int
 }
@@ -94,7 +94,7 @@ func marked(t *testing.T, frame []byte) []byte {
 // Random frames, queues and thresholds: what leaves is what came, marked where the papers
 // say so, with a checksum that gopacket reckons, and with as many draws as chance decides.
 func TestECN(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	total := 0
 	for n := range 40 {
@@ -110,7 +110,7 @@ func TestECN(t *testing.T) {
 			c.ECN, c.Ports[2].Rate = e, 1_000_000_000
 			c.Buffer.Profile = buffer.DefaultProfile
 		})
-		ref := slowMarker{ECN: e, coin: splitmix.Rand(e.Seed), phantom: map[[2]int]*slowPhantom{}}
+		ref := slowMarker{ECN: e, coin: stat.Rand(e.Seed), phantom: map[[2]int]*slowPhantom{}}
 		var queues [3][unit.Priorities][][]byte // frames that wait
 		var counts [3][unit.Priorities]uint64
 		id := uint32(0)
@@ -168,7 +168,7 @@ func TestECN(t *testing.T) {
 				s.advance(unit.Second)
 			}
 		}
-		if e.Classes == 0 && s.marker.coin != splitmix.Rand(e.Seed) {
+		if e.Classes == 0 && s.marker.coin != stat.Rand(e.Seed) {
 			t.Errorf("run %d: something was drawn, and nothing is to be marked", n)
 		}
 	}

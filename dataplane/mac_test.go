@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"softswitch/internal/ether"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/unit"
 )
 
@@ -67,7 +67,7 @@ func TestFullMACTableAges(t *testing.T) {
 // The table against a slow one, which looks at every entry: who was learned is found
 // where it was seen last until it has aged, and the counts are right.
 func TestMACTableAgainstReferenceModel(t *testing.T) {
-	rng := rand.New(rand.NewPCG(testseed.New(t), 0))
+	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	static := []Station{{made(0), 3}, {made(1), 2}}
 	table := newMACTable(static)
 	type seen struct {

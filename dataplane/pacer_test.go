@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"softswitch/buffer"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/itsyhdr"
 	"softswitch/unit"
 )
@@ -26,7 +26,7 @@ func atRate(r unit.Rate, granularity unit.Time) func(c *Config) {
 // At granularity 0 frames leave exactly when the one before has left the wire:
 // (bytes + 24) x 8 / rate, rounded up, each.
 func TestPacerIsExact(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for _, rate := range []unit.Rate{100 * mega, 1000 * mega, 10_000 * mega, 333_333_333} {
 		s := newTestSwitch(t, 2, atRate(rate, 0))
@@ -82,7 +82,7 @@ func TestUnlimitedRate(t *testing.T) {
 
 // A driver that is late by up to half its granularity still sends at the rate.
 func TestPacerKeepsAverageRate(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	const rate = 1000 * mega
 	for _, granularity := range []unit.Time{10 * unit.Microsecond, 200 * unit.Microsecond, unit.Millisecond} {

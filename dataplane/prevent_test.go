@@ -6,7 +6,7 @@ import (
 
 	"softswitch/detect"
 	"softswitch/internal/ether"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/itsyhdr"
 	"softswitch/unit"
 )
@@ -259,7 +259,7 @@ func randomRewrites(rng *rand.Rand, n int) (rules []Rewrite) {
 // each step, and nothing is left when it is drained.
 func TestRandomRewrites(t *testing.T) {
 	for range 20 {
-		seed := testseed.New(t)
+		seed := testkit.Seed(t)
 		rng := rand.New(rand.NewPCG(seed, 0))
 		s := newTestSwitch(t, 4, func(c *Config) {
 			c.Rewrites = randomRewrites(rng, 4)

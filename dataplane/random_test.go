@@ -10,7 +10,7 @@ import (
 	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/internal/ether"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/unit"
 )
 
@@ -172,7 +172,7 @@ func TestRandomTraffic(t *testing.T) {
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			seed := testseed.New(t)
+			seed := testkit.Seed(t)
 			c := chaos{rng: rand.New(rand.NewPCG(seed, 0)), mirror: newMirror(), flood: tc.flood, acts: tc.acts, highest: map[[3]int]uint32{}}
 			c.testSwitch = newTestSwitch(t, 4, tc.change)
 			for step := range 3000 {
@@ -424,7 +424,7 @@ func (c *chaos) checkAnnounced() {
 // TestMutatedFrames sends what a broken wire or a bad neighbour makes of good
 // frames: nothing panics, and every slot comes back.
 func TestMutatedFrames(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	good := [][]byte{
 		between(0, 1, 3, 1), tagged(between(0, 1, 4, 1), 5), plain(ether.Broadcast, stationMAC(0), 200),

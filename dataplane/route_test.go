@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"softswitch/internal/ether"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/unit"
 )
 
@@ -310,7 +310,7 @@ func slowLookup(entries []fibEntry, ip uint32) int {
 }
 
 func TestLongestPrefixAgainstReferenceModel(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for range 50 {
 		var c Config

@@ -7,7 +7,7 @@ import (
 
 	"softswitch/buffer"
 	"softswitch/internal/ether"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/unit"
 )
 
@@ -80,7 +80,7 @@ func TestWeightsExact(t *testing.T) {
 // With any sizes, the bytes over weight of two backlogged classes differ by at
 // most a quantum and a largest frame each.
 func TestWeightsByBytes(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for round := range 10 {
 		longest := 1514

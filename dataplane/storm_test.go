@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/unit"
 )
 
@@ -127,7 +127,7 @@ func TestSlowHostIsNotContained(t *testing.T) {
 
 // By a plain account of every instant: what a host has paused beyond its share.
 func TestStormAgainstReference(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	contained := 0
 	for range 40 {

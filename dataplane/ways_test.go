@@ -8,7 +8,7 @@ import (
 
 	"softswitch/buffer"
 	"softswitch/internal/ether"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/unit"
 )
 
@@ -37,7 +37,7 @@ func (s *testSwitch) left() map[unit.Port]unit.Priority {
 // TestWaysAreTaken: a switch does with every frame what Ways, Way and ClassOut say, with
 // any links down.
 func TestWaysAreTaken(t *testing.T) {
-	rng := rand.New(rand.NewPCG(testseed.New(t), 0))
+	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	for name, change := range map[string]func(*Config){
 		"hosts":    withHosts,
 		"turning":  func(c *Config) { withHosts(c); turning(c) },

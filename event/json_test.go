@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"softswitch/detect"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/itsyhdr"
 	"softswitch/link/auth"
 	"softswitch/unit"
@@ -130,7 +130,7 @@ func randomEvent(r *rand.Rand, ty Type, at unit.Time) Event {
 }
 
 func TestRoundTrip(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	node := Node{ID: 65535, Name: "s\"1\\\n\u00e9", Ports: []string{"eth0", "", "\u2028", "a b"}}
 	log := Log{Node: node}

@@ -13,7 +13,7 @@ import (
 	"softswitch/host/congestion"
 	"softswitch/host/roce"
 	"softswitch/internal/ether"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/unit"
 )
 
@@ -134,7 +134,7 @@ func TestConnections(t *testing.T) {
 
 // A host that looks at all its flows at each turn sends the same frames at the same times.
 func TestTendReference(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	failed := false
 	for i := range uint64(100) {
 		play := func(all bool) *twoHosts {
@@ -175,7 +175,7 @@ func TestTendReference(t *testing.T) {
 
 // Whatever is lost, all messages arrive once, and the counts agree.
 func TestConnectionOverLoss(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	for i := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, i))
 		loss := []int{1, 10, 100, 500}[r.IntN(4)]

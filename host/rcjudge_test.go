@@ -10,14 +10,13 @@ import (
 	"github.com/google/gopacket/layers"
 	"github.com/google/gopacket/pcapgo"
 
-	"softswitch/internal/testpeer"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 )
 
 // Every frame of connections that lose packets is whole to Wireshark's InfiniBand dissector,
 // and scapy, which computes the ICRC by itself, finds none that is wrong.
 func TestOthersReadConnections(t *testing.T) {
-	r := rand.New(rand.NewPCG(testseed.New(t), 0))
+	r := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	p := connect(t, connection(1, 10_001, 500_000), connection(2, 777, 100_000), connection(3, 1, 100))
 	p.lose = func([]byte) bool { return r.IntN(100) == 0 }
 	p.run(2_000 * ms)
@@ -41,7 +40,7 @@ func TestOthersReadConnections(t *testing.T) {
 	}
 	t.Run("tshark", func(t *testing.T) {
 		count := map[string]int{}
-		for _, line := range testpeer.Tshark(t, file, "-T", "fields", "-e", "infiniband.bth.opcode", "-e", "infiniband.aeth.syndrome", "-e", "_ws.malformed", "-e", "_ws.expert.severity") {
+		for _, line := range testkit.Tshark(t, file, "-T", "fields", "-e", "infiniband.bth.opcode", "-e", "infiniband.aeth.syndrome", "-e", "_ws.malformed", "-e", "_ws.expert.severity") {
 			count[line]++
 		}
 		for _, want := range []string{"6\t\t\t", "7\t\t\t", "8\t\t\t", "10\t\t\t", "17\t31\t\t", "17\t96\t\t"} {
@@ -55,7 +54,7 @@ func TestOthersReadConnections(t *testing.T) {
 		}
 	})
 	t.Run("scapy", func(t *testing.T) {
-		if packets, wrong := testpeer.ICRCs(t, file); packets != len(p.frames) || wrong != 0 {
+		if packets, wrong := testkit.ICRCs(t, file); packets != len(p.frames) || wrong != 0 {
 			t.Errorf("scapy sees %d packets, %d with a wrong ICRC; want %d and 0", packets, wrong, len(p.frames))
 		}
 	})

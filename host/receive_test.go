@@ -13,7 +13,7 @@ import (
 	"softswitch/buffer"
 	"softswitch/event"
 	"softswitch/internal/ether"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/pfcframe"
 	"softswitch/unit"
 )
@@ -239,7 +239,7 @@ func headroom(delay unit.Time, frame int) int {
 }
 
 func TestHonouredPauseLosesNothing(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for round := range 30 {
 		frame := FrameMin + r.IntN(1514-FrameMin+1)
@@ -280,7 +280,7 @@ func TestTooLittleHeadroomLoses(t *testing.T) {
 }
 
 func TestLossAndReorderAccounting(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 100 {
 		h := startHost(t, testConfig())

@@ -9,7 +9,7 @@ import (
 
 	"softswitch/event"
 	"softswitch/internal/ether"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/pfcframe"
 	"softswitch/unit"
 )
@@ -18,7 +18,7 @@ import (
 const frameTime = 123_040 * unit.Nanosecond
 
 func TestBuildIsTheSlowTwin(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 500 {
 		f := flow(r.Uint32(), unit.Priority(r.IntN(8)), 0)
@@ -378,7 +378,7 @@ func TestLateDriverKeepsTheRate(t *testing.T) {
 		{"an unlimited line", 0, []unit.Rate{200 * mbit}, 500 * us},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			seed := testseed.New(t)
+			seed := testkit.Seed(t)
 			r := rand.New(rand.NewPCG(seed, 0))
 			c := testConfig()
 			c.Rate, c.Granularity, c.Batch = tt.line, 200*us, 64
@@ -460,7 +460,7 @@ func TestMAC(t *testing.T) {
 // TestShortNumber: a packet that is too short for a record is numbered by its IPv4 header, as
 // long as it comes within half of what fits there, and its checksum is right.
 func TestShortNumber(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	ip := make([]byte, ether.IPv4Len)
 	ether.PutIPv4(ip, 0, 64, ether.ProtoUDP, 60, 1, 2)

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/itsyhdr"
 	"softswitch/unit"
 )
@@ -268,7 +268,7 @@ func randomTLV(r *rand.Rand) itsyhdr.TLV {
 }
 
 func TestSlowTwin(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 2000 {
 		tlv := randomTLV(r)

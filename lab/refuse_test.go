@@ -11,7 +11,7 @@ import (
 	"softswitch/detect/itsy"
 	"softswitch/detect/itsypaper"
 	"softswitch/internal/strictyaml"
-	"softswitch/internal/testlong"
+	"softswitch/internal/testkit"
 	"softswitch/link/impair"
 	"softswitch/scenario"
 	"softswitch/scenarios"
@@ -124,7 +124,7 @@ func TestRefuseFabric(t *testing.T) {
 // expectation, and of those that must not, by detector.
 const seeds = 16
 
-var harmless = map[string]uint64{"itsy": testlong.Of[uint64](2, seeds), "itsypaper": testlong.Of[uint64](1, seeds)}
+var harmless = map[string]uint64{"itsy": testkit.Sized[uint64](2, seeds), "itsypaper": testkit.Sized[uint64](1, seeds)}
 
 // TestTiming holds the sim_only of every scenario file to what it says. Where a live
 // lab would play a file, no simulation with a live lab's timing breaks what is

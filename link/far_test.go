@@ -3,7 +3,7 @@ package link
 import (
 	"testing"
 
-	"softswitch/internal/testnetns"
+	"softswitch/internal/testkit"
 )
 
 // The far end of a veth is known, in this namespace and in another; that of a TAP is not.
@@ -15,7 +15,7 @@ func TestFarEnd(t *testing.T) {
 	w.a.Veth("here", w.a, "there")
 	k := newStack(t)
 	for _, tt := range []struct {
-		ns    *testnetns.Namespace
+		ns    *testkit.Namespace
 		name  string
 		want  Far
 		known bool

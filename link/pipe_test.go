@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 )
 
 func TestPipeCarriesFramesBothWays(t *testing.T) {
@@ -47,7 +47,7 @@ func TestPipeCopies(t *testing.T) {
 
 // TestPipeIsAQueue compares a pipe with a slice under random reads and writes.
 func TestPipeIsAQueue(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	a, b := Pipe()
 	var queue [][]byte

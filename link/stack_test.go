@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"softswitch/internal/ether"
-	"softswitch/internal/testnetns"
+	"softswitch/internal/testkit"
 	"softswitch/link/gso"
 	"softswitch/link/offload"
 )
@@ -30,7 +30,7 @@ import (
 //	s ═════ "nic0" ───── program
 type stack struct {
 	t       testing.TB
-	ns      *testnetns.Namespace
+	ns      *testkit.Namespace
 	s       *Stack
 	program *Packet
 }
@@ -41,7 +41,7 @@ func newStack(t testing.TB) *stack { t.Helper(); return newStackWith(t, offloads
 // newStackWith makes one that asks for other offloads.
 func newStackWith(t testing.TB, offloads int) *stack {
 	t.Helper()
-	k := &stack{t: t, ns: testnetns.New(t)}
+	k := &stack{t: t, ns: testkit.NewNamespace(t)}
 	err := k.ns.Do(func() (err error) { k.s, err = openStackWith("nic0", offloads); return err })
 	if errors.Is(err, os.ErrNotExist) {
 		t.Skip(err)
@@ -297,7 +297,7 @@ func TestWireCarriesWhatWasJoined(t *testing.T) {
 func newPlainWire(t testing.TB) *wire {
 	t.Helper()
 	w := newWire(t)
-	for ns, name := range map[*testnetns.Namespace]string{w.a: "left", w.b: "right"} {
+	for ns, name := range map[*testkit.Namespace]string{w.a: "left", w.b: "right"} {
 		if err := ns.Do(func() error { return offload.Off(name) }); err != nil {
 			t.Fatal(err)
 		}

@@ -14,8 +14,7 @@ import (
 
 	"github.com/google/gopacket/pcapgo"
 
-	"softswitch/internal/testnetns"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/pfcframe"
 )
 
@@ -30,7 +29,7 @@ func TestTcpdumpSeesBothDirections(t *testing.T) {
 	ends := []*Packet{w.openLeft(Options{}), w.openRight(Options{})}
 	left, right := startTcpdump(t, w.a, "left", frames), startTcpdump(t, w.b, "right", frames)
 
-	r := rand.New(rand.NewPCG(testseed.New(t), 0))
+	r := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	var want [][]byte
 	for len(want) < frames {
 		from := r.IntN(2)
@@ -70,7 +69,7 @@ type tcpdump struct {
 }
 
 // startTcpdump starts a tcpdump of n frames on an interface, and waits until it listens.
-func startTcpdump(t *testing.T, ns *testnetns.Namespace, ifname string, n int) *tcpdump {
+func startTcpdump(t *testing.T, ns *testkit.Namespace, ifname string, n int) *tcpdump {
 	t.Helper()
 	d := &tcpdump{t: t, file: filepath.Join(t.TempDir(), "pcap")}
 	d.cmd = exec.Command("tcpdump", "-i", ifname, "-n", "-p", "-B", "65536", "-c", strconv.Itoa(n), "-Z", "root", "-w", d.file)

@@ -11,7 +11,7 @@ import (
 
 	"softswitch/buffer"
 	"softswitch/dataplane"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/internal/timer"
 	"softswitch/link/impair"
 	"softswitch/unit"
@@ -49,7 +49,7 @@ func TestWireDelays(t *testing.T) {
 
 func TestWireKeepsOrder(t *testing.T) {
 	b := startBed(t, 2, opts{})
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	b.Impair(1, impair.Faults{Delay: ms, Jitter: 5 * ms})
 	if err := b.stream(0, 1, 3000, 200, rand.New(rand.NewPCG(seed, 1))); err != nil {
 		t.Errorf("seed %d: %v", seed, err)
@@ -166,7 +166,7 @@ func TestWireIsBounded(t *testing.T) {
 
 // The stage's ring, against sorting: random delays, deliveries in between.
 func TestStageOrder(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 2))
 	var s stage
 	var model []flight

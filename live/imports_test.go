@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/testneed"
+	"softswitch/internal/testkit"
 )
 
 // A node is the switch, links and a clock: no files, no responses, nothing that plays.
 func TestImports(t *testing.T) {
-	testneed.Need(t, "go")
+	testkit.Need(t, "go")
 	out, err := exec.Command("go", "list", "-deps", ".").Output()
 	if err != nil {
 		t.Fatal(err)

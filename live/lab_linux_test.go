@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"softswitch/internal/control"
-	"softswitch/internal/testnetns"
+	"softswitch/internal/testkit"
 	"softswitch/link"
 	"softswitch/node/observe"
 	"softswitch/unit"
@@ -26,13 +26,13 @@ import (
 //	far[0] "f0" ═══ veth ═══ "p0" │ softswitch run │ "p1" ═══ veth ═══ "f1" far[1]
 type lab struct {
 	t       testing.TB
-	in, out *testnetns.Namespace // the switch's, and that of the far ends
+	in, out *testkit.Namespace // the switch's, and that of the far ends
 	dir     string
 }
 
 func newLab(t testing.TB) *lab {
 	t.Helper()
-	l := &lab{t: t, in: testnetns.New(t), out: testnetns.New(t), dir: t.TempDir()}
+	l := &lab{t: t, in: testkit.NewNamespace(t), out: testkit.NewNamespace(t), dir: t.TempDir()}
 	l.addVeth(0)
 	l.addVeth(1)
 	return l

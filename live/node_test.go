@@ -19,7 +19,7 @@ import (
 	"softswitch/dataplane"
 	"softswitch/event"
 	"softswitch/internal/ether"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/internal/timer"
 	"softswitch/link"
 	"softswitch/link/linktest"
@@ -73,7 +73,7 @@ func (b *bed) offer(c <-chan error) error {
 
 func TestForwardsInOrderBothWays(t *testing.T) {
 	b := startBed(t, 2, opts{})
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	var streams sync.WaitGroup
 	for p := range unit.Port(2) {
 		streams.Go(func() {
@@ -180,7 +180,7 @@ func moodAt(p unit.Port, mood func([][]byte) (int, error)) func(Port, link.Link)
 }
 
 func TestBusyLinkGetsAllInOrder(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	busy := 0
 	b := startBed(t, 2, opts{wrap: moodAt(1, func(frames [][]byte) (int, error) {

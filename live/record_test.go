@@ -11,7 +11,7 @@ import (
 	"softswitch/detect"
 	"softswitch/detect/itsypaper"
 	"softswitch/event"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/live/record"
 	"softswitch/live/replay"
 	"softswitch/node/config"
@@ -50,7 +50,7 @@ func TestRecordAndReplay(t *testing.T) {
 	var file bytes.Buffer
 	var rec *record.Recorder
 	b := recordedBed(t, &rec, &file)
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	b.write(1, pfc(65535)) // class 3 towards port 1 piles up, and port 0 is paused
 	b.awaitEvents(event.Paused, 1)
 	var streams sync.WaitGroup

@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/testneed"
+	"softswitch/internal/testkit"
 )
 
 // TestRelayThatFails: whatever becomes of a relay that has not reached all nodes, it is an
 // error that says so, and nothing stays.
 func TestRelayThatFails(t *testing.T) {
-	testneed.Need(t, "sh", "true")
+	testkit.Need(t, "sh", "true")
 	t.Setenv(RunDirVariable, t.TempDir())
 	lab := Lab{Name: "x", Nodes: []Node{{Name: "s1", Kind: "switch", Via: []string{"env"}, Agent: []string{"true"}}}}
 	for want, relay := range map[string][]string{

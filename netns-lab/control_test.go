@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/testneed"
+	"softswitch/internal/testkit"
 )
 
 func TestFailAndHeal(t *testing.T) {
@@ -99,7 +99,7 @@ func TestNamesOfLinks(t *testing.T) {
 }
 
 func TestExec(t *testing.T) {
-	testneed.Need(t, "sh")
+	testkit.Need(t, "sh")
 	b := newBench(t)
 	st := b.up(b.lab())
 	for _, c := range []struct {
@@ -133,7 +133,7 @@ func TestExec(t *testing.T) {
 // TestExecInterrupted: a command may finish its work when the context ends, and is
 // killed if it does not end.
 func TestExecInterrupted(t *testing.T) {
-	testneed.Need(t, "sh")
+	testkit.Need(t, "sh")
 	b := newBench(t)
 	st := b.up(b.lab())
 	for _, c := range []struct {

@@ -5,12 +5,12 @@ import (
 	"os/exec"
 	"testing"
 
-	"softswitch/internal/testneed"
+	"softswitch/internal/testkit"
 )
 
 // TestNoToken: a record without a token names no process, least of all those without a mark.
 func TestNoToken(t *testing.T) {
-	testneed.Need(t, "sleep")
+	testkit.Need(t, "sleep")
 	sleep := exec.Command("sleep", "infinity")
 	sleep.Env = []string{"A=B"}
 	must(t, sleep.Start())
@@ -23,7 +23,7 @@ func TestNoToken(t *testing.T) {
 
 // TestTokenDuringExec: a process that runs one program after another bears its mark at any moment.
 func TestTokenDuringExec(t *testing.T) {
-	testneed.Need(t, "sh")
+	testkit.Need(t, "sh")
 	const again = `n=$0; [ "$n" -gt 0 ] && exec sh -c "$1" $((n-1)) "$1"; echo; read end; exit 0`
 	cmd := exec.Command("sh", "-c", again, "400", again)
 	cmd.Env = []string{markVariable + "=mark"}

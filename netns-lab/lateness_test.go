@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"softswitch/internal/testneed"
+	"softswitch/internal/testkit"
 	"softswitch/internal/timer"
 	"softswitch/unit"
 )
@@ -55,7 +55,7 @@ func TestLateness(t *testing.T) {
 
 // TestStoppedLook: a program that is stopped is waited for no longer than a while.
 func TestStoppedLook(t *testing.T) {
-	testneed.Need(t, "sh")
+	testkit.Need(t, "sh")
 	was := lookMax
 	defer func() { lookMax = was }()
 	lookMax = 100 * time.Millisecond
@@ -66,7 +66,7 @@ func TestStoppedLook(t *testing.T) {
 
 // TestLookEndsWithItsMaker: who is killed while it looks leaves no program behind.
 func TestLookEndsWithItsMaker(t *testing.T) {
-	testneed.Need(t, "sh", "sleep")
+	testkit.Need(t, "sh", "sleep")
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), roleVariable+"=looker")
 	out, err := cmd.StdoutPipe()

@@ -11,7 +11,7 @@ import (
 
 	"github.com/vishvananda/netns"
 
-	"softswitch/internal/testneed"
+	"softswitch/internal/testkit"
 )
 
 // TestLostRecord: whatever became of the record, the lab is found by its marks and removed,
@@ -57,7 +57,7 @@ func TestLostRecord(t *testing.T) {
 // directory's neighbour, a file.
 func TestLostRecordLeavesOthersAlone(t *testing.T) {
 	b := newBench(t)
-	testneed.Need(t, "sleep")
+	testkit.Need(t, "sleep")
 	home := RunDir()
 	other := t.TempDir()
 	t.Setenv(RunDirVariable, other)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/testneed"
+	"softswitch/internal/testkit"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew; commit only what you understand")
@@ -178,7 +178,7 @@ func TestPlanTellsAllFaultsAtOnce(t *testing.T) {
 
 // FuzzQuote checks quote against the shell itself.
 func FuzzQuote(f *testing.F) {
-	testneed.Need(f, "sh")
+	testkit.Need(f, "sh")
 	for _, word := range []string{"", "plain", "two words", "it's", "$HOME `x` \\ \"", "a\nb", "-n", "~", "*"} {
 		f.Add(word)
 	}

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"testing"
 
-	"softswitch/internal/testneed"
+	"softswitch/internal/testkit"
 )
 
 // stranger is another user of the machine, without rights.
@@ -33,7 +33,7 @@ func newAttack(t *testing.T) *attack {
 	if os.Geteuid() != 0 {
 		t.Skip("acts as another user: needs root")
 	}
-	testneed.Need(t, "sleep")
+	testkit.Need(t, "sleep")
 	a := &attack{bench: b, vault: filepath.Join(t.TempDir(), "vault")}
 	must(t, os.Chmod(filepath.Dir(RunDir()), 0o755), os.Mkdir(a.vault, 0o755), os.WriteFile(filepath.Join(a.vault, "file"), nil, 0o600))
 	sleep := exec.Command("sleep", "infinity")

@@ -19,7 +19,7 @@ import (
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
 
-	"softswitch/internal/testneed"
+	"softswitch/internal/testkit"
 )
 
 func TestUpThenDown(t *testing.T) {
@@ -55,7 +55,7 @@ func TestUpThenDown(t *testing.T) {
 // TestInterfaces looks at the links with other programs than those that made them.
 func TestInterfaces(t *testing.T) {
 	b := newBench(t)
-	testneed.Need(t, "ip", "ethtool")
+	testkit.Need(t, "ip", "ethtool")
 	st := b.up(b.lab())
 	for _, c := range []struct{ node, command, want string }{
 		{"s0", "ip -o link show to-h0", "mtu 1500 qdisc noqueue state UP mode DEFAULT group default qlen 1000"},
@@ -96,7 +96,7 @@ func (b *bench) run(st *State, node, command string) string {
 func TestPrintedPlanMakesTheSameLab(t *testing.T) {
 	b := newBench(t)
 	src, dir := t.TempDir(), t.TempDir()
-	testneed.Need(t, "sh", "ip", "ethtool", "sysctl", "setsid", "env", "install", "timeout")
+	testkit.Need(t, "sh", "ip", "ethtool", "sysctl", "setsid", "env", "install", "timeout")
 	lab := b.lab()
 	look := func(node string) []string {
 		awaitState(t, b.name+"-"+node)
@@ -209,7 +209,7 @@ func TestUpOverAPassingLab(t *testing.T) {
 	if _, err := Up(t.Context(), Lab{Name: b.name}, nil); !errors.As(err, &exists) || exists.Owner != os.Getpid() {
 		t.Errorf("error %v, want that process %d has it", err, os.Getpid())
 	}
-	testneed.Need(t, "true")
+	testkit.Need(t, "true")
 	dead := exec.Command("true")
 	if err := dead.Run(); err != nil {
 		t.Fatal(err)
@@ -322,7 +322,7 @@ func (b *bench) runAndKill(role string, at int) bool {
 }
 
 func TestFailingStepRollsBack(t *testing.T) {
-	testneed.Need(t, "sh")
+	testkit.Need(t, "sh")
 	b := newBench(t)
 	lab := b.lab()
 	lab.Nodes[2].Command = []string{"sh", "-c", "echo no such port >&2; exit 3"}
@@ -470,7 +470,7 @@ func TestLinksAreGoneWhenDownReturns(t *testing.T) {
 
 func TestReusedPIDIsLeftAlone(t *testing.T) {
 	b := newBench(t)
-	testneed.Need(t, "sleep")
+	testkit.Need(t, "sleep")
 	lab := b.lab()
 	lab.Nodes[0].Command, lab.Nodes[0].Ready = nil, ""
 	st := b.up(lab)
@@ -551,7 +551,7 @@ func second(_ *State, err error) error { return err }
 // TestHardToEnd: a process that is stopped, and yet is to hear SIGTERM; one that
 // ignores SIGTERM; one whose child left its session; one that was killed before.
 func TestHardToEnd(t *testing.T) {
-	testneed.Need(t, "sh", "sleep", "setsid", "touch")
+	testkit.Need(t, "sh", "sleep", "setsid", "touch")
 	b := newBench(t)
 	sh := func(name, script string) Node {
 		return Node{Name: name, Kind: "host", Ready: "up", Command: []string{"sh", "-c", script}}
@@ -659,7 +659,7 @@ type chanWriter chan string
 func (c chanWriter) Write(p []byte) (int, error) { c <- string(p); return len(p), nil }
 
 func TestFatTreeIsUpInUnderTenSeconds(t *testing.T) {
-	testneed.Need(t, "sleep")
+	testkit.Need(t, "sleep")
 	if testing.Short() {
 		t.Skip("36 namespaces take seconds")
 	}

@@ -10,7 +10,7 @@ import (
 
 	"softswitch/detect"
 	"softswitch/event"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/itsyhdr"
 	"softswitch/unit"
 )
@@ -294,7 +294,7 @@ func TestLoopFromTraces(t *testing.T) {
 
 // The order in which logs are given, and which number a node has, change nothing.
 func TestMergeOrder(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	s := randomRun(t, rnd)
 	f := ring4(t)
@@ -391,7 +391,7 @@ func randomRun(t *testing.T, rnd *rand.Rand) *script {
 // The fast replay evaluates when it must; the slow one after every instant, with
 // a fresh State made of all events so far.
 func TestReplayAgainstSlow(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	s := randomRun(t, rand.New(rand.NewPCG(seed, 0)))
 	f := ring4(t)
 	r := s.run(f, 0)

@@ -6,8 +6,7 @@ import (
 	"testing"
 
 	"softswitch/event"
-	"softswitch/internal/testlong"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/oracle/clocks"
 	"softswitch/unit"
 )
@@ -57,7 +56,7 @@ func (s steps) atTime(t unit.Time) (is int) {
 // TestLeast: the least and the greatest that a fact may be, against going through all values
 // that it may have.
 func TestLeast(t *testing.T) {
-	r := rand.New(rand.NewPCG(testseed.New(t), 0))
+	r := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	for range 5000 {
 		s, when := randomSteps(r, 5)
 		least, most := s.least(when, 1), s.least(when, -1)
@@ -73,7 +72,7 @@ func TestLeast(t *testing.T) {
 // TestMeet: when a queue is in the period of its bucket, against going through all periods
 // in which they may be.
 func TestMeet(t *testing.T) {
-	r := rand.New(rand.NewPCG(testseed.New(t), 0))
+	r := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	for range 5000 {
 		q, whenQ := randomSteps(r, 4)
 		b, whenB := randomSteps(r, 3)
@@ -106,9 +105,9 @@ func TestMeet(t *testing.T) {
 // TestTruthIsBetween: whatever the clocks of nodes did within their bounds, S* and its core
 // are between those of the two histories.
 func TestTruthIsBetween(t *testing.T) {
-	r := rand.New(rand.NewPCG(testseed.New(t), 0))
+	r := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	dead, tight := 0, 0
-	for range testlong.Of(6000, 20_000) { // of which few are ever stuck
+	for range testkit.Sized(6000, 20_000) { // of which few are ever stuck
 		fabric := ring4(t)
 		truth, facts := NewReplay(fabric), newFacts(fabric)
 		logs := randomRing(r)
@@ -189,7 +188,7 @@ func randomPlace(r *rand.Rand, l event.Log, spread int) *place {
 // TestPairsAreNeverLate: with lost pauses and periods that wrap round, a pause that came is
 // taken for the one that was sent, or an earlier one.
 func TestPairsAreNeverLate(t *testing.T) {
-	r := rand.New(rand.NewPCG(testseed.New(t), 0))
+	r := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	fabric := ring4(t)
 	exact := 0
 	for range 300 {

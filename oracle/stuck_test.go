@@ -7,8 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"softswitch/internal/testlong"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/unit"
 )
 
@@ -287,7 +286,7 @@ func TestExhaustive(t *testing.T) {
 	deadlocks, splits, floods := 0, 0, 0
 	const perBucket = 3 * 2 * 2
 	const states = 16 * perBucket * perBucket * perBucket * perBucket
-	for state := 0; state < states; state += testlong.Of(5, 1) { // every fifth in make test
+	for state := 0; state < states; state += testkit.Sized(5, 1) { // every fifth in make test
 		rest := state
 		clear(w.xoff)
 		clear(w.paused)
@@ -427,7 +426,7 @@ func (w *world) draw(r *rand.Rand) {
 }
 
 func TestRandomAgainstBrute(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	deadlocks := 0
 	for range 400 {
@@ -454,7 +453,7 @@ func TestRandomAgainstBrute(t *testing.T) {
 }
 
 func TestRandomLarge(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	deadlocks, several := 0, 0
 	for range 150 {
@@ -479,7 +478,7 @@ func TestRandomLarge(t *testing.T) {
 // One fact at a time changes, and after each the State must say what a fresh State
 // with the same facts says: nothing that matters may be taken for unchanged.
 func TestOneFactAtATime(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	changes := 0
 	for range 40 {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/pfcframe"
 	"softswitch/unit"
 )
@@ -263,7 +263,7 @@ func slowPut(f pfcframe.Frame) []byte {
 }
 
 func TestSlowTwin(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 2000 {
 		f := pfcframe.Frame{Enable: unit.ClassSet(r.Uint32())}

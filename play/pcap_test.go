@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/testpeer"
+	"softswitch/internal/testkit"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario/load"
 )
@@ -40,7 +40,7 @@ func capture(t *testing.T, text string) string {
 func TestCaptureOfSimulation(t *testing.T) {
 	file := capture(t, rdma)
 	count := map[string]int{}
-	for _, line := range testpeer.Tshark(t, file, "-T", "fields", "-e", "_ws.col.Protocol", "-e", "_ws.malformed") {
+	for _, line := range testkit.Tshark(t, file, "-T", "fields", "-e", "_ws.col.Protocol", "-e", "_ws.malformed") {
 		count[strings.TrimSpace(line)]++
 	}
 	// 98 packets and 49 of B over 3 links, with an acknowledgement of each message and of
@@ -49,7 +49,7 @@ func TestCaptureOfSimulation(t *testing.T) {
 	if count["RRoCE"] < least || count["MAC CTRL"] == 0 || len(count) > 3 {
 		t.Errorf("tshark sees %v", count)
 	}
-	if packets, wrong := testpeer.ICRCs(t, file); packets < least || wrong != 0 {
+	if packets, wrong := testkit.ICRCs(t, file); packets < least || wrong != 0 {
 		t.Errorf("scapy sees %d packets, %d with a wrong ICRC; want %d or more and 0", packets, wrong, least)
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"softswitch/detect/itsy"
 	"softswitch/detect/itsypaper"
 	"softswitch/event"
-	"softswitch/internal/testlong"
+	"softswitch/internal/testkit"
 	"softswitch/oracle"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
@@ -51,7 +51,7 @@ func files(t *testing.T) (all []file) {
 			of := name + "/" + detector
 			claimed := func(c fileCheck) bool { return c.about(of) }
 			left := slices.Contains(slow, of) || detector == "none" && !slices.ContainsFunc(claims, claimed)
-			if testlong.Of(!left, true) {
+			if testkit.Sized(!left, true) {
 				f.detectors = append(f.detectors, detector)
 			}
 		}
@@ -68,7 +68,7 @@ func files(t *testing.T) (all []file) {
 		t.Fatalf("%d files of rdma, %v", len(rdma), err)
 	}
 	for _, name := range rdma {
-		add(strings.TrimSuffix(name, ".yaml"), testlong.Of[uint64](1, 5), "none", "itsy")
+		add(strings.TrimSuffix(name, ".yaml"), testkit.Sized[uint64](1, 5), "none", "itsy")
 	}
 	return all
 }

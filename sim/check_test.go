@@ -6,7 +6,7 @@ import (
 
 	"softswitch/buffer"
 	"softswitch/event"
-	"softswitch/internal/testlong"
+	"softswitch/internal/testkit"
 	"softswitch/link/impair"
 	"softswitch/oracle"
 	"softswitch/oracle/verdict"
@@ -35,7 +35,7 @@ type seen struct {
 }
 
 // checkedMax is how many events of a run are checked.
-var checkedMax = testlong.Of(25_000, 50_000)
+var checkedMax = testkit.Sized(25_000, 50_000)
 
 // begun is a scenario of which nothing but the start was played yet.
 func begun(t *testing.T, p *scenario.Plan, seed uint64, every int) *checker {

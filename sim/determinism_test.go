@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"softswitch/internal/progress"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/scenario"
 	"softswitch/scenarios"
 )
@@ -35,7 +35,7 @@ func TestDeterminism(t *testing.T) {
 				same("another number of processors", run(t, p, 7, nil))
 				runtime.GOMAXPROCS(before)
 			}
-			shuffle := testseed.New(t)
+			shuffle := testkit.Seed(t)
 			same("another order", run(t, p, 7, rand.New(rand.NewPCG(shuffle, 0)).Perm(len(p.Fabric.Nodes))))
 			same("compiled anew", run(t, plan(t, text), 7, nil))
 			for n := 2; n <= 5; n++ {

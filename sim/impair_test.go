@@ -5,8 +5,7 @@ import (
 	"testing"
 
 	"softswitch/detect/catalog"
-	"softswitch/internal/testlong"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/sim"
 	"softswitch/sim/simtest"
 	"softswitch/unit"
@@ -15,9 +14,9 @@ import (
 // Wires that lose data, repeat and reorder frames of any kind: no figure contradicts
 // another, itsy declares what is true and nothing else, and two parts play what one does.
 func TestImpairedWires(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 4))
-	deadlocks, runs := 0, testlong.Of[uint64](30, 150)
+	deadlocks, runs := 0, testkit.Sized[uint64](30, 150)
 	for i := range runs {
 		name := []string{"shpiner-fig4", "hu-fig4", "fattree-on-loop", "w8-chattering-trigger"}[r.IntN(4)]
 		s := simtest.Shipped(t, name, "itsy")

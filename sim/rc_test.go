@@ -7,8 +7,7 @@ import (
 	"testing"
 
 	"softswitch/host"
-	"softswitch/internal/testlong"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/scenario"
 )
 
@@ -70,7 +69,7 @@ func play(t *testing.T, text string) (*World, *scenario.Plan) {
 // nanosecond: its slowdown is 1. Where a later link is slower the sender is paused, and it may
 // take a thousandth longer.
 func TestAlone(t *testing.T) {
-	r := rand.New(rand.NewPCG(testseed.New(t), 0))
+	r := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	for range 200 {
 		n := 2 + r.IntN(5)
 		rates, delays := make([]string, n), make([]int, n)
@@ -104,7 +103,7 @@ func TestAlone(t *testing.T) {
 // acknowledgement: the last of them delays that of the last packet.
 func TestAloneOfManyMessages(t *testing.T) {
 	rates := []string{"400Mbit/s", "1Gbit/s", "1Gbit/s"}
-	for size := 340_000; size < 360_000; size += testlong.Of(3*97, 97) {
+	for size := 340_000; size < 360_000; size += testkit.Sized(3*97, 97) {
 		w, p := play(t, line(rates, []int{12_887, 5_321, 7_464}, fmt.Sprintf("size: %d, rc: {message: 2425, window: 64, path_mtu: 256}", size)))
 		v, err := w.Run()
 		if err != nil {
@@ -119,8 +118,8 @@ func TestAloneOfManyMessages(t *testing.T) {
 // Frames are lost at random on every link, from 0.01 % to 5 %, data and acknowledgements
 // alike: every message is complete once, in order, and what is delivered is what was sent.
 func TestLossyFabric(t *testing.T) {
-	seed := testseed.New(t)
-	runs := testlong.Of(100, 1000)
+	seed := testkit.Seed(t)
+	runs := testkit.Sized(100, 1000)
 	for i := range uint64(runs) {
 		r := rand.New(rand.NewPCG(seed, i))
 		message := 1 + r.IntN(30_000)

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/unit"
 )
 
@@ -24,7 +24,7 @@ func (s slowTimers) first() (id int32, at unit.Time, ok bool) {
 // Every third id has deadlines, as a partition has those of its own ports.
 func TestTimersAgainstTable(t *testing.T) {
 	for _, n := range []int{1, 2, 5, 17, 64, 1000} {
-		seed := testseed.New(t)
+		seed := testkit.Seed(t)
 		rng := rand.New(rand.NewPCG(seed, 0))
 		fast, slow := newTimers(3*n, n), make(slowTimers, 3*n)
 		for i := range slow {

@@ -11,7 +11,7 @@ import (
 	"softswitch/detect/respond"
 	"softswitch/event"
 	"softswitch/host"
-	"softswitch/internal/splitmix"
+	"softswitch/internal/stat"
 	"softswitch/link/auth"
 	"softswitch/link/impair"
 	"softswitch/node/config"
@@ -270,7 +270,7 @@ func (w *World) addNodes(factory detect.Factory, of parts) error {
 
 func (w *World) addSwitch(i int, cfg dataplane.Config) error {
 	cfg.Pool, cfg.Delay, cfg.Dropped = w.nodes[i].part.pool, w.delay, w.opt.Dropped
-	cfg.ECN.Seed = splitmix.Mix(cfg.ECN.Seed + w.opt.Seed)
+	cfg.ECN.Seed = stat.Mix(cfg.ECN.Seed + w.opt.Seed)
 	for p := range cfg.Ports {
 		if a := cfg.Ports[p].Auth; a != nil {
 			a.Keys, a.First = []auth.Key{keyOfWorld(w.opt.Seed)}, firstCounter
@@ -289,7 +289,7 @@ const firstCounter = 1_700_000_000 * uint64(unit.Second)
 
 // keyOfWorld is the key of all links of a simulation.
 func keyOfWorld(seed uint64) (k auth.Key) {
-	r := splitmix.Rand(seed)
+	r := stat.Rand(seed)
 	for i := range k {
 		k[i] = byte(r.Below(256))
 	}

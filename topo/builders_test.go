@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/splitmix"
-	"softswitch/internal/testseed"
+	"softswitch/internal/stat"
+	"softswitch/internal/testkit"
 )
 
 // must is the fabric of a builder that does not fail.
@@ -145,7 +145,7 @@ func TestJellyfish(t *testing.T) {
 // TestJellyfishRegular: every switch has its degree, to different switches, whatever the
 // numbers, the complete graph included.
 func TestJellyfishRegular(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	whole := 0
 	for range 300 {
@@ -188,7 +188,7 @@ func TestInsert(t *testing.T) {
 	for _, c := range [][2]int{{6, 3}, {20, 17}, {100, 4}} {
 		ended := 0
 		for seed := range 100 {
-			d := drawing{n: c[0], rand: splitmix.Rand(seed)}
+			d := drawing{n: c[0], rand: stat.Rand(seed)}
 			if d.draw(c[1]) {
 				ended++
 			}
@@ -338,7 +338,7 @@ func randomBuilt(t *testing.T, r *rand.Rand) *Fabric {
 
 // TestBuiltRoutes: what route.go says of all fabrics is so for these.
 func TestBuiltRoutes(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	kinds := map[string]int{}
 	for range 100 {

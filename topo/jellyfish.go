@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"softswitch/internal/splitmix"
+	"softswitch/internal/stat"
 )
 
 // Limits of a jellyfish.
@@ -39,7 +39,7 @@ func Jellyfish(switches, degree, hosts int, seed uint64) (*Fabric, error) {
 	if err := checkPorts("a switch", part{degree, "links to others"}, part{hosts, "hosts"}); err != nil {
 		return nil, err
 	}
-	d := drawing{n: switches, rand: splitmix.Rand(splitmix.Mix(seed))}
+	d := drawing{n: switches, rand: stat.Rand(stat.Mix(seed))}
 	for tries := 0; !d.draw(degree); tries++ {
 		if tries == redraws {
 			return nil, fmt.Errorf("no graph of %d switches of degree %d comes of seed %d: take another seed", switches, degree, seed)
@@ -70,7 +70,7 @@ func Jellyfish(switches, degree, hosts int, seed uint64) (*Fabric, error) {
 // drawing is a graph of n switches while it is drawn.
 type drawing struct {
 	n     int
-	rand  splitmix.Rand
+	rand  stat.Rand
 	joint []bool // by two switches, x*n+y: they are linked
 	free  []int  // a switch for each of its ports that is free
 }

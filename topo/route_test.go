@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"softswitch/internal/ether"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/unit"
 )
 
@@ -223,7 +223,7 @@ func (t slowTable) group(s, dst int) (g Group) {
 }
 
 func TestRoutesAgainstSlowTwin(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	backups := 0
 	for range 300 {

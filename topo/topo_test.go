@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/testlong"
+	"softswitch/internal/testkit"
 	"softswitch/unit"
 )
 
@@ -147,7 +147,7 @@ node 6: switch "hub" has 65 links: a switch has 1 to 64`
 // TestBigFatTree builds a fat-tree with all its routes; of k = 64 these are 5120 switches and 2048
 // subnets, of k = 20 a tenth.
 func TestBigFatTree(t *testing.T) {
-	k := testlong.Of(20, 64)
+	k := testkit.Sized(20, 64)
 	f := fatTree(t, k)
 	table := NewTable(f)
 	s, most := 0, 0
@@ -159,7 +159,7 @@ func TestBigFatTree(t *testing.T) {
 	if most > k+6 {
 		t.Errorf("%s has %d different groups: equal groups are not stored once", f.Nodes[s].Name, most)
 	}
-	id := unit.NodeID(testlong.Of(2500, 0)) // there are fewer numbers than nodes of k = 64
+	id := unit.NodeID(testkit.Sized(2500, 0)) // there are fewer numbers than nodes of k = 64
 	name, addr := fmt.Sprintf("h%d-%d-%d", k-1, k/2-1, k/2-1), fmt.Sprintf("10.%d.%d.%d", k-1, k/2-1, k/2+1)
 	if h := f.Nodes[len(f.Nodes)-1]; h.ID != id || h.Name != name || dotted(h.Addr) != addr {
 		t.Errorf("last host is %+v", h)

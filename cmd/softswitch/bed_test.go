@@ -20,7 +20,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"softswitch/internal/testneed"
+	"softswitch/internal/testkit"
 	netnslab "softswitch/netns-lab"
 	"softswitch/oracle/verdict"
 )
@@ -82,7 +82,7 @@ func needLab(t *testing.T, programs []string) {
 	if testing.Short() {
 		t.Skip("a lab takes seconds")
 	}
-	testneed.Need(t, programs...)
+	testkit.Need(t, programs...)
 	if what := lacking(); what != "" {
 		t.Skipf("a lab needs more than there is: %s", what)
 	}

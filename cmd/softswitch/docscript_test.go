@@ -12,8 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"softswitch/internal/testlong"
-	"softswitch/internal/testneed"
+	"softswitch/internal/testkit"
 )
 
 // The guides are scripts: TestGuides and TestGuidesLive do what README.md and docs say, one
@@ -135,7 +134,7 @@ func playGuides(t *testing.T, live bool) {
 			continue
 		}
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			live := live && !testing.Short() && (testlong.Of(slices.Contains(first, filepath.Base(path)), true) || *rewrite)
+			live := live && !testing.Short() && (testkit.Sized(slices.Contains(first, filepath.Base(path)), true) || *rewrite)
 			if !live {
 				t.Parallel()
 			}
@@ -161,7 +160,7 @@ type guide struct {
 }
 
 func newGuide(t *testing.T, path string, page []string, live bool) *guide {
-	testneed.Need(t, "sh", "awk", "basename", "cat", "cut", "diff", "grep", "head", "ls", "sed", "tail")
+	testkit.Need(t, "sh", "awk", "basename", "cat", "cut", "diff", "grep", "head", "ls", "sed", "tail")
 	g := &guide{path: path, page: page, live: live}
 	if what := lacking(); g.live && what != "" {
 		t.Logf("what is live is not played: a lab needs more than there is: %s", what)
@@ -183,7 +182,7 @@ func (g *guide) play() {
 				g.Fatal(err)
 			}
 		}
-		if isConsole(b) && (!b.long || testlong.Of(false, true) || *rewrite) {
+		if isConsole(b) && (!b.long || testkit.Sized(false, true) || *rewrite) {
 			g.playBlock(b)
 		}
 	}

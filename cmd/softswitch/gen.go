@@ -4,7 +4,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
-	"softswitch/cmd/reference"
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/safefile"
 )
@@ -23,7 +22,7 @@ func genDocs() *cobra.Command {
 		Use:   "docs",
 		Short: "Write docs/schema and the references in docs, from the types and their comments",
 		Args:  cobra.NoArgs,
-		RunE:  func(*cobra.Command, []string) error { return reference.Write(source) },
+		RunE:  func(*cobra.Command, []string) error { return writeReference(source) },
 	}
 	c.Flags().StringVar(&source, "source", ".", "the repository")
 	return c

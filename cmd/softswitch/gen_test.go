@@ -5,14 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"softswitch/cmd/reference"
 )
 
 // TestDocsCurrent: schemas and references in docs are those of the types.
 func TestDocsCurrent(t *testing.T) {
 	const root = "../.."
-	files, err := reference.Files(root)
+	files, err := referenceFiles(root)
 	if err != nil || len(files) < 5 {
 		t.Fatalf("%d files: %v", len(files), err)
 	}

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"softswitch/cmd/softswitch/cli"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 )
 
 var harms = flag.Int("harms", 3, "how many runs TestHarmAtAnyMoment harms")
@@ -128,7 +128,7 @@ func TestHarmAtAnyMoment(t *testing.T) {
 	other := newBed(t, "ip")
 	other.must("deploy", "-t", "../../scenarios/pause.yaml")
 	before := other.inspect()
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	did := map[string]int{}
 	for n := range *harms {

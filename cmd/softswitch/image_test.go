@@ -16,8 +16,7 @@ import (
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
 
-	"softswitch/internal/testnetns"
-	"softswitch/internal/testpeer"
+	"softswitch/internal/testkit"
 	"softswitch/lab/export/clabtest"
 	"softswitch/oracle/verdict"
 )
@@ -99,7 +98,7 @@ func (d *docker) switches() {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, b := testnetns.New(t), testnetns.New(t)
+	a, b := testkit.NewNamespace(t), testkit.NewNamespace(t)
 	join(t, a, "10.77.0.1/24", "p1", pid)
 	join(t, b, "10.77.0.2/24", "p2", pid)
 	if err := a.Do(func() error {
@@ -133,7 +132,7 @@ func (d *docker) playsExported() {
 	if err != nil || len(files) != 2 {
 		t.Fatalf("%d files: %v", len(files), err)
 	}
-	machines := []*testnetns.Namespace{testnetns.New(t), testnetns.New(t)}
+	machines := []*testkit.Namespace{testkit.NewNamespace(t), testkit.NewNamespace(t)}
 	machines[0].Veth("underlay", machines[1], "underlay")
 	pids := map[string]int{}
 	for i, f := range files {
@@ -181,7 +180,7 @@ func (d *docker) playsExported() {
 		if r := dump.end(); r.code != 0 {
 			t.Fatalf("tcpdump: exit status %d", r.code)
 		}
-		pauses := testpeer.Tshark(t, file, "-T", "fields", "-e", "macc.opcode", "-e", "macc.cbfc.enbv.c3", "-e", "_ws.malformed")
+		pauses := testkit.Tshark(t, file, "-T", "fields", "-e", "macc.opcode", "-e", "macc.cbfc.enbv.c3", "-e", "_ws.malformed")
 		for _, line := range pauses {
 			if line != "0x0101\t1\t" && line != "0x0101\tTrue\t" {
 				t.Errorf("%s: tshark sees %q", file, line)
@@ -220,7 +219,7 @@ func (d *docker) contain(f *clabtest.File, name string, n clabtest.Node) int {
 
 // connect makes a link of a machine, as containerlab does: in the machine's namespace, and
 // then its ends are moved into the containers.
-func (d *docker) connect(m *testnetns.Namespace, pids map[string]int, l clabtest.Link) {
+func (d *docker) connect(m *testkit.Namespace, pids map[string]int, l clabtest.Link) {
 	d.Helper()
 	attrs := netlink.NewLinkAttrs()
 	attrs.Name, attrs.MTU = "end0", l.MTU
@@ -277,7 +276,7 @@ func linksOf(t *testing.T, pid int) *netlink.Handle {
 }
 
 // join joins a namespace, in which the interface gets an address, with a process's.
-func join(t *testing.T, n *testnetns.Namespace, address, far string, pid int) {
+func join(t *testing.T, n *testkit.Namespace, address, far string, pid int) {
 	t.Helper()
 	attrs := netlink.NewLinkAttrs()
 	attrs.Name = "eth0"

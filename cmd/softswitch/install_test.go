@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"softswitch/internal/testneed"
+	"softswitch/internal/testkit"
 )
 
 // TestInstall installs into a folder of its own: what a user looks for is there, and
@@ -16,7 +16,7 @@ func TestInstall(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")
 	}
-	testneed.Need(t, "make", "go", "install", "rm")
+	testkit.Need(t, "make", "go", "install", "rm")
 	besideLabs(t, smallLab)
 	dest := t.TempDir()
 	run := func(target string) {

@@ -14,7 +14,7 @@ import (
 
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/control"
-	"softswitch/internal/testneed"
+	"softswitch/internal/testkit"
 	netnslab "softswitch/netns-lab"
 	"softswitch/node/observe"
 )
@@ -121,7 +121,7 @@ var inet = regexp.MustCompile(`inet ([0-9.]+)/`)
 // address is the IPv4 address of a host.
 func (b *bed) address(host string) string {
 	b.Helper()
-	testneed.Need(b.T, "ip")
+	testkit.Need(b.T, "ip")
 	found := inet.FindStringSubmatch(b.must("exec", host, "ip", "-4", "addr", "show", "dev", "eth0").stdout)
 	if found == nil {
 		b.Fatalf("%s has no address", host)
@@ -131,7 +131,7 @@ func (b *bed) address(host string) string {
 
 func (b *bed) wantPing(from, addr string) {
 	b.Helper()
-	testneed.Need(b.T, "ping")
+	testkit.Need(b.T, "ping")
 	if r := b.lab("exec", from, "ping", "-c", "2", "-i", "0.2", "-W", "1", addr); r.code != 0 {
 		b.Errorf("no answer from %s to %s", addr, from)
 	}
@@ -140,7 +140,7 @@ func (b *bed) wantPing(from, addr string) {
 // wantPingSeen: tcpdump at a switch's port sees the ping.
 func (b *bed) wantPingSeen(from, addr, node, port string) {
 	b.Helper()
-	testneed.Need(b.T, "tcpdump")
+	testkit.Need(b.T, "tcpdump")
 	dump := b.start(b.command("lab", "exec", "--name", b.name, node, "tcpdump", "-l", "-n", "--immediate-mode", "-i", port, "-c", "1", "icmp"))
 	dump.await("listening on " + port)
 	b.wantPing(from, addr)

@@ -21,7 +21,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"softswitch/cmd/softswitch/cli"
-	"softswitch/internal/testneed"
+	"softswitch/internal/testkit"
 	"softswitch/itsyhdr"
 	netnslab "softswitch/netns-lab"
 	"softswitch/pfcframe"
@@ -157,7 +157,7 @@ func pfcCapture(cut int) []byte {
 // TestShellScripts checks the syntax of scripts/, and that each says how it is
 // used.
 func TestShellScripts(t *testing.T) {
-	testneed.Need(t, "sh", "sed", "dirname")
+	testkit.Need(t, "sh", "sed", "dirname")
 	files, err := filepath.Glob("../../scripts/*.sh")
 	if err != nil || len(files) < 7 {
 		t.Fatalf("scripts: %v (%v)", files, err)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/testpeer"
+	"softswitch/internal/testkit"
 )
 
 // TestRDMA: on namespaces connections transfer all that they have, switches mark, receivers
@@ -25,7 +25,7 @@ func TestRDMA(t *testing.T) {
 	}
 	file := filepath.Join(pcap, "s1.pcapng")
 	count := map[string]int{}
-	for _, line := range testpeer.Tshark(t, file, "-Y", "udp.port == 4791", "-T", "fields", "-e", "infiniband.bth.opcode", "-e", "_ws.malformed") {
+	for _, line := range testkit.Tshark(t, file, "-Y", "udp.port == 4791", "-T", "fields", "-e", "infiniband.bth.opcode", "-e", "_ws.malformed") {
 		count[strings.TrimSpace(line)]++
 	}
 	// Write first, middle, last, acknowledge, CNP.
@@ -38,7 +38,7 @@ func TestRDMA(t *testing.T) {
 	if len(count) != 0 {
 		t.Errorf("and there are %v", count)
 	}
-	if packets, wrong := testpeer.ICRCs(t, file); packets < 1000 || wrong != 0 {
+	if packets, wrong := testkit.ICRCs(t, file); packets < 1000 || wrong != 0 {
 		t.Errorf("scapy sees %d packets, %d with a wrong ICRC", packets, wrong)
 	}
 	b.wantNothing()

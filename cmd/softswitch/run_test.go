@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"softswitch/cmd/softswitch/cli"
-	"softswitch/internal/testnetns"
+	"softswitch/internal/testkit"
 )
 
 // TestWait: interfaces may come after the start, by another name at first, and one after the
 // other; one that does not come is named.
 func TestWait(t *testing.T) {
 	b := newBed(t)
-	here, there := testnetns.New(t), testnetns.New(t)
+	here, there := testkit.NewNamespace(t), testkit.NewNamespace(t)
 	here.Veth("p0", there, "far0")
 	do := func(f func()) {
 		t.Helper()
@@ -60,7 +60,7 @@ func TestWait(t *testing.T) {
 // TestRunSaysWhatItRuns: and which port is down, before anybody wonders.
 func TestRunSaysWhatItRuns(t *testing.T) {
 	b := newBed(t)
-	here, there := testnetns.New(t), testnetns.New(t)
+	here, there := testkit.NewNamespace(t), testkit.NewNamespace(t)
 	here.Veth("p0", there, "far0")
 	here.Veth("p1", there, "far1")
 	here.SetDown("p1")

@@ -17,9 +17,7 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"softswitch/cmd/softswitch/cli"
-	"softswitch/internal/testlong"
-	"softswitch/internal/testneed"
-	"softswitch/internal/testnetns"
+	"softswitch/internal/testkit"
 	"softswitch/internal/timer"
 )
 
@@ -28,7 +26,7 @@ import (
 func TestSlurm(t *testing.T) {
 	s := startSlurm(t)
 	dir := t.TempDir()
-	command := []string{"sim", "fuzz", "--n", testlong.Of("200", "1000"), "--seed", "20", "--detector", "itsypaper", "--shrink", "0"}
+	command := []string{"sim", "fuzz", "--n", testkit.Sized("200", "1000"), "--seed", "20", "--detector", "itsypaper", "--shrink", "0"}
 	folder := filepath.Join(dir, "campaign")
 	s.must("softswitch", append([]string{"campaign", "init", "--shards", "16", folder}, command...)...)
 	if err := os.Mkdir(filepath.Join(folder, "playing"), 0o755); err != nil { // killNode watches it
@@ -67,7 +65,7 @@ func startSlurm(t *testing.T) *slurm {
 	if testing.Short() {
 		t.Skip("a cluster takes seconds")
 	}
-	testneed.Need(t, "munged", "slurmctld", "slurmd", "sbatch", "unshare", "true")
+	testkit.Need(t, "munged", "slurmctld", "slurmd", "sbatch", "unshare", "true")
 	if out, err := exec.Command("unshare", "--pid", "--fork", "--mount-proc", "true").CombinedOutput(); err != nil {
 		t.Skipf("slurmd in a pid namespace needs root: %v: %s", err, out)
 	}
@@ -118,7 +116,7 @@ func startSlurm(t *testing.T) *slurm {
 // enterNetwork takes the test to a network namespace of its own, where all ports are free.
 func enterNetwork(t *testing.T) {
 	t.Helper()
-	n := testnetns.New(t)
+	n := testkit.NewNamespace(t)
 	n.SetUp("lo")
 	addr, err := netlink.ParseAddr("192.0.2.1/32") // slurmd does not listen where there is only 127.0.0.1
 	if err == nil {

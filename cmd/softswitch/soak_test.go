@@ -22,7 +22,7 @@ import (
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/control"
 	"softswitch/internal/strictyaml"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/lab"
 	netnslab "softswitch/netns-lab"
 	"softswitch/node/config"
@@ -93,7 +93,7 @@ func TestSoak(t *testing.T) {
 }
 
 func newSoak(t *testing.T) *soak {
-	s := &soak{bed: newLoneBed(t), seed: testseed.New(t), did: map[string]int{}, long: map[string]*started{}, declare: map[string]uint64{}}
+	s := &soak{bed: newLoneBed(t), seed: testkit.Seed(t), did: map[string]int{}, long: map[string]*started{}, declare: map[string]uint64{}}
 	s.rng = rand.New(rand.NewPCG(s.seed, 0))
 	plan, err := planOf("testdata/soak.yaml")
 	s.noError(err)

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"softswitch/cmd/softswitch/cli"
-	"softswitch/internal/testnetns"
+	"softswitch/internal/testkit"
 )
 
 // plant has another user make a link, in a folder in which everybody can write, to what root has.
@@ -34,7 +34,7 @@ func TestPlantedLinks(t *testing.T) {
 	}
 	t.Parallel()
 	const scenario, ring = "../../scenarios/pause.yaml", "../../scenarios/itsy-fig2.yaml"
-	ns := testnetns.New(t)
+	ns := testkit.NewNamespace(t)
 	ns.Veth("a", ns, "b")
 	for _, tt := range []struct {
 		args string // OUT is the planted file, DIR the planted folder, IN a folder with a planted NAME
@@ -93,7 +93,7 @@ func TestPlantedLinks(t *testing.T) {
 }
 
 // runThere is what softswitch says with these arguments, in a network namespace. It has to fail.
-func runThere(t *testing.T, ns *testnetns.Namespace, args []string) string {
+func runThere(t *testing.T, ns *testkit.Namespace, args []string) string {
 	t.Helper()
 	b := &bed{T: t, runDir: t.TempDir()}
 	if args[0] == "lab" && args[1] != "export" {

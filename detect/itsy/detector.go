@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"softswitch/detect"
-	"softswitch/internal/splitmix"
+	"softswitch/internal/stat"
 	"softswitch/itsyhdr"
 	"softswitch/unit"
 )
@@ -24,8 +24,8 @@ type detector struct {
 	hop     unit.Time
 
 	deadline unit.Time
-	random   splitmix.Rand               // breaks ties in time between switches that are otherwise alike
-	stray    splitmix.Rand               // for the ways of laps, apart: no decision depends on a diagnosis
+	random   stat.Rand                   // breaks ties in time between switches that are otherwise alike
+	stray    stat.Rand                   // for the ways of laps, apart: no decision depends on a diagnosis
 	classes  [unit.Priorities]*class     // nil for a lossy class
 	flows    []detect.Flow               // scratch
 	frame    [max(lapLen, questLen)]byte // scratch
@@ -46,7 +46,7 @@ func newDetector(v detect.View, a detect.Actions, checked bool) *detector {
 	}
 	d := &detector{
 		view: v, act: a, self: v.Self(), checked: checked, hop: v.Hop(),
-		deadline: unit.Never, random: splitmix.Rand(v.Self()), stray: splitmix.Rand(v.Self()),
+		deadline: unit.Never, random: stat.Rand(v.Self()), stray: stat.Rand(v.Self()),
 	}
 	for set := v.Lossless(); set != 0; set &= set - 1 {
 		id := set.First()

@@ -9,7 +9,7 @@ import (
 	"softswitch/detect"
 	"softswitch/detect/itsy"
 	"softswitch/event"
-	"softswitch/internal/testlong"
+	"softswitch/internal/testkit"
 	"softswitch/itsyhdr"
 	"softswitch/oracle/verdict"
 	"softswitch/pfcframe"
@@ -21,7 +21,7 @@ import (
 
 // With -placements 1 TestForgedLabelHidesNothing plays each of 480; docs/security.md has what came
 // of it.
-var every = flag.Int("placements", testlong.Of(29, 7), "TestForgedLabelHidesNothing plays every n-th placement")
+var every = flag.Int("placements", testkit.Sized(29, 7), "TestForgedLabelHidesNothing plays every n-th placement")
 
 // A label whose owner does not exist says that a deadlock was declared, and goes round the
 // loop of one that nobody has declared: one forged pause, at a time near the onset, at a link

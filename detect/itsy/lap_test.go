@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"softswitch/detect"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/unit"
 )
 
@@ -56,7 +56,7 @@ func randomQuest(r *rand.Rand) quest {
 
 // What append writes, parse reads as the same; the other parser takes it for nothing.
 func TestDiagnosisRoundTrip(t *testing.T) {
-	r := rand.New(rand.NewPCG(testseed.New(t), 0))
+	r := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	for range 2000 {
 		l, q := randomLap(r), randomQuest(r)
 		if got, ok := parseLap(l.append(nil)); !ok || !reflect.DeepEqual(got, l) {

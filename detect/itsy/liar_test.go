@@ -6,8 +6,7 @@ import (
 
 	"softswitch/detect"
 	"softswitch/detect/detecttest"
-	"softswitch/internal/testlong"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/itsyhdr"
 	"softswitch/unit"
 )
@@ -161,10 +160,10 @@ func TestLiarLiesAboutItselfAlone(t *testing.T) {
 		name   string
 		make   detect.Factory
 		worlds uint64 // twice
-	}{{Name, New, testlong.Of[uint64](20, 50)}, {NameUnchecked, NewUnchecked, 10}} {
+	}{{Name, New, testkit.Sized[uint64](20, 50)}, {NameUnchecked, NewUnchecked, 10}} {
 		t.Run(c.name, func(t *testing.T) {
 			findings, wrong := 0, 0
-			for _, first := range []uint64{1, testseed.New(t)} {
+			for _, first := range []uint64{1, testkit.Seed(t)} {
 				for n := range c.worlds {
 					l := newLiar(t, c.make, first+n)
 					got, ok := l.play()

@@ -8,7 +8,7 @@ import (
 
 	"softswitch/detect"
 	"softswitch/detect/itsy/model"
-	"softswitch/internal/splitmix"
+	"softswitch/internal/stat"
 	"softswitch/unit"
 )
 
@@ -70,9 +70,9 @@ func (m machine) Fire(b detect.Bucket, chance int) {
 // chances are generators. What a bucket leaves to chance that decides anything is whether it checks
 // or verifies, the first number that it draws, below 2; and which of two queues counts, the third or
 // the fourth.
-var chances = func() (all [model.Chances]splitmix.Rand) {
+var chances = func() (all [model.Chances]stat.Rand) {
 	found := map[int]bool{}
-	for seed := splitmix.Rand(0); len(found) < model.Chances; seed++ {
+	for seed := stat.Rand(0); len(found) < model.Chances; seed++ {
 		r := seed
 		first, _, third, fourth := r.Below(2), r.Below(2), r.Below(2), r.Below(2)
 		if k := first + 2*third; third == fourth && !found[k] {

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"softswitch/detect/itsy/model"
-	"softswitch/internal/testneed"
+	"softswitch/internal/testkit"
 )
 
 // mutant is a fault that is put into the detector on purpose: a statement of a method is
@@ -160,7 +160,7 @@ func TestMutants(t *testing.T) {
 		playMutant(alive)
 		return
 	}
-	testneed.Need(t, "go")
+	testkit.Need(t, "go")
 	program := buildMutants(t)
 	for _, m := range mutants {
 		if m.want == "" || m.long && !*prove {

@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"softswitch/detect"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/unit"
 )
 
 // A queue remembers the flows that began last, with the time of their first frame, however
 // often they and older ones send. It may miss a flow, but takes none for younger than it is.
 func TestNewest(t *testing.T) {
-	r := rand.New(rand.NewPCG(testseed.New(t), 0))
+	r := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	missed, asked := 0, 0
 	for range 200 {
 		var q newest

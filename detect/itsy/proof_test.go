@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"softswitch/detect/itsy/model"
-	"softswitch/internal/testlong"
+	"softswitch/internal/testkit"
 )
 
 var prove = flag.Bool("prove", false, "TestProof goes through all states, not only those of the small cases, and writes docs/figures/proof.md")
@@ -115,7 +115,7 @@ var proofCases = []proofCase{
 // one that stands is declared.
 func TestProof(t *testing.T) {
 	rows := make([]string, len(proofCases))
-	from := testlong.Of(always, long)
+	from := testkit.Sized(always, long)
 	if *prove {
 		from = proved
 	}

@@ -7,8 +7,7 @@ import (
 
 	"softswitch/detect"
 	"softswitch/detect/detecttest"
-	"softswitch/internal/testlong"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/unit"
 )
 
@@ -170,9 +169,9 @@ func TestRandomWorlds(t *testing.T) {
 }
 
 func randomWorlds(t *testing.T, f detect.Factory) {
-	random := testseed.New(t)
-	seeds := testlong.Of([]uint64{1000, random}, []uint64{1000, 2000, 3000, random})
-	each, deadlocks := testlong.Of(40, 250), 0
+	random := testkit.Seed(t)
+	seeds := testkit.Sized([]uint64{1000, random}, []uint64{1000, 2000, 3000, random})
+	each, deadlocks := testkit.Sized(40, 250), 0
 	for _, first := range seeds {
 		for n := range uint64(each) {
 			seed := first + n

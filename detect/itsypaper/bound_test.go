@@ -6,12 +6,12 @@ import (
 
 	"softswitch/detect"
 	"softswitch/detect/detecttest"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/itsyhdr"
 	"softswitch/unit"
 )
 
-func testRand(t *testing.T) *rand.Rand { return rand.New(rand.NewPCG(testseed.New(t), 0)) }
+func testRand(t *testing.T) *rand.Rand { return rand.New(rand.NewPCG(testkit.Seed(t), 0)) }
 
 // A label whose owner is off the loop circulates for ever in the text. Here it is
 // absorbed where it comes round.

@@ -8,7 +8,7 @@ import (
 
 	"softswitch/detect"
 	"softswitch/detect/itsy"
-	"softswitch/internal/testlong"
+	"softswitch/internal/testkit"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/sim"
@@ -111,7 +111,7 @@ func seedsOf(name, response string) []uint64 {
 	if !slices.Contains(all, seed) {
 		all = append(all, seed)
 	}
-	return testlong.Of([]uint64{seed}, all)
+	return testkit.Sized([]uint64{seed}, all)
 }
 
 // Every deadlock is broken, and none comes back; those that once did stay away.
@@ -129,7 +129,7 @@ func TestScenarios(t *testing.T) {
 					if name == "w6-late-edge" { // a hop takes 100 us there
 						s.Duration = 3 * ms
 					}
-					s.Duration = testlong.Of(cmp.Or(over[name], s.Duration), s.Duration)
+					s.Duration = testkit.Sized(cmp.Or(over[name], s.Duration), s.Duration)
 					v := simulate(t, s, response, seed)
 					if !v.Deadlock {
 						continue

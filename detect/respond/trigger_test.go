@@ -7,7 +7,7 @@ import (
 
 	"softswitch/detect"
 	"softswitch/detect/detecttest"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/itsyhdr"
 	"softswitch/unit"
 )
@@ -216,7 +216,7 @@ func TestForgery(t *testing.T) {
 
 // Messages of switches that make no sense are survived, and nothing stays of them.
 func TestNonsense(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	defer func() {
 		if t.Failed() {

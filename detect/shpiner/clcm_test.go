@@ -13,7 +13,7 @@ import (
 
 	"softswitch/detect"
 	"softswitch/detect/shpiner"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/unit"
 )
 
@@ -196,7 +196,7 @@ func randomPath(r *rand.Rand) shpiner.Path {
 }
 
 func TestRoundTrip(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 2000 {
 		m := randomPath(r)

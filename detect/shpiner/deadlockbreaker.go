@@ -50,7 +50,7 @@ import (
 	"unsafe"
 
 	"softswitch/detect"
-	"softswitch/internal/splitmix"
+	"softswitch/internal/stat"
 	"softswitch/unit"
 )
 
@@ -69,7 +69,7 @@ type deadlockBreaker struct {
 	view        detect.View
 	act         detect.Actions
 	monitor     *Monitor
-	random      splitmix.Rand
+	random      stat.Rand
 	classes     [unit.Priorities]*dbClass
 	ends        unit.Time            // when the next release ends; Never if none is in force
 	seen        [dbReplaysMax]uint32 // nonces of releases; a ring
@@ -96,7 +96,7 @@ type dbQueue struct {
 
 // NewDeadlockBreaker is the Factory of Deadlock Breaker.
 func NewDeadlockBreaker(v detect.View, a detect.Actions) detect.Detector {
-	s := &deadlockBreaker{view: v, act: a, monitor: NewMonitor(v), random: splitmix.Rand(v.Self()) << 32, ends: unit.Never}
+	s := &deadlockBreaker{view: v, act: a, monitor: NewMonitor(v), random: stat.Rand(v.Self()) << 32, ends: unit.Never}
 	for c := range unit.Priority(unit.Priorities) {
 		if v.Lossless().Has(c) {
 			s.classes[c] = &dbClass{queues: make([]dbQueue, v.Ports())}

@@ -54,7 +54,7 @@ import (
 	"unsafe"
 
 	"softswitch/detect"
-	"softswitch/internal/splitmix"
+	"softswitch/internal/stat"
 	"softswitch/unit"
 )
 
@@ -70,7 +70,7 @@ type loopBreaker struct {
 	view        detect.View
 	act         detect.Actions
 	monitor     *Monitor
-	random      splitmix.Rand
+	random      stat.Rand
 	classes     [unit.Priorities]*lbClass
 	over        [lbReplaysMax]uint32 // SPUIDs of masters that were; a ring
 	overNext    int
@@ -97,7 +97,7 @@ type lbQueue struct {
 
 // NewLoopBreaker is the Factory of Loop Breaker.
 func NewLoopBreaker(v detect.View, a detect.Actions) detect.Detector {
-	s := &loopBreaker{view: v, act: a, monitor: NewMonitor(v), random: splitmix.Rand(v.Self()) << 32}
+	s := &loopBreaker{view: v, act: a, monitor: NewMonitor(v), random: stat.Rand(v.Self()) << 32}
 	for c := range unit.Priority(unit.Priorities) {
 		if v.Lossless().Has(c) {
 			s.classes[c] = &lbClass{queues: make([]lbQueue, v.Ports())}

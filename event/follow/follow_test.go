@@ -14,7 +14,7 @@ import (
 
 	"softswitch/detect"
 	"softswitch/event"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/itsyhdr"
 	"softswitch/unit"
 )
@@ -185,7 +185,7 @@ func TestBadLine(t *testing.T) {
 // Logs of random times and sizes, over many chunks, read as they grow: nothing is lost,
 // nothing comes twice, and what was written before its time was asked for is in order.
 func TestRandomLogs(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	b := newBed(t, "a", "b", "c")
 	var want, got []string

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/unit"
 )
 
@@ -84,7 +84,7 @@ func TestSlow(t *testing.T) {
 // 400 Gbit/s; halving the distance to a target never makes an error larger, and a cut
 // neither. So two bits per second for each cut and each rise are never exceeded.
 func TestReaction(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for n := range 60 {
 		name := Profiles()[n%3]

@@ -3,8 +3,8 @@ package congestion
 import (
 	"testing"
 
-	"softswitch/internal/splitmix"
-	"softswitch/internal/testseed"
+	"softswitch/internal/stat"
+	"softswitch/internal/testkit"
 	"softswitch/unit"
 )
 
@@ -17,7 +17,7 @@ type bottleneck struct {
 	kmin, kmax float64 // bytes
 	pmax       float64
 	rtt        unit.Time
-	coin       splitmix.Rand
+	coin       stat.Rand
 
 	now   unit.Time
 	queue float64 // bytes
@@ -108,8 +108,8 @@ func shares(t *testing.T, b bottleneck, name string, n int) (jain, used, longest
 // and 13).
 func TestFairness(t *testing.T) {
 	for _, n := range []int{2, 4, 8} {
-		seed := testseed.New(t)
-		b := bottleneck{line: 40 * gbit, kmin: 5_000, kmax: 200_000, pmax: 0.01, rtt: 10 * us, coin: splitmix.Rand(seed)}
+		seed := testkit.Seed(t)
+		b := bottleneck{line: 40 * gbit, kmin: 5_000, kmax: 200_000, pmax: 0.01, rtt: 10 * us, coin: stat.Rand(seed)}
 		jain, used, longest := shares(t, b, "paper", n)
 		t.Logf("%d flows: Jain's index %.4f, %.1f%% of the link, queue at most %.0f KB", n, jain, 100*used, longest/1000)
 		if jain < 0.98 || used < 0.98 || longest > 250_000 {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/unit"
 )
 
@@ -24,7 +24,7 @@ func defaultTimely(t testing.TB, line unit.Rate) TimelyParams {
 // the line for each completion. Round-trip times whose gradient would be so near to 0 that
 // rounding decides are not among those that are drawn.
 func TestTimely(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for n := range 60 {
 		line := []unit.Rate{100_000_000, 10 * gbit, 400 * gbit}[n%3]

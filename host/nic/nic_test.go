@@ -12,7 +12,7 @@ import (
 	"softswitch/dataplane"
 	"softswitch/event"
 	"softswitch/host"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/pfcframe"
 	"softswitch/unit"
 )
@@ -362,7 +362,7 @@ func TestEvents(t *testing.T) {
 // Two NICs, one wire: however slow a stack is and whatever programs send, every lossless
 // frame that one puts on the wire comes to the other's stack.
 func TestNothingIsLostBetween(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	a, b := newTestNIC(t), newTestNIC(t)
 	sent := 0

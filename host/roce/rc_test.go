@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/unit"
 )
 
@@ -157,7 +157,7 @@ func config(mtu, message int, total uint64, window int) ConnectionConfig {
 // Whatever is lost, data and answers alike, every message is complete once, in order; also
 // where the PSNs begin again at 0.
 func TestLossyLinks(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	runs := 1000
 	if testing.Short() {
 		runs = 100

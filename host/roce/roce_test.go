@@ -8,11 +8,11 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 )
 
 func TestRoundTrip(t *testing.T) {
-	r := rand.New(rand.NewPCG(testseed.New(t), 0))
+	r := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	for _, op := range []Opcode{SendFirst, SendMiddle, SendLast, SendOnly, WriteFirst, WriteMiddle, WriteLast, WriteOnly, Acknowledge, Congestion} {
 		h := Header{Opcode: op, AckReq: r.IntN(2) == 0, BECN: r.IntN(2) == 0, DestQP: r.Uint32N(QPMask + 1), PSN: r.Uint32N(PSNMask + 1), Pad: uint8(r.IntN(4))}
 		switch {
@@ -70,7 +70,7 @@ func TestRefused(t *testing.T) {
 // standard; scapy, which has its own code, is asked in host's tests. Here: what switches
 // change does not count, everything else does.
 func TestInvariantCRC(t *testing.T) {
-	r := rand.New(rand.NewPCG(testseed.New(t), 0))
+	r := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	ip := make([]byte, 20+8+12+64+ICRCLen)
 	for i := range ip {
 		ip[i] = uint8(r.Uint32())
@@ -91,7 +91,7 @@ func TestInvariantCRC(t *testing.T) {
 
 // The CRC is that of hash/crc32 over a copy in which ones were written, and takes no memory.
 func TestInvariantCRCReference(t *testing.T) {
-	r := rand.New(rand.NewPCG(testseed.New(t), 0))
+	r := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	for range 100 {
 		ip := make([]byte, ipLen+udpLen+BTHLen+r.IntN(100))
 		for i := range ip {

@@ -89,7 +89,7 @@ func TestAlarm(t *testing.T) {
 		{"a pure package of a room that is not", "link/auth", `var m sync.Mutex`, "import of sync"},
 		{"strangers", "oracle", `var s dataplane.Switch`, "not to know each other"},
 		{"strangers the other way", "itsyhdr", `var f pfcframe.Frame`, "not to know each other"},
-		{"test package", "live", `var r = testseed.New`, "which is for tests"},
+		{"test package", "live", `var r = testkit.Seed`, "which is for tests"},
 		{"test package of a folder", "live", `var s detecttest.Switch`, "which is for tests"},
 		{"a file", "lab", `func f() { os.Create("x") }`, "use safefile.Create"},
 		{"a file as a value", "live/node", `var write = os.WriteFile`, "use safefile.WriteFile"},
@@ -109,7 +109,7 @@ func TestAlarm(t *testing.T) {
 var usable = map[string]string{
 	"testing": "testing", "maps": "maps", "slices": "slices", "reflect": "reflect", "time": "time", "sync": "sync", "atomic": "sync/atomic",
 	"rand": "math/rand/v2", "os": "os", "http": "net/http", "unsafe": "unsafe", "netip": "net/netip", "dataplane": module + "/dataplane",
-	"respond": module + "/detect/respond", "pfcframe": module + "/pfcframe", "testseed": module + "/internal/testseed",
+	"respond": module + "/detect/respond", "pfcframe": module + "/pfcframe", "testkit": module + "/internal/testkit",
 	"detecttest": module + "/detect/detecttest", "unit": module + "/unit", "scenario": module + "/scenario", "topo": module + "/topo",
 }
 

@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/tools/go/packages"
 
-	"softswitch/internal/testneed"
+	"softswitch/internal/testkit"
 )
 
 const module = "softswitch"
@@ -33,7 +33,7 @@ var load = sync.OnceValues(func() ([]*packages.Package, error) {
 
 func loaded(t *testing.T) []*packages.Package {
 	t.Helper()
-	testneed.Need(t, "go")
+	testkit.Need(t, "go")
 	pkgs, err := load()
 	if err != nil {
 		t.Fatal(err)

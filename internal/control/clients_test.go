@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"softswitch/internal/testlong"
+	"softswitch/internal/testkit"
 )
 
 // serveBriefly serves handle with little patience for clients that do not read.
@@ -305,7 +305,7 @@ func countTurns(t *testing.T, request string) {
 	const clients = 120
 	requests := 1000
 	if len(request) > headerMax { // a thousand of them take seconds of a processor
-		requests = testlong.Of(200, requests)
+		requests = testkit.Sized(200, requests)
 	}
 	l := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
 	s := On(l)

@@ -14,7 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"softswitch/internal/testlong"
+	"softswitch/internal/testkit"
 )
 
 // stranger is another user of the machine, without rights.
@@ -211,7 +211,7 @@ func TestModeFromTheBeginning(t *testing.T) {
 
 // An answer without end does not take all memory. What the limit of a call is plays no part in that.
 func TestLongAnswer(t *testing.T) {
-	most := testlong.Of[int64](1<<20, answerMax)
+	most := testkit.Sized[int64](1<<20, answerMax)
 	_, path := serveBriefly(t, patience, func(Request) (any, error) { return strings.Repeat("x", int(most)), nil })
 	var got string
 	want := fmt.Sprintf("control: long: an answer of more than %d bytes", most)

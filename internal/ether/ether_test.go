@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 )
 
 // unhex reads bytes written as in a hex dump, blanks between them.
@@ -215,7 +215,7 @@ func decrementSlowly(p IPv4) {
 }
 
 func TestDecrementTTL(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	check := func(p IPv4) {
 		t.Helper()

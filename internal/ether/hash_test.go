@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 )
 
 func TestPickIsInRange(t *testing.T) {
@@ -75,7 +75,7 @@ func TestSeedsAreIndependent(t *testing.T) {
 
 // Each bit of each field moves about half of the bits of the hash.
 func TestFlowHashDependsOnEveryBit(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	const rounds = 400
 	for bit := range 104 {

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/unit"
 )
 
@@ -28,7 +28,7 @@ func atOnce(w *Wire, now, g unit.Time) (n unit.Time) {
 // but never by more in all than creditMax-1, sends at the rate, never in longer bursts
 // than it may, and never ahead of the wire by more than a frame.
 func TestRate(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, g := range []unit.Time{20 * us, 200 * us, unit.Millisecond} {
 		var w Wire

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 )
 
 // precious is what an attacker wants to be overwritten.
@@ -208,7 +208,7 @@ func errno(err error) (no syscall.Errno) {
 // opened, made or refused for the same reason (for a path that ends in a slash the kernel looks
 // at the slash first).
 func TestAsPackageOS(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	for range 20 {
 		w := newWorld(t)

@@ -1,8 +1,14 @@
-// Package stat counts how many of a number of cases something is true of, and says
-// how far that is known: Wilson's interval (E. B. Wilson, "Probable inference, the law
-// of succession, and statistical inference", 1927).
+// Package stat draws random numbers that are the same in every run, and counts shares of cases.
 //
-// What it does not do: the cases must be independent; it cannot see whether they are.
+// Rand is splitmix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
+// 2014), for state machines; Mix is its function, for hashes. Neither is secure: the seed
+// determines all numbers.
+//
+// Share counts how many of a number of cases something is true of, and says how far that is known:
+// Wilson's interval (E. B. Wilson, "Probable inference, the law of succession, and statistical
+// inference", 1927). The cases must be independent; it cannot see whether they are.
+//
+// What it does not do: it reads no clock and no entropy.
 package stat
 
 import (

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/lab"
 	"softswitch/lab/export"
 	"softswitch/lab/export/clabtest"
@@ -254,7 +254,7 @@ func TestRefuses(t *testing.T) {
 // TestPlace: hosts are with their switch, machines get about as many nodes, and of small
 // fabrics hardly any can be divided so that fewer links are cut.
 func TestPlace(t *testing.T) {
-	rng := rand.New(rand.NewPCG(testseed.New(t), 0))
+	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	worse := 0
 	const labs = 300
 	for range labs {

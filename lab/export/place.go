@@ -3,7 +3,7 @@ package export
 import (
 	"slices"
 
-	"softswitch/internal/splitmix"
+	"softswitch/internal/stat"
 	netnslab "softswitch/netns-lab"
 )
 
@@ -28,7 +28,7 @@ func Place(l netnslab.Lab, machines int) []int {
 	}
 	var best []int
 	var least [3]int
-	random := splitmix.Rand(1)
+	random := stat.Rand(1)
 	for range starts {
 		at := p.runs(order)
 		p.improve(at)

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"softswitch/internal/ether"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/itsyhdr"
 	"softswitch/pfcframe"
 	"softswitch/unit"
@@ -405,7 +405,7 @@ func (r *reference) open(frame []byte) bool {
 // Frames are lost, repeated, put out of order, replayed and changed at random: what is believed
 // is what the reference believes.
 func TestAgainstReference(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	p := agreed(t)
 	ref := &reference{End: New(config(macB, key1)), believed: map[uint64]bool{}, last: p.b.last}
@@ -450,7 +450,7 @@ func TestAgainstReference(t *testing.T) {
 // Hellos and pauses are lost at random, ends restart with a clock that may have gone back:
 // once nothing is lost any more the ends agree after one more challenge.
 func TestNoLockOut(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for n := range 300 {
 		p := newPair(t, config(macA, key1), config(macB, key1))

@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 )
 
 func unhex(t testing.TB, s string) []byte {
@@ -86,7 +86,7 @@ func slow(key [macKeyLen]byte, message []byte) []byte {
 }
 
 func TestMACAgainstReference(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	random := func(b []byte) []byte {
 		for i := range b {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/testpeer"
+	"softswitch/internal/testkit"
 	"softswitch/link/decode"
 	"softswitch/pfcframe"
 	"softswitch/unit"
@@ -24,14 +24,14 @@ func tshark(t *testing.T, file, filter string, fields ...string) string {
 	for _, f := range fields {
 		args = append(args, "-e", f)
 	}
-	return text(testpeer.Tshark(t, file, args...))
+	return text(testkit.Tshark(t, file, args...))
 }
 
 // scapy runs a Python program that has scapy's MAC Control layers.
 func scapy(t *testing.T, program string, args ...string) string {
 	t.Helper()
 	const imports = "from scapy.all import Ether, rdpcap, wrpcap\nfrom scapy.contrib.mac_control import *\nimport sys\n"
-	return text(testpeer.Scapy(t, "scapy.contrib.mac_control", imports+program, args...))
+	return text(testkit.Scapy(t, "scapy.contrib.mac_control", imports+program, args...))
 }
 
 // text is lines as they were printed.

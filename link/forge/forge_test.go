@@ -4,14 +4,14 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/itsyhdr"
 	"softswitch/pfcframe"
 )
 
 // What is made is well-formed, and of every kind.
 func TestFrames(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	f := Fabric{Ports: []int{4, 1, 64}, Lossless: []int{3, 4}, Quanta: 1000}
 	kinds := map[itsyhdr.Kind]int{}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"softswitch/internal/ether"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 )
 
 // tcp describes a TCP frame.
@@ -198,7 +198,7 @@ func randomSegment(r *rand.Rand) (s tcp, size int) {
 
 // What is cut is, byte for byte, what is built frame by frame.
 func TestCutIsAsBuilt(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 300 {
 		s, size := randomSegment(r)
@@ -288,7 +288,7 @@ func joinAll(j *Joiner, fs [][]byte) (n int, b []byte) {
 
 // What was cut is joined to what it was.
 func TestJoinIsTheInverse(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	var j Joiner
 	for range 300 {

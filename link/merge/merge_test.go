@@ -18,7 +18,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/link"
 	"softswitch/link/pcapng"
 )
@@ -341,7 +341,7 @@ func TestOutputFails(t *testing.T) {
 // TestLab merges the captures of two real nodes whose links are joined: every frame is
 // there twice, as it was sent before as it was received.
 func TestLab(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	offset, err := link.WallOffset()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"softswitch/internal/testnetns"
+	"softswitch/internal/testkit"
 )
 
 // TestOffWhileTheStackMoves: what the kernel is handed stays where it is. Each
@@ -19,11 +19,11 @@ func TestOffWhileTheStackMoves(t *testing.T) {
 	if testing.Short() {
 		pairs = 50
 	}
-	a, b := testnetns.New(t), testnetns.New(t)
+	a, b := testkit.NewNamespace(t), testkit.NewNamespace(t)
 	for depth := range pairs {
 		a.Veth("a", b, "b")
 		for _, end := range []struct {
-			ns    *testnetns.Namespace
+			ns    *testkit.Namespace
 			iface string
 		}{{a, "a"}, {b, "b"}} {
 			if err := end.ns.Do(func() error { return errors.Join(set(end.iface, 1), want(end.iface, 1)) }); err != nil {
@@ -41,7 +41,7 @@ func TestOffWhileTheStackMoves(t *testing.T) {
 }
 
 // inYoungStack runs fn in the namespace, below so many frames of a new goroutine.
-func inYoungStack(ns *testnetns.Namespace, depth int, fn func() error) error {
+func inYoungStack(ns *testkit.Namespace, depth int, fn func() error) error {
 	done := make(chan error)
 	go func() {
 		err := ns.Enter()
@@ -117,7 +117,7 @@ func (f family) do(socket int, iface string, command uint32, data *uint32) error
 }
 
 func TestOffNamesWhatItCouldNotSet(t *testing.T) {
-	ns := testnetns.New(t)
+	ns := testkit.NewNamespace(t)
 	for _, iface := range []string{"nosuch0", "a-name-that-no-interface-can-have", ""} {
 		err := ns.Do(func() error { return Off(iface) })
 		if want := "switch off what " + iface + " offloads: "; !errors.Is(err, unix.ENODEV) || err.Error()[:len(want)] != want {

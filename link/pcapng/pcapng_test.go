@@ -17,7 +17,7 @@ import (
 	"github.com/google/gopacket/layers"
 	"github.com/google/gopacket/pcapgo"
 
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 )
 
 func newWriter(t testing.TB, w io.Writer) *Writer {
@@ -87,7 +87,7 @@ func TestBytes(t *testing.T) {
 // TestReadBack writes random packets of several interfaces, some of which are
 // added late, and reads them with an independent reader.
 func TestReadBack(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var file bytes.Buffer
 	w := newWriter(t, &file)

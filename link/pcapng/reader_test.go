@@ -8,7 +8,7 @@ import (
 	"reflect"
 	"testing"
 
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 )
 
 // readAll is what Read tells of file, until its error.
@@ -52,7 +52,7 @@ func random(rng *rand.Rand, n int) (all []any) {
 }
 
 func TestReaderReadsWriter(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	var file bytes.Buffer
 	w := newWriter(t, &file)
 	want := random(rand.New(rand.NewPCG(seed, 0)), 2000)

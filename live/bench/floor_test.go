@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/testnetns"
+	"softswitch/internal/testkit"
 )
 
 func TestFloor(t *testing.T) {
-	testnetns.NeedRoot(t)
+	testkit.NeedRoot(t)
 	r, err := Floor(t.Context(), FloorOptions{Program: self(t), Laps: 20, Progress: io.Discard})
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +34,7 @@ func TestFloorRefuses(t *testing.T) {
 }
 
 func TestInterruptedFloor(t *testing.T) {
-	testnetns.NeedRoot(t)
+	testkit.NeedRoot(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := Floor(ctx, FloorOptions{Program: self(t), Laps: 1000, Progress: io.Discard}); !errors.Is(err, context.Canceled) {
@@ -44,7 +44,7 @@ func TestInterruptedFloor(t *testing.T) {
 
 // TestFloorOfBrokenRing has relays that end at once.
 func TestFloorOfBrokenRing(t *testing.T) {
-	testnetns.NeedRoot(t)
+	testkit.NeedRoot(t)
 	_, err := Floor(t.Context(), FloorOptions{Program: "/bin/false", Laps: 1, Progress: io.Discard})
 	if err == nil || !strings.Contains(err.Error(), "relay1 ended (exit status 1)") {
 		t.Errorf("relays that end: %v", err)

@@ -13,8 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"softswitch/internal/testneed"
-	"softswitch/internal/testnetns"
+	"softswitch/internal/testkit"
 )
 
 func TestForwardRefuses(t *testing.T) {
@@ -42,7 +41,7 @@ func watched(d dut, into *[]*child) dut {
 
 func newForward(t *testing.T) *forward {
 	t.Helper()
-	testnetns.NeedRoot(t)
+	testkit.NeedRoot(t)
 	f := &forward{opt: ForwardOptions{Duration: time.Second}}
 	var err error
 	if f.dutCPU, f.senderCPU, err = twoCPUs(); err != nil {
@@ -138,7 +137,7 @@ func TestInterruptedTurn(t *testing.T) {
 // TestForward runs the whole of it with the real program.
 func TestForward(t *testing.T) {
 	newForward(t)
-	testneed.Need(t, "go")
+	testkit.Need(t, "go")
 	program := filepath.Join(t.TempDir(), "softswitch")
 	if said, err := exec.Command("go", "build", "-o", program, "softswitch/cmd/softswitch").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v: %s", err, said)

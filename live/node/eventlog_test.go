@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"softswitch/event"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/link"
 	"softswitch/link/pcapng"
 	"softswitch/oracle"
@@ -231,7 +231,7 @@ func TestOnlyHostsAreFolded(t *testing.T) {
 // The oracle sees the same deadlocks, whether a host's flaps are folded or not: a ring of
 // random pauses, with hosts that flap beside it.
 func TestFoldingChangesNoVerdict(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	random := rand.New(rand.NewPCG(seed, 0))
 	stuck := 0
 	for range 100 {

@@ -16,7 +16,7 @@ import (
 	"softswitch/event"
 	"softswitch/host"
 	"softswitch/internal/ether"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/itsyhdr"
 	"softswitch/link/auth"
 	"softswitch/node/config"
@@ -171,7 +171,7 @@ func switchTape(t *testing.T, seed uint64, calls int) *tape {
 // A switch with authenticated links, a far end of which answers, signs, and is forged.
 // Messages that are longer than Keep are among what it sends.
 func TestAuthenticatedSwitch(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	hears := map[string]detect.Factory{"none": newLong}
 	keys := auth.Keys{"l": {auth.Key([]byte("0123456789abcdef"))}}
 	cfg := config.Switch{Name: "s1", ID: 1, Detector: "none"}
@@ -291,14 +291,14 @@ func wantSame(t *testing.T, tp *tape, seed uint64) {
 
 func TestSwitch(t *testing.T) {
 	for range 5 {
-		seed := testseed.New(t)
+		seed := testkit.Seed(t)
 		wantSame(t, switchTape(t, seed, 3000), seed)
 	}
 }
 
 // A host is asked to start, misbehave and stop while it runs.
 func TestHost(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	cfg := config.Host{
 		Name: "h1", ID: 9, Port: config.Port{Name: "eth0", Rate: "1Gbit/s", MAC: "02:00:00:00:00:09"},
 		Address: "10.0.0.2/24", Gateway: "10.0.0.1", GatewayMAC: "02:00:00:00:00:01",
@@ -363,7 +363,7 @@ var toHost = func() []byte {
 // A recording that is cut anywhere is compared as far as it goes, and the call is
 // named; a full recorder's is whole.
 func TestCutShort(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	tp := switchTape(t, seed, 300)
 	head := len(AppendHeader(nil, headerOf(t, tp.file)))
 	for n := head; n < len(tp.file); n += 1 + tp.rng.IntN(1500) {
@@ -422,7 +422,7 @@ func TestRefused(t *testing.T) {
 
 // A machine that does something else is found out, at the call where it does.
 func TestDifference(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	tp := switchTape(t, seed, 1000)
 	h := headerOf(t, tp.file)
 	entries := tp.file[len(AppendHeader(nil, h)):]

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"softswitch/internal/control"
-	"softswitch/internal/testneed"
+	"softswitch/internal/testkit"
 	"softswitch/internal/timer"
 	netnslab "softswitch/netns-lab"
 	"softswitch/netns-lab/reach"
@@ -45,7 +45,7 @@ type bed struct {
 
 func newBed(t *testing.T) *bed {
 	t.Helper()
-	testneed.Need(t, "env")
+	testkit.Need(t, "env")
 	return &bed{T: t, near: t.TempDir(), far: t.TempDir()}
 }
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"softswitch/dataplane"
-	"softswitch/internal/splitmix"
+	"softswitch/internal/stat"
 	"softswitch/internal/strictyaml"
 	"softswitch/unit"
 )
@@ -134,7 +134,7 @@ func (s *Switch) buildECN(c *dataplane.Config) {
 	if s.ECN == nil {
 		return
 	}
-	c.ECN.Classes, c.ECN.Seed = classSet(s.ECN.Classes), splitmix.Mix(uint64(s.HashSeed))
+	c.ECN.Classes, c.ECN.Seed = classSet(s.ECN.Classes), stat.Mix(uint64(s.HashSeed))
 	if r := s.ECN.RED; r != nil {
 		c.ECN.RED = dataplane.RED{Kmin: *r.Kmin, Kmax: r.Kmax, Pmax: r.Pmax}
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/unit"
 )
 
@@ -59,7 +59,7 @@ func newWorld(r *rand.Rand, n int, steps bool) *world {
 // TestBoundsHold: whatever the clocks do within what is assumed of them, the true time is
 // within the bounds; and without any assumption within those of causality.
 func TestBoundsHold(t *testing.T) {
-	r := rand.New(rand.NewPCG(testseed.New(t), 0))
+	r := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	for range 3000 {
 		w := newWorld(r, 2+r.IntN(3), r.IntN(2) == 0)
 		net := New(len(w.clocks), w.pairs)
@@ -77,7 +77,7 @@ func TestBoundsHold(t *testing.T) {
 
 // TestBoundsAreThoseOfAllPairs: the tables say what going through all pairs does.
 func TestBoundsAreThoseOfAllPairs(t *testing.T) {
-	r := rand.New(rand.NewPCG(testseed.New(t), 0))
+	r := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	for range 2000 {
 		w := newWorld(r, 2, r.IntN(2) == 0)
 		net := New(2, w.pairs)

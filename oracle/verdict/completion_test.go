@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"softswitch/host"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/node/observe"
 	"softswitch/unit"
 )
@@ -137,7 +137,7 @@ func TestCompletionPaused(t *testing.T) {
 
 // Of many flows the slowest are shown, the same ones in both tables; of a hundred all.
 func TestTableOfManyFlows(t *testing.T) {
-	r := rand.New(rand.NewPCG(testseed.New(t), 0))
+	r := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	v := &Verdict{Duration: unit.Second}
 	for i := range 90 {
 		v.Flows = append(v.Flows, connection(fmt.Sprintf("done%d", i), 1000, unit.Time(1+i)*unit.Millisecond))

@@ -5,13 +5,13 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/unit"
 )
 
 // Rates of terabytes are right too.
 func TestPerSecond(t *testing.T) {
-	r := rand.New(rand.NewPCG(testseed.New(t), 0))
+	r := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	for range 1000 {
 		in := unit.Time(1 + r.Int64N(int64(unit.Second)<<r.IntN(16)))
 		bytes := uint64(r.Int64N(1 + int64(in)*100)) // at most 800 Gbit/s

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/unit"
 )
 
@@ -60,7 +60,7 @@ func TestQuantiles(t *testing.T) {
 
 // TestQuantilesByCounting compares with the definition, sample by sample.
 func TestQuantilesByCounting(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	random := rand.New(rand.NewPCG(seed, 0))
 	for range 300 {
 		samples := make([]unit.Time, 1+random.IntN(40))

@@ -20,8 +20,7 @@ import (
 	"softswitch/detect/respond"
 	"softswitch/host"
 	"softswitch/host/nic"
-	"softswitch/internal/testlong"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/lab"
 	"softswitch/live"
 	netnslab "softswitch/netns-lab"
@@ -33,7 +32,7 @@ import (
 	"softswitch/study/fuzz"
 )
 
-var mutants = flag.Int("mutants", testlong.Of(120, 300), "how many files TestAgrees looks at")
+var mutants = flag.Int("mutants", testkit.Sized(120, 300), "how many files TestAgrees looks at")
 
 // bigFabric is the number of nodes above which the machines of a mutant are not built.
 const bigFabric = 1500
@@ -42,7 +41,7 @@ const bigFabric = 1500
 // the file, and one that it denies refuses the file. The files are those of the
 // repository and of the fuzzer, with random changes.
 func TestAgrees(t *testing.T) {
-	m := &mutator{rng: rand.New(rand.NewPCG(testseed.New(t), 0)), files: corpus(t)}
+	m := &mutator{rng: rand.New(rand.NewPCG(testkit.Seed(t), 0)), files: corpus(t)}
 	good, big := map[string]int{}, 0
 	for i := range *mutants {
 		data := m.next()

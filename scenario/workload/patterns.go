@@ -3,7 +3,7 @@ package workload
 import (
 	"math"
 
-	"softswitch/internal/splitmix"
+	"softswitch/internal/stat"
 	"softswitch/unit"
 )
 
@@ -44,7 +44,7 @@ func (d *drawing) awake(active float64) unit.Time {
 
 // derangement is an order of n in which none has its own place: a random one whose fixed
 // points have changed places with their neighbours.
-func derangement(r *splitmix.Rand, n int) []int {
+func derangement(r *stat.Rand, n int) []int {
 	p := make([]int, n)
 	for i := range p {
 		j := r.Below(i + 1)
@@ -69,7 +69,7 @@ func (d *drawing) rounds() {
 }
 
 // round draws one round and returns false once there are too many messages.
-func (d *drawing) round(r *splitmix.Rand, at unit.Time) bool {
+func (d *drawing) round(r *stat.Rand, at unit.Time) bool {
 	n := len(d.Rates)
 	ok := true
 	add := func(from, to int, share float64) {

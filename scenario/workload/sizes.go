@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"softswitch/internal/splitmix"
+	"softswitch/internal/stat"
 )
 
 // Sizes is a distribution of sizes in bytes.
@@ -129,7 +129,7 @@ func (s *Sizes) At(share float64) int {
 }
 
 // draw is a random size in bytes.
-func (s *Sizes) draw(r *splitmix.Rand) int { return s.At(share(r)) }
+func (s *Sizes) draw(r *stat.Rand) int { return s.At(share(r)) }
 
 // share is a number from 0 to just below 1.
-func share(r *splitmix.Rand) float64 { return float64(r.Next()>>11) / (1 << 53) }
+func share(r *stat.Rand) float64 { return float64(r.Next()>>11) / (1 << 53) }

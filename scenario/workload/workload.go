@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"softswitch/internal/splitmix"
+	"softswitch/internal/stat"
 	"softswitch/unit"
 )
 
@@ -86,7 +86,7 @@ func (d *drawing) add(m Message) bool {
 }
 
 // rand is generator n of the workload.
-func (d *drawing) rand(n int) *splitmix.Rand {
-	r := splitmix.Rand(splitmix.Mix(splitmix.Mix(d.Seed) + uint64(n)))
+func (d *drawing) rand(n int) *stat.Rand {
+	r := stat.Rand(stat.Mix(stat.Mix(d.Seed) + uint64(n)))
 	return &r
 }

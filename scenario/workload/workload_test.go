@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/splitmix"
+	"softswitch/internal/stat"
 	"softswitch/unit"
 )
 
@@ -41,7 +41,7 @@ func TestMeans(t *testing.T) {
 		if m := s.Mean(); math.Abs(m-want) > 1 {
 			t.Errorf("%s: mean %.0f, want %.0f", name, m, want)
 		}
-		r, sum := splitmix.Rand(1), 0.0
+		r, sum := stat.Rand(1), 0.0
 		const n = 1_000_000
 		for range n {
 			sum += float64(s.draw(&r))
@@ -57,7 +57,7 @@ func TestMeans(t *testing.T) {
 // seeds).
 func TestDraws(t *testing.T) {
 	s := Named("websearch")
-	r := splitmix.Rand(7)
+	r := stat.Rand(7)
 	const n = 100_000
 	counts := make([]float64, len(s.points))
 	for range n {
@@ -193,7 +193,7 @@ func TestGaps(t *testing.T) {
 func TestPermutation(t *testing.T) {
 	for seed := range uint64(200) {
 		n := 2 + int(seed%9)
-		r := splitmix.Rand(splitmix.Mix(seed))
+		r := stat.Rand(stat.Mix(seed))
 		seen := map[int]bool{}
 		for i, to := range derangement(&r, n) {
 			if to == i || seen[to] {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/testlong"
+	"softswitch/internal/testkit"
 	"softswitch/scenario"
 	"softswitch/scenarios"
 	"softswitch/topo/tagger"
@@ -43,7 +43,7 @@ func TestTaggerEverywhere(t *testing.T) {
 		if locks {
 			deadlocks++
 		}
-		if _, played := prevents[name]; played || !testlong.Of(locks, true) {
+		if _, played := prevents[name]; played || !testkit.Sized(locks, true) {
 			continue
 		}
 		v := simulate(t, s)

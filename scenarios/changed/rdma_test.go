@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/testlong"
+	"softswitch/internal/testkit"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/sim"
@@ -16,7 +16,7 @@ import (
 // seeded plays a scenario with seed 1, or in make long with so many, and asks of each verdict.
 func seeded(t *testing.T, s *scenario.Scenario, seeds uint64, ask func(seed uint64, v *verdict.Verdict)) {
 	t.Helper()
-	for seed := uint64(1); seed <= testlong.Of(1, seeds); seed++ {
+	for seed := uint64(1); seed <= testkit.Sized(1, seeds); seed++ {
 		v, _ := simtest.Run(t, s, sim.Options{Seed: seed, Detectors: detectors})
 		ask(seed, v)
 	}
@@ -48,8 +48,8 @@ func TestHawkeye(t *testing.T) {
 // half the size, with one failure and with two.
 func TestAllReduce(t *testing.T) {
 	text := simtest.Text(t, "rdma/allreduce-failures")
-	text = strings.ReplaceAll(text, "size: 8000000", testlong.Of("size: 4000000", "size: 8000000"))
-	for failures := testlong.Of(1, 0); failures <= 2; failures++ {
+	text = strings.ReplaceAll(text, "size: 8000000", testkit.Sized("size: 4000000", "size: 8000000"))
+	for failures := testkit.Sized(1, 0); failures <= 2; failures++ {
 		s := simtest.Parse(t, "allreduce.yaml", text, "none")
 		s.Events = s.Events[:failures]
 		seeded(t, s, 3, func(seed uint64, v *verdict.Verdict) {
@@ -68,7 +68,7 @@ func TestStorm(t *testing.T) {
 	if len(s.Flows) != 2 {
 		t.Fatalf("%d flows", len(s.Flows))
 	}
-	s.Duration = testlong.Of(60*unit.Millisecond, s.Duration) // six incasts; the first locks it
+	s.Duration = testkit.Sized(60*unit.Millisecond, s.Duration) // six incasts; the first locks it
 	seeded(t, s, 3, func(seed uint64, v *verdict.Verdict) {
 		if v.Deadlock {
 			t.Errorf("seed %d: a deadlock without a storm", seed)

@@ -20,8 +20,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"softswitch/internal/testneed"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/study/campaign"
 	"softswitch/study/shard"
 )
@@ -180,7 +179,7 @@ func playing(t *testing.T, dir string) (*exec.Cmd, *bufio.Scanner) {
 // TestKilled: a run that is killed again and again, at whatever moment, comes to its end, and
 // no shard that was there is played again.
 func TestKilled(t *testing.T) {
-	rng := rand.New(rand.NewPCG(testseed.New(t), 0))
+	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	dir, c := begun(t, "count", 12)
 	kills, there, longest := 0, 0, 30*time.Millisecond
 	for {
@@ -253,7 +252,7 @@ func TestOthersCannotLock(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("acts as another user: needs root")
 	}
-	testneed.Need(t, "sh")
+	testkit.Need(t, "sh")
 	dir, c := begun(t, "count", 2)
 	if err := os.Chmod(filepath.Dir(filepath.Dir(filepath.Dir(dir))), 0o755); err != nil {
 		t.Fatal(err)

@@ -3,7 +3,7 @@ package cause
 import (
 	"slices"
 
-	"softswitch/internal/splitmix"
+	"softswitch/internal/stat"
 	"softswitch/topo"
 	"softswitch/unit"
 )
@@ -13,7 +13,7 @@ import (
 // any others does. Other turns are those that lossless flows take. ok is false if there
 // are not as many others.
 func (c *Case) Control(t Treatment, seed uint64) (control Treatment, ok bool) {
-	rng := splitmix.Rand(seed)
+	rng := stat.Rand(seed)
 	var flows []string
 	for _, f := range c.losslessFlows() {
 		flows = append(flows, f.Flows...)
@@ -27,7 +27,7 @@ func (c *Case) Control(t Treatment, seed uint64) (control Treatment, ok bool) {
 
 // others draws as many of all as there are of not, none of which is one of not, in the
 // order of all. ok is false if there are not so many.
-func others[T comparable](rng *splitmix.Rand, all, not []T) (drawn []T, ok bool) {
+func others[T comparable](rng *stat.Rand, all, not []T) (drawn []T, ok bool) {
 	rest := slices.DeleteFunc(slices.Clone(all), func(x T) bool { return slices.Contains(not, x) })
 	if len(rest) < len(not) {
 		return nil, false

@@ -3,7 +3,7 @@ package cause
 import (
 	"slices"
 
-	"softswitch/internal/splitmix"
+	"softswitch/internal/stat"
 	"softswitch/unit"
 )
 
@@ -76,7 +76,7 @@ func (c *Case) controlled(each Each, trials []Trial) ([]Candidate, error) {
 	controls := make([]Treatment, len(trials))
 	var unknown []Treatment
 	for i, t := range trials {
-		control, ok := c.Control(t.Treatment, splitmix.Mix(c.Seed+uint64(i)))
+		control, ok := c.Control(t.Treatment, stat.Mix(c.Seed+uint64(i)))
 		if !ok {
 			continue
 		}

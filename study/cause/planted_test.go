@@ -3,7 +3,7 @@ package cause_test
 import (
 	"testing"
 
-	"softswitch/internal/testlong"
+	"softswitch/internal/testkit"
 	"softswitch/sim/simtest"
 	"softswitch/study/cause"
 	"softswitch/study/fuzz"
@@ -14,14 +14,14 @@ import (
 func TestPlanted(t *testing.T) {
 	// Seeds with which those are found soon that take longest with seed 18.
 	soon := map[fuzz.Planting]uint64{fuzz.Planting(fuzz.Slow): 7, fuzz.Planting(fuzz.Chatter): 16, fuzz.Planting(fuzz.EndedStorm): 7}
-	rounds, hosts := testlong.Of(1, 2), 0
+	rounds, hosts := testkit.Sized(1, 2), 0
 	for round := range rounds {
 		for i, what := range fuzz.Plantings {
 			if !fuzz.Disturbance(what).OfHost() {
 				continue
 			}
 			seed := uint64(18)
-			if s := soon[what]; s > 0 && !testlong.All() {
+			if s := soon[what]; s > 0 && !testkit.Long() {
 				seed = s
 			}
 			k := fuzz.NewPlanted(seed, round*len(fuzz.Plantings)+i)

@@ -8,14 +8,14 @@ import (
 	"io"
 	"testing"
 
-	"softswitch/internal/testlong"
+	"softswitch/internal/testkit"
 	"softswitch/sim/simtest"
 )
 
 // TestWorkersExplainAlike: one worker and three come to the same report, and so does a second try.
 func TestWorkersExplainAlike(t *testing.T) {
 	var reports [][]byte
-	for _, workers := range testlong.Of([]int{1, 3}, []int{1, 3, 3}) {
+	for _, workers := range testkit.Sized([]int{1, 3}, []int{1, 3, 3}) {
 		r, err := ExplainScenario(context.Background(), simtest.Shipped(t, "w4-transient-trigger", "itsy"), 1, workers, io.Discard)
 		if err != nil {
 			t.Fatal(err)

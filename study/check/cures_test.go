@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/testlong"
+	"softswitch/internal/testkit"
 	"softswitch/scenario"
 	"softswitch/scenario/load"
 	"softswitch/scenarios"
@@ -69,7 +69,7 @@ func TestRoutes(t *testing.T) {
 		{"hu-fig4", simtest.Text(t, "hu-fig4"), 0, 2},
 		{"guo-fig4", simtest.Text(t, "guo-fig4"), 0, 2},
 		{"fattree-on-loop", simtest.Text(t, "fattree-on-loop"), 0, 2},
-		{"fat-tree", "name: k4\nduration: 1s\ntopology: {fattree: {k: 4}, rate: 1Gbit/s}\n", testlong.Of(1, 2), 0},
+		{"fat-tree", "name: k4\nduration: 1s\ntopology: {fattree: {k: 4}, rate: 1Gbit/s}\n", testkit.Sized(1, 2), 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if testing.Short() && c.exact == 0 {
@@ -83,7 +83,7 @@ func TestRoutes(t *testing.T) {
 			if left := checkedFile(t, via.ReplaceAllString(withRoutes(c.text, cure.Routes), ""), c.failures, 2).Report; !left.Clean() {
 				t.Errorf("%d cycles are left, such as %+v", len(left.Cycles), left.Cycles[0])
 			}
-			if c.exact == 2 && !testing.Short() && (c.name != "fattree-on-loop" || testlong.All()) { // which has most routes to try
+			if c.exact == 2 && !testing.Short() && (c.name != "fattree-on-loop" || testkit.Long()) { // which has most routes to try
 				k.wantNoSingle(t)
 			}
 		})
@@ -136,7 +136,7 @@ func TestTagger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	applied, cyclic, failures := 0, 0, testlong.Of(1, 2)
+	applied, cyclic, failures := 0, 0, testkit.Sized(1, 2)
 	for _, file := range files {
 		text := simtest.Text(t, strings.TrimSuffix(file, ".yaml"))
 		s := simtest.Parse(t, file, text, "none")

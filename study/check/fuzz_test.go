@@ -5,20 +5,19 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/testlong"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/sim/simtest"
 	"softswitch/study/fuzz"
 )
 
 // randomDeadlocks is how many random scenarios are played.
-var randomDeadlocks = testlong.Of(100, 300)
+var randomDeadlocks = testkit.Sized(100, 300)
 
 // TestRandomDeadlocks: each turn of each loop that locks in random scenarios is one that a
 // flow takes, while the links are up or down as the file says at some time. A loop may have
 // turns of before a failure and of after it.
 func TestRandomDeadlocks(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	locked, mixed := 0, 0
 	for i := range randomDeadlocks {
 		text := string(fuzz.New(seed, i, fuzz.Usual).Text("none", ""))

@@ -8,8 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/testlong"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/scenario"
 	"softswitch/scenario/load"
 	"softswitch/topo"
@@ -17,7 +16,7 @@ import (
 )
 
 // fabrics is how many random fabrics are held against the reference.
-var fabrics = testlong.Of(400, 1000)
+var fabrics = testkit.Sized(400, 1000)
 
 // TestReference: the checker, which walks little of a case anew and looks for shortest
 // cycles, finds in random fabrics what a plain recomputation of every case does, which
@@ -25,7 +24,7 @@ var fabrics = testlong.Of(400, 1000)
 // no case of fewer failures; every edge of a new cycle that is a shortest one through it
 // has one of that length; and the same for the flows.
 func TestReference(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	with, cycles, cases, flows, hidden := 0, 0, 0, 0, 0
 	for i := range fabrics {
 		text := randomFabric(rand.New(rand.NewPCG(seed, uint64(i))))

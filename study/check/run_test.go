@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"softswitch/detect"
-	"softswitch/internal/testlong"
+	"softswitch/internal/testkit"
 	"softswitch/oracle"
 	"softswitch/scenarios"
 	"softswitch/sim"
@@ -87,7 +87,7 @@ func TestWitnessesOfScenarios(t *testing.T) {
 	names := append(shipped(t, scenarios.FS, "*.yaml"), shipped(t, scenarios.RDMA, "rdma/*.yaml")...)
 	witnesses := 0
 	for _, name := range names {
-		if testlong.Of(slices.Contains(slow, name), false) {
+		if testkit.Sized(slices.Contains(slow, name), false) {
 			continue
 		}
 		found, cycles := playWitnesses(t, simtest.Text(t, name), 0)

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"softswitch/host"
-	"softswitch/internal/splitmix"
+	"softswitch/internal/stat"
 	"softswitch/node/config"
 	"softswitch/scenario"
 	"softswitch/unit"
@@ -121,7 +121,7 @@ const shifts = 20
 func move(s *scenario.Scenario, seed uint64) {
 	for i := range s.Flows {
 		f := &s.Flows[i]
-		rng := splitmix.Rand(splitmix.Mix(seed<<32 | uint64(i)))
+		rng := stat.Rand(stat.Mix(seed<<32 | uint64(i)))
 		link := s.Links[s.Fabric.Nodes[f.From].Ports[0].Link]
 		most := int(link.Rate.FrameTime(full)) * shifts
 		by := unit.Time(rng.Below(most + 1))

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/testlong"
+	"softswitch/internal/testkit"
 )
 
 // sources are a scenario with a deadlock, which congestion control prevents, and one
@@ -24,7 +24,7 @@ func sources(t *testing.T) []Source {
 
 // A scenario that deadlocks is played with every kind, one that does not is left out.
 func TestPlay(t *testing.T) {
-	runs := testlong.Of(1, 2)
+	runs := testkit.Sized(1, 2)
 	table, err := Play(t.Context(), sources(t), runs, io.Discard)
 	if err != nil {
 		t.Fatal(err)

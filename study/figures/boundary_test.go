@@ -3,7 +3,7 @@ package figures
 import (
 	"testing"
 
-	"softswitch/internal/testlong"
+	"softswitch/internal/testkit"
 	"softswitch/unit"
 )
 
@@ -33,7 +33,7 @@ func TestPaperCase(t *testing.T) {
 // Where frames go round often, the loop flips where its first link is full: at Eq. 3
 // if n divides TTL, and up to a fifth away from it otherwise.
 func TestFlip(t *testing.T) {
-	for _, l := range testlong.Of([]Loop{{5, 12}}, []Loop{{2, 16}, {3, 16}, {5, 12}}) {
+	for _, l := range testkit.Sized([]Loop{{5, 12}}, []Loop{{2, 16}, {3, 16}, {5, 12}}) {
 		f, err := l.Flip(nil)
 		if err != nil {
 			t.Fatal(err)

@@ -3,12 +3,12 @@ package figures
 import (
 	"testing"
 
-	"softswitch/internal/testlong"
+	"softswitch/internal/testkit"
 )
 
 // With DCQCN four connections come to equal shares, and nobody pauses them: what the figure shows.
 func TestConvergence(t *testing.T) {
-	testlong.Docs(t)
+	testkit.Docs(t)
 	v, err := playControl("dcqcn", nil)
 	if err != nil {
 		t.Fatal(err)

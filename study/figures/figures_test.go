@@ -11,14 +11,14 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/testlong"
+	"softswitch/internal/testkit"
 	"softswitch/study/shard"
 	"softswitch/study/shard/shardtest"
 )
 
 // The figures in the documentation are those that this program draws.
 func TestFiguresAreCurrent(t *testing.T) {
-	testlong.Docs(t)
+	testkit.Docs(t)
 	if runtime.GOARCH != "amd64" {
 		t.Skip("coordinates are rounded as on amd64")
 	}
@@ -47,7 +47,7 @@ func TestFiguresAreCurrent(t *testing.T) {
 func TestBoundaryShards(t *testing.T) {
 	rates, switches, ttls := boundaryRates, boundarySwitches, boundaryTTLs
 	t.Cleanup(func() { boundaryRates, boundarySwitches, boundaryTTLs = rates, switches, ttls })
-	if boundaryRates, boundarySwitches, boundaryTTLs = rates[:3], switches[1:3], ttls[:2]; !testlong.All() {
+	if boundaryRates, boundarySwitches, boundaryTTLs = rates[:3], switches[1:3], ttls[:2]; !testkit.Long() {
 		boundaryRates, boundarySwitches, boundaryTTLs = rates[13:], switches[3:], ttls[:1] // which deadlock at once, or never
 	}
 	whole, err := MeasureBoundary(t.Context(), io.Discard)

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"softswitch/detect/itsy"
-	"softswitch/internal/testlong"
+	"softswitch/internal/testkit"
 	"softswitch/sim"
 )
 
@@ -15,12 +15,12 @@ func TestScale(t *testing.T) {
 	for _, plant := range []planter{
 		func() (*sim.Large, int, error) {
 			l, rings, err := plantFatTree(24)
-			if err == nil && !testlong.All() {
+			if err == nil && !testkit.Long() {
 				l.Flows = l.Flows[:4*rings+9]
 			}
 			return l, rings, err
 		},
-		func() (*sim.Large, int, error) { return plantRings(testlong.Of(200, 400)) },
+		func() (*sim.Large, int, error) { return plantRings(testkit.Sized(200, 400)) },
 	} {
 		f, err := run(t.Context(), plant, itsy.Name, io.Discard)
 		if err != nil {

@@ -6,8 +6,7 @@ import (
 
 	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
-	"softswitch/internal/testlong"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/link/auth"
 )
 
@@ -38,8 +37,8 @@ const attackSeed = 1
 func TestStrictLinks(t *testing.T) {
 	t.Run("known", func(t *testing.T) { strictLinks(t, attackSeed, 6, true) })
 	t.Run("random", func(t *testing.T) {
-		n := testlong.Of(10, 150)
-		strictLinks(t, testseed.New(t), n, n >= 50)
+		n := testkit.Sized(10, 150)
+		strictLinks(t, testkit.Seed(t), n, n >= 50)
 	})
 }
 
@@ -72,7 +71,7 @@ func strictLinks(t *testing.T, seed uint64, n int, all bool) {
 
 // TestSameCase: a case is determined by its seed and number, and its text has the attacks.
 func TestSameCase(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	a, b := NewAttack(seed, 3), NewAttack(seed, 3)
 	if x, y := a.Text("itsy", ""), b.Text("itsy", ""); string(x) != string(y) || !strings.Contains(string(x), "do: forge") {
 		t.Errorf("seed %d: not the same case, or without attacks:\n%s", seed, x)
@@ -122,7 +121,7 @@ func TestItsypaperWithoutAuth(t *testing.T) {
 		all = append(all, i)
 	}
 	open := 0
-	for _, i := range testlong.Of([]int{20, 25, 44, 78}, all) { // of these it believes some
+	for _, i := range testkit.Sized([]int{20, 25, 44, 78}, all) { // of these it believes some
 		r, err := PlayAttackWith(NewAttack(1, i), auth.Off, d, respond.Policy{})
 		if err != nil {
 			t.Fatal(err)

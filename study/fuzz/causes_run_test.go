@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"softswitch/detect/catalog"
-	"softswitch/internal/testlong"
+	"softswitch/internal/testkit"
 	"softswitch/study/fuzz"
 	"softswitch/study/shard"
 )
@@ -30,7 +30,7 @@ func TestSmallerCause(t *testing.T) {
 	t.Chdir(t.TempDir())
 	loop := smallerCase{plantedSeed, 6, []string{"\n# planted: routing-loop: s1 and s0 send what is for s2", "- {at: s1, to: s2, ports: [s0]}"}}
 	storm := smallerCase{1, 0, []string{"\n# planted: storm: host", "do: storm"}}
-	for _, c := range testlong.Of([]smallerCase{loop}, []smallerCase{loop, storm}) {
+	for _, c := range testkit.Sized([]smallerCase{loop}, []smallerCase{loop, storm}) {
 		var size [2]int
 		for shrink := range 2 {
 			r := fuzz.Run{

@@ -9,9 +9,8 @@ import (
 	"softswitch/detect"
 	"softswitch/detect/catalog"
 	"softswitch/detect/itsy"
-	"softswitch/internal/splitmix"
 	"softswitch/internal/stat"
-	"softswitch/internal/testlong"
+	"softswitch/internal/testkit"
 	"softswitch/study/cause"
 	"softswitch/unit"
 )
@@ -50,7 +49,7 @@ var mute = speaks(func(detect.View, detect.Finding) (unit.NodePort, []detect.Cau
 
 // guess names a host beside the declaring switch, at random.
 var guess = speaks(func(v detect.View, f detect.Finding) (unit.NodePort, []detect.Cause) {
-	rng := splitmix.Rand(uint64(v.Self())<<16 | uint64(f.Bucket.Port))
+	rng := stat.Rand(uint64(v.Self())<<16 | uint64(f.Bucket.Port))
 	for range 100 {
 		if p := unit.Port(rng.Below(v.Ports())); v.FacesHost(p) {
 			return unit.NodePort{Node: v.Self(), Port: p}, nil
@@ -113,7 +112,7 @@ func TestCanaries(t *testing.T) {
 	r := NewCausesReport(Cause, canarySeed, []catalog.Detector{{Name: "mute"}, {Name: "knows"}, {Name: "guess"}})
 	for i, planting := range Plantings {
 		seed := uint64(canarySeed)
-		if soon := causesSeeds[planting]; soon > 0 && !testlong.All() {
+		if soon := causesSeeds[planting]; soon > 0 && !testkit.Long() {
 			seed = soon
 		}
 		p := NewPlanted(seed, i)
@@ -271,9 +270,9 @@ func TestRandomCases(t *testing.T) {
 	several := speaks(func(_ detect.View, f detect.Finding) (unit.NodePort, []detect.Cause) {
 		return unit.NodePort{}, []detect.Cause{{Type: detect.CauseSeveral, At: unit.NodePort{Node: 1}}}
 	})
-	seed := testlong.Of[uint64](36, 1) // of the first of seed 36 some have a single cause and some do not
+	seed := testkit.Sized[uint64](36, 1) // of the first of seed 36 some have a single cause and some do not
 	r := NewCausesReport(RandomCause, seed, []catalog.Detector{several})
-	for i := range testlong.Of(5, 30) {
+	for i := range testkit.Sized(5, 30) {
 		c := New(seed, i, Usual)
 		o := PlayRandom(c, []catalog.Detector{several})
 		r.Add(&o)

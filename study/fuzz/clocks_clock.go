@@ -5,7 +5,7 @@ import (
 	"sort"
 
 	"softswitch/event"
-	"softswitch/internal/splitmix"
+	"softswitch/internal/stat"
 	"softswitch/oracle/clocks"
 	"softswitch/unit"
 )
@@ -33,17 +33,17 @@ func (c *clock) at(t unit.Time) unit.Time {
 }
 
 // random are the numbers of a case.
-func random(seed uint64, i int) *splitmix.Rand {
-	r := splitmix.Rand(splitmix.Mix(seed) + splitmix.Mix(uint64(i)))
+func random(seed uint64, i int) *stat.Rand {
+	r := stat.Rand(stat.Mix(seed) + stat.Mix(uint64(i)))
 	return &r
 }
 
 // below is a time from 0 to before n, which must be positive.
-func below(r *splitmix.Rand, n unit.Time) unit.Time { return unit.Time(r.Next()>>1) % n }
+func below(r *stat.Rand, n unit.Time) unit.Time { return unit.Time(r.Next()>>1) % n }
 
 // draw are n clocks, of which one may step. busy are the true times of what is in the logs
 // of each.
-func draw(r *splitmix.Rand, n int, busy [][]unit.Time, end unit.Time) []clock {
+func draw(r *stat.Rand, n int, busy [][]unit.Time, end unit.Time) []clock {
 	all := make([]clock, n)
 	for i := range all {
 		all[i].offset = second + below(r, hours)

@@ -29,7 +29,7 @@ import (
 
 	"softswitch/detect/catalog"
 	"softswitch/event"
-	"softswitch/internal/splitmix"
+	"softswitch/internal/stat"
 	"softswitch/oracle"
 	"softswitch/oracle/verdict"
 	"softswitch/sim"
@@ -112,7 +112,7 @@ func run(c *Case, detector catalog.Detector) (*oracle.Fabric, []event.Log, unit.
 // lateHops is for how many hops after a deadlock a declaration is late rather than false.
 const lateHops = 32
 
-func judgeClocks(f *oracle.Fabric, logs []event.Log, end, hop unit.Time, r *splitmix.Rand) (o ClocksOutcome) {
+func judgeClocks(f *oracle.Fabric, logs []event.Log, end, hop unit.Time, r *stat.Rand) (o ClocksOutcome) {
 	late := lateHops * hop
 	if r.Below(4) == 0 {
 		guessFindings(logs, end, r)
@@ -157,7 +157,7 @@ func judgeClocks(f *oracle.Fabric, logs []event.Log, end, hop unit.Time, r *spli
 // guessFindings puts findings at random in the place of those of the detector, so that there are
 // false, late and premature ones and missed deadlocks: what the oracle says of these has to
 // be right too.
-func guessFindings(logs []event.Log, end unit.Time, r *splitmix.Rand) {
+func guessFindings(logs []event.Log, end unit.Time, r *stat.Rand) {
 	for i := range logs {
 		l := &logs[i]
 		l.Events = slices.DeleteFunc(l.Events, func(e event.Event) bool { return e.Type == event.Deadlock })

@@ -7,8 +7,7 @@ import (
 
 	"softswitch/detect/catalog"
 	"softswitch/event"
-	"softswitch/internal/testlong"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/oracle"
 	"softswitch/unit"
 )
@@ -32,8 +31,8 @@ const clocksSeed = 1
 func TestNothingIsWrong(t *testing.T) {
 	t.Run("known", func(t *testing.T) { nothingIsWrong(t, clocksSeed, 20, true) })
 	t.Run("random", func(t *testing.T) {
-		n := testlong.Of(20, 300)
-		nothingIsWrong(t, testseed.New(t), n, n >= 100)
+		n := testkit.Sized(20, 300)
+		nothingIsWrong(t, testkit.Seed(t), n, n >= 100)
 	})
 }
 
@@ -65,9 +64,9 @@ func nothingIsWrong(t *testing.T, seed uint64, n int, all bool) {
 // TestOneClock: with all nodes on one clock the judgement by bounds is the one without,
 // whatever was declared.
 func TestOneClock(t *testing.T) {
-	seed, d := testseed.New(t), detectorOf(t, "itsy")
+	seed, d := testkit.Seed(t), detectorOf(t, "itsy")
 	r := random(seed, 0)
-	for i := range testlong.Of(20, 60) {
+	for i := range testkit.Sized(20, 60) {
 		c := New(seed, i, Modes[i%len(Modes)])
 		f, logs, end, err := run(c, d)
 		if err != nil {

@@ -4,8 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/testlong"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/oracle"
 	"softswitch/oracle/verdict"
 	"softswitch/unit"
@@ -14,9 +13,9 @@ import (
 // TestVerdict: the figures of a verdict by several clocks do not contradict each other, and
 // its times are those of the scenario.
 func TestVerdict(t *testing.T) {
-	seed, d := testseed.New(t), detectorOf(t, "itsy")
+	seed, d := testkit.Seed(t), detectorOf(t, "itsy")
 	r := random(seed, 0)
-	for i := range testlong.Of(20, 60) {
+	for i := range testkit.Sized(20, 60) {
 		c := New(seed, i, Modes[i%len(Modes)])
 		f, logs, end, err := run(c, d)
 		if err != nil {

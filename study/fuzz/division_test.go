@@ -14,8 +14,7 @@ import (
 
 	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
-	"softswitch/internal/testlong"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/scenario/load"
 	"softswitch/study/fuzz"
 	"softswitch/study/shard"
@@ -41,26 +40,26 @@ type division struct {
 // divisions are runs of every mode.
 func divisions() []division {
 	return []division{
-		{fuzz.Usual, "itsypaper", testlong.Of(14, 40), 7, 0}, // which misses some
-		{fuzz.Usual, "none", 4, 3, 3},                        // which misses all
-		{fuzz.Usual, "itsy", 3, 5, 0},                        // more parts than cases
-		{fuzz.Loss, "itsy", testlong.Of(3, 15), testlong.Of(2, 4), 0},
-		{fuzz.Expiry, "itsy", testlong.Of(3, 15), testlong.Of(2, 4), 0},
-		{fuzz.Jumbo, "itsy", testlong.Of(3, 15), testlong.Of(2, 4), 0},
-		{fuzz.RDMA, "itsy", testlong.Of(3, 10), testlong.Of(2, 3), 0},
-		{fuzz.Cause, "none", testlong.Of(1, 4), 2, plantedSeed},
-		{fuzz.Cause, "none", testlong.Of(0, 3), 2, 0},
-		{fuzz.RandomCause, "itsy", testlong.Of(5, 8), 3, testlong.Of[uint64](lightSeed, 0)},
-		{fuzz.Response, "itsy", testlong.Of(3, 6), testlong.Of(2, 4), testlong.Of[uint64](lightSeed, 0)},
-		{fuzz.Clocks, "itsy", testlong.Of(3, 30), testlong.Of(2, 4), 0},
-		{fuzz.Attack, "itsy", testlong.Of(2, 6), testlong.Of(2, 4), 0},
+		{fuzz.Usual, "itsypaper", testkit.Sized(14, 40), 7, 0}, // which misses some
+		{fuzz.Usual, "none", 4, 3, 3},                          // which misses all
+		{fuzz.Usual, "itsy", 3, 5, 0},                          // more parts than cases
+		{fuzz.Loss, "itsy", testkit.Sized(3, 15), testkit.Sized(2, 4), 0},
+		{fuzz.Expiry, "itsy", testkit.Sized(3, 15), testkit.Sized(2, 4), 0},
+		{fuzz.Jumbo, "itsy", testkit.Sized(3, 15), testkit.Sized(2, 4), 0},
+		{fuzz.RDMA, "itsy", testkit.Sized(3, 10), testkit.Sized(2, 3), 0},
+		{fuzz.Cause, "none", testkit.Sized(1, 4), 2, plantedSeed},
+		{fuzz.Cause, "none", testkit.Sized(0, 3), 2, 0},
+		{fuzz.RandomCause, "itsy", testkit.Sized(5, 8), 3, testkit.Sized[uint64](lightSeed, 0)},
+		{fuzz.Response, "itsy", testkit.Sized(3, 6), testkit.Sized(2, 4), testkit.Sized[uint64](lightSeed, 0)},
+		{fuzz.Clocks, "itsy", testkit.Sized(3, 30), testkit.Sized(2, 4), 0},
+		{fuzz.Attack, "itsy", testkit.Sized(2, 6), testkit.Sized(2, 4), 0},
 	}
 }
 
 // TestDivision: in every mode, one worker that plays the whole run and three that play its parts
 // print the same report and write the same files.
 func TestDivision(t *testing.T) {
-	random := testseed.New(t)
+	random := testkit.Seed(t)
 	t.Chdir(t.TempDir())
 	var played []string
 	for _, c := range divisions() {

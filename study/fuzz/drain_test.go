@@ -6,7 +6,7 @@ import (
 
 	"softswitch/dataplane"
 	"softswitch/detect"
-	"softswitch/internal/testlong"
+	"softswitch/internal/testkit"
 	"softswitch/unit"
 )
 
@@ -38,7 +38,7 @@ func drains(c *Case) (stop unit.Time) {
 // receives, what is in the stuck set stays, and what stays is in the stuck set.
 func TestDrain(t *testing.T) {
 	const seed = 11
-	n, stuckAtStop, stuckAtEnd, drained := testlong.Of(25, 300), 0, 0, 0
+	n, stuckAtStop, stuckAtEnd, drained := testkit.Sized(25, 300), 0, 0, 0
 	for i := range n {
 		c := New(seed, i, Usual)
 		stop := drains(c)

@@ -11,8 +11,7 @@ import (
 	"softswitch/detect"
 	"softswitch/detect/itsy"
 	"softswitch/detect/itsypaper"
-	"softswitch/internal/testlong"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/scenario"
 	"softswitch/scenario/workload"
 	"softswitch/unit"
@@ -44,11 +43,11 @@ func playMany(t *testing.T, seed uint64, n int, mode Mode, workers int, name str
 // A detector that never speaks misses every deadlock; at least two in five cases
 // have one, and there are some of every kind.
 func TestSilentMissesAll(t *testing.T) {
-	n := testlong.Of(8, 100)
+	n := testkit.Sized(8, 100)
 	// Seeds of which the first few cases have every kind: found by trying those from 5 on.
 	few := map[Mode]uint64{Usual: 35, Loss: 38, Expiry: 31}
 	for _, mode := range Modes {
-		r := playMany(t, testlong.Of(few[mode], 1), n, mode, 2, "none", detect.NewNone)
+		r := playMany(t, testkit.Sized(few[mode], 1), n, mode, 2, "none", detect.NewNone)
 		if r.FalseNegatives != r.Deadlocks || r.Detected+r.TruePositives+r.FalsePositives+r.Premature+r.Late != 0 || r.MissedByKind != r.ByKind {
 			t.Errorf("mode %s: %+v", mode, r)
 		}
@@ -65,11 +64,11 @@ func TestSilentMissesAll(t *testing.T) {
 func TestRDMA(t *testing.T) {
 	const drawn = 150
 	const known = 12 // of so few cases of a random seed too few may deadlock
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	for _, c := range []struct {
 		seed uint64
 		n    int
-	}{{known, 6}, {seed, testlong.Of(8, drawn)}} {
+	}{{known, 6}, {seed, testkit.Sized(8, drawn)}} {
 		r := playMany(t, c.seed, c.n, RDMA, 2, "itsy", itsy.New)
 		if few := r.Dead*10 < c.n*2; few && (c.seed == known || c.n == drawn) || r.Detected != r.Deadlocks || !r.Clean() {
 			t.Errorf("%+v", r)
@@ -115,7 +114,7 @@ func (l loud) XOFF(_ unit.Time, b detect.Bucket, cause detect.Queue) {
 
 // A detector that always speaks is wrong most of the time.
 func TestLoudIsWrong(t *testing.T) {
-	r := playMany(t, 1, testlong.Of(15, 60), Usual, 2, "loud", func(_ detect.View, a detect.Actions) detect.Detector { return loud{a: a} })
+	r := playMany(t, 1, testkit.Sized(15, 60), Usual, 2, "loud", func(_ detect.View, a detect.Actions) detect.Detector { return loud{a: a} })
 	if r.FalsePositives == 0 || r.Premature == 0 || r.Clean() {
 		t.Errorf("%+v", r)
 	}
@@ -124,7 +123,7 @@ func TestLoudIsWrong(t *testing.T) {
 // The detector of the paper misses deadlocks and declares some that are none: this
 // is known of it, so a run that does not find it is broken.
 func TestPaperFails(t *testing.T) {
-	r := playMany(t, 1, testlong.Of(20, 150), Usual, 2, "itsypaper", itsypaper.New)
+	r := playMany(t, 1, testkit.Sized(20, 150), Usual, 2, "itsypaper", itsypaper.New)
 	if r.FalseNegatives == 0 || r.Premature == 0 || r.FalsePositives == 0 || r.Detected == 0 {
 		t.Errorf("%+v", r)
 	}
@@ -133,7 +132,7 @@ func TestPaperFails(t *testing.T) {
 // The exact detector says nothing that is not true.
 func TestExactIsNeverWrong(t *testing.T) {
 	for _, mode := range append(slices.Clone(Modes), Jumbo) {
-		r := playMany(t, 3, testlong.Of(6, 80), mode, 2, "itsy", itsy.New)
+		r := playMany(t, 3, testkit.Sized(6, 80), mode, 2, "itsy", itsy.New)
 		if r.FalsePositives+r.Premature != 0 {
 			t.Errorf("mode %s: %+v", mode, r)
 		}
@@ -144,7 +143,7 @@ func TestExactIsNeverWrong(t *testing.T) {
 // seed gives another.
 func TestSameSeedSameReport(t *testing.T) {
 	text := func(seed uint64, workers int) string {
-		b, err := json.Marshal(playMany(t, seed, testlong.Of(4, 40), Loss, workers, "itsypaper", itsypaper.New))
+		b, err := json.Marshal(playMany(t, seed, testkit.Sized(4, 40), Loss, workers, "itsypaper", itsypaper.New))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +162,7 @@ func TestSameSeedSameReport(t *testing.T) {
 // them, and no two are alike.
 func TestCasesAreScenarios(t *testing.T) {
 	texts, seen, longest := map[string]bool{}, map[string]bool{}, map[Mode]int{}
-	for i := range testlong.Of(40, 300) {
+	for i := range testkit.Sized(40, 300) {
 		for _, mode := range append(slices.Clone(Modes), Jumbo) {
 			c := New(7, i, mode)
 			text := c.Text("none", "a comment\n\nof two parts")

@@ -9,15 +9,14 @@ import (
 	"softswitch/detect/itsy"
 	"softswitch/event"
 	"softswitch/internal/progress"
-	"softswitch/internal/testlong"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/sim"
 )
 
 // A case says the same, to the byte, in one partition and in several that are played at
 // once.
 func TestPartitionsAreTheSame(t *testing.T) {
-	seed, n := testseed.New(t), testlong.Of(8, 60)
+	seed, n := testkit.Seed(t), testkit.Sized(8, 60)
 	modes := append(slices.Clone(Modes), Jumbo, RDMA)
 	// The first deadlocks by flooding, as few do: found by playing the cases of seed 1 in turn.
 	cases := []*Case{New(1, 1, Loss)}
@@ -29,7 +28,7 @@ func TestPartitionsAreTheSame(t *testing.T) {
 		want, said, kinds := playPartitions(t, c, 1)
 		lines, flooding = lines+said, flooding+kinds
 		partitions := []int{2, 3, 7}
-		if i > 0 && !testlong.All() { // one of them in turn
+		if i > 0 && !testkit.Long() { // one of them in turn
 			partitions = partitions[i%3 : i%3+1]
 		}
 		for _, p := range partitions {

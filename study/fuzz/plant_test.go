@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"softswitch/detect"
-	"softswitch/internal/testlong"
+	"softswitch/internal/testkit"
 	"softswitch/scenario"
 	"softswitch/sim"
 	"softswitch/unit"
@@ -57,7 +57,7 @@ var soonSeeds = map[Planting]uint64{Planting(Slow): 7, Planting(Chatter): 16, Pl
 func TestPlanted(t *testing.T) {
 	for i, want := range Plantings {
 		seed := uint64(plantedSeed)
-		if soon := soonSeeds[want]; soon > 0 && !testlong.All() {
+		if soon := soonSeeds[want]; soon > 0 && !testkit.Long() {
 			seed = soon
 		}
 		p := NewPlanted(seed, i)
@@ -85,7 +85,7 @@ func TestPlanted(t *testing.T) {
 		if want != Control && !p.Sound() {
 			t.Errorf("%s: it is not sound", want)
 		}
-		if i%4 != testlong.Of(2, 1) { // of the others some take seconds to be made
+		if i%4 != testkit.Sized(2, 1) { // of the others some take seconds to be made
 			continue
 		}
 		if again := NewPlanted(seed, i).Text("none", ""); string(again) != string(text) {
@@ -98,7 +98,7 @@ func TestPlanted(t *testing.T) {
 // not. Otherwise both count.
 func TestTwoPlants(t *testing.T) {
 	idle := 0
-	for _, i := range testlong.Of([]int{42, 53}, []int{9, 20, 31, 42, 53, 64}) { // of 42 none is idle
+	for _, i := range testkit.Sized([]int{42, 53}, []int{9, 20, 31, 42, 53, 64}) { // of 42 none is idle
 		p := NewPlanted(4, i)
 		if p.Planting != Two {
 			t.Fatalf("case %d is planted with %s", i, p.Planting)

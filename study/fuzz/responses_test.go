@@ -10,7 +10,7 @@ import (
 	"softswitch/detect/catalog"
 	"softswitch/detect/itsy"
 	"softswitch/detect/respond"
-	"softswitch/internal/testlong"
+	"softswitch/internal/testkit"
 )
 
 var responseDetector = catalog.Detector{Name: itsy.Name, New: itsy.New, NamesLoops: true}
@@ -46,7 +46,7 @@ func played(t *testing.T, seed uint64, n int, responses ...string) *ResponsesRep
 // Doing nothing cures nothing, breaking alone little, and cure most, without a flow that is
 // policed or a frame that is lost.
 func TestPlay(t *testing.T) {
-	r := played(t, 5, testlong.Of(8, 12), "none", "drop", "cure")
+	r := played(t, 5, testkit.Sized(8, 12), "none", "drop", "cure")
 	if r.Locked < 4 || r.Found.N == 0 || !r.Clean() {
 		t.Fatalf("%d deadlocks, cause found in %v, clean %v", r.Locked, r.Found, r.Clean())
 	}
@@ -64,7 +64,7 @@ func TestPlay(t *testing.T) {
 // A poor case has the same thresholds, and lends nothing.
 func TestPoor(t *testing.T) {
 	lent := map[bool]int{}
-	for i := range testlong.Of(3, 6) {
+	for i := range testkit.Sized(3, 6) {
 		for _, poor := range []bool{false, true} {
 			_, v, err := playResponse(newCase(5, i, poor), itsy.Name, respond.New(itsy.New, chosen(t, "cure")[0].Policy))
 			if err != nil {
@@ -95,7 +95,7 @@ func TestPoor(t *testing.T) {
 
 // What is policed is told apart from the cause.
 func TestInnocents(t *testing.T) {
-	r := played(t, 5, testlong.Of(4, 12), "drop+trigger")
+	r := played(t, 5, testkit.Sized(4, 12), "drop+trigger")
 	if s := r.Responses[0]; s.Policed == 0 || s.Innocents > s.Policed || s.WithInnocents.Of != r.Found.N {
 		t.Errorf("%+v", s)
 	}

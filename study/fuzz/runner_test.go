@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"softswitch/detect/catalog"
-	"softswitch/internal/testlong"
+	"softswitch/internal/testkit"
 	"softswitch/scenario/load"
 	"softswitch/study/fuzz"
 )
@@ -24,7 +24,7 @@ func TestSmaller(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var reports, files [2][]byte
 	for i, workers := range []int{1, 3} {
-		r := fuzz.Run{N: testlong.Of(4, 12), Seed: 3, Mode: fuzz.Usual, Detectors: []catalog.Detector{d}, Workers: workers, Out: "failed", Shrink: 1, Progress: io.Discard}
+		r := fuzz.Run{N: testkit.Sized(4, 12), Seed: 3, Mode: fuzz.Usual, Detectors: []catalog.Detector{d}, Workers: workers, Out: "failed", Shrink: 1, Progress: io.Discard}
 		all, err := r.Play(context.Background())
 		if err != nil {
 			t.Fatal(err)

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"softswitch/detect"
-	"softswitch/internal/testlong"
+	"softswitch/internal/testkit"
 )
 
 // A case that fails is made smaller, still fails, and stays a scenario.
@@ -14,7 +14,7 @@ func TestShrink(t *testing.T) {
 		return o.Has(FalseNegative)
 	}
 	shrunk := 0
-	for i := 0; shrunk < testlong.Of(1, 3); i++ {
+	for i := 0; shrunk < testkit.Sized(1, 3); i++ {
 		c := New(6, i, Usual)
 		if !fails(c) {
 			continue

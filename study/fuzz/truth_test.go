@@ -9,7 +9,7 @@ import (
 	"softswitch/dataplane"
 	"softswitch/detect"
 	"softswitch/event"
-	"softswitch/internal/testlong"
+	"softswitch/internal/testkit"
 	"softswitch/oracle"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
@@ -95,7 +95,7 @@ func (x *heldTruth) tell(s *oracle.State, sw *dataplane.Switch) {
 func TestFloodedTruth(t *testing.T) {
 	const seed = 21
 	cases, deadlocks, shared := 0, 0, 0
-	for i := 800; cases < testlong.Of(6, 30); i++ {
+	for i := 800; cases < testkit.Sized(6, 30); i++ {
 		c := New(seed, i, Usual)
 		if len(c.Dead) == 0 || !c.FloodAll || !strings.HasSuffix(c.Dead[0], "-dead") || len(c.Flows) > 24 {
 			continue

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 )
 
 // TestParts: each item is in one part, at every size.
 func TestParts(t *testing.T) {
-	rng := rand.New(rand.NewPCG(testseed.New(t), 0))
+	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	for range 2000 {
 		items, of := 1+rng.IntN(300), 1+rng.IntN(40)
 		var all []int

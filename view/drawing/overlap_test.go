@@ -7,8 +7,7 @@ import (
 	"reflect"
 	"testing"
 
-	"softswitch/internal/testlong"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/topo"
 	"softswitch/view/drawing"
 )
@@ -307,8 +306,8 @@ func random(rnd *rand.Rand) *fabric {
 
 // TestRandom: no boxes touch, whatever the fabric, and it is always drawn alike.
 func TestRandom(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(testseed.New(t), 0))
-	runs, shapes := testlong.Of(80, 300), map[string]int{}
+	rnd := rand.New(rand.NewPCG(testkit.Seed(t), 0))
+	runs, shapes := testkit.Sized(80, 300), map[string]int{}
 	for range runs {
 		f := random(rnd)
 		p := f.place()
@@ -322,7 +321,7 @@ func TestRandom(t *testing.T) {
 	}
 	t.Log(shapes)
 	for _, shape := range []string{"line", "ring", "layers", "mesh"} {
-		if testlong.All() && shapes[shape] == 0 { // of few, one may lack; TestTable has all
+		if testkit.Long() && shapes[shape] == 0 { // of few, one may lack; TestTable has all
 			t.Errorf("no %s among them", shape)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"softswitch/detect"
 	"softswitch/detect/itsy"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/sim"
 	"softswitch/unit"
 )
@@ -52,7 +52,7 @@ func TestShortDeadlockIsShown(t *testing.T) {
 // Of what moves that is chosen which is nearest to what is told; everything told is there
 // as long as there is room.
 func TestChoose(t *testing.T) {
-	r := rand.New(rand.NewPCG(testseed.New(t), 0))
+	r := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	for range 200 {
 		const duration = 10 * unit.Millisecond
 		times := func(n int) (all []unit.Time) {

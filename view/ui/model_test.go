@@ -11,7 +11,7 @@ import (
 	"softswitch/detect"
 	"softswitch/detect/itsy"
 	"softswitch/event"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/itsyhdr"
 	"softswitch/oracle"
 	"softswitch/oracle/verdict"
@@ -413,7 +413,7 @@ func TestModelSteps(t *testing.T) {
 // TestSlowMotion: of what happens between two looks each instant at which something is told
 // has a state of its own, with the moves around it, and nothing that happened is lost.
 func TestSlowMotion(t *testing.T) {
-	r := rand.New(rand.NewPCG(testseed.New(t), 0))
+	r := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	for range 50 {
 		s := newScript(t)
 		q := s.loop(s.ring()...)[0]

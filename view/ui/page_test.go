@@ -18,7 +18,7 @@ import (
 	"softswitch/detect/itsy"
 	"softswitch/detect/respond"
 	"softswitch/internal/testbrowser"
-	"softswitch/internal/testlong"
+	"softswitch/internal/testkit"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/scenarios"
@@ -248,7 +248,7 @@ func TestPageShapes(t *testing.T) {
 		"jellyfish-50":  "{jellyfish: {switches: 50, degree: 4, hosts_per_switch: 1}, ",
 		"jellyfish-200": "{jellyfish: {switches: 200, degree: 4, hosts_per_switch: 1}, ",
 	}
-	for _, name := range testlong.Of([]string{"circle-40", "fattree-8", "leafspine", "jellyfish-50"}, slices.Sorted(maps.Keys(shapes))) {
+	for _, name := range testkit.Sized([]string{"circle-40", "fattree-8", "leafspine", "jellyfish-50"}, slices.Sorted(maps.Keys(shapes))) {
 		t.Run(name, func(t *testing.T) { wantApart(t, name, shapes[name]) })
 	}
 }
@@ -277,7 +277,7 @@ func TestPageLooks(t *testing.T) {
 		"1920": {Width: 1920, Height: 1080}, "1920-dark": {Width: 1920, Height: 1080, Dark: true}, "1920-grey": {Width: 1920, Height: 1080, Grey: true},
 		"390": {Width: 390, Height: 844}, "390-dark": {Width: 390, Height: 844, Dark: true}, "390-grey": {Width: 390, Height: 844, Grey: true},
 	}
-	for _, name := range testlong.Of([]string{"1366", "1920-dark", "390-grey"}, slices.Sorted(maps.Keys(looks))) {
+	for _, name := range testkit.Sized([]string{"1366", "1920-dark", "390-grey"}, slices.Sorted(maps.Keys(looks))) {
 		t.Run(name, func(t *testing.T) { wantInSight(t, name, url, looks[name]) })
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 	"softswitch/detect/itsy"
 	"softswitch/detect/shpiner"
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/itsyhdr"
 	"softswitch/link/auth"
 	"softswitch/link/pcapng"
@@ -173,7 +173,7 @@ func reason(err error) string {
 // TestAsTheSwitchReadsIt: of random frames, whole and damaged, the dissector shows what
 // package itsyhdr reads, and refuses what it refuses for the same reason.
 func TestAsTheSwitchReadsIt(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	var frames []frame
 	whole, refused := 0, map[error]int{}
@@ -315,7 +315,7 @@ func clcmReason(err error) string {
 
 // TestCLCM: the same for Credit Loop Control Messages and detect/shpiner.
 func TestCLCM(t *testing.T) {
-	seed := testseed.New(t)
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	var frames []frame
 	whole, refused := 0, map[string]int{}
@@ -370,7 +370,7 @@ func diagnosis(n int, kind, classFlags uint8, node uint16, port uint8, rank uint
 
 // TestDiagnosis: the same for laps and quests, whose heads are damaged, and package itsy.
 func TestDiagnosis(t *testing.T) {
-	r := rand.New(rand.NewPCG(testseed.New(t), 0))
+	r := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	var frames []frame
 	whole, refused := map[string]int{}, 0
 	for range 3000 {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"softswitch/internal/testseed"
+	"softswitch/internal/testkit"
 	"softswitch/itsyhdr"
 	"softswitch/oracle"
 	"softswitch/unit"
@@ -15,7 +15,7 @@ import (
 
 // Who is stuck, in which components, is what package oracle says, at random.
 func TestTruthIsTheOracles(t *testing.T) {
-	r := rand.New(rand.NewPCG(testseed.New(t), 0))
+	r := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	stuck, parts := 0, 0
 	for range 40_000 {
 		all := [...]Fabric{Ring(2), Ring(4), Eight(2, 3), Branch(3), Victim(2), Shortcut(3), Flooded(3)}
@@ -120,7 +120,7 @@ func oracleNodes(pl *plan) (nodes []oracle.Node, all []oracle.Link) {
 
 // The store numbers states as a map does.
 func TestStore(t *testing.T) {
-	r := rand.New(rand.NewPCG(testseed.New(t), 0))
+	r := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	s, want := newStore(3), map[[3]uint32]uint32{}
 	var order [][3]uint32
 	for i := range uint32(400_000) {
@@ -143,7 +143,7 @@ func TestStore(t *testing.T) {
 
 // What is put on a wire comes off in its order, and a sequence has one number.
 func TestWires(t *testing.T) {
-	r := rand.New(rand.NewPCG(testseed.New(t), 0))
+	r := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	w := newWires()
 	number := map[string]uint32{"[]": 0}
 	for range 2000 {

@@ -3,7 +3,7 @@ package model
 import (
 	"slices"
 
-	"softswitch/internal/splitmix"
+	"softswitch/internal/stat"
 )
 
 // state is the state of a fabric: the numbers of the states of its switches and of the sequences
@@ -79,7 +79,7 @@ func (t *store) grow() {
 func hash(s state) uint32 {
 	h := uint64(0)
 	for _, v := range s {
-		h = splitmix.Mix(h ^ uint64(v))
+		h = stat.Mix(h ^ uint64(v))
 	}
 	return uint32(h)
 }

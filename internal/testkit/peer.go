@@ -1,8 +1,4 @@
-// Package testpeer has other people's programs judge frames of tests: tshark and scapy. A
-// test is skipped, with the reason, where one of them is not installed.
-//
-// It decodes nothing itself, and knows nothing of what frames should be.
-package testpeer
+package testkit
 
 import (
 	"fmt"

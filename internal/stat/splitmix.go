@@ -1,9 +1,4 @@
-// Package splitmix is splitmix64 (Steele, Lea and Flood, "Fast splittable pseudorandom
-// number generators", 2014): random numbers for state machines that must draw the same
-// ones in every run, and the mixing function for hashes.
-//
-// It is not secure: the seed determines all numbers.
-package splitmix
+package stat
 
 const golden = 0x9e3779b97f4a7c15
 

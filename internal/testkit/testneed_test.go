@@ -1,4 +1,4 @@
-package testneed
+package testkit
 
 import (
 	"strings"

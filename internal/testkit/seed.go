@@ -1,10 +1,4 @@
-// Package testseed gives random tests their seeds. A test that fails prints the seed, and
-// runs again with it:
-//
-//	SEED=8808266606530916803 go test -run TestRate ./internal/pacer
-//
-// It draws nothing else.
-package testseed
+package testkit
 
 import (
 	"math/rand/v2"
@@ -13,8 +7,8 @@ import (
 	"testing"
 )
 
-// New is a seed for t: that of the environment variable SEED, or a random one.
-func New(t testing.TB) uint64 {
+// Seed is a seed for t: that of the environment variable SEED, or a random one.
+func Seed(t testing.TB) uint64 {
 	t.Helper()
 	seed := rand.Uint64()
 	if text, ok := os.LookupEnv("SEED"); ok {

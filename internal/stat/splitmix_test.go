@@ -1,4 +1,4 @@
-package splitmix
+package stat
 
 import "testing"
 

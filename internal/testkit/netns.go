@@ -1,11 +1,4 @@
-// Package testnetns gives tests their own network namespaces, with veths between them.
-// They end with the test, and any error with them ends the test.
-//
-//	New --> Veth --> Do
-//
-// It starts no process, opens no link and knows nothing of labs: those are of package
-// netns-lab.
-package testnetns
+package testkit
 
 import (
 	"os"
@@ -31,10 +24,10 @@ type Namespace struct {
 	ns netns.NsHandle
 }
 
-// New makes a namespace, or skips the test without root. It ends when nothing uses it
+// NewNamespace makes a namespace, or skips the test without root. It ends when nothing uses it
 // any more: the test, a socket, a process. IPv6 is off in it, so that only the test
 // sends.
-func New(t testing.TB) *Namespace {
+func NewNamespace(t testing.TB) *Namespace {
 	t.Helper()
 	NeedRoot(t)
 	n := &Namespace{t: t}

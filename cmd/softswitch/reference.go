@@ -1,4 +1,4 @@
-package reference
+package main
 
 import (
 	"bytes"
@@ -14,21 +14,21 @@ import (
 	"softswitch/scenario/load"
 )
 
-// File is a file of the repository: its path in it, and what is to stand there.
-type File struct {
+// referenceFile is a file of the repository: its path in it, and what is to stand there.
+type referenceFile struct {
 	Path string
 	Text []byte
 }
 
-// Files are what docs say of the formats of files, as their types in source
+// referenceFiles are what docs say of the formats of files, as their types in source
 // have it. Of the references, what stands above generatedMark is written by hand and
 // stays.
-func Files(source string) ([]File, error) {
+func referenceFiles(source string) ([]referenceFile, error) {
 	comments, err := schema.ReadComments(os.DirFS(source), "node/config", "scenario")
 	if err != nil {
 		return nil, err
 	}
-	var files []File
+	var files []referenceFile
 	references := map[string][]byte{}
 	for _, f := range []struct {
 		format          schema.Format
@@ -39,10 +39,10 @@ func Files(source string) ([]File, error) {
 		{config.HostFormat(), "host", "docs/configuration.md"},
 	} {
 		o := schema.Read(f.format, comments)
-		files = append(files, File{"docs/schema/" + f.name + ".json", o.JSON(f.format.Title)})
+		files = append(files, referenceFile{"docs/schema/" + f.name + ".json", o.JSON(f.format.Title)})
 		references[f.reference] = append(references[f.reference], o.Markdown(f.name)...)
 	}
-	files = append(files, File{"docs/schema/verdict.json", verdict.Schema()})
+	files = append(files, referenceFile{"docs/schema/verdict.json", verdict.Schema()})
 	for _, path := range []string{"docs/scenarios.md", "docs/configuration.md"} {
 		old, err := os.ReadFile(filepath.Join(source, path))
 		if err != nil {
@@ -53,14 +53,14 @@ func Files(source string) ([]File, error) {
 			return nil, fmt.Errorf("%s: no line %q, above which it is written by hand", path, generatedMark)
 		}
 		text := append(bytes.Clone(head), generatedMark+"\n\n"...)
-		files = append(files, File{path, bytes.TrimSuffix(append(text, references[path]...), []byte("\n"))})
+		files = append(files, referenceFile{path, bytes.TrimSuffix(append(text, references[path]...), []byte("\n"))})
 	}
 	return files, nil
 }
 
-// Write writes all generated files of the repository in the folder source.
-func Write(source string) error {
-	files, err := Files(source)
+// writeReference writes all generated files of the repository in the folder source.
+func writeReference(source string) error {
+	files, err := referenceFiles(source)
 	if err != nil {
 		return err
 	}

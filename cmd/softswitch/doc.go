@@ -6,4 +6,4 @@
 // Invariant: what stands above the mark in a page is written by hand and stays.
 //
 // What it does not do: it writes no file.
-package reference
+package main

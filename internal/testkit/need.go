@@ -1,8 +1,4 @@
-// Package testneed skips tests for which the machine lacks a program, and says which.
-//
-// What it does not do: it installs nothing, and knows nothing of rights: those are of
-// internal/testnetns.
-package testneed
+package testkit
 
 import (
 	"os/exec"

@@ -1,0 +1,26 @@
+package testkit
+
+import (
+	"os"
+	"testing"
+)
+
+// Long reports whether this is make long.
+func Long() bool { return os.Getenv("LONG") == "1" }
+
+// Sized is usual, or all of it in make long.
+func Sized[T any](usual, all T) T {
+	if Long() {
+		return all
+	}
+	return usual
+}
+
+// Docs skips a test that compares documents with what programs print, and takes long, unless this
+// is make docs-check or make long.
+func Docs(t testing.TB) {
+	t.Helper()
+	if os.Getenv("DOCS") != "1" && !Long() {
+		t.Skip("documents are compared by make docs-check")
+	}
+}
