@@ -25,9 +25,9 @@ LINKS := ./internal/timer ./link/... ./live/...
 NOLINK := ^(TestScripts|TestGuides|TestControlC|TestDocsCurrent)$$
 # Packages whose tests start a browser.
 PAGES := ./play ./view/ui
-# What serves many at once, or runs links: make race takes every package.
+# Packages with goroutines that serve many at once, or run links: make race takes every package.
 RACE := ./event/follow ./internal/control ./internal/progress
-RACELIVE := ./internal/timer ./link/... ./live/...
+RACELIVE := ./internal/timer ./link ./link/merge ./link/offload ./link/pcapng ./live ./live/hosting ./live/node ./live/record
 CASES := 1000
 
 # Symbols for debuggers are left out of test binaries: linking takes half the time without them.
@@ -64,12 +64,12 @@ test-wires:
 # What documents and drawings show against what the programs print.
 docs-check: build
 	DOCS=1 go test -count=1 -vet=off ./study/figures
-	go test -count=1 -vet=off -run 'TestGuides|TestDocsCurrent' ./cmd/softswitch
+	DOCS=1 go test -count=1 -vet=off -run '^(TestGuides|TestGuidesLive|TestDocsCurrent)$$' ./cmd/softswitch
 
 # What make test plays a part of, as a whole: all cases, seeds, sizes, looks, documents and blocks of
 # guides. Half an hour on two processors; as root, to miss none.
 long: build
-	LONG=1 go test -count=1 -vet=off -timeout 1h -p 1 $$(grep -rlE 'testkit\.(Sized|Long|Docs)\(' --include='*_test.go' . | xargs -n 1 dirname | sort -u)
+	LONG=1 go test -count=1 -vet=off -timeout 1h -p 1 $$(grep -rlE 'testkit\.(Sized|Long|LongOnly|Docs)\(' --include='*_test.go' . | xargs -n 1 dirname | sort -u)
 	$(BIN) sim fuzz --n 10000 --seed 1 --detector itsy
 
 # The race detector on every package: ten minutes.

@@ -21,7 +21,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write docs/show-acts.md and its pictures")
 
-const actsPage = "../../docs/show-acts.md"
+const actsPage = "../docs/show-acts.md"
 
 // TestShow gives the show, of simulated runs, from start to end by the space bar, and holds
 // the page of the documentation against it.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,20 +46,17 @@ func newNobody(t *testing.T) *asNobody {
 	return u
 }
 
+// copy copies a file. No other test may start a process meanwhile: it would have the copy open for
+// writing until it runs its program, and a file that is open for writing cannot be run (ETXTBSY).
 func (u *asNobody) copy(from, to string, mode os.FileMode) {
 	u.Helper()
-	in, err := os.Open(from)
+	text, err := os.ReadFile(from)
 	if err != nil {
 		u.Fatal(err)
 	}
-	defer in.Close()
-	out, err := os.OpenFile(filepath.Join(u.dir, to), os.O_CREATE|os.O_WRONLY, mode)
-	if err == nil {
-		_, err = io.Copy(out, in)
-	}
-	if err == nil {
-		err = out.Close()
-	}
+	syscall.ForkLock.RLock()
+	err = os.WriteFile(filepath.Join(u.dir, to), text, mode)
+	syscall.ForkLock.RUnlock()
 	if err != nil {
 		u.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/testbrowser"
+	"softswitch/internal/testkit"
 )
 
 // besideALab is a window that a browser without a graphics card can draw often enough while a lab
@@ -85,6 +86,7 @@ func TestDemoUI(t *testing.T) {
 // millisecond: who follows the page sees it, and each hop of the label that finds it; so
 // does who opens the file of the run.
 func TestSlowMotionUI(t *testing.T) {
+	testkit.LongOnly(t) // a browser beside a fabric: TestDemoUI has one in make test
 	testbrowser.Need(t)
 	b := newLoneBed(t)
 	b.untilValid(func() (invalid string) {
@@ -144,6 +146,7 @@ func TestSlowMotionUI(t *testing.T) {
 
 // TestDemoShow records the show on a lab, and gives it from its file.
 func TestDemoShow(t *testing.T) {
+	testkit.LongOnly(t) // a browser beside a fabric: TestDemoUI has one in make test
 	testbrowser.Need(t)
 	b := newLoneBed(t)
 	file := filepath.Join(t.TempDir(), "show.html")

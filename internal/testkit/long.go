@@ -16,6 +16,14 @@ func Sized[T any](usual, all T) T {
 	return usual
 }
 
+// LongOnly skips a test of which make test has no part.
+func LongOnly(t testing.TB) {
+	t.Helper()
+	if !Long() {
+		t.Skip("played by make long")
+	}
+}
+
 // Docs skips a test that compares documents with what programs print, and takes long, unless this
 // is make docs-check or make long.
 func Docs(t testing.TB) {

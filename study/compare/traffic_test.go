@@ -67,7 +67,7 @@ func TestPlay(t *testing.T) {
 
 // The page in docs has the text of today; its tables are made by hand (make congestion).
 func TestPageIsCurrent(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/congestion-control.md")
+	page, err := os.ReadFile("../../docs/congestion-control.md")
 	if err != nil {
 		t.Fatal(err)
 	}
