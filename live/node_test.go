@@ -22,7 +22,6 @@ import (
 	"softswitch/internal/testkit"
 	"softswitch/internal/timer"
 	"softswitch/link"
-	"softswitch/link/linktest"
 	"softswitch/unit"
 )
 
@@ -720,7 +719,7 @@ func TestLinkGoneAndBack(t *testing.T) {
 // A kernel that is slow to say what it counted does not stop the machine.
 func TestFramesFlowWhileStatisticsAreAwaited(t *testing.T) {
 	asked, wake := make(chan struct{}, 1), make(chan struct{})
-	b := startBed(t, 2, opts{wrap: func(_ Port, l link.Link) link.Link { return &linktest.Asleep{Link: l, Asked: asked, Wake: wake} }})
+	b := startBed(t, 2, opts{wrap: func(_ Port, l link.Link) link.Link { return &link.Asleep{Link: l, Asked: asked, Wake: wake} }})
 	got := make(chan link.Stats)
 	go func() { got <- b.Stats(1) }()
 	await(t, asked, "the link to be asked")

@@ -48,8 +48,8 @@ func TestInlining(t *testing.T) {
 			can[name] = true
 		}
 	}
-	if n := strings.Count(string(out), "inlining call to splitmix.Mix"); n < 3 {
-		t.Errorf("splitmix.Mix is inlined %d times, want in FlowHash twice and in Pick", n)
+	if n := strings.Count(string(out), "inlining call to stat.Mix"); n < 3 {
+		t.Errorf("stat.Mix is inlined %d times, want in FlowHash twice and in Pick", n)
 	}
 	for _, name := range []string{
 		"MAC.IsGroup", "ReadMAC", "PutMAC", "Dst", "Src", "SetAddresses", "Pick",

@@ -49,7 +49,7 @@ type Record struct {
 
 // Auth is what a frame's tag is worth.
 type Auth struct {
-	Verdict string `json:"verdict"`        // a linkauth.Verdict
+	Verdict string `json:"verdict"`        // an auth.Verdict
 	Link    string `json:"link,omitempty"` // by which it was sent, as far as the capture has told
 }
 

@@ -8,7 +8,6 @@ import (
 	"softswitch/host"
 	"softswitch/host/nic"
 	"softswitch/link"
-	"softswitch/link/linktest"
 	"softswitch/live"
 	"softswitch/unit"
 )
@@ -43,7 +42,7 @@ func TestSnapshotAsksTheKernelWithoutTheLock(t *testing.T) {
 			asked, wake := make(chan struct{}, 1), make(chan struct{})
 			n := runOn(t, c.m, func() link.Link {
 				near, _ := link.Pipe()
-				return &linktest.Asleep{Link: near, Asked: asked, Wake: wake}
+				return &link.Asleep{Link: near, Asked: asked, Wake: wake}
 			})
 			taken, done := make(chan struct{}), make(chan struct{})
 			go func() {
