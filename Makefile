@@ -9,7 +9,7 @@ export PATH := $(PATH):/usr/local/go/bin
 # an image is compiled once. The race detector needs C.
 export CGO_ENABLED := 0
 
-.PHONY: build test test-pure test-labs test-links test-wires docs-check long race demo busy bench big soak harms guides figures show-acts cause prove worlds comparison comparison-live clocks congestion docs man image install uninstall lint fuzz fuzz-frames clean
+.PHONY: build test test-pure test-labs test-pages test-links test-wires docs-check long race demo busy bench big soak harms guides figures show-acts cause prove worlds comparison comparison-live clocks congestion docs man image install uninstall lint fuzz fuzz-frames clean
 
 build:
 	go build -o $(BIN) ./cmd/softswitch
@@ -39,7 +39,7 @@ export CPU_LOG := $(CURDIR)/build/cpu-time.tsv
 # internal/testkit/cpu-time.sh says.
 test: build
 	@mkdir -p build && rm -f $(CPU_LOG)
-	$(MAKE) --no-print-directory -j 3 test-pure test-labs test-links
+	$(MAKE) --no-print-directory -j 4 test-pure test-labs test-pages test-links
 	internal/testkit/cpu-time.sh --check $(CPU_LOG)
 
 # The parts of make test, after build.
@@ -49,7 +49,9 @@ test-pure:
 	GOMAXPROCS=$(HALF) $(GOTEST) -timeout 15m -run '$(NOLINK)' ./cmd/softswitch
 	cd examples/detector && go vet ./... && go test ./...
 	GOMAXPROCS=$(HALF) $(BIN) sim fuzz --n $(CASES) --seed 1 --detector itsy
-	GOMAXPROCS=$(HALF) $(GOTEST) -timeout 20m $(PAGES)
+
+test-pages:
+	GOMAXPROCS=$(HALF) $(GOTEST) -timeout 20m -p 1 $(PAGES)
 
 test-labs:
 	$(GOTEST) -timeout 40m -p 1 -skip '$(NOLINK)' $(LABS)
