@@ -35,8 +35,8 @@ GOTEST = go test -vet=off -ldflags=-s -exec $(CURDIR)/internal/testkit/cpu-time.
 export CPU_LOG := $(CURDIR)/build/cpu-time.tsv
 
 # Everything that can be checked in minutes. Tests that need root or a tool skip with their reason where
-# it is missing; run as root to miss none. No package may take more processor time than
-# internal/testkit/cpu-time.sh says.
+# it is missing; run as root to miss none. At its end internal/testkit/cpu-time.sh names the packages
+# that take too much processor time.
 test: build
 	@mkdir -p build && rm -f $(CPU_LOG)
 	$(MAKE) --no-print-directory -j 4 test-pure test-labs test-pages test-links
