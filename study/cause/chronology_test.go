@@ -174,7 +174,7 @@ func TestChronology(t *testing.T) {
 			continue
 		}
 		deadlocks++
-		c := drawnCase(t, s, k.Wires)
+		c := cause.NewCase(t, s, k.Wires)
 		got, want := textOf(c.Chronology), log.text(d)
 		if !slices.Equal(got, want) {
 			t.Fatalf("seed %d, case %d:\ngot  %q\nwant %q", seed, i, got, want)
@@ -195,14 +195,4 @@ func TestChronology(t *testing.T) {
 	if deadlocks < 40 || caused < deadlocks || fromHosts < 3 {
 		t.Errorf("of %d deadlocks only %d periods are caused, and %d those of hosts", deadlocks, caused, fromHosts)
 	}
-}
-
-// drawnCase is a scenario with its first deadlock, which there has to be.
-func drawnCase(t *testing.T, s *scenario.Scenario, seed uint64) *cause.Case {
-	t.Helper()
-	c, err := cause.New(s, seed, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
 }

@@ -13,6 +13,9 @@ type Run = run
 // NewRun is newRun.
 var NewRun = newRun
 
+// NewCase is newCase.
+var NewCase = newCase
+
 // OnEvents has see called with every event of the run.
 func (r *Run) OnEvents(see func(event.Node, event.Event)) { r.events = see }
 

@@ -29,7 +29,7 @@ func TestPlanted(t *testing.T) {
 				continue
 			}
 			hosts++
-			c := drawnCase(t, simtest.Parse(t, k.Name(), string(k.Text("none", "")), "none"), k.Wires)
+			c := cause.NewCase(t, simtest.Parse(t, k.Name(), string(k.Text("none", "")), "none"), k.Wires)
 			if c.Deadlock.At != k.Onset {
 				t.Errorf("%s: a deadlock at %d ns, want %d ns", k.Name(), c.Deadlock.At, k.Onset)
 			}

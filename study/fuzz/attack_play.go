@@ -13,8 +13,8 @@
 //   - founded: an action of a response is founded once a deadlock was declared rightly in the
 //     run; before that, it was taken on somebody's false word.
 //
-// What it does not do: nobody in it has a key. What
-// somebody with a key can do is in docs/security.md.
+// What it does not do: nobody in it has a key. What somebody with a key can do is in
+// docs/security.md.
 
 package fuzz
 
