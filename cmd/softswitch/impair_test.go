@@ -70,7 +70,7 @@ func TestImpairedRun(t *testing.T) {
 func TestWireScenarios(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ file, slow string }{
-		{"wan/two-sites", "1"}, {"w6-late-edge", "400"}, {"w13-lost-label", "400"}, {"w22-forged-label", "400"},
+		{"wan/two-sites", "1"}, {"w6-late-edge", "4000"}, {"w13-lost-label", "400"}, {"w22-forged-label", "400"},
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			v, _ := newBed(t).play("../../scenarios/"+c.file+".yaml", "--slow", c.slow)
