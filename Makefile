@@ -95,7 +95,7 @@ busy: build
 bench: build
 	$(BIN) bench forward
 	$(BIN) bench floor
-	go test -run '^$$' -bench . -benchmem ./pfcframe ./itsyhdr ./buffer ./dataplane ./internal/timer ./link/auth ./link/cmac
+	go test -run '^$$' -bench . -benchmem ./pfcframe ./itsyhdr ./buffer ./dataplane ./internal/timer ./link/auth
 
 # A k=8 fabric in which ten switches die while traffic flows, with a process for each node
 # and with one for all. Needs root.
