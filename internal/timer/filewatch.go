@@ -1,36 +1,60 @@
 package timer
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/fsnotify/fsnotify"
 )
 
 // FileWatch waits for changes of a file. Wait is for one goroutine at a time, Close for any.
-type FileWatch struct{ changes *os.File }
+type FileWatch struct{ changes *fsnotify.Watcher }
 
-// Watch watches the file at path, whose folder has to be there.
+// atOnce is how many changes one Wait is for, if they come while nobody waits.
+const atOnce = 128
+
+// Watch watches the file at path, whose folder has to be there, and to keep its name: once it is
+// renamed, nothing is seen of it.
 func Watch(path string) (*FileWatch, error) {
-	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	w, err := fsnotify.NewBufferedWatcher(atOnce)
 	if err != nil {
 		return nil, fmt.Errorf("filewatch: %w", err)
 	}
-	dir := filepath.Dir(path)
-	if _, err := unix.InotifyAddWatch(fd, dir, unix.IN_ATTRIB|unix.IN_MODIFY|unix.IN_CREATE|unix.IN_MOVED_TO|unix.IN_CLOSE_WRITE); err != nil {
-		unix.Close(fd)
+	dir := filepath.Dir(path) // also of a file that is to come, or that another one replaces
+	if err := w.Add(dir); err != nil {
+		w.Close()
 		return nil, fmt.Errorf("filewatch: %s: %w", dir, err)
 	}
-	return &FileWatch{os.NewFile(uintptr(fd), "inotify")}, nil
+	return &FileWatch{w}, nil
 }
 
-// Wait waits for changes in the file's folder, of which some may be of other files. It
-// fails after Close with os.ErrClosed.
-func (w *FileWatch) Wait() error {
-	_, err := w.changes.Read(make([]byte, 4096))
-	return err
+// Wait waits for changes in the file's folder, of which some may be of other files. Soon
+// after Close it fails with os.ErrClosed.
+func (w *FileWatch) Wait() error { return w.wait(nil) }
+
+func (w *FileWatch) wait(limit <-chan time.Time) error {
+	select {
+	case _, ok := <-w.changes.Events:
+		if !ok {
+			return os.ErrClosed
+		}
+	case err, ok := <-w.changes.Errors:
+		if !ok {
+			return os.ErrClosed
+		}
+		if !errors.Is(err, fsnotify.ErrEventOverflow) { // which says that something changed
+			return err
+		}
+	case <-limit:
+		return os.ErrDeadlineExceeded
+	}
+	for len(w.changes.Events) > 0 {
+		<-w.changes.Events
+	}
+	return nil
 }
 
 // UntilFile looks at the file, and again after each change, until is returns true. After limit the
@@ -41,11 +65,9 @@ func UntilFile(path string, limit time.Duration, is func() bool) error {
 		return err
 	}
 	defer w.Close()
-	if err := w.changes.SetReadDeadline(time.Now().Add(limit)); err != nil {
-		return err
-	}
+	end := time.After(limit)
 	for !is() {
-		if err := w.Wait(); err != nil {
+		if err := w.wait(end); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
