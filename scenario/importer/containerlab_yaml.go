@@ -11,8 +11,8 @@ import (
 // maxNested is how many aliases or merge keys can lead from one to the next.
 const maxNested = 16
 
-// clabReader reads values, with the aliases in them. err is the first fault; behind it
-// everything is empty.
+// clabReader reads values, with the aliases in them, which the library would read otherwise
+// (docs/decisions/aliases.md). err is the first fault; behind it everything is empty.
 type clabReader struct {
 	file    string
 	root    ast.Node
