@@ -33,7 +33,7 @@ func (s *spot) close() {
 // path is that of what has the name.
 func (s *spot) path() string { return path.Join(s.at, s.name) }
 
-// walk is the way along a path.
+// walk is the way along a path. Why not by os.Root: see docs/decisions/osroot.md.
 type walk struct {
 	perm    uint32 // of folders that are missing and are to be made; 0: none are
 	asIs    bool   // the last name is not followed if it is a link
