@@ -17,6 +17,7 @@ import (
 	"softswitch/internal/timer"
 	"softswitch/link/decode"
 	"softswitch/live/node"
+	"softswitch/node/config"
 )
 
 // act makes a host of the lab misbehave.
@@ -207,7 +208,7 @@ func TestCapturesThatNobodyReads(t *testing.T) {
 	b := newBed(t, "ip", "ping")
 	b.must("deploy", "-t", "../../scenarios/pause.yaml")
 	for range node.CapturesMax {
-		c, err := control.Open(b.socket("s1"), "capture", node.CaptureArgs{})
+		c, err := control.Open(b.socket("s1"), "capture", config.CaptureRequest{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 	"softswitch/lab"
 	"softswitch/link"
 	"softswitch/link/merge"
-	"softswitch/live/node"
+	"softswitch/node/config"
 )
 
 // Capture captures a lab.
@@ -72,7 +72,7 @@ func (c *Capture) open(ctx context.Context, offset int64) ([]merge.Source, error
 		return nil, err
 	}
 	there, conns, err := control.AskAll(ctx, lab.Endpoints(nodes), func(e control.Endpoint) (*control.Conn, error) {
-		return control.Open(e.Path, "capture", node.CaptureArgs{Offset: offset})
+		return control.Open(e.Path, "capture", config.CaptureRequest{Offset: offset})
 	})
 	if err != nil && (len(there) == 0 || len(c.Nodes) > 0) {
 		for _, conn := range conns {

@@ -14,6 +14,7 @@ import (
 	"softswitch/link/decode"
 	"softswitch/link/pcapng"
 	"softswitch/live"
+	"softswitch/node/config"
 )
 
 // CapturesMax limits how many clients a node writes captures for at once: each costs it
@@ -25,11 +26,6 @@ const CapturesMax = 4
 type capturing struct {
 	taps    link.Taps
 	clients atomic.Int32
-}
-
-// CaptureArgs are the arguments of the request "capture".
-type CaptureArgs struct {
-	Offset int64 `json:"offset"` // link.CaptureOptions.Offset
 }
 
 // captureToFile captures all frames to a file until the node ends.
@@ -76,7 +72,7 @@ func (r *runner) open(p live.Port) (link.Link, error) {
 // the client sends requests a mark. The node never waits for the client: frames for
 // which the client is too slow are missed, and counted in the capture.
 func (c *capturing) request(args json.RawMessage) (any, error) {
-	var a CaptureArgs
+	var a config.CaptureRequest
 	if args != nil {
 		if err := readArguments(args, &a); err != nil {
 			return nil, err

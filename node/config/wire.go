@@ -24,6 +24,11 @@ type WireRequest struct {
 	Flip int `json:"flip,omitempty"`
 }
 
+// CaptureRequest is the arguments of the request to a live node for a capture.
+type CaptureRequest struct {
+	Offset int64 `json:"offset"` // link.CaptureOptions.Offset
+}
+
 // Build turns the configuration into what the wire does. The error names the key and the
 // valid values.
 func (w Wire) Build() (f impair.Faults, err error) {
