@@ -8,7 +8,8 @@
 //	verdict.Verdict <--judge-- oracle <--event logs, counters--Collect
 //
 // Read in this order: describe.go, headroom.go, play.go, collect.go, verdict.go; then what is done
-// to a lab by hand: nodes.go, ask.go, shell.go; and how its counters become metrics: scrape.go.
+// to a lab by hand: nodes.go, ask.go, shell.go; how all of its frames are captured: capture.go,
+// capturefile.go; and how its counters become metrics: scrape.go.
 //
 // What it does not do: it makes no namespaces (package netnslab) and judges no deadlock
 // (package oracle).

@@ -12,7 +12,6 @@ import (
 	"softswitch/event/follow"
 	"softswitch/internal/progress"
 	"softswitch/lab"
-	"softswitch/lab/capture"
 	netnslab "softswitch/netns-lab"
 	"softswitch/scenario/load"
 	"softswitch/view/drawing"
@@ -81,7 +80,7 @@ Exit status: 0 it ended so; 1 a node died meanwhile, and its last frames are mis
 			if file == "-" && progress.IsTerminal(os.Stdout) {
 				return errors.New("lab capture: a capture is no text for a terminal; give a file with -w FILE, or a pipe: lab capture | wireshark -k -i -")
 			}
-			c := capture.Capture{Name: *name, Nodes: nodes, File: file, Log: os.Stderr}
+			c := lab.Capture{Name: *name, Nodes: nodes, File: file, Log: os.Stderr}
 			whole, err := c.Run(cmd.Context())
 			if err == nil && !whole {
 				err = cli.ErrUnmet

@@ -1,4 +1,4 @@
-package capture
+package lab
 
 import (
 	"context"
@@ -11,13 +11,18 @@ import (
 	"time"
 
 	"softswitch/internal/control"
-	"softswitch/lab"
 	"softswitch/link"
 	"softswitch/link/merge"
 	"softswitch/node/config"
 )
 
-// Capture captures a lab.
+// Capture captures what all nodes of a lab send and receive, as one pcapng in the order of time:
+//
+//	node --control socket--> pcapng --.
+//	node --control socket--> pcapng ---+--> link/merge --> file or pipe
+//
+// No node waits for a capture: frames for which it is too slow are missed, and counted. A file
+// ends with a whole block, even if the disk is full.
 type Capture struct {
 	Name  string
 	Nodes []string
@@ -63,15 +68,15 @@ func (c *Capture) Run(ctx context.Context) (whole bool, err error) {
 // open starts the captures of the nodes. If all nodes are captured, one answer is
 // enough; nodes that the user named must all answer.
 func (c *Capture) open(ctx context.Context, offset int64) ([]merge.Source, error) {
-	st, err := lab.Load(c.Name)
+	st, err := Load(c.Name)
 	if err != nil {
 		return nil, err
 	}
-	nodes, err := lab.Pick(st, c.Nodes, "")
+	nodes, err := Pick(st, c.Nodes, "")
 	if err != nil {
 		return nil, err
 	}
-	there, conns, err := control.AskAll(ctx, lab.Endpoints(nodes), func(e control.Endpoint) (*control.Conn, error) {
+	there, conns, err := control.AskAll(ctx, Endpoints(nodes), func(e control.Endpoint) (*control.Conn, error) {
 		return control.Open(e.Path, "capture", config.CaptureRequest{Offset: offset})
 	})
 	if err != nil && (len(there) == 0 || len(c.Nodes) > 0) {

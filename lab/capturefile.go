@@ -1,4 +1,4 @@
-package capture
+package lab
 
 import (
 	"fmt"
