@@ -1,6 +1,10 @@
 package check
 
-import "slices"
+import (
+	"slices"
+
+	"softswitch/internal/scc"
+)
 
 // graph is a directed graph of nodes and the edges between them, with the strongly
 // connected components in which there is a cycle.
@@ -11,13 +15,12 @@ type graph struct {
 	to    []int32 // by index of edges: index in nodes of the head, -1 for a node without edges
 
 	index []int32 // by node: index in nodes, valid if nodes has it there
-	comp  []int32 // by index of nodes: its component from 1, 0 for none with a cycle
+	comp  []int32 // by index of nodes: its component, -1 for none with a cycle
 	comps int
 
-	order, low, next []int32 // of Tarjan's algorithm
-	stack, path      []int32
-	before           []int32 // of searches: index of the edge by which a node was met, + 1
-	queue            []int32
+	scc    scc.Finder
+	before []int32 // of searches: index of the edge by which a node was met, + 1
+	queue  []int32
 }
 
 func (g *graph) init(nodes int) { g.index = make([]int32, nodes) }
@@ -41,71 +44,8 @@ func (g *graph) build(c *Checker, edges []edge) {
 		}
 		g.to = append(g.to, i)
 	}
-	g.components()
-}
-
-// components is Tarjan's algorithm (SIAM J. Comput. 1972) without recursion.
-func (g *graph) components() {
-	n := len(g.nodes)
-	g.order, g.low, g.next = zero(g.order, n), zero(g.low, n), zero(g.next, n)
-	g.comp = zero(g.comp, n)
-	g.comps = 0
-	clock := int32(0)
-	for root := range int32(n) {
-		if g.order[root] != 0 {
-			continue
-		}
-		g.path = append(g.path[:0], root)
-		for len(g.path) > 0 {
-			at := g.path[len(g.path)-1]
-			if g.order[at] == 0 {
-				clock++
-				g.order[at], g.low[at] = clock, clock
-				g.stack = append(g.stack, at)
-			}
-			if i := g.at[at] + g.next[at]; i < g.at[at+1] {
-				g.next[at]++
-				switch to := g.to[i]; {
-				case to < 0:
-				case g.order[to] == 0:
-					g.path = append(g.path, to)
-				case g.comp[to] == 0:
-					g.low[at] = min(g.low[at], g.order[to])
-				}
-				continue
-			}
-			g.leave(at)
-		}
-	}
-	for i, k := range g.comp {
-		g.comp[i] = max(k, 0)
-	}
-}
-
-// leave ends the search below node at. A component of one node has no cycle: no hop
-// leads to itself.
-func (g *graph) leave(at int32) {
-	g.path = g.path[:len(g.path)-1]
-	if len(g.path) > 0 {
-		up := g.path[len(g.path)-1]
-		g.low[up] = min(g.low[up], g.low[at])
-	}
-	if g.low[at] != g.order[at] {
-		return
-	}
-	k := int32(-1)
-	if g.stack[len(g.stack)-1] != at {
-		g.comps++
-		k = int32(g.comps)
-	}
-	for {
-		top := g.stack[len(g.stack)-1]
-		g.stack = g.stack[:len(g.stack)-1]
-		g.comp[top] = k
-		if top == at {
-			return
-		}
-	}
+	g.comp = zero(g.comp, len(g.nodes))
+	g.comps = g.scc.Find(g.comp, g.at, g.to)
 }
 
 func zero(s []int32, n int) []int32 {
@@ -123,7 +63,7 @@ func zero(s []int32, n int) []int32 {
 func (g *graph) cycles(bound int, fn func(cycle []edge)) bool {
 	var cycle []edge
 	for root := range int32(len(g.nodes)) {
-		if g.comp[root] == 0 {
+		if g.comp[root] < 0 {
 			continue
 		}
 		if bound == 0 {
