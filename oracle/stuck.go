@@ -3,6 +3,7 @@ package oracle
 import (
 	"slices"
 
+	"softswitch/internal/scc"
 	"softswitch/unit"
 )
 
@@ -149,6 +150,7 @@ type graph struct {
 	live  []int32 // by hold: its live queues
 	work  []int32
 	kept  []int32 // by index in the result: the queue
+	scc   scc.Finder
 }
 
 // Stuck computes the largest stuck set. It starts from all closed queues and
@@ -291,7 +293,7 @@ func (g *graph) result() *Stuck {
 		}
 		s.flooded = append(s.flooded, g.isFlooded(i))
 	}
-	s.findComponents()
+	s.findComponents(&g.scc)
 	s.findKinds()
 	return s
 }
@@ -352,102 +354,21 @@ func (s *Stuck) hasStrong(i int32, left []bool) bool {
 	return false
 }
 
-// findComponents is Tarjan's algorithm (SIAM J. Comput. 1972) with an explicit stack
-// instead of recursion, because a chain of queues may be as long as the fabric is
-// large.
-func (s *Stuck) findComponents() {
-	n := len(s.Queues)
-	t := tarjan{s: s, order: make([]int32, n), low: make([]int32, n), seen: make([]int32, n), comp: make([]int32, n)}
-	for i := range n {
-		if t.order[i] == 0 {
-			t.visit(int32(i))
-		}
+// findComponents finds the components of G, and which of them are knots.
+func (s *Stuck) findComponents(f *scc.Finder) {
+	s.comp = make([]int32, len(s.Queues))
+	s.Components = make([]Component, f.Find(s.comp, s.nextAt, s.next))
+	for i := range s.Components {
+		s.Components[i].Knot = true
 	}
-	s.keepCycles(t.comp, int(t.comps))
-}
-
-type tarjan struct {
-	s          *Stuck
-	order, low []int32 // by queue, from 1 in order of discovery
-	seen       []int32 // by queue: successors already walked
-	comp       []int32 // by queue: component from 1, 0 while open
-	stack      []int32 // open queues
-	path       []int32 // the path from the start of the search
-	clock      int32
-	comps      int32
-}
-
-func (t *tarjan) visit(root int32) {
-	t.enter(root)
-	for len(t.path) > 0 {
-		at := t.path[len(t.path)-1]
-		next := t.s.successors(at)
-		if int(t.seen[at]) == len(next) {
-			t.leave(at)
+	for i, q := range s.Queues {
+		if s.comp[i] < 0 {
 			continue
 		}
-		n := next[t.seen[at]]
-		t.seen[at]++
-		switch {
-		case t.order[n] == 0:
-			t.enter(n)
-		case t.comp[n] == 0:
-			t.low[at] = min(t.low[at], t.order[n])
-		}
-	}
-}
-
-func (t *tarjan) enter(i int32) {
-	t.clock++
-	t.order[i], t.low[i] = t.clock, t.clock
-	t.stack = append(t.stack, i)
-	t.path = append(t.path, i)
-}
-
-func (t *tarjan) leave(i int32) {
-	t.path = t.path[:len(t.path)-1]
-	if len(t.path) > 0 {
-		up := t.path[len(t.path)-1]
-		t.low[up] = min(t.low[up], t.low[i])
-	}
-	if t.low[i] != t.order[i] {
-		return
-	}
-	t.comps++
-	for {
-		top := t.stack[len(t.stack)-1]
-		t.stack = t.stack[:len(t.stack)-1]
-		t.comp[top] = t.comps
-		if top == i {
-			return
-		}
-	}
-}
-
-// keepCycles makes Components of the found components, numbered 1 to n, that have a
-// cycle.
-func (s *Stuck) keepCycles(comp []int32, n int) {
-	cyclic, leaves := make([]bool, n+1), make([]bool, n+1)
-	for i := range s.Queues {
-		for _, j := range s.successors(int32(i)) {
-			if comp[i] == comp[j] {
-				cyclic[comp[i]] = true // its component has an edge inside: a cycle
-			} else {
-				leaves[comp[i]] = true
-			}
-		}
-	}
-	kept := make([]int32, n+1) // index in Components + 1
-	s.comp = comp
-	for i, q := range s.Queues {
-		c := comp[i]
-		if cyclic[c] && kept[c] == 0 {
-			s.Components = append(s.Components, Component{Knot: !leaves[c]})
-			kept[c] = int32(len(s.Components))
-		}
-		if s.comp[i] = kept[c] - 1; kept[c] != 0 {
-			at := &s.Components[kept[c]-1]
-			at.Queues = append(at.Queues, q)
+		c := &s.Components[s.comp[i]]
+		c.Queues = append(c.Queues, q)
+		for _, n := range s.successors(int32(i)) {
+			c.Knot = c.Knot && s.comp[n] == s.comp[i]
 		}
 	}
 }
