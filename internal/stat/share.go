@@ -1,4 +1,5 @@
-// Package stat draws random numbers that are the same in every run, and counts shares of cases.
+// Package stat draws random numbers that are the same in every run, counts shares of cases, and
+// says what a median and a quantile is.
 //
 // Rand is splitmix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
 // 2014), for state machines; Mix is its function, for hashes. Neither is secure: the seed
@@ -7,6 +8,10 @@
 // Share counts how many of a number of cases something is true of, and says how far that is known:
 // Wilson's interval (E. B. Wilson, "Probable inference, the law of succession, and statistical
 // inference", 1927). The cases must be independent; it cannot see whether they are.
+//
+// Quantiles are by rank: one of the values, in whole numbers, so that they are the same on every
+// machine. There are two definitions, as published figures are by one or the other; new ones are by
+// NearestRank.
 //
 // What it does not do: it reads no clock and no entropy.
 package stat

@@ -1,0 +1,17 @@
+package stat
+
+// Median of sorted x, which has at least one: of an even number the mean of the two in the
+// middle, whole numbers rounded towards the lower one.
+func Median[T ~int | ~int64 | ~float64](x []T) T {
+	low, high := x[(len(x)-1)/2], x[len(x)/2]
+	return low + (high-low)/2
+}
+
+// NearestRank is where in n sorted values, at least one, the least stands that so many percent
+// of them do not exceed: of ten the ninetieth percentile is the ninth.
+func NearestRank(n, percent int) int { return max(0, (n*percent+99)/100-1) }
+
+// LowerRank is where in n sorted values, at least one, the last stands that is no further than so
+// many percent of the way from the first to the last: of ten the ninetieth percentile is the
+// ninth, and of two the first for all below 100.
+func LowerRank(n, percent int) int { return (n - 1) * percent / 100 }
