@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"softswitch/internal/stat"
 	"softswitch/node/observe"
 	"softswitch/unit"
 )
@@ -63,7 +64,8 @@ func TailOf[T unit.Time | float64](t []T) Tail[T] {
 		return Tail[T]{}
 	}
 	slices.Sort(t)
-	return Tail[T]{P50: *Median(t), P95: nearestRank(t, 95), P99: nearestRank(t, 99), Max: t[len(t)-1]}
+	at := func(percent int) T { return t[stat.NearestRank(len(t), percent)] }
+	return Tail[T]{P50: stat.Median(t), P95: at(95), P99: at(99), Max: t[len(t)-1]}
 }
 
 // completion is that of all runs together, nil if no flow has an end.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"softswitch/internal/stat"
 	"softswitch/unit"
 )
 
@@ -102,24 +103,8 @@ func QuantilesOf[T int | unit.Time](t []T) Spread[T] {
 		return Spread[T]{}
 	}
 	slices.Sort(t)
-	return Spread[T]{Samples: len(t), P50: *Median(t), P90: nearestRank(t, 90), Min: t[0], Max: t[len(t)-1]}
+	return Spread[T]{Samples: len(t), P50: stat.Median(t), P90: t[stat.NearestRank(len(t), 90)], Min: t[0], Max: t[len(t)-1]}
 }
-
-// Median of x, of an even number the mean of the two in the middle, whole numbers rounded
-// towards the lower one; nil if there is none.
-func Median[T int | unit.Time | float64](x []T) *T {
-	if len(x) == 0 {
-		return nil
-	}
-	sorted := slices.Sorted(slices.Values(x))
-	low, high := sorted[(len(x)-1)/2], sorted[len(x)/2]
-	m := low + (high-low)/2
-	return &m
-}
-
-// nearestRank is the least of t, which is sorted and not empty, that so many percent of t do
-// not exceed.
-func nearestRank[T any](t []T, percent int) T { return t[(len(t)*percent+99)/100-1] }
 
 func count(b bool) int {
 	if b {

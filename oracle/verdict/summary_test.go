@@ -14,30 +14,6 @@ import (
 
 const us = unit.Microsecond
 
-// TestMedian: of an even number it lies in the middle of two, of an odd one it is one of them.
-func TestMedian(t *testing.T) {
-	for _, c := range []struct {
-		of   []float64
-		want float64
-	}{
-		{[]float64{7}, 7},
-		{[]float64{3, 1}, 2},
-		{[]float64{9, 1, 2}, 2},
-		{[]float64{8, 1, 2, 3}, 2.5},
-	} {
-		given := slices.Clone(c.of)
-		if got := Median(c.of); got == nil || *got != c.want {
-			t.Errorf("median of %v: %v, want %g", c.of, got, c.want)
-		}
-		if !slices.Equal(c.of, given) {
-			t.Errorf("%v was made %v", given, c.of)
-		}
-	}
-	if got := Median[float64](nil); got != nil {
-		t.Errorf("median of nothing: %g", *got)
-	}
-}
-
 // TestQuantiles: the nearest rank is the least sample that p percent of the
 // samples do not exceed; the median of two in the middle lies between these.
 func TestQuantiles(t *testing.T) {

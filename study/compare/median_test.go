@@ -8,6 +8,16 @@ import (
 	"softswitch/unit"
 )
 
+// TestMedianOf: there is none of nothing, and what is given need not be sorted.
+func TestMedianOf(t *testing.T) {
+	if got := medianOf(nil); got != nil {
+		t.Errorf("median of nothing: %g", *got)
+	}
+	if got := medianOf([]float64{8, 1, 2, 3}); got == nil || *got != 2.5 {
+		t.Errorf("median of 8, 1, 2, 3: %v, want 2.5", got)
+	}
+}
+
 // TestMediansOfRowsAndTotals: those of two runs, and of two scenarios, are in the middle.
 func TestMediansOfRowsAndTotals(t *testing.T) {
 	row := func(scenario string, latencies ...unit.Time) Row {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"softswitch/internal/stat"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/unit"
@@ -174,8 +175,18 @@ func aggregate(s *scenario.Scenario, runs []*Played, truths []found) Figures {
 		}
 	}
 	f.Latency, f.Recovery = verdict.QuantilesOf(latencies), verdict.QuantilesOf(recoveries)
-	f.OfTreated = verdict.Median(shares)
+	f.OfTreated = medianOf(shares)
 	return f
+}
+
+// medianOf is the median of shares, which it sorts; nil if there is none.
+func medianOf(shares []float64) *float64 {
+	if len(shares) == 0 {
+		return nil
+	}
+	slices.Sort(shares)
+	m := stat.Median(shares)
+	return &m
 }
 
 // addTo is sum, 0 if it is nil, and n.

@@ -79,7 +79,7 @@ func (c *Comparison) totals() (all []Total) {
 			}
 		}
 		t.Latency, t.Recovery = verdict.QuantilesOf(latencies), verdict.QuantilesOf(recoveries)
-		t.OfTreated = verdict.Median(shares)
+		t.OfTreated = medianOf(shares)
 		if t.Shared > 0 {
 			t.Goodput /= float64(t.Shared)
 		}

@@ -24,6 +24,7 @@ import (
 	"slices"
 
 	"softswitch/internal/progress"
+	"softswitch/internal/stat"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
 	"softswitch/unit"
@@ -191,7 +192,7 @@ func sum(name, kind string, response bool, runs []outcome) TrafficRow {
 	r.XOFF = verdict.QuantilesOf(xoff).P50
 	if len(slow) > 0 {
 		slices.Sort(slow)
-		rank := func(percent int) Slowdown { return Slowdown(slow[(len(slow)*percent+99)/100-1]) }
+		rank := func(percent int) Slowdown { return Slowdown(slow[stat.NearestRank(len(slow), percent)]) }
 		r.Slowdown50, r.Slowdown99 = rank(50), rank(99)
 	}
 	if sent > 0 {
