@@ -94,7 +94,7 @@ func addShare(s *stat.Share, n, of int) {
 // Finish computes quantiles.
 func (r *ClocksReport) Finish() {
 	slices.Sort(r.bounds)
-	at := func(percent int) float64 { return r.bounds[(len(r.bounds)-1)*percent/100] }
+	at := func(percent int) float64 { return r.bounds[stat.LowerRank(len(r.bounds), percent)] }
 	if len(r.bounds) > 0 {
 		r.Bounds = ClocksQuantiles{len(r.bounds), at(10), at(50), at(90)}
 	}

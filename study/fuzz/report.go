@@ -7,6 +7,8 @@ import (
 	"path"
 	"slices"
 	"text/tabwriter"
+
+	"softswitch/internal/stat"
 )
 
 // DetectionReport sums up the outcomes of many cases. Its JSON is the same for the same cases,
@@ -174,7 +176,7 @@ func (t *Tally) Report(seed uint64, mode Mode, detector string, failures []strin
 
 // latency is a quantile of the latencies, of which there is at least one, in laps.
 func (t *Tally) latency(percent int) float64 {
-	rank := (t.Detected - 1) * percent / 100
+	rank := stat.LowerRank(t.Detected, percent)
 	for _, l := range slices.Sorted(maps.Keys(t.Laps)) {
 		if rank -= t.Laps[l]; rank < 0 {
 			return float64(l) / 1000

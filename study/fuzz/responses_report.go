@@ -131,7 +131,7 @@ func quantiles(x []float64) ResponsesQuantiles {
 		return ResponsesQuantiles{}
 	}
 	slices.Sort(x)
-	at := func(percent int) float64 { return x[(len(x)-1)*percent/100] }
+	at := func(percent int) float64 { return x[stat.LowerRank(len(x), percent)] }
 	return ResponsesQuantiles{len(x), at(25), at(50), at(75)}
 }
 
