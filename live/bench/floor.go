@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"softswitch/internal/stat"
 )
 
 // FloorOptions say what to measure.
@@ -85,7 +87,8 @@ func Floor(ctx context.Context, opt FloorOptions) (*FloorResult, error) {
 
 func sumUpLaps(times []int64) Times {
 	slices.Sort(times)
-	return Times{Min: times[0], Median: quantile(times, 0.5), P90: quantile(times, 0.9), Max: times[len(times)-1]}
+	at := func(percent int) int64 { return times[stat.NearestRank(len(times), percent)] }
+	return Times{Min: times[0], Median: at(50), P90: at(90), Max: times[len(times)-1]}
 }
 
 // laps builds a ring and returns the times of its laps.
