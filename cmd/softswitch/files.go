@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -9,14 +11,16 @@ import (
 
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/detect/catalog"
+	"softswitch/internal/safefile"
 	"softswitch/internal/strictyaml"
 	"softswitch/link/auth"
 	"softswitch/link/decode"
 	"softswitch/live/node"
 	"softswitch/live/replay"
+	"softswitch/oracle/verdict"
 	"softswitch/play/validate"
 	"softswitch/scenario/load"
-	"softswitch/study/figures"
+	"softswitch/view/plot"
 )
 
 func validateCommand() *cobra.Command {
@@ -188,11 +192,39 @@ about and, if none was left at the end, when the last was gone.`,
   softswitch plot drop.json trigger.json --out fig5.svg`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return figures.Throughput(out, args)
+			var all []*verdict.Verdict
+			for _, file := range args {
+				v, err := readVerdict(file)
+				if err != nil {
+					return err
+				}
+				all = append(all, v)
+			}
+			var svg bytes.Buffer
+			if err := plot.Throughput(all).WriteSVG(&svg); err != nil {
+				return err
+			}
+			return safefile.WriteFile(out, svg.Bytes(), 0o644)
 		},
 	}
 	c.Flags().StringVar(&out, "out", "", "file for the picture (SVG)")
 	c.MarkFlagRequired("out")
 	c.MarkFlagFilename("out", "svg")
 	return c
+}
+
+// readVerdict reads a verdict with flows to draw.
+func readVerdict(file string) (*verdict.Verdict, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	v := new(verdict.Verdict)
+	if err := json.Unmarshal(data, v); err != nil {
+		return nil, fmt.Errorf("%s: not a verdict: %w", file, err)
+	}
+	if v.Duration <= 0 || len(v.Flows) == 0 {
+		return nil, fmt.Errorf("%s: not a verdict with flows: duration_ns is %d, and there are %d flows; use what \"sim run --json\" or \"lab run --json\" prints", file, v.Duration, len(v.Flows))
+	}
+	return v, nil
 }

@@ -34,7 +34,7 @@ func drawConvergence(watch func(unit.Time) error) (*plot.Figure, error) {
 		}
 		p := plot.Panel{Title: fmt.Sprintf("%s: Jain's index at the end %.3f, %d pauses", name, jain(v), v.PFC.XOFF), Y: "Gbit/s", Top: 42}
 		for i, f := range v.Flows {
-			p.Lines = append(p.Lines, plot.Line{Name: f.Name, Group: i, Points: overTime(v, i, 1e9)})
+			p.Lines = append(p.Lines, plot.Line{Name: f.Name, Group: i, Points: plot.OverTime(v, i, 1e9)})
 		}
 		fig.Panels = append(fig.Panels, p)
 	}

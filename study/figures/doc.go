@@ -5,7 +5,8 @@
 //
 // Read in this order: figures.go (all of them), cycle.go (Hu et al.: buckets and pauses of
 // the four-switch cycle), loops.go (Shpiner et al.: buckets and throughput of credit loops,
-// with what breaks them), loop.go and boundary.go (routing loops), throughput.go (flows, from verdicts);
+// with what breaks them), loop.go and boundary.go (routing loops), trigger.go (ITSY: flows when
+// a deadlock is broken), convergence.go (congestion control);
 // scale.go measures how large and how fast the simulator goes.
 //
 // Invariant: the same program draws the same files, byte for byte.

@@ -148,7 +148,7 @@ func (r *loopRun) flowPanels() []plot.Panel {
 	flows := plot.Panel{Title: "the flows of the loop. " + r.about(), Y: "Gbit/s", Top: 18}
 	for i, f := range r.verdict.Flows {
 		if strings.HasPrefix(f.Name, "loop") {
-			flows.Lines = append(flows.Lines, plot.Line{Name: f.From + " to " + f.To, Group: i, Points: overTime(r.verdict, i, 1e9)})
+			flows.Lines = append(flows.Lines, plot.Line{Name: f.From + " to " + f.To, Group: i, Points: plot.OverTime(r.verdict, i, 1e9)})
 		}
 	}
 	all := plot.Line{Points: make([]plot.Point, len(r.buckets[0].Points))}

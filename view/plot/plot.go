@@ -8,7 +8,7 @@
 // It can be read from a screen at the end of a room, and by who sees no colors: no text is
 // smaller than 14 px, and lines, dots and marks differ in dashes and shapes too.
 //
-// Read in this order: Figure, Panel, and draw.go for how.
+// Read in this order: Figure, Panel, throughput.go (flows, from verdicts), and draw.go for how.
 //
 // Invariant: the same figure gives the same bytes.
 //

@@ -1,0 +1,42 @@
+package figures
+
+import (
+	"softswitch/oracle/verdict"
+	"softswitch/scenario"
+	"softswitch/scenario/load"
+	"softswitch/scenarios"
+	"softswitch/sim"
+	"softswitch/unit"
+	"softswitch/view/plot"
+)
+
+// brokenAlone is the scenario of the figure on why the deadlock's trigger must be
+// handled too: ITSY (Wu, Ng), Fig. 5.
+const brokenAlone = "itsy-fig5"
+
+// drawTrigger plays brokenAlone without a response, with breaking alone, and with the
+// trigger handled too.
+func drawTrigger(watch func(unit.Time) error) (*plot.Figure, error) {
+	data, err := scenarios.FS.ReadFile(brokenAlone + ".yaml")
+	if err != nil {
+		return nil, err
+	}
+	var all []*verdict.Verdict
+	for _, response := range []string{"none", "drop", "drop+trigger"} {
+		s, err := load.Scenario("scenarios/"+brokenAlone+".yaml", data)
+		if err != nil {
+			return nil, err
+		}
+		s.Response = response
+		p, err := scenario.Compile(s)
+		if err != nil {
+			return nil, err
+		}
+		v, err := play(p, sim.Options{Watch: watch})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	return plot.Throughput(all), nil
+}
