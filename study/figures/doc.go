@@ -7,7 +7,7 @@
 // the four-switch cycle), loops.go (Shpiner et al.: buckets and throughput of credit loops,
 // with what breaks them), loop.go and boundary.go (routing loops), trigger.go (ITSY: flows when
 // a deadlock is broken), convergence.go (congestion control);
-// scale.go measures how large and how fast the simulator goes.
+// scale.go measures how large the simulator goes.
 //
 // Invariant: the same program draws the same files, byte for byte.
 //

@@ -1,11 +1,9 @@
-// Scale measures how large and how fast the simulator goes: deadlocks planted in
-// fabrics of thousands of switches, and frame-hops a second.
+// Scale measures how large the simulator goes: deadlocks planted in fabrics of thousands of
+// switches.
 //
 //	plant --> sim.Large --> run, a partition a processor --> Result: detected, latency, time, memory
-//	a fat-tree under load --> Bench --> Speed
 //
-// Read in this order: this file, scale_plant.go (the fabrics and their deadlocks), scale_bench.go,
-// scale_memory.go.
+// Read in this order: this file, scale_plant.go (the fabrics and their deadlocks).
 //
 // Invariants:
 //   - detection results are the same each time, times are not;
@@ -19,7 +17,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"text/tabwriter"
 	"time"
@@ -28,6 +28,7 @@ import (
 	"softswitch/detect/catalog"
 	"softswitch/internal/progress"
 	"softswitch/oracle"
+	"softswitch/play/rates"
 	"softswitch/sim"
 	"softswitch/unit"
 )
@@ -164,6 +165,13 @@ func run(ctx context.Context, plant planter, detector string, show io.Writer) (*
 		f.CounterBytes = max(f.CounterBytes, s.MMU().CounterBytes())
 	})
 	f.DetectorBytesPerClass = f.DetectorBytes / l.Switch.Buffer.Lossless.Len()
-	f.PeakMemory, err = peakMemory()
+	f.PeakMemory, err = rates.PeakMemory()
 	return f, err
+}
+
+// clearPeak resets rates.PeakMemory, where the kernel can.
+func clearPeak() {
+	runtime.GC()
+	debug.FreeOSMemory()
+	os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // proc(5): resets the peak
 }

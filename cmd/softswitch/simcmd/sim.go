@@ -17,6 +17,7 @@ import (
 	"softswitch/detect/respond"
 	"softswitch/oracle/verdict"
 	"softswitch/play"
+	"softswitch/play/rates"
 	"softswitch/scenario"
 	"softswitch/scenario/load"
 	"softswitch/study/figures"
@@ -147,7 +148,7 @@ A frame-hop is a frame that arrives at a node. The simulator uses one processor.
 		Example: "  softswitch sim bench --json",
 		Args:    cli.Arguments(cobra.NoArgs),
 	}, "print JSON", func(cmd *cobra.Command, _ []string) (cli.Finding, error) {
-		return figures.Bench(cmd.Context(), os.Stderr, detector, unit.Time(duration), runs)
+		return rates.Simulator(cmd.Context(), os.Stderr, detector, unit.Time(duration), runs)
 	})
 	cli.DetectorFlag(c, &detector, catalog.Default, "deadlock detector: %s")
 	c.Flags().DurationVar(&duration, "duration", 20*time.Millisecond, "virtual time of a run")

@@ -1,4 +1,4 @@
-package figures
+package rates
 
 import (
 	"cmp"
@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"text/tabwriter"
 	"time"
+
+	"github.com/prometheus/procfs"
 
 	"softswitch/detect/catalog"
 	"softswitch/internal/progress"
@@ -101,9 +103,9 @@ func newLoad(detector string, duration unit.Time, connections bool) (*benchLoad,
 	return &benchLoad{scenario: s}, nil
 }
 
-// Bench measures runs of the fabric with a detector, until ctx ends; it reports
+// Simulator measures runs of the fabric with a detector, until ctx ends; it reports
 // progress on show. Errors name the flags --detector, --runs and --duration.
-func Bench(ctx context.Context, show io.Writer, detector string, duration unit.Time, runs int) (*Speed, error) {
+func Simulator(ctx context.Context, show io.Writer, detector string, duration unit.Time, runs int) (*Speed, error) {
 	if _, err := catalog.Named("--detector", detector); err != nil {
 		return nil, err
 	}
@@ -140,7 +142,7 @@ func Bench(ctx context.Context, show io.Writer, detector string, duration unit.T
 	res.Wall, res.CPU = wall.Seconds(), cpu.Seconds()
 	res.FrameHopsPerSecond, res.FrameHopsPerCPUSecond = udp.rate(wall), udp.rate(cpu)
 	res.MinMax = [2]int64{udp.rate(walls[runs-1]), udp.rate(walls[0])}
-	res.PeakMemory, err = peakMemory()
+	res.PeakMemory, err = PeakMemory()
 	return res, err
 }
 
@@ -191,4 +193,14 @@ func cpuTime() time.Duration {
 		panic(fmt.Sprintf("getrusage: %v", err)) // it only fails for bad arguments
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// PeakMemory is the most memory that this process ever had resident, in bytes.
+func PeakMemory() (int64, error) {
+	self, err := procfs.Self()
+	if err != nil {
+		return 0, err
+	}
+	status, err := self.NewStatus()
+	return int64(status.VmHWM), err
 }
