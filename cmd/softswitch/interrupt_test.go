@@ -2,19 +2,13 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
-	"softswitch/cmd/softswitch/cli"
+	"softswitch/internal/testkit"
 )
 
 // TestControlC types Ctrl-C at the terminal of every long command, once it shows how far
@@ -36,7 +30,7 @@ func TestControlC(t *testing.T) {
 	} {
 		t.Run(strings.ReplaceAll(args, "/", "_"), func(t *testing.T) {
 			t.Parallel()
-			typeControlC(t, strings.Fields(args), shown)
+			testkit.ControlC(t, shown, "softswitch", strings.Fields(args)...)
 		})
 	}
 }
@@ -76,61 +70,4 @@ func edited(t *testing.T, file string, oldNew ...string) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-// typeControlC starts softswitch at a terminal, waits until that shows a text, types
-// Ctrl-C, and wants the command to say so and to exit with cli.ExitError.
-func typeControlC(t *testing.T, args []string, shown string) {
-	t.Helper()
-	keyboard, screen := openTerminal(t)
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "softswitch", args...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = screen, screen, screen
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	screen.Close()
-	var seen bytes.Buffer
-	buf := make([]byte, 4096)
-	for typed := false; ; {
-		n, err := keyboard.Read(buf)
-		seen.Write(buf[:n])
-		if !typed && n > 0 && strings.Contains(seen.String(), shown) {
-			typed = true
-			if _, err := io.WriteString(keyboard, "\x03"); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err != nil { // EIO: nobody has the terminal open any more
-			break
-		}
-	}
-	cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != cli.ExitError || !strings.Contains(seen.String(), "interrupted") {
-		t.Errorf("exit status %d, want %d; the terminal shows:\n%q", code, cli.ExitError, seen.String())
-	}
-}
-
-// openTerminal makes a pseudo-terminal: what is written to keyboard is typed, and what is
-// read from it was shown.
-func openTerminal(t *testing.T) (keyboard, screen *os.File) {
-	t.Helper()
-	keyboard, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Skipf("no pseudo-terminal: %v", err)
-	}
-	t.Cleanup(func() { keyboard.Close() })
-	if err := unix.IoctlSetPointerInt(int(keyboard.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	n, err := unix.IoctlGetInt(int(keyboard.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if screen, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0); err != nil {
-		t.Fatal(err)
-	}
-	return keyboard, screen
 }

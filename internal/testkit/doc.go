@@ -7,6 +7,7 @@
 //	Docs       what documents show against what programs print: make docs-check (DOCS=1), make long
 //	Need       skips where a program is missing, and says which; NeedRoot, without root
 //	Namespace  network namespaces with veths between them, which end with the test
+//	ControlC   a program at a terminal, at which Ctrl-C is typed
 //	Tshark     other people's programs judge frames: also Scapy
 //
 // cpu-time.sh notes the processor time of each package's tests, and fails where one takes too much.
