@@ -19,7 +19,7 @@ build:
 # of the time, so make test plays the groups beside each other, and all others beside them on half of
 # the processors. The limits are for what hangs: cmd takes three minutes, and twenty where a busy
 # machine compiles all of it first.
-LABS := ./cmd/... ./netns-lab/...
+LABS := ./cmd/softswitch/... ./netns-lab/...
 LINKS := ./internal/timer ./link/... ./live/...
 # Tests in cmd that need no link and no process that goes on.
 NOLINK := ^(TestScripts|TestGuides|TestControlC|TestDocsCurrent)$$
@@ -65,7 +65,7 @@ test-wires:
 
 # What documents and drawings show against what the programs print.
 docs-check: build
-	DOCS=1 go test -count=1 -vet=off ./study/figures
+	DOCS=1 go test -count=1 -vet=off ./cmd/figures
 	DOCS=1 go test -count=1 -vet=off -run '^(TestGuides|TestGuidesLive|TestDocsCurrent)$$' ./cmd/softswitch
 
 # What make test plays a part of, as a whole: all cases, seeds, sizes, looks, documents and blocks of
@@ -122,7 +122,7 @@ guides:
 # The figures and the table of the boundary in docs/figures, from simulations: the
 # same files, byte for byte, wherever they are made.
 figures: build
-	$(BIN) sim figures --out docs/figures
+	go run ./cmd/figures draw --out docs/figures
 	$(BIN) cause n1-two-triggers --svg > docs/figures/n1-chronology.svg
 
 # The page docs/show-acts.md and its pictures, from the show of simulated runs. Needs Chromium

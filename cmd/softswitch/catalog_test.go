@@ -27,7 +27,7 @@ func TestDetectorsEverywhere(t *testing.T) {
 			all = append(all, c)
 		}
 	})
-	if len(all) < 7 { // run, demo, lab deploy, lab run, sim run, sim bench, sim scale, sim fuzz
+	if len(all) < 7 { // run, demo, lab deploy, lab run, sim run, sim bench, sim fuzz
 		t.Fatalf("%d commands have --detector", len(all))
 	}
 	text, err := scenarios.FS.ReadFile("pause.yaml")
@@ -67,7 +67,7 @@ func TestDetectorsEverywhere(t *testing.T) {
 
 // TestDefaultDetector: commands that need no file have the same default as files.
 func TestDefaultDetector(t *testing.T) {
-	for _, words := range []string{"sim bench", "sim scale", "sim fuzz"} {
+	for _, words := range []string{"sim bench", "sim fuzz"} {
 		c, _, err := root().Find(strings.Fields(words))
 		if err != nil {
 			t.Fatal(err)

@@ -43,7 +43,7 @@ var allowedFiles = map[string]string{
 	"netns-lab os.OpenFile":      "the name of a namespace, which must not be there, in a folder of root",
 	"netns-lab os.WriteFile":     "settings of the kernel",
 	"live/bench os.WriteFile":    "settings of the kernel",
-	"study/figures os.WriteFile": "settings of the kernel",
+	"cmd/figures os.WriteFile": "settings of the kernel",
 }
 
 // bannedNames of pure packages: what reads a clock, starts a timer or a goroutine, or

@@ -19,8 +19,8 @@ func campaignCommand() *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "campaign",
 		Short: "Play a long run in shards, here or on a cluster, only what is missing",
-		Long: `Keep a long run of "sim fuzz", "sim boundary", "sweep" or "compare" in a folder: divided
-into shards, of which only those that are missing are played, by this machine, Slurm,
+		Long: `Keep a long run of "sim fuzz", "sweep" or "compare" in a folder: divided into
+shards, of which only those that are missing are played, by this machine, Slurm,
 Kubernetes or GNU parallel. Whatever ends it, at whatever moment, the next run goes on.`,
 	}, campaignInit(), campaignRun(), campaignStatus(), campaignMerge())
 }

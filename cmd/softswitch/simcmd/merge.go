@@ -11,7 +11,6 @@ import (
 
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/study/compare"
-	"softswitch/study/figures"
 	"softswitch/study/fuzz"
 	"softswitch/study/shard"
 	"softswitch/study/sweep"
@@ -38,13 +37,6 @@ var merges = map[string]func(*shard.Whole, *mergeOptions) error{
 		}
 		return cli.PrintJudged(r, r.Clean(), opt.json)
 	},
-	figures.BoundaryCommand: func(w *shard.Whole, opt *mergeOptions) error {
-		t, err := figures.MergeBoundary(w)
-		if err != nil {
-			return err
-		}
-		return cli.PrintFinding(t, opt.json)
-	},
 	sweep.Command: func(w *shard.Whole, _ *mergeOptions) error { return sweep.Merge(w, os.Stdout) },
 	compare.Command: func(w *shard.Whole, opt *mergeOptions) error {
 		c, err := compare.Merge(w)
@@ -61,8 +53,8 @@ func mergeCommand() *cobra.Command {
 		Use:   "merge FILE...",
 		Short: "Put the shards of a run together",
 		Long: `Put together what all parts of a run printed, and print what the whole run would have
-printed, byte for byte. Parts are played with --shard I/N of "sim fuzz", "sim boundary",
-"sweep" and "compare".
+printed, byte for byte. Parts are played with --shard I/N of "sim fuzz", "sweep" and
+"compare".
 
 It takes all N shards, in any order, of one program with the same inputs; it says which
 are missing, there twice, not whole or of another run.

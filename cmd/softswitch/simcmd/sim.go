@@ -20,10 +20,8 @@ import (
 	"softswitch/play/rates"
 	"softswitch/scenario"
 	"softswitch/scenario/load"
-	"softswitch/study/figures"
 	"softswitch/study/frames"
 	"softswitch/study/fuzz"
-	"softswitch/study/shard"
 	"softswitch/study/sweep"
 	"softswitch/unit"
 )
@@ -39,7 +37,7 @@ func simCommand() *cobra.Command {
 		Short: "Play scenarios in virtual time",
 		Long: `Play scenarios in virtual time, with the same switches and hosts as on namespaces:
 exact, repeatable by its seed, and without root.`,
-	}, simRun(), simBench(), simScale(), simFuzz(), simFrames(), simBoundary(), simFigures())
+	}, simRun(), simBench(), simFuzz(), simFrames())
 }
 
 func simRun() *cobra.Command {
@@ -153,35 +151,6 @@ A frame-hop is a frame that arrives at a node. The simulator uses one processor.
 	cli.DetectorFlag(c, &detector, catalog.Default, "deadlock detector: %s")
 	c.Flags().DurationVar(&duration, "duration", 20*time.Millisecond, "virtual time of a run")
 	c.Flags().IntVar(&runs, "runs", 5, "how often each load is measured")
-	return c
-}
-
-func simScale() *cobra.Command {
-	var detector string
-	c := cli.Printed(&cobra.Command{
-		Use:   "scale",
-		Short: "Detect planted deadlocks in fabrics of thousands of switches",
-		Long: `Build two fabrics of 64-port switches, plant deadlocks in them, and see whether
-they are detected:
-
-  - a fat-tree of k = 64: 5120 switches, 65536 hosts;
-  - 10000 switches of 62 links to others, each to those that follow it at 31
-    distances, and 2 hosts.
-
-Every switch and every host is there. A deadlock is a ring of three to twelve
-switches round which flows are sent by way of a route for their destinations.
-Switches have routes to those subnets alone that flows go to.
-
-Exit status: 0 all deadlocks were detected and there was no false alarm; 1 not.`,
-		Args: cli.Arguments(cobra.NoArgs),
-	}, "print JSON", func(cmd *cobra.Command, _ []string) (cli.Finding, error) {
-		r, err := figures.Measure(cmd.Context(), detector, os.Stderr)
-		if err != nil {
-			return nil, err
-		}
-		return cli.Judged(r, r.Clean())
-	})
-	cli.DetectorFlag(c, &detector, catalog.Default, "deadlock detector: %s")
 	return c
 }
 
@@ -319,43 +288,5 @@ Exit status: 0 all held; 1 something did not; 2 it could not be played.`,
 	c.Flags().Int64Var(&seed, "seed", 1, "seed of all randomness, 0 or above")
 	c.Flags().Uint64Var(&r.First, "first-epoch", 0, "the first epoch")
 	c.Flags().IntVar(&r.Workers, "workers", runtime.GOMAXPROCS(0), "switches fed at a time")
-	return c
-}
-
-func simFigures() *cobra.Command {
-	var out string
-	c := &cobra.Command{
-		Use:   "figures",
-		Short: "Draw the figures of the documentation",
-		Long: `Simulate the cases of the papers and draw what came of them: buffer occupancy and
-pauses over time, throughput when a deadlock is broken and when its trigger is
-handled too, and the boundary of routing loops. The same program gives the same
-files, byte for byte.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return figures.DrawAll(cmd.Context(), out, os.Stderr)
-		},
-	}
-	c.Flags().StringVar(&out, "out", "docs/figures", "folder for the files")
-	c.MarkFlagDirname("out")
-	return c
-}
-
-func simBoundary() *cobra.Command {
-	var part shard.Part
-	c := cli.Printed(&cobra.Command{
-		Use:   "boundary",
-		Short: "Find the rate at which routing loops turn into deadlocks",
-		Long: `Simulate routing loops of 2 to 5 switches at 40 Gbit/s and find the rate of one flow
-at which they turn into a deadlock, beside the boundary n B / TTL of Hu et al.,
-"Deadlocks in Datacenter Networks", Eq. 3.`,
-		Args: cobra.NoArgs,
-	}, "print JSON", func(cmd *cobra.Command, _ []string) (cli.Finding, error) {
-		if !part.Whole() {
-			return figures.BoundaryPart(cmd.Context(), os.Stderr, part)
-		}
-		return figures.MeasureBoundary(cmd.Context(), os.Stderr)
-	})
-	shardFlag(c, &part, "loops")
 	return c
 }

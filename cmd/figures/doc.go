@@ -1,9 +1,11 @@
-// Package figures draws the figures of the documentation: the results of the papers'
-// cases in the simulator, over time and over rates.
+// Command figures draws the figures of the documentation: the results of the papers'
+// cases in the simulator, over time and over rates. It is for whoever works on softswitch:
+//
+//	go run ./cmd/figures draw
 //
 //	scenarios --> sim --> samples, pauses, verdicts --> view/plot --> SVG, Markdown
 //
-// Read in this order: figures.go (all of them), cycle.go (Hu et al.: buckets and pauses of
+// Read in this order: main.go (the commands), figures.go (all figures), cycle.go (Hu et al.: buckets and pauses of
 // the four-switch cycle), loops.go (Shpiner et al.: buckets and throughput of credit loops,
 // with what breaks them), loop.go and boundary.go (routing loops), trigger.go (ITSY: flows when
 // a deadlock is broken), convergence.go (congestion control);
@@ -13,4 +15,4 @@
 //
 // What it does not do: it judges nothing; package view/plot decides what a mark looks
 // like.
-package figures
+package main

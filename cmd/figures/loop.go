@@ -27,7 +27,7 @@
 //
 // What it does not do: it runs nothing in parallel. The caller may.
 
-package figures
+package main
 
 import (
 	"fmt"

@@ -11,7 +11,7 @@
 //
 // What it does not do: it prints nothing, and has no part in what is simulated.
 
-package figures
+package main
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package figures
+package main
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 	"softswitch/view/plot"
 )
 
-// boundaryTable is what `sim boundary` prints.
+// boundaryTable is what `figures boundary` prints.
 type boundaryTable struct {
 	// LinkRate is B.
 	LinkRate unit.Rate `json:"link_rate_bps"`
@@ -56,7 +56,7 @@ type boundaryLine struct {
 }
 
 // BoundaryCommand is what shards of the table are of.
-const BoundaryCommand = "sim boundary"
+const BoundaryCommand = "boundary"
 
 // MeasureBoundary fills the table, using all processors, until ctx ends; it reports
 // progress on show.
@@ -229,7 +229,7 @@ func boundaryFiles(ctx context.Context, out string, show io.Writer) error {
 	}
 	fig.Panels = []plot.Panel{panel}
 	var b bytes.Buffer
-	fmt.Fprint(&b, "# The boundary of a routing loop\n\nWritten by `softswitch sim figures`; [papers.md](../papers.md) says what it means. Rates in Gbit/s.\n\n")
+	fmt.Fprint(&b, "# The boundary of a routing loop\n\nWritten by `make figures`; [papers.md](../papers.md) says what it means. Rates in Gbit/s.\n\n")
 	return cmp.Or(
 		t.write(&b, "| ", " | ", "---:"),
 		safefile.WriteFile(filepath.Join(out, "boundary.md"), b.Bytes(), 0o644),

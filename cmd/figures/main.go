@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"softswitch/cmd/softswitch/cli"
+	"softswitch/detect/catalog"
+	"softswitch/study/shard"
+)
+
+func main() { cli.Main(root()) }
+
+func root() *cobra.Command {
+	return cli.Group(cli.Program(&cobra.Command{
+		Use:   "figures",
+		Short: "Simulate what the documentation shows",
+		Long: `Simulate the cases of the papers, and more of a kind than a scenario file has: what
+docs shows of them comes from here. For whoever works on softswitch, in the repository.
+
+Exit status: 0 done and as expected; 1 done, but not as expected; 2 not done.`,
+	}), drawCommand(), boundaryCommand(), mergeCommand(), scaleCommand())
+}
+
+func drawCommand() *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use:   "draw",
+		Short: "Draw the figures of the documentation",
+		Long: `Simulate the cases of the papers and draw what came of them: buffer occupancy and
+pauses over time, throughput when a deadlock is broken and when its trigger is
+handled too, and the boundary of routing loops. The same program gives the same
+files, byte for byte.`,
+		Args: cli.Arguments(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return DrawAll(cmd.Context(), out, os.Stderr)
+		},
+	}
+	c.Flags().StringVar(&out, "out", "docs/figures", "folder for the files")
+	c.MarkFlagDirname("out")
+	return c
+}
+
+func boundaryCommand() *cobra.Command {
+	var part shard.Part
+	c := cli.Printed(&cobra.Command{
+		Use:   "boundary",
+		Short: "Find the rate at which routing loops turn into deadlocks",
+		Long: `Simulate routing loops of 2 to 5 switches at 40 Gbit/s and find the rate of one flow
+at which they turn into a deadlock, beside the boundary n B / TTL of Hu et al.,
+"Deadlocks in Datacenter Networks", Eq. 3.`,
+		Args: cli.Arguments(cobra.NoArgs),
+	}, "print JSON", func(cmd *cobra.Command, _ []string) (cli.Finding, error) {
+		if !part.Whole() {
+			return BoundaryPart(cmd.Context(), os.Stderr, part)
+		}
+		return MeasureBoundary(cmd.Context(), os.Stderr)
+	})
+	c.Flags().Var(&part, "shard", "play one of N parts of the loops and print what \"figures merge\" takes")
+	c.RegisterFlagCompletionFunc("shard", cobra.NoFileCompletions)
+	return c
+}
+
+func mergeCommand() *cobra.Command {
+	return cli.Printed(&cobra.Command{
+		Use:   "merge FILE...",
+		Short: "Put the shards of the boundary together",
+		Long: `Put together what all parts of "boundary", played with --shard I/N, printed, and print
+what the whole would have printed, byte for byte. It takes all N shards, in any order.`,
+		Args: cli.Arguments(cobra.MinimumNArgs(1)),
+	}, "print JSON", func(_ *cobra.Command, files []string) (cli.Finding, error) {
+		w, err := shard.Join(files)
+		if err != nil {
+			return nil, fmt.Errorf("merge: %w", err)
+		}
+		if w.Command != BoundaryCommand {
+			return nil, fmt.Errorf("merge: %s: command %q; valid: %s", files[0], w.Command, BoundaryCommand)
+		}
+		return MergeBoundary(w)
+	})
+}
+
+func scaleCommand() *cobra.Command {
+	var detector string
+	c := cli.Printed(&cobra.Command{
+		Use:   "scale",
+		Short: "Detect planted deadlocks in fabrics of thousands of switches",
+		Long: `Build two fabrics of 64-port switches, plant deadlocks in them, and see whether
+they are detected:
+
+  - a fat-tree of k = 64: 5120 switches, 65536 hosts;
+  - 10000 switches of 62 links to others, each to those that follow it at 31
+    distances, and 2 hosts.
+
+Every switch and every host is there. A deadlock is a ring of three to twelve
+switches round which flows are sent by way of a route for their destinations.
+Switches have routes to those subnets alone that flows go to.
+
+Exit status: 0 all deadlocks were detected and there was no false alarm; 1 not.`,
+		Args: cli.Arguments(cobra.NoArgs),
+	}, "print JSON", func(cmd *cobra.Command, _ []string) (cli.Finding, error) {
+		r, err := Measure(cmd.Context(), detector, os.Stderr)
+		if err != nil {
+			return nil, err
+		}
+		return cli.Judged(r, r.Clean())
+	})
+	cli.DetectorFlag(c, &detector, catalog.Default, "deadlock detector: %s")
+	return c
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"softswitch/internal/testkit"
+)
+
+// TestMain makes the test binary serve as figures, in PATH.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"figures": main})
+}
+
+// TestRefused: what makes no sense is not begun, and the exit status says so.
+func TestRefused(t *testing.T) {
+	for args, want := range map[string]string{
+		"nonsense":                 `^figures: unknown command "nonsense" for "figures"; valid: draw, boundary, merge, scale\n$`,
+		"draw everything":          `^figures: unknown command "everything" for "figures draw"; usage: figures draw `,
+		"draw --out /dev/null":     `^figures: mkdir /dev/null: not a directory\n$`,
+		"boundary --shard 0/3":     `^figures: invalid argument "0/3" for "--shard" flag: valid: I/N, N from 1 to 100000 and I from 1 to N, such as 3/7; see `,
+		"scale --detector magic":   `^figures: --detector: "magic" is no detector`,
+		"scale everything":         `usage: figures scale `,
+		"merge":                    `^figures: requires at least 1 arg.*; usage: figures merge FILE`,
+		"merge figures.go":         `^figures: merge: figures.go: not a shard, or not all of one: `,
+		"merge --bogus figures.go": "^figures: unknown flag: --bogus; see `figures merge --help`\n$",
+	} {
+		var out, said bytes.Buffer
+		cmd := exec.Command("figures", strings.Fields(args)...)
+		cmd.Stdout, cmd.Stderr = &out, &said
+		var exit *exec.ExitError
+		if err := cmd.Run(); !errors.As(err, &exit) || exit.ExitCode() != 2 || out.Len() > 0 || !regexp.MustCompile(want).Match(said.Bytes()) {
+			t.Errorf("figures %s: %v, said %q and printed %q; want exit status 2 and %s", args, err, said.String(), out.String(), want)
+		}
+	}
+}
+
+// TestControlC: each command ends once Ctrl-C is typed. That of fabrics builds one first, in make long.
+func TestControlC(t *testing.T) {
+	for args, shown := range map[string]string{
+		"scale":                     "fat-tree",
+		"boundary":                  "routing loops",
+		"draw --out " + t.TempDir(): "figures",
+	} {
+		t.Run(strings.Fields(args)[0], func(t *testing.T) {
+			if args == "scale" {
+				testkit.LongOnly(t)
+			}
+			t.Parallel()
+			testkit.ControlC(t, shown, "figures", strings.Fields(args)...)
+		})
+	}
+}
