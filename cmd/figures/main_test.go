@@ -41,6 +41,9 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestDocumentedCommands: what pages name is there.
+func TestDocumentedCommands(t *testing.T) { testkit.Documented(t, "figures") }
+
 // TestControlC: each command ends once Ctrl-C is typed. That of fabrics builds one first, in make long.
 func TestControlC(t *testing.T) {
 	for args, shown := range map[string]string{

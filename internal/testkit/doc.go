@@ -4,6 +4,7 @@
 //	           SEED=8808266606530916803 go test -run TestRate ./internal/pacer
 //	Sized      how much a test plays: a part in make test, all of it in make long (LONG=1)
 //	LongOnly   what only make long plays
+//	Documented the commands that documents name are there
 //	Docs       what documents show against what programs print: make docs-check (DOCS=1), make long
 //	Need       skips where a program is missing, and says which; NeedRoot, without root
 //	Namespace  network namespaces with veths between them, which end with the test
