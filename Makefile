@@ -20,7 +20,7 @@ build:
 # the processors. The limits are for what hangs: cmd takes three minutes, and twenty where a busy
 # machine compiles all of it first.
 LABS := ./cmd/softswitch/... ./netns-lab/...
-LINKS := ./internal/timer ./link/... ./live/...
+LINKS := ./internal/timer ./link/... ./live/... ./cmd/bench
 # Tests in cmd that need no link and no process that goes on.
 NOLINK := ^(TestScripts|TestGuides|TestControlC|TestDocsCurrent)$$
 # Packages whose tests start a browser.
@@ -93,8 +93,8 @@ busy: build
 
 # Speed beside Open vSwitch and others, the floor of a lap, and micro-benchmarks.
 bench: build
-	$(BIN) bench forward
-	$(BIN) bench floor
+	go run ./cmd/bench forward --softswitch $(BIN)
+	go run ./cmd/bench floor
 	go test -run '^$$' -bench . -benchmem ./pfcframe ./itsyhdr ./buffer ./dataplane ./internal/timer ./link/auth
 
 # A k=8 fabric in which ten switches die while traffic flows, with a process for each node

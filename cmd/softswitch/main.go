@@ -6,7 +6,7 @@
 //
 // Read in this order: main.go (the commands), cli (what commands share, exit codes), nodecmd (one
 // node, and what running ones answer), labcmd (labs), simcmd (virtual time), then those that read
-// files or look at the machine: files.go, check.go, import.go, bench.go, doctor.go, gen.go,
+// files or look at the machine: files.go, check.go, import.go, doctor.go, gen.go,
 // wireshark.go.
 package main
 
@@ -35,6 +35,6 @@ Exit status: 0 done and as expected; 1 done, but not as expected; 2 not done.`,
 	c.AddCommand(labcmd.Commands()...)
 	c.AddCommand(simcmd.Commands()...)
 	c.AddCommand(decodeCommand(), replayCommand(), plotCommand(), taggerCommand(), validateCommand(), checkCommand(), importCommand())
-	c.AddCommand(doctorCommand(), benchCommand(), genCommand(), wiresharkCommand())
+	c.AddCommand(doctorCommand(), genCommand(), wiresharkCommand())
 	return c
 }

@@ -39,10 +39,10 @@ var fileFunctions = []string{"Create", "Mkdir", "MkdirAll", "OpenFile", "WriteFi
 
 // allowedFiles are exceptions with their reasons.
 var allowedFiles = map[string]string{
-	"lab os.OpenFile":            "a device",
-	"netns-lab os.OpenFile":      "the name of a namespace, which must not be there, in a folder of root",
-	"netns-lab os.WriteFile":     "settings of the kernel",
-	"live/bench os.WriteFile":    "settings of the kernel",
+	"lab os.OpenFile":          "a device",
+	"netns-lab os.OpenFile":    "the name of a namespace, which must not be there, in a folder of root",
+	"netns-lab os.WriteFile":   "settings of the kernel",
+	"cmd/bench os.WriteFile":   "settings of the kernel",
 	"cmd/figures os.WriteFile": "settings of the kernel",
 }
 

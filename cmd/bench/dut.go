@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ type dut struct {
 	// start starts it in the bed's dut namespace on one processor. dir is for its
 	// files. It returns the started processes even if it fails.
 	start func(b *bed, cpu int, dir string) ([]*child, error)
-	// ours says that it is part of this program: a failure is then an error, not a
+	// ours says that it is of this repository: a failure is then an error, not a
 	// reason to go on without it.
 	ours bool
 }
@@ -27,13 +27,13 @@ const (
 	Testpmd    = "testpmd"
 )
 
-// duts are the devices in the order of a round. program is the softswitch program.
-func duts(program string) []dut {
+// duts are the devices in the order of a round. softswitch is that program, self is this one.
+func duts(softswitch, self string) []dut {
 	none := func() error { return nil }
 	return []dut{
-		{Softswitch, none, ourProgram(program, Softswitch, "run", "p0", "p1"), true},
+		{Softswitch, none, ourProgram(softswitch, Softswitch, "run", "p0", "p1"), true},
 		{OVS, findOVS, startOVS, false},
-		{Relay, none, ourProgram(program, Relay, "bench", "relay", "p0", "p1"), true},
+		{Relay, none, ourProgram(self, Relay, "relay", "p0", "p1"), true},
 		{Testpmd, findTestpmd, startTestpmd, false},
 	}
 }

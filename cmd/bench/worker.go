@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"context"
@@ -83,11 +83,11 @@ func buffers(n int) [][]byte {
 func RunLaps(ctx context.Context, args []string, w io.Writer) error {
 	laps, err := strconv.Atoi(args[2])
 	if err != nil {
-		return fmt.Errorf("bench lap: LAPS: %w", err)
+		return fmt.Errorf("lap: LAPS: %w", err)
 	}
 	every, err := time.ParseDuration(args[3])
 	if err != nil {
-		return fmt.Errorf("bench lap: EVERY: %w", err)
+		return fmt.Errorf("lap: EVERY: %w", err)
 	}
 	return runLaps(ctx, args[0], args[1], laps, every, w)
 }

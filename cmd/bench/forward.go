@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 	"time"
 
 	"softswitch/link"
@@ -14,7 +15,7 @@ import (
 
 // ForwardOptions say what to measure.
 type ForwardOptions struct {
-	Program  string        // the softswitch program; "" is this one
+	Program  string        // the softswitch to measure
 	Frames   []int         // lengths of frames in bytes, without FCS: MinFrame to MaxFrame
 	Rounds   int           // at least 1
 	Duration time.Duration // of a turn's measurement, longer than zero
@@ -101,15 +102,22 @@ func Forward(ctx context.Context, opt ForwardOptions) (*ForwardResult, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
-	var err error
-	if opt.Program, err = program(opt.Program); err != nil {
+	softswitch, err := filepath.Abs(opt.Program) // devices are started in a folder of theirs
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(softswitch); err != nil {
+		return nil, fmt.Errorf("forward: --softswitch: %w; `make` builds it", err)
+	}
+	self, err := os.Executable()
+	if err != nil {
 		return nil, err
 	}
 	f := forward{opt: opt}
 	if f.dutCPU, f.senderCPU, err = twoCPUs(); err != nil {
-		return nil, fmt.Errorf("bench forward: %w", err)
+		return nil, fmt.Errorf("forward: %w", err)
 	}
-	f.duts = duts(opt.Program)
+	f.duts = duts(softswitch, self)
 	for _, d := range f.duts {
 		if err := d.find(); err != nil {
 			f.leaveOut(d, err)
@@ -117,7 +125,7 @@ func Forward(ctx context.Context, opt ForwardOptions) (*ForwardResult, error) {
 	}
 	for _, n := range opt.Frames {
 		if err := f.measure(ctx, n); err != nil {
-			return nil, fmt.Errorf("bench forward: %w", err)
+			return nil, fmt.Errorf("forward: %w", err)
 		}
 	}
 	return f.result(), nil
@@ -126,18 +134,18 @@ func Forward(ctx context.Context, opt ForwardOptions) (*ForwardResult, error) {
 func (o *ForwardOptions) check() error {
 	var errs []error
 	if len(o.Frames) == 0 {
-		errs = append(errs, errors.New("bench forward: no frame length; give at least one"))
+		errs = append(errs, errors.New("forward: no frame length; give at least one"))
 	}
 	for _, n := range o.Frames {
 		if n < MinFrame || n > MaxFrame {
-			errs = append(errs, fmt.Errorf("bench forward: a frame of %d bytes; valid: %d to %d", n, MinFrame, MaxFrame))
+			errs = append(errs, fmt.Errorf("forward: a frame of %d bytes; valid: %d to %d", n, MinFrame, MaxFrame))
 		}
 	}
 	if o.Rounds < 1 {
-		errs = append(errs, fmt.Errorf("bench forward: %d rounds; valid: 1 and more", o.Rounds))
+		errs = append(errs, fmt.Errorf("forward: %d rounds; valid: 1 and more", o.Rounds))
 	}
 	if o.Duration <= 0 {
-		errs = append(errs, fmt.Errorf("bench forward: %v a turn; valid: more than 0", o.Duration))
+		errs = append(errs, fmt.Errorf("forward: %v a turn; valid: more than 0", o.Duration))
 	}
 	return errors.Join(errs...)
 }

@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"bytes"
@@ -66,10 +66,10 @@ func wantGone(t *testing.T, children []*child) {
 	}
 }
 
-// TestTurn measures what needs no softswitch program, each peer if it is there.
+// TestTurn measures what needs no softswitch, each peer if it is there.
 func TestTurn(t *testing.T) {
 	f := newForward(t)
-	for _, d := range duts(self(t))[1:] {
+	for _, d := range duts("", self(t))[1:] {
 		t.Run(d.name, func(t *testing.T) {
 			if err := d.find(); err != nil {
 				t.Skip(err)
@@ -95,7 +95,7 @@ func TestTurn(t *testing.T) {
 func TestTurnSeesCorruption(t *testing.T) {
 	f := newForward(t)
 	var children []*child
-	d := dut{name: "corrupt", start: ourProgram(self(t), "corrupt", "bench", "corrupt", "p0", "p1")}
+	d := dut{name: "corrupt", start: ourProgram(self(t), "corrupt", "corrupt", "p0", "p1")}
 	_, err := f.turn(t.Context(), watched(d, &children), 64)
 	if err == nil || !strings.Contains(err.Error(), "byte 63 of a frame of 64") {
 		t.Errorf("a relay that changes frames was measured: %v", err)

@@ -1,5 +1,8 @@
-// Package bench measures how fast this switch is compared with other forwarders on the
-// same machine at the same time, and how fast a lap of bare relays is.
+// Command bench measures how fast the switch is compared with other forwarders on the
+// same machine at the same time, and how fast a lap of bare relays is. It is for whoever works
+// on softswitch:
+//
+//	make && go run -exec sudo ./cmd/bench forward
 //
 // Forward puts a device under test (DUT) between a sender and a sink, each in a
 // network namespace of its own:
@@ -20,7 +23,7 @@
 //	└────║───┘   └─────────┘   └─────────┘   └─────────┘   ║
 //	     ╚═════════════════════════════════════════════════╝
 //
-// Read in this order: forward.go (turns, rounds, ratios), dut.go with ovs.go
+// Read in this order: main.go (the commands), forward.go (turns, rounds, ratios), dut.go with ovs.go
 // (what is measured), sender_linux.go and frame.go (the load), floor.go
 // and worker.go (the ring), then bed_linux.go, thread_linux.go and child_linux.go
 // (namespaces, wires, processors, processes), stat.go and text.go.
@@ -37,4 +40,4 @@
 //
 // It does not tune the machine, and absolute figures from a shared machine vary from
 // run to run: quote the ratios.
-package bench
+package main

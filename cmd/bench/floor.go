@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 
 // FloorOptions say what to measure.
 type FloorOptions struct {
-	Program  string    // the softswitch program; "" is this one
+	Program  string    // whose processes are the ring; "" is this one
 	Laps     int       // of each kind, at least 1
 	Progress io.Writer // takes a line for each kind
 }
@@ -52,22 +52,17 @@ const Spacing = 2 * time.Millisecond
 // warmUpLaps are not counted: the first ones touch memory for the first time.
 const warmUpLaps = 50
 
-// program is the path, or that of this program.
-func program(path string) (string, error) {
-	if path != "" {
-		return path, nil
-	}
-	return os.Executable()
-}
-
 // Floor measures laps round a ring of bare relays. It needs root.
 func Floor(ctx context.Context, opt FloorOptions) (*FloorResult, error) {
 	if opt.Laps < 1 {
-		return nil, fmt.Errorf("bench floor: %d laps; valid: 1 and more", opt.Laps)
+		return nil, fmt.Errorf("floor: %d laps; valid: 1 and more", opt.Laps)
 	}
-	var err error
-	if opt.Program, err = program(opt.Program); err != nil {
-		return nil, err
+	if opt.Program == "" {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, err
+		}
+		opt.Program = self
 	}
 	r := &FloorResult{Bench: "floor", Hops: Hops, Laps: opt.Laps, FrameBytes: MinFrame, EveryNs: int64(Spacing)}
 	for _, kind := range []struct {
@@ -77,7 +72,7 @@ func Floor(ctx context.Context, opt FloorOptions) (*FloorResult, error) {
 	}{{"spaced", Spacing, &r.Spaced}, {"back-to-back", 0, &r.BackToBack}} {
 		times, err := laps(ctx, opt, kind.every)
 		if err != nil {
-			return nil, fmt.Errorf("bench floor: %w", err)
+			return nil, fmt.Errorf("floor: %w", err)
 		}
 		*kind.into = sumUpLaps(times)
 		fmt.Fprintf(opt.Progress, "%-12s  median %.1f us\n", kind.name, float64(kind.into.Median)/1e3)
@@ -114,7 +109,7 @@ func laps(ctx context.Context, opt FloorOptions, every time.Duration) ([]int64, 
 	}
 	lapper, err := start(launch{
 		room: ring[0], cpu: anyCPU, dir: dir, name: "lap", env: oneThread, pipe: true,
-		argv: []string{opt.Program, "bench", "lap", "prev", "next", strconv.Itoa(total), every.String()},
+		argv: []string{opt.Program, "lap", "prev", "next", strconv.Itoa(total), every.String()},
 	})
 	if err != nil {
 		return nil, err
@@ -154,7 +149,7 @@ func startRelays(ctx context.Context, program string, rs []room, dir string) (re
 	for i, r := range rs {
 		c, err := start(launch{
 			room: r, cpu: anyCPU, dir: dir, name: fmt.Sprintf("relay%d", i+1), env: oneThread, pipe: true,
-			argv: []string{program, "bench", "relay", "prev", "next"},
+			argv: []string{program, "relay", "prev", "next"},
 		})
 		if err != nil {
 			return relays, err
