@@ -94,6 +94,7 @@ func TestAlarm(t *testing.T) {
 		{"a file", "lab", `func f() { os.Create("x") }`, "use safefile.Create"},
 		{"a file as a value", "live/node", `var write = os.WriteFile`, "use safefile.WriteFile"},
 		{"another's exception to files", "live/node", `func f() { os.OpenFile("x", 0, 0) }`, "use safefile.OpenFile"},
+		{"an instrument that can be imported", "cmd/figures", `var n int`, "is no program"},
 		{"no room", "nowhere/below", `var n int`, "add nowhere to the table"},
 	} {
 		t.Run(c.what, func(t *testing.T) {

@@ -30,6 +30,9 @@ func (k checker) check(p source) (faults []string) {
 	if k.rowOf(p.dir) == 0 {
 		return []string{"package " + p.dir + " is in no room: add " + room(p.dir) + " to the table in ARCHITECTURE.md"}
 	}
+	if beside(p.dir) && p.types.Name() != "main" {
+		faults = append(faults, "package "+p.dir+" is no program: what users have no use for is one beside "+users+", which so cannot link it")
+	}
 	for _, f := range p.files {
 		for _, imp := range f.Imports {
 			name, _ := strconv.Unquote(imp.Path.Value)

@@ -6,6 +6,14 @@ import (
 	"strings"
 )
 
+// users is the program that users install.
+const users = "cmd/softswitch"
+
+// beside reports whether a package is below cmd and no part of what users install.
+func beside(dir string) bool {
+	return room(dir) == "cmd" && dir != users && !strings.HasPrefix(dir, users+"/")
+}
+
 // strangers must not know each other, whatever their rooms.
 var strangers = [][2]string{{"pfcframe", "itsyhdr"}, {"link", "buffer"}, {"oracle", "dataplane"}, {"node/observe", "scenario"}, {"node/metrics", "scenario"}}
 
