@@ -11,6 +11,8 @@ import (
 // Switch is one switch of a script. Port i is at once the ingress port of bucket i
 // and the egress port of queue i.
 type Switch struct {
+	Down unit.PortSet // whose links are down; frames on their way arrive
+
 	fabric   *Fabric
 	id       unit.NodeID
 	ports    []port
@@ -46,7 +48,6 @@ type port struct {
 
 	pressed map[unit.Port]uint64 // frames of the bucket's lossy turns, by egress port
 
-	down  bool
 	flows []detect.Flow // that wait in the queue
 	inForce
 }
@@ -72,9 +73,6 @@ func (s *Switch) Press(in, out unit.Port) {
 	}
 	s.ports[in].pressed[out]++
 }
-
-// LinkDown takes the link at port p down; frames on their way arrive.
-func (s *Switch) LinkDown(p unit.Port) { s.ports[p].down = true }
 
 // Flows says which flows wait in the queue of out, the heaviest first.
 func (s *Switch) Flows(out unit.Port, flows ...detect.Flow) { s.ports[out].flows = flows }

@@ -65,7 +65,7 @@ func (v view) PausesSeen(q detect.Queue) uint64 { return v.s.ports[q.Port].pause
 func (v view) Pressed(b detect.Bucket, q detect.Queue) uint64 {
 	return v.s.ports[b.Port].pressed[q.Port]
 }
-func (v view) LinkUp(p unit.Port) bool  { return !v.s.ports[p].down }
+func (v view) LinkUp(p unit.Port) bool  { return !v.s.Down.Has(p) }
 func (v view) Rate(unit.Port) unit.Rate { return Rate }
 func (v view) MTU() int                 { return MTU }
 
@@ -92,7 +92,7 @@ func (a actions) Repause(b detect.Bucket) {
 
 func (a actions) Send(p unit.Port, t itsyhdr.TLV) bool {
 	from := &a.s.ports[p]
-	if from.peer == nil && !from.host || from.down {
+	if from.peer == nil && !from.host || a.s.Down.Has(p) {
 		return false
 	}
 	a.s.outbox = append(a.s.outbox, item{port: p, msg: t})
@@ -100,7 +100,7 @@ func (a actions) Send(p unit.Port, t itsyhdr.TLV) bool {
 }
 
 func (a actions) SendFrame(p unit.Port, payload []byte) bool {
-	if a.s.ports[p].peer == nil || a.s.ports[p].down {
+	if a.s.ports[p].peer == nil || a.s.Down.Has(p) {
 		return false
 	}
 	a.s.outbox = append(a.s.outbox, item{port: p, payload: slices.Clone(payload)})

@@ -206,7 +206,7 @@ func TestUnconfirmed(t *testing.T) {
 
 func TestPortDown(t *testing.T) {
 	sc := newRing(t, 4, "drop")
-	sc.s[1].LinkDown(p)
+	sc.s[1].Down.Add(p)
 	sc.declare(1, none)
 	sc.after(long)
 	sc.wantRefused(detect.RefusedPortDown)
@@ -218,7 +218,7 @@ func TestPortDown(t *testing.T) {
 func TestPortGoesDown(t *testing.T) {
 	sc := newRing(t, 4, "drop+trigger")
 	sc.declare(1, unit.NodePort{Node: 99})
-	sc.At(sc.Now()+120*us, func() { sc.s[1].LinkDown(p) })
+	sc.At(sc.Now()+120*us, func() { sc.s[1].Down.Add(p) })
 	sc.after(long)
 	sc.wantRefused(detect.RefusedUnreachable, detect.RefusedPortDown)
 	sc.wantClean()

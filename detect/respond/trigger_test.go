@@ -165,7 +165,7 @@ func TestTriggerOutOfReach(t *testing.T) {
 		sc := newRing(t, 4, "drop+trigger")
 		at := sc.trigger(9, 3)
 		if c.down {
-			at.LinkDown(1)
+			at.Down.Add(1)
 		}
 		sc.declare(1, c.trigger)
 		sc.after(long)
