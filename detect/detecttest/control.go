@@ -34,40 +34,37 @@ type Refused struct {
 	Queue  detect.Queue
 }
 
-// inForce is what actions have changed of a port, and have not changed back.
-type inForce struct {
-	extra             int
-	restricted, lossy bool
-	policed           []detect.FlowID
-	turns             []detect.Queue // by which what comes in here leaves, that are lossy turns
+// turned is an action that is on or off, at a bucket and a queue.
+type turned struct {
+	action detect.Action // that begins it
+	bucket detect.Bucket
+	queue  detect.Queue
 }
 
 // InForce reports whether any action is in force at s. Force is none: it ends by
 // itself.
 func (s *Switch) InForce() bool {
-	for _, p := range s.ports {
-		m := p.inForce
-		if m.extra != 0 || m.restricted || m.lossy || len(m.policed) > 0 || len(m.turns) > 0 {
-			return true
-		}
-	}
-	return false
+	return len(s.on) > 0 || slices.ContainsFunc(s.ports, func(p port) bool { return p.extra != 0 || len(p.policed) > 0 })
 }
 
 func (a actions) note(m detect.Action, b detect.Bucket, q detect.Queue, bytes int) {
+	a.noteFlow(m, b, q, 0, bytes)
+}
+
+func (a actions) noteFlow(m detect.Action, b detect.Bucket, q detect.Queue, flow detect.FlowID, bytes int) {
 	f := a.s.fabric
-	f.Acts = append(f.Acts, Acted{At: f.now, Switch: a.s.id, Action: m, Bucket: b, Queue: q, Bytes: bytes})
+	f.Acts = append(f.Acts, Acted{At: f.now, Switch: a.s.id, Action: m, Bucket: b, Queue: q, Flow: flow, Bytes: bytes})
 }
 
 // turn sets an action that is on or off, and records the change.
-func (a actions) turn(is *bool, on bool, b detect.Bucket, q detect.Queue, begin, end detect.Action) {
-	if *is == on {
-		return
-	}
-	*is = on
-	if on {
+func (a actions) turn(on bool, b detect.Bucket, q detect.Queue, begin, end detect.Action) {
+	switch at := (turned{begin, b, q}); {
+	case a.s.on[at] == on:
+	case on:
+		a.s.on[at] = true
 		a.note(begin, b, q, 0)
-	} else {
+	default:
+		delete(a.s.on, at)
 		a.note(end, b, q, 0)
 	}
 }
@@ -101,11 +98,11 @@ func (a actions) Force(b detect.Bucket, q detect.Queue, bytes int) {
 }
 
 func (a actions) Restrict(b detect.Bucket, q detect.Queue, on bool) {
-	a.turn(&a.s.ports[q.Port].restricted, on, b, q, detect.ActionRestrict, detect.ActionFree)
+	a.turn(on, b, q, detect.ActionRestrict, detect.ActionFree)
 }
 
 func (a actions) Lossy(q detect.Queue, on bool) {
-	a.turn(&a.s.ports[q.Port].lossy, on, detect.Bucket{}, q, detect.ActionLossy, detect.ActionHonour)
+	a.turn(on, detect.Bucket{}, q, detect.ActionLossy, detect.ActionHonour)
 	if on && a.s.ports[q.Port].paused {
 		a.s.ports[q.Port].paused = false
 		a.s.detector.Resume(a.s.fabric.now, q, false)
@@ -114,13 +111,7 @@ func (a actions) Lossy(q detect.Queue, on bool) {
 
 // LossyTurn notes it; bytes that the script enqueues stay charged.
 func (a actions) LossyTurn(b detect.Bucket, q detect.Queue, on bool) {
-	is := slices.Contains(a.s.ports[b.Port].turns, q)
-	a.turn(&is, on, b, q, detect.ActionLossyTurn, detect.ActionLosslessTurn)
-	m := &a.s.ports[b.Port].inForce
-	m.turns = slices.DeleteFunc(m.turns, func(t detect.Queue) bool { return t == q })
-	if on {
-		m.turns = append(m.turns, q)
-	}
+	a.turn(on, b, q, detect.ActionLossyTurn, detect.ActionLosslessTurn)
 }
 
 func (a actions) Extra(b detect.Bucket, bytes int) (ok bool) {
@@ -145,8 +136,7 @@ func (a actions) Extra(b detect.Bucket, bytes int) (ok bool) {
 
 // Police has four policers for each port.
 func (a actions) Police(in unit.Port, flow detect.FlowID, rate unit.Rate) (ok bool) {
-	f := a.s.fabric
-	m := &a.s.ports[in].inForce
+	m := &a.s.ports[in]
 	action := detect.ActionUnpolice
 	m.policed = slices.DeleteFunc(m.policed, func(id detect.FlowID) bool { return id == flow })
 	if rate > 0 {
@@ -155,9 +145,7 @@ func (a actions) Police(in unit.Port, flow detect.FlowID, rate unit.Rate) (ok bo
 		}
 		m.policed, action = append(m.policed, flow), detect.ActionPolice
 	}
-	f.Acts = append(f.Acts, Acted{
-		At: f.now, Switch: a.s.id, Action: action, Bucket: bucket(in), Queue: detect.Queue{Port: unit.NoPort}, Flow: flow, Bytes: int(rate / 1000),
-	})
+	a.noteFlow(action, bucket(in), detect.Queue{Port: unit.NoPort}, flow, int(rate/1000))
 	return true
 }
 

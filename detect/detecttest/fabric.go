@@ -158,7 +158,7 @@ func (f *Fabric) step() {
 
 // Switch adds a switch with its detector.
 func (f *Fabric) Switch(id unit.NodeID, ports int) *Switch {
-	s := &Switch{fabric: f, id: id, ports: make([]port, ports), held: make([][]int, ports)}
+	s := &Switch{fabric: f, id: id, ports: make([]port, ports), held: make([][]int, ports), on: map[turned]bool{}}
 	for i := range s.held {
 		s.held[i] = make([]int, ports)
 	}

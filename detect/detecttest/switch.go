@@ -18,7 +18,8 @@ type Switch struct {
 	ports    []port
 	held     [][]int // bytes, by ingress and egress port
 	detector detect.Detector
-	outbox   []item // what the detector asked to send, in order, until it returns
+	on       map[turned]bool // what actions have begun, and have not ended
+	outbox   []item          // what the detector asked to send, in order, until it returns
 }
 
 // item is a message for a port, or the reminder of a pause frame for its bucket.
@@ -48,8 +49,9 @@ type port struct {
 
 	pressed map[unit.Port]uint64 // frames of the bucket's lossy turns, by egress port
 
-	flows []detect.Flow // that wait in the queue
-	inForce
+	flows   []detect.Flow   // that wait in the queue
+	extra   int             // of the bucket's threshold
+	policed []detect.FlowID // that come in here
 }
 
 // ID is the switch's number.
@@ -186,7 +188,7 @@ func (s *Switch) Paused(out unit.Port) bool { return s.ports[out].paused }
 
 func (s *Switch) pause(p unit.Port, period uint8, t itsyhdr.TLV) {
 	s.ports[p].pauses++
-	if s.ports[p].lossy {
+	if s.on[turned{action: detect.ActionLossy, queue: queue(p)}] {
 		return
 	}
 	fresh := !s.ports[p].paused
