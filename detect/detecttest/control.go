@@ -1,6 +1,7 @@
 package detecttest
 
 import (
+	"fmt"
 	"slices"
 
 	"softswitch/detect"
@@ -23,6 +24,18 @@ type Acted struct {
 	Queue  detect.Queue
 	Flow   detect.FlowID // of a policer
 	Bytes  int
+}
+
+// String is what was done: "restrict 0>1", "lend 0 15500".
+func (x Acted) String() string {
+	s := fmt.Sprintf("%v %d", x.Action, x.Bucket.Port)
+	if x.Queue.Port != unit.NoPort {
+		s += fmt.Sprintf(">%d", x.Queue.Port)
+	}
+	if x.Bytes > 0 {
+		s += fmt.Sprintf(" %d", x.Bytes)
+	}
+	return s
 }
 
 // Refused is an action that was not taken.
@@ -53,7 +66,9 @@ func (a actions) note(m detect.Action, b detect.Bucket, q detect.Queue, bytes in
 
 func (a actions) noteFlow(m detect.Action, b detect.Bucket, q detect.Queue, flow detect.FlowID, bytes int) {
 	f := a.s.fabric
-	f.Acts = append(f.Acts, Acted{At: f.now, Switch: a.s.id, Action: m, Bucket: b, Queue: q, Flow: flow, Bytes: bytes})
+	x := Acted{At: f.now, Switch: a.s.id, Action: m, Bucket: b, Queue: q, Flow: flow, Bytes: bytes}
+	f.Acts = append(f.Acts, x)
+	f.Done = append(f.Done, x.String())
 }
 
 // turn sets an action that is on or off, and records the change.
@@ -114,6 +129,11 @@ func (a actions) LossyTurn(b detect.Bucket, q detect.Queue, on bool) {
 	a.turn(on, b, q, detect.ActionLossyTurn, detect.ActionLosslessTurn)
 }
 
+// Avoid notes it; where bytes go, the script says.
+func (a actions) Avoid(in, out unit.Port, on bool) {
+	a.turn(on, bucket(in), queue(out), detect.ActionAvoid, detect.ActionAllow)
+}
+
 func (a actions) Extra(b detect.Bucket, bytes int) (ok bool) {
 	all := bytes - a.s.ports[b.Port].extra
 	for _, p := range a.s.ports {
@@ -152,4 +172,5 @@ func (a actions) Police(in unit.Port, flow detect.FlowID, rate unit.Rate) (ok bo
 func (a actions) Refuse(why detect.Refusal, b detect.Bucket, q detect.Queue) {
 	f := a.s.fabric
 	f.Refusals = append(f.Refusals, Refused{At: f.now, Switch: a.s.id, Why: why, Bucket: b, Queue: q})
+	f.Done = append(f.Done, fmt.Sprintf("refuse %d>%d %v", b.Port, q.Port, why))
 }

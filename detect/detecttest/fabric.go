@@ -8,8 +8,8 @@
 //	       Switch  ------------------------------------------------------>  Switch
 //	       Detector                                                        Detector
 //
-//	records: Findings, Traces, Pauses, Messages, Acts, Refusals; Stuck says what
-//	is true
+//	records: Findings, Traces, Pauses, Messages, Sent, Acts, Refusals, Done; Stuck
+//	says what is true
 //
 // No frame moves by itself: a bucket's bytes are those that the script puts there,
 // and a pause frame leaves at once. All of a script is in one class, Class.
@@ -56,6 +56,10 @@ type Fabric struct {
 	// Acts, Refusals: what was done to a switch, or was not, oldest first.
 	Acts     []Acted
 	Refusals []Refused
+	// Done is what was declared, done and refused, oldest first, in words.
+	Done []string
+	// Sent are the messages of a format of the detectors' own, oldest first.
+	Sent []Sent
 	// Pool is how many bytes of extra threshold a switch has in all; New sets 1,000,000.
 	Pool int
 	// Liar, unless it is 0, is a switch that may lie: Stuck takes each pause of it that is in
@@ -76,6 +80,14 @@ type Found struct {
 	At     unit.Time
 	Switch unit.NodeID
 	detect.Finding
+}
+
+// Sent is a message of a format of a detector's own, with when and where it left.
+type Sent struct {
+	At      unit.Time
+	Switch  unit.NodeID
+	Port    unit.Port
+	Payload []byte
 }
 
 // Diagnosed is a diagnosis, with when and where.
@@ -118,6 +130,9 @@ func (f *Fabric) To(t unit.Time) {
 	}
 	f.now = t
 }
+
+// Pass lets so much time pass.
+func (f *Fabric) Pass(d unit.Time) { f.To(f.now + d) }
 
 // due is when the next thing happens: an event, or a detector's deadline.
 func (f *Fabric) due() unit.Time {

@@ -12,6 +12,7 @@ import (
 // and the egress port of queue i.
 type Switch struct {
 	Down unit.PortSet // whose links are down; frames on their way arrive
+	Ways unit.PortSet // by which frames come in that have another way than the one they took
 
 	fabric   *Fabric
 	id       unit.NodeID
@@ -246,12 +247,18 @@ func (s *Switch) flush() {
 	}
 }
 
-// deliverFrame gives the detector a message of its own format.
+// DeliverFrame lets a message of the detector's own format arrive at port p, as from a
+// forger, and reports whether it is well-formed.
+func (s *Switch) DeliverFrame(p unit.Port, payload []byte) bool {
+	defer s.flush()
+	return s.detector.(detect.Peer).Frame(s.fabric.now, p, payload)
+}
+
+// deliverFrame gives the detector a message that another sent.
 func (s *Switch) deliverFrame(in unit.Port, payload []byte) {
-	if !s.detector.(detect.Peer).Frame(s.fabric.now, in, payload) {
+	if !s.DeliverFrame(in, payload) {
 		panic(fmt.Sprintf("detecttest: switch %d, port %d: a message that its own kind sent is not well-formed: %x", s.id, in, payload))
 	}
-	s.flush()
 }
 
 // transmit lets do happen at the far end of p, in order. Nothing happens behind a

@@ -1,6 +1,7 @@
 package detecttest
 
 import (
+	"fmt"
 	"slices"
 
 	"softswitch/detect"
@@ -73,6 +74,10 @@ func (v view) Detour(detect.Bucket, detect.Queue) (int, unit.Port, unit.Time) {
 	return 0, unit.NoPort, 0
 }
 
+func (v view) Reroutable(in unit.Port, q detect.Queue) bool {
+	return v.Held(bucket(in), q) > 0 && v.s.Ways.Has(in)
+}
+
 func (v view) Flows(dst []detect.Flow, q detect.Queue) []detect.Flow {
 	return append(dst, v.s.ports[q.Port].flows...)
 }
@@ -100,16 +105,19 @@ func (a actions) Send(p unit.Port, t itsyhdr.TLV) bool {
 }
 
 func (a actions) SendFrame(p unit.Port, payload []byte) bool {
-	if a.s.ports[p].peer == nil || a.s.Down.Has(p) {
+	if a.s.Down.Has(p) {
 		return false
 	}
-	a.s.outbox = append(a.s.outbox, item{port: p, payload: slices.Clone(payload)})
+	payload = slices.Clone(payload)
+	a.s.fabric.Sent = append(a.s.fabric.Sent, Sent{a.s.fabric.now, a.s.id, p, payload})
+	a.s.outbox = append(a.s.outbox, item{port: p, payload: payload})
 	return true
 }
 
 func (a actions) Report(fd detect.Finding) {
 	f := a.s.fabric
 	f.Findings = append(f.Findings, Found{At: f.now, Switch: a.s.id, Finding: fd})
+	f.Done = append(f.Done, fmt.Sprintf("report %d>%d", fd.Bucket.Port, fd.Queue.Port))
 }
 
 func (a actions) Trace(t detect.Trace) {
