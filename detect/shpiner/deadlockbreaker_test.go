@@ -7,23 +7,16 @@ import (
 	"softswitch/unit"
 )
 
-// Ports of a switch of a loop: b comes from the switch before, p and p2 lead to the
-// next ones, h to a host.
-const b, p, p2, h = In, Out, Out2, Host
-
-const (
-	period = Period
-	whole  = Whole
-	active = releaseHops * HopTime
-)
+// active is how long a release is in force.
+const active = releaseHops * hop
 
 // other is a hop of another switch.
 var other = Hop{SPUID: 0xaaaa, Egress: 9}
 
 // dbScript is a switch with Deadlock Breaker, whose messages are paths.
-type dbScript = Script[Path]
+type dbScript = script[Path]
 
-func newDBScript(t *testing.T) *dbScript { return NewScript(t, NewDeadlockBreaker, dbMessage, dbParse) }
+func newDBScript(t *testing.T) *dbScript { return newScript(t, NewDeadlockBreaker, dbMessage, dbParse) }
 
 func dbMessage(m Path) []byte { return AppendPath(nil, m) }
 
@@ -33,24 +26,24 @@ func dbParse(payload []byte) (Path, error) { return ParsePath(payload, nil) }
 // that queue as a hop.
 func dbSuspected(t *testing.T) (sc *dbScript, own Hop) {
 	sc = newDBScript(t)
-	sc.Hold(b, p, 50_000)
+	sc.Enqueue(b, p, 50_000)
 	sc.Pass(whole)
 	return sc, sc.TakeOne().Hops[0]
 }
 
 func detection(nonce uint32, hops ...Hop) Path {
-	return Path{Class: Class, Nonce: nonce, Index: len(hops), Hops: hops}
+	return Path{Class: class, Nonce: nonce, Index: len(hops), Hops: hops}
 }
 
 func release(nonce uint32, index int, hops ...Hop) Path {
-	return Path{Phase: Release, Class: Class, Nonce: nonce, Index: index, Hops: hops}
+	return Path{Phase: Release, Class: class, Nonce: nonce, Index: index, Hops: hops}
 }
 
 // A suspected queue sends a path that begins with itself, in every period, each with a
 // nonce of its own.
 func TestSuspectBegins(t *testing.T) {
 	sc := newDBScript(t)
-	sc.Hold(b, p, 50_000)
+	sc.Enqueue(b, p, 50_000)
 	sc.Pass(whole)
 	first := sc.TakeOne()
 	if first.Phase != Detection || first.Index != 1 || len(first.Hops) != 1 || first.Hops[0].Egress != p {
@@ -87,7 +80,7 @@ func TestIngressWithoutTraffic(t *testing.T) {
 // A queue that moves ends a path.
 func TestEgressNotSuspected(t *testing.T) {
 	sc := newDBScript(t)
-	sc.Hold(b, p, 50_000)
+	sc.Enqueue(b, p, 50_000)
 	sc.Receive(b, detection(7, other))
 	sc.WantSent()
 }
@@ -95,8 +88,8 @@ func TestEgressNotSuspected(t *testing.T) {
 // Of several egresses a random one is taken: each in its turn, one a message.
 func TestExtendChooses(t *testing.T) {
 	sc := newDBScript(t)
-	sc.Hold(b, p, 50_000)
-	sc.Hold(b, p2, 50_000)
+	sc.Enqueue(b, p, 50_000)
+	sc.Enqueue(b, p2, 50_000)
 	sc.Pass(whole)
 	sc.TakeMessages()
 	count := map[unit.Port]int{}
@@ -132,7 +125,7 @@ func TestFound(t *testing.T) {
 	sc, own := dbSuspected(t)
 	tail, next := Hop{SPUID: 3, Egress: 1}, Hop{SPUID: 4, Egress: 2}
 	sc.Receive(b, detection(7, tail, own, next))
-	sc.WantDone("report 0>1", "restrict 0>1 true", "extra 0 15518") // 50,000 - XON 36,000 + MTU 1,518
+	sc.WantDone("report 0>1", "restrict 0>1", "lend 0 15500") // 50,000 - XON 36,000 + MTU 1,500
 	sc.WantSent(release(7, 2, tail, own, next))
 	sc.Receive(b, detection(8, own, next)) // while it is in force
 	sc.WantDone()
@@ -151,12 +144,12 @@ func TestFoundWithoutTraffic(t *testing.T) {
 func TestReleaseHops(t *testing.T) {
 	sc, own := dbSuspected(t)
 	sc.Receive(b, release(7, 1, other, own, other))
-	sc.WantDone("restrict 0>1 true", "extra 0 15518")
+	sc.WantDone("restrict 0>1", "lend 0 15500")
 	sc.WantSent(release(7, 2, other, own, other))
 
 	sc, own = dbSuspected(t)
 	sc.Receive(b, release(7, 1, other, own))
-	sc.WantDone("restrict 0>1 true", "extra 0 15518")
+	sc.WantDone("restrict 0>1", "lend 0 15500")
 	sc.WantSent()
 }
 
@@ -168,26 +161,26 @@ func TestReleaseEnds(t *testing.T) {
 	sc.Pass(active - 1)
 	sc.WantDone()
 	sc.Pass(1)
-	sc.WantDone("restrict 0>1 false", "extra 0 0")
+	sc.WantDone("free 0>1", "return 0")
 	sc.Receive(b, release(8, 0, own, other))
-	sc.WantDone("restrict 0>1 true", "extra 0 15518")
+	sc.WantDone("restrict 0>1", "lend 0 15500")
 }
 
 // A bucket that is far below XON is given an MTU.
 func TestLeastExtra(t *testing.T) {
 	sc := newDBScript(t)
-	sc.Hold(b, p, 1000)
+	sc.Enqueue(b, p, 1000)
 	sc.Pass(whole)
 	sc.Receive(b, release(7, 0, sc.TakeOne().Hops[0], other))
-	sc.WantDone("restrict 0>1 true", "extra 0 1518")
+	sc.WantDone("restrict 0>1", "lend 0 1500")
 }
 
 // Without reserve nothing is left behind.
 func TestNoReserve(t *testing.T) {
 	sc, own := dbSuspected(t)
-	sc.Reserve = 15_517
+	sc.Pool = 15_499
 	sc.Receive(b, release(7, 0, own, other))
-	sc.WantDone("restrict 0>1 true", "restrict 0>1 false", "refuse 0>1 no reserve to lend")
+	sc.WantDone("restrict 0>1", "free 0>1", "refuse 0>1 no reserve to lend")
 	sc.WantSent()
 	sc.Pass(2 * active)
 	sc.WantDone()
@@ -209,9 +202,9 @@ func TestDeadlockBreakerReplay(t *testing.T) {
 func TestOneReleaseAtATime(t *testing.T) {
 	sc := newDBScript(t)
 	for _, in := range []unit.Port{b, p2} {
-		sc.Hold(in, p, 50_000)
+		sc.Enqueue(in, p, 50_000)
 	}
-	sc.Hold(b, p2, 50_000)
+	sc.Enqueue(b, p2, 50_000)
 	sc.Pass(whole)
 	_, sent := sc.TakeMessages()
 	toP, toP2 := sent[0].Hops[0], sent[1].Hops[0]
@@ -219,7 +212,7 @@ func TestOneReleaseAtATime(t *testing.T) {
 	sc.Done = nil
 	sc.Receive(p2, release(8, 0, toP, other))
 	sc.Receive(b, release(9, 0, toP2, other))
-	sc.WantDone("refuse 2>1 held down", "refuse 0>2 held down")
+	sc.WantDone("refuse 3>1 held down", "refuse 0>3 held down")
 	sc.TakeMessages()
 	sc.Receive(b, release(10, 0, toP, other)) // the same once more is passed on
 	sc.WantDone()
@@ -237,7 +230,7 @@ func TestDeadlockBreakerRefused(t *testing.T) {
 		"truncated":             good[:len(good)-1],
 		"path beyond the TLV":   slices.Concat(good[:13], []byte{9}, good[14:]),
 		"index beyond":          slices.Concat(good[:12], []byte{2}, good[13:]),
-		"an election":           AppendElection(nil, Election{Class: Class, SPUID: own.SPUID}),
+		"an election":           AppendElection(nil, Election{Class: class, SPUID: own.SPUID}),
 		"another class":         dbMessage(elsewhere),
 		"another's hop":         dbMessage(release(7, 1, own, other)),
 		"a stale SPUID":         dbMessage(release(7, 0, Hop{SPUID: own.SPUID + 1, Egress: p})),
@@ -251,12 +244,11 @@ func TestDeadlockBreakerRefused(t *testing.T) {
 	sc.WantSent()
 	sc.WantDone()
 	sc.Receive(b, release(7, 0, own, other)) // the good one
-	sc.WantDone("restrict 0>1 true", "extra 0 15518")
+	sc.WantDone("restrict 0>1", "lend 0 15500")
 }
 
 func TestDeadlockBreakerStateBytes(t *testing.T) {
-	small, large := NewSwitch(NewDeadlockBreaker, 1, 2), NewSwitch(NewDeadlockBreaker, 1, 64)
-	if a, z := small.System().StateBytes(), large.System().StateBytes(); a <= 0 || z <= 3*a || z > 64*100 {
+	if a, z := stateBytes(NewDeadlockBreaker, 2), stateBytes(NewDeadlockBreaker, 64); a <= 0 || z <= 3*a || z > 64*100 {
 		t.Errorf("2 ports take %d bytes, 64 take %d; want more by port, up to 100 a port", a, z)
 	}
 }

@@ -1,23 +1,17 @@
-package shpiner_test
+package shpiner
 
 import (
 	"testing"
 
 	"softswitch/detect"
-	"softswitch/detect/shpiner"
+	"softswitch/detect/detecttest"
 	"softswitch/unit"
-)
-
-const (
-	stallClass = shpiner.Class
-	period     = shpiner.PeriodHops * shpiner.HopTime
-	whole      = shpiner.SuspectHops * shpiner.HopTime
 )
 
 // alone is a Monitor as a system that does nothing but sample.
 type alone struct {
 	detect.None
-	*shpiner.Monitor
+	*Monitor
 }
 
 func (a alone) Enqueue(now unit.Time, _ detect.Bucket, _ detect.Queue, _ detect.FlowID, _ int) {
@@ -27,107 +21,105 @@ func (a alone) Deadline() unit.Time { return a.Due() }
 func (a alone) Tick(now unit.Time)  { a.Sample(now) }
 func (a alone) StateBytes() int     { return a.Monitor.StateBytes() }
 
-type script struct {
-	*testing.T
-	*shpiner.Switch
-	*shpiner.Monitor
+// stallScript is a switch with a Monitor, which has no messages.
+type stallScript struct {
+	*script[struct{}]
+	*Monitor
 }
 
-func newScript(t *testing.T) script {
-	var m *shpiner.Monitor
-	s := shpiner.NewSwitch(func(v detect.View, _ detect.Actions) detect.Detector {
-		m = shpiner.NewMonitor(v)
-		return alone{Monitor: m}
-	}, 1, 4)
-	return script{t, s, m}
+func newStallScript(t *testing.T) (sc stallScript) {
+	sc.script = newScript[struct{}](t, func(v detect.View, _ detect.Actions) detect.Detector {
+		sc.Monitor = NewMonitor(v)
+		return alone{Monitor: sc.Monitor}
+	}, nil, nil)
+	return sc
 }
 
-func (sc script) want(at unit.Time, ports ...unit.Port) {
+func (sc stallScript) want(at unit.Time, ports ...unit.Port) {
 	sc.Helper()
 	sc.To(at)
 	var want unit.PortSet
 	for _, p := range ports {
 		want.Add(p)
 	}
-	if got := sc.Suspects(stallClass); got != want {
+	if got := sc.Suspects(class); got != want {
 		sc.Errorf("at %d us ports %b are suspected, want %b", at/unit.Microsecond, got, want)
 	}
 }
 
 // Section 3.2.1: zero throughput and a queue that is not empty, for the whole time.
 func TestStuckForTheWholeTime(t *testing.T) {
-	sc := newScript(t)
-	sc.Hold(0, 1, 1000)
+	sc := newStallScript(t)
+	sc.Enqueue(b, p, 1000)
 	sc.want(whole - 1)
-	sc.want(whole, 1)
-	sc.want(10*whole, 1)
+	sc.want(whole, p)
+	sc.want(10*whole, p)
 }
 
 func TestThroughputEndsSuspicion(t *testing.T) {
-	sc := newScript(t)
-	sc.Hold(0, 1, 1000)
-	sc.want(whole, 1)
-	sc.Leave(0, 1, 1)
+	sc := newStallScript(t)
+	sc.Enqueue(b, p, 1000)
+	sc.want(whole, p)
+	sc.Leave(b, p, 1)
 	sc.want(whole + period)
 	sc.want(2 * whole)
-	sc.want(2*whole+period, 1)
+	sc.want(2*whole+period, p)
 }
 
 func TestOneByteBeforeTheTimeIsOver(t *testing.T) {
-	sc := newScript(t)
-	sc.Hold(0, 1, 1000)
+	sc := newStallScript(t)
+	sc.Enqueue(b, p, 1000)
 	sc.want(whole - 1)
-	sc.Leave(0, 1, 1)
+	sc.Leave(b, p, 1)
 	sc.want(whole)
 	sc.want(2*whole - 1)
-	sc.want(2*whole, 1)
+	sc.want(2*whole, p)
 }
 
 func TestEmptyQueueIsNotSuspected(t *testing.T) {
-	sc := newScript(t)
-	sc.Hold(0, 1, 1000)
-	sc.want(whole, 1)
-	sc.Leave(0, 1, 1000)
+	sc := newStallScript(t)
+	sc.Enqueue(b, p, 1000)
+	sc.want(whole, p)
+	sc.Leave(b, p, 1000)
 	sc.want(2 * whole)
 	if due := sc.Due(); due != unit.Never {
 		t.Errorf("nothing waits, and the next sample is at %d, want never", due)
 	}
-	sc.Hold(2, 3, 1)
-	sc.want(3*whole, 3)
+	sc.Enqueue(p, p2, 1)
+	sc.want(3*whole, p2)
 }
 
 // Pushed bytes prove nothing; one more does.
 func TestDiscount(t *testing.T) {
-	sc := newScript(t)
-	sc.Hold(0, 1, 10_000)
-	sc.want(whole, 1)
-	sc.Discount(detect.Queue{Port: 1, Class: stallClass}, 3000)
-	sc.Leave(0, 1, 3000)
-	sc.want(whole+period, 1)
-	sc.Leave(0, 1, 1)
+	sc := newStallScript(t)
+	sc.Enqueue(b, p, 10_000)
+	sc.want(whole, p)
+	sc.Discount(detect.Queue{Port: p, Class: class}, 3000)
+	sc.Leave(b, p, 3000)
+	sc.want(whole+period, p)
+	sc.Leave(b, p, 1)
 	sc.want(whole + 2*period)
 }
 
 // A queue towards a host or with its link down is nobody's loop.
 func TestHostsAndDeadLinks(t *testing.T) {
-	sc := newScript(t)
-	sc.Hosts.Add(1)
-	sc.Down.Add(2)
-	for p := range unit.Port(4) {
-		sc.Hold(0, p, 1000)
+	sc := newStallScript(t)
+	sc.Down.Add(p2)
+	for out := range detecttest.RingPorts {
+		sc.Enqueue(b, out, 1000)
 	}
-	sc.want(whole, 0, 3)
-	sc.Down.Remove(2)
-	sc.want(2*whole-period, 0, 3)
-	sc.want(2*whole, 0, 2, 3)
+	sc.want(whole, b, p)
+	sc.Down.Remove(p2)
+	sc.want(2*whole-period, b, p)
+	sc.want(2*whole, b, p, p2)
 }
 
 func TestOtherClassesHaveNoSuspects(t *testing.T) {
-	sc := newScript(t)
-	sc.Hold(0, 1, 1000)
-	sc.want(whole, 1)
+	sc := newStallScript(t)
+	sc.Enqueue(b, p, 1000)
+	sc.want(whole, p)
 	for c := range unit.Priority(unit.Priorities) {
-		if got := sc.Suspects(c); c != stallClass && got != 0 {
+		if got := sc.Suspects(c); c != class && got != 0 {
 			t.Errorf("class %d: %b, want none", c, got)
 		}
 	}
