@@ -55,7 +55,8 @@ type Case struct {
 	XONOffset int
 	Headroom  int
 	Lossless  []int
-	Poor      bool // switches have no pool to lend from: all that a bucket may hold is reserved for it
+	Poor      bool     // switches have no pool to lend from: all that a bucket may hold is reserved for it
+	Dynamic   *Dynamic // of modes truth-*: instead of Threshold and XONOffset; nobody changes it
 	Quanta    int
 	Refresh   unit.Time
 
@@ -153,7 +154,11 @@ func (c *Case) Text(detector, comment string) []byte {
 	if c.Poor {
 		pool, size = 1, c.Threshold
 	}
-	fmt.Fprintf(&b, "\nbuffer: {pool: %d, size: %d, static_th: %d, xon_offset: %d, xoff: %d}\n", pool, size, c.Threshold-size, c.XONOffset, c.Headroom)
+	profile := fmt.Sprintf("{pool: %d, size: %d, static_th: %d, xon_offset: %d, xoff: %d}", pool, size, c.Threshold-size, c.XONOffset, c.Headroom)
+	if c.Dynamic != nil {
+		profile = c.Dynamic.text(c.Headroom)
+	}
+	fmt.Fprintf(&b, "\nbuffer: %s\n", profile)
 	fmt.Fprintf(&b, "pfc: {lossless: %s, quanta: %d, refresh: %s}\n", list(c.Lossless), c.Quanta, span(c.Refresh))
 	b.WriteString(c.Congestion.text())
 	c.writeRoutes(&b)

@@ -72,6 +72,9 @@ const jumboStream = 1 << 61
 
 // New generates case index of seed.
 func New(seed uint64, index int, mode Mode) *Case {
+	if slices.Contains(TruthModes, mode) {
+		return newTruth(seed, index, mode)
+	}
 	c, stream := &Case{Seed: seed, Index: index, Mode: mode}, uint64(index)*uint64(len(Modes))+uint64(slices.Index(Modes, mode))
 	switch mode {
 	case Jumbo:
@@ -241,7 +244,7 @@ func (m *maker) timers() {
 	}
 	quanta := func(ticks int) int { return int(int64(ticks) * int64(m.full()) / 64 * int64(fastest/m.rate)) }
 	switch m.Mode {
-	case Usual, Cause, Jumbo, RDMA, Attack:
+	default:
 		m.Quanta = pick(m, 65535, 16384, 4096)
 		m.Refresh = fastest.QuantaTime(uint16(m.Quanta)) / 3
 	case Loss:

@@ -1,0 +1,132 @@
+package fuzz
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Modes in which what moves is the judge (rest.go). They differ in the thresholds.
+const (
+	TruthStatic   Mode = "truth-static"   // those of mode usual
+	TruthOffset   Mode = "truth-offset"   // XON less than a frame below XOFF
+	TruthJumbo    Mode = "truth-jumbo"    // the default thresholds, frames of up to 9014 bytes
+	TruthDynamic  Mode = "truth-dynamic"  // dynamic ones in small pools
+	TruthFailures Mode = "truth-failures" // as TruthDynamic, and one to six links fail
+	TruthSONiC    Mode = "truth-sonic"    // as switches that run SONiC have them, frames of up to 9014 bytes
+)
+
+// TruthModes are all of them. The cases of each are a stream of random numbers of their own.
+var TruthModes = []Mode{TruthStatic, TruthOffset, TruthJumbo, TruthDynamic, TruthFailures, TruthSONiC}
+
+// truthStream is where the random numbers of these cases begin: see jumboStream. truthApart is how
+// far those of two modes are apart.
+const (
+	truthStream = 1 << 58
+	truthApart  = 1 << 40
+)
+
+// truthMTU is the MTU of cases with long frames.
+const truthMTU = 9000
+
+// Dynamic is thresholds that follow what is left of the pool: the XOFF threshold of a group is Size
+// and alpha = 2^Th times that, its XON what a switch makes of XON and XONOffset.
+type Dynamic struct {
+	Pool, Size, Th, XON, XONOffset int
+}
+
+// text is a profile with this headroom, as the scenario's key has it.
+func (d *Dynamic) text(headroom int) string {
+	return fmt.Sprintf("{pool: %d, size: %d, dynamic_th: %d, xon: %d, xon_offset: %d, xoff: %d}", d.Pool, d.Size, d.Th, d.XON, d.XONOffset, headroom)
+}
+
+// newTruth generates case index of a seed and one of TruthModes: a fabric and traffic as in mode
+// usual, and thresholds as the mode has them.
+func newTruth(seed uint64, index int, mode Mode) *Case {
+	c := &Case{Seed: seed, Index: index, Mode: mode}
+	if mode == TruthJumbo || mode == TruthSONiC {
+		c.MTU = truthMTU
+	}
+	m := newMaker(c, truthStream+uint64(slices.Index(TruthModes, mode))*truthApart+uint64(index))
+	m.shape(shapes)
+	m.keepToArcs()
+	m.floodJunction()
+	m.speeds()
+	m.traffic()
+	for i := range m.Flows { // all stop in time: to go on for ever is to stop late
+		m.Flows[i].Stop = cmp.Or(m.Flows[i].Stop, m.end)
+	}
+	m.sameWays()
+	m.trouble()
+	if mode == TruthFailures {
+		for range m.between(1, 6) {
+			m.failLink()
+		}
+	}
+	m.thresholds()
+	slices.SortStableFunc(m.Events, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
+	m.last()
+	return m.Case
+}
+
+// sameWays sends what there is in another lossless class too, in a third of the cases that have one.
+func (m *maker) sameWays() {
+	if len(m.Lossless) < 2 || !m.one(3) {
+		return
+	}
+	for _, f := range slices.Clone(m.Flows) {
+		if f.Class == m.Lossless[0] {
+			f.Class, f.Start = m.Lossless[1], f.Start+m.ticks(0, 5)
+			if f.Start < f.Stop {
+				m.Flows = append(m.Flows, f)
+			}
+		}
+	}
+}
+
+// thresholds draws those of the mode.
+func (m *maker) thresholds() {
+	switch m.Mode {
+	case TruthStatic:
+		m.buffers()
+	case TruthOffset:
+		m.buffers()
+		m.XONOffset = m.between(1, full-1)
+	case TruthJumbo:
+		m.longPauses()
+		m.headroom()
+		m.Threshold, m.XONOffset, m.Headroom = 40960, 4096, max(m.Headroom, 30720)
+	case TruthDynamic, TruthFailures:
+		m.longPauses()
+		m.headroom()
+		m.dynamic(&Dynamic{
+			Pool: m.between(4*full, pick(m, 20, 60, 150)*full), Size: pick(m, 64, 600, 1600, 4096), Th: m.between(-7, 3),
+			XON: pick(m, 0, m.between(1, 8*full)), XONOffset: pick(m, 0, m.between(1, full-1), m.between(full, 6*full)),
+		})
+	case TruthSONiC:
+		m.longPauses()
+		m.headroom()
+		m.Headroom = max(m.Headroom, m.between(20_000, 100_000))
+		m.dynamic(&Dynamic{
+			Pool: m.between(1<<20, 4<<20), Size: m.between(1000, 5000), Th: pick(m, 0, -1),
+			XON: pick(m, 0, 18_432), XONOffset: pick(m, 0, 2496, 3600),
+		})
+	}
+}
+
+// longPauses draws how long pauses last: for so long that none expires because the one that repeats
+// it is late. Whoever is paused may send then, and nothing is for ever.
+func (m *maker) longPauses() {
+	m.timers()
+	fastest := m.rate
+	for _, l := range m.Links {
+		fastest = max(fastest, l.Rate)
+	}
+	if fastest.QuantaTime(uint16(m.Quanta)) < 3*(m.Refresh+m.hop())/2 {
+		m.Quanta = 65535
+		m.Refresh = fastest.QuantaTime(uint16(m.Quanta)) / 3
+	}
+}
+
+// dynamic gives the case dynamic thresholds. No group can hold more than Threshold then.
+func (m *maker) dynamic(d *Dynamic) { m.Dynamic, m.Threshold = d, d.Size+d.Pool }
