@@ -1,0 +1,266 @@
+// Modes truth-* hold the oracle, and a detector, against what moves. A simulation is
+// deterministic: a case is played, and for an instant t it is played again from its start with
+// every source stopped after t, until nothing has moved for so long that nothing ever will.
+//
+//	New --> Case --play--> what the oracle says of t, what was declared --.
+//	          |                                                          v
+//	          '--still(plan, t), play again--> rest: what never moves --> compare --> TruthReport
+//
+// Read in this order: this file (what rests), rest_trail.go (whether two runs are one), rest_play.go (the
+// second run), rest_compare.go (what
+// is wrong), rest_case.go (the kinds of cases), rest_report.go (many cases), rest_run.go (its files).
+//
+// Words: a queue *rests* from t on if it has frames at t, sends none after t and has them at the
+// end. A priority group rests if it sends no resume after t. The *end* is when no data frame has
+// begun to leave any port for long enough that every pause which nobody repeats is over, and
+// everything that was due has been done (restful).
+//
+// Invariants:
+//   - its own judge: this file knows no threshold, no XON, no period and no oracle. It looks at
+//     frames that leave, at frames that are there, and at pauses that are in force;
+//   - the same past: both runs are equal up to t, event by event and frame by frame.
+//
+// What it does not do: it knows nothing of a wait that lasts only because sources keep sending.
+
+package fuzz
+
+import (
+	"cmp"
+	"slices"
+
+	"softswitch/buffer"
+	"softswitch/dataplane"
+	"softswitch/event"
+	"softswitch/pfcframe"
+	"softswitch/topo"
+	"softswitch/unit"
+)
+
+// restQueue is an egress queue of a switch or a host, or a priority group, by its port and class.
+type restQueue struct {
+	unit.NodePort
+	Class unit.Priority
+}
+
+func compareRest(a, b restQueue) int {
+	return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Port, b.Port), cmp.Compare(a.Class, b.Class))
+}
+
+// rest watches a run whose sources stop after an instant.
+type rest struct {
+	fabric *topo.Fabric
+	ids    map[unit.NodeID]int // index of a node
+	dead   map[unit.NodeID]bool
+	at     unit.Time
+	quiet  unit.Time // how long nothing moves at the end
+
+	past trail
+	last unit.Time // when a data frame has begun to leave a port for the last time
+	over bool      // nothing moved for as long as quiet
+
+	before   map[restQueue]bool      // queues with frames at the instant
+	sent     map[restQueue]unit.Time // when a queue sent a frame for the last time, after the instant
+	resumed  map[restQueue]unit.Time // when a group sent a resume for the last time, after the instant
+	hosts    map[restQueue]bool      // queues of hosts that are paused now
+	declared map[restQueue]bool      // queues at which a deadlock was declared
+
+	// At the end, in order of node, port, class: queues with frames; queues that are paused and lead
+	// to a switch; and which queues hold bytes of the group for which such a queue waits.
+	left, paused []restQueue
+	waits        map[restQueue][]restQueue
+}
+
+func newRest(f *topo.Fabric, at, quiet unit.Time) *rest {
+	r := &rest{
+		fabric: f, ids: map[unit.NodeID]int{}, dead: map[unit.NodeID]bool{}, at: at, quiet: quiet,
+		before: map[restQueue]bool{}, sent: map[restQueue]unit.Time{}, resumed: map[restQueue]unit.Time{},
+		hosts: map[restQueue]bool{}, declared: map[restQueue]bool{}, waits: map[restQueue][]restQueue{},
+	}
+	for i, n := range f.Nodes {
+		r.ids[n.ID] = i
+	}
+	return r
+}
+
+// isHost reports whether a node is one; a node that is outside the fabric is none.
+func (r *rest) isHost(n unit.NodeID) bool {
+	i, known := r.ids[n]
+	return known && r.fabric.Nodes[i].Kind == topo.Host
+}
+
+// down is the group at the far end of a queue's link, and whether it is a switch's.
+func (r *rest) down(q restQueue) (restQueue, bool) {
+	ports := r.fabric.Nodes[r.ids[q.Node]].Ports
+	if int(q.Port) >= len(ports) {
+		return restQueue{}, false
+	}
+	peer := ports[q.Port].Peer
+	far := r.fabric.Nodes[peer.Node]
+	return restQueue{unit.NodePort{Node: far.ID, Port: unit.Port(peer.Port)}, q.Class}, far.Kind == topo.Switch
+}
+
+// see takes an event of a node.
+func (r *rest) see(n event.Node, e event.Event) {
+	if e.At <= r.at {
+		r.past.event(n, e)
+	}
+	out := restQueue{unit.NodePort{Node: n.ID, Port: e.Out}, e.OutClass}
+	switch e.Type {
+	case event.Paused:
+		r.hosts[out] = r.isHost(n.ID)
+	case event.Resumed, event.Expired:
+		r.hosts[out] = false
+	case event.ResumeSent:
+		if e.At > r.at {
+			r.resumed[restQueue{unit.NodePort{Node: n.ID, Port: e.Port}, e.Class}] = e.At
+		}
+	case event.Deadlock:
+		r.declared[out] = true
+	}
+}
+
+// leaves takes a frame that begins to leave a port.
+func (r *rest) leaves(now unit.Time, n event.Node, p unit.Port, f *buffer.Frame) {
+	if now <= r.at {
+		r.past.sent(now, n, p, f)
+	}
+	switch {
+	case f.Control || pfcframe.IsMACControl(f.Data):
+		return
+	case now > r.at && !r.isHost(n.ID):
+		r.sent[restQueue{unit.NodePort{Node: n.ID, Port: p}, f.OutClass}] = now
+	}
+	r.last = now
+}
+
+// restful reports whether nothing has moved for so long by now that nothing will.
+func (r *rest) restful(now unit.Time) bool {
+	r.over = now > max(r.last, r.at)+r.quiet
+	return r.over
+}
+
+// instant looks at a switch after everything that happens up to the instant.
+func (r *rest) instant(s *dataplane.Switch) {
+	r.each(s, func(q restQueue, first *buffer.Frame, _ bool) {
+		if first != nil {
+			r.before[q] = true
+		}
+	})
+}
+
+// end looks at a switch at the end.
+func (r *rest) end(s *dataplane.Switch) {
+	r.each(s, func(q restQueue, first *buffer.Frame, paused bool) {
+		if first != nil {
+			r.left = append(r.left, q)
+		}
+		if _, toSwitch := r.down(q); paused && toSwitch {
+			r.paused = append(r.paused, q)
+		}
+		for f := first; f != nil; f = f.Next() {
+			b := restQueue{unit.NodePort{Node: q.Node, Port: f.In}, f.InClass}
+			if !slices.Contains(r.waits[b], q) {
+				r.waits[b] = append(r.waits[b], q)
+			}
+		}
+	})
+}
+
+// endOfHosts looks at the hosts, and puts all in order.
+func (r *rest) endOfHosts() {
+	for _, n := range r.fabric.Nodes {
+		for c := range unit.Priority(unit.Priorities) {
+			q := restQueue{unit.NodePort{Node: n.ID}, c}
+			if n.Kind == topo.Host && r.hosts[q] {
+				r.paused = append(r.paused, q)
+			}
+		}
+	}
+	slices.SortFunc(r.left, compareRest)
+	slices.SortFunc(r.paused, compareRest)
+}
+
+// each calls do for the lossless queues of a switch, with the first of their frames.
+func (r *rest) each(s *dataplane.Switch, do func(q restQueue, first *buffer.Frame, paused bool)) {
+	if r.dead[s.Config().ID] {
+		return
+	}
+	for p := range unit.Port(s.Ports()) {
+		for c := range unit.Priority(unit.Priorities) {
+			if s.MMU().Lossless(c) {
+				do(restQueue{unit.NodePort{Node: s.Config().ID, Port: p}, c}, s.Queue(p, c).Head(), s.QueuePaused(p, c))
+			}
+		}
+	}
+}
+
+// isPaused reports whether a queue is paused at the end.
+func (r *rest) isPaused(q restQueue) bool {
+	_, is := slices.BinarySearchFunc(r.paused, q, compareRest)
+	return is
+}
+
+// isLeft reports whether a queue has frames at the end.
+func (r *rest) isLeft(q restQueue) bool {
+	_, is := slices.BinarySearchFunc(r.left, q, compareRest)
+	return is
+}
+
+// moved is when a queue sent a frame for the last time, 0 if it sent none after the instant.
+func (r *rest) moved(q restQueue) unit.Time { return r.sent[q] }
+
+// rests reports whether a queue has rested since the instant, or since it sent its last frame, at
+// most so long after it.
+func (r *rest) rests(q restQueue, within unit.Time) bool {
+	return r.isLeft(q) && (r.before[q] || within > 0) && r.moved(q) <= r.at+within
+}
+
+// groupRests is the same of a group.
+func (r *rest) groupRests(b restQueue, within unit.Time) bool { return r.resumed[b] <= r.at+within }
+
+// restless are the queues that have frames at the end and yet do not wait for a switch: none, or it
+// is not the end.
+func (r *rest) restless() (all []restQueue) {
+	for _, q := range r.left {
+		if !r.isPaused(q) {
+			all = append(all, q)
+		}
+	}
+	return all
+}
+
+// knots are the sets of queues each of which waits for all others of its set and for no queue
+// outside it, at the end.
+func (r *rest) knots() (knots [][]restQueue) {
+	reach := map[restQueue][]restQueue{}
+	for _, q := range r.left {
+		reach[q] = r.reach(q)
+	}
+	for _, q := range r.left {
+		all := reach[q]
+		knot := len(all) > 0 && all[0] == q && !slices.ContainsFunc(all, func(to restQueue) bool { return !slices.Contains(reach[to], q) })
+		if knot { // it is the first of its knot, and none that it waits for waits for less
+			knots = append(knots, all)
+		}
+	}
+	return knots
+}
+
+// reach are the queues with frames for which a queue waits, directly or not, in order.
+func (r *rest) reach(q restQueue) (all []restQueue) {
+	seen := map[restQueue]bool{}
+	for work := []restQueue{q}; len(work) > 0; work = work[1:] {
+		if !r.isPaused(work[0]) {
+			continue
+		}
+		group, _ := r.down(work[0])
+		for _, next := range r.waits[group] {
+			if !seen[next] {
+				seen[next] = true
+				all, work = append(all, next), append(work, next)
+			}
+		}
+	}
+	slices.SortFunc(all, compareRest)
+	return all
+}

@@ -1,0 +1,249 @@
+package fuzz
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"softswitch/detect"
+	"softswitch/detect/catalog"
+	"softswitch/internal/stat"
+	"softswitch/node/config"
+	"softswitch/oracle"
+	"softswitch/sim"
+	"softswitch/unit"
+)
+
+// TruthFault is a way in which the oracle, or a detector, is at odds with what moves.
+type TruthFault uint8
+
+// Faults, of the oracle and then of the detector.
+const (
+	ClaimMoves      TruthFault = iota // S* has a queue at the instant that sends a frame later
+	ClaimResumes                      // S* has a queue at the instant whose pause ends later, without a frame
+	RestMissed                        // at the end a queue has frames, and S* lacks it
+	RestMissedHost                    // at the end a host is paused, and S* lacks it
+	RestMissedEmpty                   // at the end a queue without frames is paused, and S* lacks it
+	EndNotPaused                      // at the end S* has a queue that is not paused
+	TrueCondemned                     // a declaration is true, and the oracle says that it is not
+	FalseApproved                     // a declaration is of what dissolves, and the oracle says that it is true
+	Dissolves                         // a declaration is of what dissolves
+	KnotUndeclared                    // at the end there is a knot that was never declared
+
+	truthFaults = int(iota)
+)
+
+func (f TruthFault) String() string {
+	return [truthFaults]string{
+		"claim-moves", "claim-resumes", "missed", "missed-host", "missed-empty", "not-paused",
+		"true-condemned", "false-approved", "dissolves", "knot-undeclared",
+	}[f]
+}
+
+// TruthOutcome is what came of a case.
+type TruthOutcome struct {
+	// Invalid is why the case says nothing; then nothing else is set. Refused: no scenario has such
+	// thresholds. Lost is which switch had no room for a lossless frame.
+	Invalid string `json:",omitempty"`
+	Refused bool   `json:",omitempty"`
+	Lost    string `json:",omitempty"`
+
+	Frames    uint64 // frame-hops of all runs
+	Locked    bool   // a queue never moved from some instant on, or S* was not empty at some time
+	Instants  int
+	AtRest    int // instants at whose end there are frames
+	Claims    int // queues in S* at the instants
+	Predicted int // queues that rest from an instant on and that S* has only later: no fault
+
+	// Declarations at instants: of what rests; of what rests soon after; the others dissolve.
+	Declared, True, Soon int
+	Knots, Unknown       int // at the ends; those of which S* lacks a queue
+
+	Faults [truthFaults]int
+	// Worst is the first fault of those that there are, At the first instant at which there is it,
+	// and Why says of what.
+	Worst TruthFault `json:",omitempty"`
+	At    unit.Time  `json:",omitempty"`
+	Why   string     `json:",omitempty"`
+	File  string     `json:",omitempty"` // that the case was written to, if something is wrong
+}
+
+// Faulty reports whether something is wrong.
+func (o *TruthOutcome) Faulty() bool { return o.Why != "" }
+
+func (o *TruthOutcome) fault(f TruthFault, at unit.Time, format string, args ...any) {
+	if o.Faults[f]++; !o.Faulty() || f < o.Worst {
+		o.Worst, o.At, o.Why = f, at, fmt.Sprintf("%s at %d ns: ", f, at)+fmt.Sprintf(format, args...)
+	}
+}
+
+// soonHops is for how many hops after a declaration what it is of may still move: a frame that has
+// begun to leave closes its loop.
+const soonHops = 32
+
+// PlayTruth plays case number i of a seed and mode with a detector, and again for some instants.
+// Detector "none" is not judged.
+func PlayTruth(seed uint64, i int, mode Mode, d catalog.Detector) TruthOutcome {
+	return newTruth(seed, i, mode).truth(d, theOracle)
+}
+
+// truth is PlayTruth of a case, with a judge in the place of the oracle.
+func (c *Case) truth(d catalog.Detector, judge judge) (o TruthOutcome) {
+	defer func() {
+		if r := recover(); r != nil {
+			o = TruthOutcome{Invalid: fmt.Sprintf("panic: %v", r)}
+		}
+	}()
+	if c.refused() {
+		return TruthOutcome{Refused: true}
+	}
+	first, err := c.playFirst(d)
+	if err != nil {
+		return TruthOutcome{Invalid: err.Error()}
+	}
+	o.Frames, o.Lost = first.frames, first.lost
+	if o.Lost != "" {
+		return o
+	}
+	o.Locked = len(first.result.Intervals) > 0
+	random := stat.Rand(stat.Mix(c.Seed ^ stat.Mix(uint64(c.Index))))
+	for _, at := range first.instants(c.lastActivity(), &random) {
+		r, err := playRest(first.plan, at, first.opt, judge)
+		if err == nil && r.past.sum != first.past.until(at) {
+			err = fmt.Errorf("up to %d ns the second run is not the first", at)
+		}
+		if err != nil {
+			return TruthOutcome{Invalid: err.Error()}
+		}
+		o.Frames += r.frames
+		if o.Lost = r.lost; o.Lost != "" {
+			return o
+		}
+		o.compare(r)
+		if d.Name != "none" {
+			o.judge(r, first.result.Findings)
+		}
+	}
+	return o
+}
+
+// refused reports whether no scenario has the case's thresholds: a group would resume before it
+// pauses.
+func (c *Case) refused() bool {
+	d := c.Dynamic
+	return d != nil && d.XON >= config.Buffer{Pool: d.Pool, Size: d.Size, DynamicTh: &d.Th}.XOFFThreshold()
+}
+
+// lastActivity is when a source has stopped, or something has happened, for the last time.
+func (c *Case) lastActivity() (last unit.Time) {
+	for _, f := range c.Flows {
+		last = max(last, cmp.Or(f.Stop, c.Duration))
+	}
+	for _, e := range c.Events {
+		last = max(last, e.At+e.For)
+	}
+	return min(last, c.Duration)
+}
+
+// instants are those at which a case is held still, in order: three at random while something
+// happens, those at, just before and within a time of S*, and those of up to four declarations.
+func (f *firstRun) instants(last unit.Time, random *stat.Rand) (all []unit.Time) {
+	for range 3 {
+		all = append(all, below(random, last))
+	}
+	if in := f.result.Intervals; len(in) > 0 {
+		s := in[random.Below(len(in))]
+		to := max(s.From, min(s.To, last))
+		all = append(all, s.From, max(0, s.From-1), s.From+below(random, to-s.From+1))
+	}
+	for i, d := range f.result.Findings {
+		if i < 4 {
+			all = append(all, d.At)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// compare holds what the judge says against what rests.
+func (o *TruthOutcome) compare(r *restRun) {
+	o.Instants++
+	o.Claims += len(r.stuckAt)
+	o.Locked = o.Locked || len(r.left) > 0
+	if len(r.left) > 0 {
+		o.AtRest++
+	}
+	for _, q := range r.stuckAt {
+		switch of := restQueue(q); {
+		case r.moved(of) > 0:
+			o.fault(ClaimMoves, r.at, "queue %v sends a frame at %d ns, %d ns later", q, r.moved(of), r.moved(of)-r.at)
+		case !r.isPaused(of):
+			o.fault(ClaimResumes, r.at, "queue %v is not paused at the end", q)
+		}
+	}
+	for _, q := range r.stuckEnd {
+		if !r.isPaused(restQueue(q)) {
+			o.fault(EndNotPaused, r.at, "queue %v", q)
+		}
+	}
+	for _, q := range r.paused {
+		q, stuck := oracle.Queue(q), slices.Contains(r.stuckEnd, oracle.Queue(q))
+		switch {
+		case stuck && r.rests(restQueue(q), 0) && !slices.Contains(r.stuckAt, q):
+			o.Predicted++
+		case stuck:
+		case r.isHost(q.Node):
+			o.fault(RestMissedHost, r.at, "host %v", q)
+		case r.isLeft(restQueue(q)):
+			o.fault(RestMissed, r.at, "queue %v, of %d at rest and %d in S*", q, len(r.left), len(r.stuckEnd))
+		default:
+			o.fault(RestMissedEmpty, r.at, "queue %v", q)
+		}
+	}
+}
+
+// judge holds what the detector declared at the instant, and what the oracle says of that, against
+// what rests.
+func (o *TruthOutcome) judge(r *restRun, findings []oracle.Finding) {
+	for _, f := range findings {
+		if f.At != r.at {
+			continue
+		}
+		q, b := restQueue(f.Queue), restQueue(f.Bucket)
+		soon := soonHops * r.hop
+		o.Declared++
+		switch {
+		case r.rests(q, 0) && r.groupRests(b, 0):
+			if o.True++; f.Outcome != oracle.TruePositive {
+				o.fault(TrueCondemned, r.at, "queue %v is said to be %v", f.Queue, f.Outcome)
+			}
+		case r.rests(q, soon) && r.groupRests(b, soon):
+			o.Soon++
+		default:
+			o.fault(Dissolves, r.at, "queue %v, group %v", f.Queue, f.Bucket)
+			if f.Outcome == oracle.TruePositive {
+				o.fault(FalseApproved, r.at, "queue %v, group %v", f.Queue, f.Bucket)
+			}
+		}
+	}
+	o.undeclared(r)
+}
+
+// undeclared counts knots that the detector has never declared.
+func (o *TruthOutcome) undeclared(r *restRun) {
+	for _, knot := range r.knots() {
+		o.Knots++
+		known := !slices.ContainsFunc(knot, func(q restQueue) bool { return !slices.Contains(r.stuckEnd, oracle.Queue(q)) })
+		if !known {
+			o.Unknown++
+		}
+		if !slices.ContainsFunc(knot, func(q restQueue) bool { return r.declared[q] }) {
+			o.fault(KnotUndeclared, r.at, "%v, known to the oracle: %v", knot, known)
+		}
+	}
+}
+
+// options are those of a run of the case with a detector.
+func (c *Case) options(d catalog.Detector) sim.Options {
+	return sim.Options{Seed: c.Wires, Detectors: map[string]detect.Factory{d.Name: d.New}, Slots: c.slots()}
+}

@@ -1,0 +1,186 @@
+package fuzz
+
+import (
+	"fmt"
+	"slices"
+
+	"softswitch/detect/catalog"
+	"softswitch/node/config"
+	"softswitch/oracle"
+	"softswitch/scenario"
+	"softswitch/sim"
+	"softswitch/unit"
+)
+
+// still is a plan in which the same happens up to a time, itself included, and then every source
+// stops, every host is well again, a stopped switch goes on, and nothing else happens: a link that
+// is down stays down. It lasts until end. What is not changed is shared with p.
+func still(p *scenario.Plan, at, end unit.Time) (*scenario.Plan, error) {
+	q, s := *p, *p.Scenario
+	s.Duration = end
+	q.Scenario, q.Hosts, q.Events = &s, slices.Clone(p.Hosts), nil
+	for i := range q.Hosts {
+		if err := stillHost(&q.Hosts[i], at, end); err != nil {
+			return nil, err
+		}
+	}
+	stopped := map[int]bool{}
+	for _, e := range p.Events {
+		if e.At > at {
+			break
+		}
+		q.Events = append(q.Events, e)
+		stopped[e.Node] = e.Do == scenario.Stop || stopped[e.Node] && e.Do != scenario.Continue
+	}
+	for i := range p.Switches {
+		if stopped[i] {
+			q.Events = append(q.Events, scenario.Event{At: at + 1, Do: scenario.Continue, Node: i})
+		}
+	}
+	return &q, nil
+}
+
+// stillHost stops the flows of a host after a time, and what it does to others; none begins by
+// end.
+func stillHost(h *config.Host, at, end unit.Time) error {
+	flows, acts := h.Flows, h.Acts
+	h.Flows, h.Acts = nil, nil
+	for _, f := range flows {
+		start, err := config.ParseTime(f.Start)
+		if err != nil {
+			return err
+		}
+		stop, err := config.ParseTime(f.Stop)
+		if err != nil {
+			return err
+		}
+		switch {
+		case start > at: // it stays: how many flows a host has changes when it sends
+			f.Start, f.Stop = config.FormatTime(end+1), config.FormatTime(0)
+		case stop == 0 || stop > at:
+			f.Stop = config.FormatTime(at + 1)
+		}
+		h.Flows = append(h.Flows, f)
+	}
+	for _, a := range acts {
+		when, err := config.ParseTime(a.At)
+		if err != nil {
+			return err
+		}
+		if when <= at {
+			h.Acts = append(h.Acts, a)
+		}
+	}
+	if len(h.Acts) > 0 {
+		h.Acts = append(h.Acts, config.Act{At: config.FormatTime(at + 1), Do: "normal"})
+	}
+	return nil
+}
+
+// hopOf is the longest time that a pause takes over a link behind a full frame.
+func hopOf(p *scenario.Plan) (worst unit.Time) {
+	for _, l := range p.Links {
+		worst = max(worst, l.Rate.FrameTime(config.MaxFrame(p.Scenario.MTU))+l.Rate.FrameTime(control)+l.Delay+l.Jitter)
+	}
+	return worst
+}
+
+// quietOf is how long nothing moves when nothing ever will: by then every pause that nobody repeats
+// is over, and whatever it held has had the time to move.
+func quietOf(p *scenario.Plan) (quiet unit.Time) {
+	for _, l := range p.Links {
+		quiet = max(quiet, 3*l.Rate.QuantaTime(uint16(p.Scenario.PFC.Quanta)))
+	}
+	return quiet + 600*hopOf(p) + 30*unit.Second/1000
+}
+
+// mostQuiets is how long a run may last after its sources have stopped, in units of its quiet.
+const mostQuiets = 1000
+
+// judge says which queues are stuck, for ever, in a world as it is.
+type judge func(w *sim.World) []oracle.Queue
+
+// theOracle is the one that is put to the test.
+func theOracle(w *sim.World) []oracle.Queue { return w.Stuck().Queues }
+
+// restRun is what came of a second run.
+type restRun struct {
+	*rest
+	hop               unit.Time      // the longest of a link
+	stuckAt, stuckEnd []oracle.Queue // by the judge, at the instant and at the end
+	frames            uint64
+	lost              string // lossless frames for which there was no room
+}
+
+// playRest plays a plan until an instant, and without any source until nothing moves any more. opt
+// is as for the first run.
+func playRest(plan *scenario.Plan, at unit.Time, opt sim.Options, judge judge) (*restRun, error) {
+	quiet := quietOf(plan)
+	end, err := still(plan, at, at+mostQuiets*quiet)
+	if err != nil {
+		return nil, err
+	}
+	r := &restRun{rest: newRest(plan.Fabric, at, quiet), hop: hopOf(plan)}
+	for _, e := range end.Events {
+		if e.Do == scenario.Kill {
+			r.dead[plan.Fabric.Nodes[e.Node].ID] = true
+		}
+	}
+	opt.Events, opt.Sent = r.see, r.leaves
+	opt.SampleAt = slices.Values([]unit.Time{at})
+	opt.Sample = func(_ unit.Time, w *sim.World) {
+		w.EachSwitch(r.instant)
+		r.stuckAt = slices.Clone(judge(w))
+	}
+	opt.Settled = func(now unit.Time, _ *oracle.Stuck) bool { return !r.restful(now) }
+	w, err := sim.New(end, opt)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.Play(); err != nil {
+		return nil, err
+	}
+	w.EachSwitch(r.end)
+	r.endOfHosts()
+	r.stuckEnd = slices.Clone(judge(w))
+	r.frames, _ = w.Frames()
+	r.lost = Lost(w)
+	if !r.over && r.last+quiet > end.Scenario.Duration {
+		return nil, fmt.Errorf("at %d ns the sources stopped, and %d times the quiet later frames still move", at, mostQuiets)
+	}
+	if odd := r.restless(); len(odd) > 0 {
+		return nil, fmt.Errorf("at %d ns the sources stopped, and at the end %v has frames, and is not paused by a switch", at, odd[0])
+	}
+	return r, nil
+}
+
+// firstRun is what came of a case as it is.
+type firstRun struct {
+	plan   *scenario.Plan
+	opt    sim.Options // without what watches
+	past   trail
+	result *oracle.Result
+	frames uint64
+	lost   string
+}
+
+// playFirst plays a case with a detector as it is.
+func (c *Case) playFirst(d catalog.Detector) (*firstRun, error) {
+	plan, err := c.Plan(d.Name)
+	if err != nil {
+		return nil, err
+	}
+	f := &firstRun{plan: plan, opt: c.options(d), past: trail{keep: true}}
+	opt := f.opt
+	opt.Events, opt.Sent = f.past.event, f.past.sent
+	w, err := sim.New(plan, opt)
+	if err != nil {
+		return nil, err
+	}
+	if f.result, err = w.Play(); err != nil {
+		return nil, err
+	}
+	f.frames, _ = w.Frames()
+	f.lost = Lost(w)
+	return f, nil
+}
