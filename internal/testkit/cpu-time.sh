@@ -12,14 +12,14 @@ usage() {
 
 # What a package may take, in seconds of a quiet machine. More is told, and twice as much fails: the
 # same tests count up to 1.8 times as much where other processes share the caches. Those that may
-# take more than others start labs, links or browsers, which are counted too; study/fuzz has ten modes.
+# take more than others start labs, links or browsers, which are counted too; study/fuzz has sixteen modes.
 limits='
 * 10
 cmd/softswitch 240
 link 12
 live 70
 play 12
-study/fuzz 25
+study/fuzz 28
 view/ui 60
 '
 

@@ -53,6 +53,12 @@ func divisions() []division {
 		{fuzz.Response, "itsy", testkit.Sized(3, 6), testkit.Sized(2, 4), testkit.Sized[uint64](lightSeed, 0)},
 		{fuzz.Clocks, "itsy", testkit.Sized(3, 30), testkit.Sized(2, 4), 0},
 		{fuzz.Attack, "itsy", testkit.Sized(2, 6), testkit.Sized(2, 4), 0},
+		{fuzz.TruthStatic, "itsy", testkit.Sized(2, 6), testkit.Sized(2, 4), testkit.Sized[uint64](lightSeed, 0)},
+		{fuzz.TruthOffset, "itsy", testkit.Sized(2, 6), testkit.Sized(2, 4), testkit.Sized[uint64](lightSeed, 0)},
+		{fuzz.TruthJumbo, "none", testkit.Sized(1, 6), testkit.Sized(2, 4), testkit.Sized[uint64](lightSeed, 0)},
+		{fuzz.TruthDynamic, "itsy", testkit.Sized(4, 30), testkit.Sized(3, 4), testkit.Sized[uint64](lightSeed, 0)},
+		{fuzz.TruthFailures, "itsy", testkit.Sized(4, 30), testkit.Sized(3, 4), testkit.Sized[uint64](lightSeed, 0)},
+		{fuzz.TruthSONiC, "none", testkit.Sized(1, 6), testkit.Sized(2, 4), testkit.Sized[uint64](lightSeed, 0)},
 	}
 }
 

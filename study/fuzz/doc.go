@@ -8,7 +8,8 @@
 //
 // In mode RDMA most flows are reliable connections, short ones come and go (rdma.go), and a
 // third of the cases has workloads (workload.go). In mode Attack there are control frames of
-// strangers and of hosts on the wires (attack.go).
+// strangers and of hosts on the wires (attack.go). In modes truth-* the oracle itself is judged, by what
+// never moves (rest.go).
 //
 // NewPlanted makes other cases: a fabric that does not deadlock until a disturbance is
 // added, which so is a cause.
@@ -37,5 +38,5 @@
 // A lap is the longest time that a full frame, and a pause behind it, take to go round
 // a loop: the sum over its links.
 //
-// What it does not do: it judges nothing by itself; the oracle does.
+// What it does not do: it judges nothing by itself; the oracle does, but in modes truth-*.
 package fuzz

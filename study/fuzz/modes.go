@@ -34,6 +34,12 @@ var modes = []struct {
 	{mode: Response, kind: records[ResponsesOutcome]{one: playResponses, report: responsesReport}, responses: true},
 	{mode: Clocks, kind: records[ClocksOutcome]{one: playClocks, report: clocksReport}},
 	{mode: Attack, kind: records[AttackOutcome]{one: playAttack, report: attackReport, write: writeAttacks}},
+	{mode: TruthStatic, kind: truthMode},
+	{mode: TruthOffset, kind: truthMode},
+	{mode: TruthJumbo, kind: truthMode},
+	{mode: TruthDynamic, kind: truthMode},
+	{mode: TruthFailures, kind: truthMode},
+	{mode: TruthSONiC, kind: truthMode},
 }
 
 // ModeNames are the names of all modes.

@@ -170,7 +170,9 @@ Modes: "usual"; "loss" loses control frames; "expiry" stops switches for so long
 that pauses expire; "rdma" makes most flows reliable connections (transport: rc);
 "cause" and "random-cause" are about the cause that is named; "response" is about
 what responses do; "clocks" is about the oracle, if logs go by several clocks;
-"attack" puts forged, replayed, reflected and mutated control frames on wires.
+"attack" puts forged, replayed, reflected and mutated control frames on wires;
+"truth-static", "truth-offset", "truth-jumbo", "truth-dynamic", "truth-failures" and
+"truth-sonic" hold the oracle, and the detector, against what never moves.
 
 Mode "cause" plants a cause: a fabric whose flows are slowed until it does not
 deadlock, and in it one disturbance by which it does, or two, or none as a
@@ -198,10 +200,22 @@ an action before a deadlock was declared rightly, a deadlock that nobody declare
 lossless frame without room: on strict links each is a failure, on the others it is
 counted.
 
+Modes "truth-" play each case again for some instants: up to there the same happens,
+then every source stops, hosts are well and nothing else happens, until no data frame
+has begun to leave a port for 3 pause times, 600 hops and 30 ms. What then has frames
+never moves again. Where what the oracle calls stuck at the instant moves, where
+at the end it does not call stuck just what is paused for ever, where a declaration
+is of what dissolves, and where a knot was never declared, something is wrong. The
+modes differ in thresholds: those of mode usual, XON less than a frame below XOFF,
+the default ones with frames of 9014 bytes, dynamic ones in small pools, the same and
+links that fail, and those that switches with SONiC have. With detector "none" the
+oracle alone is judged.
+
 Each case with a false positive, a premature declaration or a false negative is
 written to the directory of --out as a scenario file; in mode cause each in which
-a detector does not name what was planted. The first of each kind are made
-smaller before.
+a detector does not name what was planted; in modes "truth-" each in which something
+is wrong, with its sources stopped if it can be seen then. The first of each kind are
+made smaller before.
 
 A deadlock counts as missed if for 20 laps it waited for nothing but itself and
 nobody declared it; a lap is what a full frame and a pause need to pass every link
@@ -211,7 +225,8 @@ all cases together.
 
 Exit status: 0 no false positive, premature declaration, false negative or
 invalid case, nor anything declared in a control, nor a lossless frame lost for
-want of room by a response, nor anything wrong by several clocks or on strict links;
+want of room by a response, nor anything wrong by several clocks, on strict links or
+in modes "truth-";
 1 there is one; 2 it could not be played.`,
 		Example: "  softswitch sim fuzz --n 10000 --seed 1 --detector itsypaper\n  softswitch sim fuzz --mode cause --n 1100 --detector itsy,itsypaper",
 		Args:    cli.Arguments(cobra.NoArgs),

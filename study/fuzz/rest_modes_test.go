@@ -1,0 +1,127 @@
+package fuzz
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"softswitch/detect/catalog"
+	"softswitch/internal/testkit"
+	"softswitch/scenario"
+	"softswitch/unit"
+)
+
+// EXPECTATIONS: in which kinds of cases the oracle, and itsy, are right. Where wrong is true they are
+// known not to be, and the test wants to see it in each case that is named. WHOEVER MENDS THEM SETS
+// wrong TO FALSE: then nothing may be wrong in any case, and those that are named were so.
+var truthExpectations = []struct {
+	mode  Mode
+	wrong bool
+	cases []int // that make test plays; make long plays the first 300
+}{
+	{TruthStatic, false, []int{1, 3, 4, 5, 6, 7, 11, 12}},
+	{TruthOffset, true, []int{4, 211}},
+	{TruthJumbo, true, []int{28, 135, 226}},
+	{TruthDynamic, true, []int{5, 119, 147, 282}},
+	{TruthFailures, true, []int{30, 115, 226, 249}},
+	{TruthSONiC, true, []int{32, 101, 145}},
+}
+
+// TestTruth: in every kind of cases what the oracle and itsy say is what never moves, as far as that is
+// expected.
+func TestTruth(t *testing.T) {
+	d := detectorOf(t, "itsy")
+	for _, x := range truthExpectations {
+		t.Run(string(x.mode), func(t *testing.T) {
+			t.Parallel()
+			report := NewTruthReport(restSeed, x.mode, d.Name)
+			cases := x.cases
+			if testkit.Long() {
+				cases = slices.Collect(upTo(300))
+			}
+			for _, i := range cases {
+				o := PlayTruth(restSeed, i, x.mode, d)
+				report.Add(&o)
+				switch {
+				case o.Invalid != "" || o.Lost != "":
+					t.Errorf("case %d: %s%s", i, o.Invalid, o.Lost)
+				case o.Faulty() && !x.wrong:
+					t.Errorf("case %d: %s", i, o.Why)
+				case !o.Faulty() && x.wrong && slices.Contains(x.cases, i):
+					t.Errorf("case %d: nothing is wrong, and something was: see EXPECTATIONS", i)
+				}
+			}
+			var text strings.Builder
+			if err := report.WriteText(&text); err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%s", &text)
+			if report.Clean() == x.wrong {
+				t.Errorf("clean %v, expected to be wrong %v: see EXPECTATIONS", report.Clean(), x.wrong)
+			}
+			if report.AtRest == 0 || report.Claims == 0 {
+				t.Errorf("of %d instants %d have frames that never move, with %d claims; both should be common", report.Instants, report.AtRest, report.Claims)
+			}
+		})
+	}
+}
+
+// TestTruthRandom: with static thresholds nothing is wrong in cases of any seed. (About one in a
+// thousand is by headroom-holds.yaml; it is a finding.)
+func TestTruthRandom(t *testing.T) {
+	testkit.LongOnly(t)
+	seed, d := testkit.Seed(t), detectorOf(t, "none")
+	for i := range 300 {
+		if o := PlayTruth(seed, i, TruthStatic, d); o.Invalid != "" || o.Lost != "" || o.Faults[ClaimMoves]+o.Faults[ClaimResumes]+o.Faults[EndNotPaused] > 0 {
+			t.Errorf("seed %d, case %d: %s%s%s", seed, i, o.Invalid, o.Lost, o.Why)
+		}
+	}
+}
+
+func upTo(n int) func(yield func(int) bool) {
+	return func(yield func(int) bool) {
+		for i := range n {
+			if !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+// TestTruthFile: a case in which something is wrong is written with its sources stopped, made smaller,
+// and is wrong when it is played from the file. The judge claims nothing.
+func TestTruthFile(t *testing.T) {
+	d, blind := detectorOf(t, "none"), truthCanaries[0].judge
+	const i = 7
+	c := newTruth(restSeed, i, TruthStatic)
+	o := c.truth(d, blind)
+	var sizes []int // flows
+	for _, small := range []bool{false, true} {
+		r := Run{N: 300, Seed: restSeed, Mode: TruthStatic, Detectors: []catalog.Detector{d}, Out: t.TempDir()}
+		if err := r.writeTruthOf(t.Context(), i, &o, small, blind); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(r.truthFile(i, &o))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := scenario.Parse("test.yaml", text, scenario.Known{Detectors: []string{d.Name}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := unit.Time(0)
+		for _, f := range s.Flows {
+			if last = max(last, f.Stop); f.Stop == 0 || f.Stop > s.Duration-30*unit.Second/1000 {
+				t.Errorf("flow %s stops at %d, the end is at %d", f.Name, f.Stop, s.Duration)
+			}
+		}
+		if r := playText(t, string(text), last, d, blind); len(r.left) == 0 {
+			t.Errorf("everything moves in\n%s", text)
+		}
+		sizes = append(sizes, len(s.Flows))
+	}
+	if sizes[1] >= sizes[0] {
+		t.Errorf("%d flows, made smaller %d", sizes[0], sizes[1])
+	}
+}

@@ -1,0 +1,145 @@
+package fuzz
+
+import (
+	"fmt"
+	"io"
+	"path"
+	"text/tabwriter"
+
+	"softswitch/internal/stat"
+)
+
+// text is what a fault is, for people.
+func (f TruthFault) text() string {
+	return [truthFaults]string{
+		"queues that S* has at the instant, and that send a frame later",
+		"queues that S* has at the instant, and whose pauses end later",
+		"queues with frames that never move, which S* lacks at the end",
+		"hosts that are paused for ever, which S* lacks at the end",
+		"queues without frames that are paused for ever, which S* lacks at the end",
+		"queues that S* has at the end, and that are not paused",
+		"declarations of what never moves of which the oracle does not say so",
+		"declarations of what dissolves of which the oracle says that they are true",
+		"declarations of what dissolves",
+		"knots at the end that were never declared",
+	}[f]
+}
+
+// TruthReport sums up the outcomes of many cases. Its JSON is the same for the same cases, however
+// many were played in parallel.
+type TruthReport struct {
+	Seed     uint64 `json:"seed"`
+	Mode     Mode   `json:"mode"`
+	Detector string `json:"detector"`
+	Cases    int    `json:"cases"`
+	// Refused cases have thresholds that no scenario may have, and were not played. Of the others
+	// Invalid could not be played, and in Lost a lossless frame was lost for want of room.
+	Refused   int    `json:"refused"`
+	Invalid   int    `json:"invalid"`
+	Lost      int    `json:"lost_lossless_frames"`
+	FrameHops uint64 `json:"frame_hops"`
+	// Locked are cases with S*, or with frames that never move from an instant on.
+	Locked   int `json:"cases_with_deadlock"`
+	Instants int `json:"instants"`
+	AtRest   int `json:"instants_with_rest"`
+	// Claims are queues in S*, over all instants; Predicted are queues that rest from an instant on
+	// and are in S* only later: the oracle does not predict.
+	Claims    int `json:"claims"`
+	Predicted int `json:"claimed_later"`
+	// Declarations of the detector at instants: of what rests from then on, or soon after. The
+	// others dissolve.
+	Declared int `json:"declarations"`
+	True     int `json:"true_declarations"`
+	Soon     int `json:"true_soon"`
+	// Knots at the ends, and those of which the oracle knows nothing, or not all.
+	Knots   int `json:"knots"`
+	Unknown int `json:"knots_unknown"`
+	// Faults are what is wrong, by kind.
+	Faults []TruthCount `json:"faults"`
+	// Failures are the files of the cases in which something is wrong, in the order of cases.
+	Failures []string `json:"failures"`
+}
+
+// TruthCount is how often a fault is there, and in how many of the cases that were judged.
+type TruthCount struct {
+	Fault string     `json:"fault"`
+	N     int        `json:"n"`
+	Cases stat.Share `json:"cases"`
+}
+
+// NewTruthReport is the report of no case.
+func NewTruthReport(seed uint64, mode Mode, detector string) *TruthReport {
+	r := &TruthReport{Seed: seed, Mode: mode, Detector: detector, Failures: []string{}}
+	for f := range TruthFault(truthFaults) {
+		r.Faults = append(r.Faults, TruthCount{Fault: f.String()})
+	}
+	return r
+}
+
+// Add counts the outcome of one case.
+func (r *TruthReport) Add(o *TruthOutcome) {
+	r.Cases++
+	r.FrameHops += o.Frames
+	switch {
+	case o.Refused:
+		r.Refused++
+		return
+	case o.Invalid != "":
+		r.Invalid++
+		return
+	case o.Lost != "":
+		r.Lost++
+		return
+	}
+	if o.Locked {
+		r.Locked++
+	}
+	r.Instants += o.Instants
+	r.AtRest += o.AtRest
+	r.Claims += o.Claims
+	r.Predicted += o.Predicted
+	r.Declared += o.Declared
+	r.True += o.True
+	r.Soon += o.Soon
+	r.Knots += o.Knots
+	r.Unknown += o.Unknown
+	for f := range r.Faults {
+		r.Faults[f].N += o.Faults[f]
+		r.Faults[f].Cases.Add(o.Faults[f] > 0)
+	}
+}
+
+// Count is how often a fault is there.
+func (r *TruthReport) Count(f TruthFault) int { return r.Faults[f].N }
+
+// Clean reports whether every case could be played, no lossless frame was lost and nothing is wrong.
+func (r *TruthReport) Clean() bool {
+	wrong := r.Invalid + r.Lost
+	for _, f := range r.Faults {
+		wrong += f.N
+	}
+	return wrong == 0
+}
+
+// WriteText writes the report for people.
+func (r *TruthReport) WriteText(w io.Writer) error {
+	fmt.Fprintf(w, "mode %s, detector %s, seed %d, %d cases, %d frame-hops\n\n", r.Mode, r.Detector, r.Seed, r.Cases, r.FrameHops)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "judged\t%d\t%d with a deadlock; %d invalid, %d with thresholds that are refused, %d that lost lossless frames\n",
+		r.Cases-r.Refused-r.Invalid-r.Lost, r.Locked, r.Invalid, r.Refused, r.Lost)
+	fmt.Fprintf(t, "instants\t%d\t%d at whose end frames are left\n", r.Instants, r.AtRest)
+	fmt.Fprintf(t, "claims\t%d\tqueues in S* at an instant; %d more rest from one on, and are in S* only later\n", r.Claims, r.Predicted)
+	if r.Detector != "none" {
+		fmt.Fprintf(t, "declared\t%d\t%d true, %d true within %d hops\n", r.Declared, r.True, r.Soon, soonHops)
+		fmt.Fprintf(t, "knots\t%d\tat the ends; %d of them unknown to the oracle\n", r.Knots, r.Unknown)
+	}
+	for f := range TruthFault(truthFaults) {
+		if c := r.Faults[f]; r.Detector != "none" || f < TrueCondemned {
+			fmt.Fprintf(t, "%s\t%d\t%s; in %d cases, %s\n", c.Fault, c.N, f.text(), c.Cases.N, percent(c.Cases))
+		}
+	}
+	if n := len(r.Failures); n > 0 {
+		fmt.Fprintf(t, "failures\t%d\tfiles in %s\n", n, path.Dir(r.Failures[0]))
+	}
+	return t.Flush()
+}
