@@ -11,6 +11,7 @@
 set -eu
 . "$(dirname "$0")/common.sh"
 
+case ${1-} in -h | --help) usage ;; esac
 seed=1
 if [ "${1:-}" = --seed ]; then
 	[ $# -gt 2 ] || usage

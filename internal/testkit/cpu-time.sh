@@ -15,12 +15,11 @@ usage() {
 # take more than others start labs, links or browsers, which are counted too; study/fuzz has sixteen modes.
 limits='
 * 10
-cmd/softswitch 240
-link 12
+cmd/softswitch 200
 live 70
 play 12
-study/fuzz 28
-view/ui 60
+study/fuzz 20
+view/ui 50
 '
 
 case ${1--h} in
