@@ -26,9 +26,10 @@ NOLINK := ^(TestScripts|TestGuides|TestControlC|TestDocsCurrent)$$
 # Packages whose tests start a browser.
 PAGES := ./play ./view/ui
 # Packages with goroutines that serve many at once, or run links: make test plays them under the race
-# detector alone, and as they are too where that leaves a part out. make race takes every package.
-RACE := ./event/follow ./internal/control ./internal/progress ./internal/timer ./link ./link/merge ./link/pcapng ./live/hosting ./live/node ./live/record
-RACEPART := ./link/offload ./live
+# detector alone, but for two tests that take too long there; make long plays them as they are.
+# make race takes every package.
+RACE := ./event/follow ./internal/control ./internal/progress ./internal/timer ./link ./link/merge ./link/offload ./link/pcapng ./live ./live/hosting ./live/node ./live/record
+NORACE := ^(TestLinkGoneAndBack|TestOffWhileTheStackMoves)$$
 CASES := 1000
 
 # Symbols for debuggers are left out of test binaries: linking takes half the time without them.
@@ -62,7 +63,8 @@ test-links: test-wires lint
 
 test-wires:
 	$(GOTEST) -timeout 20m -p 1 $$(go list $(LINKS) | grep -vxF "$$(go list $(RACE))")
-	CGO_ENABLED=1 $(GOTEST) -timeout 20m -p 1 -race -short $(RACE) $(RACEPART)
+	$(GOTEST) -timeout 20m -p 1 -run '$(NORACE)' ./link/offload ./live
+	CGO_ENABLED=1 $(GOTEST) -timeout 20m -p 1 -race -short $(RACE)
 	CGO_ENABLED=1 $(GOTEST) -timeout 20m -race -short ./live -polled
 
 # What documents and drawings show against what the programs print.

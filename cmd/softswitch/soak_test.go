@@ -72,6 +72,9 @@ func mortal(n topo.Node) bool { return strings.HasSuffix(n.Name, "1") }
 // each round a scenario is played beside, with failures and kills of its own, and the oracle judges
 // it.
 func TestSoak(t *testing.T) {
+	if *soakTime == 0 {
+		testkit.LongOnly(t) // a round of it takes what ten other labs do
+	}
 	s := newSoak(t)
 	begun := time.Now()
 	for {

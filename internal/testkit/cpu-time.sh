@@ -16,7 +16,7 @@ usage() {
 limits='
 * 10
 cmd/softswitch 200
-live 70
+live 50
 play 12
 study/fuzz 20
 view/ui 50
