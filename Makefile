@@ -9,6 +9,9 @@ export PATH := $(PATH):/usr/local/go/bin
 # an image is compiled once. The race detector needs C.
 export CGO_ENABLED := 0
 
+# No path of this machine is in what is compiled: a clone in another place compiles nothing anew.
+export GOFLAGS += -trimpath
+
 .PHONY: build test test-pure test-labs test-pages test-links test-wires docs-check long race demo busy bench big soak harms guides figures show-acts cause prove worlds comparison comparison-live clocks congestion docs man image install uninstall lint fuzz fuzz-frames clean
 
 build:
