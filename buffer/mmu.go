@@ -147,8 +147,11 @@ type MMU struct {
 	index    [unit.Priorities]int8
 	lossless int // number of lossless classes
 	groups   []group
-	short    bool // a headroom is in use for want of pool, or was and some is in use since
-	high     int  // groups that use their headroom
+	shares   bool    // Config.Shares
+	stale    bool    // Moved may have something to say
+	told     []int32 // by group: what Moved said of it last; nil if the pool is not shared
+	short    bool    // a headroom is in use for want of pool, or was and some is in use since
+	high     int     // groups that use their headroom
 	held     []int32 // M, [bucket][queue] over lossless classes
 	width    int     // queues of held: ports x lossless classes
 	open     int     // groups that are XOFF
@@ -170,6 +173,9 @@ func NewMMU(c Config) (*MMU, error) {
 	}
 	m.width = c.Ports * m.lossless
 	m.groups = make([]group, m.width)
+	if m.shares = c.Shares(); m.shares {
+		m.told = make([]int32, m.width)
+	}
 	for i := range m.groups {
 		m.groups[i].in = unit.Port(i / m.lossless)
 	}
@@ -241,7 +247,7 @@ func (m *MMU) Reopened() (in unit.Port, class unit.Priority, ok bool) {
 		return 0, 0, false
 	}
 	for i := range m.groups {
-		if m.resume(&m.groups[i]) {
+		if g := &m.groups[i]; (m.cfg.Profile.Dynamic || g.headroom > 0) && m.resume(g) {
 			return unit.Port(i / m.lossless), m.class(i % m.lossless), true
 		}
 	}
@@ -261,6 +267,29 @@ func (m *MMU) resume(g *group) bool {
 	g.xoff = false
 	m.open--
 	return true
+}
+
+// Moved finds a bucket of which outside, what it has outside its headroom, is another than
+// Moved said before, while it has bytes in its headroom; or whose headroom is empty again,
+// for which outside is 0. That decides when it resumes only where the pool is shared
+// ([Config.Shares]), and elsewhere there is none: call it after each change until ok is false.
+func (m *MMU) Moved() (in unit.Port, class unit.Priority, outside, headroom int, ok bool) {
+	if !m.stale {
+		return 0, 0, 0, 0, false
+	}
+	for i := range m.groups {
+		g := &m.groups[i]
+		now := g.bytes - g.headroom
+		if g.headroom == 0 {
+			now = 0
+		}
+		if now != m.told[i] {
+			m.told[i] = now
+			return g.in, m.class(i % m.lossless), int(now), int(g.headroom), true
+		}
+	}
+	m.stale = false
+	return 0, 0, 0, 0, false
 }
 
 // SetExtra raises the thresholds of the bucket (in, class) by n bytes, which replaces
@@ -299,7 +328,10 @@ func (m *MMU) setHeadroom(g *group, n int) {
 	case n == 0 && was:
 		m.high--
 	}
-	g.headroom = int32(n)
+	if int(g.headroom) != n {
+		g.headroom = int32(n)
+		m.stale = m.shares
+	}
 	m.short = m.short && m.high > 0
 }
 
@@ -423,15 +455,34 @@ func (m *MMU) ClearWatermarks() {
 // present value.
 func (m *MMU) XON(in unit.Port, class unit.Priority) int { return m.xonOf(m.group(in, class)) }
 
+// PoolUse is how much of the pool the bucket (in, class) would use if it held only left of its
+// bytes: headroom is released first.
+func (m *MMU) PoolUse(in unit.Port, class unit.Priority, left int) int {
+	g := m.group(in, class)
+	return m.above(min(left, int(g.bytes-g.headroom)))
+}
+
+// XONIf is what XON would be if the bucket held only left of its bytes, and all buckets used so
+// many bytes of the pool.
+func (m *MMU) XONIf(in unit.Port, class unit.Priority, left, pool int) int {
+	g := m.group(in, class)
+	return m.rule(g).XON(pool, min(left, int(g.bytes-g.headroom)))
+}
+
 // Shared is the use of the shared pool in bytes.
 func (m *MMU) Shared() int { return m.shared }
+
+// Shares is [Config.Shares].
+func (m *MMU) Shares() bool { return m.shares }
 
 // Config is what the MMU was made with.
 func (m *MMU) Config() Config { return m.cfg }
 
 // CounterBytes is the memory of the accounts: what the buffer manager keeps
 // whether or not a detector reads it.
-func (m *MMU) CounterBytes() int { return len(m.held)*4 + len(m.groups)*int(unsafe.Sizeof(group{})) }
+func (m *MMU) CounterBytes() int {
+	return len(m.held)*4 + len(m.groups)*int(unsafe.Sizeof(group{})) + len(m.told)*4
+}
 
 func (m *MMU) group(in unit.Port, class unit.Priority) *group {
 	return &m.groups[int(in)*m.lossless+int(m.index[class])]

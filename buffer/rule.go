@@ -24,6 +24,19 @@ type Rule struct {
 	MinXON, XONOffset int
 }
 
+// Shares reports whether what some buckets hold of the pool decides when others resume: with
+// dynamic thresholds, or with a pool that is less than all may use of it.
+func (c *Config) Shares() bool {
+	if c.Profile.Dynamic {
+		return true
+	}
+	all := 0
+	for in := range unit.Port(c.Ports) {
+		all += c.Rule(in).StaticTh * c.Lossless.Len()
+	}
+	return all > c.Shared
+}
+
 // Rule is the rule of the buckets of a port, without an extra threshold.
 func (c *Config) Rule(in unit.Port) Rule {
 	p := c.Profile

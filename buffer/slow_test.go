@@ -180,7 +180,7 @@ func (s *slowMMU) reopened() (all []slowBucket) {
 	for in := range unit.Port(s.cfg.Ports) {
 		for class := range unit.Priority(unit.Priorities) {
 			b := slowBucket{in, class}
-			if g := s.buckets[b]; g != nil && s.resume(g) {
+			if g := s.buckets[b]; g != nil && (s.cfg.Profile.Dynamic || g.count("H") > 0) && s.resume(g) {
 				all = append(all, b)
 			}
 		}

@@ -9,8 +9,7 @@ import (
 // block brings up to date whether bucket i is blocked: XOFF, and with more than XON
 // bytes in paused queues that lead to switches. It reports whether it became so.
 func (d *detector) block(now unit.Time, c *class, i unit.Port) (became bool) {
-	b := c.bucket(i)
-	if !c.xoff.Has(i) || d.view.HeldIn(b, c.paused) <= d.view.XON(b) {
+	if !c.xoff.Has(i) || !d.view.Stays(c.bucket(i), c.paused) {
 		c.unblock(i)
 		return false
 	}
@@ -82,7 +81,7 @@ func (d *detector) published(c *class, i unit.Port) label {
 	}
 	best = best.id()
 	for _, f := range [...]label{flagProof, flagProof | flagDone} {
-		if d.view.HeldIn(b, c.having(best, f)) <= d.view.XON(b) {
+		if !d.view.Stays(b, c.having(best, f)) {
 			break
 		}
 		best |= f
