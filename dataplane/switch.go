@@ -302,11 +302,10 @@ func (s *Switch) free(f *buffer.Frame) {
 	for {
 		in, class, ok := s.mmu.Reopened()
 		if !ok {
-			break
+			return
 		}
 		s.resumeBucket(in, class)
 	}
-	s.eventHeadrooms()
 }
 
 func (s *Switch) event(e event.Event) {

@@ -71,24 +71,6 @@ func (v view) heldFirst(b detect.Bucket, at unit.Port, out unit.PortSet) (n int)
 // XON is the resume threshold in bytes.
 func (v view) XON(b detect.Bucket) int { return v.s.mmu.XON(b.Port, b.Class) }
 
-// Shares reports whether what buckets hold of the pool decides about others.
-func (v view) Shares() bool { return v.s.mmu.Shares() }
-
-// Stays reports whether b stays XOFF if only what waits in the queues of its class at the ports
-// out is left. Frames of other classes count as gone.
-func (v view) Stays(b detect.Bucket, out unit.PortSet) bool {
-	m := v.s.mmu
-	left := v.HeldIn(b, out)
-	if !m.Shares() || left == 0 {
-		return left > m.XON(b.Port, b.Class)
-	}
-	pool := 0
-	for in := range unit.Port(len(v.s.ports)) {
-		pool += m.PoolUse(in, b.Class, v.HeldIn(detect.Bucket{Port: in, Class: b.Class}, out))
-	}
-	return left > m.XONIf(b.Port, b.Class, left, pool)
-}
-
 // Lapsed reports whether the last pause frame of b, which is XOFF, left so long ago
 // that the pause may have run out: an eighth of its time is left for the frame that
 // is to prolong it.

@@ -3,8 +3,6 @@ package oracle
 import (
 	"slices"
 
-	"softswitch/buffer"
-
 	"softswitch/internal/scc"
 	"softswitch/unit"
 )
@@ -138,16 +136,14 @@ func (s *Stuck) equal(t *Stuck) bool {
 // with no closed queue are left out.
 type graph struct {
 	queues []Queue // sorted where the order matters: see State.Stuck
-	xon    []int   // by queue: of down(queue), if nothing is held but in live queues
+	xon    []int   // by queue: of down(queue)
 	holdAt []int32 // by queue i: its bucket's holds are holdAt[i] to holdAt[i+1]
 	bytes  []int   // by hold
 	flood  []bool  // by hold: its frames were flooded
 	toAt   []int32 // by hold h: to[toAt[h]:toAt[h+1]]
 	to     []int32
 	in     [][]int32 // by queue: the holds with a copy in it
-	owner  []int32   // by hold: the queue whose bucket it is charged to, or a further one
-	pools  []pool    // that buckets of the graph share
-	shares []share   // by queue, then the further buckets of these pools
+	owner  []int32   // by hold: the queue whose bucket it is charged to
 
 	alive []bool  // by queue: not eliminated
 	left  []int   // by queue: bytes of its bucket with a copy in a live queue
@@ -157,27 +153,11 @@ type graph struct {
 	scc   scc.Finder
 }
 
-// pool is the shared pool of a switch whose buckets decide about each other.
-type pool struct {
-	node  unit.NodeID
-	used  int     // if nothing is held but in live queues
-	of    []int32 // its buckets in graph.shares
-	dirty bool    // used has fallen since its buckets were last looked at
-}
-
-// share is a bucket's share of a pool.
-type share struct {
-	pool    int32 // index in graph.pools, -1 for none
-	rule    buffer.Rule
-	outside int
-}
-
 // Stuck computes the largest stuck set. It starts from all closed queues and
 // eliminates, one by one, each queue whose bucket can fall to its XON by the bytes that
 // wait outside the set. The cost is linear in the closed queues and the holds of their
 // buckets (plus a sort, needed only if the set is not empty), and nothing if no
-// relevant fact has changed since the last call. Where buckets share a pool, each that
-// holds less lets all others be looked at again.
+// relevant fact has changed since the last call.
 func (s *State) Stuck() *Stuck {
 	if !s.changed {
 		return s.last
@@ -212,7 +192,6 @@ func (g *graph) build(s *State) {
 	g.flood = g.flood[:0]
 	g.toAt, g.to = append(g.toAt[:0], 0), g.to[:0]
 	g.left, g.live, g.alive = g.left[:0], g.live[:0], g.alive[:0]
-	g.pools, g.shares = g.pools[:0], g.shares[:0]
 	for len(g.in) < len(g.queues) {
 		g.in = append(g.in, nil)
 	}
@@ -224,59 +203,11 @@ func (g *graph) build(s *State) {
 		f := s.bucket(down)
 		g.xon = append(g.xon, f.xon)
 		g.alive = append(g.alive, true)
-		g.addBucket(s, i, down, f)
-	}
-	for i := range g.pools {
-		g.addOthers(s, int32(i))
-	}
-	for i, sh := range g.shares {
-		if sh.pool >= 0 {
-			g.pools[sh.pool].used += sh.rule.Shared(min(g.left[i], sh.outside))
+		g.left = append(g.left, 0)
+		for _, h := range f.held {
+			g.addHold(s, i, down.Node, h)
 		}
-	}
-}
-
-// addBucket adds bucket b, which is number i.
-func (g *graph) addBucket(s *State, i int, b Bucket, f *bucketFacts) {
-	g.left = append(g.left, 0)
-	g.shares = append(g.shares, share{pool: -1})
-	if rules := s.fabric.node(b.Node).Rules; rules != nil {
-		g.shares[i] = share{g.pool(b.Node), rules[b.Port], f.outside}
-		g.shares[i].rule.Extra = f.extra
-		at := &g.pools[g.shares[i].pool]
-		at.of = append(at.of, int32(i))
-	}
-	for _, h := range f.held {
-		g.addHold(s, i, b.Node, h)
-	}
-	g.holdAt = append(g.holdAt, int32(len(g.bytes)))
-}
-
-// pool is the number of a node's pool.
-func (g *graph) pool(node unit.NodeID) int32 {
-	for i := range g.pools {
-		if g.pools[i].node == node {
-			return int32(i)
-		}
-	}
-	g.pools = append(g.pools, pool{node: node})
-	return int32(len(g.pools) - 1)
-}
-
-// addOthers adds the buckets of a pool that no closed queue waits for: what they have in closed
-// queues stays in the pool as long as these are stuck.
-func (g *graph) addOthers(s *State, at int32) {
-	node := g.pools[at].node
-	buckets := s.node(node).buckets
-	for i := range buckets {
-		f := &buckets[i]
-		b := Bucket{unit.NodePort{Node: node, Port: unit.Port(i / unit.Priorities)}, unit.Priority(i % unit.Priorities)}
-		if len(f.held) == 0 {
-			continue
-		}
-		if q, wired := s.fabric.Up(b); !wired || s.queue(q).closed == 0 {
-			g.addBucket(s, len(g.shares), b, f)
-		}
+		g.holdAt = append(g.holdAt, int32(len(g.bytes)))
 	}
 }
 
@@ -306,57 +237,21 @@ func (g *graph) eliminate() {
 	for i := range g.queues {
 		g.eliminateIfFree(int32(i))
 	}
-	for more := true; more; {
-		for len(g.work) > 0 {
-			i := g.work[len(g.work)-1]
-			g.work = g.work[:len(g.work)-1]
-			for _, h := range g.in[i] {
-				if g.live[h]--; g.live[h] == 0 {
-					g.release(g.owner[h], g.bytes[h])
-				}
+	for len(g.work) > 0 {
+		i := g.work[len(g.work)-1]
+		g.work = g.work[:len(g.work)-1]
+		for _, h := range g.in[i] {
+			if g.live[h]--; g.live[h] == 0 {
+				g.left[g.owner[h]] -= g.bytes[h]
+				g.eliminateIfFree(g.owner[h])
 			}
 		}
-		more = g.lookAgain()
 	}
-}
-
-// release takes bytes from what bucket i holds in live queues.
-func (g *graph) release(i int32, bytes int) {
-	sh := &g.shares[i]
-	was := sh.rule.Shared(min(g.left[i], sh.outside))
-	g.left[i] -= bytes
-	if now := sh.rule.Shared(min(g.left[i], sh.outside)); sh.pool >= 0 && now < was {
-		g.pools[sh.pool].used -= was - now
-		g.pools[sh.pool].dirty = true
-	}
-	g.eliminateIfFree(i)
-}
-
-// lookAgain looks at all buckets of the pools that have become emptier, and reports whether
-// there were any.
-func (g *graph) lookAgain() (any bool) {
-	for n := range g.pools {
-		p := &g.pools[n]
-		if !p.dirty {
-			continue
-		}
-		p.dirty, any = false, true
-		for _, i := range p.of {
-			g.eliminateIfFree(i)
-		}
-	}
-	return any
 }
 
 // eliminateIfFree eliminates queue i if condition 3 fails: its bucket will go XON.
 func (g *graph) eliminateIfFree(i int32) {
-	if int(i) >= len(g.alive) || !g.alive[i] {
-		return
-	}
-	if sh := &g.shares[i]; sh.pool >= 0 {
-		g.xon[i] = sh.rule.XON(g.pools[sh.pool].used, min(g.left[i], sh.outside))
-	}
-	if g.left[i] <= g.xon[i] {
+	if g.alive[i] && g.left[i] <= g.xon[i] {
 		g.alive[i] = false
 		g.work = append(g.work, i)
 	}

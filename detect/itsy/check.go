@@ -61,7 +61,7 @@ func (d *detector) sendOn(c *class, i, p, via unit.Port, id label) {
 func (d *detector) strong(c *class, i unit.Port, in unit.PortSet) unit.Port {
 	b := c.bucket(i)
 	for ; in != 0; in &= in - 1 {
-		if p := in.First(); d.view.Stays(b, 1<<p) {
+		if p := in.First(); d.view.Held(b, c.queue(p)) > d.view.XON(b) {
 			return p
 		}
 	}

@@ -54,7 +54,8 @@ func (d *detector) homes(c *class, i unit.Port) (proved, all unit.PortSet) {
 
 // proves reports whether bucket i would be blocked by the queues of proved alone.
 func (d *detector) proves(c *class, i unit.Port, proved unit.PortSet) bool {
-	return d.view.Stays(c.bucket(i), proved)
+	b := c.bucket(i)
+	return d.view.HeldIn(b, proved) > d.view.XON(b)
 }
 
 // lookAfter sees what became of the deadlock that bucket i has declared. It lasts as

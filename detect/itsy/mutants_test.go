@@ -53,7 +53,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "F stays where a bucket waits by too little", file: "publish.go", method: "published",
-		was: `if !d.view.Stays(b, c.having(best, f)) {
+		was: `if d.view.HeldIn(b, c.having(best, f)) <= d.view.XON(b) {
 			break
 		}`,
 		unchecked: true,
@@ -61,7 +61,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "a label that comes home by too little proves", file: "home.go", method: "proves",
-		was:       `return d.view.Stays(c.bucket(i), proved)`,
+		was:       `return d.view.HeldIn(b, proved) > d.view.XON(b)`,
 		is:        `return proved != 0`,
 		unchecked: true,
 		fabric:    model.Branch(2), bounds: model.Bounds{Fills: 1, Units: 2}, want: falseAlarm,

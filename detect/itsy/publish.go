@@ -9,7 +9,8 @@ import (
 // block brings up to date whether bucket i is blocked: XOFF, and with more than XON
 // bytes in paused queues that lead to switches. It reports whether it became so.
 func (d *detector) block(now unit.Time, c *class, i unit.Port) (became bool) {
-	if !c.xoff.Has(i) || !d.view.Stays(c.bucket(i), c.paused) {
+	b := c.bucket(i)
+	if !c.xoff.Has(i) || d.view.HeldIn(b, c.paused) <= d.view.XON(b) {
 		c.unblock(i)
 		return false
 	}
@@ -81,7 +82,7 @@ func (d *detector) published(c *class, i unit.Port) label {
 	}
 	best = best.id()
 	for _, f := range [...]label{flagProof, flagProof | flagDone} {
-		if !d.view.Stays(b, c.having(best, f)) {
+		if d.view.HeldIn(b, c.having(best, f)) <= d.view.XON(b) {
 			break
 		}
 		best |= f

@@ -114,7 +114,7 @@ func (d *detector) release(c *class, p unit.Port) {
 // of the queues in that count.
 func (d *detector) isStuck(c *class, s *slot, i unit.Port, in unit.PortSet) bool {
 	b := c.bucket(i)
-	return c.xoff.Has(i) && !c.done.Has(i) && d.view.Stays(b, c.paused&in&^s.free)
+	return c.xoff.Has(i) && !c.done.Has(i) && d.view.HeldIn(b, c.paused&in&^s.free) > d.view.XON(b)
 }
 
 // send sends a message of the verification out of port p.

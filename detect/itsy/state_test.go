@@ -29,17 +29,13 @@ type sent struct {
 	t    itsyhdr.TLV
 }
 
-func (s *stub) Self() unit.NodeID                    { return s.id }
-func (s *stub) Ports() int                           { return s.ports }
-func (s *stub) Lossless() unit.ClassSet              { return 1<<3 | 1<<4 }
-func (s *stub) FacesHost(unit.Port) bool             { return false }
-func (s *stub) XOFF(detect.Bucket) (bool, uint8)     { return true, 1 }
-func (s *stub) Paused(detect.Queue) bool             { return true }
-func (s *stub) Held(detect.Bucket, detect.Queue) int { return 1000 }
-func (s *stub) Shares() bool                         { return false }
-
-func (s *stub) Stays(b detect.Bucket, out unit.PortSet) bool { return s.HeldIn(b, out) > s.XON(b) }
-
+func (s *stub) Self() unit.NodeID                                    { return s.id }
+func (s *stub) Ports() int                                           { return s.ports }
+func (s *stub) Lossless() unit.ClassSet                              { return 1<<3 | 1<<4 }
+func (s *stub) FacesHost(unit.Port) bool                             { return false }
+func (s *stub) XOFF(detect.Bucket) (bool, uint8)                     { return true, 1 }
+func (s *stub) Paused(detect.Queue) bool                             { return true }
+func (s *stub) Held(detect.Bucket, detect.Queue) int                 { return 1000 }
 func (s *stub) XON(detect.Bucket) int                                { return 1500 }
 func (s *stub) Lapsed(detect.Bucket) bool                            { return s.lapsed }
 func (s *stub) Hop() unit.Time                                       { return unit.Microsecond }

@@ -94,8 +94,6 @@ type full struct{ *stub }
 
 func (f full) HeldIn(_ detect.Bucket, out unit.PortSet) int { return 2000 * out.Len() }
 
-func (f full) Stays(b detect.Bucket, out unit.PortSet) bool { return f.HeldIn(b, out) > f.XON(b) }
-
 var (
 	bucket0 = detect.Bucket{Port: 0, Class: 3}
 	queue1  = detect.Queue{Port: 1, Class: 3}

@@ -51,7 +51,7 @@ func (d *detector) allButStrong(c *class, i unit.Port) (all unit.PortSet) {
 	n := 0
 	for set := c.paused; set != 0; set &= set - 1 {
 		p := set.First()
-		if !d.view.Stays(c.bucket(i), 1<<p) {
+		if d.view.Held(c.bucket(i), c.queue(p)) <= d.view.XON(c.bucket(i)) {
 			continue
 		}
 		if n++; d.random.Below(n) == 0 {

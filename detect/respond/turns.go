@@ -90,7 +90,7 @@ func (r *responder) waysOf(c *class, i unit.Port) (ways unit.PortSet, fullest un
 			most, fullest = held, p
 		}
 	}
-	if !r.view.Stays(b, ways) {
+	if r.view.HeldIn(b, ways) <= r.view.XON(b) {
 		return 0, unit.NoPort
 	}
 	return ways, fullest

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"softswitch/buffer"
-
 	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/itsyhdr"
@@ -92,7 +90,7 @@ func (r *fatTreeRun) verdict(end unit.Time) *Verdict {
 // truth is what the oracle makes of the logs, until end.
 func (r *fatTreeRun) truth(end unit.Time) *oracle.Result {
 	r.t.Helper()
-	f, err := Fabric(r.f, ownBuffers)
+	f, err := Fabric(r.f)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -359,7 +357,7 @@ func TestJSONRoundTripAndEmptyLists(t *testing.T) {
 
 func TestFabric(t *testing.T) {
 	f := newFatTreeRun(t).f
-	got, err := Fabric(f, ownBuffers)
+	got, err := Fabric(f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -418,6 +416,3 @@ func TestTableOfKilled(t *testing.T) {
 		t.Errorf("no %q in\n%s", want, out.String())
 	}
 }
-
-// ownBuffers are buffers in which no group takes what is another's.
-func ownBuffers(int) buffer.Config { return buffer.Config{} }

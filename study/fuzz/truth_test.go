@@ -111,7 +111,7 @@ func TestFloodedTruth(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fabric, err := verdict.Fabric(plan.Fabric, verdict.Buffers(plan))
+		fabric, err := verdict.Fabric(plan.Fabric)
 		if err != nil {
 			t.Fatal(err)
 		}
