@@ -16,9 +16,9 @@ usage() {
 limits='
 * 10
 cmd/softswitch 200
-live 50
+live 70
 play 12
-study/fuzz 20
+study/fuzz 25
 view/ui 50
 '
 
