@@ -1,14 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -38,7 +34,7 @@ func TestMain(m *testing.M) {
 
 // TestRefused: what makes no sense is not begun, and the exit status says so.
 func TestRefused(t *testing.T) {
-	for args, want := range map[string]string{
+	testkit.Refused(t, "bench", map[string]string{
 		"nonsense":                     `^bench: unknown command "nonsense" for "bench"; valid: forward, floor\n$`,
 		"forward everything":           `; usage: bench forward `,
 		"forward --frames 59":          `^bench: forward: a frame of 59 bytes; valid: 60 to 1514\n$`,
@@ -46,15 +42,7 @@ func TestRefused(t *testing.T) {
 		"forward --softswitch no/such": "^bench: forward: --softswitch: stat .*/no/such: no such file or directory; `make` builds it\n$",
 		"floor --laps 0":               `^bench: floor: 0 laps; valid: 1 and more\n$`,
 		"floor --lap 1":                "^bench: unknown flag: --lap; see `bench floor --help`\n$",
-	} {
-		var out, said bytes.Buffer
-		cmd := exec.Command("bench", strings.Fields(args)...)
-		cmd.Stdout, cmd.Stderr = &out, &said
-		var exit *exec.ExitError
-		if err := cmd.Run(); !errors.As(err, &exit) || exit.ExitCode() != 2 || out.Len() > 0 || !regexp.MustCompile(want).Match(said.Bytes()) {
-			t.Errorf("bench %s: %v, said %q and printed %q; want exit status 2 and %s", args, err, said.String(), out.String(), want)
-		}
-	}
+	})
 }
 
 // TestDocumentedCommands: what pages name is there.

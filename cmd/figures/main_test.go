@@ -1,10 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"errors"
-	"os/exec"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -20,7 +16,7 @@ func TestMain(m *testing.M) {
 
 // TestRefused: what makes no sense is not begun, and the exit status says so.
 func TestRefused(t *testing.T) {
-	for args, want := range map[string]string{
+	testkit.Refused(t, "figures", map[string]string{
 		"nonsense":                 `^figures: unknown command "nonsense" for "figures"; valid: draw, boundary, merge, scale\n$`,
 		"draw everything":          `^figures: unknown command "everything" for "figures draw"; usage: figures draw `,
 		"draw --out /dev/null":     `^figures: mkdir /dev/null: not a directory\n$`,
@@ -30,15 +26,7 @@ func TestRefused(t *testing.T) {
 		"merge":                    `^figures: requires at least 1 arg.*; usage: figures merge FILE`,
 		"merge figures.go":         `^figures: merge: figures.go: not a shard, or not all of one: `,
 		"merge --bogus figures.go": "^figures: unknown flag: --bogus; see `figures merge --help`\n$",
-	} {
-		var out, said bytes.Buffer
-		cmd := exec.Command("figures", strings.Fields(args)...)
-		cmd.Stdout, cmd.Stderr = &out, &said
-		var exit *exec.ExitError
-		if err := cmd.Run(); !errors.As(err, &exit) || exit.ExitCode() != 2 || out.Len() > 0 || !regexp.MustCompile(want).Match(said.Bytes()) {
-			t.Errorf("figures %s: %v, said %q and printed %q; want exit status 2 and %s", args, err, said.String(), out.String(), want)
-		}
-	}
+	})
 }
 
 // TestDocumentedCommands: what pages name is there.
