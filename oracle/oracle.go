@@ -41,6 +41,12 @@
 //   - never wrong: with several clocks a judgement is the one that their true times would
 //     give, or it is Undecided.
 //
+// Where it is wrong: a bucket with bytes in its headroom is held by these too, whatever XON,
+// and with dynamic thresholds bytes of others move XON, while a State has that of the last
+// event about the bucket. So with dynamic thresholds, and where xon_offset is less than a
+// frame, it may miss what never moves, and with dynamic thresholds a set may open when others
+// leave.
+//
 // What it does not do: it reads no file and no clock, it gives detectors no
 // information, and it does not predict: a fabric that is bound to deadlock has no
 // deadlock until it happens.
