@@ -147,6 +147,11 @@ type MMU struct {
 	index    [unit.Priorities]int8
 	lossless int // number of lossless classes
 	groups   []group
+	shares   bool    // Config.Shares
+	stale    bool    // Moved may have something to say
+	told     []int32 // by group: what Moved said of it last; nil if the pool is not shared
+	short    bool    // a headroom is in use for want of pool, or was and some is in use since
+	high     int     // groups that use their headroom
 	held     []int32 // M, [bucket][queue] over lossless classes
 	width    int     // queues of held: ports x lossless classes
 	open     int     // groups that are XOFF
@@ -168,6 +173,9 @@ func NewMMU(c Config) (*MMU, error) {
 	}
 	m.width = c.Ports * m.lossless
 	m.groups = make([]group, m.width)
+	if m.shares = c.Shares(); m.shares {
+		m.told = make([]int32, m.width)
+	}
 	for i := range m.groups {
 		m.groups[i].in = unit.Port(i / m.lossless)
 	}
@@ -185,7 +193,8 @@ const (
 	HeadroomFull                // dropped: the upstream did not stop in time
 )
 
-// Admit charges n bytes to the bucket (in, class) of a lossless class. xoff says
+// Admit charges n bytes to the bucket (in, class) of a lossless class: all to its reserved
+// and shared areas, or all to its headroom, of which what limit and pool allow moves on. xoff says
 // that this frame made the bucket XOFF: its period has grown by one.
 func (m *MMU) Admit(in unit.Port, class unit.Priority, n int) (v Verdict, xoff bool) {
 	g := m.group(in, class)
@@ -197,12 +206,13 @@ func (m *MMU) Admit(in unit.Port, class unit.Priority, n int) (v Verdict, xoff b
 		m.shared += after - before
 	case int(g.headroom)+n <= m.cfg.Profile.XOFF+m.cfg.Profile.Slack:
 		v = InHeadroom
-		g.headroom += int32(n)
-		g.headroomMax = max(g.headroomMax, g.headroom)
+		m.setHeadroom(g, int(g.headroom)+n)
 	default:
 		return HeadroomFull, false
 	}
 	g.bytes += int32(n)
+	m.drainHeadroom(g)
+	g.headroomMax = max(g.headroomMax, g.headroom)
 	g.bytesMax = max(g.bytesMax, g.bytes)
 	if !g.xoff && (g.headroom > 0 || int(g.bytes) >= m.cfg.Profile.Size+limit) {
 		g.xoff, xoff = true, true
@@ -212,8 +222,9 @@ func (m *MMU) Admit(in unit.Port, class unit.Priority, n int) (v Verdict, xoff b
 	return v, xoff
 }
 
-// Release takes n bytes from the bucket (in, class): from its headroom first. xon
-// says that the bucket fell to its XON threshold by it.
+// Release takes n bytes from the bucket (in, class): from its headroom first. What is left
+// in the headroom moves to the shared area as far as the limit and the pool allow. xon says
+// that the bucket fell to its XON threshold by it.
 func (m *MMU) Release(in unit.Port, class unit.Priority, n int) (xon bool) {
 	g := m.group(in, class)
 	if int(g.bytes) < n {
@@ -222,33 +233,63 @@ func (m *MMU) Release(in unit.Port, class unit.Priority, n int) (xon bool) {
 	fromHeadroom := min(int(g.headroom), n)
 	usual := int(g.bytes - g.headroom)
 	m.shared -= m.above(usual) - m.above(usual-(n-fromHeadroom))
-	g.headroom -= int32(fromHeadroom)
 	g.bytes -= int32(n)
+	m.setHeadroom(g, int(g.headroom)-fromHeadroom)
 	return m.resume(g)
 }
 
 // Reopened finds a bucket that is XOFF although it is at or below its XON
-// threshold, and makes it XON. Only a dynamic threshold, which rises when others
-// release, makes such buckets: call it after each Release until ok is false.
+// threshold, and makes it XON. Others that release make such buckets: a dynamic threshold
+// rises by it, and a pool that was full has room for what waits in a headroom. Call it
+// after each Release until ok is false.
 func (m *MMU) Reopened() (in unit.Port, class unit.Priority, ok bool) {
-	if !m.cfg.Profile.Dynamic || m.open == 0 {
+	if m.open == 0 || !m.cfg.Profile.Dynamic && !m.short {
 		return 0, 0, false
 	}
 	for i := range m.groups {
-		if m.resume(&m.groups[i]) {
+		if g := &m.groups[i]; (m.cfg.Profile.Dynamic || g.headroom > 0) && m.resume(g) {
 			return unit.Port(i / m.lossless), m.class(i % m.lossless), true
 		}
 	}
 	return 0, 0, false
 }
 
+// resume makes g XON if it holds no more than its XON threshold. That is never above what it
+// may hold outside its headroom, so the headroom is empty then.
 func (m *MMU) resume(g *group) bool {
-	if !g.xoff || g.headroom > 0 || int(g.bytes) > m.xonOf(g) {
+	if !g.xoff {
+		return false
+	}
+	m.drainHeadroom(g)
+	if int(g.bytes) > m.xonOf(g) {
 		return false
 	}
 	g.xoff = false
 	m.open--
 	return true
+}
+
+// Moved finds a bucket of which outside, what it has outside its headroom, is another than
+// Moved said before, while it has bytes in its headroom; or whose headroom is empty again,
+// for which outside is 0. That decides when it resumes only where the pool is shared
+// ([Config.Shares]), and elsewhere there is none: call it after each change until ok is false.
+func (m *MMU) Moved() (in unit.Port, class unit.Priority, outside, headroom int, ok bool) {
+	if !m.stale {
+		return 0, 0, 0, 0, false
+	}
+	for i := range m.groups {
+		g := &m.groups[i]
+		now := g.bytes - g.headroom
+		if g.headroom == 0 {
+			now = 0
+		}
+		if now != m.told[i] {
+			m.told[i] = now
+			return g.in, m.class(i % m.lossless), int(now), int(g.headroom), true
+		}
+	}
+	m.stale = false
+	return 0, 0, 0, 0, false
 }
 
 // SetExtra raises the thresholds of the bucket (in, class) by n bytes, which replaces
@@ -263,13 +304,35 @@ func (m *MMU) SetExtra(in unit.Port, class unit.Priority, n int) (xon, ok bool) 
 	}
 	m.extra += n - int(g.extra)
 	g.extra = int32(n)
-	usual := int(g.bytes - g.headroom)
-	move := min(int(g.headroom), m.cfg.Profile.Size+m.limitOf(g)-usual)
-	if grow := m.above(usual+max(move, 0)) - m.above(usual); move > 0 && m.shared+grow <= m.cfg.Shared {
-		g.headroom -= int32(move)
-		m.shared += grow
-	}
 	return m.resume(g), true
+}
+
+// drainHeadroom moves what g has in its headroom to its reserved and shared areas, as far as
+// its limit and the pool allow.
+func (m *MMU) drainHeadroom(g *group) {
+	if g.headroom == 0 {
+		return
+	}
+	usual, r := int(g.bytes-g.headroom), m.rule(g)
+	limit := r.Size + r.limit(m.shared)
+	move := max(0, min(int(g.headroom), r.room(m.shared, usual)-usual))
+	m.shared += m.above(usual+move) - m.above(usual)
+	m.setHeadroom(g, int(g.headroom)-move)
+	m.short = m.short || g.headroom > 0 && usual+move < limit
+}
+
+func (m *MMU) setHeadroom(g *group, n int) {
+	switch was := g.headroom > 0; {
+	case n > 0 && !was:
+		m.high++
+	case n == 0 && was:
+		m.high--
+	}
+	if int(g.headroom) != n {
+		g.headroom = int32(n)
+		m.stale = m.shares
+	}
+	m.short = m.short && m.high > 0
 }
 
 // Extra is by how much the thresholds of the bucket are raised, in bytes.
@@ -387,19 +450,39 @@ func (m *MMU) ClearWatermarks() {
 	}
 }
 
-// XON is the number of bytes at or below which the bucket (in, class) resumes. With a
-// dynamic threshold, or an extra one, it is the present value.
+// XON is the number of bytes at or below which the bucket (in, class) resumes: see
+// [Rule.XON]. With a dynamic threshold, an extra one or a pool that is short, it is the
+// present value.
 func (m *MMU) XON(in unit.Port, class unit.Priority) int { return m.xonOf(m.group(in, class)) }
+
+// PoolUse is how much of the pool the bucket (in, class) would use if it held only left of its
+// bytes: headroom is released first.
+func (m *MMU) PoolUse(in unit.Port, class unit.Priority, left int) int {
+	g := m.group(in, class)
+	return m.above(min(left, int(g.bytes-g.headroom)))
+}
+
+// XONIf is what XON would be if the bucket held only left of its bytes, and all buckets used so
+// many bytes of the pool.
+func (m *MMU) XONIf(in unit.Port, class unit.Priority, left, pool int) int {
+	g := m.group(in, class)
+	return m.rule(g).XON(pool, min(left, int(g.bytes-g.headroom)))
+}
 
 // Shared is the use of the shared pool in bytes.
 func (m *MMU) Shared() int { return m.shared }
+
+// Shares is [Config.Shares].
+func (m *MMU) Shares() bool { return m.shares }
 
 // Config is what the MMU was made with.
 func (m *MMU) Config() Config { return m.cfg }
 
 // CounterBytes is the memory of the accounts: what the buffer manager keeps
 // whether or not a detector reads it.
-func (m *MMU) CounterBytes() int { return len(m.held)*4 + len(m.groups)*int(unsafe.Sizeof(group{})) }
+func (m *MMU) CounterBytes() int {
+	return len(m.held)*4 + len(m.groups)*int(unsafe.Sizeof(group{})) + len(m.told)*4
+}
 
 func (m *MMU) group(in unit.Port, class unit.Priority) *group {
 	return &m.groups[int(in)*m.lossless+int(m.index[class])]
@@ -417,31 +500,14 @@ func (m *MMU) class(index int) unit.Priority {
 // above is the part of bytes that lies above the reserved minimum.
 func (m *MMU) above(bytes int) int { return max(bytes-m.cfg.Profile.Size, 0) }
 
-// limit is how many shared bytes a group may use now.
-func (m *MMU) limit() int {
-	p := m.cfg.Profile
-	if !p.Dynamic {
-		return p.StaticTh
-	}
-	free := m.cfg.Shared - m.shared
-	if p.DynamicTh >= 0 {
-		return free << p.DynamicTh
-	}
-	return free >> -p.DynamicTh
-}
-
 // limitOf is how many shared bytes g may use now.
-func (m *MMU) limitOf(g *group) int {
-	if m.cfg.Thresholds != nil {
-		return m.cfg.Thresholds[g.in].StaticTh + int(g.extra)
-	}
-	return m.limit() + int(g.extra)
-}
+func (m *MMU) limitOf(g *group) int { return m.rule(g).limit(m.shared) }
 
-func (m *MMU) xonOf(g *group) int {
-	p := m.cfg.Profile
-	if m.cfg.Thresholds != nil {
-		p.XONOffset = m.cfg.Thresholds[g.in].XONOffset
-	}
-	return p.XONThreshold(p.Size + m.limitOf(g))
+func (m *MMU) xonOf(g *group) int { return m.rule(g).XON(m.shared, int(g.bytes-g.headroom)) }
+
+// rule is the rule by which g resumes.
+func (m *MMU) rule(g *group) Rule {
+	r := m.cfg.Rule(g.in)
+	r.Extra = int(g.extra)
+	return r
 }

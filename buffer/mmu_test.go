@@ -553,13 +553,14 @@ func wantPanic(t *testing.T, text string, do func()) {
 }
 
 func TestCounterBytes(t *testing.T) {
-	for _, tc := range []struct{ ports, classes int }{{4, 1}, {4, 2}, {64, 2}} {
-		m, err := NewMMU(Config{Ports: tc.ports, Lossless: unit.ClassSet(1<<tc.classes - 1), Shared: 1, Profile: DefaultProfile})
+	const ample = 1 << 30
+	for _, tc := range []struct{ ports, classes, pool, group int }{{4, 1, ample, 24}, {4, 2, ample, 24}, {64, 2, ample, 24}, {64, 2, 1, 28}} {
+		m, err := NewMMU(Config{Ports: tc.ports, Lossless: unit.ClassSet(1<<tc.classes - 1), Shared: tc.pool, Profile: DefaultProfile})
 		if err != nil {
 			t.Fatal(err)
 		}
 		n := tc.ports * tc.classes
-		if got, want := m.CounterBytes(), 4*n*n+24*n; got != want {
+		if got, want := m.CounterBytes(), 4*n*n+tc.group*n; got != want {
 			t.Errorf("%d ports, %d classes: %d bytes, want %d", tc.ports, tc.classes, got, want)
 		}
 	}

@@ -82,11 +82,12 @@ func (s *slowMMU) xon(g *slowGroup) int {
 	if g.th != nil {
 		offset = g.th.XONOffset
 	}
-	return max(p.XON, p.Size+s.limit(g)+g.extra-offset)
+	most := p.Size + s.limit(g) + g.extra
+	spare := s.cfg.Shared - s.shared() + max(p.Size-g.count("R"), 0)
+	return min(max(p.XON, most-offset), most, g.count("R")+g.count("S")+spare)
 }
 
-// setExtra relabels headroom as reserved and shared bytes, all that the threshold takes or
-// none.
+// setExtra raises the limit of a bucket by n.
 func (s *slowMMU) setExtra(b slowBucket, n int) (xon, ok bool) {
 	g, extra := s.buckets[b], 0
 	for _, other := range s.buckets {
@@ -96,18 +97,22 @@ func (s *slowMMU) setExtra(b slowBucket, n int) (xon, ok bool) {
 		return false, false
 	}
 	g.extra = n
-	was, limit := bytes.Clone(g.letters), s.limit(g)+n
+	return s.resume(g), true
+}
+
+// drain relabels headroom as reserved and shared bytes while the limit of before and the pool
+// take one more.
+func (s *slowMMU) drain(g *slowGroup) {
+	limit := s.limit(g) + g.extra
 	for g.count("H") > 0 && g.count("R")+g.count("S") < s.cfg.Profile.Size+limit {
 		letter := byte('S')
 		if g.count("R") < s.cfg.Profile.Size {
 			letter = 'R'
+		} else if s.shared() == s.cfg.Shared {
+			return
 		}
 		g.letters[bytes.IndexByte(g.letters, 'H')] = letter
 	}
-	if s.shared() > s.cfg.Shared {
-		g.letters = was
-	}
-	return s.resume(g), true
 }
 
 func (s *slowMMU) admit(b slowBucket, n int) (v Verdict, xoff bool) {
@@ -127,6 +132,7 @@ func (s *slowMMU) admit(b slowBucket, n int) (v Verdict, xoff bool) {
 			return HeadroomFull, false
 		}
 		g.letters = append(g.letters, bytes.Repeat([]byte("H"), n)...)
+		s.drain(g)
 	}
 	g.bytesMax = max(g.bytesMax, len(g.letters))
 	g.headroomMax = max(g.headroomMax, g.count("H"))
@@ -158,7 +164,10 @@ func (g *slowGroup) strike() {
 }
 
 func (s *slowMMU) resume(g *slowGroup) bool {
-	if g.xoff && g.count("H") == 0 && len(g.letters) <= s.xon(g) {
+	if !g.xoff {
+		return false
+	}
+	if s.drain(g); len(g.letters) <= s.xon(g) {
 		g.xoff = false
 		return true
 	}
@@ -168,13 +177,10 @@ func (s *slowMMU) resume(g *slowGroup) bool {
 // reopened makes XON every bucket that is to be, in the order of ports and
 // classes.
 func (s *slowMMU) reopened() (all []slowBucket) {
-	if !s.cfg.Profile.Dynamic {
-		return nil
-	}
 	for in := range unit.Port(s.cfg.Ports) {
 		for class := range unit.Priority(unit.Priorities) {
 			b := slowBucket{in, class}
-			if g := s.buckets[b]; g != nil && s.resume(g) {
+			if g := s.buckets[b]; g != nil && (s.cfg.Profile.Dynamic || g.count("H") > 0) && s.resume(g) {
 				all = append(all, b)
 			}
 		}

@@ -224,6 +224,7 @@ func (a actions) Extra(b detect.Bucket, bytes int) bool {
 	if resumes {
 		s.resumeBucket(b.Port, b.Class)
 	}
+	s.eventHeadrooms()
 	return true
 }
 

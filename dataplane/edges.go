@@ -23,12 +23,12 @@ func (s *Switch) eachHeld(b detect.Bucket, fn func(q detect.Queue, held int)) {
 	}
 }
 
-// eachWaiting calls fn for every bucket that is XOFF and holds bytes in q.
-func (s *Switch) eachWaiting(q detect.Queue, fn func(b detect.Bucket, held int)) {
+// eachWaiting calls fn for every bucket that holds bytes in q and is XOFF, or any if all.
+func (s *Switch) eachWaiting(q detect.Queue, all bool, fn func(b detect.Bucket, held int)) {
 	for in := range s.ports {
 		for set := s.lossless; set != 0; set &= set - 1 {
 			b := detect.Bucket{Port: unit.Port(in), Class: set.First()}
-			if on, _ := s.mmu.XOFF(b.Port, b.Class); !on {
+			if on, _ := s.mmu.XOFF(b.Port, b.Class); !on && !all {
 				continue
 			}
 			if held := s.mmu.Held(b.Port, b.Class, q.Port, q.Class); held > 0 {
@@ -45,7 +45,7 @@ func (s *Switch) eventHeld(b detect.Bucket, q detect.Queue, held, before int) {
 	e := event.Event{Port: b.Port, Class: b.Class, Out: q.Port, OutClass: q.Class, Bytes: int32(held), Limit: int32(xon)}
 	e.Type = event.Held
 	s.event(e)
-	if held > xon && before <= xon {
+	if held > xon && before <= xon && !s.mmu.Shares() {
 		e.Type = event.StrongCreated
 		s.event(e)
 	}
@@ -53,27 +53,38 @@ func (s *Switch) eventHeld(b detect.Bucket, q detect.Queue, held, before int) {
 
 // eventWeak logs that the edge from b to q, if it was strong, is no more.
 func (s *Switch) eventWeak(b detect.Bucket, q detect.Queue, held int) {
-	if xon := s.mmu.XON(b.Port, b.Class); held > xon {
+	if xon := s.mmu.XON(b.Port, b.Class); held > xon && !s.mmu.Shares() {
 		s.event(event.Event{Type: event.StrongRemoved, Port: b.Port, Class: b.Class, Out: q.Port, OutClass: q.Class, Bytes: int32(held), Limit: int32(xon)})
 	}
 }
 
 // heldRose logs that bytes of b were queued in q, which is paused.
 func (s *Switch) heldRose(b detect.Bucket, q detect.Queue, held, before int) {
-	if on, _ := s.mmu.XOFF(b.Port, b.Class); on {
+	if on, _ := s.mmu.XOFF(b.Port, b.Class); on || s.mmu.Shares() {
 		s.eventHeld(b, q, held, before)
 	}
 }
 
 // heldFell logs that bytes of b left q, which is paused.
 func (s *Switch) heldFell(b detect.Bucket, q detect.Queue, held, before int) {
-	if on, _ := s.mmu.XOFF(b.Port, b.Class); !on {
-		return
-	}
-	if held <= s.mmu.XON(b.Port, b.Class) {
+	on, _ := s.mmu.XOFF(b.Port, b.Class)
+	if on && held <= s.mmu.XON(b.Port, b.Class) {
 		s.eventWeak(b, q, before)
 	}
-	s.eventHeld(b, q, held, before)
+	if on || s.mmu.Shares() {
+		s.eventHeld(b, q, held, before)
+	}
+}
+
+// eventHeadrooms logs what changed in the headrooms of buckets that share a pool.
+func (s *Switch) eventHeadrooms() {
+	for {
+		in, class, outside, headroom, ok := s.mmu.Moved()
+		if !ok {
+			return
+		}
+		s.event(event.Event{Type: event.Headroom, Port: in, Class: class, Bytes: int32(headroom), Limit: int32(outside)})
+	}
 }
 
 // eventThreshold logs that the XON threshold of b, which holds bytes in the paused queue
@@ -81,7 +92,7 @@ func (s *Switch) heldFell(b detect.Bucket, q detect.Queue, held, before int) {
 func (s *Switch) eventThreshold(b detect.Bucket, q detect.Queue, held, was int, resumes bool) {
 	now := s.mmu.XON(b.Port, b.Class)
 	e := event.Event{Port: b.Port, Class: b.Class, Out: q.Port, OutClass: q.Class, Bytes: int32(held), Limit: int32(now)}
-	if held > was && (resumes || held <= now) {
+	if held > was && (resumes || held <= now) && !s.mmu.Shares() {
 		e.Type = event.StrongRemoved
 		s.event(e)
 	}
@@ -90,7 +101,7 @@ func (s *Switch) eventThreshold(b detect.Bucket, q detect.Queue, held, was int, 
 	}
 	e.Type = event.Held
 	s.event(e)
-	if held <= was && held > now {
+	if held <= was && held > now && !s.mmu.Shares() {
 		e.Type = event.StrongCreated
 		s.event(e)
 	}

@@ -180,6 +180,7 @@ func (s *Switch) admit(f *buffer.Frame, out unit.Port) (ok, xoff bool) {
 		return false, false
 	}
 	f.Charged = true
+	s.eventHeadrooms()
 	return true, xoff
 }
 

@@ -49,7 +49,7 @@ func (s *Switch) startPause(q detect.Queue, until unit.Time, t itsyhdr.TLV, hasP
 		p.paused.Add(q.Class)
 		p.count.Pauses[q.Class]++
 		s.event(event.Event{Type: event.Paused, Out: q.Port, OutClass: q.Class, Period: t.Period, HasPeriod: hasPeriod})
-		s.eachWaiting(q, func(b detect.Bucket, held int) { s.eventHeld(b, q, held, 0) })
+		s.eachWaiting(q, s.mmu.Shares(), func(b detect.Bucket, held int) { s.eventHeld(b, q, held, 0) })
 	} else if hasPeriod {
 		s.event(event.Event{Type: event.Refreshed, Out: q.Port, OutClass: q.Class, Period: t.Period})
 	}
@@ -66,7 +66,7 @@ func (s *Switch) startPause(q detect.Queue, until unit.Time, t itsyhdr.TLV, hasP
 func (s *Switch) endPause(out unit.Port, class unit.Priority, how event.Type) {
 	p := &s.ports[out]
 	q := detect.Queue{Port: out, Class: class}
-	s.eachWaiting(q, func(b detect.Bucket, held int) { s.eventWeak(b, q, held) })
+	s.eachWaiting(q, false, func(b detect.Bucket, held int) { s.eventWeak(b, q, held) })
 	p.paused &^= 1 << class
 	p.acted.force &^= 1 << class // it was for this pause
 	lasted := s.now - p.pauses[class].since

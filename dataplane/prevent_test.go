@@ -265,7 +265,7 @@ func TestRandomRewrites(t *testing.T) {
 			c.Rewrites = randomRewrites(rng, 4)
 			c.MAC = c.MAC[:3] // what is for port 3 is flooded
 		})
-		m := newMirror()
+		m := newMirror(s.mmu.Shares())
 		for step := range 1500 {
 			randomStep(rng, s)
 			for _, e := range s.log {
@@ -274,7 +274,7 @@ func TestRandomRewrites(t *testing.T) {
 				}
 			}
 			s.log = nil
-			if diff := m.diff(s.view); diff != "" && s.flooded == 0 {
+			if diff := m.diff(s.view, s.mmu); diff != "" && s.flooded == 0 {
 				t.Fatalf("seed %d, step %d: %s", seed, step, diff)
 			}
 		}

@@ -28,10 +28,14 @@ type mirror struct {
 	paused map[detect.Queue]bool
 	held   map[edge]int
 	strong map[edge]bool
+	// shares: buckets share a pool that may be short. Then those that are not XOFF are logged too,
+	// outside is what those have outside their headrooms that use them, and no edge is strong.
+	shares  bool
+	outside map[detect.Bucket]int
 }
 
-func newMirror() *mirror {
-	return &mirror{map[detect.Bucket]uint8{}, map[detect.Bucket]uint8{}, map[detect.Queue]bool{}, map[edge]int{}, map[edge]bool{}}
+func newMirror(shares bool) *mirror {
+	return &mirror{map[detect.Bucket]uint8{}, map[detect.Bucket]uint8{}, map[detect.Queue]bool{}, map[edge]int{}, map[edge]bool{}, shares, map[detect.Bucket]int{}}
 }
 
 // apply reads an event; the error says what of it cannot follow from what came
@@ -51,7 +55,14 @@ func (m *mirror) apply(e event.Event) error {
 			return fmt.Errorf("XON of a bucket that is XOFF: %v, in period %d", on, period)
 		}
 		delete(m.xoff, b)
-		m.forget(func(id edge) bool { return id.b == b })
+		m.forget(func(id edge) bool { return id.b == b && !m.shares })
+	case event.Headroom:
+		if !m.shares || m.outside[b] == int(e.Limit) {
+			return fmt.Errorf("headroom: %d bytes outside it before, in a pool for all: %v", m.outside[b], !m.shares)
+		}
+		if m.outside[b] = int(e.Limit); e.Bytes == 0 {
+			delete(m.outside, b)
+		}
 	case event.Paused:
 		if m.paused[q] {
 			return fmt.Errorf("paused twice")
@@ -68,7 +79,7 @@ func (m *mirror) apply(e event.Event) error {
 		delete(m.paused, q)
 		m.forget(func(id edge) bool { return id.q == q })
 	case event.Held:
-		if !on || !m.paused[q] || e.Bytes < 0 {
+		if !on && !m.shares || !m.paused[q] || e.Bytes < 0 {
 			return fmt.Errorf("held: bucket XOFF %v, queue paused %v, %d bytes", on, m.paused[q], e.Bytes)
 		}
 		if m.held[id] = int(e.Bytes); e.Bytes == 0 { // an action took the last of it
@@ -97,7 +108,7 @@ func (m *mirror) forget(which func(edge) bool) {
 }
 
 // diff compares the mirror with the switch, "" if they agree.
-func (m *mirror) diff(v detect.View) string {
+func (m *mirror) diff(v detect.View, mmu *buffer.MMU) string {
 	queues := func(do func(port unit.Port, class unit.Priority)) {
 		for p := range unit.Port(v.Ports()) {
 			for c := range unit.Priority(unit.Priorities) {
@@ -112,15 +123,18 @@ func (m *mirror) diff(v detect.View) string {
 		if logged, ok := m.xoff[b]; ok != on || on && logged != period {
 			diff = fmt.Sprintf("bucket %v: XOFF %v period %d, logged %v %d", b, on, period, ok, logged)
 		}
+		if bytes, headroom := mmu.Bytes(p, c); m.shares && headroom > 0 && m.outside[b] != bytes-headroom || headroom == 0 && m.outside[b] != 0 {
+			diff = fmt.Sprintf("bucket %v: %d bytes, %d in its headroom, logged %d outside", b, bytes, headroom, m.outside[b])
+		}
 		if v.Paused(q) != m.paused[q] {
 			diff = fmt.Sprintf("queue %v: paused %v, logged %v", q, v.Paused(q), m.paused[q])
 		}
 		queues(func(p unit.Port, c unit.Priority) {
 			id := edge{b, detect.Queue{Port: p, Class: c}}
 			want, strong := 0, false
-			if on && v.Paused(id.q) {
+			if (on || m.shares) && v.Paused(id.q) {
 				want = v.Held(b, id.q)
-				strong = want > v.XON(b)
+				strong = !m.shares && want > v.XON(b)
 			}
 			if m.held[id] != want || m.strong[id] != strong {
 				diff = fmt.Sprintf("edge %v: held %d strong %v, logged %d %v", id, want, strong, m.held[id], m.strong[id])
@@ -162,6 +176,12 @@ func TestRandomTraffic(t *testing.T) {
 		{"weighted", false, false, func(c *Config) { c.Weights[3], c.Weights[0] = 2, 1 }},
 		{"few slots", false, false, func(c *Config) { c.Slots = 20 }},
 		{"a pool for two buckets", true, false, func(c *Config) { c.Buffer.Shared = 8000 }},
+		{"dynamic thresholds", false, false, func(c *Config) {
+			c.Buffer.Profile.Dynamic, c.Buffer.Shared = true, 3*c.Buffer.Profile.Threshold()
+		}},
+		{"actions, dynamic thresholds", true, true, func(c *Config) {
+			c.Buffer.Profile.Dynamic, c.Buffer.Profile.DynamicTh, c.Buffer.Shared = true, -1, 4*c.Buffer.Profile.Threshold()
+		}},
 		{"actions", false, true, func(*Config) {}},
 		{"actions and flooding", true, true, func(c *Config) { c.MAC = c.MAC[:2] }},
 		{"actions, weighted and paced", false, true, func(c *Config) {
@@ -173,15 +193,16 @@ func TestRandomTraffic(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			seed := testkit.Seed(t)
-			c := chaos{rng: rand.New(rand.NewPCG(seed, 0)), mirror: newMirror(), flood: tc.flood, acts: tc.acts, highest: map[[3]int]uint32{}}
+			c := chaos{rng: rand.New(rand.NewPCG(seed, 0)), flood: tc.flood, acts: tc.acts, highest: map[[3]int]uint32{}}
 			c.testSwitch = newTestSwitch(t, 4, tc.change)
+			c.mirror = newMirror(c.mmu.Shares())
 			for step := range 3000 {
 				c.where = fmt.Sprintf("seed %d, step %d", seed, step)
 				c.step()
 				c.check()
 			}
 			c.undo()
-			if c.ups == 0 || c.strongs == 0 {
+			if c.ups == 0 || c.strongs == 0 && !c.mirror.shares {
 				t.Errorf("seed %d: %d XOFF and %d strong edges: the test tests nothing", seed, c.ups, c.strongs)
 			}
 		})
@@ -293,7 +314,7 @@ func (c *chaos) check() {
 		}
 	}
 	c.log, c.det.calls = nil, nil
-	if d := c.mirror.diff(c.det.view); d != "" {
+	if d := c.mirror.diff(c.det.view, c.mmu); d != "" {
 		c.t.Fatalf("%s: %s", c.where, d)
 	}
 	c.checkAccounts()

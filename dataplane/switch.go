@@ -302,10 +302,11 @@ func (s *Switch) free(f *buffer.Frame) {
 	for {
 		in, class, ok := s.mmu.Reopened()
 		if !ok {
-			return
+			break
 		}
 		s.resumeBucket(in, class)
 	}
+	s.eventHeadrooms()
 }
 
 func (s *Switch) event(e event.Event) {

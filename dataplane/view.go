@@ -71,6 +71,43 @@ func (v view) heldFirst(b detect.Bucket, at unit.Port, out unit.PortSet) (n int)
 // XON is the resume threshold in bytes.
 func (v view) XON(b detect.Bucket) int { return v.s.mmu.XON(b.Port, b.Class) }
 
+// Shares reports whether what buckets hold of the pool decides about others.
+func (v view) Shares() bool { return v.s.mmu.Shares() }
+
+// Stays reports whether b stays XOFF if only what waits in the queues out is left. The sum over
+// all buckets is taken only if it decides: XON is lowest while the pool is as full as it is.
+func (v view) Stays(b detect.Bucket, out detect.Queues) bool {
+	m := v.s.mmu
+	left := v.HeldIn(b, out[b.Class])
+	if !m.Shares() {
+		return left > m.XON(b.Port, b.Class)
+	}
+	own := m.PoolUse(b.Port, b.Class, left)
+	switch {
+	case left == 0 || left <= m.XONIf(b.Port, b.Class, left, m.Shared()):
+		return false
+	case left > m.XONIf(b.Port, b.Class, left, own):
+		return true
+	}
+	return left > m.XONIf(b.Port, b.Class, left, v.poolUse(out))
+}
+
+// poolUse is how much of the pool is used if only what waits in the queues out is left.
+func (v view) poolUse(out detect.Queues) (bytes int) {
+	for set := v.s.lossless; set != 0; set &= set - 1 {
+		class := set.First()
+		at := out[class]
+		if at == 0 {
+			continue
+		}
+		for in := range unit.Port(len(v.s.ports)) {
+			bytes += v.s.mmu.PoolUse(in, class, v.HeldIn(detect.Bucket{Port: in, Class: class}, at))
+		}
+	}
+	return bytes
+}
+
+
 // Lapsed reports whether the last pause frame of b, which is XOFF, left so long ago
 // that the pause may have run out: an eighth of its time is left for the frame that
 // is to prolong it.

@@ -34,6 +34,9 @@ type Queue struct {
 	Class unit.Priority
 }
 
+// Queues is a set of queues: by class their ports.
+type Queues [unit.Priorities]unit.PortSet
+
 // Bucket is an ingress account of the MMU, a priority group: b=(i, c).
 type Bucket struct {
 	Port  unit.Port
@@ -72,6 +75,15 @@ type View interface {
 	// XON is the number of bytes at or below which b resumes its upstream. With a
 	// dynamic threshold, or an extra one, it is the present value.
 	XON(b Bucket) int
+	// Stays reports whether b, which is XOFF, would stay so even if all that does not wait
+	// in the queues out had left the switch, other buckets' bytes included: whether its bytes
+	// there are more than the XON threshold that it would have then
+	// ([softswitch/buffer.Rule]). It is so as long as these queues are paused. A frame
+	// counts in queues of its bucket's class.
+	Stays(b Bucket, out Queues) bool
+	// Shares reports whether other buckets decide, by what they hold of the shared pool,
+	// whether a bucket stays.
+	Shares() bool
 	// Lapsed reports whether the pause that b, which is XOFF, imposes on its upstream
 	// may have run out since b became XOFF: no pause frame of it has left yet, or none
 	// for nearly as long as a pause lasts.

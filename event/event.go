@@ -10,8 +10,8 @@
 // Invariants:
 //   - complete: from the merged logs of all switches the oracle can rebuild, for
 //     any instant, which bucket is XOFF in which period, which queue is paused by
-//     which period, and how many bytes of a bucket that is XOFF wait in a queue
-//     that is paused;
+//     which period, how many bytes of a bucket that is XOFF wait in a queue that is
+//     paused, and, where a pool is short, of every bucket, and what is in headrooms;
 //   - one clock: At of all nodes of a machine comes from one clock, and never goes back
 //     within a log;
 //   - one form: Decode reads what Append wrote as the same Event, and accepts nothing
@@ -51,11 +51,12 @@ const (
 	Expired
 	// Held: bucket (Port, Class) is XOFF, queue (Out, OutClass) is paused, and the
 	// bucket now has Bytes in the queue. It is logged when both become true and at each
-	// change after that. [Limit: the bucket's XON]
+	// change after that. Where buckets share a pool that may be short, buckets that are not
+	// XOFF are logged too. [Limit: the bucket's XON]
 	Held
 	// StrongCreated, StrongRemoved: it has become true, or is no longer true, that
 	// M(bucket, queue) > XON, the bucket is XOFF and the queue is paused. [Bytes,
-	// Limit]
+	// Limit] Where buckets share a pool that may be short, others move XON, and neither is logged.
 	StrongCreated
 	StrongRemoved
 	// Trace: a step of the detector. [Step, Label; queue (Out, OutClass) and bucket
@@ -102,8 +103,13 @@ const (
 	// AuthBehind: the counter of Port was behind what the far end had believed, since a clock
 	// went back; now it is ahead. [Port]
 	AuthBehind
+	// Headroom: bucket (Port, Class), which is XOFF, has Bytes in its headroom and Limit outside
+	// it. It is logged where buckets share a pool that may be short ([buffer.Config.Shares]):
+	// when a headroom comes into use, when what is outside changes meanwhile, and, with Bytes 0,
+	// when the headroom is empty again.
+	Headroom
 
-	lastType = AuthBehind
+	lastType = Headroom
 )
 
 // Event is one event of one node. It contains no pointer.

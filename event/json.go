@@ -115,6 +115,7 @@ var shapes = [...]shape{
 	AuthAgreed:    {"auth_agreed", keyPort, 0},
 	AuthRefused:   {"auth_refused", keyPort | keyWhy | keyAmount, 0},
 	AuthBehind:    {"auth_behind", keyPort, 0},
+	Headroom:      {"headroom", keyBucket | keyBytes | keyLimit, 0},
 }
 
 // lastStep is the last step with a name.

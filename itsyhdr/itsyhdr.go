@@ -102,7 +102,7 @@ type TLV struct {
 	Seq       uint16
 	Trigger   unit.NodePort // {S_tri, P_tri}
 	Hops      uint8
-	Period    uint8 // XOFF period of the bucket that pauses, modulo 256; of a claim, seal or bubble the room that is needed, in frames
+	Period    uint8 // XOFF period of the bucket that pauses, modulo 256; of a claim, seal or bubble the room that is needed, in frames; of a query, grant, walk or ack the initiator's class
 	Auth      uint64
 }
 

@@ -18,7 +18,7 @@ const lateMax = 32 * 100 * unit.Microsecond
 // Verdict judges the run: deadlocks by the logs of all switches, flows by the hosts'
 // counters, and the scenario's expectation by both.
 func (r *Run) Verdict() (*verdict.Verdict, error) {
-	f, err := verdict.Fabric(r.Plan.Fabric)
+	f, err := verdict.Fabric(r.Plan.Fabric, verdict.Buffers(r.Plan))
 	if err != nil {
 		return nil, err
 	}

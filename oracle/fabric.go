@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"softswitch/buffer"
 	"softswitch/unit"
 )
 
@@ -13,6 +14,9 @@ type Node struct {
 	ID   unit.NodeID
 	Name string
 	Host bool
+	// Rules are those by which the buckets of a switch resume, by port, if they share a pool
+	// that may be short; nil if not: then each bucket's XON is what the events say.
+	Rules []buffer.Rule
 	// Ports are the names of ports 0, 1, ..., one for each port that the node has. A
 	// port with an empty name goes by its number.
 	Ports []string
@@ -138,6 +142,9 @@ func (f *Fabric) Up(b Bucket) (q Queue, wired bool) {
 	far, wired := f.Far(b.NodePort)
 	return Queue{far, b.Class}, wired
 }
+
+// sharesPool reports whether a node's buckets share a pool that may be short.
+func (f *Fabric) sharesPool(id unit.NodeID) bool { return f.node(id).Rules != nil }
 
 // FacesHost reports whether the far end of np is a host.
 func (f *Fabric) FacesHost(np unit.NodePort) bool {

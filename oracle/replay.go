@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/unit"
 )
@@ -168,7 +169,7 @@ func (f *Fabric) checkEntry(e Entry) error {
 // about a queue or an egress port.
 func uses(e *event.Event) (bucket, queue bool) {
 	switch e.Type {
-	case event.XON, event.PauseSent, event.ResumeSent, event.RefreshSent, event.LinkUp, event.LinkDown, event.HostStorm, event.HostStormOver, event.HostSlow, event.HostSlowOver,
+	case event.XON, event.Headroom, event.PauseSent, event.ResumeSent, event.RefreshSent, event.LinkUp, event.LinkDown, event.HostStorm, event.HostStormOver, event.HostSlow, event.HostSlowOver,
 		event.AuthAgreed, event.AuthRefused, event.AuthBehind:
 		return true, false
 	case event.Paused, event.Refreshed, event.Resumed, event.Expired, event.Rerouted:
@@ -210,7 +211,18 @@ func (s *State) apply(e Entry, b Bucket, q Queue) {
 		s.SetXOFF(b, e.Period, int(e.Limit))
 	case event.XON:
 		s.SetXON(b)
-		s.ForgetBucket(b)
+		if !s.fabric.sharesPool(b.Node) {
+			s.ForgetBucket(b)
+		}
+	case event.Headroom:
+		s.SetHeadroom(b, int(e.Bytes), int(e.Limit))
+	case event.Acted:
+		switch e.Action {
+		case detect.ActionExtra:
+			s.SetExtra(b, int(e.Bytes))
+		case detect.ActionExtraOver:
+			s.SetExtra(b, 0)
+		}
 	case event.Paused:
 		if e.HasPeriod {
 			s.SetPaused(q, e.Period)

@@ -28,13 +28,30 @@ type factChange struct {
 func (j *judging) isSettled(d int) (settled, exact bool) {
 	var all []factChange
 	life := j.may.all[d].Interval
-	for _, q := range j.hangsOn(d) {
-		b, _ := j.facts.fabric.Down(q)
+	less, more := func(was, is int) (bool, bool) { return is < was, is > was }, func(was, is int) (bool, bool) { return is > was, is < was }
+	queues := j.hangsOn(d)
+	if slices.ContainsFunc(queues, j.sharesPool) { // then on what any bucket holds
+		queues = j.facts.paused.keys
+		for _, h := range j.facts.held.keys {
+			all = j.facts.appendChanges(all, j.facts.held.all[h], h.bucket.Node, life, more)
+		}
+		for _, b := range j.facts.outside.keys {
+			all = j.facts.appendChanges(all, j.facts.outside.all[b], b.Node, life, more)
+		}
+		for _, b := range j.facts.extra.keys {
+			all = j.facts.appendChanges(all, j.facts.extra.all[b], b.Node, life, less)
+		}
+	}
+	for _, q := range queues {
+		b, wired := j.facts.fabric.Down(q)
+		if !wired {
+			continue
+		}
 		all = j.facts.appendChanges(all, j.facts.paused.all[q], q.Node, life, switched)
 		all = j.facts.appendChanges(all, j.facts.xoff.all[b], b.Node, life, switched)
-		all = j.facts.appendChanges(all, j.facts.limit.all[b], b.Node, life, func(was, is int) (bool, bool) { return is < was, is > was })
+		all = j.facts.appendChanges(all, j.facts.limit.all[b], b.Node, life, less)
 		for _, h := range j.facts.of[b] {
-			all = j.facts.appendChanges(all, j.facts.held.all[h], b.Node, life, func(was, is int) (bool, bool) { return is > was, is < was })
+			all = j.facts.appendChanges(all, j.facts.held.all[h], b.Node, life, more)
 		}
 	}
 	if life.Open { // no growth may last beyond the end, where it would not be seen to have happened
@@ -58,6 +75,12 @@ func collide(all []factChange) bool {
 		latest[c.grows] = max(latest[c.grows], c.To)
 	}
 	return false
+}
+
+// sharesPool reports whether the bucket that q waits for is of a pool that may be short.
+func (j *judging) sharesPool(q Queue) bool {
+	b, wired := j.facts.fabric.Down(q)
+	return wired && j.facts.fabric.sharesPool(b.Node)
 }
 
 // hangsOn are the queues of deadlock d, and all that these possibly wait for.

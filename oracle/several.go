@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 
+	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/oracle/clocks"
 	"softswitch/unit"
@@ -99,6 +100,8 @@ type factsOf struct {
 	xoff   stepsBy[Bucket]
 	limit  stepsBy[Bucket]
 	held   stepsBy[holding]
+	// Of nodes with Rules: outside is what a bucket has outside its headroom, less allOutside.
+	outside, extra stepsBy[Bucket]
 	// What there is of held for a bucket, and for a queue.
 	of map[Bucket][]holding
 	in map[Queue][]holding
@@ -141,8 +144,24 @@ func (f *factsOf) add(node unit.NodeID, e *event.Event) {
 		f.setLimit(b, e)
 	case event.XON:
 		f.xoff.of(b).set(e.At, noPeriod)
+		if f.fabric.sharesPool(node) {
+			break
+		}
 		for _, h := range f.of[b] {
 			f.held.of(h).set(e.At, 0)
+		}
+	case event.Headroom:
+		outside := allOutside
+		if e.Bytes > 0 {
+			outside = int(e.Limit)
+		}
+		f.outside.of(b).set(e.At, outside-allOutside)
+	case event.Acted:
+		switch e.Action {
+		case detect.ActionExtra:
+			f.extra.of(b).set(e.At, int(e.Bytes))
+		case detect.ActionExtraOver:
+			f.extra.of(b).set(e.At, 0)
 		}
 	case event.Paused:
 		is := anyPeriod
@@ -180,10 +199,21 @@ func (f *factsOf) setLimit(b Bucket, e *event.Event) {
 type fact struct {
 	at    unit.Time
 	queue Queue // that is in the period of its bucket, or not; or in which bytes are held
-	// bucket is set if the fact is about its limit or, with a queue, about its bytes.
+	// bucket is set if the fact is about its limit, headroom or extra or, with a queue, about its
+	// bytes.
 	bucket Bucket
+	of     factOf
 	is     int
 }
+
+// factOf is which fact about a bucket a fact is, if it names no queue.
+type factOf uint8
+
+const (
+	ofLimit factOf = iota
+	ofOutside
+	ofExtra
+)
 
 func (f *fact) apply(s *State) {
 	switch {
@@ -193,8 +223,12 @@ func (f *fact) apply(s *State) {
 		} else {
 			s.SetResumed(f.queue)
 		}
-	case f.queue == Queue{}:
+	case f.queue == Queue{} && f.of == ofLimit:
 		s.SetLimit(f.bucket, f.is)
+	case f.queue == Queue{} && f.of == ofOutside:
+		s.SetHeadroom(f.bucket, 1, allOutside+f.is)
+	case f.queue == Queue{}:
+		s.SetExtra(f.bucket, f.is)
 	default:
 		s.SetHeld(f.bucket, 1<<f.queue.Port, f.queue.Class, f.is)
 	}
@@ -202,9 +236,9 @@ func (f *fact) apply(s *State) {
 
 // changes are the facts as they surely are, and as they possibly are, in order of time.
 func (f *factsOf) changes() (surely, possibly []fact) {
-	put := func(to *[]fact, s steps, q Queue, b Bucket) {
+	put := func(to *[]fact, s steps, q Queue, b Bucket, of ...factOf) {
 		for _, v := range s {
-			*to = append(*to, fact{v.at, q, b, v.is})
+			*to = append(*to, fact{v.at, q, b, cmp.Or(of...), v.is})
 		}
 	}
 	for _, q := range f.paused.keys {
@@ -219,6 +253,16 @@ func (f *factsOf) changes() (surely, possibly []fact) {
 	for _, b := range f.limit.keys {
 		put(&surely, f.limit.of(b).least(f.when(b.Node), -1), Queue{}, b)
 		put(&possibly, f.limit.of(b).least(f.when(b.Node), 1), Queue{}, b)
+	}
+	// What stays of a pool is stuck for sure by the least that is outside headrooms and the most
+	// that limits allow: the XON of each is greatest then.
+	for _, b := range f.outside.keys {
+		put(&surely, f.outside.of(b).least(f.when(b.Node), 1), Queue{}, b, ofOutside)
+		put(&possibly, f.outside.of(b).least(f.when(b.Node), -1), Queue{}, b, ofOutside)
+	}
+	for _, b := range f.extra.keys {
+		put(&surely, f.extra.of(b).least(f.when(b.Node), -1), Queue{}, b, ofExtra)
+		put(&possibly, f.extra.of(b).least(f.when(b.Node), 1), Queue{}, b, ofExtra)
 	}
 	for _, h := range f.held.keys {
 		put(&surely, f.held.of(h).least(f.when(h.bucket.Node), 1), h.queue, h.bucket)

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"softswitch/unit"
@@ -33,11 +34,16 @@ type facts struct {
 }
 
 type bucketFacts struct {
-	xoff   bool
-	period uint8
-	xon    int
-	held   []hold
+	xoff    bool
+	period  uint8
+	xon     int
+	outside int // bytes outside the headroom, if some are in it; else allOutside
+	extra   int
+	held    []hold
 }
+
+// allOutside is more than any bucket holds.
+const allOutside = math.MaxInt32
 
 // hold is the bytes of a bucket in frames that wait in exactly these queues.
 type hold struct {
@@ -73,6 +79,22 @@ func (s *State) SetLimit(b Bucket, xon int) {
 		f.xon = xon
 		s.touch(b)
 	}
+}
+
+// SetHeadroom: b has inside bytes in its headroom, and outside bytes outside it. Only of a node
+// with Rules does that matter.
+func (s *State) SetHeadroom(b Bucket, inside, outside int) {
+	if inside == 0 {
+		outside = allOutside
+	}
+	s.bucket(b).outside = outside
+	s.touch(b)
+}
+
+// SetExtra: the limit of b, of a node with Rules, is raised by so many bytes.
+func (s *State) SetExtra(b Bucket, bytes int) {
+	s.bucket(b).extra = bytes
+	s.touch(b)
 }
 
 // SetXON: b is not XOFF.
@@ -126,7 +148,7 @@ func (s *State) setHeld(b Bucket, now hold) {
 	}
 }
 
-// ForgetBucket discards all facts about the bytes of b.
+// ForgetBucket discards all facts about the bytes of b that wait in queues.
 func (s *State) ForgetBucket(b Bucket) {
 	f := s.bucket(b)
 	f.held = f.held[:0]
@@ -151,6 +173,8 @@ func (s *State) ForgetNode(id unit.NodeID) {
 	for i := range s.node(id).buckets {
 		np, class := unit.NodePort{Node: id, Port: unit.Port(i / unit.Priorities)}, unit.Priority(i%unit.Priorities)
 		s.SetXON(Bucket{np, class})
+		s.SetHeadroom(Bucket{np, class}, 0, 0)
+		s.SetExtra(Bucket{np, class}, 0)
 		s.ForgetBucket(Bucket{np, class})
 		s.SetResumed(Queue{np, class})
 	}
@@ -207,8 +231,12 @@ func (s *State) update(q Queue) {
 }
 
 // touch notes a changed fact about b's bytes: it matters only while b's upstream queue
-// is closed.
+// is closed, or that of another bucket of the same pool may be.
 func (s *State) touch(b Bucket) {
+	if s.fabric.sharesPool(b.Node) {
+		s.changed = s.changed || len(s.closed) > 0
+		return
+	}
 	if q, wired := s.fabric.Up(b); wired && s.queue(q).closed != 0 {
 		s.changed = true
 	}
@@ -249,6 +277,9 @@ func (s *State) node(id unit.NodeID) *facts {
 	if s.nodes[slot] == nil {
 		n := len(s.fabric.nodes[slot].Ports) * unit.Priorities
 		s.nodes[slot] = &facts{make([]bucketFacts, n), make([]queueFacts, n)}
+		for i := range s.nodes[slot].buckets {
+			s.nodes[slot].buckets[i].outside = allOutside
+		}
 	}
 	return s.nodes[slot]
 }

@@ -3,12 +3,15 @@ package oracle
 import (
 	"slices"
 
+	"softswitch/buffer"
+
 	"softswitch/internal/scc"
 	"softswitch/unit"
 )
 
 // Stuck is the largest stuck set S* of an instant and the wait-for graph G on it: q
-// waits for q' if bytes of down(q) wait in q' and q' is in S*. It is immutable.
+// waits for q' if bytes of down(q) wait in q' and q' is in S*; or if others' bytes of the pool
+// of down(q) do, and without them the component of q would not be stuck. It is immutable.
 type Stuck struct {
 	// Queues are the queues of S*, in order of node, port, class.
 	Queues []Queue
@@ -136,28 +139,48 @@ func (s *Stuck) equal(t *Stuck) bool {
 // with no closed queue are left out.
 type graph struct {
 	queues []Queue // sorted where the order matters: see State.Stuck
-	xon    []int   // by queue: of down(queue)
+	xon    []int   // by queue: of down(queue), if nothing is held but in live queues
 	holdAt []int32 // by queue i: its bucket's holds are holdAt[i] to holdAt[i+1]
 	bytes  []int   // by hold
 	flood  []bool  // by hold: its frames were flooded
 	toAt   []int32 // by hold h: to[toAt[h]:toAt[h+1]]
 	to     []int32
 	in     [][]int32 // by queue: the holds with a copy in it
-	owner  []int32   // by hold: the queue whose bucket it is charged to
+	owner  []int32   // by hold: the queue whose bucket it is charged to, or a further one
+	pools  []pool    // that buckets of the graph share
+	shares []share   // by queue, then the further buckets of these pools
 
 	alive []bool  // by queue: not eliminated
+	leans []bool  // by queue: its component is stuck by what others hold of its bucket's pool
 	left  []int   // by queue: bytes of its bucket with a copy in a live queue
 	live  []int32 // by hold: its live queues
 	work  []int32
+	index []int32 // by queue: its number in the result, if it is live
 	kept  []int32 // by index in the result: the queue
 	scc   scc.Finder
+}
+
+// pool is the shared pool of a switch whose buckets decide about each other.
+type pool struct {
+	node  unit.NodeID
+	used  int     // if nothing is held but in live queues
+	of    []int32 // its buckets in graph.shares
+	dirty bool    // used has fallen since its buckets were last looked at
+}
+
+// share is a bucket's share of a pool.
+type share struct {
+	pool    int32 // index in graph.pools, -1 for none
+	rule    buffer.Rule
+	outside int
 }
 
 // Stuck computes the largest stuck set. It starts from all closed queues and
 // eliminates, one by one, each queue whose bucket can fall to its XON by the bytes that
 // wait outside the set. The cost is linear in the closed queues and the holds of their
 // buckets (plus a sort, needed only if the set is not empty), and nothing if no
-// relevant fact has changed since the last call.
+// relevant fact has changed since the last call. Where buckets share a pool, each that
+// holds less lets all others be looked at again.
 func (s *State) Stuck() *Stuck {
 	if !s.changed {
 		return s.last
@@ -191,7 +214,8 @@ func (g *graph) build(s *State) {
 	g.xon, g.holdAt, g.bytes, g.owner = g.xon[:0], append(g.holdAt[:0], 0), g.bytes[:0], g.owner[:0]
 	g.flood = g.flood[:0]
 	g.toAt, g.to = append(g.toAt[:0], 0), g.to[:0]
-	g.left, g.live, g.alive = g.left[:0], g.live[:0], g.alive[:0]
+	g.left, g.live, g.alive, g.leans = g.left[:0], g.live[:0], g.alive[:0], g.leans[:0]
+	g.pools, g.shares = g.pools[:0], g.shares[:0]
 	for len(g.in) < len(g.queues) {
 		g.in = append(g.in, nil)
 	}
@@ -202,12 +226,60 @@ func (g *graph) build(s *State) {
 		down, _ := s.fabric.Down(q)
 		f := s.bucket(down)
 		g.xon = append(g.xon, f.xon)
-		g.alive = append(g.alive, true)
-		g.left = append(g.left, 0)
-		for _, h := range f.held {
-			g.addHold(s, i, down.Node, h)
+		g.alive, g.leans = append(g.alive, true), append(g.leans, false)
+		g.addBucket(s, i, down, f)
+	}
+	for i := range g.pools {
+		g.addOthers(s, int32(i))
+	}
+	for i, sh := range g.shares {
+		if sh.pool >= 0 {
+			g.pools[sh.pool].used += sh.rule.Shared(min(g.left[i], sh.outside))
 		}
-		g.holdAt = append(g.holdAt, int32(len(g.bytes)))
+	}
+}
+
+// addBucket adds bucket b, which is number i.
+func (g *graph) addBucket(s *State, i int, b Bucket, f *bucketFacts) {
+	g.left = append(g.left, 0)
+	g.shares = append(g.shares, share{pool: -1})
+	if rules := s.fabric.node(b.Node).Rules; rules != nil {
+		g.shares[i] = share{g.pool(b.Node), rules[b.Port], f.outside}
+		g.shares[i].rule.Extra = f.extra
+		at := &g.pools[g.shares[i].pool]
+		at.of = append(at.of, int32(i))
+	}
+	for _, h := range f.held {
+		g.addHold(s, i, b.Node, h)
+	}
+	g.holdAt = append(g.holdAt, int32(len(g.bytes)))
+}
+
+// pool is the number of a node's pool.
+func (g *graph) pool(node unit.NodeID) int32 {
+	for i := range g.pools {
+		if g.pools[i].node == node {
+			return int32(i)
+		}
+	}
+	g.pools = append(g.pools, pool{node: node})
+	return int32(len(g.pools) - 1)
+}
+
+// addOthers adds the buckets of a pool that no closed queue waits for: what they have in closed
+// queues stays in the pool as long as these are stuck.
+func (g *graph) addOthers(s *State, at int32) {
+	node := g.pools[at].node
+	buckets := s.node(node).buckets
+	for i := range buckets {
+		f := &buckets[i]
+		b := Bucket{unit.NodePort{Node: node, Port: unit.Port(i / unit.Priorities)}, unit.Priority(i % unit.Priorities)}
+		if len(f.held) == 0 {
+			continue
+		}
+		if q, wired := s.fabric.Up(b); !wired || s.queue(q).closed == 0 {
+			g.addBucket(s, len(g.shares), b, f)
+		}
 	}
 }
 
@@ -237,65 +309,156 @@ func (g *graph) eliminate() {
 	for i := range g.queues {
 		g.eliminateIfFree(int32(i))
 	}
-	for len(g.work) > 0 {
-		i := g.work[len(g.work)-1]
-		g.work = g.work[:len(g.work)-1]
-		for _, h := range g.in[i] {
-			if g.live[h]--; g.live[h] == 0 {
-				g.left[g.owner[h]] -= g.bytes[h]
-				g.eliminateIfFree(g.owner[h])
+	for more := true; more; {
+		for len(g.work) > 0 {
+			i := g.work[len(g.work)-1]
+			g.work = g.work[:len(g.work)-1]
+			for _, h := range g.in[i] {
+				if g.live[h]--; g.live[h] == 0 {
+					g.release(g.owner[h], g.bytes[h])
+				}
 			}
 		}
+		more = g.lookAgain()
 	}
+}
+
+// release takes bytes from what bucket i holds in live queues.
+func (g *graph) release(i int32, bytes int) {
+	sh := &g.shares[i]
+	was := sh.rule.Shared(min(g.left[i], sh.outside))
+	g.left[i] -= bytes
+	if now := sh.rule.Shared(min(g.left[i], sh.outside)); sh.pool >= 0 && now < was {
+		g.pools[sh.pool].used -= was - now
+		g.pools[sh.pool].dirty = true
+	}
+	g.eliminateIfFree(i)
+}
+
+// lookAgain looks at all buckets of the pools that have become emptier, and reports whether
+// there were any.
+func (g *graph) lookAgain() (any bool) {
+	for n := range g.pools {
+		p := &g.pools[n]
+		if !p.dirty {
+			continue
+		}
+		p.dirty, any = false, true
+		for _, i := range p.of {
+			g.eliminateIfFree(i)
+		}
+	}
+	return any
 }
 
 // eliminateIfFree eliminates queue i if condition 3 fails: its bucket will go XON.
 func (g *graph) eliminateIfFree(i int32) {
-	if g.alive[i] && g.left[i] <= g.xon[i] {
+	if int(i) >= len(g.alive) || !g.alive[i] {
+		return
+	}
+	if sh := &g.shares[i]; sh.pool >= 0 {
+		g.xon[i] = sh.rule.XON(g.pools[sh.pool].used, min(g.left[i], sh.outside))
+	}
+	if g.left[i] <= g.xon[i] {
 		g.alive[i] = false
 		g.work = append(g.work, i)
 	}
 }
 
-// result returns the live queues, with their edges and components.
+// result returns the live queues, with their edges and components. An edge to where others of
+// a pool wait is there only if its component would not be stuck without: so two deadlocks that
+// meet in a switch are one only if neither stands alone.
 func (g *graph) result() *Stuck {
 	n := int32(0)
-	index := g.work[:0] // by queue: its index in the result
-	g.kept = g.kept[:0]
+	g.index, g.kept = g.index[:0], g.kept[:0]
 	for i, alive := range g.alive {
-		index = append(index, n)
+		g.index = append(g.index, n)
 		if alive {
 			g.kept = append(g.kept, int32(i))
 			n++
 		}
 	}
-	g.work = index
 	if n == 0 {
 		return nothing
 	}
-	s := &Stuck{Queues: make([]Queue, 0, n), nextAt: make([]int32, 1, n+1)}
-	for i, q := range g.queues {
-		if !g.alive[i] {
-			continue
+	for {
+		s := g.edges()
+		s.findComponents(&g.scc)
+		if !g.lean(s) {
+			s.findKinds()
+			return s
 		}
-		s.Queues = append(s.Queues, q)
+	}
+}
+
+// edges returns the live queues with their edges.
+func (g *graph) edges() *Stuck {
+	n := len(g.kept)
+	s := &Stuck{Queues: make([]Queue, 0, n), nextAt: make([]int32, 1, n+1)}
+	for _, i := range g.kept {
+		s.Queues = append(s.Queues, g.queues[i])
 		from := len(s.next)
-		for _, j := range g.to[g.toAt[g.holdAt[i]]:g.toAt[g.holdAt[i+1]]] {
-			if g.alive[j] {
-				s.next = append(s.next, index[j])
+		s.next = g.waits(s.next, i)
+		if g.leans[i] {
+			for _, k := range g.pools[g.shares[i].pool].of {
+				s.next = g.waits(s.next, k)
 			}
 		}
 		slices.Sort(s.next[from:])
 		s.next = s.next[:from+len(slices.Compact(s.next[from:]))]
 		s.nextAt = append(s.nextAt, int32(len(s.next)))
 		for _, n := range s.next[from:] {
-			s.strong = append(s.strong, g.held(i, g.kept[n]) > g.xon[i])
+			s.strong = append(s.strong, g.held(int(i), g.kept[n]) > g.xon[i])
 		}
-		s.flooded = append(s.flooded, g.isFlooded(i))
+		s.flooded = append(s.flooded, g.isFlooded(int(i)))
 	}
-	s.findComponents(&g.scc)
-	s.findKinds()
 	return s
+}
+
+// waits appends the live queues in which bytes of bucket i wait, as they are numbered in the
+// result.
+func (g *graph) waits(to []int32, i int32) []int32 {
+	for _, j := range g.to[g.toAt[g.holdAt[i]]:g.toAt[g.holdAt[i+1]]] {
+		if g.alive[j] {
+			to = append(to, g.index[j])
+		}
+	}
+	return to
+}
+
+// lean finds the queues whose buckets would resume if nothing but the component of s that they
+// are in were stuck, where no edge leads out of that. It reports whether it found more of them.
+func (g *graph) lean(s *Stuck) (more bool) {
+	if len(g.pools) == 0 {
+		return false
+	}
+	for n, i := range g.kept {
+		c := s.comp[n]
+		if c < 0 || !s.Components[c].Knot || g.shares[i].pool < 0 || g.leans[i] || g.stands(s, c, i) {
+			continue
+		}
+		g.leans[i], more = true, true
+	}
+	return more
+}
+
+// stands reports whether the bucket of queue i would stay XOFF if nothing but component c of s
+// were stuck.
+func (g *graph) stands(s *Stuck, c, i int32) bool {
+	used, left := 0, 0
+	for _, k := range g.pools[g.shares[i].pool].of {
+		sh, n := &g.shares[k], 0
+		for h := g.holdAt[k]; h < g.holdAt[k+1]; h++ {
+			if slices.ContainsFunc(g.to[g.toAt[h]:g.toAt[h+1]], func(j int32) bool { return g.alive[j] && s.comp[g.index[j]] == c }) {
+				n += g.bytes[h]
+			}
+		}
+		used += sh.rule.Shared(min(n, sh.outside))
+		if k == i {
+			left = n
+		}
+	}
+	return left > g.shares[i].rule.XON(used, min(left, g.shares[i].outside))
 }
 
 // held is the bytes of queue i's bucket with a copy in queue j.

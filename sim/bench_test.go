@@ -40,7 +40,7 @@ func TestFramesAllocateNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f, err := verdict.Fabric(p.Fabric)
+			f, err := verdict.Fabric(p.Fabric, verdict.Buffers(p))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -46,7 +46,7 @@ func begun(t *testing.T, p *scenario.Plan, seed uint64, every int) *checker {
 		t.Fatal(err)
 	}
 	c.w, c.ports = w, make([]seen, len(w.ports))
-	f, err := verdict.Fabric(p.Fabric)
+	f, err := verdict.Fabric(p.Fabric, verdict.Buffers(p))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -278,7 +278,7 @@ func (f *flooded) add(sw *dataplane.Switch, events []event.Event) {
 	for i := range events {
 		e := &events[i]
 		b := detect.Bucket{Port: e.Port, Class: e.Class}
-		if on, _ := sw.MMU().XOFF(b.Port, b.Class); e.Type != event.Held || !on {
+		if on, _ := sw.MMU().XOFF(b.Port, b.Class); e.Type != event.Held || !on && !sw.MMU().Shares() {
 			continue
 		}
 		f.holds = sw.AppendHolds(f.holds, b)

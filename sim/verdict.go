@@ -3,6 +3,8 @@ package sim
 import (
 	"cmp"
 
+	"softswitch/buffer"
+
 	"softswitch/dataplane"
 	"softswitch/event"
 	"softswitch/host"
@@ -75,7 +77,7 @@ func (w *World) Run() (*verdict.Verdict, error) {
 // returns the oracle's result, as of the time at which Options.Settled ended the run, if
 // it did.
 func (w *World) Play() (*oracle.Result, error) {
-	f, err := verdict.Fabric(w.plan.Fabric)
+	f, err := verdict.Fabric(w.plan.Fabric, func(i int) buffer.Config { return w.nodes[i].sw.Config().Buffer })
 	if err != nil {
 		return nil, err
 	}

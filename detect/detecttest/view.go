@@ -43,6 +43,12 @@ func (v view) HeldIn(b detect.Bucket, out unit.PortSet) (n int) {
 
 func (v view) XON(b detect.Bucket) int { return v.s.fabric.XON + v.s.ports[b.Port].extra }
 
+func (v view) Shares() bool { return false }
+
+func (v view) Stays(b detect.Bucket, out detect.Queues) bool {
+	return v.HeldIn(b, out[b.Class]) > v.XON(b)
+}
+
 func (v view) Lapsed(b detect.Bucket) bool { return !v.s.ports[b.Port].announced }
 
 func (v view) Hop() unit.Time { return v.s.fabric.Hop }

@@ -516,7 +516,7 @@ func TestDeclaresDuringItsVerification(t *testing.T) {
 	sc.WantFinding(185*us, 1)
 	due := sc.class(1).in[b].due
 	for range 2 { // of the query and, if it comes to that, of the walk
-		sc.S[1].Deliver(p, itsyhdr.TLV{Kind: itsyhdr.KindAck, Class: detecttest.Class, Initiator: id.owner(), Seq: id.rank(), Flags: wireFailed})
+		sc.S[1].Deliver(p, itsyhdr.TLV{Kind: itsyhdr.KindAck, Class: detecttest.Class, Period: uint8(detecttest.Class), Initiator: id.owner(), Seq: id.rank(), Flags: wireFailed})
 	}
 	if got := sc.class(1).in[b].due; got != due {
 		t.Errorf("acts at hop %d, want %d", got, due)

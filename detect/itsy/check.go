@@ -59,9 +59,8 @@ func (d *detector) sendOn(c *class, i, p, via unit.Port, id label) {
 // strong is the first of the queues in that has more than XON bytes of bucket i by
 // itself, unit.NoPort if none has.
 func (d *detector) strong(c *class, i unit.Port, in unit.PortSet) unit.Port {
-	b := c.bucket(i)
 	for ; in != 0; in &= in - 1 {
-		if p := in.First(); d.view.Held(b, c.queue(p)) > d.view.XON(b) {
+		if p := in.First(); d.stays(c, i, 1<<p) {
 			return p
 		}
 	}

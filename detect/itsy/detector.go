@@ -27,6 +27,8 @@ type detector struct {
 	random   stat.Rand                   // breaks ties in time between switches that are otherwise alike
 	stray    stat.Rand                   // for the ways of laps, apart: no decision depends on a diagnosis
 	classes  [unit.Priorities]*class     // nil for a lossy class
+	order    []*class                    // those that are not
+	queues   detect.Queues               // scratch, for View.Stays
 	flows    []detect.Flow               // scratch
 	frame    [max(lapLen, questLen)]byte // scratch
 }
@@ -49,8 +51,8 @@ func newDetector(v detect.View, a detect.Actions, checked bool) *detector {
 		deadline: unit.Never, random: stat.Rand(v.Self()), stray: stat.Rand(v.Self()),
 	}
 	for set := v.Lossless(); set != 0; set &= set - 1 {
-		id := set.First()
-		d.classes[id] = newClass(id, v.Ports())
+		c := newClass(set.First(), v.Ports(), len(d.order), v.Lossless().Len())
+		d.classes[c.id], d.order = c, append(d.order, c)
 	}
 	return d
 }
@@ -63,10 +65,8 @@ func (d *detector) Name() string {
 }
 
 func (d *detector) StateBytes() (n int) {
-	for _, c := range d.classes {
-		if c != nil {
-			n += c.size()
-		}
+	for _, c := range d.order {
+		n += c.size()
 	}
 	return n
 }
@@ -92,7 +92,7 @@ func (d *detector) XON(now unit.Time, b detect.Bucket) {
 	d.released(now, c, b.Port)
 	c.xoff.Remove(b.Port)
 	c.forget(b.Port)
-	c.disengage(b.Port)
+	d.disengage(c, b.Port)
 }
 
 // Enqueue: the only event of the data path. It matters if the bucket is XOFF and
@@ -101,11 +101,26 @@ func (d *detector) Enqueue(now unit.Time, b detect.Bucket, q detect.Queue, f det
 	c := d.classes[q.Class]
 	d.queued(now, c, b.Port, q.Port, bytes)
 	c.out[q.Port].see(now, f)
-	if !c.paused.Has(q.Port) || !c.xoff.Has(b.Port) {
+	if !c.paused.Has(q.Port) {
 		return
 	}
-	first := d.view.Held(b, q) == bytes
-	d.waits(now, c, b.Port, q.Port, d.published(c, b.Port), first)
+	if c.xoff.Has(b.Port) {
+		first := d.view.Held(b, q) == bytes
+		d.waits(now, c, b.Port, q.Port, d.published(c, b.Port), first)
+	}
+	d.lookAtPool(now)
+}
+
+// lookAtPool acts on the waits that came to be by what others have in paused queues of the pool.
+func (d *detector) lookAtPool(now unit.Time) {
+	if !d.view.Shares() {
+		return
+	}
+	for _, c := range d.order {
+		for set := c.xoff &^ c.blocked; set != 0; set &= set - 1 {
+			d.waits(now, c, set.First(), unit.NoPort, 0, false)
+		}
+	}
 }
 
 // Empty: whoever paused the queue before is not to blame for what waits there later.
@@ -124,6 +139,7 @@ func (d *detector) Pause(now unit.Time, q detect.Queue, t itsyhdr.TLV, fresh boo
 	c.out[q.Port].paused(now, l.trigger(), t.Hops)
 	old := c.lab[q.Port]
 	if !fresh && l == old {
+		d.lookAtPool(now) // what left a headroom meanwhile counts too
 		return
 	}
 	c.paused.Add(q.Port)
@@ -144,6 +160,7 @@ func (d *detector) Pause(now unit.Time, q detect.Queue, t itsyhdr.TLV, fresh boo
 		}
 	}
 	c.lab[q.Port] = l
+	d.lookAtPool(now)
 }
 
 // Resume forgets what the pause said. A bucket that had published it and is still
@@ -181,6 +198,23 @@ func (d *detector) Resume(now unit.Time, q detect.Queue, _ bool) {
 			d.lookAfter(now, c, i)
 		case stale.Has(i):
 			d.mint(c, i, unit.NoPort)
+		}
+	}
+	d.leavePool(now)
+}
+
+// leavePool looks at the buckets that were blocked by what others had in queues of the pool that
+// are paused no more.
+func (d *detector) leavePool(now unit.Time) {
+	if !d.view.Shares() {
+		return
+	}
+	for _, c := range d.order {
+		for set := c.blocked; set != 0; set &= set - 1 {
+			i := set.First()
+			if d.block(now, c, i); !c.blocked.Has(i) {
+				c.freed.Add(i)
+			}
 		}
 	}
 }

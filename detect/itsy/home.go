@@ -54,8 +54,7 @@ func (d *detector) homes(c *class, i unit.Port) (proved, all unit.PortSet) {
 
 // proves reports whether bucket i would be blocked by the queues of proved alone.
 func (d *detector) proves(c *class, i unit.Port, proved unit.PortSet) bool {
-	b := c.bucket(i)
-	return d.view.HeldIn(b, proved) > d.view.XON(b)
+	return d.stays(c, i, proved)
 }
 
 // lookAfter sees what became of the deadlock that bucket i has declared. It lasts as
@@ -121,7 +120,7 @@ func (d *detector) declare(now unit.Time, c *class, i, p unit.Port, l label) {
 	}
 	c.suspect.Remove(i)
 	c.unanswered.Remove(i)
-	c.disengage(i)
+	d.disengage(c, i)
 	d.abandon(c, i)
 	d.wait(now, c, i, holdHops)
 	d.diagnose(now, c, i, p)

@@ -36,7 +36,7 @@ func (m machine) State(b []byte) []byte {
 }
 
 func (m machine) SetState(b []byte) {
-	c := newClass(model.Class, m.view.Ports())
+	c := newClass(model.Class, m.view.Ports(), m.class().index, len(m.order))
 	k := coder{b: b}
 	k.class(c)
 	for i := range c.in {
@@ -45,7 +45,7 @@ func (m machine) SetState(b []byte) {
 			c.in[i].trigger = m.own(i)
 		}
 	}
-	m.classes[model.Class], m.deadline = c, unit.Never
+	m.classes[model.Class], m.order[c.index], m.deadline = c, c, unit.Never
 }
 
 // Times beside the model's, which stands still: timers that are not due, and messages that came
@@ -125,12 +125,18 @@ func (k *coder) class(c *class) {
 func (k *coder) slot(s *slot) {
 	code(k, &s.id)
 	if s.id == 0 {
-		*s = slot{}
+		clear(s.of)
+		*s = slot{of: s.of}
 		return
 	}
-	for _, set := range [...]*unit.PortSet{&s.asked, &s.free, &s.engaged, &s.walked} {
-		code(k, set)
+	for i := range s.of {
+		pt := &s.of[i]
+		for _, set := range [...]*unit.PortSet{&pt.asked, &pt.free, &pt.engaged, &pt.walked, &pt.named} {
+			code(k, set)
+		}
 	}
+	code(k, &s.asker)
+	code(k, &s.class)
 	code(k, &s.deficit)
 	code(k, &s.seen)
 	code(k, &s.parent)
@@ -141,7 +147,7 @@ func (k *coder) slot(s *slot) {
 // stateless are the fields that are in no state, with the reason.
 var stateless = map[string]string{
 	"ingress.checked": "a budget, new at each time", "ingress.checkedAt": "time", "ingress.asks": "a budget", "ingress.asked": "time",
-	"ingress.due": "time", "ingress.tries": "how long to wait", "fixed.id": "constant",
+	"ingress.due": "time", "ingress.tries": "how long to wait", "fixed.id": "constant", "fixed.index": "constant",
 	"ingress.blame": "diagnosis", "ingress.burst": "diagnosis", "ingress.next": "diagnosis", "ingress.lap": "diagnosis", "class.out": "diagnosis",
 	"fixed.undiagnosed": "diagnosis", "fixed.asking": "diagnosis", "fixed.askUntil": "diagnosis", "fixed.found": "diagnosis",
 }

@@ -53,7 +53,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "F stays where a bucket waits by too little", file: "publish.go", method: "published",
-		was: `if d.view.HeldIn(b, c.having(best, f)) <= d.view.XON(b) {
+		was: `if !d.stays(c, i, c.having(best, f)) {
 			break
 		}`,
 		unchecked: true,
@@ -61,7 +61,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "a label that comes home by too little proves", file: "home.go", method: "proves",
-		was:       `return d.view.HeldIn(b, proved) > d.view.XON(b)`,
+		was:       `return d.stays(c, i, proved)`,
 		is:        `return proved != 0`,
 		unchecked: true,
 		fabric:    model.Branch(2), bounds: model.Bounds{Fills: 1, Units: 2}, want: falseAlarm,
@@ -108,12 +108,12 @@ var mutants = []mutant{
 	},
 	{
 		name: "who is not stuck is not looked for", file: "verify.go", method: "asked",
-		was:    `d.recheck(c, s)`,
+		was:    `d.recheck(s)`,
 		fabric: model.Branch(2), bounds: model.Bounds{Fills: 1, Units: 2, Timers: 1}, want: falseAlarm,
 	},
 	{
 		name: "grants free nobody", file: "verify.go", method: "asked",
-		was: `s.free.Add(p)`,
+		was: `s.part(c).free.Add(p)`,
 	},
 	{
 		name: "a walk passes everyone", file: "verify.go", method: "walk",

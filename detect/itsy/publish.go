@@ -6,11 +6,10 @@ import (
 	"softswitch/unit"
 )
 
-// block brings up to date whether bucket i is blocked: XOFF, and with more than XON
-// bytes in paused queues that lead to switches. It reports whether it became so.
+// block brings up to date whether bucket i is blocked: XOFF, and it would stay so if nothing were
+// left but what waits in paused queues that lead to switches. It reports whether it became so.
 func (d *detector) block(now unit.Time, c *class, i unit.Port) (became bool) {
-	b := c.bucket(i)
-	if !c.xoff.Has(i) || d.view.HeldIn(b, c.paused) <= d.view.XON(b) {
+	if !c.xoff.Has(i) || !d.staysByAll(c, i) {
 		c.unblock(i)
 		return false
 	}
@@ -82,12 +81,28 @@ func (d *detector) published(c *class, i unit.Port) label {
 	}
 	best = best.id()
 	for _, f := range [...]label{flagProof, flagProof | flagDone} {
-		if d.view.HeldIn(b, c.having(best, f)) <= d.view.XON(b) {
+		if !d.stays(c, i, c.having(best, f)) {
 			break
 		}
 		best |= f
 	}
 	return best
+}
+
+// stays reports whether bucket i would stay XOFF if nothing were left but what waits in the queues
+// of its class at the ports out.
+func (d *detector) stays(c *class, i unit.Port, out unit.PortSet) bool {
+	d.queues = detect.Queues{}
+	d.queues[c.id] = out
+	return d.view.Stays(c.bucket(i), d.queues)
+}
+
+// staysByAll is stays with all paused queues of all classes.
+func (d *detector) staysByAll(c *class, i unit.Port) bool {
+	for _, k := range d.order {
+		d.queues[k.id] = k.paused
+	}
+	return d.view.Stays(c.bucket(i), d.queues)
 }
 
 // having is the set of paused queues that have the label with this id and these
@@ -112,7 +127,7 @@ func (d *detector) Label(now unit.Time, b detect.Bucket) itsyhdr.TLV {
 	if c.announced.Has(i) && d.view.Lapsed(b) {
 		c.forget(i)
 		c.freed.Add(i)
-		c.disengage(i)
+		d.disengage(c, i)
 		if d.block(now, c, i) {
 			d.mint(c, i, unit.NoPort)
 		}

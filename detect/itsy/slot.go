@@ -1,6 +1,8 @@
 package itsy
 
 import (
+	"iter"
+
 	"softswitch/detect"
 	"softswitch/itsyhdr"
 	"softswitch/unit"
@@ -11,19 +13,29 @@ const slotCount = 4
 
 // slot is a switch's part in one verification.
 type slot struct {
-	id label // the owner, and a rank of its own; 0: the slot is free
-
-	asked   unit.PortSet // queues that were asked about
-	free    unit.PortSet // queues that do not count: granted, resumed since, or left out by an owner that asks with one alone
-	engaged unit.PortSet // buckets that are stuck as far as is known
-	walked  unit.PortSet // of those, which the walk found unchanged
+	id label  // the owner, and a rank of its own; 0: the slot is free
+	of []classPart // by lossless class
 
 	deficit uint16 // messages that were sent and not acknowledged
 	seen    uint16 // when the last message came, in hops
 	parent  unit.Port
-	via     unit.Port // at the owner: the queue by which a walk left that came back
+	asker   unit.Priority // the class of the message by which parent is the parent
+	class   unit.Priority // the owner's
+	via     unit.Port     // at the owner: the queue by which a walk left that came back
 	flags   uint8
 }
+
+// classPart is what concerns one class in a slot: that of the owner, or one that shares its pool with
+// a class that was asked about.
+type classPart struct {
+	asked   unit.PortSet // queues that were asked about
+	free    unit.PortSet // queues that do not count: granted, resumed since, or left out by an owner that asks with one alone
+	engaged unit.PortSet // buckets that are stuck as far as is known
+	walked  unit.PortSet // of those, which the walk found unchanged
+	named   unit.PortSet // of those, which know a queue of the owner by which the walk came
+}
+
+func (s *slot) part(c *class) *classPart { return &s.of[c.index] }
 
 // Values of slot.parent that are no port: a switch that owes nobody an
 // acknowledgement, and the owner's switch.
@@ -49,7 +61,7 @@ func (c *class) find(id label) *slot {
 	return nil
 }
 
-// takeSlot is a slot for id: a free one, else one that has been idle, else the one with
+// takeSlot is a slot for id, whose owner is of class c: a free one, else one that has been idle, else the one with
 // the smallest id if that is smaller; nil if there is none. Of many verifications
 // that meet everywhere the greatest ends.
 func (d *detector) takeSlot(now unit.Time, c *class, id label) *slot {
@@ -62,7 +74,8 @@ func (d *detector) takeSlot(now unit.Time, c *class, id label) *slot {
 	if !d.rank(now, best).less(id) {
 		return nil
 	}
-	*best = slot{id: id, parent: passive, via: unit.NoPort, seen: d.hops(now)}
+	clear(best.of)
+	*best = slot{id: id, of: best.of, class: c.id, parent: passive, via: unit.NoPort, seen: d.hops(now)}
 	return best
 }
 
@@ -88,38 +101,64 @@ func (d *detector) abandon(c *class, i unit.Port) {
 }
 
 // disengage: bucket i does not count any more in any verification.
-func (c *class) disengage(i unit.Port) {
-	for k := range c.slots {
-		c.slots[k].engaged.Remove(i)
+func (d *detector) disengage(c *class, i unit.Port) {
+	for s := range d.slots() {
+		s.part(c).engaged.Remove(i)
 	}
+}
+
+// slots are those of all classes.
+func (d *detector) slots() iter.Seq[*slot] {
+	return func(yield func(*slot) bool) {
+		for _, c := range d.order {
+			for k := range c.slots {
+				if !yield(&c.slots[k]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// owns reports whether s is the verification of bucket i of class c.
+func (d *detector) owns(s *slot, c *class, i unit.Port) bool {
+	return s.class == c.id && s.id.owner() == d.at(i)
 }
 
 // release: the pause of queue p has ended, so p does not count any more. A switch
 // that is passive must not send: it looks at its buckets with the next message, or
 // the walk does.
 func (d *detector) release(c *class, p unit.Port) {
-	for k := range c.slots {
-		s := &c.slots[k]
+	for s := range d.slots() {
 		if s.id == 0 {
 			continue
 		}
-		s.free.Add(p)
+		s.part(c).free.Add(p)
 		if s.parent != passive {
-			d.recheck(c, s)
+			d.recheck(s)
 		}
 	}
 }
 
-// isStuck reports whether bucket i is stuck as far as this switch can tell, by those
-// of the queues in that count.
-func (d *detector) isStuck(c *class, s *slot, i unit.Port, in unit.PortSet) bool {
-	b := c.bucket(i)
-	return c.xoff.Has(i) && !c.done.Has(i) && d.view.HeldIn(b, c.paused&in&^s.free) > d.view.XON(b)
+// isStuck reports whether bucket i is stuck as far as this switch can tell, by those of the
+// paused queues that count; of these by those alone that were asked about, if asked.
+func (d *detector) isStuck(c *class, s *slot, i unit.Port, asked bool) bool {
+	if !c.xoff.Has(i) || c.done.Has(i) {
+		return false
+	}
+	for _, k := range d.order {
+		pt := s.part(k)
+		d.queues[k.id] = k.paused &^ pt.free
+		if asked {
+			d.queues[k.id] &= pt.asked
+		}
+	}
+	return d.view.Stays(c.bucket(i), d.queues)
 }
 
-// send sends a message of the verification out of port p.
+// send sends a message of the verification that is about class c out of port p.
 func (d *detector) send(c *class, s *slot, p unit.Port, t itsyhdr.TLV) {
-	t.Class, t.Initiator, t.Seq = c.id, s.id.owner(), s.id.rank()
+	t.Class, t.Initiator, t.Seq, t.Period = c.id, s.id.owner(), s.id.rank(), uint8(s.class)
 	d.act.Send(p, t)
 	if t.Kind != itsyhdr.KindAck {
 		s.deficit++

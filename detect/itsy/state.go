@@ -27,7 +27,7 @@ type fixed struct {
 	announced unit.PortSet // XOFF, and a pause frame has left
 	proved    unit.PortSet // that frame's label had F
 	settled   unit.PortSet // and D
-	blocked   unit.PortSet // XOFF, with more than XON bytes in paused queues that lead to switches
+	blocked   unit.PortSet // XOFF, and would stay so if nothing were left but what waits in paused queues that lead to switches
 	done      unit.PortSet // blocked, and has declared a deadlock: counts as free for all others
 	outdone   unit.PortSet // of those, which have seen a greater label since
 	freed     unit.PortSet // XOFF, and was blocked until a pause ended, or its own may have lapsed
@@ -45,6 +45,7 @@ type fixed struct {
 	clock  uint16    // the highest rank seen
 	asking unit.Port // the bucket that asks about the trigger that its lap named
 	id     unit.Priority
+	index  int // among the lossless classes
 }
 
 // ingress is what is remembered of a bucket.
@@ -74,14 +75,20 @@ type ingress struct {
 	asked uint16
 }
 
-func newClass(id unit.Priority, ports int) *class {
-	return &class{lab: make([]label, ports), in: make([]ingress, ports), out: make([]egress, ports), fixed: fixed{id: id, asking: unit.NoPort}}
+// newClass makes the class that is number index of so many lossless ones.
+func newClass(id unit.Priority, ports, index, classes int) *class {
+	c := &class{lab: make([]label, ports), in: make([]ingress, ports), out: make([]egress, ports), fixed: fixed{id: id, index: index, asking: unit.NoPort}}
+	for k := range c.slots {
+		c.slots[k].of = make([]classPart, classes)
+	}
+	return c
 }
 
 // size is what the class takes in bytes. Slice headers are not counted.
 func (c *class) size() int {
 	ports := int(unsafe.Sizeof(label(0)) + unsafe.Sizeof(ingress{}) + unsafe.Sizeof(egress{}))
-	return len(c.lab)*ports + int(unsafe.Sizeof(c.fixed))
+	parts := len(c.slots) * len(c.slots[0].of) * int(unsafe.Sizeof(classPart{}))
+	return len(c.lab)*ports + int(unsafe.Sizeof(c.fixed)) + parts
 }
 
 func (c *class) bucket(i unit.Port) detect.Bucket { return detect.Bucket{Port: i, Class: c.id} }

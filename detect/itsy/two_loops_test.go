@@ -94,6 +94,10 @@ type full struct{ *stub }
 
 func (f full) HeldIn(_ detect.Bucket, out unit.PortSet) int { return 2000 * out.Len() }
 
+func (f full) Stays(b detect.Bucket, out detect.Queues) bool {
+	return f.HeldIn(b, out[b.Class]) > f.XON(b)
+}
+
 var (
 	bucket0 = detect.Bucket{Port: 0, Class: 3}
 	queue1  = detect.Queue{Port: 1, Class: 3}

@@ -15,12 +15,11 @@ const wireFailed = 1
 // verify starts a verification of bucket i, unless another one is passing. If the last one never
 // ended, somebody may not answer: then only one queue counts, if that is enough.
 func (d *detector) verify(now unit.Time, c *class, i unit.Port) {
-	for k := range c.slots {
-		s := &c.slots[k]
+	for s := range d.slots() {
 		switch {
-		case s.id.owner() == d.at(i):
+		case d.owns(s, c, i):
 			s.id = 0 // one that never ended
-		case s.engaged.Has(i) && !d.isIdle(now, s):
+		case s.part(c).engaged.Has(i) && !d.isIdle(now, s):
 			d.waitAgain(now, c, i, liveHops)
 			return
 		}
@@ -36,30 +35,35 @@ func (d *detector) verify(now unit.Time, c *class, i unit.Port) {
 	d.waitAgain(now, c, i, retryHops) // if it never ends
 	s.parent = root
 	if c.unanswered.Has(i) {
-		s.free = d.allButStrong(c, i)
+		d.askOne(c, s, i)
 	}
 	c.unanswered.Add(i)
-	if d.isStuck(c, s, i, c.paused) {
+	if d.isStuck(c, s, i, false) {
 		d.engage(c, s, i)
 	}
-	d.settle(now, c, s)
+	d.settle(now, s)
 }
 
-// allButStrong is all paused queues but one that keeps bucket i XOFF by itself, any of these;
+// askOne leaves out all paused queues but one that keeps bucket i XOFF by itself, any of these;
 // none if there is none.
-func (d *detector) allButStrong(c *class, i unit.Port) (all unit.PortSet) {
-	n := 0
+func (d *detector) askOne(c *class, s *slot, i unit.Port) {
+	n, one := 0, unit.NoPort
 	for set := c.paused; set != 0; set &= set - 1 {
 		p := set.First()
-		if d.view.Held(c.bucket(i), c.queue(p)) <= d.view.XON(c.bucket(i)) {
+		if !d.stays(c, i, 1<<p) {
 			continue
 		}
 		if n++; d.random.Below(n) == 0 {
-			all = c.paused
-			all.Remove(p)
+			one = p
 		}
 	}
-	return all
+	if one == unit.NoPort {
+		return
+	}
+	for _, k := range d.order {
+		s.part(k).free = k.paused
+	}
+	s.part(c).free.Remove(one)
 }
 
 // Message takes a message of a verification. The first one that comes to a switch
@@ -76,9 +80,13 @@ func (d *detector) Message(now unit.Time, p unit.Port, t itsyhdr.TLV) {
 		d.check(now, c, p, unit.Port(t.Hops), id)
 		return
 	}
-	s := c.find(id)
+	if t.Period >= unit.Priorities || d.classes[t.Period] == nil {
+		return
+	}
+	owner := d.classes[t.Period]
+	s := owner.find(id)
 	if s == nil && t.Kind == itsyhdr.KindQuery && t.Initiator.Node != d.self && c.in[p].mayAsk(d.hops(now)) {
-		s = d.takeSlot(now, c, id)
+		s = d.takeSlot(now, owner, id)
 	}
 	if s == nil {
 		return
@@ -89,7 +97,7 @@ func (d *detector) Message(now unit.Time, p unit.Port, t itsyhdr.TLV) {
 	} else {
 		d.asked(now, c, s, p, t)
 	}
-	d.settle(now, c, s)
+	d.settle(now, s)
 }
 
 // acked takes an acknowledgement.
@@ -106,12 +114,12 @@ func (d *detector) acked(s *slot, flags uint8) {
 func (d *detector) asked(now unit.Time, c *class, s *slot, p unit.Port, t itsyhdr.TLV) {
 	first := s.parent == passive
 	if first {
-		s.parent = p
+		s.parent, s.asker = p, c.id
 	}
 	if t.Kind == itsyhdr.KindGrant {
-		s.free.Add(p)
+		s.part(c).free.Add(p)
 	}
-	d.recheck(c, s)
+	d.recheck(s)
 	switch t.Kind {
 	case itsyhdr.KindQuery:
 		d.query(c, s, p)
@@ -126,56 +134,70 @@ func (d *detector) asked(now unit.Time, c *class, s *slot, p unit.Port, t itsyhd
 // query asks bucket i whether it is stuck.
 func (d *detector) query(c *class, s *slot, i unit.Port) {
 	switch {
-	case s.engaged.Has(i):
-	case d.isStuck(c, s, i, c.paused):
+	case s.part(c).engaged.Has(i):
+	case d.isStuck(c, s, i, false):
 		d.engage(c, s, i)
 	default:
 		d.send(c, s, i, itsyhdr.TLV{Kind: itsyhdr.KindGrant})
 	}
-	if s.id.owner() == d.at(i) {
+	if d.owns(s, c, i) {
 		s.flags |= slotReturned
 	}
 }
 
-// engage asks about every paused queue in which bucket i has bytes.
+// engage asks about every paused queue that bucket i waits for.
 func (d *detector) engage(c *class, s *slot, i unit.Port) {
-	s.engaged.Add(i)
-	for set := c.paused &^ s.asked; set != 0; set &= set - 1 {
-		p := set.First()
-		if d.view.Held(c.bucket(i), c.queue(p)) == 0 {
-			continue
-		}
-		s.asked.Add(p)
-		if !s.free.Has(p) {
-			d.send(c, s, p, itsyhdr.TLV{Kind: itsyhdr.KindQuery})
+	s.part(c).engaged.Add(i)
+	for _, k := range d.order {
+		pt := s.part(k)
+		for set := k.paused &^ pt.asked; set != 0; set &= set - 1 {
+			p := set.First()
+			if _, waits := d.waitsFor(c, i, k, p); !waits {
+				continue
+			}
+			pt.asked.Add(p)
+			if !pt.free.Has(p) {
+				d.send(k, s, p, itsyhdr.TLV{Kind: itsyhdr.KindQuery})
+			}
 		}
 	}
 }
 
+// waitsFor reports whether bucket i of class c waits for queue p of class k: it has bytes of its
+// own there, or some wait there that share its pool.
+func (d *detector) waitsFor(c *class, i unit.Port, k *class, p unit.Port) (own, waits bool) {
+	own = k == c && d.view.Held(c.bucket(i), c.queue(p)) > 0
+	return own, own || d.view.Shares() && d.view.Backlog(k.queue(p)) > 0
+}
+
 // recheck frees the engaged buckets that are stuck no more. The owner's bucket grants
 // only if it was asked.
-func (d *detector) recheck(c *class, s *slot) {
-	for set := s.engaged; set != 0; set &= set - 1 {
-		i := set.First()
-		if d.isStuck(c, s, i, s.asked) {
-			continue
-		}
-		s.engaged.Remove(i)
-		if s.id.owner() != d.at(i) || s.flags&slotReturned != 0 {
-			d.send(c, s, i, itsyhdr.TLV{Kind: itsyhdr.KindGrant})
+func (d *detector) recheck(s *slot) {
+	for _, c := range d.order {
+		for set := s.part(c).engaged; set != 0; set &= set - 1 {
+			i := set.First()
+			if d.isStuck(c, s, i, true) {
+				continue
+			}
+			s.part(c).engaged.Remove(i)
+			if !d.owns(s, c, i) || s.flags&slotReturned != 0 {
+				d.send(c, s, i, itsyhdr.TLV{Kind: itsyhdr.KindGrant})
+			}
 		}
 	}
 }
 
 // walk looks whether bucket i is as it was. via is the owner's queue by which the walk
-// left; i hands it on with what it sends, so that it names a way round the loop.
+// left, unit.NoPort if its bucket has no bytes there; i hands it on with what it sends, so that
+// it names a way round the loop, and once more if it learns it later.
 func (d *detector) walk(now unit.Time, c *class, s *slot, i, via unit.Port) {
-	if s.id.owner() == d.at(i) && s.via == unit.NoPort && s.asked.Has(via) {
+	pt := s.part(c)
+	if d.owns(s, c, i) && s.via == unit.NoPort && pt.asked.Has(via) {
 		s.via = via
 	}
 	switch {
-	case s.walked.Has(i):
-	case !s.engaged.Has(i):
+	case pt.walked.Has(i) && (via == unit.NoPort || pt.named.Has(i)):
+	case !pt.engaged.Has(i):
 		s.flags |= slotFailed
 	default:
 		d.yield(c, i, s.id)
@@ -198,17 +220,26 @@ func (d *detector) yield(c *class, i unit.Port, id label) {
 
 // walkOn sends the walk on to the buckets that bucket i waits for.
 func (d *detector) walkOn(c *class, s *slot, i, via unit.Port) {
-	s.walked.Add(i)
-	for set := s.asked &^ s.free; set != 0; set &= set - 1 {
-		p := set.First()
-		if d.view.Held(c.bucket(i), c.queue(p)) == 0 {
-			continue
+	owns := d.owns(s, c, i)
+	s.part(c).walked.Add(i)
+	if owns || via != unit.NoPort {
+		s.part(c).named.Add(i)
+	}
+	for _, k := range d.order {
+		for set := s.part(k).asked &^ s.part(k).free; set != 0; set &= set - 1 {
+			p, from := set.First(), via
+			own, waits := d.waitsFor(c, i, k, p)
+			if !waits {
+				continue
+			}
+			if owns {
+				from = unit.NoPort
+				if own {
+					from = p
+				}
+			}
+			d.send(k, s, p, itsyhdr.TLV{Kind: itsyhdr.KindWalk, Hops: uint8(from)})
 		}
-		from := via
-		if s.id.owner() == d.at(i) {
-			from = p
-		}
-		d.send(c, s, p, itsyhdr.TLV{Kind: itsyhdr.KindWalk, Hops: uint8(from)})
 	}
 }
 
@@ -221,13 +252,13 @@ func (d *detector) ack(c *class, s *slot, p unit.Port) {
 }
 
 // settle goes on when all that this switch sent is acknowledged.
-func (d *detector) settle(now unit.Time, c *class, s *slot) {
+func (d *detector) settle(now unit.Time, s *slot) {
 	switch {
 	case s.deficit > 0 || s.parent == passive:
 	case s.parent == root:
-		d.conclude(now, c, s)
+		d.conclude(now, d.classes[s.class], s)
 	default:
-		d.ack(c, s, s.parent)
+		d.ack(d.classes[s.asker], s, s.parent)
 		s.parent = passive
 	}
 }
@@ -235,16 +266,16 @@ func (d *detector) settle(now unit.Time, c *class, s *slot) {
 // conclude ends a pass at its owner.
 func (d *detector) conclude(now unit.Time, c *class, s *slot) {
 	i := s.id.owner().Port
-	d.recheck(c, s)
+	d.recheck(s)
 	switch {
-	case !s.engaged.Has(i):
+	case !s.part(c).engaged.Has(i):
 		d.close(now, c, s, i, liveHops)
 	case s.flags&(slotWalking|slotReturned) == 0:
 		d.close(now, c, s, i, victimHops)
 	case s.flags&slotWalking == 0:
 		s.flags |= slotWalking
 		d.walkOn(c, s, i, unit.NoPort)
-		d.settle(now, c, s)
+		d.settle(now, s)
 	case s.flags&slotFailed != 0 || s.via == unit.NoPort || d.view.Lapsed(c.bucket(i)):
 		d.close(now, c, s, i, liveHops)
 	default:

@@ -40,7 +40,7 @@ func newPart(t *testing.T) *part {
 // take delivers a message of the verification of rank seq at a port.
 func (pt *part) take(p unit.Port, kind itsyhdr.Kind, seq uint16) {
 	pt.now += 100
-	pt.d.Message(pt.now, p, itsyhdr.TLV{Kind: kind, Class: 3, Seq: seq, Initiator: unit.NodePort{Node: 9, Port: 5}})
+	pt.d.Message(pt.now, p, itsyhdr.TLV{Kind: kind, Class: 3, Period: 3, Seq: seq, Initiator: unit.NodePort{Node: 9, Port: 5}})
 }
 
 // want checks what was sent since the last call: "query 1, ack 0".
@@ -144,7 +144,7 @@ func TestFailurePassesOn(t *testing.T) {
 	pt := engaged(t)
 	pt.take(0, itsyhdr.KindWalk, 7)
 	pt.want("walk 1, walk 2")
-	pt.d.Message(pt.now, 1, itsyhdr.TLV{Kind: itsyhdr.KindAck, Class: 3, Seq: 7, Initiator: unit.NodePort{Node: 9, Port: 5}, Flags: wireFailed})
+	pt.d.Message(pt.now, 1, itsyhdr.TLV{Kind: itsyhdr.KindAck, Class: 3, Period: 3, Seq: 7, Initiator: unit.NodePort{Node: 9, Port: 5}, Flags: wireFailed})
 	pt.take(2, itsyhdr.KindAck, 7)
 	pt.want("ack 0 failed")
 }
@@ -184,7 +184,7 @@ func TestQueryFlood(t *testing.T) {
 	queries := func(n int) (passed int) {
 		for range n {
 			pt.sent = nil
-			pt.d.Message(pt.now, 0, itsyhdr.TLV{Kind: itsyhdr.KindQuery, Class: 3, Seq: pt.next(), Initiator: unit.NodePort{Node: 9, Port: 5}})
+			pt.d.Message(pt.now, 0, itsyhdr.TLV{Kind: itsyhdr.KindQuery, Class: 3, Period: 3, Seq: pt.next(), Initiator: unit.NodePort{Node: 9, Port: 5}})
 			if len(pt.sent) > 0 {
 				passed++
 			}

@@ -220,6 +220,12 @@ func (s *stub) Held(b detect.Bucket, q detect.Queue) int {
 	}
 	return s.held[b.Port][q.Port]
 }
+func (s *stub) Shares() bool { return false }
+
+func (s *stub) Stays(b detect.Bucket, out detect.Queues) bool {
+	return s.HeldIn(b, out[b.Class]) > s.XON(b)
+}
+
 func (s *stub) XON(detect.Bucket) int { return 1 }
 
 func (s *stub) HeldIn(b detect.Bucket, out unit.PortSet) (n int) {

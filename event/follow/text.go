@@ -15,6 +15,8 @@ func (e Entry) Text(name func(unit.NodePort) string) string {
 	switch e.Type {
 	case event.XOFF:
 		return fmt.Sprintf("priority group %s XOFF: holds %d bytes, the last queued at %s (period %d)", bucket, e.Bytes, queue, e.Period)
+	case event.Headroom:
+		return fmt.Sprintf("priority group %s has %d bytes in its headroom, and %d outside", bucket, e.Bytes, e.Limit)
 	case event.XON:
 		return fmt.Sprintf("priority group %s XON: holds %d bytes (period %d)", bucket, e.Bytes, e.Period)
 	case event.PauseSent:

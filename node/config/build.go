@@ -53,18 +53,7 @@ func (s Switch) Build(detector detect.Factory, batch int, granularity unit.Time)
 	if s.Delay != "" {
 		c.Delay = must(ParseTime(s.Delay))
 	}
-	c.Buffer.Lossless = classSet(s.PFC.Lossless)
-	c.Buffer.Shared, c.Buffer.LossyQueue = s.Buffer.Pool, *s.Buffer.LossyQueue
-	p := &c.Buffer.Profile
-	p.Size, p.XON, p.XONOffset, p.XOFF = s.Buffer.Size, *s.Buffer.XON, *s.Buffer.XONOffset, *s.Buffer.XOFF
-	if s.Buffer.Slack != nil {
-		p.Slack = *s.Buffer.Slack
-	}
-	if s.Buffer.DynamicTh != nil {
-		p.Dynamic, p.DynamicTh, p.StaticTh = true, *s.Buffer.DynamicTh, 0
-	} else {
-		p.StaticTh = *s.Buffer.StaticTh
-	}
+	c.Buffer = s.BuildBuffer()
 	s.buildPrevention(&c)
 	s.buildECN(&c)
 	for _, n := range s.Subnets {
@@ -78,6 +67,22 @@ func (s Switch) Build(detector detect.Factory, batch int, granularity unit.Time)
 	}
 	for _, m := range s.MAC {
 		c.MAC = append(c.MAC, dataplane.Station{MAC: optionalMAC(m.MAC), Port: unit.Port(m.Port)})
+	}
+	return c
+}
+
+// BuildBuffer is the part of Build that is about the buffer.
+func (s Switch) BuildBuffer() buffer.Config {
+	c := buffer.Config{Ports: len(s.Ports), Lossless: classSet(s.PFC.Lossless), Shared: s.Buffer.Pool, LossyQueue: *s.Buffer.LossyQueue, Thresholds: s.thresholds()}
+	p := &c.Profile
+	p.Size, p.XON, p.XONOffset, p.XOFF = s.Buffer.Size, *s.Buffer.XON, *s.Buffer.XONOffset, *s.Buffer.XOFF
+	if s.Buffer.Slack != nil {
+		p.Slack = *s.Buffer.Slack
+	}
+	if s.Buffer.DynamicTh != nil {
+		p.Dynamic, p.DynamicTh = true, *s.Buffer.DynamicTh
+	} else {
+		p.StaticTh = *s.Buffer.StaticTh
 	}
 	return c
 }

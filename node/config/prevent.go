@@ -61,7 +61,6 @@ func (s *Switch) buildPrevention(c *dataplane.Config) {
 		}
 		c.Limits = append(c.Limits, limit)
 	}
-	c.Buffer.Thresholds = s.thresholds()
 }
 
 // thresholds returns those of the ports, nil if all have the profile's.

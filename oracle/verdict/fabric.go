@@ -1,23 +1,28 @@
 package verdict
 
 import (
+	"softswitch/buffer"
 	"softswitch/oracle"
+	"softswitch/scenario"
 	"softswitch/topo"
 	"softswitch/unit"
 )
 
-// Fabric converts the wiring of f for the oracle. Hosts beyond the last node number are
-// left out: their switch port then leads nowhere, which the oracle treats as it does a
-// host.
-func Fabric(f *topo.Fabric) (*oracle.Fabric, error) {
+// Fabric converts the wiring of f, and how its switches' buffers resume, for the oracle; buffers
+// gives the buffer of switch i. Hosts beyond the last node number are left out: their switch port
+// then leads nowhere, which the oracle treats as it does a host.
+func Fabric(f *topo.Fabric, buffers func(i int) buffer.Config) (*oracle.Fabric, error) {
 	var nodes []oracle.Node
-	for _, n := range f.Nodes {
+	for i, n := range f.Nodes {
 		if n.ID == 0 {
 			continue
 		}
 		node := oracle.Node{ID: n.ID, Name: n.Name, Host: n.Kind == topo.Host}
 		for _, p := range n.Ports {
 			node.Ports = append(node.Ports, p.Name)
+		}
+		if !node.Host {
+			node.Rules = Rules(buffers(i))
 		}
 		nodes = append(nodes, node)
 	}
@@ -29,4 +34,21 @@ func Fabric(f *topo.Fabric) (*oracle.Fabric, error) {
 		}
 	}
 	return oracle.NewFabric(nodes, links)
+}
+
+// Buffers are those of a plan's switches, for [Fabric].
+func Buffers(p *scenario.Plan) func(i int) buffer.Config {
+	return func(i int) buffer.Config { return p.Switches[i].BuildBuffer() }
+}
+
+// Rules are those by which the buckets of a switch resume, by port, for [oracle.Node]: nil if
+// its buckets do not share a pool that may be short.
+func Rules(c buffer.Config) (rules []buffer.Rule) {
+	if !c.Shares() {
+		return nil
+	}
+	for in := range unit.Port(c.Ports) {
+		rules = append(rules, c.Rule(in))
+	}
+	return rules
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"softswitch/buffer"
+
 	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/itsyhdr"
@@ -90,7 +92,7 @@ func (r *fatTreeRun) verdict(end unit.Time) *Verdict {
 // truth is what the oracle makes of the logs, until end.
 func (r *fatTreeRun) truth(end unit.Time) *oracle.Result {
 	r.t.Helper()
-	f, err := Fabric(r.f)
+	f, err := Fabric(r.f, ownBuffers)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -357,7 +359,7 @@ func TestJSONRoundTripAndEmptyLists(t *testing.T) {
 
 func TestFabric(t *testing.T) {
 	f := newFatTreeRun(t).f
-	got, err := Fabric(f)
+	got, err := Fabric(f, ownBuffers)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -416,3 +418,6 @@ func TestTableOfKilled(t *testing.T) {
 		t.Errorf("no %q in\n%s", want, out.String())
 	}
 }
+
+// ownBuffers are buffers in which no group takes what is another's.
+func ownBuffers(int) buffer.Config { return buffer.Config{} }

@@ -69,7 +69,7 @@ type run struct {
 }
 
 func newRun(plan *scenario.Plan, seed uint64) (*run, error) {
-	fabric, err := verdict.Fabric(plan.Fabric)
+	fabric, err := verdict.Fabric(plan.Fabric, verdict.Buffers(plan))
 	return &run{plan: plan, seed: seed, fabric: fabric}, err
 }
 

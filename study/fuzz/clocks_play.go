@@ -105,7 +105,7 @@ func run(c *Case, detector catalog.Detector) (*oracle.Fabric, []event.Log, unit.
 	if _, err := w.Play(); err != nil {
 		return nil, nil, 0, err
 	}
-	f, err := verdict.Fabric(plan.Fabric)
+	f, err := verdict.Fabric(plan.Fabric, verdict.Buffers(plan))
 	return f, logs, plan.Scenario.Duration, err
 }
 

@@ -63,7 +63,7 @@ func (c *Case) presses(host string) (yes bool) {
 	if err != nil {
 		return false
 	}
-	if p.fabric, err = verdict.Fabric(plan.Fabric); err != nil {
+	if p.fabric, err = verdict.Fabric(plan.Fabric, verdict.Buffers(plan)); err != nil {
 		return false
 	}
 	p.world = w

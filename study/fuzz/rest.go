@@ -54,9 +54,10 @@ type rest struct {
 	at     unit.Time
 	quiet  unit.Time // how long nothing moves at the end
 
-	past trail
-	last unit.Time // when a data frame has begun to leave a port for the last time
-	over bool      // nothing moved for as long as quiet
+	past   trail
+	last   unit.Time // when a data frame has begun to leave a port for the last time
+	opened unit.Time // when what was declared was flushed, 0 for never
+	over   bool      // nothing moved for as long as quiet
 
 	before   map[restQueue]bool      // queues with frames at the instant
 	sent     map[restQueue]unit.Time // when a queue sent a frame for the last time, after the instant
@@ -135,7 +136,7 @@ func (r *rest) leaves(now unit.Time, n event.Node, p unit.Port, f *buffer.Frame)
 
 // restful reports whether nothing has moved for so long by now that nothing will.
 func (r *rest) restful(now unit.Time) bool {
-	r.over = now > max(r.last, r.at)+r.quiet
+	r.over = now > max(r.last, r.at, r.opened)+r.quiet
 	return r.over
 }
 

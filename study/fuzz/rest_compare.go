@@ -58,6 +58,9 @@ type TruthOutcome struct {
 	// Declarations at instants: of what rests; of what rests soon after; the others dissolve.
 	Declared, True, Soon int
 	Knots, Unknown       int // at the ends; those of which S* lacks a queue
+	// Knots that were not declared: those that open when what was declared is flushed, and those that
+	// share a pool with it and are declared then.
+	Hanging, Next int
 
 	Faults [truthFaults]int
 	// Worst is the first fault of those that there are, At the first instant at which there is it,
@@ -122,6 +125,9 @@ func (c *Case) truth(d catalog.Detector, judge judge) (o TruthOutcome) {
 		o.compare(r)
 		if d.Name != "none" {
 			o.judge(r, first.result.Findings)
+			if err := o.undeclared(r); err != nil {
+				return TruthOutcome{Invalid: err.Error()}
+			}
 		}
 	}
 	return o
@@ -226,21 +232,38 @@ func (o *TruthOutcome) judge(r *restRun, findings []oracle.Finding) {
 			}
 		}
 	}
-	o.undeclared(r)
 }
 
-// undeclared counts knots that the detector has never declared.
-func (o *TruthOutcome) undeclared(r *restRun) {
+// undeclared counts knots that the detector has never declared: those that go on hanging on nothing
+// but themselves when what it has declared is flushed.
+func (o *TruthOutcome) undeclared(r *restRun) error {
+	var opened *restRun
 	for _, knot := range r.knots() {
 		o.Knots++
 		known := !slices.ContainsFunc(knot, func(q restQueue) bool { return !slices.Contains(r.stuckEnd, oracle.Queue(q)) })
 		if !known {
 			o.Unknown++
 		}
-		if !slices.ContainsFunc(knot, func(q restQueue) bool { return r.declared[q] }) {
+		if slices.ContainsFunc(knot, func(q restQueue) bool { return r.declared[q] }) {
+			continue
+		}
+		if opened == nil {
+			var err error
+			if opened, err = r.playOpened(); err != nil {
+				return err
+			}
+			o.Frames += opened.frames
+		}
+		switch {
+		case r.opens(opened, knot):
+			o.Hanging++
+		case r.sharesPool(knot) && slices.ContainsFunc(knot, func(q restQueue) bool { return opened.declared[q] }):
+			o.Next++
+		default:
 			o.fault(KnotUndeclared, r.at, "%v, known to the oracle: %v", knot, known)
 		}
 	}
+	return nil
 }
 
 // options are those of a run of the case with a detector.

@@ -103,55 +103,67 @@ type judge func(w *sim.World) []oracle.Queue
 // theOracle is the one that is put to the test.
 func theOracle(w *sim.World) []oracle.Queue { return w.Stuck().Queues }
 
-// restRun is what came of a second run.
+// restRun is a second run, and what came of it.
 type restRun struct {
 	*rest
+	plan  *scenario.Plan // of the first run
+	opt   sim.Options    // as for the first run
+	judge judge
+
 	hop               unit.Time      // the longest of a link
 	stuckAt, stuckEnd []oracle.Queue // by the judge, at the instant and at the end
 	frames            uint64
 	lost              string // lossless frames for which there was no room
 }
 
+func newRestRun(plan *scenario.Plan, at unit.Time, opt sim.Options, judge judge) *restRun {
+	return &restRun{rest: newRest(plan.Fabric, at, quietOf(plan)), plan: plan, opt: opt, judge: judge, hop: hopOf(plan)}
+}
+
 // playRest plays a plan until an instant, and without any source until nothing moves any more. opt
 // is as for the first run.
 func playRest(plan *scenario.Plan, at unit.Time, opt sim.Options, judge judge) (*restRun, error) {
-	quiet := quietOf(plan)
-	end, err := still(plan, at, at+mostQuiets*quiet)
+	r := newRestRun(plan, at, opt, judge)
+	return r, r.play()
+}
+
+func (r *restRun) play() error {
+	end, err := still(r.plan, r.at, r.at+mostQuiets*r.quiet)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r := &restRun{rest: newRest(plan.Fabric, at, quiet), hop: hopOf(plan)}
 	for _, e := range end.Events {
 		if e.Do == scenario.Kill {
-			r.dead[plan.Fabric.Nodes[e.Node].ID] = true
+			r.dead[r.fabric.Nodes[e.Node].ID] = true
 		}
 	}
+	opt := r.opt
 	opt.Events, opt.Sent = r.see, r.leaves
-	opt.SampleAt = slices.Values([]unit.Time{at})
+	opt.SampleAt = slices.Values([]unit.Time{r.at})
 	opt.Sample = func(_ unit.Time, w *sim.World) {
 		w.EachSwitch(r.instant)
-		r.stuckAt = slices.Clone(judge(w))
+		r.stuckAt = slices.Clone(r.judge(w))
 	}
 	opt.Settled = func(now unit.Time, _ *oracle.Stuck) bool { return !r.restful(now) }
 	w, err := sim.New(end, opt)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if _, err := w.Play(); err != nil {
-		return nil, err
+		return err
 	}
 	w.EachSwitch(r.end)
 	r.endOfHosts()
-	r.stuckEnd = slices.Clone(judge(w))
+	r.stuckEnd = slices.Clone(r.judge(w))
 	r.frames, _ = w.Frames()
 	r.lost = Lost(w)
-	if !r.over && r.last+quiet > end.Scenario.Duration {
-		return nil, fmt.Errorf("at %d ns the sources stopped, and %d times the quiet later frames still move", at, mostQuiets)
+	if !r.over && r.last+r.quiet > end.Scenario.Duration {
+		return fmt.Errorf("at %d ns the sources stopped, and %d times the quiet later frames still move", r.at, mostQuiets)
 	}
 	if odd := r.restless(); len(odd) > 0 {
-		return nil, fmt.Errorf("at %d ns the sources stopped, and at the end %v has frames, and is not paused by a switch", at, odd[0])
+		return fmt.Errorf("at %d ns the sources stopped, and at the end %v has frames, and is not paused by a switch", r.at, odd[0])
 	}
-	return r, nil
+	return nil
 }
 
 // firstRun is what came of a case as it is.

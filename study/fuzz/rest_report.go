@@ -54,6 +54,10 @@ type TruthReport struct {
 	// Knots at the ends, and those of which the oracle knows nothing, or not all.
 	Knots   int `json:"knots"`
 	Unknown int `json:"knots_unknown"`
+	// Knots that were not declared: Hanging open when what was declared is flushed, Next share a
+	// pool with it and are declared then.
+	Hanging int `json:"knots_hanging"`
+	Next    int `json:"knots_next"`
 	// Faults are what is wrong, by kind.
 	Faults []TruthCount `json:"faults"`
 	// Failures are the files of the cases in which something is wrong, in the order of cases.
@@ -103,6 +107,8 @@ func (r *TruthReport) Add(o *TruthOutcome) {
 	r.Soon += o.Soon
 	r.Knots += o.Knots
 	r.Unknown += o.Unknown
+	r.Hanging += o.Hanging
+	r.Next += o.Next
 	for f := range r.Faults {
 		r.Faults[f].N += o.Faults[f]
 		r.Faults[f].Cases.Add(o.Faults[f] > 0)
@@ -131,7 +137,7 @@ func (r *TruthReport) WriteText(w io.Writer) error {
 	fmt.Fprintf(t, "claims\t%d\tqueues in S* at an instant; %d more rest from one on, and are in S* only later\n", r.Claims, r.Predicted)
 	if r.Detector != "none" {
 		fmt.Fprintf(t, "declared\t%d\t%d true, %d true within %d hops\n", r.Declared, r.True, r.Soon, soonHops)
-		fmt.Fprintf(t, "knots\t%d\tat the ends; %d of them unknown to the oracle\n", r.Knots, r.Unknown)
+		fmt.Fprintf(t, "knots\t%d\tat the ends; %d of them unknown to the oracle, %d that open with what was declared, %d that are declared once that is open\n", r.Knots, r.Unknown, r.Hanging, r.Next)
 	}
 	for f := range TruthFault(truthFaults) {
 		if c := r.Faults[f]; r.Detector != "none" || f < TrueCondemned {

@@ -142,7 +142,9 @@ func (c *Case) restOnly(d catalog.Detector, judge judge) (o TruthOutcome, end un
 	}
 	o.compare(r)
 	if d.Name != "none" {
-		o.undeclared(r)
+		if err := o.undeclared(r); err != nil {
+			return o, 0, err
+		}
 	}
 	return o, max(r.last, r.at) + r.quiet, nil
 }

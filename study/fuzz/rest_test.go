@@ -111,7 +111,9 @@ func TestRest(t *testing.T) {
 			}
 			var o TruthOutcome
 			o.compare(r)
-			o.undeclared(r)
+			if err := o.undeclared(r); err != nil {
+				t.Fatal(err)
+			}
 			if o.Knots != x.knots || o.Faults[KnotUndeclared] != x.undeclared {
 				t.Errorf("%d knots, %d not declared, want %d and %d", o.Knots, o.Faults[KnotUndeclared], x.knots, x.undeclared)
 			}

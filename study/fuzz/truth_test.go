@@ -111,7 +111,7 @@ func TestFloodedTruth(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fabric, err := verdict.Fabric(plan.Fabric)
+		fabric, err := verdict.Fabric(plan.Fabric, verdict.Buffers(plan))
 		if err != nil {
 			t.Fatal(err)
 		}

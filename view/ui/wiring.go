@@ -3,9 +3,12 @@ package ui
 import (
 	"fmt"
 
+	"softswitch/buffer"
+
 	"softswitch/detect"
 	"softswitch/node/config"
 	"softswitch/oracle"
+	"softswitch/oracle/verdict"
 	"softswitch/unit"
 )
 
@@ -41,8 +44,8 @@ func newWiring(switches []config.Switch, hosts []config.Host, wires []wire) (*wi
 	w := &wiring{switches: switches, hosts: hosts, index: map[unit.NodeID]int{}, ports: map[unit.NodePort]int{}, flows: map[detect.FlowID]string{}}
 	var nodes []oracle.Node
 	byName := map[string]unit.NodePort{} // "node iface"
-	add := func(name, kind string, id uint16, ports []config.Port) {
-		n := oracle.Node{ID: unit.NodeID(id), Name: name, Host: kind == "host"}
+	add := func(name, kind string, id uint16, ports []config.Port, rules []buffer.Rule) {
+		n := oracle.Node{ID: unit.NodeID(id), Name: name, Host: kind == "host", Rules: rules}
 		for i, p := range ports {
 			n.Ports = append(n.Ports, p.Name)
 			byName[name+" "+p.Name] = unit.NodePort{Node: n.ID, Port: unit.Port(i)}
@@ -53,10 +56,10 @@ func newWiring(switches []config.Switch, hosts []config.Host, wires []wire) (*wi
 		nodes = append(nodes, n)
 	}
 	for _, s := range switches {
-		add(s.Name, "switch", s.ID, s.Ports)
+		add(s.Name, "switch", s.ID, s.Ports, verdict.Rules(s.BuildBuffer()))
 	}
 	for _, h := range hosts {
-		add(h.Name, "host", h.ID, []config.Port{h.Port})
+		add(h.Name, "host", h.ID, []config.Port{h.Port}, nil)
 		for _, f := range h.Flows {
 			w.flows[h.FlowID(f)] = f.Name
 		}

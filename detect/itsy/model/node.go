@@ -432,7 +432,11 @@ func (v nodeView) HeldIn(b detect.Bucket, out unit.PortSet) (units int) {
 	return units
 }
 
-func (v nodeView) XON(detect.Bucket) int       { return xon }
+func (v nodeView) XON(detect.Bucket) int { return xon }
+func (v nodeView) Shares() bool          { return false }
+func (v nodeView) Stays(b detect.Bucket, out detect.Queues) bool {
+	return v.HeldIn(b, out[b.Class]) > xon
+}
 func (v nodeView) Lapsed(b detect.Bucket) bool { return !v.n.is(b.Port, isArmed) }
 func (v nodeView) Hop() unit.Time              { return Hop }
 func (v nodeView) Rate(unit.Port) unit.Rate    { return 0 }
