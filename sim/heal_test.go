@@ -41,3 +41,26 @@ detector: none
 		}
 	}
 }
+
+// A link that is up and is healed once more loses nothing of what is on it.
+func TestHealOfALinkThatIsUp(t *testing.T) {
+	const text = `
+name: heal
+topology:
+  switches: [t0, t1]
+  hosts: [a, b]
+  links: [t0--a, t1--b, t0--t1]
+  rate: 1Gbit/s
+  delay: 5us
+flows: [{name: A, from: a, to: b}]
+events:
+`
+	counts := func(events string) int64 {
+		_, v, _ := logged(t, plan(t, text+events+"duration: 3ms\ndetector: none\n"), 1)
+		return v.Flows[0].Received
+	}
+	once := counts("  - {at: 1ms, do: fail, link: t0--t1}\n  - {at: 2ms, do: heal, link: t0--t1}\n")
+	if twice := counts("  - {at: 1ms, do: fail, link: t0--t1}\n  - {at: 2ms, do: heal, link: t0--t1}\n  - {at: 2500us, do: heal, link: t0--t1}\n"); twice != once {
+		t.Errorf("%d frames received with a second heal, want %d", twice, once)
+	}
+}

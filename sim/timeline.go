@@ -77,10 +77,14 @@ func (w *World) endOf(e scenario.Event) int32 {
 	return w.portOf(l.B)
 }
 
-// setLink brings a link up or down. Frames on a link that goes down are lost.
+// setLink brings a link up or down. Frames on a link that goes down are lost. Nothing happens to one
+// that is as it is to be.
 func (w *World) setLink(link int, up bool) {
 	l := w.plan.Fabric.Links[link]
 	ends := [2]int32{w.portOf(l.A), w.portOf(l.B)}
+	if w.ports[ends[0]].up == up {
+		return
+	}
 	for _, e := range ends {
 		w.ports[e].up = up
 		w.partOf(&w.ports[e]).cut(e)

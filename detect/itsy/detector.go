@@ -203,8 +203,9 @@ func (d *detector) Resume(now unit.Time, q detect.Queue, _ bool) {
 	d.leavePool(now)
 }
 
-// leavePool looks at the buckets that were blocked by what others had in queues of the pool that
-// are paused no more.
+// leavePool looks at the buckets that may have been blocked by what others had in a queue of the
+// pool that is paused no more. One that is blocked still may be stuck without that, which it was
+// not told before: it verifies soon.
 func (d *detector) leavePool(now unit.Time) {
 	if !d.view.Shares() {
 		return
@@ -212,8 +213,11 @@ func (d *detector) leavePool(now unit.Time) {
 	for _, c := range d.order {
 		for set := c.blocked; set != 0; set &= set - 1 {
 			i := set.First()
-			if d.block(now, c, i); !c.blocked.Has(i) {
+			switch d.block(now, c, i); {
+			case !c.blocked.Has(i):
 				c.freed.Add(i)
+			case !c.done.Has(i):
+				d.hurry(now, c, i)
 			}
 		}
 	}

@@ -13,7 +13,7 @@ const slotCount = 4
 
 // slot is a switch's part in one verification.
 type slot struct {
-	id label  // the owner, and a rank of its own; 0: the slot is free
+	id label       // the owner, and a rank of its own; 0: the slot is free
 	of []classPart // by lossless class
 
 	deficit uint16 // messages that were sent and not acknowledged

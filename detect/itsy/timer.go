@@ -49,6 +49,15 @@ func (d *detector) waitLong(now unit.Time, c *class, i unit.Port) {
 	d.wait(now, c, i, longHops+d.random.Below(longHops))
 }
 
+// hurry lets bucket i verify as soon as if a verification had found it live for the first time, if
+// it would do so later.
+func (d *detector) hurry(now unit.Time, c *class, i unit.Port) {
+	c.in[i].tries = 0
+	if left := int16(c.in[i].due - d.hops(now)); left > 2*liveHops {
+		d.wait(now, c, i, liveHops+d.random.Below(liveHops))
+	}
+}
+
 // Deadline is when the next bucket is due.
 func (d *detector) Deadline() unit.Time { return d.deadline }
 

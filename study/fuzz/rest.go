@@ -56,7 +56,7 @@ type rest struct {
 
 	past   trail
 	last   unit.Time // when a data frame has begun to leave a port for the last time
-	opened unit.Time // when what was declared was flushed, 0 for never
+	opened unit.Time // when what was declared was flushed for the last time, 0 for never
 	over   bool      // nothing moved for as long as quiet
 
 	before   map[restQueue]bool      // queues with frames at the instant
@@ -117,6 +117,9 @@ func (r *rest) see(n event.Node, e event.Event) {
 		}
 	case event.Deadlock:
 		r.declared[out] = true
+		if r.opened > 0 {
+			r.opened = max(r.opened, e.At)
+		}
 	}
 }
 

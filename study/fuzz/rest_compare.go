@@ -2,6 +2,7 @@ package fuzz
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -55,9 +56,10 @@ type TruthOutcome struct {
 	Claims    int // queues in S* at the instants
 	Predicted int // queues that rest from an instant on and that S* has only later: no fault
 
-	// Declarations at instants: of what rests; of what rests soon after; the others dissolve.
-	Declared, True, Soon int
-	Knots, Unknown       int // at the ends; those of which S* lacks a queue
+	// Declarations at instants: of what rests; of what rests soon after; of what would have rested
+	// if nothing had happened since soon before. The others dissolve.
+	Declared, True, Soon, Late int
+	Knots, Unknown             int // at the ends; those of which S* lacks a queue
 	// Knots that were not declared: those that open when what was declared is flushed, and those that
 	// share a pool with it and are declared then.
 	Hanging, Next int
@@ -124,8 +126,7 @@ func (c *Case) truth(d catalog.Detector, judge judge) (o TruthOutcome) {
 		}
 		o.compare(r)
 		if d.Name != "none" {
-			o.judge(r, first.result.Findings)
-			if err := o.undeclared(r); err != nil {
+			if err := errors.Join(o.judge(r, first.result.Findings), o.undeclared(r)); err != nil {
 				return TruthOutcome{Invalid: err.Error()}
 			}
 		}
@@ -210,7 +211,7 @@ func (o *TruthOutcome) compare(r *restRun) {
 
 // judge holds what the detector declared at the instant, and what the oracle says of that, against
 // what rests.
-func (o *TruthOutcome) judge(r *restRun, findings []oracle.Finding) {
+func (o *TruthOutcome) judge(r *restRun, findings []oracle.Finding) error {
 	for _, f := range findings {
 		if f.At != r.at {
 			continue
@@ -226,12 +227,42 @@ func (o *TruthOutcome) judge(r *restRun, findings []oracle.Finding) {
 		case r.rests(q, soon) && r.groupRests(b, soon):
 			o.Soon++
 		default:
-			o.fault(Dissolves, r.at, "queue %v, group %v", f.Queue, f.Bucket)
+			late, err := o.wasTrue(r, q, b, soon)
+			if err != nil {
+				return err
+			}
+			if late {
+				o.Late++
+			} else {
+				o.fault(Dissolves, r.at, "queue %v, group %v", f.Queue, f.Bucket)
+			}
 			if f.Outcome == oracle.TruePositive {
 				o.fault(FalseApproved, r.at, "queue %v, group %v", f.Queue, f.Bucket)
 			}
 		}
 	}
+	return nil
+}
+
+// wasTrue reports whether a queue and a group would have rested if nothing had happened since a time
+// before the instant, or since just before what happened last by then.
+func (o *TruthOutcome) wasTrue(r *restRun, q, b restQueue, soon unit.Time) (bool, error) {
+	times := []unit.Time{max(0, r.at-soon)}
+	for _, e := range r.plan.Events {
+		if e.At > times[0] && e.At <= r.at {
+			times = append(times, e.At-1)
+		}
+	}
+	for _, at := range times {
+		before, err := playRest(r.plan, at, r.opt, r.judge)
+		if err != nil {
+			return false, err
+		}
+		if o.Frames += before.frames; before.rests(q, 0) && before.groupRests(b, 0) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // undeclared counts knots that the detector has never declared: those that go on hanging on nothing
@@ -255,10 +286,10 @@ func (o *TruthOutcome) undeclared(r *restRun) error {
 			o.Frames += opened.frames
 		}
 		switch {
-		case r.opens(opened, knot):
-			o.Hanging++
 		case r.sharesPool(knot) && slices.ContainsFunc(knot, func(q restQueue) bool { return opened.declared[q] }):
 			o.Next++
+		case r.opens(opened, knot):
+			o.Hanging++
 		default:
 			o.fault(KnotUndeclared, r.at, "%v, known to the oracle: %v", knot, known)
 		}

@@ -9,15 +9,22 @@ import (
 
 // Whether a knot hangs on a deadlock that was declared is asked of what moves, too: the run is
 // played once more, and when nothing moves any more the queues at which deadlocks were declared are
-// flushed, and drop what comes. A knot of which a queue sends a frame after that was no deadlock of
-// its own: others' bytes of a shared pool held it.
+// flushed, and drop what comes; and so is from then on each queue at which one is declared. A knot
+// of which a queue sends a frame after that was no deadlock of its own: others' bytes of a shared
+// pool held it.
 
-// opener is a detector that flushes queues of its switch at a time.
+// opener is a detector that flushes queues of its switch at which it has declared a deadlock, from a
+// time on.
 type opener struct {
 	detect.Detector
-	act    detect.Actions
-	queues []detect.Queue
-	at     unit.Time
+	detect.Actions
+	declared []detect.Queue // and not flushed
+	at       unit.Time      // when to flush them
+}
+
+func (o *opener) Report(f detect.Finding) {
+	o.Actions.Report(f)
+	o.declared = append(o.declared, f.Queue)
 }
 
 // Frame takes a message for the detector.
@@ -26,35 +33,35 @@ func (o *opener) Frame(now unit.Time, p unit.Port, payload []byte) bool {
 	return ok && peer.Frame(now, p, payload)
 }
 
-func (o *opener) Deadline() unit.Time { return min(o.Detector.Deadline(), o.at) }
+func (o *opener) Deadline() unit.Time {
+	if len(o.declared) == 0 {
+		return o.Detector.Deadline()
+	}
+	return min(o.Detector.Deadline(), o.at)
+}
 
 func (o *opener) Tick(now unit.Time) {
 	if now >= o.at {
-		for _, q := range o.queues {
-			o.act.Flush(q, true)
+		for _, q := range o.declared {
+			o.Flush(q, true)
 		}
-		o.at = unit.Never
+		o.declared = o.declared[:0]
 	}
 	if now >= o.Detector.Deadline() {
 		o.Detector.Tick(now)
 	}
 }
 
-// playOpened plays r once more, but that at its end the queues at which deadlocks were declared
-// are flushed.
+// playOpened plays r once more, but that from its end on the queues at which deadlocks are declared,
+// or were, are flushed.
 func (r *restRun) playOpened() (*restRun, error) {
-	opt := r.opt
-	at := r.last + r.quiet/2
-	open := map[unit.NodeID][]detect.Queue{}
-	for _, q := range r.left {
-		if r.declared[q] {
-			open[q.Node] = append(open[q.Node], detect.Queue{Port: q.Port, Class: q.Class})
-		}
-	}
+	at, opt := r.last+r.quiet/2, r.opt
 	opt.Detectors = map[string]detect.Factory{}
 	for name, factory := range r.opt.Detectors {
 		opt.Detectors[name] = func(v detect.View, a detect.Actions) detect.Detector {
-			return &opener{Detector: factory(v, a), act: a, queues: open[v.Self()], at: at}
+			o := &opener{Actions: a, at: at}
+			o.Detector = factory(v, o)
+			return o
 		}
 	}
 	opened := newRestRun(r.plan, r.at, opt, r.judge)
