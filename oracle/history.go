@@ -97,6 +97,12 @@ func (h *History) Intervals() []Interval {
 	return h.where(func(s *Stuck) bool { return !s.Empty() })
 }
 
+// Openings are the times in which something would have been stuck if XON had stayed as it was: it
+// opened by itself.
+func (h *History) Openings() []Interval {
+	return h.where(func(s *Stuck) bool { return len(s.Opening) > 0 })
+}
+
 // where returns the longest intervals in which is holds for S*.
 func (h *History) where(is func(*Stuck) bool) []Interval {
 	var all []Interval

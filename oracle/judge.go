@@ -124,6 +124,8 @@ type Result struct {
 	History *History
 	// Intervals in which S* was not empty; the first begins at the onset.
 	Intervals []Interval
+	// Openings are intervals with a wait that opens by itself (Stuck.Opening): no deadlock.
+	Openings  []Interval
 	Deadlocks []Deadlock
 	Findings  []Finding
 	// Undecided are deadlocks that there may have been, with several clocks, of which it

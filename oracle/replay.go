@@ -302,6 +302,7 @@ func (r *Replay) finish(end unit.Time, judge func(*Result)) *Result {
 		HostPauses: r.hostPauses, Frames: r.frames, End: r.now,
 	}
 	judge(res)
+	res.Openings = res.History.Openings()
 	for i := range res.Findings {
 		if f := &res.Findings[i]; f.Outcome != TruePositive {
 			f.Loop = r.labelLoop(f)

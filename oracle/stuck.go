@@ -18,6 +18,10 @@ type Stuck struct {
 	// Components are the strongly connected components of G that have a cycle, in the
 	// order of their first queues. Together they are the core.
 	Components []Component
+	// Opening are queues that are not in S*, and would be if XON stayed as it is: others of
+	// their pool are about to leave, and then they resume, with no deadlock at any time. In order
+	// of node, port, class.
+	Opening []Queue
 
 	comp    []int32 // by index of Queues: index of its component, -1 for a victim
 	nextAt  []int32 // by index of Queues: its successors are next[nextAt[i]:nextAt[i+1]]
@@ -128,9 +132,9 @@ func (s *Stuck) component(q Queue) int {
 	return -1
 }
 
-// equal reports whether S*, G and the kinds of the components are the same.
+// equal reports whether S*, G, the kinds of the components and what opens by itself are the same.
 func (s *Stuck) equal(t *Stuck) bool {
-	return slices.Equal(s.Queues, t.Queues) && slices.Equal(s.nextAt, t.nextAt) && slices.Equal(s.next, t.next) &&
+	return slices.Equal(s.Queues, t.Queues) && slices.Equal(s.Opening, t.Opening) && slices.Equal(s.nextAt, t.nextAt) && slices.Equal(s.next, t.next) &&
 		slices.EqualFunc(s.Components, t.Components, func(a, b Component) bool { return a.Kind == b.Kind })
 }
 
@@ -150,14 +154,16 @@ type graph struct {
 	pools  []pool    // that buckets of the graph share
 	shares []share   // by queue, then the further buckets of these pools
 
-	alive []bool  // by queue: not eliminated
-	leans []bool  // by queue: its component is stuck by what others hold of its bucket's pool
-	left  []int   // by queue: bytes of its bucket with a copy in a live queue
-	live  []int32 // by hold: its live queues
-	work  []int32
-	index []int32 // by queue: its number in the result, if it is live
-	kept  []int32 // by index in the result: the queue
-	scc   scc.Finder
+	alive  []bool  // by queue: not eliminated
+	now    []bool  // by queue: held if XON stays as it is; empty without pools
+	asItIs bool    // XON is not computed from the pool
+	leans  []bool  // by queue: its component is stuck by what others hold of its bucket's pool
+	left   []int   // by queue: bytes of its bucket with a copy in a live queue
+	live   []int32 // by hold: its live queues
+	work   []int32
+	index  []int32 // by queue: its number in the result, if it is live
+	kept   []int32 // by index in the result: the queue
+	scc    scc.Finder
 }
 
 // pool is the shared pool of a switch whose buckets decide about each other.
@@ -187,18 +193,41 @@ func (s *State) Stuck() *Stuck {
 	}
 	s.changed = false
 	s.graph.build(s)
+	held := s.graph.heldAsItIs()
 	s.graph.eliminate()
-	if !slices.Contains(s.graph.alive, true) {
+	if !held && !slices.Contains(s.graph.alive, true) {
 		s.last = nothing
 		return s.last
 	}
 	if !slices.IsSortedFunc(s.closed, compareQueues) {
 		s.sortClosed()
 		s.graph.build(s)
+		s.graph.heldAsItIs()
 		s.graph.eliminate()
 	}
 	s.last = s.graph.result()
 	return s.last
+}
+
+// heldAsItIs finds the queues that would be stuck if XON stayed as it was last told of, and reports
+// whether there are any. With static thresholds it looks for none, for XON does stay.
+func (g *graph) heldAsItIs() bool {
+	g.now = g.now[:0]
+	if len(g.pools) == 0 {
+		return false
+	}
+	left, live, pools := slices.Clone(g.left), slices.Clone(g.live), slices.Clone(g.pools)
+	xon, alive := slices.Clone(g.xon), slices.Clone(g.alive)
+	g.asItIs = true
+	g.eliminate()
+	g.asItIs = false
+	g.now = append(g.now, g.alive...)
+	copy(g.left, left)
+	copy(g.live, live)
+	copy(g.pools, pools)
+	copy(g.xon, xon)
+	copy(g.alive, alive)
+	return slices.Contains(g.now, true)
 }
 
 func (s *State) sortClosed() {
@@ -356,7 +385,7 @@ func (g *graph) eliminateIfFree(i int32) {
 	if int(i) >= len(g.alive) || !g.alive[i] {
 		return
 	}
-	if sh := &g.shares[i]; sh.pool >= 0 {
+	if sh := &g.shares[i]; sh.pool >= 0 && !g.asItIs {
 		g.xon[i] = sh.rule.XON(g.pools[sh.pool].used, min(g.left[i], sh.outside))
 	}
 	if g.left[i] <= g.xon[i] {
@@ -378,11 +407,18 @@ func (g *graph) result() *Stuck {
 			n++
 		}
 	}
-	if n == 0 {
+	var opening []Queue
+	for i, held := range g.now {
+		if held && !g.alive[i] {
+			opening = append(opening, g.queues[i])
+		}
+	}
+	if n == 0 && opening == nil {
 		return nothing
 	}
 	for {
 		s := g.edges()
+		s.Opening = opening
 		s.findComponents(&g.scc)
 		if !g.lean(s) {
 			s.findKinds()

@@ -28,6 +28,8 @@ const (
 	momentsOfFindings = 32
 	momentsOfMeasures = 48
 	momentsOfLinks    = 64
+	momentsOfOpenings = 8
+	linksOfOpening    = 8
 	rerouteWindow     = 10 * unit.Millisecond
 )
 
@@ -167,6 +169,7 @@ func (s *story) finish(r *Result) []Moment {
 			s.tell(d.To, DeadlockEnds+": %s", s.fabric.LinkName(d.Queues[0].NodePort))
 		}
 	}
+	s.openings(r)
 	for i, f := range r.Findings {
 		if i == momentsOfFindings {
 			s.tell(f.told, "%d more declarations follow", len(r.Findings)-i)
@@ -176,6 +179,21 @@ func (s *story) finish(r *Result) []Moment {
 	}
 	slices.SortStableFunc(s.moments, func(a, b Moment) int { return cmp.Compare(a.At, b.At) })
 	return s.moments
+}
+
+// openings adds the waits that open by themselves.
+func (s *story) openings(r *Result) {
+	for i, in := range r.Openings {
+		if i == momentsOfOpenings {
+			s.tell(in.From, "%d more waits that open by themselves follow", len(r.Openings)-i)
+			return
+		}
+		links := s.fabric.LinkNames(r.History.At(in.From).Opening)
+		if len(links) > linksOfOpening {
+			links = append(links[:linksOfOpening], "...")
+		}
+		s.tell(in.From, "a wait that opens by itself, after %s ms, when others have left the pool: %s", ms(in.To-in.From), strings.Join(links, ", "))
+	}
 }
 
 // firstQueue is the first queue of d that is in the core of its first S*.

@@ -274,6 +274,9 @@ type fileEvent struct {
 type fileExpect struct {
 	// Deadlock: whether there is one.
 	Deadlock *bool `yaml:"deadlock"`
+	// Opens: true requires a wait that opens by itself when others have left the shared pool,
+	// which is no deadlock; false allows none.
+	Opens *bool `yaml:"opens_by_itself"`
 	// Detected: true requires every deadlock to be declared, and at least one; false
 	// allows no declaration at all, right or wrong.
 	Detected string `yaml:"detected" schema:"true|false|either,default=either"`

@@ -7,7 +7,7 @@ import (
 
 // expect reads an expectation, the value of the key at path.
 func (p *parser) expect(path string, f fileExpect) Expect {
-	e := Expect{Deadlock: f.Deadlock, FalseAlarm: f.FalseAlarm, Missed: f.Missed, LosslessLost: f.LosslessLost, MinXOFF: f.MinXOFF, SimOnly: f.SimOnly}
+	e := Expect{Deadlock: f.Deadlock, Opens: f.Opens, FalseAlarm: f.FalseAlarm, Missed: f.Missed, LosslessLost: f.LosslessLost, MinXOFF: f.MinXOFF, SimOnly: f.SimOnly}
 	if f.LosslessLost != nil {
 		p.within(path+".lossless_lost", *f.LosslessLost, 0, 1<<30)
 	}
@@ -61,6 +61,9 @@ func (p *parser) expectFor(all Expect, f map[string]fileExpect, known Known) map
 func (e Expect) with(o Expect, detected bool) Expect {
 	if o.Deadlock != nil {
 		e.Deadlock = o.Deadlock
+	}
+	if o.Opens != nil {
+		e.Opens = o.Opens
 	}
 	if detected {
 		e.Detected = o.Detected

@@ -188,6 +188,7 @@ type Event struct {
 // nothing.
 type Expect struct {
 	Deadlock *bool // the ground truth
+	Opens    *bool // a wait opens by itself
 	Detected *bool // by the detector
 	// FalseAlarm: the detector declared what was not true at that time.
 	FalseAlarm *bool

@@ -5,6 +5,8 @@ import "softswitch/unit"
 // Wanted is what a verdict is checked against. A nil or zero field requires nothing.
 type Wanted struct {
 	Deadlock *bool
+	// Opens: true requires a wait that opens by itself, false allows none.
+	Opens *bool
 	// Detected: true requires every deadlock to be declared, and at least one; false
 	// allows no declaration at all, right or wrong.
 	Detected *bool
@@ -33,7 +35,7 @@ type WantedTrigger struct {
 // Wanted is the expectation for the scenario with its detector, with nodes by name.
 func (s *Scenario) Wanted() Wanted {
 	e := s.expected()
-	w := Wanted{Deadlock: e.Deadlock, Detected: e.Detected, FalseAlarm: e.FalseAlarm, Missed: e.Missed, LosslessLost: e.LosslessLost, MaxLatency: e.MaxLatency, MinXOFF: e.MinXOFF}
+	w := Wanted{Deadlock: e.Deadlock, Opens: e.Opens, Detected: e.Detected, FalseAlarm: e.FalseAlarm, Missed: e.Missed, LosslessLost: e.LosslessLost, MaxLatency: e.MaxLatency, MinXOFF: e.MinXOFF}
 	if e.Trigger != nil {
 		w.Trigger = &WantedTrigger{Node: s.Fabric.Nodes[e.Trigger.Node].Name, OnLoop: e.Trigger.OnLoop}
 	}

@@ -188,8 +188,9 @@ func (d *detector) recheck(s *slot) {
 }
 
 // walk looks whether bucket i is as it was. via is the owner's queue by which the walk
-// left, unit.NoPort if its bucket has no bytes there; i hands it on with what it sends, so that
-// it names a way round the loop, and once more if it learns it later.
+// left; i hands it on with what it sends, so that it names a way round the loop. It is
+// unit.NoPort where the walk came by a queue in which a bucket on its way has no bytes of its
+// own: what others hold is no part of a loop. A bucket that learns via later walks once more.
 func (d *detector) walk(now unit.Time, c *class, s *slot, i, via unit.Port) {
 	pt := s.part(c)
 	if d.owns(s, c, i) && s.via == unit.NoPort && pt.asked.Has(via) {
@@ -229,14 +230,13 @@ func (d *detector) walkOn(c *class, s *slot, i, via unit.Port) {
 		for set := s.part(k).asked &^ s.part(k).free; set != 0; set &= set - 1 {
 			p, from := set.First(), via
 			own, waits := d.waitsFor(c, i, k, p)
-			if !waits {
+			switch {
+			case !waits:
 				continue
-			}
-			if owns {
+			case !own:
 				from = unit.NoPort
-				if own {
-					from = p
-				}
+			case owns:
+				from = p
 			}
 			d.send(k, s, p, itsyhdr.TLV{Kind: itsyhdr.KindWalk, Hops: uint8(from)})
 		}

@@ -13,6 +13,9 @@ func (v *Verdict) check(want scenario.Wanted) {
 	if want.Deadlock != nil && *want.Deadlock != v.Deadlock {
 		miss("deadlock: %s, expected %s", yesNo(v.Deadlock), yesNo(*want.Deadlock))
 	}
+	if want.Opens != nil && *want.Opens != (v.Openings > 0) {
+		miss("opens_by_itself: %d waits, expected %s", v.Openings, map[bool]string{true: "at least one", false: "none"}[*want.Opens])
+	}
 	if want.Detected != nil {
 		v.checkDetected(*want.Detected, miss)
 	}

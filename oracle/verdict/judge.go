@@ -85,6 +85,10 @@ func (v *Verdict) judge(p *scenario.Plan, r *oracle.Result, start unit.Time) {
 	for _, m := range r.Timeline {
 		v.Timeline = append(v.Timeline, Moment{m.At - start, m.What})
 	}
+	v.Openings, v.LongestOpening = len(r.Openings), 0
+	for _, in := range r.Openings {
+		v.LongestOpening = max(v.LongestOpening, in.To-in.From)
+	}
 	v.Deadlock = len(r.Intervals) > 0
 	v.Onset, v.Recovered, v.Recovery, v.Quiet, v.Recurrences = 0, false, 0, 0, 0
 	if !v.Deadlock {

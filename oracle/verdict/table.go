@@ -85,6 +85,9 @@ func (v *Verdict) Truth() string {
 func (v *Verdict) writeTruth(t *table) {
 	t.line("")
 	t.line("deadlock    %s", v.Truth())
+	if v.Openings > 0 {
+		t.line("opens       by itself, what waited in a circle until others had left the pool: %d times, %s ms at most; no deadlock", v.Openings, ms(v.LongestOpening))
+	}
 	if v.Clocks == nil {
 		t.line("declared    %d: %d true, %d false, %d premature, %d late; %d deadlocks missed", len(v.Detections), v.truePositives(), v.FalsePositives, v.Premature, v.Late, v.FalseNegatives)
 		return

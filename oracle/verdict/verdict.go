@@ -52,6 +52,11 @@ type Verdict struct {
 	Measures []Measure `json:"measures"`
 	Refusals []Refusal `json:"refusals"`
 
+	// Openings is how often something waited in a circle that opened by itself when others had
+	// left its pool (dynamic thresholds), and LongestOpening how long at most: no deadlock.
+	Openings       int       `json:"openings"`
+	LongestOpening unit.Time `json:"longest_opening_ns"`
+
 	// Recovered: there was a deadlock, and none at the end. Recovery is from the onset
 	// until the last was gone, and Quiet from then to the end of the run; both are 0 if
 	// not Recovered. Recurrences is how often a deadlock came back after all were gone.
