@@ -147,6 +147,8 @@ type MMU struct {
 	index    [unit.Priorities]int8
 	lossless int // number of lossless classes
 	groups   []group
+	rules    []Rule  // by port
+	raised   Rule    // scratch: of a group with an extra threshold
 	shares   bool    // Config.Shares
 	stale    bool    // Moved may have something to say
 	told     []int32 // by group: what Moved said of it last; nil if the pool is not shared
@@ -178,6 +180,9 @@ func NewMMU(c Config) (*MMU, error) {
 	}
 	for i := range m.groups {
 		m.groups[i].in = unit.Port(i / m.lossless)
+	}
+	for in := range unit.Port(c.Ports) {
+		m.rules = append(m.rules, c.Rule(in))
 	}
 	m.held = make([]int32, m.width*m.width)
 	return m, nil
@@ -505,9 +510,12 @@ func (m *MMU) limitOf(g *group) int { return m.rule(g).limit(m.shared) }
 
 func (m *MMU) xonOf(g *group) int { return m.rule(g).XON(m.shared, int(g.bytes-g.headroom)) }
 
-// rule is the rule by which g resumes.
-func (m *MMU) rule(g *group) Rule {
-	r := m.cfg.Rule(g.in)
-	r.Extra = int(g.extra)
-	return r
+// rule is the rule by which g resumes, until the next call.
+func (m *MMU) rule(g *group) *Rule {
+	if g.extra == 0 {
+		return &m.rules[g.in]
+	}
+	m.raised = m.rules[g.in]
+	m.raised.Extra = int(g.extra)
+	return &m.raised
 }

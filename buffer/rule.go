@@ -50,15 +50,15 @@ func (c *Config) Rule(in unit.Port) Rule {
 // XON is the number of bytes at or below which a bucket resumes while all buckets use shared
 // bytes of the pool, and it has usual bytes outside its headroom, its part of shared
 // included.
-func (r Rule) XON(shared, usual int) int {
+func (r *Rule) XON(shared, usual int) int {
 	return min(max(r.MinXON, r.Size+r.limit(shared)-r.XONOffset), r.room(shared, usual))
 }
 
 // Shared is how much of the pool a bucket uses that has usual bytes outside its headroom.
-func (r Rule) Shared(usual int) int { return max(usual-r.Size, 0) }
+func (r *Rule) Shared(usual int) int { return max(usual-r.Size, 0) }
 
 // limit is how many shared bytes a bucket may use.
-func (r Rule) limit(shared int) int {
+func (r *Rule) limit(shared int) int {
 	switch free := r.Pool - shared; {
 	case !r.Dynamic:
 		return r.StaticTh + r.Extra
@@ -70,6 +70,6 @@ func (r Rule) limit(shared int) int {
 }
 
 // room is the most that a bucket can hold outside its headroom.
-func (r Rule) room(shared, usual int) int {
+func (r *Rule) room(shared, usual int) int {
 	return min(r.Size+r.limit(shared), max(usual, r.Size)+r.Pool-shared)
 }
