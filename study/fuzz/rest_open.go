@@ -56,14 +56,12 @@ func (o *opener) Tick(now unit.Time) {
 // or were, are flushed.
 func (r *restRun) playOpened() (*restRun, error) {
 	at, opt := r.last+r.quiet/2, r.opt
-	opt.Detectors = map[string]detect.Factory{}
-	for name, factory := range r.opt.Detectors {
-		opt.Detectors[name] = func(v detect.View, a detect.Actions) detect.Detector {
-			o := &opener{Actions: a, at: at}
-			o.Detector = factory(v, o)
-			return o
-		}
-	}
+	name := r.plan.Scenario.Detector
+	opt.Detectors = map[string]detect.Factory{name: func(v detect.View, a detect.Actions) detect.Detector {
+		o := &opener{Actions: a, at: at}
+		o.Detector = r.opt.Detectors[name](v, o)
+		return o
+	}}
 	opened := newRestRun(r.plan, r.at, opt, r.judge)
 	opened.opened = at
 	return opened, opened.play()

@@ -31,6 +31,8 @@ func Figures() []Column {
 		{"premature", "declarations that came true later", func(v *verdict.Verdict) any { return v.Premature }},
 		{"late", "declarations just after the end of their deadlock", func(v *verdict.Verdict) any { return v.Late }},
 		{"false_negatives", "deadlocks that nobody declared while they lived", func(v *verdict.Verdict) any { return v.FalseNegatives }},
+		{"openings", "waits in a circle that opened by themselves: no deadlocks", func(v *verdict.Verdict) any { return v.Openings }},
+		{"longest_opening_ns", "how long one of them lasted at most", func(v *verdict.Verdict) any { return timeIf(v.Openings > 0, v.LongestOpening) }},
 		{"recovered", "true if there was a deadlock, and none at the end", func(v *verdict.Verdict) any { return v.Recovered }},
 		{"recurrences", "how often a deadlock came back", func(v *verdict.Verdict) any { return v.Recurrences }},
 		{"recovery_ns", "from the onset until the last deadlock was gone", func(v *verdict.Verdict) any { return timeIf(v.Recovered, v.Recovery) }},
