@@ -23,12 +23,24 @@
 //
 //  1. q is paused, and the pause is from the XOFF period that b is in now;
 //  2. b is XOFF;
-//  3. b's bytes with a copy in some queue of S are more than b's XON.
+//  3. b would stay XOFF even if everything that has no copy in some queue of S had left b's
+//     switch: of each bucket of the pool stay only its bytes in S, its headroom is released
+//     first, and b has more bytes in S than the XON that it has in such a pool
+//     ([softswitch/buffer.Rule], the rule of the switch). Where no bucket takes what is
+//     another's, as with static thresholds in an ample pool, XON is a constant.
 //
 // No queue of such a set transmits again by itself: the first to do so would need a
 // resume, but its bucket is held above XON by bytes that none of the others has
-// released. The union of stuck sets is stuck, so there is a largest one, S*. There is a
-// PFC deadlock at an instant if S* is not empty then.
+// released. What stays only ever makes XON lower for others, so the union of stuck sets is
+// stuck, and there is a largest one, S*. There is a PFC deadlock at an instant if S* is not
+// empty then. In the words of Stramaglia, Keiren and Zantema ("Deadlock in packet switching
+// networks", arXiv 2101.06015), S* is a local deadlock: a part of the network that never moves
+// again, whatever the rest does.
+//
+// A set that meets condition 3 only by the XON of the moment, because others have taken of the
+// pool what they are about to give back, opens by itself: it is no deadlock, and is told apart
+// (Stuck.Opening). What never moves if nobody sends any more is found by playing a run without
+// its sources (package fuzz, modes truth-*), and held against S*.
 //
 // Invariants:
 //   - present pause: a pause of an older period, whose resume is still on the wire,
@@ -41,11 +53,8 @@
 //   - never wrong: with several clocks a judgement is the one that their true times would
 //     give, or it is Undecided.
 //
-// Where it is wrong: a bucket with bytes in its headroom is held by these too, whatever XON,
-// and with dynamic thresholds bytes of others move XON, while a State has that of the last
-// event about the bucket. So with dynamic thresholds, and where xon_offset is less than a
-// frame, it may miss what never moves, and with dynamic thresholds a set may open when others
-// leave.
+// What it may call a victim for too long: bytes in a headroom count as outside the pool, and move
+// there when others leave. A set that will stand alone then is told of as one behind another.
 //
 // What it does not do: it reads no file and no clock, it gives detectors no
 // information, and it does not predict: a fabric that is bound to deadlock has no

@@ -56,8 +56,8 @@ func (d *detector) sendOn(c *class, i, p, via unit.Port, id label) {
 	d.act.Send(p, itsyhdr.TLV{Kind: itsyhdr.KindTemporalCheck, Class: c.id, Initiator: id.owner(), Seq: id.rank(), Hops: uint8(via)})
 }
 
-// strong is the first of the queues in that has more than XON bytes of bucket i by
-// itself, unit.NoPort if none has.
+// strong is the first of the queues in that keeps bucket i XOFF by itself, unit.NoPort if none
+// does.
 func (d *detector) strong(c *class, i unit.Port, in unit.PortSet) unit.Port {
 	for ; in != 0; in &= in - 1 {
 		if p := in.First(); d.stays(c, i, 1<<p) {

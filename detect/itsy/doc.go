@@ -25,8 +25,11 @@
 //	         grant ----> frees it, and i if too little is left         ----> grant
 //	         walk  <---- once all has been answered: still so?         <---- walk
 //
-// A bucket is blocked while it is XOFF and more than XON of its bytes wait in paused
-// queues that lead to switches. A blocked bucket has a label of its own, greater than
+// A bucket stays XOFF by a set of queues if it would not resume even if all that waits elsewhere
+// in its switch had left, the bytes of others too (detect.View.Stays, the rule of the switch): with
+// static thresholds, if more than XON of its bytes wait there. As long as these queues are paused
+// what waits in them does not become less, so that it goes on staying. A bucket is blocked while it
+// is XOFF and stays so by the paused queues that lead to switches, of all classes. A blocked bucket has a label of its own, greater than
 // all that the switch has seen, and a new one for every new wait. It publishes the
 // greatest of that and the labels of the queues that it waits in. A label that is withdrawn
 // where it came in may still go round a loop: then it gets a new one, too (isStale).
@@ -48,12 +51,14 @@
 // Verification. Without F, as when the bytes that close a loop are split over two
 // queues, the label's owner starts a diffusing computation (Dijkstra and Scholten,
 // "Termination detection for diffusing computations", 1980). Queries go to every
-// bucket that is waited for; one that is not stuck grants, and a bucket that is left
-// with no more than XON bytes in queues that have not been granted grants in its turn.
+// bucket that is waited for: where buckets share a pool these are all behind paused queues
+// in which bytes of the pool wait, of any class. One that is not stuck grants, and a bucket that
+// does not stay XOFF by the queues that have not been granted grants in its turn.
 // When all is acknowledged, a walk over what is left checks that nothing has changed
 // since: each bucket was as it is from before the first pass ended until after it
 // ended, so at that instant all were stuck at once. A walk that comes back to the
-// owner proves that it is on a loop.
+// owner, by queues in which buckets have bytes of their own all the way, proves that it is on
+// a loop. Each stuck set has such a loop: a bucket that has nothing of its own in the set resumes.
 //
 // After a declaration. The bucket that declared counts as free from then on: whoever
 // is stuck without it is stuck in another deadlock. It goes on publishing its label,
@@ -90,8 +95,8 @@
 // detector (proof_test.go).
 //
 // Invariants:
-//   - own facts: a declaration needs that the bucket is XOFF now, and holds more than
-//     XON in queues that are paused now; labels and messages by hosts are ignored;
+//   - own facts: a declaration needs that the bucket is XOFF now, and stays so by
+//     queues that are paused now; labels and messages by hosts are ignored;
 //   - XOFF since: a label of the bucket is only taken for its own if it was minted in
 //     the present XOFF, without a lapse of the pause since;
 //   - FIFO: a resume, or a pause of a later period, leaves before an acknowledgement
@@ -105,7 +110,7 @@
 //   - no decision depends on a diagnosis: triggers, laps and quests are not read by what
 //     declares.
 //
-// What it does not do: it breaks no deadlock. Classes are apart: a frame leaves in the
-// class in which it came. With dynamic thresholds a declaration holds for the
-// thresholds of its instant.
+// What it does not do: it breaks no deadlock. A frame is taken to leave in the class in which it
+// came. Two loops that hold each other by a pool are declared once; what will stand alone when the
+// other is gone is declared then.
 package itsy

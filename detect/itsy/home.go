@@ -6,7 +6,7 @@ import (
 )
 
 // home looks whether labels of bucket i came home to paused queues in which it has
-// bytes, and acts: with F and more than XON bytes it is a deadlock, which is checked;
+// bytes, and acts: with F, and if it stays XOFF by these, it is a deadlock, which is checked;
 // otherwise it is a suspicion, which is verified. p is the queue whose label is new.
 func (d *detector) home(now unit.Time, c *class, i, p unit.Port) {
 	proved, all := d.homes(c, i)
