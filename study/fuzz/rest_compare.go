@@ -106,13 +106,18 @@ func (c *Case) truth(d catalog.Detector, judge judge) (o TruthOutcome) {
 	if err != nil {
 		return TruthOutcome{Invalid: err.Error()}
 	}
+	random := stat.Rand(stat.Mix(c.Seed ^ stat.Mix(uint64(c.Index))))
+	return first.truth(first.instants(c.lastActivity(), &random), judge)
+}
+
+// truth holds what the judge and the detector say at some instants against what rests.
+func (first *firstRun) truth(instants []unit.Time, judge judge) (o TruthOutcome) {
 	o.Frames, o.Lost = first.frames, first.lost
 	if o.Lost != "" {
 		return o
 	}
 	o.Locked = len(first.result.Intervals) > 0
-	random := stat.Rand(stat.Mix(c.Seed ^ stat.Mix(uint64(c.Index))))
-	for _, at := range first.instants(c.lastActivity(), &random) {
+	for _, at := range instants {
 		r, err := playRest(first.plan, at, first.opt, judge)
 		if err == nil && r.past.sum != first.past.until(at) {
 			err = fmt.Errorf("up to %d ns the second run is not the first", at)
@@ -125,7 +130,7 @@ func (c *Case) truth(d catalog.Detector, judge judge) (o TruthOutcome) {
 			return o
 		}
 		o.compare(r)
-		if d.Name != "none" {
+		if first.plan.Scenario.Detector != "none" {
 			if err := errors.Join(o.judge(r, first.result.Findings), o.undeclared(r)); err != nil {
 				return TruthOutcome{Invalid: err.Error()}
 			}

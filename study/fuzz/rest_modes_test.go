@@ -6,9 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"softswitch/detect"
 	"softswitch/detect/catalog"
+	"softswitch/internal/stat"
 	"softswitch/internal/testkit"
 	"softswitch/scenario"
+	"softswitch/scenarios"
+	"softswitch/sim"
+	"softswitch/sim/simtest"
 	"softswitch/unit"
 )
 
@@ -55,6 +60,40 @@ func TestTruth(t *testing.T) {
 			if report.AtRest == 0 || report.Claims == 0 {
 				t.Errorf("of %d instants %d have frames that never move, with %d claims; both should be common", report.Instants, report.AtRest, report.Claims)
 			}
+		})
+	}
+}
+
+// TestTruthShipped: in the scenarios that are shipped, too, what the oracle and itsy say at some
+// instants is what never moves.
+func TestTruthShipped(t *testing.T) {
+	quick := []string{"hu-fig4", "itsy-fig3", "shpiner-fig4", "w12-expired-pause", "w20-dynamic-threshold"}
+	for _, name := range testkit.Sized(quick, scenarios.Names()) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := simtest.Shipped(t, name, "itsy")
+			if s.Detector != "itsy" && s.Detector != "none" {
+				t.Skipf("it is about %s", s.Detector)
+			}
+			s.Detector, s.Response = "itsy", "none"
+			plan, err := scenario.Compile(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := detectorOf(t, "itsy")
+			first, err := playFirst(plan, sim.Options{Seed: 1, Detectors: map[string]detect.Factory{d.Name: d.New}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			random := stat.Rand(1)
+			o := first.truth(first.instants(s.Duration, &random), theOracle)
+			if most := s.Expect.LosslessLost; o.Lost != "" && (most == nil || *most > 0) {
+				t.Skipf("it loses frames, and then nothing is compared: %s", o.Lost)
+			}
+			if why := o.Invalid + o.Lost + o.Why; why != "" {
+				t.Error(why)
+			}
+			t.Logf("%d instants, %d claims, %d declared, %d true, %d late, %d knots", o.Instants, o.Claims, o.Declared, o.True, o.Late, o.Knots)
 		})
 	}
 }

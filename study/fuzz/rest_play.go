@@ -182,8 +182,12 @@ func (c *Case) playFirst(d catalog.Detector) (*firstRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &firstRun{plan: plan, opt: c.options(d), past: trail{keep: true}}
-	opt := f.opt
+	return playFirst(plan, c.options(d))
+}
+
+// playFirst plays a plan as it is.
+func playFirst(plan *scenario.Plan, opt sim.Options) (*firstRun, error) {
+	f := &firstRun{plan: plan, opt: opt, past: trail{keep: true}}
 	opt.Events, opt.Sent = f.past.event, f.past.sent
 	w, err := sim.New(plan, opt)
 	if err != nil {
