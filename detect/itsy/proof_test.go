@@ -57,6 +57,13 @@ var proofCases = []proofCase{
 	{model.Shortcut(4), model.Bounds{Fills: 1, Units: 2}, proved},
 	{model.Flooded(3), model.Bounds{Fills: 1, Units: 2}, always},
 
+	// Buckets share a pool: what others keep of it holds a bucket that would resume without.
+	{model.Shortcut(3).Pooled(1), model.Bounds{Fills: 1, Units: 2}, always},
+	{model.Victim(2).Pooled(1), model.Bounds{Fills: 1, Units: 2}, long},
+	{model.Victim(2).Pooled(1), model.Bounds{Fills: 1, Units: 2, Timers: 1}, proved},
+	{model.Eight(2, 2).Pooled(2), model.Bounds{Fills: 1, Units: 2}, proved},
+	{model.Shortcut(3).Pooled(1), model.Bounds{Fills: 1, Units: 2, Failures: 1, Heals: true}, proved},
+
 	// What is sent waits in its port.
 	{model.Ring(2), model.Bounds{Fills: 2, Units: 3, Queued: true}, proved},
 	{model.Ring(3), model.Bounds{Fills: 1, Units: 2, Queued: true}, always},

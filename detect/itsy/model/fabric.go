@@ -11,6 +11,7 @@ import (
 type Fabric struct {
 	Name     string
 	Switches int
+	Pool     int // a bucket resumes at nothing only while others of its switch keep so many units; 0: they do not matter
 	Links    []Link
 	Turns    []Turn
 }
@@ -119,6 +120,21 @@ func Flooded(n int) Fabric {
 	f.Name = fmt.Sprintf("ring of %d with flooding", n)
 	f.Turns = append(f.Turns, Turn{1, In, 1<<Out | 1<<Out2})
 	return f
+}
+
+// Pooled is f with buckets that share a pool.
+func (f Fabric) Pooled(units int) Fabric {
+	f.Name += fmt.Sprintf(" with a pool of %d", units)
+	f.Pool = units
+	return f
+}
+
+// xon is the units at which a bucket resumes whose switch keeps others units of other buckets.
+func (f *Fabric) xon(others int) int {
+	if f.Pool > 0 && others >= f.Pool {
+		return 0
+	}
+	return xon
 }
 
 // ringSwitch adds a switch of a ring and returns its number.

@@ -282,16 +282,38 @@ func (n *node) emptied(p unit.Port) {
 	n.det.Empty(Now, queue(p))
 }
 
-// resumeIfLow lets bucket i go XON if it holds little enough. What it holds then is of no
-// concern any more, and forgotten.
+// resumeIfLow lets bucket i go XON if it holds little enough, and each other that does so then,
+// because the pool is emptier. What they hold then is of no concern any more, and forgotten.
 func (n *node) resumeIfLow(i unit.Port) {
-	if !n.is(i, isXOFF) || n.charged(i) > xon {
-		return
+	n.resume(i)
+	for again := n.plan.Pool > 0; again; {
+		again = false
+		for j := range unit.Port(maxPorts) {
+			again = n.resume(j) || again
+		}
+	}
+}
+
+// resume lets bucket i go XON if it holds little enough, and reports whether it did.
+func (n *node) resume(i unit.Port) bool {
+	if !n.is(i, isXOFF) || n.charged(i) > n.plan.xon(n.others(i, n.charged)) {
+		return false
 	}
 	n.units[i] = [maxUnits]portMask{}
 	n.ports[i].state &^= isXOFF | isArmed
 	n.det.XON(Now, bucket(i))
 	n.remind(i)
+	return true
+}
+
+// others is the sum of units of all buckets but i, as of says.
+func (n *node) others(i unit.Port, of func(unit.Port) int) (units int) {
+	for j := range unit.Port(maxPorts) {
+		if j != i {
+			units += of(j)
+		}
+	}
+	return units
 }
 
 func (n *node) charged(i unit.Port) (units int) {
@@ -432,10 +454,11 @@ func (v nodeView) HeldIn(b detect.Bucket, out unit.PortSet) (units int) {
 	return units
 }
 
-func (v nodeView) XON(detect.Bucket) int { return xon }
-func (v nodeView) Shares() bool          { return false }
+func (v nodeView) XON(b detect.Bucket) int { return v.n.plan.xon(v.n.others(b.Port, v.n.charged)) }
+func (v nodeView) Shares() bool            { return v.n.plan.Pool > 0 }
 func (v nodeView) Stays(b detect.Bucket, out detect.Queues) bool {
-	return v.HeldIn(b, out[b.Class]) > xon
+	held := func(i unit.Port) int { return v.HeldIn(bucket(i), out[b.Class]) }
+	return held(b.Port) > v.n.plan.xon(v.n.others(b.Port, held))
 }
 func (v nodeView) Lapsed(b detect.Bucket) bool { return !v.n.is(b.Port, isArmed) }
 func (v nodeView) Hop() unit.Time              { return Hop }

@@ -44,16 +44,40 @@ func (pl *plan) truth(at func(unit.NodeID) *facts, anyPeriod bool) (t truth) {
 	for removed := true; removed; {
 		removed = false
 		for l := range pl.Links {
-			if t.stuck>>l&1 != 0 && unitsIn(waits[l], t.stuck) <= xon {
+			if t.stuck>>l&1 != 0 && !pl.stays(l, t.stuck, &waits) {
 				t.stuck &^= 1 << l
 				removed = true
 			}
 		}
 	}
 	if t.stuck != 0 {
-		t.findParts(len(pl.Links), &waits)
+		t.findParts(pl, &waits)
 	}
 	return t
+}
+
+// stays reports whether the bucket behind link l stays XOFF if nothing is left but what waits in the
+// queues of in.
+func (pl *plan) stays(l int, in links, waits *[maxLinks]*[maxUnits]links) bool {
+	others := 0
+	for m, k := range pl.Links {
+		if m != l && k.To.Node == pl.Links[l].To.Node {
+			others += unitsIn(waits[m], in)
+		}
+	}
+	return unitsIn(waits[l], in) > pl.xon(others)
+}
+
+// beside are the queues in which units wait that share the pool of the bucket behind link l.
+func (pl *plan) beside(l int, waits *[maxLinks]*[maxUnits]links) (all links) {
+	for m, k := range pl.Links {
+		if k.To.Node == pl.Links[l].To.Node {
+			for _, w := range waits[m] {
+				all |= w
+			}
+		}
+	}
+	return all
 }
 
 // unitsIn is how many units of a bucket wait in a queue of in.
@@ -66,15 +90,38 @@ func unitsIn(waits *[maxUnits]links, in links) (n int) {
 	return n
 }
 
-// findParts finds the components of the core, from who reaches whom.
-func (t *truth) findParts(n int, waits *[maxLinks]*[maxUnits]links) {
+// findParts finds the components of the core, from who reaches whom. A part that waits for nothing
+// outside, and would not stay without what others keep of a pool, waits for these.
+func (t *truth) findParts(pl *plan, waits *[maxLinks]*[maxUnits]links) {
+	var leaning links
+	for again := true; again; {
+		again = false
+		t.core, t.parts = 0, nil
+		t.partsOf(pl, waits, leaning)
+		for _, p := range t.parts {
+			for l := range pl.Links {
+				if p.knot && p.queues>>l&1 != 0 && leaning>>l&1 == 0 && !pl.stays(l, p.queues, waits) {
+					leaning |= 1 << l
+					again = true
+				}
+			}
+		}
+	}
+}
+
+// partsOf is findParts with those links whose buckets wait for others of their pool.
+func (t *truth) partsOf(pl *plan, waits *[maxLinks]*[maxUnits]links, leaning links) {
 	var next, strong [maxLinks]links
+	n := len(pl.Links)
 	for l := range n {
 		if t.stuck>>l&1 == 0 {
 			continue
 		}
 		for _, w := range waits[l] {
 			next[l] |= w & t.stuck
+		}
+		if leaning>>l&1 != 0 {
+			next[l] |= pl.beside(l, waits) & t.stuck
 		}
 		for m := range n {
 			if next[l]>>m&1 != 0 && unitsIn(waits[l], 1<<m) > xon {
