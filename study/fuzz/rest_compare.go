@@ -59,7 +59,10 @@ type TruthOutcome struct {
 	// Declarations at instants: of what rests; of what rests soon after; of what would have rested
 	// if nothing had happened since soon before. The others dissolve.
 	Declared, True, Soon, Late int
-	Knots, Unknown             int // at the ends; those of which S* lacks a queue
+	// Of the true ones, those made between two deadlocks: late for one that was just over, and
+	// frames on their way close it again.
+	Between        int
+	Knots, Unknown int // at the ends; those of which S* lacks a queue
 	// Knots that were not declared: those that open when what was declared is flushed, and those that
 	// share a pool with it and are declared then.
 	Hanging, Next int
@@ -226,7 +229,11 @@ func (o *TruthOutcome) judge(r *restRun, findings []oracle.Finding) error {
 		o.Declared++
 		switch {
 		case r.rests(q, 0) && r.groupRests(b, 0):
-			if o.True++; f.Outcome != oracle.TruePositive {
+			switch o.True++; {
+			case f.Outcome == oracle.TruePositive:
+			case f.Outcome == oracle.Late && !slices.Contains(r.stuckAt, f.Queue):
+				o.Between++ // its deadlock was over, and frames on their way close it again
+			default:
 				o.fault(TrueCondemned, r.at, "queue %v is said to be %v", f.Queue, f.Outcome)
 			}
 		case r.rests(q, soon) && r.groupRests(b, soon):

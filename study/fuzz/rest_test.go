@@ -232,11 +232,14 @@ func TestDeclarationCanary(t *testing.T) {
 	}{
 		{"true, and so says the oracle", ring, oracle.TruePositive, nil},
 		{"true, and the oracle condemns it", ring, oracle.FalsePositive, []TruthFault{TrueCondemned}},
+		{"true, and the oracle says late while the loop stands", ring, oracle.Late, []TruthFault{TrueCondemned}},
 		{"it dissolves, and so says the oracle", before, oracle.FalsePositive, []TruthFault{Dissolves}},
 		{"it dissolves, and the oracle approves of it", before, oracle.TruePositive, []TruthFault{FalseApproved, Dissolves}},
 	} {
 		var o TruthOutcome
-		o.judge(x.of, []oracle.Finding{{At: x.of.at, Queue: oracle.Queue(q), Bucket: oracle.Bucket(b), Outcome: x.outcome}, {At: x.of.at + 1}})
+		if err := o.judge(x.of, []oracle.Finding{{At: x.of.at, Queue: oracle.Queue(q), Bucket: oracle.Bucket(b), Outcome: x.outcome}, {At: x.of.at + 1}}); err != nil {
+			t.Fatal(err)
+		}
 		for f := range TruthFault(truthFaults) {
 			if got := o.Faults[f] > 0; got != slices.Contains(x.wrong, f) || o.Declared != 1 {
 				t.Errorf("%s: %v %d times, of %d declarations", x.name, f, o.Faults[f], o.Declared)
