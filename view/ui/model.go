@@ -31,6 +31,7 @@ type model struct {
 
 	stuck     *oracle.Stuck
 	since     unit.Time        // the onset of stuck, if it is not empty
+	opening   unit.Time        // since when something waits that opens by itself
 	last      *oracle.Stuck    // the last that was not empty, of a deadlock that is over
 	lastFor   unit.Time        // how long that lasted
 	lastAt    unit.Time        // when it was over
@@ -120,6 +121,13 @@ func (m *model) settle() {
 	case !was.Empty() && s.Empty():
 		m.tell(m.now, "over", "the deadlock is over, after %s", span(m.now-m.since))
 		m.last, m.lastFor, m.lastAt = was, m.now-m.since, m.now
+	}
+	switch {
+	case len(was.Opening) == 0 && len(s.Opening) > 0:
+		m.opening = m.now
+		m.tell(m.now, "note", "a wait that opens by itself: %s, until others have left the pool", m.list(m.w.queues(s.Opening)))
+	case len(was.Opening) > 0 && len(s.Opening) == 0:
+		m.tell(m.now, "note", "the wait has opened by itself, after %s", span(m.now-m.opening))
 	}
 }
 

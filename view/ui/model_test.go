@@ -43,6 +43,29 @@ func TestSimulate(t *testing.T) {
 	}
 }
 
+// TestOpensByItself: a wait that opens by itself is told of, and is no deadlock.
+func TestOpensByItself(t *testing.T) {
+	stream := new(Stream)
+	v, err := Simulate(planned(t, "w20-dynamic-threshold.yaml"), sim.Options{Seed: 1, Detectors: map[string]detect.Factory{"itsy": itsy.New}}, stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	for _, s := range statesOf(t, stream) {
+		if s.Deadlock != nil {
+			t.Fatalf("a deadlock at %v ms", s.T)
+		}
+		for _, e := range s.Log {
+			if strings.Contains(e.Text, "opens by itself") || strings.Contains(e.Text, "opened by itself") {
+				told++
+			}
+		}
+	}
+	if told != 2*v.Openings || told == 0 {
+		t.Errorf("%d events tell of waits that open by themselves, want the beginning and end of %d", told, v.Openings)
+	}
+}
+
 func statesOf(t *testing.T, s *Stream) (states []State) {
 	t.Helper()
 	for _, data := range s.states {

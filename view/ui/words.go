@@ -12,6 +12,8 @@ const namedMax = 4
 func (m *model) words(s *State) string {
 	var parts []string
 	switch d := s.Deadlock; {
+	case d == nil && len(m.stuck.Opening) > 0:
+		parts = append(parts, fmt.Sprintf("No deadlock: %s wait until others have left the pool.", m.list(m.w.queues(m.stuck.Opening))))
 	case d == nil:
 		parts = append(parts, "No deadlock.")
 	case d.Over:

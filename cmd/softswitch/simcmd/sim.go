@@ -207,10 +207,10 @@ never moves again. Where what the oracle calls stuck at the instant moves, where
 at the end it does not call stuck just what is paused for ever, where a declaration
 is of what dissolves, and where a knot was never declared, something is wrong. A
 knot that opens, or is declared, when what was declared is flushed hangs on that by
-a shared pool, and is counted apart. The modes differ in thresholds: those of mode usual, XON less than a frame below XOFF,
-the default ones with frames of 9014 bytes, dynamic ones in small pools, the same and
-links that fail, and those that switches with SONiC have. With detector "none" the
-oracle alone is judged.
+a shared pool, and is counted apart. The modes differ in thresholds: those of mode
+usual, XON less than a frame below XOFF, the default ones with frames of 9014 bytes,
+dynamic ones in small pools, the same and links that fail, and those that switches
+with SONiC have. With detector "none" the oracle alone is judged.
 
 Each case with a false positive, a premature declaration or a false negative is
 written to the directory of --out as a scenario file; in mode cause each in which
