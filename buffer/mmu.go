@@ -200,7 +200,9 @@ const (
 
 // Admit charges n bytes to the bucket (in, class) of a lossless class: all to its reserved
 // and shared areas, or all to its headroom, of which what limit and pool allow moves on. xoff says
-// that this frame made the bucket XOFF: its period has grown by one.
+// that this frame made the bucket XOFF: its period has grown by one. A bucket that is at its XOFF
+// threshold and not above XON, which is the same where xon_offset is 0, does not pause: nobody would
+// resume it.
 func (m *MMU) Admit(in unit.Port, class unit.Priority, n int) (v Verdict, xoff bool) {
 	g := m.group(in, class)
 	usual := int(g.bytes - g.headroom)
@@ -219,7 +221,7 @@ func (m *MMU) Admit(in unit.Port, class unit.Priority, n int) (v Verdict, xoff b
 	m.drainHeadroom(g)
 	g.headroomMax = max(g.headroomMax, g.headroom)
 	g.bytesMax = max(g.bytesMax, g.bytes)
-	if !g.xoff && (g.headroom > 0 || int(g.bytes) >= m.cfg.Profile.Size+limit) {
+	if !g.xoff && (g.headroom > 0 || int(g.bytes) >= m.cfg.Profile.Size+limit) && int(g.bytes) > m.xonOf(g) {
 		g.xoff, xoff = true, true
 		g.period++
 		m.open++
@@ -361,7 +363,10 @@ func (m *MMU) Room(in unit.Port, class unit.Priority) int {
 	if g.xoff {
 		return max(min(room, pool), p.XOFF-int(g.headroom))
 	}
-	return max(0, min(room-1, pool))
+	if p.Dynamic || m.rule(g).XONOffset > 0 {
+		room-- // what reaches the threshold is XOFF, unless it is at XON too
+	}
+	return max(0, min(room, pool))
 }
 
 // AtOnce is how many bytes a far end like this one may send to a port at once. It is half

@@ -136,7 +136,7 @@ func (s *slowMMU) admit(b slowBucket, n int) (v Verdict, xoff bool) {
 	}
 	g.bytesMax = max(g.bytesMax, len(g.letters))
 	g.headroomMax = max(g.headroomMax, g.count("H"))
-	if !g.xoff && (g.count("H") > 0 || len(g.letters) >= s.cfg.Profile.Size+limit) {
+	if !g.xoff && (g.count("H") > 0 || len(g.letters) >= s.cfg.Profile.Size+limit) && len(g.letters) > s.xon(g) {
 		g.xoff, xoff = true, true
 		g.period++
 	}
