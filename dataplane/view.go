@@ -107,7 +107,6 @@ func (v view) poolUse(out detect.Queues) (bytes int) {
 	return bytes
 }
 
-
 // Lapsed reports whether the last pause frame of b, which is XOFF, left so long ago
 // that the pause may have run out: an eighth of its time is left for the frame that
 // is to prolong it.
