@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"softswitch/buffer"
-
 	"softswitch/internal/scc"
 	"softswitch/unit"
 )
@@ -192,42 +191,32 @@ func (s *State) Stuck() *Stuck {
 		return s.last
 	}
 	s.changed = false
-	s.graph.build(s)
-	held := s.graph.heldAsItIs()
-	s.graph.eliminate()
-	if !held && !slices.Contains(s.graph.alive, true) {
+	if !s.graph.find(s) {
 		s.last = nothing
 		return s.last
 	}
 	if !slices.IsSortedFunc(s.closed, compareQueues) {
 		s.sortClosed()
-		s.graph.build(s)
-		s.graph.heldAsItIs()
-		s.graph.eliminate()
+		s.graph.find(s)
 	}
 	s.last = s.graph.result()
 	return s.last
 }
 
-// heldAsItIs finds the queues that would be stuck if XON stayed as it was last told of, and reports
-// whether there are any. With static thresholds it looks for none, for XON does stay.
-func (g *graph) heldAsItIs() bool {
+// find makes the graph of the closed queues and eliminates those that are not stuck. It reports
+// whether any is, or would be if XON stayed as it was last told of, as it does without pools.
+func (g *graph) find(s *State) bool {
 	g.now = g.now[:0]
-	if len(g.pools) == 0 {
-		return false
+	g.build(s)
+	if len(g.pools) > 0 {
+		g.asItIs = true
+		g.eliminate()
+		g.asItIs = false
+		g.now = append(g.now, g.alive...)
+		g.build(s)
 	}
-	left, live, pools := slices.Clone(g.left), slices.Clone(g.live), slices.Clone(g.pools)
-	xon, alive := slices.Clone(g.xon), slices.Clone(g.alive)
-	g.asItIs = true
 	g.eliminate()
-	g.asItIs = false
-	g.now = append(g.now, g.alive...)
-	copy(g.left, left)
-	copy(g.live, live)
-	copy(g.pools, pools)
-	copy(g.xon, xon)
-	copy(g.alive, alive)
-	return slices.Contains(g.now, true)
+	return slices.Contains(g.alive, true) || slices.Contains(g.now, true)
 }
 
 func (s *State) sortClosed() {

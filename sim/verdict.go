@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	"softswitch/buffer"
-
 	"softswitch/dataplane"
 	"softswitch/event"
 	"softswitch/host"

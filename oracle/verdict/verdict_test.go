@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"softswitch/buffer"
-
 	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/itsyhdr"
