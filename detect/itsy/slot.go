@@ -61,8 +61,8 @@ func (c *class) find(id label) *slot {
 	return nil
 }
 
-// takeSlot is a slot for id, whose owner is of class c: a free one, else one that has been idle, else the one with
-// the smallest id if that is smaller; nil if there is none. Of many verifications
+// takeSlot is a slot for id, whose owner is of class c: a free one, else one that has been idle,
+// else the one with the smallest id if that is smaller; nil if there is none. Of many verifications
 // that meet everywhere the greatest ends.
 func (d *detector) takeSlot(now unit.Time, c *class, id label) *slot {
 	best := &c.slots[0]

@@ -28,7 +28,7 @@ local KINDS = {
   [0] = "period", "checking", "temporal-check", "label", "query", "grant", "walk", "ack",
   "claim", "seal", "bubble", "reserve", "trigger", "found", "hello",
 }
-local LABEL, WALK, CLAIM, BUBBLE, RESERVE, HELLO = 3, 6, 8, 10, 11, 14
+local LABEL, QUERY, WALK, ACK, CLAIM, BUBBLE, RESERVE, HELLO = 3, 4, 6, 7, 8, 10, 11, 14
 
 -- What a flag says, by kind.
 local FLAGS = {
@@ -207,6 +207,7 @@ local function add_fields(tvb, tree)
   end
   if HOPS_TEXT[kind] then item:append_text(HOPS_TEXT[kind]) end
   local period = tree:add(f.period, tvb(17, 1))
+  if kind >= QUERY and kind <= ACK then period:append_text(" (class of the initiator's bucket)") end
   if kind >= CLAIM and kind <= BUBBLE then period:append_text(" (frames of room that the loop needs)") end
   item = tree:add(f.auth, tvb(18, 8))
   if is_zero(tvb(18, 8)) then item:append_text(" (off)") end
