@@ -218,8 +218,10 @@ func (m *MMU) Admit(in unit.Port, class unit.Priority, n int) (v Verdict, xoff b
 		return HeadroomFull, false
 	}
 	g.bytes += int32(n)
-	m.drainHeadroom(g)
-	g.headroomMax = max(g.headroomMax, g.headroom)
+	if g.headroom > 0 {
+		m.drainHeadroom(g)
+		g.headroomMax = max(g.headroomMax, g.headroom)
+	}
 	g.bytesMax = max(g.bytesMax, g.bytes)
 	if !g.xoff && (g.headroom > 0 || int(g.bytes) >= m.cfg.Profile.Size+limit) && int(g.bytes) > m.xonOf(g) {
 		g.xoff, xoff = true, true
@@ -241,8 +243,10 @@ func (m *MMU) Release(in unit.Port, class unit.Priority, n int) (xon bool) {
 	usual := int(g.bytes - g.headroom)
 	m.shared -= m.above(usual) - m.above(usual-(n-fromHeadroom))
 	g.bytes -= int32(n)
-	m.setHeadroom(g, int(g.headroom)-fromHeadroom)
-	return m.resume(g)
+	if fromHeadroom > 0 {
+		m.setHeadroom(g, int(g.headroom)-fromHeadroom)
+	}
+	return g.xoff && m.resume(g)
 }
 
 // Reopened finds a bucket that is XOFF although it is at or below its XON
@@ -253,6 +257,10 @@ func (m *MMU) Reopened() (in unit.Port, class unit.Priority, ok bool) {
 	if m.open == 0 || !m.cfg.Profile.Dynamic && !m.short {
 		return 0, 0, false
 	}
+	return m.reopened()
+}
+
+func (m *MMU) reopened() (in unit.Port, class unit.Priority, ok bool) {
 	for i := range m.groups {
 		if g := &m.groups[i]; (m.cfg.Profile.Dynamic || g.headroom > 0) && m.resume(g) {
 			return unit.Port(i / m.lossless), m.class(i % m.lossless), true

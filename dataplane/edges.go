@@ -76,8 +76,14 @@ func (s *Switch) heldFell(b detect.Bucket, q detect.Queue, held, before int) {
 	}
 }
 
-// eventHeadrooms logs what changed in the headrooms of buckets that share a pool.
+// eventHeadrooms logs what changed in the headrooms of buckets, if they share a pool.
 func (s *Switch) eventHeadrooms() {
+	if s.mmu.Shares() {
+		s.logHeadrooms()
+	}
+}
+
+func (s *Switch) logHeadrooms() {
 	for {
 		in, class, outside, headroom, ok := s.mmu.Moved()
 		if !ok {
