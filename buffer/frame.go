@@ -21,8 +21,9 @@ type Frame struct {
 	// Where the frame is charged and queued.
 	In, Out           unit.Port
 	InClass, OutClass unit.Priority
-	// Charged says that Len bytes of bucket (In, InClass) are this frame's.
-	Charged bool
+	// Charged says that bytes of bucket (In, InClass) are this frame's: what the MMU charges for
+	// Len. Uncharged, of an original, says that it counts among those that wait charged to nobody.
+	Charged, Uncharged bool
 	// Control marks a frame that the switch built: it is charged nowhere.
 	Control bool
 	// Flooded marks a frame that was put into several queues, and its copies: each

@@ -20,7 +20,8 @@ type Profile struct {
 	// XON and XONOffset give the resume threshold: max(XON, XOFF threshold - XONOffset).
 	XON, XONOffset int
 	// XOFF is the headroom above the XOFF threshold: what may still arrive until the
-	// pause takes effect. Less than that on the way, and lossless frames are lost.
+	// pause takes effect; [LinkEnd.Headroom] is what a link needs. With less, lossless frames
+	// are lost.
 	XOFF int
 	// Slack is more headroom, for what arrives while a driver is late, which no wire lets
 	// arrive. Only what XOFF would have lost is in it: neither Room nor Unique reckons
@@ -57,6 +58,14 @@ type Threshold struct {
 	StaticTh, XONOffset int
 }
 
+// HeadroomPool is a shared headroom pool, in bytes: the headroom of a group is then only the
+// most that it may take of it (sonic-net/sonic-swss, BUFFER_POOL xoff).
+type HeadroomPool struct {
+	Bytes int
+	// Port is what each port has besides, for its own groups. It is used first.
+	Port int
+}
+
 // Config is an MMU's configuration.
 type Config struct {
 	Ports    int
@@ -66,6 +75,13 @@ type Config struct {
 	// Thresholds, unless it is nil, are by port and replace those of the Profile, which
 	// is not dynamic, for the port's priority groups.
 	Thresholds []Threshold
+	// Headroom, unless it is nil, is by port and replaces the Profile's XOFF.
+	Headroom []int
+	// HeadroomPool, unless it is nil, is what the headrooms of all groups have together.
+	HeadroomPool *HeadroomPool
+	// Cell is the piece of memory that holds bytes of one frame only: each frame is charged
+	// whole cells, while all sizes and thresholds stay in bytes. 0 and 1 charge bytes.
+	Cell int
 	// LossyQueue bounds the bytes of an egress queue of a lossy class.
 	LossyQueue int
 }
@@ -81,7 +97,7 @@ func (c Config) Check() error {
 	for _, f := range []struct {
 		name string
 		v    int
-	}{{"pool", c.Shared}, {"size", p.Size}, {"static_th", p.StaticTh}, {"xon", p.XON}, {"xon_offset", p.XONOffset}, {"xoff", p.XOFF}, {"slack", p.Slack}, {"lossy_queue", c.LossyQueue}} {
+	}{{"pool", c.Shared}, {"size", p.Size}, {"static_th", p.StaticTh}, {"xon", p.XON}, {"xon_offset", p.XONOffset}, {"xoff", p.XOFF}, {"slack", p.Slack}, {"cell", c.Cell}, {"lossy_queue", c.LossyQueue}} {
 		if f.v < 0 || f.v > 1<<30 {
 			bad("%s: %d bytes; valid: 0 to %d", f.name, f.v, 1<<30)
 		}
@@ -97,7 +113,57 @@ func (c Config) Check() error {
 			bad("xon: %d bytes; valid: below the XOFF threshold of %d (size + static_th)", p.XON, p.Threshold())
 		}
 	}
-	return errors.Join(append(errs, c.checkThresholds()...)...)
+	return errors.Join(append(append(errs, c.checkThresholds()...), c.checkHeadroom()...)...)
+}
+
+// checkHeadroom lists what is impossible in the headroom of ports and in the pool of them.
+func (c *Config) checkHeadroom() (errs []error) {
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if c.Headroom != nil && len(c.Headroom) != c.Ports {
+		bad("headroom of %d ports; valid: of all %d", len(c.Headroom), c.Ports)
+	}
+	for i, n := range c.Headroom {
+		if n < 0 || n > 1<<30 {
+			bad("port %d: xoff: %d bytes; valid: 0 to %d", i, n, 1<<30)
+		}
+	}
+	if h := c.HeadroomPool; h != nil && (h.Bytes < 0 || h.Bytes > 1<<30 || h.Port < 0 || h.Port > 1<<30) {
+		bad("headroom_pool: %d bytes and %d a port; valid: 0 to %d", h.Bytes, h.Port, 1<<30)
+	}
+	return errs
+}
+
+// XOFF is the headroom of each group of a port in bytes.
+func (c *Config) XOFF(in unit.Port) int {
+	if c.Headroom != nil {
+		return c.Headroom[in]
+	}
+	return c.Profile.XOFF
+}
+
+// Charge is what a frame of n bytes is charged.
+func (c *Config) Charge(n int) int {
+	if c.Cell <= 1 {
+		return n
+	}
+	return (n + c.Cell - 1) / c.Cell * c.Cell
+}
+
+// Most is how many bytes all groups together are charged at most.
+func (c *Config) Most() int {
+	own := 0
+	for in := range unit.Port(c.Ports) {
+		own += c.Lossless.Len() * (c.Profile.Size + c.Profile.Slack)
+		if c.HeadroomPool == nil {
+			own += c.Lossless.Len() * c.XOFF(in)
+		} else {
+			own += c.HeadroomPool.Port
+		}
+	}
+	if c.HeadroomPool != nil {
+		own += c.HeadroomPool.Bytes
+	}
+	return own + c.Shared
 }
 
 // checkThresholds lists what is impossible in the thresholds of ports.
@@ -157,6 +223,9 @@ type MMU struct {
 	held     []int32 // M, [bucket][queue] over lossless classes
 	width    int     // queues of held: ports x lossless classes
 	open     int     // groups that are XOFF
+	xoffs    []int32 // headroom of a group, by port
+	rooms    []int32 // by port: bytes in the headrooms of its groups, slack apart; nil without a pool of headroom
+	pooled   int     // bytes of the pool of headroom in use
 }
 
 // NewMMU makes the accounts for c; the error is Check's.
@@ -183,6 +252,10 @@ func NewMMU(c Config) (*MMU, error) {
 	}
 	for in := range unit.Port(c.Ports) {
 		m.rules = append(m.rules, c.Rule(in))
+		m.xoffs = append(m.xoffs, int32(c.XOFF(in)))
+	}
+	if c.HeadroomPool != nil {
+		m.rooms = make([]int32, c.Ports)
 	}
 	m.held = make([]int32, m.width*m.width)
 	return m, nil
@@ -198,20 +271,21 @@ const (
 	HeadroomFull                // dropped: the upstream did not stop in time
 )
 
-// Admit charges n bytes to the bucket (in, class) of a lossless class: all to its reserved
+// Admit charges a frame of n bytes ([Config.Charge]) to the bucket (in, class) of a lossless class: all to its reserved
 // and shared areas, or all to its headroom, of which what limit and pool allow moves on. xoff says
 // that this frame made the bucket XOFF: its period has grown by one. A bucket that is at its XOFF
 // threshold and not above XON, which is the same where xon_offset is 0, does not pause: nobody would
 // resume it.
 func (m *MMU) Admit(in unit.Port, class unit.Priority, n int) (v Verdict, xoff bool) {
 	g := m.group(in, class)
+	n = m.cfg.Charge(n)
 	usual := int(g.bytes - g.headroom)
 	before, after := m.above(usual), m.above(usual+n)
 	limit := m.limitOf(g)
 	switch {
 	case after <= limit && m.shared+after-before <= m.cfg.Shared:
 		m.shared += after - before
-	case int(g.headroom)+n <= m.cfg.Profile.XOFF+m.cfg.Profile.Slack:
+	case m.hasHeadroom(g, n):
 		v = InHeadroom
 		m.setHeadroom(g, int(g.headroom)+n)
 	default:
@@ -231,11 +305,28 @@ func (m *MMU) Admit(in unit.Port, class unit.Priority, n int) (v Verdict, xoff b
 	return v, xoff
 }
 
-// Release takes n bytes from the bucket (in, class): from its headroom first. What is left
+// hasHeadroom reports whether the headroom of g has room for n bytes more.
+func (m *MMU) hasHeadroom(g *group, n int) bool {
+	if int(g.headroom)+n > int(m.xoffs[g.in])+m.cfg.Profile.Slack {
+		return false
+	}
+	return m.rooms == nil || m.poolAfter(g, int(g.headroom)+n) <= max(m.cfg.HeadroomPool.Bytes, m.pooled)
+}
+
+// poolAfter is how many bytes of the pool of headroom would be in use if g had n in its headroom.
+func (m *MMU) poolAfter(g *group, n int) int {
+	own, xoff := m.cfg.HeadroomPool.Port, int(m.xoffs[g.in])
+	was := int(m.rooms[g.in])
+	now := was + min(n, xoff) - min(int(g.headroom), xoff)
+	return m.pooled + max(0, now-own) - max(0, was-own)
+}
+
+// Release takes a frame of n bytes from the bucket (in, class): from its headroom first. What is left
 // in the headroom moves to the shared area as far as the limit and the pool allow. xon says
 // that the bucket fell to its XON threshold by it.
 func (m *MMU) Release(in unit.Port, class unit.Priority, n int) (xon bool) {
 	g := m.group(in, class)
+	n = m.cfg.Charge(n)
 	if int(g.bytes) < n {
 		panic(fmt.Sprintf("buffer: release of %d bytes from bucket (%d, %d) that holds %d", n, in, class, g.bytes))
 	}
@@ -344,6 +435,10 @@ func (m *MMU) setHeadroom(g *group, n int) {
 		m.high--
 	}
 	if int(g.headroom) != n {
+		if m.rooms != nil {
+			m.pooled = m.poolAfter(g, n)
+			m.rooms[g.in] += int32(min(n, int(m.xoffs[g.in])) - min(int(g.headroom), int(m.xoffs[g.in])))
+		}
 		g.headroom = int32(n)
 		m.stale = m.shares
 	}
@@ -353,7 +448,7 @@ func (m *MMU) setHeadroom(g *group, n int) {
 // Extra is by how much the thresholds of the bucket are raised, in bytes.
 func (m *MMU) Extra(in unit.Port, class unit.Priority) int { return int(m.group(in, class).extra) }
 
-// Room is how many bytes, in frames of any length, the bucket (in, class) takes for sure
+// Room is how many bytes ([Config.Charge]), in frames of any length, the bucket (in, class) takes for sure
 // before its state changes: before it goes XOFF, or, while it is, before its headroom is
 // full. What other buckets take of the shared pool counts too.
 func (m *MMU) Room(in unit.Port, class unit.Priority) int {
@@ -369,7 +464,11 @@ func (m *MMU) Room(in unit.Port, class unit.Priority) int {
 	}
 	pool := m.cfg.Shared - m.shared + max(0, p.Size-usual)
 	if g.xoff {
-		return max(min(room, pool), p.XOFF-int(g.headroom))
+		left := int(m.xoffs[in]) - int(g.headroom)
+		if m.rooms != nil {
+			left = min(left, max(0, m.cfg.HeadroomPool.Port-int(m.rooms[in]))+m.cfg.HeadroomPool.Bytes-m.pooled)
+		}
+		return max(min(room, pool), left)
 	}
 	if p.Dynamic || m.rule(g).XONOffset > 0 {
 		room-- // what reaches the threshold is XOFF, unless it is at XON too
@@ -387,7 +486,7 @@ func (m *MMU) Room(in unit.Port, class unit.Priority) int {
 //
 // With DefaultProfile it is 30720 / 2 = 15360 bytes: ten frames of 1514.
 func (m *MMU) AtOnce(in unit.Port) int {
-	return min(m.cfg.Profile.Size+m.share(in), m.cfg.Profile.XOFF) / 2
+	return min(m.cfg.Profile.Size+m.share(in), int(m.xoffs[in])) / 2
 }
 
 // share is how many shared bytes a bucket of a port may use before XOFF if one bucket of
@@ -409,7 +508,7 @@ func (m *MMU) share(in unit.Port) int {
 // bytes takes n more.
 func (m *MMU) AdmitLossy(queued, n int) bool { return queued+n <= m.cfg.LossyQueue }
 
-// Hold adds n bytes (or takes them, n < 0) to M((in, inClass), (out, outClass))
+// Hold adds n charged bytes (or takes them, n < 0) to M((in, inClass), (out, outClass))
 // and returns it. A lossy class holds nothing.
 func (m *MMU) Hold(in unit.Port, inClass unit.Priority, out unit.Port, outClass unit.Priority, n int) int {
 	i, j := m.index[inClass], m.index[outClass]
@@ -490,6 +589,12 @@ func (m *MMU) XONIf(in unit.Port, class unit.Priority, left, pool int) int {
 // Shared is the use of the shared pool in bytes.
 func (m *MMU) Shared() int { return m.shared }
 
+// HeadroomPool is the use of the pool of headroom in bytes, 0 without one.
+func (m *MMU) HeadroomPool() int { return m.pooled }
+
+// Charge is [Config.Charge].
+func (m *MMU) Charge(n int) int { return m.cfg.Charge(n) }
+
 // Shares is [Config.Shares].
 func (m *MMU) Shares() bool { return m.shares }
 
@@ -499,7 +604,7 @@ func (m *MMU) Config() Config { return m.cfg }
 // CounterBytes is the memory of the accounts: what the buffer manager keeps
 // whether or not a detector reads it.
 func (m *MMU) CounterBytes() int {
-	return len(m.held)*4 + len(m.groups)*int(unsafe.Sizeof(group{})) + len(m.told)*4
+	return len(m.held)*4 + len(m.groups)*int(unsafe.Sizeof(group{})) + (len(m.told)+len(m.rooms))*4
 }
 
 func (m *MMU) group(in unit.Port, class unit.Priority) *group {

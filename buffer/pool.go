@@ -12,24 +12,20 @@ type Pool struct {
 
 	copies  *Frame // headers without bytes, for the copies of flooded frames
 	ncopies int    // headers that can be lent, those not yet made included
-	chunk   int    // slots, or headers, that are made at once when all are lent
 }
 
-// NewPool makes a pool of slots of slotBytes each and as many headers for copies
-// as copies says. The memory is one block, of which the kernel backs what was ever
-// lent.
-func NewPool(slots, copies, slotBytes int) *Pool {
-	p := &Pool{slots: slots, nfree: slots, size: slotBytes}
-	p.makeSlots(slots)
-	p.makeCopies(copies)
-	p.ncopies = copies
+// chunk is how many slots, or headers, are made at once when all that were made are lent.
+const chunk = 1024
+
+// NewPool makes a pool of so many slots of slotBytes each and of so many headers for copies.
+// Of the slots as many as made says, at most all, are one block, of which the kernel backs what
+// was ever lent; the other memory is taken in chunks when it is needed.
+func NewPool(made, slots, copies, slotBytes int) *Pool {
+	p := &Pool{slots: slots, nfree: slots, size: slotBytes, ncopies: copies}
+	if made > 0 {
+		p.makeSlots(min(made, slots))
+	}
 	return p
-}
-
-// NewGrowingPool is NewPool, but the memory is taken in chunks when it is needed:
-// for simulations, whose bounds are generous.
-func NewGrowingPool(slots, copies, slotBytes int) *Pool {
-	return &Pool{slots: slots, nfree: slots, size: slotBytes, ncopies: copies, chunk: 1024}
 }
 
 // SlotBytes is the size of a slot for frames of up to n bytes, the tag included: 2048 as
@@ -59,7 +55,7 @@ func (p *Pool) Get() *Frame {
 		return nil
 	default:
 		if len(p.unused) == 0 {
-			p.makeSlots(min(p.chunk, p.nfree))
+			p.makeSlots(min(chunk, p.nfree))
 		}
 		f = &p.unused[0]
 		f.Data, f.orig = p.block[0:0:p.size], f
@@ -67,7 +63,7 @@ func (p *Pool) Get() *Frame {
 	}
 	p.nfree--
 	f.refs = 1
-	f.Charged, f.Control, f.Flooded, f.Waiting = false, false, false, 0
+	f.Charged, f.Uncharged, f.Control, f.Flooded, f.Waiting = false, false, false, false, 0
 	return f
 }
 
@@ -79,7 +75,7 @@ func (p *Pool) Copy(f *Frame) *Frame {
 		return nil
 	}
 	if p.copies == nil {
-		p.makeCopies(min(p.chunk, p.ncopies))
+		p.makeCopies(min(chunk, p.ncopies))
 	}
 	c := p.copies
 	p.copies = c.next

@@ -21,7 +21,7 @@ func TestPoolAgainstModel(t *testing.T) {
 	const slots, copies, slotBytes = 5, 7, 64
 	seed := testkit.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
-	p := NewPool(slots, copies, slotBytes)
+	p := NewPool(slots, slots, copies, slotBytes)
 	var lent []lentFrame
 	sharers := func(slot int) (n int) {
 		for _, l := range lent {
@@ -108,7 +108,7 @@ func TestPoolAgainstModel(t *testing.T) {
 
 // The bytes of one slot never reach into the next, however long the frame.
 func TestSlotsAreApart(t *testing.T) {
-	p := NewPool(3, 0, 8)
+	p := NewPool(3, 3, 0, 8)
 	var fs []*Frame
 	for f := p.Get(); f != nil; f = p.Get() {
 		f.Data = f.Data[:cap(f.Data)]
@@ -130,7 +130,7 @@ func TestSlotsAreApart(t *testing.T) {
 }
 
 func TestCopyOfACopy(t *testing.T) {
-	p := NewPool(1, 2, 64)
+	p := NewPool(1, 1, 2, 64)
 	f := p.Get()
 	f.Data, f.Len, f.In = append(f.Data, 1, 2, 3), 3, 5
 	c := p.Copy(f)
@@ -147,14 +147,14 @@ func TestCopyOfACopy(t *testing.T) {
 }
 
 func TestPutTwicePanics(t *testing.T) {
-	p := NewPool(2, 0, 64)
+	p := NewPool(2, 2, 0, 64)
 	f := p.Get()
 	p.Put(f)
 	wantPanic(t, "put back twice", func() { p.Put(f) })
 }
 
 func TestPoolAllocatesNothing(t *testing.T) {
-	p := NewPool(4, 4, 64)
+	p := NewPool(4, 4, 4, 64)
 	var q Queue
 	allocs := testing.AllocsPerRun(100, func() {
 		f := p.Get()
@@ -173,7 +173,7 @@ func TestPoolAllocatesNothing(t *testing.T) {
 func TestQueueAgainstModel(t *testing.T) {
 	seed := testkit.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
-	p := NewPool(20, 0, 64)
+	p := NewPool(20, 20, 0, 64)
 	var (
 		q        Queue
 		model    []*Frame
@@ -219,7 +219,7 @@ func TestQueueAgainstModel(t *testing.T) {
 // bytes of its own.
 func TestGrowingPool(t *testing.T) {
 	const slots, copies = 3000, 2500 // more than two chunks, and no multiple
-	p := NewGrowingPool(slots, copies, 8)
+	p := NewPool(0, slots, copies, 8)
 	var fs []*Frame
 	for f := p.Get(); f != nil; f = p.Get() {
 		f.Data = append(f.Data, byte(len(fs)), byte(len(fs)>>8))

@@ -185,7 +185,7 @@ func TestFloodWithoutCopies(t *testing.T) {
 	}
 	s.wantNoDrops()
 	s.receive(0, f)
-	s.wantDrop(0, OddNoCopy)
+	s.wantDrop(0, DropNoCopy)
 	if got := len(s.drain(1)); got != 23 {
 		t.Errorf("port 1 sends %d frames, want 23: the original is not lost", got)
 	}

@@ -60,8 +60,9 @@ type Config struct {
 	// Batch is the most frames that a driver lends and transmits at once.
 	Batch int
 	// SlotBytes is the size of a frame slot (buffer.SlotBytes), MaxFrame the longest
-	// frame that is forwarded, without FCS and 802.1Q tag. Slots bounds the number of
-	// slots beyond those that the driver holds.
+	// frame that is forwarded, without FCS and 802.1Q tag. Slots bounds the frames that wait
+	// charged to nobody, in lossy queues; for frames that are charged there are as many slots as
+	// the buffer has room for.
 	SlotBytes, MaxFrame, Slots int
 	// Pool, unless it is nil, is used instead of a pool of this switch's own: for
 	// many switches under one driver, which keeps what it likes of each frame.
@@ -170,6 +171,15 @@ func (c *Config) check() error {
 		}
 	}
 	return c.ECN.check()
+}
+
+// newPool makes the pool of a switch: a slot for each frame that the accounts have room for, even
+// if all are as short as a frame can be, for each that waits charged to nobody, for what the driver
+// reads and writes, a batch each a port, and for the reserve. Memory is taken as it is needed.
+func (c *Config) newPool(reserve int) *buffer.Pool {
+	charged := c.Buffer.Most() / c.Buffer.Charge(ether.MinLen)
+	slots := charged + c.Slots + len(c.Ports)*c.Batch + reserve
+	return buffer.NewPool(min(slots, c.Slots+len(c.Ports)*c.Batch+reserve), slots, slots*len(c.Ports), c.SlotBytes)
 }
 
 // longest is the longest frame, a tag included and the FCS not.

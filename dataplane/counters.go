@@ -41,8 +41,8 @@ const (
 	DropHeadroom
 	DropLossyQueue
 	DropNoSlot
+	DropNoCopy // a port was to get a flooded frame, and there was no header for it
 	DropLinkDown
-	OddNoCopy       // a flood reached fewer ports
 	OddMessageQueue // a message of the detector's did not go out
 	OddTLV
 	OddHostLabel // a TLV on a pause of a host
@@ -55,14 +55,14 @@ const (
 var reasonNames = [Reasons]string{
 	"none", "short", "too_long", "malformed_ip", "malformed_arp", "pfc_short", "pfc_long", "pfc_address", "pfc_opcode",
 	"pfc_reserved_bits", "pause_8023", "message_malformed", "control_budget", "host_message", "auth_missing", "auth_unknown", "auth_wrong", "auth_replayed", "auth_reflected", "reserved_group", "not_for_us", "no_route", "no_port", "ttl_expired", "arp_unresolved", "incomplete_arp", "response", "policed", "lossy_port_full", "lossy_turn_full", "stack_queue_full",
-	"headroom_full", "lossy_queue_full", "no_slot", "link_down", "no_copy", "message_queue_full",
+	"headroom_full", "lossy_queue_full", "no_slot", "no_copy", "link_down", "message_queue_full",
 	"tlv_malformed", "host_label", "pfc_class_not_lossless", "mac_table_full", "arp_table_full",
 }
 
 func (r Reason) String() string { return reasonNames[r] }
 
 // Odd reports whether r is no reason to drop: what was odd went on.
-func (r Reason) Odd() bool { return r >= OddNoCopy }
+func (r Reason) Odd() bool { return r >= OddMessageQueue }
 
 // PortCounters count since the switch started. Bytes are without FCS.
 type PortCounters struct {

@@ -139,13 +139,20 @@ func (s *Switch) pushAll(f *buffer.Frame, outs unit.PortSet, xoff bool) {
 	for ; outs != 0; outs &= outs - 1 {
 		c := s.pool.Copy(f)
 		if c == nil {
-			s.ports[f.In].count.Drops[OddNoCopy]++
+			s.noCopies(f, outs)
 			break
 		}
 		s.push(c, outs.First(), xoff)
 		xoff = false
 	}
 	s.push(f, first, xoff)
+}
+
+// noCopies counts the copies of f that the ports of outs do not get.
+func (s *Switch) noCopies(f *buffer.Frame, outs unit.PortSet) {
+	for range outs.Len() {
+		s.countDrop(f, DropNoCopy)
+	}
 }
 
 // enqueue admits a frame and puts it into the queue of one port.
@@ -209,12 +216,13 @@ func (s *Switch) push(f *buffer.Frame, out unit.Port, xoff bool) {
 	p.backlog.Add(c)
 	s.ready.Add(out)
 	bucket, queue := detect.Bucket{Port: f.In, Class: f.InClass}, detect.Queue{Port: out, Class: c}
-	held := s.mmu.Hold(f.In, f.InClass, out, c, f.Len)
-	s.detector.Enqueue(s.now, bucket, queue, flowOf(f), f.Len)
+	n := s.mmu.Charge(f.Len)
+	held := s.mmu.Hold(f.In, f.InClass, out, c, n)
+	s.detector.Enqueue(s.now, bucket, queue, flowOf(f), n)
 	if xoff {
 		s.pauseBucket(bucket, queue)
 	} else if p.paused.Has(c) {
-		s.heldRose(bucket, queue, held, held-f.Len)
+		s.heldRose(bucket, queue, held, held-n)
 	}
 }
 
@@ -230,6 +238,10 @@ func (s *Switch) pushLossy(f *buffer.Frame, out unit.Port) {
 	if t != nil {
 		t.bytes += f.Len
 	}
+	if orig := f.Orig(); !orig.Uncharged {
+		orig.Uncharged = true
+		s.uncharged++
+	}
 	f.Out = out
 	p.queues[f.OutClass].Push(f)
 	p.backlog.Add(f.OutClass)
@@ -240,6 +252,8 @@ func (s *Switch) pushLossy(f *buffer.Frame, out unit.Port) {
 // NoReason if it does. t is the lossy turn that it takes, nil if it takes none.
 func (s *Switch) noRoom(f *buffer.Frame, p *port, t *turn) Reason {
 	switch {
+	case !f.Orig().Uncharged && s.uncharged >= s.cfg.Slots:
+		return DropNoSlot
 	case t != nil && !p.acted.unheeded().Has(f.OutClass):
 		if !s.press(t, f.Len) {
 			return DropLossyTurn

@@ -55,7 +55,7 @@ func TestHeadersOnly(t *testing.T) {
 
 // Switches that share a pool lend from it and give back to it.
 func TestSharedPool(t *testing.T) {
-	pool := buffer.NewPool(200, 20, 128)
+	pool := buffer.NewPool(200, 200, 20, 128)
 	share := func(c *Config) { c.Pool, c.Batch, c.MAC = pool, 1, nil }
 	a, b := newTestSwitch(t, 3, share), newTestSwitch(t, 3, share)
 	f := datagram{dst: stationMAC(9), src: stationMAC(0), class: 3}.frame()

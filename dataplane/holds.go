@@ -35,7 +35,7 @@ func (s *Switch) AppendHolds(hs []Holds, b detect.Bucket) []Holds {
 					in = f.Orig().Waiting & paused
 				}
 				if in.First() == out { // else it was met at a lower port
-					hs = addHold(hs, from, Holds{in, c, f.Len, f.Flooded})
+					hs = addHold(hs, from, Holds{in, c, s.mmu.Charge(f.Len), f.Flooded})
 				}
 			}
 		}

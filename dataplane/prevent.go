@@ -32,9 +32,10 @@ type TTLBands struct {
 	Classes []unit.Priority
 }
 
-// class is the class of a TTL, which is above 0.
+// class is the class of a TTL. A frame that is only bridged may have one of 0: it is in the last
+// band, as one of 1.
 func (b *TTLBands) class(ttl uint8) unit.Priority {
-	return b.Classes[max(0, len(b.Classes)-1-(int(ttl)-1)/b.Width)]
+	return b.Classes[max(0, len(b.Classes)-1-(int(max(ttl, 1))-1)/b.Width)]
 }
 
 // Limit drops lossless frames that come in at In above Rate, which is above 0: those
@@ -186,7 +187,7 @@ func (s *Switch) sameAccount(f *buffer.Frame, outs unit.PortSet) (same unit.Port
 // the class in them and the charge. It is a frame of its own.
 func (s *Switch) floodAlso(f *buffer.Frame, outs unit.PortSet) {
 	if s.pool.Free() <= s.reserve {
-		s.ports[f.In].count.Drops[OddNoCopy]++
+		s.noCopies(f, outs)
 		return
 	}
 	g := s.pool.Get()

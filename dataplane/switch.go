@@ -31,6 +31,8 @@ type Switch struct {
 	up       unit.PortSet
 	reserve  int // free slots that Receive leaves to drivers and control frames
 	flooded  int // frames marked Flooded in lossless queues
+	// uncharged counts the frames with a slot that wait charged to nobody, or leave
+	uncharged int
 	policing int // policers that actions took
 	classes  classes
 	marker   marker
@@ -131,8 +133,7 @@ func NewSwitch(cfg Config) (*Switch, error) {
 		pool:     cfg.Pool,
 	}
 	if s.pool == nil {
-		// A driver holds at most a batch to read into and a batch to write per port.
-		s.pool = buffer.NewPool(cfg.Slots+len(cfg.Ports)*cfg.Batch+s.reserve, cfg.Slots/4+unit.MaxPorts, cfg.SlotBytes)
+		s.pool = cfg.newPool(s.reserve)
 	}
 	for i := range s.ports {
 		p := &s.ports[i]
@@ -189,7 +190,7 @@ func (s *Switch) Portion(in unit.Port, fs []*buffer.Frame) (n int) {
 				room[c] = s.mmu.Room(in, c)
 			}
 		}
-		if bytes += f.Len; bytes > room[c] && n > 0 {
+		if bytes += s.mmu.Charge(f.Len); bytes > room[c] && n > 0 {
 			break
 		}
 	}
@@ -274,6 +275,12 @@ func (s *Switch) flush(n unit.Port) {
 
 // drop counts a frame and gives its slot and its bytes back.
 func (s *Switch) drop(f *buffer.Frame, r Reason) {
+	s.countDrop(f, r)
+	s.free(f)
+}
+
+// countDrop counts a frame that is dropped, or a copy of it that is not made.
+func (s *Switch) countDrop(f *buffer.Frame, r Reason) {
 	c := &s.ports[f.In].count
 	c.Drops[r]++
 	if r == DropResponse {
@@ -285,15 +292,20 @@ func (s *Switch) drop(f *buffer.Frame, r Reason) {
 	if s.cfg.Dropped != nil {
 		s.cfg.Dropped(f, r)
 	}
-	s.free(f)
 }
 
 // free gives back a frame: the slot, and with the last of its copies the bytes
 // that are charged.
 func (s *Switch) free(f *buffer.Frame) {
 	orig := f.Orig()
-	in, class, n, charged := orig.In, orig.InClass, orig.Len, orig.Charged
-	if !s.pool.Put(f) || !charged {
+	in, class, n, charged, uncharged := orig.In, orig.InClass, orig.Len, orig.Charged, orig.Uncharged
+	if !s.pool.Put(f) {
+		return
+	}
+	if uncharged {
+		s.uncharged--
+	}
+	if !charged {
 		return
 	}
 	if s.mmu.Release(in, class, n) {

@@ -90,7 +90,7 @@ func (s *Switch) transmitData(out unit.Port, fs []*buffer.Frame) (n int) {
 		if s.marker.Classes.Has(c) {
 			s.mark(out, c, f)
 		}
-		p.acted.spend(c, p.paused, f.Len)
+		p.acted.spend(c, p.paused, s.mmu.Charge(f.Len))
 		p.count.TxFrames[c]++
 		p.count.TxBytes[c] += uint64(f.Len)
 		p.wire.Send(p.cfg.Rate.FrameTime(f.Len))
@@ -127,9 +127,10 @@ func (s *Switch) popped(out unit.Port, c unit.Priority, f *buffer.Frame) *buffer
 			s.flooded--
 			f.Orig().Waiting.Remove(out)
 		}
-		held := s.mmu.Hold(f.In, f.InClass, out, c, -f.Len)
+		n := s.mmu.Charge(f.Len)
+		held := s.mmu.Hold(f.In, f.InClass, out, c, -n)
 		if p.paused.Has(c) { // an action took it out
-			s.heldFell(detect.Bucket{Port: f.In, Class: f.InClass}, detect.Queue{Port: out, Class: c}, held, held+f.Len)
+			s.heldFell(detect.Bucket{Port: f.In, Class: f.InClass}, detect.Queue{Port: out, Class: c}, held, held+n)
 		}
 	}
 	if empty {

@@ -62,7 +62,7 @@ func (v view) heldFirst(b detect.Bucket, at unit.Port, out unit.PortSet) (n int)
 			continue
 		}
 		if !f.Flooded || (f.Orig().Waiting&out).First() == at {
-			n += f.Len
+			n += v.s.mmu.Charge(f.Len)
 		}
 	}
 	return n
@@ -161,9 +161,9 @@ func (v view) Flows(dst []detect.Flow, q detect.Queue) []detect.Flow {
 	from := len(dst)
 	for f := v.s.ports[q.Port].queues[q.Class].Head(); f != nil; f = f.Next() {
 		if isIPv4(f) {
-			flow := detect.Flow{ID: detect.FlowID(f.Info.Hash), In: f.In, Bytes: f.Len}
+			flow := detect.Flow{ID: detect.FlowID(f.Info.Hash), In: f.In, Bytes: v.s.mmu.Charge(f.Len)}
 			if f.Flooded {
-				flow.Flooded = f.Len
+				flow.Flooded = flow.Bytes
 			}
 			dst = append(dst, flow)
 		}
@@ -206,7 +206,7 @@ func (v view) Detour(b detect.Bucket, q detect.Queue) (bytes int, down unit.Port
 		if e == nil || !e.rerouted {
 			continue
 		}
-		bytes += f.Len
+		bytes += s.mmu.Charge(f.Len)
 		for set := e.primary; set != 0; set &= set - 1 {
 			if p := set.First(); down == unit.NoPort || s.ports[p].downAt > since {
 				down, since = p, s.ports[p].downAt

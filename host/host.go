@@ -158,7 +158,8 @@ func New(cfg Config) (*Host, error) {
 	}
 	h := &Host{cfg: cfg, receivers: map[uint32]int32{}, requesters: map[uint32]int32{}, responders: map[uint32]int32{}}
 	if h.pool = cfg.Pool; h.pool == nil {
-		h.pool = buffer.NewPool(4*cfg.Batch+unit.Priorities, 0, cfg.SlotBytes)
+		n := 4*cfg.Batch + unit.Priorities
+		h.pool = buffer.NewPool(n, n, 0, cfg.SlotBytes)
 	}
 	h.wire.AtOnce = buffer.UsualAtOnce
 	for i, f := range cfg.Flows {

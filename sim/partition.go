@@ -115,7 +115,7 @@ func (w *World) divide() {
 	for i := range w.partitions {
 		d := &w.partitions[i]
 		d.w, d.n, d.nodes, d.ports = w, i, w.nodes, w.ports
-		d.pool = buffer.NewGrowingPool(w.opt.Slots, w.opt.Slots, w.keep)
+		d.pool = buffer.NewPool(0, w.opt.Slots, w.opt.Slots, w.keep)
 		d.timer = newTimers(timersOf(len(w.ports)), timersOf(ports[i]))
 		d.soonest = unit.Never
 		d.out = [2][]mailbox{make([]mailbox, count), make([]mailbox, count)}

@@ -142,7 +142,7 @@ func (nothing) Receive(unit.Time, unit.Port, []*buffer.Frame) {}
 // received, in batches of 32.
 func BenchmarkRecorder(b *testing.B) {
 	rec := newBounded(nothing{}, io.Discard, replay.Header{}, event.Node{}, math.MaxInt) // never full
-	pool := buffer.NewPool(32, 0, 2048)
+	pool := buffer.NewPool(32, 32, 0, 2048)
 	fs := make([]*buffer.Frame, 32)
 	for i := range fs {
 		fs[i] = pool.Get()

@@ -227,7 +227,7 @@ func (c *Checker) portNumber(sw int, p unit.Port) int32 { return c.first[sw] + i
 // makeSwitches makes the switches of the plan, with all links up. They forward nothing
 // and share an empty pool.
 func (c *Checker) makeSwitches() error {
-	pool := buffer.NewGrowingPool(1, 1, 64)
+	pool := buffer.NewPool(0, 1, 1, 64)
 	c.switches = make([]*dataplane.Switch, len(c.plan.Switches))
 	for i := range c.plan.Switches {
 		cfg := c.plan.Switches[i].Build(nil, 1, 0)

@@ -104,7 +104,7 @@ func newEpoch(seed, number uint64) (*epoch, error) {
 		choice = choices[0]
 	}
 	c.Detector = respond.New(d.New, choice.Policy)
-	pool := buffer.NewPool(c.Slots+3*ports*c.Batch, c.Slots/4+unit.MaxPorts, c.SlotBytes)
+	pool := buffer.NewPool(0, 1<<20, 1<<20, c.SlotBytes)
 	c.Pool = pool
 	sw, err := dataplane.NewSwitch(c)
 	if err != nil {

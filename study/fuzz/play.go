@@ -197,7 +197,7 @@ func (r *repeats) see(n event.Node, e event.Event) {
 }
 
 // NoRoom are the reasons for which a lossless frame is lost for lack of buffer.
-var NoRoom = []dataplane.Reason{dataplane.DropHeadroom, dataplane.DropNoSlot, dataplane.OddNoCopy}
+var NoRoom = []dataplane.Reason{dataplane.DropHeadroom, dataplane.DropNoSlot, dataplane.DropNoCopy}
 
 // Lost returns which switch had no room for a lossless frame, "" if none. Losses on
 // failed links do not count.
