@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"softswitch/buffer"
 	"softswitch/detect"
 	"softswitch/internal/ether"
 	"softswitch/itsyhdr"
@@ -176,16 +177,19 @@ func TestFloodIntoFullLossyQueue(t *testing.T) {
 	}
 }
 
-// Without headers for copies a flood reaches fewer ports; that is counted.
+// Without headers for copies a flood reaches fewer ports; each copy that is not made counts.
 func TestFloodWithoutCopies(t *testing.T) {
-	s := newTestSwitch(t, 5, func(c *Config) { c.MAC, c.Slots = nil, 8 }) // 8/4 + 64 copies, three a frame
+	s := newTestSwitch(t, 5, func(c *Config) { c.MAC, c.Pool = nil, buffer.NewPool(0, 256, 66, c.SlotBytes) }) // three copies a frame
 	f := datagram{dst: stationMAC(9), src: stationMAC(0), size: 60}.frame()
 	for range 22 {
 		s.receive(0, f)
 	}
 	s.wantNoDrops()
 	s.receive(0, f)
-	s.wantDrop(0, DropNoCopy)
+	if got := s.Counters(0).Drops[DropNoCopy]; got != 3 {
+		t.Errorf("%d copies counted as no_copy, want 3", got)
+	}
+	s.Counters(0).Drops[DropNoCopy] = 0
 	if got := len(s.drain(1)); got != 23 {
 		t.Errorf("port 1 sends %d frames, want 23: the original is not lost", got)
 	}

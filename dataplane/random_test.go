@@ -175,6 +175,10 @@ func TestRandomTraffic(t *testing.T) {
 		}},
 		{"weighted", false, false, func(c *Config) { c.Weights[3], c.Weights[0] = 2, 1 }},
 		{"few slots", false, false, func(c *Config) { c.Slots = 20 }},
+		{"cells", true, true, func(c *Config) { c.Buffer.Cell = 208 }},
+		{"a pool of headroom", false, false, func(c *Config) {
+			c.Buffer.Cell, c.Buffer.Headroom, c.Buffer.HeadroomPool = 254, []int{1500, 3000, 5000, 5000}, &buffer.HeadroomPool{Bytes: 2000, Port: 1000}
+		}},
 		{"a pool for two buckets", true, false, func(c *Config) { c.Buffer.Shared = 8000 }},
 		{"dynamic thresholds", false, false, func(c *Config) {
 			c.Buffer.Profile.Dynamic, c.Buffer.Shared = true, 3*c.Buffer.Profile.Threshold()
@@ -333,7 +337,7 @@ func (c *chaos) checkAccounts() {
 		for _, f := range fs {
 			if o := f.Orig(); f.Charged && !seen[o] {
 				seen[o] = true
-				wire[detect.Bucket{Port: f.In, Class: f.InClass}] += f.Len
+				wire[detect.Bucket{Port: f.In, Class: f.InClass}] += c.mmu.Charge(f.Len)
 			}
 		}
 	}
@@ -341,13 +345,13 @@ func (c *chaos) checkAccounts() {
 	for p := range unit.Port(4) {
 		for cl := range unit.Priority(unit.Priorities) {
 			queued += c.Queue(p, cl).Frames()
-			uncharged := 0 // of a queue that is or was lossy, or has a lossy turn
+			charged := 0 // others wait in a queue that is or was lossy, or take a lossy turn
 			for f := c.Queue(p, cl).Head(); f != nil; f = f.Next() {
 				if f.Flooded && c.Lossless().Has(cl) {
 					flooded++
 				}
-				if !f.Orig().Charged {
-					uncharged += f.Len
+				if f.Orig().Charged {
+					charged += c.mmu.Charge(f.Len)
 				}
 			}
 			sum := 0
@@ -359,8 +363,8 @@ func (c *chaos) checkAccounts() {
 					sum += n
 				}
 			}
-			if c.Lossless().Has(cl) && sum != c.Queue(p, cl).Bytes()-uncharged {
-				c.t.Fatalf("%s: held: queue %d.%d has %d bytes, M sums to %d", c.where, p, cl, c.Queue(p, cl).Bytes(), sum)
+			if c.Lossless().Has(cl) && sum != charged {
+				c.t.Fatalf("%s: held: queue %d.%d has %d charged bytes, M sums to %d", c.where, p, cl, charged, sum)
 			}
 		}
 	}

@@ -33,10 +33,10 @@ type Switch struct {
 	flooded  int // frames marked Flooded in lossless queues
 	// uncharged counts the frames with a slot that wait charged to nobody, or leave
 	uncharged int
-	policing int // policers that actions took
-	classes  classes
-	marker   marker
-	peer     detect.Peer // the detector, if it has messages of its own
+	policing  int // policers that actions took
+	classes   classes
+	marker    marker
+	peer      detect.Peer // the detector, if it has messages of its own
 
 	now    unit.Time
 	ready  unit.PortSet

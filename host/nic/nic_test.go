@@ -433,3 +433,31 @@ func TestJumboFrames(t *testing.T) {
 		t.Errorf("%d frames were too long, want 1", long)
 	}
 }
+
+// A NIC with a stack that takes little: short frames of lossy classes fill their queues to it. A
+// lossless frame still finds its place, since its buffer is empty; and if not, it counts as lost by
+// the receiver, as each frame that the NIC dropped.
+func TestLossyFramesLeaveLosslessOnesTheirBuffer(t *testing.T) {
+	n := newTestNIC(t)
+	n.SetRate(n.now, Stack, 1000) // the stack takes next to nothing
+	short := func(class unit.Priority) []byte {
+		b := datagram(2, 1, class, 1)[:60]
+		b[16], b[17] = 0, 60-14
+		return b
+	}
+	for range 4400 {
+		for _, class := range []unit.Priority{0, 1, 2, 5} {
+			n.arrive(Wire, short(class))
+		}
+	}
+	before := n.HostCounters().Overflow
+	had := n.Queue(Stack, 3).Frames()
+	n.far(3, 10)
+	got, told := n.Queue(Stack, 3).Frames()-had, n.HostCounters().Overflow-before
+	if got != 10 {
+		t.Errorf("of 10 lossless frames %d found a place in an empty buffer of 40,000 bytes; lossless lost by the switch's counter: %d, overflow of the host: %d", got, n.Counters(Wire).LosslessLost, told)
+	}
+	if int(told) != 10-got {
+		t.Errorf("%d are lost, and the host counts %d", 10-got, told)
+	}
+}
