@@ -12,7 +12,7 @@ export CGO_ENABLED := 0
 # No path of this machine is in what is compiled: a clone in another place compiles nothing anew.
 export GOFLAGS += -trimpath
 
-.PHONY: build test test-pure test-labs test-pages test-links test-wires docs-check long race demo busy bench big soak harms guides figures show-acts cause prove worlds comparison comparison-live clocks congestion docs man image install uninstall lint fuzz fuzz-frames clean
+.PHONY: build test test-pure test-labs test-pages test-links test-wires docs-check long race demo busy bench big soak harms guides figures show-acts cause prove worlds comparison comparison-live clocks congestion docs man image install uninstall lint fuzz fuzz-configs fuzz-frames clean
 
 build:
 	go build -o $(BIN) ./cmd/softswitch
@@ -223,10 +223,13 @@ lint:
 # Each native fuzz target for FUZZTIME.
 FUZZTIME ?= 20s
 fuzz:
-	@for p in $$(go list ./...); do \
-	  for f in $$(go test -list '^Fuzz' $$p | grep '^Fuzz'); do \
-	    echo "== $$p $$f"; go test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
-	  done; done
+	@internal/testkit/fuzz.sh $(FUZZTIME)
+
+# Random valid configurations of a switch, with random frames and failures, for FUZZTIME.
+fuzz-configs:
+	@mkdir -p build
+	@go test -count=1 -v -timeout 24h ./dataplane -run 'TestAnyConfig$$' -configs $(FUZZTIME) > build/fuzz-configs.txt; code=$$?; \
+	grep -v '^ *\(===\|---\) ' build/fuzz-configs.txt; exit $$code
 
 # A billion frames, on the processors of the machine.
 N ?= 1e9

@@ -58,6 +58,9 @@ type Threshold struct {
 	StaticTh, XONOffset int
 }
 
+// shortest is the length of the shortest frame, without FCS (IEEE 802.3, 3.2.8).
+const shortest = 60
+
 // HeadroomPool is a shared headroom pool, in bytes: the headroom of a group is then only the
 // most that it may take of it (sonic-net/sonic-swss, BUFFER_POOL xoff).
 type HeadroomPool struct {
@@ -484,9 +487,15 @@ func (m *MMU) Room(in unit.Port, class unit.Priority) int {
 //     pauses;
 //   - the headroom: the other half is for what still arrives until the pause takes effect.
 //
-// With DefaultProfile it is 30720 / 2 = 15360 bytes: ten frames of 1514.
+// With DefaultProfile it is 30720 / 2 = 15360 bytes: ten frames of 1514. Where frames are charged
+// whole cells it is as much less as the shortest frames, or those a byte longer than a cell, are
+// charged more.
 func (m *MMU) AtOnce(in unit.Port) int {
-	return min(m.cfg.Profile.Size+m.share(in), int(m.xoffs[in])) / 2
+	n := min(m.cfg.Profile.Size+m.share(in), int(m.xoffs[in])) / 2
+	if m.cfg.Cell > 1 {
+		n /= max(2, (m.cfg.Charge(shortest)+shortest-1)/shortest)
+	}
+	return n
 }
 
 // share is how many shared bytes a bucket of a port may use before XOFF if one bucket of

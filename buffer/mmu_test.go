@@ -39,6 +39,16 @@ var profiles = []struct {
 	{"xon at zero", func(c *Config) { c.Profile.XONOffset = 1000 }},
 	{"all classes, one port", func(c *Config) { c.Ports, c.Lossless = 1, 0xff }},
 	{"class 0 and class 7", func(c *Config) { c.Lossless = 1<<0 | 1<<7 }},
+	{"cells", func(c *Config) { c.Cell = 20 }},
+	{"cells longer than frames", func(c *Config) { c.Cell, c.Shared = 64, 1000 }},
+	{"headroom of ports", func(c *Config) { c.Headroom = []int{0, 50, 200} }},
+	{"pool of headroom", func(c *Config) { c.HeadroomPool = &HeadroomPool{Bytes: 70} }},
+	{"pool of headroom, own parts, cells, slack", func(c *Config) {
+		c.Cell, c.Headroom, c.HeadroomPool, c.Profile.Slack = 16, []int{48, 160, 96}, &HeadroomPool{Bytes: 64, Port: 48}, 32
+	}},
+	{"pool of headroom, dynamic", func(c *Config) {
+		c.Profile.Dynamic, c.HeadroomPool = true, &HeadroomPool{Bytes: 60, Port: 20}
+	}},
 	{"thresholds of ports", func(c *Config) { c.Thresholds = []Threshold{{60, 20}, {160, 100}, {300, 0}} }},
 	{"dynamic, alpha 1", func(c *Config) { c.Profile.Dynamic = true }},
 	{"dynamic, alpha 8", func(c *Config) { c.Profile.Dynamic, c.Profile.DynamicTh = true, 3 }},
@@ -92,7 +102,7 @@ func (w *pair) admit(b slowBucket, n int, out unit.Port, outClass unit.Priority)
 	}
 	if v != HeadroomFull {
 		w.charged = append(w.charged, chargedFrame{b, n, out, outClass, true})
-		w.hold(w.charged[len(w.charged)-1], n)
+		w.hold(w.charged[len(w.charged)-1], w.slow.cells(n))
 	}
 	if xoff {
 		w.xoffs[b]++
@@ -105,7 +115,7 @@ func (w *pair) leave(i int) {
 	w.t.Helper()
 	if f := &w.charged[i]; f.waits {
 		f.waits = false
-		w.hold(*f, -f.n)
+		w.hold(*f, -w.slow.cells(f.n))
 	}
 	w.check()
 }
@@ -157,7 +167,7 @@ func (w *pair) check() {
 	p := w.slow.cfg.Profile
 	sum := make(map[slowBucket]int)
 	for _, f := range w.charged {
-		sum[f.b] += f.n
+		sum[f.b] += w.slow.cells(f.n)
 	}
 	shared := 0
 	for b := range w.slow.buckets {
@@ -166,10 +176,13 @@ func (w *pair) check() {
 		if bytes != sum[b] {
 			w.fatalf("conservation: bucket %v holds %d bytes, its frames are %d", b, bytes, sum[b])
 		}
-		if bound := w.threshold(b) + p.XOFF + p.Slack; !p.Dynamic && bytes > bound && !w.extras || headroom > p.XOFF+p.Slack {
+		if bound := w.threshold(b) + w.slow.xoff(b) + p.Slack; !p.Dynamic && bytes > bound && !w.extras || headroom > w.slow.xoff(b)+p.Slack {
 			w.fatalf("bound: bucket %v holds %d bytes, %d in headroom; bound %d", b, bytes, headroom, bound)
 		}
 		w.checkHysteresis(b, bytes)
+	}
+	if pool := w.slow.cfg.HeadroomPool; pool != nil && w.m.HeadroomPool() > pool.Bytes {
+		w.fatalf("bound: %d bytes of the pool of headroom are in use, of %d", w.m.HeadroomPool(), pool.Bytes)
 	}
 	if shared != w.m.Shared() || shared > w.slow.cfg.Shared {
 		w.fatalf("conservation: shared use %d, sum of the buckets %d, pool %d", w.m.Shared(), shared, w.slow.cfg.Shared)
@@ -301,6 +314,7 @@ func TestEveryState(t *testing.T) {
 		{"static, pool for one", Config{Ports: 2, Lossless: 1<<3 | 1<<4, Shared: 1, Profile: Profile{StaticTh: 2, XONOffset: 1, XOFF: 1}}},
 		{"reserved minimum only", Config{Ports: 2, Lossless: 1<<3 | 1<<4, Shared: 2, Profile: Profile{Size: 2, XONOffset: 1, XOFF: 2}}},
 		{"dynamic", Config{Ports: 2, Lossless: 1<<3 | 1<<4, Shared: 3, Profile: Profile{Size: 1, Dynamic: true, XONOffset: 1, XOFF: 2}}},
+		{"pool of headroom, cells of two", Config{Ports: 2, Lossless: 1<<3 | 1<<4, Cell: 2, Shared: 2, Profile: Profile{StaticTh: 2, XONOffset: 1, XOFF: 4}, HeadroomPool: &HeadroomPool{Port: 1}}},
 		{"dynamic, alpha 1/2", Config{Ports: 2, Lossless: 1<<3 | 1<<4, Shared: 4, Profile: Profile{Dynamic: true, DynamicTh: -1, XOFF: 1}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -398,7 +412,7 @@ func sum(m map[slowBucket]int) (n int) {
 func (w *pair) clone() *pair {
 	c := &pair{t: w.t, charged: slices.Clone(w.charged), xons: map[slowBucket]int{}, xoffs: map[slowBucket]int{}}
 	m := *w.m
-	m.groups, m.held = slices.Clone(m.groups), slices.Clone(m.held)
+	m.groups, m.held, m.rooms = slices.Clone(m.groups), slices.Clone(m.held), slices.Clone(m.rooms)
 	c.m, c.slow = &m, newSlowMMU(w.slow.cfg)
 	for b, g := range w.slow.buckets {
 		copied := *g
@@ -606,11 +620,12 @@ func TestAtOnce(t *testing.T) {
 			}
 			for in := range unit.Port(c.Ports) {
 				m := mustMMU(t, c)
-				for xoff := false; !xoff && c.Profile.XOFF > 0; {
+				for xoff := false; !xoff && c.XOFF(in) > 0; {
 					_, xoff = m.Admit(in, class, 1)
 				}
+				_, before := m.Bytes(in, class) // the frame that made it XOFF, if it took a cell of it
 				v, _ := m.Admit(in, class, m.AtOnce(in))
-				if _, headroom := m.Bytes(in, class); v == HeadroomFull && m.AtOnce(in) > 0 || headroom > c.Profile.XOFF/2+1 {
+				if _, headroom := m.Bytes(in, class); v == HeadroomFull && m.AtOnce(in) > 0 || headroom-before > c.Charge(c.XOFF(in)/2) {
 					t.Errorf("port %d: %d at once into a bucket that is XOFF: verdict %d, %d of the headroom", in, m.AtOnce(in), v, headroom)
 				}
 			}
@@ -654,10 +669,13 @@ func TestRoom(t *testing.T) {
 				room := m.Room(in, class)
 				for left := room; left > 0; {
 					n := 1 + r.IntN(left)
+					if c.Charge(n) > left {
+						break
+					}
 					if v, xoff := m.Admit(in, class, n); v == HeadroomFull || xoff {
 						t.Fatalf("seed %d: room for %d, XOFF %v, and with %d left %d bytes: verdict %d, XOFF %v", seed, room, was, left, n, v, xoff)
 					}
-					left -= n
+					left -= c.Charge(n)
 				}
 				if v, xoff := like.Admit(in, class, room+1); !c.Profile.Dynamic && !was && v == Accepted && !xoff {
 					t.Fatalf("seed %d: room for %d only, and a byte more is accepted without XOFF", seed, room)

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 
 	"softswitch/unit"
 )
 
 // slowMMU is the reference model of MMU, slow and obvious. A bucket is a string with a letter a
-// byte: R in the reserved area, S in the shared pool, H in the headroom. Every
+// byte, those that fill its frames' cells included: R in the reserved area, S in the shared pool, H in the headroom. Every
 // account is counted anew from the letters.
 type slowMMU struct {
 	cfg     Config
@@ -52,6 +53,41 @@ func newSlowMMU(c Config) *slowMMU {
 		}
 	}
 	return s
+}
+
+// cells is what a frame of n bytes is charged: one cell after the other, until they hold it.
+func (s *slowMMU) cells(n int) int {
+	cell, charged := max(s.cfg.Cell, 1), 0
+	for charged < n {
+		charged += cell
+	}
+	return charged
+}
+
+// xoff is the most letters H of a bucket, slack apart.
+func (s *slowMMU) xoff(b slowBucket) int {
+	if s.cfg.Headroom != nil {
+		return s.cfg.Headroom[b.in]
+	}
+	return s.cfg.Profile.XOFF
+}
+
+// pooled is the use of the pool of headroom: the letters H of the buckets of each port, those that
+// are slack and those that are the port's own apart.
+func (s *slowMMU) pooled() (n int) {
+	if s.cfg.HeadroomPool == nil {
+		return 0
+	}
+	for in := range unit.Port(s.cfg.Ports) {
+		used := 0
+		for b, g := range s.buckets {
+			if b.in == in {
+				used += min(g.count("H"), s.xoff(b))
+			}
+		}
+		n += max(0, used-s.cfg.HeadroomPool.Port)
+	}
+	return n
 }
 
 func (g *slowGroup) count(letter string) int { return bytes.Count(g.letters, []byte(letter)) }
@@ -116,7 +152,7 @@ func (s *slowMMU) drain(g *slowGroup) {
 }
 
 func (s *slowMMU) admit(b slowBucket, n int) (v Verdict, xoff bool) {
-	g := s.buckets[b]
+	g, n := s.buckets[b], s.cells(n)
 	limit := s.limit(g) + g.extra
 	was := g.letters
 	for range n {
@@ -128,10 +164,14 @@ func (s *slowMMU) admit(b slowBucket, n int) (v Verdict, xoff bool) {
 	}
 	if g.count("S") > limit || s.shared() > s.cfg.Shared {
 		g.letters, v = was, InHeadroom
-		if g.count("H")+n > s.cfg.Profile.XOFF+s.cfg.Profile.Slack {
+		if g.count("H")+n > s.xoff(b)+s.cfg.Profile.Slack {
 			return HeadroomFull, false
 		}
-		g.letters = append(g.letters, bytes.Repeat([]byte("H"), n)...)
+		g.letters = append(slices.Clip(g.letters), bytes.Repeat([]byte("H"), n)...)
+		if s.cfg.HeadroomPool != nil && s.pooled() > s.cfg.HeadroomPool.Bytes {
+			g.letters = was
+			return HeadroomFull, false
+		}
 		s.drain(g)
 	}
 	g.bytesMax = max(g.bytesMax, len(g.letters))
@@ -145,7 +185,7 @@ func (s *slowMMU) admit(b slowBucket, n int) (v Verdict, xoff bool) {
 
 func (s *slowMMU) release(b slowBucket, n int) (xon bool) {
 	g := s.buckets[b]
-	for range n {
+	for range s.cells(n) {
 		g.strike()
 	}
 	return s.resume(g)
@@ -198,6 +238,9 @@ func (s *slowMMU) clearWatermarks() {
 func (s *slowMMU) diff(m *MMU) string {
 	if got, want := m.Shared(), s.shared(); got != want {
 		return fmt.Sprintf("Shared() = %d, want %d", got, want)
+	}
+	if got, want := m.HeadroomPool(), s.pooled(); got != want {
+		return fmt.Sprintf("HeadroomPool() = %d, want %d", got, want)
 	}
 	for in := range unit.Port(s.cfg.Ports) {
 		for class := range unit.Priority(unit.Priorities) {
