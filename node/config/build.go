@@ -73,7 +73,7 @@ func (s Switch) Build(detector detect.Factory, batch int, granularity unit.Time)
 
 // BuildBuffer is the part of Build that is about the buffer.
 func (s Switch) BuildBuffer() buffer.Config {
-	c := buffer.Config{Ports: len(s.Ports), Lossless: classSet(s.PFC.Lossless), Shared: s.Buffer.Pool, LossyQueue: *s.Buffer.LossyQueue, Thresholds: s.thresholds()}
+	c := buffer.Config{Ports: len(s.Ports), Lossless: classSet(s.PFC.Lossless), Shared: s.Buffer.Pool, LossyQueue: *s.Buffer.LossyQueue, Thresholds: s.thresholds(), Headroom: s.headrooms(), HeadroomPool: s.BuildHeadroomPool(), Cell: s.Buffer.Cell}
 	p := &c.Profile
 	p.Size, p.XON, p.XONOffset, p.XOFF = s.Buffer.Size, *s.Buffer.XON, *s.Buffer.XONOffset, *s.Buffer.XOFF
 	if s.Buffer.Slack != nil {

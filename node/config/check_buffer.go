@@ -7,14 +7,14 @@ import (
 	"softswitch/internal/strictyaml"
 )
 
-// checkBuffer adds the faults of b, which is filled in, to d. It warns of a headroom
-// that loses frames and of an XON without effect.
+// checkBuffer adds the faults of b, which is filled in, to d. It warns of an XON without
+// effect.
 //
-// The headroom holds a frame of 1514 bytes, or there is a warning. With a greater mtu it
-// has to hold one of the longest frames besides: that which the upstream is in the midst
-// of when the pause comes.
+// With an mtu above the usual one the headroom has to hold a frame of the usual one, and one of
+// the longest frames, which the upstream is in the midst of when the pause comes.
 func checkBuffer(d *strictyaml.Doc, b *Buffer, mtu int) (warnings []string) {
 	const most = 1 << 30
+	checkHeadroom(d, b)
 	ok := within(d, "buffer.pool", b.Pool, 1, most)
 	ok = within(d, "buffer.size", b.Size, 1, most) && ok
 	ok = within(d, "buffer.xon", *b.XON, 0, most) && ok
@@ -42,12 +42,9 @@ func checkBuffer(d *strictyaml.Doc, b *Buffer, mtu int) (warnings []string) {
 		return nil
 	}
 	usual, longest := MaxFrame(DefaultMTU), MaxFrame(mtu)
-	switch {
-	case mtu > DefaultMTU && *b.XOFF < usual+longest:
+	if mtu > DefaultMTU && *b.XOFF < usual+longest {
 		d.Faultf("buffer.xoff", "%d bytes of headroom do not hold a frame of %d and one of %d, as the mtu is %d: use %d to %d", *b.XOFF, usual, longest, mtu, usual+longest, most)
 		return nil
-	case *b.XOFF < usual:
-		warnings = append(warnings, d.At("buffer.xoff", fmt.Sprintf("%d bytes of headroom do not hold a frame of %d: lossless frames can be lost before the upstream is told to stop", *b.XOFF, usual)).String())
 	}
 	if least := lowest - *b.XONOffset; *b.XON > 0 && *b.XON < least {
 		warnings = append(warnings, d.At("buffer.xon", fmt.Sprintf("%d bytes have no effect with these thresholds: a bucket resumes at XOFF threshold - xon_offset already, %d - %d = %d or more",

@@ -30,8 +30,8 @@ func checkHost(d *strictyaml.Doc, h *Host) {
 	if h.Live.Keys != "" {
 		d.Faultf("live.keys", "a host has no keys: it says nothing but pauses")
 	}
-	if h.Port.StaticTh != nil || h.Port.XONOffset != nil {
-		d.Faultf("port", "static_th and xon_offset are of a switch's port; a host has rx_buffer")
+	if h.Port.StaticTh != nil || h.Port.XONOffset != nil || h.Port.XOFF != nil {
+		d.Faultf("port", "static_th, xon_offset and xoff are of a switch's port; a host has rx_buffer")
 	}
 	checkPFC(d, h.PFC, []Port{h.Port})
 	mtu := CheckMTU(d, "mtu", h.MTU)

@@ -44,6 +44,9 @@ func checkSwitch(d *strictyaml.Doc, s *Switch) (warnings []string) {
 		within(d, fmt.Sprintf("mac[%d].port", i), m.Port, 0, len(s.Ports)-1)
 	}
 	checkLive(d, s.Live)
+	if d.Err() == nil {
+		warnings = append(warnHeadroom(d, s), warnings...)
+	}
 	return warnings
 }
 
@@ -111,6 +114,9 @@ func checkPort(d *strictyaml.Doc, path string, p Port) {
 	}
 	choice(d, path+".peer", p.Peer, "switch", "host")
 	value(d, path+".rate", p.Rate, ParseRate)
+	if p.XOFF != nil {
+		within(d, path+".xoff", *p.XOFF, 0, 1<<30)
+	}
 	checkWire(d, path+".wire", p.Wire)
 }
 
@@ -125,6 +131,7 @@ func checkPFC(d *strictyaml.Doc, p PFC, ports []Port) {
 	quanta := within(d, "pfc.quanta", p.Quanta, 1, 65535)
 	refresh, ok := value(d, "pfc.refresh", p.Refresh, ParseTime)
 	value(d, "pfc.storm_budget", p.StormBudget, ParseTime)
+	checkResponse(d, p, ports)
 	if !quanta || !ok {
 		return
 	}

@@ -79,6 +79,8 @@ type Port struct {
 	// priority groups of this port.
 	StaticTh  *int `yaml:"static_th,omitempty" schema:"0..1073741824"`
 	XONOffset *int `yaml:"xon_offset,omitempty" schema:"0..1073741824"`
+	// XOFF overrides the switch's headroom for the priority groups of this port.
+	XOFF *int `yaml:"xoff,omitempty" schema:"0..1073741824"`
 	// Auth is whether the far end, a switch, has to prove that pauses, labels and messages
 	// are its own: off, accept (what comes with a tag has to be right) or strict (all has to
 	// come with one); docs/format/auth.md. The keys are in the file live.keys.
@@ -122,6 +124,10 @@ type PFC struct {
 	// none for as long. While the queue may send the budget refills 99 times as fast. 0s is no
 	// bound.
 	StormBudget string `yaml:"storm_budget,omitempty" schema:"time,default=500ms"`
+	// Response is how many quanta of 512 bit times the far end of a link takes to stop, or 802.3
+	// for those that IEEE 802.3, 31B.3.7, allows at the link's rate. It changes what headroom has
+	// to be, and nothing else: a softswitch stops at once.
+	Response string `yaml:"response,omitempty" schema:"quanta,default=0"`
 }
 
 // Buffer is the MMU's profile. All sizes in bytes.
@@ -141,9 +147,15 @@ type Buffer struct {
 	XON *int `yaml:"xon,omitempty" schema:"0..1073741824,default=0"`
 	// XONOffset is how far below the XOFF threshold XON lies.
 	XONOffset *int `yaml:"xon_offset,omitempty" schema:"0..1073741824,default=4096"`
-	// XOFF is the headroom above the XOFF threshold; default 30720. With an mtu above 1500
-	// it is at least 1514 and a frame of the mtu: 10744 for 9216.
+	// XOFF is the headroom above the XOFF threshold; default 30720, and in a scenario what the
+	// link of a port needs where that is more (docs/decisions/headroom.md). With an mtu above
+	// 1500 it is at least 1514 and a frame of the mtu: 10744 for 9216.
 	XOFF *int `yaml:"xoff,omitempty" schema:"0..1073741824,default=30720"`
+	// HeadroomPool is headroom that all groups share; default none, each has XOFF for itself.
+	HeadroomPool *HeadroomPool `yaml:"headroom_pool,omitempty"`
+	// Cell is the piece of memory that holds bytes of one frame only: each frame takes whole
+	// cells, some 200 bytes in chips, and sizes stay in bytes. 0 and 1 count bytes.
+	Cell int `yaml:"cell,omitempty" schema:"0..65536,default=0"`
 	// Slack is more headroom, for what arrives while processes wait for a processor. A
 	// simulation, and a switch, have none by default; a live run takes as much as the machine
 	// needs, and its verdict says so (docs/verdict.md). 0 is none in a live run too.

@@ -111,6 +111,9 @@ func (b *Buffer) Fill() {
 	fillInt(&b.XONOffset, DefaultXONOffset)
 	fillInt(&b.XOFF, DefaultXOFF)
 	fillInt(&b.LossyQueue, DefaultLossyQueue)
+	if b.HeadroomPool != nil {
+		fillInt(&b.HeadroomPool.Port, DefaultPortHeadroom)
+	}
 }
 
 func fillInt(p **int, n int) {

@@ -1,0 +1,261 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+
+	"softswitch/buffer"
+	"softswitch/internal/strictyaml"
+	"softswitch/unit"
+)
+
+// HeadroomPool is headroom that all priority groups share: XOFF is then only the most that
+// one group may take of it. With the size of a pool its share is not a ratio, and the other way
+// round.
+type HeadroomPool struct {
+	// Size in bytes.
+	Size *int `yaml:"size,omitempty" schema:"0..1073741824"`
+	// Ratio is the over-subscription: how many times as much the headrooms of all groups, less
+	// what the ports have of their own, are as the pool.
+	Ratio *int `yaml:"ratio,omitempty" schema:"1..10000"`
+	// Port is what each port has of its own in bytes, which its groups use first.
+	Port *int `yaml:"port,omitempty" schema:"0..1073741824,default=10240"`
+}
+
+// DefaultPortHeadroom is what a port has beside a pool, as Nvidia's Spectrum has it
+// (sonic-net/sonic-swss, cfgmgr/buffer_pool_mellanox.lua).
+const DefaultPortHeadroom = 10240
+
+// headroomStep is what sizes of headroom are rounded up to.
+const headroomStep = 1024
+
+// RoundHeadroom is n rounded up to whole KiB.
+func RoundHeadroom(n int) int { return (n + headroomStep - 1) / headroomStep * headroomStep }
+
+// responseOf802 is the response that is looked up by rate.
+const responseOf802 = "802.3"
+
+// ResponseQuanta is how many quanta a far end takes to stop at a link of this rate. The error says
+// what Response can be.
+func (p PFC) ResponseQuanta(rate unit.Rate) (int, error) {
+	switch p.Response {
+	case "":
+		return 0, nil
+	case responseOf802:
+		q, ok := buffer.ResponseOf(rate)
+		if !ok {
+			return 0, fmt.Errorf("%s: its table ends at 800 Gbit/s, and a link has %s; write a number of quanta", responseOf802, FormatRate(rate))
+		}
+		return q, nil
+	}
+	q, err := strconv.Atoi(p.Response)
+	if err != nil || q < 0 || q > 65535 {
+		return 0, fmt.Errorf("%q: write a number of quanta, 0 to 65535, or %s for those of IEEE 802.3, 31B.3.7, by the rate of a link", p.Response, responseOf802)
+	}
+	return q, nil
+}
+
+// NeedsHeadroom is how many bytes of headroom a group at one end of a link needs, if p has been
+// checked: at a host's with a cell of 0. delay is the longest of the link one way.
+func (p PFC) NeedsHeadroom(rate unit.Rate, delay unit.Time, mtu, cell int) int {
+	longest := MaxFrame(mtu)
+	c := buffer.Config{Cell: cell}
+	e := buffer.LinkEnd{Rate: rate, Delay: delay, Own: longest, Peer: c.Charge(longest), Response: must(p.ResponseQuanta(rate)), Cell: cell}
+	return e.Headroom()
+}
+
+// XOFFOf is the headroom of each group of a port of s, which is filled in.
+func (s *Switch) XOFFOf(port int) int {
+	if own := s.Ports[port].XOFF; own != nil {
+		return *own
+	}
+	return *s.Buffer.XOFF
+}
+
+// headrooms are those of the ports, nil if all have the profile's.
+func (s *Switch) headrooms() (bytes []int) {
+	own := false
+	for i, p := range s.Ports {
+		own = own || p.XOFF != nil
+		bytes = append(bytes, s.XOFFOf(i))
+	}
+	if !own {
+		return nil
+	}
+	return bytes
+}
+
+// pooledHeadroom is what the headrooms of all groups of s take at most, in bytes, besides what so many
+// bytes a port hold.
+func (s *Switch) pooledHeadroom(port int) (bytes int) {
+	for i := range s.Ports {
+		bytes += max(0, len(s.PFC.Lossless)*s.XOFFOf(i)-port)
+	}
+	return bytes
+}
+
+// BuildHeadroomPool is the pool of headroom of s, which is filled in and checked; nil if it has
+// none.
+func (s *Switch) BuildHeadroomPool() *buffer.HeadroomPool {
+	h := s.Buffer.HeadroomPool
+	if h == nil {
+		return nil
+	}
+	pool := &buffer.HeadroomPool{Port: *h.Port}
+	if h.Size != nil {
+		pool.Bytes = *h.Size
+		return pool
+	}
+	pool.Bytes = min(s.pooledHeadroom(pool.Port) / *h.Ratio, 1<<30)
+	return pool
+}
+
+// checkHeadroom adds the faults of what b has about headroom, beside xoff, to d.
+func checkHeadroom(d *strictyaml.Doc, b *Buffer) {
+	const most = 1 << 30
+	within(d, "buffer.cell", b.Cell, 0, maxCell)
+	h := b.HeadroomPool
+	if h == nil || d.Faulty("buffer.headroom_pool") {
+		return
+	}
+	switch {
+	case (h.Size == nil) == (h.Ratio == nil):
+		d.Faultf("buffer.headroom_pool", "a pool has a size in bytes or a ratio: write one of the two, such as {ratio: 2}")
+	case h.Size != nil:
+		within(d, "buffer.headroom_pool.size", *h.Size, 0, most)
+	default:
+		within(d, "buffer.headroom_pool.ratio", *h.Ratio, 1, 10000)
+	}
+	within(d, "buffer.headroom_pool.port", *h.Port, 0, most)
+}
+
+// maxCell is the largest cell in bytes; those of switches are some hundred.
+const maxCell = 65536
+
+// warnHeadroom tells of ports of s, which has no faults, whose headroom is less than what can
+// arrive once a group pauses, and of a pool of headroom that is less than all groups can need.
+func warnHeadroom(d *strictyaml.Doc, s *Switch) []string {
+	if len(s.PFC.Lossless) == 0 {
+		return nil
+	}
+	var short Shortages
+	for i, p := range s.Ports {
+		rate, key := must(ParseRate(p.Rate)), "buffer.xoff"
+		if p.XOFF != nil {
+			key = fmt.Sprintf("ports[%d].xoff", i)
+		}
+		end := fmt.Sprintf("port %s", p.Name)
+		delay := s.delayOf(p)
+		short.Add(Shortage{Key: key, End: end, Link: LinkText(rate, delay), Has: s.XOFFOf(i), Needs: s.PFC.NeedsHeadroom(rate, delay, s.MTU, s.Buffer.Cell), Step: 1})
+	}
+	warnings := short.Warnings(d, "")
+	if w, ok := s.PoolShort(); ok {
+		warnings = append(warnings, d.At("buffer.headroom_pool", s.Name+": "+w).String())
+	}
+	return warnings
+}
+
+// delayOf is the longest delay of the wire at a port of s that is known.
+func (s *Switch) delayOf(p Port) (delay unit.Time) {
+	if p.Peer == "switch" && s.Delay != "" {
+		delay = must(ParseTime(s.Delay))
+	}
+	if p.Wire != nil {
+		f := must(p.Wire.Build())
+		delay = max(delay, f.Delay+f.Jitter)
+	}
+	return delay
+}
+
+// PoolShort tells by how much the pool of headroom of s, which is filled in and checked, is too
+// small for all groups at once; ok is false if it is not.
+func (s *Switch) PoolShort() (text string, ok bool) {
+	pool := s.BuildHeadroomPool()
+	if pool == nil {
+		return "", false
+	}
+	needs := s.pooledHeadroom(pool.Port)
+	if pool.Bytes >= needs {
+		return "", false
+	}
+	return fmt.Sprintf("%d bytes, and all %d groups at once can need %d besides the %d of each port: in an incast lossless frames can be lost although each port has what its link needs",
+		pool.Bytes, len(s.Ports)*len(s.PFC.Lossless), needs, pool.Port), true
+}
+
+// LinkText is rate and delay of a link, in words.
+func LinkText(rate unit.Rate, delay unit.Time) string {
+	switch {
+	case rate == 0:
+		return "unlimited"
+	case delay == 0:
+		return FormatRate(rate)
+	}
+	return FormatRate(rate) + ", " + FormatTime(delay)
+}
+
+// Shortage is an end of a link with less headroom than it needs, in bytes.
+type Shortage struct {
+	Key       string // that gives it
+	End, Link string // in words
+	Has       int
+	Needs     int
+	// Step is how many bytes of the key make one of headroom: 4 of a host's buffer.
+	Step int
+}
+
+// Shortages are those of a file. The zero value has none.
+type Shortages struct {
+	list  []Shortage
+	ends  []int // by list: how many more ends are like it
+	index map[Shortage]int
+}
+
+// Add adds e if it is one.
+func (s *Shortages) Add(e Shortage) {
+	if e.Has >= e.Needs {
+		return
+	}
+	like := e
+	like.End = ""
+	if i, ok := s.index[like]; ok {
+		s.ends[i]++
+		return
+	}
+	if s.index == nil {
+		s.index = map[Shortage]int{}
+	}
+	s.index[like] = len(s.list)
+	s.list, s.ends = append(s.list, e), append(s.ends, 0)
+}
+
+// Warnings are a line for all ends that are alike; more is what to do besides writing more.
+func (s *Shortages) Warnings(d *strictyaml.Doc, more string) (lines []string) {
+	for i, e := range s.list {
+		and := ""
+		if n := s.ends[i]; n > 0 {
+			and = fmt.Sprintf(", and %d more ends like it,", n)
+		}
+		has := fmt.Sprintf("%d bytes", e.Has)
+		if e.Step > 1 {
+			has = fmt.Sprintf("%d bytes, of which 1/%d is headroom", e.Has*e.Step, e.Step)
+		}
+		lines = append(lines, d.At(e.Key, fmt.Sprintf("%s, and %s (%s)%s needs %d: lossless frames can be lost; use %d or more%s",
+			has, e.End, e.Link, and, e.Needs, cmp.Or(e.Step, 1)*RoundHeadroom(e.Needs), more)).String())
+	}
+	return lines
+}
+
+// checkResponse adds the fault of a response to d, for links of these ports.
+func checkResponse(d *strictyaml.Doc, p PFC, ports []Port) {
+	for _, port := range ports {
+		rate, err := ParseRate(port.Rate)
+		if err != nil {
+			continue
+		}
+		if _, err := p.ResponseQuanta(rate); err != nil {
+			d.Faultf("pfc.response", "%v", err)
+			return
+		}
+	}
+}
