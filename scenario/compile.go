@@ -297,6 +297,9 @@ func (p *Plan) port(i, j int) config.Port {
 		Name: port.Name, MAC: config.FormatMAC(port.MAC), Peer: peer.Kind.String(),
 		Rate: config.FormatRate(p.Scenario.Links[port.Link].Rate),
 	}
+	if n := p.Scenario.headroom(topo.End{Node: i, Port: unit.Port(j)}); n > 0 && p.Fabric.Nodes[i].Kind == topo.Switch {
+		c.XOFF = &n
+	}
 	link := p.Fabric.Links[port.Link]
 	mode := p.Scenario.auth(port.Link).A
 	if link.A.Node != i {
@@ -360,6 +363,7 @@ func (p *Plan) hostConfig(i int) config.Host {
 		Address:    fmt.Sprintf("%s/%d", config.FormatAddr(n.Addr), topo.SubnetBits),
 		Gateway:    config.FormatAddr(p.Fabric.Subnets[p.Fabric.SubnetOf(i)].Gateway),
 		GatewayMAC: config.FormatMAC(p.Fabric.Nodes[up.Node].Ports[up.Port].MAC),
+		RxBuffer:   cmp.Or(p.Scenario.headroom(topo.End{Node: i}), p.Scenario.RxBuffer),
 	}
 	for _, j := range p.from[i] {
 		h.Flows = append(h.Flows, p.flow(p.Scenario.Flows[j], p.Flows[j]))

@@ -3,7 +3,6 @@ package scenario
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"softswitch/host/congestion"
 	"softswitch/node/config"
@@ -72,28 +71,10 @@ func (p *parser) congestion(s *Scenario, f fileCongestion) *Congestion {
 	if c.marks() && len(s.PFC.Lossless) == 0 {
 		p.Faultf("congestion", "there is no lossless class, so that nothing is marked; name some in pfc.lossless")
 	}
-	p.controlled(s, c)
 	if c.ECN != nil {
 		s.Warnings = append(s.Warnings, config.WarnRED(p.Doc, "congestion.ecn", c.ECN, s.lowestXOFF())...)
 	}
 	return c
-}
-
-// controlled requires a rate of the links of senders that are to be controlled.
-func (p *parser) controlled(s *Scenario, c *Congestion) {
-	if p.fabric == nil || c.Control == "none" {
-		return
-	}
-	var hosts []string
-	for _, f := range s.Flows {
-		n := p.fabric.Nodes[f.From]
-		if f.RC != nil && s.Links[n.Ports[0].Link].Rate == 0 && !slices.Contains(hosts, n.Name) {
-			hosts = append(hosts, n.Name)
-		}
-	}
-	if len(hosts) > 0 {
-		p.Faultf("congestion.control", "%q: a sender begins at the rate of its link, and that of %s is unlimited; give it one in topology, or use none", c.Control, strings.Join(hosts, ", "))
-	}
 }
 
 // marks reports whether switches mark.

@@ -95,22 +95,6 @@ func TestCongestionRefused(t *testing.T) {
 			t.Errorf("%s:\n%s\nwant\n%s", key, strings.Join(got, "\n"), want)
 		}
 	}
-	unlimited := `name: u
-topology: {switches: [s1], hosts: [h1, h2, h3], links: [h1--s1, h2--s1, h3--s1], rate: "0", overrides: [{link: h3--s1, rate: 1Gbit/s}]}
-flows:
-  - {name: A, from: h1, to: h2, transport: rc}
-  - {name: B, from: h2, to: h1}
-  - {name: C, from: h3, to: h1, transport: rc}
-duration: 5ms
-congestion: `
-	_, err := Parse("u.yaml", []byte(unlimited+"{}\n"), known)
-	want := `u.yaml:8: congestion.control: "dcqcn": a sender begins at the rate of its link, and that of h1 is unlimited; give it one in topology, or use none`
-	if err == nil || err.Error() != want {
-		t.Errorf("%v, want %s", err, want)
-	}
-	if _, err := Parse("u.yaml", []byte(unlimited+"{control: none, ecn: {}}\n"), known); err != nil {
-		t.Errorf("links without a rate and nobody to control: %v", err)
-	}
 	s, err := Parse("p.yaml", []byte(`name: p
 topology: {switches: [s1, s2, s3], hosts: [h1, h2], links: [h1--s1, s1--s2, s2--s3, s3--h2], rate: 1Gbit/s}
 duration: 5ms

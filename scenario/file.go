@@ -21,8 +21,14 @@ type file struct {
 	// Description says what the scenario shows, for people.
 	Description string       `yaml:"description" schema:"text"`
 	Topology    fileTopology `yaml:"topology" schema:",required"`
-	// Buffer is the buffer profile (MMU) of every switch.
+	// Platform is a switch as it is sold: cell, xoff by rate and cable of a port, xon, xon_offset
+	// and dynamic_th, as far as its maker's tables have them and Buffer does not say them.
+	Platform string `yaml:"platform" schema:"platform"`
+	// Buffer is the buffer profile (MMU) of every switch. Without a platform and xoff each port
+	// has the headroom that its link needs, 30720 bytes at least (docs/decisions/headroom.md).
 	Buffer config.Buffer `yaml:"buffer"`
+	// Host is what all hosts have.
+	Host fileHost `yaml:"host"`
 	// PFC is how switches and hosts pause.
 	PFC config.PFC `yaml:"pfc"`
 	// Trust is the field that gives a frame its class.
@@ -99,12 +105,14 @@ type fileTopology struct {
 	// MTU is the longest IP packet in bytes, in the whole fabric. A frame may be 14 bytes
 	// longer, with an 802.1Q tag 18; a longer one is dropped.
 	MTU *int `yaml:"mtu" schema:"1500..9216,default=1500"`
-	// Rate of every link that Overrides does not name; "0" is unlimited. The next keys
-	// are per link too.
+	// Rate of every link that Overrides does not name, above zero. The next keys are per link
+	// too.
 	Rate string `yaml:"rate" schema:"rate,required"`
 	// Delay of a link, at most 1s. A live lab keeps time to a millisecond, and plays no
 	// delay or jitter below that.
 	Delay string `yaml:"delay" schema:"time,default=0s"`
+	// Cable is the length of a link in metres, instead of a delay: 5.05 ns for each.
+	Cable string `yaml:"cable" schema:"length"`
 	// Jitter is the largest random extra delay, evenly from 0, at most 1s; frames keep
 	// their order.
 	Jitter string `yaml:"jitter" schema:"time,default=0s"`
@@ -120,6 +128,13 @@ type fileTopology struct {
 	Reorder string `yaml:"reorder" schema:"percent,default=0%"`
 	// Overrides are links with properties of their own.
 	Overrides []fileOverride `yaml:"overrides"`
+}
+
+// fileHost is what all hosts have.
+type fileHost struct {
+	// RxBuffer is the receive buffer in bytes, of which a quarter is headroom; default 131072, or
+	// what the host's link needs if that is more.
+	RxBuffer *int `yaml:"rx_buffer" schema:"8192..1073741824"`
 }
 
 // fileFatTree is a fat-tree of three tiers.
@@ -179,6 +194,7 @@ type fileOverride struct {
 	Link        string `yaml:"link" schema:"link,required"`
 	Rate        string `yaml:"rate" schema:"rate"`
 	Delay       string `yaml:"delay" schema:"time"`
+	Cable       string `yaml:"cable" schema:"length"`
 	Jitter      string `yaml:"jitter" schema:"time"`
 	ControlLoss *int   `yaml:"control_loss_per_mille" schema:"0..1000"`
 	Loss        string `yaml:"loss" schema:"percent"`
@@ -350,7 +366,7 @@ func ParseSet(name string, data []byte, known Known, settings ...strictyaml.Sett
 		s.Auth = p.auth(f.Auth, f.Topology.Overrides)
 	}
 	s.MTU = config.CheckMTU(p.Doc, "topology.mtu", or(f.Topology.MTU, config.DefaultMTU))
-	p.profile(s)
+	p.profile(s, f.Platform, f.Host)
 	p.end, p.lossless, p.mtu = s.Duration, s.PFC.Lossless, s.MTU
 	s.Routes = p.routes(f.Routes)
 	s.Dead = p.dead(f.Dead)
@@ -396,15 +412,19 @@ func (p *parser) duration(s string) unit.Time {
 	return d
 }
 
-// profile fills in the buffer profile and the PFC settings and checks them.
-func (p *parser) profile(s *Scenario) {
+// profile fills in the buffer profile, the hosts' buffers and the PFC settings and checks them.
+func (p *parser) profile(s *Scenario, platform string, host fileHost) {
 	var ports []config.Port
 	for _, l := range s.Links {
 		ports = append(ports, config.Port{Rate: config.FormatRate(l.Rate)})
 	}
 	s.PFC.Fill(ports)
+	m, xoff := p.platform(s, platform), s.Buffer.XOFF != nil
 	s.Buffer.Fill()
+	s.RxBuffer = or(host.RxBuffer, config.DefaultRxBuffer)
+	config.CheckRxBuffer(p.Doc, "host.rx_buffer", s.RxBuffer, s.MTU)
 	s.Warnings = config.CheckProfile(p.Doc, s.Buffer, s.PFC, ports, s.MTU)
+	p.headrooms(s, m, xoff, host.RxBuffer != nil)
 }
 
 func (p *parser) time(path, s string) (unit.Time, bool) {

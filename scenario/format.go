@@ -3,6 +3,7 @@ package scenario
 import (
 	"reflect"
 
+	"softswitch/buffer"
 	"softswitch/internal/schema"
 )
 
@@ -22,6 +23,7 @@ func Format(known Known) schema.Format {
 		Choices: map[string][]string{
 			"detector": append([]string{"none"}, known.Detectors...),
 			"response": append([]string{"none"}, known.Responses...),
+			"platform": buffer.Platforms(),
 			"event":    eventKinds(),
 			"pattern":  patternNames(),
 		},

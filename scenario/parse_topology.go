@@ -17,9 +17,10 @@ const maxK = 48
 
 // topology builds the fabric, nil if it cannot, and the speeds of its links.
 func (p *parser) topology(t fileTopology) (*topo.Fabric, []LinkSpeed) {
-	def := p.speed("topology", fileOverride{Rate: t.Rate, Delay: t.Delay, Jitter: t.Jitter, ControlLoss: t.ControlLoss, Loss: t.Loss, Duplicate: t.Duplicate, Reorder: t.Reorder}, LinkSpeed{})
+	def := p.speed("topology", fileOverride{Rate: t.Rate, Delay: t.Delay, Cable: t.Cable, Jitter: t.Jitter, ControlLoss: t.ControlLoss, Loss: t.Loss, Duplicate: t.Duplicate, Reorder: t.Reorder}, LinkSpeed{})
 	if t.Rate == "" {
-		p.Faultf("topology.rate", `missing: write a rate such as "100Mbit/s", or "0" for unlimited`)
+		p.Faultf("topology.rate", `missing: write a rate such as "100Mbit/s"`)
+		def.Rate = unit.NominalRate
 	}
 	f := p.build(t)
 	if f == nil {
@@ -83,11 +84,7 @@ func (p *parser) mode(path, name string) auth.Mode {
 // speed is def overridden by o.
 func (p *parser) speed(path string, o fileOverride, def LinkSpeed) LinkSpeed {
 	if o.Rate != "" {
-		r, err := config.ParseRate(o.Rate)
-		if err != nil {
-			p.Faultf(path+".rate", "%v", err)
-		}
-		def.Rate = r
+		def.Rate = p.rate(path+".rate", o)
 	}
 	for _, d := range []struct {
 		key, text string
@@ -101,6 +98,14 @@ func (p *parser) speed(path string, o fileOverride, def LinkSpeed) LinkSpeed {
 			p.Faultf(path+d.key, "%q: at most 1s", d.text)
 		}
 		*d.to = t
+	}
+	if o.Cable != "" {
+		t, err := config.ParseCable(o.Cable)
+		p.fault(path+".cable", err)
+		if o.Delay != "" {
+			p.Faultf(path+".cable", "%q, and delay is %q: write one of the two", o.Cable, o.Delay)
+		}
+		def.Delay = t
 	}
 	if o.ControlLoss != nil {
 		if def.ControlLoss = *o.ControlLoss; def.ControlLoss < 0 || def.ControlLoss > 1000 {
@@ -123,6 +128,24 @@ func (p *parser) speed(path string, o fileOverride, def LinkSpeed) LinkSpeed {
 		p.Faultf(path+".reorder", "%s of the frames take twice the delay, which is 0; give the link a delay", config.FormatPercent(def.Reorder))
 	}
 	return def
+}
+
+// rate is that of o. In the place of a wrong one it is a rate by which to judge the other keys.
+func (p *parser) rate(path string, o fileOverride) unit.Rate {
+	r, err := config.ParseRate(o.Rate)
+	switch {
+	case err != nil:
+		p.Faultf(path, "%v", err)
+	case r > 0:
+		return r
+	default:
+		links := "links"
+		if o.Link != "" {
+			links = "link " + o.Link
+		}
+		p.Faultf(path, `%q: %s without a rate: a pause has no length there, and no headroom is enough; write a rate such as "100Mbit/s"`, o.Rate, links)
+	}
+	return unit.NominalRate
 }
 
 func (p *parser) build(t fileTopology) *topo.Fabric {

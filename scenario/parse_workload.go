@@ -131,11 +131,7 @@ func (p *parser) workload(s *Scenario, path string, f fileWorkload, nics []strin
 	}
 	hosts := p.workers(s, path+".hosts", f.Hosts, nics)
 	for _, h := range hosts {
-		rate := s.Links[p.fabric.Nodes[h].Ports[0].Link].Rate
-		if f.Load != "" && rate == 0 {
-			p.Faultf(path+".load", "the link of %s has no rate of which this could be a share; write one in topology", p.fabric.Nodes[h].Name)
-		}
-		w.Rates = append(w.Rates, rate)
+		w.Rates = append(w.Rates, s.Links[p.fabric.Nodes[h].Ports[0].Link].Rate)
 	}
 	if n := len(hosts); n < 2 {
 		p.Faultf(path+".hosts", "%d hosts: a workload has at least 2", n)

@@ -40,11 +40,15 @@ type Scenario struct {
 	Fabric            *topo.Fabric
 	Links             []LinkSpeed // by link of Fabric
 	Auth              []AuthModes // by link of Fabric, of one to a host both are off; empty: all are
-	MTU               int         // bytes of the longest IP packet
-	Buffer            config.Buffer
-	PFC               config.PFC
-	Trust             string // "dscp" or "pcp"
-	Routes            []Override
+	// Headrooms are by link of Fabric what its ends have of their own, nil if nothing is. They are
+	// of the speeds that the file has: Slow keeps them.
+	Headrooms []Headroom
+	RxBuffer  int // receive buffer of a host in bytes, if it has none of its own
+	MTU       int // bytes of the longest IP packet
+	Buffer    config.Buffer
+	PFC       config.PFC
+	Trust     string // "dscp" or "pcp"
+	Routes    []Override
 	// Dead are hosts for which their switch has an ARP entry but no MAC entry, so it
 	// floods their frames (Guo et al., "RDMA over Commodity Ethernet at Scale", section
 	// 4.2): to its ports to hosts, or with FloodAll to all its ports but the ingress.
@@ -75,7 +79,7 @@ type Scenario struct {
 
 // LinkSpeed is the properties of a link, the same in both directions.
 type LinkSpeed struct {
-	Rate unit.Rate // 0: unlimited
+	Rate unit.Rate
 	impair.Faults
 }
 

@@ -22,8 +22,8 @@ const longest = 24 * 3600 * unit.Second
 // The name includes n: "hu-fig4 (slow 400)". For n = 1 it is s.
 //
 // The result shares unchanged parts with s. Rates are rounded to whole bits per second.
-// The error names what cannot be slowed down: an n outside 1 to 1,000,000, a link
-// without a rate, a rate that would round to 0, or a time that would exceed a day.
+// The error names what cannot be slowed down: an n outside 1 to 1,000,000, a rate that
+// would round to 0, or a time that would exceed a day.
 func (s *Scenario) Slow(n int) (*Scenario, error) {
 	if n < 1 || n > maxSlow {
 		return nil, fmt.Errorf("slow: %d; valid: 1 to %d", n, maxSlow)
@@ -97,9 +97,6 @@ func (x *slower) fail(format string, args ...any) {
 }
 
 func (x *slower) link(name string, l *LinkSpeed) {
-	if l.Rate == 0 {
-		x.fail("link %s: it has no rate to divide; write one", name)
-	}
 	x.rate("link "+name, &l.Rate)
 	x.time("link "+name+": delay", &l.Delay)
 	x.time("link "+name+": jitter", &l.Jitter)

@@ -46,11 +46,18 @@ func checkBuffer(d *strictyaml.Doc, b *Buffer, mtu int) (warnings []string) {
 		d.Faultf("buffer.xoff", "%d bytes of headroom do not hold a frame of %d and one of %d, as the mtu is %d: use %d to %d", *b.XOFF, usual, longest, mtu, usual+longest, most)
 		return nil
 	}
-	if least := lowest - *b.XONOffset; *b.XON > 0 && *b.XON < least {
+	if least := lowest - *b.XONOffset; *b.XON > 0 && !b.XONCounts() {
 		warnings = append(warnings, d.At("buffer.xon", fmt.Sprintf("%d bytes have no effect with these thresholds: a bucket resumes at XOFF threshold - xon_offset already, %d - %d = %d or more",
 			*b.XON, lowest, *b.XONOffset, least)).String())
 	}
 	return warnings
+}
+
+// XONCounts reports whether a bucket may resume by XON, and not by XONOffset alone, in a b that is
+// filled in.
+func (b Buffer) XONCounts() bool {
+	lowest, _ := b.thresholds()
+	return *b.XON >= lowest-*b.XONOffset
 }
 
 // XOFFThreshold is at how many bytes a bucket pauses its upstream: with a dynamic threshold,

@@ -35,7 +35,7 @@ func checkHost(d *strictyaml.Doc, h *Host) {
 	}
 	checkPFC(d, h.PFC, []Port{h.Port})
 	mtu := CheckMTU(d, "mtu", h.MTU)
-	checkRxBuffer(d, h.RxBuffer, mtu)
+	CheckRxBuffer(d, "rx_buffer", h.RxBuffer, mtu)
 	within(d, "rx_slack", h.RxSlack, 0, 1<<30-min(h.RxBuffer, 1<<30))
 	own, bits, err := ParseInterface(h.Address)
 	fault(d, "address", err)
@@ -78,15 +78,15 @@ func checkStack(d *strictyaml.Doc, h *Host) {
 	}
 }
 
-// checkRxBuffer leaves room for a pause threshold that is more than a frame away from
-// empty and from full.
-func checkRxBuffer(d *strictyaml.Doc, n, mtu int) {
+// CheckRxBuffer adds to d the fault of a host's receive buffer, at d's key path: it leaves room
+// for a pause threshold that is more than a frame away from empty and from full.
+func CheckRxBuffer(d *strictyaml.Doc, path string, n, mtu int) {
 	const most = 1 << 30
 	switch least := nic.RxBufferMin(MaxFrame(mtu)); {
 	case mtu == DefaultMTU:
-		within(d, "rx_buffer", n, least, most)
+		within(d, path, n, least, most)
 	case n < least || n > most:
-		d.Faultf("rx_buffer", "%d: use %d to %d, as the mtu is %d", n, least, most, mtu)
+		d.Faultf(path, "%d: use %d to %d, as the mtu is %d", n, least, most, mtu)
 	}
 }
 

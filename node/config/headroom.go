@@ -232,16 +232,16 @@ func (s *Shortages) Add(e Shortage) {
 // Warnings are a line for all ends that are alike; more is what to do besides writing more.
 func (s *Shortages) Warnings(d *strictyaml.Doc, more string) (lines []string) {
 	for i, e := range s.list {
-		and := ""
+		like := ""
 		if n := s.ends[i]; n > 0 {
-			and = fmt.Sprintf(", and %d more ends like it,", n)
+			like = fmt.Sprintf("; %d more like it", n)
 		}
 		has := fmt.Sprintf("%d bytes", e.Has)
 		if e.Step > 1 {
 			has = fmt.Sprintf("%d bytes, of which 1/%d is headroom", e.Has*e.Step, e.Step)
 		}
-		lines = append(lines, d.At(e.Key, fmt.Sprintf("%s, and %s (%s)%s needs %d: lossless frames can be lost; use %d or more%s",
-			has, e.End, e.Link, and, e.Needs, cmp.Or(e.Step, 1)*RoundHeadroom(e.Needs), more)).String())
+		lines = append(lines, d.At(e.Key, fmt.Sprintf("%s, and %s (%s%s) needs %d: lossless frames can be lost; use %d or more%s",
+			has, e.End, e.Link, like, e.Needs, cmp.Or(e.Step, 1)*RoundHeadroom(e.Needs), more)).String())
 	}
 	return lines
 }

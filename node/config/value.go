@@ -94,6 +94,23 @@ func ParseTime(s string) (unit.Time, error) {
 // FormatTime writes t as ParseTime reads it: "1.5s".
 func FormatTime(t unit.Time) string { return time.Duration(t).String() }
 
+// nsPerMetre is how long light takes for a metre of fibre: 198,000 km/s.
+const nsPerMetre = 1e9 / 198e6
+
+// ParseCable parses the length of a cable in metres, such as "300m", and returns how long a frame
+// takes for it at 5.05 ns a metre. It is at most 1s.
+func ParseCable(s string) (unit.Time, error) {
+	number, ok := strings.CutSuffix(s, "m")
+	thousandths, whole := decimal(number, 3)
+	if t := float64(thousandths) / 1000 * nsPerMetre; ok && whole && t <= 1e9 {
+		return unit.Time(t), nil
+	}
+	return 0, fmt.Errorf(`%q is not the length of a cable: write metres, such as "300m"; at most 198000000m, in which light is under way for a second`, s)
+}
+
+// CableOf is how many metres of fibre take so long.
+func CableOf(t unit.Time) (metres float64) { return float64(t) / nsPerMetre }
+
 // ParseMAC parses a unicast MAC address such as "02:00:00:01:00:03" into the low 48
 // bits. A group address and the zero address are errors.
 func ParseMAC(s string) (uint64, error) {

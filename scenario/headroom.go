@@ -1,0 +1,191 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+
+	"softswitch/buffer"
+	"softswitch/node/config"
+	"softswitch/topo"
+	"softswitch/unit"
+)
+
+// Headroom is what the ends of a link have for what still arrives once they pause, in bytes: a
+// switch's port its headroom, a host its receive buffer, of which a quarter is headroom. 0 is
+// what Buffer says, or the default receive buffer.
+type Headroom struct{ A, B int }
+
+// of is that of one end.
+func (h *Headroom) of(l topo.Link, e topo.End) *int {
+	if l.A == e {
+		return &h.A
+	}
+	return &h.B
+}
+
+// XOFF is the headroom of each priority group of a switch's port in bytes.
+func (s *Scenario) XOFF(e topo.End) int {
+	if n := s.headroom(e); n > 0 {
+		return n
+	}
+	return *s.Buffer.XOFF
+}
+
+// headroom is what Headrooms has of an end.
+func (s *Scenario) headroom(e topo.End) int {
+	if s.Headrooms == nil {
+		return 0
+	}
+	link := s.Fabric.Nodes[e.Node].Ports[e.Port].Link
+	return *s.Headrooms[link].of(s.Fabric.Links[link], e)
+}
+
+// rxShare is which part of a host's receive buffer is headroom: it pauses at three quarters.
+const rxShare = 4
+
+// mostHeadroom bounds what a link gets by default, in bytes: a switch takes no more.
+const mostHeadroom = 1 << 30
+
+// platform gives s what the tables of a platform have and the file does not say. It returns the
+// platform, nil for none.
+func (p *parser) platform(s *Scenario, name string) *buffer.Platform {
+	if name == "" {
+		return nil
+	}
+	m, err := buffer.PlatformNamed(name)
+	if err != nil {
+		p.choice("platform", name, buffer.Platforms())
+		return nil
+	}
+	b := &s.Buffer
+	if !p.Has("buffer.cell") {
+		b.Cell = m.Cell
+	}
+	if m.Dynamic && b.StaticTh == nil && b.DynamicTh == nil {
+		b.DynamicTh = &m.DynamicTh
+	}
+	if m.XONOffset > 0 && b.XONOffset == nil {
+		b.XONOffset = &m.XONOffset
+	}
+	if b.XON == nil {
+		with := *b
+		with.XON = &m.XON
+		if with.Fill(); with.XONCounts() && m.XON < with.XOFFThreshold() {
+			b.XON = &m.XON
+		}
+	}
+	return m
+}
+
+// headrooms gives each end of a link of s what it needs, as far as the file does not say it, and
+// tells where the file says too little. A far end sends half of the usual headroom at once
+// (buffer.MMU.AtOnce), so that nobody gets less than that. m is the platform of the switches, or nil;
+// xoff and rxBuffer are whether the file says them.
+func (p *parser) headrooms(s *Scenario, m *buffer.Platform, xoff, rxBuffer bool) {
+	if s.Fabric == nil || p.Err() != nil || len(s.PFC.Lossless) == 0 {
+		return
+	}
+	rooms := make([]Headroom, len(s.Links))
+	var short config.Shortages
+	own := false
+	for i, l := range s.Fabric.Links {
+		for _, e := range [2]topo.End{l.A, l.B} {
+			to := rooms[i].of(l, e)
+			if s.Fabric.Nodes[e.Node].Kind == topo.Switch {
+				*to = p.portHeadroom(s, m, e, xoff, &short)
+			} else {
+				*to = s.hostBuffer(e, rxBuffer, &short)
+			}
+			own = own || *to > 0
+		}
+	}
+	s.Warnings = append(s.Warnings, short.Warnings(p.Doc, ", or leave it out")...)
+	if own {
+		s.Headrooms = rooms
+	}
+	p.warnPools(s)
+}
+
+// portHeadroom is that of a switch's port, 0 if it is Buffer's.
+func (p *parser) portHeadroom(s *Scenario, m *buffer.Platform, e topo.End, written bool, short *config.Shortages) int {
+	link, needs := s.end(e, s.Buffer.Cell)
+	link.Key, link.Has, link.Step = "buffer.xoff", *s.Buffer.XOFF, 1
+	speed := s.Links[s.Fabric.Nodes[e.Node].Ports[e.Port].Link]
+	switch {
+	case written:
+	case m != nil:
+		n, err := m.XOFF(speed.Rate, config.CableOf(speed.Delay+speed.Jitter))
+		if err != nil && !p.Faulty("platform") {
+			p.Faultf("platform", "%v (%s); write buffer.xoff, or another platform", err, link.End)
+		}
+		link.Key, link.Has = "platform", n
+	default:
+		link.Has = min(max(link.Has, config.RoundHeadroom(needs)), mostHeadroom)
+	}
+	short.Add(link)
+	if link.Has == *s.Buffer.XOFF {
+		return 0
+	}
+	return link.Has
+}
+
+// hostBuffer is the receive buffer of a host, 0 if it is the default one.
+func (s *Scenario) hostBuffer(e topo.End, written bool, short *config.Shortages) int {
+	end, needs := s.end(e, 0)
+	size := s.RxBuffer
+	if !written {
+		size = min(max(config.DefaultRxBuffer, rxShare*config.RoundHeadroom(needs)), mostHeadroom)
+	}
+	end.Key, end.Has, end.Step = "host.rx_buffer", size/rxShare, rxShare
+	short.Add(end)
+	if size == config.DefaultRxBuffer {
+		return 0
+	}
+	return size
+}
+
+// end is the end of a link, and the headroom that it needs with such a cell.
+func (s *Scenario) end(e topo.End, cell int) (end config.Shortage, needs int) {
+	port := s.Fabric.Nodes[e.Node].Ports[e.Port]
+	l := s.Links[port.Link]
+	delay := l.Delay + l.Jitter
+	needs = s.PFC.NeedsHeadroom(l.Rate, delay, s.MTU, cell)
+	return config.Shortage{
+		End:  fmt.Sprintf("%s to %s", s.Fabric.Nodes[e.Node].Name, s.Fabric.Nodes[port.Peer.Node].Name),
+		Link: config.LinkText(l.Rate, delay), Needs: needs,
+	}, needs
+}
+
+// warnPools tells of switches whose pool of headroom is less than all groups can need, those that
+// are alike in one line.
+func (p *parser) warnPools(s *Scenario) {
+	if s.Buffer.HeadroomPool == nil {
+		return
+	}
+	type alike struct {
+		text, first string
+		more        int
+	}
+	var all []alike
+	for i, n := range s.Fabric.Nodes[:s.Fabric.Switches()] {
+		sw := config.Switch{Buffer: s.Buffer, PFC: s.PFC}
+		for j := range n.Ports {
+			xoff := s.XOFF(topo.End{Node: i, Port: unit.Port(j)})
+			sw.Ports = append(sw.Ports, config.Port{XOFF: &xoff})
+		}
+		text, ok := sw.PoolShort()
+		switch at := slices.IndexFunc(all, func(a alike) bool { return a.text == text }); {
+		case !ok:
+		case at >= 0:
+			all[at].more++
+		default:
+			all = append(all, alike{text: text, first: n.Name})
+		}
+	}
+	for _, a := range all {
+		if a.more > 0 {
+			a.first = fmt.Sprintf("%s and %d more switches", a.first, a.more)
+		}
+		s.Warnings = append(s.Warnings, p.At("buffer.headroom_pool", a.first+": "+a.text).String())
+	}
+}
