@@ -57,6 +57,9 @@ type Case struct {
 	Lossless  []int
 	Poor      bool     // switches have no pool to lend from: all that a bucket may hold is reserved for it
 	Dynamic   *Dynamic // of modes truth-*: instead of Threshold and XONOffset; nobody changes it
+	Cell      int      // in bytes, 0 for none
+	// HeadroomPool is a further key of the buffer, "" for none.
+	HeadroomPool string
 	Quanta    int
 	Refresh   unit.Time
 
@@ -154,9 +157,13 @@ func (c *Case) Text(detector, comment string) []byte {
 	if c.Poor {
 		pool, size = 1, c.Threshold
 	}
-	profile := fmt.Sprintf("{pool: %d, size: %d, static_th: %d, xon_offset: %d, xoff: %d}", pool, size, c.Threshold-size, c.XONOffset, c.Headroom)
+	more := c.HeadroomPool
+	if c.Cell > 0 {
+		more += fmt.Sprintf(", cell: %d", c.Cell)
+	}
+	profile := fmt.Sprintf("{pool: %d, size: %d, static_th: %d, xon_offset: %d, xoff: %d%s}", pool, size, c.Threshold-size, c.XONOffset, c.Headroom, more)
 	if c.Dynamic != nil {
-		profile = c.Dynamic.text(c.Headroom)
+		profile = c.Dynamic.text(c.Headroom, more)
 	}
 	fmt.Fprintf(&b, "\nbuffer: %s\n", profile)
 	fmt.Fprintf(&b, "pfc: {lossless: %s, quanta: %d, refresh: %s}\n", list(c.Lossless), c.Quanta, span(c.Refresh))

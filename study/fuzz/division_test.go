@@ -59,6 +59,7 @@ func divisions() []division {
 		{fuzz.TruthDynamic, "itsy", testkit.Sized(4, 30), testkit.Sized(3, 4), testkit.Sized[uint64](lightSeed, 0)},
 		{fuzz.TruthFailures, "itsy", testkit.Sized(4, 30), testkit.Sized(3, 4), testkit.Sized[uint64](lightSeed, 0)},
 		{fuzz.TruthSONiC, "none", testkit.Sized(1, 6), testkit.Sized(2, 4), testkit.Sized[uint64](lightSeed, 0)},
+		{fuzz.TruthCells, "itsy", testkit.Sized(2, 30), testkit.Sized(2, 4), testkit.Sized[uint64](lightSeed, 0)},
 	}
 }
 

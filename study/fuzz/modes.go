@@ -40,6 +40,7 @@ var modes = []struct {
 	{mode: TruthDynamic, kind: truthMode},
 	{mode: TruthFailures, kind: truthMode},
 	{mode: TruthSONiC, kind: truthMode},
+	{mode: TruthCells, kind: truthMode},
 }
 
 // ModeNames are the names of all modes.

@@ -14,10 +14,11 @@ const (
 	TruthDynamic  Mode = "truth-dynamic"  // dynamic ones in small pools
 	TruthFailures Mode = "truth-failures" // as TruthDynamic, and one to six links fail
 	TruthSONiC    Mode = "truth-sonic"    // as switches that run SONiC have them, frames of up to 9014 bytes
+	TruthCells    Mode = "truth-cells"    // those of any mode above, cells, and one headroom for all groups
 )
 
 // TruthModes are all of them. The cases of each are a stream of random numbers of their own.
-var TruthModes = []Mode{TruthStatic, TruthOffset, TruthJumbo, TruthDynamic, TruthFailures, TruthSONiC}
+var TruthModes = []Mode{TruthStatic, TruthOffset, TruthJumbo, TruthDynamic, TruthFailures, TruthSONiC, TruthCells}
 
 // truthStream is where the random numbers of these cases begin: see jumboStream. truthApart is how
 // far those of two modes are apart.
@@ -35,9 +36,9 @@ type Dynamic struct {
 	Pool, Size, Th, XON, XONOffset int
 }
 
-// text is a profile with this headroom, as the scenario's key has it.
-func (d *Dynamic) text(headroom int) string {
-	return fmt.Sprintf("{pool: %d, size: %d, dynamic_th: %d, xon: %d, xon_offset: %d, xoff: %d}", d.Pool, d.Size, d.Th, d.XON, d.XONOffset, headroom)
+// text is a profile with this headroom and further keys, as the scenario's key has it.
+func (d *Dynamic) text(headroom int, more string) string {
+	return fmt.Sprintf("{pool: %d, size: %d, dynamic_th: %d, xon: %d, xon_offset: %d, xoff: %d%s}", d.Pool, d.Size, d.Th, d.XON, d.XONOffset, headroom, more)
 }
 
 // newTruth generates case index of a seed and one of TruthModes: a fabric and traffic as in mode
@@ -86,7 +87,30 @@ func (m *maker) sameWays() {
 
 // thresholds draws those of the mode.
 func (m *maker) thresholds() {
-	switch m.Mode {
+	if m.Mode == TruthCells {
+		m.thresholdsOf(pick(m, TruthStatic, TruthOffset, TruthDynamic, TruthSONiC))
+		m.cells()
+		return
+	}
+	m.thresholdsOf(m.Mode)
+}
+
+// cells draws a cell, and whether the groups share their headroom. Then it holds that of all groups,
+// without which lossless frames are lost.
+func (m *maker) cells() {
+	m.Cell = pick(m, 0, 80, 96, 144, 192, 208, 254, 420)
+	m.Headroom = m.Headroom * max(1, (m.Cell+control-1)/control) * pick(m, 1, 2)
+	if m.Cell == 0 || m.one(2) {
+		m.HeadroomPool = fmt.Sprintf(", headroom_pool: {ratio: 1, port: %d}", pick(m, 0, 1, m.between(1, m.Headroom), 10_240))
+	}
+	if d := m.Dynamic; d == nil {
+		m.Threshold += m.Cell // of the frame that fills it
+	}
+}
+
+// thresholdsOf draws those of a mode.
+func (m *maker) thresholdsOf(mode Mode) {
+	switch mode {
 	case TruthStatic:
 		m.buffers()
 	case TruthOffset:

@@ -29,6 +29,7 @@ var truthCases = []struct {
 	{TruthDynamic, []int{5, 119, 147, 282}},
 	{TruthFailures, []int{30, 115, 226, 249}},
 	{TruthSONiC, []int{32, 101, 145}},
+	{TruthCells, []int{3, 11, 20, 31}},
 }
 
 // TestTruth: in every kind of cases what the oracle and itsy say is what never moves.

@@ -171,8 +171,8 @@ that pauses expire; "rdma" makes most flows reliable connections (transport: rc)
 "cause" and "random-cause" are about the cause that is named; "response" is about
 what responses do; "clocks" is about the oracle, if logs go by several clocks;
 "attack" puts forged, replayed, reflected and mutated control frames on wires;
-"truth-static", "truth-offset", "truth-jumbo", "truth-dynamic", "truth-failures" and
-"truth-sonic" hold the oracle, and the detector, against what never moves.
+"truth-static", "truth-offset", "truth-jumbo", "truth-dynamic", "truth-failures",
+"truth-sonic" and "truth-cells" hold the oracle, and the detector, against what never moves.
 
 Mode "cause" plants a cause: a fabric whose flows are slowed until it does not
 deadlock, and in it one disturbance by which it does, or two, or none as a
