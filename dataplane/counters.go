@@ -28,8 +28,9 @@ const (
 	DropReflected     //
 	DropReservedGroup
 	DropNotForUs
+	DropFiltered // bridged, and its station is where it came from, or nobody else is there
 	DropNoRoute
-	DropNoPort
+	DropNoPort // every port that leads on is down
 	DropTTL
 	DropARPUnresolved
 	DropIncompleteARP // no MAC entry for its station, and not to be flooded
@@ -54,7 +55,7 @@ const (
 
 var reasonNames = [Reasons]string{
 	"none", "short", "too_long", "malformed_ip", "malformed_arp", "pfc_short", "pfc_long", "pfc_address", "pfc_opcode",
-	"pfc_reserved_bits", "pause_8023", "message_malformed", "control_budget", "host_message", "auth_missing", "auth_unknown", "auth_wrong", "auth_replayed", "auth_reflected", "reserved_group", "not_for_us", "no_route", "no_port", "ttl_expired", "arp_unresolved", "incomplete_arp", "response", "policed", "lossy_port_full", "lossy_turn_full", "stack_queue_full",
+	"pfc_reserved_bits", "pause_8023", "message_malformed", "control_budget", "host_message", "auth_missing", "auth_unknown", "auth_wrong", "auth_replayed", "auth_reflected", "reserved_group", "not_for_us", "filtered", "no_route", "no_port", "ttl_expired", "arp_unresolved", "incomplete_arp", "response", "policed", "lossy_port_full", "lossy_turn_full", "stack_queue_full",
 	"headroom_full", "lossy_queue_full", "no_slot", "no_copy", "link_down", "message_queue_full",
 	"tlv_malformed", "host_label", "pfc_class_not_lossless", "mac_table_full", "arp_table_full",
 }
@@ -63,6 +64,30 @@ func (r Reason) String() string { return reasonNames[r] }
 
 // Odd reports whether r is no reason to drop: what was odd went on.
 func (r Reason) Odd() bool { return r >= OddMessageQueue }
+
+// Fate is what a reason to drop means for a data frame of a lossless class.
+type Fate uint8
+
+// The fates.
+const (
+	// Unwanted: nobody was to have the frame. It is malformed, or of a station elsewhere.
+	Unwanted Fate = iota
+	// OnPurpose: an action, or a rule of the configuration, is there to drop it.
+	OnPurpose
+	// Lost: it was to go on, and there was no way or no room.
+	Lost
+)
+
+// Fate is what becomes of a lossless data frame that is dropped for r.
+func (r Reason) Fate() Fate {
+	switch r {
+	case DropNoRoute, DropNoPort, DropTTL, DropARPUnresolved, DropStack, DropHeadroom, DropLossyQueue, DropNoSlot, DropNoCopy, DropLinkDown:
+		return Lost
+	case DropIncompleteARP, DropResponse, DropPoliced, DropLossyPort, DropLossyTurn:
+		return OnPurpose
+	}
+	return Unwanted
+}
 
 // PortCounters count since the switch started. Bytes are without FCS.
 type PortCounters struct {
@@ -81,7 +106,11 @@ type PortCounters struct {
 	RxMessages        uint64
 	TxMessages        uint64
 	Drops             [Reasons]uint64 // frames that came in by this port, by reason; of an Odd one, how often
-	LosslessLost      uint64          // of Drops: well-formed frames of a lossless class
+	LosslessLost      uint64          // of Drops: data frames of a lossless class whose Fate is Lost
+	LostBy            [Reasons]uint64 // of LosslessLost, by reason
+	// LostOf are those of LosslessLost by class, and HeadroomLost those of them for which the
+	// headroom of their group, this port and the class, was full.
+	LostOf, HeadroomLost [unit.Priorities]uint64
 	ResponseBytes     uint64          // of the frames that were dropped to break a deadlock
 }
 

@@ -14,13 +14,19 @@ func (s *Switch) bridge(in unit.Port, f *buffer.Frame, bridge unit.PortSet) {
 	dst := ether.MAC(f.Info.DstMAC)
 	if !dst.IsGroup() {
 		if out, ok := s.macs.lookup(s.now, dst); ok {
-			if out == in || !bridge.Has(out) {
+			switch {
+			case bridge.Has(out):
+				s.enqueue(f, out)
+			case s.up.Has(out): // it is where the frame came from, or not of this bridge
+				s.drop(f, DropFiltered)
+			default:
 				s.drop(f, DropNoPort)
-				return
 			}
-			s.enqueue(f, out)
 			return
 		}
+	} else if bridge == 0 {
+		s.drop(f, DropFiltered)
+		return
 	}
 	s.flood(f, bridge)
 }

@@ -36,6 +36,7 @@ type Switch struct {
 	policing  int // policers that actions took
 	classes   classes
 	marker    marker
+	lost      flowDrops
 	peer      detect.Peer // the detector, if it has messages of its own
 
 	now    unit.Time
@@ -286,8 +287,11 @@ func (s *Switch) countDrop(f *buffer.Frame, r Reason) {
 	if r == DropResponse {
 		c.ResponseBytes += uint64(f.Len)
 	}
-	if f.Info.Kind == kindData && s.lossless.Has(f.Info.Class) && r >= DropHeadroom {
-		c.LosslessLost++
+	if f.Info.Kind == kindData {
+		s.lost.count(flowOf(f), r)
+		if s.lossless.Has(f.Info.Class) && r.Fate() == Lost {
+			c.countLost(f.Info.Class, r)
+		}
 	}
 	if s.cfg.Dropped != nil {
 		s.cfg.Dropped(f, r)
