@@ -93,7 +93,7 @@ func TestGroupsAreFloodedAndNotLearned(t *testing.T) {
 func TestBridgeDrops(t *testing.T) {
 	s := newTestSwitch(t, 3, nil)
 	s.receive(1, between(0, 1, 0, 1)) // the station is where the frame came from
-	s.wantDrop(1, DropNoPort)
+	s.wantDrop(1, DropFiltered)
 	s.link(1, false)
 	s.wantNoDrops()
 	s.receive(0, between(0, 1, 0, 1))

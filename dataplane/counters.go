@@ -28,7 +28,7 @@ const (
 	DropReflected     //
 	DropReservedGroup
 	DropNotForUs
-	DropFiltered // bridged, and its station is where it came from, or nobody else is there
+	DropFiltered // bridged, and its station is where it came from
 	DropNoRoute
 	DropNoPort // every port that leads on is down
 	DropTTL

@@ -24,9 +24,6 @@ func (s *Switch) bridge(in unit.Port, f *buffer.Frame, bridge unit.PortSet) {
 			}
 			return
 		}
-	} else if bridge == 0 {
-		s.drop(f, DropFiltered)
-		return
 	}
 	s.flood(f, bridge)
 }

@@ -420,9 +420,18 @@ func (c *chaos) checkFrames(queued int) {
 		for r := DropShort; !r.Odd(); r++ {
 			dropped += int(n.Drops[r])
 		}
-		lost := n.Drops[DropHeadroom] + n.Drops[DropNoSlot] + n.Drops[DropLinkDown]
-		if n.LosslessLost > lost || n.LosslessLost < n.Drops[DropHeadroom] {
-			c.t.Fatalf("%s: port %d: %d lossless frames lost, of %v", c.where, p, n.LosslessLost, n.Drops)
+		lost, ofClasses := uint64(0), uint64(0)
+		for r, k := range n.LostBy {
+			lost += k
+			if k > n.Drops[r] || k > 0 && Reason(r).Fate() != Lost {
+				c.t.Fatalf("%s: port %d: %d lossless frames lost as %v, of %d", c.where, p, k, Reason(r), n.Drops[r])
+			}
+		}
+		for _, k := range n.LostOf {
+			ofClasses += k
+		}
+		if n.LosslessLost != lost || n.LosslessLost != ofClasses || n.LostBy[DropHeadroom] != n.Drops[DropHeadroom] {
+			c.t.Fatalf("%s: port %d: %d lossless frames lost, %d by reason, %d by class, of %v", c.where, p, n.LosslessLost, lost, ofClasses, n.Drops)
 		}
 	}
 	if c.given != left+dropped+queued {
