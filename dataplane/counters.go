@@ -111,7 +111,7 @@ type PortCounters struct {
 	// LostOf are those of LosslessLost by class, and HeadroomLost those of them for which the
 	// headroom of their group, this port and the class, was full.
 	LostOf, HeadroomLost [unit.Priorities]uint64
-	ResponseBytes     uint64          // of the frames that were dropped to break a deadlock
+	ResponseBytes        uint64 // of the frames that were dropped to break a deadlock
 }
 
 // LastPause is a pause of a queue that has ended.

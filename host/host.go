@@ -94,11 +94,16 @@ type Counters struct {
 	// that is in force, 0 without one.
 	PausedTime  [unit.Priorities]unit.Time `json:"paused_time_ns"`
 	PausedSince [unit.Priorities]unit.Time `json:"paused_since_ns,omitzero"`
-	Overflow    uint64                     `json:"overflow"`       // frames lost because the receive buffer was full
-	Other       uint64                     `json:"other"`          // frames that belong to no flow
-	Bad         uint64                     `json:"bad"`            // malformed control frames
-	Long        uint64                     `json:"long,omitempty"` // frames longer than Config.MaxFrame
-	LinkDown    uint64                     `json:"link_down"`      // times that the link went down
+	// Overflow is frames lost because the receive buffer was full, OverflowOf the same by class,
+	// which a NIC counts in its own way.
+	Overflow   uint64                  `json:"overflow"`
+	OverflowOf [unit.Priorities]uint64 `json:"-"`
+	// FlowsFull is frames, by class, of flows beyond the 65536 for which a host keeps counts.
+	FlowsFull [unit.Priorities]uint64 `json:"flows_full,omitzero"`
+	Other     uint64                  `json:"other"`          // frames that belong to no flow
+	Bad       uint64                  `json:"bad"`            // malformed control frames
+	Long      uint64                  `json:"long,omitempty"` // frames longer than Config.MaxFrame
+	LinkDown  uint64                  `json:"link_down"`      // times that the link went down
 	// Frames to port 4791 that belong to no reliable connection, and why.
 	RC BadPackets `json:"rc,omitzero"`
 }
@@ -127,6 +132,8 @@ type Received struct {
 	Lost       uint64 `json:"lost"`
 	Reordered  uint64 `json:"reordered"`
 	Duplicates uint64 `json:"duplicates,omitempty"`
+	// Overflow is how many found the receive buffer full. They have not arrived.
+	Overflow uint64 `json:"overflow,omitempty"`
 	// First and Last are times of arrival.
 	First      unit.Time `json:"first_ns"`
 	Last       unit.Time `json:"last_ns"`

@@ -322,13 +322,8 @@ func (h *Host) receiveRequest(f *buffer.Frame, number, from uint32, hd *roce.Hea
 		return
 	}
 	p := &h.peers[k]
-	if !h.store(f.Info.Class, f.Len) {
-		h.count.Overflow++
-		return
-	}
-	r := h.receiver(number, f.Info.Class)
+	r := h.admit(number, f.Info.Class, f.Len)
 	if r == nil {
-		h.count.Other++
 		return
 	}
 	seq, sent := fullNumber(f.Data[f.Info.L3:], r.Next), h.now

@@ -118,13 +118,8 @@ func (h *Host) endPause(c unit.Priority, how event.Type) {
 func (h *Host) receiveFlow(f *buffer.Frame) {
 	c := f.Info.Class
 	number, seq, sent, _ := payload(f.Data, int(f.Info.L3))
-	if !h.store(c, f.Len) {
-		h.count.Overflow++
-		return
-	}
-	r := h.receiver(number, c)
+	r := h.admit(number, c, f.Len)
 	if r == nil {
-		h.count.Other++
 		return
 	}
 	r.renumber(seq, sent)
@@ -185,6 +180,23 @@ func (h *Host) took(r *receiver, n int) {
 			r.Bins[bin] += uint64(n)
 		}
 	}
+}
+
+// admit puts n bytes of a flow's frame into the receive buffer. It returns nil, and counts the
+// frame as dropped, if there is no room for it, or none to keep count of its flow.
+func (h *Host) admit(number uint32, c unit.Priority, n int) *receiver {
+	r := h.receiver(number, c)
+	switch {
+	case r == nil:
+		h.count.FlowsFull[c]++
+		return nil
+	case !h.store(c, n):
+		h.count.Overflow++
+		h.count.OverflowOf[c]++
+		r.Overflow++
+		return nil
+	}
+	return r
 }
 
 func (h *Host) receiver(number uint32, c unit.Priority) *receiver {

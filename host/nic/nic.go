@@ -88,7 +88,7 @@ func (n *NIC) HostCounters() host.Counters {
 	c := host.Counters{
 		RxPause: w.RxPause, RxResume: w.RxResume, TxPause: w.TxPause, TxResume: w.TxResume, TxRefresh: w.TxRefresh,
 		PausedTime: w.PausedTime, LinkDown: n.linkDown,
-		Overflow: w.Drops[dataplane.DropHeadroom] + w.Drops[dataplane.DropLossyQueue],
+		Overflow: w.Drops[dataplane.DropHeadroom] + w.Drops[dataplane.DropLossyQueue] + w.Drops[dataplane.DropNoSlot],
 	}
 	for _, r := range []dataplane.Reason{dataplane.DropPFCShort, dataplane.DropPFCLong, dataplane.DropPFCAddress, dataplane.DropPFCOpcode, dataplane.DropPFCReserved, dataplane.DropPause8023} {
 		c.Bad += w.Drops[r]

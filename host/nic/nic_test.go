@@ -243,8 +243,8 @@ func TestFullSendQueue(t *testing.T) {
 		t.Errorf("wire %q, stack %q", w, h)
 	}
 	stack, wire := n.Counters(Stack), n.Counters(Wire)
-	if d := stack.Drops[dataplane.DropStack]; d != 50 || stack.LosslessLost != 0 || wire.LosslessLost != 0 {
-		t.Errorf("%d dropped in the host, %d and %d lost at the stack and on the wire; want 50, 0, 0", d, stack.LosslessLost, wire.LosslessLost)
+	if d := stack.Drops[dataplane.DropStack]; d != 50 || stack.LosslessLost != 50 || wire.LosslessLost != 0 {
+		t.Errorf("%d dropped in the host, %d and %d lost at the stack and on the wire; want 50, 50, 0", d, stack.LosslessLost, wire.LosslessLost)
 	}
 	n.arrive(Wire, pfc(3, 0))
 	n.run(100 * ms)

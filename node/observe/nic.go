@@ -20,6 +20,10 @@ type NIC struct {
 	InHost HostLoss `json:"lost_in_host"`
 	// OnArrival are frames that the fabric delivered and the NIC lost.
 	OnArrival ArrivalLoss `json:"lost_on_arrival"`
+	// WireDrops are frames that came by the wire and were dropped, by reason, StackDrops those
+	// of programs.
+	WireDrops  map[string]uint64 `json:"wire_drops,omitempty"`
+	StackDrops map[string]uint64 `json:"stack_drops,omitempty"`
 	// Stack is the statistics of the interface for programs.
 	Stack link.Stats `json:"stack"`
 }
@@ -53,7 +57,7 @@ func (l HostLoss) Sum() uint64 { return l.SendQueue + l.Device + l.Sockets + l.O
 // ArrivalLoss is frames lost at the NIC's end of the wire. Lossy frames are lost when
 // they come faster than the stack takes them.
 type ArrivalLoss struct {
-	Lossless uint64 `json:"lossless"` // the headroom was full
+	Lossless uint64 `json:"lossless"` // the buffer was full, or a link was down
 	Lossy    uint64 `json:"lossy"`
 	Ring     uint64 `json:"ring"` // the process read them too late
 }
@@ -82,6 +86,27 @@ func TakeNIC(n *nic.NIC, links []link.Stats, sockets uint64) NIC {
 		out.InHost.Other += stack.Drops[r]
 	}
 	out.InHost.Other -= full
+	out.Loss, out.LosslessLost = lossOf(wire), wire.LosslessLost+stack.LosslessLost
+	for r, n := range stack.LostBy {
+		out.add(dataplane.Reason(r).String(), n)
+	}
+	for class, n := range stack.LostOf {
+		out.LostOf[class] += n
+	}
+	out.WireDrops, out.StackDrops = drops(wire), drops(stack)
 	out.OnArrival = ArrivalLoss{Lossless: wire.LosslessLost, Lossy: wire.Drops[dataplane.DropLossyQueue], Ring: out.Link.Drops + out.Link.Truncated}
 	return out
+}
+
+// drops are the frames of these counters that were dropped, by reason, nil if none was.
+func drops(k *dataplane.PortCounters) (by map[string]uint64) {
+	for r := dataplane.NoReason; !r.Odd(); r++ {
+		if n := k.Drops[r]; n > 0 {
+			if by == nil {
+				by = map[string]uint64{}
+			}
+			by[r.String()] = n
+		}
+	}
+	return by
 }

@@ -33,8 +33,66 @@ type Switch struct {
 	SharedBytes   int    `json:"shared_bytes"`
 	LosslessLost  uint64 `json:"lossless_lost"`
 	Lossless      []int  `json:"lossless"` // classes
+	// Flows are the flows of which it dropped data frames, OtherDrops such frames of flows beyond
+	// the first 4096 of them, and of none.
+	Flows      []FlowDrops `json:"flow_drops,omitempty"`
+	OtherDrops FlowDrops   `json:"other_drops,omitzero"`
 	Live
 	Ports []Port `json:"ports"`
+}
+
+// FlowDrops are data frames of a flow that a node dropped, lossy ones too. A flooded frame
+// counts once for each copy.
+type FlowDrops struct {
+	Flow uint32 `json:"flow,omitempty"` // the hash of its addresses and ports
+	// Lost had no way or no room. The others were dropped on purpose: Response to break a
+	// deadlock, Policed above a rate or in a queue or turn that was made lossy, IncompleteARP
+	// for want of a MAC entry where nothing is flooded. Unwanted were of a station elsewhere.
+	Lost          uint64 `json:"lost,omitempty"`
+	Response      uint64 `json:"response,omitempty"`
+	Policed       uint64 `json:"policed,omitempty"`
+	IncompleteARP uint64 `json:"incomplete_arp,omitempty"`
+	Unwanted      uint64 `json:"unwanted,omitempty"`
+}
+
+// Loss is what a node lost of lossless frames.
+type Loss struct {
+	// LostBy is how many, by reason.
+	LostBy map[string]uint64 `json:"lossless_lost_by,omitempty"`
+	// LostOf is the same by class, and HeadroomLost those of them for which the headroom of their
+	// priority group was full.
+	LostOf       [unit.Priorities]uint64 `json:"lossless_lost_of,omitzero"`
+	HeadroomLost [unit.Priorities]uint64 `json:"headroom_lost,omitzero"`
+}
+
+// lossOf is what came in by the port of these counters and was lost.
+func lossOf(k *dataplane.PortCounters) Loss {
+	l := Loss{LostOf: k.LostOf, HeadroomLost: k.HeadroomLost}
+	for r, n := range k.LostBy {
+		l.add(dataplane.Reason(r).String(), n)
+	}
+	return l
+}
+
+func (l *Loss) add(reason string, n uint64) {
+	if n == 0 {
+		return
+	}
+	if l.LostBy == nil {
+		l.LostBy = map[string]uint64{}
+	}
+	l.LostBy[reason] += n
+}
+
+func takeFlowDrops(s *dataplane.Switch) (flows []FlowDrops, other FlowDrops) {
+	of := func(d dataplane.FlowDrops) FlowDrops {
+		return FlowDrops{uint32(d.Flow), d.Lost, d.Response, d.Policed, d.IncompleteARP, d.Unwanted}
+	}
+	all, rest := s.FlowDrops()
+	for _, d := range all {
+		flows = append(flows, of(d))
+	}
+	return flows, of(rest)
 }
 
 // Live is data that only a live node has.
@@ -91,6 +149,7 @@ type Port struct {
 	// frames that were forwarded.
 	Drops map[string]uint64 `json:"drops,omitempty"`
 	Odd   map[string]uint64 `json:"odd,omitempty"`
+	Loss                    // of frames that came in by this port
 	// Frames marked with Congestion Experienced as they left, by class.
 	Marked [unit.Priorities]uint64 `json:"ecn_marked,omitzero"`
 	// Frames dropped on purpose, by class: at the egress, and on arrival. ResponseBytes
@@ -202,6 +261,7 @@ func TakeSwitch(s *dataplane.Switch, links []link.Stats) Switch {
 		out.LosslessLost += s.Counters(unit.Port(i)).LosslessLost
 		out.Ports = append(out.Ports, p)
 	}
+	out.Flows, out.OtherDrops = takeFlowDrops(s)
 	return out
 }
 
@@ -211,7 +271,7 @@ func takePort(s *dataplane.Switch, n unit.Port) Port {
 		Name: s.Config().Ports[n].Name, Up: s.LinkUp(n), RxFrames: k.RxFrames, RxBytes: k.RxBytes, TxFrames: k.TxFrames, TxBytes: k.TxBytes,
 		RxPause: k.RxPause, RxResume: k.RxResume, TxPause: k.TxPause, TxResume: k.TxResume, TxRefresh: k.TxRefresh,
 		Messages: [2]uint64{k.RxMessages, k.TxMessages}, Drops: map[string]uint64{},
-		Marked: k.Marked, TxDropped: k.TxDropped, RxDropped: k.RxDropped, ResponseBytes: k.ResponseBytes,
+		Loss: lossOf(k), Marked: k.Marked, TxDropped: k.TxDropped, RxDropped: k.RxDropped, ResponseBytes: k.ResponseBytes,
 	}
 	for c := range unit.Priority(unit.Priorities) {
 		q := s.Queue(n, c)
@@ -259,12 +319,31 @@ type Host struct {
 	Sent     []host.Sent     `json:"sent"`
 	Received []host.Received `json:"received"`
 	Counters host.Counters   `json:"counters"`
-	Link     link.Stats      `json:"link"`
+	// LosslessLost is how many lossless frames it dropped: a host those for which its receive
+	// buffer had no headroom, and those of flows beyond what it counts; a NIC for programs also
+	// what found no room on the way out.
+	LosslessLost uint64 `json:"lossless_lost"`
+	Loss
+	Link link.Stats `json:"link"`
 	Live
 }
 
+// FlowsFull is the reason of a host that drops a frame of a flow for which it keeps no count.
+const FlowsFull = "flows_full"
+
 // TakeHost takes a snapshot of h; l is the statistics of its link.
 func TakeHost(h *host.Host, l link.Stats) Host {
-	c := h.Config()
-	return Host{Name: c.Name, ID: uint16(c.ID), Started: h.Started(), Sent: h.Senders(), Received: h.Receivers(), Counters: *h.Counters(), Link: l}
+	c, k := h.Config(), h.Counters()
+	out := Host{Name: c.Name, ID: uint16(c.ID), Started: h.Started(), Sent: h.Senders(), Received: h.Receivers(), Counters: *k, Link: l}
+	for class := range unit.Priority(unit.Priorities) {
+		if !c.Lossless.Has(class) {
+			continue
+		}
+		full, uncounted := k.OverflowOf[class], k.FlowsFull[class]
+		out.HeadroomLost[class], out.LostOf[class] = full, full+uncounted
+		out.add(dataplane.DropHeadroom.String(), full)
+		out.add(FlowsFull, uncounted)
+		out.LosslessLost += full + uncounted
+	}
+	return out
 }
