@@ -17,14 +17,10 @@ import (
 // count fills in what the nodes' counters say: flows, lost frames, messages, sizes. It
 // comes after judge because it needs the actions that systems took.
 func (v *Verdict) count(p *scenario.Plan, switches []observe.Switch, hosts []observe.Host) {
-	v.countFlows(p, hosts)
-	// A lossless frame that a switch dropped is usually missed by its receiver too; if
-	// no later frame of its flow arrived, only the switch knows.
-	dropped := 0
+	wire := v.countFlows(p, switches, hosts)
 	v.ResponseDropped, v.ResponseDroppedBytes, v.Policed, v.IncompleteARP = 0, 0, 0, 0
 	for i := range switches {
 		w := &switches[i]
-		dropped += int(w.LosslessLost)
 		v.DetectorBytesPerSwitch = max(v.DetectorBytesPerSwitch, w.DetectorBytes)
 		v.CounterBytesPerSwitch = max(v.CounterBytesPerSwitch, w.CounterBytes)
 		for _, p := range w.Ports {
@@ -35,21 +31,13 @@ func (v *Verdict) count(p *scenario.Plan, switches []observe.Switch, hosts []obs
 			v.ControlMessages += int(p.Messages[1])
 		}
 	}
-	// Receivers also miss what was dropped on purpose. Flows that a system polices, or
-	// that go to a host whose pauses it ignores, or are of a priority in which it made a
-	// turn lossy, are left out of their count: a switch goes on dropping while the hosts are
-	// asked.
-	onPurpose := v.ResponseDropped + v.IncompleteARP
-	if p.Scenario.Prevention != nil {
-		onPurpose += v.Policed
-	}
-	v.LosslessLost = max(v.LosslessLost-onPurpose, dropped)
 	ignored := v.unheard(p.Scenario)
 	for i := range hosts {
 		if ignored[hosts[i].Name] {
 			v.Policed += int(hosts[i].Counters.Overflow)
 		}
 	}
+	v.countLosses(p, switches, hosts, ignored, wire)
 }
 
 // unheard returns the hosts whose pauses a system ignored at some time.
@@ -77,7 +65,11 @@ func (v *Verdict) turned() (classes unit.ClassSet) {
 	return classes
 }
 
-func (v *Verdict) countFlows(p *scenario.Plan, hosts []observe.Host) {
+// countFlows fills in the rows of the flows. It returns how many lossless frames receivers miss
+// that no node says it dropped. Flows that a system polices, or that go to a host whose pauses it
+// ignores, or are of a priority in which it made a turn lossy, are left out of that: a live switch
+// goes on dropping while the hosts are asked.
+func (v *Verdict) countFlows(p *scenario.Plan, switches []observe.Switch, hosts []observe.Host) (wire int) {
 	s := p.Scenario
 	policed := func(flow int) bool {
 		return slices.ContainsFunc(v.Measures, func(m Measure) bool {
@@ -85,6 +77,7 @@ func (v *Verdict) countFlows(p *scenario.Plan, hosts []observe.Host) {
 		})
 	}
 	ignored, turned := v.unheard(s), v.turned()
+	dropped, untold := dropsByFlow(switches)
 	sent, received := map[uint32]host.Sent{}, map[uint32]host.Received{}
 	for i := range hosts {
 		for _, f := range hosts[i].Sent {
@@ -104,24 +97,32 @@ func (v *Verdict) countFlows(p *scenario.Plan, hosts []observe.Host) {
 			messages = messagesOf(out.Messages, p.Alone(i))
 			messages.Size, messages.Start, messages.Marked = int64(f.Size), f.Start, int64(in.Marked)
 		}
-		inFlight := int64(0) // unknown unless both ends reported
-		if reported(f.From) && reported(f.To) {
-			inFlight = int64(out.Frames) - int64(in.Frames) - int64(in.Lost)
+		d := dropped[p.Hash(i)]
+		delete(dropped, p.Hash(i)) // two flows with one hash: the first has the drops
+		unheard := ignored[s.Fabric.Nodes[f.To].Name]
+		if unheard {
+			d.Policed += in.Overflow
+		} else {
+			d.Lost += in.Overflow
 		}
+		known := reported(f.From) && reported(f.To)
+		row := lostOf(&out, &in, d, known)
 		end := s.Duration
 		if f.Stop > 0 && f.RC == nil { // a connection ends its messages afterwards
 			end = min(end, f.Stop)
 		}
 		v.Flows = append(v.Flows, FlowResult{
 			Name: f.Name, From: s.Fabric.Nodes[f.From].Name, To: s.Fabric.Nodes[f.To].Name, Priority: int(f.Class),
-			Sent: int64(out.Frames), Received: int64(in.Frames), Lost: int64(in.Lost), InFlight: inFlight, Reordered: int64(in.Reordered),
+			Sent: int64(out.Frames), Received: int64(in.Frames), Lost: row.Lost, InFlight: row.InFlight, Reordered: int64(in.Reordered),
+			Response: row.Response, OverRate: row.OverRate, IncompleteARP: row.IncompleteARP,
 			Policed: policed(i), Innocent: !policed(i) && !s.Misbehaves(f.To), Final: final(in.Bins[:], s.Bin()), OverTime: overTime(in.Bins[:], s.Bin()),
 			Throughput: perSecond(in.Bytes, end-f.Start), Messages: messages,
 		})
-		if slices.Contains(s.PFC.Lossless, int(f.Class)) && !policed(i) && !ignored[s.Fabric.Nodes[f.To].Name] && !turned.Has(f.Class) {
-			v.LosslessLost += int(in.Lost)
+		if slices.Contains(s.PFC.Lossless, int(f.Class)) && !policed(i) && !unheard && !turned.Has(f.Class) {
+			wire += max(0, int(in.Lost)-int(total(d)))
 		}
 	}
+	return max(0, wire-untold)
 }
 
 // messagesOf is what became of the messages of a flow that takes so long alone.

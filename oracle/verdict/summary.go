@@ -152,10 +152,12 @@ func (s *Summary) WriteText(w io.Writer) error {
 		switch {
 		case v.Invalid != "":
 			met = "run not valid: " + v.Invalid
+		case !v.ExpectedMet && v.Expected:
+			met = "NOT met"
+		case !v.ExpectedMet:
+			met = "NOT lossless"
 		case !v.Expected:
 			met = "nothing expected"
-		case !v.ExpectedMet:
-			met = "NOT met"
 		}
 		rows = append(rows, []string{
 			fmt.Sprint(run), onset, fmt.Sprint(v.truePositives()), latency, fmt.Sprint(v.FalsePositives), fmt.Sprint(v.Premature),
@@ -187,9 +189,12 @@ func (s *Summary) WriteText(w io.Writer) error {
 		s.Completion.writeLine(&t)
 	}
 	s.writeMachine(&t)
-	if s.Runs[0].Expected {
+	switch lossy := len(s.Runs) - s.Met; {
+	case s.Runs[0].Expected:
 		t.line("expectation met in %d runs; %d runs not valid", s.Met, s.Invalid)
-	} else {
+	case lossy > 0:
+		t.line("NOT lossless: lossless frames lost in %d runs; %d runs not valid", lossy, s.Invalid)
+	default:
 		t.line("nothing expected; %d runs not valid", s.Invalid)
 	}
 	_, err := io.WriteString(w, t.String())

@@ -32,6 +32,7 @@ func (v *Verdict) WriteText(w io.Writer) error {
 	v.writeFlows(&t)
 	t.line("")
 	t.line("frames      lossless lost %d; dropped to break a deadlock %d (%d bytes), to handle its trigger %d", v.LosslessLost, v.ResponseDropped, v.ResponseDroppedBytes, v.Policed)
+	v.writeLoss(&t)
 	if v.Completion != nil {
 		v.Completion.writeLine(&t)
 	}
@@ -263,8 +264,10 @@ func (v *Verdict) writeConclusion(t *table) {
 	switch {
 	case v.Invalid != "":
 		t.line("run not valid: %s", v.Invalid)
-	case !v.Expected:
+	case !v.Expected && v.ExpectedMet:
 		t.line("nothing expected")
+	case !v.Expected:
+		t.line("%s", strings.Join(v.Reasons, "; "))
 	case v.ExpectedMet:
 		t.line("expectation met")
 	default:

@@ -43,11 +43,18 @@ type Verdict struct {
 	// the cost of handling the trigger: those above a policer's rate, and those for a
 	// full queue that was made lossy. IncompleteARP are lossless frames for which their
 	// switch knew no port and which it was not allowed to flood.
-	LosslessLost         int `json:"lossless_lost"`
-	ResponseDropped      int `json:"response_dropped"`
-	ResponseDroppedBytes int `json:"response_dropped_bytes"`
-	Policed              int `json:"policed"`
-	IncompleteARP        int `json:"incomplete_arp"`
+	LosslessLost int `json:"lossless_lost"`
+	// LosslessLostBy is LosslessLost by reason: those of the counters of switches, NICs and hosts,
+	// and "wire", what receivers miss beyond what nodes say they dropped, on wires or in nodes
+	// that do not answer. LosslessLostAt is the same by node, the most first, and HeadroomShort
+	// the priority groups whose headroom was full.
+	LosslessLostBy       map[string]int  `json:"lossless_lost_by"`
+	LosslessLostAt       []Loss          `json:"lossless_lost_at"`
+	HeadroomShort        []HeadroomShort `json:"headroom_short"`
+	ResponseDropped      int             `json:"response_dropped"`
+	ResponseDroppedBytes int             `json:"response_dropped_bytes"`
+	Policed              int             `json:"policed"`
+	IncompleteARP        int             `json:"incomplete_arp"`
 	// Actions that systems took, and those they wanted to take and could not.
 	Measures []Measure `json:"measures"`
 	Refusals []Refusal `json:"refusals"`
@@ -98,7 +105,8 @@ type Verdict struct {
 	// Invalid says why the run cannot be trusted (the machine lost frames, a process
 	// starved); empty if it can.
 	Invalid string `json:"invalid"`
-	// Expected: the scenario has an expectation. If not, ExpectedMet is true.
+	// Expected: the scenario has an expectation. If not, ExpectedMet is true, unless lossless
+	// frames were lost: that none is lost is expected unless the scenario says otherwise.
 	Expected    bool     `json:"expected"`
 	ExpectedMet bool     `json:"expected_met"`
 	Reasons     []string `json:"reasons"` // why it is not met
@@ -210,20 +218,43 @@ type FoundCause struct {
 	Flows      []string `json:"flows"`
 }
 
-// FlowResult is what became of a flow until the end of the run. Lost frames never came
-// although later ones did; InFlight is the rest of what was sent and not received: on
-// the way, waiting in a switch, or dropped with no later frame arriving.
+// Loss is lossless frames that a node lost for a reason; Node is "" of those on wires.
+type Loss struct {
+	Node   string `json:"node"`
+	Reason string `json:"reason"`
+	Frames int    `json:"frames"`
+}
+
+// HeadroomShort is a priority group that lost lossless frames because its headroom was full.
+type HeadroomShort struct {
+	Node     string `json:"node"`
+	Port     string `json:"port"`
+	Priority int    `json:"priority"`
+	Lost     int    `json:"lost"`
+	// Headroom is what the group had, slack of a live lab included, Need what its link needs, 0
+	// where that is not known.
+	Headroom int `json:"headroom_bytes"`
+	Need     int `json:"need_bytes,omitempty"`
+}
+
+// FlowResult is what became of a flow until the end of the run. Lost frames were dropped by a
+// node, or never came although later ones did; InFlight is the rest of what was sent and not
+// received: on the way, or waiting in a switch.
 type FlowResult struct {
-	Name       string `json:"name"`
-	From       string `json:"from"`
-	To         string `json:"to"`
-	Priority   int    `json:"priority"`
-	Sent       int64  `json:"sent"`
-	Received   int64  `json:"received"`
-	Lost       int64  `json:"lost"`
-	InFlight   int64  `json:"in_flight"`
-	Reordered  int64  `json:"reordered"`
-	Throughput int64  `json:"throughput_bps"` // received bits per second of the flow's time
+	Name     string `json:"name"`
+	From     string `json:"from"`
+	To       string `json:"to"`
+	Priority int    `json:"priority"`
+	Sent     int64  `json:"sent"`
+	Received int64  `json:"received"`
+	Lost     int64  `json:"lost"`
+	InFlight int64  `json:"in_flight"`
+	// Of Lost: dropped on purpose, as ResponseDropped, Policed and IncompleteARP of the verdict.
+	Response      int64 `json:"response_dropped,omitempty"`
+	OverRate      int64 `json:"policed_dropped,omitempty"`
+	IncompleteARP int64 `json:"incomplete_arp,omitempty"`
+	Reordered     int64 `json:"reordered"`
+	Throughput    int64 `json:"throughput_bps"` // received bits per second of the flow's time
 	// Final is the received bits per second in the last quarter of the run, and OverTime
 	// in each of Bins times of equal length.
 	Final    int64   `json:"final_bps"`
@@ -322,6 +353,11 @@ func (v Verdict) MarshalJSON() ([]byte, error) {
 	v.Measures = append([]Measure{}, v.Measures...)
 	v.Refusals = append([]Refusal{}, v.Refusals...)
 	v.Killed = append([]string{}, v.Killed...)
+	v.LosslessLostAt = append([]Loss{}, v.LosslessLostAt...)
+	v.HeadroomShort = append([]HeadroomShort{}, v.HeadroomShort...)
+	if v.LosslessLostBy == nil {
+		v.LosslessLostBy = map[string]int{}
+	}
 	v.Reasons = append([]string{}, v.Reasons...)
 	v.Timeline = append([]Moment{}, v.Timeline...)
 	return json.Marshal(plain(v))

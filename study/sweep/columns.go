@@ -118,7 +118,7 @@ func trigger(v *verdict.Verdict) any {
 }
 
 func expectedMet(v *verdict.Verdict) any {
-	if !v.Expected {
+	if !v.Expected && v.ExpectedMet {
 		return nil
 	}
 	return v.ExpectedMet

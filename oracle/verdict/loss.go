@@ -1,0 +1,183 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"softswitch/dataplane"
+	"softswitch/host"
+	"softswitch/node/observe"
+	"softswitch/scenario"
+	"softswitch/topo"
+	"softswitch/unit"
+)
+
+// WireLoss is the reason of lossless frames that receivers miss and no node says it dropped.
+const WireLoss = "wire"
+
+// total is what a node dropped of a flow, on purpose or not, that was to go on.
+func total(d observe.FlowDrops) uint64 { return d.Lost + d.Response + d.Policed + d.IncompleteARP }
+
+// dropsByFlow is what switches dropped of each flow, by its hash, and how many frames they
+// dropped of which they do not say the flow.
+func dropsByFlow(switches []observe.Switch) (by map[uint32]observe.FlowDrops, untold int) {
+	by = map[uint32]observe.FlowDrops{}
+	for i := range switches {
+		for _, f := range switches[i].Flows {
+			d := by[f.Flow]
+			d.Lost += f.Lost
+			d.Response += f.Response
+			d.Policed += f.Policed
+			d.IncompleteARP += f.IncompleteARP
+			d.Unwanted += f.Unwanted
+			by[f.Flow] = d
+		}
+		untold += int(total(switches[i].OtherDrops))
+	}
+	return by, untold
+}
+
+// lostOf is the part of a flow's row that says what was lost and what is on its way. Both are
+// exact if both ends reported; else what is in flight is not known, and 0. d is what nodes
+// dropped: of a flooded frame each copy, so no more counts than was sent and did not come.
+func lostOf(out *host.Sent, in *host.Received, d observe.FlowDrops, known bool) (row FlowResult) {
+	missing := int64(out.Frames) - int64(in.Frames)
+	row.Lost = max(int64(in.Lost), min(int64(total(d)), missing))
+	if known {
+		row.InFlight = missing - row.Lost
+	}
+	left := row.Lost
+	for _, of := range []struct {
+		n    uint64
+		into *int64
+	}{{d.Response, &row.Response}, {d.Policed, &row.OverRate}, {d.IncompleteARP, &row.IncompleteARP}} {
+		*of.into = min(int64(of.n), left)
+		left -= *of.into
+	}
+	return row
+}
+
+// lossReasons are those for which nodes lose lossless frames, in a fixed order.
+func lossReasons() (names []string) {
+	for r := dataplane.NoReason; !r.Odd(); r++ {
+		if r.Fate() == dataplane.Lost {
+			names = append(names, r.String())
+		}
+	}
+	return append(names, observe.FlowsFull)
+}
+
+// countLosses fills in what was lost of lossless frames, where and why. What a host whose pauses
+// a system ignored had no room for was dropped on purpose.
+func (v *Verdict) countLosses(p *scenario.Plan, switches []observe.Switch, hosts []observe.Host, ignored map[string]bool, wire int) {
+	v.LosslessLost, v.LosslessLostBy, v.LosslessLostAt, v.HeadroomShort = 0, nil, nil, nil
+	reasons := lossReasons()
+	full := dataplane.DropHeadroom.String()
+	for i := range switches {
+		w := &switches[i]
+		for _, reason := range reasons {
+			n := uint64(0)
+			for k := range w.Ports {
+				n += w.Ports[k].LostBy[reason]
+			}
+			v.lose(w.Name, reason, int(n))
+		}
+		for k := range w.Ports {
+			v.short(w.Name, w.Ports[k].Name, &w.Ports[k].Loss, headroomOf(p, w.Name, unit.Port(k)))
+		}
+	}
+	for i := range hosts {
+		h := &hosts[i]
+		for _, reason := range reasons {
+			if reason != full || !ignored[h.Name] {
+				v.lose(h.Name, reason, int(h.LostBy[reason]))
+			}
+		}
+		if !ignored[h.Name] {
+			v.short(h.Name, "eth0", &h.Loss, headroomOf(p, h.Name, 0))
+		}
+	}
+	v.lose("", WireLoss, wire)
+	slices.SortStableFunc(v.LosslessLostAt, func(a, b Loss) int { return cmp.Compare(b.Frames, a.Frames) })
+}
+
+// lose counts n lossless frames that a node lost.
+func (v *Verdict) lose(node, reason string, n int) {
+	if n == 0 {
+		return
+	}
+	if v.LosslessLostBy == nil {
+		v.LosslessLostBy = map[string]int{}
+	}
+	v.LosslessLost += n
+	v.LosslessLostBy[reason] += n
+	v.LosslessLostAt = append(v.LosslessLostAt, Loss{node, reason, n})
+}
+
+func (v *Verdict) short(node, port string, l *observe.Loss, headroom int) {
+	for c, n := range l.HeadroomLost {
+		if n > 0 {
+			v.HeadroomShort = append(v.HeadroomShort, HeadroomShort{Node: node, Port: port, Priority: c, Lost: int(n), Headroom: headroom})
+		}
+	}
+}
+
+// headroomOf is the headroom of each priority group of a port in bytes, slack included.
+func headroomOf(p *scenario.Plan, node string, port unit.Port) int {
+	at := slices.IndexFunc(p.Fabric.Nodes, func(n topo.Node) bool { return n.Name == node })
+	switch {
+	case at < 0:
+		return 0
+	case at < len(p.Switches):
+		b := p.Switches[at].BuildBuffer()
+		return b.XOFF(port) + b.Profile.Slack
+	case at-len(p.Switches) >= len(p.Hosts):
+		return 0 // of an own kind
+	}
+	h := &p.Hosts[at-len(p.Switches)]
+	return h.RxBuffer/4 + h.RxSlack
+}
+
+// lossShown is how many reasons of a loss a line has.
+const lossShown = 3
+
+// lossText is the loss for people, the biggest reasons first: "36 headroom_full at h2, 3 wire".
+func (v *Verdict) lossText() string {
+	var parts []string
+	for _, l := range v.LosslessLostAt[:min(len(v.LosslessLostAt), lossShown)] {
+		at := ""
+		if l.Node != "" {
+			at = " at " + l.Node
+		}
+		parts = append(parts, fmt.Sprintf("%d %s%s", l.Frames, l.Reason, at))
+	}
+	if more := len(v.LosslessLostAt) - lossShown; more > 0 {
+		rest := 0
+		for _, l := range v.LosslessLostAt[lossShown:] {
+			rest += l.Frames
+		}
+		parts = append(parts, fmt.Sprintf("%d elsewhere", rest))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// writeLoss writes where lossless frames were lost and why.
+func (v *Verdict) writeLoss(t *table) {
+	if v.LosslessLost == 0 {
+		return
+	}
+	t.wrap("lost        ", v.lossText())
+	for i, h := range v.HeadroomShort {
+		if i == lossShown {
+			t.line("            and %d more priority groups whose headroom was short", len(v.HeadroomShort)-lossShown)
+			break
+		}
+		need := ""
+		if h.Need > 0 {
+			need = fmt.Sprintf(", of %d that its link needs", h.Need)
+		}
+		t.line("headroom    %s %s, priority %d: %d frames found the %d bytes full%s", h.Node, h.Port, h.Priority, h.Lost, h.Headroom, need)
+	}
+}
