@@ -27,6 +27,7 @@ const (
 	RandomCause Mode = "random-cause" // the same of the deadlocks of Usual
 	Response    Mode = "response"     // what responses do about the deadlocks of Usual
 	Clocks      Mode = "clocks"       // what the oracle says of logs by several clocks
+	Lossless    Mode = "lossless"     // files without a warning lose no lossless frame (lossless.go)
 	Attack      Mode = "attack"       // strangers on links, and hosts, put control frames on wires (attack.go)
 )
 
@@ -53,13 +54,14 @@ type Case struct {
 
 	Threshold int // XOFF, in bytes
 	XONOffset int
-	Headroom  int
+	Headroom  int // in bytes, 0 for the default
 	Lossless  []int
 	Poor      bool     // switches have no pool to lend from: all that a bucket may hold is reserved for it
 	Dynamic   *Dynamic // of modes truth-*: instead of Threshold and XONOffset; nobody changes it
 	Cell      int      // in bytes, 0 for none
 	// HeadroomPool is a further key of the buffer, "" for none.
 	HeadroomPool string
+	RxBuffer     int // of hosts in bytes, 0 for the default
 	Quanta    int
 	Refresh   unit.Time
 
@@ -161,11 +163,17 @@ func (c *Case) Text(detector, comment string) []byte {
 	if c.Cell > 0 {
 		more += fmt.Sprintf(", cell: %d", c.Cell)
 	}
-	profile := fmt.Sprintf("{pool: %d, size: %d, static_th: %d, xon_offset: %d, xoff: %d%s}", pool, size, c.Threshold-size, c.XONOffset, c.Headroom, more)
+	if c.Headroom > 0 {
+		more += fmt.Sprintf(", xoff: %d", c.Headroom)
+	}
+	profile := fmt.Sprintf("{pool: %d, size: %d, static_th: %d, xon_offset: %d%s}", pool, size, c.Threshold-size, c.XONOffset, more)
 	if c.Dynamic != nil {
-		profile = c.Dynamic.text(c.Headroom, more)
+		profile = c.Dynamic.text(more)
 	}
 	fmt.Fprintf(&b, "\nbuffer: %s\n", profile)
+	if c.RxBuffer > 0 {
+		fmt.Fprintf(&b, "host: {rx_buffer: %d}\n", c.RxBuffer)
+	}
 	fmt.Fprintf(&b, "pfc: {lossless: %s, quanta: %d, refresh: %s}\n", list(c.Lossless), c.Quanta, span(c.Refresh))
 	b.WriteString(c.Congestion.text())
 	c.writeRoutes(&b)

@@ -53,6 +53,7 @@ func divisions() []division {
 		{fuzz.Response, "itsy", testkit.Sized(3, 6), testkit.Sized(2, 4), testkit.Sized[uint64](lightSeed, 0)},
 		{fuzz.Clocks, "itsy", testkit.Sized(3, 30), testkit.Sized(2, 4), 0},
 		{fuzz.Attack, "itsy", testkit.Sized(2, 6), testkit.Sized(2, 4), 0},
+		{fuzz.Lossless, "itsy", testkit.Sized(3, 30), testkit.Sized(2, 4), 0},
 		{fuzz.TruthStatic, "itsy", testkit.Sized(2, 6), testkit.Sized(2, 4), testkit.Sized[uint64](lightSeed, 0)},
 		{fuzz.TruthOffset, "itsy", testkit.Sized(2, 6), testkit.Sized(2, 4), testkit.Sized[uint64](lightSeed, 0)},
 		{fuzz.TruthJumbo, "none", testkit.Sized(1, 6), testkit.Sized(2, 4), testkit.Sized[uint64](lightSeed, 0)},

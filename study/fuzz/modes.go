@@ -34,6 +34,7 @@ var modes = []struct {
 	{mode: Response, kind: records[ResponsesOutcome]{one: playResponses, report: responsesReport}, responses: true},
 	{mode: Clocks, kind: records[ClocksOutcome]{one: playClocks, report: clocksReport}},
 	{mode: Attack, kind: records[AttackOutcome]{one: playAttack, report: attackReport, write: writeAttacks}},
+	{mode: Lossless, kind: records[LosslessOutcome]{one: playLossless, report: losslessReport}},
 	{mode: TruthStatic, kind: truthMode},
 	{mode: TruthOffset, kind: truthMode},
 	{mode: TruthJumbo, kind: truthMode},

@@ -36,9 +36,9 @@ type Dynamic struct {
 	Pool, Size, Th, XON, XONOffset int
 }
 
-// text is a profile with this headroom and further keys, as the scenario's key has it.
-func (d *Dynamic) text(headroom int, more string) string {
-	return fmt.Sprintf("{pool: %d, size: %d, dynamic_th: %d, xon: %d, xon_offset: %d, xoff: %d%s}", d.Pool, d.Size, d.Th, d.XON, d.XONOffset, headroom, more)
+// text is a profile with further keys, as the scenario's key has it.
+func (d *Dynamic) text(more string) string {
+	return fmt.Sprintf("{pool: %d, size: %d, dynamic_th: %d, xon: %d, xon_offset: %d%s}", d.Pool, d.Size, d.Th, d.XON, d.XONOffset, more)
 }
 
 // newTruth generates case index of a seed and one of TruthModes: a fabric and traffic as in mode

@@ -171,6 +171,7 @@ that pauses expire; "rdma" makes most flows reliable connections (transport: rc)
 "cause" and "random-cause" are about the cause that is named; "response" is about
 what responses do; "clocks" is about the oracle, if logs go by several clocks;
 "attack" puts forged, replayed, reflected and mutated control frames on wires;
+"lossless" counts lossless frames that are lost although no file is warned of;
 "truth-static", "truth-offset", "truth-jumbo", "truth-dynamic", "truth-failures",
 "truth-sonic" and "truth-cells" hold the oracle, and the detector, against what never moves.
 

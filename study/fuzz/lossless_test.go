@@ -1,0 +1,55 @@
+package fuzz
+
+import (
+	"testing"
+
+	"softswitch/internal/testkit"
+)
+
+// TestLossless: what validates without a warning loses no lossless frame for want of buffer.
+func TestLossless(t *testing.T) {
+	seed, d := testkit.Seed(t), detectorOf(t, "itsy")
+	played, paused := 0, 0
+	for i := range testkit.Sized(25, 1000) {
+		o := PlayLossless(seed, i, d)
+		switch {
+		case o.Invalid+o.Why != "":
+			t.Errorf("case %d: %s%s", i, o.Invalid, o.Why)
+		case !o.Refused && !o.Warned:
+			played++
+			if o.XOFF > 0 {
+				paused++
+			}
+		}
+	}
+	if t.Logf("%d cases played, in %d something paused", played, paused); paused == 0 {
+		t.Error("nothing ever paused")
+	}
+}
+
+// TestTooLittleHeadroom: the same cases with headroom for a frame or two lose lossless frames, and
+// validate warns of it.
+func TestTooLittleHeadroom(t *testing.T) {
+	seed, d := testkit.Seed(t), detectorOf(t, "itsy")
+	played, losing := 0, 0
+	for i := range testkit.Sized(15, 300) {
+		c := newLossless(seed, i)
+		c.Headroom, c.HeadroomPool = 2*c.full(), ""
+		o := c.playLossless(d, true)
+		if o.Invalid != "" {
+			t.Errorf("case %d: %s", i, o.Invalid)
+		}
+		if !o.Refused && o.XOFF > 0 {
+			played++
+			if o.Lost > 0 {
+				losing++
+			}
+			if !c.playLossless(d, false).Warned {
+				t.Errorf("case %d: nobody is warned", i)
+			}
+		}
+	}
+	if t.Logf("%d of %d cases lose", losing, played); 2*losing < played || losing == 0 {
+		t.Errorf("%d of %d cases lose, want most", losing, played)
+	}
+}
