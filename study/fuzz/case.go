@@ -62,8 +62,8 @@ type Case struct {
 	// HeadroomPool is a further key of the buffer, "" for none.
 	HeadroomPool string
 	RxBuffer     int // of hosts in bytes, 0 for the default
-	Quanta    int
-	Refresh   unit.Time
+	Quanta       int
+	Refresh      unit.Time
 
 	Congestion Congestion // of mode RDMA
 	Auth       string     // how links are authenticated, as the scenario's key has it; "" is off

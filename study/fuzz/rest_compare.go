@@ -59,8 +59,8 @@ type TruthOutcome struct {
 	// Declarations at instants: of what rests; of what rests soon after; of what would have rested
 	// if nothing had happened since soon before. The others dissolve.
 	Declared, True, Soon, Late int
-	// Of the true ones, those made between two deadlocks: late for one that was just over, and
-	// frames on their way close it again.
+	// Of the true ones, those that are late for a deadlock that was just over: frames on their way
+	// close it again, or the queue waits behind another one, and so moves no more either.
 	Between        int
 	Knots, Unknown int // at the ends; those of which S* lacks a queue
 	// Knots that were not declared: those that open when what was declared is flushed, and those that
@@ -231,8 +231,8 @@ func (o *TruthOutcome) judge(r *restRun, findings []oracle.Finding) error {
 		case r.rests(q, 0) && r.groupRests(b, 0):
 			switch o.True++; {
 			case f.Outcome == oracle.TruePositive:
-			case f.Outcome == oracle.Late && !slices.Contains(r.stuckAt, f.Queue):
-				o.Between++ // its deadlock was over, and frames on their way close it again
+			case f.Outcome == oracle.Late && !slices.Contains(r.coreAt, f.Queue):
+				o.Between++ // its deadlock was over: frames on their way close it again, or it waits behind another
 			default:
 				o.fault(TrueCondemned, r.at, "queue %v is said to be %v", f.Queue, f.Outcome)
 			}

@@ -112,6 +112,7 @@ type restRun struct {
 
 	hop               unit.Time      // the longest of a link
 	stuckAt, stuckEnd []oracle.Queue // by the judge, at the instant and at the end
+	coreAt            []oracle.Queue // of stuckAt, those that wait for one another by the oracle, and not behind others
 	frames            uint64
 	lost              string // lossless frames for which there was no room
 }
@@ -143,6 +144,8 @@ func (r *restRun) play() error {
 	opt.Sample = func(_ unit.Time, w *sim.World) {
 		w.EachSwitch(r.instant)
 		r.stuckAt = slices.Clone(r.judge(w))
+		stuck := w.Stuck()
+		r.coreAt = slices.DeleteFunc(slices.Clone(r.stuckAt), func(q oracle.Queue) bool { return !stuck.InCore(q) })
 	}
 	opt.Settled = func(now unit.Time, _ *oracle.Stuck) bool { return !r.restful(now) }
 	w, err := sim.New(end, opt)

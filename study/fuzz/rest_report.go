@@ -51,7 +51,7 @@ type TruthReport struct {
 	Declared int `json:"declarations"`
 	True     int `json:"true_declarations"`
 	Soon     int `json:"true_soon"`
-	Between  int `json:"true_between"` // of the true ones: late for a deadlock that then closes again
+	Between  int `json:"true_between"` // of the true ones: late for a deadlock that then closes again, or whose queue waits behind another
 	Late     int `json:"true_before"`  // of what rested soon before, and something happened
 	// Knots at the ends, and those of which the oracle knows nothing, or not all.
 	Knots   int `json:"knots"`
@@ -140,7 +140,7 @@ func (r *TruthReport) WriteText(w io.Writer) error {
 	fmt.Fprintf(t, "instants\t%d\t%d at whose end frames are left\n", r.Instants, r.AtRest)
 	fmt.Fprintf(t, "claims\t%d\tqueues in S* at an instant; %d more rest from one on, and are in S* only later\n", r.Claims, r.Predicted)
 	if r.Detector != "none" {
-		fmt.Fprintf(t, "declared\t%d\t%d true (%d of them late for one that closes again), %d true within %d hops, %d late by less than that\n", r.Declared, r.True, r.Between, r.Soon, soonHops, r.Late)
+		fmt.Fprintf(t, "declared\t%d\t%d true (%d of them late for one that closes again or is behind another), %d true within %d hops, %d late by less than that\n", r.Declared, r.True, r.Between, r.Soon, soonHops, r.Late)
 		fmt.Fprintf(t, "knots\t%d\tat the ends; %d of them unknown to the oracle, %d that open with what was declared, %d that are declared once that is open\n", r.Knots, r.Unknown, r.Hanging, r.Next)
 	}
 	for f := range TruthFault(truthFaults) {
