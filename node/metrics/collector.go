@@ -70,6 +70,7 @@ func (out sink) sample(s *observe.Sample) {
 	out.put(info, 1, w.Name, s.Version, w.Detector, s.Response)
 	out.live(w.Name, w.Live)
 	out.put(shared, float64(w.SharedBytes), w.Name)
+	out.put(headroomPool, float64(w.HeadroomPoolBytes), w.Name)
 	out.count(lossless, w.LosslessLost, w.Name)
 	out.put(detectorBytes, float64(w.DetectorBytes), w.Name, w.Detector)
 	for i := range w.Ports {

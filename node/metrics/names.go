@@ -80,6 +80,7 @@ var (
 	groupBytes    = gauge("softswitch_priority_group_bytes", "Bytes charged to the ingress priority group; area is shared (its reserved minimum included) or headroom.", "switch", "port", "priority", "area")
 	groupMark     = gauge("softswitch_priority_group_watermark_bytes", "The most that was charged since the watermark was cleared; area is all or headroom.", "switch", "port", "priority", "area")
 	shared        = gauge("softswitch_shared_buffer_bytes", "Bytes of the shared pool in use.", "switch")
+	headroomPool  = gauge("softswitch_headroom_pool_bytes", "Bytes of the shared headroom pool in use; 0 if each priority group has headroom of its own.", "switch")
 	dropped       = counter("softswitch_dropped_packets_total", "Frames that came in by the port and were dropped, by reason.", "switch", "port", "reason")
 	odd           = counter("softswitch_odd_packets_total", "Frames that went on although something was odd about them, by reason.", "switch", "port", "reason")
 	lossless      = counter("softswitch_lossless_lost_packets_total", "Well-formed frames of a lossless priority that were lost, those dropped to break a deadlock not among them.", "switch")

@@ -28,11 +28,13 @@ type Switch struct {
 	Detector string `json:"detector"`
 	// DetectorBytes is the detector's own state, CounterBytes the buffer manager's
 	// accounts, which exist with or without a detector.
-	DetectorBytes int    `json:"detector_bytes"`
-	CounterBytes  int    `json:"counter_bytes"`
-	SharedBytes   int    `json:"shared_bytes"`
-	LosslessLost  uint64 `json:"lossless_lost"`
-	Lossless      []int  `json:"lossless"` // classes
+	DetectorBytes int `json:"detector_bytes"`
+	CounterBytes  int `json:"counter_bytes"`
+	SharedBytes   int `json:"shared_bytes"`
+	// HeadroomPoolBytes is the use of the pool of headroom, 0 without one.
+	HeadroomPoolBytes int    `json:"headroom_pool_bytes,omitempty"`
+	LosslessLost      uint64 `json:"lossless_lost"`
+	Lossless          []int  `json:"lossless"` // classes
 	// Flows are the flows of which it dropped data frames, OtherDrops such frames of flows beyond
 	// the first 4096 of them, and of none.
 	Flows      []FlowDrops `json:"flow_drops,omitempty"`
@@ -251,7 +253,7 @@ func TakeSwitch(s *dataplane.Switch, links []link.Stats) Switch {
 	c := s.Config()
 	out := Switch{
 		Name: c.Name, ID: uint16(c.ID), Detector: s.Detector().Name(), DetectorBytes: s.Detector().StateBytes(),
-		Lossless: lossless(c), CounterBytes: s.MMU().CounterBytes(), SharedBytes: s.MMU().Shared(),
+		Lossless: lossless(c), CounterBytes: s.MMU().CounterBytes(), SharedBytes: s.MMU().Shared(), HeadroomPoolBytes: s.MMU().HeadroomPool(),
 	}
 	for i := range c.Ports {
 		p := takePort(s, unit.Port(i))

@@ -99,6 +99,16 @@ type Buffer struct {
 	XONOffset  int  `json:"xon_offset"`
 	XOFF       int  `json:"xoff"`
 	LossyQueue int  `json:"lossy_queue"`
+	// Cell is what frames are charged in, 0 for bytes.
+	Cell int `json:"cell,omitempty"`
+	// HeadroomPool is the headroom that all groups share, nil if each has its own.
+	HeadroomPool *HeadroomPool `json:"headroom_pool,omitempty"`
+}
+
+// HeadroomPool is a shared headroom pool in bytes; Port is what each port has besides.
+type HeadroomPool struct {
+	Size int `json:"size"`
+	Port int `json:"port"`
 }
 
 // PortSetup is a port's configuration.
@@ -109,9 +119,10 @@ type PortSetup struct {
 	MTU  int    `json:"mtu"`      // the longest frame, without FCS, tag and Ethernet header
 	MAC  string `json:"mac"`
 	Peer string `json:"peer"` // "switch" or "host"
-	// StaticTh and XONOffset, if they differ from the profile's.
+	// StaticTh, XONOffset and XOFF, if they differ from the profile's.
 	StaticTh  *int `json:"static_th,omitempty"`
 	XONOffset *int `json:"xon_offset,omitempty"`
+	XOFF      *int `json:"xoff,omitempty"`
 }
 
 // ethernetHeader is the length of a frame's addresses and EtherType.
@@ -121,7 +132,7 @@ const ethernetHeader = 14
 func TakeSetup(s *dataplane.Switch) Setup {
 	c := s.Config()
 	out := Setup{Name: c.Name, ID: uint16(c.ID), Detector: s.Detector().Name(), Lossless: lossless(c), Buffer: takeBuffer(s.MMU().Config())}
-	thresholds := s.MMU().Config().Thresholds
+	buffers := s.MMU().Config()
 	for i, p := range c.Ports {
 		port := PortSetup{
 			Name: p.Name, Up: s.LinkUp(unit.Port(i)), Rate: int64(p.Rate), MTU: c.MaxFrame - ethernetHeader,
@@ -130,8 +141,11 @@ func TakeSetup(s *dataplane.Switch) Setup {
 		if p.FacesHost {
 			port.Peer = "host"
 		}
-		if thresholds != nil {
-			port.StaticTh, port.XONOffset = &thresholds[i].StaticTh, &thresholds[i].XONOffset
+		if th := buffers.Thresholds; th != nil {
+			port.StaticTh, port.XONOffset = &th[i].StaticTh, &th[i].XONOffset
+		}
+		if xoff := buffers.XOFF(unit.Port(i)); xoff != buffers.Profile.XOFF {
+			port.XOFF = &xoff
 		}
 		out.Ports = append(out.Ports, port)
 	}
@@ -140,7 +154,10 @@ func TakeSetup(s *dataplane.Switch) Setup {
 
 func takeBuffer(c buffer.Config) Buffer {
 	p := c.Profile
-	b := Buffer{Pool: c.Shared, Size: p.Size, XON: p.XON, XONOffset: p.XONOffset, XOFF: p.XOFF, LossyQueue: c.LossyQueue}
+	b := Buffer{Pool: c.Shared, Size: p.Size, XON: p.XON, XONOffset: p.XONOffset, XOFF: p.XOFF, LossyQueue: c.LossyQueue, Cell: c.Cell}
+	if h := c.HeadroomPool; h != nil {
+		b.HeadroomPool = &HeadroomPool{Size: h.Bytes, Port: h.Port}
+	}
 	if p.Dynamic {
 		b.DynamicTh = &p.DynamicTh
 	} else {

@@ -30,6 +30,9 @@ type Report struct {
 	More   int     `json:"more"`
 	// Bounds are those that were reached, so that there may be other cycles than these.
 	Bounds []string `json:"bounds"`
+	// Warnings are what the file is warned of, such as headroom with which lossless frames can be
+	// lost whatever waits for whatever.
+	Warnings []string `json:"warnings"`
 	// Cures are what takes all cycles away, if that was asked for.
 	Cures []Cure `json:"cures,omitempty"`
 }
@@ -111,6 +114,7 @@ func (r *Report) Clean() bool { return len(r.Cycles) == 0 }
 // Report makes the report of the results of all cases up to so many failures.
 func (c *Checker) Report(results []*Result, failures int) *Report {
 	r := &Report{
+		Warnings: append([]string{}, c.plan.Scenario.Warnings...),
 		Scenario: c.plan.Scenario.Name, Switches: len(c.switches), Links: len(c.links), Subnets: len(c.dests),
 		Failures: failures, Cases: len(results), Cycles: []Cycle{}, Bounds: []string{},
 	}
@@ -315,6 +319,9 @@ const shown = 20
 func (r *Report) WriteText(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "fabric\t%d switches, %d links between them, %d hosts that may send, %d subnets\n", r.Switches, r.Links, r.Hosts, r.Subnets)
+	for _, text := range r.Warnings {
+		fmt.Fprintf(w, "warning\t%s\n", text)
+	}
 	fmt.Fprintf(w, "cases\t%d: %s; %d of them with a cycle\n", r.Cases, r.span(), r.Cyclic)
 	if r.Clean() {
 		fmt.Fprintf(w, "cycles\tnone: no buffer can come to wait for itself\n")

@@ -72,8 +72,11 @@ const jumboStream = 1 << 61
 
 // New generates case index of seed.
 func New(seed uint64, index int, mode Mode) *Case {
-	if slices.Contains(TruthModes, mode) {
+	switch {
+	case slices.Contains(TruthModes, mode):
 		return newTruth(seed, index, mode)
+	case mode == Lossless:
+		return newLossless(seed, index)
 	}
 	c, stream := &Case{Seed: seed, Index: index, Mode: mode}, uint64(index)*uint64(len(Modes))+uint64(slices.Index(Modes, mode))
 	switch mode {

@@ -107,6 +107,13 @@ func bufferTables(v observe.Setup) []table {
 	pool.add("mode", mode)
 	pool.add("size", strconv.Itoa(b.Pool))
 	pool.add("type", "ingress")
+	if h := b.HeadroomPool; h != nil {
+		pool.add("xoff", strconv.Itoa(h.Size))
+		pool.add("xoff of each port", strconv.Itoa(h.Port))
+	}
+	if b.Cell > 1 {
+		pool.add("cell", strconv.Itoa(b.Cell))
+	}
 	profile := settings("Profile: pg_lossless (priority groups " + joinInts(v.Lossless) + ")")
 	profile.add(th[0], th[1])
 	profile.add("pool", "ingress_lossless_pool")
@@ -120,10 +127,15 @@ func bufferTables(v observe.Setup) []table {
 	lossy.add("static_th", strconv.Itoa(b.LossyQueue))
 	tables := []table{pool, profile, lossy}
 	for _, p := range v.Ports {
+		t := settings("Profile: pg_lossless of " + p.Name)
 		if p.StaticTh != nil {
-			t := settings("Profile: pg_lossless of " + p.Name)
 			t.add("static_th", strconv.Itoa(*p.StaticTh))
 			t.add("xon_offset", strconv.Itoa(*p.XONOffset))
+		}
+		if p.XOFF != nil {
+			t.add("xoff", strconv.Itoa(*p.XOFF))
+		}
+		if len(t.rows) > 0 {
 			tables = append(tables, t)
 		}
 	}
