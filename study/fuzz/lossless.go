@@ -54,7 +54,10 @@ func newLossless(seed uint64, index int) *Case {
 		m.RxBuffer = m.between(64<<10, 1<<20)
 	}
 	slices.SortStableFunc(m.Events, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
-	m.last()
+	m.Duration = m.end + 100*m.hop()
+	for _, e := range m.Events {
+		m.Duration = max(m.Duration, e.At+e.For+20*m.hop())
+	}
 	return m.Case
 }
 
