@@ -31,6 +31,9 @@ type LinkEnd struct {
 	// Peer is what the longest frame of the paused class is charged ([Config.Charge]), which the
 	// peer may have begun.
 	Peer int
+	// Above is how much of the frame by which a group reaches its XOFF threshold may be above it:
+	// as much as Peer at most. Makers' tables have nothing for it.
+	Above int
 	// Response is how many quanta the peer takes to stop: see [ResponseOf].
 	Response int
 	// Fixed is what else arrives before the stop, in bytes on the wire: during the delays of MACs
@@ -40,18 +43,19 @@ type LinkEnd struct {
 	Cell int
 }
 
-// Headroom is how many bytes a group at this end is charged at most from its XOFF on, until the
-// peer stops: for the frame that this end is sending, the pause, the wire there, the response, the
-// frame that the peer is sending, and the wire back.
+// Headroom is how many bytes a group at this end is charged at most above its XOFF threshold, until
+// the peer stops: for the frame that reaches it, and for what arrives during the frame that this
+// end is sending, the pause, the wire there, the response, the frame that the peer is sending, and
+// the wire back.
 //
-//	2 Delay Rate + Own + 64 + 64 Response + Fixed + Peer
+//	2 Delay Rate + Own + 64 + 64 Response + Fixed + Peer + Above
 //
-// With cells all but the last may come in the frames that fill cells worst: see occupancy. An
+// With cells all but the last two may come in the frames that fill cells worst: see occupancy. An
 // end of an unlimited rate has none that is large enough: its Headroom is that without a wire.
 func (e LinkEnd) Headroom() int {
 	seconds := float64(e.Delay)/1e9 + e.Cable/metresPerSecond
 	wire := 2*seconds*float64(e.Rate)/8 + float64(e.Own+pauseBytes+quantumBytes*e.Response) + e.Fixed
-	return e.Peer + int(math.Ceil(wire*occupancy(e.Cell)))
+	return e.Peer + e.Above + int(math.Ceil(wire*occupancy(e.Cell)))
 }
 
 // occupancy is how many bytes of cells a byte on the wire takes at most: in the shortest frames,

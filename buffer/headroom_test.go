@@ -26,6 +26,7 @@ func TestHeadroom(t *testing.T) {
 		{"of a wire", end, 53_064},
 		{"10 Gbit/s, 1 us", LinkEnd{Rate: 10 * gbit, Delay: 1000, Own: 1500, Peer: 1500}, 5_564},
 		{"400 Gbit/s, 1515 ns", LinkEnd{Rate: 400 * gbit, Delay: 1515, Own: 1500, Peer: 1500}, 154_564},
+		{"with the frame that reaches the threshold", with(func(e *LinkEnd) { e.Above = 1500 }), 54_564},
 		{"a cable of as much", with(func(e *LinkEnd) { e.Delay, e.Cable = 0, 396 }), 53_064},
 		{"quanta of 64 bytes", with(func(e *LinkEnd) { e.Response = 394 }), 53_064 + 25_216},
 		{"cells of one byte", with(func(e *LinkEnd) { e.Cell = 1 }), 53_064},

@@ -61,7 +61,9 @@ func (p PFC) ResponseQuanta(rate unit.Rate) (int, error) {
 func (p PFC) NeedsHeadroom(rate unit.Rate, delay unit.Time, mtu, cell int) int {
 	longest := MaxFrame(mtu)
 	c := buffer.Config{Cell: cell}
-	e := buffer.LinkEnd{Rate: rate, Delay: delay, Own: longest, Peer: c.Charge(longest), Response: must(p.ResponseQuanta(rate)), Cell: cell}
+	e := buffer.LinkEnd{
+		Rate: rate, Delay: delay, Own: longest, Peer: c.Charge(longest), Above: c.Charge(longest), Response: must(p.ResponseQuanta(rate)), Cell: cell,
+	}
 	return e.Headroom()
 }
 

@@ -58,12 +58,12 @@ func TestHeadroomIsBuilt(t *testing.T) {
 func TestHeadroomIsWarnedOf(t *testing.T) {
 	for _, c := range []struct{ from, to, want string }{
 		{"", "", ""},
-		{"xoff: 56320", "xoff: 53000", "warning: s.yaml:3: ports[1].xoff: 53000 bytes, and port b (100Gbit/s, 2µs) needs 53092: lossless frames can be lost; use 53248 or more"},
-		{", xoff: 56320", "", "warning: s.yaml:1: buffer.xoff: 30720 bytes, and port b (100Gbit/s, 2µs) needs 53092: lossless frames can be lost; use 53248 or more"},
-		{"delay: 2us", "delay: 2us\npfc: {response: 802.3}", "warning: s.yaml:3: ports[1].xoff: 56320 bytes, and port b (100Gbit/s, 2µs) needs 78308: lossless frames can be lost; use 78848 or more"},
-		{"delay: 2us", "delay: 2us\npfc: {response: 51}", "warning: s.yaml:3: ports[1].xoff: 56320 bytes, and port b (100Gbit/s, 2µs) needs 56356: lossless frames can be lost; use 57344 or more"},
-		{"delay: 2us", "delay: 2us\npfc: {response: 51, lossless: []}", ""},
-		{"delay: 2us", "buffer: {xoff: 3000}", "warning: s.yaml:4: buffer.xoff: 3000 bytes, and port a (10Gbit/s) needs 3092: lossless frames can be lost; use 4096 or more"},
+		{"xoff: 56320", "xoff: 54605", "warning: s.yaml:3: ports[1].xoff: 54605 bytes, and port b (100Gbit/s, 2µs) needs 54606: lossless frames can be lost; use 55296 or more"},
+		{", xoff: 56320", "", "warning: s.yaml:1: buffer.xoff: 30720 bytes, and port b (100Gbit/s, 2µs) needs 54606: lossless frames can be lost; use 55296 or more"},
+		{"delay: 2us", "delay: 2us\npfc: {response: 802.3}", "warning: s.yaml:3: ports[1].xoff: 56320 bytes, and port b (100Gbit/s, 2µs) needs 79822: lossless frames can be lost; use 79872 or more"},
+		{"delay: 2us", "delay: 2us\npfc: {response: 27}", "warning: s.yaml:3: ports[1].xoff: 56320 bytes, and port b (100Gbit/s, 2µs) needs 56334: lossless frames can be lost; use 57344 or more"},
+		{"delay: 2us", "delay: 2us\npfc: {response: 27, lossless: []}", ""},
+		{"delay: 2us", "buffer: {xoff: 4000}", "warning: s.yaml:4: buffer.xoff: 4000 bytes, and port a (10Gbit/s) needs 4606: lossless frames can be lost; use 5120 or more"},
 		{"delay: 2us", "buffer: {headroom_pool: {ratio: 2}}", "warning: s.yaml:4: buffer.headroom_pool: s1: 76800 bytes, and all 4 groups at once can need 153600 besides the 10240 of each port: in an incast lossless frames can be lost although each port has what its link needs"},
 		{"delay: 2us", "buffer: {headroom_pool: {ratio: 1}}", ""},
 		{"delay: 2us", "pfc: {response: 802.1}", `s.yaml:4: pfc.response: "802.1": write a number of quanta, 0 to 65535, or 802.3 for those of IEEE 802.3, 31B.3.7, by the rate of a link`},
