@@ -359,7 +359,7 @@ func TestRefused(t *testing.T) {
 		name, text, want string
 		change           func(*scenario.Plan)
 	}{
-		{"no rate", strings.Replace(text, "rate: 1Gbit/s", `rate: "0"`, 1), "link s1--h1: its rate is unlimited", nil},
+		{"no rate", text, "link s1--h1: its rate is unlimited", func(p *scenario.Plan) { p.Links[0].Rate = 0 }},
 		{"no detector", text, `detector "crystal-ball": not one of those given`, func(p *scenario.Plan) { p.Scenario.Detector = "crystal-ball" }},
 		{"too long", text, "duration", func(p *scenario.Plan) { p.Scenario.Duration = 1 << 60 }},
 	} {

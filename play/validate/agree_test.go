@@ -89,7 +89,7 @@ func TestAgreesOnOneWorld(t *testing.T) {
 		want    string
 	}{
 		{"as it is", nil, "simulated true, live true (slow 0), run false"},
-		{"a link without a rate", []string{noRate}, "simulated false, live true (slow 0), run false"},
+		{"a link without a rate", []string{noRate}, "simulated false, live false (slow 0), run false"},
 		{"a name of the lab's own", []string{ownName}, "simulated true, live false (slow 0), run false"},
 		{"both", []string{noRate, ownName}, "simulated false, live false (slow 0), run false"},
 		{"fast links", []string{"100Mbit/s>40Gbit/s"}, "simulated true, live true (slow 400), run false"},

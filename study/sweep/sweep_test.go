@@ -302,7 +302,7 @@ func TestRows(t *testing.T) {
 func TestCheck(t *testing.T) {
 	for want, s := range map[string]*Sweep{
 		"sweep: 2 of 6 combinations cannot be played, the first with --set duration=3ms --set buffer.xoff=many:\nring.yaml: --set buffer.xoff: \"many\" is not a whole number": sweepOf(t, 2, 2, "duration=3ms,4ms", "buffer.xoff=40960,many,50000"),
-		"sweep: 1 of 2 combinations cannot be played, the first with --set topology.rate=0:\nsim: link s1--h1-0: its rate is unlimited":                                        sweepOf(t, 1, 1, "topology.rate=1Gbit/s,0"),
+		"sweep: 1 of 2 combinations cannot be played, the first with --set topology.rate=0:\nring.yaml: --set topology.rate: \"0\": links without a rate":                      sweepOf(t, 1, 1, "topology.rate=1Gbit/s,0"),
 		"--set duration: given twice":                               sweepOf(t, 1, 1, "duration=1ms", "duration=2ms"),
 		"--repeat: 0; valid: 1 to":                                  sweepOf(t, 0, 1),
 		"--workers: 0; valid: 1 to":                                 sweepOf(t, 1, 0),
