@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -188,21 +187,27 @@ func (r *Run) doubtLoss() {
 	if lost == 0 {
 		return
 	}
-	spare := func(l scenario.Link) unit.Time {
-		room := l.Rate.FrameTime(Headroom(r.Plan)) - roundTrip(l)
+	spare := func(i int) unit.Time {
+		l := r.Plan.Links[i]
+		room := lasts(r.Plan, i) - roundTrip(l)
 		if room < 0 {
 			return unit.Never // that it does not last for the wire is the scenario's doing
 		}
 		return room - live.Granularity - late[l.A.Name] - late[l.B.Name]
 	}
-	worst := slices.MinFunc(r.Plan.Links, func(a, b scenario.Link) int { return cmp.Compare(spare(a), spare(b)) })
+	worst := 0
+	for i := range r.Plan.Links {
+		if spare(i) < spare(worst) {
+			worst = i
+		}
+	}
 	if spare(worst) < 0 {
-		a, b := worst.A.Name, worst.B.Name
+		a, b := r.Plan.Links[worst].A.Name, r.Plan.Links[worst].B.Name
 		if late[a] < late[b] {
 			a, b = b, a
 		}
 		r.doubt("%d lossless frames were dropped where headroom lasts %.1f ms, and %s and %s were starved: %.1f and %.1f ms late",
-			lost, float64(worst.Rate.FrameTime(Headroom(r.Plan)))/1e6, a, b, float64(late[a])/1e6, float64(late[b])/1e6)
+			lost, float64(lasts(r.Plan, worst))/1e6, a, b, float64(late[a])/1e6, float64(late[b])/1e6)
 	}
 }
 

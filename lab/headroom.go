@@ -4,14 +4,18 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"slices"
 	"time"
 
 	"softswitch/live"
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/config"
 	"softswitch/node/observe"
 	"softswitch/oracle/verdict"
 	"softswitch/scenario"
+	"softswitch/topo"
 	"softswitch/unit"
 )
 
@@ -47,7 +51,7 @@ func ScaleHeadroom(ctx context.Context, p *scenario.Plan, progress io.Writer) (*
 		return nil, 0, fmt.Errorf("lab: how late processes are: %w", err)
 	}
 	n := slack(p, late)
-	fmt.Fprintf(progress, "processes wake up to %v late: headroom of %d bytes and %d of slack\n", time.Duration(late).Round(time.Microsecond), *p.Scenario.Buffer.XOFF, n)
+	fmt.Fprintf(progress, "processes wake up to %v late: headroom of %s bytes and %d of slack\n", time.Duration(late).Round(time.Microsecond), headrooms(p), n)
 	return p.WithSlack(n), late, nil
 }
 
@@ -69,13 +73,13 @@ func TellLateness(w io.Writer) error {
 	return err
 }
 
-// slack is how many bytes beside the headroom a link can deliver while both its ends are
+// slack is how many bytes beside its headroom a link can deliver while both its ends are
 // late: as late as they may become on a machine that was so late. There is none where a
 // link's own round trip is more than headroom lasts for: what is lost then is the scenario's.
 func slack(p *scenario.Plan, late unit.Time) (most int) {
 	late = min(max(latenessTimes*late, latenessMin), starvedMax)
-	xoff := *p.Scenario.Buffer.XOFF
-	for _, l := range p.Links {
+	for i, l := range p.Links {
+		xoff, _ := linkHeadroom(p, i)
 		if l.Rate > 0 && l.Rate.FrameTime(xoff) < roundTrip(l) {
 			return 0
 		}
@@ -95,35 +99,74 @@ func bytesIn(r unit.Rate, t unit.Time) int {
 	return int(int64(r) / 8 * int64(t/unit.Microsecond) / 1e6)
 }
 
-// fastest is the rate of the fastest link that has one, 0 if none has.
-func fastest(p *scenario.Plan) (r unit.Rate) {
-	for _, l := range p.Links {
-		r = max(r, l.Rate)
+// linkHeadroom is the headroom of a priority group at link i of a plan in bytes, slack apart: the
+// least and the most of the link's switches.
+func linkHeadroom(p *scenario.Plan, i int) (least, most int) {
+	least = math.MaxInt
+	for _, e := range [2]topo.End{p.Fabric.Links[i].A, p.Fabric.Links[i].B} {
+		if e.Node < len(p.Switches) {
+			n := p.Switches[e.Node].XOFFOf(int(e.Port))
+			least, most = min(least, n), max(most, n)
+		}
 	}
-	return r
+	return least, most
 }
 
-// Headroom is that of every priority group of a plan's switches in bytes.
-func Headroom(p *scenario.Plan) int {
-	b := &p.Switches[0].Buffer
-	if b.Slack == nil {
-		return *b.XOFF
+// bounds are the least and the most headroom of any link, slack apart.
+func bounds(p *scenario.Plan) (least, most int) {
+	least = math.MaxInt
+	for i := range p.Links {
+		low, high := linkHeadroom(p, i)
+		least, most = min(least, low), max(most, high)
 	}
-	return *b.XOFF + *b.Slack
+	return least, most
+}
+
+// headrooms is bounds in words.
+func headrooms(p *scenario.Plan) string {
+	least, most := bounds(p)
+	if least == most {
+		return fmt.Sprint(least)
+	}
+	return fmt.Sprintf("%d to %d", least, most)
+}
+
+// slackOf is the slack of every priority group of a plan's switches in bytes.
+func slackOf(p *scenario.Plan) int {
+	if n := p.Switches[0].Buffer.Slack; n != nil {
+		return *n
+	}
+	return 0
+}
+
+// Headroom is the least of any priority group of a plan's switches in bytes, slack included.
+func Headroom(p *scenario.Plan) int {
+	least, _ := bounds(p)
+	return least + slackOf(p)
+}
+
+// lasts is how long link i of a plan takes to fill the headroom and the slack of a group.
+func lasts(p *scenario.Plan, i int) unit.Time {
+	least, _ := linkHeadroom(p, i)
+	return p.Links[i].Rate.FrameTime(least + slackOf(p))
 }
 
 // headroom is what the verdict says of it.
 func (r *Run) headroom(switches []observe.Switch) *verdict.Headroom {
-	b := &r.Plan.Switches[0].Buffer
+	least, _ := bounds(r.Plan)
 	h := &verdict.Headroom{
-		Bytes: *b.XOFF, Slack: Headroom(r.Plan) - *b.XOFF, Scaled: b.Slack != r.Plan.Scenario.Buffer.Slack,
-		Lasts: fastest(r.Plan).FrameTime(Headroom(r.Plan)), Lateness: r.Lateness,
+		Bytes: least, Slack: slackOf(r.Plan), Scaled: r.Plan.Switches[0].Buffer.Slack != r.Plan.Scenario.Buffer.Slack,
+		Lasts: unit.Never, Lateness: r.Lateness,
+	}
+	for i := range r.Plan.Links {
+		h.Lasts = min(h.Lasts, lasts(r.Plan, i))
 	}
 	for i := range switches {
 		h.Late = max(h.Late, switches[i].Lateness)
-		for _, p := range switches[i].Ports {
+		at := slices.IndexFunc(r.Plan.Switches, func(s config.Switch) bool { return s.Name == switches[i].Name })
+		for j, p := range switches[i].Ports {
 			for _, g := range p.Group {
-				h.Used = max(h.Used, g.HeadroomWatermark-h.Bytes)
+				h.Used = max(h.Used, g.HeadroomWatermark-r.Plan.Switches[at].XOFFOf(j))
 			}
 		}
 	}

@@ -138,3 +138,50 @@ func TestDoubtLossWithSlack(t *testing.T) {
 		}
 	}
 }
+
+// TestSlackOfLongLink: a link that has headroom of its own for what is on its wires is given as
+// much slack as the others, and both its headroom and the usual one are told.
+func TestSlackOfLongLink(t *testing.T) {
+	usual := slack(plan(t, ""), 0)
+	s := longLink(t, "100Mbit/s", "50ms")
+	p, err := scenario.Compile(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ofLink = 1_255_424 // 2 x 50 ms at 100 Mbit/s, three frames and a pause, in KiB
+	if least, most := bounds(p); least != 30720 || most != ofLink || headrooms(p) != "30720 to 1255424" || Headroom(p) != 30720 {
+		t.Errorf("headroom of %d to %d bytes, %q", least, most, headrooms(p))
+	}
+	if got := slack(p, 0); got < usual || got > usual+1<<16 {
+		t.Errorf("slack of %d bytes, want about %d", got, usual)
+	}
+	if got, want := lasts(p.WithSlack(1000), 1), unit.Rate(100e6).FrameTime(ofLink+1000); got != want {
+		t.Errorf("headroom and slack of the long link last %d ns, want %d", got, want)
+	}
+	if n := Slowness(s); n != 1 {
+		t.Errorf("%d times slower, want 1", n)
+	}
+}
+
+// TestSlownessOfLongLink: what the wire itself takes of a link's headroom does not make a fast
+// link slow enough for a live lab.
+func TestSlownessOfLongLink(t *testing.T) {
+	if n := Slowness(longLink(t, "400Mbit/s", "10ms")); n != 4 {
+		t.Errorf("%d times slower, want 4", n)
+	}
+}
+
+// longLink is a scenario of two switches and two hosts, of whose links that between the switches
+// has a delay.
+func longLink(t *testing.T, rate, delay string) *scenario.Scenario {
+	t.Helper()
+	text := fmt.Sprintf(`name: long
+topology: {switches: [s1, s2], hosts: [h1, h2], links: [h1--s1, s1--s2, s2--h2], rate: %s, overrides: [{link: s1--s2, delay: %s}]}
+duration: 2s
+`, rate, delay)
+	s, err := scenario.Parse("long.yaml", []byte(text), scenario.Known{Detectors: []string{"itsy"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

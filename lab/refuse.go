@@ -2,6 +2,7 @@ package lab
 
 import (
 	"fmt"
+	"math"
 
 	"softswitch/internal/strictyaml"
 	"softswitch/live"
@@ -53,6 +54,9 @@ func Refuse(s *scenario.Scenario) error {
 		return err
 	}
 	for i, l := range s.Links {
+		if l.Rate <= 0 {
+			return fmt.Errorf(`scenario %s: link %s: it has no rate, so that a pause has no length and no headroom is enough; write one such as "100Mbit/s"`, s.Name, s.Fabric.Links[i].Name)
+		}
 		if d := max(l.Delay, l.Jitter); d > config.WireDelayMax {
 			return fmt.Errorf("scenario %s: link %s: a delay of %s; a link of a live lab has at most %s",
 				s.Name, s.Fabric.Links[i].Name, config.FormatTime(d), config.FormatTime(config.WireDelayMax))
@@ -86,8 +90,8 @@ func tooMany(s *scenario.Scenario) error {
 // with its links: 1 if it is slow enough.
 func Slowness(s *scenario.Scenario) int {
 	n := 1
-	for _, l := range s.Links {
-		if l.Rate > usualRate && l.Rate.FrameTime(*s.Buffer.XOFF) < late {
+	for i, l := range s.Links {
+		if l.Rate > usualRate && spares(s, i) < late {
 			n = max(n, int((l.Rate+usualRate-1)/usualRate))
 		}
 	}
@@ -99,13 +103,33 @@ func tooFast(s *scenario.Scenario) error {
 	if n == 1 {
 		return nil
 	}
-	var fastest unit.Rate
-	for _, l := range s.Links {
-		fastest = max(fastest, l.Rate)
+	fastest := 0
+	for i, l := range s.Links {
+		if l.Rate > s.Links[fastest].Rate {
+			fastest = i
+		}
 	}
+	rate := s.Links[fastest].Rate
 	return fmt.Errorf("scenario %s: links of %s fill the headroom of %d bytes in %s, and pauses of a live lab may be %s late: play it slower, --slow %d makes %s of it",
-		s.Name, config.FormatRate(fastest), *s.Buffer.XOFF, config.FormatTime(fastest.FrameTime(*s.Buffer.XOFF)), config.FormatTime(late),
-		n, config.FormatRate(fastest/unit.Rate(n)))
+		s.Name, config.FormatRate(rate), headroomOf(s, fastest), config.FormatTime(rate.FrameTime(headroomOf(s, fastest))), config.FormatTime(late),
+		n, config.FormatRate(rate/unit.Rate(n)))
+}
+
+// headroomOf is the least headroom at link i of a scenario in bytes.
+func headroomOf(s *scenario.Scenario, i int) int {
+	least := math.MaxInt
+	for _, e := range [2]topo.End{s.Fabric.Links[i].A, s.Fabric.Links[i].B} {
+		if s.Fabric.Nodes[e.Node].Kind == topo.Switch {
+			least = min(least, s.XOFF(e))
+		}
+	}
+	return least
+}
+
+// spares is for how long it lasts beside what is on the wires of a live link.
+func spares(s *scenario.Scenario, i int) unit.Time {
+	l := s.Links[i]
+	return l.Rate.FrameTime(headroomOf(s, i)) - roundTrip(scenario.Link{LinkSpeed: l})
 }
 
 // hopDelay is how long a frame takes from one process to the next over a veth.

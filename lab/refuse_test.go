@@ -57,7 +57,10 @@ func TestRefuseLinks(t *testing.T) {
 		slow   int
 	}{
 		{speed: scenario.LinkSpeed{Rate: 100_000_000}, xoff: 30720, slow: 1},
-		{speed: scenario.LinkSpeed{Rate: 0}, xoff: 30720, slow: 1},
+		{
+			speed: scenario.LinkSpeed{Rate: 0}, xoff: 30720, slow: 1,
+			refuse: `link s1--s2: it has no rate, so that a pause has no length and no headroom is enough; write one such as "100Mbit/s"`,
+		},
 		{speed: scenario.LinkSpeed{Rate: 100_000_000}, xoff: 0, slow: 1}, // the usual rate, whatever it costs
 		{speed: scenario.LinkSpeed{Rate: 800_000_000}, xoff: 204800, slow: 1},
 		{

@@ -137,7 +137,7 @@ const lengths = 200
 // fillTime is how long the slowest link between switches takes to fill a priority group,
 // and a pause to take effect.
 func fillTime(p *scenario.Plan) (worst unit.Time) {
-	bytes := p.Scenario.Buffer.Size + *p.Scenario.Buffer.XOFF
+	bytes := p.Scenario.Buffer.Size
 	if p.Scenario.Buffer.StaticTh != nil {
 		bytes += *p.Scenario.Buffer.StaticTh
 	} else {
@@ -145,7 +145,8 @@ func fillTime(p *scenario.Plan) (worst unit.Time) {
 	}
 	for i, l := range p.Fabric.Links {
 		if s := p.Links[i]; p.Fabric.Nodes[l.A.Node].Kind == topo.Switch && p.Fabric.Nodes[l.B.Node].Kind == topo.Switch {
-			worst = max(worst, s.Rate.FrameTime(bytes)+4*(s.Delay+s.Jitter))
+			xoff := max(p.Scenario.XOFF(l.A), p.Scenario.XOFF(l.B))
+			worst = max(worst, s.Rate.FrameTime(bytes+xoff)+4*(s.Delay+s.Jitter))
 		}
 	}
 	return max(worst, unit.Microsecond)
