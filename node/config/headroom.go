@@ -11,13 +11,12 @@ import (
 )
 
 // HeadroomPool is headroom that all priority groups share: XOFF is then only the most that
-// one group may take of it. With the size of a pool its share is not a ratio, and the other way
-// round.
+// one group may take of it. It has a size or a ratio.
 type HeadroomPool struct {
 	// Size in bytes.
 	Size *int `yaml:"size,omitempty" schema:"0..1073741824"`
-	// Ratio is the over-subscription: how many times as much the headrooms of all groups, less
-	// what the ports have of their own, are as the pool.
+	// Ratio is the over-subscription, instead of a size: the pool is the headroom of all groups, less
+	// what ports have of their own, divided by it.
 	Ratio *int `yaml:"ratio,omitempty" schema:"1..10000"`
 	// Port is what each port has of its own in bytes, which its groups use first.
 	Port *int `yaml:"port,omitempty" schema:"0..1073741824,default=10240"`
