@@ -43,8 +43,9 @@ func (s *Scenario) headroom(e topo.End) int {
 // rxShare is which part of a host's receive buffer is headroom: it pauses at three quarters.
 const rxShare = 4
 
-// mostHeadroom bounds what a link gets by default, in bytes: a switch takes no more.
-const mostHeadroom = 1 << 30
+// mostHeadroom bounds what an end of a link gets by default, in bytes: it leaves room for the slack
+// of a live run in the gigabyte that a buffer may have.
+const mostHeadroom = 1<<30 - 1<<27
 
 // platform gives s what the tables of a platform have and the file does not say. It returns the
 // platform, nil for none.
@@ -99,7 +100,7 @@ func (p *parser) headrooms(s *Scenario, m *buffer.Platform, xoff, rxBuffer bool)
 			own = own || *to > 0
 		}
 	}
-	s.Warnings = append(s.Warnings, short.Warnings(p.Doc, ", or leave it out")...)
+	s.Warnings = append(s.Warnings, short.Warnings(p.Doc)...)
 	if own {
 		s.Headrooms = rooms
 	}
@@ -113,12 +114,13 @@ func (p *parser) portHeadroom(s *Scenario, m *buffer.Platform, e topo.End, writt
 	speed := s.Links[s.Fabric.Nodes[e.Node].Ports[e.Port].Link]
 	switch {
 	case written:
+		link.Or = ", or leave it out"
 	case m != nil:
 		n, err := m.XOFF(speed.Rate, config.CableOf(speed.Delay+speed.Jitter))
 		if err != nil && !p.Faulty("platform") {
 			p.Faultf("platform", "%v (%s); write buffer.xoff, or another platform", err, link.End)
 		}
-		link.Key, link.Has = "platform", n
+		link.Key, link.Has, link.Or = "platform", n, " as buffer.xoff"
 	default:
 		link.Has = min(max(link.Has, config.RoundHeadroom(needs)), mostHeadroom)
 	}
@@ -133,7 +135,7 @@ func (p *parser) portHeadroom(s *Scenario, m *buffer.Platform, e topo.End, writt
 func (s *Scenario) hostBuffer(e topo.End, written bool, short *config.Shortages) int {
 	end, needs := s.end(e, 0)
 	size := s.RxBuffer
-	if !written {
+	if end.Or = ", or leave it out"; !written {
 		size = min(max(config.DefaultRxBuffer, rxShare*config.RoundHeadroom(needs)), mostHeadroom)
 	}
 	end.Key, end.Has, end.Step = "host.rx_buffer", size/rxShare, rxShare

@@ -61,6 +61,15 @@ func TestHeadroomOfLinks(t *testing.T) {
 			"a pool", "delay: 2us", "buffer: {headroom_pool: {ratio: 4}}\n", "to-h1:55296! to-s2:55296! to-s1:55296! to-h2:55296! h1:221184 h2:221184",
 			"long.yaml:8: buffer.headroom_pool: s1 and 1 more switches: 50176 bytes, and all 4 groups at once can need 200704 besides the 10240 of each port: in an incast lossless frames can be lost although each port has what its link needs",
 		},
+		{
+			"a platform for shorter frames", "mtu: 9216\n  cable: 5m", "platform: sn2700\n", "to-h1:30720 to-s2:30720 to-s1:30720 to-h2:30720 h1:131072 h2:131072",
+			"long.yaml:9: platform: 30720 bytes, and s1 to h1 (100Gbit/s, 25ns; 3 more like it) needs 38462: lossless frames can be lost; use 38912 or more as buffer.xoff",
+		},
+		{
+			"too long a link", "delay: 100ms", "", "to-h1:939524096! to-s2:939524096! to-s1:939524096! to-h2:939524096! h1:939524096 h2:939524096",
+			"long.yaml:1: host.rx_buffer: 939524096 bytes, of which 1/4 is headroom, and h1 to s1 (100Gbit/s, 100ms; 1 more like it) needs 2500004606: lossless frames can be lost; no buffer is as large: make the link shorter or slower\n" +
+				"long.yaml:1: buffer.xoff: 939524096 bytes, and s1 to h1 (100Gbit/s, 100ms; 3 more like it) needs 2500004606: lossless frames can be lost; no buffer is as large: make the link shorter or slower",
+		},
 		{"a whole pool", "delay: 2us", "buffer: {headroom_pool: {ratio: 1}}\n", "to-h1:55296! to-s2:55296! to-s1:55296! to-h2:55296! h1:221184 h2:221184", ""},
 		{"a platform", "cable: 300m", "platform: tomahawk\n", "to-h1:268736! to-s2:268736! to-s1:268736! to-h2:268736! h1:172032 h2:172032", ""},
 		{"a computed platform", "cable: 40m", "platform: sn3700\n", "to-h1:44032! to-s2:44032! to-s1:44032! to-h2:44032! h1:131072 h2:131072", ""},

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 
@@ -25,6 +24,9 @@ type HeadroomPool struct {
 // DefaultPortHeadroom is what a port has beside a pool, as Nvidia's Spectrum has it
 // (sonic-net/sonic-swss, cfgmgr/buffer_pool_mellanox.lua).
 const DefaultPortHeadroom = 10240
+
+// mostBytes is the most that any size of a buffer may be.
+const mostBytes = 1 << 30
 
 // headroomStep is what sizes of headroom are rounded up to.
 const headroomStep = 1024
@@ -108,13 +110,12 @@ func (s *Switch) BuildHeadroomPool() *buffer.HeadroomPool {
 		pool.Bytes = *h.Size
 		return pool
 	}
-	pool.Bytes = min(s.pooledHeadroom(pool.Port) / *h.Ratio, 1<<30)
+	pool.Bytes = min(s.pooledHeadroom(pool.Port) / *h.Ratio, mostBytes)
 	return pool
 }
 
 // checkHeadroom adds the faults of what b has about headroom, beside xoff, to d.
 func checkHeadroom(d *strictyaml.Doc, b *Buffer) {
-	const most = 1 << 30
 	within(d, "buffer.cell", b.Cell, 0, maxCell)
 	h := b.HeadroomPool
 	if h == nil || d.Faulty("buffer.headroom_pool") {
@@ -124,11 +125,11 @@ func checkHeadroom(d *strictyaml.Doc, b *Buffer) {
 	case (h.Size == nil) == (h.Ratio == nil):
 		d.Faultf("buffer.headroom_pool", "a pool has a size in bytes or a ratio: write one of the two, such as {ratio: 2}")
 	case h.Size != nil:
-		within(d, "buffer.headroom_pool.size", *h.Size, 0, most)
+		within(d, "buffer.headroom_pool.size", *h.Size, 0, mostBytes)
 	default:
 		within(d, "buffer.headroom_pool.ratio", *h.Ratio, 1, 10000)
 	}
-	within(d, "buffer.headroom_pool.port", *h.Port, 0, most)
+	within(d, "buffer.headroom_pool.port", *h.Port, 0, mostBytes)
 }
 
 // maxCell is the largest cell in bytes; those of switches are some hundred.
@@ -150,7 +151,7 @@ func warnHeadroom(d *strictyaml.Doc, s *Switch) []string {
 		delay := s.delayOf(p)
 		short.Add(Shortage{Key: key, End: end, Link: LinkText(rate, delay), Has: s.XOFFOf(i), Needs: s.PFC.NeedsHeadroom(rate, delay, s.MTU, s.Buffer.Cell), Step: 1})
 	}
-	warnings := short.Warnings(d, "")
+	warnings := short.Warnings(d)
 	if w, ok := s.PoolShort(); ok {
 		warnings = append(warnings, d.At("buffer.headroom_pool", s.Name+": "+w).String())
 	}
@@ -203,6 +204,8 @@ type Shortage struct {
 	Needs     int
 	// Step is how many bytes of the key make one of headroom: 4 of a host's buffer.
 	Step int
+	// Or is what else can be done than to write more, in words.
+	Or string
 }
 
 // Shortages are those of a file. The zero value has none.
@@ -230,8 +233,8 @@ func (s *Shortages) Add(e Shortage) {
 	s.list, s.ends = append(s.list, e), append(s.ends, 0)
 }
 
-// Warnings are a line for all ends that are alike; more is what to do besides writing more.
-func (s *Shortages) Warnings(d *strictyaml.Doc, more string) (lines []string) {
+// Warnings are a line for all ends that are alike, of keys of d.
+func (s *Shortages) Warnings(d *strictyaml.Doc) (lines []string) {
 	for i, e := range s.list {
 		like := ""
 		if n := s.ends[i]; n > 0 {
@@ -241,8 +244,11 @@ func (s *Shortages) Warnings(d *strictyaml.Doc, more string) (lines []string) {
 		if e.Step > 1 {
 			has = fmt.Sprintf("%d bytes, of which 1/%d is headroom", e.Has*e.Step, e.Step)
 		}
-		lines = append(lines, d.At(e.Key, fmt.Sprintf("%s, and %s (%s%s) needs %d: lossless frames can be lost; use %d or more%s",
-			has, e.End, e.Link, like, e.Needs, cmp.Or(e.Step, 1)*RoundHeadroom(e.Needs), more)).String())
+		do := "no buffer is as large: make the link shorter or slower"
+		if n := e.Step * RoundHeadroom(e.Needs); n <= mostBytes {
+			do = fmt.Sprintf("use %d or more%s", n, e.Or)
+		}
+		lines = append(lines, d.At(e.Key, fmt.Sprintf("%s, and %s (%s%s) needs %d: lossless frames can be lost; %s", has, e.End, e.Link, like, e.Needs, do)).String())
 	}
 	return lines
 }

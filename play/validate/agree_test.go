@@ -400,6 +400,9 @@ func (m *mutator) noise(data []byte) []byte {
 var keys = []string{
 	"buffer: {xon: 40960}", "buffer: {xon: 40959}", "buffer: {dynamic_th: 0, xon: 2000000}", "buffer: {dynamic_th: -7, xon: 20480}",
 	"buffer: {pool: 1, static_th: 0, size: 1}", "buffer: {xoff: 0}", "buffer: {size: 1073741824, static_th: 0}", "buffer: {lossy_queue: 0}",
+	"buffer: {cell: 208}", "buffer: {cell: 65536, xoff: 100000}", "buffer: {headroom_pool: {ratio: 2}}", "buffer: {headroom_pool: {size: 0, port: 0}}",
+	"buffer: {headroom_pool: {size: 1, ratio: 1}}", "platform: tomahawk", "platform: sn2700", "platform: td2", "host: {rx_buffer: 8192}",
+	"host: {rx_buffer: 1073741824}", "pfc: {response: 802.3}", "pfc: {response: 65535}", "pfc: {response: -1}", "delay: 1s",
 	"pfc: {lossless: []}", "pfc: {lossless: [0, 1, 2, 3, 4, 5, 6, 7]}", "pfc: {quanta: 1}", "pfc: {quanta: 1, refresh: 1ns}", "pfc: {refresh: 10ms}",
 	"trust: pcp", "response: drop", "response: bubble+trigger", "response: dropp", "detector: watchdog", "detector: none", "detector: itzy",
 	"prevention: {tagger: {lossless: 2}}", "prevention: {no_flood: true}", "prevention: {ttl_band: 1}", "prevention: {ttl_band: 255}",
