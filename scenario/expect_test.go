@@ -54,6 +54,7 @@ func TestExpectForFaults(t *testing.T) {
 		{"expect_for: {quiet: {detected: true}}\n", `"quiet"; use none, itsypaper, itsy`},
 		{"expect_for: {itsy: {detekted: true}}\n", `expect_for.itsy.detekted`},
 		{"expect_for: {itsy: {lossless_lost: -1}}\n", `expect_for.itsy.lossless_lost`},
+		{"expect: {lossless_lost: some}\n", `expect.lossless_lost: "some": use 0 to 1073741824, or any`},
 		{"expect: {detected: false, false_alarm: true}\n", "no false_alarm to expect"},
 		{"expect: {detected: true, missed: true}\n", "wants every deadlock declared"},
 	} {

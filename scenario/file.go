@@ -304,8 +304,9 @@ type fileExpect struct {
 	Missed *bool `yaml:"missed"`
 	// Trigger is what every true declaration must name.
 	Trigger *fileTrigger `yaml:"trigger"`
-	// LosslessLost is how many lossless frames may be lost at most.
-	LosslessLost *int `yaml:"lossless_lost" schema:"0..1073741824"`
+	// LosslessLost is how many lossless frames may be lost at most, or any, for a scenario whose
+	// own events lose some. A scenario that does not say it expects that none is lost.
+	LosslessLost string `yaml:"lossless_lost" schema:"number or any,default=0"`
 	// MaxLatency bounds the time from the onset of a deadlock to its true declaration.
 	MaxLatency string `yaml:"max_latency" schema:"time"`
 	// MinXOFF is how many pauses there must be at least.

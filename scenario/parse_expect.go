@@ -2,14 +2,16 @@ package scenario
 
 import (
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 )
 
 // expect reads an expectation, the value of the key at path.
 func (p *parser) expect(path string, f fileExpect) Expect {
-	e := Expect{Deadlock: f.Deadlock, Opens: f.Opens, FalseAlarm: f.FalseAlarm, Missed: f.Missed, LosslessLost: f.LosslessLost, MinXOFF: f.MinXOFF, SimOnly: f.SimOnly}
-	if f.LosslessLost != nil {
-		p.within(path+".lossless_lost", *f.LosslessLost, 0, 1<<30)
+	e := Expect{Deadlock: f.Deadlock, Opens: f.Opens, FalseAlarm: f.FalseAlarm, Missed: f.Missed, MinXOFF: f.MinXOFF, SimOnly: f.SimOnly}
+	if f.LosslessLost != "" {
+		e.LosslessLost = p.loss(path+".lossless_lost", f.LosslessLost)
 	}
 	p.within(path+".pfc_xoff_min", f.MinXOFF, 0, 1<<30)
 	if f.Detected != "" && p.choice(path+".detected", f.Detected, []string{"true", "false", "either"}) && f.Detected != "either" {
@@ -37,6 +39,22 @@ func (p *parser) expect(path string, f fileExpect) Expect {
 		p.Faultf(path+".missed", "true, but detected: true wants every deadlock declared; write one of the two")
 	}
 	return e
+}
+
+// AnyLoss is an expectation of lossless frames that are lost that any number meets.
+const AnyLoss = math.MaxInt
+
+// loss reads how many frames may be lost, the value of the key at path.
+func (p *parser) loss(path, text string) *int {
+	most := AnyLoss
+	if text != "any" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 || n > 1<<30 {
+			p.Faultf(path, "%q: use 0 to %d, or any", text, 1<<30)
+		}
+		most = n
+	}
+	return &most
 }
 
 // expectFor reads the expectations for single detectors; what they leave out is as in

@@ -199,7 +199,8 @@ type Expect struct {
 	// Missed: the detector did not declare every deadlock.
 	Missed  *bool
 	Trigger *Trigger
-	// LosslessLost is how many lossless frames may be lost at most.
+	// LosslessLost is how many lossless frames may be lost at most, AnyLoss if any number. Where
+	// it is nil, none may.
 	LosslessLost *int
 	// MaxLatency limits the time from a deadlock's onset to each detection.
 	MaxLatency unit.Time

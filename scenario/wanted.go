@@ -18,7 +18,8 @@ type Wanted struct {
 	Missed *bool
 	// Trigger is what every true detection must name.
 	Trigger *WantedTrigger
-	// LosslessLost is how many lossless frames may be lost at most.
+	// LosslessLost is how many lossless frames may be lost at most, AnyLoss if any number. Where
+	// it is nil, none may.
 	LosslessLost *int
 	// MaxLatency limits the latency of every true detection.
 	MaxLatency unit.Time

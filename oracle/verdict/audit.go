@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"softswitch/dataplane"
 	"softswitch/host"
 	"softswitch/internal/ether"
 	"softswitch/node/config"
@@ -34,6 +35,8 @@ type rule struct {
 
 var rules = []rule{
 	{"flows add up", (*auditor).flowsAddUp},
+	{"losses add up", (*auditor).lossesAddUp},
+	{"in flight fits the fabric", (*auditor).inFlightFits},
 	{"flows keep to their wires", (*auditor).flowsKeepToWires},
 	{"bins add up", (*auditor).binsAddUp},
 	{"messages add up", (*auditor).messagesAddUp},
@@ -92,10 +95,141 @@ func (a *auditor) flowsAddUp() {
 		if a.reported(f) && (f.InFlight < 0 || f.Received+f.Lost+f.InFlight != f.Sent) {
 			a.broke("flow %s: sent %d, received %d, lost %d, in flight %d", f.Name, f.Sent, f.Received, f.Lost, f.InFlight)
 		}
+		if on := f.Response + f.OverRate + f.IncompleteARP; on > f.Lost {
+			a.broke("flow %s: %d dropped on purpose, of %d lost", f.Name, on, f.Lost)
+		}
 		if f.Reordered > f.Received {
 			a.broke("flow %s: reordered %d of %d received", f.Name, f.Reordered, f.Received)
 		}
 	}
+}
+
+// lossesAddUp: what was lost is the same by reason and by node, and of each node by port and by
+// class; a node tells of no flow that it lost less than of its ports.
+func (a *auditor) lossesAddUp() {
+	v := a.v
+	by, at, short := 0, 0, 0
+	for _, reason := range append(lossReasons(), WireLoss) {
+		by += v.LosslessLostBy[reason]
+	}
+	for _, l := range v.LosslessLostAt {
+		at += l.Frames
+	}
+	for _, h := range v.HeadroomShort {
+		short += h.Lost
+	}
+	if by != v.LosslessLost || at != v.LosslessLost {
+		a.broke("%d lossless frames lost, %d by reason, %d by node", v.LosslessLost, by, at)
+	}
+	if full := v.LosslessLostBy[dataplane.DropHeadroom.String()]; short != full {
+		a.broke("%d lossless frames found headroom full, %d by priority group", full, short)
+	}
+	for i := range a.r.Switches {
+		w := &a.r.Switches[i]
+		var reasons, classes, flows uint64
+		for k := range w.Ports {
+			r, c := sums(&w.Ports[k].Loss)
+			reasons, classes = reasons+r, classes+c
+		}
+		for _, f := range w.Flows {
+			flows += f.Lost
+		}
+		if reasons != w.LosslessLost || classes != w.LosslessLost || flows+w.OtherDrops.Lost < w.LosslessLost {
+			a.broke("%s lost %d lossless frames: %d by reason, %d by class, %d by flow", w.Name, w.LosslessLost, reasons, classes, flows+w.OtherDrops.Lost)
+		}
+	}
+	for i := range a.r.Hosts {
+		h := &a.r.Hosts[i]
+		if reasons, classes := sums(&h.Loss); reasons != h.LosslessLost || classes != h.LosslessLost {
+			a.broke("%s lost %d lossless frames: %d by reason, %d by class", h.Name, h.LosslessLost, reasons, classes)
+		}
+	}
+}
+
+// sums are those of a loss by reason and by class.
+func sums(l *observe.Loss) (reasons, classes uint64) {
+	for _, reason := range lossReasons() {
+		reasons += l.LostBy[reason]
+	}
+	for _, n := range l.LostOf {
+		classes += n
+	}
+	return reasons, classes
+}
+
+// Frames of which no account is kept: ringFrames wait at most at a port that is not read (what a
+// live node's receive ring holds, and a simulated one that is stopped), and onWire are at the two
+// ends of a wire: one that leaves and one that comes.
+const (
+	ringFrames = 1024
+	onWire     = 2
+)
+
+// inFlightFits: what is in flight waits in queues, is on its way over a link, or was on one that
+// went down. A node that was killed, or a wire that loses frames, takes others with it.
+func (a *auditor) inFlightFits() {
+	p := a.r.Plan
+	if len(a.v.Killed) > 0 || len(a.r.Switches) < len(p.Switches) || slices.ContainsFunc(p.Links, func(l scenario.Link) bool { return l.Rate == 0 || l.Loss > 0 }) {
+		return
+	}
+	unwanted := map[uint32]int64{} // copies of flooded frames that came to where nobody wants them
+	room := int64(0)
+	for i := range a.r.Switches {
+		w := &a.r.Switches[i]
+		for k := range w.Ports {
+			for _, q := range w.Ports[k].Queue {
+				room += int64(q.Bytes)
+			}
+		}
+		for _, f := range w.Flows {
+			unwanted[f.Flow] += int64(f.Unwanted)
+		}
+	}
+	longest := int64(config.MaxFrame(p.Scenario.MTU) + ether.VLANLen)
+	room += a.onLinks(longest)
+	bytes := int64(0)
+	for i := range a.v.Flows {
+		f, s := &a.v.Flows[i], &p.Scenario.Flows[i]
+		if !a.reported(f) {
+			continue
+		}
+		frame, n := int64(s.Frame), f.InFlight-unwanted[p.Hash(i)]
+		if s.RC != nil { // the last frame of a message may be as short as one can be
+			frame = host.AckFrame
+		} else if s.Size > 0 {
+			n-- // the last may be shorter
+		}
+		bytes += max(0, n) * frame
+	}
+	if bytes > room {
+		a.broke("%d bytes in flight, where queues and links hold %d", bytes, room)
+	}
+}
+
+// onLinks is how many bytes all links hold at most, and how many those held that went down.
+func (a *auditor) onLinks(longest int64) (bytes int64) {
+	p := a.r.Plan
+	stopped := slices.ContainsFunc(p.Events, func(e scenario.Event) bool { return e.Do == scenario.Stop })
+	for i := range p.Links {
+		l := &p.Links[i]
+		way := carried(l.Rate, 2*l.Delay+l.Jitter) + onWire*longest
+		times := int64(1)
+		for _, e := range p.Events {
+			if e.Do == scenario.Fail && e.Link == i {
+				times++
+			}
+		}
+		bytes += 2 * times * way
+		if a.v.World == "live" || stopped {
+			bytes += 2 * ringFrames * longest
+		}
+	}
+	return bytes
+}
+
+// carried is how many bytes a rate carries in a time, rounded up.
+func carried(r unit.Rate, in unit.Time) int64 {
+	return int64(float64(r)/8*float64(in)/float64(unit.Second)) + 1
 }
 
 // wire is the rate of a host's link.

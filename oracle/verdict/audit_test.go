@@ -53,13 +53,21 @@ expect: {deadlock: true}
 	received.Bins[0] = received.Bytes / 2
 	r := &Run{
 		Plan: plan, World: "sim", Truth: run.truth(start + 2*unit.Second), Start: start,
-		Switches: []observe.Switch{{Name: "agg0-0", LosslessLost: 5, Ports: []observe.Port{{Drops: map[string]uint64{"response": 5}, ResponseBytes: 5000, Messages: [2]uint64{0, 3}}}}},
+		Switches: []observe.Switch{{
+			Name: "agg0-0", Flows: []observe.FlowDrops{{Flow: plan.Hash(0), Response: 5}},
+			Ports: []observe.Port{{Drops: map[string]uint64{"response": 5}, ResponseBytes: 5000, Messages: [2]uint64{0, 3}, Queue: [unit.Priorities]observe.Queue{3: {Bytes: 1_000_000}}}},
+		}},
 		Hosts: []observe.Host{
 			{Name: "h0-0-0", Sent: []host.Sent{{Number: 0, Frames: 10000}}},
 			{Name: "h1-0-0", Received: []host.Received{received}},
 			{Name: "h2-0-0", Sent: []host.Sent{{Number: 1, Frames: 600}}},
 			{Name: "h3-0-0", Received: []host.Received{{Number: 1, Frames: 590, Bytes: 590 * uint64(s.Flows[1].Frame)}}},
 		},
+	}
+	for i := range plan.Switches {
+		if name := plan.Fabric.Nodes[i].Name; name != "agg0-0" {
+			r.Switches = append(r.Switches, observe.Switch{Name: name})
+		}
 	}
 	return r, Of(*r)
 }
@@ -112,6 +120,16 @@ func TestCanaries(t *testing.T) {
 		}},
 		{"flows add up", "in flight 996", func(_ *Run, v *Verdict) { v.Flows[0].InFlight++ }},
 		{"flows add up", "reordered 591 of 590", func(_ *Run, v *Verdict) { v.Flows[1].Reordered = 591 }},
+		{"flows add up", "flow A: 6 dropped on purpose, of 5 lost", func(_ *Run, v *Verdict) { v.Flows[0].OverRate++ }},
+		{"losses add up", "1 lossless frames lost, 0 by reason, 0 by node", func(_ *Run, v *Verdict) { v.LosslessLost++ }},
+		{"losses add up", "1 lossless frames lost, 1 by reason, 0 by node", func(_ *Run, v *Verdict) {
+			v.lose("", WireLoss, 1)
+			v.LosslessLostAt = nil
+		}},
+		{"losses add up", "1 lossless frames found headroom full, 0 by priority group", func(_ *Run, v *Verdict) { v.lose("h1-0-0", "headroom_full", 1) }},
+		{"losses add up", "agg0-0 lost 1 lossless frames: 0 by reason, 0 by class, 0 by flow", func(r *Run, _ *Verdict) { r.Switches[0].LosslessLost++ }},
+		{"losses add up", "h1-0-0 lost 0 lossless frames: 2 by reason, 0 by class", func(r *Run, _ *Verdict) { r.Hosts[1].LostBy = map[string]uint64{"flows_full": 2} }},
+		{"in flight fits the fabric", "bytes in flight, where queues and links hold", func(r *Run, _ *Verdict) { r.Switches[0].Ports[0].Queue[3].Bytes = 0 }},
 		{"flows keep to their wires", "flow A: sent 30000 frames", func(_ *Run, v *Verdict) { v.Flows[0].Sent = 30000 }},
 		{"flows keep to their wires", "flow B: sent 1300 frames", func(_ *Run, v *Verdict) { v.Flows[1].Sent = 1300 }},
 		{"flows keep to their wires", "flow A: 213000000 bit/s", func(_ *Run, v *Verdict) { v.Flows[0].Throughput = 213_000_000 }},

@@ -35,7 +35,7 @@ func (v *Verdict) check(want scenario.Wanted) {
 	case want.LosslessLost == nil && v.LosslessLost > 0:
 		miss("NOT lossless: %d lossless frames lost: %s", v.LosslessLost, v.lossText())
 	case want.LosslessLost != nil && v.LosslessLost > *want.LosslessLost:
-		miss("lossless_lost: %d frames, expected at most %d: %s", v.LosslessLost, *want.LosslessLost, v.lossText())
+		miss("lossless_lost: %d frames (%s), expected at most %d", v.LosslessLost, v.lossText(), *want.LosslessLost)
 	}
 	if v.PFC.XOFF < want.MinXOFF {
 		miss("pfc: %d XOFF, expected at least %d", v.PFC.XOFF, want.MinXOFF)

@@ -52,7 +52,9 @@ func TestCheck(t *testing.T) {
 		{"trigger", nil, scenario.Wanted{Trigger: &scenario.WantedTrigger{Node: "core0"}}, `trigger: core1 names "h1-0-0", expected core0`},
 		{"on loop", nil, scenario.Wanted{Trigger: &scenario.WantedTrigger{Node: "core0", OnLoop: ptr(true)}}, "trigger: core1 says on the loop: no, expected yes"},
 		{"latency", nil, scenario.Wanted{MaxLatency: 800 * unit.Microsecond}, "latency: 0.970 ms at core1, expected at most 0.800 ms"},
-		{"lost", func(v *Verdict) { v.LosslessLost = 2 }, scenario.Wanted{LosslessLost: ptr(1)}, "lossless_lost: 2 frames, expected at most 1"},
+		{"lost", func(v *Verdict) { v.lose("h2", "headroom_full", 2) }, scenario.Wanted{LosslessLost: ptr(1)}, "lossless_lost: 2 frames (2 headroom_full at h2), expected at most 1"},
+		{"lost, nothing said of it", func(v *Verdict) { v.lose("h2", "headroom_full", 2) }, scenario.Wanted{}, "NOT lossless: 2 lossless frames lost: 2 headroom_full at h2"},
+		{"lost, any number allowed", func(v *Verdict) { v.lose("h2", "headroom_full", 2) }, scenario.Wanted{LosslessLost: ptr(scenario.AnyLoss)}, ""},
 		{"lost, allowed", func(v *Verdict) { v.LosslessLost = 2 }, scenario.Wanted{LosslessLost: ptr(2)}, ""},
 		{"pauses", nil, scenario.Wanted{MinXOFF: 5}, "pfc: 4 XOFF, expected at least 5"},
 	} {

@@ -250,9 +250,9 @@ type FlowResult struct {
 	Lost     int64  `json:"lost"`
 	InFlight int64  `json:"in_flight"`
 	// Of Lost: dropped on purpose, as ResponseDropped, Policed and IncompleteARP of the verdict.
-	Response      int64 `json:"response_dropped,omitempty"`
-	OverRate      int64 `json:"policed_dropped,omitempty"`
-	IncompleteARP int64 `json:"incomplete_arp,omitempty"`
+	Response      int64 `json:"response_dropped"`
+	OverRate      int64 `json:"policed_dropped"`
+	IncompleteARP int64 `json:"incomplete_arp"`
 	Reordered     int64 `json:"reordered"`
 	Throughput    int64 `json:"throughput_bps"` // received bits per second of the flow's time
 	// Final is the received bits per second in the last quarter of the run, and OverTime

@@ -307,13 +307,13 @@ func TestJSONKeys(t *testing.T) {
 	}
 	m := v.(map[string]any)
 	wantKeys(t, m, "scenario", "world", "detector", "response", "seed", "duration_ns", "deadlock", "onset_ns", "detections", "false_positives",
-		"false_negatives", "premature", "late", "lossless_lost", "response_dropped", "response_dropped_bytes", "policed", "incomplete_arp", "measures", "refusals", "openings", "longest_opening_ns", "recovered", "recurrences", "recovery_ns", "quiet_ns", "flows", "pfc",
+		"false_negatives", "premature", "late", "lossless_lost", "lossless_lost_by", "lossless_lost_at", "headroom_short", "response_dropped", "response_dropped_bytes", "policed", "incomplete_arp", "measures", "refusals", "openings", "longest_opening_ns", "recovered", "recurrences", "recovery_ns", "quiet_ns", "flows", "pfc",
 		"control_messages", "detector_bytes_per_switch", "counter_bytes_per_switch", "killed", "invalid", "expected", "expected_met", "reasons", "timeline")
 	d := m["detections"].([]any)[1].(map[string]any)
 	wantKeys(t, d, "at_ns", "latency_ns", "switch", "port", "priority", "loop", "initial_trigger", "causes", "true_positive", "judged")
 	wantKeys(t, d["initial_trigger"].(map[string]any), "node", "port", "kind", "on_loop")
 	wantKeys(t, m["pfc"].(map[string]any), "xoff", "xon", "refresh")
-	wantKeys(t, m["flows"].([]any)[0].(map[string]any), "name", "from", "to", "priority", "sent", "received", "lost", "in_flight", "reordered", "throughput_bps", "final_bps", "over_time_bps", "policed", "innocent")
+	wantKeys(t, m["flows"].([]any)[0].(map[string]any), "name", "from", "to", "priority", "sent", "received", "lost", "in_flight", "response_dropped", "policed_dropped", "incomplete_arp", "reordered", "throughput_bps", "final_bps", "over_time_bps", "policed", "innocent")
 	wantKeys(t, m["timeline"].([]any)[0].(map[string]any), "at_ns", "what")
 	if m["onset_ns"] != 400_030_000.0 || d["latency_ns"] != 612_000.0 {
 		t.Errorf("onset %v, latency %v: want nanoseconds", m["onset_ns"], d["latency_ns"])
