@@ -44,6 +44,14 @@ func (p *parser) expect(path string, f fileExpect) Expect {
 // AnyLoss is an expectation of lossless frames that are lost that any number meets.
 const AnyLoss = math.MaxInt
 
+// MayLose is how many lossless frames may be lost at most.
+func (e Expect) MayLose() int {
+	if e.LosslessLost == nil {
+		return 0
+	}
+	return *e.LosslessLost
+}
+
 // loss reads how many frames may be lost, the value of the key at path.
 func (p *parser) loss(path, text string) *int {
 	most := AnyLoss

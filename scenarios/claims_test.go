@@ -188,6 +188,14 @@ var claims = []fileCheck{
 		spoil: []func(*run){func(r *run) { r.verdict.Policed = 0 }, func(r *run) { r.verdict.Policed *= 2 }},
 	},
 	{
+		name: "what goes round is lost to the TTL alone", of: []string{"hu-case1-above/itsy", "hu-case1-below/itsy", "hu-case1-limit/itsy", "hu-case1-ttl-bands/itsy"},
+		fault: func(r *run) string {
+			v := r.verdict
+			return unless(v.LosslessLost > 0 && v.LosslessLostBy["ttl_expired"] == v.LosslessLost, "%d lossless frames lost: %v; want some, all for their TTL", v.LosslessLost, v.LosslessLostBy)
+		},
+		spoil: []func(*run){func(r *run) { r.verdict.LosslessLost++ }, func(r *run) { r.verdict.LosslessLost, r.verdict.LosslessLostBy = 0, nil }},
+	},
+	{
 		// The dual-ToR loop outlives what it came of: the servers are slow for 2 ms.
 		name: "the loop stays", of: []string{"rdma/sonic-dualtor/none"},
 		fault: func(r *run) string { return unless(!r.verdict.Recovered, "it recovered") },
