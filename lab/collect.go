@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"softswitch/dataplane"
 	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/event/follow"
@@ -178,9 +179,12 @@ func (r *Run) doubtLoss() {
 	for _, n := range r.Nodes {
 		switch {
 		case n.Switch != nil:
-			lost += n.Switch.LosslessLost
+			for i := range n.Switch.Ports {
+				lost += noRoom(&n.Switch.Ports[i].Loss)
+			}
 			late[n.Name] = n.Switch.Lateness
 		case n.Host != nil:
+			lost += noRoom(&n.Host.Loss)
 			late[n.Name] = n.Host.Lateness
 		}
 	}
@@ -209,6 +213,11 @@ func (r *Run) doubtLoss() {
 		r.doubt("%d lossless frames were dropped where headroom lasts %.1f ms, and %s and %s were starved: %.1f and %.1f ms late",
 			lost, float64(lasts(r.Plan, worst))/1e6, a, b, float64(late[a])/1e6, float64(late[b])/1e6)
 	}
+}
+
+// noRoom is how many lossless frames found no room: the loss for which lateness is to blame.
+func noRoom(l *observe.Loss) uint64 {
+	return l.LostBy[dataplane.DropHeadroom.String()] + l.LostBy[dataplane.DropNoSlot.String()]
 }
 
 func ignoredPauses(n Record) bool {

@@ -130,7 +130,7 @@ func TestDoubtLossWithSlack(t *testing.T) {
 	for late, doubted := range map[unit.Time]bool{49 * unit.Millisecond: false, 51 * unit.Millisecond: true} {
 		r := played(t)
 		r.Plan = r.Plan.WithSlack(slack(r.Plan, 0)) // for 51 ms, a burst among them
-		r.Nodes[0].Switch.LosslessLost = 4
+		lose(r.Nodes[0].Switch, 4)
 		r.Nodes[3].Host.Lateness = late
 		r.Nodes[1].Switch = &observe.Switch{}
 		if r.doubtLoss(); (len(r.Invalid) > 0) != doubted {

@@ -89,7 +89,7 @@ func TestVerdict(t *testing.T) {
 	if want := []verdict.Moment{{At: 650 * unit.Millisecond, What: "first pause: s2 stops s1, priority 3"}}; !slices.Equal(v.Timeline, want) {
 		t.Errorf("time line %+v, want %+v", v.Timeline, want)
 	}
-	if want := []string{"lossless_lost: 5 frames, expected at most 0", "pfc: 1 XOFF, expected at least 2"}; v.ExpectedMet || !slices.Equal(v.Reasons, want) {
+	if want := []string{"lossless_lost: 5 frames (5 wire), expected at most 0", "pfc: 1 XOFF, expected at least 2"}; v.ExpectedMet || !slices.Equal(v.Reasons, want) {
 		t.Errorf("reasons %q, want %q", v.Reasons, want)
 	}
 }
@@ -99,7 +99,7 @@ func TestVerdict(t *testing.T) {
 func TestSwitchKnowsOfMoreLoss(t *testing.T) {
 	for _, c := range []struct{ dropped, want int }{{0, 5}, {5, 5}, {6, 6}} {
 		r := played(t)
-		r.Nodes[0].Switch.LosslessLost = uint64(c.dropped)
+		lose(r.Nodes[0].Switch, uint64(c.dropped))
 		if v := judged(t, r); v.LosslessLost != c.want {
 			t.Errorf("receivers miss 5, s1 dropped %d: lossless_lost %d, want %d", c.dropped, v.LosslessLost, c.want)
 		}
@@ -109,6 +109,11 @@ func TestSwitchKnowsOfMoreLoss(t *testing.T) {
 func TestVerdictOfInvalidRun(t *testing.T) {
 	r := played(t)
 	r.Plan.Scenario.Expect = scenario.Expect{}
+	if v := judged(t, r); v.Expected || v.ExitCode() != 1 || !slices.Equal(v.Reasons, []string{"NOT lossless: 5 lossless frames lost: 5 wire"}) {
+		t.Errorf("nothing is said of losses: exit code %d, reasons %q", v.ExitCode(), v.Reasons)
+	}
+	some := scenario.AnyLoss
+	r.Plan.Scenario.Expect.LosslessLost = &some
 	if v := judged(t, r); v.ExitCode() != 0 {
 		t.Errorf("exit code %d, reasons %q", v.ExitCode(), v.Reasons)
 	}
@@ -190,7 +195,7 @@ func TestDoubtLoss(t *testing.T) {
 		{lost: 4, late: 50 * unit.Millisecond, want: "4 lossless frames were dropped where headroom lasts 2.5 ms, and h2 and s2 were starved: 50.0 and 0.4 ms late"},
 	} {
 		r := played(t)
-		r.Nodes[0].Switch.LosslessLost = c.lost
+		lose(r.Nodes[0].Switch, c.lost)
 		r.Nodes[0].Switch.Lateness = unit.Millisecond
 		r.Nodes[1].Switch = &observe.Switch{Live: observe.Live{Lateness: 400 * unit.Microsecond}}
 		r.Nodes[3].Host.Lateness = c.late
@@ -234,4 +239,12 @@ func TestVerdictOfSeveralMachines(t *testing.T) {
 	if !reflect.DeepEqual(v, one) {
 		t.Errorf("verdict %+v\nby one clock %+v", v, one)
 	}
+}
+
+// lose makes w have lost n frames of priority 3 for want of headroom.
+func lose(w *observe.Switch, n uint64) {
+	w.LosslessLost = n
+	w.Ports[0].LostBy = map[string]uint64{"headroom_full": n}
+	w.Ports[0].LostOf[3], w.Ports[0].HeadroomLost[3] = n, n
+	w.OtherDrops.Lost = n
 }
