@@ -18,7 +18,7 @@
 // frames and ITSY labels meet, auth.go (which of them are believed), and controlqueue.go. Then what a detector has to do with
 // the switch: view.go (what it sees), requests.go, actions.go and turns.go (what it may do),
 // edges.go (the rules of the strong edge). Last what is read between calls: counters.go,
-// tables.go, holds.go, ways.go.
+// flowdrops.go, tables.go, holds.go, ways.go.
 //
 // Invariants, and the file that keeps each:
 //   - paused: no frame leaves a queue while a pause is in force there, unless an action
