@@ -43,6 +43,12 @@ func (d dropLog) fault(v *verdict.Verdict) string {
 	switch {
 	case v.Invalid != "":
 		return v.Invalid
+	case len(v.Killed) > 0: // and took what they had counted with them
+		for reason, n := range told {
+			if n > d[reason] {
+				return "the verdict tells of more drops than happened"
+			}
+		}
 	case !maps.Equal(told, d):
 		return "the verdict tells of other drops than happened"
 	}
