@@ -117,3 +117,25 @@ func TestDefaultHeadroomLosesNothing(t *testing.T) {
 		t.Errorf("seed %d: with 80 %% of the headroom %d of %d cases lose; want more than 90 %%", seed, lossy, tried)
 	}
 }
+
+// A shared pool of headroom holds what some groups need at once. In an incast all of them need it: with
+// a fourth of what they take frames are lost, and the file is warned of it; with all of it none is.
+func TestHeadroomPoolInAnIncast(t *testing.T) {
+	for ratio, loses := range map[int]bool{1: false, 4: true} {
+		s := simtest.Parse(t, "incast.yaml", fmt.Sprintf(`name: incast
+topology: {switches: [s1], hosts: [h1, h2, h3, h4, h5], links: [h1--s1, h2--s1, h3--s1, h4--s1, h5--s1], rate: 100Gbit/s, delay: 2us}
+buffer: {headroom_pool: {ratio: %d}}
+pfc: {lossless: [3]}
+flows: [{name: a, from: [h1, h2, h3, h4], to: h5}]
+events: [{at: 0s, do: storm, host: h5}]
+duration: 100us
+detector: none
+`, ratio), "none")
+		if warned := len(s.Warnings) > 0; warned != loses {
+			t.Errorf("ratio %d: warnings %q", ratio, s.Warnings)
+		}
+		if switches, hosts := lost(t, s, 1); switches > 0 != loses || hosts > 0 {
+			t.Errorf("ratio %d: %d lossless frames lost at switches, %d at hosts; want losses: %v", ratio, switches, hosts, loses)
+		}
+	}
+}
