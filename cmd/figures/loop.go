@@ -33,6 +33,7 @@ import (
 	"fmt"
 	"strings"
 
+	"softswitch/dataplane"
 	"softswitch/detect"
 	"softswitch/scenario"
 	"softswitch/sim"
@@ -92,8 +93,8 @@ func (l Loop) Try(r unit.Rate, watch func(unit.Time) error) (Trial, error) {
 	if err != nil {
 		return Trial{}, err
 	}
-	if v.LosslessLost > 0 {
-		return Trial{}, fmt.Errorf("boundary: %d switches, TTL %d, %d bit/s: %d lossless frames were lost", l.Switches, l.TTL, r, v.LosslessLost)
+	if lost := v.LosslessLost - v.LosslessLostBy[dataplane.DropTTL.String()]; lost > 0 { // the loop ends by the TTL
+		return Trial{}, fmt.Errorf("boundary: %d switches, TTL %d, %d bit/s: %d lossless frames were lost", l.Switches, l.TTL, r, lost)
 	}
 	return Trial{Rate: r, Deadlock: v.Deadlock, Onset: v.Onset}, nil
 }
