@@ -100,6 +100,10 @@ func (v *Verdict) countLosses(p *scenario.Plan, switches []observe.Switch, hosts
 		}
 	}
 	v.lose("", WireLoss, wire)
+	v.sortLosses()
+}
+
+func (v *Verdict) sortLosses() {
 	slices.SortStableFunc(v.LosslessLostAt, func(a, b Loss) int { return cmp.Compare(b.Frames, a.Frames) })
 }
 

@@ -24,6 +24,8 @@ type Summary struct {
 	Premature      int `json:"premature"`
 	Late           int `json:"late"`
 	LosslessLost   int `json:"lossless_lost"`
+	// LosslessLostBy is LosslessLost by reason, as in a verdict.
+	LosslessLostBy map[string]int `json:"lossless_lost_by"`
 	// ResponseDropped and Policed are frames dropped on purpose, as in a verdict.
 	ResponseDropped int `json:"response_dropped"`
 	Policed         int `json:"policed"`
@@ -57,7 +59,7 @@ type Spread[T int | unit.Time] struct {
 
 // Summarize summarises runs of one scenario; at least one.
 func Summarize(runs []*Verdict) Summary {
-	s := Summary{Scenario: runs[0].Scenario, World: runs[0].World, Detector: runs[0].Detector, Runs: runs}
+	s := Summary{Scenario: runs[0].Scenario, World: runs[0].World, Detector: runs[0].Detector, Runs: runs, LosslessLostBy: map[string]int{}}
 	var latencies, onsets, recoveries []unit.Time
 	var pauses []int
 	for _, v := range runs {
@@ -67,6 +69,9 @@ func Summarize(runs []*Verdict) Summary {
 		s.Premature += v.Premature
 		s.Late += v.Late
 		s.LosslessLost += v.LosslessLost
+		for _, l := range v.LosslessLostAt {
+			s.LosslessLostBy[l.Reason] += l.Frames
+		}
 		s.ResponseDropped += v.ResponseDropped
 		s.Policed += v.Policed
 		s.Recovered += count(v.Recovered)
@@ -124,6 +129,16 @@ func (s *Summary) writeMachine(t *table) {
 	if s.World == "live" {
 		t.line("machine     up to %s ms late in a run; up to %d bytes of slack, %d of it used", ms(most.Late), most.Slack, most.Used)
 	}
+}
+
+// lossText is the loss for people, by reason, the biggest first: "36 headroom_full, 3 wire".
+func (s *Summary) lossText() string {
+	var all Verdict
+	for _, reason := range append(lossReasons(), WireLoss) {
+		all.lose("", reason, s.LosslessLostBy[reason])
+	}
+	all.sortLosses()
+	return all.lossText()
 }
 
 // AllMet reports whether every run met its expectation and can be trusted.
@@ -193,7 +208,7 @@ func (s *Summary) WriteText(w io.Writer) error {
 	case s.Runs[0].Expected:
 		t.line("expectation met in %d runs; %d runs not valid", s.Met, s.Invalid)
 	case lossy > 0:
-		t.line("NOT lossless: lossless frames lost in %d runs; %d runs not valid", lossy, s.Invalid)
+		t.line("NOT lossless: %d lossless frames lost in %d runs: %s; %d runs not valid", s.LosslessLost, lossy, s.lossText(), s.Invalid)
 	default:
 		t.line("nothing expected; %d runs not valid", s.Invalid)
 	}

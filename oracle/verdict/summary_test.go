@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"softswitch/internal/testkit"
+	"softswitch/scenario"
 	"softswitch/unit"
 )
 
@@ -213,5 +214,28 @@ func TestSummaryJSONKeys(t *testing.T) {
 	wantKeys(t, m["latency_ns"].(map[string]any), "samples", "p50", "p90", "min", "max")
 	if runs := m["runs"].([]any); len(runs) != 4 || runs[0].(map[string]any)["onset_ns"] != 565_866_000.0 {
 		t.Errorf("runs %v", runs)
+	}
+}
+
+// TestSummaryOfLoss: runs that lost lossless frames of which the scenario does not speak are not
+// met, and the summary says why.
+func TestSummaryOfLoss(t *testing.T) {
+	clean, lossy := &Verdict{}, &Verdict{}
+	lossy.lose("h2", "headroom_full", 2)
+	lossy.lose("s1", "no_route", 5)
+	for _, v := range []*Verdict{clean, lossy} {
+		v.check(scenario.Wanted{})
+	}
+	s := Summarize([]*Verdict{clean, lossy, lossy})
+	var text strings.Builder
+	if err := s.WriteText(&text); err != nil {
+		t.Fatal(err)
+	}
+	want := "NOT lossless: 14 lossless frames lost in 2 runs: 10 no_route, 4 headroom_full; 0 runs not valid\n"
+	if s.AllMet() || !strings.HasSuffix(text.String(), want) {
+		t.Errorf("all met %t, text:\n%s\nwant at its end: %s", s.AllMet(), text.String(), want)
+	}
+	if s := Summarize([]*Verdict{clean}); !s.AllMet() {
+		t.Error("a run that lost nothing is not met")
 	}
 }
