@@ -106,7 +106,7 @@ func TestSummarize(t *testing.T) {
 	got.Runs = nil
 	want := Summary{
 		Scenario: "fattree-on-loop", World: "live", Detector: "itsypaper",
-		Deadlocks: 3, Detected: 2, FalseNegatives: 1, FalsePositives: 2, Premature: 1, Late: 2, LosslessLost: 7,
+		Deadlocks: 3, Detected: 2, FalseNegatives: 1, FalsePositives: 2, Premature: 1, Late: 2, LosslessLost: 7, LosslessLostBy: map[string]int{},
 		ResponseDropped: 5, Policed: 6, Recovered: 1, Recurrences: 3, Met: 3, Invalid: 1,
 		// The first true detection of a run counts, the others do not.
 		Latency:  Quantiles{Samples: 2, P50: 868 * us, P90: 1500 * us, Min: 236 * us, Max: 1500 * us},
@@ -209,7 +209,7 @@ func TestSummaryJSONKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantKeys(t, m, "scenario", "world", "detector", "runs", "deadlocks", "detected", "false_negatives", "false_positives",
-		"premature", "late", "lossless_lost", "response_dropped", "policed", "recovered", "recurrences", "expected_met", "invalid",
+		"premature", "late", "lossless_lost", "lossless_lost_by", "response_dropped", "policed", "recovered", "recurrences", "expected_met", "invalid",
 		"latency_ns", "onset_ns", "recovery_ns", "xoff")
 	wantKeys(t, m["latency_ns"].(map[string]any), "samples", "p50", "p90", "min", "max")
 	if runs := m["runs"].([]any); len(runs) != 4 || runs[0].(map[string]any)["onset_ns"] != 565_866_000.0 {
