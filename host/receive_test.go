@@ -101,8 +101,8 @@ func TestSlowReceiverOverflows(t *testing.T) {
 	if k := h.Counters(); k.Overflow != 4 || k.TxPause[3] != 1 {
 		t.Errorf("20 frames of 1000 bytes into 16,000 bytes: %d lost, %d pauses; want 4 and 1", k.Overflow, k.TxPause[3])
 	}
-	if got := h.Receivers()[0].Frames; got != 16 {
-		t.Errorf("%d frames received, want 16", got)
+	if got := h.Receivers()[0]; got.Frames != 16 || got.Overflow != 4 || h.Counters().OverflowOf[3] != 4 {
+		t.Errorf("%d frames received, %d of the flow and %d of the class lost; want 16, 4, 4", got.Frames, got.Overflow, h.Counters().OverflowOf[3])
 	}
 	h.Do(h.now, Act{Do: Normal})
 	h.run(ms)
@@ -564,4 +564,17 @@ func FuzzReceive(f *testing.F) {
 		}
 		h.run(ms)
 	})
+}
+
+// A frame of a flow for which there is no place is counted as such, and not as foreign.
+func TestFlowsFull(t *testing.T) {
+	h := startHost(t, testConfig())
+	for number := range uint32(receiversMax) {
+		h.receiver(number, 3)
+	}
+	h.receive(arrival(3, receiversMax, 0, 1000))
+	h.receive(arrival(3, receiversMax-1, 0, 1000))
+	if k := h.Counters(); k.FlowsFull[3] != 1 || k.Other != 0 || k.Overflow != 0 {
+		t.Errorf("%d of flows beyond the table, %d foreign, %d that found no room; want 1, 0, 0", k.FlowsFull[3], k.Other, k.Overflow)
+	}
 }
