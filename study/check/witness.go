@@ -137,7 +137,7 @@ const lengths = 200
 // fillTime is how long the slowest link between switches takes to fill a priority group,
 // and a pause to take effect.
 func fillTime(p *scenario.Plan) (worst unit.Time) {
-	bytes := p.Scenario.Buffer.Size
+	bytes := p.Scenario.Buffer.Size + *p.Scenario.Buffer.XOFF
 	if p.Scenario.Buffer.StaticTh != nil {
 		bytes += *p.Scenario.Buffer.StaticTh
 	} else {
@@ -145,8 +145,7 @@ func fillTime(p *scenario.Plan) (worst unit.Time) {
 	}
 	for i, l := range p.Fabric.Links {
 		if s := p.Links[i]; p.Fabric.Nodes[l.A.Node].Kind == topo.Switch && p.Fabric.Nodes[l.B.Node].Kind == topo.Switch {
-			xoff := max(p.Scenario.XOFF(l.A), p.Scenario.XOFF(l.B))
-			worst = max(worst, s.Rate.FrameTime(bytes+xoff)+4*(s.Delay+s.Jitter))
+			worst = max(worst, s.Rate.FrameTime(bytes)+4*(s.Delay+s.Jitter))
 		}
 	}
 	return max(worst, unit.Microsecond)
@@ -308,7 +307,7 @@ func (s *search) text(o *option) string {
 	}
 	list(&b, "flows", flows)
 	list(&b, "events", o.events)
-	fmt.Fprintf(&b, "\nduration: %s\n\nexpect:\n  deadlock: true\n  lossless_lost: any # a loop of routes ends by the TTL\n", span(o.length))
+	fmt.Fprintf(&b, "\nduration: %s\n\nexpect:\n  deadlock: true\n  lossless_lost: any # on links that fail, and of routing loops\n", span(o.length))
 	return b.String()
 }
 
