@@ -146,6 +146,17 @@ func (s *Scenario) hostBuffer(e topo.End, written bool, short *config.Shortages)
 	return size
 }
 
+// NeedsHeadroom is the headroom that an end of a link needs in bytes ([buffer.LinkEnd.Headroom]):
+// a host counts bytes, a switch cells, if it has them.
+func (s *Scenario) NeedsHeadroom(e topo.End) int {
+	cell := s.Buffer.Cell
+	if s.Fabric.Nodes[e.Node].Kind != topo.Switch {
+		cell = 0
+	}
+	_, needs := s.end(e, cell)
+	return needs
+}
+
 // end is the end of a link, and the headroom that it needs with such a cell.
 func (s *Scenario) end(e topo.End, cell int) (end config.Shortage, needs int) {
 	port := s.Fabric.Nodes[e.Node].Ports[e.Port]

@@ -31,9 +31,6 @@ type Run struct {
 	// PerProcess is how many nodes the process with the most ran; 0 in a simulation.
 	PerProcess int
 	Polled     bool // such processes poll
-	// Need, unless nil, is how much headroom a priority group at a port of a node needs, in
-	// bytes; 0 where that is not known.
-	Need func(node, port string, priority int) int
 	// Doubts are reasons not to trust the run.
 	Doubts []string
 }
@@ -44,7 +41,7 @@ func Of(r Run) *Verdict {
 	s := r.Plan.Scenario
 	v := &Verdict{
 		Scenario: s.Name, World: r.World, Detector: s.Detector, Response: s.Response, Seed: r.Seed, Duration: s.Duration,
-		Cores: r.Cores, Headroom: r.Headroom,
+		Warnings: s.Warnings, Cores: r.Cores, Headroom: r.Headroom,
 	}
 	if r.PerProcess > 1 {
 		v.NodesPerProcess, v.Polled = r.PerProcess, r.Polled
@@ -56,11 +53,6 @@ func Of(r Run) *Verdict {
 	}
 	v.judge(r.Plan, r.Truth, r.Start)
 	v.count(r.Plan, r.Switches, r.Hosts)
-	for i := range v.HeadroomShort {
-		if h := &v.HeadroomShort[i]; r.Need != nil {
-			h.Need = r.Need(h.Node, h.Port, h.Priority)
-		}
-	}
 	v.countAuth(r.Switches)
 	v.countCompletion(r.Hosts, func(host string) unit.Time {
 		if end, other := r.Ends[host]; other {

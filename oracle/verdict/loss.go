@@ -85,7 +85,7 @@ func (v *Verdict) countLosses(p *scenario.Plan, switches []observe.Switch, hosts
 			v.lose(w.Name, reason, int(n))
 		}
 		for k := range w.Ports {
-			v.short(w.Name, w.Ports[k].Name, &w.Ports[k].Loss, headroomOf(p, w.Name, unit.Port(k)))
+			v.short(p, HeadroomShort{Node: w.Name, Port: w.Ports[k].Name}, unit.Port(k), &w.Ports[k].Loss)
 		}
 	}
 	for i := range hosts {
@@ -96,7 +96,7 @@ func (v *Verdict) countLosses(p *scenario.Plan, switches []observe.Switch, hosts
 			}
 		}
 		if !ignored[h.Name] {
-			v.short(h.Name, "eth0", &h.Loss, headroomOf(p, h.Name, 0))
+			v.short(p, HeadroomShort{Node: h.Name, Port: "eth0"}, 0, &h.Loss)
 		}
 	}
 	v.lose("", WireLoss, wire)
@@ -120,28 +120,39 @@ func (v *Verdict) lose(node, reason string, n int) {
 	v.LosslessLostAt = append(v.LosslessLostAt, Loss{node, reason, n})
 }
 
-func (v *Verdict) short(node, port string, l *observe.Loss, headroom int) {
+// short notes the groups of a port that lost frames for want of headroom, all like of.
+func (v *Verdict) short(p *scenario.Plan, of HeadroomShort, port unit.Port, l *observe.Loss) {
+	if l.HeadroomLost == [unit.Priorities]uint64{} {
+		return
+	}
+	of.reckon(p, port)
 	for c, n := range l.HeadroomLost {
 		if n > 0 {
-			v.HeadroomShort = append(v.HeadroomShort, HeadroomShort{Node: node, Port: port, Priority: c, Lost: int(n), Headroom: headroom})
+			of.Priority, of.Lost = c, int(n)
+			v.HeadroomShort = append(v.HeadroomShort, of)
 		}
 	}
 }
 
-// headroomOf is the headroom of each priority group of a port in bytes, slack included.
-func headroomOf(p *scenario.Plan, node string, port unit.Port) int {
-	at := slices.IndexFunc(p.Fabric.Nodes, func(n topo.Node) bool { return n.Name == node })
+// reckon fills in what each group of a port has, and what it needs.
+func (h *HeadroomShort) reckon(p *scenario.Plan, port unit.Port) {
+	at := slices.IndexFunc(p.Fabric.Nodes, func(n topo.Node) bool { return n.Name == h.Node })
 	switch {
 	case at < 0:
-		return 0
+		return
 	case at < len(p.Switches):
 		b := p.Switches[at].BuildBuffer()
-		return b.XOFF(port) + b.Profile.Slack
+		h.Headroom = b.XOFF(port) + b.Profile.Slack
+		if b.HeadroomPool != nil {
+			h.Pool = b.HeadroomPool.Bytes
+		}
 	case at-len(p.Switches) >= len(p.Hosts):
-		return 0 // of an own kind
+		return // of an own kind
+	default:
+		of := &p.Hosts[at-len(p.Switches)]
+		h.Headroom = of.RxBuffer/4 + of.RxSlack
 	}
-	h := &p.Hosts[at-len(p.Switches)]
-	return h.RxBuffer/4 + h.RxSlack
+	h.Need = p.Scenario.NeedsHeadroom(topo.End{Node: at, Port: port})
 }
 
 // lossShown is how many reasons of a loss a line has.
@@ -178,10 +189,13 @@ func (v *Verdict) writeLoss(t *table) {
 			t.line("            and %d more priority groups whose headroom was short", len(v.HeadroomShort)-lossShown)
 			break
 		}
-		need := ""
+		need, what := "", fmt.Sprintf("%d bytes", h.Headroom)
 		if h.Need > 0 {
-			need = fmt.Sprintf(", of %d that its link needs", h.Need)
+			need = fmt.Sprintf("; its link needs %d", h.Need)
 		}
-		t.line("headroom    %s %s, priority %d: %d frames found the %d bytes full%s", h.Node, h.Port, h.Priority, h.Lost, h.Headroom, need)
+		if h.Pool > 0 {
+			what += fmt.Sprintf(", or the pool of %d,", h.Pool)
+		}
+		t.wrap("headroom    ", fmt.Sprintf("%s %s, priority %d: %d frames found the %s full%s", h.Node, h.Port, h.Priority, h.Lost, what, need))
 	}
 }

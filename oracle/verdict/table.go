@@ -26,6 +26,9 @@ const (
 func (v *Verdict) WriteText(w io.Writer) error {
 	var t table
 	t.line("%s: %s, detector %s, response %s, seed %d", v.Scenario, v.World, orNone(v.Detector), orNone(v.Response), v.Seed)
+	for _, text := range v.Warnings {
+		t.wrap("warning     ", text)
+	}
 	v.writeTimeline(&t)
 	v.writeTruth(&t)
 	v.writeDetections(&t)

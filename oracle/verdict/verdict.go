@@ -18,6 +18,9 @@ type Verdict struct {
 	Seed     uint64 `json:"seed"`
 	// Duration is the scenario's.
 	Duration unit.Time `json:"duration_ns"`
+	// Warnings are what the scenario is warned of, such as headroom with which lossless frames can
+	// be lost.
+	Warnings []string `json:"warnings"`
 
 	// Deadlock: the oracle saw a stuck set, first at Onset.
 	Deadlock   bool        `json:"deadlock"`
@@ -231,9 +234,11 @@ type HeadroomShort struct {
 	Port     string `json:"port"`
 	Priority int    `json:"priority"`
 	Lost     int    `json:"lost"`
-	// Headroom is what the group had, slack of a live lab included, Need what its link needs, 0
+	// Headroom is what the group had, slack of a live lab included, and Pool what all groups of the
+	// switch share of it, 0 if each has its own. Need is what the group's link needs, 0
 	// where that is not known.
 	Headroom int `json:"headroom_bytes"`
+	Pool     int `json:"headroom_pool_bytes,omitempty"`
 	Need     int `json:"need_bytes,omitempty"`
 }
 
@@ -352,6 +357,7 @@ func (v Verdict) MarshalJSON() ([]byte, error) {
 	}
 	v.Measures = append([]Measure{}, v.Measures...)
 	v.Refusals = append([]Refusal{}, v.Refusals...)
+	v.Warnings = append([]string{}, v.Warnings...)
 	v.Killed = append([]string{}, v.Killed...)
 	v.LosslessLostAt = append([]Loss{}, v.LosslessLostAt...)
 	v.HeadroomShort = append([]HeadroomShort{}, v.HeadroomShort...)
