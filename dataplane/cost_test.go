@@ -75,6 +75,12 @@ func TestNoAllocs(t *testing.T) {
 		run    func(t *testing.T, l *loop)
 	}{
 		{"L2, lossless", nil, func(t *testing.T, l *loop) { l.want(t, l.hop(l2, 8, 0, 1), 8) }},
+		{"L2, cells and a pool of headroom", func(c *Config) {
+			c.Buffer.Cell, c.Buffer.HeadroomPool = 208, &buffer.HeadroomPool{Bytes: 100_000, Port: 10_240}
+		}, func(t *testing.T, l *loop) { l.want(t, l.hop(l2, 8, 0, 1), 8) }},
+		{"dropped for want of headroom", func(c *Config) { c.Buffer.Profile = buffer.Profile{StaticTh: 100} }, func(t *testing.T, l *loop) {
+			l.want(t, l.hop(l2, 8, 0, 1), 0)
+		}},
 		{"L2, lossy", nil, func(t *testing.T, l *loop) { l.want(t, l.hop(lossy, 8, 0, 1), 8) }},
 		{"L2, flooded", nil, func(t *testing.T, l *loop) {
 			l.want(t, l.hop(broadcast, 4, 0, 1), 4)
@@ -168,6 +174,7 @@ func BenchmarkHop(b *testing.B) {
 		{"L2", datagram{dst: stationMAC(1), src: stationMAC(0), class: 3}, 1, nil},
 		{"L3", datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: "10.9.1.1", class: 3}, 3, withHosts},
 		{"lossy", datagram{dst: stationMAC(1), src: stationMAC(0)}, 1, nil},
+		{"cells", datagram{dst: stationMAC(1), src: stationMAC(0), class: 3}, 1, func(c *Config) { c.Buffer.Cell = 208 }},
 	} {
 		for _, size := range []int{60, 1514} {
 			for _, batch := range []int{1, 64} {
