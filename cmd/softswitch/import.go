@@ -28,11 +28,13 @@ func importSONiC() *cobra.Command {
 		Use:   "sonic DIR",
 		Short: "Make a scenario file of SONiC switches",
 		Long: `Make a scenario file of the SONiC switches of a folder, which has the config_db.json of
-each as NAME.json, and print it: their links by DEVICE_NEIGHBOR, speeds by PORT, lossless
-classes by PORT_QOS_MAP, buffers by BUFFER_PG. A neighbour without a file is a host.
+each as NAME.json, and print it: their links by DEVICE_NEIGHBOR, cables by CABLE_LENGTH,
+speeds and mtu by PORT, lossless classes by PORT_QOS_MAP, buffers by BUFFER_PG. Where SONiC
+computes a port's headroom, it is what the link needs. A neighbour without a file is a host.
 
 Two switches have to agree about a link, and all about the classes that they pause. What a
-scenario cannot say is told in comments at the head of the file.
+scenario cannot say is told in comments at the head of the file, and so are the tables that
+are not used.
 
 Exit status: 0 done; 2 what is wrong is told, all of it.`,
 		Example: "  softswitch import sonic configs/ > fabric.yaml && softswitch check fabric.yaml",

@@ -4,12 +4,14 @@
 //
 // What is read of a config_db.json: DEVICE_METADATA, PORT, DEVICE_NEIGHBOR,
 // DEVICE_NEIGHBOR_METADATA, PORT_QOS_MAP (pfc_enable, dscp_to_tc_map), DSCP_TO_TC_MAP,
-// BUFFER_PG, BUFFER_PROFILE and BUFFER_POOL (SONiC, doc/swss-schema and the YANG models
-// sonic-port, sonic-device_neighbor, sonic-buffer-pg). A neighbour of which there is no file
-// is a host, unless its metadata says that it is a switch.
+// BUFFER_PG, BUFFER_PROFILE, BUFFER_POOL, CABLE_LENGTH and DEFAULT_LOSSLESS_BUFFER_PARAMETER
+// (SONiC, doc/swss-schema and the YANG models sonic-port, sonic-device_neighbor,
+// sonic-buffer-pg). A neighbour of which there is no file is a host, unless its metadata says
+// that it is a switch.
 //
 // Read in this order: this file (the files, and what comes of them), sonic_fabric.go (links),
-// sonic_classes.go (lossless classes and buffers), sonic_text.go.
+// sonic_classes.go (lossless classes and buffers), sonic_headroom.go (what headroom depends on),
+// sonic_text.go.
 //
 // Invariants:
 //   - all faults: everything that is wrong is told at once, with file, table and key;
@@ -57,6 +59,12 @@ type configDB struct {
 	PG       table `json:"BUFFER_PG"`
 	Profile  table `json:"BUFFER_PROFILE"`
 	Pool     table `json:"BUFFER_POOL"`
+	Cable    table `json:"CABLE_LENGTH"`
+	// Parameter is for profiles that SONiC computes.
+	Parameter table          `json:"DEFAULT_LOSSLESS_BUFFER_PARAMETER"`
+	Rest      map[string]any `json:",unknown"`
+
+	groups, cables []string // the keys of PG and Cable, in order
 }
 
 // sonicReader collects what the files say, and the faults.
@@ -95,7 +103,7 @@ func SONiC(name string, files []SONiCFile) ([]byte, error) {
 			r.faults = append(r.faults, fmt.Errorf("%s.json: no config_db.json: %w", f.Switch, err))
 			continue
 		}
-		c.name = f.Switch
+		c.name, c.groups, c.cables = f.Switch, c.PG.keys(), c.Cable.keys()
 		if host := c.Metadata.field("localhost", "hostname"); host != "" && host != f.Switch {
 			r.faultf(c, "DEVICE_METADATA|localhost", "hostname is %q; the file is called by it", host)
 		}
@@ -105,13 +113,17 @@ func SONiC(name string, files []SONiCFile) ([]byte, error) {
 	slices.SortFunc(r.configs, func(a, b *configDB) int { return compareNames(a.name, b.name) })
 	for _, c := range r.configs {
 		r.known(c, "PORT_QOS_MAP", c.QOS.keys())
-		r.known(c, "BUFFER_PG", c.PG.keys())
+		r.known(c, "BUFFER_PG", c.groups)
 	}
 	fabric := r.fabric()
+	r.cables(fabric)
 	qos := r.qos(fabric)
+	qos.mtu = r.mtu(fabric, qos.profile)
 	if err := errors.Join(r.faults...); err != nil {
 		return nil, err
 	}
+	r.headroom(fabric, qos)
+	r.unused(qos.profile)
 	return r.text(name, fabric, qos), nil
 }
 

@@ -14,13 +14,23 @@ type qos struct {
 	lossless []int
 	dscp     map[int][]int // by lossless class: the code points that switches map to it
 	profile  profile
+	mtu      int // 0 for none
 }
 
 // profile is a buffer profile, with the values as a scenario has them; "" for none.
 type profile struct {
 	name                                               string
 	pool, size, staticTh, dynamicTh, xon, offset, xoff string
+	// shared is the size of the pool of headroom, or ratio its over-subscription; ownPart is
+	// whether each port has a part of its own besides.
+	shared, ratio string
+	ownPart       bool
+	// dynamic is whether SONiC computes xoff of the port's speed, cable and mtu.
+	dynamic bool
 }
+
+// null is the profile of a priority group for which SONiC makes one.
+const null = "NULL"
 
 // qos finds out what all ports between switches have in common.
 func (r *sonicReader) qos(links []sonicLink) (q qos) {
@@ -175,7 +185,7 @@ func (r *sonicReader) profile(ends []end, lossless []int) profile {
 	}
 	if len(all) == 0 {
 		if len(ends) > 0 && len(lossless) > 0 {
-			r.notef("no port has a BUFFER_PG with a lossless profile: buffers have their defaults")
+			r.notef("no port has a BUFFER_PG with a lossless profile: buffers have their defaults, and BUFFER_POOL is not used")
 		}
 		return profile{}
 	}
@@ -186,8 +196,12 @@ func (r *sonicReader) profile(ends []end, lossless []int) profile {
 		}
 	}
 	for i := range at {
-		if i != best {
-			r.notef("%q at %s and %d more: a scenario has one profile, here %q", all[i].name, at[i][0], len(at[i])-1, all[best].name)
+		switch more := len(at[i]) - 1; {
+		case i == best:
+		case all[i].name == all[best].name:
+			r.notef("%q at %s and %d more has %s: a scenario has one profile, here %s", all[i].name, at[i][0], more, all[i].text(), all[best].text())
+		default:
+			r.notef("%q at %s and %d more: a scenario has one profile, here %q", all[i].name, at[i][0], more, all[best].name)
 		}
 	}
 	return all[best]
@@ -195,42 +209,38 @@ func (r *sonicReader) profile(ends []end, lossless []int) profile {
 
 // profileOf is the profile of a port for a class; false if it has none of its own.
 func (r *sonicReader) profileOf(e end, class int) (p profile, ok bool) {
-	for _, key := range e.at.PG.keys() {
-		ports, classes, found := strings.Cut(key, "|")
-		if !found || !slices.Contains(strings.Split(ports, ","), e.port) || !inRange(classes, class) {
-			continue
-		}
-		name := named(e.at.PG.field(key, "profile"))
-		if name == "" || name == "NULL" { // SONiC computes it from the port's speed and cable
-			return p, false
-		}
-		if e.at.Profile[name] == nil {
-			r.faultf(e.at, "BUFFER_PG|"+key, "profile is %q; BUFFER_PROFILE has %s", name, sonicSpan(e.at.Profile.keys()))
-			return p, false
-		}
-		field := func(of string) string {
-			text := e.at.Profile.field(name, of)
-			if _, err := strconv.Atoi(text); text != "" && err != nil {
-				r.faultf(e.at, "BUFFER_PROFILE|"+name, "%s is %q; want a whole number", of, text)
-			}
-			return text
-		}
-		p = profile{
-			name: name, size: field("size"), staticTh: field("static_th"), dynamicTh: field("dynamic_th"),
-			xon: field("xon"), offset: field("xon_offset"), xoff: field("xoff"),
-		}
-		if p.xoff == "" {
-			r.faultf(e.at, "BUFFER_PG|"+key, "profile %q has no xoff, so class %d, which pfc_enable names, has no headroom", name, class)
-		}
-		if pool := named(e.at.Profile.field(name, "pool")); pool != "" {
-			p.pool = e.at.Pool.field(pool, "size")
-			if _, err := strconv.Atoi(p.pool); p.pool != "" && err != nil {
-				r.faultf(e.at, "BUFFER_POOL|"+pool, "size is %q; want a whole number", p.pool)
-			}
-		}
+	key := e.at.group(e.port, class)
+	name := named(e.at.PG.field(key, "profile"))
+	switch {
+	case name == "":
+		return p, false
+	case name == null:
+		p = profile{name: name, dynamicTh: r.parameter(e.at, "default_dynamic_th"), dynamic: true}
+		r.pools(e.at, losslessPool, &p)
 		return p, true
+	case e.at.Profile[name] == nil:
+		r.faultf(e.at, "BUFFER_PG|"+key, "profile is %q; BUFFER_PROFILE has %s", name, sonicSpan(e.at.Profile.keys()))
+		return p, false
 	}
-	return p, false
+	field := func(of string) string {
+		text := e.at.Profile.field(name, of)
+		if _, err := strconv.Atoi(text); text != "" && err != nil {
+			r.faultf(e.at, "BUFFER_PROFILE|"+name, "%s is %q; want a whole number", of, text)
+		}
+		return text
+	}
+	p = profile{
+		name: name, size: field("size"), staticTh: field("static_th"), dynamicTh: field("dynamic_th"),
+		xon: field("xon"), offset: field("xon_offset"), xoff: field("xoff"),
+	}
+	p.dynamic = p.xoff == "" && e.at.Profile.field(name, "headroom_type") == "dynamic"
+	if p.xoff == "" && !p.dynamic {
+		r.faultf(e.at, "BUFFER_PG|"+key, "profile %q has no xoff, so class %d, which pfc_enable names, has no headroom", name, class)
+	}
+	if pool := named(e.at.Profile.field(name, "pool")); pool != "" {
+		r.pools(e.at, pool, &p)
+	}
+	return p, true
 }
 
 // inRange reports whether a class is in "3-4" or "3".

@@ -20,6 +20,7 @@ type sonicLink struct {
 	a, b  end // b.at is nil for a host
 	host  string
 	speed int // in Mbit/s
+	cable int // in metres, 0 if no end says it
 }
 
 // switches are the types of devices that are no hosts (sonic-device_neighbor_metadata).

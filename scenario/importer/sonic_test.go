@@ -72,7 +72,7 @@ func TestClos(t *testing.T) {
 	if len(speeds) != 8 || speeds["leaf1--spine1"] != 100e9 || speeds["leaf0--srv1"] != 25e9 {
 		t.Errorf("links %v", speeds)
 	}
-	if b := plan.Switches[0].Buffer; b.Pool != 13945824 || *b.DynamicTh != -3 || *b.XOFF != 165568 {
+	if b := plan.Switches[0].Buffer; b.Pool != 13945824 || *b.DynamicTh != -3 || *b.XOFF != 165568 || *b.HeadroomPool.Size != 4194304 {
 		t.Errorf("buffer %+v", b)
 	}
 }
@@ -140,6 +140,17 @@ func TestSONiCFaults(t *testing.T) {
 		{[]string{"spine1", "[BUFFER_PROFILE|pg_lossless_100000_5m_profile]", "[BUFFER_PROFILE|none]"}, []string{`spine1.json: BUFFER_PG|Ethernet0|3-4: profile is "none"; BUFFER_PROFILE has ingress_lossy_profile, pg_lossless_25000_5m_profile, pg_lossless_100000_5m_profile`}},
 		{[]string{"spine0", `"profile": "pg_lossless_100000_5m_profile"`, `"profile": "ingress_lossy_profile"`}, []string{`spine0.json: BUFFER_PG|Ethernet0|3-4: profile "ingress_lossy_profile" has no xoff, so class 3, which pfc_enable names, has no headroom`}},
 		{[]string{"spine0", `"xoff": "165568"`, `"xoff": "much"`}, []string{`spine0.json: BUFFER_PROFILE|pg_lossless_100000_5m_profile: xoff is "much"; want a whole number`}},
+		{[]string{"spine0", `"xoff": "4194304"`, `"xoff": "4 MB"`}, []string{`spine0.json: BUFFER_POOL|ingress_lossless_pool: xoff is "4 MB"; want a whole number`}},
+		{[]string{"spine0", `"xoff": "4194304"`, `"xoff": "-1"`}, []string{`spine0.json: BUFFER_POOL|ingress_lossless_pool: xoff is "-1"; want a whole number`}},
+		{[]string{"spine0", `"mtu": "9100"`, `"mtu": "9217"`}, []string{`spine0.json: PORT|Ethernet0: mtu is "9217"; want 68 to 9216`}},
+		{[]string{"spine0", `"mtu": "9100"`, `"mtu": "jumbo"`}, []string{`spine0.json: PORT|Ethernet0: mtu is "jumbo"; want 68 to 9216`}},
+		{[]string{"spine0", `"PORT": {`, `"CABLE_LENGTH": {"AZURE": {"Ethernet0": "40", "Ethernet4": "-1m", "Ethernet40": "far"}}, "PORT": {`}, []string{
+			`spine0.json: CABLE_LENGTH|AZURE: Ethernet0 is "40"; want metres, such as "300m"`,
+			`spine0.json: CABLE_LENGTH|AZURE: Ethernet4 is "-1m"; want metres, such as "300m"`,
+		}},
+		{[]string{"spine0", `"profile": "pg_lossless_100000_5m_profile"`, `"profile": "NULL"`, "spine0", `"PORT": {`, `"DEFAULT_LOSSLESS_BUFFER_PARAMETER": {"AZURE": {"default_dynamic_th": "half"}}, "PORT": {`}, []string{
+			`spine0.json: DEFAULT_LOSSLESS_BUFFER_PARAMETER|AZURE: default_dynamic_th is "half"; want a whole number`,
+		}},
 		{[]string{"spine0", `"size": "13945824"`, `"size": "13 MB"`}, []string{`spine0.json: BUFFER_POOL|ingress_lossless_pool: size is "13 MB"; want a whole number`}},
 	} {
 		_, err := importer.SONiC("clos", sonicClos(t, c.edits...))
@@ -161,10 +172,11 @@ func TestSONiCFaults(t *testing.T) {
 // FuzzSONiC: whatever the files of two switches are, they are refused or make a text
 // that can be read line by line, and never a panic.
 func FuzzSONiC(f *testing.F) {
-	files := sonicClos(f)
+	files, pair := sonicClos(f), sonicPair(pairDB{}, pairDB{})
 	f.Add(files[0].Data, files[2].Data)
 	f.Add([]byte(`{"PORT": {"e": {"speed": "1"}}, "DEVICE_NEIGHBOR": {"e": {"name": "b", "port": "e"}}}`), []byte(`{"PORT": {"e": {"speed": "1"}}, "DEVICE_NEIGHBOR": {"e": {"name": "a", "port": "e"}}}`))
 	f.Add([]byte(`{"PORT": {"e": {"speed": "1"}, "f": {"speed": "1"}}, "DEVICE_NEIGHBOR": {"e": {"name": "a", "port": "f"}, "f": {"name": "a", "port": "e"}}}`), []byte(`{}`))
+	f.Add(pair[0].Data, pair[1].Data)
 	f.Add([]byte(`{"PORT": {"e": {"speed": "1"}}, "DEVICE_NEIGHBOR": {"e": {"name": "h"}}, "PORT_QOS_MAP": {"e": {"pfc_enable": "3"}}, "BUFFER_PG": {"e|3": {"profile": "p"}}, "BUFFER_PROFILE": {"p": {"xoff": "1"}}}`), []byte(`null`))
 	f.Fuzz(func(t *testing.T, a, b []byte) {
 		text, err := importer.SONiC("fuzz", []importer.SONiCFile{{Switch: "a", Data: a}, {Switch: "b", Data: b}})

@@ -23,8 +23,8 @@ func (r *sonicReader) text(name string, links []sonicLink, q qos) []byte {
 	for _, c := range r.configs {
 		names = append(names, c.name)
 	}
-	speeds := map[int]int{}
-	usual := 0
+	speeds, cables := map[int]int{}, map[int]int{}
+	usual, usualCable := 0, 0
 	for _, l := range links {
 		if l.host != "" {
 			hosts = append(hosts, l.host)
@@ -33,11 +33,20 @@ func (r *sonicReader) text(name string, links []sonicLink, q qos) []byte {
 		if speeds[l.speed]++; speeds[l.speed] > speeds[usual] {
 			usual = l.speed
 		}
+		if cables[l.cable]++; cables[l.cable] > cables[usualCable] {
+			usualCable = l.cable
+		}
 	}
 	list(&b, "switches", names)
 	list(&b, "hosts", hosts)
 	list(&b, "links", all)
+	if q.mtu > 0 {
+		fmt.Fprintf(&b, "  mtu: %d\n", q.mtu)
+	}
 	fmt.Fprintf(&b, "  rate: %s\n", rate(usual))
+	if usualCable > 0 {
+		fmt.Fprintf(&b, "  cable: %s\n", metres(usualCable))
+	}
 	head := "  overrides:\n"
 	nth := map[string]int{}
 	for _, l := range links {
@@ -45,8 +54,15 @@ func (r *sonicReader) text(name string, links []sonicLink, q qos) []byte {
 		if nth[id]++; nth[id] > 1 {
 			id = fmt.Sprintf("%s#%d", id, nth[id])
 		}
+		own := ""
 		if l.speed != usual {
-			fmt.Fprintf(&b, "%s    - {link: %q, rate: %s}\n", head, id, rate(l.speed))
+			own += ", rate: " + rate(l.speed)
+		}
+		if l.cable != usualCable {
+			own += ", cable: " + metres(l.cable)
+		}
+		if own != "" {
+			fmt.Fprintf(&b, "%s    - {link: %q%s}\n", head, id, own)
 			head = ""
 		}
 	}
@@ -94,18 +110,46 @@ func list(b *strings.Builder, key string, names []string) {
 
 // write writes the profile as the buffer of a scenario.
 func (p *profile) write(b *strings.Builder) {
-	if *p == (profile{}) {
-		return
+	if text := p.text(); text != "{}" {
+		fmt.Fprintf(b, "\n# %q\nbuffer: %s\n", p.name, text)
 	}
+}
+
+// text is the profile as a scenario has it.
+func (p *profile) text() string {
 	size := p.size
 	if n, err := strconv.Atoi(size); err == nil && n < 1 {
 		size = "1"
 	}
 	var all []string
-	for _, f := range [][2]string{{"pool", p.pool}, {"size", size}, {"static_th", p.staticTh}, {"dynamic_th", p.dynamicTh}, {"xon", p.xon}, {"xon_offset", p.offset}, {"xoff", p.xoff}} {
+	for _, f := range [][2]string{
+		{"pool", p.pool},
+		{"size", size},
+		{"static_th", p.staticTh},
+		{"dynamic_th", p.dynamicTh},
+		{"xon", p.xon},
+		{"xon_offset", p.offset},
+		{"xoff", p.xoff},
+		{"headroom_pool", p.headroomPool()},
+	} {
 		if f[1] != "" {
 			all = append(all, f[0]+": "+f[1])
 		}
 	}
-	fmt.Fprintf(b, "\n# %q\nbuffer: {%s}\n", p.name, strings.Join(all, ", "))
+	return "{" + strings.Join(all, ", ") + "}"
+}
+
+// headroomPool is the pool of headroom as a scenario has it, "" for none.
+func (p *profile) headroomPool() string {
+	port := ", port: 0"
+	if p.ownPart {
+		port = "" // the default
+	}
+	switch {
+	case p.shared != "":
+		return "{size: " + p.shared + port + "}"
+	case p.ratio != "":
+		return "{ratio: " + p.ratio + port + "}"
+	}
+	return ""
 }
