@@ -31,7 +31,7 @@ const (
 	// virtual one stands still for 10 to 30 ms now and then.
 	latenessTimes = 8
 	latenessMin   = 25 * unit.Millisecond
-	// slackMax is about as much as a switch has slots for.
+	// slackMax bounds the memory that frames of one group may take.
 	slackMax = 128 << 20
 )
 
