@@ -549,7 +549,7 @@ func FuzzReceive(f *testing.F) {
 		}
 		h.receive(b)
 		k := h.Counters()
-		counted := k.Other + k.Bad + k.Long + k.Overflow
+		counted := k.Other + k.Bad + k.Long + k.Overflow + k.RC.Malformed + k.RC.ICRC + k.RC.UnknownQP
 		for _, r := range h.Receivers() {
 			counted += r.Frames
 		}
