@@ -328,6 +328,26 @@ func TestBadRequests(t *testing.T) {
 	}
 }
 
+// A request that was invalid, and came right before it was answered, does not colour the answer
+// to a later gap, which is a PSN sequence error: the requester goes back and does not give up.
+func TestInvalidIsForgotten(t *testing.T) {
+	var r Responder
+	take := func(op Opcode, psn uint32) bool {
+		return r.Receive(&Header{Opcode: op, PSN: psn, AckReq: true}, 100)
+	}
+	for psn := uint32(0); psn < 6; psn += 2 {
+		if !take(WriteFirst, psn) || take(WriteFirst, psn+1) || !take(WriteLast, psn+1) {
+			t.Fatalf("PSN %d: the first, an invalid and the last packet of a message: %+v", psn, r)
+		}
+		if take(WriteFirst, psn+9) {
+			t.Fatalf("PSN %d is taken behind a gap", psn+9)
+		}
+		if h := r.Answer(); h.Syndrome != SequenceError || h.PSN != psn+2 {
+			t.Errorf("PSN %d: the answer to a gap is %+v, want syndrome %#x, PSN %d", psn, h, uint8(SequenceError), psn+2)
+		}
+	}
+}
+
 // A closed connection ends with the message that has begun; begun again it goes on, and
 // once all is sent it sends all anew.
 func TestCloseAndBegin(t *testing.T) {

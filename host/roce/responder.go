@@ -7,7 +7,7 @@ type Responder struct {
 	inside   bool   // a message
 	naked    bool   // the packet that is expected was asked for
 	ack, nak bool   // to be answered
-	invalid  bool   // what came was no valid request
+	invalid  bool   // the nak is of a request that was not valid
 	Count    Received
 }
 
@@ -54,7 +54,7 @@ func (r *Responder) Receive(h *Header, payload int) (took bool) {
 	if !r.inside {
 		r.messages++
 	}
-	r.naked, r.nak = false, false
+	r.naked, r.nak, r.invalid = false, false, false
 	r.ack = r.ack || h.AckReq
 	return true
 }
