@@ -37,8 +37,7 @@ func TestMalformedFrames(t *testing.T) {
 		{"a tag cut off", tagged(ip, 3)[:17], DropShort},
 		{"PFC without an opcode", good[:14], DropPFCShort},
 		{"PFC of half an opcode", good[:15], DropPFCShort},
-		{"PFC of its header", good[:18], DropPFCShort},
-		{"PFC of 59 bytes", good[:59], DropPFCShort},
+		{"PFC of half a class-enable vector", good[:17], DropPFCShort},
 		{"PFC of 61 bytes", append(slices.Clone(good), 0), DropPFCLong},
 		{"PFC of 1514 bytes", append(slices.Clone(good), make([]byte, 1454)...), DropPFCLong},
 		{"PFC to the port's own address", edit(good, 0, 2, 0, 0, 0, 0, 1), DropPFCAddress},
@@ -111,6 +110,30 @@ func TestLargestFrames(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A frame that has met no MAC is heeded as one would have padded it: timers that it lacks are
+// zeros, and a TLV that it has in part is not one.
+func TestUnpaddedPause(t *testing.T) {
+	whole := pfc(map[unit.Priority]uint16{3: 1000, 4: 1000})
+	for n := 28; n < len(whole); n++ {
+		s := newTestSwitch(t, 2, nil)
+		s.receive(1, whole[:n])
+		s.wantNoDrops()
+		s.wantCalls("Pause 1.3 fresh", "Pause 1.4 fresh")
+		s.wantEvents("paused 1.3", "paused 1.4")
+	}
+	s := newTestSwitch(t, 2, nil)
+	s.receive(1, whole[:26], whole[:18])
+	s.wantNoDrops()
+	s.wantCalls("Pause 1.3 fresh", "Resume 1.3")
+	if c := s.Counters(1); c.RxPause[3] != 1 || c.RxResume[4] != 2 || c.RxResume[3] != 1 {
+		t.Errorf("%v pauses, %v resumes; want one of class 3, and one and two of classes 3 and 4", c.RxPause, c.RxResume)
+	}
+	s = newTestSwitch(t, 2, nil)
+	s.receive(1, pauseOf(3, 1000, 1)[:40])
+	s.wantDrops(1, map[Reason]uint64{OddTLV: 1})
+	s.wantEvents("paused 1.3") // without a period
 }
 
 // A TLV that is malformed costs the label, not the pause: the padding of a plain

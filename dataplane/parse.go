@@ -28,7 +28,8 @@ const (
 const reservedGroups = 0x0180c2000000
 
 // Parse reads what the switch needs to know of a frame, outside the driver's
-// lock. It is pure: f.Info depends on f.Data and the configuration alone.
+// lock. It is pure: f.Info depends on f.Data and the configuration alone. A MAC Control
+// frame is padded.
 func (s *Switch) Parse(f *buffer.Frame) {
 	i := &f.Info
 	*i = buffer.Info{}
@@ -40,6 +41,8 @@ func (s *Switch) Parse(f *buffer.Frame) {
 	i.DstMAC, i.SrcMAC = uint64(ether.Dst(f.Data)), uint64(ether.Src(f.Data))
 	switch {
 	case pfcframe.IsMACControl(f.Data):
+		f.Data = pfcframe.Pad(f.Data)
+		f.Len = max(f.Len, len(f.Data))
 		i.Kind, i.Reason = parseControl(f.Data)
 		return
 	case itsyhdr.IsMessage(f.Data):

@@ -23,11 +23,13 @@ const (
 // receiversMax limits the flows for which a host keeps counts.
 const receiversMax = 65536
 
-// Parse reads the fields of a frame that the host needs. It is pure.
+// Parse reads the fields of a frame that the host needs. It is pure. A
+// MAC Control frame is padded.
 func (h *Host) Parse(f *buffer.Frame) {
 	i := &f.Info
 	*i = buffer.Info{}
 	if pfcframe.IsMACControl(f.Data) {
+		f.Data = pfcframe.Pad(f.Data)
 		i.Kind = kindPFC
 		if _, _, err := pfcframe.Parse(f.Data); err != nil {
 			i.Kind = kindBadControl

@@ -431,7 +431,9 @@ func TestOddFrames(t *testing.T) {
 		{name: "header length of 16", frame: set(good, 14, 0x44), other: 1},
 		{name: "header length beyond the datagram", frame: set(good, 14, 0x4f, 0, 0, 40), other: 1},
 		{name: "PFC", frame: pfc(3, 5), ok: 1},
-		{name: "PFC, truncated", frame: pfc(3, 5)[:59], bad: 1},
+		{name: "PFC, not padded", frame: pfc(3, 5)[:34:34], ok: 1},
+		{name: "PFC, not padded, without the last timer", frame: pfc(3, 5)[:32:32], ok: 1},
+		{name: "PFC, truncated", frame: pfc(3, 5)[:17], bad: 1},
 		{name: "PFC, oversized", frame: append(pfc(3, 5), 0), bad: 1},
 		{name: "PFC, wrong opcode", frame: set(pfc(3, 5), 14, 2), bad: 1},
 		{name: "PFC, wrong address", frame: set(pfc(3, 5), 0, 2, 0, 0, 0, 0, 1), bad: 1},
@@ -553,7 +555,7 @@ func FuzzReceive(f *testing.F) {
 		for _, r := range h.Receivers() {
 			counted += r.Frames
 		}
-		if p, _, err := pfcframe.Parse(b); err == nil {
+		if p, _, err := pfcframe.Parse(pfcframe.Pad(bytes.Clone(b))); err == nil {
 			if want := uint64((p.Enable & h.cfg.Lossless).Len()); k.RxPause[3]+k.RxPause[4]+k.RxResume[3]+k.RxResume[4] != want {
 				t.Errorf("a PFC frame for %d lossless classes counts otherwise: %+v", want, k)
 			}

@@ -20,7 +20,7 @@ var (
 	// ErrAddress: a PFC frame goes to the group address alone; a PAUSE may also go
 	// to a station's own address, but to no other group.
 	ErrAddress = errors.New("pfcframe: wrong destination address; want 01:80:c2:00:00:01")
-	// ErrShort: truncated.
+	// ErrShort: truncated, or not padded yet: see Pad.
 	ErrShort = errors.New("pfcframe: frame is shorter than 60 bytes")
 	// ErrLong: oversized. MAC Control frames have one size (IEEE 802.3, 31.4).
 	ErrLong = errors.New("pfcframe: frame is longer than 60 bytes")
@@ -36,6 +36,23 @@ var (
 func IsMACControl(b []byte) bool {
 	return len(b) >= offSrc && string(b[:offSrc]) == Address ||
 		len(b) >= offOpcode && binary.BigEndian.Uint16(b[offType:]) == EtherType
+}
+
+// Pad returns the MAC Control frame b as the MAC that sends it makes it: with zeros up to
+// Len (IEEE 802.3, 3.2.8 and 4.2.3.3). A frame that a raw socket writes to a virtual link,
+// or that is captured where it is sent, has not met a MAC yet. Timers that it lacks are
+// zeros of its padding, too.
+//
+// b stays as it is if it has Len bytes or more, or ends before its class-enable vector, or
+// the quanta of a PAUSE, does: that is truncated. The zeros are appended to b.
+func Pad(b []byte) []byte {
+	if len(b) < offTimers {
+		return b
+	}
+	for len(b) < Len {
+		b = append(b, 0)
+	}
+	return b
 }
 
 // Parse reads the PFC frame b, from its destination address on and without FCS.

@@ -12,8 +12,8 @@
 //
 // The byte table with a worked example is docs/format/pfc.md.
 //
-// Read in this order: Frame, Put (pfcframe.go), then IsMACControl, Parse and
-// ParsePause with the reasons for which they refuse a frame (parse.go).
+// Read in this order: Frame, Put (pfcframe.go), then IsMACControl, Pad, Parse
+// and ParsePause with the reasons for which they refuse a frame (parse.go).
 //
 // Invariants:
 //   - round trip: Parse(Put(f)) is f, and what Parse accepts Put writes again, the

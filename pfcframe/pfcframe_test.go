@@ -210,6 +210,38 @@ func TestPause(t *testing.T) {
 	}
 }
 
+// A frame of any length is what a MAC that pads it would send, for both kinds of frame.
+func TestPad(t *testing.T) {
+	whole, pause := put(example()), unhex(t, "0180c2000001 020000000001 8808 0001 1234"+strings.Repeat("00", 42))
+	for n := range 70 {
+		b := append(put(example()), 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)[:n:n]
+		padded := pfcframe.Pad(bytes.Clone(b))
+		if n < 18 || n >= pfcframe.Len {
+			if !bytes.Equal(padded, b) {
+				t.Errorf("%d bytes: Pad changes them to %x", n, padded)
+			}
+			continue
+		}
+		want := example()
+		if n < 26 { // the timer of class 3 is at 24
+			want.Quanta[3] &= 0xff00
+		}
+		if n < 25 {
+			want.Quanta[3] = 0
+		}
+		f, pad, err := pfcframe.Parse(padded)
+		if err != nil || f != want || !bytes.Equal(pad, make([]byte, pfcframe.PadLen)) {
+			t.Errorf("%d bytes: padded they are %+v, %x, %v; want %+v and zeros", n, f, pad, err, want)
+		}
+		if _, quanta, err := pfcframe.ParsePause(pfcframe.Pad(bytes.Clone(pause[:n]))); err != nil || quanta != 0x1234 {
+			t.Errorf("PAUSE of %d bytes: %#x quanta, %v; want 0x1234", n, quanta, err)
+		}
+	}
+	if got := pfcframe.Pad(whole[:34]); &got[0] != &whole[0] {
+		t.Error("Pad moves a frame that has room for its padding")
+	}
+}
+
 func TestIsMACControl(t *testing.T) {
 	good := put(example())
 	forged := bytes.Clone(good)
@@ -288,7 +320,7 @@ func TestNoAllocs(t *testing.T) {
 	short := b[:20]
 	var sum int
 	allocs := testing.AllocsPerRun(1000, func() {
-		pad := pfcframe.Put(b, f)
+		pad := pfcframe.Put(pfcframe.Pad(b[:34]), f)
 		g, _, err := pfcframe.Parse(b)
 		_, _, bad := pfcframe.Parse(short)
 		_, quanta, _ := pfcframe.ParsePause(pause)
@@ -319,6 +351,9 @@ func FuzzParse(f *testing.F) {
 		pfcframe.ErrShort, pfcframe.ErrLong, pfcframe.ErrReserved,
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
+		if padded := pfcframe.Pad(bytes.Clone(b)); !bytes.HasPrefix(padded, b) || len(padded) > max(len(b), pfcframe.Len) {
+			t.Errorf("Pad(%x) is %x", b, padded)
+		}
 		_, _, errPause := pfcframe.ParsePause(b)
 		fr, pad, err := pfcframe.Parse(b)
 		if err == nil || errPause == nil {

@@ -168,7 +168,7 @@ func (e *epoch) receive(in unit.Port) error {
 	f := slot[0]
 	f.Data = e.gen.frame(in, f.Data[:0])
 	f.Len = len(f.Data)
-	_, _, err := pfcframe.Parse(f.Data)
+	_, _, err := pfcframe.Parse(pfcframe.Pad(f.Data))
 	isPFC := err == nil
 	maybeFlooded := len(f.Data) >= ether.HeaderLen && !known(ether.Dst(f.Data))
 	before := *e.Counters(in)
