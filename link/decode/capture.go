@@ -8,7 +8,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/google/gopacket/layers"
 	"github.com/google/gopacket/pcapgo"
 
 	"softswitch/link/pcapng"
@@ -20,11 +19,12 @@ const maxFrame = 1 << 18
 
 // captured is one frame of a capture.
 type captured struct {
-	data     []byte // from the destination address on; belongs to the receiver
-	length   int    // on the wire; more than len(data) if the capture kept less
-	at       time.Time
-	iface    string // "" if the capture does not say
-	ethernet bool
+	data   []byte // as its link type has it; belongs to the receiver
+	length int    // on the wire; more than len(data) if the capture kept less
+	at     time.Time
+	iface  string // "" if the capture does not say
+	link   uint16 // its link type
+	fcs    int    // octets of frame check sequence at its end; 0 if the capture does not say
 }
 
 // source yields the frames of a capture; io.EOF at its proper end.
@@ -52,22 +52,36 @@ func open(r io.Reader) (source, error) {
 }
 
 // pcapSource is a pcap file: one interface, which it does not name.
-type pcapSource struct{ r *pcapgo.Reader }
+type pcapSource struct {
+	r    *pcapgo.Reader
+	link uint16
+	fcs  int
+}
 
-func openPcap(r io.Reader) (source, error) {
+func openPcap(r *bufio.Reader) (source, error) {
+	const headerLen = 24
+	header, _ := r.Peek(headerLen) // what is missing the reader says
 	pr, err := pcapgo.NewReader(r)
 	switch {
 	case err == io.EOF || err == io.ErrUnexpectedEOF:
 		return nil, fmt.Errorf("decode: in the pcap header: %w", pcapng.ErrCut)
 	case err != nil:
 		return nil, fmt.Errorf("decode: in the pcap header: %w", err)
-	case pr.LinkType() != layers.LinkTypeEthernet:
-		return nil, fmt.Errorf("decode: link type %d; want 1 (Ethernet): capture on an interface, not on \"any\"", pr.LinkType())
+	}
+	s := pcapSource{r: pr}
+	var order binary.ByteOrder = binary.BigEndian
+	if header[0] != 0xa1 {
+		order = binary.LittleEndian
+	}
+	switch s.link, s.fcs = linkWord(order.Uint32(header[20:])); s.link {
+	case linkEthernet, linkSLL, linkSLL2:
+	default:
+		return nil, fmt.Errorf("decode: link type %d; valid: %s", s.link, linksRead)
 	}
 	// Writers do not keep to the length they announce; nor may they make us allocate a
 	// huge one.
 	pr.SetSnaplen(maxFrame)
-	return pcapSource{pr}, nil
+	return s, nil
 }
 
 func (s pcapSource) next() (captured, error) {
@@ -79,7 +93,7 @@ func (s pcapSource) next() (captured, error) {
 	if err != nil {
 		return captured{}, err
 	}
-	return captured{data: data, length: ci.Length, at: ci.Timestamp, ethernet: true}, nil
+	return captured{data: data, length: ci.Length, at: ci.Timestamp, link: s.link, fcs: s.fcs}, nil
 }
 
 // ngSource is a pcapng file: interfaces with names and link types of their own.
@@ -94,13 +108,17 @@ func openPcapng(r io.Reader) (source, error) {
 }
 
 func (s ngSource) next() (captured, error) {
-	data, ci, _, err := s.f.Next()
+	data, ci, opt, err := s.f.Next()
 	if err != nil {
 		return captured{}, err
 	}
-	name, ethernet, err := s.f.Interface(ci)
+	name, link, err := s.f.Interface(ci)
 	if name == "" {
 		name = fmt.Sprintf("if%d", ci.InterfaceIndex)
 	}
-	return captured{data: data, length: ci.Length, at: ci.Timestamp, iface: name, ethernet: ethernet}, err
+	f := captured{data: data, length: ci.Length, at: ci.Timestamp, iface: name, link: link}
+	if opt.Flags != nil {
+		f.fcs = int(opt.Flags.FCSLen >> 5) // bits 5 to 8
+	}
+	return f, err
 }

@@ -2,6 +2,7 @@ package decode
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"softswitch/detect/itsy"
@@ -11,7 +12,7 @@ import (
 )
 
 // Comment is the comment of a capture on a frame: what a PFC frame pauses and resumes,
-// and its label; the content of a message. "" for none.
+// and its label; the content of a message. "" for none. frame need not have been padded.
 //
 //	ITSY: pause 3; label class 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12
 func Comment(frame []byte) string {
@@ -21,7 +22,7 @@ func Comment(frame []byte) string {
 	if !pfcframe.IsMACControl(frame) {
 		return ""
 	}
-	f, pad, err := pfcframe.Parse(frame)
+	f, pad, err := pfcframe.Parse(pfcframe.Pad(slices.Clip(frame)))
 	switch {
 	case err == pfcframe.ErrPause:
 		return "802.3x PAUSE"

@@ -8,7 +8,8 @@
 // this package decodes the frame and the TLV in its padding.
 //
 // Read in this order: Decode (decode.go), capture.go (where frames come from),
-// record.go (what a frame says), text.go (how it is printed).
+// linktype.go (what is before and behind a frame), record.go (what a frame says),
+// text.go (how it is printed).
 //
 // Invariants:
 //   - every frame of the capture is counted once: printed or other;
@@ -35,17 +36,18 @@ type Options struct {
 	Keys auth.Keys
 }
 
-// Decode reads a pcap or pcapng capture of Ethernet frames from r and writes a line
+// Decode reads a pcap or pcapng capture of Ethernet frames, with their FCS or without, or
+// of Linux's "any", from r and writes a line
 // to w for each PFC frame, 802.3x PAUSE and ITSY message frame, and for each frame
-// that would be one but is malformed. Frames may carry 802.1Q tags. All others are
-// only counted, and the text form ends with a summary line.
+// that would be one but is malformed. Frames may carry 802.1Q tags, and need not have been
+// padded yet. All others are only counted, and the text form ends with a summary line.
 //
 // Each line is one call to w, made before the next frame is awaited, so that a
 // capture that is still being written shows at once.
 //
 // The error says which packet, counted from 1, if the capture is damaged; an empty
-// input, a file that is no capture and a capture of something else than Ethernet
-// are errors too. Whatever was read before the error is printed, and so is the
+// input, a file that is no capture and a pcap capture of another link type are errors
+// too. Whatever was read before the error is printed, and so is the
 // summary. A line that w refuses ends the work; the error wraps w's.
 func Decode(r io.Reader, w io.Writer, opt Options) error {
 	src, err := open(r)
@@ -86,7 +88,7 @@ func (p *printer) printAll(src source) error {
 			return fmt.Errorf("decode: packet %d: %w", p.count.frames+1, err)
 		}
 		p.count.frames++
-		rec, ok := read(f)
+		rec, ok := read(&f)
 		if !ok {
 			p.count.other++
 			continue

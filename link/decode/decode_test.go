@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"strings"
 	"testing"
@@ -207,8 +208,8 @@ func TestTagged(t *testing.T) {
 		"1 07:08:09.000000000 02:00:00:00:00:01 vlan 100 prio 4 PFC 3:65535 4:resume; checking class 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
 		"2 07:08:09.000001000 02:00:00:00:00:01 vlan 100 prio 4 PFC 3:65535 4:resume",
 		"3 07:08:09.000002000 02:00:00:00:00:01 vlan 20 prio 7 vlan 10 prio 0 ITSY message checking class 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
-		"5 07:08:09.000004000 02:00:00:00:00:01 vlan 0 prio 0 MALFORMED: pfcframe: frame is shorter than 60 bytes; it has 55 bytes",
-		"5 frames: 2 PFC, 0 802.3x PAUSE, 1 ITSY messages, 1 malformed, 1 other",
+		"5 07:08:09.000004000 02:00:00:00:00:01 vlan 0 prio 0 PFC 3:65535 4:resume",
+		"5 frames: 3 PFC, 0 802.3x PAUSE, 1 ITSY messages, 0 malformed, 1 other",
 	)
 }
 
@@ -218,14 +219,15 @@ func TestMalformed(t *testing.T) {
 		frame []byte
 		want  string
 	}{
-		{"truncated", pfc(nil)[:40], "pfcframe: frame is shorter than 60 bytes; it has 40 bytes"},
+		{"cut in the class-enable vector", pfc(nil)[:17], "pfcframe: frame is shorter than 60 bytes; it has 17 bytes"},
 		{"shorter than a header", pfc(nil)[:12], "pfcframe: frame is shorter than 60 bytes; it has 12 bytes"},
 		{"oversized", append(pfc(nil), 0, 0, 0, 0), "pfcframe: frame is longer than 60 bytes; it has 64 bytes"},
 		{"opcode", set(pfc(nil), 14, 0, 2), "pfcframe: unknown opcode; want PFC (0x0101) or PAUSE (0x0001); it is 0x0002"},
 		{"address", set(pfc(nil), 0, 2, 0, 0, 0, 0, 9), "pfcframe: wrong destination address; want 01:80:c2:00:00:01; it is 02:00:00:00:00:09"},
 		{"EtherType", set(pfc(nil), 12, 8, 6), "pfcframe: EtherType is not MAC Control (0x8808); it is 0x0806"},
 		{"reserved bits", set(pfc(nil), 16, 0x80), "pfcframe: reserved bits set in the upper octet of the class-enable vector; want 0; it is 0x80"},
-		{"short PAUSE", pause(1)[:59], "pfcframe: frame is shorter than 60 bytes; it has 59 bytes"},
+		{"PAUSE cut in its quanta", pause(1)[:17], "pfcframe: frame is shorter than 60 bytes; it has 17 bytes"},
+		{"a wrong FCS", set(withFCS(pfc(nil)), 63, 0), "pfcframe: frame is longer than 60 bytes; it has 64 bytes"},
 		{"message without TLV", set(message(), 14, make([]byte, 26)...), "itsyhdr: no TLV: the padding is all zero; it begins with 00 00 00 00 00 00 00 00"},
 		{"message of another version", set(message(), 20, 0x21), "itsyhdr: unknown version; want 1; it begins with fe 18 02 49 54 01 21 60"},
 		{"short message", message()[:50], "itsyhdr: truncated; want 26 octets for a TLV, 60 bytes for a message frame; it has 50 bytes"},
@@ -240,6 +242,113 @@ func TestMalformed(t *testing.T) {
 			)
 		})
 	}
+}
+
+// linkOf puts a last word into the header of a pcap file.
+func linkOf(file []byte, word uint32) []byte {
+	binary.LittleEndian.PutUint32(file[20:], word)
+	return file
+}
+
+// withFCS adds the frame check sequence.
+func withFCS(b []byte) []byte {
+	return binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
+}
+
+// What was captured where it is sent has no padding yet.
+func TestUnpadded(t *testing.T) {
+	out, err := run(pcap(t, pfc(nil)[:34], pfc(nil)[:26], pfc(nil)[:18], pause(0x1234)[:18], pfc(withTLV)[:40]), decode.Options{})
+	must(t, err)
+	want(
+		t, out,
+		"1 07:08:09.000000000 02:00:00:00:00:01 PFC 3:65535 4:resume",
+		"2 07:08:09.000001000 02:00:00:00:00:01 PFC 3:65535 4:resume",
+		"3 07:08:09.000002000 02:00:00:00:00:01 PFC 3:resume 4:resume",
+		"4 07:08:09.000003000 02:00:00:00:00:01 802.3x PAUSE 4660",
+		"5 07:08:09.000004000 02:00:00:00:00:01 PFC 3:65535 4:resume; padding is no ITSY TLV: itsyhdr: unknown version; want 1; it begins with fe 18 02 49 54 01 00 00",
+		"5 frames: 4 PFC, 1 802.3x PAUSE, 0 ITSY messages, 0 malformed, 0 other; 1 PFC with padding that is no ITSY TLV",
+	)
+}
+
+// A frame check sequence is known by its value, with or without tags, or by what the capture
+// says of its length, and that may be right where only the frame itself was kept.
+func TestFCS(t *testing.T) {
+	lines := []string{
+		"1 07:08:09.000000000 02:00:00:00:00:01 PFC 3:65535 4:resume; checking class 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
+		"2 07:08:09.000001000 02:00:00:00:00:01 ITSY message checking class 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
+		"3 07:08:09.000002000 02:00:00:00:00:01 vlan 100 prio 4 PFC 3:65535 4:resume",
+		"4 frames: 2 PFC, 0 802.3x PAUSE, 1 ITSY messages, 0 malformed, 1 other",
+	}
+	frames := [][]byte{withFCS(pfc(withTLV)), withFCS(message()), withFCS(tagged(pfc(nil), 0x8100, 0x8064)), withFCS(data())}
+	out, err := run(pcap(t, frames...), decode.Options{})
+	must(t, err)
+	want(t, out, lines...)
+	for _, b := range frames {
+		b[len(b)-1]++ // the capture says it, whatever its value
+	}
+	out, err = run(linkOf(pcap(t, frames...), 0x24000001), decode.Options{})
+	must(t, err)
+	want(t, out, lines...)
+
+	var file bytes.Buffer
+	w := pcapgo.NewWriter(&file)
+	must(t, w.WriteFileHeader(60, layers.LinkTypeEthernet))
+	ci := info(0, frames[0])
+	ci.CaptureLength = 60
+	must(t, w.WritePacket(ci, frames[0][:60]))
+	out, err = run(linkOf(file.Bytes(), 0x24000001), decode.Options{})
+	must(t, err)
+	want(t, out, lines[0], "1 frames: 1 PFC, 0 802.3x PAUSE, 0 ITSY messages, 0 malformed, 0 other")
+
+	flags := words(2|4<<16, 4<<5, 0) // of an enhanced packet: an FCS of 4 octets
+	out, err = run(join(section, iface, block(6, join(words(0, 0, 1, 64, 64), frames[0], flags))), decode.Options{})
+	must(t, err)
+	want(
+		t, out,
+		"1 00:00:00.000001000 if0 02:00:00:00:00:01 PFC 3:65535 4:resume; checking class 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
+		"1 frames: 1 PFC, 0 802.3x PAUSE, 0 ITSY messages, 0 malformed, 0 other",
+	)
+}
+
+// cooked is a frame as Linux's "any" has it, in both versions: of a kind (2 group, 4 sent),
+// by hardware of a kind (1 Ethernet).
+func cooked(frame []byte, kind, hardware byte) (sll, sll2 []byte) {
+	sll = append([]byte{0, kind, 0, hardware, 0, 6}, frame[6:12]...)
+	sll = append(sll, 0, 0, frame[12], frame[13])
+	sll2 = append([]byte{frame[12], frame[13], 0, 0, 0, 0, 0, 7, 0, hardware, kind, 6}, frame[6:12]...)
+	sll2 = append(sll2, 0, 0)
+	return append(sll, frame[14:]...), append(sll2, frame[14:]...)
+}
+
+// Of a capture on "any" the destination is what the kind of packet and the EtherType say.
+func TestCooked(t *testing.T) {
+	var sll, sll2 [][]byte
+	for _, c := range []struct {
+		frame          []byte
+		kind, hardware byte
+	}{{pfc(withTLV), 2, 1}, {message(), 4, 1}, {pause(9)[:18], 0, 1}, {pfc(nil), 0, 1}, {pfc(nil), 2, 24}, {data(), 0, 1}} {
+		a, b := cooked(c.frame, c.kind, c.hardware)
+		sll, sll2 = append(sll, a), append(sll2, b)
+	}
+	sll, sll2 = append(sll, sll[0][:15]), append(sll2, sll2[0][:19])
+	lines := func(iface string) []string {
+		return []string{
+			"1 07:08:09.000000000" + iface + " 02:00:00:00:00:01 PFC 3:65535 4:resume; checking class 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
+			"2 07:08:09.000001000" + iface + " 02:00:00:00:00:01 ITSY message checking class 3 from 5.2 seq 9 trigger 7.1 hops 3 period 12",
+			"3 07:08:09.000002000" + iface + " 02:00:00:00:00:01 802.3x PAUSE 9",
+			"4 07:08:09.000003000" + iface + " 02:00:00:00:00:01 MALFORMED: pfcframe: wrong destination address; want 01:80:c2:00:00:01; it is 00:00:00:00:00:00",
+			"7 frames: 1 PFC, 1 802.3x PAUSE, 1 ITSY messages, 1 malformed, 3 other",
+		}
+	}
+	out, err := run(linkOf(pcap(t, sll...), 113), decode.Options{})
+	must(t, err)
+	want(t, out, lines("")...)
+	out, err = run(linkOf(pcap(t, sll2...), 276), decode.Options{})
+	must(t, err)
+	want(t, out, lines(" if7")...)
+	out, err = run(pcapng(t, []layers.LinkType{layers.LinkTypeLinuxSLL}, sll...), decode.Options{})
+	must(t, err)
+	want(t, out, lines(" eth0")...)
 }
 
 func TestSnapped(t *testing.T) {
@@ -279,8 +388,6 @@ func TestShortFrameIsOther(t *testing.T) {
 }
 
 func TestNoCapture(t *testing.T) {
-	var sll bytes.Buffer
-	must(t, pcapgo.NewWriter(&sll).WriteFileHeader(65535, layers.LinkTypeLinuxSLL))
 	for _, tt := range []struct {
 		name string
 		file []byte
@@ -293,7 +400,9 @@ func TestNoCapture(t *testing.T) {
 		{"half a pcap header", pcap(t)[:20], "decode: in the pcap header: the capture is cut short here"},
 		{"half a pcapng header", pcapng(t, ethernet)[:10], "decode: in the pcapng header: the capture is cut short here"},
 		{"pcap of version 3", set(pcap(t), 4, 3), "decode: in the pcap header: "},
-		{"pcap of tcpdump -i any", sll.Bytes(), "decode: link type 113; want 1 (Ethernet)"},
+		{"pcap of radio", linkOf(pcap(t), 127), "decode: link type 127; valid: 1 (Ethernet), 113 (Linux cooked, SLL), 276 (SLL2)"},
+		{"pcap of PROFIBUS, 256 + 1", linkOf(pcap(t), 257), "decode: link type 257; valid: 1 (Ethernet)"},
+		{"the same, with the length of an FCS", linkOf(pcap(t), 0x24000101), "decode: link type 257; valid: 1 (Ethernet)"},
 	} {
 		for _, opt := range []decode.Options{{}, {JSON: true}} {
 			out, err := run(tt.file, opt)

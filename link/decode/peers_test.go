@@ -126,6 +126,30 @@ wrpcap(sys.argv[1], frames)
 	)
 }
 
+// Wireshark reads what no MAC has padded, what ends with an FCS and what was captured on
+// "any" as we do.
+func TestTsharkReadsOtherForms(t *testing.T) {
+	sll, sll2 := cooked(pfc(nil), 2, 1)
+	for name, file := range map[string][]byte{
+		"not padded": pcap(t, pfc(nil)[:34]),
+		"with FCS":   pcap(t, withFCS(pfc(nil))),
+		"FCS told":   linkOf(pcap(t, withFCS(pfc(nil))), 0x24000001),
+		"SLL":        linkOf(pcap(t, sll), 113),
+		"SLL2":       linkOf(pcap(t, sll2), 276),
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "other.pcap")
+			must(t, os.WriteFile(path, file, 0o600))
+			want(t, tshark(t, path, "macc", "macc.cbfc.enbv", "macc.cbfc.pause_time.c3", "macc.cbfc.pause_time.c4"), "0x0018\t65535\t0")
+			out, err := run(file, decode.Options{})
+			must(t, err)
+			if !strings.Contains(out, "PFC 3:65535 4:resume\n") {
+				t.Errorf("decode: %s", out)
+			}
+		})
+	}
+}
+
 // TestScapyBytes compares frames octet by octet, both made from the same values.
 func TestScapyBytes(t *testing.T) {
 	out := scapy(t, `

@@ -87,9 +87,9 @@ type NodePort struct {
 const timeFormat = "2006-01-02T15:04:05.000000000Z"
 
 // read makes the Record of f, without its number. It reports false if f is no
-// flow control. It changes f.data.
-func read(f captured) (Record, bool) {
-	if !f.ethernet {
+// flow control. It changes f: what is left is the Ethernet frame without FCS.
+func read(f *captured) (Record, bool) {
+	if !asEthernet(f) {
 		return Record{}, false
 	}
 	b, tags := untag(f.data)
@@ -105,7 +105,7 @@ func read(f captured) (Record, bool) {
 	case f.length > len(f.data):
 		rec.malformed(fmt.Sprintf("only %d of its %d bytes were captured", len(f.data), f.length))
 	case control:
-		rec.readControl(b)
+		rec.readControl(pfcframe.Pad(b))
 	default:
 		rec.readMessage(b)
 	}

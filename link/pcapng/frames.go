@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/gopacket/gopacket"
-	"github.com/gopacket/gopacket/layers"
 	"github.com/gopacket/gopacket/pcapgo"
 )
 
@@ -62,10 +61,10 @@ func (f *Frames) Next() ([]byte, gopacket.CaptureInfo, pcapgo.NgPacketOptions, e
 	return data, ci, opt, misfit(err)
 }
 
-// Interface describes the interface of a packet.
-func (f *Frames) Interface(ci gopacket.CaptureInfo) (name string, ethernet bool, err error) {
+// Interface describes the interface of a packet: its name, and the number of its link type.
+func (f *Frames) Interface(ci gopacket.CaptureInfo) (name string, link uint16, err error) {
 	in, err := f.ng.Interface(ci.InterfaceIndex)
-	return in.Name, in.LinkType == layers.LinkTypeEthernet, err
+	return in.Name, uint16(in.LinkType), err
 }
 
 // misfit handles the case that pcapgo wanted more than the last block holds.
