@@ -517,6 +517,31 @@ func TestTimeline(t *testing.T) {
 	}
 }
 
+// A pause that a system ends, because it drops what is paused or has it ignored, is no resume of
+// the far end, which may pause for ever; the first that comes later is.
+func TestTimelineOfActions(t *testing.T) {
+	for action, name := range map[detect.Action]string{
+		detect.ActionDiscard: "discard", detect.ActionFlush: "flush", detect.ActionIgnore: "ignore", detect.ActionLossy: "lossy", detect.ActionContain: "contain",
+	} {
+		s := newScript(t)
+		act := event.Event{Type: event.Acted, Action: action, Port: unit.NoPort, Out: out, OutClass: 3}
+		s.at(5*us).paused(1, 1).at(20*us).log(1, act).resumed(1)
+		s.at(30*us).paused(1, 2).at(40 * us).resumed(1)
+		var got []string
+		for _, m := range s.run(ring4(t), us).Timeline {
+			got = append(got, fmt.Sprintf("%d %s", m.At/us, m.What))
+		}
+		want := []string{
+			"5 first pause: s2 stops s1, priority 3",
+			"20 s1: " + name + " at s1--s2, priority 3",
+			"40 first resume: s2 lets s1 go, priority 3",
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: got\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
 // BenchmarkReplay: nanoseconds per event of a run full of changes.
 func BenchmarkReplay(b *testing.B) {
 	t := &testing.T{}

@@ -38,6 +38,7 @@ type story struct {
 	fabric  *Fabric
 	moments []Moment
 	down    map[unit.NodePort]bool // ends that are down
+	acted   map[Queue]unit.Time    // when something was done to a queue last
 	links   int                    // moments of links so far
 	acts    int                    // moments of actions and refusals so far
 	paused  bool
@@ -54,7 +55,7 @@ type reroute struct {
 }
 
 func newStory(f *Fabric) story {
-	return story{fabric: f, down: make(map[unit.NodePort]bool), reroutes: make(map[unit.NodePort]reroute)}
+	return story{fabric: f, down: make(map[unit.NodePort]bool), acted: make(map[Queue]unit.Time), reroutes: make(map[unit.NodePort]reroute)}
 }
 
 func (s *story) tell(at unit.Time, format string, args ...any) {
@@ -71,8 +72,14 @@ func (s *story) add(e Entry) {
 	case event.Paused:
 		s.first(&s.paused, e, "first pause: %s stops %s, priority %d", queue)
 	case event.Resumed:
-		s.first(&s.resumed, e, "first resume: %s lets %s go, priority %d", queue)
-	case event.Acted, event.Refused:
+		// What drops a queue or has it ignore its pause ends the pause, and the far end says nothing.
+		if at, acted := s.acted[Queue{queue, e.OutClass}]; !acted || at != e.At {
+			s.first(&s.resumed, e, "first resume: %s lets %s go, priority %d", queue)
+		}
+	case event.Acted:
+		s.acted[Queue{queue, e.OutClass}] = e.At
+		s.act(e)
+	case event.Refused:
 		s.act(e)
 	case event.Expired:
 		s.first(&s.expired, e, "first pause that runs out: of %s over %s, priority %d", queue)
