@@ -34,8 +34,8 @@ func (a Action) String() string { return actionNames[a] }
 // Config is a watchdog's times, for a switch of up to 32 ports, and its action. For 33
 // to 64 ports all of SONiC's times are doubled; Poll is never above a second.
 type Config struct {
-	// Detection is how long a queue is stuck when it is called a storm. With a
-	// Detection of up to two polls it takes two.
+	// Detection is how long a queue is seen to be stuck, from one poll to another, when it
+	// is called a storm: up to one poll longer than it has been.
 	Detection unit.Time
 	// Restoration is how long no pause frame has come when the storm is over. Less
 	// than the interval at which a pause is refreshed, and the storm is over while

@@ -3,18 +3,19 @@
 // and sends nothing for long enough a storm. It then drops what the queue holds, or sends
 // in spite of the pause, or only says so.
 //
-//	poll     poll       poll       poll              poll       poll
-//	-+--------+----------+----------+-------  ...  ----+----------+-----> time
-//	    ^     |          |          |                  |          |
-//	  pause   baseline   agrees     agrees: storm      a pause    no pause frame for
-//	                                Report, action     frame      the restoration time:
-//	                                                   came       restored
+//	poll     poll       poll              poll       poll
+//	-+--------+----------+-------  ...  ----+----------+-----> time
+//	    ^     |          |                  |          |
+//	  pause   baseline   agrees: storm      a pause    no pause frame for
+//	                     Report, action     frame      the restoration time:
+//	                                        came       restored
 //
 // SONiC's follows its sources. The times, their scaling and the actions are from
 // sonic-utilities pfcwd/main.py. The predicate is from sonic-swss
 // orchagent/pfc_detect_mellanox.lua since pull request 3036 (bytes wait, none left,
 // paused all the time) and orchagent/pfc_detect_broadcom.lua (no pause ended in
-// between, at least two samples agree, the time is charged that has really passed).
+// between). Both call a storm at the first poll by which the queue has been stuck for the
+// detection time; the time is charged that has really passed, as pull request 4784 has it.
 // The end of a storm is from orchagent/pfc_restore.lua, the counters are from
 // orchagent/pfcactionhandler.cpp.
 //
@@ -32,9 +33,9 @@
 // stats.go (the counters).
 //
 // Invariants:
-//   - two samples: a storm takes at least two samples in a row that agree with the
-//     one before them, however late the polls are; so with SONiC's default times it is
-//     called 400 to 600 ms after the queue stopped;
+//   - two samples: a storm takes a poll that agrees with the one before it. Where the
+//     poll time is the detection time that is enough, so with SONiC's default times a
+//     storm is called 200 to 400 ms after the queue stopped;
 //   - one grid: polls fall on multiples of the poll time from a phase that is the
 //     switch's own, as switches do not start together;
 //   - detected is restored, or one more: a queue is in one storm at a time.
@@ -57,6 +58,8 @@
 //     between, as pauses may be refreshed less often than it polls;
 //   - a resume frame is not taken for a pause while a storm lasts (a known defect of
 //     the original, sonic-swss 4581);
+//   - a storm whose first poll came late is charged for what was seen of it; the original
+//     charges a whole poll time;
 //   - with action forward the switch goes on to send pauses of its own;
 //   - the samples after a storm begin with a new baseline.
 //

@@ -75,15 +75,15 @@ func (g *game) add(s watchdog.Stats) {
 	g.All.RxDropped += s.All.RxDropped
 }
 
-// wantFirst checks that the deadlock was called two to three polls after it formed, or
+// wantFirst checks that the deadlock was called one to two polls after it formed, or
 // a little sooner, as its first queues were stuck before.
 func (g game) wantFirst(poll unit.Time) {
 	g.Helper()
 	if !g.Deadlock || len(g.Detections) == 0 {
 		g.Fatalf("deadlock %v, %d detections; want some", g.Deadlock, len(g.Detections))
 	}
-	if d := g.Detections[0]; !d.TruePositive || d.Latency < 2*poll-poll/4 || d.Latency > 3*poll {
-		g.Errorf("first called at %d us, %d us after it formed, true %v; want 2 to 3 polls of %d us, true", d.At/us, d.Latency/us, d.TruePositive, poll/us)
+	if d := g.Detections[0]; !d.TruePositive || d.Latency < poll-poll/4 || d.Latency > 2*poll {
+		g.Errorf("first called at %d us, %d us after it formed, true %v; want 1 to 2 polls of %d us, true", d.At/us, d.Latency/us, d.TruePositive, poll/us)
 	}
 	if g.Detected != uint64(len(g.Detections)) {
 		g.Errorf("%d storms in the counters, %d in the log", g.Detected, len(g.Detections))
