@@ -66,9 +66,9 @@ func Plan(lab Lab, dir string) ([]Step, error) {
 		p := at[n.Name]
 		steps = append(steps, addNamespace{p}, disableIPv6{p}, upLoopback{p})
 	}
-	for _, l := range lab.Links {
+	for i, l := range lab.Links {
 		a, b := at[l.A.Node], at[l.B.Node]
-		steps = append(steps, addLink{l, a, b},
+		steps = append(steps, addLink{l, a, b, firstIndex + i},
 			offloadsOff{a, l.A.Iface}, offloadsOff{b, l.B.Iface},
 			upLink{a, l.A, l.B}, upLink{b, l.B, l.A})
 	}
@@ -148,17 +148,24 @@ func (s upLoopback) String() string {
 	return fmt.Sprintf("ip -n %s link set dev lo alias %s up", s.Namespace, quote(markOf(s.Dir)))
 }
 
+// firstIndex is the interface index of end A of the first link, above all that the kernel
+// gives to the ends B: it counts from 2 on in each namespace.
+const firstIndex = 10_000
+
 // addLink creates both ends where they belong: no end is ever moved or renamed,
-// and none is seen in the host's namespace.
+// and none is seen in the host's namespace. Their indices differ, as the ones that the kernel
+// would choose in two namespaces need not: of a carrier it tells at once only then, and else
+// once a second (linkwatch_urgent_event in net/core/link_watch.c).
 type addLink struct {
 	Link
 	At, Peer place
+	Index    int // of end A
 }
 
 func (s addLink) phase() string { return "links" }
 func (s addLink) String() string {
-	return fmt.Sprintf("ip -n %s link add name %s mtu %d address %s type veth peer name %s netns %s mtu %[3]d address %[7]s",
-		s.At.Namespace, s.A.Iface, s.MTU, s.A.MAC, s.B.Iface, s.Peer.Namespace, s.B.MAC)
+	return fmt.Sprintf("ip -n %s link add name %s index %d mtu %d address %s type veth peer name %s netns %s mtu %[4]d address %[8]s",
+		s.At.Namespace, s.A.Iface, s.Index, s.MTU, s.A.MAC, s.B.Iface, s.Peer.Namespace, s.B.MAC)
 }
 
 // offloadsOff makes every frame on the link look as on a wire: at most one MTU long,

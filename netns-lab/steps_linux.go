@@ -124,7 +124,7 @@ func (s addLink) do(_ context.Context, b *builder) error {
 		return err
 	}
 	attrs := netlink.NewLinkAttrs() // a zero LinkAttrs would ask for a queue of length 0
-	attrs.Name, attrs.MTU, attrs.HardwareAddr = s.A.Iface, s.MTU, macA
+	attrs.Name, attrs.Index, attrs.MTU, attrs.HardwareAddr = s.A.Iface, s.Index, s.MTU, macA
 	veth := netlink.NewVeth(attrs)
 	veth.PeerName, veth.PeerMTU, veth.PeerHardwareAddr = s.B.Iface, uint32(s.MTU), macB
 	veth.PeerNamespace = netlink.NsFd(int(b.seats[s.B.Node].ns))

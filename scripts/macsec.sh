@@ -144,7 +144,7 @@ frames() {
 	namespace s1
 	namespace s2
 	printf '+ ip netns add %s\n' s1 s2
-	shown ip -n s1 link add wire mtu 1532 address 02:00:00:00:00:01 type veth peer name wire mtu 1532 address 02:00:00:00:00:02 netns s2
+	shown ip -n s1 link add wire index 10000 mtu 1532 address 02:00:00:00:00:01 type veth peer name wire mtu 1532 address 02:00:00:00:00:02 netns s2
 	shown ip -n s1 link add link wire name to-s2 type macsec encrypt on validate strict replay on window 0
 	shown ip -n s2 link add link wire name to-s1 type macsec encrypt on validate strict replay on window 0
 	shown ip -n s1 macsec add to-s2 tx sa 0 pn 1 on key 01 00112233445566778899aabbccddeeff
@@ -222,13 +222,13 @@ lab() {
 	cat "$dir/progress"
 
 	# A link between switches goes, and comes back as MACsec on a wire; nodes open it anew.
-	sed -n 's/^ip -n \(.*\) link add name \(.*\) mtu \(.*\) address \(.*\) type veth peer name \(.*\) netns \(.*\) mtu .* address \(.*\)/\1 \2 \3 \4 \5 \6 \7/p' "$dir/plan" |
+	sed -n 's/^ip -n \(.*\) link add name \(.*\) index \(.*\) mtu \(.*\) address \(.*\) type veth peer name \(.*\) netns \(.*\) mtu .* address \(.*\)/\1 \2 \3 \4 \5 \6 \7 \8/p' "$dir/plan" |
 		grep -v ' eth0 ' >"$dir/links"
-	while read -r a to_b mtu mac_a to_a b mac_b; do
+	while read -r a to_b index mtu mac_a to_a b mac_b; do
 		wire=w-${to_b#to-} key_a=$(key) key_b=$(key) mtu=$((mtu + 32))
 		{
 			echo "link del $to_b"
-			echo "link add $wire mtu $mtu address $mac_a type veth peer name $wire netns $b mtu $mtu address $mac_b"
+			echo "link add $wire index $index mtu $mtu address $mac_a type veth peer name $wire netns $b mtu $mtu address $mac_b"
 			end "$to_b" "$wire" "$key_a" "$mac_b" "$key_b"
 		} | ip -n "$a" -batch -
 		end "$to_a" "$wire" "$key_b" "$mac_a" "$key_a" | ip -n "$b" -batch -

@@ -39,7 +39,7 @@ trap 'exit 1' INT TERM
 turn() {
 	ip netns add $a
 	ip netns add $b
-	ip link add eth0 netns $a type veth peer name eth0 netns $b
+	ip link add eth0 index 10000 netns $a type veth peer name eth0 netns $b
 	for n in $a $b; do
 		ip netns exec $n ethtool -K eth0 gro off gso off tso off tx off >/dev/null
 		ip -n $n link set eth0 up

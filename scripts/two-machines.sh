@@ -11,7 +11,7 @@
 # of each run. Exit status 0: all are as expected; 1: not; 2: it could not be played.
 set -eu
 . "$(dirname "$0")/common.sh"
-file=$root/scenarios/fattree-on-loop.yaml runs=1 delay=
+file=$root/scenarios/fattree-on-loop.yaml runs=1 delay= index=10000
 docker info >/dev/null 2>&1 && how=docker || how=namespaces
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -97,7 +97,7 @@ begin() {
 build() {
 	"$softswitch" lab export "$file" --name $lab --containerlab "$dir/clab" --machines a=10.99.0.1,b=10.99.0.2 --underlay-mtu 1600
 	for m in a b; do ip netns add $lab-.$m; done
-	ip -n $lab-.a link add underlay mtu 1600 type veth peer name underlay mtu 1600 netns $lab-.b
+	ip -n $lab-.a link add underlay index 10000 mtu 1600 type veth peer name underlay mtu 1600 netns $lab-.b
 	ip -n $lab-.a addr add 10.99.0.1/24 dev underlay
 	ip -n $lab-.b addr add 10.99.0.2/24 dev underlay
 	for m in a b; do
@@ -128,7 +128,8 @@ build() {
 			case $what in
 			veth)
 				set -- $rest
-				ip -n $lab-$node1 link add "$if1" mtu "$mtu" address "$mac1" type veth peer name "$2" netns $lab-$1 mtu "$mtu" address "$3"
+				index=$((index + 1)) # another than the far end gets, so that the kernel tells of a carrier at once
+				ip -n $lab-$node1 link add "$if1" index $index mtu "$mtu" address "$mac1" type veth peer name "$2" netns $lab-$1 mtu "$mtu" address "$3"
 				in_node "$1" ethtool -K "$2" gro off gso off tso off tx off >/dev/null
 				ip -n $lab-$1 link set "$2" up
 				;;

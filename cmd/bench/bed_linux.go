@@ -78,11 +78,15 @@ func closeRooms(rs []room) {
 	}
 }
 
+// nearIndex is the interface index of a wire's end A, above all that the kernel gives to ends
+// B: it tells of a carrier at once only where the two differ.
+const nearIndex = 10_000
+
 // wire joins interface nameA of a with nameB of b by a veth pair, up, without
-// offloads: what is sent is whole frames.
+// offloads: what is sent is whole frames. A room is a of one wire at most.
 func wire(a room, nameA string, b room, nameB string) error {
 	attrs := netlink.NewLinkAttrs()
-	attrs.Name = nameA
+	attrs.Name, attrs.Index = nameA, nearIndex
 	pair := &netlink.Veth{LinkAttrs: attrs, PeerName: nameB, PeerNamespace: netlink.NsFd(int(b.ns))}
 	if err := a.nl.LinkAdd(pair); err != nil {
 		return fmt.Errorf("add veth %s-%s: %w", nameA, nameB, err)

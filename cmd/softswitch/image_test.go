@@ -275,11 +275,12 @@ func linksOf(t *testing.T, pid int) *netlink.Handle {
 	return nl
 }
 
-// join joins a namespace, in which the interface gets an address, with a process's.
+// join joins a namespace, in which the interface gets an address and an index that the far end
+// has not, with a process's.
 func join(t *testing.T, n *testkit.Namespace, address, far string, pid int) {
 	t.Helper()
 	attrs := netlink.NewLinkAttrs()
-	attrs.Name = "eth0"
+	attrs.Name, attrs.Index = "eth0", 10_000
 	if err := n.NL.LinkAdd(&netlink.Veth{LinkAttrs: attrs, PeerName: far, PeerNamespace: netlink.NsPid(pid)}); err != nil {
 		t.Fatal(err)
 	}

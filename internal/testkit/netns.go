@@ -3,6 +3,7 @@ package testkit
 import (
 	"os"
 	"runtime"
+	"sync/atomic"
 	"testing"
 
 	"github.com/vishvananda/netlink"
@@ -49,11 +50,17 @@ func NewNamespace(t testing.TB) *Namespace {
 	return n
 }
 
-// Veth joins the new interface name with the new interface far of peer. Both are up.
+// lastIndex is the interface index of the last Veth's near end, above all that the kernel gives.
+var lastIndex atomic.Int32
+
+func init() { lastIndex.Store(10_000) }
+
+// Veth joins the new interface name with the new interface far of peer. Both are up. Their
+// indices differ, so that the kernel tells of a carrier at once, as in a lab.
 func (n *Namespace) Veth(name string, peer *Namespace, far string) {
 	n.t.Helper()
 	attrs := netlink.NewLinkAttrs()
-	attrs.Name = name
+	attrs.Name, attrs.Index = name, int(lastIndex.Add(1))
 	if err := n.NL.LinkAdd(&netlink.Veth{LinkAttrs: attrs, PeerName: far, PeerNamespace: netlink.NsFd(int(peer.ns))}); err != nil {
 		n.t.Fatalf("add veth: %v", err)
 	}
