@@ -22,6 +22,7 @@ type Host struct {
 	cfg     Config
 	pool    *buffer.Pool
 	up      bool
+	wasUp   bool
 	started bool
 	stopped bool // flows do not send
 	start   unit.Time
@@ -256,7 +257,9 @@ func (h *Host) Sent(now unit.Time, _ unit.Port, fs []*buffer.Frame) {
 	}
 }
 
-// SetLink sets the link's state; pauses end when it goes down.
+// SetLink sets the link's state; pauses end when it goes down. When it comes up for the first
+// time the far end is let go of, in all lossless classes, unless the time is 0: what a host
+// before this one, which was killed, had paused is not held up by this one.
 func (h *Host) SetLink(now unit.Time, _ unit.Port, up bool) {
 	h.now = now
 	if h.up == up {
@@ -264,6 +267,10 @@ func (h *Host) SetLink(now unit.Time, _ unit.Port, up bool) {
 	}
 	h.up, h.ready = up, true
 	h.wire.LinkDown()
+	if up && !h.wasUp && now > 0 {
+		h.toSend = h.cfg.Lossless
+	}
+	h.wasUp = h.wasUp || up
 	if up {
 		h.event(event.Event{Type: event.LinkUp})
 	} else {
