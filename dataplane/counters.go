@@ -28,7 +28,10 @@ const (
 	DropReflected     //
 	DropReservedGroup
 	DropNotForUs
-	DropFiltered // bridged, and its station is where it came from
+	DropIPChecksum // an IPv4 header that is to be routed, and damaged; see belief.go
+	DropMartian    // to be routed to or from an address to which nothing is
+	DropARPSender  // ARP by a sender that nobody can be
+	DropFiltered   // bridged, and its station is where it came from
 	DropNoRoute
 	DropNoPort // every port that leads on is down
 	DropTTL
@@ -55,7 +58,7 @@ const (
 
 var reasonNames = [Reasons]string{
 	"none", "short", "too_long", "malformed_ip", "malformed_arp", "pfc_short", "pfc_long", "pfc_address", "pfc_opcode",
-	"pfc_reserved_bits", "pause_8023", "message_malformed", "control_budget", "host_message", "auth_missing", "auth_unknown", "auth_wrong", "auth_replayed", "auth_reflected", "reserved_group", "not_for_us", "filtered", "no_route", "no_port", "ttl_expired", "arp_unresolved", "incomplete_arp", "response", "policed", "lossy_port_full", "lossy_turn_full", "stack_queue_full",
+	"pfc_reserved_bits", "pause_8023", "message_malformed", "control_budget", "host_message", "auth_missing", "auth_unknown", "auth_wrong", "auth_replayed", "auth_reflected", "reserved_group", "not_for_us", "ip_checksum", "martian", "arp_sender", "filtered", "no_route", "no_port", "ttl_expired", "arp_unresolved", "incomplete_arp", "response", "policed", "lossy_port_full", "lossy_turn_full", "stack_queue_full",
 	"headroom_full", "lossy_queue_full", "no_slot", "no_copy", "link_down", "message_queue_full",
 	"tlv_malformed", "host_label", "pfc_class_not_lossless", "mac_table_full", "arp_table_full",
 }

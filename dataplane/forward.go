@@ -24,6 +24,10 @@ func (s *Switch) bridge(in unit.Port, f *buffer.Frame, bridge unit.PortSet) {
 			}
 			return
 		}
+		if s.routed && s.isOwn(dst) {
+			s.drop(f, DropNotForUs)
+			return
+		}
 	}
 	s.flood(f, bridge)
 }
@@ -31,6 +35,10 @@ func (s *Switch) bridge(in unit.Port, f *buffer.Frame, bridge unit.PortSet) {
 // route sends an IPv4 frame towards its destination address: into a connected
 // subnet, or out of an ECMP group's port.
 func (s *Switch) route(in unit.Port, f *buffer.Frame) {
+	if why := Reason(f.Info.Reason); why != NoReason {
+		s.drop(f, why)
+		return
+	}
 	e := s.fib.lookup(f.Info.DstIP)
 	switch {
 	case e == nil:

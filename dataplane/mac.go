@@ -38,21 +38,24 @@ func newMACTable(static []Station) macTable {
 	return t
 }
 
-// learn notes that mac was seen at in; false if there is no room for it. Groups are
-// never learned, static entries never moved.
-func (t *macTable) learn(now unit.Time, mac ether.MAC, in unit.Port) bool {
-	if i, ok := t.find(mac); ok {
-		if e := &t.entries[i]; !e.static {
-			if e.port != in {
-				t.learned.move(e.port, in)
-			}
-			e.seen, e.port = now, in
+// refresh notes that mac was seen at in, and reports whether it has an entry. Static ones
+// are never moved.
+func (t *macTable) refresh(now unit.Time, mac ether.MAC, in unit.Port) bool {
+	i, ok := t.find(mac)
+	if !ok {
+		return false
+	}
+	if e := &t.entries[i]; !e.static {
+		if e.port != in {
+			t.learned.move(e.port, in)
 		}
-		return true
+		e.seen, e.port = now, in
 	}
-	if mac.IsGroup() {
-		return true
-	}
+	return true
+}
+
+// learn enters mac, which has no entry and was seen at in; false if there is no room for it.
+func (t *macTable) learn(now unit.Time, mac ether.MAC, in unit.Port) bool {
 	t.sweep(now)
 	if !t.learned.room(in, macTableMax-len(t.entries)) {
 		return false

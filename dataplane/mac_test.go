@@ -87,7 +87,7 @@ func TestMACTableAgainstReferenceModel(t *testing.T) {
 					delete(model, mac)
 				}
 			}
-		case table.learn(now, mac, in):
+		case table.hear(now, mac, in):
 			model[mac] = seen{now, in}
 		case known || int(table.learned[in]) < macTableMax-len(table.entries):
 			t.Fatalf("%v at %d is refused", mac, in)
@@ -118,11 +118,16 @@ func TestMACTableAgainstReferenceModel(t *testing.T) {
 	}
 }
 
+// hear is what a switch does with the source address of a frame.
+func (t *macTable) hear(now unit.Time, mac ether.MAC, in unit.Port) bool {
+	return t.refresh(now, mac, in) || t.learn(now, mac, in)
+}
+
 // fullMACTable is a table that two ports have filled as far as they may.
 func fullMACTable() macTable {
 	t := newMACTable(nil)
 	for i := range 2 * macTableMax {
-		t.learn(0, made(i), unit.Port(i%2))
+		t.hear(0, made(i), unit.Port(i%2))
 	}
 	return t
 }
@@ -133,20 +138,20 @@ func BenchmarkLearn(b *testing.B) {
 	b.Run("known", func(b *testing.B) {
 		t := fullMACTable()
 		for b.Loop() {
-			t.learn(unit.Second, made(1), 1)
+			t.hear(unit.Second, made(1), 1)
 		}
 	})
 	b.Run("refused", func(b *testing.B) {
 		t := fullMACTable()
 		for n := 0; b.Loop(); n++ {
-			t.learn(unit.Second, 0x040000000000+ether.MAC(n), 1)
+			t.hear(unit.Second, 0x040000000000+ether.MAC(n), 1)
 		}
 	})
 	b.Run("replaced", func(b *testing.B) {
 		t, now := fullMACTable(), unit.Time(0)
 		for n := 0; b.Loop(); n++ {
 			now += macAge / 1024
-			t.learn(now, 0x040000000000+ether.MAC(n), 1)
+			t.hear(now, 0x040000000000+ether.MAC(n), 1)
 		}
 	})
 }

@@ -81,6 +81,7 @@ func (s *Switch) parseIPv4(i *buffer.Info, p ether.IPv4, n int) {
 		i.Class = s.cfg.DSCP[p.DSCP()]
 	}
 	i.DstIP, i.TTL = p.Dst(), p.TTL()
+	i.Reason = uint8(s.unroutable(p))
 	sport, dport := p.Ports()
 	i.Hash = ether.FlowHash(p.Src(), i.DstIP, p.Proto(), sport, dport)
 }

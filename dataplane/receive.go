@@ -48,25 +48,34 @@ func (s *Switch) receiveData(in unit.Port, p *port, f *buffer.Frame) {
 	case !s.routed:
 		s.learn(in, f)
 		s.bridge(in, f, s.up)
-	case ether.MAC(f.Info.DstMAC) == p.cfg.MAC && isIPv4(f):
-		if p.subnet >= 0 {
-			s.learn(in, f)
-		}
+	case p.subnet >= 0:
+		s.receiveHost(in, p, f)
+	case isIPv4(f) && ether.MAC(f.Info.DstMAC) == p.cfg.MAC:
 		s.route(in, f)
-	case p.subnet < 0:
-		s.drop(f, DropNotForUs)
-	case f.Info.Kind == kindARP:
-		s.learn(in, f)
-		s.receiveARP(in, p, f)
 	default:
-		s.learn(in, f)
+		s.drop(f, DropNotForUs)
+	}
+}
+
+// receiveHost forwards a data frame that came in by a port of a subnet.
+func (s *Switch) receiveHost(in unit.Port, p *port, f *buffer.Frame) {
+	s.learn(in, f)
+	switch {
+	case f.Info.Kind == kindARP:
+		s.receiveARP(in, p, f)
+	case ether.MAC(f.Info.DstMAC) != p.cfg.MAC:
 		s.bridge(in, f, s.up&s.cfg.Subnets[p.subnet].Ports)
+	case isIPv4(f):
+		s.route(in, f)
+	default:
+		s.drop(f, DropNotForUs)
 	}
 }
 
 // learn notes by which port a station is reached.
 func (s *Switch) learn(in unit.Port, f *buffer.Frame) {
-	if !s.macs.learn(s.now, ether.MAC(f.Info.SrcMAC), in) {
+	mac := ether.MAC(f.Info.SrcMAC)
+	if !s.macs.refresh(s.now, mac, in) && s.isStation(mac) && !s.macs.learn(s.now, mac, in) {
 		s.ports[in].count.Drops[OddMACTable]++
 	}
 }
@@ -76,6 +85,10 @@ func (s *Switch) learn(in unit.Port, f *buffer.Frame) {
 func (s *Switch) receiveARP(in unit.Port, p *port, f *buffer.Frame) {
 	a := ether.ARP(f.Data[f.Info.L3:])
 	sub := &s.cfg.Subnets[p.subnet]
+	if !s.isSender(a, sub) {
+		s.drop(f, DropARPSender)
+		return
+	}
 	if contains(sub.Prefix, a.SenderIP()) && !s.arps.learn(a.SenderIP(), a.SenderMAC(), in) {
 		p.count.Drops[OddARPTable]++
 	}

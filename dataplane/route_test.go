@@ -62,8 +62,10 @@ func TestTTL(t *testing.T) {
 	s := newTestSwitch(t, 6, withHosts)
 	for _, ttl := range []uint8{1, 0} {
 		for _, to := range []string{"10.9.1.1", "10.0.2.10"} {
-			f := datagram{dst: portMAC(0), to: to, class: 3, ttl: 255}.frame()
-			f[22] = ttl
+			f := datagram{dst: portMAC(0), to: to, class: 3, ttl: 2}.frame()
+			for ip := ether.IPv4(f[ether.HeaderLen:]); ip.TTL() > ttl; {
+				ip.DecrementTTL()
+			}
 			s.receive(0, f)
 			s.wantDrop(0, DropTTL)
 		}

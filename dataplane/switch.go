@@ -26,11 +26,14 @@ type Switch struct {
 	hop      unit.Time // see detect.View
 	routed   bool      // forwards by L3; otherwise it bridges all ports
 	fib      fib
-	macs     macTable
-	arps     arpTable
-	up       unit.PortSet
-	reserve  int // free slots that Receive leaves to drivers and control frames
-	flooded  int // frames marked Flooded in lossless queues
+	// own are the addresses of the ports, broadcasts the IPv4 addresses that are subnets' broadcasts
+	own        []ether.MAC
+	broadcasts []uint32
+	macs       macTable
+	arps       arpTable
+	up         unit.PortSet
+	reserve    int // free slots that Receive leaves to drivers and control frames
+	flooded    int // frames marked Flooded in lossless queues
 	// uncharged counts the frames with a slot that wait charged to nobody, or leave
 	uncharged int
 	policing  int // policers that actions took
@@ -119,20 +122,21 @@ func NewSwitch(cfg Config) (*Switch, error) {
 		return nil, fmt.Errorf("switch %s: %w", cfg.Name, err)
 	}
 	s := &Switch{
-		cfg:      cfg,
-		classes:  classes,
-		marker:   newMarker(cfg.ECN, len(cfg.Ports)),
-		ports:    make([]port, len(cfg.Ports)),
-		mmu:      mmu,
-		armed:    unit.Never,
-		hop:      cfg.hop(),
-		lossless: cfg.Buffer.Lossless,
-		routed:   len(cfg.Subnets)+len(cfg.Routes) > 0,
-		fib:      newFIB(cfg),
-		macs:     newMACTable(cfg.MAC),
-		arps:     newARPTable(cfg.ARP),
-		reserve:  len(cfg.Ports) * 2 * cfg.Batch, // a batch to read into and a batch of control frames a port
-		pool:     cfg.Pool,
+		cfg:        cfg,
+		classes:    classes,
+		marker:     newMarker(cfg.ECN, len(cfg.Ports)),
+		ports:      make([]port, len(cfg.Ports)),
+		mmu:        mmu,
+		armed:      unit.Never,
+		hop:        cfg.hop(),
+		lossless:   cfg.Buffer.Lossless,
+		routed:     len(cfg.Subnets)+len(cfg.Routes) > 0,
+		fib:        newFIB(cfg),
+		macs:       newMACTable(cfg.MAC),
+		arps:       newARPTable(cfg.ARP),
+		reserve:    len(cfg.Ports) * 2 * cfg.Batch, // a batch to read into and a batch of control frames a port
+		pool:       cfg.Pool,
+		broadcasts: broadcasts(cfg.Subnets),
 	}
 	if s.pool == nil {
 		s.pool = cfg.newPool(s.reserve)
@@ -140,6 +144,7 @@ func NewSwitch(cfg Config) (*Switch, error) {
 	for i := range s.ports {
 		p := &s.ports[i]
 		p.cfg, p.subnet = cfg.Ports[i], s.fib.subnetOf(unit.Port(i))
+		s.own = append(s.own, p.cfg.MAC)
 		p.setAuth(cfg.Refresh)
 		p.budget = newBudget(p.cfg.Rate, p.cfg.FacesHost, cfg.Granularity)
 		p.wire.AtOnce = min(mmu.AtOnce(unit.Port(i)), buffer.UsualAtOnce) // a far end as this one, or the usual one
@@ -374,7 +379,7 @@ func (s *Switch) SetRate(now unit.Time, n unit.Port, r unit.Rate) {
 
 // SetMAC sets the address of a port that its configuration left to the interface.
 func (s *Switch) SetMAC(p unit.Port, m ether.MAC) {
-	s.ports[p].cfg.MAC = m
+	s.ports[p].cfg.MAC, s.own[p] = m, m
 	if e := s.ports[p].auth; e != nil {
 		e.SetSelf(m)
 	}

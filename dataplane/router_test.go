@@ -1,0 +1,139 @@
+package dataplane
+
+// What belief.go says that a router neither believes nor forwards, row by row.
+
+import (
+	"testing"
+
+	"softswitch/internal/ether"
+	"softswitch/unit"
+)
+
+// wantUnrouted wants that a frame that came in at port 0 leaves by no port.
+func (s *testSwitch) wantUnrouted(f []byte, r Reason) {
+	s.t.Helper()
+	s.receive(0, f)
+	s.wantDrop(0, r)
+	for p := range unit.Port(s.Ports()) {
+		s.wantNothing(p)
+	}
+}
+
+// A header that was damaged on the way leads anywhere. A bridge does not read it.
+func TestRouteVerifiesTheChecksum(t *testing.T) {
+	s := newTestSwitch(t, 6, withHosts)
+	good := datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: "10.9.1.1", class: 3}.frame()
+	for at := ether.HeaderLen + 1; at < ether.HeaderLen+ether.IPv4Len; at++ {
+		if at == ether.HeaderLen+2 || at == ether.HeaderLen+3 {
+			continue // a wrong length is malformed
+		}
+		f := edit(good, at, good[at]^0x10)
+		s.wantUnrouted(f, DropIPChecksum)
+		ether.PutMAC(f, stationMAC(1))
+		s.receive(0, f)
+		s.wantData(1, f)
+	}
+	s.receive(0, good)
+	if got := s.drain(3); len(got) != 1 {
+		t.Errorf("the good one: port 3 sends %s", frameText(got))
+	}
+}
+
+func TestMartians(t *testing.T) {
+	s := newTestSwitch(t, 6, withHosts)
+	for _, way := range []struct{ from, to string }{
+		{"10.0.1.10", "255.255.255.255"}, {"10.0.1.10", "224.0.0.5"}, {"10.0.1.10", "239.1.1.1"}, {"10.0.1.10", "240.0.0.1"},
+		{"10.0.1.10", "127.0.0.1"}, {"10.0.1.10", "0.0.0.0"}, {"10.0.1.10", "0.1.2.3"}, {"10.0.1.10", "10.0.1.255"}, {"10.0.1.10", "10.0.2.255"},
+		{"127.0.0.1", "10.9.1.1"}, {"224.0.0.5", "10.9.1.1"}, {"255.255.255.255", "10.9.1.1"}, {"240.0.0.1", "10.9.1.1"},
+		{"0.0.0.0", "10.9.1.1"}, {"0.255.0.1", "10.9.1.1"}, {"10.0.1.255", "10.9.1.1"}, {"10.0.2.255", "10.9.1.1"},
+	} {
+		s.wantUnrouted(datagram{dst: portMAC(0), src: stationMAC(0), from: way.from, to: way.to, class: 3}.frame(), DropMartian)
+	}
+	for _, to := range []string{"1.0.0.1", "126.255.255.255", "128.0.0.1", "223.255.255.255", "10.9.1.255"} { // beside them
+		s.receive(0, datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: to, class: 3}.frame())
+		if got := len(s.drain(3)) + len(s.drain(4)); got != 1 {
+			t.Errorf("%d frames for %s leave, want 1", got, to)
+		}
+	}
+	s.wantNoDrops()
+}
+
+// A subnet of 31 bits has two stations, and no broadcast.
+func TestSubnetOf31Bits(t *testing.T) {
+	s := newTestSwitch(t, 6, func(c *Config) { withHosts(c); c.Subnets[1].Prefix = prefix("10.0.2.0/31") })
+	s.receive(2, arp(ether.ARPRequest, ether.Broadcast, stationMAC(2), "10.0.2.0", 0, "10.0.2.1"))
+	if got := s.drain(2); len(got) != 1 {
+		t.Errorf("port 2 sends %s, want an answer", frameText(got))
+	}
+	d := datagram{dst: portMAC(3), src: peerMAC(3), from: "10.0.2.1", to: "10.0.2.0"}
+	s.receive(3, d.frame())
+	s.wantData(2, d.routed(stationMAC(2), portMAC(2)))
+	s.wantNoDrops()
+}
+
+// An ARP packet by nobody is not believed, not answered and not passed on; what is for the
+// address that it claims goes where it went before.
+func TestARPSenders(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		mac  ether.MAC
+		ip   string
+	}{
+		{"broadcast", ether.Broadcast, "10.0.1.10"},
+		{"a group", 0x01005e000001, "10.0.1.10"},
+		{"no address", 0, "10.0.1.10"},
+		{"of the switch's port", portMAC(0), "10.0.1.10"},
+		{"of another port", portMAC(4), "10.0.1.10"},
+		{"the gateway", stationMAC(0), "10.0.1.1"},
+		{"the subnet's broadcast", stationMAC(0), "10.0.1.255"},
+		{"the subnet", stationMAC(0), "10.0.1.0"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := newTestSwitch(t, 6, routed)
+			for _, op := range []uint16{ether.ARPRequest, ether.ARPReply} {
+				for _, target := range []string{"10.0.1.1", "10.0.1.11"} {
+					f := arp(op, ether.Broadcast, stationMAC(0), tc.ip, 0, target)
+					ether.PutMAC(f[ether.HeaderLen+8:], tc.mac)
+					s.wantUnrouted(f, DropARPSender)
+				}
+			}
+			if got := s.ARPEntries(); len(got) != 0 {
+				t.Errorf("learned %v", got)
+			}
+		})
+	}
+}
+
+// A host that looks whether an address is free has none yet, and is answered.
+func TestARPProbe(t *testing.T) {
+	s := newTestSwitch(t, 6, routed)
+	s.receive(0, arp(ether.ARPRequest, ether.Broadcast, stationMAC(0), "0.0.0.0", 0, "10.0.1.1"))
+	s.wantData(0, arp(ether.ARPReply, stationMAC(0), portMAC(0), "10.0.1.1", stationMAC(0), "0.0.0.0"))
+	s.wantNoDrops()
+	if got := s.ARPEntries(); len(got) != 0 {
+		t.Errorf("learned %v", got)
+	}
+}
+
+// What is for the router itself is not flooded, nor is it learned that it is elsewhere.
+func TestOwnAddresses(t *testing.T) {
+	s := newTestSwitch(t, 6, routed)
+	s.wantUnrouted(plain(portMAC(0), stationMAC(0), 100), DropNotForUs)
+	for p := range unit.Port(6) {
+		claim := plain(ether.Broadcast, portMAC(p), 100)
+		s.receive(1, claim)
+		s.wantData(0, claim)
+		s.wantUnrouted(plain(portMAC(p), stationMAC(0), 100), DropNotForUs)
+	}
+	s.SetMAC(1, 0x02ff00000001)
+	s.wantUnrouted(plain(0x02ff00000001, stationMAC(0), 100), DropNotForUs)
+}
+
+// Nobody's address is not learned: what is for it is flooded.
+func TestNobodysAddressIsNotLearned(t *testing.T) {
+	s := newTestSwitch(t, 3, withoutStations)
+	s.receive(0, plain(ether.Broadcast, 0, 100), plain(ether.Broadcast, 0x01005e000001, 100))
+	s.drain(1)
+	s.drain(2)
+	s.wantMACs()
+}
