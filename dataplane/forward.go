@@ -64,16 +64,15 @@ func (s *Switch) route(in unit.Port, f *buffer.Frame) {
 // the MAC table its port. A station without a MAC entry is flooded (Guo et al.,
 // section 4.2: what makes a deadlock out of a dead server).
 func (s *Switch) deliver(f *buffer.Frame, subnet int) {
-	sub := &s.cfg.Subnets[subnet]
 	mac, ok := s.arps.lookup(f.Info.DstIP)
 	if !ok {
-		s.askARP(f.Info.DstIP, sub)
+		s.askARP(f.Info.DstIP, subnet)
 		s.drop(f, DropARPUnresolved)
 		return
 	}
 	ether.IPv4(f.Data[f.Info.L3:]).DecrementTTL()
 	if out, ok := s.macs.lookup(s.now, mac); ok {
-		ether.SetAddresses(f.Data, mac, s.ports[out].cfg.MAC)
+		ether.SetAddresses(f.Data, mac, s.gatewayMAC(subnet))
 		if !s.up.Has(out) {
 			s.drop(f, DropNoPort)
 			return
@@ -85,8 +84,15 @@ func (s *Switch) deliver(f *buffer.Frame, subnet int) {
 		s.drop(f, DropIncompleteARP)
 		return
 	}
-	ether.SetAddresses(f.Data, mac, s.ports[sub.Ports.First()].cfg.MAC)
+	ether.SetAddresses(f.Data, mac, s.gatewayMAC(subnet))
 	s.flood(f, s.floods(f.In, subnet))
+}
+
+// gatewayMAC is the address of a subnet's gateway, which hosts see at all of its ports: that
+// of the first. RFC 826 has a host take the sender's address of each ARP packet for an address
+// that it knows, so there is one.
+func (s *Switch) gatewayMAC(subnet int) ether.MAC {
+	return s.own[s.cfg.Subnets[subnet].Ports.First()]
 }
 
 // floods are the ports to which a frame that came by in is flooded whose station is in
@@ -99,15 +105,15 @@ func (s *Switch) floods(in unit.Port, subnet int) unit.PortSet {
 }
 
 // askARP broadcasts a request for ip in its subnet, at most once in arpRetry.
-func (s *Switch) askARP(ip uint32, sub *Subnet) {
+func (s *Switch) askARP(ip uint32, subnet int) {
 	if !s.arps.mayAsk(s.now, ip) || s.pool.Free() <= s.reserve {
 		return
 	}
 	f := s.pool.Get()
 	f.Data = f.Data[:ether.MinLen]
 	clear(f.Data)
-	in := sub.Ports.First()
-	mac := s.ports[in].cfg.MAC
+	sub := &s.cfg.Subnets[subnet]
+	in, mac := sub.Ports.First(), s.gatewayMAC(subnet)
 	ether.SetAddresses(f.Data, ether.Broadcast, mac)
 	f.Data[12], f.Data[13] = ether.TypeARP>>8, ether.TypeARP&0xff
 	ether.PutARP(f.Data[ether.HeaderLen:], ether.ARPRequest, mac, addr32(sub.Gateway), 0, ip)

@@ -57,13 +57,14 @@ func (s *Switch) receiveData(in unit.Port, p *port, f *buffer.Frame) {
 	}
 }
 
-// receiveHost forwards a data frame that came in by a port of a subnet.
+// receiveHost forwards a data frame that came in by a port of a subnet. The router has the
+// gateway's address there, and that of the port.
 func (s *Switch) receiveHost(in unit.Port, p *port, f *buffer.Frame) {
 	s.learn(in, f)
 	switch {
 	case f.Info.Kind == kindARP:
 		s.receiveARP(in, p, f)
-	case ether.MAC(f.Info.DstMAC) != p.cfg.MAC:
+	case ether.MAC(f.Info.DstMAC) != p.cfg.MAC && ether.MAC(f.Info.DstMAC) != s.gatewayMAC(p.subnet):
 		s.bridge(in, f, s.up&s.cfg.Subnets[p.subnet].Ports)
 	case isIPv4(f):
 		s.route(in, f)
@@ -100,8 +101,8 @@ func (s *Switch) receiveARP(in unit.Port, p *port, f *buffer.Frame) {
 		s.free(f)
 		return
 	}
-	ip, mac := a.SenderIP(), a.SenderMAC()
-	ether.SetAddresses(f.Data, mac, p.cfg.MAC)
-	ether.PutARP(a, ether.ARPReply, p.cfg.MAC, addr32(sub.Gateway), mac, ip)
+	ip, mac, gateway := a.SenderIP(), a.SenderMAC(), s.gatewayMAC(p.subnet)
+	ether.SetAddresses(f.Data, mac, gateway)
+	ether.PutARP(a, ether.ARPReply, gateway, addr32(sub.Gateway), mac, ip)
 	s.enqueue(f, in)
 }

@@ -114,16 +114,16 @@ func TestSubnetIsABridge(t *testing.T) {
 func TestGatewayAnswersARP(t *testing.T) {
 	s := newTestSwitch(t, 6, routed)
 	s.receive(1, arp(ether.ARPRequest, ether.Broadcast, stationMAC(1), "10.0.1.11", 0, "10.0.1.1"))
-	s.wantData(1, arp(ether.ARPReply, stationMAC(1), portMAC(1), "10.0.1.1", stationMAC(1), "10.0.1.11"))
+	s.wantData(1, arp(ether.ARPReply, stationMAC(1), portMAC(0), "10.0.1.1", stationMAC(1), "10.0.1.11"))
 	s.wantNothing(0, 1, 2, 3, 4, 5)
 	d := datagram{dst: portMAC(3), src: peerMAC(3), to: "10.0.1.11"}
 	s.receive(3, d.frame())
-	s.wantData(1, d.routed(stationMAC(1), portMAC(1)))
+	s.wantData(1, d.routed(stationMAC(1), portMAC(0)))
 	s.wantNothing(0, 1, 2, 3, 4, 5)
 	s.wantNoDrops()
 	// Behind a tag the reply keeps it.
 	s.receive(1, tagged(arp(ether.ARPRequest, ether.Broadcast, stationMAC(1), "10.0.1.11", 0, "10.0.1.1"), 2))
-	s.wantData(1, tagged(arp(ether.ARPReply, stationMAC(1), portMAC(1), "10.0.1.1", stationMAC(1), "10.0.1.11"), 2))
+	s.wantData(1, tagged(arp(ether.ARPReply, stationMAC(1), portMAC(0), "10.0.1.1", stationMAC(1), "10.0.1.11"), 2))
 }
 
 // ARP between hosts passes through and teaches the gateway too.
@@ -139,7 +139,7 @@ func TestARPBetweenHosts(t *testing.T) {
 		d := datagram{dst: portMAC(3), src: peerMAC(3), to: ip}
 		s.receive(3, d.frame())
 		p := unit.Port(i)
-		s.wantData(p, d.routed(stationMAC(p), portMAC(p)))
+		s.wantData(p, d.routed(stationMAC(p), portMAC(0)))
 	}
 	s.wantNothing(0, 1, 2, 3, 4, 5)
 	s.wantNoDrops()
@@ -185,7 +185,7 @@ func TestARPRequestForUnknownHost(t *testing.T) {
 	s.receive(1, arp(ether.ARPReply, portMAC(0), stationMAC(1), "10.0.1.11", portMAC(0), "10.0.1.1"))
 	s.wantNothing(0, 1, 2, 3, 4, 5) // the reply is for the gateway
 	s.receive(3, d.frame())
-	s.wantData(1, d.routed(stationMAC(1), portMAC(1)))
+	s.wantData(1, d.routed(stationMAC(1), portMAC(0)))
 	s.wantNoDrops()
 	if n := len(s.arps.asked); n != 1 {
 		t.Errorf("%d hosts are asked for, want 1: who answers is not", n)
@@ -292,7 +292,7 @@ func TestRoutedFramesKeepTheMACEntry(t *testing.T) {
 	}
 	d := datagram{dst: portMAC(3), src: peerMAC(3), to: "10.0.1.11"}
 	s.receive(3, d.frame())
-	s.wantData(1, d.routed(stationMAC(1), portMAC(1)))
+	s.wantData(1, d.routed(stationMAC(1), portMAC(0)))
 	s.wantNothing(0)
 }
 

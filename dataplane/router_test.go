@@ -129,6 +129,51 @@ func TestOwnAddresses(t *testing.T) {
 	s.wantUnrouted(plain(0x02ff00000001, stationMAC(0), 100), DropNotForUs)
 }
 
+// hears is what a host makes of the frames that its port sends: by RFC 826 it takes the sender's
+// address of each ARP packet for an address that it knows.
+func hears(gateway ether.MAC, frames [][]byte) ether.MAC {
+	for _, f := range frames {
+		if a := ether.ARP(f[ether.HeaderLen:]); a.Valid() && a.SenderIP() == ip32("10.0.1.1") {
+			gateway = a.SenderMAC()
+		}
+	}
+	return gateway
+}
+
+// The gateway has one address at all ports of a subnet: in answers, in requests, as the source
+// of what is routed and of what is flooded. What a host sends to it is routed at every port; so
+// is what it sends to the port.
+func TestGatewayIsOneStation(t *testing.T) {
+	s := newTestSwitch(t, 6, routed)
+	s.receive(1, arp(ether.ARPRequest, ether.Broadcast, stationMAC(1), "10.0.1.11", 0, "10.0.1.1"))
+	gateway := hears(0, s.drain(1))
+	if gateway != portMAC(0) {
+		t.Errorf("the gateway answers as %v, want %v", gateway, portMAC(0))
+	}
+	s.receive(3, datagram{dst: portMAC(3), src: peerMAC(3), to: "10.0.1.99", class: 3}.frame()) // nobody has that
+	for p := range unit.Port(2) {
+		if got := hears(gateway, s.drain(p)); got != gateway {
+			t.Errorf("asking at port %d the gateway is %v, and it answered as %v", p, got, gateway)
+		}
+	}
+	s.wantDrop(3, DropARPUnresolved)
+	down := datagram{dst: portMAC(3), src: peerMAC(3), to: "10.0.1.11", class: 3}
+	s.receive(3, down.frame())
+	s.wantData(1, down.routed(stationMAC(1), gateway))
+	for _, dst := range []ether.MAC{gateway, portMAC(1)} {
+		up := datagram{dst: dst, src: stationMAC(1), from: "10.0.1.11", to: "10.9.1.1", class: 3}
+		s.receive(1, up.frame())
+		s.wantData(3, up.routed(peerMAC(3), portMAC(3)))
+	}
+	s.wantUnrouted(datagram{dst: portMAC(1), src: stationMAC(0), to: "10.9.1.1"}.frame(), DropNotForUs)
+	s.advance(macAge + 1)
+	s.receive(3, down.frame())
+	for p := range unit.Port(2) {
+		s.wantData(p, down.routed(stationMAC(1), gateway)) // flooded
+	}
+	s.wantNoDrops()
+}
+
 // Nobody's address is not learned: what is for it is flooded.
 func TestNobodysAddressIsNotLearned(t *testing.T) {
 	s := newTestSwitch(t, 3, withoutStations)

@@ -357,12 +357,11 @@ func list(set unit.PortSet) (ports []int) {
 
 func (p *Plan) hostConfig(i int) config.Host {
 	n := p.Fabric.Nodes[i]
-	up := n.Ports[0].Peer
 	h := config.Host{
 		Name: n.Name, ID: uint16(n.ID), Port: p.port(i, 0), MTU: p.Scenario.MTU, PFC: p.Scenario.PFC,
 		Address:    fmt.Sprintf("%s/%d", config.FormatAddr(n.Addr), topo.SubnetBits),
 		Gateway:    config.FormatAddr(p.Fabric.Subnets[p.Fabric.SubnetOf(i)].Gateway),
-		GatewayMAC: config.FormatMAC(p.Fabric.Nodes[up.Node].Ports[up.Port].MAC),
+		GatewayMAC: config.FormatMAC(p.Fabric.GatewayMAC(i)),
 		RxBuffer:   cmp.Or(p.Scenario.headroom(topo.End{Node: i}), p.Scenario.RxBuffer),
 	}
 	for _, j := range p.from[i] {

@@ -156,9 +156,8 @@ func (l *Large) config(i int) dataplane.Config {
 
 func (l *Large) hostConfig(i int) host.Config {
 	n := &l.Fabric.Nodes[i]
-	up := n.Ports[0].Peer
 	return host.Config{
-		ID: n.ID, Name: n.Name, MAC: ether.MAC(n.Ports[0].MAC), GatewayMAC: ether.MAC(l.Fabric.Nodes[up.Node].Ports[up.Port].MAC),
+		ID: n.ID, Name: n.Name, MAC: ether.MAC(n.Ports[0].MAC), GatewayMAC: ether.MAC(l.Fabric.GatewayMAC(i)),
 		Address: address(n.Addr), Rate: l.Link.Rate, Lossless: l.Switch.Buffer.Lossless,
 		Quanta: l.Switch.Quanta, Refresh: l.Switch.Refresh, RxBuffer: 128 << 10, Batch: 1, MaxFrame: l.Switch.MaxFrame, SlotBytes: keep,
 	}

@@ -118,6 +118,13 @@ func (f *Fabric) Link(name string) (int, bool) {
 // -1.
 func (f *Fabric) SubnetOf(i int) int { return f.subnetOf[i] }
 
+// GatewayMAC returns the address of the gateway of host i, in the low 48 bits: that of the
+// first port of its subnet, at every port of it.
+func (f *Fabric) GatewayMAC(i int) uint64 {
+	sub := &f.Subnets[f.SubnetOf(i)]
+	return f.Nodes[sub.Switch].Ports[sub.Ports.First()].MAC
+}
+
 // Switches is the number of switches: the nodes 0 to Switches-1.
 func (f *Fabric) Switches() int { return f.switches }
 

@@ -71,6 +71,9 @@ func TestFatTree(t *testing.T) {
 	if p.MAC != 0x0200000c0003 {
 		t.Errorf("MAC of agg3-1 port 3 is %012x, want 0200000c0003", p.MAC)
 	}
+	if got, want := f.GatewayMAC(mustNode(t, f, "h3-1-1")), f.Nodes[mustNode(t, f, "edge3-1")].Ports[0].MAC; got != want {
+		t.Errorf("the gateway of h3-1-1 is %012x, want %012x: its switch's first port", got, want)
+	}
 	if l, ok := f.Link("agg3-1--core3"); !ok || l != p.Link || f.Links[l].Name != "core3--agg3-1" {
 		t.Errorf("link agg3-1--core3 is %d, %v; want %d", l, ok, p.Link)
 	}

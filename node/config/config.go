@@ -176,7 +176,7 @@ type Sched struct {
 // elsewhere through Gateway.
 type Subnet struct {
 	Prefix  string `yaml:"prefix" schema:"prefix,required"` // "10.0.1.0/24"
-	Gateway string `yaml:"gateway" schema:"ip,required"`    // "10.0.1.1"; answered in ARP with the port's MAC
+	Gateway string `yaml:"gateway" schema:"ip,required"`    // "10.0.1.1"; answered in ARP with the MAC of the first port, at all of them
 	Ports   []int  `yaml:"ports" schema:"0..63,required"`
 	// Flood is additional ports, to other switches, for frames to a host of the subnet
 	// that has an ARP entry but no MAC entry; default none.
