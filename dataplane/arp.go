@@ -8,52 +8,46 @@ import (
 const (
 	arpTableMax = 8192
 	arpRetry    = unit.Second
+	// arpAge is for how long a neighbour is believed to have the address that it said (RFC
+	// 1122, 2.3.2.1, leaves it open). It is the usual one of routers, and longer than macAge by
+	// far: of that the flooding of Guo et al., section 4.2, comes. One that frames are sent to is
+	// asked again in the last arpRenew of it.
+	arpAge   = 4 * 3600 * unit.Second
+	arpRenew = 60 * unit.Second
 )
 
-// arpTable tells the MAC of a neighbour.
+// arpTable tells the MAC of a neighbour, by its IP address.
 type arpTable struct {
-	entries map[uint32]arpEntry
-	learned shares
-	asked   map[uint32]unit.Time
-	forgot  unit.Time // when asked was last cleared
-}
-
-type arpEntry struct {
-	mac    ether.MAC
-	port   unit.Port // where it was learned
-	static bool
+	learnedTable
+	asked  map[uint32]unit.Time
+	forgot unit.Time // when asked was last cleared
 }
 
 func newARPTable(static []Neighbour) arpTable {
-	t := arpTable{entries: make(map[uint32]arpEntry), asked: make(map[uint32]unit.Time)}
+	t := arpTable{learnedTable: newLearnedTable(arpTableMax, arpAge), asked: make(map[uint32]unit.Time)}
 	for _, n := range static {
-		t.entries[addr32(n.IP)] = arpEntry{mac: n.MAC, static: true}
+		t.add(learnedEntry{key: uint64(addr32(n.IP)), mac: n.MAC, static: true})
 	}
 	return t
 }
 
-// learn notes that the neighbour ip, heard at in, has the address mac; false if there
-// is no room for it. Static entries stay.
-func (t *arpTable) learn(ip uint32, mac ether.MAC, in unit.Port) bool {
-	e, known := t.entries[ip]
-	switch {
-	case e.static:
-		return true
-	case known:
-		t.learned.move(e.port, in)
-	case !t.learned.room(in, arpTableMax-len(t.entries)):
+// hear notes that the neighbour ip, heard at in, has the address mac; false if there is no
+// room for it.
+func (t *arpTable) hear(now unit.Time, ip uint32, mac ether.MAC, in unit.Port) bool {
+	if !t.refresh(now, uint64(ip), mac, in) && !t.learn(now, uint64(ip), mac, in) {
 		return false
-	default:
-		t.learned[in]++
 	}
-	t.entries[ip] = arpEntry{mac: mac, port: in}
 	delete(t.asked, ip)
 	return true
 }
 
-func (t *arpTable) lookup(ip uint32) (ether.MAC, bool) {
-	e, ok := t.entries[ip]
-	return e.mac, ok
+// lookup finds the address of a neighbour; renew says that it is time to ask for it again.
+func (t *arpTable) lookup(now unit.Time, ip uint32) (mac ether.MAC, renew, ok bool) {
+	e := t.learnedTable.lookup(now, uint64(ip))
+	if e == nil {
+		return 0, false, false
+	}
+	return e.mac, !e.static && e.seen+arpAge-arpRenew < now, true
 }
 
 // mayAsk reports whether a request for ip may be sent now, and notes that it was.

@@ -13,7 +13,7 @@ func (s *Switch) bridge(in unit.Port, f *buffer.Frame, bridge unit.PortSet) {
 	bridge.Remove(in)
 	dst := ether.MAC(f.Info.DstMAC)
 	if !dst.IsGroup() {
-		if out, ok := s.macs.lookup(s.now, dst); ok {
+		if out, ok := s.macs.lookup(s.now, s.ports[in].subnet, dst); ok {
 			switch {
 			case bridge.Has(out):
 				s.enqueue(f, out)
@@ -64,14 +64,16 @@ func (s *Switch) route(in unit.Port, f *buffer.Frame) {
 // the MAC table its port. A station without a MAC entry is flooded (Guo et al.,
 // section 4.2: what makes a deadlock out of a dead server).
 func (s *Switch) deliver(f *buffer.Frame, subnet int) {
-	mac, ok := s.arps.lookup(f.Info.DstIP)
-	if !ok {
+	mac, renew, ok := s.arps.lookup(s.now, f.Info.DstIP)
+	if renew || !ok {
 		s.askARP(f.Info.DstIP, subnet)
+	}
+	if !ok {
 		s.drop(f, DropARPUnresolved)
 		return
 	}
 	ether.IPv4(f.Data[f.Info.L3:]).DecrementTTL()
-	if out, ok := s.macs.lookup(s.now, mac); ok {
+	if out, ok := s.macs.lookup(s.now, subnet, mac); ok {
 		ether.SetAddresses(f.Data, mac, s.gatewayMAC(subnet))
 		if !s.up.Has(out) {
 			s.drop(f, DropNoPort)

@@ -9,6 +9,9 @@ import (
 	"softswitch/unit"
 )
 
+// noSubnet is of a switch that bridges all ports.
+func noSubnet(unit.Port) int { return -1 }
+
 // made is an address that nobody else has.
 func made(i int) ether.MAC { return 0x02ee00000000 + ether.MAC(i) }
 
@@ -56,10 +59,10 @@ func TestFullMACTableAges(t *testing.T) {
 	if n := len(s.macs.entries); n != room {
 		t.Errorf("%d entries, want %d: those that have aged are gone", n, room)
 	}
-	if _, ok := s.macs.lookup(s.now, made(7)); !ok {
+	if _, ok := s.macs.lookup(s.now, -1, made(7)); !ok {
 		t.Error("a young station was forgotten")
 	}
-	if _, ok := s.macs.lookup(s.now, made(8)); ok {
+	if _, ok := s.macs.lookup(s.now, -1, made(8)); ok {
 		t.Error("an aged station is known")
 	}
 }
@@ -69,7 +72,7 @@ func TestFullMACTableAges(t *testing.T) {
 func TestMACTableAgainstReferenceModel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	static := []Station{{made(0), 3}, {made(1), 2}}
-	table := newMACTable(static)
+	table := newMACTable(static, noSubnet)
 	type seen struct {
 		at   unit.Time
 		port unit.Port
@@ -79,7 +82,7 @@ func TestMACTableAgainstReferenceModel(t *testing.T) {
 	for range 50_000 {
 		now += unit.Time(rng.IntN(2)) * unit.Second / 8
 		mac, in := made(rng.IntN(3000)), unit.Port(rng.IntN(4))
-		switch _, known := table.index[mac]; {
+		switch _, known := table.index[stationKey(-1, mac)]; {
 		case rng.IntN(5000) == 0:
 			table.forget(in)
 			for mac, s := range model {
@@ -89,7 +92,7 @@ func TestMACTableAgainstReferenceModel(t *testing.T) {
 			}
 		case table.hear(now, mac, in):
 			model[mac] = seen{now, in}
-		case known || int(table.learned[in]) < macTableMax-len(table.entries):
+		case known || int(table.shares[in]) < macTableMax-len(table.entries):
 			t.Fatalf("%v at %d is refused", mac, in)
 		}
 		mac = made(rng.IntN(3000))
@@ -100,32 +103,33 @@ func TestMACTableAgainstReferenceModel(t *testing.T) {
 				want, ok = seen{port: s.Port}, true
 			}
 		}
-		if port, found := table.lookup(now, mac); found != ok || ok && port != want.port {
+		if port, found := table.lookup(now, -1, mac); found != ok || ok && port != want.port {
 			t.Fatalf("%v: found %v at %d, want %v at %d", mac, found, port, ok, want.port)
 		}
 	}
 	var count shares
 	for i, e := range table.entries {
-		if table.index[e.mac] != int32(i) {
-			t.Errorf("%v is entry %d, and the index says %d", e.mac, i, table.index[e.mac])
+		if table.index[e.key] != int32(i) {
+			t.Errorf("%v is entry %d, and the index says %d", e.mac, i, table.index[e.key])
 		}
 		if !e.static {
 			count[e.port]++
 		}
 	}
-	if count != table.learned || len(table.index) != len(table.entries) {
-		t.Errorf("learned %v, counted %v; %d entries, %d in the index", table.learned, count, len(table.entries), len(table.index))
+	if count != table.shares || len(table.index) != len(table.entries) {
+		t.Errorf("learned %v, counted %v; %d entries, %d in the index", table.shares, count, len(table.entries), len(table.index))
 	}
 }
 
 // hear is what a switch does with the source address of a frame.
 func (t *macTable) hear(now unit.Time, mac ether.MAC, in unit.Port) bool {
-	return t.refresh(now, mac, in) || t.learn(now, mac, in)
+	key := stationKey(-1, mac)
+	return t.refresh(now, key, mac, in) || t.learn(now, key, mac, in)
 }
 
 // fullMACTable is a table that two ports have filled as far as they may.
 func fullMACTable() macTable {
-	t := newMACTable(nil)
+	t := newMACTable(nil, noSubnet)
 	for i := range 2 * macTableMax {
 		t.hear(0, made(i), unit.Port(i%2))
 	}

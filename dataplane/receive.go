@@ -76,7 +76,8 @@ func (s *Switch) receiveHost(in unit.Port, p *port, f *buffer.Frame) {
 // learn notes by which port a station is reached.
 func (s *Switch) learn(in unit.Port, f *buffer.Frame) {
 	mac := ether.MAC(f.Info.SrcMAC)
-	if !s.macs.refresh(s.now, mac, in) && s.isStation(mac) && !s.macs.learn(s.now, mac, in) {
+	key := stationKey(s.ports[in].subnet, mac)
+	if !s.macs.refresh(s.now, key, mac, in) && s.isStation(mac) && !s.macs.learn(s.now, key, mac, in) {
 		s.ports[in].count.Drops[OddMACTable]++
 	}
 }
@@ -90,7 +91,7 @@ func (s *Switch) receiveARP(in unit.Port, p *port, f *buffer.Frame) {
 		s.drop(f, DropARPSender)
 		return
 	}
-	if contains(sub.Prefix, a.SenderIP()) && !s.arps.learn(a.SenderIP(), a.SenderMAC(), in) {
+	if contains(sub.Prefix, a.SenderIP()) && !s.arps.hear(s.now, a.SenderIP(), a.SenderMAC(), in) {
 		p.count.Drops[OddARPTable]++
 	}
 	if a.TargetIP() != addr32(sub.Gateway) {

@@ -150,7 +150,7 @@ func TestARPOfAnotherSubnet(t *testing.T) {
 	s := newTestSwitch(t, 6, routed)
 	s.receive(0, arp(ether.ARPRequest, ether.Broadcast, stationMAC(0), "10.0.2.10", 0, "10.0.1.1"))
 	s.drain(0)
-	if _, ok := s.arps.lookup(ip32("10.0.2.10")); ok {
+	if _, _, ok := s.arps.lookup(s.now, ip32("10.0.2.10")); ok {
 		t.Error("learned")
 	}
 }

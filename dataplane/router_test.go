@@ -3,6 +3,7 @@ package dataplane
 // What belief.go says that a router neither believes nor forwards, row by row.
 
 import (
+	"fmt"
 	"testing"
 
 	"softswitch/internal/ether"
@@ -97,7 +98,7 @@ func TestARPSenders(t *testing.T) {
 					s.wantUnrouted(f, DropARPSender)
 				}
 			}
-			if got := s.ARPEntries(); len(got) != 0 {
+			if got := s.ARPEntries(s.now); len(got) != 0 {
 				t.Errorf("learned %v", got)
 			}
 		})
@@ -110,7 +111,7 @@ func TestARPProbe(t *testing.T) {
 	s.receive(0, arp(ether.ARPRequest, ether.Broadcast, stationMAC(0), "0.0.0.0", 0, "10.0.1.1"))
 	s.wantData(0, arp(ether.ARPReply, stationMAC(0), portMAC(0), "10.0.1.1", stationMAC(0), "0.0.0.0"))
 	s.wantNoDrops()
-	if got := s.ARPEntries(); len(got) != 0 {
+	if got := s.ARPEntries(s.now); len(got) != 0 {
 		t.Errorf("learned %v", got)
 	}
 }
@@ -172,6 +173,110 @@ func TestGatewayIsOneStation(t *testing.T) {
 		s.wantData(p, down.routed(stationMAC(1), gateway)) // flooded
 	}
 	s.wantNoDrops()
+}
+
+// A subnet is a bridge of its own: a station that bears the address of one of another subnet
+// takes nothing that is for that one, wherever its frames lead.
+func TestStationsAreOfASubnet(t *testing.T) {
+	s := newTestSwitch(t, 6, routed)
+	s.receive(0, arp(ether.ARPRequest, ether.Broadcast, stationMAC(0), "10.0.1.10", 0, "10.0.1.1"))
+	s.drain(0)
+	s.receive(2, plain(stationMAC(5), stationMAC(0), 100))
+	s.wantDrop(2, DropNoPort) // alone in its subnet
+	s.receive(2, datagram{dst: portMAC(2), src: stationMAC(0), from: "10.0.2.10", to: "10.9.1.1"}.frame())
+	s.drain(3)
+	s.wantMACs(fmt.Sprintf("%v at 0 static false", stationMAC(0)), fmt.Sprintf("%v at 2 static false", stationMAC(0)))
+	d := datagram{dst: portMAC(3), src: peerMAC(3), to: "10.0.1.10", class: 3}
+	s.receive(3, d.frame())
+	s.wantData(0, d.routed(stationMAC(0), portMAC(0)))
+	f := plain(stationMAC(0), stationMAC(1), 100)
+	s.receive(1, f)
+	s.wantData(0, f)
+	s.wantNothing(0, 1, 2, 3, 4, 5)
+	s.wantNoDrops()
+	if got := s.ARPEntries(s.now); len(got) != 1 || got[0].Port != 0 {
+		t.Errorf("neighbours %v, want one at port 0", got)
+	}
+}
+
+// ask is a request for the gateway by a host, which is answered.
+func (s *testSwitch) ask(in unit.Port, mac ether.MAC, ip string) {
+	s.t.Helper()
+	s.receive(in, arp(ether.ARPRequest, ether.Broadcast, mac, ip, 0, "10.0.1.1"))
+	if got := s.drain(in); len(got) != 1 {
+		s.t.Fatalf("port %d sends %s, want an answer", in, frameText(got))
+	}
+}
+
+// A host that made up addresses once is forgotten when they have aged: there is room for others
+// behind its port.
+func TestARPEntriesAge(t *testing.T) {
+	s := newTestSwitch(t, 6, func(c *Config) { routed(c); c.Subnets[0].Prefix = prefix("10.0.0.0/15") })
+	for i := range arpTableMax/2 + 3 {
+		s.ask(0, stationMAC(0), fmt.Sprintf("10.1.%d.%d", i>>8, i&255))
+		s.advance(unit.Millisecond)
+	}
+	s.wantDrops(0, map[Reason]uint64{OddARPTable: 3})
+	s.advance(arpAge)
+	s.ask(0, stationMAC(9), "10.0.1.77")
+	s.wantNoDrops()
+	if got := s.ARPEntries(s.now); len(got) != 1 || got[0].MAC != stationMAC(9) {
+		t.Errorf("%d neighbours, want the new one alone", len(got))
+	}
+}
+
+// A neighbour that frames are sent to is asked again before it ages, so that none of them is
+// lost; if it is silent it is forgotten. A static one is neither.
+func TestARPEntryIsRenewed(t *testing.T) {
+	s := newTestSwitch(t, 6, withHosts)
+	s.ask(1, stationMAC(1), "10.0.1.11")
+	for _, answers := range []bool{true, false} {
+		s.advance(arpAge - arpRenew + 1)
+		d := datagram{dst: portMAC(3), src: peerMAC(3), to: "10.0.1.11", class: 3}
+		s.receive(3, d.frame())
+		request := arp(ether.ARPRequest, ether.Broadcast, portMAC(0), "10.0.1.1", 0, "10.0.1.11")
+		for p := range unit.Port(2) { // its MAC entry has aged: it is flooded
+			s.wantData(p, d.routed(stationMAC(1), portMAC(0)), request)
+		}
+		if answers {
+			s.receive(1, arp(ether.ARPReply, portMAC(0), stationMAC(1), "10.0.1.11", portMAC(0), "10.0.1.1"))
+			s.receive(3, d.frame())
+			s.wantData(1, d.routed(stationMAC(1), portMAC(0)))
+			s.wantNothing(0)
+		} else {
+			s.advance(arpRenew)
+			s.receive(3, d.frame())
+			s.wantDrop(3, DropARPUnresolved)
+		}
+	}
+	d := datagram{dst: portMAC(3), src: peerMAC(3), to: "10.0.1.10", class: 3}
+	s.drain(0)
+	s.drain(1)
+	s.receive(3, d.frame())
+	s.wantData(0, d.routed(stationMAC(0), portMAC(0)))
+	s.wantNothing(0, 1)
+}
+
+// What was learned at a port goes with its link, and a station that moves is where it was heard
+// last.
+func TestNeighboursMove(t *testing.T) {
+	s := newTestSwitch(t, 6, withHosts)
+	s.ask(0, stationMAC(8), "10.0.1.18")
+	s.ask(1, stationMAC(9), "10.0.1.19")
+	s.ask(1, stationMAC(8), "10.0.1.18")
+	d := datagram{dst: portMAC(3), src: peerMAC(3), to: "10.0.1.18"}
+	s.receive(3, d.frame())
+	s.wantData(1, d.routed(stationMAC(8), portMAC(0)))
+	s.ask(0, stationMAC(7), "10.0.1.18") // another card
+	s.receive(3, d.frame())
+	s.wantData(0, d.routed(stationMAC(7), portMAC(0)))
+	s.link(1, false)
+	s.link(0, false)
+	s.link(0, true)
+	if got := s.ARPEntries(s.now); len(got) != 2 || !got[0].Static || !got[1].Static {
+		t.Errorf("neighbours %v, want the static ones", got)
+	}
+	s.wantMACs(fmt.Sprintf("%v at 0 static true", stationMAC(0)), fmt.Sprintf("%v at 2 static true", stationMAC(2)))
 }
 
 // Nobody's address is not learned: what is for it is flooded.

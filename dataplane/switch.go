@@ -132,7 +132,6 @@ func NewSwitch(cfg Config) (*Switch, error) {
 		lossless:   cfg.Buffer.Lossless,
 		routed:     len(cfg.Subnets)+len(cfg.Routes) > 0,
 		fib:        newFIB(cfg),
-		macs:       newMACTable(cfg.MAC),
 		arps:       newARPTable(cfg.ARP),
 		reserve:    len(cfg.Ports) * 2 * cfg.Batch, // a batch to read into and a batch of control frames a port
 		pool:       cfg.Pool,
@@ -141,6 +140,7 @@ func NewSwitch(cfg Config) (*Switch, error) {
 	if s.pool == nil {
 		s.pool = cfg.newPool(s.reserve)
 	}
+	s.macs = newMACTable(cfg.MAC, s.fib.subnetOf)
 	for i := range s.ports {
 		p := &s.ports[i]
 		p.cfg, p.subnet = cfg.Ports[i], s.fib.subnetOf(unit.Port(i))
@@ -287,6 +287,7 @@ func (s *Switch) flush(n unit.Port) {
 	s.urgent.Remove(n)
 	p.wire.LinkDown()
 	s.macs.forget(n)
+	s.arps.forget(n)
 }
 
 // drop counts a frame and gives its slot and its bytes back.

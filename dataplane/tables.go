@@ -3,7 +3,6 @@ package dataplane
 import (
 	"cmp"
 	"encoding/binary"
-	"maps"
 	"net/netip"
 	"slices"
 
@@ -22,31 +21,42 @@ type MACEntry struct {
 	Static bool
 }
 
-// MACEntries are the stations known at now, by address. Those that have aged are not.
+// MACEntries are the stations known at now, by address and port. Those that have aged are not.
 func (s *Switch) MACEntries(now unit.Time) (entries []MACEntry) {
-	for _, e := range s.macs.entries {
-		if !e.aged(now) {
+	for i := range s.macs.entries {
+		if e := &s.macs.entries[i]; !s.macs.aged(e, now) {
 			entries = append(entries, MACEntry{MAC: e.mac, Port: e.port, Static: e.static})
 		}
 	}
-	slices.SortFunc(entries, func(a, b MACEntry) int { return cmp.Compare(a.MAC, b.MAC) })
+	slices.SortFunc(entries, func(a, b MACEntry) int {
+		return cmp.Or(cmp.Compare(a.MAC, b.MAC), cmp.Compare(a.Port, b.Port))
+	})
 	return entries
 }
 
 // ARPEntry is a neighbour that the switch knows.
 type ARPEntry struct {
 	Neighbour
+	Port   unit.Port // by which frames for it leave; unit.NoPort if they are flooded
 	Static bool
 }
 
-// ARPEntries are the neighbours, by address.
-func (s *Switch) ARPEntries() (entries []ARPEntry) {
-	for _, ip := range slices.Sorted(maps.Keys(s.arps.entries)) {
+// ARPEntries are the neighbours known at now, by IP address. Those that have aged are not.
+func (s *Switch) ARPEntries(now unit.Time) (entries []ARPEntry) {
+	for i := range s.arps.entries {
+		e := &s.arps.entries[i]
+		if s.arps.aged(e, now) {
+			continue
+		}
 		var b [4]byte
-		binary.BigEndian.PutUint32(b[:], ip)
-		e := s.arps.entries[ip]
-		entries = append(entries, ARPEntry{Neighbour{IP: netip.AddrFrom4(b), MAC: e.mac}, e.static})
+		binary.BigEndian.PutUint32(b[:], uint32(e.key))
+		n := ARPEntry{Neighbour{IP: netip.AddrFrom4(b), MAC: e.mac}, unit.NoPort, e.static}
+		if r := s.fib.lookup(uint32(e.key)); r != nil && r.subnet >= 0 {
+			n.Port, _ = s.macs.lookup(now, int(r.subnet), e.mac)
+		}
+		entries = append(entries, n)
 	}
+	slices.SortFunc(entries, func(a, b ARPEntry) int { return a.IP.Compare(b.IP) })
 	return entries
 }
 

@@ -40,7 +40,7 @@ func TestRouteAndARPEntries(t *testing.T) {
 		for _, r := range s.RouteEntries() {
 			lines = append(lines, fmt.Sprintf("%v connected %v ports %b backup %b active %b", r.Prefix, r.Connected, r.Ports, r.Backup, r.Active))
 		}
-		for _, e := range s.ARPEntries() {
+		for _, e := range s.ARPEntries(s.now) {
 			lines = append(lines, fmt.Sprintf("%v at %v static %v", e.IP, e.MAC, e.Static))
 		}
 		return lines

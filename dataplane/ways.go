@@ -16,11 +16,11 @@ func (s *Switch) Ways(in unit.Port, dst uint32, c unit.Priority) (outs unit.Port
 	if e.subnet < 0 {
 		return e.ways(in, s.ports[in].acted.avoid), false
 	}
-	mac, ok := s.arps.lookup(dst)
+	mac, _, ok := s.arps.lookup(s.now, dst)
 	if !ok {
 		return 0, false
 	}
-	if out, ok := s.macs.lookup(s.now, mac); ok {
+	if out, ok := s.macs.lookup(s.now, int(e.subnet), mac); ok {
 		return unit.PortSet(1) << out & s.up, false
 	}
 	if s.cfg.NoFlood && s.lossless.Has(c) {

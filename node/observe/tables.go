@@ -43,15 +43,15 @@ type Route struct {
 // TakeTables copies the tables of s at now.
 func TakeTables(s *dataplane.Switch, now unit.Time) Tables {
 	t := Tables{MAC: []MACEntry{}, ARP: []ARPEntry{}, Routes: []Route{}}
-	by := map[string]string{}
 	for _, e := range s.MACEntries(now) {
-		m := MACEntry{MAC: config.FormatMAC(uint64(e.MAC)), Port: portName(s, e.Port), Type: entryType(e.Static)}
-		by[m.MAC] = m.Port
-		t.MAC = append(t.MAC, m)
+		t.MAC = append(t.MAC, MACEntry{MAC: config.FormatMAC(uint64(e.MAC)), Port: portName(s, e.Port), Type: entryType(e.Static)})
 	}
-	for _, e := range s.ARPEntries() {
-		mac := config.FormatMAC(uint64(e.MAC))
-		t.ARP = append(t.ARP, ARPEntry{IP: e.IP.String(), MAC: mac, Port: by[mac], Type: entryType(e.Static)})
+	for _, e := range s.ARPEntries(now) {
+		n := ARPEntry{IP: e.IP.String(), MAC: config.FormatMAC(uint64(e.MAC)), Type: entryType(e.Static)}
+		if e.Port != unit.NoPort {
+			n.Port = portName(s, e.Port)
+		}
+		t.ARP = append(t.ARP, n)
 	}
 	for _, e := range s.RouteEntries() {
 		t.Routes = append(t.Routes, Route{
