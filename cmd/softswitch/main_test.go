@@ -144,7 +144,7 @@ func pfcCapture(cut int) []byte {
 	var file bytes.Buffer
 	w := pcapgo.NewWriter(&file)
 	err := w.WriteFileHeader(65535, layers.LinkTypeEthernet)
-	for i, frame := range [][]byte{pause, message, pause[:30], other} {
+	for i, frame := range [][]byte{pause, message, pause[:17], other} {
 		at := time.Date(2024, 5, 6, 7, 8, 9, 1000*i, time.UTC)
 		err = errors.Join(err, w.WritePacket(gopacket.CaptureInfo{Timestamp: at, CaptureLength: len(frame), Length: len(frame)}, frame))
 	}

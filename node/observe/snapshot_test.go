@@ -112,7 +112,7 @@ func TestSwitch(t *testing.T) {
 	s.SetLink(0, 1, true)
 	arrive(s, 1000, 0, data(), data())
 	send(s, 2000, 1)
-	arrive(s, 3000, 1, pause(3), pause(4)[:59])
+	arrive(s, 3000, 1, pause(3), pause(4)[:17])
 	for range 8 { // the fourth of those that wait makes XOFF, two more fit the headroom
 		arrive(s, 4000, 0, data())
 	}
