@@ -364,6 +364,10 @@ func TestMeasureOfWatchdog(t *testing.T) {
 	b.wantMatch(b.show("measures"), `^(core|agg|edge)\S+ .* discard \d+ B +- +to-\S+:3 +- +what waits there would hold others up +no pause comes for a time$`)
 	b.ok("pfcwd", "stop")
 	f.await("action: admit")
+	b.wantMatch(b.show("pfcwd", "stats"), `^(core|agg|edge)\S+ +to-\S+:3 +N/A +1/1`)
+	if got := b.show("pfcwd", "config"); got != "No PFC watchdog runs.\n" {
+		t.Errorf("pfcwd config after stop: %q", got)
+	}
 	f.signal(os.Interrupt)
 	if r := f.end(); r.code != 0 {
 		t.Errorf("lab events --follow: exit status %d", r.code)

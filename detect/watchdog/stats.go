@@ -32,14 +32,29 @@ func (w *Watchdog) Stats(q detect.Queue) Stats {
 	return s.stats
 }
 
+// After is s of a watchdog in whose place was one with the counters before.
+func (s Stats) After(before Stats) Stats {
+	if s.Detected == 0 {
+		s.Last = before.Last
+	}
+	s.Detected += before.Detected
+	s.Restored += before.Restored
+	s.All.add(before.All)
+	return s
+}
+
+func (p *Packets) add(q Packets) {
+	p.Tx += q.Tx
+	p.TxDropped += q.TxDropped
+	p.Rx += q.Rx
+	p.RxDropped += q.RxDropped
+}
+
 // count adds what was counted since the mark, which was set when the storm began.
 func (s *queue) count(now detect.Frames) {
 	s.stats.Last = Packets{
 		Tx: now.Tx - s.mark.Tx, TxDropped: now.TxDropped - s.mark.TxDropped,
 		Rx: now.Rx - s.mark.Rx, RxDropped: now.RxDropped - s.mark.RxDropped,
 	}
-	s.stats.All.Tx += s.stats.Last.Tx
-	s.stats.All.TxDropped += s.stats.Last.TxDropped
-	s.stats.All.Rx += s.stats.Last.Rx
-	s.stats.All.RxDropped += s.stats.Last.RxDropped
+	s.stats.All.add(s.stats.Last)
 }

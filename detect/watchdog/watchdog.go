@@ -84,13 +84,13 @@ func (w *Watchdog) Name() string { return w.cfg.name() }
 // Config is what the watchdog goes by, scaled to its switch.
 func (w *Watchdog) Config() Config { return w.cfg }
 
-// Release undoes what is being done about storms, for a watchdog that is to be taken
-// out of its switch.
+// Release ends all storms and what is being done about them, for a watchdog that is to
+// be taken out of its switch.
 func (w *Watchdog) Release() {
 	for class, of := range w.queues {
 		for port := range of {
 			if of[port].stats.Stormed {
-				w.mitigate(detect.Queue{Port: unit.Port(port), Class: unit.Priority(class)}, false)
+				w.restored(detect.Queue{Port: unit.Port(port), Class: unit.Priority(class)})
 			}
 		}
 	}

@@ -261,6 +261,24 @@ func TestStats(t *testing.T) {
 	wantStats(t, "of a lossy class", sc.dog.Stats(detect.Queue{Port: 1, Class: 0}), Stats{})
 }
 
+// A watchdog that is taken out ends its storms, and one that takes its place goes on counting.
+func TestStatsOutliveRelease(t *testing.T) {
+	sc := start(t, Default())
+	sc.standstill()
+	sc.until(200 * ms)
+	sc.frames = detect.Frames{Tx: 1, TxDropped: 10, Rx: 2, RxDropped: 30}
+	sc.dog.Release()
+	sc.wantAsked("discard 1.3 true", "discard 1.3 false")
+	first := Packets{Tx: 1, TxDropped: 10, Rx: 2, RxDropped: 30}
+	before := sc.dog.Stats(q)
+	wantStats(t, "after Release", before, Stats{Detected: 1, Restored: 1, All: first, Last: first})
+	wantStats(t, "without a storm since", Stats{}.After(before), before)
+	since := Stats{Stormed: true, Detected: 2, Restored: 1, All: Packets{Tx: 5, RxDropped: 1}, Last: Packets{Tx: 3}}
+	wantStats(t, "with one", since.After(before), Stats{
+		Stormed: true, Detected: 3, Restored: 2, All: Packets{Tx: 6, TxDropped: 10, Rx: 2, RxDropped: 31}, Last: Packets{Tx: 3},
+	})
+}
+
 func wantStats(t *testing.T, when string, got, want Stats) {
 	t.Helper()
 	if got != want {

@@ -34,9 +34,10 @@ type switchNode struct {
 	end   keeper[observe.Switch]
 	files *files
 
-	one   sync.Mutex
-	marks map[string]*observe.Mark // guarded by one: by what was cleared
-	watch *watched                 // guarded by one: the ports that a watchdog watches; nil: all
+	one    sync.Mutex
+	marks  map[string]*observe.Mark // guarded by one: by what was cleared
+	watch  *watched                 // guarded by one: the ports that a watchdog watches; nil: all
+	storms observe.Storms           // guarded by one: of watchdogs that were stopped
 }
 
 func newSwitchNode(sw *dataplane.Switch, fixed string) *switchNode {
@@ -44,7 +45,7 @@ func newSwitchNode(sw *dataplane.Switch, fixed string) *switchNode {
 	for _, p := range sw.Config().Ports {
 		names = append(names, p.Name)
 	}
-	return &switchNode{sw: sw, fixed: fixed, journal: observe.NewJournal(names), files: &files{}, marks: map[string]*observe.Mark{}}
+	return &switchNode{sw: sw, fixed: fixed, journal: observe.NewJournal(names), files: &files{}, marks: map[string]*observe.Mark{}, storms: observe.Storms{}}
 }
 
 // changes are the requests, of all kinds of node, that change something.
@@ -125,7 +126,7 @@ func (s *switchNode) sample(n *live.Node, _ json.RawMessage) (any, error) { retu
 // take copies what metrics are computed from. Preconditions: s.one is held.
 func (s *switchNode) take(n *live.Node) observe.Sample {
 	out := observe.Sample{Switch: s.snapshot(n), Version: version.Text(), Response: s.response, History: s.journal.History()}
-	n.Do(func(unit.Time) { out.Watchdog = observe.TakeWatchdog(s.sw, s.watch.set(s.sw)) })
+	n.Do(func(unit.Time) { out.Watchdog = observe.TakeWatchdog(s.sw, s.watch.set(s.sw), s.storms) })
 	return out
 }
 

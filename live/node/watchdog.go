@@ -48,7 +48,7 @@ func (w *watched) set(sw *dataplane.Switch) (ports unit.PortSet) {
 
 func (s *switchNode) pfcwd(n *live.Node, _ json.RawMessage) (any, error) {
 	var out *observe.Watchdog
-	n.Do(func(unit.Time) { out = observe.TakeWatchdog(s.sw, s.watch.set(s.sw)) })
+	n.Do(func(unit.Time) { out = observe.TakeWatchdog(s.sw, s.watch.set(s.sw), s.storms) })
 	return out, nil
 }
 
@@ -166,10 +166,11 @@ func (s *switchNode) pfcwdStop(n *live.Node, args json.RawMessage) (any, error) 
 }
 
 // releaseWatchdog ends the actions of the switch's watchdog, if it has one, against
-// storms.
+// storms, and keeps its counters: as in SONiC, they outlive it.
 func (s *switchNode) releaseWatchdog() {
 	if w, ok := s.sw.Detector().(*watchdog.Watchdog); ok {
 		w.Release()
+		s.storms.Keep(s.sw)
 	}
 }
 

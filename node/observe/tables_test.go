@@ -3,6 +3,7 @@ package observe
 import (
 	"encoding/json"
 	"net/netip"
+	"slices"
 	"testing"
 
 	"softswitch/buffer"
@@ -82,10 +83,10 @@ func TestLabels(t *testing.T) {
 
 // A watchdog is told with the ports that it watches; what is no watchdog is none.
 func TestWatchdog(t *testing.T) {
-	if w := TakeWatchdog(router(t, nil), 3); w != nil {
+	if w := TakeWatchdog(router(t, nil), 3, nil); w != nil {
 		t.Errorf("a switch without a watchdog has %+v", w)
 	}
-	w := TakeWatchdog(router(t, watchdog.NewForward), 2)
+	w := TakeWatchdog(router(t, watchdog.NewForward), 2, nil)
 	if w == nil || w.Action != "forward" || w.Detection != 200*unit.Millisecond || len(w.Ports) != 1 || w.Ports[0] != "b" {
 		t.Fatalf("got %+v", w)
 	}
@@ -93,6 +94,33 @@ func TestWatchdog(t *testing.T) {
 		t.Errorf("queues %+v, want those of b", w.Queues)
 	}
 	wantReadBack(t, *w)
+}
+
+// Storms are told when their watchdog is gone, or no longer watches their port, and another
+// goes on counting.
+func TestStormsOutliveWatchdog(t *testing.T) {
+	q := detect.Queue{Port: 1, Class: 3}
+	before := Storms{q: {Detected: 2, Restored: 2, Last: watchdog.Packets{Tx: 1}}}
+	old := WatchdogQueue{Port: "b", Class: 3, Unwatched: true, Stats: before[q]}
+	w := TakeWatchdog(router(t, nil), 3, before)
+	if w == nil || w.Action != "" || len(w.Ports) != 0 || !slices.Equal(w.Queues, []WatchdogQueue{old}) {
+		t.Errorf("without a watchdog: %+v, want one queue %+v", w, old)
+	}
+	wantReadBack(t, *w)
+	s := router(t, watchdog.New)
+	for _, c := range []struct {
+		ports unit.PortSet
+		want  WatchdogQueue
+	}{{1, old}, {2, WatchdogQueue{Port: "b", Class: 3, Stats: before[q]}}} {
+		w := TakeWatchdog(s, c.ports, before)
+		if i := slices.Index(w.Queues, c.want); i < 0 || len(w.Queues) > 3 || len(w.Ports) != 1 {
+			t.Errorf("a watchdog of ports %v: %+v, want among them %+v", c.ports, w.Queues, c.want)
+		}
+	}
+	before.Keep(s) // it has seen none
+	if before[q].Detected != 2 {
+		t.Errorf("kept %+v", before[q])
+	}
 }
 
 // The time that a queue was paused includes the pause in force.

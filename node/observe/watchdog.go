@@ -7,9 +7,9 @@ import (
 	"softswitch/unit"
 )
 
-// Watchdog is a running PFC watchdog, and what it has seen.
+// Watchdog is a PFC watchdog, and what it and those before it have seen.
 type Watchdog struct {
-	Action      string          `json:"action"`
+	Action      string          `json:"action"` // "" if none runs
 	Detection   unit.Time       `json:"detection_ns"`
 	Restoration unit.Time       `json:"restoration_ns"`
 	Poll        unit.Time       `json:"poll_ns"`
@@ -17,32 +17,58 @@ type Watchdog struct {
 	Queues      []WatchdogQueue `json:"queues"`
 }
 
-// WatchdogQueue is a queue that is watched.
+// WatchdogQueue is a queue that is watched, or was and had a storm.
 type WatchdogQueue struct {
-	Port  string `json:"port"`
-	Class int    `json:"priority"`
+	Port      string `json:"port"`
+	Class     int    `json:"priority"`
+	Unwatched bool   `json:"unwatched,omitempty"` // no longer
 	watchdog.Stats
 }
 
-// TakeWatchdog takes a snapshot of s's watchdog for the ports that it watches; nil if
-// the detector of s is not a watchdog.
-func TakeWatchdog(s *dataplane.Switch, ports unit.PortSet) *Watchdog {
-	w, ok := s.Detector().(*watchdog.Watchdog)
-	if !ok {
-		return nil
-	}
-	c := w.Config()
-	out := &Watchdog{
-		Action: c.Action.String(), Detection: c.Detection, Restoration: c.Restoration, Poll: c.Poll,
-		Ports: portNames(s, ports), Queues: []WatchdogQueue{},
-	}
-	for rest := ports; rest != 0; rest &= rest - 1 {
-		for _, class := range lossless(s.Config()) {
-			q := detect.Queue{Port: rest.First(), Class: unit.Priority(class)}
-			out.Queues = append(out.Queues, WatchdogQueue{Port: portName(s, q.Port), Class: class, Stats: w.Stats(q)})
+// Storms are the counters of watchdogs that a switch had before.
+type Storms map[detect.Queue]watchdog.Stats
+
+// Keep adds the counters of the watchdog that is to be taken out of s, if it has one.
+func (st Storms) Keep(s *dataplane.Switch) {
+	if w, ok := s.Detector().(*watchdog.Watchdog); ok {
+		for _, q := range losslessQueues(s) {
+			st[q] = w.Stats(q).After(st[q])
 		}
 	}
+}
+
+// TakeWatchdog takes a snapshot of s's watchdog for the ports that it watches, and of the
+// storms that there were elsewhere or before it; nil if there is neither.
+func TakeWatchdog(s *dataplane.Switch, ports unit.PortSet, before Storms) *Watchdog {
+	out := &Watchdog{Ports: []string{}, Queues: []WatchdogQueue{}}
+	w, runs := s.Detector().(*watchdog.Watchdog)
+	if runs {
+		c := w.Config()
+		out.Action, out.Detection, out.Restoration, out.Poll = c.Action.String(), c.Detection, c.Restoration, c.Poll
+		out.Ports = portNames(s, ports)
+	}
+	for _, q := range losslessQueues(s) {
+		of := WatchdogQueue{Port: portName(s, q.Port), Class: int(q.Class), Unwatched: !runs || !ports.Has(q.Port), Stats: before[q]}
+		if runs {
+			of.Stats = w.Stats(q).After(of.Stats)
+		}
+		if !of.Unwatched || of.Detected > 0 {
+			out.Queues = append(out.Queues, of)
+		}
+	}
+	if !runs && len(out.Queues) == 0 {
+		return nil
+	}
 	return out
+}
+
+func losslessQueues(s *dataplane.Switch) (queues []detect.Queue) {
+	for p := range unit.Port(s.Ports()) {
+		for _, class := range lossless(s.Config()) {
+			queues = append(queues, detect.Queue{Port: p, Class: unit.Priority(class)})
+		}
+	}
+	return queues
 }
 
 // Sample is the input for a switch's metrics: its snapshot, the totals of its events,

@@ -190,8 +190,8 @@ func WatchdogConfig() View[*observe.Watchdog] {
 	}
 }
 
-// WatchdogStats shows the storms that the PFC watchdog saw; with *empty also the queues
-// without one.
+// WatchdogStats shows the storms that PFC watchdogs saw, also those that were stopped; with
+// *empty also the queues without one.
 func WatchdogStats(empty *bool) View[*observe.Watchdog] {
 	return View[*observe.Watchdog]{
 		Fetch: fetchWatchdog,
@@ -206,7 +206,10 @@ func WatchdogStats(empty *bool) View[*observe.Watchdog] {
 					continue
 				}
 				status := "operational"
-				if q.Stormed {
+				switch {
+				case q.Unwatched:
+					status = "N/A"
+				case q.Stormed:
 					status = "stormed"
 				}
 				t.add(fmt.Sprintf("%s:%d", q.Port, q.Class), status, pair(q.Detected, q.Restored),

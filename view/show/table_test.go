@@ -3,6 +3,7 @@ package show
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +36,23 @@ to-core0  UC4             0
 		if got := Thousands(n); got != want {
 			t.Errorf("%d: %s, want %s", n, got, want)
 		}
+	}
+}
+
+// A storm is told with what the watchdog makes of its queue now, and that there is none.
+func TestWatchdogStats(t *testing.T) {
+	w := &observe.Watchdog{Queues: []observe.WatchdogQueue{{Port: "a", Class: 3}, {Port: "b", Class: 3}, {Port: "c", Class: 3, Unwatched: true}, {Port: "d", Class: 4}}}
+	for i := range 3 {
+		w.Queues[i].Detected = 2
+	}
+	w.Queues[0].Stormed, w.Queues[0].Restored = true, 1
+	empty := false
+	var got []string
+	for _, row := range WatchdogStats(&empty).Tables(w)[0].rows {
+		got = append(got, strings.Join(row[:3], " "))
+	}
+	if want := []string{"a:3 stormed 2/1", "b:3 operational 2/0", "c:3 N/A 2/0"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
