@@ -50,20 +50,21 @@ func (t *arpTable) lookup(now unit.Time, ip uint32) (mac ether.MAC, renew, ok bo
 	return e.mac, !e.static && e.seen+arpAge-arpRenew < now, true
 }
 
-// mayAsk reports whether a request for ip may be sent now, and notes that it was.
+// mayAsk reports whether a request for ip may be sent now, and notes that it was; silent says
+// that one was sent before and not answered within an arpRetry.
 // A table full of neighbours that never answered is forgotten once an arpRetry.
-func (t *arpTable) mayAsk(now unit.Time, ip uint32) bool {
+func (t *arpTable) mayAsk(now unit.Time, ip uint32) (may, silent bool) {
 	last, ok := t.asked[ip]
 	if ok && now-last < arpRetry {
-		return false
+		return false, false
 	}
 	if !ok && len(t.asked) >= arpTableMax {
 		if now-t.forgot < arpRetry {
-			return false
+			return false, false
 		}
 		clear(t.asked)
 		t.forgot = now
 	}
 	t.asked[ip] = now
-	return true
+	return true, ok
 }

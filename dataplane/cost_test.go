@@ -120,6 +120,11 @@ func TestNoAllocs(t *testing.T) {
 			l.want(t, l.transmit(1), 1)
 		}},
 		{"malformed", nil, func(t *testing.T, l *loop) { l.s.Receive(l.now, 1, l.parsed(pauseFrame[:59])) }},
+		{"echo reply", withHosts, func(t *testing.T, l *loop) { l.want(t, l.hop(echoFrame, 8, 0, 0), 8) }},
+		{"time exceeded", withHosts, func(t *testing.T, l *loop) {
+			l.now += icmpEach
+			l.want(t, l.hop(expiredFrame, 1, 0, 0), 1)
+		}},
 		{"ARP reply", withHosts, func(t *testing.T, l *loop) { l.want(t, l.hop(arpFrame, 1, 0, 0), 1) }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -136,6 +141,8 @@ func TestNoAllocs(t *testing.T) {
 }
 
 var (
+	echoFrame    = datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: "10.0.1.1"}.echo(18)
+	expiredFrame = datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: "10.9.1.1", ttl: 1, size: 60}.frame()
 	pauseFrame   = pauseOf(3, 1000, 1)
 	resumeFrame  = resumeOf(3, 1)
 	messageFrame = message(label(1))

@@ -27,7 +27,8 @@ type recentRoute struct {
 
 // fibEntry is a connected subnet or an ECMP group.
 type fibEntry struct {
-	subnet          int32 // index, -1 for a group
+	subnet          int32  // index, -1 for a group
+	gateway         uint32 // of a subnet: the switch's own address
 	primary, backup unit.PortSet
 	active          unit.PortSet // primary ports that are up, else backup ports that are
 	served          bool         // a primary port has been up
@@ -38,7 +39,7 @@ type fibEntry struct {
 func newFIB(c Config) fib {
 	f := fib{subnets: c.Subnets}
 	for i, s := range c.Subnets {
-		f.add(fibEntry{subnet: int32(i), prefix: s.Prefix})
+		f.add(fibEntry{subnet: int32(i), gateway: addr32(s.Gateway), prefix: s.Prefix})
 	}
 	for _, r := range c.Routes {
 		f.add(fibEntry{subnet: -1, primary: r.Ports, backup: r.Backup, prefix: r.Prefix})

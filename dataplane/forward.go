@@ -32,8 +32,8 @@ func (s *Switch) bridge(in unit.Port, f *buffer.Frame, bridge unit.PortSet) {
 	s.flood(f, bridge)
 }
 
-// route sends an IPv4 frame towards its destination address: into a connected
-// subnet, or out of an ECMP group's port.
+// route takes an IPv4 frame that is addressed to the router: it is for the router itself, or
+// sent towards its destination address.
 func (s *Switch) route(in unit.Port, f *buffer.Frame) {
 	if why := Reason(f.Info.Reason); why != NoReason {
 		s.drop(f, why)
@@ -42,22 +42,34 @@ func (s *Switch) route(in unit.Port, f *buffer.Frame) {
 	e := s.fib.lookup(f.Info.DstIP)
 	switch {
 	case e == nil:
+		s.tell(f, icmpUnreachable, codeNet)
 		s.drop(f, DropNoRoute)
+	case e.subnet >= 0 && f.Info.DstIP == e.gateway:
+		s.receiveOwn(f)
 	case f.Info.TTL <= 1:
+		s.tell(f, icmpTimeExceeded, codeTTL)
 		s.drop(f, DropTTL)
-	case e.subnet >= 0:
-		s.deliver(f, int(e.subnet))
 	default:
-		out := choose(e.ways(in, s.ports[in].acted.avoid), f.Info.Hash, s.cfg.HashSeed)
-		if out == unit.NoPort {
-			s.drop(f, DropNoPort)
-			return
-		}
-		p := &s.ports[out]
-		ether.IPv4(f.Data[f.Info.L3:]).DecrementTTL()
-		ether.SetAddresses(f.Data, p.cfg.PeerMAC, p.cfg.MAC)
-		s.enqueue(f, out)
+		s.forward(in, f, e)
 	}
+}
+
+// forward sends an IPv4 frame on: into a connected subnet, or out of an ECMP group's port.
+func (s *Switch) forward(in unit.Port, f *buffer.Frame, e *fibEntry) {
+	if e.subnet >= 0 {
+		s.deliver(f, int(e.subnet))
+		return
+	}
+	out := choose(e.ways(in, s.ports[in].acted.avoid), f.Info.Hash, s.cfg.HashSeed)
+	if out == unit.NoPort {
+		s.tell(f, icmpUnreachable, codeNet)
+		s.drop(f, DropNoPort)
+		return
+	}
+	p := &s.ports[out]
+	ether.IPv4(f.Data[f.Info.L3:]).DecrementTTL()
+	ether.SetAddresses(f.Data, p.cfg.PeerMAC, p.cfg.MAC)
+	s.enqueue(f, out)
 }
 
 // deliver sends a frame into a connected subnet: the ARP table gives the station,
@@ -66,7 +78,9 @@ func (s *Switch) route(in unit.Port, f *buffer.Frame) {
 func (s *Switch) deliver(f *buffer.Frame, subnet int) {
 	mac, renew, ok := s.arps.lookup(s.now, f.Info.DstIP)
 	if renew || !ok {
-		s.askARP(f.Info.DstIP, subnet)
+		if silent := s.askARP(f.Info.DstIP, subnet); silent && !ok {
+			s.tell(f, icmpUnreachable, codeHost)
+		}
 	}
 	if !ok {
 		s.drop(f, DropARPUnresolved)
@@ -106,10 +120,12 @@ func (s *Switch) floods(in unit.Port, subnet int) unit.PortSet {
 	return outs
 }
 
-// askARP broadcasts a request for ip in its subnet, at most once in arpRetry.
-func (s *Switch) askARP(ip uint32, subnet int) {
-	if !s.arps.mayAsk(s.now, ip) || s.pool.Free() <= s.reserve {
-		return
+// askARP broadcasts a request for ip in its subnet, at most once in arpRetry. silent says that
+// there was no answer to the one before.
+func (s *Switch) askARP(ip uint32, subnet int) (silent bool) {
+	may, silent := s.arps.mayAsk(s.now, ip)
+	if !may || s.pool.Free() <= s.reserve {
+		return silent
 	}
 	f := s.pool.Get()
 	f.Data = f.Data[:ether.MinLen]
@@ -121,6 +137,7 @@ func (s *Switch) askARP(ip uint32, subnet int) {
 	ether.PutARP(f.Data[ether.HeaderLen:], ether.ARPRequest, mac, addr32(sub.Gateway), 0, ip)
 	f.Len, f.In, f.Info = len(f.Data), in, buffer.Info{Kind: kindARP, L3: ether.HeaderLen}
 	s.flood(f, s.up&sub.Ports)
+	return silent
 }
 
 // flood puts a frame into the queue of every port of outs. Its bytes are charged

@@ -323,7 +323,7 @@ func TestLongestPrefixAgainstReferenceModel(t *testing.T) {
 			return netip.PrefixFrom(a, rng.IntN(33))
 		}
 		for range rng.IntN(4) {
-			c.Subnets = append(c.Subnets, Subnet{Prefix: random()})
+			c.Subnets = append(c.Subnets, Subnet{Prefix: random(), Gateway: netip.IPv4Unspecified()})
 		}
 		for range rng.IntN(40) {
 			c.Routes = append(c.Routes, Route{Prefix: random(), Ports: ports(1)})
@@ -440,6 +440,7 @@ func TestSplitHorizon(t *testing.T) {
 func TestBackup(t *testing.T) {
 	s := newTestSwitch(t, 6, withHosts)
 	d := flows(1)[0]
+	d.class = 3 // of lossless frames nothing is told
 	s.link(3, false)
 	if p := s.path(0, d.frame()); p != 4 {
 		t.Errorf("one primary port is left: leaves by %d, want 4", p)
@@ -450,7 +451,7 @@ func TestBackup(t *testing.T) {
 	if p := s.path(0, d.frame()); p != 5 {
 		t.Errorf("leaves by %d, want the backup 5", p)
 	}
-	s.receive(0, datagram{dst: portMAC(0), to: "10.9.1.1"}.frame()) // a route without a backup
+	s.receive(0, datagram{dst: portMAC(0), to: "10.9.1.1", class: 3}.frame()) // a route without a backup
 	s.wantDrop(0, DropNoPort)
 	s.link(5, false)
 	s.receive(0, d.frame())

@@ -77,6 +77,7 @@ type port struct {
 	policers []policer // of what comes in
 
 	budget budget                 // of control frames that come in
+	icmp   budget                 // of errors that are told of what came in
 	storms [unit.Priorities]storm // of a port to a host
 
 	distrust distrust
@@ -147,6 +148,7 @@ func NewSwitch(cfg Config) (*Switch, error) {
 		s.own = append(s.own, p.cfg.MAC)
 		p.setAuth(cfg.Refresh)
 		p.budget = newBudget(p.cfg.Rate, p.cfg.FacesHost, cfg.Granularity)
+		p.icmp = newICMPBudget()
 		p.wire.AtOnce = min(mmu.AtOnce(unit.Port(i)), buffer.UsualAtOnce) // a far end as this one, or the usual one
 	}
 	s.setLimits(cfg.Limits)

@@ -64,12 +64,13 @@ func TestWaysAreTaken(t *testing.T) {
 	}
 }
 
-// checkWays sends a random frame to port in and holds what becomes of it against Ways.
+// checkWays sends a random frame to port in and holds what becomes of it against Ways. It is from
+// a gateway, which is told nothing of what is dropped: nothing but the frame leaves.
 func (s *testSwitch) checkWays(in unit.Port, rng *rand.Rand) (flooded bool) {
 	s.t.Helper()
 	to := []string{"10.0.1.10", "10.0.1.11", "10.0.2.10", "10.0.2.11", "10.9.1.1", "10.8.7.7"}[rng.IntN(6)]
 	d := datagram{
-		dst: portMAC(in), src: peerMAC(in), from: "10.7.1.1", to: to, class: unit.Priority(rng.IntN(6)),
+		dst: portMAC(in), src: peerMAC(in), from: "10.0.1.1", to: to, class: unit.Priority(rng.IntN(6)),
 		ttl: uint8(2 + rng.IntN(60)), sport: uint16(1 + rng.IntN(60000)), size: 100,
 	}
 	outs, flooded := s.Ways(in, ip32(to), d.class)

@@ -31,10 +31,11 @@ const (
 	MinLen    = 60 // shortest frame without FCS
 )
 
-// ProtoUDP and ProtoTCP are IPv4 protocol numbers.
+// ProtoICMP, ProtoTCP and ProtoUDP are IPv4 protocol numbers.
 const (
-	ProtoTCP = 6
-	ProtoUDP = 17
+	ProtoICMP = 1
+	ProtoTCP  = 6
+	ProtoUDP  = 17
 )
 
 // MAC is a MAC address in the low 48 bits.

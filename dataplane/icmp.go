@@ -1,0 +1,151 @@
+package dataplane
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"softswitch/buffer"
+	"softswitch/internal/ether"
+	"softswitch/unit"
+)
+
+// What a router with a subnet says by ICMP (RFC 792; RFC 1812, 4.3 and 5.2.7): it answers an
+// echo to its gateways, and tells the source of a datagram that its time is over or that there
+// is no way on. It does so in the lowest lossy class, and of frames of lossy classes only: what
+// a lossless class loses is counted, and is not to bring frames of another class into being.
+
+// Types and codes of ICMP messages (RFC 792).
+const (
+	icmpEchoReply    = 0
+	icmpUnreachable  = 3
+	icmpSourceQuench = 4
+	icmpRedirect     = 5
+	icmpEcho         = 8
+	icmpTimeExceeded = 11
+	icmpParameter    = 12
+
+	codeNet  = 0 // of icmpUnreachable
+	codeHost = 1
+	codeTTL  = 0 // of icmpTimeExceeded
+)
+
+const (
+	icmpLen     = 8
+	icmpLongest = 576    // of a datagram that tells an error, which quotes as much as fits (RFC 1812, 4.3.2.3)
+	icmpTTL     = 64 + 1 // 64 is the Internet's default; the way out takes one
+	// icmpEach and icmpBurst limit what a port is told of errors (RFC 1812, 4.3.2.8): a hundred
+	// a second, and ten at once.
+	icmpEach  = 10 * unit.Millisecond
+	icmpBurst = 10
+)
+
+// icmpErrors are the types about which nothing is told (RFC 1812, 4.3.2.7).
+var icmpErrors = []byte{icmpUnreachable, icmpSourceQuench, icmpRedirect, icmpTimeExceeded, icmpParameter}
+
+func newICMPBudget() budget { return budget{each: icmpEach, burst: icmpEach * (icmpBurst - 1)} }
+
+// saysICMP reports whether there is a class in which ICMP messages may leave.
+func (s *Switch) saysICMP() bool { return !s.lossless.Has(s.classes.lossy) }
+
+// receiveOwn takes a datagram for a gateway: an echo is answered, and there is no use for
+// anything else.
+func (s *Switch) receiveOwn(f *buffer.Frame) {
+	p := ether.IPv4(f.Data[f.Info.L3:])
+	e := s.fib.lookup(p.Src())
+	if !s.saysICMP() || !isEcho(p) || e == nil || s.isGateway(p.Src()) {
+		s.drop(f, DropNotForUs)
+		return
+	}
+	s.setClass(f, s.classes.lossy)
+	f.Info.Class = s.classes.lossy
+	ether.PutIPv4(p, p[1]&^ether.CE, icmpTTL, ether.ProtoICMP, p.TotalLen(), p.Dst(), p.Src())
+	setICMPType(p[ether.IPv4Len:], icmpEchoReply)
+	s.addressed(f)
+	s.forward(f.In, f, e)
+}
+
+// isEcho reports whether p is an echo that can be answered as it is: whole, and without options,
+// of which some would have to be turned round.
+func isEcho(p ether.IPv4) bool {
+	const more, offset = 0x2000, 0x1fff
+	return p.Proto() == ether.ProtoICMP && p.HeaderLen() == ether.IPv4Len &&
+		min(len(p), p.TotalLen()) >= ether.IPv4Len+icmpLen &&
+		binary.BigEndian.Uint16(p[6:])&(more|offset) == 0 && p[ether.IPv4Len] == icmpEcho && p[ether.IPv4Len+1] == 0
+}
+
+// setICMPType replaces the type and mends the checksum incrementally (RFC 1624, equation 3). So
+// what was damaged on the way is damaged for who asked.
+func setICMPType(m []byte, kind uint8) {
+	old := binary.BigEndian.Uint16(m)
+	m[0] = kind
+	sum := uint64(^binary.BigEndian.Uint16(m[2:])) + uint64(^old) + uint64(binary.BigEndian.Uint16(m))
+	binary.BigEndian.PutUint16(m[2:], ^ether.Fold(sum))
+}
+
+// addressed notes in f.Info where a datagram goes that the switch has addressed anew.
+func (s *Switch) addressed(f *buffer.Frame) {
+	p := ether.IPv4(f.Data[f.Info.L3:])
+	sport, dport := p.Ports()
+	f.Info.DstIP, f.Info.TTL = p.Dst(), p.TTL()
+	f.Info.Hash = ether.FlowHash(p.Src(), p.Dst(), p.Proto(), sport, dport)
+}
+
+// tell tells the source of f, which is about to be dropped, why.
+func (s *Switch) tell(f *buffer.Frame, kind, code uint8) {
+	p := ether.IPv4(f.Data[f.Info.L3:])
+	e, from := s.fib.lookup(p.Src()), s.ownAddress(f.In)
+	if e == nil || from == 0 || !s.isTold(f, p) || s.pool.Free() <= s.reserve || s.uncharged >= s.cfg.Slots || !s.ports[f.In].icmp.take(s.now) {
+		return
+	}
+	g := s.pool.Get()
+	const head = ether.HeaderLen + ether.IPv4Len + icmpLen
+	most := min(icmpLongest+ether.HeaderLen, s.cfg.MaxFrame, cap(g.Data)) - head
+	quote := p[:min(len(p), p.TotalLen(), most)]
+	total := ether.IPv4Len + icmpLen + len(quote)
+	g.Len = max(ether.HeaderLen+total, ether.MinLen)
+	g.Data = g.Data[:g.Len]
+	clear(g.Data)
+	g.Data[12], g.Data[13] = ether.TypeIPv4>>8, ether.TypeIPv4&0xff
+	datagram := g.Data[ether.HeaderLen:]
+	ether.PutIPv4(datagram, s.classes.dscp[s.classes.lossy]<<2, icmpTTL, ether.ProtoICMP, total, from, p.Src())
+	m := datagram[ether.IPv4Len:total]
+	m[0], m[1] = kind, code
+	copy(m[icmpLen:], quote)
+	binary.BigEndian.PutUint16(m[2:], ether.Checksum(m))
+	g.In, g.Info = f.In, buffer.Info{Kind: kindData, Class: s.classes.lossy, L3: ether.HeaderLen}
+	s.addressed(g)
+	s.forward(f.In, g, e)
+}
+
+// isTold reports whether the source of f, whose header is p, is told that f is dropped: not of
+// a lossless frame, of an ICMP error, of a fragment that is not the first, nor if it is a
+// gateway of the switch itself (RFC 1812, 4.3.2.7). No datagram to a group, from a martian, or
+// in a frame for a group comes so far.
+func (s *Switch) isTold(f *buffer.Frame, p ether.IPv4) bool {
+	switch h := p.HeaderLen(); {
+	case s.lossless.Has(f.Info.Class) || !s.saysICMP() || p.IsFragment() || s.isGateway(p.Src()):
+		return false
+	case p.Proto() == ether.ProtoICMP:
+		return len(p) > h && p.TotalLen() > h && !slices.Contains(icmpErrors, p[h])
+	}
+	return true
+}
+
+// isGateway reports whether ip is the switch's own.
+func (s *Switch) isGateway(ip uint32) bool {
+	for i := range s.cfg.Subnets {
+		if addr32(s.cfg.Subnets[i].Gateway) == ip {
+			return true
+		}
+	}
+	return false
+}
+
+// ownAddress is the address by which the switch speaks of what came in by a port: the gateway
+// of its subnet, of the first one if the port is in none; 0 if there is no subnet.
+func (s *Switch) ownAddress(in unit.Port) uint32 {
+	if len(s.cfg.Subnets) == 0 {
+		return 0
+	}
+	return addr32(s.cfg.Subnets[max(0, s.ports[in].subnet)].Gateway)
+}
