@@ -195,6 +195,7 @@ func (h *Host) Started() bool { return h.started }
 // Start starts the host's flows and acts, or starts them again; their times are
 // relative to at.
 func (h *Host) Start(at unit.Time) {
+	again := h.started
 	h.started, h.stopped, h.start, h.acts, h.ready = true, false, at, 0, true
 	h.active, h.begun, h.tendAt = h.active[:0], [unit.Priorities]int{}, at
 	for c, b := range h.begins {
@@ -209,6 +210,9 @@ func (h *Host) Start(at unit.Time) {
 			s.end = s.sent + s.Bytes
 		}
 		if s.rc != nil {
+			if !again {
+				s.rc.connect(s, at)
+			}
 			s.rc.begin(s.due)
 		}
 	}
@@ -259,7 +263,8 @@ func (h *Host) Sent(now unit.Time, _ unit.Port, fs []*buffer.Frame) {
 
 // SetLink sets the link's state; pauses end when it goes down. When it comes up for the first
 // time the far end is let go of, in all lossless classes, unless the time is 0: what a host
-// before this one, which was killed, had paused is not held up by this one.
+// before this one, which was killed, had paused is not held up by this one, and connections
+// that it had begun are to begin anew.
 func (h *Host) SetLink(now unit.Time, _ unit.Port, up bool) {
 	h.now = now
 	if h.up == up {
@@ -269,6 +274,9 @@ func (h *Host) SetLink(now unit.Time, _ unit.Port, up bool) {
 	h.wire.LinkDown()
 	if up && !h.wasUp && now > 0 {
 		h.toSend = h.cfg.Lossless
+		for i := range h.peers {
+			h.peers[i].resp.Forget()
+		}
 	}
 	h.wasUp = h.wasUp || up
 	if up {

@@ -15,6 +15,7 @@ import (
 type requester struct {
 	roce.ConnectionConfig
 	req   roce.Requester
+	zero  uint64      // frames of the flow before this life of the connection
 	from  unit.Time   // when it began last
 	began []unit.Time // of message m at m modulo the window: when its first packet left
 	count Messages
@@ -77,6 +78,7 @@ type responder struct {
 	resp   roce.Responder
 	notes  congestion.Notification
 	marked uint64   // packets that came with Congestion Experienced
+	early  uint64   // packets that came before the first of their life
 	cnps   uint64   // CNPs sent
 	in     [2]entry // of Host.owing, and of Host.notify
 }
@@ -145,7 +147,8 @@ const (
 	congestionExperienced = 3
 )
 
-// Where a write goes: to an address that the far end is taken to have registered.
+// Where a write goes: to an address that the far end is taken to have registered, for this life of
+// the connection: its offset is the life.
 const remoteAddress = 1 << 32
 
 func (h *Host) newRequester(f *Flow) *requester {
@@ -188,6 +191,12 @@ func (r *requester) begin(at unit.Time) {
 	r.req.Begin(&r.ConnectionConfig)
 }
 
+// connect begins another life of the connection.
+func (r *requester) connect(s *sender, now unit.Time) {
+	r.req.Connect(roce.Life(now), &r.ConnectionConfig)
+	r.zero = s.seq
+}
+
 // report is what became of the messages, nil of a UDP flow.
 func (r *requester) report(now unit.Time, k *Congestion) *Messages {
 	if r == nil {
@@ -223,8 +232,8 @@ func (h *Host) fillRC(f *buffer.Frame, s *sender) int {
 	}
 	hd := roce.Header{
 		Opcode: roce.Write(p.First, p.Last), AckReq: p.AckReq, Pad: uint8(-p.Payload & 3),
-		DestQP: responderQP(s.Number), PSN: uint32(p.Seq) & roce.PSNMask,
-		Address: remoteAddress, RKey: s.Number + 1, Length: uint32(p.Length),
+		DestQP: responderQP(s.Number), PSN: r.req.PSN(p.Seq),
+		Address: remoteAddress + uint64(r.req.Life()), RKey: s.Number + 1, Length: uint32(p.Length),
 	}
 	tos := DSCP(s.Class) << 2
 	if k := h.cfg.Congestion; k != nil {
@@ -238,9 +247,9 @@ func (h *Host) fillRC(f *buffer.Frame, s *sender) int {
 	}
 	b := h.buildPacket(f, s.To, s.SrcPort, tos, s.TTL, &hd, p.Payload)
 	if p.Payload >= payloadLen {
-		putRecord(b, s.Number, s.seq, h.now)
+		putRecord(b, s.Number, s.seq-r.zero, h.now)
 	} else {
-		ether.SetID(f.Data[ether.HeaderLen:], shortNumber(s.seq))
+		ether.SetID(f.Data[ether.HeaderLen:], shortNumber(s.seq-r.zero))
 	}
 	h.seal(f)
 	s.seq++
@@ -326,13 +335,8 @@ func (h *Host) receiveRequest(f *buffer.Frame, number, from uint32, hd *roce.Hea
 	if r == nil {
 		return
 	}
-	seq, sent := fullNumber(f.Data[f.Info.L3:], r.Next), h.now
-	if _, n, at, ok := record(f.Data[int(f.Info.L3)+ether.IPv4Len+ether.UDPLen+hd.Opcode.Len():]); ok && payload >= payloadLen {
-		seq, sent = n, at
-	}
-	r.arrived(h.now, seq, sent)
-	if p.resp.Receive(hd, payload) {
-		h.took(r, f.Len)
+	if h.knows(p, r, hd) {
+		h.receiveKnown(f, p, r, hd, payload)
 	}
 	if p.resp.Owes() {
 		h.push(&h.owing[p.Class], inOwing, k)
@@ -343,6 +347,35 @@ func (h *Host) receiveRequest(f *buffer.Frame, number, from uint32, hd *roce.Hea
 		if c := h.cfg.Congestion; c != nil && c.DCQCN != nil && p.notes.Marked(h.now, c.DCQCN.CNPInterval) {
 			h.push(&h.notify, inNotify, k)
 		}
+	}
+}
+
+// knows reports whether a packet is of the connection's present life. The frames of a life are
+// numbered from 0; those that came before its first have arrived, and are not lost.
+func (h *Host) knows(p *responder, r *receiver, hd *roce.Header) bool {
+	knows, began := p.resp.Knows(hd, roce.Life(hd.Address-remoteAddress))
+	switch {
+	case began:
+		r.Next, r.seen = 0, 0
+	case !knows:
+		p.early++
+		r.Frames++
+		r.Last = h.now
+	}
+	return knows
+}
+
+// receiveKnown counts a packet of the present life, and takes it if it is the one expected.
+func (h *Host) receiveKnown(f *buffer.Frame, p *responder, r *receiver, hd *roce.Header, payload int) {
+	seq, sent := fullNumber(f.Data[f.Info.L3:], r.Next), h.now
+	if _, n, at, ok := record(f.Data[int(f.Info.L3)+ether.IPv4Len+ether.UDPLen+hd.Opcode.Len():]); ok && payload >= payloadLen {
+		seq, sent = n, at
+	}
+	r.arrived(h.now, seq, sent)
+	r.Lost -= min(p.early, seq, r.Lost)
+	p.early = 0
+	if p.resp.Receive(hd, payload) {
+		h.took(r, f.Len)
 	}
 }
 
@@ -365,6 +398,10 @@ func (h *Host) receiveAnswer(number, from uint32, hd *roce.Header) {
 	}
 	was := r.req.Done(&r.ConnectionConfig)
 	news := r.req.Answer(h.now, hd)
+	if r.req.Lost() {
+		r.connect(&h.flows[i], h.now)
+		h.tendAt = h.now
+	}
 	if h.over(&h.flows[i]) {
 		h.tendAt = h.now
 	}

@@ -53,6 +53,9 @@ func connect(t *testing.T, flows ...Flow) *twoHosts {
 		}
 	}
 	p := &twoHosts{T: t, a: newTestHost(t, ca), b: newTestHost(t, cb), delay: 5 * us}
+	for i := range p.b.peers {
+		p.b.peers[i].resp.Forget() // as a live host, which does not know who was before it
+	}
 	p.start()
 	return p
 }

@@ -75,6 +75,34 @@ func TestRestartLetsGo(t *testing.T) {
 	b.await("s2 is let go", func() bool { return port("s2", "to-h2").RxResume[3] > before })
 }
 
+// TestRestartOfConnectedHosts: a reliable connection goes on after a restart of either end, in the
+// midst of its messages.
+func TestRestartOfConnectedHosts(t *testing.T) {
+	b := newBed(t)
+	text, err := os.ReadFile(b.endless())
+	b.noError(err)
+	file := filepath.Join(t.TempDir(), "rc.yaml")
+	b.noError(os.WriteFile(file, []byte(strings.Replace(string(text), "rate: line}", "transport: rc, rc: {message: 300000, window: 1, timeout: 500ms}}", 1)), 0o644))
+	b.must("deploy", "-t", file)
+	done := func() uint64 {
+		m := b.host("h1").Sent[0].Messages
+		if m.Failed {
+			t.Fatalf("h1 gave up: %+v", m)
+		}
+		return m.Done
+	}
+	b.must("start", "h1", "h2")
+	b.await("messages are done", func() bool { return done() > 2 })
+	for range 3 {
+		b.must("restart", "h2")
+		before := done()
+		b.await("messages are done with another h2", func() bool { return done() > before+1 })
+		b.must("restart", "h1")
+		b.must("start", "h1")
+		b.await("messages are done by another h1", func() bool { return done() > 2 })
+	}
+}
+
 // TestFatTree uses a k=4 fat-tree as a user would: inspect, ping through it, watch
 // a switch's port, take a link away.
 func TestFatTree(t *testing.T) {

@@ -68,6 +68,9 @@ const (
 	Acked         Syndrome = 0x1f
 	SequenceError Syndrome = 0x60
 	InvalidError  Syndrome = 0x61 // NAK: invalid request
+	// OperationalError, NAK: remote operational error, is what a responder answers that has not
+	// begun the life of which a packet is.
+	OperationalError Syndrome = 0x63
 )
 
 // Kind is what the AETH says, whatever its credits or its timer are.

@@ -12,7 +12,8 @@
 //   - in order: the responder takes every packet of every message exactly once, in order;
 //   - window: of at most ConnectionConfig.Window messages packets are sent and not acknowledged;
 //   - one NAK a gap: the responder asks for a packet once, until it comes;
-//   - state, not events: what is answered is the newest state, however many packets came.
+//   - state, not events: what is answered is the newest state, however many packets came;
+//   - lives: packets and answers of a life (Life) are nothing of another.
 //
 // What it does not do: it keeps no rate (package
 // congestion does) and takes no time from a clock; no reads, no atomics, no RNR, no
@@ -62,7 +63,7 @@ func (s *Shape) Length(m uint64) int {
 
 // Packet is one to send.
 type Packet struct {
-	Seq     uint64 // from 0, in the order of messages; the PSN is its lower 24 bits
+	Seq     uint64 // from 0, in the order of messages; see Requester.PSN
 	Message uint64 // that it is of
 	Length  int    // of that message
 	Offset  int    // of the payload in it
@@ -104,8 +105,19 @@ const AckEvery = 16
 // old from new (volume 1, 9.7.2: half of the space).
 const outstanding = 1 << 22
 
+// A Life of a connection is when its requester began it, in nanoseconds; 0 is that of virtual
+// time. What a process began ends with the process, whichever end it is of.
+type Life uint64
+
+// FirstPSN is the PSN of its first packet: microseconds, so that packets of the life before, which
+// came by at most one in each, are far from the ones expected.
+func (l Life) FirstPSN() uint32 { return uint32(l/1000) & PSNMask }
+
 // Requester is the sending side of a connection. The zero value has sent nothing.
 type Requester struct {
+	life   Life
+	first  uint64 // sequence number of the first packet of this life
+	lost   bool   // the responder does not know this life
 	base   uint64 // sequence number of the first packet since Begin
 	acked  uint64 // all below are acknowledged
 	next   uint64 // to send
@@ -140,6 +152,26 @@ func (r *Requester) Begin(c *ConnectionConfig) {
 		r.goBack(r.acked)
 	}
 	r.closed, r.tries, r.failed = false, 0, false
+}
+
+// Connect begins another life, with the first message that is not acknowledged as a whole.
+func (r *Requester) Connect(life Life, c *ConnectionConfig) {
+	if !r.Finished(c) {
+		r.acked -= (r.acked - r.base) % c.Packets()
+	}
+	r.life, r.first, r.lost = life, r.acked, false
+	r.goBack(r.acked)
+}
+
+// Life is the present one.
+func (r *Requester) Life() Life { return r.life }
+
+// Lost says that the responder does not know the present life: it began anew.
+func (r *Requester) Lost() bool { return r.lost }
+
+// PSN is that of the packet with this sequence number.
+func (r *Requester) PSN(seq uint64) uint32 {
+	return (r.life.FirstPSN() + uint32(seq-r.first)) & PSNMask
 }
 
 // Close lets no further message begin.
@@ -242,9 +274,20 @@ func (r *Requester) goBack(seq uint64) { r.next, r.asked, r.timing = seq, seq, f
 
 // Answer takes an acknowledgement, and reports whether packets were acknowledged by it.
 func (r *Requester) Answer(now unit.Time, h *Header) bool {
-	// The sequence number whose lower bits are h.PSN and that is next to acked.
-	ahead := int32((h.PSN-uint32(r.acked))<<8) >> 8
+	// The sequence number whose PSN is h.PSN and that is next to acked.
+	ahead := int32((h.PSN-r.PSN(r.acked))<<8) >> 8
 	seq := r.acked + uint64(int64(ahead))
+	if h.Syndrome == OperationalError {
+		switch {
+		case ahead < 0 || seq >= r.sent: // about another life
+		case r.acked == r.first: // the first packet was lost
+			r.Count.Naks++
+			r.goBack(r.first)
+		default:
+			r.lost = true
+		}
+		return false
+	}
 	nak := h.Syndrome.Kind() != Acked
 	if !nak {
 		ahead++ // all up to seq are acknowledged; a NAK acknowledges those before it

@@ -1,7 +1,11 @@
 package roce
 
-// Responder is the receiving side of a connection. The zero value has received nothing.
+// Responder is the receiving side of a connection. The zero value has received nothing of life 0.
 type Responder struct {
+	life     Life
+	blank    bool   // it has begun no life
+	stranger uint32 // PSN of a packet of a life that it has not begun, if strange
+	strange  bool
 	expected uint64 // sequence number
 	messages uint64 // that are complete
 	inside   bool   // a message
@@ -23,6 +27,26 @@ type Received struct {
 
 // Messages is how many are complete.
 func (r *Responder) Messages() uint64 { return r.messages }
+
+// Forget ends the present life: until another begins nothing is taken.
+func (r *Responder) Forget() { *r = Responder{blank: true, Count: r.Count} }
+
+// Knows reports whether a data packet is of the life that is present; began says that it is
+// the first of another, which is present then. A packet of a life that has not begun is dropped,
+// and its requester is told. Only the first packet of a message says what life it is of; the
+// others are of the present one.
+func (r *Responder) Knows(h *Header, of Life) (knows, began bool) {
+	switch {
+	case !h.Opcode.hasRETH() && !r.blank, h.Opcode.hasRETH() && of == r.life && !r.blank:
+		return true, false
+	case h.Opcode.hasRETH() && h.PSN == of.FirstPSN():
+		*r = Responder{life: of, expected: uint64(h.PSN), Count: r.Count}
+		return true, true
+	}
+	r.Count.Outside++
+	r.strange, r.stranger = true, h.PSN
+	return false, false
+}
 
 // Receive takes a data packet with so many octets of payload. took says that it was the
 // one expected: its payload is the next of its message.
@@ -60,11 +84,15 @@ func (r *Responder) Receive(h *Header, payload int) (took bool) {
 }
 
 // Owes reports whether there is an answer to send.
-func (r *Responder) Owes() bool { return r.ack || r.nak }
+func (r *Responder) Owes() bool { return r.ack || r.nak || r.strange }
 
 // Answer takes the answer to send now: PSN, syndrome and MSN of an acknowledgement. It
 // speaks of all that was received until now.
 func (r *Responder) Answer() Header {
+	if r.strange {
+		r.strange = false
+		return Header{Opcode: Acknowledge, Syndrome: OperationalError, PSN: r.stranger, MSN: uint32(r.messages) & PSNMask}
+	}
 	h := Header{Opcode: Acknowledge, Syndrome: Acked, PSN: uint32(r.expected-1) & PSNMask, MSN: uint32(r.messages) & PSNMask}
 	if r.nak {
 		h.Syndrome, h.PSN = SequenceError, uint32(r.expected)&PSNMask
