@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
+
+	"softswitch/internal/testkit"
 )
 
 // testType is the EtherType of synthetic frames: 0x88B5, local experimental 1.
@@ -586,7 +588,8 @@ func TestNoCarrierIsDownForWrite(t *testing.T) {
 // then wants it to refuse all, until the carrier is back.
 func writeWithoutCarrier(t *testing.T) bool {
 	t.Helper()
-	w := newWire(t)
+	w := &wire{t: t, a: testkit.NewNamespace(t), b: testkit.NewNamespace(t)}
+	w.a.LateVeth("left", w.b, "right") // the kernel refuses frames until it has taken note
 	left, right := w.openLeft(Options{}), w.openRight(Options{})
 	w.b.SetDown("right")
 	// The kernel's flag follows the carrier with a little delay.

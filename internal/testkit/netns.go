@@ -59,8 +59,20 @@ func init() { lastIndex.Store(10_000) }
 // indices differ, so that the kernel tells of a carrier at once, as in a lab.
 func (n *Namespace) Veth(name string, peer *Namespace, far string) {
 	n.t.Helper()
+	n.veth(name, peer, far, int(lastIndex.Add(1)))
+}
+
+// LateVeth is Veth with the indices that the kernel gives. The first of two new namespaces are equal,
+// and the kernel takes note of a carrier up to a second late.
+func (n *Namespace) LateVeth(name string, peer *Namespace, far string) {
+	n.t.Helper()
+	n.veth(name, peer, far, 0)
+}
+
+func (n *Namespace) veth(name string, peer *Namespace, far string, index int) {
+	n.t.Helper()
 	attrs := netlink.NewLinkAttrs()
-	attrs.Name, attrs.Index = name, int(lastIndex.Add(1))
+	attrs.Name, attrs.Index = name, index
 	if err := n.NL.LinkAdd(&netlink.Veth{LinkAttrs: attrs, PeerName: far, PeerNamespace: netlink.NsFd(int(peer.ns))}); err != nil {
 		n.t.Fatalf("add veth: %v", err)
 	}
