@@ -173,7 +173,7 @@ func (s *Switch) receiveHello(in unit.Port, f *buffer.Frame, t itsyhdr.TLV) {
 }
 
 // announceAll says anew of each class whether it is paused: the far end has not believed, or
-// not heard, what was said of it, or still goes by what another switch said.
+// not heard, what was said of it.
 func (s *Switch) announceAll(in unit.Port) {
 	for set := s.lossless; set != 0; set &= set - 1 {
 		s.sendPause(in, set.First())

@@ -243,26 +243,6 @@ func TestRestartOfASwitch(t *testing.T) {
 	c.a.wantPaused(true)
 }
 
-// A switch that restarts lets its far end go, and is believed: with a counter ahead at once, with
-// one that is behind once the ends agree.
-func TestRestartedSwitchLetsGo(t *testing.T) {
-	for _, first := range []uint64{1_000_000, 5} {
-		c := newCable(t, auth.Strict, auth.Strict)
-		c.b.fillBucket()
-		c.settle()
-		c.a.wantPaused(true)
-		c.b = newAuthSwitch(t, 2, auth.Strict, linkKey, first)
-		c.b.now = c.a.now
-		c.b.link(end, false)
-		c.b.ports[end].wasUp = false // its link was not up yet
-		c.b.link(end, true)
-		for c.settle(); first == 5 && c.b.Auth(end).Behind == 0; c.settle() {
-			c.advance(c.a.cfg.Refresh / challengesPerRefresh)
-		}
-		c.a.wantPaused(false)
-	}
-}
-
 // The word that goes out of a restarted switch is lost; it is agreed again before the
 // next refresh, and so is a resume that was lost with it.
 func TestLostHello(t *testing.T) {

@@ -65,7 +65,6 @@ type port struct {
 
 	acted acted // what actions have changed; see actions.go
 
-	wasUp  bool      // its link has been up
 	downAt unit.Time // when it last went down
 	subnet int       // index of the connected subnet that the port is in, -1 for none
 
@@ -222,9 +221,7 @@ func (s *Switch) Urgent() unit.PortSet { return s.urgent }
 
 // SetLink takes note of a link's state. A link that goes down loses what waits
 // for it, its pauses in both directions end, and routes fall back on their
-// backups; when it comes up, buckets that are XOFF pause their upstream anew. At its
-// first time the far end is let go of, in all lossless classes: a switch that began anew does
-// not hold up what one before it, which was killed, had paused. At time 0 there was none.
+// backups; when it comes up, buckets that are XOFF pause their upstream anew.
 func (s *Switch) SetLink(now unit.Time, n unit.Port, up bool) {
 	s.now = now
 	p := &s.ports[n]
@@ -239,13 +236,6 @@ func (s *Switch) SetLink(now unit.Time, n unit.Port, up bool) {
 		if p.auth != nil {
 			p.auth.Up(now)
 		}
-		if !p.wasUp && now > 0 {
-			if p.auth != nil {
-				s.sendChallenge(n) // first: it carries the whole counter, and what follows is believed
-			}
-			s.announceAll(n)
-		}
-		p.wasUp = true
 		for c := range unit.Priority(unit.Priorities) {
 			if on, _ := s.mmu.XOFF(n, c); on {
 				s.sendPause(n, c)

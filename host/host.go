@@ -22,7 +22,7 @@ type Host struct {
 	cfg     Config
 	pool    *buffer.Pool
 	up      bool
-	wasUp   bool
+	wasUp   bool // its link has been up
 	started bool
 	stopped bool // flows do not send
 	start   unit.Time
@@ -261,10 +261,8 @@ func (h *Host) Sent(now unit.Time, _ unit.Port, fs []*buffer.Frame) {
 	}
 }
 
-// SetLink sets the link's state; pauses end when it goes down. When it comes up for the first
-// time the far end is let go of, in all lossless classes, unless the time is 0: what a host
-// before this one, which was killed, had paused is not held up by this one, and connections
-// that it had begun are to begin anew.
+// SetLink sets the link's state; pauses end when it goes down. When it comes up for the first time
+// connections that a host before this one had begun are to begin anew, unless the time is 0.
 func (h *Host) SetLink(now unit.Time, _ unit.Port, up bool) {
 	h.now = now
 	if h.up == up {
@@ -273,7 +271,6 @@ func (h *Host) SetLink(now unit.Time, _ unit.Port, up bool) {
 	h.up, h.ready = up, true
 	h.wire.LinkDown()
 	if up && !h.wasUp && now > 0 {
-		h.toSend = h.cfg.Lossless
 		for i := range h.peers {
 			h.peers[i].resp.Forget()
 		}

@@ -50,8 +50,8 @@ func newSlackNIC(t testing.TB, slack int) *testNIC {
 		t.Fatal(err)
 	}
 	n := &testNIC{NIC: m, t: t, now: unit.Second}
-	n.SetLink(0, Wire, true) // it is the first at this place, and has nobody to let go of
-	n.SetLink(0, Stack, true)
+	n.SetLink(n.now, Wire, true)
+	n.SetLink(n.now, Stack, true)
 	n.work()
 	return n
 }

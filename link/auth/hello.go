@@ -160,13 +160,12 @@ func (e *End) answered(now unit.Time, counter, nonce uint64) Heard {
 }
 
 // noticed: the far end has believed a greater counter of this end than that of its challenge. It
-// goes on above that: a notice that is replayed tells of a smaller one. What it has said with the
-// counters below was refused.
+// goes on above that: a notice that is replayed tells of a smaller one.
 func (e *End) noticed(now unit.Time, last uint64) Heard {
 	if last <= e.counter || last >= 1<<63 {
 		return Heard{Verdict: Replayed}
 	}
 	e.counter = last
 	e.nonce, e.due = 0, now
-	return Heard{Announce: true, Behind: true}
+	return Heard{Behind: true}
 }

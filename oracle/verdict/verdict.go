@@ -318,8 +318,7 @@ type Headroom struct {
 	Late     unit.Time `json:"late_ns"`
 }
 
-// PFCFrames counts the PFC frames that switches sent, per class. XON has those too by which
-// a live switch that begins lets go of its neighbours.
+// PFCFrames counts the PFC frames that switches sent, per class.
 type PFCFrames struct {
 	XOFF    int `json:"xoff"`
 	XON     int `json:"xon"`
