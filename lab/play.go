@@ -43,10 +43,6 @@ type Run struct {
 	Lateness   unit.Time       // how late the machine was before the run, as ScaleHeadroom measured it; 0 if it did not
 
 	clocks map[string]clock // by node of an attached lab
-
-	// missing is how many frames an attached lab had lost before the run, by the port that sent
-	// them: a switch that begins lets neighbours go that may not be there yet.
-	missing map[scenario.LinkEnd]uint64
 }
 
 // Play plays p on a lab that is up: it starts the hosts, carries out the scheduled
@@ -67,7 +63,6 @@ func Play(ctx context.Context, p *scenario.Plan, st *netnslab.State, progress io
 		if run.clocks, err = clocks(ctx, ends(st, append(switches(p), hosts(p)...))); err != nil {
 			return nil, err
 		}
-		run.missing = missing(p, st)
 	}
 	if err := tape(p, st); err != nil {
 		return nil, err

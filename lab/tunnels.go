@@ -48,8 +48,8 @@ func (r *Run) doubtTunnel(st *netnslab.State, from, to scenario.LinkEnd) {
 		if !okBefore || !okCame || !okAfter { // collect has said so
 			return
 		}
-		if lost := r.missing[from]; before > came+lost {
-			most = max(most, before-came-lost)
+		if before > came {
+			most = max(most, before-came)
 		}
 		if before == after {
 			break
@@ -58,21 +58,6 @@ func (r *Run) doubtTunnel(st *netnslab.State, from, to scenario.LinkEnd) {
 	if most > 0 {
 		r.doubt("%d frames from %s to %s were lost between them", most, from.Name, to.Name)
 	}
-}
-
-// missing counts, by the port that sent them, the frames that did not come to the other end.
-func missing(p *scenario.Plan, st *netnslab.State) map[scenario.LinkEnd]uint64 {
-	lost := map[scenario.LinkEnd]uint64{}
-	for _, l := range p.Links {
-		for _, way := range [][2]scenario.LinkEnd{{l.A, l.B}, {l.B, l.A}} {
-			sent, okSent := frames(st, way[0], observe.Port.Sent)
-			came, okCame := frames(st, way[1], observe.Port.Came)
-			if okSent && okCame && sent > came {
-				lost[way[0]] = sent - came
-			}
-		}
-	}
-	return lost
 }
 
 // frames counts frames of a switch's port.

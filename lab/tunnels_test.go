@@ -34,25 +34,6 @@ func answering(t *testing.T, st *netnslab.State, name string, port func() observ
 	})
 }
 
-// TestLostBeforeTheRun: what a link had lost before the run, the run did not lose.
-func TestLostBeforeTheRun(t *testing.T) {
-	t.Setenv(netnslab.RunDirVariable, t.TempDir())
-	st := &netnslab.State{Name: "x"}
-	var sent atomic.Uint64
-	sent.Store(2)
-	answering(t, st, "s1", func() (p observe.Port) { p.TxResume[3] = sent.Load(); return p })
-	answering(t, st, "s2", func() observe.Port { return observe.Port{} })
-	a, b := scenario.LinkEnd{Name: "s1", Iface: "p"}, scenario.LinkEnd{Name: "s2", Iface: "p"}
-	r := &Run{missing: missing(&scenario.Plan{Links: []scenario.Link{{A: a, B: b}}}, st)}
-	if r.doubtTunnel(st, a, b); len(r.Invalid) > 0 {
-		t.Errorf("nothing was lost in the run: %q", r.Invalid)
-	}
-	sent.Add(3)
-	if r.doubtTunnel(st, a, b); !slices.Equal(r.Invalid, []string{"3 frames from s1 to s2 were lost between them"}) {
-		t.Errorf("3 frames were lost in the run: %q", r.Invalid)
-	}
-}
-
 // TestLostInATunnel: what a link of an attached lab has lost makes the run not valid, also
 // while more is sent all the time; what is only under way does not.
 func TestLostInATunnel(t *testing.T) {
