@@ -13,7 +13,8 @@
 //	|reserved|     shared       |XOFF   headroom       |drop
 //	                        ^XON = max(xon, XOFF threshold - xon_offset)
 //
-// Read in this order: Frame, Pool, Queue, then mmu.go: Profile, Config, MMU.
+// Read in this order: Frame, Pool, Queue, then config.go: Profile, Config; mmu.go: MMU; headroom.go and
+// platform.go: what a link needs.
 //
 // Invariants:
 //   - conservation: the bytes of a bucket are the bytes of the frames charged to
