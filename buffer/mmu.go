@@ -382,7 +382,7 @@ func (m *MMU) Watermark(in unit.Port, class unit.Priority) (bytes, headroom int)
 	return int(g.bytesMax), int(g.headroomMax)
 }
 
-// ClearWatermarks starts all watermarks anew from the present bytes.
+// ClearWatermarks resets every watermark to the present bytes.
 func (m *MMU) ClearWatermarks() {
 	for i := range m.groups {
 		g := &m.groups[i]

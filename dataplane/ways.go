@@ -2,12 +2,10 @@ package dataplane
 
 import "softswitch/unit"
 
-// What a switch would do with a frame of which only the way matters: for whoever asks
-// by which routes frames can come to wait for one another.
-
-// Ways are the ports by which a frame of class c that came in by in may leave, if it is
-// for the address dst and to be routed: one of them, by the hash of its flow, or, of a
-// flooded frame, all. There is none for a frame that is dropped.
+// Ways returns the ports by which a frame of class c that enters at port in may leave, if it
+// is routed to the address dst: one of them, by the hash of its flow, or all if it is
+// flooded. The set is empty if the frame is dropped. Nothing is forwarded: the static check
+// uses Ways to find cyclic buffer dependencies.
 func (s *Switch) Ways(in unit.Port, dst uint32, c unit.Priority) (outs unit.PortSet, flooded bool) {
 	e := s.fib.lookup(dst)
 	if e == nil {

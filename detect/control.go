@@ -109,7 +109,7 @@ var actionNames = [...]string{
 	"", "drop", "force", "ignore", "honour", "discard", "admit", "restrict", "free", "lend", "return", "avoid", "allow", "police", "unpolice", "lossy", "lossy-turn", "lossless-turn", "flush", "contain", "release",
 }
 
-// begun is by what an action that ends something was begun.
+// begun lists, for each action that ends something, the actions that it ends.
 var begun = [len(actionNames)][]Action{
 	ActionHonour: {ActionIgnore, ActionLossy}, ActionAdmit: {ActionDiscard, ActionFlush}, ActionFree: {ActionRestrict},
 	ActionExtraOver: {ActionExtra}, ActionAllow: {ActionAvoid}, ActionUnpolice: {ActionPolice},
@@ -120,7 +120,7 @@ var begun = [len(actionNames)][]Action{
 // far as a names them; none if it ends nothing.
 func (a Action) Ends() []Action { return begun[a] }
 
-// reasons are what an action that lasts is for, and what ends it.
+// reasons says why an action that lasts is taken, and what ends it.
 var reasons = [len(actionNames)]struct{ why, until string }{
 	ActionIgnore:    {"what waits there is sent in spite of pauses", "no pause comes for a time"},
 	ActionDiscard:   {"what waits there would hold others up", "no pause comes for a time"},

@@ -110,7 +110,7 @@ func Play(ctx context.Context, p *scenario.Plan, st *netnslab.State, progress io
 	return run, nil
 }
 
-// lead is how long before the start hosts are to be told of it.
+// lead returns how early the start order is sent, so that every host has it in time.
 func lead(ctx context.Context, hosts []control.Endpoint) unit.Time {
 	asked := timer.Now()
 	// Who does not answer is reported when it is to start.

@@ -27,8 +27,8 @@ type tx struct {
 	wait  func() error  // of timer
 	due   atomic.Int64  // ns: armed, for the Poller
 
-	// mu is taken by kick alone, which looks at again after it has let go of it: a
-	// kick that finds it taken leaves its news to whoever holds it.
+	// Only kick takes mu. It sets again first; if mu is held it returns, and the holder,
+	// which looks at again after it has released mu, drains once more.
 	mu    sync.Mutex
 	lend  lend      // guarded by mu: what Transmit lent; [0, n) is not yet Sent
 	n     int       // guarded by mu

@@ -79,7 +79,7 @@ func (h *History) At(at unit.Time) *Stuck {
 	return nothing
 }
 
-// index is that of the last change at or before at, -1 if there is none.
+// index returns the last change at or before time at, or -1.
 func (h *History) index(at unit.Time) int {
 	return sort.Search(len(h.changes), func(i int) bool { return h.changes[i].at > at }) - 1
 }

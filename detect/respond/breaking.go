@@ -149,8 +149,8 @@ func (r *responder) askAgain(now unit.Time, c *class, i unit.Port) {
 	}
 }
 
-// reserve: the upstream of bucket i asks for room for so many frames. It is given, as
-// many as leave it XOFF; if that is none, so many that it resumes.
+// reserve grants the upstream of bucket i room for the frames that it asks for: as many as
+// keep the bucket XOFF or, if that is zero, enough for it to resume.
 func (r *responder) reserve(now unit.Time, c *class, i unit.Port, t itsyhdr.TLV) {
 	id, frames, l := claimOf(t), int(t.Hops), &c.in[i].isolation
 	if !l.isolated || l.id != id {

@@ -16,9 +16,8 @@
 //     other user can put another in its place, and nothing of another user is removed for it;
 //     a client tells nothing to a process of another user, root's apart;
 //   - one-server: a socket on which a process listens is never taken over;
-//   - one-at-a-time: however many clients ask, one answer is made at a time, with a
-//     rest after each, so that requests take at most a quarter of a processor from
-//     forwarding (budget.go). What is refused takes its turn too, arguments are read in
+//   - one-at-a-time: requests are handled one after the other with a pause after each, so
+//     that they take at most a quarter of a processor from forwarding (budget.go). What is refused takes its turn too, arguments are read in
 //     it, and clients are let in one after the other;
 //   - bounded: a request takes at most headerMax and requestMax bytes of memory, an answer
 //     answerMax of its reader's, and
@@ -111,7 +110,7 @@ func Listen(path string) (*Server, error) {
 	return On(ln), nil
 }
 
-// On makes a server of a listener, which the server closes.
+// On returns a server on a listener, which the server closes.
 func On(ln net.Listener) *Server {
 	s := &Server{ln: ln, write: writeMax, drain: drainMax, jobs: make(chan func()), open: make(map[net.Conn]*conn)}
 	s.over.L = &s.mu

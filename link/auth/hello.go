@@ -74,7 +74,7 @@ type Heard struct {
 	// Reply is to be sent if Replies.
 	Replies bool
 	Reply   Hello
-	// Announce: the far end does not know what was said before: say anew what it has to know.
+	// Announce: the far end has lost its state. Send every active pause again.
 	Announce bool
 	// Behind: this end's counter was behind what the far end has believed. Its clock went
 	// back; the counter is ahead now.

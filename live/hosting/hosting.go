@@ -105,8 +105,8 @@ func hurry() error {
 // sockets, a timer and an eventfd for each port, and its logs and sockets.
 const filesOf = 5*int(unit.MaxPorts) + 16
 
-// allowFiles raises the limit of open files to what so many nodes may need, as far as
-// that is permitted; whoever meets the limit says so.
+// allowFiles raises RLIMIT_NOFILE to what so many nodes need, or to the hard limit. A node
+// that still runs out of descriptors reports it.
 func allowFiles(nodes int) error {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {

@@ -48,8 +48,8 @@ func (p Place) says() io.Writer {
 	return p.Says
 }
 
-// Life is that of a node that shares its process with others: what a pid is to a node
-// with a process of its own. The zero value is that of one that does not run yet.
+// Life identifies one run of a node that shares its process with others, as a PID identifies
+// one that has its own. The zero value is a node that does not run yet.
 type Life struct {
 	// Up is called each time that the node has begun to answer.
 	Up func()

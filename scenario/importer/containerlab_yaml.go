@@ -72,7 +72,7 @@ func line(n ast.Node) int {
 	return 1
 }
 
-// value is what n stands for: an alias for what its anchor is at.
+// value resolves an alias to the node of its anchor.
 func (r *clabReader) value(n ast.Node) ast.Node {
 	at := n
 	for range maxNested {

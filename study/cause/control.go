@@ -25,8 +25,8 @@ func (c *Case) Control(t Treatment, seed uint64) (control Treatment, ok bool) {
 	return control, enough == [3]bool{true, true, true}
 }
 
-// others draws as many of all as there are of not, none of which is one of not, in the
-// order of all. ok is false if there are not so many.
+// others draws len(not) random elements of all that are not in not, and keeps the order of
+// all. ok is false if there are too few.
 func others[T comparable](rng *stat.Rand, all, not []T) (drawn []T, ok bool) {
 	rest := slices.DeleteFunc(slices.Clone(all), func(x T) bool { return slices.Contains(not, x) })
 	if len(rest) < len(not) {

@@ -14,8 +14,8 @@ import (
 	"softswitch/unit"
 )
 
-// Truth is what holds of a scenario and a seed whatever system is put in: who is
-// innocent of its first deadlock, and what is dropped anyway.
+// Truth is the part of a result that does not depend on the system under test: the flows
+// that are innocent of the first deadlock, and the frames dropped without a system.
 type Truth struct {
 	// Innocents is nil if there is no deadlock, or nothing prevents it.
 	Innocents *cause.Innocents
