@@ -7,9 +7,11 @@
 //	                                                             v
 //	verdict.Verdict <--judge-- oracle <--event logs, counters--Collect
 //
-// Read in this order: describe.go, headroom.go, play.go, collect.go, verdict.go; then what is done
-// to a lab by hand: nodes.go, ask.go, shell.go; how all of its frames are captured: capture.go,
+// Read in this order: describe.go, headroom.go, play.go, orders.go, collect.go, verdict.go; then what is
+// done with a lab by hand: nodes.go, impair.go, shell.go; how all of its frames are captured: capture.go,
 // capturefile.go; and how its counters become metrics: scrape.go.
+//
+// Invariant, one-door: what changes a lab that is up is a method of [Orders], whoever orders it.
 //
 // What it does not do: it makes no namespaces (package netnslab) and judges no deadlock
 // (package oracle).

@@ -54,37 +54,6 @@ func (all WireStates) WriteText(out io.Writer) error {
 	return t.Flush()
 }
 
-// Impair has the links between two nodes, in both directions, do this to frames from now on.
-// All is checked before anything changes.
-func Impair(ctx context.Context, st *netnslab.State, a, b string, w config.Wire) error {
-	if _, err := w.Build(); err != nil {
-		return err
-	}
-	links, err := Between(st, a, b)
-	if err != nil {
-		return err
-	}
-	var ends []control.Endpoint
-	ports := map[string][]string{} // by node
-	for _, l := range links {
-		for _, e := range []netnslab.End{l.A, l.B} {
-			if ports[e.Node] == nil {
-				ends = append(ends, control.Endpoint{Name: e.Node, Path: controlPath(st, e.Node)})
-			}
-			ports[e.Node] = append(ports[e.Node], e.Iface)
-		}
-	}
-	_, _, err = control.AskAll(ctx, ends, func(e control.Endpoint) (struct{}, error) {
-		for _, p := range ports[e.Name] {
-			if err := e.Call("impair", config.WireRequest{Port: p, Wire: w}, nil); err != nil {
-				return struct{}{}, err
-			}
-		}
-		return struct{}{}, nil
-	})
-	return err
-}
-
 // Wires are the wires of a lab, each direction of a link, in the order of the links. Nodes
 // that do not answer are in the error; the others' wires are returned all the same.
 func Wires(ctx context.Context, st *netnslab.State) (all WireStates, err error) {

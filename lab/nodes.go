@@ -1,18 +1,15 @@
 package lab
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
-	"time"
 
 	"softswitch/internal/control"
 	"softswitch/internal/strictyaml"
 	netnslab "softswitch/netns-lab"
-	"softswitch/node/observe"
 )
 
 // Neighbours are the nodes linked to node.
@@ -28,74 +25,29 @@ func Neighbours(st *netnslab.State, node string) (names []string) {
 	return names
 }
 
-// SetLinks sets the links between two nodes up or down. When it returns the switches at their ends
-// have noticed, if they answer: the kernel tells them of it, some milliseconds later.
-func SetLinks(ctx context.Context, st *netnslab.State, a, b string, up bool) error {
-	links, err := Between(st, a, b)
-	if err != nil {
-		return err
-	}
-	set := (*netnslab.State).Fail
-	if up {
-		set = (*netnslab.State).Heal
-	}
-	for _, l := range links {
-		if err := set(st, l); err != nil {
-			return err
-		}
-	}
-	for _, l := range links {
-		for _, e := range []netnslab.End{l.A, l.B} {
-			if err := awaitNotice(ctx, st, e, up); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// noticeMax is how long a switch may take to notice that a link went up or down.
-const noticeMax = 10 * time.Second
-
-// awaitNotice waits until the switch at the end of a link has noticed that it is up or down. Nobody is
-// waited for who does not answer.
-func awaitNotice(ctx context.Context, st *netnslab.State, e netnslab.End, up bool) error {
-	if !slices.Contains(Names(st, "switch"), e.Node) {
-		return nil
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, noticeMax, fmt.Errorf("%s does not notice that %s is %s", e.Node, e.Iface, map[bool]string{true: "up", false: "down"}[up]))
-	defer cancel()
-	again := time.NewTicker(2 * time.Millisecond)
-	defer again.Stop()
-	for {
-		var snap observe.Switch
-		if err := control.CallWithin(time.Second, controlPath(st, e.Node), "stats", nil, &snap); err != nil {
-			return nil
-		}
-		if slices.ContainsFunc(snap.Ports, func(p observe.Port) bool { return p.Name == e.Iface && p.Up == up }) {
-			return nil
-		}
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
-
-// Between are the links between two nodes. The error says to what there are links.
+// Between are the links between two nodes, or the one that is named by an interface of one of them:
+// NODE:INTERFACE. The error says to what there are links.
 func Between(st *netnslab.State, a, b string) (links []netnslab.LinkState, err error) {
-	if _, err := Pick(st, []string{a, b}, ""); err != nil {
+	nodeA, _, _ := strings.Cut(a, ":")
+	nodeB, _, _ := strings.Cut(b, ":")
+	if _, err := Pick(st, []string{nodeA, nodeB}, ""); err != nil {
 		return nil, err
 	}
+	fits := func(e netnslab.End, want string) bool { return e.Node == want || e.String() == want }
+	var ends []string // that a link between the nodes has
 	for _, l := range st.Links {
-		ends := [2]string{l.A.Node, l.B.Node}
-		if ends == [2]string{a, b} || ends == [2]string{b, a} {
+		if fits(l.A, a) && fits(l.B, b) || fits(l.A, b) && fits(l.B, a) {
 			links = append(links, l)
 		}
+		if nodes := [2]string{l.A.Node, l.B.Node}; nodes == [2]string{nodeA, nodeB} || nodes == [2]string{nodeB, nodeA} {
+			ends = append(ends, l.String())
+		}
 	}
-	if len(links) == 0 {
-		return nil, fmt.Errorf("lab %s: no link between %q and %q; beside %s there is: %s", st.Name, a, b, a, strings.Join(Neighbours(st, a), ", "))
+	switch {
+	case len(links) == 0 && len(ends) > 0:
+		return nil, fmt.Errorf("lab %s: no link between %q and %q; there is: %s", st.Name, a, b, strings.Join(ends, ", "))
+	case len(links) == 0:
+		return nil, fmt.Errorf("lab %s: no link between %q and %q; beside %s there is: %s", st.Name, a, b, nodeA, strings.Join(Neighbours(st, nodeA), ", "))
 	}
 	return links, nil
 }
@@ -216,4 +168,10 @@ func PickNICs(st *netnslab.State, names []string) ([]netnslab.NodeState, error) 
 		}
 	}
 	return nodes, nil
+}
+
+// Senders are the hosts that send flows of their own.
+func Senders(st *netnslab.State) []string {
+	nics := NICs(st)
+	return slices.DeleteFunc(Names(st, "host"), func(h string) bool { return slices.Contains(nics, h) })
 }

@@ -82,7 +82,7 @@ func Play(ctx context.Context, p *scenario.Plan, st *netnslab.State, progress io
 			return nil, err
 		}
 		fmt.Fprintf(progress, "%9.3f s  %s\n", seconds(timer.Now()-run.Start), describe(p, e))
-		if err := run.do(p, st, e); err != nil {
+		if err := run.do(ctx, p, st, e); err != nil {
 			return nil, err
 		}
 		switch done := timer.Now() - run.Start; {
@@ -126,10 +126,7 @@ type instant struct {
 // appoint tells every host when to start, and every node of which instant to keep a
 // snapshot: nodes can only be asked one after the other, and their flows go on.
 func (r *Run) appoint(ctx context.Context, st *netnslab.State) error {
-	_, _, err := control.AskAll(ctx, ends(st, hosts(r.Plan)), func(e control.Endpoint) (any, error) {
-		return nil, e.Call("start", instant{r.Start + r.clocks[e.Name].ahead}, nil)
-	})
-	if err != nil {
+	if err := startAt(ctx, ends(st, hosts(r.Plan)), r.Start, r.clocks); err != nil {
 		return err
 	}
 	if late := timer.Now() - r.Start; late > 0 {
@@ -174,27 +171,28 @@ func ends(st *netnslab.State, nodes []string) (ends []control.Endpoint) {
 }
 
 // do carries out one scheduled event.
-func (r *Run) do(p *scenario.Plan, st *netnslab.State, e scenario.Event) error {
+func (r *Run) do(ctx context.Context, p *scenario.Plan, st *netnslab.State, e scenario.Event) error {
+	order := Orders{st: st, hurried: true}
 	switch e.Do {
 	case scenario.Fail:
-		return st.Fail(st.Links[e.Link])
+		return order.Fail(ctx, st.Links[e.Link])
 	case scenario.Heal:
-		return st.Heal(st.Links[e.Link])
+		return order.Heal(ctx, st.Links[e.Link])
 	}
 	name := p.Fabric.Nodes[e.Node].Name
 	switch e.Do {
 	case scenario.Kill:
 		r.Killed[name] = true
-		return st.Kill(name)
+		return order.Kill(name)
 	case scenario.Stop:
 		r.Stopped[name] = true
-		return st.Stop(name)
+		return order.Freeze(name)
 	case scenario.Continue:
-		return st.Continue(name)
+		return order.Continue(name)
 	case scenario.Lose:
-		return control.Call(controlPath(st, name), "lose", config.WireRequest{Port: iface(p, e), Nth: e.Nth}, nil)
+		return order.Lose(name, config.WireRequest{Port: iface(p, e), Nth: e.Nth})
 	case scenario.Forge:
-		return control.Call(controlPath(st, name), "forge", config.WireRequest{Port: iface(p, e), Frame: e.Frame}, nil)
+		return order.Forge(name, config.WireRequest{Port: iface(p, e), Frame: e.Frame})
 	case scenario.Replay:
 		return replay(p, st, e)
 	}
@@ -213,7 +211,7 @@ func replay(p *scenario.Plan, st *netnslab.State, e scenario.Event) error {
 		l := p.Links[e.Link]
 		e.Node = l.A.Node + l.B.Node - e.Node
 	}
-	return control.Call(controlPath(st, p.Fabric.Nodes[e.Node].Name), "forge", config.WireRequest{Port: iface(p, e), Frame: frame}, nil)
+	return OrdersTo(st).Forge(p.Fabric.Nodes[e.Node].Name, config.WireRequest{Port: iface(p, e), Frame: frame})
 }
 
 // tape has the nodes keep the control frames of which some are to be replayed.
@@ -225,7 +223,7 @@ func tape(p *scenario.Plan, st *netnslab.State) error {
 			continue
 		}
 		taped[end{e.Node, e.Link}] = true
-		if err := control.Call(controlPath(st, p.Fabric.Nodes[e.Node].Name), "tape", config.WireRequest{Port: iface(p, e)}, nil); err != nil {
+		if err := OrdersTo(st).Tape(p.Fabric.Nodes[e.Node].Name, config.WireRequest{Port: iface(p, e)}); err != nil {
 			return err
 		}
 	}

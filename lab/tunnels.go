@@ -1,6 +1,8 @@
 package lab
 
 import (
+	"context"
+
 	"softswitch/internal/control"
 	netnslab "softswitch/netns-lab"
 	"softswitch/node/observe"
@@ -16,9 +18,7 @@ const countings = 5
 // carries their link is not of this machine. The hosts are stopped first. A link that the
 // scenario failed, or whose switch it stopped or killed, loses frames by right.
 func (r *Run) doubtTunnels(st *netnslab.State) {
-	for _, e := range ends(st, hosts(r.Plan)) {
-		e.Call("stop", nil, nil) // one that is gone sends nothing
-	}
+	stopAll(context.Background(), ends(st, hosts(r.Plan))) // one that is gone sends nothing
 	spared := map[int]bool{}
 	for _, e := range r.Plan.Events {
 		if e.Do == scenario.Fail {

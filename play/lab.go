@@ -102,7 +102,7 @@ func Lab(ctx context.Context, plan *scenario.Plan, opt LabOptions, out io.Writer
 func (opt *LabOptions) page(ctx context.Context, out io.Writer) (page *ui.Page, save func(played bool) error, err error) {
 	switch {
 	case opt.Page:
-		page, err = ui.OpenLab(ctx, opt.Name, opt.Listen, out)
+		page, err = OpenPage(ctx, opt.Name, opt.Listen, out)
 	case opt.HTML != "" || opt.seen != nil:
 		page = ui.FollowLab(ctx, opt.Name)
 	}
@@ -113,6 +113,11 @@ func (opt *LabOptions) page(ctx context.Context, out io.Writer) (page *ui.Page, 
 		return nil, nil, errors.Join(err, page.Close())
 	}
 	return page, save, nil
+}
+
+// OpenPage serves the page of the lab of a name, which need not be up yet.
+func OpenPage(ctx context.Context, name, listen string, out io.Writer) (*ui.Page, error) {
+	return ui.OpenLab(ctx, name, listen, func(st *netnslab.State) ui.Orders { return lab.OrdersTo(st) }, out)
 }
 
 // up builds the lab, or makes one of the nodes that are there.

@@ -102,7 +102,7 @@ func newSoak(t *testing.T) *soak {
 	s.noError(err)
 	s.plan = plan
 	s.must("deploy", "-t", "testdata/soak.yaml", "--nodes-per-process", "1")
-	s.Setenv(netnslab.RunDirVariable, s.runDir) // lab.Impair goes by it
+	s.Setenv(netnslab.RunDirVariable, s.runDir) // lab.Orders goes by it
 	s.st = s.state()
 	s.files = judgeable(t)
 	for name, args := range map[string][]string{
@@ -370,7 +370,7 @@ func (s *soak) impair() {
 	wires := []config.Wire{
 		{Delay: "2ms"}, {Delay: "3ms", Jitter: "1ms"}, {ControlLoss: "1%"}, {Loss: "0.5%"}, {Duplicate: "0.5%"}, {Delay: "1ms", Reorder: "0.5%"},
 	}
-	s.noError(lab.Impair(s.Context(), s.st, s.plan.Links[i].A.Name, s.plan.Links[i].B.Name, wires[s.rng.IntN(len(wires))]))
+	s.noError(lab.OrdersTo(s.st).Impair(s.Context(), wires[s.rng.IntN(len(wires))], s.st.Links[i]))
 }
 
 // beginAnew has a switch begin anew in its process, as the page does.
@@ -449,7 +449,7 @@ func (s *soak) calm() {
 	s.normal()
 	s.healAll()
 	for i := range s.changed {
-		s.noError(lab.Impair(s.Context(), s.st, s.plan.Links[i].A.Name, s.plan.Links[i].B.Name, config.Wire{}))
+		s.noError(lab.OrdersTo(s.st).Impair(s.Context(), config.Wire{}, s.st.Links[i]))
 	}
 }
 

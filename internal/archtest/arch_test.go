@@ -13,6 +13,9 @@
 package archtest
 
 import (
+	"go/ast"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -56,5 +59,29 @@ func TestRules(t *testing.T) {
 		for _, fault := range rules.check(source{dir, p.Fset, p.Syntax, p.TypesInfo, p.Types}) {
 			t.Error(fault)
 		}
+	}
+}
+
+// TestOneDoor: the file through which labs are changed is there, and does all that no other may.
+func TestOneDoor(t *testing.T) {
+	left := append(slices.Clone(doorMethods), doorRequests...)
+	for _, p := range loaded(t) {
+		for _, f := range p.Syntax {
+			if !strings.HasSuffix(p.Fset.Position(f.Pos()).Filename, "/"+door) {
+				continue
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.SelectorExpr:
+					left = slices.DeleteFunc(left, func(m string) bool { return m == n.Sel.Name && isMethod(p.TypesInfo, n.Sel) })
+				case *ast.BasicLit:
+					left = slices.DeleteFunc(left, func(m string) bool { return strconv.Quote(m) == n.Value })
+				}
+				return true
+			})
+		}
+	}
+	if len(left) > 0 {
+		t.Errorf("%s does not order %q", door, left)
 	}
 }

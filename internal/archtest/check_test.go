@@ -3,8 +3,10 @@ package archtest
 import (
 	"fmt"
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,6 +49,7 @@ func (k checker) check(p source) (faults []string) {
 		}
 		if !forTests(p.dir) {
 			checkFiles(p, f, bad)
+			checkDoor(p, f, bad)
 		}
 	}
 	return faults
@@ -120,6 +123,49 @@ func checkFiles(p source, f *ast.File, bad func(n ast.Node, format string, args 
 		}
 		return true
 	})
+}
+
+// checkDoor has a lab changed in one file alone.
+func checkDoor(p source, f *ast.File, bad func(n ast.Node, format string, args ...any)) {
+	if room(p.dir) == "netns-lab" || p.dir+"/"+filepath.Base(p.fset.Position(f.Pos()).Filename) == door {
+		return
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			if name := used(p.info, n); slices.Contains(doorMethods, strings.TrimPrefix(name, module+"/netns-lab.")) && isMethod(p.info, n.Sel) {
+				bad(n, "an order to a lab beside %s: %s", door, n.Sel.Name)
+			}
+		case *ast.CallExpr:
+			if from := p.info.Uses[called(n.Fun)]; from == nil || from.Pkg() == nil || !slices.Contains([]string{module + "/internal/control", module + "/lab"}, from.Pkg().Path()) {
+				return true
+			}
+			for _, arg := range n.Args {
+				if v := p.info.Types[arg].Value; v != nil && v.Kind() == constant.String && slices.Contains(doorRequests, constant.StringVal(v)) {
+					bad(n, "an order to a node beside %s: %v", door, v)
+				}
+			}
+		}
+		return true
+	})
+}
+
+// called is the name of what is called, nil if it has none.
+func called(e ast.Expr) *ast.Ident {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e
+	case *ast.SelectorExpr:
+		return e.Sel
+	case *ast.IndexExpr:
+		return called(e.X)
+	}
+	return nil
+}
+
+func isMethod(info *types.Info, name *ast.Ident) bool {
+	f, ok := info.Uses[name].(*types.Func)
+	return ok && f.Signature().Recv() != nil
 }
 
 // used is the package and name of what an expression names, "" if that is of no

@@ -54,6 +54,16 @@ var allowedFiles = map[string]string{
 	"cmd/figures os.WriteFile": "settings of the kernel",
 }
 
+// door is the file through which a lab that is up is changed, by whomever: what pages and commands
+// order then cannot differ.
+const door = "lab/orders.go"
+
+// doorMethods of netnslab.State, and requests to nodes, are called in that file alone.
+var (
+	doorMethods  = []string{"Continue", "Fail", "Heal", "Kill", "Restart", "Stop"}
+	doorRequests = []string{"act", "forge", "impair", "lose", "restart", "start", "stop", "tape"}
+)
+
 // bannedNames of pure packages: what reads a clock, starts a timer or a goroutine, or
 // goes through a map in an order of its own.
 var bannedNames = map[string][]string{

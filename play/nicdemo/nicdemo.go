@@ -22,7 +22,6 @@ import (
 	"softswitch/lab"
 	"softswitch/live"
 	netnslab "softswitch/netns-lab"
-	"softswitch/node/config"
 	"softswitch/node/observe"
 	"softswitch/scenario"
 	"softswitch/scenario/load"
@@ -123,8 +122,7 @@ func (d *Demo) run(ctx context.Context, name string) (err error) {
 // programs runs iperf3 and ping.
 func (d *Demo) programs(ctx context.Context) error {
 	to, _, _ := strings.Cut(d.plan.Hosts[1].Address, "/")
-	slow := config.Act{Do: "slow", Rate: demoDrain}
-	if err := d.hosts[1].Call("act", slow, nil); err != nil {
+	if err := lab.OrdersTo(d.st).Slow(ctx, demoDrain, d.hosts[1].Name); err != nil {
 		return err
 	}
 	fmt.Fprintf(d.progress, "%s takes %s only; in %s iperf3 sends it %sbit/s of UDP in class %d for %d s, and ping runs in class 0\n",
@@ -195,7 +193,7 @@ func (d *Demo) exec(ctx context.Context, argv ...string) ([]byte, error) {
 
 // judge waits for frames in transit, and asks all nodes.
 func (d *Demo) judge(ctx context.Context) error {
-	if err := d.hosts[1].Call("act", config.Act{Do: "normal"}, nil); err != nil {
+	if err := lab.OrdersTo(d.st).Normal(ctx, d.hosts[1].Name); err != nil {
 		return err
 	}
 	late := time.Now().Add(drainPatience)

@@ -1,22 +1,14 @@
 package ui
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
-	"softswitch/internal/control"
 	"softswitch/internal/strictyaml"
-	"softswitch/internal/timer"
 	netnslab "softswitch/netns-lab"
 	"softswitch/node/config"
-	"softswitch/node/observe"
-	"softswitch/unit"
 )
 
 // Order is what a page wants done to a lab.
@@ -35,8 +27,21 @@ type Order struct {
 	Wire     config.Wire `json:"wire,omitzero"`
 }
 
-// orders are all values of Order.Do.
-var orders = []string{"fail", "heal", "impair", "storm", "slow", "normal", "start", "stop", "restart"}
+// Orders does to a lab that is up what pages order. lab.Orders is one.
+type Orders interface {
+	Fail(ctx context.Context, links ...netnslab.LinkState) error
+	Heal(ctx context.Context, links ...netnslab.LinkState) error
+	Impair(ctx context.Context, w config.Wire, links ...netnslab.LinkState) error
+	Storm(ctx context.Context, class int, hosts ...string) error
+	Slow(ctx context.Context, rate string, hosts ...string) error
+	Normal(ctx context.Context, hosts ...string) error
+	Start(ctx context.Context, hosts ...string) error
+	Stop(ctx context.Context, hosts ...string) error
+	RestartSwitches(ctx context.Context, detector, response string) error
+}
+
+// Valid are all values of Order.Do.
+var Valid = []string{"fail", "heal", "impair", "storm", "slow", "normal", "start", "stop", "restart"}
 
 // orderError is an order that makes no sense; other errors are the lab's.
 type orderError struct{ text string }
@@ -45,165 +50,85 @@ func (e *orderError) Error() string { return e.text }
 
 func senseless(format string, args ...any) error { return &orderError{fmt.Sprintf(format, args...)} }
 
-const (
-	// startLead is the time between the order to start and the first frame, by which all
-	// hosts have heard of it.
-	startLead = 200 * unit.Millisecond
-	// restartPatience is how long a switch may take to come back.
-	restartPatience = 5 * time.Second
-)
-
-// Act does what a page orders. One order is carried out at a time.
+// Act does what a page orders, whether one is open or not. One order is carried out at a time.
 func (l *Lab) Act(ctx context.Context, o Order) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.view == nil {
-		return fmt.Errorf("lab %s is not up", l.name)
+	l.acting.Lock()
+	defer l.acting.Unlock()
+	st, w, err := l.known()
+	if err != nil {
+		return err
 	}
+	to := l.orders(st)
 	switch o.Do {
 	case "fail", "heal", "impair":
-		return l.setLink(o)
+		return setLink(ctx, to, st, w, o)
 	case "storm", "slow", "normal":
-		return l.behave(o)
+		return behave(ctx, to, w, o)
 	case "start":
-		return l.allHosts("start", struct {
-			At unit.Time `json:"at"`
-		}{timer.Now() + startLead})
+		return to.Start(ctx)
 	case "stop":
-		return l.allHosts("stop", nil)
+		return to.Stop(ctx)
 	case "restart":
-		return l.restartSwitches(ctx, o)
+		return l.restartSwitches(ctx, to, o)
 	}
-	return senseless("order %q: valid: %s", o.Do, strings.Join(orders, ", "))
+	return senseless("order %q: valid: %s", o.Do, strings.Join(Valid, ", "))
 }
 
-func (l *Lab) setLink(o Order) error {
+func setLink(ctx context.Context, to Orders, st *netnslab.State, w *wiring, o Order) error {
 	var names []string
-	for i, link := range l.view.w.links {
-		if link.Name != o.Link {
-			names = append(names, link.Name)
-			continue
-		}
-		switch at := l.view.st.Links[i]; o.Do {
-		case "fail":
-			return l.view.st.Fail(at)
-		case "heal":
-			return l.view.st.Heal(at)
-		default:
-			return l.impair(at, o.Wire)
-		}
+	for _, link := range w.links {
+		names = append(names, link.Name)
 	}
-	return senseless("no link %q%s", o.Link, strictyaml.DidYouMean(o.Link, names))
-}
-
-// impair has both directions of a link do this to frames.
-func (l *Lab) impair(at netnslab.LinkState, w config.Wire) error {
-	if _, err := w.Build(); err != nil {
-		return senseless("%v", err)
+	i := slices.Index(names, o.Link)
+	if i < 0 {
+		return senseless("no link %q%s", o.Link, strictyaml.DidYouMean(o.Link, names))
 	}
-	var errs []error
-	for _, e := range []netnslab.End{at.A, at.B} {
-		if err := control.Call(l.socket(e.Node), "impair", config.WireRequest{Port: e.Iface, Wire: w}, nil); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", e.Node, err))
+	switch at := st.Links[i]; o.Do {
+	case "fail":
+		return to.Fail(ctx, at)
+	case "heal":
+		return to.Heal(ctx, at)
+	default:
+		if _, err := o.Wire.Build(); err != nil {
+			return senseless("%v", err)
 		}
+		return to.Impair(ctx, o.Wire, at)
 	}
-	return errors.Join(errs...)
 }
 
 // behave makes a host misbehave, or behave.
-func (l *Lab) behave(o Order) error {
-	i := slices.IndexFunc(l.view.w.hosts, func(h config.Host) bool { return h.Name == o.Host })
-	if i < 0 {
-		var names []string
-		for _, h := range l.view.w.hosts {
-			names = append(names, h.Name)
-		}
+func behave(ctx context.Context, to Orders, w *wiring, o Order) error {
+	var names []string
+	for _, h := range w.hosts {
+		names = append(names, h.Name)
+	}
+	switch {
+	case !slices.Contains(names, o.Host):
 		return senseless("no host %q%s", o.Host, strictyaml.DidYouMean(o.Host, names))
+	case o.Do == "storm":
+		return to.Storm(ctx, o.Class, o.Host)
+	case o.Do == "slow":
+		return to.Slow(ctx, o.Rate, o.Host)
 	}
-	act := config.Act{At: "0s", Do: o.Do}
-	switch o.Do {
-	case "storm":
-		act.Class = o.Class
-	case "slow":
-		act.Rate = o.Rate
-	}
-	return l.host(o.Host, "act", act)
+	return to.Normal(ctx, o.Host)
 }
 
-func (l *Lab) host(name, do string, args any) error {
-	if err := control.Call(l.socket(name), do, args, nil); err != nil {
-		return fmt.Errorf("host %s: %w", name, err)
-	}
-	return nil
-}
-
-func (l *Lab) allHosts(do string, args any) error {
-	var errs []error
-	for _, h := range l.view.w.hosts {
-		errs = append(errs, l.host(h.Name, do, args))
-	}
-	return errors.Join(errs...)
-}
-
-func (l *Lab) socket(node string) string {
-	return filepath.Join(netnslab.Dir(l.name), node, "control.sock")
-}
-
-// restartSwitches makes every switch begin anew, its buffers empty, and waits until all are
-// back.
-func (l *Lab) restartSwitches(ctx context.Context, o Order) error {
+// restartSwitches makes every switch begin anew, its buffers empty.
+func (l *Lab) restartSwitches(ctx context.Context, to Orders, o Order) error {
 	if !slices.Contains(l.choices.Detectors, o.Detector) {
 		return senseless("detector %q: valid: %s", o.Detector, strings.Join(l.choices.Detectors, ", "))
 	}
 	if !slices.Contains(l.choices.Responses, o.Response) {
 		return senseless("response %q: valid: %s", o.Response, strings.Join(l.choices.Responses, ", "))
 	}
-	args := struct {
-		Detector string `json:"detector"`
-		Response string `json:"response"`
-	}{o.Detector, o.Response}
-	before := make([]int, len(l.view.w.switches))
-	for i, s := range l.view.w.switches {
-		restarts, err := l.restarts(s.Name)
-		if err == nil {
-			err = control.Call(l.socket(s.Name), "restart", args, nil)
-		}
-		if err != nil {
-			return fmt.Errorf("switch %s: %w", s.Name, err)
-		}
-		before[i] = restarts
+	l.mu.Lock() // no look begins before all is to be read anew
+	defer l.mu.Unlock()
+	err := to.RestartSwitches(ctx, o.Detector, o.Response)
+	if err == nil {
+		l.restart = &o
 	}
-	l.restart = &o
-	defer func() { l.view.stale = true }() // when the logs of before are gone
-	for i, s := range l.view.w.switches {
-		if err := l.awaitRestart(ctx, s.Name, before[i]); err != nil {
-			return err
-		}
+	if l.view != nil {
+		l.view.stale = true // the logs of before are gone
 	}
-	return nil
-}
-
-// restarts is how often a switch has begun anew.
-func (l *Lab) restarts(name string) (int, error) {
-	var snap observe.Switch
-	err := control.Call(l.socket(name), "stats", nil, &snap)
-	return snap.Restarts, err
-}
-
-// awaitRestart waits until a switch answers that has begun anew more often than before: the one
-// that ends may answer, too.
-func (l *Lab) awaitRestart(ctx context.Context, name string, before int) error {
-	ctx, cancel := context.WithTimeout(ctx, restartPatience)
-	defer cancel()
-	for {
-		restarts, err := l.restarts(name)
-		if err == nil && restarts > before {
-			return nil
-		}
-		select {
-		case <-time.After(10 * time.Millisecond):
-		case <-ctx.Done():
-			return fmt.Errorf("switch %s does not come back: %w", name, cmp.Or(err, ctx.Err()))
-		}
-	}
+	return err
 }

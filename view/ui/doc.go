@@ -27,7 +27,8 @@
 //     read ahead;
 //   - read-only without the token: nothing but POST /act changes a lab, and no other site's page
 //     reaches it (metrics.Guard);
-//   - quiet: while no page is open, no node is asked anything;
+//   - quiet: while no page is open, no node is asked anything but by an order;
+//   - one door: what a page orders is done by an [Orders], as what a command does;
 //   - whole: the state of a lab is that of a time up to which the logs of all switches are whole,
 //     but of those that leave a question unanswered;
 //   - a run is a run: its recording holds nothing of what the lab did after its end;

@@ -35,6 +35,8 @@ type Lab struct {
 	name    string
 	choices Choices
 	stream  *Stream
+	orders  func(*netnslab.State) Orders // nil: nothing can be ordered
+	acting  sync.Mutex                   // held while an order is carried out
 
 	mu      sync.Mutex
 	view    *view      // of the lab that is up; nil for none
@@ -46,9 +48,9 @@ type Lab struct {
 }
 
 // NewLab is a Lab that tells its states to stream. choices are what its switches can be
-// restarted with.
-func NewLab(name string, choices Choices, stream *Stream) *Lab {
-	return &Lab{name: name, choices: choices, stream: stream, end: unit.Never}
+// restarted with, orders is the door to a lab that is up.
+func NewLab(name string, choices Choices, stream *Stream, orders func(*netnslab.State) Orders) *Lab {
+	return &Lab{name: name, choices: choices, stream: stream, orders: orders, end: unit.Never}
 }
 
 // until says that no look is to go beyond a time: the end of a run, whose recording is to hold
@@ -103,36 +105,66 @@ func (l *Lab) look(ctx context.Context, also ...Entry) {
 func (l *Lab) attached() (*view, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	info, err := os.Stat(filepath.Join(netnslab.Dir(l.name), "state.json"))
+	made, err := l.made()
 	if err != nil {
 		l.leave()
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("lab %s is not up", l.name)
-		}
-		return nil, fmt.Errorf("lab %s: %w", l.name, err)
+		return nil, err
 	}
-	if l.view != nil && !l.view.stale && l.view.made.Equal(info.ModTime()) {
+	if l.view != nil && !l.view.stale && l.view.made.Equal(made) {
 		return l.view, nil
 	}
 	l.leave()
-	st, err := netnslab.Load(l.name)
+	st, w, err := l.load()
 	if err != nil {
 		return nil, err
 	}
+	v := newView(st, w, l.origin)
+	v.made = made
+	l.view = v
+	l.stream.Begin(l.topology(v))
+	return v, nil
+}
+
+// known is the lab that is up now, whether it is looked at or not.
+func (l *Lab) known() (*netnslab.State, *wiring, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	made, err := l.made()
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case l.view != nil && l.view.made.Equal(made):
+		return l.view.st, l.view.w, nil
+	}
+	return l.load()
+}
+
+// made is when the state file of the lab was written.
+func (l *Lab) made() (at time.Time, err error) {
+	info, err := os.Stat(filepath.Join(netnslab.Dir(l.name), "state.json"))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return at, fmt.Errorf("lab %s is not up", l.name)
+	case err != nil:
+		return at, fmt.Errorf("lab %s: %w", l.name, err)
+	}
+	return info.ModTime(), nil
+}
+
+// load reads the lab. Preconditions: l.mu is held.
+func (l *Lab) load() (*netnslab.State, *wiring, error) {
+	st, err := netnslab.Load(l.name)
+	if err != nil {
+		return nil, nil, err
+	}
 	if !st.Complete {
-		return nil, fmt.Errorf("lab %s is being built", l.name)
+		return nil, nil, fmt.Errorf("lab %s is being built", l.name)
 	}
 	if l.token != st.Token {
 		l.token, l.origin, l.restart = st.Token, timer.Now(), nil
 	}
-	v, err := newView(st, l.origin)
-	if err != nil {
-		return nil, err
-	}
-	v.made = info.ModTime()
-	l.view = v
-	l.stream.Begin(l.topology(v))
-	return v, nil
+	w, err := readWiring(st)
+	return st, w, err
 }
 
 // leave forgets the lab that was up. Preconditions: l.mu is held.
@@ -190,8 +222,8 @@ type reply struct {
 	err  error
 }
 
-// newView reads the nodes' configurations. States count their time from origin.
-func newView(st *netnslab.State, origin unit.Time) (*view, error) {
+// readWiring reads the nodes' configurations.
+func readWiring(st *netnslab.State) (*wiring, error) {
 	var switches []config.Switch
 	var hosts []config.Host
 	for _, n := range st.Nodes {
@@ -218,10 +250,11 @@ func newView(st *netnslab.State, origin unit.Time) (*view, error) {
 	for _, l := range st.Links {
 		wires = append(wires, wire{l.A.Node, l.A.Iface, l.B.Node, l.B.Iface})
 	}
-	w, err := newWiring(switches, hosts, wires)
-	if err != nil {
-		return nil, err
-	}
+	return newWiring(switches, hosts, wires)
+}
+
+// newView is a view of which nothing is read yet. States count their time from origin.
+func newView(st *netnslab.State, w *wiring, origin unit.Time) *view {
 	v := &view{st: st, w: w, truth: oracle.NewState(w.fabric), reply: make(chan reply, len(w.nodes)), impatience: unit.Second}
 	v.model = newModel(w, v.truth.Stuck, origin)
 	v.asked, v.gone, v.whole = make([]bool, len(w.nodes)), make([]bool, len(w.nodes)), make([]unit.Time, len(w.nodes))
@@ -229,7 +262,7 @@ func newView(st *netnslab.State, origin unit.Time) (*view, error) {
 	for i, n := range w.nodes {
 		v.logs = append(v.logs, &logTail{Log: follow.Open(filepath.Join(netnslab.Dir(st.Name), n.Name, "events.jsonl")), id: w.ids[i]})
 	}
-	return v, nil
+	return v
 }
 
 // look asks the nodes, reads the logs up to a time, or as far as they are whole, and publishes the

@@ -8,6 +8,7 @@ import (
 
 	"softswitch/detect/catalog"
 	"softswitch/detect/respond"
+	netnslab "softswitch/netns-lab"
 	"softswitch/unit"
 )
 
@@ -40,9 +41,9 @@ func Serve(ctx context.Context, srv *Server, out io.Writer) *Page {
 	return p
 }
 
-// OpenLab serves the page of the lab of a name, which need not be up yet.
-func OpenLab(ctx context.Context, name, listen string, out io.Writer) (*Page, error) {
-	lab := newLab(name)
+// OpenLab serves the page of the lab of a name, which need not be up yet; orders is the door to it.
+func OpenLab(ctx context.Context, name, listen string, orders func(*netnslab.State) Orders, out io.Writer) (*Page, error) {
+	lab := newLab(name, orders)
 	p, err := Open(ctx, listen, lab.stream, lab.Act, out)
 	if err != nil {
 		return nil, err
@@ -53,7 +54,7 @@ func OpenLab(ctx context.Context, name, listen string, out io.Writer) (*Page, er
 
 // FollowLab is a page that nobody sees, of the lab of a name, for [Page.SaveTo].
 func FollowLab(ctx context.Context, name string) *Page {
-	lab := newLab(name)
+	lab := newLab(name, nil)
 	lab.stream.record()
 	p := &Page{stream: lab.stream, stop: func() {}}
 	p.follow(ctx, lab)
@@ -63,8 +64,8 @@ func FollowLab(ctx context.Context, name string) *Page {
 // Recording is what the page has shown so far.
 func (p *Page) Recording() (Recording, error) { return p.stream.Recording() }
 
-func newLab(name string) *Lab {
-	return NewLab(name, Choices{Detectors: catalog.Names(), Responses: respond.Names()}, new(Stream))
+func newLab(name string, orders func(*netnslab.State) Orders) *Lab {
+	return NewLab(name, Choices{Detectors: catalog.Names(), Responses: respond.Names()}, new(Stream), orders)
 }
 
 func (p *Page) follow(ctx context.Context, lab *Lab) {
@@ -99,16 +100,6 @@ func (p *Page) Judged(text string) {
 	if p != nil {
 		p.lab.judged(text)
 	}
-}
-
-// ServeLab is OpenLab until ctx ends.
-func ServeLab(ctx context.Context, name, listen string, out io.Writer) error {
-	p, err := OpenLab(ctx, name, listen, out)
-	if err != nil {
-		return err
-	}
-	<-ctx.Done()
-	return p.Close()
 }
 
 // Close ends the page; closing it again, or none, does nothing.

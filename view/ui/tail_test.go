@@ -297,7 +297,7 @@ func TestRecordingEndsWithItsRun(t *testing.T) {
 	}
 	v.made = info.ModTime()
 	stream := new(Stream)
-	l := NewLab("none", Choices{}, stream)
+	l := NewLab("none", Choices{}, stream, nil)
 	l.view = v
 	stream.Begin(l.topology(v))
 	begin := v.model.origin

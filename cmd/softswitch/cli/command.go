@@ -42,7 +42,7 @@ var Stdio = netnslab.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
 func Group(c *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 	c.AddCommand(commands...)
 	var names []string
-	for _, sub := range commands {
+	for _, sub := range c.Commands() {
 		if !sub.Hidden {
 			names = append(names, sub.Name())
 		}
@@ -55,6 +55,15 @@ func Group(c *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 	}
 	c.Args = cobra.ArbitraryArgs
 	return c
+}
+
+// Grouped adds commands to c, below a title in its help.
+func Grouped(c *cobra.Command, id, title string, commands ...*cobra.Command) {
+	c.AddGroup(&cobra.Group{ID: id, Title: title + ":"})
+	for _, sub := range commands {
+		sub.GroupID = id
+	}
+	c.AddCommand(commands...)
 }
 
 // Arguments checks the arguments of a command by want and, if there are too many

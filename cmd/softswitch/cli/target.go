@@ -12,7 +12,6 @@ import (
 	"softswitch/internal/control"
 	"softswitch/lab"
 	netnslab "softswitch/netns-lab"
-	"softswitch/node/config"
 )
 
 // Target is which running nodes a command is about: the one behind a control socket, or
@@ -91,8 +90,8 @@ func (t *Target) Nics(names []string) ([]control.Endpoint, error) {
 // pick finds in the lab.
 func (t *Target) find(names []string, both string, pick func(*netnslab.State, []string) ([]netnslab.NodeState, error)) ([]control.Endpoint, error) {
 	if t.Socket != "" {
-		if len(names) > 0 {
-			return nil, fmt.Errorf("--socket is "+both, strings.Join(names, " "))
+		if err := unnamed(names, both); err != nil {
+			return nil, err
 		}
 		return []control.Endpoint{{Path: t.Socket}}, nil
 	}
@@ -105,6 +104,24 @@ func (t *Target) find(names []string, both string, pick func(*netnslab.State, []
 		return nil, err
 	}
 	return lab.Endpoints(nodes), nil
+}
+
+// unnamed refuses names of nodes beside a socket.
+func unnamed(names []string, both string) error {
+	if len(names) > 0 {
+		return fmt.Errorf("--socket is "+both, strings.Join(names, " "))
+	}
+	return nil
+}
+
+// Orders is the door to the lab, or to what is behind the socket, of which names must not name any
+// besides; one is what that is.
+func (t *Target) Orders(names []string, one string) (o lab.Orders, err error) {
+	if t.Socket != "" {
+		return lab.OrdersBehind(t.Socket), unnamed(names, "one "+one+"; %q names hosts of a lab")
+	}
+	st, err := lab.Load(t.Lab)
+	return lab.OrdersTo(st), err
 }
 
 // InLab gives do the lab that is up.
@@ -181,14 +198,13 @@ func (t *Target) Order(cmd *cobra.Command, names []string, do func(control.Endpo
 	return err
 }
 
-// Act makes the NIC of a host, or the one behind the socket, behave so.
-func (t *Target) Act(host []string, a config.Act) error {
+// NIC is the door to the NIC of a host, or to the one behind the socket.
+func (t *Target) NIC(host []string) (o lab.Orders, err error) {
 	if len(host) == 0 && t.Socket == "" {
-		return errors.New("no host; give its name, or the NIC's control socket with --socket")
+		return o, errors.New("no host; give its name, or the NIC's control socket with --socket")
 	}
-	ends, err := t.Nics(host)
-	if err != nil {
-		return err
+	if _, err := t.Nics(host); err != nil {
+		return o, err
 	}
-	return ends[0].Call("act", a, nil)
+	return t.Orders(host, "NIC")
 }

@@ -31,13 +31,12 @@ so that "destroy" removes exactly that, also after a crash.`,
 	}
 	name := new(string)
 	cli.NameFlag(c, c.PersistentFlags(), name, netnslab.DefaultName)
-	return cli.Group(
-		c, labDeploy(name), labExport(name), labAttach(), labRelay(), labAgent(), labNodes(), labList(), labInspect(name), labExec(name),
-		labLink(name, "fail", false), labLink(name, "heal", true), labImpair(name), labKill(name), labRestart(name),
-		labStart(name), labStop(name), labStorm(name), labSlow(name), labNormal(name),
-		labShell(name), labGraph(name), labRootless(), labRun(name), labUI(name), labCapture(name),
-		labEvents(name), labMetrics(name), labWorlds(name), labDestroy(name),
-	)
+	cli.Grouped(c, "build", "Build", labDeploy(name), labAttach(), labExport(name), labGraph(name), labList(), labInspect(name), labRootless(), labDestroy(name))
+	cli.Grouped(c, "play", "Play", labRun(name), labWorlds(name))
+	cli.Grouped(c, "traffic", "Traffic", labStart(name), labStop(name), labStorm(name), labSlow(name), labNormal(name))
+	cli.Grouped(c, "failures", "Failures", labLink(name, "fail", "down", lab.Orders.Fail), labLink(name, "heal", "up", lab.Orders.Heal), labImpair(name), labKill(name), labRestart(name))
+	cli.Grouped(c, "look", "Look", labUI(name), labEvents(name), labCapture(name), labExec(name), labShell(name), labMetrics(name))
+	return cli.Group(c, labRelay(), labAgent(), labNodes())
 }
 
 func labDeploy(name *string) *cobra.Command {

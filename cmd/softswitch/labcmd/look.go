@@ -13,9 +13,9 @@ import (
 	"softswitch/internal/progress"
 	"softswitch/lab"
 	netnslab "softswitch/netns-lab"
+	"softswitch/play"
 	"softswitch/scenario/load"
 	"softswitch/view/drawing"
-	"softswitch/view/ui"
 )
 
 func labEvents(name *string) *cobra.Command {
@@ -131,7 +131,12 @@ lab as it is.`,
 		Example: "  sudo softswitch lab deploy -t scenarios/fattree-on-loop.yaml\n  sudo softswitch lab ui\n  sudo softswitch lab ui --listen 0.0.0.0:9000",
 		Args:    cobra.NoArgs,
 		RunE: cli.InLab(name, func(cmd *cobra.Command, _ *netnslab.State, _ []string) error {
-			return ui.ServeLab(cmd.Context(), *name, listen, os.Stdout)
+			page, err := play.OpenPage(cmd.Context(), *name, listen, os.Stdout)
+			if err != nil {
+				return err
+			}
+			<-cmd.Context().Done()
+			return page.Close()
 		}),
 	}
 	c.Flags().StringVar(&listen, "listen", cli.PageAddress, "address of the page; port 0 is any that is free")

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"softswitch/cmd/softswitch/cli"
-	"softswitch/internal/control"
 	"softswitch/lab"
 	netnslab "softswitch/netns-lab"
 	"softswitch/node/config"
@@ -56,33 +55,31 @@ func nodeAndCommand(_ *cobra.Command, args []string) error {
 }
 
 // labLink makes the commands that set a link down or up.
-func labLink(name *string, verb string, up bool) *cobra.Command {
+func labLink(name *string, verb, becomes string, set func(o lab.Orders, ctx context.Context, links ...netnslab.LinkState) error) *cobra.Command {
 	return &cobra.Command{
-		Use:               verb + " NODE NODE",
-		Short:             map[string]string{"fail": "Set the link between two nodes down", "heal": "Set the link between two nodes up"}[verb],
-		Example:           "  sudo softswitch lab " + verb + " core0 agg1-0",
+		Use:   verb + " NODE NODE",
+		Short: "Set the link between two nodes " + becomes,
+		Long: "Set the links between two nodes " + becomes + `. It is done when the switches have noticed. Of several links
+between them NODE:INTERFACE names one, as "lab inspect" shows it.`,
+		Example:           "  sudo softswitch lab " + verb + " core0 agg1-0\n  sudo softswitch lab " + verb + " core0:to-agg1-0 agg1-0",
 		Args:              cli.Arguments(cobra.ExactArgs(2)),
 		ValidArgsFunction: cli.UpTo(2, cli.Offer(name, cli.LinkEnds)),
 		RunE: cli.InLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
-			return lab.SetLinks(cmd.Context(), st, args[0], args[1], up)
+			links, err := lab.Between(st, args[0], args[1])
+			if err != nil {
+				return err
+			}
+			return set(lab.OrdersTo(st), cmd.Context(), links...)
 		}),
 	}
 }
 
 // labProcess makes the commands that end the processes of nodes, for good or to begin anew.
-func labProcess(name *string, c *cobra.Command, do func(ctx context.Context, st *netnslab.State, node string) error) *cobra.Command {
+func labProcess(name *string, c *cobra.Command, do func(ctx context.Context, to lab.Orders, nodes []string) error) *cobra.Command {
 	c.Args = cli.Arguments(cobra.MinimumNArgs(1))
 	c.ValidArgsFunction = cli.Offer(name, cli.NodeNames)
 	c.RunE = cli.InLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
-		if _, err := lab.Pick(st, args, ""); err != nil {
-			return err
-		}
-		for _, node := range args {
-			if err := do(cmd.Context(), st, node); err != nil {
-				return err
-			}
-		}
-		return nil
+		return do(cmd.Context(), lab.OrdersTo(st), args)
 	})
 	return c
 }
@@ -95,7 +92,7 @@ func labKill(name *string) *cobra.Command {
 stay, and their links stay up: what is sent to a dead switch is lost. A node that shares its
 process ends alone. "lab restart" starts it again.`,
 		Example: "  sudo softswitch lab kill core0",
-	}, func(_ context.Context, st *netnslab.State, node string) error { return st.Kill(node) })
+	}, func(_ context.Context, to lab.Orders, nodes []string) error { return to.Kill(nodes...) })
 }
 
 func labRestart(name *string) *cobra.Command {
@@ -108,7 +105,7 @@ is started (lab start). A run in which a node is restarted is not valid.
 
 Nodes that share a process cannot be restarted: give --nodes-per-process 1 to "lab deploy".`,
 		Example: "  sudo softswitch lab restart core0 agg1-0",
-	}, func(ctx context.Context, st *netnslab.State, node string) error { return st.Restart(ctx, node) })
+	}, func(ctx context.Context, to lab.Orders, nodes []string) error { return to.Restart(ctx, nodes...) })
 }
 
 func labImpair(name *string) *cobra.Command {
@@ -119,7 +116,8 @@ func labImpair(name *string) *cobra.Command {
 		Short: "Delay, lose, repeat or reorder the frames on a link; show what links do",
 		Long: `Have the link between two nodes, in both directions, delay, lose, repeat or reorder
 frames from now on. What no flag says, the link does not do; --clear ends it all. Without
-nodes, show what the links of the lab do, and how many frames they did it to.
+nodes, show what the links of the lab do, and how many frames they did it to. Of several
+links between two nodes NODE:INTERFACE names one.
 
 A link keeps time to a millisecond. A run in which a link is impaired by hand is not valid:
 what belongs to an experiment is written in its scenario file (delay, jitter and so on of
@@ -146,7 +144,11 @@ topology, and of its overrides).`,
 			case asJSON:
 				return errors.New("lab impair: --json goes without nodes, where there is something to show")
 			}
-			return lab.Impair(cmd.Context(), st, args[0], args[1], w)
+			links, err := lab.Between(st, args[0], args[1])
+			if err != nil {
+				return err
+			}
+			return lab.OrdersTo(st).Impair(cmd.Context(), w, links...)
 		}),
 	}
 	f := c.Flags()
@@ -183,7 +185,7 @@ exit status is the shell's.`,
 }
 
 func labStart(name *string) *cobra.Command {
-	return toSenders(name, lab.Start, &cobra.Command{
+	return toSenders(name, lab.Orders.Start, &cobra.Command{
 		Use:   "start [HOST...]",
 		Short: "Let hosts send their flows, from the beginning of the time line",
 		Long: `Let the hosts of a lab that is up, or those that are named, send the flows of its
@@ -195,7 +197,7 @@ not played: see "lab fail" and "lab heal". After "lab stop" it begins anew.`,
 }
 
 func labStop(name *string) *cobra.Command {
-	return toSenders(name, lab.Stop, &cobra.Command{
+	return toSenders(name, lab.Orders.Stop, &cobra.Command{
 		Use:     "stop [HOST...]",
 		Short:   "Let hosts send no more until they are started again",
 		Example: "  sudo softswitch lab stop",
@@ -204,16 +206,16 @@ func labStop(name *string) *cobra.Command {
 
 // toSenders makes c tell hosts that send to do something: those of the lab that are named,
 // all, or the one behind a socket.
-func toSenders(name *string, do func(context.Context, []control.Endpoint) error, c *cobra.Command) *cobra.Command {
+func toSenders(name *string, do func(o lab.Orders, ctx context.Context, hosts ...string) error, c *cobra.Command) *cobra.Command {
 	var t cli.Target
 	c.ValidArgsFunction = cli.Offer(name, cli.SenderNames)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		t.Lab = *name
-		hosts, err := t.Senders(args)
+		to, err := t.Orders(args, "host")
 		if err != nil {
 			return err
 		}
-		return do(cmd.Context(), hosts)
+		return do(to, cmd.Context(), args...)
 	}
 	t.SocketFlag(c.Flags(), "host")
 	return c
@@ -230,7 +232,7 @@ do; "lab normal" ends it. The class has to be one of the host's lossless ones.`,
 		Args:              cli.Arguments(cobra.MinimumNArgs(1)),
 		ValidArgsFunction: cli.Offer(name, cli.HostNames),
 		RunE: cli.InLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
-			return lab.Act(cmd.Context(), st, args, config.Act{Do: "storm", Class: class})
+			return lab.OrdersTo(st).Storm(cmd.Context(), class, args...)
 		}),
 	}
 	c.Flags().IntVar(&class, "class", 3, "priority to pause, 0 to 7")
@@ -247,7 +249,7 @@ fill, and it pauses its switch; "lab normal" ends it.`,
 		Args:              cli.Arguments(cobra.ExactArgs(2)),
 		ValidArgsFunction: cli.Offer(name, cli.HostNames),
 		RunE: cli.InLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
-			return lab.Act(cmd.Context(), st, args[:1], config.Act{Do: "slow", Rate: args[1]})
+			return lab.OrdersTo(st).Slow(cmd.Context(), args[1], args[0])
 		}),
 	}
 }
@@ -260,7 +262,7 @@ func labNormal(name *string) *cobra.Command {
 		Args:              cli.Arguments(cobra.MinimumNArgs(1)),
 		ValidArgsFunction: cli.Offer(name, cli.HostNames),
 		RunE: cli.InLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
-			return lab.Act(cmd.Context(), st, args, config.Act{Do: "normal"})
+			return lab.OrdersTo(st).Normal(cmd.Context(), args...)
 		}),
 	}
 }

@@ -1,6 +1,7 @@
 package nodecmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -101,12 +102,16 @@ receive buffer of a lossless class is three quarters full, the NIC pauses it, an
 resumes it when it is half empty.`,
 		Example: "  sudo softswitch nic slow h2 20Mbit/s",
 		Args:    cli.Arguments(cobra.RangeArgs(1, 2)),
-	}, func(t *cli.Target, args []string) error {
+	}, func(ctx context.Context, t *cli.Target, args []string) error {
 		last := len(args) - 1
 		if r, err := config.ParseRate(args[last]); err != nil || r == 0 {
 			return fmt.Errorf("RATE: %q; give one above zero such as 10Mbit/s, as the last argument", args[last])
 		}
-		return t.Act(args[:last], config.Act{Do: "slow", Rate: args[last]})
+		nic, err := t.NIC(args[:last])
+		if err != nil {
+			return err
+		}
+		return nic.Slow(ctx, args[last], args[:last]...)
 	})
 }
 
@@ -116,15 +121,21 @@ func nicNormal() *cobra.Command {
 		Short:   "Let the stack of a host take frames at once again",
 		Example: "  sudo softswitch nic normal h2",
 		Args:    cli.Arguments(cobra.MaximumNArgs(1)),
-	}, func(t *cli.Target, args []string) error { return t.Act(args, config.Act{Do: "normal"}) })
+	}, func(ctx context.Context, t *cli.Target, args []string) error {
+		nic, err := t.NIC(args)
+		if err != nil {
+			return err
+		}
+		return nic.Normal(ctx, args...)
+	})
 }
 
 // nicAct makes c do something to NICs.
-func nicAct(c *cobra.Command, do func(t *cli.Target, args []string) error) *cobra.Command {
+func nicAct(c *cobra.Command, do func(ctx context.Context, t *cli.Target, args []string) error) *cobra.Command {
 	t := &cli.Target{}
 	t.Flags(c, c.Flags(), "NIC")
 	c.ValidArgsFunction = t.Complete(cli.NICNames)
-	c.RunE = func(_ *cobra.Command, args []string) error { return do(t, args) }
+	c.RunE = func(cmd *cobra.Command, args []string) error { return do(cmd.Context(), t, args) }
 	return c
 }
 

@@ -1,0 +1,299 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"softswitch/internal/control"
+	"softswitch/internal/timer"
+	netnslab "softswitch/netns-lab"
+	"softswitch/node/config"
+	"softswitch/node/observe"
+	"softswitch/unit"
+)
+
+// Orders is the one door by which a lab that is up is changed: what commands and the page order, the
+// events of a scenario, and what the NIC demo does to its receiver.
+type Orders struct {
+	st     *netnslab.State
+	socket string // control socket of the one host that orders are for, where there is no lab
+	// hurried orders do not wait until switches have noticed that a link went up or down: the next
+	// event of a scenario may be due.
+	hurried bool
+}
+
+// OrdersTo is the door to a lab.
+func OrdersTo(st *netnslab.State) Orders { return Orders{st: st} }
+
+// OrdersBehind is the door to one host, which orders need not name.
+func OrdersBehind(socket string) Orders { return Orders{socket: socket} }
+
+// Fail sets links down. When it returns the switches at their ends have noticed, if they answer: the
+// kernel tells them of it, some milliseconds later.
+func (o Orders) Fail(ctx context.Context, links ...netnslab.LinkState) error {
+	return o.setLinks(ctx, links, (*netnslab.State).Fail, false)
+}
+
+// Heal sets links up, as Fail sets them down.
+func (o Orders) Heal(ctx context.Context, links ...netnslab.LinkState) error {
+	return o.setLinks(ctx, links, (*netnslab.State).Heal, true)
+}
+
+func (o Orders) setLinks(ctx context.Context, links []netnslab.LinkState, set func(*netnslab.State, netnslab.LinkState) error, up bool) error {
+	for _, l := range links {
+		if err := set(o.st, l); err != nil {
+			return err
+		}
+	}
+	if o.hurried {
+		return nil
+	}
+	for _, l := range links {
+		for _, e := range []netnslab.End{l.A, l.B} {
+			if err := awaitNotice(ctx, o.st, e, up); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// noticeMax is how long a switch may take to notice that a link went up or down.
+const noticeMax = 10 * time.Second
+
+// awaitNotice waits until the switch at the end of a link has noticed that it is up or down. Nobody is
+// waited for who does not answer.
+func awaitNotice(ctx context.Context, st *netnslab.State, e netnslab.End, up bool) error {
+	if !slices.Contains(Names(st, "switch"), e.Node) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, noticeMax, fmt.Errorf("%s does not notice that %s is %s", e.Node, e.Iface, map[bool]string{true: "up", false: "down"}[up]))
+	defer cancel()
+	again := time.NewTicker(2 * time.Millisecond)
+	defer again.Stop()
+	for {
+		var snap observe.Switch
+		if err := control.CallWithin(time.Second, controlPath(st, e.Node), "stats", nil, &snap); err != nil {
+			return nil
+		}
+		if slices.ContainsFunc(snap.Ports, func(p observe.Port) bool { return p.Name == e.Iface && p.Up == up }) {
+			return nil
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// Impair has links, in both directions, do this to frames from now on. All is checked before anything
+// changes.
+func (o Orders) Impair(ctx context.Context, w config.Wire, links ...netnslab.LinkState) error {
+	if _, err := w.Build(); err != nil {
+		return err
+	}
+	var ends []control.Endpoint
+	ports := map[string][]string{} // by node
+	for _, l := range links {
+		for _, e := range []netnslab.End{l.A, l.B} {
+			if ports[e.Node] == nil {
+				ends = append(ends, o.end(e.Node))
+			}
+			ports[e.Node] = append(ports[e.Node], e.Iface)
+		}
+	}
+	_, _, err := control.AskAll(ctx, ends, func(e control.Endpoint) (struct{}, error) {
+		for _, p := range ports[e.Name] {
+			if err := e.Call("impair", config.WireRequest{Port: p, Wire: w}, nil); err != nil {
+				return struct{}{}, err
+			}
+		}
+		return struct{}{}, nil
+	})
+	return err
+}
+
+// Kill ends the processes of nodes, as a crash does.
+func (o Orders) Kill(nodes ...string) error {
+	return o.each(nodes, o.st.Kill)
+}
+
+// Freeze halts the process of a node until Continue.
+func (o Orders) Freeze(node string) error { return o.st.Stop(node) }
+
+// Continue lets the process of a node run again.
+func (o Orders) Continue(node string) error { return o.st.Continue(node) }
+
+// Restart starts the processes of nodes anew, also of dead ones.
+func (o Orders) Restart(ctx context.Context, nodes ...string) error {
+	return o.each(nodes, func(node string) error { return o.st.Restart(ctx, node) })
+}
+
+// each does something to nodes, one after the other, if there are all of them.
+func (o Orders) each(nodes []string, do func(node string) error) error {
+	if _, err := Pick(o.st, nodes, ""); err != nil {
+		return err
+	}
+	for _, node := range nodes {
+		if err := do(node); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restartPatience is how long a switch may take to come back.
+const restartPatience = 5 * time.Second
+
+// RestartSwitches makes every switch begin anew in its process, its buffers empty, with another
+// detector and response, and waits until all are back.
+func (o Orders) RestartSwitches(ctx context.Context, detector, response string) error {
+	args := struct {
+		Detector string `json:"detector"`
+		Response string `json:"response"`
+	}{detector, response}
+	switches := ends(o.st, Names(o.st, "switch"))
+	before := make([]int, len(switches))
+	for i, s := range switches {
+		restarts, err := timesBegun(s)
+		if err == nil {
+			err = s.Call("restart", args, nil)
+		}
+		if err != nil {
+			return fmt.Errorf("switch %s: %w", s.Name, err)
+		}
+		before[i] = restarts
+	}
+	ctx, cancel := context.WithTimeout(ctx, restartPatience)
+	defer cancel()
+	for i, s := range switches {
+		if err := awaitRestart(ctx, s, before[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// timesBegun is how often a switch has begun anew.
+func timesBegun(s control.Endpoint) (int, error) {
+	snap, err := control.Get[observe.Switch](s, "stats", nil)
+	return snap.Restarts, err
+}
+
+// awaitRestart waits until a switch answers that has begun anew more often than before: the one
+// that ends may answer, too.
+func awaitRestart(ctx context.Context, s control.Endpoint, before int) error {
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for {
+		restarts, err := timesBegun(s)
+		if err == nil && restarts > before {
+			return nil
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return fmt.Errorf("switch %s does not come back: %w", s.Name, errors.Join(err, ctx.Err()))
+		}
+	}
+}
+
+// startLead is the time between the order to start and the first frame, so that every
+// host has the order by then.
+const startLead = 200 * unit.Millisecond
+
+// Start makes hosts send their flows from the start of the scenario; without names, all that have
+// flows.
+func (o Orders) Start(ctx context.Context, hosts ...string) error {
+	to, err := o.hosts(hosts, PickSenders)
+	if err != nil {
+		return err
+	}
+	all, err := clocks(ctx, to)
+	if err != nil {
+		return err
+	}
+	return startAt(ctx, to, timer.Now()+startLead, all)
+}
+
+// startAt makes hosts start at a point of the clock of this process, each by its own clock.
+func startAt(ctx context.Context, hosts []control.Endpoint, at unit.Time, all map[string]clock) error {
+	_, _, err := control.AskAll(ctx, hosts, func(e control.Endpoint) (any, error) {
+		return nil, e.Call("start", instant{at + all[e.Name].ahead}, nil)
+	})
+	return err
+}
+
+// Stop makes hosts stop sending; without names, all that have flows.
+func (o Orders) Stop(ctx context.Context, hosts ...string) error {
+	to, err := o.hosts(hosts, PickSenders)
+	if err != nil {
+		return err
+	}
+	return stopAll(ctx, to)
+}
+
+func stopAll(ctx context.Context, hosts []control.Endpoint) error {
+	return ask(ctx, hosts, "stop", nil)
+}
+
+// Storm makes hosts pause a class without end.
+func (o Orders) Storm(ctx context.Context, class int, hosts ...string) error {
+	return o.act(ctx, hosts, config.Act{Do: "storm", Class: class})
+}
+
+// Slow lets hosts take no more than a rate of what they are sent.
+func (o Orders) Slow(ctx context.Context, rate string, hosts ...string) error {
+	return o.act(ctx, hosts, config.Act{Do: "slow", Rate: rate})
+}
+
+// Normal ends what Storm and Slow began.
+func (o Orders) Normal(ctx context.Context, hosts ...string) error {
+	return o.act(ctx, hosts, config.Act{Do: "normal"})
+}
+
+// act changes the behaviour of hosts. The error names those that refused.
+func (o Orders) act(ctx context.Context, hosts []string, a config.Act) error {
+	to, err := o.hosts(hosts, func(st *netnslab.State, names []string) ([]netnslab.NodeState, error) { return Pick(st, names, "host") })
+	if err != nil {
+		return err
+	}
+	return ask(ctx, to, "act", a)
+}
+
+func ask(ctx context.Context, ends []control.Endpoint, do string, args any) error {
+	_, _, err := control.AskAll(ctx, ends, func(e control.Endpoint) (any, error) { return nil, e.Call(do, args, nil) })
+	return err
+}
+
+// hosts are those that pick finds, or the one behind the socket.
+func (o Orders) hosts(names []string, pick func(*netnslab.State, []string) ([]netnslab.NodeState, error)) ([]control.Endpoint, error) {
+	if o.socket != "" {
+		return []control.Endpoint{{Path: o.socket}}, nil
+	}
+	nodes, err := pick(o.st, names)
+	return Endpoints(nodes), err
+}
+
+// Lose has a control frame that a node sends be lost on its way.
+func (o Orders) Lose(node string, at config.WireRequest) error {
+	return o.end(node).Call("lose", at, nil)
+}
+
+// Forge puts a frame on a link as if a node had sent it.
+func (o Orders) Forge(node string, at config.WireRequest) error {
+	return o.end(node).Call("forge", at, nil)
+}
+
+// Tape has a node keep the control frames that it sends, to be forged later.
+func (o Orders) Tape(node string, at config.WireRequest) error {
+	return o.end(node).Call("tape", at, nil)
+}
+
+func (o Orders) end(node string) control.Endpoint {
+	return control.Endpoint{Name: node, Path: controlPath(o.st, node)}
+}
