@@ -10,4 +10,4 @@ set -eu
 LAB=${LAB:-nic}
 . "$(dirname "$0")/common.sh"
 case ${1-} in -h | --help) usage ;; esac
-$sudo "$softswitch" nic demo --name "$LAB" "$@"
+$sudo "$softswitch" demo nic --name "$LAB" "$@"

@@ -15,7 +15,7 @@ import (
 // attack attacks the lab, and reads the report.
 func (b *bed) attack(args ...string) (r attack.Report, code int) {
 	b.Helper()
-	out := b.run(b.command(append([]string{"attack", "--name", b.name, "--json"}, args...)...))
+	out := b.run(b.command(append([]string{"lab", "attack", "--name", b.name, "--json"}, args...)...))
 	if err := json.Unmarshal([]byte(out.stdout), &r); err != nil {
 		b.Fatalf("the report is no JSON: %v", err)
 	}
@@ -87,7 +87,7 @@ func TestAttackOnOpenLinks(t *testing.T) {
 		{"s1 s2 --for 0s", "--for: 0s; valid: above 0s"},
 		{"s1 s2 --seed -1", "--seed: -1; valid: 0 or above"},
 	} {
-		out := b.run(b.command(append([]string{"attack", "--name", b.name}, strings.Fields(c.args)...)...))
+		out := b.run(b.command(append([]string{"lab", "attack", "--name", b.name}, strings.Fields(c.args)...)...))
 		if out.code != 2 || !strings.Contains(out.stderr, c.want) {
 			t.Errorf("attack %s: exit status %d, %q; want 2, %q", c.args, out.code, out.stderr, c.want)
 		}

@@ -18,8 +18,8 @@ func checkCommand() *cobra.Command {
 	var witness string
 	var cure bool
 	c := cli.Printed(&cobra.Command{
-		Use:   "check FILE",
-		Short: "Find what could lock a scenario's fabric, before it happens",
+		Use:   "check FILE|NAME",
+		Short: "Find what could lock a fabric, before it happens",
 		Long: fmt.Sprintf(`Find the cycles of buffers that could come to wait for one another (cyclic buffer
 dependencies), by the routes, backups, flooding and classes of a scenario file: while
 nothing fails, with what the file has fail, and with every link, every switch and every
@@ -37,12 +37,12 @@ change, the fewest for up to %d, else found step by step; Tagger's rules; no flo
 Exit status: 0 there is no such cycle; 1 there is one; 2 it could not be checked.`, check.MaxExact),
 		Example:           "  softswitch check scenarios/fattree-on-loop.yaml\n  softswitch check scenarios/fattree-on-loop.yaml --witness /tmp/witness\n  softswitch check --failures 1 --json fabric.yaml",
 		Args:              cli.Arguments(cobra.ExactArgs(1)),
-		ValidArgsFunction: cli.UpTo(1, cli.YAMLFiles),
+		ValidArgsFunction: cli.UpTo(1, cli.FilesAndNames),
 	}, "print JSON", func(cmd *cobra.Command, args []string) (cli.Finding, error) {
 		if err := opt.Valid(); err != nil {
 			return nil, err
 		}
-		data, err := cli.ReadFile(args[0])
+		data, err := cli.ReadScenario(args[0])
 		if err != nil {
 			return nil, err
 		}

@@ -23,16 +23,18 @@ func doctorCommand() *cobra.Command {
 	var opt rates.Options
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what this machine lacks, and what rate a lab holds on it",
+		Short: "Say what this machine lacks, and what a lab holds",
 		Long: `Check what the switch and the lab need of this machine, and say what to do about
-what is missing. Nothing is changed. Exit status 1 if something needed is missing.
+what is missing. Nothing is changed.
 
 With --lab it finds the highest rate of links that a fat-tree holds here, by playing
 it: labs of its own are built and removed, in which a host of every other pod sends to
 one of the first, and to one of the last, at line rate; with k=4 these are the flows of
 the scenario fattree-no-loop. A rate is held if --runs runs at it are valid by the rules of
-any run, lose no lossless frame, and bring the receivers what their links carry. Exit
-status 1 if no rate is held.`,
+any run, lose no lossless frame, and bring the receivers what their links carry.
+
+Exit status: 0 nothing that is needed is missing, or a rate is held; 1 something is, or none
+is held; 2 it could not be found out.`,
 		Example: "  softswitch doctor\n  sudo softswitch doctor --lab k=4\n  sudo softswitch doctor --lab k=4 --mtu 9000 --runs 10 --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -98,13 +98,13 @@ var varying = []varies{
 	{command: typed(`decode captures/`), lines: matching(` PFC 3:`)},
 	{command: typed(`tshark .*captures/`), tool: "tshark", lines: matching(`^Class Based Flow Control `)},
 
-	{command: typed(`nic demo$`), tool: "iperf3", masks: figuresOfRun, lines: matching(`^h[12] +[0-9]`, `^iperf3:`, `^ping:`, `^fabric:`, `^pauses:`)},
+	{command: typed(`demo nic$`), tool: "iperf3", masks: figuresOfRun, lines: matching(`^h[12] +[0-9]`, `^iperf3:`, `^ping:`, `^fabric:`, `^pauses:`)},
 	{command: typed(`nic show$`), masks: []mask{columns}, lines: matching(`^h[12] +[0-9]`)},
 	{command: typed(`iperf3 -c`), tool: "iperf3", lines: matching(`^\[ +\d\] `)},
 	{command: typed(`iperf3`), tool: "iperf3"},
 
 	{command: typed(`python3 `), tool: "python3", simulated: true},
-	{command: typed(`wireshark install$`), tool: "tshark", simulated: true},
+	{command: typed(`decode wireshark$`), tool: "tshark", simulated: true},
 	{command: typed(`# in another$`), masks: []mask{written}},
 	{command: typed(`tshark -r lab.pcapng .* -V `), tool: "tshark", masks: []mask{fields, passed}},
 	{command: typed(`tshark -r lab.pcapng .*itsy.home .* > seq$`), tool: "tshark"},

@@ -26,14 +26,15 @@ import (
 func validateCommand() *cobra.Command {
 	var set []strictyaml.Setting
 	c := cli.Printed(&cobra.Command{
-		Use:   "validate FILE...",
-		Short: "Check scenario files and configurations of switches and hosts",
+		Use:   "validate FILE|NAME...",
+		Short: "Check scenario files and configurations of nodes",
 		Long: `Check scenario files and configurations of switches and hosts, which it tells apart
 by their keys: a scenario has "topology", a switch "ports", a host "port". All that
 is wrong with a file is told at once, with its line; of a scenario also what only
 shows when its routes are computed, and whether it can be simulated and played on a
-live lab. FILE "-" is standard input, here and wherever a
-command reads such a file; messages call it <stdin>.
+live lab. FILE "-" is standard input, here and wherever a command reads such a file;
+messages call it <stdin>. NAME, here and wherever a scenario is wanted, is one that comes
+with softswitch.
 
 --set KEY=VALUE checks the files with a value instead of theirs, as "sim run" plays them.
 
@@ -42,11 +43,11 @@ An editor that knows JSON Schema checks files while they are written: docs/schem
 Exit status: 0 all files are good; 1 one of them is not; 2 one could not be read.`,
 		Example:           "  softswitch validate scenarios/*.yaml\n  softswitch validate --json switch.yaml",
 		Args:              cli.Arguments(cobra.MinimumNArgs(1)),
-		ValidArgsFunction: cli.YAMLFiles,
+		ValidArgsFunction: cli.FilesAndNames,
 	}, "print a list of files with their faults as JSON", func(_ *cobra.Command, args []string) (cli.Finding, error) {
 		var all validate.Files
 		for _, file := range args {
-			data, err := cli.ReadFile(file)
+			data, err := cli.ReadScenario(file)
 			if err != nil {
 				return nil, err
 			}
@@ -62,7 +63,7 @@ func taggerCommand() *cobra.Command {
 	var tags int
 	var without []string
 	c := cli.Printed(&cobra.Command{
-		Use:   "tagger FILE",
+		Use:   "tagger FILE|NAME",
 		Short: "Show Tagger's rules for a scenario and prove that no deadlock can form",
 		Long: `Compute Tagger's rules for the topology of a scenario file, and look for a cycle of
 buffer dependencies under them, over every possible route and all tags. Show the
@@ -70,11 +71,11 @@ class in which each flow leaves each switch on its way.
 
 Exit status: 0 there is no cycle; 1 there is one, which is shown; 2 the rules could
 not be made, such as for a topology without levels.`,
-		Example:           "  softswitch tagger scenarios/fattree-on-loop.yaml\n  softswitch tagger scenarios/fattree-on-loop.yaml --tags 1\n  softswitch tagger scenarios/fattree-on-loop.yaml --without agg0-0",
+		Example:           "  softswitch check tagger scenarios/fattree-on-loop.yaml\n  softswitch check tagger fattree-on-loop --tags 1\n  softswitch check tagger fattree-on-loop --without agg0-0",
 		Args:              cli.Arguments(cobra.ExactArgs(1)),
-		ValidArgsFunction: cli.UpTo(1, cli.YAMLFiles),
+		ValidArgsFunction: cli.UpTo(1, cli.FilesAndNames),
 	}, "print JSON", func(cmd *cobra.Command, args []string) (cli.Finding, error) {
-		data, err := cli.ReadFile(args[0])
+		data, err := cli.ReadScenario(args[0])
 		if err != nil {
 			return nil, err
 		}
@@ -143,8 +144,7 @@ func replayCommand() *cobra.Command {
 	c := cli.Printed(&cobra.Command{
 		Use:   "replay FILE",
 		Short: "Repeat a recorded node, call by call, and compare",
-		Long: `Repeat what "softswitch run --record FILE" or "softswitch host --record FILE"
-recorded: every call of the node's machine, on a machine made anew, without
+		Long: `Repeat what "softswitch run --record FILE" recorded: every call of the node's machine, on a machine made anew, without
 interfaces and without waiting. It has to give the same events.
 
 A recording that is cut short, as that of a node that was killed, is compared as
@@ -153,7 +153,7 @@ takes the file of them.
 
 Exit status: 0 the same; 1 not, or not whole: the first difference, or the fault,
 is printed; 2 no recording, or one of another version.`,
-		Example: "  softswitch replay s1.rec",
+		Example: "  sudo softswitch run veth0 veth1 --record s1.rec\n  softswitch run replay s1.rec",
 		Args:    cli.Arguments(cobra.ExactArgs(1)),
 	}, "print JSON", func(_ *cobra.Command, args []string) (cli.Finding, error) {
 		f, err := os.Open(args[0])
@@ -189,7 +189,7 @@ most that the flow has in any of the verdicts. Marks show when the first deadloc
 about and, if none was left at the end, when the last was gone.`,
 		Example: `  softswitch sim run scenarios/itsy-fig5.yaml --response drop --json > drop.json
   softswitch sim run scenarios/itsy-fig5.yaml --response drop+trigger --json > trigger.json
-  softswitch plot drop.json trigger.json --out fig5.svg`,
+  softswitch compare plot drop.json trigger.json --out fig5.svg`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			var all []*verdict.Verdict

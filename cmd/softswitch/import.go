@@ -18,7 +18,7 @@ import (
 func importCommand() *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "import",
-		Short: "Make a scenario file of the files of other switches and simulators",
+		Short: "Make a scenario file of other programs' files",
 		Long:  `Make a scenario file of the files of other switches and simulators.`,
 	}, importSONiC(), importHPCC(), importGraphML(), importContainerlab())
 }

@@ -105,7 +105,7 @@ func TestUnread(t *testing.T) {
 	}{
 		{args: []string{"lab", "run", endless(t, "fattree-on-loop.yaml")}}, // at once, and not when it has played
 		{args: []string{"demo"}},
-		{[]string{"nic", "demo"}, []string{"iperf3", "ping"}},
+		{[]string{"demo", "nic"}, []string{"iperf3", "ping"}},
 	} {
 		t.Run(c.args[0], func(t *testing.T) {
 			b := newBigBed(t, c.needs...)

@@ -11,6 +11,9 @@
 package main
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"softswitch/cmd/softswitch/cli"
@@ -22,19 +25,35 @@ import (
 func main() { cli.Main(root()) }
 
 func root() *cobra.Command {
-	c := cli.Program(&cobra.Command{
+	c := cli.Group(&cobra.Command{
 		Use:   "softswitch",
 		Short: "A userspace Ethernet switch with PFC, and deadlock detection",
-		Long: `softswitch is an Ethernet switch in user space, with IEEE 802.1Qbb Priority-based
-Flow Control and detection of PFC deadlocks, and a lab that builds fabrics of it
-out of network namespaces.
-
+		Long: `softswitch: an Ethernet switch in user space with PFC, and deadlock detection
 Exit status: 0 done and as expected; 1 done, but not as expected; 2 not done.`,
 	})
-	c.AddCommand(nodecmd.Commands()...)
-	c.AddCommand(labcmd.Commands()...)
-	c.AddCommand(simcmd.Commands()...)
-	c.AddCommand(decodeCommand(), replayCommand(), plotCommand(), taggerCommand(), validateCommand(), checkCommand(), importCommand())
-	c.AddCommand(doctorCommand(), genCommand(), wiresharkCommand())
-	return c
+	c.Args = nil // cobra knows what a name that is no command may have meant
+	cli.Grouped(c, "start", "Start here", cli.With(labcmd.Demo(), nodecmd.NICDemo("nic")), doctorCommand())
+	cli.Grouped(c, "play", "Play", labcmd.Lab(), simcmd.Sim())
+	cli.Grouped(c, "ask", "Ask", cli.With(checkCommand(), taggerCommand()), simcmd.Cause(), cli.With(simcmd.Compare(), plotCommand()), simcmd.Sweep(), simcmd.Campaign())
+	cli.Grouped(c, "run", "Run nodes", cli.With(nodecmd.Run(), replayCommand()), nodecmd.NIC())
+	cli.Grouped(c, "nodes", "Ask nodes", nodecmd.Show(), nodecmd.Clear(), nodecmd.PFCWD(), nodecmd.Auth())
+	cli.Grouped(c, "files", "Files", importCommand(), validateCommand(), cli.With(decodeCommand(), wiresharkCommand("wireshark")))
+	c.AddCommand(labcmd.Internal()...)
+	c.AddCommand(genCommand())
+	cli.Formerly(
+		c, nodecmd.Host(), replayCommand(), taggerCommand(), plotCommand(), simcmd.Merge(), labcmd.Attack(),
+		cli.Group(&cobra.Command{Use: "wireshark"}, wiresharkCommand("install")),
+	)
+	c.SetHelpCommand(&cobra.Command{Hidden: true, Use: "help [COMMAND]", RunE: help})
+	c.CompletionOptions.HiddenDefaultCmd = true
+	return cli.Program(c)
+}
+
+// help is `softswitch help COMMAND`, which is `softswitch COMMAND --help`.
+func help(cmd *cobra.Command, args []string) error {
+	c, rest, err := cmd.Root().Find(args)
+	if err != nil || len(rest) > 0 {
+		return fmt.Errorf("help: no command %q; see `%s --help`", strings.Join(args, " "), cmd.Root().Name())
+	}
+	return c.Help()
 }

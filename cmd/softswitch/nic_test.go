@@ -19,7 +19,7 @@ func TestNICDemo(t *testing.T) {
 	b := newLoneBed(t, "iperf3", "ping")
 	var v nicdemo.Result
 	b.untilValid(func() string {
-		r := b.run(b.command("nic", "demo", "--name", b.name, "--json"))
+		r := b.run(b.command("demo", "nic", "--name", b.name, "--json"))
 		v = nicdemo.Result{}
 		if err := json.Unmarshal([]byte(r.stdout), &v); err != nil {
 			t.Fatalf("exit status %d, and no JSON: %v", r.code, err)
@@ -44,7 +44,7 @@ func TestNICDemo(t *testing.T) {
 // TestNICDemoInterrupt: Ctrl-C removes the lab, and what the programs say to it is left out.
 func TestNICDemoInterrupt(t *testing.T) {
 	b := newBed(t, "iperf3", "ping")
-	s := b.start(b.command("nic", "demo", "--name", b.name))
+	s := b.start(b.command("demo", "nic", "--name", b.name))
 	s.await("ping runs in class 0")
 	b.await("iperf3 sends", func() bool {
 		var nic observe.NIC

@@ -54,7 +54,7 @@ func TestPlantedLinks(t *testing.T) {
 		{args: "sim fuzz --n 40 --seed 1 --detector none --shrink 0 --out DIR"},
 		{args: "lab export " + scenario + " --containerlab DIR/new"},
 		{args: "campaign init DIR/new sim fuzz --n 4"},
-		{args: "wireshark install --dir DIR"},
+		{args: "decode wireshark --dir DIR"},
 		{args: "run a --record OUT"},
 		{args: "run a --control OUT"},
 		{args: "run a --control DIR/control.sock"},

@@ -9,25 +9,18 @@ import (
 	"softswitch/view/wireshark"
 )
 
-func wiresharkCommand() *cobra.Command {
-	return cli.Group(&cobra.Command{
-		Use:   "wireshark",
-		Short: "Make Wireshark and tshark show deadlock detection",
-		Long: `Make Wireshark and tshark show what deadlock detection puts on the wire: the ITSY TLV in
-the padding of PFC frames and in messages, and Credit Loop Control Messages.`,
-	}, wiresharkInstall())
-}
-
-func wiresharkInstall() *cobra.Command {
+// wiresharkCommand installs the dissector, and is called use.
+func wiresharkCommand(use string) *cobra.Command {
 	var dir string
 	c := &cobra.Command{
-		Use:   "install [--dir DIR]",
-		Short: "Install the dissector in your plugin folder",
-		Long: `Install the dissector, a Lua plugin that is built into this program, in your personal
-plugin folder, which tshark is asked for. Wireshark loads it at its next start, or by
+		Use:   use + " [--dir DIR]",
+		Short: "Install the dissector for Wireshark and tshark",
+		Long: `Install the dissector, a Lua plugin that is built into this program, by which Wireshark and
+tshark show what deadlock detection puts on the wire: the ITSY TLV in the padding of PFC
+frames and in messages, and Credit Loop Control Messages. It goes into your personal plugin folder, which tshark is asked for. Wireshark loads it at its next start, or by
 Analyze > Reload Lua Plugins. Another version of it that is there is replaced.`,
-		Example: `  softswitch wireshark install
-  softswitch wireshark install --dir /usr/lib/x86_64-linux-gnu/wireshark/plugins`,
+		Example: `  softswitch decode wireshark
+  softswitch decode wireshark --dir /usr/lib/x86_64-linux-gnu/wireshark/plugins`,
 		Args: cli.Arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return wireshark.Install(cmd.Context(), dir, os.Stdout)

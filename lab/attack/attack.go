@@ -54,7 +54,7 @@ type Options struct {
 // RateMax is the most frames a second.
 const RateMax = 200_000
 
-// Check says what of the options is out of range, by the flags of "softswitch attack".
+// Check says what of the options is out of range, by the flags of "softswitch lab attack".
 func (o *Options) Check() error {
 	switch {
 	case o.Rate < 1 || o.Rate > RateMax:

@@ -1,5 +1,5 @@
 // Package config is the configuration of one node: the file that `softswitch run -c`
-// and `softswitch host -c` read, and that the lab writes.
+// reads, and that the lab writes.
 //
 //	file --LoadSwitch, LoadHost--> Switch, Host --> a node's machine
 //	     <------- Marshal --------

@@ -25,7 +25,7 @@ func SwitchFormat() schema.Format {
 func HostFormat() schema.Format {
 	return schema.Format{
 		Title:       "softswitch host",
-		Description: "The configuration of one end host, for softswitch host -c.",
+		Description: "The configuration of one end host, for softswitch run -c.",
 		Root:        reflect.TypeFor[Host](),
 	}
 }

@@ -230,7 +230,7 @@ func buildSwitch(data []byte) error {
 	return err
 }
 
-// buildHost makes the machine of softswitch host -c, or nic -c.
+// buildHost makes the machine of softswitch run -c, or nic -c.
 func buildHost(data []byte) error {
 	cfg, err := config.LoadHost("mutant.yaml", data)
 	if err != nil {

@@ -66,7 +66,7 @@ func (all Files) WriteText(w io.Writer) error {
 // Check checks data, the content of the file called name, with settings in the place of
 // what it says.
 func Check(name string, data []byte, settings ...strictyaml.Setting) File {
-	f := File{Name: name, Kind: kindOf(name, data), Faults: []Fault{}, Warnings: []string{}}
+	f := File{Name: name, Kind: KindOf(name, data), Faults: []Fault{}, Warnings: []string{}}
 	var warnings []string
 	var err error
 	switch f.Kind {
@@ -172,9 +172,9 @@ func about(s *scenario.Scenario) string {
 		n, len(s.Fabric.Nodes)-n, len(s.Fabric.Links), len(s.Flows), len(s.Events), config.FormatTime(s.Duration))
 }
 
-// kindOf recognises the kind of a file by its keys. A file with none of them is taken
+// KindOf recognises the kind of a file by its keys. A file with none of them is taken
 // for a scenario.
-func kindOf(file string, data []byte) string {
+func KindOf(file string, data []byte) string {
 	var nothing struct{}
 	d := strictyaml.Read(file, data, &nothing)
 	switch {

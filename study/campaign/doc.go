@@ -9,7 +9,7 @@
 //	Run (this machine) --.
 //	Slurm --------------- +--> Play, shard by shard --> softswitch COMMAND --shard 3/16 --> DIR/shards
 //	Kubernetes -----------|                                                                    |
-//	GNU parallel --------'                                     softswitch merge <--------------'
+//	GNU parallel --------'                            softswitch campaign merge <--------------'
 //
 // Read in this order: Campaign (campaign.go), Play (play.go), then what plays shards elsewhere:
 // slurm.go, parallel.go, kubernetes.go.

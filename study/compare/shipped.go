@@ -3,10 +3,12 @@ package compare
 import (
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
 
+	"softswitch/internal/strictyaml"
 	"softswitch/lab"
 	"softswitch/scenario"
 	"softswitch/scenario/load"
@@ -14,7 +16,7 @@ import (
 )
 
 // Scenarios are the shipped scenarios of these names, the usual ones of the world if
-// there are no names. A name with a dot or a slash is that of a file. Errors name the
+// there are no names. A name with a dot or a slash is that of a file, "-" standard input. Errors name the
 // flag --scenarios, or the file and the line.
 func Scenarios(world string, names []string) ([]Source, error) {
 	all, err := shippedScenarios(world)
@@ -25,10 +27,10 @@ func Scenarios(world string, names []string) ([]Source, error) {
 		return usualScenarios(world, all)
 	}
 	for _, name := range names {
-		if !strings.ContainsAny(name, "./") {
+		if name != "-" && !strings.ContainsAny(name, "./") {
 			continue
 		}
-		data, err := os.ReadFile(name)
+		data, err := readFile(name)
 		if err != nil {
 			return nil, fmt.Errorf("--scenarios: %w", err)
 		}
@@ -39,6 +41,14 @@ func Scenarios(world string, names []string) ([]Source, error) {
 		all = append(all, own)
 	}
 	return Named("scenarios", names, all, func(s Source) string { return s.Name })
+}
+
+// readFile reads a scenario file, or standard input if its name is "-".
+func readFile(name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(io.LimitReader(os.Stdin, strictyaml.MaxBytes+1))
+	}
+	return os.ReadFile(name)
 }
 
 // shippedScenarios are the scenario files of this program; live, as much slower as a

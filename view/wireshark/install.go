@@ -24,10 +24,10 @@ func folder(ctx context.Context) (string, error) {
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "tshark", "-G", "folders").Output()
 	if errors.Is(err, exec.ErrNotFound) {
-		return "", errors.New("wireshark install: tshark, which knows the folder, is not installed (Debian package tshark); install it, or name Wireshark's personal plugin folder with --dir: Help > About Wireshark > Folders shows it")
+		return "", errors.New("decode wireshark: tshark, which knows the folder, is not installed (Debian package tshark); install it, or name Wireshark's personal plugin folder with --dir: Help > About Wireshark > Folders shows it")
 	}
 	if err != nil {
-		return "", fmt.Errorf("wireshark install: tshark -G folders: %w; name the folder with --dir", err)
+		return "", fmt.Errorf("decode wireshark: tshark -G folders: %w; name the folder with --dir", err)
 	}
 	const key = "Personal Lua Plugins:"
 	for line := range strings.Lines(string(out)) {
@@ -35,7 +35,7 @@ func folder(ctx context.Context) (string, error) {
 			return strings.TrimSpace(dir), nil
 		}
 	}
-	return "", fmt.Errorf("wireshark install: `tshark -G folders` has no line %q: is it a Wireshark without Lua? Name the folder with --dir", key)
+	return "", fmt.Errorf("decode wireshark: `tshark -G folders` has no line %q: is it a Wireshark without Lua? Name the folder with --dir", key)
 }
 
 // Install writes the plugin into dir, or the user's folder for "", and reports it.
@@ -52,10 +52,10 @@ func Install(ctx context.Context, dir string, out io.Writer) (err error) {
 		return nil
 	}
 	if err := safefile.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("wireshark install: %w", err)
+		return fmt.Errorf("decode wireshark: %w", err)
 	}
 	if err := safefile.Replace(path, Plugin, 0o644); err != nil {
-		return fmt.Errorf("wireshark install: %w", err)
+		return fmt.Errorf("decode wireshark: %w", err)
 	}
 	fmt.Fprintf(out, "installed %s\nWireshark loads it at its next start, or by Analyze > Reload Lua Plugins; try: tshark -G protocols | grep itsy\n", path)
 	if user := os.Getenv("SUDO_USER"); user != "" && user != "root" && os.Geteuid() == 0 {

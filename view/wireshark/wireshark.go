@@ -1,7 +1,7 @@
 // Package wireshark holds the dissector for ITSY and CLCM in Wireshark and tshark: a
 // column, a tree, filters (itsy.*, clcm.*) and expert information.
 //
-//	itsy.lua --go:embed--> Plugin --softswitch wireshark install--> the user's plugin folder
+//	itsy.lua --go:embed--> Plugin --softswitch decode wireshark--> the user's plugin folder
 //
 // itsy.lua opens with a page of its own. docs/wireshark.md shows it at work.
 //

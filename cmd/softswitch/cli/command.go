@@ -37,21 +37,34 @@ func PassOn(code int, err error) error {
 // Stdio is what such a command reads and writes.
 var Stdio = netnslab.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
 
-// Group makes c, a command that only holds others, refuse a name that is none of
-// them. Without one it prints its help. It returns c.
+func init() { cobra.EnableCommandSorting = false } // help has the order of use
+
+// group is the annotation of commands that only hold others.
+const group = "group"
+
+// IsGroup reports whether a command only holds others.
+func IsGroup(c *cobra.Command) bool {
+	_, is := c.Annotations[group]
+	return is
+}
+
+// Group makes c, a command that only holds others, refuse to be called without one, or with a name that
+// is none of them. It returns c.
 func Group(c *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 	c.AddCommand(commands...)
-	var names []string
-	for _, sub := range c.Commands() {
-		if !sub.Hidden {
-			names = append(names, sub.Name())
-		}
-	}
+	c.Annotations = map[string]string{group: ""}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return cmd.Help()
+		var names []string
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() {
+				names = append(names, sub.Name())
+			}
 		}
-		return fmt.Errorf("unknown command %q for %q; valid: %s", args[0], cmd.CommandPath(), strings.Join(names, ", "))
+		valid := strings.Join(names, ", ")
+		if len(args) == 0 {
+			return fmt.Errorf("%q: which command? valid: %s; see `%s --help`", cmd.CommandPath(), valid, cmd.CommandPath())
+		}
+		return fmt.Errorf("unknown command %q for %q; valid: %s", args[0], cmd.CommandPath(), valid)
 	}
 	c.Args = cobra.ArbitraryArgs
 	return c
@@ -59,9 +72,23 @@ func Group(c *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 
 // Grouped adds commands to c, below a title in its help.
 func Grouped(c *cobra.Command, id, title string, commands ...*cobra.Command) {
-	c.AddGroup(&cobra.Group{ID: id, Title: title + ":"})
+	c.AddGroup(&cobra.Group{ID: id, Title: title})
 	for _, sub := range commands {
 		sub.GroupID = id
+	}
+	c.AddCommand(commands...)
+}
+
+// With adds commands to c, which does something without them too, and returns it.
+func With(c *cobra.Command, commands ...*cobra.Command) *cobra.Command {
+	c.AddCommand(commands...)
+	return c
+}
+
+// Formerly hides commands: they are called otherwise now, and go on to work.
+func Formerly(c *cobra.Command, commands ...*cobra.Command) {
+	for _, old := range commands {
+		old.Hidden = true
 	}
 	c.AddCommand(commands...)
 }

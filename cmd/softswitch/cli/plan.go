@@ -55,22 +55,13 @@ func (s *slowness) Set(text string) error {
 	return nil
 }
 
-// ReadPlan reads a scenario file and makes a plan of it.
+// ReadPlan reads a scenario, as ReadScenario does, and makes a plan of it.
 func ReadPlan(file string, in load.Instead) (*scenario.Plan, error) {
-	data, err := ReadPlanFile(file)
+	data, err := ReadScenario(file)
 	if err != nil {
 		return nil, err
 	}
 	return MakePlan(Called(file), data, in)
-}
-
-// ReadPlanFile reads the scenario file that a plan is made of.
-func ReadPlanFile(file string) ([]byte, error) {
-	data, err := ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) && slices.Contains(scenarios.Names(), file) {
-		err = fmt.Errorf("%w; a file is wanted here, such as scenarios/%s.yaml", err, file)
-	}
-	return data, err
 }
 
 // MakePlan makes a plan of data, the content of the scenario file called file.
@@ -107,8 +98,8 @@ func ReadFile(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, strictyaml.MaxBytes+1))
 }
 
-// ReadScenario reads a scenario file, or the one of that name that comes with
-// softswitch.
+// ReadScenario reads a scenario: a file, the one of that name that comes with softswitch, or
+// standard input if it is "-".
 func ReadScenario(name string) ([]byte, error) {
 	data, err := ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, "./") {
@@ -118,6 +109,12 @@ func ReadScenario(name string) ([]byte, error) {
 		return nil, fmt.Errorf("%w, nor is it a scenario that comes with softswitch; those are %s", err, strings.Join(scenarios.Names(), ", "))
 	}
 	return data, err
+}
+
+// Shipped reports whether ReadScenario takes name for that of a scenario that comes with softswitch.
+func Shipped(name string) bool {
+	_, err := os.Stat(name)
+	return errors.Is(err, fs.ErrNotExist) && slices.Contains(scenarios.Names(), name)
 }
 
 // FilesAndNames completes the names of scenarios that come with softswitch, and files.

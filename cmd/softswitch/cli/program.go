@@ -16,9 +16,11 @@ import (
 	"softswitch/internal/version"
 )
 
-// Program makes c what a program's commands are below: it says which build it is, and leaves errors
-// to Main. It returns c.
+// Program makes c, which has its commands, a program: it says which build it is, shows its commands in
+// groups, and leaves errors to Main. It returns c.
 func Program(c *cobra.Command) *cobra.Command {
+	tellExitStatus(c)
+	mapHelp(c)
 	c.Version = fmt.Sprintf("%s, %s %s/%s", version.Text(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	c.SetVersionTemplate(c.Name() + " {{.Version}}\n")
 	c.SilenceUsage, c.SilenceErrors = true, true

@@ -16,7 +16,7 @@ func labAttach() *cobra.Command {
 	var replace bool
 	c := &cobra.Command{
 		Use:   "attach FILE",
-		Short: "Make a lab of nodes that somebody else built",
+		Short: "Use nodes built already",
 		Long: `Make a lab of nodes that somebody else built and started: containers, pods, or
 namespaces, on this machine or others. FILE lists them, each with the command that runs
 another one beside it:

@@ -15,26 +15,24 @@ import (
 	"softswitch/scenario/load"
 )
 
-// Commands are those that build and use a lab.
-func Commands() []*cobra.Command {
-	return []*cobra.Command{labCommand(), demoCommand(), rootlessInitCommand(), latenessCommand()}
-}
+// Internal are commands that packages call, and nobody else.
+func Internal() []*cobra.Command { return []*cobra.Command{rootlessInitCommand(), latenessCommand()} }
 
-func labCommand() *cobra.Command {
+// Lab is the command with those that build and use a lab.
+func Lab() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "lab",
 		Short: "Build, use and remove a fabric of network namespaces",
-		Long: `A lab is a fabric of network namespaces: a process for each switch and each host,
-veths between them. Its namespaces are visible to "ip netns" as LAB-NODE, such as
-ss-core0. What a lab made is on record in /run/softswitch (or SOFTSWITCH_RUN_DIR),
-so that "destroy" removes exactly that, also after a crash.`,
+		Long: `A lab is a fabric of network namespaces, called LAB-NODE, with a process in
+each, and veths. What it made is on record in /run/softswitch (or
+SOFTSWITCH_RUN_DIR), so that "destroy" removes exactly that, after a crash too.`,
 	}
 	name := new(string)
 	cli.NameFlag(c, c.PersistentFlags(), name, netnslab.DefaultName)
 	cli.Grouped(c, "build", "Build", labDeploy(name), labAttach(), labExport(name), labGraph(name), labList(), labInspect(name), labRootless(), labDestroy(name))
 	cli.Grouped(c, "play", "Play", labRun(name), labWorlds(name))
 	cli.Grouped(c, "traffic", "Traffic", labStart(name), labStop(name), labStorm(name), labSlow(name), labNormal(name))
-	cli.Grouped(c, "failures", "Failures", labLink(name, "fail", "down", lab.Orders.Fail), labLink(name, "heal", "up", lab.Orders.Heal), labImpair(name), labKill(name), labRestart(name))
+	cli.Grouped(c, "failures", "Failures", labLink(name, "fail", "down", lab.Orders.Fail), labLink(name, "heal", "up", lab.Orders.Heal), labImpair(name), labKill(name), labRestart(name), labAttack(name))
 	cli.Grouped(c, "look", "Look", labUI(name), labEvents(name), labCapture(name), labExec(name), labShell(name), labMetrics(name))
 	return cli.Group(c, labRelay(), labAgent(), labNodes())
 }
@@ -45,14 +43,25 @@ func labDeploy(name *string) *cobra.Command {
 	var dryRun, replace bool
 	var share lab.Sharing
 	c := &cobra.Command{
-		Use:   "deploy -t FILE",
-		Short: "Build the topology of a scenario file and start its nodes",
+		Use:   "deploy FILE|NAME",
+		Short: "Build a scenario's lab",
 		Long: `Build the topology of a scenario file and start its switches and hosts; flows are
 not started (see "lab start" and "lab run"). A lab that is up already, from the same
-file, is left as it is; another of the same name is removed with --replace only.`,
-		Example: "  sudo softswitch lab deploy -t scenarios/fattree-on-loop.yaml\n  softswitch lab deploy -t scenarios/pause.yaml --dry-run",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+file, is left as it is; another of the same name is removed with --replace only.
+
+-t FILE, as containerlab has it, is the same as FILE.`,
+		Example:           "  sudo softswitch lab deploy scenarios/fattree-on-loop.yaml\n  softswitch lab deploy pause --dry-run",
+		Args:              cli.Arguments(cobra.MaximumNArgs(1)),
+		ValidArgsFunction: cli.UpTo(1, cli.FilesAndNames),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) > 0 && file != "":
+				return fmt.Errorf("lab deploy: both %s and -t %s: give one scenario", args[0], file)
+			case len(args) > 0:
+				file = args[0]
+			case file == "":
+				return errors.New("lab deploy: want a scenario: a file, a name or \"-\"")
+			}
 			plan, err := cli.ReadPlan(file, in)
 			if err != nil {
 				return err
@@ -78,8 +87,7 @@ file, is left as it is; another of the same name is removed with --replace only.
 	replaceFlag(c, &replace)
 	shareFlags(c, &share)
 	c.Flags().StringVarP(&file, "topology", "t", "", "scenario file whose topology to build")
-	c.MarkFlagRequired("topology")
-	c.MarkFlagFilename("topology", "yaml", "yml")
+	c.RegisterFlagCompletionFunc("topology", cli.FilesAndNames)
 	cli.InsteadFlags(c, &in)
 	cli.SetFlag(c, &in.Set)
 	c.Flags().StringVar(&pcap, "pcap", "", "directory for a pcapng of each switch")
@@ -92,8 +100,8 @@ func labExport(name *string) *cobra.Command {
 	var opt export.Options
 	var in load.Instead
 	c := &cobra.Command{
-		Use:   "export FILE --containerlab DIR",
-		Short: "Write a scenario's lab as files of containerlab",
+		Use:   "export FILE|NAME --containerlab DIR",
+		Short: "Write containerlab files",
 		Long: `Write the lab of a scenario file as a folder of files for containerlab: a container
 for each switch and host, with its configuration, and the links between them. README.md
 in the folder says how to build it, and how to play the scenario there.
@@ -108,9 +116,9 @@ The lab is called as the scenario is, or --name.
 Exit status: 0 the folder is there; 2 not, and nothing of it.`,
 		Example:           "  softswitch lab export scenarios/fattree-on-loop.yaml --containerlab clab\n  softswitch lab export scenarios/fattree-on-loop.yaml --containerlab clab --machines a=192.0.2.1,b=192.0.2.2 --underlay-mtu 1600",
 		Args:              cli.Arguments(cobra.ExactArgs(1)),
-		ValidArgsFunction: cli.UpTo(1, cli.YAMLFiles),
+		ValidArgsFunction: cli.UpTo(1, cli.FilesAndNames),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if opt.Scenario, err = cli.ReadPlanFile(args[0]); err != nil {
+			if opt.Scenario, err = cli.ReadScenario(args[0]); err != nil {
 				return err
 			}
 			plan, err := cli.MakePlan(cli.Called(args[0]), opt.Scenario, in)
@@ -180,7 +188,8 @@ func labInspect(name *string) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:               "inspect [LAB]",
-		Short:             "Show the nodes and links of a lab",
+		Short:             "Show nodes and links",
+		Long:              "Show the nodes and links of a lab: which processes run, which links are up.",
 		Example:           "  sudo softswitch lab inspect\n  sudo softswitch lab inspect ss --json",
 		Args:              cli.Arguments(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: cli.UpTo(1, cli.LabNames),
@@ -210,7 +219,7 @@ func labDestroy(name *string) *cobra.Command {
 	var all, lost bool
 	c := &cobra.Command{
 		Use:   "destroy [LAB...]",
-		Short: "Remove labs: processes, links, namespaces, settings",
+		Short: "Remove labs",
 		Long: `Remove labs: exactly what they made, which is on record. A lab that is not up is
 nothing to do.
 
@@ -258,7 +267,7 @@ func labList() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "List the labs of this machine",
+		Short: "List labs",
 		Long: `List the labs that are on record: those that are up, those of which something is gone
 ("broken": "lab inspect" says what), those that only root may look into ("unknown", for
 another user) and those whose record cannot be read.`,

@@ -22,7 +22,7 @@ func labEvents(name *string) *cobra.Command {
 	var asJSON, goOn bool
 	c := &cobra.Command{
 		Use:   "events [NODE...]",
-		Short: "Show the event logs of all nodes as one stream in the order of time",
+		Short: "Follow all event logs",
 		Long: `Show the event logs of all nodes of a lab, or of those that are named, as one
 stream in the order of time: what is paused, what waits, what the detectors do.
 
@@ -58,7 +58,7 @@ func labCapture(name *string) *cobra.Command {
 	var file string
 	c := &cobra.Command{
 		Use:   "capture [--node NODE]... [-w FILE|-]",
-		Short: "Capture what all nodes send and receive, as one pcapng in the order of time",
+		Short: "Capture all frames",
 		Long: `Capture what all nodes of a lab, or some, send and receive, as one pcapng: every port is
 an interface, called NODE:PORT; pauses, labels and messages have comments. Frames come in
 the order of time, about a tenth of a second late; a frame on a link is seen twice, as it
@@ -99,7 +99,7 @@ func labMetrics(name *string) *cobra.Command {
 	var listen string
 	c := &cobra.Command{
 		Use:   "metrics",
-		Short: "Serve the metrics of all nodes to Prometheus",
+		Short: "Serve Prometheus",
 		Long: `Serve the metrics of all nodes of a lab to Prometheus, at /metrics, until it is
 interrupted. Each scrape asks every node; one that does not answer has softswitch_up
 0, and every metric has the label lab. A lab that is removed and built anew goes on to
@@ -118,7 +118,7 @@ func labUI(name *string) *cobra.Command {
 	var listen string
 	c := &cobra.Command{
 		Use:   "ui",
-		Short: "Show a lab that is up in a browser",
+		Short: "Show it in a browser",
 		Long: `Show a lab that is up in a browser: which links are busy, paused or down, how full the
 buffers are, how labels travel, where a deadlock is and who started it; with a time line
 to go back on, and buttons to fail links, to make hosts misbehave and to restart the
@@ -146,8 +146,8 @@ lab as it is.`,
 func labGraph(name *string) *cobra.Command {
 	var dot, mermaid, svg bool
 	c := &cobra.Command{
-		Use:   "graph [FILE]",
-		Short: "Draw the topology of a scenario file, or of the lab that is up",
+		Use:   "graph [FILE|NAME]",
+		Short: "Draw a topology",
 		Long: `Draw the topology of a scenario file or, without one, of the lab that is up, and
 write it to standard output: for Graphviz (--dot, the default), for Mermaid in
 Markdown, or as an SVG picture. Levels are rows, hosts at the bottom. Links that are
@@ -156,7 +156,7 @@ down are dashed: in a lab now, in a file those that its events take down.`,
 			"  softswitch lab graph scenarios/pause.yaml --dot | dot -Tpdf > fabric.pdf\n" +
 			"  softswitch lab graph --name ss --mermaid",
 		Args:              cli.Arguments(cobra.MaximumNArgs(1)),
-		ValidArgsFunction: cli.UpTo(1, cli.YAMLFiles),
+		ValidArgsFunction: cli.UpTo(1, cli.FilesAndNames),
 		RunE: func(_ *cobra.Command, args []string) error {
 			var g *drawing.Graph
 			if len(args) > 0 {

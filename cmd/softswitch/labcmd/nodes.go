@@ -15,10 +15,12 @@ import (
 func labExec(name *string) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "exec NODE [--] COMMAND [ARG...]",
-		Short: "Run a command in a node's namespace",
+		Short: "Run a command in a node",
 		Long: `Run a command in a node's namespace, where it sees the node's interfaces. Flags of
-exec itself, such as --name, stand before NODE; "--" may stand before COMMAND. The exit
-status is the command's. No name server answers there: tcpdump needs -n.`,
+exec itself, such as --name, stand before NODE; "--" may stand before COMMAND. No name
+server answers there: tcpdump needs -n.
+
+Exit status: the command's; 2 it could not be run.`,
 		Example:               "  sudo softswitch lab exec h0-0-0 ping -c 3 10.1.0.2\n  sudo softswitch lab exec core0 tcpdump -n -i to-agg0-0",
 		Args:                  cli.Arguments(nodeAndCommand),
 		DisableFlagsInUseLine: true,
@@ -58,7 +60,7 @@ func nodeAndCommand(_ *cobra.Command, args []string) error {
 func labLink(name *string, verb, becomes string, set func(o lab.Orders, ctx context.Context, links ...netnslab.LinkState) error) *cobra.Command {
 	return &cobra.Command{
 		Use:   verb + " NODE NODE",
-		Short: "Set the link between two nodes " + becomes,
+		Short: "Set links " + becomes,
 		Long: "Set the links between two nodes " + becomes + `. It is done when the switches have noticed. Of several links
 between them NODE:INTERFACE names one, as "lab inspect" shows it.`,
 		Example:           "  sudo softswitch lab " + verb + " core0 agg1-0\n  sudo softswitch lab " + verb + " core0:to-agg1-0 agg1-0",
@@ -87,7 +89,7 @@ func labProcess(name *string, c *cobra.Command, do func(ctx context.Context, to 
 func labKill(name *string) *cobra.Command {
 	return labProcess(name, &cobra.Command{
 		Use:   "kill NODE...",
-		Short: "End the processes of nodes, as a crash does",
+		Short: "End nodes, as a crash",
 		Long: `End the processes of nodes at once (SIGKILL), as a crash does. Their namespaces and links
 stay, and their links stay up: what is sent to a dead switch is lost. A node that shares its
 process ends alone. "lab restart" starts it again.`,
@@ -98,7 +100,7 @@ process ends alone. "lab restart" starts it again.`,
 func labRestart(name *string) *cobra.Command {
 	return labProcess(name, &cobra.Command{
 		Use:   "restart NODE...",
-		Short: "Start the processes of nodes anew, also of dead ones",
+		Short: "Start nodes anew",
 		Long: `End the processes of nodes, if they are alive, and start them again, one after the other:
 with empty buffers, counters of zero and an event log that begins anew; a host sends when it
 is started (lab start). A run in which a node is restarted is not valid.
@@ -113,7 +115,7 @@ func labImpair(name *string) *cobra.Command {
 	var clear, asJSON bool
 	c := &cobra.Command{
 		Use:   "impair [NODE NODE]",
-		Short: "Delay, lose, repeat or reorder the frames on a link; show what links do",
+		Short: "Delay or lose frames",
 		Long: `Have the link between two nodes, in both directions, delay, lose, repeat or reorder
 frames from now on. What no flag says, the link does not do; --clear ends it all. Without
 nodes, show what the links of the lab do, and how many frames they did it to. Of several
@@ -166,11 +168,12 @@ topology, and of its overrides).`,
 func labShell(name *string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "shell NODE",
-		Short: "Open a shell in a node's namespace",
+		Short: "Open a shell in a node",
 		Long: `Open a shell in a node's namespace, where ip, ping and tcpdump see the node's
 interfaces. The prompt says which node it is; in the shell, SOFTSWITCH_LAB and
-SOFTSWITCH_NODE do. It is the shell of $SHELL, with its own start files, or sh. The
-exit status is the shell's.`,
+SOFTSWITCH_NODE do. It is the shell of $SHELL, with its own start files, or sh.
+
+Exit status: the shell's; 2 it could not be opened.`,
 		Example:           "  sudo softswitch lab shell core0\n  echo 'ip -s link' | sudo softswitch lab shell core0",
 		Args:              cli.Arguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: cli.UpTo(1, cli.Offer(name, cli.NodeNames)),
@@ -187,7 +190,7 @@ exit status is the shell's.`,
 func labStart(name *string) *cobra.Command {
 	return toSenders(name, lab.Orders.Start, &cobra.Command{
 		Use:   "start [HOST...]",
-		Short: "Let hosts send their flows, from the beginning of the time line",
+		Short: "Have hosts send",
 		Long: `Let the hosts of a lab that is up, or those that are named, send the flows of its
 scenario file: their times, and those of a host's "slow" and "storm", count from now,
 so that a flow that has a stop sends until then. Failures of links and of switches are
@@ -199,8 +202,9 @@ not played: see "lab fail" and "lab heal". After "lab stop" it begins anew.`,
 func labStop(name *string) *cobra.Command {
 	return toSenders(name, lab.Orders.Stop, &cobra.Command{
 		Use:     "stop [HOST...]",
-		Short:   "Let hosts send no more until they are started again",
-		Example: "  sudo softswitch lab stop",
+		Short:   "Have hosts stop sending",
+		Long:    "Let hosts send no more until they are started again.",
+		Example: "  sudo softswitch lab stop\n  sudo softswitch lab stop h0-0-0",
 	})
 }
 
@@ -225,7 +229,7 @@ func labStorm(name *string) *cobra.Command {
 	var class int
 	c := &cobra.Command{
 		Use:   "storm HOST...",
-		Short: "Let hosts pause their switch without end, as broken NICs do",
+		Short: "Have hosts pause forever",
 		Long: `Let hosts send pauses of a class without end, whatever they receive, as broken NICs
 do; "lab normal" ends it. The class has to be one of the host's lossless ones.`,
 		Example:           "  sudo softswitch lab storm h1\n  sudo softswitch lab storm h1 --class 4",
@@ -242,7 +246,7 @@ do; "lab normal" ends it. The class has to be one of the host's lossless ones.`,
 func labSlow(name *string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "slow HOST RATE",
-		Short: "Let a host take no more than so much of what it is sent",
+		Short: "Slow a host's receiver",
 		Long: `Let a host take no more than RATE, such as 20Mbit/s, out of its receive buffers: they
 fill, and it pauses its switch; "lab normal" ends it.`,
 		Example:           "  sudo softswitch lab slow h2 20Mbit/s",
@@ -257,7 +261,8 @@ fill, and it pauses its switch; "lab normal" ends it.`,
 func labNormal(name *string) *cobra.Command {
 	return &cobra.Command{
 		Use:               "normal HOST...",
-		Short:             "Let hosts take what they are sent again, and end their storms",
+		Short:             "End slow and storm",
+		Long:              "Let hosts take what they are sent again, and end their storms.",
 		Example:           "  sudo softswitch lab normal h2",
 		Args:              cli.Arguments(cobra.MinimumNArgs(1)),
 		ValidArgsFunction: cli.Offer(name, cli.HostNames),

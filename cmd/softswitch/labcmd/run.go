@@ -32,8 +32,8 @@ type playOptions struct {
 func labRun(name *string) *cobra.Command {
 	var opt playOptions
 	c := &cobra.Command{
-		Use:   "run FILE|--attach FILE",
-		Short: "Build a lab, play a scenario on it, judge it, remove the lab",
+		Use:   "run {FILE|NAME | --attach FILE}",
+		Short: "Play and judge a scenario",
 		Long: `Build a lab from a scenario file, play the scenario, and print its verdict: what
 the logs of all switches prove (was there a deadlock, since when), and what the
 detector declared. The lab is then removed. A lab of the same name that is up already
@@ -54,7 +54,7 @@ Exit status: 0 the scenario's expectation is met and the run can be trusted; 1 n
 2 the scenario could not be played.`,
 		Example:           "  sudo softswitch lab run scenarios/fattree-on-loop.yaml\n  sudo softswitch lab run scenarios/pause.yaml --pcap captures --json\n  sudo softswitch lab run scenarios/hu-fig4.yaml --slow 400\n  softswitch lab run --attach clab/nodes.yaml",
 		Args:              cli.Arguments(cobra.MaximumNArgs(1)),
-		ValidArgsFunction: cli.UpTo(1, cli.YAMLFiles),
+		ValidArgsFunction: cli.UpTo(1, cli.FilesAndNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opt.Name = *name
 			if opt.attach != "" {
@@ -143,7 +143,8 @@ func (opt *playOptions) playOften(ctx context.Context, p *scenario.Plan) error {
 	return cli.PrintJudged(sum, sum.AllMet(), opt.json)
 }
 
-func demoCommand() *cobra.Command {
+// Demo is the command that shows a deadlock.
+func Demo() *cobra.Command {
 	var opt playOptions
 	var show bool
 	c := &cobra.Command{
@@ -206,8 +207,8 @@ func (opt *playOptions) show(cmd *cobra.Command) error {
 func labWorlds(name *string) *cobra.Command {
 	var runs int
 	c := cli.Printed(&cobra.Command{
-		Use:   "worlds FILE...",
-		Short: "Play scenarios simulated and live, and compare what came of them",
+		Use:   "worlds FILE|NAME...",
+		Short: "Compare live, simulated",
 		Long: `Play scenario files in both worlds, with itsy and with itsypaper, and print a table
 in Markdown: what the simulator says, what it says with the timing of a live lab, and
 what live labs say, which play the scenario as much slower as they need to.
@@ -216,9 +217,9 @@ Exit status: 0 both worlds say the same wherever a live lab can play; 1 not, or 
 of some scenario was valid; 2 a scenario could not be played.`,
 		Example:           "  sudo softswitch lab worlds scenarios/*.yaml",
 		Args:              cli.Arguments(cobra.MinimumNArgs(1)),
-		ValidArgsFunction: cli.YAMLFiles,
+		ValidArgsFunction: cli.FilesAndNames,
 	}, "print JSON", func(cmd *cobra.Command, args []string) (cli.Finding, error) {
-		w := play.Worlds{Runs: runs, Progress: os.Stderr, Read: cli.ReadFile, Live: play.QuietLab(*name)}
+		w := play.Worlds{Runs: runs, Progress: os.Stderr, Read: cli.ReadScenario, Live: play.QuietLab(*name)}
 		t, err := w.Compare(cmd.Context(), args)
 		if err != nil {
 			return nil, err
@@ -236,7 +237,7 @@ const rootlessInit = "rootless-init"
 func labRootless() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rootless [COMMAND [ARG...]]",
-		Short: "Run a command, or a shell, in which labs need no root",
+		Short: "Open a shell for labs",
 		Long: `Run a command, by default a shell, as root of a user namespace: labs can be made
 there without rights on the machine, with every command of softswitch. They are not
 those of the machine, and end with the command. What "lab run --rootless" does for

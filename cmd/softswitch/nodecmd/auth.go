@@ -11,7 +11,8 @@ import (
 	netnslab "softswitch/netns-lab"
 )
 
-func authCommand() *cobra.Command {
+// Auth is the command with those about keys.
+func Auth() *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "auth",
 		Short: "Change the keys of authenticated links",

@@ -8,7 +8,8 @@ import (
 	"softswitch/live/node"
 )
 
-func clearCommand() *cobra.Command {
+// Clear is the command with those that begin counters anew.
+func Clear() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "clear",
 		Short: "Start counters and watermarks of running switches anew",
@@ -19,7 +20,7 @@ difference. Metrics are not affected.`,
 	}
 	t := &cli.Target{}
 	t.Flags(c, c.PersistentFlags(), "switch")
-	return cli.Group(
+	cli.Group(
 		c,
 		below("pfc", "PFC counters", clearLeaf(t, "counters", "PFC counters and their history", node.ClearPFC)),
 		below("queue", "Egress queues", clearLeaf(t, "counters", "Queue counters", node.ClearQueue), clearLeaf(t, "watermark", "Queue watermarks", node.ClearQueueMarks)),
@@ -27,6 +28,8 @@ difference. Metrics are not affected.`,
 		below("interfaces", "Interfaces", clearLeaf(t, "counters", "Interface counters", node.ClearInterfaces)),
 		clearLeaf(t, "watermarks", "Watermarks of queues and priority groups", node.ClearQueueMarks, node.ClearGroupMarks),
 	)
+	giveExamples(c, "core0 core1")
+	return c
 }
 
 // clearLeaf is the command that clears things, whose names are those of requests.

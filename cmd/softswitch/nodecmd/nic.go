@@ -19,13 +19,14 @@ import (
 	"softswitch/view/show"
 )
 
-func nicCommand() *cobra.Command {
+// NIC is the command that runs a NIC.
+func NIC() *cobra.Command {
 	var file string
 	var h config.Host
 	var wait time.Duration
 	c := &cobra.Command{
 		Use:   "nic {-c FILE | --wire INTERFACE --address ADDRESS}",
-		Short: "Run a host's NIC for programs of its own: PFC between the kernel's stack and the wire",
+		Short: "Run a NIC with PFC for programs of a host",
 		Long: `Run the NIC of a host until SIGINT or SIGTERM, for programs such as ping and iperf3. It
 makes an interface for them, a TAP device with the host's address, and leads what they
 send into a queue for each class, by DSCP. A queue whose class the far end pauses waits;
@@ -40,10 +41,11 @@ that the scenario lists under "nics".`,
   sudo softswitch nic show
   sudo softswitch nic slow h2 20Mbit/s`,
 	}
-	cli.Group(c, nicShow(), nicSlow(), nicNormal(), nicDemo())
+	c.AddCommand(nicShow(), nicSlow(), nicNormal())
+	cli.Formerly(c, NICDemo("demo"))
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return fmt.Errorf("unknown command %q for %q; valid: show, slow, normal, demo", args[0], cmd.CommandPath())
+			return fmt.Errorf("unknown command %q for %q; valid: show, slow, normal", args[0], cmd.CommandPath())
 		}
 		cfg, err := nicConfig(file, h)
 		if err != nil {
@@ -171,10 +173,11 @@ and where frames were lost: in the hosts, apart from that in the fabric.
 	return c
 }
 
-func nicDemo() *cobra.Command {
+// NICDemo is the command that shows what a NIC is for, called use.
+func NICDemo(use string) *cobra.Command {
 	var name string
 	c := cli.Printed(&cobra.Command{
-		Use:   "demo",
+		Use:   use,
 		Short: "Run iperf3 and ping through two switches to a slow receiver, and show that the fabric loses nothing",
 		Long: `Build a lab of two switches and two hosts with NICs, slow the receiver's down to half of
 what iperf3 sends it (UDP in lossless class 3, DSCP 26), run ping beside it in class 0,
@@ -182,7 +185,7 @@ and show who was paused and where frames were lost; then remove all of it.
 
 Exit status: 0 the pauses reached the sender's NIC and no frame was lost in the fabric; 1
 not so, or the machine was too busy to tell; 2 it could not be played.`,
-		Example: "  sudo softswitch nic demo\n  sudo softswitch nic demo --json 2>/dev/null",
+		Example: "  sudo softswitch demo nic\n  sudo softswitch demo nic --json 2>/dev/null",
 		Args:    cli.Arguments(cobra.NoArgs),
 	}, "print the result as JSON", func(cmd *cobra.Command, _ []string) (cli.Finding, error) {
 		d, err := nicdemo.Play(cmd.Context(), name, os.Stderr)

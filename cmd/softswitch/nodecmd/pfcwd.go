@@ -11,7 +11,8 @@ import (
 	"softswitch/live/node"
 )
 
-func pfcwdCommand() *cobra.Command {
+// PFCWD is the command with those about the PFC watchdog.
+func PFCWD() *cobra.Command {
 	s := &shower{}
 	var chosen []string
 	c := &cobra.Command{
@@ -22,6 +23,8 @@ that --switch names, or of the one behind a control socket. A switch has one det
 a watchdog can be started on a switch that runs none, or another watchdog.`,
 	}
 	s.target.Flags(c, c.PersistentFlags(), "switch")
+	shown := below("show", "Show configuration and storms", s.pfcwdConfig(), s.pfcwdStats())
+	s.printFlags(shown.PersistentFlags(), "switch")
 	order := func(cmd *cobra.Command, do string, args node.WatchdogArgs) error {
 		return s.target.Order(cmd, chosen, func(e control.Endpoint) error { return e.Call(do, args, nil) })
 	}
@@ -30,7 +33,9 @@ a watchdog can be started on a switch that runs none, or another watchdog.`,
 		sub.Flags().StringSliceVar(&chosen, "switch", nil, "switches of the lab (default: all)")
 		sub.RegisterFlagCompletionFunc("switch", s.target.Complete(cli.SwitchNames))
 	}
-	return cli.Group(c, start, stop, below("show", "Show configuration and storms", s.pfcwdConfig(), s.pfcwdStats()))
+	cli.Group(c, start, stop, shown)
+	giveExamples(c, "--json")
+	return c
 }
 
 // pfcwdOrder has the switches do something about their watchdogs.

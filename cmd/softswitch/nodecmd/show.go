@@ -15,7 +15,8 @@ import (
 	"softswitch/view/show"
 )
 
-func showCommand() *cobra.Command {
+// Show is the command with those that show what nodes know.
+func Show() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show",
 		Short: "Show what a running switch counts, holds and knows",
@@ -29,7 +30,7 @@ control socket (run --control).`,
 	}
 	s := &shower{}
 	s.flags(c, c.PersistentFlags(), "switch", "switch")
-	return cli.Group(
+	cli.Group(
 		c, s.pfc(), s.pfcwd(), s.priorityGroup(), s.queue(),
 		below("buffer", "The buffer's configuration", leaf(s, "configuration", "Pools and profiles, in bytes", "", show.BufferConfiguration())),
 		s.deadlock(), s.causes(), s.measures(), s.itsy(), leaf(s, "auth", "Links that are authenticated, and what was refused on them", "", show.Authentication()), s.interfaces(),
@@ -37,6 +38,18 @@ control socket (run --control).`,
 		leaf(s, "mac", "Stations and the ports by which they are reached", "", show.Stations()),
 		leaf(s, "arp", "Neighbours and their addresses", "", show.Neighbours()), s.connections(),
 	)
+	giveExamples(c, "--json")
+	return c
+}
+
+// giveExamples gives an example to each command below c that has none; with is what stands behind it.
+func giveExamples(c *cobra.Command, with string) {
+	for _, sub := range c.Commands() {
+		giveExamples(sub, with)
+		if !sub.HasSubCommands() && sub.Example == "" {
+			sub.Example = "  sudo softswitch " + sub.CommandPath() + "\n  sudo softswitch " + sub.CommandPath() + " " + with
+		}
+	}
 }
 
 // shower is how things are shown.
@@ -49,6 +62,10 @@ type shower struct {
 // flags gives c the flags f; one is what is behind a socket, node what answers.
 func (s *shower) flags(c *cobra.Command, f *pflag.FlagSet, one, node string) {
 	s.target.Flags(c, f, one)
+	s.printFlags(f, node)
+}
+
+func (s *shower) printFlags(f *pflag.FlagSet, node string) {
 	f.BoolVar(&s.json, "json", false, "print JSON: an object by "+node)
 	f.DurationVar(&s.watch, "watch", 0, "show it again and again, at this interval (--watch alone: 2s)")
 	f.Lookup("watch").NoOptDefVal = "2s"

@@ -15,19 +15,20 @@ import (
 	"softswitch/study/shard"
 )
 
-func campaignCommand() *cobra.Command {
+// Campaign is the command with those about long runs.
+func Campaign() *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "campaign",
-		Short: "Play a long run in shards, here or on a cluster, only what is missing",
+		Short: "Play a long run in shards, here or on a cluster",
 		Long: `Keep a long run of "sim fuzz", "sweep" or "compare" in a folder: divided into
 shards, of which only those that are missing are played, by this machine, Slurm,
 Kubernetes or GNU parallel. Whatever ends it, at whatever moment, the next run goes on.`,
-	}, campaignInit(), campaignRun(), campaignStatus(), campaignMerge())
+	}, campaignInit(), campaignRun(), campaignStatus(), mergeCommand())
 }
 
 func campaignInit() *cobra.Command {
 	shards := 0
-	c := &cobra.Command{
+	c := cli.Printed(&cobra.Command{
 		Use:   "init [--shards N] DIR COMMAND...",
 		Short: "Make the folder of a campaign",
 		Long: `Make the folder of a campaign. COMMAND is a command of softswitch that has a flag
@@ -39,29 +40,24 @@ Exit status: 0 the folder is there; 2 not, and nothing of it.`,
 		Example: `  softswitch campaign init --shards 64 big sim fuzz --n 1000000 --mode loss --seed 7
   softswitch campaign init rates sweep my.yaml --set flows[0].rate=1Gbit/s,2Gbit/s --repeat 1000`,
 		Args: cli.Arguments(cobra.MinimumNArgs(2)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			dir, command := args[0], args[1:]
-			if command[0] == "--" {
-				command = command[1:]
-			}
-			if f := cmd.Flags().Lookup("shards"); f.Changed && (shards < 1 || shards > shard.MaxParts) {
-				return fmt.Errorf("--shards: %d; valid: 1 to %d", shards, shard.MaxParts)
-			}
-			files, err := readBy(cmd.Root(), command)
-			if err != nil {
-				return fmt.Errorf("campaign: %w", err)
-			}
-			made, err := campaign.Create(cmd.Context(), dir, command, files, shards, os.Stderr)
-			if err != nil {
-				return err
-			}
-			status, err := made.Status()
-			if err != nil {
-				return err
-			}
-			return status.WriteText(os.Stdout)
-		},
-	}
+	}, "print what there is to play as JSON", func(cmd *cobra.Command, args []string) (cli.Finding, error) {
+		dir, command := args[0], args[1:]
+		if command[0] == "--" {
+			command = command[1:]
+		}
+		if f := cmd.Flags().Lookup("shards"); f.Changed && (shards < 1 || shards > shard.MaxParts) {
+			return nil, fmt.Errorf("--shards: %d; valid: 1 to %d", shards, shard.MaxParts)
+		}
+		files, err := readBy(cmd.Root(), command)
+		if err != nil {
+			return nil, fmt.Errorf("campaign: %w", err)
+		}
+		made, err := campaign.Create(cmd.Context(), dir, command, files, shards, os.Stderr)
+		if err != nil {
+			return nil, err
+		}
+		return made.Status()
+	})
 	c.Flags().SetInterspersed(false)
 	c.Flags().IntVar(&shards, "shards", 0, "into how many shards to divide it (default 16, or as many as there is to play)")
 	return c
@@ -89,7 +85,7 @@ func readBy(root *cobra.Command, command []string) (files []string, err error) {
 		if f := c.Flags().Lookup("out"); f.Changed {
 			return nil, errors.New("sweep --out: \"campaign merge\" prints the rows")
 		}
-		files = c.Flags().Args()
+		files = slices.DeleteFunc(c.Flags().Args(), cli.Shipped)
 	case "compare":
 		names, err := c.Flags().GetStringSlice("scenarios")
 		if err != nil {
@@ -179,6 +175,7 @@ func campaignStatus() *cobra.Command {
 		Long: `Say which shards of a campaign are there.
 
 Exit status: 0 all are; 1 some are missing or damaged; 2 it is no campaign.`,
+		Example:           "  softswitch campaign status big",
 		Args:              cli.Arguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: cli.UpTo(1, folders),
 	}, "print JSON", func(_ *cobra.Command, args []string) (cli.Finding, error) {
@@ -192,36 +189,5 @@ Exit status: 0 all are; 1 some are missing or damaged; 2 it is no campaign.`,
 		}
 		return cli.Judged(s, s.Complete())
 	})
-	return c
-}
-
-func campaignMerge() *cobra.Command {
-	var opt mergeOptions
-	c := &cobra.Command{
-		Use:   "merge DIR",
-		Short: "Print what the whole run would have printed",
-		Long: `Put all shards of a campaign together, as "softswitch merge" does, and print what the
-whole run would have printed.
-
-Exit status: that of the whole run; 2 a shard is missing or damaged.`,
-		Args:              cli.Arguments(cobra.ExactArgs(1)),
-		ValidArgsFunction: cli.UpTo(1, folders),
-		RunE: func(_ *cobra.Command, args []string) error {
-			c, err := campaign.Open(args[0])
-			if err != nil {
-				return err
-			}
-			s, err := c.Status()
-			if err != nil {
-				return err
-			}
-			if !s.Complete() {
-				return fmt.Errorf("campaign: %d of %d shards are there, missing or damaged: %s; `softswitch campaign run %s` plays them",
-					s.Done, s.Shards, shard.Ranges(slices.Sorted(slices.Values(append(s.Missing, s.Damaged...)))), args[0])
-			}
-			return merge(c.Files(), &opt)
-		},
-	}
-	mergeFlags(c, &opt)
 	return c
 }

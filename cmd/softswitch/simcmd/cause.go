@@ -14,12 +14,13 @@ import (
 	"softswitch/study/cause"
 )
 
-func causeCommand() *cobra.Command {
+// Cause is the command that seeks causes.
+func Cause() *cobra.Command {
 	var seed int64
 	var dot, svg bool
 	c := cli.Printed(&cobra.Command{
 		Use:   "cause FILE|NAME",
-		Short: "Find what caused the deadlock of a scenario, and prove it",
+		Short: "Find what caused a scenario's deadlock, and prove it",
 		Long: `Find what caused the first deadlock of a scenario: a file, or one that comes with
 softswitch by its name. It is simulated without its detector; then each suspect is
 treated from the start and the same run, with the same seed, played again: a host does

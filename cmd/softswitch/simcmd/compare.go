@@ -26,11 +26,12 @@ type compareOptions struct {
 	replays bool
 }
 
-func compareCommand() *cobra.Command {
+// Compare is the command that plays scenarios against systems.
+func Compare() *cobra.Command {
 	var opt compareOptions
 	c := &cobra.Command{
 		Use:   "compare",
-		Short: "Play every scenario against every system and put them side by side",
+		Short: "Play scenarios against systems, side by side",
 		Long: `Play every scenario against every system, that is a detector, a response or a
 prevention, and print an outcome for each pair and a sum for each system. What stands
 for "all" scenarios is every scenario file that comes with softswitch and has no
@@ -66,7 +67,7 @@ Exit status: 0 everything was played; 2 something could not be.`,
 					return errors.New("compare: --shard does not go with --replays, which plays all of them on this machine")
 				}
 				if opt.html != "" || opt.markdown != "" {
-					return errors.New("compare: --shard goes with neither --html nor --markdown, which \"softswitch merge\" takes")
+					return errors.New("compare: --shard goes with neither --html nor --markdown, which \"campaign merge\" takes")
 				}
 				part, err := m.RunPart(cmd.Context(), opt.part)
 				if err != nil {

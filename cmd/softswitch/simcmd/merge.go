@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"softswitch/cmd/softswitch/cli"
+	"softswitch/study/campaign"
 	"softswitch/study/compare"
 	"softswitch/study/fuzz"
 	"softswitch/study/shard"
@@ -18,7 +19,7 @@ import (
 
 // shardFlag is the flag of commands that can play a part of their items, called what.
 func shardFlag(c *cobra.Command, p *shard.Part, what string) {
-	c.Flags().Var(p, "shard", "play one of N parts of the "+what+" and print what \"softswitch merge\" takes")
+	c.Flags().Var(p, "shard", "play one of N parts of the "+what+" and print what \"campaign merge\" takes")
 	c.RegisterFlagCompletionFunc("shard", cobra.NoFileCompletions)
 }
 
@@ -47,26 +48,55 @@ var merges = map[string]func(*shard.Whole, *mergeOptions) error{
 	},
 }
 
+// Merge is "campaign merge" as it was called for files.
+func Merge() *cobra.Command { return mergeCommand() }
+
 func mergeCommand() *cobra.Command {
 	var opt mergeOptions
 	c := &cobra.Command{
-		Use:   "merge FILE...",
+		Use:   "merge DIR|FILE...",
 		Short: "Put the shards of a run together",
 		Long: `Put together what all parts of a run printed, and print what the whole run would have
-printed, byte for byte. Parts are played with --shard I/N of "sim fuzz", "sweep" and
-"compare".
+printed, byte for byte. They are the shards of a campaign, or files: what was printed with
+--shard I/N of "sim fuzz", "sweep" and "compare".
 
 It takes all N shards, in any order, of one program with the same inputs; it says which
 are missing, there twice, not whole or of another run.
 
-Exit status: that of the whole run; 2 if the shards are not all of one run.`,
-		Example: `  for i in 1 2 3; do softswitch sim fuzz --n 3000 --shard $i/3 > $i.json; done
-  softswitch merge *.json`,
+Exit status: that of the whole run; 2 if a shard is missing or damaged, or they are not
+all of one run.`,
+		Example: `  softswitch campaign merge big
+  for i in 1 2 3; do softswitch sim fuzz --n 3000 --shard $i/3 > $i.json; done
+  softswitch campaign merge *.json`,
 		Args: cli.Arguments(cobra.MinimumNArgs(1)),
-		RunE: func(_ *cobra.Command, files []string) error { return merge(files, &opt) },
+		RunE: func(_ *cobra.Command, files []string) error {
+			if info, err := os.Stat(files[0]); err == nil && info.IsDir() && len(files) == 1 {
+				if files, err = shardsOf(files[0]); err != nil {
+					return err
+				}
+			}
+			return merge(files, &opt)
+		},
 	}
 	mergeFlags(c, &opt)
 	return c
+}
+
+// shardsOf are the files of the shards of a campaign, which has to be complete.
+func shardsOf(dir string) ([]string, error) {
+	c, err := campaign.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	s, err := c.Status()
+	if err != nil {
+		return nil, err
+	}
+	if !s.Complete() {
+		return nil, fmt.Errorf("campaign: %d of %d shards are there, missing or damaged: %s; `softswitch campaign run %s` plays them",
+			s.Done, s.Shards, shard.Ranges(slices.Sorted(slices.Values(append(s.Missing, s.Damaged...)))), dir)
+	}
+	return c.Files(), nil
 }
 
 func mergeFlags(c *cobra.Command, opt *mergeOptions) {

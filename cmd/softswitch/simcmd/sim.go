@@ -26,12 +26,8 @@ import (
 	"softswitch/unit"
 )
 
-// Commands are those that play scenarios in virtual time.
-func Commands() []*cobra.Command {
-	return []*cobra.Command{simCommand(), compareCommand(), causeCommand(), sweepCommand(), mergeCommand(), campaignCommand()}
-}
-
-func simCommand() *cobra.Command {
+// Sim is the command with those that play scenarios in virtual time.
+func Sim() *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "sim",
 		Short: "Play scenarios in virtual time",
@@ -47,7 +43,7 @@ func simRun() *cobra.Command {
 	var seed int64
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "run FILE",
+		Use:   "run FILE|NAME",
 		Short: "Play a scenario in virtual time and judge it",
 		Long: `Play a scenario in virtual time and print its verdict, as "lab run" does. With --ui a
 browser then plays it, at any speed, back and forth, until Ctrl-C. --html FILE writes the
@@ -65,7 +61,7 @@ Exit status: 0 the scenario's expectation is met, in every run; 1 not; 2 it coul
 played.`,
 		Example:           "  softswitch sim run scenarios/fattree-on-loop.yaml --seed 7 --detector itsypaper\n  softswitch sim run scenarios/hu-fig4.yaml --set topology.rate=10Gbit/s --set flows[0].rate=5Gbit/s\n  softswitch sim run scenarios/itsy-fig2.yaml --detector itsy --ui",
 		Args:              cli.Arguments(cobra.ExactArgs(1)),
-		ValidArgsFunction: cli.UpTo(1, cli.YAMLFiles),
+		ValidArgsFunction: cli.UpTo(1, cli.FilesAndNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if seed < 0 {
 				flag := "--seed"
@@ -114,7 +110,7 @@ func repeat(ctx context.Context, file string, in load.Instead, opt play.SimOptio
 	if opt.Page || opt.Trace != "" || opt.Pcap != "" || opt.HTML != "" {
 		return errors.New("sim run: --repeat goes with none of --ui, --trace, --pcap, --html")
 	}
-	data, err := cli.ReadPlanFile(file)
+	data, err := cli.ReadScenario(file)
 	if err != nil {
 		return err
 	}

@@ -26,11 +26,12 @@ type sweepOptions struct {
 	part      shard.Part
 }
 
-func sweepCommand() *cobra.Command {
+// Sweep is the command that plays values of keys.
+func Sweep() *cobra.Command {
 	opt := sweepOptions{Sweep: sweep.Sweep{Seeds: sweep.Seeds{Workers: runtime.GOMAXPROCS(0)}, Show: os.Stderr}}
 	c := &cobra.Command{
-		Use:   "sweep FILE",
-		Short: "Play a scenario with every combination of values of its keys, a row each",
+		Use:   "sweep FILE|NAME",
+		Short: "Play a scenario with many values of keys, a row each",
 		Long: fmt.Sprintf(`Play a scenario in virtual time with every combination of values of some of its keys,
 and print a row for each run, as CSV or as JSON lines.
 
@@ -54,7 +55,7 @@ Exit status: 0 everything was played; 2 something could not be.`, columnsText())
   softswitch sweep my.yaml --set detector=itsy,watchdog --set buffer.xon_offset=8192,16384,32768 --json --out rows.jsonl
   softswitch sweep my.yaml --set topology='{fattree: {k: 4}, rate: 10Gbit/s},{ring: {switches: 4, hosts_per_switch: 4}, rate: 10Gbit/s}'`,
 		Args:              cli.Arguments(cobra.ExactArgs(1)),
-		ValidArgsFunction: cli.UpTo(1, cli.YAMLFiles),
+		ValidArgsFunction: cli.UpTo(1, cli.FilesAndNames),
 		RunE:              func(cmd *cobra.Command, args []string) error { return opt.play(cmd.Context(), args[0]) },
 	}
 	c.Flags().Var((*axes)(&opt.Axes), "set", "a key and the values that it takes in turn, such as buffer.xoff=20000,40000; repeatable")
@@ -83,7 +84,7 @@ func (opt *sweepOptions) play(ctx context.Context, file string) (err error) {
 		return fmt.Errorf("--seed-from: %d; valid: 0 or above", opt.from)
 	}
 	opt.Seeds.From = uint64(opt.from)
-	if opt.Data, err = cli.ReadPlanFile(file); err != nil {
+	if opt.Data, err = cli.ReadScenario(file); err != nil {
 		return err
 	}
 	opt.File = cli.Called(file)

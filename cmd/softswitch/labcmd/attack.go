@@ -1,4 +1,4 @@
-package nodecmd
+package labcmd
 
 import (
 	"errors"
@@ -15,13 +15,21 @@ import (
 	netnslab "softswitch/netns-lab"
 )
 
-func attackCommand() *cobra.Command {
-	var name, host string
+// Attack is "lab attack", with a flag of its own for the lab.
+func Attack() *cobra.Command {
+	name := new(string)
+	c := labAttack(name)
+	cli.NameFlag(c, c.Flags(), name, netnslab.DefaultName)
+	return c
+}
+
+func labAttack(name *string) *cobra.Command {
+	var host string
 	var seed int64
 	o := attack.Options{}
 	c := cli.Printed(&cobra.Command{
 		Use:   "attack [NODE NODE]",
-		Short: "Put forged control frames on a link of a lab, and see what its switches believe",
+		Short: "Forge control frames",
 		Long: `Put control frames on a link of a lab, with a raw socket: as a stranger at the link
 between two switches would, or a host (--host). They seem to come from the first
 node. Then say what the switches did: what they refused, declared, did and lost.
@@ -34,12 +42,12 @@ Run it beside "softswitch lab run" to have the oracle judge what is declared.
 Exit status: 0 nothing got through: no deadlock was declared, no action taken and
 no lossless frame lost meanwhile; 1 something did; 2 there was no attack.`,
 		Example: `  sudo softswitch lab deploy -t scenarios/fattree-on-loop.yaml --set auth=strict
-  sudo softswitch attack core0 agg0-0 --for 5s
-  sudo softswitch attack --host h0-0-0 --kinds forge --rate 100000`,
+  sudo softswitch lab attack core0 agg0-0 --for 5s
+  sudo softswitch lab attack --host h0-0-0 --kinds forge --rate 100000`,
 		Args:              cli.Arguments(cobra.MatchAll(cobra.MaximumNArgs(2), func(_ *cobra.Command, args []string) error { return evenArgs(args) })),
-		ValidArgsFunction: cli.UpTo(2, cli.Offer(&name, cli.LinkEnds)),
+		ValidArgsFunction: cli.UpTo(2, cli.Offer(name, cli.LinkEnds)),
 	}, "print JSON", func(cmd *cobra.Command, args []string) (cli.Finding, error) {
-		st, err := lab.Load(name)
+		st, err := lab.Load(*name)
 		if err != nil {
 			return nil, err
 		}
@@ -70,9 +78,8 @@ no lossless frame lost meanwhile; 1 something did; 2 there was no attack.`,
 		}
 		return cli.Judged(r, r.Held())
 	})
-	cli.NameFlag(c, c.Flags(), &name, netnslab.DefaultName)
 	c.Flags().StringVar(&host, "host", "", "host that attacks, by its own link")
-	c.RegisterFlagCompletionFunc("host", cli.Offer(&name, cli.HostNames))
+	c.RegisterFlagCompletionFunc("host", cli.Offer(name, cli.HostNames))
 	c.Flags().StringSliceVar(&o.Kinds, "kinds", attack.KindNames(), "what is sent")
 	c.Flags().IntVar(&o.Rate, "rate", 1000, "frames a second")
 	c.Flags().DurationVar(&o.For, "for", 10*time.Second, "how long")
