@@ -12,16 +12,13 @@ import (
 	"softswitch/unit"
 )
 
-// logMax limits an event log, in bytes: some 400,000 events. A deadlocking ring of 100
-// Mbit/s links fills a hundredth of it in a second.
-const logMax = 64 << 20
-
 // eventLog is the file of a node's events. It counts the events it cannot write: a
 // judge of the log must know of them.
 type eventLog struct {
 	node  event.Node
 	hosts unit.PortSet // whose far end is a host
 	max   int64        // bytes
+	tell  func(string) // is told what is wrong with the log, once, when it happens
 	buf   []byte       // used only by the goroutine that writes
 	flaps flaps        // same
 
@@ -32,12 +29,13 @@ type eventLog struct {
 	err     error    // guarded by mu: why not; nothing is written after it
 }
 
-func newEventLog(path string, node event.Node, hosts unit.PortSet) (*eventLog, error) {
+// newEventLog makes the log at path, of mib MiB at most.
+func newEventLog(path string, mib int, node event.Node, hosts unit.PortSet, tell func(string)) (*eventLog, error) {
 	f, err := safefile.Create(path)
 	if err != nil {
 		return nil, fmt.Errorf("event log: %w", err)
 	}
-	return &eventLog{node: node, hosts: hosts, max: logMax, file: f}, nil
+	return &eventLog{node: node, hosts: hosts, max: int64(mib) << 20, tell: tell, file: f}, nil
 }
 
 // write writes events, or counts them. Call it from one goroutine only.
@@ -47,18 +45,29 @@ func (l *eventLog) write(events []event.Event) {
 	for _, e := range events {
 		l.buf = l.node.Append(l.buf, e)
 	}
+	if err := l.append(len(events)); err != nil {
+		l.tell(fmt.Sprintf("event log: %v; events are missing from now on", err))
+	}
+}
+
+// append writes buf, which holds so many events, and returns what is wrong with the log if that is new.
+func (l *eventLog) append(events int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	n := 0
+	n, had := 0, l.err
 	switch {
 	case l.err != nil:
 	case l.size+int64(len(l.buf)) > l.max:
-		l.err = fmt.Errorf("it is full: the limit is %d bytes", l.max)
+		l.err = fmt.Errorf("it is full: live.log_limit_mib is %d", l.max>>20)
 	default:
 		n, l.err = l.file.Write(l.buf)
 	}
 	l.size += int64(n)
-	l.missing += uint64(len(events) - bytes.Count(l.buf[:n], []byte("\n")))
+	l.missing += uint64(events - bytes.Count(l.buf[:n], []byte("\n")))
+	if had != nil {
+		return nil
+	}
+	return l.err
 }
 
 // state is the length of the log in bytes, and what is wrong with it, "" if nothing.

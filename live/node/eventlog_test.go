@@ -39,12 +39,19 @@ func smallDisk(t *testing.T, size int) string {
 
 func newLog(t *testing.T, dir string) (l *eventLog, path string) {
 	t.Helper()
-	path = filepath.Join(dir, "events.jsonl")
-	l, err := newEventLog(path, event.Node{ID: 1, Name: "s1"}, 0)
+	l, path, _ = newToldLog(t, dir)
+	return l, path
+}
+
+// newToldLog is a log of 1 MiB at most, and what it tells.
+func newToldLog(t *testing.T, dir string) (l *eventLog, path string, told *[]string) {
+	t.Helper()
+	path, told = filepath.Join(dir, "events.jsonl"), new([]string)
+	l, err := newEventLog(path, 1, event.Node{ID: 1, Name: "s1"}, 0, func(what string) { *told = append(*told, what) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	return l, path
+	return l, path, told
 }
 
 // links are n events.
@@ -77,7 +84,7 @@ func lines(t *testing.T, l *eventLog, path string) int {
 // no more even where there is room again, and closing it is an error.
 func TestLogOnAFullDisk(t *testing.T) {
 	dir := smallDisk(t, 64<<10)
-	l, path := newLog(t, dir)
+	l, path, told := newToldLog(t, dir)
 	rest := filepath.Join(dir, "rest")
 	if err := os.WriteFile(rest, make([]byte, 32<<10), 0o600); err != nil {
 		t.Fatal(err)
@@ -85,6 +92,9 @@ func TestLogOnAFullDisk(t *testing.T) {
 	const batches, batch = 100, 50
 	for range batches {
 		l.write(links(batch))
+	}
+	if len(*told) != 1 || !strings.Contains((*told)[0], "no space left on device") {
+		t.Errorf("told %q, want of the disk, once", *told)
 	}
 	if err := os.Remove(rest); err != nil {
 		t.Fatal(err)
@@ -103,19 +113,28 @@ func TestLogOnAFullDisk(t *testing.T) {
 	}
 }
 
-// A log that is full takes no more, and tells how many events are missing.
+// A log that is full takes no more, tells of it at once and only once, and counts the events that are
+// missing.
 func TestLogIsBounded(t *testing.T) {
-	l, path := newLog(t, t.TempDir())
-	l.write(links(10))
-	whole, _ := l.state()
-	l.max = whole * 3 / 2
-	l.write(links(10))
-	l.write(links(1))
-	if n := lines(t, l, path); n != 10 {
-		t.Errorf("%d events were written, want 10", n)
+	l, path, told := newToldLog(t, t.TempDir())
+	const batch = 1000
+	written := 0
+	for events := range slices.Chunk(links(20*batch), batch) {
+		if l.write(events); len(*told) > 0 {
+			break
+		}
+		written += batch
 	}
-	if _, problem := l.state(); problem != fmt.Sprintf("it is full: the limit is %d bytes; 11 events are missing", l.max) {
-		t.Errorf("%q is said", problem)
+	l.write(links(1))
+	if n := lines(t, l, path); n != written || n == 20*batch {
+		t.Errorf("%d events were written, want %d", n, written)
+	}
+	const full = "it is full: live.log_limit_mib is 1"
+	if want := []string{"event log: " + full + "; events are missing from now on"}; !slices.Equal(*told, want) {
+		t.Errorf("told %q, want %q", *told, want)
+	}
+	if size, problem := l.state(); problem != fmt.Sprintf("%s; %d events are missing", full, batch+1) || size > 1<<20 {
+		t.Errorf("%d bytes, and %q is said", size, problem)
 	}
 }
 

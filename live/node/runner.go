@@ -211,7 +211,9 @@ func (r *runner) openLog() (func([]event.Event), error) {
 		return nil, nil
 	}
 	if r.live.Events != "" {
-		log, err := newEventLog(r.live.Events, r.node(), r.hosts)
+		log, err := newEventLog(r.live.Events, cmp.Or(r.live.LogLimit, config.DefaultLogLimit), r.node(), r.hosts, func(what string) {
+			fmt.Fprintf(r.at.says(), "%s: %s\n", r.name, what)
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -70,10 +70,18 @@ func checkAuth(d *strictyaml.Doc, ports []Port) {
 }
 
 func checkLive(d *strictyaml.Doc, l Live) {
+	if d.Has("live.log_limit_mib") {
+		CheckLogLimit(d, "live.log_limit_mib", l.LogLimit)
+	}
 	if l.Metrics != "" {
 		_, _, err := ParseListen(l.Metrics)
 		fault(d, "live.metrics", err)
 	}
+}
+
+// CheckLogLimit adds a fault if an event log cannot have so many MiB.
+func CheckLogLimit(d *strictyaml.Doc, path string, mib int) {
+	within(d, path, mib, 1, LogLimitMax)
 }
 
 func checkNode(d *strictyaml.Doc, name string, id uint16) {

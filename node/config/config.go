@@ -203,12 +203,22 @@ type MAC struct {
 	Port int    `yaml:"port" schema:"0..63"`
 }
 
+// How long an event log may become, in MiB: unless something else is said, and at most. A switch with
+// links of 100 Mbit/s that pause all the time writes 15 to 50 MiB in a minute.
+const (
+	DefaultLogLimit = 512
+	LogLimitMax     = 1 << 20
+)
+
 // Live is settings of a live node only.
 type Live struct {
 	// Control is the path of the control socket; default none.
 	Control string `yaml:"control,omitempty" schema:"path"`
-	// Events is the path of the event log (JSON lines), of 64 MiB at most; default none.
+	// Events is the path of the event log (JSON lines); default none.
 	Events string `yaml:"events,omitempty" schema:"path"`
+	// LogLimit is how long the event log may become, in MiB. Events that come after that are not
+	// written: they are counted, and the node says so.
+	LogLimit int `yaml:"log_limit_mib,omitempty" schema:"1..1048576,default=512"`
 	// Pcap is the path of a pcapng file of all ports; default none.
 	Pcap string `yaml:"pcap,omitempty" schema:"path"`
 	// Metrics is where to serve metrics for Prometheus, "host:port"; the host defaults
