@@ -70,7 +70,7 @@ func Describe(p *scenario.Plan, opt Options) netnslab.Lab {
 	keys := newKeys(p)
 	for i, s := range p.Switches {
 		s.Ports, s.Delay = wires(p, i, s.Ports), delay(p)
-		s.Live = config.Live{Control: filepath.Join(opt.Dir, ControlName), Events: filepath.Join(opt.Dir, EventsName)}
+		s.Live = liveOf(p, opt)
 		if opt.PcapDir != "" {
 			s.Live.Pcap = filepath.Join(opt.PcapDir, s.Name+".pcapng")
 		}
@@ -86,7 +86,7 @@ func Describe(p *scenario.Plan, opt Options) netnslab.Lab {
 	}
 	for i, h := range p.Hosts {
 		h.Port = wires(p, len(p.Switches)+i, []config.Port{h.Port})[0]
-		h.Live = config.Live{Control: filepath.Join(opt.Dir, ControlName), Events: filepath.Join(opt.Dir, EventsName)}
+		h.Live = liveOf(p, opt)
 		if isNIC(p, len(p.Switches)+i) {
 			h.Stack = stackName
 			lab.Nodes = append(lab.Nodes, node(h.Name, "host", opt, []string{nicCommand, "-c", configName}, h.Marshal()))
@@ -102,6 +102,11 @@ func Describe(p *scenario.Plan, opt Options) netnslab.Lab {
 		lab.Links = append(lab.Links, netnslab.Link{A: end(p, l.A), B: end(p, l.B), MTU: p.Scenario.MTU})
 	}
 	return lab
+}
+
+// liveOf is what all nodes of a lab have in common.
+func liveOf(p *scenario.Plan, opt Options) config.Live {
+	return config.Live{Control: filepath.Join(opt.Dir, ControlName), Events: filepath.Join(opt.Dir, EventsName), LogLimit: p.Scenario.LogLimit}
 }
 
 // linkKeys are the keys of the links that are authenticated, in hexadecimal digits: new ones for

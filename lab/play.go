@@ -42,7 +42,8 @@ type Run struct {
 	Stopped    map[string]bool // frozen by the scenario, for a while or permanently
 	Lateness   unit.Time       // how late the machine was before the run, as ScaleHeadroom measured it; 0 if it did not
 
-	clocks map[string]clock // by node of an attached lab
+	clocks   map[string]clock // by node of an attached lab
+	toldFull map[string]bool  // nodes whose log is known not to be whole
 }
 
 // Play plays p on a lab that is up: it starts the hosts, carries out the scheduled
@@ -50,7 +51,7 @@ type Run struct {
 // event. begins is called before the hosts are started, with the end of the run, a point of
 // CLOCK_MONOTONIC.
 func Play(ctx context.Context, p *scenario.Plan, st *netnslab.State, progress io.Writer, begins func(end unit.Time)) (*Run, error) {
-	run := &Run{Plan: p, Killed: map[string]bool{}, Stopped: map[string]bool{}}
+	run := &Run{Plan: p, Killed: map[string]bool{}, Stopped: map[string]bool{}, toldFull: map[string]bool{}}
 	defer stayAwake()()
 	if !st.Attached() {
 		run.PerProcess = st.PerProcess()
@@ -78,7 +79,7 @@ func Play(ctx context.Context, p *scenario.Plan, st *netnslab.State, progress io
 		return nil, err
 	}
 	for _, e := range p.Events {
-		if err := until(ctx, run.Start+e.At); err != nil {
+		if err := run.until(ctx, run.Start+e.At, st, progress); err != nil {
 			return nil, err
 		}
 		fmt.Fprintf(progress, "%9.3f s  %s\n", seconds(timer.Now()-run.Start), describe(p, e))
@@ -94,7 +95,7 @@ func Play(ctx context.Context, p *scenario.Plan, st *netnslab.State, progress io
 		}
 	}
 	fmt.Fprintf(progress, "%9.3f s  running until %.1f s\n", seconds(timer.Now()-run.Start), seconds(p.Scenario.Duration))
-	if err := until(ctx, run.End); err != nil {
+	if err := run.until(ctx, run.End, st, progress); err != nil {
 		return nil, err
 	}
 	after, err := takeMeters(st)

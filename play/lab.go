@@ -44,6 +44,9 @@ func Lab(ctx context.Context, plan *scenario.Plan, opt LabOptions, out io.Writer
 	if opt.Sharing, err = opt.Sharing.Of(plan); err != nil {
 		return nil, err
 	}
+	if w := lab.LogWarning(plan); w != "" {
+		fmt.Fprintln(out, "warning:", w)
+	}
 	ctx, out = progress.WhileWatched(ctx, out)
 	page, save, err := opt.page(ctx, out)
 	if err != nil {
@@ -148,6 +151,9 @@ func QuietLab(name string) func(context.Context, *scenario.Plan) (*verdict.Verdi
 // RepeatLab plays a scenario this many times, each in a new lab, and sums up.
 func RepeatLab(ctx context.Context, plan *scenario.Plan, opt LabOptions, times int, out io.Writer) (*verdict.Summary, error) {
 	var runs []*verdict.Verdict
+	if w := lab.LogWarning(plan); w != "" && lab.Refuse(plan.Scenario) == nil {
+		fmt.Fprintln(out, "warning:", w)
+	}
 	for i := range times {
 		fmt.Fprintf(out, "run %d of %d\n", i+1, times)
 		v, err := Lab(ctx, plan, opt, io.Discard)

@@ -62,12 +62,21 @@ type file struct {
 	Prevention *filePrevention `yaml:"prevention"`
 	// Congestion is what switches and senders do so that less has to be paused.
 	Congestion *fileCongestion `yaml:"congestion"`
+	// Live is of live labs alone; a simulation writes no logs.
+	Live fileLive `yaml:"live"`
 	// Duration of the scenario, above zero, at most 24h.
 	Duration string `yaml:"duration" schema:"time,required"`
 	// Expect is what the verdict is checked against. A missing key expects nothing.
 	Expect fileExpect `yaml:"expect"`
 	// ExpectFor overrides Expect for single detectors.
 	ExpectFor map[string]fileExpect `yaml:"expect_for" schema:",keys=detector"`
+}
+
+// fileLive is how nodes of a live lab run.
+type fileLive struct {
+	// LogLimit is how long the event log of each node may become, in MiB. A run with a log that was
+	// not long enough is not valid.
+	LogLimit int `yaml:"log_limit_mib" schema:"1..1048576,default=512"`
 }
 
 // fileTopology is one of the builders (fattree, ring, leafspine, jellyfish, dragonfly), or
@@ -330,6 +339,9 @@ const (
 	defaultClass    = 3
 )
 
+// LogLimitKey is the key of a file that says how long event logs may become.
+const LogLimitKey = "live.log_limit_mib"
+
 // Known is the names that a file may use.
 type Known struct {
 	Detectors []string // besides "none"
@@ -383,6 +395,9 @@ func ParseSet(name string, data []byte, known Known, settings ...strictyaml.Sett
 	}
 	s.Events = p.events(f.Events)
 	s.NICs = p.nics(s, f.NICs)
+	if s.LogLimit = f.Live.LogLimit; p.Has(LogLimitKey) {
+		config.CheckLogLimit(p.Doc, LogLimitKey, s.LogLimit)
+	}
 	s.Expect = p.expect("expect", f.Expect)
 	s.ExpectFor = p.expectFor(s.Expect, f.ExpectFor, known)
 	if s.Expect == (Expect{}) && p.Has("expect") {

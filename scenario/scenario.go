@@ -68,6 +68,7 @@ type Scenario struct {
 	Flows      []Flow
 	Events     []Event // in order of time
 	Duration   unit.Time
+	LogLimit   int // how long an event log of a live node may become, in MiB; 0: config.DefaultLogLimit
 	Expect     Expect
 	// ExpectFor is the expectation instead of Expect for a detector.
 	ExpectFor map[string]Expect

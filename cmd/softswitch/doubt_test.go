@@ -67,6 +67,21 @@ func TestFullRunDirectory(t *testing.T) {
 	b.wantNothing()
 }
 
+// TestFullLog: that an event log is too short for a run is said before the run, and when the log is
+// full; and the run is not valid for that.
+func TestFullLog(t *testing.T) {
+	b := newBed(t)
+	r := b.run(b.command("lab", "run", "testdata/congested.yaml", "--name", b.name, "--set", "duration=6s", "--set", "events[0].rate=90Mbit/s", "--log-limit", "1"))
+	b.wantDoubt(r, "leaf0: event log: it is full: live.log_limit_mib is 1; ", " events are missing")
+	before, said, _ := strings.Cut(r.stderr, "running until")
+	if !strings.Contains(before, "warning: the event log of ") || !strings.Contains(before, "live.log_limit_mib is 1: ") || !strings.Contains(before, "--log-limit ") {
+		b.Error("no warning before the run")
+	}
+	if during, _, _ := strings.Cut(said, "collecting"); !strings.Contains(during, "leaf0: event log: it is full") {
+		b.Error("not said when it happened")
+	}
+}
+
 // TestRestartWithFullDisk: a switch whose event log could not be written restarts in its process,
 // with a log anew.
 func TestRestartWithFullDisk(t *testing.T) {

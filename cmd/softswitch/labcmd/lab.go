@@ -4,14 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"softswitch/cmd/softswitch/cli"
+	"softswitch/internal/strictyaml"
 	"softswitch/lab"
 	"softswitch/lab/export"
 	"softswitch/live/hosting"
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/config"
+	"softswitch/scenario"
 	"softswitch/scenario/load"
 )
 
@@ -90,6 +94,7 @@ file, is left as it is; another of the same name is removed with --replace only.
 	c.RegisterFlagCompletionFunc("topology", cli.FilesAndNames)
 	cli.InsteadFlags(c, &in)
 	cli.SetFlag(c, &in.Set)
+	logLimitFlag(c, &in.Set)
 	c.Flags().StringVar(&pcap, "pcap", "", "directory for a pcapng of each switch")
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the steps and do nothing")
 	return c
@@ -148,6 +153,31 @@ Exit status: 0 the folder is there; 2 not, and nothing of it.`,
 	cli.InsteadFlags(c, &in)
 	cli.SlowFlag(c, &in.Slow)
 	return c
+}
+
+// logLimitFlag is the flag of commands that build a lab: a setting of the scenario's own key.
+func logLimitFlag(c *cobra.Command, all *[]strictyaml.Setting) {
+	c.Flags().Var(&logLimit{all: all}, "log-limit", "how many MiB the event log of each node may have, instead of what the file says")
+}
+
+type logLimit struct {
+	all  *[]strictyaml.Setting
+	text string
+}
+
+func (l *logLimit) String() string { return l.text }
+func (l *logLimit) Type() string   { return "MiB" }
+
+func (l *logLimit) Set(text string) error {
+	if n, err := strconv.Atoi(text); err != nil || n < 1 || n > config.LogLimitMax {
+		return fmt.Errorf("valid: 1 to %d", config.LogLimitMax)
+	}
+	if l.text != "" {
+		return errors.New("given twice")
+	}
+	l.text = text
+	*l.all = append(*l.all, strictyaml.Setting{Path: scenario.LogLimitKey, Text: text})
+	return nil
 }
 
 // replaceFlag is the flag of commands that build a lab.

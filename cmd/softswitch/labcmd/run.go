@@ -86,6 +86,7 @@ func (opt *playOptions) flags(c *cobra.Command) {
 	c.MarkFlagFilename("html")
 	replaceFlag(c, &opt.Replace)
 	shareFlags(c, &opt.Sharing)
+	logLimitFlag(c, &opt.Set)
 	c.Flags().BoolVar(&opt.rootless, "rootless", false, "play it in a user namespace, without root")
 }
 
@@ -119,7 +120,7 @@ func (opt *playOptions) playAttached(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return fmt.Errorf("lab run: both %s and --attach %s, whose scenario is played", args[0], opt.attach)
 	}
-	for _, flag := range []string{"detector", "response", "slow", "set", "repeat", "pcap", "rootless", "nodes-per-process", "poll"} {
+	for _, flag := range []string{"detector", "response", "slow", "set", "log-limit", "repeat", "pcap", "rootless", "nodes-per-process", "poll"} {
 		if cmd.Flags().Changed(flag) {
 			return fmt.Errorf("lab run: --%s is for a lab that is built for the run, and not for --attach", flag)
 		}
