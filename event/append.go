@@ -90,6 +90,9 @@ func (n Node) Append(dst []byte, e Event) []byte {
 	if has&keyWhy != 0 {
 		dst = appendText(dst, `,"why":`, e.Why.String())
 	}
+	if has&keyLeftOut != 0 {
+		dst = appendInt(append(dst, ','), "left_out", int64(e.Bytes))
+	}
 	return append(dst, "}\n"...)
 }
 
@@ -106,6 +109,9 @@ func present(e Event) (has key) {
 	}
 	if e.Together {
 		has |= keyTogether
+	}
+	if e.Bytes != 0 {
+		has |= keyLeftOut
 	}
 	if e.Port != unit.NoPort {
 		has |= keyBucket

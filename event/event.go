@@ -38,16 +38,17 @@ const (
 	// XON: bucket (Port, Class) fell to its XON threshold. [Period, Bytes]
 	XON
 	// PauseSent, ResumeSent, RefreshSent: a PFC frame left through Port for Class.
-	// [Period]
+	// [Period; Bytes: how many RefreshSent before it are left out, see Refreshes]
 	PauseSent
 	ResumeSent
 	RefreshSent
 	// Paused: a pause took effect on queue (Out, OutClass): it was not paused
 	// before, or was paused by another period. [Period, HasPeriod]
 	Paused
-	// Resumed: a resume frame ended the pause of queue (Out, OutClass).
+	// Resumed: a resume frame ended the pause of queue (Out, OutClass). [Bytes: how many
+	// Refreshed before it are left out]
 	Resumed
-	// Expired: the pause of queue (Out, OutClass) ran out.
+	// Expired: the pause of queue (Out, OutClass) ran out. [Bytes: as of Resumed]
 	Expired
 	// Held: bucket (Port, Class) is XOFF, queue (Out, OutClass) is paused, and the
 	// bucket now has Bytes in the queue. It is logged when both become true and at each
@@ -87,7 +88,7 @@ const (
 	HostStorm
 	HostStormOver
 	// Refreshed: a pause came for queue (Out, OutClass) of the period that pauses it
-	// already. [Period]
+	// already. [Period; Bytes: how many of them before it are left out]
 	Refreshed
 	// HostSlow: a host drains what it is sent no faster than Bytes kbit/s from now on;
 	// HostSlowOver: it is as fast as its link again. [Port]

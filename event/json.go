@@ -59,6 +59,7 @@ const (
 	keyIn
 	keyTogether
 	keyWhy
+	keyLeftOut
 
 	keyHead   = keyTS | keyNode | keyID | keyType
 	keyBucket = keyPort | keyPriority
@@ -69,7 +70,7 @@ const (
 var keyNames = [...]string{
 	"ts", "node", "id", "type", "port", "port_name", "priority", "out", "out_name", "out_priority",
 	"period", "bytes", "limit", "route", "step", "label", "trigger", "on_loop",
-	"measure", "amount", "refusal", "flow", "cause", "rank", "confidence", "in", "together", "why",
+	"measure", "amount", "refusal", "flow", "cause", "rank", "confidence", "in", "together", "why", "left_out",
 }
 
 func (k key) String() string {
@@ -90,12 +91,12 @@ type shape struct {
 var shapes = [...]shape{
 	XOFF:          {"xoff", keyBucket | keyQueue | keyPeriod | keyBytes | keyLimit, 0},
 	XON:           {"xon", keyBucket | keyPeriod | keyBytes, 0},
-	PauseSent:     {"pause_sent", keyBucket | keyPeriod, 0},
-	ResumeSent:    {"resume_sent", keyBucket | keyPeriod, 0},
-	RefreshSent:   {"refresh_sent", keyBucket | keyPeriod, 0},
+	PauseSent:     {"pause_sent", keyBucket | keyPeriod, keyLeftOut},
+	ResumeSent:    {"resume_sent", keyBucket | keyPeriod, keyLeftOut},
+	RefreshSent:   {"refresh_sent", keyBucket | keyPeriod, keyLeftOut},
 	Paused:        {"paused", keyQueue, keyPeriod},
-	Resumed:       {"resumed", keyQueue, 0},
-	Expired:       {"expired", keyQueue, 0},
+	Resumed:       {"resumed", keyQueue, keyLeftOut},
+	Expired:       {"expired", keyQueue, keyLeftOut},
 	Held:          {"held", keyBucket | keyQueue | keyBytes | keyLimit, 0},
 	StrongCreated: {"strong_created", keyBucket | keyQueue | keyBytes | keyLimit, 0},
 	StrongRemoved: {"strong_removed", keyBucket | keyQueue | keyBytes | keyLimit, 0},
@@ -109,7 +110,7 @@ var shapes = [...]shape{
 	Refused:       {"refused", keyRefusal, keyBucket | keyQueue},
 	HostStorm:     {"host_storm", keyBucket, 0},
 	HostStormOver: {"host_storm_over", keyBucket, 0},
-	Refreshed:     {"refreshed", keyQueue | keyPeriod, 0},
+	Refreshed:     {"refreshed", keyQueue | keyPeriod, keyLeftOut},
 	HostSlow:      {"host_slow", keyPort | keyAmount, 0},
 	HostSlowOver:  {"host_slow_over", keyPort, 0},
 	AuthAgreed:    {"auth_agreed", keyPort, 0},

@@ -87,6 +87,9 @@ func randomEvent(r *rand.Rand, ty Type, at unit.Time) Event {
 	if has&(keyBytes|keyRoute|keyAmount) != 0 {
 		e.Bytes = r.Int32()
 	}
+	if has&keyLeftOut != 0 {
+		e.Bytes = 1 + r.Int32N(1<<31-1)
+	}
 	if has&keyLimit != 0 {
 		e.Limit = r.Int32()
 	}

@@ -46,6 +46,7 @@ type line struct {
 	In          number    `json:"in"`
 	Together    *bool     `json:"together"`
 	Why         string    `json:"why"`
+	LeftOut     number    `json:"left_out"`
 }
 
 type label struct {
@@ -123,6 +124,7 @@ func (l *line) event() (e Event, who whose, err error) {
 	put(&r, keyLimit, l.Limit, 0, math.MaxInt32, &e.Limit)
 	put(&r, keyRoute, l.Route, 0, math.MaxInt32, &e.Bytes)
 	put(&r, keyAmount, l.Amount, 0, math.MaxInt32, &e.Bytes)
+	put(&r, keyLeftOut, l.LeftOut, 1, math.MaxInt32, &e.Bytes)
 	put(&r, keyFlow, l.Flow, 1, math.MaxUint32, &e.Flow)
 	if l.Type == Cause.String() {
 		e.In = unit.NoPort

@@ -44,15 +44,17 @@ type Options struct {
 	Dir      string // of sockets and logs; "" for each node's run directory
 	KeysPath string // of a switch's file of keys; "" for one in its run directory
 	Instance string // distinguishes this lab from an earlier one of the same plan
+	OneClock bool   // says that all nodes run on this machine
 	Sharing
 }
 
-// DescribeHere is Describe for the program that calls it, which the nodes run. It makes the
+// DescribeHere is Describe for the program that calls it, which the nodes run on this machine. It makes the
 // directory for captures, which need not be absolute.
 func DescribeHere(p *scenario.Plan, opt Options) (desc netnslab.Lab, err error) {
 	if opt.Program, err = os.Executable(); err != nil {
 		return desc, err
 	}
+	opt.OneClock = true
 	if opt.PcapDir != "" {
 		if opt.PcapDir, err = filepath.Abs(opt.PcapDir); err != nil {
 			return desc, err
@@ -106,7 +108,11 @@ func Describe(p *scenario.Plan, opt Options) netnslab.Lab {
 
 // liveOf is what all nodes of a lab have in common.
 func liveOf(p *scenario.Plan, opt Options) config.Live {
-	return config.Live{Control: filepath.Join(opt.Dir, ControlName), Events: filepath.Join(opt.Dir, EventsName), LogLimit: p.Scenario.LogLimit}
+	l := config.Live{Control: filepath.Join(opt.Dir, ControlName), Events: filepath.Join(opt.Dir, EventsName), LogLimit: p.Scenario.LogLimit}
+	if opt.OneClock {
+		l.LogRefreshes = config.LogCounted
+	}
+	return l
 }
 
 // linkKeys are the keys of the links that are authenticated, in hexadecimal digits: new ones for

@@ -97,6 +97,15 @@ func TestDescribedFiles(t *testing.T) {
 			t.Errorf("%s reads %+v, want %+v", got.Name, got, want)
 		}
 	}
+	here, err := DescribeHere(p, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// On this machine all nodes have one clock.
+	got, _, err := config.LoadSwitch(configName, here.Nodes[0].Files[0].Data)
+	if want := (config.Live{Control: ControlName, Events: EventsName, LogRefreshes: config.LogCounted}); err != nil || got.Live != want {
+		t.Errorf("here: live %+v, want %+v; %v", got.Live, want, err)
+	}
 	if !reflect.DeepEqual(p.Switches, plan(t, "flows:\n  - {name: A, from: h1, to: h2, rate: line}\n").Switches) {
 		t.Error("Describe changed the plan")
 	}

@@ -94,7 +94,18 @@ func sentPauses(logs []event.Log) map[Bucket]*pausesOf {
 	return sent
 }
 
+// add takes the next event. Of repeated pauses that are left out before it, it is known that they were
+// not sent before the last one that is there, and for these bounds that is as good as a slower frame.
 func (p *pausesOf) add(e *event.Event) {
+	if n := len(p.all); n > 0 && p.all[n-1].Type != event.ResumeSent {
+		for range e.Bytes {
+			p.put(p.all[n-1])
+		}
+	}
+	p.put(e)
+}
+
+func (p *pausesOf) put(e *event.Event) {
 	n := len(p.all)
 	p.all = append(p.all, e)
 	if e.Type == event.ResumeSent {
@@ -105,7 +116,8 @@ func (p *pausesOf) add(e *event.Event) {
 	p.period[e.Period] = append(p.period[e.Period], n)
 }
 
-// take is the next that can be what came.
+// take is the next that can be what came. Those that came before it, and are left out, were sent before
+// it: as many are passed over.
 func (p *pausesOf) take(came *event.Event) (sent *event.Event, found bool) {
 	of := p.pauses
 	switch {
@@ -115,7 +127,10 @@ func (p *pausesOf) take(came *event.Event) (sent *event.Event, found bool) {
 		of = p.period[came.Period]
 	}
 	i := sort.SearchInts(of, p.next)
-	if i == len(of) {
+	if came.Type == event.Refreshed {
+		i += int(came.Bytes)
+	}
+	if i >= len(of) {
 		return nil, false
 	}
 	p.next = of[i] + 1

@@ -271,10 +271,12 @@ func (r *Replay) keep(e Entry, b Bucket, q Queue) {
 		r.refusals = append(r.refusals, Refused{e.At, e.Refusal, b, q})
 	case event.PauseSent:
 		r.frames.XOFF++
+		r.frames.Refresh += int(e.Bytes)
 	case event.ResumeSent:
 		r.frames.XON++
+		r.frames.Refresh += int(e.Bytes)
 	case event.RefreshSent:
-		r.frames.Refresh++
+		r.frames.Refresh += 1 + int(e.Bytes)
 	}
 }
 

@@ -191,12 +191,13 @@ func TestPairsAreNeverLate(t *testing.T) {
 	r := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	fabric := ring4(t)
 	exact := 0
-	for range 300 {
-		lost := r.IntN(60)
+	for i := range 300 {
+		lost := max(0, r.IntN(80)-20)
 		sender, receiver := event.Log{Node: event.Node{ID: 2}}, event.Log{Node: event.Node{ID: 1}}
 		truth := map[unit.Time]unit.Time{} // when what came at a time was sent
 		period, xoff, paused, by := uint8(250), false, false, uint8(0)
-		for at := unit.Time(1); at < 3000; at += 2 {
+		const tick = event.RefreshEvery / 8
+		for at := tick; at < 3000*tick; at += 2 * tick {
 			kind := event.RefreshSent
 			switch {
 			case !xoff:
@@ -227,17 +228,25 @@ func TestPairsAreNeverLate(t *testing.T) {
 				came(event.Paused)
 			}
 		}
-		pairs := framePairs(fabric, []event.Log{sender, receiver}, []int{0, 1})
+		// Where repeated ones that came are left out, it is known how many. Of those that were sent, only
+		// the one before is known.
+		logs, thin := []event.Log{sender, receiver}, i%4
+		for k := range logs {
+			if thin&(1<<k) != 0 {
+				logs[k].Events = new(event.Refreshes).Thin(logs[k].Events)
+			}
+		}
+		pairs := framePairs(fabric, logs, []int{0, 1})
 		if len(pairs) == 0 {
 			t.Fatal("no pairs")
 		}
 		for _, p := range pairs {
 			sent := truth[p.Received.At]
 			if p.Sent.At > sent {
-				t.Fatalf("what came at %d was sent at %d, and is taken for that of %d; %d %% lost", p.Received.At, sent, p.Sent.At, lost)
+				t.Fatalf("what came at %d was sent at %d, and is taken for that of %d; %d %% lost, thin %d", p.Received.At, sent, p.Sent.At, lost, thin)
 			}
-			if lost == 0 && p.Sent.At != sent {
-				t.Fatalf("nothing is lost: what came at %d was sent at %d, and is taken for that of %d", p.Received.At, sent, p.Sent.At)
+			if lost == 0 && thin&1 == 0 && p.Sent.At != sent {
+				t.Fatalf("nothing is lost: what came at %d was sent at %d, and is taken for that of %d; thin %d", p.Received.At, sent, p.Sent.At, thin)
 			}
 			if p.Sent.At == sent {
 				exact++

@@ -22,20 +22,20 @@ func (e Entry) Text(name func(unit.NodePort) string) string {
 	case event.PauseSent:
 		return fmt.Sprintf("pause sent for %s (period %d)", bucket, e.Period)
 	case event.ResumeSent:
-		return fmt.Sprintf("resume sent for %s (period %d)", bucket, e.Period)
+		return fmt.Sprintf("resume sent for %s (period %d)%s", bucket, e.Period, e.leftOut())
 	case event.RefreshSent:
-		return fmt.Sprintf("pause repeated for %s (period %d)", bucket, e.Period)
+		return fmt.Sprintf("pause repeated for %s (period %d)%s", bucket, e.Period, e.leftOut())
 	case event.Paused:
 		if e.HasPeriod {
 			return fmt.Sprintf("queue %s paused (period %d)", queue, e.Period)
 		}
 		return fmt.Sprintf("queue %s paused", queue)
 	case event.Refreshed:
-		return fmt.Sprintf("queue %s: its pause is repeated (period %d)", queue, e.Period)
+		return fmt.Sprintf("queue %s: its pause is repeated (period %d)%s", queue, e.Period, e.leftOut())
 	case event.Resumed:
-		return fmt.Sprintf("queue %s resumed", queue)
+		return fmt.Sprintf("queue %s resumed%s", queue, e.leftOut())
 	case event.Expired:
-		return fmt.Sprintf("queue %s goes on: its pause ran out", queue)
+		return fmt.Sprintf("queue %s goes on: its pause ran out%s", queue, e.leftOut())
 	case event.Held:
 		return fmt.Sprintf("paused queue %s holds %d bytes of priority group %s (XON %d)", queue, e.Bytes, bucket, e.Limit)
 	case event.StrongCreated, event.StrongRemoved:
@@ -56,6 +56,14 @@ func (e Entry) Text(name func(unit.NodePort) string) string {
 		return fmt.Sprintf("route %d rerouted to backup port %s", e.Bytes, e.name(e.Out))
 	}
 	return e.detectorText(bucket, queue, name)
+}
+
+// leftOut says how often a pause was repeated before it, if the log has no event of that.
+func (e Entry) leftOut() string {
+	if e.Bytes == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", repeated %d times before", e.Bytes)
 }
 
 func (e Entry) strong() string {

@@ -2,6 +2,7 @@ package node
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 
 	"softswitch/event"
 	"softswitch/internal/safefile"
+	"softswitch/node/config"
 	"softswitch/unit"
 )
 
@@ -21,6 +23,8 @@ type eventLog struct {
 	tell  func(string) // is told what is wrong with the log, once, when it happens
 	buf   []byte       // used only by the goroutine that writes
 	flaps flaps        // same
+	// refreshes leaves repeated pauses out, nil if all are written; same.
+	refreshes *event.Refreshes
 
 	mu      sync.Mutex
 	file    *os.File // guarded by mu
@@ -29,18 +33,25 @@ type eventLog struct {
 	err     error    // guarded by mu: why not; nothing is written after it
 }
 
-// newEventLog makes the log at path, of mib MiB at most.
-func newEventLog(path string, mib int, node event.Node, hosts unit.PortSet, tell func(string)) (*eventLog, error) {
-	f, err := safefile.Create(path)
+// newEventLog makes the log that cfg describes.
+func newEventLog(cfg config.Live, node event.Node, hosts unit.PortSet, tell func(string)) (*eventLog, error) {
+	f, err := safefile.Create(cfg.Events)
 	if err != nil {
 		return nil, fmt.Errorf("event log: %w", err)
 	}
-	return &eventLog{node: node, hosts: hosts, max: int64(mib) << 20, tell: tell, file: f}, nil
+	l := &eventLog{node: node, hosts: hosts, max: int64(cmp.Or(cfg.LogLimit, config.DefaultLogLimit)) << 20, tell: tell, file: f}
+	if cfg.LogRefreshes == config.LogCounted {
+		l.refreshes = new(event.Refreshes)
+	}
+	return l, nil
 }
 
 // write writes events, or counts them. Call it from one goroutine only.
 func (l *eventLog) write(events []event.Event) {
 	events = l.flaps.fold(events, l.hosts)
+	if l.refreshes != nil {
+		events = l.refreshes.Thin(events)
+	}
 	l.buf = l.buf[:0]
 	for _, e := range events {
 		l.buf = l.node.Append(l.buf, e)

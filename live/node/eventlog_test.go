@@ -15,6 +15,7 @@ import (
 	"softswitch/internal/testkit"
 	"softswitch/link"
 	"softswitch/link/pcapng"
+	"softswitch/node/config"
 	"softswitch/oracle"
 	"softswitch/unit"
 )
@@ -47,7 +48,7 @@ func newLog(t *testing.T, dir string) (l *eventLog, path string) {
 func newToldLog(t *testing.T, dir string) (l *eventLog, path string, told *[]string) {
 	t.Helper()
 	path, told = filepath.Join(dir, "events.jsonl"), new([]string)
-	l, err := newEventLog(path, 1, event.Node{ID: 1, Name: "s1"}, 0, func(what string) { *told = append(*told, what) })
+	l, err := newEventLog(config.Live{Events: path, LogLimit: 1}, event.Node{ID: 1, Name: "s1"}, 0, func(what string) { *told = append(*told, what) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,6 +136,27 @@ func TestLogIsBounded(t *testing.T) {
 	}
 	if size, problem := l.state(); problem != fmt.Sprintf("%s; %d events are missing", full, batch+1) || size > 1<<20 {
 		t.Errorf("%d bytes, and %q is said", size, problem)
+	}
+}
+
+// A log that counts repeated pauses has one a second of them, over all batches.
+func TestLogCountsRefreshes(t *testing.T) {
+	for refreshes, want := range map[string]int{"": 301, "all": 301, config.LogCounted: 3} {
+		path := filepath.Join(t.TempDir(), "events.jsonl")
+		l, err := newEventLog(config.Live{Events: path, LogRefreshes: refreshes}, event.Node{ID: 1, Name: "s1"}, 0, func(string) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.write([]event.Event{{Type: event.Paused, HasPeriod: true}})
+		for i := range 300 { // 3 s
+			l.write([]event.Event{{At: unit.Time(i) * 10 * unit.Millisecond, Type: event.Refreshed}})
+		}
+		if n := lines(t, l, path); n != want {
+			t.Errorf("%q: %d events, want %d", refreshes, n, want)
+		}
+		if err := l.close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

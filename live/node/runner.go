@@ -211,7 +211,7 @@ func (r *runner) openLog() (func([]event.Event), error) {
 		return nil, nil
 	}
 	if r.live.Events != "" {
-		log, err := newEventLog(r.live.Events, cmp.Or(r.live.LogLimit, config.DefaultLogLimit), r.node(), r.hosts, func(what string) {
+		log, err := newEventLog(r.live, r.node(), r.hosts, func(what string) {
 			fmt.Fprintf(r.at.says(), "%s: %s\n", r.name, what)
 		})
 		if err != nil {

@@ -70,6 +70,9 @@ func checkAuth(d *strictyaml.Doc, ports []Port) {
 }
 
 func checkLive(d *strictyaml.Doc, l Live) {
+	if l.LogRefreshes != "" {
+		choice(d, "live.log_refreshes", l.LogRefreshes, "all", LogCounted)
+	}
 	if d.Has("live.log_limit_mib") {
 		CheckLogLimit(d, "live.log_limit_mib", l.LogLimit)
 	}

@@ -210,6 +210,9 @@ const (
 	LogLimitMax     = 1 << 20
 )
 
+// LogCounted is the value of log_refreshes by which repeated pauses are left out.
+const LogCounted = "counted"
+
 // Live is settings of a live node only.
 type Live struct {
 	// Control is the path of the control socket; default none.
@@ -219,6 +222,10 @@ type Live struct {
 	// LogLimit is how long the event log may become, in MiB. Events that come after that are not
 	// written: they are counted, and the node says so.
 	LogLimit int `yaml:"log_limit_mib,omitempty" schema:"1..1048576,default=512"`
+	// LogRefreshes is which of the pauses that only repeat one the event log has: all of them, or one
+	// a second, with the number of the others. With one clock nothing is lost by that; by several,
+	// they tell how the clocks differ (docs/clocks.md).
+	LogRefreshes string `yaml:"log_refreshes,omitempty" schema:"all|counted,default=all"`
 	// Pcap is the path of a pcapng file of all ports; default none.
 	Pcap string `yaml:"pcap,omitempty" schema:"path"`
 	// Metrics is where to serve metrics for Prometheus, "host:port"; the host defaults

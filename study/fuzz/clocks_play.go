@@ -85,20 +85,8 @@ func PlayClocks(seed uint64, i int, detector catalog.Detector) (o ClocksOutcome)
 
 // run plays a case and returns the logs of its nodes.
 func run(c *Case, detector catalog.Detector) (*oracle.Fabric, []event.Log, unit.Time, error) {
-	var logs []event.Log
-	of := map[unit.NodeID]int{}
-	w, plan, err := c.World(detector.Name, detector.New, sim.Options{Events: func(n event.Node, e event.Event) {
-		if n.ID == 0 {
-			return
-		}
-		k, known := of[n.ID]
-		if !known {
-			k = len(logs)
-			of[n.ID] = k
-			logs = append(logs, event.Log{Node: n})
-		}
-		logs[k].Events = append(logs[k].Events, e)
-	}})
+	var logs logsOf
+	w, plan, err := c.World(detector.Name, detector.New, sim.Options{Events: logs.add})
 	if err != nil {
 		return nil, nil, 0, err
 	}
@@ -106,7 +94,29 @@ func run(c *Case, detector catalog.Detector) (*oracle.Fabric, []event.Log, unit.
 		return nil, nil, 0, err
 	}
 	f, err := verdict.Fabric(plan.Fabric, verdict.Buffers(plan))
-	return f, logs, plan.Scenario.Duration, err
+	return f, logs.all, plan.Scenario.Duration, err
+}
+
+// logsOf are the logs of nodes, in the order of their first events.
+type logsOf struct {
+	all []event.Log
+	of  map[unit.NodeID]int
+}
+
+func (l *logsOf) add(n event.Node, e event.Event) {
+	if n.ID == 0 {
+		return
+	}
+	k, known := l.of[n.ID]
+	if !known {
+		if l.of == nil {
+			l.of = map[unit.NodeID]int{}
+		}
+		k = len(l.all)
+		l.of[n.ID] = k
+		l.all = append(l.all, event.Log{Node: n})
+	}
+	l.all[k].Events = append(l.all[k].Events, e)
 }
 
 // lateHops is for how many hops after a deadlock a declaration is late rather than false.
