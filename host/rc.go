@@ -25,32 +25,42 @@ type requester struct {
 	stamps   stamps              // with TIMELY
 }
 
-// stamps are when the newest packets left that ask for an acknowledgement, to measure
-// round-trip times; packets that were sent again are not among them.
+// stamps are when packets left that ask for an acknowledgement and have none, oldest first, to
+// measure round-trip times: of all that the window holds, for the next acknowledgement may be of
+// any of them. Packets that were sent again are not among them: an acknowledgement could be of
+// either.
 type stamps struct {
-	at   [8]stamp
-	next int
+	at    []stamp
+	first int // those before are acknowledged
 }
 
 type stamp struct {
-	seq uint64 // behind the packet; 0: none
+	seq uint64 // behind the packet
 	at  unit.Time
 }
 
 func (s *stamps) put(seq uint64, at unit.Time) {
-	s.at[s.next%len(s.at)] = stamp{seq, at}
-	s.next++
+	if s.first > len(s.at)/2 {
+		s.at = s.at[:copy(s.at, s.at[s.first:])]
+		s.first = 0
+	}
+	s.at = append(s.at, stamp{seq, at})
 }
 
-// take returns when the packet left whose acknowledgement ends at seq, and forgets it.
-func (s *stamps) take(seq uint64) (at unit.Time, ok bool) {
-	for i := range s.at {
-		if s.at[i].seq == seq && seq != 0 {
-			at, s.at[i] = s.at[i].at, stamp{}
-			return at, true
-		}
+// acked forgets the packets below seq and returns when the last of them left, if there was one:
+// an answer that waited is of packets behind it, too.
+func (s *stamps) acked(seq uint64) (at unit.Time, ok bool) {
+	for ; s.first < len(s.at) && s.at[s.first].seq <= seq; s.first++ {
+		at, ok = s.at[s.first].at, true
 	}
-	return 0, false
+	return at, ok
+}
+
+// again forgets the packets from seq on.
+func (s *stamps) again(seq uint64) {
+	for len(s.at) > s.first && s.at[len(s.at)-1].seq > seq {
+		s.at = s.at[:len(s.at)-1]
+	}
 }
 
 // Messages is what became of the messages of a flow.
@@ -69,6 +79,8 @@ type Messages struct {
 	// CNPs that came, and the rate that congestion control allows now, 0 without it.
 	CNPs uint64    `json:"cnps"`
 	Rate unit.Rate `json:"rate_bps"`
+	// Samples is how many round trips TIMELY was told of, 0 without it.
+	Samples uint64 `json:"samples,omitzero"`
 	roce.RequesterCounters
 }
 
@@ -239,8 +251,8 @@ func (h *Host) fillRC(f *buffer.Frame, s *sender) int {
 	if k := h.cfg.Congestion; k != nil {
 		if k.DCQCN != nil {
 			tos |= ecnCapable
-		} else if p.Again { // an acknowledgement could be of either
-			r.stamps.take(p.Seq + 1)
+		} else if p.Again {
+			r.stamps.again(p.Seq)
 		} else if p.AckReq {
 			r.stamps.put(p.Seq+1, h.now)
 		}
@@ -409,7 +421,8 @@ func (h *Host) receiveAnswer(number, from uint32, hd *roce.Header) {
 		return
 	}
 	if k != nil && k.Timely != nil {
-		if at, ok := r.stamps.take(r.req.Acked()); ok && h.now > at {
+		if at, ok := r.stamps.acked(r.req.Acked()); ok && h.now > at {
+			r.count.Samples++
 			r.timely.Acked(h.now, h.now-at)
 		}
 	}

@@ -467,6 +467,88 @@ func TestTimely(t *testing.T) {
 	}
 }
 
+// Whatever fits into its window, a controller is told something in each round trip in which its
+// connection sends: TIMELY of a round trip, DCQCN of a mark, where all is marked.
+func TestControllersAreTold(t *testing.T) {
+	timely, err := congestion.DefaultTimely(100 * mbit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	timely.Min = 50 * mbit
+	controls := map[string]*Congestion{"timely": {Timely: &timely, CNPClass: 6}}
+	for _, name := range congestion.Profiles() {
+		k, err := congestion.Profile(name, 100*mbit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.Min = 50 * mbit
+		controls[name] = &Congestion{DCQCN: &k, CNPClass: 6}
+	}
+	play := func(name string, window, message int) {
+		const packet = 100 * us // at 100 Mbit/s
+		f := connection(1, message, 0)
+		f.RC.Window, f.RC.Timeout = window, 10*unit.Second
+		p := withControl(t, controls[name], f)
+		p.delay = max(50*us, min(unit.Time(window*((message+1023)/1024))*packet/2, 200*ms))
+		p.lose = func(b []byte) bool {
+			if roce.Opcode(b[headerLen]).IsData() {
+				mark(b)
+			}
+			return false
+		}
+		// A round trip, with what separates two requests for an acknowledgement, at half of the line.
+		round := 2*p.delay + 2*(roce.AckEvery+2)*packet
+		p.run(round)
+		for i := range 3 {
+			before := p.messages(0)
+			p.run(round)
+			m := p.messages(0)
+			told := m.CNPs - before.CNPs + m.Samples - before.Samples
+			if m.Packets == before.Packets || m.Again > 0 || told == 0 {
+				t.Errorf("%s, window of %d messages of %d: round %d: %d packets, %d of them again, and the controller was told %d times", name, window, message, i, m.Packets-before.Packets, m.Again, told)
+				return
+			}
+		}
+	}
+	for name := range controls {
+		for window := 1; window <= WindowMax; window *= 2 {
+			for _, message := range []int{100, 20_000, 65_536} {
+				play(name, window, message)
+			}
+		}
+		play(name, 2, 1_000_000)
+	}
+}
+
+// Acknowledgements give back the stamps of what they are of, whether they end at one or not.
+func TestStamps(t *testing.T) {
+	var s stamps
+	want := func(seq uint64, at unit.Time, ok bool) {
+		t.Helper()
+		if got, is := s.acked(seq); got != at || is != ok {
+			t.Errorf("acknowledged up to %d: sent at %d, %v; want %d, %v", seq, got, is, at, ok)
+		}
+	}
+	want(5, 0, false)
+	for seq := uint64(16); seq <= 160; seq += 16 {
+		s.put(seq, unit.Time(seq)*us)
+	}
+	want(15, 0, false)
+	want(16, 16*us, true)
+	want(16, 0, false)
+	want(50, 48*us, true) // an answer that waited is of more than the packet that asked for it
+	s.again(100)          // the packets from 100 on leave again
+	want(120, 96*us, true)
+	want(160, 0, false)
+	for seq := uint64(176); seq < 100_000; seq += 16 {
+		s.put(seq, unit.Time(seq)*us)
+		want(seq, unit.Time(seq)*us, true)
+	}
+	if cap(s.at) > 64 {
+		t.Errorf("room for %d, of which at most 10 were in use", cap(s.at))
+	}
+}
+
 func TestNewRefusesConnections(t *testing.T) {
 	profile, err := congestion.Profile("paper", 100*mbit)
 	if err != nil {

@@ -183,3 +183,16 @@ func TestTableOfManyFlows(t *testing.T) {
 		}
 	}
 }
+
+// A connection whose controller was told of no round trip says so.
+func TestUnmeasured(t *testing.T) {
+	v := &Verdict{Flows: []FlowResult{connection("told", 1000, unit.Millisecond), connection("blind", 1000, unit.Millisecond)}}
+	v.Flows[0].Messages.Samples, v.Flows[1].Messages.Unmeasured = 5, true
+	var out strings.Builder
+	if err := v.WriteText(&out); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(out.String(), "no round trip measured"); got != 1 {
+		t.Errorf("said %d times, want once in\n%s", got, &out)
+	}
+}

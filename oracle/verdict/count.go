@@ -95,6 +95,7 @@ func (v *Verdict) countFlows(p *scenario.Plan, switches []observe.Switch, hosts 
 		var messages *MessageResult
 		if out.Messages != nil {
 			messages = messagesOf(out.Messages, p.Alone(i))
+			messages.Unmeasured = s.Congestion != nil && s.Congestion.Control == "timely" && out.Frames > 0 && messages.Samples == 0
 			messages.Size, messages.Start, messages.Marked = int64(f.Size), f.Start, int64(in.Marked)
 		}
 		d := dropped[p.Hash(i)]
@@ -129,7 +130,7 @@ func (v *Verdict) countFlows(p *scenario.Plan, switches []observe.Switch, hosts 
 func messagesOf(m *host.Messages, alone unit.Time) *MessageResult {
 	r := &MessageResult{
 		Done: int64(m.Done), Bytes: int64(m.Bytes), Max: m.TimeMax, Completion: m.Completion, Failed: m.Failed,
-		Again: int64(m.Again), AgainBytes: int64(m.AgainBytes), Naks: int64(m.Naks), Timeouts: int64(m.Timeouts), CNPs: int64(m.CNPs),
+		Again: int64(m.Again), AgainBytes: int64(m.AgainBytes), Naks: int64(m.Naks), Timeouts: int64(m.Timeouts), CNPs: int64(m.CNPs), Samples: int64(m.Samples),
 	}
 	if m.Done > 0 {
 		r.Mean = m.TimeSum / unit.Time(m.Done)

@@ -241,20 +241,23 @@ func (v *Verdict) writeMessages(t *table, flows []int) {
 		if m == nil {
 			continue
 		}
-		all, slowdown, failed := "–", "–", ""
+		all, slowdown, note := "–", "–", ""
 		if m.Completion > 0 {
 			all = ms(m.Completion)
 		}
 		if m.Slowdown > 0 {
 			slowdown = fmt.Sprintf("%.2f", m.Slowdown)
 		}
-		if m.Failed {
-			failed = "gave up"
+		switch {
+		case m.Failed:
+			note = "gave up"
+		case m.Unmeasured:
+			note = "no round trip measured"
 		}
 		rows = append(rows, []string{
 			f.Name, strconv.FormatInt(m.Done, 10), ms(m.Mean), ms(m.Max), all, slowdown,
 			strconv.FormatInt(m.Again, 10), strconv.FormatInt(m.Naks, 10), strconv.FormatInt(m.Timeouts, 10),
-			strconv.FormatInt(m.Marked, 10), strconv.FormatInt(m.CNPs, 10), failed,
+			strconv.FormatInt(m.Marked, 10), strconv.FormatInt(m.CNPs, 10), note,
 		})
 	}
 	if len(rows) > 1 {

@@ -299,6 +299,10 @@ type MessageResult struct {
 	// notifications the sender got.
 	Marked int64 `json:"marked"`
 	CNPs   int64 `json:"cnps"`
+	// Samples is how many round trips TIMELY was told of. Unmeasured: of none, though the flow
+	// sent; what came of it is then that of a sender that nothing controls.
+	Samples    int64 `json:"samples"`
+	Unmeasured bool  `json:"unmeasured"`
 }
 
 // Headroom is that of the priority groups of a live run's switches.

@@ -59,6 +59,9 @@ type TrafficRow struct {
 	Timeouts  int `json:"timeouts"`
 	Failed    int `json:"failed"`
 	Marked    int `json:"marked"` // packets, in all runs
+	// Unmeasured is connections, in all runs, whose control is told of round trips and was told of
+	// none.
+	Unmeasured int `json:"unmeasured"`
 }
 
 // Slowdown is a factor; +Inf is null in JSON.
@@ -184,6 +187,9 @@ func sum(name, kind string, response bool, runs []outcome) TrafficRow {
 				r.Marked += int(m.Marked)
 				if m.Failed {
 					r.Failed++
+				}
+				if m.Unmeasured {
+					r.Unmeasured++
 				}
 			}
 		}
