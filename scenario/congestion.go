@@ -30,9 +30,9 @@ type fileCongestion struct {
 	// Control is what senders of transport rc do: lower their rate at marks (dcqcn), at
 	// round-trip times that grow (timely), or nothing.
 	Control string `yaml:"control" schema:"none|dcqcn|timely,default=dcqcn"`
-	// Profile is the parameters of dcqcn: those of its paper, of HPCC's simulator, or of
-	// NVIDIA's NICs.
-	Profile string `yaml:"profile" schema:"paper|hpcc|nvidia,default=paper"`
+	// Profile is the parameters of dcqcn: those of its paper, of the senders of HPCC's
+	// simulator, or of NVIDIA's NICs.
+	Profile string `yaml:"profile" schema:"paper|hpcc-sender|nvidia,default=paper"`
 	// CNPClass is the class in which receivers notify senders; it must be lossy.
 	CNPClass *int `yaml:"cnp_class" schema:"0..7,default=6"`
 	// TimesSlower is how many times slower the scenario's links are than those for which
@@ -48,7 +48,7 @@ type fileCongestion struct {
 // congestion checks f, with the flows and the buffers of s.
 func (p *parser) congestion(s *Scenario, f fileCongestion) *Congestion {
 	c := &Congestion{
-		Control: cmp.Or(f.Control, "dcqcn"), Profile: cmp.Or(f.Profile, "paper"), ECN: f.ECN, Phantom: f.Phantom,
+		Control: cmp.Or(f.Control, "dcqcn"), Profile: congestion.Renamed(cmp.Or(f.Profile, "paper")), ECN: f.ECN, Phantom: f.Phantom,
 		CNPClass:    unit.Priority(p.within("congestion.cnp_class", or(f.CNPClass, 6), 0, unit.Priorities-1)),
 		TimesSlower: p.within("congestion.times_slower", or(f.TimesSlower, 1), 1, maxSlow),
 	}

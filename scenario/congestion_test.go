@@ -37,6 +37,7 @@ func TestCongestion(t *testing.T) {
 		"":                              nil,
 		"congestion: {}":                {Control: "dcqcn", Profile: "paper", CNPClass: 6, TimesSlower: 1, ECN: red(0)},
 		"congestion: {control: timely}": {Control: "timely", Profile: "paper", CNPClass: 6, TimesSlower: 1},
+		"congestion: {profile: hpcc}":   {Control: "dcqcn", Profile: "hpcc-sender", CNPClass: 6, TimesSlower: 1, ECN: red(0)},
 		"congestion: {control: none, ecn: {kmax: 9000}}":         {Control: "none", Profile: "paper", CNPClass: 6, TimesSlower: 1, ECN: red(9000)},
 		"congestion: {phantom: {drain: 90}, profile: nvidia}":    {Control: "dcqcn", Profile: "nvidia", CNPClass: 6, TimesSlower: 1, Phantom: phantom},
 		"congestion: {cnp_class: 0, times_slower: 400, ecn: {}}": {Control: "dcqcn", Profile: "paper", TimesSlower: 400, ECN: red(0)},
@@ -68,7 +69,7 @@ func TestCongestion(t *testing.T) {
 func TestCongestionRefused(t *testing.T) {
 	for key, want := range map[string]string{
 		"congestion: {control: dqcn}":                                                `c.yaml:10: congestion.control: "dqcn" (did you mean "dcqcn"?); use none, dcqcn, timely`,
-		"congestion: {profile: fast}":                                                `c.yaml:10: congestion.profile: "fast"; use paper, hpcc, nvidia`,
+		"congestion: {profile: fast}":                                                `c.yaml:10: congestion.profile: "fast"; use paper, hpcc-sender, nvidia`,
 		"congestion: {cnp_class: 4}":                                                 `c.yaml:10: congestion.cnp_class: class 4 is lossless, and a CNP must not be paused by what it is to end; use a class that is not in pfc.lossless, [3 4]`,
 		"congestion: {cnp_class: 8}":                                                 `c.yaml:10: congestion.cnp_class: 8: use 0 to 7`,
 		"congestion: {times_slower: 0}":                                              `c.yaml:10: congestion.times_slower: 0: use 1 to 1000000`,

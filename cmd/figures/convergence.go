@@ -22,7 +22,7 @@ const convergence = "convergence"
 var convergenceFile []byte
 
 // controls are its panels.
-var controls = []string{"none", "dcqcn", "hpcc", "nvidia"}
+var controls = []string{"none", "dcqcn", "hpcc-sender", "nvidia"}
 
 // drawConvergence plays convergence.yaml with each of controls.
 func drawConvergence(watch func(unit.Time) error) (*plot.Figure, error) {

@@ -38,17 +38,27 @@ type DCQCN struct {
 }
 
 // Profiles lists the names that Profile takes.
-func Profiles() []string { return []string{"paper", "hpcc", "nvidia"} }
+func Profiles() []string { return []string{"paper", "hpcc-sender", "nvidia"} }
+
+// Renamed is the present name of a profile that files may call by an older one: hpcc-sender was
+// hpcc, as if it were all that HPCC's simulator does.
+func Renamed(name string) string {
+	if name == "hpcc" {
+		return "hpcc-sender"
+	}
+	return name
+}
 
 // Profile is the parameters called name, for a sender whose link has the rate line:
 //
 //   - paper: those of the SIGCOMM paper's deployment at 40 Gbit/s (section 5). Rates and
 //     RiseBytes are in proportion to line. It names no minimum and no hyper increase: Min is
 //     one AI, and HAI is AI.
-//   - hpcc: those of the simulator of HPCC (Li et al., SIGCOMM 2019; `run.py` of
+//   - hpcc-sender: those of senders in the simulator of HPCC (Li et al., SIGCOMM 2019; `run.py` of
 //     alibaba-edu/High-Precision-Congestion-Control), which scales AI and HAI itself, from
-//     25 Gbit/s. Min, 1 Gbit/s there, is a hundredth of line. Its receiver has no interval
-//     between notifications: a bit of every acknowledgement is one.
+//     25 Gbit/s. Min, 1 Gbit/s there at every line, is a hundredth of line. Its receiver has no
+//     interval between notifications: a bit of every acknowledgement is one. Its switches' marks,
+//     and that each packet is acknowledged, in the highest class, are no part of it.
 //   - nvidia: the defaults of ConnectX firmware. They are the same at every line.
 //
 // Times are the same at every line. The error names what name or line may be.
@@ -64,7 +74,7 @@ func Profile(name string, line unit.Rate) (DCQCN, error) {
 			Gain: 4, CNPInterval: 50 * us, AlphaTimer: 55 * us, RiseTimer: 55 * us, RiseBytes: max(1, int64(line/4000)),
 			Recovery: 5, AI: ai, HAI: ai, Min: ai,
 		}, nil
-	case "hpcc":
+	case "hpcc-sender":
 		return DCQCN{
 			Gain: 4, AlphaTimer: 1 * us, CutTimer: 4 * us, KeepTarget: true, RiseTimer: 300 * us,
 			Recovery: 1, AI: max(1, line/5000), HAI: max(1, line/500), Min: max(1, line/100),

@@ -36,7 +36,7 @@ func TestProfiles(t *testing.T) {
 			Gain: 1024 / 256, CNPInterval: 50 * us, AlphaTimer: 55 * us, RiseTimer: 55 * us, RiseBytes: 10_000_000,
 			Recovery: 5, AI: 40_000_000, HAI: 40_000_000, Min: 40_000_000,
 		}},
-		{"hpcc", 25 * gbit, DCQCN{
+		{"hpcc-sender", 25 * gbit, DCQCN{
 			Gain: 1024 / 256, AlphaTimer: us, CutTimer: 4 * us, KeepTarget: true, RiseTimer: 300 * us,
 			Recovery: 1, AI: 5_000_000, HAI: 50_000_000, Min: 250_000_000,
 		}},
@@ -51,7 +51,7 @@ func TestProfiles(t *testing.T) {
 	}
 	for name, line := range map[string]unit.Rate{"quick": gbit, "paper": 0} {
 		_, err := Profile(name, line)
-		if err == nil || !strings.Contains(err.Error(), "valid: ") || line > 0 && !strings.Contains(err.Error(), "paper, hpcc, nvidia") {
+		if err == nil || !strings.Contains(err.Error(), "valid: ") || line > 0 && !strings.Contains(err.Error(), "paper, hpcc-sender, nvidia") {
 			t.Errorf("%s at %d: error %v, want one that says what is valid", name, line, err)
 		}
 	}

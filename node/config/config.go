@@ -319,7 +319,7 @@ type Congestion struct {
 	// that grow.
 	Control string `yaml:"control" schema:"dcqcn|timely,required"`
 	// Profile is the parameters of dcqcn.
-	Profile string `yaml:"profile,omitempty" schema:"paper|hpcc|nvidia,default=paper"`
+	Profile string `yaml:"profile,omitempty" schema:"paper|hpcc-sender|nvidia,default=paper"`
 	// CNPClass is the class in which senders are notified; it must be lossy.
 	CNPClass *int `yaml:"cnp_class,omitempty" schema:"0..7,default=6"`
 	// TimesSlower is how many times slower the port is than the one for which the

@@ -32,6 +32,10 @@ congestion: `+keys))
 	}); *c.DCQCN != want || c.Timely != nil || c.CNPClass != 6 {
 		t.Errorf("%+v, class %d; want %+v, class 6", *c.DCQCN, c.CNPClass, want)
 	}
+	now, before := host("{control: dcqcn, profile: hpcc-sender}").Build(1, 0).Congestion, host("{control: dcqcn, profile: hpcc}").Build(1, 0).Congestion
+	if *now.DCQCN != *before.DCQCN || now.DCQCN.AlphaTimer != unit.Microsecond {
+		t.Errorf("hpcc-sender is %+v, and by the name that it had %+v", *now.DCQCN, *before.DCQCN)
+	}
 	c = host("{control: timely, times_slower: 400, cnp_class: 1}").Build(1, 0).Congestion
 	if c.DCQCN != nil || c.Timely.Low != 20*unit.Millisecond || c.Timely.Step != 100_000 || c.CNPClass != 1 {
 		t.Errorf("%+v, class %d; want a T_low of 20 ms and steps of 100 kbit/s", c.Timely, c.CNPClass)

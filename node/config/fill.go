@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 
+	"softswitch/host/congestion"
 	"softswitch/unit"
 )
 
@@ -57,7 +58,7 @@ func (h *Host) Fill() {
 		h.Flows[i].fill()
 	}
 	if k := h.Congestion; k != nil {
-		k.Profile = cmp.Or(k.Profile, "paper")
+		k.Profile = congestion.Renamed(cmp.Or(k.Profile, "paper"))
 		k.TimesSlower = cmp.Or(k.TimesSlower, 1)
 		fillInt(&k.CNPClass, DefaultCNPClass)
 	}

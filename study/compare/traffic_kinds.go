@@ -25,8 +25,8 @@ func Traffic() []Kind {
 		{UDP, "as the file has it: frames at a rate, whatever becomes of them", func(*scenario.Scenario) {}},
 		{"rc", "reliable connections without congestion control", trafficConnections},
 		{"rc+dcqcn", "with DCQCN, the parameters of its paper", controlled("dcqcn", "paper", false)},
-		{"rc+dcqcn-hpcc", "with those of HPCC's simulator", controlled("dcqcn", "hpcc", false)},
-		{"rc+dcqcn-nvidia", "with those of NVIDIA's NICs", controlled("dcqcn", "nvidia", false)},
+		{"rc+hpcc-sender", "with DCQCN, the parameters of the senders of HPCC's simulator", controlled("dcqcn", "hpcc-sender", false)},
+		{"rc+dcqcn-nvidia", "with DCQCN, the parameters of NVIDIA's NICs", controlled("dcqcn", "nvidia", false)},
 		{"rc+timely", "with TIMELY", controlled("timely", "paper", false)},
 		{"rc+phantom", "with DCQCN, marked by phantom queues", controlled("dcqcn", "paper", true)},
 	}

@@ -76,7 +76,7 @@ func (m *maker) control() {
 		return
 	}
 	k := Congestion{
-		Control: pick(m, "dcqcn", "dcqcn", "dcqcn", "timely"), Profile: pick(m, "paper", "hpcc", "nvidia"),
+		Control: pick(m, "dcqcn", "dcqcn", "dcqcn", "timely"), Profile: pick(m, "paper", "hpcc-sender", "nvidia"),
 		Kmin: m.between(0, m.Threshold), Pmax: pick(m, 1, 10, 20, 100),
 	}
 	k.Kmax = k.Kmin + m.between(1, m.Threshold)
