@@ -60,6 +60,7 @@ func Lab(ctx context.Context, plan *scenario.Plan, opt LabOptions, out io.Writer
 	}()
 	late := unit.Time(0)
 	if opt.Nodes == nil {
+		plan = plan.Drawn(1)
 		if plan, late, err = lab.ScaleHeadroom(ctx, plan, out); err != nil {
 			return nil, err
 		}
@@ -156,7 +157,7 @@ func RepeatLab(ctx context.Context, plan *scenario.Plan, opt LabOptions, times i
 	}
 	for i := range times {
 		fmt.Fprintf(out, "run %d of %d\n", i+1, times)
-		v, err := Lab(ctx, plan, opt, io.Discard)
+		v, err := Lab(ctx, plan.Drawn(uint64(i)+1), opt, io.Discard)
 		if err != nil {
 			return nil, err
 		}

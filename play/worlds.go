@@ -187,7 +187,7 @@ func (w *Worlds) playLive(ctx context.Context, r *Row, s *scenario.Scenario) err
 		return err
 	}
 	for valid := 0; valid < w.Runs && r.Invalid <= w.Runs; {
-		v, err := w.Live(ctx, plan)
+		v, err := w.Live(ctx, plan.Drawn(uint64(valid+r.Invalid)+1))
 		if err != nil {
 			return err
 		}

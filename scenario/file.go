@@ -249,8 +249,9 @@ type fileFlow struct {
 	// are as long as rc.path_mtu makes them. Size is then the bytes of all messages.
 	Transport string     `yaml:"transport" schema:"udp|rc,default=udp"`
 	RC        *config.RC `yaml:"rc"`
-	// Start is relative to the start of the scenario, as all times are.
-	Start string `yaml:"start" schema:"time,default=0s"`
+	// Start is relative to the start of the scenario, as all times are. 500ms±1ms, or 500ms+-1ms, is
+	// one from 499ms to 501ms, which each run draws by its seed.
+	Start string `yaml:"start" schema:"start,default=0s"`
 	// Stop is later than Start; 0s means never.
 	Stop string `yaml:"stop" schema:"time,default=0s"`
 	// Via is switches that the flow has to visit, in this order; others may lie
@@ -458,6 +459,23 @@ func (p *parser) timeWithin(path, s string) unit.Time {
 		p.Faultf(path, "%q is after the end of the scenario, %s", s, config.FormatTime(p.end))
 	}
 	return t
+}
+
+// start parses when something begins, and how much earlier or later it may: "500ms", "500ms±1ms".
+func (p *parser) start(path, s string) (at, jitter unit.Time) {
+	s = cmp.Or(s, "0s")
+	middle, around, drawn := strings.Cut(strings.Replace(s, "+-", "±", 1), "±")
+	at, ok := p.time(path, strings.TrimSpace(middle))
+	if ok && drawn {
+		jitter, ok = p.time(path, strings.TrimSpace(around))
+	}
+	switch {
+	case ok && jitter > at:
+		p.Faultf(path, "%q may be before the start of the scenario; use at most %s behind the ±, or a later time before it", s, config.FormatTime(at))
+	case ok && p.end > 0 && at+jitter > p.end:
+		p.Faultf(path, "%q is after the end of the scenario, %s", s, config.FormatTime(p.end))
+	}
+	return at, jitter
 }
 
 func (p *parser) within(path string, n, lo, hi int) int {

@@ -94,9 +94,9 @@ func (p *parser) flow(path string, f fileFlow) Flow {
 		Frame: config.CheckFrame(p.Doc, path+".frame", or(f.Frame, config.DefaultFrame), p.mtu),
 		Size:  p.within(path+".size", f.Size, 0, config.MaxSize),
 		TTL:   p.within(path+".ttl", or(f.TTL, config.DefaultTTL), 1, 255),
-		Start: p.timeWithin(path+".start", cmp.Or(f.Start, "0s")),
 		Stop:  p.timeWithin(path+".stop", cmp.Or(f.Stop, "0s")),
 	}
+	flow.Start, flow.Jitter = p.start(path+".start", f.Start)
 	flow.RC = p.rc(path, f)
 	if flow.RC != nil {
 		flow.Frame = host.FrameOf(flow.RC.PathMTU)
@@ -104,7 +104,7 @@ func (p *parser) flow(path string, f fileFlow) Flow {
 			p.Faultf(path+".frame", "%d: frames of a flow of transport rc are as long as rc.path_mtu makes them; leave it out", *f.Frame)
 		}
 	}
-	if flow.Stop != 0 && flow.Stop <= flow.Start {
+	if flow.Stop != 0 && flow.Stop <= flow.Start+flow.Jitter {
 		p.Faultf(path+".stop", "%q is not after start %q; use a later time, or leave it out for never", f.Stop, cmp.Or(f.Start, "0s"))
 	}
 	for j, name := range f.Via {

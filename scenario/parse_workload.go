@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,8 +48,9 @@ type fileWorkload struct {
 	RC        *config.RC `yaml:"rc"`
 	Frame     *int       `yaml:"frame" schema:"64..9216,default=1000"`
 	TTL       *int       `yaml:"ttl" schema:"1..255,default=64"`
-	// Start and Stop are between which messages begin.
-	Start string `yaml:"start" schema:"time,default=0s"`
+	// Start and Stop are between which messages begin. With 1ms±10us each of them begins so much
+	// earlier or later, as a run draws it by its seed.
+	Start string `yaml:"start" schema:"start,default=0s"`
 	// Stop is later than Start; the end of the scenario if missing.
 	Stop string `yaml:"stop" schema:"time"`
 	// Seed of what is drawn: the same one draws the same messages.
@@ -115,9 +115,10 @@ func (p *parser) workload(s *Scenario, path string, f fileWorkload, nics []strin
 		On: p.above(path+".on", f.On), Off: p.above(path+".off", f.Off), Period: p.above(path+".period", f.Period),
 		FanIn:  p.within(path+".fan_in", or(f.FanIn, 1), 1, 65535),
 		Chunks: p.within(path+".chunks", or(f.Chunks, 1), 1, 64),
-		Start:  p.timeWithin(path+".start", cmp.Or(f.Start, "0s")), Stop: p.end, Seed: uint64(f.Seed),
+		Stop:   p.end, Seed: uint64(f.Seed),
 	}
-	if f.Stop != "" {
+	start, jitter := p.start(path+".start", f.Start)
+	if w.Start = start; f.Stop != "" {
 		w.Stop = p.timeWithin(path+".stop", f.Stop)
 	}
 	if p.end > 0 && w.Stop <= w.Start {
@@ -150,6 +151,7 @@ func (p *parser) workload(s *Scenario, path string, f fileWorkload, nics []strin
 		one := common
 		one.Name = f.Name + "-" + strconv.Itoa(i+1)
 		one.From, one.To, one.Size, one.Start = hosts[m.From], hosts[m.To], m.Size, m.Start
+		one.Jitter = min(jitter, max(0, p.end-m.Start)) // none begins after the end
 		flows = append(flows, one)
 	}
 	return flows

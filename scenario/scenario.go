@@ -108,6 +108,7 @@ type Flow struct {
 	Size     int       // how many bytes of frames it sends; 0: no bound
 	TTL      int
 	Start    unit.Time
+	Jitter   unit.Time // it begins so much earlier or later, as a run draws it: see Plan.Drawn
 	Stop     unit.Time // 0: never
 	// RC makes it messages over a reliable connection, of Size bytes in all, where Frame is
 	// the longest of its frames; nil is UDP.

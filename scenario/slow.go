@@ -105,6 +105,7 @@ func (x *slower) link(name string, l *LinkSpeed) {
 func (x *slower) flow(f *Flow) {
 	x.rate("flow "+f.Name, &f.Rate)
 	x.time("flow "+f.Name+": start", &f.Start)
+	x.time("flow "+f.Name+": start's jitter", &f.Jitter)
 	x.time("flow "+f.Name+": stop", &f.Stop)
 	if f.RC != nil {
 		c := *f.RC

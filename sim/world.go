@@ -154,9 +154,10 @@ func Refuse(plan *scenario.Plan) error {
 	return nil
 }
 
-// New builds the world of a plan. It fails as Refuse does, and if the scenario names a
+// New builds the world of a plan, with the starts of flows that Options.Seed draws. It fails as Refuse does, and if the scenario names a
 // detector that Options.Detectors lacks.
 func New(plan *scenario.Plan, opt Options) (*World, error) {
+	plan = plan.Drawn(opt.Seed)
 	return assemble(plan, opt, planned(plan))
 }
 

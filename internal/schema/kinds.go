@@ -54,6 +54,7 @@ var kinds = []Kind{
 	{Name: "number or any", Pattern: `[0-9]+|any`, OrAny: true},
 	{Name: "percent", Pattern: `(0*100(\.0{1,2})?|0*[0-9]{1,2}(\.[0-9]{1,2})?)%`},
 	{Name: "time", Pattern: span, OrZero: true},
+	{Name: "start", Pattern: `(` + span + `)( *(±|\+-) *(` + span + `))?`, OrZero: true},
 	{Name: "length", Pattern: `[0-9]+(\.[0-9]+)?m`},
 	{Name: "quanta", Pattern: `[0-9]+|802\.3`, OrAny: true},
 	{Name: "mac", Pattern: hex2 + `(:` + hex2 + `){5}`},

@@ -21,8 +21,8 @@ func NewWorld(name string, play func(context.Context, *scenario.Plan) (*verdict.
 	case "live":
 		return World{
 			Name: name, Parallel: 1,
-			Play: func(ctx context.Context, p *scenario.Plan, _ uint64) (*Played, error) {
-				v, err := playLive(ctx, p, play)
+			Play: func(ctx context.Context, p *scenario.Plan, seed uint64) (*Played, error) {
+				v, err := playLive(ctx, p.Drawn(seed), play)
 				return &Played{Verdict: v}, err
 			},
 			Truth: func(ctx context.Context, s *scenario.Scenario, _ uint64) (*Truth, error) { return liveTruth(ctx, s) },
