@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 
 	"softswitch/internal/stat"
@@ -15,6 +16,9 @@ type Summary struct {
 	World    string     `json:"world"`
 	Detector string     `json:"detector"`
 	Runs     []*Verdict `json:"runs"`
+	// Equal: simulated runs that differ in nothing but their seed, for nothing is drawn. Quantiles are
+	// then of one run.
+	Equal bool `json:"equal"`
 
 	Deadlocks int `json:"deadlocks"` // runs with one
 	Detected  int `json:"detected"`  // of those, runs with a true detection
@@ -60,6 +64,7 @@ type Spread[T int | unit.Time] struct {
 // Summarize summarises runs of one scenario; at least one.
 func Summarize(runs []*Verdict) Summary {
 	s := Summary{Scenario: runs[0].Scenario, World: runs[0].World, Detector: runs[0].Detector, Runs: runs, LosslessLostBy: map[string]int{}}
+	s.Equal = equal(runs)
 	var latencies, onsets, recoveries []unit.Time
 	var pauses []int
 	for _, v := range runs {
@@ -90,6 +95,9 @@ func Summarize(runs []*Verdict) Summary {
 		}
 		pauses = append(pauses, v.PFC.XOFF)
 	}
+	if s.Equal {
+		latencies, onsets, recoveries, pauses = latencies[:min(1, len(latencies))], onsets[:min(1, len(onsets))], recoveries[:min(1, len(recoveries))], pauses[:1]
+	}
 	s.Latency, s.Onset, s.Recovery, s.Pauses = QuantilesOf(latencies), QuantilesOf(onsets), QuantilesOf(recoveries), QuantilesOf(pauses)
 	if s.Completion = completion(runs); s.Completion != nil {
 		for _, v := range runs {
@@ -99,6 +107,21 @@ func Summarize(runs []*Verdict) Summary {
 		}
 	}
 	return s
+}
+
+// equal reports whether several simulated runs differ in nothing but their seed.
+func equal(runs []*Verdict) bool {
+	if len(runs) < 2 || runs[0].World != "sim" {
+		return false
+	}
+	return !slices.ContainsFunc(runs[1:], func(v *Verdict) bool { return !v.Same(runs[0]) })
+}
+
+// Same reports whether two runs of a scenario differ in nothing but their seed.
+func (v *Verdict) Same(as *Verdict) bool {
+	other := *as
+	other.Seed = v.Seed
+	return reflect.DeepEqual(*v, other)
 }
 
 // QuantilesOf computes the quantiles of t, which it sorts: P50 is the median, P90 by nearest
@@ -185,12 +208,18 @@ func (s *Summary) WriteText(w io.Writer) error {
 		s.Completion.writeSizes(&t)
 	}
 	t.line("")
+	if s.Equal {
+		t.line("equal runs  nothing is drawn: they are one, n = 1; start: 500ms±1ms of a flow draws")
+	}
 	t.line("deadlocks   in %d of %d runs; %d detected, %d missed", s.Deadlocks, len(s.Runs), s.Detected, s.FalseNegatives)
 	for _, q := range []struct {
 		name string
 		Quantiles
 	}{{"onset", s.Onset}, {"latency", s.Latency}, {"recovery", s.Recovery}} {
-		if q.Samples > 0 {
+		switch {
+		case q.Samples > 0 && s.Equal:
+			t.line("%-11s %s ms", q.name, ms(q.P50))
+		case q.Samples > 0:
 			t.line("%-11s median %s ms, p90 %s ms, from %s to %s ms", q.name, ms(q.P50), ms(q.P90), ms(q.Min), ms(q.Max))
 		}
 	}
@@ -199,7 +228,11 @@ func (s *Summary) WriteText(w io.Writer) error {
 	}
 	t.line("alarms      %d false, %d premature, %d late", s.FalsePositives, s.Premature, s.Late)
 	t.line("lossless    %d frames lost; dropped to break a deadlock %d, to handle its trigger %d", s.LosslessLost, s.ResponseDropped, s.Policed)
-	t.line("pauses      median %d XOFF, p90 %d, from %d to %d", s.Pauses.P50, s.Pauses.P90, s.Pauses.Min, s.Pauses.Max)
+	if s.Equal {
+		t.line("pauses      %d XOFF", s.Pauses.P50)
+	} else {
+		t.line("pauses      median %d XOFF, p90 %d, from %d to %d", s.Pauses.P50, s.Pauses.P90, s.Pauses.Min, s.Pauses.Max)
+	}
 	if s.Completion != nil {
 		s.Completion.writeLine(&t)
 	}

@@ -208,7 +208,7 @@ func TestSummaryJSONKeys(t *testing.T) {
 	if err := json.Unmarshal(text, &m); err != nil {
 		t.Fatal(err)
 	}
-	wantKeys(t, m, "scenario", "world", "detector", "runs", "deadlocks", "detected", "false_negatives", "false_positives",
+	wantKeys(t, m, "scenario", "world", "detector", "runs", "equal", "deadlocks", "detected", "false_negatives", "false_positives",
 		"premature", "late", "lossless_lost", "lossless_lost_by", "response_dropped", "policed", "recovered", "recurrences", "expected_met", "invalid",
 		"latency_ns", "onset_ns", "recovery_ns", "xoff")
 	wantKeys(t, m["latency_ns"].(map[string]any), "samples", "p50", "p90", "min", "max")

@@ -555,3 +555,26 @@ func TestFlowsWithASizeDoNotStall(t *testing.T) {
 		t.Errorf("goodput %+v: want that of flow bad alone at the end", g)
 	}
 }
+
+// Runs of a scenario that draws nothing are said to be one.
+func TestEqualRuns(t *testing.T) {
+	world, _ := NewWorld("sim", nil)
+	sources, err := Scenarios("sim", []string{"pause", "hu-fig4"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := Matrix{World: world, Scenarios: sources, Systems: Systems()[:1], Runs: 2}
+	c, err := m.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text, page bytes.Buffer
+	if err := errors.Join(c.WriteText(&text), c.WriteMarkdown(&page, nil)); err != nil {
+		t.Fatal(err)
+	}
+	for _, out := range []string{text.String(), page.String()} {
+		if !strings.Contains(out, "\nEqual runs, for nothing is drawn, so that n = 1: pause.\n") {
+			t.Errorf("it is not said that the runs of pause alone are equal:\n%s", out)
+		}
+	}
+}

@@ -25,8 +25,10 @@ type Row struct {
 // Figures are the verdicts of some runs in one. Counts are sums over the runs, of
 // events or, where it says so, of runs; times are in nanoseconds.
 type Figures struct {
-	Runs    int `json:"runs"`
-	Invalid int `json:"invalid"` // runs that cannot be trusted
+	Runs int `json:"runs"`
+	// Equal: the runs differ in nothing but their seed, for nothing is drawn, so that they are one.
+	Equal   bool `json:"equal_runs"`
+	Invalid int  `json:"invalid"` // runs that cannot be trusted
 
 	Deadlocks int `json:"deadlock"` // runs with one
 	Detected  int `json:"detected"` // of those, runs with a true detection
@@ -131,7 +133,7 @@ func aggregate(s *scenario.Scenario, runs []*Played, truths []found) Figures {
 	}
 	sum := verdict.Summarize(verdicts)
 	f := Figures{
-		Runs: len(runs), Invalid: sum.Invalid,
+		Runs: len(runs), Equal: sum.Equal, Invalid: sum.Invalid,
 		Deadlocks: sum.Deadlocks, Detected: sum.Detected,
 		FalsePositives: sum.FalsePositives, Premature: sum.Premature, FalseNegatives: sum.FalseNegatives,
 		LosslessLost: sum.LosslessLost,

@@ -15,6 +15,7 @@ func (c *Comparison) WriteText(w io.Writer) error {
 	for _, s := range result.Statements {
 		said += "\n" + s.What + ":\n  " + s.List() + "\n"
 	}
+	said += c.equal()
 	if _, err := io.WriteString(w, said+"\n"); err != nil {
 		return err
 	}

@@ -88,3 +88,43 @@ func TestRepeatErrors(t *testing.T) {
 		}
 	}
 }
+
+// still is the ring without jitter, and drawn the same with starts that are drawn.
+var (
+	still = strings.Replace(ring, ", jitter: 3us", "", 1)
+	drawn = strings.Replace(still, "to: h1-0}", "to: h1-0, start: 200us±100us}", 1)
+)
+
+// Runs in which nothing is drawn are told as one, and with starts that are drawn they are several.
+func TestEqualRuns(t *testing.T) {
+	for file, equal := range map[string]bool{ring: false, still: true, drawn: false} {
+		plan := func() (*scenario.Plan, error) { return load.Plan("ring.yaml", []byte(file), load.Instead{}) }
+		s, err := Repeat(t.Context(), 1, Seeds{From: 5, Times: 4, Workers: 2}, io.Discard, plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 4
+		if equal {
+			want = 1
+		}
+		var text, show bytes.Buffer
+		if err := s.WriteText(&text); err != nil {
+			t.Fatal(err)
+		}
+		told := strings.Contains(text.String(), "equal runs  nothing is drawn") && !strings.Contains(text.String(), "p90")
+		if s.Equal != equal || s.Deadlocks != 4 || s.Onset.Samples != want || s.Pauses.Samples != want || told != equal {
+			t.Errorf("%s\nequal %v, want %v\n%s", file, s.Equal, equal, &text)
+		}
+		sweep := Sweep{
+			File: "ring.yaml", Data: []byte(file), Seeds: Seeds{Times: 2, Workers: 2}, Show: &show,
+			Axes: []Axis{{Path: "detector", Values: []string{"itsy", "none"}}},
+		}
+		c, err := sweep.Check(t.Context())
+		if err == nil {
+			err = c.Play(t.Context(), io.Discard, CSV)
+		}
+		if err != nil || strings.Contains(show.String(), "equal runs: nothing is drawn in 2 of 2 combinations, whose 2 runs are one") != equal {
+			t.Errorf("%s\na sweep says %q, %v", file, &show, err)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"softswitch/internal/progress"
 	"softswitch/internal/strictyaml"
@@ -33,6 +34,10 @@ type Checked struct {
 	Warnings []string // of all combinations, each once
 	flows    []string // names of those of any combination, in the order of their first
 	lengths  []int64  // by combination, in steps
+
+	mu     sync.Mutex
+	firsts []*verdict.Verdict // by combination: a run of it; nil while they are not compared
+	drawn  []bool             // by combination: another run differs
 }
 
 // Check reads every combination as if it stood in the file. The error says which cannot be
@@ -154,7 +159,11 @@ func (c *Checked) Play(ctx context.Context, out io.Writer, format Format) error 
 	to := newRows(out, format, c.columns())
 	err := to.head()
 	if err == nil {
+		c.firsts, c.drawn = make([]*verdict.Verdict, len(c.lengths)), make([]bool, len(c.lengths))
 		err = c.play(ctx, show, shard.Part{}, to)
+	}
+	if err == nil {
+		c.tellEqual()
 	}
 	if rest := to.rest(); err == nil {
 		err = rest
@@ -180,8 +189,36 @@ func (c *Checked) play(ctx context.Context, show io.Writer, part shard.Part, to 
 		all.length += c.lengths[part.Item(i)/times]
 	}
 	return all.play(ctx, show, func(i int, v *verdict.Verdict) error {
+		c.compare(part.Item(i)/times, v)
 		return to.add(i, c.row(part.Item(i)/times, to.columns, v))
 	})
+}
+
+// compare takes note of whether the runs of a combination differ.
+func (c *Checked) compare(combination int, v *verdict.Verdict) {
+	if c.firsts == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if first := &c.firsts[combination]; *first == nil {
+		*first = v
+	} else if !v.Same(*first) {
+		c.drawn[combination] = true
+	}
+}
+
+// tellEqual says in how many combinations all runs are one, whatever their seed.
+func (c *Checked) tellEqual() {
+	n := 0
+	for _, drawn := range c.drawn {
+		if !drawn {
+			n++
+		}
+	}
+	if n > 0 && c.Seeds.Times > 1 {
+		fmt.Fprintf(c.Show, "equal runs: nothing is drawn in %d of %d combinations, whose %d runs are one, n = 1; start: 500ms±1ms of a flow draws\n", n, len(c.drawn), c.Seeds.Times)
+	}
 }
 
 // row is the cells of a run of a combination.
