@@ -92,6 +92,9 @@ func anyConfig(r *rand.Rand, c *Config, n int) {
 		if r.IntN(2) == 0 {
 			c.MAC = []Station{{stationMAC(0), 0}}
 		}
+		if r.IntN(2) == 0 {
+			c.RouterID = netip.MustParseAddr(pick(r, "10.0.1.1", "10.9.255.1", "198.18.0.7"))
+		}
 	}
 	lossless := []unit.Priority{}
 	for x := range unit.Priority(8) {
@@ -163,7 +166,7 @@ func anyRun(t *testing.T, seed uint64, steps int) bool {
 		s.work()
 	}
 	macs := []ether.MAC{ether.Broadcast, 0x01005e000001, 0, stationMAC(0), stationMAC(unit.Port(n - 1)), portMAC(0), portMAC(unit.Port(n - 1)), 0x02dd00000001}
-	ips := []string{"10.0.1.1", "10.0.1.10", "10.0.1.11", "10.0.1.12", "10.9.1.1", "224.0.0.1", "255.255.255.255", "0.0.0.0"}
+	ips := []string{"10.0.1.1", "10.0.1.10", "10.0.1.11", "10.0.1.12", "10.9.1.1", "10.9.255.1", "198.18.0.7", "224.0.0.1", "255.255.255.255", "0.0.0.0"}
 	dead := [64]bool{}
 	for range steps {
 		p := unit.Port(r.IntN(n))

@@ -36,8 +36,11 @@ type Config struct {
 	Weights [unit.Priorities]int
 	Subnets []Subnet
 	Routes  []Route
-	ARP     []Neighbour
-	MAC     []Station
+	// RouterID, unless it is the zero Addr, is the source of ICMP errors about what came in by
+	// a port of no subnet (RFC 1812, 4.3.2.4).
+	RouterID netip.Addr
+	ARP      []Neighbour
+	MAC      []Station
 	// What keeps deadlocks from forming; see prevent.go. NoFlood keeps lossless frames
 	// from being flooded (Guo et al., section 4.2): those for a station that has an ARP
 	// entry and no MAC entry are dropped, and others go on in the lowest lossy class.

@@ -41,11 +41,11 @@ func (s *Switch) route(in unit.Port, f *buffer.Frame) {
 	}
 	e := s.fib.lookup(f.Info.DstIP)
 	switch {
+	case f.Info.DstIP == s.routerID || e != nil && e.subnet >= 0 && f.Info.DstIP == e.gateway:
+		s.receiveOwn(f)
 	case e == nil:
 		s.tell(f, icmpUnreachable, codeNet)
 		s.drop(f, DropNoRoute)
-	case e.subnet >= 0 && f.Info.DstIP == e.gateway:
-		s.receiveOwn(f)
 	case f.Info.TTL <= 1:
 		s.tell(f, icmpTimeExceeded, codeTTL)
 		s.drop(f, DropTTL)

@@ -9,8 +9,8 @@ import (
 	"softswitch/unit"
 )
 
-// What a router with a subnet says by ICMP (RFC 792; RFC 1812, 4.3 and 5.2.7): it answers an
-// echo to its gateways, and tells the source of a datagram that its time is over or that there
+// What a router with an address says by ICMP (RFC 792; RFC 1812, 4.3 and 5.2.7): it answers an
+// echo to its addresses, and tells the source of a datagram that its time is over or that there
 // is no way on. It does so in the lowest lossy class, and of frames of lossy classes only: what
 // a lossless class loses is counted, and is not to bring frames of another class into being.
 
@@ -47,12 +47,12 @@ func newICMPBudget() budget { return budget{each: icmpEach, burst: icmpEach * (i
 // saysICMP reports whether there is a class in which ICMP messages may leave.
 func (s *Switch) saysICMP() bool { return !s.lossless.Has(s.classes.lossy) }
 
-// receiveOwn takes a datagram for a gateway: an echo is answered, and there is no use for
+// receiveOwn takes a datagram for the switch itself: an echo is answered, and there is no use for
 // anything else.
 func (s *Switch) receiveOwn(f *buffer.Frame) {
 	p := ether.IPv4(f.Data[f.Info.L3:])
 	e := s.fib.lookup(p.Src())
-	if !s.saysICMP() || !isEcho(p) || e == nil || s.isGateway(p.Src()) {
+	if !s.saysICMP() || !isEcho(p) || e == nil || s.isOwnIP(p.Src()) {
 		s.drop(f, DropNotForUs)
 		return
 	}
@@ -118,12 +118,12 @@ func (s *Switch) tell(f *buffer.Frame, kind, code uint8) {
 }
 
 // isTold reports whether the source of f, whose header is p, is told that f is dropped: not of
-// a lossless frame, of an ICMP error, of a fragment that is not the first, nor if it is a
-// gateway of the switch itself (RFC 1812, 4.3.2.7). No datagram to a group, from a martian, or
+// a lossless frame, of an ICMP error, of a fragment that is not the first, nor if it is
+// the switch itself (RFC 1812, 4.3.2.7). No datagram to a group, from a martian, or
 // in a frame for a group comes so far.
 func (s *Switch) isTold(f *buffer.Frame, p ether.IPv4) bool {
 	switch h := p.HeaderLen(); {
-	case s.lossless.Has(f.Info.Class) || !s.saysICMP() || p.IsFragment() || s.isGateway(p.Src()):
+	case s.lossless.Has(f.Info.Class) || !s.saysICMP() || p.IsFragment() || s.isOwnIP(p.Src()):
 		return false
 	case p.Proto() == ether.ProtoICMP:
 		return len(p) > h && p.TotalLen() > h && !slices.Contains(icmpErrors, p[h])
@@ -131,21 +131,23 @@ func (s *Switch) isTold(f *buffer.Frame, p ether.IPv4) bool {
 	return true
 }
 
-// isGateway reports whether ip is the switch's own.
-func (s *Switch) isGateway(ip uint32) bool {
+// isOwnIP reports whether ip is the switch's own.
+func (s *Switch) isOwnIP(ip uint32) bool {
 	for i := range s.cfg.Subnets {
 		if addr32(s.cfg.Subnets[i].Gateway) == ip {
 			return true
 		}
 	}
-	return false
+	return s.routerID != 0 && s.routerID == ip
 }
 
-// ownAddress is the address by which the switch speaks of what came in by a port: the gateway
-// of its subnet, of the first one if the port is in none; 0 if there is no subnet.
+// ownAddress is the address by which the switch speaks of what came in by a port: the gateway of
+// its subnet, the router ID if the port is in none, or the first gateway without a router ID; 0
+// if there is neither.
 func (s *Switch) ownAddress(in unit.Port) uint32 {
-	if len(s.cfg.Subnets) == 0 {
-		return 0
+	subnet := s.ports[in].subnet
+	if len(s.cfg.Subnets) == 0 || subnet < 0 && s.routerID != 0 {
+		return s.routerID
 	}
-	return addr32(s.cfg.Subnets[max(0, s.ports[in].subnet)].Gateway)
+	return addr32(s.cfg.Subnets[max(0, subnet)].Gateway)
 }

@@ -3,6 +3,7 @@ package dataplane
 import (
 	"bytes"
 	"encoding/binary"
+	"net/netip"
 	"testing"
 
 	"softswitch/internal/ether"
@@ -186,6 +187,44 @@ func TestNothingIsTold(t *testing.T) {
 	}
 	d.from = "127.0.0.1"
 	s.wantSilence(d.frame(), DropMartian)
+}
+
+// A router with an ID speaks by it of what came in by a port of no subnet, and answers echoes to
+// it, with and without subnets, and wherever a route to it leads.
+func TestRouterID(t *testing.T) {
+	for _, id := range []string{"198.18.0.7", "10.9.255.1"} {
+		for _, withSubnets := range []bool{true, false} {
+			s := newTestSwitch(t, 6, func(c *Config) {
+				withoutDefault(c)
+				c.RouterID = netip.MustParseAddr(id)
+				if !withSubnets {
+					c.Subnets, c.ARP = nil, nil
+				}
+			})
+			d := datagram{dst: portMAC(3), src: peerMAC(3), from: "10.9.1.1", to: "10.9.1.2", ttl: 1}
+			s.receive(3, d.frame())
+			s.wantDrop(3, DropTTL)
+			if got := s.drain(3); len(got) != 1 || icmpMessage(got[0], id, "10.9.1.1")[0] != icmpTimeExceeded {
+				t.Errorf("port 3 sends %s, want an error of %s", frameText(got), id)
+			}
+			d.to = id
+			s.receive(3, d.echo(56))
+			if got := s.drain(3); len(got) != 1 || icmpMessage(got[0], id, "10.9.1.1")[0] != icmpEchoReply {
+				t.Errorf("port 3 sends %s, want an answer of %s", frameText(got), id)
+			}
+			d.from = id
+			d.to = "10.9.1.2"
+			s.receive(3, d.frame()) // as if it came from the router
+			s.wantDrop(3, DropTTL)
+			s.wantNothing(3)
+			if withSubnets {
+				d = datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: "10.9.1.1", ttl: 1}
+				s.receive(0, d.frame())
+				s.wantDrop(0, DropTTL)
+				s.wantError(d.frame(), icmpTimeExceeded, 0)
+			}
+		}
+	}
 }
 
 // A router without a subnet has no address, one without a lossy class no way to speak.

@@ -29,6 +29,7 @@ type Switch struct {
 	// own are the addresses of the ports, broadcasts the IPv4 addresses that are subnets' broadcasts
 	own        []ether.MAC
 	broadcasts []uint32
+	routerID   uint32 // 0: none
 	macs       macTable
 	arps       arpTable
 	up         unit.PortSet
@@ -136,6 +137,9 @@ func NewSwitch(cfg Config) (*Switch, error) {
 		reserve:    len(cfg.Ports) * 2 * cfg.Batch, // a batch to read into and a batch of control frames a port
 		pool:       cfg.Pool,
 		broadcasts: broadcasts(cfg.Subnets),
+	}
+	if cfg.RouterID.IsValid() {
+		s.routerID = addr32(cfg.RouterID)
 	}
 	if s.pool == nil {
 		s.pool = cfg.newPool(s.reserve)

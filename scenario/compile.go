@@ -259,6 +259,10 @@ func visits(hops []topo.Hop, via []int) bool {
 	return len(via) == 0
 }
 
+// routerIDs is 198.18.0.0/16, of the block for benchmarks of routers in labs (RFC 2544, appendix
+// C.2.2): each switch has the address of its ID. Subnets are of 10.0.0.0/8.
+const routerIDs = 198<<24 | 18<<16
+
 func (p *Plan) switchConfig(i int) config.Switch {
 	n := p.Fabric.Nodes[i]
 	s := config.Switch{
@@ -281,6 +285,9 @@ func (p *Plan) switchConfig(i int) config.Switch {
 	}
 	if len(routes) > 0 {
 		s.Routes = routes
+	}
+	if len(s.Subnets)+len(s.Routes) > 0 {
+		s.RouterID = config.FormatAddr(routerIDs + uint32(n.ID))
 	}
 	p.prevent(&s, i)
 	if c := p.Scenario.Congestion; c.marks() {

@@ -147,6 +147,11 @@ func TestCompile(t *testing.T) {
 	if p.Links[5] != want {
 		t.Errorf("link 5 is %+v, want %+v", p.Links[5], want)
 	}
+	for i, s := range p.Switches {
+		if want := fmt.Sprintf("198.18.0.%d", i+1); s.RouterID != want {
+			t.Errorf("%s has the router ID %q, want %s", s.Name, s.RouterID, want)
+		}
+	}
 	h1, h2 := p.Hosts[0], p.Hosts[1]
 	if f := h1.Flows[0]; f != (config.Flow{Number: 0, Name: "A", To: "10.100.1.2", SrcPort: 49152, Class: 4, Rate: "5Mbit/s", Frame: 64, Size: 100000, TTL: 9, Start: "1ms", Stop: "2s"}) {
 		t.Errorf("flow A is %+v", f)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -79,7 +80,7 @@ func TestRestartOfConnectedHosts(t *testing.T) {
 	}
 }
 
-// TestFatTree uses a k=4 fat-tree as a user would: inspect, ping through it, watch
+// TestFatTree uses a k=4 fat-tree as a user would: inspect, ping through it, trace a route, watch
 // a switch's port, take a link away.
 func TestFatTree(t *testing.T) {
 	b := newBigBed(t, "ip", "ping", "tcpdump", "sh")
@@ -97,6 +98,9 @@ func TestFatTree(t *testing.T) {
 
 	addr := b.address("h1-0-0")
 	b.wantPingSeen("h0-0-0", addr, "edge0-0", "to-h0-0-0")
+	gateway := b.gateway("h0-0-0")
+	b.wantPing("h0-0-0", gateway)
+	b.wantRoute("h0-0-0", addr, append(routers(lab), gateway+" edge0-0"), "edge0-0", "agg0-[01]", "core[0-3]", "agg1-[01]", "edge1-0")
 
 	// The other path: edge0-0 has two aggregation switches.
 	b.must("fail", "edge0-0", "agg0-0")
@@ -155,6 +159,48 @@ func (b *bed) address(host string) string {
 		b.Fatalf("%s has no address", host)
 	}
 	return found[1]
+}
+
+var via = regexp.MustCompile(`via ([0-9.]+)`)
+
+// gateway is the router that a host sends to.
+func (b *bed) gateway(host string) string {
+	b.Helper()
+	testkit.Need(b.T, "ip")
+	found := via.FindStringSubmatch(b.must("exec", host, "ip", "-4", "route", "show", "default").stdout)
+	if found == nil {
+		b.Fatalf("%s has no gateway", host)
+	}
+	return found[1]
+}
+
+// routers are the lines "ADDRESS NAME" of the lab's nodes with their router IDs.
+func routers(lab netnslab.Report) (lines []string) {
+	for i, n := range lab.Nodes {
+		lines = append(lines, fmt.Sprintf("198.18.0.%d %s", i+1, n.Name))
+	}
+	return lines
+}
+
+// wantRoute: each router on the way to addr says who it is once a ping's time to live ends there,
+// as traceroute has it, and the host behind them answers. names are lines "ADDRESS NAME"; of the
+// want, which match names, each hop has one.
+func (b *bed) wantRoute(from, addr string, names []string, want ...string) {
+	b.Helper()
+	testkit.Need(b.T, "ping")
+	for i, w := range want {
+		r := b.lab("exec", from, "ping", "-n", "-c", "3", "-i", "0.2", "-W", "1", "-t", fmt.Sprint(i+1), addr)
+		hop := regexp.MustCompile(`From ([0-9.]+) icmp_seq=\d+ Time to live exceeded`).FindStringSubmatch(r.stdout)
+		named := hop != nil && slices.ContainsFunc(names, func(line string) bool {
+			return regexp.MustCompile("^" + regexp.QuoteMeta(hop[1]) + " " + w + "$").MatchString(line)
+		})
+		if !named {
+			b.Errorf("hop %d from %s to %s is not %s:\n%s", i+1, from, addr, w, r.stdout)
+		}
+	}
+	if r := b.lab("exec", from, "ping", "-n", "-c", "3", "-i", "0.2", "-W", "1", "-t", fmt.Sprint(len(want)+1), addr); r.code != 0 {
+		b.Errorf("%s is further than %d routers from %s:\n%s", addr, len(want), from, r.stdout)
+	}
 }
 
 func (b *bed) wantPing(from, addr string) {

@@ -62,6 +62,9 @@ func (s Switch) Build(detector detect.Factory, batch int, granularity unit.Time)
 	for _, r := range s.Routes {
 		c.Routes = append(c.Routes, dataplane.Route{Prefix: prefix(r.Prefix), Ports: portSet(r.Ports), Backup: portSet(r.Backup)})
 	}
+	if s.RouterID != "" {
+		c.RouterID = address(s.RouterID)
+	}
 	for _, a := range s.ARP {
 		c.ARP = append(c.ARP, dataplane.Neighbour{IP: address(a.IP), MAC: optionalMAC(a.MAC)})
 	}

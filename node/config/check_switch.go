@@ -35,6 +35,7 @@ func checkSwitch(d *strictyaml.Doc, s *Switch) (warnings []string) {
 	}
 	checkSubnets(d, s)
 	checkRoutes(d, s)
+	checkRouterID(d, s)
 	for i, a := range s.ARP {
 		value(d, fmt.Sprintf("arp[%d].ip", i), a.IP, ParseAddr)
 		value(d, fmt.Sprintf("arp[%d].mac", i), a.MAC, ParseMAC)
@@ -229,6 +230,28 @@ func checkRoutes(d *strictyaml.Doc, s *Switch) {
 			if slices.Contains(r.Ports, p) {
 				d.Faultf(fmt.Sprintf("%s.backup[%d]", path, j), "port %d is in ports too: a backup is another port", p)
 			}
+		}
+	}
+}
+
+// checkRouterID wants an address from which a datagram may come and that no host of a subnet can
+// have.
+func checkRouterID(d *strictyaml.Doc, s *Switch) {
+	if s.RouterID == "" {
+		return
+	}
+	id, ok := value(d, "router_id", s.RouterID, ParseAddr)
+	switch net := id >> 24; {
+	case !ok:
+		return
+	case net == 0 || net == 127 || net >= 240:
+		d.Faultf("router_id", "%q is of a net from which nothing is routed; use an address outside 0.0.0.0/8, 127.0.0.0/8 and 224.0.0.0/3", s.RouterID)
+	case len(s.Subnets)+len(s.Routes) == 0:
+		d.Faultf("router_id", "%q, and the switch has neither subnets nor routes: it bridges, and says nothing; take it away", s.RouterID)
+	}
+	for _, n := range s.Subnets {
+		if net, bits, err := ParsePrefix(n.Prefix); err == nil && inPrefix(id, net, bits) && s.RouterID != n.Gateway {
+			d.Faultf("router_id", "%q is in the subnet %s, where a host may have it; use its gateway %s, or an address of no subnet", s.RouterID, n.Prefix, n.Gateway)
 		}
 	}
 }

@@ -35,8 +35,11 @@ type Switch struct {
 	Sched   map[int]Sched `yaml:"scheduler,omitempty" schema:",keys=0..7"` // by class; default: strict, 7 before 0
 	Subnets []Subnet      `yaml:"subnets,omitempty"`
 	Routes  []Route       `yaml:"routes,omitempty"`
-	ARP     []ARP         `yaml:"arp,omitempty"`
-	MAC     []MAC         `yaml:"mac,omitempty"`
+	// RouterID is an IPv4 address of the router: the source of ICMP errors about what came in
+	// by a port of no subnet, and it answers an echo. Default: the first subnet's gateway.
+	RouterID string `yaml:"router_id,omitempty" schema:"ip"`
+	ARP      []ARP  `yaml:"arp,omitempty"`
+	MAC      []MAC  `yaml:"mac,omitempty"`
 	// Rewrite is rules that change the class of frames, by the ports they enter and
 	// leave by. The keys from here to Limits prevent deadlocks.
 	Rewrite []Rewrite `yaml:"rewrite,omitempty"`

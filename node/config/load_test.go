@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -118,6 +119,32 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// A router ID is no martian, nor an address that a host may have.
+func TestRouterID(t *testing.T) {
+	const subnets = "subnets:\n- {prefix: 10.0.1.0/24, gateway: 10.0.1.1, ports: [0]}\n"
+	const martian = " is of a net from which nothing is routed; use an address outside 0.0.0.0/8, 127.0.0.0/8 and 224.0.0.0/3"
+	const station = ` is not the IPv4 address of a station: write four numbers such as "10.0.1.2"`
+	const host = " is in the subnet 10.0.1.0/24, where a host may have it; use its gateway 10.0.1.1, or an address of no subnet"
+	for id, want := range map[string]string{
+		"198.18.0.7": "", "10.0.1.1": "", "10.0.2.2": "", "223.255.255.255": "",
+		"10.0.1.2": host, "10.0.1.0": host, "10.0.1.255": host,
+		"0.1.2.3": martian, "127.0.0.1": martian, "240.0.0.1": martian,
+		"0.0.0.0": station, "224.0.0.1": station, "255.255.255.255": station, "fe80::1": station, "s1": station,
+	} {
+		if want != "" {
+			want = fmt.Sprintf("s.yaml:9: router_id: %q%s", id, want)
+		}
+		_, _, err := LoadSwitch("s.yaml", []byte(smallSwitch+subnets+"router_id: \""+id+"\"\n"))
+		if got := fmt.Sprint(err); want == "" && err != nil || want != "" && got != want {
+			t.Errorf("%s: got %s, want %q", id, got, want)
+		}
+	}
+	_, _, err := LoadSwitch("s.yaml", []byte(smallSwitch+"router_id: 198.18.0.7\n"))
+	if want := `s.yaml:7: router_id: "198.18.0.7", and the switch has neither subnets nor routes: it bridges, and says nothing; take it away`; err == nil || err.Error() != want {
+		t.Errorf("of a bridge: %v, want %s", err, want)
+	}
+}
+
 func TestRoundTrip(t *testing.T) {
 	class, th, offset := 5, 8192, 1024
 	for _, lossless := range [][]int{nil, {}, {5}} {
@@ -129,7 +156,7 @@ func TestRoundTrip(t *testing.T) {
 			Subnets: []Subnet{{Prefix: "10.0.1.0/24", Gateway: "10.0.1.1", Ports: []int{0}}},
 			Routes:  []Route{{Prefix: "10.0.2.0/24", Ports: []int{1}, Backup: []int{2}}},
 			ARP:     []ARP{{IP: "10.0.1.2", MAC: "02:00:00:09:00:00"}},
-			MAC:     []MAC{{MAC: "02:00:00:09:00:00", Port: 0}},
+			MAC:     []MAC{{MAC: "02:00:00:09:00:00", Port: 0}}, RouterID: "198.18.0.1",
 			Rewrite: []Rewrite{{Class: 5, In: []int{1, 2}, Out: []int{1, 2}, To: 0}},
 			NoFlood: true,
 			ECN:     &ECN{Classes: []int{0}, RED: &RED{Pmax: 1}, Phantom: &Phantom{}},
