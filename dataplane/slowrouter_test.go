@@ -18,6 +18,7 @@ import (
 // it: plain maps and slices, nothing incremental, every rule where it is used. It has three
 // subnets, at ports 0 and 1, 2 and 3, and 4, and a next hop for 10.9.0.0/16 at port 5.
 type slowRouter struct {
+	id    string // its router ID, "" for none
 	now   unit.Time
 	up    [6]bool
 	macs  map[slowStation]slowSeen
@@ -41,6 +42,7 @@ type slowSeen struct {
 var (
 	slowPrefixes = []string{"10.0.1.0/24", "10.0.2.0/24", "10.0.3.0/29"}
 	slowGateways = []string{"10.0.1.1", "10.0.2.1", "10.0.3.1"}
+	slowID       = "10.9.255.1" // a route leads elsewhere with it
 	slowPorts    = [][]int{{0, 1}, {2, 3}, {4}}
 	slowSubnets  = []int{0, 0, 1, 1, 2, -1}
 )
@@ -57,8 +59,8 @@ func slowConfig(c *Config) {
 	c.Routes = []Route{{Prefix: prefix("10.9.0.0/16"), Ports: ports(5)}}
 }
 
-func newSlowRouter(now unit.Time) *slowRouter {
-	r := &slowRouter{now: now, macs: map[slowStation]slowSeen{}, arps: map[string]slowSeen{}, asked: map[string]unit.Time{}}
+func newSlowRouter(id string, now unit.Time) *slowRouter {
+	r := &slowRouter{id: id, now: now, macs: map[slowStation]slowSeen{}, arps: map[string]slowSeen{}, asked: map[string]unit.Time{}}
 	for p := range r.up {
 		r.up[p], r.told[p] = true, 100*unit.Millisecond
 	}
@@ -216,16 +218,18 @@ func (r *slowRouter) route(in int, f []byte, off int) {
 		return
 	}
 	switch {
+	case r.isOwn(dst):
+		r.own(in, f, off)
 	case !reachable(dst):
 		r.tell(in, p, 3, 0)
-	case slices.Contains(slowGateways, dst):
-		r.own(in, f, off)
 	case p[8] <= 1:
 		r.tell(in, p, 11, 0)
 	default:
 		r.forward(in, bytes.Clone(f), off)
 	}
 }
+
+func (r *slowRouter) isOwn(ip string) bool { return slices.Contains(slowGateways, ip) || ip == r.id }
 
 func reachable(ip string) bool {
 	a := netip.MustParseAddr(ip)
@@ -292,7 +296,7 @@ func (r *slowRouter) own(in int, f []byte, off int) {
 	p := f[off:]
 	total := int(binary.BigEndian.Uint16(p[2:]))
 	src := ipText(p[12:16])
-	if p[0] != 0x45 || p[9] != 1 || total < 28 || p[6]&0x3f != 0 || p[7] != 0 || p[20] != 8 || p[21] != 0 || !reachable(src) || slices.Contains(slowGateways, src) {
+	if p[0] != 0x45 || p[9] != 1 || total < 28 || p[6]&0x3f != 0 || p[7] != 0 || p[20] != 8 || p[21] != 0 || !reachable(src) || r.isOwn(src) {
 		return
 	}
 	if p[1]>>5 == 3 {
@@ -323,19 +327,22 @@ func (r *slowRouter) own(in int, f []byte, off int) {
 func (r *slowRouter) tell(in int, p []byte, kind, code byte) {
 	h, total := int(p[0]&15)*4, int(binary.BigEndian.Uint16(p[2:]))
 	src := ipText(p[12:16])
-	if p[1]>>5 == 3 || p[6]&0x1f != 0 || p[7] != 0 || !reachable(src) || slices.Contains(slowGateways, src) ||
+	if p[1]>>5 == 3 || p[6]&0x1f != 0 || p[7] != 0 || !reachable(src) || r.isOwn(src) ||
 		p[9] == 1 && (total <= h || slices.Contains([]byte{3, 4, 5, 11, 12}, p[h])) || r.told[in] < 10*unit.Millisecond {
 		return
 	}
 	r.told[in] -= 10 * unit.Millisecond
-	gateway := slowGateways[max(0, slowSubnets[in])]
+	speaker := slowGateways[max(0, slowSubnets[in])]
+	if slowSubnets[in] < 0 && r.id != "" {
+		speaker = r.id
+	}
 	quote := p[:min(total, 548)]
 	f := make([]byte, max(60, 42+len(quote)))
 	f[12] = 8
 	q := f[14 : 42+len(quote)]
 	q[0], q[6], q[8], q[9] = 0x45, 0x40, 65, 1
 	binary.BigEndian.PutUint16(q[2:], uint16(len(q)))
-	copy(q[12:], netip.MustParseAddr(gateway).AsSlice())
+	copy(q[12:], netip.MustParseAddr(speaker).AsSlice())
 	copy(q[16:20], p[12:16])
 	q[20], q[21] = kind, code
 	copy(q[28:], quote)
@@ -347,7 +354,7 @@ var (
 	slowIPs = []string{
 		"10.0.1.0", "10.0.1.1", "10.0.1.10", "10.0.1.10", "10.0.1.11", "10.0.1.11", "10.0.1.12", "10.0.1.255",
 		"10.0.2.1", "10.0.2.10", "10.0.2.10", "10.0.2.11", "10.0.2.255", "10.0.3.0", "10.0.3.1", "10.0.3.2", "10.0.3.2", "10.0.3.3", "10.0.3.7",
-		"10.9.1.1", "10.9.1.1", "11.1.1.1", "0.0.0.0", "0.1.2.3", "127.0.0.1", "224.0.0.5", "240.0.0.1", "255.255.255.255",
+		"10.9.1.1", "10.9.1.1", slowID, "11.1.1.1", "0.0.0.0", "0.1.2.3", "127.0.0.1", "224.0.0.5", "240.0.0.1", "255.255.255.255",
 	}
 	slowMACs = []ether.MAC{
 		stationMAC(0), stationMAC(0), stationMAC(1), stationMAC(2), stationMAC(3), stationMAC(4), peerMAC(5), ether.Broadcast, ether.Broadcast, 0x01005e000005, 0,
@@ -417,9 +424,20 @@ func randomDatagram(r *rand.Rand, dst, src ether.MAC) []byte {
 // TestRouterAgainstReferenceModel: frames of hosts of three subnets and of a next hop, with links
 // that go down and time that passes, leave as a slow router would have them.
 func TestRouterAgainstReferenceModel(t *testing.T) {
+	for _, id := range []string{"", slowID} {
+		t.Run("router ID "+id, func(t *testing.T) { compareRouters(t, id) })
+	}
+}
+
+func compareRouters(t *testing.T, id string) {
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
-	s := newTestSwitch(t, 6, slowConfig)
-	model := newSlowRouter(s.now)
+	s := newTestSwitch(t, 6, func(c *Config) {
+		slowConfig(c)
+		if id != "" {
+			c.RouterID = netip.MustParseAddr(id)
+		}
+	})
+	model := newSlowRouter(id, s.now)
 	left := map[string]int{}
 	for step := range testkit.Sized(20_000, 1_000_000) {
 		d := pick(rng, 20*unit.Microsecond, unit.Millisecond, unit.Millisecond, 300*unit.Millisecond, unit.Second)
