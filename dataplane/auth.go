@@ -173,18 +173,24 @@ func (s *Switch) receiveHello(in unit.Port, f *buffer.Frame, t itsyhdr.TLV) {
 }
 
 // announceAll says anew of each class whether it is paused: the far end has not believed, or
-// not heard, what was said of it.
+// not heard, what was said of it, or still goes by what another switch said.
 func (s *Switch) announceAll(in unit.Port) {
 	for set := s.lossless; set != 0; set &= set - 1 {
 		s.sendPause(in, set.First())
 	}
 }
 
-// sendChallenge asks the far end for its counter if that is due, and returns when it is next.
+// sendChallenge asks the far end for its counter if that is due, and returns when it is next. One that
+// has not answered may have auth off, and heed pauses: an accepting port that began anew lets it go.
 // Preconditions: the link is authenticated.
 func (s *Switch) sendChallenge(out unit.Port) (next unit.Time) {
-	e := s.ports[out].auth
+	p := &s.ports[out]
+	e := p.auth
 	if e.Due() <= s.now {
+		if p.letsGo && e.Unanswered() {
+			p.letsGo = false
+			s.announceAll(out)
+		}
 		s.send(out, controlItem{isHello: true, hello: e.Challenge(s.now)})
 	}
 	return e.Due()

@@ -243,6 +243,71 @@ func TestRestartOfASwitch(t *testing.T) {
 	c.a.wantPaused(true)
 }
 
+// A switch that restarts lets its far end go, and is believed: with a counter ahead nothing of it is
+// refused, and one that is behind is told so.
+func TestRestartedSwitchLetsGo(t *testing.T) {
+	for first, refused := range map[uint64]uint64{1_000_000: 0, 5: 1} {
+		c := newCable(t, auth.Strict, auth.Strict)
+		c.b.fillBucket()
+		c.settle()
+		c.a.wantPaused(true)
+		c.advance(c.a.cfg.Refresh / challengesPerRefresh) // it has asked longer ago
+		c.b = newAuthSwitch(t, 2, auth.Strict, linkKey, first)
+		c.b.now = c.a.now
+		c.settle()
+		c.a.wantPaused(false)
+		if got := c.a.ports[end].distrust.refused; got != refused {
+			t.Errorf("first counter %d: %d frames were refused, want %d", first, got, refused)
+		}
+		c.b.wantNoDrops()
+	}
+}
+
+// What the switch before had said does not pause, nor let go, when it is played to the far end again.
+func TestReplayAcrossARestart(t *testing.T) {
+	c := newCable(t, auth.Strict, auth.Strict)
+	c.b.fillBucket()
+	pause := c.b.drain(end)
+	c.a.receive(end, pause...)
+	c.b.wantData(0, several(2, end, 0, 3)...)
+	resume := c.b.drain(end)
+	c.advance(c.a.cfg.Refresh / challengesPerRefresh)
+	c.b = newAuthSwitch(t, 2, auth.Strict, linkKey, 1_000_000)
+	c.b.now = c.a.now
+	begun := c.settle()
+	c.a.wantPaused(false)
+	c.a.receive(end, pause...)
+	c.a.wantPaused(false)
+	c.b.fillBucket()
+	c.settle()
+	c.a.wantPaused(true)
+	c.a.receive(end, resume...)
+	for _, f := range begun {
+		if ether.Src(f) != c.a.cfg.Ports[end].MAC {
+			c.a.receive(end, f)
+		}
+	}
+	c.a.wantPaused(true)
+}
+
+// A port that accepts lets a far end go that has auth off: after a challenge that is not answered.
+func TestAcceptingSwitchLetsGo(t *testing.T) {
+	c := newCable(t, auth.Off, auth.Accept)
+	c.b.fillBucket()
+	c.settle()
+	c.a.wantPaused(true)
+	c.b = newAuthSwitch(t, 2, auth.Accept, linkKey, 1_000_000)
+	c.b.now = c.a.now
+	c.b.link(end, false)
+	c.b.ports[end].wasUp = false // newTestSwitch brought it up at time 0
+	c.b.link(end, true)
+	c.settle()
+	c.a.wantPaused(true)
+	c.advance(c.a.cfg.Refresh / challengesPerRefresh)
+	c.settle()
+	c.a.wantPaused(false)
+}
+
 // The word that goes out of a restarted switch is lost; it is agreed again before the
 // next refresh, and so is a resume that was lost with it.
 func TestLostHello(t *testing.T) {

@@ -74,7 +74,7 @@ func newTestSwitch(t testing.TB, n int, change func(c *Config)) *testSwitch {
 	s.lent = make([][]*buffer.Frame, n)
 	s.counts = make([]PortCounters, n)
 	for p := range unit.Port(n) {
-		s.link(p, true)
+		s.SetLink(0, p, true) // it is the first at this place, and has nobody to let go of
 	}
 	s.work()
 	s.log, s.det.calls = nil, nil

@@ -66,6 +66,8 @@ type port struct {
 
 	acted acted // what actions have changed; see actions.go
 
+	wasUp  bool      // its link has been up
+	letsGo bool      // see sendChallenge
 	downAt unit.Time // when it last went down
 	subnet int       // index of the connected subnet that the port is in, -1 for none
 
@@ -225,7 +227,10 @@ func (s *Switch) Urgent() unit.PortSet { return s.urgent }
 
 // SetLink takes note of a link's state. A link that goes down loses what waits
 // for it, its pauses in both directions end, and routes fall back on their
-// backups; when it comes up, buckets that are XOFF pause their upstream anew.
+// backups; when it comes up, buckets that are XOFF pause their upstream anew. At its
+// first time the far end is let go of, in all lossless classes: a switch that began anew does
+// not hold up what one before it, which was killed, had paused. At time 0 there was none. On an
+// authenticated link that waits until the far end believes it: see auth.End.
 func (s *Switch) SetLink(now unit.Time, n unit.Port, up bool) {
 	s.now = now
 	p := &s.ports[n]
@@ -237,9 +242,14 @@ func (s *Switch) SetLink(now unit.Time, n unit.Port, up bool) {
 	if up {
 		s.up.Add(n)
 		s.event(event.Event{Type: event.LinkUp, Port: n})
-		if p.auth != nil {
+		switch begins := !p.wasUp && now > 0; {
+		case p.auth != nil:
 			p.auth.Up(now)
+			p.letsGo = begins && p.auth.Mode() == auth.Accept
+		case begins:
+			s.announceAll(n)
 		}
+		p.wasUp = true
 		for c := range unit.Priority(unit.Priorities) {
 			if on, _ := s.mmu.XOFF(n, c); on {
 				s.sendPause(n, c)

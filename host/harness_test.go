@@ -74,7 +74,7 @@ func newTestHost(t testing.TB, c Config) *testHost {
 		t.Fatal(err)
 	}
 	h := &testHost{Host: m, t: t, now: unit.Second}
-	h.SetLink(h.now, 0, true)
+	h.SetLink(0, 0, true) // it is the first at this place, and has nobody to let go of
 	h.run(0)
 	h.log = nil
 	t.Cleanup(func() {

@@ -262,7 +262,8 @@ func (h *Host) Sent(now unit.Time, _ unit.Port, fs []*buffer.Frame) {
 }
 
 // SetLink sets the link's state; pauses end when it goes down. When it comes up for the first time
-// connections that a host before this one had begun are to begin anew, unless the time is 0.
+// what a host before this one left behind is undone: connections begin anew, and the far end is told that
+// no lossless class is paused. At time 0 there was none before.
 func (h *Host) SetLink(now unit.Time, _ unit.Port, up bool) {
 	h.now = now
 	if h.up == up {
@@ -274,6 +275,7 @@ func (h *Host) SetLink(now unit.Time, _ unit.Port, up bool) {
 		for i := range h.peers {
 			h.peers[i].resp.Forget()
 		}
+		h.toSend = h.cfg.Lossless
 	}
 	h.wasUp = h.wasUp || up
 	if up {

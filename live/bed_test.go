@@ -58,6 +58,7 @@ type bed struct {
 	updates chan linkUpdate
 	cancel  context.CancelFunc
 	poller  *Poller       // nil unless with -polled
+	before  int           // events of the machine before it ran
 	done    chan error    // what Run returned; closed then
 	news    chan struct{} // one slot: something was logged
 
@@ -127,10 +128,22 @@ func newBed(t testing.TB, n int, o opts) *bed {
 	if o.machine != nil {
 		opt.Machine = o.machine(b.sw)
 	}
+	b.before = first(opt.Machine)
 	if b.Node, err = New(opt); err != nil {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// first lets a machine be the first at its place, which has nobody to let go of: its links were up
+// at time 0. It returns how many events that made.
+func first(m Machine) (events int) {
+	for p := range unit.Port(m.Ports()) {
+		m.SetLink(0, p, true)
+		m.SetLink(0, p, false)
+	}
+	_, ev := m.Work(nil)
+	return len(ev)
 }
 
 // startBed makes a bed that runs, with all links up, until the test ends.

@@ -80,8 +80,8 @@ func TestRecordAndReplay(t *testing.T) {
 		t.Errorf("the replay is not the same: %+v, difference %+v", res, res.Difference)
 	}
 	frames := b.Stats(0).Received + b.Stats(1).Received + b.Stats(2).Received
-	if uint64(res.Frames) != frames || res.Events != len(b.events) || res.Kind != replay.Switch || res.Name != "s7" {
-		t.Errorf("%+v: want all %d frames and %d events", res, frames, len(b.events))
+	if uint64(res.Frames) != frames || res.Events != b.before+len(b.events) || res.Kind != replay.Switch || res.Name != "s7" {
+		t.Errorf("%+v: want all %d frames and %d events", res, frames, b.before+len(b.events))
 	}
 
 	t.Run("cut short", func(t *testing.T) {

@@ -46,11 +46,12 @@ var (
 	port       = masking(`127\.0\.0\.1:\d+`, "127.0.0.1:#")                                            // of a server
 	flowFrames = masking(`^( +\w+ +\S+ +\S+ +[0-7]) +\d+ +\d+ +0 +\d+ +0 +[0-9.]+$`, "$1 # # 0 # 0 #") // sent, received, in flight, Mbit/s
 	pfcFrames  = masking(`^(pfc +)\d+ XOFF, \d+ XON, \d+ refreshes$`, "$1# XOFF, # XON, # refreshes")
-	onWire     = masking(`^ *[1-9]\d*  (frames of type 0x88e5, )`, "# $1")             // of MACsec
-	paused     = masking(`^ *[1-9]\d* +\d+  (s\d)  (s\d)$`, "# # $1 $2")               // pauses and messages of a link
-	messaged   = masking(`^ *0 +[1-9]\d*  (s\d)  (s\d)$`, "0 # $1 $2")                 // messages alone
-	pfcCounts  = masking(`^( *to-\S+ +0 +0 +0) +[1-9][\d,]*( +0 +0 +0 +0)$`, "$1 #$2") // of class 3
-	processors = masking(`[0-9.]+ processors used`, "# processors used")               //
+	onWire     = masking(`^ *[1-9]\d*  (frames of type 0x88e5, )`, "# $1")                    // of MACsec
+	paused     = masking(`^ *[1-9]\d* +\d+  (s\d)  (s\d)$`, "# # $1 $2")                      // pauses and messages of a link
+	messaged   = masking(`^ *0 +[1-9]\d*  (s\d)  (s\d)$`, "0 # $1 $2")                        // messages alone
+	pfcCounts  = masking(`^( *to-\S+ +0 +0 +0) +[1-9]\d[\d,]* +[01]( +0 +0 +0)$`, "$1 # r$2") // of class 3, if it paused
+	pfcFirst   = masking(`^( *to-\S+ +0 +0 +0) +[01] +[01]( +0 +0 +0)$`, "$1 r r$2")          // the resumes with which nodes begin, if somebody was there
+	processors = masking(`[0-9.]+ processors used`, "# processors used")                      //
 	slack      = masking(`and \d+ of slack, \d+ of it used`, "and # of slack, # of it used")
 	look       = masking(`^(processes wake up to) \S+ (late: headroom of \d+ bytes and) \d+ of slack$`, "$1 # $2 # of slack")
 	onPurpose  = masking(`lost \d+; dropped to break a deadlock \d+ \(\d+ bytes\), to handle its trigger \d+`, "lost #; dropped #")
@@ -93,7 +94,7 @@ var varying = []varies{
 	{command: typed(`show deadlock$`), masks: []mask{timeOfDay, columns}, lines: matching(` to-\S+:3 `)},
 	{command: typed(`show causes$`), masks: []mask{timeOfDay, columns}, lines: matching(` [1-4]: (contention|no-single-cause|routing-loop|link) `)},
 	{command: typed(`show pfc counters --history`), masks: []mask{columns}, lines: matching(`^ *to-.* PFC3 `)},
-	{command: typed(`show pfc counters `), masks: []mask{pfcCounts}},
+	{command: typed(`show pfc counters `), masks: []mask{pfcCounts, pfcFirst}},
 
 	{command: typed(`decode captures/`), lines: matching(` PFC 3:`)},
 	{command: typed(`tshark .*captures/`), tool: "tshark", lines: matching(`^Class Based Flow Control `)},

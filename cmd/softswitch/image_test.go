@@ -155,11 +155,12 @@ func (d *docker) playsExported() {
 			d.connect(machines[i], pids, l)
 		}
 	}
-	// By a veth to a container of the same machine, and by VXLAN to the other machine.
+	// By a veth to a container of the same machine, and by VXLAN to the other machine. Of class 3: what begins
+	// resumes all lossless classes.
 	dumps := map[string]*started{}
 	for _, port := range []string{"to-h1", "to-s2"} {
 		file := filepath.Join(t.TempDir(), port+".pcap")
-		dumps[file] = d.start(d.program("nsenter", "-t", fmt.Sprint(pids["s1"]), "-n", "tcpdump", "-n", "-i", port, "-c", "10", "-w", file, "ether proto 0x8808"))
+		dumps[file] = d.start(d.program("nsenter", "-t", fmt.Sprint(pids["s1"]), "-n", "tcpdump", "-n", "-i", port, "-c", "10", "-w", file, "ether proto 0x8808 and ether[17] = 1 << 3"))
 		dumps[file].await("listening on")
 	}
 	// Both machines are this one.

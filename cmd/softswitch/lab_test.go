@@ -80,6 +80,30 @@ func TestRestartOfConnectedHosts(t *testing.T) {
 	}
 }
 
+// TestRestartLetsGo: what was killed had paused its neighbour. What is started in its place lets it
+// go, a switch and a host that stormed.
+func TestRestartLetsGo(t *testing.T) {
+	b := newBed(t)
+	b.must("deploy", "-t", b.endless())
+	port := func(node, name string) observe.Port {
+		s, err := b.stats(node)
+		b.noError(err)
+		return s.Ports[slices.IndexFunc(s.Ports, func(p observe.Port) bool { return p.Name == name })]
+	}
+	b.must("storm", "h2", "--class", "3")
+	b.must("start", "h1")
+	b.await("s2 pauses s1", func() bool { return port("s1", "to-s2").RxPause[3] > 0 })
+	b.must("stop")
+	before := port("s1", "to-s2").RxResume[3]
+	b.must("restart", "s2")
+	b.await("s1 is let go", func() bool { return port("s1", "to-s2").RxResume[3] > before })
+
+	b.await("h2 pauses s2", func() bool { return port("s2", "to-h2").RxPause[3] > 0 })
+	before = port("s2", "to-h2").RxResume[3]
+	b.must("restart", "h2")
+	b.await("s2 is let go", func() bool { return port("s2", "to-h2").RxResume[3] > before })
+}
+
 // TestFatTree uses a k=4 fat-tree as a user would: inspect, ping through it, trace a route, watch
 // a switch's port, take a link away.
 func TestFatTree(t *testing.T) {
@@ -279,8 +303,9 @@ func TestHostsOnCommand(t *testing.T) {
 	}
 	b.must("storm", "h2", "--class", "4")
 	b.await("h2 storms", func() bool { return pauses() > 0 })
+	resumes := b.host("h2").Counters.TxResume[4] // one when it began
 	b.must("normal", "h2")
-	b.await("h2 ends its storm", func() bool { return b.host("h2").Counters.TxResume[4] > 0 })
+	b.await("h2 ends its storm", func() bool { return b.host("h2").Counters.TxResume[4] > resumes })
 	b.must("slow", "h2", "1Mbit/s")
 	b.await("h2 is slow", func() bool { return b.host("h2").Counters.TxPause[3] > 0 })
 

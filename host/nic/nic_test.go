@@ -50,10 +50,35 @@ func newSlackNIC(t testing.TB, slack int) *testNIC {
 		t.Fatal(err)
 	}
 	n := &testNIC{NIC: m, t: t, now: unit.Second}
-	n.SetLink(n.now, Wire, true)
-	n.SetLink(n.now, Stack, true)
+	n.SetLink(0, Wire, true) // it is the first at this place, and has nobody to let go of
+	n.SetLink(0, Stack, true)
 	n.work()
 	return n
+}
+
+// A NIC in the place of one that had paused lets its switch go in every lossless class, and
+// says nothing of that to the stack.
+func TestNICThatBeginsAnewLetsGo(t *testing.T) {
+	n := newTestNIC(t)
+	again, err := New(Config{
+		ID: 5, Name: "h5", MAC: 0x020000000005, Rate: 100 * mbit, Lossless: 1<<3 | 1<<4,
+		Quanta: 65535, Refresh: 10 * ms, RxBuffer: 40_000, MaxFrame: 1514, Batch: 8,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.NIC = again
+	n.SetLink(n.now, Wire, true)
+	n.SetLink(n.now, Stack, true)
+	n.run(ms)
+	if len(n.wire) != 2 || len(n.host) != 0 {
+		t.Fatalf("%d frames to the wire and %d to the stack, want 2 and 0", len(n.wire), len(n.host))
+	}
+	for i, c := range []unit.Priority{3, 4} {
+		if pf, _, err := pfcframe.Parse(n.wire[i]); err != nil || pf.Enable != 1<<c || pf.Quanta[c] != 0 {
+			t.Errorf("frame %d is %x, want a resume of class %d", i, n.wire[i], c)
+		}
+	}
 }
 
 // --- verbs ---

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -225,12 +226,22 @@ func TestRestartIsBelievedAtOnce(t *testing.T) {
 	p := agreed(t)
 	p.now = unit.Second
 	p.restart(p.a, p.a.counter+1_000_000)
+	p.a.heard, p.b.heard = nil, nil
 	p.greet()
 	p.wantKnown(true, true)
 	p.want(p.b, p.a.pause(), Believed)
 	p.want(p.a, p.b.pause(), Believed)
-	if h := p.b.heard[len(p.b.heard)-1]; !h.Announce {
-		t.Errorf("the end that stayed has heard %+v, want that it says anew what it had said", h)
+	announces := func(h Heard) bool { return h.Announce }
+	if !slices.ContainsFunc(p.b.heard, announces) {
+		t.Errorf("the end that stayed has heard %+v, want that it says anew what it had said", p.b.heard)
+	}
+	if !slices.ContainsFunc(p.a.heard, announces) {
+		t.Errorf("the end that began has heard %+v, want that it is asked, and says what holds", p.a.heard)
+	}
+	for _, h := range slices.Concat(p.a.heard, p.b.heard) {
+		if h.Verdict != Believed {
+			t.Errorf("an end has refused: %+v", h)
+		}
 	}
 }
 

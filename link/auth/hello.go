@@ -44,6 +44,9 @@ func (e *End) Up(now unit.Time) { e.nonce, e.due, e.wait = 0, now, e.gap }
 // Down: the link is down, and nothing is asked.
 func (e *End) Down() { e.due = unit.Never }
 
+// Unanswered reports whether the far end is asked, and has never answered.
+func (e *End) Unanswered() bool { return !e.known && e.nonce != 0 }
+
 // Due is when to send the hello that Challenge returns; unit.Never for none.
 func (e *End) Due() unit.Time { return e.due }
 
@@ -106,13 +109,17 @@ func (e *End) Hear(now unit.Time, frame []byte, t itsyhdr.TLV) (h Heard) {
 // counter is believed if it is above the last; but only by an end that knows it already:
 // another one cannot tell a challenge from a replayed one. Such an end answers each challenge that is
 // later than those before at once, since the far end's own is, and any other once in Gap, since the
-// far end's clock may have gone back.
+// far end's clock may have gone back. A counter that is far ahead is that of an end that began anew: it
+// is asked back, since after its answer it says which classes it pauses, and is believed.
 func (e *End) challenged(now unit.Time, counter, nonce uint64) Heard {
 	answer := Heard{Replies: true, Reply: Hello{FlagAnswer, nonce}, Announce: true}
 	switch {
 	case e.known && counter <= e.last:
 		return e.notice(now)
 	case e.known:
+		if counter-e.last > window {
+			e.ask(now)
+		}
 		e.last = counter
 		return answer
 	}
@@ -160,12 +167,13 @@ func (e *End) answered(now unit.Time, counter, nonce uint64) Heard {
 }
 
 // noticed: the far end has believed a greater counter of this end than that of its challenge. It
-// goes on above that: a notice that is replayed tells of a smaller one.
+// goes on above that: a notice that is replayed tells of a smaller one. What it has said with the
+// counters below was refused.
 func (e *End) noticed(now unit.Time, last uint64) Heard {
 	if last <= e.counter || last >= 1<<63 {
 		return Heard{Verdict: Replayed}
 	}
 	e.counter = last
 	e.nonce, e.due = 0, now
-	return Heard{Behind: true}
+	return Heard{Announce: true, Behind: true}
 }

@@ -322,7 +322,8 @@ type Headroom struct {
 	Late     unit.Time `json:"late_ns"`
 }
 
-// PFCFrames counts the PFC frames that switches sent, per class.
+// PFCFrames counts the PFC frames that switches sent, per class. XON has those too by which
+// a live switch that begins lets go of its neighbours.
 type PFCFrames struct {
 	XOFF    int `json:"xoff"`
 	XON     int `json:"xon"`
