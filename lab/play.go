@@ -42,8 +42,10 @@ type Run struct {
 	Stopped    map[string]bool // frozen by the scenario, for a while or permanently
 	Lateness   unit.Time       // how late the machine was before the run, as ScaleHeadroom measured it; 0 if it did not
 
-	clocks   map[string]clock // by node of an attached lab
-	toldFull map[string]bool  // nodes whose log is known not to be whole
+	toldFull map[string]bool // nodes whose log is known not to be whole
+	// Of an attached lab: by node, and how many frames of a port had not come to its far end before the run.
+	clocks     map[string]clock
+	lostBefore map[scenario.LinkEnd]int64
 }
 
 // Play plays p on a lab that is up: it starts the hosts, carries out the scheduled
@@ -71,6 +73,9 @@ func Play(ctx context.Context, p *scenario.Plan, st *netnslab.State, progress io
 	before, err := takeMeters(st)
 	if err != nil {
 		return nil, err
+	}
+	if st.Attached() {
+		run.countTunnels(st)
 	}
 	run.Start = timer.Now() + lead(ctx, ends(st, hosts(p)))
 	run.End = run.Start + p.Scenario.Duration

@@ -25,9 +25,9 @@ func (r *Run) doubtTunnels(st *netnslab.State) {
 			spared[e.Link] = true
 		}
 	}
-	for i, l := range r.Plan.Links {
-		between := r.Plan.Fabric.Nodes[l.A.Node].Kind == topo.Switch && r.Plan.Fabric.Nodes[l.B.Node].Kind == topo.Switch
-		if !between || spared[i] || r.spared(l.A.Name) || r.spared(l.B.Name) {
+	for _, i := range r.tunnels() {
+		l := r.Plan.Links[i]
+		if spared[i] || r.spared(l.A.Name) || r.spared(l.B.Name) {
 			continue
 		}
 		r.doubtTunnel(st, l.A, l.B)
@@ -35,12 +35,53 @@ func (r *Run) doubtTunnels(st *netnslab.State) {
 	}
 }
 
+// tunnels are the links between switches, by index.
+func (r *Run) tunnels() (links []int) {
+	for i, l := range r.Plan.Links {
+		if r.Plan.Fabric.Nodes[l.A.Node].Kind == topo.Switch && r.Plan.Fabric.Nodes[l.B.Node].Kind == topo.Switch {
+			links = append(links, i)
+		}
+	}
+	return links
+}
+
 func (r *Run) spared(node string) bool { return r.Killed[node] || r.Stopped[node] }
+
+// countTunnels notes what the links between switches have lost before the run: nodes begin one after
+// the other, and what the first say, nobody hears.
+func (r *Run) countTunnels(st *netnslab.State) {
+	r.lostBefore = map[scenario.LinkEnd]int64{}
+	for _, i := range r.tunnels() {
+		l := r.Plan.Links[i]
+		r.countTunnel(st, l.A, l.B)
+		r.countTunnel(st, l.B, l.A)
+	}
+}
+
+// countTunnel is countTunnels for one direction of a link. What is under way when the ends are counted is not lost:
+// so the least counts, until it is twice the same while nothing is sent. It is negative if the
+// receiver has counted for longer than the sender, which began anew.
+func (r *Run) countTunnel(st *netnslab.State, from, to scenario.LinkEnd) {
+	for i := range countings {
+		before, okBefore := frames(st, from, observe.Port.Sent)
+		came, okCame := frames(st, to, observe.Port.Came)
+		after, okAfter := frames(st, from, observe.Port.Sent)
+		if !okBefore || !okCame || !okAfter { // collect will say so
+			return
+		}
+		least, lost := r.lostBefore[from], int64(before)-int64(came)
+		if i == 0 || lost < least {
+			r.lostBefore[from] = lost
+		} else if lost == least && before == after {
+			return
+		}
+	}
+}
 
 // doubtTunnel checks one direction of a link. What was sent before the receiver was counted,
 // and has not come, is lost.
 func (r *Run) doubtTunnel(st *netnslab.State, from, to scenario.LinkEnd) {
-	var most uint64
+	var most int64
 	for range countings {
 		before, okBefore := frames(st, from, observe.Port.Sent)
 		came, okCame := frames(st, to, observe.Port.Came)
@@ -48,9 +89,7 @@ func (r *Run) doubtTunnel(st *netnslab.State, from, to scenario.LinkEnd) {
 		if !okBefore || !okCame || !okAfter { // collect has said so
 			return
 		}
-		if before > came {
-			most = max(most, before-came)
-		}
+		most = max(most, int64(before)-int64(came)-r.lostBefore[from])
 		if before == after {
 			break
 		}

@@ -65,3 +65,41 @@ func TestLostInATunnel(t *testing.T) {
 		}
 	}
 }
+
+// TestLostBeforeTheRun: what a link had lost before the run is not said of the run, and hides nothing that
+// the run loses, whatever is under way when the run begins.
+func TestLostBeforeTheRun(t *testing.T) {
+	for _, c := range []struct {
+		sent, came uint64 // before the run
+		late       uint64 // of those that came, how many were under way at the first look
+		lost       uint64 // in the run
+		want       []string
+	}{
+		{sent: 100, came: 98},
+		{sent: 100, came: 98, lost: 3, want: []string{"3 frames from s1 to s2 were lost between them"}},
+		{sent: 100, came: 98, late: 5, lost: 3, want: []string{"3 frames from s1 to s2 were lost between them"}},
+		{sent: 100, came: 100, late: 5, lost: 3, want: []string{"3 frames from s1 to s2 were lost between them"}},
+		{sent: 10, came: 900, lost: 3, want: []string{"3 frames from s1 to s2 were lost between them"}}, // s1 began anew
+	} {
+		t.Setenv(netnslab.RunDirVariable, t.TempDir())
+		st := &netnslab.State{Name: "x"}
+		var looks, sent, came atomic.Uint64
+		sent.Store(c.sent)
+		came.Store(c.came)
+		answering(t, st, "s1", func() (p observe.Port) { p.TxResume[3] = sent.Load(); return p })
+		answering(t, st, "s2", func() (p observe.Port) {
+			if p.RxResume[3] = came.Load(); looks.Add(1) == 1 {
+				p.RxResume[3] -= c.late
+			}
+			return p
+		})
+		a, b := scenario.LinkEnd{Name: "s1", Iface: "p"}, scenario.LinkEnd{Name: "s2", Iface: "p"}
+		r := &Run{lostBefore: map[scenario.LinkEnd]int64{}}
+		r.countTunnel(st, a, b)
+		sent.Add(1000)
+		came.Add(1000 - c.lost)
+		if r.doubtTunnel(st, a, b); !slices.Equal(r.Invalid, c.want) {
+			t.Errorf("%+v: %q", c, r.Invalid)
+		}
+	}
+}
