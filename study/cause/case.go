@@ -23,6 +23,9 @@ type Case struct {
 	Deadlock *Deadlock
 	// Chronology is which pause led to which, up to the deadlock.
 	Chronology *Chronology
+	// Paused are the hosts that had paused by the time of the deadlock, those of the
+	// chronology and others, in the order of their first pauses.
+	Paused []string
 	// Untreated is the run as it is.
 	Untreated Effect
 	// Watch, unless nil, is as in sim.Options, for the runs of Try.
@@ -69,7 +72,7 @@ func New(s *scenario.Scenario, seed uint64, watch func(unit.Time) error) (*Case,
 	err = r.play(func(at unit.Time, stuck *oracle.Stuck) bool {
 		if c.Deadlock == nil && !stuck.Empty() {
 			c.Deadlock = r.deadlock(at, stuck)
-			c.Chronology = h.before(c.Deadlock)
+			c.Chronology, c.Paused = h.before(c.Deadlock), h.hosts()
 		}
 		return true
 	})

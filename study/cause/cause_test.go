@@ -359,6 +359,64 @@ func TestControl(t *testing.T) {
 	}
 }
 
+// TestLoopControl: as many of the loop, whichever, the same ones each time; all where there are
+// not so many.
+func TestLoopControl(t *testing.T) {
+	c := newCase(t, known(t, "slow-host"), 789222455)
+	if !slices.Equal(c.Paused, []string{"h-edge2-0"}) || len(c.Deadlock.Flows) < 2 || len(c.Deadlock.Turns) < 2 {
+		t.Fatalf("%v have paused, flows %v, turns %v", c.Paused, c.Deadlock.Flows, c.Deadlock.Turns)
+	}
+	of := Treatment{Hosts: []string{"h-core0-0"}, Flows: c.Deadlock.Flows[:1], Turns: c.Deadlock.Turns[:1]}
+	drawn := map[string]int{}
+	for seed := range uint64(60) {
+		got := c.LoopControl(of, seed)
+		if again := c.LoopControl(of, seed); !reflect.DeepEqual(got, again) || len(got.Hosts) != 1 || len(got.Flows) != 1 || len(got.Turns) != 1 {
+			t.Fatalf("seed %d: %v, then %v", seed, got, again)
+		}
+		drawn[got.Hosts[0]]++
+		drawn[got.Flows[0]]++
+		drawn[got.Turns[0].String()]++
+	}
+	want := slices.Concat(c.Paused, c.Deadlock.Flows)
+	for _, x := range c.Deadlock.Turns {
+		want = append(want, x.String())
+	}
+	for _, x := range want {
+		if drawn[x] == 0 {
+			t.Errorf("%s is of the loop, and in none of 60 controls: %v", x, drawn)
+		}
+	}
+	if len(drawn) != len(want) {
+		t.Errorf("drawn are %v, of the loop are %v", drawn, want)
+	}
+	many := Treatment{Hosts: make([]string, 9), Flows: make([]string, 99)}
+	if got := c.LoopControl(many, 1); !slices.Equal(got.Hosts, c.Paused) || !slices.Equal(got.Flows, c.Deadlock.Flows) || len(got.Turns) > 0 {
+		t.Errorf("of more than there are: %v", got)
+	}
+}
+
+// TestWaiting: flows wait on each turn that holds a deadlock, and those on all turns are those in it.
+func TestWaiting(t *testing.T) {
+	for _, k := range cases {
+		d := newCase(t, known(t, k.name), k.seed).Deadlock
+		all := map[string]bool{}
+		for i, x := range d.Turns {
+			if len(d.Waiting[i]) == 0 {
+				t.Errorf("%s: no flow waits on %v", k.name, x)
+			}
+			for _, f := range d.Waiting[i] {
+				all[f] = true
+				if !slices.Contains(d.Flows, f) {
+					t.Errorf("%s: %s waits on %v, in the deadlock are %v", k.name, f, x, d.Flows)
+				}
+			}
+		}
+		if d.Strong && len(all) == 0 {
+			t.Errorf("%s: nobody waits", k.name)
+		}
+	}
+}
+
 // TestFirst stops at the onset, which is that of the whole run.
 func TestFirst(t *testing.T) {
 	for _, k := range cases {

@@ -157,3 +157,13 @@ func (h *history) before(d *Deadlock) *Chronology {
 	}
 	return c
 }
+
+// hosts are those that have paused, in the order of their first pauses.
+func (h *history) hosts() (names []string) {
+	for _, p := range h.periods {
+		if p.Host && !slices.Contains(names, p.Node) {
+			names = append(names, p.Node)
+		}
+	}
+	return names
+}

@@ -25,6 +25,29 @@ func (c *Case) Control(t Treatment, seed uint64) (control Treatment, ok bool) {
 	return control, enough == [3]bool{true, true, true}
 }
 
+// LoopControl is as many hosts, flows and turns as t treats, drawn at random from seed out of
+// what the oracle knows of the loop without trying anything: hosts that have paused, flows
+// with frames in it, turns that hold it. It is what a guess comes to that knows the loop, so
+// what t treats may be drawn too. Of a kind of which there are fewer all are.
+func (c *Case) LoopControl(t Treatment, seed uint64) Treatment {
+	rng := stat.Rand(seed)
+	return Treatment{
+		Hosts: draw(&rng, c.Paused, len(t.Hosts)),
+		Flows: draw(&rng, c.Deadlock.Flows, len(t.Flows)),
+		Turns: draw(&rng, c.Deadlock.Turns, len(t.Turns)),
+	}
+}
+
+// draw is n of all, in their order, all if there are fewer.
+func draw[T any](rng *stat.Rand, all []T, n int) []T {
+	rest := slices.Clone(all)
+	for len(rest) > n {
+		i := rng.Below(len(rest))
+		rest = slices.Delete(rest, i, i+1)
+	}
+	return rest
+}
+
 // others draws len(not) random elements of all that are not in not, and keeps the order of
 // all. ok is false if there are too few.
 func others[T comparable](rng *stat.Rand, all, not []T) (drawn []T, ok bool) {
@@ -32,11 +55,7 @@ func others[T comparable](rng *stat.Rand, all, not []T) (drawn []T, ok bool) {
 	if len(rest) < len(not) {
 		return nil, false
 	}
-	for len(rest) > len(not) {
-		i := rng.Below(len(rest))
-		rest = slices.Delete(rest, i, i+1)
-	}
-	return rest, true
+	return draw(rng, rest, len(not)), true
 }
 
 // turnsTaken are the turns of the paths of lossless flows, each once. With rules that

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"softswitch/buffer"
 	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/oracle"
@@ -28,6 +29,8 @@ type Deadlock struct {
 	// Turns are what holds it: frames of the bucket that keeps one of its queues paused
 	// wait in another of its queues.
 	Turns []Turn `json:"turns"`
+	// Waiting are the flows with frames that wait on each of Turns.
+	Waiting [][]string `json:"-"`
 	// Strong and Flooded are as in oracle.Kind, of any of its knots.
 	Strong  bool `json:"strong"`
 	Flooded bool `json:"flooded"`
@@ -102,7 +105,14 @@ func (r *run) deadlock(at unit.Time, stuck *oracle.Stuck) *Deadlock {
 	for _, q := range d.Queues {
 		d.Names = append(d.Names, r.queueName(q))
 	}
-	d.Flows, d.Turns = r.flowsIn(d.Queues), r.turns(d.Queues, stuck)
+	d.Flows = r.flowsIn(d.Queues, func(*buffer.Frame) bool { return true })
+	for _, q := range d.Queues {
+		b, _ := r.fabric.Down(q)
+		for _, next := range stuck.WaitsFor(q) {
+			d.Turns = append(d.Turns, Turn{Switch: r.fabric.Name(b.Node), In: r.fabric.Port(b.NodePort), Out: r.fabric.Port(next.NodePort), Class: b.Class})
+			d.Waiting = append(d.Waiting, r.flowsIn([]oracle.Queue{next}, func(f *buffer.Frame) bool { return f.In == b.Port && f.InClass == b.Class }))
+		}
+	}
 	return d
 }
 
@@ -110,13 +120,15 @@ func (r *run) queueName(q oracle.Queue) string {
 	return fmt.Sprintf("%s, class %d", r.fabric.LinkName(q.NodePort), q.Class)
 }
 
-// flowsIn are the flows with frames in queues, in the order of the scenario.
-func (r *run) flowsIn(queues []oracle.Queue) (names []string) {
+// flowsIn are the flows with such frames in queues, in the order of the scenario.
+func (r *run) flowsIn(queues []oracle.Queue, such func(*buffer.Frame) bool) (names []string) {
 	waiting := map[uint32]bool{}
 	for _, q := range queues {
 		queue := r.world.Switch(r.fabric.Name(q.Node)).Queue(q.Port, q.Class)
 		for f := queue.Head(); f != nil; f = f.Next() {
-			waiting[f.Info.Hash] = true
+			if such(f) {
+				waiting[f.Info.Hash] = true
+			}
 		}
 	}
 	for i, f := range r.plan.Scenario.Flows {
@@ -125,15 +137,4 @@ func (r *run) flowsIn(queues []oracle.Queue) (names []string) {
 		}
 	}
 	return names
-}
-
-// turns are those that join two of the queues.
-func (r *run) turns(queues []oracle.Queue, stuck *oracle.Stuck) (turns []Turn) {
-	for _, q := range queues {
-		b, _ := r.fabric.Down(q)
-		for _, next := range stuck.WaitsFor(q) {
-			turns = append(turns, Turn{Switch: r.fabric.Name(b.Node), In: r.fabric.Port(b.NodePort), Out: r.fabric.Port(next.NodePort), Class: b.Class})
-		}
-	}
-	return turns
 }

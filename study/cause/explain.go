@@ -20,7 +20,49 @@ type Report struct {
 	// Candidates are every host that misbehaves, every lossless flow and every turn that
 	// holds the deadlock. Other hosts are none: there is nothing to treat.
 	Candidates []Candidate `json:"candidates"`
+	OfLoop     OfLoop      `json:"of_loop"`
 	Smallest   Smallest    `json:"smallest"`
+}
+
+// OfLoop is how much of what the oracle knows of the loop, without trying anything, is causal
+// alone, and how many of the other flows. Where all of the loop is, to be causal tells one of it from
+// those elsewhere, and not from another one of it.
+type OfLoop struct {
+	Hosts  Count `json:"hosts"` // that had paused, whether there is something to treat or not
+	Flows  Count `json:"flows"` // with frames in it
+	Turns  Count `json:"turns"` // that hold it and can be treated
+	Others Count `json:"other_flows"`
+}
+
+// Count is how many of all are causal.
+type Count struct {
+	Causal int `json:"causal"`
+	Of     int `json:"of"`
+}
+
+func (c *Count) add(causal bool) {
+	c.Of++
+	if causal {
+		c.Causal++
+	}
+}
+
+// ofLoop counts trials of single hosts, flows and turns.
+func (c *Case) ofLoop(trials []Trial) (o OfLoop) {
+	o.Hosts.Of = len(c.Paused)
+	for _, t := range trials {
+		switch {
+		case len(t.Turns) > 0:
+			o.Turns.add(t.Causal)
+		case len(t.Flows) > 0 && slices.Contains(c.Deadlock.Flows, t.Flows[0]):
+			o.Flows.add(t.Causal)
+		case len(t.Flows) > 0:
+			o.Others.add(t.Causal)
+		case slices.Contains(c.Paused, t.Hosts[0]) && t.Causal:
+			o.Hosts.Causal++
+		}
+	}
+	return o
 }
 
 // Candidate is a host, a flow or a turn, what handling it does, and what handling
@@ -50,6 +92,7 @@ func (c *Case) Explain(each Each) (*Report, error) {
 	r := &Report{
 		Scenario: c.Scenario.Name, Seed: c.Seed, Duration: c.Scenario.Duration,
 		Deadlock: c.Deadlock, Untreated: c.Untreated, Chronology: c.Chronology,
+		OfLoop: c.ofLoop(slices.Concat(singles, treatedTurns)),
 	}
 	for _, f := range c.Scenario.Flows {
 		r.Flows = append(r.Flows, f.Name)

@@ -55,6 +55,21 @@ func TestExplain(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("candidates %q, want %q", got, want)
 	}
+	var of OfLoop
+	of.Hosts = Count{Causal: 1, Of: len(c.Paused)}
+	for _, x := range r.Candidates[1:] {
+		switch {
+		case len(x.Turns) > 0:
+			of.Turns.add(x.Causal)
+		case slices.Contains(c.Deadlock.Flows, x.Flows[0]):
+			of.Flows.add(x.Causal)
+		default:
+			of.Others.add(x.Causal)
+		}
+	}
+	if r.OfLoop != of || of.Turns.Causal == 0 || of.Flows.Of == 0 {
+		t.Errorf("of the loop %+v, want %+v", r.OfLoop, of)
+	}
 	if again := explain(t, newCase(t, known(t, "slow-host"), 789222455)); !bytes.Equal(asJSON(t, r), asJSON(t, again)) {
 		t.Error("explained again it is something else")
 	}
@@ -99,6 +114,11 @@ candidates: each treated alone, from the start; its control is another one, draw
   flow F4                         no      no          -        no
   turn s1 to-s0 > to-s0, class 3  yes     yes         12295.2  no
   turn s0 to-s1 > to-s1, class 3  yes     yes         11661.5  yes
+
+of the loop: what is known of it without trying, and how much of that is causal alone
+  flows in it  1 of 3
+  turns        2 of 2
+  other flows  0 of 1
 
 smallest: one host or flow alone prevents it
   flow F1  13562.8 Mbit/s

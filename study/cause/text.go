@@ -26,6 +26,7 @@ func (r *Report) WriteText(out io.Writer) error {
 	r.writeDeadlock(w)
 	r.writeChronology(w)
 	r.writeCandidates(w)
+	r.writeOfLoop(w)
 	r.writeSmallest(w)
 	w.Flush()
 	for line := range strings.Lines(b.String()) {
@@ -115,6 +116,19 @@ func (r *Report) writeCandidates(w io.Writer) {
 			control = yes(c.Control.Causal)
 		}
 		fmt.Fprintf(w, "  %v\t%s\t%s\t%s\t%s\n", c.Treatment, yes(c.Causal), yes(c.Sufficient), goodput, control)
+	}
+}
+
+// writeOfLoop is the control that knows the loop.
+func (r *Report) writeOfLoop(w io.Writer) {
+	fmt.Fprintf(w, "\nof the loop: what is known of it without trying, and how much of that is causal alone\n")
+	for _, x := range []struct {
+		what string
+		of   Count
+	}{{"hosts that paused", r.OfLoop.Hosts}, {"flows in it", r.OfLoop.Flows}, {"turns", r.OfLoop.Turns}, {"other flows", r.OfLoop.Others}} {
+		if x.of.Of > 0 {
+			fmt.Fprintf(w, "  %s\t%d of %d\n", x.what, x.of.Causal, x.of.Of)
+		}
 	}
 }
 

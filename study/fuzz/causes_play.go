@@ -17,6 +17,8 @@
 // is no deadlock at the same place when what it names is handled from the start, and
 // *sufficient* if there is none at all (package cause). Its *control* is as many other
 // hosts or flows at random.
+// Its *loop control* is as many of the hosts, flows and turns that the oracle knows of the loop:
+// what a guess comes to that sees the loop and no more.
 //
 // Invariants:
 //   - an answer is judged by what it names, not by whose it is: detectors and baselines
@@ -74,9 +76,9 @@ type Judged struct {
 	// Effect is that of all that is named: of the likeliest answer, with what it names
 	// together with that.
 	cause.Effect
-	// Control is what naming as many others, drawn at random, comes to, and Turn what
-	// treating the declared turn alone does.
-	Control, Turn Try
+	// Control is what naming as many others, drawn at random, comes to, Loop what naming as
+	// many of the loop does, and Turn what treating the declared turn alone does.
+	Control, Loop, Turn Try
 	// OnLoop is what is true, Said what the answer says. Known: the former is.
 	OnLoop, Said, Known bool
 	// Flows are how many are named, Innocents those of them that have no part in
@@ -265,7 +267,31 @@ func (j *judgeNamed) answers(all []Answer) (what Judged, err error) {
 		}
 		what.Control = Try{true, e.Causal, e.Sufficient, j.truth.found(other)}
 	}
+	e, err := j.try(j.cause.LoopControl(treated, j.c.Wires))
+	if err != nil {
+		return what, err
+	}
+	guess := j.guess(a.Type, j.cause.LoopControl(a.treatment(), j.c.Wires))
+	what.Loop = Try{true, e.Causal, e.Sufficient, slices.ContainsFunc(guess, j.truth.found)}
 	return what, nil
+}
+
+// guess is what names all that t treats, which is of the loop, as answers of a type.
+func (j *judgeNamed) guess(kind string, t cause.Treatment) (all []Answer) {
+	for _, h := range t.Hosts {
+		all = append(all, Answer{Type: kind, Host: h})
+	}
+	if len(t.Flows) > 0 {
+		all = append(all, Answer{Type: kind, Flows: t.Flows})
+	}
+	for _, x := range t.Turns {
+		a := Answer{Type: kind, Flows: j.cause.Deadlock.Waiting[slices.Index(j.cause.Deadlock.Turns, x)]}
+		if i, ok := j.truth.plan.Fabric.Node(x.Switch); ok {
+			a.At.Node = j.truth.plan.Fabric.Nodes[i].ID
+		}
+		all = append(all, a)
+	}
+	return all
 }
 
 // try tries a treatment, once.

@@ -49,22 +49,25 @@ type System struct {
 	Elsewhere int `json:"elsewhere"`
 	// FalseAlarms are controls in which it declared something and no deadlock came.
 	FalseAlarms int `json:"false_alarms"`
-	// Declared, Answered, Found, Among3 and TypeRight are of all locked cases, Chance is
-	// of the controls of answers.
+	// Declared, Answered, Found, Guessed, Among3 and TypeRight are of all locked cases, Chance
+	// is of the controls of answers. Guessed is Found of the loop controls.
 	Declared  stat.Share `json:"declared"`
 	Answered  stat.Share `json:"answered"`
 	Found     stat.Share `json:"found"`
+	Guessed   stat.Share `json:"loop_control_found"`
 	Among3    stat.Share `json:"found_among_3"`
 	Both      stat.Share `json:"both_of_two_among_3"` // of those with two plants that are both needed
 	Chance    stat.Share `json:"control_found"`
 	Answers   float64    `json:"answers_mean"`
 	TypeRight stat.Share `json:"type_right"`
-	// Causal and Sufficient are of the answers, and what is beside them, and Chance, of
-	// their controls: there is none where there are not as many other flows.
+	// Causal and Sufficient are of the answers and of their loop controls, and what is of
+	// controls, as Chance, of those that there are: none where there are not as many other flows.
 	Causal            stat.Share `json:"causal"`
 	Control           stat.Share `json:"control_causal"`
 	Sufficient        stat.Share `json:"sufficient"`
 	ControlSufficient stat.Share `json:"control_sufficient"`
+	Loop              stat.Share `json:"loop_control_causal"`
+	LoopSufficient    stat.Share `json:"loop_control_sufficient"`
 	// Turn is how often the declared turn alone is causal.
 	Turn stat.Share `json:"declared_turn_causal"`
 	// OnLoop and OffLoop are how often it says so, of those where it is so.
@@ -94,9 +97,11 @@ type CausesRow struct {
 	Cases     int        `json:"cases"`
 	Types     []int      `json:"types,omitempty"` // answers by Report.Types, of Planted
 	Found     stat.Share `json:"found"`
+	Guessed   stat.Share `json:"loop_control_found"`
 	TypeRight stat.Share `json:"type_right"`
 	Causal    stat.Share `json:"causal"`
 	Control   stat.Share `json:"control_causal"`
+	Loop      stat.Share `json:"loop_control_causal"`
 }
 
 // NewCausesReport is the report of no case.
@@ -175,6 +180,7 @@ func (s *System) add(r *CausesReport, o *CausesOutcome, j *Judged) {
 	rows := []*CausesRow{&s.Named[column]}
 	if o.Planting != "" {
 		s.Found.Add(j.Found)
+		s.Guessed.Add(j.Loop.Found)
 		s.Among3.Add(j.Among3)
 		if j.Two {
 			s.Both.Add(j.Both)
@@ -192,6 +198,8 @@ func (s *System) add(r *CausesReport, o *CausesOutcome, j *Judged) {
 	}
 	s.Causal.Add(j.Causal)
 	s.Sufficient.Add(j.Sufficient)
+	s.Loop.Add(j.Loop.Causal)
+	s.LoopSufficient.Add(j.Loop.Sufficient)
 	if j.Control.Done {
 		s.Control.Add(j.Control.Causal)
 		s.ControlSufficient.Add(j.Control.Sufficient)
@@ -233,12 +241,14 @@ func (r *CausesRow) add(o *CausesOutcome, j *Judged) {
 	r.Cases++
 	if o.Planting != "" {
 		r.Found.Add(j.Found)
+		r.Guessed.Add(j.Loop.Found)
 		r.TypeRight.Add(j.TypeRight)
 	}
 	if j.Type == NoAnswer {
 		return
 	}
 	r.Causal.Add(j.Causal)
+	r.Loop.Add(j.Loop.Causal)
 	if j.Control.Done {
 		r.Control.Add(j.Control.Causal)
 	}

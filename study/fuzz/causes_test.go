@@ -242,8 +242,8 @@ func TestBaselines(t *testing.T) {
 	storm := slices.Index(Plantings, Planting(Storm))
 	o := PlayCauses(NewPlanted(canarySeed, storm), nil)
 	at := slices.Index(Baselines, LongestHost)
-	if j := o.Systems[at]; !j.Found || j.Type != "host" || !j.Causal || j.Control.Causal {
-		t.Errorf("%s: %+v", LongestHost, j)
+	if j := o.Systems[at]; !j.Found || j.Type != "host" || !j.Causal || j.Control.Causal || !j.Loop.Found || !j.Loop.Causal {
+		t.Errorf("%s: %+v; who guesses among the hosts that paused is right too", LongestHost, j)
 	}
 	if j := o.Systems[slices.Index(Baselines, Victim)]; j.Type != Switch || j.Flows == 0 || !j.Said {
 		t.Errorf("%s: %+v", Victim, j)
@@ -357,11 +357,11 @@ func TestCausesReport(t *testing.T) {
 	right.Systems, wrong.Systems = slices.Clone(storm.Systems), slices.Clone(storm.Systems)
 	right.Systems[0] = Judged{
 		Declared: true, Type: "host", Found: true, Among3: true, Two: true, Both: true, Answers: 2, TypeRight: true,
-		Effect: cause.Effect{Causal: true, Sufficient: true}, Control: Try{Done: true}, Turn: Try{Done: true, Causal: true}, Known: true,
+		Effect: cause.Effect{Causal: true, Sufficient: true}, Control: Try{Done: true}, Loop: Try{true, true, true, true}, Turn: Try{Done: true, Causal: true}, Known: true,
 	}
 	wrong.Systems[0] = Judged{
 		Declared: true, Type: Switch, Two: true, Answers: 1, Control: Try{true, true, false, true}, Turn: Try{Done: true},
-		Said: true, Known: true, Flows: 4, Innocents: 3, Hops: 2,
+		Loop: Try{true, true, false, false}, Said: true, Known: true, Flows: 4, Innocents: 3, Hops: 2,
 	}
 	for _, o := range []CausesOutcome{right, wrong, silent, {Invalid: "no room"}} {
 		r.Add(&o)
@@ -371,6 +371,8 @@ func TestCausesReport(t *testing.T) {
 	for what, got := range map[string][2]stat.Share{
 		"declared": {s.Declared, {N: 2, Of: 3}}, "answered": {s.Answered, {N: 2, Of: 3}}, "found": {s.Found, {N: 1, Of: 3}}, "both": {s.Both, {N: 1, Of: 2}},
 		"type": {s.TypeRight, {N: 1, Of: 3}}, "causal": {s.Causal, {N: 1, Of: 2}}, "control": {s.Control, {N: 1, Of: 2}},
+		"guessed": {s.Guessed, {N: 1, Of: 3}}, "loop": {s.Loop, {N: 2, Of: 2}}, "loop sufficient": {s.LoopSufficient, {N: 1, Of: 2}},
+		"guessed, planted": {s.Planted[0].Guessed, {N: 1, Of: 3}}, "loop, planted": {s.Planted[0].Loop, {N: 2, Of: 2}},
 		"turn": {s.Turn, {N: 1, Of: 2}}, "chance": {s.Chance, {N: 1, Of: 2}}, "control sufficient": {s.ControlSufficient, {Of: 2}}, "off": {s.OffLoop, {N: 1, Of: 2}}, "on": {s.OnLoop, {}}, "innocent": {s.Innocent, {N: 1, Of: 2}},
 	} {
 		if got[0] != got[1] {

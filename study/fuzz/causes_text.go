@@ -63,14 +63,17 @@ func (r *CausesReport) writeSystems(t io.Writer) {
 	if r.Mode == Cause {
 		of("found", func(s *System) stat.Share { return s.Found })
 		of("  control", func(s *System) stat.Share { return s.Chance })
+		of("  loop control", func(s *System) stat.Share { return s.Guessed })
 		of("found among 3", func(s *System) stat.Share { return s.Among3 })
 		of("both of two among 3", func(s *System) stat.Share { return s.Both })
 		of("type right", func(s *System) stat.Share { return s.TypeRight })
 	}
 	of("causal, of answers", func(s *System) stat.Share { return s.Causal })
 	of("  control", func(s *System) stat.Share { return s.Control })
+	of("  loop control", func(s *System) stat.Share { return s.Loop })
 	of("sufficient", func(s *System) stat.Share { return s.Sufficient })
 	of("  control", func(s *System) stat.Share { return s.ControlSufficient })
+	of("  loop control", func(s *System) stat.Share { return s.LoopSufficient })
 	of("declared turn causal", func(s *System) stat.Share { return s.Turn })
 	row("flows named", func(s *System) string { return fmt.Sprintf("%.1f", s.Flows) })
 	if r.Mode == Cause {
@@ -92,22 +95,22 @@ func (r *CausesReport) writeMatrix(t io.Writer, s *System) {
 	if r.Mode != Cause {
 		return
 	}
-	fmt.Fprintf(t, "\n%s: planted\t%s\tfound\ttype right\tcausal\tcontrol\n", s.Name, strings.Join(r.Types, "\t"))
+	fmt.Fprintf(t, "\n%s: planted\t%s\tfound\tloop control\ttype right\tcausal\tcontrol\tloop control\n", s.Name, strings.Join(r.Types, "\t"))
 	for _, row := range s.Planted {
 		fmt.Fprint(t, row.Name)
 		for _, n := range row.Types {
 			fmt.Fprint(t, "\t", dash(n))
 		}
-		fmt.Fprintf(t, "\t%s\t%s\t%s\t%s\n", row.Found, row.TypeRight, row.Causal, row.Control)
+		fmt.Fprintf(t, "\t%s\t%s\t%s\t%s\t%s\t%s\n", row.Found, row.Guessed, row.TypeRight, row.Causal, row.Control, row.Loop)
 	}
 }
 
 // writeNamed is what is true of what a system said.
 func (r *CausesReport) writeNamed(t io.Writer, s *System) {
-	fmt.Fprintf(t, "\n%s: named\tcases\tfound\tcausal\tcontrol\n", s.Name)
+	fmt.Fprintf(t, "\n%s: named\tcases\tfound\tloop control\tcausal\tcontrol\tloop control\n", s.Name)
 	for _, row := range s.Named {
 		if row.Cases > 0 {
-			fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\n", row.Name, row.Cases, row.Found, row.Causal, row.Control)
+			fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\n", row.Name, row.Cases, row.Found, row.Guessed, row.Causal, row.Control, row.Loop)
 		}
 	}
 }
