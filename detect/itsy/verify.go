@@ -276,8 +276,8 @@ func (d *detector) conclude(now unit.Time, c *class, s *slot) {
 		s.flags |= slotWalking
 		d.walkOn(c, s, i, unit.NoPort)
 		d.settle(now, s)
-	case s.flags&slotFailed != 0 || s.via == unit.NoPort || d.view.Lapsed(c.bucket(i)):
-		d.close(now, c, s, i, liveHops)
+	case s.flags&slotFailed != 0 || s.via == unit.NoPort || s.part(c).free.Has(s.via) || d.view.Lapsed(c.bucket(i)):
+		d.close(now, c, s, i, liveHops) // a via that is free is on no loop, though i is stuck by another queue
 	default:
 		id, via := s.id, s.via
 		s.id = 0

@@ -210,3 +210,56 @@ func TestQueryFlood(t *testing.T) {
 	pt.take(3, itsyhdr.KindQuery, pt.next()) // another neighbour is heard
 	pt.want("grant 3")
 }
+
+// The walk came home by queue 1. If that resumes meanwhile bucket 0 is stuck all the same, by
+// queues 2 and 3: a deadlock by queue 1 is not declared, and the bucket verifies again.
+func TestWayHomeThatResumes(t *testing.T) {
+	for _, resumes := range []bool{false, true} {
+		pt := &part{T: t, stub: &stub{id: 1, ports: 5, record: true}}
+		pt.d = NewUnchecked(pt.stub, pt.stub)
+		for q := unit.Port(1); q <= 3; q++ {
+			pt.d.Pause(0, detect.Queue{Port: q, Class: 3}, itsyhdr.TLV{}, true)
+		}
+		pt.d.XOFF(0, detect.Bucket{Port: 0, Class: 3}, detect.Queue{Port: 1, Class: 3})
+		begin := func() (id itsyhdr.TLV) {
+			pt.sent = nil
+			for n := 0; len(pt.sent) == 0; n++ {
+				if n == longHops {
+					t.Fatal("no verification begins")
+				}
+				pt.now = pt.d.Deadline()
+				pt.d.Tick(pt.now)
+			}
+			id = pt.sent[0].t
+			pt.want("query 1, query 2, query 3")
+			return id
+		}
+		id := begin()
+		message := func(p unit.Port, kind itsyhdr.Kind, via unit.Port) {
+			id.Kind, id.Hops = kind, uint8(via)
+			pt.d.Message(pt.now, p, id)
+		}
+		acks := func() {
+			for q := unit.Port(1); q <= 3; q++ {
+				message(q, itsyhdr.KindAck, 0)
+			}
+		}
+		message(0, itsyhdr.KindQuery, 0)
+		pt.want("ack 0")
+		acks()
+		pt.want("walk 1, walk 2, walk 3")
+		message(0, itsyhdr.KindWalk, 1)
+		pt.want("ack 0")
+		if resumes {
+			pt.d.Resume(pt.now, detect.Queue{Port: 1, Class: 3}, false)
+		}
+		acks()
+		if want := map[bool]int{false: 1}[resumes]; pt.reports != want {
+			t.Errorf("queue 1 resumed: %v: %d deadlocks declared, want %d", resumes, pt.reports, want)
+		}
+		if resumes {
+			pt.d.Pause(pt.now, detect.Queue{Port: 1, Class: 3}, itsyhdr.TLV{}, true)
+			begin()
+		}
+	}
+}

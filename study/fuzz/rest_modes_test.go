@@ -27,7 +27,7 @@ var truthCases = []struct {
 	{TruthOffset, []int{4, 211}},
 	{TruthJumbo, []int{28, 135, 226}},
 	{TruthDynamic, []int{5, 119, 147, 282}},
-	{TruthFailures, []int{30, 115, 226, 249}},
+	{TruthFailures, []int{30, 115, 226, 229, 249}},
 	{TruthSONiC, []int{32, 101, 145}},
 	{TruthCells, []int{3, 11, 20, 31}},
 }
