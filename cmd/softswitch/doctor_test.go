@@ -88,7 +88,7 @@ func understood(argv []string) error {
 	if err == nil {
 		err = c.ValidateArgs(c.Flags().Args())
 	}
-	if err == nil && c.HasSubCommands() {
+	if err == nil && cli.IsGroup(c) {
 		err = errors.New("it only holds other commands")
 	}
 	return err

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"softswitch/cmd/softswitch/cli"
 )
 
 // varies is what of a command's output differs from run to run.
@@ -189,7 +191,7 @@ func knownCommand(words []string) error {
 	if err != nil {
 		return err
 	}
-	if len(rest) > 0 && cmd.HasSubCommands() && regexp.MustCompile(`^[a-z]`).MatchString(rest[0]) {
+	if len(rest) > 0 && cli.IsGroup(cmd) && regexp.MustCompile(`^[a-z]`).MatchString(rest[0]) {
 		return fmt.Errorf("%s has no command %q", cmd.CommandPath(), rest[0])
 	}
 	for i, w := range rest {
