@@ -13,7 +13,7 @@ import (
 	"softswitch/internal/control"
 	"softswitch/link"
 	"softswitch/link/merge"
-	"softswitch/node/config"
+	"softswitch/node/client"
 )
 
 // Capture captures what all nodes of a lab send and receive, as one pcapng in the order of time:
@@ -76,9 +76,7 @@ func (c *Capture) open(ctx context.Context, offset int64) ([]merge.Source, error
 	if err != nil {
 		return nil, err
 	}
-	there, conns, err := control.AskAll(ctx, Endpoints(nodes), func(e control.Endpoint) (*control.Conn, error) {
-		return control.Open(e.Path, "capture", config.CaptureRequest{Offset: offset})
-	})
+	there, conns, err := control.AskAll(ctx, Endpoints(nodes), func(e control.Endpoint) (*control.Conn, error) { return client.Capture(e, offset) })
 	if err != nil && (len(there) == 0 || len(c.Nodes) > 0) {
 		for _, conn := range conns {
 			conn.Close()

@@ -10,6 +10,7 @@ import (
 	"softswitch/host"
 	"softswitch/internal/control"
 	"softswitch/internal/timer"
+	"softswitch/node/client"
 	"softswitch/node/observe"
 	"softswitch/unit"
 )
@@ -37,9 +38,9 @@ func clocks(ctx context.Context, ends []control.Endpoint) (map[string]clock, err
 func askClock(e control.Endpoint) (c clock, err error) {
 	soonest := unit.Time(-1)
 	for range asks {
-		var now observe.Live
 		before := timer.Now()
-		if err := e.Call("stats", nil, &now); err != nil {
+		now, err := client.Stats[observe.Live](e)
+		if err != nil {
 			return c, err
 		}
 		if c.id = now.Clock; c.id == timer.Clock() {
@@ -56,7 +57,7 @@ func askClock(e control.Endpoint) (c clock, err error) {
 // counters and its log would be of more than one run.
 func refusePlayed(ctx context.Context, hosts []control.Endpoint) error {
 	_, _, err := control.AskAll(ctx, hosts, func(e control.Endpoint) (any, error) {
-		h, err := control.Get[observe.Host](e, "stats", nil)
+		h, err := client.Stats[observe.Host](e)
 		if err == nil && (h.Started || len(h.Received) > 0 || slices.ContainsFunc(h.Sent, func(s host.Sent) bool { return s.Frames > 0 })) {
 			err = errPlayed
 		}

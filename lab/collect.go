@@ -13,6 +13,7 @@ import (
 	"softswitch/link"
 	"softswitch/live"
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/client"
 	"softswitch/node/observe"
 	"softswitch/scenario"
 	"softswitch/unit"
@@ -37,9 +38,9 @@ const starvedMax = 100 * unit.Millisecond
 // collect asks every node for its counters and reads its log.
 func (r *Run) collect(st *netnslab.State) {
 	for _, s := range r.Plan.Switches {
-		var snap observe.Switch
 		rec := r.record(s.Name)
-		if r.ask(st, s.Name, &snap) {
+		snap, ok := ask[observe.Switch](r, st, s.Name)
+		if ok {
 			rec.Switch = &snap
 			for _, p := range snap.Ports {
 				r.distrust(s.Name, p.Name, p.Link)
@@ -49,9 +50,9 @@ func (r *Run) collect(st *netnslab.State) {
 		r.readLog(st, rec, snap.LogBytes)
 	}
 	for _, h := range r.Plan.Hosts {
-		var snap observe.Host
 		rec := r.record(h.Name)
-		if r.ask(st, h.Name, &snap) {
+		snap, ok := ask[observe.Host](r, st, h.Name)
+		if ok {
 			rec.Host = &snap
 			r.distrust(h.Name, h.Port.Name, snap.Link)
 			r.starved(h.Name, snap.Live)
@@ -82,21 +83,21 @@ func (r *Run) doubt(format string, args ...any) {
 
 // ask asks a node for its counters at the end of the run; false if it is not alive, or
 // has not kept them.
-func (r *Run) ask(st *netnslab.State, name string, snap any) bool {
+func ask[T client.Node](r *Run, st *netnslab.State, name string) (snap T, ok bool) {
 	if r.Killed[name] {
-		return false
+		return snap, false
 	}
-	err := control.Call(controlPath(st, name), "stats", instant{r.End + r.clocks[name].ahead}, snap)
+	at := control.Endpoint{Path: controlPath(st, name)}
+	snap, err := client.StatsOf[T](at, r.End+r.clocks[name].ahead)
 	if err == nil {
-		return true
+		return snap, true
 	}
-	var now observe.Live
-	if control.Call(controlPath(st, name), "stats", nil, &now) == nil && now.Restarts > 0 {
+	if now, err := client.Stats[observe.Live](at); err == nil && now.Restarts > 0 {
 		r.restarted(name, now.Restarts)
-		return false
+		return snap, false
 	}
 	r.doubt("%s does not answer: %v", name, err)
-	return false
+	return snap, false
 }
 
 func (r *Run) restarted(name string, times int) {

@@ -12,6 +12,7 @@ import (
 
 	"softswitch/internal/control"
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/client"
 	"softswitch/node/config"
 	"softswitch/node/observe"
 )
@@ -62,9 +63,7 @@ func Wires(ctx context.Context, st *netnslab.State) (all WireStates, err error) 
 		return nil, err
 	}
 	all = WireStates{}
-	there, answers, err := control.AskAll(ctx, Endpoints(nodes), func(e control.Endpoint) (out []observe.PortWire, err error) {
-		return out, e.Call("wires", nil, &out)
-	})
+	there, answers, err := control.AskAll(ctx, Endpoints(nodes), client.Wires)
 	byNode := map[string][]observe.PortWire{}
 	for i, e := range there {
 		byNode[e.Name] = answers[i]

@@ -13,6 +13,7 @@ import (
 	"softswitch/internal/control"
 	"softswitch/internal/timer"
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/client"
 	"softswitch/node/config"
 	"softswitch/node/observe"
 	"softswitch/scenario"
@@ -130,8 +131,8 @@ func (r *Run) tellFullLogs(st *netnslab.State, progress io.Writer) {
 		if err != nil || r.toldFull[name] || r.Killed[name] || r.Stopped[name] || info.Size() < int64(logLimit(r.Plan))<<20/2 {
 			continue
 		}
-		var now observe.Live
-		if control.CallWithin(time.Second, controlPath(st, name), "stats", nil, &now) != nil {
+		now, err := client.StatsWithin[observe.Live](time.Second, control.Endpoint{Path: controlPath(st, name)})
+		if err != nil {
 			continue
 		}
 		for _, p := range now.Problems {

@@ -10,6 +10,7 @@ import (
 	"softswitch/internal/control"
 	"softswitch/internal/timer"
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/client"
 	"softswitch/node/config"
 	"softswitch/node/observe"
 	"softswitch/unit"
@@ -72,11 +73,12 @@ func awaitNotice(ctx context.Context, st *netnslab.State, e netnslab.End, up boo
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, noticeMax, fmt.Errorf("%s does not notice that %s is %s", e.Node, e.Iface, map[bool]string{true: "up", false: "down"}[up]))
 	defer cancel()
+	at := control.Endpoint{Name: e.Node, Path: controlPath(st, e.Node)}
 	again := time.NewTicker(2 * time.Millisecond)
 	defer again.Stop()
 	for {
-		var snap observe.Switch
-		if err := control.CallWithin(time.Second, controlPath(st, e.Node), "stats", nil, &snap); err != nil {
+		snap, err := client.StatsWithin[observe.Switch](time.Second, at)
+		if err != nil {
 			return nil
 		}
 		if slices.ContainsFunc(snap.Ports, func(p observe.Port) bool { return p.Name == e.Iface && p.Up == up }) {
@@ -108,7 +110,7 @@ func (o Orders) Impair(ctx context.Context, w config.Wire, links ...netnslab.Lin
 	}
 	_, _, err := control.AskAll(ctx, ends, func(e control.Endpoint) (struct{}, error) {
 		for _, p := range ports[e.Name] {
-			if err := e.Call("impair", config.WireRequest{Port: p, Wire: w}, nil); err != nil {
+			if err := client.Impair(e, config.WireRequest{Port: p, Wire: w}); err != nil {
 				return struct{}{}, err
 			}
 		}
@@ -152,16 +154,12 @@ const restartPatience = 5 * time.Second
 // RestartSwitches makes every switch begin anew in its process, its buffers empty, with another
 // detector and response, and waits until all are back.
 func (o Orders) RestartSwitches(ctx context.Context, detector, response string) error {
-	args := struct {
-		Detector string `json:"detector"`
-		Response string `json:"response"`
-	}{detector, response}
 	switches := ends(o.st, Names(o.st, "switch"))
 	before := make([]int, len(switches))
 	for i, s := range switches {
 		restarts, err := timesBegun(s)
 		if err == nil {
-			err = s.Call("restart", args, nil)
+			err = client.Restart(s, client.RestartArgs{Detector: detector, Response: response})
 		}
 		if err != nil {
 			return fmt.Errorf("switch %s: %w", s.Name, err)
@@ -180,7 +178,7 @@ func (o Orders) RestartSwitches(ctx context.Context, detector, response string) 
 
 // timesBegun is how often a switch has begun anew.
 func timesBegun(s control.Endpoint) (int, error) {
-	snap, err := control.Get[observe.Switch](s, "stats", nil)
+	snap, err := client.Stats[observe.Switch](s)
 	return snap.Restarts, err
 }
 
@@ -222,10 +220,7 @@ func (o Orders) Start(ctx context.Context, hosts ...string) error {
 
 // startAt makes hosts start at a point of the clock of this process, each by its own clock.
 func startAt(ctx context.Context, hosts []control.Endpoint, at unit.Time, all map[string]clock) error {
-	_, _, err := control.AskAll(ctx, hosts, func(e control.Endpoint) (any, error) {
-		return nil, e.Call("start", instant{at + all[e.Name].ahead}, nil)
-	})
-	return err
+	return tell(ctx, hosts, func(e control.Endpoint) error { return client.Start(e, at+all[e.Name].ahead) })
 }
 
 // Stop makes hosts stop sending; without names, all that have flows.
@@ -238,7 +233,7 @@ func (o Orders) Stop(ctx context.Context, hosts ...string) error {
 }
 
 func stopAll(ctx context.Context, hosts []control.Endpoint) error {
-	return ask(ctx, hosts, "stop", nil)
+	return tell(ctx, hosts, client.Stop)
 }
 
 // Storm makes hosts pause a class without end.
@@ -256,17 +251,18 @@ func (o Orders) Normal(ctx context.Context, hosts ...string) error {
 	return o.act(ctx, hosts, config.Act{Do: "normal"})
 }
 
-// act changes the behaviour of hosts. The error names those that refused.
+// act changes the behaviour of hosts.
 func (o Orders) act(ctx context.Context, hosts []string, a config.Act) error {
 	to, err := o.hosts(hosts, func(st *netnslab.State, names []string) ([]netnslab.NodeState, error) { return Pick(st, names, "host") })
 	if err != nil {
 		return err
 	}
-	return ask(ctx, to, "act", a)
+	return tell(ctx, to, func(e control.Endpoint) error { return client.Act(e, a) })
 }
 
-func ask(ctx context.Context, ends []control.Endpoint, do string, args any) error {
-	_, _, err := control.AskAll(ctx, ends, func(e control.Endpoint) (any, error) { return nil, e.Call(do, args, nil) })
+// tell tells nodes something. The error names those that refused.
+func tell(ctx context.Context, ends []control.Endpoint, one func(control.Endpoint) error) error {
+	_, _, err := control.AskAll(ctx, ends, func(e control.Endpoint) (any, error) { return nil, one(e) })
 	return err
 }
 
@@ -281,17 +277,17 @@ func (o Orders) hosts(names []string, pick func(*netnslab.State, []string) ([]ne
 
 // Lose has a control frame that a node sends be lost on its way.
 func (o Orders) Lose(node string, at config.WireRequest) error {
-	return o.end(node).Call("lose", at, nil)
+	return client.Lose(o.end(node), at)
 }
 
 // Forge puts a frame on a link as if a node had sent it.
 func (o Orders) Forge(node string, at config.WireRequest) error {
-	return o.end(node).Call("forge", at, nil)
+	return client.Forge(o.end(node), at)
 }
 
 // Tape has a node keep the control frames that it sends, to be forged later.
 func (o Orders) Tape(node string, at config.WireRequest) error {
-	return o.end(node).Call("tape", at, nil)
+	return client.Tape(o.end(node), at)
 }
 
 func (o Orders) end(node string) control.Endpoint {

@@ -12,7 +12,9 @@ import (
 	"softswitch/internal/control"
 	"softswitch/internal/timer"
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/client"
 	"softswitch/node/config"
+	"softswitch/node/observe"
 	"softswitch/scenario"
 	"softswitch/unit"
 )
@@ -120,13 +122,8 @@ func Play(ctx context.Context, p *scenario.Plan, st *netnslab.State, progress io
 func lead(ctx context.Context, hosts []control.Endpoint) unit.Time {
 	asked := timer.Now()
 	// Who does not answer is reported when it is to start.
-	control.AskAll(ctx, hosts, func(e control.Endpoint) (any, error) { return nil, e.Call("stats", nil, nil) })
+	control.AskAll(ctx, hosts, client.Stats[observe.Live])
 	return max(leadMin, leadTimes*(timer.Now()-asked))
-}
-
-// instant is the argument of requests about a point of CLOCK_MONOTONIC.
-type instant struct {
-	At unit.Time `json:"at"`
 }
 
 // appoint tells every host when to start, and every node of which instant to keep a
@@ -139,8 +136,8 @@ func (r *Run) appoint(ctx context.Context, st *netnslab.State) error {
 		r.doubt("the hosts were started %v late", time.Duration(late))
 	}
 	// A node that cannot be reached keeps no snapshot, and collect reports it.
-	control.AskAll(ctx, ends(st, append(switches(r.Plan), hosts(r.Plan)...)), func(e control.Endpoint) (any, error) {
-		return nil, e.Call("keep", instant{r.End + r.clocks[e.Name].ahead}, nil)
+	tell(ctx, ends(st, append(switches(r.Plan), hosts(r.Plan)...)), func(e control.Endpoint) error {
+		return client.Keep(e, r.End+r.clocks[e.Name].ahead)
 	})
 	return nil
 }
@@ -208,9 +205,9 @@ func (r *Run) do(ctx context.Context, p *scenario.Plan, st *netnslab.State, e sc
 // replay puts a control frame that the event's node has sent on the wire once more, or on the
 // one back. Nothing happens if it has sent none.
 func replay(p *scenario.Plan, st *netnslab.State, e scenario.Event) error {
-	var frame []byte
 	at := config.WireRequest{Port: iface(p, e), Nth: e.Nth, Flip: e.Flip}
-	if err := control.Call(controlPath(st, p.Fabric.Nodes[e.Node].Name), "taped", at, &frame); err != nil || frame == nil {
+	frame, err := client.Taped(OrdersTo(st).end(p.Fabric.Nodes[e.Node].Name), at)
+	if err != nil || frame == nil {
 		return err
 	}
 	if e.Back {

@@ -18,6 +18,7 @@ import (
 	"softswitch/internal/control"
 	"softswitch/internal/timer"
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/client"
 	"softswitch/node/observe"
 	"softswitch/scenario"
 	"softswitch/unit"
@@ -104,7 +105,7 @@ func (s *stage) answer(name string, stats any, req control.Request) (any, error)
 		s.mu.Unlock()
 		return nil, until(s.Context(), start+s.loses)
 	case "stats", "start", "keep":
-		var args instant
+		var args client.Instant
 		if err := json.Unmarshal(req.Args, &args); err != nil && req.Args != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 	"softswitch/internal/safefile"
 	"softswitch/link/auth"
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/client"
 )
 
 // RotateKeys gives all authenticated links of a lab new keys while it runs, in three steps: all
@@ -62,7 +63,7 @@ func RotateKeys(ctx context.Context, st *netnslab.State) (links int, err error) 
 				return fmt.Errorf("to %s: %w", does, err)
 			}
 		}
-		if err := ask(ctx, Endpoints(nodes), "keys", nil); err != nil {
+		if err := tell(ctx, Endpoints(nodes), client.Keys); err != nil {
 			return fmt.Errorf("to %s: %w", does, err)
 		}
 		return nil

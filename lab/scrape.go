@@ -11,6 +11,7 @@ import (
 
 	"softswitch/internal/control"
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/client"
 	"softswitch/node/metrics"
 	"softswitch/node/observe"
 )
@@ -72,11 +73,11 @@ func askNode(ctx context.Context, n netnslab.NodeState) (w *observe.Sample, h *o
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	path := ControlPath(n)
+	at := control.Endpoint{Path: ControlPath(n)}
 	if n.Kind == "host" {
-		h = new(observe.Host)
-		return nil, h, control.CallWithin(scrapeMax, path, "stats", nil, h)
+		now, err := client.StatsWithin[observe.Host](scrapeMax, at)
+		return nil, &now, err
 	}
-	w = new(observe.Sample)
-	return w, nil, control.CallWithin(scrapeMax, path, "sample", nil, w)
+	now, err := client.SampleWithin(scrapeMax, at)
+	return &now, nil, err
 }

@@ -5,6 +5,7 @@ import (
 
 	"softswitch/internal/control"
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/client"
 	"softswitch/node/observe"
 	"softswitch/scenario"
 	"softswitch/topo"
@@ -101,8 +102,8 @@ func (r *Run) doubtTunnel(st *netnslab.State, from, to scenario.LinkEnd) {
 
 // frames counts frames of a switch's port.
 func frames(st *netnslab.State, end scenario.LinkEnd, count func(observe.Port) uint64) (n uint64, ok bool) {
-	var now observe.Switch
-	if err := control.Call(controlPath(st, end.Name), "stats", nil, &now); err != nil {
+	now, err := client.Stats[observe.Switch](control.Endpoint{Path: controlPath(st, end.Name)})
+	if err != nil {
 		return 0, false
 	}
 	for _, p := range now.Ports {

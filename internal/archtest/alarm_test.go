@@ -97,9 +97,10 @@ func TestAlarm(t *testing.T) {
 		{"an instrument that can be imported", "cmd/figures", `var n int`, "is no program"},
 		{"a link set beside the door", "view/ui", `func f(st *netnslab.State) { st.Fail(st.Links[0]) }`, "an order to a lab beside lab/orders.go: Fail"},
 		{"a method beside the door", "lab", `var kill = (*netnslab.State).Kill`, "an order to a lab beside lab/orders.go: Kill"},
-		{"a request beside the door", "play", `func f(e control.Endpoint) { e.Call("start", nil, nil) }`, `an order to a node beside lab/orders.go: "start"`},
-		{"a request by its path", "view/ui", `func f() { control.Call("x", "act", nil, nil) }`, `an order to a node beside lab/orders.go: "act"`},
-		{"a request by a constant", "lab", `const do = "impair"; func f() { control.Get[int](control.Endpoint{}, do, nil) }`, `an order to a node beside lab/orders.go: "impair"`},
+		{"a request beside the door", "play", `var stop = client.Stop`, "an order to a lab beside lab/orders.go: Stop"},
+		{"a named request", "play", `func f(e control.Endpoint) { e.Call("start", nil, nil) }`, `a request to a node is named beside node/client: "start"`},
+		{"a named request by its path", "view/ui", `func f(path string) { control.Call(path, "act", nil, nil) }`, `a request to a node is named beside node/client: "act"`},
+		{"a request by a constant", "lab", `const do = "stats"; func f() { control.Get[int](control.Endpoint{}, do, nil) }`, `a request to a node is named beside node/client: "stats"`},
 		{"no room", "nowhere/below", `var n int`, "add nowhere to the table"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
@@ -116,7 +117,7 @@ var usable = map[string]string{
 	"testing": "testing", "maps": "maps", "slices": "slices", "reflect": "reflect", "time": "time", "sync": "sync", "atomic": "sync/atomic",
 	"rand": "math/rand/v2", "os": "os", "http": "net/http", "unsafe": "unsafe", "netip": "net/netip", "dataplane": module + "/dataplane",
 	"respond": module + "/detect/respond", "pfcframe": module + "/pfcframe", "testkit": module + "/internal/testkit",
-	"control": module + "/internal/control", "netnslab": module + "/netns-lab",
+	"client": module + "/node/client", "control": module + "/internal/control", "netnslab": module + "/netns-lab",
 	"detecttest": module + "/detect/detecttest", "unit": module + "/unit", "scenario": module + "/scenario", "topo": module + "/topo",
 }
 
@@ -156,7 +157,7 @@ func TestNoFalseAlarm(t *testing.T) {
 		{"link", `var m sync.Mutex`},
 		{"event/follow", `func f() { go f() }`},
 		{"lab", `func f() { os.Open("x"); os.OpenFile("x", 0, 0) }`},
-		{"view/ui", `func f(st *netnslab.State) { st.Remove(nil); control.Call("x", "stats", nil, nil) }`},
+		{"view/ui", `func f(st *netnslab.State, e control.Endpoint) { st.Remove(nil); client.Keys(e) }`},
 	} {
 		if faults := rules.check(world.compile(t, c.dir, "canary.go", withImports(c.text))); len(faults) > 0 {
 			t.Errorf("%s: %s\nfaults %q, want none", c.dir, c.text, faults)

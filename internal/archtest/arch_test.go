@@ -15,7 +15,6 @@ package archtest
 import (
 	"go/ast"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -71,11 +70,8 @@ func TestOneDoor(t *testing.T) {
 				continue
 			}
 			ast.Inspect(f, func(n ast.Node) bool {
-				switch n := n.(type) {
-				case *ast.SelectorExpr:
-					left = slices.DeleteFunc(left, func(m string) bool { return m == n.Sel.Name && isMethod(p.TypesInfo, n.Sel) })
-				case *ast.BasicLit:
-					left = slices.DeleteFunc(left, func(m string) bool { return strconv.Quote(m) == n.Value })
+				if sel, ok := n.(*ast.SelectorExpr); ok {
+					left = slices.DeleteFunc(left, func(m string) bool { return strings.HasSuffix(used(p.TypesInfo, sel), "."+m) })
 				}
 				return true
 			})

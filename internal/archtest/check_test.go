@@ -125,25 +125,30 @@ func checkFiles(p source, f *ast.File, bad func(n ast.Node, format string, args 
 	})
 }
 
-// checkDoor has a lab changed in one file alone.
+// checkDoor has a lab changed in one file alone, and requests to nodes named in one package.
 func checkDoor(p source, f *ast.File, bad func(n ast.Node, format string, args ...any)) {
-	if room(p.dir) == "netns-lab" || p.dir+"/"+filepath.Base(p.fset.Position(f.Pos()).Filename) == door {
+	if room(p.dir) == "netns-lab" || p.dir == asker || p.dir == "live/hosting" { // agents and processes of nodes have requests of their own
 		return
 	}
+	isDoor := p.dir+"/"+filepath.Base(p.fset.Position(f.Pos()).Filename) == door
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.SelectorExpr:
-			if name := used(p.info, n); slices.Contains(doorMethods, strings.TrimPrefix(name, module+"/netns-lab.")) && isMethod(p.info, n.Sel) {
+			name := used(p.info, n)
+			order := isMethod(p.info, n.Sel) && slices.Contains(doorMethods, strings.TrimPrefix(name, module+"/netns-lab.")) ||
+				slices.Contains(doorRequests, strings.TrimPrefix(name, module+"/"+asker+"."))
+			if order && !isDoor {
 				bad(n, "an order to a lab beside %s: %s", door, n.Sel.Name)
 			}
 		case *ast.CallExpr:
-			if from := p.info.Uses[called(n.Fun)]; from == nil || from.Pkg() == nil || !slices.Contains([]string{module + "/internal/control", module + "/lab"}, from.Pkg().Path()) {
+			if from := p.info.Uses[called(n.Fun)]; from == nil || from.Pkg() == nil || from.Pkg().Path() != module+"/internal/control" {
 				return true
 			}
-			for _, arg := range n.Args {
-				if v := p.info.Types[arg].Value; v != nil && v.Kind() == constant.String && slices.Contains(doorRequests, constant.StringVal(v)) {
-					bad(n, "an order to a node beside %s: %v", door, v)
-				}
+			if i := slices.IndexFunc(n.Args, func(arg ast.Expr) bool {
+				v := p.info.Types[arg].Value
+				return v != nil && v.Kind() == constant.String
+			}); i >= 0 {
+				bad(n, "a request to a node is named beside %s: %v", asker, p.info.Types[n.Args[i]].Value)
 			}
 		}
 		return true

@@ -58,10 +58,13 @@ var allowedFiles = map[string]string{
 // order then cannot differ.
 const door = "lab/orders.go"
 
-// doorMethods of netnslab.State, and requests to nodes, are called in that file alone.
+// asker is the package that names requests to nodes, with the types of their arguments and answers.
+const asker = "node/client"
+
+// Methods of netnslab.State and functions of asker that are used in the file of the door alone.
 var (
 	doorMethods  = []string{"Continue", "Fail", "Heal", "Kill", "Restart", "Stop"}
-	doorRequests = []string{"act", "forge", "impair", "lose", "restart", "start", "stop", "tape"}
+	doorRequests = []string{"Act", "Forge", "Impair", "Lose", "Restart", "Start", "Stop", "Tape"}
 )
 
 // bannedNames of pure packages: what reads a clock, starts a timer or a goroutine, or

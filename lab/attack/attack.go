@@ -36,6 +36,7 @@ import (
 	"softswitch/link/forge"
 	"softswitch/link/impair"
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/client"
 	"softswitch/node/config"
 	"softswitch/node/observe"
 )
@@ -237,9 +238,7 @@ func counts(ctx context.Context, st *netnslab.State) (switches, error) {
 	if err != nil {
 		return nil, err
 	}
-	there, answers, err := control.AskAll(ctx, lab.Endpoints(nodes), func(e control.Endpoint) (observe.Sample, error) {
-		return control.Get[observe.Sample](e, "sample", nil)
-	})
+	there, answers, err := control.AskAll(ctx, lab.Endpoints(nodes), client.Sample)
 	if err != nil {
 		return nil, err
 	}

@@ -5,14 +5,13 @@ import (
 	"fmt"
 
 	"softswitch/live"
+	"softswitch/node/client"
 	"softswitch/unit"
 )
 
-// instant is the argument of "keep", and of "stats" that are to be as of that instant:
-// a point of CLOCK_MONOTONIC. Without one, stats are as of now.
-type instant struct {
-	At unit.Time `json:"at"`
-}
+// instant is the argument of "keep", and of "stats" that are to be as of that instant.
+// Without one, stats are as of now.
+type instant client.Instant
 
 func readInstant(args json.RawMessage) (i instant, err error) {
 	if len(args) > 0 {

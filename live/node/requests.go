@@ -15,6 +15,7 @@ import (
 	"softswitch/internal/version"
 	"softswitch/link/auth"
 	"softswitch/live"
+	"softswitch/node/client"
 	"softswitch/node/metrics"
 	"softswitch/node/observe"
 	"softswitch/unit"
@@ -137,22 +138,8 @@ func (s *switchNode) metrics(n *live.Node) metrics.Sample {
 	return metrics.Sample{Switches: []observe.Sample{s.take(n)}}
 }
 
-// Counters and watermarks that can be cleared.
-const (
-	ClearPFC        = "pfc"
-	ClearQueue      = "queue"
-	ClearInterfaces = "interfaces"
-	ClearQueueMarks = "queue_watermark"
-	ClearGroupMarks = "priority_group_watermark"
-)
-
-// CounterArgs are the arguments of requests about counters.
-type CounterArgs struct {
-	What string `json:"what"`
-}
-
 func (s *switchNode) counters(n *live.Node, args json.RawMessage) (any, error) {
-	var w CounterArgs
+	var w client.CounterArgs
 	if err := readArguments(args, &w); err != nil {
 		return nil, err
 	}
@@ -162,16 +149,16 @@ func (s *switchNode) counters(n *live.Node, args json.RawMessage) (any, error) {
 // clear notes the present value of counters as the new zero, for all clients, or
 // restarts watermarks.
 func (s *switchNode) clear(n *live.Node, args json.RawMessage) (any, error) {
-	var w CounterArgs
+	var w client.CounterArgs
 	if err := readArguments(args, &w); err != nil {
 		return nil, err
 	}
 	switch w.What {
-	case ClearPFC, ClearQueue, ClearInterfaces:
+	case client.ClearPFC, client.ClearQueue, client.ClearInterfaces:
 		s.marks[w.What] = &observe.Mark{Time: time.Now().Format(time.RFC3339), Switch: s.snapshot(n)}
-	case ClearGroupMarks:
+	case client.ClearGroupMarks:
 		n.Do(func(unit.Time) { s.sw.MMU().ClearWatermarks() })
-	case ClearQueueMarks:
+	case client.ClearQueueMarks:
 		n.Do(func(unit.Time) {
 			for p := range s.sw.Ports() {
 				for c := range unit.Priority(unit.Priorities) {
@@ -180,7 +167,7 @@ func (s *switchNode) clear(n *live.Node, args json.RawMessage) (any, error) {
 			}
 		})
 	default:
-		return nil, fmt.Errorf("clear: %q; valid: %s", w.What, strings.Join([]string{ClearPFC, ClearQueue, ClearInterfaces, ClearQueueMarks, ClearGroupMarks}, ", "))
+		return nil, fmt.Errorf("clear: %q; valid: %s", w.What, strings.Join([]string{client.ClearPFC, client.ClearQueue, client.ClearInterfaces, client.ClearQueueMarks, client.ClearGroupMarks}, ", "))
 	}
 	return nil, nil
 }

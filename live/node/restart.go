@@ -8,14 +8,12 @@ import (
 	"softswitch/detect/respond"
 	"softswitch/internal/control"
 	"softswitch/live"
+	"softswitch/node/client"
 )
 
 // restart is how to start the switch again. It is the cause with which the previous
 // one's context ended.
-type restart struct {
-	Detector string `json:"detector"`
-	Response string `json:"response"`
-}
+type restart client.RestartArgs
 
 func (r *restart) Error() string {
 	return "restart with detector " + r.Detector + ", response " + r.Response

@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"softswitch/dataplane"
@@ -14,7 +12,7 @@ import (
 	"softswitch/detect/watchdog"
 	"softswitch/internal/strictyaml"
 	"softswitch/live"
-	"softswitch/node/config"
+	"softswitch/node/client"
 	"softswitch/node/observe"
 	"softswitch/unit"
 )
@@ -52,62 +50,9 @@ func (s *switchNode) pfcwd(n *live.Node, _ json.RawMessage) (any, error) {
 	return out, nil
 }
 
-// WatchdogArgs are the arguments of `pfcwd start`. An empty list of ports means all
-// ports.
-type WatchdogArgs struct {
-	Ports       []string  `json:"ports,omitempty"`
-	Action      string    `json:"action"`
-	Detection   unit.Time `json:"detection_ns"`
-	Restoration unit.Time `json:"restoration_ns"`
-}
-
-// SONiC's bounds of a watchdog's times, in milliseconds.
-const (
-	detectionMin   = 100
-	detectionMax   = 5000
-	restorationMax = 60000
-)
-
-// NewWatchdogArgs takes the times in milliseconds, detection as the user wrote it. A
-// nil restoration means twice the detection time, and a note of that on out.
-func NewWatchdogArgs(ports []string, action, detection string, restoration *int, out io.Writer) (p WatchdogArgs, err error) {
-	ms, err := strconv.Atoi(detection)
-	if err != nil || ms < detectionMin || ms > detectionMax {
-		return p, fmt.Errorf("detection time %q; valid: %d to %d (ms), as the last argument", detection, detectionMin, detectionMax)
-	}
-	if restoration == nil {
-		restoration = new(int)
-		*restoration = 2 * ms
-		fmt.Fprintf(out, "restoration time not defined; default to 2 times detection time: %d ms\n", *restoration)
-	}
-	if *restoration < detectionMin || *restoration > restorationMax {
-		return p, fmt.Errorf("--restoration-time: %d; valid: %d to %d (ms)", *restoration, detectionMin, restorationMax)
-	}
-	p = WatchdogArgs{Ports: ports, Action: action, Detection: unit.Time(ms) * unit.Millisecond, Restoration: unit.Time(*restoration) * unit.Millisecond}
-	_, err = p.Config()
-	return p, err
-}
-
-// pfcwdPoll is the time between two looks of a watchdog, unless one of its times is
-// shorter: SONiC's default.
-const pfcwdPoll = 200 * unit.Millisecond
-
-// Config is the configuration of the watchdog.
-func (p WatchdogArgs) Config() (c watchdog.Config, err error) {
-	if p.Detection <= 0 || p.Restoration <= 0 {
-		return c, fmt.Errorf("pfcwd: detection time %s, restoration time %s; valid: above 0", config.FormatTime(p.Detection), config.FormatTime(p.Restoration))
-	}
-	for a := watchdog.Drop; a <= watchdog.Alert; a++ {
-		if a.String() == p.Action {
-			return watchdog.Config{Detection: p.Detection, Restoration: p.Restoration, Poll: min(pfcwdPoll, p.Detection, p.Restoration), Action: a}, nil
-		}
-	}
-	return c, fmt.Errorf("pfcwd: action %q; valid: drop, forward, alert", p.Action)
-}
-
 // pfcwdStart installs a watchdog in the switch, replacing the one it has.
 func (s *switchNode) pfcwdStart(n *live.Node, args json.RawMessage) (any, error) {
-	var p WatchdogArgs
+	var p client.WatchdogArgs
 	if err := readArguments(args, &p); err != nil {
 		return nil, err
 	}
@@ -137,7 +82,7 @@ func (s *switchNode) pfcwdStart(n *live.Node, args json.RawMessage) (any, error)
 // pfcwdStop stops watching some ports; when none is left, or none is given, it removes
 // the watchdog from the switch.
 func (s *switchNode) pfcwdStop(n *live.Node, args json.RawMessage) (any, error) {
-	var p WatchdogArgs
+	var p client.WatchdogArgs
 	if err := readArguments(args, &p); err != nil {
 		return nil, err
 	}

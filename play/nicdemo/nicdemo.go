@@ -22,6 +22,7 @@ import (
 	"softswitch/lab"
 	"softswitch/live"
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/client"
 	"softswitch/node/observe"
 	"softswitch/scenario"
 	"softswitch/scenario/load"
@@ -199,10 +200,10 @@ func (d *Demo) judge(ctx context.Context) error {
 	late := time.Now().Add(drainPatience)
 	for {
 		var err error
-		if _, d.nics, err = control.AskAll(ctx, d.hosts, show.TakeNIC); err != nil {
+		if _, d.nics, err = control.AskAll(ctx, d.hosts, client.Stats[observe.NIC]); err != nil {
 			return err
 		}
-		if _, d.stats, err = control.AskAll(ctx, d.switches, show.TakeSwitch); err != nil {
+		if _, d.stats, err = control.AskAll(ctx, d.switches, client.Stats[observe.Switch]); err != nil {
 			return err
 		}
 		d.sum()

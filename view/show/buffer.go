@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"softswitch/internal/control"
-	"softswitch/live/node"
+	"softswitch/node/client"
 	"softswitch/node/observe"
 	"softswitch/unit"
 )
@@ -23,7 +23,7 @@ type portWatermarks struct {
 // fetchWatermarks returns a Fetch that calls of for each port and class.
 func fetchWatermarks(lossless bool, of func(p *observe.Port, class int) int) func(control.Endpoint) (Watermarks, error) {
 	return func(e control.Endpoint) (out Watermarks, err error) {
-		w, err := control.Get[observe.Switch](e, "stats", nil)
+		w, err := client.Stats[observe.Switch](e)
 		if err != nil {
 			return out, err
 		}
@@ -75,7 +75,7 @@ type queuePort struct {
 }
 
 func fetchQueues(e control.Endpoint) (out queueCounters, err error) {
-	c, err := control.Get[observe.Counters](e, "counters", node.CounterArgs{What: node.ClearQueue})
+	c, err := client.Counters(e, client.ClearQueue)
 	if err != nil {
 		return out, err
 	}
@@ -189,7 +189,7 @@ func QueueWatermarks() View[Watermarks] {
 // BufferConfiguration shows pools and profiles, in bytes.
 func BufferConfiguration() View[observe.Setup] {
 	return View[observe.Setup]{
-		Fetch:  func(e control.Endpoint) (observe.Setup, error) { return control.Get[observe.Setup](e, "setup", nil) },
+		Fetch:  client.Setup,
 		Tables: bufferTables,
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"softswitch/host"
 	"softswitch/internal/control"
+	"softswitch/node/client"
 	"softswitch/node/observe"
 	"softswitch/unit"
 )
@@ -31,7 +32,7 @@ type Connection struct {
 func HostConnections() View[Connections] {
 	return View[Connections]{
 		Fetch: func(e control.Endpoint) (Connections, error) {
-			h, err := control.Get[observe.Host](e, "stats", nil)
+			h, err := client.Stats[observe.Host](e)
 			return connectionsOf(&h), err
 		},
 		Tables: func(c Connections) []table { return []table{c.table()} },

@@ -10,6 +10,7 @@ import (
 
 	"softswitch/detect"
 	"softswitch/internal/control"
+	"softswitch/node/client"
 	"softswitch/node/observe"
 )
 
@@ -21,10 +22,10 @@ type Declared struct {
 }
 
 func fetchDeadlocks(e control.Endpoint) (d Declared, err error) {
-	if d.setup, err = control.Get[observe.Setup](e, "setup", nil); err != nil {
+	if d.setup, err = client.Setup(e); err != nil {
 		return d, err
 	}
-	d.Deadlocks, err = control.Get[observe.Deadlocks](e, "deadlocks", nil)
+	d.Deadlocks, err = client.Deadlocks(e)
 	return d, err
 }
 
@@ -154,10 +155,10 @@ func (l labelled) MarshalJSON() ([]byte, error) {
 }
 
 func fetchLabels(e control.Endpoint) (l labelled, err error) {
-	if l.setup, err = control.Get[observe.Setup](e, "setup", nil); err != nil {
+	if l.setup, err = client.Setup(e); err != nil {
 		return l, err
 	}
-	l.labels, err = control.Get[[]observe.Labels](e, "labels", nil)
+	l.labels, err = client.Labels(e)
 	return l, err
 }
 

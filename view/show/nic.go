@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"softswitch/internal/control"
+	"softswitch/node/client"
 	"softswitch/node/config"
 	"softswitch/node/observe"
 )
@@ -16,14 +17,14 @@ import (
 // ShowNICs asks NICs, and switches, and shows what they answer. The error tells of those
 // that do not.
 func ShowNICs(ctx context.Context, w io.Writer, nics, switches []control.Endpoint, f Format) error {
-	there, answers, silent := control.AskAll(ctx, nics, TakeNIC)
+	there, answers, silent := control.AskAll(ctx, nics, client.Stats[observe.NIC])
 	if len(there) == 0 {
 		return silent
 	}
 	if f.JSON {
 		return cmp.Or(JSON(w, there, answers, !f.Line), silent)
 	}
-	some, fabric, mute := control.AskAll(ctx, switches, TakeSwitch)
+	some, fabric, mute := control.AskAll(ctx, switches, client.Stats[observe.Switch])
 	return cmp.Or(NICs(w, answers, some, fabric), silent, mute)
 }
 
@@ -90,14 +91,4 @@ func FabricLoss(w *observe.Switch) (lossless, lossy, ring uint64) {
 		lossy += p.Drops["lossy_queue_full"]
 	}
 	return w.LosslessLost, lossy, ring
-}
-
-// TakeNIC asks a NIC for its snapshot.
-func TakeNIC(e control.Endpoint) (observe.NIC, error) {
-	return control.Get[observe.NIC](e, "stats", nil)
-}
-
-// TakeSwitch asks a switch for its snapshot.
-func TakeSwitch(e control.Endpoint) (observe.Switch, error) {
-	return control.Get[observe.Switch](e, "stats", nil)
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"softswitch/internal/control"
-	"softswitch/live/node"
+	"softswitch/node/client"
 	"softswitch/node/observe"
 	"softswitch/unit"
 )
@@ -62,7 +62,7 @@ type pfcHistory struct {
 }
 
 func fetchPFC(e control.Endpoint) (out PFCCounters, err error) {
-	c, err := control.Get[observe.Counters](e, "counters", node.CounterArgs{What: node.ClearPFC})
+	c, err := client.Counters(e, client.ClearPFC)
 	if err != nil {
 		return out, err
 	}
@@ -130,7 +130,7 @@ func joinInts(ns []int) string {
 }
 
 func fetchWatchdog(e control.Endpoint) (*observe.Watchdog, error) {
-	return control.Get[*observe.Watchdog](e, "pfcwd", nil)
+	return client.Watchdog(e)
 }
 
 // whole formats t in whole milliseconds.
@@ -160,7 +160,7 @@ func PFC(history *bool) View[PFCCounters] {
 // LosslessPriorities shows the lossless priorities of each interface.
 func LosslessPriorities() View[observe.Setup] {
 	return View[observe.Setup]{
-		Fetch: func(e control.Endpoint) (observe.Setup, error) { return control.Get[observe.Setup](e, "setup", nil) },
+		Fetch: client.Setup,
 		Tables: func(v observe.Setup) []table {
 			t := table{header: []string{"Interface", "Lossless priorities"}, left: 2}
 			for _, p := range v.Ports {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"softswitch/internal/control"
-	"softswitch/live/node"
+	"softswitch/node/client"
 	"softswitch/node/config"
 	"softswitch/node/observe"
 	"softswitch/unit"
@@ -103,7 +103,7 @@ func reasons(counts map[string]uint64) string {
 }
 
 func fetchInterfaces(e control.Endpoint) (out interfaceCounters, err error) {
-	c, err := control.Get[observe.Counters](e, "counters", node.CounterArgs{What: node.ClearInterfaces})
+	c, err := client.Counters(e, client.ClearInterfaces)
 	if err != nil {
 		return out, err
 	}
@@ -121,7 +121,7 @@ func fetchInterfaces(e control.Endpoint) (out interfaceCounters, err error) {
 }
 
 func fetchTables(e control.Endpoint) (observe.Tables, error) {
-	return control.Get[observe.Tables](e, "tables", nil)
+	return client.Tables(e)
 }
 
 // addRoute adds a line for each port of a route.
@@ -148,7 +148,7 @@ func addRoute(t *table, r observe.Route) {
 // InterfaceStatus shows speed, state and far end of each interface.
 func InterfaceStatus() View[observe.Setup] {
 	return View[observe.Setup]{
-		Fetch: func(e control.Endpoint) (observe.Setup, error) { return control.Get[observe.Setup](e, "setup", nil) },
+		Fetch: client.Setup,
 		Tables: func(v observe.Setup) []table {
 			t := table{header: []string{"Interface", "Speed", "MTU", "Oper", "MAC", "Far end"}}
 			for _, p := range v.Ports {
@@ -224,7 +224,7 @@ func Authentication() View[[]authentication] {
 	return View[[]authentication]{
 		Merge: true, Empty: "no link is authenticated",
 		Fetch: func(e control.Endpoint) ([]authentication, error) {
-			s, err := control.Get[observe.Switch](e, "stats", nil)
+			s, err := client.Stats[observe.Switch](e)
 			all := []authentication{}
 			for _, p := range s.Ports {
 				if p.Auth != nil {

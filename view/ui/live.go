@@ -15,6 +15,7 @@ import (
 	"softswitch/internal/control"
 	"softswitch/internal/timer"
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/client"
 	"softswitch/node/config"
 	"softswitch/node/observe"
 	"softswitch/oracle"
@@ -349,12 +350,13 @@ const unanswered = 2 * time.Second
 
 func (v *view) call(node int, path string) {
 	r := reply{node: node, asked: timer.Now()}
+	at := control.Endpoint{Path: path}
 	if node < len(v.w.switches) {
-		r.snap = new(observe.Switch)
-		r.err = control.CallWithin(unanswered, path, "stats", nil, r.snap)
+		now, err := client.StatsWithin[observe.Switch](unanswered, at)
+		r.snap, r.err = &now, err
 	} else {
-		r.host = new(observe.Host)
-		r.err = control.CallWithin(unanswered, path, "stats", nil, r.host)
+		now, err := client.StatsWithin[observe.Host](unanswered, at)
+		r.host, r.err = &now, err
 	}
 	r.at = timer.Now()
 	v.reply <- r

@@ -6,9 +6,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"softswitch/cmd/softswitch/cli"
-	"softswitch/internal/control"
 	"softswitch/lab"
 	netnslab "softswitch/netns-lab"
+	"softswitch/node/client"
 )
 
 // Auth is the command with those about keys.
@@ -36,7 +36,7 @@ Exit status: 0 done; 2 not, on one switch at least, which keeps the keys it had.
 		Example:           "  sudo softswitch auth reload core0 agg0-0\n  sudo softswitch auth reload --socket /run/s1.sock",
 		ValidArgsFunction: t.Complete(cli.SwitchNames),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			return t.Order(cmd, names, func(e control.Endpoint) error { return e.Call("keys", nil, nil) })
+			return t.Order(cmd, names, client.Keys)
 		},
 	}
 	t.Flags(c, c.Flags(), "switch")

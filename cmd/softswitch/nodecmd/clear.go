@@ -5,7 +5,7 @@ import (
 
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/control"
-	"softswitch/live/node"
+	"softswitch/node/client"
 )
 
 // Clear is the command with those that begin counters anew.
@@ -22,11 +22,11 @@ difference. Metrics are not affected.`,
 	t.Flags(c, c.PersistentFlags(), "switch")
 	cli.Group(
 		c,
-		below("pfc", "PFC counters", clearLeaf(t, "counters", "PFC counters and their history", node.ClearPFC)),
-		below("queue", "Egress queues", clearLeaf(t, "counters", "Queue counters", node.ClearQueue), clearLeaf(t, "watermark", "Queue watermarks", node.ClearQueueMarks)),
-		below("priority-group", "Ingress priority groups", clearLeaf(t, "watermark", "Watermarks of priority groups, headroom and shared", node.ClearGroupMarks)),
-		below("interfaces", "Interfaces", clearLeaf(t, "counters", "Interface counters", node.ClearInterfaces)),
-		clearLeaf(t, "watermarks", "Watermarks of queues and priority groups", node.ClearQueueMarks, node.ClearGroupMarks),
+		below("pfc", "PFC counters", clearLeaf(t, "counters", "PFC counters and their history", client.ClearPFC)),
+		below("queue", "Egress queues", clearLeaf(t, "counters", "Queue counters", client.ClearQueue), clearLeaf(t, "watermark", "Queue watermarks", client.ClearQueueMarks)),
+		below("priority-group", "Ingress priority groups", clearLeaf(t, "watermark", "Watermarks of priority groups, headroom and shared", client.ClearGroupMarks)),
+		below("interfaces", "Interfaces", clearLeaf(t, "counters", "Interface counters", client.ClearInterfaces)),
+		clearLeaf(t, "watermarks", "Watermarks of queues and priority groups", client.ClearQueueMarks, client.ClearGroupMarks),
 	)
 	giveExamples(c, "core0 core1")
 	return c
@@ -40,7 +40,7 @@ func clearLeaf(t *cli.Target, use, short string, things ...string) *cobra.Comman
 		RunE: func(cmd *cobra.Command, names []string) error {
 			return t.Order(cmd, names, func(e control.Endpoint) error {
 				for _, thing := range things {
-					if err := e.Call("clear", node.CounterArgs{What: thing}, nil); err != nil {
+					if err := client.Clear(e, thing); err != nil {
 						return err
 					}
 				}

@@ -8,7 +8,7 @@ import (
 
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/internal/control"
-	"softswitch/live/node"
+	"softswitch/node/client"
 )
 
 // PFCWD is the command with those about the PFC watchdog.
@@ -25,8 +25,8 @@ a watchdog can be started on a switch that runs none, or another watchdog.`,
 	s.target.Flags(c, c.PersistentFlags(), "switch")
 	shown := below("show", "Show configuration and storms", s.pfcwdConfig(), s.pfcwdStats())
 	s.printFlags(shown.PersistentFlags(), "switch")
-	order := func(cmd *cobra.Command, do string, args node.WatchdogArgs) error {
-		return s.target.Order(cmd, chosen, func(e control.Endpoint) error { return e.Call(do, args, nil) })
+	order := func(cmd *cobra.Command, do func(control.Endpoint) error) error {
+		return s.target.Order(cmd, chosen, do)
 	}
 	start, stop := pfcwdStart(order), pfcwdStop(order)
 	for _, sub := range []*cobra.Command{start, stop} {
@@ -39,7 +39,7 @@ a watchdog can be started on a switch that runs none, or another watchdog.`,
 }
 
 // pfcwdOrder has the switches do something about their watchdogs.
-type pfcwdOrder func(cmd *cobra.Command, do string, args node.WatchdogArgs) error
+type pfcwdOrder func(cmd *cobra.Command, do func(control.Endpoint) error) error
 
 func pfcwdStart(order pfcwdOrder) *cobra.Command {
 	var action string
@@ -58,11 +58,11 @@ is twice that unless it is given.`,
 			if !cmd.Flags().Changed("restoration-time") {
 				given = nil
 			}
-			p, err := node.NewWatchdogArgs(args[:last], action, args[last], given, os.Stderr)
+			p, err := client.NewWatchdogArgs(args[:last], action, args[last], given, os.Stderr)
 			if err != nil {
 				return err
 			}
-			return order(cmd, "pfcwd_start", p)
+			return order(cmd, func(e control.Endpoint) error { return client.StartWatchdog(e, p) })
 		},
 	}
 	actions := []string{"drop", "forward", "alert"}
@@ -78,7 +78,7 @@ func pfcwdStop(order pfcwdOrder) *cobra.Command {
 		Short:   "Stop the watchdog, or stop to watch some ports",
 		Example: "  sudo softswitch pfcwd stop\n  sudo softswitch pfcwd stop --switch core0 to-agg0-0",
 		RunE: func(cmd *cobra.Command, ports []string) error {
-			return order(cmd, "pfcwd_stop", node.WatchdogArgs{Ports: ports})
+			return order(cmd, func(e control.Endpoint) error { return client.StopWatchdog(e, ports) })
 		},
 	}
 }
