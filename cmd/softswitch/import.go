@@ -25,10 +25,10 @@ func importCommand() *cobra.Command {
 
 func importSONiC() *cobra.Command {
 	return &cobra.Command{
-		Use:   "sonic DIR",
+		Use:   "sonic DIR|FILE",
 		Short: "Make a scenario file of SONiC switches",
 		Long: `Make a scenario file of the SONiC switches of a folder, which has the config_db.json of
-each as NAME.json, and print it: their links by DEVICE_NEIGHBOR, cables by CABLE_LENGTH,
+each as NAME.json, or of one such file, and print it: their links by DEVICE_NEIGHBOR, cables by CABLE_LENGTH,
 speeds and mtu by PORT, lossless classes by PORT_QOS_MAP, buffers by BUFFER_PG. Where SONiC
 computes a port's headroom, it is what the link needs. A neighbour without a file is a host.
 
@@ -37,10 +37,10 @@ scenario cannot say is told in comments at the head of the file, and so are the 
 are not used.
 
 Exit status: 0 done; 2 what is wrong is told, all of it.`,
-		Example: "  softswitch import sonic configs/ > fabric.yaml && softswitch check fabric.yaml",
+		Example: "  softswitch import sonic configs/ > fabric.yaml && softswitch check fabric.yaml\n  softswitch import sonic leaf1.json | softswitch validate -",
 		Args:    cli.Arguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return nil, cobra.ShellCompDirectiveFilterDirs
+			return nil, cobra.ShellCompDirectiveDefault
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			files, err := readSONiC(args[0])
@@ -51,7 +51,7 @@ Exit status: 0 done; 2 what is wrong is told, all of it.`,
 			if err != nil {
 				return err
 			}
-			text, err := importer.SONiC(filepath.Base(name), files)
+			text, err := importer.SONiC(strings.TrimSuffix(filepath.Base(name), ".json"), files)
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
@@ -180,8 +180,12 @@ func printImported(from string, text []byte) error {
 	return err
 }
 
-// readSONiC reads the configurations in a folder.
+// readSONiC reads the configurations in a folder, or the one of a file.
 func readSONiC(dir string) (files []importer.SONiCFile, err error) {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		data, err := readAtMost(dir, importer.MaxSONiCFile)
+		return []importer.SONiCFile{{Switch: stem(dir), Data: data}}, err
+	}
 	paths, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -108,7 +110,19 @@ func ReadScenario(name string) ([]byte, error) {
 		}
 		return nil, fmt.Errorf("%w, nor is it a scenario that comes with softswitch; those are %s", err, strings.Join(scenarios.Names(), ", "))
 	}
+	if err == nil && isSONiC(data) {
+		return nil, fmt.Errorf("%s: this is SONiC's config_db.json; `softswitch import sonic %s` makes a scenario of it, or of a folder of them", Called(name), name)
+	}
 	return data, err
+}
+
+// isSONiC reports whether a file has tables that the configuration of a SONiC switch has.
+func isSONiC(data []byte) bool {
+	var tables struct {
+		Port     json.RawMessage `json:"PORT"`
+		Metadata json.RawMessage `json:"DEVICE_METADATA"`
+	}
+	return bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) && json.Unmarshal(data, &tables) == nil && (tables.Port != nil || tables.Metadata != nil)
 }
 
 // Shipped reports whether ReadScenario takes name for that of a scenario that comes with softswitch.
