@@ -221,7 +221,7 @@ func readVerdict(file string) (*verdict.Verdict, error) {
 	}
 	v := new(verdict.Verdict)
 	if err := json.Unmarshal(data, v); err != nil {
-		return nil, fmt.Errorf("%s: not a verdict: %w", file, err)
+		return nil, fmt.Errorf("%s: not a verdict, as \"sim run --json\" and \"lab run --json\" print it: %w", file, err)
 	}
 	if v.Duration <= 0 || len(v.Flows) == 0 {
 		return nil, fmt.Errorf("%s: not a verdict with flows: duration_ns is %d, and there are %d flows; use what \"sim run --json\" or \"lab run --json\" prints", file, v.Duration, len(v.Flows))

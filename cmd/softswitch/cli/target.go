@@ -37,6 +37,18 @@ func NameFlag(c *cobra.Command, f *pflag.FlagSet, name *string, usual string) {
 	c.RegisterFlagCompletionFunc("name", LabNames)
 }
 
+// OwnNameFlag is NameFlag for a lab that is called as its scenario is unless it is told otherwise.
+func OwnNameFlag(c *cobra.Command, name *string) {
+	NameFlag(c, c.Flags(), name, "")
+	c.Flags().Lookup("name").Usage += " (default: the scenario's)"
+}
+
+// NoNameFlag keeps the flag --name of all commands about a lab out of the help of one that is about none.
+func NoNameFlag(c *cobra.Command) {
+	c.Flags().String("name", "", "")
+	c.Flags().MarkHidden("name")
+}
+
 // labName is the value of --name.
 type labName string
 

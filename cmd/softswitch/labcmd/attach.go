@@ -14,6 +14,7 @@ import (
 
 func labAttach() *cobra.Command {
 	var replace bool
+	var name string
 	c := &cobra.Command{
 		Use:   "attach FILE",
 		Short: "Use nodes built already",
@@ -52,6 +53,7 @@ Exit status: 0 every node is reached; 2 not, and nothing stays.`,
 		},
 	}
 	replaceFlag(c, &replace)
+	cli.OwnNameFlag(c, &name)
 	return c
 }
 

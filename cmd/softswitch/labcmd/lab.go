@@ -33,7 +33,7 @@ SOFTSWITCH_RUN_DIR), so that "destroy" removes exactly that, after a crash too.`
 	}
 	name := new(string)
 	cli.NameFlag(c, c.PersistentFlags(), name, netnslab.DefaultName)
-	cli.Grouped(c, "build", "Build", labDeploy(name), labAttach(), labExport(name), labGraph(name), labList(), labInspect(name), labRootless(), labDestroy(name))
+	cli.Grouped(c, "build", "Build", labDeploy(name), labAttach(), labExport(), labGraph(name), labList(), labInspect(name), labRootless(), labDestroy(name))
 	cli.Grouped(c, "play", "Play", labRun(name), labWorlds(name))
 	cli.Grouped(c, "traffic", "Traffic", labStart(name), labStop(name), labStorm(name), labSlow(name), labNormal(name))
 	cli.Grouped(c, "failures", "Failures", labLink(name, "fail", "down", lab.Orders.Fail), labLink(name, "heal", "up", lab.Orders.Heal), labImpair(name), labKill(name), labRestart(name), labAttack(name))
@@ -100,8 +100,8 @@ file, is left as it is; another of the same name is removed with --replace only.
 	return c
 }
 
-func labExport(name *string) *cobra.Command {
-	var dir, machines string
+func labExport() *cobra.Command {
+	var dir, machines, name string
 	var opt export.Options
 	var in load.Instead
 	c := &cobra.Command{
@@ -115,8 +115,6 @@ With --machines the lab is divided among several machines, a folder for each: a 
 stays with its switch, and few links are cut. Those become VXLAN links, which carry
 pauses; the network between the machines needs an MTU that is 50 above the scenario's,
 over IPv6 70.
-
-The lab is called as the scenario is, or --name.
 
 Exit status: 0 the folder is there; 2 not, and nothing of it.`,
 		Example:           "  softswitch lab export scenarios/fattree-on-loop.yaml --containerlab clab\n  softswitch lab export scenarios/fattree-on-loop.yaml --containerlab clab --machines a=192.0.2.1,b=192.0.2.2 --underlay-mtu 1600",
@@ -139,11 +137,12 @@ Exit status: 0 the folder is there; 2 not, and nothing of it.`,
 			}
 			desc := lab.Describe(plan, lab.Options{Name: plan.Scenario.Name, Program: "/bin/softswitch", Dir: export.Dir, KeysPath: export.Keys})
 			if cmd.Flags().Changed("name") {
-				desc.Name = *name
+				desc.Name = name
 			}
 			return export.Write(dir, desc, opt)
 		},
 	}
+	cli.OwnNameFlag(c, &name)
 	c.Flags().StringVar(&dir, "containerlab", "", "folder to make")
 	c.MarkFlagRequired("containerlab")
 	c.MarkFlagDirname("containerlab")
@@ -316,5 +315,6 @@ another user) and those whose record cannot be read.`,
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cli.NoNameFlag(c)
 	return c
 }

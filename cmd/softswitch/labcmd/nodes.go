@@ -3,6 +3,9 @@ package labcmd
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -30,16 +33,25 @@ Exit status: the command's; 2 it could not be run.`,
 			}
 			return cli.Offer(name, cli.NodeNames)(c, args, begun)
 		},
-		RunE: cli.InLab(name, func(cmd *cobra.Command, st *netnslab.State, args []string) error {
-			if _, err := lab.Pick(st, args[:1], ""); err != nil {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			st, err := lab.Load(*name)
+			if err == nil {
+				_, err = lab.Pick(st, args[:1], "")
+			}
+			if err != nil && slices.ContainsFunc(args[1:], isName) {
+				return fmt.Errorf("%w; --name is the command's here: the lab's stands before NODE", err)
+			}
+			if err != nil {
 				return err
 			}
 			return cli.PassOn(st.Exec(cmd.Context(), args[0], commandOf(args), cli.Stdio))
-		}),
+		},
 	}
 	c.Flags().SetInterspersed(false) // what follows NODE is the command's
 	return c
 }
+
+func isName(arg string) bool { return arg == "--name" || strings.HasPrefix(arg, "--name=") }
 
 // commandOf is the command after the node that it is for.
 func commandOf(args []string) []string {

@@ -257,6 +257,7 @@ machine lets users make user namespaces, and what to do if not.`,
 		},
 	}
 	c.Flags().SetInterspersed(false) // what follows is the command's
+	cli.NoNameFlag(c)
 	return c
 }
 
