@@ -166,8 +166,6 @@ func (o Orders) RestartSwitches(ctx context.Context, detector, response string) 
 		}
 		before[i] = restarts
 	}
-	ctx, cancel := context.WithTimeout(ctx, restartPatience)
-	defer cancel()
 	for i, s := range switches {
 		if err := awaitRestart(ctx, s, before[i]); err != nil {
 			return err
@@ -185,6 +183,8 @@ func timesBegun(s control.Endpoint) (int, error) {
 // awaitRestart waits until a switch answers that has begun anew more often than before: the one
 // that ends may answer, too.
 func awaitRestart(ctx context.Context, s control.Endpoint, before int) error {
+	ctx, cancel := context.WithTimeout(ctx, restartPatience)
+	defer cancel()
 	again := time.NewTicker(10 * time.Millisecond)
 	defer again.Stop()
 	for {
