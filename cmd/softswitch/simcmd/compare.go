@@ -97,8 +97,17 @@ Exit status: 0 everything was played; 2 something could not be.`,
 	c.Flags().BoolVar(&opt.replays, "replays", false, "write a replay of each pair too, to which the page of --html leads")
 	shardFlag(c, &opt.part, "scenarios")
 	c.RegisterFlagCompletionFunc("scenarios", cli.FilesAndNames)
+	c.RegisterFlagCompletionFunc("systems", systemNames)
 	c.AddCommand(compareTrafficCommand())
 	return c
+}
+
+// systemNames completes the names of systems.
+func systemNames(*cobra.Command, []string, string) (names []string, _ cobra.ShellCompDirective) {
+	for _, s := range compare.Systems() {
+		names = append(names, s.Name)
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 // showRun plays a plan in virtual time and writes a page that plays it in a browser.
