@@ -34,7 +34,7 @@ var eventKeys = []struct {
 }
 
 func (p *parser) events(events []fileEvent) (out []Event) {
-	kinds := eventKinds()
+	kinds, asked := eventKinds(), lives{}
 	for i, e := range events {
 		path := fmt.Sprintf("events[%d]", i)
 		at := p.timeWithin(path+".at", e.At)
@@ -50,32 +50,45 @@ func (p *parser) events(events []fileEvent) (out []Event) {
 		if p.Faulty(path) || p.fabric == nil {
 			continue
 		}
-		p.alive(path, ev, out)
+		asked.add(p, path, ev)
 		out = append(out, ev)
 	}
 	slices.SortStableFunc(out, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
 	return out
 }
 
-// alive checks that an event asks nothing of a switch that another event, which may stand before or
-// after it in the file, has killed by then.
-func (p *parser) alive(path string, ev Event, before []Event) {
-	for _, b := range before {
-		switch {
-		case b.Node != ev.Node || !b.asks() || !ev.asks():
-		case b.Do == Kill && b.At <= ev.At:
-			p.Faultf(path, "%s is dead by then: it is killed at %s", p.fabric.Nodes[ev.Node].Name, config.FormatTime(b.At))
-			return
-		case ev.Do == Kill && ev.At < b.At:
-			p.Faultf(path, "%s dies at %s, before it has to do something at %s", p.fabric.Nodes[ev.Node].Name, config.FormatTime(ev.At), config.FormatTime(b.At))
-			return
-		}
+// lives are, by node, when a switch is killed first, and the last time that it has to do something.
+type lives map[int]*struct{ killed, last unit.Time }
+
+// add takes the next event of the file, and checks that it asks nothing of a switch that another
+// event, which may stand before or after it in the file, has killed by then.
+func (l lives) add(p *parser, path string, ev Event) {
+	if !ev.asks() {
+		return
+	}
+	of := l[ev.Node]
+	switch {
+	case of == nil:
+		of = &struct{ killed, last unit.Time }{unit.Never, ev.At}
+		l[ev.Node] = of
+	case of.killed <= ev.At:
+		p.Faultf(path, "%s is dead by then: it is killed at %s", p.fabric.Nodes[ev.Node].Name, config.FormatTime(of.killed))
+	case ev.Do == Kill && ev.At < of.last:
+		p.Faultf(path, "%s dies at %s, before it has to do something at %s", p.fabric.Nodes[ev.Node].Name, config.FormatTime(ev.At), config.FormatTime(of.last))
+	}
+	of.last = max(of.last, ev.At)
+	if ev.Do == Kill {
+		of.killed = min(of.killed, ev.At)
 	}
 }
 
 // asks reports whether Node, a live one, has to do something for the event.
 func (e *Event) asks() bool {
-	return slices.Contains([]Do{Kill, Stop, Continue, Lose, Forge, Replay}, e.Do)
+	switch e.Do {
+	case Kill, Stop, Continue, Lose, Forge, Replay:
+		return true
+	}
+	return false
 }
 
 // keys checks that an event has the keys that it must have and no unknown ones.

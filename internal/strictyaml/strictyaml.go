@@ -90,7 +90,8 @@ type Doc struct {
 	lines   map[string]int
 	origins []origin // of values that settings gave
 	faults  Faults
-	faulty  map[string]bool // keys that have a fault
+	faulty  map[string]bool // keys that have a fault of Faultf
+	above   map[string]bool // keys that have a fault, and all that are above them
 	unread  bool            // the file could not be parsed: nothing is known of its keys
 }
 
@@ -139,7 +140,7 @@ func (Some[T]) OneWillDo() {}
 // NewDoc returns the Doc of values that come from no file: its faults carry name
 // and no line.
 func NewDoc(name string) *Doc {
-	return &Doc{name: name, lines: map[string]int{}, faulty: map[string]bool{}}
+	return &Doc{name: name, lines: map[string]int{}, faulty: map[string]bool{}, above: map[string]bool{}}
 }
 
 // Has reports whether the file has the key path.
@@ -149,8 +150,13 @@ func (d *Doc) Has(path string) bool {
 }
 
 // Faulty reports whether the key path, or one below it, has a fault.
-func (d *Doc) Faulty(path string) bool {
-	return slices.ContainsFunc(d.faults, func(f Fault) bool { return below(f.Key, path) })
+func (d *Doc) Faulty(path string) bool { return d.above[path] }
+
+func (d *Doc) add(f Fault) {
+	d.faults = append(d.faults, f)
+	for key := f.Key; !d.above[key]; key = parent(key) {
+		d.above[key] = true
+	}
 }
 
 // Line is the line of the key path, or of the nearest key above it that the file
@@ -190,12 +196,12 @@ func (d *Doc) Faultf(path, format string, args ...any) {
 		}
 	}
 	d.faulty[path] = path != ""
-	d.faults = append(d.faults, d.At(path, fmt.Sprintf(format, args...)))
+	d.add(d.At(path, fmt.Sprintf(format, args...)))
 }
 
 // refuse adds the one fault of a file that cannot be parsed.
 func (d *Doc) refuse(line int, text string) {
-	d.faults = append(d.faults, Fault{File: d.name, Line: line, Text: text})
+	d.add(Fault{File: d.name, Line: line, Text: text})
 	d.unread = true
 }
 
@@ -359,7 +365,7 @@ func (d *Doc) first(path string, kn ast.Node) bool {
 		if f.Set != "" {
 			f.Line = 0
 		}
-		d.faults = append(d.faults, f)
+		d.add(f)
 		return false
 	}
 	d.lines[path] = line(kn)
