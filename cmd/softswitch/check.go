@@ -75,6 +75,7 @@ Exit status: 0 there is no such cycle; 1 there is one; 2 it could not be checked
 
 // planToCheck makes a plan of a scenario file, unless it is too large to be checked.
 func planToCheck(file string, data []byte) (*scenario.Plan, error) {
+	defer cli.Reading(file)()
 	s, err := load.Scenario(file, data)
 	if err != nil {
 		return nil, err

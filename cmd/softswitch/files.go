@@ -51,7 +51,9 @@ Exit status: 0 all files are good; 1 one of them is not; 2 one could not be read
 			if err != nil {
 				return nil, err
 			}
+			done := cli.Reading(cli.Called(file))
 			all = append(all, validate.Check(cli.Called(file), data, set...))
+			done()
 		}
 		return cli.Judged(all, all.OK())
 	})
@@ -75,6 +77,7 @@ not be made, such as for a topology without levels.`,
 		Args:              cli.Arguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: cli.UpTo(1, cli.FilesAndNames),
 	}, "print JSON", func(cmd *cobra.Command, args []string) (cli.Finding, error) {
+		defer cli.Reading(cli.Called(args[0]))()
 		data, err := cli.ReadScenario(args[0])
 		if err != nil {
 			return nil, err
@@ -112,7 +115,7 @@ unknown, before a hello has told the sender's counter.`,
 		Example: `  softswitch decode core0.pcapng
   sudo ip netns exec ss-core0 tcpdump -U -i to-agg0-0 -w - | softswitch decode -`,
 		Args: cli.Arguments(cobra.ExactArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) (err error) {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if keysFile != "" {
 				if opt.Keys, err = node.LoadKeys(keysFile); err != nil {
 					return err
@@ -120,14 +123,16 @@ unknown, before a hello has told the sender's counter.`,
 			}
 			var in io.Reader = os.Stdin
 			if args[0] != "-" {
+				done := cli.Reading(args[0])
 				f, err := os.Open(args[0])
+				done()
 				if err != nil {
 					return err
 				}
 				defer f.Close()
 				in = f
 			}
-			if err := decode.Decode(in, os.Stdout, opt); err != nil {
+			if err := decode.Decode(cli.UntilSignal(cmd.Context(), in), os.Stdout, opt); err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			return nil
@@ -156,6 +161,7 @@ is printed; 2 no recording, or one of another version.`,
 		Example: "  sudo softswitch run veth0 veth1 --record s1.rec\n  softswitch run replay s1.rec",
 		Args:    cli.Arguments(cobra.ExactArgs(1)),
 	}, "print JSON", func(_ *cobra.Command, args []string) (cli.Finding, error) {
+		defer cli.Reading(args[0])()
 		f, err := os.Open(args[0])
 		if err != nil {
 			return nil, err
@@ -215,6 +221,7 @@ about and, if none was left at the end, when the last was gone.`,
 
 // readVerdict reads a verdict with flows to draw.
 func readVerdict(file string) (*verdict.Verdict, error) {
+	defer cli.Reading(file)()
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err

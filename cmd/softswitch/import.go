@@ -43,6 +43,7 @@ Exit status: 0 done; 2 what is wrong is told, all of it.`,
 			return nil, cobra.ShellCompDirectiveDefault
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
+			defer cli.Reading(args[0])()
 			files, err := readSONiC(args[0])
 			if err != nil {
 				return err
@@ -75,6 +76,7 @@ Exit status: 0 done; 2 what is wrong is told.`,
 		Example: "  softswitch import hpcc mix/topology.txt mix/flow.txt > hpcc.yaml && softswitch sim run hpcc.yaml",
 		Args:    cli.Arguments(cobra.RangeArgs(1, 2)),
 		RunE: func(_ *cobra.Command, args []string) error {
+			defer cli.Reading(args[0])()
 			var files []importer.HPCCFile
 			for _, path := range args {
 				data, err := readAtMost(path, importer.MaxHPCCFile)
@@ -112,6 +114,7 @@ Exit status: 0 done; 2 what is wrong is told.`,
 		Example: "  softswitch import graphml Geant2012.graphml --rate 10Gbit/s > geant.yaml && softswitch check geant.yaml",
 		Args:    cli.Arguments(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
+			defer cli.Reading(args[0])()
 			r, err := config.ParseRate(rate)
 			if err != nil {
 				return fmt.Errorf("--rate: %w", err)
@@ -148,6 +151,7 @@ Exit status: 0 done; 2 what is wrong is told.`,
 		Example: "  softswitch import containerlab clos.clab.yml --rate 100Gbit/s > clos.yaml && softswitch check clos.yaml",
 		Args:    cli.Arguments(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
+			defer cli.Reading(args[0])()
 			r, err := config.ParseRate(rate)
 			if err != nil {
 				return fmt.Errorf("--rate: %w", err)

@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"softswitch/internal/testkit"
@@ -28,6 +30,67 @@ func TestControlC(t *testing.T) {
 		t.Run(strings.ReplaceAll(args, "/", "_"), func(t *testing.T) {
 			t.Parallel()
 			testkit.ControlC(t, shown, "softswitch", strings.Fields(args)...)
+		})
+	}
+}
+
+// TestInterruptedReading: a command that reads what nobody writes ends when it is interrupted, with the
+// status of what was not done.
+func TestInterruptedReading(t *testing.T) {
+	// What can begin a longer text: comments, and a capture of empty frames.
+	comments := bytes.Repeat([]byte("# more\n"), 1<<15)
+	capture := append([]byte{0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0, 0}, make([]byte, 1<<17)...)
+	readable := map[string][]byte{"validate -": comments, "sim run -": comments, "decode -": capture}
+	for _, args := range []string{
+		"validate FILE", "validate -", "tagger FILE", "check FILE", "cause FILE", "sim run FILE", "sim run -", "sim run --repeat 2 FILE", "sweep FILE --set duration=1ms",
+		"compare --scenarios FILE", "compare traffic --scenarios FILE", "merge FILE", "decode FILE", "decode -", "replay FILE", "plot --out /dev/null FILE",
+		"import hpcc FILE", "import graphml FILE", "import containerlab --rate 1Gbit/s FILE",
+		"run -c FILE", "host -c FILE", "nic -c FILE", "lab run FILE", "lab deploy -t FILE", "lab export --containerlab NOWHERE FILE", "lab attach FILE", "lab worlds FILE",
+	} {
+		t.Run(strings.ReplaceAll(args, "/", "_"), func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "fifo.yaml")
+			if err := syscall.Mkfifo(file, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), limit)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, "softswitch", strings.Fields(strings.ReplaceAll(args, "FILE", file))...)
+			var said bytes.Buffer
+			cmd.Stderr = &said
+			in, writer, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd.Stdin = in
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			in.Close()
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				cmd.Wait()
+				os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) // for whom waits for a reader below
+			}()
+			// Both wait until the program reads: to open it, and to write more than a pipe holds.
+			if strings.HasSuffix(args, "FILE") || strings.Contains(args, "FILE ") {
+				writer.Close()
+				writer, err = os.OpenFile(file, os.O_WRONLY, 0)
+			} else {
+				_, err = writer.Write(readable[args])
+			}
+			if err != nil {
+				t.Fatalf("%v; it says %q", err, said.String())
+			}
+			defer writer.Close()
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+			<-ended
+			if code := cmd.ProcessState.ExitCode(); code != 2 || !strings.Contains(said.String(), "interrupted") {
+				t.Errorf("exit status %d, want 2; it says %q", code, said.String())
+			}
 		})
 	}
 }

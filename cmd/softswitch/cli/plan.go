@@ -68,6 +68,7 @@ func ReadPlan(file string, in load.Instead) (*scenario.Plan, error) {
 
 // MakePlan makes a plan of data, the content of the scenario file called file.
 func MakePlan(file string, data []byte, in load.Instead) (*scenario.Plan, error) {
+	defer Reading(file)()
 	p, err := load.Plan(file, data, in)
 	if err != nil {
 		return nil, err
@@ -89,6 +90,7 @@ func Called(file string) string {
 // ReadFile reads a YAML file, or standard input if its name is "-". Of one that is
 // larger than a file may be it reads just enough for strictyaml to refuse it.
 func ReadFile(name string) ([]byte, error) {
+	defer Reading(Called(name))()
 	f := os.Stdin
 	if name != "-" {
 		var err error

@@ -35,6 +35,7 @@ func Program(c *cobra.Command) *cobra.Command {
 func Main(program *cobra.Command) {
 	ctx, stop := signal.NotifyContext(context.Background(), ending()...)
 	defer stop()
+	defer context.AfterFunc(ctx, interruptReading)()
 	err := program.ExecuteContext(ctx)
 	switch {
 	case err == nil:

@@ -63,6 +63,7 @@ func readNodes(cmd *cobra.Command, file string) (*lab.Nodes, *scenario.Plan, err
 	if err != nil {
 		return nil, nil, err
 	}
+	defer cli.Reading(cli.Called(file))()
 	nodes, plan, err := lab.ReadNodes(cli.Called(file), data)
 	if err == nil && cmd.Flags().Changed("name") {
 		nodes.Name = cmd.Flags().Lookup("name").Value.String()

@@ -46,7 +46,9 @@ Exit status: 0 there is an answer; 1 there is no deadlock; 2 it could not be pla
 		if err != nil {
 			return nil, err
 		}
+		done := cli.Reading(cli.Called(args[0]))
 		s, err := load.Scenario(cli.Called(args[0]), data)
+		done()
 		if err != nil {
 			return nil, err
 		}

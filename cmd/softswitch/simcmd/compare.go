@@ -57,7 +57,9 @@ Exit status: 0 everything was played; 2 something could not be.`,
   sudo softswitch compare --world live --systems itsy+bubble+trigger --json`,
 		Args: cli.Arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			done := cli.Reading("scenarios")
 			m, err := opt.Matrix(play.QuietLab("compare"))
+			done()
 			if err != nil {
 				return err
 			}

@@ -106,7 +106,9 @@ func mergeFlags(c *cobra.Command, opt *mergeOptions) {
 
 // merge prints what the shards in files come to.
 func merge(files []string, opt *mergeOptions) error {
+	done := cli.Reading(files[0])
 	w, err := shard.Join(files)
+	done()
 	if err != nil {
 		return fmt.Errorf("merge: %w", err)
 	}

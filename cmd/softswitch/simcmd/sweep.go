@@ -88,7 +88,9 @@ func (opt *sweepOptions) play(ctx context.Context, file string) (err error) {
 		return err
 	}
 	opt.File = cli.Called(file)
+	done := cli.Reading(opt.File)
 	checked, err := opt.Check(ctx)
+	done()
 	if err != nil {
 		return err
 	}

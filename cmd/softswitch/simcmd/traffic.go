@@ -34,7 +34,9 @@ Exit status: 0 everything was played; 2 something could not be.`,
 			if runs < 1 || runs > 1000 {
 				return fmt.Errorf("--runs: %d; valid: 1 to 1000", runs)
 			}
+			done := cli.Reading("scenarios")
 			sources, err := compare.Scenarios("sim", scenarios)
+			done()
 			if err != nil {
 				return err
 			}
