@@ -157,6 +157,17 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// TestMark: a byte order mark at the head of a log, and only there, is read over.
+func TestMark(t *testing.T) {
+	text := core0.Append(nil, Event{At: 1, Type: LinkUp})
+	if log, err := Decode("log", append([]byte("\ufeff"), text...), false); err != nil || len(log.Events) != 1 {
+		t.Errorf("%d events, %v", len(log.Events), err)
+	}
+	if _, err := Decode("log", append(text, append([]byte("\ufeff"), text...)...), false); err == nil {
+		t.Error("a mark in the second line is no fault")
+	}
+}
+
 func TestAppendAllocatesNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	buf := make([]byte, 0, 1024)

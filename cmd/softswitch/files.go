@@ -11,6 +11,7 @@ import (
 
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/detect/catalog"
+	"softswitch/internal/bom"
 	"softswitch/internal/safefile"
 	"softswitch/internal/strictyaml"
 	"softswitch/link/auth"
@@ -227,7 +228,7 @@ func readVerdict(file string) (*verdict.Verdict, error) {
 		return nil, err
 	}
 	v := new(verdict.Verdict)
-	if err := json.Unmarshal(data, v); err != nil {
+	if err := json.Unmarshal(bom.Trim(data), v); err != nil {
 		return nil, fmt.Errorf("%s: not a verdict, as \"sim run --json\" and \"lab run --json\" print it: %w", file, err)
 	}
 	if v.Duration <= 0 || len(v.Flows) == 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"softswitch/cmd/softswitch/cli"
+	"softswitch/internal/bom"
 	"softswitch/node/config"
 	"softswitch/scenario/importer"
 	"softswitch/scenario/load"
@@ -222,5 +223,5 @@ func readAtMost(path string, most int64) ([]byte, error) {
 	if err == nil && int64(len(data)) > most {
 		err = fmt.Errorf("%s: more than %d bytes", path, most)
 	}
-	return data, err
+	return bom.Trim(data), err
 }

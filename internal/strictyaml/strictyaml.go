@@ -33,6 +33,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"softswitch/internal/bom"
 )
 
 // MaxBytes is the length of the longest file.
@@ -223,6 +225,7 @@ func (d *Doc) Err() error {
 // read returns the top value of a text, nil if it is empty; or what is wrong with it, and
 // in which line.
 func read(data []byte) (body ast.Node, at int, fault string) {
+	data = bom.Trim(data)
 	if at, fault := outOfBounds(data); fault != "" {
 		return nil, at, fault
 	}

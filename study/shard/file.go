@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 
+	"softswitch/internal/bom"
 	"softswitch/internal/version"
 )
 
@@ -67,7 +68,7 @@ func Read(name string) (*File, error) {
 		return nil, err
 	}
 	var f File
-	if err := strict(data, &f); err != nil {
+	if err := strict(bom.Trim(data), &f); err != nil {
 		return nil, fmt.Errorf("%s: not a shard, or not all of one: %w", name, err)
 	}
 	if f.SHA256 != f.sum() {
