@@ -53,12 +53,14 @@ func call(limit time.Duration, most int64, path, do string, args, result any) er
 	if result == nil || resp.StatusCode == http.StatusNoContent {
 		return nil
 	}
-	answer := io.LimitedReader{R: resp.Body, N: most}
-	err = json.NewDecoder(&answer).Decode(result)
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
 	switch {
-	case err != nil && answer.N == 0:
+	case err == nil && int64(len(answer)) > most:
 		return fmt.Errorf("control: %s: an answer of more than %d bytes", do, most)
-	case err != nil:
+	case err == nil:
+		err = json.Unmarshal(answer, result)
+	}
+	if err != nil {
 		return fmt.Errorf("control: %s: %w", do, err)
 	}
 	return nil

@@ -203,10 +203,19 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, handle func(Requ
 	}
 }
 
-// read reads a request's body, the arguments; a body of unknown length is left for a Stream to
-// read. It waits for the client, and costs next to nothing.
+// read reads a request's body, the arguments; where they are in the query, a body of unknown length is
+// left for a Stream to read. It waits for the client, and costs next to nothing.
 func read(r *http.Request) (args []byte, err error) {
+	inQuery := r.URL.RawQuery != "" || r.URL.ForceQuery
 	switch {
+	case r.ContentLength > 0 && inQuery:
+		return nil, errors.New("arguments in the query, and a body: give them in one of the two")
+	case r.ContentLength < 0 && !inQuery:
+		args, err = io.ReadAll(io.LimitReader(r.Body, requestMax+1))
+		if err == nil && len(args) > requestMax {
+			err = &Refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("arguments of more than %d bytes", requestMax)}
+		}
+		return args, err
 	case r.ContentLength <= 0:
 		return nil, nil
 	case r.ContentLength > requestMax:
@@ -225,7 +234,7 @@ func parse(r *http.Request, args []byte) (req Request, err error) {
 		err = &Refusal{http.StatusMethodNotAllowed, fmt.Sprintf("method %s: want GET or POST", r.Method)}
 	case r.URL.RawQuery != "":
 		req.Args, err = fromQuery(r.URL.RawQuery)
-	case args != nil && !json.Valid(args):
+	case len(args) > 0 && !json.Valid(args):
 		err = fmt.Errorf("arguments %.40q: want JSON", args)
 	default:
 		req.Args = args

@@ -1,7 +1,6 @@
 package shard
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"os"
 
 	"softswitch/internal/bom"
+	"softswitch/internal/strictjson"
 	"softswitch/internal/version"
 )
 
@@ -68,24 +68,11 @@ func Read(name string) (*File, error) {
 		return nil, err
 	}
 	var f File
-	if err := strict(bom.Trim(data), &f); err != nil {
+	if err := strictjson.Decode(bom.Trim(data), &f); err != nil {
 		return nil, fmt.Errorf("%s: not a shard, or not all of one: %w", name, err)
 	}
 	if f.SHA256 != f.sum() {
 		return nil, fmt.Errorf("%s: changed since it was written: its content does not have the SHA-256 that it names", name)
 	}
 	return &f, nil
-}
-
-// strict decodes one JSON value that has no unknown keys.
-func strict(data []byte, to any) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(to); err != nil {
-		return err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return fmt.Errorf("something follows it at byte %d", d.InputOffset())
-	}
-	return nil
 }

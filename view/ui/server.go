@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -18,6 +19,7 @@ import (
 
 	"golang.org/x/net/netutil"
 
+	"softswitch/internal/strictjson"
 	"softswitch/node/metrics"
 )
 
@@ -302,9 +304,11 @@ func (s *Server) serveAct(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var o Order
-	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, orderMax))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&o); err != nil {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, orderMax))
+	if err == nil {
+		err = strictjson.Decode(body, &o)
+	}
+	if err != nil {
 		http.Error(w, fmt.Sprintf("not an order: %v", err), http.StatusBadRequest)
 		return
 	}
