@@ -12,7 +12,7 @@ export CGO_ENABLED := 0
 # No path of this machine is in what is compiled: a clone in another place compiles nothing anew.
 export GOFLAGS += -trimpath
 
-.PHONY: build test test-pure test-labs test-pages test-links test-wires docs-check long race demo busy bench big soak harms guides figures show-acts cause prove worlds comparison comparison-live clocks congestion docs man image install uninstall lint fuzz fuzz-configs fuzz-frames clean
+.PHONY: build test test-pure test-labs test-pages test-links test-wires docs-check long race demo busy bench big soak congested harms guides figures show-acts cause prove worlds comparison comparison-live clocks congestion docs man image install uninstall lint fuzz fuzz-configs fuzz-frames clean
 
 build:
 	go build -o $(BIN) ./cmd/softswitch
@@ -115,6 +115,12 @@ big: build
 TIME := 2h
 soak: build
 	go test -count=1 -v -timeout 24h ./cmd/softswitch -run 'TestSoak$$' -soak $(TIME)
+
+# A lab that is congested for CONGESTED: every link on the way pauses all the time, and no lossless
+# frame is lost. Needs root and a machine that does nothing else.
+CONGESTED := 15m
+congested: build
+	go test -count=1 -v -timeout 24h ./cmd/softswitch -run 'TestLongCongestion$$' -congestion $(CONGESTED)
 
 # Runs to which something happens at a random moment, HARMS of them: nothing is left behind. Needs
 # root, and a quarter of an hour for two hundred.
