@@ -2,13 +2,10 @@ package lab
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"softswitch/dataplane"
-	"softswitch/detect"
 	"softswitch/event"
-	"softswitch/event/follow"
 	"softswitch/internal/control"
 	"softswitch/link"
 	"softswitch/live"
@@ -24,19 +21,22 @@ type Record struct {
 	Name   string
 	Switch *observe.Switch // of a switch that answers
 	Host   *observe.Host   // of a host that answers
-	Log    event.Log
+	Log    event.Log       // without events if they were judged while they were read: see readLogs
 	// Clock says whose CLOCK_MONOTONIC the log's times are of, and Start and End are the
 	// run's on it.
 	Clock      string
 	Start, End unit.Time
+	// ignoredPauses says that a system made the node ignore pauses, by its log.
+	ignoredPauses bool
 }
 
 // starvedMax is the lateness above which a node counts as starved: pauses of 100 Mbit/s
 // are refreshed every 10 ms and expire after 335 ms.
 const starvedMax = 100 * unit.Millisecond
 
-// collect asks every node for its counters and reads its log.
-func (r *Run) collect(st *netnslab.State) {
+// collect asks every node for its counters, and reads its log.
+func (r *Run) collect(st *netnslab.State) error {
+	var logs []*nodeLog
 	for _, s := range r.Plan.Switches {
 		rec := r.record(s.Name)
 		snap, ok := ask[observe.Switch](r, st, s.Name)
@@ -47,7 +47,8 @@ func (r *Run) collect(st *netnslab.State) {
 			}
 			r.starved(s.Name, snap.Live)
 		}
-		r.readLog(st, rec, snap.LogBytes)
+		r.Nodes = append(r.Nodes, rec)
+		logs = append(logs, r.openLog(st, snap.LogBytes))
 	}
 	for _, h := range r.Plan.Hosts {
 		rec := r.record(h.Name)
@@ -57,8 +58,10 @@ func (r *Run) collect(st *netnslab.State) {
 			r.distrust(h.Name, h.Port.Name, snap.Link)
 			r.starved(h.Name, snap.Live)
 		}
-		r.readLog(st, rec, snap.LogBytes)
+		r.Nodes = append(r.Nodes, rec)
+		logs = append(logs, r.openLog(st, snap.LogBytes))
 	}
+	err := r.readLogs(logs)
 	r.doubtLoss()
 	r.doubtLinks(st.Inspect())
 	if st.Attached() {
@@ -68,6 +71,7 @@ func (r *Run) collect(st *netnslab.State) {
 	if err := st.Replaced(); err != nil {
 		r.doubt("this run's lab is not there any more: %v", err)
 	}
+	return err
 }
 
 // record is a Record without what is to be asked for.
@@ -172,7 +176,7 @@ func (r *Run) starved(name string, l observe.Live) {
 // time for which headroom lasts. A node that the scenario stops, or that a system made
 // ignore pauses, delays too; loss is expected then.
 func (r *Run) doubtLoss() {
-	if len(r.Stopped) > 0 || slices.ContainsFunc(r.Nodes, ignoredPauses) {
+	if len(r.Stopped) > 0 || slices.ContainsFunc(r.Nodes, func(n Record) bool { return n.ignoredPauses }) {
 		return
 	}
 	var lost uint64
@@ -219,35 +223,4 @@ func (r *Run) doubtLoss() {
 // noRoom is how many lossless frames found no room: the loss for which lateness is to blame.
 func noRoom(l *observe.Loss) uint64 {
 	return l.LostBy[dataplane.DropHeadroom.String()] + l.LostBy[dataplane.DropNoSlot.String()]
-}
-
-func ignoredPauses(n Record) bool {
-	return slices.ContainsFunc(n.Log.Events, func(e event.Event) bool {
-		return e.Type == event.Acted && (e.Action == detect.ActionIgnore || e.Action == detect.ActionContain)
-	})
-}
-
-// readLog reads a node's log, of the length that the node reported.
-func (r *Run) readLog(st *netnslab.State, rec Record, written int64) {
-	path := filepath.Join(netnslab.Dir(st.Name), rec.Name, EventsName)
-	if st.Attached() {
-		awaitCopy(path, written)
-	}
-	log := follow.Open(path)
-	defer log.Close()
-	for more := true; more; {
-		var events []event.Event
-		var err error
-		if events, more, err = log.Read(); err != nil {
-			r.doubt("%s: event log: %v", rec.Name, err)
-		}
-		rec.Log.Events = append(rec.Log.Events, events...)
-	}
-	// A killed node may have been writing; a live one may still be.
-	last, cut := log.End()
-	rec.Log.Events, rec.Log.Node, rec.Log.Cut = append(rec.Log.Events, last...), *log.Node(), cut
-	if log.Size() < written || log.Size() == 0 && r.Killed[rec.Name] {
-		r.doubt("%s: event log: %d bytes of the %d that were written are there", rec.Name, log.Size(), written)
-	}
-	r.Nodes = append(r.Nodes, rec)
 }

@@ -7,8 +7,9 @@
 //	                                                             v
 //	verdict.Verdict <--judge-- oracle <--event logs, counters--Collect
 //
-// Read in this order: describe.go, headroom.go, play.go, orders.go, collect.go, verdict.go; then what is
-// done with a lab by hand: nodes.go, impair.go, shell.go; how all of its frames are captured: capture.go,
+// Read in this order: describe.go, headroom.go, play.go, logs.go (how long logs become), orders.go,
+// collect.go, readlogs.go, verdict.go; then what is done with a lab by hand: nodes.go, impair.go,
+// shell.go; how all of its frames are captured: capture.go,
 // capturefile.go; and how its counters become metrics: scrape.go.
 //
 // Invariant, one-door: what changes a lab that is up is a method of [Orders], whoever orders it.

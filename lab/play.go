@@ -15,6 +15,7 @@ import (
 	"softswitch/node/client"
 	"softswitch/node/config"
 	"softswitch/node/observe"
+	"softswitch/oracle"
 	"softswitch/scenario"
 	"softswitch/unit"
 )
@@ -44,6 +45,7 @@ type Run struct {
 	Stopped    map[string]bool // frozen by the scenario, for a while or permanently
 	Lateness   unit.Time       // how late the machine was before the run, as ScaleHeadroom measured it; 0 if it did not
 
+	truth    *oracle.Result  // by the logs, if all nodes have one clock
 	toldFull map[string]bool // nodes whose log is known not to be whole
 	// Of an attached lab: by node, and how many frames of a port had not come to its far end before the run.
 	clocks     map[string]clock
@@ -114,7 +116,9 @@ func Play(ctx context.Context, p *scenario.Plan, st *netnslab.State, progress io
 		run.doubt("the kernel lost %d frames between veths (softnet backlog)", lost)
 	}
 	fmt.Fprintf(progress, "%9.3f s  collecting\n", seconds(timer.Now()-run.Start))
-	run.collect(st)
+	if err := run.collect(st); err != nil {
+		return nil, err
+	}
 	return run, nil
 }
 

@@ -53,9 +53,23 @@ expect: {deadlock: false, lossless_lost: 0, pfc_xoff_min: 2}
 	return r
 }
 
+// judge is Verdict of a run whose logs are there and not in files.
+func judge(r *Run) (v *verdict.Verdict, err error) {
+	var logs []*nodeLog
+	for i, n := range r.Nodes {
+		logs = append(logs, &nodeLog{run: r, node: i, id: n.Log.Node.ID, events: n.Log.Events, over: true})
+	}
+	if !r.severalClocks() {
+		if r.truth, err = r.judgeLogs(logs); err != nil {
+			return nil, err
+		}
+	}
+	return r.Verdict()
+}
+
 func judged(t *testing.T, r *Run) *verdict.Verdict {
 	t.Helper()
-	v, err := r.Verdict()
+	v, err := judge(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,8 +155,13 @@ func TestVerdictEndsWithTheScenario(t *testing.T) {
 func TestVerdictOfForeignLog(t *testing.T) {
 	r := played(t)
 	r.Nodes[0].Log.Node.ID = 999
-	if v, err := r.Verdict(); err == nil {
+	if v, err := judge(r); err == nil {
 		t.Errorf("verdict %+v of a log of node 999", v)
+	}
+	r = played(t)
+	r.Nodes[1].Log = r.Nodes[0].Log
+	if v, err := judge(r); err == nil || !strings.Contains(err.Error(), `two logs of node 1: "s1" and "s2"`) {
+		t.Errorf("verdict %+v of two logs of s1, %v", v, err)
 	}
 }
 
@@ -203,8 +222,7 @@ func TestDoubtLoss(t *testing.T) {
 			r.Stopped = map[string]bool{"s2": true}
 		}
 		if c.ignored {
-			log := &r.Nodes[0].Log
-			log.Events = append(log.Events, event.Event{At: r.End, Type: event.Acted, Action: detect.ActionIgnore, Port: unit.NoPort, Out: 1, OutClass: 3})
+			r.Nodes[0].note([]event.Event{{At: r.End, Type: event.Acted, Action: detect.ActionIgnore, Port: unit.NoPort, Out: 1, OutClass: 3}})
 		}
 		r.doubtLoss()
 		if got := strings.Join(r.Invalid, "; "); got != c.want {
