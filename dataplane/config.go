@@ -85,7 +85,10 @@ type PortConfig struct {
 	// FacesStack says that the port leads to the stack of a kernel, which neither heeds
 	// nor sends pauses: of what it sends, frames that find no room are dropped.
 	FacesStack bool
-	Rate       unit.Rate // 0: unlimited
+	// HeedPause says that an 802.3x PAUSE stops all classes of the port. Otherwise it is
+	// counted and dropped, as IEEE 802.1Q, 36.1.1, has it where PFC is enabled.
+	HeedPause bool
+	Rate      unit.Rate // 0: unlimited
 	// Auth, unless nil, authenticates what goes to and fro on a link to another switch. Its
 	// Self and Gap are the switch's to fill in.
 	Auth *auth.Config

@@ -45,25 +45,59 @@ func (s *Switch) receivePause(in unit.Port, f *buffer.Frame) {
 			p.count.Drops[OddPFCClass]++
 			continue
 		}
-		// An expiry that nobody has asked for yet happened before this frame.
-		if p.paused.Has(c) && p.pauses[c].until <= s.now {
-			p.count.Expired[c]++
-			s.endPause(in, c, event.Expired)
-		}
 		if pf.Quanta[c] == 0 {
 			p.count.RxResume[c]++
-			if p.paused.Has(c) {
-				s.endPause(in, c, event.Resumed)
-			}
-			continue
+		} else {
+			p.count.RxPause[c]++
 		}
-		p.count.RxPause[c]++
 		of := itsyhdr.TLV{}
 		mine := carries && t.Class == c
 		if mine {
 			of = t
 		}
-		s.startPause(detect.Queue{Port: in, Class: c}, s.now+p.cfg.Rate.QuantaTime(pf.Quanta[c]), of, mine)
+		s.heed(detect.Queue{Port: in, Class: c}, pf.Quanta[c], of, mine)
+	}
+	s.free(f)
+}
+
+// heed pauses q for so many quanta, or resumes it with 0.
+func (s *Switch) heed(q detect.Queue, quanta uint16, t itsyhdr.TLV, hasPeriod bool) {
+	p := &s.ports[q.Port]
+	// An expiry that nobody has asked for yet happened before this frame.
+	if p.paused.Has(q.Class) && p.pauses[q.Class].until <= s.now {
+		p.count.Expired[q.Class]++
+		s.endPause(q.Port, q.Class, event.Expired)
+	}
+	switch {
+	case quanta > 0:
+		s.startPause(q, s.now+p.cfg.Rate.QuantaTime(quanta), t, hasPeriod)
+	case p.paused.Has(q.Class):
+		s.endPause(q.Port, q.Class, event.Resumed)
+	}
+}
+
+// receivePause8023 takes an 802.3x PAUSE frame (IEEE 802.3, annex 31B). Where it is heeded it is
+// to each class, lossy ones too, what a PFC frame of a host is to one.
+func (s *Switch) receivePause8023(in unit.Port, f *buffer.Frame) {
+	p := &s.ports[in]
+	_, quanta, err := pfcframe.ParsePause(f.Data)
+	if err != nil {
+		panic("dataplane: a frame that parsed as PAUSE no longer does: " + err.Error())
+	}
+	dst := ether.MAC(f.Info.DstMAC)
+	switch {
+	case p.cfg.FacesStack:
+		s.drop(f, DropReservedGroup)
+		return
+	case !p.cfg.HeedPause || !dst.IsGroup() && dst != p.cfg.MAC:
+		s.drop(f, DropPause8023)
+		return
+	case !s.believed(in, f, noTag):
+		return
+	}
+	p.count.RxPause8023++
+	for c := range unit.Priority(unit.Priorities) {
+		s.heed(detect.Queue{Port: in, Class: c}, quanta, itsyhdr.TLV{}, false)
 	}
 	s.free(f)
 }

@@ -106,6 +106,7 @@ type PortCounters struct {
 	Marked            [unit.Priorities]uint64    // with Congestion Experienced, of TxFrames
 	TxDropped         [unit.Priorities]uint64    // on purpose, in a queue of this port or on the way there
 	RxDropped         [unit.Priorities]uint64    // on purpose, on arrival
+	RxPause8023       uint64                     // 802.3x PAUSE frames that were heeded
 	RxMessages        uint64
 	TxMessages        uint64
 	Drops             [Reasons]uint64 // frames that came in by this port, by reason; of an Odd one, how often

@@ -21,6 +21,7 @@ const (
 	kindARP     // a valid ARP packet
 	kindPFC     // a valid PFC frame
 	kindMessage // an ITSY message frame, not yet decoded
+	kindPause   // a valid 802.3x PAUSE
 )
 
 // reservedGroups are the sixteen group addresses 01-80-C2-00-00-0X, which no bridge
@@ -86,14 +87,17 @@ func (s *Switch) parseIPv4(i *buffer.Info, p ether.IPv4, n int) {
 	i.Hash = ether.FlowHash(p.Src(), i.DstIP, p.Proto(), sport, dport)
 }
 
-// parseControl tells a PFC frame from every other MAC control frame, none of
-// which is ever forwarded (IEEE 802.3, 31.3).
+// parseControl tells PFC and PAUSE frames from every other MAC control frame. None
+// is ever forwarded (IEEE 802.3, 31.3).
 func parseControl(b []byte) (kind, reason uint8) {
 	_, _, err := pfcframe.Parse(b)
 	switch {
 	case err == nil:
 		return kindPFC, 0
 	case errors.Is(err, pfcframe.ErrPause):
+		if _, _, err := pfcframe.ParsePause(b); err == nil {
+			return kindPause, 0
+		}
 		return kindBad, uint8(DropPause8023)
 	case errors.Is(err, pfcframe.ErrShort):
 		return kindBad, uint8(DropPFCShort)

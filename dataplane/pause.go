@@ -59,7 +59,9 @@ func (s *Switch) startPause(q detect.Queue, until unit.Time, t itsyhdr.TLV, hasP
 		t = itsyhdr.TLV{}
 	}
 	z.label = t
-	s.detector.Pause(s.now, q, t, fresh)
+	if s.lossless.Has(q.Class) {
+		s.detector.Pause(s.now, q, t, fresh)
+	}
 }
 
 // endPause ends the pause in force at (out, class); how is Resumed or Expired.
@@ -75,7 +77,9 @@ func (s *Switch) endPause(out unit.Port, class unit.Priority, how event.Type) {
 	p.count.LastPause[class] = LastPause{Start: p.pauses[class].since, Time: lasted}
 	s.event(event.Event{Type: how, Out: out, OutClass: class, Period: p.pauses[class].period, HasPeriod: p.pauses[class].hasPeriod})
 	s.ready.Add(out)
-	s.detector.Resume(s.now, q, how == event.Expired)
+	if s.lossless.Has(class) {
+		s.detector.Resume(s.now, q, how == event.Expired)
+	}
 }
 
 // expire ends the pauses of a port that ran out, and returns when the next does.

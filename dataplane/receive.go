@@ -24,6 +24,8 @@ func (s *Switch) Receive(now unit.Time, in unit.Port, fs []*buffer.Frame) {
 			s.receivePause(in, f)
 		case f.Info.Kind == kindMessage:
 			s.receiveMessage(in, f)
+		case f.Info.Kind == kindPause:
+			s.receivePause8023(in, f)
 		default:
 			c := f.Info.Class
 			if p.acted.discard.Has(c) {

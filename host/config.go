@@ -26,6 +26,8 @@ type Config struct {
 	Lossless   unit.ClassSet
 	Quanta     uint16
 	Refresh    unit.Time
+	// HeedPause says that an 802.3x PAUSE stops all classes; otherwise it is only counted.
+	HeedPause bool
 	// RxBuffer is the receive buffer of each class in bytes. XOFF is at three quarters,
 	// XON at half of it.
 	RxBuffer int

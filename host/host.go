@@ -91,6 +91,8 @@ type Counters struct {
 	TxPause   [unit.Priorities]uint64 `json:"tx_pause"`
 	TxResume  [unit.Priorities]uint64 `json:"tx_resume"`
 	TxRefresh [unit.Priorities]uint64 `json:"tx_refresh"`
+	// RxPause8023 is 802.3x PAUSE frames, heeded or not.
+	RxPause8023 uint64 `json:"rx_pause_8023,omitempty"`
 	// PausedTime is the total time of pauses that have ended, PausedSince when the one began
 	// that is in force, 0 without one.
 	PausedTime  [unit.Priorities]unit.Time `json:"paused_time_ns"`

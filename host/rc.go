@@ -441,13 +441,18 @@ func (h *Host) receiveAnswer(number, from uint32, hd *roce.Header) {
 
 // owes reports whether there is an answer that may leave.
 func (h *Host) owes() bool {
-	return h.notify.head != 0 || h.owed&^h.paused != 0
+	return h.notifies() || h.owed&^h.paused != 0
+}
+
+// notifies reports whether there is a CNP that may leave.
+func (h *Host) notifies() bool {
+	return h.notify.head != 0 && !h.paused.Has(h.cfg.Congestion.CNPClass)
 }
 
 // transmitAnswers returns what answers packets: CNPs, then acknowledgements, those of the
 // highest class first.
 func (h *Host) transmitAnswers(fs []*buffer.Frame) (n int) {
-	for n < len(fs) && h.notify.head != 0 && h.wire.Ready(h.now) {
+	for n < len(fs) && h.notifies() && h.wire.Ready(h.now) {
 		f := h.pool.Get()
 		if f == nil {
 			return n

@@ -13,6 +13,7 @@ const (
 	kindOther uint8 = iota
 	kindFlow
 	kindPFC
+	kindPause // 802.3x PAUSE
 	kindBadControl
 	kindLong // longer than Config.MaxFrame
 	kindRC
@@ -30,10 +31,7 @@ func (h *Host) Parse(f *buffer.Frame) {
 	*i = buffer.Info{}
 	if pfcframe.IsMACControl(f.Data) {
 		f.Data = pfcframe.Pad(f.Data)
-		i.Kind = kindPFC
-		if _, _, err := pfcframe.Parse(f.Data); err != nil {
-			i.Kind = kindBadControl
-		}
+		i.Kind = controlKind(f.Data)
 		return
 	}
 	etherType, off, _, _, ok := ether.Layer(f.Data)
@@ -56,6 +54,16 @@ func (h *Host) Parse(f *buffer.Frame) {
 	i.Kind = kindOf(ip)
 }
 
+func controlKind(b []byte) uint8 {
+	if _, _, err := pfcframe.Parse(b); err == nil {
+		return kindPFC
+	}
+	if _, _, err := pfcframe.ParsePause(b); err == nil {
+		return kindPause
+	}
+	return kindBadControl
+}
+
 // Receive handles frames that arrived.
 func (h *Host) Receive(now unit.Time, _ unit.Port, fs []*buffer.Frame) {
 	h.now = now
@@ -63,6 +71,8 @@ func (h *Host) Receive(now unit.Time, _ unit.Port, fs []*buffer.Frame) {
 		switch f.Info.Kind {
 		case kindPFC:
 			h.receivePause(f.Data)
+		case kindPause:
+			h.receivePause8023(f.Data)
 		case kindFlow:
 			h.receiveFlow(f)
 		case kindRC:
@@ -94,18 +104,42 @@ func (h *Host) receivePause(b []byte) {
 		case !pf.Enable.Has(c) || !h.cfg.Lossless.Has(c):
 		case pf.Quanta[c] == 0:
 			h.count.RxResume[c]++
-			if h.paused.Has(c) {
-				h.endPause(c, event.Resumed)
-			}
+			h.heed(c, 0)
 		default:
 			h.count.RxPause[c]++
-			if !h.paused.Has(c) {
-				h.paused.Add(c)
-				h.count.PausedSince[c] = h.now
-				h.event(event.Event{Type: event.Paused, OutClass: c})
-			}
-			h.pausedUntil[c] = h.now + h.cfg.Rate.QuantaTime(pf.Quanta[c])
+			h.heed(c, pf.Quanta[c])
 		}
+	}
+}
+
+// receivePause8023 takes an 802.3x PAUSE frame, which is for all classes where it is heeded.
+func (h *Host) receivePause8023(b []byte) {
+	_, quanta, err := pfcframe.ParsePause(b)
+	if err != nil {
+		panic("host: a frame that parsed as PAUSE no longer does: " + err.Error())
+	}
+	h.count.RxPause8023++
+	if dst := ether.Dst(b); !h.cfg.HeedPause || !dst.IsGroup() && dst != h.cfg.MAC {
+		return
+	}
+	h.ready = true
+	for c := range unit.Priority(unit.Priorities) {
+		h.heed(c, quanta)
+	}
+}
+
+// heed pauses class c for so many quanta, or resumes it with 0.
+func (h *Host) heed(c unit.Priority, quanta uint16) {
+	switch {
+	case quanta > 0:
+		if !h.paused.Has(c) {
+			h.paused.Add(c)
+			h.count.PausedSince[c] = h.now
+			h.event(event.Event{Type: event.Paused, OutClass: c})
+		}
+		h.pausedUntil[c] = h.now + h.cfg.Rate.QuantaTime(quanta)
+	case h.paused.Has(c):
+		h.endPause(c, event.Resumed)
 	}
 }
 

@@ -438,7 +438,7 @@ func TestOddFrames(t *testing.T) {
 		{name: "PFC, wrong opcode", frame: set(pfc(3, 5), 14, 2), bad: 1},
 		{name: "PFC, wrong address", frame: set(pfc(3, 5), 0, 2, 0, 0, 0, 0, 1), bad: 1},
 		{name: "PFC, reserved bits", frame: set(pfc(3, 5), 16, 1), bad: 1},
-		{name: "802.3x PAUSE", frame: set(pfc(3, 5), 14, 0, 1), bad: 1},
+		{name: "802.3x PAUSE to another group", frame: set(pfc(3, 5), 5, 2, 2, 0, 0, 0, 0, 1, 0x88, 8, 0, 1), bad: 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := startHost(t, testConfig())
@@ -452,6 +452,51 @@ func TestOddFrames(t *testing.T) {
 				t.Errorf("counted as flow %d, other %d, bad %d, pause %d, RoCEv2 %+v; want %d, %d, %d, %d, %d malformed", flow, k.Other, k.Bad, k.RxPause[3], k.RC, tt.flow, tt.other, tt.bad, tt.ok, tt.rc)
 			}
 		})
+	}
+}
+
+// A PAUSE stops all classes of a host that heeds it, and CNPs too, until its quanta have passed or
+// another says 0. It is counted in either case.
+func TestPause8023(t *testing.T) {
+	pause := func(dst ether.MAC, quanta uint16) []byte {
+		b := pfc(0, 0)
+		ether.PutMAC(b, dst)
+		copy(b[14:], []byte{0, 1, byte(quanta >> 8), byte(quanta), 0, 0})
+		return b
+	}
+	const group, other ether.MAC = 0x0180c2000001, 0x020000000077
+	for _, tt := range []struct {
+		heed bool
+		dst  ether.MAC
+		want int // frames of the two flows in 10 ms of 10 Mbit/s, of which 5.12 are paused
+	}{
+		{true, group, 8}, {true, ownMAC, 8}, {true, other, 18}, {false, group, 18}, {false, ownMAC, 18},
+	} {
+		c := testConfig(flow(0, 3, 10*mbit), flow(1, 0, 10*mbit))
+		c.HeedPause = tt.heed
+		h := startHost(t, c)
+		h.receive(pause(tt.dst, 1000)) // 5.12 ms at 100 Mbit/s
+		h.take()
+		heeded := tt.want == 8
+		if paused := len(h.events(event.Paused, 3)) + len(h.events(event.Paused, 0)); paused != map[bool]int{true: 2}[heeded] {
+			t.Errorf("%+v: %d classes are paused", tt, paused)
+		}
+		h.run(5 * ms)
+		if n := len(h.take()); heeded != (n == 0) {
+			t.Errorf("%+v: %d frames left in the first 5 ms", tt, n)
+		}
+		h.run(5 * ms)
+		if n := len(h.take()); n < 7 {
+			t.Errorf("%+v: %d frames left in 5 ms after the pause", tt, n)
+		}
+		h.receive(pause(tt.dst, 65535), pause(tt.dst, 0))
+		h.run(5 * ms)
+		if n := len(h.take()); n < 7 {
+			t.Errorf("%+v: %d frames left in 5 ms after a resume", tt, n)
+		}
+		if k := h.Counters(); k.RxPause8023 != 3 || k.Bad != 0 || k.RxPause[3] != 0 {
+			t.Errorf("%+v: counted as %d PAUSE, %d bad, %d PFC; want 3 and none", tt, k.RxPause8023, k.Bad, k.RxPause[3])
+		}
 	}
 }
 

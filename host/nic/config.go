@@ -32,6 +32,8 @@ type Config struct {
 	Lossless unit.ClassSet
 	Quanta   uint16
 	Refresh  unit.Time
+	// HeedPause: see host.Config.
+	HeedPause bool
 	// RxBuffer is the receive buffer of each class in bytes. XOFF is at three quarters,
 	// XON at half of it, as in host.Config.
 	RxBuffer int
@@ -53,7 +55,7 @@ func (c Config) build() (dataplane.Config, error) {
 	d := dataplane.Defaults()
 	d.ID, d.Name = c.ID, c.Name
 	d.Ports = []dataplane.PortConfig{
-		{Name: "wire", MAC: c.MAC, Rate: c.Rate},
+		{Name: "wire", MAC: c.MAC, Rate: c.Rate, HeedPause: c.HeedPause},
 		{Name: "stack", FacesStack: true},
 	}
 	d.Plain = true

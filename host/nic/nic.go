@@ -87,10 +87,10 @@ func (n *NIC) HostCounters() host.Counters {
 	w := n.Counters(Wire)
 	c := host.Counters{
 		RxPause: w.RxPause, RxResume: w.RxResume, TxPause: w.TxPause, TxResume: w.TxResume, TxRefresh: w.TxRefresh,
-		PausedTime: w.PausedTime, LinkDown: n.linkDown,
+		RxPause8023: w.RxPause8023 + w.Drops[dataplane.DropPause8023], PausedTime: w.PausedTime, LinkDown: n.linkDown,
 		Overflow: w.Drops[dataplane.DropHeadroom] + w.Drops[dataplane.DropLossyQueue] + w.Drops[dataplane.DropNoSlot],
 	}
-	for _, r := range []dataplane.Reason{dataplane.DropPFCShort, dataplane.DropPFCLong, dataplane.DropPFCAddress, dataplane.DropPFCOpcode, dataplane.DropPFCReserved, dataplane.DropPause8023} {
+	for _, r := range []dataplane.Reason{dataplane.DropPFCShort, dataplane.DropPFCLong, dataplane.DropPFCAddress, dataplane.DropPFCOpcode, dataplane.DropPFCReserved} {
 		c.Bad += w.Drops[r]
 	}
 	c.Long = w.Drops[dataplane.DropLong]

@@ -486,3 +486,38 @@ func TestLossyFramesLeaveLosslessOnesTheirBuffer(t *testing.T) {
 		t.Errorf("%d are lost, and the host counts %d", 10-got, told)
 	}
 }
+
+// A NIC that heeds 802.3x PAUSE holds what programs send, in every class; what comes is counted in
+// either case.
+func TestPause8023(t *testing.T) {
+	for _, heed := range []bool{true, false} {
+		m, err := New(Config{
+			ID: 5, Name: "h5", MAC: 0x020000000005, Rate: 100 * mbit, Lossless: 1<<3 | 1<<4, HeedPause: heed,
+			Quanta: 65535, Refresh: 10 * ms, RxBuffer: 40_000, MaxFrame: 1514, Batch: 8,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := &testNIC{NIC: m, t: t, now: unit.Second}
+		n.SetLink(n.now, Wire, true)
+		n.SetLink(n.now, Stack, true)
+		n.work()
+		b := make([]byte, pfcframe.Len)
+		copy(b, pfcframe.Address)
+		copy(b[12:], []byte{0x88, 8, 0, 1, 1000 >> 8, 1000 & 0xff}) // 5.12 ms
+		n.arrive(Wire, b)
+		n.program(3, 1)
+		n.program(0, 1)
+		n.run(5 * ms)
+		if held := len(n.wire) == 0; held != heed {
+			t.Errorf("heeds %v: %d frames left in 5 ms", heed, len(n.wire))
+		}
+		n.run(ms)
+		if len(n.wire) != 2 {
+			t.Errorf("heeds %v: %d frames left in 6 ms, want 2", heed, len(n.wire))
+		}
+		if k := n.HostCounters(); k.RxPause8023 != 1 || k.Bad != 0 {
+			t.Errorf("heeds %v: counted as %d PAUSE, %d bad; want 1 and 0", heed, k.RxPause8023, k.Bad)
+		}
+	}
+}

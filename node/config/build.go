@@ -42,6 +42,7 @@ func (s Switch) Build(detector detect.Factory, batch int, granularity unit.Time)
 	for _, p := range s.Ports {
 		port := dataplane.PortConfig{
 			Name: p.Name, MAC: optionalMAC(p.MAC), PeerMAC: optionalMAC(p.PeerMAC), FacesHost: p.Peer == "host", Rate: must(ParseRate(p.Rate)),
+			HeedPause: s.PFC.heeds(p),
 		}
 		if mode := must(auth.ParseMode(cmp.Or(p.Auth, "off"))); mode != auth.Off {
 			port.Auth = &auth.Config{Mode: mode, Link: p.Link}
@@ -74,6 +75,9 @@ func (s Switch) Build(detector detect.Factory, batch int, granularity unit.Time)
 	return c
 }
 
+// heeds reports whether port p heeds 802.3x PAUSE.
+func (f PFC) heeds(p Port) bool { return cmp.Or(p.Pause, f.Pause) == "heed" }
+
 // BuildBuffer is the part of Build that is about the buffer.
 func (s Switch) BuildBuffer() buffer.Config {
 	c := buffer.Config{Ports: len(s.Ports), Lossless: classSet(s.PFC.Lossless), Shared: s.Buffer.Pool, LossyQueue: *s.Buffer.LossyQueue, Thresholds: s.thresholds(), Headroom: s.headrooms(), HeadroomPool: s.BuildHeadroomPool(), Cell: s.Buffer.Cell}
@@ -101,7 +105,8 @@ func (h Host) Build(batch int, granularity unit.Time) host.Config {
 	c := host.Config{
 		ID: unit.NodeID(h.ID), Name: h.Name, MAC: optionalMAC(h.Port.MAC), GatewayMAC: optionalMAC(h.GatewayMAC),
 		Rate: must(ParseRate(h.Port.Rate)), Lossless: classSet(h.PFC.Lossless), Quanta: uint16(h.PFC.Quanta), Refresh: must(ParseTime(h.PFC.Refresh)),
-		RxBuffer: h.RxBuffer, RxSlack: h.RxSlack, Granularity: granularity, Batch: batch,
+		HeedPause: h.PFC.heeds(h.Port),
+		RxBuffer:  h.RxBuffer, RxSlack: h.RxSlack, Granularity: granularity, Batch: batch,
 		MaxFrame: MaxFrame(h.MTU), SlotBytes: slotBytes(h.MTU),
 	}
 	ip, _, err := ParseInterface(h.Address)
@@ -162,7 +167,8 @@ func (h Host) BuildNIC(batch int, granularity unit.Time) nic.Config {
 	return nic.Config{
 		ID: unit.NodeID(h.ID), Name: h.Name, MAC: optionalMAC(h.Port.MAC), Rate: must(ParseRate(h.Port.Rate)),
 		Lossless: classSet(h.PFC.Lossless), Quanta: uint16(h.PFC.Quanta), Refresh: must(ParseTime(h.PFC.Refresh)),
-		RxBuffer: h.RxBuffer, RxSlack: h.RxSlack, MaxFrame: MaxFrame(h.MTU), Granularity: granularity, Batch: batch,
+		HeedPause: h.PFC.heeds(h.Port),
+		RxBuffer:  h.RxBuffer, RxSlack: h.RxSlack, MaxFrame: MaxFrame(h.MTU), Granularity: granularity, Batch: batch,
 	}
 }
 

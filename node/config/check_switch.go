@@ -129,6 +129,9 @@ func checkPort(d *strictyaml.Doc, path string, p Port) {
 	if p.XOFF != nil {
 		within(d, path+".xoff", *p.XOFF, 0, 1<<30)
 	}
+	if p.Pause != "" {
+		choice(d, path+".pause", p.Pause, "ignore", "heed")
+	}
 	checkWire(d, path+".wire", p.Wire)
 }
 
@@ -143,6 +146,7 @@ func checkPFC(d *strictyaml.Doc, p PFC, ports []Port) {
 	quanta := within(d, "pfc.quanta", p.Quanta, 1, 65535)
 	refresh, ok := value(d, "pfc.refresh", p.Refresh, ParseTime)
 	value(d, "pfc.storm_budget", p.StormBudget, ParseTime)
+	choice(d, "pfc.pause", p.Pause, "ignore", "heed")
 	checkResponse(d, p, ports)
 	if !quanta || !ok {
 		return

@@ -84,6 +84,8 @@ type Port struct {
 	XONOffset *int `yaml:"xon_offset,omitempty" schema:"0..1073741824"`
 	// XOFF overrides the switch's headroom for the priority groups of this port.
 	XOFF *int `yaml:"xoff,omitempty" schema:"0..1073741824"`
+	// Pause overrides pfc.pause at this port.
+	Pause string `yaml:"pause,omitempty" schema:"ignore|heed"`
 	// Auth is whether the far end, a switch, has to prove that pauses, labels and messages
 	// are its own: off, accept (what comes with a tag has to be right) or strict (all has to
 	// come with one); docs/format/auth.md. The keys are in the file live.keys.
@@ -131,6 +133,10 @@ type PFC struct {
 	// for those that IEEE 802.3, 31B.3.7, allows at the link's rate. It changes what headroom has
 	// to be, and nothing else: a softswitch stops at once.
 	Response string `yaml:"response,omitempty" schema:"quanta,default=0"`
+	// Pause is what 802.3x PAUSE frames do, which have no class: with "heed" one pauses all
+	// classes of its port, lossy ones too, for its quanta; with "ignore" none, as IEEE 802.1Q,
+	// 36.1.1, has it where PFC is enabled. They are counted in either case.
+	Pause string `yaml:"pause,omitempty" schema:"ignore|heed,default=ignore"`
 }
 
 // Buffer is the MMU's profile. All sizes in bytes.

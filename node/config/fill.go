@@ -82,6 +82,7 @@ func (p *PFC) Fill(ports []Port) {
 	}
 	p.Quanta = cmp.Or(p.Quanta, DefaultQuanta)
 	p.StormBudget = cmp.Or(p.StormBudget, DefaultStormBudget)
+	p.Pause = cmp.Or(p.Pause, "ignore")
 	if p.Refresh == "" {
 		p.Refresh = FormatTime(min(DefaultRefresh, shortestPause(p.Quanta, ports)/3))
 	}

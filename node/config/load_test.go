@@ -111,11 +111,22 @@ func TestDefaults(t *testing.T) {
 		Name: "s1", ID: 7, MTU: 1500, Trust: "dscp", HashSeed: 7, Detector: "none", Response: "none",
 		Ports: []Port{{Name: "a", Peer: "switch", Rate: "100Mbit/s"}, {Name: "b", Peer: "switch", Rate: "0"}},
 		// An unlimited port counts quanta at 10 Gbit/s: 65535 last 3.355392 ms.
-		PFC:    PFC{Lossless: []int{3, 4}, Quanta: 65535, Refresh: "1.118464ms", StormBudget: "500ms"},
+		PFC:    PFC{Lossless: []int{3, 4}, Quanta: 65535, Refresh: "1.118464ms", StormBudget: "500ms", Pause: "ignore"},
 		Buffer: Buffer{Pool: 2 << 20, Size: 4096, StaticTh: &th, XON: &zero, XONOffset: &off, XOFF: &xoff, LossyQueue: &lossy},
 	}
 	if !reflect.DeepEqual(s, want) {
 		t.Errorf("got  %+v\nwant %+v", s, want)
+	}
+}
+
+// What a port says of 802.3x PAUSE goes before what the node says.
+func TestPauseOfPorts(t *testing.T) {
+	s, _, err := LoadSwitch("s.yaml", []byte("name: s\nid: 1\nports:\n- {name: a, peer: switch}\n- {name: b, peer: switch, pause: ignore}\npfc: {pause: heed}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := s.Build(nil, 1, 0).Ports; !p[0].HeedPause || p[1].HeedPause {
+		t.Errorf("ports heed PAUSE: %v, %v; want true, false", p[0].HeedPause, p[1].HeedPause)
 	}
 }
 

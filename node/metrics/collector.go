@@ -96,6 +96,7 @@ func (out sink) port(w *observe.Switch, p *observe.Port) {
 	out.count(linkBusy, p.Link.Busy, w.Name, p.Name)
 	out.count(linkLost, p.Link.Lost, w.Name, p.Name)
 	out.count(linkReopened, p.Link.Reopened, w.Name, p.Name)
+	out.count(pauseFrames, p.RxPause8023, w.Name, p.Name)
 	out.count(messages, p.Messages[0], w.Name, p.Name, "rx")
 	out.count(messages, p.Messages[1], w.Name, p.Name, "tx")
 	for _, reason := range slices.Sorted(maps.Keys(p.Drops)) {
@@ -189,6 +190,7 @@ func (out sink) host(h *observe.Host) {
 	out.count(linkBusy, h.Link.Busy, h.Name, "")
 	out.count(linkLost, h.Link.Lost, h.Name, "")
 	out.count(linkReopened, h.Link.Reopened, h.Name, "")
+	out.count(hostPause, h.Counters.RxPause8023, h.Name)
 	for c := range unit.Priorities {
 		class := strconv.Itoa(c)
 		k := &h.Counters

@@ -46,6 +46,8 @@ var (
 	linkLost     = counter("softswitch_link_lost_packets_total", "Frames that were on their way out when the link was down or gone, or that it refused.", "node", "port")
 	linkReopened = counter("softswitch_link_reopened_total", "Times that a link was opened anew because it could not be read.", "node", "port")
 	pfcFrames    = counter("softswitch_pfc_frames_total", "PFC frames that named the priority; kind is pause, resume or refresh (sent only: a pause repeated).", "switch", "port", "priority", "direction", "kind")
+	pauseFrames  = counter("softswitch_pause_8023_frames_total", "802.3x PAUSE frames that came in and were heeded; what ignores them drops them, for the reason pause_8023.", "switch", "port")
+	hostPause    = counter("softswitch_host_pause_8023_frames_total", "802.3x PAUSE frames that came to a host's NIC, heeded or not.", "host")
 	hostPFC      = counter("softswitch_host_pfc_frames_total", "PFC frames of a host's NIC.", "host", "priority", "direction", "kind")
 	hostSent     = counter("softswitch_host_sent_packets_total", "Frames that a flow sent.", "host", "flow")
 	hostReceived = counter("softswitch_host_received_packets_total", "Frames that arrived of a flow, which is named by its number.", "host", "flow")

@@ -141,12 +141,14 @@ type Port struct {
 	TxPause   [unit.Priorities]uint64 `json:"tx_pause"`
 	TxResume  [unit.Priorities]uint64 `json:"tx_resume"`
 	TxRefresh [unit.Priorities]uint64 `json:"tx_refresh"`
-	Paused    [unit.Priorities]bool   `json:"paused"`
-	Pause     [unit.Priorities]Pause  `json:"pause"`
-	XOFF      [unit.Priorities]bool   `json:"xoff"`
-	Queue     [unit.Priorities]Queue  `json:"queue"`
-	Group     [unit.Priorities]Group  `json:"priority_group"`
-	Messages  [2]uint64               `json:"messages"` // received, sent
+	// RxPause8023 is 802.3x PAUSE frames that were heeded; others are among Drops.
+	RxPause8023 uint64                 `json:"rx_pause_8023,omitempty"`
+	Paused      [unit.Priorities]bool  `json:"paused"`
+	Pause       [unit.Priorities]Pause `json:"pause"`
+	XOFF        [unit.Priorities]bool  `json:"xoff"`
+	Queue       [unit.Priorities]Queue `json:"queue"`
+	Group       [unit.Priorities]Group `json:"priority_group"`
+	Messages    [2]uint64              `json:"messages"` // received, sent
 	// Frames that came in by this port and were dropped, by reason, and anomalies of
 	// frames that were forwarded.
 	Drops map[string]uint64 `json:"drops,omitempty"`
@@ -272,7 +274,7 @@ func takePort(s *dataplane.Switch, n unit.Port) Port {
 	p := Port{
 		Name: s.Config().Ports[n].Name, Up: s.LinkUp(n), RxFrames: k.RxFrames, RxBytes: k.RxBytes, TxFrames: k.TxFrames, TxBytes: k.TxBytes,
 		RxPause: k.RxPause, RxResume: k.RxResume, TxPause: k.TxPause, TxResume: k.TxResume, TxRefresh: k.TxRefresh,
-		Messages: [2]uint64{k.RxMessages, k.TxMessages}, Drops: map[string]uint64{},
+		RxPause8023: k.RxPause8023, Messages: [2]uint64{k.RxMessages, k.TxMessages}, Drops: map[string]uint64{},
 		Loss: lossOf(k), Marked: k.Marked, TxDropped: k.TxDropped, RxDropped: k.RxDropped, ResponseBytes: k.ResponseBytes,
 	}
 	for c := range unit.Priority(unit.Priorities) {

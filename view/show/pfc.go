@@ -48,6 +48,7 @@ type PFCPort struct {
 	Port    string       `json:"port"`
 	Rx      classes      `json:"rx"`
 	Tx      classes      `json:"tx"`
+	Pause   uint64       `json:"rx_pause_8023,omitempty"` // 802.3x PAUSE frames that were heeded
 	History []pfcHistory `json:"history"`
 }
 
@@ -76,6 +77,7 @@ func fetchPFC(e control.Endpoint) (out PFCCounters, err error) {
 	for i := range out.Ports {
 		p, old := &out.Ports[i], pfcOf(&c.Cleared.Switch, i)
 		p.Rx, p.Tx = p.Rx.less(old.Rx), p.Tx.less(old.Tx)
+		p.Pause -= old.Pause
 		for k := range p.History {
 			p.History[k].Transitions -= old.History[k].Transitions
 			p.History[k].Total -= old.History[k].Total
@@ -87,7 +89,7 @@ func fetchPFC(e control.Endpoint) (out PFCCounters, err error) {
 // pfcOf is the PFC counters of port i of w. Received resumes count as PFC frames too.
 func pfcOf(w *observe.Switch, i int) PFCPort {
 	p := &w.Ports[i]
-	out := PFCPort{Port: p.Name, Rx: sum(p.RxPause, p.RxResume), Tx: sum(p.TxPause, p.TxResume, p.TxRefresh)}
+	out := PFCPort{Port: p.Name, Pause: p.RxPause8023, Rx: sum(p.RxPause, p.RxResume), Tx: sum(p.TxPause, p.TxResume, p.TxRefresh)}
 	for _, c := range w.Lossless {
 		h := pfcHistory{
 			Class: c, Transitions: p.Pause[c].Count, Total: p.Pause[c].Total(p.Paused[c], w.At),
@@ -148,9 +150,16 @@ func PFC(history *bool) View[PFCCounters] {
 				return []table{pfcHistoryTable(c)}
 			}
 			rx, tx := table{title: lastCached(c.Cleared), header: append([]string{"Port Rx"}, numbered("PFC")...)}, table{header: append([]string{"Port Tx"}, numbered("PFC")...)}
+			pause := table{header: []string{"Port Rx", "802.3x PAUSE"}}
 			for _, p := range c.Ports {
 				rx.add(p.Rx.cells(p.Port)...)
 				tx.add(p.Tx.cells(p.Port)...)
+				if p.Pause > 0 {
+					pause.add(p.Port, Thousands(p.Pause))
+				}
+			}
+			if len(pause.rows) > 0 {
+				return []table{rx, tx, pause}
 			}
 			return []table{rx, tx}
 		},
