@@ -65,6 +65,7 @@ func anyConfig(r *rand.Rand, c *Config, n int) {
 		c.Ports[p].Rate = pick(r, unit.Rate(0), 10_000_000, 100_000_000, 400_000_000_000)
 		c.Ports[p].FacesHost = r.IntN(3) == 0
 		c.Ports[p].FacesStack = r.IntN(12) == 0
+		c.Ports[p].HeedPause = r.IntN(2) == 0
 	}
 	c.Granularity = pick(r, unit.Time(0), unit.Millisecond)
 	c.Slots, c.Batch = pick(r, 1, 4, 64, 256), pick(r, 1, 8, 64)
@@ -192,7 +193,7 @@ func anyRun(t *testing.T, seed uint64, steps int) bool {
 			receive(p, fs)
 		case k < 63:
 			c := unit.Priority(r.IntN(8))
-			s.receive(p, pick(r, pauseOf(c, uint16(r.IntN(3)*1000), uint8(r.IntN(3))), pfc(map[unit.Priority]uint16{c: uint16(r.IntN(65536)), 3: 9}), message(label(uint16(r.IntN(9))))))
+			s.receive(p, pick(r, pauseOf(c, uint16(r.IntN(3)*1000), uint8(r.IntN(3))), pfc(map[unit.Priority]uint16{c: uint16(r.IntN(65536)), 3: 9}), pause8023(pick(r, pauseGroup, s.cfg.Ports[p].MAC), uint16(r.IntN(3)*1000)), message(label(uint16(r.IntN(9))))))
 		case k < 82:
 			for _, f := range s.lend(p, 1+r.IntN(s.cfg.Batch)) {
 				became[f.Orig()]++

@@ -42,7 +42,7 @@ type Counts struct {
 	Frames   uint64
 	Data     uint64
 	Messages uint64
-	Pauses   uint64 // PFC frames that were heeded, or said nothing
+	Pauses   uint64 // PFC and PAUSE frames that were heeded, or said nothing
 	Drops    [dataplane.Reasons]uint64
 	Sent     uint64 // frames that left, the switch's own among them
 }
@@ -82,7 +82,7 @@ func newEpoch(seed, number uint64) (*epoch, error) {
 		fabric: forge.Fabric{Ports: []int{ports, 3, 8}, Lossless: []int{3, 4}, Quanta: c.Quanta},
 	}
 	for p := range unit.Port(ports) {
-		port := dataplane.PortConfig{Name: fmt.Sprint("p", p), MAC: gatewayMAC(p), PeerMAC: farMAC(p), FacesHost: p == ports-1, Rate: rate}
+		port := dataplane.PortConfig{Name: fmt.Sprint("p", p), MAC: gatewayMAC(p), PeerMAC: farMAC(p), FacesHost: p == ports-1, HeedPause: r.IntN(2) == 0, Rate: rate}
 		if mode := auth.Mode(r.IntN(3)); mode != auth.Off && !port.FacesHost {
 			port.Auth = &auth.Config{Mode: mode, Link: port.Name, Keys: []auth.Key{key}, First: 1000}
 			gen.far[p] = auth.New(auth.Config{Mode: auth.Strict, Link: port.Name, Keys: []auth.Key{key}, Self: farMAC(p), First: 1 << 40})
@@ -168,8 +168,7 @@ func (e *epoch) receive(in unit.Port) error {
 	f := slot[0]
 	f.Data = e.gen.frame(in, f.Data[:0])
 	f.Len = len(f.Data)
-	_, _, err := pfcframe.Parse(pfcframe.Pad(f.Data))
-	isPFC := err == nil
+	isPause := isPause(pfcframe.Pad(f.Data))
 	maybeFlooded := len(f.Data) >= ether.HeaderLen && !known(ether.Dst(f.Data))
 	before := *e.Counters(in)
 	e.Parse(f)
@@ -177,7 +176,16 @@ func (e *epoch) receive(in unit.Port) error {
 	slot[0] = nil
 	e.work()
 	e.counts.Frames++
-	return e.fate(&before, e.Counters(in), isPFC, maybeFlooded)
+	return e.fate(&before, e.Counters(in), isPause, maybeFlooded)
+}
+
+// isPause reports whether a switch may heed b, a PFC frame or an 802.3x PAUSE.
+func isPause(b []byte) bool {
+	_, _, err := pfcframe.Parse(b)
+	if err == pfcframe.ErrPause {
+		_, _, err = pfcframe.ParsePause(b)
+	}
+	return err == nil
 }
 
 // known reports whether the switch never floods what is for dst. What it routes it floods too, if
@@ -185,7 +193,7 @@ func (e *epoch) receive(in unit.Port) error {
 func known(dst ether.MAC) bool { return dst >= stationMAC(0) && dst < stationMAC(stations) }
 
 // fate checks that a frame was counted once. What is flooded may be dropped at several ports.
-func (e *epoch) fate(before, after *dataplane.PortCounters, isPFC, maybeFlooded bool) error {
+func (e *epoch) fate(before, after *dataplane.PortCounters, isPause, maybeFlooded bool) error {
 	data, dropped := uint64(0), uint64(0)
 	for c := range unit.Priorities {
 		data += after.RxFrames[c] - before.RxFrames[c] + after.RxDropped[c] - before.RxDropped[c]
@@ -202,16 +210,16 @@ func (e *epoch) fate(before, after *dataplane.PortCounters, isPFC, maybeFlooded 
 	e.counts.Messages += messages
 	once := data+messages == 1 && (dropped <= 1 || maybeFlooded && dropped < ports || e.acts)
 	if data+messages == 0 {
-		once = dropped == 1 != (isPFC && dropped == 0)
+		once = dropped == 1 != (isPause && dropped == 0)
 		if dropped > 1 {
 			once = e.acts
 		}
-		if isPFC && dropped == 0 {
+		if isPause && dropped == 0 {
 			e.counts.Pauses++
 		}
 	}
 	if !once {
-		return fmt.Errorf("a frame is counted as data %d times, as a message %d, as dropped %d; it is a pause: %v", data, messages, dropped, isPFC)
+		return fmt.Errorf("a frame is counted as data %d times, as a message %d, as dropped %d; it is a pause: %v", data, messages, dropped, isPause)
 	}
 	return nil
 }

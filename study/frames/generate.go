@@ -48,8 +48,10 @@ func (g *generator) frame(in unit.Port, buf []byte) []byte {
 		f = g.honest(in, buf)
 	case k < 85 && g.last != nil:
 		f = append(buf[:0], g.last...)
-	case k < 90:
+	case k < 89:
 		f = g.group(buf)
+	case k < 90:
+		f = g.pause(in, buf)
 	default:
 		f = buf[:r.IntN(1600)]
 		for i := range f {
@@ -100,6 +102,17 @@ func (g *generator) data(in unit.Port, buf []byte) []byte {
 	binary.BigEndian.PutUint16(f[off-2:], ether.TypeIPv4)
 	class := [...]uint8{3, 3, 3, 4, 0, 7}[r.IntN(6)]
 	ether.PutIPv4(f[off:], class<<5, uint8(r.IntN(70)), ether.ProtoUDP, n-off, stationIP(from), stationIP(to))
+	return f
+}
+
+// pause is an 802.3x PAUSE, to the group of MAC Control or to the port.
+func (g *generator) pause(in unit.Port, buf []byte) []byte {
+	f := buf[:pfcframe.Len]
+	clear(f)
+	ether.SetAddresses(f, [...]ether.MAC{0x0180c2000001, gatewayMAC(in)}[g.rng.IntN(2)], farMAC(in))
+	binary.BigEndian.PutUint16(f[12:], pfcframe.EtherType)
+	binary.BigEndian.PutUint16(f[14:], pfcframe.OpcodePause)
+	binary.BigEndian.PutUint16(f[16:], [...]uint16{0, g.fabric.Quanta, 65535}[g.rng.IntN(3)])
 	return f
 }
 
