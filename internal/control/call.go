@@ -50,6 +50,11 @@ func call(limit time.Duration, most int64, path, do string, args, result any) er
 		return err
 	}
 	defer resp.Body.Close()
+	return take(resp, most, do, result)
+}
+
+// take reads the answer to the request do into result, unless it is nil.
+func take(resp *http.Response, most int64, do string, result any) error {
 	if result == nil || resp.StatusCode == http.StatusNoContent {
 		return nil
 	}

@@ -13,8 +13,6 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
-
-	"softswitch/internal/testkit"
 )
 
 // stranger is another user of the machine, without rights.
@@ -206,19 +204,5 @@ func TestModeFromTheBeginning(t *testing.T) {
 	defer ln.Close()
 	if fi, err := os.Lstat(path); err != nil || fi.Mode() != os.ModeSocket|0o600 {
 		t.Errorf("%v, %v; want a socket of mode 0600", fi.Mode(), err)
-	}
-}
-
-// An answer without end does not take all memory. What the limit of a call is plays no part in that.
-func TestLongAnswer(t *testing.T) {
-	most := testkit.Sized[int64](1<<20, answerMax)
-	_, path := serveBriefly(t, patience, func(Request) (any, error) { return strings.Repeat("x", int(most)), nil })
-	var got string
-	want := fmt.Sprintf("control: long: an answer of more than %d bytes", most)
-	if err := call(patience, most, path, "long", nil, &got); err == nil || err.Error() != want {
-		t.Errorf("%v, %d bytes; want %s", err, len(got), want)
-	}
-	if err := call(patience, most+3, path, "long", nil, &got); err != nil || len(got) != int(most) { // quotes and a newline
-		t.Errorf("%v, %d bytes; want %d", err, len(got), most)
 	}
 }
