@@ -87,6 +87,13 @@ type Poller interface {
 	Poll(bufs [][]byte) (n int)
 }
 
+// A Hearer is a Link that can be opened deaf: it receives nothing before Hear, as if it were not
+// opened, and can send.
+type Hearer interface {
+	Link
+	Hear() error
+}
+
 // Stats counts a link's frames, from its opening on.
 type Stats struct {
 	Received  uint64 `json:"received"`  // frames that Read delivered

@@ -41,6 +41,8 @@ type Options struct {
 	// Polled says that frames are taken with Poll. A Read then waits for the end of the link,
 	// and nobody is woken by a frame.
 	Polled bool
+	// Deaf says that nothing is received before Hear.
+	Deaf bool
 }
 
 // Packet is a Link on a network interface: a packet socket that receives through
@@ -51,6 +53,7 @@ type Options struct {
 // would take a tenth of the time of sending, and wake the netpoller for nothing.
 type Packet struct {
 	name   string
+	index  int
 	conn   *packet.Conn
 	rc     syscall.RawConn // of conn
 	sender *os.File
@@ -211,8 +214,35 @@ func (p *Packet) receiveBy(fd int, ifi *net.Interface, opt Options) (err error) 
 	if p.rx.ring, err = mapRing(fd, slotBytes(ifi.MTU), opt.RingBytes); err != nil {
 		return err
 	}
+	p.index = ifi.Index
+	if opt.Deaf {
+		return nil
+	}
+	return p.hear(fd)
+}
+
+// hear binds the socket with the ring to all frames of the interface.
+func (p *Packet) hear(fd int) error {
 	const all = unix.ETH_P_ALL>>8 | unix.ETH_P_ALL&0xff<<8 // in the order of the network
-	return os.NewSyscallError("bind", unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: all, Ifindex: ifi.Index}))
+	return os.NewSyscallError("bind", unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: all, Ifindex: p.index}))
+}
+
+// Hear implements Hearer.
+func (p *Packet) Hear() (err error) {
+	rc := p.rc
+	if p.polled != nil {
+		if rc, err = p.polled.SyscallConn(); err != nil {
+			return err
+		}
+	}
+	var heard error
+	if err = rc.Control(func(fd uintptr) { heard = p.hear(int(fd)) }); err == nil {
+		err = heard
+	}
+	if err != nil {
+		return fmt.Errorf("link: hear %q: %w", p.name, err)
+	}
+	return nil
 }
 
 // openPolled opens the socket of the ring of a link that is polled. The netpoller does not

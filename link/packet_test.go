@@ -696,3 +696,24 @@ func TestPacketAllocatesNothing(t *testing.T) {
 		t.Errorf("writing and reading %d frames allocates %v times, want 0", len(frames), allocs)
 	}
 }
+
+// A link that was opened deaf can send. It receives what comes after Hear, and nothing of before.
+func TestDeafUntilHear(t *testing.T) {
+	for _, polled := range []bool{false, true} {
+		w := newWire(t)
+		left, witness, right := w.openLeft(Options{}), w.openRight(Options{}), w.openRight(Options{Deaf: true, Polled: polled})
+		send(t, right, numbered(1, 60))
+		receive(t, left, 1)
+		send(t, left, numbered(2, 60))
+		receive(t, witness, 1)
+		if err := right.Hear(); err != nil {
+			t.Fatal(err)
+		}
+		send(t, left, numbered(3, 60))
+		take := receive
+		if polled {
+			take = func(t testing.TB, l Link, n int) [][]byte { return poll(t, l.(*Packet), n) }
+		}
+		wantFrames(t, take(t, right, 1), [][]byte{numbered(3, 60)})
+	}
+}

@@ -47,6 +47,14 @@ func (t *tap) Poll(bufs [][]byte) int {
 	return n
 }
 
+// Hear implements Hearer if the link that is tapped does; another one has heard from the beginning.
+func (t *tap) Hear() error {
+	if l, ok := t.Link.(Hearer); ok {
+		return l.Hear()
+	}
+	return nil
+}
+
 func (t *tap) Write(frames [][]byte) (int, error) {
 	if !t.on() {
 		return t.Link.Write(frames)

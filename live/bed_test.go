@@ -82,6 +82,7 @@ type opts struct {
 	wrap    func(p Port, l link.Link) link.Link
 	log     func([]event.Event)
 	warn    func(format string, args ...any)
+	look    func(names []string) ([]LinkState, error)
 	watch   func(ctx context.Context, names []string, update func(LinkState)) error
 	hosts   unit.PortSet // ports that face hosts
 }
@@ -109,6 +110,7 @@ func newBed(t testing.TB, n int, o opts) *bed {
 	if o.warn != nil {
 		opt.Warn = o.warn
 	}
+	opt.Look = o.look
 	if o.watch != nil {
 		opt.Watch = o.watch
 	}

@@ -44,6 +44,7 @@
 //     looks at tx.again after letting go of it; so kick alone may take that lock;
 //   - turns: a port that is always busy lets the others read, and their deadlines pass,
 //     about every millisecond, on a single processor too (turn_linux.go);
+//   - known first: no frame is read before the machine knows which of its links are up;
 //   - counted: a frame that Transmit handed out was sent, is in Stats.Lost, or was lost by
 //     its wire or is on it (Wire).
 //

@@ -44,8 +44,11 @@ type Options struct {
 	// Poller, unless nil, fetches the node's frames and keeps its deadlines; Open has to
 	// return links that are a link.Poller.
 	Poller *Poller
+	// Look asks for link states once. nil means netlink in the namespace, or, with another Watch, that
+	// the node knows nothing of its links before Watch tells it.
+	Look func(names []string) ([]LinkState, error)
 	// Watch reports link states, from one goroutine, until ctx ends; it returns then,
-	// or on a fatal error. nil means netlink in the namespace.
+	// or on a fatal error. It begins with those of all interfaces. nil means netlink in the namespace.
 	Watch func(ctx context.Context, names []string, update func(LinkState)) error
 	// Log receives the events, in order, in batches that it must not keep; nil drops
 	// them.
@@ -126,7 +129,7 @@ type port struct {
 	linkMu   sync.Mutex
 	link     link.Link     // guarded by linkMu; nil while the interface is gone
 	index    int           // guarded by linkMu: the interface that link was opened on
-	done     chan struct{} // guarded by linkMu: closed when link's rxLoop has ended
+	done     chan struct{} // guarded by linkMu: closed when link's rxLoop has ended; nil before it begins
 	counting link.Link     // guarded by linkMu: the link whose statistics are not in total yet; nil for none
 	total    link.Stats    // guarded by linkMu: of closed links
 
@@ -147,7 +150,7 @@ func New(opt Options) (*Node, error) {
 		opt.Within = here
 	}
 	if opt.Watch == nil {
-		opt.Watch = watchWithin(opt.Within)
+		opt.Look, opt.Watch = lookWithin(opt.Within), watchWithin(opt.Within)
 	}
 	if opt.Warn == nil {
 		opt.Warn = func(string, ...any) {}
@@ -189,16 +192,45 @@ func (p *port) init() error {
 	return nil
 }
 
-// Open opens every interface. If one fails, it returns the error and leaves none open.
+// Open opens every interface, and begins to read when all are open and the machine knows which links
+// are up: what is read before that would be lost for want of a link that is there. If one fails, it
+// returns the error and leaves none open.
 func (n *Node) Open() error {
+	if err := n.openAll(); err != nil {
+		n.close()
+		return err
+	}
+	return nil
+}
+
+func (n *Node) openAll() error {
 	for _, p := range n.ports {
 		p.change.Lock()
 		err := p.open(0)
 		p.change.Unlock()
 		if err != nil {
-			n.close()
 			return err
 		}
+	}
+	var states []LinkState
+	if n.opt.Look != nil {
+		var err error
+		if states, err = n.opt.Look(n.names()); err != nil {
+			return err
+		}
+	}
+	for _, p := range n.ports { // before anything is sent: the far end answers
+		if err := p.hear(); err != nil {
+			return err
+		}
+	}
+	for _, s := range states {
+		n.setLink(s)
+	}
+	for _, p := range n.ports {
+		p.change.Lock()
+		p.read()
+		p.change.Unlock()
 	}
 	return nil
 }

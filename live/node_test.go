@@ -1,6 +1,7 @@
 package live
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -84,6 +85,43 @@ func TestForwardsInOrderBothWays(t *testing.T) {
 	streams.Wait()
 	if s := b.Stats(0); s.Received != 30_000 || s.Sent < 30_000 {
 		t.Errorf("port 0 received %d frames and sent %d, want 30000 of both", s.Received, s.Sent)
+	}
+}
+
+// A node knows which of its links are up before it reads: what waits when it begins is forwarded, though
+// nobody has told it of a carrier yet.
+func TestKnowsItsLinksBeforeItReads(t *testing.T) {
+	var b *bed
+	b = newBed(t, 2, opts{look: func(names []string) (states []LinkState, err error) {
+		b.write(0, frame(0, 1, 7, false))
+		for _, name := range names {
+			states = append(states, LinkState{Name: name, Index: 1, Running: true})
+		}
+		return states, nil
+	}})
+	if err := b.Open(); err != nil {
+		t.Fatal(err)
+	}
+	b.start()
+	if got := b.read(1, 1); !bytes.Equal(got[0], frame(0, 1, 7, false)) {
+		t.Errorf("%x came", got)
+	}
+	if n := b.sw.Counters(0).Drops[dataplane.DropLinkDown]; n != 0 {
+		t.Errorf("%d frames were dropped, since a link was not known to be up", n)
+	}
+}
+
+// What cannot be asked for ends Open, and nothing stays open.
+func TestLookFails(t *testing.T) {
+	lost := errors.New("netlink is lost")
+	b := newBed(t, 2, opts{look: func([]string) ([]LinkState, error) { return nil, lost }})
+	if err := b.Open(); !errors.Is(err, lost) {
+		t.Errorf("Open: %v, want %v", err, lost)
+	}
+	for i, l := range b.opened {
+		if _, err := l.Read(make([][]byte, 1)); err == nil {
+			t.Errorf("link %d is still open", i)
+		}
 	}
 }
 

@@ -29,9 +29,9 @@ const (
 const usualMTU = 1500
 
 // OpenPacket opens an interface of this namespace with AF_PACKET. An interface whose MTU
-// is below that of a port of jumbo frames is refused.
+// is below that of a port of jumbo frames is refused. The link is deaf until the node begins to read from it.
 func OpenPacket(p Port) (link.Link, error) {
-	opt := link.Options{RingBytes: ringBytes, Polled: p.Polled}
+	opt := link.Options{RingBytes: ringBytes, Polled: p.Polled, Deaf: true}
 	if p.MTU > usualMTU {
 		opt.RingBytes, opt.MTU = jumboRingBytes, p.MTU
 	}
@@ -58,6 +58,29 @@ func here(fn func() error) error { return fn() }
 func watchWithin(within func(fn func() error) error) func(context.Context, []string, func(LinkState)) error {
 	return func(ctx context.Context, names []string, update func(LinkState)) error {
 		return watchNetlink(ctx, within, names, update)
+	}
+}
+
+// lookWithin asks netlink once for the state of each named interface, in the namespace where within
+// runs functions.
+func lookWithin(within func(fn func() error) error) func(names []string) ([]LinkState, error) {
+	return func(names []string) (states []LinkState, err error) {
+		err = within(func() error {
+			for _, name := range names {
+				l, err := netlink.LinkByName(name)
+				var gone netlink.LinkNotFoundError
+				switch {
+				case errors.As(err, &gone):
+					states = append(states, LinkState{Name: name})
+				case err != nil:
+					return fmt.Errorf("netlink: look at %q: %w", name, err)
+				default:
+					states = append(states, linkState(l.Attrs()))
+				}
+			}
+			return nil
+		})
+		return states, err
 	}
 }
 
@@ -127,23 +150,20 @@ func watchOnce(ctx context.Context, within func(fn func() error) error, names []
 				return errMissed
 			case u.IfInfomsg.Family == unix.AF_BRIDGE: // about a bridge port; its DELLINK does not mean that the interface is gone
 			case slices.Contains(names, u.Attrs().Name):
-				update(linkState(u))
+				s := linkState(u.Attrs())
+				if u.Header.Type == unix.RTM_DELLINK {
+					s.Index, s.Running = 0, false
+				}
+				update(s)
 			}
 		}
 	}
 }
 
-func linkState(u netlink.LinkUpdate) LinkState {
-	a := u.Attrs()
-	s := LinkState{Name: a.Name, MAC: mac(a.HardwareAddr)}
-	if u.Header.Type == unix.RTM_DELLINK {
-		return s
-	}
-	s.Index = a.Index
+func linkState(a *netlink.LinkAttrs) LinkState {
 	// With only the carrier, a veth has no queue yet and drops what it should send.
 	const running = unix.IFF_UP | unix.IFF_LOWER_UP | unix.IFF_RUNNING
-	s.Running = u.IfInfomsg.Flags&running == running
-	return s
+	return LinkState{Name: a.Name, Index: a.Index, Running: a.RawFlags&running == running, MAC: mac(a.HardwareAddr)}
 }
 
 func mac(a net.HardwareAddr) ether.MAC {

@@ -36,7 +36,7 @@ func (p *port) setLink(s LinkState) {
 		p.cutWire()
 	}
 	if up && (stale || missing) {
-		if err := p.open(s.Index); err != nil {
+		if err := p.begin(s.Index); err != nil {
 			p.node.opt.Warn("port %s: %v", p.opt.Name, err)
 			up = false
 		}
@@ -49,8 +49,21 @@ func (p *port) setLink(s LinkState) {
 	})
 }
 
-// open opens the port's interface and starts reading from it. Preconditions: p.change
+// begin opens the port's interface and starts reading from it. Preconditions: p.change
 // is held.
+func (p *port) begin(index int) error {
+	if err := p.open(index); err != nil {
+		return err
+	}
+	if err := p.hear(); err != nil {
+		p.closeLink()
+		return err
+	}
+	p.read()
+	return nil
+}
+
+// open opens the port's interface. Preconditions: p.change is held.
 func (p *port) open(index int) error {
 	var l link.Link
 	err := p.node.opt.Within(func() (err error) {
@@ -60,11 +73,31 @@ func (p *port) open(index int) error {
 	if err != nil {
 		return err
 	}
-	done := make(chan struct{})
 	p.linkMu.Lock()
-	p.link, p.index, p.done, p.counting = l, index, done, l
+	p.link, p.index, p.done, p.counting = l, index, nil, l
 	p.linkMu.Unlock()
 	p.opened = time.Now()
+	return nil
+}
+
+// hear lets frames come to the link.
+func (p *port) hear() error {
+	if l, ok := p.current().(link.Hearer); ok {
+		return l.Hear()
+	}
+	return nil
+}
+
+// read starts reading from the link, unless it has gone. Preconditions: p.change is held.
+func (p *port) read() {
+	l := p.current()
+	if l == nil {
+		return
+	}
+	done := make(chan struct{})
+	p.linkMu.Lock()
+	p.done = done
+	p.linkMu.Unlock()
 	p.node.loops.Go(func() {
 		err := p.rxLoop(l)
 		close(done)
@@ -75,7 +108,6 @@ func (p *port) open(index int) error {
 	if p.opt.Polled {
 		p.node.opt.Poller.add(p, l.(link.Poller))
 	}
-	return nil
 }
 
 // reopenEvery is the shortest time between two attempts to open a link that cannot be
@@ -107,7 +139,7 @@ func (p *port) reopen(l link.Link, cause error) {
 				return
 			}
 		}
-		if err := p.open(index); err != nil {
+		if err := p.begin(index); err != nil {
 			n.opt.Warn("port %s: %v", p.opt.Name, err)
 			continue
 		}
@@ -133,7 +165,9 @@ func (p *port) closeLink() {
 		p.node.opt.Poller.drop(p)
 	}
 	l.Close()
-	<-done
+	if done != nil {
+		<-done
+	}
 	last := l.Stats()
 	p.linkMu.Lock()
 	p.total, p.counting = addStats(p.total, last), nil
