@@ -12,7 +12,7 @@ export CGO_ENABLED := 0
 # No path of this machine is in what is compiled: a clone in another place compiles nothing anew.
 export GOFLAGS += -trimpath
 
-.PHONY: build test test-pure test-labs test-pages test-links test-wires docs-check long race demo busy bench big soak congested harms guides figures show-acts cause prove worlds comparison comparison-live clocks congestion docs man image install uninstall lint fuzz fuzz-configs fuzz-frames clean
+.PHONY: build test test-pure test-labs test-pages test-links test-wires docs-check long race demo busy bench big soak congested harms restarts guides figures show-acts cause prove worlds comparison comparison-live clocks congestion docs man image install uninstall lint fuzz fuzz-configs fuzz-frames clean
 
 build:
 	go build -o $(BIN) ./cmd/softswitch
@@ -127,6 +127,12 @@ congested: build
 HARMS := 200
 harms: build
 	go test -count=1 -v -timeout 24h ./cmd/softswitch -run 'TestHarmAtAnyMoment$$' -harms $(HARMS)
+
+# A lab under lossless load whose nodes are killed and started again, RESTARTS times: connections go on,
+# neighbours are let go, no frame is lost. Needs root, and some minutes for two hundred.
+RESTARTS := 200
+restarts: build
+	go test -count=1 -v -timeout 24h ./cmd/softswitch -run 'TestRestartsUnderLoad$$' -restarts $(RESTARTS)
 
 # What README.md and the pages of docs show of commands, from those commands: only what
 # no longer fits is replaced. Without root, what is simulated only.
