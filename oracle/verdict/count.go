@@ -38,6 +38,7 @@ func (v *Verdict) count(p *scenario.Plan, switches []observe.Switch, hosts []obs
 		}
 	}
 	v.countLosses(p, switches, hosts, ignored, wire)
+	v.countDropped()
 }
 
 // unheard returns the hosts whose pauses a system ignored at some time.

@@ -33,6 +33,9 @@ type Summary struct {
 	// ResponseDropped and Policed are frames dropped on purpose, as in a verdict.
 	ResponseDropped int `json:"response_dropped"`
 	Policed         int `json:"policed"`
+	// DroppedOfNamed and DroppedOfOthers are those of flows that a cause names, and of others.
+	DroppedOfNamed  int `json:"dropped_of_named"`
+	DroppedOfOthers int `json:"dropped_of_others"`
 	Recovered       int `json:"recovered"` // runs
 	Recurrences     int `json:"recurrences"`
 	Met             int `json:"expected_met"` // runs
@@ -79,6 +82,9 @@ func Summarize(runs []*Verdict) Summary {
 		}
 		s.ResponseDropped += v.ResponseDropped
 		s.Policed += v.Policed
+		named, _ := v.Dropped(true)
+		others, _ := v.Dropped(false)
+		s.DroppedOfNamed, s.DroppedOfOthers = s.DroppedOfNamed+int(named), s.DroppedOfOthers+int(others)
 		s.Recovered += count(v.Recovered)
 		s.Recurrences += v.Recurrences
 		s.Met += count(v.ExpectedMet)
@@ -228,6 +234,9 @@ func (s *Summary) WriteText(w io.Writer) error {
 	}
 	t.line("alarms      %d false, %d premature, %d late", s.FalsePositives, s.Premature, s.Late)
 	t.line("lossless    %d frames lost; dropped to break a deadlock %d, to handle its trigger %d", s.LosslessLost, s.ResponseDropped, s.Policed)
+	if s.DroppedOfNamed+s.DroppedOfOthers > 0 {
+		t.line("dropped of  flows that a cause names %d, of others %d", s.DroppedOfNamed, s.DroppedOfOthers)
+	}
 	if s.Equal {
 		t.line("pauses      %d XOFF", s.Pauses.P50)
 	} else {

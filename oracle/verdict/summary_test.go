@@ -209,7 +209,7 @@ func TestSummaryJSONKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantKeys(t, m, "scenario", "world", "detector", "runs", "equal", "deadlocks", "detected", "false_negatives", "false_positives",
-		"premature", "late", "lossless_lost", "lossless_lost_by", "response_dropped", "policed", "recovered", "recurrences", "expected_met", "invalid",
+		"premature", "late", "lossless_lost", "lossless_lost_by", "response_dropped", "policed", "dropped_of_named", "dropped_of_others", "recovered", "recurrences", "expected_met", "invalid",
 		"latency_ns", "onset_ns", "recovery_ns", "xoff")
 	wantKeys(t, m["latency_ns"].(map[string]any), "samples", "p50", "p90", "min", "max")
 	if runs := m["runs"].([]any); len(runs) != 4 || runs[0].(map[string]any)["onset_ns"] != 565_866_000.0 {

@@ -35,6 +35,7 @@ func (v *Verdict) WriteText(w io.Writer) error {
 	v.writeFlows(&t)
 	t.line("")
 	t.line("frames      lossless lost %d; dropped to break a deadlock %d (%d bytes), to handle its trigger %d", v.LosslessLost, v.ResponseDropped, v.ResponseDroppedBytes, v.Policed)
+	v.writeDropped(&t)
 	v.writeLoss(&t)
 	if v.Completion != nil {
 		v.Completion.writeLine(&t)

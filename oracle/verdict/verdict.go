@@ -58,6 +58,8 @@ type Verdict struct {
 	ResponseDroppedBytes int             `json:"response_dropped_bytes"`
 	Policed              int             `json:"policed"`
 	IncompleteARP        int             `json:"incomplete_arp"`
+	// DroppedOf is ResponseDropped and Policed by flow, without flows of which none was dropped.
+	DroppedOf []DroppedOf `json:"dropped_of"`
 	// Actions that systems took, and those they wanted to take and could not.
 	Measures []Measure `json:"measures"`
 	Refusals []Refusal `json:"refusals"`
@@ -228,6 +230,17 @@ type Loss struct {
 	Frames int    `json:"frames"`
 }
 
+// DroppedOf is what was dropped on purpose of a flow. Named: a cause of a true declaration names
+// it or its receiver, the likeliest one or one that is named together with that. A flow that is not
+// pays for what, as far as the detector knows, others did.
+type DroppedOf struct {
+	Flow   string `json:"flow"`
+	Named  bool   `json:"named"`
+	Frames int64  `json:"frames"`
+	// Of is Frames and those that arrived.
+	Of int64 `json:"of"`
+}
+
 // HeadroomShort is a priority group that lost lossless frames because its headroom was full.
 type HeadroomShort struct {
 	Node     string `json:"node"`
@@ -365,6 +378,7 @@ func (v Verdict) MarshalJSON() ([]byte, error) {
 	v.Warnings = append([]string{}, v.Warnings...)
 	v.Killed = append([]string{}, v.Killed...)
 	v.LosslessLostAt = append([]Loss{}, v.LosslessLostAt...)
+	v.DroppedOf = append([]DroppedOf{}, v.DroppedOf...)
 	v.HeadroomShort = append([]HeadroomShort{}, v.HeadroomShort...)
 	if v.LosslessLostBy == nil {
 		v.LosslessLostBy = map[string]int{}

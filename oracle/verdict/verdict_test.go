@@ -307,7 +307,7 @@ func TestJSONKeys(t *testing.T) {
 	}
 	m := v.(map[string]any)
 	wantKeys(t, m, "scenario", "world", "detector", "response", "seed", "duration_ns", "warnings", "deadlock", "onset_ns", "detections", "false_positives",
-		"false_negatives", "premature", "late", "lossless_lost", "lossless_lost_by", "lossless_lost_at", "headroom_short", "response_dropped", "response_dropped_bytes", "policed", "incomplete_arp", "measures", "refusals", "openings", "longest_opening_ns", "recovered", "recurrences", "recovery_ns", "quiet_ns", "flows", "pfc",
+		"false_negatives", "premature", "late", "lossless_lost", "lossless_lost_by", "lossless_lost_at", "headroom_short", "response_dropped", "response_dropped_bytes", "policed", "incomplete_arp", "dropped_of", "measures", "refusals", "openings", "longest_opening_ns", "recovered", "recurrences", "recovery_ns", "quiet_ns", "flows", "pfc",
 		"control_messages", "detector_bytes_per_switch", "counter_bytes_per_switch", "killed", "invalid", "expected", "expected_met", "reasons", "timeline")
 	d := m["detections"].([]any)[1].(map[string]any)
 	wantKeys(t, d, "at_ns", "latency_ns", "switch", "port", "priority", "loop", "initial_trigger", "causes", "true_positive", "judged")

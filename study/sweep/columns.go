@@ -42,6 +42,8 @@ func Figures() []Column {
 		{"response_dropped_bytes", "their bytes", func(v *verdict.Verdict) any { return v.ResponseDroppedBytes }},
 		{"policed", "frames dropped to handle a trigger", func(v *verdict.Verdict) any { return v.Policed }},
 		{"incomplete_arp", "lossless frames not flooded", func(v *verdict.Verdict) any { return v.IncompleteARP }},
+		{"dropped_of_named", "of `response_dropped` and `policed`, frames of flows that a cause names ([verdict.md](verdict.md#dropped_of))", dropped(true)},
+		{"dropped_of_others", "those of other flows", dropped(false)},
 		{"measures", "actions that systems took", func(v *verdict.Verdict) any { return len(v.Measures) }},
 		{"refusals", "actions that they wanted to take and could not", func(v *verdict.Verdict) any { return len(v.Refusals) }},
 		{"xoff", "pauses that switches sent, for each priority of a frame", func(v *verdict.Verdict) any { return v.PFC.XOFF }},
@@ -131,6 +133,14 @@ func sum(of func(*verdict.FlowResult) int64) func(*verdict.Verdict) any {
 			n += of(&v.Flows[i])
 		}
 		return n
+	}
+}
+
+// dropped is how many frames were dropped on purpose of flows that are named, or of others.
+func dropped(named bool) func(*verdict.Verdict) any {
+	return func(v *verdict.Verdict) any {
+		frames, _ := v.Dropped(named)
+		return frames
 	}
 }
 

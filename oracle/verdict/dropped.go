@@ -1,0 +1,91 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"softswitch/detect"
+)
+
+// countDropped fills in what was dropped on purpose, by flow. It comes after countFlows.
+func (v *Verdict) countDropped() {
+	v.DroppedOf = nil
+	flows, hosts := v.named()
+	for i := range v.Flows {
+		f := &v.Flows[i]
+		if n := f.Response + f.OverRate; n > 0 {
+			v.DroppedOf = append(v.DroppedOf, DroppedOf{f.Name, slices.Contains(flows, f.Name) || slices.Contains(hosts, f.To), n, n + f.Received})
+		}
+	}
+}
+
+// named are the flows and the hosts that causes of true declarations name: the likeliest, and
+// those that are named together with it.
+func (v *Verdict) named() (flows, hosts []string) {
+	for i := range v.Detections {
+		if !v.Detections[i].TruePositive {
+			continue
+		}
+		for k, c := range v.Detections[i].Causes {
+			if k > 0 && !c.Together {
+				break
+			}
+			flows = append(flows, c.Flows...)
+			if c.Type == detect.CauseHost.String() {
+				hosts = append(hosts, c.Node)
+			}
+		}
+	}
+	return flows, hosts
+}
+
+// Dropped is how many frames were dropped on purpose of flows that are named, or of those that are
+// not, and how many those are with the ones that arrived.
+func (v *Verdict) Dropped(named bool) (frames, of int64) {
+	for _, d := range v.DroppedOf {
+		if d.Named == named {
+			frames, of = frames+d.Frames, of+d.Of
+		}
+	}
+	return frames, of
+}
+
+// droppedShown is how many flows a line has.
+const droppedShown = 4
+
+// writeDropped writes of whom frames were dropped on purpose, the flows with most first.
+func (v *Verdict) writeDropped(t *table) {
+	for _, x := range []struct {
+		named bool
+		whose string
+	}{{true, "that a cause names"}, {false, "that no cause names"}} {
+		var some []DroppedOf
+		for _, d := range v.DroppedOf {
+			if d.Named == x.named {
+				some = append(some, d)
+			}
+		}
+		if some == nil {
+			continue
+		}
+		slices.SortStableFunc(some, func(a, b DroppedOf) int { return int(b.Frames - a.Frames) })
+		var parts []string
+		for _, d := range some[:min(len(some), droppedShown)] {
+			parts = append(parts, fmt.Sprintf("%s %d (%s)", d.Flow, d.Frames, percent(d.Frames, d.Of)))
+		}
+		if more := len(some) - droppedShown; more > 0 {
+			parts = append(parts, fmt.Sprintf("and %d more", more))
+		}
+		frames, _ := v.Dropped(x.named)
+		t.wrap("dropped of  ", fmt.Sprintf("flows %s %d: %s", x.whose, frames, strings.Join(parts, ", ")))
+	}
+}
+
+// percent is the part n has of all, of which there is at least one: "12.3 %", "<0.1 %".
+func percent(n, of int64) string {
+	if 1000*n < of {
+		return "<0.1 %"
+	}
+	return fmt.Sprintf("%d.%d %%", 100*n/of, 1000*n/of%10)
+}
