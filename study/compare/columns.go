@@ -56,6 +56,10 @@ var columns = []column{
 	{"innocent flows", "touched", "of which a switch dropped a frame because of the system: to break a deadlock, by a policer, in a lossy queue or turn, or for want of room where there was room without it; of all, in all runs", func(f *Figures) string {
 		return touched(f.Touched, f.Innocent.Flows)
 	}},
+	{"innocent flows", "lost", "their frames that switches dropped because of the system, in all runs", func(f *Figures) string {
+		return lostOf(f.Robbed, f.RobbedOf)
+	}},
+	{"innocent flows", "lost %", "these, of these and of those that arrived", func(f *Figures) string { return lostShare(f.Robbed, f.RobbedOf) }},
 	{"innocent flows", "of treated %", "what they got over the whole run, of what they get in the run in which the cause of the deadlock is treated from the start, median", func(f *Figures) string {
 		return wholePercent(f.OfTreated)
 	}},
@@ -137,6 +141,25 @@ func touched(n *int, all int) string {
 		return nothing
 	}
 	return of(*n, all)
+}
+
+// lostOf is how many frames were lost, or nothing if it is not known or there are none to lose.
+func lostOf(n *int, all int) string {
+	if n == nil || all == 0 {
+		return nothing
+	}
+	return strconv.Itoa(*n)
+}
+
+// lostShare is lostOf of all in per cent, to a tenth, so that few of many are not none.
+func lostShare(n *int, all int) string {
+	if n == nil || all == 0 {
+		return nothing
+	}
+	if *n > 0 && 1000**n < all {
+		return "<0.1"
+	}
+	return decimal(100*int64(*n), int64(all), 1)
 }
 
 // wholePercent is a share in per cent, or nothing.

@@ -275,6 +275,9 @@ func played(t *testing.T, parallel int) *Comparison {
 	return c
 }
 
+// received is how many frames of each flow arrive in a run.
+const received = 1000
+
 // dropping is a world's Play: with response drop, switches drop frames of flow whole on
 // purpose and of flow bad, and of flow early one frame finds no room, as without it.
 func dropping(play func(*scenario.Plan, uint64) (*verdict.Verdict, error)) func(context.Context, *scenario.Plan, uint64) (*Played, error) {
@@ -285,6 +288,7 @@ func dropping(play func(*scenario.Plan, uint64) (*verdict.Verdict, error)) func(
 		}
 		for i := range v.Flows {
 			v.Flows[i].OverTime = []int64{v.Flows[i].Throughput, v.Flows[i].Throughput}
+			v.Flows[i].Received = received
 		}
 		drops := []Drops{{}, {Overran: 1}, {}}
 		if p.Scenario.Response == "drop" {
@@ -310,6 +314,9 @@ func TestInnocentsAreTouched(t *testing.T) {
 		if r.Touched == nil || *r.Touched != want || r.Innocent.Flows != 6 {
 			t.Errorf("%s: %d of %d touched, want %d of 6", r.System, *r.Touched, r.Innocent.Flows, want)
 		}
+		if r.Robbed == nil || *r.Robbed != 17*want || r.RobbedOf != *r.Robbed+3*2*received {
+			t.Errorf("%s: %v frames of innocents dropped, of %d; want %d, and those that arrived", r.System, *r.Robbed, r.RobbedOf, 17*want)
+		}
 		if r.OfTreated == nil || *r.OfTreated != 0.5 {
 			t.Errorf("%s: share %v of that without the cause, want 0.5", r.System, r.OfTreated)
 		}
@@ -320,17 +327,29 @@ func TestInnocentsAreTouched(t *testing.T) {
 // was touched.
 func TestNothingKnown(t *testing.T) {
 	f := aggregate(parsed(t), unchanged(quiet()), []found{blameless(true, true, false)})
-	if f.Touched != nil || f.OfTreated != nil {
-		t.Errorf("touched %v, share %v; want nothing", f.Touched, f.OfTreated)
+	if f.Touched != nil || f.OfTreated != nil || f.Robbed != nil {
+		t.Errorf("touched %v, share %v, dropped %v; want nothing", f.Touched, f.OfTreated, f.Robbed)
 	}
-	if got := touched(f.Touched, 2) + wholePercent(f.OfTreated); got != nothing+nothing {
+	if got := touched(f.Touched, 2) + wholePercent(f.OfTreated) + lostOf(f.Robbed, 2) + lostShare(f.Robbed, 2); got != nothing+nothing+nothing+nothing {
 		t.Errorf("shown as %q", got)
 	}
 	cold := blameless(true, true, false)
 	cold.Drops = make([]Drops, 3)
 	f = aggregate(parsed(t), []*Played{{Verdict: quiet(), Drops: []Drops{{Overran: 1}, {}, {OnPurpose: 1}}}}, []found{cold})
-	if f.Touched == nil || *f.Touched != 1 {
-		t.Errorf("touched %v, want the flow that found no room and did without a system", f.Touched)
+	if f.Touched == nil || *f.Touched != 1 || f.Robbed == nil || *f.Robbed != 1 {
+		t.Errorf("touched %v, dropped %v; want the flow that found no room and did without a system", f.Touched, f.Robbed)
+	}
+}
+
+// A small share is not none.
+func TestLostShare(t *testing.T) {
+	for _, c := range []struct {
+		n, of int
+		want  string
+	}{{0, 10, "0.0"}, {1, 1001, "<0.1"}, {1, 1000, "0.1"}, {123, 1000, "12.3"}, {0, 0, nothing}} {
+		if got := lostShare(&c.n, c.of); got != c.want {
+			t.Errorf("%d of %d: %s, want %s", c.n, c.of, got, c.want)
+		}
 	}
 }
 
@@ -442,7 +461,7 @@ func TestJSON(t *testing.T) {
 	}
 	for _, key := range []string{
 		"runs", "deadlock", "detected", "latency_ns", "false_positives", "premature", "late", "false_negatives", "lossless_lost", "response_dropped",
-		"response_dropped_bytes", "policed", "recovered", "recovery_ns", "recurrences", "innocent", "innocent_touched", "innocent_of_treated", "pfc", "control_messages", "detector_bytes_per_switch", "measures", "refusals",
+		"response_dropped_bytes", "policed", "recovered", "recovery_ns", "recurrences", "innocent", "innocent_touched", "innocent_dropped", "innocent_dropped_of", "innocent_of_treated", "pfc", "control_messages", "detector_bytes_per_switch", "measures", "refusals",
 	} {
 		if doc.Rows[2][key] == nil {
 			t.Errorf("%q is not in %v", key, doc.Rows[2])
@@ -476,7 +495,7 @@ func TestMarkdown(t *testing.T) {
 		"- `itsy+force`: no such thing here (all scenarios)\n",
 		"- `itsy+bubble`: run 1: out of memory (all scenarios)\n",
 		"- `tagger`: topology without levels (all scenarios)\n",
-		"| itsy+drop | 2 | 0 | 2 | 0 | 0 | 0 | 0.247 | 2.469 | 0 | 0 | 0 | 102 | 0 | 0 | 85 | 6/12 | 50 | 0 | 0 |\n",
+		"| itsy+drop | 2 | 0 | 2 | 0 | 0 | 0 | 0.247 | 2.469 | 0 | 0 | 0 | 102 | 0 | 0 | 85 | 6/12 | 102 | 0.8 | 50 | 0 | 0 |\n",
 		"### `tagger`\n\nTagger (Hu et al.",
 	} {
 		if !strings.Contains(b.String(), want) {
@@ -501,7 +520,7 @@ func TestTable(t *testing.T) {
 		"first none missed – – 0 9 0 0 0 %",
 		"second itsy+drop gone 0.247 2.469 0 0 51 0 85 %",
 		"second itsy+bubble failed – – – – – – run 1: out of memory",
-		"itsy 2 0 0 0 2 0 0.091 – 0 0 0 0 0 0 85 0/12 50 0 0",
+		"itsy 2 0 0 0 2 0 0.091 – 0 0 0 0 0 0 85 0/12 0 0.0 50 0 0",
 	} {
 		if !rows[want] {
 			t.Errorf("no line %q in\n%s", want, b.String())

@@ -104,6 +104,7 @@ var shown = map[string]struct {
 	"innocent flows: end Mbit/s":   {1e6, []string{"innocent.final_bps"}},
 	"innocent flows: stalled":      {1, []string{"innocent.stalled"}},
 	"innocent flows: touched":      {1, []string{"innocent_touched", "innocent.flows"}},
+	"innocent flows: lost":         {1, []string{"innocent_dropped"}},
 	"innocent flows: of treated %": {0.01, []string{"innocent_of_treated"}},
 	"cost: messages":               {1, []string{"control_messages"}},
 	"cost: state B":                {1, []string{"detector_bytes_per_switch"}},

@@ -56,6 +56,10 @@ type Figures struct {
 	// Touched are innocent flows of which switches dropped frames because of the system,
 	// counted once a run; nil if this world does not say.
 	Touched *int `json:"innocent_touched"`
+	// Robbed are frames of innocent flows that switches dropped because of the system; nil
+	// if this world does not say. RobbedOf are these and those that arrived.
+	Robbed   *int `json:"innocent_dropped"`
+	RobbedOf int  `json:"innocent_dropped_of"`
 	// OfTreated is what innocent flows got over the whole run, as a share of what they
 	// get in the run in which the cause is treated from the start: the median of the runs
 	// with a cause, nil if there is none.
@@ -150,6 +154,9 @@ func aggregate(s *scenario.Scenario, runs []*Played, truths []found) Figures {
 		}
 		if n, known := truths[i].touched(v); known {
 			f.Touched = addTo(f.Touched, n)
+			frames, of := truths[i].robbed(v)
+			f.Robbed = addTo(f.Robbed, frames)
+			f.RobbedOf += of
 		}
 		if share, ok := truths[i].share(v.Flows); ok {
 			shares = append(shares, share)

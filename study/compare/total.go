@@ -30,8 +30,11 @@ type Total struct {
 	// OfTreated is the median of the scenarios' medians, nil if there is none.
 	Touched, Innocents int
 	OfTreated          *float64
-	Messages           int
-	State              int // bytes, the most
+	// Robbed are frames of innocent flows that it dropped, of RobbedOf; nil where that is not known.
+	Robbed   *int
+	RobbedOf int
+	Messages int
+	State    int // bytes, the most
 }
 
 // deadlocking are the scenarios that deadlock with no system or, if that was not
@@ -100,6 +103,8 @@ func (t *Total) add(r *Row) {
 	if r.Touched != nil {
 		t.Touched += *r.Touched
 		t.Innocents += r.Innocent.Flows
+		t.Robbed = addTo(t.Robbed, *r.Robbed)
+		t.RobbedOf += r.RobbedOf
 	}
 	if p, ok := share(r.Innocent.Final, r.Innocent.FinalDemand); ok {
 		t.Goodput += p
@@ -112,7 +117,7 @@ func (t *Total) quiet() bool { return t.Outcomes[Clear]+t.Outcomes[Alarm] == t.S
 
 // totalHeads and cells are the table of totals.
 var totalHeads = []string{
-	"system", "scenarios", "no deadlock", "gone", "recurs", "found", "missed", "latency ms", "recovery ms", "alarms", "late", "lost", "dropped", "policed", "again", "innocent at end %", "innocent touched", "innocent of treated %", "messages", "state B",
+	"system", "scenarios", "no deadlock", "gone", "recurs", "found", "missed", "latency ms", "recovery ms", "alarms", "late", "lost", "dropped", "policed", "again", "innocent at end %", "innocent touched", "innocent lost", "innocent lost %", "innocent of treated %", "messages", "state B",
 }
 
 func (t *Total) cells() []string {
@@ -126,5 +131,5 @@ func (t *Total) cells() []string {
 	}
 	return append(cells, quantile(t.Latency, t.Latency.P50), quantile(t.Recovery, t.Recovery.P50),
 		strconv.Itoa(t.Alarms), strconv.Itoa(t.Late), strconv.Itoa(t.Lost), strconv.Itoa(t.Dropped), strconv.Itoa(t.Policed), strconv.Itoa(t.Again),
-		goodput, of(t.Touched, t.Innocents), wholePercent(t.OfTreated), strconv.Itoa(t.Messages), strconv.Itoa(t.State))
+		goodput, of(t.Touched, t.Innocents), lostOf(t.Robbed, t.RobbedOf), lostShare(t.Robbed, t.RobbedOf), wholePercent(t.OfTreated), strconv.Itoa(t.Messages), strconv.Itoa(t.State))
 }

@@ -105,7 +105,7 @@ func innocents(ctx context.Context, s *scenario.Scenario, seed uint64) (*cause.I
 const innocentNote = `A flow is innocent if it is lossless and had no part in the first deadlock that comes about without a system: it is not in the smallest set of hosts and flows without which that does not come about, of several the one that does least harm (docs/cause.md), and goes to no host of that set. Where there is no deadlock, or none that hosts and flows cause, it is innocent if it goes to no host that misbehaves. So the same flows are innocent whatever system is put in. Live, those of a simulation of the same scenario are.`
 
 // touchedNote is what the sums say of innocent flows.
-const touchedNote = `Under "innocent touched" are the innocent flows of which switches dropped frames because of the system, of all, in all runs: to break a deadlock, by a policer, in a lossy queue or of a lossy turn, or for want of room where the flow had room without a system. Flows that were only led another way are not counted. Under "innocent of treated" is what innocent flows got over the whole run, of what they get in the run in which that set is treated from the start, in per cent: the median of the scenarios' medians, over 100 where a system does better than that. Both count the innocent flows of scenarios that deadlock without a system. Live neither is known.`
+const touchedNote = `Under "innocent touched" are the innocent flows of which switches dropped frames because of the system, of all, in all runs: to break a deadlock, by a policer, in a lossy queue or of a lossy turn, or for want of room where the flow had room without a system. Flows that were only led another way are not counted. Under "innocent lost" are these frames, of a hundred of these and of those that arrived of innocent flows. Under "innocent of treated" is what innocent flows got over the whole run, of what they get in the run in which that set is treated from the start, in per cent: the median of the scenarios' medians, over 100 where a system does better than that. All three count the innocent flows of scenarios that deadlock without a system. Live none is known.`
 
 // found is a truth for use with every system.
 type found struct {
@@ -146,19 +146,40 @@ func (f found) String() string {
 	return "cause: " + f.Innocents.Cause.String()
 }
 
+// because is how many frames of flow i a run dropped because of the system. Frames that found no room
+// count if the flow has none such without a system.
+func (f found) because(r *Played, i int) int {
+	n := r.Drops[i].OnPurpose
+	if f.Drops[i].Overran == 0 {
+		n += r.Drops[i].Overran
+	}
+	return n
+}
+
 // touched is how many innocent flows a system touched in a run; known is false if this
-// world does not say. A frame that found no room counts if the flow has none such
-// without a system.
+// world does not say.
 func (f found) touched(r *Played) (n int, known bool) {
 	if f.Drops == nil || r.Drops == nil {
 		return 0, false
 	}
-	for i, d := range r.Drops {
-		if f.innocent[i] && (d.OnPurpose > 0 || d.Overran > 0 && f.Drops[i].Overran == 0) {
+	for i := range r.Drops {
+		if f.innocent[i] && f.because(r, i) > 0 {
 			n++
 		}
 	}
 	return n, true
+}
+
+// robbed is how many frames of innocent flows a run dropped because of the system, and how many
+// those are with the ones that arrived. touched is known.
+func (f found) robbed(r *Played) (frames, of int) {
+	for i := range r.Drops {
+		if f.innocent[i] {
+			n := f.because(r, i)
+			frames, of = frames+n, of+n+int(r.Flows[i].Received)
+		}
+	}
+	return frames, of
 }
 
 // share is what innocents got in a run, as a share of what they get without the cause.

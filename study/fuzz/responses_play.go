@@ -59,6 +59,9 @@ type ResponsesRun struct {
 	// Lost are lossless frames for which there was no room, Dropped those that were
 	// dropped on purpose, and Received what arrived.
 	Lost, Dropped, Received int
+	// Hit are the innocent flows of which frames were dropped on purpose, InnocentDropped these
+	// frames, and InnocentReceived what arrived of all innocent flows, if the cause was found.
+	Hit, InnocentDropped, InnocentReceived int
 	// Goodput of innocent flows, as a share of what they get if the cause is handled from
 	// the start; -1 if that is not known.
 	Goodput float64
@@ -155,6 +158,13 @@ func runOf(w *sim.World, v *verdict.Verdict, t *cause.Innocents) ResponsesRun {
 			if t != nil && t.Flows[i] {
 				r.Innocents++
 			}
+		}
+		if t != nil && t.Flows[i] {
+			if n := int(f.Response + f.OverRate); n > 0 {
+				r.Hit++
+				r.InnocentDropped += n
+			}
+			r.InnocentReceived += int(f.Received)
 		}
 	}
 	if t != nil {

@@ -36,6 +36,12 @@ type ResponsesRow struct {
 	// that have one, of those with a known cause.
 	Innocents     float64    `json:"innocents_policed_mean"`
 	WithInnocents stat.Share `json:"with_innocents_policed"`
+	// Hit is the mean of innocent flows of which frames were dropped on purpose, WithHit cases that
+	// have one, and Robbed these frames as a share of them and of what arrived of innocent flows, by
+	// case; all of those with a known cause.
+	Hit     float64            `json:"innocents_hit_mean"`
+	WithHit stat.Share         `json:"with_innocents_hit"`
+	Robbed  ResponsesQuantiles `json:"innocents_dropped_share"`
 	// Goodput of innocents as a share of what they get when the cause is handled from the
 	// start; SingleGoodput of the cases with a single cause.
 	Goodput       ResponsesQuantiles `json:"innocents_goodput"`
@@ -46,8 +52,8 @@ type ResponsesRow struct {
 	// Dropped is frames dropped on purpose, as a share of those and what arrived.
 	Dropped float64 `json:"dropped_share"`
 
-	recurrences, turns, policed, innocents, known, dropped, received int
-	goodput, single                                                  []float64
+	recurrences, turns, policed, innocents, hit, known, dropped, received int
+	goodput, single, robbed                                               []float64
 }
 
 // ResponsesQuantiles of a share, which may be above 1.
@@ -106,6 +112,11 @@ func (s *ResponsesRow) add(r *ResponsesRun, known, single bool) {
 	s.known++
 	s.innocents += r.Innocents
 	s.WithInnocents.Add(r.Innocents > 0)
+	s.hit += r.Hit
+	s.WithHit.Add(r.Hit > 0)
+	if all := r.InnocentDropped + r.InnocentReceived; all > 0 {
+		s.robbed = append(s.robbed, float64(r.InnocentDropped)/float64(all))
+	}
 	if r.Goodput < 0 { // there are no innocents, or they get nothing anyway
 		return
 	}
@@ -120,9 +131,9 @@ func (r *ResponsesReport) Finish() {
 	for _, s := range r.Responses {
 		mean := func(sum, of int) float64 { return float64(sum) / float64(max(of, 1)) }
 		s.Recurrences, s.Turns, s.Policed = mean(s.recurrences, r.Locked), mean(s.turns, r.Locked), mean(s.policed, r.Locked)
-		s.Innocents = mean(s.innocents, s.known)
+		s.Innocents, s.Hit = mean(s.innocents, s.known), mean(s.hit, s.known)
 		s.Dropped = mean(s.dropped, s.dropped+s.received)
-		s.Goodput, s.SingleGoodput = quantiles(s.goodput), quantiles(s.single)
+		s.Goodput, s.SingleGoodput, s.Robbed = quantiles(s.goodput), quantiles(s.single), quantiles(s.robbed)
 	}
 }
 

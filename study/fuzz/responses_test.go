@@ -95,8 +95,12 @@ func TestPoor(t *testing.T) {
 
 // What is policed is told apart from the cause.
 func TestInnocents(t *testing.T) {
-	r := played(t, 5, testkit.Sized(4, 12), "drop+trigger")
+	r := played(t, 5, testkit.Sized(9, 12), "drop+trigger")
 	if s := r.Responses[0]; s.Policed == 0 || s.Innocents > s.Policed || s.WithInnocents.Of != r.Found.N {
+		t.Errorf("%+v", s)
+	}
+	// Those that are policed lose frames too, and so do others.
+	if s := r.Responses[0]; s.Hit < s.Innocents || s.WithHit.N == 0 || s.WithHit.Of != r.Found.N || s.Robbed.N == 0 || s.Robbed.P75 <= 0 || s.Robbed.P75 >= 1 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -113,7 +117,7 @@ func TestResponsesReport(t *testing.T) {
 		t.Errorf("once %+v\nagain %+v", a, b)
 	}
 	r := NewResponsesReport(5, itsy.Name, all)
-	cured, back := ResponsesRun{Gone: true, Goodput: .5, Received: 90, Dropped: 10}, ResponsesRun{Gone: true, Recurrences: 3, Policed: 2, Innocents: 1, Lost: 4, Goodput: 1}
+	cured, back := ResponsesRun{Gone: true, Goodput: .5, Received: 90, Dropped: 10, Hit: 3, InnocentDropped: 5, InnocentReceived: 15}, ResponsesRun{Gone: true, Recurrences: 3, Policed: 2, Innocents: 1, Lost: 4, Goodput: 1}
 	there := ResponsesRun{Goodput: -1}
 	for _, o := range []ResponsesOutcome{
 		{},
@@ -132,7 +136,7 @@ func TestResponsesReport(t *testing.T) {
 	for _, want := range []string{
 		`"cases":5,"locked":3,"invalid":1,"cause_found":{"n":2,"of":3,`, `"single_cause":{"n":1,"of":2,`,
 		`{"response":"cure","reserve":true,"cured":{"n":2,"of":3,`, `"innocents_goodput":{"n":2,"p25":0.5,"p50":0.5,"p75":0.5},"innocents_goodput_single_cause":{"n":1,`, `"dropped_share":0.1}`,
-		`{"response":"cure","reserve":false,"cured":{"n":0,"of":3,`, `"recurrences_mean":2,`, `"innocents_policed_mean":1,"with_innocents_policed":{"n":2,"of":2,`, `"lossless_lost":8,"with_lossless_lost":{"n":2,"of":3,`,
+		`{"response":"cure","reserve":false,"cured":{"n":0,"of":3,`, `"recurrences_mean":2,`, `"innocents_policed_mean":1,"with_innocents_policed":{"n":2,"of":2,`, `"innocents_hit_mean":3,"with_innocents_hit":{"n":2,"of":2,`, `"innocents_dropped_share":{"n":2,"p25":0.25,"p50":0.25,"p75":0.25}`, `"lossless_lost":8,"with_lossless_lost":{"n":2,"of":3,`,
 	} {
 		if !strings.Contains(string(b), want) {
 			t.Errorf("no %s in\n%s", want, b)
