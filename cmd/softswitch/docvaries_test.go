@@ -79,7 +79,7 @@ var varying = []varies{
 
 	{command: typed(`lab run .*ring.yaml --pcap`), masks: figuresOfRun, lines: matching(`first (pause|resume):`, ` declares `, `  true  `, `^ +loop  `, `^ +cause `)},
 	{command: typed(`lab run .*ring.yaml --response`), masks: append(slices.Clip(figuresOfRun), onPurpose), lines: matching(
-		`first (pause|resume):`, ` declares `, `  true  `, `^ +loop  `, `^ +cause `, `: (restrict|drop|lend|free|lossy-turn|lossless-turn) `, `deadlock is over`, `^  [a-d]  .*[0-9]$`,
+		`first (pause|resume):`, ` declares `, `  true  `, `^ +loop  `, `^ +cause `, `^dropped of  `, `: (restrict|drop|lend|free|lossy-turn|lossless-turn) `, `deadlock is over`, `^  [a-d]  .*[0-9]$`,
 	)},
 	{command: typed(`lab rootless `), tool: "ping", masks: []mask{pingTimes}},
 	{command: typed(`# in one terminal$`), beside: "links up in"},
