@@ -72,7 +72,7 @@ test-wires:
 
 # What documents and drawings show against what the programs print.
 docs-check: build
-	DOCS=1 go test -count=1 -vet=off ./cmd/figures
+	DOCS=1 go test -count=1 -vet=off ./cmd/figures ./host/congestion
 	DOCS=1 go test -count=1 -vet=off -run '^(TestGuides|TestGuidesLive|TestDocsCurrent)$$' ./cmd/softswitch
 
 # What make test plays a part of, as a whole: all cases, seeds, sizes, looks, documents and blocks of
@@ -144,6 +144,7 @@ guides:
 figures: build
 	go run ./cmd/figures draw --out docs/figures
 	$(BIN) cause n1-two-triggers --svg > docs/figures/n1-chronology.svg
+	go test -count=1 -vet=off ./host/congestion -run TestFairnessTable -rewrite
 
 # The page docs/show-acts.md and its pictures, from the show of simulated runs. Needs Chromium
 # and ImageMagick.
