@@ -180,10 +180,10 @@ worlds: build
 	$(BIN) lab worlds scenarios/*.yaml > docs/figures/worlds.md
 
 # The scenarios that deadlock, with RDMA traffic and congestion control:
-# docs/congestion-control.md. Five minutes on two processors; the figure of how connections
+# docs/congestion-control.md. Eight minutes on two processors; the figure of how connections
 # come to equal shares is one of make figures.
 congestion: build
-	$(BIN) compare traffic --runs 20 --markdown docs/congestion-control.md > /dev/null
+	$(BIN) compare traffic --runs 30 --markdown docs/congestion-control.md > /dev/null
 
 # Every scenario against every system: docs/comparison.md, and build/comparison.html
 # with all figures and plots.

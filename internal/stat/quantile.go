@@ -1,5 +1,7 @@
 package stat
 
+import "math"
+
 // Median of sorted x, which has at least one: of an even number the mean of the two in the
 // middle, whole numbers rounded towards the lower one.
 func Median[T ~int | ~int64 | ~float64](x []T) T {
@@ -15,3 +17,18 @@ func NearestRank(n, percent int) int { return max(0, (n*percent+99)/100-1) }
 // many percent of the way from the first to the last: of ten the ninetieth percentile is the
 // ninth, and of two the first for all below 100.
 func LowerRank(n, percent int) int { return (n - 1) * percent / 100 }
+
+// MedianRanks is where in n sorted values, at least one, the interval of 95 % of the median of what they
+// are drawn from begins and ends: how many of n independent values are below that median is binomial,
+// with a half. Of five values or fewer it is all of them, which is less than 95 %.
+func MedianRanks(n int) (low, high int) {
+	// The chance that k values or fewer are below the median is below.
+	part, below := math.Pow(0.5, float64(n)), 0.0
+	for k := 0; ; k++ {
+		if below += part; below > 0.025 {
+			low = max(0, k-1)
+			return low, n - 1 - low
+		}
+		part *= float64(n-k) / float64(k+1)
+	}
+}

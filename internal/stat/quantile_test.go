@@ -1,10 +1,12 @@
 package stat_test
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"softswitch/internal/stat"
+	"softswitch/internal/testkit"
 )
 
 // TestMedian: of an even number it lies in the middle of two, of an odd one it is one of them.
@@ -53,4 +55,35 @@ func upTo(n int) (all []int) {
 		all = append(all, i)
 	}
 	return all
+}
+
+// TestMedianRanks: those of tables of the sign test, and so wide that the median is within them in 95 of 100
+// draws, and one rank closer it is not.
+func TestMedianRanks(t *testing.T) {
+	for n, want := range map[int][2]int{1: {0, 0}, 5: {0, 4}, 6: {0, 5}, 10: {1, 8}, 20: {5, 14}, 30: {9, 20}, 100: {39, 60}} {
+		if low, high := stat.MedianRanks(n); low != want[0] || high != want[1] {
+			t.Errorf("%d values: from %d to %d, want %v", n, low, high, want)
+		}
+	}
+	seed := testkit.Seed(t)
+	r := rand.New(rand.NewPCG(seed, 0))
+	const n, draws = 30, 20_000
+	low, high := stat.MedianRanks(n)
+	within, closer := 0, 0
+	for range draws {
+		x := make([]float64, n) // of which the median is 0.5
+		for i := range x {
+			x[i] = r.Float64()
+		}
+		slices.Sort(x)
+		if x[low] < 0.5 && 0.5 < x[high] {
+			within++
+		}
+		if x[low+1] < 0.5 && 0.5 < x[high-1] {
+			closer++
+		}
+	}
+	if within < draws*95/100 || closer > draws*95/100 {
+		t.Errorf("seed %d: %d of %d within, %d one rank closer; want 95 %% between them", seed, within, draws, closer)
+	}
 }

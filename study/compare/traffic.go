@@ -32,8 +32,9 @@ import (
 
 // Table is what came of scenarios with every kind of traffic, and with every response.
 type Table struct {
-	Runs int          `json:"runs"` // of each row, with the seeds 1, 2, ...
-	Rows []TrafficRow `json:"rows"`
+	First uint64       `json:"seed_from"`
+	Runs  int          `json:"runs"` // of each row, with the seeds from First on
+	Rows  []TrafficRow `json:"rows"`
 }
 
 // TrafficRow is the runs of a scenario with one kind.
@@ -47,7 +48,10 @@ type TrafficRow struct {
 	// Onset is of those with one, from the start of the scenario.
 	Onset       verdict.Quantiles `json:"onset_ns"`
 	Recurrences int               `json:"recurrences"` // in all runs
-	XOFF        int               `json:"xoff"`        // pauses, the median
+	// XOFF is pauses, the median; OnsetMedian of Onset. Low and High are where the medians of all runs
+	// that there could be are, in 95 of 100 cases.
+	XOFF        Median[int]       `json:"xoff"`
+	OnsetMedian Median[unit.Time] `json:"onset_median_ns"`
 	// Slowdown is of flows to hosts that do not misbehave: the mean time of a message by the
 	// one it takes alone, at the median and the 99th percentile of all flows of all runs. +Inf
 	// is a flow of which no message was ever complete; 0 is without connections.
@@ -59,9 +63,27 @@ type TrafficRow struct {
 	Timeouts  int `json:"timeouts"`
 	Failed    int `json:"failed"`
 	Marked    int `json:"marked"` // packets, in all runs
-	// Unmeasured is connections, in all runs, whose control is told of round trips and was told of
-	// none.
-	Unmeasured int `json:"unmeasured"`
+	// Connections is those that sent, in all runs. Unmeasured is those of them, whose control is
+	// told of round trips and was told of none.
+	Connections int `json:"connections"`
+	Unmeasured  int `json:"unmeasured"`
+}
+
+// Median is a median, and its interval by the order of the samples; all 0 without a sample.
+type Median[T int | unit.Time] struct {
+	P50  T `json:"p50"`
+	Low  T `json:"low"`
+	High T `json:"high"`
+}
+
+// medianAndInterval sorts x.
+func medianAndInterval[T int | unit.Time](x []T) (m Median[T]) {
+	if len(x) == 0 {
+		return m
+	}
+	slices.Sort(x)
+	low, high := stat.MedianRanks(len(x))
+	return Median[T]{P50: stat.Median(x), Low: x[low], High: x[high]}
 }
 
 // Slowdown is a factor; +Inf is null in JSON.
@@ -76,49 +98,80 @@ func (s Slowdown) MarshalJSON() ([]byte, error) {
 }
 
 // Play plays every scenario that deadlocks with its own traffic, so many times with each
-// kind; others are left out. It shows at show how far it is.
-func Play(ctx context.Context, sources []Source, runs int, show io.Writer) (*Table, error) {
-	own, err := play(ctx, sources, Traffic()[:1], false, runs, show)
+// kind, with the seeds from first on; others are left out. It shows at show how far it is.
+func Play(ctx context.Context, sources []Source, first uint64, runs int, show io.Writer) (*Table, error) {
+	t := &Table{First: first, Runs: runs}
+	own, err := t.play(ctx, sources, Traffic()[:1], show, nil)
 	if err != nil {
 		return nil, err
 	}
-	locks := slices.DeleteFunc(slices.Clone(sources), func(src Source) bool {
-		return slices.IndexFunc(own, func(r TrafficRow) bool { return r.Scenario == src.Name && r.Deadlocks > 0 }) < 0
+	locks := slices.DeleteFunc(slices.Clone(sources), func(src Source) bool { return !own[src.Name].locks(UDP) })
+	for _, src := range locks {
+		t.add(src.Name, Traffic()[:1], false, own)
+	}
+	traffic, err := t.play(ctx, locks, Traffic()[1:], show, nil)
+	if err != nil {
+		return nil, err
+	}
+	responses, err := t.play(ctx, locks, Responses(), show, func(src string, k *Kind, run int) *outcome {
+		// A response that acts on what itsy declares does nothing where it declares nothing.
+		if rc := &traffic[src][RC][run]; k.follows && (k.Name == none || len(rc.v.Detections) == 0) {
+			return rc
+		}
+		return nil
 	})
-	own = slices.DeleteFunc(own, func(r TrafficRow) bool { return r.Deadlocks == 0 })
-	traffic, err := play(ctx, locks, Traffic()[1:], false, runs, show)
 	if err != nil {
 		return nil, err
 	}
-	responses, err := play(ctx, locks, Responses(), true, runs, show)
-	if err != nil {
-		return nil, err
+	for _, src := range locks {
+		t.add(src.Name, Traffic()[1:], false, traffic)
 	}
-	return &Table{Runs: runs, Rows: slices.Concat(own, traffic, responses)}, nil
+	for _, src := range locks {
+		t.add(src.Name, Responses(), true, responses)
+	}
+	return t, nil
 }
 
-// play plays every source with every kind.
-func play(ctx context.Context, sources []Source, kinds []Kind, response bool, runs int, show io.Writer) ([]TrafficRow, error) {
-	played := make([]outcome, len(sources)*len(kinds)*runs)
-	err := progress.Each(ctx, show, "runs", len(played), runtime.GOMAXPROCS(0), func(i int) (err error) {
-		src, k := &sources[i/runs/len(kinds)], &kinds[i/runs%len(kinds)]
-		played[i], err = playOne(ctx, src, k, uint64(i%runs)+1)
-		if err != nil {
+// trafficRuns are the outcomes of a scenario, by kind and in the order of seeds.
+type trafficRuns map[string][]outcome
+
+// locks reports whether there was a deadlock in any run of a kind.
+func (o trafficRuns) locks(kind string) bool {
+	return slices.ContainsFunc(o[kind], func(o outcome) bool { return o.v.Deadlock })
+}
+
+// play plays every source with every kind. known, unless it is nil, is what is known to come of a
+// run, nil if it has to be played.
+func (t *Table) play(ctx context.Context, sources []Source, kinds []Kind, show io.Writer, known func(src string, k *Kind, run int) *outcome) (map[string]trafficRuns, error) {
+	all := map[string]trafficRuns{}
+	for _, src := range sources {
+		all[src.Name] = trafficRuns{}
+		for _, k := range kinds {
+			all[src.Name][k.Name] = make([]outcome, t.Runs)
+		}
+	}
+	err := progress.Each(ctx, show, "runs", len(sources)*len(kinds)*t.Runs, runtime.GOMAXPROCS(0), func(i int) (err error) {
+		src, k, run := &sources[i/t.Runs/len(kinds)], &kinds[i/t.Runs%len(kinds)], i%t.Runs
+		to := &all[src.Name][k.Name][run]
+		if known != nil {
+			if o := known(src.Name, k, run); o != nil {
+				*to = *o
+				return nil
+			}
+		}
+		if *to, err = playOne(ctx, src, k, t.First+uint64(run)); err != nil {
 			err = fmt.Errorf("%s with %s: %w", src.Name, k.Name, err)
 		}
 		return err
 	})
-	if err != nil {
-		return nil, err
+	return all, err
+}
+
+// add adds the rows of a scenario.
+func (t *Table) add(name string, kinds []Kind, response bool, of map[string]trafficRuns) {
+	for _, k := range kinds {
+		t.Rows = append(t.Rows, sum(name, k.Name, response, of[name][k.Name]))
 	}
-	var rows []TrafficRow
-	for i := range sources {
-		for j := range kinds {
-			at := (i*len(kinds) + j) * runs
-			rows = append(rows, sum(sources[i].Name, kinds[j].Name, response, played[at:at+runs]))
-		}
-	}
-	return rows, nil
 }
 
 // outcome is what came of a run.
@@ -182,6 +235,9 @@ func sum(name, kind string, response bool, runs []outcome) TrafficRow {
 		slow = append(slow, o.slowdowns...)
 		for _, f := range v.Flows {
 			if m := f.Messages; m != nil {
+				if f.Sent > 0 {
+					r.Connections++
+				}
 				sent, again = sent+f.Sent, again+m.Again
 				r.Timeouts += int(m.Timeouts)
 				r.Marked += int(m.Marked)
@@ -195,7 +251,7 @@ func sum(name, kind string, response bool, runs []outcome) TrafficRow {
 		}
 	}
 	r.Onset = verdict.QuantilesOf(onsets)
-	r.XOFF = verdict.QuantilesOf(xoff).P50
+	r.XOFF, r.OnsetMedian = medianAndInterval(xoff), medianAndInterval(onsets)
 	if len(slow) > 0 {
 		slices.Sort(slow)
 		rank := func(percent int) Slowdown { return Slowdown(slow[stat.NearestRank(len(slow), percent)]) }

@@ -14,33 +14,39 @@ import (
 type Kind struct {
 	Name, About string
 	put         func(*scenario.Scenario)
+	follows     bool // it does what it does when itsy declares, and nothing before
 }
 
-// UDP is traffic as the files have it.
-const UDP = "udp"
+// UDP is traffic as the files have it, RC the same as connections; none is no response.
+const (
+	UDP    = "udp"
+	RC     = "rc"
+	timely = "rc+timely"
+	none   = "none"
+)
 
 // Traffic is the kinds of traffic, in the order in which they are shown.
 func Traffic() []Kind {
 	return []Kind{
-		{UDP, "as the file has it: frames at a rate, whatever becomes of them", func(*scenario.Scenario) {}},
-		{"rc", "reliable connections without congestion control", trafficConnections},
-		{"rc+dcqcn", "with DCQCN, the parameters of its paper", controlled("dcqcn", "paper", false)},
-		{"rc+hpcc-sender", "with DCQCN, the parameters of the senders of HPCC's simulator", controlled("dcqcn", "hpcc-sender", false)},
-		{"rc+dcqcn-nvidia", "with DCQCN, the parameters of NVIDIA's NICs", controlled("dcqcn", "nvidia", false)},
-		{"rc+timely", "with TIMELY", controlled("timely", "paper", false)},
-		{"rc+phantom", "with DCQCN, marked by phantom queues", controlled("dcqcn", "paper", true)},
+		{UDP, "as the file has it: frames at a rate, whatever becomes of them", func(*scenario.Scenario) {}, false},
+		{RC, "reliable connections without congestion control", trafficConnections, false},
+		{"rc+dcqcn", "with DCQCN, the parameters of its paper", controlled("dcqcn", "paper", false), false},
+		{"rc+hpcc-sender", "with DCQCN, the parameters of the senders of HPCC's simulator", controlled("dcqcn", "hpcc-sender", false), false},
+		{"rc+dcqcn-nvidia", "with DCQCN, the parameters of NVIDIA's NICs", controlled("dcqcn", "nvidia", false), false},
+		{timely, "with TIMELY", controlled("timely", "paper", false), false},
+		{"rc+phantom", "with DCQCN, marked by phantom queues", controlled("dcqcn", "paper", true), false},
 	}
 }
 
 // Responses is what is done about deadlocks, with the traffic of rc.
 func Responses() []Kind {
 	return []Kind{
-		{"none", "nothing", system("itsy", "none")},
-		{"drop", "itsy's break by dropping", system("itsy", "drop")},
-		{"bubble", "itsy's loan", system("itsy", "bubble")},
-		{"cure", "itsy's cure", system("itsy", "cure")},
-		{"watchdog", "SONiC's watchdog, which drops", system("watchdog", "none")},
-		{"loopbreaker", "Loop Breaker", system("loopbreaker", "none")},
+		{none, "nothing", system("itsy", "none"), true},
+		{"drop", "itsy's break by dropping", system("itsy", "drop"), true},
+		{"bubble", "itsy's loan", system("itsy", "bubble"), true},
+		{"cure", "itsy's cure", system("itsy", "cure"), true},
+		{"watchdog", "SONiC's watchdog, which drops", system("watchdog", "none"), false},
+		{"loopbreaker", "Loop Breaker", system("loopbreaker", "none"), false},
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"softswitch/internal/stat"
 	"softswitch/unit"
 )
 
@@ -17,29 +18,43 @@ var trafficText string
 func (t *Table) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Congestion control and deadlocks\n\n")
-	fmt.Fprintf(&b, "Made by `make congestion`: every scenario that comes with softswitch, has no prevention and\ndeadlocks with its own traffic, in %d simulated runs of each kind, in which the flows' starts are\nmoved by up to %d frames.\n\n", t.Runs, shifts)
+	fmt.Fprintf(&b, "Made by `make congestion`: every scenario that comes with softswitch, has no prevention and\ndeadlocks with its own traffic, in %d simulated runs of each kind (seeds %d to %d), in which the flows'\nstarts are moved by up to %d frames. In brackets is where what is measured lies in 95 of 100 cases.\n\n", t.Runs, t.First, t.First+uint64(t.Runs)-1, shifts)
 	for _, k := range Traffic() {
 		fmt.Fprintf(&b, "- **%s**: %s.\n", k.Name, k.About)
 	}
-	b.WriteString("\n## Runs with a deadlock, and its onset\n\nIn ms from the scenario's start, the median.\n\n")
+	zero := stat.Share{Of: t.Runs}
+	_, most := zero.Interval()
+	fmt.Fprintf(&b, "\n## Runs with a deadlock\n\nIn %% of %d runs, with Wilson's interval. –: in none, which is less than %.0f %%.\n\n", t.Runs, math.Ceil(100*most))
+	t.matrix(&b, false, Traffic(), func(r *TrafficRow) string { return t.share(r.Deadlocks) })
+	t.sum(&b, false, Traffic(), func(r *TrafficRow) int { return r.Deadlocks })
+	b.WriteString("\n## Onset\n\nOf the runs with a deadlock, in ms from the scenario's start: the median, with its interval by the order of\nthe runs.\n\n")
 	t.matrix(&b, false, Traffic(), func(r *TrafficRow) string {
 		if r.Deadlocks == 0 {
 			return "–"
 		}
-		return fmt.Sprintf("%d at %s", r.Deadlocks, milliseconds(r.Onset.P50))
+		m := r.OnsetMedian
+		return interval(milliseconds(m.P50), milliseconds(m.Low), milliseconds(m.High))
 	})
-	t.sum(&b, false, Traffic(), func(r *TrafficRow) int { return r.Deadlocks })
-	b.WriteString("\n## Pauses\n\nXOFF frames of a run, the median.\n\n")
-	t.matrix(&b, false, Traffic(), func(r *TrafficRow) string { return fmt.Sprint(r.XOFF) })
+	b.WriteString("\n## Pauses\n\nXOFF frames of a run: the median, with its interval.\n\n")
+	t.matrix(&b, false, Traffic(), func(r *TrafficRow) string {
+		return interval(fmt.Sprint(r.XOFF.P50), fmt.Sprint(r.XOFF.Low), fmt.Sprint(r.XOFF.High))
+	})
 	b.WriteString("\n## Slowdown\n\nOf flows to hosts that do not misbehave: the mean time of a message by the time that it takes alone,\nat the median and at the 99th percentile of the flows of all runs. ∞: no message was ever complete.\n\n")
 	t.matrix(&b, false, Traffic()[1:], func(r *TrafficRow) string { return fmt.Sprintf("%s / %s", r.Slowdown50, r.Slowdown99) })
-	b.WriteString("\n## What a response costs go-back-N\n\nWith rc: runs that end in a deadlock, packets that were sent again (of 1000), connections that gave\nup in all runs, and the slowdown as above.\n\n")
+	measured, blind := 0, 0
+	for i := range t.Rows {
+		if r := &t.Rows[i]; r.Kind == timely {
+			measured, blind = measured+r.Connections, blind+r.Unmeasured
+		}
+	}
+	fmt.Fprintf(&b, "\nOf the %d connections with `%s` that sent in all runs, %d were told of no round trip.\n", measured, timely, blind)
+	b.WriteString("\n## What a response costs go-back-N\n\nWith rc: runs that end in a deadlock (in %), packets that were sent again (of 1000), connections that gave\nup in all runs, and the slowdown as above.\n\n")
 	for _, k := range Responses() {
 		fmt.Fprintf(&b, "- **%s**: %s.\n", k.Name, k.About)
 	}
 	b.WriteString("\n")
 	t.matrix(&b, true, Responses(), func(r *TrafficRow) string {
-		return fmt.Sprintf("%d, %d ‰, %d, %s / %s", r.Last, r.SentAgain, r.Failed, r.Slowdown50, r.Slowdown99)
+		return fmt.Sprintf("%s, %d ‰, %d, %s / %s", t.share(r.Last), r.SentAgain, r.Failed, r.Slowdown50, r.Slowdown99)
 	})
 	t.sum(&b, true, Responses(), func(r *TrafficRow) int { return r.Last })
 	b.WriteString("\n" + trafficText)
@@ -47,7 +62,24 @@ func (t *Table) WriteMarkdown(w io.Writer) error {
 	return err
 }
 
-// sum adds to a matrix a line for all scenarios: in how many of all runs.
+// share is so many of the runs of a row in per cent, with its interval.
+func (t *Table) share(n int) string {
+	if n == 0 {
+		return "–"
+	}
+	return stat.Share{N: n, Of: t.Runs}.String()
+}
+
+// interval is a figure with its interval, which is left out where it is nothing but the figure.
+func interval(is, low, high string) string {
+	if is == low && is == high {
+		return is
+	}
+	return fmt.Sprintf("%s (%s-%s)", is, low, high)
+}
+
+// sum adds to a matrix a line for all scenarios: in how many of all runs, in per cent. As if the runs were of
+// one kind: where scenarios differ, the interval is wider than it has to be.
 func (t *Table) sum(b *strings.Builder, response bool, kinds []Kind, count func(*TrafficRow) int) {
 	b.WriteString("| **all** |")
 	for _, k := range kinds {
@@ -57,7 +89,7 @@ func (t *Table) sum(b *strings.Builder, response bool, kinds []Kind, count func(
 				n, all = n+count(r), all+t.Runs
 			}
 		}
-		fmt.Fprintf(b, " **%d of %d** |", n, all)
+		fmt.Fprintf(b, " **%s** |", stat.Share{N: n, Of: all})
 	}
 	b.WriteString("\n")
 }

@@ -15,6 +15,7 @@ func compareTrafficCommand() *cobra.Command {
 	var scenarios []string
 	var markdown string
 	var runs int
+	var from int64
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "traffic",
@@ -24,15 +25,18 @@ as reliable connections (transport: rc), without congestion control, with DCQCN 
 three profiles, with TIMELY and with phantom queues; and, without congestion control,
 with several responses. Print in how many runs there was a deadlock; --markdown has its
 onset, pauses, slowdown and what was sent again. In each run the flows begin a few
-frames later or earlier.
+frames later, by its seed.
 
 Exit status: 0 everything was played; 2 something could not be.`,
-		Example: `  softswitch compare traffic --runs 20 --markdown congestion-control.md
+		Example: `  softswitch compare traffic --runs 30 --markdown congestion-control.md
   softswitch compare traffic --scenarios fattree-on-loop,my.yaml --json`,
 		Args: cli.Arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if runs < 1 || runs > 1000 {
 				return fmt.Errorf("--runs: %d; valid: 1 to 1000", runs)
+			}
+			if from < 0 {
+				return fmt.Errorf("--seed-from: %d; valid: 0 or above", from)
 			}
 			done := cli.Reading("scenarios")
 			sources, err := compare.Scenarios("sim", scenarios)
@@ -40,7 +44,7 @@ Exit status: 0 everything was played; 2 something could not be.`,
 			if err != nil {
 				return err
 			}
-			t, err := compare.Play(cmd.Context(), sources, runs, os.Stderr)
+			t, err := compare.Play(cmd.Context(), sources, uint64(from), runs, os.Stderr)
 			if err != nil {
 				return err
 			}
@@ -62,6 +66,7 @@ Exit status: 0 everything was played; 2 something could not be.`,
 	}
 	c.Flags().StringSliceVar(&scenarios, "scenarios", nil, "scenarios by name, such as hu-fig4, or files, such as my.yaml (default all without a prevention)")
 	c.Flags().IntVar(&runs, "runs", 5, "runs of each kind of traffic")
+	c.Flags().Int64Var(&from, "seed-from", 1, "the first seed of --runs, 0 or above; the others follow it")
 	c.Flags().BoolVar(&asJSON, "json", false, "print every row as JSON")
 	c.Flags().StringVar(&markdown, "markdown", "", "file for the tables, with a text on what they say")
 	c.RegisterFlagCompletionFunc("scenarios", cli.FilesAndNames)
