@@ -56,7 +56,7 @@ func Group(c *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		var names []string
 		for _, sub := range cmd.Commands() {
-			if sub.IsAvailableCommand() {
+			if sub.IsAvailableCommand() && sub.Name() != "completion" { // cobra's own
 				names = append(names, sub.Name())
 			}
 		}
