@@ -499,8 +499,8 @@ func TestPause8023(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := &testNIC{NIC: m, t: t, now: unit.Second}
-		n.SetLink(n.now, Wire, true)
-		n.SetLink(n.now, Stack, true)
+		n.SetLink(0, Wire, true) // it is the first at this place
+		n.SetLink(0, Stack, true)
 		n.work()
 		b := make([]byte, pfcframe.Len)
 		copy(b, pfcframe.Address)
