@@ -188,7 +188,7 @@ congestion: build
 # Every scenario against every system: docs/comparison.md, and build/comparison.html
 # with all figures and plots.
 comparison: build
-	$(BIN) compare --runs 10 --markdown docs/comparison.md --html build/comparison.html
+	$(BIN) compare --runs 30 --markdown docs/comparison.md --html build/comparison.html
 
 # The reference of all files and their schemas, from the source: docs/scenarios.md,
 # docs/configuration.md, docs/schema.

@@ -13,13 +13,17 @@ type Choice struct {
 	World              string // "sim" or "live"
 	Scenarios, Systems []string
 	Runs               int
+	From               int64 // the first seed
 }
 
-// Matrix checks a choice; live, plans are played by play. Errors name the flags --runs and
-// --world, the scenario or the system.
+// Matrix checks a choice; live, plans are played by play. Errors name the flags --runs, --seed-from
+// and --world, the scenario or the system.
 func (c *Choice) Matrix(play func(context.Context, *scenario.Plan) (*verdict.Verdict, error)) (*Matrix, error) {
 	if c.Runs < 1 {
 		return nil, fmt.Errorf("--runs: %d; valid: 1 or more", c.Runs)
+	}
+	if c.From < 0 {
+		return nil, fmt.Errorf("--seed-from: %d; valid: 0 or above", c.From)
 	}
 	world, ok := NewWorld(c.World, play)
 	if !ok {
@@ -33,5 +37,5 @@ func (c *Choice) Matrix(play func(context.Context, *scenario.Plan) (*verdict.Ver
 	if err != nil {
 		return nil, err
 	}
-	return &Matrix{World: world, Scenarios: scenarios, Systems: systems, Runs: c.Runs}, nil
+	return &Matrix{World: world, Scenarios: scenarios, Systems: systems, Runs: c.Runs, First: uint64(c.From)}, nil
 }

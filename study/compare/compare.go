@@ -7,7 +7,7 @@
 //	     |                                     ^      |--> WriteHTML   tables and plots, one file
 //	     |-- World.Play, once a seed ----------'      |--> WriteMarkdown  the matrix and a text on each system
 //	     |    (sim or live)                           '--> WriteText   a line a row
-//	     '-- Show, seed 1 --> a page for each pair, to which the matrix of WriteHTML leads
+//	     '-- Show, first seed --> a page for each pair, to which the matrix of WriteHTML leads
 //
 // A system is a detector, a response to what it declares, or a configuration that
 // keeps deadlocks from forming: a row of the table in systems.go.
@@ -82,7 +82,8 @@ type Matrix struct {
 	World     World
 	Scenarios []Source
 	Systems   []System
-	Runs      int // of each pair, with the seeds 1 to Runs; at least 1
+	Runs      int    // of each pair, at least 1
+	First     uint64 // seed of the first run; that of each other is one more
 	// Progress, unless it is nil, is told of every truth and then of every row as it is
 	// done, in no order, but never twice at once.
 	Progress func(done, of int, what string)
@@ -103,7 +104,7 @@ func (m *Matrix) Run(outer context.Context) (*Comparison, error) {
 	rows := make([]Row, len(m.Scenarios)*len(m.Systems))
 	all := len(truths) + len(rows)
 	err := m.each(outer, len(truths), 0, all, func(ctx context.Context, i int) (string, error) {
-		src, seed := &m.Scenarios[i/m.Runs], uint64(i%m.Runs)+1
+		src, seed := &m.Scenarios[i/m.Runs], m.First+uint64(i%m.Runs)
 		truths[i] = m.truth(ctx, src, seed)
 		return fmt.Sprintf("%s  seed %d  %s", src.Name, seed, truths[i]), nil
 	})
@@ -181,15 +182,15 @@ func (m *Matrix) row(ctx context.Context, src *Source, sys System, truths []foun
 }
 
 func (m *Matrix) play(ctx context.Context, src *Source, sys System) (s *scenario.Scenario, runs []*Played, err error) {
-	for seed := range m.Runs {
+	for i := range m.Runs {
 		plan, err := planOf(src, sys)
 		if err != nil {
 			return nil, nil, err
 		}
 		s = plan.Scenario
-		v, err := m.World.Play(ctx, plan, uint64(seed)+1)
+		v, err := m.World.Play(ctx, plan, m.First+uint64(i))
 		if err != nil {
-			return nil, nil, fmt.Errorf("run %d: %w", seed+1, err)
+			return nil, nil, fmt.Errorf("run %d: %w", i+1, err)
 		}
 		runs = append(runs, v)
 	}

@@ -252,6 +252,7 @@ func played(t *testing.T, parallel int) *Comparison {
 		}), Truth: badIsToBlame},
 		Scenarios: []Source{source("first"), source("second")},
 		Runs:      3,
+		First:     1,
 	}
 	for _, s := range Systems() {
 		switch s.Name {
@@ -582,7 +583,7 @@ func TestEqualRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := Matrix{World: world, Scenarios: sources, Systems: Systems()[:1], Runs: 2}
+	m := Matrix{World: world, Scenarios: sources, Systems: Systems()[:1], Runs: 2, First: 1}
 	c, err := m.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -595,5 +596,30 @@ func TestEqualRuns(t *testing.T) {
 		if !strings.Contains(out, "\nEqual runs, for nothing is drawn, so that n = 1: pause.\n") {
 			t.Errorf("it is not said that the runs of pause alone are equal:\n%s", out)
 		}
+	}
+}
+
+// TestSeedFrom: the runs of a pair, and the truths of a scenario, have the seeds from the first one on.
+func TestSeedFrom(t *testing.T) {
+	var played, known []uint64
+	m := Matrix{
+		World: World{Name: "sim", Parallel: 1, Play: func(_ context.Context, _ *scenario.Plan, seed uint64) (*Played, error) {
+			played = append(played, seed)
+			return &Played{Verdict: quiet()}, nil
+		}, Truth: func(_ context.Context, _ *scenario.Scenario, seed uint64) (*Truth, error) {
+			known = append(known, seed)
+			return &Truth{}, nil
+		}},
+		Scenarios: []Source{source("ring")}, Systems: Systems()[:1], Runs: 3, First: 41,
+	}
+	if _, err := m.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(known)
+	if want := []uint64{41, 42, 43}; !slices.Equal(played, want) || !slices.Equal(known, want) {
+		t.Errorf("played with %v, truths of %v; want %v", played, known, want)
+	}
+	if _, err := (&Choice{World: "sim", Runs: 1, From: -1}).Matrix(nil); err == nil || !strings.HasPrefix(err.Error(), "--seed-from: -1; valid: 0 or above") {
+		t.Errorf("a seed below 0: %v", err)
 	}
 }

@@ -23,14 +23,14 @@ import (
 // else. An error says why the run cannot be shown.
 type Show func(plan *scenario.Plan, opt sim.Options, page io.Writer) (*verdict.Verdict, error)
 
-// replay is the page that shows the run of a row with seed 1.
+// replay is the page that shows the first run of a row.
 type replay struct {
 	Link    string  // of the page, from that of the comparison; empty if there is none
 	Outcome Outcome // of this run alone
 	Why     string  // there is none; empty if there is one, or the row has no figures
 }
 
-// RunAndShow is Run, and then plays every pair that has figures once more with seed 1, for
+// RunAndShow is Run, and then plays every pair that has figures once more with the first seed, for
 // show. The pages are in a folder beside html, the page of the comparison: that of
 // comparison.html is comparison-replays. It is there when all of them are; else what was
 // there before stays. Errors name the flag --replays.
@@ -72,7 +72,7 @@ func (m *Matrix) replay(ctx context.Context, c *Comparison, dir *replayDir, show
 		at, sys := played[n]/len(m.Systems), m.Systems[played[n]%len(m.Systems)]
 		what := fmt.Sprintf("replay of %s  %s", m.Scenarios[at].Name, sys.Name)
 		r := &c.replays[played[n]]
-		page, v, err := showPair(ctx, &m.Scenarios[at], sys, show)
+		page, v, err := showPair(ctx, &m.Scenarios[at], sys, m.First, show)
 		if err := ctx.Err(); err != nil {
 			return "", err
 		}
@@ -90,13 +90,13 @@ func (m *Matrix) replay(ctx context.Context, c *Comparison, dir *replayDir, show
 }
 
 // showPair is the page of a pair, and what came of its run.
-func showPair(ctx context.Context, src *Source, sys System, show Show) ([]byte, *verdict.Verdict, error) {
+func showPair(ctx context.Context, src *Source, sys System, seed uint64, show Show) ([]byte, *verdict.Verdict, error) {
 	plan, err := planOf(src, sys)
 	if err != nil {
 		return nil, nil, err
 	}
 	var page bytes.Buffer
-	v, err := show(plan, simOptions(ctx, plan.Scenario, 1), &page)
+	v, err := show(plan, simOptions(ctx, plan.Scenario, seed), &page)
 	return page.Bytes(), v, err
 }
 

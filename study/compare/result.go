@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"softswitch/detect/catalog"
+	"softswitch/internal/stat"
 )
 
 // result is what a comparison comes to, in words: what is said first of all, and then what is
@@ -36,8 +37,8 @@ func (c *Comparison) result() result {
 	never := statement{What: "No deadlock came about (scenarios)"}
 	gone := statement{What: "Every deadlock was gone at the end, and none came back (scenarios)"}
 	left := statement{What: "A deadlock was left at the end, or came back (scenarios)"}
-	declared := statement{What: "Every deadlock was declared while it lived (runs with one)"}
-	missed := statement{What: "A deadlock was not declared while it lived (runs, of those with a deadlock)"}
+	declared := statement{What: "Every deadlock was declared while it lived (runs with one, and the share of all seeds in per cent)"}
+	missed := statement{What: "A deadlock was not declared while it lived (runs, of those with a deadlock, and the share of all seeds in per cent)"}
 	silent := statement{What: "No alarm was false or early, in any scenario"}
 	alarms := statement{What: "Alarms were false or early, in any scenario (how many)"}
 	cost := statement{What: "Frames of those that ended them or kept them from coming, beside those of no system (lost, dropped to break a deadlock, policed)"}
@@ -67,9 +68,9 @@ func (c *Comparison) result() result {
 		switch {
 		case deadlocks == 0:
 		case unseen == 0:
-			add(&declared, t.System, "%d of %d", deadlocks, deadlocks)
+			add(&declared, t.System, "%s", ofRuns(deadlocks, deadlocks))
 		default:
-			add(&missed, t.System, "%d of %d", unseen, deadlocks)
+			add(&missed, t.System, "%s", ofRuns(unseen, deadlocks))
 		}
 		if t.Alarms == 0 {
 			silent.Systems = append(silent.Systems, t.System)
@@ -92,13 +93,23 @@ func (c *Comparison) declares(system string) bool {
 		slices.ContainsFunc(c.Rows, func(r Row) bool { return r.System == system && r.Figures != nil })
 }
 
+// ofRuns is n of some runs, and the share with its 95 % interval in per cent: "57 of 187: 30 (24-37)".
+// It is an interval over seeds, for these scenarios.
+func ofRuns(n, of int) string {
+	return fmt.Sprintf("%d of %d: %s", n, of, stat.Share{N: n, Of: of})
+}
+
 // declared is in how many runs with a system there was a deadlock, and in how many of those
-// one that it did not declare while it lived.
+// one that it did not declare while it lived. Runs that are equal are one.
 func (c *Comparison) declared(system string) (deadlocks, unseen int) {
 	for i := range c.Rows {
 		if r := &c.Rows[i]; r.System == system && r.Figures != nil {
-			deadlocks += r.Deadlocks
-			unseen += r.FalseNegatives
+			each := 1
+			if r.Equal {
+				each = r.Runs
+			}
+			deadlocks += r.Deadlocks / each
+			unseen += r.FalseNegatives / each
 		}
 	}
 	return deadlocks, unseen

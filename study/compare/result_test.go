@@ -23,7 +23,7 @@ func TestResult(t *testing.T) {
 	want := `Scenarios that deadlock without a system: 2 of 2. A system is counted where it could be played. Pairs that could not be played though they should have been: 2 of 12.
 Every deadlock was gone at the end, and none came back (scenarios): itsy+drop (2 of 2)
 A deadlock was left at the end, or came back (scenarios): none (2 of 2), itsy (2 of 2)
-Every deadlock was declared while it lived (runs with one): itsy (6 of 6), itsy+drop (6 of 6)
+Every deadlock was declared while it lived (runs with one, and the share of all seeds in per cent): itsy (6 of 6: 100 (61-100)), itsy+drop (6 of 6: 100 (61-100))
 No alarm was false or early, in any scenario: itsy, itsy+drop
 Frames of those that ended them or kept them from coming, beside those of no system (lost, dropped to break a deadlock, policed): none (18, 0, 0), itsy+drop (0, 102, 0)`
 	if got := said(played(t, 2)); got != want {
@@ -31,27 +31,31 @@ Frames of those that ended them or kept them from coming, beside those of no sys
 	}
 }
 
-// TestResultOfOtherRows: alarms, deadlocks that nobody declared, and none that came about.
+// TestResultOfOtherRows: alarms, deadlocks that nobody declared, and none that came about;
+// three runs that are equal count as one.
 func TestResultOfOtherRows(t *testing.T) {
 	c := &Comparison{World: "sim", Rows: []Row{
 		{Scenario: "locks", System: "none", Figures: &Figures{Runs: 3, Deadlocks: 3, FalseNegatives: 3}},
 		{Scenario: "locks", System: "itsypaper", Figures: &Figures{Runs: 3, Deadlocks: 3, Detected: 1, FalseNegatives: 2, FalsePositives: 4, Premature: 1}},
 		{Scenario: "locks", System: "tagger", Figures: &Figures{Runs: 3}},
+		{Scenario: "locks always", System: "none", Figures: &Figures{Runs: 3, Equal: true, Deadlocks: 3, FalseNegatives: 3}},
+		{Scenario: "locks always", System: "itsypaper", Figures: &Figures{Runs: 3, Equal: true, Deadlocks: 3, FalseNegatives: 3}},
+		{Scenario: "locks always", System: "tagger", Figures: &Figures{Runs: 3, Equal: true}},
 		{Scenario: "open", System: "none", Figures: &Figures{Runs: 3}},
 		{Scenario: "open", System: "itsypaper", Figures: &Figures{Runs: 3, FalsePositives: 7}},
 		{Scenario: "open", System: "tagger", NotApplicable: "topology without levels"},
 	}}
-	want := `Scenarios that deadlock without a system: 1 of 2. A system is counted where it could be played.
-No deadlock came about (scenarios): tagger (1 of 1)
-A deadlock was left at the end, or came back (scenarios): none (1 of 1), itsypaper (1 of 1)
-A deadlock was not declared while it lived (runs, of those with a deadlock): itsypaper (2 of 3)
+	want := `Scenarios that deadlock without a system: 2 of 3. A system is counted where it could be played.
+No deadlock came about (scenarios): tagger (2 of 2)
+A deadlock was left at the end, or came back (scenarios): none (2 of 2), itsypaper (2 of 2)
+A deadlock was not declared while it lived (runs, of those with a deadlock, and the share of all seeds in per cent): itsypaper (3 of 4: 75 (30-95))
 Alarms were false or early, in any scenario (how many): itsypaper (12)
 Frames of those that ended them or kept them from coming, beside those of no system (lost, dropped to break a deadlock, policed): none (0, 0, 0), tagger (0, 0, 0)`
 	if got := said(c); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	c.Rows = slices.DeleteFunc(c.Rows, func(r Row) bool { return r.System == "none" })
-	if got := said(c); !strings.HasPrefix(got, "Scenarios that deadlock with any of the systems: 1 of 2.") {
+	if got := said(c); !strings.HasPrefix(got, "Scenarios that deadlock with any of the systems: 2 of 3.") {
 		t.Errorf("without the system none: %s", got)
 	}
 }

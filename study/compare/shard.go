@@ -15,6 +15,7 @@ type inputs struct {
 	Scenarios []scenarioFile `json:"scenarios"`
 	Systems   []string       `json:"systems"`
 	Runs      int            `json:"runs"`
+	First     uint64         `json:"seed_from"`
 }
 
 // scenarioFile is a scenario by its name and what is in it.
@@ -28,7 +29,7 @@ func (m *Matrix) RunPart(ctx context.Context, part shard.Part) (*shard.File, err
 	if m.World.Name != "sim" {
 		return nil, errors.New("--shard: live, a machine plays all; valid: --world sim")
 	}
-	in := inputs{Runs: m.Runs}
+	in := inputs{Runs: m.Runs, First: m.First}
 	for _, s := range m.Scenarios {
 		in.Scenarios = append(in.Scenarios, scenarioFile{s.Name, s.SHA256})
 	}

@@ -13,7 +13,7 @@ import (
 
 // TestShards: all shards merged are the whole comparison, in words, as JSON and as a page.
 func TestShards(t *testing.T) {
-	choice := Choice{World: "sim", Scenarios: []string{"shpiner-fig4", "hu-fig4", "itsy-fig2"}, Systems: []string{"none", "itsy+drop", "tagger"}, Runs: 2}
+	choice := Choice{World: "sim", Scenarios: []string{"shpiner-fig4", "hu-fig4", "itsy-fig2"}, Systems: []string{"none", "itsy+drop", "tagger"}, Runs: 2, From: 1}
 	parts := testkit.Sized([]int{2}, []int{2, 5})
 	if !testkit.Long() { // one scenario has all
 		choice.Scenarios, choice.Runs = choice.Scenarios[:1], 1

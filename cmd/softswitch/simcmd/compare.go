@@ -37,14 +37,15 @@ prevention, and print an outcome for each pair and a sum for each system. What s
 for "all" scenarios is every scenario file that comes with softswitch and has no
 prevention of its own; live, those on the fat-tree. --scenarios takes your own files too.
 
-A pair is played with the seeds 1 to N. Before that each scenario is played without a
+A pair is played with the seeds S to S+N-1 of --seed-from S and --runs N; runs that
+are equal, for nothing is drawn, count as one. Before that each scenario is played without a
 system, and the cause of its deadlock is sought, to know which flows are innocent of it. Simulations run on all processors; live labs
 run one after another and need root.
 
 --replays makes each outcome on the page of --html a link to a replay of that run, as
 "sim run --html" writes it: a file of 50 to 300 kB for each pair, in a folder beside the
 page (comparison.html: comparison-replays), which takes the place of an older one. For
-that it plays the run with seed 1 twice more. A fabric that is too large for such a page
+that it plays the first run twice more. A fabric that is too large for such a page
 has none, and the page says so. Only simulations are replayed.
 
 ` + compare.WatchdogNote + `
@@ -94,6 +95,7 @@ Exit status: 0 everything was played; 2 something could not be.`,
 	c.Flags().StringSliceVar(&opt.Scenarios, "scenarios", nil, "scenarios by name, such as hu-fig4, or files, such as my.yaml (default all)")
 	c.Flags().StringSliceVar(&opt.Systems, "systems", nil, "systems by name, such as itsy+drop: a detector, one with a response, or a prevention (default all but variants)")
 	c.Flags().IntVar(&opt.Runs, "runs", 1, "runs of each pair")
+	c.Flags().Int64Var(&opt.From, "seed-from", 1, "the first seed of --runs, 0 or above; the others follow it")
 	c.Flags().BoolVar(&opt.json, "json", false, "print every row as JSON")
 	comparisonFlags(c, &opt.mergeOptions)
 	c.Flags().BoolVar(&opt.replays, "replays", false, "write a replay of each pair too, to which the page of --html leads")

@@ -20,7 +20,7 @@ import (
 // watchdog, whose times in a comparison are others than in "sim run", and with a prevention;
 // and the page shows that run, with a deadlock or without.
 func TestReplayIsTheRunOfTheCell(t *testing.T) {
-	choice := compare.Choice{World: "sim", Scenarios: []string{"shpiner-fig4-ecmp", "itsy-fig5"}, Systems: []string{"none", "itsy", "itsy+drop", "itsy+cure", "watchdog", "tagger", "thresholds"}, Runs: 1}
+	choice := compare.Choice{World: "sim", Scenarios: []string{"shpiner-fig4-ecmp", "itsy-fig5"}, Systems: []string{"none", "itsy", "itsy+drop", "itsy+cure", "watchdog", "tagger", "thresholds"}, Runs: 1, From: 1}
 	m, err := choice.Matrix(nil)
 	if err != nil {
 		t.Fatal(err)
