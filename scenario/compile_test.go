@@ -176,8 +176,8 @@ func TestCompile(t *testing.T) {
 	if got := fmt.Sprint(s1.Subnets, s1.ARP, s1.MAC); got != "[{10.100.0.0/24 10.100.0.1 [0] []}] [{10.100.0.2 02:00:00:04:00:00}] [{02:00:00:04:00:00 0}]" {
 		t.Errorf("s1: %s", got)
 	}
-	if got := fmt.Sprint(s1.Ports[1]); got != "{to-s2 02:00:00:01:00:01 02:00:00:02:00:01 switch 10Mbit/s <nil> <nil> <nil>   <nil>}" {
-		t.Errorf("s1 port 1: %s", got)
+	if got, want := s1.Ports[1], (config.Port{Name: "to-s2", MAC: "02:00:00:01:00:01", PeerMAC: "02:00:00:02:00:01", Peer: "switch", Rate: "10Mbit/s"}); got != want {
+		t.Errorf("s1 port 1: %+v, want %+v", got, want)
 	}
 	e := p.Scenario.Expect
 	if e.Deadlock == nil || *e.Deadlock || e.Detected != nil || e.MaxLatency != unit.Millisecond {
