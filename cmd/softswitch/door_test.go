@@ -192,7 +192,9 @@ var orders = []struct {
 	{"Fail", ui.Order{Do: "fail", Link: "s1--s2#2"}, "fail s1:IF1 s2", []string{`s1 link {"iface":"IF1","up":false}`, `s2 link {"iface":"IF2","up":false}`}},
 	{"Heal", ui.Order{Do: "heal", Link: "s1--s2#2"}, "heal s2:IF2 s1", []string{`s1 link {"iface":"IF1","up":true}`, `s2 link {"iface":"IF2","up":true}`}},
 	{
-		"Impair", ui.Order{Do: "impair", Link: "s1--s2#2", Wire: config.Wire{Loss: "1%"}}, "impair s1:IF1 s2:IF2 --loss 1%",
+		"Impair",
+		ui.Order{Do: "impair", Link: "s1--s2#2", Wire: config.Wire{Loss: "1%"}},
+		"impair s1:IF1 s2:IF2 --loss 1%",
 		[]string{`s1 impair {"port":"IF1","wire":{"loss":"1%"}}`, `s2 impair {"port":"IF2","wire":{"loss":"1%"}}`},
 	},
 	{"Storm", ui.Order{Do: "storm", Host: "h2", Class: 3}, "storm h2", []string{`h2 act {"At":"","Do":"storm","Rate":"","Class":3}`}},
@@ -201,7 +203,9 @@ var orders = []struct {
 	{"Start", ui.Order{Do: "start"}, "start", []string{"h1 start now", "h2 start now"}},
 	{"Stop", ui.Order{Do: "stop"}, "stop", []string{"h1 stop ", "h2 stop "}},
 	{
-		"RestartSwitches", ui.Order{Do: "restart", Detector: "itsy", Response: "drop"}, "",
+		"RestartSwitches",
+		ui.Order{Do: "restart", Detector: "itsy", Response: "drop"},
+		"",
 		[]string{`s1 restart {"detector":"itsy","response":"drop"}`, `s2 restart {"detector":"itsy","response":"drop"}`},
 	},
 	{"Kill", ui.Order{}, "kill s2", []string{`s2 signal {"signal":"SIGKILL"}`}},

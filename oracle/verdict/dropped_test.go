@@ -12,8 +12,10 @@ func paid() *Verdict {
 		Detections: []Detection{
 			{Judged: "false", Causes: []FoundCause{{Type: "contention", Flows: []string{"other"}}}},
 			{TruePositive: true, Causes: []FoundCause{
-				{Type: "contention", Flows: []string{"likeliest"}}, {Type: "host", Node: "slow", Together: true},
-				{Type: "link", Flows: []string{"other"}}, {Type: "contention", Flows: []string{"other"}, Together: true},
+				{Type: "contention", Flows: []string{"likeliest"}},
+				{Type: "host", Node: "slow", Together: true},
+				{Type: "link", Flows: []string{"other"}},
+				{Type: "contention", Flows: []string{"other"}, Together: true},
 			}},
 		},
 		Flows: []FlowResult{
