@@ -19,7 +19,7 @@ import (
 func importCommand() *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "import",
-		Short: "Make a scenario file of other programs' files",
+		Short: "Convert other switches' or simulators' files to a scenario",
 		Long:  `Make a scenario file of the files of other switches and simulators.`,
 	}, importSONiC(), importHPCC(), importGraphML(), importContainerlab())
 }

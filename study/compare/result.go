@@ -41,7 +41,7 @@ func (c *Comparison) result() result {
 	missed := statement{What: "A deadlock was not declared while it lived (runs, of those with a deadlock, and the share of all seeds in per cent)"}
 	silent := statement{What: "No alarm was false or early, in any scenario"}
 	alarms := statement{What: "Alarms were false or early, in any scenario (how many)"}
-	cost := statement{What: "Frames of those that ended them or kept them from coming, beside those of no system (lost, dropped to break a deadlock, policed)"}
+	cost := statement{What: "Price of the systems that broke or prevented deadlocks, beside no system (frames lost, dropped to break a deadlock, policed)"}
 	add := func(s *statement, system, format string, counts ...any) {
 		s.Systems = append(s.Systems, system+" ("+fmt.Sprintf(format, counts...)+")")
 	}

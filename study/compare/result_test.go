@@ -25,7 +25,7 @@ Every deadlock was gone at the end, and none came back (scenarios): itsy+drop (2
 A deadlock was left at the end, or came back (scenarios): none (2 of 2), itsy (2 of 2)
 Every deadlock was declared while it lived (runs with one, and the share of all seeds in per cent): itsy (6 of 6: 100 (61-100)), itsy+drop (6 of 6: 100 (61-100))
 No alarm was false or early, in any scenario: itsy, itsy+drop
-Frames of those that ended them or kept them from coming, beside those of no system (lost, dropped to break a deadlock, policed): none (18, 0, 0), itsy+drop (0, 102, 0)`
+Price of the systems that broke or prevented deadlocks, beside no system (frames lost, dropped to break a deadlock, policed): none (18, 0, 0), itsy+drop (0, 102, 0)`
 	if got := said(played(t, 2)); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -50,7 +50,7 @@ No deadlock came about (scenarios): tagger (2 of 2)
 A deadlock was left at the end, or came back (scenarios): none (2 of 2), itsypaper (2 of 2)
 A deadlock was not declared while it lived (runs, of those with a deadlock, and the share of all seeds in per cent): itsypaper (3 of 4: 75 (30-95))
 Alarms were false or early, in any scenario (how many): itsypaper (12)
-Frames of those that ended them or kept them from coming, beside those of no system (lost, dropped to break a deadlock, policed): none (0, 0, 0), tagger (0, 0, 0)`
+Price of the systems that broke or prevented deadlocks, beside no system (frames lost, dropped to break a deadlock, policed): none (0, 0, 0), tagger (0, 0, 0)`
 	if got := said(c); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

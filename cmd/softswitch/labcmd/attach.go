@@ -18,8 +18,8 @@ func labAttach() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "attach FILE",
 		Short: "Use nodes built already",
-		Long: `Make a lab of nodes that somebody else built and started: containers, pods, or
-namespaces, on this machine or others. FILE lists them, each with the command that runs
+		Long: `Use nodes started by another tool as a lab: containers, pods, or namespaces, on this
+machine or others. FILE lists them, each with the command that runs
 another one beside it:
 
   scenario: fattree-on-loop.yaml     # what they were made of; relative to FILE

@@ -267,7 +267,7 @@ and left alone.`,
 		},
 	}
 	c.Flags().BoolVarP(&all, "all", "a", false, "every lab of this machine")
-	c.Flags().BoolVar(&lost, "lost", false, "also where the record is lost: find the lab by its marks")
+	c.Flags().BoolVar(&lost, "lost", false, "also remove a lab whose record is missing: find its namespaces by their marks")
 	return c
 }
 

@@ -259,8 +259,8 @@ func labSlow(name *string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "slow HOST RATE",
 		Short: "Slow a host's receiver",
-		Long: `Let a host take no more than RATE, such as 20Mbit/s, out of its receive buffers: they
-fill, and it pauses its switch; "lab normal" ends it.`,
+		Long: `Limit the rate at which a host drains its receive buffers to RATE, such as 20Mbit/s: they
+fill, and it pauses its switch. "lab normal" ends it.`,
 		Example:           "  sudo softswitch lab slow h2 20Mbit/s",
 		Args:              cli.Arguments(cobra.ExactArgs(2)),
 		ValidArgsFunction: cli.Offer(name, cli.HostNames),
@@ -274,7 +274,7 @@ func labNormal(name *string) *cobra.Command {
 	return &cobra.Command{
 		Use:               "normal HOST...",
 		Short:             "End slow and storm",
-		Long:              "Let hosts take what they are sent again, and end their storms.",
+		Long:              "Return hosts to normal: end storms and slow receivers.",
 		Example:           "  sudo softswitch lab normal h2",
 		Args:              cli.Arguments(cobra.MinimumNArgs(1)),
 		ValidArgsFunction: cli.Offer(name, cli.HostNames),

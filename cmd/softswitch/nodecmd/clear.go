@@ -12,9 +12,8 @@ import (
 func Clear() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "clear",
-		Short: "Start counters and watermarks of running switches anew",
-		Long: `Start counters and watermarks of running switches anew, for everybody who looks
-at them: the switch keeps a copy of its counters, and "softswitch show" shows the
+		Short: "Reset a switch's counters and watermarks, for every viewer",
+		Long: `Reset counters and watermarks of running switches, for every viewer: the switch keeps a copy of its counters, and "softswitch show" shows the
 difference. Metrics are not affected.`,
 		Example: "  sudo softswitch clear pfc counters\n  sudo softswitch clear watermarks core0 core1",
 	}
