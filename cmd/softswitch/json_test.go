@@ -176,6 +176,12 @@ func TestJSON(t *testing.T) {
 func TestLabJSON(t *testing.T) {
 	b := newBed(t)
 	b.must("deploy", "pause")
+	b.await("s1 logs its links", func() bool {
+		_, err := b.stats("s1")
+		b.noError(err)
+		log, _ := os.ReadFile(filepath.Join(b.dir(), "s1", "events.jsonl")) // not there: not yet
+		return len(log) > 0
+	})
 	for _, command := range slices.Sorted(maps.Keys(onLab)) {
 		args := append(strings.Fields(command), "--json", "--name", b.name)
 		b.wantJSON(command, b.run(b.command(append(args, strings.Fields(onLab[command])...)...)))
