@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 
-	"softswitch/internal/bom"
 	"softswitch/unit"
 )
 
@@ -20,7 +19,7 @@ import (
 // holds the events before that line.
 func Decode(file string, data []byte, allowCut bool) (Log, error) {
 	var d decoder
-	data = bom.Trim(data)
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	for line := 1; len(data) > 0; line++ {
 		text, rest, whole := bytes.Cut(data, []byte("\n"))
 		data = rest

@@ -11,7 +11,6 @@ import (
 
 	"softswitch/cmd/softswitch/cli"
 	"softswitch/detect/catalog"
-	"softswitch/internal/bom"
 	"softswitch/internal/safefile"
 	"softswitch/internal/strictyaml"
 	"softswitch/link/auth"
@@ -228,7 +227,7 @@ func readVerdict(file string) (*verdict.Verdict, error) {
 		return nil, err
 	}
 	v := new(verdict.Verdict)
-	if err := json.Unmarshal(bom.Trim(data), v); err != nil {
+	if err := json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), v); err != nil {
 		return nil, fmt.Errorf("%s: not a verdict, as \"sim run --json\" and \"lab run --json\" print it: %w", file, err)
 	}
 	if v.Duration <= 0 || len(v.Flows) == 0 {

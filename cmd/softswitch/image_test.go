@@ -17,7 +17,6 @@ import (
 	"github.com/vishvananda/netns"
 
 	"softswitch/internal/testkit"
-	"softswitch/lab/export/clabtest"
 	"softswitch/oracle/verdict"
 )
 
@@ -125,9 +124,9 @@ func (d *docker) playsExported() {
 	if r := d.run(export); r.code != 0 {
 		t.Fatalf("exit status %d", r.code)
 	}
-	files, err := clabtest.Read(dir)
+	files, err := testkit.ReadClab(dir)
 	if err == nil {
-		err = clabtest.Check(files)
+		err = testkit.CheckClab(files)
 	}
 	if err != nil || len(files) != 2 {
 		t.Fatalf("%d files: %v", len(files), err)
@@ -195,7 +194,7 @@ func (d *docker) playsExported() {
 }
 
 // contain starts a node's container, as containerlab does, and returns its process.
-func (d *docker) contain(f *clabtest.File, name string, n clabtest.Node) int {
+func (d *docker) contain(f *testkit.ClabFile, name string, n testkit.ClabNode) int {
 	d.Helper()
 	all := f.Topology.Defaults
 	container := "clab-" + f.Name + "-" + name
@@ -220,7 +219,7 @@ func (d *docker) contain(f *clabtest.File, name string, n clabtest.Node) int {
 
 // connect makes a link of a machine, as containerlab does: in the machine's namespace, and
 // then its ends are moved into the containers.
-func (d *docker) connect(m *testkit.Namespace, pids map[string]int, l clabtest.Link) {
+func (d *docker) connect(m *testkit.Namespace, pids map[string]int, l testkit.ClabLink) {
 	d.Helper()
 	attrs := netlink.NewLinkAttrs()
 	attrs.Name, attrs.MTU = "end0", l.MTU
@@ -230,7 +229,7 @@ func (d *docker) connect(m *testkit.Namespace, pids map[string]int, l clabtest.L
 	case "veth":
 		made = &netlink.Veth{LinkAttrs: attrs, PeerName: "end1"}
 	case "vxlan":
-		ends = []clabtest.Endpoint{l.Endpoint}
+		ends = []testkit.ClabEndpoint{l.Endpoint}
 		made = &netlink.Vxlan{
 			LinkAttrs: attrs, VxlanId: l.VNI, VtepDevIndex: m.Link("underlay").Attrs().Index, Group: net.ParseIP(l.Remote),
 			Port: l.DstPort, PortLow: l.SrcPort, PortHigh: l.SrcPort + 1, Learning: true,

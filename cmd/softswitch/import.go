@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -10,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"softswitch/cmd/softswitch/cli"
-	"softswitch/internal/bom"
 	"softswitch/node/config"
 	"softswitch/scenario/importer"
 	"softswitch/scenario/load"
@@ -223,5 +223,5 @@ func readAtMost(path string, most int64) ([]byte, error) {
 	if err == nil && int64(len(data)) > most {
 		err = fmt.Errorf("%s: more than %d bytes", path, most)
 	}
-	return bom.Trim(data), err
+	return bytes.TrimPrefix(data, []byte("\ufeff")), err
 }

@@ -22,6 +22,7 @@
 package strictyaml
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -33,8 +34,6 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
-
-	"softswitch/internal/bom"
 )
 
 // MaxBytes is the length of the longest file.
@@ -225,7 +224,7 @@ func (d *Doc) Err() error {
 // read returns the top value of a text, nil if it is empty; or what is wrong with it, and
 // in which line.
 func read(data []byte) (body ast.Node, at int, fault string) {
-	data = bom.Trim(data)
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if at, fault := outOfBounds(data); fault != "" {
 		return nil, at, fault
 	}

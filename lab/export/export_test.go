@@ -14,7 +14,6 @@ import (
 	"softswitch/internal/testkit"
 	"softswitch/lab"
 	"softswitch/lab/export"
-	"softswitch/lab/export/clabtest"
 	netnslab "softswitch/netns-lab"
 	"softswitch/node/config"
 	"softswitch/scenario"
@@ -69,11 +68,11 @@ func TestRules(t *testing.T) {
 				continue
 			}
 			dir := written(t, l, machines)
-			files, err := clabtest.Read(dir)
+			files, err := testkit.ReadClab(dir)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := clabtest.Check(files); err != nil || len(files) != max(1, len(machines)) {
+			if err := testkit.CheckClab(files); err != nil || len(files) != max(1, len(machines)) {
 				t.Errorf("%s, %d machines: %d files: %v", name, len(machines), len(files), err)
 			}
 			nodes, ends := 0, map[string][]string{}
@@ -195,9 +194,9 @@ func TestAlarm(t *testing.T) {
 		if err := os.WriteFile(file, []byte(changed), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		files, err := clabtest.Read(dir)
+		files, err := testkit.ReadClab(dir)
 		if err == nil {
-			err = clabtest.Check(files)
+			err = testkit.CheckClab(files)
 		}
 		if err == nil {
 			t.Errorf("%s: no fault in\n%s", what, changed)

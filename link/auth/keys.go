@@ -9,8 +9,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"softswitch/internal/bom"
 )
 
 // Keys are the keys of links, by name. AllLinks stands for those that are not named.
@@ -51,7 +49,7 @@ func (k Keys) GoString() string { return k.String() }
 func ParseKeys(file string, data []byte) (Keys, error) {
 	keys := Keys{}
 	var faults []error
-	lines := bufio.NewScanner(bytes.NewReader(bom.Trim(data)))
+	lines := bufio.NewScanner(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
 	for n := 1; lines.Scan(); n++ {
 		text, _, _ := strings.Cut(lines.Text(), "#")
 		fields := strings.Fields(text)

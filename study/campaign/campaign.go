@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"softswitch/internal/bom"
 	"softswitch/internal/safefile"
 	"softswitch/internal/version"
 	"softswitch/study/shard"
@@ -102,7 +102,7 @@ func Open(dir string) (*Campaign, error) {
 		return nil, fmt.Errorf("campaign: %w", err)
 	}
 	c := &Campaign{dir: dir}
-	if err := json.Unmarshal(bom.Trim(data), c); err != nil {
+	if err := json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), c); err != nil {
 		return nil, fmt.Errorf("campaign: %s: %w", filepath.Join(dir, described), err)
 	}
 	if c.Shards < 1 || c.Shards > shard.MaxParts || len(c.Arguments) == 0 {

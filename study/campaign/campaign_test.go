@@ -306,7 +306,7 @@ func TestWaits(t *testing.T) {
 
 // TestBadShards: what is not a whole shard is none, and does not stay.
 func TestBadShards(t *testing.T) {
-	for command, want := range map[string]string{"fail": "exit status 2", "half": "not all of one: unexpected EOF"} {
+	for command, want := range map[string]string{"fail": "exit status 2", "half": "not all of one: unexpected end of JSON input"} {
 		dir := t.TempDir() + "/c"
 		c, err := campaign.Create(t.Context(), dir, []string{command}, nil, 2, io.Discard)
 		if err != nil {

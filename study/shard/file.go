@@ -1,14 +1,16 @@
 package shard
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 
-	"softswitch/internal/bom"
-	"softswitch/internal/strictjson"
+	jsonv2 "github.com/go-json-experiment/json"
+	jsonv1 "github.com/go-json-experiment/json/v1"
+
 	"softswitch/internal/version"
 )
 
@@ -68,11 +70,16 @@ func Read(name string) (*File, error) {
 		return nil, err
 	}
 	var f File
-	if err := strictjson.Decode(bom.Trim(data), &f); err != nil {
+	if err := decode(bytes.TrimPrefix(data, []byte("\ufeff")), &f); err != nil {
 		return nil, fmt.Errorf("%s: not a shard, or not all of one: %w", name, err)
 	}
 	if f.SHA256 != f.sum() {
 		return nil, fmt.Errorf("%s: changed since it was written: its content does not have the SHA-256 that it names", name)
 	}
 	return &f, nil
+}
+
+// decode reads data, one JSON value of known keys and nothing after it, into what to points to.
+func decode(data []byte, to any) error {
+	return jsonv2.Unmarshal(data, to, jsonv1.DefaultOptionsV1(), jsonv2.RejectUnknownMembers(true))
 }

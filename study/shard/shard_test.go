@@ -137,9 +137,9 @@ func TestJoinRefuses(t *testing.T) {
 		{"another mode", []string{good[0], write(t, 20, 3, inputs{bigSeed, "b"})[1]}, `mode "b", and "a" in`},
 		{"another number of items", []string{good[0], write(t, 21, 3, inputs{bigSeed, "a"})[1]}, "items 21, and 20 in"},
 		{"another number of shards", []string{good[0], write(t, 20, 4, inputs{bigSeed, "a"})[1]}, "shards 4, and 3 in"},
-		{"cut", []string{edit(good[0], func(s string) string { return s[:len(s)/2] })}, "not all of one: unexpected EOF"},
-		{"empty", []string{edit(good[0], func(string) string { return "" })}, "not all of one: EOF"},
-		{"two in one", []string{edit(good[0], func(s string) string { return s + s })}, "something follows it"},
+		{"cut", []string{edit(good[0], func(s string) string { return s[:len(s)/2] })}, "not all of one: unexpected end of JSON input"},
+		{"empty", []string{edit(good[0], func(string) string { return "" })}, "not all of one: unexpected end of JSON input"},
+		{"two in one", []string{edit(good[0], func(s string) string { return s + s })}, "after top-level value"},
 		{"an unknown key", []string{edit(good[0], func(s string) string { return strings.Replace(s, "items", "itemz", 1) })}, `unknown field "itemz"`},
 		{"a changed result", []string{edit(good[0], func(s string) string { return strings.Replace(s, `18\u003e"`, `17\u003e"`, 1) })}, "changed since it was written"},
 		{"another program", []string{good[0], edit(good[1], func(s string) string {

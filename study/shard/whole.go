@@ -7,8 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"softswitch/internal/strictjson"
 )
 
 // Whole is all parts of a run.
@@ -97,7 +95,7 @@ func compact(v json.RawMessage) string {
 
 // Inputs decodes the inputs.
 func (w *Whole) Inputs(to any) error {
-	if err := strictjson.Decode(encoded(w.inputs), to); err != nil {
+	if err := decode(encoded(w.inputs), to); err != nil {
 		return fmt.Errorf("%s: inputs: %w", w.names[0], err)
 	}
 	return nil
@@ -107,7 +105,7 @@ func (w *Whole) Inputs(to any) error {
 func Results[T any](w *Whole) ([]T, error) {
 	results := make([]T, len(w.results))
 	for i := range results {
-		if err := strictjson.Decode(w.results[i], &results[i]); err != nil {
+		if err := decode(w.results[i], &results[i]); err != nil {
 			return nil, fmt.Errorf("%s: result: %w", w.names[i], err)
 		}
 	}

@@ -17,9 +17,10 @@ import (
 	"syscall"
 	"time"
 
+	jsonv2 "github.com/go-json-experiment/json"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 	"golang.org/x/net/netutil"
 
-	"softswitch/internal/strictjson"
 	"softswitch/node/metrics"
 )
 
@@ -306,7 +307,7 @@ func (s *Server) serveAct(w http.ResponseWriter, r *http.Request) {
 	var o Order
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, orderMax))
 	if err == nil {
-		err = strictjson.Decode(body, &o)
+		err = jsonv2.Unmarshal(body, &o, jsonv1.DefaultOptionsV1(), jsonv2.RejectUnknownMembers(true))
 	}
 	if err != nil {
 		http.Error(w, fmt.Sprintf("not an order: %v", err), http.StatusBadRequest)

@@ -383,7 +383,7 @@ func TestOrders(t *testing.T) {
 		{"localhost", heal, with("Host", "localhost:8080"), 204, ""},
 		{"the origin of another port", heal, with("Origin", "http://127.0.0.1:1"), 403, "not this page"},
 		{"no JSON", "heal", good, 400, "not an order"},
-		{"something after the order", heal + heal, good, 400, "something follows it at byte"},
+		{"something after the order", heal + heal, good, 400, "after top-level value"},
 		{"unknown key", `{"do":"heal","lnk":"x"}`, good, 400, "lnk"},
 		{"too long", `{"do":"` + strings.Repeat("x", 5000) + `"}`, good, 400, "too large"},
 		{"the lab refuses", `{"do":"fail","link":"a--b"}`, good, 409, "does not want to"},

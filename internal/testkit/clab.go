@@ -1,9 +1,4 @@
-// Package clabtest reads the files of a lab for containerlab as containerlab does, and holds
-// them to its rules: what its manual says of topology files, of kind linux and of links, and
-// what its sources refuse (containerlab.dev, manual/topo-def-file, manual/links, nodes/linux).
-//
-// It is written from those rules and shares nothing with the package that writes the files.
-package clabtest
+package testkit
 
 import (
 	"bytes"
@@ -19,20 +14,23 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// File is a topology file. Keys that are not here are faults: containerlab knows more, but a
-// lab has no use for them.
-type File struct {
+// ClabFile is a topology file of containerlab, read as containerlab reads it and held by CheckClab to its
+// rules: what its manual says of topology files, of kind linux and of links, and what its sources refuse
+// (containerlab.dev, manual/topo-def-file, manual/links, nodes/linux). It is written from those rules and
+// shares nothing with the package that writes the files. Keys that are not here are faults: containerlab
+// knows more, but a lab has no use for them.
+type ClabFile struct {
 	Path     string `yaml:"-"`
 	Name     string `yaml:"name"`
 	Topology struct {
-		Defaults Node            `yaml:"defaults"`
-		Nodes    map[string]Node `yaml:"nodes"`
-		Links    []Link          `yaml:"links"`
+		Defaults ClabNode            `yaml:"defaults"`
+		Nodes    map[string]ClabNode `yaml:"nodes"`
+		Links    []ClabLink          `yaml:"links"`
 	} `yaml:"topology"`
 }
 
-// Node is a container.
-type Node struct {
+// ClabNode is a container.
+type ClabNode struct {
 	Kind            string            `yaml:"kind"`
 	Image           string            `yaml:"image"`
 	ImagePullPolicy string            `yaml:"image-pull-policy"`
@@ -45,39 +43,39 @@ type Node struct {
 	Exec            []string          `yaml:"exec"`
 }
 
-// Link is a link in the long form.
-type Link struct {
-	Type      string     `yaml:"type"`
-	MTU       int        `yaml:"mtu"`
-	Endpoints []Endpoint `yaml:"endpoints"`
-	Endpoint  Endpoint   `yaml:"endpoint"`
-	Remote    string     `yaml:"remote"`
-	VNI       int        `yaml:"vni"`
-	DstPort   int        `yaml:"dst-port"`
-	SrcPort   int        `yaml:"src-port"`
+// ClabLink is a link in the long form.
+type ClabLink struct {
+	Type      string         `yaml:"type"`
+	MTU       int            `yaml:"mtu"`
+	Endpoints []ClabEndpoint `yaml:"endpoints"`
+	Endpoint  ClabEndpoint   `yaml:"endpoint"`
+	Remote    string         `yaml:"remote"`
+	VNI       int            `yaml:"vni"`
+	DstPort   int            `yaml:"dst-port"`
+	SrcPort   int            `yaml:"src-port"`
 }
 
-// Endpoint is an interface of a container.
-type Endpoint struct {
+// ClabEndpoint is an interface of a container.
+type ClabEndpoint struct {
 	Node      string `yaml:"node"`
 	Interface string `yaml:"interface"`
 	MAC       string `yaml:"mac"`
 }
 
-// Read reads the topology files below a folder, in the order of their paths.
-func Read(dir string) ([]*File, error) {
+// ReadClab reads the topology files below a folder, in the order of their paths.
+func ReadClab(dir string) ([]*ClabFile, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.clab.yml"))
 	more, err2 := filepath.Glob(filepath.Join(dir, "*", "*.clab.yml"))
 	if err := errors.Join(err, err2); err != nil {
 		return nil, err
 	}
-	var files []*File
+	var files []*ClabFile
 	for _, path := range append(paths, more...) {
 		data, err := os.ReadFile(path)
 		if err != nil {
 			return nil, err
 		}
-		f := &File{Path: path}
+		f := &ClabFile{Path: path}
 		if err := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict()).Decode(f); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
@@ -95,9 +93,9 @@ var (
 	mac      = regexp.MustCompile(`^[0-9a-f]{2}(:[0-9a-f]{2}){5}$`)
 )
 
-// Check is what is wrong with the files of one lab.
-func Check(files []*File) error {
-	c := checker{nodes: map[string]*File{}, used: map[string]bool{}, tunnels: map[int][]tunnel{}}
+// CheckClab is what is wrong with the files of one lab.
+func CheckClab(files []*ClabFile) error {
+	c := checker{nodes: map[string]*ClabFile{}, used: map[string]bool{}, tunnels: map[int][]tunnel{}}
 	for _, f := range files {
 		c.file = f
 		c.fileRules()
@@ -113,23 +111,23 @@ func Check(files []*File) error {
 		case len(ends) != 2:
 			c.faultf("vni %d: %d ends, want 2", vni, len(ends))
 		case ends[0].file == ends[1].file || ends[0].remote == ends[1].remote || ends[0].MTU != ends[1].MTU || ends[0].DstPort != ends[1].DstPort:
-			c.faultf("vni %d: the ends %+v and %+v do not fit together", vni, ends[0].Link, ends[1].Link)
+			c.faultf("vni %d: the ends %+v and %+v do not fit together", vni, ends[0].ClabLink, ends[1].ClabLink)
 		}
 	}
 	return errors.Join(c.faults...)
 }
 
 type checker struct {
-	file    *File
+	file    *ClabFile
 	faults  []error
-	nodes   map[string]*File
+	nodes   map[string]*ClabFile
 	used    map[string]bool // node:interface
 	tunnels map[int][]tunnel
 }
 
 type tunnel struct {
-	Link
-	file   *File
+	ClabLink
+	file   *ClabFile
 	remote netip.Addr
 }
 
@@ -163,7 +161,7 @@ func (c *checker) fileRules() {
 	}
 }
 
-func (c *checker) node(name string, n Node) {
+func (c *checker) node(name string, n ClabNode) {
 	if other := c.nodes[name]; other != nil {
 		c.faultf("node %s is in %s too", name, other.Path)
 	}
@@ -190,13 +188,13 @@ func (c *checker) node(name string, n Node) {
 	}
 }
 
-func (c *checker) link(i int, l Link) {
+func (c *checker) link(i int, l ClabLink) {
 	if l.MTU < 68 || l.MTU > 65535 { // the usual one is 9500
 		c.faultf("link %d: mtu %d", i, l.MTU)
 	}
 	switch l.Type {
 	case "veth":
-		if len(l.Endpoints) != 2 || l.Endpoint != (Endpoint{}) || l.Remote != "" || l.VNI != 0 || l.DstPort != 0 || l.SrcPort != 0 {
+		if len(l.Endpoints) != 2 || l.Endpoint != (ClabEndpoint{}) || l.Remote != "" || l.VNI != 0 || l.DstPort != 0 || l.SrcPort != 0 {
 			c.faultf("link %d: veth %+v", i, l)
 		}
 		for _, e := range l.Endpoints {
@@ -218,7 +216,7 @@ func (c *checker) link(i int, l Link) {
 	}
 }
 
-func (c *checker) endpoint(i int, e Endpoint) {
+func (c *checker) endpoint(i int, e ClabEndpoint) {
 	if _, ok := c.file.Topology.Nodes[e.Node]; !ok {
 		c.faultf("link %d: node %q is not in this file", i, e.Node)
 	}
