@@ -63,7 +63,7 @@ func (b *bed) wantMatch(text, rule string) {
 // TestShowDeadlock looks at a fabric that is deadlocked by every way that there is.
 func TestShowDeadlock(t *testing.T) {
 	b := newBigBed(t)
-	v, _ := b.play("../../scenarios/fattree-on-loop.yaml", "--set", decided, "--detector", "itsy", "--keep")
+	v, _ := b.play("../../scenarios/fattree-on-loop.yaml", "--set", decided, "--detector", "itsy", "--keep", "--replace") // a run that is not valid leaves its lab
 	if !v.Deadlock || len(v.Detections) == 0 {
 		t.Fatalf("deadlock %v, declared %d; want both", v.Deadlock, len(v.Detections))
 	}
@@ -352,7 +352,7 @@ func (b *bed) wantStrangers() {
 // TestMeasureOfWatchdog lets a watchdog that is started at run time break a deadlock.
 func TestMeasureOfWatchdog(t *testing.T) {
 	b := newBigBed(t)
-	b.play("../../scenarios/fattree-on-loop.yaml", "--set", decided, "--detector", "none", "--keep")
+	b.play("../../scenarios/fattree-on-loop.yaml", "--set", decided, "--detector", "none", "--keep", "--replace")
 	if r := b.try("show", "deadlock", "--check-deadlock"); r.code != 0 || !strings.Contains(r.stdout, "No detector runs") {
 		t.Errorf("--check-deadlock without detectors: exit status %d", r.code)
 	}
