@@ -86,6 +86,11 @@ func restScripts(t *testing.T) []restScript {
 			name: "two switches, by headroom at home", text: file("headroom-home.yaml"), at: 308184, left: []string{"arm2-0>arm2-1", "arm2-1>arm2-0"}, knots: 1,
 		},
 		{
+			name: "three switches, by headroom of long ago", text: file("headroom-stays.yaml"), at: 11 * unit.Second,
+			left:  []string{"upper>t1a", "upper>t1b", "lower>t1b", "t1a>upper", "t1b>upper", "rack1>t1a", "rack2>t1a", "rack3>t1b", "rack4>t1b"},
+			hosts: []string{"s1>upper", "s2>lower", "s4>lower", "c1>rack1", "c2>rack2", "c3>rack3", "c4>rack4", "d2>rack2"}, knots: 1,
+		},
+		{
 			name: "two classes that hold each other", text: file("one-pool.yaml"), at: 100000, left: []string{"s4>s5", "s4>s5", "s5>s4", "s5>s4"},
 			knots: 2, hanging: 1,
 		},
