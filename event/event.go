@@ -43,7 +43,7 @@ const (
 	ResumeSent
 	RefreshSent
 	// Paused: a pause took effect on queue (Out, OutClass): it was not paused
-	// before, or was paused by another period. [Period, HasPeriod]
+	// before, or was paused by another period. [Period, HasPeriod; Bytes: as of Resumed]
 	Paused
 	// Resumed: a resume frame ended the pause of queue (Out, OutClass). [Bytes: how many
 	// Refreshed before it are left out]

@@ -94,7 +94,7 @@ var shapes = [...]shape{
 	PauseSent:     {"pause_sent", keyBucket | keyPeriod, keyLeftOut},
 	ResumeSent:    {"resume_sent", keyBucket | keyPeriod, keyLeftOut},
 	RefreshSent:   {"refresh_sent", keyBucket | keyPeriod, keyLeftOut},
-	Paused:        {"paused", keyQueue, keyPeriod},
+	Paused:        {"paused", keyQueue, keyPeriod | keyLeftOut},
 	Resumed:       {"resumed", keyQueue, keyLeftOut},
 	Expired:       {"expired", keyQueue, keyLeftOut},
 	Held:          {"held", keyBucket | keyQueue | keyBytes | keyLimit, 0},

@@ -32,6 +32,10 @@ func TestAppendLine(t *testing.T) {
 			`{"ts":1001,"node":"core0","id":1,"type":"paused","out":1,"out_priority":3,"period":12}`,
 		},
 		{
+			Event{At: 1001, Type: Paused, Out: 1, OutClass: 3, HasPeriod: true, Period: 13, Bytes: 4},
+			`{"ts":1001,"node":"core0","id":1,"type":"paused","out":1,"out_priority":3,"period":13,"left_out":4}`,
+		},
+		{
 			Event{At: 1002, Type: Paused, Out: 3, OutClass: 3},
 			`{"ts":1002,"node":"core0","id":1,"type":"paused","out":3,"out_priority":3}`,
 		},

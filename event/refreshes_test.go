@@ -20,13 +20,17 @@ func TestThin(t *testing.T) {
 			log = append(log, Event{At: at, Type: ty, Port: 2, Class: 3, Out: 1, OutClass: 3, Period: 7, HasPeriod: ty == Paused})
 		}
 	}
-	add(PauseSent, Paused, XOFF)
-	for range 25 {
-		at += every
-		add(Refreshed, RefreshSent)
+	again := func(n int) {
+		for range n {
+			at += every
+			add(Refreshed, RefreshSent)
+		}
 	}
-	add(Resumed, ResumeSent)
-	at += every
+	add(PauseSent, Paused, XOFF)
+	again(25)
+	add(Resumed, ResumeSent, PauseSent, Paused)
+	again(5)
+	add(PauseSent, Paused) // by another period: the resume before it was lost
 	plain := Event{At: at, Type: Paused, Out: 1, OutClass: 3}
 	log = append(log, plain)
 	add(Refreshed, Refreshed)
@@ -40,7 +44,8 @@ func TestThin(t *testing.T) {
 	}
 	want := []string{
 		"0 pause_sent 0", "0 paused 0", "0 xoff 0", "10 refreshed 9", "10 refresh_sent 9", "20 refreshed 9", "20 refresh_sent 9",
-		"25 resumed 5", "25 resume_sent 5", "26 paused 0", "26 refreshed 0", "26 refreshed 0",
+		"25 resumed 5", "25 resume_sent 5", "25 pause_sent 0", "25 paused 0", "30 pause_sent 5", "30 paused 5",
+		"30 paused 0", "30 refreshed 0", "30 refreshed 0",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("left is\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

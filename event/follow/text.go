@@ -27,9 +27,9 @@ func (e Entry) Text(name func(unit.NodePort) string) string {
 		return fmt.Sprintf("pause repeated for %s (period %d)%s", bucket, e.Period, e.leftOut())
 	case event.Paused:
 		if e.HasPeriod {
-			return fmt.Sprintf("queue %s paused (period %d)", queue, e.Period)
+			return fmt.Sprintf("queue %s paused (period %d)%s", queue, e.Period, e.leftOut())
 		}
-		return fmt.Sprintf("queue %s paused", queue)
+		return fmt.Sprintf("queue %s paused%s", queue, e.leftOut())
 	case event.Refreshed:
 		return fmt.Sprintf("queue %s: its pause is repeated (period %d)%s", queue, e.Period, e.leftOut())
 	case event.Resumed:
