@@ -418,11 +418,11 @@ func (s *soak) capture() {
 func (s *soak) look() {
 	for _, args := range [][]string{
 		{"show", "pfc", "counters"},
-		{"show", "interfaces", "--json"},
+		{"show", "interfaces", "counters", "--json"},
 		{"show", "deadlock"},
 		{"show", "queue", "counters"},
 		{"show", "auth"},
-		{"show", "itsy"},
+		{"show", "itsy", "labels"},
 		{"lab", "inspect"},
 		{"lab", "impair"},
 		{"lab", "graph"},
