@@ -73,11 +73,11 @@ type Fate uint8
 
 // The fates.
 const (
-	// Unwanted: nobody was to have the frame. It is malformed, or of a station elsewhere.
+	// Unwanted is the fate of a frame that nobody should get: it is malformed, or of a station elsewhere.
 	Unwanted Fate = iota
-	// OnPurpose: an action, or a rule of the configuration, is there to drop it.
+	// OnPurpose is the fate of a frame that an action, or a rule of the configuration, exists to drop.
 	OnPurpose
-	// Lost: it was to go on, and there was no way or no room.
+	// Lost is the fate of a frame that should have gone on, but found no way or no room.
 	Lost
 )
 
@@ -92,7 +92,7 @@ func (r Reason) Fate() Fate {
 	return Unwanted
 }
 
-// PortCounters count since the switch started. Bytes are without FCS.
+// PortCounters are a port's counts since the switch started. Bytes are without FCS.
 type PortCounters struct {
 	RxFrames, RxBytes [unit.Priorities]uint64 // data, by class
 	TxFrames, TxBytes [unit.Priorities]uint64
