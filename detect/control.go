@@ -99,8 +99,8 @@ const (
 	ActionLossyTurn                      //
 	ActionLosslessTurn                   // LossyTurn ended
 	ActionFlush                          // [bytes dropped at once]
-	// Of the switch itself, without a system that asks for it: what a host says or sends is
-	// bounded.
+	// ActionContain is, like its end, an action of the switch itself, which no system asks for: it bounds
+	// what a host does to others by its pauses.
 	ActionContain // the queue to a host that pauses without end is lossy
 	ActionRelease // ActionContain ended
 )

@@ -71,7 +71,7 @@ func (d *detector) StateBytes() (n int) {
 	return n
 }
 
-// XOFF: a bucket that pauses a host is of no interest: nothing waits behind a host.
+// XOFF ignores a bucket that pauses a host: nothing waits behind a host.
 func (d *detector) XOFF(now unit.Time, b detect.Bucket, _ detect.Queue) {
 	c := d.classes[b.Class]
 	if d.view.FacesHost(b.Port) {
@@ -95,7 +95,7 @@ func (d *detector) XON(now unit.Time, b detect.Bucket) {
 	d.disengage(c, b.Port)
 }
 
-// Enqueue: the only event of the data path. It matters if the bucket is XOFF and
+// Enqueue is called for every frame that is charged. It matters if the bucket is XOFF and
 // the queue paused: a wait came to be, or grew.
 func (d *detector) Enqueue(now unit.Time, b detect.Bucket, q detect.Queue, f detect.FlowID, bytes int) {
 	c := d.classes[q.Class]
@@ -123,7 +123,7 @@ func (d *detector) lookAtPool(now unit.Time) {
 	}
 }
 
-// Empty: whoever paused the queue before is not to blame for what waits there later.
+// Empty forgets who paused the queue: they are not to blame for what waits there later.
 func (d *detector) Empty(_ unit.Time, q detect.Queue) { d.classes[q.Class].out[q.Port].forget() }
 
 // Pause takes the label that came with a pause. A host's pause carries nothing that

@@ -24,7 +24,7 @@ type Message struct {
 
 var kindNames = [...]string{kindLap: "lap", kindQuest: "quest"}
 
-// ErrMessage: the octets are not a lap or a quest as the detector writes them.
+// ErrMessage means that the octets are not a lap or a quest as the detector writes them.
 var ErrMessage = errors.New("itsy: not a lap or quest as the detector writes it")
 
 // IsMessage reports whether the payload of a message frame is a lap or a quest by its OUI and

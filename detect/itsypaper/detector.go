@@ -37,7 +37,7 @@ func (d *detector) Name() string { return Name }
 
 func (d *detector) StateBytes() int { return d.size() }
 
-// Deadline: the text knows no timer.
+// Deadline is never: the text has no timer.
 func (d *detector) Deadline() unit.Time { return unit.Never }
 
 func (d *detector) Tick(unit.Time) {}

@@ -86,28 +86,29 @@ const MaxHops = 99
 // Reasons for which ParseElection and ParsePath return no message, one value each so
 // that a caller can count by reason. They are returned as they are, never wrapped.
 var (
-	// ErrShort: the payload ends before the TLV does.
+	// ErrShort means that the payload ends before the TLV does.
 	ErrShort = errors.New("clcm: truncated; want 12 octets for an election, 14 and 5 a hop for a path")
-	// ErrType: not an organisationally specific TLV.
+	// ErrType means that the TLV is not an organisationally specific one.
 	ErrType = errors.New("clcm: wrong TLV type; want 127")
-	// ErrOUI: another organisation's TLV.
+	// ErrOUI means that the TLV is another organisation's.
 	ErrOUI = errors.New("clcm: wrong OUI; want 02-49-54")
-	// ErrSubtype: another TLV of ours.
+	// ErrSubtype means that the TLV is another one of ours.
 	ErrSubtype = errors.New("clcm: wrong subtype; want 2")
-	// ErrVersion: another version of the format.
+	// ErrVersion means that the message is of another version of the format.
 	ErrVersion = errors.New("clcm: unknown version; want 1")
-	// ErrKind: another kind of message than was asked for.
+	// ErrKind means that the message is of another kind than was asked for.
 	ErrKind = errors.New("clcm: wrong kind; want 1 for an election, 2 for a path")
-	// ErrLength: the length field is not that of the message.
+	// ErrLength means that the length field does not fit the message.
 	ErrLength = errors.New("clcm: wrong TLV length; want 10 for an election, 12 and 5 a hop for a path")
-	// ErrPhase: no Phase. An election has none, which is 0.
+	// ErrPhase means that the phase is none that a path has. An election has none at all, and 0 in its place.
 	ErrPhase = errors.New("clcm: unknown phase; want 0 (detection) or 1 (release), 0 for an election")
-	// ErrHops: more hops are announced than the TLV holds, or none.
+	// ErrHops means that a path announces no hops, more than MaxHops, or more than its TLV has room for.
 	ErrHops = errors.New("clcm: path does not fit its TLV; want 1 to 99 hops, as many as the length has room for")
-	// ErrIndex: the index is not in the path.
+	// ErrIndex means that the index is not where the phase has it: behind the hops in a detection, among
+	// them in a release.
 	ErrIndex = errors.New("clcm: index beyond the path; want the number of hops for a detection, less for a release")
-	// ErrSPUID: 0 is nobody's.
+	// ErrSPUID means that an SPUID is 0, which is nobody's.
 	ErrSPUID = errors.New("clcm: SPUID 0; want 1 or more")
-	// ErrPort: no switch has that port.
+	// ErrPort means that a hop leaves by a port that no switch has.
 	ErrPort = errors.New("clcm: egress port out of range; want 0 to 63")
 )

@@ -107,7 +107,7 @@ func NewDeadlockBreaker(v detect.View, a detect.Actions) detect.Detector {
 
 func (s *deadlockBreaker) Name() string { return DeadlockBreakerName }
 
-// Enqueue: there is something to sample.
+// Enqueue has the monitor sample, now that a frame waits.
 func (s *deadlockBreaker) Enqueue(now unit.Time, _ detect.Bucket, _ detect.Queue, _ detect.FlowID, _ int) {
 	s.monitor.Queued(now)
 }

@@ -45,7 +45,7 @@ func (s *loopBreaker) hasAlternative(e *lbQueue, q detect.Queue) (some bool) {
 	return some
 }
 
-// Frame: an SPUID came in at in. A host does not send any.
+// Frame takes an SPUID that came in at in. One from a host is refused: hosts send none.
 func (s *loopBreaker) Frame(now unit.Time, in unit.Port, payload []byte) (ok bool) {
 	m, err := ParseElection(payload)
 	if err != nil || s.view.FacesHost(in) || slices.Contains(s.over[:], m.SPUID) {

@@ -108,7 +108,7 @@ func NewLoopBreaker(v detect.View, a detect.Actions) detect.Detector {
 
 func (s *loopBreaker) Name() string { return LoopBreakerName }
 
-// Enqueue: there is something to sample.
+// Enqueue has the monitor sample, now that a frame waits.
 func (s *loopBreaker) Enqueue(now unit.Time, _ detect.Bucket, _ detect.Queue, _ detect.FlowID, _ int) {
 	s.monitor.Queued(now)
 }

@@ -18,7 +18,7 @@ func (s *deadlockBreaker) send(out unit.Port, m Path) {
 	s.act.SendFrame(out, AppendPath(s.frame[:0], m))
 }
 
-// Frame: a path came in at in. A host does not send any.
+// Frame takes a path that came in at in. One from a host is refused: hosts send none.
 func (s *deadlockBreaker) Frame(now unit.Time, in unit.Port, payload []byte) (ok bool) {
 	m, err := ParsePath(payload, s.hops[:0])
 	if err != nil || s.view.FacesHost(in) {

@@ -49,7 +49,7 @@ import (
 	"softswitch/unit"
 )
 
-// DLDRName in scenario files and verdicts.
+// DLDRName is the detector's name in scenario files and verdicts.
 const DLDRName = "sai-dldr"
 
 // DLDRConfig is the two intervals, which SAI has in milliseconds and by traffic class. Here

@@ -104,7 +104,7 @@ func (w *Watchdog) StateBytes() (n int) {
 	return n
 }
 
-// Resume: a pause that ends between two polls is all that these do not see.
+// Resume counts pauses that ended. One that ends between two polls is all that a poll cannot see.
 func (w *Watchdog) Resume(_ unit.Time, q detect.Queue, _ bool) { w.of(q).resumes++ }
 
 // Deadline is the next poll.

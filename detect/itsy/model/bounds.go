@@ -2,7 +2,7 @@ package model
 
 import "fmt"
 
-// Bounds say how much may happen in a fabric. What has no bound here happens as often as it
+// Bounds are the limits of what may happen in a fabric. What has no bound here happens as often as it
 // can, at any time and in any order.
 type Bounds struct {
 	// Fills is how often each bucket goes XOFF, and Units how many units it holds at most: 2 or
