@@ -32,79 +32,81 @@ type Type uint8
 
 // Types of event. In brackets the fields they use, besides At and Type.
 const (
-	// XOFF: bucket (Port, Class) crossed its XOFF threshold by a frame queued in
+	// XOFF says that bucket (Port, Class) crossed its XOFF threshold by a frame queued in
 	// (Out, OutClass). [Period: of this XOFF; Bytes: charged to the bucket; Limit: its XON]
 	XOFF Type = iota + 1
-	// XON: bucket (Port, Class) fell to its XON threshold. [Period, Bytes]
+	// XON says that bucket (Port, Class) fell to its XON threshold. [Period, Bytes]
 	XON
-	// PauseSent, ResumeSent, RefreshSent: a PFC frame left through Port for Class.
-	// [Period; Bytes: how many RefreshSent before it are left out, see Refreshes]
+	// PauseSent says that a PFC frame which pauses Class left through Port, ResumeSent that one left
+	// which resumes it, and RefreshSent that one left which repeats a pause. [Period; Bytes: how many
+	// RefreshSent before it are left out, see Refreshes]
 	PauseSent
 	ResumeSent
 	RefreshSent
-	// Paused: a pause took effect on queue (Out, OutClass): it was not paused
+	// Paused says that a pause took effect on queue (Out, OutClass), which was not paused
 	// before, or was paused by another period. [Period, HasPeriod; Bytes: as of Resumed]
 	Paused
-	// Resumed: a resume frame ended the pause of queue (Out, OutClass). [Bytes: how many
+	// Resumed says that a resume frame ended the pause of queue (Out, OutClass). [Bytes: how many
 	// Refreshed before it are left out]
 	Resumed
-	// Expired: the pause of queue (Out, OutClass) ran out. [Bytes: as of Resumed]
+	// Expired says that the pause of queue (Out, OutClass) ran out. [Bytes: as of Resumed]
 	Expired
-	// Held: bucket (Port, Class) is XOFF, queue (Out, OutClass) is paused, and the
+	// Held says that bucket (Port, Class) is XOFF, that queue (Out, OutClass) is paused, and that the
 	// bucket now has Bytes in the queue. It is logged when both become true and at each
 	// change after that. Where buckets share a pool that may be short, buckets that are not
 	// XOFF are logged too. [Limit: the bucket's XON]
 	Held
-	// StrongCreated, StrongRemoved: it has become true, or is no longer true, that
-	// M(bucket, queue) > XON, the bucket is XOFF and the queue is paused. [Bytes,
-	// Limit] Where buckets share a pool that may be short, others move XON, and neither is logged.
+	// StrongCreated says that it has become true, and StrongRemoved that it is no longer true, that
+	// M(bucket, queue) > XON, the bucket is XOFF and the queue is paused. [Bytes, Limit] Where buckets
+	// share a pool that may be short, other buckets move XON, and neither is logged.
 	StrongCreated
 	StrongRemoved
-	// Trace: a step of the detector. [Step, Label; queue (Out, OutClass) and bucket
+	// Trace is a step of the detector. [Step, Label; queue (Out, OutClass) and bucket
 	// (Port, Class) of the step; Out or Port is unit.NoPort if it has none]
 	Trace
-	// Deadlock: the detector declared one: bucket (Port, Class) waits for queue
+	// Deadlock says that the detector declared one: bucket (Port, Class) waits for queue
 	// (Out, OutClass). [Label, Trigger, OnLoop]
 	Deadlock
-	// Cause: the detector named a cause of the deadlock that it declared at bucket (Port,
+	// Cause says that the detector named a cause of the deadlock that it declared at bucket (Port,
 	// Class) and queue (Out, OutClass). [Cause, Rank: 1 for the likeliest, Confidence,
 	// Trigger: where it is, In: the ingress port there, unit.NoPort for none, OnLoop,
 	// Together: with the one of the rank before it; Flow: one of the flows named, an event
 	// for each]
 	Cause
-	// LinkUp, LinkDown: of Port.
+	// LinkUp says that the link of Port came up.
 	LinkUp
+	// LinkDown says that the link of Port went down.
 	LinkDown
-	// Rerouted: a route group's primary ports are all down, and its traffic now uses
+	// Rerouted says that a route group's primary ports are all down, and that its traffic now uses
 	// the backup port Out. [Bytes: the number of the route]
 	Rerouted
-	// Acted: a system took an action on its switch, at queue (Out, OutClass), bucket
+	// Acted says that a system took an action on its switch, at queue (Out, OutClass), bucket
 	// (Port, Class) or both. [Action; Bytes: the number that goes with it; Flow]
 	Acted
-	// Refused: a system wanted to take an action but could not. [Refusal]
+	// Refused says that a system wanted to take an action, but could not. [Refusal]
 	Refused
-	// HostStorm, HostStormOver: a host starts or stops pausing Class continuously,
-	// whatever its buffer holds. [bucket (Port, Class)]
+	// HostStorm says that a host begins to pause Class continuously, whatever its buffer holds, and
+	// HostStormOver that it stops. [bucket (Port, Class)]
 	HostStorm
 	HostStormOver
-	// Refreshed: a pause came for queue (Out, OutClass) of the period that pauses it
+	// Refreshed says that a pause came for queue (Out, OutClass) of the period that pauses it
 	// already. [Period; Bytes: how many of them before it are left out]
 	Refreshed
-	// HostSlow: a host drains what it is sent no faster than Bytes kbit/s from now on;
-	// HostSlowOver: it is as fast as its link again. [Port]
+	// HostSlow says that a host drains what it is sent no faster than Bytes kbit/s from now on, and
+	// HostSlowOver that it is as fast as its link again. [Port]
 	HostSlow
 	HostSlowOver
-	// AuthAgreed: the two ends of the link of Port know each other's counter, so that what
+	// AuthAgreed says that the two ends of the link of Port know each other's counter, so that what
 	// comes by it can be authenticated. [Port]
 	AuthAgreed
-	// AuthRefused: control frames that came by Port were not believed. It is logged for the
+	// AuthRefused says that control frames that came by Port were not believed. It is logged for the
 	// first one of each reason, and then at most once a second. [Port, Why; Bytes: how many
 	// frames so far]
 	AuthRefused
-	// AuthBehind: the counter of Port was behind what the far end had believed, since a clock
-	// went back; now it is ahead. [Port]
+	// AuthBehind says that the counter of Port was behind what the far end had believed, because a
+	// clock went back; now it is ahead. [Port]
 	AuthBehind
-	// Headroom: bucket (Port, Class), which is XOFF, has Bytes in its headroom and Limit outside
+	// Headroom says that bucket (Port, Class), which is XOFF, has Bytes in its headroom and Limit outside
 	// it. It is logged where buckets share a pool that may be short ([buffer.Config.Shares]):
 	// when a headroom comes into use, when what is outside changes meanwhile, and, with Bytes 0,
 	// when the headroom is empty again.

@@ -72,7 +72,7 @@ type number struct {
 	v     int64
 }
 
-// UnmarshalJSON only accepts numbers in the form that Append writes.
+// UnmarshalJSON accepts only numbers in the form that Append writes.
 func (n *number) UnmarshalJSON(b []byte) (err error) {
 	n.there = true
 	if n.v, err = strconv.ParseInt(string(b), 10, 64); err != nil {
