@@ -49,20 +49,21 @@ const (
 	KindTemporalCheck Kind = 2 // ITSY III-B: a temporal consistency check
 	KindLabel         Kind = 3 // a label of the exact detector
 
-	// Messages of the exact detector's verification: who is asked, and who answers.
+	// KindQuery begins the messages of the exact detector's verification, up to KindAck: who is
+	// asked, and who answers.
 	KindQuery Kind = 4 // to a bucket that a queue waits for: are you stuck?
 	KindGrant Kind = 5 // to a queue that asked: do not count on it, I am not
 	KindWalk  Kind = 6 // to a bucket: are you still as you were?
 	KindAck   Kind = 7 // of a query, grant or walk, and of all that it caused
 
-	// Messages of package respond, which breaks deadlocks.
+	// KindClaim begins the messages of package respond, which breaks deadlocks, up to KindFound.
 	KindClaim   Kind = 8  // round the loop: are you all still waiting? Then I act
 	KindSeal    Kind = 9  // round the loop: let nothing new come onto it
 	KindBubble  Kind = 10 // round the loop: make room, so that it moves
 	KindReserve Kind = 11 // to the next hop: have room for so many frames
 	KindTrigger Kind = 12 // to all switches: whoever has the initial trigger, handle it
 	KindFound   Kind = 13 // back to who sent the trigger: it is here
-	// Of package link/auth, which fills in what such a message is followed by.
+	// KindHello is a message of package link/auth, which fills in what follows its TLV.
 	KindHello Kind = 14 // to the next switch: the counter of what I send
 )
 

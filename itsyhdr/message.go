@@ -38,9 +38,9 @@ const (
 
 // Reasons of ParseMessage, besides those of Parse.
 var (
-	// ErrNotMessage: another destination or EtherType.
+	// ErrNotMessage means that the destination or the EtherType is not that of a message frame.
 	ErrNotMessage = errors.New("itsyhdr: not a message frame; want destination 01:80:c2:00:00:0e and EtherType 0x88b5")
-	// ErrLong: message frames have one size.
+	// ErrLong means that the frame is too long: message frames have one size.
 	ErrLong = errors.New("itsyhdr: message frame is longer than 60 bytes")
 )
 

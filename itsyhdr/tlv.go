@@ -44,25 +44,25 @@ const (
 // Reasons for which Parse and ParseMessage return no TLV, one value each so that
 // a caller can count by reason. They are returned as they are, never wrapped.
 var (
-	// ErrNone: not a fault. The padding is all zero: the sender does not speak ITSY,
+	// ErrNone is no fault: the padding is all zero, since the sender does not speak ITSY,
 	// or has nothing to say.
 	ErrNone = errors.New("itsyhdr: no TLV: the padding is all zero")
-	// ErrShort: too few bytes for the TLV or the message frame.
+	// ErrShort means that there are too few bytes for the TLV or the message frame.
 	ErrShort = errors.New("itsyhdr: truncated; want 26 octets for a TLV, 60 bytes for a message frame")
-	// ErrType: not an organisationally specific TLV; a plain device may leave
-	// anything in its padding.
+	// ErrType means that the TLV is not an organisationally specific one: a plain device
+	// may leave anything in its padding.
 	ErrType = errors.New("itsyhdr: wrong TLV type; want 127")
-	// ErrLength: the length field is not that of an ITSY TLV.
+	// ErrLength means that the length field is not that of an ITSY TLV.
 	ErrLength = errors.New("itsyhdr: wrong TLV length; want 24")
-	// ErrOUI: another organisation's TLV.
+	// ErrOUI means that the TLV is another organisation's.
 	ErrOUI = errors.New("itsyhdr: wrong OUI; want 02-49-54")
-	// ErrSubtype: another TLV of ours.
+	// ErrSubtype means that the TLV is another one of ours.
 	ErrSubtype = errors.New("itsyhdr: wrong subtype; want 1")
-	// ErrVersion: another version of the format.
+	// ErrVersion means that the TLV is of another version of the format.
 	ErrVersion = errors.New("itsyhdr: unknown version; want 1")
-	// ErrKind: no Kind of this version.
+	// ErrKind means that this version has no such Kind.
 	ErrKind = errors.New("itsyhdr: unknown kind; want 0 (period), 1 (checking), 2 (temporal check), 3 (label), 4 (query), 5 (grant), 6 (walk), 7 (ack), 8 (claim), 9 (seal), 10 (bubble), 11 (reserve), 12 (trigger), 13 (found) or 14 (hello)")
-	// ErrPort: the initiator's or the trigger's port is none a switch can have.
+	// ErrPort means that the initiator's or the trigger's port is none that a switch can have.
 	ErrPort = errors.New("itsyhdr: port out of range; want 0 to 63")
 )
 

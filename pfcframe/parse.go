@@ -10,21 +10,21 @@ import (
 // Reasons for which Parse and ParsePause return no frame, one value each so that
 // a caller can count by reason. They are returned as they are, never wrapped.
 var (
-	// ErrEtherType: sent to Address, but not MAC Control.
+	// ErrEtherType means that the EtherType is not MAC Control, though the frame may be sent to Address.
 	ErrEtherType = errors.New("pfcframe: EtherType is not MAC Control (0x8808)")
-	// ErrPause: not a fault, but the other kind of frame: 802.3x PAUSE. ParsePause
+	// ErrPause is no fault: the frame is of the other kind, 802.3x PAUSE. ParsePause
 	// reads it.
 	ErrPause = errors.New("pfcframe: opcode is PAUSE (0x0001), not PFC (0x0101)")
-	// ErrOpcode: another MAC Control function.
+	// ErrOpcode means that the frame is for another MAC Control function.
 	ErrOpcode = errors.New("pfcframe: unknown opcode; want PFC (0x0101) or PAUSE (0x0001)")
-	// ErrAddress: a PFC frame goes to the group address alone; a PAUSE may also go
-	// to a station's own address, but to no other group.
+	// ErrAddress means that the destination is wrong. A PFC frame goes to the group address
+	// alone; a PAUSE may also go to a station's own address, but to no other group.
 	ErrAddress = errors.New("pfcframe: wrong destination address; want 01:80:c2:00:00:01")
-	// ErrShort: truncated, or not padded yet: see Pad.
+	// ErrShort means that the frame is truncated, or not padded yet: see Pad.
 	ErrShort = errors.New("pfcframe: frame is shorter than 60 bytes")
-	// ErrLong: oversized. MAC Control frames have one size (IEEE 802.3, 31.4).
+	// ErrLong means that the frame is oversized. MAC Control frames have one size (IEEE 802.3, 31.4).
 	ErrLong = errors.New("pfcframe: frame is longer than 60 bytes")
-	// ErrReserved: a bit is set in the upper octet of the class-enable vector.
+	// ErrReserved means that a bit is set in the upper octet of the class-enable vector.
 	ErrReserved = errors.New("pfcframe: reserved bits set in the upper octet of the class-enable vector; want 0")
 )
 
