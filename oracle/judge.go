@@ -14,15 +14,15 @@ type Outcome uint8
 
 // Outcomes.
 const (
-	// FalsePositive: the declared queue was not in the core, and never was later.
+	// FalsePositive says that the declared queue was not in the core, and never was later in the run.
 	FalsePositive Outcome = iota
-	// Premature: it was not in the core, but was later in the run.
+	// Premature says that the queue was not in the core, but was later in the run.
 	Premature
-	// Late: it had left the core so shortly before that the detector could not know yet.
+	// Late says that the queue had left the core so shortly before that the detector could not know yet.
 	Late
-	// TruePositive: it was in the core at that time.
+	// TruePositive says that the queue was in the core when it was declared.
 	TruePositive
-	// Undecided: which of these it is cannot be proved from logs of several clocks.
+	// Undecided says that logs of several clocks do not prove which of these it is.
 	Undecided
 )
 

@@ -64,7 +64,7 @@ func NewState(f *Fabric) *State {
 	return &State{fabric: f, nodes: make([]*facts, len(f.nodes)), last: nothing}
 }
 
-// SetXOFF: b is XOFF in this period, and goes XON at xon bytes.
+// SetXOFF records that b is XOFF in this period, and goes XON at xon bytes.
 func (s *State) SetXOFF(b Bucket, period uint8, xon int) {
 	f := s.bucket(b)
 	f.xoff, f.period, f.xon = true, period, xon
@@ -72,8 +72,7 @@ func (s *State) SetXOFF(b Bucket, period uint8, xon int) {
 	s.touch(b)
 }
 
-// SetLimit: b goes XON at xon bytes. A dynamic threshold moves this limit while b is
-// XOFF.
+// SetLimit records that b goes XON at xon bytes. A dynamic threshold moves this limit while b is XOFF.
 func (s *State) SetLimit(b Bucket, xon int) {
 	if f := s.bucket(b); f.xon != xon {
 		f.xon = xon
@@ -81,8 +80,8 @@ func (s *State) SetLimit(b Bucket, xon int) {
 	}
 }
 
-// SetHeadroom: b has inside bytes in its headroom, and outside bytes outside it. Only of a node
-// with Rules does that matter.
+// SetHeadroom records that b has inside bytes in its headroom, and outside bytes outside it. It matters
+// only on a node with Rules.
 func (s *State) SetHeadroom(b Bucket, inside, outside int) {
 	if inside == 0 {
 		outside = allOutside
@@ -91,33 +90,33 @@ func (s *State) SetHeadroom(b Bucket, inside, outside int) {
 	s.touch(b)
 }
 
-// SetExtra: the limit of b, of a node with Rules, is raised by so many bytes.
+// SetExtra records that the limit of b, on a node with Rules, is raised by so many bytes.
 func (s *State) SetExtra(b Bucket, bytes int) {
 	s.bucket(b).extra = bytes
 	s.touch(b)
 }
 
-// SetXON: b is not XOFF.
+// SetXON records that b is not XOFF.
 func (s *State) SetXON(b Bucket) {
 	s.bucket(b).xoff = false
 	s.updateUp(b)
 }
 
-// SetPaused: a pause from this XOFF period of the far end is in force at q.
+// SetPaused records that a pause from this XOFF period of the far end is in force at q.
 func (s *State) SetPaused(q Queue, period uint8) {
 	s.pause(q, queueFacts{paused: true, period: period})
 }
 
-// SetPausedAnyPeriod: a pause of unknown period is in force at q, as from a device that
-// sends plain PFC. It counts as one of the present period, so a resume that is still on
-// the wire is not noticed.
+// SetPausedAnyPeriod records that a pause of unknown period is in force at q, as from a device that
+// sends plain PFC. It counts as one of the present period, so a resume that is still on the wire goes
+// unnoticed.
 func (s *State) SetPausedAnyPeriod(q Queue) { s.pause(q, queueFacts{paused: true, anyPeriod: true}) }
 
-// SetResumed: no pause is in force at q.
+// SetResumed records that no pause is in force at q.
 func (s *State) SetResumed(q Queue) { s.pause(q, queueFacts{}) }
 
-// SetHeld: the frames of b that wait in the queues of exactly these ports, in this
-// class, have this many bytes in total. A frame to one receiver has one port; a flooded
+// SetHeld records how many bytes, in total, the frames of b have that wait in the queues of exactly
+// these ports, in this class. A frame to one receiver has one port; a flooded
 // frame, counted once, has one for each copy that has not begun to leave. With 0 bytes
 // there are no such frames.
 func (s *State) SetHeld(b Bucket, out unit.PortSet, class unit.Priority, bytes int) {
