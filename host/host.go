@@ -83,7 +83,7 @@ type rxBuffer struct {
 // bit is one bit in the unit of rxBuffer.fill.
 const bit = int64(unit.Second)
 
-// Counters count since the host started.
+// Counters are a host's counts since it started.
 type Counters struct {
 	// PFC frames by class. A refresh repeats a pause before it expires.
 	RxPause   [unit.Priorities]uint64 `json:"rx_pause"`

@@ -55,7 +55,7 @@ type Capture struct {
 	err   error         // of the file; valid when ended is closed
 }
 
-// CaptureOptions configure a capture.
+// CaptureOptions are the settings of a capture.
 type CaptureOptions struct {
 	// Comment, unless nil, returns the comment for a frame, "" for no comment. It is
 	// called by the goroutine that writes, and must not keep the frame.

@@ -25,7 +25,7 @@ const DefaultRingBytes = 8 << 20
 // maxRingBytes keeps blocks and offsets of a ring within what the kernel can count.
 const maxRingBytes = 1 << 30
 
-// Options of an interface. The zero value is the default.
+// Options are the settings of an interface. The zero value is the default.
 type Options struct {
 	// RingBytes is the size of the receive ring in bytes, rounded up to blocks of
 	// 64 KiB; 0 means DefaultRingBytes. Each frame takes a slot of 2048 bytes, or more

@@ -31,7 +31,7 @@ type Machine interface {
 	SetMAC(p unit.Port, m ether.MAC)
 }
 
-// Options of a node.
+// Options are the settings of a node.
 type Options struct {
 	Machine Machine
 	// Ports are the interfaces, in the machine's order.

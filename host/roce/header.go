@@ -68,8 +68,8 @@ const (
 	Acked         Syndrome = 0x1f
 	SequenceError Syndrome = 0x60
 	InvalidError  Syndrome = 0x61 // NAK: invalid request
-	// OperationalError, NAK: remote operational error, is what a responder answers that has not
-	// begun the life of which a packet is.
+	// OperationalError is "NAK: remote operational error". A responder answers with it a packet of a life
+	// that it has not begun.
 	OperationalError Syndrome = 0x63
 )
 

@@ -105,8 +105,9 @@ const AckEvery = 16
 // old from new (volume 1, 9.7.2: half of the space).
 const outstanding = 1 << 22
 
-// A Life of a connection is when its requester began it, in nanoseconds; 0 is that of virtual
-// time. What a process began ends with the process, whichever end it is of.
+// A Life is a period of a connection, named by the time at which its requester began it, in
+// nanoseconds; 0 is the one of virtual time. What a process began ends with the process, whichever end
+// it is of.
 type Life uint64
 
 // FirstPSN is the PSN of its first packet: microseconds, so that packets of the life before, which
@@ -132,7 +133,7 @@ type Requester struct {
 	Count  RequesterCounters
 }
 
-// RequesterCounters count since the connection began.
+// RequesterCounters are a requester's counts since the connection began.
 type RequesterCounters struct {
 	Packets      uint64 `json:"packets"`     // sent, those sent again among them
 	Again        uint64 `json:"again"`       // packets sent again

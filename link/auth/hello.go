@@ -41,7 +41,7 @@ func (e *End) ask(now unit.Time) {
 // Up asks the far end for its counter: the link came up.
 func (e *End) Up(now unit.Time) { e.nonce, e.due, e.wait = 0, now, e.gap }
 
-// Down: the link is down, and nothing is asked.
+// Down stops asking: the link went down.
 func (e *End) Down() { e.due = unit.Never }
 
 // Unanswered reports whether the far end is asked, and has never answered.

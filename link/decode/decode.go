@@ -28,7 +28,7 @@ import (
 	"softswitch/link/auth"
 )
 
-// Options of Decode. The zero value prints lines for people.
+// Options are the settings of Decode. The zero value prints lines for people.
 type Options struct {
 	// JSON prints one Record a line instead, and no summary.
 	JSON bool

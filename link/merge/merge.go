@@ -61,7 +61,7 @@ type Source struct {
 	}
 }
 
-// Options of Run.
+// Options are the settings of Run.
 type Options struct {
 	Note string // the comment of the capture
 	// Ended, unless nil, is called when a node's capture ended before it was asked to;

@@ -101,7 +101,7 @@ func (w *Writer) WritePacket(p Packet) error {
 	return w.err
 }
 
-// Statistics say how far the capture of an interface has come.
+// Statistics are how far the capture of an interface has come, and what it has lost.
 type Statistics struct {
 	Interface int    // as AddInterface returned it
 	Time      int64  // ns since 1970-01-01 UTC: all frames before it stand before this

@@ -12,7 +12,7 @@ import (
 	"softswitch/unit"
 )
 
-// Version of the format.
+// Version is the version of the format.
 const Version = 1
 
 const magic = "SSWREC\r\n"
