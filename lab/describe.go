@@ -36,7 +36,7 @@ const stackName = "nic0"
 // nicCommand is the command of a host with a NIC.
 const nicCommand = "nic"
 
-// Options of a lab.
+// Options are the settings of a lab.
 type Options struct {
 	Name     string // of the lab; "" is netnslab.DefaultName
 	Program  string // absolute path of the softswitch program that the nodes run

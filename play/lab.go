@@ -16,7 +16,7 @@ import (
 	"softswitch/view/ui"
 )
 
-// LabOptions configure a run.
+// LabOptions are the settings of a run on a lab.
 type LabOptions struct {
 	Name string // of the lab
 	Pcap string // directory for a capture of each switch; "" for none

@@ -14,7 +14,7 @@ import (
 	"softswitch/view/ui"
 )
 
-// SimOptions configure a run.
+// SimOptions are the settings of a simulated run.
 type SimOptions struct {
 	Seed   uint64
 	Trace  string // file for every event; "" for none

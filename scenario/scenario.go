@@ -168,8 +168,8 @@ const (
 	Normal   Do = "normal"   // the host behaves again [Node]
 	Lose     Do = "lose"     // the Nth control frame from now on that Node sends into Link is lost [Link, Node, Nth]
 	Forge    Do = "forge"    // Frame appears in Link as if Node had sent it [Link, Node, Frame]
-	// The Nth last control frame that Node sent into Link appears there again, or if Back as if
-	// the other end had sent it [Link, Node, Nth, Back, Flip]
+	// Replay has the Nth last control frame that Node sent into Link appear there again, or, if Back, as
+	// if the other end had sent it [Link, Node, Nth, Back, Flip]
 	Replay Do = "replay"
 )
 

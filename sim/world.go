@@ -28,7 +28,7 @@ const (
 	keepRC = 96
 )
 
-// Options of a simulation.
+// Options are the settings of a simulation.
 type Options struct {
 	Seed uint64
 	// Detectors by name; the scenario selects one of them.

@@ -14,7 +14,7 @@ import (
 	"softswitch/internal/stat"
 )
 
-// FloorOptions say what to measure.
+// FloorOptions are the settings of Floor.
 type FloorOptions struct {
 	Program  string    // whose processes are the ring; "" is this one
 	Laps     int       // of each kind, at least 1
@@ -35,7 +35,7 @@ type FloorResult struct {
 	BackToBack Times `json:"back_to_back"`
 }
 
-// Times sum up the times of laps, in ns.
+// Times are a summary of the times of laps, in ns.
 type Times struct {
 	Min    int64 `json:"min_ns"`
 	Median int64 `json:"median_ns"`

@@ -13,7 +13,7 @@ import (
 	"softswitch/link"
 )
 
-// ForwardOptions say what to measure.
+// ForwardOptions are the settings of Forward.
 type ForwardOptions struct {
 	Program  string        // the softswitch to measure
 	Frames   []int         // lengths of frames in bytes, without FCS: MinFrame to MaxFrame

@@ -78,7 +78,7 @@ func PutMAC(b []byte, m MAC) {
 	binary.BigEndian.PutUint32(b[2:], uint32(m))
 }
 
-// Dst and Src read a frame's addresses.
+// Dst reads a frame's destination address.
 func Dst(f []byte) MAC { return ReadMAC(f) }
 
 // Src reads a frame's source address.
@@ -252,7 +252,7 @@ func (a ARP) Valid() bool {
 // Op is the operation.
 func (a ARP) Op() uint16 { return binary.BigEndian.Uint16(a[6:]) }
 
-// SenderMAC, SenderIP and TargetIP read the packet's addresses.
+// SenderMAC is the sender's hardware address.
 func (a ARP) SenderMAC() MAC { return ReadMAC(a[8:]) }
 
 // SenderIP is the sender's protocol address.

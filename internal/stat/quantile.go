@@ -2,8 +2,8 @@ package stat
 
 import "math"
 
-// Median of sorted x, which has at least one: of an even number the mean of the two in the
-// middle, whole numbers rounded towards the lower one.
+// Median is the median of sorted x, which has at least one value. Of an even number it is the mean of
+// the two in the middle, whole numbers rounded towards the lower one.
 func Median[T ~int | ~int64 | ~float64](x []T) T {
 	low, high := x[(len(x)-1)/2], x[len(x)/2]
 	return low + (high-low)/2

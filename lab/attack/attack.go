@@ -41,7 +41,7 @@ import (
 	"softswitch/node/observe"
 )
 
-// Options of an attack.
+// Options are the settings of an attack.
 type Options struct {
 	// Link is the two nodes of a link, the first of which the frames seem to come from. A
 	// host's own link is an attack by that host.

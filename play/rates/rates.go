@@ -18,7 +18,7 @@ import (
 // tried are the rates that Find chooses from, in Mbit/s.
 var tried = []unit.Rate{10, 25, 50, 75, 100, 150, 200, 250, 300, 350, 400, 500, 600, 700, 800, 1000, 1200, 1500, 2000}
 
-// Options of a search.
+// Options are the settings of a search.
 type Options struct {
 	Fabric
 	Runs int    // at the rate that is found, all of which must do

@@ -23,7 +23,7 @@ import (
 // maxCases limits the cases of a check.
 var maxCases = 5_000_000
 
-// Options configure a check.
+// Options are the settings of a check.
 type Options struct {
 	Failures int // of links at once, besides the file's: 0, 1 or 2
 	Workers  int // cases checked at a time, 1 or more

@@ -45,7 +45,8 @@ type key struct{ Shape, Meaning string }
 // Mark is the key's shape in a field of 14 by 14.
 func (k key) Mark() mark { return mark{X: "7", Y: "7", Shape: k.Shape} }
 
-// Where the texts of a chart stand.
+// TickY is where the labels of the ticks stand. The methods after it say the same of the name of the
+// axis, and of the system and the figure of each line.
 func (c chart) TickY() int   { return c.Bottom + 18 }
 func (c chart) AxisY() int   { return c.Bottom + 38 }
 func (c chart) LabelX() int  { return c.Left - 8 }

@@ -44,7 +44,7 @@ type ClocksReport struct {
 	bounds []float64
 }
 
-// ClocksQuantiles of cases.
+// ClocksQuantiles are quantiles of a figure over N cases.
 type ClocksQuantiles struct {
 	N   int     `json:"n"`
 	P10 float64 `json:"p10"`

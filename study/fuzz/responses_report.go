@@ -56,7 +56,7 @@ type ResponsesRow struct {
 	goodput, single, robbed                                               []float64
 }
 
-// ResponsesQuantiles of a share, which may be above 1.
+// ResponsesQuantiles are quantiles, over N cases, of a share, which may be above 1.
 type ResponsesQuantiles struct {
 	N   int     `json:"n"`
 	P25 float64 `json:"p25"`

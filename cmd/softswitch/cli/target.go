@@ -176,7 +176,8 @@ func Offer(lab *string, of func(st *netnslab.State, args []string) []string) Com
 	}
 }
 
-// NodeNames and those below are names of a lab's nodes, for Offer and Complete.
+// NodeNames lists the names of all nodes of a lab, for Offer and Complete; those below list the names
+// of some of them.
 func NodeNames(st *netnslab.State, _ []string) []string   { return lab.Names(st, "") }
 func SwitchNames(st *netnslab.State, _ []string) []string { return lab.Names(st, "switch") }
 func HostNames(st *netnslab.State, _ []string) []string   { return lab.Names(st, "host") }
