@@ -43,7 +43,7 @@ func (w world) Import(path string) (*types.Package, error) {
 func (w world) compile(t *testing.T, dir, name string, text any) source {
 	t.Helper()
 	src := source{dir: dir, fset: token.NewFileSet(), info: &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}}}
-	f, err := parser.ParseFile(src.fset, name, text, 0)
+	f, err := parser.ParseFile(src.fset, name, text, parser.ParseComments)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,6 +101,11 @@ func TestAlarm(t *testing.T) {
 		{"a named request", "play", `func f(e control.Endpoint) { e.Call("start", nil, nil) }`, `a request to a node is named beside node/client: "start"`},
 		{"a named request by its path", "view/ui", `func f(path string) { control.Call(path, "act", nil, nil) }`, `a request to a node is named beside node/client: "act"`},
 		{"a request by a constant", "lab", `const do = "stats"; func f() { control.Get[int](control.Endpoint{}, do, nil) }`, `a request to a node is named beside node/client: "stats"`},
+		{"a comment without the name", "unit", "// Gives one.\nfunc One() int { return 1 }", "the comment of One"},
+		{"a comment of another name", "unit", "// Two is one.\nvar One = 1", "the comment of One"},
+		{"a comment without a verb", "unit", "// Options of a run.\ntype Options int", "the comment of Options"},
+		{"a comment with a colon", "unit", "const (\n// One: it is one.\nOne = 1\n)", "the comment of One"},
+		{"a comment of a method", "internal/testkit", "type t int\n// Give one.\nfunc (t) Give() {}", "the comment of Give"},
 		{"no room", "nowhere/below", `var n int`, "add nowhere to the table"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
@@ -157,6 +162,9 @@ func TestNoFalseAlarm(t *testing.T) {
 		{"link", `var m sync.Mutex`},
 		{"event/follow", `func f() { go f() }`},
 		{"lab", `func f() { os.Open("x"); os.OpenFile("x", 0, 0) }`},
+		{"unit", "// One gives one.\nfunc One() int { return 1 }\n// two: it is two.\nfunc two() {}\nvar Three = 3"},
+		{"unit", "// The A is\n// one.\ntype A int\n// Bs are, in a way, two.\ntype Bs int"},
+		{"unit", "// Numbers.\nconst (\nOne = 1\n// Two\n// may be two.\nTwo = 2\n)"},
 		{"view/ui", `func f(st *netnslab.State, e control.Endpoint) { st.Remove(nil); client.Keys(e) }`},
 	} {
 		if faults := rules.check(world.compile(t, c.dir, "canary.go", withImports(c.text))); len(faults) > 0 {

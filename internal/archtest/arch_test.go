@@ -1,6 +1,6 @@
 // Package archtest holds the house rules that a compiler does not check, as tests:
-// which package may import which, what the pure packages must not do, and that what stands
-// beside the program of users is a program too, which it cannot link.
+// which package may import which, what the pure packages must not do, that what stands
+// beside the program of users is a program too, which it cannot link, and how comments begin.
 //
 //	ARCHITECTURE.md -> rooms ---.
 //	rules_test.go --------------+-> check (one package) -> faults

@@ -1,6 +1,7 @@
 package archtest
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/constant"
@@ -51,6 +52,7 @@ func (k checker) check(p source) (faults []string) {
 			checkFiles(p, f, bad)
 			checkDoor(p, f, bad)
 		}
+		checkComments(f, bad)
 	}
 	return faults
 }
@@ -153,6 +155,35 @@ func checkDoor(p source, f *ast.File, bad func(n ast.Node, format string, args .
 		}
 		return true
 	})
+}
+
+// checkComments has the comment of each exported identifier begin with its name and a verb.
+func checkComments(f *ast.File, bad func(n ast.Node, format string, args ...any)) {
+	check := func(name *ast.Ident, doc *ast.CommentGroup) {
+		text := doc.Text() // "" if nothing or only a directive stands there
+		if begins := commentBegins.FindStringSubmatch(text); text != "" && name.IsExported() && (begins == nil || begins[1] != name.Name) {
+			bad(doc, "the comment of %s does not begin with its name and a verb in the present tense", name.Name)
+		}
+	}
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			check(d.Name, d.Doc)
+		case *ast.GenDecl:
+			doc := d.Doc
+			if d.Lparen.IsValid() {
+				doc = nil // it is that of a group, and names nothing in it
+			}
+			for _, s := range d.Specs {
+				switch s := s.(type) {
+				case *ast.TypeSpec:
+					check(s.Name, cmp.Or(s.Doc, doc))
+				case *ast.ValueSpec:
+					check(s.Names[0], cmp.Or(s.Doc, doc))
+				}
+			}
+		}
+	}
 }
 
 // called is the name of what is called, nil if it has none.

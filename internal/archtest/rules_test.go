@@ -2,6 +2,7 @@ package archtest
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -75,6 +76,10 @@ var bannedNames = map[string][]string{
 	"maps":    {"All", "Keys", "Values", "DeleteFunc", "EqualFunc"},
 	"reflect": {"MapRange", "MapKeys", "Seq", "Seq2"},
 }
+
+// commentBegins is how the comment of an exported identifier begins: with its name, before which an
+// article may stand, and a verb in the present tense. What ends in s is taken for one.
+var commentBegins = regexp.MustCompile(`^(?:(?:A|An|The)\s+)?(\w+)\s+(?:\w+s|are|can|do|have|may|must)\b`)
 
 // forTests reports whether only tests, and packages that are for tests themselves, may
 // import a package.
