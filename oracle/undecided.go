@@ -305,15 +305,13 @@ func (j *judging) missed(named []bool) (undecided []Deadlock) {
 	}
 	for d := range named {
 		settled, exact := j.isSettled(d)
-		if exact {
-			continue
-		}
 		missed := !named[d] && knots[d] > 0
 		silent := 0
 		for _, i := range within[d] {
 			s := &j.sure.all[i]
 			switch {
 			case len(s.Declarers) > 0:
+			case exact && (!named[d] || !s.Knot): // it is as that history has it
 			case missed && i == knots[d]-1:
 				s.Knot = true
 			default:
