@@ -26,7 +26,8 @@ type Node struct {
 type Link struct{ A, B unit.NodePort }
 
 // Fabric is how switches and hosts are wired. It does not change: a link that fails is
-// still wired.
+// still wired. The facts tell of the failure: a switch that sees a link go down ends the pauses in
+// force on its queues there, with an event, and a queue that is not paused is not stuck.
 type Fabric struct {
 	nodes []Node
 	slot  []int32           // by NodeID: index into nodes + 1, 0 for unused
@@ -57,6 +58,8 @@ func NewFabric(nodes []Node, links []Link) (*Fabric, error) {
 	return f, nil
 }
 
+// addNode checks node i and makes room for its links. Number 0 stays free, so that the zero NodePort
+// can mean "not wired", and the zero Queue and Bucket "none".
 func (f *Fabric) addNode(i int, n Node, names map[string]bool) error {
 	switch {
 	case n.ID == 0:
@@ -77,6 +80,8 @@ func (f *Fabric) addNode(i int, n Node, names map[string]bool) error {
 	return nil
 }
 
+// addLink wires two ports to each other. Invariant: far is symmetric, and a port is wired once; so
+// Down and Up are each other's inverse.
 func (f *Fabric) addLink(l Link) error {
 	for _, end := range [...]unit.NodePort{l.A, l.B} {
 		if err := f.check(end); err != nil {
@@ -131,7 +136,9 @@ func (f *Fabric) Far(np unit.NodePort) (far unit.NodePort, wired bool) {
 	return far, !far.IsZero()
 }
 
-// Down is the bucket that q's frames are charged to at the far end of its link.
+// Down is the bucket that q's frames are charged to at the far end of its link. Its class is that of
+// the queue, by which the frames are sent. A switch that rewrites classes does so before it queues a
+// frame: a bucket of one class may wait in a queue of another there.
 func (f *Fabric) Down(q Queue) (b Bucket, wired bool) {
 	far, wired := f.Far(q.NodePort)
 	return Bucket{far, q.Class}, wired
@@ -143,10 +150,12 @@ func (f *Fabric) Up(b Bucket) (q Queue, wired bool) {
 	return Queue{far, b.Class}, wired
 }
 
-// sharesPool reports whether a node's buckets share a pool that may be short.
+// sharesPool reports whether a node's buckets share a pool that may be short. If so, what a bucket
+// holds moves the XON of all others of the node, and facts about buckets that are not XOFF count too.
 func (f *Fabric) sharesPool(id unit.NodeID) bool { return f.node(id).Rules != nil }
 
-// FacesHost reports whether the far end of np is a host.
+// FacesHost reports whether the far end of np is a host. A host forwards nothing, so its bucket waits
+// for no queue, and a queue that waits for it is on no cycle.
 func (f *Fabric) FacesHost(np unit.NodePort) bool {
 	far, wired := f.Far(np)
 	return wired && f.node(far.Node).Host

@@ -37,6 +37,14 @@
 // networks", arXiv 2101.06015), S* is a local deadlock: a part of the network that never moves
 // again, whatever the rest does.
 //
+// The parts of S* have names. G, the wait-for graph, has an edge from q to q' if bytes of down(q)
+// wait in q', both in S* (what a shared pool adds to it: see Stuck). The core is what lies on a cycle
+// of G, and falls into strongly connected components. A component that no edge leaves is a knot: it
+// waits for nothing but itself, so nothing that is done elsewhere frees it. A queue of S* on no cycle
+// is a victim: it is stuck only because the edges from it lead to the core. Each queue of S* has an
+// edge, for its bucket has more than XON bytes in S*; so the edges lead from everywhere to a knot, and
+// no deadlock is without one.
+//
 // A set that meets condition 3 only by the XON of the moment, because others have taken of the
 // pool what they are about to give back, opens by itself: it is no deadlock, and is told apart
 // (Stuck.Opening). What never moves if nobody sends any more is found by playing a run without
@@ -49,7 +57,8 @@
 //   - live hosts: a queue that leads to a host is never stuck. A host that pauses for
 //     ever is a storm, and a storm alone is no deadlock;
 //   - end of instant: S* is taken after all events of one time, so that neither the
-//     order of the logs nor that of the nodes changes a result;
+//     order of the logs nor that of the nodes changes a result. Equal times say nothing of
+//     order across nodes; within a node the order of its log counts;
 //   - never wrong: with several clocks a judgement is the one that their true times would
 //     give, or it is Undecided.
 //
@@ -68,13 +77,14 @@ import (
 	"softswitch/unit"
 )
 
-// Queue is an egress queue of a fabric: q = (s, e, c).
+// Queue is an egress queue of a fabric: q = (s, e, c), of switch s, egress port e and class c.
 type Queue struct {
 	unit.NodePort
 	Class unit.Priority
 }
 
-// Bucket is an ingress account of a fabric, a priority group: b = (s, i, c).
+// Bucket is an ingress account of a fabric, a priority group: b = (s, i, c), of switch s, ingress
+// port i and class c.
 type Bucket struct {
 	unit.NodePort
 	Class unit.Priority
@@ -83,6 +93,8 @@ type Bucket struct {
 func (q Queue) String() string  { return fmt.Sprintf("%v/%d", q.NodePort, q.Class) }
 func (b Bucket) String() string { return fmt.Sprintf("%v/%d", b.NodePort, b.Class) }
 
+// compareQueues is the order of all lists of queues that leave this package: node, port, class. It
+// carries no meaning. It makes equal results equal byte for byte, and Stuck.index searches by it.
 func compareQueues(a, b Queue) int {
 	return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Port, b.Port), cmp.Compare(a.Class, b.Class))
 }

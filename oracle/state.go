@@ -15,6 +15,12 @@ import (
 // Facts may come in any order: bytes may be set for a bucket that is not XOFF or a
 // queue that is not paused; they have no effect until both are.
 //
+// Invariants, which the setters keep:
+//   - closed has exactly the queues for which isClosed holds: what it reads changes in pause, SetXOFF
+//     and SetXON alone, and each of them calls update;
+//   - unless changed is set, S* of last is that of the facts. A setter may set changed for nothing,
+//     which costs time; not to set it where S* can differ would be a wrong judgement.
+//
 // A State uses memory only for nodes with facts. It is not safe for concurrent use.
 type State struct {
 	fabric *Fabric
@@ -33,6 +39,11 @@ type facts struct {
 	queues  []queueFacts
 }
 
+// bucketFacts are what was said of a bucket last, in bytes. period is that of the last XOFF, and means
+// nothing while xoff is false. xon is the number at or below which the bucket resumes; where it shares
+// a pool that changes with what others hold, and is computed anew from outside, extra and held.
+//
+// Invariant: no two holds have the same ports, class and flooded; setHeld and forget see to it.
 type bucketFacts struct {
 	xoff    bool
 	period  uint8
@@ -42,10 +53,13 @@ type bucketFacts struct {
 	held    []hold
 }
 
-// allOutside is more than any bucket holds.
+// allOutside is more than any bucket holds: events count bytes in 32 bits. It stands for "nothing is
+// in the headroom", so that min(bytes, outside) is right in either case.
 const allOutside = math.MaxInt32
 
-// hold is the bytes of a bucket in frames that wait in exactly these queues.
+// hold is the bytes of a bucket in frames that wait in exactly these queues. A frame that was flooded
+// to several queues is charged once and released with its last copy, so it holds its bucket as long as
+// one copy waits: it is one hold of several ports, not several holds.
 type hold struct {
 	ports   unit.PortSet
 	class   unit.Priority
@@ -53,6 +67,8 @@ type hold struct {
 	flooded bool // set by SetFlooded
 }
 
+// queueFacts are whether a pause is in force at a queue, and from which period of its bucket: period,
+// or any if anyPeriod is set. closed is kept by State.update.
 type queueFacts struct {
 	paused, anyPeriod bool
 	period            uint8
@@ -64,7 +80,9 @@ func NewState(f *Fabric) *State {
 	return &State{fabric: f, nodes: make([]*facts, len(f.nodes)), last: nothing}
 }
 
-// SetXOFF records that b is XOFF in this period, and goes XON at xon bytes.
+// SetXOFF records that b is XOFF in this period, and resumes at xon bytes or fewer. Its upstream, if
+// an older period pauses it, is not stuck by it: the resume of that period is still on the wire.
+// updateUp is first, because touch asks whether the upstream is closed.
 func (s *State) SetXOFF(b Bucket, period uint8, xon int) {
 	f := s.bucket(b)
 	f.xoff, f.period, f.xon = true, period, xon
@@ -72,7 +90,8 @@ func (s *State) SetXOFF(b Bucket, period uint8, xon int) {
 	s.touch(b)
 }
 
-// SetLimit records that b goes XON at xon bytes. A dynamic threshold moves this limit while b is XOFF.
+// SetLimit records that b resumes at xon bytes or fewer. A dynamic threshold moves this limit while b
+// is XOFF.
 func (s *State) SetLimit(b Bucket, xon int) {
 	if f := s.bucket(b); f.xon != xon {
 		f.xon = xon
@@ -80,8 +99,8 @@ func (s *State) SetLimit(b Bucket, xon int) {
 	}
 }
 
-// SetHeadroom records that b has inside bytes in its headroom, and outside bytes outside it. It matters
-// only on a node with Rules.
+// SetHeadroom records that b has inside bytes in its headroom, and outside bytes outside it. Only of a
+// node with Rules does that matter: bytes in a headroom use nothing of the pool, and are released first.
 func (s *State) SetHeadroom(b Bucket, inside, outside int) {
 	if inside == 0 {
 		outside = allOutside
@@ -90,13 +109,15 @@ func (s *State) SetHeadroom(b Bucket, inside, outside int) {
 	s.touch(b)
 }
 
-// SetExtra records that the limit of b, on a node with Rules, is raised by so many bytes.
+// SetExtra records that the limit of b, of a node with Rules, is raised by so many bytes. Elsewhere
+// the switch tells of the new XON itself, by a Held event for each queue.
 func (s *State) SetExtra(b Bucket, bytes int) {
 	s.bucket(b).extra = bytes
 	s.touch(b)
 }
 
-// SetXON records that b is not XOFF.
+// SetXON records that b is not XOFF. What it holds is kept: where a pool is shared it still uses the
+// pool, and may keep others waiting.
 func (s *State) SetXON(b Bucket) {
 	s.bucket(b).xoff = false
 	s.updateUp(b)
@@ -108,15 +129,16 @@ func (s *State) SetPaused(q Queue, period uint8) {
 }
 
 // SetPausedAnyPeriod records that a pause of unknown period is in force at q, as from a device that
-// sends plain PFC. It counts as one of the present period, so a resume that is still on the wire goes
-// unnoticed.
+// sends plain PFC. It counts as one of the present period, so a resume that is still on
+// the wire is not noticed.
 func (s *State) SetPausedAnyPeriod(q Queue) { s.pause(q, queueFacts{paused: true, anyPeriod: true}) }
 
 // SetResumed records that no pause is in force at q.
 func (s *State) SetResumed(q Queue) { s.pause(q, queueFacts{}) }
 
-// SetHeld records how many bytes, in total, the frames of b have that wait in the queues of exactly
-// these ports, in this class. A frame to one receiver has one port; a flooded
+// SetHeld records that the frames of b that wait in the queues of exactly these ports, in this
+// class, have this many bytes in total. It replaces what was said of these ports before: bytes are
+// told as they are, not as they change. A frame to one receiver has one port; a flooded
 // frame, counted once, has one for each copy that has not begun to leave. With 0 bytes
 // there are no such frames.
 func (s *State) SetHeld(b Bucket, out unit.PortSet, class unit.Priority, bytes int) {
@@ -129,6 +151,8 @@ func (s *State) SetFlooded(b Bucket, out unit.PortSet, class unit.Priority, byte
 	s.setHeld(b, hold{out, class, bytes, true})
 }
 
+// setHeld keeps one hold for each set of ports, and none of 0 bytes. Their order has no meaning: the
+// last one takes the place of one that goes.
 func (s *State) setHeld(b Bucket, now hold) {
 	f, bytes := s.bucket(b), now.bytes
 	s.touch(b)
@@ -156,7 +180,8 @@ func (s *State) ForgetBucket(b Bucket) {
 	}
 }
 
-// ForgetQueue discards all facts about the bytes in q.
+// ForgetQueue discards all facts about the bytes in q. A flooded frame goes on waiting by its other
+// copies.
 func (s *State) ForgetQueue(q Queue) {
 	if s.queue(q).closed != 0 {
 		s.freed()
@@ -179,7 +204,8 @@ func (s *State) ForgetNode(id unit.NodeID) {
 	}
 }
 
-// forget removes q from the holds, and adds up holds that have become equal.
+// forget removes q from the holds, and adds up holds that have become equal: of frames to q and to
+// another queue only the other is left, and such frames may be there already.
 func (f *bucketFacts) forget(q Queue) {
 	kept := f.held[:0]
 	for _, h := range f.held {
@@ -198,6 +224,7 @@ func (f *bucketFacts) forget(q Queue) {
 	f.held = kept
 }
 
+// pause replaces the facts about q; its place in closed is not one of them, and stays update's.
 func (s *State) pause(q Queue, now queueFacts) {
 	f := s.queue(q)
 	now.closed = f.closed
@@ -205,13 +232,16 @@ func (s *State) pause(q Queue, now queueFacts) {
 	s.update(q)
 }
 
+// updateUp is update for the queue that b pauses, if it is wired: no other depends on b's period.
 func (s *State) updateUp(b Bucket) {
 	if q, wired := s.fabric.Up(b); wired {
 		s.update(q)
 	}
 }
 
-// update adds q to closed or removes it, by conditions 1 and 2.
+// update adds q to closed or removes it, by conditions 1 and 2. The last one takes the place of one
+// that goes, so that a pause costs the same however many queues are closed; Stuck sorts closed only when
+// something is stuck.
 func (s *State) update(q Queue) {
 	f := s.queue(q)
 	switch now := s.isClosed(q); {
@@ -230,7 +260,9 @@ func (s *State) update(q Queue) {
 }
 
 // touch notes a changed fact about b's bytes: it matters only while b's upstream queue
-// is closed, or that of another bucket of the same pool may be.
+// is closed, or that of another bucket of the same pool may be. Which one is not looked up: that any
+// queue is closed at all is reason enough to compute again. A queue that becomes closed later sets
+// changed itself.
 func (s *State) touch(b Bucket) {
 	if s.fabric.sharesPool(b.Node) {
 		s.changed = s.changed || len(s.closed) > 0
@@ -242,10 +274,13 @@ func (s *State) touch(b Bucket) {
 }
 
 // freed notes that a queue is closed no more or holds less. That makes no other queue
-// stuck, so as long as none was there is nothing to compute.
+// stuck, so as long as none was there is nothing to compute: condition 3 only becomes harder to meet
+// with fewer bytes in fewer queues, and a pool that is emptier.
 func (s *State) freed() { s.changed = s.changed || !s.last.Empty() }
 
-// isClosed reports conditions 1 and 2 of a stuck set, and that q leads to a switch.
+// isClosed reports conditions 1 and 2 of a stuck set, and that q leads to a switch. Periods are only
+// compared for being equal, as they have 8 bits and come round again: a pause would have to be 256
+// periods old to pass for a present one.
 func (s *State) isClosed(q Queue) bool {
 	down, wired := s.fabric.Down(q)
 	if !wired || s.fabric.node(down.Node).Host {
@@ -265,12 +300,16 @@ func (s *State) queue(q Queue) *queueFacts {
 	return &s.node(q.Node).queues[int(q.Port)*unit.Priorities+int(q.Class)]
 }
 
+// mustHave panics on a port that the fabric does not have. Events are checked before they become facts
+// (Fabric.checkEntry), so it is a mistake of the program, never of a log.
 func (s *State) mustHave(np unit.NodePort, class unit.Priority) {
 	if err := s.fabric.check(np); err != nil || class >= unit.Priorities {
 		panic(fmt.Sprintf("oracle: fact about port %v, class %d: %v", np, class, err))
 	}
 }
 
+// node makes the facts of a node when the first one is set or asked for. outside begins as allOutside,
+// since a switch logs when a headroom comes into use: before that it is empty.
 func (s *State) node(id unit.NodeID) *facts {
 	slot := s.fabric.slot[id] - 1
 	if s.nodes[slot] == nil {
