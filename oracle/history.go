@@ -9,12 +9,16 @@ import (
 )
 
 // History is S* over time. The zero value is empty.
+//
+// Invariants, kept by Settle: changes are in order of time, no two at one time, and each differs from
+// the one before (the first from nothing). end is the last time of which anything is known.
 type History struct {
 	changes []change
 	end     unit.Time
 }
 
-// change is a change of S*: stuck is S* from at on, until the next change.
+// change is a change of S*: stuck is S* from at on, until the next change. The very instant of the
+// change belongs to both sides for a finding: see inCore.
 type change struct {
 	at    unit.Time
 	stuck *Stuck
@@ -29,7 +33,8 @@ type Interval struct {
 
 // Deadlock is a component of the core through its life: it grows, merges with others,
 // or falls apart, until nothing of it is left. Components that merge become one
-// deadlock, as old as the oldest.
+// deadlock, as old as the oldest. If the core is without it and it comes back, that is another one, which
+// has to be declared anew.
 type Deadlock struct {
 	Interval
 	// Knot: at some time of its life it waited for nothing outside. Only such a
@@ -50,7 +55,8 @@ type Deadlock struct {
 }
 
 // Settle records S* as it is after all events of the time at. Times must not go back;
-// of several calls for one time the last one counts.
+// of several calls for one time the last one counts. What S* was between two events of one instant
+// is never recorded: such a state had no duration, and its order would be that of the logs.
 func (h *History) Settle(at unit.Time, s *Stuck) {
 	if at < h.end {
 		panic(fmt.Sprintf("oracle: settled at %d after %d", at, h.end))
@@ -64,6 +70,7 @@ func (h *History) Settle(at unit.Time, s *Stuck) {
 	}
 }
 
+// last is S* after the last change; before the first one nothing is stuck.
 func (h *History) last() *Stuck {
 	if len(h.changes) == 0 {
 		return nothing
@@ -103,7 +110,8 @@ func (h *History) Openings() []Interval {
 	return h.where(func(s *Stuck) bool { return len(s.Opening) > 0 })
 }
 
-// where returns the longest intervals in which is holds for S*.
+// where returns the longest intervals in which is holds for S*. It holds or not from change to change,
+// so intervals that touch are one.
 func (h *History) where(is func(*Stuck) bool) []Interval {
 	var all []Interval
 	for i, c := range h.changes {
@@ -128,6 +136,11 @@ type lives struct {
 
 // lives follows the components from change to change: a component that shares a queue
 // with one of the previous change is the same deadlock.
+//
+// Each component of each change gets an id, and ids of one deadlock are joined (union-find). The lesser
+// id is the root, so the root of a deadlock is its oldest component. What merges is joined for all time,
+// before the merger too: then two knots that were apart are told of as one deadlock. What falls apart
+// stays one, for both parts share a queue with the whole.
 func (h *History) lives() lives {
 	var parent []int
 	find := func(id int) int {
@@ -156,6 +169,9 @@ func (h *History) lives() lives {
 	return h.collect(of, find)
 }
 
+// collect makes the deadlocks of the ids, and puts their indices in the place of the ids. Changes are
+// gone through in order of time, so a deadlock begins where it is met first, and its end is that of the
+// last change that has a part of it.
 func (h *History) collect(of [][]int, find func(int) int) lives {
 	l := lives{of: of}
 	index := make(map[int]int) // by root

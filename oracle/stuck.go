@@ -11,6 +11,9 @@ import (
 // Stuck is the largest stuck set S* of an instant and the wait-for graph G on it: q
 // waits for q' if bytes of down(q) wait in q' and q' is in S*; or if others' bytes of the pool
 // of down(q) do, and without them the component of q would not be stuck. It is immutable.
+//
+// S* alone decides whether there is a deadlock. G only says of what shape it is: core, knots and
+// victims are read from it, and who declares a queue has to name one of the core.
 type Stuck struct {
 	// Queues are the queues of S*, in order of node, port, class.
 	Queues []Queue
@@ -29,7 +32,8 @@ type Stuck struct {
 	flooded []bool  // by index of Queues: flooded frames of its bucket wait in S*
 }
 
-// Component is a set of queues each of which waits for every other, directly or not.
+// Component is a set of queues each of which waits for every other, directly or not: a strongly
+// connected component of G that has a cycle.
 type Component struct {
 	// Queues, in order of node, port, class.
 	Queues []Queue
@@ -49,6 +53,8 @@ type Kind struct {
 	Flooded bool
 }
 
+// nothing is the result where nothing is stuck and nothing opens by itself: one for all, so that a run
+// without deadlocks allocates none.
 var nothing = &Stuck{nextAt: []int32{0}}
 
 // Empty reports whether there is no deadlock.
@@ -60,7 +66,8 @@ func (s *Stuck) Has(q Queue) bool { return s.index(q) >= 0 }
 // InCore reports whether q is on a cycle of S*.
 func (s *Stuck) InCore(q Queue) bool { return s.component(q) >= 0 }
 
-// Victims are the queues of S* that are on no cycle: stuck behind the core.
+// Victims are the queues of S* that are on no cycle: stuck behind the core. Nobody has to declare
+// them, and a declaration that names one is not true: nothing that is done there helps.
 func (s *Stuck) Victims() []Queue {
 	var victims []Queue
 	for i, q := range s.Queues {
@@ -83,7 +90,8 @@ func (s *Stuck) WaitsFor(q Queue) []Queue {
 }
 
 // Cycle is a shortest cycle of G through q, in the order of waiting and from q on; nil
-// if q is not in the core.
+// if q is not in the core. The search is by breadth, so the first way back is a shortest one; of
+// several it takes the one by the lowest queues, as successors are in order.
 func (s *Stuck) Cycle(q Queue) []Queue {
 	start := int32(s.index(q))
 	if start < 0 || s.comp[start] < 0 {
@@ -104,6 +112,7 @@ func (s *Stuck) Cycle(q Queue) []Queue {
 	}
 }
 
+// way is the path from one queue to another along before, both included.
 func (s *Stuck) way(before []int32, from, to int32) []Queue {
 	way := []Queue{s.Queues[to]}
 	for at := to; at != from; {
@@ -116,6 +125,7 @@ func (s *Stuck) way(before []int32, from, to int32) []Queue {
 
 func (s *Stuck) successors(i int32) []int32 { return s.next[s.nextAt[i]:s.nextAt[i+1]] }
 
+// index is the number of q in Queues, -1 if it is not stuck. It relies on their order.
 func (s *Stuck) index(q Queue) int {
 	if i, ok := slices.BinarySearchFunc(s.Queues, q, compareQueues); ok {
 		return i
@@ -131,7 +141,8 @@ func (s *Stuck) component(q Queue) int {
 	return -1
 }
 
-// equal reports whether S*, G, the kinds of the components and what opens by itself are the same.
+// equal reports whether S*, G, the kinds of the components and what opens by itself are the same. Then
+// the components and their knots are the same too, for they follow from G.
 func (s *Stuck) equal(t *Stuck) bool {
 	return slices.Equal(s.Queues, t.Queues) && slices.Equal(s.Opening, t.Opening) && slices.Equal(s.nextAt, t.nextAt) && slices.Equal(s.next, t.next) &&
 		slices.EqualFunc(s.Components, t.Components, func(a, b Component) bool { return a.Kind == b.Kind })
@@ -139,7 +150,19 @@ func (s *Stuck) equal(t *Stuck) bool {
 
 // graph is the wait-for graph of the closed queues of a State, by index: queue i waits
 // for bucket down(i), and of its frames those of hold h wait in the queues to[h]. Holds
-// with no closed queue are left out.
+// with no closed queue are left out: their frames can leave, so condition 3 never counts them.
+//
+// A queue and the bucket that it waits for have one number: i stands for either. Buckets of a pool for
+// which no closed queue waits have the numbers after the queues. Lists of lists are flat, with the place
+// at which each begins, and their memory is used again: a State is asked at every instant of a run.
+//
+// Invariants while queues are eliminated, at moments at which work is empty:
+//   - left[i] is the bytes of bucket i that have a copy in some live queue;
+//   - live[h] is in how many live queues the frames of hold h have a copy;
+//   - used of a pool is what its buckets use of it with these bytes, the headroom released first.
+//
+// While work is not, all three are too great by what the queues in it hold. That puts an elimination
+// off, and never makes a wrong one.
 type graph struct {
 	queues []Queue // sorted where the order matters: see State.Stuck
 	xon    []int   // by queue: of down(queue), if nothing is held but in live queues
@@ -165,7 +188,8 @@ type graph struct {
 	scc    scc.Finder
 }
 
-// pool is the shared pool of a switch whose buckets decide about each other.
+// pool is the shared pool of a switch whose buckets decide about each other. Bytes that do not wait in
+// live queues count as gone from it: condition 3 asks what XON would be then.
 type pool struct {
 	node  unit.NodeID
 	used  int     // if nothing is held but in live queues
@@ -173,7 +197,8 @@ type pool struct {
 	dirty bool    // used has fallen since its buckets were last looked at
 }
 
-// share is a bucket's share of a pool.
+// share is a bucket's share of a pool: by which rule it resumes, and how many bytes it has outside its
+// headroom at most. Of less than that all is outside, for a release empties the headroom first.
 type share struct {
 	pool    int32 // index in graph.pools, -1 for none
 	rule    buffer.Rule
@@ -186,6 +211,22 @@ type share struct {
 // buckets (plus a sort, needed only if the set is not empty), and nothing if no
 // relevant fact has changed since the last call. Where buckets share a pool, each that
 // holds less lets all others be looked at again.
+//
+// What is left is S*. Let A be the queues that are not yet eliminated.
+//
+//   - A contains S* at any time. It does at first, because each queue of S* is closed (conditions 1 and
+//     2). Let q be the next to be eliminated: its bucket has XON bytes or fewer in A. Of S*, a part of A,
+//     it has no more; and its XON in a pool that only S* uses is no lower than in one that A uses. For
+//     by buffer.Rule XON never falls when others leave the pool, nor when bytes of the bucket itself do.
+//     So q breaks condition 3 in S* too: it is not of S*, and A still contains S* without it.
+//   - At the end each queue of A meets condition 3 in A. So A is stuck, and S*, the largest stuck set,
+//     contains it.
+//
+// It ends, because a queue is eliminated once, and a pool is looked at again only if a hold of it was
+// released since; each hold is released once. In which order queues go makes no difference to the set.
+//
+// The order of closed is that of events, and S* does not depend on it. The result is a list in order,
+// so what is stuck is computed once more with closed sorted.
 func (s *State) Stuck() *Stuck {
 	if !s.changed {
 		return s.last
@@ -205,6 +246,11 @@ func (s *State) Stuck() *Stuck {
 
 // find makes the graph of the closed queues and eliminates those that are not stuck. It reports
 // whether any is, or would be if XON stayed as it was last told of, as it does without pools.
+//
+// With pools there are two passes. The first takes each XON for a constant, as last told of: what is
+// left in it is held as long as nobody else leaves. The second lets XON follow what is left in the pool:
+// what is left then is S*. A queue of the first that is not of the second opens by itself. Eliminating
+// uses the graph up, so it is built for each pass.
 func (g *graph) find(s *State) bool {
 	g.now = g.now[:0]
 	g.build(s)
@@ -219,6 +265,7 @@ func (g *graph) find(s *State) bool {
 	return slices.Contains(g.alive, true) || slices.Contains(g.now, true)
 }
 
+// sortClosed sorts closed and tells each queue its new place.
 func (s *State) sortClosed() {
 	slices.SortFunc(s.closed, compareQueues)
 	for i, q := range s.closed {
@@ -226,7 +273,8 @@ func (s *State) sortClosed() {
 	}
 }
 
-// build makes the graph of the closed queues, in their order.
+// build makes the graph of the closed queues, in their order. First the buckets that closed queues wait
+// for, then the others of the pools that were met; the use of a pool is known when all are there.
 func (g *graph) build(s *State) {
 	g.queues = append(g.queues[:0], s.closed...)
 	g.xon, g.holdAt, g.bytes, g.owner = g.xon[:0], append(g.holdAt[:0], 0), g.bytes[:0], g.owner[:0]
@@ -257,7 +305,8 @@ func (g *graph) build(s *State) {
 	}
 }
 
-// addBucket adds bucket b, which is number i.
+// addBucket adds bucket b, which is number i. Numbers are given in order, so holdAt[i] is already where
+// its holds begin. A switch without Rules takes no part in any pool.
 func (g *graph) addBucket(s *State, i int, b Bucket, f *bucketFacts) {
 	g.left = append(g.left, 0)
 	g.shares = append(g.shares, share{pool: -1})
@@ -285,7 +334,8 @@ func (g *graph) pool(node unit.NodeID) int32 {
 }
 
 // addOthers adds the buckets of a pool that no closed queue waits for: what they have in closed
-// queues stays in the pool as long as these are stuck.
+// queues stays in the pool as long as these are stuck, and so lowers the XON of the others. Nothing is
+// asked of them: there is no queue to eliminate.
 func (g *graph) addOthers(s *State, at int32) {
 	node := g.pools[at].node
 	buckets := s.node(node).buckets
@@ -301,6 +351,8 @@ func (g *graph) addOthers(s *State, at int32) {
 	}
 }
 
+// addHold adds a hold of bucket i, by its closed queues. Copies in other queues are left out: such a
+// copy leaves, but the bytes stay charged until the last copy has left.
 func (g *graph) addHold(s *State, i int, node unit.NodeID, h hold) {
 	n, from := int32(len(g.bytes)), len(g.to)
 	for ports := h.ports; ports != 0; ports &= ports - 1 {
@@ -322,6 +374,9 @@ func (g *graph) addHold(s *State, i int, node unit.NodeID, h hold) {
 	}
 }
 
+// eliminate eliminates queues until each that is left meets condition 3: first those that break it from
+// the start, then those that break it because others went. work has queues that are eliminated and
+// whose holds are not yet released; a hold goes with the last of its copies.
 func (g *graph) eliminate() {
 	g.work = g.work[:0]
 	for i := range g.queues {
@@ -341,7 +396,9 @@ func (g *graph) eliminate() {
 	}
 }
 
-// release takes bytes from what bucket i holds in live queues.
+// release takes bytes from what bucket i holds in live queues. Its own queue may go by that at once. The
+// others of its pool are only noted (dirty), and looked at once for many releases. Bytes that were in
+// the headroom leave the use of the pool as it was.
 func (g *graph) release(i int32, bytes int) {
 	sh := &g.shares[i]
 	was := sh.rule.Shared(min(g.left[i], sh.outside))
@@ -354,7 +411,7 @@ func (g *graph) release(i int32, bytes int) {
 }
 
 // lookAgain looks at all buckets of the pools that have become emptier, and reports whether
-// there were any.
+// there were any: each XON of such a pool may have risen to what its bucket holds.
 func (g *graph) lookAgain() (any bool) {
 	for n := range g.pools {
 		p := &g.pools[n]
@@ -369,7 +426,9 @@ func (g *graph) lookAgain() (any bool) {
 	return any
 }
 
-// eliminateIfFree eliminates queue i if condition 3 fails: its bucket will go XON.
+// eliminateIfFree eliminates queue i if condition 3 fails: its bucket will go XON. A bucket at XON
+// resumes, as in the switch (buffer.MMU), so only more than XON bytes hold it. A number beyond the
+// queues is a further bucket of a pool, for which no closed queue waits.
 func (g *graph) eliminateIfFree(i int32) {
 	if int(i) >= len(g.alive) || !g.alive[i] {
 		return
@@ -386,6 +445,10 @@ func (g *graph) eliminateIfFree(i int32) {
 // result returns the live queues, with their edges and components. An edge to where others of
 // a pool wait is there only if its component would not be stuck without: so two deadlocks that
 // meet in a switch are one only if neither stands alone.
+//
+// Such edges change what the components are and which of them are knots, and only of knots it is asked
+// whether they lean; so edges and components are made again until no more queues do. It ends, for each
+// round finds at least one queue more.
 func (g *graph) result() *Stuck {
 	n := int32(0)
 	g.index, g.kept = g.index[:0], g.kept[:0]
@@ -416,7 +479,9 @@ func (g *graph) result() *Stuck {
 	}
 }
 
-// edges returns the live queues with their edges.
+// edges returns the live queues with their edges. Each list is in order and names a queue once: several
+// holds of a bucket may wait in one queue. Whether an edge is strong is by XON as it was when the
+// elimination ended, in a pool that only S* uses.
 func (g *graph) edges() *Stuck {
 	n := len(g.kept)
 	s := &Stuck{Queues: make([]Queue, 0, n), nextAt: make([]int32, 1, n+1)}
@@ -453,6 +518,9 @@ func (g *graph) waits(to []int32, i int32) []int32 {
 
 // lean finds the queues whose buckets would resume if nothing but the component of s that they
 // are in were stuck, where no edge leads out of that. It reports whether it found more of them.
+//
+// Only a knot is asked. A component that an edge leaves waits for another one as it is, and victims wait
+// for the core. A knot that does not stand alone is none: others hold its pool, and it opens if they do.
 func (g *graph) lean(s *Stuck) (more bool) {
 	if len(g.pools) == 0 {
 		return false
@@ -468,7 +536,8 @@ func (g *graph) lean(s *Stuck) (more bool) {
 }
 
 // stands reports whether the bucket of queue i would stay XOFF if nothing but component c of s
-// were stuck.
+// were stuck: condition 3 for the component as the set, from the holds and not from left, which is
+// that of all live queues.
 func (g *graph) stands(s *Stuck, c, i int32) bool {
 	used, left := 0, 0
 	for _, k := range g.pools[g.shares[i].pool].of {
@@ -507,7 +576,9 @@ func (g *graph) isFlooded(i int) bool {
 }
 
 // findKinds removes from each component, one by one, each queue without a strong edge
-// to one that is left: what remains has a cycle of strong edges.
+// to one that is left: what remains has a cycle of strong edges. For from each queue that remains a strong
+// edge leads to one that remains, and such a way comes back to itself, as queues are finitely many. And
+// of a cycle of strong edges no queue can be the first to go.
 func (s *Stuck) findKinds() {
 	left := make([]bool, len(s.Queues))
 	for i, c := range s.comp {
@@ -542,7 +613,9 @@ func (s *Stuck) hasStrong(i int32, left []bool) bool {
 	return false
 }
 
-// findComponents finds the components of G, and which of them are knots.
+// findComponents finds the components of G, and which of them are knots: those that no edge leaves,
+// to a victim or to another component. The Finder numbers components by their first nodes, and nodes
+// are in the order of queues; so the same G gives the same numbers.
 func (s *Stuck) findComponents(f *scc.Finder) {
 	s.comp = make([]int32, len(s.Queues))
 	s.Components = make([]Component, f.Find(s.comp, s.nextAt, s.next))
