@@ -15,7 +15,10 @@ type Diagnosis struct {
 	Causes []detect.Cause
 }
 
-// diagnose takes an event that names a cause, or one more flow of it.
+// diagnose takes an event that names a cause, or one more flow of it. A diagnosis is logged at one time,
+// by one bucket, its causes by rank from 1 and each flow of a cause in an event of its own. So an event of
+// another time or bucket begins a diagnosis, and so does a rank below the last one's; a rank
+// that is not there yet begins a cause, and one that is there adds a flow.
 func (r *Replay) diagnose(e Entry, b Bucket, q Queue) {
 	n := len(r.diagnoses)
 	if n == 0 || r.diagnoses[n-1].At != e.At || r.diagnoses[n-1].Bucket != b || len(r.diagnoses[n-1].Causes) > int(e.Rank) {

@@ -9,7 +9,8 @@ import (
 	"softswitch/unit"
 )
 
-// Outcome is the judgement of a finding.
+// Outcome is the judgement of a finding: whether the queue that it names is in the core of S* at the
+// time of the finding, and if not, when it is. What else the detector said is not judged here.
 type Outcome uint8
 
 // Outcomes.
@@ -67,6 +68,9 @@ type Finding struct {
 // true if the queue is in the core before or after. late is how long a deadlock may be
 // over before a declaration counts as false: a detector cannot hear of its end sooner.
 // 32 hops are a fair value; 0 means that no declaration is late.
+//
+// Findings are taken in their order, so Declarers are in order of time. One that is late declares no
+// deadlock: if it is the only one, the deadlock was missed.
 func (h *History) Judge(findings []Finding, late unit.Time) []Deadlock {
 	l := h.lives()
 	for i := range findings {
@@ -82,7 +86,9 @@ func (h *History) Judge(findings []Finding, late unit.Time) []Deadlock {
 }
 
 // inCore is the index of a change that is valid at the time at and has q in its core,
-// -1 if none.
+// -1 if none. At the time of a change that is the change itself or the one before: a detector that
+// declares in the instant in which its loop closes or opens may have seen either side, and a tie goes
+// in its favour. Within the instant there is no more than these two.
 func (h *History) inCore(q Queue, at unit.Time) int {
 	i := h.index(at)
 	if i >= 0 && h.changes[i].stuck.InCore(q) {
@@ -94,6 +100,8 @@ func (h *History) inCore(q Queue, at unit.Time) int {
 	return -1
 }
 
+// judgeTrue names the deadlock that f means. Latency counts from its onset, so of components that merged
+// from the oldest: the detector could have declared that one.
 func (h *History) judgeTrue(f *Finding, change int, l lives) {
 	stuck := h.changes[change].stuck
 	f.Outcome, f.Deadlock, f.Loop = TruePositive, l.of[change][stuck.component(f.Queue)], stuck.Cycle(f.Queue)
@@ -105,6 +113,9 @@ func (h *History) judgeTrue(f *Finding, change int, l lives) {
 	}
 }
 
+// judgeUntrue is the outcome of a finding whose queue is not in the core. Late goes before Premature: of
+// a queue that was in the core a moment ago and will be again, it is the end that the detector could
+// not know of.
 func (h *History) judgeUntrue(f *Finding, late unit.Time) Outcome {
 	outcome := FalsePositive
 	for _, in := range h.where(func(s *Stuck) bool { return s.InCore(f.Queue) }) {
@@ -190,7 +201,7 @@ func (r *Result) Count(o Outcome) (n int) {
 }
 
 // Missed are the deadlocks that were a knot and that nobody declared while they
-// lived: the false negatives.
+// lived: the false negatives. With several clocks those of which that is proved.
 func (r *Result) Missed() (missed []Deadlock) {
 	for _, d := range r.Deadlocks {
 		if d.Knot && len(d.Declarers) == 0 && !d.Undecided {
@@ -200,7 +211,8 @@ func (r *Result) Missed() (missed []Deadlock) {
 	return missed
 }
 
-// storms are the times covered by pauses but not by deadlocks.
+// storms are the times covered by pauses but not by deadlocks. While there is a deadlock a detector may
+// speak whatever hosts do, so that time counts as none of theirs.
 func storms(pauses []HostPause, deadlocks []Interval) []Interval {
 	covered := make([]Interval, 0, len(pauses))
 	for _, p := range pauses {
@@ -209,7 +221,8 @@ func storms(pauses []HostPause, deadlocks []Interval) []Interval {
 	return subtract(union(covered), deadlocks)
 }
 
-// union merges intervals that touch; it sorts its argument.
+// union merges intervals that touch; it sorts its argument. One that is merged is open if any that lasts to
+// its end is.
 func union(all []Interval) (merged []Interval) {
 	slices.SortFunc(all, func(a, b Interval) int { return cmp.Compare(a.From, b.From) })
 	for _, in := range all {
@@ -225,7 +238,8 @@ func union(all []Interval) (merged []Interval) {
 }
 
 // subtract removes the intervals of b from those of a; both are sorted and each is
-// disjoint.
+// disjoint. What is left touches what was removed, as intervals have both their ends; of an interval
+// that is all removed nothing is left, not even an instant.
 func subtract(a, b []Interval) (rest []Interval) {
 	for _, in := range a {
 		for _, out := range b {

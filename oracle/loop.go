@@ -6,7 +6,8 @@ import (
 	"softswitch/unit"
 )
 
-// forwards reports whether a detector's step sends a label on to an upstream.
+// forwards reports whether a detector's step sends a label that came to a queue on to an upstream. The
+// others begin it, end it, or ask downstream.
 func forwards(s detect.Step) bool { return s == detect.StepForward || s == detect.StepCheck }
 
 // labelLoop reconstructs the loop of a finding that is not true from the path of its
@@ -15,7 +16,8 @@ func forwards(s detect.Step) bool { return s == detect.StepForward || s == detec
 // nil if the logs do not show the whole path.
 //
 // A label travels against the direction of waiting, from a bucket to the queue that it
-// pauses, so the path is reversed at the end.
+// pauses, so the path is reversed at the end. The search is by breadth: of several paths a shortest.
+// It says where the label went, and proves nothing about waiting.
 func (r *Replay) labelLoop(f *Finding) []Queue {
 	start, wired := r.fabric.Up(f.Bucket)
 	if !wired {
@@ -36,7 +38,8 @@ func (r *Replay) labelLoop(f *Finding) []Queue {
 	return nil
 }
 
-// forwarded returns the queues to which f's label went on from q.
+// forwarded returns the queues to which f's label went on from q, until f was declared: what the label
+// did later did not lead to it.
 func (r *Replay) forwarded(f *Finding, q Queue) (next []Queue) {
 	for _, s := range r.steps[labelID(f.Label)] {
 		if up, wired := r.fabric.Up(s.bucket); wired && s.queue == q && s.at <= f.At {
@@ -54,6 +57,8 @@ type label struct {
 
 func labelID(t itsyhdr.TLV) label { return label{t.Initiator, t.Seq} }
 
+// waitingOrder is the path from end back to start: against the way of the label, so in the order of
+// waiting.
 func waitingOrder(before map[Queue]Queue, start, end Queue) []Queue {
 	loop := []Queue{end}
 	for q := end; q != start; {

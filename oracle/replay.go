@@ -19,7 +19,12 @@ type Entry struct {
 
 // Merge puts the logs of several nodes into one order: by time, then node, then
 // position in the log. The entries point into the logs. Two logs of one node are an
-// error.
+// error: nothing would say which of two events of one time came first.
+//
+// Of events of one time the order within a node decides: XON and then XOFF leaves a bucket XOFF, the
+// other way round it does not. The order of nodes decides nothing that is judged, for a node logs
+// facts about its own queues and buckets only, and S* is taken when the instant is over. It is fixed
+// so that equal logs give equal results.
 func Merge(logs []event.Log) ([]Entry, error) {
 	n := 0
 	names := make(map[unit.NodeID]string)
@@ -50,7 +55,8 @@ func Sort(all []Entry) {
 }
 
 // Judge merges the logs of a run, replays them and judges the findings in them; late is
-// as for History.Judge. The run ends with its last event, or at end if that is later.
+// as for History.Judge. The run ends with its last event, or at end if that is later. All logs go by
+// one clock.
 func Judge(f *Fabric, logs []event.Log, end, late unit.Time) (*Result, error) {
 	entries, err := Merge(logs)
 	if err != nil {
@@ -66,6 +72,10 @@ func Judge(f *Fabric, logs []event.Log, end, late unit.Time) (*Result, error) {
 }
 
 // Replay turns events into facts, and keeps what Judge needs as well.
+//
+// Invariants: state has the facts of all events that were added, in order; history has S* of all
+// instants before now, and now is the time of the last event. The instant of now is settled when
+// a later event comes, or at the end.
 //
 // A log counts each queue separately, so a flooded frame counts once in every queue
 // that it waits in. Only a simulator, which can look at the frames themselves, can have
@@ -136,6 +146,7 @@ func (r *Replay) settle(now unit.Time) {
 	r.now = now
 }
 
+// check returns why e cannot be added: S* of an instant that was settled is not computed again.
 func (r *Replay) check(e Entry) error {
 	if e.At < r.now {
 		return fmt.Errorf("before the event at %d ns", r.now)
@@ -166,7 +177,8 @@ func (f *Fabric) checkEntry(e Entry) error {
 }
 
 // uses reports whether an event is about a bucket or an ingress port, and whether it is
-// about a queue or an egress port.
+// about a queue or an egress port. Only what an event uses is checked: of the rest the number means
+// nothing. A type that is not listed uses both.
 func uses(e *event.Event) (bucket, queue bool) {
 	switch e.Type {
 	case event.XON, event.Headroom, event.PauseSent, event.ResumeSent, event.RefreshSent, event.LinkUp, event.LinkDown, event.HostStorm, event.HostStormOver, event.HostSlow, event.HostSlowOver,
@@ -180,7 +192,7 @@ func uses(e *event.Event) (bucket, queue bool) {
 	return true, true
 }
 
-// facts updates the state.
+// facts updates the state, and what hosts pause. S* is not computed here but once for the instant.
 func (r *Replay) facts(e Entry, b Bucket, q Queue) {
 	r.state.apply(e, b, q)
 	switch e.Type {
@@ -196,7 +208,7 @@ func (r *Replay) Stuck() *Stuck { return r.state.Stuck() }
 
 // Apply updates the state with an event, for a caller that follows growing logs and
 // needs no history. An event of a node or port that the fabric does not have is an
-// error, and changes nothing.
+// error, and changes nothing. The caller keeps the order; times are not looked at.
 func (s *State) Apply(e Entry) error {
 	if err := s.fabric.checkEntry(e); err != nil {
 		return fmt.Errorf("%s: %v at %d ns: %w", s.fabric.Name(e.Node), e.Type, e.At, err)
@@ -205,12 +217,23 @@ func (s *State) Apply(e Entry) error {
 	return nil
 }
 
+// apply is what an event says of the facts of a State. What a switch logs keeps them complete
+// (package event): after XOFF comes a Held for each paused queue in which the bucket has bytes, after
+// Paused one for each bucket that has bytes in the queue and is XOFF (or any, where a pool may be short),
+// and then one at each change. So what is not told of stays as it is. All other types change nothing
+// about waiting: StrongCreated and StrongRemoved follow from these facts, a repeated pause leaves the one
+// in force as it is, and a link that goes down ends its pauses by Expired.
+//
+// factsOf.add does the same for several clocks: the two have to agree.
 func (s *State) apply(e Entry, b Bucket, q Queue) {
 	switch e.Type {
 	case event.XOFF:
 		s.SetXOFF(b, e.Period, int(e.Limit))
 	case event.XON:
 		s.SetXON(b)
+		// Of a bucket that is not XOFF the switch logs no changes, and so what is known of its bytes
+		// would grow old. The next XOFF tells them anew. Where a pool may be short it logs those of all
+		// buckets, XOFF or not, and what is known stays right.
 		if !s.fabric.sharesPool(b.Node) {
 			s.ForgetBucket(b)
 		}
@@ -231,13 +254,17 @@ func (s *State) apply(e Entry, b Bucket, q Queue) {
 		}
 	case event.Resumed, event.Expired:
 		s.SetResumed(q)
+		// From now on frames leave q and no event says so. The next Paused tells what is left.
 		s.ForgetQueue(q)
 	case event.Held:
+		// Bytes are all that b has in q, not a difference: one event is enough to know.
 		s.SetLimit(b, int(e.Limit))
 		s.SetHeld(b, 1<<q.Port, q.Class, int(e.Bytes))
 	}
 }
 
+// hostPauseBegins notes a pause of a queue that leads to a host. Such a pause has no part in S*; it is kept
+// for Storms. One that is in force goes on: a queue has one pause at a time.
 func (r *Replay) hostPauseBegins(q Queue) {
 	if _, already := r.open[q]; already || !r.fabric.FacesHost(q.NodePort) {
 		return
@@ -246,6 +273,7 @@ func (r *Replay) hostPauseBegins(q Queue) {
 	r.hostPauses = append(r.hostPauses, HostPause{q, Interval{From: r.now, Open: true}})
 }
 
+// hostPauseEnds ends the pause of q, if it is one that a host imposed.
 func (r *Replay) hostPauseEnds(q Queue, in Interval) {
 	if i, ok := r.open[q]; ok {
 		r.hostPauses[i].To, r.hostPauses[i].Open = in.To, in.Open
@@ -253,7 +281,11 @@ func (r *Replay) hostPauseEnds(q Queue, in Interval) {
 	}
 }
 
-// keep records what is not a fact about waiting: findings, the path of labels, frames.
+// keep records what is not a fact about waiting: findings, the path of labels, frames. None of it
+// goes back into the State: what detectors say has no part in what is true.
+//
+// Bytes of a PFC frame that was sent are how many repeated pauses before it the log leaves out; they
+// were sent too, and count.
 func (r *Replay) keep(e Entry, b Bucket, q Queue) {
 	switch e.Type {
 	case event.Deadlock:
@@ -291,6 +323,10 @@ func (r *Replay) Finish(end, late unit.Time) *Result {
 
 // finish ends the run; judge fills in the intervals, the deadlocks and the outcomes of
 // findings, and may put another history in the place of that of the events.
+//
+// The last instant is settled, and S* as of then lasts until the end, which is settled too, so that what
+// is stuck then has an interval up to it. The order below matters: storms need the intervals, loops the
+// outcomes, and the time line tells of all of them.
 func (r *Replay) finish(end unit.Time, judge func(*Result)) *Result {
 	r.settle(max(end, r.now))
 	r.history.Settle(r.now, r.state.Stuck())

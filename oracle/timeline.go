@@ -11,19 +11,25 @@ import (
 	"softswitch/unit"
 )
 
-// Moment is an entry of a run's time line.
+// Moment is an entry of a run's time line. The words are for people and no interface, but for how the moments
+// of a deadlock begin.
 type Moment struct {
 	At   unit.Time
 	What string
 }
 
-// The first words of the moments at which a deadlock begins and ends.
+// The first words of the moments at which a deadlock begins and ends. Package verdict counts them, to
+// hold the time line against the intervals.
 const (
 	DeadlockBegins = "deadlock"
 	DeadlockEnds   = "this deadlock is over"
 )
 
-// Bounds that keep a time line readable.
+// Bounds that keep a time line readable. Chosen: a link that flaps or a system that acts in a circle fills
+// no more than a screen or two each, and the first of a kind say what happens. Nothing but the time
+// line is cut: a Result has all findings, actions and openings. rerouteWindow is far longer than a
+// switch takes to move the routes of a port, which it logs at one time, so that several links
+// that fail together make one moment for a backup port.
 const (
 	momentsOfFindings = 32
 	momentsOfMeasures = 48
@@ -33,7 +39,9 @@ const (
 	rerouteWindow     = 10 * unit.Millisecond
 )
 
-// story builds the time line of a run.
+// story builds the time line of a run. While events come it notes what they tell by themselves; what
+// takes a judgement is added at the end, and all is sorted by time then. Moments are found by index
+// until that (reroutes), so none is moved before.
 type story struct {
 	fabric  *Fabric
 	moments []Moment
@@ -135,6 +143,8 @@ func (s *story) act(e Entry) {
 	s.tell(e.At, "%s", text)
 }
 
+// reroute counts a route that falls back on port out, in the moment of the last such reroute if
+// that is not long ago.
 func (s *story) reroute(e Entry, out unit.NodePort) {
 	r, known := s.reroutes[out]
 	if !known || e.At-s.moments[r.moment].At > rerouteWindow {
@@ -154,6 +164,8 @@ func (s *story) reroute(e Entry, out unit.NodePort) {
 	s.moments[r.moment].What = fmt.Sprintf("%s rerouted by %s", routes, s.fabric.LinkName(out))
 }
 
+// first tells of the first event of a kind; queue is at the end that heeds the pause, and the far end is
+// named as the one that sent it.
 func (s *story) first(done *bool, e Entry, format string, queue unit.NodePort) {
 	if *done {
 		return
@@ -163,7 +175,9 @@ func (s *story) first(done *bool, e Entry, format string, queue unit.NodePort) {
 	s.tell(e.At, format, s.fabric.Name(far.Node), s.fabric.Name(queue.Node), e.OutClass)
 }
 
-// finish adds the deadlocks and the findings and sorts everything by time.
+// finish adds the deadlocks and the findings and sorts everything by time. The sort is stable: of one time
+// what events tell comes first, then deadlocks, openings and findings, so that a declaration in the
+// instant of the onset follows it.
 func (s *story) finish(r *Result) []Moment {
 	for _, d := range r.Deadlocks {
 		kind := DeadlockBegins
@@ -203,11 +217,13 @@ func (s *story) openings(r *Result) {
 	}
 }
 
-// firstQueue is the first queue of d that is in the core of its first S*.
+// firstQueue is the first queue of d that is in the core of its first S*. There is one: d began with a
+// component of that.
 func (d *Deadlock) firstQueue(s *Stuck) Queue {
 	return d.Queues[slices.IndexFunc(d.Queues, s.InCore)]
 }
 
+// finding is a declaration and what it was judged, with between what its latency is if clocks differ.
 func (s *story) finding(r *Result, f Finding) string {
 	text := fmt.Sprintf("%s declares %s deadlocked, priority %d: %v", s.fabric.Name(f.Queue.Node), s.fabric.LinkName(f.Queue.NodePort), f.Queue.Class, f.Outcome)
 	if f.Outcome == TruePositive {
@@ -223,6 +239,7 @@ func (s *story) finding(r *Result, f Finding) string {
 	return text
 }
 
+// ms is a time in milliseconds, to the microsecond, cut off and not rounded.
 func ms(t unit.Time) string {
 	return fmt.Sprintf("%d.%03d", t/unit.Millisecond, t%unit.Millisecond/unit.Microsecond)
 }
