@@ -66,7 +66,8 @@ func resumedByFrame(log []event.Event, k int) bool {
 	return true
 }
 
-// pausesOf are the pauses and resumes that a bucket sent, in order.
+// pausesOf are the pauses and resumes that a bucket sent, in order. Invariant: all before next were sent no
+// later than the last one that was found, so nothing that comes after that can be one of them.
 type pausesOf struct {
 	log  int
 	all  []*event.Event
@@ -76,6 +77,7 @@ type pausesOf struct {
 	period          map[uint8][]int
 }
 
+// sentPauses are the pauses and resumes of all logs by the bucket that sent them. A bucket is in one log.
 func sentPauses(logs []event.Log) map[Bucket]*pausesOf {
 	sent := make(map[Bucket]*pausesOf)
 	for i, l := range logs {
@@ -105,6 +107,7 @@ func (p *pausesOf) add(e *event.Event) {
 	p.put(e)
 }
 
+// put appends a frame, and notes it among those of its kind and its period.
 func (p *pausesOf) put(e *event.Event) {
 	n := len(p.all)
 	p.all = append(p.all, e)
@@ -117,7 +120,7 @@ func (p *pausesOf) put(e *event.Event) {
 }
 
 // take is the next that can be what came. Those that came before it, and are left out, were sent before
-// it: as many are passed over.
+// it: as many are passed over. A pause that carries no period may be one of any period.
 func (p *pausesOf) take(came *event.Event) (sent *event.Event, found bool) {
 	of := p.pauses
 	switch {

@@ -14,9 +14,13 @@ import (
 // of decay, one after the other, and moments between them at which every fact is known. In
 // growth no deadlock ends, and in decay none begins; so each passes through such a moment,
 // where the history of what is surely so shows it: what that history has is what there was.
+//
+// A fact grows S* if it can make a queue stuck: a pause or an XOFF that begins, more bytes that wait, a
+// lower limit. It decays S* if it can free one: the opposite of each. A period that follows another
+// does both at once.
 
-// factChange is between which times a fact changed, and whether it can make queues stuck or free
-// some.
+// factChange is between which times of the reference a fact changed, and whether it can make queues stuck
+// or free some. A change that can do both is two of them.
 type factChange struct {
 	clocks.Interval
 	grows bool
@@ -25,6 +29,10 @@ type factChange struct {
 // isSettled reports whether deadlock d of those that are possibly there is settled, and
 // whether all that it hangs on is known exactly: then it is as the history of what is surely
 // so has it.
+//
+// Only changes that may be within its life count. Before and after that it surely is not there, so it
+// makes no difference when exactly a change was. One that may be within it or before it counts, and is
+// uncertain.
 func (j *judging) isSettled(d int) (settled, exact bool) {
 	var all []factChange
 	life := j.may.all[d].Interval
@@ -60,11 +68,13 @@ func (j *judging) isSettled(d int) (settled, exact bool) {
 	return !collide(all), !slices.ContainsFunc(all, func(c factChange) bool { return c.From < c.To })
 }
 
-// switched is what a change of a period may do.
+// switched is what a change of a period may do: to none it frees, from none it makes stuck.
 func switched(was, is int) (grows, decays bool) { return is != noPeriod, was != noPeriod }
 
 // collide reports whether a growth and a decay may be at the same time, or in either order.
 // What is known exactly is one after the other, or at one instant and so one change.
+// It goes through the changes by when they can be at the earliest: one collides with those before
+// it of the other kind if it can be before the latest time of one of them.
 func collide(all []factChange) bool {
 	slices.SortFunc(all, func(a, b factChange) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
 	latest := map[bool]unit.Time{true: -unit.Never, false: -unit.Never} // To of those so far, by whether they grow
@@ -83,7 +93,8 @@ func (j *judging) sharesPool(q Queue) bool {
 	return wired && j.facts.fabric.sharesPool(b.Node)
 }
 
-// hangsOn are the queues of deadlock d, and all that these possibly wait for.
+// hangsOn are the queues of deadlock d, and all that these possibly wait for, at any time of its life: if
+// one of these is free, so may those of d be. Others only wait for d, or for something else.
 func (j *judging) hangsOn(d int) (all []Queue) {
 	known := map[Queue]bool{}
 	for i, c := range j.possibly.changes {
@@ -116,7 +127,8 @@ func (j *judging) hangsOn(d int) (all []Queue) {
 }
 
 // appendChanges appends the changes of a fact of a node that may be in an interval. kind
-// says what a change from one value to another does.
+// says what a change from one value to another does. s is nil for a fact that no log tells of; the value
+// of the time before all logs is no change.
 func (f *factsOf) appendChanges(all []factChange, s *steps, n unit.NodeID, life Interval, kind func(was, is int) (grows, decays bool)) []factChange {
 	if s == nil {
 		return all

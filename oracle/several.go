@@ -24,11 +24,15 @@ type Clocks struct {
 func (c *Clocks) count() int { return 1 + max(slices.Max(c.By), c.Reference) }
 
 // place is when everything in the logs of one clock was, by the reference.
+//
+// Invariants: at has no time twice and is in order; in[i] bounds when at[i] was, both its ends in order
+// too, because what is later by its own clock is later by any. No bound is below 0: no run begins before
+// the reference does.
 type place struct {
 	at []unit.Time // the times of its logs
 	in []clocks.Interval
 	// middle stands for in where nothing is judged: between the bounds, if there are two, and
-	// not after the end.
+	// not after the end. It is an estimate, and of no use for a proof.
 	middle []unit.Time
 }
 
@@ -38,7 +42,8 @@ func (p *place) about(at unit.Time) unit.Time {
 	return p.middle[i]
 }
 
-// setMiddle fills in middle. As time does, it does not go back.
+// setMiddle fills in middle. As time does, it does not go back. From 0 means that nothing is known from
+// below: then the upper bound is all there is to go by.
 func (p *place) setMiddle(end unit.Time) {
 	last := unit.Time(0)
 	for _, in := range p.in {
@@ -51,7 +56,7 @@ func (p *place) setMiddle(end unit.Time) {
 	}
 }
 
-// beginning stands for the time before all logs.
+// beginning stands for the time before all logs. It is no time of any clock, as these do not go below 0.
 const beginning unit.Time = -1
 
 // when is between which times of the reference a time of the logs was.
@@ -64,7 +69,9 @@ func (p *place) when(at unit.Time) clocks.Interval {
 }
 
 // places are those of all clocks. Times do not go back on any clock, so what is later by
-// its own clock is later by the reference.
+// its own clock is later by the reference: a lower bound holds for all that comes after, an upper
+// bound for all that was before, and both are passed on. If all bounds are right none becomes empty
+// by that, since the true time stays in each.
 func places(logs []event.Log, c *Clocks, net *clocks.Net) []place {
 	all := make([]place, c.count())
 	for i, l := range logs {
@@ -92,7 +99,8 @@ func places(logs []event.Log, c *Clocks, net *clocks.Net) []place {
 	return all
 }
 
-// factsOf are the facts of all nodes over time, each by the clock of its node.
+// factsOf are the facts of all nodes over time, each by the clock of its node. A State has one value of a
+// fact, that of now; here each fact has its whole course, so that it can be laid between bounds later.
 type factsOf struct {
 	fabric *Fabric
 	clock  map[unit.NodeID]*place
@@ -102,7 +110,8 @@ type factsOf struct {
 	held   stepsBy[holding]
 	// Of nodes with Rules: outside is what a bucket has outside its headroom, less allOutside.
 	outside, extra stepsBy[Bucket]
-	// What there is of held for a bucket, and for a queue.
+	// What there is of held for a bucket, and for a queue: what XON of the one and a resume of the
+	// other set to 0.
 	of map[Bucket][]holding
 	in map[Queue][]holding
 }
@@ -135,7 +144,9 @@ func newFacts(f *Fabric) *factsOf {
 	return &factsOf{fabric: f, clock: map[unit.NodeID]*place{}, of: map[Bucket][]holding{}, in: map[Queue][]holding{}}
 }
 
-// add takes the next event of a node. It says of the facts what State.apply does.
+// add takes the next event of a node. It says of the facts what State.apply does, and has to: the truth by
+// one clock is by that, and lies between the two histories only if both read events alike. Periods are
+// kept with 1 added, as 0 means none.
 func (f *factsOf) add(node unit.NodeID, e *event.Event) {
 	b, q := Bucket{unit.NodePort{Node: node, Port: e.Port}, e.Class}, Queue{unit.NodePort{Node: node, Port: e.Out}, e.OutClass}
 	switch e.Type {
@@ -184,7 +195,9 @@ func (f *factsOf) add(node unit.NodeID, e *event.Event) {
 	}
 }
 
-// setLimit: until the first one is known the limit is taken to be that.
+// setLimit notes the limit that an event tells of. Until the first one is known the limit is taken to
+// be that. It matters from the first XOFF on, whenever between its bounds that was, and a 0 before it
+// would be one more value that the limit may have had then.
 func (f *factsOf) setLimit(b Bucket, e *event.Event) {
 	s := f.limit.of(b)
 	if len(*s) == 0 {
@@ -195,7 +208,8 @@ func (f *factsOf) setLimit(b Bucket, e *event.Event) {
 	}
 }
 
-// fact is a change of a State, by the reference.
+// fact is a change of a State, by the reference. Period and XOFF are one fact here, about the queue and its
+// bucket together (meet): whether conditions 1 and 2 hold.
 type fact struct {
 	at    unit.Time
 	queue Queue // that is in the period of its bucket, or not; or in which bytes are held
@@ -215,6 +229,8 @@ const (
 	ofExtra
 )
 
+// apply puts the fact into a State in which each bucket that ever was XOFF is so for good (history).
+// There SetPausedAnyPeriod closes a queue and SetResumed opens it, whatever the period.
 func (f *fact) apply(s *State) {
 	switch {
 	case f.bucket == Bucket{}:
@@ -235,12 +251,18 @@ func (f *fact) apply(s *State) {
 }
 
 // changes are the facts as they surely are, and as they possibly are, in order of time.
+//
+// Each fact pulls S* one way, and so is taken at that end of what it may be at which S* is smallest, or
+// largest: bytes that are held, and what is outside a headroom, make S* larger, limits and extras
+// make it smaller. The facts may not all be at that end at one time, so the two histories may be
+// further apart than need be, and never too close. That costs what is undecided, not what is right.
 func (f *factsOf) changes() (surely, possibly []fact) {
 	put := func(to *[]fact, s steps, q Queue, b Bucket, of ...factOf) {
 		for _, v := range s {
 			*to = append(*to, fact{v.at, q, b, cmp.Or(of...), v.is})
 		}
 	}
+	// A queue that leads to a host, and one of which the bucket was never XOFF, meets no period.
 	for _, q := range f.paused.keys {
 		down, wired := f.fabric.Down(q)
 		if !wired || f.fabric.node(down.Node).Host || f.xoff.all[down] == nil {
@@ -268,6 +290,7 @@ func (f *factsOf) changes() (surely, possibly []fact) {
 		put(&surely, f.held.of(h).least(f.when(h.bucket.Node), 1), h.queue, h.bucket)
 		put(&possibly, f.held.of(h).least(f.when(h.bucket.Node), -1), h.queue, h.bucket)
 	}
+	// Facts of one time are one instant, whatever their order: history settles after all of them.
 	for _, all := range [...][]fact{surely, possibly} {
 		slices.SortStableFunc(all, func(a, b fact) int { return cmp.Compare(a.at, b.at) })
 	}
@@ -276,7 +299,8 @@ func (f *factsOf) changes() (surely, possibly []fact) {
 
 func (f *factsOf) when(n unit.NodeID) func(unit.Time) clocks.Interval { return f.clock[n].when }
 
-// history is S* over time by these facts, until the end.
+// history is S* over time by these facts, until the end. Facts of which the bound lies beyond it are left
+// out: what they change is no longer judged.
 func (f *factsOf) history(changes []fact, end unit.Time) (h History) {
 	s := NewState(f.fabric)
 	for _, b := range f.xoff.keys {

@@ -9,7 +9,8 @@ import (
 )
 
 // steps is a fact of one node over time: what it is from each of these times on, by the
-// node's own clock. Before the first it is 0.
+// node's own clock. Before the first it is 0, which each kind of fact has for "nothing": no bytes, no
+// pause, nothing in a headroom. Invariant: the times are in order and none is there twice.
 type steps []stepTo
 
 type stepTo struct {
@@ -18,7 +19,7 @@ type stepTo struct {
 }
 
 // set notes that the fact has a value from a time on. Of several at one time the last
-// counts.
+// counts, as S* is that of the end of an instant; what was between never was.
 func (s *steps) set(at unit.Time, is int) {
 	if n := len(*s); n > 0 && (*s)[n-1].at == at {
 		(*s)[n-1].is = is
@@ -36,6 +37,9 @@ type turn struct {
 
 // turns are those of all values, by the reference, in order: value n is possible from the
 // earliest time at which it can have begun until the latest at which the next must have.
+//
+// So at each time one value at least is possible, if no bound is empty: the next value is added before
+// one is taken away, or at the same time and ahead of it, as the sort is stable.
 func (s steps) turns(when func(unit.Time) clocks.Interval) []turn {
 	all := make([]turn, 0, 2*len(s))
 	for i, v := range s {
@@ -56,6 +60,11 @@ func (s steps) value(n int) int {
 
 // least are the steps of the least that the fact can be, by the reference; with sign -1
 // of the greatest.
+//
+// Values become possible in their order and cease to be in the same order, so the least of those that
+// are is that of a sliding window. A value that a later one is not above will never be the least
+// again, since the later one stays longer, and is dropped. Each is added once and dropped once: the
+// time is linear, but for the sort. The result is taken after all turns of one time.
 func (s steps) least(when func(unit.Time) clocks.Interval, sign int) steps {
 	window := []int{0} // the possible values that no later one is below, in order
 	var out steps
@@ -80,14 +89,16 @@ func (s steps) least(when func(unit.Time) clocks.Interval, sign int) steps {
 }
 
 // Values of the facts of which pause is in force, and in which period a bucket is XOFF:
-// none, or a period and 1.
+// none, or a period and 1. A period has 8 bits, so 1 to 256 are periods, and anyPeriod is the next
+// number: a pause that carried none.
 const (
 	noPeriod  = 0
 	anyPeriod = 257
 )
 
 // meet are the times at which a queue and the bucket that it waits for are in the same
-// period for sure, and those at which they may be: 1 from a time on, or 0.
+// period for sure, and those at which they may be: 1 from a time on, or 0. The two are on different
+// nodes, and may go by different clocks; what each may be does not depend on the other.
 func meet(queue, bucket steps, queueWhen, bucketWhen func(unit.Time) clocks.Interval) (surely, possibly steps) {
 	var m meeting
 	m.add(&m.queue, &m.bucket, noPeriod, 1)
@@ -136,12 +147,15 @@ type meeting struct {
 	common        int // periods in which both may be
 }
 
-// values counts how often a fact may have each value.
+// values counts how often a fact may have each value: the same period may be there twice, before and
+// after another one, and is possible until both are gone.
 type values struct {
 	count [anyPeriod + 1]int
 	kinds int // values that it may have
 }
 
+// add counts the value is n times more in to. kinds and common change only when it becomes possible by
+// that or ceases to be.
 func (m *meeting) add(to, other *values, is, n int) {
 	was := to.count[is] > 0
 	to.count[is] += n
@@ -155,11 +169,17 @@ func (m *meeting) add(to, other *values, is, n int) {
 	}
 }
 
+// possibly reports whether some value that the queue may have meets some that the bucket may have: a
+// period that both have, or a pause by any period with whatever period of a bucket that is XOFF.
 func (m *meeting) possibly() bool {
 	xoff := m.bucket.kinds > 1 || m.bucket.count[noPeriod] == 0
 	return m.common > 0 || xoff && m.queue.count[anyPeriod] > 0
 }
 
+// surely reports that each value that the queue may have meets each that the bucket may have. A
+// queue that may have several is never sure, even where each of them would do; that leaves something
+// undecided, and proves nothing wrong. Nor is a bucket sure that may be XON. With a pause by any period it
+// does not matter in which of several periods the bucket is.
 func (m *meeting) surely() bool {
 	if m.queue.kinds > 1 || m.bucket.count[noPeriod] > 0 {
 		return false

@@ -35,7 +35,8 @@ func JudgeClocks(f *Fabric, logs []event.Log, c Clocks, end, late unit.Time) (*R
 	return JudgeBounds(f, logs, c, end, late)
 }
 
-// until is how many events of log i count besides what they say of waiting.
+// until is how many events of log i count besides what they say of waiting: those up to the end by the
+// log's own clock, which no bound can make uncertain.
 func (c *Clocks) until(i int, log []event.Event) int {
 	if c.Ends == nil {
 		return len(log)
@@ -51,6 +52,11 @@ func (c *Clocks) until(i int, log []event.Event) int {
 
 // JudgeBounds is JudgeClocks without the short way for one clock: a test holds one against the
 // other.
+//
+// It goes through the logs twice over. By bounds their facts make the two histories, and the findings are
+// held against these. By the middle between the bounds their events are replayed as if that were when they
+// were, for what only tells: the time line, pauses of hosts, actions, loops of findings that are not true.
+// The history of the replay is of no use and is replaced by the sure one.
 func JudgeBounds(f *Fabric, logs []event.Log, c Clocks, end, late unit.Time) (*Result, error) {
 	if _, err := Merge(logs); err != nil { // two logs of a node
 		return nil, err
@@ -121,7 +127,12 @@ func (f *Fabric) checkOrder(l event.Log, k int) error {
 	return nil
 }
 
-// judging holds what was declared against the two histories.
+// judging holds what was declared against the two histories: surely, in which S* is never more than in
+// truth, and possibly, in which it is never less. sure and may are their deadlocks.
+//
+// Between the two a deadlock of the truth may be cut in parts or joined with others: what is surely
+// there may have gaps where a fact is uncertain, and what is possibly there may bridge a gap of the truth.
+// So deadlocks are counted only where that is excluded (missed, isSettled).
 type judging struct {
 	net               *clocks.Net
 	facts             *factsOf
@@ -131,6 +142,10 @@ type judging struct {
 	sure, may         lives
 }
 
+// judge fills in the outcomes; declared are the bounds of when each finding was declared, in their order.
+//
+// True is what holds at all times between the bounds, by the sure history: wherever within them the finding
+// was, its queue was in the core of the truth. The rest is judgeUntrue's.
 func (j *judging) judge(res *Result, declared []clocks.Interval) {
 	j.sure, j.may = j.surely.lives(), j.possibly.lives()
 	res.History, res.Intervals = &j.surely, j.surely.Intervals()
@@ -151,11 +166,13 @@ func (j *judging) judge(res *Result, declared []clocks.Interval) {
 	res.Undecided = j.missed(named)
 }
 
+// coreTimes are the longest intervals in which q is in the core.
 func (h *History) coreTimes(q Queue) []Interval {
 	return h.where(func(s *Stuck) bool { return s.InCore(q) })
 }
 
-// covers reports whether one of the intervals contains all times from one to another.
+// covers reports whether one of the intervals contains all times from one to another. Ends count, as an
+// instant of change belongs to both sides (History.Judge).
 func covers(all []Interval, from, to unit.Time) bool {
 	return slices.ContainsFunc(all, func(in Interval) bool { return in.From <= from && to <= in.To })
 }
@@ -179,7 +196,16 @@ func (j *judging) judgeTrue(f *Finding, in clocks.Interval) {
 	f.Latency, f.LatencyMost = latency.From, latency.To
 }
 
-// judgeUntrue is the outcome of a finding that is not surely true.
+// judgeUntrue is the outcome of a finding that is not surely true. By one clock it would be one of:
+//
+//   - true, unless its queue is possibly in the core at no time between its bounds. If it is, nothing is
+//     proved;
+//   - late, if the end of the queue's last time in the core is less than late ago. That end is between
+//     that of the last sure time, or the beginning of the last possible one, and that of the last possible
+//     one. Late is proved if there was such a time for sure and even its earliest end is near enough;
+//     that it is not late, if even the latest end is too long ago. All times before are longer ago;
+//   - premature, if the queue is surely in the core later; not, if it never possibly is;
+//   - false otherwise.
 func (j *judging) judgeUntrue(f *Finding, in clocks.Interval) Outcome {
 	possibly, surely := j.possibly.coreTimes(f.Queue), j.surely.coreTimes(f.Queue)
 	var lastMay, lastSure *Interval // of those that end before it
@@ -225,7 +251,9 @@ func (j *judging) judgeUntrue(f *Finding, in clocks.Interval) Outcome {
 }
 
 // span is between which bounds the time from one moment to another is. The reference may
-// step between them, so another clock is asked too: not both step. Either may drift.
+// step between them, so another clock is asked too: not both step. Either may drift. Of the other
+// clocks the one that knows best is asked, and the hull of both answers is taken, because it is not
+// known which of the two stepped, if one did.
 func (j *judging) span(from, to clocks.Interval) clocks.Interval {
 	least := func(a, b clocks.Interval) clocks.Interval {
 		d := clocks.Interval{From: 0, To: unit.Never}
@@ -269,7 +297,8 @@ func (j *judging) by(clock int, in clocks.Interval) clocks.Interval {
 	return out
 }
 
-// mayName are the deadlocks that are possibly there and that a finding may name.
+// mayName are the deadlocks that are possibly there and that a finding may name: whose core its queue is in
+// at some time at which it may have been declared, the instant before a change included.
 func (j *judging) mayName(f *Finding) (named []int) {
 	h := &j.possibly
 	for i := max(0, h.index(f.At)-1); i < len(h.changes) && h.changes[i].at <= f.AtMost; i++ {
@@ -287,6 +316,13 @@ func (j *judging) mayName(f *Finding) (named []int) {
 // missed marks those of the deadlocks that are surely there of which it cannot be said
 // whether they were missed, and returns those that are possibly there of which it cannot be
 // said that they were, or were missed.
+//
+// Deadlocks of the truth lie within those that are possibly there, so it is asked of each of these. That a
+// knot of it was missed is proved if one was surely there (knotAround) and no finding may mean any of it.
+// Which of several parts the knot is cannot be told: the first that it was found around is counted as
+// missed, so that one counts once, and of the others it is undecided. If all that it hangs on is known
+// exactly, the sure history has it as it was. If it is settled, that history has all deadlocks that there
+// were, but not all of their times.
 func (j *judging) missed(named []bool) (undecided []Deadlock) {
 	knots := make([]int, len(named))    // by deadlock that is possibly there: one that surely is a knot, + 1
 	within := make([][]int, len(named)) // and those that surely are
@@ -328,6 +364,8 @@ func (j *judging) missed(named []bool) (undecided []Deadlock) {
 
 // knotAround is the deadlock that is possibly there around a queue that surely is in one
 // from one time to another, and whether no edge possibly leads out of it at some time then.
+// If so there was a knot within it at that time: from the queue, which is stuck in truth, edges lead to
+// a knot, and no edge of the truth is missing among those that are possible.
 func (j *judging) knotAround(q Queue, from, to unit.Time) (knot bool, deadlock int) {
 	h := &j.possibly
 	for i := h.index(from); i < len(h.changes) && (h.changes[i].at < to || h.changes[i].at == from); i++ {
@@ -344,13 +382,15 @@ func (j *judging) knotAround(q Queue, from, to unit.Time) (knot bool, deadlock i
 // ClocksKnown is how well the clocks of a run were known.
 type ClocksKnown struct {
 	Count int
-	// Typical and Worst are how far apart the bounds are on the time of what the logs of all
+	// Typical and Worst are how far apart, in ns, the bounds are on the time of what the logs of all
 	// clocks but the reference have: the median, and the worst. Unbounded is for how many,
 	// per mille, there is no bound; they do not count as Worst.
 	Typical, Worst unit.Time
 	Unbounded      int
 }
 
+// known counts each time of a clock once, however many events there were then. The reference has no
+// bounds to count.
 func known(all []place, c *Clocks) *ClocksKnown {
 	by := slices.Clone(c.By)
 	slices.Sort(by)
@@ -380,7 +420,8 @@ func known(all []place, c *Clocks) *ClocksKnown {
 	return k
 }
 
-// Reference is the clock that most switches of a fabric go by, of several the first.
+// Reference is the clock that most switches of a fabric go by, of several the first. What most of the logs
+// say is known exactly then.
 func Reference(f *Fabric, logs []event.Log, by []int) (most int) {
 	most = by[0]
 	count := make([]int, 1+slices.Max(by))
