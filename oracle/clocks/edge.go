@@ -9,13 +9,14 @@ import (
 )
 
 // edge is what the frames between two clocks say of the times of one, here, by the other,
-// there.
+// there. For the other direction there is another one (Net.edges).
 type edge struct {
 	most  anchors // of frames that left here: what was at that time here was at most at this one there
 	least anchors // of frames that came here: at least
 }
 
-// anchors are moments here of which something is known there.
+// anchors are moments here of which something is known there. Invariant, after sort: all is in order of
+// at, so the anchors within Window of a moment are a range of it, and the tables answer for ranges.
 type anchors struct {
 	all []anchor // by time
 	// sign is 1 where the least of what they say is wanted, and -1 where the greatest: that is
@@ -28,6 +29,7 @@ type anchors struct {
 	causal []unit.Time
 }
 
+// anchor is a frame: its moment here, and by what time there that was, or from when on.
 type anchor struct{ at, by unit.Time }
 
 func (a *anchors) add(at, by unit.Time) { a.all = append(a.all, anchor{at, by}) }
@@ -49,6 +51,8 @@ func (a *anchors) origin() unit.Time {
 // rounding is by how much drift may be wrong: once for each of two times.
 const rounding = 2
 
+// build makes all that bounds are read from. An upper bound by causality holds for what was earlier too, so
+// the least is taken from the end on; a lower one for what was later, so from the beginning on.
 func (e *edge) build() {
 	e.most.sort()
 	e.least.sort()
@@ -66,7 +70,9 @@ func (a *anchors) sort() {
 	slices.SortFunc(a.all, func(x, y anchor) int { return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.by, y.by)) })
 }
 
-// fill makes the tables, of all values times sign.
+// fill makes the tables, of all values times sign. What an anchor says of x is its offset by - at,
+// loosened by the drift between at and x. That drift is a difference of two drifts since the origin, of at
+// and of x; so the part of the anchor is in the table, and that of x is added when it is asked for.
 func (a *anchors) fill(sign unit.Time) {
 	plus, minus := make([]unit.Time, len(a.all)), make([]unit.Time, len(a.all))
 	a.sign, a.causal = sign, make([]unit.Time, len(a.all))
@@ -83,7 +89,7 @@ func (a *anchors) from(t unit.Time) int {
 }
 
 // before and after are the least that the anchors within Window before x, or after it, say
-// of x, times the sign; unit.Never without any.
+// of x, times the sign; unit.Never without any. The one at x counts for both.
 func (a *anchors) before(x unit.Time) unit.Time {
 	i, j := a.from(x-Window), a.from(x+1)
 	if i == j {
@@ -112,7 +118,8 @@ func (e *edge) causal(x unit.Time) Interval {
 	return in
 }
 
-// bounds are those of causality and of the clocks together.
+// bounds are those of causality and of the clocks together. Why the hull, and what an empty interval
+// means: see the package.
 func (e *edge) bounds(x unit.Time) Interval {
 	before := Interval{-e.least.before(x), e.most.before(x)}
 	after := Interval{-e.least.after(x), e.most.after(x)}
@@ -132,7 +139,8 @@ func (e *edge) bounds(x unit.Time) Interval {
 	return all
 }
 
-// over are the bounds of something between two times here.
+// over are the bounds of something between two times here: no earlier than the earlier end can be, and
+// no later than the later one.
 func (e *edge) over(in Interval, bounds func(*edge, unit.Time) Interval) Interval {
 	out := unbounded
 	if in.From != -unit.Never {

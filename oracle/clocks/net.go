@@ -10,7 +10,8 @@ import (
 // few tens in the long run (adjtimex(2)).
 const MaxDrift = 200
 
-// Drift is by how much a clock may be wrong about how long something took, rounded up.
+// Drift is by how much a clock may be wrong about how long something took, in ns, rounded up. Whole
+// milliseconds and the rest are taken apart, so that no product exceeds 64 bits.
 func Drift(t unit.Time) unit.Time { return t/1e6*MaxDrift + t%1e6*MaxDrift/1e6 + 1 }
 
 // relative is by how much two clocks may drift apart, in parts per million of one of them:
@@ -18,7 +19,8 @@ func Drift(t unit.Time) unit.Time { return t/1e6*MaxDrift + t%1e6*MaxDrift/1e6 +
 const relative = 2*MaxDrift + 1
 
 // Window is how far from a moment frames count for what they say of the offset there. A
-// clock must not step twice within two of them.
+// clock must not step twice within two of them. Chosen: the longer it is the more frames count, and the more
+// is assumed of steps; within a second two clocks drift apart by 0.4 ms at most (relative).
 const Window = unit.Second
 
 // Stamp is a moment by one of the clocks, which are numbered from 0.
@@ -79,6 +81,7 @@ func New(n int, pairs []Pair) *Net {
 	return net
 }
 
+// edge is what is known of times of one clock by another, made when the first frame between them is met.
 func (n *Net) edge(of, on int) *edge {
 	e := &n.edges[of*n.n+on]
 	if *e == nil {
@@ -99,7 +102,8 @@ func (n *Net) Bounds(of Stamp, on int) Interval {
 func (n *Net) Causal(of Stamp, on int) Interval { return n.routes(of, on, (*edge).causal) }
 
 // routes is where all ways from one clock to the other agree: the direct one, those by one
-// clock between them, and where there is none of either a shortest one.
+// clock between them, and where there is none of either a shortest one. Each way is a bound that holds,
+// so where they meet holds too; longer ways are left out, as each frame on a way loosens it.
 func (n *Net) routes(of Stamp, on int, bounds func(*edge, unit.Time) Interval) Interval {
 	x := Interval{of.At, of.At}
 	if of.Clock == on {

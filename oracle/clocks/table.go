@@ -10,6 +10,7 @@ import (
 // numbers from i on (a sparse table).
 type table [][]unit.Time
 
+// newTable takes time and memory n log n, once for each edge and direction.
 func newTable(v []unit.Time) table {
 	t := table{v}
 	for k := 1; 1<<k <= len(v); k++ {
@@ -23,7 +24,8 @@ func newTable(v []unit.Time) table {
 	return t
 }
 
-// least is the least of the numbers from i to before j, which must not be none.
+// least is the least of the numbers from i to before j, which must not be none: that of two rows of a
+// power of two, which may overlap.
 func (t table) least(i, j int) unit.Time {
 	k := bits.Len(uint(j-i)) - 1
 	return min(t[k][i], t[k][j-1<<k])
