@@ -18,7 +18,8 @@ import (
 // A verdict states much twice: what a flow sent and what became of it; when a deadlock
 // began and ended, and how long it lasted. audit compares these figures. Those of one
 // run cannot contradict each other, so where they do, a program or a clock is wrong and
-// the run is not valid.
+// the run is not valid. That holds for relations that no timing can break: where a live node or a
+// wire may rightly make two figures differ, the rule leaves room for it or does not apply.
 
 // auditor checks a verdict for contradictions, in itself and with its run.
 type auditor struct {
@@ -68,7 +69,8 @@ func (a *auditor) broke(format string, args ...any) {
 	a.broken = append(a.broken, "the figures contradict each other: "+fmt.Sprintf(format, args...))
 }
 
-// reported says whether both ends of a flow reported their counts.
+// reported says whether both ends of a flow reported their counts. Of others the figures are incomplete, and
+// rules that need both say nothing.
 func (a *auditor) reported(f *FlowResult) bool { return a.host(f.From) != nil && a.host(f.To) != nil }
 
 // host is the report of a host, nil if there is none.
@@ -89,6 +91,8 @@ func (a *auditor) span(f *scenario.Flow) unit.Time {
 	return max(0, end-f.Start)
 }
 
+// flowsAddUp: each frame that was sent came, was lost, or is in flight. What is in flight is the rest, so
+// the rule breaks where more came or was lost than was sent.
 func (a *auditor) flowsAddUp() {
 	for i := range a.v.Flows {
 		f := &a.v.Flows[i]
@@ -206,7 +210,9 @@ func (a *auditor) inFlightFits() {
 	}
 }
 
-// onLinks is how many bytes all links hold at most, and how many those held that went down.
+// onLinks is how many bytes all links hold at most, and how many those held that went down: those are
+// lost, and no node counts them. Twice the delay, because a frame that others are to overtake takes as
+// long (link/impair); twice the sum, because a link has two directions.
 func (a *auditor) onLinks(longest int64) (bytes int64) {
 	p := a.r.Plan
 	stopped := slices.ContainsFunc(p.Events, func(e scenario.Event) bool { return e.Do == scenario.Stop })
@@ -232,7 +238,7 @@ func carried(r unit.Rate, in unit.Time) int64 {
 	return int64(float64(r)/8*float64(in)/float64(unit.Second)) + 1
 }
 
-// wire is the rate of a host's link.
+// wire is the rate of a host's link, the first if it has several; 0 is unlimited.
 func (a *auditor) wire(node int) unit.Rate {
 	for _, l := range a.r.Plan.Links {
 		if l.A.Node == node || l.B.Node == node {
@@ -265,7 +271,9 @@ func (a *auditor) flowsKeepToWires() {
 	}
 }
 
-// binsAddUp: the bytes of all bins are no more than those received.
+// binsAddUp: the bytes of all bins are no more than those received. A bin is a rate, rounded down, so
+// its bytes are rounded up, and a byte for each bin is forgiven. The product is taken in parts, as it
+// does not fit 64 bits. What came in the last odd nanoseconds is in no bin, so there may be less.
 func (a *auditor) binsAddUp() {
 	bin := int64(a.r.Plan.Scenario.Bin())
 	for i := range a.v.Flows {
@@ -339,6 +347,7 @@ func (a *auditor) lossIsOfWhatWasSent() {
 	}
 }
 
+// declarationsAddUp: each declaration is judged to be one thing, and counted as that.
 func (a *auditor) declarationsAddUp() {
 	v := a.v
 	judged := map[string]int{}
@@ -381,6 +390,7 @@ func (a *auditor) declarationsAreInTime() {
 	}
 }
 
+// declarationsNeedADetector: without one nobody declares and nobody sends messages.
 func (a *auditor) declarationsNeedADetector() {
 	if a.v.Detector == "none" && (len(a.v.Detections) > 0 || a.v.ControlMessages > 0) {
 		a.broke("%d declarations and %d control messages without a detector", len(a.v.Detections), a.v.ControlMessages)
@@ -403,6 +413,8 @@ func (a *auditor) intervalsAreInOrder() {
 	}
 }
 
+// deadlockIsThatOfIntervals: what the verdict says of onset, recovery and recurrence is what the intervals
+// say; and from the start over the onset and the recovery to the end it is the whole run.
 func (a *auditor) deadlockIsThatOfIntervals() {
 	v, all := a.v, a.r.Truth.Intervals
 	if v.Deadlock != (len(all) > 0) || v.Recurrences != max(0, len(all)-1) {
@@ -434,6 +446,8 @@ func (a *auditor) endIsThatOfTheLog() {
 	}
 }
 
+// timelineIsInOrder: moments are in order and none is after the end. The first may be before the start:
+// what a live fabric does before the scenario begins is told too.
 func (a *auditor) timelineIsInOrder() {
 	last := unit.Time(0)
 	for i, m := range a.v.Timeline {

@@ -84,7 +84,8 @@ func completion(runs []*Verdict) *Completion {
 	return &c
 }
 
-// completed is what became of the flows of from to below bytes.
+// completed is what became of the flows of from to below bytes. Of several runs the flows are put together
+// and the spans added up, so that goodput is bytes by the time that all runs took.
 func completed(runs []*Verdict, from, below int64) Completed {
 	c := Completed{From: from, Below: below}
 	var times []unit.Time

@@ -15,7 +15,8 @@ import (
 )
 
 // count fills in what the nodes' counters say: flows, lost frames, messages, sizes. It
-// comes after judge because it needs the actions that systems took.
+// comes after judge because it needs the actions that systems took. Frames are counted by what became of them
+// (dataplane.Fate): lost, dropped on purpose, or wanted by nobody, which is no loss.
 func (v *Verdict) count(p *scenario.Plan, switches []observe.Switch, hosts []observe.Host) {
 	wire := v.countFlows(p, switches, hosts)
 	v.ResponseDropped, v.ResponseDroppedBytes, v.Policed, v.IncompleteARP = 0, 0, 0, 0
@@ -41,7 +42,8 @@ func (v *Verdict) count(p *scenario.Plan, switches []observe.Switch, hosts []obs
 	v.countDropped()
 }
 
-// unheard returns the hosts whose pauses a system ignored at some time.
+// unheard returns the hosts whose pauses a system ignored at some time. Such a host is sent more than it
+// has room for, on purpose; so what it drops for that counts as Policed, in the whole run, and as no loss.
 func (v *Verdict) unheard(s *scenario.Scenario) map[string]bool {
 	ignored := map[string]bool{}
 	for _, m := range v.Measures {
@@ -143,7 +145,7 @@ func messagesOf(m *host.Messages, alone unit.Time) *MessageResult {
 }
 
 // perSecond is so many bytes in a time as bits per second, rounded down. A gigabyte times a
-// second in nanoseconds does not fit 64 bits.
+// second in nanoseconds does not fit 64 bits, so the product has 128; a time of 0 counts as one ns.
 func perSecond(bytes uint64, in unit.Time) int64 {
 	hi, lo := bits.Mul64(bytes, 8*uint64(unit.Second))
 	span := uint64(max(1, in))
@@ -163,7 +165,7 @@ func overTime(bins []uint64, bin unit.Time) []int64 {
 	return rates
 }
 
-// final is the throughput in the last quarter of the bins.
+// final is the throughput in the last quarter of the bins: their mean, as all are of equal length.
 func final(bins []uint64, bin unit.Time) int64 {
 	n := len(bins) / 4
 	sum := int64(0)

@@ -36,7 +36,8 @@ type Run struct {
 }
 
 // Of is the verdict of a run. It is not valid if the run has Doubts, or if its figures
-// contradict each other.
+// contradict each other. The order matters: count needs the measures that judge lists, the completion of
+// flows needs the flows, what is expected needs all figures, and audit goes through the lot.
 func Of(r Run) *Verdict {
 	s := r.Plan.Scenario
 	v := &Verdict{
@@ -66,7 +67,8 @@ func Of(r Run) *Verdict {
 }
 
 // judge fills in the oracle's part: the deadlock, the detections, recovery, PFC frames
-// and the time line. start is the scenario's start on the oracle's clock.
+// and the time line. start is the scenario's start on the oracle's clock: it is taken off points of time, and
+// never off spans.
 func (v *Verdict) judge(p *scenario.Plan, r *oracle.Result, start unit.Time) {
 	v.PFC = PFCFrames(r.Frames)
 	v.Detections, v.Timeline = nil, nil
@@ -102,6 +104,8 @@ func (v *Verdict) judge(p *scenario.Plan, r *oracle.Result, start unit.Time) {
 	}
 }
 
+// judgeMeasures lists what systems did and could not do. A measure has the priority of its queue, or of its
+// bucket if it is about no queue; the node is the same for both.
 func (v *Verdict) judgeMeasures(r *oracle.Result, start unit.Time) {
 	port := func(p unit.NodePort) string {
 		if p.Port == unit.NoPort {
@@ -130,6 +134,8 @@ func orUnbounded(t unit.Time) unit.Time {
 	return t
 }
 
+// detection is a finding by names. With several clocks its time and latency are ranges, and the lower
+// bound of its time may be before the start of the run.
 func detection(r *oracle.Result, f oracle.Finding, start unit.Time) Detection {
 	d := Detection{
 		At: f.At - start, Latency: f.Latency,
@@ -146,7 +152,8 @@ func detection(r *oracle.Result, f oracle.Finding, start unit.Time) Detection {
 	return d
 }
 
-// causes are the causes that were named after finding f, by names.
+// causes are the causes that were named after finding f, by names. The detector names flows by the hash of
+// their headers, all that a switch sees of them; flows of equal hash are all named.
 func causes(p *scenario.Plan, r *oracle.Result, f oracle.Finding) (found []FoundCause) {
 	d := r.Diagnosis(f)
 	if d == nil {

@@ -42,6 +42,12 @@ func dropsByFlow(switches []observe.Switch) (by map[uint32]observe.FlowDrops, un
 // lostOf is the part of a flow's row that says what was lost and what is on its way. Both are
 // exact if both ends reported; else what is in flight is not known, and 0. d is what nodes
 // dropped: of a flooded frame each copy, so no more counts than was sent and did not come.
+//
+// Two counts say what was lost, and neither sees all: the receiver misses numbers below the last that
+// came, so what was dropped since then is not among them, and nodes do not see what a wire loses. The
+// greater one counts. What was dropped on purpose is a part of it, never more.
+//
+// Invariant, if known: sent = received + lost + in flight; audit breaks on an in-flight below 0.
 func lostOf(out *host.Sent, in *host.Received, d observe.FlowDrops, known bool) (row FlowResult) {
 	missing := int64(out.Frames) - int64(in.Frames)
 	row.Lost = max(int64(in.Lost), min(int64(total(d)), missing))
@@ -59,7 +65,8 @@ func lostOf(out *host.Sent, in *host.Received, d observe.FlowDrops, known bool) 
 	return row
 }
 
-// lossReasons are those for which nodes lose lossless frames, in a fixed order.
+// lossReasons are those for which nodes lose lossless frames, in a fixed order. A reason that is added to
+// the switch is among them by its Fate.
 func lossReasons() (names []string) {
 	for r := dataplane.NoReason; !r.Odd(); r++ {
 		if r.Fate() == dataplane.Lost {
@@ -103,11 +110,14 @@ func (v *Verdict) countLosses(p *scenario.Plan, switches []observe.Switch, hosts
 	v.sortLosses()
 }
 
+// sortLosses puts the most first. Of equal ones the order of nodes and reasons stays, so that equal
+// runs give equal verdicts.
 func (v *Verdict) sortLosses() {
 	slices.SortStableFunc(v.LosslessLostAt, func(a, b Loss) int { return cmp.Compare(b.Frames, a.Frames) })
 }
 
-// lose counts n lossless frames that a node lost.
+// lose counts n lossless frames that a node lost. Invariant: LosslessLost is the sum of LosslessLostBy, and
+// that of LosslessLostAt, as all three are written here only.
 func (v *Verdict) lose(node, reason string, n int) {
 	if n == 0 {
 		return
@@ -134,7 +144,8 @@ func (v *Verdict) short(p *scenario.Plan, of HeadroomShort, port unit.Port, l *o
 	}
 }
 
-// reckon fills in what each group of a port has, and what it needs.
+// reckon fills in what each group of a port has, and what it needs, in bytes. A host pauses at three
+// quarters of its receive buffer, so its headroom is the last quarter.
 func (h *HeadroomShort) reckon(p *scenario.Plan, port unit.Port) {
 	at := slices.IndexFunc(p.Fabric.Nodes, func(n topo.Node) bool { return n.Name == h.Node })
 	switch {
@@ -155,7 +166,8 @@ func (h *HeadroomShort) reckon(p *scenario.Plan, port unit.Port) {
 	h.Need = p.Scenario.NeedsHeadroom(topo.End{Node: at, Port: port})
 }
 
-// lossShown is how many reasons of a loss a line has.
+// lossShown is how many reasons of a loss a line has. Chosen: with node names that is a line or two of
+// the table; the JSON has all.
 const lossShown = 3
 
 // lossText is the loss for people, the biggest reasons first: "36 headroom_full at h2, 3 wire".

@@ -17,6 +17,9 @@ func Schema() []byte {
 	return append(b, '\n')
 }
 
+// schemaOf is the schema of a type as encoding/json writes it. A field is required unless its tag has an
+// option, of which omitempty is the only one in use here; no other key may be there, so that a field that is
+// added without its documentation is noticed. Every number but a float is an integer.
 func schemaOf(t reflect.Type) map[string]any {
 	switch t.Kind() {
 	case reflect.Pointer:

@@ -115,7 +115,8 @@ func Summarize(runs []*Verdict) Summary {
 	return s
 }
 
-// equal reports whether several simulated runs differ in nothing but their seed.
+// equal reports whether several simulated runs differ in nothing but their seed. Then the seed drew nothing,
+// and quantiles over them would suggest samples that are not there.
 func equal(runs []*Verdict) bool {
 	if len(runs) < 2 || runs[0].World != "sim" {
 		return false

@@ -10,7 +10,7 @@ import (
 	"softswitch/unit"
 )
 
-// Bounds of the table.
+// Bounds of the table, in columns and rows. Chosen: as much as somebody reads; the JSON has all.
 const (
 	tableWidth      = 96
 	tableDetections = 20
