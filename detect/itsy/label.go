@@ -17,6 +17,8 @@ import (
 // the host that the port faces. Rank 0 is no label; the trigger may be there nonetheless.
 type label uint64
 
+// The id of a label is its rank and owner: one mint, whoever repeats it. Flags and trigger are those of
+// the bucket that says it and differ from queue to queue, so two labels are the same if their ids are.
 const (
 	ownerShift = 26
 	rankShift  = 48
@@ -34,7 +36,8 @@ func newLabel(rank uint16, owner unit.NodePort) label {
 	return label(rank)<<rankShift | label(pack(owner))<<ownerShift
 }
 
-// pack and unpack are a port of a node in 22 bits.
+// pack and unpack are a port of a node in 22 bits: 16 of the node, 6 of the port (unit.MaxPorts is 64). The
+// paper reckons with 14 and 6 bits (ITSY paper, section V).
 func pack(np unit.NodePort) uint32 { return uint32(np.Node)<<6 | uint32(np.Port) }
 
 func unpack(v uint32) unit.NodePort {
@@ -59,6 +62,9 @@ func (l label) withTrigger(t trigger, passed bool) label {
 // less is the order of labels: by rank, then by owner. Ranks are serial numbers
 // (RFC 1982): of two that lie less than 32768 apart, the one that was counted later
 // is the greater, also across the wrap. No label is less than any.
+//
+// The owner breaks ties: of two labels that meet on a loop one always survives. Ranks that lie exactly
+// 32768 apart have no order (RFC 1982, section 3.2): each is before the other.
 func (l label) less(m label) bool {
 	switch {
 	case m.isNone():
@@ -74,10 +80,10 @@ func (l label) less(m label) bool {
 // before is the order of ranks that are not 0.
 func before(a, b uint16) bool { return int16(a-b) < 0 }
 
-// later is the rank after a: never 0.
+// later is the rank after a: never 0, which is no label on the wire (docs/format/itsy.md, kind 3).
 func later(a uint16) uint16 { return max(a+1, 1) }
 
-// Flags on the wire.
+// Flags on the wire (docs/format/itsy.md, kind 3).
 const (
 	wireProof   = 1
 	wireTrigger = 2
@@ -115,6 +121,8 @@ func parseLabel(t itsyhdr.TLV) label {
 		return 0
 	}
 	var l label
+	// A label without a rank or an owner comes home to nobody. Its F and D go with it: they speak of the
+	// owner. The trigger is a matter of its own, and stays.
 	if t.Seq != 0 && t.Initiator.Node != 0 {
 		l = newLabel(t.Seq, t.Initiator)
 		for _, f := range flags {

@@ -8,6 +8,9 @@ import (
 
 // block brings up to date whether bucket i is blocked: XOFF, and it would stay so if nothing were
 // left but what waits in paused queues that lead to switches. It reports whether it became so.
+//
+// Queues that lead to hosts do not count: a host that pauses without end is a storm, and no loop goes
+// through it (ARCHITECTURE.md, "Ground truth").
 func (d *detector) block(now unit.Time, c *class, i unit.Port) (became bool) {
 	if !c.xoff.Has(i) || !d.staysByAll(c, i) {
 		c.unblock(i)
@@ -28,7 +31,9 @@ func (d *detector) mint(c *class, i, p unit.Port) {
 	n := &c.in[i]
 	c.clock = later(c.clock)
 	n.own = c.clock
+	// The new label is above whatever was declared before, so the next wait needs none on that account.
 	c.freed.Remove(i)
+	// min follows own at a distance: of ranks further apart serial order would take the older for the newer.
 	if n.min == 0 {
 		n.min = n.own
 	} else if oldest := n.own - maxAge; before(n.min, oldest) {
@@ -39,10 +44,11 @@ func (d *detector) mint(c *class, i, p unit.Port) {
 }
 
 // maxAge is how many ranks a label may be older than its bucket's newest, so that
-// the order of ranks is never in doubt.
+// the order of ranks is never in doubt. Chosen: a quarter of all ranks, half of what serial numbers can
+// order (see less), so that the other half is left for mints of others while a label is on its way.
 const maxAge = 1 << 14
 
-// ownLabel is bucket i's newest label.
+// ownLabel is bucket i's newest label. F: i is XOFF as long as its owner is, for it is the owner.
 func (d *detector) ownLabel(c *class, i unit.Port) label {
 	if c.in[i].own == 0 {
 		return 0
@@ -79,6 +85,9 @@ func (d *detector) published(c *class, i unit.Port) label {
 	if best == own {
 		return own
 	}
+	// Where it takes two queues to keep i, both have to say F. If a queue by which i waits too little could
+	// pass it on, 8 declarations would be false and 18 premature (docs/detection.md, "Which rules are
+	// needed").
 	best = best.id()
 	for _, f := range [...]label{flagProof, flagProof | flagDone} {
 		if !d.stays(c, i, c.having(best, f)) {
@@ -90,7 +99,8 @@ func (d *detector) published(c *class, i unit.Port) label {
 }
 
 // stays reports whether bucket i would stay XOFF if nothing were left but what waits in the queues
-// of its class at the ports out.
+// of its class at the ports out. The rule is the switch's own, which resumes by it and by which the oracle
+// judges (docs/decisions/truth.md): with one of its own the detector would declare what dissolves.
 func (d *detector) stays(c *class, i unit.Port, out unit.PortSet) bool {
 	d.queues = detect.Queues{}
 	d.queues[c.id] = out
@@ -124,6 +134,9 @@ func (d *detector) Label(now unit.Time, b detect.Bucket) itsyhdr.TLV {
 	if !c.xoff.Has(i) {
 		return itsyhdr.TLV{}
 	}
+	// Not before the first frame: of a pause that was never announced nothing is published that could be
+	// untrue. Without this rule 2 are missed and 8 are late where pauses run out (docs/detection.md, "Which
+	// rules are needed").
 	if c.announced.Has(i) && d.view.Lapsed(b) {
 		c.forget(i)
 		c.freed.Add(i)
@@ -134,6 +147,7 @@ func (d *detector) Label(now unit.Time, b detect.Bucket) itsyhdr.TLV {
 	}
 	l := d.published(c, i)
 	c.announced.Add(i)
+	// What the far end knows from now on: waits repeats the pause ahead of time only for more than this.
 	c.proved.Remove(i)
 	c.settled.Remove(i)
 	if l&flagProof != 0 {

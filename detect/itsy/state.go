@@ -9,6 +9,8 @@ import (
 
 // class is all that is remembered of one lossless class: for n ports 272 bytes a
 // port and a fixed part. Buckets and queues are named by their ports.
+//
+// Invariant: lab[p] is 0 unless p is in paused. Pause and Resume change both together.
 type class struct {
 	lab []label   // by queue: what the last pause said; 0 while no pause is in force
 	in  []ingress // by bucket
@@ -22,7 +24,9 @@ type fixed struct {
 	// lead to hosts.
 	paused, stopped unit.PortSet
 
-	// Buckets, of those that pause a switch.
+	// Buckets, of those that pause a switch. Invariants, kept by forget, unblock and undo: announced, freed
+	// and blocked are part of xoff; proved and settled of announced; done, suspect, trusting and unanswered
+	// of blocked; outdone of done.
 	xoff      unit.PortSet // XOFF
 	announced unit.PortSet // XOFF, and a pause frame has left
 	proved    unit.PortSet // that frame's label had F
@@ -36,12 +40,14 @@ type fixed struct {
 
 	unanswered unit.PortSet // blocked, and its last verification has not ended
 
+	// The diagnosis outlives the wait: XON does not end it, and a lap that comes home late is explained.
 	undiagnosed unit.PortSet // declared, and not diagnosed yet
 	askUntil    unit.Time    // for how long no other bucket asks
 	found       lap          // the lap that it has from its loop
 
 	slots [slotCount]slot
 
+	// Labels and verifications take their ranks from one clock, so that no two of a bucket have the same id.
 	clock  uint16    // the highest rank seen
 	asking unit.Port // the bucket that asks about the trigger that its lap named
 	id     unit.Priority
@@ -52,10 +58,12 @@ type fixed struct {
 type ingress struct {
 	// own is the rank of its newest label, and min that of the oldest one of this
 	// XOFF: any of them that comes home has been on its way while the bucket was XOFF.
-	// 0 is none.
+	// 0 is none. They stay when the bucket is XOFF but not blocked for a while: the proof asks of an
+	// owner that it was XOFF all the time, no more. XON and a lapse of its pause end them (forget).
 	own, min uint16
 	// due is when the bucket acts by itself, in hops modulo 65536; it counts while the
-	// bucket is blocked.
+	// bucket is blocked. No wait is as long as 32768 hops (maxTries), so the sign of due less now says
+	// whether it is over.
 	due   uint16
 	tries uint8 // how often it has done so in vain
 	blame
@@ -101,7 +109,7 @@ func (n *ingress) has(rank uint16) bool {
 
 // mayAsk reports whether another verification may begin here that comes in by the port: asksMax
 // at once, and one each hop after that. A neighbour that begins them without end is not passed
-// on without end.
+// on without end. A query that finds no slot counts too: it has cost as much work.
 func (n *ingress) mayAsk(hops uint16) bool {
 	n.asks -= uint8(min(uint16(n.asks), hops-n.asked))
 	n.asked = hops
@@ -113,7 +121,9 @@ func (n *ingress) mayAsk(hops uint16) bool {
 }
 
 // mayCheck reports whether a check of the label of this rank may be handed on: not if one was
-// a moment ago. A check of a label that goes round a loop would go on with it for as long.
+// a moment ago. A check of a label that goes round a loop would go on with it for as long. Half of the
+// time between two checks of an owner leaves room for one that was sent late and another that was not. The
+// owner is not compared: of two checks of the same rank one may be lost, and its owner checks again.
 func (n *ingress) mayCheck(rank, hops uint16) bool {
 	if n.checked == rank && hops-n.checkedAt < checkHops/2 {
 		return false
@@ -122,7 +132,8 @@ func (n *ingress) mayCheck(rank, hops uint16) bool {
 	return true
 }
 
-// see keeps the clock above every rank that comes in.
+// see keeps the clock at or above every rank that came in with a pause: what mint makes is greater than
+// anything that its bucket could have published, or a new wait would stay hidden.
 func (c *class) see(rank uint16) {
 	if rank != 0 && (c.clock == 0 || before(c.clock, rank)) {
 		c.clock = rank
@@ -132,6 +143,8 @@ func (c *class) see(rank uint16) {
 // forget drops what belongs to the XOFF of bucket i that has ended.
 func (c *class) forget(i unit.Port) {
 	n := &c.in[i]
+	// A label from before this may come home in the next XOFF. The upstream could send in between, and a loop
+	// would be declared that was open then (TestMutants, "labels outlive XON").
 	n.own, n.min, n.tries = 0, 0, 0
 	c.announced.Remove(i)
 	c.proved.Remove(i)
@@ -140,7 +153,7 @@ func (c *class) forget(i unit.Port) {
 	c.unblock(i)
 }
 
-// unblock drops what belongs to bucket i being blocked.
+// unblock drops what belongs to bucket i being blocked. Its labels stay valid: see ingress.own.
 func (c *class) unblock(i unit.Port) {
 	c.blocked.Remove(i)
 	c.undo(i)
