@@ -7,7 +7,8 @@ import (
 )
 
 // checkHops is how long a bucket waits for its check to come round before it checks again
-// or verifies.
+// or verifies. Chosen: a lap of eight links, if each message takes a whole hop. On a longer loop the first
+// check is still on its way then, and declares when it comes home; what is sent besides costs messages.
 const checkHops = 8
 
 // sendCheck sends a check of bucket i's label round the loop that it proves, downstream,
@@ -32,10 +33,14 @@ func (d *detector) sendCheck(now unit.Time, c *class, i unit.Port) bool {
 // owner's queue by which it left: one that comes home speaks of that queue and its own label
 // only, not of another that is home by now.
 func (d *detector) check(now unit.Time, c *class, i, via unit.Port, id label) {
+	// A bucket that has declared is free for all others, and one whose pause may have run out may have been
+	// sent to since: nothing is proved through either.
 	if !c.blocked.Has(i) || c.done.Has(i) || d.view.Lapsed(c.bucket(i)) {
 		return
 	}
 	if id.owner() == d.at(i) {
+		// via is an octet of the wire. One of 255 would pass for NoPort, by which strong says that there is
+		// none.
 		proved, _ := d.homes(c, i)
 		if via < unit.MaxPorts && d.strong(c, i, proved&c.having(id, flagProof)&(1<<via)) == via {
 			d.declare(now, c, i, via, c.lab[via])
@@ -45,6 +50,8 @@ func (d *detector) check(now unit.Time, c *class, i, via unit.Port, id label) {
 	if l := d.published(c, i); l.id() != id || l&flagProof == 0 {
 		return
 	}
+	// One queue is followed, so it has to be enough alone. Where it takes two to keep i, both have to be
+	// asked about, as only a verification does.
 	if p := d.strong(c, i, c.having(id, flagProof)); p != unit.NoPort && c.in[i].mayCheck(id.rank(), d.hops(now)) {
 		d.sendOn(c, i, p, via, id)
 	}

@@ -14,6 +14,8 @@ func (d *detector) home(now unit.Time, c *class, i, p unit.Port) {
 		return
 	}
 	if !d.checked && d.proves(c, i, proved) {
+		// The upstream may have sent if the pause could have run out: then the label says nothing of now. The
+		// next pause frame carries a new one (Label).
 		if !c.announced.Has(i) || d.view.Lapsed(c.bucket(i)) {
 			return
 		}
@@ -24,6 +26,7 @@ func (d *detector) home(now unit.Time, c *class, i, p unit.Port) {
 		d.declare(now, c, i, at, c.lab[at])
 		return
 	}
+	// A check or a verification is due already; refreshes that bring the label again do not put it off.
 	if c.suspect.Has(i) {
 		return
 	}
@@ -35,7 +38,8 @@ func (d *detector) home(now unit.Time, c *class, i, p unit.Port) {
 }
 
 // homes are the paused queues with bytes of bucket i to which a label of i came
-// home: those where it has F, and all.
+// home: those where it has F, and all. Any label of this XOFF counts, not the newest alone: on each loop
+// another one may survive.
 func (d *detector) homes(c *class, i unit.Port) (proved, all unit.PortSet) {
 	n := &c.in[i]
 	for set := c.paused; set != 0; set &= set - 1 {
@@ -52,7 +56,9 @@ func (d *detector) homes(c *class, i unit.Port) (proved, all unit.PortSet) {
 	return proved, all
 }
 
-// proves reports whether bucket i would be blocked by the queues of proved alone.
+// proves reports whether bucket i would be blocked by the queues of proved alone. With labels that come
+// home by too little 3 declarations are false and 22 premature (docs/detection.md, "Which rules are
+// needed").
 func (d *detector) proves(c *class, i unit.Port, proved unit.PortSet) bool {
 	return d.stays(c, i, proved)
 }
@@ -60,7 +66,8 @@ func (d *detector) proves(c *class, i unit.Port, proved unit.PortSet) bool {
 // lookAfter sees what became of the deadlock that bucket i has declared. It lasts as
 // long as nothing changes, and whatever changes on the loop, or joins it, is the
 // reason for a greater label. i waits a little for that to be declared by another,
-// and then begins anew.
+// and then begins anew. Without it 1 deadlock is missed, and 17 where pauses run out (docs/detection.md,
+// "Which rules are needed").
 func (d *detector) lookAfter(now unit.Time, c *class, i unit.Port) {
 	if !c.outdone.Has(i) && d.isOutdone(c, i) {
 		c.outdone.Add(i)
@@ -82,7 +89,8 @@ func (d *detector) isOutdone(c *class, i unit.Port) bool {
 }
 
 // isBehind reports whether bucket i, which is done, waits for what was declared by another
-// with a greater label too.
+// with a greater label too. To begin anew then as well misses nothing, but makes 2.9 times as many
+// declarations (docs/detection.md, "Which rules are needed").
 func (d *detector) isBehind(c *class, i unit.Port) bool {
 	c.done.Remove(i)
 	l := d.published(c, i)
@@ -100,6 +108,8 @@ func (d *detector) revive(now unit.Time, c *class, i unit.Port) {
 
 // declare reports that bucket i and queue p wait for each other. From now on i counts
 // as free: whoever is stuck without i is stuck in another deadlock.
+//
+// Invariant: i is XOFF and stays so by queues that are paused at this instant. Each caller has just looked.
 func (d *detector) declare(now unit.Time, c *class, i, p unit.Port, l label) {
 	trigger := c.in[i].trigger
 	m := c.lab[p]
@@ -113,14 +123,18 @@ func (d *detector) declare(now unit.Time, c *class, i, p unit.Port, l label) {
 		d.mint(c, i, p)
 	}
 	c.trusting.Remove(i)
+	// After this published is i's own label, which is why a greater one was looked for above.
 	c.done.Add(i)
 	c.in[i].declared = p
+	// D has to reach the others before they act by themselves, or they verify what is declared.
 	if !c.settled.Has(i) {
 		d.act.Repause(c.bucket(i))
 	}
 	c.suspect.Remove(i)
 	c.unanswered.Remove(i)
 	d.disengage(c, i)
+	// A verification of i that failed later would put off what i does about a greater label: 2 missed in
+	// 15,000 cases with expiry (TestDeclaresDuringItsVerification).
 	d.abandon(c, i)
 	d.wait(now, c, i, holdHops)
 	d.diagnose(now, c, i, p)

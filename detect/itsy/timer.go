@@ -2,7 +2,21 @@ package itsy
 
 import "softswitch/unit"
 
-// Waiting times in hops (detect.View.Hop).
+// Waiting times in hops (detect.View.Hop). Nothing is declared by a time. All of them are chosen, for loops
+// of a few links, and most are drawn from once to twice their value, so that switches that are alike do not
+// act at the same instant:
+//
+//   - lapHops: a verification takes four messages a link, a check one. What is still on its way, as a
+//     greater label or one with proof, may make it needless.
+//   - retryHops: by then a verification of eight links has ended, though each of its messages took a whole
+//     hop: query, acknowledgement, walk, acknowledgement. One that takes longer than the wait is given up
+//     where it began (verify).
+//   - walkedHops: a walk that came by has found its way stuck so far, and may be about to be declared.
+//   - longHops: without it 40 frames would do for 72. It stays, since a loop whose labels are outranked all
+//     the time is found by nothing else (docs/detection.md, "Which rules are needed").
+//   - holdHops: twice the longest lap of a diagnosis (lapMax): one that is not home by then is lost.
+//   - maxTries: a wait is below 2 x longHops << 5 = 25,600 hops, and has to be below 32,768 for the sign of
+//     a difference modulo 65536 to say which of two comes first.
 const (
 	lapHops    = 3   // a bucket whose label came home without proof waits so long, to twice that
 	liveHops   = 8   // after a verification that found it live: so long, to twice that
@@ -16,7 +30,8 @@ const (
 	maxTries   = 5   // doublings of those waits that grow
 )
 
-// hops is now in hops, modulo 65536.
+// hops is now in hops, modulo 65536: 16 bits a bucket instead of 64. All that compares two of them looks
+// at their difference.
 func (d *detector) hops(now unit.Time) uint16 { return uint16(now / d.hop) }
 
 // wait sets when bucket i, which is blocked, acts by itself.
@@ -63,6 +78,8 @@ func (d *detector) Deadline() unit.Time { return d.deadline }
 
 // Tick lets every bucket act that is due.
 func (d *detector) Tick(now unit.Time) {
+	// Each blocked bucket puts its due in again: those that are not due here, the others when they wait anew,
+	// as whatever fire does ends in a wait.
 	d.deadline = unit.Never
 	for _, c := range d.classes {
 		if c == nil {
@@ -99,6 +116,8 @@ func (d *detector) fire(now unit.Time, c *class, i unit.Port) {
 		d.waitLong(now, c, i)
 	case declared:
 		d.verify(now, c, i)
+	// Neither is tried alone: a check stops at a bucket that two queues hold together, and a verification is
+	// lost more easily, since all of its four messages a link have to arrive.
 	case c.suspect.Has(i) && d.random.Below(2) == 0 || !d.sendCheck(now, c, i):
 		d.verify(now, c, i)
 	}
@@ -107,6 +126,8 @@ func (d *detector) fire(now unit.Time, c *class, i unit.Port) {
 // fireDone is fire for a bucket that has declared a deadlock.
 func (d *detector) fireDone(now unit.Time, c *class, i unit.Port) {
 	d.diagnosisDue(now, c, i)
+	// Outdone, and the greater label was not declared in the meantime: what i declared is over, or is part of
+	// something new.
 	if c.outdone.Has(i) && !d.isBehind(c, i) {
 		d.revive(now, c, i)
 		return
