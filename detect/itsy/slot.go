@@ -8,10 +8,13 @@ import (
 	"softswitch/unit"
 )
 
-// slotCount is how many verifications a switch takes part in at once.
+// slotCount is how many verifications a switch takes part in at once, for each class of their owners.
+// Chosen: those that meet are mostly of one deadlock, of which the greatest is enough; each slot has five
+// port sets for every lossless class.
 const slotCount = 4
 
-// slot is a switch's part in one verification.
+// slot is a switch's part in one verification: the state of a node of a diffusing computation (Dijkstra and
+// Scholten), with a deficit, and a parent that is acknowledged last.
 type slot struct {
 	id label       // the owner, and a rank of its own; 0: the slot is free
 	of []classPart // by lossless class
@@ -61,9 +64,10 @@ func (c *class) find(id label) *slot {
 	return nil
 }
 
-// takeSlot is a slot for id, whose owner is of class c: a free one, else one that has been idle,
+// takeSlot is a slot for id, whose owner is of class c: the first that is free or has been idle,
 // else the one with the smallest id if that is smaller; nil if there is none. Of many verifications
-// that meet everywhere the greatest ends.
+// that meet everywhere the greatest ends. One that loses its slot here is acknowledged no more, so it
+// never ends, and nothing is declared by it.
 func (d *detector) takeSlot(now unit.Time, c *class, id label) *slot {
 	best := &c.slots[0]
 	for k := range c.slots[1:] {
@@ -91,7 +95,8 @@ func (d *detector) isIdle(now unit.Time, s *slot) bool {
 	return s.id == 0 || d.hops(now)-s.seen > idleHops
 }
 
-// abandon gives up a verification of bucket i: it never ends.
+// abandon gives up a verification of bucket i: it never ends. Acknowledgements that are still on their way
+// find no slot.
 func (d *detector) abandon(c *class, i unit.Port) {
 	for k := range c.slots {
 		if c.slots[k].id.owner() == d.at(i) {
@@ -100,7 +105,8 @@ func (d *detector) abandon(c *class, i unit.Port) {
 	}
 }
 
-// disengage: bucket i does not count any more in any verification.
+// disengage: bucket i does not count any more in any verification. Nobody is told: whoever waits for i
+// learns by a resume, or by the walk, which fails at a bucket that is not engaged.
 func (d *detector) disengage(c *class, i unit.Port) {
 	for s := range d.slots() {
 		s.part(c).engaged.Remove(i)
@@ -127,7 +133,7 @@ func (d *detector) owns(s *slot, c *class, i unit.Port) bool {
 
 // release: the pause of queue p has ended, so p does not count any more. A switch
 // that is passive must not send: it looks at its buckets with the next message, or
-// the walk does.
+// the walk does. If p is paused again it stays out all the same: a frame may have left in between.
 func (d *detector) release(c *class, p unit.Port) {
 	for s := range d.slots() {
 		if s.id == 0 {
@@ -141,7 +147,8 @@ func (d *detector) release(c *class, p unit.Port) {
 }
 
 // isStuck reports whether bucket i is stuck as far as this switch can tell, by those of the
-// paused queues that count; of these by those alone that were asked about, if asked.
+// paused queues that count; of these by those alone that were asked about, if asked. Nobody was asked about
+// a queue that was paused since: it may engage a bucket, for then it is asked about, but not keep one so.
 func (d *detector) isStuck(c *class, s *slot, i unit.Port, asked bool) bool {
 	if !c.xoff.Has(i) || c.done.Has(i) {
 		return false
@@ -158,8 +165,10 @@ func (d *detector) isStuck(c *class, s *slot, i unit.Port, asked bool) bool {
 
 // send sends a message of the verification that is about class c out of port p.
 func (d *detector) send(c *class, s *slot, p unit.Port, t itsyhdr.TLV) {
+	// The switch that gets it finds its slot by the owner's class, which Period carries (docs/format/itsy.md).
 	t.Class, t.Initiator, t.Seq, t.Period = c.id, s.id.owner(), s.id.rank(), uint8(s.class)
 	d.act.Send(p, t)
+	// Counted even if Send finds no room: an answer that cannot come holds the verification up for good.
 	if t.Kind != itsyhdr.KindAck {
 		s.deficit++
 	}

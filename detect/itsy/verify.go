@@ -6,7 +6,8 @@ import (
 	"softswitch/unit"
 )
 
-// asksMax is how many verifications a neighbour may begin at once.
+// asksMax is how many verifications a neighbour may begin at once. Chosen: four times slotCount, since most
+// of those that meet here give way to greater ones.
 const asksMax = 16
 
 // wireFailed is the flag of an acknowledgement below which a walk failed.
@@ -18,12 +19,13 @@ func (d *detector) verify(now unit.Time, c *class, i unit.Port) {
 	for s := range d.slots() {
 		switch {
 		case d.owns(s, c, i):
-			s.id = 0 // one that never ended
+			s.id = 0 // one that never ended; the next has another rank, so that no answer is taken for its own
 		case s.part(c).engaged.Has(i) && !d.isIdle(now, s):
 			d.waitAgain(now, c, i, liveHops)
 			return
 		}
 	}
+	// A rank of its own: no label has it, so that nothing which comes home is taken for part of this.
 	c.clock = later(c.clock)
 	s := d.takeSlot(now, c, newLabel(c.clock, d.at(i)))
 	if s == nil {
@@ -34,6 +36,8 @@ func (d *detector) verify(now unit.Time, c *class, i unit.Port) {
 	c.suspect.Remove(i)
 	d.waitAgain(now, c, i, retryHops) // if it never ends
 	s.parent = root
+	// The last one may have been held up by a queue behind which nobody answers. Only the owner can leave
+	// queues out: all others still ask about each of theirs.
 	if c.unanswered.Has(i) {
 		d.askOne(c, s, i)
 	}
@@ -60,6 +64,7 @@ func (d *detector) askOne(c *class, s *slot, i unit.Port) {
 	if one == unit.NoPort {
 		return
 	}
+	// free is what release and grants add to, so these queues stay out for as long as the verification lasts.
 	for _, k := range d.order {
 		s.part(k).free = k.paused
 	}
@@ -72,6 +77,7 @@ func (d *detector) askOne(c *class, s *slot, i unit.Port) {
 // not know, or knows no more, it acknowledges nothing, so that it never ends.
 func (d *detector) Message(now unit.Time, p unit.Port, t itsyhdr.TLV) {
 	c := d.classes[t.Class]
+	// Nothing that a host sends is believed (docs/detection.md, "What it sends").
 	if c == nil || d.view.FacesHost(p) || t.Seq == 0 || t.Initiator.Node == 0 {
 		return
 	}
@@ -85,6 +91,8 @@ func (d *detector) Message(now unit.Time, p unit.Port, t itsyhdr.TLV) {
 	}
 	owner := d.classes[t.Period]
 	s := owner.find(id)
+	// Not for an own one: its slot is gone because it was given up, and without an owner it would go on for
+	// nobody.
 	if s == nil && t.Kind == itsyhdr.KindQuery && t.Initiator.Node != d.self && c.in[p].mayAsk(d.hops(now)) {
 		s = d.takeSlot(now, owner, id)
 	}
@@ -119,6 +127,8 @@ func (d *detector) asked(now unit.Time, c *class, s *slot, p unit.Port, t itsyhd
 	if t.Kind == itsyhdr.KindGrant {
 		s.part(c).free.Add(p)
 	}
+	// Before anything is said of a bucket here: what was resumed while this switch was passive, and what is
+	// granted by this message, frees buckets first. Otherwise a false declaration comes of it (TestMutants).
 	d.recheck(s)
 	switch t.Kind {
 	case itsyhdr.KindQuery:
@@ -126,12 +136,14 @@ func (d *detector) asked(now unit.Time, c *class, s *slot, p unit.Port, t itsyhd
 	case itsyhdr.KindWalk:
 		d.walk(now, c, s, p, unit.Port(t.Hops))
 	}
+	// Last: whatever the message caused is under way before it counts as done.
 	if !first {
 		d.ack(c, s, p)
 	}
 }
 
-// query asks bucket i whether it is stuck.
+// query asks bucket i whether it is stuck. One that is free says so each time that it is asked: who asks
+// again has lost what it knew, with its slot.
 func (d *detector) query(c *class, s *slot, i unit.Port) {
 	switch {
 	case s.part(c).engaged.Has(i):
@@ -140,12 +152,14 @@ func (d *detector) query(c *class, s *slot, i unit.Port) {
 	default:
 		d.send(c, s, i, itsyhdr.TLV{Kind: itsyhdr.KindGrant})
 	}
+	// Some bucket that the owner waits for, by whatever way, waits for the owner.
 	if d.owns(s, c, i) {
 		s.flags |= slotReturned
 	}
 }
 
-// engage asks about every paused queue that bucket i waits for.
+// engage asks about every paused queue that bucket i waits for. Bound: one query for each queue of a switch
+// in a verification, since asked never loses one.
 func (d *detector) engage(c *class, s *slot, i unit.Port) {
 	s.part(c).engaged.Add(i)
 	for _, k := range d.order {
@@ -191,6 +205,10 @@ func (d *detector) recheck(s *slot) {
 // left; i hands it on with what it sends, so that it names a way round the loop. It is
 // unit.NoPort where the walk came by a queue in which a bucket on its way has no bytes of its
 // own: what others hold is no part of a loop. A bucket that learns via later walks once more.
+//
+// Each bucket that the walk passes was engaged before the first pass ended and is so after it, without a
+// break: a bucket that left was disengaged, and a queue that was resumed is in free. So all were stuck at
+// the instant at which the first pass ended, whatever order the walk looks at them in.
 func (d *detector) walk(now unit.Time, c *class, s *slot, i, via unit.Port) {
 	pt := s.part(c)
 	if d.owns(s, c, i) && s.via == unit.NoPort && pt.asked.Has(via) {
@@ -201,6 +219,7 @@ func (d *detector) walk(now unit.Time, c *class, s *slot, i, via unit.Port) {
 	case !pt.engaged.Has(i):
 		s.flags |= slotFailed
 	default:
+		// Two that verify the same loop would both declare it.
 		d.yield(c, i, s.id)
 		d.wait(now, c, i, walkedHops)
 		d.walkOn(c, s, i, via)
@@ -219,7 +238,8 @@ func (d *detector) yield(c *class, i unit.Port, id label) {
 	}
 }
 
-// walkOn sends the walk on to the buckets that bucket i waits for.
+// walkOn sends the walk on to the buckets that bucket i waits for. Bound: twice by each bucket, once without
+// and once with a name of the owner's queue.
 func (d *detector) walkOn(c *class, s *slot, i, via unit.Port) {
 	owns := d.owns(s, c, i)
 	s.part(c).walked.Add(i)
@@ -251,7 +271,8 @@ func (d *detector) ack(c *class, s *slot, p unit.Port) {
 	d.send(c, s, p, t)
 }
 
-// settle goes on when all that this switch sent is acknowledged.
+// settle goes on when all that this switch sent is acknowledged. The parent's acknowledgement waits for
+// that, so that the owner has the last one only when nothing of the pass is under way anywhere.
 func (d *detector) settle(now unit.Time, s *slot) {
 	switch {
 	case s.deficit > 0 || s.parent == passive:
@@ -268,14 +289,18 @@ func (d *detector) conclude(now unit.Time, c *class, s *slot) {
 	i := s.id.owner().Port
 	d.recheck(s)
 	switch {
+	// Live: something that i waits for moves.
 	case !s.part(c).engaged.Has(i):
 		d.close(now, c, s, i, liveHops)
+	// Stuck, and nobody that it waits for waits for it: a victim, and the deadlock is another's to declare.
 	case s.flags&(slotWalking|slotReturned) == 0:
 		d.close(now, c, s, i, victimHops)
 	case s.flags&slotWalking == 0:
 		s.flags |= slotWalking
 		d.walkOn(c, s, i, unit.NoPort)
 		d.settle(now, s)
+	// Something has changed since; or no way home goes by bytes of the buckets' own alone; or i's pause may
+	// have run out, so that its upstream could send.
 	case s.flags&slotFailed != 0 || s.via == unit.NoPort || s.part(c).free.Has(s.via) || d.view.Lapsed(c.bucket(i)):
 		d.close(now, c, s, i, liveHops) // a via that is free is on no loop, though i is stuck by another queue
 	default:
