@@ -11,6 +11,9 @@ import (
 // round the loop and collects evidence, then the trigger that most of it points to is
 // asked what is queued there (quest.go).
 
+// Chosen: lapMax bounds what a lap costs that never comes home; strayHops is longer than most loops, so
+// that a lap leaves the likeliest way only where that has led it into another loop; askHops is the way of a
+// quest there and back.
 const (
 	lapMax    = 64           // the longest loop that a lap goes round
 	strayHops = 16           // how far it goes before it takes any way: it is in another loop
@@ -24,6 +27,7 @@ func (d *detector) diagnose(now unit.Time, c *class, i, p unit.Port) {
 	if c.asking == i {
 		c.asking = unit.NoPort
 	}
+	// The other switches tell the loop's queues by the label that came home, which need not be the newest.
 	if m := c.lab[p]; m.owner() == d.at(i) {
 		n.lap = m.rank()
 	}
@@ -33,7 +37,8 @@ func (d *detector) diagnose(now unit.Time, c *class, i, p unit.Port) {
 	d.act.SendFrame(p, l.append(d.frame[:0]))
 }
 
-// Frame takes a lap or a quest that comes in by port p. What a host sends is not believed.
+// Frame takes a lap or a quest that comes in by port p. What a host sends is not believed, though it is
+// well-formed: ok false is for the switch's counter of what is not (detect.Peer).
 func (d *detector) Frame(now unit.Time, p unit.Port, payload []byte) (ok bool) {
 	if q, ok := parseQuest(payload); ok {
 		if c := d.classes[q.class]; c != nil && !d.view.FacesHost(p) {

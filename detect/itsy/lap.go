@@ -45,7 +45,8 @@ type turn struct {
 
 // hostPart is the part of a host in the buckets of the loop that name it as their trigger:
 // how many those are, and how much of their bytes waited for it at XOFF, in 255ths of a
-// bucket: of the one with most, and of all.
+// bucket: of the one with most, and of all. No field of an honest lap overflows: it sees lapMax + 1 = 65 turns
+// at most, of 255 each.
 type hostPart struct {
 	trigger trigger
 	buckets uint8
@@ -53,7 +54,8 @@ type hostPart struct {
 	sum     uint16
 }
 
-// youngMax and hostsMax are for how many flows and hosts a lap has room.
+// youngMax and hostsMax are for how many flows and hosts a lap has room. Chosen: twice as many as
+// a diagnosis names causes (detect.CausesMax); each costs 20 or 7 octets of the lap.
 const (
 	youngMax = 8
 	hostsMax = 8
@@ -74,7 +76,8 @@ func (l *lap) addHost(t trigger, strength uint8) {
 	}
 }
 
-// Octets of laps and quests: the head that both have, and their parts.
+// Octets of laps and quests: the head that both have, and their parts (docs/format/itsy.md). A lap has 417,
+// which is below what one message may carry (detect.PayloadMax, 512).
 const (
 	subtype   = 3
 	version   = 1

@@ -28,7 +28,8 @@ var kindNames = [...]string{kindLap: "lap", kindQuest: "quest"}
 var ErrMessage = errors.New("itsy: not a lap or quest as the detector writes it")
 
 // IsMessage reports whether the payload of a message frame is a lap or a quest by its OUI and
-// subtype, be it damaged.
+// subtype, be it damaged: LLDP's organisationally specific type 127, OUI 02-49-54, subtype 3
+// (docs/format/itsy.md, "Laps and quests").
 func IsMessage(payload []byte) bool {
 	return len(payload) >= 6 && payload[0]>>1 == 127 && string(payload[2:6]) == "\x02\x49\x54\x03"
 }

@@ -27,7 +27,8 @@ type quest struct {
 	flows    detect.CauseFlows // that began there with it, itself among them
 }
 
-// questMax is how far a quest goes, in hops.
+// questMax is how far a quest goes, in hops. Chosen: as far as a lap. Its path is in the message, so that no
+// switch remembers a quest that went by.
 const questMax = 64
 
 const questLen = headLen + 4 + 4 + 1 + questMax + 3 + flowsLen
@@ -75,7 +76,8 @@ func parseQuest(b []byte) (q quest, ok bool) {
 }
 
 // takeQuest takes a quest that comes in by port p: on its way downstream it asks the switch;
-// its answer is for the bucket that sent it on.
+// its answer is for the bucket that sent it on. A neighbour may have made up the path: it has to name a port
+// of this switch, and an answer that comes from nowhere ends after questMax hops.
 func (d *detector) takeQuest(now unit.Time, c *class, p unit.Port, q *quest) {
 	switch {
 	case !q.answered:

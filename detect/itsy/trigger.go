@@ -74,7 +74,8 @@ func (d *detector) released(now unit.Time, c *class, i unit.Port) {
 	}
 }
 
-// burstHops is how long a burst may take to arrive after the resume.
+// burstHops is how long a burst may take to arrive after the resume. Chosen: a hop for the resume, and one
+// for the first frame of the burst to come back.
 const burstHops = 2
 
 // inBurst takes note of a frame of bucket i, and is who is to blame for the burst that it is
@@ -89,6 +90,7 @@ func (d *detector) inBurst(now unit.Time, c *class, i unit.Port, bytes int) trig
 		n.burst = 0
 		return 0
 	}
+	// A gap of one more frame of this length is still back to back: another class may have had the wire.
 	n.next = max(n.next, now+2*d.view.Rate(i).FrameTime(bytes))
 	return n.burst
 }
@@ -140,7 +142,8 @@ func vote(leader trigger, margin unit.Time, by trigger, weight unit.Time) (trigg
 	return leader, margin - weight
 }
 
-// forget: the queue is empty.
+// forget: the queue is empty, so nothing that waits from now on is there because of what was paused before. A
+// pause that is in force is still blamed (by, since).
 func (e *egress) forget() { e.pauser, e.margin, e.host, e.part = 0, 0, 0, 0 }
 
 // blame is why a bucket went XOFF. Of its bytes some wait because queues were paused; the
