@@ -45,6 +45,10 @@ func (p Profile) Unique() bool {
 
 // DefaultProfile crosses XOFF at 40960 bytes (40 KB, the value of Hu et al.),
 // resumes at 36864 and has 30720 of headroom; it is Unique: 73728 >= 71680.
+//
+// 40 KB is the PFC threshold of Hu et al., "Deadlocks in Datacenter Networks" (HotNets 2016). Size, offset and
+// headroom are chosen: 30720 leaves bursts of ten frames of 1514 bytes (UsualAtOnce), and is what the
+// scenarios of papers were made with (docs/decisions/headroom.md).
 var DefaultProfile = Profile{Size: 4096, StaticTh: 36864, XONOffset: 4096, XOFF: 30720}
 
 // UsualAtOnce is the AtOnce of DefaultProfile in bytes: that of a far end of which
@@ -100,10 +104,12 @@ func (c Config) Check() error {
 		name string
 		v    int
 	}{{"pool", c.Shared}, {"size", p.Size}, {"static_th", p.StaticTh}, {"xon", p.XON}, {"xon_offset", p.XONOffset}, {"xoff", p.XOFF}, {"slack", p.Slack}, {"cell", c.Cell}, {"lossy_queue", c.LossyQueue}} {
+		// Chosen: 1 GiB, the bound that files have (docs/configuration.md). Accounts are of 32 bits.
 		if f.v < 0 || f.v > 1<<30 {
 			bad("%s: %d bytes; valid: 0 to %d", f.name, f.v, 1<<30)
 		}
 	}
+	// Chosen: alpha from 1/128 to 8, which shifts by few bits; the key of files has the same bounds.
 	if p.Dynamic && (p.DynamicTh < -7 || p.DynamicTh > 3) {
 		bad("dynamic_th: %d; valid: -7 to 3 (alpha = 2^n)", p.DynamicTh)
 	}

@@ -11,9 +11,9 @@ import (
 const metresPerSecond = 198e6
 
 const (
-	// quantumBytes is how much a link carries in a quantum of 512 bit times.
+	// quantumBytes is how much a link carries in a quantum of 512 bit times (IEEE 802.3, 31B.2).
 	quantumBytes = 64
-	// pauseBytes is a PFC frame with its FCS.
+	// pauseBytes is a PFC frame with its FCS: 60 octets and 4 (docs/format/pfc.md).
 	pauseBytes = 64
 )
 
@@ -59,7 +59,8 @@ func (e LinkEnd) Headroom() int {
 }
 
 // occupancy is how many bytes of cells a byte on the wire takes at most: in the shortest frames,
-// of 64 bytes, or in those that need one byte of a second cell, and so nearly twice their length.
+// of 64 bytes (with the FCS, the shortest that IEEE 802.3 has, 3.2.8), or in those that need one byte of a
+// second cell, and so nearly twice their length.
 func occupancy(cell int) float64 {
 	if cell <= 1 {
 		return 1
