@@ -24,7 +24,9 @@ type Config struct {
 	TrustPCP bool
 	// DSCP maps a code point to a class.
 	DSCP [64]unit.Priority
-	// Quanta of a pause frame, and how often a pause is repeated.
+	// Quanta of a pause frame, in units of 512 bit times at the port's rate (IEEE 802.3, 31B.2):
+	// 0 would be a resume. Refresh is how often a pause is repeated; it has to be shorter than
+	// the pause lasts, or the pause runs out in between. Package config refuses others.
 	Quanta  uint16
 	Refresh unit.Time
 	// StormBudget is for how long a host may pause a class before it is contained; 0 is for
@@ -77,6 +79,10 @@ type Config struct {
 }
 
 // PortConfig is a port's configuration.
+//
+// Of a port that FacesHost nothing is believed but pauses (control.go), the budget of control
+// frames is smaller (budget.go), the time for which it may pause is bounded (storm.go), and
+// nothing is authenticated (auth.go).
 type PortConfig struct {
 	Name      string
 	MAC       ether.MAC
@@ -140,7 +146,10 @@ func DefaultRefresh(quanta uint16, rate unit.Rate) unit.Time {
 	return min(rate.QuantaTime(quanta)/3, 10*unit.Millisecond)
 }
 
-// Defaults are the values of a Config that nobody chose.
+// Defaults are the values of a Config that nobody chose. Quanta is the most that the field holds;
+// MaxFrame is an MTU of 1500 bytes with its Ethernet header, and SlotBytes fits it
+// (buffer.SlotBytes). Batch is what a live node reads at once. The sizes of pool, lossy queue and
+// Slots are chosen; a lossy queue holds 173 frames of 1514 bytes.
 func Defaults() Config {
 	return Config{
 		DSCP:   DefaultDSCP(),
@@ -158,16 +167,21 @@ func Defaults() Config {
 	}
 }
 
+// check refuses what the switch cannot run with. What is merely unwise, or wrong in a file,
+// package config refuses with all its faults at once.
 func (c *Config) check() error {
 	switch {
 	case len(c.Ports) == 0 || len(c.Ports) > unit.MaxPorts:
 		return fmt.Errorf("ports: %d; valid: 1 to %d", len(c.Ports), unit.MaxPorts)
 	case c.Batch < 1:
 		return fmt.Errorf("batch: %d; valid: 1 or more", c.Batch)
+	// Control frames are built in slots.
 	case c.SlotBytes < ether.MinLen:
 		return fmt.Errorf("slots of %d bytes; valid: %d or more, for a control frame", c.SlotBytes, ether.MinLen)
+	// A pool of the driver may have slots for the headers alone, as in simulations.
 	case c.Pool == nil && c.SlotBytes < c.longest():
 		return fmt.Errorf("slots of %d bytes; valid: %d or more for frames of %d and a tag", c.SlotBytes, c.longest(), c.MaxFrame)
+	// A repetition that is always due would be sent at every Transmit.
 	case c.Refresh <= 0:
 		return fmt.Errorf("refresh: %d ns; valid: above 0", c.Refresh)
 	}
@@ -183,6 +197,9 @@ func (c *Config) check() error {
 // if all are as short as a frame can be, for each that waits charged to nobody, for what the driver
 // reads and writes, a batch each a port, and for the reserve. Memory is taken as it is needed.
 func (c *Config) newPool(reserve int) *buffer.Pool {
+	// Invariant, for frames of MinLen and more: bytes run out before slots, and slots before
+	// headers of copies, of which a slot needs at most one for each port. What is made at once
+	// leaves out the slots for charged frames: they come as buffers fill.
 	charged := c.Buffer.Most() / c.Buffer.Charge(ether.MinLen)
 	slots := charged + c.Slots + len(c.Ports)*c.Batch + reserve
 	return buffer.NewPool(min(slots, c.Slots+len(c.Ports)*c.Batch+reserve), slots, slots*len(c.Ports), c.SlotBytes)
@@ -197,6 +214,7 @@ func (c *Config) longest() int { return c.MaxFrame + ether.VLANLen }
 func (c *Config) hop() unit.Time {
 	worst := unit.Microsecond
 	for _, p := range c.Ports {
+		// A host passes no pause on, so no detector's label crosses its link.
 		if p.FacesHost {
 			continue
 		}

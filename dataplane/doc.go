@@ -10,13 +10,14 @@
 //	                                         v                            v
 //	                               send a pause upstream  <----XON---- Sent: release
 //
-// Read in this order: machine.go (the contract that a switch and a host share),
-// config.go, switch.go (the state). Then along a frame's way: parse.go, receive.go,
-// police.go (limits on what comes in), belief.go (what a router neither believes nor
-// forwards), forward.go with its tables fib.go, mac.go and arp.go (learned.go is what these two
-// share), icmp.go (what is said of a frame that ends here), prevent.go (the class in which a frame leaves), pause.go, schedule.go,
-// transmit.go, ecn.go (marks on what leaves), sent.go. Then what goes between neighbours: budget.go and storm.go (how much of it), control.go, where pause
-// frames and ITSY labels meet, auth.go (which of them are believed), and controlqueue.go. Then what a detector has to do with
+// Read in this order: machine.go (the contract that a switch and a host share), config.go,
+// switch.go (the state). Then along a frame's way: parse.go, receive.go, police.go (limits on
+// what comes in), belief.go (what a router neither believes nor forwards), forward.go with its
+// tables fib.go, mac.go and arp.go (learned.go is what these two share), icmp.go (what is said of
+// a frame that ends here), prevent.go (the class in which a frame leaves), pause.go, schedule.go,
+// transmit.go, ecn.go (marks on what leaves), sent.go. Then what goes between neighbours:
+// budget.go and storm.go (how much of it), control.go, where pause frames and ITSY labels meet,
+// auth.go (which of them are believed), and controlqueue.go. Then what a detector has to do with
 // the switch: view.go (what it sees), requests.go, actions.go and turns.go (what it may do),
 // edges.go (the rules of the strong edge). Last what is read between calls: counters.go,
 // flowdrops.go, tables.go, holds.go, ways.go.
@@ -37,6 +38,14 @@
 //   - the same marks in every run: chance is a generator with a seed, drawn only where
 //     marking is on and chance decides (early in ecn.go);
 //   - nothing is done in silence: an action that changes something is an event (actions.go).
+//
+// The counters that a data frame touches, so that it is counted once:
+//
+//	arrives: RxFrames and RxBytes; or RxDropped and Drops, if an action discards it; or Drops alone,
+//	         if it is malformed, above a rate or a budget, or the link is down
+//	leaves:  TxFrames and TxBytes of the egress port, each copy of a flooded frame
+//	dropped: Drops of the ingress port, by reason; TxDropped of the queue too, if an action drops there
+//	lost:    of Drops also LosslessLost, LostBy and LostOf, if its class is lossless and its Fate Lost
 //
 // What it does not do: it reads no clock (now comes in), owns no socket, no
 // goroutine and no lock, and knows no detector by name.

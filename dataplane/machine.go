@@ -13,14 +13,17 @@ import (
 // The driver's duties, per port: read frames into slots from Lend and pass them to
 // Receive; ask Transmit for frames when the port is in Work's ready set or at the
 // time that Transmit named; pass what left to Sent.
+//
+// Times are nanoseconds of one clock, live or virtual. Whoever has a frame owns it: Lend and
+// Transmit pass it to the driver, Receive and Sent back.
 type Machine interface {
 	// Ports is the number of ports.
 	Ports() int
 	// Lend replaces every nil in dst by an empty slot to read into; it always can.
 	Lend(in unit.Port, dst []*buffer.Frame)
-	// Portion is how many of the frames that arrived at in, parsed and at least one, the
-	// driver may pass to Receive now, before it lets leave what has become ready: more could
-	// pause the far end, or overrun the headroom, without congestion.
+	// Portion is how many of the frames that arrived at in, parsed and at least one, the driver
+	// may pass to Receive now. Before it passes more it has to let leave what has become ready:
+	// more at once could pause the far end, or overrun the headroom, without congestion.
 	Portion(in unit.Port, fs []*buffer.Frame) int
 	// Receive takes the frames fs that arrived at in, with Data and Len filled in and
 	// parsed, and owns them.
@@ -38,7 +41,8 @@ type Machine interface {
 	// Urgent is the set of ports that have a pause or a message to send: what is ready
 	// leaves through these first.
 	Urgent() unit.PortSet
-	// Parse fills in f.Info from f.Data. It reads and changes nothing else, so a
-	// driver may call it without the exclusion that the other calls need.
+	// Parse fills in f.Info from f.Data. It reads nothing but the frame and the configuration,
+	// and changes nothing but the frame, so a driver may call it without the exclusion that the
+	// other calls need. It may pad f.Data.
 	Parse(f *buffer.Frame)
 }

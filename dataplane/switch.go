@@ -15,6 +15,10 @@ import (
 
 // Switch is the switch's state. It implements Machine. Its detector alone may act on
 // it (detect.Actions). NewSwitch makes one; the zero value is not usable.
+//
+// A frame has one owner at a time: the driver from Lend to Receive, then the switch, which has it
+// in one egress queue or works on it, and the driver again from Transmit to Sent. Every way ends
+// in free, the one place that gives a slot and its charge back.
 type Switch struct {
 	cfg      Config
 	ports    []port
@@ -92,7 +96,8 @@ type port struct {
 	count PortCounters
 }
 
-// pause is a pause in force at a queue.
+// pause is a pause in force at a queue. Whether one is in force is port.paused, not this:
+// endPause leaves the fields as they were, so that the log and LastPause can still name them.
 type pause struct {
 	since, until unit.Time
 	period       uint8 // of the bucket that pauses, if hasPeriod
@@ -100,14 +105,18 @@ type pause struct {
 	label        itsyhdr.TLV // that the latest pause frame carried
 }
 
-// announcement is what the far end knows of an ingress class besides whether it is paused.
+// announcement is what the far end knows of an ingress class besides whether it is paused. period
+// and refresh count only while the class is in port.told. All of it is zero when the link has
+// gone down: the far end has forgotten its pauses then.
 type announcement struct {
 	period  uint8
 	refresh unit.Time // when to repeat the pause
 	label   itsyhdr.TLV
 }
 
-// messagesMax bounds the messages that wait at a port.
+// messagesMax bounds the messages that wait at a port. Chosen: what a detector can say faster
+// than its port sends must not take memory without end. What does not fit is refused to the
+// detector and counted (OddMessageQueue).
 const messagesMax = 256
 
 // NewSwitch makes a switch. The error names what is impossible in cfg.
@@ -124,6 +133,9 @@ func NewSwitch(cfg Config) (*Switch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("switch %s: %w", cfg.Name, err)
 	}
+	// reserve is what nothing but drivers and control frames may take of the pool. Lend and
+	// transmitControl panic on an empty pool, so whoever else takes a slot (admit, floodAlso,
+	// askARP, tell) looks at reserve first.
 	s := &Switch{
 		cfg:        cfg,
 		classes:    classes,
@@ -157,6 +169,7 @@ func NewSwitch(cfg Config) (*Switch, error) {
 		p.wire.AtOnce = min(mmu.AtOnce(unit.Port(i)), buffer.UsualAtOnce) // a far end as this one, or the usual one
 	}
 	s.setLimits(cfg.Limits)
+	// Never nil: no caller has to ask whether there is a detector.
 	s.detector = detect.None{}
 	if cfg.Detector != nil {
 		s.Exchange(cfg.Detector)
@@ -170,6 +183,7 @@ func NewSwitch(cfg Config) (*Switch, error) {
 func (s *Switch) Exchange(f detect.Factory) {
 	s.detector = f(view{s}, actions{s})
 	s.peer, _ = s.detector.(detect.Peer)
+	// A port may be armed for the predecessor's deadline: Work arms the new one's.
 	s.armed = unit.Never
 }
 
@@ -183,6 +197,8 @@ func (s *Switch) Lend(_ unit.Port, dst []*buffer.Frame) {
 			continue
 		}
 		if dst[i] = s.pool.Get(); dst[i] == nil {
+			// Not reached by a driver that keeps to a batch a port: what else takes slots stops
+			// at reserve.
 			panic("dataplane: no slot to read into: the driver holds more than a batch a port")
 		}
 	}
@@ -193,6 +209,9 @@ func (s *Switch) Lend(_ unit.Port, dst []*buffer.Frame) {
 // also leaves right behind the frame that asked for it. Frames of a lossy class may fill
 // half of a queue.
 func (s *Switch) Portion(in unit.Port, fs []*buffer.Frame) (n int) {
+	// bytes counts all frames of the portion, of whichever class, against the room of each class.
+	// That errs towards a short portion, which costs a turn and loses nothing. Control frames
+	// count as class 0.
 	var room [unit.Priorities]int
 	var known unit.ClassSet
 	for bytes := 0; n < len(fs); n++ {
@@ -204,6 +223,7 @@ func (s *Switch) Portion(in unit.Port, fs []*buffer.Frame) (n int) {
 				room[c] = s.mmu.Room(in, c)
 			}
 		}
+		// The first frame always passes (Machine.Portion): it may well be the one that pauses.
 		if bytes += s.mmu.Charge(f.Len); bytes > room[c] && n > 0 {
 			break
 		}
@@ -214,6 +234,7 @@ func (s *Switch) Portion(in unit.Port, fs []*buffer.Frame) (n int) {
 // Work returns and clears the ready ports and appends the events since the last
 // call to ev.
 func (s *Switch) Work(ev []event.Event) (unit.PortSet, []event.Event) {
+	// First: it may add the port that keeps the deadline to the ready ones.
 	s.armDetector()
 	ready := s.ready
 	s.ready = 0
@@ -225,18 +246,20 @@ func (s *Switch) Work(ev []event.Event) (unit.PortSet, []event.Event) {
 // Urgent is the set of ports that have a pause or a message to send.
 func (s *Switch) Urgent() unit.PortSet { return s.urgent }
 
-// SetLink takes note of a link's state. A link that goes down loses what waits
-// for it, its pauses in both directions end, and routes fall back on their
-// backups; when it comes up, buckets that are XOFF pause their upstream anew. At its
-// first time the far end is let go of, in all lossless classes: a switch that began anew does
-// not hold up what one before it, which was killed, had paused. At time 0 there was none. On an
-// authenticated link that waits until the far end believes it: see auth.End.
+// SetLink takes note of a link's state. A link that goes down loses what waits for it, its pauses
+// in both directions end, and routes fall back on their backups. When it comes up, buckets that
+// are XOFF pause their upstream anew. The first time it comes up, the far end is resumed in all
+// lossless classes: the process before this one may have been killed while it held the far end
+// up. At time 0, where virtual time begins, there was none. On an authenticated link the resumes
+// wait until the far end believes this end: see auth.End.
 func (s *Switch) SetLink(now unit.Time, n unit.Port, up bool) {
 	s.now = now
 	p := &s.ports[n]
 	if p.up == up {
 		return
 	}
+	// Before all that follows: sendPause refuses a port that is down. So what flush frees resumes
+	// the far ends of other ports, and nothing is asked of this one.
 	p.up = up
 	s.armed = unit.Never // another port may have to keep the deadline
 	if up {
@@ -250,6 +273,8 @@ func (s *Switch) SetLink(now unit.Time, n unit.Port, up bool) {
 			s.announceAll(n)
 		}
 		p.wasUp = true
+		// A far end ends its pauses when its link goes down, as flush does. A class that
+		// announceAll has asked for already gets no second frame (controlQueue.pause).
 		for c := range unit.Priority(unit.Priorities) {
 			if on, _ := s.mmu.XOFF(n, c); on {
 				s.sendPause(n, c)
@@ -264,9 +289,12 @@ func (s *Switch) SetLink(now unit.Time, n unit.Port, up bool) {
 		}
 		s.flush(n)
 	}
+	// After the events above, so that the log has the reason before the reroute; and after flush:
+	// what waited is lost, not sent by another way.
 	s.fib.setLinks(s.up, func(route int, out unit.Port) {
 		s.event(event.Event{Type: event.Rerouted, Out: out, Bytes: int32(route)})
 	})
+	// Down as well: the next Transmit tells the driver that no deadline is left.
 	s.ready.Add(n)
 }
 
@@ -274,13 +302,18 @@ func (s *Switch) SetLink(now unit.Time, n unit.Port, up bool) {
 // forgets the stations that were reached by it.
 func (s *Switch) flush(n unit.Port) {
 	p := &s.ports[n]
+	// First: pop takes frames of one bucket alone from a queue that is restricted or forced, and
+	// finds none when they are gone.
 	restricted := p.acted.linkDown()
 	for c := range unit.Priority(unit.Priorities) {
 		if restricted.Has(c) {
 			s.note(detect.ActionFree, noBucket, detect.Queue{Port: n, Class: c}, 0)
 		}
+		// The next pause is a first one again, not a repetition: see announce.
 		p.told &^= 1 << c
 		p.announced[c] = announcement{}
+		// Before the frames go: endPause ends the edges to this queue in the log, and popped,
+		// which finds no pause, says nothing more of them.
 		if p.paused.Has(c) {
 			s.endPause(n, c, event.Expired)
 		}
@@ -289,6 +322,7 @@ func (s *Switch) flush(n unit.Port) {
 			s.drop(f, DropLinkDown)
 		}
 	}
+	// Messages that wait go with the link, and are counted nowhere.
 	p.control.clear()
 	s.urgent.Remove(n)
 	p.wire.LinkDown()
@@ -296,13 +330,17 @@ func (s *Switch) flush(n unit.Port) {
 	s.arps.forget(n)
 }
 
-// drop counts a frame and gives its slot and its bytes back.
+// drop counts a frame and gives its slot and its bytes back. It is for frames that are refused or
+// thrown away. One that has done its work here (a pause, a message, an ARP answer to the gateway)
+// is freed without a count, and one that left is counted by Transmit.
 func (s *Switch) drop(f *buffer.Frame, r Reason) {
 	s.countDrop(f, r)
 	s.free(f)
 }
 
-// countDrop counts a frame that is dropped, or a copy of it that is not made.
+// countDrop counts a frame that is dropped, or a copy of it that is not made. Invariant: each
+// frame that is dropped comes here once; of a flooded one each copy that was queued, and each for
+// which there was no header. It counts at the port by which it came, whatever queue it waited in.
 func (s *Switch) countDrop(f *buffer.Frame, r Reason) {
 	c := &s.ports[f.In].count
 	c.Drops[r]++
@@ -310,12 +348,15 @@ func (s *Switch) countDrop(f *buffer.Frame, r Reason) {
 		c.ResponseBytes += uint64(f.Len)
 	}
 	if f.Info.Kind == kindData {
+		// Data only: what is malformed was nobody's, and ARP is of no flow. Info.Class is the
+		// class in which the frame came; setClass leaves it alone.
 		s.lost.count(flowOf(f), r)
 		if s.lossless.Has(f.Info.Class) && r.Fate() == Lost {
 			c.countLost(f.Info.Class, r)
 		}
 	}
 	if s.cfg.Dropped != nil {
+		// Before free, while the frame is whole.
 		s.cfg.Dropped(f, r)
 	}
 }
@@ -323,8 +364,12 @@ func (s *Switch) countDrop(f *buffer.Frame, r Reason) {
 // free gives back a frame: the slot, and with the last of its copies the bytes
 // that are charged.
 func (s *Switch) free(f *buffer.Frame) {
+	// Invariant: bytes of a bucket = bytes of the frames with Charged that came in to it. What is
+	// released here is what admit charged: In, InClass and Len of a charged frame stay as they
+	// are until Put, after which the slot may be anybody's.
 	orig := f.Orig()
 	in, class, n, charged, uncharged := orig.In, orig.InClass, orig.Len, orig.Charged, orig.Uncharged
+	// Copies share the bytes: until the last one is back the memory is in use, and charged.
 	if !s.pool.Put(f) {
 		return
 	}
@@ -338,12 +383,14 @@ func (s *Switch) free(f *buffer.Frame) {
 		s.resumeBucket(in, class)
 	}
 	for {
+		// Where groups share the pool, what one releases may let others resume.
 		in, class, ok := s.mmu.Reopened()
 		if !ok {
 			break
 		}
 		s.resumeBucket(in, class)
 	}
+	// Once, after all that moved.
 	s.eventHeadrooms()
 }
 
@@ -374,7 +421,8 @@ func (s *Switch) QueuePaused(p unit.Port, c unit.Priority) bool { return s.ports
 func (s *Switch) LinkUp(p unit.Port) bool { return s.ports[p].up }
 
 // SetRate changes the rate of a port; 0 is unlimited. What waits for the wire leaves at
-// the new rate.
+// the new rate. A pause in force keeps its end: its quanta were counted at the rate at which it
+// came. The budget of control frames begins anew.
 func (s *Switch) SetRate(now unit.Time, n unit.Port, r unit.Rate) {
 	s.now = now
 	p := &s.ports[n]
@@ -384,7 +432,9 @@ func (s *Switch) SetRate(now unit.Time, n unit.Port, r unit.Rate) {
 	s.ready.Add(n)
 }
 
-// SetMAC sets the address of a port that its configuration left to the interface.
+// SetMAC sets the address of a port that its configuration left to the interface. Three places
+// know it: the port writes it into frames, own tells what is for the switch, and an authenticated
+// end refuses frames that bear it.
 func (s *Switch) SetMAC(p unit.Port, m ether.MAC) {
 	s.ports[p].cfg.MAC, s.own[p] = m, m
 	if e := s.ports[p].auth; e != nil {
