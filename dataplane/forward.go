@@ -8,8 +8,10 @@ import (
 )
 
 // bridge sends a frame to the port of its destination, or floods it among the
-// ports of the bridge if that is unknown or a group.
+// ports of the bridge if that is unknown or a group. In a router these are the ports of one
+// subnet.
 func (s *Switch) bridge(in unit.Port, f *buffer.Frame, bridge unit.PortSet) {
+	// Invariant: nothing is bridged back to the port by which it came: that segment has had it.
 	bridge.Remove(in)
 	dst := ether.MAC(f.Info.DstMAC)
 	if !dst.IsGroup() {
@@ -24,6 +26,8 @@ func (s *Switch) bridge(in unit.Port, f *buffer.Frame, bridge unit.PortSet) {
 			}
 			return
 		}
+		// An address of the router is never learned (isStation), so it would be flooded as
+		// unknown. A bridge has none: those of its ports are of the host that it is part of.
 		if s.routed && s.isOwn(dst) {
 			s.drop(f, DropNotForUs)
 			return
@@ -35,15 +39,20 @@ func (s *Switch) bridge(in unit.Port, f *buffer.Frame, bridge unit.PortSet) {
 // route takes an IPv4 frame that is addressed to the router: it is for the router itself, or
 // sent towards its destination address.
 func (s *Switch) route(in unit.Port, f *buffer.Frame) {
+	// Found by Parse, outside the lock, and heeded only here: a frame that is bridged is not read
+	// as a router reads it.
 	if why := Reason(f.Info.Reason); why != NoReason {
 		s.drop(f, why)
 		return
 	}
 	e := s.fib.lookup(f.Info.DstIP)
 	switch {
+	// Before the TTL, which is for frames that go on (RFC 1812, 5.3.1). A router ID needs no
+	// entry: no route leads to it. 0, for none, is a martian and does not come so far.
 	case f.Info.DstIP == s.routerID || e != nil && e.subnet >= 0 && f.Info.DstIP == e.gateway:
 		s.receiveOwn(f)
 	case e == nil:
+		// tell comes before drop: it quotes the frame, which drop gives back.
 		s.tell(f, icmpUnreachable, codeNet)
 		s.drop(f, DropNoRoute)
 	case f.Info.TTL <= 1:
@@ -60,6 +69,8 @@ func (s *Switch) forward(in unit.Port, f *buffer.Frame, e *fibEntry) {
 		s.deliver(f, int(e.subnet))
 		return
 	}
+	// All frames of a flow have one hash, and so one way and one order. With one seed everywhere
+	// each switch would choose as the one before it did, and leave some of its ways unused.
 	out := choose(e.ways(in, s.ports[in].acted.avoid), f.Info.Hash, s.cfg.HashSeed)
 	if out == unit.NoPort {
 		s.tell(f, icmpUnreachable, codeNet)
@@ -67,6 +78,8 @@ func (s *Switch) forward(in unit.Port, f *buffer.Frame, e *fibEntry) {
 		return
 	}
 	p := &s.ports[out]
+	// Not before there is a way: tell quotes the datagram as it came. And before enqueue: a band
+	// (TTLBands) goes by the TTL with which the frame leaves.
 	ether.IPv4(f.Data[f.Info.L3:]).DecrementTTL()
 	ether.SetAddresses(f.Data, p.cfg.PeerMAC, p.cfg.MAC)
 	s.enqueue(f, out)
@@ -77,11 +90,13 @@ func (s *Switch) forward(in unit.Port, f *buffer.Frame, e *fibEntry) {
 // section 4.2: what makes a deadlock out of a dead server).
 func (s *Switch) deliver(f *buffer.Frame, subnet int) {
 	mac, renew, ok := s.arps.lookup(s.now, f.Info.DstIP)
+	// An entry that is asked for again still serves, so that no frame is lost by ageing.
 	if renew || !ok {
 		if silent := s.askARP(f.Info.DstIP, subnet); silent && !ok {
 			s.tell(f, icmpUnreachable, codeHost)
 		}
 	}
+	// Dropped, not kept until the host has answered: see docs/router.md.
 	if !ok {
 		s.drop(f, DropARPUnresolved)
 		return
@@ -89,6 +104,7 @@ func (s *Switch) deliver(f *buffer.Frame, subnet int) {
 	ether.IPv4(f.Data[f.Info.L3:]).DecrementTTL()
 	if out, ok := s.macs.lookup(s.now, subnet, mac); ok {
 		ether.SetAddresses(f.Data, mac, s.gatewayMAC(subnet))
+		// A static entry: those that were learned went with the link (forget).
 		if !s.up.Has(out) {
 			s.drop(f, DropNoPort)
 			return
@@ -96,6 +112,8 @@ func (s *Switch) deliver(f *buffer.Frame, subnet int) {
 		s.enqueue(f, out)
 		return
 	}
+	// Option 3 of Guo et al., section 4.2: of an incomplete entry lossless frames are dropped,
+	// which is what keeps the ring from closing. It is on purpose, and no loss.
 	if s.cfg.NoFlood && s.lossless.Has(f.Info.Class) {
 		s.drop(f, DropIncompleteARP)
 		return
@@ -106,7 +124,7 @@ func (s *Switch) deliver(f *buffer.Frame, subnet int) {
 
 // gatewayMAC is the address of a subnet's gateway, which hosts see at all of its ports: that
 // of the first. RFC 826 has a host take the sender's address of each ARP packet for an address
-// that it knows, so there is one.
+// that it knows, so there is one. It is read anew each time: SetMAC may change it.
 func (s *Switch) gatewayMAC(subnet int) ether.MAC {
 	return s.own[s.cfg.Subnets[subnet].Ports.First()]
 }
@@ -127,8 +145,11 @@ func (s *Switch) askARP(ip uint32, subnet int) (silent bool) {
 	if !may || s.pool.Free() <= s.reserve {
 		return silent
 	}
+	// The request counts as come in by the subnet's first port, whose address it bears, in class
+	// 0, like any untagged frame that is not IPv4: what becomes of it is in that port's counters.
 	f := s.pool.Get()
 	f.Data = f.Data[:ether.MinLen]
+	// A slot has bytes of an older frame: none of them is to leave as padding.
 	clear(f.Data)
 	sub := &s.cfg.Subnets[subnet]
 	in, mac := sub.Ports.First(), s.gatewayMAC(subnet)
@@ -148,8 +169,13 @@ func (s *Switch) flood(f *buffer.Frame, outs unit.PortSet) {
 		return
 	}
 	if s.cfg.NoFlood && s.lossless.Has(f.Info.Class) {
+		// A flooded frame waits in queues that are not on its way. If it is charged, a pause at
+		// any of them holds up its sender: so flooding closes a ring (Guo et al., section 4.2).
+		// In a lossy class it is charged to nobody.
 		s.setClass(f, s.classes.lossy)
 	} else {
+		// Copies share the bytes, and so what is written into them (the class) and the one
+		// charge. Ports for which either differs are flooded to apart, by a frame of its own.
 		same := s.sameAccount(f, outs)
 		if same != outs {
 			s.floodAlso(f, outs&^same)
@@ -161,6 +187,7 @@ func (s *Switch) flood(f *buffer.Frame, outs unit.PortSet) {
 		s.drop(f, DropResponse)
 		return
 	}
+	// Any port of outs will do: all of them charge alike.
 	if ok, xoff := s.admit(f, outs.First()); ok {
 		s.pushAll(f, outs, xoff)
 	}
@@ -171,6 +198,8 @@ func (s *Switch) flood(f *buffer.Frame, outs unit.PortSet) {
 func (s *Switch) pushAll(f *buffer.Frame, outs unit.PortSet, xoff bool) {
 	first := outs.First()
 	outs.Remove(first)
+	// Flooded is about M(b, q), which knows only what is charged. It is set before Copy, which
+	// copies it.
 	f.Flooded = f.Charged && outs != 0
 	for ; outs != 0; outs &= outs - 1 {
 		c := s.pool.Copy(f)
@@ -179,12 +208,16 @@ func (s *Switch) pushAll(f *buffer.Frame, outs unit.PortSet, xoff bool) {
 			break
 		}
 		s.push(c, outs.First(), xoff)
+		// One crossing is told once, by the first queue that the frame is put into.
 		xoff = false
 	}
+	// Last: push may drop a frame that finds no room in a lossy queue, and what is given back
+	// cannot be copied.
 	s.push(f, first, xoff)
 }
 
-// noCopies counts the copies of f that the ports of outs do not get.
+// noCopies counts the copies of f that the ports of outs do not get. Each is a loss of its own,
+// like a copy that a queue drops.
 func (s *Switch) noCopies(f *buffer.Frame, outs unit.PortSet) {
 	for range outs.Len() {
 		s.countDrop(f, DropNoCopy)
@@ -194,6 +227,8 @@ func (s *Switch) noCopies(f *buffer.Frame, outs unit.PortSet) {
 // enqueue admits a frame and puts it into the queue of one port.
 func (s *Switch) enqueue(f *buffer.Frame, out unit.Port) {
 	s.setClass(f, s.outClass(f, out))
+	// Before admit: what a queue is to drop is charged to nobody. The frame counts at both ends
+	// of its way, TxDropped at the egress and Drops at the ingress.
 	m := &s.ports[out].acted
 	if m.dropping().Has(f.OutClass) {
 		s.ports[out].count.TxDropped[f.OutClass]++
@@ -207,17 +242,24 @@ func (s *Switch) enqueue(f *buffer.Frame, out unit.Port) {
 
 // admit charges a frame of a lossless class, which is to leave by out, to its bucket, or
 // drops it; one for a lossy queue, or of a lossy turn, is charged to nobody. xoff says that
-// the frame made its bucket XOFF, which push tells when the frame is queued.
+// the frame made its bucket XOFF, which push tells when the frame is queued. Preconditions:
+// setClass has set InClass and OutClass, which with In and Len are fixed from here on. A frame
+// that is not ok is gone.
 func (s *Switch) admit(f *buffer.Frame, out unit.Port) (ok, xoff bool) {
+	// The frame has its slot already. Refusing it gives that back, so that the reserve stays
+	// whole, from which pauses are received and sent.
 	if s.pool.Free() <= s.reserve {
 		s.drop(f, DropNoSlot)
 		return false, false
 	}
 	b, q := detect.Bucket{Port: f.In, Class: f.InClass}, detect.Queue{Port: out, Class: f.OutClass}
+	// Both classes have to be lossless: a lossy one at the ingress has no account, and by a lossy
+	// one at the egress the frame may be dropped, so it must hold nobody up.
 	if !s.lossless.Has(f.InClass) || !s.lossless.Has(f.OutClass) || s.isLossy(b, q) {
 		return true, false
 	}
 	v, xoff := s.mmu.Admit(f.In, f.InClass, f.Len)
+	// The upstream did not stop in time, or does not know pauses.
 	if v == buffer.HeadroomFull {
 		s.drop(f, s.ports[f.In].full())
 		return false, false
@@ -235,7 +277,10 @@ func (p *port) full() Reason {
 	return DropHeadroom
 }
 
-// push puts an admitted frame into (out, f.OutClass) and tells what that changes.
+// push puts an admitted frame into (out, f.OutClass) and tells what that changes. The order is
+// what detectors and logs rely on: the frame is in the queue and in M when the detector hears of
+// it (detect: a View shows the state after the event), Enqueue comes before XOFF, and XOFF before
+// the pause frame is asked for.
 func (s *Switch) push(f *buffer.Frame, out unit.Port, xoff bool) {
 	if !f.Charged {
 		s.pushLossy(f, out)
@@ -255,6 +300,8 @@ func (s *Switch) push(f *buffer.Frame, out unit.Port, xoff bool) {
 	n := s.mmu.Charge(f.Len)
 	held := s.mmu.Hold(f.In, f.InClass, out, c, n)
 	s.detector.Enqueue(s.now, bucket, queue, flowOf(f), n)
+	// A bucket that has just gone XOFF has all its edges logged, this one among them; otherwise
+	// only this one has changed.
 	if xoff {
 		s.pauseBucket(bucket, queue)
 	} else if p.paused.Has(c) {
@@ -263,7 +310,9 @@ func (s *Switch) push(f *buffer.Frame, out unit.Port, xoff bool) {
 }
 
 // pushLossy puts a frame that is charged to nobody into (out, f.OutClass), or drops it
-// if there is no room.
+// if there is no room. The frame is in no M, and the detector is not told: a bucket that is not
+// charged for it does not wait for it. The queue may be of a lossless class, made lossy by an
+// action or for one turn; the frame takes its place at the end like any other, so order is kept.
 func (s *Switch) pushLossy(f *buffer.Frame, out unit.Port) {
 	p := &s.ports[out]
 	t := s.turnOfFrame(f, detect.Queue{Port: out, Class: f.OutClass})
@@ -274,6 +323,8 @@ func (s *Switch) pushLossy(f *buffer.Frame, out unit.Port) {
 	if t != nil {
 		t.bytes += f.Len
 	}
+	// Once for all copies, which share a slot: s.uncharged counts slots (Config.Slots). free
+	// takes it off with the last.
 	if orig := f.Orig(); !orig.Uncharged {
 		orig.Uncharged = true
 		s.uncharged++
@@ -290,11 +341,15 @@ func (s *Switch) noRoom(f *buffer.Frame, p *port, t *turn) Reason {
 	switch {
 	case !f.Orig().Uncharged && s.uncharged >= s.cfg.Slots:
 		return DropNoSlot
+	// A lossy turn has a bound of its own, beside what waits in its queue from elsewhere, unless
+	// the queue is lossy as a whole. press counts the frame whether or not it finds room.
 	case t != nil && !p.acted.unheeded().Has(f.OutClass):
 		if !s.press(t, f.Len) {
 			return DropLossyTurn
 		}
 	case s.mmu.AdmitLossy(p.queues[f.OutClass].Bytes(), f.Len):
+	// The reason tells whose doing it is: a rule or an action made the way of a lossless frame
+	// lossy, or the frame was lossy from the start.
 	case s.lossless.Has(f.InClass):
 		return DropLossyPort
 	default:

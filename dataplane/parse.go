@@ -13,7 +13,8 @@ import (
 	"softswitch/unit"
 )
 
-// Kinds of frame, in buffer.Info.Kind.
+// Kinds of frame, in buffer.Info.Kind. Their order counts: overBudget compares with kindARP, and
+// kindBad is the zero value, so that Parse drops what it returns early for.
 const (
 	kindBad  uint8 = iota // drop for Info.Reason
 	kindData              // anything to forward
@@ -31,6 +32,10 @@ const reservedGroups = 0x0180c2000000
 // Parse reads what the switch needs to know of a frame, outside the driver's
 // lock. It is pure: f.Info depends on f.Data and the configuration alone. A MAC Control
 // frame is padded.
+//
+// The order of the cases matters. MAC Control frames are told from all others first, by address
+// or EtherType, since none is ever forwarded. Messages come before the groups to which their own
+// address belongs. Both have lengths of their own, so the longest frame is asked for last.
 func (s *Switch) Parse(f *buffer.Frame) {
 	i := &f.Info
 	*i = buffer.Info{}
@@ -57,6 +62,7 @@ func (s *Switch) Parse(f *buffer.Frame) {
 		return
 	}
 	if tagged {
+		// Also where the DSCP is trusted: a frame that is not IPv4 has no other field for it.
 		i.Class = unit.Priority(pcp)
 	}
 	i.Kind, i.L3 = kindData, int16(off)
@@ -69,6 +75,7 @@ func (s *Switch) Parse(f *buffer.Frame) {
 			i.Kind, i.Reason = kindBad, uint8(DropMalformedARP)
 		}
 	default:
+		// L3 is the offset of a header that the switch reads; 0 says that it reads none.
 		i.L3 = 0
 	}
 }
@@ -82,7 +89,11 @@ func (s *Switch) parseIPv4(i *buffer.Info, p ether.IPv4, n int) {
 		i.Class = s.cfg.DSCP[p.DSCP()]
 	}
 	i.DstIP, i.TTL = p.Dst(), p.TTL()
+	// Kind stays kindData: only route heeds the reason. It is found here because here is outside
+	// the lock.
 	i.Reason = uint8(s.unroutable(p))
+	// All fragments of a datagram have one hash, that of addresses and protocol alone, and so one
+	// way.
 	sport, dport := p.Ports()
 	i.Hash = ether.FlowHash(p.Src(), i.DstIP, p.Proto(), sport, dport)
 }

@@ -59,6 +59,8 @@ type classes struct {
 // newClasses prepares c's rules. The error names a class that no code point maps to.
 func newClasses(c *Config) (k classes, err error) {
 	k.ports = len(c.Ports)
+	// lossy is the lowest lossy class, or 7 if there is none: then saysICMP says no, and package
+	// config refuses no_flood.
 	for k.lossy < unit.Priorities-1 && c.Buffer.Lossless.Has(k.lossy) {
 		k.lossy++
 	}
@@ -66,6 +68,7 @@ func newClasses(c *Config) (k classes, err error) {
 	if c.NoFlood {
 		marked.Add(k.lossy)
 	}
+	// A class that no rule changes goes on as itself.
 	if len(c.Rewrites) > 0 {
 		k.rewrite = make([]unit.Priority, unit.Priorities*k.ports*k.ports)
 		for i := range k.rewrite {
@@ -85,6 +88,8 @@ func newClasses(c *Config) (k classes, err error) {
 			marked.Add(class)
 		}
 	}
+	// Only classes in which frames are to leave need a code point, and only where the DSCP is
+	// what gives the class.
 	for class := range unit.Priority(unit.Priorities) {
 		dscp, ok := codePoint(&c.DSCP, class)
 		if !ok && marked.Has(class) && !c.TrustPCP {
@@ -124,6 +129,8 @@ func (s *Switch) outClass(f *buffer.Frame, out unit.Port) unit.Priority {
 	switch {
 	case s.classes.rewrite == nil && s.cfg.Bands.Width == 0 || !s.lossless.Has(c):
 		return c
+	// A switch that only bridges lowers no TTL, so bands mean nothing there. Package config
+	// allows no rules beside bands.
 	case s.cfg.Bands.Width > 0 && s.routed && isIPv4(f):
 		return s.cfg.Bands.class(ether.IPv4(f.Data[f.Info.L3:]).TTL())
 	case s.classes.rewrite != nil && (s.byDSCP(f) || isTagged(f)):
@@ -133,7 +140,8 @@ func (s *Switch) outClass(f *buffer.Frame, out unit.Port) unit.Priority {
 }
 
 // setClass makes f leave in class c, and says so in the field that the next switch
-// trusts.
+// trusts. InClass stays that of arrival: its bucket is charged, and its pauses are those that the
+// sender honours. Preconditions: nobody shares the bytes of f yet.
 func (s *Switch) setClass(f *buffer.Frame, c unit.Priority) {
 	f.InClass, f.OutClass = f.Info.Class, c
 	if c == f.Info.Class {
@@ -158,7 +166,8 @@ func isTagged(f *buffer.Frame) bool {
 func setDSCP(p ether.IPv4, dscp uint8) { setTOS(p, p[1]&3|dscp<<2) }
 
 // setTOS replaces the octet of code point and ECN bits, and mends the checksum
-// incrementally (RFC 1624, equation 3).
+// incrementally (RFC 1624, equation 3). So a header that came damaged leaves damaged, and the
+// receiver sees it.
 func setTOS(p ether.IPv4, tos uint8) {
 	old := binary.BigEndian.Uint16(p)
 	p[1] = tos
@@ -186,6 +195,7 @@ func (s *Switch) sameAccount(f *buffer.Frame, outs unit.PortSet) (same unit.Port
 // otherwise, than by those that it is flooded to next: copies share their bytes, and so
 // the class in them and the charge. It is a frame of its own.
 func (s *Switch) floodAlso(f *buffer.Frame, outs unit.PortSet) {
+	// Unlike a copy it takes a slot of its own, and so stops at the reserve.
 	if s.pool.Free() <= s.reserve {
 		s.noCopies(f, outs)
 		return
