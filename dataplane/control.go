@@ -15,7 +15,8 @@ import (
 // carries, in its padding, a TLV of package itsyhdr.
 
 // receivePause honours a PFC frame: before the MMU, so that a full buffer cannot
-// stop it. A quantum is 512 bit times at this port's rate.
+// stop it. A quantum is 512 bit times at this port's rate. It is charged nowhere and waits
+// nowhere: its slot is free again when this returns.
 func (s *Switch) receivePause(in unit.Port, f *buffer.Frame) {
 	p := &s.ports[in]
 	if p.cfg.FacesStack {
@@ -24,20 +25,28 @@ func (s *Switch) receivePause(in unit.Port, f *buffer.Frame) {
 	}
 	pf, pad, err := pfcframe.Parse(f.Data)
 	if err != nil {
+		// Parse has read these bytes, and nobody may change them since: a broken invariant, not
+		// bad input.
 		panic("dataplane: a frame that parsed as PFC no longer does: " + err.Error())
 	}
 	t, err := itsyhdr.Parse(pad)
+	// A TLV that is malformed costs the label, not the pause: a plain device may leave anything
+	// in its padding.
 	carries := err == nil
 	if err != nil && err != itsyhdr.ErrNone {
 		p.count.Drops[OddTLV]++
 	}
+	// A host passes nobody's pause on, so it has no label and no period to tell. Believing one
+	// would let it forge deadlocks.
 	if carries && p.cfg.FacesHost {
 		p.count.Drops[OddHostLabel]++
 		carries = false
 	}
+	// After the TLV is found, since the tag is in it, and before anything is acted on.
 	if !s.believed(in, f, pauseTag(carries)) {
 		return
 	}
+	// The tag was for this hop. A label that goes on, or is compared, is without it.
 	t.Auth = 0
 	for set := pf.Enable; set != 0; set &= set - 1 {
 		c := set.First()
@@ -45,12 +54,16 @@ func (s *Switch) receivePause(in unit.Port, f *buffer.Frame) {
 			p.count.Drops[OddPFCClass]++
 			continue
 		}
+		// Counted also where the pause is not honoured (Ignore, Flush and so on): by these counts
+		// a watchdog sees that a host has become quiet (detect.View.PausesSeen).
 		if pf.Quanta[c] == 0 {
 			p.count.RxResume[c]++
 		} else {
 			p.count.RxPause[c]++
 		}
 		of := itsyhdr.TLV{}
+		// The TLV is about one class. Others of the same frame are paused as by a plain device,
+		// without a period.
 		mine := carries && t.Class == c
 		if mine {
 			of = t
@@ -60,7 +73,9 @@ func (s *Switch) receivePause(in unit.Port, f *buffer.Frame) {
 	s.free(f)
 }
 
-// heed pauses q for so many quanta, or resumes it with 0.
+// heed pauses q for so many quanta, or resumes it with 0. A quantum is 512 bit times at the rate
+// of the port at which the frame came (IEEE 802.3, 31B.2), so the two ends agree on its length
+// only if they have one rate.
 func (s *Switch) heed(q detect.Queue, quanta uint16, t itsyhdr.TLV, hasPeriod bool) {
 	p := &s.ports[q.Port]
 	// An expiry that nobody has asked for yet happened before this frame.
@@ -77,7 +92,8 @@ func (s *Switch) heed(q detect.Queue, quanta uint16, t itsyhdr.TLV, hasPeriod bo
 }
 
 // receivePause8023 takes an 802.3x PAUSE frame (IEEE 802.3, annex 31B). Where it is heeded it is
-// to each class, lossy ones too, what a PFC frame of a host is to one.
+// to each class, lossy ones too, what a PFC frame of a host is to one. It counts once, in
+// RxPause8023, and not by class.
 func (s *Switch) receivePause8023(in unit.Port, f *buffer.Frame) {
 	p := &s.ports[in]
 	_, quanta, err := pfcframe.ParsePause(f.Data)
@@ -89,9 +105,12 @@ func (s *Switch) receivePause8023(in unit.Port, f *buffer.Frame) {
 	case p.cfg.FacesStack:
 		s.drop(f, DropReservedGroup)
 		return
+	// Parse has refused other groups. To another station's own address it is not for this port
+	// (31B.1), and where PFC is enabled PAUSE is not to be heeded (802.1Q, 36.1.1).
 	case !p.cfg.HeedPause || !dst.IsGroup() && dst != p.cfg.MAC:
 		s.drop(f, DropPause8023)
 		return
+	// It has no room for a tag: a strict end believes none, one that accepts believes all.
 	case !s.believed(in, f, noTag):
 		return
 	}
@@ -113,9 +132,12 @@ func (s *Switch) receiveMessage(in unit.Port, f *buffer.Frame) {
 	switch {
 	case err != nil:
 		s.receiveFrame(in, f)
+	// Not by way of believed: a hello is how an end comes to believe, and has its own rules
+	// (auth.End.Hear).
 	case t.Kind == itsyhdr.KindHello:
 		s.receiveHello(in, f, t)
 	case s.believed(in, f, messageTag):
+		// t is a copy: nobody needs the slot any more.
 		p.count.RxMessages++
 		s.free(f)
 		t.Auth = 0
@@ -124,7 +146,8 @@ func (s *Switch) receiveMessage(in unit.Port, f *buffer.Frame) {
 }
 
 // receiveFrame hands a message that is no ITSY TLV to a detector that has messages of
-// its own.
+// its own. The payload is only lent to the detector: it is in the slot, which is free after the
+// call.
 func (s *Switch) receiveFrame(in unit.Port, f *buffer.Frame) {
 	payload, tag := s.ports[in].splitPayload(f.Data)
 	if s.peer == nil || payload == nil {
@@ -143,10 +166,12 @@ func (s *Switch) receiveFrame(in unit.Port, f *buffer.Frame) {
 }
 
 // buildControl fills f with the oldest control frame that port out has to send. A pause
-// is built from the state of this moment: newest quanta, newest label.
+// is built from the state of this moment: newest quanta, newest label. Preconditions: one waits.
+// The frame is charged to nobody, and free takes it back like any other.
 func (s *Switch) buildControl(out unit.Port, f *buffer.Frame) {
 	p := &s.ports[out]
 	it := p.control.pop()
+	// A PFC frame and a message have the same length, 60 bytes; buildPayload replaces it.
 	f.Control, f.Data = true, f.Data[:pfcframe.Len]
 	f.Len = pfcframe.Len
 	switch {
@@ -154,6 +179,7 @@ func (s *Switch) buildControl(out unit.Port, f *buffer.Frame) {
 		s.buildPause(out, f, it.msg.Class)
 		return
 	case it.isHello:
+		// Only an authenticated port has hellos to send (sendChallenge, receiveHello).
 		p.auth.PutHello(f.Data, unit.NodePort{Node: s.cfg.ID, Port: out}, it.hello)
 	case it.payload != "":
 		s.buildPayload(p, f, it.payload)
@@ -175,6 +201,8 @@ func (s *Switch) buildPayload(p *port, f *buffer.Frame, payload string) {
 	if p.auth != nil {
 		n += auth.TagLen
 	}
+	// Padding lies between payload and tag, so that the tag is at the end of the frame whatever
+	// its length: splitPayload finds it there, and hands the padding over with the payload.
 	for len(f.Data) < max(n, ether.MinLen) {
 		f.Data = append(f.Data, 0)
 	}
@@ -182,7 +210,9 @@ func (s *Switch) buildPayload(p *port, f *buffer.Frame, payload string) {
 	p.sign(f, f.Len-auth.TagLen)
 }
 
-// buildPause fills f with a pause or resume of class, from the state of this moment.
+// buildPause fills f with a pause or resume of class, from the state of this moment. State, not
+// events: whether it pauses or resumes is what the bucket is now, however often that changed
+// since the reminder. One class a frame, since the TLV is about one.
 func (s *Switch) buildPause(out unit.Port, f *buffer.Frame, c unit.Priority) {
 	p := &s.ports[out]
 	pf := pfcframe.Frame{Src: p.cfg.MAC.Bytes(), Enable: 1 << c}
@@ -192,16 +222,21 @@ func (s *Switch) buildPause(out unit.Port, f *buffer.Frame, c unit.Priority) {
 		pf.Quanta[c] = s.cfg.Quanta
 		t = s.detector.Label(s.now, detect.Bucket{Port: out, Class: c})
 	}
+	// After Label, whose TLV leaves both to the switch. A resume has a period too, that of the
+	// latest XOFF.
 	t.Class, t.Period = c, period
 	if pad := pfcframe.Put(f.Data, pf); !s.cfg.Plain {
+		// Signed last: the code is over all of the frame.
 		itsyhdr.Put(pad, t)
 		p.sign(f, pauseTag(true))
 	}
 	s.announce(out, c, on, period)
+	// After announce, which replaces all of it.
 	p.announced[c].label = t
 }
 
-// announce notes what the far end of out learns of class by the frame that leaves.
+// announce notes what the far end of out learns of class by the frame that leaves. Each frame
+// counts as one of TxPause, TxRefresh and TxResume.
 func (s *Switch) announce(out unit.Port, class unit.Priority, on bool, period uint8) {
 	p := &s.ports[out]
 	was := p.announced[class]
@@ -209,6 +244,8 @@ func (s *Switch) announce(out unit.Port, class unit.Priority, on bool, period ui
 	switch {
 	case !on:
 		p.count.TxResume[class]++
+	// Told already, and of this period: a repetition. With another period the resume in between
+	// was never sent (its reminder became this frame), and the far end takes it for a new pause.
 	case p.told.Has(class) && was.period == period:
 		e.Type = event.RefreshSent
 		p.count.TxRefresh[class]++

@@ -8,6 +8,9 @@ import (
 
 // controlQueue is the control frames that a port has to send, in order: at most one pause
 // a class, and messages. A pause is a reminder without content; a message is complete.
+// Invariants: pauses has exactly the classes with a reminder in the ring; items leave in the
+// order in which they were put in, so that no message overtakes the pause that was asked for
+// before it. Nothing leaves it but by pop and clear.
 type controlQueue struct {
 	pauses unit.ClassSet // classes with a reminder in the ring
 	ring   []controlItem
@@ -24,7 +27,7 @@ type controlItem struct {
 	hello   auth.Hello // if isHello
 }
 
-// clear empties the queue.
+// clear empties the queue. The ring stays, for the next time that the link is up.
 func (q *controlQueue) clear() { q.pauses, q.head, q.n = 0, 0, 0 }
 
 // pause reminds of a pause for c; one reminder is enough.
@@ -36,7 +39,8 @@ func (q *controlQueue) pause(c unit.Priority) {
 	q.push(controlItem{isPause: true, msg: itsyhdr.TLV{Class: c}})
 }
 
-// message appends a message; false if messagesMax wait already.
+// message appends a message; false if messagesMax wait already. Reminders do not count: no number
+// of messages keeps a pause out.
 func (q *controlQueue) message(it controlItem) bool {
 	if q.n-q.pauses.Len() >= messagesMax {
 		return false
@@ -63,6 +67,7 @@ func (q *controlQueue) pop() controlItem {
 	it := q.ring[q.head]
 	q.head = (q.head + 1) % len(q.ring)
 	q.n--
+	// From here on a change of the bucket needs a frame of its own.
 	if it.isPause {
 		q.pauses &^= 1 << it.msg.Class
 	}

@@ -11,6 +11,8 @@ import (
 func (s *Switch) pauseBucket(b detect.Bucket, cause detect.Queue) {
 	bytes, _ := s.mmu.Bytes(b.Port, b.Class)
 	_, period := s.mmu.XOFF(b.Port, b.Class)
+	// The order is that of facts: XOFF, then the edges that only a bucket which is XOFF has, then
+	// the detector, whose label the pause frame is to carry (buildPause asks for it later still).
 	s.event(event.Event{Type: event.XOFF, Port: b.Port, Class: b.Class, Out: cause.Port, OutClass: cause.Class, Period: period, Bytes: int32(bytes), Limit: int32(s.mmu.XON(b.Port, b.Class))})
 	s.eachHeld(b, func(q detect.Queue, held int) { s.eventHeld(b, q, held, 0) })
 	s.detector.XOFF(s.now, b, cause)
@@ -20,6 +22,8 @@ func (s *Switch) pauseBucket(b detect.Bucket, cause detect.Queue) {
 // resumeBucket resumes the upstream of a bucket that fell to its XON threshold.
 func (s *Switch) resumeBucket(in unit.Port, class unit.Priority) {
 	b := detect.Bucket{Port: in, Class: class}
+	// Before XON, since an edge ends while the log still has its bucket as XOFF. The MMU has made
+	// it XON already: bytes are those that are left, period is that of the XOFF that ends.
 	s.eachHeld(b, func(q detect.Queue, held int) { s.eventWeak(b, q, held) })
 	bytes, _ := s.mmu.Bytes(in, class)
 	_, period := s.mmu.XOFF(in, class)
@@ -29,12 +33,18 @@ func (s *Switch) resumeBucket(in unit.Port, class unit.Priority) {
 }
 
 // startPause puts a pause in force at q, or prolongs the one that is. A pause of
-// another period means that the resume between them was lost: it counts as one.
+// another period means that the resume between them was lost: it counts as one. It touches
+// Pauses, not RxPause: who received the frame has counted that, also where it is not honoured
+// here.
 func (s *Switch) startPause(q detect.Queue, until unit.Time, t itsyhdr.TLV, hasPeriod bool) {
 	p := &s.ports[q.Port]
+	// A host that is contained is watched for pauses all the same: see contain.
 	if p.acted.contained.Has(q.Class) {
 		p.storms[q.Class].heard = s.now
 	}
+	// Invariant: a queue that ignores pauses has none in force, so that no detector and no oracle
+	// needs a special case for it. An action that begins to ignore ends the one in force
+	// (unpause).
 	if p.acted.ignoring().Has(q.Class) {
 		return
 	}
@@ -49,28 +59,38 @@ func (s *Switch) startPause(q detect.Queue, until unit.Time, t itsyhdr.TLV, hasP
 		p.paused.Add(q.Class)
 		p.count.Pauses[q.Class]++
 		s.event(event.Event{Type: event.Paused, Out: q.Port, OutClass: q.Class, Period: t.Period, HasPeriod: hasPeriod})
+		// Every edge to this queue begins now. Where buckets share a pool the log has those of
+		// buckets that are not XOFF too (event.Held).
 		s.eachWaiting(q, s.mmu.Shares(), func(b detect.Bucket, held int) { s.eventHeld(b, q, held, 0) })
 	} else if hasPeriod {
 		s.event(event.Event{Type: event.Refreshed, Out: q.Port, OutClass: q.Class, Period: t.Period})
 	}
+	// The newest frame counts, also if its pause is the shorter one: the timer is set, not
+	// prolonged.
 	z.until = until
 	s.ready.Add(q.Port)
+	// Only a period: no label. What was said with an earlier frame is over.
 	if t.Kind == itsyhdr.KindPeriod {
 		t = itsyhdr.TLV{}
 	}
 	z.label = t
+	// Lossy classes are paused by 802.3x alone (receivePause8023), and no detector knows of them.
 	if s.lossless.Has(q.Class) {
 		s.detector.Pause(s.now, q, t, fresh)
 	}
 }
 
-// endPause ends the pause in force at (out, class); how is Resumed or Expired.
+// endPause ends the pause in force at (out, class); how is Resumed or Expired. Preconditions: one
+// is in force there. Expired is counted by the callers whose timer ran out; a link that goes down
+// logs the same event and counts none.
 func (s *Switch) endPause(out unit.Port, class unit.Priority, how event.Type) {
 	p := &s.ports[out]
 	q := detect.Queue{Port: out, Class: class}
+	// Before the pause is taken away: the log ends the edges while their queue is still paused.
 	s.eachWaiting(q, false, func(b detect.Bucket, held int) { s.eventWeak(b, q, held) })
 	p.paused &^= 1 << class
 	p.acted.force &^= 1 << class // it was for this pause
+	// PausedTime has the pauses that are over; a reader adds the one in force (PausedSince).
 	lasted := s.now - p.pauses[class].since
 	p.storms[class].ends(s.now, lasted)
 	p.count.PausedTime[class] += lasted
@@ -101,6 +121,8 @@ func (s *Switch) expire(out unit.Port) (next unit.Time) {
 // sendRefreshes lets the port repeat the pauses that are due.
 func (s *Switch) sendRefreshes(in unit.Port) {
 	p := &s.ports[in]
+	// told, not XOFF: a bucket whose first pause has not left yet waits in the control queue, and
+	// has nothing to repeat.
 	for set := p.told; set != 0; set &= set - 1 {
 		if c := set.First(); p.announced[c].refresh <= s.now {
 			s.sendPause(in, c)
@@ -122,7 +144,9 @@ func (s *Switch) nextRefresh(in unit.Port) unit.Time {
 }
 
 // sendPause lets port in send a pause or resume frame for class: which of them is
-// decided when the frame leaves.
+// decided when the frame leaves. So a reminder that waits is never stale, and two of them are one
+// frame. A port that is down is told when it comes up (SetLink); a kernel's stack honours no
+// pause.
 func (s *Switch) sendPause(in unit.Port, class unit.Priority) {
 	p := &s.ports[in]
 	if !p.up || p.cfg.FacesStack {

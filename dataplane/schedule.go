@@ -8,7 +8,10 @@ import (
 	"softswitch/unit"
 )
 
-// quantumBytes is what a class of weight 1 may send each round.
+// quantumBytes is what a class of weight 1 may send each round. Chosen: above the 1518 bytes of a
+// full frame with its tag, since deficit round robin finds the next frame in one round if the
+// quantum is no less than the longest frame (Shreedhar and Varghese, 1995). With jumbo frames it
+// takes more: see pickWeighted.
 const quantumBytes = 1600
 
 // pick chooses the queue that sends next: the highest strict class that has
@@ -20,6 +23,8 @@ func (p *port) pick(weights *[unit.Priorities]int) (c unit.Priority, ok bool) {
 		return 0, false
 	}
 	var weighted unit.ClassSet
+	// From the highest class down. The first strict one wins, also over weighted classes above
+	// it: these share what strict ones leave.
 	for rest := set; rest != 0; {
 		c := unit.Priority(bits.Len8(uint8(rest)) - 1)
 		if weights[c] == 0 {
@@ -37,6 +42,8 @@ func (p *port) pick(weights *[unit.Priorities]int) (c unit.Priority, ok bool) {
 // those of 9230.
 func (p *port) pickWeighted(set unit.ClassSet, weights *[unit.Priorities]int) unit.Priority {
 	for {
+		// The turn stays with a class as long as its deficit lasts. It gets its quantum when the
+		// turn comes to it, once a round.
 		c := p.turn
 		if set.Has(c) {
 			if n := p.next(c).Len; p.deficit[c] >= n {
@@ -53,10 +60,13 @@ func (p *port) pickWeighted(set unit.ClassSet, weights *[unit.Priorities]int) un
 	}
 }
 
-// sendable are the classes of which a frame may leave.
+// sendable are the classes of which a frame may leave. Invariant: no class in which a pause is in
+// force, unless an action forces it. All that leaves is chosen from this set.
 func (p *port) sendable() unit.ClassSet {
 	m := &p.acted
 	set := p.backlog &^ (p.paused &^ m.force)
+	// These may have a backlog and nothing in it that may leave. next walks the queue, so the
+	// others are not asked.
 	for odd := set & (m.restrict | m.force); odd != 0; odd &= odd - 1 {
 		if c := odd.First(); p.next(c) == nil {
 			set &^= 1 << c
@@ -81,6 +91,8 @@ func (p *port) next(c unit.Priority) *buffer.Frame {
 func (p *port) reservedFor(c unit.Priority) (b detect.Bucket, reserved bool) {
 	m := &p.acted
 	switch {
+	// Before the restriction: an allowance is for the pause in force and ends with it (endPause);
+	// the restriction stays.
 	case (m.force & p.paused).Has(c):
 		return m.forced[c], true
 	case m.restrict.Has(c):

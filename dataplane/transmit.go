@@ -6,15 +6,22 @@ import (
 	"softswitch/unit"
 )
 
-// Transmit lends what leaves through out now: first pauses and messages, then frames of the queues that are not paused, as far as the pacer allows.
-// next is the earliest of: the wire is free, a pause expires, a pause is to be
-// repeated, and at one port the detector's deadline.
+// Transmit lends what leaves through out now: first pauses and messages, then frames of the
+// queues that are not paused, as far as the pacer allows. next is the earliest of: the wire is
+// free, a pause expires, a pause is to be repeated, and at one port the detector's deadline.
+//
+// With no room in fs nothing leaves, and all the rest is done: a driver whose wire is busy asks
+// like this.
 func (s *Switch) Transmit(now unit.Time, out unit.Port, fs []*buffer.Frame) (n int, next unit.Time) {
 	s.now = now
 	p := &s.ports[out]
+	// No deadline is left: flush has ended the pauses, and SetLink makes the port ready again.
 	if !p.up {
 		return 0, unit.Never
 	}
+	// The order matters. The detector first: what it asks for may leave in this very call. Then
+	// pauses that have run out or are contained, since they decide what may leave. Then what is
+	// to be said, since it leaves before data.
 	if out == s.timerPort() && s.detector.Deadline() <= now {
 		s.detector.Tick(now)
 	}
@@ -27,19 +34,24 @@ func (s *Switch) Transmit(now unit.Time, out unit.Port, fs []*buffer.Frame) (n i
 		next = min(next, s.sendChallenge(out))
 	}
 	p.wire.Begin(now, p.cfg.Rate, s.cfg.Granularity)
+	// Pauses do not wait for data: what arrives until they take effect is what headroom is for.
 	n = s.transmitControl(out, fs)
 	n += s.transmitData(out, fs[n:])
 	if p.control.n > 0 || p.sendable() != 0 {
+		// A driver that comes late for this may catch up (package pacer); an idle port saves
+		// nothing up.
 		p.wire.Wait()
 		if p.wire.Ready(now) {
 			return n, now // the batch was the limit, not the wire
 		}
+		// transmitControl lets these go up to a granularity ahead of the wire.
 		if p.control.n > 0 {
 			next = min(next, max(now, p.wire.At()-s.cfg.Granularity))
 		}
 		next = min(next, unit.NextTick(p.wire.At(), s.cfg.Granularity))
 	}
 	if out == s.timerPort() {
+		// Asked after all that may have moved it. Work compares what comes later with this.
 		s.armed = s.detector.Deadline()
 		next = min(next, s.armed)
 	}
@@ -47,7 +59,8 @@ func (s *Switch) Transmit(now unit.Time, out unit.Port, fs []*buffer.Frame) (n i
 }
 
 // timerPort is the port that keeps the detector's deadline: the first whose link
-// is up, unit.NoPort if none is.
+// is up, unit.NoPort if none is. One port, so that a deadline is one Tick and one timer. While no
+// link is up the detector is not called.
 func (s *Switch) timerPort() unit.Port { return s.up.First() }
 
 // armDetector makes the port that keeps the detector's deadline ready if it knows
@@ -65,6 +78,8 @@ func (s *Switch) transmitControl(out unit.Port, fs []*buffer.Frame) (n int) {
 	p := &s.ports[out]
 	for n < len(fs) && p.control.n > 0 && p.wire.Ready(s.now+s.cfg.Granularity) {
 		f := s.pool.Get()
+		// What data may take ends at reserve, and a driver holds at most a batch to send at each
+		// port.
 		if f == nil {
 			panic("dataplane: no slot for a control frame: the reserve is gone")
 		}
@@ -73,12 +88,15 @@ func (s *Switch) transmitControl(out unit.Port, fs []*buffer.Frame) (n int) {
 		fs[n] = f
 		n++
 	}
+	// Urgent until the last is lent, so that the driver drains this port first (Machine.Urgent).
 	if p.control.n == 0 {
 		s.urgent.Remove(out)
 	}
 	return n
 }
 
+// transmitData lends frames of the queues. TxFrames counts them now: what the wire loses after
+// that the driver counts.
 func (s *Switch) transmitData(out unit.Port, fs []*buffer.Frame) (n int) {
 	p := &s.ports[out]
 	for n < len(fs) && p.wire.Ready(s.now) {
@@ -86,6 +104,7 @@ func (s *Switch) transmitData(out unit.Port, fs []*buffer.Frame) (n int) {
 		if !ok {
 			break
 		}
+		// Before mark: RED goes by what the frame leaves behind.
 		f := s.pop(out, c)
 		if s.marker.Classes.Has(c) {
 			s.mark(out, c, f)
@@ -103,22 +122,28 @@ func (s *Switch) transmitData(out unit.Port, fs []*buffer.Frame) (n int) {
 // pop takes the frame of a queue that is to leave next, and out of M.
 func (s *Switch) pop(out unit.Port, c unit.Priority) *buffer.Frame {
 	p := &s.ports[out]
+	// pick went by next, which asks the same: the frame that was weighed is the one that leaves.
 	if b, reserved := p.reservedFor(c); reserved {
 		return s.popped(out, c, p.queues[c].PopOf(b.Port, b.Class))
 	}
 	return s.popped(out, c, p.queues[c].Pop())
 }
 
-// popped does the accounts of a frame that was taken from a queue.
+// popped does the accounts of a frame that was taken from a queue. Invariant: M(b, q) = bytes of
+// the frames charged to b that wait in q. What has begun to leave is not among them, since no
+// pause stops it any more; it stays charged until free.
 func (s *Switch) popped(out unit.Port, c unit.Priority, f *buffer.Frame) *buffer.Frame {
 	p := &s.ports[out]
 	empty := p.queues[c].Head() == nil
 	if empty {
 		p.backlog &^= 1 << c
 	}
+	// A lossy class has no M, and no detector hears of it.
 	if !s.lossless.Has(c) {
 		return f
 	}
+	// The counterpart of pushLossy. What waited before the turn became lossy is charged, and not
+	// in bytes.
 	if t := s.turnOfFrame(f, detect.Queue{Port: out, Class: c}); t != nil && !f.Orig().Charged {
 		t.bytes -= f.Len
 	}
@@ -133,6 +158,7 @@ func (s *Switch) popped(out unit.Port, c unit.Priority, f *buffer.Frame) *buffer
 			s.heldFell(detect.Bucket{Port: f.In, Class: f.InClass}, detect.Queue{Port: out, Class: c}, held, held+n)
 		}
 	}
+	// Last: the View shows the queue and M without the frame.
 	if empty {
 		s.detector.Empty(s.now, detect.Queue{Port: out, Class: c})
 	}
