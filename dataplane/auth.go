@@ -13,13 +13,15 @@ import (
 // This file is what a port believes of its far end: package link/auth judges a frame, here it
 // is counted, told, and what follows from it is done.
 
-// messageTag is where a message frame with an ITSY TLV has its tag.
+// messageTag is where a message frame with an ITSY TLV has its tag: at offset 32, the last eight
+// octets of the TLV (docs/format/auth.md).
 const messageTag = itsyhdr.MessageTLV + itsyhdr.AuthOffset
 
-// noTag is the place of the tag of a frame that has none.
+// noTag is the place of the tag of a frame that has none. auth.End takes any negative one for it.
 const noTag = -1
 
-// pauseTag is where a PFC frame has its tag.
+// pauseTag is where a PFC frame has its tag. It is at offset 52, the last eight octets of the
+// TLV; without a TLV there is no place for one.
 func pauseTag(carries bool) int {
 	if !carries {
 		return noTag
@@ -33,6 +35,7 @@ func pauseTag(carries bool) int {
 func (p *port) splitPayload(frame []byte) (payload []byte, tag int) {
 	tag = len(frame) - auth.TagLen
 	switch {
+	// Shorter than any MAC sends: there may be no room for a tag.
 	case len(frame) < ether.MinLen:
 		return nil, noTag
 	case p.auth == nil:
@@ -45,12 +48,14 @@ func (p *port) splitPayload(frame []byte) (payload []byte, tag int) {
 // ends agree again before that, also if some are lost.
 const challengesPerRefresh = 8
 
-// setAuth makes the port's end of an authenticated link, if it is one.
+// setAuth makes the port's end of an authenticated link, if it is one. A host has none: of it
+// nothing is believed but pauses, and these are bounded (storm.go).
 func (p *port) setAuth(refresh unit.Time) {
 	if p.cfg.Auth == nil || p.cfg.Auth.Mode == auth.Off || p.cfg.FacesHost {
 		return
 	}
 	c := *p.cfg.Auth
+	// A Gap of 0 would ask without end: a refresh may be shorter than eight nanoseconds.
 	c.Self, c.Gap = p.cfg.MAC, max(refresh/challengesPerRefresh, 1)
 	p.auth = auth.New(c)
 }
@@ -62,7 +67,9 @@ func (p *port) sign(f *buffer.Frame, tag int) {
 	}
 }
 
-// believed judges a control frame that came by in. One that is not believed is dropped.
+// believed judges a control frame that came by in. One that is not believed is dropped. It takes
+// from the budget what it believes, instead of Receive: a stranger cannot use up what the far end
+// may say (overBudget).
 func (s *Switch) believed(in unit.Port, f *buffer.Frame, tag int) bool {
 	p := &s.ports[in]
 	if p.auth == nil {
@@ -113,7 +120,8 @@ type distrust struct {
 	when    unit.Time           // when it was told last
 }
 
-// toldEvery is how often it is told that frames are refused.
+// toldEvery is how often it is told that frames are refused. Chosen: often enough to see that it
+// goes on, and no flood of refused frames fills the log. Counters have each of them.
 const toldEvery = unit.Second
 
 // dropOf are the reasons for which a frame of a verdict is dropped.
@@ -143,10 +151,14 @@ func (s *Switch) receiveHello(in unit.Port, f *buffer.Frame, t itsyhdr.TLV) {
 		s.free(f)
 		return
 	}
+	// Hear first, whatever the budget: the counters of the two ends have to stay in step. The
+	// budget is for what follows from it, since each answer is a frame and may be followed by a
+	// pause of every class.
 	known := p.auth.Known()
 	h := p.auth.Hear(s.now, f.Data, t)
 	s.ready.Add(in) // there may be a challenge to send
 	if !known && p.auth.Known() {
+		// The ends agree: a refusal after that is news, whatever was refused before.
 		p.distrust.told = [auth.Verdicts]bool{}
 		s.event(event.Event{Type: event.AuthAgreed, Port: in})
 	}
@@ -173,16 +185,17 @@ func (s *Switch) receiveHello(in unit.Port, f *buffer.Frame, t itsyhdr.TLV) {
 }
 
 // announceAll says anew of each class whether it is paused: the far end has not believed, or
-// not heard, what was said of it, or still goes by what another switch said.
+// not heard, what was said of it, or still goes by what another switch said. What is sent is the
+// state when it leaves, so a class that is not paused is resumed.
 func (s *Switch) announceAll(in unit.Port) {
 	for set := s.lossless; set != 0; set &= set - 1 {
 		s.sendPause(in, set.First())
 	}
 }
 
-// sendChallenge asks the far end for its counter if that is due, and returns when it is next. One that
-// has not answered may have auth off, and heed pauses: an accepting port that began anew lets it go.
-// Preconditions: the link is authenticated.
+// sendChallenge asks the far end for its counter if that is due, and returns when it is due next.
+// A far end that never answers may have auth off, and still heed what the process before this one
+// said: an accepting port that began anew resumes it. Preconditions: the link is authenticated.
 func (s *Switch) sendChallenge(out unit.Port) (next unit.Time) {
 	p := &s.ports[out]
 	e := p.auth

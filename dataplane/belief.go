@@ -23,7 +23,9 @@ import (
 //
 // What is only bridged is not looked at as IPv4: a bridge does not read it.
 
-// unroutable is why a datagram whose header is whole is not routed, NoReason if it may be.
+// unroutable is why a datagram whose header is whole is not routed, NoReason if it may be. The
+// checksum first: in a header that is damaged no address means anything. Preconditions: p.Valid,
+// for HeaderLen.
 func (s *Switch) unroutable(p ether.IPv4) Reason {
 	switch {
 	case ether.Checksum(p[:p.HeaderLen()]) != 0:
@@ -37,6 +39,8 @@ func (s *Switch) unroutable(p ether.IPv4) Reason {
 // martian reports whether ip is an address to which and from which no datagram is routed:
 // of this net, of the loopback net, a group, of class E, or a broadcast.
 func (s *Switch) martian(ip uint32) bool {
+	// 224 and above are groups, class E and 255.255.255.255. 0/8 includes 0.0.0.0, so that no
+	// datagram is for a router ID of 0, which is none.
 	net := ip >> 24
 	return net == 0 || net == 127 || net >= 224 || slices.Contains(s.broadcasts, ip)
 }
@@ -63,6 +67,9 @@ func (s *Switch) isStation(mac ether.MAC) bool {
 // isSender reports whether the sender that an ARP packet in sub names can be a neighbour.
 // One without an IP address yet asks whether somebody has it (RFC 5227, 2.1.1).
 func (s *Switch) isSender(a ether.ARP, sub *Subnet) bool {
+	// The gateway's address is refused from anybody: a host that claims it would take what the
+	// others send to the router. 31 and 32 bits have neither network nor broadcast address (RFC
+	// 3021).
 	ip, network := a.SenderIP(), addr32(sub.Prefix.Masked().Addr())
 	return s.isStation(a.SenderMAC()) && ip != addr32(sub.Gateway) &&
 		(sub.Prefix.Bits() >= 31 || ip == 0 || ip != network && !slices.Contains(s.broadcasts, ip))

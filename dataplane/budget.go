@@ -13,8 +13,9 @@ import (
 // which its buffer fills and drains; a switch a class twice for each frame, with the least buffer
 // that there is.
 
-// How many shortest frames' times pass for each control frame of the budget, and the burst, in
-// frames.
+// For each control frame of the budget the line has time for so many of the shortest frames; the
+// burst is in frames. Chosen: a sixteenth of the shortest frames that a host's line carries, half
+// of a switch's, by what an honest far end says at most (above).
 const (
 	hostBudget   = 16
 	switchBudget = 2
@@ -30,7 +31,8 @@ type budget struct {
 	due   unit.Time // when the next frame would come at that rate
 }
 
-// newBudget is that of a port of a rate.
+// newBudget is that of a port of a rate. late is the granularity of the driver: what came in that
+// time may be passed on at once. An unlimited rate counts as unit.NominalRate.
 func newBudget(rate unit.Rate, facesHost bool, late unit.Time) budget {
 	if rate == 0 {
 		rate = unit.NominalRate
@@ -45,6 +47,7 @@ func newBudget(rate unit.Rate, facesHost bool, late unit.Time) budget {
 
 // take reports whether a frame that came now is within the budget.
 func (b *budget) take(now unit.Time) bool {
+	// A frame that is refused costs nothing of the budget, so a flood does not keep it used up.
 	if b.due > now+b.burst {
 		return false
 	}
@@ -57,6 +60,8 @@ func (b *budget) take(now unit.Time) bool {
 // would use up what the far end may say.
 func (s *Switch) overBudget(p *port, f *buffer.Frame) bool {
 	switch {
+	// Data is the MMU's to bound. PFC, messages and PAUSE of an authenticated link are charged by
+	// believed and receiveHello; ARP, which nobody authenticates, is charged here.
 	case f.Info.Kind < kindARP, f.Info.Kind > kindARP && p.auth != nil:
 		return false
 	}

@@ -21,8 +21,9 @@ type policer struct {
 	class          unit.Priority
 }
 
-// policersMax is the number of policers of a switch that actions may take, policerFrames
-// the burst that one lets through.
+// policersMax is the number of policers of a switch that actions may take; policerFrames is the
+// burst that one lets through, in frames of the longest length. Both are chosen; 64 policers at
+// one port take 0.1 us a lossless frame (docs/security.md).
 const (
 	policersMax   = 64
 	policerFrames = 4
@@ -45,7 +46,8 @@ func (p *policer) takes(f *buffer.Frame) bool {
 }
 
 // overRate reports whether a frame that came in at p is above the rate of a policer. One
-// that is not counts against all that take it.
+// that is not counts against all that take it. Lossless frames alone: what a lossy class brings
+// holds nobody up.
 func (s *Switch) overRate(p *port, f *buffer.Frame) bool {
 	if !s.lossless.Has(f.Info.Class) {
 		return false
@@ -53,11 +55,14 @@ func (s *Switch) overRate(p *port, f *buffer.Frame) bool {
 	taken := false
 	for i := range p.policers {
 		if l := &p.policers[i]; l.takes(f) {
+			// Granularity: a driver that is late passes on at once what came meanwhile.
 			if taken = true; l.due > s.now+l.rate.FrameTime(s.cfg.longest())*policerFrames+s.cfg.Granularity {
 				return true
 			}
 		}
 	}
+	// Only now: a frame that one policer refuses is to cost nothing of the rate of another that
+	// would have let it pass.
 	if taken {
 		s.countPoliced(p, f)
 	}
@@ -86,6 +91,7 @@ func (a actions) Police(in unit.Port, flow detect.FlowID, rate unit.Rate) bool {
 		s.policing--
 		s.notePolice(detect.ActionUnpolice, in, flow, 0)
 		return true
+	// The rate changes and due stays, so that setting it again and again gives no new burst.
 	case at >= 0:
 		p.policers[at].rate = rate
 	case s.policing == policersMax:

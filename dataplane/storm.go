@@ -12,18 +12,22 @@ import (
 // it. Beyond it the host is contained: its pauses are not heeded, and its queue is lossy, until it
 // has sent no pause for as long as the budget lasts.
 
-// stormShare is how much longer a host may pause than not, for ever.
+// stormShare is how much longer a host may pause than not, for ever: 99 parts of a hundred, as a
+// slow receiver does that lets go of its queue for a hundredth of the time. Chosen; see
+// docs/security.md.
 const stormShare = 99
 
-// storm is what a host has used of its budget for a class.
+// storm is what a host has used of its budget for a class. free counts only while the queue is
+// not paused, heard only while the host is contained.
 type storm struct {
-	used  unit.Time // when the pause in force began, or the last one ended
+	used  unit.Time // of the budget, when the pause in force began or the last one ended
 	free  unit.Time // since when the queue is not paused
 	heard unit.Time // when the last pause came, of a host that is contained
 }
 
 // begins: a pause is in force from now on.
 func (b *storm) begins(now unit.Time) {
+	// Compared before it is multiplied: idle may be years, and idle x stormShare would overflow.
 	if idle := now - b.free; idle < b.used/stormShare {
 		b.used -= idle * stormShare
 	} else {
@@ -42,6 +46,7 @@ func (s *Switch) contain(out unit.Port) (next unit.Time) {
 	next = unit.Never
 	for set := p.paused; set != 0; set &= set - 1 {
 		c := set.First()
+		// used is what there was when this pause began, so the budget ends so much after since.
 		at := p.pauses[c].since + max(0, s.cfg.StormBudget-p.storms[c].used)
 		if at > s.now {
 			next = min(next, at)
@@ -50,6 +55,7 @@ func (s *Switch) contain(out unit.Port) (next unit.Time) {
 		q := detect.Queue{Port: out, Class: c}
 		p.acted.contained.Add(c)
 		p.storms[c].heard = s.now
+		// As with actions: the class first, then the log, then the end of the pause (unpause).
 		s.note(detect.ActionContain, noBucket, q, 0)
 		s.unpause(q)
 		next = min(next, s.now+s.cfg.StormBudget)
@@ -61,6 +67,7 @@ func (s *Switch) contain(out unit.Port) (next unit.Time) {
 			continue
 		}
 		p.acted.contained &^= 1 << c
+		// It begins anew, with all of its budget.
 		p.storms[c] = storm{free: s.now}
 		s.note(detect.ActionRelease, noBucket, detect.Queue{Port: out, Class: c}, 0)
 	}
