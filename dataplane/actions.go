@@ -7,11 +7,14 @@ import (
 	"softswitch/unit"
 )
 
-// What a system may do to its switch besides detecting (detect.Control). Its policers are
-// in police.go, its lossy
-// turns in turns.go.
+// What a system may do to its switch besides detecting (detect.Control, which says what each
+// action promises). Its policers are in police.go, its lossy turns in turns.go. The frames that
+// are dropped here count as dropped on purpose (DropResponse), not as lost.
 
-// acted is what actions have changed of a port.
+// acted is what actions have changed of a port. Sets are of its queues, by class: ignore honours
+// no pauses; lossy and contained besides charge nobody; flush and discard drop what is there and
+// what comes; restrict and force have frames of one bucket alone leave, force in spite of a
+// pause. discard is of what comes in by the port too, and avoid and turns are of that alone.
 type acted struct {
 	ignore, lossy   unit.ClassSet
 	contained       unit.ClassSet // see storm.go
@@ -24,7 +27,8 @@ type acted struct {
 	turns           []turn                         // of what comes in here, that are lossy
 }
 
-// ignoring is the classes in which pauses are not honoured.
+// ignoring is the classes in which pauses are not honoured. What drops a queue's frames or makes
+// it lossy implies it (detect.Control).
 func (m *acted) ignoring() unit.ClassSet { return m.ignore | m.dropping() | m.unheeded() }
 
 // unheeded is the classes whose queue is lossy: pauses are not honoured, and its frames are
@@ -35,14 +39,16 @@ func (m *acted) unheeded() unit.ClassSet { return m.lossy | m.contained }
 func (m *acted) dropping() unit.ClassSet { return m.flush | m.discard }
 
 // linkDown ends the actions that are about frames that wait here, and returns the classes whose
-// queue was restricted.
+// queue was restricted. Nothing waits here any more, so a restriction and an allowance are about
+// nothing. All other actions last until they are taken back.
 func (m *acted) linkDown() (restricted unit.ClassSet) {
 	restricted, m.restrict, m.force = m.restrict, 0, 0
 	return restricted
 }
 
 // spend takes a frame that left off the credit of a forced queue, if it left in spite
-// of a pause.
+// of a pause. n is what the frame is charged, the unit of the credit. The last frame leaves
+// whole, and may overdraw it.
 func (m *acted) spend(c unit.Priority, paused unit.ClassSet, n int) {
 	if !(m.force & paused).Has(c) {
 		return
@@ -71,6 +77,7 @@ func (a actions) Refuse(why detect.Refusal, b detect.Bucket, q detect.Queue) {
 func (a actions) Drop(b detect.Bucket, q detect.Queue) (bytes int) {
 	s := a.s
 	for {
+		// Asked after each frame: its release may have been the one that resumes b.
 		if on, _ := s.mmu.XOFF(b.Port, b.Class); !on {
 			break
 		}
@@ -78,6 +85,8 @@ func (a actions) Drop(b detect.Bucket, q detect.Queue) (bytes int) {
 		if f == nil {
 			break
 		}
+		// Frames of a lossy turn that are in between go too, since order is by age; they release
+		// nothing, and are not in bytes.
 		if f.Orig().Charged {
 			bytes += f.Len
 		}
@@ -94,6 +103,8 @@ func (a actions) Drop(b detect.Bucket, q detect.Queue) (bytes int) {
 func (a actions) Force(b detect.Bucket, q detect.Queue, bytes int) {
 	s := a.s
 	m := &s.ports[q.Port].acted
+	// An allowance is for the pause in force: with none, frames leave anyway, and it is not kept
+	// for the next.
 	if bytes <= 0 || !s.ports[q.Port].paused.Has(q.Class) {
 		m.force &^= 1 << q.Class
 		return
@@ -124,6 +135,7 @@ func (a actions) stopHonouring(set *unit.ClassSet, q detect.Queue, on bool, m de
 		s.note(detect.ActionHonour, noBucket, q, 0)
 		return
 	}
+	// The action is logged before the pause ends by it, so that the log has the reason first.
 	set.Add(q.Class)
 	s.note(m, noBucket, q, 0)
 	s.unpause(q)
@@ -157,6 +169,9 @@ func (a actions) dropAll(set *unit.ClassSet, q detect.Queue, on bool, m detect.A
 		return
 	}
 	queue := &s.ports[q.Port].queues[q.Class]
+	// First the class, so that nothing is queued anew by what follows. Then the pause, so that
+	// popped logs no edges of a queue that is no longer paused. The event has the bytes that are
+	// about to go.
 	set.Add(q.Class)
 	s.note(m, noBucket, q, queue.Bytes())
 	s.unpause(q)
@@ -165,7 +180,8 @@ func (a actions) dropAll(set *unit.ClassSet, q detect.Queue, on bool, m detect.A
 	}
 }
 
-// dropQueued drops a frame that was taken from q.
+// dropQueued drops a frame that was taken from q. First out of M, then out of the bucket: no
+// bucket holds less than what waits of it.
 func (s *Switch) dropQueued(q detect.Queue, f *buffer.Frame) {
 	s.ports[q.Port].count.TxDropped[q.Class]++
 	s.drop(s.popped(q.Port, q.Class, f), DropResponse)
@@ -186,6 +202,7 @@ func (s *Switch) withoutDropping(outs unit.PortSet, c unit.Priority) unit.PortSe
 func (a actions) Restrict(b detect.Bucket, q detect.Queue, on bool) {
 	s := a.s
 	m := &s.ports[q.Port].acted
+	// Another bucket is a change, and is logged.
 	if m.restrict.Has(q.Class) == on && (!on || m.only[q.Class] == b) {
 		return
 	}
@@ -207,6 +224,7 @@ func (a actions) Extra(b detect.Bucket, bytes int) bool {
 	if s.mmu.Extra(b.Port, b.Class) == bytes {
 		return true
 	}
+	// Read before the thresholds move: edges are judged by the old XON and the new one.
 	on, _ := s.mmu.XOFF(b.Port, b.Class)
 	was := s.mmu.XON(b.Port, b.Class)
 	resumes, ok := s.mmu.SetExtra(b.Port, b.Class, bytes)
@@ -218,6 +236,8 @@ func (a actions) Extra(b detect.Bucket, bytes int) bool {
 		m = detect.ActionExtraOver
 	}
 	s.note(m, b, noQueue, bytes)
+	// A bucket that is not XOFF has no edges. One that resumes by this ends them here, where the
+	// old XON is known; resumeBucket knows only the new one.
 	if on {
 		s.eachHeld(b, func(q detect.Queue, held int) { s.eventThreshold(b, q, held, was, resumes) })
 	}

@@ -13,6 +13,7 @@ import (
 
 // eachHeld calls fn for every paused queue in which b holds bytes.
 func (s *Switch) eachHeld(b detect.Bucket, fn func(q detect.Queue, held int)) {
+	// By port and class, lowest first: the same log in every run.
 	for out := range s.ports {
 		for set := s.ports[out].paused; set != 0; set &= set - 1 {
 			q := detect.Queue{Port: unit.Port(out), Class: set.First()}
@@ -39,7 +40,9 @@ func (s *Switch) eachWaiting(q detect.Queue, all bool, fn func(b detect.Bucket, 
 }
 
 // eventHeld logs that a bucket that is XOFF now holds bytes in a paused queue
-// where it held before before, and that the edge became strong by it.
+// where it held before before, and that the edge became strong by it. Before is 0 where the edge
+// begins with the bytes that are there (pauseBucket, startPause). XON moves by what others hold
+// where groups share a pool: there the log has facts only, and the oracle reckons.
 func (s *Switch) eventHeld(b detect.Bucket, q detect.Queue, held, before int) {
 	xon := s.mmu.XON(b.Port, b.Class)
 	e := event.Event{Port: b.Port, Class: b.Class, Out: q.Port, OutClass: q.Class, Bytes: int32(held), Limit: int32(xon)}
@@ -68,6 +71,7 @@ func (s *Switch) heldRose(b detect.Bucket, q detect.Queue, held, before int) {
 // heldFell logs that bytes of b left q, which is paused.
 func (s *Switch) heldFell(b detect.Bucket, q detect.Queue, held, before int) {
 	on, _ := s.mmu.XOFF(b.Port, b.Class)
+	// Weak first, while the log has the bytes that made it strong.
 	if on && held <= s.mmu.XON(b.Port, b.Class) {
 		s.eventWeak(b, q, before)
 	}
@@ -76,7 +80,8 @@ func (s *Switch) heldFell(b detect.Bucket, q detect.Queue, held, before int) {
 	}
 }
 
-// eventHeadrooms logs what changed in the headrooms of buckets, if they share a pool.
+// eventHeadrooms logs what changed in the headrooms of buckets, if they share a pool. It is
+// called at the end of whatever changes the accounts: an entry for each bucket that moved.
 func (s *Switch) eventHeadrooms() {
 	if s.mmu.Shares() {
 		s.logHeadrooms()
@@ -98,6 +103,8 @@ func (s *Switch) logHeadrooms() {
 func (s *Switch) eventThreshold(b detect.Bucket, q detect.Queue, held, was int, resumes bool) {
 	now := s.mmu.XON(b.Port, b.Class)
 	e := event.Event{Port: b.Port, Class: b.Class, Out: q.Port, OutClass: q.Class, Bytes: int32(held), Limit: int32(now)}
+	// It was strong by the old XON, and is not by the new one; a bucket that resumes has no edges
+	// at all.
 	if held > was && (resumes || held <= now) && !s.mmu.Shares() {
 		e.Type = event.StrongRemoved
 		s.event(e)

@@ -19,7 +19,8 @@ func (s *Switch) HasFlooded() bool { return s.flooded > 0 }
 
 // AppendHolds appends to hs the bytes of b that wait in paused queues, each frame
 // once: M(b, q) counts a flooded frame in every queue that it waits in. It walks
-// the paused queues.
+// the paused queues. A flooded frame counts at the lowest port of the paused queues that it waits
+// in: copies share the class in which they leave, so all of them are queues of one class.
 func (s *Switch) AppendHolds(hs []Holds, b detect.Bucket) []Holds {
 	from := len(hs)
 	for c := range unit.Priority(unit.Priorities) {
@@ -32,6 +33,7 @@ func (s *Switch) AppendHolds(hs []Holds, b detect.Bucket) []Holds {
 				}
 				in := unit.PortSet(1) << out
 				if f.Flooded {
+					// Without the queues that send: there the frame is on its way.
 					in = f.Orig().Waiting & paused
 				}
 				if in.First() == out { // else it was met at a lower port

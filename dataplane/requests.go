@@ -17,6 +17,7 @@ var _ detect.Actions = actions{}
 
 // Repause sends a pause frame for b now, if b is XOFF.
 func (a actions) Repause(b detect.Bucket) {
+	// Of a bucket that is XON it would be a resume, and that has been asked for already.
 	if on, _ := a.s.mmu.XOFF(b.Port, b.Class); on {
 		a.s.sendPause(b.Port, b.Class)
 	}
@@ -36,6 +37,8 @@ func (a actions) SendFrame(p unit.Port, payload []byte) bool {
 }
 
 func (s *Switch) send(p unit.Port, it controlItem) bool {
+	// It counts at the port by which it was to leave, and the caller is told: no message is lost
+	// in silence.
 	if !s.ports[p].up || !s.ports[p].control.message(it) {
 		s.ports[p].count.Drops[OddMessageQueue]++
 		return false

@@ -47,6 +47,8 @@ func (a actions) LossyTurn(b detect.Bucket, q detect.Queue, on bool) {
 		s.note(detect.ActionLosslessTurn, b, q, 0)
 		return
 	}
+	// Frames that were charged to nobody when the turn was lossy before, or its queue was, may
+	// wait still: popped will take them off.
 	t := turn{bucket: b, queue: q}
 	for f := s.ports[q.Port].queues[q.Class].Head(); f != nil; f = f.Next() {
 		if f.In == b.Port && f.InClass == b.Class && !f.Orig().Charged {
@@ -58,7 +60,8 @@ func (a actions) LossyTurn(b detect.Bucket, q detect.Queue, on bool) {
 }
 
 // press takes note of a frame of n bytes that is to be queued, and reports whether there is
-// room for it: as much may wait uncharged as in a lossy queue.
+// room for it: as much may wait uncharged as in a lossy queue. It counts what would keep the
+// bucket XOFF if it were charged: a turn that is pressed no more may become lossless again.
 func (s *Switch) press(t *turn, n int) (ok bool) {
 	b := t.bucket
 	ok = s.mmu.AdmitLossy(t.bytes, n)

@@ -8,7 +8,8 @@ import (
 	"softswitch/unit"
 )
 
-// view is the switch as its detector sees it.
+// view is the switch as its detector sees it. It is a type of its own, so that a Switch has none
+// of these methods. Reads are of this instant; none changes what a frame does.
 type view struct{ s *Switch }
 
 var _ detect.View = view{}
@@ -46,6 +47,7 @@ func (v view) HeldIn(b detect.Bucket, out unit.PortSet) (n int) {
 	for rest := out; rest != 0; rest &= rest - 1 {
 		p := rest.First()
 		held := s.mmu.Held(b.Port, b.Class, p, b.Class)
+		// M counts a flooded frame in each queue. Only then is the queue walked.
 		if held > 0 && s.flooded > 0 {
 			held = v.heldFirst(b, p, out)
 		}
@@ -84,8 +86,10 @@ func (v view) Stays(b detect.Bucket, out detect.Queues) bool {
 	}
 	own := m.PoolUse(b.Port, b.Class, left)
 	switch {
+	// With the pool as full as now XON is at its lowest: what is not above it is above no other.
 	case left == 0 || left <= m.XONIf(b.Port, b.Class, left, m.Shared()):
 		return false
+	// With nobody else in the pool XON is at its highest: what is above it is above any other.
 	case left > m.XONIf(b.Port, b.Class, left, own):
 		return true
 	}
@@ -113,6 +117,7 @@ func (v view) poolUse(out detect.Queues) (bytes int) {
 func (v view) Lapsed(b detect.Bucket) bool {
 	s := v.s
 	p := &s.ports[b.Port]
+	// refresh - Refresh is when the latest pause frame left. The time is by this end's rate.
 	t := &p.announced[b.Class]
 	lasts := p.cfg.Rate.QuantaTime(s.cfg.Quanta)
 	return !p.told.Has(b.Class) || s.now-(t.refresh-s.cfg.Refresh) > lasts-lasts/8
@@ -168,6 +173,7 @@ func (v view) Flows(dst []detect.Flow, q detect.Queue) []detect.Flow {
 			dst = append(dst, flow)
 		}
 	}
+	// Ties by flow and port: the same answer in every run.
 	flows := mergeFlows(dst[from:])
 	slices.SortFunc(flows, func(a, b detect.Flow) int { return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), compareFlows(a, b)) })
 	return dst[:from+len(flows)]
@@ -202,6 +208,7 @@ func (v view) Detour(b detect.Bucket, q detect.Queue) (bytes int, down unit.Port
 		if f.In != b.Port || f.InClass != b.Class || !s.routed || !isIPv4(f) {
 			continue
 		}
+		// By the route as it is now: the frames may have been queued before it changed.
 		e := s.fib.lookup(f.Info.DstIP)
 		if e == nil || !e.rerouted {
 			continue

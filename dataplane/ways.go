@@ -5,7 +5,8 @@ import "softswitch/unit"
 // Ways returns the ports by which a frame of class c that enters at port in may leave, if it
 // is routed to the address dst: one of them, by the hash of its flow, or all if it is
 // flooded. The set is empty if the frame is dropped. Nothing is forwarded: the static check
-// uses Ways to find cyclic buffer dependencies.
+// uses Ways to find cyclic buffer dependencies. It has to follow forward and deliver step by
+// step: an edge that it leaves out is a ring that the check does not find.
 func (s *Switch) Ways(in unit.Port, dst uint32, c unit.Priority) (outs unit.PortSet, flooded bool) {
 	e := s.fib.lookup(dst)
 	if e == nil {
