@@ -6,17 +6,20 @@ import (
 )
 
 const (
+	// arpTableMax is chosen, as macTableMax is. A request a second for an address (arpRetry) is
+	// the most that RFC 1122, 2.3.2.1, recommends.
 	arpTableMax = 8192
 	arpRetry    = unit.Second
-	// arpAge is for how long a neighbour is believed to have the address that it said (RFC
-	// 1122, 2.3.2.1, leaves it open). It is the usual one of routers, and longer than macAge by
-	// far: of that the flooding of Guo et al., section 4.2, comes. One that frames are sent to is
-	// asked again in the last arpRenew of it.
+	// arpAge is for how long a neighbour is believed to have the address that it said. RFC 1122,
+	// 2.3.2.1, leaves it open; four hours are usual for routers. It is far longer than macAge,
+	// and that gap is where the flooding of Guo et al., section 4.2, comes from. An entry that
+	// frames are sent to is asked for again in its last arpRenew.
 	arpAge   = 4 * 3600 * unit.Second
 	arpRenew = 60 * unit.Second
 )
 
-// arpTable tells the MAC of a neighbour, by its IP address.
+// arpTable tells the MAC of a neighbour, by its IP address. asked has, by address, when a request
+// was sent last that nobody has answered.
 type arpTable struct {
 	learnedTable
 	asked  map[uint32]unit.Time
@@ -37,6 +40,7 @@ func (t *arpTable) hear(now unit.Time, ip uint32, mac ether.MAC, in unit.Port) b
 	if !t.refresh(now, uint64(ip), mac, in) && !t.learn(now, uint64(ip), mac, in) {
 		return false
 	}
+	// Answered: silence is counted anew.
 	delete(t.asked, ip)
 	return true
 }

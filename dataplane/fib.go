@@ -18,8 +18,9 @@ type fib struct {
 	recent  [64]recentRoute // by a few bits of the address
 }
 
-// recentRoute is what lookup last found for an address. Entries do not move, so it
-// stays right.
+// recentRoute is what lookup last found for an address. Entries do not move, and no prefix is
+// added after newFIB, so it stays right; what changes in an entry (active) is read through the
+// pointer.
 type recentRoute struct {
 	ip    uint32
 	entry *fibEntry // nil: nothing yet
@@ -68,6 +69,9 @@ func (f *fib) add(e fibEntry) {
 
 // lookup finds the entry with the longest prefix of ip, nil if there is none.
 func (f *fib) lookup(ip uint32) *fibEntry {
+	// Six bits of the address, folded from three places: hosts of a subnet differ in the lowest,
+	// subnets in higher ones. A frame costs a comparison instead of a look-up for each prefix
+	// length.
 	r := &f.recent[(ip^ip>>6^ip>>12)%uint32(len(f.recent))]
 	if r.ip == ip && r.entry != nil {
 		return r.entry
@@ -91,6 +95,9 @@ func (f *fib) setLinks(up unit.PortSet, rerouted func(route int, out unit.Port))
 			continue
 		}
 		route++
+		// served: a group that has had no primary port yet has not failed. Links come up one by
+		// one, and a backup that is up first is no reroute. rerouted makes it one event for each
+		// failure.
 		if e.active = e.primary & up; e.active != 0 {
 			e.served, e.rerouted = true, false
 			continue
@@ -111,6 +118,7 @@ func (e *fibEntry) ways(in unit.Port, avoid unit.PortSet) unit.PortSet {
 	if set.Has(in) && set.Len() > 1 {
 		set.Remove(in)
 	}
+	// Avoid is a wish (detect.Control): where no other port is left, the frame takes this one.
 	if rest := set &^ avoid; rest != 0 {
 		set = rest
 	}
@@ -139,11 +147,13 @@ func (f *fib) subnetOf(p unit.Port) int {
 	return -1
 }
 
+// addr32 is an IPv4 address as a number, its first octet the most significant.
 func addr32(a netip.Addr) uint32 {
 	b := a.As4()
 	return binary.BigEndian.Uint32(b[:])
 }
 
+// mask is the netmask of a prefix length; of 0 it is 0, since Go shifts out all 32 bits.
 func mask(bits int) uint32 { return ^uint32(0) << (32 - bits) }
 
 func contains(p netip.Prefix, ip uint32) bool { return ip&mask(p.Bits()) == addr32(p.Masked().Addr()) }

@@ -51,11 +51,16 @@ func (s *Switch) saysICMP() bool { return !s.lossless.Has(s.classes.lossy) }
 // anything else.
 func (s *Switch) receiveOwn(f *buffer.Frame) {
 	p := ether.IPv4(f.Data[f.Info.L3:])
+	// An answer needs a lossy class to leave in and a way back. An echo from an address of the
+	// switch itself is forged.
 	e := s.fib.lookup(p.Src())
 	if !s.saysICMP() || !isEcho(p) || e == nil || s.isOwnIP(p.Src()) {
 		s.drop(f, DropNotForUs)
 		return
 	}
+	// setClass writes the class into the frame while Info.Class is still the old one; after that
+	// the frame is one of the lossy class, for accounts, bands and rules too. The TTL is that of
+	// a new datagram, and ECN bits are not echoed.
 	s.setClass(f, s.classes.lossy)
 	f.Info.Class = s.classes.lossy
 	ether.PutIPv4(p, p[1]&^ether.CE, icmpTTL, ether.ProtoICMP, p.TotalLen(), p.Dst(), p.Src())
@@ -90,13 +95,16 @@ func (s *Switch) addressed(f *buffer.Frame) {
 	f.Info.Hash = ether.FlowHash(p.Src(), p.Dst(), p.Proto(), sport, dport)
 }
 
-// tell tells the source of f, which is about to be dropped, why.
+// tell tells the source of f, which is about to be dropped, why. Preconditions: f is IPv4 and its
+// TTL is as it came, since it is quoted. What is not told is counted nowhere. The budget is asked
+// last, so that only what is sent uses it.
 func (s *Switch) tell(f *buffer.Frame, kind, code uint8) {
 	p := ether.IPv4(f.Data[f.Info.L3:])
 	e, from := s.fib.lookup(p.Src()), s.ownAddress(f.In)
 	if e == nil || from == 0 || !s.isTold(f, p) || s.pool.Free() <= s.reserve || s.uncharged >= s.cfg.Slots || !s.ports[f.In].icmp.take(s.now) {
 		return
 	}
+	// The message counts as come in by the port of the datagram, which is told of it.
 	g := s.pool.Get()
 	const head = ether.HeaderLen + ether.IPv4Len + icmpLen
 	most := min(icmpLongest+ether.HeaderLen, s.cfg.MaxFrame, cap(g.Data)) - head
@@ -104,6 +112,7 @@ func (s *Switch) tell(f *buffer.Frame, kind, code uint8) {
 	total := ether.IPv4Len + icmpLen + len(quote)
 	g.Len = max(ether.HeaderLen+total, ether.MinLen)
 	g.Data = g.Data[:g.Len]
+	// What an older frame left in the slot is not to leave in the padding.
 	clear(g.Data)
 	g.Data[12], g.Data[13] = ether.TypeIPv4>>8, ether.TypeIPv4&0xff
 	datagram := g.Data[ether.HeaderLen:]

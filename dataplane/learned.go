@@ -5,11 +5,16 @@ import (
 	"softswitch/unit"
 )
 
-// learnedSweep is how many entries are looked at for age with each new one.
+// learnedSweep is how many entries are looked at for age with each new one. More than one, so
+// that aged entries go faster than new ones come, and few, so that a new station costs the same
+// whatever the table holds.
 const learnedSweep = 2
 
 // learnedTable is what was learned of neighbours, by a key. Entries that were learned age,
-// and are taken out as new ones come: a full table costs no more than another.
+// and are taken out as new ones come: a full table costs no more than another. Invariants: index
+// has exactly the keys of entries; shares[p] is the number of entries, static ones apart, that
+// were learned at p. An aged entry may be there still: lookup does not return it, and refresh
+// makes it young.
 type learnedTable struct {
 	max     int
 	age     unit.Time
@@ -77,6 +82,8 @@ func (t *learnedTable) lookup(now unit.Time, key uint64) *learnedEntry {
 // find is where the entry of a key is. Frames of a batch are of few neighbours: most are where
 // the last one was found.
 func (t *learnedTable) find(key uint64) (i int32, ok bool) {
+	// What recent says may be out of date, since remove moves entries. The key of the entry
+	// decides.
 	last := &t.recent[key%16]
 	if i = *last; int(i) < len(t.entries) && t.entries[i].key == key {
 		return i, true
@@ -108,6 +115,8 @@ func (t *learnedTable) sweep(now unit.Time) {
 
 // remove takes entry i out; the last one takes its place.
 func (t *learnedTable) remove(i int) {
+	// The order of the last three lines is for i == last, where the moved entry is the one that
+	// goes. In a sweep the hand stays: the entry that has come to i has not been looked at.
 	gone, last := t.entries[i], len(t.entries)-1
 	t.shares[gone.port]--
 	t.entries[i] = t.entries[last]
@@ -118,6 +127,7 @@ func (t *learnedTable) remove(i int) {
 
 // forget forgets the neighbours that were learned at a port.
 func (t *learnedTable) forget(p unit.Port) {
+	// From the end: what remove moves down has been looked at.
 	for i := len(t.entries) - 1; i >= 0; i-- {
 		if e := &t.entries[i]; e.port == p && !e.static {
 			t.remove(i)

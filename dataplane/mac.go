@@ -6,6 +6,7 @@ import (
 )
 
 const (
+	// Chosen: what a switch learns has a bound, of which a port gets half at most (shares).
 	macTableMax = 8192
 	macAge      = 300 * unit.Second // IEEE 802.1Q, 8.8.3: the recommended ageing time
 )
