@@ -2,7 +2,9 @@ package dataplane
 
 import "softswitch/unit"
 
-// Reason says why a frame was dropped, or what was odd about one.
+// Reason says why a frame was dropped, or what was odd about one. Those below OddMessageQueue are
+// the ends of a frame: each frame that is dropped counts as one of them. The others count beside
+// what becomes of the frame.
 type Reason uint8
 
 // Reasons.
@@ -63,6 +65,7 @@ var reasonNames = [Reasons]string{
 	"tlv_malformed", "host_label", "pfc_class_not_lossless", "mac_table_full", "arp_table_full",
 }
 
+// String is the reason's name in logs, metrics and verdicts.
 func (r Reason) String() string { return reasonNames[r] }
 
 // Odd reports whether r is no reason to drop: what was odd went on.
@@ -84,15 +87,24 @@ const (
 // Fate is what becomes of a lossless data frame that is dropped for r.
 func (r Reason) Fate() Fate {
 	switch r {
+	// It was on its way, and there was no way on or no room: what a lossless class promises is
+	// broken.
 	case DropNoRoute, DropNoPort, DropTTL, DropARPUnresolved, DropStack, DropHeadroom, DropLossyQueue, DropNoSlot, DropNoCopy, DropLinkDown:
 		return Lost
+	// Something is there to drop it: an action, a policer, a queue or a turn that was made lossy,
+	// a rule against flooding. See docs/decisions/lossless.md.
 	case DropIncompleteARP, DropResponse, DropPoliced, DropLossyPort, DropLossyTurn:
 		return OnPurpose
 	}
 	return Unwanted
 }
 
-// PortCounters are a port's counts since the switch started. Bytes are without FCS.
+// PortCounters count since the switch started. Bytes are without FCS. Frames that come in count
+// at their ingress port, whatever queue they were dropped in; Tx, pauses and marks count at the
+// egress.
+//
+// Invariant: LosslessLost is the sum of LostBy, and that of LostOf (countLost). Every verdict is
+// audited by it.
 type PortCounters struct {
 	RxFrames, RxBytes [unit.Priorities]uint64 // data, by class
 	TxFrames, TxBytes [unit.Priorities]uint64

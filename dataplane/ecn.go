@@ -74,6 +74,8 @@ func newMarker(e ECN, ports int) marker {
 func (s *Switch) mark(out unit.Port, c unit.Priority, f *buffer.Frame) {
 	m, p := &s.marker, &s.ports[out]
 	over := false
+	// Before anything is asked of the frame: the counter models the load of the line, and frames
+	// that cannot be marked load it too.
 	if m.queues != nil {
 		q := &m.queues[int(out)*unit.Priorities+int(c)]
 		over = q.pass(s.now, p.cfg.Rate, m.Phantom.Drain, f.Len+unit.WireOverhead) > int64(m.Phantom.Mark)
@@ -82,6 +84,8 @@ func (s *Switch) mark(out unit.Port, c unit.Priority, f *buffer.Frame) {
 		return
 	}
 	ip := ether.IPv4(f.Data[f.Info.L3:])
+	// early is asked last: it may draw, and does so only for a frame that a mark would change and
+	// that nothing else marks. So one seed marks the same frames in every run.
 	if ecn := ip.ECN(); ecn == ether.NotECT || ecn == ether.CE || !over && !m.early(p.queues[c].Bytes()) {
 		return
 	}
@@ -120,6 +124,8 @@ func (q *phantomQueue) pass(now unit.Time, rate unit.Rate, drain, n int) int64 {
 	hi, lo := bits.Mul64(uint64(rate)*uint64(drain), uint64(now-q.at))
 	lo, carry := bits.Add64(lo, q.part, 0)
 	q.at = now
+	// bits.Div64 panics if hi is not below the divisor: then more has drained than any counter
+	// holds.
 	if hi += carry; hi >= phantomParts {
 		q.bytes, q.part = 0, 0
 	} else if gone, part := bits.Div64(hi, lo, phantomParts); gone >= uint64(q.bytes) {

@@ -17,7 +17,8 @@ type FlowDrops struct {
 	Unwanted uint64
 }
 
-// flowDropsMax is the number of flows whose drops a switch counts one by one.
+// flowDropsMax is the number of flows whose drops a switch counts one by one. Chosen: memory has
+// a bound, whoever makes up flows (docs/decisions/lossless.md).
 const flowDropsMax = 4096
 
 // flowDrops counts drops by flow: of the first flowDropsMax flows that lose a frame one by
@@ -32,6 +33,7 @@ type flowDrops struct {
 func (d *flowDrops) count(flow detect.FlowID, r Reason) {
 	k := d.of(flow)
 	switch {
+	// The two that have a column of their own come before the fate that they share with others.
 	case r == DropResponse:
 		k.Response++
 	case r == DropIncompleteARP:
@@ -45,6 +47,8 @@ func (d *flowDrops) count(flow detect.FlowID, r Reason) {
 	}
 }
 
+// of is where drops of a flow are counted. Flow 0 is what is not IPv4. A flow that was there
+// before the table was full keeps its row.
 func (d *flowDrops) of(flow detect.FlowID) *FlowDrops {
 	if flow == 0 {
 		return &d.other

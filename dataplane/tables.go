@@ -52,6 +52,8 @@ func (s *Switch) ARPEntries(now unit.Time) (entries []ARPEntry) {
 		binary.BigEndian.PutUint32(b[:], uint32(e.key))
 		n := ARPEntry{Neighbour{IP: netip.AddrFrom4(b), MAC: e.mac}, unit.NoPort, e.static}
 		if r := s.fib.lookup(uint32(e.key)); r != nil && r.subnet >= 0 {
+			// Not the port at which the entry was learned: frames go where the MAC table says,
+			// which may know better, or nothing.
 			n.Port, _ = s.macs.lookup(now, int(r.subnet), e.mac)
 		}
 		entries = append(entries, n)
