@@ -99,9 +99,9 @@ func (r Reason) Fate() Fate {
 	return Unwanted
 }
 
-// PortCounters count since the switch started. Bytes are without FCS. Frames that come in count
-// at their ingress port, whatever queue they were dropped in; Tx, pauses and marks count at the
-// egress.
+// PortCounters are a port's counts since the switch started. Bytes are without FCS. Frames that come
+// in count at their ingress port, whatever queue they were dropped in; Tx, pauses and marks count at
+// the egress.
 //
 // Invariant: LosslessLost is the sum of LostBy, and that of LostOf (countLost). Every verdict is
 // audited by it.
