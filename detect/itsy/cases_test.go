@@ -205,14 +205,24 @@ func TestPauseOfAnOlderPeriod(t *testing.T) {
 // towards the two arms, so that no bucket holds more than XON in any one queue there.
 //
 //	S1 -> S2 -x> S1,  S2 -p> S3 -> S4 -p> S1', S4 -x> S3'
-func split(t *testing.T) script {
+func split(t *testing.T) script { return longSplit(t, 0) }
+
+// longSplit is split with so many switches on the way from S1 to S2.
+func longSplit(t *testing.T, between int) script {
 	sc := newScript(t)
-	for k := unit.NodeID(1); k <= 4; k++ {
+	for k := unit.NodeID(1); k <= unit.NodeID(4+between); k++ {
 		sc.Add(k, 4)
 	}
 	// Ports 0 and 1 of S1 and S3 take in, 2 sends; port 0 of S2 and S4 takes in, 1
-	// and 2 send.
-	sc.Link(sc.S[1], 2, sc.S[2], 0, hop)
+	// and 2 send. On the way between 0 takes in and 1 sends.
+	last, out := sc.S[1], unit.Port(2)
+	for k := range unit.NodeID(between) {
+		sc.Link(last, out, sc.S[5+k], 0, hop)
+		last, out = sc.S[5+k], 1
+		sc.Fill(5+k, 0, 1, 60)
+		sc.S[5+k].XOFF(0, 1)
+	}
+	sc.Link(last, out, sc.S[2], 0, hop)
 	sc.Link(sc.S[3], 2, sc.S[4], 0, hop)
 	sc.Link(sc.S[2], 1, sc.S[1], 0, hop)
 	sc.Link(sc.S[2], 2, sc.S[3], 0, hop)
@@ -245,6 +255,21 @@ func TestSplit(t *testing.T) {
 		sc.LogTraces()
 	}
 	t.Logf("declared after %d us, %d pauses and %d messages in all", (sc.Findings[0].At-80*us)/us, sc.Pauses, sc.Messages)
+}
+
+// A verification of a long loop takes longer than it was waited for at first. It may not be begun anew at
+// the same wait for ever.
+func TestLongSplit(t *testing.T) {
+	for _, between := range []int{8, 16, 30, 60} {
+		sc := longSplit(t, between)
+		sc.To(100_000 * us)
+		sc.wantAllStuck()
+		if len(sc.Findings) == 0 {
+			t.Errorf("%d switches between: nothing declared", between)
+			continue
+		}
+		t.Logf("%d switches between: declared after %d hops, %d messages in all", between, (sc.Findings[0].At-80*us)/sc.Hop, sc.Messages)
+	}
 }
 
 // A split deadlock that is broken somewhere and closed again is declared again.

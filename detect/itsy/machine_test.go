@@ -147,7 +147,7 @@ func (k *coder) slot(s *slot) {
 // stateless are the fields that are in no state, with the reason.
 var stateless = map[string]string{
 	"ingress.checked": "a budget, new at each time", "ingress.checkedAt": "time", "ingress.asks": "a budget", "ingress.asked": "time",
-	"ingress.due": "time", "ingress.tries": "how long to wait", "fixed.id": "constant", "fixed.index": "constant",
+	"ingress.due": "time", "ingress.tries": "how long to wait", "ingress.unended": "how long to wait", "slot.until": "time", "slot.patience": "how long to wait", "fixed.id": "constant", "fixed.index": "constant",
 	"ingress.blame": "diagnosis", "ingress.burst": "diagnosis", "ingress.next": "diagnosis", "ingress.lap": "diagnosis", "class.out": "diagnosis",
 	"fixed.undiagnosed": "diagnosis", "fixed.asking": "diagnosis", "fixed.askUntil": "diagnosis", "fixed.found": "diagnosis",
 }

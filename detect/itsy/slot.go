@@ -21,11 +21,15 @@ type slot struct {
 
 	deficit uint16 // messages that were sent and not acknowledged
 	seen    uint16 // when the last message came, in hops
-	parent  unit.Port
-	asker   unit.Priority // the class of the message by which parent is the parent
-	class   unit.Priority // the owner's
-	via     unit.Port     // at the owner: the queue by which a walk left that came back
-	flags   uint8
+	until   uint16 // at the owner: when it is given up, in hops
+	// patience is the owner's: it waits retryHops << patience, and others take it for given up after
+	// idleHops << patience without a message.
+	patience uint8
+	parent   unit.Port
+	asker    unit.Priority // the class of the message by which parent is the parent
+	class    unit.Priority // the owner's
+	via      unit.Port     // at the owner: the queue by which a walk left that came back
+	flags    uint8
 }
 
 // classPart is what concerns one class in a slot: that of the owner, or one that shares its pool with
@@ -64,18 +68,19 @@ func (c *class) find(id label) *slot {
 	return nil
 }
 
-// takeSlot is a slot for id, whose owner is of class c: the first that is free or has been idle,
-// else the one with the smallest id if that is smaller; nil if there is none. Of many verifications
-// that meet everywhere the greatest ends. One that loses its slot here is acknowledged no more, so it
-// never ends, and nothing is declared by it.
+// takeSlot is a slot for id, whose owner is of class c: one that is free, else the idle one with the
+// smallest id, else the one with the smallest id if that is smaller; nil if there is none. Of many
+// verifications that meet everywhere the greatest ends. One that loses its slot here is acknowledged no
+// more, so it never ends, and nothing is declared by it. An idle one may still be under way, on a loop that is
+// longer than its owner takes it for.
 func (d *detector) takeSlot(now unit.Time, c *class, id label) *slot {
 	best := &c.slots[0]
 	for k := range c.slots[1:] {
-		if s := &c.slots[1+k]; d.rank(now, s).less(d.rank(now, best)) {
+		if s := &c.slots[1+k]; d.goesBefore(now, s, best) {
 			best = s
 		}
 	}
-	if !d.rank(now, best).less(id) {
+	if !d.isIdle(now, best) && !best.id.less(id) {
 		return nil
 	}
 	clear(best.of)
@@ -83,16 +88,16 @@ func (d *detector) takeSlot(now unit.Time, c *class, id label) *slot {
 	return best
 }
 
-// rank is a slot's id for takeSlot: none if it is free or idle.
-func (d *detector) rank(now unit.Time, s *slot) label {
-	if d.isIdle(now, s) {
-		return 0
+// goesBefore reports whether takeSlot gives s away before other. A free slot has the smallest id.
+func (d *detector) goesBefore(now unit.Time, s, other *slot) bool {
+	if idle := d.isIdle(now, s); idle != d.isIdle(now, other) {
+		return idle
 	}
-	return s.id
+	return s.id.less(other.id)
 }
 
 func (d *detector) isIdle(now unit.Time, s *slot) bool {
-	return s.id == 0 || d.hops(now)-s.seen > idleHops
+	return s.id == 0 || d.hops(now)-s.seen > idleHops<<s.patience
 }
 
 // abandon gives up a verification of bucket i: it never ends. Acknowledgements that are still on their way
@@ -167,6 +172,9 @@ func (d *detector) isStuck(c *class, s *slot, i unit.Port, asked bool) bool {
 func (d *detector) send(c *class, s *slot, p unit.Port, t itsyhdr.TLV) {
 	// The switch that gets it finds its slot by the owner's class, which Period carries (docs/format/itsy.md).
 	t.Class, t.Initiator, t.Seq, t.Period = c.id, s.id.owner(), s.id.rank(), uint8(s.class)
+	if t.Kind == itsyhdr.KindQuery {
+		t.Hops = s.patience
+	}
 	d.act.Send(p, t)
 	// Counted even if Send finds no room: an answer that cannot come holds the verification up for good.
 	if t.Kind != itsyhdr.KindAck {

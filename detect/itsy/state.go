@@ -66,6 +66,11 @@ type ingress struct {
 	// whether it is over.
 	due   uint16
 	tries uint8 // how often it has done so in vain
+	// unended is how many verifications before the last one did not end, modulo 256. It counts while the
+	// bucket is in unanswered. Each second one that does not end is waited for twice as long as the first, each
+	// fourth four times, and so on: whatever a loop takes, no more than a constant times the logarithm of
+	// it is lost to shorter waits (Luby, Sinclair and Zuckerman, "Optimal speedup of Las Vegas algorithms", 1993).
+	unended uint8
 	blame
 	burst trigger // who is to blame for what comes in since it was released, back to back
 

@@ -9,8 +9,8 @@ import "softswitch/unit"
 //   - lapHops: a verification takes four messages a link, a check one. What is still on its way, as a
 //     greater label or one with proof, may make it needless.
 //   - retryHops: by then a verification of eight links has ended, though each of its messages took a whole
-//     hop: query, acknowledgement, walk, acknowledgement. One that takes longer than the wait is given up
-//     where it began (verify).
+//     hop: query, acknowledgement, walk, acknowledgement. One that takes longer is given up where it began
+//     (verify), and the next may be waited for longer (ingress.unended, slot.patience).
 //   - walkedHops: a walk that came by has found its way stuck so far, and may be about to be declared.
 //   - longHops: without it 40 frames would do for 72. It stays, since a loop whose labels are outranked all
 //     the time is found by nothing else (docs/detection.md, "Which rules are needed").
@@ -21,9 +21,9 @@ const (
 	lapHops    = 3   // a bucket whose label came home without proof waits so long, to twice that
 	liveHops   = 8   // after a verification that found it live: so long, to twice that
 	victimHops = 40  // after one that found it stuck, but on no loop
-	retryHops  = 32  // after the start of one that never ended
+	retryHops  = 32  // after the start of one that never ended; doubled patience times
 	walkedHops = 20  // after another's walk came by
-	idleHops   = 8   // a verification that was quiet for so long is given up for another
+	idleHops   = 8   // one that was quiet for so long is given up for another; doubled patience times
 	longHops   = 400 // a blocked bucket that suspects nothing verifies all the same
 	graceHops  = 16  // a declared bucket that is outdone waits for another declaration
 	holdHops   = 128 // one that has declared a deadlock looks again

@@ -1,6 +1,8 @@
 package itsy
 
 import (
+	"math/bits"
+
 	"softswitch/detect"
 	"softswitch/itsyhdr"
 	"softswitch/unit"
@@ -19,6 +21,10 @@ func (d *detector) verify(now unit.Time, c *class, i unit.Port) {
 	for s := range d.slots() {
 		switch {
 		case d.owns(s, c, i):
+			if left := int16(s.until - d.hops(now)); left > 0 { // a new suspicion does not end one that is under way
+				d.wait(now, c, i, int(left))
+				return
+			}
 			s.id = 0 // one that never ended; the next has another rank, so that no answer is taken for its own
 		case s.part(c).engaged.Has(i) && !d.isIdle(now, s):
 			d.waitAgain(now, c, i, liveHops)
@@ -34,14 +40,21 @@ func (d *detector) verify(now unit.Time, c *class, i unit.Port) {
 	}
 	d.trace(detect.StepVerify, c, unit.NoPort, i, s.id)
 	c.suspect.Remove(i)
-	d.waitAgain(now, c, i, retryHops) // if it never ends
 	s.parent = root
 	// The last one may have been held up by a queue behind which nobody answers. Only the owner can leave
-	// queues out: all others still ask about each of theirs.
+	// queues out: all others still ask about each of theirs. Or a message was lost, and it is best tried again
+	// soon; or the loop is longer than it was waited for. Nobody can tell which.
+	n := &c.in[i]
 	if c.unanswered.Has(i) {
+		n.unended++
+		s.patience = min(uint8(bits.TrailingZeros8(n.unended)), maxTries)
 		d.askOne(c, s, i)
+	} else {
+		n.unended = 0
 	}
 	c.unanswered.Add(i)
+	d.waitAgain(now, c, i, retryHops<<s.patience) // if it never ends
+	s.until = n.due
 	if d.isStuck(c, s, i, false) {
 		d.engage(c, s, i)
 	}
@@ -94,7 +107,9 @@ func (d *detector) Message(now unit.Time, p unit.Port, t itsyhdr.TLV) {
 	// Not for an own one: its slot is gone because it was given up, and without an owner it would go on for
 	// nobody.
 	if s == nil && t.Kind == itsyhdr.KindQuery && t.Initiator.Node != d.self && c.in[p].mayAsk(d.hops(now)) {
-		s = d.takeSlot(now, owner, id)
+		if s = d.takeSlot(now, owner, id); s != nil {
+			s.patience = min(t.Hops, maxTries)
+		}
 	}
 	if s == nil {
 		return

@@ -191,7 +191,7 @@ local function judge_fields(tvb, tree)
 end
 
 -- What a kind makes of the octet of the hops.
-local HOPS_TEXT = { [WALK] = " (port of the initiator by which the walk left)", [RESERVE] = " (frames)" }
+local HOPS_TEXT = { [QUERY] = " (patience of the initiator)", [WALK] = " (port of the initiator by which the walk left)", [RESERVE] = " (frames)" }
 
 local function add_fields(tvb, tree)
   local kind = tvb(6, 1):bitfield(4, 4)
