@@ -19,6 +19,7 @@ const (
 	Expiry Mode = "expiry" // switches stop for long enough that pauses expire
 	Jumbo  Mode = "jumbo"  // as Usual, with an MTU of 9216 and frames that long
 	RDMA   Mode = "rdma"   // as Usual, most flows reliable connections
+	Long   Mode = "long"   // as Usual, with loops of up to 40 links with long delays
 )
 
 // Other modes.

@@ -12,9 +12,13 @@ func (m *maker) ring() {
 
 // eightSwitch is two rings that share a switch, at which frames cross from one to the
 // other.
-func (m *maker) eightSwitch() {
-	a := m.switches("a", m.between(3, 6), 1)
-	b := m.switches("b", m.between(2, 5), 1)
+func (m *maker) eightSwitch() { m.eights([2]int{3, 6}, [2]int{2, 5}) }
+
+// eights is a ring, and one of the first of its switches and others. Of both the least and the most
+// switches are given.
+func (m *maker) eights(first, others [2]int) {
+	a := m.switches("a", m.between(first[0], first[1]), 1)
+	b := m.switches("b", m.between(others[0], others[1]), 1)
 	m.loop(a)
 	m.loop(append(b, a[0]))
 }
@@ -30,8 +34,11 @@ func (m *maker) eightLink() {
 
 // splitArms is two or three paths from one switch to another and one path back, so that
 // a bucket's bytes wait in several queues.
-func (m *maker) splitArms() {
-	back := m.switches("s", m.between(2, 3), 1)
+func (m *maker) splitArms() { m.arms(m.between(2, 3)) }
+
+// arms are those of splitArms, with so many switches on the path back.
+func (m *maker) arms(n int) {
+	back := m.switches("s", n, 1)
 	for i := range m.between(2, 3) {
 		arm := m.switches(fmt.Sprintf("arm%d-", i), m.between(1, 2), 1)
 		m.loop(append(append([]string{}, back...), arm...))

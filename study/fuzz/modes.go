@@ -29,6 +29,7 @@ var modes = []struct {
 	{mode: Expiry, kind: detection{}},
 	{mode: Jumbo, kind: detection{}},
 	{mode: RDMA, kind: detection{}},
+	{mode: Long, kind: detection{}},
 	{mode: Cause, kind: records[named]{one: playPlanted, report: causesReport, write: writeNamed}, several: true},
 	{mode: RandomCause, kind: records[named]{one: playRandomCause, report: causesReport}, several: true},
 	{mode: Response, kind: records[ResponsesOutcome]{one: playResponses, report: responsesReport}, responses: true},

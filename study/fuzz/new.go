@@ -78,6 +78,7 @@ func New(seed uint64, index int, mode Mode) *Case {
 	case mode == Lossless:
 		return newLossless(seed, index)
 	}
+	kinds := shapes
 	c, stream := &Case{Seed: seed, Index: index, Mode: mode}, uint64(index)*uint64(len(Modes))+uint64(slices.Index(Modes, mode))
 	switch mode {
 	case Jumbo:
@@ -86,12 +87,17 @@ func New(seed uint64, index int, mode Mode) *Case {
 		stream = rdmaStream + uint64(index)
 	case Attack:
 		stream = attackStream + uint64(index)
+	case Long:
+		kinds, stream = longShapes, longStream+uint64(index)
 	}
 	m := newMaker(c, stream)
-	m.shape(shapes)
+	m.shape(kinds)
 	m.keepToArcs()
 	m.floodJunction()
 	m.speeds()
+	if mode == Long {
+		m.longDelay()
+	}
 	m.traffic()
 	if mode == RDMA {
 		m.rdma()
@@ -292,7 +298,11 @@ func (m *maker) headroom() {
 // looking at several ways round a deadlock one after the other, and refreshes for
 // labels that were lost.
 func (m *maker) last() {
-	m.Duration = m.end + 600*m.hop() + 6*m.Refresh
+	after := unit.Time(600) // hops
+	if m.Mode == Long {
+		after = longHops
+	}
+	m.Duration = m.end + after*m.hop() + 6*m.Refresh
 	for _, e := range m.Events {
 		m.Duration = max(m.Duration, e.At+e.For+200*m.hop())
 	}

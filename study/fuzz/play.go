@@ -246,7 +246,7 @@ func (c *Case) knots(r *oracle.Result) (knots []Knot) {
 
 // lostLabels is the longest time that recovering from lost labels may take.
 func (c *Case) lostLabels() unit.Time {
-	if c.Mode == Usual || c.Mode == RDMA {
+	if c.Mode == Usual || c.Mode == RDMA || c.Mode == Long {
 		return 0
 	}
 	return 6 * c.Refresh

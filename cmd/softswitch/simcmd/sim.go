@@ -164,6 +164,7 @@ seed, its number and the mode alone.
 
 Modes: "usual"; "loss" loses control frames; "expiry" stops switches for so long
 that pauses expire; "rdma" makes most flows reliable connections (transport: rc);
+"long" has loops of up to 40 links with long delays;
 "cause" and "random-cause" are about the cause that is named; "response" is about
 what responses do; "clocks" is about the oracle, if logs go by several clocks;
 "attack" puts forged, replayed, reflected and mutated control frames on wires;
