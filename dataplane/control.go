@@ -115,6 +115,9 @@ func (s *Switch) receivePause8023(in unit.Port, f *buffer.Frame) {
 		return
 	}
 	p.count.RxPause8023++
+	if quanta > 0 {
+		p.seen8023++
+	}
 	for c := range unit.Priority(unit.Priorities) {
 		s.heed(detect.Queue{Port: in, Class: c}, quanta, itsyhdr.TLV{}, false)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"softswitch/detect"
 	"softswitch/internal/ether"
 	"softswitch/link/auth"
 	"softswitch/pfcframe"
@@ -79,6 +80,26 @@ func TestPause8023IsHeeded(t *testing.T) {
 		}
 		s.wantNoDrops()
 	}
+}
+
+// A detector sees each PAUSE in every class, beside the PFC frames of that class, also where an action
+// has it ignored; one that resumes is no pause.
+func TestPause8023IsSeen(t *testing.T) {
+	s := heeding(t)
+	s.receive(1, pause8023(pauseGroup, 1000), pauseOf(3, 1000, 1), pause8023(pauseGroup, 0))
+	s.Ignore(queue1, true)
+	s.receive(1, pause8023(pauseGroup, 1000))
+	s.receive(0, pause8023(pauseGroup, 1000)) // not heeded there
+	for c := range unit.Priority(unit.Priorities) {
+		want := uint64(2)
+		if c == 3 {
+			want = 3
+		}
+		if at0, at1 := s.PausesSeen(detect.Queue{Port: 0, Class: c}), s.PausesSeen(detect.Queue{Port: 1, Class: c}); at0 != 0 || at1 != want {
+			t.Errorf("class %d: %d pauses seen at port 0 and %d at port 1, want 0 and %d", c, at0, at1, want)
+		}
+	}
+	s.wantDrop(0, DropPause8023)
 }
 
 // Where it is not heeded, or for another station, it is counted and pauses nothing.

@@ -94,6 +94,8 @@ type port struct {
 	announced [unit.Priorities]announcement
 
 	count PortCounters
+	// seen8023 is of count.RxPause8023 those that pause: the others resume.
+	seen8023 uint64
 }
 
 // pause is a pause in force at a queue. Whether one is in force is port.paused, not this:

@@ -135,8 +135,12 @@ func (v view) Backlog(q detect.Queue) int { return v.s.ports[q.Port].queues[q.Cl
 // Left is the bytes that have left q.
 func (v view) Left(q detect.Queue) uint64 { return v.s.ports[q.Port].count.TxBytes[q.Class] }
 
-// PausesSeen is the number of pause frames that came for q.
-func (v view) PausesSeen(q detect.Queue) uint64 { return v.s.ports[q.Port].count.RxPause[q.Class] }
+// PausesSeen is the number of pause frames that came for q. One of 802.3x that is heeded is for
+// each class of its port.
+func (v view) PausesSeen(q detect.Queue) uint64 {
+	p := &v.s.ports[q.Port]
+	return p.count.RxPause[q.Class] + p.seen8023
+}
 
 // Frames is what q's port and class have counted.
 func (v view) Frames(q detect.Queue) detect.Frames {
