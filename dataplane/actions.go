@@ -187,11 +187,13 @@ func (s *Switch) dropQueued(q detect.Queue, f *buffer.Frame) {
 	s.drop(s.popped(q.Port, q.Class, f), DropResponse)
 }
 
-// withoutDropping are the ports of outs where not all frames of class c are dropped.
-func (s *Switch) withoutDropping(outs unit.PortSet, c unit.Priority) unit.PortSet {
+// withoutDropping are the ports of outs where f, which is to be flooded, is not dropped. The copies for
+// the others are not made, and each counts like a frame that is dropped on its way to a queue.
+func (s *Switch) withoutDropping(f *buffer.Frame, outs unit.PortSet) unit.PortSet {
 	for rest := outs; rest != 0; rest &= rest - 1 {
-		if p := rest.First(); s.ports[p].acted.dropping().Has(c) {
-			s.ports[p].count.TxDropped[c]++
+		if p := rest.First(); s.ports[p].acted.dropping().Has(f.OutClass) {
+			s.ports[p].count.TxDropped[f.OutClass]++
+			s.countDrop(f, DropResponse)
 			outs.Remove(p)
 		}
 	}

@@ -125,6 +125,47 @@ func TestDiscard(t *testing.T) {
 	}
 }
 
+// Of a flooded frame each port that drops what is for it drops a copy, and that counts as a frame that
+// is for that port alone does, whether or not another port gets the frame.
+func TestDroppingOfAFlood(t *testing.T) {
+	told := 0
+	s := newTestSwitch(t, 4, func(c *Config) {
+		c.Dropped = func(f *buffer.Frame, why Reason) {
+			if f.In == 0 && f.Len == 1000 && why == DropResponse {
+				told++
+			}
+		}
+	})
+	f := unknown(1, 0)[0]
+	at := func(p unit.Port) detect.Queue { return detect.Queue{Port: p, Class: 3} }
+	dropped := func(copies ...uint64) {
+		t.Helper()
+		all := uint64(0)
+		for p, n := range copies {
+			if got := s.Frames(at(unit.Port(p))).TxDropped; got != n {
+				t.Errorf("%d frames dropped at port %d, want %d", got, p, n)
+			}
+			all += n
+		}
+		flows, _ := s.FlowDrops()
+		if len(flows) != 1 || flows[0] != (FlowDrops{Flow: s.flowOf(f), Response: all}) || s.Counters(0).ResponseBytes != 1000*all || told != int(all) {
+			t.Errorf("flows lost %+v, %d bytes dropped, %d told of; want %d frames", flows, s.Counters(0).ResponseBytes, told, all)
+		}
+	}
+	s.Discard(at(1), true)
+	s.Flush(at(2), true)
+	s.receive(0, f)
+	s.wantData(3, f)
+	s.wantDrops(0, map[Reason]uint64{DropResponse: 2})
+	dropped(0, 1, 1, 0)
+	s.Flush(at(3), true)
+	s.receive(0, f)
+	s.wantDrops(0, map[Reason]uint64{DropResponse: 3})
+	dropped(0, 2, 2, 1)
+	s.wantNothing(1, 2, 3)
+	s.wantCharged(bucket0, 0)
+}
+
 // Flush empties a queue and drops what is for it; what comes in beside it goes on.
 func TestFlush(t *testing.T) {
 	s, _, _ := stuck(t, 4, 0)

@@ -183,8 +183,8 @@ func (s *Switch) flood(f *buffer.Frame, outs unit.PortSet) {
 		outs = same
 		s.setClass(f, s.outClass(f, outs.First()))
 	}
-	if outs = s.withoutDropping(outs, f.OutClass); outs == 0 {
-		s.drop(f, DropResponse)
+	if outs = s.withoutDropping(f, outs); outs == 0 {
+		s.free(f) // each of its copies is counted
 		return
 	}
 	// Any port of outs will do: all of them charge alike.

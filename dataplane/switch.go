@@ -341,8 +341,9 @@ func (s *Switch) drop(f *buffer.Frame, r Reason) {
 }
 
 // countDrop counts a frame that is dropped, or a copy of it that is not made. Invariant: each
-// frame that is dropped comes here once; of a flooded one each copy that was queued, and each for
-// which there was no header. It counts at the port by which it came, whatever queue it waited in.
+// frame that is dropped comes here once; of a flooded one each copy that was queued, and each that
+// is not made because there is no header for it or an action drops it. It counts at the port by
+// which it came, whatever queue it waited in.
 func (s *Switch) countDrop(f *buffer.Frame, r Reason) {
 	c := &s.ports[f.In].count
 	c.Drops[r]++
