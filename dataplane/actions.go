@@ -77,16 +77,13 @@ func (a actions) Refuse(why detect.Refusal, b detect.Bucket, q detect.Queue) {
 func (a actions) Drop(b detect.Bucket, q detect.Queue) (bytes int) {
 	s := a.s
 	for {
-		// Asked after each frame: its release may have been the one that resumes b.
-		if on, _ := s.mmu.XOFF(b.Port, b.Class); !on {
+		// Asked after each frame: its release may have been the one that resumes b. Frames of a
+		// lossy turn release nothing: where no others are left, none is dropped.
+		if on, _ := s.mmu.XOFF(b.Port, b.Class); !on || s.mmu.Held(b.Port, b.Class, q.Port, q.Class) == 0 {
 			break
 		}
 		f := s.ports[q.Port].queues[q.Class].PopOf(b.Port, b.Class)
-		if f == nil {
-			break
-		}
-		// Frames of a lossy turn that are in between go too, since order is by age; they release
-		// nothing, and are not in bytes.
+		// Those that are in between go too, since order is by age, and are not in bytes.
 		if f.Orig().Charged {
 			bytes += f.Len
 		}

@@ -565,6 +565,28 @@ func TestDropOfALossyTurn(t *testing.T) {
 	s.wantDrops(0, map[Reason]uint64{DropLinkDown: 7})
 }
 
+// Dropping leaves a queue alone in which all frames of the bucket are of a lossy turn: they keep nobody
+// waiting.
+func TestDropOfALossyTurnAlone(t *testing.T) {
+	s, _, _ := stuck(t, 0, 0)
+	s.LossyTurn(bucket0, queue1, true)
+	free, held := several(2, 0, 1, 3), several(4, 0, 2, 3)
+	s.receive(2, pauseOf(3, 65535, 1))
+	s.receive(0, free...)
+	s.receive(0, held...)
+	s.wantPause(0, 3, 1, itsyhdr.TLV{})
+	s.log = nil
+	if n := s.Drop(bucket0, queue1); n != 0 {
+		t.Errorf("%d bytes dropped, want none", n)
+	}
+	s.work()
+	s.wantEvents()
+	s.wantNoDrops()
+	s.receive(1, resumeOf(3, 1))
+	s.wantData(1, free...)
+	s.receive(2, resumeOf(3, 1))
+}
+
 func (s *testSwitch) wantCharged(b detect.Bucket, want int) {
 	s.t.Helper()
 	if n := s.Charged(b); n != want {

@@ -15,8 +15,8 @@ import (
 // Each is counted by its own reason, and none of them as lost.
 type Control interface {
 	// Drop drops frames of b that wait in q, the oldest first, until b is at or below
-	// its XON threshold or none is left, and returns how many bytes it dropped. A
-	// flooded frame goes from q alone.
+	// its XON threshold or nothing that is charged to b is left there, and returns how
+	// many charged bytes it dropped. A flooded frame goes from q alone.
 	Drop(b Bucket, q Queue) (bytes int)
 	// Force lets frames of b leave q in spite of the pause that is in force there, until
 	// so many bytes have left or that pause ends; the last frame leaves whole. It replaces
