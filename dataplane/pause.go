@@ -33,9 +33,10 @@ func (s *Switch) resumeBucket(in unit.Port, class unit.Priority) {
 }
 
 // startPause puts a pause in force at q, or prolongs the one that is. A pause of
-// another period means that the resume between them was lost: it counts as one. It touches
-// Pauses, not RxPause: who received the frame has counted that, also where it is not honoured
-// here.
+// another period means that the resume between them was lost: it counts as one. So does the first
+// with a period where the one in force has none, as a log tells a pause's period only where it
+// begins. It touches Pauses, not RxPause: who received the frame has counted that, also where it is
+// not honoured here.
 func (s *Switch) startPause(q detect.Queue, until unit.Time, t itsyhdr.TLV, hasPeriod bool) {
 	p := &s.ports[q.Port]
 	// A host that is contained is watched for pauses all the same: see contain.
@@ -49,7 +50,7 @@ func (s *Switch) startPause(q detect.Queue, until unit.Time, t itsyhdr.TLV, hasP
 		return
 	}
 	z := &p.pauses[q.Class]
-	if p.paused.Has(q.Class) && z.hasPeriod && hasPeriod && z.period != t.Period {
+	if p.paused.Has(q.Class) && hasPeriod && (!z.hasPeriod || z.period != t.Period) {
 		s.endPause(q.Port, q.Class, event.Resumed)
 	}
 	fresh := !p.paused.Has(q.Class)

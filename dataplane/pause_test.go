@@ -256,6 +256,19 @@ func TestPauseOfAnotherPeriod(t *testing.T) {
 	}
 }
 
+// A pause that began without a period is that of the first period that comes, and another period
+// ends it as it ends any.
+func TestPauseGetsAPeriod(t *testing.T) {
+	s := newTestSwitch(t, 2, nil)
+	s.receive(1, pfc(map[unit.Priority]uint16{3: 1000}))
+	s.receive(1, pfc(map[unit.Priority]uint16{3: 1000}))
+	s.receive(1, pauseOf(3, 1000, 1))
+	s.receive(1, pauseOf(3, 1000, 1))
+	s.receive(1, pauseOf(3, 1000, 2))
+	s.wantEvents("paused 1.3", "resumed 1.3", "paused 1.3 period 1", "refreshed 1.3 period 1", "resumed 1.3 period 1", "paused 1.3 period 2")
+	s.wantCalls("Pause 1.3 fresh", "Pause 1.3 again", "Resume 1.3", "Pause 1.3 fresh", "Pause 1.3 again", "Resume 1.3", "Pause 1.3 fresh")
+}
+
 // A pause that ran out is over when the next arrives, even if the port was not
 // asked for frames in between: that one is fresh.
 func TestPauseAfterUnnoticedExpiry(t *testing.T) {

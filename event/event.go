@@ -44,7 +44,8 @@ const (
 	ResumeSent
 	RefreshSent
 	// Paused says that a pause took effect on queue (Out, OutClass), which was not paused
-	// before, or was paused by another period. [Period, HasPeriod; Bytes: as of Resumed]
+	// before, or was paused by another period or without one. [Period, HasPeriod; Bytes: as of
+	// Resumed]
 	Paused
 	// Resumed says that a resume frame ended the pause of queue (Out, OutClass). [Bytes: how many
 	// Refreshed before it are left out]
