@@ -54,21 +54,22 @@ func (t *arpTable) lookup(now unit.Time, ip uint32) (mac ether.MAC, renew, ok bo
 	return e.mac, !e.static && e.seen+arpAge-arpRenew < now, true
 }
 
-// mayAsk reports whether a request for ip may be sent now, and notes that it was; silent says
-// that one was sent before and not answered within an arpRetry.
-// A table full of neighbours that never answered is forgotten once an arpRetry.
+// mayAsk reports whether a request for ip may be sent now; silent says that one was sent before
+// and not answered within an arpRetry.
 func (t *arpTable) mayAsk(now unit.Time, ip uint32) (may, silent bool) {
 	last, ok := t.asked[ip]
-	if ok && now-last < arpRetry {
-		return false, false
+	if !ok {
+		return len(t.asked) < arpTableMax || now-t.forgot >= arpRetry, false
 	}
-	if !ok && len(t.asked) >= arpTableMax {
-		if now-t.forgot < arpRetry {
-			return false, false
-		}
+	return now-last >= arpRetry, now-last >= arpRetry
+}
+
+// ask notes that a request for ip is sent. A table full of neighbours that never answered is
+// forgotten, once an arpRetry. Preconditions: mayAsk says that it may be sent.
+func (t *arpTable) ask(now unit.Time, ip uint32) {
+	if _, ok := t.asked[ip]; !ok && len(t.asked) >= arpTableMax {
 		clear(t.asked)
 		t.forgot = now
 	}
 	t.asked[ip] = now
-	return true, ok
 }

@@ -142,9 +142,11 @@ func (s *Switch) floods(in unit.Port, subnet int) unit.PortSet {
 // there was no answer to the one before.
 func (s *Switch) askARP(ip uint32, subnet int) (silent bool) {
 	may, silent := s.arps.mayAsk(s.now, ip)
+	// What is not sent is not noted: nobody is silent for it.
 	if !may || s.pool.Free() <= s.reserve {
 		return silent
 	}
+	s.arps.ask(s.now, ip)
 	// The request counts as come in by the subnet's first port, whose address it bears, in class
 	// 0, like any untagged frame that is not IPv4: what becomes of it is in that port's counters.
 	f := s.pool.Get()

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"testing"
 
+	"softswitch/buffer"
 	"softswitch/internal/ether"
 	"softswitch/unit"
 )
@@ -164,6 +165,27 @@ func TestHostUnreachable(t *testing.T) {
 	s.receive(0, d.frame(), d.frame())
 	s.wantDrops(0, map[Reason]uint64{DropARPUnresolved: 2})
 	s.wantError(d.frame(), icmpUnreachable, codeHost)
+}
+
+// A host that was not asked for, as there was no slot for a request, is not silent.
+func TestRequestThatIsNotSent(t *testing.T) {
+	s := newTestSwitch(t, 6, withoutDefault)
+	d := datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: "10.0.2.99"}
+	var taken []*buffer.Frame
+	for s.pool.Free() > s.reserve {
+		taken = append(taken, s.pool.Get())
+	}
+	s.receive(0, d.frame())
+	s.wantDrop(0, DropARPUnresolved)
+	s.wantNothing(2)
+	for _, f := range taken {
+		s.pool.Put(f)
+	}
+	s.advance(arpRetry)
+	s.receive(0, d.frame())
+	s.wantDrop(0, DropARPUnresolved)
+	s.wantNothing(0)
+	s.wantData(2, arp(ether.ARPRequest, ether.Broadcast, portMAC(2), "10.0.2.1", 0, "10.0.2.99"))
 }
 
 // About some frames nothing is told.
