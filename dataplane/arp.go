@@ -10,6 +10,9 @@ const (
 	// the most that RFC 1122, 2.3.2.1, recommends.
 	arpTableMax = 8192
 	arpRetry    = unit.Second
+	// arpSilence is for how long a neighbour that does not answer counts as silent. Chosen, as
+	// long as arpRenew: who asks for it much later asks for the first time.
+	arpSilence = 60 * unit.Second
 	// arpAge is for how long a neighbour is believed to have the address that it said. RFC 1122,
 	// 2.3.2.1, leaves it open; four hours are usual for routers. It is far longer than macAge,
 	// and that gap is where the flooding of Guo et al., section 4.2, comes from. An entry that
@@ -54,14 +57,14 @@ func (t *arpTable) lookup(now unit.Time, ip uint32) (mac ether.MAC, renew, ok bo
 	return e.mac, !e.static && e.seen+arpAge-arpRenew < now, true
 }
 
-// mayAsk reports whether a request for ip may be sent now; silent says that one was sent before
-// and not answered within an arpRetry.
+// mayAsk reports whether a request for ip may be sent now; silent says that one was sent within
+// an arpSilence and not answered within an arpRetry.
 func (t *arpTable) mayAsk(now unit.Time, ip uint32) (may, silent bool) {
 	last, ok := t.asked[ip]
 	if !ok {
 		return len(t.asked) < arpTableMax || now-t.forgot >= arpRetry, false
 	}
-	return now-last >= arpRetry, now-last >= arpRetry
+	return now-last >= arpRetry, now-last >= arpRetry && now-last < arpSilence
 }
 
 // ask notes that a request for ip is sent. A table full of neighbours that never answered is

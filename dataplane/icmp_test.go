@@ -167,6 +167,25 @@ func TestHostUnreachable(t *testing.T) {
 	s.wantError(d.frame(), icmpUnreachable, codeHost)
 }
 
+// A host that was asked for long ago is asked for anew before it counts as unreachable.
+func TestSilenceIsForgotten(t *testing.T) {
+	s := newTestSwitch(t, 6, withoutDefault)
+	d := datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: "10.0.2.99"}
+	request := arp(ether.ARPRequest, ether.Broadcast, portMAC(2), "10.0.2.1", 0, "10.0.2.99")
+	for range 3 {
+		s.advance(arpSilence)
+		s.receive(0, d.frame())
+		s.wantDrop(0, DropARPUnresolved)
+		s.wantData(2, request)
+		s.wantNothing(0)
+	}
+	for range 3 {
+		s.advance(arpSilence - 1)
+		s.receive(0, d.frame())
+		s.wantError(d.frame(), icmpUnreachable, codeHost)
+	}
+}
+
 // A host that was not asked for, as there was no slot for a request, is not silent.
 func TestRequestThatIsNotSent(t *testing.T) {
 	s := newTestSwitch(t, 6, withoutDefault)

@@ -279,12 +279,14 @@ func (r *slowRouter) forward(in int, f []byte, off int) {
 	}
 }
 
-// ask asks for ip in its subnet, once a second; silent says that it was asked for before.
+// ask asks for ip in its subnet, once a second; silent says that it was asked for before, in the last
+// minute.
 func (r *slowRouter) ask(ip string, sub int) (silent bool) {
-	at, silent := r.asked[ip]
-	if silent && r.now-at < unit.Second {
+	at, before := r.asked[ip]
+	if before && r.now-at < unit.Second {
 		return false
 	}
+	silent = before && r.now-at < 60*unit.Second
 	r.asked[ip] = r.now
 	r.flood(slowPorts[sub], -1, arp(1, ether.Broadcast, portMAC(unit.Port(slowPorts[sub][0])), slowGateways[sub], 0, ip))
 	return silent
