@@ -63,15 +63,16 @@ func (s *Switch) route(in unit.Port, f *buffer.Frame) {
 	}
 }
 
-// forward sends an IPv4 frame on: into a connected subnet, or out of an ECMP group's port.
-func (s *Switch) forward(in unit.Port, f *buffer.Frame, e *fibEntry) {
+// forward sends an IPv4 frame on: into a connected subnet, or out of an ECMP group's port. from is
+// the port whose segment has had it, unit.NoPort if it is the switch's own.
+func (s *Switch) forward(from unit.Port, f *buffer.Frame, e *fibEntry) {
 	if e.subnet >= 0 {
-		s.deliver(f, int(e.subnet))
+		s.deliver(from, f, int(e.subnet))
 		return
 	}
 	// All frames of a flow have one hash, and so one way and one order. With one seed everywhere
 	// each switch would choose as the one before it did, and leave some of its ways unused.
-	out := choose(e.ways(in, s.ports[in].acted.avoid), f.Info.Hash, s.cfg.HashSeed)
+	out := choose(e.ways(f.In, s.ports[f.In].acted.avoid), f.Info.Hash, s.cfg.HashSeed)
 	if out == unit.NoPort {
 		s.tell(f, icmpUnreachable, codeNet)
 		s.drop(f, DropNoPort)
@@ -88,7 +89,7 @@ func (s *Switch) forward(in unit.Port, f *buffer.Frame, e *fibEntry) {
 // deliver sends a frame into a connected subnet: the ARP table gives the station,
 // the MAC table its port. A station without a MAC entry is flooded (Guo et al.,
 // section 4.2: what makes a deadlock out of a dead server).
-func (s *Switch) deliver(f *buffer.Frame, subnet int) {
+func (s *Switch) deliver(from unit.Port, f *buffer.Frame, subnet int) {
 	mac, renew, ok := s.arps.lookup(s.now, f.Info.DstIP)
 	// An entry that is asked for again still serves, so that no frame is lost by ageing.
 	if renew || !ok {
@@ -119,7 +120,7 @@ func (s *Switch) deliver(f *buffer.Frame, subnet int) {
 		return
 	}
 	ether.SetAddresses(f.Data, mac, s.gatewayMAC(subnet))
-	s.flood(f, s.floods(f.In, subnet))
+	s.flood(f, s.floods(from, subnet))
 }
 
 // gatewayMAC is the address of a subnet's gateway, which hosts see at all of its ports: that
@@ -129,12 +130,12 @@ func (s *Switch) gatewayMAC(subnet int) ether.MAC {
 	return s.own[s.cfg.Subnets[subnet].Ports.First()]
 }
 
-// floods are the ports to which a frame that came by in is flooded whose station is in
-// a connected subnet and has no MAC entry.
-func (s *Switch) floods(in unit.Port, subnet int) unit.PortSet {
+// floods are the ports to which a frame is flooded whose station is in a connected subnet and has
+// no MAC entry: not from, by which it came.
+func (s *Switch) floods(from unit.Port, subnet int) unit.PortSet {
 	sub := &s.cfg.Subnets[subnet]
 	outs := s.up & (sub.Ports | sub.Flood)
-	outs.Remove(in)
+	outs.Remove(from)
 	return outs
 }
 

@@ -66,7 +66,7 @@ func (s *Switch) receiveOwn(f *buffer.Frame) {
 	ether.PutIPv4(p, p[1]&^ether.CE, icmpTTL, ether.ProtoICMP, p.TotalLen(), p.Dst(), p.Src())
 	setICMPType(p[ether.IPv4Len:], icmpEchoReply)
 	s.addressed(f)
-	s.forward(f.In, f, e)
+	s.forward(unit.NoPort, f, e)
 }
 
 // isEcho reports whether p is an echo that can be answered as it is: whole, and without options,
@@ -123,7 +123,7 @@ func (s *Switch) tell(f *buffer.Frame, kind, code uint8) {
 	binary.BigEndian.PutUint16(m[2:], ether.Checksum(m))
 	g.In, g.Info = f.In, buffer.Info{Kind: kindData, Class: s.classes.lossy, L3: ether.HeaderLen}
 	s.addressed(g)
-	s.forward(f.In, g, e)
+	s.forward(unit.NoPort, g, e)
 }
 
 // isTold reports whether the source of f, whose header is p, is told that f is dropped: not of

@@ -99,6 +99,34 @@ func TestGatewayAnswersEcho(t *testing.T) {
 	s.wantNothing(0, 1, 2, 3, 4, 5)
 }
 
+// A host that there is no room for in the MAC table hears the router as any: what that says is flooded
+// to the port of the host too, the only one of its subnet or not.
+func TestAnswerWithoutAMACEntry(t *testing.T) {
+	s := newTestSwitch(t, 6, func(c *Config) { withoutDefault(c); c.MAC = nil })
+	s.macs.max = 0
+	for _, tc := range []struct {
+		host, gateway string
+		in            unit.Port
+		outs          unit.PortSet
+	}{{"10.0.1.10", "10.0.1.1", 0, ports(0, 1)}, {"10.0.2.10", "10.0.2.1", 2, ports(2)}} {
+		d := datagram{dst: portMAC(tc.in), src: stationMAC(tc.in), from: tc.host, to: tc.gateway}
+		late := d
+		late.to, late.ttl = "10.9.1.1", 1
+		for kind, f := range map[byte][]byte{icmpEchoReply: d.echo(56), icmpTimeExceeded: late.frame()} {
+			s.receive(tc.in, f)
+			for p := range unit.Port(s.Ports()) {
+				got := s.drain(p)
+				if n := len(got); n > 1 || n == 1 != tc.outs.Has(p) {
+					t.Errorf("to %s: port %d sends %s, want one frame each at %b", tc.host, p, frameText(got), tc.outs)
+				} else if n == 1 && icmpMessage(got[0], tc.gateway, tc.host)[0] != kind {
+					t.Errorf("to %s: port %d sends %s, want type %d", tc.host, p, frameText(got), kind)
+				}
+			}
+		}
+		s.wantDrops(tc.in, map[Reason]uint64{OddMACTable: 2, DropTTL: 1})
+	}
+}
+
 // What else is for a gateway ends there, in silence.
 func TestNoAnswer(t *testing.T) {
 	s := newTestSwitch(t, 6, withoutDefault)

@@ -219,7 +219,7 @@ func (r *slowRouter) route(in int, f []byte, off int) {
 	}
 	switch {
 	case r.isOwn(dst):
-		r.own(in, f, off)
+		r.own(f, off)
 	case !reachable(dst):
 		r.tell(in, p, 3, 0)
 	case p[8] <= 1:
@@ -240,7 +240,7 @@ func slowSubnet(ip string) int {
 	return slices.IndexFunc(slowPrefixes, func(p string) bool { return prefix(p).Contains(netip.MustParseAddr(ip)) })
 }
 
-// forward sends on a datagram that is the model's to change.
+// forward sends on a datagram that is the model's to change; in is -1 for one of the router's own.
 func (r *slowRouter) forward(in int, f []byte, off int) {
 	p := f[off:]
 	h := int(p[0]&15) * 4
@@ -293,7 +293,7 @@ func (r *slowRouter) ask(ip string, sub int) (silent bool) {
 }
 
 // own answers an echo in class 0.
-func (r *slowRouter) own(in int, f []byte, off int) {
+func (r *slowRouter) own(f []byte, off int) {
 	f = bytes.Clone(f)
 	p := f[off:]
 	total := int(binary.BigEndian.Uint16(p[2:]))
@@ -322,7 +322,7 @@ func (r *slowRouter) own(in int, f []byte, off int) {
 		}
 		binary.BigEndian.PutUint16(p[22:], uint16(sum))
 	}
-	r.forward(in, f, off)
+	r.forward(-1, f, off)
 }
 
 // tell tells the source of the datagram p of type and code of an error.
@@ -349,7 +349,7 @@ func (r *slowRouter) tell(in int, p []byte, kind, code byte) {
 	q[20], q[21] = kind, code
 	copy(q[28:], quote)
 	put16(q[20:], 2)
-	r.forward(in, f, 14)
+	r.forward(-1, f, 14)
 }
 
 var (
