@@ -645,6 +645,35 @@ func TestFlows(t *testing.T) {
 	}
 }
 
+// Frames of a router that takes one of several ports have another way; those that it only bridges, and
+// what is not IPv4, have none, whatever the default route is.
+func TestReroutable(t *testing.T) {
+	s := newTestSwitch(t, 6, func(c *Config) { withHosts(c); c.TrustPCP = true })
+	for _, tc := range []struct {
+		what string
+		f    []byte
+		at   unit.PortSet // the ports of which one gets the frame
+		want bool
+	}{
+		{"routed", datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: "11.1.1.1"}.frame(), ports(3, 4), true},
+		{"by one port", datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: "10.9.1.1"}.frame(), ports(3), false},
+		{"bridged", datagram{dst: stationMAC(1), src: stationMAC(0), from: "10.0.1.10", to: "10.0.1.11"}.frame(), ports(1), false},
+		{"not IPv4", plain(stationMAC(1), stationMAC(0), 100), ports(1), false},
+	} {
+		s.receive(0, tagged(tc.f, 3))
+		got, waiting := false, 0
+		for p := range unit.Port(s.Ports()) {
+			got = got || s.Reroutable(unit.NoPort, detect.Queue{Port: p, Class: 3})
+			if tc.at.Has(p) {
+				waiting += len(s.drain(p))
+			}
+		}
+		if got != tc.want || waiting != 1 {
+			t.Errorf("%s: reroutable %v, and %d frames at the ports %b; want %v and 1", tc.what, got, waiting, tc.at, tc.want)
+		}
+	}
+}
+
 // A message of a detector's own format reaches the far end's, and is counted if that
 // does not know it.
 func TestFrames(t *testing.T) {

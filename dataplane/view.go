@@ -235,8 +235,12 @@ func (v view) Reroutable(in unit.Port, q detect.Queue) bool {
 		if in != unit.NoPort && f.In != in {
 			continue
 		}
+		// What is not IPv4 is only bridged, and has no destination by which to look for a route.
+		if !s.routed || !isIPv4(f) {
+			return false
+		}
 		e := s.fib.lookup(f.Info.DstIP)
-		if !s.routed || e == nil || e.subnet >= 0 {
+		if e == nil || e.subnet >= 0 {
 			return false
 		}
 		ways := e.active
