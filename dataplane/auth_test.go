@@ -379,6 +379,17 @@ func TestHostsSayNothing(t *testing.T) {
 	s.wantEvents() // its period tells nothing either
 }
 
+// A pause with a malformed TLV is odd where it is believed, and else dropped and nothing more.
+func TestAuthOfMalformedTLV(t *testing.T) {
+	f := edit(pauseOf(3, 1000, 1), 40, 0x1f)
+	for mode, want := range map[auth.Mode]Reason{auth.Strict: DropUntagged, auth.Accept: OddTLV} {
+		s := newAuthSwitch(t, 1, mode, linkKey, 1000)
+		s.receive(end, f)
+		s.wantDrop(end, want)
+		s.wantPaused(want.Odd())
+	}
+}
+
 func TestAuthWithoutKey(t *testing.T) {
 	c := testConfig(3)
 	c.Ports[1].Auth = &auth.Config{Mode: auth.Strict, Link: "a--b"}

@@ -30,21 +30,21 @@ func (s *Switch) receivePause(in unit.Port, f *buffer.Frame) {
 		panic("dataplane: a frame that parsed as PFC no longer does: " + err.Error())
 	}
 	t, err := itsyhdr.Parse(pad)
-	// A TLV that is malformed costs the label, not the pause: a plain device may leave anything
-	// in its padding.
-	carries := err == nil
-	if err != nil && err != itsyhdr.ErrNone {
-		p.count.Drops[OddTLV]++
-	}
 	// A host passes nobody's pause on, so it has no label and no period to tell. Believing one
 	// would let it forge deadlocks.
-	if carries && p.cfg.FacesHost {
-		p.count.Drops[OddHostLabel]++
-		carries = false
-	}
-	// After the TLV is found, since the tag is in it, and before anything is acted on.
+	carries := err == nil && !p.cfg.FacesHost
+	// After the TLV is found, since the tag is in it, and before anything is acted on or counted:
+	// what is not believed counts as dropped alone.
 	if !s.believed(in, f, pauseTag(carries)) {
 		return
+	}
+	switch {
+	case err == nil && p.cfg.FacesHost:
+		p.count.Drops[OddHostLabel]++
+	// A TLV that is malformed costs the label, not the pause: a plain device may leave anything
+	// in its padding.
+	case err != nil && err != itsyhdr.ErrNone:
+		p.count.Drops[OddTLV]++
 	}
 	// The tag was for this hop. A label that goes on, or is compared, is without it.
 	t.Auth = 0
