@@ -21,14 +21,13 @@ func (s *Switch) pauseBucket(b detect.Bucket, cause detect.Queue) {
 
 // resumeBucket resumes the upstream of a bucket that fell to its XON threshold.
 func (s *Switch) resumeBucket(in unit.Port, class unit.Priority) {
-	b := detect.Bucket{Port: in, Class: class}
-	// Before XON, since an edge ends while the log still has its bucket as XOFF. The MMU has made
-	// it XON already: bytes are those that are left, period is that of the XOFF that ends.
-	s.eachHeld(b, func(q detect.Queue, held int) { s.eventWeak(b, q, held) })
+	// The bucket has no strong edge that could end here: no queue holds more of it than it has, and
+	// that is no more than its XON threshold. The MMU has made it XON already: bytes are those that
+	// are left, period is that of the XOFF that ends.
 	bytes, _ := s.mmu.Bytes(in, class)
 	_, period := s.mmu.XOFF(in, class)
 	s.event(event.Event{Type: event.XON, Port: in, Class: class, Period: period, Bytes: int32(bytes), Limit: int32(s.mmu.XON(in, class))})
-	s.detector.XON(s.now, b)
+	s.detector.XON(s.now, detect.Bucket{Port: in, Class: class})
 	s.sendPause(in, class)
 }
 
