@@ -144,7 +144,7 @@ func (s *Switch) floods(from unit.Port, subnet int) unit.PortSet {
 func (s *Switch) askARP(ip uint32, subnet int) (silent bool) {
 	may, silent := s.arps.mayAsk(s.now, ip)
 	// What is not sent is not noted: nobody is silent for it.
-	if !may || s.pool.Free() <= s.reserve {
+	if !may || !s.hasSlot() {
 		return silent
 	}
 	s.arps.ask(s.now, ip)
@@ -271,6 +271,10 @@ func (s *Switch) admit(f *buffer.Frame, out unit.Port) (ok, xoff bool) {
 	s.eventHeadrooms()
 	return true, xoff
 }
+
+// hasSlot reports whether there is a slot for a frame more that no driver has read: one that admit
+// does not take back.
+func (s *Switch) hasSlot() bool { return s.pool.Free()-1 > s.reserve }
 
 // full is why a frame is dropped that finds no room in its bucket.
 func (p *port) full() Reason {

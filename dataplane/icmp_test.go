@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"testing"
 
-	"softswitch/buffer"
 	"softswitch/internal/ether"
 	"softswitch/unit"
 )
@@ -218,17 +217,14 @@ func TestSilenceIsForgotten(t *testing.T) {
 func TestRequestThatIsNotSent(t *testing.T) {
 	s := newTestSwitch(t, 6, withoutDefault)
 	d := datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: "10.0.2.99"}
-	var taken []*buffer.Frame
-	for s.pool.Free() > s.reserve {
-		taken = append(taken, s.pool.Get())
+	for _, beside := range []int{-1, 0} {
+		giveBack := s.takeSlots(beside)
+		s.receive(0, d.frame())
+		s.wantDrop(0, DropARPUnresolved)
+		s.wantNothing(2)
+		giveBack()
+		s.advance(arpRetry)
 	}
-	s.receive(0, d.frame())
-	s.wantDrop(0, DropARPUnresolved)
-	s.wantNothing(2)
-	for _, f := range taken {
-		s.pool.Put(f)
-	}
-	s.advance(arpRetry)
 	s.receive(0, d.frame())
 	s.wantDrop(0, DropARPUnresolved)
 	s.wantNothing(0)

@@ -196,7 +196,7 @@ func (s *Switch) sameAccount(f *buffer.Frame, outs unit.PortSet) (same unit.Port
 // the class in them and the charge. It is a frame of its own.
 func (s *Switch) floodAlso(f *buffer.Frame, outs unit.PortSet) {
 	// Unlike a copy it takes a slot of its own, and so stops at the reserve.
-	if s.pool.Free() <= s.reserve {
+	if !s.hasSlot() {
 		s.noCopies(f, outs)
 		return
 	}

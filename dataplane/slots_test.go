@@ -1,8 +1,10 @@
 package dataplane
 
 import (
+	"net/netip"
 	"testing"
 
+	"softswitch/buffer"
 	"softswitch/internal/ether"
 	"softswitch/unit"
 )
@@ -96,6 +98,47 @@ func TestFloodedFramesHaveCopies(t *testing.T) {
 	left := len(s.drain(1)) + len(s.drain(2)) + len(s.drain(3))
 	if missing, lost := 3*frames-left, s.Counters(0).LosslessLost; missing != 0 || lost != 0 {
 		t.Errorf("%d of %d copies never left, %d count as lost", missing, 3*frames, lost)
+	}
+}
+
+// takeSlots takes all slots but those that are reserved, two without which admit refuses a frame that
+// comes in, and some beside them.
+func (s *testSwitch) takeSlots(beside int) (giveBack func()) {
+	var taken []*buffer.Frame
+	for s.pool.Free() > s.reserve+2+beside {
+		taken = append(taken, s.pool.Get())
+	}
+	return func() {
+		for _, f := range taken {
+			s.pool.Put(f)
+		}
+	}
+}
+
+// What a switch makes itself takes a slot only if it may keep that: none is made to be dropped for want
+// of one.
+func TestOwnFramesLeaveASlot(t *testing.T) {
+	for own := range 2 {
+		s := newTestSwitch(t, 6, func(c *Config) {
+			withHosts(c)
+			c.Rewrites = []Rewrite{{Class: 3, In: ports(0), Out: ports(3), To: 4}}
+			c.Subnets[0].Flood = ports(3)
+			c.ARP = append(c.ARP, Neighbour{netip.MustParseAddr("10.0.1.11"), stationMAC(9)})
+		})
+		d := datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: "10.9.1.1", ttl: 1}
+		giveBack := s.takeSlots(own)
+		s.receive(0, d.frame())
+		s.wantDrop(0, DropTTL)
+		if told := len(s.drain(0)); told != own {
+			t.Errorf("%d errors are told where there are slots for %d", told, own)
+		}
+		d.to, d.ttl, d.class = "10.0.1.11", 64, 3
+		s.receive(0, d.frame())
+		s.wantDrops(0, map[Reason]uint64{DropNoCopy: uint64(1 - own)})
+		if rewritten := len(s.drain(3)); rewritten != own || len(s.drain(1)) != 1 {
+			t.Errorf("%d frames of another class are flooded where there are slots for %d", rewritten, own)
+		}
+		giveBack()
 	}
 }
 
