@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"softswitch/buffer"
 	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/internal/testkit"
@@ -175,6 +176,17 @@ func TestRecurrence(t *testing.T) {
 	if len(r.Deadlocks) != 2 || len(r.Missed()) != 1 || r.Missed()[0].From != 100*us {
 		t.Errorf("deadlocks %+v, missed %+v", r.Deadlocks, r.Missed())
 	}
+}
+
+// A wait that opens by itself is over when its first queue is let go, though nothing is stuck before or
+// after that: an XON that is alone in its instant ends it.
+func TestOpeningEnds(t *testing.T) {
+	f := ring4(t)
+	sharePool(f, buffer.Rule{Pool: 1000, Dynamic: true, MinXON: 36})
+	s := newScript(t).at(0).closeRing(1)
+	r := s.at(30*us).xon(2).at(35*us).xon(3).at(100*us).stormed(1).run(f, 0)
+	wantIntervals(t, "opening", r.Openings, Interval{20 * us, 30 * us, false})
+	wantIntervals(t, "deadlock", r.Intervals)
 }
 
 // A knot that grows stays the same deadlock, as old as its oldest part, and two

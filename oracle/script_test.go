@@ -2,8 +2,10 @@ package oracle
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
+	"softswitch/buffer"
 	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/itsyhdr"
@@ -40,6 +42,15 @@ func ring4(t testing.TB) *Fabric {
 		t.Fatal(err)
 	}
 	return f
+}
+
+// sharePool has the buckets of each switch share a pool, by this rule.
+func sharePool(f *Fabric, rule buffer.Rule) {
+	for i := range f.nodes {
+		if n := &f.nodes[i]; !n.Host {
+			n.Rules = slices.Repeat([]buffer.Rule{rule}, len(n.Ports))
+		}
+	}
 }
 
 // script writes the logs of a run in the order of its lines.

@@ -274,9 +274,9 @@ func (s *State) touch(b Bucket) {
 }
 
 // freed notes that a queue is closed no more or holds less. That makes no other queue
-// stuck, so as long as none was there is nothing to compute: condition 3 only becomes harder to meet
-// with fewer bytes in fewer queues, and a pool that is emptier.
-func (s *State) freed() { s.changed = s.changed || !s.last.Empty() }
+// stuck, so as long as none was, and none opened by itself, there is nothing to compute: condition 3
+// only becomes harder to meet with fewer bytes in fewer queues, and a pool that is emptier.
+func (s *State) freed() { s.changed = s.changed || s.last != nothing }
 
 // isClosed reports conditions 1 and 2 of a stuck set, and that q leads to a switch. Periods are only
 // compared for being equal, as they have 8 bits and come round again: a pause would have to be 256
