@@ -171,11 +171,12 @@ func (s *State) setHeld(b Bucket, now hold) {
 	}
 }
 
-// ForgetBucket discards all facts about the bytes of b that wait in queues.
+// ForgetBucket discards all facts about the bytes of b that wait in queues. Where a pool is shared they
+// used it, and kept others waiting, whether the upstream of b is closed or not.
 func (s *State) ForgetBucket(b Bucket) {
 	f := s.bucket(b)
 	f.held = f.held[:0]
-	if q, wired := s.fabric.Up(b); wired && s.queue(q).closed != 0 {
+	if q, wired := s.fabric.Up(b); s.fabric.sharesPool(b.Node) || wired && s.queue(q).closed != 0 {
 		s.freed()
 	}
 }
@@ -268,7 +269,7 @@ func (s *State) touch(b Bucket) {
 		s.changed = s.changed || len(s.closed) > 0
 		return
 	}
-	if q, wired := s.fabric.Up(b); wired && s.queue(q).closed != 0 {
+	if q, wired := s.fabric.Up(b); s.fabric.sharesPool(b.Node) || wired && s.queue(q).closed != 0 {
 		s.changed = true
 	}
 }

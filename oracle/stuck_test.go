@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"softswitch/buffer"
 	"softswitch/internal/testkit"
 	"softswitch/unit"
 )
@@ -21,6 +22,9 @@ type world struct {
 	paused map[Queue]uint8
 	anyPer map[Queue]bool
 	frames []frames
+	// Of switches with Rules: what a bucket has in its headroom and outside it, and its extra threshold.
+	headroom map[Bucket][2]int
+	extra    map[Bucket]int
 }
 
 // frames of a bucket that wait in exactly these ports.
@@ -36,7 +40,10 @@ func someFrames(b Bucket, ports unit.PortSet, bytes int) frames {
 }
 
 func newWorld(f *Fabric) *world {
-	w := &world{f: f, xoff: map[Bucket]uint8{}, xon: map[Bucket]int{}, paused: map[Queue]uint8{}, anyPer: map[Queue]bool{}}
+	w := &world{
+		f: f, xoff: map[Bucket]uint8{}, xon: map[Bucket]int{}, paused: map[Queue]uint8{}, anyPer: map[Queue]bool{},
+		headroom: map[Bucket][2]int{}, extra: map[Bucket]int{},
+	}
 	for _, n := range f.nodes {
 		for p := range n.Ports {
 			q := Queue{unit.NodePort{Node: n.ID, Port: unit.Port(p)}, 3}
@@ -59,6 +66,8 @@ func (w *world) tell(s *State) {
 			s.SetXON(b)
 		}
 		s.ForgetBucket(b)
+		s.SetHeadroom(b, w.headroom[b][0], w.headroom[b][1])
+		s.SetExtra(b, w.extra[b])
 		switch period, on := w.paused[q]; {
 		case w.anyPer[q]:
 			s.SetPausedAnyPeriod(q)
@@ -480,9 +489,12 @@ func TestRandomLarge(t *testing.T) {
 func TestOneFactAtATime(t *testing.T) {
 	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	changes := 0
-	for range 40 {
+	changes, openings := 0, 0
+	for i := range 80 {
 		w := randomWorld(t, r, 3+r.IntN(3), 4+r.IntN(4))
+		if i%2 == 1 {
+			w.sharePools(r)
+		}
 		s := NewState(w.f)
 		w.tell(s)
 		before := s.Stuck()
@@ -491,17 +503,31 @@ func TestOneFactAtATime(t *testing.T) {
 			fresh := NewState(w.f)
 			w.tell(fresh)
 			got := s.Stuck()
-			if !got.equal(fresh.Stuck()) {
-				t.Fatalf("S* is %v, of a fresh State %v\n%s", got.Queues, fresh.Stuck().Queues, w)
+			if want := fresh.Stuck(); !got.equal(want) {
+				t.Fatalf("S* is %v, opening %v; of a fresh State %v, opening %v\n%s", got.Queues, got.Opening, want.Queues, want.Opening, w)
 			}
 			if !got.equal(before) {
 				changes++
 			}
+			if !slices.Equal(got.Opening, before.Opening) {
+				openings++
+			}
 			before = got
 		}
 	}
-	if changes < 100 {
-		t.Errorf("S* changed only %d times", changes)
+	if changes < 200 || openings < 100 {
+		t.Errorf("S* changed only %d times, and what opens by itself %d times", changes, openings)
+	}
+}
+
+// sharePools gives most switches a pool that is short now and then.
+func (w *world) sharePools(r *rand.Rand) {
+	for i := range w.f.nodes {
+		if r.IntN(4) == 0 {
+			continue
+		}
+		rule := buffer.Rule{Pool: 10 + r.IntN(20), Size: r.IntN(3), Dynamic: true, DynamicTh: -r.IntN(3), MinXON: r.IntN(4), XONOffset: r.IntN(4)}
+		w.f.nodes[i].Rules = slices.Repeat([]buffer.Rule{rule}, len(w.f.nodes[i].Ports))
 	}
 }
 
@@ -510,7 +536,13 @@ func (w *world) change(r *rand.Rand, s *State) {
 	q := w.queues[r.IntN(len(w.queues))]
 	b, _ := w.f.Down(q)
 	period := uint8(min(1, r.IntN(8)))
-	switch n := r.IntN(25); {
+	switch n := r.IntN(27); {
+	case n == 25:
+		w.headroom[b] = [2]int{r.IntN(2) * r.IntN(5), r.IntN(10)}
+		s.SetHeadroom(b, w.headroom[b][0], w.headroom[b][1])
+	case n == 26:
+		w.extra[b] = r.IntN(5)
+		s.SetExtra(b, w.extra[b])
 	case n == 0:
 		delete(w.xoff, b)
 		s.SetXON(b)
@@ -543,6 +575,8 @@ func (w *world) forgetNode(id unit.NodeID) {
 	maps.DeleteFunc(w.xoff, func(b Bucket, _ uint8) bool { return b.Node == id })
 	maps.DeleteFunc(w.paused, func(q Queue, _ uint8) bool { return q.Node == id })
 	maps.DeleteFunc(w.anyPer, func(q Queue, _ bool) bool { return q.Node == id })
+	maps.DeleteFunc(w.headroom, func(b Bucket, _ [2]int) bool { return b.Node == id })
+	maps.DeleteFunc(w.extra, func(b Bucket, _ int) bool { return b.Node == id })
 	w.frames = slices.DeleteFunc(w.frames, func(f frames) bool { return f.b.Node == id })
 }
 
