@@ -40,8 +40,8 @@ type Deadlock struct {
 	// Knot: at some time of its life it waited for nothing outside. Only such a
 	// deadlock counts as missed if nobody declares it.
 	Knot bool
-	// KnotFor is the total time it waited for nothing outside. The rest of the time it
-	// hangs on another deadlock, which has to be declared.
+	// KnotFor is the total time in which it, or a part of it, waited for nothing outside. The rest
+	// of the time it hangs on another deadlock, which has to be declared.
 	KnotFor unit.Time
 	// Undecided: logs of several clocks do not tell whether it was a knot, or whether it was
 	// declared.
@@ -171,10 +171,11 @@ func (h *History) lives() lives {
 
 // collect makes the deadlocks of the ids, and puts their indices in the place of the ids. Changes are
 // gone through in order of time, so a deadlock begins where it is met first, and its end is that of the
-// last change that has a part of it.
+// last change that has a part of it. Several parts that are knots at one time are one time of a knot.
 func (h *History) collect(of [][]int, find func(int) int) lives {
 	l := lives{of: of}
 	index := make(map[int]int) // by root
+	var counted []unit.Time    // by deadlock: until when KnotFor is
 	for i, ids := range of {
 		to, open := h.until(i)
 		for c, id := range ids {
@@ -184,11 +185,13 @@ func (h *History) collect(of [][]int, find func(int) int) lives {
 				n = len(l.all)
 				index[find(id)] = n
 				l.all = append(l.all, Deadlock{Interval: Interval{From: h.changes[i].at}})
+				counted = append(counted, 0)
 			}
 			d := &l.all[n]
 			d.To, d.Open, d.Knot = to, open, d.Knot || comp.Knot
 			if comp.Knot {
-				d.KnotFor += to - h.changes[i].at
+				d.KnotFor += to - max(h.changes[i].at, counted[n])
+				counted[n] = to
 			}
 			d.Strong, d.Flooded = d.Strong || comp.Strong, d.Flooded || comp.Flooded
 			d.Queues = append(d.Queues, comp.Queues...)

@@ -227,6 +227,9 @@ func TestLives(t *testing.T) {
 	if len(got) != 2 || got[0].Interval != (Interval{10, 60, false}) || got[1].Interval != (Interval{60, 70, false}) {
 		t.Fatalf("deadlocks %+v", got)
 	}
+	if got[0].KnotFor != 50 || got[1].KnotFor != 10 {
+		t.Errorf("knots for %d and %d, want 50 and 10: two at a time are one", got[0].KnotFor, got[1].KnotFor)
+	}
 	if len(got[0].Queues) != 5 || findings[0].Latency != 35 || findings[1].Latency != 15 || findings[2].Outcome != FalsePositive || findings[3].Deadlock != 1 {
 		t.Errorf("queues %v, findings %+v", got[0].Queues, findings)
 	}
