@@ -512,7 +512,8 @@ func TestTimeline(t *testing.T) {
 	s.at(3*us).log(1, event.Event{Type: event.LinkUp, Port: out}).at(4*us).log(2, event.Event{Type: event.LinkUp, Port: in})
 	s.at(5 * us).closeRing(1).at(30 * us).declared(1).at(40 * us).openRing().at(45 * us).declared(2).at(50 * us).expired(2)
 	var got []string
-	for _, m := range s.run(ring4(t), us).Timeline {
+	r := s.run(ring4(t), us)
+	for _, m := range r.Timeline {
 		got = append(got, fmt.Sprintf("%d %s", m.At/us, m.What))
 	}
 	want := []string{
@@ -529,6 +530,13 @@ func TestTimeline(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	var kinds []MomentKind
+	for _, m := range r.Timeline {
+		kinds = append(kinds, m.Kind)
+	}
+	if want := []MomentKind{4: DeadlockBegins, 7: DeadlockEnds, 9: OtherMoment}; !slices.Equal(kinds, want) {
+		t.Errorf("kinds %v, want %v", kinds, want)
 	}
 }
 

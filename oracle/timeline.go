@@ -11,18 +11,22 @@ import (
 	"softswitch/unit"
 )
 
-// Moment is an entry of a run's time line. The words are for people and no interface, but for how the moments
-// of a deadlock begin.
+// Moment is an entry of a run's time line. The words are for people and no interface.
 type Moment struct {
 	At   unit.Time
 	What string
+	Kind MomentKind
 }
 
-// The first words of the moments at which a deadlock begins and ends. Package verdict counts them, to
-// hold the time line against the intervals.
+// MomentKind says whether a moment is the beginning or the end of a deadlock. Package verdict counts
+// these, to hold the time line against the intervals.
+type MomentKind uint8
+
+// Kinds of moments.
 const (
-	DeadlockBegins = "deadlock"
-	DeadlockEnds   = "this deadlock is over"
+	OtherMoment MomentKind = iota
+	DeadlockBegins
+	DeadlockEnds
 )
 
 // Bounds that keep a time line readable. Chosen: a link that flaps or a system that acts in a circle fills
@@ -67,7 +71,11 @@ func newStory(f *Fabric) story {
 }
 
 func (s *story) tell(at unit.Time, format string, args ...any) {
-	s.moments = append(s.moments, Moment{at, fmt.Sprintf(format, args...)})
+	s.tellOf(OtherMoment, at, format, args...)
+}
+
+func (s *story) tellOf(kind MomentKind, at unit.Time, format string, args ...any) {
+	s.moments = append(s.moments, Moment{at, fmt.Sprintf(format, args...), kind})
 }
 
 func (s *story) add(e Entry) {
@@ -180,14 +188,14 @@ func (s *story) first(done *bool, e Entry, format string, queue unit.NodePort) {
 // instant of the onset follows it.
 func (s *story) finish(r *Result) []Moment {
 	for _, d := range r.Deadlocks {
-		kind := DeadlockBegins
+		what := "deadlock"
 		if !d.Knot {
-			kind += " behind another"
+			what += " behind another"
 		}
 		first := r.History.At(d.From)
-		s.tell(d.From, "%s: %s wait for one another", kind, strings.Join(s.fabric.LinkNames(first.Cycle(d.firstQueue(first))), ", "))
+		s.tellOf(DeadlockBegins, d.From, "%s: %s wait for one another", what, strings.Join(s.fabric.LinkNames(first.Cycle(d.firstQueue(first))), ", "))
 		if !d.Open {
-			s.tell(d.To, DeadlockEnds+": %s", s.fabric.LinkName(d.Queues[0].NodePort))
+			s.tellOf(DeadlockEnds, d.To, "this deadlock is over: %s", s.fabric.LinkName(d.Queues[0].NodePort))
 		}
 	}
 	s.openings(r)

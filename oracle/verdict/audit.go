@@ -3,7 +3,6 @@ package verdict
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"softswitch/dataplane"
 	"softswitch/host"
@@ -462,11 +461,11 @@ func (a *auditor) timelineIsInOrder() {
 // lasts, one where it ends; each interval has at least one deadlock.
 func (a *auditor) timelineTellsOfDeadlocks() {
 	begun, over := 0, 0
-	for _, m := range a.v.Timeline {
-		switch {
-		case strings.HasPrefix(m.What, oracle.DeadlockBegins):
+	for _, m := range a.r.Truth.Timeline {
+		switch m.Kind {
+		case oracle.DeadlockBegins:
 			begun++
-		case strings.HasPrefix(m.What, oracle.DeadlockEnds):
+		case oracle.DeadlockEnds:
 			over++
 		}
 	}
@@ -477,6 +476,9 @@ func (a *auditor) timelineTellsOfDeadlocks() {
 	lasts := a.v.Deadlock && !a.v.Recovered
 	if begun < times || (begun > over) != lasts {
 		a.broke("on the time line %d deadlocks begin and %d end, where there were %d times of one and the last lasts: %s", begun, over, times, yesNo(lasts))
+	}
+	if n, all := len(a.v.Timeline), len(a.r.Truth.Timeline); n != all {
+		a.broke("on the time line %d moments, of %d", n, all)
 	}
 }
 

@@ -168,8 +168,9 @@ func TestCanaries(t *testing.T) {
 		{"the end is that of the log", "the logs end at 1999.000 ms", func(r *Run, _ *Verdict) { r.Truth.End -= ms }},
 		{"the time line is in order", "2000.001 ms follows", func(_ *Run, v *Verdict) { v.Timeline[len(v.Timeline)-1].At = 2*unit.Second + unit.Microsecond }},
 		{"the time line is in order", "follows 110.000 ms", func(_ *Run, v *Verdict) { v.Timeline[0].At = 110 * ms }},
-		{"the time line tells of each deadlock", "1 deadlocks begin and 2 end", func(_ *Run, v *Verdict) { forget(v, oracle.DeadlockBegins) }},
-		{"the time line tells of each deadlock", "2 deadlocks begin and 1 end", func(_ *Run, v *Verdict) { forget(v, oracle.DeadlockEnds) }},
+		{"the time line tells of each deadlock", "1 deadlocks begin and 2 end", func(r *Run, _ *Verdict) { forget(r.Truth, oracle.DeadlockBegins) }},
+		{"the time line tells of each deadlock", "2 deadlocks begin and 1 end", func(r *Run, _ *Verdict) { forget(r.Truth, oracle.DeadlockEnds) }},
+		{"the time line tells of each deadlock", "moments, of", func(_ *Run, v *Verdict) { v.Timeline = v.Timeline[1:] }},
 		{"what is dropped on purpose was an action", "5 frames dropped to break a deadlock, and no action", func(_ *Run, v *Verdict) { v.Measures = nil }},
 		{"what is dropped on purpose was an action", "9 frames policed, and no action", func(_ *Run, v *Verdict) { v.Measures, v.Policed = nil, 9 }},
 		{"what is dropped on purpose was an action", "5 frames of 10 bytes", func(_ *Run, v *Verdict) { v.ResponseDroppedBytes = 10 }},
@@ -201,12 +202,19 @@ func TestCanaries(t *testing.T) {
 	}
 }
 
-// forget takes the first moment that begins so from the time line.
-func forget(v *Verdict, prefix string) {
-	for i, m := range v.Timeline {
-		if strings.HasPrefix(m.What, prefix) {
-			v.Timeline = append(v.Timeline[:i], v.Timeline[i+1:]...)
-			return
+// forget takes the first moment of a kind from the time line.
+func forget(r *oracle.Result, kind oracle.MomentKind) {
+	i := slices.IndexFunc(r.Timeline, func(m oracle.Moment) bool { return m.Kind == kind })
+	r.Timeline = slices.Delete(slices.Clone(r.Timeline), i, i+1)
+}
+
+// TestNodeNamedDeadlock: a switch may be called as moments of the time line begin.
+func TestNodeNamedDeadlock(t *testing.T) {
+	for _, name := range []string{"deadlock", "deadlock1", "this deadlock is over"} {
+		r, _ := honestRun(t)
+		r.Truth.Timeline = append(r.Truth.Timeline, oracle.Moment{At: r.Truth.End, What: name + ": drop 5000 bytes"})
+		if v := Of(*r); v.Invalid != "" {
+			t.Errorf("a switch %q makes the run not valid: %s", name, v.Invalid)
 		}
 	}
 }
