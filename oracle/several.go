@@ -71,7 +71,7 @@ func (p *place) when(at unit.Time) clocks.Interval {
 // places are those of all clocks. Times do not go back on any clock, so what is later by
 // its own clock is later by the reference: a lower bound holds for all that comes after, an upper
 // bound for all that was before, and both are passed on. If all bounds are right none becomes empty
-// by that, since the true time stays in each.
+// by that, since the true time stays in each; one that is empty is a contradiction (Fabric.contradiction).
 func places(logs []event.Log, c *Clocks, net *clocks.Net) []place {
 	all := make([]place, c.count())
 	for i, l := range logs {

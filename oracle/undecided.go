@@ -11,7 +11,8 @@ import (
 
 // JudgeClocks is Judge for logs that go by several clocks. It judges what is so whatever the
 // clocks did within what is assumed of them (package clocks), and calls the rest undecided.
-// Times of the result are by the reference. end is by the reference too.
+// Times of the result are by the reference. end is by the reference too. It is an error if the logs
+// show that a clock did otherwise.
 //
 // The truth is between two histories: one in which every fact that makes a queue stuck
 // begins as late and ends as early as it can, and one in which it begins as early and ends
@@ -89,6 +90,9 @@ func JudgeBounds(f *Fabric, logs []event.Log, c Clocks, end, late unit.Time) (*R
 			}
 		}
 	}
+	if err := f.contradiction(logs, &c, at); err != nil {
+		return nil, err
+	}
 	for i := range at {
 		at[i].setMiddle(end)
 	}
@@ -122,7 +126,29 @@ func (f *Fabric) checkOrder(l event.Log, k int) error {
 		err = fmt.Errorf("before the event at %d ns: its clock went back, and CLOCK_MONOTONIC never does", l.Events[k-1].At)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: event %d (%v at %d ns): %w", f.Name(e.Node), k, e.Type, e.At, err)
+		return f.eventError(l, k, err)
+	}
+	return nil
+}
+
+// eventError adds to an error which event of a log it is about.
+func (f *Fabric) eventError(l event.Log, k int, err error) error {
+	return fmt.Errorf("%s: event %d (%v at %d ns): %w", f.Name(l.Node.ID), k, l.Events[k].Type, l.Events[k].At, err)
+}
+
+// contradiction returns why the bounds on the times of the logs cannot all hold, nil if they can. Of clocks
+// that keep to what is assumed of them they do. All that is judged relies on bounds that are not empty.
+func (f *Fabric) contradiction(logs []event.Log, c *Clocks, all []place) error {
+	for i, l := range logs {
+		for k := range l.Events {
+			in := all[c.By[i]].when(l.Events[k].At)
+			if in.From <= in.To {
+				continue
+			}
+			reference := f.Name(logs[slices.Index(c.By, c.Reference)].Node.ID) // it has a log: frames in it are the bounds
+			return f.eventError(l, k, fmt.Errorf("by the clock of %s it was not before %d ns, and not after %d ns: a clock drifted by more than %d ppm, or stepped twice within %d s",
+				reference, in.From, in.To, clocks.MaxDrift, 2*clocks.Window/unit.Second))
+		}
 	}
 	return nil
 }
