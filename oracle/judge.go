@@ -139,6 +139,8 @@ type Result struct {
 	Openings  []Interval
 	Deadlocks []Deadlock
 	Findings  []Finding
+	// EndUndecided: with several clocks, no deadlock is surely there at the end, and one possibly is.
+	EndUndecided bool
 	// Undecided are deadlocks that there may have been, with several clocks, of which it
 	// cannot be said that they were, or whether they were missed.
 	Undecided []Deadlock

@@ -175,6 +175,7 @@ type judging struct {
 func (j *judging) judge(res *Result, declared []clocks.Interval) {
 	j.sure, j.may = j.surely.lives(), j.possibly.lives()
 	res.History, res.Intervals = &j.surely, j.surely.Intervals()
+	res.EndUndecided = j.surely.last().Empty() && !j.possibly.last().Empty()
 	named := make([]bool, len(j.may.all)) // by deadlock that is possibly there: a finding may mean it
 	for i := range res.Findings {
 		f, in := &res.Findings[i], declared[i]

@@ -434,10 +434,13 @@ func (a *auditor) deadlockIsThatOfIntervals() {
 	}
 }
 
+// lasts reports whether a deadlock is surely there at the end.
+func (v *Verdict) lasts() bool { return v.Deadlock && !v.Recovered && !v.RecoveryUndecided }
+
 // endIsThatOfTheLog: a run that counts as recovered has no deadlock when the log ends.
 func (a *auditor) endIsThatOfTheLog() {
 	stuck := !a.r.Truth.History.At(a.r.Truth.End).Empty()
-	if lasts := a.v.Deadlock && !a.v.Recovered; stuck != lasts {
+	if lasts := a.v.lasts(); stuck != lasts {
 		a.broke("a deadlock at the end: %s, and by the log: %s", yesNo(lasts), yesNo(stuck))
 	}
 	if end := a.r.Truth.End - a.r.Start; end != a.v.Duration {
@@ -473,7 +476,7 @@ func (a *auditor) timelineTellsOfDeadlocks() {
 	if a.v.Deadlock {
 		times = a.v.Recurrences + 1
 	}
-	lasts := a.v.Deadlock && !a.v.Recovered
+	lasts := a.v.lasts()
 	if begun < times || (begun > over) != lasts {
 		a.broke("on the time line %d deadlocks begin and %d end, where there were %d times of one and the last lasts: %s", begun, over, times, yesNo(lasts))
 	}

@@ -82,6 +82,15 @@ func TestHonestRunIsValid(t *testing.T) {
 	}
 }
 
+// TestRecoveryIsUndecided: what is possibly there at the end is not said to be gone, nor to be there.
+func TestRecoveryIsUndecided(t *testing.T) {
+	r, _ := honestRun(t)
+	r.Truth.EndUndecided = true
+	if v := Of(*r); v.Recovered || !v.RecoveryUndecided || v.Recovery != 0 || v.Quiet != 0 || v.Invalid != "" {
+		t.Errorf("recovered %v, undecided %v, after %d and %d ns; not valid: %q", v.Recovered, v.RecoveryUndecided, v.Recovery, v.Quiet, v.Invalid)
+	}
+}
+
 // TestShortTimeToBegin: a flow that may begin within less than other flows of its host may hold
 // it up need not be sent; also a connection, which ends what it began after its stop.
 func TestShortTimeToBegin(t *testing.T) {

@@ -38,6 +38,11 @@ func TestSeveralClocks(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text())
 		}
 	}
+	v.RecoveryUndecided = true
+	if want := "deadlock    yes, from 11.810 ms; whether it is gone at the end is undecided; 0 recurrences\n"; !strings.Contains(text(), want) {
+		t.Errorf("no %q in\n%s", want, text())
+	}
+	v.RecoveryUndecided = false
 	v.Clocks.Typical = verdict.Unbounded
 	if !strings.Contains(text(), "clocks      2, and few frames between them: 3.5 % of the logs without a bound\n") {
 		t.Errorf("without a typical bound:\n%s", text())

@@ -92,14 +92,15 @@ func (v *Verdict) judge(p *scenario.Plan, r *oracle.Result, start unit.Time) {
 		v.LongestOpening = max(v.LongestOpening, in.To-in.From)
 	}
 	v.Deadlock = len(r.Intervals) > 0
-	v.Onset, v.Recovered, v.Recovery, v.Quiet, v.Recurrences = 0, false, 0, 0, 0
+	v.Onset, v.Recovered, v.Recovery, v.Quiet, v.Recurrences, v.RecoveryUndecided = 0, false, 0, 0, 0, false
 	if !v.Deadlock {
 		return
 	}
 	first, last := r.Intervals[0], r.Intervals[len(r.Intervals)-1]
 	v.Onset = first.From - start
 	v.Recurrences = len(r.Intervals) - 1
-	if v.Recovered = !last.Open; v.Recovered {
+	v.RecoveryUndecided = r.EndUndecided
+	if v.Recovered = !last.Open && !v.RecoveryUndecided; v.Recovered {
 		v.Recovery, v.Quiet = last.To-first.From, r.End-last.To
 	}
 }

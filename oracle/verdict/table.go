@@ -83,6 +83,8 @@ func (v *Verdict) Truth() string {
 		return "no"
 	case v.Recovered:
 		return fmt.Sprintf("yes, from %s ms; gone after %s ms for the rest of the run, %s ms; %d recurrences", ms(v.Onset), ms(v.Recovery), ms(v.Quiet), v.Recurrences)
+	case v.RecoveryUndecided:
+		return fmt.Sprintf("yes, from %s ms; whether it is gone at the end is undecided; %d recurrences", ms(v.Onset), v.Recurrences)
 	}
 	return fmt.Sprintf("yes, from %s ms; still there at the end; %d recurrences", ms(v.Onset), v.Recurrences)
 }

@@ -72,10 +72,13 @@ type Verdict struct {
 	// Recovered: there was a deadlock, and none at the end. Recovery is from the onset
 	// until the last was gone, and Quiet from then to the end of the run; both are 0 if
 	// not Recovered. Recurrences is how often a deadlock came back after all were gone.
-	Recovered   bool      `json:"recovered"`
-	Recurrences int       `json:"recurrences"`
-	Recovery    unit.Time `json:"recovery_ns"`
-	Quiet       unit.Time `json:"quiet_ns"`
+	// RecoveryUndecided: the logs of several clocks do not prove that none was there at the end,
+	// nor that one was.
+	Recovered         bool      `json:"recovered"`
+	Recurrences       int       `json:"recurrences"`
+	Recovery          unit.Time `json:"recovery_ns"`
+	Quiet             unit.Time `json:"quiet_ns"`
+	RecoveryUndecided bool      `json:"recovery_undecided,omitempty"`
 
 	Flows []FlowResult `json:"flows"`
 	// Completion is that of the flows that have an end, nil if none has one.
