@@ -258,21 +258,26 @@ func (d *partition) record(node int32, events []event.Event) {
 	l := &d.log
 	if d.w.alone {
 		l.held = l.held.empty()
-		l.held.add(d.nodes[node].sw, events)
+		l.held.add(&d.nodes[node], events)
 		d.w.log.add(d.w, node, events, &l.held, 0)
 		return
 	}
 	l.events = append(l.events, events...)
-	l.held.add(d.nodes[node].sw, events)
+	l.held.add(&d.nodes[node], events)
 	l.records = append(l.records, record{d.now, d.key, node, len(l.events), len(l.held.buckets)})
 }
 
 func (f *flooded) empty() flooded { return flooded{f.buckets[:0], f.holds[:0]} }
 
 // add appends what the buckets that these events are about hold, if flooded frames wait
-// in the switch; sw is nil for a host.
-func (f *flooded) add(sw *dataplane.Switch, events []event.Event) {
-	if sw == nil || !sw.HasFlooded() {
+// in the switch, or did until an action took out the last one.
+func (f *flooded) add(n *node, events []event.Event) {
+	sw := n.sw
+	if sw == nil {
+		return
+	}
+	was := n.flooded
+	if n.flooded = sw.HasFlooded(); !was && !n.flooded {
 		return
 	}
 	for i := range events {

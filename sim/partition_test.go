@@ -3,10 +3,15 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"softswitch/dataplane"
+	"softswitch/detect"
 	"softswitch/internal/progress"
+	"softswitch/oracle"
+	"softswitch/oracle/verdict"
 	"softswitch/unit"
 )
 
@@ -49,6 +54,66 @@ func TestOnePartition(t *testing.T) {
 		if got := len(w.partitions); got != c.want {
 			t.Errorf("delay %s, sampled %v: %d partitions, want %d", c.delay, c.sample != nil, got, c.want)
 		}
+	}
+}
+
+// TestLastFloodedFrame: where an action takes out the last flooded frame of a switch, the oracle is told what
+// is left of its bucket, as it was told of the frame.
+func TestLastFloodedFrame(t *testing.T) {
+	p := plan(t, `
+name: flooded
+topology:
+  switches: [s1, s2]
+  hosts: [h1, h2, h3, h4]
+  links: [s1--h1, s1--h2, s1--s2, s2--h3, s2--h4]
+  rate: 1Gbit/s
+  delay: 1us
+dead: [h3]
+flows:
+  - {name: A, from: h1, to: h3, rate: line, frame: 1000, start: 50us, stop: 55us}
+  - {name: B, from: h2, to: h4, rate: line, start: 150us}
+events:
+  - {at: 10us, do: storm, host: h4, class: 3, for: 5ms}
+duration: 5ms
+`)
+	act := map[unit.NodeID]detect.Actions{}
+	spy := func(v detect.View, a detect.Actions) detect.Detector {
+		act[v.Self()] = a
+		return detect.NewNone(v, a)
+	}
+	w, err := New(p, Options{Detectors: map[string]detect.Factory{"itsy": spy}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := verdict.Fabric(p.Fabric, verdict.Buffers(p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.log = recorder{replay: oracle.NewReplay(f)}
+	w.start()
+	s2, _ := p.Fabric.Node("s2")
+	n := &w.nodes[s2]
+	b, q := detect.Bucket{Port: 0, Class: 3}, detect.Queue{Port: 2, Class: 3}
+	xoff := func() bool { on, _ := n.sw.MMU().XOFF(b.Port, b.Class); return on }
+	play := func(until func() bool) {
+		t.Helper()
+		for !until() {
+			if !w.step(p.Scenario.Duration) {
+				t.Fatal("the run is over")
+			}
+		}
+	}
+	play(xoff)
+	if !n.sw.HasFlooded() {
+		t.Fatal("no flooded frame waits")
+	}
+	act[n.name.ID].Force(b, q, 1) // the first frame, which is the one of A
+	n.part.work(int32(s2))
+	play(func() bool { return !n.sw.HasFlooded() })
+	told := n.part.log.held
+	want := []dataplane.Holds{{Ports: 1 << q.Port, Class: 3, Bytes: n.sw.MMU().Held(b.Port, b.Class, q.Port, q.Class)}}
+	if !xoff() || len(told.buckets) != 1 || told.buckets[0].Port != b.Port || !slices.Equal(told.holds, want) {
+		t.Errorf("XOFF %v; told of %v: %+v, want %+v", xoff(), told.buckets, told.holds, want)
 	}
 }
 

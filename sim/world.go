@@ -112,6 +112,7 @@ type node struct {
 	ports   int32
 	stopped bool // does nothing; what is due waits
 	dead    bool // does nothing ever again; what arrives is lost
+	flooded bool // flooded frames waited in it when it said something last
 	name    event.Node
 	overdue []int32 // timers that fired while it was stopped
 }
