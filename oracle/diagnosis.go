@@ -38,10 +38,11 @@ func (r *Replay) diagnose(e Entry, b Bucket, q Queue) {
 	}
 }
 
-// Diagnosis is the first diagnosis of finding f, nil if there is none.
+// Diagnosis is the first diagnosis of finding f, nil if there is none. With several clocks f.At is the
+// earliest of possible times, while a diagnosis has one: that which the time line has.
 func (r *Result) Diagnosis(f Finding) *Diagnosis {
 	for i := range r.Diagnoses {
-		if d := &r.Diagnoses[i]; d.At >= f.At && d.Bucket == f.Bucket {
+		if d := &r.Diagnoses[i]; d.At >= f.told && d.Bucket == f.Bucket {
 			return d
 		}
 	}

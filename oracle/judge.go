@@ -58,7 +58,7 @@ type Finding struct {
 	// far as the logs show it, or nil.
 	Loop []Queue
 
-	told unit.Time // when the time line tells of it
+	told unit.Time // when the time line tells of it; steps of labels and diagnoses have such times too
 }
 
 // Judge fills in the outcome of each finding, with the loop of the true ones, and

@@ -39,10 +39,10 @@ func (r *Replay) labelLoop(f *Finding) []Queue {
 }
 
 // forwarded returns the queues to which f's label went on from q, until f was declared: what the label
-// did later did not lead to it.
+// did later did not lead to it. Steps have the times of the time line, and so f's is taken there.
 func (r *Replay) forwarded(f *Finding, q Queue) (next []Queue) {
 	for _, s := range r.steps[labelID(f.Label)] {
-		if up, wired := r.fabric.Up(s.bucket); wired && s.queue == q && s.at <= f.At {
+		if up, wired := r.fabric.Up(s.bucket); wired && s.queue == q && s.at <= f.told {
 			next = append(next, up)
 		}
 	}

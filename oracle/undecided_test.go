@@ -3,6 +3,7 @@ package oracle
 import (
 	"testing"
 
+	"softswitch/detect"
 	"softswitch/event"
 	"softswitch/unit"
 )
@@ -68,5 +69,49 @@ func TestUndecidedFindingIsNoMiss(t *testing.T) {
 	}
 	if missed := r.Missed(); len(missed) > 0 || len(r.Undecided) != 1 {
 		t.Errorf("missed %v, undecided %v, want one that is undecided", missed, r.Undecided)
+	}
+}
+
+// severalClocks judges a run of s1 to s4 that go by these clocks.
+func (s *script) severalClocks(by ...int) *Result {
+	s.t.Helper()
+	r, err := JudgeClocks(ring4(s.t), s.all(), Clocks{By: by}, 200*us, 0)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return r
+}
+
+// TestLoopOfSeveralClocks: a finding that is not true shows the way of its label, also where it may have been
+// declared long before.
+func TestLoopOfSeveralClocks(t *testing.T) {
+	s := newScript(t)
+	s.at(10*us).forwarded(4, detect.StepForward, 7).at(20*us).forwarded(3, detect.StepForward, 7)
+	s.at(30*us).forwarded(2, detect.StepForward, 7).at(40 * us).declared(1)
+	if f := s.severalClocks(1, 0, 0, 0).Findings[0]; f.At > 0 || len(f.Loop) != 4 {
+		t.Errorf("declared at %d or later: loop %v, want four queues", f.At, f.Loop)
+	}
+}
+
+// TestDiagnosisOfSeveralClocks: what is said of a finding is not said of the next one of its bucket, which
+// may have been as early.
+func TestDiagnosisOfSeveralClocks(t *testing.T) {
+	s := newScript(t)
+	named := func(c detect.CauseType) {
+		s.log(1, event.Event{Type: event.Cause, Port: in, Class: 3, Out: out, OutClass: 3, Cause: c, Rank: 1})
+	}
+	s.at(1*us).sent(2, event.PauseSent).at(10*us).sent(1, event.PauseSent).at(11*us).paused(4, 1)
+	s.at(70*us).paused(1, 1) // after 69 us, as the next one: so well are the clocks known
+	s.at(80 * us).declared(1)
+	named(detect.CauseContention)
+	s.at(100 * us).declared(1)
+	named(detect.CauseHost)
+	s.at(120*us).sent(2, event.RefreshSent).sent(1, event.RefreshSent).at(121 * us).refreshed(4)
+	s.at(189 * us).refreshed(1)
+	r := s.severalClocks(1, 0, 0)
+	for i, want := range []detect.CauseType{detect.CauseContention, detect.CauseHost} {
+		if d := r.Diagnosis(r.Findings[i]); d == nil || d.Causes[0].Type != want {
+			t.Errorf("finding %d, at %d to %d: %+v, want %v", i, r.Findings[i].At, r.Findings[i].AtMost, d, want)
+		}
 	}
 }
