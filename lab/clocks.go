@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"time"
@@ -12,6 +13,8 @@ import (
 	"softswitch/internal/timer"
 	"softswitch/node/client"
 	"softswitch/node/observe"
+	"softswitch/pfcframe"
+	"softswitch/scenario"
 	"softswitch/unit"
 )
 
@@ -51,6 +54,33 @@ func askClock(e control.Endpoint) (c clock, err error) {
 		}
 	}
 	return c, nil
+}
+
+// refuseDisorder returns an error if a link between nodes of different clocks repeats frames, has them
+// overtake each other, or is to carry pauses that its ends have not sent. How the clocks differ is told by
+// its pauses, each of which is taken for one that was sent, in their order (oracle.JudgeClocks).
+func refuseDisorder(p *scenario.Plan, clocks map[string]clock) error {
+	for i, l := range p.Links {
+		if clocks[l.A.Name].id == clocks[l.B.Name].id {
+			continue
+		}
+		why := ""
+		for _, e := range p.Events {
+			if e.Link == i && (e.Do == scenario.Replay || e.Do == scenario.Forge && pfcframe.IsMACControl(e.Frame)) {
+				why = string(e.Do)
+			}
+		}
+		switch {
+		case l.Duplicate > 0:
+			why = "duplicate"
+		case l.Reorder > 0:
+			why = "reorder"
+		}
+		if why != "" {
+			return fmt.Errorf("scenario %s: link %s: %s: its ends go by different clocks, and how these differ is told by its pauses, which have to come once, in the order in which they were sent", p.Scenario.Name, l.Name, why)
+		}
+	}
+	return nil
 }
 
 // refusePlayed returns an error if a host of an attached lab was started, or has received: its

@@ -70,6 +70,9 @@ func Play(ctx context.Context, p *scenario.Plan, st *netnslab.State, progress io
 		if run.clocks, err = clocks(ctx, ends(st, append(switches(p), hosts(p)...))); err != nil {
 			return nil, err
 		}
+		if err := refuseDisorder(p, run.clocks); err != nil {
+			return nil, err
+		}
 	}
 	if err := tape(p, st); err != nil {
 		return nil, err

@@ -47,6 +47,48 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
+// TestRefuseDisorder: pauses come once and in order on a link between two clocks, or it is refused.
+func TestRefuseDisorder(t *testing.T) {
+	const (
+		onLink  = "events:\n  - {at: 1s, do: forge, link: s1--s2, from: s1, frame: 0180c2000001 020000010000 8808 0101}\n"
+		data    = "events:\n  - {at: 1s, do: forge, link: s1--s2, from: s1, frame: 020000010000 020000020000 0800 0101}\n"
+		replays = "events:\n  - {at: 1s, do: replay, link: s1--s2, from: s1, nth: 1}\n"
+		because = ": its ends go by different clocks, and how these differ is told by its pauses, which have to come once, in the order in which they were sent"
+	)
+	for _, c := range []struct {
+		more               string
+		duplicate, reorder int
+		want               string
+	}{
+		{"", 0, 0, ""},
+		{data, 0, 0, ""},
+		{"", 1, 0, "duplicate"},
+		{"", 0, 1, "reorder"},
+		{onLink, 0, 0, "forge"},
+		{replays, 0, 0, "replay"},
+	} {
+		p := plan(t, c.more)
+		if c.want != "" {
+			c.want = "scenario small: link s1--s2: " + c.want + because
+		}
+		for i := range p.Links {
+			p.Links[i].Duplicate, p.Links[i].Reorder = c.duplicate, c.reorder
+		}
+		for _, here := range []map[string]clock{nil, {"s1": {id: "a"}, "h1": {id: "a"}, "s2": {id: "b"}, "h2": {id: "b"}}} {
+			want, got := c.want, ""
+			if here == nil {
+				want = ""
+			}
+			if err := refuseDisorder(p, here); err != nil {
+				got = err.Error()
+			}
+			if got != want {
+				t.Errorf("clocks %v, %q, duplicate %d, reorder %d: %q, want %q", here, c.more, c.duplicate, c.reorder, got, want)
+			}
+		}
+	}
+}
+
 // TestRefuseLinks: what links of a live lab cannot do, and how to make a scenario of
 // fast links one that they can.
 func TestRefuseLinks(t *testing.T) {
