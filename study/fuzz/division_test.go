@@ -47,6 +47,7 @@ func divisions() []division {
 		{fuzz.Expiry, "itsy", testkit.Sized(3, 15), testkit.Sized(2, 4), 0},
 		{fuzz.Jumbo, "itsy", testkit.Sized(3, 15), testkit.Sized(2, 4), 0},
 		{fuzz.RDMA, "itsy", testkit.Sized(3, 10), testkit.Sized(2, 3), 0},
+		{fuzz.Long, "none", testkit.Sized(1, 4), 2, testkit.Sized[uint64](lightSeed, 0)},
 		{fuzz.Cause, "none", testkit.Sized(1, 4), 2, plantedSeed},
 		{fuzz.Cause, "none", testkit.Sized(0, 3), 2, 0},
 		{fuzz.RandomCause, "itsy", testkit.Sized(5, 8), 3, testkit.Sized[uint64](lightSeed, 0)},

@@ -388,7 +388,7 @@ func TestParseAxis(t *testing.T) {
 var leftOut = map[string]string{
 	"scenario": "the file's", "world": "sim", "detector": "the file's, or an axis", "response": "the file's, or an axis", "duration_ns": "the file's, or an axis",
 	"flows": "sums, and two columns of each", "completion": "its figures are columns", "pfc": "its keys are columns", "killed": "the file's", "cores": "of live runs",
-	"clocks": "of live runs", "nodes_per_process": "of live runs", "polled": "of live runs", "headroom": "of live runs", "undecided": "of several clocks", "undecided_deadlocks": "of several clocks",
+	"clocks": "of live runs", "nodes_per_process": "of live runs", "polled": "of live runs", "headroom": "of live runs", "undecided": "of several clocks", "undecided_deadlocks": "of several clocks", "recovery_undecided": "of several clocks",
 	"dropped_of": "its sums are columns",
 	"auth":       "links that did not agree, for people",
 	"expected":   "expected_met is empty if not", "warnings": "the sweep tells them", "lossless_lost_by": "for people, and programs that read a verdict", "lossless_lost_at": "the same", "headroom_short": "the same", "reasons": "for people", "timeline": "for people",
