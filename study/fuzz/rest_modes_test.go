@@ -65,6 +65,15 @@ func TestTruth(t *testing.T) {
 	}
 }
 
+// TestInstantLongAfterTheEnd: what was declared is flushed after the instant, too, where nothing has moved
+// for long before it. A knot that hangs on it opens by that.
+func TestInstantLongAfterTheEnd(t *testing.T) {
+	o := PlayTruth(20261203, 1188, TruthDynamic, detectorOf(t, "itsy"))
+	if o.Hanging == 0 || o.Faulty() {
+		t.Errorf("%d knots hang on declared ones; %s", o.Hanging, o.Why)
+	}
+}
+
 // TestTruthShipped: in the scenarios that are shipped, too, what the oracle and itsy say at some
 // instants is what never moves.
 func TestTruthShipped(t *testing.T) {

@@ -55,7 +55,7 @@ func (o *opener) Tick(now unit.Time) {
 // playOpened plays r once more, but that from its end on the queues at which deadlocks are declared,
 // or were, are flushed.
 func (r *restRun) playOpened() (*restRun, error) {
-	at, opt := r.last+r.quiet/2, r.opt
+	at, opt := max(r.last, r.at)+r.quiet/2, r.opt
 	name := r.plan.Scenario.Detector
 	opt.Detectors = map[string]detect.Factory{name: func(v detect.View, a detect.Actions) detect.Detector {
 		o := &opener{Actions: a, at: at}
