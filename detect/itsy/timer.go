@@ -48,10 +48,15 @@ func (d *detector) waitLonger(now unit.Time, c *class, i unit.Port, hops int) {
 	n.tries = min(n.tries+1, maxTries)
 }
 
-// waitAgain sets when bucket i verifies after a verification that did not begin, or if it
-// never ends: after so many hops to twice that. There is no hurry if what it waits for was
-// declared.
-func (d *detector) waitAgain(now unit.Time, c *class, i unit.Port, hops int) {
+// waitTurn sets when bucket i verifies whose verification could not begin, as another one is passing. That
+// has cost nothing, so it does not wait for longer each time, whatever it trusts.
+func (d *detector) waitTurn(now unit.Time, c *class, i unit.Port) {
+	d.wait(now, c, i, liveHops+d.random.Below(liveHops))
+}
+
+// waitForEnd sets when bucket i gives up the verification that it begins, if it never ends: after so many
+// hops to twice that. There is no hurry if what it waits for was declared.
+func (d *detector) waitForEnd(now unit.Time, c *class, i unit.Port, hops int) {
 	if c.trusting.Has(i) {
 		d.waitLonger(now, c, i, longHops)
 		return
@@ -62,6 +67,14 @@ func (d *detector) waitAgain(now unit.Time, c *class, i unit.Port, hops int) {
 // waitLong sets when bucket i verifies without suspicion.
 func (d *detector) waitLong(now unit.Time, c *class, i unit.Port) {
 	d.wait(now, c, i, longHops+d.random.Below(longHops))
+}
+
+// putOff has bucket i act in so many hops. One that has acted in vain is left a longer wait: it would do
+// so again and again when others do, and none of them would leave the rest a turn.
+func (d *detector) putOff(now unit.Time, c *class, i unit.Port, hops int) {
+	if left := int16(c.in[i].due - d.hops(now)); int(left) < hops || c.in[i].tries == 0 {
+		d.wait(now, c, i, hops)
+	}
 }
 
 // hurry lets bucket i verify as soon as if a verification had found it live for the first time, if

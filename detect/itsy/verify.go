@@ -27,7 +27,7 @@ func (d *detector) verify(now unit.Time, c *class, i unit.Port) {
 			}
 			s.id = 0 // one that never ended; the next has another rank, so that no answer is taken for its own
 		case s.part(c).engaged.Has(i) && !d.isIdle(now, s):
-			d.waitAgain(now, c, i, liveHops)
+			d.waitTurn(now, c, i)
 			return
 		}
 	}
@@ -35,7 +35,7 @@ func (d *detector) verify(now unit.Time, c *class, i unit.Port) {
 	c.clock = later(c.clock)
 	s := d.takeSlot(now, c, newLabel(c.clock, d.at(i)))
 	if s == nil {
-		d.waitAgain(now, c, i, liveHops)
+		d.waitTurn(now, c, i)
 		return
 	}
 	d.trace(detect.StepVerify, c, unit.NoPort, i, s.id)
@@ -53,7 +53,7 @@ func (d *detector) verify(now unit.Time, c *class, i unit.Port) {
 		n.unended = 0
 	}
 	c.unanswered.Add(i)
-	d.waitAgain(now, c, i, retryHops<<s.patience) // if it never ends
+	d.waitForEnd(now, c, i, retryHops<<s.patience)
 	s.until = n.due
 	if d.isStuck(c, s, i, false) {
 		d.engage(c, s, i)
@@ -236,7 +236,7 @@ func (d *detector) walk(now unit.Time, c *class, s *slot, i, via unit.Port) {
 	default:
 		// Two that verify the same loop would both declare it.
 		d.yield(c, i, s.id)
-		d.wait(now, c, i, walkedHops)
+		d.putOff(now, c, i, walkedHops)
 		d.walkOn(c, s, i, via)
 	}
 }

@@ -74,6 +74,15 @@ func TestInstantLongAfterTheEnd(t *testing.T) {
 	}
 }
 
+// TestTrustingBucketsGetTheirTurn: buckets that take what they wait for to be declared verify it now and
+// then, and put that off where another verification passes. It may not be put off ever longer.
+func TestTrustingBucketsGetTheirTurn(t *testing.T) {
+	o := PlayTruth(20261204, 1796, TruthFailures, detectorOf(t, "itsy"))
+	if o.Knots == 0 || o.Faulty() {
+		t.Errorf("%d knots; %s", o.Knots, o.Why)
+	}
+}
+
 // TestTruthShipped: in the scenarios that are shipped, too, what the oracle and itsy say at some
 // instants is what never moves.
 func TestTruthShipped(t *testing.T) {
