@@ -10,8 +10,8 @@
 //	                                                             Result
 //
 // Read in this order: fabric.go (the wiring), state.go (the facts), stuck.go (the
-// largest stuck set, its core and its victims), history.go (the same over time, and the
-// life of each deadlock), replay.go (logs to facts), judge.go (right, late, premature
+// largest stuck set, its core and its victims), graph.go (how it is found), history.go (the same
+// over time, and the life of each deadlock), replay.go (logs to facts), judge.go (right, late, premature
 // or false), loop.go and timeline.go (for people). For logs of several machines, which
 // share no clock: pairs.go (frames that left by one and came by another), package clocks
 // (what that says), steps.go and several.go (facts between bounds), undecided.go and
