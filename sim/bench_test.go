@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"softswitch/oracle"
-	"softswitch/oracle/verdict"
 	"softswitch/unit"
 )
 
@@ -36,16 +34,7 @@ func TestFramesAllocateNothing(t *testing.T) {
 	for name, text := range map[string]string{"udp": permutation("1s"), "rc": connections("1s")} {
 		t.Run(name, func(t *testing.T) {
 			p := plan(t, text)
-			w, err := New(p, Options{Seed: 1, Detectors: detectors})
-			if err != nil {
-				t.Fatal(err)
-			}
-			f, err := verdict.Fabric(p.Fabric, verdict.Buffers(p))
-			if err != nil {
-				t.Fatal(err)
-			}
-			w.log = recorder{replay: oracle.NewReplay(f)}
-			w.start()
+			w := started(t, p, Options{Seed: 1, Detectors: detectors})
 			end := 4 * unit.Millisecond
 			w.play(end)
 			before := w.partitions[0].frames

@@ -12,6 +12,7 @@ import (
 	"softswitch/internal/progress"
 	"softswitch/oracle"
 	"softswitch/oracle/verdict"
+	"softswitch/scenario"
 	"softswitch/unit"
 )
 
@@ -57,6 +58,22 @@ func TestOnePartition(t *testing.T) {
 	}
 }
 
+// started is a world that has begun, and whose log the oracle replays.
+func started(t *testing.T, p *scenario.Plan, opt Options) *World {
+	t.Helper()
+	w, err := New(p, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := verdict.Fabric(p.Fabric, verdict.Buffers(p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.log = recorder{replay: oracle.NewReplay(f)}
+	w.start()
+	return w
+}
+
 // TestLastFloodedFrame: where an action takes out the last flooded frame of a switch, the oracle is told what
 // is left of its bucket, as it was told of the frame.
 func TestLastFloodedFrame(t *testing.T) {
@@ -81,16 +98,7 @@ duration: 5ms
 		act[v.Self()] = a
 		return detect.NewNone(v, a)
 	}
-	w, err := New(p, Options{Detectors: map[string]detect.Factory{"itsy": spy}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := verdict.Fabric(p.Fabric, verdict.Buffers(p))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.log = recorder{replay: oracle.NewReplay(f)}
-	w.start()
+	w := started(t, p, Options{Detectors: map[string]detect.Factory{"itsy": spy}})
 	s2, _ := p.Fabric.Node("s2")
 	n := &w.nodes[s2]
 	b, q := detect.Bucket{Port: 0, Class: 3}, detect.Queue{Port: 2, Class: 3}
