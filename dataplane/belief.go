@@ -28,7 +28,7 @@ import (
 // for HeaderLen.
 func (s *Switch) unroutable(p ether.IPv4) Reason {
 	switch {
-	case ether.Checksum(p[:p.HeaderLen()]) != 0:
+	case !p.HasChecksum():
 		return DropIPChecksum
 	case s.martian(p.Src()) || s.martian(p.Dst()):
 		return DropMartian
@@ -42,7 +42,7 @@ func (s *Switch) martian(ip uint32) bool {
 	// 224 and above are groups, class E and 255.255.255.255. 0/8 includes 0.0.0.0, so that no
 	// datagram is for a router ID of 0, which is none.
 	net := ip >> 24
-	return net == 0 || net == 127 || net >= 224 || slices.Contains(s.broadcasts, ip)
+	return net == 0 || net == 127 || net >= 224 || s.isBroadcast(ip)
 }
 
 // broadcasts are the broadcast addresses of subnets. One of 31 or 32 bits has none (RFC 3021).
@@ -54,6 +54,10 @@ func broadcasts(subnets []Subnet) (ips []uint32) {
 	}
 	return ips
 }
+
+// isBroadcast reports whether ip is the broadcast address of a subnet. The last two bits of one
+// are ones, since its prefix has 30 bits at the most; most addresses need not be looked for.
+func (s *Switch) isBroadcast(ip uint32) bool { return ip&3 == 3 && slices.Contains(s.broadcasts, ip) }
 
 // isOwn reports whether mac is the address of a port of the switch.
 func (s *Switch) isOwn(mac ether.MAC) bool { return slices.Contains(s.own, mac) }
@@ -72,5 +76,5 @@ func (s *Switch) isSender(a ether.ARP, sub *Subnet) bool {
 	// 3021).
 	ip, network := a.SenderIP(), addr32(sub.Prefix.Masked().Addr())
 	return s.isStation(a.SenderMAC()) && ip != addr32(sub.Gateway) &&
-		(sub.Prefix.Bits() >= 31 || ip == 0 || ip != network && !slices.Contains(s.broadcasts, ip))
+		(sub.Prefix.Bits() >= 31 || ip == 0 || ip != network && !s.isBroadcast(ip))
 }

@@ -217,7 +217,7 @@ func (g *graph) addHold(s *State, i int, node unit.NodeID, h hold) {
 	n, from := int32(len(g.bytes)), len(g.to)
 	for ports := h.ports; ports != 0; ports &= ports - 1 {
 		q := Queue{unit.NodePort{Node: node, Port: ports.First()}, h.class}
-		if s.fabric.check(q.NodePort) != nil || s.queue(q).closed == 0 {
+		if !s.fabric.has(q.NodePort) || s.queue(q).closed == 0 {
 			continue
 		}
 		j := s.queue(q).closed - 1

@@ -269,7 +269,7 @@ func (s *State) touch(b Bucket) {
 		s.changed = s.changed || len(s.closed) > 0
 		return
 	}
-	if q, wired := s.fabric.Up(b); s.fabric.sharesPool(b.Node) || wired && s.queue(q).closed != 0 {
+	if q, wired := s.fabric.Up(b); wired && s.queue(q).closed != 0 {
 		s.changed = true
 	}
 }
@@ -304,8 +304,8 @@ func (s *State) queue(q Queue) *queueFacts {
 // mustHave panics on a port that the fabric does not have. Events are checked before they become facts
 // (Fabric.checkEntry), so it is a mistake of the program, never of a log.
 func (s *State) mustHave(np unit.NodePort, class unit.Priority) {
-	if err := s.fabric.check(np); err != nil || class >= unit.Priorities {
-		panic(fmt.Sprintf("oracle: fact about port %v, class %d: %v", np, class, err))
+	if !s.fabric.has(np) || class >= unit.Priorities {
+		panic(fmt.Sprintf("oracle: fact about port %v, class %d: %v", np, class, s.fabric.check(np)))
 	}
 }
 
