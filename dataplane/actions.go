@@ -85,7 +85,7 @@ func (a actions) Drop(b detect.Bucket, q detect.Queue) (bytes int) {
 		f := s.ports[q.Port].queues[q.Class].PopOf(b.Port, b.Class)
 		// Those that are in between go too, since order is by age, and are not in bytes.
 		if f.Orig().Charged {
-			bytes += f.Len
+			bytes += s.mmu.Charge(f.Len)
 		}
 		s.dropQueued(q, f)
 	}

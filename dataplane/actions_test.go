@@ -57,6 +57,23 @@ func TestDropIsMinimal(t *testing.T) {
 	s.wantData(1, append(of0[2:], of2...)...)
 }
 
+// Where frames are charged whole cells, Drop returns and logs what was charged: what the bucket falls by.
+func TestDropOfCells(t *testing.T) {
+	s := newTestSwitch(t, 2, func(c *Config) { c.Buffer.Cell = 256 })
+	s.receive(1, pauseOf(3, 65535, 1))
+	s.receive(0, several(4, 0, 1, 3)...)
+	s.wantCharged(bucket0, 4*1024)
+	s.log = nil
+	if got := s.Drop(bucket0, queue1); got != 2*1024 {
+		t.Errorf("%d bytes dropped, want 2048: from 4096 to 2048", got)
+	}
+	s.work()
+	s.wantCharged(bucket0, 2*1024)
+	if e := s.log[len(s.log)-1]; eventText(e) != "drop 0.3 1.3 2048" {
+		t.Errorf("logged %s, want that 2048 bytes were dropped", eventText(e))
+	}
+}
+
 // Force lets the bucket's frames pass the pause, and those of others not.
 func TestForcePassesThePause(t *testing.T) {
 	s, of0, of2 := stuck(t, 4, 4)

@@ -187,6 +187,7 @@ func TestRandomTraffic(t *testing.T) {
 			c.Buffer.Profile.Dynamic, c.Buffer.Profile.DynamicTh, c.Buffer.Shared = true, -1, 4*c.Buffer.Profile.Threshold()
 		}},
 		{"actions", false, true, func(*Config) {}},
+		{"actions and cells", false, true, func(c *Config) { c.Buffer.Cell = 208 }},
 		{"actions and flooding", true, true, func(c *Config) { c.MAC = c.MAC[:2] }},
 		{"actions, weighted and paced", false, true, func(c *Config) {
 			c.Weights[3], c.Weights[4] = 2, 1
