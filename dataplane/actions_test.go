@@ -545,6 +545,33 @@ func TestLossyTurnIsBounded(t *testing.T) {
 	}
 }
 
+// What would keep the bucket XOFF is judged by what it would be charged: in whole cells.
+func TestLossyTurnIsPressedByCells(t *testing.T) {
+	s := newTestSwitch(t, 2, func(c *Config) { c.Buffer.Cell = 256 })
+	s.receive(1, pauseOf(3, 65535, 1))
+	s.LossyTurn(bucket0, queue1, true)
+	f := several(3, 0, 1, 3)
+	s.receive(0, f[:2]...)
+	wantPressed := func(want uint64) {
+		t.Helper()
+		if n := s.Pressed(bucket0, queue1); n != want {
+			t.Errorf("pressed %d times, want %d", n, want)
+		}
+	}
+	wantPressed(0)
+	s.receive(0, f[2])
+	wantPressed(1) // 3 x 1024 are above the XON threshold of 3000
+	s.LossyTurn(bucket0, queue1, false)
+	s.LossyTurn(bucket0, queue1, true) // what waits counts anew
+	s.receive(0, f[0])
+	wantPressed(1)
+	s.receive(1, resumeOf(3, 1))
+	s.wantData(1, f[0], f[1], f[2], f[0])
+	s.receive(1, pauseOf(3, 65535, 2))
+	s.receive(0, f[:2]...)
+	wantPressed(1) // and not when it has left
+}
+
 // A flood is charged for the ports that are no lossy turn.
 func TestFloodByALossyTurn(t *testing.T) {
 	s := newTestSwitch(t, 4, func(c *Config) { c.Buffer.LossyQueue = 4000 })

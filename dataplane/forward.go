@@ -328,7 +328,7 @@ func (s *Switch) pushLossy(f *buffer.Frame, out unit.Port) {
 		return
 	}
 	if t != nil {
-		t.bytes += f.Len
+		t.add(f.Len, s.mmu.Charge(f.Len))
 	}
 	// Once for all copies, which share a slot: s.uncharged counts slots (Config.Slots). free
 	// takes it off with the last.

@@ -395,14 +395,14 @@ func (c *chaos) checkTurns() {
 	c.t.Helper()
 	for p := range unit.Port(4) {
 		for _, turn := range c.ports[p].acted.turns {
-			n := 0
+			n, charge := 0, 0
 			for f := c.Queue(turn.queue.Port, turn.queue.Class).Head(); f != nil; f = f.Next() {
 				if f.In == p && f.InClass == turn.bucket.Class && !f.Orig().Charged {
-					n += f.Len
+					n, charge = n+f.Len, charge+c.mmu.Charge(f.Len)
 				}
 			}
-			if n != turn.bytes {
-				c.t.Fatalf("%s: the lossy turn from %v to %v counts %d bytes, %d wait", c.where, turn.bucket, turn.queue, turn.bytes, n)
+			if n != turn.bytes || charge != turn.charge {
+				c.t.Fatalf("%s: the lossy turn from %v to %v counts %d bytes, charged %d; %d wait, charged %d", c.where, turn.bucket, turn.queue, turn.bytes, turn.charge, n, charge)
 			}
 		}
 	}

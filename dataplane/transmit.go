@@ -145,7 +145,7 @@ func (s *Switch) popped(out unit.Port, c unit.Priority, f *buffer.Frame) *buffer
 	// The counterpart of pushLossy. What waited before the turn became lossy is charged, and not
 	// in bytes.
 	if t := s.turnOfFrame(f, detect.Queue{Port: out, Class: c}); t != nil && !f.Orig().Charged {
-		t.bytes -= f.Len
+		t.add(-f.Len, -s.mmu.Charge(f.Len))
 	}
 	if f.Orig().Charged {
 		if f.Flooded {

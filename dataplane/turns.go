@@ -16,6 +16,7 @@ type turn struct {
 	bucket  detect.Bucket
 	queue   detect.Queue
 	bytes   int    // of its frames that wait in the queue and are charged to nobody
+	charge  int    // what these would be charged
 	pressed uint64 // frames that made more of it wait than its bucket's XON threshold, or found no room
 }
 
@@ -52,12 +53,15 @@ func (a actions) LossyTurn(b detect.Bucket, q detect.Queue, on bool) {
 	t := turn{bucket: b, queue: q}
 	for f := s.ports[q.Port].queues[q.Class].Head(); f != nil; f = f.Next() {
 		if f.In == b.Port && f.InClass == b.Class && !f.Orig().Charged {
-			t.bytes += f.Len
+			t.add(f.Len, s.mmu.Charge(f.Len))
 		}
 	}
 	m.turns = append(m.turns, t)
 	s.note(detect.ActionLossyTurn, b, q, 0)
 }
+
+// add counts a frame of n bytes more, which would be charged so much; both are negative for one less.
+func (t *turn) add(n, charge int) { t.bytes, t.charge = t.bytes+n, t.charge+charge }
 
 // press takes note of a frame of n bytes that is to be queued, and reports whether there is
 // room for it: as much may wait uncharged as in a lossy queue. It counts what would keep the
@@ -66,7 +70,7 @@ func (s *Switch) press(t *turn, n int) (ok bool) {
 	b := t.bucket
 	ok = s.mmu.AdmitLossy(t.bytes, n)
 	held := s.mmu.Held(b.Port, b.Class, t.queue.Port, t.queue.Class)
-	if !ok || held+t.bytes+n > s.mmu.XON(b.Port, b.Class) {
+	if !ok || held+t.charge+s.mmu.Charge(n) > s.mmu.XON(b.Port, b.Class) {
 		t.pressed++
 	}
 	return ok
