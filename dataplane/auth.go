@@ -163,7 +163,10 @@ func (s *Switch) receiveHello(in unit.Port, f *buffer.Frame, t itsyhdr.TLV) {
 		s.event(event.Event{Type: event.AuthAgreed, Port: in})
 	}
 	if h.Verdict == auth.Believed && !p.budget.take(s.now) {
-		s.drop(f, DropControlBudget) // what it says of the counter counts all the same
+		// What it says of the counter counts all the same. A challenge comes again until it is
+		// answered; a notice does not, so what follows from it waits for the budget (sendChallenge).
+		p.behind = p.behind || h.Behind
+		s.drop(f, DropControlBudget)
 		return
 	}
 	if h.Replies {
@@ -173,8 +176,7 @@ func (s *Switch) receiveHello(in unit.Port, f *buffer.Frame, t itsyhdr.TLV) {
 		s.announceAll(in)
 	}
 	if h.Behind {
-		p.distrust.behind++
-		s.event(event.Event{Type: event.AuthBehind, Port: in})
+		s.tellBehind(in)
 	}
 	if h.Verdict != auth.Believed {
 		s.refuse(in, f, h.Verdict)
@@ -182,6 +184,12 @@ func (s *Switch) receiveHello(in unit.Port, f *buffer.Frame, t itsyhdr.TLV) {
 	}
 	p.count.RxMessages++
 	s.free(f)
+}
+
+// tellBehind counts and tells that the counter of a port was behind.
+func (s *Switch) tellBehind(in unit.Port) {
+	s.ports[in].distrust.behind++
+	s.event(event.Event{Type: event.AuthBehind, Port: in})
 }
 
 // announceAll says anew of each class whether it is paused: the far end has not believed, or
@@ -195,7 +203,8 @@ func (s *Switch) announceAll(in unit.Port) {
 
 // sendChallenge asks the far end for its counter if that is due, and returns when it is due next.
 // A far end that never answers may have auth off, and still heed what the process before this one
-// said: an accepting port that began anew resumes it. Preconditions: the link is authenticated.
+// said: an accepting port that began anew resumes it. What follows from a notice that was over the
+// budget follows here. Preconditions: the link is authenticated.
 func (s *Switch) sendChallenge(out unit.Port) (next unit.Time) {
 	p := &s.ports[out]
 	e := p.auth
@@ -205,6 +214,14 @@ func (s *Switch) sendChallenge(out unit.Port) (next unit.Time) {
 			s.announceAll(out)
 		}
 		s.send(out, controlItem{isHello: true, hello: e.Challenge(s.now)})
+	}
+	if p.behind {
+		if !p.budget.take(s.now) {
+			return min(e.Due(), p.budget.free())
+		}
+		p.behind = false
+		s.announceAll(out)
+		s.tellBehind(out)
 	}
 	return e.Due()
 }

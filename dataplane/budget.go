@@ -55,6 +55,9 @@ func (b *budget) take(now unit.Time) bool {
 	return true
 }
 
+// free is from when on a frame is within the budget.
+func (b *budget) free() unit.Time { return b.due - b.burst }
+
 // overBudget reports whether a frame that came in at p is a control frame beyond the port's
 // budget. Where a link is authenticated, frames that are not believed do not count: a stranger
 // would use up what the far end may say.

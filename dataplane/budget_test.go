@@ -89,6 +89,39 @@ func TestFloodOfChallenges(t *testing.T) {
 	}
 }
 
+// A notice that the counter was behind, which comes over the budget, is not forgotten: when the budget has
+// room again it is told, and said anew what the far end has refused.
+func TestNoticeOverTheBudget(t *testing.T) {
+	c := newCable(t, auth.Strict, auth.Strict)
+	c.b.fillBucket()
+	c.settle()
+	c.a.wantPaused(true)
+	c.advance(c.a.cfg.Refresh / challengesPerRefresh) // it has asked longer ago
+	c.b = newAuthSwitch(t, 2, auth.Strict, linkKey, 5)
+	c.b.now = c.a.now
+	c.a.receive(end, c.b.drain(end)...) // its challenge, which is refused
+	notice := c.a.drain(end)
+	for c.b.ports[end].budget.take(c.b.now) {
+	}
+	c.b.receive(end, notice...)
+	c.b.wantDrop(end, DropControlBudget)
+	c.b.wantTold()
+	c.lose() // the challenge anew
+	c.a.wantPaused(true)
+	c.b.wantNothing(end)
+	if c.b.next >= c.b.now+c.b.cfg.Refresh/challengesPerRefresh {
+		t.Errorf("asks again in %d ns, want when the budget has room", c.b.next-c.b.now)
+	}
+	c.b.now = c.b.next
+	c.a.now = c.b.now
+	c.settle()
+	c.a.wantPaused(false)
+	c.b.wantTold("auth_behind 2")
+	if n := c.b.Auth(end).Behind; n != 1 {
+		t.Errorf("counted as behind %d times, want once", n)
+	}
+}
+
 // A stranger on an authenticated link does not use up what the far end may say.
 func TestStrangersFloodAnAuthenticatedLink(t *testing.T) {
 	c := newCable(t, auth.Strict, auth.Strict)

@@ -72,6 +72,7 @@ type port struct {
 
 	wasUp  bool      // its link has been up
 	letsGo bool      // see sendChallenge
+	behind bool      // a notice was over the budget; see receiveHello
 	downAt unit.Time // when it last went down
 	subnet int       // index of the connected subnet that the port is in, -1 for none
 
