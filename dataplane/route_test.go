@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"softswitch/detect"
 	"softswitch/internal/ether"
 	"softswitch/internal/testkit"
 	"softswitch/unit"
@@ -465,6 +466,34 @@ func TestBackup(t *testing.T) {
 	s.wantEvents()
 	s.link(3, false)
 	s.wantEvents("link 3 down", "route 0 by 5") // each time anew
+}
+
+// Detour tells of frames that are charged to the bucket: what takes a lossy turn, or waits in a lossy queue,
+// holds it up nowhere.
+func TestDetour(t *testing.T) {
+	s := newTestSwitch(t, 6, withHosts)
+	s.advance(unit.Millisecond)
+	s.link(3, false)
+	s.advance(unit.Millisecond)
+	s.link(4, false)
+	q := detect.Queue{Port: 5, Class: 3}
+	s.receive(5, pauseOf(3, 65535, 1))
+	f := datagram{dst: portMAC(0), src: stationMAC(0), from: "10.0.1.10", to: "11.1.1.1", class: 3}.frame()
+	wantDetour := func(want int) {
+		t.Helper()
+		if bytes, down, since := s.Detour(bucket0, q); bytes != want || want > 0 && (down != 4 || since != s.now) {
+			t.Errorf("%d bytes took a detour, for port %d that went down at %d; want %d, 4 and %d", bytes, down, since, want, s.now)
+		}
+	}
+	s.LossyTurn(bucket0, q, true)
+	s.receive(0, f)
+	wantDetour(0)
+	s.LossyTurn(bucket0, q, false)
+	s.receive(0, f)
+	wantDetour(len(f))
+	if n := s.Held(bucket0, q); n != len(f) {
+		t.Errorf("M has %d bytes, want %d", n, len(f))
+	}
 }
 
 // To leave one backup port for another is no reroute: the traffic had left its

@@ -209,7 +209,7 @@ func (v view) Detour(b detect.Bucket, q detect.Queue) (bytes int, down unit.Port
 	s := v.s
 	down = unit.NoPort
 	for f := s.ports[q.Port].queues[q.Class].Head(); f != nil; f = f.Next() {
-		if f.In != b.Port || f.InClass != b.Class || !s.routed || !isIPv4(f) {
+		if f.In != b.Port || f.InClass != b.Class || !f.Orig().Charged || !s.routed || !isIPv4(f) {
 			continue
 		}
 		// By the route as it is now: the frames may have been queued before it changed.
