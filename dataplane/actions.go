@@ -103,7 +103,11 @@ func (a actions) Force(b detect.Bucket, q detect.Queue, bytes int) {
 	// An allowance is for the pause in force: with none, frames leave anyway, and it is not kept
 	// for the next.
 	if bytes <= 0 || !s.ports[q.Port].paused.Has(q.Class) {
-		m.force &^= 1 << q.Class
+		// Not logged where the allowance is spent or the pause has ended: that ended it.
+		if m.force.Has(q.Class) {
+			m.force &^= 1 << q.Class
+			s.note(detect.ActionUnforce, m.forced[q.Class], q, 0)
+		}
 		return
 	}
 	m.force.Add(q.Class)

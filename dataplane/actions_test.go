@@ -83,8 +83,12 @@ func TestForcePassesThePause(t *testing.T) {
 	s.wantData(1, of2[0], of2[1]) // the second begins within the allowance
 	s.wantNothing(1)
 	s.Force(bucket0, queue1, 5000)
+	s.work()
+	s.log = nil
+	s.Force(bucket0, queue1, 0)
 	s.Force(bucket0, queue1, 0)
 	s.work()
+	s.wantEvents("unforce 0.3 1.3 0")
 	s.wantNothing(1)
 	s.Force(bucket0, queue1, 1500)
 	s.receive(1, resumeOf(3, 1))

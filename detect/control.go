@@ -83,6 +83,7 @@ type Action uint8
 const (
 	ActionDrop         Action = iota + 1 // [bytes dropped]
 	ActionForce                          // [bytes allowed]
+	ActionUnforce                        // what was left of Force was taken back
 	ActionIgnore                         //
 	ActionHonour                         // Ignore or Lossy ended
 	ActionDiscard                        // [bytes dropped at once]
@@ -106,12 +107,12 @@ const (
 )
 
 var actionNames = [...]string{
-	"", "drop", "force", "ignore", "honour", "discard", "admit", "restrict", "free", "lend", "return", "avoid", "allow", "police", "unpolice", "lossy", "lossy-turn", "lossless-turn", "flush", "contain", "release",
+	"", "drop", "force", "unforce", "ignore", "honour", "discard", "admit", "restrict", "free", "lend", "return", "avoid", "allow", "police", "unpolice", "lossy", "lossy-turn", "lossless-turn", "flush", "contain", "release",
 }
 
 // begun lists, for each action that ends something, the actions that it ends.
 var begun = [len(actionNames)][]Action{
-	ActionHonour: {ActionIgnore, ActionLossy}, ActionAdmit: {ActionDiscard, ActionFlush}, ActionFree: {ActionRestrict},
+	ActionUnforce: {ActionForce}, ActionHonour: {ActionIgnore, ActionLossy}, ActionAdmit: {ActionDiscard, ActionFlush}, ActionFree: {ActionRestrict},
 	ActionExtraOver: {ActionExtra}, ActionAllow: {ActionAvoid}, ActionUnpolice: {ActionPolice},
 	ActionLosslessTurn: {ActionLossyTurn}, ActionRelease: {ActionContain},
 }
