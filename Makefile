@@ -149,7 +149,7 @@ figures: build
 # The page docs/show-acts.md and its pictures, from the show of simulated runs. Needs Chromium
 # and ImageMagick.
 show-acts:
-	go test -count=1 ./play/live -run TestShow$$ -rewrite
+	go test -count=1 ./play -run TestShow$$ -rewrite
 	for n in 1 2 3 4 5 6 7 8 9; do convert build/screenshots/act-$$n.png -colors 64 -strip docs/show-acts/act-$$n.png || exit 1; done
 
 # How often the named causes of deadlocks are right, planted and random ones, and what curing

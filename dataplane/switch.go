@@ -241,8 +241,10 @@ func (s *Switch) Work(ev []event.Event) (unit.PortSet, []event.Event) {
 	s.armDetector()
 	ready := s.ready
 	s.ready = 0
-	ev = append(ev, s.events...)
-	s.events = s.events[:0]
+	if len(s.events) > 0 {
+		ev = append(ev, s.events...)
+		s.events = s.events[:0]
+	}
 	return ready, ev
 }
 

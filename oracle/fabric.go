@@ -33,6 +33,7 @@ type Fabric struct {
 	slot  []int32           // by NodeID: index into nodes + 1, 0 for unused
 	far   [][]unit.NodePort // by slot and port; zero if not wired
 	nth   [][]int           // by slot and port: the how-manieth link between its two nodes, from 1
+	pools bool              // some node has Rules
 }
 
 // NewFabric makes a fabric of nodes and links. The error lists every fault: a node
@@ -72,6 +73,7 @@ func (f *Fabric) addNode(i int, n Node, names map[string]bool) error {
 		return fmt.Errorf("node %q: %d ports: want at most %d", n.Name, len(n.Ports), unit.MaxPorts)
 	}
 	names[n.Name] = true
+	f.pools = f.pools || n.Rules != nil
 	for int(n.ID) >= len(f.slot) {
 		f.slot = append(f.slot, 0)
 	}

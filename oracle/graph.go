@@ -34,7 +34,7 @@ type graph struct {
 	in     [][]int32 // by queue: the holds with a copy in it
 	owner  []int32   // by hold: the queue whose bucket it is charged to, or a further one
 	pools  []pool    // that buckets of the graph share
-	shares []share   // by queue, then the further buckets of these pools
+	shares []share   // by queue, then the further buckets of these pools; none if no switch has Rules
 
 	alive  []bool  // by queue: not eliminated
 	now    []bool  // by queue: held if XON stays as it is; empty without pools
@@ -169,7 +169,9 @@ func (g *graph) build(s *State) {
 // its holds begin. A switch without Rules takes no part in any pool.
 func (g *graph) addBucket(s *State, i int, b Bucket, f *bucketFacts) {
 	g.left = append(g.left, 0)
-	g.shares = append(g.shares, share{pool: -1})
+	if s.fabric.pools {
+		g.shares = append(g.shares, share{pool: -1})
+	}
 	if rules := s.fabric.node(b.Node).Rules; rules != nil {
 		g.shares[i] = share{g.pool(b.Node), rules[b.Port], f.outside}
 		g.shares[i].rule.Extra = f.extra
@@ -260,12 +262,13 @@ func (g *graph) eliminate() {
 // others of its pool are only noted (dirty), and looked at once for many releases. Bytes that were in
 // the headroom leave the use of the pool as it was.
 func (g *graph) release(i int32, bytes int) {
-	sh := &g.shares[i]
-	was := sh.rule.Shared(min(g.left[i], sh.outside))
+	was := g.left[i]
 	g.left[i] -= bytes
-	if now := sh.rule.Shared(min(g.left[i], sh.outside)); sh.pool >= 0 && now < was {
-		g.pools[sh.pool].used -= was - now
-		g.pools[sh.pool].dirty = true
+	if len(g.shares) > 0 && g.shares[i].pool >= 0 {
+		sh := &g.shares[i]
+		freed := sh.rule.Shared(min(was, sh.outside)) - sh.rule.Shared(min(g.left[i], sh.outside))
+		g.pools[sh.pool].used -= freed
+		g.pools[sh.pool].dirty = g.pools[sh.pool].dirty || freed > 0
 	}
 	g.eliminateIfFree(i)
 }
@@ -293,7 +296,8 @@ func (g *graph) eliminateIfFree(i int32) {
 	if int(i) >= len(g.alive) || !g.alive[i] {
 		return
 	}
-	if sh := &g.shares[i]; sh.pool >= 0 && !g.asItIs {
+	if len(g.shares) > 0 && g.shares[i].pool >= 0 && !g.asItIs {
+		sh := &g.shares[i]
 		g.xon[i] = sh.rule.XON(g.pools[sh.pool].used, min(g.left[i], sh.outside))
 	}
 	if g.left[i] <= g.xon[i] {

@@ -46,6 +46,7 @@ func ring4(t testing.TB) *Fabric {
 
 // sharePool has the buckets of each switch share a pool, by this rule.
 func sharePool(f *Fabric, rule buffer.Rule) {
+	f.pools = true
 	for i := range f.nodes {
 		if n := &f.nodes[i]; !n.Host {
 			n.Rules = slices.Repeat([]buffer.Rule{rule}, len(n.Ports))

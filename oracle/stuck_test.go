@@ -522,6 +522,7 @@ func TestOneFactAtATime(t *testing.T) {
 
 // sharePools gives most switches a pool that is short now and then.
 func (w *world) sharePools(r *rand.Rand) {
+	w.f.pools = true
 	for i := range w.f.nodes {
 		if r.IntN(4) == 0 {
 			continue

@@ -199,7 +199,7 @@ func (d *partition) collect() {
 		box := &d.w.partitions[i].out[1-d.w.set][d.n]
 		data := box.bytes
 		for _, x := range box.crossings {
-			d.arrive(x, data[:x.kept])
+			d.arrive(&x, data[:x.kept])
 			data = data[x.kept:]
 		}
 		box.crossings, box.bytes = box.crossings[:0], box.bytes[:0]
@@ -252,9 +252,6 @@ func (r *recorder) next(w *World, l *log) {
 // record passes on the events of a node, or keeps them until the window ends, if other
 // partitions may be played now.
 func (d *partition) record(node int32, events []event.Event) {
-	if len(events) == 0 {
-		return
-	}
 	l := &d.log
 	if d.w.alone {
 		l.held = l.held.empty()

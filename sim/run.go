@@ -145,8 +145,10 @@ func (d *partition) work(i int32) {
 	n := &d.nodes[i]
 	for {
 		ready, ev := n.machine.Work(d.buf[:0])
-		d.buf = ev
-		d.record(i, ev)
+		if len(ev) > 0 {
+			d.buf = ev
+			d.record(i, ev)
+		}
 		pumped := false
 		for ; ready != 0; ready &= ready - 1 {
 			if q := n.first + int32(ready.First()); d.ports[q].sending == nil {

@@ -91,14 +91,14 @@ func (d *partition) put(p *port, data []byte, n int, at, took unit.Time, fate im
 		if there != d {
 			d.cross(there, x, data)
 		} else {
-			d.arrive(x, data)
+			d.arrive(&x, data)
 		}
 		x.took = 0 // another copy comes at once, or a full wire would fall behind for good
 	}
 }
 
 // arrive puts a frame on the wire towards a port of this partition.
-func (d *partition) arrive(x crossing, data []byte) {
+func (d *partition) arrive(x *crossing, data []byte) {
 	far := &d.ports[x.to]
 	if d.nodes[far.node].stopped && far.in.n >= ringFrames {
 		return
