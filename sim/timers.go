@@ -11,7 +11,7 @@ import (
 // time in order of id. Ids are dense and known from the start, so the order is total
 // and depends on nothing else. It is a tournament by fours: the first of each group goes
 // on to a group nearer to the root, and a deadline that changes is played anew from its
-// place to the root, without a branch that depends on the others.
+// place to the root, without a branch that depends on the others: min is a conditional move.
 type timers struct {
 	groups [][4]key // four places in each; the first of group g goes on to place g+2
 	place  []uint32 // by id, 0 if the id has had no deadline yet
@@ -64,7 +64,7 @@ func (t *timers) set(id int32, at unit.Time) {
 	g := &t.groups[p/4]
 	g[p%4] = k
 	for p > root {
-		first := least(least(g[0], g[1]), least(g[2], g[3]))
+		first := min(min(g[0], g[1]), min(g[2], g[3]))
 		p = p/4 + 2
 		g = &t.groups[p/4]
 		g[p%4] = first
@@ -75,11 +75,4 @@ func (t *timers) set(id int32, at unit.Time) {
 func (t *timers) first() (id int32, at unit.Time, ok bool) {
 	k := t.groups[root/4][root%4]
 	return int32(k & t.mask), unit.Time(k >> t.bits), k != none
-}
-
-// least is min(a, b) without a branch, which would be mispredicted half of the time.
-// Both are at least 0.
-func least(a, b key) key {
-	d := a - b
-	return b + d&(d>>63)
 }

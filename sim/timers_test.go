@@ -73,11 +73,3 @@ func TestTimersLimit(t *testing.T) {
 		t.Error("it still fires")
 	}
 }
-
-func TestLeast(t *testing.T) {
-	for _, p := range [][2]key{{0, 0}, {1, 2}, {2, 1}, {0, none}, {none, 0}, {none, none}, {none - 1, none}} {
-		if got := least(p[0], p[1]); got != min(p[0], p[1]) {
-			t.Errorf("least(%d, %d) = %d", p[0], p[1], got)
-		}
-	}
-}
