@@ -223,6 +223,21 @@ func TestRestrict(t *testing.T) {
 	s.wantData(1, of0...)
 }
 
+// A queue that is restricted while its link goes down loses the frames of all buckets.
+func TestRestrictAsLinkGoesDown(t *testing.T) {
+	s, of0, of2 := stuck(t, 3, 3)
+	s.det.onCall = func(call string) {
+		if call == "Expire 1.3" {
+			s.Restrict(bucket2, queue1, true)
+		}
+	}
+	s.link(1, false)
+	lost := s.Counters(0).Drops[DropLinkDown] + s.Counters(2).Drops[DropLinkDown]
+	if want := uint64(len(of0) + len(of2)); lost != want {
+		t.Errorf("%d frames lost with the link, want %d", lost, want)
+	}
+}
+
 // A link that goes down ends the restriction of its queues, and that is logged once.
 func TestRestrictUntilLinkDown(t *testing.T) {
 	s, _, _ := stuck(t, 3, 3)

@@ -307,8 +307,6 @@ func (s *Switch) SetLink(now unit.Time, n unit.Port, up bool) {
 // forgets the stations that were reached by it.
 func (s *Switch) flush(n unit.Port) {
 	p := &s.ports[n]
-	// First: pop takes frames of one bucket alone from a queue that is restricted or forced, and
-	// finds none when they are gone.
 	restricted := p.acted.linkDown()
 	for c := range unit.Priority(unit.Priorities) {
 		if restricted.Has(c) {
@@ -323,8 +321,9 @@ func (s *Switch) flush(n unit.Port) {
 			s.endPause(n, c, event.Expired)
 		}
 		for p.queues[c].Head() != nil {
-			f := s.pop(n, c)
-			s.drop(f, DropLinkDown)
+			// Not pop: of a queue that the detector restricts now, when the pause ends, it takes
+			// frames of one bucket alone.
+			s.drop(s.popped(n, c, p.queues[c].Pop()), DropLinkDown)
 		}
 	}
 	// Messages that wait go with the link, and are counted nowhere.
