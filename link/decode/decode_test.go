@@ -214,6 +214,7 @@ func TestTagged(t *testing.T) {
 }
 
 func TestMalformed(t *testing.T) {
+	short := func(payload string) []byte { return append(message()[:14:14], payload...) }
 	for _, tt := range []struct {
 		name  string
 		frame []byte
@@ -231,6 +232,8 @@ func TestMalformed(t *testing.T) {
 		{"message without TLV", set(message(), 14, make([]byte, 26)...), "itsyhdr: no TLV: the padding is all zero; it begins with 00 00 00 00 00 00 00 00"},
 		{"message of another version", set(message(), 20, 0x21), "itsyhdr: unknown version; want 1; it begins with fe 18 02 49 54 01 21 60"},
 		{"short message", message()[:50], "itsyhdr: truncated; want 26 octets for a TLV, 60 bytes for a message frame; it has 50 bytes"},
+		{"CLCM cut behind its subtype", short("\xfe\x05\x02\x49\x54\x02\x11"), "clcm: truncated; want 12 octets for an election, 14 and 5 a hop for a path; it begins with fe 05 02 49 54 02 11"},
+		{"lap cut behind its subtype", short("\xfe\x05\x02\x49\x54\x03"), "itsy: not a lap or quest as the detector writes it; it begins with fe 05 02 49 54 03"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out, err := run(pcap(t, tt.frame), decode.Options{})

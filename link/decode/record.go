@@ -234,5 +234,5 @@ func reason(err error, b []byte) string {
 	if itsyhdr.IsMessage(b) {
 		b = b[14:]
 	}
-	return fmt.Sprintf("%v; it begins with % x", err, b[:8])
+	return fmt.Sprintf("%v; it begins with % x", err, b[:min(8, len(b))])
 }
