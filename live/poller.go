@@ -164,6 +164,7 @@ func (l *Poller) drop(p *port) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.ports = slices.DeleteFunc(l.ports, func(o *port) bool { return o == p })
+	p.polled = polled{} // or it would lead, once it is back, to a port that has gone since
 	for _, o := range l.ports {
 		if o.polled.far == p {
 			o.polled.far = nil
