@@ -258,6 +258,13 @@ func (n *Node) Run(ctx context.Context) error {
 	return err
 }
 
+// Close closes what Open opened of a node that is not to run after all, and lets go who waits in Sync.
+func (n *Node) Close() {
+	n.close()
+	n.loops.Wait()
+	n.log.stop()
+}
+
 // Do calls fn with exclusive use of the machine, and then sends on the ports that fn
 // made ready.
 func (n *Node) Do(fn func(now unit.Time)) {

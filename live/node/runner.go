@@ -83,37 +83,44 @@ func (r *runner) run(ctx context.Context, handle func(*live.Node, control.Reques
 	if err := n.Open(); err != nil {
 		return err
 	}
-	if r.live.Control != "" {
-		srv, err := control.Listen(r.live.Control)
-		if err != nil {
-			return err
-		}
-		var serving sync.WaitGroup
-		serving.Go(func() {
-			srv.Serve(func(req control.Request) (any, error) {
-				if err := checkMethod(req); err != nil {
-					return nil, err
-				}
-				if req.Do == "capture" {
-					return r.capturing.request(req.Args)
-				}
-				if out, ok, err := r.wireRequest(n, req); ok {
-					return out, err
-				}
-				return handle(n, req)
-			})
-		})
-		r.undo = append(r.undo, func() {
-			srv.Close()
-			serving.Wait() // a request in progress has the node's buffer
-		})
-	}
-	if err := r.serveMetrics(ctx, n); err != nil {
+	if err := errors.Join(r.serveControl(n, handle), r.serveMetrics(ctx, n)); err != nil {
+		n.Close()
 		return err
 	}
 	r.at.Life.begin(n)
 	defer r.at.Life.done()
 	return n.Run(ctx)
+}
+
+// serveControl answers on the node's control socket, if configured, until the run ends.
+func (r *runner) serveControl(n *live.Node, handle func(*live.Node, control.Request) (any, error)) error {
+	if r.live.Control == "" {
+		return nil
+	}
+	srv, err := control.Listen(r.live.Control)
+	if err != nil {
+		return err
+	}
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		srv.Serve(func(req control.Request) (any, error) {
+			if err := checkMethod(req); err != nil {
+				return nil, err
+			}
+			if req.Do == "capture" {
+				return r.capturing.request(req.Args)
+			}
+			if out, ok, err := r.wireRequest(n, req); ok {
+				return out, err
+			}
+			return handle(n, req)
+		})
+	})
+	r.undo = append(r.undo, func() {
+		srv.Close()
+		serving.Wait() // a request in progress has the node's buffer
+	})
+	return nil
 }
 
 // end closes what the run has opened, and returns how it ended. That a file is incomplete fails

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"testing"
@@ -80,6 +81,33 @@ func TestRunWaitsForRequests(t *testing.T) {
 	case <-answered:
 	default:
 		t.Error("the run is over while a request has its switch")
+	}
+}
+
+// A node that cannot be asked does not run, and leaves no interface open: the process may have other
+// nodes, and live on.
+func TestNodeThatCannotServeIsClosed(t *testing.T) {
+	taken := filepath.Join(t.TempDir(), "no socket")
+	if err := os.WriteFile(taken, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	busy, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer busy.Close()
+	for name, cfg := range map[string]config.Live{"control": {Control: taken}, "metrics": {Metrics: busy.Addr().String()}} {
+		near, far := link.Pipe()
+		r := runner{
+			name: "s1", machine: onePort(t), ports: []live.Port{{Name: "p0"}}, live: cfg,
+			openPort: func(live.Port) (link.Link, error) { return near, nil },
+		}
+		if err := r.run(t.Context(), nil); err == nil {
+			t.Errorf("%s: the node ran", name)
+		}
+		if _, err := far.Write([][]byte{make([]byte, 60)}); !errors.Is(err, link.ErrDown) {
+			t.Errorf("%s: its interface is still open: %v", name, err)
+		}
 	}
 }
 
