@@ -82,13 +82,17 @@ func serve(s stream, asks *incoming, socket, log string) {
 		join(s, c)
 	case ofLog:
 		defer s.Close()
-		copyLog(s, log)
+		if err := copyLog(s, log); err != nil {
+			fmt.Fprintln(os.Stderr, "event log:", err)
+			io.Copy(io.Discard, s) // until the relay ends, which would ask for another at once
+		}
 	default:
 		s.Close()
 	}
 }
 
-// copyLog copies a log that grows, from its beginning, until another takes its place.
+// copyLog copies a log that grows, from its beginning, until another takes its place or the relay
+// ends.
 func copyLog(s stream, path string) error {
 	w, err := timer.Watch(path)
 	if err != nil {
@@ -116,7 +120,10 @@ func copyLog(s stream, path string) error {
 				return nil
 			}
 		}
-		if err := w.Wait(); err != nil {
+		switch err := w.Wait(); {
+		case errors.Is(err, os.ErrClosed):
+			return nil
+		case err != nil:
 			return err
 		}
 	}

@@ -41,12 +41,13 @@ type bed struct {
 	*testing.T
 	near, far string
 	via       []string
+	events    string // in far
 }
 
 func newBed(t *testing.T) *bed {
 	t.Helper()
 	testkit.Need(t, "env")
-	return &bed{T: t, near: t.TempDir(), far: t.TempDir()}
+	return &bed{T: t, near: t.TempDir(), far: t.TempDir(), events: "events.jsonl"}
 }
 
 // serve lets the node answer requests with what it was asked, eight times, and streams with what comes.
@@ -80,7 +81,7 @@ func (b *bed) relay() (said string, end func()) {
 	b.Helper()
 	st := &netnslab.State{Name: "x", Nodes: []netnslab.NodeState{{
 		Name: "s1", Dir: b.near, Via: append([]string{"env"}, b.via...),
-		Agent: []string{os.Args[0], "agent", filepath.Join(b.far, "control.sock"), filepath.Join(b.far, "events.jsonl")},
+		Agent: []string{os.Args[0], "agent", filepath.Join(b.far, "control.sock"), filepath.Join(b.far, b.events)},
 	}}}
 	ctx, cancel := context.WithCancel(b.Context())
 	r, w := io.Pipe()
@@ -127,6 +128,38 @@ func (b *bed) write(name, text string) {
 	}
 	if err != nil {
 		b.Fatal(err)
+	}
+}
+
+// TestLogThatCannotBeWatched: an event log that the agent cannot read is told of once, and not asked
+// for again and again.
+func TestLogThatCannotBeWatched(t *testing.T) {
+	b := newBed(t)
+	b.events = "gone/events.jsonl"
+	b.serve()
+	if said, _ := b.relay(); said != netnslab.Reached {
+		t.Fatal(said)
+	}
+	says, copied := filepath.Join(b.near, netnslab.LogName), filepath.Join(b.near, "events.jsonl")
+	for path, want := range map[string]string{says: "event log: ", copied: ""} {
+		if err := timer.UntilFile(path, limit, func() bool {
+			text, err := os.ReadFile(path)
+			return err == nil && bytes.Contains(text, []byte(want))
+		}); err != nil {
+			t.Errorf("%q is not there: %v", want, err)
+		}
+	}
+	before, err := os.Stat(copied)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		if err := control.Call(b.control(), "x", nil, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if after, err := os.Stat(copied); err != nil || !os.SameFile(before, after) {
+		t.Errorf("another copy was begun: %v", err)
 	}
 }
 
