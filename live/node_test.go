@@ -828,6 +828,26 @@ func TestNewIndexIsANewLink(t *testing.T) {
 	wantNumbers(t, "the new link", b.read(1, 1), 1)
 }
 
+// An interface that was deleted after it was opened, and before the node heard of it.
+func TestInterfaceGoneBeforeItIsKnown(t *testing.T) {
+	b := newBed(t, 2, opts{})
+	if err := b.Open(); err != nil {
+		t.Fatal(err)
+	}
+	b.start()
+	b.setLink(0, 1, true)
+	b.setLink(1, 0, false)
+	b.setLink(1, 5, true)
+	b.mu.Lock()
+	n := len(b.opened)
+	b.mu.Unlock()
+	if n != 3 {
+		t.Fatalf("%d links were opened, want 3", n)
+	}
+	b.write(0, frame(0, 1, 1, false))
+	wantNumbers(t, "the new link", b.read(1, 1), 1)
+}
+
 func TestFlapKeepsTheLink(t *testing.T) {
 	b := startBed(t, 2, opts{})
 	for n := range uint64(100) {

@@ -21,7 +21,7 @@ func (p *port) setLink(s LinkState) {
 	p.change.Lock()
 	defer p.change.Unlock()
 	p.linkMu.Lock()
-	stale := p.index != 0 && p.index != s.Index
+	stale := p.index != 0 && p.index != s.Index || p.link != nil && s.Index == 0 // which may be known only now
 	missing := p.link == nil && s.Index != 0
 	if p.index == 0 && p.link != nil {
 		p.index = s.Index

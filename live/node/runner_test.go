@@ -99,7 +99,7 @@ func TestNodeThatCannotServeIsClosed(t *testing.T) {
 	for name, cfg := range map[string]config.Live{"control": {Control: taken}, "metrics": {Metrics: busy.Addr().String()}} {
 		near, far := link.Pipe()
 		r := runner{
-			name: "s1", machine: onePort(t), ports: []live.Port{{Name: "p0"}}, live: cfg,
+			name: "s1", machine: onePort(t), ports: []live.Port{{Name: "lo"}}, live: cfg,
 			openPort: func(live.Port) (link.Link, error) { return near, nil },
 		}
 		if err := r.run(t.Context(), nil); err == nil {
