@@ -23,11 +23,11 @@ type pipe struct {
 	io.WriteCloser
 }
 
-// config is yamux's without keep-alives: a node that is stopped for long is not gone, and
-// the end of the other program closes the pipe.
+// config is yamux's without keep-alives, and without a limit for a stream to be answered: a node that
+// is stopped for long is not gone, and the end of the other program closes the pipe.
 func config() *yamux.Config {
 	c := yamux.DefaultConfig()
-	c.EnableKeepAlive = false
+	c.EnableKeepAlive, c.StreamOpenTimeout = false, 0
 	c.LogOutput = io.Discard // what goes wrong is the error of a stream
 	return c
 }

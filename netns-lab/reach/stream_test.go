@@ -29,6 +29,14 @@ func (e *end) Close() error {
 	return nil
 }
 
+// TestStoppedNodeIsNotGone: nothing that yamux waits for ends a session, however long an agent is
+// stopped with its node. Its timers are not those of a bubble, so its settings are looked at.
+func TestStoppedNodeIsNotGone(t *testing.T) {
+	if c := config(); c.EnableKeepAlive || c.StreamOpenTimeout != 0 {
+		t.Errorf("keep-alives: %t; a stream that is not answered ends the session after %v", c.EnableKeepAlive, c.StreamOpenTimeout)
+	}
+}
+
 // TestLastWordsInSpiteOfWrites: what a node has said before it hung up comes to a client that still
 // speaks.
 func TestLastWordsInSpiteOfWrites(t *testing.T) {
