@@ -32,29 +32,64 @@ type profile struct {
 // null is the profile of a priority group for which SONiC makes one.
 const null = "NULL"
 
-// qos finds out what all ports between switches have in common.
+// qos finds out what all ports between switches have in common; where there are none, those to hosts.
 func (r *sonicReader) qos(links []sonicLink) (q qos) {
 	var first end
-	var ends []end
+	var ends, hosts []end
 	for _, l := range links {
 		if l.b.at == nil {
+			hosts = append(hosts, l.a)
 			continue
 		}
 		ends = append(ends, l.a, l.b)
 	}
+	classes := map[end][]int{}
+	for _, e := range slices.Concat(ends, hosts) {
+		classes[e] = r.pfc(e)
+	}
+	if len(ends) == 0 {
+		ends = firstPausing(hosts, classes)
+	}
 	for _, e := range ends {
-		classes := r.pfc(e)
 		switch {
 		case first.at == nil:
-			first, q.lossless = e, classes
-		case !slices.Equal(classes, q.lossless):
+			first, q.lossless = e, classes[e]
+		case !slices.Equal(classes[e], q.lossless):
 			r.faultf(e.at, "PORT_QOS_MAP|"+e.port, "pfc_enable is %q, and that of %s %q; in a scenario all ports pause the same classes",
-				join(classes), first, join(q.lossless))
+				join(classes[e]), first, join(q.lossless))
 		}
 	}
+	r.tellHosts(hosts, classes, q.lossless)
 	q.dscp = r.dscp(ends, q.lossless)
 	q.profile = r.profile(ends, q.lossless)
 	return q
+}
+
+// firstPausing are the ports of hosts that pause what the first does that pauses at all: without links
+// between switches they are all that a configuration says of classes.
+func firstPausing(hosts []end, classes map[end][]int) (ends []end) {
+	for _, e := range hosts {
+		if len(classes[e]) > 0 && (len(ends) == 0 || slices.Equal(classes[e], classes[ends[0]])) {
+			ends = append(ends, e)
+		}
+	}
+	return ends
+}
+
+// tellHosts tells which ports of hosts do not pause the lossless classes, and if there are none of those.
+func (r *sonicReader) tellHosts(hosts []end, classes map[end][]int, lossless []int) {
+	var others alikes
+	for _, e := range hosts {
+		if !slices.Equal(classes[e], lossless) {
+			others.add(e.String(), "%q", join(classes[e]))
+		}
+	}
+	for _, key := range others.keys {
+		r.notef("pfc_enable is %s at %s, of links to hosts: in a scenario all ports pause the same classes, here %q", key, others.at(key), join(lossless))
+	}
+	if len(lossless) == 0 && len(others.keys) == 0 {
+		r.notef("No port has a pfc_enable: no class is lossless")
+	}
 }
 
 // pfc is the classes that a port pauses, ascending.

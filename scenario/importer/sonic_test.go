@@ -96,6 +96,48 @@ func TestSays(t *testing.T) {
 	}
 }
 
+// TestSONiCPauses: classes are those of the ports between switches, of a switch alone those of its
+// ports to hosts. Ports to hosts that pause others are told of, and if nothing is lossless.
+func TestSONiCPauses(t *testing.T) {
+	alone := func(edits ...string) []importer.SONiCFile {
+		edits = append(edits, "leaf0", `"type": "LeafRouter"`, `"type": "Server"`, "leaf0", `"type": "LeafRouter"`, `"type": "Server"`)
+		return sonicClos(t, edits...)[:1]
+	}
+	without := func(name string, ports int) (edits []string) {
+		for range ports {
+			edits = append(edits, name, `"pfc_enable": "3,4"`, `"pfc_enable": ""`)
+		}
+		return edits
+	}
+	const nothing = "# No port has a pfc_enable: no class is lossless.\n"
+	for _, c := range []struct {
+		name  string
+		files []importer.SONiCFile
+		want  []string
+	}{
+		{"a switch alone", alone(), []string{"pfc: {lossless: [3, 4]}", "xoff: 165568", "# Class 3: DSCP 3.\n"}},
+		{"a switch alone that pauses nothing", alone(without("leaf0", 4)...), []string{"pfc: {lossless: []}", nothing}},
+		{"a switch alone that pauses at two ports", alone(without("leaf0", 2)...), []string{
+			"pfc: {lossless: [3, 4]}",
+			`# pfc_enable is "" at leaf0 Ethernet0 and 1 more, of links to hosts: in a scenario all ports pause the same classes, here "3,4".`,
+		}},
+		{"a port to a host that pauses less", sonicClos(t, "leaf0", "\"Ethernet8\": {\n            \"dscp_to_tc_map\": \"AZURE\",\n            \"tc_to_pg_map\": \"AZURE\",\n            \"pfc_to_queue_map\": \"AZURE\",\n            \"pfc_enable\": \"3,4\"", `"Ethernet8": {"pfc_enable": "3"`), []string{
+			"pfc: {lossless: [3, 4]}",
+			`# pfc_enable is "3" at leaf0 Ethernet8, of links to hosts`,
+		}},
+	} {
+		text, _ := sonicImported(t, c.files)
+		for _, want := range c.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: no %q in\n%s", c.name, want, text)
+			}
+		}
+		if c.name != "a switch alone that pauses nothing" && strings.Contains(text, nothing) {
+			t.Errorf("%s: it says that no class is lossless:\n%s", c.name, text)
+		}
+	}
+}
+
 // TestSONiCFaults: each fault names the file, the table and key, the value and what it should
 // be; several are told at once.
 func TestSONiCFaults(t *testing.T) {
