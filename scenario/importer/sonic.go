@@ -28,6 +28,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 )
@@ -104,6 +106,7 @@ func SONiC(name string, files []SONiCFile) ([]byte, error) {
 			continue
 		}
 		c.name, c.groups, c.cables = f.Switch, c.PG.keys(), c.Cable.keys()
+		r.texts(c)
 		if host := c.Metadata.field("localhost", "hostname"); host != "" && host != f.Switch {
 			r.faultf(c, "DEVICE_METADATA|localhost", "hostname is %q; the file is called by it", host)
 		}
@@ -125,6 +128,54 @@ func SONiC(name string, files []SONiCFile) ([]byte, error) {
 	r.headroom(fabric, qos)
 	r.unused(qos.profile)
 	return r.text(name, fabric, qos), nil
+}
+
+// texts makes texts of the fields of c that are none, as SONiC does where it loads a file: of a number its
+// digits, of a list its elements with commas between them (sonic-py-swsssdk, typed_to_raw). What is
+// neither is a fault, for it would count as missing.
+func (r *sonicReader) texts(c *configDB) {
+	for _, t := range []struct {
+		name string
+		rows table
+	}{
+		{"DEVICE_METADATA", c.Metadata}, {"PORT", c.Port}, {"DEVICE_NEIGHBOR", c.Neigh}, {"DEVICE_NEIGHBOR_METADATA", c.About},
+		{"PORT_QOS_MAP", c.QOS}, {"DSCP_TO_TC_MAP", c.DSCP}, {"BUFFER_PG", c.PG}, {"BUFFER_PROFILE", c.Profile},
+		{"BUFFER_POOL", c.Pool}, {"CABLE_LENGTH", c.Cable}, {"DEFAULT_LOSSLESS_BUFFER_PARAMETER", c.Parameter},
+	} {
+		for _, key := range t.rows.keys() {
+			for _, name := range t.rows.keysOf(key) {
+				text, ok := textOf(t.rows[key][name])
+				if !ok {
+					what, _ := json.Marshal(t.rows[key][name])
+					r.faultf(c, t.name+"|"+key, "%s is %s; want a text, such as \"3,4\"", name, what)
+				}
+				t.rows[key][name] = text
+			}
+		}
+	}
+}
+
+// textOf is the text of a value of JSON, false if it has none.
+func textOf(value any) (text string, ok bool) {
+	switch value := value.(type) {
+	case string:
+		return value, true
+	case float64:
+		return strconv.FormatFloat(value, 'f', -1, 64), true
+	case bool:
+		return strconv.FormatBool(value), true
+	case []any:
+		var all []string
+		for _, v := range value {
+			one, ok := textOf(v)
+			if !ok {
+				return "", false
+			}
+			all = append(all, one)
+		}
+		return strings.Join(all, ","), true
+	}
+	return "", false
 }
 
 // plain reports whether a name can stand in a scenario.

@@ -89,6 +89,8 @@ func TestSays(t *testing.T) {
 		{[]string{"leaf0", `"admin_status": "up"`, `"admin_status": "down"`}, "links: [leaf0--spine1, leaf0--srv0,"},
 		{[]string{"leaf0", "pg_lossless_100000_5m_profile\"\n        },\n        \"Ethernet4|0", "pg_lossless_25000_5m_profile\"\n        },\n        \"Ethernet4|0"}, `# "pg_lossless_25000_5m_profile" at leaf0 Ethernet0 and 1 more: a scenario has one profile, here "pg_lossless_100000_5m_profile".`},
 		{[]string{"leaf0", `"pfc_enable": "3,4"`, `"pfc_enable": " 4, 3"`}, "pfc: {lossless: [3, 4]}"},
+		{[]string{"leaf0", `"pfc_enable": "3,4"`, `"pfc_enable": [3, "4"]`}, "pfc: {lossless: [3, 4]}"},
+		{[]string{"leaf0", `"mtu": "9100"`, `"mtu": 1500`}, "# mtu is 1500 at leaf0 Ethernet0: a scenario has one, and the largest is 9100.\n"},
 	} {
 		if text, _ := sonicImported(t, sonicClos(t, c.edits...)); !strings.Contains(text, c.want) {
 			t.Errorf("%q: no %q in\n%s", c.edits, c.want, text)
@@ -175,6 +177,10 @@ func TestSONiCFaults(t *testing.T) {
 		}},
 		{[]string{"leaf0", "\"name\": \"srv1\"", "\"name\": \"srv 1\\n\""}, []string{`leaf0.json: DEVICE_NEIGHBOR|Ethernet12: name is "srv 1\n"; want 1 to 32 letters`}},
 		{[]string{"leaf1", `"pfc_enable": "3,4"`, `"pfc_enable": "3"`}, []string{`leaf1.json: PORT_QOS_MAP|Ethernet0: pfc_enable is "3", and that of leaf0 Ethernet0 "3,4"; in a scenario all ports pause the same classes`}},
+		{[]string{"leaf0", `"pfc_enable": "3,4"`, `"pfc_enable": {"3": true}`, "spine0", `"mtu": "9100"`, `"mtu": null`}, []string{
+			`leaf0.json: PORT_QOS_MAP|Ethernet0: pfc_enable is {"3":true}; want a text, such as "3,4"`,
+			`spine0.json: PORT|Ethernet0: mtu is null; want a text`,
+		}},
 		{[]string{"leaf0", `"pfc_enable": "3,4"`, `"pfc_enable": "3,8"`}, []string{`leaf0.json: PORT_QOS_MAP|Ethernet0: pfc_enable is "3,8"; want classes 0 to 7`}},
 		{[]string{"leaf1", `"26": "1"`, `"26": "3"`}, []string{"leaf1.json: DSCP_TO_TC_MAP|AZURE: DSCP 26 is class 3, and at leaf0 lossy"}},
 		{[]string{"leaf1", `"26": "1"`, `"96": "3"`}, []string{`leaf1.json: DSCP_TO_TC_MAP|AZURE: "96": "3"; want a DSCP of 0 to 63 and a class of 0 to 7`}},
