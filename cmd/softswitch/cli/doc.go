@@ -3,7 +3,7 @@
 //
 // Read in this order: program.go (signals, errors, exit status), command.go (exit codes, arguments),
 // print.go (findings, in words or as JSON), target.go (running nodes, by a lab or a socket), plan.go
-// (scenario files), set.go (changes to them), page.go (the page of a run).
+// (scenario files), set.go (changes to them), page.go (the page of a run), output.go (files that are written).
 //
 // It does nothing of its own: a command that needs more than flags, words and exit codes has a
 // package elsewhere.

@@ -57,6 +57,9 @@ Exit status: 0 the scenario's expectation is met and the run can be trusted; 1 n
 		ValidArgsFunction: cli.UpTo(1, cli.FilesAndNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opt.Name = *name
+			if err := cli.KeepApart(slices.Concat(args, []string{opt.attach}), cli.Output{Flag: "html", File: opt.HTML}); err != nil {
+				return err
+			}
 			if opt.attach != "" {
 				return opt.playAttached(cmd, args)
 			}

@@ -58,6 +58,9 @@ Exit status: 0 everything was played; 2 something could not be.`,
   sudo softswitch compare --world live --systems itsy+bubble+trigger --json`,
 		Args: cli.Arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := opt.keepApart(opt.Scenarios); err != nil {
+				return err
+			}
 			done := cli.Reading("scenarios")
 			m, err := opt.Matrix(play.QuietLab("compare"))
 			done()
@@ -130,6 +133,11 @@ func comparisonFlags(c *cobra.Command, opt *mergeOptions) {
 	c.Flags().StringVar(&opt.markdown, "markdown", "", "file for the matrix and a text on each system")
 	c.MarkFlagFilename("html", "html")
 	c.MarkFlagFilename("markdown", "md")
+}
+
+// keepApart refuses files of a comparison that would take the place of what is read.
+func (opt *mergeOptions) keepApart(read []string) error {
+	return cli.KeepApart(read, cli.Output{Flag: "html", File: opt.html}, cli.Output{Flag: "markdown", File: opt.markdown})
 }
 
 // printComparison writes the files of a comparison and prints it. The error says what of it

@@ -106,6 +106,9 @@ func mergeFlags(c *cobra.Command, opt *mergeOptions) {
 
 // merge prints what the shards in files come to.
 func merge(files []string, opt *mergeOptions) error {
+	if err := opt.keepApart(files); err != nil {
+		return err
+	}
 	done := cli.Reading(files[0])
 	w, err := shard.Join(files)
 	done()

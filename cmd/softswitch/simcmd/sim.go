@@ -74,6 +74,9 @@ played.`,
 			if seeds.Times != 1 {
 				return repeat(cmd.Context(), args[0], in, opt, seeds, asJSON)
 			}
+			if err := cli.KeepApart(args, cli.Output{Flag: "trace", File: opt.Trace}, cli.Output{Flag: "pcap", File: opt.Pcap}, cli.Output{Flag: "html", File: opt.HTML}); err != nil {
+				return err
+			}
 			plan, err := cli.ReadPlan(args[0], in)
 			if err != nil {
 				return err

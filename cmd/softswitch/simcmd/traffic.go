@@ -38,6 +38,9 @@ Exit status: 0 everything was played; 2 something could not be.`,
 			if from < 0 {
 				return fmt.Errorf("--seed-from: %d; valid: 0 or above", from)
 			}
+			if err := cli.KeepApart(scenarios, cli.Output{Flag: "markdown", File: markdown}); err != nil {
+				return err
+			}
 			done := cli.Reading("scenarios")
 			sources, err := compare.Scenarios("sim", scenarios)
 			done()
