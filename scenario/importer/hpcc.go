@@ -114,6 +114,9 @@ func readTopology(file HPCCFile) (*fabric, error) {
 		}
 		f.links = append(f.links, l)
 	}
+	if w.end(links, "links"); w.err != nil {
+		return nil, w.err
+	}
 	for i, of := range f.of {
 		if len(of) == 0 {
 			return nil, fmt.Errorf("%s: %s has no link", file.Name, f.name(i))
@@ -145,6 +148,7 @@ func readFlows(file HPCCFile, f *fabric) (flows []flow, err error) {
 		}
 		flows = append(flows, x)
 	}
+	w.end(n, "flows")
 	return flows, w.err
 }
 

@@ -47,6 +47,21 @@ func (w *words) next(what string) string {
 	return word
 }
 
+// end refuses a number behind the last of so many: what the head of the file does not count is left out
+// otherwise. A text may follow.
+func (w *words) end(count int, what string) {
+	for w.err == nil && len(w.rest) == 0 && w.line < len(w.lines) {
+		w.rest = strings.Fields(w.lines[w.line])
+		w.line++
+	}
+	if len(w.rest) == 0 {
+		return
+	}
+	if _, err := strconv.Atoi(w.rest[0]); err == nil {
+		w.faultf("%q is behind the last of %d %s, as the head of the file counts them: correct that, or take out the rest", w.rest[0], count, what)
+	}
+}
+
 func (w *words) number(what string, lo, hi int) int {
 	word := w.next(what)
 	n, err := strconv.Atoi(word)
