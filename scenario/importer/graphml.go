@@ -4,7 +4,7 @@
 //	GraphML --read--> graph -->  scenario file
 //
 // GraphML says which nodes there are and which are joined; what else it tells is in data
-// elements, which are known by the attr.name of their key. Read are of a node label, and
+// elements, which are known by the attr.name of their key, or is the default of the key. Read are of a node label, and
 // type, kind or role, where "host" or "server" make a host of it; of an edge LinkSpeedRaw,
 // in bit/s, as the zoo has it.
 //

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,20 +27,33 @@ type graphmlNode struct {
 	host      bool
 }
 
-// edge joins nodes a and z; rate is 0 if none is told.
+// edge joins nodes a and z; rate is 0 if none is told. One that is only the reverse of another, before
+// it, has no nodes.
 type edge struct {
-	a, z int
-	rate unit.Rate
-	line int
+	a, z    int
+	reverse int // if a is -1: of which edge
+	rate    unit.Rate
+	line    int
+}
+
+// graphmlKey is a key, of which data of what it is for have a value; others have the usual one.
+type graphmlKey struct{ id, name, of, usual string }
+
+// told says that a node, by its number, has a value of its own of a key.
+type told struct {
+	n   int
+	key string
 }
 
 // graphmlReader reads a file element by element.
 type graphmlReader struct {
 	file     string
 	d        *xml.Decoder
-	keys     map[string]string // attr.name by id
-	index    map[string]int    // of nodes, by id
-	back     map[[2]int]int    // edges of a directed graph, from z to a, whose reverse has not come
+	keys     map[string]*graphmlKey // by id
+	key      *graphmlKey            // the one read last
+	told     map[told]bool
+	index    map[string]int   // of nodes, by id
+	back     map[[2]int][]int // edges of a directed graph, from z to a, whose reverse has not come
 	directed bool
 	graphs   int
 	g        graph
@@ -50,7 +65,7 @@ func (r *graphmlReader) faultf(format string, args ...any) error {
 }
 
 func readGraphML(file string, data []byte) (*graph, error) {
-	r := graphmlReader{file: file, d: xml.NewDecoder(bytes.NewReader(data)), keys: map[string]string{}, index: map[string]int{}, back: map[[2]int]int{}}
+	r := graphmlReader{file: file, d: xml.NewDecoder(bytes.NewReader(data)), keys: map[string]*graphmlKey{}, told: map[told]bool{}, index: map[string]int{}, back: map[[2]int][]int{}}
 	r.d.CharsetReader = func(label string, _ io.Reader) (io.Reader, error) {
 		return nil, fmt.Errorf("encoding %q: write it as UTF-8", label)
 	}
@@ -70,7 +85,7 @@ func readGraphML(file string, data []byte) (*graph, error) {
 				return nil, r.faultf("<%s> where <graphml> should be", name)
 			}
 			in = append(in, name)
-			if name == "data" {
+			if name == "data" || name == "default" {
 				in = in[:len(in)-1]
 				err = r.data(in, t)
 			} else {
@@ -86,6 +101,12 @@ func readGraphML(file string, data []byte) (*graph, error) {
 	if len(r.g.edges) == 0 {
 		return nil, fmt.Errorf("%s: no edges: a fabric has some", file)
 	}
+	if err := r.join(); err != nil {
+		return nil, err
+	}
+	if err := r.fill(); err != nil {
+		return nil, err
+	}
 	return &r.g, r.degrees()
 }
 
@@ -93,7 +114,8 @@ func readGraphML(file string, data []byte) (*graph, error) {
 func (r *graphmlReader) start(t xml.StartElement) error {
 	switch t.Name.Local {
 	case "key":
-		r.keys[attr(t, "id")] = attr(t, "attr.name")
+		r.key = &graphmlKey{id: attr(t, "id"), name: attr(t, "attr.name"), of: attr(t, "for")}
+		r.keys[r.key.id] = r.key
 	case "graph":
 		if r.graphs++; r.graphs > 1 {
 			return r.faultf("a second graph: a scenario has one, and none within a node")
@@ -140,18 +162,19 @@ func (r *graphmlReader) edge(t xml.StartElement) error {
 		directed = d == "true"
 	}
 	if directed {
-		if r.back[ends] > 0 {
-			r.back[ends]--
-			e.a = -1 // its reverse is there: what its data say is dropped with it
+		if ways := r.back[ends]; len(ways) > 0 {
+			e.a, e.reverse = -1, ways[0]
+			r.back[ends] = ways[1:]
 		} else {
-			r.back[[2]int{ends[1], ends[0]}]++
+			from := [2]int{ends[1], ends[0]}
+			r.back[from] = append(r.back[from], len(r.g.edges))
 		}
 	}
 	r.g.edges = append(r.g.edges, e)
 	return nil
 }
 
-// data reads a data element of what is open last.
+// data reads a data element of what is open last, or the default of a key.
 func (r *graphmlReader) data(in []string, t xml.StartElement) error {
 	var text struct {
 		Text string `xml:",chardata"`
@@ -160,21 +183,81 @@ func (r *graphmlReader) data(in []string, t xml.StartElement) error {
 		return r.faultf("not XML: %v", err)
 	}
 	value := strings.TrimSpace(text.Text)
-	switch of, key := in[len(in)-1], r.keys[attr(t, "key")]; {
+	key := r.keys[attr(t, "key")]
+	switch of := in[len(in)-1]; {
+	case of == "key" && t.Name.Local == "default":
+		r.key.usual = value
+	case key == nil || t.Name.Local != "data":
 	case of == "node" && len(r.g.nodes) > 0:
-		n := &r.g.nodes[len(r.g.nodes)-1]
-		switch key {
-		case "label":
-			n.label = value
-		case "type", "kind", "role":
-			n.host = n.host || strings.EqualFold(value, "host") || strings.EqualFold(value, "server")
+		n := len(r.g.nodes) - 1
+		r.told[told{n, key.id}] = true
+		r.putNode(n, key, value)
+	case of == "edge" && len(r.g.edges) > 0:
+		return r.putEdge(len(r.g.edges)-1, key, value)
+	}
+	return nil
+}
+
+// putNode gives node n the value of a key.
+func (r *graphmlReader) putNode(n int, key *graphmlKey, value string) {
+	switch key.name {
+	case "label":
+		r.g.nodes[n].label = value
+	case "type", "kind", "role":
+		r.g.nodes[n].host = r.g.nodes[n].host || strings.EqualFold(value, "host") || strings.EqualFold(value, "server")
+	}
+}
+
+// putEdge gives edge n the value of a key.
+func (r *graphmlReader) putEdge(n int, key *graphmlKey, value string) error {
+	if key.name != "LinkSpeedRaw" {
+		return nil
+	}
+	x, err := strconv.ParseFloat(value, 64)
+	if err != nil || !(x >= 1 && x <= 1e15) {
+		return r.faultf("LinkSpeedRaw: %q is not a rate in bit/s", value)
+	}
+	r.g.edges[n].rate = unit.Rate(math.Round(x))
+	return nil
+}
+
+// fill gives nodes and edges the usual value of each key of which they have none.
+func (r *graphmlReader) fill() error {
+	for _, id := range slices.Sorted(maps.Keys(r.keys)) {
+		key := r.keys[id]
+		if key.usual == "" {
+			continue
 		}
-	case of == "edge" && key == "LinkSpeedRaw" && len(r.g.edges) > 0:
-		x, err := strconv.ParseFloat(value, 64)
-		if err != nil || !(x >= 1 && x <= 1e15) {
-			return r.faultf("LinkSpeedRaw: %q is not a rate in bit/s", value)
+		for n := range r.g.nodes {
+			if key.isOf("node") && !r.told[told{n, id}] {
+				r.putNode(n, key, key.usual)
+			}
 		}
-		r.g.edges[len(r.g.edges)-1].rate = unit.Rate(math.Round(x))
+		for n, e := range r.g.edges {
+			if key.isOf("edge") && e.rate == 0 {
+				if err := r.putEdge(n, key, key.usual); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// isOf reports whether a key is for nodes, or for edges.
+func (k *graphmlKey) isOf(what string) bool { return k.of == what || k.of == "all" || k.of == "" }
+
+// join gives edges the rate that only their reverse has.
+func (r *graphmlReader) join() error {
+	for _, e := range r.g.edges {
+		if e.a >= 0 || e.rate == 0 {
+			continue
+		}
+		forth := &r.g.edges[e.reverse]
+		if forth.rate != 0 && forth.rate != e.rate {
+			return fmt.Errorf("%s:%d: LinkSpeedRaw is %d, and of the reverse in line %d %d: a link has one rate", r.file, e.line, e.rate, forth.line, forth.rate)
+		}
+		forth.rate = e.rate
 	}
 	return nil
 }

@@ -55,9 +55,15 @@ func TestGraphML(t *testing.T) {
 	for text, want := range map[string]string{
 		zoo: `s0--s1 2.5; s1--s2 100; s2--s1#2 10; s0--host0 100; s1--host1 100; s2--host2 100; ` +
 			`s0 is "Global \"Crossing\"".; s1 is "Bern".; s2 is "2".; 1 of 3 links have no rate in it: 100Gbit/s is supposed.; It has no hosts: each switch has one.`,
-		// An edge and its reverse are one link of a directed graph.
-		strings.Replace(zoo, "undirected", "directed", 1): `s0--s1 2.5; s1--s2 100; s0--host0 100; s1--host1 100; s2--host2 100; ` +
-			`s0 is "Global \"Crossing\"".; s1 is "Bern".; s2 is "2".; 1 of 2 links have no rate in it: 100Gbit/s is supposed.; It has no hosts: each switch has one.`,
+		// An edge and its reverse are one link of a directed graph, with the rate that either has.
+		strings.Replace(zoo, "undirected", "directed", 1): `s0--s1 2.5; s1--s2 10; s0--host0 100; s1--host1 100; s2--host2 100; ` +
+			`s0 is "Global \"Crossing\"".; s1 is "Bern".; s2 is "2".; It has no hosts: each switch has one.`,
+		// The default is not what an edge has of its reverse.
+		strings.NewReplacer("undirected", "directed", `id="d35" />`, `id="d35"><default>1e9</default></key>`).Replace(zoo): `s0--s1 2.5; s1--s2 10; s0--host0 100; s1--host1 100; s2--host2 100; ` +
+			`s0 is "Global \"Crossing\"".; s1 is "Bern".; s2 is "2".; It has no hosts: each switch has one.`,
+		// A node and an edge without a value have the default of its key.
+		strings.NewReplacer(`id="d33" />`, `id="d33"><default>host</default></key>`, `id="d35" />`, `id="d35"><default>1e9</default></key>`,
+			`Bern</data>`, `Bern</data><data key="d33">switch</data>`, "1e10", "1e9").Replace(one): `h0--s1 2.5; s1--h2 1; h0 is "Global \"Crossing\"".; s1 is "Bern".; h2 is "2".`,
 		hosts.Replace(one): `a--b 2.5; b--c 100; a is "Global \"Crossing\"".; b is "Bern".; 1 of 2 links have no rate in it: 100Gbit/s is supposed.`,
 	} {
 		if got := graphmlImported(t, text); got != want {
@@ -68,17 +74,18 @@ func TestGraphML(t *testing.T) {
 
 func TestGraphMLFaults(t *testing.T) {
 	for want, edit := range map[string][2]string{
-		"zoo.graphml:1: <html> where <graphml> should be":                                             {zoo, "<html/>"},
-		"zoo.graphml:1: not XML: XML syntax error on line 1: unexpected EOF":                          {zoo, "<graphml>"},
-		"zoo.graphml: no edges: a fabric has some":                                                    {zoo, "<graphml/>"},
-		`zoo.graphml:8: node "0": an id of its own is missing`:                                        {`<node id="1">`, `<node id="0">`},
-		`zoo.graphml:10: target "9": no node before the edge has this id`:                             {`source="0" target="1"`, `source="0" target="9"`},
-		`zoo.graphml:11: node "2" is joined to itself`:                                                {`source="1" target="2"`, `source="2" target="2"`},
-		`zoo.graphml:10: LinkSpeedRaw: "fast" is not a rate in bit/s`:                                 {"2500000000.0", "fast"},
-		"zoo.graphml:9: a second graph: a scenario has one, and none within a node":                   {`<node id="2" />`, `<node id="2"><graph/></node>`},
-		"zoo.graphml:9: <hyperedge>: a link of a scenario joins two nodes":                            {`<node id="2" />`, `<node id="2" /><hyperedge/>`},
-		"zoo.graphml:12: a host gets a second link: it has one":                                       {`<node id="2" />`, `<node id="2"><data key="d33">host</data></node>`},
-		`zoo.graphml:1: not XML: xml: opening charset "latin1": encoding "latin1": write it as UTF-8`: {"utf-8", "latin1"},
+		"zoo.graphml:1: <html> where <graphml> should be":                                                            {zoo, "<html/>"},
+		"zoo.graphml:1: not XML: XML syntax error on line 1: unexpected EOF":                                         {zoo, "<graphml>"},
+		"zoo.graphml: no edges: a fabric has some":                                                                   {zoo, "<graphml/>"},
+		`zoo.graphml:8: node "0": an id of its own is missing`:                                                       {`<node id="1">`, `<node id="0">`},
+		`zoo.graphml:10: target "9": no node before the edge has this id`:                                            {`source="0" target="1"`, `source="0" target="9"`},
+		`zoo.graphml:11: node "2" is joined to itself`:                                                               {`source="1" target="2"`, `source="2" target="2"`},
+		`zoo.graphml:10: LinkSpeedRaw: "fast" is not a rate in bit/s`:                                                {"2500000000.0", "fast"},
+		"zoo.graphml:12: LinkSpeedRaw is 10000000000, and of the reverse in line 11 5000000000: a link has one rate": {zoo, strings.NewReplacer("undirected", "directed", `target="2" />`, `target="2"><data key="d35">5e9</data></edge>`).Replace(zoo)},
+		"zoo.graphml:9: a second graph: a scenario has one, and none within a node":                                  {`<node id="2" />`, `<node id="2"><graph/></node>`},
+		"zoo.graphml:9: <hyperedge>: a link of a scenario joins two nodes":                                           {`<node id="2" />`, `<node id="2" /><hyperedge/>`},
+		"zoo.graphml:12: a host gets a second link: it has one":                                                      {`<node id="2" />`, `<node id="2"><data key="d33">host</data></node>`},
+		`zoo.graphml:1: not XML: xml: opening charset "latin1": encoding "latin1": write it as UTF-8`:                {"utf-8", "latin1"},
 	} {
 		_, err := importer.GraphML("zoo", "zoo.graphml", []byte(strings.Replace(zoo, edit[0], edit[1], 1)), 100e9)
 		if err == nil || err.Error() != want {
