@@ -421,6 +421,12 @@ func (d *Doc) fillScalar(n ast.Node, v reflect.Value, path string) {
 		d.Faultf(path, "%s where %s should be", describe(n), kindName(v))
 		return
 	}
+	if v.CanInt() || v.CanUint() {
+		if digits := strings.TrimLeft(text, "+-"); len(digits) > 1 && digits[0] == '0' && '0' <= digits[1] && digits[1] <= '9' {
+			d.Faultf(path, "%q begins with 0, so that it counts by eights for some (YAML 1.1) and by tens for others: write it without", text)
+			return
+		}
+	}
 	switch v.Kind() {
 	case reflect.String:
 		v.SetString(text)

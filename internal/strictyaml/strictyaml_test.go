@@ -71,6 +71,8 @@ func TestFaults(t *testing.T) {
 		"name: [1]":                      "x:1: name: a list where a word should be",
 		"on: yes":                        `x:1: on: "yes" is neither true nor false`,
 		"port: 65536":                    `x:1: port: "65536" is not a whole number of 0 to 65535`,
+		"port: 010":                      `x:1: port: "010" begins with 0, so that it counts by eights for some (YAML 1.1) and by tens for others: write it without`,
+		"list: [{a: -08}]":               `x:1: list[0].a: "-08" begins with 0, so that it counts by eights for some (YAML 1.1) and by tens for others: write it without`,
 		"port: 1.5":                      `x:1: port: "1.5" is not a whole number of 0 to 65535`,
 		"list: {a: 1}":                   "x:1: list: keys and values where a list should be",
 		"list: [{a: x}, {a: y}]":         "x:1: list[0].a: \"x\" is not a whole number\nx:1: list[1].a: \"y\" is not a whole number",
