@@ -371,6 +371,7 @@ func ParseSet(name string, data []byte, known Known, settings ...strictyaml.Sett
 	if s.Name == "" {
 		p.Faultf("name", "missing: a scenario has a name")
 	}
+	p.oneLine("name", s.Name)
 	p.choice("trust", s.Trust, []string{"dscp", "pcp"})
 	p.choice("detector", s.Detector, append([]string{"none"}, known.Detectors...))
 	p.choice("response", s.Response, append([]string{"none"}, known.Responses...))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"softswitch/host"
 	"softswitch/node/config"
@@ -35,6 +36,13 @@ func (p *parser) flows(s *Scenario, flows []fileFlow) (out []Flow) {
 		out = append(out, all...)
 	}
 	return out
+}
+
+// oneLine refuses a name that would end a line of a verdict, or steer the terminal that shows it.
+func (p *parser) oneLine(path, name string) {
+	if strings.ContainsFunc(name, unicode.IsControl) {
+		p.Faultf(path, "%q has a control character, such as the end of a line: a name has none", name)
+	}
 }
 
 // entry returns the flows of one entry.
@@ -87,6 +95,7 @@ func (p *parser) element(path string, i int) string {
 
 // flow returns what the flows of an entry have in common, besides where they go to.
 func (p *parser) flow(path string, f fileFlow) Flow {
+	p.oneLine(path+".name", f.Name)
 	flow := Flow{
 		Name: f.Name, at: path,
 		Class: unit.Priority(p.within(path+".class", or(f.Class, defaultClass), 0, unit.Priorities-1)),
