@@ -62,7 +62,23 @@ func (r *sonicReader) fabric() (links []sonicLink) {
 		}
 	}
 	r.nameHosts(links, hosts)
+	r.tellUnlinked()
 	return links
+}
+
+// tellUnlinked tells of the ports that are up, and of which no table says where they lead.
+func (r *sonicReader) tellUnlinked() {
+	var unsaid alikes
+	for _, c := range r.configs {
+		for _, port := range c.Port.keys() {
+			if c.Neigh[port] == nil && c.Port.field(port, "admin_status") == "up" {
+				unsaid.add(end{c, port}.String(), "")
+			}
+		}
+	}
+	for _, key := range unsaid.keys {
+		r.notef("DEVICE_NEIGHBOR has nothing of %s, up by admin_status: they have no link", unsaid.at(key))
+	}
 }
 
 // known finds the ports that a table's keys name and PORT does not have. A key is ports with commas
