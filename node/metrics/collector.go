@@ -93,6 +93,7 @@ func (out sink) live(node string, l observe.Live) {
 func (out sink) port(w *observe.Switch, p *observe.Port) {
 	out.flag(portUp, p.Up, w.Name, p.Name)
 	out.count(ringDrops, p.Link.Drops, w.Name, p.Name)
+	out.count(truncated, p.Link.Truncated, w.Name, p.Name)
 	out.count(linkBusy, p.Link.Busy, w.Name, p.Name)
 	out.count(linkLost, p.Link.Lost, w.Name, p.Name)
 	out.count(linkReopened, p.Link.Reopened, w.Name, p.Name)
@@ -187,6 +188,7 @@ func (out sink) host(h *observe.Host) {
 	out.put(up, 1, h.Name, "host")
 	out.live(h.Name, h.Live)
 	out.count(ringDrops, h.Link.Drops, h.Name, "")
+	out.count(truncated, h.Link.Truncated, h.Name, "")
 	out.count(linkBusy, h.Link.Busy, h.Name, "")
 	out.count(linkLost, h.Link.Lost, h.Name, "")
 	out.count(linkReopened, h.Link.Reopened, h.Name, "")

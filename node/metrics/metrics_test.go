@@ -45,7 +45,7 @@ func fabric() Sample {
 	p.Pause[3] = observe.Pause{Count: 6, Time: 2 * unit.Second, Start: 3 * unit.Second}
 	p.Queue[3] = observe.Queue{Bytes: 700, Watermark: 800}
 	p.Group[3] = observe.Group{Bytes: 500, Headroom: 100, Watermark: 900, HeadroomWatermark: 200}
-	p.RxFrames[0], p.Link.Drops, p.Link.Busy = 7, 1, 2
+	p.RxFrames[0], p.Link.Drops, p.Link.Truncated, p.Link.Busy = 7, 1, 3, 2
 	history := j.History()
 	history.Deadlocks, history.Rerouted = 3, 4
 	history.InForce = []observe.Place{{Port: "a", Class: 3}}
@@ -55,7 +55,7 @@ func fabric() Sample {
 	w := &observe.Watchdog{Queues: []observe.WatchdogQueue{{Port: "a", Class: 3}}}
 	w.Queues[0].Detected, w.Queues[0].Restored, w.Queues[0].Stormed = 2, 1, true
 	h := observe.Host{Name: "h1", Sent: []host.Sent{{Name: "f", Frames: 12}}, Received: []host.Received{{Number: 4, Frames: 13, Bytes: 1300, Lost: 2}}}
-	h.Counters.RxPause[3], h.Counters.Overflow = 9, 3
+	h.Counters.RxPause[3], h.Counters.Overflow, h.Link.Truncated = 9, 3, 4
 	h.Counters.RC = host.BadPackets{Malformed: 1, ICRC: 2, UnknownQP: 3}
 	for i := range uint64(2) {
 		h.Sent = append(h.Sent, host.Sent{Name: fmt.Sprint("rc", i), Messages: &host.Messages{
@@ -128,6 +128,8 @@ func TestValues(t *testing.T) {
 		`softswitch_host_bad_packets_total{host="h1",reason="icrc"} 2`,
 		`softswitch_host_bad_packets_total{host="h1",reason="unknown_qp"} 3`,
 		`softswitch_lateness_seconds{node="s1"} 0.001`,
+		`softswitch_link_truncated_packets_total{node="s1",port="a"} 3`,
+		`softswitch_link_truncated_packets_total{node="h1",port=""} 4`,
 	} {
 		if !strings.Contains(text, want+"\n") {
 			t.Errorf("no line %s", want)
