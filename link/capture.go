@@ -202,7 +202,7 @@ func (c *Capture) writeLoop() {
 		c.await(&p, known)
 		if err := c.write(p); err != nil {
 			c.err = err
-			c.fail()
+			c.fail(p)
 			return
 		}
 		for _, done := range p.syncs {
@@ -270,10 +270,15 @@ func (c *Capture) writeFrame(f captured, data []byte) error {
 	return c.out.WritePacket(p)
 }
 
-func (c *Capture) fail() {
+// fail ends the capture after p could not be written: all of it, and what waits behind it, is
+// missed.
+func (c *Capture) fail(p portion) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.failed = true
+	missed := uint64(len(p.frames) + len(c.filling))
+	c.stats.Captured -= missed
+	c.stats.Missed += missed
 }
 
 // Stats returns the counts since the capture began.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -253,6 +254,53 @@ func TestCaptureOnFullDisk(t *testing.T) {
 	if err := c.Close(); !errors.Is(err, errDisk) {
 		t.Errorf("Close = %v, want the file's error", err)
 	}
+}
+
+// TestCaptureOnFullDiskMissesWhatWaits: frames that wait to be written when the file fails are
+// missed, those of the portion that fails and those behind it.
+func TestCaptureOnFullDiskMissesWhatWaits(t *testing.T) {
+	file := &dyingFile{writing: make(chan struct{}), fail: make(chan struct{})}
+	taps, c := capturing(t, file, nil)
+	fail := sync.OnceFunc(func() { close(file.fail) })
+	t.Cleanup(fail) // before the capture's own clean-up, which waits for it
+	a, b := Pipe()
+	tapped := taps.tap(a, "a")
+	if err := c.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	send(t, tapped, numbered(1, 60))
+	receive(t, b, 1)
+	if err := c.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	file.dying.Store(true)
+	send(t, tapped, numbered(2, 60), numbered(3, 60))
+	<-file.writing
+	send(t, tapped, numbered(4, 60))
+	receive(t, b, 3)
+	fail()
+	<-c.ended
+	if s := c.Stats(); s != (CaptureStats{Captured: 1, Missed: 3}) {
+		t.Errorf("stats %+v, want 1 captured and 3 missed", s)
+	}
+	if err := c.Close(); !errors.Is(err, errDisk) {
+		t.Errorf("Close = %v, want the file's error", err)
+	}
+}
+
+// dyingFile takes all writes until it is dying; one then says that it is writing, and fails at fail.
+type dyingFile struct {
+	dying         atomic.Bool
+	writing, fail chan struct{}
+}
+
+func (f *dyingFile) Write(p []byte) (int, error) {
+	if !f.dying.Load() {
+		return len(p), nil
+	}
+	close(f.writing)
+	<-f.fail
+	return 0, errDisk
 }
 
 func TestLinkOutlivesCapture(t *testing.T) {
