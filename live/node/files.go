@@ -8,16 +8,18 @@ import (
 	"softswitch/internal/timer"
 	"softswitch/link"
 	"softswitch/live"
+	"softswitch/live/record"
 	"softswitch/node/observe"
 )
 
 // files is what a node writes, and what went wrong with it. The zero value writes
 // nothing.
 type files struct {
-	log      *eventLog     // nil for none
-	capture  *link.Capture // nil for none
-	restarts int           // of the machine in this process
-	ports    []live.Port   // of which to tell what their wires do
+	log       *eventLog        // nil for none
+	capture   *link.Capture    // nil for none
+	recording *record.Recorder // nil for none
+	restarts  int              // of the machine in this process
+	ports     []live.Port      // of which to tell what their wires do
 }
 
 // live is what to report about a node apart from its machine.
@@ -34,6 +36,11 @@ func (f *files) live(n *live.Node) observe.Live {
 	if f.capture != nil {
 		if err := f.capture.Err(); err != nil {
 			out.Problems = append(out.Problems, fmt.Sprintf("capture: %v", err))
+		}
+	}
+	if f.recording != nil {
+		if err := f.recording.Err(); err != nil {
+			out.Problems = append(out.Problems, err.Error())
 		}
 	}
 	return out

@@ -62,8 +62,8 @@ func (r *runner) hostRequest(n *live.Node, h *host.Host, end *keeper[observe.Hos
 	case "start", "stop", "act":
 		do := replay.Request{Do: req.Do, Args: req.Args}
 		n.Do(func(now unit.Time) {
-			if err = do.Apply(h, &cfg, now); err == nil && r.rec != nil {
-				r.rec.Request(now, do)
+			if err = do.Apply(h, &cfg, now); err == nil && r.files.recording != nil {
+				r.files.recording.Request(now, do)
 			}
 		})
 		return nil, err

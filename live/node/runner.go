@@ -31,9 +31,8 @@ type runner struct {
 	live    config.Live
 	machine live.Machine
 	ports   []live.Port
-	record  string        // path of a recording; empty for none
-	header  replay.Header // of the recording
-	rec     *record.Recorder
+	record  string                          // path of a recording; empty for none
+	header  replay.Header                   // of the recording
 	journal *observe.Journal                // reads the events; nil for none
 	sample  func(*live.Node) metrics.Sample // what to serve to Prometheus
 	undo    []func()
@@ -265,7 +264,7 @@ func (r *runner) recorded() (live.Machine, error) {
 		return nil, fmt.Errorf("recording: %w", err)
 	}
 	r.header.Name, r.header.Batch, r.header.Granularity = r.name, live.Batch, live.Granularity
-	r.rec = record.New(r.machine, f, r.header, r.node())
-	r.closeAtEnd("recording", func() error { return errors.Join(r.rec.Close(), f.Close()) })
-	return r.rec, nil
+	r.files.recording = record.New(r.machine, f, r.header, r.node())
+	r.closeAtEnd("recording", func() error { return errors.Join(r.files.recording.Close(), f.Close()) })
+	return r.files.recording, nil
 }

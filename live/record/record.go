@@ -72,6 +72,13 @@ func (r *Recorder) Close() error {
 	r.more.Signal()
 	r.mu.Unlock()
 	<-r.done
+	return r.Err()
+}
+
+// Err says why the recording is incomplete, nil so far if it is not.
+func (r *Recorder) Err() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	switch {
 	case r.err != nil:
 		return fmt.Errorf("recording: %w", r.err)

@@ -102,6 +102,9 @@ func (w *stuckWriter) Write(b []byte) (int, error) {
 func TestRecorderIsFull(t *testing.T) {
 	w := &stuckWriter{begun: make(chan struct{}), letGo: make(chan struct{})}
 	rec := recorded(t, w, 2*batchBytes)
+	if err := rec.Err(); err != nil {
+		t.Errorf("Err at first: %v", err)
+	}
 	forward(t, rec, 3000)
 	<-w.begun
 	rec.mu.Lock()
@@ -109,6 +112,9 @@ func TestRecorderIsFull(t *testing.T) {
 		t.Errorf("the recorder holds %d bytes, full %v; want few, true", n, rec.full)
 	}
 	rec.mu.Unlock()
+	if err := rec.Err(); err == nil || !strings.Contains(err.Error(), "ended early") {
+		t.Errorf("Err while the disk stands still: %v; want that it ended early", err)
+	}
 	close(w.letGo)
 	if err := rec.Close(); err == nil || !strings.Contains(err.Error(), "ended early") {
 		t.Errorf("Close: %v; want that it ended early", err)
