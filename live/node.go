@@ -124,6 +124,7 @@ type port struct {
 	// use.
 	change  sync.Mutex
 	running bool      // guarded by change: the interface is running, according to Watch
+	told    int       // guarded by change: how often Watch has told of the interface
 	opened  time.Time // guarded by change: when the link was opened
 
 	linkMu   sync.Mutex

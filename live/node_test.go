@@ -893,6 +893,13 @@ func TestLinkThatCannotBeOpenedAgain(t *testing.T) {
 	b.setLink(1, 2, true)
 	b.write(0, frame(0, 1, 1, false))
 	wantNumbers(t, "after another try", b.read(1, 1), 1)
+
+	broken.Store(true)
+	b.setLink(1, 3, true)
+	broken.Store(false)
+	b.awaitEvents(event.LinkUp, 4) // nobody tells of the interface again
+	b.write(0, frame(0, 1, 2, false))
+	wantNumbers(t, "after a try of its own", b.read(1, 1), 2)
 }
 
 // deaf is a link whose Read fails.

@@ -20,6 +20,7 @@ func (n *Node) setLink(s LinkState) {
 func (p *port) setLink(s LinkState) {
 	p.change.Lock()
 	defer p.change.Unlock()
+	p.told++
 	p.linkMu.Lock()
 	stale := p.index != 0 && p.index != s.Index || p.link != nil && s.Index == 0 // which may be known only now
 	missing := p.link == nil && s.Index != 0
@@ -39,6 +40,8 @@ func (p *port) setLink(s LinkState) {
 		if err := p.begin(s.Index); err != nil {
 			p.node.opt.Warn("port %s: %v", p.opt.Name, err)
 			up = false
+			told := p.told
+			p.node.loops.Go(func() { p.retry(s.Index, told) })
 		}
 	}
 	p.node.Do(func(now unit.Time) {
@@ -111,8 +114,30 @@ func (p *port) read() {
 }
 
 // reopenEvery is the shortest time between two attempts to open a link that cannot be
-// read.
+// opened, or not be read.
 const reopenEvery = time.Second
+
+// retry opens the interface that setLink, told of the port for the told-th time, could not open,
+// once it can be, unless setLink is told of the port again.
+func (p *port) retry(index, told int) {
+	n := p.node
+	p.change.Lock()
+	defer p.change.Unlock()
+	for {
+		p.change.Unlock()
+		n.sleep(reopenEvery)
+		p.change.Lock()
+		if n.over() || p.told != told || p.current() != nil {
+			return
+		}
+		err := p.begin(index)
+		if err == nil {
+			n.Do(func(now unit.Time) { n.machine.SetLink(now, p.n, true) })
+			return
+		}
+		n.opt.Warn("port %s: %v", p.opt.Name, err)
+	}
+}
 
 // reopen opens the port's link again after reading l failed with cause, if l is still
 // the port's link. If it was opened just now, or opening fails, the port is down in the
