@@ -137,12 +137,23 @@ func (f *far) start(ctx context.Context, working *sync.WaitGroup) error {
 func (f *far) open(kind byte) (stream, error) {
 	s, err := f.session.OpenStream()
 	if err == nil {
-		_, err = s.Write([]byte{kind})
+		if _, err = s.Write([]byte{kind}); err != nil {
+			s.Close()
+		}
 	}
-	if err != nil {
-		return stream{}, f.gone()
+	switch {
+	case err == nil:
+		return stream{s}, nil
+	case outlived(err):
+		return stream{}, fmt.Errorf("node %s: %s: %w", f.node.Name, strings.Join(f.node.Via, " "), err)
 	}
-	return stream{s}, nil
+	return stream{}, f.gone()
+}
+
+// outlived reports whether a session goes on after this error of a stream. After any other it ends,
+// if not yet.
+func outlived(err error) bool {
+	return errors.Is(err, yamux.ErrConnectionWriteTimeout) || errors.Is(err, yamux.ErrConnectionReset) || errors.Is(err, yamux.ErrStreamsExhausted)
 }
 
 // gone is what to tell who asks a node that is not reached any more.
@@ -191,6 +202,9 @@ func (f *far) copyLog(path string) {
 	for {
 		s, err := f.open(ofLog)
 		if err != nil {
+			if !f.session.IsClosed() {
+				fmt.Fprintf(os.Stderr, "reach: event log: %v\n", err)
+			}
 			return
 		}
 		out, err := safefile.Create(path + ".next")

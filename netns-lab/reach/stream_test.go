@@ -10,6 +10,10 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/hashicorp/yamux"
+
+	netnslab "softswitch/netns-lab"
 )
 
 // end is one end of a joined pair, as a script.
@@ -34,6 +38,36 @@ func (e *end) Close() error {
 func TestStoppedNodeIsNotGone(t *testing.T) {
 	if c := config(); c.EnableKeepAlive || c.StreamOpenTimeout != 0 {
 		t.Errorf("keep-alives: %t; a stream that is not answered ends the session after %v", c.EnableKeepAlive, c.StreamOpenTimeout)
+	}
+}
+
+// TestNodeThatIsStuckIsNotGone: a client is told when a stream cannot be opened although the agent
+// lives, and does not wait for its end.
+func TestNodeThatIsStuckIsNotGone(t *testing.T) {
+	c := config()
+	c.ConnectionWriteTimeout = 10 * time.Millisecond
+	near, other := net.Pipe() // that nobody reads
+	defer other.Close()
+	session, err := yamux.Client(near, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	s1 := &far{node: netnslab.NodeState{Name: "s1", Via: []string{"ssh", "there"}}, session: session, ended: make(chan struct{})}
+	said := make(chan error, 1)
+	go func() {
+		_, err := s1.open(toNode)
+		said <- err
+	}()
+	select {
+	case err := <-said:
+		if want := "node s1: ssh there: connection write timeout"; err == nil || err.Error() != want {
+			t.Errorf("open: %v, want %s", err, want)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("the client still waits")
+		close(s1.ended)
+		<-said
 	}
 }
 
