@@ -1,5 +1,6 @@
-// The budget keeps what a node does for clients below a quarter of a processor, however many
-// there are and whatever they send. A node forwards frames beside it, often on the same processor:
+// The budget keeps what a node does for clients to a quarter of a processor, however many there
+// are and whatever they send, as long as an answer takes no more than RestMax/restTimes, 17 ms: the
+// rest after a longer one does not grow with it. A node forwards frames beside it, often on the same processor:
 // what its clients take without bound, frames are lost for.
 //
 //	clients --> Budgeted, one in RestMin --> a request, read --> its answer, and then Rest

@@ -16,8 +16,9 @@
 //     other user can put another in its place, and nothing of another user is removed for it;
 //     a client tells nothing to a process of another user, root's apart;
 //   - one-server: a socket on which a process listens is never taken over;
-//   - one-at-a-time: requests are handled one after the other with a pause after each, so
-//     that they take at most a quarter of a processor from forwarding (budget.go). What is refused takes its turn too, arguments are read in
+//   - one-at-a-time: requests are handled one after the other with a rest after each, so
+//     that they take at most a quarter of a processor from forwarding, unless an answer takes
+//     longer than 17 ms (budget.go). What is refused takes its turn too, arguments are parsed in
 //     it, and clients are let in one after the other;
 //   - bounded: a request takes at most headerMax and requestMax bytes of memory, an answer
 //     answerMax of its reader's, and

@@ -19,6 +19,7 @@ import (
 // at once.
 const wireRing = link.DefaultRingBytes
 
+// RunNIC runs a NIC until ctx ends.
 func RunNIC(ctx context.Context, cfg config.Host) error {
 	n, err := nic.New(cfg.BuildNIC(live.Batch, live.Granularity))
 	if err != nil {

@@ -13,8 +13,9 @@
 //     user can clear;
 //   - bounded: at most scrapesMax scrapes at a time and connectionsMax connections, of which
 //     each is for one request; one answer is made at a time, with a rest after it, so that
-//     scrapes take at most a quarter of a processor from forwarding (control.Budgeted); a
-//     client that does not ask in time, or does not read, is disconnected;
+//     scrapes take at most a quarter of a processor from forwarding, unless an answer takes
+//     longer than 17 ms (control.Rest); a client that does not ask in time, or does not
+//     read, is disconnected;
 //   - not-for-pages: a browser gets nothing for another site's page (Guard);
 //   - a node that does not answer shows as softswitch_up 0, and does not fail the
 //     scrape;
