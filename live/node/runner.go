@@ -49,7 +49,7 @@ type runner struct {
 // run runs the node until ctx ends. handle answers control requests.
 func (r *runner) run(ctx context.Context, handle func(*live.Node, control.Request) (any, error)) (err error) {
 	defer func() { err = r.end(ctx, err) }()
-	r.live.Control, r.live.Events = r.at.path(r.live.Control), r.at.path(r.live.Events)
+	r.live.Control, r.live.Events, r.live.Pcap = r.at.path(r.live.Control), r.at.path(r.live.Events), r.at.path(r.live.Pcap)
 	for i := range r.ports {
 		r.ports[i].Crowded = r.at.Crowded
 	}

@@ -111,6 +111,25 @@ func TestNodeThatCannotServeIsClosed(t *testing.T) {
 	}
 }
 
+// Relative paths in a node's configuration are of the directory of its place.
+func TestPathsAreOfThePlace(t *testing.T) {
+	t.Chdir(t.TempDir())
+	dir := t.TempDir()
+	r := runner{
+		at: Place{Dir: dir}, name: "s1", machine: onePort(t), ports: []live.Port{{Name: "lo"}},
+		live:     config.Live{Events: "events.jsonl", Pcap: "all.pcapng"},
+		openPort: func(live.Port) (link.Link, error) { return nil, errors.New("no such port") },
+	}
+	if err := r.run(t.Context(), nil); err == nil {
+		t.Error("the node ran")
+	}
+	for _, name := range []string{"events.jsonl", "all.pcapng"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // A node that is stopped at its last moment cannot be continued: its requests would wait for ever.
 func TestEndedNodeIsNotFrozen(t *testing.T) {
 	from, _ := twoHosts(t)
