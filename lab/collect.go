@@ -141,14 +141,36 @@ func (r *Run) distrust(node, port string, s link.Stats) {
 	if r.Stopped[node] {
 		s.Drops = 0
 	}
+	if s.Lost+s.Reopened > 0 && r.mayCut(node, port) {
+		s.Lost, s.Reopened = 0, 0
+	}
 	for _, l := range []struct {
 		n    uint64
 		what string
-	}{{s.Drops, "frames lost in the receive ring"}, {s.Truncated, "frames truncated"}, {s.Busy, "times the kernel refused to send"}} {
+	}{
+		{s.Drops, "frames lost in the receive ring"}, {s.Truncated, "frames truncated"}, {s.Busy, "times the kernel refused to send"},
+		{s.Lost, "frames lost on their way out"}, {s.Reopened, "times its link was opened anew"},
+	} {
 		if l.n > 0 {
 			r.doubt("%s %s: %d %s", node, port, l.n, l.what)
 		}
 	}
+}
+
+// mayCut reports whether the link of a port may have been down by right: the scenario did something to
+// it, or to a node at its end. Links of an attached lab may have been down before the run, while
+// somebody else built it; doubtTunnels looks at what they lose in the run.
+func (r *Run) mayCut(node, port string) bool {
+	if r.attached {
+		return true
+	}
+	i := slices.IndexFunc(r.Plan.Links, func(l scenario.Link) bool {
+		return l.A.Name == node && l.A.Iface == port || l.B.Name == node && l.B.Iface == port
+	})
+	return i < 0 || r.spared(r.Plan.Links[i].A.Name) || r.spared(r.Plan.Links[i].B.Name) ||
+		slices.ContainsFunc(r.Plan.Events, func(e scenario.Event) bool {
+			return (e.Do == scenario.Fail || e.Do == scenario.Heal) && e.Link == i
+		})
 }
 
 // starved checks whether a node lacked a processor or lost events.

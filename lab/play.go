@@ -45,6 +45,7 @@ type Run struct {
 	Stopped    map[string]bool // frozen by the scenario, for a while or permanently
 	Lateness   unit.Time       // how late the machine was before the run, as ScaleHeadroom measured it; 0 if it did not
 
+	attached bool            // somebody else built the lab
 	truth    *oracle.Result  // by the logs, if all nodes have one clock
 	toldFull map[string]bool // nodes whose log is known not to be whole
 	// Of an attached lab: by node, and how many frames of a port had not come to its far end before the run.
@@ -57,7 +58,7 @@ type Run struct {
 // event. begins is called before the hosts are started, with the end of the run, a point of
 // CLOCK_MONOTONIC.
 func Play(ctx context.Context, p *scenario.Plan, st *netnslab.State, progress io.Writer, begins func(end unit.Time)) (*Run, error) {
-	run := &Run{Plan: p, Killed: map[string]bool{}, Stopped: map[string]bool{}, toldFull: map[string]bool{}}
+	run := &Run{Plan: p, Killed: map[string]bool{}, Stopped: map[string]bool{}, toldFull: map[string]bool{}, attached: st.Attached()}
 	defer stayAwake()()
 	if !st.Attached() {
 		run.PerProcess = st.PerProcess()

@@ -195,6 +195,35 @@ func TestDistrust(t *testing.T) {
 	}
 }
 
+// TestDistrustLinks: a link that lost frames, or was opened anew, is a reason for doubt unless the
+// scenario cut it or did something to a node at its end, or somebody else built it.
+func TestDistrustLinks(t *testing.T) {
+	lost := link.Stats{Lost: 4, Reopened: 1}
+	for _, c := range []struct {
+		name     string
+		events   string
+		stopped  string // a node
+		killed   string // a node
+		attached bool
+		port     string // of s1
+		want     []string
+	}{
+		{name: "nothing done", port: "to-s2", want: []string{"s1 to-s2: 4 frames lost on their way out", "s1 to-s2: 1 times its link was opened anew"}},
+		{name: "another link failed", events: "events: [{at: 1s, do: fail, link: s1--s2}]", port: "to-h1", want: []string{"s1 to-h1: 4 frames lost on their way out", "s1 to-h1: 1 times its link was opened anew"}},
+		{name: "the link failed", events: "events: [{at: 1s, do: fail, link: s1--s2}]", port: "to-s2"},
+		{name: "the link healed", events: "events: [{at: 1s, do: fail, link: s1--s2}, {at: 1500ms, do: heal, link: s1--s2}]", port: "to-s2"},
+		{name: "the far end killed", killed: "s2", port: "to-s2"},
+		{name: "the far end stopped", stopped: "s2", port: "to-s2"},
+		{name: "the switch stopped", stopped: "s1", port: "to-s2"},
+		{name: "an attached lab", attached: true, port: "to-s2"},
+	} {
+		r := &Run{Plan: plan(t, c.events), attached: c.attached, Killed: map[string]bool{c.killed: true}, Stopped: map[string]bool{c.stopped: true}}
+		if r.distrust("s1", c.port, lost); !slices.Equal(r.Invalid, c.want) {
+			t.Errorf("%s: invalid %q, want %q", c.name, r.Invalid, c.want)
+		}
+	}
+}
+
 // TestDoubtLoss: loss proves nothing of the switch if the ends of a link had no
 // processor for longer than headroom lasts, 30720 bytes at 100 Mbit/s or 2.46 ms, less
 // the millisecond of a burst.
