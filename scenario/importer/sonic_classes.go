@@ -203,7 +203,7 @@ func (t table) keysOf(key string) []string {
 // profile is the one that most ports have for their lossless classes.
 func (r *sonicReader) profile(ends []end, lossless []int) profile {
 	var all []profile
-	var at [][]end
+	var at [][]string // by profile: the ports that have it
 	for _, e := range ends {
 		for _, c := range lossless {
 			p, ok := r.profileOf(e, c)
@@ -215,7 +215,9 @@ func (r *sonicReader) profile(ends []end, lossless []int) profile {
 				i = len(all)
 				all, at = append(all, p), append(at, nil)
 			}
-			at[i] = append(at[i], e)
+			if place := e.String(); !slices.Contains(at[i][max(0, len(at[i])-1):], place) { // once for all its classes
+				at[i] = append(at[i], place)
+			}
 		}
 	}
 	if len(all) == 0 {
@@ -231,12 +233,12 @@ func (r *sonicReader) profile(ends []end, lossless []int) profile {
 		}
 	}
 	for i := range at {
-		switch more := len(at[i]) - 1; {
+		switch {
 		case i == best:
 		case all[i].name == all[best].name:
-			r.notef("%q at %s and %d more has %s: a scenario has one profile, here %s", all[i].name, at[i][0], more, all[i].text(), all[best].text())
+			r.notef("%q at %s has %s: a scenario has one profile, here %s", all[i].name, andMore(at[i]), all[i].text(), all[best].text())
 		default:
-			r.notef("%q at %s and %d more: a scenario has one profile, here %q", all[i].name, at[i][0], more, all[best].name)
+			r.notef("%q at %s: a scenario has one profile, here %q", all[i].name, andMore(at[i]), all[best].name)
 		}
 	}
 	return all[best]

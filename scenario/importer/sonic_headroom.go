@@ -36,8 +36,10 @@ func (a *alikes) add(place, format string, args ...any) {
 }
 
 // at is the first of the places of a key, and how many there are besides.
-func (a *alikes) at(key string) string {
-	places := a.places[key]
+func (a *alikes) at(key string) string { return andMore(a.places[key]) }
+
+// andMore is the first of some places, and how many there are besides.
+func andMore(places []string) string {
 	if n := len(places) - 1; n > 0 {
 		return fmt.Sprintf("%s and %d more", places[0], n)
 	}

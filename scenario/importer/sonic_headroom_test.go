@@ -126,7 +126,7 @@ func TestSONiCHeadroom(t *testing.T) {
 		{
 			"pools that differ",
 			[2]pairDB{{tables: pool(`, "xoff": "600000"`)}, {tables: pool(`, "xoff": "500000"`)}},
-			[]string{`# "fixed" at b Ethernet0 and 0 more has {pool: 7000000, size: 4096, dynamic_th: -1, xoff: 90000, headroom_pool: {size: 500000, port: 0}}: a scenario has one profile, here {pool`},
+			[]string{`# "fixed" at b Ethernet0 has {pool: 7000000, size: 4096, dynamic_th: -1, xoff: 90000, headroom_pool: {size: 500000, port: 0}}: a scenario has one profile, here {pool`},
 			nil, false,
 		},
 		{
@@ -167,7 +167,7 @@ func TestSONiCHeadroom(t *testing.T) {
 		{
 			"a profile of one switch alone",
 			[2]pairDB{{profile: "NULL"}, {}},
-			[]string{`"fixed" at b Ethernet0 and 0 more: a scenario has one profile, here "NULL"`},
+			[]string{`"fixed" at b Ethernet0: a scenario has one profile, here "NULL"`},
 			nil, false,
 		},
 		{
