@@ -42,7 +42,7 @@ func (r *sonicReader) fabric() (links []sonicLink) {
 				continue
 			}
 			l := sonicLink{a: end{c, port}, speed: r.speed(c, port)}
-			if c.Port.field(port, "admin_status") == "down" {
+			if c.isSet(port, "down") {
 				r.notef("%s %s is down by its admin_status: its link to %s is left out", c.name, port, far)
 				continue
 			}
@@ -66,12 +66,17 @@ func (r *sonicReader) fabric() (links []sonicLink) {
 	return links
 }
 
+// isSet reports whether a port is "up" or "down" by its admin_status, in letters of any case.
+func (c *configDB) isSet(port, status string) bool {
+	return strings.EqualFold(c.Port.field(port, "admin_status"), status)
+}
+
 // tellUnlinked tells of the ports that are up, and of which no table says where they lead.
 func (r *sonicReader) tellUnlinked() {
 	var unsaid alikes
 	for _, c := range r.configs {
 		for _, port := range c.Port.keys() {
-			if c.Neigh[port] == nil && c.Port.field(port, "admin_status") == "up" {
+			if c.Neigh[port] == nil && c.isSet(port, "up") {
 				unsaid.add(end{c, port}.String(), "")
 			}
 		}
@@ -137,7 +142,7 @@ func (r *sonicReader) agree(l *sonicLink, other *configDB, place string) bool {
 		r.faultf(c, place, "it leads to %s, which by %s.json leads to %s %s", far, other.name, other.Neigh.field(theirs, "name"), back.port)
 	case c == other && port == theirs:
 		r.faultf(c, place, "it leads to itself")
-	case other.Port.field(theirs, "admin_status") == "down":
+	case other.isSet(theirs, "down"):
 		return false // told of at the other end
 	case other.Port.field(theirs, "speed") != c.Port.field(port, "speed"):
 		if compareNames(c.name, other.name) < 0 {

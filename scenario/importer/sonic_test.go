@@ -86,6 +86,8 @@ func TestSays(t *testing.T) {
 		{[]string{"leaf0", `"name": "srv1"`, `"name": "srv0"`}, "hosts: [srv0-1, srv0-2, srv2, srv3]"},
 		{[]string{"leaf0", `"name": "srv1"`, `"name": "srv0"`}, "# srv0 has 2 links: it is a host for each, srv0-1 and so on.\n"},
 		{[]string{"leaf0", `"admin_status": "up"`, `"admin_status": "down"`}, "# leaf0 Ethernet0 is down by its admin_status: its link to spine0 is left out.\n"},
+		{[]string{"leaf0", `"admin_status": "up"`, `"admin_status": "DOWN"`}, "# leaf0 Ethernet0 is down by its admin_status: its link to spine0 is left out.\n"},
+		{[]string{"spine0", `"admin_status": "up"`, `"admin_status": "Down"`}, "# spine0 Ethernet0 is down by its admin_status: its link to leaf0 is left out.\n"},
 		{[]string{"leaf0", `"admin_status": "up"`, `"admin_status": "down"`}, "links: [leaf0--spine1, leaf0--srv0,"},
 		{[]string{"leaf0", `"admin_status": "down"`, `"admin_status": "up"`, "leaf1", `"admin_status": "down"`, `"admin_status": "up"`}, "# DEVICE_NEIGHBOR has nothing of leaf0 Ethernet16 and 1 more, up by admin_status: they have no link.\n"},
 		{[]string{"leaf0", "pg_lossless_100000_5m_profile\"\n        },\n        \"Ethernet4|0", "pg_lossless_25000_5m_profile\"\n        },\n        \"Ethernet4|0"}, `# "pg_lossless_25000_5m_profile" at leaf0 Ethernet0: a scenario has one profile, here "pg_lossless_100000_5m_profile".`},
