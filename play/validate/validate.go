@@ -47,20 +47,20 @@ func (all Files) OK() bool { return !slices.ContainsFunc(all, func(f File) bool 
 
 // WriteText writes a line for each file that is good, for each warning and for each fault.
 func (all Files) WriteText(w io.Writer) error {
+	var b strings.Builder
 	for _, v := range all {
 		for _, warning := range v.Warnings {
-			fmt.Fprintln(w, "warning:", warning)
+			fmt.Fprintln(&b, "warning:", warning)
 		}
 		for _, f := range v.Faults {
-			fmt.Fprintln(w, strictyaml.Fault{File: v.Name, Line: f.Line, Key: f.Key, Set: f.Set, Text: f.Text})
+			fmt.Fprintln(&b, strictyaml.Fault{File: v.Name, Line: f.Line, Key: f.Key, Set: f.Set, Text: f.Text})
 		}
 		if v.OK {
-			if _, err := fmt.Fprintf(w, "%s: good: a %s, %s%s\n", v.Name, v.Kind, v.About, v.Where()); err != nil {
-				return err
-			}
+			fmt.Fprintf(&b, "%s: good: a %s, %s%s\n", v.Name, v.Kind, v.About, v.Where())
 		}
 	}
-	return nil
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 // Check checks data, the content of the file called name, with settings in the place of
