@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -25,7 +26,8 @@ import (
 
 func validateCommand() *cobra.Command {
 	var set []strictyaml.Setting
-	c := cli.Printed(&cobra.Command{
+	var asJSON bool
+	c := &cobra.Command{
 		Use:   "validate FILE|NAME...",
 		Short: "Check scenario files and configurations of nodes",
 		Long: `Check scenario files and configurations of switches and hosts, which it tells apart
@@ -44,19 +46,29 @@ Exit status: 0 all files are good; 1 one of them is not; 2 one could not be read
 		Example:           "  softswitch validate scenarios/*.yaml\n  softswitch validate --json switch.yaml",
 		Args:              cli.Arguments(cobra.MinimumNArgs(1)),
 		ValidArgsFunction: cli.FilesAndNames,
-	}, "print a list of files with their faults as JSON", func(_ *cobra.Command, args []string) (cli.Finding, error) {
-		var all validate.Files
-		for _, file := range args {
-			data, err := cli.ReadScenario(file)
-			if err != nil {
-				return nil, err
+		RunE: func(_ *cobra.Command, args []string) error {
+			var all validate.Files
+			var unread []error
+			for _, file := range args {
+				data, err := cli.ReadScenario(file)
+				if err != nil {
+					unread = append(unread, err)
+					continue
+				}
+				done := cli.Reading(cli.Called(file))
+				all = append(all, validate.Check(cli.Called(file), data, set...))
+				done()
 			}
-			done := cli.Reading(cli.Called(file))
-			all = append(all, validate.Check(cli.Called(file), data, set...))
-			done()
-		}
-		return cli.Judged(all, all.OK())
-	})
+			if len(unread) == 0 {
+				return cli.PrintJudged(all, all.OK(), asJSON)
+			}
+			if len(all) > 0 {
+				unread = append(unread, cli.PrintFinding(all, asJSON))
+			}
+			return errors.Join(unread...)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print a list of files with their faults as JSON")
 	cli.SetFlag(c, &set)
 	return c
 }
