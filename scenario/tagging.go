@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"softswitch/internal/strictyaml"
 	"softswitch/topo/tagger"
 	"softswitch/unit"
 )
@@ -32,7 +33,11 @@ func (p *Plan) TakeOutRules(switches []string) error {
 	for _, name := range switches {
 		i, ok := p.Fabric.Node(name)
 		if !ok || i >= p.Fabric.Switches() {
-			return fmt.Errorf("--without: no switch is called %q", name)
+			var names []string
+			for _, n := range p.Fabric.Nodes[:p.Fabric.Switches()] {
+				names = append(names, n.Name)
+			}
+			return fmt.Errorf("--without: no switch is called %q%s; there are %s", name, strictyaml.DidYouMean(name, names), span(names))
 		}
 		p.Tagging.Rules[i] = nil
 	}

@@ -102,7 +102,7 @@ not be made, such as for a topology without levels.`,
 		if err != nil {
 			return nil, err
 		}
-		if err := plan.TakeOutRules(without); err != nil {
+		if err := plan.TakeOutRules(cli.Named(cmd, "without", without)); err != nil {
 			return nil, err
 		}
 		r := plan.ReportTagging()

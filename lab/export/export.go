@@ -136,6 +136,9 @@ func check(l netnslab.Lab, opt Options) error {
 	if !plain.MatchString(l.Name) {
 		return fmt.Errorf("name %q; valid: letters, digits, _, . and -, the first no sign", l.Name)
 	}
+	if opt.Image == "" {
+		return errors.New(`--image: ""; valid: an image of softswitch, such as softswitch:latest`)
+	}
 	for _, n := range l.Nodes {
 		if !plain.MatchString(n.Name) {
 			return fmt.Errorf("node %q; valid for a container: letters, digits, _, . and -, the first no sign", n.Name)

@@ -237,7 +237,7 @@ func TestRefuses(t *testing.T) {
 		}
 	}
 	dir := written(t, described(t, "pause"), nil)
-	if err := export.Write(dir, described(t, "pause"), export.Options{}); err == nil || !strings.Contains(err.Error(), "is there already") {
+	if err := export.Write(dir, described(t, "pause"), export.Options{Image: "i"}); err == nil || !strings.Contains(err.Error(), "is there already") {
 		t.Errorf("%v", err)
 	}
 	for _, text := range []string{"a", "a=", "=192.0.2.1", "a=192.0.2.1", "a=192.0.2.1,a=192.0.2.2", "a=192.0.2.1,b=192.0.2.1", "a=192.0.2.1,b=2001:db8::1", "a=192.0.2.1,", "../a=192.0.2.1,b=192.0.2.2"} {

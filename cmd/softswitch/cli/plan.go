@@ -36,6 +36,15 @@ func DetectorFlag(c *cobra.Command, detector *string, value, usage string) {
 	c.RegisterFlagCompletionFunc("detector", cobra.FixedCompletions(catalog.Names(), cobra.ShellCompDirectiveNoFileComp))
 }
 
+// Named are the names that a flag lists, of which none stand for all that are usual. One that is given
+// without any, as by a variable of the shell that is not set, lists an empty name: there is none such.
+func Named(c *cobra.Command, flag string, names []string) []string {
+	if len(names) == 0 && c.Flags().Changed(flag) {
+		return []string{""}
+	}
+	return names
+}
+
 // SlowFlag is the flag of commands that play a scenario.
 func SlowFlag(c *cobra.Command, slow *int) {
 	*slow = 1

@@ -58,6 +58,7 @@ Exit status: 0 everything was played; 2 something could not be.`,
   sudo softswitch compare --world live --systems itsy+bubble+trigger --json`,
 		Args: cli.Arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			opt.Scenarios, opt.Systems = cli.Named(cmd, "scenarios", opt.Scenarios), cli.Named(cmd, "systems", opt.Systems)
 			if err := opt.keepApart(opt.Scenarios); err != nil {
 				return err
 			}

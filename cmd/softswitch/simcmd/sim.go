@@ -245,7 +245,7 @@ in modes "truth-";
 			r.Detectors = append(r.Detectors, d)
 		}
 		var err error
-		if r.Responses, err = respond.Choose(responses); err != nil {
+		if r.Responses, err = respond.Choose(cli.Named(cmd, "response", responses)); err != nil {
 			return nil, fmt.Errorf("--%w", err)
 		}
 		if err := r.Check(); err != nil {

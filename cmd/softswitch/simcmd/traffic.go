@@ -32,6 +32,7 @@ Exit status: 0 everything was played; 2 something could not be.`,
   softswitch compare traffic --scenarios fattree-on-loop,my.yaml --json`,
 		Args: cli.Arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			scenarios = cli.Named(cmd, "scenarios", scenarios)
 			if runs < 1 || runs > 1000 {
 				return fmt.Errorf("--runs: %d; valid: 1 to 1000", runs)
 			}
