@@ -93,6 +93,14 @@ func Formerly(c *cobra.Command, commands ...*cobra.Command) {
 	c.AddCommand(commands...)
 }
 
+// GoesWith refuses a flag of c that is given where nothing uses it: it goes with what is there or not.
+func GoesWith(c *cobra.Command, flag, with string, there bool) error {
+	if there || !c.Flags().Changed(flag) {
+		return nil
+	}
+	return fmt.Errorf("%s: --%s goes with %s", strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" "), flag, with)
+}
+
 // Arguments checks the arguments of a command by want and, if there are too many
 // or too few, says how the command is used.
 func Arguments(want cobra.PositionalArgs) cobra.PositionalArgs {

@@ -82,6 +82,9 @@ func MakePlan(file string, data []byte, in load.Instead) (*scenario.Plan, error)
 	if err != nil {
 		return nil, err
 	}
+	if in.Response != "" && in.Response != "none" && p.Scenario.Detector == catalog.None {
+		return nil, fmt.Errorf("%s: --response %s: with detector none no deadlock is declared that could lead to it; choose another detector", file, in.Response)
+	}
 	for _, w := range p.Scenario.Warnings {
 		fmt.Fprintln(os.Stderr, "warning:", w)
 	}

@@ -121,6 +121,9 @@ Exit status: 0 the folder is there; 2 not, and nothing of it.`,
 		Args:              cli.Arguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: cli.UpTo(1, cli.FilesAndNames),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if err := cli.GoesWith(cmd, "underlay-mtu", "--machines", machines != ""); err != nil {
+				return err
+			}
 			if opt.Scenario, err = cli.ReadScenario(args[0]); err != nil {
 				return err
 			}

@@ -57,6 +57,9 @@ Exit status: 0 the scenario's expectation is met and the run can be trusted; 1 n
 		ValidArgsFunction: cli.UpTo(1, cli.FilesAndNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opt.Name = *name
+			if err := cli.GoesWith(cmd, "listen", "--ui", opt.Page); err != nil {
+				return err
+			}
 			if err := cli.KeepApart(slices.Concat(args, []string{opt.attach}), cli.Output{Flag: "html", File: opt.HTML}); err != nil {
 				return err
 			}
@@ -168,6 +171,9 @@ busy to tell; 2 it could not be played.`,
 		Example: "  sudo softswitch demo\n  sudo softswitch demo --json 2>/dev/null\n  sudo softswitch demo --ui\n  sudo softswitch demo --show\n  softswitch demo --rootless",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := cli.GoesWith(cmd, "listen", "--ui and --show", opt.Page || show); err != nil {
+				return err
+			}
 			if show {
 				return opt.show(cmd)
 			}

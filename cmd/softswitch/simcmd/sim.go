@@ -70,6 +70,12 @@ played.`,
 				}
 				return fmt.Errorf("%s: %d; valid: 0 or above", flag, seed)
 			}
+			if err := cli.GoesWith(cmd, "workers", "--repeat", cmd.Flags().Changed("repeat")); err != nil {
+				return err
+			}
+			if err := cli.GoesWith(cmd, "listen", "--ui", opt.Page); err != nil {
+				return err
+			}
 			opt.Seed, seeds.From = uint64(seed), uint64(seed)
 			if seeds.Times != 1 {
 				return repeat(cmd.Context(), args[0], in, opt, seeds, asJSON)
@@ -249,6 +255,9 @@ in modes "truth-";
 			return nil, fmt.Errorf("--%w", err)
 		}
 		if err := r.Check(); err != nil {
+			return nil, err
+		}
+		if err := cli.GoesWith(cmd, "response", "--mode response", r.Mode == fuzz.Response); err != nil {
 			return nil, err
 		}
 		report, err := r.Play(cmd.Context())
