@@ -395,7 +395,7 @@ func ParseSet(name string, data []byte, known Known, settings ...strictyaml.Sett
 	if f.Congestion != nil {
 		s.Congestion = p.congestion(s, *f.Congestion)
 	}
-	s.Events = p.events(f.Events)
+	s.Events = p.events(s, f.Events)
 	s.NICs = p.nics(s, f.NICs)
 	if s.LogLimit = f.Live.LogLimit; p.Has(LogLimitKey) {
 		config.CheckLogLimit(p.Doc, LogLimitKey, s.LogLimit)

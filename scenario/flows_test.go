@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -87,5 +88,34 @@ duration: 1s
 	}
 	if got, want := p.Fabric.String(p.Flows[10099].Hops), "edge0-0 agg0-1 core5 agg2-1 core6 agg1-1 edge1-0"; got != want {
 		t.Errorf("the last flow goes %s, want %s", got, want)
+	}
+}
+
+// TestFasterThanLinks: a file is warned of flows that are to be faster than the link of their host, once for
+// an entry, and of hosts that are to be slow at more than that.
+func TestFasterThanLinks(t *testing.T) {
+	p := compile(t, "x.yaml", `
+name: x
+topology:
+  switches: [s1]
+  hosts: [h1, h2, h3]
+  links: [s1--h1, s1--h2, s1--h3]
+  rate: 100Mbit/s
+  overrides: [{link: s1--h3, rate: 1Gbit/s}]
+flows:
+  - {name: A, from: [h3, h2], to: h1, rate: 200Mbit/s}
+  - {name: B, from: h1, to: h2, rate: 100Mbit/s}
+  - {name: C, from: h1, to: h2}
+events:
+  - {at: 2ms, do: slow, host: h2, rate: 1Gbit/s}
+  - {at: 1ms, do: slow, host: h3, rate: 1Gbit/s}
+duration: 1s
+`)
+	want := []string{
+		"x.yaml:10: flows[0].rate: 200Mbit/s is more than the link of h2 has, which is 100Mbit/s",
+		"x.yaml:14: events[0].rate: 1Gbit/s is more than the link of h2 has, which is 100Mbit/s",
+	}
+	if !slices.Equal(p.Scenario.Warnings, want) {
+		t.Errorf("warnings %q, want %q", p.Scenario.Warnings, want)
 	}
 }

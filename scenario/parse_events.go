@@ -33,7 +33,7 @@ var eventKeys = []struct {
 	{Replay, []string{"link", "from", "nth"}, []string{"back", "flip"}},
 }
 
-func (p *parser) events(events []fileEvent) (out []Event) {
+func (p *parser) events(s *Scenario, events []fileEvent) (out []Event) {
 	kinds, asked := eventKinds(), lives{}
 	for i, e := range events {
 		path := fmt.Sprintf("events[%d]", i)
@@ -49,6 +49,9 @@ func (p *parser) events(events []fileEvent) (out []Event) {
 		ev.At, ev.Do = at, k.do
 		if p.Faulty(path) || p.fabric == nil {
 			continue
+		}
+		if ev.Do == Slow {
+			p.warnFast(s, path+".rate", ev.Node, ev.Rate)
 		}
 		asked.add(p, path, ev)
 		out = append(out, ev)

@@ -33,9 +33,28 @@ func (p *parser) flows(s *Scenario, flows []fileFlow) (out []Flow) {
 			seen[flow.Name] = i
 			p.way(ways, s, path, f, flow)
 		}
+		for _, flow := range all {
+			if p.warnFast(s, path+".rate", flow.From, flow.Rate) {
+				break // one of the entry says it
+			}
+		}
 		out = append(out, all...)
 	}
 	return out
+}
+
+// warnFast warns of a rate that is more than the link of a host has, and reports whether it does.
+func (p *parser) warnFast(s *Scenario, path string, host int, rate unit.Rate) bool {
+	if p.fabric == nil || len(p.fabric.Nodes[host].Ports) == 0 {
+		return false
+	}
+	has := s.Links[p.fabric.Nodes[host].Ports[0].Link].Rate
+	if has == 0 || rate <= has {
+		return false
+	}
+	text := fmt.Sprintf("%s is more than the link of %s has, which is %s", config.FormatRate(rate), p.fabric.Nodes[host].Name, config.FormatRate(has))
+	s.Warnings = append(s.Warnings, p.At(path, text).String())
+	return true
 }
 
 // oneLine refuses a name that would end a line of a verdict, or steer the terminal that shows it.
