@@ -14,6 +14,7 @@ import (
 	"softswitch/node/config"
 	"softswitch/scenario/importer"
 	"softswitch/scenario/load"
+	"softswitch/unit"
 )
 
 func importCommand() *cobra.Command {
@@ -116,9 +117,9 @@ Exit status: 0 done; 2 what is wrong is told.`,
 		Args:    cli.Arguments(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			defer cli.Reading(args[0])()
-			r, err := config.ParseRate(rate)
+			r, err := linkRate(rate)
 			if err != nil {
-				return fmt.Errorf("--rate: %w", err)
+				return err
 			}
 			data, err := readAtMost(args[0], importer.MaxGraphMLFile)
 			if err != nil {
@@ -153,9 +154,9 @@ Exit status: 0 done; 2 what is wrong is told.`,
 		Args:    cli.Arguments(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			defer cli.Reading(args[0])()
-			r, err := config.ParseRate(rate)
+			r, err := linkRate(rate)
 			if err != nil {
-				return fmt.Errorf("--rate: %w", err)
+				return err
 			}
 			data, err := readAtMost(args[0], importer.MaxContainerlabFile)
 			if err != nil {
@@ -171,6 +172,18 @@ Exit status: 0 done; 2 what is wrong is told.`,
 	c.Flags().StringVar(&rate, "rate", rate, "rate of the links, such as 100Gbit/s")
 	c.MarkFlagRequired("rate")
 	return c
+}
+
+// linkRate is the rate that --rate gives links, which is not 0.
+func linkRate(text string) (unit.Rate, error) {
+	r, err := config.ParseRate(text)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("--rate: %w", err)
+	case r == 0:
+		return 0, fmt.Errorf("--rate: %q: links of a scenario have a rate; write one above zero, such as \"100Gbit/s\"", text)
+	}
+	return r, nil
 }
 
 // stem is the name of a file without its folder and ending.

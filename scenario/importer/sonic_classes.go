@@ -261,8 +261,12 @@ func (r *sonicReader) profileOf(e end, class int) (p profile, ok bool) {
 	}
 	field := func(of string) string {
 		text := e.at.Profile.field(name, of)
-		if _, err := strconv.Atoi(text); text != "" && err != nil {
+		switch n, err := strconv.Atoi(text); {
+		case text == "":
+		case err != nil:
 			r.faultf(e.at, "BUFFER_PROFILE|"+name, "%s is %q; want a whole number", of, text)
+		case n < 0 && of != "dynamic_th": // a power of two
+			r.faultf(e.at, "BUFFER_PROFILE|"+name, "%s is %q; want a whole number, 0 or above", of, text)
 		}
 		return text
 	}

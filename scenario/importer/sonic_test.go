@@ -192,6 +192,7 @@ func TestSONiCFaults(t *testing.T) {
 		{[]string{"spine1", "[BUFFER_PROFILE|pg_lossless_100000_5m_profile]", "[BUFFER_PROFILE|none]"}, []string{`spine1.json: BUFFER_PG|Ethernet0|3-4: profile is "none"; BUFFER_PROFILE has ingress_lossy_profile, pg_lossless_25000_5m_profile, pg_lossless_100000_5m_profile`}},
 		{[]string{"spine0", `"profile": "pg_lossless_100000_5m_profile"`, `"profile": "ingress_lossy_profile"`}, []string{`spine0.json: BUFFER_PG|Ethernet0|3-4: profile "ingress_lossy_profile" has no xoff, so class 3, which pfc_enable names, has no headroom`}},
 		{[]string{"spine0", `"xoff": "165568"`, `"xoff": "much"`}, []string{`spine0.json: BUFFER_PROFILE|pg_lossless_100000_5m_profile: xoff is "much"; want a whole number`}},
+		{[]string{"spine0", `"xoff": "165568"`, `"xoff": "-5"`}, []string{`spine0.json: BUFFER_PROFILE|pg_lossless_100000_5m_profile: xoff is "-5"; want a whole number, 0 or above`}},
 		{[]string{"spine0", `"xoff": "4194304"`, `"xoff": "4 MB"`}, []string{`spine0.json: BUFFER_POOL|ingress_lossless_pool: xoff is "4 MB"; want a whole number`}},
 		{[]string{"spine0", `"xoff": "4194304"`, `"xoff": "-1"`}, []string{`spine0.json: BUFFER_POOL|ingress_lossless_pool: xoff is "-1"; want a whole number`}},
 		{[]string{"spine0", `"mtu": "9100"`, `"mtu": "9217"`}, []string{`spine0.json: PORT|Ethernet0: mtu is "9217"; want 68 to 9216`}},
