@@ -148,8 +148,11 @@ func (r *Run) distrust(node, port string, s link.Stats) {
 		n    uint64
 		what string
 	}{
-		{s.Drops, "frames lost in the receive ring"}, {s.Truncated, "frames truncated"}, {s.Busy, "times the kernel refused to send"},
-		{s.Lost, "frames lost on their way out"}, {s.Reopened, "times its link was opened anew"},
+		{s.Drops, "frames lost in the receive ring"},
+		{s.Truncated, "frames truncated"},
+		{s.Busy, "times the kernel refused to send"},
+		{s.Lost, "frames lost on their way out"},
+		{s.Reopened, "times its link was opened anew"},
 	} {
 		if l.n > 0 {
 			r.doubt("%s %s: %d %s", node, port, l.n, l.what)

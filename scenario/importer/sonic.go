@@ -138,9 +138,17 @@ func (r *sonicReader) texts(c *configDB) {
 		name string
 		rows table
 	}{
-		{"DEVICE_METADATA", c.Metadata}, {"PORT", c.Port}, {"DEVICE_NEIGHBOR", c.Neigh}, {"DEVICE_NEIGHBOR_METADATA", c.About},
-		{"PORT_QOS_MAP", c.QOS}, {"DSCP_TO_TC_MAP", c.DSCP}, {"BUFFER_PG", c.PG}, {"BUFFER_PROFILE", c.Profile},
-		{"BUFFER_POOL", c.Pool}, {"CABLE_LENGTH", c.Cable}, {"DEFAULT_LOSSLESS_BUFFER_PARAMETER", c.Parameter},
+		{"DEVICE_METADATA", c.Metadata},
+		{"PORT", c.Port},
+		{"DEVICE_NEIGHBOR", c.Neigh},
+		{"DEVICE_NEIGHBOR_METADATA", c.About},
+		{"PORT_QOS_MAP", c.QOS},
+		{"DSCP_TO_TC_MAP", c.DSCP},
+		{"BUFFER_PG", c.PG},
+		{"BUFFER_PROFILE", c.Profile},
+		{"BUFFER_POOL", c.Pool},
+		{"CABLE_LENGTH", c.Cable},
+		{"DEFAULT_LOSSLESS_BUFFER_PARAMETER", c.Parameter},
 	} {
 		for _, key := range t.rows.keys() {
 			for _, name := range t.rows.keysOf(key) {
