@@ -813,19 +813,25 @@ func TestStatisticsDoNotGoBack(t *testing.T) {
 	}
 }
 
+// wantNewLink wants port 1 to have a third link open, beside the two of the start, and frames to leave by it.
+func (b *bed) wantNewLink() {
+	b.t.Helper()
+	b.mu.Lock()
+	n := len(b.opened)
+	b.mu.Unlock()
+	if n != 3 {
+		b.t.Fatalf("%d links were opened, want 3", n)
+	}
+	b.write(0, frame(0, 1, 1, false))
+	wantNumbers(b.t, "the new link", b.read(1, 1), 1)
+}
+
 // An interface that was deleted and made again before anyone told of the deletion.
 func TestNewIndexIsANewLink(t *testing.T) {
 	b := startBed(t, 2, opts{})
 	b.setLink(1, 1, true) // no news
 	b.setLink(1, 5, true)
-	b.mu.Lock()
-	n := len(b.opened)
-	b.mu.Unlock()
-	if n != 3 {
-		t.Errorf("%d links were opened, want 3", n)
-	}
-	b.write(0, frame(0, 1, 1, false))
-	wantNumbers(t, "the new link", b.read(1, 1), 1)
+	b.wantNewLink()
 }
 
 // An interface that was deleted after it was opened, and before the node heard of it.
@@ -838,14 +844,7 @@ func TestInterfaceGoneBeforeItIsKnown(t *testing.T) {
 	b.setLink(0, 1, true)
 	b.setLink(1, 0, false)
 	b.setLink(1, 5, true)
-	b.mu.Lock()
-	n := len(b.opened)
-	b.mu.Unlock()
-	if n != 3 {
-		t.Fatalf("%d links were opened, want 3", n)
-	}
-	b.write(0, frame(0, 1, 1, false))
-	wantNumbers(t, "the new link", b.read(1, 1), 1)
+	b.wantNewLink()
 }
 
 func TestFlapKeepsTheLink(t *testing.T) {
