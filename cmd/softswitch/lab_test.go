@@ -90,8 +90,8 @@ func TestRestartLetsGo(t *testing.T) {
 		b.noError(err)
 		return s.Ports[slices.IndexFunc(s.Ports, func(p observe.Port) bool { return p.Name == name })]
 	}
-	b.must("storm", "h2", "--class", "3")
 	b.must("start", "h1")
+	b.must("storm", "h2", "--class", "3") // contained 500 ms later: only then may it find s2 without a frame
 	b.await("s2 pauses s1", func() bool { return port("s1", "to-s2").RxPause[3] > 0 })
 	b.must("stop")
 	before := port("s1", "to-s2").RxResume[3]
