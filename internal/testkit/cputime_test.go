@@ -35,7 +35,8 @@ func TestCPUTime(t *testing.T) {
 	if err != nil || !strings.HasPrefix(string(noted), "internal/testkit\t0.") || string(noted) == "internal/testkit\t0.00\n" {
 		t.Errorf("noted %q, %v", noted, err)
 	}
-	for text, want := range map[string]int{"a/b\t9.00\n": 0, "a/b\t12.00\n": 0, "a/b\t12.00\nc\t9.00\na/b\t9.00\n": 1, "live\t60.00\n": 0} {
+	for text, want := range map[string]int{"a/b\t9.00\n": 0, "a/b\t12.00\n": 0, "a/b\t12.00\nc\t9.00\na/b\t9.00\n": 1, "live\t60.00\n": 0,
+		"a/b\t12.00\nc\t11.00\nd\t11.00\ne\t11.00\nf\t21.00\n": 1, "a/b\t12.00\nc\t11.00\nd\t11.00\ne\t11.00\nf\t21.00\ng\t11.00\n": 0} {
 		if err := os.WriteFile(log, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
