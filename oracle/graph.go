@@ -69,7 +69,7 @@ type share struct {
 // eliminates, one by one, each queue whose bucket can fall to its XON by the bytes that
 // wait outside the set. The cost is linear in the closed queues and the holds of their
 // buckets (plus a sort, needed only if the set is not empty), and nothing if no
-// relevant fact has changed since the last call. Where buckets share a pool, each that
+// relevant fact has changed since the last call: see mayBeStuck. Where buckets share a pool, each that
 // holds less lets all others be looked at again.
 //
 // What is left is S*. Let A be the queues that are not yet eliminated.
@@ -88,10 +88,11 @@ type share struct {
 // The order of closed is that of events, and S* does not depend on it. The result is a list in order,
 // so what is stuck is computed once more with closed sorted.
 func (s *State) Stuck() *Stuck {
-	if !s.changed {
+	if !s.changed && !slices.ContainsFunc(s.came, s.mayBeStuck) {
+		s.came = s.came[:0]
 		return s.last
 	}
-	s.changed = false
+	s.changed, s.came = false, s.came[:0]
 	if !s.graph.find(s) {
 		s.last = nothing
 		return s.last

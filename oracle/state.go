@@ -28,9 +28,10 @@ type State struct {
 	// closed are the queues that meet conditions 1 and 2 of a stuck set and do not lead
 	// to a host, in no particular order.
 	closed  []Queue
-	last    *Stuck // Stuck's last result
-	changed bool   // since then, so that the result may be another
-	graph   graph  // scratch
+	last    *Stuck  // Stuck's last result
+	changed bool    // since then, so that the result may be another
+	came    []Queue // that were closed since then: another result may be by them
+	graph   graph   // scratch
 }
 
 // facts are those of one node, by port x unit.Priorities + class.
@@ -155,9 +156,13 @@ func (s *State) SetFlooded(b Bucket, out unit.PortSet, class unit.Priority, byte
 // last one takes the place of one that goes.
 func (s *State) setHeld(b Bucket, now hold) {
 	f, bytes := s.bucket(b), now.bytes
-	s.touch(b)
 	for i := range f.held {
 		if h := &f.held[i]; h.ports == now.ports && h.class == now.class && h.flooded == now.flooded {
+			if bytes > h.bytes || s.fabric.sharesPool(b.Node) {
+				s.touch(b)
+			} else {
+				s.freed()
+			}
 			h.bytes = bytes
 			if bytes == 0 {
 				f.held[i] = f.held[len(f.held)-1]
@@ -167,6 +172,7 @@ func (s *State) setHeld(b Bucket, now hold) {
 		}
 	}
 	if bytes != 0 {
+		s.touch(b)
 		f.held = append(f.held, now)
 	}
 }
@@ -247,7 +253,7 @@ func (s *State) update(q Queue) {
 	f := s.queue(q)
 	switch now := s.isClosed(q); {
 	case now && f.closed == 0:
-		s.changed = true
+		s.came = append(s.came, q)
 		s.closed = append(s.closed, q)
 		f.closed = int32(len(s.closed))
 	case !now && f.closed != 0:
@@ -279,6 +285,38 @@ func (s *State) touch(b Bucket) {
 // only becomes harder to meet with fewer bytes in fewer queues, and a pool that is emptier.
 func (s *State) freed() { s.changed = s.changed || s.last != nothing }
 
+// mayBeStuck reports whether queue q, which came, can be a reason that queues are stuck. Where none was
+// and no pool is shared it has to be one that waits and is waited for: its bucket has bytes in a closed
+// queue, and it has bytes of a bucket for which a closed queue waits.
+//
+// Let S be a stuck set now. Some q of it came, or S was stuck before, for since then bytes changed only
+// of buckets whose upstream was open, and came later, or changed is set. Of those of S that came one is
+// waited for by a queue of S, or S without them would be stuck, or empty; and not empty, since each waits
+// for a queue of S, which then had come too and is waited for. It waits for a queue of S as all do. A
+// bucket with an XON below 0 holds its queue without any bytes.
+func (s *State) mayBeStuck(q Queue) bool {
+	if s.last != nothing || s.fabric.pools {
+		return true
+	}
+	down, _ := s.fabric.Down(q)
+	f := s.bucket(down)
+	if f.xon < 0 {
+		return true
+	}
+	waits := slices.ContainsFunc(f.held, func(h hold) bool {
+		for ports := h.ports; ports != 0; ports &= ports - 1 {
+			if at := (unit.NodePort{Node: down.Node, Port: ports.First()}); s.fabric.has(at) && s.queue(Queue{at, h.class}).closed != 0 {
+				return true
+			}
+		}
+		return false
+	})
+	return waits && slices.ContainsFunc(s.closed, func(p Queue) bool {
+		b, _ := s.fabric.Down(p)
+		return b.Node == q.Node && slices.ContainsFunc(s.bucket(b).held, func(h hold) bool { return h.class == q.Class && h.ports.Has(q.Port) })
+	})
+}
+
 // isClosed reports conditions 1 and 2 of a stuck set, and that q leads to a switch. Periods are only
 // compared for being equal, as they have 8 bits and come round again: a pause would have to be 256
 // periods old to pass for a present one.
@@ -292,21 +330,31 @@ func (s *State) isClosed(q Queue) bool {
 }
 
 func (s *State) bucket(b Bucket) *bucketFacts {
-	s.mustHave(b.NodePort, b.Class)
-	return &s.node(b.Node).buckets[int(b.Port)*unit.Priorities+int(b.Class)]
+	n, i := s.at(b.NodePort, b.Class)
+	return &n.buckets[i]
 }
 
 func (s *State) queue(q Queue) *queueFacts {
-	s.mustHave(q.NodePort, q.Class)
-	return &s.node(q.Node).queues[int(q.Port)*unit.Priorities+int(q.Class)]
+	n, i := s.at(q.NodePort, q.Class)
+	return &n.queues[i]
 }
 
-// mustHave panics on a port that the fabric does not have. Events are checked before they become facts
-// (Fabric.checkEntry), so it is a mistake of the program, never of a log.
-func (s *State) mustHave(np unit.NodePort, class unit.Priority) {
+// at is a node's facts, and at which index in them those of a port and class are. It panics on a port that
+// the fabric does not have. Events are checked before they become facts (Fabric.checkEntry), so it is a
+// mistake of the program, never of a log.
+func (s *State) at(np unit.NodePort, class unit.Priority) (*facts, int) {
+	i := int(np.Port)*unit.Priorities + int(class)
+	if int(np.Node) < len(s.fabric.slot) && class < unit.Priorities {
+		if slot := s.fabric.slot[np.Node]; slot != 0 {
+			if n := s.nodes[slot-1]; n != nil && i < len(n.buckets) {
+				return n, i
+			}
+		}
+	}
 	if !s.fabric.has(np) || class >= unit.Priorities {
 		panic(fmt.Sprintf("oracle: fact about port %v, class %d: %v", np, class, s.fabric.check(np)))
 	}
+	return s.node(np.Node), i
 }
 
 // node makes the facts of a node when the first one is set or asked for. outside begins as allOutside,
