@@ -18,8 +18,9 @@ import (
 // Invariants, which the setters keep:
 //   - closed has exactly the queues for which isClosed holds: what it reads changes in pause, SetXOFF
 //     and SetXON alone, and each of them calls update;
-//   - unless changed is set, S* of last is that of the facts. A setter may set changed for nothing,
-//     which costs time; not to set it where S* can differ would be a wrong judgement.
+//   - unless changed is set, or mayBeStuck holds of a queue of came, S* of last is that of the facts. A
+//     setter may set changed for nothing, which costs time; not to set it where S* can differ would be a
+//     wrong judgement.
 //
 // A State uses memory only for nodes with facts. It is not safe for concurrent use.
 type State struct {
