@@ -199,10 +199,14 @@ func (r *Run) starved(name string, l observe.Live) {
 // sentLess checks whether a host that was late may have left out more than a quarter of a flow that
 // stops at a time: what is not sent then is not sent later.
 func (r *Run) sentLess(node int, late unit.Time) {
+	name := r.Plan.Fabric.Nodes[node].Name
+	if r.Stopped[name] {
+		return
+	}
 	for i := range r.Plan.Scenario.Flows {
 		f := &r.Plan.Scenario.Flows[i]
 		if lasts := f.Stop - f.Start; f.From == node && f.Stop > 0 && f.Size == 0 && late > lasts/4 && late <= starvedMax {
-			r.doubt("%s was starved: %.0f ms late, and its flow %s lasts %.0f ms", r.Plan.Fabric.Nodes[node].Name, float64(late)/1e6, f.Name, float64(lasts)/1e6)
+			r.doubt("%s was starved: %.0f ms late, and its flow %s lasts %.0f ms", name, float64(late)/1e6, f.Name, float64(lasts)/1e6)
 		}
 	}
 }
