@@ -50,14 +50,13 @@ func (r *Run) collect(st *netnslab.State) error {
 		r.Nodes = append(r.Nodes, rec)
 		logs = append(logs, r.openLog(st, snap.LogBytes))
 	}
-	for i, h := range r.Plan.Hosts {
+	for _, h := range r.Plan.Hosts {
 		rec := r.record(h.Name)
 		snap, ok := ask[observe.Host](r, st, h.Name)
 		if ok {
 			rec.Host = &snap
 			r.distrust(h.Name, h.Port.Name, snap.Link)
 			r.starved(h.Name, snap.Live)
-			r.sentLess(len(r.Plan.Switches)+i, snap.Lateness)
 		}
 		r.Nodes = append(r.Nodes, rec)
 		logs = append(logs, r.openLog(st, snap.LogBytes))
@@ -193,21 +192,6 @@ func (r *Run) starved(name string, l observe.Live) {
 	}
 	for _, p := range l.Problems {
 		r.doubt("%s: %s", name, p)
-	}
-}
-
-// sentLess checks whether a host that was late may have left out more than a quarter of a flow that
-// stops at a time: what is not sent then is not sent later.
-func (r *Run) sentLess(node int, late unit.Time) {
-	name := r.Plan.Fabric.Nodes[node].Name
-	if r.Stopped[name] {
-		return
-	}
-	for i := range r.Plan.Scenario.Flows {
-		f := &r.Plan.Scenario.Flows[i]
-		if lasts := f.Stop - f.Start; f.From == node && f.Stop > 0 && f.Size == 0 && late > lasts/4 && late <= starvedMax {
-			r.doubt("%s was starved: %.0f ms late, and its flow %s lasts %.0f ms", name, float64(late)/1e6, f.Name, float64(lasts)/1e6)
-		}
 	}
 }
 

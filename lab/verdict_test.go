@@ -182,33 +182,6 @@ func TestStarved(t *testing.T) {
 	}
 }
 
-// TestSentLess: a flow of 100 ms of which a late host may have left out more than a quarter is a reason
-// for doubt; one that sends so many bytes, or until the end, is not.
-func TestSentLess(t *testing.T) {
-	p := plan(t, `
-flows:
-  - {name: A, from: h1, to: h2, rate: 1Mbit/s, start: 100ms, stop: 200ms}
-  - {name: B, from: h2, to: h1, rate: 1Mbit/s, size: 3000, stop: 10ms}
-  - {name: C, from: h2, to: h1, rate: 1Mbit/s}
-`)
-	node := func(name string) (i int) {
-		for p.Fabric.Nodes[i].Name != name {
-			i++
-		}
-		return i
-	}
-	r := Run{Plan: p}
-	r.sentLess(node("h1"), 25*unit.Millisecond)
-	r.sentLess(node("h2"), 99*unit.Millisecond)
-	if len(r.Invalid) > 0 {
-		t.Errorf("invalid %q", r.Invalid)
-	}
-	r.sentLess(node("h1"), 29*unit.Millisecond)
-	if want := []string{"h1 was starved: 29 ms late, and its flow A lasts 100 ms"}; !slices.Equal(r.Invalid, want) {
-		t.Errorf("invalid %q, want %q", r.Invalid, want)
-	}
-}
-
 func TestDistrust(t *testing.T) {
 	r := Run{Stopped: map[string]bool{"s2": true}}
 	r.distrust("s1", "to-h1", link.Stats{Received: 10, Sent: 10})
