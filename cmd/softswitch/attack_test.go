@@ -38,7 +38,7 @@ func (b *bed) verdictOf(r result) (v verdict.Verdict) {
 func TestAttackedFabric(t *testing.T) {
 	b := newBigBed(t)
 	b.untilValid(func() string {
-		s := b.playing("../../scenarios/fattree-on-loop.yaml", "running until", "--set", "auth=strict", "--set", "duration=6s", "--set", "topology.rate=5Mbit/s", "--nodes-per-process", "9", "--response", "cure", "--json")
+		s := b.playing("../../scenarios/fattree-on-loop.yaml", "running until", "--set", "auth=strict", "--set", "duration=12s", "--set", "topology.rate=5Mbit/s", "--nodes-per-process", "9", "--response", "cure", "--json")
 		for _, at := range [][]string{{"core0", "agg0-0"}, {"agg2-0", "core1"}, {"--host", "h3-1-1", "--kinds", "forge"}} {
 			r, code := b.attack(append(at, "--for", "700ms", "--rate", "2000")...)
 			refused := r.OfHosts + r.Malformed
