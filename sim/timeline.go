@@ -39,6 +39,9 @@ func (w *World) timeline() {
 		w.resume(e.Node)
 	case scenario.Lose:
 		p := &w.ports[w.endOf(e)]
+		if p.wire == nil {
+			p.wire = &impair.Wire{}
+		}
 		p.wire.Lose(e.Nth)
 	case scenario.Forge:
 		w.forge(&w.ports[w.endOf(e)], e.Frame)
@@ -65,7 +68,11 @@ func (w *World) forge(p *port, frame []byte) {
 	if !impair.IsControl(frame) {
 		head = frame[:min(len(frame), w.keep)]
 	}
-	w.partOf(p).put(p, head, len(frame), w.now+took+p.delay, took, p.wire.Carry(w.opt.Seed, w.stream(p)))
+	fate := impair.Fate{Copies: 1}
+	if p.wire != nil {
+		fate = p.wire.Carry(w.opt.Seed, w.stream(p))
+	}
+	w.partOf(p).put(p, head, len(frame), w.now+took+p.delay, took, fate)
 }
 
 // endOf is the port at which the event's node is attached to the event's link.

@@ -67,7 +67,7 @@ func (d *partition) carry(p *port, f *buffer.Frame, sentAt unit.Time) {
 		p.tape.See(f.Data)
 	}
 	fate := impair.Fate{Copies: 1}
-	if !p.wire.Faultless() {
+	if p.wire != nil {
 		fate = p.wire.Send(f.Data, d.w.opt.Seed, d.w.stream(p))
 	}
 	d.put(p, f.Data, f.Len, sentAt+p.delay, sentAt-d.now, fate)
@@ -85,7 +85,9 @@ const slotsMargin = 4 * unit.MaxPorts
 // kept: as its fate has it, at the given time or later, or as soon after that as the frames
 // ahead allow. took is its time on the wire.
 func (d *partition) put(p *port, data []byte, n int, at, took unit.Time, fate impair.Fate) {
-	x := crossing{to: p.peer, n: int32(n), at: at + fate.Extra, took: took, overtaken: fate.Overtaken}
+	// Field by field: a literal is copied, in wider words than it was written, for which the processor waits.
+	var x crossing
+	x.to, x.n, x.at, x.took, x.overtaken = p.peer, int32(n), at+fate.Extra, took, fate.Overtaken
 	there := d.nodes[d.ports[p.peer].node].part
 	for range fate.Copies {
 		if there != d {

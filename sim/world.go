@@ -117,20 +117,23 @@ type node struct {
 	overdue []int32 // timers that fired while it was stopped
 }
 
-// port is a port of a node: what it sends, and what is on the wire towards it.
+// port is a port of a node: what it sends, and what is on the wire towards it. It is as long as two
+// cache lines, its padding included, since each hop of a frame reads the ports at both its ends: with
+// four lines a simulation takes two per cent longer.
 type port struct {
 	node  int32
-	n     unit.Port
 	peer  int32 // index of the far end; -1 if there is no link
+	n     unit.Port
+	up    bool
 	rate  unit.Rate
 	delay unit.Time
-	up    bool
 
 	sending *buffer.Frame // the frame being transmitted, until sentAt
 	sentAt  unit.Time
 	in      fifo         // frames on their way to this port
-	wire    impair.Wire  // from this port
+	wire    *impair.Wire // from this port, nil if nothing ever happens to a frame on it
 	tape    *impair.Tape // of it, if something is replayed
+	_       [16]byte
 }
 
 // Each port has two timers, one for sending and one for arrivals.
@@ -314,7 +317,9 @@ func (w *World) addLink(i int, l topo.Link) {
 	for _, ends := range [2][2]int32{{a, b}, {b, a}} {
 		p := &w.ports[ends[0]]
 		p.peer, p.rate, p.delay = ends[1], speed.Rate, speed.Delay
-		p.wire.Faults = speed.Faults
+		if wire := (impair.Wire{Faults: speed.Faults}); !wire.Faultless() {
+			p.wire = &wire
+		}
 	}
 }
 
