@@ -36,6 +36,7 @@ func (m *model) cause(e oracle.Entry) {
 	for i := range d.causes {
 		texts = append(texts, m.causeText(&d.causes[i]))
 	}
+	m.names(d)
 	text, said := strings.Join(texts, "; and "), m.name(e.Node)+" names the cause: "
 	if n := len(m.log); n > 0 && more && strings.HasPrefix(m.log[n-1].Text, said) {
 		m.log = m.log[:n-1] // that without this
@@ -84,8 +85,8 @@ func (m *model) causeText(c *detect.Cause) string {
 func (m *model) flowNames(c *detect.Cause) string {
 	var names []string
 	for _, f := range c.Flows[:c.Flows.Len()] {
-		if name, known := m.w.flows[f]; known {
-			names = append(names, name)
+		if known, ok := m.w.flows[f]; ok {
+			names = append(names, known.name)
 		} else {
 			names = append(names, f.String())
 		}

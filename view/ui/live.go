@@ -338,10 +338,11 @@ func (v *view) wholeUpTo(now unit.Time) unit.Time {
 	return max(now, v.upTo)
 }
 
-// tells reports whether a node's counters are shown.
+// tells reports whether a node's counters are shown: those of hosts with connections, and of all where
+// frames were dropped on purpose, since what arrived of their flows is shown beside that.
 func (v *view) tells(node int) bool {
 	k := node - len(v.w.switches)
-	return k < 0 || slices.ContainsFunc(v.w.hosts[k].Flows, func(f config.Flow) bool { return f.Transport == "rc" })
+	return k < 0 || v.model.hasDropped() || slices.ContainsFunc(v.w.hosts[k].Flows, func(f config.Flow) bool { return f.Transport == "rc" })
 }
 
 // unanswered is when a question is given up: a node that is stopped answers none, and each view

@@ -26,6 +26,12 @@ func (m *model) measure(e oracle.Entry) {
 	if !ok {
 		return
 	}
+	switch e.Action {
+	case detect.ActionIgnore, detect.ActionLossy, detect.ActionContain:
+		if to := m.w.to(d); to >= len(m.w.switches) {
+			m.unheard[to] = true
+		}
+	}
 	if what := begins[e.Action]; what != "" {
 		m.measures[Measure{at, what}] = true
 	}

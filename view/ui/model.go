@@ -9,6 +9,7 @@ import (
 
 	"softswitch/detect"
 	"softswitch/event"
+	"softswitch/host"
 	"softswitch/node/observe"
 	"softswitch/oracle"
 	"softswitch/unit"
@@ -45,9 +46,12 @@ type model struct {
 	waits     map[edge]hold    // what waits where
 	measures  map[Measure]bool // in force
 	declared  *Declared
-	diagnosis diagnosis // the last
-	snaps     []snap    // by switch
-	sending   []Sending // by host, as it said last; without Flows it is not told
+	diagnosis diagnosis                // the last
+	snaps     []snap                   // by switch
+	sending   []Sending                // by host, as it said last; without Flows it is not told
+	received  map[uint32]host.Received // by number of the flow
+	unheard   map[int]bool             // hosts whose pauses a response ignored at some time
+	named     []detect.Cause           // by true declarations: the likeliest, and what is named with it
 	problem   string
 	// window is over how long, at least, the load of a direction is taken; 0: since the state
 	// before.
@@ -98,7 +102,7 @@ type snap struct {
 func newModel(w *wiring, truth func() *oracle.Stuck, origin unit.Time) *model {
 	return &model{
 		w: w, truth: truth, origin: origin, stuck: new(oracle.Stuck), lingers: lingers,
-		buckets: make([]bucket, len(w.far)*unit.Priorities), waits: map[edge]hold{}, measures: map[Measure]bool{},
+		buckets: make([]bucket, len(w.far)*unit.Priorities), waits: map[edge]hold{}, measures: map[Measure]bool{}, received: map[uint32]host.Received{}, unheard: map[int]bool{},
 		paused: make([]bool, len(w.far)*unit.Priorities), down: make([]bool, len(w.far)),
 		silent: make([]bool, len(w.nodes)), storming: make([]int, len(w.nodes)), slow: make([]bool, len(w.nodes)), snaps: make([]snap, len(w.switches)), sending: make([]Sending, len(w.hosts)),
 		tick: tick{labels: map[Label]bool{}},
@@ -351,6 +355,9 @@ func (m *model) count(node int, at unit.Time, s *observe.Switch) {
 
 // sent takes a host's counters; node is an index of nodes.
 func (m *model) sent(node int, h *observe.Host) {
+	for _, f := range h.Received {
+		m.received[f.Number] = f
+	}
 	s := Sending{Node: node}
 	for _, f := range h.Sent {
 		k := f.Messages
@@ -409,6 +416,7 @@ func (m *model) state(at unit.Time) State {
 	for i := range m.snaps {
 		m.counted(&s, i)
 	}
+	s.DroppedOf = m.droppedOf()
 	for _, h := range m.sending {
 		if h.Flows > 0 {
 			s.Sending = append(s.Sending, h)

@@ -275,8 +275,8 @@ func TestModel(t *testing.T) {
 		Type: event.Cause, Cause: detect.CauseContention, Rank: 1, Confidence: 70, Trigger: loop[1].NodePort, In: b.Port, OnLoop: true,
 		Port: b.Port, Class: 3, Out: loop[1].Port, OutClass: 3,
 	}
-	for flow, name := range s.m.w.flows {
-		if cause.Flow = flow; name == s.m.w.hosts[0].Flows[0].Name {
+	for flow, of := range s.m.w.flows {
+		if cause.Flow = flow; of.name == s.m.w.hosts[0].Flows[0].Name {
 			break
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
@@ -231,6 +232,50 @@ flows:
 	if !tab.Is("$('messages').hidden") {
 		t.Error("the page sums up messages that there are not")
 	}
+}
+
+// TestPagePrice: what a cure costs is told by flow, those that no cause names apart. Without a cure
+// nobody pays.
+func TestPagePrice(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("a browser takes seconds")
+	}
+	stream := new(ui.Stream)
+	file, err := scenarios.FS.ReadFile("fattree-on-loop.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := simulateFile(t, stream, "fattree-on-loop.yaml", file, "itsy", "drop+trigger")
+	tab := testbrowser.Open(t, serve(t, stream, nil).URL(), testbrowser.Look{ReducedMotion: true})
+	tab.Await("states.length >= 600")
+	if !tab.Is("go(0), $('price').hidden") {
+		t.Error("a price is shown before anything is dropped")
+	}
+	tab.Run("go(states.length - 1)")
+	if len(v.DroppedOf) == 0 {
+		t.Fatal("the run costs nobody a frame")
+	}
+	for _, d := range v.DroppedOf {
+		row := fmt.Sprintf("flow %s%d frames, ", d.Flow, d.Frames)
+		if !tab.Is(fmt.Sprintf("!$('price').hidden && $('dropped').textContent.includes(%q)", row)) {
+			t.Errorf("the page says %q, without %q", tab.Text("#dropped"), row)
+		}
+	}
+	if n := strings.Count(tab.Text("#dropped"), "named as a cause"); n != namedOf(v) {
+		t.Errorf("the page says of %d flows that a cause names them, the verdict of %d: %q", n, namedOf(v), tab.Text("#dropped"))
+	}
+	tab.Shot("price")
+}
+
+// namedOf is how many of the flows that paid are named.
+func namedOf(v *verdict.Verdict) (n int) {
+	for _, d := range v.DroppedOf {
+		if d.Named {
+			n++
+		}
+	}
+	return n
 }
 
 // TestPageShapes: in no fabric does a box cover another.

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"strings"
 
 	"softswitch/buffer"
 
@@ -19,6 +20,14 @@ const nodesMax = 400
 // wire is a link by the names of its ends' nodes and interfaces.
 type wire struct{ aNode, aIface, bNode, bIface string }
 
+// flow is what the page knows of a flow: its number, by which its receiver counts it, and the index
+// of that host among nodes, -1 if it is none of them.
+type flow struct {
+	name   string
+	number uint32
+	to     int
+}
+
 // wiring is a fabric by its nodes' configurations: the numbers that events use, and the
 // indices that the page uses.
 type wiring struct {
@@ -32,7 +41,7 @@ type wiring struct {
 	ports    map[unit.NodePort]int // the direction that leaves a port
 	far      []unit.NodePort       // by direction: the port that it ends at
 	rates    []unit.Rate           // by direction
-	flows    map[detect.FlowID]string
+	flows    map[detect.FlowID]flow
 }
 
 // newWiring wires nodes. The error names a node without a number or a link whose end is not
@@ -41,7 +50,7 @@ func newWiring(switches []config.Switch, hosts []config.Host, wires []wire) (*wi
 	if n := len(switches) + len(hosts); n > nodesMax {
 		return nil, fmt.Errorf("ui: %d nodes: the page draws at most %d", n, nodesMax)
 	}
-	w := &wiring{switches: switches, hosts: hosts, index: map[unit.NodeID]int{}, ports: map[unit.NodePort]int{}, flows: map[detect.FlowID]string{}}
+	w := &wiring{switches: switches, hosts: hosts, index: map[unit.NodeID]int{}, ports: map[unit.NodePort]int{}, flows: map[detect.FlowID]flow{}}
 	var nodes []oracle.Node
 	byName := map[string]unit.NodePort{} // "node iface"
 	add := func(name, kind string, id uint16, ports []config.Port, rules []buffer.Rule) {
@@ -58,10 +67,18 @@ func newWiring(switches []config.Switch, hosts []config.Host, wires []wire) (*wi
 	for _, s := range switches {
 		add(s.Name, "switch", s.ID, s.Ports, verdict.Rules(s.BuildBuffer()))
 	}
+	hostAt := map[string]int{} // by address, among nodes
 	for _, h := range hosts {
 		add(h.Name, "host", h.ID, []config.Port{h.Port}, nil)
+		hostAt[strings.Split(h.Address, "/")[0]] = len(w.nodes) - 1
+	}
+	for _, h := range hosts {
 		for _, f := range h.Flows {
-			w.flows[h.FlowID(f)] = f.Name
+			to, known := hostAt[f.To]
+			if !known {
+				to = -1
+			}
+			w.flows[h.FlowID(f)] = flow{f.Name, f.Number, to}
 		}
 	}
 	var links []oracle.Link

@@ -47,6 +47,9 @@ func (m *model) words(s *State) string {
 		}
 		parts = append(parts, "Down: "+strings.Join(names, ", ")+".")
 	}
+	if text := droppedText(s.DroppedOf); text != "" {
+		parts = append(parts, text)
+	}
 	if s.Lost > 0 {
 		parts = append(parts, fmt.Sprintf("%d lossless frames were lost.", s.Lost))
 	}

@@ -23,6 +23,7 @@ function draw() {
   drawSteps(s);
   drawDetails(s);
   drawMessages(s);
+  drawPrice(s);
 }
 
 function drawLanes(s) {

@@ -130,6 +130,15 @@ function drawMessages(s) {
   $("sums").replaceChildren(...sums(s.sending || []).map(tableRow));
 }
 
+// drawPrice shows of which flows responses dropped frames.
+function drawPrice(s) {
+  const all = s.dropped_of || [], shown = 12;
+  $("price").hidden = !all.length;
+  const rows = all.slice(0, shown).map((d) => [`flow ${d.f}`, `${d.n} frames, ${((100 * d.n) / d.of).toFixed(1)} %${d.named ? ", named as a cause" : ""}`]);
+  if (all.length > shown) rows.push(["", `and ${all.length - shown} more flows`]);
+  $("dropped").replaceChildren(...rows.map(tableRow));
+}
+
 // sums are the rows of a table about the messages of hosts; none for no host.
 function sums(hosts) {
   if (!hosts.length) return [];
