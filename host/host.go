@@ -37,8 +37,10 @@ type Host struct {
 	tendAt unit.Time                // until then tend need not look at the active flows
 	wire   pacer.Wire
 
+	next        unit.Time // what Transmit named last
 	paused      unit.ClassSet
 	pausedUntil [unit.Priorities]unit.Time // of classes in paused
+	open        [unit.Priorities]unit.Time // since when a class not in paused may send
 	rx          [unit.Priorities]rxBuffer
 	drain       unit.Rate // of the receive buffers; 0: at once
 	storming    unit.ClassSet
@@ -67,6 +69,7 @@ type sender struct {
 	sent uint64     // bytes
 	end  uint64     // the value of sent at which it is over, until the next Start
 	due  unit.Time  // when the next frame may leave
+	left unit.Time  // Sent.LeftOut
 	rc   *requester // nil: UDP
 }
 
@@ -117,6 +120,9 @@ type Sent struct {
 	Name   string `json:"name"`
 	Frames uint64 `json:"frames"`
 	Bytes  uint64 `json:"bytes"`
+	// LeftOut is for how long it did not send though it was due, not paused, and the wire was free: its
+	// host was called late. What it would have sent then is not sent later. It is told for UDP flows.
+	LeftOut unit.Time `json:"left_out_ns,omitempty"`
 	// Messages is what became of those of a reliable connection, nil of a UDP flow.
 	Messages *Messages `json:"messages,omitempty"`
 }
@@ -287,7 +293,7 @@ func (h *Host) SetLink(now unit.Time, _ unit.Port, up bool) {
 		h.count.LinkDown++
 	}
 	for c := range unit.Priority(unit.Priorities) {
-		h.rx[c].announced = false
+		h.rx[c].announced, h.open[c] = false, now
 		if h.paused.Has(c) {
 			h.endPause(c, event.Expired)
 		}
@@ -320,7 +326,7 @@ func (h *Host) Urgent() (u unit.PortSet) {
 func (h *Host) Senders() []Sent {
 	out := make([]Sent, len(h.flows))
 	for i, f := range h.flows {
-		out[i] = Sent{Number: f.Number, Name: f.Name, Frames: f.seq, Bytes: f.sent, Messages: f.rc.report(h.now, h.cfg.Congestion)}
+		out[i] = Sent{Number: f.Number, Name: f.Name, Frames: f.seq, Bytes: f.sent, LeftOut: f.left, Messages: f.rc.report(h.now, h.cfg.Congestion)}
 	}
 	return out
 }

@@ -145,6 +145,7 @@ func (h *Host) heed(c unit.Priority, quanta uint16) {
 
 func (h *Host) endPause(c unit.Priority, how event.Type) {
 	h.paused &^= 1 << c
+	h.open[c] = h.now
 	h.count.PausedTime[c] += h.now - h.count.PausedSince[c]
 	h.count.PausedSince[c] = 0
 	h.event(event.Event{Type: how, OutClass: c})

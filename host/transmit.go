@@ -17,7 +17,11 @@ func (h *Host) Transmit(now unit.Time, _ unit.Port, fs []*buffer.Frame) (n int, 
 	if !h.up {
 		return 0, next
 	}
+	if now-h.next > lateMax*h.cfg.Granularity {
+		h.tendAt = now // what flows whose time is over have left out is seen now or never
+	}
 	next = min(next, h.expire(), h.pauseDeadlines(), h.tend())
+	free := h.wire.At()
 	h.wire.Begin(now, h.cfg.Rate, h.cfg.Granularity)
 	n = h.transmitPauses(fs)
 	n += h.transmitAnswers(fs[n:])
@@ -32,12 +36,14 @@ func (h *Host) Transmit(now unit.Time, _ unit.Port, fs []*buffer.Frame) (n int, 
 		}
 		size := h.fill(f, s)
 		s.sent += uint64(size)
+		h.leaveOut(s, free, now-h.patience())
 		s.due = max(s.due, now-h.patience()) + h.rateOf(s).FrameTime(size)
 		h.wire.Send(h.cfg.Rate.FrameTime(size))
 		fs[n] = f
 		n++
 	}
-	return n, min(next, h.nextFrame(n == len(fs)))
+	h.next = min(next, h.nextFrame(n == len(fs)))
+	return n, h.next
 }
 
 // fill builds the next frame of a flow into f and returns its length in bytes.
@@ -53,6 +59,14 @@ func (h *Host) fill(f *buffer.Frame, s *sender) int {
 		h.tendAt = h.now
 	}
 	return size
+}
+
+// leaveOut notes that what a flow was to send before a time is not sent any more. The wire was idle since
+// free. What a pause withholds is not left out, nor what the wire had no time for.
+func (h *Host) leaveOut(s *sender, free, before unit.Time) {
+	if s.rc == nil {
+		s.left += max(0, before-max(s.due, free, h.open[s.Class]))
+	}
 }
 
 // lateMax is how late a driver may be without costing a flow its rate, in units of its
@@ -170,8 +184,11 @@ func (h *Host) tend() (next unit.Time) {
 		if s.rc != nil {
 			h.tendAt = min(h.tendAt, h.tendRC(s))
 		}
-		if !h.over(s) {
+		switch {
+		case !h.over(s):
 			still = append(still, i)
+		case s.sent < s.end && !h.paused.Has(s.Class):
+			h.leaveOut(s, h.wire.At(), h.until(s))
 		}
 	}
 	h.active = still
@@ -269,6 +286,7 @@ func (h *Host) expire() unit.Time {
 		c := set.First()
 		if h.pausedUntil[c] <= h.now {
 			h.endPause(c, event.Expired)
+			h.open[c] = h.pausedUntil[c] // however late the driver is
 			continue
 		}
 		next = min(next, h.pausedUntil[c])

@@ -434,6 +434,57 @@ func TestLateBeyondCreditIsNotMadeUpFor(t *testing.T) {
 	}
 }
 
+// TestLeftOut: what a flow does not send since the driver was late is told, to a frame's time and what may
+// be made up for; what a pause or other flows withhold is not.
+func TestLeftOut(t *testing.T) {
+	const slept = 100 * ms
+	stopping := flow(1, 3, 10*mbit)
+	stopping.Stop = 20 * ms
+	sized := flow(1, 3, 10*mbit)
+	sized.Bytes = 1514 * 10
+	exact := []Flow{flow(1, 3, 0), flow(2, 3, 0), flow(3, 4, 60*mbit), flow(4, 4, mbit)}
+	frame := (10 * mbit).FrameTime(1514)
+	for _, c := range []struct {
+		name        string
+		flows       []Flow
+		pause       uint16 // quanta of 5.12 us, as the driver falls asleep
+		least, most unit.Time
+	}{
+		{name: "line rate", flows: []Flow{flow(1, 3, 0)}, least: slept - frame, most: slept},
+		{name: "a tenth of it", flows: []Flow{flow(1, 3, 10*mbit)}, least: slept - 2*frame, most: slept},
+		{name: "until it stops", flows: []Flow{stopping}, least: 15*ms - frame, most: 15 * ms},
+		{name: "paused all the time", flows: []Flow{flow(1, 3, 0)}, pause: 65535},
+		{name: "paused for 51.2 ms of it", flows: []Flow{flow(1, 3, 0)}, pause: 10_000, least: slept - 51_200*us - frame, most: slept - 51_200*us},
+		{name: "all sent", flows: []Flow{sized}},
+		{name: "awake, and more flows than the wire carries", flows: exact},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cfg := testConfig(c.flows...)
+			cfg.Granularity = 200 * us
+			h := startHost(t, cfg)
+			h.run(5 * ms)
+			if c.name == "all sent" {
+				h.run(slept)
+			}
+			if c.pause > 0 {
+				h.pause(3, c.pause)
+			}
+			if len(c.flows) > 1 {
+				h.run(slept)
+			} else {
+				h.now += slept
+			}
+			h.transmit()
+			h.run(5 * ms)
+			for _, f := range h.Senders() {
+				if least := c.least - h.patience(); f.LeftOut < max(0, least) || f.LeftOut > c.most {
+					t.Errorf("flow %d left out %d ns, want %d to %d", f.Number, f.LeftOut, least, c.most)
+				}
+			}
+		})
+	}
+}
+
 func TestNothingToSendIsNoDeadline(t *testing.T) {
 	h := startHost(t, testConfig())
 	if h.next != unit.Never {

@@ -182,6 +182,29 @@ func TestStarved(t *testing.T) {
 	}
 }
 
+// TestLeftOut: a flow of 100 ms of which a late host left out more than a quarter is a reason for doubt; one
+// that sends so many bytes is not, nor one of a host that was stopped.
+func TestLeftOut(t *testing.T) {
+	p := plan(t, `
+flows:
+  - {name: A, from: h1, to: h2, rate: 1Mbit/s, start: 100ms, stop: 200ms}
+  - {name: B, from: h2, to: h1, rate: 1Mbit/s, size: 3000}
+  - {name: C, from: h2, to: h1, rate: 1Mbit/s}
+`)
+	r := Run{Plan: p, Stopped: map[string]bool{"h3": true}}
+	last := p.Scenario.Duration / leftOutMost
+	r.leftOut("h1", []host.Sent{{Number: 0, LeftOut: 25 * unit.Millisecond}})
+	r.leftOut("h2", []host.Sent{{Number: 1, LeftOut: unit.Second}, {Number: 2, LeftOut: last}})
+	r.leftOut("h3", []host.Sent{{Number: 0, LeftOut: unit.Second}})
+	if len(r.Invalid) > 0 {
+		t.Errorf("invalid %q", r.Invalid)
+	}
+	r.leftOut("h1", []host.Sent{{Number: 0, LeftOut: 29 * unit.Millisecond}})
+	if want := []string{"h1 was late: it left out 29 of the 100 ms for which its flow A sends"}; !slices.Equal(r.Invalid, want) {
+		t.Errorf("invalid %q, want %q", r.Invalid, want)
+	}
+}
+
 func TestDistrust(t *testing.T) {
 	r := Run{Stopped: map[string]bool{"s2": true}}
 	r.distrust("s1", "to-h1", link.Stats{Received: 10, Sent: 10})

@@ -149,6 +149,14 @@ func (s *Scenario) Misbehaves(node int) bool {
 // Bins is the number of equal time slots for which a verdict reports throughput.
 const Bins = 40
 
+// Lasts is for how long a UDP flow sends.
+func (s *Scenario) Lasts(f *Flow) unit.Time {
+	if f.Stop > 0 {
+		return min(f.Stop, s.Duration) - f.Start
+	}
+	return s.Duration - f.Start
+}
+
 // Bin is the length of one of them.
 func (s *Scenario) Bin() unit.Time { return s.Duration / Bins }
 

@@ -95,6 +95,11 @@ duration: 2ms
 			c := begun(t, p, 3, 1+len(p.Switches)/5*20)
 			c.play()
 			v := c.verdict()
+			for i := range v.Flows {
+				if f := &v.Flows[i]; f.LeftOut != 0 {
+					t.Errorf("flow %s left out %d ns, though no host is late here", f.Name, f.LeftOut)
+				}
+			}
 			frames, _ := c.w.Frames()
 			t.Logf("%d frame-hops, deadlock %v, %d XOFF, %d lossless frames lost", frames, v.Deadlock, v.PFC.XOFF, v.LosslessLost)
 			if v.PFC.XOFF == 0 || frames < 900 {

@@ -117,7 +117,7 @@ func (v *Verdict) countFlows(p *scenario.Plan, switches []observe.Switch, hosts 
 		}
 		v.Flows = append(v.Flows, FlowResult{
 			Name: f.Name, From: s.Fabric.Nodes[f.From].Name, To: s.Fabric.Nodes[f.To].Name, Priority: int(f.Class),
-			Sent: int64(out.Frames), Received: int64(in.Frames), Lost: row.Lost, InFlight: row.InFlight, Reordered: int64(in.Reordered),
+			Sent: int64(out.Frames), Received: int64(in.Frames), Lost: row.Lost, InFlight: row.InFlight, Reordered: int64(in.Reordered), LeftOut: out.LeftOut,
 			Response: row.Response, OverRate: row.OverRate, IncompleteARP: row.IncompleteARP,
 			Policed: policed(i), Innocent: !policed(i) && !s.Misbehaves(f.To), Final: final(in.Bins[:], s.Bin()), OverTime: overTime(in.Bins[:], s.Bin()),
 			Throughput: perSecond(in.Bytes, end-f.Start), Messages: messages,

@@ -195,6 +195,15 @@ func (v *Verdict) writeMachine(t *table) {
 	}
 	t.wrap("machine     ", fmt.Sprintf("%.2f processors used%s; up to %s%s ms late in it", v.Cores, v.shared(), before, ms(h.Late)))
 	t.wrap("headroom    ", fmt.Sprintf("%d bytes and %d of slack%s; both last %s ms", h.Bytes, h.Slack, whose, ms(h.Lasts)))
+	var late []string
+	for i := range v.Flows {
+		if f := &v.Flows[i]; f.LeftOut > v.Duration/100 {
+			late = append(late, fmt.Sprintf("%s %s ms", f.Name, ms(f.LeftOut)))
+		}
+	}
+	if len(late) > 0 {
+		t.wrap("left out    ", "what flows were to send while their hosts were late: of "+strings.Join(late, ", "))
+	}
 }
 
 func (v *Verdict) writeFlows(t *table) {

@@ -275,7 +275,9 @@ type FlowResult struct {
 	OverRate      int64 `json:"policed_dropped"`
 	IncompleteARP int64 `json:"incomplete_arp"`
 	Reordered     int64 `json:"reordered"`
-	Throughput    int64 `json:"throughput_bps"` // received bits per second of the flow's time
+	// LeftOut is for how long the flow did not send because its host was late: see host.Sent.
+	LeftOut    unit.Time `json:"left_out_ns"`
+	Throughput int64     `json:"throughput_bps"` // received bits per second of the flow's time
 	// Final is the received bits per second in the last quarter of the run, and OverTime
 	// in each of Bins times of equal length.
 	Final    int64   `json:"final_bps"`

@@ -313,7 +313,7 @@ func TestJSONKeys(t *testing.T) {
 	wantKeys(t, d, "at_ns", "latency_ns", "switch", "port", "priority", "loop", "initial_trigger", "causes", "true_positive", "judged")
 	wantKeys(t, d["initial_trigger"].(map[string]any), "node", "port", "kind", "on_loop")
 	wantKeys(t, m["pfc"].(map[string]any), "xoff", "xon", "refresh")
-	wantKeys(t, m["flows"].([]any)[0].(map[string]any), "name", "from", "to", "priority", "sent", "received", "lost", "in_flight", "response_dropped", "policed_dropped", "incomplete_arp", "reordered", "throughput_bps", "final_bps", "over_time_bps", "policed", "innocent")
+	wantKeys(t, m["flows"].([]any)[0].(map[string]any), "name", "from", "to", "priority", "sent", "received", "lost", "in_flight", "response_dropped", "policed_dropped", "incomplete_arp", "reordered", "left_out_ns", "throughput_bps", "final_bps", "over_time_bps", "policed", "innocent")
 	wantKeys(t, m["timeline"].([]any)[0].(map[string]any), "at_ns", "what")
 	if m["onset_ns"] != 400_030_000.0 || d["latency_ns"] != 612_000.0 {
 		t.Errorf("onset %v, latency %v: want nanoseconds", m["onset_ns"], d["latency_ns"])
