@@ -142,7 +142,11 @@ func begin(st *State) error {
 			taken = append(taken, path)
 		}
 	}
-	if l, err := findLost(st.Name); err == nil && !l.empty() {
+	l, err := findLost(st.Name)
+	switch {
+	case err != nil:
+		return err
+	case !l.empty():
 		return fmt.Errorf("netnslab: the record of an earlier lab %s is lost: %s", st.Name, l.remedy())
 	}
 	if len(taken) > 0 {

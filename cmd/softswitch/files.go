@@ -210,7 +210,7 @@ about and, if none was left at the end, when the last was gone.`,
   softswitch compare plot drop.json trigger.json --out fig5.svg`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := cli.KeepApart(args, cli.Output{Flag: "out", File: out}); err != nil {
+			if err := cli.CheckOutputs(args, cli.Output{Flag: "out", File: out}); err != nil {
 				return err
 			}
 			var all []*verdict.Verdict

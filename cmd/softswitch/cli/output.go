@@ -6,16 +6,22 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"golang.org/x/sys/unix"
 )
 
 // Output is a file to write that a flag names, File "" for none.
 type Output struct{ Flag, File string }
 
-// KeepApart refuses outputs that would take the place of a file that is read, or of each other.
-func KeepApart(read []string, outputs ...Output) error {
+// CheckOutputs refuses outputs that cannot be written, before hours go into what was to be in them, and
+// those that would take the place of a file that is read, or of each other.
+func CheckOutputs(read []string, outputs ...Output) error {
 	for i, out := range outputs {
 		if out.File == "" {
 			continue
+		}
+		if err := writable(out.File); err != nil {
+			return fmt.Errorf("--%s %s: %w", out.Flag, out.File, err)
 		}
 		for _, in := range read {
 			if sameFile(out.File, in) {
@@ -29,6 +35,55 @@ func KeepApart(read []string, outputs ...Output) error {
 		}
 	}
 	return nil
+}
+
+// writable is why no file of this name can be written, nil if it seems that it can.
+func writable(file string) error {
+	switch info, err := os.Stat(file); {
+	case err == nil && info.IsDir():
+		return errors.New("a directory: name a file")
+	case err == nil:
+		return access(file)
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	dir := filepath.Dir(file)
+	switch info, err := os.Stat(dir); {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no directory %s", dir)
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s is not a directory", dir)
+	}
+	return access(dir)
+}
+
+// access is why this process may not write to a file or directory.
+func access(name string) error {
+	if err := unix.Access(name, unix.W_OK); err != nil {
+		return fmt.Errorf("%s cannot be written: %w", name, err)
+	}
+	return nil
+}
+
+// CheckDir refuses a directory that cannot be made, or written to.
+func CheckDir(flag, dir string) error {
+	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+		info, err := os.Stat(at)
+		switch {
+		case err == nil && !info.IsDir():
+			return fmt.Errorf("--%s %s: %s is not a directory", flag, dir, at)
+		case err == nil:
+			if err := access(at); err != nil {
+				return fmt.Errorf("--%s %s: %w", flag, dir, err)
+			}
+			return nil
+		case errors.Is(err, fs.ErrNotExist) && at != filepath.Dir(at):
+		default:
+			return fmt.Errorf("--%s %s: %w", flag, dir, err)
+		}
+	}
 }
 
 // sameFile reports whether two names are of one file. What is written to a device, such as /dev/null,

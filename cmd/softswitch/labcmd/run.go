@@ -60,7 +60,7 @@ Exit status: 0 the scenario's expectation is met and the run can be trusted; 1 n
 			if err := cli.GoesWith(cmd, "listen", "--ui", opt.Page); err != nil {
 				return err
 			}
-			if err := cli.KeepApart(slices.Concat(args, []string{opt.attach}), cli.Output{Flag: "html", File: opt.HTML}); err != nil {
+			if err := cli.CheckOutputs(slices.Concat(args, []string{opt.attach}), cli.Output{Flag: "html", File: opt.HTML}); err != nil {
 				return err
 			}
 			if opt.attach != "" {

@@ -142,6 +142,9 @@ is the exit status of "campaign merge".`,
 				if pods.Claim == "" {
 					return errors.New("campaign run: --engine kubernetes wants --claim, the persistent volume claim that has the folder")
 				}
+				if pods.Image == "" {
+					return errors.New("campaign run: --image: \"\" is no image: name the one whose softswitch began the campaign")
+				}
 				return c.Kubernetes(pods, os.Stdout)
 			case one:
 				return c.Play(cmd.Context(), number, true, os.Stderr)

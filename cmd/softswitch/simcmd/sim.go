@@ -80,7 +80,7 @@ played.`,
 			if seeds.Times != 1 {
 				return repeat(cmd.Context(), args[0], in, opt, seeds, asJSON)
 			}
-			if err := cli.KeepApart(args, cli.Output{Flag: "trace", File: opt.Trace}, cli.Output{Flag: "pcap", File: opt.Pcap}, cli.Output{Flag: "html", File: opt.HTML}); err != nil {
+			if err := cli.CheckOutputs(args, cli.Output{Flag: "trace", File: opt.Trace}, cli.Output{Flag: "pcap", File: opt.Pcap}, cli.Output{Flag: "html", File: opt.HTML}); err != nil {
 				return err
 			}
 			plan, err := cli.ReadPlan(args[0], in)
@@ -243,6 +243,11 @@ in modes "truth-";
 			return nil, fmt.Errorf("--seed: %d; valid: 0 or above", seed)
 		}
 		r.Seed = uint64(seed)
+		if cmd.Flags().Changed("out") {
+			if err := cli.CheckDir("out", r.Out); err != nil {
+				return nil, err
+			}
+		}
 		for _, name := range strings.Split(detector, ",") {
 			d, err := catalog.Named("--detector", name)
 			if err != nil {

@@ -83,7 +83,7 @@ func (opt *sweepOptions) play(ctx context.Context, file string) (err error) {
 	if opt.from < 0 {
 		return fmt.Errorf("--seed-from: %d; valid: 0 or above", opt.from)
 	}
-	if err := cli.KeepApart([]string{file}, cli.Output{Flag: "out", File: opt.out}); err != nil {
+	if err := cli.CheckOutputs([]string{file}, cli.Output{Flag: "out", File: opt.out}); err != nil {
 		return err
 	}
 	opt.Seeds.From = uint64(opt.from)

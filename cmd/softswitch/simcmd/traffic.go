@@ -39,7 +39,7 @@ Exit status: 0 everything was played; 2 something could not be.`,
 			if from < 0 {
 				return fmt.Errorf("--seed-from: %d; valid: 0 or above", from)
 			}
-			if err := cli.KeepApart(scenarios, cli.Output{Flag: "markdown", File: markdown}); err != nil {
+			if err := cli.CheckOutputs(scenarios, cli.Output{Flag: "markdown", File: markdown}); err != nil {
 				return err
 			}
 			done := cli.Reading("scenarios")
